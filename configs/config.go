@@ -1,0 +1,244 @@
+package configs
+
+// Config describes one rig and how `hil run` treats it. Fields are SI after loading: a tag unit:"…" names the SI unit in
+// which the field is stored; in the file the value is a plain number in that unit or a string with any unit of the same
+// dimension ("12 mN·m"). unit:"@unit" means: the unit is the one named by the sibling key `unit`, converted to its SI base.
+type Config struct {
+	Version      int          `yaml:"version" doc:"format of this file, 1"`
+	Rig          Rig          `yaml:"rig"`
+	Loop         Loop         `yaml:"loop"`
+	Device       Device       `yaml:"device"`
+	Motor        Motor        `yaml:"motor"`
+	Friction     Friction     `yaml:"friction"`
+	Estimator    Estimator    `yaml:"estimator"`
+	Reference    Reference    `yaml:"reference"`
+	Control      Control      `yaml:"control"`
+	Compensation Compensation `yaml:"compensation"`
+	Guard        Guard        `yaml:"guard"`
+	MQTT         MQTT         `yaml:"mqtt"`
+	Web          Web          `yaml:"web"`
+	Record       Record       `yaml:"record"`
+	Virtual      *Virtual     `yaml:"virtual,omitempty" doc:"the plant of the virtual rig; used when device.port is virtual:motor and by hil rig motor"`
+}
+
+type Rig struct {
+	Name        string `yaml:"name" doc:"name of the rig: letters, digits, - and _; part of every topic"`
+	Description string `yaml:"description,omitempty"`
+}
+
+// Loop paces the tick.
+type Loop struct {
+	Rate    float64 `yaml:"rate" unit:"Hz" doc:"ticks per second, 10 Hz to 20 kHz"`
+	Clock   string  `yaml:"clock" enum:"wall,device" doc:"wall: absolute deadlines of the host; device: deadlines follow the device's own clock"`
+	Overrun Overrun `yaml:"overrun"`
+	CPU     int     `yaml:"cpu" doc:"processor the tick is pinned to; -1: the last one"`
+	Spin    float64 `yaml:"spin" unit:"s" doc:"busy wait at the end of the sleep, 0 to 100 µs"`
+	Beat    float64 `yaml:"beat" unit:"s" doc:"longest silence of the supervisor that the core tolerates"`
+}
+
+// Overrun says what happens when deadlines are missed.
+type Overrun struct {
+	Policy string  `yaml:"policy" enum:"skip,catch-up,hold,trip" doc:"skip: skip missed ticks and count them; catch-up: run up to max missed ticks at once, then skip; hold, trip: skip and change the mode"`
+	Max    int     `yaml:"max" doc:"catch-up: ticks run at once; hold, trip: tolerated misses in a window of 100 ticks"`
+	Limit  float64 `yaml:"limit" unit:"s" doc:"a single miss longer than this trips under every policy"`
+}
+
+// Device is the port and the layout of its frames.
+type Device struct {
+	Port     string    `yaml:"port" doc:"serial port, or virtual:motor for the virtual rig"`
+	Baud     int       `yaml:"baud"`
+	Protocol string    `yaml:"protocol" enum:"link,line" doc:"link: COBS frames with CRC-16; line: text lines"`
+	Line     Line      `yaml:"line,omitempty"`
+	Rate     float64   `yaml:"rate" unit:"Hz" doc:"frames per second the device sends; 0: the rate of the loop"`
+	Measure  []Measure `yaml:"measure"`
+	Command  []Command `yaml:"command"`
+}
+
+// Line describes the text protocol.
+type Line struct {
+	Separator string  `yaml:"separator" enum:"comma,semicolon,tab,space" doc:"between columns; space also takes runs of blanks and tabs"`
+	Decimal   string  `yaml:"decimal" enum:"point,comma"`
+	Checksum  string  `yaml:"checksum" enum:"none,xor" doc:"xor: two hex digits after a * at the end of the line, over everything before it"`
+	Time      string  `yaml:"time,omitempty" doc:"name of the column that carries device time; empty: none"`
+	TimeUnit  float64 `yaml:"time_unit" unit:"s" doc:"one count of the time column"`
+	TimeBits  int     `yaml:"time_bits" doc:"the time column wraps after 2^bits counts; 0: never"`
+	End       string  `yaml:"end" enum:"lf,crlf,cr" doc:"end of the lines that are sent"`
+}
+
+// Measure is one number the device sends, in the order of the frame. SI value = (raw·scale + offset), in unit.
+type Measure struct {
+	Name   string     `yaml:"name"`
+	Unit   string     `yaml:"unit"`
+	Type   string     `yaml:"type" enum:"u8,i8,u16,i16,u32,i32,f32,f64,text" doc:"binary type in a link frame; text in a line"`
+	Scale  float64    `yaml:"scale" doc:"unit per count"`
+	Offset float64    `yaml:"offset" doc:"unit"`
+	Role   string     `yaml:"role,omitempty" enum:",position,current,voltage,velocity,torque,temperature,status" doc:"what the estimator uses it for; status: 0 is healthy"`
+	Range  [2]float64 `yaml:"range,omitempty" unit:"@unit" doc:"outside it the measurement is not believed"`
+	Stale  float64    `yaml:"stale" unit:"s" doc:"age at which the guard holds; 0: not watched"`
+}
+
+// Command is one number sent to the device.
+type Command struct {
+	Name   string     `yaml:"name"`
+	Unit   string     `yaml:"unit"`
+	Type   string     `yaml:"type" enum:"u8,i8,u16,i16,u32,i32,f32,f64,text"`
+	Scale  float64    `yaml:"scale" doc:"unit per count"`
+	Offset float64    `yaml:"offset"`
+	Role   string     `yaml:"role" enum:"drive,enable" doc:"drive: the actuator; enable: 1 only in RUN and HOLD"`
+	Limit  [2]float64 `yaml:"limit" unit:"@unit" doc:"the command never leaves it"`
+	Slew   float64    `yaml:"slew" unit:"@unit/s" doc:"largest change per second; 0: no limit"`
+	Safe   float64    `yaml:"safe" unit:"@unit" doc:"value sent in every state but RUN and HOLD"`
+}
+
+// Motor is the brushed motor as the model knows it: L di/dt = u − R i − K ω − drop·tanh(i/i0), J dω/dt = K i − F.
+type Motor struct {
+	R         float64 `yaml:"R" unit:"ohm" doc:"armature resistance"`
+	L         float64 `yaml:"L" unit:"H" doc:"armature inductance"`
+	K         float64 `yaml:"K" unit:"N·m/A" doc:"torque and back-emf constant"`
+	BrushDrop float64 `yaml:"brush_drop" unit:"V" doc:"voltage drop of both brushes"`
+	DropScale float64 `yaml:"drop_current" unit:"A" doc:"current at which the brush drop is 76 % developed"`
+	J         float64 `yaml:"J" unit:"kg·m²" doc:"inertia of rotor and load"`
+}
+
+// Friction is the LuGre law (theory: ż = v − σ0|v|z/g(v), F = σ0 z + σ1(v) ż + σ2 v).
+type Friction struct {
+	Law    string  `yaml:"law" enum:"lugre"`
+	Sigma0 float64 `yaml:"sigma0" unit:"N·m/rad" doc:"bristle stiffness"`
+	Sigma1 float64 `yaml:"sigma1" unit:"N·m·s/rad" doc:"bristle damping at rest"`
+	Sigma2 float64 `yaml:"sigma2" unit:"N·m·s/rad" doc:"viscous friction"`
+	Fc     float64 `yaml:"Fc" unit:"N·m" doc:"Coulomb friction"`
+	Fs     float64 `yaml:"Fs" unit:"N·m" doc:"break-away friction (total, not the increment)"`
+	Vs     float64 `yaml:"vs" unit:"rad/s" doc:"Stribeck velocity"`
+	Vd     float64 `yaml:"vd" unit:"rad/s" doc:"velocity at which sigma1 has decayed to 1/e; 0: constant sigma1"`
+	Offset float64 `yaml:"offset" unit:"N·m" doc:"load torque or amplifier offset, opposing positive motion"`
+}
+
+// Estimator is the Kalman filter for position, velocity, current and friction torque, and the recursive least squares.
+type Estimator struct {
+	Gain          string  `yaml:"gain" enum:"steady,varying" doc:"steady: constant gain of the Riccati equation; varying: covariance propagated each tick"`
+	PositionNoise float64 `yaml:"position_noise" unit:"rad" doc:"standard deviation of the position measurement; 0: count/√12"`
+	CurrentNoise  float64 `yaml:"current_noise" unit:"A" doc:"standard deviation of the current measurement"`
+	TorqueWalk    float64 `yaml:"torque_walk" unit:"N·m/√s" doc:"random walk of the friction torque"`
+	VoltageNoise  float64 `yaml:"voltage_noise" unit:"V" doc:"standard deviation of the applied voltage"`
+	Delay         float64 `yaml:"delay" unit:"s" doc:"age of a sample when it reaches the tick; the filter predicts across it"`
+	RLS           RLS     `yaml:"rls"`
+}
+
+// RLS is the recursive least squares for inertia, viscous, Coulomb and offset torque.
+type RLS struct {
+	Enabled bool    `yaml:"enabled"`
+	Memory  float64 `yaml:"memory" unit:"s" doc:"exponential forgetting: weight 1/e after this time; 0: no forgetting"`
+	Window  float64 `yaml:"window" unit:"s" doc:"length of the test functions of the weak form"`
+	MinVel  float64 `yaml:"min_velocity" unit:"rad/s" doc:"windows that go below this speed are left out (Stribeck and presliding)"`
+}
+
+// Reference is the desired motion of the axis.
+type Reference struct {
+	Kind      string  `yaml:"kind" enum:"constant,step,ramp,trapezoid,sine,multisine,chirp,file"`
+	Offset    float64 `yaml:"offset" unit:"rad"`
+	Amplitude float64 `yaml:"amplitude" unit:"rad" doc:"step, sine, chirp: amplitude; trapezoid: travel"`
+	Frequency float64 `yaml:"frequency" unit:"Hz" doc:"sine; first frequency of a chirp; repetition of step and trapezoid (0: once)"`
+	FreqEnd   float64 `yaml:"frequency_end" unit:"Hz" doc:"chirp: last frequency"`
+	Sweep     float64 `yaml:"sweep" unit:"s" doc:"chirp: duration of one sweep"`
+	Velocity  float64 `yaml:"velocity" unit:"rad/s" doc:"ramp; trapezoid: cruising speed"`
+	Accel     float64 `yaml:"acceleration" unit:"rad/s²" doc:"trapezoid"`
+	Tones     []Tone  `yaml:"tones,omitempty" doc:"multisine"`
+	File      string  `yaml:"file,omitempty" doc:"CSV with columns time_s, position_rad[, velocity_rad_s]; relative to this file"`
+	Loop      bool    `yaml:"loop,omitempty" doc:"file: start again at the end"`
+	Fade      float64 `yaml:"fade" unit:"s" doc:"smooth start of the motion after RUN"`
+}
+
+type Tone struct {
+	Amplitude float64 `yaml:"amplitude" unit:"rad"`
+	Frequency float64 `yaml:"frequency" unit:"Hz"`
+	Phase     float64 `yaml:"phase" unit:"rad"`
+}
+
+// Control is the position controller; its output is a torque, turned into a voltage by the motor's static inverse.
+type Control struct {
+	Kind   string  `yaml:"kind" enum:"pd,pid"`
+	Kp     float64 `yaml:"kp" unit:"N·m/rad"`
+	Ki     float64 `yaml:"ki" unit:"N·m/(rad·s)"`
+	Kd     float64 `yaml:"kd" unit:"N·m·s/rad"`
+	Limit  float64 `yaml:"limit" unit:"N·m" doc:"largest torque asked for"`
+	DeadZn float64 `yaml:"dead_zone" unit:"rad" doc:"the integral rests inside it (no hunting)"`
+}
+
+// Compensation of friction.
+type Compensation struct {
+	Kind  string  `yaml:"kind" enum:"none,feedforward,lugre-observer"`
+	Scale float64 `yaml:"scale" doc:"share of the modelled friction that is compensated, 0 to 1"`
+	Gain  float64 `yaml:"gain" doc:"lugre-observer: correction of the bristle by the tracking error, 1/s; 0: open loop"`
+	Accel bool    `yaml:"inertia" doc:"also feed J times the desired acceleration forward"`
+	Ramp  float64 `yaml:"ramp" unit:"s" doc:"time over which compensation fades in after RUN"`
+}
+
+// Guard decides about the command.
+type Guard struct {
+	HoldTime   float64 `yaml:"hold_time" unit:"s" doc:"HOLD for a stale or missing sensor becomes TRIP after this time"`
+	MaxSpeed   float64 `yaml:"max_speed" unit:"rad/s" doc:"estimated speed that trips; 0: no limit"`
+	MaxError   float64 `yaml:"max_error" unit:"rad" doc:"tracking error that trips; 0: no limit"`
+	MaxCurrent float64 `yaml:"max_current" unit:"A" doc:"measured current that trips; 0: no limit"`
+	RatedI     float64 `yaml:"rated_current" unit:"A" doc:"continuous current of the i²t budget; 0: no budget"`
+	Thermal    float64 `yaml:"thermal_time" unit:"s" doc:"time constant of the i²t budget"`
+	SelfTest   float64 `yaml:"selftest_time" unit:"s" doc:"every watched sensor must be alive and in range for this long before READY"`
+}
+
+// MQTT is the telemetry.
+type MQTT struct {
+	Enabled  bool    `yaml:"enabled"`
+	Prefix   string  `yaml:"prefix"`
+	Broker   string  `yaml:"broker,omitempty" doc:"tcp://host:1883, ssl://host:8883 or ws://…; empty: the embedded broker"`
+	User     string  `yaml:"user,omitempty"`
+	Password string  `yaml:"password,omitempty" doc:"may be ${VARIABLE}"`
+	CA       string  `yaml:"ca,omitempty" doc:"PEM file of the certificate authority for ssl"`
+	Listen   string  `yaml:"listen" doc:"address of the embedded broker"`
+	Operator string  `yaml:"operator_password,omitempty" doc:"password of the user operator of the embedded broker, who may send commands; empty: a fresh one at each start, printed"`
+	State    float64 `yaml:"state" unit:"Hz" doc:"rate of the state topic, at most 50 Hz"`
+	Batch    float64 `yaml:"batch" unit:"s" doc:"samples per message, as a time"`
+	Estimate float64 `yaml:"estimate" unit:"s" doc:"time between two estimates"`
+	Commands string  `yaml:"commands" enum:"none,stop,all" doc:"commands taken from MQTT; stop: stop, hold, estop only; all: also arm, run, reset, set"`
+}
+
+// Web is the page.
+type Web struct {
+	Enabled  bool   `yaml:"enabled"`
+	Listen   string `yaml:"listen" doc:"address of the page; the next free port is taken if this one is busy"`
+	Commands bool   `yaml:"commands" doc:"buttons on the page may arm and run; stop always works"`
+}
+
+// Record is the recording.
+type Record struct {
+	Enabled bool    `yaml:"enabled"`
+	Dir     string  `yaml:"dir" doc:"each run makes a folder of its own below it"`
+	Chunk   float64 `yaml:"chunk" unit:"s" doc:"a recording cut short by a crash loses at most this much"`
+	Keep    float64 `yaml:"keep" unit:"B" doc:"oldest runs are removed above this size; 0: keep all"`
+}
+
+// Virtual is the plant behind the virtual rig: the truth, which the model above may know only roughly.
+type Virtual struct {
+	Seed         uint64     `yaml:"seed"`
+	InnerRate    float64    `yaml:"inner_rate" unit:"Hz" doc:"steps of the plant per second, at least 10 kHz"`
+	Motor        Motor      `yaml:"motor"`
+	LoadJ        float64    `yaml:"load_inertia" unit:"kg·m²" doc:"added to the rotor's"`
+	Friction     Friction   `yaml:"friction"`
+	Cogging      float64    `yaml:"cogging" unit:"N·m" doc:"amplitude of the cogging torque"`
+	CoggingN     int        `yaml:"cogging_periods" doc:"periods per turn"`
+	LoadTorque   float64    `yaml:"load_torque" unit:"N·m"`
+	Counts       int        `yaml:"encoder_counts" doc:"counts per turn"`
+	CurrentNoise float64    `yaml:"current_noise" unit:"A"`
+	CurrentOff   float64    `yaml:"current_offset" unit:"A"`
+	Thermal      Thermal    `yaml:"thermal"`
+	ClockPPM     float64    `yaml:"clock_drift" doc:"drift of the device clock in ppm"`
+	Watchdog     float64    `yaml:"watchdog" unit:"s" doc:"the firmware de-energises after this silence"`
+	Supply       [2]float64 `yaml:"supply" unit:"V" doc:"the drive saturates here"`
+	Pacing       bool       `yaml:"pacing" doc:"bytes leave at the baud rate"`
+}
+
+// Thermal is the drift of the virtual rig's resistance and friction with its own heat.
+type Thermal struct {
+	Resistance float64 `yaml:"resistance" unit:"K/W" doc:"winding to ambient"`
+	Capacity   float64 `yaml:"capacity" unit:"J/K"`
+	CopperTC   float64 `yaml:"copper_tc" unit:"1/K" doc:"relative change of R per kelvin, 0.0039 for copper"`
+	FrictionTC float64 `yaml:"friction_tc" unit:"1/K" doc:"relative change of friction per kelvin"`
+}

@@ -1,0 +1,108 @@
+package hil
+
+import (
+	"unsafe"
+
+	"hilrig/engine"
+)
+
+// MaxSignals bounds the flat array of a row; a fixed size lets the same struct live in shared memory, in the recording,
+// in replay and in tests.
+const MaxSignals = 64
+
+// Row is everything known about one tick. It holds no pointer. X is cut into [measured | estimated | modelled | command]
+// by the Schema that travels once beside the rows.
+type Row struct {
+	Seq   uint64 // number of the tick, from 1, without gaps within an epoch
+	T     int64  // ns  deadline of the tick on the loop's clock (CLOCK_MONOTONIC for the wall clock)
+	Fresh uint64 // bit i: measured signal i arrived since the last tick
+	Late  int32  // ns  wake-up after the deadline, saturated
+	Busy  int32  // ns  from the wake-up to the row being complete, saturated
+	Flags Flags  // what happened in this tick
+	Gen   uint32 // generation of the parameter block in force
+	Cmd   uint32 // id of the command taken in this tick, 0 for none
+	Skip  uint32 // ticks skipped just before this one
+	Epoch uint16 // incarnation of the core that made the row
+	Req   uint8  // the request taken in this tick (Request)
+	Res   uint8  // what became of it (Refusal, 0 = accepted)
+	Mode  Mode   // state of the guard after this tick
+	Cause Cause  // why the guard is in that state
+	_     [2]byte
+	X     [MaxSignals]float64
+}
+
+// The layout of a row is fixed, on 32-bit machines too: both subtractions fail to compile when the size is another.
+const rowSize = 56 + 8*MaxSignals
+
+const (
+	_ = uint(unsafe.Sizeof(Row{}) - rowSize)
+	_ = uint(rowSize - unsafe.Sizeof(Row{}))
+)
+
+// Flags are the bits of Row.Flags.
+type Flags uint32
+
+const (
+	FlagStale        Flags = 1 << iota // a watched measurement is older than its limit
+	FlagRange                          // a measurement is outside its declared range
+	FlagNonFinite                      // a measurement, estimate or command was not finite
+	FlagDiverged                       // the model or the estimator left its bounds
+	FlagClamped                        // the command was cut to its limit
+	FlagSlewed                         // the command was cut to its slew rate
+	FlagThermal                        // the i²t budget is used up
+	FlagLate                           // the tick woke later than one period
+	FlagSkipped                        // ticks were skipped before this one
+	FlagCatchUp                        // this tick repeats a missed deadline at once
+	FlagOverrun                        // the tick itself took longer than a period
+	FlagLinkDown                       // the device is not connected
+	FlagSupLost                        // the supervisor stopped beating
+	FlagDryRun                         // nothing is sent to the device
+	FlagUnprivileged                   // the core runs without real-time scheduling
+	FlagTripIn                         // somebody asked for a stop outside the command ring
+	FlagLateModel                      // cause of the lateness: the tick before was busy for most of its period
+	FlagLateDevice                     // cause of the lateness: the device's frame came late (device-paced clock)
+	FlagLateHost                       // cause of the lateness: the host took the CPU away (steal), set by the supervisor
+	FlagUnexcited                      // the recursive estimator is frozen for lack of excitation
+	FlagEstimator                      // the estimator or the model reported a status other than ok
+)
+
+// Schema names the signals of a row's X, block by block, and the rate of the rows.
+type Schema struct {
+	Rig   string
+	Rate  float64 // Hz
+	Meas  []engine.Signal
+	Est   []engine.Signal
+	Model []engine.Signal
+	Cmd   []engine.Signal
+}
+
+// Len is the number of signals in use.
+func (s *Schema) Len() int { return len(s.Meas) + len(s.Est) + len(s.Model) + len(s.Cmd) }
+
+// Signals lists all signals in the order of Row.X.
+func (s *Schema) Signals() []engine.Signal {
+	all := make([]engine.Signal, 0, s.Len())
+	all = append(all, s.Meas...)
+	all = append(all, s.Est...)
+	all = append(all, s.Model...)
+	return append(all, s.Cmd...)
+}
+
+// Index finds a signal by name; -1 if the schema has none of that name.
+func (s *Schema) Index(name string) int {
+	for i, sig := range s.Signals() {
+		if sig.Name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// Blocks are views into Row.X, cut once.
+func (s *Schema) Blocks(r *Row) (meas, est, model, cmd []float64) {
+	a := len(s.Meas)
+	b := a + len(s.Est)
+	c := b + len(s.Model)
+	d := c + len(s.Cmd)
+	return r.X[:a:a], r.X[a:b:b], r.X[b:c:c], r.X[c:d:d]
+}
