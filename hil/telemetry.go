@@ -1,0 +1,63 @@
+package hil
+
+import (
+	"context"
+	"time"
+)
+
+// What leaves the loop beside the rows: who made them, what happened, and the way back in for commands. These types are
+// shared by the recorder, MQTT, the page and replay.
+
+// Info describes one run; it is fixed when the run starts.
+type Info struct {
+	Version    string // version of the program
+	ConfigHash string // hex SHA-256 of Config
+	Config     []byte // the configuration as loaded, YAML
+	Schema     Schema
+	Start      time.Time // wall clock at the start
+	Mono       int64     // ns on the loop's clock at Start
+	DryRun     bool
+	Note       string // what the host refused (real-time privileges) in one sentence; "" if nothing
+}
+
+// Wall turns a time of the loop's clock into wall-clock time.
+func (in *Info) Wall(t int64) time.Time { return in.Start.Add(time.Duration(t - in.Mono)) }
+
+// Event is something worth a line: a change of mode, a lost frame burst, a refused command.
+type Event struct {
+	Time  time.Time
+	Seq   uint64 // tick at which it happened; 0 if none
+	Level string // "info", "warn", "error"
+	Code  string // documented in docs/errors.md, e.g. MODE, OVERRUN, LINK_DOWN
+	Text  string
+}
+
+// MaxParams bounds the parameter block that travels into the tick.
+const MaxParams = 24
+
+// Params is the block of live parameters. It travels whole; the tick adopts it at an edge and shows Gen in its rows.
+// The names belong to the controller: see ParamNames.
+type Params struct {
+	Gen uint32
+	_   uint32
+	V   [MaxParams]float64
+}
+
+// Command is a request from outside: MQTT, the page, the command line.
+type Command struct {
+	Name    string             // "arm", "run", "hold", "stop", "reset", "estop", "set"
+	ID      string             // chosen by the sender, comes back in the reply
+	Expires time.Time          // zero: never
+	From    string             // "mqtt", "web", "local"
+	Set     map[string]float64 // for "set": parameter name → value in SI
+}
+
+// Reply answers a command once the tick has taken or refused it.
+type Reply struct {
+	ID    string `json:"id"`
+	OK    bool   `json:"ok"`
+	Error string `json:"error,omitempty"`
+}
+
+// Commander carries a command to the tick and waits for what became of it.
+type Commander func(ctx context.Context, c Command) Reply
