@@ -1,0 +1,148 @@
+package hil
+
+import (
+	"hilrig/hil/ring"
+)
+
+// Loop is the tick and what it touches. It is built once, runs on one goroutine, and shares nothing but rings.
+type Loop struct {
+	clock Clock
+	dev   Device
+	out   Outside
+	role  Role
+	taps  []*ring.Writer[Row]
+
+	period int64 // ns
+	row    Row
+	b      Blocks
+	prevT  int64
+	paced  interface{ DeviceLate() bool } // nil unless the device paces the clock
+}
+
+// Role is what the loop does between Poll and Send: the controller of a rig, or the plant for somebody else's controller.
+// None of its methods allocates.
+type Role interface {
+	Schema() Schema
+	Decide(r *Row, b *Blocks)  // orders and faults → the mode of this tick
+	Compute(r *Row, b *Blocks) // estimate, model, compensate → the wanted command
+	Guard(r *Row, b *Blocks)   // the last word on the command
+	Adopt(p *Params)           // a new parameter block, at the edge of a tick
+}
+
+// Blocks are the four views into the row's flat array.
+type Blocks struct {
+	Meas, Est, Model, Cmd []float64
+}
+
+// Outside is what reaches a tick beside samples. In the running core these are a ring, a mailbox and atomic words; in a
+// replay they come from the recording, which is what makes the rows repeat bit for bit.
+type Outside interface {
+	Flags() Flags                  // conditions raised elsewhere: link down, supervisor lost, dry run …
+	Order() (id uint32, q Request) // at most one order a tick; q is ReqNone when there is none
+	Params(p *Params) bool         // a newer parameter block, if there is one
+	Seen(r *Row)                   // the finished row, before it is published
+}
+
+// NewLoop builds a loop. The role's schema fixes the row; the taps receive every row and drop the newest when full.
+func NewLoop(clock Clock, dev Device, out Outside, role Role, epoch uint16, taps ...*ring.Writer[Row]) *Loop {
+	l := &Loop{clock: clock, dev: dev, out: out, role: role, taps: taps}
+	s := role.Schema()
+	if s.Len() > MaxSignals {
+		panic("hil: schema has more signals than a row holds")
+	}
+	l.b.Meas, l.b.Est, l.b.Model, l.b.Cmd = s.Blocks(&l.row)
+	l.period = int64(1e9/s.Rate + 0.5)
+	l.row.Epoch = epoch
+	l.paced, _ = clock.(interface{ DeviceLate() bool })
+	return l
+}
+
+// Run ticks until the clock ends. Nothing in it allocates, locks or logs.
+func (l *Loop) Run() {
+	for {
+		t, late, ok := l.clock.Wait()
+		if !ok {
+			return
+		}
+		l.tick(t, late)
+	}
+}
+
+func (l *Loop) tick(t, late int64) {
+	r, b := &l.row, &l.b
+	l.pace(r, t, late)
+
+	// sense
+	r.Flags |= l.out.Flags()
+	r.Fresh = l.dev.Poll(t, b.Meas)
+
+	// adopt what came from outside, then settle what this tick may do
+	var p Params
+	if l.out.Params(&p) {
+		l.role.Adopt(&p)
+		r.Gen = p.Gen
+	}
+	r.Cmd, r.Req = l.order()
+	l.role.Decide(r, b)
+
+	// estimate, model, compensate
+	l.role.Compute(r, b)
+
+	// guard, act
+	l.role.Guard(r, b)
+	l.dev.Send(b.Cmd)
+
+	// publish
+	r.Busy = sat32(l.clock.Now() - t - late)
+	if int64(r.Busy) > l.period {
+		r.Flags |= FlagOverrun
+	}
+	l.out.Seen(r)
+	for _, tap := range l.taps {
+		tap.Push(r) // full ring: dropped and counted
+	}
+}
+
+// pace does the bookkeeping of time: which deadlines were missed before this tick, and why this one is late if it is.
+func (l *Loop) pace(r *Row, t, late int64) {
+	busyBefore, lateBefore := int64(r.Busy), int64(r.Late)
+	r.Seq++
+	r.T, r.Late, r.Flags, r.Skip, r.Res = t, sat32(late), 0, 0, 0
+	if l.prevT != 0 {
+		// device-paced periods breathe, so round to the nearest whole number of them
+		if n := (t - l.prevT + l.period/2) / l.period; n > 1 {
+			r.Skip = uint32(n - 1)
+			r.Flags |= FlagSkipped
+		}
+	}
+	l.prevT = t
+	if late >= l.period {
+		r.Flags |= FlagLate
+		if lateBefore >= l.period && r.Skip == 0 {
+			r.Flags |= FlagCatchUp
+		}
+		if busyBefore > l.period*8/10 {
+			r.Flags |= FlagLateModel
+		}
+	}
+	if l.paced != nil && l.paced.DeviceLate() {
+		r.Flags |= FlagLateDevice
+	}
+}
+
+func (l *Loop) order() (uint32, uint8) {
+	id, q := l.out.Order()
+	return id, uint8(q)
+}
+
+// sat32 keeps a duration in ns within an int32: a VM pause of more than 2.1 s would wrap otherwise.
+func sat32(ns int64) int32 {
+	const most = 1<<31 - 1
+	switch {
+	case ns > most:
+		return most
+	case ns < -most:
+		return -most
+	}
+	return int32(ns)
+}

@@ -1,0 +1,105 @@
+package hil
+
+import (
+	"context"
+	"math"
+
+	"hilrig/engine"
+)
+
+// Replay feeds recorded rows back through a loop: it is the clock, the device and the outside at once, so that every
+// input of a tick is the recorded one and the outputs must come out bit for bit (on the same build).
+//
+//	rp := hil.NewReplay(schema, next)        // next yields the recorded rows of one epoch in order
+//	loop := hil.NewLoop(rp, rp, rp, role, epoch)
+//	loop.Run()
+type Replay struct {
+	schema Schema
+	next   func(*Row) bool            // the next recorded row; false at the end
+	params func(uint32, *Params) bool // the parameter block of a generation
+
+	rec   Row // the row being repeated
+	b     Blocks
+	gen   uint32
+	N     uint64 // rows repeated
+	Diff  uint64 // rows that differ
+	First Row    // the first recorded row that differs, and what replay made of it
+	Made  Row
+	Tap   func(*Row) // receives every repeated row; may be nil
+}
+
+// NewReplay repeats the rows that next yields; params looks up a generation of the parameters.
+func NewReplay(schema Schema, next func(*Row) bool, params func(gen uint32, p *Params) bool) *Replay {
+	rp := &Replay{schema: schema, next: next, params: params}
+	rp.b.Meas, rp.b.Est, rp.b.Model, rp.b.Cmd = schema.Blocks(&rp.rec)
+	return rp
+}
+
+// Wait gives the recorded deadline and lateness of the next row.
+func (rp *Replay) Wait() (t, late int64, ok bool) {
+	if !rp.next(&rp.rec) {
+		return 0, 0, false
+	}
+	return rp.rec.T, int64(rp.rec.Late), true
+}
+
+// Now is the recorded end of the tick.
+func (rp *Replay) Now() int64 { return rp.rec.T + int64(rp.rec.Late) + int64(rp.rec.Busy) }
+
+// DeviceLate repeats the recorded verdict.
+func (rp *Replay) DeviceLate() bool { return rp.rec.Flags&FlagLateDevice != 0 }
+
+func (rp *Replay) Signals() (meas, cmd []engine.Signal) { return rp.schema.Meas, rp.schema.Cmd }
+func (rp *Replay) Start(context.Context) error          { return nil }
+func (rp *Replay) Send([]float64)                       {}
+func (rp *Replay) Close() error                         { return nil }
+
+// Poll gives the recorded samples.
+func (rp *Replay) Poll(now int64, y []float64) uint64 {
+	copy(y, rp.b.Meas)
+	return rp.rec.Fresh
+}
+
+// outsideFlags are the bits that are raised outside the tick and are therefore inputs of a replay.
+const outsideFlags = FlagLinkDown | FlagSupLost | FlagDryRun | FlagUnprivileged | FlagTripIn | FlagLateHost
+
+func (rp *Replay) Flags() Flags { return rp.rec.Flags & outsideFlags }
+
+// Order repeats the request taken in this tick.
+func (rp *Replay) Order() (uint32, Request) { return rp.rec.Cmd, Request(rp.rec.Req) }
+
+// Params yields the recorded block when the generation changes.
+func (rp *Replay) Params(p *Params) bool {
+	if rp.rec.Gen == rp.gen || !rp.params(rp.rec.Gen, p) {
+		return false
+	}
+	rp.gen = rp.rec.Gen
+	return true
+}
+
+// Seen compares the repeated row with the recorded one, every bit of it.
+func (rp *Replay) Seen(r *Row) {
+	rp.N++
+	if !SameRow(r, &rp.rec) {
+		if rp.Diff == 0 {
+			rp.First, rp.Made = rp.rec, *r
+		}
+		rp.Diff++
+	}
+	if rp.Tap != nil {
+		rp.Tap(r)
+	}
+}
+
+// SameRow compares two rows bit for bit; numbers that are not a number are equal to one another whatever their payload.
+func SameRow(a, b *Row) bool {
+	x, y := *a, *b
+	for i := range x.X {
+		p, q := x.X[i], y.X[i]
+		if math.Float64bits(p) != math.Float64bits(q) && !(p != p && q != q) {
+			return false
+		}
+		x.X[i], y.X[i] = 0, 0
+	}
+	return x == y
+}
