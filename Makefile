@@ -1,0 +1,46 @@
+# Two commands matter: `make run` and `make test`. The rest is for those who change the program.
+SHELL   := /bin/bash
+GO      ?= go
+BIN     := bin/hil
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo development)
+LDFLAGS := -ldflags "-X main.version=$(VERSION)"
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+FUZZTIME ?= 20s
+
+.PHONY: run build test race lint fmt bench fuzz soak figures clean
+
+run: build                ## build and start the daemon with a virtual rig: http://localhost:8080
+	./$(BIN) run
+
+build:                    ## compile the program into bin/
+	$(GO) build $(LDFLAGS) -o $(BIN) ./cmd/hil
+
+test: build lint          ## everything a change must pass; asks for nothing but Go
+	$(GO) test -timeout 12m ./...
+
+race:                     ## the packages that share memory between goroutines, under the race detector
+	$(GO) test -race -short -timeout 12m ./hil/... ./cmd/... ./identify/... ./estimator/...
+
+lint:                     ## formatting, vet, staticcheck
+	@out=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$out" ]; then echo "gofmt would change:"; echo "$$out"; exit 1; fi
+	$(GO) vet ./...
+	$(GO) run $(STATICCHECK) ./...
+
+fmt:                      ## format
+	gofmt -w $$(git ls-files '*.go')
+
+bench:                    ## benchmarks of everything on the tick's path
+	$(GO) test -run '^$$' -bench . -benchmem ./engine/... ./estimator/... ./hil/... ./identify/...
+
+fuzz:                     ## every fuzz target for FUZZTIME each
+	@set -e; for p in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz' || true); do \
+		echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$p; done; done
+
+soak: build               ## the long checks: starts at 10 kHz, frozen broker, latency against cyclictest
+	$(GO) test -tags soak -timeout 60m -v -run 'Soak' ./...
+
+figures: build            ## redraw the figures of the README and docs
+	$(GO) test ./cmd/hil -run 'Figure' -count=1 -figures
+
+clean:                    ## remove what was built; recordings under runs/ stay
+	rm -rf bin

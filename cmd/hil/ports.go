@@ -1,0 +1,53 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"hilrig/hil/device"
+)
+
+func newPortsCmd() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "ports",
+		Short: "List the serial ports of this machine and whether they can be opened",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			ports, err := device.ListPorts()
+			if err != nil {
+				return exitWith(exitUnavailable, fmt.Errorf("list serial ports: %w", err))
+			}
+			out := c.OutOrStdout()
+			if asJSON {
+				enc := json.NewEncoder(out)
+				enc.SetIndent("", "  ")
+				return enc.Encode(ports)
+			}
+			if len(ports) == 0 {
+				fmt.Fprintln(out, "No serial port found. A USB adapter appears as /dev/ttyUSB0 or /dev/ttyACM0 once its driver is loaded (see dmesg).")
+				fmt.Fprintln(out, "Without hardware: hil run starts a virtual rig.")
+				return nil
+			}
+			w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
+			fmt.Fprintln(w, "port\tusb\tproduct\tstable name\taccess")
+			for _, p := range ports {
+				usb := ""
+				if p.VID != "" {
+					usb = p.VID + ":" + p.PID
+				}
+				access := "ok"
+				if !p.Accessible {
+					access = p.Why
+				}
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", p.Name, usb, p.Product, p.ByID, access)
+			}
+			return w.Flush()
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
