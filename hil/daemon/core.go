@@ -1,0 +1,253 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"hilrig/hil"
+	"hilrig/hil/device"
+	"hilrig/hil/ring"
+	"hilrig/hil/rt"
+)
+
+// outside is what reaches the core's tick beside samples: all of it atomic words, a ring and a mailbox.
+type outside struct {
+	orders  *ring.Reader[order]
+	params  *ring.Mailbox[hil.Params]
+	raised  atomic.Uint32 // hil.Flags raised by the watchers
+	steady  hil.Flags     // dry run, unprivileged
+	rig     Rig
+	mode    atomic.Uint32 // the guard's mode after the last tick
+	ticks   atomic.Uint64
+	lostFor int // ticks since the supervisor was lost
+}
+
+func (o *outside) Flags() hil.Flags {
+	f := o.steady | hil.Flags(o.raised.Load())
+	if !o.rig.Connected() {
+		f |= hil.FlagLinkDown
+	}
+	return f
+}
+
+func (o *outside) Order() (uint32, hil.Request) {
+	var q order
+	if !o.orders.Pop(&q) {
+		return 0, hil.ReqNone
+	}
+	if hil.Request(q.Req) == hil.ReqArm {
+		o.rig.Flush() // what waited in the port since before arming would look like fresh samples
+	}
+	return q.ID, hil.Request(q.Req)
+}
+
+func (o *outside) Params(p *hil.Params) bool { return o.params.Take(p) }
+
+func (o *outside) Seen(r *hil.Row) {
+	o.mode.Store(uint32(r.Mode))
+	o.ticks.Store(r.Seq)
+}
+
+func (o *outside) raise(f hil.Flags) { o.raised.Or(uint32(f)) }
+
+// body is a core at work, in its own process or beside the supervisor.
+type body struct {
+	a    *Assembly
+	sh   *shared
+	out  *outside
+	rig  Rig
+	stop atomic.Bool // the clock ends the loop
+	done chan struct{}
+}
+
+// newBody opens the device and starts its threads. A port that is missing at the start is an error: the daemon says so
+// and exits; one that goes away later is waited for.
+func newBody(ctx context.Context, a *Assembly, sh *shared, txCPU int) (*body, error) {
+	rig, err := a.NewRig(txCPU)
+	if err != nil {
+		return nil, err
+	}
+	b := &body{a: a, sh: sh, rig: rig, done: make(chan struct{})}
+	b.out = &outside{orders: sh.orders.Reader(), params: sh.params, rig: rig}
+	if a.DryRun {
+		b.out.steady |= hil.FlagDryRun
+	}
+	if err := rig.Start(ctx); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// tick runs the loop on this goroutine until stopped; on return the device has had its safe frame.
+func (b *body) tick(epoch uint16) {
+	defer close(b.done)
+	first := (rt.Now()/b.a.Period + 1) * b.a.Period
+	first += 20e6 / b.a.Period * b.a.Period
+	missed := hil.Missed{CatchUp: b.a.CatchUp}
+	var clock hil.Clock = hil.NewWallClock(b.a.Period, b.a.Spin, first, missed, b.stop.Load)
+	if b.a.DevicePaced {
+		clock = hil.NewDeviceClock(b.a.Period, b.a.Spin, first, b.a.Lag, missed, b.rig, b.stop.Load)
+	}
+	loop := hil.NewLoop(clock, b.rig, b.out, b.a.NewRole(), epoch, b.sh.rows.Writer())
+	b.sh.words.State.Store(coreReady)
+	loop.Run()
+	b.rig.Safe()
+}
+
+// housekeeping publishes the line's counters ten times a second, beside the tick and without allocating.
+func (b *body) housekeeping() {
+	var st device.Stats
+	for !b.stop.Load() {
+		b.rig.Stats(&st)
+		b.sh.link.Publish(&st)
+		rt.SleepUntil(rt.Now()+100e6, 0)
+	}
+}
+
+// Environment of the core, set by the supervisor.
+const (
+	envRate  = "HIL_CORE_RATE"  // Hz, fixes the layout of the shared memory
+	envEpoch = "HIL_CORE_EPOCH" // number of this incarnation
+	envLog   = "HIL_CORE_LOG"   // file for the core's last words
+)
+
+// Core is main of the re-executed process. assemble turns the configuration handed over on a descriptor into the rig.
+// It returns the exit code: 0 after an orderly stop, 4 when the device could not be opened, 5 when the supervisor was lost.
+func Core(assemble func(config []byte) (*Assembly, error)) int {
+	boot, err := rt.Boot() // stage 1 ends here by re-executing; stage 2 comes back with what the host granted
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "hil core:", err)
+		return 1
+	}
+	rate, _ := strconv.ParseFloat(os.Getenv(envRate), 64)
+	epoch, _ := strconv.Atoi(os.Getenv(envEpoch))
+	mem, err := ring.OpenMemory(boot.MemoryFD, sharedSize(rate))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "hil core: shared memory:", err)
+		return 1
+	}
+	sh, err := carve(mem.Bytes(), rate, uint16(epoch), false)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "hil core:", err)
+		return 1
+	}
+	fail := func(code int, err error) int {
+		sh.words.say(err.Error())
+		sh.words.Code.Store(uint32(code))
+		sh.words.State.Store(coreFailed)
+		return code
+	}
+	config, err := readAll(os.NewFile(boot.Extra[0], "config"))
+	if err != nil {
+		return fail(1, fmt.Errorf("configuration from the supervisor: %w", err))
+	}
+	a, err := assemble(config)
+	if err != nil {
+		return fail(1, err)
+	}
+	b, err := newBody(context.Background(), a, sh, a.CPU)
+	if err != nil {
+		return fail(4, err)
+	}
+	privs := boot.Privileges
+	var bits uint32
+	if privs.FIFO {
+		bits |= privFIFO
+	} else {
+		b.out.steady |= hil.FlagUnprivileged
+	}
+	if privs.Locked {
+		bits |= privLocked
+	}
+	sh.words.Privs.Store(bits)
+	sh.words.say(strings.Join(privs.Notes, "\n"))
+
+	// the watchers: loss of the supervisor and an orderly stop; the tick only reads flags
+	life := boot.WatchLife(&sh.words.Beat, time.Duration(a.Beat))
+	lost := make(chan string, 1)
+	go b.watch(life, lost)
+	go b.housekeeping()
+
+	time.Sleep(100 * time.Millisecond) // every thread exists and has touched its memory
+	if err := rt.PinThread(a.CPU); err != nil {
+		sh.words.say(sh.words.text() + "\n" + err.Error())
+	}
+	rt.Settle()
+	b.tick(uint16(epoch))
+	select {
+	case why := <-lost:
+		lastWords(os.Getenv(envLog), why)
+		sh.words.State.Store(coreFailed)
+		return 5
+	default:
+	}
+	sh.words.State.Store(coreStopped)
+	return 0
+}
+
+// watch ends the loop when the supervisor is lost (after a few ticks in TRIP that send safe values) or asks for the end.
+func (b *body) watch(life *rt.LifeLine, lost chan<- string) {
+	for {
+		if life.Lost() {
+			b.out.raise(hil.FlagSupLost)
+			lost <- life.Why()
+			b.quit()
+			return
+		}
+		if life.StopRequested() || b.sh.words.Quit.Load() != 0 {
+			b.quit()
+			return
+		}
+		rt.SleepUntil(rt.Now()+1e6, 0)
+	}
+}
+
+// quit ends the loop; a rig that is still energised trips first and gets a few safe commands.
+func (b *body) quit() {
+	if hil.Mode(b.out.mode.Load()).Energised() {
+		b.out.raise(hil.FlagTripIn)
+	}
+	from := b.out.ticks.Load()
+	until := rt.Now() + 20e6
+	for b.out.ticks.Load() < from+3 && rt.Now() < until {
+		rt.SleepUntil(rt.Now()+1e6, 0)
+	}
+	b.stop.Store(true)
+}
+
+// lastWords leaves a line for the next start; the supervisor is gone, so there is nobody to tell now.
+func lastWords(path, why string) {
+	if path == "" {
+		return
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	fmt.Fprintf(f, "%s core: supervisor lost (%s): tripped, safe command sent, exit\n", time.Now().UTC().Format(time.RFC3339Nano), why)
+	f.Sync()
+}
+
+func readAll(f *os.File) ([]byte, error) {
+	if f == nil {
+		return nil, errors.New("no descriptor")
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	buf := make([]byte, st.Size())
+	n, err := f.ReadAt(buf, 0)
+	if n == len(buf) {
+		return buf, nil
+	}
+	return nil, err
+}

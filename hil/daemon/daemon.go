@@ -1,0 +1,60 @@
+// Package daemon is the life of `hil run`: a supervisor at ordinary priority and, re-executed from the same binary, the
+// real-time core that ticks. They meet in one block of shared memory.
+//
+// The problem it solves: a Go process that allocates makes a 1 kHz loop late by milliseconds, so recorder, broker, page
+// and everything else that allocates live in the supervisor, and the core does nothing but tick. Each watches the other;
+// when either is lost the rig is put into its safe state by the one that remains, and by its own firmware when neither
+// does. Nothing re-arms by itself.
+//
+// Read core.go for what happens beside the tick, supervisor.go for everything around it.
+package daemon
+
+import (
+	"context"
+
+	"hilrig/hil"
+	"hilrig/hil/device"
+)
+
+// Rig is the device as the daemon needs it: the loop's device with the serial line's extras.
+type Rig interface {
+	hil.Device
+	hil.Pacer
+	Connected() bool
+	Flush()
+	Safe()
+	Stats(*device.Stats)
+}
+
+// Assembly is one configured rig, built the same way by supervisor and core from the same configuration.
+type Assembly struct {
+	Schema  hil.Schema
+	NewRole func() hil.Role              // a fresh controller in its initial state
+	NewRig  func(txCPU int) (Rig, error) // the device, not started
+	Params  hil.Params                   // the configured parameter block, generation 0
+	Names   []string                     // the parameters' names, in order
+	Check   func(name string, v float64) error
+
+	Period      int64 // ns
+	Spin        int64 // ns
+	Lag         int64 // ns  device clock: wanted time from frame to tick
+	CatchUp     int   // ticks repeated at once after a miss
+	DevicePaced bool
+	CPU         int   // processor of the tick
+	Beat        int64 // ns  silence of the supervisor that the core tolerates
+	DryRun      bool
+	Port        string // path of the port, for the safe frames of the supervisor
+	SafeFrame   []byte // what the supervisor writes on a lost core; empty in a dry run
+	RealTime    bool   // ask for FIFO and locked memory
+}
+
+// Sink consumes rows until its context ends and it has drained what was pushed before.
+type Sink interface {
+	Run(ctx context.Context, rows RowSource) error
+}
+
+// RowSource is the reading end of a ring of rows.
+type RowSource interface {
+	Pop(*hil.Row) bool
+	Dropped() uint64
+}

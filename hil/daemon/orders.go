@@ -1,0 +1,152 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"sort"
+	"strings"
+	"sync"
+	"time"
+
+	"hilrig/hil"
+)
+
+// desk takes commands from MQTT, the page and the command line, puts them on the order ring, and matches the rows that
+// come back with the replies that are owed.
+type desk struct {
+	mu      sync.Mutex
+	a       *Assembly
+	post    func(order) bool  // onto the order ring; false: full or no core
+	publish func(*hil.Params) // into the parameter mailbox
+	kept    func(hil.Params)  // for the recorder
+	nextID  uint32
+	waiting map[uint32]chan hil.Row
+	params  hil.Params // as last set
+}
+
+func newDesk(a *Assembly) *desk {
+	return &desk{a: a, waiting: map[uint32]chan hil.Row{}, params: a.Params}
+}
+
+// replyTime bounds how long a command waits for its tick; the tick takes one order each period.
+const replyTime = time.Second
+
+// Do carries out one command and says what became of it.
+func (d *desk) Do(ctx context.Context, c hil.Command) hil.Reply {
+	no := func(format string, args ...any) hil.Reply {
+		return hil.Reply{ID: c.ID, Error: fmt.Sprintf(format, args...)}
+	}
+	if !c.Expires.IsZero() && time.Now().After(c.Expires) {
+		return no("expired %.1f s ago", time.Since(c.Expires).Seconds())
+	}
+	q, ok := hil.ParseRequest(c.Name)
+	if !ok {
+		return no("unknown command %q; known: arm, run, hold, stop, reset, estop, set", c.Name)
+	}
+	if q == hil.ReqSet {
+		if err := d.set(c.Set); err != nil {
+			return no("%v", err)
+		}
+	}
+	answer := make(chan hil.Row, 1)
+	d.mu.Lock()
+	d.nextID++
+	id := d.nextID
+	d.waiting[id] = answer
+	posted := d.post != nil && d.post(order{ID: id, Req: uint32(q)})
+	d.mu.Unlock()
+	defer func() {
+		d.mu.Lock()
+		delete(d.waiting, id)
+		d.mu.Unlock()
+	}()
+	if !posted {
+		return no("the core is not running")
+	}
+	wait, cancel := context.WithTimeout(ctx, replyTime)
+	defer cancel()
+	select {
+	case r := <-answer:
+		if r.Res != hil.Taken {
+			return no("%s", hil.RefusalText(r.Res, q, r.Mode))
+		}
+		return hil.Reply{ID: c.ID, OK: true}
+	case <-wait.Done():
+		return no("the loop did not answer within %v", replyTime)
+	}
+}
+
+// set validates every value first, then hands the whole block over.
+func (d *desk) set(values map[string]float64) error {
+	if len(values) == 0 {
+		return fmt.Errorf("set needs {\"set\": {name: value}}; names: %s", strings.Join(d.a.Names, ", "))
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	p := d.params
+	var bad []string
+	for name, v := range values {
+		i := indexOf(d.a.Names, name)
+		if i < 0 {
+			bad = append(bad, fmt.Sprintf("unknown parameter %q", name))
+			continue
+		}
+		if err := d.a.Check(name, v); err != nil {
+			bad = append(bad, err.Error())
+			continue
+		}
+		p.V[i] = v
+	}
+	if len(bad) > 0 {
+		sort.Strings(bad)
+		return fmt.Errorf("%s; names: %s", strings.Join(bad, "; "), strings.Join(d.a.Names, ", "))
+	}
+	p.Gen++
+	d.params = p
+	if d.kept != nil {
+		d.kept(p)
+	}
+	d.publish(&p)
+	return nil
+}
+
+// connect points the desk at a fresh core; the parameters are handed over again before anything else.
+func (d *desk) connect(post func(order) bool, publish func(*hil.Params)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.post, d.publish = post, publish
+	if d.params.Gen > 0 {
+		publish(&d.params)
+	}
+}
+
+func (d *desk) disconnect() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.post = nil
+	d.publish = func(*hil.Params) {}
+}
+
+// seen matches a row with the command it answers.
+func (d *desk) seen(r *hil.Row) {
+	if r.Cmd == 0 {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if ch := d.waiting[r.Cmd]; ch != nil {
+		select {
+		case ch <- *r:
+		default:
+		}
+	}
+}
+
+func indexOf(names []string, name string) int {
+	for i, n := range names {
+		if n == name {
+			return i
+		}
+	}
+	return -1
+}

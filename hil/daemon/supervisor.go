@@ -1,0 +1,441 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"hilrig/hil"
+	"hilrig/hil/device"
+	"hilrig/hil/ring"
+	"hilrig/hil/rt"
+)
+
+// Options of a supervisor. The sinks get every row; Emit gets every event.
+type Options struct {
+	Config        []byte // handed to the core as it is
+	Log           string // file for the core's last words
+	SingleProcess bool   // the loop runs in this process: not real time
+	Arm           bool   // arm and run as soon as the rig is ready (the demo, --arm)
+	UntilTrip     bool   // end the run at the first trip
+	Sinks         []Sink
+	Emit          func(hil.Event)
+	Kept          func(p hil.Params, t int64) // a parameter block came into force
+	Row           func(*hil.Row)              // sees every row in the pump, must not block
+}
+
+// Supervisor starts the core, watches it, pumps its rows to the sinks, and brings the rig to rest when the core is lost.
+type Supervisor struct {
+	a    *Assembly
+	o    Options
+	desk *desk
+	wit  *witness
+	info *hil.Info
+
+	fan  []*ring.Writer[hil.Row]
+	kept *device.Kept // descriptor for safe frames, open from the start
+
+	epoch  uint16
+	link   device.Stats
+	linkMu sync.Mutex
+
+	lastMode atomic.Uint32
+	rows     atomic.Uint64 // rows pumped
+	lostRows atomic.Uint64 // rows the core could not push
+	deaths   []time.Time
+	notes    atomic.Pointer[string]
+}
+
+// ErrTrip ends a run that ends tripped; ErrDevice one whose device could not be had.
+var (
+	ErrTrip   = errors.New("the safety guard tripped")
+	ErrDevice = errors.New("device unavailable")
+)
+
+// New prepares a supervisor; nothing runs yet.
+func New(a *Assembly, info *hil.Info, o Options) *Supervisor {
+	s := &Supervisor{a: a, o: o, info: info, desk: newDesk(a)}
+	s.wit = &witness{emit: o.Emit, wall: info.Wall, rate: a.Schema.Rate}
+	s.desk.kept = func(p hil.Params) {
+		if o.Kept != nil {
+			o.Kept(p, rt.Now())
+		}
+	}
+	s.desk.disconnect()
+	return s
+}
+
+// Command is the way in for MQTT, the page and the command line.
+func (s *Supervisor) Command(ctx context.Context, c hil.Command) hil.Reply { return s.desk.Do(ctx, c) }
+
+// Link is the newest state of the serial line.
+func (s *Supervisor) Link() device.Stats {
+	s.linkMu.Lock()
+	defer s.linkMu.Unlock()
+	return s.link
+}
+
+// Mode is the mode of the newest row.
+func (s *Supervisor) Mode() hil.Mode { return hil.Mode(s.lastMode.Load()) }
+
+// LostRows counts the rows that found the ring full.
+func (s *Supervisor) LostRows() uint64 { return s.lostRows.Load() }
+
+// Privileges are the sentences about what the host refused the core; "" if it got everything or is not up yet.
+func (s *Supervisor) Privileges() string {
+	if p := s.notes.Load(); p != nil {
+		return *p
+	}
+	return ""
+}
+
+// Run runs until ctx ends, the core is lost for good, or a trip ends it. When it returns the rig is safe and every sink
+// has written what it got.
+func (s *Supervisor) Run(ctx context.Context) error {
+	if len(s.a.SafeFrame) > 0 {
+		kept, err := device.OpenKept(s.a.Port)
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrDevice, err)
+		}
+		s.kept = kept
+		defer kept.Close()
+	}
+
+	// sinks live a little longer than the core, to drain what it left
+	sinkCtx, endSinks := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	sinkErr := make([]error, len(s.o.Sinks))
+	for i, sink := range s.o.Sinks {
+		r := ring.New[hil.Row](4 * rowRoom(s.a.Schema.Rate))
+		s.fan = append(s.fan, r.Writer())
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			sinkErr[i] = sink.Run(sinkCtx, r.Reader())
+		}()
+	}
+	err := s.serve(ctx)
+	endSinks()
+	wg.Wait()
+	return errors.Join(append([]error{err}, sinkErr...)...)
+}
+
+// serve runs one core after another until the end.
+func (s *Supervisor) serve(ctx context.Context) error {
+	backoff := []time.Duration{100 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond, time.Second}
+	arm := s.o.Arm && !s.a.DryRun
+	for {
+		s.epoch++
+		end := s.incarnation(ctx, arm)
+		arm = false // nothing re-arms by itself
+		switch {
+		case end.final:
+			return end.err
+		case ctx.Err() != nil:
+			return nil
+		}
+		now := time.Now()
+		s.deaths = append(s.deaths, now)
+		recent := 0
+		for _, d := range s.deaths {
+			if now.Sub(d) < time.Minute {
+				recent++
+			}
+		}
+		if recent >= 3 {
+			s.event("error", "CORE_DOWN", "the core died three times within a minute; it stays down and the rig stays safe")
+			return fmt.Errorf("%w: the core died three times within a minute, last: %w", ErrTrip, end.err)
+		}
+		pause := backoff[min(recent-1, len(backoff)-1)]
+		s.event("warn", "CORE_RESTART", fmt.Sprintf("starting the core again in %v; it comes up tripped: reset, arm and run by hand", pause))
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// ending is how an incarnation of the core ended.
+type ending struct {
+	final bool // no restart
+	err   error
+}
+
+// handle is a running core seen from outside: a process, or a goroutine in single-process mode.
+type handle struct {
+	sh   *shared
+	done <-chan string // closed or sent with the cause when the core is gone
+	kill func()
+	term func() // orderly stop
+	free func()
+}
+
+// incarnation starts a core, pumps its rows until it is gone, and leaves the rig safe.
+func (s *Supervisor) incarnation(ctx context.Context, arm bool) ending {
+	var h *handle
+	var err error
+	if s.o.SingleProcess {
+		h, err = s.startHere(ctx)
+	} else {
+		h, err = s.startCore()
+	}
+	if err != nil {
+		if errors.Is(err, ErrDevice) || s.epoch == 1 {
+			return ending{true, err}
+		}
+		return ending{false, err}
+	}
+	defer h.free()
+	orders := h.sh.orders.Writer()
+	s.desk.connect(func(o order) bool { return orders.Push(&o) }, h.sh.params.Publish)
+	defer s.desk.disconnect()
+
+	cause, ended := s.pump(ctx, h, arm)
+	if ended {
+		s.lastMode.CompareAndSwap(uint32(hil.Run), uint32(hil.Ready))
+		if m := s.Mode(); m == hil.Trip {
+			return ending{true, ErrTrip}
+		}
+		return ending{true, nil}
+	}
+
+	// the core is lost: the rig must not keep its last command
+	frames := s.sendSafe()
+	text := h.sh.words.text()
+	if h.sh.words.State.Load() == coreFailed {
+		err := errors.New(text)
+		if h.sh.words.Code.Load() == 4 {
+			return ending{s.rows.Load() == 0, fmt.Errorf("%w: %w", ErrDevice, err)}
+		}
+		s.event("error", "CORE_FAILED", text)
+		return ending{s.rows.Load() == 0, err}
+	}
+	s.event("error", "CORE_LOST", fmt.Sprintf("%s; last mode %s after %d rows; %s", cause, s.Mode(), s.rows.Load(), frames))
+	return ending{false, errors.New(cause)}
+}
+
+// startCore re-executes this binary as the core.
+func (s *Supervisor) startCore() (*handle, error) {
+	size := sharedSize(s.a.Schema.Rate)
+	mem, err := ring.CreateMemory("hil-rows", size)
+	if err != nil {
+		return nil, fmt.Errorf("shared memory for the core: %w", err)
+	}
+	sh, err := carve(mem.Bytes(), s.a.Schema.Rate, s.epoch, true)
+	if err != nil {
+		mem.Close()
+		return nil, err
+	}
+	sh.words.Beat.Store(rt.Now())
+	conf, err := ring.CreateMemory("hil-config", len(s.o.Config))
+	if err != nil {
+		mem.Close()
+		return nil, fmt.Errorf("configuration for the core: %w", err)
+	}
+	copy(conf.Bytes(), s.o.Config)
+	core, err := rt.StartCore(rt.CoreSpec{
+		Args: []string{"core"},
+		Env: []string{
+			fmt.Sprintf("%s=%g", envRate, s.a.Schema.Rate),
+			fmt.Sprintf("%s=%d", envEpoch, s.epoch),
+			envLog + "=" + s.o.Log,
+		},
+		Memory:   mem.File(),
+		Extra:    []*os.File{conf.File()},
+		RealTime: s.a.RealTime,
+	})
+	conf.Close()
+	if err != nil {
+		mem.Close()
+		return nil, fmt.Errorf("start the core: %w", err)
+	}
+	done := make(chan string, 1)
+	go func() {
+		x := <-core.Done()
+		done <- x.String()
+	}()
+	return &handle{sh: sh, done: done, kill: core.Kill, term: func() { sh.words.Quit.Store(1) }, free: func() { mem.Close() }}, nil
+}
+
+// startHere runs the loop on a goroutine of this process.
+func (s *Supervisor) startHere(ctx context.Context) (*handle, error) {
+	sh := heapShared(s.a.Schema.Rate, s.epoch)
+	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	b, err := newBody(own, s.a, sh, -1)
+	if err != nil {
+		cancel()
+		return nil, fmt.Errorf("%w: %w", ErrDevice, err)
+	}
+	b.out.steady |= hil.FlagUnprivileged
+	sh.words.say("single process: the loop shares its process with everything that allocates; this is not real time")
+	done := make(chan string, 1)
+	go b.housekeeping()
+	go func() {
+		b.tick(s.epoch)
+		b.rig.Close()
+		sh.words.State.Store(coreStopped)
+		done <- "loop ended"
+	}()
+	return &handle{sh: sh, done: done, kill: b.quit, term: b.quit, free: cancel}, nil
+}
+
+// stallTime is how long the row counter may stand still before the core counts as lost. Stalls of a shared host reach
+// 15 ms; the time in which the supervisor itself did not run does not count.
+const stallTime = 50 * time.Millisecond
+
+// pump moves rows from the core to the sinks every 2 ms, beats, and watches. ended is true when the core stopped because
+// it was asked to.
+func (s *Supervisor) pump(ctx context.Context, h *handle, arm bool) (cause string, ended bool) {
+	rows := h.sh.rows.Reader()
+	poll := time.NewTicker(2 * time.Millisecond)
+	defer poll.Stop()
+	var (
+		counter  uint64
+		still    time.Duration
+		last     = rt.Now()
+		stopping <-chan time.Time
+		asked    bool
+		ready    bool
+		armStep  int
+		started  = time.Now()
+	)
+	stop := func() {
+		if !asked {
+			asked = true
+			s.event("info", "STOP", "stopping: the rig goes to its safe state first")
+			go func() {
+				s.desk.Do(context.Background(), hil.Command{Name: "stop", From: "local"})
+				h.term()
+			}()
+			stopping = time.After(3 * time.Second)
+		}
+	}
+	ctxDone := ctx.Done()
+	for {
+		select {
+		case <-ctxDone:
+			ctxDone = nil
+			stop()
+		case why := <-h.done:
+			s.drain(rows)
+			if asked && h.sh.words.State.Load() == coreStopped {
+				return why, true
+			}
+			return why, false
+		case <-stopping:
+			h.kill()
+			return "the core did not stop when asked; killed", false
+		case <-poll.C:
+		}
+		now := rt.Now()
+		gap := time.Duration(now - last)
+		last = now
+		h.sh.words.Beat.Store(now)
+		s.wit.stat.look()
+		s.drain(rows)
+
+		switch state := h.sh.words.State.Load(); {
+		case state == coreReady && !ready:
+			ready = true
+			s.up(h)
+		case state == coreStarting && time.Since(started) > 10*time.Second:
+			h.kill()
+			return "the core did not get ready within 10 s; killed", false
+		}
+		if !ready {
+			continue
+		}
+
+		// the row counter is the core's heartbeat; count only time in which this process was awake
+		if n := rows.Offered(); n != counter {
+			counter, still = n, 0
+		} else if still += min(gap, 10*time.Millisecond); still > max(stallTime, 4*time.Duration(s.a.Period)) && !asked && !s.o.SingleProcess {
+			h.kill()
+			<-h.done
+			return fmt.Sprintf("the core stood still for %v; killed", still.Round(time.Millisecond)), false
+		}
+		var st device.Stats
+		if h.sh.link.Take(&st) {
+			s.linkMu.Lock()
+			s.link = st
+			s.linkMu.Unlock()
+		}
+
+		// arm and run, one step at a time as the guard gets there
+		if arm && !asked {
+			switch m := s.Mode(); {
+			case armStep == 0 && m == hil.Ready:
+				armStep = 1
+				go s.desk.Do(ctx, hil.Command{Name: "arm", From: "local"})
+			case armStep == 1 && m == hil.Armed:
+				armStep, arm = 2, false
+				go s.desk.Do(ctx, hil.Command{Name: "run", From: "local"})
+			}
+		}
+		if s.o.UntilTrip && s.wit.Trips > 0 {
+			stop()
+		}
+	}
+}
+
+// up tells what the new core got from the host.
+func (s *Supervisor) up(h *handle) {
+	notes := h.sh.words.text()
+	s.notes.Store(&notes)
+	s.info.Note = notes
+	text := fmt.Sprintf("core up (epoch %d): real-time scheduling %s, memory %s", s.epoch,
+		yesNo(h.sh.words.Privs.Load()&privFIFO != 0, "on", "not granted"), yesNo(h.sh.words.Privs.Load()&privLocked != 0, "locked", "not locked"))
+	s.event("info", "CORE_UP", text)
+	if notes != "" {
+		s.event("warn", "UNPRIVILEGED", notes)
+	}
+}
+
+func yesNo(b bool, yes, no string) string {
+	if b {
+		return yes
+	}
+	return no
+}
+
+// drain hands every waiting row to the witnesses and the sinks.
+func (s *Supervisor) drain(rows *ring.Reader[hil.Row]) {
+	var r hil.Row
+	for rows.Pop(&r) {
+		s.wit.row(&r)
+		s.desk.seen(&r)
+		s.lastMode.Store(uint32(r.Mode))
+		s.rows.Add(1)
+		if s.o.Row != nil {
+			s.o.Row(&r)
+		}
+		for _, w := range s.fan {
+			w.Push(&r)
+		}
+	}
+	s.lostRows.Store(rows.Dropped())
+}
+
+// sendSafe writes the safe frame three times on the descriptor kept from the start.
+func (s *Supervisor) sendSafe() string {
+	if s.kept == nil {
+		return "no safe frame (nothing is ever sent in this mode)"
+	}
+	var err error
+	for range 3 {
+		err = errors.Join(err, s.kept.Write(s.a.SafeFrame, 50*time.Millisecond))
+	}
+	if err != nil {
+		return "safe frame could not be sent: " + err.Error()
+	}
+	return "safe frame sent three times"
+}
+
+func (s *Supervisor) event(level, code, text string) {
+	s.o.Emit(hil.Event{Time: time.Now(), Level: level, Code: code, Text: text})
+}
