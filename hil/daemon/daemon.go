@@ -14,6 +14,7 @@ import (
 
 	"hilrig/hil"
 	"hilrig/hil/device"
+	"hilrig/hil/ring"
 )
 
 // Rig is the device as the daemon needs it: the loop's device with the serial line's extras.
@@ -49,12 +50,4 @@ type Assembly struct {
 }
 
 // Sink consumes rows until its context ends and it has drained what was pushed before.
-type Sink interface {
-	Run(ctx context.Context, rows RowSource) error
-}
-
-// RowSource is the reading end of a ring of rows.
-type RowSource interface {
-	Pop(*hil.Row) bool
-	Dropped() uint64
-}
+type Sink func(ctx context.Context, rows *ring.Reader[hil.Row]) error

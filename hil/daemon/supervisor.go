@@ -115,7 +115,7 @@ func (s *Supervisor) Run(ctx context.Context) error {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			sinkErr[i] = sink.Run(sinkCtx, r.Reader())
+			sinkErr[i] = sink(sinkCtx, r.Reader())
 		}()
 	}
 	err := s.serve(ctx)

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// readyLine is printed on stdout, as one JSON object, once the core ticks; hil latency and tests wait for it.
+type readyLine struct {
+	Ready bool   `json:"ready"`
+	Page  string `json:"page,omitempty"`
+	MQTT  string `json:"mqtt,omitempty"`
+	Run   string `json:"run,omitempty"`
+	Core  int    `json:"core_pid,omitempty"`
+	Rig   int    `json:"rig_pid,omitempty"`
+}
+
+// summaryFile is what hil run --summary leaves at the end.
+type summaryFile struct {
+	Ticks    uint64   `json:"ticks"`
+	Missed   uint64   `json:"missed"`
+	LateHist []uint64 `json:"late_hist_us"` // 1 µs bins, after the first 0.2 s
+	BusyP50  float64  `json:"busy_p50_us"`
+	BusyP99  float64  `json:"busy_p99_us"`
+	FIFO     bool     `json:"fifo"`
+	RowsLost uint64   `json:"rows_lost"`
+	Mode     string   `json:"mode"`
+}
+
+// running is a daemon started by hil latency.
+type running struct {
+	cmd   *exec.Cmd
+	ready readyLine
+	errs  *strings.Builder
+	done  chan error
+}
+
+func startDaemon(o latencyOptions, dir string, cpu int) (*running, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	args := []string{"run", "--ready-line", "--quiet", "--rate", fmt.Sprintf("%g Hz", o.rate), "--cpu", fmt.Sprint(cpu),
+		"--record", dir, "--summary", dir + "/summary.json", "--web", "localhost:0", "--mqtt", "localhost:0"}
+	switch o.load {
+	case "garbage":
+		args = append(args, "--flood", "1e6")
+	case "heap":
+		args = append(args, "--ballast", "1e9")
+	}
+	d := &running{cmd: exec.Command(exe, args...), errs: &strings.Builder{}, done: make(chan error, 1)}
+	d.cmd.Stderr = d.errs
+	out, err := d.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := d.cmd.Start(); err != nil {
+		return nil, err
+	}
+	lines := make(chan string, 1)
+	go func() {
+		sc := bufio.NewScanner(out)
+		if sc.Scan() {
+			lines <- sc.Text()
+		}
+		close(lines)
+		io.Copy(io.Discard, out)
+		d.done <- d.cmd.Wait()
+	}()
+	select {
+	case line := <-lines:
+		if json.Unmarshal([]byte(line), &d.ready) != nil || !d.ready.Ready {
+			d.kill()
+			return nil, fmt.Errorf("the daemon did not start: %s", strings.TrimSpace(d.errs.String()))
+		}
+	case <-time.After(30 * time.Second):
+		d.kill()
+		return nil, errors.New("the daemon did not get ready within 30 s")
+	}
+	time.Sleep(300 * time.Millisecond) // past the warm-up
+	return d, nil
+}
+
+// visit puts an ordinary load on the daemon: 20 state polls and two page loads a second, and a subscriber to everything.
+func (d *running) visit() (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	get := func(path string) {
+		req, err := http.NewRequestWithContext(ctx, "GET", d.ready.Page+path, nil)
+		if err != nil {
+			return
+		}
+		if resp, err := http.DefaultClient.Do(req); err == nil {
+			io.Copy(io.Discard, resp.Body)
+			resp.Body.Close()
+		}
+	}
+	every := func(period time.Duration, do func()) {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			t := time.NewTicker(period)
+			defer t.Stop()
+			for {
+				select {
+				case <-ctx.Done():
+					return
+				case <-t.C:
+					do()
+				}
+			}
+		}()
+	}
+	every(50*time.Millisecond, func() { get("/api/state") })
+	every(500*time.Millisecond, func() { get("/") })
+	if path, err := exec.LookPath("mosquitto_sub"); err == nil {
+		host, port, _ := strings.Cut(strings.TrimPrefix(d.ready.MQTT, "tcp://"), ":")
+		sub := exec.CommandContext(ctx, path, "-h", host, "-p", port, "-t", "#")
+		if sub.Start() == nil {
+			wg.Add(1)
+			go func() { defer wg.Done(); sub.Wait() }()
+		}
+	}
+	var once sync.Once
+	return func() { once.Do(func() { cancel(); wg.Wait() }) }
+}
+
+// wait stops the daemon and reads its summary.
+func (d *running) wait(summary string, h *half) error {
+	d.cmd.Process.Signal(syscall.SIGINT)
+	select {
+	case <-d.done:
+	case <-time.After(15 * time.Second):
+		d.kill()
+		return fmt.Errorf("the daemon did not stop: %s", strings.TrimSpace(d.errs.String()))
+	}
+	data, err := os.ReadFile(summary)
+	if err != nil {
+		return fmt.Errorf("summary of the run: %w: %s", err, strings.TrimSpace(d.errs.String()))
+	}
+	var s summaryFile
+	if err := json.Unmarshal(data, &s); err != nil {
+		return fmt.Errorf("summary of the run: %w", err)
+	}
+	h.loopHist = s.LateHist
+	h.Loop = distribution(s.LateHist)
+	if all := s.Ticks + s.Missed; all > 0 {
+		h.Loop.Missed = 100 * float64(s.Missed) / float64(all)
+	}
+	h.FIFO, h.BusyP50 = s.FIFO, s.BusyP50
+	return nil
+}
+
+func (d *running) kill() {
+	if d.cmd.Process != nil {
+		d.cmd.Process.Signal(syscall.SIGINT)
+		time.AfterFunc(3*time.Second, func() { d.cmd.Process.Kill() })
+	}
+}
