@@ -1,0 +1,245 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+)
+
+// A link frame before COBS, all numbers little endian:
+//
+//	byte 0      kind: 1 measurement, 2 command, 3 safe; +128 when presence bits follow
+//	byte 1      sequence, +1 per frame of this sender, wraps at 256
+//	byte 2–5    u32 µs of the sender's clock, wraps after 71.6 min
+//	[⌈n/8⌉]     presence bits, only with +128: bit i of the little endian number is field i
+//	…           the present fields in the order of the table
+//	last 2      CRC-16 over everything before it, low byte first
+//
+// then COBS, then one zero byte.
+const (
+	headLen    = 6
+	partial    = 0x80
+	maxPayload = headLen + MaxFields/8 + 8*MaxFields + 2
+	wrapLink   = int64(1000) << 32 // ns
+)
+
+// LinkEncoder writes link frames of one table.
+type LinkEncoder struct {
+	fields []Field
+	max    int
+	buf    [maxPayload]byte
+}
+
+// NewLinkEncoder checks the table (at most MaxFields, unique names, scale not 0, no text) and names all its problems.
+func NewLinkEncoder(fields []Field) (*LinkEncoder, error) {
+	if err := checkFields(fields, false); err != nil {
+		return nil, fmt.Errorf("link frame: %w", err)
+	}
+	return &LinkEncoder{fields: append([]Field(nil), fields...), max: linkLen(fields)}, nil
+}
+
+// linkLen bounds the length on the wire of a frame with these fields, presence bits and closing zero included. (Leaving
+// out one u8 of nine costs two bytes of presence bits, so the partial frame can be the longer one.)
+func linkLen(fields []Field) int {
+	n := headLen + 2 + maskLen(len(fields))
+	for _, f := range fields {
+		n += f.Type.Size()
+	}
+	return cobsLen(n) + 1
+}
+
+// MaxLen is the length of the longest frame, in bytes.
+func (e *LinkEncoder) MaxLen() int { return e.max }
+
+// Resync appends a zero byte: it ends whatever was begun and is nothing by itself.
+func (e *LinkEncoder) Resync(dst []byte) []byte { return append(dst, 0) }
+
+// Append writes one frame behind dst; see Encoder. Time travels in µs modulo 2³².
+func (e *LinkEncoder) Append(dst []byte, h Header, v []float64) ([]byte, bool) {
+	b, nf := e.buf[:], len(e.fields)
+	b[0], b[1] = byte(h.Kind), h.Seq
+	binary.LittleEndian.PutUint32(b[2:], uint32(h.Time/1000))
+	n := headLen
+	fresh := h.Fresh & All(nf)
+	if present(&h, nf) < nf {
+		b[0] |= partial
+		for i := range maskLen(nf) {
+			b[n] = byte(fresh >> (8 * i))
+			n++
+		}
+	}
+	for i := range e.fields {
+		if fresh>>i&1 == 0 {
+			continue
+		}
+		f := &e.fields[i]
+		raw, ok := f.raw(v[i])
+		if !ok {
+			return dst, false
+		}
+		n += f.Type.put(b[n:], raw)
+	}
+	binary.LittleEndian.PutUint16(b[n:], crc16(b[:n]))
+	return append(cobsAppend(dst, b[:n+2]), 0), true
+}
+
+// LinkDecoder reads link frames of one table.
+type LinkDecoder struct {
+	fields  []Field
+	kinds   uint8 // bit k: frames of kind k are for this side
+	full    int   // bytes of a complete frame before COBS, with CRC
+	max     int   // bytes of the longest chunk between zeros
+	c       Counters
+	n       int  // bytes kept of the frame that is coming in
+	over    bool // it is already too long
+	lost    bool // nothing but rubbish since the start: the first chunk may be half a frame
+	started bool // seq is the number of a frame
+	seq     uint8
+	part    [maxPayload + 8]byte
+	pay     [maxPayload + 8]byte
+}
+
+// NewLinkDecoder reads frames of the given kinds, all with the same table.
+func NewLinkDecoder(fields []Field, kinds ...Kind) (*LinkDecoder, error) {
+	if err := checkFields(fields, false); err != nil {
+		return nil, fmt.Errorf("link frame: %w", err)
+	}
+	d := &LinkDecoder{fields: append([]Field(nil), fields...), max: linkLen(fields) - 1, lost: true, full: headLen + 2}
+	for _, f := range fields {
+		d.full += f.Type.Size()
+	}
+	for _, k := range kinds {
+		d.kinds |= 1 << k
+	}
+	return d, nil
+}
+
+// Reset forgets a half-received frame and the sequence number.
+func (d *LinkDecoder) Reset() { d.n, d.over, d.lost, d.started = 0, false, true, false }
+
+// Counters are owned by the decoder.
+func (d *LinkDecoder) Counters() *Counters { return &d.c }
+
+// Wrap is 2³² µs.
+func (d *LinkDecoder) Wrap() int64 { return wrapLink }
+
+// Next reads one frame from buf; see Decoder.
+func (d *LinkDecoder) Next(buf []byte, f *Frame) (n int, st Status) {
+	for n < len(buf) {
+		i := bytes.IndexByte(buf[n:], 0)
+		if i < 0 {
+			d.keep(buf[n:])
+			d.c.Bytes += uint64(len(buf) - n)
+			return len(buf), More
+		}
+		chunk := buf[n : n+i]
+		n += i + 1
+		d.c.Bytes += uint64(i + 1)
+		if d.n > 0 || d.over {
+			d.keep(chunk)
+			chunk = d.part[:d.n]
+		}
+		over := d.over || len(chunk) > d.max
+		d.n, d.over = 0, false
+		switch {
+		case over:
+			d.c.Resync += uint64(len(chunk) + 1)
+			d.c.Oversize++
+			d.lost = false
+			return n, Corrupt
+		case len(chunk) == 0: // an idle zero
+			d.lost = false
+			continue
+		}
+		lost := d.lost
+		d.lost = false
+		switch st = d.frame(chunk, f); st {
+		case Good, Repeat:
+			return n, st
+		case More: // intact but not for this side
+			continue
+		}
+		d.c.Resync += uint64(len(chunk) + 1)
+		if !lost { // before the first zero half a frame is nobody's fault
+			d.c.Bad++
+			return n, Corrupt
+		}
+	}
+	return n, More
+}
+
+// keep stores the beginning of a chunk whose end is still to come; of an oversize one only the fact is kept.
+func (d *LinkDecoder) keep(b []byte) {
+	if d.over = d.over || d.n+len(b) > d.max; d.over {
+		d.c.Resync += uint64(d.n + len(b))
+		d.n = 0
+		return
+	}
+	d.n += copy(d.part[d.n:], b)
+}
+
+// frame decodes what stood between two zeros. More means: intact, not for this side, counted as foreign.
+func (d *LinkDecoder) frame(chunk []byte, f *Frame) Status {
+	n, ok := cobsDecode(d.pay[:], chunk)
+	if !ok || n < headLen+2 {
+		return Corrupt
+	}
+	p := d.pay[:n-2]
+	if crc16(p) != binary.LittleEndian.Uint16(d.pay[n-2:]) {
+		return Corrupt
+	}
+	// the length must be exactly what the table and the presence bits say
+	kind, fresh, at := Kind(p[0]&^partial), All(len(d.fields)), headLen
+	if kind > 7 || d.kinds>>kind&1 == 0 {
+		d.c.Foreign++
+		d.c.Resync += uint64(len(chunk) + 1)
+		return More
+	}
+	if p[0]&partial != 0 {
+		m := maskLen(len(d.fields))
+		if len(p) < at+m {
+			return Corrupt
+		}
+		var bits uint64
+		for i := range m {
+			bits |= uint64(p[at+i]) << (8 * i)
+		}
+		if bits&^fresh != 0 {
+			return Corrupt
+		}
+		fresh, at = bits, at+m
+		want := at
+		for i := range d.fields {
+			if fresh>>i&1 != 0 {
+				want += d.fields[i].Type.Size()
+			}
+		}
+		if len(p) != want {
+			return Corrupt
+		}
+	} else if n != d.full {
+		return Corrupt
+	}
+	f.Header = Header{Kind: kind, Seq: p[1], HasTime: true, Time: int64(binary.LittleEndian.Uint32(p[2:])) * 1000, Fresh: fresh}
+	for i := range d.fields {
+		if fresh>>i&1 == 0 {
+			continue
+		}
+		fd := &d.fields[i]
+		if v := fd.value(fd.Type.get(p[at:])); finite(v) {
+			f.V[i] = v
+		} else {
+			f.Fresh &^= 1 << i
+			d.c.NonFinite++
+		}
+		at += fd.Type.Size()
+	}
+	if !d.started {
+		d.started, d.seq = true, p[1]
+		d.c.Frames++
+		return Good
+	}
+	st := d.c.sequence(d.seq, p[1])
+	d.seq = p[1]
+	return st
+}
