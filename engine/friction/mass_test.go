@@ -1,0 +1,223 @@
+package friction
+
+import (
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"hilrig/engine"
+)
+
+// pulled is a spring whose far end moves at constant speed, plus a ramp and a constant: the loads of the classic tests.
+type pulled struct {
+	k, speed  float64 // N/m, m/s
+	ramp, con float64 // N/s, N
+	t, x, h   float64
+}
+
+func (s *pulled) Mean(w float64) (float64, float64) {
+	mid := s.t + s.h/2
+	return s.k*(s.speed*mid-s.x-s.h*w/2) + s.ramp*mid + s.con, -s.k * s.h / 2
+}
+
+// Stick-slip of P95, M = 1 kg, spring 2 N/m pulled at 0.1 m/s for 20 s. Reference by stiff adaptive integration:
+// break-away 7.458 s, arrest 10.2235 s, break-away 13.8207 s, arrest 16.5863 s (crossings of 0.01 m/s), x(20 s) = 1.27260 m,
+// largest speed 0.36982 m/s.
+func TestStickSlip(t *testing.T) {
+	for _, c := range []struct{ h, tolT, tolX float64 }{{1e-3, 1.5e-3, 1e-4}, {1e-4, 2e-4, 1e-5}} {
+		p := p95()
+		s := &pulled{k: 2, speed: 0.1, h: c.h}
+		v, z, vmax := 0.0, 0.0, 0.0
+		var events []float64
+		evals, steps := 0, int(math.Round(20/c.h))
+		for k := range steps {
+			s.t = float64(k) * c.h
+			r := p.StepMass(c.h, 1, v, z, s)
+			if r.Status != engine.OK {
+				t.Fatalf("h=%g t=%g: %v", c.h, s.t, r.Status)
+			}
+			if (v-0.01)*(r.V-0.01) < 0 {
+				events = append(events, s.t+c.h*(0.01-v)/(r.V-v))
+			}
+			s.x += c.h * r.W
+			v, z, vmax, evals = r.V, r.Z, max(vmax, r.W), evals+r.Evals
+		}
+		want := []float64{7.458, 10.2235, 13.8207, 16.5863}
+		if len(events) != len(want) {
+			t.Fatalf("h=%g: events %v, want %v", c.h, events, want)
+		}
+		for i := range want {
+			tol := c.tolT
+			if i == 0 {
+				tol += 5e-4 // the reference is given to a millisecond
+			}
+			if math.Abs(events[i]-want[i]) > tol {
+				t.Errorf("h=%g: event %d at %.5f s, want %.4f ± %.4f s", c.h, i, events[i], want[i], tol)
+			}
+		}
+		if math.Abs(s.x-1.27260) > c.tolX {
+			t.Errorf("h=%g: x(20) = %.6f m, want 1.27260 ± %g", c.h, s.x, c.tolX)
+		}
+		if math.Abs(vmax-0.36982) > 2e-5 {
+			t.Errorf("h=%g: largest speed %.6f m/s, want 0.36982", c.h, vmax)
+		}
+		t.Logf("h=%g: events %.5f, x(20)=%.6f, %.2f evaluations a step", c.h, events, s.x, float64(evals)/float64(steps))
+		if mean := float64(evals) / float64(steps); mean > 4 {
+			t.Errorf("h=%g: %.2f evaluations a step, want below 4", c.h, mean)
+		}
+	}
+}
+
+// Break-away against the rate of the force (P95, M = 1 kg, u = r·t): the peak of friction before v = 0.01 m/s.
+func TestBreakawayRate(t *testing.T) {
+	for _, c := range []struct{ rate, want float64 }{{0.5, 1.457}, {1, 1.432}, {2, 1.394}, {3, 1.364}, {5, 1.313}, {7, 1.272}, {10, 1.220}, {15, 1.152}, {20, 1.099}, {30, 1.024}} {
+		p := p95()
+		s := &pulled{ramp: c.rate, h: 1e-3}
+		v, z, peak := 0.0, 0.0, 0.0
+		for k := 0; v < 0.01 && k < 10000; k++ {
+			s.t = float64(k) * s.h
+			r := p.StepMass(s.h, 1, v, z, s)
+			v, z = r.V, r.Z
+			if v < 0.01 {
+				peak = max(peak, r.F)
+			}
+		}
+		if math.Abs(peak/c.want-1) > 1.5e-3 {
+			t.Errorf("%g N/s: break-away at %.4f N, want %.3f N", c.rate, peak, c.want)
+		}
+	}
+}
+
+// Presliding cycle of P95, M = 1 kg: ±1.425 N with ramps of 0.1425 N/s and holds of 5 s.
+func TestPresliding(t *testing.T) {
+	p := p95()
+	s := &pulled{h: 1e-3}
+	v, z := 0.0, 0.0
+	u := 0.0
+	run := func(rate, dur float64) float64 {
+		for k := range int(math.Round(dur / s.h)) {
+			s.con = u + rate*(float64(k)+0.5)*s.h
+			r := p.StepMass(s.h, 1, v, z, s)
+			s.x += s.h * r.W
+			v, z = r.V, r.Z
+		}
+		u += rate * dur
+		return s.x * 1e6
+	}
+	r := 0.1425
+	for i, c := range []struct{ rate, dur, want float64 }{{r, 10, 44.86}, {0, 5, 45.31}, {-r, 20, -9.56}, {0, 5, -10.02}, {r, 20, 44.86}, {0, 5, 45.31}} {
+		if got := run(c.rate, c.dur); math.Abs(got-c.want) > 0.02 {
+			t.Errorf("leg %d: x = %.3f µm, want %.2f", i, got, c.want)
+		}
+	}
+}
+
+// Halving the step divides the error by four: the scheme is second order on a motion with reversals.
+func TestMassOrder(t *testing.T) {
+	p := LuGre{Sigma0: 1e3, Sigma1: 30, Sigma2: 0.4, Fc: 1, Fs: 1.5, Vs: 0.05, Vd: 0.02}
+	end := func(n int) float64 {
+		h := 0.2 / float64(n)
+		s := &pulled{k: 100, speed: 0, con: 6, h: h}
+		v, z := 0.0, 0.0
+		for k := range n {
+			s.t = float64(k) * h
+			r := p.StepMass(h, 1, v, z, s)
+			s.x += h * r.W
+			v, z = r.V, r.Z
+		}
+		return s.x
+	}
+	ref := end(1 << 16)
+	e1, e2 := math.Abs(end(256)-ref), math.Abs(end(512)-ref)
+	if order := math.Log2(e1 / e2); order < 1.8 {
+		t.Errorf("order %.2f (errors %g, %g), want ≥ 1.8", order, e1, e2)
+	}
+}
+
+// Random laws, steps and loads: work balance exact in every step, storage inequality kept, bristle bounded, no NaN.
+func TestMassEnergy(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := random(t, true)
+		h := math.Exp(rapid.Float64Range(math.Log(1e-6), math.Log(1e-2)).Draw(t, "h"))
+		m := math.Exp(rapid.Float64Range(math.Log(1e-3), math.Log(100)).Draw(t, "m"))
+		s := &pulled{h: h}
+		v, z, work, size := 0.0, 0.0, 0.0, 0.0
+		for range 100 {
+			s.con = rapid.Float64Range(-3, 3).Draw(t, "load") * p.Fs
+			r := p.StepMass(h, m, v, z, s)
+			if r.Status == engine.NonFinite || math.IsNaN(r.V+r.Z+r.F) {
+				t.Fatalf("non-finite result %+v", r)
+			}
+			if r.Status == engine.OK {
+				dE, dW := m/2*(r.V-v)*(r.V+v), (r.Load-r.F)*h*r.W
+				if scale := m/2*(r.V*r.V+v*v) + (math.Abs(r.Load)+math.Abs(r.F))*h*math.Abs(r.W); math.Abs(dE-dW) > 1e-7*scale {
+					t.Fatalf("kinetic energy changes by %g J, work is %g J", dE, dW)
+				}
+			}
+			work += r.F * h * r.W
+			size += math.Abs(r.F * h * r.W)
+			v, z = r.V, r.Z
+			if math.Abs(z) > p.Fs/p.Sigma0*(1+1e-12) {
+				t.Fatalf("|z| = %g above %g", math.Abs(z), p.Fs/p.Sigma0)
+			}
+			if work < p.Sigma0/2*z*z-1e-9*size {
+				t.Fatalf("work put in %g J is less than stored %g J", work, p.Sigma0/2*z*z)
+			}
+		}
+	})
+}
+
+func TestMassNonFinite(t *testing.T) {
+	p := p95()
+	s := &pulled{h: 1e-3, con: math.NaN()}
+	if r := p.StepMass(1e-3, 1, 0.2, 1e-6, s); r.Status != engine.NonFinite || r.V != 0.2 || r.Z != 1e-6 {
+		t.Errorf("NaN load: %+v, want the state untouched and a status", r)
+	}
+	s.con = 1
+	if n := testing.AllocsPerRun(100, func() { p.StepMass(1e-3, 1, 0.2, 1e-6, s) }); n != 0 {
+		t.Errorf("%g allocations in a step", n)
+	}
+}
+
+func FuzzMass(f *testing.F) {
+	f.Add(1e5, 316.0, 0.4, 1.0, 1.5, 0.001, 0.0, 1e-3, 1.0, 0.1, 1e-5, 2.0)
+	f.Add(11.0, 0.02, 1.5e-4, 0.015, 0.021, 0.5, 0.3, 1e-4, 7e-5, 3.0, 1e-3, 0.1)
+	f.Fuzz(func(t *testing.T, s0, s1, s2, fc, fs, vs, vd, h, m, v, z, u float64) {
+		in := []float64{s0, s1, s2, fc, fs, vs, h, m}
+		for i, x := range in {
+			in[i] = math.Abs(x)
+			if !(in[i] >= 1e-9 && in[i] <= 1e9) {
+				return
+			}
+		}
+		p := LuGre{Sigma0: in[0], Sigma1: in[1], Sigma2: in[2], Fc: in[3], Fs: in[4], Vs: in[5], Vd: math.Abs(vd)}
+		if p.Validate() != nil || !(math.Abs(v) < 1e6) || !(math.Abs(u) < 1e9) {
+			return
+		}
+		z = math.Mod(z, p.Fs/p.Sigma0)
+		if math.IsNaN(z) {
+			return
+		}
+		r := p.StepMass(in[6], in[7], v, z, &pulled{h: in[6], con: u})
+		if r.Status == engine.OK && (math.IsNaN(r.V) || math.IsInf(r.V, 0) || math.IsNaN(r.Z) || math.IsNaN(r.F)) {
+			t.Fatalf("%+v from law %+v h=%g m=%g v=%g z=%g u=%g", r, p, in[6], in[7], v, z, u)
+		}
+		if top := max(p.Fs, p.Fc, p.Sigma0*math.Abs(z)) / p.Sigma0; math.Abs(r.Z) > top*(1+1e-9) {
+			t.Fatalf("|z| = %g above %g", math.Abs(r.Z), top)
+		}
+	})
+}
+
+func BenchmarkStepMass(b *testing.B) {
+	p := p95()
+	s := &pulled{k: 2, speed: 0.1, h: 1e-3}
+	v, z := 0.0, 0.0
+	b.ReportAllocs()
+	for b.Loop() {
+		r := p.StepMass(s.h, 1, v, z, s)
+		s.x += s.h * r.W
+		v, z = r.V, r.Z
+		s.t += s.h
+	}
+}
