@@ -1,36 +1,46 @@
 package configs
 
-// Config describes one rig and how `hil run` treats it. Fields are SI after loading: a tag unit:"…" names the SI unit in
-// which the field is stored; in the file the value is a plain number in that unit or a string with any unit of the same
-// dimension ("12 mN·m"). unit:"@unit" means: the unit is the one named by the sibling key `unit`, converted to its SI base.
+// Config describes one rig and how `hil run` treats it. Fields are SI after loading. The tags of a field are its law:
+//
+//	yaml   the key; own key names only, the walker of this package reads them
+//	doc    what it means; goes into the schema and docs/config.md
+//	unit   the SI unit in which it is stored; in the file stands a plain number in that unit, or a number with any unit of
+//	       the same dimension ("12 mN·m"). Alternatives that mean the same number are separated by |, the first is the
+//	       one shown. "@unit" is the unit named by the sibling key unit: plain numbers are in that unit, and after
+//	       loading both the number and the named unit are SI (degC alone stays degC)
+//	delta  the number is a difference: "0.01 degC" is 0.01 K
+//	enum   the words that are possible, comma separated
+//	parse  unit: the word is the unit of its siblings
+//	secret may be ${VARIABLE}; never shown, recorded or hashed
 type Config struct {
 	Version      int          `yaml:"version" doc:"format of this file, 1"`
-	Rig          Rig          `yaml:"rig"`
-	Loop         Loop         `yaml:"loop"`
-	Device       Device       `yaml:"device"`
-	Motor        Motor        `yaml:"motor"`
-	Friction     Friction     `yaml:"friction"`
-	Estimator    Estimator    `yaml:"estimator"`
-	Reference    Reference    `yaml:"reference"`
-	Control      Control      `yaml:"control"`
-	Compensation Compensation `yaml:"compensation"`
-	Guard        Guard        `yaml:"guard"`
-	MQTT         MQTT         `yaml:"mqtt"`
-	Web          Web          `yaml:"web"`
-	Record       Record       `yaml:"record"`
+	Rig          Rig          `yaml:"rig" doc:"who this is"`
+	Loop         Loop         `yaml:"loop" doc:"how the tick is paced"`
+	Device       Device       `yaml:"device" doc:"the port and the numbers that pass it"`
+	Motor        Motor        `yaml:"motor" doc:"the brushed motor as the model knows it"`
+	Friction     Friction     `yaml:"friction" doc:"the friction law as the model knows it"`
+	Estimator    Estimator    `yaml:"estimator" doc:"Kalman filter and recursive least squares"`
+	Reference    Reference    `yaml:"reference" doc:"the desired motion"`
+	Control      Control      `yaml:"control" doc:"the position controller"`
+	Compensation Compensation `yaml:"compensation" doc:"what is added against friction"`
+	Guard        Guard        `yaml:"guard" doc:"what holds and trips"`
+	MQTT         MQTT         `yaml:"mqtt" doc:"telemetry"`
+	Web          Web          `yaml:"web" doc:"the page"`
+	Record       Record       `yaml:"record" doc:"the recording"`
 	Virtual      *Virtual     `yaml:"virtual,omitempty" doc:"the plant of the virtual rig; used when device.port is virtual:motor and by hil rig motor"`
 }
 
+// Rig names the test rig.
 type Rig struct {
 	Name        string `yaml:"name" doc:"name of the rig: letters, digits, - and _; part of every topic"`
-	Description string `yaml:"description,omitempty"`
+	Description string `yaml:"description,omitempty" doc:"one line for people"`
 }
 
 // Loop paces the tick.
 type Loop struct {
 	Rate    float64 `yaml:"rate" unit:"Hz" doc:"ticks per second, 10 Hz to 20 kHz"`
 	Clock   string  `yaml:"clock" enum:"wall,device" doc:"wall: absolute deadlines of the host; device: deadlines follow the device's own clock"`
-	Overrun Overrun `yaml:"overrun"`
+	Overrun Overrun `yaml:"overrun" doc:"what happens when deadlines are missed"`
 	CPU     int     `yaml:"cpu" doc:"processor the tick is pinned to; -1: the last one"`
 	Spin    float64 `yaml:"spin" unit:"s" doc:"busy wait at the end of the sleep, 0 to 100 µs"`
 	Beat    float64 `yaml:"beat" unit:"s" doc:"longest silence of the supervisor that the core tolerates"`
@@ -46,18 +56,18 @@ type Overrun struct {
 // Device is the port and the layout of its frames.
 type Device struct {
 	Port     string    `yaml:"port" doc:"serial port, or virtual:motor for the virtual rig"`
-	Baud     int       `yaml:"baud"`
+	Baud     int       `yaml:"baud" doc:"bits per second, 8N1"`
 	Protocol string    `yaml:"protocol" enum:"link,line" doc:"link: COBS frames with CRC-16; line: text lines"`
-	Line     Line      `yaml:"line,omitempty"`
+	Line     Line      `yaml:"line,omitempty" doc:"the text protocol"`
 	Rate     float64   `yaml:"rate" unit:"Hz" doc:"frames per second the device sends; 0: the rate of the loop"`
-	Measure  []Measure `yaml:"measure"`
-	Command  []Command `yaml:"command"`
+	Measure  []Measure `yaml:"measure" doc:"what the device sends, in the order of the frame"`
+	Command  []Command `yaml:"command" doc:"what is sent to the device, in the order of the frame"`
 }
 
 // Line describes the text protocol.
 type Line struct {
 	Separator string  `yaml:"separator" enum:"comma,semicolon,tab,space" doc:"between columns; space also takes runs of blanks and tabs"`
-	Decimal   string  `yaml:"decimal" enum:"point,comma"`
+	Decimal   string  `yaml:"decimal" enum:"point,comma" doc:"how decimals are written; comma cannot be the separator then"`
 	Checksum  string  `yaml:"checksum" enum:"none,xor" doc:"xor: two hex digits after a * at the end of the line, over everything before it"`
 	Time      string  `yaml:"time,omitempty" doc:"name of the column that carries device time; empty: none"`
 	TimeUnit  float64 `yaml:"time_unit" unit:"s" doc:"one count of the time column"`
@@ -65,25 +75,25 @@ type Line struct {
 	End       string  `yaml:"end" enum:"lf,crlf,cr" doc:"end of the lines that are sent"`
 }
 
-// Measure is one number the device sends, in the order of the frame. SI value = (raw·scale + offset), in unit.
+// Measure is one number the device sends, in the order of the frame: value = raw·scale + offset, in Unit, which is SI.
 type Measure struct {
-	Name   string     `yaml:"name"`
-	Unit   string     `yaml:"unit"`
+	Name   string     `yaml:"name" doc:"letters, digits, dots, - and _; starts with a letter"`
+	Unit   string     `yaml:"unit" parse:"unit" doc:"unit of the plain numbers below; empty: a pure number"`
 	Type   string     `yaml:"type" enum:"u8,i8,u16,i16,u32,i32,f32,f64,text" doc:"binary type in a link frame; text in a line"`
-	Scale  float64    `yaml:"scale" doc:"unit per count"`
-	Offset float64    `yaml:"offset" doc:"unit"`
-	Role   string     `yaml:"role,omitempty" enum:",position,current,voltage,velocity,torque,temperature,status" doc:"what the estimator uses it for; status: 0 is healthy"`
-	Range  [2]float64 `yaml:"range,omitempty" unit:"@unit" doc:"outside it the measurement is not believed"`
+	Scale  float64    `yaml:"scale" unit:"@unit" delta:"yes" doc:"value per count"`
+	Offset float64    `yaml:"offset" unit:"@unit" doc:"value at count 0"`
+	Role   string     `yaml:"role,omitempty" enum:",position,current,voltage,velocity,torque,temperature,status" doc:"what it is used for; status: 0 is healthy; empty: recorded and published only"`
+	Range  [2]float64 `yaml:"range,omitempty" unit:"@unit" doc:"outside it the measurement is not believed; [0, 0]: no check"`
 	Stale  float64    `yaml:"stale" unit:"s" doc:"age at which the guard holds; 0: not watched"`
 }
 
-// Command is one number sent to the device.
+// Command is one number sent to the device: raw = (value − offset)/scale, rounded, value in Unit, which is SI.
 type Command struct {
-	Name   string     `yaml:"name"`
-	Unit   string     `yaml:"unit"`
-	Type   string     `yaml:"type" enum:"u8,i8,u16,i16,u32,i32,f32,f64,text"`
-	Scale  float64    `yaml:"scale" doc:"unit per count"`
-	Offset float64    `yaml:"offset"`
+	Name   string     `yaml:"name" doc:"letters, digits, dots, - and _; starts with a letter"`
+	Unit   string     `yaml:"unit" parse:"unit" doc:"unit of the plain numbers below; empty: a pure number"`
+	Type   string     `yaml:"type" enum:"u8,i8,u16,i16,u32,i32,f32,f64,text" doc:"binary type in a link frame; text in a line"`
+	Scale  float64    `yaml:"scale" unit:"@unit" delta:"yes" doc:"value per count; raw = (value − offset)/scale"`
+	Offset float64    `yaml:"offset" unit:"@unit" doc:"value at count 0"`
 	Role   string     `yaml:"role" enum:"drive,enable" doc:"drive: the actuator; enable: 1 only in RUN and HOLD"`
 	Limit  [2]float64 `yaml:"limit" unit:"@unit" doc:"the command never leaves it"`
 	Slew   float64    `yaml:"slew" unit:"@unit/s" doc:"largest change per second; 0: no limit"`
@@ -94,18 +104,18 @@ type Command struct {
 type Motor struct {
 	R         float64 `yaml:"R" unit:"ohm" doc:"armature resistance"`
 	L         float64 `yaml:"L" unit:"H" doc:"armature inductance"`
-	K         float64 `yaml:"K" unit:"N·m/A" doc:"torque and back-emf constant"`
+	K         float64 `yaml:"K" unit:"N·m/A|V·s/rad" doc:"torque and back-emf constant"`
 	BrushDrop float64 `yaml:"brush_drop" unit:"V" doc:"voltage drop of both brushes"`
 	DropScale float64 `yaml:"drop_current" unit:"A" doc:"current at which the brush drop is 76 % developed"`
-	J         float64 `yaml:"J" unit:"kg·m²" doc:"inertia of rotor and load"`
+	J         float64 `yaml:"J" unit:"kg·m²|N·m·s²/rad" doc:"inertia of rotor and load"`
 }
 
 // Friction is the LuGre law (theory: ż = v − σ0|v|z/g(v), F = σ0 z + σ1(v) ż + σ2 v).
 type Friction struct {
-	Law    string  `yaml:"law" enum:"lugre"`
+	Law    string  `yaml:"law" enum:"lugre" doc:"friction law"`
 	Sigma0 float64 `yaml:"sigma0" unit:"N·m/rad" doc:"bristle stiffness"`
-	Sigma1 float64 `yaml:"sigma1" unit:"N·m·s/rad" doc:"bristle damping at rest"`
-	Sigma2 float64 `yaml:"sigma2" unit:"N·m·s/rad" doc:"viscous friction"`
+	Sigma1 float64 `yaml:"sigma1" unit:"N·m·s/rad|N·m·s" doc:"bristle damping at rest"`
+	Sigma2 float64 `yaml:"sigma2" unit:"N·m·s/rad|N·m·s" doc:"viscous friction"`
 	Fc     float64 `yaml:"Fc" unit:"N·m" doc:"Coulomb friction"`
 	Fs     float64 `yaml:"Fs" unit:"N·m" doc:"break-away friction (total, not the increment)"`
 	Vs     float64 `yaml:"vs" unit:"rad/s" doc:"Stribeck velocity"`
@@ -121,12 +131,12 @@ type Estimator struct {
 	TorqueWalk    float64 `yaml:"torque_walk" unit:"N·m/√s" doc:"random walk of the friction torque"`
 	VoltageNoise  float64 `yaml:"voltage_noise" unit:"V" doc:"standard deviation of the applied voltage"`
 	Delay         float64 `yaml:"delay" unit:"s" doc:"age of a sample when it reaches the tick; the filter predicts across it"`
-	RLS           RLS     `yaml:"rls"`
+	RLS           RLS     `yaml:"rls" doc:"recursive least squares for inertia, viscous, Coulomb and offset torque"`
 }
 
 // RLS is the recursive least squares for inertia, viscous, Coulomb and offset torque.
 type RLS struct {
-	Enabled bool    `yaml:"enabled"`
+	Enabled bool    `yaml:"enabled" doc:"estimate while running"`
 	Memory  float64 `yaml:"memory" unit:"s" doc:"exponential forgetting: weight 1/e after this time; 0: no forgetting"`
 	Window  float64 `yaml:"window" unit:"s" doc:"length of the test functions of the weak form"`
 	MinVel  float64 `yaml:"min_velocity" unit:"rad/s" doc:"windows that go below this speed are left out (Stribeck and presliding)"`
@@ -134,41 +144,42 @@ type RLS struct {
 
 // Reference is the desired motion of the axis.
 type Reference struct {
-	Kind      string  `yaml:"kind" enum:"constant,step,ramp,trapezoid,sine,multisine,chirp,file"`
-	Offset    float64 `yaml:"offset" unit:"rad"`
+	Kind      string  `yaml:"kind" enum:"constant,step,ramp,trapezoid,sine,multisine,chirp,file" doc:"form of the motion"`
+	Offset    float64 `yaml:"offset" unit:"rad" doc:"position about which it moves"`
 	Amplitude float64 `yaml:"amplitude" unit:"rad" doc:"step, sine, chirp: amplitude; trapezoid: travel"`
 	Frequency float64 `yaml:"frequency" unit:"Hz" doc:"sine; first frequency of a chirp; repetition of step and trapezoid (0: once)"`
 	FreqEnd   float64 `yaml:"frequency_end" unit:"Hz" doc:"chirp: last frequency"`
 	Sweep     float64 `yaml:"sweep" unit:"s" doc:"chirp: duration of one sweep"`
 	Velocity  float64 `yaml:"velocity" unit:"rad/s" doc:"ramp; trapezoid: cruising speed"`
-	Accel     float64 `yaml:"acceleration" unit:"rad/s²" doc:"trapezoid"`
-	Tones     []Tone  `yaml:"tones,omitempty" doc:"multisine"`
+	Accel     float64 `yaml:"acceleration" unit:"rad/s²" doc:"trapezoid: acceleration and deceleration"`
+	Tones     []Tone  `yaml:"tones,omitempty" doc:"multisine: a sum of sines"`
 	File      string  `yaml:"file,omitempty" doc:"CSV with columns time_s, position_rad[, velocity_rad_s]; relative to this file"`
 	Loop      bool    `yaml:"loop,omitempty" doc:"file: start again at the end"`
 	Fade      float64 `yaml:"fade" unit:"s" doc:"smooth start of the motion after RUN"`
 }
 
+// Tone is one sine of a multisine: amplitude·sin(2π·frequency·t + phase).
 type Tone struct {
-	Amplitude float64 `yaml:"amplitude" unit:"rad"`
-	Frequency float64 `yaml:"frequency" unit:"Hz"`
-	Phase     float64 `yaml:"phase" unit:"rad"`
+	Amplitude float64 `yaml:"amplitude" unit:"rad" doc:"peak"`
+	Frequency float64 `yaml:"frequency" unit:"Hz" doc:"of this sine"`
+	Phase     float64 `yaml:"phase" unit:"rad" doc:"at the start"`
 }
 
 // Control is the position controller; its output is a torque, turned into a voltage by the motor's static inverse.
 type Control struct {
-	Kind   string  `yaml:"kind" enum:"pd,pid"`
-	Kp     float64 `yaml:"kp" unit:"N·m/rad"`
-	Ki     float64 `yaml:"ki" unit:"N·m/(rad·s)"`
-	Kd     float64 `yaml:"kd" unit:"N·m·s/rad"`
+	Kind   string  `yaml:"kind" enum:"pd,pid" doc:"pd ignores ki"`
+	Kp     float64 `yaml:"kp" unit:"N·m/rad" doc:"proportional gain"`
+	Ki     float64 `yaml:"ki" unit:"N·m/(rad·s)" doc:"integral gain"`
+	Kd     float64 `yaml:"kd" unit:"N·m·s/rad|N·m·s" doc:"derivative gain, on the estimated velocity"`
 	Limit  float64 `yaml:"limit" unit:"N·m" doc:"largest torque asked for"`
 	DeadZn float64 `yaml:"dead_zone" unit:"rad" doc:"the integral rests inside it (no hunting)"`
 }
 
 // Compensation of friction.
 type Compensation struct {
-	Kind  string  `yaml:"kind" enum:"none,feedforward,lugre-observer"`
+	Kind  string  `yaml:"kind" enum:"none,feedforward,lugre-observer" doc:"feedforward: the model at the desired velocity; lugre-observer: its bristle driven by the estimated velocity"`
 	Scale float64 `yaml:"scale" doc:"share of the modelled friction that is compensated, 0 to 1"`
-	Gain  float64 `yaml:"gain" doc:"lugre-observer: correction of the bristle by the tracking error, 1/s; 0: open loop"`
+	Gain  float64 `yaml:"gain" unit:"1/s" doc:"lugre-observer: correction of the bristle by the tracking error; 0: open loop"`
 	Accel bool    `yaml:"inertia" doc:"also feed J times the desired acceleration forward"`
 	Ramp  float64 `yaml:"ramp" unit:"s" doc:"time over which compensation fades in after RUN"`
 }
@@ -186,14 +197,14 @@ type Guard struct {
 
 // MQTT is the telemetry.
 type MQTT struct {
-	Enabled  bool    `yaml:"enabled"`
-	Prefix   string  `yaml:"prefix"`
+	Enabled  bool    `yaml:"enabled" doc:"publish telemetry"`
+	Prefix   string  `yaml:"prefix" doc:"first part of every topic; the name of the rig follows"`
 	Broker   string  `yaml:"broker,omitempty" doc:"tcp://host:1883, ssl://host:8883 or ws://…; empty: the embedded broker"`
-	User     string  `yaml:"user,omitempty"`
-	Password string  `yaml:"password,omitempty" doc:"may be ${VARIABLE}"`
-	CA       string  `yaml:"ca,omitempty" doc:"PEM file of the certificate authority for ssl"`
+	User     string  `yaml:"user,omitempty" doc:"user at an external broker"`
+	Password string  `yaml:"password,omitempty" secret:"yes" doc:"password at an external broker; may be ${VARIABLE}"`
+	CA       string  `yaml:"ca,omitempty" doc:"PEM file of the certificate authority for ssl; relative to this file"`
 	Listen   string  `yaml:"listen" doc:"address of the embedded broker"`
-	Operator string  `yaml:"operator_password,omitempty" doc:"password of the user operator of the embedded broker, who may send commands; empty: a fresh one at each start, printed"`
+	Operator string  `yaml:"operator_password,omitempty" secret:"yes" doc:"password of the user operator of the embedded broker, who may send commands; empty: a fresh one at each start, printed"`
 	State    float64 `yaml:"state" unit:"Hz" doc:"rate of the state topic, at most 50 Hz"`
 	Batch    float64 `yaml:"batch" unit:"s" doc:"samples per message, as a time"`
 	Estimate float64 `yaml:"estimate" unit:"s" doc:"time between two estimates"`
@@ -202,34 +213,34 @@ type MQTT struct {
 
 // Web is the page.
 type Web struct {
-	Enabled  bool   `yaml:"enabled"`
+	Enabled  bool   `yaml:"enabled" doc:"serve the page"`
 	Listen   string `yaml:"listen" doc:"address of the page; the next free port is taken if this one is busy"`
 	Commands bool   `yaml:"commands" doc:"buttons on the page may arm and run; stop always works"`
 }
 
 // Record is the recording.
 type Record struct {
-	Enabled bool    `yaml:"enabled"`
-	Dir     string  `yaml:"dir" doc:"each run makes a folder of its own below it"`
+	Enabled bool    `yaml:"enabled" doc:"record every run"`
+	Dir     string  `yaml:"dir" doc:"each run makes a folder of its own below it; relative to the working directory"`
 	Chunk   float64 `yaml:"chunk" unit:"s" doc:"a recording cut short by a crash loses at most this much"`
 	Keep    float64 `yaml:"keep" unit:"B" doc:"oldest runs are removed above this size; 0: keep all"`
 }
 
 // Virtual is the plant behind the virtual rig: the truth, which the model above may know only roughly.
 type Virtual struct {
-	Seed         uint64     `yaml:"seed"`
+	Seed         uint64     `yaml:"seed" doc:"of all noise; the same seed gives the same run"`
 	InnerRate    float64    `yaml:"inner_rate" unit:"Hz" doc:"steps of the plant per second, at least 10 kHz"`
-	Motor        Motor      `yaml:"motor"`
-	LoadJ        float64    `yaml:"load_inertia" unit:"kg·m²" doc:"added to the rotor's"`
-	Friction     Friction   `yaml:"friction"`
+	Motor        Motor      `yaml:"motor" doc:"the true motor; J is the rotor alone"`
+	LoadJ        float64    `yaml:"load_inertia" unit:"kg·m²|N·m·s²/rad" doc:"added to the rotor's"`
+	Friction     Friction   `yaml:"friction" doc:"the true friction"`
 	Cogging      float64    `yaml:"cogging" unit:"N·m" doc:"amplitude of the cogging torque"`
-	CoggingN     int        `yaml:"cogging_periods" doc:"periods per turn"`
-	LoadTorque   float64    `yaml:"load_torque" unit:"N·m"`
-	Counts       int        `yaml:"encoder_counts" doc:"counts per turn"`
-	CurrentNoise float64    `yaml:"current_noise" unit:"A"`
-	CurrentOff   float64    `yaml:"current_offset" unit:"A"`
-	Thermal      Thermal    `yaml:"thermal"`
-	ClockPPM     float64    `yaml:"clock_drift" doc:"drift of the device clock in ppm"`
+	CoggingN     int        `yaml:"cogging_periods" doc:"periods of the cogging torque per turn"`
+	LoadTorque   float64    `yaml:"load_torque" unit:"N·m" doc:"constant torque against positive motion"`
+	Counts       int        `yaml:"encoder_counts" doc:"counts of the encoder per turn"`
+	CurrentNoise float64    `yaml:"current_noise" unit:"A" doc:"standard deviation of the current sensor"`
+	CurrentOff   float64    `yaml:"current_offset" unit:"A" doc:"offset of the current sensor"`
+	Thermal      Thermal    `yaml:"thermal" doc:"drift with the motor's own heat"`
+	ClockPPM     float64    `yaml:"clock_drift" doc:"drift of the device clock in ppm, a plain number"`
 	Watchdog     float64    `yaml:"watchdog" unit:"s" doc:"the firmware de-energises after this silence"`
 	Supply       [2]float64 `yaml:"supply" unit:"V" doc:"the drive saturates here"`
 	Pacing       bool       `yaml:"pacing" doc:"bytes leave at the baud rate"`
@@ -238,7 +249,7 @@ type Virtual struct {
 // Thermal is the drift of the virtual rig's resistance and friction with its own heat.
 type Thermal struct {
 	Resistance float64 `yaml:"resistance" unit:"K/W" doc:"winding to ambient"`
-	Capacity   float64 `yaml:"capacity" unit:"J/K"`
+	Capacity   float64 `yaml:"capacity" unit:"J/K" doc:"heat capacity of the winding"`
 	CopperTC   float64 `yaml:"copper_tc" unit:"1/K" doc:"relative change of R per kelvin, 0.0039 for copper"`
 	FrictionTC float64 `yaml:"friction_tc" unit:"1/K" doc:"relative change of friction per kelvin"`
 }

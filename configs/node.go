@@ -1,0 +1,144 @@
+package configs
+
+import (
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/token"
+)
+
+// collectAnchors remembers every &name of the file.
+func (w *walker) collectAnchors(n ast.Node, depth int) {
+	if depth > 4*maxDepth {
+		return // what lies deeper is refused by value
+	}
+	switch n := n.(type) {
+	case *ast.AnchorNode:
+		w.anchors[n.Name.GetToken().Value] = n.Value
+		w.collectAnchors(n.Value, depth+1)
+	case *ast.MappingNode:
+		for _, kv := range n.Values {
+			w.collectAnchors(kv, depth+1)
+		}
+	case *ast.MappingValueNode:
+		w.collectAnchors(n.Value, depth+1)
+	case *ast.SequenceNode:
+		for _, v := range n.Values {
+			w.collectAnchors(v, depth+1)
+		}
+	}
+}
+
+// resolve follows anchors and aliases; nil if that led nowhere, which is reported.
+func (w *walker) resolve(n ast.Node, depth int) ast.Node {
+	if depth > maxDepth {
+		w.r.errorAt("", nodePlace(n), "", "an anchor that refers to itself")
+		return nil
+	}
+	switch t := n.(type) {
+	case *ast.AnchorNode:
+		return w.resolve(t.Value, depth+1)
+	case *ast.AliasNode:
+		name := t.Value.GetToken().Value
+		target, ok := w.anchors[name]
+		if !ok {
+			known := make([]string, 0, len(w.anchors))
+			for k := range w.anchors {
+				known = append(known, k)
+			}
+			hint := "write &" + name + " where it is defined"
+			if s := suggest(name, known); s != "" {
+				hint = "did you mean *" + s + "?"
+			}
+			w.r.errorAt("", nodePlace(n), hint, "*%s refers to nothing", name)
+			return nil
+		}
+		return w.resolve(target, depth+1)
+	case *ast.TagNode:
+		w.r.errorAt("", nodePlace(n), "leave it out", "YAML tag %q is not used here", t.GetToken().Value)
+		return nil
+	}
+	return n
+}
+
+// mapping gives keys and values, whichever way the parser holds them; nil for anything else.
+func (w *walker) mapping(n ast.Node) *ast.MappingNode {
+	switch n := n.(type) {
+	case *ast.MappingNode:
+		return n
+	case *ast.MappingValueNode:
+		return &ast.MappingNode{BaseNode: &ast.BaseNode{}, Start: n.Start, Values: []*ast.MappingValueNode{n}}
+	}
+	return nil
+}
+
+// keyText gives a key that is a plain or quoted word.
+func keyText(n ast.Node) (string, bool) {
+	switch n := n.(type) {
+	case *ast.StringNode:
+		return n.Value, true
+	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.NullNode, *ast.NanNode, *ast.InfinityNode:
+		return n.GetToken().Value, true
+	}
+	return "", false
+}
+
+// text gives the characters of a scalar as written; quoted tells a string in quotes or a block from a bare word.
+func text(n ast.Node) (s string, quoted, ok bool) {
+	switch n := n.(type) {
+	case *ast.StringNode:
+		t := n.GetToken().Type
+		return n.Value, t == token.SingleQuoteType || t == token.DoubleQuoteType, true
+	case *ast.LiteralNode:
+		return n.Value.Value, true, true
+	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.NanNode, *ast.InfinityNode, *ast.NullNode:
+		return n.GetToken().Value, false, true
+	}
+	return "", false, false
+}
+
+// isImplicit tells a missing value from a written null.
+func isImplicit(n ast.Node) bool { return n.GetToken().Type == token.ImplicitNullType }
+
+func nodePlace(n ast.Node) place {
+	if n == nil {
+		return place{}
+	}
+	if m, ok := n.(*ast.MappingNode); ok && !m.IsFlowStyle && len(m.Values) > 0 {
+		return nodePlace(m.Values[0])
+	}
+	if kv, ok := n.(*ast.MappingValueNode); ok {
+		return nodePlace(kv.Key)
+	}
+	tk := n.GetToken()
+	if tk == nil || tk.Position == nil {
+		return place{}
+	}
+	return place{tk.Position.Line, tk.Position.Column}
+}
+
+// keyOrValue points at the value where it is a scalar on the line of its key, else at the key.
+func keyOrValue(e entry) place {
+	if v := nodePlace(e.value); v.line == e.at.line && e.value.Type() != ast.NullType {
+		return v
+	}
+	return e.at
+}
+
+func kindName(n ast.Node) string {
+	switch n := n.(type) {
+	case *ast.MappingNode, *ast.MappingValueNode:
+		return "keys and values"
+	case *ast.SequenceNode:
+		return "a list"
+	case *ast.NullNode:
+		return "nothing"
+	case *ast.AliasNode:
+		return "an alias"
+	case *ast.MappingKeyNode:
+		return "a complex key"
+	default:
+		if s, _, ok := text(n); ok {
+			return "the word " + quote(s)
+		}
+		return n.Type().YAMLName()
+	}
+}

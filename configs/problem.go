@@ -1,0 +1,202 @@
+package configs
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+	"unicode/utf8"
+)
+
+// Problem is one thing wrong with a file: what, where, why and how to go on.
+type Problem struct {
+	File    string // as the user named it; "" for a configuration that came from no file
+	Line    int    // 1-based; 0: unknown
+	Col     int    // 1-based, in characters; 0: unknown
+	Path    string // key, "device.measure[0].scale"
+	Msg     string
+	Hint    string // what to do about it; "" if the message says it all
+	Excerpt string // the line before, the line itself and a caret; ends with a newline, or empty
+}
+
+// Error gives one line with place and message, then the excerpt.
+func (p Problem) Error() string {
+	var b strings.Builder
+	if p.File != "" {
+		b.WriteString(p.File + ":")
+		if p.Line > 0 {
+			fmt.Fprintf(&b, "%d:", p.Line)
+			if p.Col > 0 {
+				fmt.Fprintf(&b, "%d:", p.Col)
+			}
+		}
+		b.WriteByte(' ')
+	}
+	b.WriteString(p.Msg)
+	if p.Hint != "" {
+		b.WriteString(" (" + p.Hint + ")")
+	}
+	if p.Excerpt != "" {
+		b.WriteByte('\n')
+		b.WriteString(strings.TrimSuffix(p.Excerpt, "\n"))
+	}
+	return b.String()
+}
+
+// Errors are all problems of a file, in the order of its lines.
+type Errors struct{ List []Problem }
+
+func (e *Errors) Error() string {
+	if len(e.List) == 1 {
+		return e.List[0].Error()
+	}
+	parts := make([]string, 0, len(e.List)+1)
+	parts = append(parts, fmt.Sprintf("%d problems in %s", len(e.List), nameOr(e.List[0].File, "the configuration")))
+	for _, p := range e.List {
+		parts = append(parts, p.Error())
+	}
+	return strings.Join(parts, "\n")
+}
+
+// Unwrap lets errors.As find a single Problem.
+func (e *Errors) Unwrap() []error {
+	out := make([]error, len(e.List))
+	for i, p := range e.List {
+		out[i] = p
+	}
+	return out
+}
+
+// Report collects problems and warnings while a file is decoded and checked. It knows where each key stands, so a check
+// names the key and the reader sees the line. The zero Report works without a file.
+type Report struct {
+	file     string
+	lines    []string
+	at       map[string]place // key path → place in the file
+	problems []Problem
+	warnings []Problem
+	seen     map[string]bool // repeated reports (an anchor used twice) are dropped
+}
+
+type place struct{ line, col int }
+
+// Errorf adds a problem with the value at path.
+func (r *Report) Errorf(path, format string, args ...any) {
+	r.add(&r.problems, path, r.find(path), fmt.Sprintf(format, args...), "")
+}
+
+// Warnf adds a remark about the value at path: legal, but worth a thought.
+func (r *Report) Warnf(path, format string, args ...any) {
+	r.add(&r.warnings, path, r.find(path), fmt.Sprintf(format, args...), "")
+}
+
+// Given tells whether the file contains the key; without a file nothing is given.
+func (r *Report) Given(path string) bool { _, ok := r.at[path]; return ok }
+
+// Bad tells whether a problem was already found at path or below it, so that follow-up checks can be left out.
+func (r *Report) Bad(path string) bool {
+	for _, p := range r.problems {
+		if p.Path == path || strings.HasPrefix(p.Path, path+".") || strings.HasPrefix(p.Path, path+"[") {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *Report) errorAt(path string, at place, hint, format string, args ...any) {
+	r.add(&r.problems, path, at, fmt.Sprintf(format, args...), hint)
+}
+
+func (r *Report) add(to *[]Problem, path string, at place, msg, hint string) {
+	key := fmt.Sprintf("%d:%d:%s", at.line, at.col, msg)
+	if r.seen == nil {
+		r.seen = map[string]bool{}
+	}
+	if r.seen[key] {
+		return
+	}
+	r.seen[key] = true
+	*to = append(*to, Problem{File: r.file, Line: at.line, Col: at.col, Path: path, Msg: msg, Hint: hint, Excerpt: r.excerpt(at)})
+}
+
+// find gives the place of a key, or of the nearest key above it that is in the file.
+func (r *Report) find(path string) place {
+	for path != "" {
+		if at, ok := r.at[path]; ok {
+			return at
+		}
+		cut := strings.LastIndexAny(path, ".[")
+		if cut < 0 {
+			break
+		}
+		path = path[:cut]
+	}
+	return place{}
+}
+
+const maxExcerpt = 160 // characters of a line that are shown
+
+// excerpt shows the line before, the line and a caret below the column.
+func (r *Report) excerpt(at place) string {
+	if at.line < 1 || at.line > len(r.lines) {
+		return ""
+	}
+	var b strings.Builder
+	width := len(fmt.Sprint(at.line))
+	if at.line > 1 {
+		fmt.Fprintf(&b, "  %*d | %s\n", width, at.line-1, clip(r.lines[at.line-2]))
+	}
+	text := r.lines[at.line-1]
+	fmt.Fprintf(&b, "> %*d | %s\n", width, at.line, clip(text))
+	if at.col < 1 || at.col > maxExcerpt {
+		return b.String()
+	}
+	// tabs are kept so that the caret stays below its character
+	pad := make([]rune, 0, at.col)
+	for _, c := range text {
+		if len(pad) == at.col-1 {
+			break
+		}
+		if c != '\t' {
+			c = ' '
+		}
+		pad = append(pad, c)
+	}
+	fmt.Fprintf(&b, "%s%s^\n", strings.Repeat(" ", width+5), string(pad))
+	return b.String()
+}
+
+// clip shortens a long line and makes control characters visible.
+func clip(s string) string {
+	s = strings.Map(func(c rune) rune {
+		if c < ' ' && c != '\t' || c == 0x7f {
+			return '·'
+		}
+		return c
+	}, s)
+	if utf8.RuneCountInString(s) <= maxExcerpt {
+		return s
+	}
+	return string([]rune(s)[:maxExcerpt]) + "…"
+}
+
+// err is nil when there was no problem.
+func (r *Report) err() error {
+	if len(r.problems) == 0 {
+		return nil
+	}
+	sort.SliceStable(r.problems, func(i, j int) bool {
+		a, b := r.problems[i], r.problems[j]
+		if a.Line != b.Line {
+			return a.Line < b.Line
+		}
+		return a.Col < b.Col
+	})
+	return &Errors{List: r.problems}
+}
+
+func nameOr(name, fallback string) string {
+	if name == "" {
+		return fallback
+	}
+	return name
+}

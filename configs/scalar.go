@@ -1,0 +1,356 @@
+package configs
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+)
+
+// scalar decodes a single value.
+func (w *walker) scalar(path string, at place, n ast.Node, v reflect.Value, f field, owner reflect.Value) {
+	s, quoted, ok := text(n)
+	if !ok {
+		w.r.errorAt(path, at, "", "%s: want %s, got %s", path, wanted(v.Kind()), kindName(n))
+		return
+	}
+	switch v.Kind() {
+	case reflect.String:
+		w.word(path, at, n, s, v, f)
+	case reflect.Bool:
+		if quoted || s != "true" && s != "false" {
+			w.r.errorAt(path, at, "", "%s: want true or false, got %s", path, quote(s))
+			return
+		}
+		v.SetBool(s == "true")
+	case reflect.Int, reflect.Int64, reflect.Int32, reflect.Int16, reflect.Int8,
+		reflect.Uint, reflect.Uint64, reflect.Uint32, reflect.Uint16, reflect.Uint8:
+		w.integer(path, at, s, v)
+	case reflect.Float64:
+		if x, ok := w.number(path, at, s, f, owner); ok {
+			v.SetFloat(x)
+		}
+	default:
+		panic(fmt.Sprintf("configs: %s: fields of kind %s are not supported", path, v.Kind()))
+	}
+}
+
+func wanted(k reflect.Kind) string {
+	switch k {
+	case reflect.String:
+		return "a word"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Float64:
+		return "a number"
+	}
+	return "a whole number"
+}
+
+var (
+	variable = regexp.MustCompile(`\$?\$\{[^}]*\}?`)
+	varName  = regexp.MustCompile(`^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$`)
+)
+
+// word stores a string: one of a list, a unit, a password that may come from the environment, or plain text.
+func (w *walker) word(path string, at place, n ast.Node, s string, v reflect.Value, f field) {
+	switch n.(type) {
+	case *ast.StringNode, *ast.LiteralNode:
+	default:
+		// 010 or 1e5 would come back as another text; whoever means a text quotes it
+		if !f.isUnit || s != "1" {
+			w.r.errorAt(path, at, fmt.Sprintf("write \"%s\" if you mean the text", s), "%s: want a word, got %s", path, s)
+			return
+		}
+	}
+	if f.secret {
+		s = variable.ReplaceAllStringFunc(s, func(ref string) string {
+			if strings.HasPrefix(ref, "$$") {
+				return ref[1:] // $${ is a plain ${
+			}
+			m := varName.FindStringSubmatch(ref)
+			if m == nil {
+				w.r.errorAt(path, at, "write $${ for a plain ${", "%s: %q is not a variable", path, ref)
+				return ""
+			}
+			value, ok := os.LookupEnv(m[1])
+			if !ok {
+				w.r.errorAt(path, at, "export "+m[1]+"=…", "%s: the environment has no variable %s", path, m[1])
+			}
+			return value
+		})
+	} else if strings.Contains(s, "${") {
+		w.r.errorAt(path, at, "", "%s: variables are replaced in passwords only", path)
+		return
+	}
+	if f.enum != nil && !slices.Contains(f.enum, s) {
+		options := slices.DeleteFunc(slices.Clone(f.enum), func(o string) bool { return o == "" })
+		hint := ""
+		if near := suggest(s, options); near != "" {
+			hint = fmt.Sprintf("did you mean %q?", near)
+		}
+		w.r.errorAt(path, at, hint, "%s: %s is not one of %s", path, quote(s), strings.Join(options, ", "))
+		return
+	}
+	if f.isUnit {
+		if _, err := ParseUnit(s); err != nil {
+			w.r.errorAt(path, at, "", "%s: %v", path, err)
+			return
+		}
+	}
+	v.SetString(s)
+}
+
+// integer takes whole numbers, also as 0x… or 1e6.
+func (w *walker) integer(path string, at place, s string, v reflect.Value) {
+	unsigned := v.CanUint()
+	fits := func() bool {
+		digits, base := s, 10
+		if hex, ok := strings.CutPrefix(s, "0x"); ok {
+			digits, base = hex, 16
+		}
+		if unsigned {
+			u, err := strconv.ParseUint(digits, base, 64)
+			if err != nil || v.OverflowUint(u) {
+				return false
+			}
+			v.SetUint(u)
+			return true
+		}
+		i, err := strconv.ParseInt(digits, base, 64)
+		if err != nil {
+			// 1e6 is a whole number too
+			x, ferr := strconv.ParseFloat(digits, 64)
+			if ferr != nil || base != 10 || x != math.Trunc(x) || math.Abs(x) > 1<<53 || strings.Contains(digits, "_") {
+				return false
+			}
+			i = int64(x)
+		}
+		if v.OverflowInt(i) {
+			return false
+		}
+		v.SetInt(i)
+		return true
+	}
+	if fits() {
+		return
+	}
+	hint := ""
+	if _, unit, err := splitNumber(s); err == nil && unit != "" {
+		hint = "it has no unit"
+	}
+	if unsigned {
+		w.r.errorAt(path, at, hint, "%s: %s is not a whole number from 0 to 2^%d−1", path, quote(s), v.Type().Bits())
+		return
+	}
+	w.r.errorAt(path, at, hint, "%s: %s is not a whole number", path, quote(s))
+}
+
+// number reads "12", "1e4" or "12 mN·m" and returns SI.
+func (w *walker) number(path string, at place, s string, f field, owner reflect.Value) (float64, bool) {
+	num, unitText, err := splitNumber(s)
+	if err != nil {
+		w.r.errorAt(path, at, "", "%s: %v", path, err)
+		return 0, false
+	}
+	want, ok := w.wantUnits(path, at, f, owner)
+	if !ok {
+		return 0, false
+	}
+	u := want[0]
+	if unitText != "" {
+		if u, err = ParseUnit(unitText); err != nil {
+			w.r.errorAt(path, at, "", "%s: %v", path, err)
+			return 0, false
+		}
+		if hint, ok := agree(u, want); !ok {
+			w.r.errorAt(path, at, hint, "%s: %s is %s, want %s", path, strings.TrimSpace(s), describe(u), describe(want[0]))
+			return 0, false
+		}
+	}
+	x := u.parse(num, f.delta)
+	// a signal in degC stays in degC
+	if want[0].alone && !f.delta {
+		x -= want[0].Offset
+		if u.alone {
+			x = u.parse(num, true) // untouched by the way through kelvin
+		}
+	}
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		w.r.errorAt(path, at, "", "%s: %s is beyond all floating-point numbers", path, s)
+		return 0, false
+	}
+	return x, true
+}
+
+// parse converts the digits of a number in one rounding where the factor is a power of ten.
+func (u Unit) parse(num string, delta bool) float64 {
+	mantissa, exp := num, 0
+	if i := strings.IndexAny(num, "eE"); i >= 0 {
+		mantissa = num[:i]
+		exp, _ = strconv.Atoi(strings.TrimPrefix(num[i+1:], "+"))
+	}
+	x, err := strconv.ParseFloat(fmt.Sprintf("%se%d", mantissa, exp+u.exp10), 64)
+	if err != nil {
+		return math.Inf(1) // out of range; the caller reports it
+	}
+	x *= u.mult
+	if !delta {
+		x += u.Offset
+	}
+	return x
+}
+
+var numberText = regexp.MustCompile(`^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?`)
+
+// splitNumber cuts "12 mN·m" into digits and unit.
+func splitNumber(s string) (num, unit string, err error) {
+	s = strings.TrimSpace(strings.ReplaceAll(s, "−", "-"))
+	num = numberText.FindString(s)
+	rest := s[len(num):]
+	unit = strings.TrimSpace(rest)
+	switch low := strings.ToLower(strings.TrimLeft(s, "+-.")); {
+	case num == "" && (strings.HasPrefix(low, "nan") || strings.HasPrefix(low, "inf")):
+		return "", "", fmt.Errorf("%s: only finite numbers are possible", s)
+	case num == "":
+		return "", "", fmt.Errorf("%s is not a number", quote(s))
+	case strings.HasPrefix(unit, ","):
+		return "", "", fmt.Errorf("%s: decimals are written with a point", quote(s))
+	case strings.HasPrefix(unit, "_"):
+		return "", "", fmt.Errorf("%s: digits are written without _", quote(s))
+	case len(num) > 1 && num[0] == '0' && num[1] >= '0' && num[1] <= '9':
+		return "", "", fmt.Errorf("%s: a leading zero; is that an octal number?", quote(s))
+	case unit != "" && (unit[0] >= '0' && unit[0] <= '9' || unit[0] == '.') && rest == unit:
+		return "", "", fmt.Errorf("%s is not a number", quote(s))
+	}
+	return num, unit, nil
+}
+
+// wantUnits gives the unit a field is stored in (first) and its other accepted spellings.
+func (w *walker) wantUnits(path string, at place, f field, owner reflect.Value) ([]Unit, bool) {
+	tag := f.unit
+	if sib, rest, ok := siblingUnit(tag); ok {
+		name := siblingString(owner, sib)
+		if name == "" {
+			name = "1"
+		}
+		u, err := ParseUnit(name)
+		if err != nil {
+			return nil, false // reported where the unit stands
+		}
+		if rest == "" {
+			return []Unit{u}, true
+		}
+		if u.alone {
+			name = "K" // a rate of a temperature
+		}
+		tag = "(" + name + ")" + rest
+	}
+	var out []Unit
+	for alt := range strings.SplitSeq(tag, "|") {
+		u, err := ParseUnit(alt)
+		if err != nil {
+			panic(fmt.Sprintf("configs: %s: tag: %v", path, err))
+		}
+		out = append(out, u)
+	}
+	return out, true
+}
+
+// siblingUnit splits "@unit/s" into the sibling's key and what follows it.
+func siblingUnit(tag string) (key, rest string, ok bool) {
+	tag, ok = strings.CutPrefix(tag, "@")
+	if i := strings.IndexAny(tag, "/·"); i >= 0 {
+		return tag[:i], tag[i:], ok
+	}
+	return tag, "", ok
+}
+
+func siblingString(owner reflect.Value, key string) string {
+	for _, f := range fieldsOf(owner.Type()) {
+		if f.key == key {
+			return owner.Field(f.index).String()
+		}
+	}
+	panic(fmt.Sprintf("configs: %s has no key %q for its unit", owner.Type(), key))
+}
+
+// agree tells whether a unit measures what is wanted, and if not, what was probably meant.
+func agree(u Unit, want []Unit) (hint string, ok bool) {
+	for _, v := range want {
+		if u.Dim == v.Dim {
+			return "", true
+		}
+	}
+	v := want[0]
+	bare, vbare := u.Dim, v.Dim
+	bare[7], vbare[7] = 0, 0
+	switch {
+	case v.Dim == dimOmega && u.cycle && u.Dim == dimFreq:
+		return "1 Hz = 2π rad/s; write rad/s, rpm or turn/s", false
+	case v.Dim == dimFreq && u.Dim == dimOmega:
+		return "2π rad/s = 1 Hz; write Hz", false
+	case bare == vbare && u.Dim[7] == 0:
+		return "the angle counts: write " + v.SI, false
+	}
+	return "", false
+}
+
+// describe names unit and quantity: "in V (voltage)".
+func describe(u Unit) string {
+	if u.SI == "" {
+		return "a pure number"
+	}
+	if q := u.Quantity(); q != u.SI {
+		return fmt.Sprintf("in %s (%s)", u.SI, q)
+	}
+	return "in " + u.SI
+}
+
+// pair decodes [lo, hi], or ±x.
+func (w *walker) pair(path string, e entry, v reflect.Value, f field, owner reflect.Value) {
+	at := keyOrValue(e)
+	if seq, ok := e.value.(*ast.SequenceNode); ok {
+		if len(seq.Values) != v.Len() {
+			w.r.errorAt(path, at, "", "%s: want %d values, got %d", path, v.Len(), len(seq.Values))
+			return
+		}
+		for i, item := range seq.Values {
+			p := fmt.Sprintf("%s[%d]", path, i)
+			ie := entry{key: f.key, at: nodePlace(item), value: item}
+			w.r.at[p] = ie.at
+			w.value(p, ie, v.Index(i), f, owner)
+		}
+		return
+	}
+	s, _, _ := text(e.value)
+	s = strings.TrimSpace(s)
+	for _, sign := range []string{"±", "+-", "+/-"} {
+		if half, ok := strings.CutPrefix(s, sign); ok && v.Len() == 2 && v.Type().Elem().Kind() == reflect.Float64 {
+			if x, ok := w.number(path, at, half, f, owner); ok {
+				if x <= 0 || strings.HasPrefix(strings.TrimSpace(half), "+") {
+					w.r.errorAt(path, at, "", "%s: want ± and a positive number, got %s", path, quote(s))
+					return
+				}
+				v.Index(0).SetFloat(-x)
+				v.Index(1).SetFloat(x)
+			}
+			return
+		}
+	}
+	w.r.errorAt(path, at, "write [low, high] or ±value", "%s: want a range, got %s", path, kindName(e.value))
+}
+
+// quote shows a piece of a file, shortened.
+func quote(s string) string {
+	if r := []rune(s); len(r) > 60 {
+		s = string(r[:60]) + "…"
+	}
+	return strconv.Quote(s)
+}

@@ -1,0 +1,432 @@
+package configs
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Dim holds twice the exponents of m, kg, s, A, K, mol, cd, rad and B, so that √s has a whole number. Angle is a dimension
+// of its own: 1 Hz, 1 rad/s and 1 rpm are three different things and a file that mixes them up is refused. Where usage
+// leaves the radian out (N·m·s for N·m·s/rad, N·m/A for V·s/rad), the tag of the field lists both spellings.
+type Dim [9]int8
+
+// Unit converts numbers to SI: SI value = number·Factor + Offset.
+type Unit struct {
+	Dim    Dim
+	Factor float64
+	Offset float64 // K; 273.15 for degC, else 0
+	SI     string  // the same unit without prefixes and non-SI names: "mN·m/rpm" → "N·m/(rad/s)", "" for a pure number
+
+	mult  float64 // Factor = mult·10^exp10, kept apart so that "0.3 mH" becomes the float64 nearest to 0.0003
+	exp10 int
+	alone bool // degC: an absolute temperature, in no product
+	cycle bool // contains Hz
+}
+
+// ToSI converts a value; an affine unit counts as an absolute value.
+func (u Unit) ToSI(v float64) float64 { return v*u.Factor + u.Offset }
+
+// Celsius tells whether the unit is degC, which stays what it is on signals: nobody reads a motor temperature in kelvin.
+func (u Unit) Celsius() bool { return u.alone }
+
+const maxUnit = 64 // runes
+
+// ParseUnit reads a unit: SI prefixes, products (· * or a space), quotients, parentheses, powers (² ^2 ^-1 ^0.5) and √.
+// "" and "1" are the pure number. After a division a further product must be bracketed: N·m/rad·s is refused, since
+// people read it in two ways.
+func ParseUnit(s string) (Unit, error) {
+	trimmed := strings.TrimSpace(s)
+	if utf8.RuneCountInString(trimmed) > maxUnit {
+		return Unit{}, fmt.Errorf("unit of %d characters, at most %d", utf8.RuneCountInString(trimmed), maxUnit)
+	}
+	p := unitParser{text: []rune(foldUnit(trimmed)), whole: trimmed}
+	if len(p.text) == 0 {
+		return Unit{Factor: 1, mult: 1}, nil
+	}
+	u, err := p.product(false)
+	if err != nil {
+		return Unit{}, err
+	}
+	if p.at < len(p.text) {
+		return Unit{}, fmt.Errorf("unit %q: unexpected %q", trimmed, string(p.text[p.at]))
+	}
+	return u.finish()
+}
+
+// foldUnit unites the code points that look alike: Ohm sign, Greek mu, dots and minus signs.
+func foldUnit(s string) string {
+	return strings.NewReplacer("\u2126", "Ω", "\u03bc", "µ", "⋅", "·", "∙", "·", "×", "·", "*", "·", "−", "-", "\u00a0", " ", "\u202f", " ").Replace(s)
+}
+
+// term is a unit under construction; its SI text is composite when it must be bracketed inside a product.
+type term struct {
+	Unit
+	composite bool
+}
+
+func (t term) finish() (Unit, error) {
+	u := t.Unit
+	u.Factor = u.scale(1)
+	if u.SI == "1" {
+		u.SI = ""
+	}
+	if u.alone {
+		u.Offset = 273.15
+	}
+	if math.IsInf(u.Factor, 0) || u.Factor == 0 {
+		return Unit{}, fmt.Errorf("unit %q: its factor is beyond all floating-point numbers", u.SI)
+	}
+	return u, nil
+}
+
+// scale multiplies by the factor of the unit without the offset.
+func (u Unit) scale(v float64) float64 {
+	if u.exp10 < 0 {
+		return v * u.mult / math.Pow10(-u.exp10)
+	}
+	return v * u.mult * math.Pow10(u.exp10)
+}
+
+func (t term) bracketed() string {
+	if t.composite {
+		return "(" + t.SI + ")"
+	}
+	return t.SI
+}
+
+type unitParser struct {
+	text  []rune
+	at    int
+	depth int
+	whole string
+}
+
+func (p *unitParser) fail(format string, args ...any) error {
+	return fmt.Errorf("unit %q: %s", p.whole, fmt.Sprintf(format, args...))
+}
+
+func (p *unitParser) peek() rune {
+	if p.at < len(p.text) {
+		return p.text[p.at]
+	}
+	return 0
+}
+
+func (p *unitParser) skipSpace() bool {
+	from := p.at
+	for p.at < len(p.text) && unicode.IsSpace(p.text[p.at]) {
+		p.at++
+	}
+	return p.at > from
+}
+
+// product reads factors joined by ·, space and / up to the end or a closing bracket.
+func (p *unitParser) product(inside bool) (term, error) {
+	if p.depth++; p.depth > 8 {
+		return term{}, p.fail("brackets too deep")
+	}
+	defer func() { p.depth-- }()
+	p.skipSpace()
+	acc, err := p.power()
+	if err != nil {
+		return term{}, err
+	}
+	divided := false
+	for {
+		space := p.skipSpace()
+		c := p.peek()
+		switch {
+		case c == 0, c == ')' && inside:
+			return acc, nil
+		case c == '/':
+			p.at++
+			divided = true
+			p.skipSpace()
+		case c == '·' || space:
+			if c == '·' {
+				p.at++
+				p.skipSpace()
+			}
+			if divided {
+				return term{}, p.fail("ambiguous: a product after a division; use brackets, as in N·m/(rad·s)")
+			}
+		default:
+			return term{}, p.fail("unexpected %q", string(c))
+		}
+		f, err := p.power()
+		if err != nil {
+			return term{}, err
+		}
+		if acc.alone || f.alone {
+			return term{}, p.fail("degC is an absolute temperature and stands alone; for differences write K")
+		}
+		sign, op := 1, "·"
+		if c == '/' {
+			sign, op = -1, "/"
+		}
+		next := term{composite: true}
+		next.cycle = acc.cycle || f.cycle
+		for i := range next.Dim {
+			e := int(acc.Dim[i]) + sign*int(f.Dim[i])
+			if e < -60 || e > 60 {
+				return term{}, p.fail("exponents beyond ±30")
+			}
+			next.Dim[i] = int8(e)
+		}
+		next.exp10 = acc.exp10 + sign*f.exp10
+		next.mult = acc.mult * f.mult
+		if sign < 0 {
+			next.mult = acc.mult / f.mult
+		}
+		next.SI = joinSI(acc, f, op)
+		acc = next
+	}
+}
+
+// joinSI writes the SI text of a product or quotient and leaves out factors that became 1 ("%").
+func joinSI(a, b term, op string) string {
+	left := a.SI
+	if strings.Contains(left, "/") && op == "·" {
+		left = a.bracketed()
+	}
+	switch {
+	case b.SI == "1":
+		return left
+	case a.SI == "1" && op == "·":
+		return b.SI
+	}
+	right := b.SI
+	if op == "/" || strings.Contains(right, "/") {
+		right = b.bracketed()
+	}
+	return left + op + right
+}
+
+// power reads a factor and its exponent.
+func (p *unitParser) power() (term, error) {
+	f, err := p.factor()
+	if err != nil {
+		return term{}, err
+	}
+	twice, text, ok, err := p.exponent()
+	if err != nil || !ok {
+		return f, err
+	}
+	return p.raise(f, twice, text)
+}
+
+func (p *unitParser) factor() (term, error) {
+	switch c := p.peek(); {
+	case c == '(':
+		p.at++
+		t, err := p.product(true)
+		if err != nil {
+			return term{}, err
+		}
+		if p.peek() != ')' {
+			return term{}, p.fail("a bracket is not closed")
+		}
+		p.at++
+		return t, nil
+	case c == '√':
+		p.at++
+		f, err := p.factor()
+		if err != nil {
+			return term{}, err
+		}
+		return p.raise(f, 1, "√")
+	case c == '1':
+		p.at++
+		if unicode.IsDigit(p.peek()) || p.peek() == '.' {
+			return term{}, p.fail("a number inside a unit; only 1 may stand there, as in 1/s")
+		}
+		return term{Unit: Unit{mult: 1, SI: "1"}}, nil
+	case unicode.IsLetter(c) || c == '%' || c == '°':
+		from := p.at
+		for unicode.IsLetter(p.peek()) || p.peek() == '%' || p.peek() == '°' {
+			p.at++
+		}
+		name := string(p.text[from:p.at])
+		if c := p.peek(); c >= '0' && c <= '9' || c == '-' {
+			return term{}, p.fail("write a power as %s² or %s^2, %s⁻¹ or %s^-1", name, name, name, name)
+		}
+		return p.lookup(name)
+	case c == 0:
+		return term{}, p.fail("it ends where a unit should follow")
+	default:
+		return term{}, p.fail("unexpected %q", string(c))
+	}
+}
+
+// lookup finds a named unit, first whole, then as prefix + name.
+func (p *unitParser) lookup(name string) (term, error) {
+	if a, ok := atoms[name]; ok {
+		return a.term(0), nil
+	}
+	for _, pre := range prefixes {
+		rest, ok := strings.CutPrefix(name, pre.name)
+		if a, known := atoms[rest]; ok && known && a.prefix {
+			return a.term(pre.exp10), nil
+		}
+	}
+	if better, ok := misspelt[name]; ok {
+		return term{}, p.fail("%q is not known here; write %s", name, better)
+	}
+	if better := nearestUnit(name); better != "" {
+		return term{}, p.fail("%q is not a unit (did you mean %q?)", name, better)
+	}
+	return term{}, p.fail("%q is not a unit", name)
+}
+
+func (a atom) term(exp10 int) term {
+	return term{composite: strings.ContainsAny(a.si, "·/"),
+		Unit: Unit{Dim: a.dim, mult: a.mult, exp10: a.exp10 + exp10, SI: a.si, cycle: a.cycles, alone: a.si == "degC"}}
+}
+
+// nearestUnit looks for the same letters in another case.
+func nearestUnit(name string) string {
+	best := ""
+	try := func(cand string) {
+		if strings.EqualFold(cand, name) && (best == "" || cand < best) {
+			best = cand
+		}
+	}
+	for n, a := range atoms {
+		try(n)
+		if a.prefix {
+			for _, pre := range prefixes {
+				try(pre.name + n)
+			}
+		}
+	}
+	return best
+}
+
+const superscripts = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+
+// exponent reads ², ⁻¹, ^2, ^-1, ^0.5, ^(1/2); twice is two times its value.
+func (p *unitParser) exponent() (twice int, text string, ok bool, err error) {
+	from, neg, digits := p.at, false, ""
+	if p.peek() == '⁻' {
+		neg = true
+		p.at++
+	}
+	for {
+		i := strings.IndexRune(superscripts, p.peek())
+		if i < 0 || p.peek() == 0 {
+			break
+		}
+		digits += strconv.Itoa(utf8.RuneCountInString(superscripts[:i]))
+		p.at++
+	}
+	if digits == "" {
+		if neg {
+			return 0, "", false, p.fail("⁻ without a digit")
+		}
+		if p.peek() != '^' {
+			return 0, "", false, nil
+		}
+		p.at++
+		open := p.peek() == '('
+		if open {
+			p.at++
+		}
+		start := p.at
+		for c := p.peek(); c >= '0' && c <= '9' || c == '-' || c == '+' || c == '.' || open && c == '/'; c = p.peek() {
+			p.at++
+		}
+		digits = string(p.text[start:p.at])
+		if open {
+			if p.peek() != ')' {
+				return 0, "", false, p.fail("the bracket of an exponent is not closed")
+			}
+			p.at++
+		}
+	}
+	num, den, frac := strings.Cut(digits, "/")
+	v, err := strconv.ParseFloat(num, 64)
+	if frac && err == nil {
+		d, e := strconv.ParseFloat(den, 64)
+		v, err = v/d, e
+	}
+	if neg {
+		v = -v
+	}
+	if err != nil || v*2 != math.Trunc(v*2) || math.Abs(v) > 9 || v == 0 {
+		return 0, "", false, p.fail("exponent %q: whole and half numbers up to ±9 are possible", string(p.text[from:p.at]))
+	}
+	return int(v * 2), exponentText(int(v * 2)), true, nil
+}
+
+func exponentText(twice int) string {
+	if twice%2 != 0 {
+		return "^" + strconv.FormatFloat(float64(twice)/2, 'f', 1, 64)
+	}
+	out := ""
+	if twice < 0 {
+		out, twice = "⁻", -twice
+	}
+	return out + string([]rune(superscripts)[twice/2])
+}
+
+// raise takes f to the power twice/2.
+func (p *unitParser) raise(f term, twice int, text string) (term, error) {
+	if f.alone {
+		return term{}, p.fail("degC is an absolute temperature and stands alone; for differences write K")
+	}
+	out := term{Unit: Unit{cycle: f.cycle, SI: f.bracketed() + text}}
+	if text == "√" {
+		out.SI = "√" + f.bracketed()
+	}
+	if f.SI == "1" {
+		out.SI = "1"
+	}
+	for i, e := range f.Dim {
+		d := int(e) * twice
+		if d%2 != 0 || d/2 < -60 || d/2 > 60 {
+			return term{}, p.fail("exponents must be whole or half and within ±30")
+		}
+		out.Dim[i] = int8(d / 2)
+	}
+	out.mult = math.Pow(f.mult, float64(twice)/2)
+	e := f.exp10 * twice
+	if e%2 != 0 {
+		out.mult *= math.Sqrt(10)
+		e--
+	}
+	out.exp10 = e / 2
+	return out, nil
+}
+
+// Quantity names what a unit measures, for messages: "voltage", or its SI text where there is no common name.
+func (u Unit) Quantity() string {
+	for _, q := range knownQuantities() {
+		if q.dim == u.Dim {
+			return q.name
+		}
+	}
+	if u.SI == "" {
+		return "a pure number"
+	}
+	return u.SI
+}
+
+type quantity struct {
+	name string
+	dim  Dim
+}
+
+var knownQuantities = sync.OnceValue(func() []quantity {
+	var out []quantity
+	for _, q := range quantities {
+		if u, err := ParseUnit(q.unit); err == nil {
+			out = append(out, quantity{q.name, u.Dim})
+		}
+	}
+	return out
+})

@@ -1,0 +1,279 @@
+package configs
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+)
+
+// Defaulter is implemented by types that appear in lists, maps or behind pointers and have defaults of their own.
+type Defaulter interface{ SetDefaults() }
+
+const maxDepth = 32 // nesting of keys, and of aliases
+
+// walker carries a YAML tree into a struct, reporting on the way.
+type walker struct {
+	r       *Report
+	anchors map[string]ast.Node
+}
+
+// entry is a key with its value after merge keys were followed.
+type entry struct {
+	key   string
+	at    place
+	value ast.Node
+}
+
+// field is what the tags of a struct field say.
+type field struct {
+	index  int
+	key    string
+	unit   string // "ohm", "@unit", "@unit/s", alternatives with |
+	delta  bool   // a difference: no offset of an affine unit
+	enum   []string
+	secret bool // may be ${VARIABLE}, is never shown
+	isUnit bool // the string is the unit of its siblings; it is stored in SI
+	doc    string
+}
+
+// fieldsOf reads the tags of a struct: yaml, unit, delta, enum, secret, parse, doc.
+func fieldsOf(t reflect.Type) []field {
+	var out []field
+	for i := range t.NumField() {
+		f := t.Field(i)
+		key, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		if !f.IsExported() || key == "" || key == "-" {
+			continue
+		}
+		fd := field{index: i, key: key, unit: f.Tag.Get("unit"), delta: f.Tag.Get("delta") != "", secret: f.Tag.Get("secret") != "",
+			isUnit: f.Tag.Get("parse") == "unit", doc: f.Tag.Get("doc")}
+		if e, ok := f.Tag.Lookup("enum"); ok {
+			fd.enum = strings.Split(e, ",")
+		}
+		out = append(out, fd)
+	}
+	return out
+}
+
+// structure fills a struct from a mapping. Strings come first, since the unit of a value may be named by a sibling.
+func (w *walker) structure(path string, m *ast.MappingNode, v reflect.Value) {
+	fields := fieldsOf(v.Type())
+	known := make([]string, len(fields))
+	for i, f := range fields {
+		known[i] = f.key
+	}
+	given := map[string]entry{}
+	for _, e := range w.entries(path, m, 0) {
+		i := slices.Index(known, e.key)
+		if i < 0 {
+			w.unknown(path, e, known)
+			continue
+		}
+		given[e.key] = e
+		w.r.at[join(path, e.key)] = keyOrValue(e)
+	}
+	for _, stringsFirst := range []bool{true, false} {
+		for _, f := range fields {
+			if e, ok := given[f.key]; ok && (v.Field(f.index).Kind() == reflect.String) == stringsFirst {
+				w.value(join(path, f.key), e, v.Field(f.index), f, v)
+			}
+		}
+	}
+	// from here on the struct is SI
+	for _, f := range fields {
+		if f.isUnit {
+			if u, err := ParseUnit(v.Field(f.index).String()); err == nil {
+				v.Field(f.index).SetString(u.SI)
+			}
+		}
+	}
+}
+
+func (w *walker) unknown(path string, e entry, known []string) {
+	under := ""
+	if path != "" {
+		under = " under " + path
+	}
+	hint := "known here: " + strings.Join(known, ", ")
+	if s := suggest(e.key, known); s != "" {
+		hint = fmt.Sprintf("did you mean %q?", s)
+	}
+	w.r.errorAt(join(path, e.key), e.at, hint, "unknown key %q%s", e.key, under)
+}
+
+// value decodes one node into one field; owner is the struct that holds it.
+func (w *walker) value(path string, e entry, v reflect.Value, f field, owner reflect.Value) {
+	if strings.Count(path, ".")+strings.Count(path, "[") > maxDepth {
+		w.r.errorAt(path, e.at, "", "nested too deeply")
+		return
+	}
+	n := w.resolve(e.value, 0)
+	if n == nil {
+		return // an alias without anchor, already reported
+	}
+	e.value = n
+	at := keyOrValue(e)
+	empty := n.Type() == ast.NullType
+	switch v.Kind() {
+	case reflect.Pointer:
+		if empty && isImplicit(n) == false {
+			v.SetZero() // an explicit null or ~ switches the section off
+			return
+		}
+		if v.IsNil() {
+			v.Set(newValue(v.Type().Elem()))
+		}
+		w.value(path, e, v.Elem(), f, owner)
+	case reflect.Struct:
+		m := w.mapping(n)
+		switch {
+		case m != nil:
+			w.structure(path, m, v)
+		case !empty: // an empty section leaves the defaults
+			w.r.errorAt(path, at, "", "%s: want keys and values, got %s", path, kindName(n))
+		}
+	case reflect.Slice:
+		w.list(path, e, v, f, owner)
+	case reflect.Map:
+		w.dictionary(path, e, v, f, owner)
+	case reflect.Array:
+		w.pair(path, e, v, f, owner)
+	default:
+		if empty {
+			w.r.errorAt(path, at, "give a value or leave the key out", "%s has no value", path)
+			return
+		}
+		w.scalar(path, at, n, v, f, owner)
+	}
+}
+
+// list replaces a slice; its elements start from their own defaults.
+func (w *walker) list(path string, e entry, v reflect.Value, f field, owner reflect.Value) {
+	seq, ok := e.value.(*ast.SequenceNode)
+	if !ok {
+		if e.value.Type() != ast.NullType {
+			w.r.errorAt(path, keyOrValue(e), "", "%s: want a list, got %s", path, kindName(e.value))
+		}
+		return
+	}
+	out := reflect.Zero(v.Type())
+	for i, item := range seq.Values {
+		el := newValue(v.Type().Elem()).Elem()
+		p := fmt.Sprintf("%s[%d]", path, i)
+		ie := entry{key: f.key, at: nodePlace(item), value: item}
+		w.r.at[p] = ie.at
+		w.value(p, ie, el, f, owner)
+		out = reflect.Append(out, el)
+	}
+	v.Set(out)
+}
+
+// dictionary fills map[string]T, entry by entry over what is there.
+func (w *walker) dictionary(path string, e entry, v reflect.Value, f field, owner reflect.Value) {
+	m := w.mapping(e.value)
+	if m == nil {
+		if e.value.Type() != ast.NullType {
+			w.r.errorAt(path, keyOrValue(e), "", "%s: want keys and values, got %s", path, kindName(e.value))
+		}
+		return
+	}
+	if v.Type().Key().Kind() != reflect.String {
+		panic(fmt.Sprintf("configs: %s: map keys must be strings", path))
+	}
+	if v.IsNil() {
+		v.Set(reflect.MakeMap(v.Type()))
+	}
+	for _, ent := range w.entries(path, m, 0) {
+		el := newValue(v.Type().Elem()).Elem()
+		key := reflect.ValueOf(ent.key).Convert(v.Type().Key())
+		if old := v.MapIndex(key); old.IsValid() {
+			el.Set(old)
+		}
+		p := join(path, ent.key)
+		w.r.at[p] = keyOrValue(ent)
+		w.value(p, ent, el, f, owner)
+		v.SetMapIndex(key, el)
+	}
+}
+
+// entries lists the keys of a mapping once each: own keys first, then those of merge keys (<<) that it does not have.
+func (w *walker) entries(path string, m *ast.MappingNode, depth int) []entry {
+	var own []entry
+	var merged []ast.Node
+	first := map[string]place{}
+	for _, kv := range m.Values {
+		if kv.Key.Type() == ast.MergeKeyType {
+			merged = append(merged, kv.Value)
+			continue
+		}
+		name, ok := keyText(kv.Key)
+		at := nodePlace(kv.Key)
+		if !ok {
+			w.r.errorAt(path, at, "", "a key must be a plain word, got %s", kindName(kv.Key))
+			continue
+		}
+		if f, twice := first[name]; twice {
+			w.r.errorAt(join(path, name), at, fmt.Sprintf("first on line %d", f.line), "key %q appears twice", join(path, name))
+			continue
+		}
+		first[name] = at
+		own = append(own, entry{name, at, kv.Value})
+	}
+	for _, n := range merged {
+		for _, from := range w.mergeSources(path, n, depth) {
+			for _, e := range w.entries(path, from, depth+1) {
+				if _, have := first[e.key]; !have {
+					first[e.key] = e.at
+					own = append(own, e)
+				}
+			}
+		}
+	}
+	return own
+}
+
+// mergeSources gives the mappings behind a merge key: one alias, or a list of them, the first winning.
+func (w *walker) mergeSources(path string, n ast.Node, depth int) []*ast.MappingNode {
+	if depth > maxDepth {
+		w.r.errorAt(path, nodePlace(n), "", "merge keys nested too deeply; do they contain themselves?")
+		return nil
+	}
+	n = w.resolve(n, 0)
+	var out []*ast.MappingNode
+	if seq, ok := n.(*ast.SequenceNode); ok {
+		for _, item := range seq.Values {
+			if m := w.mapping(w.resolve(item, 0)); m != nil {
+				out = append(out, m)
+			} else {
+				w.r.errorAt(path, nodePlace(item), "", "<< takes sections, got %s", kindName(item))
+			}
+		}
+		return out
+	}
+	if m := w.mapping(n); m != nil {
+		return []*ast.MappingNode{m}
+	}
+	if n != nil {
+		w.r.errorAt(path, nodePlace(n), "write <<: *name", "<< takes a section, got %s", kindName(n))
+	}
+	return nil
+}
+
+// newValue makes a pointer to a fresh T with T's own defaults.
+func newValue(t reflect.Type) reflect.Value {
+	p := reflect.New(t)
+	if d, ok := p.Interface().(Defaulter); ok {
+		d.SetDefaults()
+	}
+	return p
+}
+
+func join(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
