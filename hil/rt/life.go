@@ -1,0 +1,44 @@
+package rt
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// LifeLine watches the supervisor on behalf of the core. The tick reads flags only.
+type LifeLine struct {
+	lost atomic.Uint32 // a loss; the first one stays
+	stop atomic.Bool
+	quit chan struct{}
+	once sync.Once
+	done sync.WaitGroup
+}
+
+// loss is how the supervisor was found missing.
+type loss = uint32
+
+const (
+	alive loss = iota
+	lossSignal
+	lossPipe
+	lossBeat
+)
+
+var lossText = [...]string{"", "its death signal came", "the life pipe ended", "its beat fell silent"}
+
+// Lost tells whether the supervisor is gone or hangs. It never turns false again.
+func (l *LifeLine) Lost() bool { return l.lost.Load() != alive }
+
+// Why says how the loss was noticed first; empty while the supervisor lives.
+func (l *LifeLine) Why() string { return lossText[l.lost.Load()] }
+
+// StopRequested tells whether an orderly stop was asked for (SIGTERM).
+func (l *LifeLine) StopRequested() bool { return l.stop.Load() }
+
+// Close ends the watch and returns when its goroutines have ended.
+func (l *LifeLine) Close() {
+	l.once.Do(func() { close(l.quit) })
+	l.done.Wait()
+}
+
+func (l *LifeLine) lose(why loss) { l.lost.CompareAndSwap(alive, why) }

@@ -1,0 +1,61 @@
+package rt
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// whole is the set of processors that this process had before any thread of it was pinned.
+var whole struct {
+	sync.Once
+	set unix.CPUSet
+	err error
+}
+
+func wholeSet() (*unix.CPUSet, error) {
+	whole.Do(func() { whole.err = unix.SchedGetaffinity(0, &whole.set) })
+	return &whole.set, whole.err
+}
+
+// PinThread keeps the calling goroutine on its thread, and that thread on one processor. Other threads are not touched,
+// and GOMAXPROCS must be explicit (it is in a core started by StartCore), else the runtime would follow the mask.
+func PinThread(cpu int) error {
+	runtime.LockOSThread() // first: the runtime then makes new threads from an unpinned template
+	set, err := wholeSet()
+	if err == nil && (cpu < 0 || !set.IsSet(cpu)) {
+		runtime.UnlockOSThread()
+		return fmt.Errorf("pin to cpu%d: this process may use %v only", cpu, cpuList(set))
+	}
+	var one unix.CPUSet
+	one.Set(cpu)
+	if err := unix.SchedSetaffinity(0, &one); err != nil {
+		runtime.UnlockOSThread()
+		return fmt.Errorf("pin to cpu%d: %w", cpu, err)
+	}
+	return nil
+}
+
+// Unpin undoes one PinThread of the same goroutine.
+func Unpin() error {
+	set, err := wholeSet()
+	if err == nil {
+		err = unix.SchedSetaffinity(0, set)
+	}
+	if err != nil {
+		return fmt.Errorf("unpin: %w", err) // the thread stays locked: nobody else shall get a pinned one
+	}
+	runtime.UnlockOSThread()
+	return nil
+}
+
+func cpuList(set *unix.CPUSet) (cpus []int) {
+	for i := range len(set) * 64 {
+		if set.IsSet(i) {
+			cpus = append(cpus, i)
+		}
+	}
+	return cpus
+}

@@ -1,0 +1,9 @@
+//go:build !linux
+
+package rt
+
+// PinThread needs Linux.
+func PinThread(int) error { return notSupported("pin a thread") }
+
+// Unpin needs Linux.
+func Unpin() error { return notSupported("unpin a thread") }
