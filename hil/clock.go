@@ -82,6 +82,15 @@ func (c *DeviceClock) Wait() (t, late int64, ok bool) {
 		return
 	}
 	stamp, n := c.pacer.Pace()
+	c.follow(t, stamp, n)
+	return t, late, true
+}
+
+// follow moves the raster after the deadline t, when the newest of n frames is stamped stamp.
+func (c *DeviceClock) follow(t, stamp int64, n uint64) {
+	if c.next <= t {
+		c.next = t + c.period
+	}
 	c.late = n == c.seen
 	if !c.late && n > 0 {
 		// phase error to the nearest frame of the raster, within half a period either way
@@ -96,7 +105,6 @@ func (c *DeviceClock) Wait() (t, late int64, ok bool) {
 		c.next += int64(min(lim, max(-lim, pllPhase*float64(e)+c.adj)))
 	}
 	c.seen = n
-	return t, late, true
 }
 
 // DeviceLate tells whether the last deadline passed without a new frame.

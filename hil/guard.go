@@ -280,12 +280,12 @@ func (g *Guard) request(r *Row) {
 	}
 }
 
-// Watch looks at the motion of this tick: estimated speed in rad/s, tracking error in rad, current in A. A violated bound
-// trips before the command leaves.
+// Watch looks at the motion of this tick: estimated speed in rad/s, tracking error in rad, measured current in A. A violated
+// bound trips before the command leaves. (A current that is no number is the sensor's affair: see sensors.)
 func (g *Guard) Watch(r *Row, speed, trackErr, current float64) {
 	bad := CauseNone
 	switch {
-	case !finite(speed) || !finite(trackErr) || !finite(current):
+	case !finite(speed) || !finite(trackErr):
 		r.Flags |= FlagNonFinite
 		bad = CauseNonFinite
 	case g.s.MaxSpeed > 0 && math.Abs(speed) > g.s.MaxSpeed,

@@ -14,6 +14,7 @@ type Loop struct {
 
 	period int64 // ns
 	row    Row
+	params Params // landing place of a new block: a local one would escape to the heap
 	b      Blocks
 	prevT  int64
 	paced  interface{ DeviceLate() bool } // nil unless the device paces the clock
@@ -77,10 +78,9 @@ func (l *Loop) tick(t, late int64) {
 	r.Fresh = l.dev.Poll(t, b.Meas)
 
 	// adopt what came from outside, then settle what this tick may do
-	var p Params
-	if l.out.Params(&p) {
-		l.role.Adopt(&p)
-		r.Gen = p.Gen
+	if l.out.Params(&l.params) {
+		l.role.Adopt(&l.params)
+		r.Gen = l.params.Gen
 	}
 	r.Cmd, r.Req = l.order()
 	l.role.Decide(r, b)

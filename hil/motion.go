@@ -13,7 +13,7 @@ type motion struct {
 	fade float64 // s
 
 	wantScale, wantOffset float64
-	scale, offset         float64
+	scale, offset         glide
 	t                     float64 // s  time in the generator
 	s                     float64 // s  time since start
 	base                  float64 // rad  where the axis was at the start
@@ -28,7 +28,7 @@ func (m *motion) start(theta float64, resume bool) {
 		m.t = 0
 	}
 	if !m.set || !resume {
-		m.scale, m.offset, m.set = m.wantScale, m.wantOffset, true
+		m.scale, m.offset, m.set = glide{x: m.wantScale}, glide{x: m.wantOffset}, true
 	}
 }
 
@@ -40,18 +40,16 @@ func (m *motion) step(dt float64) (pos, vel, acc float64) {
 	if m.paused {
 		return m.base, 0, 0
 	}
-	// a changed scale or offset is approached with the fade time as time constant
-	k := 1.0
-	if m.fade > 0 {
-		k = -math.Expm1(-3 * dt / m.fade)
-	}
-	ds, do := (m.wantScale-m.scale)*k, (m.wantOffset-m.offset)*k
-	m.scale += ds
-	m.offset += do
 	m.t += dt
 	m.s += dt
+	w := 0.0
+	if m.fade > 0 {
+		w = 6 / m.fade
+	}
+	ks, ds, dds := m.scale.follow(m.wantScale, w, dt)
+	ko, do, ddo := m.offset.follow(m.wantOffset, w, dt)
 	p, v, a := m.gen.At(m.t)
-	p, v, a = m.scale*p+m.offset, m.scale*v+(ds*p+do)/dt, m.scale*a
+	p, v, a = ks*p+ko, ks*v+ds*p+do, ks*a+2*ds*v+dds*p+ddo
 	if m.fade <= 0 || m.s >= m.fade {
 		return p, v, a
 	}
@@ -62,4 +60,22 @@ func (m *motion) step(dt float64) (pos, vel, acc float64) {
 	dd := 60 * x * (1 - x) * (1 - 2*x) / (m.fade * m.fade)
 	q := p - m.base
 	return m.base + s*q, s*v + d*q, s*a + 2*d*v + dd*q
+}
+
+// glide follows a number that jumps, critically damped, so that what is multiplied by it keeps a continuous velocity.
+type glide struct{ x, dx float64 }
+
+// follow advances by dt towards want with the natural frequency w (1/s; 0 or too fast for the step: jump) and gives the
+// value with its two derivatives. The step is implicit in both states: stable for any w·dt.
+func (g *glide) follow(want, w, dt float64) (x, dx, ddx float64) {
+	if w <= 0 || w*dt > 1 {
+		g.x, g.dx = want, 0
+		return want, 0, 0
+	}
+	// dx⁺ = dx + dt·(w²(want − x⁺) − 2w·dx⁺), x⁺ = x + dt·dx⁺
+	q := w * dt
+	before := g.dx
+	g.dx = (g.dx + q*w*(want-g.x)) / (1 + 2*q + q*q)
+	g.x += dt * g.dx
+	return g.x, g.dx, (g.dx - before) / dt
 }

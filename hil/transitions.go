@@ -77,6 +77,7 @@ var transitions = []transition{
 
 	{Estop, onReset, SelfTest}, // refused while the cause lasts
 	{Estop, onStop, Estop},
+	{Estop, onEstop, Estop},
 }
 
 // next is the table as the tick reads it: nowhere where there is no transition.

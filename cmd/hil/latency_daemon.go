@@ -14,6 +14,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"hilrig/hil/sink"
 )
 
 // readyLine is printed on stdout, as one JSON object, once the core ticks; hil latency and tests wait for it.
@@ -28,14 +30,10 @@ type readyLine struct {
 
 // summaryFile is what hil run --summary leaves at the end.
 type summaryFile struct {
-	Ticks    uint64   `json:"ticks"`
-	Missed   uint64   `json:"missed"`
-	LateHist []uint64 `json:"late_hist_us"` // 1 µs bins, after the first 0.2 s
-	BusyP50  float64  `json:"busy_p50_us"`
-	BusyP99  float64  `json:"busy_p99_us"`
-	FIFO     bool     `json:"fifo"`
-	RowsLost uint64   `json:"rows_lost"`
-	Mode     string   `json:"mode"`
+	sink.Summary
+	FIFO     bool   `json:"fifo"`
+	RowsLost uint64 `json:"rows_lost"`
+	Mode     string `json:"mode"`
 }
 
 // running is a daemon started by hil latency.
@@ -153,12 +151,14 @@ func (d *running) wait(summary string, h *half) error {
 	if err := json.Unmarshal(data, &s); err != nil {
 		return fmt.Errorf("summary of the run: %w", err)
 	}
-	h.loopHist = s.LateHist
-	h.Loop = distribution(s.LateHist)
-	if all := s.Ticks + s.Missed; all > 0 {
-		h.Loop.Missed = 100 * float64(s.Missed) / float64(all)
+	h.loopHist = append(s.Late.Hist, make([]uint64, histBins)...)[:histBins]
+	h.loopHist[histBins-1] += s.Late.Over
+	h.Loop = distribution(h.loopHist)
+	h.Loop.Max = s.Late.Max
+	if all := s.Ticks + s.Skipped; all > 0 {
+		h.Loop.Missed = 100 * float64(s.Skipped) / float64(all)
 	}
-	h.FIFO, h.BusyP50 = s.FIFO, s.BusyP50
+	h.FIFO, h.BusyP50 = s.FIFO, s.Busy.P50
 	return nil
 }
 

@@ -92,7 +92,8 @@ func rowRoom(rate float64) int {
 }
 
 func sharedSize(rate float64) int {
-	return wordsRoom + ring.Size[hil.Row](rowRoom(rate)) + ring.Size[order](orderRoom) + ring.MailboxSize[hil.Params]() + ring.MailboxSize[device.Stats]() + 4*128
+	return wordsRoom + ring.ArenaSize(ring.Size[hil.Row](rowRoom(rate)), ring.Size[order](orderRoom),
+		ring.MailboxSize[hil.Params](), ring.MailboxSize[device.Stats]())
 }
 
 // carve lays the channels over mem. The supervisor creates; the core attaches and refuses another layout.
@@ -104,24 +105,25 @@ func carve(mem []byte, rate float64, epoch uint16, create bool) (*shared, error)
 		return nil, fmt.Errorf("shared memory has another layout (magic %x, row %d B, %d rows, epoch %d): core and supervisor are not the same program", w.Magic, w.RowSize, w.Capacity, w.Epoch)
 	}
 	s := &shared{words: w}
-	rest := mem[wordsRoom:]
-	take := func(n int) []byte {
-		n = (n + 127) &^ 127
-		part := rest[:n:n]
-		rest = rest[n:]
-		return part
+	arena := ring.NewArena(mem[wordsRoom:])
+	part := func(size int) []byte {
+		b, err := arena.Take(size)
+		if err != nil {
+			panic("daemon: shared memory smaller than sharedSize: " + err.Error()) // the two functions below disagree
+		}
+		return b
 	}
 	var err error
-	if s.rows, err = ring.Attach[hil.Row](take(ring.Size[hil.Row](rowRoom(rate))), rowRoom(rate), create); err != nil {
+	if s.rows, err = ring.Attach[hil.Row](part(ring.Size[hil.Row](rowRoom(rate))), rowRoom(rate), create); err != nil {
 		return nil, fmt.Errorf("row ring: %w", err)
 	}
-	if s.orders, err = ring.Attach[order](take(ring.Size[order](orderRoom)), orderRoom, create); err != nil {
+	if s.orders, err = ring.Attach[order](part(ring.Size[order](orderRoom)), orderRoom, create); err != nil {
 		return nil, fmt.Errorf("order ring: %w", err)
 	}
-	if s.params, err = ring.AttachMailbox[hil.Params](take(ring.MailboxSize[hil.Params]()), create); err != nil {
+	if s.params, err = ring.AttachMailbox[hil.Params](part(ring.MailboxSize[hil.Params]()), create); err != nil {
 		return nil, fmt.Errorf("parameter mailbox: %w", err)
 	}
-	if s.link, err = ring.AttachMailbox[device.Stats](take(ring.MailboxSize[device.Stats]()), create); err != nil {
+	if s.link, err = ring.AttachMailbox[device.Stats](part(ring.MailboxSize[device.Stats]()), create); err != nil {
 		return nil, fmt.Errorf("link mailbox: %w", err)
 	}
 	return s, nil

@@ -26,6 +26,7 @@ type Options struct {
 	Emit          func(hil.Event)
 	Kept          func(p hil.Params, t int64) // a parameter block came into force
 	Row           func(*hil.Row)              // sees every row in the pump, must not block
+	Up            func(pid int, fifo bool)    // a core has begun to tick; may be nil
 }
 
 // Supervisor starts the core, watches it, pumps its rows to the sinks, and brings the rig to rest when the core is lost.
@@ -81,6 +82,9 @@ func (s *Supervisor) Link() device.Stats {
 
 // Mode is the mode of the newest row.
 func (s *Supervisor) Mode() hil.Mode { return hil.Mode(s.lastMode.Load()) }
+
+// Rows counts the rows that came from all cores.
+func (s *Supervisor) Rows() uint64 { return s.rows.Load() }
 
 // LostRows counts the rows that found the ring full.
 func (s *Supervisor) LostRows() uint64 { return s.lostRows.Load() }
@@ -173,6 +177,7 @@ type handle struct {
 	kill func()
 	term func() // orderly stop
 	free func()
+	pid  int
 }
 
 // incarnation starts a core, pumps its rows until it is gone, and leaves the rig safe.
@@ -259,7 +264,7 @@ func (s *Supervisor) startCore() (*handle, error) {
 		x := <-core.Done()
 		done <- x.String()
 	}()
-	return &handle{sh: sh, done: done, kill: core.Kill, term: func() { sh.words.Quit.Store(1) }, free: func() { mem.Close() }}, nil
+	return &handle{sh: sh, done: done, kill: core.Kill, term: func() { sh.words.Quit.Store(1) }, free: func() { mem.Close() }, pid: core.PID}, nil
 }
 
 // startHere runs the loop on a goroutine of this process.
@@ -281,7 +286,7 @@ func (s *Supervisor) startHere(ctx context.Context) (*handle, error) {
 		sh.words.State.Store(coreStopped)
 		done <- "loop ended"
 	}()
-	return &handle{sh: sh, done: done, kill: b.quit, term: b.quit, free: cancel}, nil
+	return &handle{sh: sh, done: done, kill: b.quit, term: b.quit, free: cancel, pid: os.Getpid()}, nil
 }
 
 // stallTime is how long the row counter may stand still before the core counts as lost. Stalls of a shared host reach
@@ -387,12 +392,14 @@ func (s *Supervisor) pump(ctx context.Context, h *handle, arm bool) (cause strin
 func (s *Supervisor) up(h *handle) {
 	notes := h.sh.words.text()
 	s.notes.Store(&notes)
-	s.info.Note = notes
 	text := fmt.Sprintf("core up (epoch %d): real-time scheduling %s, memory %s", s.epoch,
 		yesNo(h.sh.words.Privs.Load()&privFIFO != 0, "on", "not granted"), yesNo(h.sh.words.Privs.Load()&privLocked != 0, "locked", "not locked"))
 	s.event("info", "CORE_UP", text)
 	if notes != "" {
 		s.event("warn", "UNPRIVILEGED", notes)
+	}
+	if s.o.Up != nil {
+		s.o.Up(h.pid, h.sh.words.Privs.Load()&privFIFO != 0)
 	}
 }
 

@@ -1,0 +1,285 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+
+	"hilrig/configs"
+	"hilrig/engine"
+	"hilrig/engine/friction"
+	"hilrig/engine/plant"
+	"hilrig/engine/reference"
+	"hilrig/estimator"
+	"hilrig/hil"
+	"hilrig/hil/daemon"
+	"hilrig/hil/device"
+	"hilrig/hil/wire"
+)
+
+// handover is what the core must know beside the configuration.
+type handover struct {
+	DryRun   bool   `json:"dry_run"`
+	RealTime bool   `json:"real_time"`
+	Port     string `json:"port"` // the port to open, where the configuration says virtual
+}
+
+// packHandover puts it in front of the configuration, as one line of JSON.
+func packHandover(config []byte, h handover) []byte {
+	head, _ := json.Marshal(h) // a struct of two bools and a string always encodes
+	return append(append(head, '\n'), config...)
+}
+
+func unpackHandover(data []byte) (*configs.Config, handover, error) {
+	var h handover
+	head, config, ok := bytes.Cut(data, []byte("\n"))
+	if !ok {
+		return nil, h, errors.New("configuration from the supervisor: no header")
+	}
+	if err := json.Unmarshal(head, &h); err != nil {
+		return nil, h, fmt.Errorf("configuration from the supervisor: %w", err)
+	}
+	cfg, err := configs.LoadBytes("configuration from the supervisor", config)
+	return cfg, h, err
+}
+
+// assemble turns a configuration into the parts of a daemon. Supervisor, core and replay all use it.
+func assemble(cfg *configs.Config, h handover) (*daemon.Assembly, error) {
+	opt, err := rigOptions(cfg, h)
+	if err != nil {
+		return nil, err
+	}
+	silent, err := device.NewRig(opt) // checks the frames; nothing is opened
+	if err != nil {
+		return nil, err
+	}
+	meas, cmd := silent.Signals()
+	spec, err := controllerSpec(cfg, meas, cmd, h.DryRun)
+	if err != nil {
+		return nil, err
+	}
+	probe, err := hil.NewController(spec)
+	if err != nil {
+		return nil, err
+	}
+	safe, err := device.SafeFrame(opt.Protocol, opt.Command, opt.Safe)
+	if err != nil {
+		return nil, fmt.Errorf("device: %w", err)
+	}
+	a := &daemon.Assembly{
+		Schema: probe.Schema(),
+		NewRole: func() hil.Role {
+			c, err := hil.NewController(spec)
+			if err != nil {
+				panic("hil: a specification that was good is bad: " + err.Error())
+			}
+			return c
+		},
+		NewRig: func(txCPU int) (daemon.Rig, error) {
+			o := opt
+			o.TxCPU = txCPU
+			return device.NewRig(o)
+		},
+		Params: spec.Params(), Names: hil.ParamNames, Check: hil.CheckParam,
+		Period: int64(1e9/cfg.Loop.Rate + 0.5), Spin: int64(cfg.Loop.Spin * 1e9), DevicePaced: cfg.Loop.Clock == "device",
+		Beat: int64(cfg.Loop.Beat * 1e9), DryRun: h.DryRun, Port: h.Port, SafeFrame: safe, RealTime: h.RealTime,
+	}
+	a.Lag = a.Period * 3 / 10 // late enough for every frame to be there, early enough to be fresh
+	if cfg.Loop.Overrun.Policy == "catch-up" {
+		a.CatchUp = cfg.Loop.Overrun.Max
+	}
+	if a.CPU = cfg.Loop.CPU; a.CPU < 0 || a.CPU >= runtime.NumCPU() {
+		a.CPU = runtime.NumCPU() - 1
+	}
+	if h.DryRun {
+		a.SafeFrame = nil
+	}
+	return a, nil
+}
+
+// controllerSpec is the configured controller.
+func controllerSpec(cfg *configs.Config, meas, cmd []engine.Signal, dryRun bool) (hil.ControllerSpec, error) {
+	r := cfg.Reference
+	tones := make([]reference.Tone, len(r.Tones))
+	for i, t := range r.Tones {
+		tones[i] = reference.Tone{Amplitude: t.Amplitude, Frequency: t.Frequency, Phase: t.Phase}
+	}
+	gen, err := reference.New(reference.Spec{
+		Kind: r.Kind, Offset: r.Offset, Amplitude: r.Amplitude, Frequency: r.Frequency, FreqEnd: r.FreqEnd, Sweep: r.Sweep,
+		Velocity: r.Velocity, Accel: r.Accel, Tones: tones, File: r.File, Loop: r.Loop,
+	})
+	if err != nil {
+		return hil.ControllerSpec{}, err
+	}
+	dt := 1 / cfg.Loop.Rate
+	pos, cur := measureRole(cfg, "position"), measureRole(cfg, "current")
+	e := cfg.Estimator
+	count := math.Abs(cfg.Device.Measure[pos].Scale)
+	spec := hil.ControllerSpec{
+		Rig: cfg.Rig.Name, Rate: cfg.Loop.Rate, Meas: meas, Cmd: cmd, Position: pos, Current: cur, Drive: commandRole(cfg, "drive"),
+		Motor: motorOf(cfg.Motor), Law: lawOf(cfg.Friction),
+		Kalman: kalmanSpec(cfg, count),
+		Ref:    gen, Fade: r.Fade,
+		PID:  hil.PIDSpec{Kp: cfg.Control.Kp, Ki: cfg.Control.Ki, Kd: cfg.Control.Kd, Limit: cfg.Control.Limit, DeadZone: cfg.Control.DeadZn},
+		Comp: hil.CompSpec{Scale: cfg.Compensation.Scale, Gain: cfg.Compensation.Gain, Inertia: cfg.Compensation.Accel, Ramp: cfg.Compensation.Ramp},
+		Guard: hil.GuardSpec{
+			HoldTime: cfg.Guard.HoldTime, SelfTest: cfg.Guard.SelfTest, MaxSpeed: cfg.Guard.MaxSpeed, MaxError: cfg.Guard.MaxError,
+			MaxCurrent: cfg.Guard.MaxCurrent, RatedI: cfg.Guard.RatedI, Thermal: cfg.Guard.Thermal,
+			OverrunMax: cfg.Loop.Overrun.Max, OverrunLimit: int64(cfg.Loop.Overrun.Limit * 1e9), DryRun: dryRun,
+		},
+	}
+	if cfg.Control.Kind == "pd" {
+		spec.PID.Ki = 0
+	}
+	spec.Comp.Kind = map[string]hil.CompKind{"none": hil.CompNone, "feedforward": hil.CompFeedForward, "lugre-observer": hil.CompObserver}[cfg.Compensation.Kind]
+	spec.Guard.Overrun = map[string]hil.OverrunPolicy{"hold": hil.OverrunHold, "trip": hil.OverrunTrip}[cfg.Loop.Overrun.Policy]
+	for _, m := range cfg.Device.Measure {
+		spec.Guard.Meas = append(spec.Guard.Meas, hil.MeasLimit{Stale: m.Stale, Lo: m.Range[0], Hi: m.Range[1], Status: m.Role == "status"})
+	}
+	spec.Guard.Meas = append(spec.Guard.Meas, make([]hil.MeasLimit, len(meas)-len(spec.Guard.Meas))...) // what the driver adds, e.g. link.age
+	for _, c := range cfg.Device.Command {
+		spec.Guard.Cmd = append(spec.Guard.Cmd, hil.CmdLimit{Lo: c.Limit[0], Hi: c.Limit[1], Slew: c.Slew, Safe: c.Safe, Enable: c.Role == "enable"})
+	}
+	if e.RLS.Enabled && cur >= 0 {
+		spec.RLS = rlsSpec(cfg, dt, count)
+	}
+	return spec, nil
+}
+
+func motorOf(m configs.Motor) plant.Motor {
+	return plant.Motor{R: m.R, L: m.L, K: m.K, BrushDrop: m.BrushDrop, DropScale: m.DropScale, J: m.J}
+}
+
+func lawOf(f configs.Friction) friction.LuGre {
+	return friction.LuGre{Sigma0: f.Sigma0, Sigma1: f.Sigma1, Sigma2: f.Sigma2, Fc: f.Fc, Fs: f.Fs, Vs: f.Vs, Vd: f.Vd, Offset: f.Offset}
+}
+
+// frictionMap are the parameters under the names that the page draws the friction curve from.
+func frictionMap(f configs.Friction, j float64) map[string]float64 {
+	return map[string]float64{"J": j, "sigma0": f.Sigma0, "sigma1": f.Sigma1, "sigma2": f.Sigma2, "Fv": f.Sigma2, "Fc": f.Fc, "Fs": f.Fs, "vs": f.Vs, "vd": f.Vd, "offset": f.Offset}
+}
+
+// measureRole is the index of the measurement with a role; −1: none.
+func measureRole(cfg *configs.Config, role string) int {
+	for i, m := range cfg.Device.Measure {
+		if m.Role == role {
+			return i
+		}
+	}
+	return -1
+}
+
+// commandRole is the index of the command with a role; −1: none.
+func commandRole(cfg *configs.Config, role string) int {
+	for i, c := range cfg.Device.Command {
+		if c.Role == role {
+			return i
+		}
+	}
+	return -1
+}
+
+func rangesOf(cfg *configs.Config) map[string][2]float64 {
+	out := map[string][2]float64{}
+	for _, m := range cfg.Device.Measure {
+		if m.Range[1] > m.Range[0] {
+			out[m.Name] = m.Range
+		}
+	}
+	for _, c := range cfg.Device.Command {
+		if c.Limit[1] > c.Limit[0] {
+			out[c.Name] = c.Limit
+		}
+	}
+	return out
+}
+
+// scaleToRate moves a configuration to another loop rate: the virtual plant keeps a whole number of steps per tick, and
+// the line gets a speed that can carry the frames.
+func scaleToRate(cfg *configs.Config, rate float64) {
+	cfg.Loop.Rate = rate
+	if cfg.Device.Rate != 0 {
+		cfg.Device.Rate = rate
+	}
+	if v := cfg.Virtual; v != nil {
+		v.InnerRate = rate * math.Max(1, math.Ceil(v.InnerRate/rate-1e-9))
+	}
+	if cfg.Device.Port == virtualPort {
+		need := int(rate * 10 * 64) // frames of up to 64 bytes
+		for cfg.Device.Baud < need {
+			cfg.Device.Baud *= 2
+		}
+	}
+}
+
+func hashOf(config []byte) string {
+	sum := sha256.Sum256(config)
+	return hex.EncodeToString(sum[:])
+}
+
+// rigOptions describes the serial line.
+func rigOptions(cfg *configs.Config, h handover) (device.Options, error) {
+	o := device.Options{Name: cfg.Rig.Name, Port: h.Port, Baud: cfg.Device.Baud, Protocol: protocolOf(cfg), DryRun: h.DryRun, TxCPU: -1}
+	var err error
+	if o.Measure, err = measureFields(cfg); err != nil {
+		return o, err
+	}
+	if o.Command, err = commandFields(cfg); err != nil {
+		return o, err
+	}
+	for _, c := range cfg.Device.Command {
+		o.Safe = append(o.Safe, c.Safe)
+	}
+	return o, nil
+}
+
+func protocolOf(cfg *configs.Config) device.Protocol {
+	l := cfg.Device.Line
+	return device.Protocol{Kind: cfg.Device.Protocol, Line: wire.Format{
+		Separator: l.Separator, Decimal: l.Decimal, Checksum: l.Checksum, Time: l.Time, TimeUnit: l.TimeUnit, TimeBits: l.TimeBits, End: l.End,
+	}}
+}
+
+func measureFields(cfg *configs.Config) (fields []wire.Field, err error) {
+	for _, m := range cfg.Device.Measure {
+		t, err := wire.ParseType(m.Type)
+		if err != nil {
+			return nil, fmt.Errorf("device.measure %s: %w", m.Name, err)
+		}
+		fields = append(fields, wire.Field{Name: m.Name, Unit: m.Unit, Type: t, Scale: m.Scale, Offset: m.Offset})
+	}
+	return fields, nil
+}
+
+func commandFields(cfg *configs.Config) (fields []wire.Field, err error) {
+	for _, c := range cfg.Device.Command {
+		t, err := wire.ParseType(c.Type)
+		if err != nil {
+			return nil, fmt.Errorf("device.command %s: %w", c.Name, err)
+		}
+		fields = append(fields, wire.Field{Name: c.Name, Unit: c.Unit, Type: t, Scale: c.Scale, Offset: c.Offset})
+	}
+	return fields, nil
+}
+
+// kalmanSpec is the configured filter; count is the resolution of the position in rad.
+func kalmanSpec(cfg *configs.Config, count float64) estimator.KalmanSpec {
+	e := cfg.Estimator
+	return estimator.KalmanSpec{
+		Dt: 1 / cfg.Loop.Rate, Motor: motorOf(cfg.Motor), Varying: e.Gain == "varying", Count: count, PositionNoise: e.PositionNoise,
+		CurrentNoise: e.CurrentNoise, TorqueWalk: e.TorqueWalk, VoltageNoise: e.VoltageNoise, Delay: e.Delay,
+	}
+}
+
+// rlsSpec is the configured recursive least squares.
+func rlsSpec(cfg *configs.Config, dt, count float64) *estimator.RLSSpec {
+	r := cfg.Estimator.RLS
+	return &estimator.RLSSpec{
+		Dt: dt, K: cfg.Motor.K, Tau: cfg.Motor.L / cfg.Motor.R, Window: r.Window, MinVel: r.MinVel, Memory: r.Memory, Count: count,
+	}
+}

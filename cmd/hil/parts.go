@@ -1,0 +1,283 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"hilrig/configs"
+	"hilrig/hil"
+	"hilrig/hil/daemon"
+	"hilrig/hil/dashboard"
+	"hilrig/hil/device"
+	"hilrig/hil/ring"
+	"hilrig/hil/sink"
+)
+
+// parts are the sinks and servers around the supervisor.
+type parts struct {
+	cfg  *configs.Config
+	info *hil.Info
+	bus  *eventBus
+	log  *slog.Logger
+	a    *daemon.Assembly
+	sup  atomic.Pointer[daemon.Supervisor] // set a moment after the servers are up
+
+	metrics  *sink.Metrics
+	recorder *sink.Recorder
+	broker   sink.Broker
+	pub      *sink.Publisher
+	page     *dashboard.Server
+	ledger   *daemon.Ledger
+	sinks    []daemon.Sink
+	fifo     atomic.Bool
+	closers  []func()
+}
+
+// open starts everything but the core. What listens prints where.
+func (d *parts) open(ctx context.Context, ready *readyLine) error {
+	cfg := d.cfg
+	d.metrics = sink.NewMetrics(sink.MetricsOptions{WarmUp: 200 * time.Millisecond, Link: d.link, Extra: d.losses})
+
+	if cfg.Record.Enabled {
+		rec, err := sink.NewRecorder(cfg.Record.Dir, *d.info, sink.RecorderOptions{Chunk: seconds(cfg.Record.Chunk), Event: func(e hil.Event) { logEvent(d.log, e) }})
+		if err != nil {
+			return exitWith(exitInvalid, err)
+		}
+		d.recorder = rec
+		d.bus.subscribe(rec.Event)
+		d.sinks = append(d.sinks, func(ctx context.Context, rows *ring.Reader[hil.Row]) error { return rec.Run(ctx, rows) })
+		ready.Run = rec.Dir()
+		if cfg.Record.Keep > 0 {
+			if _, err := sink.Prune(cfg.Record.Dir, int64(cfg.Record.Keep), rec.Dir()); err != nil {
+				d.log.Warn("old recordings could not be removed: " + err.Error())
+			}
+		}
+		ledger, before, err := daemon.OpenLedger(cfg.Record.Dir, cfg.Rig.Name, rec.Dir())
+		if err != nil {
+			return exitWith(exitInvalid, err)
+		}
+		d.ledger = ledger
+		if before != "" {
+			d.bus.emit(hil.Event{Time: time.Now(), Level: "warn", Code: "LAST_RUN", Text: before})
+		}
+		d.log.Info("recording", "file", rec.Path())
+	}
+	if cfg.MQTT.Enabled {
+		if err := d.openMQTT(ctx, ready); err != nil {
+			return err
+		}
+	}
+	if cfg.Web.Enabled {
+		return d.openPage(ctx, ready)
+	}
+	return nil
+}
+
+// openMQTT starts the embedded broker, unless another is configured, and connects the publisher.
+func (d *parts) openMQTT(ctx context.Context, ready *readyLine) error {
+	m := d.cfg.MQTT
+	opt := sink.PublisherOptions{
+		Broker: m.Broker, User: m.User, Password: m.Password, CA: m.CA, Prefix: m.Prefix, Info: d.info,
+		StateRate: m.State, Batch: seconds(m.Batch), Estimate: seconds(m.Estimate), Commands: m.Commands, Ranges: rangesOf(d.cfg),
+		Commander: d.command, Metrics: d.metrics, Emit: d.bus.emit, Log: d.log,
+	}
+	if m.Broker == "" {
+		b, err := sink.StartBroker(sink.BrokerOptions{Listen: m.Listen, Prefix: m.Prefix, Rig: d.cfg.Rig.Name, Operator: m.Operator, Log: d.log})
+		if err != nil {
+			return exitWith(exitUnavailable, err)
+		}
+		d.broker = b
+		d.closers = append(d.closers, func() { b.Close() })
+		opt.Broker = b.URL()
+		opt.User, opt.Password = b.Login()
+		if m.Operator == "" {
+			d.log.Info("MQTT broker", "address", b.Addr(), "read", "user viewer, no password", "commands", "user operator, password "+b.Operator())
+		} else {
+			d.log.Info("MQTT broker", "address", b.Addr())
+		}
+	}
+	ready.MQTT = opt.Broker
+	pub, err := sink.NewPublisher(opt)
+	if err != nil {
+		return exitWith(exitInvalid, err)
+	}
+	if err := pub.Connect(ctx); err != nil {
+		return exitWith(exitUnavailable, err)
+	}
+	d.pub = pub
+	d.closers = append(d.closers, pub.Close)
+	d.bus.subscribe(pub.Event)
+	d.sinks = append(d.sinks, func(ctx context.Context, rows *ring.Reader[hil.Row]) error { return pub.Run(ctx, rows) })
+	return nil
+}
+
+// openPage starts the HTTP server.
+func (d *parts) openPage(ctx context.Context, ready *readyLine) error {
+	opt := dashboard.Options{
+		Listen: d.cfg.Web.Listen, Info: *d.info, Prefix: d.cfg.MQTT.Prefix, Command: d.command, AllowCommands: d.cfg.Web.Commands,
+		Model: frictionMap(d.cfg.Friction, d.cfg.Motor.J), Log: d.log,
+		Health: func() []byte { h := d.metrics.Health(); return h.AppendJSON(nil) },
+	}
+	if d.pub != nil {
+		opt.State = d.pub.State
+	}
+	if v := d.cfg.Virtual; v != nil && d.cfg.Device.Port == virtualPort {
+		opt.Truth = frictionMap(v.Friction, v.Motor.J+v.LoadJ)
+	}
+	switch {
+	case d.broker != nil:
+		opt.MQTT = d.broker.Handler()
+	case strings.HasPrefix(d.cfg.MQTT.Broker, "ws"):
+		opt.BrokerURL = d.cfg.MQTT.Broker
+	}
+	page, err := dashboard.New(opt)
+	if err != nil {
+		return exitWith(exitUnavailable, err)
+	}
+	d.page = page
+	ready.Page = "http://" + page.Addr()
+	d.log.Info("page", "open", ready.Page)
+	done := make(chan struct{})
+	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	go func() {
+		defer close(done)
+		if err := page.Run(own); err != nil {
+			d.log.Error("page: " + err.Error())
+		}
+	}()
+	d.closers = append(d.closers, func() { cancel(); <-done })
+	return nil
+}
+
+// row sees every row in the supervisor's pump.
+func (d *parts) row(r *hil.Row) { d.metrics.Add(r) }
+
+// command carries a command to the supervisor, which exists a moment after the servers do.
+func (d *parts) command(ctx context.Context, c hil.Command) hil.Reply {
+	if d.sup.Load() == nil {
+		return hil.Reply{ID: c.ID, Error: "the core is not running yet"}
+	}
+	return d.sup.Load().Command(ctx, c)
+}
+
+// kept records a parameter block that came into force.
+func (d *parts) kept(p hil.Params, t int64) {
+	if d.recorder != nil {
+		d.recorder.Params(p, d.a.Names, t)
+	}
+}
+
+// link are the counters of the serial line for the health report.
+func (d *parts) link() map[string]float64 {
+	if d.sup.Load() == nil {
+		return nil
+	}
+	st := d.sup.Load().Link()
+	return linkMap(&st)
+}
+
+// losses are what did not get through, for the health report.
+func (d *parts) losses(add func(string, float64)) {
+	if d.sup.Load() != nil {
+		add("rows_dropped", float64(d.sup.Load().LostRows()))
+	}
+	if d.recorder != nil {
+		add("record_rows_lost", float64(d.recorder.Stats().Lost))
+	}
+	if d.broker != nil {
+		add("broker_messages_dropped", float64(d.broker.Stats().Dropped))
+	}
+}
+
+// linkMap names the counters of the serial line.
+func linkMap(st *device.Stats) map[string]float64 {
+	return map[string]float64{
+		"link_connected": float64(st.Connected), "link_bytes": float64(st.Bytes), "link_frames": float64(st.Frames),
+		"link_bad_crc": float64(st.Bad), "link_resync_bytes": float64(st.Resync), "link_oversize": float64(st.Oversize),
+		"link_gaps": float64(st.Gaps), "link_repeats": float64(st.Repeats), "link_reconnects": float64(st.Reconnects),
+		"link_tx_frames": float64(st.TxFrames), "link_tx_errors": float64(st.TxErrors), "link_age_us": float64(st.Age) / 1e3,
+		"link_clock_drift_ppm": st.DriftPPM, "link_clock_residual_p99_us": float64(st.Residual) / 1e3,
+	}
+}
+
+// up is told that a core ticks.
+func (d *parts) up(out io.Writer, print bool, ready readyLine, pid int, fifo bool) {
+	d.fifo.Store(fifo)
+	if print {
+		ready.Core = pid
+		json.NewEncoder(out).Encode(ready)
+	}
+}
+
+// ledgerLoop notes once a second how far the run has come.
+func (d *parts) ledgerLoop(ctx context.Context) {
+	if d.ledger == nil {
+		return
+	}
+	t := time.NewTicker(time.Second)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+			if err := d.ledger.Update(d.sup.Load().Mode().String(), d.sup.Load().Rows()); err != nil {
+				d.log.Warn("ledger: " + err.Error())
+			}
+		}
+	}
+}
+
+// coreLog is where the core leaves its last words.
+func (d *parts) coreLog() string {
+	if d.recorder == nil {
+		return ""
+	}
+	path, err := filepath.Abs(daemon.CoreLog(d.recorder.Dir()))
+	if err != nil {
+		return ""
+	}
+	return path
+}
+
+// finish writes what is said at the end of a run.
+func (d *parts) finish(summary string) {
+	if d.ledger != nil {
+		if err := d.ledger.Close(d.sup.Load().Mode().String(), d.sup.Load().Rows()); err != nil {
+			d.log.Warn("ledger: " + err.Error())
+		}
+	}
+	s := d.metrics.Summary()
+	if summary != "" {
+		data, err := json.Marshal(summaryFile{Summary: s, FIFO: d.fifo.Load(), RowsLost: d.sup.Load().LostRows(), Mode: d.sup.Load().Mode().String()})
+		if err == nil {
+			err = os.WriteFile(summary, data, 0o644)
+		}
+		if err != nil {
+			d.log.Error(fmt.Sprintf("summary: %v", err))
+		}
+	}
+	if s.Ticks > 0 {
+		d.log.Info(fmt.Sprintf("%d ticks at %.1f Hz; lateness p50 %.1f p99 %.1f p99.9 %.1f max %.1f µs; busy p50 %.1f µs; %d skipped",
+			s.Ticks, s.Rate, s.Late.P50, s.Late.P99, s.Late.P999, s.Late.Max, s.Busy.P50, s.Skipped))
+	}
+	if d.recorder != nil {
+		d.log.Info("recorded", "run", d.recorder.Dir(), "rows", d.recorder.Stats().Rows, "next", "hil export "+d.recorder.Dir()+" -o run.csv")
+	}
+}
+
+func (d *parts) close() {
+	for i := len(d.closers) - 1; i >= 0; i-- {
+		d.closers[i]()
+	}
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -1,0 +1,213 @@
+package hil
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"hilrig/engine"
+	"hilrig/engine/reference"
+	"hilrig/hil/ring"
+)
+
+// scripted is a clock that replays a list of (deadline, lateness) and a device that echoes.
+type scripted struct {
+	t, late []int64
+	k       int
+	sent    []float64
+}
+
+func (s *scripted) Wait() (t, late int64, ok bool) {
+	if s.k == len(s.t) {
+		return 0, 0, false
+	}
+	s.k++
+	return s.t[s.k-1], s.late[s.k-1], true
+}
+func (s *scripted) Now() int64 { return s.t[s.k-1] + s.late[s.k-1] + 5000 }
+
+func (s *scripted) Signals() (m, c []engine.Signal) {
+	return []engine.Signal{{Name: "y", Unit: "rad"}}, []engine.Signal{{Name: "u", Unit: "V"}}
+}
+func (s *scripted) Start(context.Context) error { return nil }
+func (s *scripted) Poll(now int64, y []float64) uint64 {
+	y[0] = float64(now)
+	return 1
+}
+func (s *scripted) Send(u []float64) { s.sent = append(s.sent, u[0]) }
+func (s *scripted) Close() error     { return nil }
+
+// passing is a role that hands the measurement through.
+type passing struct{ orders []Request }
+
+func (*passing) Schema() Schema {
+	return Schema{Rig: "test", Rate: 1000, Meas: []engine.Signal{{Name: "y", Unit: "rad"}}, Cmd: []engine.Signal{{Name: "u", Unit: "V"}}}
+}
+func (p *passing) Decide(r *Row, b *Blocks) { p.orders = append(p.orders, Request(r.Req)) }
+func (*passing) Compute(r *Row, b *Blocks)  { b.Cmd[0] = 2 * b.Meas[0] }
+func (*passing) Guard(r *Row, b *Blocks)    {}
+func (*passing) Adopt(*Params)              {}
+
+// hand is an outside driven by the test.
+type hand struct {
+	flags  Flags
+	orders []Request
+	params []Params
+	rows   []Row
+}
+
+func (h *hand) Flags() Flags { return h.flags }
+func (h *hand) Order() (uint32, Request) {
+	if len(h.orders) == 0 {
+		return 0, ReqNone
+	}
+	q := h.orders[0]
+	h.orders = h.orders[1:]
+	return 7, q
+}
+func (h *hand) Params(p *Params) bool {
+	if len(h.params) == 0 {
+		return false
+	}
+	*p, h.params = h.params[0], h.params[1:]
+	return true
+}
+func (h *hand) Seen(r *Row) { h.rows = append(h.rows, *r) }
+
+// One tick after another: the row carries time, sample, command, order; missed deadlines are counted and explained.
+func TestLoopRows(t *testing.T) {
+	const ms = 1_000_000
+	s := &scripted{
+		t:    []int64{1 * ms, 2 * ms, 3 * ms, 7 * ms, 8 * ms, 9 * ms},
+		late: []int64{10, 20, 3500000, 30, 1200000, 1100000},
+	}
+	h := &hand{orders: []Request{ReqNone, ReqArm}, params: []Params{{Gen: 3}}}
+	taps := ring.New[Row](16)
+	role := &passing{}
+	NewLoop(s, s, h, role, 2, taps.Writer()).Run()
+
+	if len(h.rows) != 6 {
+		t.Fatalf("%d rows", len(h.rows))
+	}
+	for i, r := range h.rows {
+		if r.Seq != uint64(i+1) || r.T != s.t[i] || int64(r.Late) != s.late[i] || r.Busy != 5000 || r.Epoch != 2 || r.Gen != 3 {
+			t.Errorf("row %d: %+v", i, r)
+		}
+		if r.X[0] != float64(s.t[i]) || r.X[1] != 2*r.X[0] || s.sent[i] != r.X[1] {
+			t.Errorf("row %d: y %g u %g sent %g", i, r.X[0], r.X[1], s.sent[i])
+		}
+		var got Row
+		if !taps.Reader().Pop(&got) || !SameRow(&got, &h.rows[i]) {
+			t.Errorf("row %d did not reach the tap", i)
+		}
+	}
+	if h.rows[1].Cmd != 7 || h.rows[1].Req != uint8(ReqArm) || role.orders[1] != ReqArm {
+		t.Errorf("the order did not arrive: %+v", h.rows[1])
+	}
+	for i, want := range []struct {
+		skip  uint32
+		flags Flags
+	}{{0, 0}, {0, 0}, {0, FlagLate}, {3, FlagSkipped}, {0, FlagLate}, {0, FlagLate | FlagCatchUp}} {
+		if r := h.rows[i]; r.Skip != want.skip || r.Flags != want.flags {
+			t.Errorf("row %d: skip %d flags %b, want %d %b", i, r.Skip, r.Flags, want.skip, want.flags)
+		}
+	}
+}
+
+func TestLoopAllocs(t *testing.T) {
+	c := &VirtualClock{Period: 1e6, N: 1 << 30}
+	h := &quiet{}
+	l := NewLoop(c, &deaf{}, h, &passing{}, 1, ring.New[Row](64).Writer())
+	if n := testing.AllocsPerRun(1000, func() {
+		at, late, _ := c.Wait()
+		l.tick(at, late)
+	}); n != 0 {
+		t.Errorf("%g allocations a tick", n)
+	}
+}
+
+type quiet struct{}
+
+func (*quiet) Flags() Flags             { return 0 }
+func (*quiet) Order() (uint32, Request) { return 0, ReqNone }
+func (*quiet) Params(*Params) bool      { return false }
+func (*quiet) Seen(*Row)                {}
+
+type deaf struct{ scripted }
+
+func (*deaf) Send([]float64) {}
+
+// Deadlines after a miss: skipped, or repeated up to a number.
+func TestAfterMiss(t *testing.T) {
+	for _, c := range []struct{ late, catch, want int64 }{
+		{0, 0, 1000}, {999, 0, 1000}, {1000, 0, 2000}, {3500, 0, 4000}, {3500, 5, 1000}, {3500, 2, 2000}, {7000, 3, 5000},
+	} {
+		if got := afterMiss(0, c.late, 1000, int(c.catch)); got != c.want {
+			t.Errorf("late %d, catch up %d: next deadline %d, want %d", c.late, c.catch, got, c.want)
+		}
+	}
+}
+
+// A device whose clock is 300 ppm fast and whose frames arrive with noise: the deadlines end up lag after the frames.
+func TestDeviceClockLocks(t *testing.T) {
+	const period, lag = 1_000_000, 300_000
+	c := NewDeviceClock(period, 0, 0, lag, Missed{}, nil, nil)
+	true0, drift := 123_456.0, 1-300e-6
+	noise := uint32(1)
+	worst := 0.0
+	for k := range 20000 {
+		at := c.next
+		// the newest frame at the deadline
+		n := math.Floor((float64(at) - true0) / (period * drift))
+		noise = noise*1664525 + 1013904223
+		stamp := true0 + n*period*drift + float64(noise%20000)
+		c.follow(at, int64(stamp), uint64(max(0, n)))
+		if k > 2000 {
+			d := float64(at) - (true0 + n*period*drift)
+			worst = max(worst, math.Abs(d-lag-10000))
+		}
+	}
+	if worst > 15000 {
+		t.Errorf("deadlines wander by %.0f ns about the wanted lag", worst)
+	}
+}
+
+// The blended motion is continuous in position, velocity and acceleration through start, pause, resume and a change of
+// scale; its velocity and acceleration are its derivatives.
+func TestMotion(t *testing.T) {
+	gen, err := reference.New(reference.Spec{Kind: "sine", Amplitude: 2, Frequency: 0.7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := motion{gen: gen, fade: 0.5, wantScale: 1}
+	const dt = 1e-4
+	m.start(5, false)
+	if p, v, a := m.step(1e-9); math.Abs(p-5) > 1e-6 || math.Abs(v) > 1e-3 || math.Abs(a) > 1 {
+		t.Errorf("start at %g %g %g, want 5 0 0", p, v, a)
+	}
+	p0, v0, a0 := m.step(dt)
+	for k := range 30000 {
+		switch k {
+		case 12000:
+			m.wantScale = 0.5
+		case 20000:
+			m.wantOffset = 1
+		}
+		p, v, a := m.step(dt)
+		if d := math.Abs((p-p0)/dt - (v+v0)/2); d > 2e-3 {
+			t.Fatalf("step %d: velocity %g, difference quotient %g", k, v, (p-p0)/dt)
+		}
+		if k != 12000 && k != 20000 && math.Abs((v-v0)/dt-(a+a0)/2) > 0.1 { // the new wish makes the acceleration jump
+			t.Fatalf("step %d: acceleration %g, difference quotient %g", k, a, (v-v0)/dt)
+		}
+		p0, v0, a0 = p, v, a
+	}
+	m.pause(p0)
+	if p, v, a := m.step(dt); p != p0 || v != 0 || a != 0 {
+		t.Errorf("paused at %g %g %g, want %g 0 0", p, v, a, p0)
+	}
+	m.start(p0, true)
+	if p, _, _ := m.step(1e-9); math.Abs(p-p0) > 1e-6 {
+		t.Errorf("resumed at %g, want %g", p, p0)
+	}
+}
