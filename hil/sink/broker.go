@@ -1,0 +1,196 @@
+package sink
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	mqtt "github.com/mochi-mqtt/server/v2"
+	"github.com/mochi-mqtt/server/v2/listeners"
+)
+
+// Broker is the embedded MQTT broker as the rest of the program sees it; what is behind it may be exchanged.
+type Broker interface {
+	Addr() string                   // address in use, which may differ from the one asked for
+	URL() string                    // for the publisher of this process: tcp://127.0.0.1:1883
+	Login() (user, password string) // of the publisher of this process
+	Operator() string               // password of the user operator, given or generated
+	Handler() http.Handler          // MQTT over WebSocket, to be mounted on the page's port
+	Stats() BrokerStats
+	Close() error // ends all connections and waits for them
+}
+
+// BrokerStats are counters since start.
+type BrokerStats struct {
+	Clients int64 // connected now
+	Refused int64 // publishes from those who may not
+	Dropped int64 // messages a slow subscriber did not get
+	Cut     int64 // connections ended because the far side took no byte for writeWait
+}
+
+// BrokerOptions describe who may reach the broker and where.
+type BrokerOptions struct {
+	Listen   string // "localhost:1883"; when the port is taken the next free one within portRange is used
+	Prefix   string // of the topics, "hil"
+	Rig      string
+	Operator string // password of the user operator; empty: a fresh one
+	Log      *slog.Logger
+}
+
+const (
+	portRange   = 20        // ports tried after the one asked for
+	maxClients  = 128       // connections
+	maxPending  = 64        // messages waiting for one slow subscriber; the next is dropped
+	maxInflight = 256       // unacknowledged QoS 1 messages for one subscriber
+	maxPacket   = 1 << 20   // bytes; bounds what an unknown client can make the broker allocate
+	idleSession = 3600      // s  a persistent session outlives its connection by this
+	quietSys    = 24 * 3600 // s  between two $SYS reports; each costs a stop-the-world pause
+)
+
+type mochi struct {
+	server   *mqtt.Server
+	access   *access
+	addr     net.Addr
+	rig      string // password of the user rig, never leaves the process
+	operator string
+	ws       *wsListener
+
+	mu    sync.Mutex
+	conns map[*conn]struct{} // every open connection, also those that have not said CONNECT yet
+	done  bool
+	cut   atomic.Int64
+}
+
+// StartBroker opens the TCP listener and serves. Errors name the address and what to do about it.
+func StartBroker(o BrokerOptions) (Broker, error) {
+	if err := checkTopicPart("mqtt.prefix", o.Prefix, true); err != nil {
+		return nil, err
+	}
+	if err := checkTopicPart("rig.name", o.Rig, false); err != nil {
+		return nil, err
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	if o.Operator == "" {
+		o.Operator = secret()
+	}
+	ln, err := listen(o.Listen)
+	if err != nil {
+		return nil, err
+	}
+
+	caps := mqtt.NewDefaultServerCapabilities()
+	caps.MaximumClients = maxClients
+	caps.MaximumClientWritesPending = maxPending
+	caps.MaximumInflight = maxInflight
+	caps.MaximumPacketSize = maxPacket
+	caps.MaximumSessionExpiryInterval = idleSession
+	b := &mochi{addr: ln.Addr(), rig: secret(), operator: o.Operator, ws: &wsListener{}, conns: make(map[*conn]struct{})}
+	b.server = mqtt.New(&mqtt.Options{
+		Capabilities:           caps,
+		Logger:                 slog.New(&quietLog{out: o.Log.Handler()}),
+		InlineClient:           true, // answers refused commands
+		SysTopicResendInterval: quietSys,
+	})
+	b.access = newAccess(b, topicRoot(o.Prefix, o.Rig))
+	err = errors.Join(
+		b.server.AddHook(b.access, nil),
+		b.server.AddListener(listeners.NewNet("tcp", &trackedListener{ln, b})),
+		b.server.AddListener(b.ws),
+	)
+	if err == nil {
+		err = b.server.Serve()
+	}
+	if err != nil {
+		ln.Close()
+		return nil, fmt.Errorf("mqtt: start the embedded broker on %s: %w", ln.Addr(), err)
+	}
+	return b, nil
+}
+
+// listen opens addr, or the next free port after it.
+func listen(addr string) (net.Listener, error) {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, fmt.Errorf("mqtt.listen: %q is not host:port, for example localhost:1883", addr)
+	}
+	first, err := strconv.ParseUint(port, 10, 16)
+	if err != nil {
+		return nil, fmt.Errorf("mqtt.listen: port %q of %q is not a number from 0 to 65535", port, addr)
+	}
+	last := min(first+portRange, 65535)
+	for p := first; p <= last; p++ {
+		ln, err := net.Listen("tcp", net.JoinHostPort(host, strconv.FormatUint(p, 10)))
+		if err == nil {
+			return ln, nil
+		}
+		if !errors.Is(err, syscall.EADDRINUSE) {
+			return nil, fmt.Errorf("mqtt.listen: open %s: %w. Ports below 1024 need privileges; the host must be an address of this machine", addr, err)
+		}
+	}
+	return nil, fmt.Errorf("mqtt.listen: ports %d to %d on %s are all in use. Set mqtt.listen to a free one, or to :0 for any", first, last, host)
+}
+
+func (b *mochi) Addr() string            { return b.addr.String() }
+func (b *mochi) Operator() string        { return b.operator }
+func (b *mochi) Login() (string, string) { return userRig, b.rig }
+
+// URL reaches the listener from this machine, also when it listens on every address.
+func (b *mochi) URL() string {
+	tcp := b.addr.(*net.TCPAddr)
+	host := tcp.IP.String()
+	if tcp.IP.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return "tcp://" + net.JoinHostPort(host, strconv.Itoa(tcp.Port))
+}
+
+func (b *mochi) Stats() BrokerStats {
+	return BrokerStats{
+		Clients: atomic.LoadInt64(&b.server.Info.ClientsConnected),
+		Refused: b.access.refused.Load(),
+		Dropped: atomic.LoadInt64(&b.server.Info.MessagesDropped),
+		Cut:     b.cut.Load(),
+	}
+}
+
+// Close says good-bye to the clients, then cuts what is still open: a client that never sent CONNECT would otherwise be
+// waited for.
+func (b *mochi) Close() error {
+	b.mu.Lock()
+	if b.done {
+		b.mu.Unlock()
+		return nil
+	}
+	b.done = true
+	open := make([]*conn, 0, len(b.conns))
+	for c := range b.conns {
+		open = append(open, c)
+	}
+	b.mu.Unlock()
+
+	// the broker's own good-bye needs the lock of each connection's writer, which a frozen client holds until its write
+	// times out; closing the sockets of those who do not read is what ends it
+	bye := make(chan error, 1)
+	go func() { bye <- b.server.Close() }()
+	for _, c := range open {
+		c.closeSoon()
+	}
+	return <-bye
+}
+
+// secret is 128 random bits as text.
+func secret() string {
+	var b [16]byte
+	rand.Read(b[:]) // never fails: the program would have ended
+	return base64.RawURLEncoding.EncodeToString(b[:])
+}

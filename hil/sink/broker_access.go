@@ -1,0 +1,158 @@
+package sink
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	mqtt "github.com/mochi-mqtt/server/v2"
+	"github.com/mochi-mqtt/server/v2/packets"
+
+	"hilrig/hil"
+)
+
+// The broker's users. Everybody may read; viewer (also without a name or password) may do nothing else, operator may send
+// commands, rig is the publisher of this very process.
+const (
+	userViewer   = "viewer"
+	userOperator = "operator"
+	userRig      = "rig"
+)
+
+const (
+	wrongWait  = 300 * time.Millisecond // a wrong password is answered after this, against guessing
+	answerRate = 20                     // refusals answered in a second; more are only counted
+)
+
+// access decides who may do what. Refusing a publish by access list would end an MQTT 3.1.1 connection, and its client would
+// come back and send again for ever. So a publish that may not be is accepted and goes nowhere; if it was meant as a command
+// it is answered like any other command that was refused.
+type access struct {
+	mqtt.HookBase
+	b       *mochi
+	root    string // "hil/<rig>/"
+	refused atomic.Int64
+
+	mu     sync.Mutex
+	second int64 // Unix time for which answers are counted
+	sent   int
+}
+
+func newAccess(b *mochi, root string) *access { return &access{b: b, root: root} }
+
+func (a *access) ID() string { return "access" }
+
+func (a *access) Provides(b byte) bool {
+	switch b {
+	case mqtt.OnConnectAuthenticate, mqtt.OnACLCheck, mqtt.OnSessionEstablish, mqtt.OnPublish:
+		return true
+	}
+	return false
+}
+
+// OnConnectAuthenticate lets viewers in with any password and the others with theirs.
+func (a *access) OnConnectAuthenticate(cl *mqtt.Client, pk packets.Packet) bool {
+	var want string
+	switch string(pk.Connect.Username) {
+	case "", userViewer:
+		return true
+	case userOperator:
+		want = a.b.operator
+	case userRig:
+		want = a.b.rig
+	default:
+		return false
+	}
+	// hashes have equal length, so the time of the comparison tells nothing
+	w, g := sha256.Sum256([]byte(want)), sha256.Sum256(pk.Connect.Password)
+	if subtle.ConstantTimeCompare(w[:], g[:]) == 1 {
+		return true
+	}
+	time.Sleep(wrongWait)
+	return false
+}
+
+// OnACLCheck lets everybody read; what may be written is decided in OnPublish.
+func (a *access) OnACLCheck(*mqtt.Client, string, bool) bool { return true }
+
+// OnSessionEstablish takes the last will from those who may not publish: the broker sends wills unchecked.
+func (a *access) OnSessionEstablish(cl *mqtt.Client, pk packets.Packet) {
+	if string(cl.Properties.Username) != userRig {
+		cl.Properties.Will = mqtt.Will{}
+	}
+}
+
+// OnPublish passes on what may be published.
+func (a *access) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, error) {
+	user := string(cl.Properties.Username)
+	if cl.Net.Inline || user == userRig {
+		return pk, nil
+	}
+	name, ok := strings.CutPrefix(pk.TopicName, a.root+"cmd/")
+	if !ok || strings.Contains(name, "/") || name == "" {
+		a.refused.Add(1)
+		return pk, packets.CodeSuccessIgnore
+	}
+	switch {
+	case user != userOperator:
+		a.refuse(name, pk.Payload, "this connection may only read; connect as user operator to send commands")
+	case pk.FixedHeader.Retain && len(pk.Payload) > 0 && !alwaysTaken(name):
+		// retained, it would start the rig again whenever the publisher reconnects
+		a.refuse(name, pk.Payload, "a command that is not a stop must not be retained; publish it without the retain flag")
+	default:
+		return pk, nil
+	}
+	return pk, packets.CodeSuccessIgnore
+}
+
+// refuse counts, and answers unless there have been many answers in this second.
+func (a *access) refuse(name string, payload []byte, why string) {
+	a.refused.Add(1)
+	now := time.Now().Unix()
+	a.mu.Lock()
+	if a.second != now {
+		a.second, a.sent = now, 0
+	}
+	a.sent++
+	quiet := a.sent > answerRate
+	a.mu.Unlock()
+	if quiet {
+		return
+	}
+	var c struct {
+		ID string `json:"id"`
+	}
+	if len(payload) <= maxCommand {
+		_ = json.Unmarshal(payload, &c) // without a readable id the answer carries none
+	}
+	answer, err := json.Marshal(hil.Reply{ID: c.ID, Error: why})
+	if err != nil {
+		return
+	}
+	_ = a.b.server.Publish(a.root+"cmd/"+name+"/ack", answer, false, 1) // fails only when the broker is closing
+}
+
+// topicRoot is what all topics of a rig begin with.
+func topicRoot(prefix, rig string) string { return prefix + "/" + rig + "/" }
+
+// checkTopicPart refuses what would make a topic mean something else.
+func checkTopicPart(key, s string, levels bool) error {
+	switch {
+	case s == "":
+		return fmt.Errorf("%s is empty; topics are <prefix>/<rig>/…", key)
+	case strings.ContainsAny(s, "+#\x00"):
+		return fmt.Errorf("%s: %q holds + or #, which are wildcards in topics", key, s)
+	case strings.HasPrefix(s, "$"):
+		return fmt.Errorf("%s: %q begins with $, which is the broker's own tree", key, s)
+	case strings.HasPrefix(s, "/") || strings.HasSuffix(s, "/") || strings.Contains(s, "//"):
+		return fmt.Errorf("%s: %q has an empty level; dashboards cannot subscribe to it", key, s)
+	case !levels && strings.Contains(s, "/"):
+		return fmt.Errorf("%s: %q holds /, which separates the levels of a topic", key, s)
+	}
+	return nil
+}

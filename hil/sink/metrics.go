@@ -1,0 +1,193 @@
+package sink
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"hilrig/hil"
+)
+
+// MetricsOptions say what beside the rows enters the health report.
+type MetricsOptions struct {
+	WarmUp time.Duration                   // rows of this first stretch count as ticks only, not in the statistics since start
+	Link   func() map[string]float64       // counters of the serial line, asked once per report; may be nil
+	Extra  func(add func(string, float64)) // further counters, by key; may be nil
+}
+
+// Metrics counts how well the loop keeps time: lateness and busy time as histograms, missed ticks by cause, flags, modes.
+// Add costs some tens of nanoseconds and allocates nothing; reports are made from a snapshot on the caller's goroutine.
+type Metrics struct {
+	o MetricsOptions
+
+	mu    sync.Mutex
+	total timing // since start, without the warm-up
+	cur   timing // second in progress
+	last  timing // last whole second
+
+	ticks   uint64
+	warm    uint64 // ticks of the warm-up
+	count   Counts
+	flags   [32]uint64 // rows with each flag
+	newest  rowStamp
+	started bool
+	first   int64     // ns  loop time of the first row
+	edge    int64     // ns  loop time at which the second in progress began
+	rate    float64   // Hz  of the last whole second
+	seen    time.Time // host time of the newest row
+}
+
+// rowStamp is what a report needs of the newest row.
+type rowStamp struct {
+	seq   uint64
+	t     int64
+	epoch uint16
+	mode  hil.Mode
+	cause hil.Cause
+	flags hil.Flags
+}
+
+// timing are both histograms of one stretch of time. Lateness is counted per µs up to 20 ms, as cyclictest does; busy time,
+// usually a few µs, per 0.1 µs up to 2 ms.
+type timing struct {
+	late, busy histogram
+	ticks      uint64
+	from, to   int64 // ns  loop time of the first and the last row
+}
+
+const (
+	lateWidth, lateBins = 1000, 20000
+	busyWidth, busyBins = 100, 20000
+	second              = int64(time.Second)
+)
+
+func newTiming() timing {
+	return timing{late: newHistogram(lateWidth, lateBins), busy: newHistogram(busyWidth, busyBins)}
+}
+
+func (w *timing) add(r *hil.Row) {
+	if w.ticks == 0 {
+		w.from = r.T
+	}
+	w.ticks++
+	w.to = r.T
+	w.late.add(int64(r.Late))
+	w.busy.add(int64(r.Busy))
+}
+
+func (w *timing) reset() {
+	w.late.reset()
+	w.busy.reset()
+	w.ticks, w.from, w.to = 0, 0, 0
+}
+
+// Counts are the irregularities since start. An overrun is a row that woke a period late or found ticks skipped before it.
+type Counts struct {
+	Skipped         uint64 `json:"skipped"`  // ticks that never ran
+	CatchUp         uint64 `json:"catch_up"` // ticks that ran at once after a miss
+	OverrunsModel   uint64 `json:"overruns_model"`
+	OverrunsDevice  uint64 `json:"overruns_device"`
+	OverrunsHost    uint64 `json:"overruns_host"`
+	OverrunsUnknown uint64 `json:"overruns_unknown"`
+	BusyOverruns    uint64 `json:"busy_overruns"` // ticks that took longer than a period
+	Trips           uint64 `json:"trips"`         // entries into TRIP
+	Gaps            uint64 `json:"seq_gaps"`      // rows missing in what reached the metrics
+	Restarts        uint64 `json:"core_restarts"` // changes of the core's incarnation
+}
+
+// NewMetrics starts empty.
+func NewMetrics(o MetricsOptions) *Metrics {
+	return &Metrics{o: o, total: newTiming(), cur: newTiming(), last: newTiming()}
+}
+
+// Add counts one row. It may be called from one goroutine while others take reports.
+func (m *Metrics) Add(r *hil.Row) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.seen = time.Now()
+	if !m.started {
+		m.started, m.first, m.edge = true, r.T, r.T
+	} else {
+		m.follow(r)
+	}
+	m.newest = rowStamp{r.Seq, r.T, r.Epoch, r.Mode, r.Cause, r.Flags}
+	m.ticks++
+
+	// whole seconds: the finished one is kept for the reports, the other is emptied and filled next
+	if r.T-m.edge >= second {
+		m.rate = float64(m.cur.ticks) / (float64(r.T-m.edge) * 1e-9)
+		m.cur, m.last = m.last, m.cur
+		m.cur.reset()
+		m.edge = r.T
+	}
+	m.cur.add(r)
+
+	for f := r.Flags; f != 0; f &= f - 1 {
+		m.flags[trailing(f)]++
+	}
+	if r.T-m.first < int64(m.o.WarmUp) {
+		m.warm++
+		return
+	}
+	m.total.add(r)
+	m.irregular(r)
+}
+
+// follow compares a row with the one before.
+func (m *Metrics) follow(r *hil.Row) {
+	p := m.newest
+	switch {
+	case r.Epoch != p.epoch:
+		m.count.Restarts++
+	case r.Seq > p.seq+1:
+		m.count.Gaps += r.Seq - p.seq - 1
+	}
+	if r.Mode == hil.Trip && p.mode != hil.Trip {
+		m.count.Trips++
+	}
+}
+
+// irregular counts missed deadlines under the cause the row names.
+func (m *Metrics) irregular(r *hil.Row) {
+	c := &m.count
+	c.Skipped += uint64(r.Skip)
+	if r.Flags&hil.FlagCatchUp != 0 {
+		c.CatchUp++
+	}
+	if r.Flags&hil.FlagOverrun != 0 {
+		c.BusyOverruns++
+	}
+	if r.Flags&(hil.FlagLate|hil.FlagSkipped) == 0 {
+		return
+	}
+	switch {
+	case r.Flags&hil.FlagLateModel != 0:
+		c.OverrunsModel++
+	case r.Flags&hil.FlagLateDevice != 0:
+		c.OverrunsDevice++
+	case r.Flags&hil.FlagLateHost != 0:
+		c.OverrunsHost++
+	default:
+		c.OverrunsUnknown++
+	}
+}
+
+// Run lets the metrics be a sink of their own; it returns when ctx ends and the rows are drained.
+func (m *Metrics) Run(ctx context.Context, rows RowSource) error {
+	tick := time.NewTicker(drainEvery)
+	defer tick.Stop()
+	var r hil.Row
+	for {
+		ending := ctx.Err() != nil
+		for rows.Pop(&r) {
+			m.Add(&r)
+		}
+		if ending {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+		case <-tick.C:
+		}
+	}
+}

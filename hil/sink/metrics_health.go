@@ -1,0 +1,216 @@
+package sink
+
+import (
+	"math"
+	"math/bits"
+	"sort"
+	"strconv"
+	"time"
+
+	"hilrig/hil"
+)
+
+// lateEdges are the edges of the published lateness histogram, µs: counts[i] holds edges[i-1] ≤ lateness < edges[i],
+// the first everything below edges[0], the last everything from 10 ms up.
+var lateEdges = [...]int64{1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000, 1500, 2000, 3000, 5000, 7000, 10000}
+
+// stale is the silence after which the last second says nothing about now.
+const stale = 2 * time.Second
+
+// Health is one report, once a second on the topic `health`.
+type Health struct {
+	Time   time.Time
+	Ticks  uint64
+	Rate   float64 // Hz  in the last whole second of loop time; 0 when rows stopped
+	Mode   hil.Mode
+	Cause  hil.Cause
+	Flags  hil.Flags // of the newest row
+	Late   Spread    // µs  last second
+	Busy   Spread    // µs
+	LateUp Spread    // µs  since start, without the warm-up
+	BusyUp Spread    // µs
+	Counts Counts
+	Seen   [32]uint64                 // rows with each flag
+	Hist   [len(lateEdges) + 1]uint64 // lateness since start
+	Extra  []Field                    // counters of the line, of the sinks
+}
+
+// Field is a further number of a report.
+type Field struct {
+	Name  string
+	Value float64
+}
+
+// Health takes a report.
+func (m *Metrics) Health() Health {
+	h := m.snapshot()
+	add := func(name string, v float64) { h.Extra = append(h.Extra, Field{name, v}) }
+	if m.o.Link != nil {
+		line := m.o.Link()
+		names := make([]string, 0, len(line))
+		for name := range line {
+			names = append(names, name)
+		}
+		sort.Strings(names)
+		for _, name := range names {
+			add(name, line[name])
+		}
+	}
+	if m.o.Extra != nil {
+		m.o.Extra(add)
+	}
+	return h
+}
+
+func (m *Metrics) snapshot() Health {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	h := Health{Time: time.Now(), Ticks: m.ticks, Mode: m.newest.mode, Cause: m.newest.cause, Flags: m.newest.flags,
+		Counts: m.count, Seen: m.flags, LateUp: m.total.late.spread(), BusyUp: m.total.busy.spread()}
+	nan := math.NaN()
+	h.Late, h.Busy = Spread{nan, nan, nan, nan}, Spread{nan, nan, nan, nan}
+	if m.started && h.Time.Sub(m.seen) < stale {
+		h.Rate, h.Late, h.Busy = m.rate, m.last.late.spread(), m.last.busy.spread()
+	}
+	var before uint64
+	for i, edge := range lateEdges {
+		n := m.total.late.below(edge * 1000)
+		h.Hist[i], before = n-before, n
+	}
+	h.Hist[len(lateEdges)] = m.total.late.n - before
+	return h
+}
+
+// AppendJSON writes the report: flat numbers, the mode, and the two arrays late_edges_us and late_counts.
+func (h *Health) AppendJSON(b []byte) []byte {
+	b = append(b, `{"timestamp":`...)
+	b = appendSeconds(b, h.Time.UnixNano())
+	b = append(b, `,"mode":"`...)
+	b = append(b, h.Mode.String()...)
+	b = append(b, `","cause":"`...)
+	b = append(b, h.Cause.String()...)
+	b = append(b, '"')
+	b = appendField(b, "ticks", float64(h.Ticks))
+	b = appendField(b, "rate_hz", h.Rate)
+	b = appendSpread(b, "late", h.Late)
+	b = appendSpread(b, "busy", h.Busy)
+	b = appendSpread(b, "total_late", h.LateUp)
+	b = appendSpread(b, "total_busy", h.BusyUp)
+	for _, c := range h.Counts.fields() {
+		b = appendField(b, c.Name, c.Value)
+	}
+	b = appendField(b, "flags", float64(h.Flags))
+	for i, n := range h.Seen {
+		if n > 0 {
+			b = appendField(b, "flag_"+flagName(i), float64(n))
+		}
+	}
+	for _, f := range h.Extra {
+		b = appendField(b, f.Name, f.Value)
+	}
+	b = append(b, `,"late_edges_us":[`...)
+	for i, e := range lateEdges {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, e, 10)
+	}
+	b = append(b, `],"late_counts":[`...)
+	for i, n := range h.Hist {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendUint(b, n, 10)
+	}
+	return append(b, `]}`...)
+}
+
+func appendField(b []byte, name string, v float64) []byte {
+	b = append(b, ',')
+	b = append(b, quote(name)...)
+	b = append(b, ':')
+	return appendNumber(b, v)
+}
+
+func appendSpread(b []byte, name string, s Spread) []byte {
+	b = appendField(b, name+"_p50_us", s.P50)
+	b = appendField(b, name+"_p99_us", s.P99)
+	b = appendField(b, name+"_p999_us", s.P999)
+	return appendField(b, name+"_max_us", s.Max)
+}
+
+func (c *Counts) fields() []Field {
+	return []Field{
+		{"skipped", float64(c.Skipped)}, {"catch_up", float64(c.CatchUp)},
+		{"overruns_model", float64(c.OverrunsModel)}, {"overruns_device", float64(c.OverrunsDevice)},
+		{"overruns_host", float64(c.OverrunsHost)}, {"overruns_unknown", float64(c.OverrunsUnknown)},
+		{"busy_overruns", float64(c.BusyOverruns)}, {"trips", float64(c.Trips)},
+		{"seq_gaps", float64(c.Gaps)}, {"core_restarts", float64(c.Restarts)},
+	}
+}
+
+// flagNames are the flags' names in reports, in the order of their bits.
+var flagNames = [...]string{"stale", "range", "non_finite", "diverged", "clamped", "slewed", "thermal", "late", "skipped", "catch_up", "overrun",
+	"link_down", "sup_lost", "dry_run", "unprivileged", "trip_in", "late_model", "late_device", "late_host", "unexcited", "estimator"}
+
+func flagName(bit int) string {
+	if bit < len(flagNames) {
+		return flagNames[bit]
+	}
+	return "bit" + strconv.Itoa(bit)
+}
+
+func trailing(f hil.Flags) int { return bits.TrailingZeros32(uint32(f)) }
+
+// Summary is the end of a run in numbers, without the warm-up; `hil latency` compares it with cyclictest.
+type Summary struct {
+	Ticks   uint64        `json:"ticks"`
+	WarmUp  uint64        `json:"warm_up_ticks"`
+	Seconds float64       `json:"seconds"` // of loop time
+	Rate    float64       `json:"rate_hz"`
+	Late    SummaryTiming `json:"late"`
+	Busy    SummaryTiming `json:"busy"`
+	Counts                // missed ticks by cause
+}
+
+// SummaryTiming are the quantiles of one duration and its whole histogram.
+type SummaryTiming struct {
+	Mean  float64  `json:"mean_us"`
+	P50   float64  `json:"p50_us"`
+	P90   float64  `json:"p90_us"`
+	P99   float64  `json:"p99_us"`
+	P999  float64  `json:"p999_us"`
+	Max   float64  `json:"max_us"`
+	Width float64  `json:"bin_us"`    // width of a bin
+	Hist  []uint64 `json:"histogram"` // counts from 0 up, without the empty end
+	Over  uint64   `json:"over"`      // beyond the last bin that could be counted
+}
+
+// Summary sums the run up. All quantiles are zero when nothing was counted after the warm-up.
+func (m *Metrics) Summary() Summary {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := Summary{Ticks: m.total.ticks, WarmUp: m.warm, Counts: m.count,
+		Late: summarise(&m.total.late), Busy: summarise(&m.total.busy)}
+	s.Seconds = float64(m.total.to-m.total.from) * 1e-9
+	if s.Seconds > 0 {
+		s.Rate = float64(s.Ticks-1) / s.Seconds
+	}
+	return s
+}
+
+func summarise(h *histogram) SummaryTiming {
+	t := SummaryTiming{Width: float64(h.width) * 1e-3, Over: h.over}
+	if h.n == 0 {
+		return t
+	}
+	t.Mean = h.sum / float64(h.n) * 1e-3
+	t.P50, t.P90, t.P99, t.P999 = h.quantile(0.5), h.quantile(0.9), h.quantile(0.99), h.quantile(0.999)
+	t.Max = float64(h.max) * 1e-3
+	end := len(h.bins)
+	for end > 0 && h.bins[end-1] == 0 {
+		end--
+	}
+	t.Hist = append([]uint64(nil), h.bins[:end]...)
+	return t
+}

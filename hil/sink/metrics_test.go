@@ -1,0 +1,149 @@
+package sink
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"hilrig/hil"
+)
+
+// Quantiles from bins agree with quantiles of the sorted values to one bin, from above, and the maximum is exact.
+func TestQuantilesAgreeWithSorting(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	h := newHistogram(lateWidth, lateBins)
+	var all []int64
+	for range 5000 {
+		v := int64(math.Exp(rng.NormFloat64()*1.2) * 20_000) // log-normal about 20 µs
+		all = append(all, v)
+		h.add(v)
+	}
+	slices.Sort(all)
+	for _, q := range []float64{0.01, 0.5, 0.9, 0.99, 0.999, 1} {
+		want := float64(all[int(math.Ceil(q*float64(len(all))))-1]) * 1e-3
+		if got := h.quantile(q); got < want || got > want+1 {
+			t.Errorf("quantile %g: %g µs, sorted %g µs", q, got, want)
+		}
+	}
+	if want := float64(all[len(all)-1]) * 1e-3; h.spread().Max != want {
+		t.Errorf("maximum %g, want %g", h.spread().Max, want)
+	}
+}
+
+func TestHistogramEnds(t *testing.T) {
+	h := newHistogram(lateWidth, lateBins)
+	if s := h.spread(); !math.IsNaN(s.P50) || !math.IsNaN(s.Max) {
+		t.Errorf("empty: %+v", s)
+	}
+	h.add(-5) // a wake-up before the deadline counts as on time
+	h.add(lateWidth * lateBins)
+	if h.bins[0] != 1 || h.over != 1 || h.quantile(1) != 20000 {
+		t.Errorf("bin 0 %d, over %d, q1 %g", h.bins[0], h.over, h.quantile(1))
+	}
+}
+
+func TestMetricsCountByCause(t *testing.T) {
+	m := NewMetrics(MetricsOptions{Link: func() map[string]float64 { return map[string]float64{"link_crc": 7, "link_age_ms": math.Inf(1)} }})
+	rows := []hil.Row{
+		{Flags: hil.FlagLate | hil.FlagLateModel},
+		{Flags: hil.FlagSkipped | hil.FlagLateDevice, Skip: 3},
+		{Flags: hil.FlagLate | hil.FlagLateHost},
+		{Flags: hil.FlagLate | hil.FlagCatchUp},
+		{Flags: hil.FlagOverrun},
+		{Flags: hil.FlagStale, Mode: hil.Trip},
+		{Flags: hil.FlagStale, Mode: hil.Trip},
+	}
+	for i := range rows {
+		rows[i].Seq, rows[i].T = uint64(i+1), int64(i)*1e6
+		if i >= 3 {
+			rows[i].Seq += 2 // two rows are missing
+		}
+		m.Add(&rows[i])
+	}
+	h := m.Health()
+	want := Counts{Skipped: 3, CatchUp: 1, OverrunsModel: 1, OverrunsDevice: 1, OverrunsHost: 1, OverrunsUnknown: 1, BusyOverruns: 1, Trips: 1, Gaps: 2}
+	if h.Counts != want {
+		t.Errorf("%+v\nwant %+v", h.Counts, want)
+	}
+	var j map[string]any
+	decode(t, h.AppendJSON(nil), &j)
+	if j["flag_stale"] != 2.0 || j["link_crc"] != 7.0 || j["link_age_ms"] != nil || j["mode"] != "trip" || j["overruns_host"] != 1.0 {
+		t.Errorf("%v", j)
+	}
+	if len(j["late_counts"].([]any)) != len(j["late_edges_us"].([]any))+1 {
+		t.Error("one count more than edges is wanted")
+	}
+	for k, v := range j { // flat, but for the two arrays
+		if _, isMap := v.(map[string]any); isMap {
+			t.Errorf("%s is an object", k)
+		}
+	}
+}
+
+// The last second stands for itself; the total leaves the warm-up out.
+func TestMetricsWindows(t *testing.T) {
+	m := NewMetrics(MetricsOptions{WarmUp: 500 * time.Millisecond})
+	for i := range 2501 {
+		r := hil.Row{Seq: uint64(i + 1), T: int64(i) * 1e6, Late: 10_000, Busy: 2000}
+		switch {
+		case i < 500:
+			r.Late = 5_000_000
+		case i >= 1000:
+			r.Late = 100_000
+		}
+		m.Add(&r)
+	}
+	h := m.Health()
+	if h.Rate != 1000 || h.Late.P50 != 100 || h.Late.Max != 100 {
+		t.Errorf("last second: %g Hz, late %+v", h.Rate, h.Late)
+	}
+	if h.LateUp.Max != 100 || h.Ticks != 2501 {
+		t.Errorf("since start: %+v, %d ticks", h.LateUp, h.Ticks)
+	}
+	var sum, at100 uint64
+	for i, n := range h.Hist {
+		sum += n
+		if i > 0 && lateEdges[i-1] == 100 {
+			at100 = n
+		}
+	}
+	if sum != 2001 || at100 != 1501 {
+		t.Errorf("histogram: %d rows, %d at 100 µs", sum, at100)
+	}
+
+	s := m.Summary()
+	if s.WarmUp != 500 || s.Ticks != 2001 || math.Abs(s.Rate-1000) > 1e-9 || s.Late.P50 != 100 || s.Busy.P50 != 2 {
+		t.Errorf("%+v", s)
+	}
+	if len(s.Late.Hist) != 101 || s.Late.Hist[10] != 500 || s.Late.Hist[100] != 1501 {
+		t.Errorf("histogram of %d bins", len(s.Late.Hist))
+	}
+	if _, err := json.Marshal(s); err != nil {
+		t.Error(err)
+	}
+	if _, err := json.Marshal(NewMetrics(MetricsOptions{}).Summary()); err != nil {
+		t.Errorf("empty summary: %v", err)
+	}
+}
+
+func TestMetricsAllocateNothing(t *testing.T) {
+	m := NewMetrics(MetricsOptions{})
+	r := hil.Row{Late: 12_345, Busy: 3456, Flags: hil.FlagLate | hil.FlagClamped}
+	if n := testing.AllocsPerRun(3000, func() { r.Seq++; r.T += 1e6; m.Add(&r) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func BenchmarkMetricsAdd(b *testing.B) {
+	m := NewMetrics(MetricsOptions{})
+	r := hil.Row{Late: 12_345, Busy: 3456}
+	b.ReportAllocs()
+	for b.Loop() {
+		r.Seq++
+		r.T += 1e6
+		m.Add(&r)
+	}
+}

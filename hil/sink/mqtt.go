@@ -1,0 +1,295 @@
+package sink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	paho "github.com/eclipse/paho.mqtt.golang"
+
+	"hilrig/hil"
+)
+
+// PublisherOptions describe what is published where.
+type PublisherOptions struct {
+	Info   *hil.Info
+	Prefix string // first levels of every topic, "hil"
+
+	Broker   string // tcp://host:1883, ssl://host:8883, ws://host/mqtt or wss://…
+	User     string
+	Password string
+	CA       string // PEM file of the authority that signed the broker's certificate; empty: those of the system
+
+	StateRate float64       // Hz  of the topic state, above 0 and at most 50
+	Batch     time.Duration // samples of this much loop time make one message
+	Estimate  time.Duration // between two estimates; 0: none
+
+	Commands  string        // none, stop (stop, hold, estop) or all
+	Commander hil.Commander // takes the commands; nil: none are taken
+
+	Metrics *Metrics              // published as health; nil: none
+	Each    func(*hil.Row)        // sees every row in the draining goroutine, must not block; may be nil
+	Ranges  map[string][2]float64 // of the channels, for meta; may be nil
+	Emit    func(hil.Event)       // gets the publisher's own events, which it then leaves to Emit to publish; nil: it publishes them itself
+	Log     *slog.Logger
+}
+
+// Publisher drains rows and publishes them. Three parties share the work so that a frozen broker stops none but the last:
+// the draining goroutine encodes rows and never waits; a bounded queue drops the oldest batch when full, and counts its
+// rows; one sender goroutine talks to paho, whose Publish may block.
+//
+// QoS 0 says nothing about arrival. The health report therefore goes out at QoS 1: its acknowledgement means that the broker
+// has taken everything before it on the same connection. While an acknowledgement is overdue nothing more is sent, and what
+// was sent after the last acknowledged report on a connection that then broke is counted as unconfirmed.
+type Publisher struct {
+	o      PublisherOptions
+	root   string // "hil/<rig>/"
+	enc    *encoder
+	est    estimates
+	meta   []byte
+	client paho.Client
+	log    *slog.Logger
+
+	queue  chan *batch
+	spare  chan *batch // empty batches, so that the draining goroutine allocates nothing
+	events chan hil.Event
+	acks   chan ack
+	link   chan linkChange
+	desk   desk
+
+	mu     sync.Mutex
+	newest hil.Row // newest row, for state and estimates
+	have   bool
+
+	drainer drainer
+	sender  sender
+	count   publishCounts
+
+	connected atomic.Bool // Connect succeeded
+	closeOnce sync.Once
+}
+
+// batch is one message of samples under way.
+type batch struct {
+	buf  []byte
+	rows uint64
+}
+
+type ack struct {
+	name string
+	body []byte
+}
+
+// linkChange is a connection that came up (nil) or was lost.
+type linkChange struct {
+	err error
+	at  time.Time
+}
+
+// publishCounts are written by the goroutines of the publisher and read by anyone.
+type publishCounts struct {
+	rows, sent, dropped, unconfirmed, gaps atomic.Uint64
+	eventsDropped, reconnects, ringDropped atomic.Uint64
+	maxGap                                 atomic.Int64 // ns
+}
+
+// PublisherStats are counters since start.
+type PublisherStats struct {
+	Rows          uint64        // rows taken from the ring
+	Sent          uint64        // rows handed to the connection
+	Dropped       uint64        // rows never sent: queue full, no connection, or the broker not answering
+	Unconfirmed   uint64        // rows sent on a connection that broke before the broker acknowledged anything after them
+	RingDropped   uint64        // rows that found the ring full, which means that the draining goroutine was held up
+	Gaps          uint64        // sequence numbers missing in what came from the ring
+	EventsDropped uint64        // events and answers that found their queue full
+	Reconnects    uint64        // times the connection came back
+	MaxGap        time.Duration // longest time between two passes of the draining goroutine
+}
+
+const (
+	drainEvery  = 5 * time.Millisecond
+	queueFor    = 2 * time.Second // of samples that wait for a slow broker
+	minQueue    = 16              // messages
+	maxMessage  = 128 << 10       // bytes of samples in one message, far below the broker's limit
+	maxState    = 50.0            // Hz
+	eventQueue  = 256
+	ackQueue    = 64
+	finishWait  = time.Second // for the queue to empty at the end
+	statusUp    = "online"
+	statusDown  = "offline"
+	dialWait    = 5 * time.Second
+	keepAlive   = 6 * time.Second // the embedded broker warns below 5 s
+	pingWait    = 3 * time.Second
+	writeLimit  = time.Second     // paho gives a blocked write up after this and reconnects
+	reconnectBy = 5 * time.Second // longest pause between two attempts
+)
+
+// NewPublisher checks the options and prepares everything; nothing is connected yet.
+func NewPublisher(o PublisherOptions) (*Publisher, error) {
+	if o.Info == nil {
+		return nil, errors.New("mqtt: a publisher needs the run's info")
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	s := &o.Info.Schema
+	var bad []error
+	bad = append(bad, checkTopicPart("mqtt.prefix", o.Prefix, true), checkTopicPart("rig.name", s.Rig, false))
+	if !(o.StateRate > 0 && o.StateRate <= maxState) {
+		bad = append(bad, fmt.Errorf("mqtt.state: %g Hz, want above 0 and at most %g Hz; every row is in samples", o.StateRate, maxState))
+	}
+	if o.Batch < time.Millisecond || o.Batch > 10*time.Second {
+		bad = append(bad, fmt.Errorf("mqtt.batch: %v, want 1 ms to 10 s", o.Batch))
+	}
+	if o.Estimate < 0 {
+		bad = append(bad, fmt.Errorf("mqtt.estimate: %v, want 0 (none) or more", o.Estimate))
+	}
+	if o.Commands != "none" && o.Commands != "stop" && o.Commands != "all" {
+		bad = append(bad, fmt.Errorf("mqtt.commands: %q, want none, stop or all", o.Commands))
+	}
+	if !(s.Rate > 0) {
+		bad = append(bad, fmt.Errorf("loop.rate: %g Hz, want above 0", s.Rate))
+	}
+	enc, err := newEncoder(o.Info)
+	if err := errors.Join(append(bad, err)...); err != nil {
+		return nil, err
+	}
+
+	root := topicRoot(o.Prefix, s.Rig)
+	meta, err := metaJSON(&o, root)
+	if err != nil {
+		return nil, fmt.Errorf("mqtt: describe rig %s: %w", s.Rig, err)
+	}
+	n := max(minQueue, int(queueFor/o.Batch))
+	p := &Publisher{o: o, root: root, enc: enc, est: newEstimates(s), meta: meta, log: o.Log,
+		queue: make(chan *batch, n), spare: make(chan *batch, n+4),
+		events: make(chan hil.Event, eventQueue), acks: make(chan ack, ackQueue), link: make(chan linkChange, 16),
+	}
+	p.desk = newDesk(p)
+	p.drainer = drainer{p: p, batch: int64(o.Batch)}
+	p.sender = sender{p: p, topic: newTopics(root)}
+	co, err := p.clientOptions()
+	if err != nil {
+		return nil, err
+	}
+	p.client = paho.NewClient(co)
+	return p, nil
+}
+
+// Connect makes the first connection. Its failure is a *ConnectError that says why and how to go on; a connection that is
+// lost later is restored in the background and never ends the program.
+func (p *Publisher) Connect(ctx context.Context) error {
+	tok := p.client.Connect()
+	select {
+	case <-tok.Done():
+	case <-ctx.Done():
+		p.client.Disconnect(0)
+		return ctx.Err()
+	}
+	if err := tok.Error(); err != nil {
+		p.client.Disconnect(0)
+		return connectError(p.o.Broker, p.o.User, err)
+	}
+	p.connected.Store(true)
+	return nil
+}
+
+// Run publishes rows until ctx ends, then what is left in the ring and the queue (for a second at most), says offline and
+// disconnects. Connect must have succeeded.
+func (p *Publisher) Run(ctx context.Context, rows RowSource) error {
+	if !p.connected.Load() {
+		return errors.New("mqtt: Run before Connect")
+	}
+	stop, sent := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(sent)
+		p.sender.run(stop)
+	}()
+	p.drainer.run(ctx, rows)
+	close(stop)
+	<-sent
+	p.Close()
+	return nil
+}
+
+// Close disconnects; Run does it at its end. A publisher that was connected and never ran needs it.
+func (p *Publisher) Close() {
+	p.closeOnce.Do(func() {
+		p.desk.close()
+		p.client.Disconnect(uint(250)) // ms  for the last packets to leave
+	})
+}
+
+// Event queues an event for publishing. It never blocks; when the queue is full the event is dropped and counted.
+func (p *Publisher) Event(e hil.Event) {
+	select {
+	case p.events <- e:
+	default:
+		p.count.eventsDropped.Add(1)
+	}
+}
+
+// emit is for the publisher's own events.
+func (p *Publisher) emit(level, code, text string) {
+	e := hil.Event{Time: time.Now(), Level: level, Code: code, Text: text}
+	if p.o.Emit != nil {
+		p.o.Emit(e)
+		return
+	}
+	p.Event(e)
+}
+
+// State is the newest row as on the topic state; nil before the first row.
+func (p *Publisher) State() []byte {
+	var r hil.Row
+	if !p.latest(&r) {
+		return nil
+	}
+	return p.enc.state(nil, &r)
+}
+
+// HealthJSON is the newest report as on the topic health; nil without metrics.
+func (p *Publisher) HealthJSON() []byte {
+	if p.o.Metrics == nil {
+		return nil
+	}
+	h := p.o.Metrics.Health()
+	s := p.Stats()
+	h.Extra = append(h.Extra,
+		Field{"rows_dropped", float64(s.RingDropped)},
+		Field{"samples_dropped", float64(s.Dropped)},
+		Field{"samples_unconfirmed", float64(s.Unconfirmed)},
+		Field{"events_dropped", float64(s.EventsDropped)},
+		Field{"mqtt_reconnects", float64(s.Reconnects)},
+	)
+	return h.AppendJSON(nil)
+}
+
+// Stats may be called from any goroutine.
+func (p *Publisher) Stats() PublisherStats {
+	c := &p.count
+	return PublisherStats{
+		Rows: c.rows.Load(), Sent: c.sent.Load(), Dropped: c.dropped.Load(), Unconfirmed: c.unconfirmed.Load(),
+		RingDropped: c.ringDropped.Load(), Gaps: c.gaps.Load(), EventsDropped: c.eventsDropped.Load(),
+		Reconnects: c.reconnects.Load(), MaxGap: time.Duration(c.maxGap.Load()),
+	}
+}
+
+func (p *Publisher) setNewest(r *hil.Row) {
+	p.mu.Lock()
+	p.newest, p.have = *r, true
+	p.mu.Unlock()
+}
+
+func (p *Publisher) latest(r *hil.Row) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.have {
+		*r = p.newest
+	}
+	return p.have
+}

@@ -1,0 +1,279 @@
+package sink
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"sync"
+	"time"
+
+	paho "github.com/eclipse/paho.mqtt.golang"
+
+	"hilrig/hil"
+)
+
+const (
+	maxCommand  = 16 << 10         // bytes of a command
+	maxAtOnce   = 32               // commands under way; a stop is taken beyond it
+	commandWait = 5 * time.Second  // for the tick to answer
+	remember    = 60 * time.Second // an id is known for this long
+	maxRemember = 1024             // ids known at once
+)
+
+// desk takes commands from the topics cmd/<name> to the commander and publishes the answers. Each command has a goroutine of
+// its own: paho delivers messages one after the other, and a handler that waited would hold up the stop behind an arm.
+//
+// A stop (stop, hold, estop) is carried out whenever it can be understood as one: without payload, with a payload that
+// cannot be read, repeated with an id that was used before, retained. All others need an id, are carried out once per id
+// and name, and are refused when retained: a broker would repeat them at every reconnection.
+type desk struct {
+	p    *Publisher
+	ctx  context.Context // ends the commands under way
+	end  context.CancelFunc
+	wg   sync.WaitGroup
+	seat chan struct{} // one for each command under way
+
+	mu     sync.Mutex
+	closed bool
+	known  map[string]*answered // by name and id
+}
+
+// answered is a command that was taken; done is closed once reply is there.
+type answered struct {
+	at    time.Time
+	done  chan struct{}
+	reply hil.Reply
+}
+
+func newDesk(p *Publisher) desk {
+	ctx, end := context.WithCancel(context.Background())
+	return desk{p: p, ctx: ctx, end: end, seat: make(chan struct{}, maxAtOnce), known: make(map[string]*answered)}
+}
+
+// subscribe is called whenever the connection is up; it does not wait here, paho's handlers must not.
+func (d *desk) subscribe() {
+	if !d.enter() {
+		return
+	}
+	go func() {
+		defer d.wg.Done()
+		tok := d.p.client.Subscribe(d.p.root+"cmd/+", 1, func(_ paho.Client, m paho.Message) { d.arrived(m) })
+		select {
+		case <-tok.Done():
+			if err := tok.Error(); err != nil && d.p.client.IsConnectionOpen() {
+				d.p.emit("error", "MQTT_COMMANDS", fmt.Sprintf("broker %s refuses the subscription to %scmd/+: %v; commands over MQTT do not work", redact(d.p.o.Broker), d.p.root, err))
+			}
+		case <-d.ctx.Done():
+		}
+	}()
+}
+
+// enter adds a goroutine to those that close waits for; false when closed.
+func (d *desk) enter() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return false
+	}
+	d.wg.Add(1)
+	return true
+}
+
+func (d *desk) close() {
+	d.mu.Lock()
+	d.closed = true
+	d.mu.Unlock()
+	d.end()
+	d.wg.Wait()
+}
+
+// arrived runs in paho's goroutine and returns at once.
+func (d *desk) arrived(m paho.Message) {
+	name := strings.TrimPrefix(m.Topic(), d.p.root+"cmd/")
+	stop := alwaysTaken(name)
+	seated := false
+	select {
+	case d.seat <- struct{}{}:
+		seated = true
+	default:
+		if !stop {
+			d.reply(name, hil.Reply{ID: idOf(m.Payload()), Error: fmt.Sprintf("%d commands are under way; send this one again later", maxAtOnce)})
+			return
+		}
+	}
+	if !d.enter() {
+		return
+	}
+	go func() {
+		defer d.wg.Done()
+		d.reply(name, d.serve(name, m.Retained(), m.Payload()))
+		if seated {
+			<-d.seat
+		}
+	}()
+}
+
+// alwaysTaken are the commands that make the rig safer.
+func alwaysTaken(name string) bool { return name == "stop" || name == "hold" || name == "estop" }
+
+// order is the payload of a command.
+type order struct {
+	ID      string             `json:"id"`
+	Expires *float64           `json:"expires"` // s since 1970; absent: never
+	Set     map[string]float64 `json:"set"`
+}
+
+// serve decides about one command and returns the answer.
+func (d *desk) serve(name string, retained bool, payload []byte) hil.Reply {
+	stop := alwaysTaken(name)
+	o, err := parseOrder(payload, stop)
+	fail := func(format string, a ...any) hil.Reply {
+		return hil.Reply{ID: o.ID, Error: fmt.Sprintf(format, a...)}
+	}
+	if q, ok := hil.ParseRequest(name); !ok || q == hil.ReqTrip {
+		return fail("unknown command %q; known are arm, run, hold, stop, estop, reset, set", name)
+	}
+	switch {
+	case d.p.o.Commander == nil || d.p.o.Commands == "none":
+		return fail("commands over MQTT are switched off (mqtt.commands: none)")
+	case d.p.o.Commands == "stop" && !stop:
+		return fail("only stop, hold and estop are taken over MQTT (mqtt.commands: stop)")
+	case err != nil && !stop:
+		return fail("%v", err)
+	case retained && !stop:
+		return fail("a retained %s is refused: it would be repeated at every reconnection. Clear it and publish without the retain flag", name)
+	case name == "set" && len(o.Set) == 0:
+		return fail(`nothing to set; want {"id":"…","set":{"<parameter>":<number>}}`)
+	case name != "set" && len(o.Set) > 0 && !stop:
+		return fail(`%s takes no "set"`, name)
+	}
+	var expires time.Time
+	if o.Expires != nil {
+		expires = time.UnixMicro(int64(*o.Expires * 1e6))
+		if late := time.Since(expires); late >= 0 {
+			return fail("expired %.1f s ago by the clock of this host", late.Seconds())
+		}
+	}
+
+	c := hil.Command{Name: name, ID: o.ID, Expires: expires, From: "mqtt", Set: o.Set}
+	if stop {
+		c.Set = nil
+		r := d.carryOut(c)
+		if err != nil && r.OK {
+			r.Error = "carried out, but the payload was ignored: " + err.Error()
+		}
+		return r
+	}
+	return d.once(c)
+}
+
+// once carries a command out unless its id is known, and waits for the answer either way.
+func (d *desk) once(c hil.Command) hil.Reply {
+	key := c.Name + "\x00" + c.ID
+	now := time.Now()
+	d.mu.Lock()
+	for k, a := range d.known {
+		if now.Sub(a.at) > remember {
+			delete(d.known, k)
+		}
+	}
+	a, repeated := d.known[key]
+	if !repeated {
+		if len(d.known) >= maxRemember {
+			d.mu.Unlock()
+			return hil.Reply{ID: c.ID, Error: fmt.Sprintf("more than %d commands within %v; slow down", maxRemember, remember)}
+		}
+		a = &answered{at: now, done: make(chan struct{})}
+		d.known[key] = a
+	}
+	d.mu.Unlock()
+	if repeated {
+		select {
+		case <-a.done:
+			return a.reply
+		case <-d.ctx.Done():
+			return hil.Reply{ID: c.ID, Error: "the daemon is ending"}
+		}
+	}
+	a.reply = d.carryOut(c)
+	close(a.done)
+	return a.reply
+}
+
+func (d *desk) carryOut(c hil.Command) hil.Reply {
+	ctx, cancel := context.WithTimeout(d.ctx, commandWait)
+	defer cancel()
+	r := d.p.o.Commander(ctx, c)
+	r.ID = c.ID
+	return r
+}
+
+// reply queues an answer; the sender publishes it.
+func (d *desk) reply(name string, r hil.Reply) {
+	body, err := json.Marshal(r)
+	if err != nil {
+		return
+	}
+	select {
+	case d.p.acks <- ack{name, body}:
+	default:
+		d.p.count.eventsDropped.Add(1)
+	}
+}
+
+// parseOrder reads a payload strictly, so that a misspelt "expires" does not become a command that never expires. A stop may
+// come without.
+func parseOrder(payload []byte, stop bool) (order, error) {
+	var o order
+	body := bytes.TrimSpace(payload)
+	if len(body) == 0 {
+		if stop {
+			return o, nil
+		}
+		return o, errors.New(`empty payload; want {"id":"…"}`)
+	}
+	if len(body) > maxCommand {
+		return o, fmt.Errorf("payload of %d bytes, at most %d are read", len(body), maxCommand)
+	}
+	dec := json.NewDecoder(bytes.NewReader(body))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&o); err != nil {
+		o = order{ID: idOf(body)}
+		var syntax *json.SyntaxError
+		switch {
+		case errors.As(err, &syntax):
+			return o, fmt.Errorf(`not JSON at byte %d: %v; want {"id":"…","expires":<s since 1970>,"set":{…}}`, syntax.Offset, err)
+		case errors.Is(err, io.ErrUnexpectedEOF):
+			return o, errors.New(`JSON ends too early; want {"id":"…","expires":<s since 1970>,"set":{…}}`)
+		}
+		return o, fmt.Errorf(`%s; want {"id":"…","expires":<s since 1970>,"set":{…}}`, strings.TrimPrefix(err.Error(), "json: "))
+	}
+	if dec.More() {
+		return o, errors.New("something follows the JSON object")
+	}
+	if o.Expires != nil && math.Abs(*o.Expires) > 1e12 {
+		e := *o.Expires
+		o.Expires = nil
+		return o, fmt.Errorf("expires is %g; want seconds since 1970, not milli- or nanoseconds", e)
+	}
+	if o.ID == "" && !stop {
+		return o, errors.New(`"id" is missing; without it a repeated delivery would be carried out twice`)
+	}
+	return o, nil
+}
+
+// idOf finds the id in a payload that may otherwise be wrong.
+func idOf(payload []byte) string {
+	var c struct {
+		ID string `json:"id"`
+	}
+	if len(payload) <= maxCommand {
+		_ = json.Unmarshal(payload, &c)
+	}
+	return c.ID
+}

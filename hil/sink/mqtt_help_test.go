@@ -1,0 +1,313 @@
+package sink
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"log/slog"
+	"math/big"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	paho "github.com/eclipse/paho.mqtt.golang"
+
+	"hilrig/engine"
+	"hilrig/hil"
+	"hilrig/hil/ring"
+)
+
+// testSchema is a small rig with running estimates.
+func testSchema() hil.Schema {
+	return hil.Schema{Rig: "bench", Rate: 1000,
+		Meas:  []engine.Signal{{Name: "motor.angle", Unit: "rad"}, {Name: "motor.current", Unit: "A"}},
+		Est:   []engine.Signal{{Name: "est.velocity", Unit: "rad/s"}, {Name: "rls.J", Unit: "kg·m²"}, {Name: "rls.J_se", Unit: "kg·m²"}, {Name: "rls.cond"}},
+		Model: []engine.Signal{{Name: "model.friction", Unit: "N·m"}},
+		Cmd:   []engine.Signal{{Name: "drive.voltage", Unit: "V"}},
+	}
+}
+
+func testInfo() *hil.Info {
+	return &hil.Info{Version: "test", ConfigHash: "abc", Schema: testSchema(), Start: time.Now(), Mono: 5_000_000_000}
+}
+
+func testOptions(broker string) PublisherOptions {
+	return PublisherOptions{Info: testInfo(), Prefix: "hil", Broker: broker, StateRate: 20, Batch: 40 * time.Millisecond,
+		Estimate: 100 * time.Millisecond, Commands: "all", Log: slog.New(slog.DiscardHandler)}
+}
+
+// feed pushes rows at 1 kHz into a ring until ctx ends, as a core would, and says how many it made.
+func feed(ctx context.Context, info *hil.Info) (RowSource, func() uint64) {
+	r := ring.New[hil.Row](4096)
+	w := r.Writer()
+	done := make(chan uint64, 1)
+	go func() {
+		var row hil.Row
+		start := time.Now()
+		tick := time.NewTicker(2 * time.Millisecond)
+		defer tick.Stop()
+		for ctx.Err() == nil {
+			for n := uint64(time.Since(start) / time.Millisecond); row.Seq < n; {
+				row.Seq++
+				row.T = info.Mono + int64(row.Seq)*1e6
+				row.Late, row.Busy, row.Mode = 3000, 2100, hil.Run
+				row.X[0] = float64(row.Seq) * 1e-3
+				row.X[3], row.X[4] = 7e-5, 1e-7
+				w.Push(&row)
+			}
+			<-tick.C
+		}
+		done <- row.Seq
+	}()
+	return r.Reader(), func() uint64 { return <-done }
+}
+
+// listener gathers what arrives at a client.
+type listener struct {
+	mu   sync.Mutex
+	got  []received
+	wake chan struct{}
+}
+
+type received struct {
+	topic    string
+	body     []byte
+	retained bool
+}
+
+func (l *listener) handle(_ paho.Client, m paho.Message) {
+	l.mu.Lock()
+	l.got = append(l.got, received{m.Topic(), append([]byte(nil), m.Payload()...), m.Retained()})
+	l.mu.Unlock()
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// wait returns the first message on a topic for which ok holds.
+func (l *listener) wait(t *testing.T, what string, ok func(received) bool) received {
+	t.Helper()
+	end := time.After(15 * time.Second)
+	next := 0
+	for {
+		l.mu.Lock()
+		for ; next < len(l.got); next++ {
+			if m := l.got[next]; ok(m) {
+				l.mu.Unlock()
+				return m
+			}
+		}
+		l.mu.Unlock()
+		select {
+		case <-l.wake:
+		case <-end:
+			t.Fatalf("no message: %s", what)
+		}
+	}
+}
+
+func (l *listener) all() []received {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return append([]received(nil), l.got...)
+}
+
+func onTopic(topic string) func(received) bool {
+	return func(m received) bool { return m.topic == topic }
+}
+
+// client connects a plain paho client and subscribes it to everything.
+func client(t *testing.T, broker, user, password string) (paho.Client, *listener) {
+	t.Helper()
+	l := &listener{wake: make(chan struct{}, 1)}
+	var id [4]byte
+	rand.Read(id[:])
+	co := paho.NewClientOptions().AddBroker(broker).SetClientID(fmt.Sprintf("test-%x", id)).SetUsername(user).SetPassword(password).
+		SetConnectTimeout(5 * time.Second).SetAutoReconnect(false).SetDefaultPublishHandler(l.handle)
+	c := paho.NewClient(co)
+	if err := token(c.Connect()); err != nil {
+		t.Fatalf("connect %s as %q: %v", broker, user, err)
+	}
+	t.Cleanup(func() { c.Disconnect(50) })
+	if err := token(c.Subscribe("hil/#", 1, nil)); err != nil {
+		t.Fatal(err)
+	}
+	return c, l
+}
+
+func token(tok paho.Token) error {
+	if !tok.WaitTimeout(10 * time.Second) {
+		return fmt.Errorf("no answer within 10 s")
+	}
+	return tok.Error()
+}
+
+// runPublisher connects and runs until the returned function is called.
+func runPublisher(t *testing.T, o PublisherOptions) (*Publisher, func() (made uint64)) {
+	t.Helper()
+	p, err := NewPublisher(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Connect(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	rows, made := feed(ctx, o.Info)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := p.Run(ctx, rows); err != nil {
+			t.Error(err)
+		}
+	}()
+	var once sync.Once
+	var n uint64
+	end := func() uint64 {
+		once.Do(func() {
+			cancel()
+			n = made()
+			<-done
+		})
+		return n
+	}
+	t.Cleanup(func() { end() })
+	return p, end
+}
+
+// testBroker is the embedded broker on a free port.
+func testBroker(t *testing.T) Broker {
+	t.Helper()
+	b, err := StartBroker(BrokerOptions{Listen: "127.0.0.1:0", Prefix: "hil", Rig: "bench", Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	return b
+}
+
+// mosquitto is a second, independent broker: plain listener for anonymous clients or with a password file, TLS listener.
+type mosquitto struct {
+	cmd             *exec.Cmd
+	plain, tls, dir string
+}
+
+func startMosquitto(t *testing.T, extra string, withTLS bool) *mosquitto {
+	t.Helper()
+	path, err := exec.LookPath("mosquitto")
+	if err != nil {
+		t.Skip("mosquitto is not installed: the test with a foreign broker is left out (Debian package mosquitto)")
+	}
+	m := &mosquitto{dir: t.TempDir()}
+	plain := freePort(t)
+	m.plain = fmt.Sprintf("tcp://127.0.0.1:%d", plain)
+	conf := fmt.Sprintf("persistence false\nuser root\nlistener %d 127.0.0.1\n%s\n", plain, extra)
+	if withTLS {
+		port := freePort(t)
+		m.tls = fmt.Sprintf("ssl://localhost:%d", port)
+		makeCertificates(t, m.dir)
+		conf += fmt.Sprintf("listener %d 127.0.0.1\ncertfile %s\nkeyfile %s\n%s\n", port, m.file("server.pem"), m.file("server.key"), extra)
+	}
+	conf = strings.ReplaceAll(conf, "DIR", m.dir)
+	if err := os.WriteFile(m.file("mosquitto.conf"), []byte(conf), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m.cmd = exec.Command(path, "-c", m.file("mosquitto.conf"))
+	if err := m.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { m.cmd.Process.Kill(); m.cmd.Wait() })
+	for range 100 {
+		if c, err := net.Dial("tcp", strings.TrimPrefix(m.plain, "tcp://")); err == nil {
+			c.Close()
+			return m
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Fatal("mosquitto does not open its port")
+	return nil
+}
+
+func (m *mosquitto) file(name string) string { return filepath.Join(m.dir, name) }
+
+func freePort(t *testing.T) int {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	return ln.Addr().(*net.TCPAddr).Port
+}
+
+// makeCertificates writes an authority (ca.pem) and a server certificate for localhost signed by it.
+func makeCertificates(t *testing.T, dir string) {
+	t.Helper()
+	write := func(name, kind string, der []byte) {
+		b := pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})
+		if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sign := func(tpl, parent *x509.Certificate, pub any, key *ecdsa.PrivateKey) []byte {
+		der, err := x509.CreateCertificate(rand.Reader, tpl, parent, pub, key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return der
+	}
+	caKey, err1 := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	key, err2 := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err1 != nil || err2 != nil {
+		t.Fatal(err1, err2)
+	}
+	from, to := time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
+	ca := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test authority"}, NotBefore: from, NotAfter: to,
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
+	server := &x509.Certificate{SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "localhost"}, NotBefore: from, NotAfter: to,
+		DNSNames: []string{"localhost"}, KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
+	write("ca.pem", "CERTIFICATE", sign(ca, ca, &caKey.PublicKey, caKey))
+	write("server.pem", "CERTIFICATE", sign(server, ca, &key.PublicKey, caKey))
+	der, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write("server.key", "EC PRIVATE KEY", der)
+}
+
+// leakCheck fails when goroutines outlive the test; it must be called first, so that it looks last.
+func leakCheck(t *testing.T) {
+	t.Helper()
+	before := runtime.NumGoroutine()
+	t.Cleanup(func() {
+		var n int
+		for range 300 {
+			if n = runtime.NumGoroutine(); n <= before {
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		buf := make([]byte, 1<<16)
+		t.Errorf("%d goroutines before, %d after:\n%s", before, n, buf[:runtime.Stack(buf, true)])
+	})
+}
+
+func decode(t *testing.T, body []byte, into any) {
+	t.Helper()
+	if err := json.Unmarshal(body, into); err != nil {
+		t.Fatalf("%v in %s", err, body)
+	}
+}

@@ -1,0 +1,291 @@
+package sink
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	paho "github.com/eclipse/paho.mqtt.golang"
+
+	"hilrig/hil"
+)
+
+// sender is the only goroutine that publishes. It may be held up by the network; nothing waits for it.
+type sender struct {
+	p     *Publisher
+	topic topics
+
+	// acknowledged reports, see Publisher
+	barrier   paho.Token // the report under way; nil: none
+	asked     time.Time  // when it was sent
+	mark      uint64     // rows sent before it
+	confirmed uint64     // rows that the broker has certainly taken
+
+	lostAt  time.Time // when the connection was lost; zero: it is up
+	stalled bool      // an acknowledgement is overdue
+	tally   lossTally
+	buf     []byte // state payload
+	timer   *time.Timer
+}
+
+// stallAfter is how long the broker may leave a report unacknowledged before nothing more is sent: socket buffers hold
+// seconds of samples, and whatever is in them is lost without a count when the connection breaks.
+const stallAfter = 2 * time.Second
+
+type topics struct{ status, meta, state, samples, estimate, report, health, event, cmd string }
+
+func newTopics(root string) topics {
+	return topics{root + "status", root + "meta", root + "state", root + "samples", root + "estimate",
+		root + "estimate/report", root + "health", root + "event", root + "cmd/"}
+}
+
+func (s *sender) run(stop <-chan struct{}) {
+	p := s.p
+	s.timer = time.NewTimer(time.Hour)
+	state := time.NewTicker(time.Duration(float64(time.Second) / p.o.StateRate))
+	sec := time.NewTicker(time.Second)
+	defer s.timer.Stop()
+	defer state.Stop()
+	defer sec.Stop()
+	var estimate <-chan time.Time
+	if p.o.Estimate > 0 && len(p.est.at) > 0 {
+		t := time.NewTicker(p.o.Estimate)
+		defer t.Stop()
+		estimate = t.C
+	}
+	for {
+		// what must arrive waits in its queue while the way is blocked
+		events, acks := p.events, p.acks
+		if !s.flowing() {
+			events, acks = nil, nil
+		}
+		select {
+		case c := <-p.link:
+			s.changed(c)
+		case m := <-p.queue:
+			s.samples(m)
+		case <-state.C:
+			s.state()
+		case <-estimate:
+			s.estimate()
+		case <-sec.C:
+			s.second()
+		case e := <-events:
+			s.event(e)
+		case a := <-acks:
+			s.ack(a)
+		case <-stop:
+			s.finish()
+			return
+		}
+	}
+}
+
+// flowing says whether it makes sense to send: connected, and the broker answers.
+func (s *sender) flowing() bool {
+	if s.barrier != nil {
+		select {
+		case <-s.barrier.Done():
+			s.acknowledged()
+		default:
+			if !s.stalled && time.Since(s.asked) > stallAfter && s.p.client.IsConnectionOpen() {
+				s.stalled = true
+				s.p.emit("warn", "MQTT_STALLED", fmt.Sprintf("broker %s has not answered for %v; rows are dropped and counted until it does", redact(s.p.o.Broker), stallAfter))
+			}
+		}
+	}
+	return !s.stalled && s.p.client.IsConnectionOpen()
+}
+
+func (s *sender) acknowledged() {
+	if s.barrier.Error() == nil {
+		s.confirmed = s.mark
+	}
+	if s.stalled {
+		s.p.emit("info", "MQTT_RESUMED", fmt.Sprintf("broker %s answers again after %.1f s", redact(s.p.o.Broker), time.Since(s.asked).Seconds()))
+	}
+	s.barrier, s.stalled = nil, false
+}
+
+// changed follows the connection. What was sent after the last acknowledgement may be lost with it.
+func (s *sender) changed(c linkChange) {
+	p := s.p
+	if c.err != nil {
+		if s.lostAt.IsZero() {
+			s.lostAt = c.at
+		}
+		n := p.count.sent.Load()
+		p.count.unconfirmed.Add(n - s.confirmed)
+		s.confirmed, s.barrier, s.stalled = n, nil, false
+		p.emit("warn", "MQTT_LOST", fmt.Sprintf("connection to broker %s lost: %v; rows are dropped and counted until it is back", redact(p.o.Broker), c.err))
+		return
+	}
+	s.publish(s.topic.status, 1, true, []byte(statusUp))
+	s.publish(s.topic.meta, 1, true, p.meta)
+	if !s.lostAt.IsZero() {
+		p.count.reconnects.Add(1)
+		p.emit("info", "MQTT_RESTORED", fmt.Sprintf("connection to broker %s restored after %.1f s", redact(p.o.Broker), c.at.Sub(s.lostAt).Seconds()))
+		s.lostAt = time.Time{}
+	}
+}
+
+// samples sends one message, or counts its rows as dropped.
+func (s *sender) samples(m *batch) {
+	rows := m.rows
+	if !s.flowing() {
+		s.p.count.dropped.Add(rows)
+		s.p.recycle(m)
+		return
+	}
+	switch s.publish(s.topic.samples, 0, false, m.buf) {
+	case wentOut:
+		s.p.count.sent.Add(rows)
+		s.p.recycle(m)
+	case refused:
+		s.p.count.dropped.Add(rows)
+		s.p.recycle(m)
+	case undecided: // paho may still read the buffer, so it is left to it
+		s.p.count.dropped.Add(rows)
+	}
+}
+
+func (s *sender) state() {
+	var r hil.Row
+	if !s.flowing() || !s.p.latest(&r) {
+		return
+	}
+	s.buf = s.p.enc.state(s.buf[:0], &r)
+	if s.publish(s.topic.state, 0, false, s.buf) == undecided {
+		s.buf = nil
+	}
+}
+
+func (s *sender) estimate() {
+	var r hil.Row
+	if !s.flowing() || !s.p.latest(&r) {
+		return
+	}
+	s.publish(s.topic.estimate, 1, true, s.p.est.flat(nil, s.p.enc, &r))
+	if body, err := s.p.est.full(&r); err == nil {
+		s.publish(s.topic.report, 1, true, body)
+	}
+}
+
+// second sends the health report, which is also the barrier, and says what was lost.
+func (s *sender) second() {
+	flowing := s.flowing()
+	if text := s.tally.due(time.Now(), s.p.Stats(), flowing); text != "" {
+		s.p.emit("warn", "MQTT_LOSS", text)
+	}
+	if !flowing || s.barrier != nil {
+		return
+	}
+	body := s.p.HealthJSON()
+	if body == nil {
+		body = []byte(`{"timestamp":` + string(appendSeconds(nil, time.Now().UnixNano())) + `}`)
+	}
+	s.asked, s.mark = time.Now(), s.p.count.sent.Load()
+	s.barrier = s.p.client.Publish(s.topic.health, 1, false, body)
+}
+
+func (s *sender) event(e hil.Event) {
+	b := append([]byte(nil), `{"timestamp":`...)
+	b = appendSeconds(b, e.Time.UnixNano())
+	b = append(b, `,"seq":`...)
+	b = strconv.AppendUint(b, e.Seq, 10)
+	b = append(b, `,"level":`+quote(e.Level)+`,"code":`+quote(e.Code)+`,"text":`+quote(e.Text)+`}`...)
+	s.publish(s.topic.event, 1, false, b)
+}
+
+func (s *sender) ack(a ack) { s.publish(s.topic.cmd+a.name+"/ack", 1, false, a.body) }
+
+// finish sends what is queued, says offline and waits for that to be acknowledged, all within finishWait.
+func (s *sender) finish() {
+	end := time.Now().Add(finishWait)
+	for time.Now().Before(end) {
+		select {
+		case m := <-s.p.queue:
+			s.samples(m)
+			continue
+		case e := <-s.p.events:
+			if s.flowing() {
+				s.event(e)
+			}
+			continue
+		case a := <-s.p.acks:
+			if s.flowing() {
+				s.ack(a)
+			}
+			continue
+		default:
+		}
+		break
+	}
+	if s.flowing() {
+		s.p.client.Publish(s.topic.status, 1, true, []byte(statusDown)).WaitTimeout(max(time.Until(end), 100*time.Millisecond))
+	}
+}
+
+// outcome is what is known about a message when publish returns.
+type outcome int
+
+const (
+	wentOut   outcome = iota // QoS 0: written to the socket; QoS 1: handed over
+	refused                  // not sent
+	undecided                // paho may still send it
+)
+
+// publish hands a message to paho. At QoS 0 it waits until the bytes are written, so that the buffer may be used again; at
+// QoS 1 paho keeps the payload until it is acknowledged, so it must be the message's own.
+func (s *sender) publish(topic string, qos byte, retain bool, body []byte) outcome {
+	tok := s.p.client.Publish(topic, qos, retain, body)
+	if qos > 0 {
+		select {
+		case <-tok.Done():
+			if tok.Error() != nil {
+				return refused
+			}
+		default:
+		}
+		return wentOut
+	}
+	s.timer.Reset(2 * writeLimit)
+	select {
+	case <-tok.Done():
+		if tok.Error() != nil {
+			return refused
+		}
+		return wentOut
+	case <-s.timer.C:
+		return undecided
+	}
+}
+
+// lossTally turns counters into an event at the end of each burst of losses, or every ten seconds of a lasting one.
+type lossTally struct {
+	reported, seen lossCount
+	since          time.Time
+}
+
+type lossCount struct{ dropped, unconfirmed, ring, events uint64 }
+
+const lossEvery = 10 * time.Second
+
+func (l *lossTally) due(now time.Time, s PublisherStats, flowing bool) string {
+	c := lossCount{s.Dropped, s.Unconfirmed, s.RingDropped, s.EventsDropped}
+	growing := c != l.seen
+	l.seen = c
+	if c == l.reported {
+		return ""
+	}
+	if l.since.IsZero() {
+		l.since = now
+	}
+	if !flowing || growing && now.Sub(l.since) < lossEvery {
+		return ""
+	}
+	r := l.reported
+	l.reported, l.since = c, time.Time{}
+	return fmt.Sprintf("%d rows were not published, %d more may not have arrived, %d found the ring full, %d events were dropped",
+		c.dropped-r.dropped, c.unconfirmed-r.unconfirmed, c.ring-r.ring, c.events-r.events)
+}
