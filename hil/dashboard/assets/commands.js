@@ -1,0 +1,51 @@
+// The buttons. Stop, Hold and E-stop are always alive; the others when the mode allows them and the server takes them.
+
+const from = { arm: ['ready'], run: ['armed', 'hold'], hold: ['run'], reset: ['trip', 'estop'] };
+const label = { arm: 'Arm', run: 'Run', hold: 'Hold', stop: 'Stop', reset: 'Reset', estop: 'E-stop' };
+const needsRight = new Set(['arm', 'run', 'reset']);
+
+export class Commands {
+  constructor(info, counters) {
+    this.info = info;
+    this.counters = counters;
+    this.answer = document.getElementById('answer');
+    this.buttons = [...document.querySelectorAll('[data-cmd]')];
+    for (const b of this.buttons) b.addEventListener('click', () => this.send(b.dataset.cmd));
+    this.mode('unknown');
+    if (!info.commands.all) this.say('', info.commands.reason);
+  }
+
+  // mode enables the buttons that make sense now.
+  mode(m) {
+    for (const b of this.buttons) {
+      const name = b.dataset.cmd;
+      const denied = !this.info.commands.stop || (needsRight.has(name) && !this.info.commands.all);
+      const pointless = from[name] && !from[name].includes(m) && m !== 'unknown';
+      b.disabled = denied || pointless;
+      b.title = denied ? this.info.commands.reason : pointless ? `${label[name]} is possible in ${from[name].join(', ')}` : '';
+    }
+  }
+
+  async send(name) {
+    const id = 'page-' + Math.random().toString(36).slice(2, 10);
+    this.say('', `${label[name]} …`);
+    this.counters.commands++;
+    try {
+      const r = await fetch(`/api/cmd/${name}`, {
+        method: 'POST', headers: { 'Content-Type': 'application/json', 'X-Hil': '1' },
+        body: JSON.stringify({ id }), signal: AbortSignal.timeout(6000),
+      });
+      const reply = await r.json();
+      if (reply.ok) this.say('yes', `${label[name]}: taken`);
+      else this.say('no', `${label[name]} refused: ${reply.error}`);
+    } catch (err) {
+      this.say('no', `${label[name]} NOT delivered: ${err.message}. Use the switch at the rig.`);
+    }
+  }
+
+  say(ok, text) {
+    this.answer.dataset.ok = ok;
+    this.answer.textContent = text;
+    this.answer.title = text;
+  }
+}

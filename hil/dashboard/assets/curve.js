@@ -1,0 +1,161 @@
+// The friction-velocity curve filling in: estimated friction sorted into bins of velocity, its median and middle half per
+// bin, against the steady curve of the configured LuGre law and the line of the recursive estimate.
+//
+// Bins are equal and symmetrical about zero. When a velocity lies outside, the range doubles and bins merge in pairs, so
+// nothing is thrown away. Each bin remembers a bounded, evenly thinned choice of its values (reservoir sampling).
+import { sheet, axes, ink } from './paper.js';
+import { niceStep, count } from './format.js';
+
+const half = 48; // bins on each side
+const depth = 128; // values remembered per bin
+
+class Bin {
+  constructor() { this.n = 0; this.values = []; }
+
+  add(f) {
+    this.n++;
+    if (this.values.length < depth) { this.values.push(f); return; }
+    const i = Math.floor(Math.random() * this.n);
+    if (i < depth) this.values[i] = f;
+  }
+
+  merge(other) {
+    const all = [...this.values, ...other.values];
+    for (let i = all.length; i > depth; i--) all.splice(Math.floor(Math.random() * i), 1);
+    this.values = all;
+    this.n += other.n;
+  }
+
+  quartiles() {
+    const s = Float64Array.from(this.values).sort();
+    const q = (p) => { const x = p * (s.length - 1), i = Math.floor(x); return s[i] + (x - i) * ((s[i + 1] ?? s[i]) - s[i]); };
+    return [q(0.25), q(0.5), q(0.75)];
+  }
+}
+
+// steady is the LuGre law at constant velocity v (theory (6.46), (6.47)), N·m.
+export function steady(p, v) {
+  const g = p.Fc + ((p.Fs ?? p.Fc) - p.Fc) * Math.exp(-((v / (p.vs || Infinity)) ** 2));
+  return g * Math.sign(v) + (p.sigma2 ?? p.Fv ?? 0) * v + (p.offset ?? p.off ?? 0);
+}
+
+export class Curve {
+  constructor(info) {
+    this.canvas = document.getElementById('curve');
+    this.shown = document.getElementById('curve-count');
+    this.model = info.model;
+    this.truth = info.truth && isFinite(info.truth.Fc) ? info.truth : null;
+    document.getElementById('curve-truth-key').hidden = !this.truth;
+    document.getElementById('curve-clear').addEventListener('click', () => { this.clear(); this.draw(); });
+    this.rls = null;
+    this.clear();
+  }
+
+  clear() {
+    this.max = 1; // rad/s at the outermost border
+    this.bins = Array.from({ length: 2 * half }, () => new Bin());
+    this.samples = 0;
+    this.seen = 0; // rad/s, largest speed met
+    this.recent = []; // [v, F] of the last moments, drawn as a faint cloud
+  }
+
+  // add takes a batch of rows of a running rig.
+  add(batch) {
+    const every = Math.max(1, Math.floor(batch.length / 6));
+    batch.forEach((row, i) => {
+      const v = row['est.velocity'], f = row['est.friction'];
+      if (typeof v !== 'number' || typeof f !== 'number' || !isFinite(v) || !isFinite(f)) return;
+      while (Math.abs(v) >= this.max && this.max < 1e6) this.widen();
+      if (Math.abs(v) >= this.max) return;
+      this.bins[Math.floor((v / this.max + 1) * half)].add(f);
+      this.samples++;
+      this.seen = Math.max(this.seen, Math.abs(v));
+      if (i % every === 0) this.recent.push([v, f]);
+    });
+    if (this.recent.length > 400) this.recent.splice(0, this.recent.length - 400);
+  }
+
+  widen() {
+    const wide = Array.from({ length: 2 * half }, () => new Bin());
+    this.bins.forEach((bin, i) => wide[half / 2 + (i >> 1)].merge(bin));
+    this.bins = wide;
+    this.max *= 2;
+  }
+
+  estimate(e) {
+    this.rls = isFinite(e.Fc) && isFinite(e.Fv) && e.Fc !== null && e.Fv !== null ? e : null;
+  }
+
+  draw() {
+    const page = sheet(this.canvas);
+    if (!page) return;
+    this.shown.textContent = count(this.samples);
+    const v1 = niceUp(Math.max(this.seen, 2 * (this.model.vs || 0), 0.5) * 1.04);
+    const points = this.bins.map((b, i) => (b.n >= 3 ? { v: (this.max * (i + 0.5 - half)) / half, n: b.n, q: b.quartiles() } : null)).filter(Boolean);
+    const lines = this.lines();
+    const tops = [...points.flatMap((p) => p.q), ...lines.flatMap((l) => [l.f(v1), l.f(-v1), l.f(v1 * 1e-3), l.f(-v1 * 1e-3)])].map(Math.abs);
+    const f1 = niceUp(Math.max(...tops, 1e-6) * 1.12);
+    const at = axes(page, { min: -v1, max: v1, unit: 'rad/s', label: 'velocity' }, { min: -f1, max: f1, unit: 'N·m', label: 'friction torque' });
+    const { g } = page;
+
+    g.save();
+    g.beginPath();
+    g.rect(at.left, at.top, at.right - at.left, at.bottom - at.top);
+    g.clip();
+    g.fillStyle = ink('c1');
+    g.globalAlpha = 0.25;
+    for (const [v, f] of this.recent) g.fillRect(at.X(v) - 1, at.Y(f) - 1, 2, 2);
+    for (const l of lines) this.line(g, at, l, v1);
+    this.medians(g, at, points);
+    g.restore();
+    if (!points.length) {
+      g.fillStyle = ink('muted');
+      g.textAlign = 'center';
+      g.fillText('fills in while the rig runs', (at.left + at.right) / 2, at.top + 14);
+    }
+  }
+
+  lines() {
+    const out = [];
+    if (isFinite(this.model.Fc)) out.push({ f: (v) => steady(this.model, v), colour: ink('c2'), dash: [] });
+    if (this.truth) out.push({ f: (v) => steady(this.truth, v), colour: ink('c4'), dash: [2, 3] });
+    const e = this.rls;
+    if (e) out.push({ f: (v) => e.Fc * Math.sign(v) + e.Fv * v + (e.off || 0), colour: ink('c3'), dash: [7, 4] });
+    return out;
+  }
+
+  line(g, at, { f, colour, dash }, v1) {
+    g.globalAlpha = 1;
+    g.strokeStyle = colour;
+    g.lineWidth = 1.8;
+    g.setLineDash(dash);
+    g.beginPath();
+    const n = 401; // odd: meets v = 0, where the curve jumps
+    for (let i = 0; i < n; i++) {
+      const v = v1 * (-1 + (2 * i) / (n - 1));
+      if (i === (n - 1) / 2) { g.lineTo(at.X(0), at.Y(f(-1e-9 * v1))); g.lineTo(at.X(0), at.Y(f(1e-9 * v1))); continue; }
+      g[i ? 'lineTo' : 'moveTo'](at.X(v), at.Y(f(v)));
+    }
+    g.stroke();
+    g.setLineDash([]);
+  }
+
+  medians(g, at, points) {
+    const most = Math.max(1, ...points.map((p) => p.n));
+    for (const p of points) {
+      g.globalAlpha = 0.35 + 0.65 * (Math.log1p(p.n) / Math.log1p(most));
+      g.strokeStyle = g.fillStyle = ink('c1');
+      g.lineWidth = 1.5;
+      g.beginPath();
+      g.moveTo(at.X(p.v), at.Y(p.q[0]));
+      g.lineTo(at.X(p.v), at.Y(p.q[2]));
+      g.stroke();
+      g.beginPath();
+      g.arc(at.X(p.v), at.Y(p.q[1]), 2.6, 0, 7);
+      g.fill();
+    }
+    g.globalAlpha = 1;
+  }
+}
+
+const niceUp = (x) => { const s = niceStep(x / 5); return Math.ceil(x / s - 1e-9) * s; };

@@ -1,0 +1,158 @@
+// The page of one rig: reads what runs from /api/info, listens over MQTT, hands every message to the part that shows it.
+import { open } from './link.js';
+import { Rows } from './rows.js';
+import { Traces } from './traces.js';
+import { Curve } from './curve.js';
+import { Lateness } from './lateness.js';
+import { Estimates } from './estimates.js';
+import { Events } from './events.js';
+import { Commands } from './commands.js';
+import { eng, count } from './format.js';
+
+const $ = (id) => document.getElementById(id);
+const keep = 60; // s of rows kept, as far as the limit below allows
+const rowLimit = 360000; // rows kept at most: some 70 MB for 50 signals
+const patience = 2000; // ms without a new row before the page says so
+const modes = {
+  init: 'starting', selftest: 'testing the sensors', ready: 'output safe, may be armed', armed: 'output safe, may run',
+  run: 'moving', hold: 'holding still, output live', trip: 'stopped by the guard', estop: 'emergency stop',
+};
+
+// counters are what the end-to-end tests look at, together with hil.view() and hil.mode.
+const counters = { batches: 0, states: 0, health: 0, estimates: 0, events: 0, frames: 0, commands: 0, polls: 0 };
+
+async function start() {
+  const info = await describe();
+  const rows = new Rows(Math.min(rowLimit, Math.max(4000, keep * (info.rate_hz || 1000))));
+  const traces = new Traces(info, rows, counters);
+  const curve = new Curve(info), lateness = new Lateness(), estimates = new Estimates(info), events = new Events(), commands = new Commands(info, counters);
+  const now = { mode: 'unknown', daemon: '', link: ['wait', 'connecting'], server: true, rowAt: performance.now(), samplesAt: info.mqtt ? performance.now() : -Infinity, heard: false, fresh: false };
+  head(info);
+
+  const setMode = (m) => {
+    if (typeof m !== 'string' || m === now.mode) return;
+    now.mode = m;
+    const badge = $('mode');
+    badge.dataset.mode = m in modes ? m : 'unknown';
+    badge.textContent = m.toUpperCase();
+    badge.title = modes[m] || '';
+    $('spoken').textContent = `mode ${m}: ${modes[m] || ''}`;
+    document.title = `${m} · ${info.rig}`;
+    commands.mode(m);
+  };
+  const take = (batch, sparse) => {
+    const before = rows.received;
+    rows.push(batch, sparse);
+    if (rows.received === before) return; // the same rows again are no sign of life
+    now.rowAt = performance.now();
+    now.heard = now.fresh = true;
+    if (now.mode === 'run') curve.add(batch);
+  };
+  const sparseState = (s) => {
+    setMode(s.mode);
+    if (performance.now() - now.samplesAt > patience) take([s], true); // no samples: draw what there is
+  };
+
+  open(info, {
+    link: (state, words) => { now.link = [state, words]; },
+    server: (answers) => { now.server = answers; },
+    complaint: (text) => events.add({ timestamp: Date.now() / 1000, level: 'warn', code: 'PAGE', text }),
+    status: (s) => { if (s === 'online' && now.daemon === 'offline') renew(info); now.daemon = s; },
+    meta: (m) => { if (m.config_hash && info.config_hash && m.config_hash !== info.config_hash) renew(info); },
+    state: (s) => { counters.states++; sparseState(s); },
+    polled: (s) => { counters.polls++; sparseState(s); },
+    samples: (b) => { if (!Array.isArray(b)) return; counters.batches++; now.samplesAt = performance.now(); take(b, false); },
+    estimate: (e) => { counters.estimates++; estimates.update(e, now.mode); curve.estimate(e); },
+    health: (h) => { counters.health++; lateness.update(h); if (isFinite(h.rate_hz)) now.rate = h.rate_hz; vitals(); },
+    event: (e) => { counters.events++; events.add(e); },
+  });
+
+  const vitals = () => {
+    const [state, words] = now.link;
+    $('link').dataset.state = state;
+    $('link').textContent = state === 'live' ? 'live' : state === 'poll' ? 'polling' : state === 'wait' ? 'connecting' : 'lost';
+    $('link').title = words;
+    $('rate').textContent = now.rate === undefined ? '–' : `${eng(now.rate, 'Hz', 4)}`;
+    $('lost').textContent = count(rows.lost);
+    $('lost').classList.toggle('bad', rows.lost > 0);
+  };
+
+  // a banner for whatever makes the picture untrue, worst first
+  const banner = () => {
+    const silent = performance.now() - now.rowAt, [state, words] = now.link;
+    let text = '';
+    if (!now.server && state !== 'live') text = 'The daemon does not answer. The page tries again by itself.';
+    else if (now.daemon === 'offline') text = 'The daemon says it is offline; what you see is the last it sent.';
+    else if (silent > patience) text = `No data for ${Math.floor(silent / 1000)} s.` + (state === 'lost' ? ` ${words}.` : '');
+    else if (state === 'lost') text = `${words}. Showing the newest state by polling.`;
+    if ($('banner').textContent !== text) $('banner').textContent = text;
+    $('banner').hidden = !text;
+    document.body.classList.toggle('stale', now.heard && silent > patience);
+  };
+
+  let drawn = 0, cost = 0;
+  const frame = (t) => {
+    requestAnimationFrame(frame);
+    if (!now.fresh || traces.paused || t - drawn < Math.max(38, 3 * cost)) return; // at most a third of the browser's time
+    now.fresh = false;
+    drawn = t;
+    const begun = performance.now();
+    traces.draw();
+    cost = 0.8 * cost + 0.2 * (performance.now() - begun);
+  };
+  requestAnimationFrame(frame);
+  setInterval(() => { traces.values(); vitals(); banner(); }, 200);
+  setInterval(() => curve.draw(), 250);
+  const again = () => { curve.draw(); lateness.draw(); };
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', again);
+  new ResizeObserver(again).observe($('lateness'));
+  keys(traces, commands);
+
+  window.hil = {
+    counters, info, rows, view: () => [...traces.view], window: () => traces.window, paused: () => traces.paused, mode: () => now.mode,
+    link: () => now.link[0], curveSamples: () => curve.samples,
+  };
+}
+
+// describe asks the server until it answers.
+async function describe() {
+  for (;;) {
+    try {
+      const r = await fetch('/api/info');
+      if (r.ok) return await r.json();
+      $('banner').textContent = `The server answers ${r.status}: ${await r.text()}`;
+    } catch {
+      $('banner').textContent = 'The daemon does not answer. The page tries again by itself.';
+    }
+    $('banner').hidden = false;
+    await new Promise((done) => setTimeout(done, 1000));
+  }
+}
+
+// renew reloads the page when another run with other signals answers under the same address.
+async function renew(info) {
+  const fresh = await describe();
+  if (JSON.stringify([fresh.rig, fresh.channels, fresh.config_hash, fresh.version]) !== JSON.stringify([info.rig, info.channels, info.config_hash, info.version])) location.reload();
+}
+
+function head(info) {
+  $('rig').textContent = info.rig || 'hil';
+  $('about').textContent = [info.version, `${eng(info.rate_hz, 'Hz', 3)} loop`, info.truth ? 'virtual rig' : '', info.dry_run ? 'dry run: nothing is sent' : ''].filter(Boolean).join(' · ');
+  $('note').textContent = info.note || '';
+}
+
+function keys(traces, commands) {
+  const act = {
+    s: () => commands.send('stop'), p: () => traces.pause(!traces.paused), 1: () => traces.setWindow(2), 2: () => traces.setWindow(10), 3: () => traces.setWindow(30),
+    '+': () => traces.step(0, 0.5), '-': () => traces.step(0, 2), ArrowLeft: () => traces.step(-0.25, 1), ArrowRight: () => traces.step(0.25, 1), 0: () => traces.unzoom(),
+  };
+  addEventListener('keydown', (e) => {
+    if (e.ctrlKey || e.altKey || e.metaKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) return;
+    const does = act[e.key.length === 1 ? e.key.toLowerCase() : e.key];
+    if (!does || (e.repeat && e.key === 's')) return;
+    e.preventDefault();
+    does();
+  });
+}
+
+start();

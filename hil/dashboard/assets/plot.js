@@ -1,0 +1,148 @@
+// One figure of live traces: a uPlot with one or two y axes, its caption with the values, and calm axes.
+import { eng, unitAt, niceStep, scaleFor } from './format.js';
+import { ink } from './paper.js';
+
+const font = '11px system-ui, sans-serif';
+
+export class Plot {
+  // spec: { title, series: [{ name, label, unit, colour, dash }] }; units in order of appearance make the left and the
+  // right axis. on: { zoom(min, max), reset() }.
+  constructor(parent, spec, on) {
+    this.spec = spec;
+    this.on = on;
+    this.root = document.createElement('figure');
+    this.root.className = 'panel plot';
+    this.caption = document.createElement('figcaption');
+    this.area = document.createElement('div');
+    this.area.className = 'area';
+    this.root.append(this.caption, this.area);
+    parent.append(this.root);
+    this.view = [-10, 0];
+    this.calm = {}; // scale → range in force
+    this.build();
+    new ResizeObserver(() => this.fit()).observe(this.area);
+  }
+
+  get names() { return this.spec.series.map((s) => s.name); }
+
+  // build makes the figure for the present spec; the free trace calls it again when its choice changes.
+  build() {
+    this.u?.destroy();
+    this.u = null;
+    this.area.replaceChildren();
+    this.write();
+    const { series } = this.spec;
+    if (!series.length) {
+      const p = document.createElement('p');
+      p.className = 'muted empty';
+      p.textContent = this.spec.missing || 'this rig has no such signal';
+      this.area.append(p);
+      return;
+    }
+    const units = [...new Set(series.map((s) => s.unit))];
+    this.scaleOf = (s) => (units.indexOf(s.unit) <= 0 ? 'y' : 'y2');
+    const scales = { x: { time: false, auto: false, range: () => this.view }, y: { range: (u, a, b) => this.quiet('y', a, b) } };
+    const axis = (scale, side, unit) => ({
+      scale, side, size: 46, gap: 4, labelSize: 16, labelGap: 0, font, labelFont: font, stroke: () => ink('muted'), space: 30,
+      label: (u) => `${this.quantity(unit)} (${unitAt(this.exponent(u, scale, unit), unit) || '1'})`,
+      values: (u, splits) => splits.map((v) => String(+(v / 10 ** this.exponent(u, scale, unit)).toPrecision(6)).replace('-', '−')),
+      grid: { show: side === 3, stroke: () => ink('grid'), width: 1 },
+      ticks: { show: false },
+    });
+    const time = {
+      font, stroke: () => ink('muted'), size: 24, gap: 3, space: 56, grid: { stroke: () => ink('grid'), width: 1 }, ticks: { show: false },
+      values: (u, splits) => splits.map((v) => `${String(+v.toPrecision(6)).replace('-', '−')} s`),
+    };
+    const list = [time, axis('y', 3, units[0])];
+    if (units.length > 1) {
+      scales.y2 = { range: (u, a, b) => this.quiet('y2', a, b) };
+      list.push(axis('y2', 1, units[1]));
+    }
+    this.u = new uPlot({
+      width: Math.max(120, this.area.clientWidth), height: Math.max(80, this.area.clientHeight),
+      padding: [8, units.length > 1 ? 0 : 12, 0, 0], legend: { show: false }, scales, axes: list,
+      series: [{}, ...series.map((s) => ({
+        scale: this.scaleOf(s), stroke: () => ink(s.colour), width: s.width || 1.5, dash: s.dash, points: { show: false }, spanGaps: false,
+      }))],
+      cursor: {
+        drag: { x: true, y: false, setScale: false }, points: { size: 7 },
+        sync: { key: 'hil', setSeries: false, filters: { pub: (type) => type === 'mousemove' || type === 'mouseleave' } },
+        bind: { dblclick: () => () => { this.on.reset(); return null; } },
+      },
+      hooks: { setSelect: [(u) => this.selected(u)], setCursor: [() => this.values()] },
+    }, [[], ...series.map(() => [])], this.area);
+    if (this.data) this.draw(...this.data);
+  }
+
+  fit() {
+    const { clientWidth: w, clientHeight: h } = this.area;
+    if (this.u && w > 60 && h > 60 && (w !== this.u.width || h !== this.u.height)) this.u.setSize({ width: w, height: h });
+  }
+
+  selected(u) {
+    const { left, width } = u.select;
+    if (width < 4) return;
+    u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+    this.on.zoom(u.posToVal(left, 'x'), u.posToVal(left + width, 'x'));
+  }
+
+  // draw shows columns over x (s, relative to the newest row) within view.
+  draw(x, ys, view) {
+    this.data = [x, ys, view];
+    this.view = view;
+    if (!this.u || ys.length !== this.spec.series.length) return;
+    this.u.batch(() => {
+      this.u.setData([x, ...ys], false);
+      this.u.setScale('x', { min: view[0], max: view[1] });
+    });
+  }
+
+  // quiet ranges a y axis to round numbers and lets it shrink only when half of it is empty.
+  quiet(scale, a, b) {
+    if (a === null || b === null || !isFinite(a) || !isFinite(b)) return this.calm[scale] || [-1, 1];
+    const pad = Math.max((b - a) * 0.06, Math.abs(b) * 1e-4, Math.abs(a) * 1e-4, 1e-9);
+    const step = niceStep((b - a + 2 * pad) / 4);
+    const want = [Math.floor((a - pad) / step) * step, Math.ceil((b + pad) / step) * step];
+    const have = this.calm[scale];
+    if (have && want[0] >= have[0] && want[1] <= have[1] && want[1] - want[0] > 0.5 * (have[1] - have[0])) return have;
+    return (this.calm[scale] = want);
+  }
+
+  exponent(u, scale, unit) {
+    const { min, max } = u.scales[scale];
+    return min === null || min === undefined ? 0 : scaleFor(Math.max(Math.abs(min), Math.abs(max)), unit);
+  }
+
+  quantity(unit) {
+    return { rad: 'angle', 'rad/s': 'velocity', 'rad/s²': 'acceleration', A: 'current', V: 'voltage', 'N·m': 'torque', s: 'time', degC: 'temperature' }[unit] || 'value';
+  }
+
+  // write makes the caption: title, then one entry per trace with room for its value.
+  write() {
+    const title = document.createElement('h2');
+    title.textContent = this.spec.title;
+    const entries = this.spec.series.map((s) => {
+      const item = document.createElement('span');
+      item.className = `trace ${s.colour}${s.dash ? ' dashed' : ''}`;
+      item.title = s.name;
+      item.append(document.createTextNode(s.label + ' '), (s.cell = document.createElement('b')));
+      return item;
+    });
+    this.caption.replaceChildren(title, ...(this.spec.controls || []), ...entries);
+  }
+
+  // values writes the numbers under the cursor, or the newest.
+  values() {
+    if (!this.data || !this.u) return;
+    const { idx } = this.u.cursor;
+    this.spec.series.forEach((s, i) => {
+      const y = this.data[1][i] || [];
+      const v = idx === null || idx === undefined ? y.at(-1) : y[idx];
+      const text = v === null || v === undefined ? '–' : eng(v, s.unit);
+      if (s.cell.textContent !== text) s.cell.textContent = text;
+    });
+  }
+
+  // recolour draws again after the change between dark and light.
+  recolour() { this.u?.redraw(false, true); }
+}

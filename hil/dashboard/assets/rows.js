@@ -1,0 +1,193 @@
+// Rows is the memory of the page: the newest rows as columns of numbers, one per signal.
+//
+// Time is in seconds since the first row. A missing stretch (sequence numbers or time jump) is a row of NaN between its
+// neighbours, so that every trace is broken there instead of being drawn through data that never came.
+
+export class Rows {
+  // limit: rows kept. Columns hold a quarter more, so that old rows are dropped in large steps.
+  constructor(limit) {
+    this.limit = Math.max(1000, Math.round(limit));
+    this.size = Math.min(8192, Math.ceil(this.limit * 1.25));
+    this.forget();
+    this.received = 0; // rows taken
+    this.gaps = 0; // places where rows are missing
+    this.lost = 0; // rows missing, by sequence number
+  }
+
+  forget() {
+    this.n = 0;
+    this.base = 0; // epoch s of t = 0
+    this.seq = NaN;
+    this.sparse = false; // the newest row was picked out of the stream
+    this.stride = 1; // sequence numbers from row to row
+    this.period = 0; // s from row to row
+    this.t = new Float64Array(this.size);
+    this.columns = new Map(); // name → Float32Array
+  }
+
+  get last() { return this.n ? this.t[this.n - 1] : 0; } // s
+  get first() { return this.n ? this.t[0] : 0; }
+
+  // push takes a batch, oldest row first. sparse: rows are picked out of the stream (state, polling), so jumps of the
+  // sequence are no loss.
+  push(batch, sparse = false) {
+    this.learn(batch);
+    for (const row of batch) {
+      const stamp = row.timestamp;
+      if (typeof stamp !== 'number' || !isFinite(stamp)) continue;
+      if (this.n && stamp - this.base < this.last - 1) this.forget(); // the clock was set back: start anew
+      if (!this.n) this.base = stamp;
+      const t = stamp - this.base;
+      if (this.n && t <= this.last) continue; // a repetition
+      if (this.n) this.breakAt(row.seq, t, sparse);
+      this.append(t, row);
+      this.seq = row.seq;
+      this.sparse = sparse;
+      this.received++;
+    }
+  }
+
+  // learn finds out how far apart rows are, in sequence numbers and time.
+  learn(batch) {
+    if (batch.length < 3) return;
+    let stride = Infinity, period = Infinity;
+    for (let i = 1; i < batch.length; i++) {
+      const ds = batch[i].seq - batch[i - 1].seq, dt = batch[i].timestamp - batch[i - 1].timestamp;
+      if (ds > 0 && ds < stride) stride = ds;
+      if (dt > 0 && dt < period) period = dt;
+    }
+    if (isFinite(stride)) this.stride = stride;
+    if (isFinite(period)) this.period = this.period ? Math.min(period, 2 * this.period) : period;
+  }
+
+  breakAt(seq, t, sparse) {
+    const jump = seq - this.seq;
+    const missing = !sparse && !this.sparse && jump > 1.5 * this.stride ? Math.round(jump / this.stride) - 1 : 0;
+    const silence = t - this.last > (sparse || this.sparse ? 1.5 : this.period > 0 ? 3.5 * this.period : Infinity);
+    const restart = jump < 0; // a new incarnation of the loop counts from 1 again
+    if (!missing && !silence && !restart) return;
+    this.lost += missing;
+    this.gaps++;
+    this.append((this.last + t) / 2, {});
+  }
+
+  append(t, row) {
+    if (this.n === this.size) this.makeRoom();
+    const i = this.n++;
+    this.t[i] = t;
+    for (const name in row) {
+      const v = row[name];
+      if (typeof v !== 'number' || name === 'timestamp' || name === 'seq') continue;
+      let col = this.columns.get(name);
+      if (!col) this.columns.set(name, (col = new Float32Array(this.size).fill(NaN)));
+      col[i] = v;
+    }
+  }
+
+  // makeRoom grows the columns up to their limit, then drops the oldest rows.
+  makeRoom() {
+    const full = Math.ceil(this.limit * 1.25);
+    if (this.size < full) {
+      const size = Math.min(full, this.size * 2);
+      const t = new Float64Array(size);
+      t.set(this.t);
+      this.t = t;
+      for (const [name, old] of this.columns) {
+        const col = new Float32Array(size).fill(NaN);
+        col.set(old);
+        this.columns.set(name, col);
+      }
+      this.size = size;
+      return;
+    }
+    const from = this.n - this.limit;
+    this.t.copyWithin(0, from, this.n);
+    for (const col of this.columns.values()) {
+      col.copyWithin(0, from, this.n);
+      col.fill(NaN, this.limit);
+    }
+    this.n = this.limit;
+  }
+
+  // still is a copy that no longer changes: what a paused page looks at.
+  still() {
+    const copy = Object.create(Rows.prototype);
+    Object.assign(copy, this);
+    copy.t = this.t.slice(0, this.n);
+    copy.columns = new Map([...this.columns].map(([name, col]) => [name, col.slice(0, this.n)]));
+    return copy;
+  }
+
+  newest(name) {
+    const col = this.columns.get(name);
+    return col && this.n ? col[this.n - 1] : NaN;
+  }
+
+  // at finds the first row with t ≥ x.
+  at(x) {
+    let lo = 0, hi = this.n;
+    while (lo < hi) {
+      const mid = (lo + hi) >> 1;
+      if (this.t[mid] < x) lo = mid + 1; else hi = mid;
+    }
+    return lo;
+  }
+
+  // view cuts out [t0, t1] for drawing: every row while there are few, else smallest and largest value of each of about
+  // `buckets` equal spans, so that no spike is lost. Spans start at multiples of their length, so a scrolling trace does
+  // not shimmer. Times come back relative to `origin`.
+  view(names, t0, t1, buckets, origin) {
+    const from = Math.max(0, this.at(t0) - 1), to = Math.min(this.n, this.at(t1) + 1);
+    const cols = names.map((name) => this.columns.get(name));
+    if (to - from <= 2 * buckets) return this.every(cols, from, to, origin);
+
+    // borders of the spans, by row
+    const span = (t1 - t0) / buckets, borders = [];
+    let current = NaN;
+    for (let i = from; i < to; i++) {
+      const b = Math.floor(this.t[i] / span);
+      if (b !== current) { borders.push(i); current = b; }
+    }
+    borders.push(to);
+
+    const x = [], ys = cols.map(() => []);
+    for (let k = 0; k + 1 < borders.length; k++) {
+      const a = borders[k], b = borders[k + 1];
+      x.push(this.t[a] - origin);
+      const two = b - a > 1;
+      if (two) x.push(this.t[b - 1] - origin);
+      cols.forEach((col, j) => extremes(col, a, b, two, ys[j]));
+    }
+    return { x, ys };
+  }
+
+  every(cols, from, to, origin) {
+    const x = [], ys = cols.map(() => []);
+    for (let i = from; i < to; i++) {
+      x.push(this.t[i] - origin);
+      cols.forEach((col, j) => ys[j].push(col && col[i] === col[i] ? col[i] : null));
+    }
+    return { x, ys };
+  }
+}
+
+// extremes appends smallest and largest value of col[a..b) in the order in which they came; a span that holds a break
+// ends in null, so the trace is open there.
+function extremes(col, a, b, two, out) {
+  let lo = Infinity, hi = -Infinity, iLo = -1, iHi = -1, broken = !col;
+  for (let i = a; col && i < b; i++) {
+    const v = col[i];
+    if (v !== v) { broken = true; continue; }
+    if (v < lo) { lo = v; iLo = i; }
+    if (v > hi) { hi = v; iHi = i; }
+  }
+  if (iLo < 0) {
+    out.push(null);
+    if (two) out.push(null);
+  } else if (!two) {
+    out.push(lo);
+  } else {
+    out.push(iLo <= iHi ? lo : hi);
+    out.push(broken ? null : iLo <= iHi ? hi : lo);
+  }
+}

@@ -1,0 +1,160 @@
+// All live traces: which signals are drawn where, the window, pause and zoom. Every figure shows the same stretch of time.
+import { Plot } from './plot.js';
+
+// Each figure takes the signals that this rig has: by name, else the first with the unit in the block.
+const figures = [
+  { title: 'Position', want: [['est.position', 'estimate', 'c1'], ['ref.position', 'reference', 'c2', [6, 4]]], or: ['measured', 'rad', 'measured'] },
+  { title: 'Velocity', want: [['est.velocity', 'estimate', 'c1'], ['ref.velocity', 'reference', 'c2', [6, 4]]], or: ['measured', 'rad/s', 'measured'] },
+  { title: 'Current and voltage', want: [['motor.current', 'current', 'c1'], ['drive.voltage', 'voltage', 'c2']], or: ['measured', 'A', 'current'] },
+  { title: 'Friction torque', want: [['est.friction', 'estimate', 'c1'], ['model.friction', 'model', 'c2', [6, 4]], ['comp.friction', 'compensation', 'c3', [2, 3]]] },
+  { title: 'Tracking error', want: [['ctl.error', 'reference − estimate', 'c1']] },
+];
+const shortest = 0.005; // s, closest zoom
+
+export class Traces {
+  constructor(info, rows, counters) {
+    this.info = info;
+    this.rows = rows;
+    this.counters = counters;
+    this.window = 10; // s
+    this.zoom = null; // [from, to] in s before the end, when zoomed
+    this.still = null; // rows looked at while paused
+    this.pausedByZoom = false;
+    this.signals = new Map(info.channels.map((c) => [c.name, c]));
+    const on = { zoom: (a, b) => this.zoomTo(a, b), reset: () => this.unzoom() };
+    const parent = document.getElementById('plots');
+    this.plots = figures.map((f) => new Plot(parent, this.resolve(f), on));
+    this.free = new Plot(parent, this.freeSpec(), on);
+    this.plots.push(this.free);
+    this.buttons();
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.plots.forEach((p) => p.recolour()));
+  }
+
+  resolve({ title, want, or }) {
+    const series = [];
+    for (const [name, label, colour, dash] of want) {
+      const c = this.signals.get(name);
+      if (c) series.push({ name, label, unit: c.unit, colour, dash });
+    }
+    if (or && !series.some((s) => s.unit === or[1])) {
+      const c = this.info.channels.find((k) => k.block === or[0] && k.unit === or[1]);
+      if (c) series.unshift({ name: c.name, label: or[2], unit: c.unit, colour: 'c1' });
+    }
+    return { title, series };
+  }
+
+  // freeSpec is the figure whose two traces are chosen from all signals of the rig.
+  freeSpec() {
+    const preferred = ['motor.temperature', 'model.bristle', 'link.age', 'rls.Fc'];
+    const first = preferred.find((n) => this.signals.has(n)) || this.info.channels[0]?.name || '';
+    const spec = { title: 'Free choice', series: [], missing: 'choose a signal' };
+    spec.controls = ['c1', 'c2'].map((colour, i) => {
+      const select = document.createElement('select');
+      select.className = colour;
+      select.setAttribute('aria-label', i ? 'second signal' : 'first signal');
+      select.append(new Option('none', ''));
+      for (const block of ['measured', 'estimated', 'model', 'command']) {
+        const group = document.createElement('optgroup');
+        group.label = block;
+        for (const c of this.info.channels) if (c.block === block) group.append(new Option(`${c.name}${c.unit ? ' / ' + c.unit : ''}`, c.name));
+        if (group.children.length) select.append(group);
+      }
+      const loop = document.createElement('optgroup');
+      loop.label = 'loop';
+      for (const name of ['late_us', 'busy_us']) loop.append(new Option(`${name.slice(0, 4)} / µs`, name));
+      select.append(loop);
+      select.value = i ? '' : first;
+      select.addEventListener('change', () => { this.choose(spec); this.free.calm = {}; this.free.data = null; this.free.build(); this.draw(); });
+      return select;
+    });
+    this.choose(spec);
+    return spec;
+  }
+
+  choose(spec) {
+    spec.series = spec.controls.filter((s) => s.value).map((s) => ({
+      name: s.value, label: '', colour: s.className, unit: this.signals.get(s.value)?.unit ?? 'µs', width: 1.5,
+    }));
+  }
+
+  buttons() {
+    this.pauseButton = document.getElementById('pause');
+    this.unzoomButton = document.getElementById('unzoom');
+    this.held = document.getElementById('held');
+    this.windowButtons = [...document.querySelectorAll('[data-window]')];
+    this.pauseButton.addEventListener('click', () => this.pause(!this.still));
+    this.unzoomButton.addEventListener('click', () => this.unzoom());
+    for (const b of this.windowButtons) b.addEventListener('click', () => this.setWindow(Number(b.dataset.window)));
+  }
+
+  get paused() { return this.still !== null; }
+  get source() { return this.still || this.rows; }
+  get view() { return this.zoom || [-this.window, 0]; }
+
+  setWindow(s) {
+    this.window = s;
+    this.zoom = null;
+    for (const b of this.windowButtons) b.setAttribute('aria-pressed', String(Number(b.dataset.window) === s));
+    this.reflect();
+  }
+
+  // pause looks at a copy; rows go on arriving, up to the limit of the buffer.
+  pause(on, byZoom = false) {
+    this.still = on ? this.rows.still() : null;
+    this.pausedByZoom = on && byZoom;
+    if (!on) this.zoom = null;
+    this.reflect();
+  }
+
+  zoomTo(a, b) {
+    if (!this.paused) this.pause(true, true);
+    const oldest = this.still.first - this.still.last;
+    const length = Math.min(Math.max(b - a, shortest), -oldest);
+    const from = Math.min(Math.max((a + b) / 2 - length / 2, oldest), -length);
+    this.zoom = [from, from + length];
+    this.reflect();
+  }
+
+  unzoom() {
+    this.zoom = null;
+    if (this.pausedByZoom) this.pause(false); else this.reflect();
+  }
+
+  // step moves and zooms with the keyboard: by is the share of the view to move, times the change of its length.
+  step(by, times) {
+    const [a, b] = this.view, mid = (a + b) / 2 + by * (b - a), length = (b - a) * times;
+    this.zoomTo(mid - length / 2, mid + length / 2);
+  }
+
+  reflect() {
+    this.pauseButton.setAttribute('aria-pressed', String(this.paused));
+    this.pauseButton.textContent = this.paused ? 'Resume' : 'Pause';
+    this.unzoomButton.disabled = !this.zoom;
+    document.getElementById('plots').classList.toggle('paused', this.paused);
+    this.draw();
+  }
+
+  // tell says what the page holds beyond the picture.
+  tell() {
+    const held = this.rows.last - this.rows.first;
+    this.held.textContent = this.paused
+      ? `paused ${(this.rows.base + this.rows.last - this.still.base - this.still.last).toFixed(0)} s ago, ${held.toFixed(0)} s kept` + (this.rows.n >= this.rows.limit ? ' (full: oldest go)' : '')
+      : this.rows.gaps ? `${this.rows.gaps} gap${this.rows.gaps > 1 ? 's' : ''} drawn open` : '';
+  }
+
+  draw() {
+    const source = this.source, view = this.view, end = source.last;
+    if (!source.n) return;
+    const width = Math.max(...this.plots.map((p) => p.u?.width || 0), 300);
+    const names = this.plots.flatMap((p) => p.names);
+    const { x, ys } = source.view(names, end + view[0], end + view[1], Math.round(width * 0.8), end);
+    let k = 0;
+    for (const p of this.plots) p.draw(x, ys.slice(k, (k += p.names.length)), view);
+    this.counters.frames++;
+  }
+
+  values() {
+    for (const p of this.plots) p.values();
+    this.tell();
+  }
+}

@@ -1,0 +1,136 @@
+package dashboard
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+
+	"hilrig/hil"
+)
+
+// commands the page knows; true: takes energy out of the rig, so anybody who sees the page may send it.
+var commands = map[string]bool{
+	"stop": true, "hold": true, "estop": true,
+	"arm": false, "run": false, "reset": false, "set": false,
+}
+
+// commandBody is what POST /api/cmd/<name> takes; all of it may be missing.
+type commandBody struct {
+	ID  string             `json:"id"`  // chosen by the sender, comes back in the reply
+	Set map[string]float64 `json:"set"` // for "set": parameter → value in SI
+}
+
+// postCommand carries one command to the tick and answers with hil.Reply:
+// 200 taken, 400 not understood, 403 not from here, 409 refused by the guard, 503 busy.
+func (s *Server) postCommand(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("name")
+	safe, known := commands[name]
+	body, bad := readCommand(w, r)
+	reply := func(status int, format string, args ...any) {
+		writeReply(w, status, hil.Reply{ID: body.ID, Error: fmt.Sprintf(format, args...)})
+	}
+
+	// may this sender ask for this?
+	switch {
+	case r.Header.Get("X-Hil") != "1":
+		reply(http.StatusForbidden, "commands need the header X-Hil: 1")
+		return
+	case !known:
+		reply(http.StatusBadRequest, "unknown command %q, want arm, run, hold, stop, reset, estop or set", name)
+		return
+	case s.opt.Command == nil:
+		reply(http.StatusForbidden, "this page only shows; it has no way to command the rig")
+		return
+	}
+	if !safe {
+		if why := s.refusal(r); why != "" {
+			reply(http.StatusForbidden, "%s", why)
+			return
+		}
+		// a bad body never keeps a stop from being carried, but nothing else may be guessed
+		if bad != nil {
+			reply(http.StatusBadRequest, "command %s: %v", name, bad)
+			return
+		}
+		if name == "set" && len(body.Set) == 0 {
+			reply(http.StatusBadRequest, `command set: no parameters, want {"set": {"name": value}}`)
+			return
+		}
+		select {
+		case s.busy <- struct{}{}:
+			defer func() { <-s.busy }()
+		default:
+			reply(http.StatusServiceUnavailable, "too many commands under way, try again")
+			return
+		}
+	}
+
+	// a browser that goes away must not take its stop back, so the command outlives the request
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), commandTime)
+	defer cancel()
+	if body.ID == "" {
+		body.ID = rand.Text()[:12]
+	}
+	if name != "set" {
+		body.Set = nil
+	}
+	got := s.opt.Command(ctx, hil.Command{Name: name, ID: body.ID, From: "web", Set: body.Set})
+	got.ID = body.ID
+	s.log.Info("command from the page", "command", name, "from", r.RemoteAddr, "ok", got.OK, "error", got.Error)
+	if !got.OK {
+		if got.Error == "" {
+			got.Error = "refused without a reason"
+		}
+		writeReply(w, http.StatusConflict, got)
+		return
+	}
+	writeReply(w, http.StatusOK, got)
+}
+
+// refusal says why this client may not arm, run, reset or set; "" if it may.
+func (s *Server) refusal(r *http.Request) string {
+	switch {
+	case s.opt.Command == nil:
+		return "this page only shows; it has no way to command the rig"
+	case !s.opt.AllowCommands:
+		return "the page may only stop: web.commands is off"
+	case !onThisMachine(r):
+		return "from another machine the page may only stop; open it on the machine of the rig"
+	}
+	return ""
+}
+
+// readCommand decodes the body; an empty one is fine.
+func readCommand(w http.ResponseWriter, r *http.Request) (body commandBody, err error) {
+	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, commandBytes))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&body); err != nil && !errors.Is(err, io.EOF) {
+		return commandBody{}, fmt.Errorf(`body is not {"id": "…", "set": {"name": value}}: %w`, err)
+	}
+	if d.More() {
+		return body, errors.New("more than one JSON value in the body")
+	}
+	if len(body.ID) > 64 {
+		return commandBody{}, errors.New("id longer than 64 bytes")
+	}
+	if len(body.Set) > hil.MaxParams {
+		return body, fmt.Errorf("%d parameters, at most %d", len(body.Set), hil.MaxParams)
+	}
+	for name, v := range body.Set {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return body, fmt.Errorf("parameter %s is not finite", name)
+		}
+	}
+	return body, nil
+}
+
+func writeReply(w http.ResponseWriter, status int, r hil.Reply) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(r)
+}

@@ -1,0 +1,91 @@
+package dashboard
+
+import (
+	"encoding/json"
+	"math"
+	"net/http"
+	"time"
+
+	"hilrig/engine"
+)
+
+// infoJSON is /api/info: all that the page must know before the first message.
+type infoJSON struct {
+	Rig        string             `json:"rig"`
+	Version    string             `json:"version"`
+	ConfigHash string             `json:"config_hash,omitempty"`
+	Start      time.Time          `json:"start"`
+	RateHz     float64            `json:"rate_hz"`
+	DryRun     bool               `json:"dry_run"`
+	Note       string             `json:"note,omitempty"`
+	Topics     string             `json:"topics"` // "hil/demo": prefix of all topics
+	Channels   []channelJSON      `json:"channels"`
+	Model      map[string]float64 `json:"model"`           // SI
+	Truth      map[string]float64 `json:"truth,omitempty"` // SI, virtual rig only
+	MQTT       *mqttJSON          `json:"mqtt"`            // null: no broker a browser can reach; poll
+	Commands   commandsJSON       `json:"commands"`
+}
+
+type channelJSON struct {
+	Name  string `json:"name"`
+	Unit  string `json:"unit"`
+	Block string `json:"block"` // measured, estimated, model, command
+}
+
+type mqttJSON struct {
+	URL      string `json:"url,omitempty"` // "": /mqtt on this server
+	User     string `json:"user"`
+	Password string `json:"password,omitempty"`
+}
+
+// commandsJSON says what this very client may do.
+type commandsJSON struct {
+	Stop   bool   `json:"stop"`
+	All    bool   `json:"all"`
+	Reason string `json:"reason,omitempty"` // why not all
+}
+
+// describe turns the options into what the page reads.
+func describe(opt *Options) infoJSON {
+	in := &opt.Info
+	out := infoJSON{
+		Rig: in.Schema.Rig, Version: in.Version, ConfigHash: in.ConfigHash, Start: in.Start, RateHz: in.Schema.Rate,
+		DryRun: in.DryRun, Note: in.Note, Topics: opt.Prefix + "/" + in.Schema.Rig,
+		Channels: []channelJSON{}, Model: finite(opt.Model), Truth: finite(opt.Truth),
+	}
+	for _, b := range []struct {
+		name    string
+		signals []engine.Signal
+	}{{"measured", in.Schema.Meas}, {"estimated", in.Schema.Est}, {"model", in.Schema.Model}, {"command", in.Schema.Cmd}} {
+		for _, s := range b.signals {
+			out.Channels = append(out.Channels, channelJSON{s.Name, s.Unit, b.name})
+		}
+	}
+	if opt.MQTT != nil || opt.BrokerURL != "" {
+		out.MQTT = &mqttJSON{User: opt.User, Password: opt.Password}
+		if opt.MQTT == nil {
+			out.MQTT.URL = opt.BrokerURL
+		}
+	}
+	return out
+}
+
+// finite leaves out what JSON cannot carry.
+func finite(m map[string]float64) map[string]float64 {
+	out := make(map[string]float64, len(m))
+	for k, v := range m {
+		if !math.IsNaN(v) && !math.IsInf(v, 0) {
+			out[k] = v
+		}
+	}
+	return out
+}
+
+// getInfo serves the description, with what the asking client may command.
+func (s *Server) getInfo(w http.ResponseWriter, r *http.Request) {
+	out := s.info
+	out.Commands = commandsJSON{Stop: s.opt.Command != nil, Reason: s.refusal(r)}
+	out.Commands.All = out.Commands.Reason == ""
+	w.Header().Set("Content-Type", "application/json")
+	json.NewEncoder(w).Encode(out)
+}

@@ -1,0 +1,325 @@
+package dashboard_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"hilrig/hil"
+)
+
+var shots = flag.String("shots", "", "folder for screenshots of the page in all its sizes; empty: none")
+
+// browser opens one headless Chromium, or skips.
+func browser(t *testing.T) context.Context {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("needs a browser for ten seconds; run without -short")
+	}
+	path := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
+		if p, err := exec.LookPath(name); err == nil {
+			path = p
+			break
+		}
+	}
+	if path == "" {
+		t.Skip("no chromium on this machine; install it (apt install chromium) to test the page")
+	}
+	opts := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1440, 900),
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-background-networking", true))
+	actx, cancelA := chromedp.NewExecAllocator(context.Background(), opts...)
+	t.Cleanup(cancelA)
+	ctx, cancel := chromedp.NewContext(actx)
+	t.Cleanup(cancel)
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatalf("start %s: %v", path, err)
+	}
+	return ctx
+}
+
+// tab drives one page.
+type tab struct {
+	*testing.T
+	ctx context.Context
+}
+
+func eval[V any](p tab, js string) V {
+	p.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, 20*time.Second)
+	defer cancel()
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[V](js))
+	if err != nil {
+		p.Fatalf("evaluate %s: %v", js, err)
+	}
+	return v
+}
+
+// until waits for a condition in the page.
+func (p tab) until(js string) {
+	p.Helper()
+	for begun := time.Now(); ; time.Sleep(30 * time.Millisecond) {
+		if eval[bool](p, "Boolean("+js+")") {
+			return
+		}
+		if time.Since(begun) > 15*time.Second {
+			p.Fatalf("not within 15 s: %s\nbanner %q, link %q, mode %q", js, p.text("banner"), p.text("link"), p.text("mode"))
+		}
+	}
+}
+
+func (p tab) do(steps ...chromedp.Action[chromedp.Void]) {
+	p.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, 20*time.Second)
+	defer cancel()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		p.Fatal(err)
+	}
+}
+
+func (p tab) text(id string) string {
+	p.Helper()
+	return eval[string](p, fmt.Sprintf("document.getElementById(%q).textContent", id))
+}
+
+// inked counts the pixels of a canvas that differ from its corner's transparent ground, and a sum that changes when it does.
+func (p tab) inked(selector string) (n int, sum float64) {
+	p.Helper()
+	v := eval[[]float64](p, fmt.Sprintf(`(() => { const c = document.querySelector(%q), d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
+		let n = 0, s = 0; for (let i = 3; i < d.length; i += 4) if (d[i]) { n++; s = (s * 31 + i * (1 + d[i - 3])) %% 9007199; } return [n, s]; })()`, selector))
+	return int(v[0]), v[1]
+}
+
+const trace = "#plots figure:nth-child(2) canvas" // velocity
+
+// The page shows a running rig: curves move, buttons act, pause and zoom work, figures fill.
+func TestPage(t *testing.T) {
+	ctx := browser(t)
+	r := newRig(t, true)
+	p := tab{t, ctx}
+
+	// what the page writes to the console or throws is a failure
+	var mu sync.Mutex
+	var complaints []string
+	thrown := chromedp.Events(ctx, runtime.ExceptionThrown)
+	go func() {
+		for ev, err := range thrown {
+			if err != nil {
+				return
+			}
+			mu.Lock()
+			complaints = append(complaints, fmt.Sprint(ev.ExceptionDetails.Text, ev.ExceptionDetails.Exception))
+			mu.Unlock()
+		}
+	}()
+	p.do(chromedp.Navigate(r.url))
+	p.until("window.hil && hil.counters.batches > 5 && hil.link() === 'live'")
+
+	// mode and buttons: ready → armed → run, by the mouse
+	p.until("document.getElementById('mode').textContent === 'READY'")
+	if eval[bool](p, "!document.getElementById('cmd-run').disabled") {
+		t.Error("Run can be pressed in READY")
+	}
+	p.do(chromedp.Click(chromedp.CSS("#cmd-arm")))
+	p.until("document.getElementById('mode').dataset.mode === 'armed'")
+	if got := p.text("answer"); got != "Arm: taken" {
+		t.Errorf("answer to Arm is %q", got)
+	}
+	p.do(chromedp.Click(chromedp.CSS("#cmd-run")))
+	p.until("hil.mode() === 'run'")
+
+	// the curve moves and the counter rises
+	batches := eval[float64](p, "hil.counters.batches")
+	n1, s1 := p.inked(trace)
+	p.until(fmt.Sprintf("hil.counters.batches > %g + 10 && hil.counters.frames > 10", batches))
+	n2, s2 := p.inked(trace)
+	if n1 < 500 || n2 < 500 || s1 == s2 {
+		t.Errorf("velocity trace: %d and %d pixels drawn, sums %g and %g; want a moving curve", n1, n2, s1, s2)
+	}
+	if lost := eval[float64](p, "hil.rows.lost"); lost != 0 {
+		t.Errorf("%g rows lost on the way to the page", lost)
+	}
+
+	// histogram, table and friction curve fill
+	p.until("hil.counters.health >= 2 && hil.counters.estimates >= 2 && hil.curveSamples() > 2000")
+	for _, id := range []string{"#lateness", "#curve"} {
+		if n, _ := p.inked(id); n < 1500 {
+			t.Errorf("canvas %s: %d pixels drawn", id, n)
+		}
+	}
+	if n := eval[int](p, "document.querySelectorAll('#params tr').length"); n != 4 {
+		t.Errorf("%d rows of parameters, want 4", n)
+	}
+	for _, want := range []string{"J inertia", "×10⁻⁶\u202fkg·m²", "±", "mN·m"} {
+		if got := p.text("params"); !strings.Contains(strings.ReplaceAll(got, " kg", "\u202fkg"), want) {
+			t.Errorf("parameters %q lack %q", got, want)
+		}
+	}
+	if !eval[bool](p, "document.getElementById('unexcited').hidden") {
+		t.Error("the estimator is called frozen while the rig runs")
+	}
+	if got := p.text("late_p50"); got == "–" || got == "" {
+		t.Errorf("late p50 is %q", got)
+	}
+	if got := p.text("events"); !strings.Contains(got, "mode armed → run") {
+		t.Errorf("events %q lack the change to run", got)
+	}
+	shoot(p)
+
+	// a gap in the sequence is counted and drawn open
+	r.with(func() { r.drop = 100 })
+	p.until("hil.rows.lost === 100 && hil.rows.gaps === 1")
+
+	// pause freezes the picture while rows go on arriving
+	p.do(chromedp.Click(chromedp.CSS("#pause")))
+	_, s1 = p.inked(trace)
+	kept := eval[float64](p, "hil.rows.received")
+	p.until(fmt.Sprintf("hil.rows.received > %g + 400", kept))
+	if _, s2 = p.inked(trace); s1 != s2 {
+		t.Error("the trace moves while paused")
+	}
+
+	// dragging zooms all traces, double-click gives the window back
+	box := eval[[]float64](p, "(() => { const b = document.querySelector('#plots figure:nth-child(2) .u-over').getBoundingClientRect(); return [b.x, b.y, b.width, b.height]; })()")
+	y := box[1] + box[3]/2
+	p.do(
+		chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, box[0]+0.5*box[2], y),
+		chromedp.MouseEvent(input.DispatchMouseEventTypeMousePressed, box[0]+0.5*box[2], y, chromedp.ButtonLeft, chromedp.ClickCount(1)),
+		chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, box[0]+0.6*box[2], y, chromedp.ButtonLeft),
+		chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, box[0]+0.75*box[2], y, chromedp.ButtonLeft),
+		chromedp.MouseEvent(input.DispatchMouseEventTypeMouseReleased, box[0]+0.75*box[2], y, chromedp.ButtonLeft, chromedp.ClickCount(1)),
+	)
+	p.until("hil.view()[1] - hil.view()[0] < 9")
+	if v := eval[[]float64](p, "hil.view()"); v[0] < -5.2 || v[0] > -4.8 || v[1] < -2.7 || v[1] > -2.3 {
+		t.Errorf("dragged from the middle to three quarters of 10 s, view is %v, want about [-5, -2.5]", v)
+	}
+	p.do(chromedp.DoubleClick(chromedp.CSS("#plots figure:nth-child(2) .u-over")))
+	p.until("hil.view()[0] === -10 && hil.paused()")
+	p.do(chromedp.Click(chromedp.CSS("#pause")), chromedp.Click(chromedp.CSS("[data-window='2']")))
+	p.until("hil.view()[0] === -2 && !hil.paused()")
+
+	// stop is posted, taken and acknowledged
+	p.do(chromedp.Click(chromedp.CSS("#cmd-stop")))
+	p.until("document.getElementById('mode').textContent === 'READY'")
+	if got := p.text("answer"); got != "Stop: taken" {
+		t.Errorf("answer to Stop is %q", got)
+	}
+	r.with(func() {
+		last := r.commands[len(r.commands)-1]
+		if last.Name != "stop" || last.From != "web" || !strings.HasPrefix(last.ID, "page-") {
+			t.Errorf("the rig got %+v, want a stop from web with the page's id", last)
+		}
+	})
+	p.until("!document.getElementById('unexcited').hidden")
+
+	// a refusal is shown: the mode changes behind the page's back
+	eval[any](p, "document.getElementById('cmd-run').disabled = false")
+	p.do(chromedp.Click(chromedp.CSS("#cmd-run")))
+	p.until("document.getElementById('answer').textContent.startsWith('Run refused: run is not possible in ready')")
+
+	// silence is announced and taken back
+	r.with(func() { r.silent = true })
+	p.until("!document.getElementById('banner').hidden && /No data for \\d+ s/.test(document.getElementById('banner').textContent)")
+	r.with(func() { r.silent = false })
+	p.until("document.getElementById('banner').hidden")
+
+	mu.Lock()
+	defer mu.Unlock()
+	for _, c := range complaints {
+		t.Errorf("exception in the page: %s", c)
+	}
+	if eval[bool](p, "performance.getEntriesByType('resource').some((e) => !e.name.startsWith(location.origin))") {
+		t.Error("the page asked for something beyond its server")
+	}
+}
+
+// The page lives through the loss of its broker: it says so, shows the newest state by polling, and comes back.
+func TestPageReconnects(t *testing.T) {
+	ctx := browser(t)
+	r := newRig(t, true)
+	p := tab{t, ctx}
+	p.do(chromedp.Navigate(r.url))
+	p.until("window.hil && hil.link() === 'live' && hil.counters.batches > 5")
+
+	// the WebSocket is refused and the connection cut: nobody at /mqtt
+	r.refused.Store(true)
+	r.with(func() {
+		for _, cut := range r.cut {
+			cut()
+		}
+	})
+	p.until("hil.link() === 'lost' && hil.counters.polls > 1 && /no broker/.test(document.getElementById('banner').textContent)")
+	r.with(func() { r.mode = hil.Trip })
+	p.until("hil.mode() === 'trip'")
+
+	// it comes back by itself
+	r.refused.Store(false)
+	p.until("hil.link() === 'live'")
+	batches := eval[float64](p, "hil.counters.batches")
+	p.until(fmt.Sprintf("hil.counters.batches > %g + 5", batches))
+	p.until("document.getElementById('banner').hidden")
+}
+
+// Without a broker that browsers can reach, the page polls.
+func TestPagePolls(t *testing.T) {
+	ctx := browser(t)
+	r := newRig(t, false)
+	r.with(func() { r.mode = hil.Run })
+	p := tab{t, ctx}
+	p.do(chromedp.Navigate(r.url))
+	p.until("window.hil && hil.counters.polls > 5 && hil.mode() === 'run' && hil.counters.frames > 5 && hil.counters.health > 0")
+	if n, _ := p.inked(trace); n < 300 {
+		t.Errorf("velocity trace from polling: %d pixels", n)
+	}
+	if got := eval[float64](p, "hil.rows.lost + hil.rows.gaps"); got != 0 {
+		t.Errorf("polling counts %g losses and gaps", got)
+	}
+}
+
+// shoot saves the page in all sizes and both lights, for people to look at.
+func shoot(p tab) {
+	if *shots == "" {
+		return
+	}
+	time.Sleep(6 * time.Second) // let figures fill
+	for _, scheme := range []string{"dark", "light"} {
+		for _, size := range [][2]int64{{1440, 900}, {1024, 768}, {390, 844}} {
+			media := func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
+				_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+					Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+				return chromedp.Void{}, err
+			}
+			p.do(media, chromedp.EmulateViewport(size[0], size[1]), chromedp.Sleep(time.Second))
+			name := fmt.Sprintf("page-%dx%d-%s", size[0], size[1], scheme)
+			save(p, name+".png", chromedp.CaptureScreenshot())
+			if size[0] < 1200 {
+				save(p, name+"-whole.png", chromedp.FullScreenshot(100))
+			}
+		}
+	}
+	p.do(chromedp.EmulateViewport(1440, 900))
+}
+
+func save(p tab, name string, take chromedp.Action[[]byte]) {
+	png, err := chromedp.Run(p.ctx, take)
+	if err != nil {
+		p.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(*shots, name), png, 0o644); err != nil {
+		p.Fatal(err)
+	}
+}

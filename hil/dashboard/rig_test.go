@@ -1,0 +1,243 @@
+package dashboard_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"hilrig/engine"
+	"hilrig/hil"
+	"hilrig/hil/dashboard"
+	"hilrig/hil/sink"
+)
+
+// A rig for the page: rows of a plausible motor at 1 kHz go through the real publisher and the real broker to the page.
+// Only the loop itself is played here; the daemon end to end is tested in cmd/hil.
+
+var truth = map[string]float64{"J": 2.4e-4, "Fc": 0.020, "Fs": 0.031, "vs": 0.8, "sigma2": 1.1e-3, "offset": 0.001}
+
+type rig struct {
+	info    hil.Info
+	server  *dashboard.Server
+	pub     *sink.Publisher
+	metrics *sink.Metrics
+	url     string
+	refused atomic.Bool // nobody answers at /mqtt
+
+	mu       sync.Mutex
+	rows     []hil.Row // not yet taken by the publisher
+	made     uint64    // rows made so far
+	drop     int       // rows to lose, to make a gap
+	silent   bool      // no rows at all
+	mode     hil.Mode
+	phase    float64 // s of motion so far
+	rng      *rand.Rand
+	commands []hil.Command
+	cut      []context.CancelFunc // end the WebSockets of /mqtt
+}
+
+func schema() hil.Schema {
+	sig := func(pairs ...string) (out []engine.Signal) {
+		for i := 0; i < len(pairs); i += 2 {
+			out = append(out, engine.Signal{Name: pairs[i], Unit: pairs[i+1]})
+		}
+		return out
+	}
+	return hil.Schema{
+		Rig: "bench", Rate: 1000,
+		Meas: sig("motor.angle", "rad", "motor.current", "A", "motor.temperature", "degC", "drive.status", "", "link.age", "s"),
+		Est: sig("est.position", "rad", "est.velocity", "rad/s", "est.current", "A", "est.friction", "N·m",
+			"rls.J", "kg·m²", "rls.Fv", "N·m·s/rad", "rls.Fc", "N·m", "rls.off", "N·m",
+			"rls.J_se", "kg·m²", "rls.Fv_se", "N·m·s/rad", "rls.Fc_se", "N·m", "rls.off_se", "N·m", "rls.windows", "", "rls.cond", ""),
+		Model: sig("ref.position", "rad", "ref.velocity", "rad/s", "ref.acceleration", "rad/s²", "ctl.error", "rad", "ctl.torque", "N·m",
+			"comp.friction", "N·m", "model.friction", "N·m", "model.bristle", "rad", "guard.i2t", ""),
+		Cmd: sig("drive.voltage", "V", "drive.enable", ""),
+	}
+}
+
+// newRig starts broker, publisher and page, and rows that flow until the test ends.
+func newRig(t *testing.T, withBroker bool) *rig {
+	t.Helper()
+	s := schema()
+	r := &rig{mode: hil.Ready, rng: rand.New(rand.NewPCG(1, 2)), metrics: sink.NewMetrics(sink.MetricsOptions{})}
+	r.info = hil.Info{Version: "v0.0.0-test", ConfigHash: "0123abcd", Schema: s, Start: time.Now(), Mono: 0, Note: "no real-time priority in this test"}
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	t.Cleanup(func() { cancel(); running.Wait() })
+
+	opt := dashboard.Options{
+		Listen: "127.0.0.1:0", Info: r.info, Command: r.command, AllowCommands: true,
+		Health: func() []byte { h := r.metrics.Health(); return h.AppendJSON(nil) },
+		Model:  map[string]float64{"J": 2.0e-4, "Fc": 0.024, "Fs": 0.034, "vs": 1.0, "sigma2": 0.9e-3, "offset": 0}, Truth: truth,
+		Log: slog.New(slog.DiscardHandler),
+	}
+	address := "tcp://127.0.0.1:9" // the discard port: nobody is there
+	user, password := "", ""
+	if withBroker {
+		b, err := sink.StartBroker(sink.BrokerOptions{Listen: "127.0.0.1:0", Prefix: "hil", Rig: s.Rig, Log: opt.Log})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { b.Close() })
+		address = b.URL()
+		user, password = b.Login()
+		opt.MQTT = r.breakable(b.Handler())
+	}
+	pub, err := sink.NewPublisher(sink.PublisherOptions{
+		Info: &r.info, Prefix: "hil", Broker: address, User: user, Password: password, StateRate: 20, Batch: 40 * time.Millisecond, Estimate: time.Second / 2,
+		Commands: "none", Metrics: r.metrics, Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.pub = pub
+	opt.State = pub.State
+	if r.server, err = dashboard.New(opt); err != nil {
+		t.Fatal(err)
+	}
+	r.url = "http://" + r.server.Addr()
+	if withBroker {
+		if err := pub.Connect(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(pub.Close)
+	running.Go(func() { pub.Run(ctx, r) })
+	running.Go(func() { r.spin(ctx) })
+	running.Go(func() {
+		if err := r.server.Run(ctx); err != nil {
+			t.Errorf("page: %v", err)
+		}
+	})
+	return r
+}
+
+// breakable lets a test cut the WebSockets and refuse new ones.
+func (r *rig) breakable(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if r.refused.Load() {
+			http.Error(w, "no broker", http.StatusServiceUnavailable)
+			return
+		}
+		ctx, cancel := context.WithCancel(q.Context())
+		defer cancel()
+		r.with(func() { r.cut = append(r.cut, cancel) })
+		next.ServeHTTP(w, q.WithContext(ctx))
+	})
+}
+
+// Pop and Dropped make the rig the publisher's source of rows.
+func (r *rig) Pop(row *hil.Row) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.rows) == 0 {
+		return false
+	}
+	*row, r.rows = r.rows[0], r.rows[1:]
+	return true
+}
+
+func (r *rig) Dropped() uint64 { return 0 }
+
+// spin makes the rows that are due, every few milliseconds.
+func (r *rig) spin(ctx context.Context) {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		r.mu.Lock()
+		for due := uint64(time.Since(r.info.Start).Milliseconds()); r.made < due; {
+			row := r.next()
+			switch {
+			case r.silent:
+			case r.drop > 0:
+				r.drop--
+			default:
+				r.metrics.Add(&row)
+				r.rows = append(r.rows, row)
+			}
+		}
+		if len(r.rows) > 5000 {
+			r.rows = r.rows[len(r.rows)-5000:]
+		}
+		r.mu.Unlock()
+	}
+}
+
+// next is one row: a sine with slow reversals while running, at rest otherwise.
+func (r *rig) next() hil.Row {
+	const dt = 1e-3
+	r.made++
+	row := hil.Row{Seq: r.made, T: int64(r.made) * 1e6, Mode: r.mode, Late: int32(4000 + 2500*math.Abs(r.rng.NormFloat64())), Busy: int32(3200 + 300*r.rng.Float64())}
+	if r.rng.IntN(400) == 0 {
+		row.Late += int32(r.rng.ExpFloat64() * 60e3)
+	}
+	w, amp := 2*math.Pi*0.4, 3.0
+	var pos, vel, acc float64
+	if r.mode == hil.Run {
+		r.phase += dt
+		fade := 1 - math.Exp(-r.phase/3)
+		vel, acc = fade*amp*w*math.Cos(w*r.phase), -fade*amp*w*w*math.Sin(w*r.phase)
+	}
+	pos = amp * math.Sin(w*r.phase)
+	noise := r.rng.NormFloat64
+	stribeck := func(v, fc, fs, vs, fv, off float64) float64 {
+		return (fc+(fs-fc)*math.Exp(-(v/vs)*(v/vs)))*math.Tanh(v/0.02) + fv*v + off
+	}
+	f := stribeck(vel, truth["Fc"], truth["Fs"], truth["vs"], truth["sigma2"], truth["offset"])
+	model := stribeck(vel, 0.024, 0.034, 1.0, 0.9e-3, 0)
+	torque := f + truth["J"]*acc
+	settle, left := 1-0.4*math.Exp(-r.phase/4), 1/math.Sqrt(1+20*r.phase)
+	if r.mode != hil.Run {
+		row.Flags |= hil.FlagUnexcited
+	}
+	values := map[string]float64{
+		"motor.angle": math.Round((pos+1e-4*noise())/9.6e-5) * 9.6e-5, "motor.current": torque/0.05 + 0.004*noise(), "motor.temperature": 24 + 3*(1-math.Exp(-r.phase/60)),
+		"link.age": 4e-4 + 1e-4*r.rng.Float64(), "est.position": pos, "est.velocity": vel + 0.01*noise(), "est.current": torque / 0.05, "est.friction": f + 6e-4*noise(),
+		"rls.J": truth["J"] * settle, "rls.Fv": truth["sigma2"] * settle, "rls.Fc": truth["Fc"] * (2 - settle), "rls.off": 0.001 + 4e-4*left,
+		"rls.J_se": 1e-5 * left, "rls.Fv_se": 4e-5 * left, "rls.Fc_se": 2e-4 * left, "rls.off_se": 3e-4 * left, "rls.windows": math.Floor(10 * r.phase), "rls.cond": 12.4,
+		"ref.position": pos + 0.002*math.Sin(9*r.phase), "ref.velocity": vel, "ref.acceleration": acc, "ctl.error": 0.002*math.Sin(9*r.phase) + 1e-4*noise(), "ctl.torque": torque,
+		"comp.friction": 0.9 * model, "model.friction": model, "model.bristle": math.NaN(), "guard.i2t": 0.1, "drive.voltage": 0.05*vel + 2*torque/0.05 + 0.02*noise(),
+	}
+	for i, s := range r.info.Schema.Signals() {
+		row.X[i] = values[s.Name]
+	}
+	return row
+}
+
+// command is the guard as far as the page can tell: the transitions of its buttons.
+func (r *rig) command(_ context.Context, c hil.Command) hil.Reply {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.commands = append(r.commands, c)
+	to, ok := map[string]hil.Mode{
+		"ready arm": hil.Armed, "armed run": hil.Run, "hold run": hil.Run, "run hold": hil.Hold, "trip reset": hil.Ready, "estop reset": hil.Ready,
+		r.mode.String() + " stop": hil.Ready, r.mode.String() + " estop": hil.Estop,
+	}[r.mode.String()+" "+c.Name]
+	if !ok {
+		return hil.Reply{ID: c.ID, Error: fmt.Sprintf("%s is not possible in %s", c.Name, r.mode)}
+	}
+	if to != r.mode {
+		r.pub.Event(hil.Event{Time: time.Now(), Seq: r.made, Level: "info", Code: "MODE", Text: fmt.Sprintf("mode %s → %s (command)", r.mode, to)})
+	}
+	r.mode = to
+	return hil.Reply{ID: c.ID, OK: true}
+}
+
+// with changes the rig under its lock.
+func (r *rig) with(f func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f()
+}
