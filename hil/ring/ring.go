@@ -19,8 +19,8 @@
 // on amd64 and arm64. The race detector does not see mapped memory, so it watches the heap form, which runs the same code.
 //
 // The layout puts the producer's words and the consumer's word on lines of their own, 128 bytes apart (two 64-byte lines,
-// because processors prefetch them in pairs), and each side keeps a copy of the other's index that it renews only when
-// the copy says full or empty [Lamport83], [Vyukov].
+// because processors prefetch them in pairs). The queue is that of [Lamport83]; each side keeps a copy of the other's index
+// and renews it only when the copy says full or empty [LBC10].
 package ring
 
 import (

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Bounds are ten times the medians measured on a noisy virtual machine (docs/realtime.md): a host that stops a process
-// for 15 ms now and then must not fail the test, so the median of several trials is judged, and only with FIFO.
+// Bounds are ten times what was measured on a noisy virtual machine. A host that stops a process for 15 ms now and then
+// must not fail the test, so the median of several trials is judged, and only with FIFO.
 const (
 	boundSignal = 3800 * time.Microsecond // ten times the worst of the death signal, 0.38 ms; its median is 0.17 ms
 	boundPipe   = 22 * time.Millisecond   // ten times 2.2 ms
@@ -68,7 +68,7 @@ func TestStopRequest(t *testing.T) {
 		t.Fatalf("ended by a terminal's signal: %v", e)
 	default:
 	}
-	unix.Kill(c.PID, unix.SIGTERM)
+	c.Stop()
 	if e := waitExit(t, c, w, 5*time.Second); e.Code != 0 || e.Signal != 0 {
 		t.Errorf("%v, want an orderly end", e)
 	}
