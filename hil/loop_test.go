@@ -194,7 +194,7 @@ func TestMotion(t *testing.T) {
 			m.wantOffset = 1
 		}
 		p, v, a := m.step(dt)
-		if d := math.Abs((p-p0)/dt - (v+v0)/2); d > 2e-3 {
+		if d := math.Abs((p-p0)/dt - (v+v0)/2); d > 1e-2 { // dt·jerk and the first-order step of the scale
 			t.Fatalf("step %d: velocity %g, difference quotient %g", k, v, (p-p0)/dt)
 		}
 		if k != 12000 && k != 20000 && math.Abs((v-v0)/dt-(a+a0)/2) > 0.1 { // the new wish makes the acceleration jump

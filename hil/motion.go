@@ -1,8 +1,6 @@
 package hil
 
 import (
-	"math"
-
 	"hilrig/engine/reference"
 )
 
