@@ -234,6 +234,11 @@ func (d *LinkDecoder) frame(chunk []byte, f *Frame) Status {
 		}
 		at += fd.Type.Size()
 	}
+	// a safe frame is obeyed whatever its number: it may come from another sender, who does not know ours
+	if kind == Safe {
+		d.c.Frames++
+		return Good
+	}
 	if !d.started {
 		d.started, d.seq = true, p[1]
 		d.c.Frames++

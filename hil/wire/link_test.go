@@ -217,6 +217,24 @@ func TestLinkNonFinite(t *testing.T) {
 	}
 }
 
+// A safe frame written three times by somebody who cannot know our sequence is obeyed three times and counts as no gap.
+func TestLinkSafeAlwaysObeyed(t *testing.T) {
+	enc, _ := NewLinkEncoder(motor)
+	dec, _ := NewLinkDecoder(motor, Command, Safe)
+	v := make([]float64, len(motor))
+	var b []byte
+	for _, h := range []Header{{Kind: Command, Seq: 9}, {Kind: Safe, Seq: 9}, {Kind: Safe, Seq: 9}, {Kind: Safe, Seq: 200}, {Kind: Command, Seq: 10}} {
+		h.Fresh = All(len(v))
+		b, _ = enc.Append(b, h, v)
+	}
+	if n := len(collect(dec, b, nil)); n != 5 {
+		t.Errorf("%d of 5 frames", n)
+	}
+	if c := dec.Counters(); c.Gaps+c.Repeats+c.Restarts != 0 {
+		t.Errorf("%+v", *c)
+	}
+}
+
 func TestLinkTableErrors(t *testing.T) {
 	_, err := NewLinkEncoder([]Field{{"a", "", Text, 1, 0}, {"a", "", U8, 0, math.NaN()}, {}})
 	if err == nil {

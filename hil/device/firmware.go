@@ -1,0 +1,120 @@
+package device
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"hilrig/hil/wire"
+)
+
+// FirmwareOptions describe the far end of the line.
+type FirmwareOptions struct {
+	Link     string // symbolic link to the port; "" none
+	Baud     int
+	Pace     bool // bytes take 10/Baud each: a frame is complete when its last bit would be, and none starts before
+	Protocol Protocol
+	Recv     []wire.Field // the commands it takes
+	Send     []wire.Field // the measurements it sends
+	DriftPPM float64      // how much faster than the host's its clock runs
+	ClockUs  uint32       // µs  its clock at the start; it wraps at 2³²
+
+	Port Port         // the line itself, instead of a new pseudo-terminal
+	Now  func() int64 // ns, instead of rt.Now
+}
+
+// Firmware is the other end of a rig's line, as a board would drive it: it takes commands, sends measurements stamped
+// with its own clock, and drops samples that come faster than the line carries. The loop uses it as its device in the
+// plant role, so Signals gives the commands and link.age as measured, and the measurements as commands.
+//
+// It keeps one port for good: when the host closes the pseudo-terminal, link.age grows until it is opened again.
+type Firmware struct {
+	line
+	addr  string
+	paced bool
+	free  int64 // ns  when the line has carried what was handed over; owned by the tick
+}
+
+// NewFirmware makes the pseudo-terminal, if no port is given, and checks the tables.
+func NewFirmware(o FirmwareOptions) (*Firmware, error) {
+	dec, errIn := o.Protocol.receiver(o.Recv, wire.Command, wire.Safe)
+	enc, errOut := o.Protocol.sender(o.Send, wire.Measurement)
+	var errPace error
+	if o.Pace && o.Baud <= 0 {
+		errPace = fmt.Errorf("pacing needs a baud rate, got %d", o.Baud)
+	}
+	if err := errors.Join(errIn, errOut, errPace); err != nil {
+		return nil, fmt.Errorf("firmware: %w", err)
+	}
+	port, addr := o.Port, ""
+	if port == nil {
+		var err error
+		if port, addr, err = OpenPTY(o.Link); err != nil {
+			return nil, fmt.Errorf("firmware: %w", err)
+		}
+	}
+	f := &Firmware{addr: addr, paced: o.Pace, line: line{
+		name: "firmware", in: o.Recv, out: o.Send, dec: dec, enc: enc, kind: wire.Measurement, now: o.Now, txCPU: -1, within: time.Millisecond,
+		mute: len(o.Send) == 0, late: o.Pace,
+	}}
+	var used atomic.Bool
+	f.open = func() (Port, error) {
+		if used.Swap(true) {
+			return nil, ErrClosed // its one port broke, and it has no other
+		}
+		return port, nil
+	}
+	if !o.Pace {
+		o.Baud = 0
+	}
+	f.init(o.Baud)
+	f.port.Store(&conn{Port: port}) // so that Close frees it even if Start was never called
+	start := f.now()
+	f.device = func(now int64) int64 {
+		t := float64(now-start) * o.DriftPPM * 1e-6
+		return int64(o.ClockUs)*1000 + now - start + int64(t)
+	}
+	return f, nil
+}
+
+// Name is the name under which the host opens the line: the link, or that of the pseudo-terminal; "" with a given port.
+func (f *Firmware) Name() string { return f.addr }
+
+// Clock is the device's clock at the host's time now, in ns, not yet wrapped.
+func (f *Firmware) Clock(now int64) int64 { return f.device(now) }
+
+// Write puts bytes on the line between the frames, as they are: rubbish for tests of a bad line. It returns fs.ErrClosed
+// after Close.
+func (f *Firmware) Write(p []byte) (int, error) {
+	c := f.port.Load()
+	if c == nil || f.closing.Load() {
+		return 0, ErrClosed
+	}
+	f.wmu.Lock()
+	defer f.wmu.Unlock()
+	return c.Write(p, f.within)
+}
+
+// Send hands one sample to the line. On a paced line that is not free the sample is dropped and counted.
+func (f *Firmware) Send(u []float64) {
+	if f.paced {
+		now := f.now()
+		if now < f.free {
+			f.board.txDropped.Add(1)
+			return
+		}
+		f.mail.Leave = now + f.frameTime()
+		f.free = f.mail.Leave
+	}
+	f.line.Send(u)
+}
+
+// frameTime is what the last frame took on the line, or the longest one before the first.
+func (f *Firmware) frameTime() int64 {
+	n := f.frameLen.Load()
+	if n == 0 {
+		n = uint64(f.enc.MaxLen())
+	}
+	return int64(float64(n) * f.perByte)
+}

@@ -1,0 +1,280 @@
+package device
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"hilrig/engine"
+	"hilrig/hil/ring"
+	"hilrig/hil/rt"
+	"hilrig/hil/wire"
+)
+
+// line is one end of a serial line at work: a receiving and a sending thread, the mailboxes between them and the tick,
+// and the life of the port. Rig and Firmware are lines with opposite roles.
+type line struct {
+	name    string
+	in, out []wire.Field
+	dec     wire.Decoder
+	enc     wire.Encoder
+	kind    wire.Kind // of the frames that are sent
+	perByte float64   // ns that a byte takes on the line; 0: not known
+	now     func() int64
+	open    func() (Port, error)
+	backoff []time.Duration
+	within  time.Duration // for one write
+	mute    bool          // nothing is ever sent
+	txCPU   int           // processor of the sending thread; −1: any
+	safe    []byte        // sent three times at the end; nil: nothing
+	clocked bool          // map the sender's clock
+	device  func(now int64) int64
+	late    bool // frames are written when their last bit would leave, not when the first one would
+
+	port    atomic.Pointer[conn]
+	closing atomic.Bool
+	done    chan struct{}
+	once    sync.Once
+	started atomic.Bool
+	wg      sync.WaitGroup
+	unhook  func() bool
+	board   board
+	pace    pacemaker
+	pinErr  atomic.Pointer[error]
+
+	// receiving thread
+	frame wire.Frame
+	clock clockFit
+	news  arrival
+
+	// tick
+	inbox  *ring.Mailbox[arrival]
+	got    arrival
+	polled uint64        // frames seen by Poll
+	fence  atomic.Uint64 // frames that are too old to be fresh
+	mail   outgoing
+
+	// tick → sending thread
+	outbox   *ring.Mailbox[outgoing]
+	bell     bell
+	safeGen  atomic.Uint32 // commands of an older generation are overtaken by a safe frame
+	frameLen atomic.Uint64 // bytes of the newest frame sent
+	wmu      sync.Mutex    // one writer at a time; a safe frame does not wait for it for long
+}
+
+// conn is an open port and what is known about it.
+type conn struct {
+	Port
+	torn atomic.Bool // the last write ended inside a frame
+}
+
+// arrival is everything received so far, newest value per field.
+type arrival struct {
+	N     uint64                 // frames
+	Stamp int64                  // ns  arrival of the newest one
+	When  [wire.MaxFields]uint64 // number of the frame that brought field i; 0: none yet
+	V     [wire.MaxFields]float64
+}
+
+// outgoing is the newest command.
+type outgoing struct {
+	Num   uint64 // counts Sends
+	Stamp int64  // ns
+	Leave int64  // ns  when its last bit leaves a paced line
+	Gen   uint64
+	V     [wire.MaxFields]float64
+}
+
+// linkAge is the extra signal of every line.
+var linkAge = engine.Signal{Name: "link.age", Unit: "s"}
+
+// never stands for the age of a frame before the first one came.
+const never = 1e3 // s
+
+const (
+	defaultWithin = 20 * time.Millisecond
+	safeRepeats   = 3
+)
+
+// defaultBackoff is the time between two tries to open a port that went away; the last one repeats.
+var defaultBackoff = []time.Duration{100 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond, time.Second}
+
+// init fills in what is the same for both roles.
+func (l *line) init(baud int) {
+	if l.now == nil {
+		l.now = rt.Now
+	}
+	if len(l.backoff) == 0 {
+		l.backoff = defaultBackoff
+	}
+	if l.within <= 0 {
+		l.within = defaultWithin
+	}
+	if baud > 0 {
+		l.perByte = 10e9 / float64(baud)
+	}
+	l.clock.wrap = l.dec.Wrap()
+	l.inbox = ring.NewMailbox[arrival]()
+	l.outbox = ring.NewMailbox[outgoing]()
+	l.done = make(chan struct{})
+}
+
+// signals names what Poll fills and what Send takes.
+func signals(fields []wire.Field) []engine.Signal {
+	s := make([]engine.Signal, 0, len(fields)+1)
+	for _, f := range fields {
+		s = append(s, engine.Signal{Name: f.Name, Unit: f.Unit})
+	}
+	return s
+}
+
+// Signals are the received fields and link.age (s, age of the newest frame at Poll; 1000 before the first), and the sent
+// fields.
+func (l *line) Signals() (meas, cmd []engine.Signal) {
+	return append(signals(l.in), linkAge), signals(l.out)
+}
+
+// Start opens the port and starts the threads. The first opening must succeed; later ones are repeated until ctx ends.
+// When ctx ends, the line closes as by Close.
+func (l *line) Start(ctx context.Context) error {
+	if l.closing.Load() || l.started.Swap(true) {
+		return fmt.Errorf("%s: a device starts once", l.name)
+	}
+	p, err := l.open()
+	if err != nil {
+		return fmt.Errorf("%s: %w", l.name, err)
+	}
+	c := &conn{Port: p}
+	l.port.Store(c)
+	l.board.connected.Store(1)
+	l.wg.Add(1)
+	go l.receive(c)
+	if !l.mute {
+		l.wg.Add(1)
+		go l.transmit()
+	}
+	l.unhook = context.AfterFunc(ctx, func() { l.stop() })
+	return nil
+}
+
+// Close sends the safe frame, if the line has one, ends both threads and frees the port. It waits for them: a write
+// under way ends at once.
+func (l *line) Close() error {
+	if l.unhook != nil {
+		l.unhook()
+	}
+	l.stop()
+	l.wg.Wait()
+	return nil
+}
+
+func (l *line) stop() {
+	l.once.Do(func() {
+		l.closing.Store(true) // from here Send is deaf
+		l.bell.ring()
+		l.Safe()
+		close(l.done)
+		if c := l.port.Load(); c != nil {
+			c.Close()
+		}
+		l.board.connected.Store(0)
+	})
+}
+
+// Connected tells whether the port is open. A device that is there but silent shows in link.age.
+func (l *line) Connected() bool { return l.board.connected.Load() != 0 }
+
+// Stats fills s with the newest numbers. It may be called from any goroutine; it takes no lock and allocates nothing.
+func (l *line) Stats(s *Stats) { l.board.read(s, l.now()) }
+
+// Pace is the host time of the newest frame and the number of frames so far. With a device clock it is the time at which
+// the frame would have arrived with the smallest delay, free of the noise of arrival. Any goroutine, no lock.
+func (l *line) Pace() (stamp int64, n uint64) { return l.pace.read() }
+
+// PinError tells why the sending thread could not be pinned; nil if it is where it should be, or not asked to.
+func (l *line) PinError() error {
+	if e := l.pinErr.Load(); e != nil {
+		return *e
+	}
+	return nil
+}
+
+// Flush makes everything that has arrived so far count as old: at arming, nothing received before is fresh. It never
+// waits; the receiving thread has long emptied the port.
+func (l *line) Flush() {
+	_, n := l.pace.read()
+	l.fence.Store(n)
+}
+
+// Poll copies the newest values into y, in the order of Signals, and returns a bit for every field that a frame brought
+// since the last Poll; the bit of link.age is set if any frame came. Fields that never came are 0.
+func (l *line) Poll(now int64, y []float64) (fresh uint64) {
+	n := len(l.in)
+	if l.inbox.Take(&l.got) {
+		old := max(l.polled, l.fence.Load())
+		for i := range n {
+			y[i] = l.got.V[i]
+			if l.got.When[i] > old {
+				fresh |= 1 << i
+			}
+		}
+		if l.got.N > old {
+			fresh |= 1 << n
+		}
+		l.polled = l.got.N
+	} else {
+		copy(y[:n], l.got.V[:n])
+	}
+	y[n] = never
+	if l.got.N > 0 {
+		y[n] = float64(max(0, now-l.got.Stamp)) * 1e-9
+	}
+	return fresh
+}
+
+// Safe sends the safe frame three times, past the mailbox and past whoever is writing. A command that waits is dropped;
+// one sent afterwards is sent. Any goroutine may call it; it takes at most a few times the write timeout.
+func (l *line) Safe() {
+	if l.safe == nil || l.mute {
+		return
+	}
+	l.safeGen.Add(1)
+	c := l.port.Load()
+	if c == nil {
+		return
+	}
+	// wait a little for a frame that is being written, so as not to tear it; then write all the same
+	mine := false
+	for end := time.Now().Add(l.within); !mine && time.Now().Before(end); {
+		if mine = l.wmu.TryLock(); !mine {
+			time.Sleep(200 * time.Microsecond)
+		}
+	}
+	for range safeRepeats {
+		l.put(c, l.safe)
+	}
+	if mine {
+		l.wmu.Unlock()
+	}
+}
+
+// put writes bytes and counts.
+func (l *line) put(c *conn, b []byte) {
+	n, err := c.Write(b, l.within)
+	l.board.txBytes.Add(uint64(n))
+	if err == nil {
+		l.board.txFrames.Add(1)
+		c.torn.Store(false)
+		return
+	}
+	l.board.txErrors.Add(1)
+	if n > 0 {
+		c.torn.Store(true)
+	}
+	if errors.Is(err, ErrUnplugged) && c.Info().Kind != "pty" {
+		c.Close() // wakes the receiving thread, which opens anew
+	}
+}

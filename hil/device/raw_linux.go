@@ -1,0 +1,244 @@
+package device
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// rawPort is a non-blocking descriptor with poll: a tty, the master of a pseudo-terminal or one end of a socket pair.
+// An eventfd beside it wakes both directions on Close; readers and writers hold mu shared, so the descriptors are freed
+// only when nobody uses them any more and their numbers cannot be reused under a system call.
+type rawPort struct {
+	info    Info
+	fd      int
+	wake    int // eventfd
+	mu      sync.RWMutex
+	closed  atomic.Bool
+	onClose func()
+}
+
+func newRawPort(fd int, info Info) (*rawPort, error) {
+	wake, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+	if err != nil {
+		unix.Close(fd)
+		return nil, fmt.Errorf("eventfd: %w", err)
+	}
+	info.FD = fd
+	return &rawPort{info: info, fd: fd, wake: wake}, nil
+}
+
+// openTTY opens a terminal device without changing its settings or taking it for itself.
+func openTTY(name string) (*rawPort, error) {
+	fd, err := retry(func() (int, error) {
+		return unix.Open(name, unix.O_RDWR|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := unix.IoctlGetTermios(fd, unix.TCGETS2); err != nil {
+		unix.Close(fd)
+		return nil, errNoSerial
+	}
+	return newRawPort(fd, Info{Name: name, Kind: "raw"})
+}
+
+func openRaw(name string, baud int) (Port, error) {
+	p, err := openTTY(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.configure(baud); err != nil {
+		p.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// configure sets raw mode, 8N1, the speed, keeps others out, and drops what waited in the port.
+func (p *rawPort) configure(baud int) error {
+	if err := makeRaw(p.fd, baud); err != nil {
+		return err
+	}
+	if err := unix.IoctlSetInt(p.fd, unix.TIOCEXCL, 0); err != nil {
+		return fmt.Errorf("exclusive use: %w", err)
+	}
+	return p.Flush()
+}
+
+// makeRaw turns off everything a terminal does to bytes. baud 0 leaves the speed alone.
+func makeRaw(fd, baud int) error {
+	t, err := unix.IoctlGetTermios(fd, unix.TCGETS2)
+	if err != nil {
+		return errNoSerial
+	}
+	t.Iflag &^= unix.IGNBRK | unix.BRKINT | unix.PARMRK | unix.ISTRIP | unix.INLCR | unix.IGNCR | unix.ICRNL | unix.IXON | unix.IXOFF | unix.INPCK
+	t.Oflag &^= unix.OPOST
+	t.Lflag &^= unix.ECHO | unix.ECHONL | unix.ICANON | unix.ISIG | unix.IEXTEN
+	t.Cflag &^= unix.CSIZE | unix.PARENB | unix.CSTOPB | unix.CRTSCTS
+	t.Cflag |= unix.CS8 | unix.CREAD | unix.CLOCAL
+	t.Cc[unix.VMIN], t.Cc[unix.VTIME] = 1, 0
+	if baud > 0 {
+		t.Cflag = t.Cflag&^unix.CBAUD | unix.BOTHER
+		t.Ispeed, t.Ospeed = uint32(baud), uint32(baud)
+	}
+	if err := unix.IoctlSetTermios(fd, unix.TCSETS2, t); err != nil {
+		return fmt.Errorf("set 8N1 at %d baud: %w", baud, err)
+	}
+	return nil
+}
+
+func (p *rawPort) Info() Info { return p.info }
+
+// Read waits in poll, then reads what is there.
+func (p *rawPort) Read(b []byte) (int, error) {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	begin := time.Now()
+	for {
+		ready, err := p.poll(unix.POLLIN, ReadTimeout-time.Since(begin))
+		if err != nil || !ready {
+			return 0, err
+		}
+		n, err := unix.Read(p.fd, b)
+		switch {
+		case n > 0:
+			return n, nil
+		case err == unix.EINTR || err == unix.EAGAIN:
+		case err == unix.EIO && p.info.Kind == "pty":
+			// nobody has the other side open; that may change. Wait on the eventfd alone: the master polls as hung up
+			_, err := p.poll(0, 10*time.Millisecond)
+			return 0, err
+		case err == nil && len(b) == 0:
+			return 0, nil
+		default:
+			return 0, gone(err)
+		}
+	}
+}
+
+// Write writes as much as the line takes at a time.
+func (p *rawPort) Write(b []byte, within time.Duration) (done int, err error) {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	if p.closed.Load() {
+		return 0, ErrClosed
+	}
+	var begin time.Time
+	for done < len(b) {
+		n, err := unix.Write(p.fd, b[done:])
+		if n > 0 {
+			done += n
+			continue
+		}
+		switch {
+		case err == unix.EINTR:
+		case err == unix.EAGAIN:
+			if begin.IsZero() {
+				begin = time.Now()
+			}
+			left := within - time.Since(begin)
+			if left <= 0 {
+				return done, ErrTimeout
+			}
+			if _, err := p.poll(unix.POLLOUT, left); err != nil {
+				return done, err
+			}
+		default:
+			return done, gone(err)
+		}
+	}
+	return done, nil
+}
+
+// poll waits for events on the descriptor; ErrClosed as soon as Close was called. With events 0 it waits for that alone.
+func (p *rawPort) poll(events int16, left time.Duration) (ready bool, err error) {
+	fds := [2]unix.PollFd{{Fd: int32(p.wake), Events: unix.POLLIN}, {Fd: int32(p.fd), Events: events}}
+	if events == 0 {
+		fds[1].Fd = -1
+	}
+	for end := time.Now().Add(left); ; left = time.Until(end) {
+		if p.closed.Load() {
+			return false, ErrClosed
+		}
+		ts := unix.NsecToTimespec(max(0, left.Nanoseconds()))
+		n, _, e := unix.Syscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&fds[0])), 2, uintptr(unsafe.Pointer(&ts)), 0, 0, 0)
+		switch {
+		case e == unix.EINTR:
+			continue
+		case e != 0:
+			return false, gone(e)
+		case fds[0].Revents != 0:
+			return false, ErrClosed
+		}
+		return n > 0, nil
+	}
+}
+
+// Flush drops unread input.
+func (p *rawPort) Flush() error {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	if p.closed.Load() {
+		return ErrClosed
+	}
+	if p.info.Kind != "socket" {
+		return unix.IoctlSetInt(p.fd, unix.TCFLSH, unix.TCIFLUSH)
+	}
+	for b := make([]byte, 4096); ; {
+		if n, err := unix.Read(p.fd, b); n <= 0 && err != unix.EINTR {
+			return nil
+		}
+	}
+}
+
+// Close wakes whoever waits, lets them leave, and frees the descriptors.
+func (p *rawPort) Close() error {
+	if p.closed.Swap(true) {
+		return nil
+	}
+	if _, err := unix.Write(p.wake, []byte{1, 0, 0, 0, 0, 0, 0, 0}); err != nil {
+		return fmt.Errorf("wake the users of %s: %w", p.info.Name, err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	err := unix.Close(p.fd)
+	unix.Close(p.wake)
+	if p.onClose != nil {
+		p.onClose()
+	}
+	return err
+}
+
+// Pair is a line without a wire: two ports joined by a socket pair, for timing tests that must not see what a
+// pseudo-terminal adds. Closing one end unplugs the other.
+func Pair() (a, b Port, err error) {
+	fd, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, fmt.Errorf("socketpair: %w", err)
+	}
+	pa, err := newRawPort(fd[0], Info{Name: "pair:a", Kind: "socket"})
+	if err != nil {
+		unix.Close(fd[1])
+		return nil, nil, err
+	}
+	pb, err := newRawPort(fd[1], Info{Name: "pair:b", Kind: "socket"})
+	if err != nil {
+		pa.Close()
+		return nil, nil, err
+	}
+	return pa, pb, nil
+}
+
+func retry(f func() (int, error)) (int, error) {
+	for {
+		n, err := f()
+		if err != unix.EINTR {
+			return n, err
+		}
+	}
+}

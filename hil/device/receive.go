@@ -1,0 +1,101 @@
+package device
+
+import (
+	"runtime"
+	"time"
+
+	"hilrig/hil/wire"
+)
+
+// receive is the receiving thread: read, stamp, decode, hand over; on loss of the port, open it anew. It never touches
+// the sending side, so a peer that does not read cannot stop it.
+func (l *line) receive(c *conn) {
+	runtime.LockOSThread() // and never unlock: the thread ends with the goroutine
+	defer l.wg.Done()
+	buf := make([]byte, 4096)
+	for c != nil {
+		n, err := c.Read(buf)
+		stamp := l.now()
+		if n > 0 {
+			l.take(buf[:n], stamp)
+		}
+		if err != nil {
+			c = l.reopen(c)
+		}
+	}
+}
+
+// take decodes what one read brought. Each frame is dated back by the time that the bytes behind it took on the line,
+// and hands over at the end, so that a burst costs the tick nothing.
+func (l *line) take(chunk []byte, stamp int64) {
+	before := l.news.N
+	for rest := chunk; ; {
+		n, st := l.dec.Next(rest, &l.frame)
+		if rest = rest[n:]; st == wire.More {
+			break
+		}
+		if st == wire.Good {
+			l.accept(stamp - int64(float64(len(rest))*l.perByte))
+		}
+	}
+	if l.news.N > before {
+		l.inbox.Publish(&l.news)
+	}
+	l.board.received(l.dec.Counters())
+}
+
+// accept merges the frame that arrived at the given time. A frame may carry some of the fields only.
+func (l *line) accept(arrived int64) {
+	l.news.N++
+	l.news.Stamp = max(arrived, l.news.Stamp)
+	for i := range l.in {
+		if l.frame.Fresh>>i&1 != 0 {
+			l.news.V[i], l.news.When[i] = l.frame.V[i], l.news.N
+		}
+	}
+	stamp := l.news.Stamp
+	if l.clocked && l.frame.HasTime {
+		l.clock.add(l.frame.Time, arrived)
+		l.board.clock(&l.clock)
+		// believe the line only for a frame that it describes
+		if h := l.clock.host(); l.clock.ready && l.clock.raw == l.frame.Time && h <= stamp && stamp-h < 1e9 {
+			stamp = h
+		}
+	}
+	l.board.newest.Store(l.news.Stamp)
+	l.pace.publish(stamp, l.news.N)
+}
+
+// reopen closes the port and opens it again, however long it takes; nil once the line is closing.
+func (l *line) reopen(old *conn) *conn {
+	l.port.Store(nil)
+	l.board.connected.Store(0)
+	old.Close()
+	for i := 0; !l.closing.Load(); i++ {
+		wait := time.NewTimer(l.backoff[min(i, len(l.backoff)-1)])
+		select {
+		case <-l.done:
+			wait.Stop()
+			return nil
+		case <-wait.C:
+		}
+		p, err := l.open()
+		if err != nil {
+			continue
+		}
+		// the device may have restarted, or be another one: its sequence and clock begin anew
+		l.dec.Reset()
+		l.clock.reset()
+		c := &conn{Port: p}
+		l.board.reconnects.Add(1)
+		l.port.Store(c)
+		l.board.connected.Store(1)
+		if l.closing.Load() { // closed in between, perhaps without having seen the new port
+			l.board.connected.Store(0)
+			c.Close()
+			return nil
+		}
+		return c
+	}
+	return nil
+}

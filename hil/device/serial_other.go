@@ -1,0 +1,41 @@
+//go:build !linux
+
+package device
+
+import (
+	"sync/atomic"
+	"time"
+
+	"go.bug.st/serial"
+)
+
+// openSerial has no second descriptor here: a write that takes too long is released by dropping what waits in the line.
+func openSerial(name string, baud int) (Port, error) {
+	lib, err := openLibrary(name, baud)
+	if err != nil {
+		return nil, err
+	}
+	return &serialPort{info: Info{Name: name, Kind: "serial", FD: -1}, lib: lib, out: flushWriter{lib}}, nil
+}
+
+type flushWriter struct{ lib serial.Port }
+
+// Write writes p; after the deadline the output queue is dropped, which releases the write.
+func (w flushWriter) Write(p []byte, within time.Duration) (int, error) {
+	var late atomic.Bool
+	timer := time.AfterFunc(within, func() {
+		late.Store(true)
+		w.lib.ResetOutputBuffer()
+	})
+	defer timer.Stop()
+	n, err := w.lib.Write(p)
+	switch {
+	case late.Load():
+		return n, ErrTimeout
+	case err != nil:
+		return n, gone(err)
+	}
+	return n, nil
+}
+
+func (w flushWriter) Close() error { return w.lib.ResetOutputBuffer() }

@@ -1,0 +1,97 @@
+package device
+
+import (
+	"math"
+	"sync/atomic"
+
+	"hilrig/hil/wire"
+)
+
+// Stats is the state of a line since Start, as numbers only, so that it can lie in shared memory.
+type Stats struct {
+	// received; see wire.Counters
+	Bytes, Frames, Repeats, Bad, Oversize, Foreign, Gaps, Restarts, NonFinite, Resync uint64
+
+	// sent
+	TxFrames, TxBytes uint64
+	TxErrors          uint64 // frames not or only partly written: timeout, no device, a value that is not finite
+	TxDropped         uint64 // commands overtaken by a newer one before the line was free
+
+	Connected  uint64 // 1: the port is open
+	Reconnects uint64
+	ClockJumps uint64  // the device's clock was not where it should be, and was mapped anew
+	Age        int64   // ns  since the newest frame arrived; 0 before the first
+	Offset     int64   // ns  host minus device clock at the newest frame, the smallest delay included; 0: no device clock
+	DriftPPM   float64 // device clock against host clock, positive if it runs fast; 0 until known
+	Residual   int64   // ns  99th percentile of the delay beyond the smallest
+}
+
+// Lost is the sum of frames that did not arrive as sent.
+func (s *Stats) Lost() uint64 { return s.Bad + s.Oversize + s.Gaps }
+
+// board is where the threads of a line publish their numbers, each word by itself; a snapshot may fall between two.
+type board struct {
+	rx         [10]atomic.Uint64
+	txFrames   atomic.Uint64
+	txBytes    atomic.Uint64
+	txErrors   atomic.Uint64
+	txDropped  atomic.Uint64
+	connected  atomic.Uint64
+	reconnects atomic.Uint64
+	jumps      atomic.Uint64
+	newest     atomic.Int64 // ns  arrival of the newest frame
+	offset     atomic.Int64
+	drift      atomic.Uint64 // bits of a float64
+	residual   atomic.Int64
+}
+
+// received copies the decoder's counters.
+func (b *board) received(c *wire.Counters) {
+	for i, v := range [...]uint64{c.Bytes, c.Frames, c.Repeats, c.Bad, c.Oversize, c.Foreign, c.Gaps, c.Restarts, c.NonFinite, c.Resync} {
+		b.rx[i].Store(v)
+	}
+}
+
+func (b *board) clock(c *clockFit) {
+	b.jumps.Store(c.jumps)
+	b.offset.Store(c.offset())
+	b.drift.Store(math.Float64bits(c.driftPPM()))
+	b.residual.Store(int64(c.p99))
+}
+
+// read fills s.
+func (b *board) read(s *Stats, now int64) {
+	for i, p := range [...]*uint64{&s.Bytes, &s.Frames, &s.Repeats, &s.Bad, &s.Oversize, &s.Foreign, &s.Gaps, &s.Restarts, &s.NonFinite, &s.Resync} {
+		*p = b.rx[i].Load()
+	}
+	s.TxFrames, s.TxBytes, s.TxErrors, s.TxDropped = b.txFrames.Load(), b.txBytes.Load(), b.txErrors.Load(), b.txDropped.Load()
+	s.Connected, s.Reconnects, s.ClockJumps = b.connected.Load(), b.reconnects.Load(), b.jumps.Load()
+	s.Offset, s.DriftPPM, s.Residual = b.offset.Load(), math.Float64frombits(b.drift.Load()), b.residual.Load()
+	s.Age = 0
+	if t := b.newest.Load(); t != 0 {
+		s.Age = max(0, now-t)
+	}
+}
+
+// pacemaker publishes (stamp, count) of the newest frame for any number of readers without a lock: eight slots, so that
+// a reader who loads the count, then its slot, then finds the count unchanged has a pair that belongs together.
+type pacemaker struct {
+	n     atomic.Uint64
+	stamp [8]atomic.Int64
+}
+
+func (p *pacemaker) publish(stamp int64, n uint64) {
+	p.stamp[n%8].Store(stamp)
+	p.n.Store(n)
+}
+
+func (p *pacemaker) read() (stamp int64, n uint64) {
+	for range 4 {
+		n = p.n.Load()
+		stamp = p.stamp[n%8].Load()
+		if p.n.Load() == n {
+			break
+		}
+	}
+	return stamp, n
+}

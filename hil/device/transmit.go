@@ -1,0 +1,102 @@
+package device
+
+import (
+	"fmt"
+	"runtime"
+
+	"hilrig/hil/rt"
+	"hilrig/hil/wire"
+)
+
+// Send leaves the command for the sending thread; the newest wins. It never waits and allocates nothing, whatever the
+// peer does.
+func (l *line) Send(u []float64) {
+	if l.mute || l.closing.Load() {
+		return
+	}
+	m := &l.mail
+	m.Num++
+	m.Stamp = l.now()
+	m.Gen = uint64(l.safeGen.Load())
+	copy(m.V[:len(l.out)], u)
+	l.outbox.Publish(m)
+	l.bell.ring()
+}
+
+// transmit is the sending thread. It takes a command only when the line has carried the one before, so the newest is
+// never queued behind older ones in the kernel.
+func (l *line) transmit() {
+	runtime.LockOSThread() // and never unlock: the thread ends with the goroutine
+	defer l.wg.Done()
+	if l.txCPU >= 0 {
+		if err := rt.PinThread(l.txCPU); err != nil {
+			err = fmt.Errorf("%s: sending thread: %w", l.name, err)
+			l.pinErr.Store(&err)
+		}
+	}
+	var (
+		m     outgoing
+		last  uint64 // Num of the command before
+		seq   uint8
+		quiet int64 // when the line is free
+		buf   = make([]byte, 0, l.enc.MaxLen()+8)
+	)
+	for {
+		l.next(&m)
+		if !l.late && quiet > l.now() {
+			rt.SleepUntil(quiet, 0)
+			l.outbox.Take(&m) // perhaps there is a newer one by now
+		}
+		if l.closing.Load() {
+			return
+		}
+		l.board.txDropped.Add(m.Num - last - 1)
+		last = m.Num
+		if m.Gen != uint64(l.safeGen.Load()) {
+			l.board.txDropped.Add(1)
+			continue
+		}
+		c := l.port.Load()
+		if c == nil {
+			l.board.txErrors.Add(1)
+			continue
+		}
+		buf = buf[:0]
+		if c.torn.Load() {
+			buf = l.enc.Resync(buf)
+		}
+		h := wire.Header{Kind: l.kind, Seq: seq, HasTime: true, Time: l.device(m.Stamp), Fresh: wire.All(len(l.out))}
+		var ok bool
+		if buf, ok = l.enc.Append(buf, h, m.V[:len(l.out)]); !ok {
+			l.board.txErrors.Add(1)
+			continue
+		}
+		seq++
+		took := int64(float64(len(buf)) * l.perByte)
+		if l.late {
+			rt.SleepUntil(m.Leave, 0)
+		}
+		l.frameLen.Store(uint64(len(buf)))
+		l.wmu.Lock()
+		// a safe frame that went out meanwhile must stay the last word
+		if !l.closing.Load() && m.Gen == uint64(l.safeGen.Load()) {
+			l.put(c, buf)
+		}
+		l.wmu.Unlock()
+		quiet = l.now() + took
+	}
+}
+
+// next waits for a command, or for the end.
+func (l *line) next(m *outgoing) {
+	for !l.outbox.Take(m) && !l.closing.Load() {
+		l.bell.arm()
+		if l.outbox.Take(m) {
+			l.bell.disarm()
+			return
+		}
+		if !l.closing.Load() {
+			l.bell.sleep()
+		}
+	}
+}
