@@ -9,6 +9,7 @@ package configs
 //	       one shown. "@unit" is the unit named by the sibling key unit: plain numbers are in that unit, and after
 //	       loading both the number and the named unit are SI (degC alone stays degC)
 //	delta  the number is a difference: "0.01 degC" is 0.01 K
+//	want   the range of a number in SI, as comparisons: ">0 <=1"
 //	enum   the words that are possible, comma separated
 //	parse  unit: the word is the unit of its siblings
 //	secret may be ${VARIABLE}; never shown, recorded or hashed
@@ -27,7 +28,7 @@ type Config struct {
 	MQTT         MQTT         `yaml:"mqtt" doc:"telemetry"`
 	Web          Web          `yaml:"web" doc:"the page"`
 	Record       Record       `yaml:"record" doc:"the recording"`
-	Virtual      *Virtual     `yaml:"virtual,omitempty" doc:"the plant of the virtual rig; used when device.port is virtual:motor and by hil rig motor"`
+	Virtual      *Virtual     `yaml:"virtual,omitempty" doc:"the plant of the virtual rig; used when device.port is virtual:motor and by hil rig motor; left out: a plant just like the model"`
 }
 
 // Rig names the test rig.
@@ -38,28 +39,28 @@ type Rig struct {
 
 // Loop paces the tick.
 type Loop struct {
-	Rate    float64 `yaml:"rate" unit:"Hz" doc:"ticks per second, 10 Hz to 20 kHz"`
+	Rate    float64 `yaml:"rate" unit:"Hz" want:">=10 <=20000" doc:"ticks per second, 10 Hz to 20 kHz"`
 	Clock   string  `yaml:"clock" enum:"wall,device" doc:"wall: absolute deadlines of the host; device: deadlines follow the device's own clock"`
 	Overrun Overrun `yaml:"overrun" doc:"what happens when deadlines are missed"`
-	CPU     int     `yaml:"cpu" doc:"processor the tick is pinned to; -1: the last one"`
-	Spin    float64 `yaml:"spin" unit:"s" doc:"busy wait at the end of the sleep, 0 to 100 µs"`
-	Beat    float64 `yaml:"beat" unit:"s" doc:"longest silence of the supervisor that the core tolerates"`
+	CPU     int     `yaml:"cpu" want:">=-1 <=1023" doc:"processor the tick is pinned to; -1: the last one"`
+	Spin    float64 `yaml:"spin" unit:"s" want:">=0 <=0.0001" doc:"busy wait at the end of the sleep, 0 to 100 µs"`
+	Beat    float64 `yaml:"beat" unit:"s" want:">=0.02 <=10" doc:"longest silence of the supervisor that the core tolerates"`
 }
 
 // Overrun says what happens when deadlines are missed.
 type Overrun struct {
 	Policy string  `yaml:"policy" enum:"skip,catch-up,hold,trip" doc:"skip: skip missed ticks and count them; catch-up: run up to max missed ticks at once, then skip; hold, trip: skip and change the mode"`
-	Max    int     `yaml:"max" doc:"catch-up: ticks run at once; hold, trip: tolerated misses in a window of 100 ticks"`
-	Limit  float64 `yaml:"limit" unit:"s" doc:"a single miss longer than this trips under every policy"`
+	Max    int     `yaml:"max" want:">=0 <=1000" doc:"catch-up: ticks run at once; hold, trip: tolerated misses in a window of 100 ticks"`
+	Limit  float64 `yaml:"limit" unit:"s" want:">0 <=10" doc:"a single miss longer than this trips under every policy"`
 }
 
 // Device is the port and the layout of its frames.
 type Device struct {
 	Port     string    `yaml:"port" doc:"serial port, or virtual:motor for the virtual rig"`
-	Baud     int       `yaml:"baud" doc:"bits per second, 8N1"`
+	Baud     int       `yaml:"baud" want:">=1200 <=12000000" doc:"bits per second, 8N1"`
 	Protocol string    `yaml:"protocol" enum:"link,line" doc:"link: COBS frames with CRC-16; line: text lines"`
 	Line     Line      `yaml:"line,omitempty" doc:"the text protocol"`
-	Rate     float64   `yaml:"rate" unit:"Hz" doc:"frames per second the device sends; 0: the rate of the loop"`
+	Rate     float64   `yaml:"rate" unit:"Hz" want:">=0 <=20000" doc:"frames per second the device sends; 0: the rate of the loop"`
 	Measure  []Measure `yaml:"measure" doc:"what the device sends, in the order of the frame"`
 	Command  []Command `yaml:"command" doc:"what is sent to the device, in the order of the frame"`
 }
@@ -70,8 +71,8 @@ type Line struct {
 	Decimal   string  `yaml:"decimal" enum:"point,comma" doc:"how decimals are written; comma cannot be the separator then"`
 	Checksum  string  `yaml:"checksum" enum:"none,xor" doc:"xor: two hex digits after a * at the end of the line, over everything before it"`
 	Time      string  `yaml:"time,omitempty" doc:"name of the column that carries device time; empty: none"`
-	TimeUnit  float64 `yaml:"time_unit" unit:"s" doc:"one count of the time column"`
-	TimeBits  int     `yaml:"time_bits" doc:"the time column wraps after 2^bits counts; 0: never"`
+	TimeUnit  float64 `yaml:"time_unit" unit:"s" want:">=1e-9 <=3600" doc:"one count of the time column"`
+	TimeBits  int     `yaml:"time_bits" want:">=0 <=52" doc:"the time column wraps after 2^bits counts; 0: never"`
 	End       string  `yaml:"end" enum:"lf,crlf,cr" doc:"end of the lines that are sent"`
 }
 
@@ -84,7 +85,7 @@ type Measure struct {
 	Offset float64    `yaml:"offset" unit:"@unit" doc:"value at count 0"`
 	Role   string     `yaml:"role,omitempty" enum:",position,current,voltage,velocity,torque,temperature,status" doc:"what it is used for; status: 0 is healthy; empty: recorded and published only"`
 	Range  [2]float64 `yaml:"range,omitempty" unit:"@unit" doc:"outside it the measurement is not believed; [0, 0]: no check"`
-	Stale  float64    `yaml:"stale" unit:"s" doc:"age at which the guard holds; 0: not watched"`
+	Stale  float64    `yaml:"stale" unit:"s" want:">=0 <=60" doc:"age at which the guard holds; 0: not watched"`
 }
 
 // Command is one number sent to the device: raw = (value − offset)/scale, rounded, value in Unit, which is SI.
@@ -96,50 +97,50 @@ type Command struct {
 	Offset float64    `yaml:"offset" unit:"@unit" doc:"value at count 0"`
 	Role   string     `yaml:"role" enum:"drive,enable" doc:"drive: the actuator; enable: 1 only in RUN and HOLD"`
 	Limit  [2]float64 `yaml:"limit" unit:"@unit" doc:"the command never leaves it"`
-	Slew   float64    `yaml:"slew" unit:"@unit/s" doc:"largest change per second; 0: no limit"`
+	Slew   float64    `yaml:"slew" unit:"@unit/s" want:">=0" doc:"largest change per second; 0: no limit"`
 	Safe   float64    `yaml:"safe" unit:"@unit" doc:"value sent in every state but RUN and HOLD"`
 }
 
 // Motor is the brushed motor as the model knows it: L di/dt = u − R i − K ω − drop·tanh(i/i0), J dω/dt = K i − F.
 type Motor struct {
-	R         float64 `yaml:"R" unit:"ohm" doc:"armature resistance"`
-	L         float64 `yaml:"L" unit:"H" doc:"armature inductance"`
-	K         float64 `yaml:"K" unit:"N·m/A|V·s/rad" doc:"torque and back-emf constant"`
-	BrushDrop float64 `yaml:"brush_drop" unit:"V" doc:"voltage drop of both brushes"`
-	DropScale float64 `yaml:"drop_current" unit:"A" doc:"current at which the brush drop is 76 % developed"`
-	J         float64 `yaml:"J" unit:"kg·m²|N·m·s²/rad" doc:"inertia of rotor and load"`
+	R         float64 `yaml:"R" unit:"ohm" want:">0 <=10000" doc:"armature resistance"`
+	L         float64 `yaml:"L" unit:"H" want:">0 <=10" doc:"armature inductance"`
+	K         float64 `yaml:"K" unit:"N·m/A|V·s/rad" want:">0 <=100" doc:"torque and back-emf constant"`
+	BrushDrop float64 `yaml:"brush_drop" unit:"V" want:">=0 <=10" doc:"voltage drop of both brushes"`
+	DropScale float64 `yaml:"drop_current" unit:"A" want:">=0 <=100" doc:"current at which the brush drop is 76 % developed"`
+	J         float64 `yaml:"J" unit:"kg·m²|N·m·s²/rad" want:">0 <=1000" doc:"inertia of rotor and load"`
 }
 
 // Friction is the LuGre law (theory: ż = v − σ0|v|z/g(v), F = σ0 z + σ1(v) ż + σ2 v).
 type Friction struct {
 	Law    string  `yaml:"law" enum:"lugre" doc:"friction law"`
-	Sigma0 float64 `yaml:"sigma0" unit:"N·m/rad" doc:"bristle stiffness"`
-	Sigma1 float64 `yaml:"sigma1" unit:"N·m·s/rad|N·m·s" doc:"bristle damping at rest"`
-	Sigma2 float64 `yaml:"sigma2" unit:"N·m·s/rad|N·m·s" doc:"viscous friction"`
-	Fc     float64 `yaml:"Fc" unit:"N·m" doc:"Coulomb friction"`
-	Fs     float64 `yaml:"Fs" unit:"N·m" doc:"break-away friction (total, not the increment)"`
-	Vs     float64 `yaml:"vs" unit:"rad/s" doc:"Stribeck velocity"`
-	Vd     float64 `yaml:"vd" unit:"rad/s" doc:"velocity at which sigma1 has decayed to 1/e; 0: constant sigma1"`
+	Sigma0 float64 `yaml:"sigma0" unit:"N·m/rad" want:">0" doc:"bristle stiffness"`
+	Sigma1 float64 `yaml:"sigma1" unit:"N·m·s/rad|N·m·s" want:">=0" doc:"bristle damping at rest"`
+	Sigma2 float64 `yaml:"sigma2" unit:"N·m·s/rad|N·m·s" want:">=0" doc:"viscous friction"`
+	Fc     float64 `yaml:"Fc" unit:"N·m" want:">0" doc:"Coulomb friction"`
+	Fs     float64 `yaml:"Fs" unit:"N·m" want:">0" doc:"break-away friction (total, not the increment)"`
+	Vs     float64 `yaml:"vs" unit:"rad/s" want:">0" doc:"Stribeck velocity"`
+	Vd     float64 `yaml:"vd" unit:"rad/s" want:">=0" doc:"velocity at which sigma1 has decayed to 1/e; 0: constant sigma1"`
 	Offset float64 `yaml:"offset" unit:"N·m" doc:"load torque or amplifier offset, opposing positive motion"`
 }
 
 // Estimator is the Kalman filter for position, velocity, current and friction torque, and the recursive least squares.
 type Estimator struct {
 	Gain          string  `yaml:"gain" enum:"steady,varying" doc:"steady: constant gain of the Riccati equation; varying: covariance propagated each tick"`
-	PositionNoise float64 `yaml:"position_noise" unit:"rad" doc:"standard deviation of the position measurement; 0: count/√12"`
-	CurrentNoise  float64 `yaml:"current_noise" unit:"A" doc:"standard deviation of the current measurement"`
-	TorqueWalk    float64 `yaml:"torque_walk" unit:"N·m/√s" doc:"random walk of the friction torque"`
-	VoltageNoise  float64 `yaml:"voltage_noise" unit:"V" doc:"standard deviation of the applied voltage"`
-	Delay         float64 `yaml:"delay" unit:"s" doc:"age of a sample when it reaches the tick; the filter predicts across it"`
+	PositionNoise float64 `yaml:"position_noise" unit:"rad" want:">=0" doc:"standard deviation of the position measurement; 0: count/√12"`
+	CurrentNoise  float64 `yaml:"current_noise" unit:"A" want:">0" doc:"standard deviation of the current measurement"`
+	TorqueWalk    float64 `yaml:"torque_walk" unit:"N·m/√s" want:">0" doc:"random walk of the friction torque"`
+	VoltageNoise  float64 `yaml:"voltage_noise" unit:"V" want:">=0" doc:"standard deviation of the applied voltage"`
+	Delay         float64 `yaml:"delay" unit:"s" want:">=0 <=0.1" doc:"age of a sample when it reaches the tick; the filter predicts across it"`
 	RLS           RLS     `yaml:"rls" doc:"recursive least squares for inertia, viscous, Coulomb and offset torque"`
 }
 
 // RLS is the recursive least squares for inertia, viscous, Coulomb and offset torque.
 type RLS struct {
 	Enabled bool    `yaml:"enabled" doc:"estimate while running"`
-	Memory  float64 `yaml:"memory" unit:"s" doc:"exponential forgetting: weight 1/e after this time; 0: no forgetting"`
-	Window  float64 `yaml:"window" unit:"s" doc:"length of the test functions of the weak form"`
-	MinVel  float64 `yaml:"min_velocity" unit:"rad/s" doc:"windows that go below this speed are left out (Stribeck and presliding)"`
+	Memory  float64 `yaml:"memory" unit:"s" want:">=0" doc:"exponential forgetting: weight 1/e after this time; 0: no forgetting"`
+	Window  float64 `yaml:"window" unit:"s" want:">0 <=60" doc:"length of the test functions of the weak form"`
+	MinVel  float64 `yaml:"min_velocity" unit:"rad/s" want:">=0" doc:"windows that go below this speed are left out (Stribeck and presliding)"`
 }
 
 // Reference is the desired motion of the axis.
@@ -147,52 +148,52 @@ type Reference struct {
 	Kind      string  `yaml:"kind" enum:"constant,step,ramp,trapezoid,sine,multisine,chirp,file" doc:"form of the motion"`
 	Offset    float64 `yaml:"offset" unit:"rad" doc:"position about which it moves"`
 	Amplitude float64 `yaml:"amplitude" unit:"rad" doc:"step, sine, chirp: amplitude; trapezoid: travel"`
-	Frequency float64 `yaml:"frequency" unit:"Hz" doc:"sine; first frequency of a chirp; repetition of step and trapezoid (0: once)"`
-	FreqEnd   float64 `yaml:"frequency_end" unit:"Hz" doc:"chirp: last frequency"`
-	Sweep     float64 `yaml:"sweep" unit:"s" doc:"chirp: duration of one sweep"`
+	Frequency float64 `yaml:"frequency" unit:"Hz" want:">=0" doc:"sine; first frequency of a chirp; repetition of step and trapezoid (0: once)"`
+	FreqEnd   float64 `yaml:"frequency_end" unit:"Hz" want:">=0" doc:"chirp: last frequency"`
+	Sweep     float64 `yaml:"sweep" unit:"s" want:">=0" doc:"chirp: duration of one sweep"`
 	Velocity  float64 `yaml:"velocity" unit:"rad/s" doc:"ramp; trapezoid: cruising speed"`
-	Accel     float64 `yaml:"acceleration" unit:"rad/s²" doc:"trapezoid: acceleration and deceleration"`
+	Accel     float64 `yaml:"acceleration" unit:"rad/s²" want:">=0" doc:"trapezoid: acceleration and deceleration"`
 	Tones     []Tone  `yaml:"tones,omitempty" doc:"multisine: a sum of sines"`
 	File      string  `yaml:"file,omitempty" doc:"CSV with columns time_s, position_rad[, velocity_rad_s]; relative to this file"`
 	Loop      bool    `yaml:"loop,omitempty" doc:"file: start again at the end"`
-	Fade      float64 `yaml:"fade" unit:"s" doc:"smooth start of the motion after RUN"`
+	Fade      float64 `yaml:"fade" unit:"s" want:">=0 <=60" doc:"smooth start of the motion after RUN"`
 }
 
 // Tone is one sine of a multisine: amplitude·sin(2π·frequency·t + phase).
 type Tone struct {
 	Amplitude float64 `yaml:"amplitude" unit:"rad" doc:"peak"`
-	Frequency float64 `yaml:"frequency" unit:"Hz" doc:"of this sine"`
+	Frequency float64 `yaml:"frequency" unit:"Hz" want:">0" doc:"of this sine"`
 	Phase     float64 `yaml:"phase" unit:"rad" doc:"at the start"`
 }
 
 // Control is the position controller; its output is a torque, turned into a voltage by the motor's static inverse.
 type Control struct {
 	Kind   string  `yaml:"kind" enum:"pd,pid" doc:"pd ignores ki"`
-	Kp     float64 `yaml:"kp" unit:"N·m/rad" doc:"proportional gain"`
-	Ki     float64 `yaml:"ki" unit:"N·m/(rad·s)" doc:"integral gain"`
-	Kd     float64 `yaml:"kd" unit:"N·m·s/rad|N·m·s" doc:"derivative gain, on the estimated velocity"`
-	Limit  float64 `yaml:"limit" unit:"N·m" doc:"largest torque asked for"`
-	DeadZn float64 `yaml:"dead_zone" unit:"rad" doc:"the integral rests inside it (no hunting)"`
+	Kp     float64 `yaml:"kp" unit:"N·m/rad" want:">=0" doc:"proportional gain"`
+	Ki     float64 `yaml:"ki" unit:"N·m/(rad·s)" want:">=0" doc:"integral gain"`
+	Kd     float64 `yaml:"kd" unit:"N·m·s/rad|N·m·s" want:">=0" doc:"derivative gain, on the estimated velocity"`
+	Limit  float64 `yaml:"limit" unit:"N·m" want:">0" doc:"largest torque asked for"`
+	DeadZn float64 `yaml:"dead_zone" unit:"rad" want:">=0" doc:"the integral rests inside it (no hunting)"`
 }
 
 // Compensation of friction.
 type Compensation struct {
 	Kind  string  `yaml:"kind" enum:"none,feedforward,lugre-observer" doc:"feedforward: the model at the desired velocity; lugre-observer: its bristle driven by the estimated velocity"`
-	Scale float64 `yaml:"scale" doc:"share of the modelled friction that is compensated, 0 to 1"`
-	Gain  float64 `yaml:"gain" unit:"1/s" doc:"lugre-observer: correction of the bristle by the tracking error; 0: open loop"`
+	Scale float64 `yaml:"scale" want:">=0 <=1" doc:"share of the modelled friction that is compensated, 0 to 1"`
+	Gain  float64 `yaml:"gain" unit:"1/s" want:">=0" doc:"lugre-observer: correction of the bristle by the tracking error; 0: open loop"`
 	Accel bool    `yaml:"inertia" doc:"also feed J times the desired acceleration forward"`
-	Ramp  float64 `yaml:"ramp" unit:"s" doc:"time over which compensation fades in after RUN"`
+	Ramp  float64 `yaml:"ramp" unit:"s" want:">=0 <=60" doc:"time over which compensation fades in after RUN"`
 }
 
 // Guard decides about the command.
 type Guard struct {
-	HoldTime   float64 `yaml:"hold_time" unit:"s" doc:"HOLD for a stale or missing sensor becomes TRIP after this time"`
-	MaxSpeed   float64 `yaml:"max_speed" unit:"rad/s" doc:"estimated speed that trips; 0: no limit"`
-	MaxError   float64 `yaml:"max_error" unit:"rad" doc:"tracking error that trips; 0: no limit"`
-	MaxCurrent float64 `yaml:"max_current" unit:"A" doc:"measured current that trips; 0: no limit"`
-	RatedI     float64 `yaml:"rated_current" unit:"A" doc:"continuous current of the i²t budget; 0: no budget"`
-	Thermal    float64 `yaml:"thermal_time" unit:"s" doc:"time constant of the i²t budget"`
-	SelfTest   float64 `yaml:"selftest_time" unit:"s" doc:"every watched sensor must be alive and in range for this long before READY"`
+	HoldTime   float64 `yaml:"hold_time" unit:"s" want:">=0 <=10" doc:"HOLD for a stale or missing sensor becomes TRIP after this time"`
+	MaxSpeed   float64 `yaml:"max_speed" unit:"rad/s" want:">=0" doc:"estimated speed that trips; 0: no limit"`
+	MaxError   float64 `yaml:"max_error" unit:"rad" want:">=0" doc:"tracking error that trips; 0: no limit"`
+	MaxCurrent float64 `yaml:"max_current" unit:"A" want:">=0" doc:"measured current that trips; 0: no limit"`
+	RatedI     float64 `yaml:"rated_current" unit:"A" want:">=0" doc:"continuous current of the i²t budget; 0: no budget"`
+	Thermal    float64 `yaml:"thermal_time" unit:"s" want:">0" doc:"time constant of the i²t budget"`
+	SelfTest   float64 `yaml:"selftest_time" unit:"s" want:">=0 <=60" doc:"every watched sensor must be alive and in range for this long before READY"`
 }
 
 // MQTT is the telemetry.
@@ -205,9 +206,9 @@ type MQTT struct {
 	CA       string  `yaml:"ca,omitempty" doc:"PEM file of the certificate authority for ssl; relative to this file"`
 	Listen   string  `yaml:"listen" doc:"address of the embedded broker"`
 	Operator string  `yaml:"operator_password,omitempty" secret:"yes" doc:"password of the user operator of the embedded broker, who may send commands; empty: a fresh one at each start, printed"`
-	State    float64 `yaml:"state" unit:"Hz" doc:"rate of the state topic, at most 50 Hz"`
-	Batch    float64 `yaml:"batch" unit:"s" doc:"samples per message, as a time"`
-	Estimate float64 `yaml:"estimate" unit:"s" doc:"time between two estimates"`
+	State    float64 `yaml:"state" unit:"Hz" want:">0 <=50" doc:"rate of the state topic, at most 50 Hz"`
+	Batch    float64 `yaml:"batch" unit:"s" want:">=0.005 <=1" doc:"samples per message, as a time"`
+	Estimate float64 `yaml:"estimate" unit:"s" want:">=0.1 <=3600" doc:"time between two estimates"`
 	Commands string  `yaml:"commands" enum:"none,stop,all" doc:"commands taken from MQTT; stop: stop, hold, estop only; all: also arm, run, reset, set"`
 }
 
@@ -222,34 +223,34 @@ type Web struct {
 type Record struct {
 	Enabled bool    `yaml:"enabled" doc:"record every run"`
 	Dir     string  `yaml:"dir" doc:"each run makes a folder of its own below it; relative to the working directory"`
-	Chunk   float64 `yaml:"chunk" unit:"s" doc:"a recording cut short by a crash loses at most this much"`
-	Keep    float64 `yaml:"keep" unit:"B" doc:"oldest runs are removed above this size; 0: keep all"`
+	Chunk   float64 `yaml:"chunk" unit:"s" want:">=0.05 <=10" doc:"a recording cut short by a crash loses at most this much"`
+	Keep    float64 `yaml:"keep" unit:"B" want:">=0" doc:"oldest runs are removed above this size; 0: keep all"`
 }
 
 // Virtual is the plant behind the virtual rig: the truth, which the model above may know only roughly.
 type Virtual struct {
 	Seed         uint64     `yaml:"seed" doc:"of all noise; the same seed gives the same run"`
-	InnerRate    float64    `yaml:"inner_rate" unit:"Hz" doc:"steps of the plant per second, at least 10 kHz"`
-	Motor        Motor      `yaml:"motor" doc:"the true motor; J is the rotor alone"`
-	LoadJ        float64    `yaml:"load_inertia" unit:"kg·m²|N·m·s²/rad" doc:"added to the rotor's"`
-	Friction     Friction   `yaml:"friction" doc:"the true friction"`
-	Cogging      float64    `yaml:"cogging" unit:"N·m" doc:"amplitude of the cogging torque"`
-	CoggingN     int        `yaml:"cogging_periods" doc:"periods of the cogging torque per turn"`
+	InnerRate    float64    `yaml:"inner_rate" unit:"Hz" want:">=10000 <=1000000" doc:"steps of the plant per second, at least 10 kHz"`
+	Motor        Motor      `yaml:"motor" doc:"the true motor; J is the rotor alone; left out: as the model"`
+	LoadJ        float64    `yaml:"load_inertia" unit:"kg·m²|N·m·s²/rad" want:">=0" doc:"added to the rotor's"`
+	Friction     Friction   `yaml:"friction" doc:"the true friction; left out: as the model"`
+	Cogging      float64    `yaml:"cogging" unit:"N·m" want:">=0" doc:"amplitude of the cogging torque"`
+	CoggingN     int        `yaml:"cogging_periods" want:">=0 <=10000" doc:"periods of the cogging torque per turn"`
 	LoadTorque   float64    `yaml:"load_torque" unit:"N·m" doc:"constant torque against positive motion"`
-	Counts       int        `yaml:"encoder_counts" doc:"counts of the encoder per turn"`
-	CurrentNoise float64    `yaml:"current_noise" unit:"A" doc:"standard deviation of the current sensor"`
+	Counts       int        `yaml:"encoder_counts" want:">=4 <=16777216" doc:"counts of the encoder per turn"`
+	CurrentNoise float64    `yaml:"current_noise" unit:"A" want:">=0" doc:"standard deviation of the current sensor"`
 	CurrentOff   float64    `yaml:"current_offset" unit:"A" doc:"offset of the current sensor"`
 	Thermal      Thermal    `yaml:"thermal" doc:"drift with the motor's own heat"`
-	ClockPPM     float64    `yaml:"clock_drift" doc:"drift of the device clock in ppm, a plain number"`
-	Watchdog     float64    `yaml:"watchdog" unit:"s" doc:"the firmware de-energises after this silence"`
+	ClockPPM     float64    `yaml:"clock_drift" unit:"ppm" want:">=-1000 <=1000" doc:"drift of the device clock"`
+	Watchdog     float64    `yaml:"watchdog" unit:"s" want:">=0.001 <=10" doc:"the firmware de-energises after this silence"`
 	Supply       [2]float64 `yaml:"supply" unit:"V" doc:"the drive saturates here"`
 	Pacing       bool       `yaml:"pacing" doc:"bytes leave at the baud rate"`
 }
 
 // Thermal is the drift of the virtual rig's resistance and friction with its own heat.
 type Thermal struct {
-	Resistance float64 `yaml:"resistance" unit:"K/W" doc:"winding to ambient"`
-	Capacity   float64 `yaml:"capacity" unit:"J/K" doc:"heat capacity of the winding"`
+	Resistance float64 `yaml:"resistance" unit:"K/W" want:">0" doc:"winding to ambient"`
+	Capacity   float64 `yaml:"capacity" unit:"J/K" want:">0" doc:"heat capacity of the winding"`
 	CopperTC   float64 `yaml:"copper_tc" unit:"1/K" doc:"relative change of R per kelvin, 0.0039 for copper"`
 	FrictionTC float64 `yaml:"friction_tc" unit:"1/K" doc:"relative change of friction per kelvin"`
 }

@@ -1,11 +1,94 @@
 package configs
 
-// Default is what a file starts from: how the program behaves where the file says nothing. Numbers of the rig itself
-// (motor, friction, gains, limits) have no default, since a wrong guess would drive real hardware.
-func Default() *Config {
-	return &Config{Version: 1}
+import (
+	_ "embed"
+	"path/filepath"
+)
+
+//go:embed motor.yaml
+var motorYAML []byte
+
+// DemoYAML is the text of motor.yaml, the commented example that `hil run` uses without a file.
+func DemoYAML() []byte { return append([]byte(nil), motorYAML...) }
+
+// Demo is the virtual motor rig that `hil run` starts without a file.
+func Demo() *Config {
+	c, err := LoadBytes("motor.yaml", motorYAML)
+	if err != nil {
+		panic("configs: the embedded demo is bad: " + err.Error()) // a test loads it
+	}
+	return c
 }
 
-func (c *Config) complete(dir string) {}
+// Default is what a file starts from: how the program behaves where the file says nothing. Numbers of the rig itself
+// (motor, friction, gains, limits, noise) have no default, since a wrong guess would drive real hardware.
+func Default() *Config {
+	return &Config{
+		Version: 1,
+		Loop: Loop{Rate: 1000, Clock: "wall", CPU: -1, Spin: 40e-6, Beat: 0.25,
+			Overrun: Overrun{Policy: "skip", Max: 10, Limit: 0.05}},
+		Device: Device{Baud: 921600, Protocol: "link",
+			Line: Line{Separator: "comma", Decimal: "point", Checksum: "none", TimeUnit: 1e-6, TimeBits: 32, End: "lf"}},
+		Friction:     Friction{Law: "lugre"},
+		Estimator:    Estimator{Gain: "steady", VoltageNoise: 0.05, RLS: RLS{Memory: 20, Window: 0.2}},
+		Reference:    Reference{Kind: "constant", Fade: 1},
+		Control:      Control{Kind: "pd"},
+		Compensation: Compensation{Kind: "none", Scale: 0.9, Ramp: 1},
+		Guard:        Guard{HoldTime: 0.1, Thermal: 20, SelfTest: 0.5},
+		MQTT:         MQTT{Enabled: true, Prefix: "hil", Listen: "localhost:1883", State: 20, Batch: 0.04, Estimate: 1, Commands: "stop"},
+		Web:          Web{Enabled: true, Listen: "localhost:8080"},
+		Record:       Record{Enabled: true, Dir: "runs", Chunk: 0.5},
+	}
+}
 
-func (c *Config) Check(r *Report) {}
+// SetDefaults of a measurement: one unit per count.
+func (m *Measure) SetDefaults() { m.Scale = 1 }
+
+// SetDefaults of a command: one unit per count.
+func (c *Command) SetDefaults() { c.Scale = 1 }
+
+// SetDefaults of the virtual rig: an ideal one with the firmware's manners.
+func (v *Virtual) SetDefaults() {
+	v.Seed, v.InnerRate, v.Counts, v.Watchdog, v.Pacing = 1, 20000, 65536, 0.05, true
+	v.Supply = [2]float64{-24, 24}
+	v.Motor, v.Friction.Law = Motor{}, "lugre"
+	v.Thermal = Thermal{Resistance: 10, Capacity: 20}
+}
+
+// complete fills what follows from other keys, and joins relative paths to the folder of the file.
+func (c *Config) complete(dir string) {
+	for i := range c.Device.Measure {
+		if m := &c.Device.Measure[i]; m.Type == "" && c.Device.Protocol == "line" {
+			m.Type = "text"
+		}
+	}
+	for i := range c.Device.Command {
+		cmd := &c.Device.Command[i]
+		if cmd.Type == "" && c.Device.Protocol == "line" {
+			cmd.Type = "text"
+		}
+		if cmd.Role == "enable" && cmd.Limit == [2]float64{} {
+			cmd.Limit = [2]float64{0, 1}
+		}
+	}
+	if c.Virtual == nil && c.Device.Port == VirtualMotor {
+		c.Virtual = new(Virtual)
+		c.Virtual.SetDefaults()
+	}
+	if v := c.Virtual; v != nil {
+		if v.Motor == (Motor{}) {
+			v.Motor = c.Motor
+		}
+		if v.Friction == (Friction{Law: "lugre"}) {
+			v.Friction = c.Friction
+		}
+	}
+	for _, p := range []*string{&c.Reference.File, &c.MQTT.CA} {
+		if *p != "" && !filepath.IsAbs(*p) {
+			*p = filepath.Join(dir, *p)
+		}
+	}
+}
+
+// VirtualMotor is the port name that stands for the virtual rig.
+const VirtualMotor = "virtual:motor"

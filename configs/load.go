@@ -56,6 +56,7 @@ func CheckBytes(name string, data []byte) (c *Config, warnings []Problem, err er
 	r := decode(name, data, c)
 	c.complete(filepath.Dir(name))
 	c.Check(r)
+	inOrder(r.warnings)
 	if err := r.err(); err != nil {
 		return nil, r.warnings, err
 	}

@@ -1,8 +1,9 @@
 package configs
 
 import (
+	"cmp"
 	"fmt"
-	"sort"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -184,14 +185,15 @@ func (r *Report) err() error {
 	if len(r.problems) == 0 {
 		return nil
 	}
-	sort.SliceStable(r.problems, func(i, j int) bool {
-		a, b := r.problems[i], r.problems[j]
-		if a.Line != b.Line {
-			return a.Line < b.Line
-		}
-		return a.Col < b.Col
-	})
+	inOrder(r.problems)
 	return &Errors{List: r.problems}
+}
+
+// inOrder sorts by place in the file.
+func inOrder(list []Problem) {
+	slices.SortStableFunc(list, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
+	})
 }
 
 func nameOr(name, fallback string) string {

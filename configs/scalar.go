@@ -174,19 +174,59 @@ func (w *walker) number(path string, at place, s string, f field, owner reflect.
 			return 0, false
 		}
 	}
-	x := u.parse(num, f.delta)
-	// a signal in degC stays in degC
-	if want[0].alone && !f.delta {
-		x -= want[0].Offset
-		if u.alone {
-			x = u.parse(num, true) // untouched by the way through kelvin
-		}
-	}
+	x := convert(num, u, want[0], f)
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		w.r.errorAt(path, at, "", "%s: %s is beyond all floating-point numbers", path, s)
 		return 0, false
 	}
 	return x, true
+}
+
+// convert brings the digits of a number to the unit in which the field is stored: SI, but for fields kept in degC or ppm.
+func convert(num string, u, want Unit, f field) float64 {
+	_, _, sibling := siblingUnit(f.unit)
+	switch {
+	case u.alone && want.alone:
+		return u.parse(num, true) // untouched, no detour through kelvin
+	case want.alone && !f.delta:
+		return u.parse(num, false) - want.Offset
+	case !sibling && want.Factor != 1:
+		if u.exp10 == want.exp10 && u.mult == want.mult {
+			u.exp10, u.mult, want.Factor = 0, 1, 1
+		}
+		return u.parse(num, true) / want.Factor
+	}
+	return u.parse(num, f.delta)
+}
+
+// ParseValue reads a number with or without a unit, as a file would, and returns it in the unit named: ParseValue("2 kHz",
+// "Hz") is 2000. For flags of the command line.
+func ParseValue(s, unit string) (float64, error) {
+	num, text, err := splitNumber(s)
+	if err != nil {
+		return 0, err
+	}
+	want, err := ParseUnit(unit)
+	if err != nil {
+		return 0, err
+	}
+	u := want
+	if text != "" {
+		if u, err = ParseUnit(text); err != nil {
+			return 0, err
+		}
+		if hint, ok := agree(u, []Unit{want}); !ok {
+			if hint != "" {
+				hint = " (" + hint + ")"
+			}
+			return 0, fmt.Errorf("%s is %s, want %s%s", quote(s), describe(u), describe(want), hint)
+		}
+	}
+	x := convert(num, u, want, field{unit: unit})
+	if math.IsInf(x, 0) || math.IsNaN(x) {
+		return 0, fmt.Errorf("%s is beyond all floating-point numbers", quote(s))
+	}
+	return x, nil
 }
 
 // parse converts the digits of a number in one rounding where the factor is a power of ten.

@@ -34,6 +34,7 @@ type field struct {
 	unit   string // "ohm", "@unit", "@unit/s", alternatives with |
 	delta  bool   // a difference: no offset of an affine unit
 	enum   []string
+	want   []bound
 	secret bool // may be ${VARIABLE}, is never shown
 	isUnit bool // the string is the unit of its siblings; it is stored in SI
 	doc    string
@@ -49,7 +50,7 @@ func fieldsOf(t reflect.Type) []field {
 			continue
 		}
 		fd := field{index: i, key: key, unit: f.Tag.Get("unit"), delta: f.Tag.Get("delta") != "", secret: f.Tag.Get("secret") != "",
-			isUnit: f.Tag.Get("parse") == "unit", doc: f.Tag.Get("doc")}
+			isUnit: f.Tag.Get("parse") == "unit", doc: f.Tag.Get("doc"), want: bounds(f.Tag.Get("want"))}
 		if e, ok := f.Tag.Lookup("enum"); ok {
 			fd.enum = strings.Split(e, ",")
 		}

@@ -1,0 +1,133 @@
+package configs
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+)
+
+// bound is one comparison of a want tag, in the unit of the field.
+type bound struct {
+	op string // ">", ">=", "<", "<="
+	v  float64
+}
+
+// bounds reads a want tag such as ">0 <=1".
+func bounds(tag string) []bound {
+	var out []bound
+	for part := range strings.FieldsSeq(tag) {
+		op := part[:1]
+		if strings.HasPrefix(part[1:], "=") {
+			op = part[:2]
+		}
+		v, err := strconv.ParseFloat(part[len(op):], 64)
+		if err != nil || op[0] != '<' && op[0] != '>' {
+			panic(fmt.Sprintf("configs: want tag %q", tag))
+		}
+		out = append(out, bound{op, v})
+	}
+	return out
+}
+
+func (b bound) holds(x float64) bool {
+	switch b.op {
+	case ">":
+		return x > b.v
+	case ">=":
+		return x >= b.v
+	case "<":
+		return x < b.v
+	}
+	return x <= b.v
+}
+
+// CheckBounds reports every number of a struct that is outside its want tag, at any depth. A number that the file left
+// out and that has no default is reported as missing.
+func (r *Report) CheckBounds(s any) {
+	v := reflect.ValueOf(s)
+	for v.Kind() == reflect.Pointer {
+		v = v.Elem()
+	}
+	r.boundsOf("", v)
+}
+
+func (r *Report) boundsOf(path string, v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			r.boundsOf(path, v.Elem())
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			r.boundsOf(fmt.Sprintf("%s[%d]", path, i), v.Index(i))
+		}
+	case reflect.Map:
+		for it := v.MapRange(); it.Next(); {
+			r.boundsOf(join(path, it.Key().String()), it.Value())
+		}
+	case reflect.Struct:
+		for _, f := range fieldsOf(v.Type()) {
+			x, p := v.Field(f.index), join(path, f.key)
+			if len(f.want) == 0 {
+				r.boundsOf(p, x)
+				continue
+			}
+			r.bounded(p, f, x)
+		}
+	}
+}
+
+func (r *Report) bounded(path string, f field, v reflect.Value) {
+	var x float64
+	switch {
+	case v.CanFloat():
+		x = v.Float()
+	case v.CanInt():
+		x = float64(v.Int())
+	case v.CanUint():
+		x = float64(v.Uint())
+	default:
+		panic(fmt.Sprintf("configs: %s: a want tag on %s", path, v.Kind()))
+	}
+	if r.Bad(path) {
+		return
+	}
+	unit := ""
+	if u, _, ok := siblingUnit(f.unit); !ok && u != "" {
+		unit = " " + strings.Split(f.unit, "|")[0]
+	}
+	for _, b := range f.want {
+		switch {
+		case b.holds(x): // also refuses NaN
+		case x == 0 && !r.Given(path):
+			r.Errorf(path, "%s is missing: %s%s", path, f.doc, inUnit(unit))
+			return
+		default:
+			r.Errorf(path, "%s: %s%s, want %s", path, short(x), unit, f.wanted(unit))
+			return
+		}
+	}
+}
+
+func inUnit(unit string) string {
+	if unit == "" {
+		return ""
+	}
+	return ", in" + unit
+}
+
+// wanted says a want tag in words: "> 0 V", "10 to 20000 Hz".
+func (f *field) wanted(unit string) string {
+	if len(f.want) == 2 && f.want[0].op == ">=" && f.want[1].op == "<=" {
+		return fmt.Sprintf("%s to %s%s", short(f.want[0].v), short(f.want[1].v), unit)
+	}
+	parts := make([]string, len(f.want))
+	for i, b := range f.want {
+		parts[i] = b.op + " " + short(b.v) + unit
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(strings.Join(parts, " and "), ">=", "≥"), "<=", "≤")
+}
+
+// short prints a number for people: nine digits at most.
+func short(x float64) string { return strconv.FormatFloat(x, 'g', 9, 64) }

@@ -1,0 +1,292 @@
+package configs
+
+import (
+	"fmt"
+	"math"
+	"net"
+	"net/url"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Check reports everything that would make the rig misbehave: numbers out of range, contradictions between sections, a
+// line too slow for its frames. Warnings are legal settings that deserve a thought.
+func (c *Config) Check(r *Report) {
+	if c.Version != 1 && !r.Bad("version") {
+		r.Errorf("version", "version: %d, this program reads version 1", c.Version)
+	}
+	r.CheckBounds(c)
+	c.checkNames(r)
+	c.checkLoop(r)
+	c.checkSignals(r)
+	c.checkBudget(r)
+	c.checkModel(r)
+	c.checkReference(r)
+	c.checkControl(r)
+	c.checkGuard(r)
+	c.checkOutside(r)
+	c.checkVirtual(r)
+}
+
+var (
+	rigName    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,47}$`)
+	signalName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,47}$`)
+	topicPart  = regexp.MustCompile(`^[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*$`)
+)
+
+func (c *Config) checkNames(r *Report) {
+	switch {
+	case r.Bad("rig.name"):
+	case c.Rig.Name == "":
+		r.Errorf("rig.name", "rig.name is missing: it is part of every topic and of the folder of a recording")
+	case !rigName.MatchString(c.Rig.Name):
+		r.Errorf("rig.name", "rig.name: %s, want up to 48 letters, digits, - and _", quote(c.Rig.Name))
+	}
+}
+
+func (c *Config) checkLoop(r *Report) {
+	l := c.Loop
+	if l.Overrun.Policy == "catch-up" && l.Overrun.Max == 0 {
+		r.Errorf("loop.overrun.max", "loop.overrun.max: 0, want at least 1 with policy catch-up")
+	}
+	if l.Overrun.Max > 100 && (l.Overrun.Policy == "hold" || l.Overrun.Policy == "trip") {
+		r.Errorf("loop.overrun.max", "loop.overrun.max: %d, want 0 to 100: misses are counted in a window of 100 ticks", l.Overrun.Max)
+	}
+	if l.Rate > 0 && l.Overrun.Limit > 0 && l.Overrun.Limit < 2/l.Rate {
+		r.Errorf("loop.overrun.limit", "loop.overrun.limit: %s s, want at least two periods, %s s", short(l.Overrun.Limit), short(2/l.Rate))
+	}
+	if l.Rate > 0 && l.Spin > 0.5/l.Rate {
+		r.Errorf("loop.spin", "loop.spin: %s s, want at most half a period, %s s", short(l.Spin), short(0.5/l.Rate))
+	}
+	if l.Rate > 5000 {
+		r.Warnf("loop.rate", "loop.rate: %s Hz needs an isolated processor; up to 5 kHz does not", short(l.Rate))
+	}
+	if l.Clock == "device" && c.Device.Rate != 0 && c.Device.Rate != l.Rate {
+		r.Errorf("device.rate", "device.rate: %s Hz, want %s Hz as loop.rate: with loop.clock device each frame makes a tick", short(c.Device.Rate), short(l.Rate))
+	}
+}
+
+func (c *Config) checkReference(r *Report) {
+	ref := c.Reference
+	need := func(key, what string, ok bool) {
+		if p := "reference." + key; !ok && !r.Bad(p) {
+			r.Errorf(p, "%s is missing: kind %s needs %s", p, ref.Kind, what)
+		}
+	}
+	// keys each kind reads; any other key in the file is a misunderstanding
+	uses := map[string][]string{
+		"constant": {}, "step": {"amplitude", "frequency"}, "ramp": {"velocity"}, "trapezoid": {"amplitude", "velocity", "acceleration", "frequency"},
+		"sine": {"amplitude", "frequency"}, "multisine": {"tones"}, "chirp": {"amplitude", "frequency", "frequency_end", "sweep"}, "file": {"file", "loop"},
+	}[ref.Kind]
+	for _, key := range []string{"amplitude", "frequency", "frequency_end", "sweep", "velocity", "acceleration", "tones", "file", "loop"} {
+		used := slices.Contains(uses, key)
+		if !used && r.Given("reference."+key) && c.nonZero(key) {
+			r.Warnf("reference."+key, "reference.%s: not used by kind %s", key, ref.Kind)
+		}
+	}
+	top, speed := 0.0, 0.0 // highest frequency Hz, peak speed rad/s
+	switch ref.Kind {
+	case "step":
+		need("amplitude", "the height of the step", ref.Amplitude != 0)
+	case "ramp":
+		need("velocity", "a speed", ref.Velocity != 0)
+		speed = math.Abs(ref.Velocity)
+	case "trapezoid":
+		need("amplitude", "the travel", ref.Amplitude != 0)
+		need("velocity", "the cruising speed", ref.Velocity > 0)
+		need("acceleration", "the acceleration", ref.Accel > 0)
+		speed = ref.Velocity
+		if ref.Accel > 0 {
+			speed = math.Min(speed, math.Sqrt(math.Abs(ref.Amplitude)*ref.Accel))
+		}
+	case "sine":
+		need("amplitude", "an amplitude", ref.Amplitude != 0)
+		need("frequency", "a frequency", ref.Frequency > 0)
+		top, speed = ref.Frequency, 2*math.Pi*ref.Frequency*math.Abs(ref.Amplitude)
+	case "chirp":
+		need("amplitude", "an amplitude", ref.Amplitude != 0)
+		need("frequency", "the first frequency", ref.Frequency > 0)
+		need("frequency_end", "the last frequency", ref.FreqEnd > 0)
+		need("sweep", "the duration of a sweep", ref.Sweep > 0)
+		top = math.Max(ref.Frequency, ref.FreqEnd)
+		speed = 2 * math.Pi * top * math.Abs(ref.Amplitude)
+	case "multisine":
+		need("tones", "at least one tone", len(ref.Tones) > 0)
+		if len(ref.Tones) > 64 {
+			r.Errorf("reference.tones", "reference.tones: %d, at most 64", len(ref.Tones))
+		}
+		for _, t := range ref.Tones {
+			top = math.Max(top, t.Frequency)
+			speed += 2 * math.Pi * t.Frequency * math.Abs(t.Amplitude)
+		}
+	case "file":
+		need("file", "the name of a CSV file", ref.File != "")
+		if ref.File != "" {
+			if st, err := os.Stat(ref.File); err != nil {
+				r.Errorf("reference.file", "reference.file: %v", err)
+			} else if st.IsDir() {
+				r.Errorf("reference.file", "reference.file: %s is a folder", ref.File)
+			}
+		}
+	}
+	if c.Loop.Rate > 0 && top > c.Loop.Rate/10 {
+		r.Errorf("reference", "reference: %s Hz is more than a tenth of loop.rate; a tick would see steps", short(top))
+	}
+	if g := c.Guard.MaxSpeed; g > 0 && speed > g {
+		r.Errorf("reference", "reference: asks for up to %s rad/s, but guard.max_speed trips at %s rad/s", short(speed), short(g))
+	}
+	c.checkVoltage(r, speed)
+}
+
+// nonZero tells whether a key of the reference carries something.
+func (c *Config) nonZero(key string) bool {
+	ref := c.Reference
+	switch key {
+	case "amplitude":
+		return ref.Amplitude != 0
+	case "frequency":
+		return ref.Frequency != 0
+	case "frequency_end":
+		return ref.FreqEnd != 0
+	case "sweep":
+		return ref.Sweep != 0
+	case "velocity":
+		return ref.Velocity != 0
+	case "acceleration":
+		return ref.Accel != 0
+	case "tones":
+		return len(ref.Tones) > 0
+	case "file":
+		return ref.File != ""
+	}
+	return ref.Loop
+}
+
+// checkVoltage warns when the drive cannot follow the reference: back-emf, brush drop and sliding friction at top speed.
+func (c *Config) checkVoltage(r *Report, speed float64) {
+	i := slices.IndexFunc(c.Device.Command, func(d Command) bool { return d.Role == "drive" })
+	if i < 0 || speed == 0 || r.Bad("motor") || r.Bad("friction") || r.Bad("device") {
+		return
+	}
+	m, f := c.Motor, c.Friction
+	need := m.K*speed + m.BrushDrop + m.R*(f.Fc+f.Sigma2*speed)/m.K
+	lim := c.Device.Command[i].Limit
+	if have := math.Min(-lim[0], lim[1]); have > 0 && need > have {
+		r.Warnf("reference", "reference: its top speed of %.3g rad/s needs about %.3g V, the drive gives %.3g V", speed, need, have)
+	}
+}
+
+func (c *Config) checkOutside(r *Report) {
+	m := c.MQTT
+	if m.Enabled {
+		if !topicPart.MatchString(m.Prefix) {
+			r.Errorf("mqtt.prefix", "mqtt.prefix: %s, want words joined by /, without a leading or closing / and without + # $", quote(m.Prefix))
+		}
+		if m.Broker == "" {
+			c.checkListen(r, "mqtt.listen", m.Listen)
+			for _, f := range []struct{ key, v string }{{"mqtt.user", m.User}, {"mqtt.password", m.Password}, {"mqtt.ca", m.CA}} {
+				if f.v != "" {
+					r.Warnf(f.key, "%s: used with an external broker only; mqtt.broker is empty", f.key)
+				}
+			}
+		} else {
+			c.checkBroker(r)
+		}
+	}
+	if c.Web.Enabled {
+		c.checkListen(r, "web.listen", c.Web.Listen)
+	}
+	if c.Record.Enabled && c.Record.Dir == "" {
+		r.Errorf("record.dir", "record.dir is empty: give a folder, or set record.enabled to false")
+	}
+	if c.Record.Keep > 0 && c.Record.Keep < 1e6 {
+		r.Errorf("record.keep", "record.keep: %s B is less than one minute of recording; want 0 (keep all) or at least 1 MB", short(c.Record.Keep))
+	}
+}
+
+func (c *Config) checkListen(r *Report, path, addr string) {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		r.Errorf(path, "%s: %s, want host:port such as localhost:8080", path, quote(addr))
+		return
+	}
+	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
+		r.Errorf(path, "%s: port %s is not a number from 0 to 65535", path, quote(port))
+		return
+	}
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		r.Warnf(path, "%s: %s can be read by everybody in the network; localhost keeps it on this machine", path, quote(addr))
+	}
+}
+
+func (c *Config) checkBroker(r *Report) {
+	m := c.MQTT
+	u, err := url.Parse(m.Broker)
+	if err != nil || u.Host == "" {
+		r.Errorf("mqtt.broker", "mqtt.broker: %s, want an address such as tcp://host:1883 or ssl://host:8883", quote(m.Broker))
+		return
+	}
+	schemes := []string{"tcp", "ssl", "ws", "wss"}
+	if !slices.Contains(schemes, u.Scheme) {
+		hint := map[string]string{"mqtt": " (mqtt:// is tcp:// here)", "mqtts": " (mqtts:// is ssl:// here)", "tls": " (tls:// is ssl:// here)", "http": " (MQTT over WebSocket is ws://)", "https": " (MQTT over WebSocket is wss://)"}[u.Scheme]
+		r.Errorf("mqtt.broker", "mqtt.broker: %s is none of %s%s", quote(u.Scheme+"://"), strings.Join(schemes, ", "), hint)
+		return
+	}
+	if u.User != nil {
+		r.Errorf("mqtt.broker", "mqtt.broker: user and password stand in mqtt.user and mqtt.password, not in the address")
+	}
+	if u.Port() == "" {
+		r.Errorf("mqtt.broker", "mqtt.broker: %s has no port; 1883 is usual for tcp, 8883 for ssl", quote(m.Broker))
+	}
+	secure := u.Scheme == "ssl" || u.Scheme == "wss"
+	switch {
+	case m.CA != "" && !secure:
+		r.Errorf("mqtt.ca", "mqtt.ca: needs ssl:// or wss://, the broker is %s://", u.Scheme)
+	case m.CA != "":
+		if _, err := os.Stat(m.CA); err != nil {
+			r.Errorf("mqtt.ca", "mqtt.ca: %v", err)
+		}
+	}
+	if m.Password != "" && m.User == "" {
+		r.Errorf("mqtt.user", "mqtt.user is missing: there is a password without a user")
+	}
+	if ip := net.ParseIP(u.Hostname()); m.Password != "" && !secure && u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		r.Warnf("mqtt.broker", "mqtt.broker: the password crosses the network in clear text; ssl:// hides it")
+	}
+}
+
+func (c *Config) checkVirtual(r *Report) {
+	v := c.Virtual
+	if v == nil || r.Bad("virtual") {
+		return
+	}
+	for _, rate := range []struct {
+		key string
+		hz  float64
+	}{{"loop.rate", c.Loop.Rate}, {"device.rate", c.DeviceRate()}} {
+		if n := v.InnerRate / rate.hz; rate.hz > 0 && math.Abs(n-math.Round(n)) > 1e-9*n {
+			r.Errorf("virtual.inner_rate", "virtual.inner_rate: %s Hz, want a multiple of %s, %s Hz", short(v.InnerRate), rate.key, short(rate.hz))
+		}
+	}
+	if v.Supply[0] >= v.Supply[1] {
+		r.Errorf("virtual.supply", "virtual.supply: %s to %s V, want low < high", short(v.Supply[0]), short(v.Supply[1]))
+	}
+	if v.Cogging > 0 && v.CoggingN == 0 {
+		r.Errorf("virtual.cogging_periods", "virtual.cogging_periods is missing: there is a cogging torque")
+	}
+	if c.Loop.Rate > 0 && v.Watchdog < 3/c.Loop.Rate {
+		r.Errorf("virtual.watchdog", "virtual.watchdog: %s s, want at least three ticks, %s s", short(v.Watchdog), short(3/c.Loop.Rate))
+	}
+	c.checkLaw(r, "virtual.friction", v.Friction)
+	c.checkMotor(r, "virtual.motor", v.Motor)
+	for i, m := range c.Device.Measure {
+		// the virtual encoder and the file must speak of the same count
+		if want := 2 * math.Pi / float64(v.Counts); m.Role == "position" && math.Abs(math.Abs(m.Scale)-want) > 1e-6*want {
+			p := fmt.Sprintf("device.measure[%d].scale", i)
+			r.Warnf(p, "%s: %s rad per count; the virtual encoder counts %d per turn, %s rad", p, short(m.Scale), v.Counts, short(want))
+		}
+	}
+}

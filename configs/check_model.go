@@ -1,0 +1,160 @@
+package configs
+
+import (
+	"math"
+	"slices"
+)
+
+func (c *Config) checkModel(r *Report) {
+	c.checkMotor(r, "motor", c.Motor)
+	c.checkLaw(r, "friction", c.Friction)
+	e := c.Estimator
+	if c.Loop.Rate > 0 && e.RLS.Enabled && !r.Bad("estimator.rls") {
+		if e.RLS.Window < 10/c.Loop.Rate {
+			r.Errorf("estimator.rls.window", "estimator.rls.window: %s s, want at least ten ticks, %s s", short(e.RLS.Window), short(10/c.Loop.Rate))
+		}
+		if e.RLS.Memory > 0 && e.RLS.Memory < 5*e.RLS.Window {
+			r.Errorf("estimator.rls.memory", "estimator.rls.memory: %s s, want at least five windows, %s s, or 0 for no forgetting", short(e.RLS.Memory), short(5*e.RLS.Window))
+		}
+		if e.RLS.MinVel < c.Friction.Vs {
+			r.Warnf("estimator.rls.min_velocity", "estimator.rls.min_velocity: %s rad/s is below friction.vs, %s rad/s: windows in the Stribeck range bias the Coulomb estimate", short(e.RLS.MinVel), short(c.Friction.Vs))
+		}
+	}
+	// the bristle must be resolved by the encoder, else presliding cannot be compensated [theory §4.2]
+	for _, m := range c.Device.Measure {
+		stick := c.Friction.Fs / c.Friction.Sigma0
+		if count := math.Abs(m.Scale); m.Role == "position" && c.Compensation.Kind == "lugre-observer" && stick > 0 && count > stick/4 {
+			r.Warnf("compensation.kind", "compensation.kind: one count, %s rad, is more than a quarter of the presliding travel Fs/sigma0, %s rad; the observer will not see presliding", short(count), short(stick))
+		}
+	}
+}
+
+func (c *Config) checkMotor(r *Report, path string, m Motor) {
+	if m.BrushDrop > 0 && m.DropScale <= 0 && !r.Bad(path+".drop_current") {
+		r.Errorf(path+".drop_current", "%s.drop_current is missing: there is a brush drop; want the current at which it is three quarters developed", path)
+	}
+	// electrical time constant: a mistyped unit shows here
+	if tau := m.L / m.R; m.R > 0 && m.L > 0 && (tau < 1e-6 || tau > 1) {
+		r.Warnf(path+".L", "%s: L/R is %.3g s; small motors have 0.1 to 10 ms", path, tau)
+	}
+}
+
+// checkLaw compares the friction numbers with each other: order of Fs and Fc, passivity of the LuGre law.
+func (c *Config) checkLaw(r *Report, path string, f Friction) {
+	if r.Bad(path) {
+		return
+	}
+	if f.Fs < f.Fc {
+		r.Errorf(path+".Fs", "%s.Fs: %s N·m is less than Fc, %s N·m; Fs is the total break-away torque, not what is added to Fc", path, short(f.Fs), short(f.Fc))
+		return
+	}
+	v, ok := lugrePassive(f)
+	switch {
+	case ok:
+	case f.Vd == 0:
+		r.Warnf(path+".sigma1", "%s.sigma1: the law returns more energy than it was given (at %.3g rad/s); it is passive with sigma2 ≥ sigma1·(Fs−Fc)/Fc = %.3g N·m·s/rad, or with sigma1 fading by a vd of about %.3g rad/s",
+			path, v, f.Sigma1*(f.Fs-f.Fc)/f.Fc, suggestVd(f))
+	default:
+		r.Warnf(path+".vd", "%s.vd: the law returns more energy than it was given (at %.3g rad/s); it is passive with a vd of about %.3g rad/s", path, v, suggestVd(f))
+	}
+}
+
+// lugrePassive scans the supply minus storage rate of LuGre with V = σ0z²/2, y = σ0·z·sgn(v)/g, |y| ≤ Fs/g:
+//
+//	F·v − V̇ = |v|·{ g·y² + |v|·[σ2 + σ1(v)·(1 − y)] }          [theory §4.1, identity]
+//
+// over speed, at the y that makes it least; not below zero means passive. It returns the first speed that fails, rad/s.
+func lugrePassive(f Friction) (float64, bool) {
+	for i := range 601 {
+		v := f.Vs * math.Pow(10, -3+float64(i)/100) // vs/1000 … 1000·vs
+		g := f.Fc + (f.Fs-f.Fc)*math.Exp(-(v/f.Vs)*(v/f.Vs))
+		s1 := f.Sigma1
+		if f.Vd > 0 {
+			s1 *= math.Exp(-(v / f.Vd) * (v / f.Vd))
+		}
+		y := math.Min(s1*v/(2*g), f.Fs/g)
+		if g*y*y+v*(f.Sigma2+s1*(1-y)) < -1e-12*f.Fs {
+			return v, false
+		}
+	}
+	return 0, true
+}
+
+// suggestVd is a decay speed with σ1(v) ≤ g(v)/|v| everywhere, so that the law is passive and lags the right way: since
+// g ≥ Fc and v·exp(−(v/vd)²) peaks at vd/√(2e), vd = √(2e)·Fc/σ1 does.
+func suggestVd(f Friction) float64 { return math.Sqrt(2*math.E) * f.Fc / f.Sigma1 }
+
+func (c *Config) checkControl(r *Report) {
+	k, m := c.Control, c.Motor
+	if c.Compensation.Scale > 0.95 && c.Compensation.Scale <= 1 && c.Compensation.Kind != "none" {
+		r.Warnf("compensation.scale", "compensation.scale: %s; above 0.95 a small error of the model over-compensates and the axis hunts", short(c.Compensation.Scale))
+	}
+	if c.Compensation.Gain > 0 && c.Compensation.Kind != "lugre-observer" {
+		r.Warnf("compensation.gain", "compensation.gain: not used by kind %s", c.Compensation.Kind)
+	}
+	if r.Bad("control") || r.Bad("motor") || r.Bad("loop.rate") {
+		return
+	}
+	if k.Kp == 0 && k.Kd == 0 {
+		r.Errorf("control.kp", "control.kp and control.kd are both missing or zero: nothing would follow the reference")
+		return
+	}
+	if k.Kind == "pd" && k.Ki > 0 {
+		r.Warnf("control.ki", "control.ki: not used by kind pd")
+	}
+	if k.Kind == "pid" {
+		damping := k.Kd + c.Friction.Sigma2
+		switch {
+		case k.Ki == 0:
+			r.Warnf("control.ki", "control.ki: kind pid without an integral gain is pd")
+		case k.Ki*m.J >= k.Kp*damping: // Routh for J s³ + (kd+σ2) s² + kp s + ki
+			r.Errorf("control.ki", "control.ki: %s N·m/(rad·s) makes the axis unstable; want less than kp·(kd + sigma2)/J = %s", short(k.Ki), short(k.Kp*damping/m.J))
+		}
+	}
+	// the loop delays by about one and a half ticks: crossover beyond 1/(1.5 T)·π/2 ≈ rate is unstable
+	rate := c.Loop.Rate
+	cross, wn := k.Kd/m.J, math.Sqrt(k.Kp/m.J)
+	switch {
+	case cross > rate:
+		r.Errorf("control.kd", "control.kd: the velocity loop would cross over at kd/J = %.3g rad/s; with one and a half ticks of delay it is unstable above %.3g rad/s", cross, rate)
+	case cross > rate/4 || wn > rate/4:
+		r.Warnf("control", "control: the loop crosses over at about %.3g rad/s; above a quarter of the rate, %.3g rad/s, the delay of the loop eats the damping", math.Max(cross, wn), rate/4)
+	}
+	if zeta := (k.Kd + c.Friction.Sigma2) / (2 * math.Sqrt(k.Kp*m.J)); k.Kp > 0 && zeta < 0.2 {
+		r.Warnf("control.kd", "control.kd: damping ratio %.2g without friction; below 0.2 the axis rings", zeta)
+	}
+	if i := slices.IndexFunc(c.Device.Command, func(d Command) bool { return d.Role == "drive" }); i >= 0 && m.R > 0 {
+		u := math.Max(-c.Device.Command[i].Limit[0], c.Device.Command[i].Limit[1])
+		if stall := m.K * math.Max(0, u-m.BrushDrop) / m.R; k.Limit > stall && u > 0 {
+			r.Warnf("control.limit", "control.limit: %s N·m is never reached; the drive's %.3g V give %.3g N·m at standstill", short(k.Limit), u, stall)
+		}
+	}
+}
+
+func (c *Config) checkGuard(r *Report) {
+	g := c.Guard
+	role := func(name string) int {
+		return slices.IndexFunc(c.Device.Measure, func(m Measure) bool { return m.Role == name })
+	}
+	if role("current") < 0 && !r.Bad("device.measure") {
+		for _, k := range []struct {
+			key string
+			v   float64
+		}{{"max_current", g.MaxCurrent}, {"rated_current", g.RatedI}} {
+			if k.v > 0 {
+				r.Errorf("guard."+k.key, "guard.%s: needs a measurement with role current", k.key)
+			}
+		}
+	}
+	if g.MaxCurrent > 0 && g.RatedI > g.MaxCurrent {
+		r.Errorf("guard.rated_current", "guard.rated_current: %s A is above guard.max_current, %s A; the budget would never be used", short(g.RatedI), short(g.MaxCurrent))
+	}
+	if c.Device.Port != VirtualMotor && g.MaxSpeed == 0 && g.MaxError == 0 {
+		r.Warnf("guard", "guard: neither max_speed nor max_error is set; a runaway axis would be stopped by the current limit at best")
+	}
+	for _, m := range c.Device.Measure {
+		if g.MaxCurrent > 0 && m.Role == "current" && m.Range != [2]float64{} && (g.MaxCurrent > m.Range[1] || -g.MaxCurrent < m.Range[0]) {
+			r.Warnf("guard.max_current", "guard.max_current: %s A is outside the range of %s, which holds the rig first", short(g.MaxCurrent), m.Name)
+		}
+	}
+}

@@ -1,0 +1,217 @@
+package configs
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// maxSignals is what a row leaves for measurements and commands: 64 less the signals of estimator, model and link.
+const maxSignals = 40
+
+// reserved beginnings belong to the signals the loop adds to a row.
+var reserved = []string{"est.", "rls.", "ref.", "ctl.", "comp.", "model.", "guard.", "link."}
+
+// roleUnit is the SI unit a role wants; status and enable are pure numbers.
+var roleUnit = map[string][]string{
+	"position": {"rad"}, "velocity": {"rad/s"}, "current": {"A"}, "voltage": {"V"}, "torque": {"N·m", "J"}, "temperature": {"degC", "K"}, "status": {""},
+	"drive": {"V"}, "enable": {""},
+}
+
+// span of the raw numbers of each integer type.
+var span = map[string][2]float64{
+	"u8": {0, math.MaxUint8}, "i8": {math.MinInt8, math.MaxInt8}, "u16": {0, math.MaxUint16}, "i16": {math.MinInt16, math.MaxInt16},
+	"u32": {0, math.MaxUint32}, "i32": {math.MinInt32, math.MaxInt32},
+}
+
+// signal is what measurements and commands have in common.
+type signal struct {
+	path, name, unit, kind, role string
+	scale, offset                float64
+	limits                       [2]float64
+	limitKey                     string
+}
+
+func (c *Config) signals() (out []signal) {
+	for i, m := range c.Device.Measure {
+		out = append(out, signal{fmt.Sprintf("device.measure[%d]", i), m.Name, m.Unit, m.Type, m.Role, m.Scale, m.Offset, m.Range, "range"})
+	}
+	for i, m := range c.Device.Command {
+		out = append(out, signal{fmt.Sprintf("device.command[%d]", i), m.Name, m.Unit, m.Type, m.Role, m.Scale, m.Offset, m.Limit, "limit"})
+	}
+	return out
+}
+
+func (c *Config) checkSignals(r *Report) {
+	d := c.Device
+	c.checkPort(r)
+	sigs := c.signals()
+	if len(sigs) > maxSignals {
+		r.Errorf("device.measure", "device: %d measurements and commands, at most %d", len(sigs), maxSignals)
+	}
+	first := map[string]string{}
+	roles := map[string]string{}
+	for _, s := range sigs {
+		c.checkSignal(r, s)
+		if other, twice := first[s.name]; twice && s.name != "" {
+			r.Errorf(s.path+".name", "%s.name: %q is the name of %s too", s.path, s.name, other)
+		}
+		first[s.name] = s.path
+		if other, twice := roles[s.role]; twice && s.role != "" {
+			r.Errorf(s.path+".role", "%s.role: %s is the role of %s too; want one", s.path, s.role, other)
+		}
+		roles[s.role] = s.path
+	}
+	if _, ok := roles["position"]; !ok && !r.Bad("device.measure") {
+		r.Errorf("device.measure", "device.measure: no measurement has the role position; want exactly one")
+	}
+	if _, ok := roles["drive"]; !ok && !r.Bad("device.command") {
+		r.Errorf("device.command", "device.command: no command has the role drive; want exactly one")
+	}
+	if _, ok := roles["current"]; !ok && !r.Bad("device.measure") {
+		r.Warnf("device.measure", "device.measure: no measurement has the role current; friction is estimated from the voltage alone, and currents are not guarded")
+	}
+	for i, m := range d.Measure {
+		c.checkMeasure(r, fmt.Sprintf("device.measure[%d]", i), m)
+	}
+	for i, m := range d.Command {
+		c.checkCommand(r, fmt.Sprintf("device.command[%d]", i), m)
+	}
+}
+
+func (c *Config) checkPort(r *Report) {
+	d := c.Device
+	switch {
+	case r.Bad("device.port"):
+	case d.Port == "":
+		r.Errorf("device.port", "device.port is missing: a serial port (hil ports lists them) or %s", VirtualMotor)
+	case strings.HasPrefix(d.Port, "virtual:") && d.Port != VirtualMotor:
+		r.Errorf("device.port", "device.port: %s, want %s or a serial port", quote(d.Port), VirtualMotor)
+	}
+	if d.Protocol == "line" {
+		if d.Line.Separator == "comma" && d.Line.Decimal == "comma" {
+			r.Errorf("device.line.decimal", "device.line.decimal: comma cannot be both separator and decimal sign")
+		}
+		if strings.ContainsAny(d.Line.Time, ",; \t") {
+			r.Errorf("device.line.time", "device.line.time: %s is not the name of a column", quote(d.Line.Time))
+		}
+	} else if r.Given("device.line") {
+		r.Warnf("device.line", "device.line: not used by protocol %s", d.Protocol)
+	}
+}
+
+func (c *Config) checkSignal(r *Report, s signal) {
+	p := s.path
+	switch {
+	case r.Bad(p + ".name"):
+	case s.name == "":
+		r.Errorf(p+".name", "%s.name is missing", p)
+	case !signalName.MatchString(s.name):
+		r.Errorf(p+".name", "%s.name: %s, want up to 48 letters, digits, dots, - and _, starting with a letter", p, quote(s.name))
+	case s.name == "timestamp" || s.name == "seq" || s.name == "mode" || s.name == "armed" || s.name == "late_us":
+		r.Errorf(p+".name", "%s.name: %q is a key of every telemetry message", p, s.name)
+	case slices.ContainsFunc(reserved, func(pre string) bool { return strings.HasPrefix(s.name, pre) }):
+		r.Errorf(p+".name", "%s.name: names that start with %s belong to the loop", p, strings.Join(reserved, ", "))
+	}
+	if r.Bad(p + ".type") {
+	} else if _, binary := typeBytes[s.kind]; s.kind == "" {
+		r.Errorf(p+".type", "%s.type is missing: one of u8, i8, u16, i16, u32, i32, f32, f64", p)
+	} else if c.Device.Protocol == "link" && !binary {
+		r.Errorf(p+".type", "%s.type: %s does not fit a link frame; want one of u8, i8, u16, i16, u32, i32, f32, f64", p, s.kind)
+	} else if c.Device.Protocol == "line" && s.kind != "text" {
+		r.Errorf(p+".type", "%s.type: %s does not fit a text line; want text, or leave it out", p, s.kind)
+	}
+	if s.scale == 0 && !r.Bad(p+".scale") {
+		r.Errorf(p+".scale", "%s.scale: 0 makes every value the same", p)
+	}
+	if want, ok := roleUnit[s.role]; ok && !r.Bad(p+".unit") && !r.Bad(p+".role") && !slices.Contains(want, s.unit) {
+		r.Errorf(p+".unit", "%s.unit: role %s is measured in %s, not in %s", p, s.role, unitName(want[0]), unitName(s.unit))
+	}
+	lo, hi := s.limits[0], s.limits[1]
+	if (lo != 0 || hi != 0) && !(lo < hi) && !r.Bad(p+"."+s.limitKey) {
+		r.Errorf(p+"."+s.limitKey, "%s.%s: %s to %s, want low < high", p, s.limitKey, short(lo), short(hi))
+	}
+}
+
+func unitName(si string) string {
+	if si == "" {
+		return "pure numbers (unit \"\")"
+	}
+	return si
+}
+
+// carried is the range a type can carry; the second result is false for floats and text.
+func carried(kind string, scale, offset float64) ([2]float64, bool) {
+	s, ok := span[kind]
+	a, b := s[0]*scale+offset, s[1]*scale+offset
+	return [2]float64{math.Min(a, b), math.Max(a, b)}, ok
+}
+
+func (c *Config) checkMeasure(r *Report, p string, m Measure) {
+	if r.Bad(p) {
+		return
+	}
+	if span, ok := carried(m.Type, m.Scale, m.Offset); ok && m.Range != [2]float64{} && (m.Range[0] < span[0] || m.Range[1] > span[1]) {
+		r.Warnf(p+".range", "%s.range: %s carries %s to %s %s; beyond it the device saturates and the range check stays silent", p, m.Type, short(span[0]), short(span[1]), m.Unit)
+	}
+	if m.Stale > 0 && c.Loop.Rate > 0 && !r.Bad("loop.rate") {
+		slow, what := 1/c.Loop.Rate, "loop"
+		if d := 1 / c.DeviceRate(); d > slow {
+			slow, what = d, "device"
+		}
+		if m.Stale <= 2*slow {
+			r.Errorf(p+".stale", "%s.stale: %s s, want more than two periods of the %s, %s s", p, short(m.Stale), what, short(2*slow))
+		}
+	}
+	if m.Role == "position" && m.Stale == 0 {
+		r.Warnf(p+".stale", "%s.stale: the position is not watched; a cable that comes off would not hold the rig", p)
+	}
+	if m.Role == "status" && m.Scale != 1 {
+		r.Errorf(p+".scale", "%s.scale: a status is bits; want 1", p)
+	}
+	if m.Role == "status" && (m.Type == "f32" || m.Type == "f64") {
+		r.Errorf(p+".type", "%s.type: a status is bits; want an integer type", p)
+	}
+}
+
+func (c *Config) checkCommand(r *Report, p string, m Command) {
+	if r.Bad(p) {
+		return
+	}
+	switch {
+	case m.Role == "":
+		r.Errorf(p+".role", "%s.role is missing: drive or enable", p)
+		return
+	case m.Limit == [2]float64{}:
+		r.Errorf(p+".limit", "%s.limit is missing: the command never leaves it, e.g. ±24 V", p)
+		return
+	case m.Safe < m.Limit[0] || m.Safe > m.Limit[1]:
+		r.Errorf(p+".safe", "%s.safe: %s is outside the limit, %s to %s %s", p, short(m.Safe), short(m.Limit[0]), short(m.Limit[1]), m.Unit)
+		return
+	}
+	if span, ok := carried(m.Type, m.Scale, m.Offset); ok {
+		if m.Limit[0] < span[0] || m.Limit[1] > span[1] {
+			r.Errorf(p+".limit", "%s.limit: %s to %s %s does not fit %s with this scale, which carries %s to %s", p, short(m.Limit[0]), short(m.Limit[1]), m.Unit, m.Type, short(span[0]), short(span[1]))
+		}
+		if steps := (m.Limit[1] - m.Limit[0]) / math.Abs(m.Scale); m.Role == "drive" && steps < 100 {
+			r.Warnf(p+".scale", "%s.scale: the whole limit is %.3g counts; the drive moves in coarse steps", p, steps)
+		}
+	}
+	switch m.Role {
+	case "enable":
+		if m.Safe != 0 {
+			r.Errorf(p+".safe", "%s.safe: %s, want 0: enable is off in every safe state", p, short(m.Safe))
+		}
+		if m.Limit != [2]float64{0, 1} {
+			r.Errorf(p+".limit", "%s.limit: enable is 0 or 1", p)
+		}
+	case "drive":
+		if m.Safe != 0 {
+			r.Warnf(p+".safe", "%s.safe: %s %s keeps the drive energised in the safe state", p, short(m.Safe), m.Unit)
+		}
+		if m.Slew > 0 && c.Loop.Rate > 0 && m.Slew/c.Loop.Rate < math.Abs(m.Scale) && m.Type != "text" {
+			r.Errorf(p+".slew", "%s.slew: %s %s/s is less than one count per tick; the drive would never move", p, short(m.Slew), m.Unit)
+		}
+	}
+}
