@@ -91,3 +91,13 @@ func (p *LuGre) sigma1(v float64) float64 {
 	r := v / p.Vd
 	return p.Sigma1 * math.Exp(-r*r)
 }
+
+// Relax returns the response of the bristle to a further constant input in its equation during the step of StepDx: with
+// dz/dt = … + p/h the deflection at the end changes by p·end and its mean over the step by p·mean.
+func (p *LuGre) Relax(dx, h float64) (end, mean float64) {
+	_, end, mean = phi(p.Sigma0 * math.Abs(dx) / p.g(dx/h))
+	return end, mean
+}
+
+// Damping is the bristle damping σ1 at speed v (N·s/m).
+func (p *LuGre) Damping(v float64) float64 { return p.sigma1(v) }

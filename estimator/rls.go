@@ -1,0 +1,348 @@
+package estimator
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"hilrig/engine/plant"
+)
+
+// RLSSpec describes the recursive least squares.
+type RLSSpec struct {
+	Dt     float64     // s      from sample to sample
+	Motor  plant.Motor // K; R and L for the current between samples; J is not used
+	Smooth bool        // the current runs straight between samples (a drive with its own current loop): leave R and L out
+	Window float64     // s      length of the test functions, rounded to an even number of samples, at least 8
+	MinVel float64     // rad/s  windows that go below this speed are left out; at least three times the Stribeck velocity
+	Memory float64     // s      of accepted motion after which a window weighs 1/e; 0: no forgetting
+	Count  float64     // rad    one encoder count; only used to recognise lost samples
+	Cond   float64     // largest condition number with which the estimate still moves; 0: 40
+	Start  [4]float64
+}
+
+// The parameters, in the order of Values.
+const (
+	PInertia = iota // kg·m²
+	PViscous        // N·m·s/rad
+	PCoulomb        // N·m
+	POffset         // N·m  load torque plus K times the offset of the current sensor
+	rlsN
+)
+
+const rlsW = rlsN + 1 // parameters and the right-hand side
+
+// RLS estimates J, Fv, Fc and an offset of the torque balance
+//
+//	K·i = J·dω/dt + Fv·ω + Fc·sgn ω + off
+//
+// from samples of position and current alone. Nothing is differentiated: the balance is multiplied by a test function φ
+// with φ = φ' = φ” = φ”' = 0 at both ends of a window W and integrated by parts,
+//
+//	K·∫φ·i = J·∫φ''·θ − Fv·∫φ'·θ + Fc·∫φ·sgn ω + off·∫φ,   φ(t) = sin⁴(πt/W),
+//
+// one equation per window. ∫φ” and ∫φ' vanish, so the angle counts from the start of the window and may run on for ever.
+//
+// Between the samples. The voltage changes at the sampling instants and is then held, the back-emf runs on, and the current
+// follows with r = Dt·R/L: between samples it is not straight. Solved for a back-emf that changes linearly, its mean is
+//
+//	ī = (1−c)·i_k + c·i_{k+1} + (c−½)·Dt·(K/R)·dω/dt,   c = 1/(1−e^{−r}) − 1/r,
+//
+// c = ½ for a slow winding. The first two terms are weights of the samples; left out, the shift of (c−½)·Dt would pass
+// through the jerk into viscous friction, J·(c−½)·Dt·Ω² for motion at Ω rad/s. The third is a constant to be added to the
+// inertia, K²·Dt·(c−½)/R: a third of a percent of the demonstration motor's, five standard errors after a minute.
+//
+// White residuals. Windows overlap by half, which uses nearly all of the record: sin⁴ and cos⁴ sum to almost a constant.
+// Neighbouring windows then share a correlation ρ ≈ 0.043 of the noise, and windows further apart none. The
+// covariance of a run of windows is tridiagonal and its Cholesky factor is carried along, so each row is whitened exactly
+// by the one before it: row'_k = (row_k − l_k·row'_{k−1})/d_k, l_k = ρ/d_{k−1}, d_k² = 1 − l_k². Standard errors from
+// white residuals need no correction.
+//
+// Windows in which the speed falls below MinVel or changes sign are dropped: there friction is Stribeck and presliding,
+// not Fv·ω + Fc·sgn ω. So are windows with a lost sample, recognised by a displacement that does not fit the speed.
+//
+// The least squares are kept as the triangular factor of the information, updated by Givens rotations: half the digits
+// that a covariance would need, positive by construction, and the last diagonal element is the residual. Forgetting
+// multiplies the factor by √λ, λ = e^{−W/(2·Memory)}, only when a window is taken.
+//
+// Excitation. The information, scaled to unit diagonal, must have a condition number below Cond. A window whose update
+// with forgetting would take it above (motion at one speed, in one direction) is refused, so old knowledge is not forgotten
+// in exchange for nothing, and at rest nothing changes at all. Excited tells.
+type RLS struct {
+	s      RLSSpec
+	n      int // samples in a window, intervals between them
+	lambda float64
+	rho    float64
+
+	// test function at sample j = 0…n: weights of the angle for J and Fv, of the current, of a constant
+	wJ, wV, wI []float64
+	one        float64 // s  ∫φ
+	extraJ     float64 // kg·m²  what the back-emf between samples hides of the inertia
+
+	// windows under way: the second starts n/2 samples after the first
+	acc    [2]window
+	run    int // samples since the run began
+	last   float64
+	sign   float64
+	rowOld [rlsW]float64 // whitened row before
+	dOld   float64       // its Cholesky diagonal; 0: none
+
+	// information [R | d; 0 | ρ], rlsW×rlsW row-major, upper triangular, and sums of weights and squared weights
+	info     [rlsW * rlsW]float64
+	w1, w2   float64
+	theta    [rlsN]float64
+	se       [rlsN]float64
+	cond     float64
+	windows  uint64
+	idle     int // samples since the last accepted window
+	accepted bool
+}
+
+type window struct {
+	at     int     // next sample, 0…n; −1: not started
+	theta0 float64 // rad    angle at the start
+	sumJ   float64 // rad/s  ∫φ''·θ
+	sumV   float64 // rad    −∫φ'·θ
+	sumI   float64 // N·m·s  K·∫φ·i
+}
+
+// NewRLS checks the description and tabulates the test function.
+func NewRLS(s RLSSpec) (*RLS, error) {
+	var errs []error
+	check := func(name string, v float64, unit string, positive bool) {
+		if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 || positive && v == 0 {
+			rule := "≥ 0"
+			if positive {
+				rule = "> 0"
+			}
+			errs = append(errs, fmt.Errorf("rls: %s: %g %s, want a finite number %s", name, v, unit, rule))
+		}
+	}
+	check("sample period", s.Dt, "s", true)
+	check("torque constant", s.Motor.K, "N·m/A", true)
+	if !s.Smooth {
+		check("armature resistance", s.Motor.R, "Ω", true)
+		check("armature inductance", s.Motor.L, "H", true)
+	}
+	check("window", s.Window, "s", true)
+	check("smallest speed", s.MinVel, "rad/s", true)
+	check("memory", s.Memory, "s", false)
+	check("count", s.Count, "rad", false)
+	if s.Cond == 0 {
+		s.Cond = 40
+	}
+	if !(s.Cond > 1) {
+		errs = append(errs, fmt.Errorf("rls: condition number: %g, want > 1", s.Cond))
+	}
+	n := 2 * int(math.Round(s.Window/s.Dt/2))
+	if len(errs) == 0 && (n < 8 || n > 1<<16) {
+		errs = append(errs, fmt.Errorf("rls: window: %g s is %d samples, want 8 to %d", s.Window, n, 1<<16))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	r := &RLS{s: s, n: n, lambda: 1}
+	if s.Memory > 0 {
+		r.lambda = math.Exp(-0.5 * float64(n) * s.Dt / s.Memory)
+	}
+	r.tabulate()
+	r.Reset()
+	return r, nil
+}
+
+// tabulate prepares the weights of the samples and the correlation of overlapping windows.
+func (r *RLS) tabulate() {
+	n, h := r.n, r.s.Dt
+	c, k := 0.5, r.s.Motor.K
+	if !r.s.Smooth {
+		if q := h * r.s.Motor.R / r.s.Motor.L; q > 1e-3 {
+			c = -1/math.Expm1(-q) - 1/q
+		}
+		r.extraJ = k * k * h * (c - 0.5) / r.s.Motor.R
+	}
+	om := math.Pi / (float64(n) * h)
+	phi := func(j float64) float64 {
+		if j < 0 || j > float64(n) {
+			return 0
+		}
+		s := math.Sin(om * h * j)
+		return s * s * s * s
+	}
+	r.wJ, r.wV, r.wI = make([]float64, n+1), make([]float64, n+1), make([]float64, n+1)
+	r.one = 0
+	for j := range n + 1 {
+		sin, cos := math.Sincos(om * h * float64(j))
+		r.wJ[j] = h * om * om * 4 * sin * sin * (3*cos*cos - sin*sin)
+		r.wV[j] = -h * om * 4 * sin * sin * sin * cos
+		r.wI[j] = h * k * ((1-c)*phi(float64(j)+0.5) + c*phi(float64(j)-0.5))
+		r.one += r.wI[j] / k
+	}
+	// noise of the current is white: correlation of the windows is that of their weights
+	var self, cross float64
+	for j := range n + 1 {
+		self += r.wI[j] * r.wI[j]
+		if j+n/2 <= n {
+			cross += r.wI[j] * r.wI[j+n/2]
+		}
+	}
+	r.rho = cross / self
+}
+
+// Reset forgets everything; Values are those of the start.
+func (r *RLS) Reset() {
+	r.info = [rlsW * rlsW]float64{}
+	r.w1, r.w2 = 0, 0
+	r.theta = r.s.Start
+	r.se = [rlsN]float64{math.Inf(1), math.Inf(1), math.Inf(1), math.Inf(1)}
+	r.cond = math.Inf(1)
+	r.windows, r.idle, r.accepted = 0, 0, false
+	r.Gap()
+}
+
+// Gap tells that samples are missing: windows under way are dropped.
+func (r *RLS) Gap() {
+	r.run, r.sign, r.dOld = 0, 0, 0
+	r.acc[0].at, r.acc[1].at = -1, -1
+}
+
+// Step takes one sample of position (rad) and current (A) of the same instant, and an estimate of the speed (rad/s) that
+// decides about sign and window, not about the equations. Ticks without a fresh sample are passed over: samples count, not
+// ticks. It reports whether the estimate moved.
+func (r *RLS) Step(theta, velocity, current float64, fresh bool) (updated bool) {
+	r.idle++
+	if !fresh {
+		return false
+	}
+	if bad := theta + velocity + current; math.IsNaN(bad) || math.IsInf(bad, 0) {
+		r.Gap()
+		return false
+	}
+	// usable motion? fast enough, one direction, no sample lost
+	sign := math.Copysign(1, velocity)
+	if math.Abs(velocity) < r.s.MinVel || r.run > 0 && sign != r.sign {
+		r.Gap()
+		return false
+	}
+	if move := velocity * r.s.Dt; r.run > 0 && math.Abs(theta-r.last-move) > 0.5*math.Abs(move)+2*r.s.Count {
+		r.Gap()
+	}
+	r.sign, r.last = sign, theta
+
+	// the second window of a run starts half a window later; from then on both restart where they end
+	if r.run == 0 {
+		r.acc[0].start(theta)
+	}
+	if r.run == r.n/2 {
+		r.acc[1].start(theta)
+	}
+	r.run++
+	for i := range r.acc {
+		a := &r.acc[i]
+		if a.at < 0 {
+			continue
+		}
+		d := theta - a.theta0
+		a.sumJ += r.wJ[a.at] * d
+		a.sumV += r.wV[a.at] * d
+		a.sumI += r.wI[a.at] * current
+		if a.at++; a.at > r.n {
+			updated = r.take([rlsW]float64{a.sumJ, a.sumV, r.sign * r.one, r.one, a.sumI}) || updated
+			// the last sample of a window is the first of the next; its weights are zero there but for the current's
+			a.start(theta)
+			a.sumI = r.wI[0] * current
+			a.at = 1
+		}
+	}
+	return updated
+}
+
+func (a *window) start(theta float64) { *a = window{theta0: theta} }
+
+// take whitens the row of a finished window and adds it to the information.
+func (r *RLS) take(row [rlsW]float64) bool {
+	// whiten against the window before, if that belongs to the same run
+	d := 1.0
+	if r.dOld > 0 {
+		l := r.rho / r.dOld
+		d = math.Sqrt(1 - l*l)
+		for j := range row {
+			row[j] = (row[j] - l*r.rowOld[j]) / d
+		}
+	}
+	r.rowOld, r.dOld = row, d
+
+	// trial update with forgetting
+	next := r.info
+	forget := math.Sqrt(r.lambda)
+	for i := range next {
+		next[i] *= forget
+	}
+	rotateIn(&next, &row)
+	w1, w2 := r.lambda*r.w1+1, r.lambda*r.lambda*r.w2+1
+
+	// is the information still good, or at least getting better?
+	var inv [rlsN * rlsN]float64
+	cond := math.Inf(1)
+	if invertUpper(&next, &inv) {
+		cond = conditionBound(&next, &inv)
+	}
+	if !(cond <= r.s.Cond || cond < r.cond || math.IsInf(r.cond, 1)) {
+		return false
+	}
+	r.info, r.w1, r.w2, r.cond = next, w1, w2, cond
+	r.windows++
+	if !(cond <= r.s.Cond) {
+		return false
+	}
+	r.idle, r.accepted = 0, true
+	r.solve(&inv)
+	return true
+}
+
+// solve turns the information into values and standard errors.
+func (r *RLS) solve(inv *[rlsN * rlsN]float64) {
+	// residual variance on the degrees of freedom that weighting leaves: E[ρ²] = σ²·(Σw − p·Σw²/Σw)
+	rss := r.info[rlsW*rlsW-1]
+	ratio := r.w2 / r.w1
+	s2 := math.Inf(1)
+	if dof := r.w1 - rlsN*ratio; dof > 0.5 {
+		s2 = rss * rss / dof
+	}
+	base := [rlsN]float64{PInertia: r.extraJ}
+	for i := range rlsN {
+		v, p := base[i], 0.0
+		for j := i; j < rlsN; j++ {
+			v += inv[i*rlsN+j] * r.info[j*rlsW+rlsN]
+			p += inv[i*rlsN+j] * inv[i*rlsN+j]
+		}
+		r.theta[i] = v
+		// covariance of a weighted estimate: σ²·A⁻¹·(Σw²φφᵀ)·A⁻¹ ≈ σ²·A⁻¹·Σw²/Σw
+		r.se[i] = math.Sqrt(s2 * p * ratio)
+	}
+}
+
+// Values writes J, Fv, Fc and the offset. Before the motion was rich enough they are Start.
+func (r *RLS) Values(dst []float64) { copy(dst, r.theta[:]) }
+
+// StdErrs writes the standard errors of Values; +Inf before the motion was rich enough.
+func (r *RLS) StdErrs(dst []float64) { copy(dst, r.se[:]) }
+
+// Windows counts the equations taken.
+func (r *RLS) Windows() uint64 { return r.windows }
+
+// DoF is the effective number of equations less the number of parameters: the degrees of freedom of a t interval.
+func (r *RLS) DoF() float64 {
+	if r.w2 == 0 {
+		return 0
+	}
+	return max(0, r.w1*r.w1/r.w2-rlsN)
+}
+
+// Cond is the condition number of the regressor matrix with columns scaled to unit length, in the Frobenius norm (4 at
+// best; never less than the usual one and at most about twice as much). +Inf before there are four independent equations.
+func (r *RLS) Cond() float64 { return r.cond }
+
+// Excited tells that the motion of the last second was rich enough for the estimate to follow it.
+func (r *RLS) Excited() bool {
+	return r.accepted && float64(r.idle)*r.s.Dt < 1+r.s.Window
+}
