@@ -280,6 +280,6 @@ func kalmanSpec(cfg *configs.Config, count float64) estimator.KalmanSpec {
 func rlsSpec(cfg *configs.Config, dt, count float64) *estimator.RLSSpec {
 	r := cfg.Estimator.RLS
 	return &estimator.RLSSpec{
-		Dt: dt, K: cfg.Motor.K, Tau: cfg.Motor.L / cfg.Motor.R, Window: r.Window, MinVel: r.MinVel, Memory: r.Memory, Count: count,
+		Dt: dt, Motor: motorOf(cfg.Motor), Window: r.Window, MinVel: r.MinVel, Memory: r.Memory, Count: count,
 	}
 }

@@ -1,0 +1,206 @@
+package hil
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"hilrig/engine"
+	"hilrig/engine/friction"
+	"hilrig/engine/plant"
+	"hilrig/engine/reference"
+	"hilrig/estimator"
+	"hilrig/hil/ring"
+)
+
+// bench is a controller loop and a plant loop in lock step on virtual clocks, joined by a line that carries integers and
+// takes one tick each way: the demo without an operating system. Same seed, same rows.
+type bench struct {
+	ctl, rig       *Loop
+	ctlClk, rigClk *VirtualClock
+	out            *hand2
+	up, down       wireEnd
+	plant          *Plant
+	machine        *plant.Rig
+	controller     *Controller
+	rows           []Row
+}
+
+// wireEnd is one direction of the line: values rounded to their scale, delivered a tick later.
+type wireEnd struct {
+	now, next []float64
+	scale     []float64
+	fresh     bool
+	sent      bool
+}
+
+func (w *wireEnd) put(u []float64) {
+	for i, v := range u {
+		w.next[i] = math.Round(v/w.scale[i]) * w.scale[i]
+	}
+	w.sent = true
+}
+
+func (w *wireEnd) turn() {
+	copy(w.now, w.next)
+	w.fresh, w.sent = w.sent, false
+}
+
+// benchDev is a loop's view of the line.
+type benchDev struct {
+	in, out   *wireEnd
+	meas, cmd []engine.Signal
+}
+
+func (d *benchDev) Signals() (m, c []engine.Signal) { return d.meas, d.cmd }
+func (d *benchDev) Start(context.Context) error     { return nil }
+func (d *benchDev) Close() error                    { return nil }
+func (d *benchDev) Send(u []float64)                { d.out.put(u) }
+func (d *benchDev) Poll(now int64, y []float64) uint64 {
+	copy(y, d.in.now)
+	if !d.in.fresh {
+		return 0
+	}
+	return 1<<len(d.in.now) - 1
+}
+
+// hand2 is the outside of the controller: orders given by the test, no allocation.
+type hand2 struct {
+	flags  Flags
+	req    Request
+	params *Params
+	keep   *[]Row
+}
+
+func (h *hand2) Flags() Flags { return h.flags }
+func (h *hand2) Order() (uint32, Request) {
+	q := h.req
+	h.req = ReqNone
+	if q != ReqNone {
+		return 1, q
+	}
+	return 0, q
+}
+func (h *hand2) Params(p *Params) bool {
+	if h.params == nil {
+		return false
+	}
+	*p, h.params = *h.params, nil
+	return true
+}
+func (h *hand2) Seen(r *Row) {
+	if h.keep != nil {
+		*h.keep = append(*h.keep, *r)
+	}
+}
+
+// benchOptions are what the tests change.
+type benchOptions struct {
+	seed  uint64
+	comp  CompSpec
+	ref   reference.Spec
+	truth func(*plant.DriveSpec) // what the plant is that the model does not know
+	inner int
+	fade  float64
+}
+
+func demoLaw() friction.LuGre {
+	return friction.LuGre{Sigma0: 11, Sigma1: 0.02, Sigma2: 1.5e-4, Fc: 15e-3, Fs: 21e-3, Vs: 0.5, Vd: 0.3}
+}
+
+func demoMotor() plant.Motor {
+	return plant.Motor{R: 1.2, L: 0.6e-3, K: 0.042, BrushDrop: 0.6, DropScale: 0.05, J: 7e-5}
+}
+
+func newBench(tb testing.TB, o benchOptions) *bench {
+	tb.Helper()
+	const rate = 1000.0
+	gen, err := reference.New(o.ref)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if o.inner == 0 {
+		o.inner = 20
+	}
+	count := 2 * math.Pi / 65536
+	sensors := []engine.Signal{{Name: "motor.angle", Unit: "rad"}, {Name: "motor.current", Unit: "A"}}
+	commands := []engine.Signal{{Name: "drive.voltage", Unit: "V"}, {Name: "drive.enable"}}
+	b := &bench{ctlClk: &VirtualClock{Period: 1e6}, rigClk: &VirtualClock{Period: 1e6}}
+	b.up = wireEnd{now: make([]float64, 2), next: make([]float64, 2), scale: []float64{count, 1e-3}}
+	b.down = wireEnd{now: make([]float64, 2), next: make([]float64, 2), scale: []float64{1e-3, 1}}
+
+	drive := plant.DriveSpec{Motor: demoMotor(), Friction: demoLaw(), Thermal: plant.Thermal{Ambient: 20}}
+	if o.truth != nil {
+		o.truth(&drive)
+	}
+	b.machine, err = plant.NewRig(drive, plant.SensorSpec{Channels: []plant.Channel{plant.Encoder, plant.CurrentSensor}, Counts: 65536, CurrentNoise: 0.02, CurrentOff: 0.01, Seed: o.seed})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	b.plant = NewPlant(PlantSpec{Name: "rig", Rate: rate, Inner: o.inner, Machine: b.machine, State: b.machine.NewState(), Recv: commands, Send: sensors,
+		Drive: 0, Enable: 1, Status: -1, Voltage: -1, Watchdog: 0.05, Supply: [2]float64{-24, 24}})
+	spec := ControllerSpec{
+		Rig: "bench", Rate: rate, Meas: sensors, Cmd: commands, Position: 0, Current: 1, Drive: 0,
+		Motor: demoMotor(), Law: demoLaw(),
+		Kalman: estimator.KalmanSpec{Dt: 1 / rate, Motor: demoMotor(), Count: count, CurrentNoise: 0.02, TorqueWalk: 0.15, VoltageNoise: 0.05},
+		RLS:    &estimator.RLSSpec{Dt: 1 / rate, Motor: demoMotor(), Window: 0.2, MinVel: 1.5, Memory: 20, Count: count},
+		Ref:    gen, Fade: o.fade, PID: PIDSpec{Kp: 0.25, Kd: 6e-3, Limit: 0.4}, Comp: o.comp,
+		Guard: GuardSpec{Meas: []MeasLimit{{Stale: 0.02}, {Stale: 0.02, Lo: -20, Hi: 20}},
+			Cmd:      []CmdLimit{{Lo: -24, Hi: 24, Slew: 20000}, {Hi: 1, Enable: true}},
+			HoldTime: 0.1, SelfTest: 0.1, MaxSpeed: 300, MaxError: 2, MaxCurrent: 15, RatedI: 5, Thermal: 20},
+	}
+	if b.controller, err = NewController(spec); err != nil {
+		tb.Fatal(err)
+	}
+	b.out = &hand2{}
+	b.ctl = NewLoop(b.ctlClk, &benchDev{&b.up, &b.down, sensors, commands}, b.out, b.controller, 1, ring.New[Row](64).Writer())
+	b.rig = NewLoop(b.rigClk, &benchDev{&b.down, &b.up, commands, sensors}, &hand2{}, b.plant, 1)
+	return b
+}
+
+// step runs one tick of each side.
+func (b *bench) step() {
+	b.ctlClk.N, b.rigClk.N = 1, 1
+	t, late, _ := b.rigClk.Wait()
+	b.rig.tick(t, late)
+	b.up.turn()
+	t, late, _ = b.ctlClk.Wait()
+	b.ctl.tick(t, late)
+	b.down.turn()
+}
+
+// run goes through self-test, arming and n ticks of motion, keeping the rows.
+func (b *bench) run(tb testing.TB, n int) []Row {
+	tb.Helper()
+	for range 150 {
+		b.step()
+	}
+	b.out.req = ReqArm
+	b.step()
+	b.out.req = ReqRun
+	b.step()
+	if b.ctl.row.Mode != Run {
+		tb.Fatalf("not running: %v (%v)", b.ctl.row.Mode, b.ctl.row.Cause)
+	}
+	b.rows = make([]Row, 0, n)
+	b.out.keep = &b.rows
+	for range n {
+		b.step()
+	}
+	b.out.keep = nil
+	if b.ctl.row.Mode != Run {
+		tb.Fatalf("tripped: %v", b.ctl.row.Cause)
+	}
+	return b.rows
+}
+
+// rms of a signal over rows.
+func (b *bench) rms(rows []Row, name string) float64 {
+	s := b.controller.Schema()
+	k := s.Index(name)
+	sum := 0.0
+	for i := range rows {
+		sum += rows[i].X[k] * rows[i].X[k]
+	}
+	return math.Sqrt(sum / float64(len(rows)))
+}
