@@ -1,0 +1,296 @@
+package sink
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"unicode/utf8"
+
+	"hilrig/hil"
+)
+
+// RowCodec turns rows of one schema into JSON and back, exactly: Decode(Append(row)) is the row, bit for bit, NaN payloads
+// and the sign of zero included (entries of X beyond the schema are not kept). Neither direction allocates.
+//
+//	{"timestamp":1795221000.123456,"seq":12,"t":8123.000412345,"late_us":1.204,"busy_us":3.871,"mode":"run",
+//	 "cause":"none","flags":0,"fresh":"7","gen":1,"cmd":0,"req":"none","res":0,"skip":0,"epoch":1,
+//	 "motor.angle":0.0125,"motor.current":null,"nonfinite":{"motor.current":"nan"}}
+//
+// Times are decimal fractions with all their digits: t is the loop's clock in s to the ns, late_us and busy_us are µs to
+// the ns; timestamp, s since 1970 to the µs, is there for viewers and follows from t. fresh is hexadecimal. Codes without
+// a name are written "#200". Numbers have the fewest digits that read back as the same float64. JSON has no number that
+// is not finite: it is null, and "nonfinite" says which one it was ("nan", "inf", "-inf", "nan:" and its 16 hex digits).
+type RowCodec struct {
+	wall int64    // ns  time since 1970 minus the loop's clock
+	n    int      // signals
+	keys []string // `,"name":` of every field, fixed ones first; the first begins with {
+	bare []string // `"name":` of each signal, for "nonfinite"
+	slot map[string]int
+}
+
+// The fields that every row has, in the order they are written.
+const (
+	fTimestamp = iota
+	fSeq
+	fT
+	fLate
+	fBusy
+	fMode
+	fCause
+	fFlags
+	fFresh
+	fGen
+	fCmd
+	fReq
+	fRes
+	fSkip
+	fEpoch
+	nFixed
+)
+
+// rowFields documents them: name, unit, JSON type, meaning.
+var rowFields = [nFixed]struct{ name, unit, kind, doc string }{
+	{"timestamp", "s", "number", "wall-clock time of the tick's deadline, seconds since 1970"},
+	{"seq", "", "integer", "number of the tick, from 1; gaps are lost rows"},
+	{"t", "s", "number", "deadline of the tick on the loop's clock, exact to 1 ns"},
+	{"late_us", "us", "number", "wake-up after the deadline"},
+	{"busy_us", "us", "number", "from the wake-up to the row being complete"},
+	{"mode", "", "string", "state of the guard after this tick"},
+	{"cause", "", "string", "why the guard is in that state"},
+	{"flags", "", "integer", "what happened in this tick, bits"},
+	{"fresh", "", "string", "measured signals that arrived since the last tick, bits in hexadecimal"},
+	{"gen", "", "integer", "generation of the parameter block in force"},
+	{"cmd", "", "integer", "id of the command taken in this tick, 0 for none"},
+	{"req", "", "string", "the request taken in this tick"},
+	{"res", "", "integer", "what became of it, 0 = accepted"},
+	{"skip", "", "integer", "ticks skipped just before this one"},
+	{"epoch", "", "integer", "incarnation of the core that made the row"},
+}
+
+const keyNonfinite = "nonfinite"
+
+// NewRowCodec prepares a schema; wall is the time since 1970 minus the loop's clock (ns). It refuses signal names that
+// occur twice or belong to the row itself.
+func NewRowCodec(s *hil.Schema, wall int64) (*RowCodec, error) {
+	if s.Len() > hil.MaxSignals {
+		return nil, fmt.Errorf("schema of rig %q has %d signals, a row holds %d", s.Rig, s.Len(), hil.MaxSignals)
+	}
+	c := &RowCodec{wall: wall, n: s.Len(), slot: map[string]int{keyNonfinite: -1}}
+	add := func(name string) error {
+		quoted, err := json.Marshal(name)
+		if err != nil || !utf8.ValidString(name) || name == "" {
+			return fmt.Errorf("signal name %q cannot be recorded: want text in UTF-8", name)
+		}
+		raw := string(quoted[1 : len(quoted)-1]) // as it stands between the quotes
+		if i, taken := c.slot[raw]; taken {
+			if i < nFixed {
+				return fmt.Errorf("signal name %q is taken by the row itself; rename the signal", name)
+			}
+			return fmt.Errorf("signal name %q occurs twice", name)
+		}
+		c.slot[raw] = len(c.keys)
+		c.keys = append(c.keys, ","+string(quoted)+":")
+		return nil
+	}
+	for _, f := range rowFields {
+		if err := add(f.name); err != nil {
+			return nil, err
+		}
+	}
+	for _, sig := range s.Signals() {
+		if err := add(sig.Name); err != nil {
+			return nil, err
+		}
+		c.bare = append(c.bare, c.keys[len(c.keys)-1][1:])
+	}
+	c.keys[0] = "{" + c.keys[0][1:]
+	return c, nil
+}
+
+// Append writes r as JSON behind b.
+func (c *RowCodec) Append(b []byte, r *hil.Row) []byte {
+	key := func(i int) { b = append(b, c.keys[i]...) }
+	key(fTimestamp)
+	b = appendDecimal(b, floorDiv(r.T+c.wall, 1000), 6)
+	key(fSeq)
+	b = strconv.AppendUint(b, r.Seq, 10)
+	key(fT)
+	b = appendDecimal(b, r.T, 9)
+	key(fLate)
+	b = appendDecimal(b, int64(r.Late), 3)
+	key(fBusy)
+	b = appendDecimal(b, int64(r.Busy), 3)
+	key(fMode)
+	b = append(b, modes.quoted[r.Mode]...)
+	key(fCause)
+	b = append(b, causes.quoted[r.Cause]...)
+	key(fFlags)
+	b = strconv.AppendUint(b, uint64(r.Flags), 10)
+	key(fFresh)
+	b = append(strconv.AppendUint(append(b, '"'), r.Fresh, 16), '"')
+	key(fGen)
+	b = strconv.AppendUint(b, uint64(r.Gen), 10)
+	key(fCmd)
+	b = strconv.AppendUint(b, uint64(r.Cmd), 10)
+	key(fReq)
+	b = append(b, requests.quoted[r.Req]...)
+	key(fRes)
+	b = strconv.AppendUint(b, uint64(r.Res), 10)
+	key(fSkip)
+	b = strconv.AppendUint(b, uint64(r.Skip), 10)
+	key(fEpoch)
+	b = strconv.AppendUint(b, uint64(r.Epoch), 10)
+
+	finite := true
+	for i, x := range r.X[:c.n] {
+		key(nFixed + i)
+		if x-x != 0 { // NaN or infinite
+			b, finite = append(b, "null"...), false
+			continue
+		}
+		b = strconv.AppendFloat(b, x, 'g', -1, 64)
+	}
+	if !finite {
+		b = append(b, `,"`+keyNonfinite+`":`...)
+		b = appendNonfinite(b, r.X[:c.n], c.bare)
+	}
+	return append(b, '}')
+}
+
+// appendNonfinite writes the object that names what null stands for; keys are `"name":`.
+func appendNonfinite(b []byte, xs []float64, keys []string) []byte {
+	sep := byte('{')
+	for i, x := range xs {
+		if x-x == 0 {
+			continue
+		}
+		b = append(append(b, sep), keys[i]...)
+		b = append(appendKind(append(b, '"'), x), '"')
+		sep = ','
+	}
+	return append(b, '}')
+}
+
+// goNaN is the NaN of math.NaN; others carry their bits along.
+var goNaN = math.Float64bits(math.NaN())
+
+func appendKind(b []byte, x float64) []byte {
+	bits := math.Float64bits(x)
+	switch {
+	case x > 0:
+		return append(b, "inf"...)
+	case x < 0:
+		return append(b, "-inf"...)
+	case bits == goNaN:
+		return append(b, "nan"...)
+	}
+	b = append(b, "nan:"...)
+	for shift := 60; shift >= 0; shift -= 4 {
+		b = append(b, "0123456789abcdef"[bits>>shift&15])
+	}
+	return b
+}
+
+// parseKind is the inverse of appendKind.
+func parseKind(s []byte) (float64, bool) {
+	switch string(s) {
+	case "inf":
+		return math.Inf(1), true
+	case "-inf":
+		return math.Inf(-1), true
+	case "nan":
+		return math.NaN(), true
+	}
+	if len(s) != 20 || string(s[:4]) != "nan:" {
+		return 0, false
+	}
+	bits, err := strconv.ParseUint(string(s[4:]), 16, 64)
+	x := math.Float64frombits(bits)
+	return x, err == nil && x != x
+}
+
+// appendDecimal writes v·10^−digits with all its digits: 1234 with three digits is 1.234. It is exact.
+func appendDecimal(b []byte, v int64, digits int) []byte {
+	u := uint64(v)
+	if v < 0 {
+		b, u = append(b, '-'), -u
+	}
+	p := pow10[digits]
+	b = append(strconv.AppendUint(b, u/p, 10), '.')
+	for u %= p; digits > 0; digits-- {
+		p /= 10
+		b = append(b, byte('0'+u/p))
+		u %= p
+	}
+	return b
+}
+
+var pow10 = [...]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9}
+
+// parseDecimal is the inverse of appendDecimal; it takes fewer digits after the point too, but not more and no exponent.
+func parseDecimal(s []byte, digits int) (int64, bool) {
+	neg := len(s) > 0 && s[0] == '-'
+	if neg {
+		s = s[1:]
+	}
+	var u uint64
+	point, left, some := false, digits, false
+	for _, ch := range s {
+		switch {
+		case ch == '.' && !point && some:
+			point = true
+			continue
+		case ch < '0' || ch > '9' || point && left == 0 || u > (1<<63)/10:
+			return 0, false
+		}
+		if point {
+			left--
+		}
+		u, some = u*10+uint64(ch-'0'), true
+	}
+	if !some || u > 1<<63/pow10[left] {
+		return 0, false
+	}
+	u *= pow10[left]
+	switch {
+	case neg && u <= 1<<63:
+		return -int64(u), true
+	case !neg && u < 1<<63:
+		return int64(u), true
+	}
+	return 0, false
+}
+
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}
+
+// names gives every code of a byte a name and back; a code without one is "#200".
+type names struct {
+	quoted [256]string
+	codes  map[string]uint8
+}
+
+func namesOf(name func(uint8) string) *names {
+	t := &names{codes: map[string]uint8{}}
+	for i := range 256 {
+		s := name(uint8(i))
+		if _, taken := t.codes[s]; taken || s == "unknown" || s == "" {
+			s = "#" + strconv.Itoa(i)
+		}
+		t.codes[s] = uint8(i)
+		t.quoted[i] = strconv.Quote(s)
+	}
+	return t
+}
+
+var (
+	modes    = namesOf(func(i uint8) string { return hil.Mode(i).String() })
+	causes   = namesOf(func(i uint8) string { return hil.Cause(i).String() })
+	requests = namesOf(func(i uint8) string { return hil.Request(i).String() })
+)

@@ -1,0 +1,293 @@
+package sink
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"hilrig/engine"
+	"hilrig/hil"
+)
+
+// infoName is the metadata record that describes the run.
+const infoName = "hil.info"
+
+// blocks of a row as they stand in "schema" of hil.info.
+type blocks struct {
+	Meas  []signalJSON `json:"measured"`
+	Est   []signalJSON `json:"estimated"`
+	Model []signalJSON `json:"modelled"`
+	Cmd   []signalJSON `json:"command"`
+}
+
+// signalJSON is an engine.Signal on file.
+type signalJSON struct {
+	Name string `json:"name"`
+	Unit string `json:"unit"`
+}
+
+func toJSON(sigs []engine.Signal) []signalJSON {
+	js := make([]signalJSON, len(sigs))
+	for i, s := range sigs {
+		js[i] = signalJSON(s)
+	}
+	return js
+}
+
+func fromJSON(js []signalJSON) []engine.Signal {
+	var sigs []engine.Signal
+	for _, j := range js {
+		sigs = append(sigs, engine.Signal(j))
+	}
+	return sigs
+}
+
+// prologue writes what stands before the first chunk: who recorded what with which configuration, schemas and channels.
+func prologue(w *mcapWriter, info *hil.Info) {
+	s := &info.Schema
+	schema, _ := json.Marshal(blocks{toJSON(s.Meas), toJSON(s.Est), toJSON(s.Model), toJSON(s.Cmd)}) // strings only: cannot fail
+	w.metadata(infoName, []kv{
+		{"version", info.Version},
+		{"config_hash", info.ConfigHash},
+		{"rig", s.Rig},
+		{"rate_hz", strconv.FormatFloat(s.Rate, 'g', -1, 64)},
+		{"start", info.Start.UTC().Format(time.RFC3339Nano)},
+		{"mono_ns", strconv.FormatInt(info.Mono, 10)},
+		{"dry_run", strconv.FormatBool(info.DryRun)},
+		{"note", info.Note},
+		{"schema", string(schema)},
+	})
+	w.attachment(uint64(max(0, info.Start.UnixNano())), runConfig, "application/yaml", info.Config)
+	add := func(id uint16, topic, name string, schema []byte) {
+		w.channel(mcapChannel{id: id, schema: id, topic: topic, encoding: "json"},
+			mcapSchema{id: id, name: name, encoding: "jsonschema", data: schema})
+	}
+	add(chRows, "rows", "hil.Row", rowSchema(s))
+	add(chEvents, "events", "hil.Event", objectSchema("hil.Event", []property{
+		{"timestamp", "number", "s", "seconds since 1970"},
+		{"seq", "integer", "", "tick at which it happened, 0 if none"},
+		{"level", "string", "", "info, warn or error"},
+		{"code", "string", "", "documented in docs/errors.md"},
+		{"text", "string", "", ""},
+	}))
+	add(chParams, "params", "hil.Params", objectSchema("hil.Params", []property{
+		{"timestamp", "number", "s", "seconds since 1970"},
+		{"t", "number", "s", "when the block came into force, loop's clock"},
+		{"gen", "integer", "", "generation, as in the rows"},
+		{"names", "array", "", "names in the order of the block"},
+		{"values", "object", "", "name to value in SI; null is explained by nonfinite"},
+	}))
+	add(chClock, "clock", "hil.Clock", objectSchema("hil.Clock", []property{
+		{"timestamp", "number", "s", "wall clock, seconds since 1970"},
+		{"t", "number", "s", "the loop's clock at the same moment"},
+		{"width_us", "number", "us", "the two readings are this close"},
+		{"drift_us", "number", "us", "wall clock minus what start and t make of it: steps and drift since the start"},
+	}))
+}
+
+// property is one entry of a JSON Schema. Types stay single words, since viewers do not take unions; a signal may be null
+// all the same.
+type property struct{ name, kind, unit, doc string }
+
+func rowSchema(s *hil.Schema) []byte {
+	var ps []property
+	for _, f := range rowFields {
+		ps = append(ps, property{f.name, f.kind, f.unit, f.doc})
+	}
+	block := func(kind string, sigs []engine.Signal) {
+		for _, sig := range sigs {
+			ps = append(ps, property{sig.Name, "number", sig.Unit, kind})
+		}
+	}
+	block("measured", s.Meas)
+	block("estimated", s.Est)
+	block("modelled", s.Model)
+	block("command", s.Cmd)
+	return objectSchema("hil.Row", ps)
+}
+
+// objectSchema keeps the order of the properties, which a map would lose.
+func objectSchema(title string, ps []property) []byte {
+	str := func(s string) string { b, _ := json.Marshal(s); return string(b) }
+	b := []byte(`{"$schema":"https://json-schema.org/draft/2020-12/schema","title":` + str(title) + `,"type":"object","properties":{`)
+	for i, p := range ps {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = fmt.Appendf(b, `%s:{"type":%q`, str(p.name), p.kind)
+		switch p.kind { // viewers want to be told
+		case "array":
+			b = append(b, `,"items":{"type":"string"}`...)
+		case "object":
+			b = append(b, `,"properties":{}`...)
+		}
+		if p.unit != "" {
+			b = fmt.Appendf(b, `,"unit":%s`, str(p.unit))
+		}
+		doc := p.doc
+		if p.unit != "" && doc != "" {
+			doc = p.unit + ", " + doc
+		} else if doc == "" {
+			doc = p.unit
+		}
+		b = fmt.Appendf(b, `,"description":%s}`, str(doc))
+	}
+	return append(b, "}}"...)
+}
+
+// eventJSON is an event on file.
+type eventJSON struct {
+	Timestamp json.Number `json:"timestamp"` // s since 1970 with nine digits
+	Seq       uint64      `json:"seq"`
+	Level     string      `json:"level"`
+	Code      string      `json:"code"`
+	Text      string      `json:"text"`
+}
+
+func encodeEvent(e hil.Event) []byte {
+	b, _ := json.Marshal(eventJSON{seconds(e.Time.UnixNano()), e.Seq, e.Level, e.Code, e.Text})
+	return b
+}
+
+func decodeEvent(data []byte) (e hil.Event, err error) {
+	var j eventJSON
+	if err := json.Unmarshal(data, &j); err != nil {
+		return e, err
+	}
+	ns, ok := parseDecimal([]byte(j.Timestamp), 9)
+	if !ok {
+		return e, fmt.Errorf("event: timestamp %q is not a time", j.Timestamp)
+	}
+	return hil.Event{Time: time.Unix(0, ns).UTC(), Seq: j.Seq, Level: j.Level, Code: j.Code, Text: j.Text}, nil
+}
+
+// paramsJSON is a parameter block on file. Entries of V without a name are kept as "#17" unless they are zero.
+type paramsJSON struct {
+	T         json.Number         `json:"t"`
+	Gen       uint32              `json:"gen"`
+	Names     []string            `json:"names"`
+	Values    map[string]*float64 `json:"values"`
+	Nonfinite map[string]string   `json:"nonfinite"`
+}
+
+func encodeParams(p hil.Params, names []string, t, wall int64) []byte {
+	b := append([]byte(`{"timestamp":`), seconds(t+wall)...)
+	b = append(append(b, `,"t":`...), seconds(t)...)
+	b = fmt.Appendf(b, `,"gen":%d,"names":`, p.Gen)
+	names = names[:min(len(names), hil.MaxParams)]
+	q, _ := json.Marshal(append([]string{}, names...))
+	b = append(append(b, q...), `,"values":{`...)
+	var xs []float64
+	var keys []string
+	for i, x := range p.V {
+		name := "#" + strconv.Itoa(i)
+		if i < len(names) {
+			name = names[i]
+		} else if math.Float64bits(x) == 0 {
+			continue
+		}
+		q, _ := json.Marshal(name)
+		key := string(q) + ":"
+		if len(xs) > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, key...)
+		if x-x != 0 {
+			b = append(b, "null"...)
+		} else {
+			b = strconv.AppendFloat(b, x, 'g', -1, 64)
+		}
+		xs, keys = append(xs, x), append(keys, key)
+	}
+	b = append(b, '}')
+	for _, x := range xs {
+		if x-x != 0 {
+			b = append(b, `,"nonfinite":`...)
+			b = appendNonfinite(b, xs, keys)
+			break
+		}
+	}
+	return append(b, '}')
+}
+
+// ParamsAt is a parameter block and when it came into force.
+type ParamsAt struct {
+	T     int64 // ns  the loop's clock
+	Names []string
+	hil.Params
+}
+
+func decodeParams(data []byte) (p ParamsAt, err error) {
+	var j paramsJSON
+	if err := json.Unmarshal(data, &j); err != nil {
+		return p, err
+	}
+	var ok bool
+	if p.T, ok = parseDecimal([]byte(j.T), 9); !ok {
+		return p, fmt.Errorf("params: t %q is not a time", j.T)
+	}
+	p.Gen, p.Names = j.Gen, j.Names
+	for name, v := range j.Values {
+		i := indexOfParam(name, p.Names)
+		if i < 0 {
+			return p, fmt.Errorf("params: value %q has no place in the block", name)
+		}
+		if v != nil {
+			p.V[i] = *v
+		} else if p.V[i], ok = parseKind([]byte(j.Nonfinite[name])); !ok {
+			p.V[i] = math.NaN()
+		}
+	}
+	return p, nil
+}
+
+func indexOfParam(name string, names []string) int {
+	for i, n := range names {
+		if n == name && i < hil.MaxParams {
+			return i
+		}
+	}
+	if len(name) > 1 && name[0] == '#' {
+		if i, err := strconv.Atoi(name[1:]); err == nil && i >= 0 && i < hil.MaxParams {
+			return i
+		}
+	}
+	return -1
+}
+
+// ClockPair is the wall clock and the loop's clock at one moment.
+type ClockPair struct {
+	Wall  time.Time
+	T     int64         // ns  the loop's clock
+	Width time.Duration // the two readings are this close
+}
+
+func appendClock(b []byte, wall, t, width, drift int64) []byte {
+	b = appendDecimal(append(b, `{"timestamp":`...), wall, 9)
+	b = appendDecimal(append(b, `,"t":`...), t, 9)
+	b = appendDecimal(append(b, `,"width_us":`...), width, 3)
+	b = appendDecimal(append(b, `,"drift_us":`...), drift, 3)
+	return append(b, '}')
+}
+
+func decodeClock(data []byte) (c ClockPair, err error) {
+	var j struct {
+		Timestamp, T json.Number
+		Width        json.Number `json:"width_us"`
+	}
+	if err := json.Unmarshal(data, &j); err != nil {
+		return c, err
+	}
+	wall, ok1 := parseDecimal([]byte(j.Timestamp), 9)
+	t, ok2 := parseDecimal([]byte(j.T), 9)
+	width, ok3 := parseDecimal([]byte(j.Width), 3)
+	if !ok1 || !ok2 || !ok3 {
+		return c, fmt.Errorf("clock: %s has no usable times", data)
+	}
+	return ClockPair{time.Unix(0, wall).UTC(), t, time.Duration(width)}, nil
+}
+
+// seconds writes ns as decimal seconds with nine digits: exact, and no integer above 2^53.
+func seconds(ns int64) json.Number { return json.Number(appendDecimal(nil, ns, 9)) }

@@ -1,0 +1,218 @@
+package sink
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A run is a folder with these two files.
+const (
+	runFile   = "run.mcap"
+	runConfig = "run.yaml"
+)
+
+const runTime = "2006-01-02T15-04-05Z" // UTC; colons would not do on every file system
+
+// makeRunDir makes a new folder dir/<start>_<rig>, with "-2", "-3" … when it exists.
+func makeRunDir(dir string, start time.Time, rig string) (string, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	base := filepath.Join(dir, start.UTC().Format(runTime)+"_"+fileName(rig))
+	for n := 1; n < 10000; n++ {
+		path := base
+		if n > 1 {
+			path += "-" + strconv.Itoa(n)
+		}
+		err := os.Mkdir(path, 0o755)
+		if err == nil {
+			syncDir(dir)
+			return path, nil
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return "", err
+		}
+	}
+	return "", fmt.Errorf("%s and 9998 more of that name exist already", base)
+}
+
+// fileName keeps what every file system takes and replaces the rest.
+func fileName(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-", r) {
+			return r
+		}
+		return '-'
+	}, s)
+	if s == "" {
+		return "rig"
+	}
+	return s[:min(len(s), 64)]
+}
+
+// writeNew writes a file that must not exist yet and brings it to the disk.
+func writeNew(path string, data []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	return err
+}
+
+// syncDir makes a new name in a folder survive a power cut, where the system can do that.
+func syncDir(dir string) {
+	if d, err := os.Open(dir); err == nil {
+		_ = d.Sync() // not every system syncs folders; the data itself is synced on its own
+		d.Close()
+	}
+}
+
+// bare strips the operation and the path from an error of os; the message around it names the path once.
+func bare(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
+
+// liveFor keeps runs that were written to a moment ago: another daemon may be recording them.
+const liveFor = time.Minute
+
+// Pruned is what Prune did.
+type Pruned struct {
+	Removed []string // folders that are gone, oldest first
+	Kept    []string // folders over the limit that hold files of somebody else and were left alone
+	Bytes   int64    // size of all runs that remain
+}
+
+// Prune removes the oldest runs below dir until all runs together take at most keep bytes; 0 keeps all. It removes whole
+// runs only: never current, never one written to within the last minute, never a folder that holds anything but a run's
+// own files, and nothing whose name is not that of a run.
+func Prune(dir string, keep int64, current string) (Pruned, error) {
+	var p Pruned
+	runs, err := listRuns(dir)
+	if err != nil {
+		return p, fmt.Errorf("prune %s: %w", dir, err)
+	}
+	for _, r := range runs {
+		p.Bytes += r.size
+	}
+	if keep <= 0 {
+		return p, nil
+	}
+	now := time.Now()
+	var errs []error
+	for _, r := range runs {
+		if p.Bytes <= keep {
+			break
+		}
+		switch {
+		case sameFile(r.path, current) || now.Sub(r.written) < liveFor:
+			continue
+		case r.foreign:
+			p.Kept = append(p.Kept, r.path)
+			continue
+		}
+		if err := removeRun(r.path); err != nil {
+			errs = append(errs, fmt.Errorf("prune: %w", err))
+			continue
+		}
+		p.Bytes -= r.size
+		p.Removed = append(p.Removed, r.path)
+	}
+	return p, errors.Join(errs...)
+}
+
+// runDir is a run as Prune sees it.
+type runDir struct {
+	path    string
+	key     string // sorts by start
+	n       int    // and then by the number behind the name
+	size    int64  // bytes of all files
+	written time.Time
+	foreign bool // holds files that no recorder made
+}
+
+var runName = regexp.MustCompile(`^(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ)_.*?(?:-(\d+))?$`)
+
+// listRuns finds the runs below dir, oldest first.
+func listRuns(dir string) ([]runDir, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var runs []runDir
+	for _, e := range entries {
+		name := runName.FindStringSubmatch(e.Name())
+		if !e.IsDir() || name == nil {
+			continue
+		}
+		r := runDir{path: filepath.Join(dir, e.Name()), key: name[1]}
+		r.n, _ = strconv.Atoi(name[2])
+		files, err := os.ReadDir(r.path)
+		if err != nil {
+			return nil, err
+		}
+		recording := false
+		for _, f := range files {
+			info, err := f.Info()
+			if err != nil {
+				continue // gone in the meantime
+			}
+			r.size += info.Size()
+			if info.ModTime().After(r.written) {
+				r.written = info.ModTime()
+			}
+			recording = recording || f.Name() == runFile
+			r.foreign = r.foreign || f.Name() != runFile && f.Name() != runConfig
+		}
+		if recording {
+			runs = append(runs, r)
+		}
+	}
+	slices.SortFunc(runs, func(a, b runDir) int {
+		if c := strings.Compare(a.key, b.key); c != 0 {
+			return c
+		}
+		if a.n != b.n {
+			return a.n - b.n
+		}
+		return strings.Compare(a.path, b.path)
+	})
+	return runs, nil
+}
+
+// removeRun removes the two files by name and then the folder, which fails rather than take anything else with it.
+func removeRun(path string) error {
+	for _, f := range []string{runFile, runConfig} {
+		if err := os.Remove(filepath.Join(path, f)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return os.Remove(path)
+}
+
+func sameFile(a, b string) bool {
+	ia, err1 := os.Stat(a)
+	ib, err2 := os.Stat(b)
+	return err1 == nil && err2 == nil && os.SameFile(ia, ib)
+}
