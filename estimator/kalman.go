@@ -34,7 +34,10 @@ const (
 	nMax
 )
 
-const maxDelay = 64 // ticks
+const (
+	maxDelay = 64 // ticks
+	maxEvery = 32 // ticks  keeps the table of constant gains below half a megabyte
+)
 
 // Kalman estimates position, speed, current and friction torque of a motor from its voltage and samples of position and
 // current, each used only in the ticks in which it is fresh.
@@ -53,12 +56,13 @@ const maxDelay = 64 // ticks
 // current, and is carried to the present with the voltages sent since. That is the optimal filter for a constant delay.
 type Kalman struct {
 	s                 KalmanSpec
-	n                 int           // states
-	lag               int           // whole ticks of delay
-	head, tail, whole transition    // δ, Dt − δ and Dt long, δ the fraction of the delay
-	r                 [2]float64    // variances of the measurements
-	gain              [4]steadyGain // by bits of freshness
-	ok                float64       // last finite voltage
+	n                 int          // states
+	lag               int          // whole ticks of delay
+	head, tail, whole transition   // δ, Dt − δ and Dt long, δ the fraction of the delay
+	r                 [2]float64   // variances of the measurements
+	gain              []steadyGain // by freshness and age, see slot
+	age               [2]int       // ticks since the last sample of each sensor
+	ok                float64      // last finite voltage
 
 	steadyP [nMax * nMax]float64 // covariance that belongs to the constant gains
 
@@ -123,11 +127,11 @@ func (s *KalmanSpec) validate() error {
 	if s.Delay > (maxDelay-1)*s.Dt {
 		errs = append(errs, fmt.Errorf("kalman: delay: %g s, want at most %d periods", s.Delay, maxDelay-1))
 	}
-	if s.Every[0] < 1 || s.Every[0] > 1000 {
-		errs = append(errs, fmt.Errorf("kalman: a position every %d ticks, want 1 to 1000: without it nothing can be estimated", s.Every[0]))
+	if s.Every[0] < 1 || s.Every[0] > maxEvery {
+		errs = append(errs, fmt.Errorf("kalman: a position every %d ticks, want 1 to %d: without it nothing can be estimated", s.Every[0], maxEvery))
 	}
-	if s.Every[1] < -1 || s.Every[1] > 1000 {
-		errs = append(errs, fmt.Errorf("kalman: a current every %d ticks, want 1 to 1000, or −1 for none", s.Every[1]))
+	if s.Every[1] < -1 || s.Every[1] > maxEvery {
+		errs = append(errs, fmt.Errorf("kalman: a current every %d ticks, want 1 to %d, or −1 for none", s.Every[1], maxEvery))
 	}
 	return errors.Join(errs...)
 }
@@ -138,6 +142,7 @@ func (k *Kalman) Reset(theta float64) {
 	k.past = [maxDelay + 2]float64{}
 	k.p = [nMax * nMax]float64{}
 	k.ok, k.nis, k.used = 0, 0, 0
+	k.age = [2]int{1, 1}
 	if !k.s.Varying && k.steadyP[0] > 0 {
 		k.p = k.steadyP
 		return

@@ -11,9 +11,9 @@ type steadyGain struct {
 	sinv [4]float64        // inverse covariance of the innovation, 2×2
 }
 
-// riccati runs the covariance over the declared pattern of samples until it repeats, and keeps the gain for every set of
-// fresh samples. A set that the pattern never shows (a lost sample, for example) is treated with the covariance before the
-// richest tick of the pattern.
+// riccati runs the covariance over the declared pattern of samples until it repeats, and keeps a gain for every set of
+// fresh samples and every age that the samples before them can have in the pattern. What the pattern never shows (a lost
+// sample, for example) is treated with the covariance before its richest tick.
 func (k *Kalman) riccati() error {
 	n := k.n
 	every := k.s.Every
@@ -30,11 +30,11 @@ func (k *Kalman) riccati() error {
 		}
 		return mask
 	}
+	rich := pattern(0)
 
 	k.Reset(0)
-	var before [4][nMax * nMax]float64 // covariance before the correction, by set
-	var seen [4]bool
-	const most = 2_000_000 // ticks; a filter slower than that is no use in a run
+	before := make([][nMax * nMax]float64, cycle) // covariance before the correction, by tick of the cycle
+	const most = 2_000_000                        // ticks; a filter slower than that is no use in a run
 	var last [nMax * nMax]float64
 	for tick := 0; ; tick++ {
 		if tick > most {
@@ -42,7 +42,7 @@ func (k *Kalman) riccati() error {
 		}
 		k.spread(&k.whole)
 		mask := pattern(tick)
-		before[mask], seen[mask] = k.p, true
+		before[tick%cycle] = k.p
 		k.correct([2]float64{}, mask)
 		if tick%cycle == cycle-1 {
 			worst := 0.0
@@ -59,24 +59,32 @@ func (k *Kalman) riccati() error {
 		}
 	}
 
-	// gains from the covariance before each kind of tick
-	rich := 3
-	for !seen[rich] {
-		rich--
+	// gains: first what the pattern never shows, then the pattern
+	k.gain = make([]steadyGain, 4*every[0]*max(1, every[1]))
+	k.p = before[0]
+	for i := range k.gain {
+		k.gain[i] = k.solveGain(i & 3)
 	}
-	for mask := 1; mask < 4; mask++ {
-		if seen[mask] {
-			k.p = before[mask]
-		} else {
-			k.p = before[rich]
+	for tick := range cycle {
+		k.p = before[tick]
+		k.age = [2]int{1 + (tick+every[0]-1)%every[0], 1}
+		if every[1] > 0 {
+			k.age[1] = 1 + (tick+every[1]-1)%every[1]
 		}
-		k.gain[mask] = k.solveGain(mask)
+		mask := pattern(tick)
+		k.gain[k.slot(mask)] = k.solveGain(mask)
 	}
 	// what StdDevs reports: after the richest tick
-	k.p = before[rich]
+	k.p = before[0]
 	k.correct([2]float64{}, rich)
 	k.steadyP = k.p
 	return nil
+}
+
+// slot is where the gain for the fresh samples in mask is kept, given the ticks since the last sample of each sensor.
+func (k *Kalman) slot(mask int) int {
+	a, b := min(k.age[0], k.s.Every[0])-1, min(k.age[1], max(1, k.s.Every[1]))-1
+	return (a*max(1, k.s.Every[1])+b)*4 + mask
 }
 
 // solveGain is K = P·Hᵀ·(H·P·Hᵀ + R)⁻¹ for the sensors in mask.
@@ -113,17 +121,16 @@ func (k *Kalman) solveGain(mask int) (g steadyGain) {
 // correctSteady corrects with the constant gain that belongs to the fresh samples.
 func (k *Kalman) correctSteady(y [2]float64, mask int) {
 	k.nis, k.used = 0, 0
-	if mask == 0 {
-		return
-	}
+	g := &k.gain[k.slot(mask)]
 	var nu [2]float64
 	for j := range y {
 		if mask&(1<<j) != 0 {
 			nu[j] = y[j] - k.predicted(j)
 			k.used++
+			k.age[j] = 0
 		}
+		k.age[j]++
 	}
-	g := &k.gain[mask]
 	for i := range k.n {
 		k.x[i] += g.k[2*i]*nu[0] + g.k[2*i+1]*nu[1]
 	}
