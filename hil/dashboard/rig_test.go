@@ -62,8 +62,8 @@ func schema() hil.Schema {
 	}
 }
 
-// newRig starts broker, publisher and page, and rows that flow until the test ends.
-func newRig(t *testing.T, withBroker bool) *rig {
+// newRig starts broker, publisher and page, and rows that flow until the test ends. reachable: browsers get to the broker.
+func newRig(t *testing.T, reachable bool) *rig {
 	t.Helper()
 	s := schema()
 	r := &rig{mode: hil.Ready, rng: rand.New(rand.NewPCG(1, 2)), metrics: sink.NewMetrics(sink.MetricsOptions{})}
@@ -78,20 +78,17 @@ func newRig(t *testing.T, withBroker bool) *rig {
 		Model:  map[string]float64{"J": 2.0e-4, "Fc": 0.024, "Fs": 0.034, "vs": 1.0, "sigma2": 0.9e-3, "offset": 0}, Truth: truth,
 		Log: slog.New(slog.DiscardHandler),
 	}
-	address := "tcp://127.0.0.1:9" // the discard port: nobody is there
-	user, password := "", ""
-	if withBroker {
-		b, err := sink.StartBroker(sink.BrokerOptions{Listen: "127.0.0.1:0", Prefix: "hil", Rig: s.Rig, Log: opt.Log})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { b.Close() })
-		address = b.URL()
-		user, password = b.Login()
+	b, err := sink.StartBroker(sink.BrokerOptions{Listen: "127.0.0.1:0", Prefix: "hil", Rig: s.Rig, Log: opt.Log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	if reachable {
 		opt.MQTT = r.breakable(b.Handler())
 	}
+	user, password := b.Login()
 	pub, err := sink.NewPublisher(sink.PublisherOptions{
-		Info: &r.info, Prefix: "hil", Broker: address, User: user, Password: password, StateRate: 20, Batch: 40 * time.Millisecond, Estimate: time.Second / 2,
+		Info: &r.info, Prefix: "hil", Broker: b.URL(), User: user, Password: password, StateRate: 20, Batch: 40 * time.Millisecond, Estimate: time.Second / 2,
 		Commands: "none", Metrics: r.metrics, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
@@ -103,10 +100,8 @@ func newRig(t *testing.T, withBroker bool) *rig {
 		t.Fatal(err)
 	}
 	r.url = "http://" + r.server.Addr()
-	if withBroker {
-		if err := pub.Connect(ctx); err != nil {
-			t.Fatal(err)
-		}
+	if err := pub.Connect(ctx); err != nil {
+		t.Fatal(err)
 	}
 	t.Cleanup(pub.Close)
 	running.Go(func() { pub.Run(ctx, r) })

@@ -1,5 +1,5 @@
 // The table of estimated parameters: value with its 95 % interval, beside the configured and, on the virtual rig, true one.
-import { eng, plusMinus } from './format.js';
+import { together } from './format.js';
 
 const known = {
   J: { words: 'inertia', unit: 'kg·m²', model: ['J'] },
@@ -27,27 +27,30 @@ export class Estimates {
     this.excitation(e, mode);
   }
 
+  // row writes estimate, model and truth with one exponent, so that the digits stand under each other.
   row(name, value, se) {
     const k = known[name] || { words: '', unit: '', model: [name] };
-    const unit = this.units.get(`rls.${name}`) || k.unit;
-    const half = typeof se === 'number' ? 1.96 * se : NaN;
+    const half = Number.isFinite(se) ? 1.96 * se : NaN, model = pick(this.info.model, k.model), truth = pick(this.info.truth || {}, k.model);
+    const { texts, half: around, unit } = together([value, model, truth], half, this.units.get(`rls.${name}`) || k.unit);
     const tr = document.createElement('tr');
     const head = cell(tr, 'th', name, '');
     head.scope = 'row';
-    if (k.words) head.append(Object.assign(document.createElement('span'), { className: 'muted', textContent: ' ' + k.words }));
-    const est = cell(tr, 'td', value === null ? '–' : plusMinus(value, half, unit), 'num');
-    if (isFinite(half) && half > Math.abs(value)) {
+    head.append(Object.assign(document.createElement('span'), { className: 'muted words', textContent: ' ' + k.words }));
+    const est = cell(tr, 'td', around ? `${texts[0]} ± ${around}` : texts[0], 'num');
+    if (half > Math.abs(value)) {
       est.classList.add('weak');
       est.title = 'the interval contains zero';
     }
-    cell(tr, 'td', look(this.info.model, k.model, unit), 'num');
+    cell(tr, 'td', texts[1], 'num');
     if (this.info.truth) {
-      const t = pick(this.info.truth, k.model), td = cell(tr, 'td', look(this.info.truth, k.model, unit), 'num');
-      const judged = t !== undefined && isFinite(half) && value !== null;
-      td.classList.toggle('inside', judged && Math.abs(value - t) <= half);
-      td.classList.toggle('outside', judged && Math.abs(value - t) > half);
-      if (judged) td.title = Math.abs(value - t) <= half ? 'inside the interval' : 'outside the interval';
+      const td = cell(tr, 'td', texts[2], 'num');
+      if (Number.isFinite(truth) && Number.isFinite(value) && half > 0) {
+        const inside = Math.abs(value - truth) <= half;
+        td.classList.add(inside ? 'inside' : 'outside');
+        td.title = inside ? 'inside the interval' : 'outside the interval';
+      }
     }
+    cell(tr, 'td', unit, 'unit');
     return tr;
   }
 
@@ -64,7 +67,6 @@ export class Estimates {
 
 const rank = (k) => { const i = Object.keys(known).indexOf(k); return i < 0 ? 99 : i; };
 const pick = (m, names) => m[names.find((n) => n in m)];
-const look = (m, names, unit) => { const v = pick(m, names); return v === undefined ? '–' : eng(v, unit, 4); };
 
 function cell(tr, kind, text, className) {
   const td = document.createElement(kind);

@@ -34,12 +34,16 @@ export function eng(x, unit, digits = 3) {
   return minus(s) + joint(e, unit);
 }
 
-// plusMinus writes value and half width with one exponent, to two digits of the half width: "12.10 ± 0.31 mN·m".
-export function plusMinus(x, half, unit) {
-  if (half === null || half === undefined || !isFinite(half) || half <= 0) return eng(x, unit, 4);
-  const e = scaleFor(Math.max(Math.abs(x), half), unit);
-  const decimals = Math.max(0, Math.min(6, 1 - Math.floor(Math.log10(half / 10 ** e))));
-  return minus((x / 10 ** e).toFixed(decimals)) + ' ± ' + (half / 10 ** e).toFixed(decimals) + joint(e, unit);
+// together writes numbers that belong side by side with one exponent: { unit, texts, half }. The half width of the first
+// one's interval sets the decimals (two digits of it); without it there are four significant digits.
+export function together(values, half, unit) {
+  const size = Math.max(...values.filter(Number.isFinite).map(Math.abs), Number.isFinite(half) ? half : 0, 0);
+  const e = scaleFor(size, unit), k = 10 ** e;
+  const known = half > 0 && isFinite(half);
+  const last = known ? Math.floor(Math.log10(half / k)) - 1 : Math.floor(Math.log10(size / k || 1)) - 3; // place of the last digit
+  const decimals = Math.max(0, Math.min(6, -last));
+  const write = (v) => (Number.isFinite(v) ? minus((v / k).toFixed(decimals)) : '–');
+  return { unit: unitAt(e, unit), texts: values.map(write), half: known ? write(half) : '' };
 }
 
 const joint = (e, unit) => { const u = unitAt(e, unit); return u ? '\u202f' + u : ''; };

@@ -53,7 +53,7 @@ export class Lateness {
   draw() {
     const page = sheet(this.canvas);
     if (!page) return;
-    const { g, w, h } = page, left = 40, right = w - 8, top = 6, bottom = h - 32;
+    const { g, w, h } = page, left = 54, right = w - 8, top = 6, bottom = h - 32;
     const edges = this.health?.late_edges_us, counts = this.health?.late_counts;
     g.fillStyle = ink('muted');
     if (!Array.isArray(edges) || !Array.isArray(counts) || counts.length < 1 || edges.length < 1) {

@@ -42,25 +42,27 @@ export class Plot {
     const units = [...new Set(series.map((s) => s.unit))];
     this.scaleOf = (s) => (units.indexOf(s.unit) <= 0 ? 'y' : 'y2');
     const scales = { x: { time: false, auto: false, range: () => this.view }, y: { range: (u, a, b) => this.quiet('y', a, b) } };
+    const two = units.length > 1; // then each axis wears the colour of its first trace
+    const colour = (unit) => () => ink(two ? series.find((s) => s.unit === unit).colour : 'muted');
     const axis = (scale, side, unit) => ({
-      scale, side, size: 46, gap: 4, labelSize: 16, labelGap: 0, font, labelFont: font, stroke: () => ink('muted'), space: 30,
+      scale, side, size: 46, gap: 4, labelSize: 16, labelGap: 0, font, labelFont: font, stroke: colour(unit), space: 28,
       label: (u) => `${this.quantity(unit)} (${unitAt(this.exponent(u, scale, unit), unit) || '1'})`,
       values: (u, splits) => splits.map((v) => String(+(v / 10 ** this.exponent(u, scale, unit)).toPrecision(6)).replace('-', '−')),
       grid: { show: side === 3, stroke: () => ink('grid'), width: 1 },
       ticks: { show: false },
     });
     const time = {
-      font, stroke: () => ink('muted'), size: 24, gap: 3, space: 56, grid: { stroke: () => ink('grid'), width: 1 }, ticks: { show: false },
+      font, stroke: () => ink('muted'), size: 26, gap: 6, space: 56, grid: { stroke: () => ink('grid'), width: 1 }, ticks: { show: false },
       values: (u, splits) => splits.map((v) => `${String(+v.toPrecision(6)).replace('-', '−')} s`),
     };
     const list = [time, axis('y', 3, units[0])];
-    if (units.length > 1) {
+    if (two) {
       scales.y2 = { range: (u, a, b) => this.quiet('y2', a, b) };
       list.push(axis('y2', 1, units[1]));
     }
     this.u = new uPlot({
       width: Math.max(120, this.area.clientWidth), height: Math.max(80, this.area.clientHeight),
-      padding: [8, units.length > 1 ? 0 : 12, 0, 0], legend: { show: false }, scales, axes: list,
+      padding: [8, two ? 0 : 12, 0, 0], legend: { show: false }, scales, axes: list,
       series: [{}, ...series.map((s) => ({
         scale: this.scaleOf(s), stroke: () => ink(s.colour), width: s.width || 1.5, dash: s.dash, points: { show: false }, spanGaps: false,
       }))],

@@ -1,12 +1,13 @@
 // All live traces: which signals are drawn where, the window, pause and zoom. Every figure shows the same stretch of time.
 import { Plot } from './plot.js';
+import { unitAt } from './format.js';
 
 // Each figure takes the signals that this rig has: by name, else the first with the unit in the block.
 const figures = [
   { title: 'Position', want: [['est.position', 'estimate', 'c1'], ['ref.position', 'reference', 'c2', [6, 4]]], or: ['measured', 'rad', 'measured'] },
   { title: 'Velocity', want: [['est.velocity', 'estimate', 'c1'], ['ref.velocity', 'reference', 'c2', [6, 4]]], or: ['measured', 'rad/s', 'measured'] },
   { title: 'Current and voltage', want: [['motor.current', 'current', 'c1'], ['drive.voltage', 'voltage', 'c2']], or: ['measured', 'A', 'current'] },
-  { title: 'Friction torque', want: [['est.friction', 'estimate', 'c1'], ['model.friction', 'model', 'c2', [6, 4]], ['comp.friction', 'compensation', 'c3', [2, 3]]] },
+  { title: 'Friction', want: [['est.friction', 'estimate', 'c1'], ['model.friction', 'model', 'c2', [6, 4]], ['comp.friction', 'comp.', 'c3', [2, 3]]] },
   { title: 'Tracking error', want: [['ctl.error', 'reference − estimate', 'c1']] },
 ];
 const shortest = 0.005; // s, closest zoom
@@ -56,7 +57,7 @@ export class Traces {
       for (const block of ['measured', 'estimated', 'model', 'command']) {
         const group = document.createElement('optgroup');
         group.label = block;
-        for (const c of this.info.channels) if (c.block === block) group.append(new Option(`${c.name}${c.unit ? ' / ' + c.unit : ''}`, c.name));
+        for (const c of this.info.channels) if (c.block === block) group.append(new Option(`${c.name}${c.unit ? ' / ' + unitAt(0, c.unit) : ''}`, c.name));
         if (group.children.length) select.append(group);
       }
       const loop = document.createElement('optgroup');
@@ -108,7 +109,7 @@ export class Traces {
 
   zoomTo(a, b) {
     if (!this.paused) this.pause(true, true);
-    const oldest = this.still.first - this.still.last;
+    const oldest = Math.min(this.still.first - this.still.last, -this.window); // s, as far back as one can look
     const length = Math.min(Math.max(b - a, shortest), -oldest);
     const from = Math.min(Math.max((a + b) / 2 - length / 2, oldest), -length);
     this.zoom = [from, from + length];
