@@ -1,0 +1,50 @@
+package estimator_test
+
+import (
+	"fmt"
+	"math"
+
+	"hilrig/engine/plant"
+	"hilrig/estimator"
+)
+
+// A shaft that swings under a known torque: inertia and friction from angle and current alone.
+func ExampleRLS() {
+	motor := plant.Motor{R: 1.2, L: 0.6e-3, K: 0.042, J: 1}
+	rls, err := estimator.NewRLS(estimator.RLSSpec{Dt: 1e-3, Motor: motor, Smooth: true, Window: 0.064, MinVel: 1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	const j, fv, fc = 7e-5, 1.5e-4, 0.015 // kg·m², N·m·s/rad, N·m
+	for k := range 20000 {
+		t := float64(k) * 1e-3
+		pos, vel, acc := 2*math.Sin(3*t)+math.Sin(11*t), 6*math.Cos(3*t)+11*math.Cos(11*t), -18*math.Sin(3*t)-121*math.Sin(11*t)
+		torque := j*acc + fv*vel + math.Copysign(fc, vel)
+		rls.Step(pos, vel, torque/motor.K, true)
+	}
+	v := make([]float64, 4)
+	rls.Values(v)
+	fmt.Printf("J = %.2e kg·m², Fv = %.2e N·m·s/rad, Fc = %.1f mN·m, excited: %v\n", v[0], v[1], 1e3*v[2], rls.Excited())
+	// Output:
+	// J = 7.00e-05 kg·m², Fv = 1.50e-04 N·m·s/rad, Fc = 15.0 mN·m, excited: true
+}
+
+// A filter follows a shaft that is held at one radian, from the encoder only.
+func ExampleKalman() {
+	kf, err := estimator.NewKalman(estimator.KalmanSpec{
+		Dt: 1e-3, Motor: plant.Motor{R: 1.2, L: 0.6e-3, K: 0.042, J: 7e-5}, Count: 1e-4, CurrentNoise: 0.02, TorqueWalk: 0.05, Every: [2]int{1, -1},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	xhat := make([]float64, 4)
+	kf.Reset(1)
+	for range 500 {
+		kf.Step([2]float64{1, 0}, [2]bool{true, false}, 0.6, xhat) // 0.6 V on a held shaft
+	}
+	fmt.Printf("θ %.3f rad, i %.2f A, holding torque %.1f mN·m\n", xhat[0], xhat[2], 1e3*xhat[3])
+	// Output:
+	// θ 1.000 rad, i 0.50 A, holding torque 21.0 mN·m
+}
