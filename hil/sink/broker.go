@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	mqtt "github.com/mochi-mqtt/server/v2"
 	"github.com/mochi-mqtt/server/v2/listeners"
@@ -63,10 +64,13 @@ type mochi struct {
 	operator string
 	ws       *wsListener
 
-	mu    sync.Mutex
-	conns map[*conn]struct{} // every open connection, also those that have not said CONNECT yet
-	done  bool
-	cut   atomic.Int64
+	mu      sync.Mutex
+	conns   map[*conn]struct{} // every open connection, also those that have not said CONNECT yet
+	done    bool
+	writers sync.WaitGroup // one for each connection
+	begun   sync.WaitGroup // connections that the broker has not begun to read
+	cut     atomic.Int64
+	slow    atomic.Int64 // messages dropped at a full queue of a connection
 }
 
 // StartBroker opens the TCP listener and serves. Errors name the address and what to do about it.
@@ -101,6 +105,7 @@ func StartBroker(o BrokerOptions) (Broker, error) {
 		InlineClient:           true, // answers refused commands
 		SysTopicResendInterval: quietSys,
 	})
+	b.server.Listeners.ClientsWg.Add(1) // see Close
 	b.access = newAccess(b, topicRoot(o.Prefix, o.Rig))
 	err = errors.Join(
 		b.server.AddHook(b.access, nil),
@@ -158,7 +163,7 @@ func (b *mochi) Stats() BrokerStats {
 	return BrokerStats{
 		Clients: atomic.LoadInt64(&b.server.Info.ClientsConnected),
 		Refused: b.access.refused.Load(),
-		Dropped: atomic.LoadInt64(&b.server.Info.MessagesDropped),
+		Dropped: atomic.LoadInt64(&b.server.Info.MessagesDropped) + b.slow.Load(),
 		Cut:     b.cut.Load(),
 	}
 }
@@ -169,6 +174,7 @@ func (b *mochi) Close() error {
 	b.mu.Lock()
 	if b.done {
 		b.mu.Unlock()
+		b.writers.Wait()
 		return nil
 	}
 	b.done = true
@@ -178,14 +184,21 @@ func (b *mochi) Close() error {
 	}
 	b.mu.Unlock()
 
-	// the broker's own good-bye needs the lock of each connection's writer, which a frozen client holds until its write
-	// times out; closing the sockets of those who do not read is what ends it
-	bye := make(chan error, 1)
-	go func() { bye <- b.server.Close() }()
-	for _, c := range open {
-		c.closeSoon()
-	}
-	return <-bye
+	// the broker adds to its wait group when it begins with a connection, which must not happen while Close waits for the
+	// group to become empty: one seat is held until every connection was begun
+	go func() {
+		b.begun.Wait()
+		b.server.Listeners.ClientsWg.Done()
+	}()
+	bye := time.AfterFunc(byeWait, func() {
+		for _, c := range open {
+			c.Close()
+		}
+	})
+	defer bye.Stop()
+	err := b.server.Close()
+	b.writers.Wait()
+	return err
 }
 
 // secret is 128 random bits as text.

@@ -2,6 +2,7 @@ package sink
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net"
 	"net/http"
@@ -15,22 +16,30 @@ import (
 
 const (
 	helloWait = 10 * time.Second       // a connection that has not sent CONNECT by then is closed
-	writeWait = 2 * time.Second        // a client that takes no byte for so long is cut off
-	byeWait   = 200 * time.Millisecond // for the good-bye to leave when the broker closes
+	writeWait = 2 * time.Second        // a client that takes nothing for so long is cut off
+	byeWait   = 200 * time.Millisecond // for the last packets to leave when a connection is closed
+	softQueue = 1 << 20                // bytes waiting for a client; beyond it messages at QoS 0 are dropped
+	hardQueue = 4 << 20                // bytes; beyond it the client is cut off
+	portion   = 64 << 10               // bytes written at once
 )
 
 // conn guards the broker against its clients. The broker writes while it holds a lock of the client, and a publish at QoS 1
-// to that client takes the same lock: one frozen subscriber could hold up everybody for its whole keep-alive. So every write
-// has a deadline of its own, and missing it ends the connection.
+// to that client takes the same lock: one frozen subscriber could hold up everybody. So Write never waits. It queues, and a
+// goroutine of the connection's own writes; a slow client loses messages at QoS 0 and one that takes nothing is cut off.
 type conn struct {
 	net.Conn
 	b    *mochi
-	once sync.Once
+	wake chan struct{}
+	read sync.Once // the first Read
+
+	mu      sync.Mutex
+	pending []byte // whole packets
+	closing bool
 }
 
 // track registers a connection; nil when the broker is closed already.
 func (b *mochi) track(nc net.Conn) *conn {
-	c := &conn{Conn: nc, b: b}
+	c := &conn{Conn: nc, b: b, wake: make(chan struct{}, 1)}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.done {
@@ -38,37 +47,126 @@ func (b *mochi) track(nc net.Conn) *conn {
 		return nil
 	}
 	b.conns[c] = struct{}{}
+	b.writers.Add(1)
+	b.begun.Add(1)
 	nc.SetReadDeadline(time.Now().Add(helloWait))
+	go c.write()
 	return c
 }
 
+func (c *conn) Read(p []byte) (int, error) {
+	c.read.Do(c.b.begun.Done)
+	return c.Conn.Read(p)
+}
+
+// Write queues packets. The broker always hands over whole ones, so leaving one out keeps the stream intact.
 func (c *conn) Write(p []byte) (int, error) {
-	c.Conn.SetWriteDeadline(time.Now().Add(writeWait))
-	n, err := c.Conn.Write(p)
-	if err != nil {
-		if ne, ok := err.(net.Error); ok && ne.Timeout() {
-			c.b.cut.Add(1)
-		}
-		c.Close() // part of a packet may be out: the stream cannot go on
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closing {
+		return 0, net.ErrClosed
 	}
-	return n, err
+	for rest := p; len(rest) > 0; {
+		n := packetLen(rest)
+		// 3 is PUBLISH, the two bits below the lowest are its QoS
+		if rest[0]>>4 == 3 && rest[0]&6 == 0 && len(c.pending)+n > softQueue {
+			c.b.slow.Add(1)
+		} else {
+			c.pending = append(c.pending, rest[:n]...)
+		}
+		rest = rest[n:]
+	}
+	if len(c.pending) > hardQueue {
+		c.b.cut.Add(1)
+		c.pending = nil
+		c.close()
+		return 0, net.ErrClosed
+	}
+	c.signal()
+	return len(p), nil
 }
 
-// SetDeadline is what the broker calls for the keep-alive; it concerns reading only, see Write.
-func (c *conn) SetDeadline(t time.Time) error { return c.Conn.SetReadDeadline(t) }
-
-func (c *conn) Close() (err error) {
-	c.once.Do(func() {
-		c.b.mu.Lock()
-		delete(c.b.conns, c)
-		c.b.mu.Unlock()
-		err = c.Conn.Close()
-	})
-	return err
+// packetLen is the length of the first packet of p: type, remaining length in base 128, content.
+func packetLen(p []byte) int {
+	n := 0
+	for i := 1; i < len(p) && i < 5; i++ {
+		n |= int(p[i]&0x7f) << (7 * (i - 1))
+		if p[i] < 0x80 {
+			return min(1+i+n, len(p))
+		}
+	}
+	return len(p)
 }
 
-// closeSoon ends the connection after byeWait, or when its client has gone by itself.
-func (c *conn) closeSoon() { time.AfterFunc(byeWait, func() { c.Close() }) }
+func (c *conn) signal() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// write sends what is queued until the connection is closed and the queue empty, or the client takes nothing any more.
+func (c *conn) write() {
+	defer c.b.writers.Done()
+	var out []byte
+	for range c.wake {
+		c.mu.Lock()
+		out, c.pending = c.pending, out[:0]
+		closing := c.closing
+		c.mu.Unlock()
+		for rest := out; len(rest) > 0; {
+			n := min(len(rest), portion)
+			c.Conn.SetWriteDeadline(time.Now().Add(writeWait))
+			if _, err := c.Conn.Write(rest[:n]); err != nil {
+				if ne, ok := err.(net.Error); ok && ne.Timeout() || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) && !closing {
+					c.b.cut.Add(1)
+				}
+				closing = true
+				break
+			}
+			rest = rest[n:]
+		}
+		if closing {
+			break
+		}
+	}
+	c.mu.Lock()
+	c.closing = true
+	c.mu.Unlock()
+	c.Conn.Close()
+	c.read.Do(c.b.begun.Done)
+	c.b.mu.Lock()
+	delete(c.b.conns, c)
+	c.b.mu.Unlock()
+}
+
+// SetDeadline is what the broker calls for the keep-alive; it concerns reading only.
+func (c *conn) SetDeadline(t time.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closing {
+		return net.ErrClosed
+	}
+	return c.Conn.SetReadDeadline(t)
+}
+
+// Close ends reading at once and lets what is queued leave within byeWait, the refusal of a connection for example.
+func (c *conn) Close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.close()
+	return nil
+}
+
+func (c *conn) close() {
+	if c.closing {
+		return
+	}
+	c.closing = true
+	c.Conn.SetReadDeadline(time.Unix(1, 0))
+	c.signal()
+	time.AfterFunc(byeWait, func() { c.Conn.Close() })
+}
 
 type trackedListener struct {
 	net.Listener

@@ -2,6 +2,7 @@ package sink
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -46,13 +47,13 @@ type PublisherOptions struct {
 // has taken everything before it on the same connection. While an acknowledgement is overdue nothing more is sent, and what
 // was sent after the last acknowledged report on a connection that then broke is counted as unconfirmed.
 type Publisher struct {
-	o      PublisherOptions
-	root   string // "hil/<rig>/"
-	enc    *encoder
-	est    estimates
-	meta   []byte
-	client paho.Client
-	log    *slog.Logger
+	o    PublisherOptions
+	root string // "hil/<rig>/"
+	enc  *encoder
+	est  estimates
+	meta []byte
+	id   string // client id, the same for every connection, so that a broker ends a stale one before it serves the next
+	tls  *tls.Config
 
 	queue  chan *batch
 	spare  chan *batch // empty batches, so that the draining goroutine allocates nothing
@@ -84,10 +85,11 @@ type ack struct {
 	body []byte
 }
 
-// linkChange is a connection that came up (nil) or was lost.
+// linkChange is a connection that came up (err is nil) or was lost.
 type linkChange struct {
-	err error
-	at  time.Time
+	client paho.Client
+	err    error
+	at     time.Time
 }
 
 // publishCounts are written by the goroutines of the publisher and read by anyone.
@@ -124,8 +126,10 @@ const (
 	dialWait    = 5 * time.Second
 	keepAlive   = 6 * time.Second // the embedded broker warns below 5 s
 	pingWait    = 3 * time.Second
-	writeLimit  = time.Second     // paho gives a blocked write up after this and reconnects
-	reconnectBy = 5 * time.Second // longest pause between two attempts
+	writeLimit  = time.Second            // paho gives a blocked write up after this, and the connection with it
+	redialFirst = 100 * time.Millisecond // pause before the second attempt, doubled after each
+	redialLast  = 5 * time.Second        // longest pause between two attempts
+	goodbye     = 250                    // ms  for the last packets to leave
 )
 
 // NewPublisher checks the options and prepares everything; nothing is connected yet.
@@ -165,35 +169,27 @@ func NewPublisher(o PublisherOptions) (*Publisher, error) {
 		return nil, fmt.Errorf("mqtt: describe rig %s: %w", s.Rig, err)
 	}
 	n := max(minQueue, int(queueFor/o.Batch))
-	p := &Publisher{o: o, root: root, enc: enc, est: newEstimates(s), meta: meta, log: o.Log,
+	p := &Publisher{o: o, root: root, enc: enc, est: newEstimates(s), meta: meta,
 		queue: make(chan *batch, n), spare: make(chan *batch, n+4),
-		events: make(chan hil.Event, eventQueue), acks: make(chan ack, ackQueue), link: make(chan linkChange, 16),
+		events: make(chan hil.Event, eventQueue), acks: make(chan ack, ackQueue), link: make(chan linkChange, 4),
 	}
 	p.desk = newDesk(p)
 	p.drainer = drainer{p: p, batch: int64(o.Batch)}
 	p.sender = sender{p: p, topic: newTopics(root)}
-	co, err := p.clientOptions()
-	if err != nil {
+	if err := p.checkBroker(); err != nil {
 		return nil, err
 	}
-	p.client = paho.NewClient(co)
 	return p, nil
 }
 
 // Connect makes the first connection. Its failure is a *ConnectError that says why and how to go on; a connection that is
 // lost later is restored in the background and never ends the program.
 func (p *Publisher) Connect(ctx context.Context) error {
-	tok := p.client.Connect()
-	select {
-	case <-tok.Done():
-	case <-ctx.Done():
-		p.client.Disconnect(0)
-		return ctx.Err()
+	c, err := p.dial(ctx)
+	if err != nil {
+		return err
 	}
-	if err := tok.Error(); err != nil {
-		p.client.Disconnect(0)
-		return connectError(p.o.Broker, p.o.User, err)
-	}
+	p.changed(c, nil)
 	p.connected.Store(true)
 	return nil
 }
@@ -220,7 +216,18 @@ func (p *Publisher) Run(ctx context.Context, rows RowSource) error {
 func (p *Publisher) Close() {
 	p.closeOnce.Do(func() {
 		p.desk.close()
-		p.client.Disconnect(uint(250)) // ms  for the last packets to leave
+		if c := p.sender.client; c != nil {
+			c.Disconnect(goodbye)
+		}
+		for {
+			select {
+			case c := <-p.link:
+				c.client.Disconnect(goodbye)
+				continue
+			default:
+			}
+			return
+		}
 	})
 }
 

@@ -55,17 +55,17 @@ func newDesk(p *Publisher) desk {
 	return desk{p: p, ctx: ctx, end: end, seat: make(chan struct{}, maxAtOnce), known: make(map[string]*answered)}
 }
 
-// subscribe is called whenever the connection is up; it does not wait here, paho's handlers must not.
-func (d *desk) subscribe() {
+// subscribe is called for every connection; it does not wait.
+func (d *desk) subscribe(c paho.Client) {
 	if !d.enter() {
 		return
 	}
 	go func() {
 		defer d.wg.Done()
-		tok := d.p.client.Subscribe(d.p.root+"cmd/+", 1, func(_ paho.Client, m paho.Message) { d.arrived(m) })
+		tok := c.Subscribe(d.p.root+"cmd/+", 1, func(_ paho.Client, m paho.Message) { d.arrived(m) })
 		select {
 		case <-tok.Done():
-			if err := tok.Error(); err != nil && d.p.client.IsConnectionOpen() {
+			if err := tok.Error(); err != nil && c.IsConnectionOpen() {
 				d.p.emit("error", "MQTT_COMMANDS", fmt.Sprintf("broker %s refuses the subscription to %scmd/+: %v; commands over MQTT do not work", redact(d.p.o.Broker), d.p.root, err))
 			}
 		case <-d.ctx.Done():

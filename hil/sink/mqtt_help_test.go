@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"bytes"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -13,6 +14,8 @@ import (
 	"log/slog"
 	"math/big"
 	"net"
+	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -214,18 +217,19 @@ func startMosquitto(t *testing.T, extra string, withTLS bool) *mosquitto {
 	m := &mosquitto{dir: t.TempDir()}
 	plain := freePort(t)
 	m.plain = fmt.Sprintf("tcp://127.0.0.1:%d", plain)
-	conf := fmt.Sprintf("persistence false\nuser root\nlistener %d 127.0.0.1\n%s\n", plain, extra)
+	conf := fmt.Sprintf("persistence false\nuser root\n%s\nlistener %d 127.0.0.1\n", extra, plain)
 	if withTLS {
 		port := freePort(t)
 		m.tls = fmt.Sprintf("ssl://localhost:%d", port)
 		makeCertificates(t, m.dir)
-		conf += fmt.Sprintf("listener %d 127.0.0.1\ncertfile %s\nkeyfile %s\n%s\n", port, m.file("server.pem"), m.file("server.key"), extra)
+		conf += fmt.Sprintf("listener %d 127.0.0.1\ncertfile %s\nkeyfile %s\n", port, m.file("server.pem"), m.file("server.key"))
 	}
-	conf = strings.ReplaceAll(conf, "DIR", m.dir)
 	if err := os.WriteFile(m.file("mosquitto.conf"), []byte(conf), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	var said bytes.Buffer
 	m.cmd = exec.Command(path, "-c", m.file("mosquitto.conf"))
+	m.cmd.Stderr = &said
 	if err := m.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -237,7 +241,9 @@ func startMosquitto(t *testing.T, extra string, withTLS bool) *mosquitto {
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	t.Fatal("mosquitto does not open its port")
+	m.cmd.Process.Kill()
+	m.cmd.Wait()
+	t.Fatalf("mosquitto does not open its port: %s", said.String())
 	return nil
 }
 
@@ -310,4 +316,29 @@ func decode(t *testing.T, body []byte, into any) {
 	if err := json.Unmarshal(body, into); err != nil {
 		t.Fatalf("%v in %s", err, body)
 	}
+}
+
+// dialInto opens plain TCP connections and hands them to the test as well.
+func dialInto(ncs chan<- net.Conn) func(*url.URL, paho.ClientOptions) (net.Conn, error) {
+	return func(u *url.URL, _ paho.ClientOptions) (net.Conn, error) {
+		nc, err := net.Dial("tcp", u.Host)
+		if err == nil {
+			ncs <- nc
+		}
+		return nc, err
+	}
+}
+
+// crossSite is the request of a browser that shows a page of another site.
+func crossSite(t *testing.T, to string) *http.Request {
+	t.Helper()
+	r, err := http.NewRequest("GET", to, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, v := range map[string]string{"Origin": "http://elsewhere.example", "Connection": "Upgrade", "Upgrade": "websocket",
+		"Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Protocol": "mqtt"} {
+		r.Header.Set(k, v)
+	}
+	return r
 }

@@ -2,6 +2,7 @@ package sink
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -12,8 +13,9 @@ import (
 
 // sender is the only goroutine that publishes. It may be held up by the network; nothing waits for it.
 type sender struct {
-	p     *Publisher
-	topic topics
+	p      *Publisher
+	topic  topics
+	client paho.Client // of the connection in use; nil: none
 
 	// acknowledged reports, see Publisher
 	barrier   paho.Token // the report under way; nil: none
@@ -21,8 +23,9 @@ type sender struct {
 	mark      uint64     // rows sent before it
 	confirmed uint64     // rows that the broker has certainly taken
 
-	lostAt  time.Time // when the connection was lost; zero: it is up
-	stalled bool      // an acknowledgement is overdue
+	unacked []sentEvent // events that the broker has not acknowledged, oldest first
+	lostAt  time.Time   // when the connection was lost; zero: it is up
+	stalled bool        // an acknowledgement is overdue
 	tally   lossTally
 	buf     []byte // state payload
 	timer   *time.Timer
@@ -31,6 +34,12 @@ type sender struct {
 // stallAfter is how long the broker may leave a report unacknowledged before nothing more is sent: socket buffers hold
 // seconds of samples, and whatever is in them is lost without a count when the connection breaks.
 const stallAfter = 2 * time.Second
+
+// sentEvent is an event under way; it is sent again over the next connection when this one breaks.
+type sentEvent struct {
+	tok  paho.Token
+	body []byte
+}
 
 type topics struct{ status, meta, state, samples, estimate, report, health, event, cmd string }
 
@@ -88,14 +97,16 @@ func (s *sender) flowing() bool {
 		case <-s.barrier.Done():
 			s.acknowledged()
 		default:
-			if !s.stalled && time.Since(s.asked) > stallAfter && s.p.client.IsConnectionOpen() {
+			if !s.stalled && time.Since(s.asked) > stallAfter && s.open() {
 				s.stalled = true
 				s.p.emit("warn", "MQTT_STALLED", fmt.Sprintf("broker %s has not answered for %v; rows are dropped and counted until it does", redact(s.p.o.Broker), stallAfter))
 			}
 		}
 	}
-	return !s.stalled && s.p.client.IsConnectionOpen()
+	return !s.stalled && s.open()
 }
+
+func (s *sender) open() bool { return s.client != nil && s.client.IsConnectionOpen() }
 
 func (s *sender) acknowledged() {
 	if s.barrier.Error() == nil {
@@ -111,17 +122,26 @@ func (s *sender) acknowledged() {
 func (s *sender) changed(c linkChange) {
 	p := s.p
 	if c.err != nil {
-		if s.lostAt.IsZero() {
-			s.lostAt = c.at
+		if c.client != s.client {
+			return // an earlier one
 		}
 		n := p.count.sent.Load()
 		p.count.unconfirmed.Add(n - s.confirmed)
+		s.client, s.lostAt = nil, c.at
 		s.confirmed, s.barrier, s.stalled = n, nil, false
 		p.emit("warn", "MQTT_LOST", fmt.Sprintf("connection to broker %s lost: %v; rows are dropped and counted until it is back", redact(p.o.Broker), c.err))
+		p.redial()
 		return
 	}
+	s.client = c.client
+	p.desk.subscribe(c.client)
 	s.publish(s.topic.status, 1, true, []byte(statusUp))
 	s.publish(s.topic.meta, 1, true, p.meta)
+	again := s.unsettled()
+	s.unacked = nil
+	for _, e := range again {
+		s.sendEvent(e.body)
+	}
 	if !s.lostAt.IsZero() {
 		p.count.reconnects.Add(1)
 		p.emit("info", "MQTT_RESTORED", fmt.Sprintf("connection to broker %s restored after %.1f s", redact(p.o.Broker), c.at.Sub(s.lostAt).Seconds()))
@@ -185,7 +205,7 @@ func (s *sender) second() {
 		body = []byte(`{"timestamp":` + string(appendSeconds(nil, time.Now().UnixNano())) + `}`)
 	}
 	s.asked, s.mark = time.Now(), s.p.count.sent.Load()
-	s.barrier = s.p.client.Publish(s.topic.health, 1, false, body)
+	s.barrier = s.client.Publish(s.topic.health, 1, false, body)
 }
 
 func (s *sender) event(e hil.Event) {
@@ -194,7 +214,28 @@ func (s *sender) event(e hil.Event) {
 	b = append(b, `,"seq":`...)
 	b = strconv.AppendUint(b, e.Seq, 10)
 	b = append(b, `,"level":`+quote(e.Level)+`,"code":`+quote(e.Code)+`,"text":`+quote(e.Text)+`}`...)
-	s.publish(s.topic.event, 1, false, b)
+	s.sendEvent(b)
+}
+
+// sendEvent sends an event and keeps it until it is acknowledged.
+func (s *sender) sendEvent(body []byte) {
+	s.unacked = append(s.unsettled(), sentEvent{s.client.Publish(s.topic.event, 1, false, body), body})
+	if over := len(s.unacked) - eventQueue; over > 0 {
+		s.unacked = s.unacked[over:]
+		s.p.count.eventsDropped.Add(uint64(over))
+	}
+}
+
+// unsettled are the events still without acknowledgement.
+func (s *sender) unsettled() []sentEvent {
+	return slices.DeleteFunc(s.unacked, func(e sentEvent) bool {
+		select {
+		case <-e.tok.Done():
+			return e.tok.Error() == nil
+		default:
+			return false
+		}
+	})
 }
 
 func (s *sender) ack(a ack) { s.publish(s.topic.cmd+a.name+"/ack", 1, false, a.body) }
@@ -222,7 +263,7 @@ func (s *sender) finish() {
 		break
 	}
 	if s.flowing() {
-		s.p.client.Publish(s.topic.status, 1, true, []byte(statusDown)).WaitTimeout(max(time.Until(end), 100*time.Millisecond))
+		s.client.Publish(s.topic.status, 1, true, []byte(statusDown)).WaitTimeout(max(time.Until(end), 100*time.Millisecond))
 	}
 }
 
@@ -238,7 +279,7 @@ const (
 // publish hands a message to paho. At QoS 0 it waits until the bytes are written, so that the buffer may be used again; at
 // QoS 1 paho keeps the payload until it is acknowledged, so it must be the message's own.
 func (s *sender) publish(topic string, qos byte, retain bool, body []byte) outcome {
-	tok := s.p.client.Publish(topic, qos, retain, body)
+	tok := s.client.Publish(topic, qos, retain, body)
 	if qos > 0 {
 		select {
 		case <-tok.Done():

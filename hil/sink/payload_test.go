@@ -224,7 +224,7 @@ func TestDrainingAllocatesNothing(t *testing.T) {
 
 func BenchmarkState(b *testing.B) {
 	info := testInfo()
-	info.Schema.Est = nil // seven numbers with timestamp and seq, as in the example of the documentation
+	info.Schema.Est = nil // four signals: with the condition of the loop nine numbers, as in the example of docs/mqtt.md
 	enc, err := newEncoder(info)
 	if err != nil {
 		b.Fatal(err)
