@@ -19,7 +19,7 @@ var names = [rlsN]string{"J", "Fv", "Fc", "offset"}
 func TestRLSOnMotor(t *testing.T) {
 	seeds, seconds := 20, 60
 	if testing.Short() {
-		seeds, seconds = 4, 30
+		seeds, seconds = 2, 20
 	}
 	type outcome struct{ v, se [rlsN]float64 }
 	out := make([]outcome, seeds)
@@ -102,9 +102,13 @@ func TestRLSRest(t *testing.T) {
 	r.ref = func(float64) (float64, float64) { p, _ := multisine(stop); return p, 0 }
 	before, seBefore := run(2)
 	n := e.Windows()
-	after, seAfter := run(60)
+	rest := 60.0
+	if testing.Short() {
+		rest = 10
+	}
+	after, seAfter := run(rest)
 	if before != after || seBefore != seAfter || e.Windows() != n {
-		t.Errorf("a minute at rest: %v ± %v became %v ± %v", before, seBefore, after, seAfter)
+		t.Errorf("%g s at rest: %v ± %v became %v ± %v", rest, before, seBefore, after, seAfter)
 	}
 	if e.Excited() {
 		t.Error("excited at rest")
