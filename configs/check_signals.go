@@ -50,6 +50,12 @@ func (c *Config) checkSignals(r *Report) {
 	if len(sigs) > maxSignals {
 		r.Errorf("device.measure", "device: %d measurements and commands, at most %d", len(sigs), maxSignals)
 	}
+	for i, m := range d.Measure {
+		c.checkMeasure(r, fmt.Sprintf("device.measure[%d]", i), m)
+	}
+	for i, m := range d.Command {
+		c.checkCommand(r, fmt.Sprintf("device.command[%d]", i), m)
+	}
 	first := map[string]string{}
 	roles := map[string]string{}
 	for _, s := range sigs {
@@ -63,20 +69,17 @@ func (c *Config) checkSignals(r *Report) {
 		}
 		roles[s.role] = s.path
 	}
-	if _, ok := roles["position"]; !ok && !r.Bad("device.measure") {
+	unclear := func(list string) bool { // a role that could not be read may be the one that is looked for
+		return slices.ContainsFunc(sigs, func(s signal) bool { return strings.HasPrefix(s.path, list) && r.Bad(s.path+".role") })
+	}
+	if _, ok := roles["position"]; !ok && !unclear("device.measure") {
 		r.Errorf("device.measure", "device.measure: no measurement has the role position; want exactly one")
 	}
-	if _, ok := roles["drive"]; !ok && !r.Bad("device.command") {
+	if _, ok := roles["drive"]; !ok && !unclear("device.command") {
 		r.Errorf("device.command", "device.command: no command has the role drive; want exactly one")
 	}
-	if _, ok := roles["current"]; !ok && !r.Bad("device.measure") {
+	if _, ok := roles["current"]; !ok && !unclear("device.measure") {
 		r.Warnf("device.measure", "device.measure: no measurement has the role current; friction is estimated from the voltage alone, and currents are not guarded")
-	}
-	for i, m := range d.Measure {
-		c.checkMeasure(r, fmt.Sprintf("device.measure[%d]", i), m)
-	}
-	for i, m := range d.Command {
-		c.checkCommand(r, fmt.Sprintf("device.command[%d]", i), m)
 	}
 }
 

@@ -39,11 +39,11 @@ type Rig struct {
 
 // Loop paces the tick.
 type Loop struct {
-	Rate    float64 `yaml:"rate" unit:"Hz" want:">=10 <=20000" doc:"ticks per second, 10 Hz to 20 kHz"`
+	Rate    float64 `yaml:"rate" unit:"Hz" want:">=10 <=20000" doc:"ticks per second"`
 	Clock   string  `yaml:"clock" enum:"wall,device" doc:"wall: absolute deadlines of the host; device: deadlines follow the device's own clock"`
 	Overrun Overrun `yaml:"overrun" doc:"what happens when deadlines are missed"`
 	CPU     int     `yaml:"cpu" want:">=-1 <=1023" doc:"processor the tick is pinned to; -1: the last one"`
-	Spin    float64 `yaml:"spin" unit:"s" want:">=0 <=0.0001" doc:"busy wait at the end of the sleep, 0 to 100 µs"`
+	Spin    float64 `yaml:"spin" unit:"s" want:">=0 <=0.0001" doc:"busy wait at the end of the sleep"`
 	Beat    float64 `yaml:"beat" unit:"s" want:">=0.02 <=10" doc:"longest silence of the supervisor that the core tolerates"`
 }
 
@@ -179,7 +179,7 @@ type Control struct {
 // Compensation of friction.
 type Compensation struct {
 	Kind  string  `yaml:"kind" enum:"none,feedforward,lugre-observer" doc:"feedforward: the model at the desired velocity; lugre-observer: its bristle driven by the estimated velocity"`
-	Scale float64 `yaml:"scale" want:">=0 <=1" doc:"share of the modelled friction that is compensated, 0 to 1"`
+	Scale float64 `yaml:"scale" want:">=0 <=1" doc:"share of the modelled friction that is compensated"`
 	Gain  float64 `yaml:"gain" unit:"1/s" want:">=0" doc:"lugre-observer: correction of the bristle by the tracking error; 0: open loop"`
 	Accel bool    `yaml:"inertia" doc:"also feed J times the desired acceleration forward"`
 	Ramp  float64 `yaml:"ramp" unit:"s" want:">=0 <=60" doc:"time over which compensation fades in after RUN"`
@@ -206,7 +206,7 @@ type MQTT struct {
 	CA       string  `yaml:"ca,omitempty" doc:"PEM file of the certificate authority for ssl; relative to this file"`
 	Listen   string  `yaml:"listen" doc:"address of the embedded broker"`
 	Operator string  `yaml:"operator_password,omitempty" secret:"yes" doc:"password of the user operator of the embedded broker, who may send commands; empty: a fresh one at each start, printed"`
-	State    float64 `yaml:"state" unit:"Hz" want:">0 <=50" doc:"rate of the state topic, at most 50 Hz"`
+	State    float64 `yaml:"state" unit:"Hz" want:">0 <=50" doc:"rate of the state topic"`
 	Batch    float64 `yaml:"batch" unit:"s" want:">=0.005 <=1" doc:"samples per message, as a time"`
 	Estimate float64 `yaml:"estimate" unit:"s" want:">=0.1 <=3600" doc:"time between two estimates"`
 	Commands string  `yaml:"commands" enum:"none,stop,all" doc:"commands taken from MQTT; stop: stop, hold, estop only; all: also arm, run, reset, set"`
@@ -230,7 +230,7 @@ type Record struct {
 // Virtual is the plant behind the virtual rig: the truth, which the model above may know only roughly.
 type Virtual struct {
 	Seed         uint64     `yaml:"seed" doc:"of all noise; the same seed gives the same run"`
-	InnerRate    float64    `yaml:"inner_rate" unit:"Hz" want:">=10000 <=1000000" doc:"steps of the plant per second, at least 10 kHz"`
+	InnerRate    float64    `yaml:"inner_rate" unit:"Hz" want:">=10000 <=1000000" doc:"steps of the plant per second; a multiple of the rates of loop and device"`
 	Motor        Motor      `yaml:"motor" doc:"the true motor; J is the rotor alone; left out: as the model"`
 	LoadJ        float64    `yaml:"load_inertia" unit:"kg·m²|N·m·s²/rad" want:">=0" doc:"added to the rotor's"`
 	Friction     Friction   `yaml:"friction" doc:"the true friction; left out: as the model"`

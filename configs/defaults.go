@@ -56,7 +56,7 @@ func (v *Virtual) SetDefaults() {
 }
 
 // complete fills what follows from other keys, and joins relative paths to the folder of the file.
-func (c *Config) complete(dir string) {
+func (c *Config) complete(r *Report, dir string) {
 	for i := range c.Device.Measure {
 		if m := &c.Device.Measure[i]; m.Type == "" && c.Device.Protocol == "line" {
 			m.Type = "text"
@@ -76,11 +76,13 @@ func (c *Config) complete(dir string) {
 		c.Virtual.SetDefaults()
 	}
 	if v := c.Virtual; v != nil {
-		if v.Motor == (Motor{}) {
+		if v.Motor == (Motor{}) { // problems are reported where they stand
 			v.Motor = c.Motor
+			r.copied = append(r.copied, "virtual.motor")
 		}
 		if v.Friction == (Friction{Law: "lugre"}) {
 			v.Friction = c.Friction
+			r.copied = append(r.copied, "virtual.friction")
 		}
 	}
 	for _, p := range []*string{&c.Reference.File, &c.MQTT.CA} {

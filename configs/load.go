@@ -53,9 +53,11 @@ func LoadBytes(name string, data []byte) (*Config, error) {
 // CheckBytes is LoadBytes that also returns the warnings.
 func CheckBytes(name string, data []byte) (c *Config, warnings []Problem, err error) {
 	c = Default()
-	r := decode(name, data, c)
-	c.complete(filepath.Dir(name))
-	c.Check(r)
+	r, read := decode(name, data, c)
+	if read {
+		c.complete(r, filepath.Dir(name))
+		c.Check(r)
+	}
 	inOrder(r.warnings)
 	if err := r.err(); err != nil {
 		return nil, r.warnings, err
@@ -75,8 +77,8 @@ func LoadInto(path string, into any) error {
 // Decode decodes YAML into a struct that holds its defaults: unknown keys, wrong units, wrong types and repeated keys are
 // all reported at once, as *Errors. into is a pointer to a struct with tags as in Config; a Checker is checked as well.
 func Decode(name string, data []byte, into any) error {
-	r := decode(name, data, into)
-	if c, ok := into.(Checker); ok {
+	r, read := decode(name, data, into)
+	if c, ok := into.(Checker); ok && read {
 		c.Check(r)
 	}
 	return r.err()
@@ -105,30 +107,31 @@ func readFile(path string) ([]byte, error) {
 	return data, nil
 }
 
-// decode does everything but the check of values.
-func decode(name string, data []byte, into any) *Report {
+// decode does everything but the check of values; read is false when the text could not be read as keys and values.
+func decode(name string, data []byte, into any) (r *Report, read bool) {
 	v := reflect.ValueOf(into)
 	if v.Kind() != reflect.Pointer || v.IsNil() || v.Elem().Kind() != reflect.Struct {
 		panic(fmt.Sprintf("configs: decode into %T, want a pointer to a struct", into))
 	}
-	r := &Report{file: name, at: map[string]place{}}
+	r = &Report{file: name, at: map[string]place{}, guessed: map[string]bool{}}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	if !r.readable(data) {
-		return r
+		return r, false
 	}
 	r.lines = strings.Split(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n")
 	root, ok := r.parse(data)
 	if !ok {
-		return r
+		return r, false
 	}
 	w := walker{r: r, anchors: map[string]ast.Node{}}
 	w.collectAnchors(root, 0)
-	if m := w.mapping(w.resolve(root, 0)); m != nil {
-		w.structure("", m, v.Elem())
-	} else {
+	m := w.mapping(w.resolve("", root, 0))
+	if m == nil {
 		r.errorAt("", nodePlace(root), "", "want keys and values at the top of the file, got %s", kindName(root))
+		return r, false
 	}
-	return r
+	w.structure("", m, v.Elem())
+	return r, true
 }
 
 // readable refuses what no YAML parser should see.
@@ -189,7 +192,7 @@ func (r *Report) parse(data []byte) (root ast.Node, ok bool) {
 		root = d.Body
 	}
 	if root == nil || root.Type() == ast.NullType {
-		r.errorAt("", place{}, "hil config show prints a complete example", "the file is empty")
+		r.errorAt("", place{}, "hil config example prints a complete one", "the file is empty")
 		return nil, false
 	}
 	return root, true

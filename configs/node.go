@@ -28,14 +28,14 @@ func (w *walker) collectAnchors(n ast.Node, depth int) {
 }
 
 // resolve follows anchors and aliases; nil if that led nowhere, which is reported.
-func (w *walker) resolve(n ast.Node, depth int) ast.Node {
+func (w *walker) resolve(path string, n ast.Node, depth int) ast.Node {
 	if depth > maxDepth {
-		w.r.errorAt("", nodePlace(n), "", "an anchor that refers to itself")
+		w.r.errorAt(path, nodePlace(n), "", "an anchor that refers to itself")
 		return nil
 	}
 	switch t := n.(type) {
 	case *ast.AnchorNode:
-		return w.resolve(t.Value, depth+1)
+		return w.resolve(path, t.Value, depth+1)
 	case *ast.AliasNode:
 		name := t.Value.GetToken().Value
 		target, ok := w.anchors[name]
@@ -48,12 +48,12 @@ func (w *walker) resolve(n ast.Node, depth int) ast.Node {
 			if s := suggest(name, known); s != "" {
 				hint = "did you mean *" + s + "?"
 			}
-			w.r.errorAt("", nodePlace(n), hint, "*%s refers to nothing", name)
+			w.r.errorAt(path, nodePlace(n), hint, "*%s refers to nothing", name)
 			return nil
 		}
-		return w.resolve(target, depth+1)
+		return w.resolve(path, target, depth+1)
 	case *ast.TagNode:
-		w.r.errorAt("", nodePlace(n), "leave it out", "YAML tag %q is not used here", t.GetToken().Value)
+		w.r.errorAt(path, nodePlace(n), "leave it out", "YAML tag %q is not used here", t.GetToken().Value)
 		return nil
 	}
 	return n

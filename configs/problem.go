@@ -3,6 +3,7 @@ package configs
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -76,31 +77,60 @@ type Report struct {
 	problems []Problem
 	warnings []Problem
 	seen     map[string]bool // repeated reports (an anchor used twice) are dropped
+	guessed  map[string]bool // what misspelt keys were probably meant to be: reported once, as the misspelling
+	copied   []string        // sections taken over from others, where their problems are reported
 }
 
 type place struct{ line, col int }
 
-// Errorf adds a problem with the value at path.
+// Errorf adds a problem with the value at path, unless it only follows from another: from a misspelt key that was
+// probably meant to be this one, or from a section that was copied.
 func (r *Report) Errorf(path, format string, args ...any) {
+	for g := range r.guessed {
+		if within(path, g) {
+			return
+		}
+	}
+	for _, c := range r.copied {
+		if within(path, c) {
+			return
+		}
+	}
 	r.add(&r.problems, path, r.find(path), fmt.Sprintf(format, args...), "")
 }
 
 // Warnf adds a remark about the value at path: legal, but worth a thought.
 func (r *Report) Warnf(path, format string, args ...any) {
+	for _, c := range r.copied {
+		if within(path, c) {
+			return
+		}
+	}
 	r.add(&r.warnings, path, r.find(path), fmt.Sprintf(format, args...), "")
 }
 
 // Given tells whether the file contains the key; without a file nothing is given.
 func (r *Report) Given(path string) bool { _, ok := r.at[path]; return ok }
 
-// Bad tells whether a problem was already found at path or below it, so that follow-up checks can be left out.
+// Bad tells whether something is wrong at path or below it, so that follow-up checks can be left out.
 func (r *Report) Bad(path string) bool {
 	for _, p := range r.problems {
-		if p.Path == path || strings.HasPrefix(p.Path, path+".") || strings.HasPrefix(p.Path, path+"[") {
+		if within(p.Path, path) {
+			return true
+		}
+	}
+	for g := range r.guessed {
+		if within(g, path) || within(path, g) {
 			return true
 		}
 	}
 	return false
+}
+
+// within tells whether inner is outer or a key below it.
+func within(inner, outer string) bool {
+	rest, ok := strings.CutPrefix(inner, outer)
+	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
 func (r *Report) errorAt(path string, at place, hint, format string, args ...any) {
@@ -166,8 +196,11 @@ func (r *Report) excerpt(at place) string {
 	return b.String()
 }
 
-// clip shortens a long line and makes control characters visible.
+var secretLine = regexp.MustCompile(`(?i)(password["']?\s*:\s*)[^\s$].*`)
+
+// clip shortens a long line, makes control characters visible and hides passwords.
 func clip(s string) string {
+	s = secretLine.ReplaceAllString(s, "${1}…")
 	s = strings.Map(func(c rune) rune {
 		if c < ' ' && c != '\t' || c == 0x7f {
 			return '·'
@@ -192,7 +225,8 @@ func (r *Report) err() error {
 // inOrder sorts by place in the file.
 func inOrder(list []Problem) {
 	slices.SortStableFunc(list, func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
+		// what stands nowhere in the file comes last
+		return cmp.Or(cmp.Compare(uint(a.Line-1), uint(b.Line-1)), cmp.Compare(a.Col, b.Col))
 	})
 }
 

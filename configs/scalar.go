@@ -65,7 +65,11 @@ func (w *walker) word(path string, at place, n ast.Node, s string, v reflect.Val
 	default:
 		// 010 or 1e5 would come back as another text; whoever means a text quotes it
 		if !f.isUnit || s != "1" {
-			w.r.errorAt(path, at, fmt.Sprintf("write \"%s\" if you mean the text", s), "%s: want a word, got %s", path, s)
+			shown := s
+			if f.secret {
+				shown = "…"
+			}
+			w.r.errorAt(path, at, fmt.Sprintf("write \"%s\" if you mean the text", shown), "%s: want a word, got a number or the like", path)
 			return
 		}
 	}
@@ -170,7 +174,7 @@ func (w *walker) number(path string, at place, s string, f field, owner reflect.
 			return 0, false
 		}
 		if hint, ok := agree(u, want); !ok {
-			w.r.errorAt(path, at, hint, "%s: %s is %s, want %s", path, strings.TrimSpace(s), describe(u), describe(want[0]))
+			w.r.errorAt(path, at, hint, "%s: %s is %s, want %s", path, strings.TrimSpace(s), inDescribed(u), describe(want[0]))
 			return 0, false
 		}
 	}
@@ -219,7 +223,7 @@ func ParseValue(s, unit string) (float64, error) {
 			if hint != "" {
 				hint = " (" + hint + ")"
 			}
-			return 0, fmt.Errorf("%s is %s, want %s%s", quote(s), describe(u), describe(want), hint)
+			return 0, fmt.Errorf("%s is %s, want %s%s", quote(s), inDescribed(u), describe(want), hint)
 		}
 	}
 	x := convert(num, u, want, field{unit: unit})
@@ -342,15 +346,23 @@ func agree(u Unit, want []Unit) (hint string, ok bool) {
 	return "", false
 }
 
-// describe names unit and quantity: "in V (voltage)".
+// describe names unit and quantity: "V (voltage)".
 func describe(u Unit) string {
 	if u.SI == "" {
 		return "a pure number"
 	}
 	if q := u.Quantity(); q != u.SI {
-		return fmt.Sprintf("in %s (%s)", u.SI, q)
+		return fmt.Sprintf("%s (%s)", u.SI, q)
 	}
-	return "in " + u.SI
+	return u.SI
+}
+
+// inDescribed is describe behind a number: "in V (voltage)".
+func inDescribed(u Unit) string {
+	if u.SI == "" {
+		return "a pure number"
+	}
+	return "in " + describe(u)
 }
 
 // pair decodes [lo, hi], or ±x.

@@ -169,7 +169,7 @@ func (p *unitParser) product(inside bool) (term, error) {
 		if c == '/' {
 			sign, op = -1, "/"
 		}
-		next := term{composite: true}
+		next := term{}
 		next.cycle = acc.cycle || f.cycle
 		for i := range next.Dim {
 			e := int(acc.Dim[i]) + sign*int(f.Dim[i])
@@ -183,28 +183,27 @@ func (p *unitParser) product(inside bool) (term, error) {
 		if sign < 0 {
 			next.mult = acc.mult / f.mult
 		}
-		next.SI = joinSI(acc, f, op)
+		next.SI, next.composite = joinSI(acc, f, op)
 		acc = next
 	}
 }
 
 // joinSI writes the SI text of a product or quotient and leaves out factors that became 1 ("%").
-func joinSI(a, b term, op string) string {
-	left := a.SI
+func joinSI(a, b term, op string) (text string, composite bool) {
+	switch {
+	case b.SI == "1":
+		return a.SI, a.composite
+	case a.SI == "1" && op == "·":
+		return b.SI, b.composite
+	}
+	left, right := a.SI, b.SI
 	if strings.Contains(left, "/") && op == "·" {
 		left = a.bracketed()
 	}
-	switch {
-	case b.SI == "1":
-		return left
-	case a.SI == "1" && op == "·":
-		return b.SI
-	}
-	right := b.SI
 	if op == "/" || strings.Contains(right, "/") {
 		right = b.bracketed()
 	}
-	return left + op + right
+	return left + op + right, true
 }
 
 // power reads a factor and its exponent.
@@ -288,12 +287,21 @@ func (a atom) term(exp10 int) term {
 		Unit: Unit{Dim: a.dim, mult: a.mult, exp10: a.exp10 + exp10, SI: a.si, cycle: a.cycles, alone: a.si == "degC"}}
 }
 
-// nearestUnit looks for the same letters in another case.
+// nearestUnit looks for the same letters in another case, the fewest of them changed.
 func nearestUnit(name string) string {
-	best := ""
+	best, least := "", len(name)+1
 	try := func(cand string) {
-		if strings.EqualFold(cand, name) && (best == "" || cand < best) {
-			best = cand
+		if !strings.EqualFold(cand, name) || len(cand) != len(name) {
+			return
+		}
+		changed := 0
+		for i := range len(cand) {
+			if cand[i] != name[i] {
+				changed++
+			}
+		}
+		if changed < least || changed == least && cand < best {
+			best, least = cand, changed
 		}
 	}
 	for n, a := range atoms {

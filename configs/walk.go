@@ -83,13 +83,35 @@ func (w *walker) structure(path string, m *ast.MappingNode, v reflect.Value) {
 			}
 		}
 	}
-	// from here on the struct is SI
-	for _, f := range fields {
-		if f.isUnit {
-			if u, err := ParseUnit(v.Field(f.index).String()); err == nil {
-				v.Field(f.index).SetString(u.SI)
+	w.toSI(fields, given, v)
+}
+
+// toSI turns the units named inside a struct, and the defaults that are in these units, into SI: a scale that the file
+// leaves at 1 means 1 mA in a column in mA. Values from the file are SI already.
+func (w *walker) toSI(fields []field, given map[string]entry, v reflect.Value) {
+	for _, unitField := range fields {
+		if !unitField.isUnit {
+			continue
+		}
+		u, err := ParseUnit(v.Field(unitField.index).String())
+		if err != nil {
+			continue // reported where it stands
+		}
+		for _, f := range fields {
+			sibling, _, ok := siblingUnit(f.unit)
+			if _, read := given[f.key]; !ok || read || sibling != unitField.key {
+				continue
+			}
+			switch x := v.Field(f.index); x.Kind() {
+			case reflect.Float64:
+				x.SetFloat(u.scale(x.Float()))
+			case reflect.Array:
+				for i := range x.Len() {
+					x.Index(i).SetFloat(u.scale(x.Index(i).Float()))
+				}
 			}
 		}
+		v.Field(unitField.index).SetString(u.SI)
 	}
 }
 
@@ -101,6 +123,7 @@ func (w *walker) unknown(path string, e entry, known []string) {
 	hint := "known here: " + strings.Join(known, ", ")
 	if s := suggest(e.key, known); s != "" {
 		hint = fmt.Sprintf("did you mean %q?", s)
+		w.r.guessed[join(path, s)] = true
 	}
 	w.r.errorAt(join(path, e.key), e.at, hint, "unknown key %q%s", e.key, under)
 }
@@ -111,7 +134,7 @@ func (w *walker) value(path string, e entry, v reflect.Value, f field, owner ref
 		w.r.errorAt(path, e.at, "", "nested too deeply")
 		return
 	}
-	n := w.resolve(e.value, 0)
+	n := w.resolve(path, e.value, 0)
 	if n == nil {
 		return // an alias without anchor, already reported
 	}
@@ -242,11 +265,11 @@ func (w *walker) mergeSources(path string, n ast.Node, depth int) []*ast.Mapping
 		w.r.errorAt(path, nodePlace(n), "", "merge keys nested too deeply; do they contain themselves?")
 		return nil
 	}
-	n = w.resolve(n, 0)
+	n = w.resolve(path, n, 0)
 	var out []*ast.MappingNode
 	if seq, ok := n.(*ast.SequenceNode); ok {
 		for _, item := range seq.Values {
-			if m := w.mapping(w.resolve(item, 0)); m != nil {
+			if m := w.mapping(w.resolve(path, item, 0)); m != nil {
 				out = append(out, m)
 			} else {
 				w.r.errorAt(path, nodePlace(item), "", "<< takes sections, got %s", kindName(item))

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"hilrig/configs"
+)
+
+func newCheckCmd() *cobra.Command {
+	return &cobra.Command{
+		Use:   "check FILE...",
+		Short: "Check rig files: every problem with its line, then what the serial line has to carry",
+		Long: `Reads rig files without opening a port. Prints every problem with line and caret and ends with 3, or prints what the
+line has to carry, warnings, and what to do next.`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, files []string) error {
+			bad := false
+			for _, name := range files {
+				if !checkFile(c.OutOrStdout(), c.ErrOrStderr(), name) {
+					bad = true
+				}
+			}
+			if bad {
+				return exitWith(exitInvalid, nil)
+			}
+			return nil
+		},
+	}
+}
+
+// checkFile reports on one file and tells whether it can be used.
+func checkFile(out, errOut io.Writer, name string) bool {
+	cfg, warnings, err := configs.Check(name)
+	if err != nil {
+		printProblems(errOut, "hil: ", err)
+		for _, w := range warnings {
+			fmt.Fprintf(errOut, "warning: %v\n", w)
+		}
+		return false
+	}
+	fmt.Fprintf(out, "%s: ok\n", name)
+	fmt.Fprintf(out, "rig            %s, %g ticks/s, %s protocol on %s at %d baud\n", cfg.Rig.Name, cfg.Loop.Rate, cfg.Device.Protocol, cfg.Device.Port, cfg.Device.Baud)
+	fmt.Fprint(out, cfg.Budget())
+	for _, w := range warnings {
+		fmt.Fprintf(out, "warning: %v\n", w)
+	}
+	next := "hil run " + name + " --dry-run      reads, never sends a command"
+	if cfg.Device.Port == configs.VirtualMotor {
+		next = "hil run " + name
+	}
+	fmt.Fprintf(out, "next: %s\n", next)
+	return true
+}
+
+// printProblems writes each problem behind its own "hil: ".
+func printProblems(w io.Writer, lead string, err error) {
+	var list *configs.Errors
+	if !errors.As(err, &list) {
+		fmt.Fprintf(w, "%s%v\n", lead, err)
+		return
+	}
+	for _, p := range list.List {
+		fmt.Fprintf(w, "%s%v\n", lead, p)
+	}
+}

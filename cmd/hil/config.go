@@ -1,0 +1,75 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"hilrig/configs"
+)
+
+func newConfigCmd() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "config",
+		Short: "Show the configuration in force, an example, or the schema of rig files",
+		Args:  cobra.NoArgs,
+	}
+	c.AddCommand(newConfigSchemaCmd(), newConfigShowCmd(), newConfigExampleCmd())
+	return c
+}
+
+func newConfigSchemaCmd() *cobra.Command {
+	return &cobra.Command{
+		Use:   "schema",
+		Short: "Print the JSON Schema of rig files, for completion in editors",
+		Long: `Prints the JSON Schema of rig files. With it an editor completes keys and shows their meaning, for instance:
+
+	hil config schema > hil.schema.json
+	# first line of the rig file:   # yaml-language-server: $schema=hil.schema.json`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			text, err := configs.Schema("hil rig file", configs.Default())
+			if err != nil {
+				return err
+			}
+			_, err = c.OutOrStdout().Write(text)
+			return err
+		},
+	}
+}
+
+func newConfigShowCmd() *cobra.Command {
+	return &cobra.Command{
+		Use:   "show [FILE]",
+		Short: "Print every key in force, in SI, defaults included (no FILE: of the demo); passwords are hidden",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			cfg, name := configs.Demo(), "the demo"
+			if len(args) == 1 {
+				var err error
+				if cfg, err = configs.Load(args[0]); err != nil {
+					return exitWith(exitInvalid, err)
+				}
+				name = args[0]
+			}
+			text, err := cfg.Redacted().Marshal()
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(c.OutOrStdout(), "# %s as it is in force, in SI; hash %s\n%s", name, cfg.Hash(), text)
+			return nil
+		},
+	}
+}
+
+func newConfigExampleCmd() *cobra.Command {
+	return &cobra.Command{
+		Use:   "example",
+		Short: "Print the commented rig file of the demo, to start your own from",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			_, err := c.OutOrStdout().Write(configs.DemoYAML())
+			return err
+		},
+	}
+}
