@@ -43,7 +43,7 @@ func TestClockFitRecovers(t *testing.T) {
 			ppm:    rapid.Float64Range(-300, 300).Draw(t, "ppm"),
 			base:   rapid.Float64Range(0, 1e6).Draw(t, "base"),
 			mean:   rapid.Float64Range(1e3, 200e3).Draw(t, "mean"),
-			start:  uint32(math.MaxUint32 - rapid.IntRange(0, 40e6).Draw(t, "before the wrap, µs")),
+			start:  math.MaxUint32 - uint32(rapid.IntRange(0, 40e6).Draw(t, "before the wrap, µs")),
 		}
 		c := clockFit{wrap: 1000 << 32}
 		worst := 0.0

@@ -51,11 +51,12 @@ type line struct {
 	news  arrival
 
 	// tick
-	inbox  *ring.Mailbox[arrival]
-	got    arrival
-	polled uint64        // frames seen by Poll
-	fence  atomic.Uint64 // frames that are too old to be fresh
-	mail   outgoing
+	inbox   *ring.Mailbox[arrival]
+	got     arrival
+	polled  uint64        // frames seen by Poll
+	fence   atomic.Uint64 // frames that are too old to be fresh
+	mail    outgoing
+	sampled int64 // ns  time of the last Poll: what a firmware sends belongs to it
 
 	// tick → sending thread
 	outbox   *ring.Mailbox[outgoing]
@@ -75,6 +76,7 @@ type conn struct {
 type arrival struct {
 	N     uint64                 // frames
 	Stamp int64                  // ns  arrival of the newest one
+	At    int64                  // ns  the same with the smallest delay, by the device's clock: free of the noise of arrival
 	When  [wire.MaxFields]uint64 // number of the frame that brought field i; 0: none yet
 	V     [wire.MaxFields]float64
 }
@@ -131,7 +133,7 @@ func signals(fields []wire.Field) []engine.Signal {
 	return s
 }
 
-// Signals are the received fields and link.age (s, age of the newest frame at Poll; 1000 before the first), and the sent
+// Signals are the received fields and link.age (s, age of the newest frame at Poll, by the device's clock where it has one; 1000 before the first), and the sent
 // fields.
 func (l *line) Signals() (meas, cmd []engine.Signal) {
 	return append(signals(l.in), linkAge), signals(l.out)
@@ -213,6 +215,7 @@ func (l *line) Flush() {
 // since the last Poll; the bit of link.age is set if any frame came. Fields that never came are 0.
 func (l *line) Poll(now int64, y []float64) (fresh uint64) {
 	n := len(l.in)
+	l.sampled = now
 	if l.inbox.Take(&l.got) {
 		old := max(l.polled, l.fence.Load())
 		for i := range n {
@@ -230,7 +233,7 @@ func (l *line) Poll(now int64, y []float64) (fresh uint64) {
 	}
 	y[n] = never
 	if l.got.N > 0 {
-		y[n] = float64(max(0, now-l.got.Stamp)) * 1e-9
+		y[n] = float64(max(0, now-l.got.At)) * 1e-9
 	}
 	return fresh
 }

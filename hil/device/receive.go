@@ -58,10 +58,11 @@ func (l *line) accept(arrived int64) {
 		l.clock.add(l.frame.Time, arrived)
 		l.board.clock(&l.clock)
 		// believe the line only for a frame that it describes
-		if h := l.clock.host(); l.clock.ready && l.clock.raw == l.frame.Time && h <= stamp && stamp-h < 1e9 {
+		if h := l.clock.host(); l.clock.n > 0 && l.clock.raw == l.frame.Time && h <= stamp && stamp-h < 1e9 {
 			stamp = h
 		}
 	}
+	l.news.At = stamp
 	l.board.newest.Store(l.news.Stamp)
 	l.pace.publish(stamp, l.news.N)
 }

@@ -17,6 +17,9 @@ func (l *line) Send(u []float64) {
 	m := &l.mail
 	m.Num++
 	m.Stamp = l.now()
+	if !l.clocked && l.sampled != 0 {
+		m.Stamp = l.sampled // a board stamps the moment it sampled, not the moment it got round to sending
+	}
 	m.Gen = uint64(l.safeGen.Load())
 	copy(m.V[:len(l.out)], u)
 	l.outbox.Publish(m)
