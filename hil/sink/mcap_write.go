@@ -191,11 +191,10 @@ func (w *mcapWriter) writeChunk(c *mcapChunk) error {
 
 // flush writes w.buf at the end of the file; if that fails the file is cut back to where it was.
 func (w *mcapWriter) flush() error {
-	if n, err := w.f.WriteAt(w.buf, w.off); err != nil {
-		if n > 0 {
-			if cut := w.f.Truncate(w.off); cut != nil {
-				return fmt.Errorf("%w (and a half-written record could not be removed: %v)", err, cut)
-			}
+	if _, err := w.f.WriteAt(w.buf, w.off); err != nil {
+		// the count that comes back is no help: os.File says 0 even when a part was written
+		if cut := w.f.Truncate(w.off); cut != nil {
+			return fmt.Errorf("%w (and a half-written record may stand at byte %d: %v)", bare(err), w.off, bare(cut))
 		}
 		return err
 	}
