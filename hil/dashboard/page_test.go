@@ -207,6 +207,7 @@ func TestPage(t *testing.T) {
 	if v := eval[[]float64](p, "hil.view()"); v[0] < -5.2 || v[0] > -4.8 || v[1] < -2.7 || v[1] > -2.3 {
 		t.Errorf("dragged from the middle to three quarters of 10 s, view is %v, want about [-5, -2.5]", v)
 	}
+	save(p, "page-zoomed.png", chromedp.CaptureScreenshot())
 	p.do(chromedp.DoubleClick(chromedp.CSS("#plots figure:nth-child(2) .u-over")))
 	p.until("hil.view()[0] === -10 && hil.paused()")
 	p.do(chromedp.Click(chromedp.CSS("#pause")), chromedp.Click(chromedp.CSS("[data-window='2']")))
@@ -234,6 +235,7 @@ func TestPage(t *testing.T) {
 	// silence is announced and taken back
 	r.with(func() { r.silent = true })
 	p.until("!document.getElementById('banner').hidden && /No data for \\d+ s/.test(document.getElementById('banner').textContent)")
+	save(p, "page-silent.png", chromedp.CaptureScreenshot())
 	r.with(func() { r.silent = false })
 	p.until("document.getElementById('banner').hidden")
 
@@ -314,7 +316,11 @@ func shoot(p tab) {
 	p.do(chromedp.EmulateViewport(1440, 900))
 }
 
+// save writes one screenshot, if any are wanted.
 func save(p tab, name string, take chromedp.Action[[]byte]) {
+	if *shots == "" {
+		return
+	}
 	png, err := chromedp.Run(p.ctx, take)
 	if err != nil {
 		p.Fatal(err)

@@ -1,13 +1,15 @@
 // The link to the daemon: MQTT over a WebSocket, and polling where there is no broker or it does not answer.
 
 const topics = ['status', 'meta', 'state', 'samples', 'estimate', 'health', 'event'];
+const patience = 2500; // ms of silence after which the page polls
 const utf8 = new TextDecoder();
 
 // open connects and calls on[topic](payload) for each message, on.link(state, words) when the connection changes.
 // States: wait, live, lost, poll.
 export function open(info, on) {
-  let heard = -Infinity; // ms, last message or answer with rows
-  const report = (state, words) => on.link(state, words);
+  let heard = performance.now(); // ms, last message
+  let up = true; // until the first attempt has failed
+  const report = (state, words) => { up = state === 'live'; on.link(state, words); };
 
   if (info.mqtt) {
     const here = `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/mqtt`;
@@ -39,7 +41,7 @@ export function open(info, on) {
     report('poll', 'polling');
   }
 
-  poll(info, on, () => performance.now() - heard);
+  poll(info, on, () => !up || performance.now() - heard > patience);
 }
 
 // deliver decodes one payload; what is not JSON is counted and told once, never fatal.
@@ -57,13 +59,13 @@ function deliver(name, text, on) {
   on[name](value);
 }
 
-// poll asks the server itself while MQTT is silent: five times a second without a broker, else every second.
-async function poll(info, on, silence) {
+// poll asks the server itself while MQTT is down or silent, every second; without a broker always, five times a second.
+async function poll(info, on, needed) {
   const wait = (ms) => new Promise((done) => setTimeout(done, ms));
   let health = 0;
   for (;;) {
     await wait(info.mqtt ? 1000 : 200);
-    if (info.mqtt && silence() < 2500) continue;
+    if (info.mqtt && !needed()) continue;
     try {
       const r = await fetch('/api/state', { signal: AbortSignal.timeout(3000) });
       if (r.ok) on.polled(await r.json());

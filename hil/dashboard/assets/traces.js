@@ -7,7 +7,7 @@ const figures = [
   { title: 'Position', want: [['est.position', 'estimate', 'c1'], ['ref.position', 'reference', 'c2', [6, 4]]], or: ['measured', 'rad', 'measured'] },
   { title: 'Velocity', want: [['est.velocity', 'estimate', 'c1'], ['ref.velocity', 'reference', 'c2', [6, 4]]], or: ['measured', 'rad/s', 'measured'] },
   { title: 'Current and voltage', want: [['motor.current', 'current', 'c1'], ['drive.voltage', 'voltage', 'c2']], or: ['measured', 'A', 'current'] },
-  { title: 'Friction', want: [['est.friction', 'estimate', 'c1'], ['model.friction', 'model', 'c2', [6, 4]], ['comp.friction', 'comp.', 'c3', [2, 3]]] },
+  { title: 'Friction', want: [['est.friction', 'est.', 'c1'], ['model.friction', 'model', 'c2', [6, 4]], ['comp.friction', 'comp.', 'c3', [2, 3]]] },
   { title: 'Tracking error', want: [['ctl.error', 'reference − estimate', 'c1']] },
 ];
 const shortest = 0.005; // s, closest zoom
