@@ -93,7 +93,8 @@ async function start() {
   let drawn = 0, cost = 0;
   const frame = (t) => {
     requestAnimationFrame(frame);
-    if (!now.fresh || traces.paused || t - drawn < Math.max(38, 3 * cost)) return; // at most a third of the browser's time
+    // a scroll of two pixels is worth a picture; drawing takes at most a quarter of the time, since the loop may share this machine
+    if (!now.fresh || traces.paused || t - drawn < Math.max(38, Math.min(100, 5 * traces.window), 4 * cost)) return;
     now.fresh = false;
     drawn = t;
     const begun = performance.now();
