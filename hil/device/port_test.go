@@ -200,6 +200,15 @@ func testPortAllocs(t *testing.T, open func(*testing.T) (Port, *os.File)) {
 	}); n != 0 {
 		t.Errorf("%v allocations per exchange", n)
 	}
+	if n := testing.AllocsPerRun(4, func() { p.Read(in) }); n != 0 {
+		t.Errorf("%v allocations per read that times out", n)
+	}
+	for _, err := p.Write(make([]byte, 30000), time.Millisecond); err == nil; {
+		_, err = p.Write(in, time.Millisecond)
+	}
+	if n := testing.AllocsPerRun(10, func() { p.Write(out, time.Millisecond) }); n != 0 {
+		t.Errorf("%v allocations per write that times out", n)
+	}
 }
 
 // What, where, why, how to go on.
