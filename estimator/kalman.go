@@ -154,6 +154,13 @@ func (k *Kalman) Reset(theta float64) {
 	}
 }
 
+// Set puts the shaft at theta (rad), turning at omega (rad/s) with the current i (A), without any torque, and forgets the
+// past: the way to go on after a gap across which nothing can be predicted.
+func (k *Kalman) Set(theta, omega, i float64) {
+	k.Reset(theta)
+	k.x[XVel], k.x[XCur] = omega, i
+}
+
 // Step takes the samples y = [position rad, current A] of this tick, fresh or not, and the voltage u (V) that was applied
 // since the tick before, and writes the estimate for now to xhat = [θ, ω, i, T] and, if there is room and an offset is
 // estimated, b. A sample or voltage that is not finite is left out and reported.

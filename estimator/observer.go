@@ -41,6 +41,13 @@ func NewObserver(s ObserverSpec) (*Observer, error) {
 // Reset relaxes the bristle.
 func (o *Observer) Reset() { o.z = 0 }
 
+// SetGain changes the correction gain (1/s); one below zero or not finite is left out.
+func (o *Observer) SetGain(k float64) {
+	if k >= 0 && !math.IsInf(k, 0) {
+		o.gain = k
+	}
+}
+
 // Bristle is the estimated deflection (rad).
 func (o *Observer) Bristle() float64 { return o.z }
 

@@ -140,7 +140,7 @@ func newBench(tb testing.TB, o benchOptions) *bench {
 	b.plant = NewPlant(PlantSpec{Name: "rig", Rate: rate, Inner: o.inner, Machine: b.machine, State: b.machine.NewState(), Recv: commands, Send: sensors,
 		Drive: 0, Enable: 1, Status: -1, Voltage: -1, Watchdog: 0.05, Supply: [2]float64{-24, 24}})
 	spec := ControllerSpec{
-		Rig: "bench", Rate: rate, Meas: sensors, Cmd: commands, Position: 0, Current: 1, Drive: 0,
+		Rig: "bench", Rate: rate, Meas: sensors, Cmd: commands, Position: 0, Current: 1, Drive: 0, Age: -1, Applied: -1,
 		Motor: demoMotor(), Law: demoLaw(),
 		Kalman: estimator.KalmanSpec{Dt: 1 / rate, Motor: demoMotor(), Count: count, CurrentNoise: 0.02, TorqueWalk: 0.15, VoltageNoise: 0.05},
 		RLS:    &estimator.RLSSpec{Dt: 1 / rate, Motor: demoMotor(), Window: 0.2, MinVel: 1.5, Memory: 20, Count: count},

@@ -3,7 +3,9 @@ package hil
 import (
 	"math"
 
+	"hilrig/engine"
 	"hilrig/engine/friction"
+	"hilrig/estimator"
 )
 
 // PIDSpec is the position controller: torque from tracking error.
@@ -51,26 +53,35 @@ type CompSpec struct {
 	Ramp    float64 // s  time over which it fades in
 }
 
-// compensator turns the friction model into a torque. Its output never exceeds 1.2 times the break-away level plus the
-// viscous part (theory §10.7).
+// compensator turns the friction model into a torque.
 type compensator struct {
 	CompSpec
-	b      bristle
+	obs    *estimator.Observer
 	wanted float64 // scale to go to
-	gain   float64 // 1/s
 	scale  float64 // present scale
 }
 
-func newCompensator(s CompSpec, law friction.LuGre) *compensator {
-	return &compensator{CompSpec: s, b: bristle{law: law}, wanted: s.Scale, gain: s.Gain}
+func newCompensator(s CompSpec, law friction.LuGre) (*compensator, error) {
+	gain := s.Gain
+	if s.Kind != CompObserver {
+		gain = 0
+	}
+	obs, err := estimator.NewObserver(estimator.ObserverSpec{Law: law, Gain: gain})
+	if err != nil {
+		return nil, err
+	}
+	return &compensator{CompSpec: s, obs: obs, wanted: s.Scale}, nil
 }
 
-func (c *compensator) reset() { c.b.z, c.scale = 0, 0 }
+func (c *compensator) reset() {
+	c.obs.Reset()
+	c.scale = 0
+}
 
 // step gives the compensating torque: v estimated and vd desired speed, e tracking error x_d − x.
-func (c *compensator) step(v, vd, e, dt float64) float64 {
+func (c *compensator) step(v, vd, e, dt float64) (torque float64, st engine.Status) {
 	if c.Kind == CompNone {
-		return 0
+		return 0, engine.OK
 	}
 	if d := c.wanted - c.scale; c.Ramp > 0 {
 		most := dt / c.Ramp
@@ -81,29 +92,6 @@ func (c *compensator) step(v, vd, e, dt float64) float64 {
 	if c.Kind == CompFeedForward {
 		v = vd
 	}
-	f := c.b.step(v, dt)
-	if c.Kind == CompObserver && c.gain > 0 {
-		// ẑ˙ = … − k·(x − x_d) [C95]; e here is x_d − x
-		top := c.b.law.Fs / c.b.law.Sigma0
-		c.b.z = min(top, max(-top, c.b.z+c.gain*e*dt))
-	}
-	top := 1.2*c.b.law.Fs + c.b.law.Sigma2*math.Abs(v)
-	return c.scale * min(top, max(-top, f))
-}
-
-// bristle is a LuGre law with its state, driven by a given motion: the exact step of theory §4.2.
-type bristle struct {
-	law friction.LuGre
-	z   float64
-}
-
-// step advances by dt at speed v and returns the mean friction torque over the step.
-func (b *bristle) step(v, dt float64) float64 {
-	if !finite(v) {
-		return 0
-	}
-	z := [1]float64{b.z}
-	f := b.law.Step(z[:], friction.Input{Dt: dt, V: v})
-	b.z = z[0]
-	return f
+	f, st := c.obs.Step(dt, v*dt, -e)
+	return c.scale * f, st
 }

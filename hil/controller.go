@@ -16,9 +16,12 @@ type ControllerSpec struct {
 	Rig       string
 	Rate      float64 // Hz
 	Meas, Cmd []engine.Signal
-	Position  int // index of the position in Meas
-	Current   int // index of the current in Meas
-	Drive     int // index of the drive voltage in Cmd
+	Position  int     // index of the position in Meas
+	Current   int     // index of the current in Meas
+	Drive     int     // index of the drive voltage in Cmd
+	Age       int     // index of the samples' age (s) in Meas; −1: none, samples are as old as Delay
+	Delay     float64 // s  age of a sample beyond Age: what every sample takes at least
+	Applied   int     // index of the applied voltage in Meas; −1: the command of the tick before is taken for it
 
 	Motor  plant.Motor    // as the model knows it
 	Law    friction.LuGre // as the model knows it
@@ -111,17 +114,21 @@ type Controller struct {
 	schema Schema
 	guard  *Guard
 	kf     *estimator.Kalman
+	ahead  *estimator.Ahead
+	at     sampleTime
+	xs     [4]float64 // the filter's state at the time of the newest sample
 	rls    *estimator.RLS
 	ref    motion
 	pid    pid
 	comp   *compensator
-	model  bristle // LuGre driven by the estimated motion: the open-loop model beside the rig
+	model  *estimator.Observer // LuGre driven by the estimated motion: the open-loop model beside the rig
 	p      Params
 
 	primed   bool    // the filter has been set to the first sample
 	residual float64 // N·m  slow mean of estimated minus modelled friction
 	before   Mode
-	upd      uint64 // RLS windows
+	upd      uint64     // RLS windows
+	last     [2]float64 // position and current of the sample before
 }
 
 // NewController checks the specification and builds a controller in its initial state.
@@ -131,6 +138,9 @@ func NewController(s ControllerSpec) (*Controller, error) {
 		return nil, fmt.Errorf("estimator: %w", err)
 	}
 	c := &Controller{s: s, dt: 1 / s.Rate, kf: kf}
+	if c.ahead, err = estimator.NewAhead(s.Kalman); err != nil {
+		return nil, fmt.Errorf("estimator: %w", err)
+	}
 	if s.RLS != nil {
 		if c.rls, err = estimator.NewRLS(*s.RLS); err != nil {
 			return nil, fmt.Errorf("estimator.rls: %w", err)
@@ -144,8 +154,12 @@ func NewController(s ControllerSpec) (*Controller, error) {
 	}
 	c.ref = motion{gen: s.Ref, fade: s.Fade}
 	c.pid = pid{PIDSpec: s.PID}
-	c.comp = newCompensator(s.Comp, s.Law)
-	c.model = bristle{law: s.Law}
+	if c.comp, err = newCompensator(s.Comp, s.Law); err != nil {
+		return nil, fmt.Errorf("compensation: %w", err)
+	}
+	if c.model, err = estimator.NewObserver(estimator.ObserverSpec{Law: s.Law}); err != nil {
+		return nil, fmt.Errorf("friction: %w", err)
+	}
 	c.p = s.Params()
 	c.adopt()
 	return c, nil
@@ -170,7 +184,10 @@ func (c *Controller) Adopt(p *Params) {
 
 func (c *Controller) adopt() {
 	c.pid.Kp, c.pid.Ki, c.pid.Kd = c.p.V[pKp], c.p.V[pKi], c.p.V[pKd]
-	c.comp.wanted, c.comp.gain = c.p.V[pScale], c.p.V[pGain]
+	c.comp.wanted = c.p.V[pScale]
+	if c.s.Comp.Kind == CompObserver {
+		c.comp.obs.SetGain(c.p.V[pGain])
+	}
 	c.ref.wantScale, c.ref.wantOffset = c.p.V[pRefScale], c.p.V[pRefOffset]
 }
 
@@ -189,14 +206,14 @@ func (c *Controller) Compute(r *Row, b *Blocks) {
 	on := r.Mode.Energised()
 	if r.Mode != c.before {
 		switch {
-		case r.Mode == Run:
-			c.ref.start(x[ePos], c.before == Hold)
-			if c.before != Hold {
-				c.pid.reset()
-				c.comp.reset()
-			}
-		case r.Mode == Hold:
-			c.ref.pause(x[ePos])
+		case r.Mode == Run && c.before != Hold:
+			c.ref.start(x[ePos], false)
+			c.pid.reset()
+			c.comp.reset()
+		case r.Mode == Run && c.ref.paused:
+			c.ref.start(x[ePos], true)
+		case r.Mode == Hold && (r.Cause == CauseCommand || r.Cause == CauseOverrun):
+			c.ref.pause(x[ePos]) // the HOLD for a sick sensor is short: the reference runs on, and so does the axis
 		}
 		c.before = r.Mode
 	}
@@ -210,8 +227,11 @@ func (c *Controller) Compute(r *Row, b *Blocks) {
 
 	// the model beside the rig: LuGre under the estimated motion
 	dt := c.dt * float64(1+min(r.Skip, longestGap))
-	b.Model[mFric] = c.model.step(x[eVel], dt)
-	b.Model[mBristle] = c.model.z
+	var st engine.Status
+	if b.Model[mFric], st = c.model.Step(dt, x[eVel]*dt, 0); st == engine.NonFinite {
+		r.Flags |= FlagEstimator
+	}
+	b.Model[mBristle] = c.model.Bristle()
 	c.diverging(r, x[eFric]-b.Model[mFric])
 
 	// feedback, inertia, friction
@@ -221,7 +241,9 @@ func (c *Controller) Compute(r *Row, b *Blocks) {
 		if c.s.Comp.Inertia {
 			tau += c.s.Motor.J * acc
 		}
-		fric = c.comp.step(x[eVel], vel, e, dt)
+		if fric, st = c.comp.step(x[eVel], vel, e, dt); st == engine.NonFinite {
+			r.Flags |= FlagEstimator
+		}
 		tau += fric
 		if lim := c.s.PID.Limit; lim > 0 {
 			tau = min(lim, max(-lim, tau))
@@ -234,41 +256,104 @@ func (c *Controller) Compute(r *Row, b *Blocks) {
 	}
 }
 
-// estimate runs the filter and the recursive least squares on this tick's samples. b.Cmd still holds the command of the
-// tick before: the voltage that was applied since.
+// estimate runs the filter and the recursive least squares in the samples' own time, then carries the estimate to now.
+// b.Cmd still holds the command of the tick before: the voltage on its way to the motor.
 func (c *Controller) estimate(r *Row, b *Blocks) {
-	x := b.Est
-	y, fresh := [2]float64{b.Meas[c.s.Position], b.Meas[c.s.Current]}, [2]bool{r.Fresh&(1<<c.s.Position) != 0, r.Fresh&(1<<c.s.Current) != 0}
-	u := b.Cmd[c.s.Drive]
-	switch {
-	case !fresh[0] && !c.primed, !finite(y[0]):
-		fresh[0] = false
-	case !c.primed || r.Skip > longestGap:
-		c.kf.Reset(y[0])
-		c.primed = true
+	y := [2]float64{b.Meas[c.s.Position], b.Meas[c.s.Current]}
+	fresh := [2]bool{r.Fresh&(1<<c.s.Position) != 0, r.Fresh&(1<<c.s.Current) != 0}
+	u, age := b.Cmd[c.s.Drive], c.s.Delay
+	if c.s.Age >= 0 {
+		age += b.Meas[c.s.Age]
 	}
-	for range min(r.Skip, longestGap) {
-		c.kf.Step(y, [2]bool{}, u, x[:4]) // ticks that were missed: predict only
+	n := c.at.advance(r.T-int64(age*1e9), fresh[0] || fresh[1], c.dt)
+	if fresh[0] && finite(y[0]) && (!c.primed || n > longestGap) {
+		// after a gap too long to predict across: position and current are measured, the speed is the mean over the gap
+		omega := 0.0
+		if c.primed {
+			omega = (y[0] - c.xs[ePos]) / (float64(n) * c.dt)
+		}
+		c.kf.Set(y[0], omega, 0)
+		c.primed, n = true, 1
+		if c.rls != nil {
+			c.rls.Gap()
+		}
 	}
-	if c.kf.Step(y, fresh, u, x[:4]) != engine.OK {
-		r.Flags |= FlagEstimator
+	if n > 0 && c.primed {
+		applied := u
+		if c.s.Applied >= 0 && finite(b.Meas[c.s.Applied]) {
+			applied = b.Meas[c.s.Applied]
+		}
+		for range min(n, longestGap) - 1 {
+			c.kf.Step(y, [2]bool{}, applied, c.xs[:]) // samples that never came: predict only
+		}
+		if c.kf.Step(y, fresh, applied, c.xs[:]) != engine.OK {
+			r.Flags |= FlagEstimator
+		}
+		c.regress(r, b, y, n, fresh[0] && fresh[1])
 	}
+	copy(b.Est[:4], c.xs[:])
+	if c.primed && age < float64(longestGap)*c.dt {
+		c.ahead.Step(b.Est[:4], u, age)
+	}
+}
+
+// regress feeds the recursive least squares: one sample a period; one or two lost ones are bridged by a straight line,
+// which errs by less than a count.
+func (c *Controller) regress(r *Row, b *Blocks, y [2]float64, n int, both bool) {
 	if c.rls == nil {
 		return
 	}
-	if r.Skip > 0 {
-		c.rls.Gap() // the windows of the weak form need an unbroken raster
+	x := b.Est
+	switch {
+	case n > 3:
+		c.rls.Gap()
+	case both && n > 1:
+		for k := 1; k < n; k++ {
+			w := float64(k) / float64(n)
+			c.rls.Step(c.last[0]+w*(y[0]-c.last[0]), c.xs[eVel], c.last[1]+w*(y[1]-c.last[1]), true)
+		}
 	}
-	c.rls.Step(y[0], x[eVel], y[1], fresh[0] && fresh[1])
-	if n := c.rls.Windows(); n != c.upd || n == 0 {
-		c.upd = n
+	c.rls.Step(y[0], c.xs[eVel], y[1], both)
+	if both {
+		c.last = y
+	}
+	if k := c.rls.Windows(); k != c.upd || k == 0 {
+		c.upd = k
 		c.rls.Values(x[eRLS : eRLS+4])
 		c.rls.StdErrs(x[eRLS+4 : eRLS+8])
-		x[eWin], x[eCond] = float64(n), c.rls.Cond()
+		x[eWin], x[eCond] = float64(k), c.rls.Cond()
 	}
 	if !c.rls.Excited() {
 		r.Flags |= FlagUnexcited
 	}
+}
+
+// sampleTime counts the sampling periods from one sample to the next by their times, which are exact to microseconds
+// where the device has a clock and noisy where it has none.
+type sampleTime struct {
+	t   float64 // ns  time of the newest sample on the device's raster, as far as is known
+	set bool
+}
+
+// advance takes the time of the newest sample (ns) and returns how many periods lie between it and the one before; 0 when
+// nothing is fresh. A fresh sample is at least one period younger, and a late one is not yet a lost one.
+func (s *sampleTime) advance(at int64, fresh bool, dt float64) int {
+	if !fresh {
+		return 0
+	}
+	t, period := float64(at), dt*1e9
+	if !s.set {
+		s.t, s.set = t, true
+		return 1
+	}
+	n := math.Max(1, math.Round((t-s.t)/period-0.25))
+	s.t += n * period
+	if d := t - s.t; math.Abs(d) > 5*period {
+		s.t = t
+	} else {
+		s.t += 0.02 * d // the device's period is not exactly ours
+	}
+	return int(math.Min(n, 1<<30))
 }
 
 // diverging watches the slow mean of what the model cannot explain: ten times break-away for half a second is no friction.

@@ -122,6 +122,7 @@ func controllerSpec(cfg *configs.Config, meas, cmd []engine.Signal, dryRun bool)
 	count := math.Abs(cfg.Device.Measure[pos].Scale)
 	spec := hil.ControllerSpec{
 		Rig: cfg.Rig.Name, Rate: cfg.Loop.Rate, Meas: meas, Cmd: cmd, Position: pos, Current: cur, Drive: commandRole(cfg, "drive"),
+		Age: len(cfg.Device.Measure), Delay: e.Delay, Applied: measureRole(cfg, "voltage"), // link.age follows the declared measurements
 		Motor: motorOf(cfg.Motor), Law: lawOf(cfg.Friction),
 		Kalman: kalmanSpec(cfg, count),
 		Ref:    gen, Fade: r.Fade,
@@ -272,7 +273,7 @@ func kalmanSpec(cfg *configs.Config, count float64) estimator.KalmanSpec {
 	e := cfg.Estimator
 	return estimator.KalmanSpec{
 		Dt: 1 / cfg.Loop.Rate, Motor: motorOf(cfg.Motor), Varying: e.Gain == "varying", Count: count, PositionNoise: e.PositionNoise,
-		CurrentNoise: e.CurrentNoise, TorqueWalk: e.TorqueWalk, VoltageNoise: e.VoltageNoise, Delay: e.Delay,
+		CurrentNoise: e.CurrentNoise, TorqueWalk: e.TorqueWalk, VoltageNoise: e.VoltageNoise,
 	}
 }
 

@@ -219,7 +219,7 @@ func (r *latencyReport) finish() {
 }
 
 func (r *latencyReport) print(w io.Writer) {
-	fmt.Fprintf(w, "\n%g Hz, load %s, against %s\n%s\n\n", r.Rate, r.Load, r.Reference, r.Host)
+	fmt.Fprintf(w, "\n%g Hz, load %s, against %s\n%s\n\n", r.Rate, r.Load, r.Reference, hostLine(r.Host))
 	fmt.Fprintf(w, "pair  core  loop p50/p99/p99.9/max µs      missed %%   reference p50/p99/p99.9/max µs   short %%  steal %%     ×p99  ×p99.9\n")
 	for i, p := range r.Pairs {
 		for k, h := range p.Halves {
@@ -360,4 +360,14 @@ func median(x []float64) float64 {
 		return (s[n/2-1] + s[n/2]) / 2
 	}
 	return s[len(s)/2]
+}
+
+// hostLine is what decides about latency on this machine, in one line.
+func hostLine(h rt.Host) string {
+	virtual := h.Virtual
+	if virtual == "" {
+		virtual = "bare metal"
+	}
+	return fmt.Sprintf("%s, preemption %s, HZ %d, clock %s, %d processors (isolated: %q), %s, rtprio limit %s, memlock limit %s, load %s",
+		h.Kernel, h.Preemption, h.HZ, h.ClockSource, h.CPUs, h.Isolated, virtual, h.LimitPrio, h.LimitMemory, h.Load)
 }

@@ -127,6 +127,8 @@ func runMotor(ctx context.Context, out io.Writer, cfg *configs.Config, link stri
 		go floodLine(ctx, fw, flood, v.Seed)
 	}
 
+	preferred() // a starved rig is a rig that stopped sending
+
 	// ordinary priority, absolute sleep, no spin, nothing to collect
 	period := int64(1e9/rate + 0.5)
 	clock := hil.NewWallClock(period, 0, rt.Now()+10e6, hil.Missed{}, func() bool { return ctx.Err() != nil })

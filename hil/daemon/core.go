@@ -183,6 +183,8 @@ func Core(assemble func(config []byte) (*Assembly, error)) int {
 	select {
 	case why := <-lost:
 		lastWords(os.Getenv(envLog), why)
+		sh.words.say("the core lost its supervisor (" + why + "): tripped, safe command sent, ended")
+		sh.words.Code.Store(5)
 		sh.words.State.Store(coreFailed)
 		return 5
 	default:

@@ -155,7 +155,7 @@ func (s *Supervisor) serve(ctx context.Context) error {
 			return fmt.Errorf("%w: the core died three times within a minute, last: %w", ErrTrip, end.err)
 		}
 		pause := backoff[min(recent-1, len(backoff)-1)]
-		s.event("warn", "CORE_RESTART", fmt.Sprintf("starting the core again in %v; it comes up tripped: reset, arm and run by hand", pause))
+		s.event("warn", "CORE_RESTART", fmt.Sprintf("starting the core again in %v; it comes up de-energised: arm and run by hand", pause))
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
@@ -289,9 +289,9 @@ func (s *Supervisor) startHere(ctx context.Context) (*handle, error) {
 	return &handle{sh: sh, done: done, kill: b.quit, term: b.quit, free: cancel, pid: os.Getpid()}, nil
 }
 
-// stallTime is how long the row counter may stand still before the core counts as lost. Stalls of a shared host reach
-// 15 ms; the time in which the supervisor itself did not run does not count.
-const stallTime = 50 * time.Millisecond
+// stallTime is how long the row counter may stand still before the core counts as lost. Stalls of a busy shared host reach
+// 50 ms; the time in which the supervisor itself did not run does not count. The rig's own watchdog is faster.
+const stallTime = 80 * time.Millisecond
 
 // pump moves rows from the core to the sinks every 2 ms, beats, and watches. ended is true when the core stopped because
 // it was asked to.
