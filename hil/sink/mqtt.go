@@ -267,7 +267,7 @@ func (p *Publisher) HealthJSON() []byte {
 	h := p.o.Metrics.Health()
 	s := p.Stats()
 	h.Extra = append(h.Extra,
-		Field{"rows_dropped", float64(s.RingDropped)},
+		Field{"mqtt_ring_dropped", float64(s.RingDropped)},
 		Field{"samples_dropped", float64(s.Dropped)},
 		Field{"samples_unconfirmed", float64(s.Unconfirmed)},
 		Field{"events_dropped", float64(s.EventsDropped)},

@@ -164,7 +164,7 @@ func TestFrozenBroker(t *testing.T) {
 		t.Errorf("%d rows were drained during the freeze, want about %d", got, want)
 	}
 	loss := l.wait(t, "the event about the loss", func(m received) bool {
-		return m.topic == "hil/bench/event" && strings.Contains(string(m.body), "MQTT_LOSS")
+		return m.topic == "hil/bench/event" && strings.Contains(string(m.body), "BROKER_UP") && strings.Contains(string(m.body), "not published")
 	})
 	var health struct {
 		Dropped float64 `json:"samples_dropped"`

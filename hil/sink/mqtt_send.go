@@ -99,7 +99,7 @@ func (s *sender) flowing() bool {
 		default:
 			if !s.stalled && time.Since(s.asked) > stallAfter && s.open() {
 				s.stalled = true
-				s.p.emit("warn", "MQTT_STALLED", fmt.Sprintf("broker %s has not answered for %v; rows are dropped and counted until it does", redact(s.p.o.Broker), stallAfter))
+				s.p.emit("warn", "BROKER_DOWN", fmt.Sprintf("broker %s has not answered for %v; rows are dropped and counted until it does", redact(s.p.o.Broker), stallAfter))
 			}
 		}
 	}
@@ -113,7 +113,7 @@ func (s *sender) acknowledged() {
 		s.confirmed = s.mark
 	}
 	if s.stalled {
-		s.p.emit("info", "MQTT_RESUMED", fmt.Sprintf("broker %s answers again after %.1f s", redact(s.p.o.Broker), time.Since(s.asked).Seconds()))
+		s.p.emit("info", "BROKER_UP", fmt.Sprintf("broker %s answers again after %.1f s; %s", redact(s.p.o.Broker), time.Since(s.asked).Seconds(), s.tally.take(s.p.Stats())))
 	}
 	s.barrier, s.stalled = nil, false
 }
@@ -129,7 +129,7 @@ func (s *sender) changed(c linkChange) {
 		p.count.unconfirmed.Add(n - s.confirmed)
 		s.client, s.lostAt = nil, c.at
 		s.confirmed, s.barrier, s.stalled = n, nil, false
-		p.emit("warn", "MQTT_LOST", fmt.Sprintf("connection to broker %s lost: %v; rows are dropped and counted until it is back", redact(p.o.Broker), c.err))
+		p.emit("warn", "BROKER_DOWN", fmt.Sprintf("connection to broker %s lost: %v; rows are dropped and counted until it is back", redact(p.o.Broker), c.err))
 		p.redial()
 		return
 	}
@@ -144,7 +144,7 @@ func (s *sender) changed(c linkChange) {
 	}
 	if !s.lostAt.IsZero() {
 		p.count.reconnects.Add(1)
-		p.emit("info", "MQTT_RESTORED", fmt.Sprintf("connection to broker %s restored after %.1f s", redact(p.o.Broker), c.at.Sub(s.lostAt).Seconds()))
+		p.emit("info", "BROKER_UP", fmt.Sprintf("connection to broker %s restored after %.1f s; %s", redact(p.o.Broker), c.at.Sub(s.lostAt).Seconds(), s.tally.take(p.Stats())))
 		s.lostAt = time.Time{}
 	}
 }
@@ -195,7 +195,7 @@ func (s *sender) estimate() {
 func (s *sender) second() {
 	flowing := s.flowing()
 	if text := s.tally.due(time.Now(), s.p.Stats(), flowing); text != "" {
-		s.p.emit("warn", "MQTT_LOSS", text)
+		s.p.emit("warn", "BROKER_LOSS", text)
 	}
 	if !flowing || s.barrier != nil {
 		return
@@ -302,7 +302,8 @@ func (s *sender) publish(topic string, qos byte, retain bool, body []byte) outco
 	}
 }
 
-// lossTally turns counters into an event at the end of each burst of losses, or every ten seconds of a lasting one.
+// lossTally puts counters into words: when the broker is back, and at the end of each burst of losses in between, or every
+// ten seconds of a lasting one.
 type lossTally struct {
 	reported, seen lossCount
 	since          time.Time
@@ -313,7 +314,7 @@ type lossCount struct{ dropped, unconfirmed, ring, events uint64 }
 const lossEvery = 10 * time.Second
 
 func (l *lossTally) due(now time.Time, s PublisherStats, flowing bool) string {
-	c := lossCount{s.Dropped, s.Unconfirmed, s.RingDropped, s.EventsDropped}
+	c := losses(s)
 	growing := c != l.seen
 	l.seen = c
 	if c == l.reported {
@@ -325,8 +326,20 @@ func (l *lossTally) due(now time.Time, s PublisherStats, flowing bool) string {
 	if !flowing || growing && now.Sub(l.since) < lossEvery {
 		return ""
 	}
-	r := l.reported
+	return l.take(s)
+}
+
+// take says what was lost since it was said last.
+func (l *lossTally) take(s PublisherStats) string {
+	c, r := losses(s), l.reported
 	l.reported, l.since = c, time.Time{}
+	if c == r {
+		return "nothing was lost"
+	}
 	return fmt.Sprintf("%d rows were not published, %d more may not have arrived, %d found the ring full, %d events were dropped",
 		c.dropped-r.dropped, c.unconfirmed-r.unconfirmed, c.ring-r.ring, c.events-r.events)
+}
+
+func losses(s PublisherStats) lossCount {
+	return lossCount{s.Dropped, s.Unconfirmed, s.RingDropped, s.EventsDropped}
 }

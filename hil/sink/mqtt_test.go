@@ -1,7 +1,9 @@
 package sink
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -49,6 +51,17 @@ func TestPublisherTopics(t *testing.T) {
 	seen.wait(t, "report", onTopic("hil/bench/estimate/report"))
 	if state["mode"] != "run" || estimate["J"] != 7e-5 || event["text"] != `quoted "text"` || event["seq"] != 7.0 {
 		t.Errorf("state %v\nestimate %v\nevent %v", state, estimate, event)
+	}
+	for dec, seen := json.NewDecoder(bytes.NewReader(p.HealthJSON())), map[string]bool{}; ; {
+		tok, err := dec.Token()
+		if err != nil {
+			break
+		}
+		if key, ok := tok.(string); ok && strings.Contains(key, "_") && seen[key] {
+			t.Errorf("health has two %s", key)
+		} else if ok {
+			seen[key] = true
+		}
 	}
 	if health["samples_dropped"] != 0.0 || health["ticks"].(float64) < 1 {
 		t.Errorf("health %v", health)
@@ -195,7 +208,7 @@ func TestReconnection(t *testing.T) {
 		}
 		return strings.Join(c, " ")
 	}
-	for until := time.Now().Add(5 * time.Second); !strings.HasSuffix(codes(), "MQTT_LOSS") && time.Now().Before(until); {
+	for until := time.Now().Add(5 * time.Second); !strings.HasSuffix(codes(), "BROKER_UP") && time.Now().Before(until); {
 		time.Sleep(20 * time.Millisecond)
 	}
 	made := end()
@@ -213,7 +226,7 @@ func TestReconnection(t *testing.T) {
 	if s.Sent+s.Dropped != made || s.RingDropped != 0 || s.Unconfirmed == 0 {
 		t.Errorf("%d rows made: %+v", made, s)
 	}
-	if got := codes(); got != "MQTT_LOST MQTT_RESTORED MQTT_LOSS" {
+	if got := codes(); got != "BROKER_DOWN BROKER_UP" {
 		t.Errorf("events: %s", got)
 	}
 }
