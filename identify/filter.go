@@ -1,0 +1,112 @@
+package identify
+
+import (
+	"fmt"
+	"math"
+	"math/cmplx"
+)
+
+// biquad is a second-order section with a0 = 1:
+//
+//	y_k = b0 x_k + b1 x_{k−1} + b2 x_{k−2} − a1 y_{k−1} − a2 y_{k−2}
+//
+// run in transposed direct form II. A first-order section has b2 = a2 = 0.
+type biquad struct{ b0, b1, b2, a1, a2 float64 }
+
+// lowpass is a cascade of sections with gain 1 at zero frequency.
+type lowpass []biquad
+
+// butterworth designs a digital low-pass of the given order with −3 dB at fc (Hz) for data sampled at fs (Hz), by the
+// bilinear transform with the corner prewarped. Run forward and backward it has no phase and −6 dB at fc.
+func butterworth(order int, fc, fs float64) (lowpass, error) {
+	poles := make([]complex128, order)
+	for k := range poles {
+		// left half of the unit circle
+		poles[k] = cmplx.Rect(1, math.Pi/2+math.Pi*(2*float64(k)+1)/(2*float64(order)))
+	}
+	return bilinear(poles, fc, fs)
+}
+
+// chebyshev designs a digital Chebyshev low-pass of type I: within ripple (dB) up to the edge fc (Hz), steeper than a
+// Butterworth beyond. Unlike the textbook form with even order, it is scaled to gain 1 at zero frequency, so that
+// residuals keep their size.
+func chebyshev(order int, ripple, fc, fs float64) (lowpass, error) {
+	eps := math.Sqrt(math.Pow(10, ripple/10) - 1)
+	mu := math.Asinh(1/eps) / float64(order)
+	poles := make([]complex128, order)
+	for k := range poles {
+		// on an ellipse in the left half-plane
+		sin, cos := math.Sincos(math.Pi * (2*float64(k) + 1) / (2 * float64(order)))
+		poles[k] = complex(-math.Sinh(mu)*sin, math.Cosh(mu)*cos)
+	}
+	return bilinear(poles, fc, fs)
+}
+
+// bilinear turns analogue poles for the edge 1 rad/s into digital sections. All zeros of a low-pass lie at z = −1.
+func bilinear(poles []complex128, fc, fs float64) (lowpass, error) {
+	if !(fc > 0 && fc < fs/2) {
+		return nil, fmt.Errorf("corner frequency %g Hz, want between 0 and half the sampling rate, %g Hz", fc, fs/2)
+	}
+	w := math.Tan(math.Pi * fc / fs) // prewarped, in units of 2·fs
+	var f lowpass
+	for _, p := range poles {
+		z := (1 + p*complex(w, 0)) / (1 - p*complex(w, 0))
+		switch im := imag(p); {
+		case math.Abs(im) < 1e-9: // the real pole of an odd order
+			g := (1 - real(z)) / 2
+			f = append(f, biquad{b0: g, b1: g, a1: -real(z)})
+		case im > 0: // one of each conjugate pair
+			a1, a2 := -2*real(z), real(z)*real(z)+imag(z)*imag(z)
+			g := (1 + a1 + a2) / 4
+			f = append(f, biquad{b0: g, b1: 2 * g, b2: g, a1: a1, a2: a2})
+		}
+	}
+	return f, nil
+}
+
+// padding is the length by which a record is extended at each end before filtering: three times the length of the
+// filter, as is usual [G96].
+func (f lowpass) padding() int { return 3 * (2*len(f) + 1) }
+
+// zeroPhase filters x forward and then backward and returns a new slice. The record is extended at both ends by its odd
+// reflection, 2·x_0 − x_k, and each pass starts in the steady state of its first sample, so that a constant and the ends
+// of a slow record pass without a transient. x must be longer than the padding.
+func (f lowpass) zeroPhase(x []float64) []float64 {
+	n, pad := len(x), f.padding()
+	ext := make([]float64, n+2*pad)
+	copy(ext[pad:], x)
+	for k := 1; k <= pad; k++ {
+		ext[pad-k] = 2*x[0] - x[k]
+		ext[pad+n-1+k] = 2*x[n-1] - x[n-1-k]
+	}
+	f.run(ext, 0, 1)
+	f.run(ext, len(ext)-1, -1)
+	return ext[pad : pad+n : pad+n]
+}
+
+// run filters x in place, from index start in the direction dir, starting in the steady state of the first sample.
+func (f lowpass) run(x []float64, start, dir int) {
+	for _, s := range f {
+		// with gain 1 the input of every section starts at x[start], and so does its output
+		x0 := x[start]
+		z1, z2 := (1-s.b0)*x0, (s.b2-s.a2)*x0
+		for i := start; i >= 0 && i < len(x); i += dir {
+			v := x[i]
+			y := s.b0*v + z1
+			z1 = s.b1*v - s.a1*y + z2
+			z2 = s.b2*v - s.a2*y
+			x[i] = y
+		}
+	}
+}
+
+// derivative is the central difference of x over step dt (s); at the two ends, which are trimmed later, one-sided.
+func derivative(x []float64, dt float64) []float64 {
+	n := len(x)
+	d := make([]float64, n)
+	for k := 1; k < n-1; k++ {
+		d[k] = (x[k+1] - x[k-1]) / (2 * dt)
+	}
+	d[0], d[n-1] = (x[1]-x[0])/dt, (x[n-1]-x[n-2])/dt
+	return d
+}

@@ -1,0 +1,116 @@
+// Package identify finds the mechanical parameters of a measured axis.
+//
+// # Problem
+//
+// An axis is driven by a known force (a torque on a rotary axis) and its position is recorded. Wanted are its inertia, its
+// friction, and how well the record supports them. The model is linear in its parameters:
+//
+//	F = M·a + Fv·v + Fc·sgn(v) + offset            (and variants, see Term)
+//
+// with F the force of the drive, positive in the direction of positive position, and friction on the right because the
+// drive has to overcome it.
+//
+// # Method
+//
+// Inverse dynamics by linear least squares, the procedure published with the benchmark [EMPS]: velocity and acceleration
+// are central differences of the position after a zero-phase low-pass; regressor columns and force pass the same zero-phase
+// decimation filter [G96] and are decimated; Householder QR of the column-scaled regressor gives θ. Standard errors come in
+// two forms: classical, for independent residuals of equal size, and robust [NW87][A91], for residuals that depend on their
+// neighbours, which is the rule because a friction law is never exact. Whether residuals are independent is tested [LB78].
+//
+// Columns that the record cannot tell apart are found by the singular values of the regressor and refused, by name.
+//
+// # Assumptions
+//
+// Sampling is even. The position is exact up to its resolution: noise that survives the low-pass biases the result (least
+// squares takes the columns as exact). The force is what the gain says: no saturation, no lag worth mentioning. Friction is
+// that of sliding: below some speed, presliding and the Stribeck dip are not in the model, see Spec.MinVelocity.
+//
+// Quantities are SI; references resolve in docs/references.md.
+package identify
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+// InverseDynamics fits the terms of s to the record d. The error is a *SpecError, a *DataError or, where the record cannot
+// answer the question, *Unidentifiable; there are no parameters then.
+func InverseDynamics(d *Data, s Spec) (*Result, error) {
+	start := time.Now()
+	reg, err := prepare(d, s)
+	if err != nil {
+		return nil, err
+	}
+	sol, err := reg.solve(s.Terms)
+	if err != nil {
+		return nil, err
+	}
+	r := &Result{
+		Method:     "inverse dynamics, linear least squares",
+		Data:       d.info(),
+		Spec:       s,
+		Condition:  sol.condition,
+		Scaled:     sol.scaled,
+		Correlated: sol.corr,
+		Lags:       sol.lags,
+		Fit:        fitOf(reg.y, sol.residual, len(s.Terms)),
+		Residual:   whiteness(sol.residual),
+		Warnings:   slices.Clone(d.Warnings),
+	}
+	for j, t := range s.Terms {
+		r.Estimates = append(r.Estimates, estimate(t, s.Rotary, sol, j))
+	}
+	if w := reg.restWarning(); w != "" {
+		r.Warnings = append(r.Warnings, w)
+	}
+	r.judge()
+	r.Compute = time.Since(start).Seconds()
+	return r, nil
+}
+
+// Validate tells how well the parameters of r explain another record, prepared in the same way. Nothing is fitted.
+func (r *Result) Validate(d *Data) error {
+	reg, err := prepare(d, r.Spec)
+	if err != nil {
+		return err
+	}
+	theta := make([]float64, len(r.Estimates))
+	for j, e := range r.Estimates {
+		theta[j] = e.Value
+	}
+	v := &Validation{Data: d.info(), Fit: fitOf(reg.y, reg.misfit(theta), 0), Warnings: slices.Clone(d.Warnings)}
+	r.Validation = v
+	r.judge()
+	return nil
+}
+
+func estimate(t Term, rotary bool, s *solution, j int) Estimate {
+	v := s.theta[j]
+	return Estimate{
+		Term: t, Symbol: t.symbol(rotary), Unit: t.unit(rotary), Value: v, Share: 100 * s.share[j],
+		StdErr: s.se[j], CI95: [2]float64{v - s.t95*s.se[j], v + s.t95*s.se[j]},
+		RobustErr: s.robust[j], RobustCI95: [2]float64{v - s.t95*s.robust[j], v + s.t95*s.robust[j]},
+	}
+}
+
+// fitOf measures the misfit e of the force y, fitted with p parameters.
+func fitOf(y, e []float64, p int) Fit {
+	n := float64(len(y))
+	norm, mean := math.Sqrt(dot(e, e)), stat.Mean(y, nil)
+	around := 0.0
+	for _, x := range y {
+		around += (x - mean) * (x - mean)
+	}
+	f := Fit{Rows: len(y), RMS: norm / math.Sqrt(n), StdDev: norm / math.Sqrt(n-float64(p))}
+	if around > 0 {
+		f.Percent = 100 * (1 - norm/math.Sqrt(around))
+	}
+	if yy := dot(y, y); yy > 0 {
+		f.Relative = 100 * norm / math.Sqrt(yy)
+	}
+	return f
+}

@@ -1,0 +1,107 @@
+package identify
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// zeroColumns refuses columns that vanish: nothing in the data excites their parameter.
+func zeroColumns(terms []Term, length []float64) error {
+	e := &Unidentifiable{Condition: math.Inf(1), Limit: maxCondition}
+	for j, t := range terms {
+		if length[j] > 0 {
+			continue
+		}
+		e.Combinations = append(e.Combinations, Combination{Terms: []Term{t}, Weights: []float64{1}, Advice: unexcited(t)})
+	}
+	if e.Combinations == nil {
+		return nil
+	}
+	return e
+}
+
+func unexcited(t Term) string {
+	switch t {
+	case ViscousPlus, CoulombPlus:
+		return "The axis never moves forward: record motion in both directions, or remove the term."
+	case ViscousMinus, CoulombMinus:
+		return "The axis never moves backward: record motion in both directions, or remove the term."
+	}
+	return "The axis does not move as this term needs: is it the right column? Record more motion, or remove the term."
+}
+
+// checkRank takes the triangular factor rs of the column-scaled regressor apart by singular values and gives its condition
+// number. Every right singular vector whose value is below largest/maxCondition is a combination of columns that vanishes;
+// its large entries name the terms concerned.
+func checkRank(terms []Term, rs *mat.Dense, length []float64) (cond float64, err error) {
+	var svd mat.SVD
+	if !svd.Factorize(rs, mat.SVDThin) {
+		return 0, &Unidentifiable{Condition: math.Inf(1), Limit: maxCondition}
+	}
+	sv := svd.Values(nil)
+	p := len(sv)
+	cond = sv[0] / sv[p-1]
+	if cond <= maxCondition {
+		return cond, nil
+	}
+	var v mat.Dense
+	svd.VTo(&v)
+	e := &Unidentifiable{Condition: cond, Limit: maxCondition}
+	for i := p - 1; i >= 0 && sv[0] > maxCondition*sv[i]; i-- {
+		e.Combinations = append(e.Combinations, combination(terms, v.ColView(i), length, sv[i]))
+	}
+	return cond, e
+}
+
+// combination reads a null vector of the scaled columns: entries below a twentieth of the largest are left out, the rest
+// is brought back to the units of the columns.
+func combination(terms []Term, v mat.Vector, length []float64, sv float64) Combination {
+	largest := mat.Norm(v, math.Inf(1))
+	c := Combination{Residue: sv / largest}
+	for j, t := range terms {
+		if math.Abs(v.AtVec(j)) > 0.05*largest {
+			c.Terms = append(c.Terms, t)
+			c.Weights = append(c.Weights, v.AtVec(j)/length[j])
+		}
+	}
+	// the largest weight becomes 1, the first one positive
+	scale := 0.0
+	for _, w := range c.Weights {
+		scale = math.Max(scale, math.Abs(w))
+	}
+	scale = math.Copysign(scale, c.Weights[0])
+	for i := range c.Weights {
+		c.Weights[i] /= scale
+	}
+	c.Advice = advice(c.Terms)
+	return c
+}
+
+// advice says what to do about columns that depend on each other.
+func advice(terms []Term) string {
+	has := func(want ...Term) bool {
+		for _, t := range want {
+			if !slices.Contains(terms, t) {
+				return false
+			}
+		}
+		return true
+	}
+	switch {
+	case has(CoulombPlus, CoulombMinus, Offset):
+		return "In motion, coulomb+ minus coulomb- is the constant 1: a constant force and a difference of Coulomb friction between the directions look the same. Keep coulomb+ and coulomb- without offset, or coulomb with offset."
+	case has(Coulomb, CoulombPlus) || has(Coulomb, CoulombMinus):
+		return "coulomb is the sum of coulomb+ and coulomb-: keep one of the two forms."
+	case has(Viscous, ViscousPlus) || has(Viscous, ViscousMinus):
+		return "viscous is the sum of viscous+ and viscous-: keep one of the two forms."
+	case has(Offset) && (has(Coulomb) || has(CoulombPlus) || has(CoulombMinus)):
+		return "All motion in the record is in one direction, where friction and a constant force look the same: record both directions, or remove offset."
+	case has(Offset, GravityCos):
+		return "The axis moves over too small an angle for gravity to change: record a wider motion, or remove one of the terms."
+	case has(Inertia, Stiffness) || has(Inertia, GravitySin):
+		return "With a single sine the acceleration is proportional to the position: record several frequencies, or remove one of the terms."
+	}
+	return "Record a motion that tells them apart (several speeds and accelerations), or remove one of the terms."
+}

@@ -1,0 +1,188 @@
+package identify
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Verdict sums a fit up.
+type Verdict string
+
+const (
+	Identified Verdict = "identified"        // every parameter is known well and the model explains the force
+	Weak       Verdict = "weakly identified" // usable with the reservations that are listed
+	Rejected   Verdict = "rejected"          // the numbers contradict physics or explain little
+)
+
+// Result is a fit with all that is needed to judge it. It marshals to JSON without loss; every number is finite.
+type Result struct {
+	Method     string      `json:"method"`
+	Verdict    Verdict     `json:"verdict"`
+	Reasons    []string    `json:"reasons"` // for a verdict below identified
+	Data       DataInfo    `json:"data"`
+	Spec       Spec        `json:"settings"`
+	Estimates  []Estimate  `json:"parameters"`
+	Correlated [][]float64 `json:"correlation"`      // of the estimates, in their order
+	Condition  float64     `json:"condition"`        // of the regressor in SI units, as published for such fits
+	Scaled     float64     `json:"condition_scaled"` // of the regressor with columns of length one: what the refusal looks at
+	Lags       int         `json:"robust_lags"`      // bandwidth of the robust standard errors, rows
+	Fit        Fit         `json:"fit"`
+	Residual   Residual    `json:"residual"`
+	Validation *Validation `json:"validation,omitempty"`
+	Warnings   []string    `json:"warnings"`
+	Compute    float64     `json:"compute_s"` // s, from data in memory to this result
+}
+
+// Estimate is one parameter. The intervals hold the true value with 95 % probability (Student) if the model is right; the
+// classical one also takes residuals for independent, which they seldom are.
+type Estimate struct {
+	Term       Term       `json:"term"`
+	Symbol     string     `json:"name"`
+	Unit       string     `json:"unit"`
+	Value      float64    `json:"value"`
+	Share      float64    `json:"share_percent"` // rms of this term's force relative to that of the whole force
+	StdErr     float64    `json:"std_err"`
+	CI95       [2]float64 `json:"ci95"`
+	RobustErr  float64    `json:"std_err_robust"`
+	RobustCI95 [2]float64 `json:"ci95_robust"`
+}
+
+// Fit says how well the model explains the filtered and decimated force.
+type Fit struct {
+	Rows     int     `json:"rows"`
+	Percent  float64 `json:"fit_percent"`            // 100·(1 − ‖e‖/‖y − mean y‖)
+	Relative float64 `json:"relative_error_percent"` // 100·‖e‖/‖y‖
+	RMS      float64 `json:"rms"`                    // N or N·m
+	StdDev   float64 `json:"std_dev"`                // N or N·m, √(eᵀe/(N−p)), p fitted parameters
+}
+
+// Validation is the fit to a record that was not used to find the parameters.
+type Validation struct {
+	Data     DataInfo `json:"data"`
+	Fit      Fit      `json:"fit"`
+	Warnings []string `json:"warnings"`
+}
+
+// DataInfo identifies a record.
+type DataInfo struct {
+	File     string  `json:"file"`
+	SHA256   string  `json:"sha256,omitempty"`
+	Samples  int     `json:"samples"`
+	Interval float64 `json:"interval_s"`
+	Duration float64 `json:"duration_s"`
+}
+
+func (d *Data) info() DataInfo {
+	return DataInfo{File: d.File, SHA256: d.SHA256, Samples: d.Len(), Interval: d.Dt, Duration: d.Duration()}
+}
+
+// Residual describes what the model leaves over.
+type Residual struct {
+	White     bool    `json:"white"`             // Ljung–Box does not reject independence at 1 %
+	LjungBox  float64 `json:"ljung_box"`         // statistic over Lags
+	Lags      int     `json:"ljung_box_lags"`    // rows
+	PValue    float64 `json:"ljung_box_p"`       // probability of a larger statistic for independent residuals
+	Lag1      float64 `json:"autocorrelation_1"` // at one row
+	OutOfBand float64 `json:"out_of_band"`       // share of the lags whose autocorrelation leaves ±2.576/√N; 0.01 if white
+	Effective float64 `json:"effective_rows"`    // independent rows with the same information about a mean: N(1−ρ1)/(1+ρ1)
+}
+
+// whiteness tests e for independence [LB78]: Q = N(N+2)·Σ ρl²/(N−l) over L lags follows χ²(L) if there is none.
+func whiteness(e []float64) Residual {
+	n := len(e)
+	r := Residual{Lags: min(40, n/5)}
+	band, out := 2.576/math.Sqrt(float64(n)), 0 // 99 %
+	for l := 1; l <= r.Lags; l++ {
+		rho := lagCorrelation(e, l)
+		r.LjungBox += rho * rho / float64(n-l)
+		if math.Abs(rho) > band {
+			out++
+		}
+	}
+	r.OutOfBand = float64(out) / float64(max(r.Lags, 1))
+	r.LjungBox *= float64(n) * float64(n+2)
+	r.PValue = distuv.ChiSquared{K: float64(r.Lags)}.Survival(r.LjungBox)
+	r.White = r.PValue > 0.01
+	r.Lag1 = lagCorrelation(e, 1)
+	r.Effective = float64(n) * math.Min((1-r.Lag1)/(1+r.Lag1), 1)
+	return r
+}
+
+// Where a verdict falls. The limits are conventions, not laws; docs/identify.md explains them.
+const (
+	goodFit      = 80.0 // %, below: weakly identified
+	poorFit      = 50.0 // %, below: rejected, the model misses half of the force
+	weakRelative = 0.10 // robust standard error relative to the value …
+	weakShare    = 1.0  // %, … if that uncertainty is also more than this of the force
+	tightPair    = 0.98 // correlation of two estimates
+	validLoss    = 10.0 // percentage points of fit lost on the second record
+)
+
+// judge turns the numbers into a verdict with reasons; each reason says what it rests on.
+func (r *Result) judge() {
+	r.Verdict, r.Reasons = Identified, []string{}
+	say := func(v Verdict, format string, args ...any) {
+		if v == Rejected || r.Verdict == Identified {
+			r.Verdict = v
+		}
+		r.Reasons = append(r.Reasons, fmt.Sprintf(format, args...))
+	}
+	switch f := r.Fit.Percent; {
+	case f < poorFit:
+		say(Rejected, "fit %.1f %%, below %.0f %%: these terms do not describe this axis", f, poorFit)
+	case f < goodFit:
+		say(Weak, "fit %.1f %%, below %.0f %%: something is missing in the model", f, goodFit)
+	}
+	for _, e := range r.Estimates {
+		zero := e.RobustCI95[0] <= 0 && e.RobustCI95[1] >= 0
+		minor := e.Share*e.RobustErr <= weakShare*math.Abs(e.Value) // a small parameter that is known to be small
+		switch {
+		case e.Value < 0 && !zero && properties[e.Term].passive:
+			say(Rejected, "%s is negative (%.4g %s): is the sign of force or position wrong?", e.Symbol, e.Value, e.Unit)
+		case minor:
+		case zero:
+			say(Weak, "%s cannot be told from zero (95 %% interval %.3g to %.3g %s)", e.Symbol, e.RobustCI95[0], e.RobustCI95[1], e.Unit)
+		case e.RobustErr > weakRelative*math.Abs(e.Value):
+			say(Weak, "%s is known to ±%.0f %% only", e.Symbol, 100*e.RobustErr/math.Abs(e.Value))
+		}
+	}
+	for i, row := range r.Correlated {
+		for j := range i {
+			if math.Abs(row[j]) > tightPair {
+				say(Weak, "%s and %s can hardly be told apart (correlation %.3f)", r.Estimates[j].Symbol, r.Estimates[i].Symbol, row[j])
+			}
+		}
+	}
+	if v := r.Validation; v != nil {
+		switch loss := r.Fit.Percent - v.Fit.Percent; {
+		case v.Fit.Percent < poorFit:
+			say(Rejected, "fit %.1f %% on the validation record", v.Fit.Percent)
+		case loss > validLoss:
+			say(Weak, "the validation record is explained %.1f points worse", loss)
+		}
+	}
+}
+
+// Interval is the 95 % interval to go by: the classical one if the residuals are white, else the robust one.
+func (r *Result) Interval(j int) [2]float64 {
+	if r.Residual.White {
+		return r.Estimates[j].CI95
+	}
+	return r.Estimates[j].RobustCI95
+}
+
+// Headline is the verdict in one sentence.
+func (r *Result) Headline() string {
+	var names []string
+	for _, e := range r.Estimates {
+		names = append(names, e.Symbol)
+	}
+	s := fmt.Sprintf("%s: %s, fit %.1f %%", r.Verdict, strings.Join(names, ", "), r.Fit.Percent)
+	if r.Validation != nil {
+		s += fmt.Sprintf(" (validation %.1f %%)", r.Validation.Fit.Percent)
+	}
+	return s
+}
