@@ -60,7 +60,7 @@ type tab struct {
 
 func eval[V any](p tab, js string) V {
 	p.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, 20*time.Second)
+	ctx, cancel := context.WithTimeout(p.ctx, 30*time.Second)
 	defer cancel()
 	v, err := chromedp.Run(ctx, chromedp.Evaluate[V](js))
 	if err != nil {
@@ -76,15 +76,15 @@ func (p tab) until(js string) {
 		if eval[bool](p, "Boolean("+js+")") {
 			return
 		}
-		if time.Since(begun) > 15*time.Second {
-			p.Fatalf("not within 15 s: %s\nbanner %q, link %q, mode %q", js, p.text("banner"), p.text("link"), p.text("mode"))
+		if time.Since(begun) > 30*time.Second {
+			p.Fatalf("not within 30 s: %s\nbanner %q, link %q, mode %q", js, p.text("banner"), p.text("link"), p.text("mode"))
 		}
 	}
 }
 
 func (p tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	p.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, 20*time.Second)
+	ctx, cancel := context.WithTimeout(p.ctx, 30*time.Second)
 	defer cancel()
 	if err := chromedp.Do(ctx, steps...); err != nil {
 		p.Fatal(err)
