@@ -76,14 +76,15 @@ func (m *mcapReader) problem(at int64, format string, a ...any) {
 	m.problems = append(m.problems, Problem{at, fmt.Sprintf(format, a...)})
 }
 
-// topic finds the id of a channel by its topic; 0 if there is none.
-func (m *mcapReader) topic(name string) uint16 {
+// topic finds the id of a channel by its topic: a tool that rewrites files may number them anew. or stands for it where
+// the channel itself is lost.
+func (m *mcapReader) topic(name string, or uint16) uint16 {
 	for id, c := range m.channels {
 		if c.topic == name {
 			return id
 		}
 	}
-	return 0
+	return or
 }
 
 // summary takes the list of chunks from the end of the file, if the file was closed in an orderly way.
@@ -120,8 +121,17 @@ func (m *mcapReader) summary() error {
 			m.problem(int64(start), "the index is cut short; read record by record instead")
 			return nil
 		}
-		if op == opChunkIndex {
-			c := cursor{b: content}
+		c := cursor{b: content}
+		switch op {
+		case opSchema, opChannel:
+			m.describe(op, content)
+		case opAttachmentIndex, opMetadataIndex:
+			if at, n := int64(c.u64()), int64(c.u64()); !c.bad && m.inside(at, n) && n <= maxChunk {
+				if err := m.take(at, n); err != nil {
+					return err
+				}
+			}
+		case opChunkIndex:
 			k := chunkAt{start: c.u64(), end: c.u64(), offset: int64(c.u64()), length: int64(c.u64())}
 			for in := (cursor{b: c.bytes(uint64(c.u32()))}); len(in.b) > 0 && !in.bad; in.u64() {
 				if id := in.u16(); id < 64 {
@@ -236,10 +246,17 @@ func (m *mcapReader) take(at, length int64) error {
 	if _, err := m.r.ReadAt(b, at); err != nil {
 		return err
 	}
-	content := b[recordHead:]
+	if op, content, _, ok := nextRecord(b); !ok || !m.describe(op, content) {
+		m.problem(at, "damaged record (opcode 0x%02x)", b[0])
+	}
+	return nil
+}
+
+// describe keeps what a record says about the file; false if it is damaged.
+func (m *mcapReader) describe(op byte, content []byte) (ok bool) {
 	c := cursor{b: content}
-	ok := true
-	switch b[0] {
+	ok = true
+	switch op {
 	case opHeader:
 		_, m.library = c.str(), c.str()
 		ok = !c.bad
@@ -268,10 +285,7 @@ func (m *mcapReader) take(at, length int64) error {
 			m.attach[name] = data
 		}
 	}
-	if !ok {
-		m.problem(at, "damaged record (opcode 0x%02x)", b[0])
-	}
-	return nil
+	return ok
 }
 
 // nextChunk searches for a chunk that hangs together, from a position on; −1 if there is none.
@@ -302,105 +316,4 @@ func (m *mcapReader) nextChunk(from int64) (int64, error) {
 		from += int64(n - markAt - len(zstdMark)) // the blocks overlap, so that no mark falls between them
 	}
 	return -1, nil
-}
-
-// messages is a pass over the messages of one channel, in the order of the file, chunk by chunk.
-type messages struct {
-	m        *mcapReader
-	channel  uint16
-	from, to uint64 // ns since 1970; chunks wholly outside are not read
-	next     int    // chunk
-	raw      []byte
-	plain    []byte
-	rest     []byte
-	at       int64 // of the chunk being read
-}
-
-func (m *mcapReader) pass(channel uint16, from, to uint64) *messages {
-	return &messages{m: m, channel: channel, from: from, to: to}
-}
-
-// read gives the next message; false at the end. A damaged chunk becomes a Problem and is left out.
-func (p *messages) read(msg *mcapMessage) (bool, error) {
-	for {
-		for len(p.rest) > 0 {
-			op, content, rest, ok := nextRecord(p.rest)
-			if !ok {
-				p.m.problem(p.at, "the chunk ends inside a record")
-				p.rest = nil
-				break
-			}
-			p.rest = rest
-			if op != opMessage {
-				continue
-			}
-			got, ok := parseMessage(content)
-			if !ok {
-				p.m.problem(p.at, "a message of the chunk is cut short")
-				continue
-			}
-			if got.channel == p.channel {
-				*msg = got
-				return true, nil
-			}
-		}
-		if p.next >= len(p.m.chunks) {
-			return false, nil
-		}
-		k := p.m.chunks[p.next]
-		p.next++
-		if k.end < p.from || k.start > p.to || p.channel < 64 && k.channels != 0 && k.channels>>p.channel&1 == 0 {
-			continue
-		}
-		if err := p.load(k); err != nil {
-			return false, err
-		}
-	}
-}
-
-// load reads and checks one chunk. The error is one of the disk; damage leaves rest empty.
-func (p *messages) load(k chunkAt) error {
-	p.rest, p.at = nil, k.offset
-	if k.length > 2*maxChunk {
-		p.m.problem(k.offset, "the chunk claims %d bytes, more than %d", k.length, 2*maxChunk)
-		return nil
-	}
-	if int64(cap(p.raw)) < k.length {
-		p.raw = make([]byte, k.length)
-	}
-	p.raw = p.raw[:k.length]
-	if _, err := p.m.r.ReadAt(p.raw, k.offset); err != nil {
-		return fmt.Errorf("read chunk at byte %d: %w", k.offset, err)
-	}
-	op, content, _, ok := nextRecord(p.raw)
-	if !ok || op != opChunk {
-		p.m.problem(k.offset, "no chunk where the index says there is one")
-		return nil
-	}
-	h, records, ok := parseChunk(content)
-	switch {
-	case !ok:
-		p.m.problem(k.offset, "the chunk is cut short")
-		return nil
-	case h.size > maxChunk:
-		p.m.problem(k.offset, "the chunk claims %d bytes, more than %d", h.size, maxChunk)
-		return nil
-	case h.compression == "":
-		p.plain = append(p.plain[:0], records...)
-	case h.compression == zstdName:
-		var err error
-		if p.plain, err = p.m.dec.DecodeAll(records, p.plain[:0]); err != nil {
-			p.m.problem(k.offset, "the chunk does not decompress (%v); its rows are lost", err)
-			return nil
-		}
-	default:
-		p.m.problem(k.offset, "the chunk is compressed with %q, which this program does not read", h.compression)
-		return nil
-	}
-	if uint64(len(p.plain)) != h.size || h.crc != 0 && crc32.ChecksumIEEE(p.plain) != h.crc {
-		p.m.problem(k.offset, "the chunk is damaged (CRC); its rows are lost")
-		return nil
-	}
-	p.rest = p.plain
-	return nil
 }

@@ -44,6 +44,8 @@ const (
 	nChannels = chClock
 )
 
+var runTopics = [nChannels + 1]string{chRows: "rows", chEvents: "events", chParams: "params", chClock: "clock"}
+
 // Recorder writes a run to disk. One goroutine gathers rows from the ring into chunks, another compresses and writes them,
 // so that an fsync that takes seconds costs nothing until chunkSpare chunks wait. Neither is ever near the tick.
 //

@@ -60,26 +60,26 @@ func prologue(w *mcapWriter, info *hil.Info) {
 		{"schema", string(schema)},
 	})
 	w.attachment(uint64(max(0, info.Start.UnixNano())), runConfig, "application/yaml", info.Config)
-	add := func(id uint16, topic, name string, schema []byte) {
-		w.channel(mcapChannel{id: id, schema: id, topic: topic, encoding: "json"},
+	add := func(id uint16, name string, schema []byte) {
+		w.channel(mcapChannel{id: id, schema: id, topic: runTopics[id], encoding: "json"},
 			mcapSchema{id: id, name: name, encoding: "jsonschema", data: schema})
 	}
-	add(chRows, "rows", "hil.Row", rowSchema(s))
-	add(chEvents, "events", "hil.Event", objectSchema("hil.Event", []property{
+	add(chRows, "hil.Row", rowSchema(s))
+	add(chEvents, "hil.Event", objectSchema("hil.Event", []property{
 		{"timestamp", "number", "s", "seconds since 1970"},
 		{"seq", "integer", "", "tick at which it happened, 0 if none"},
 		{"level", "string", "", "info, warn or error"},
 		{"code", "string", "", "documented in docs/errors.md"},
 		{"text", "string", "", ""},
 	}))
-	add(chParams, "params", "hil.Params", objectSchema("hil.Params", []property{
+	add(chParams, "hil.Params", objectSchema("hil.Params", []property{
 		{"timestamp", "number", "s", "seconds since 1970"},
 		{"t", "number", "s", "when the block came into force, loop's clock"},
 		{"gen", "integer", "", "generation, as in the rows"},
 		{"names", "array", "", "names in the order of the block"},
 		{"values", "object", "", "name to value in SI; null is explained by nonfinite"},
 	}))
-	add(chClock, "clock", "hil.Clock", objectSchema("hil.Clock", []property{
+	add(chClock, "hil.Clock", objectSchema("hil.Clock", []property{
 		{"timestamp", "number", "s", "wall clock, seconds since 1970"},
 		{"t", "number", "s", "the loop's clock at the same moment"},
 		{"width_us", "number", "us", "the two readings are this close"},

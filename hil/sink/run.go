@@ -164,7 +164,7 @@ type RowIter struct {
 
 // Iter starts at the first row.
 func (r *Run) Iter() *RowIter {
-	return &RowIter{r: r, pass: r.m.pass(chRows, 0, math.MaxUint64)}
+	return &RowIter{r: r, pass: r.m.pass(r.m.topic(runTopics[chRows], chRows), 0, math.MaxUint64)}
 }
 
 // Between starts at the first row whose time is at least from, and ends before the first chunk that lies beyond to;
@@ -176,7 +176,7 @@ func (r *Run) Between(from, to int64) *RowIter {
 		}
 		return uint64(max(0, t+r.wall))
 	}
-	return &RowIter{r: r, pass: r.m.pass(chRows, stamp(from), stamp(to)), skip: true, from: from, to: to}
+	return &RowIter{r: r, pass: r.m.pass(r.m.topic(runTopics[chRows], chRows), stamp(from), stamp(to)), skip: true, from: from, to: to}
 }
 
 // Next gives the next row; false at the end or when Err has something to say.
@@ -213,14 +213,14 @@ func (r *Run) Clocks() ([]ClockPair, error) { return collect(r, chClock, decodeC
 func collect[T any](r *Run, channel uint16, decode func([]byte) (T, error)) ([]T, error) {
 	var all []T
 	var msg mcapMessage
-	for p := r.m.pass(channel, 0, math.MaxUint64); ; {
+	for p := r.m.pass(r.m.topic(runTopics[channel], channel), 0, math.MaxUint64); ; {
 		ok, err := p.read(&msg)
 		if err != nil || !ok {
 			return all, err
 		}
 		v, err := decode(msg.data)
 		if err != nil {
-			return all, fmt.Errorf("%s: channel %d, chunk at byte %d: %w", r.Path, channel, p.at, err)
+			return all, fmt.Errorf("%s: %s, chunk at byte %d: %w", r.Path, runTopics[channel], p.at, err)
 		}
 		all = append(all, v)
 	}
