@@ -55,10 +55,13 @@ func (c *Config) checkLoop(r *Report) {
 	if l.Overrun.Max > 100 && (l.Overrun.Policy == "hold" || l.Overrun.Policy == "trip") {
 		r.Errorf("loop.overrun.max", "loop.overrun.max: %d, want 0 to 100: misses are counted in a window of 100 ticks", l.Overrun.Max)
 	}
-	if l.Rate > 0 && l.Overrun.Limit > 0 && l.Overrun.Limit < 2/l.Rate {
+	if r.Bad("loop.rate") {
+		return
+	}
+	if l.Overrun.Limit > 0 && l.Overrun.Limit < 2/l.Rate {
 		r.Errorf("loop.overrun.limit", "loop.overrun.limit: %s s, want at least two periods, %s s", short(l.Overrun.Limit), short(2/l.Rate))
 	}
-	if l.Rate > 0 && l.Spin > 0.5/l.Rate {
+	if l.Spin > 0.5/l.Rate {
 		r.Errorf("loop.spin", "loop.spin: %s s, want at most half a period, %s s", short(l.Spin), short(0.5/l.Rate))
 	}
 	if l.Rate > 5000 {
@@ -132,7 +135,7 @@ func (c *Config) checkReference(r *Report) {
 			}
 		}
 	}
-	if c.Loop.Rate > 0 && top > c.Loop.Rate/10 {
+	if !r.Bad("loop.rate") && top > c.Loop.Rate/10 {
 		r.Errorf("reference", "reference: %s Hz is more than a tenth of loop.rate; a tick would see steps", short(top))
 	}
 	if g := c.Guard.MaxSpeed; g > 0 && speed > g {
@@ -263,13 +266,16 @@ func (c *Config) checkVirtual(r *Report) {
 	if v == nil || r.Bad("virtual") {
 		return
 	}
-	for _, rate := range []struct {
-		key string
-		hz  float64
-	}{{"loop.rate", c.Loop.Rate}, {"device.rate", c.DeviceRate()}} {
-		if n := v.InnerRate / rate.hz; rate.hz > 0 && math.Abs(n-math.Round(n)) > 1e-9*n {
-			r.Errorf("virtual.inner_rate", "virtual.inner_rate: %s Hz, want a multiple of %s, %s Hz", short(v.InnerRate), rate.key, short(rate.hz))
+	multiple := func(key string, hz float64) {
+		if n := v.InnerRate / hz; math.Abs(n-math.Round(n)) > 1e-9*n {
+			r.Errorf("virtual.inner_rate", "virtual.inner_rate: %s Hz, want a multiple of %s, %s Hz", short(v.InnerRate), key, short(hz))
 		}
+	}
+	if !r.Bad("loop.rate") {
+		multiple("loop.rate", c.Loop.Rate)
+	}
+	if c.Device.Rate > 0 && !r.Bad("device.rate") {
+		multiple("device.rate", c.Device.Rate)
 	}
 	if v.Supply[0] >= v.Supply[1] {
 		r.Errorf("virtual.supply", "virtual.supply: %s to %s V, want low < high", short(v.Supply[0]), short(v.Supply[1]))
@@ -277,7 +283,7 @@ func (c *Config) checkVirtual(r *Report) {
 	if v.Cogging > 0 && v.CoggingN == 0 {
 		r.Errorf("virtual.cogging_periods", "virtual.cogging_periods is missing: there is a cogging torque")
 	}
-	if c.Loop.Rate > 0 && v.Watchdog < 3/c.Loop.Rate {
+	if !r.Bad("loop.rate") && v.Watchdog < 3/c.Loop.Rate {
 		r.Errorf("virtual.watchdog", "virtual.watchdog: %s s, want at least three ticks, %s s", short(v.Watchdog), short(3/c.Loop.Rate))
 	}
 	c.checkLaw(r, "virtual.friction", v.Friction)

@@ -9,7 +9,7 @@ func (c *Config) checkModel(r *Report) {
 	c.checkMotor(r, "motor", c.Motor)
 	c.checkLaw(r, "friction", c.Friction)
 	e := c.Estimator
-	if c.Loop.Rate > 0 && e.RLS.Enabled && !r.Bad("estimator.rls") {
+	if !r.Bad("loop.rate") && e.RLS.Enabled && !r.Bad("estimator.rls") {
 		if e.RLS.Window < 10/c.Loop.Rate {
 			r.Errorf("estimator.rls.window", "estimator.rls.window: %s s, want at least ten ticks, %s s", short(e.RLS.Window), short(10/c.Loop.Rate))
 		}
@@ -65,8 +65,8 @@ func (c *Config) checkLaw(r *Report, path string, f Friction) {
 //
 // over speed, at the y that makes it least; not below zero means passive. It returns the first speed that fails, rad/s.
 func lugrePassive(f Friction) (float64, bool) {
-	for i := range 601 {
-		v := f.Vs * math.Pow(10, -3+float64(i)/100) // vs/1000 … 1000·vs
+	for i := range 701 {
+		v := f.Vs * math.Pow(10, -3+float64(i)/100) // vs/1000 … 10⁴·vs
 		g := f.Fc + (f.Fs-f.Fc)*math.Exp(-(v/f.Vs)*(v/f.Vs))
 		s1 := f.Sigma1
 		if f.Vd > 0 {

@@ -158,7 +158,7 @@ func (c *Config) checkMeasure(r *Report, p string, m Measure) {
 	if span, ok := carried(m.Type, m.Scale, m.Offset); ok && m.Range != [2]float64{} && (m.Range[0] < span[0] || m.Range[1] > span[1]) {
 		r.Warnf(p+".range", "%s.range: %s carries %s to %s %s; beyond it the device saturates and the range check stays silent", p, m.Type, short(span[0]), short(span[1]), m.Unit)
 	}
-	if m.Stale > 0 && c.Loop.Rate > 0 && !r.Bad("loop.rate") {
+	if m.Stale > 0 && !r.Bad("loop.rate") && !r.Bad("device.rate") {
 		slow, what := 1/c.Loop.Rate, "loop"
 		if d := 1 / c.DeviceRate(); d > slow {
 			slow, what = d, "device"
@@ -213,7 +213,7 @@ func (c *Config) checkCommand(r *Report, p string, m Command) {
 		if m.Safe != 0 {
 			r.Warnf(p+".safe", "%s.safe: %s %s keeps the drive energised in the safe state", p, short(m.Safe), m.Unit)
 		}
-		if m.Slew > 0 && c.Loop.Rate > 0 && m.Slew/c.Loop.Rate < math.Abs(m.Scale) && m.Type != "text" {
+		if m.Slew > 0 && !r.Bad("loop.rate") && m.Slew/c.Loop.Rate < math.Abs(m.Scale) && m.Type != "text" {
 			r.Errorf(p+".slew", "%s.slew: %s %s/s is less than one count per tick; the drive would never move", p, short(m.Slew), m.Unit)
 		}
 	}

@@ -143,7 +143,7 @@ func (w *walker) value(path string, e entry, v reflect.Value, f field, owner ref
 	empty := n.Type() == ast.NullType
 	switch v.Kind() {
 	case reflect.Pointer:
-		if empty && isImplicit(n) == false {
+		if empty && !isImplicit(n) {
 			v.SetZero() // an explicit null or ~ switches the section off
 			return
 		}

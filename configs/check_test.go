@@ -1,0 +1,239 @@
+package configs
+
+import (
+	"math"
+	"strings"
+	"testing"
+)
+
+// Each case changes one thing of the demo. want is part of the only problem, warn part of a warning.
+func TestCheck(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		change     func(c *Config)
+		want, warn string
+	}{
+		{"the demo", func(c *Config) {}, "", ""},
+		{"version", func(c *Config) { c.Version = 2 }, "this program reads version 1", ""},
+		{"rig without a name", func(c *Config) { c.Rig.Name = "" }, "rig.name is missing", ""},
+		{"topic wildcard in the name", func(c *Config) { c.Rig.Name = "a/+" }, "rig.name: \"a/+\"", ""},
+		{"slow loop", func(c *Config) { c.Loop.Rate = 5 }, "loop.rate: 5 Hz, want 10 to 20000 Hz", ""},
+		{"fast loop", func(c *Config) { c.Loop.Rate, c.Virtual.Pacing = 10000, false }, "", "needs an isolated processor"},
+		{"not a number", func(c *Config) { c.Motor.R = math.NaN() }, "motor.R: NaN ohm, want > 0 ohm", ""},
+		{"inertia forgotten", func(c *Config) { c.Motor.J = 0 }, "motor.J is missing", ""},
+		{"brush drop without its current", func(c *Config) { c.Motor.DropScale = 0 }, "motor.drop_current is missing", ""},
+		{"catch up by nothing", func(c *Config) { c.Loop.Overrun = Overrun{"catch-up", 0, 0.05} }, "want at least 1 with policy catch-up", ""},
+		{"window of misses", func(c *Config) { c.Loop.Overrun = Overrun{"trip", 101, 0.05} }, "window of 100 ticks", ""},
+		{"limit below two periods", func(c *Config) { c.Loop.Overrun.Limit = 1e-3 }, "want at least two periods", ""},
+		{"device clock at another rate", func(c *Config) { c.Loop.Clock, c.Device.Rate = "device", 500 }, "each frame makes a tick", ""},
+		{"no position", func(c *Config) { c.Device.Measure[0].Role = "" }, "no measurement has the role position", ""},
+		{"two positions", func(c *Config) { c.Device.Measure[2] = c.Device.Measure[0]; c.Device.Measure[2].Name = "b" }, "position is the role of device.measure[0] too", ""},
+		{"no drive", func(c *Config) { c.Device.Command = c.Device.Command[1:] }, "no command has the role drive", ""},
+		{"two enables", func(c *Config) {
+			c.Device.Command = append(c.Device.Command, c.Device.Command[1])
+			c.Device.Command[2].Name = "e"
+		}, "enable is the role of device.command[1] too", ""},
+		{"a name twice", func(c *Config) { c.Device.Measure[2].Name = "motor.current" }, "is the name of device.measure[1] too", ""},
+		{"a name of the loop", func(c *Config) { c.Device.Measure[2].Name = "est.voltage" }, "belong to the loop", ""},
+		{"a telemetry key", func(c *Config) { c.Device.Measure[2].Name = "mode" }, "key of every telemetry message", ""},
+		{"drive in ampere", func(c *Config) { c.Device.Command[0].Unit = "A" }, "role drive is measured in V, not in A", ""},
+		{"linear axis", func(c *Config) { c.Device.Measure[0].Unit = "m" }, "role position is measured in rad, not in m", ""},
+		{"text in a frame", func(c *Config) { c.Device.Measure[0].Type = "text" }, "text does not fit a link frame", ""},
+		{"type forgotten", func(c *Config) { c.Device.Measure[0].Type = "" }, "device.measure[0].type is missing", ""},
+		{"no scale", func(c *Config) { c.Device.Measure[2].Scale = 0 }, "makes every value the same", ""},
+		{"range upside down", func(c *Config) { c.Device.Measure[1].Range = [2]float64{2, -2} }, "want low < high", ""},
+		{"range beyond the type", func(c *Config) { c.Device.Measure[1].Range = [2]float64{-40, 40} }, "", "the range check stays silent"},
+		{"limit beyond the type", func(c *Config) { c.Device.Command[0].Limit = [2]float64{-24, 36} }, "does not fit i16", ""},
+		{"no limit", func(c *Config) { c.Device.Command[0].Limit = [2]float64{} }, "limit is missing", ""},
+		{"safe outside the limit", func(c *Config) { c.Device.Command[0].Safe = 25 }, "25 is outside the limit", ""},
+		{"safe not zero", func(c *Config) { c.Device.Command[0].Safe = 1 }, "", "keeps the drive energised"},
+		{"enable safe at one", func(c *Config) { c.Device.Command[1].Safe = 1 }, "enable is off in every safe state", ""},
+		{"slew below a count", func(c *Config) { c.Device.Command[0].Slew = 0.5 }, "would never move", ""},
+		{"coarse drive", func(c *Config) { c.Device.Command[0].Scale = 1; c.Device.Command[0].Slew = 0 }, "", "coarse steps"},
+		{"stale within two ticks", func(c *Config) { c.Device.Measure[0].Stale = 2e-3 }, "want more than two periods of the loop", ""},
+		{"stale within two frames", func(c *Config) { c.Device.Rate, c.Device.Measure[1].Stale = 50, 0 }, "want more than two periods of the device", ""},
+		{"position not watched", func(c *Config) { c.Device.Measure[0].Stale = 0 }, "", "a cable that comes off"},
+		{"unknown virtual rig", func(c *Config) { c.Device.Port = "virtual:brush" }, "want virtual:motor or a serial port", ""},
+		{"too many signals", func(c *Config) {
+			for range 36 {
+				c.Device.Measure = append(c.Device.Measure, Measure{Name: "n" + strings.Repeat("x", len(c.Device.Measure)), Type: "u8", Scale: 1})
+			}
+		}, "43 measurements and commands, at most 40", ""},
+		{"line too slow", func(c *Config) { c.Device.Baud = 150000 }, "the device sends 21 bytes per frame × 1000 frames/s", ""},
+		{"line nearly full", func(c *Config) { c.Device.Baud = 230400 }, "", "(91 %)"},
+		{"static below Coulomb", func(c *Config) { c.Friction.Fs = 0.01 }, "is less than Fc", ""},
+		{"not passive", func(c *Config) { c.Friction.Vd = 0 }, "", "sigma1·(Fs−Fc)/Fc = 0.008"},
+		{"over-compensation", func(c *Config) { c.Compensation.Scale = 1.01 }, "compensation.scale: 1.01, want 0 to 1", ""},
+		{"bold compensation", func(c *Config) { c.Compensation.Scale = 0.97 }, "", "over-compensates"},
+		{"coarse encoder", func(c *Config) { c.Device.Measure[0].Scale = 2 * math.Pi / 4096; c.Virtual.Counts = 4096 }, "", "will not see presliding"},
+		{"velocity loop too fast", func(c *Config) { c.Control.Kd = 0.08 }, "it is unstable above", ""},
+		{"velocity loop fast", func(c *Config) { c.Control.Kd = 0.02 }, "", "eats the damping"},
+		{"ringing", func(c *Config) { c.Control.Kd = 0 }, "", "the axis rings"},
+		{"integral too strong", func(c *Config) { c.Control.Kind, c.Control.Ki = "pid", 25 }, "makes the axis unstable", ""},
+		{"integral of pd", func(c *Config) { c.Control.Ki = 1 }, "", "not used by kind pd"},
+		{"pid without integral", func(c *Config) { c.Control.Kind = "pid" }, "", "is pd"},
+		{"no gains", func(c *Config) { c.Control.Kp, c.Control.Kd = 0, 0 }, "nothing would follow", ""},
+		{"torque out of reach", func(c *Config) { c.Control.Limit = 2 }, "", "is never reached"},
+		{"reference above the speed limit", func(c *Config) { c.Guard.MaxSpeed = 10 }, "guard.max_speed trips at 10 rad/s", ""},
+		{"reference above the voltage", func(c *Config) { c.Reference.Tones[1].Amplitude, c.Guard.MaxSpeed = 60, 0 }, "", "the drive gives 24 V"},
+		{"reference above the rate", func(c *Config) { c.Reference.Tones[1].Frequency = 120; c.Guard.MaxSpeed = 0 }, "more than a tenth of loop.rate", ""},
+		{"sine without frequency", func(c *Config) { c.Reference = Reference{Kind: "sine", Amplitude: 1} }, "reference.frequency is missing", ""},
+		{"trapezoid without acceleration", func(c *Config) { c.Reference = Reference{Kind: "trapezoid", Amplitude: 1, Velocity: 1} }, "reference.acceleration is missing", ""},
+		{"file without a name", func(c *Config) { c.Reference = Reference{Kind: "file"} }, "reference.file is missing", ""},
+		{"file not there", func(c *Config) { c.Reference = Reference{Kind: "file", File: "testdata/none.csv"} }, "no such file", ""},
+		{"i²t above the trip", func(c *Config) { c.Guard.RatedI = 16 }, "the budget would never be used", ""},
+		{"current guard without current", func(c *Config) { c.Device.Measure[1].Role, c.Guard.RatedI = "", 0 }, "needs a measurement with role current", ""},
+		{"RLS window", func(c *Config) { c.Estimator.RLS.Window = 5e-3 }, "want at least ten ticks", ""},
+		{"RLS memory", func(c *Config) { c.Estimator.RLS.Memory = 0.5 }, "want at least five windows", ""},
+		{"RLS in the Stribeck range", func(c *Config) { c.Estimator.RLS.MinVel = 0.1 }, "", "windows in the Stribeck range"},
+		{"topic with a leading slash", func(c *Config) { c.MQTT.Prefix = "/hil" }, "without a leading", ""},
+		{"broker scheme", func(c *Config) { c.MQTT.Broker = "mqtts://lab:8883" }, "mqtts:// is ssl:// here", ""},
+		{"broker without port", func(c *Config) { c.MQTT.Broker = "tcp://lab" }, "has no port", ""},
+		{"broker with password", func(c *Config) { c.MQTT.Broker = "tcp://u:p@lab:1883" }, "not in the address", ""},
+		{"certificate without TLS", func(c *Config) { c.MQTT.Broker, c.MQTT.CA = "tcp://lab:1883", "motor.yaml" }, "needs ssl:// or wss://", ""},
+		{"password in clear", func(c *Config) { c.MQTT.Broker, c.MQTT.User, c.MQTT.Password = "tcp://lab:1883", "u", "p" }, "", "clear text"},
+		{"address", func(c *Config) { c.Web.Listen = "8080" }, "want host:port", ""},
+		{"open address", func(c *Config) { c.Web.Listen = ":8080" }, "", "everybody in the network"},
+		{"inner rate", func(c *Config) { c.Virtual.InnerRate = 10500 }, "want a multiple of loop.rate", ""},
+		{"inner rate too low", func(c *Config) { c.Virtual.InnerRate = 5000 }, "want 10000 to 1000000 Hz", ""},
+		{"supply", func(c *Config) { c.Virtual.Supply = [2]float64{24, -24} }, "virtual.supply", ""},
+		{"watchdog", func(c *Config) { c.Virtual.Watchdog = 2e-3 }, "at least three ticks", ""},
+		{"another encoder", func(c *Config) { c.Virtual.Counts = 4096 }, "", "the virtual encoder counts 4096 per turn"},
+		{"true friction", func(c *Config) { c.Virtual.Friction.Fs = 0.01 }, "virtual.friction.Fs", ""},
+		{"recording nowhere", func(c *Config) { c.Record.Dir = "" }, "record.dir is empty", ""},
+		{"recording hardly kept", func(c *Config) { c.Record.Keep = 100 }, "less than one minute", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cfg := Demo()
+			c.change(cfg)
+			problems, warnings := cfg.Validate()
+			switch {
+			case c.want == "" && len(problems) > 0:
+				t.Errorf("problems %v", problems)
+			case c.want != "" && (len(problems) != 1 || !strings.Contains(problems[0].Error(), c.want)):
+				t.Errorf("problems %v, want one with %q", problems, c.want)
+			}
+			if c.warn != "" && (len(warnings) != 1 || !strings.Contains(warnings[0].Error(), c.warn)) || c.warn == "" && c.want == "" && len(warnings) > 0 {
+				t.Errorf("warnings %v, want one with %q", warnings, c.warn)
+			}
+		})
+	}
+}
+
+// The scan for passivity agrees with the closed form for constant sigma1, sigma2 ≥ sigma1·(Fs−Fc)/Fc, on both sides of it,
+// and with two published sets: that of [C95] is not passive, and becomes so with a decaying sigma1 [theory §4.1].
+func TestLugrePassive(t *testing.T) {
+	base := Friction{Sigma0: 1e5, Sigma1: math.Sqrt(1e5), Sigma2: 0.4, Fc: 1, Fs: 1.5, Vs: 1e-3}
+	for _, ratio := range []float64{1.05, 1.4, 3} {
+		f := base
+		f.Fs = ratio * f.Fc
+		edge := f.Sigma1 * (f.Fs - f.Fc) / f.Fc
+		f.Sigma2 = edge * 1.001
+		if v, ok := lugrePassive(f); !ok {
+			t.Errorf("Fs/Fc %v: not passive at %v just above the bound", ratio, v)
+		}
+		f.Sigma2 = edge * 0.9
+		if _, ok := lugrePassive(f); ok {
+			t.Errorf("Fs/Fc %v: passive just below the bound", ratio)
+		}
+	}
+	if _, ok := lugrePassive(base); ok {
+		t.Error("the set of [C95] is not passive")
+	}
+	base.Vd = suggestVd(base)
+	if v, ok := lugrePassive(base); !ok {
+		t.Errorf("not passive at %v with the vd suggested", v)
+	}
+}
+
+// The loop that Check calls unstable is so in a simulation, and what it lets pass is stable: the velocity loop with one
+// and a half ticks of delay, and the PID on the bare inertia (Routh).
+func TestStabilityBounds(t *testing.T) {
+	const rate, j = 1000.0, 7e-5
+	grows := func(kd float64) bool { // J dω/dt = −kd·ω(t − 1.5 T)
+		const sub = 100 // steps per tick
+		delay := make([]float64, 3*sub/2)
+		for i := range delay {
+			delay[i] = 1
+		}
+		w, peak := 1.0, 0.0
+		for n := range 400 * sub {
+			i := n % len(delay)
+			old := delay[i]
+			delay[i] = w
+			w -= kd / j / (rate * sub) * old
+			if n > 350*sub {
+				peak = math.Max(peak, math.Abs(w))
+			}
+		}
+		return peak > 1
+	}
+	if grows(0.95 * rate * j) {
+		t.Error("0.95·rate grows: the bound is too wide")
+	}
+	if !grows(1.1 * rate * j) {
+		t.Error("1.1·rate decays: the bound is too narrow")
+	}
+	check := func(ki float64) bool {
+		cfg := Demo()
+		cfg.Control.Kind, cfg.Control.Ki = "pid", ki
+		problems, _ := cfg.Validate()
+		return len(problems) == 0
+	}
+	// θ'' = −(kp θ + ki ∫θ + (kd+σ2) θ')/J by Runge-Kutta
+	c := Demo()
+	settles := func(ki float64) bool {
+		d := func(x [3]float64) [3]float64 {
+			return [3]float64{x[1], -(c.Control.Kp*x[0] + ki*x[2] + (c.Control.Kd+c.Friction.Sigma2)*x[1]) / c.Motor.J, x[0]}
+		}
+		x, h := [3]float64{1, 0, 0}, 1e-4
+		add := func(a, b [3]float64, s float64) [3]float64 {
+			return [3]float64{a[0] + s*b[0], a[1] + s*b[1], a[2] + s*b[2]}
+		}
+		for range 100_000 {
+			k1 := d(x)
+			k2 := d(add(x, k1, h/2))
+			k3 := d(add(x, k2, h/2))
+			k4 := d(add(x, k3, h))
+			for i := range x {
+				x[i] += h / 6 * (k1[i] + 2*k2[i] + 2*k3[i] + k4[i])
+			}
+		}
+		return math.Abs(x[0]) < 1
+	}
+	for _, ki := range []float64{5, 20, 23, 25} {
+		if check(ki) != settles(ki) {
+			t.Errorf("ki %v: Check says %v, the simulation %v", ki, check(ki), settles(ki))
+		}
+	}
+}
+
+// The budget against numbers counted by hand.
+func TestBudget(t *testing.T) {
+	c := Demo()
+	b := c.Budget()
+	// 4+2+2+2+1 bytes of data, kind, sequence, four of time, two of CRC, COBS byte and closing zero
+	if b.Rx.Bytes != 11+1+1+4+2+1+1 || b.Tx.Bytes != 3+10 {
+		t.Errorf("bytes %d and %d, want 21 and 13", b.Rx.Bytes, b.Tx.Bytes)
+	}
+	if math.Abs(b.Rx.Use-0.2278645833) > 1e-9 || math.Abs(b.Age()-(0.0002278645833+0.001)) > 1e-12 {
+		t.Errorf("use %v, age %v", b.Rx.Use, b.Age())
+	}
+	// bytes that fit per frame: table of the design notes
+	for _, row := range []struct {
+		baud, rate, bytes float64
+	}{{115200, 1000, 11.5}, {115200, 8000, 1.4}, {921600, 1000, 92}, {921600, 4000, 23}, {3e6, 4000, 75}, {12e6, 8000, 150}} {
+		c.Device.Baud, c.Loop.Rate = int(row.baud), row.rate
+		if b := c.Budget(); math.Abs(b.Rx.Fit/row.bytes-1) > 0.03 {
+			t.Errorf("%v baud at %v Hz: %v bytes fit, want %v", row.baud, row.rate, b.Rx.Fit, row.bytes)
+		}
+	}
+	// 40 doubles need a second COBS block
+	c.Device.Measure = nil
+	for range 40 {
+		c.Device.Measure = append(c.Device.Measure, Measure{Type: "f64"})
+	}
+	if b := c.Budget(); b.Rx.Bytes != 320+8+2+1 {
+		t.Errorf("%d bytes for 40 doubles, want 331", b.Rx.Bytes)
+	}
+}

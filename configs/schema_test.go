@@ -1,0 +1,249 @@
+package configs
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+)
+
+var update = flag.Bool("update", false, "rewrite docs/config.md")
+
+// Every key has a meaning, in the schema and in the docs.
+func TestEveryKeyHasADoc(t *testing.T) {
+	var walk func(path string, typ reflect.Type)
+	walk = func(path string, typ reflect.Type) {
+		switch typ.Kind() {
+		case reflect.Pointer, reflect.Slice, reflect.Map:
+			walk(path, typ.Elem())
+		case reflect.Struct:
+			for i := range typ.NumField() {
+				f := typ.Field(i)
+				if f.Tag.Get("yaml") == "" || f.Tag.Get("doc") == "" {
+					t.Errorf("%s.%s has no key or no doc", path, f.Name)
+				}
+			}
+			for _, f := range fieldsOf(typ) {
+				walk(join(path, f.key), typ.Field(f.index).Type)
+			}
+		}
+	}
+	walk("", reflect.TypeFor[Config]())
+}
+
+const docHead = `# Configuration
+
+One YAML file describes a rig: ` + "`hil run FILE`, `hil check FILE`, `hil config show FILE`" + `. Start from ` + "`hil config example`" + `;
+` + "`hil config schema`" + ` gives editors completion. This page is made from the source: ` + "`go test ./configs -run Docs -update`" + `.
+
+**Numbers** are SI, or carry their unit: ` + "`15 mN·m`, `600 µH`, `1 kHz`, `300 rpm`, `95 %`, `±24 V`" + `. Products are written with ` + "`·`, `*`" + ` or a
+space, powers with ` + "`²`" + ` or ` + "`^2`" + `, roots with ` + "`√`" + `; after a ` + "`/`" + ` a further product needs brackets, ` + "`N·m/(rad·s)`" + `. A unit of another
+dimension is refused. Angle counts as a dimension: Hz, rad/s and rpm are told apart, and N·m is not N·m/rad. Three usual
+spellings without the radian are taken as well: N·m·s for a rotary damping, V·s/rad for a torque constant in N·m/A,
+N·m·s²/rad for an inertia. Where the unit column says *unit*, plain numbers are in the unit that the entry names; after
+loading everything is SI, except that a signal in degC stays in degC.
+
+**Keys** that are not listed here are errors, and so are repeated ones; every problem of a file is reported at once, with
+its line. Anchors, aliases and merge keys (` + "`<<: *name`" + `) work. Passwords may be or contain ` + "`${VARIABLE}`" + `. Relative paths start
+at the folder of the file, except ` + "`record.dir`" + `, which starts where the program was started.
+`
+
+// docs/config.md is made from the tags.
+func TestDocsAreCurrent(t *testing.T) {
+	path := filepath.Join("..", "docs", "config.md")
+	want := docHead + Tables(Default())
+	if *update {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(path)
+	if err != nil || string(got) != want {
+		t.Errorf("docs/config.md is not current (%v): go test ./configs -run Docs -update", err)
+	}
+}
+
+// The schema takes what the loader takes: every example and every good file, read by an independent YAML decoder.
+func TestSchemaTakesExamples(t *testing.T) {
+	text, err := Schema("hil rig file", Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var schema map[string]any
+	if err := json.Unmarshal(text, &schema); err != nil {
+		t.Fatal(err)
+	}
+	good, _ := filepath.Glob("testdata/*.good.yaml")
+	files := append([]string{"motor.yaml", "serial-line.yaml", "bench-usb.yaml"}, good...)
+	for _, name := range files {
+		if errs := validate(schema, decodeAny(t, name), name); len(errs) > 0 {
+			t.Error(strings.Join(errs, "\n"))
+		}
+	}
+	effective, err := Demo().Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v any
+	if err := yaml.Unmarshal(effective, &v); err != nil {
+		t.Fatal(err)
+	}
+	if errs := validate(schema, jsonValue(t, v), "effective"); len(errs) > 0 {
+		t.Error(strings.Join(errs, "\n"))
+	}
+	// and refuses what the loader refuses
+	for _, bad := range []string{`{"rgi":{}}`, `{"loop":{"rate":5}}`, `{"loop":{"rate":"fast"}}`, `{"loop":{"clock":"dveice"}}`, `{"loop":{"cpu":1.5}}`,
+		`{"device":{"measure":[{"range":[1]}]}}`, `{"device":{"measure":[{"range":"24 V"}]}}`, `{"record":{"enabled":"yes"}}`, `{"web":"off"}`} {
+		var v any
+		if err := json.Unmarshal([]byte(bad), &v); err != nil {
+			t.Fatal(err)
+		}
+		if len(validate(schema, v, "")) == 0 {
+			t.Errorf("the schema takes %s", bad)
+		}
+	}
+}
+
+// A foreign validator agrees: Python's jsonschema, where installed.
+func TestSchemaWithJSONSchemaOfPython(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts Python")
+	}
+	if err := exec.Command("python3", "-c", "import jsonschema; jsonschema.Draft202012Validator").Run(); err != nil {
+		t.Skip("python3 with jsonschema (draft 2020-12) is not installed")
+	}
+	schema, err := Schema("hil rig file", Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var in bytes.Buffer
+	docs := []any{json.RawMessage(schema)}
+	for _, name := range []string{"motor.yaml", "serial-line.yaml", "bench-usb.yaml"} {
+		docs = append(docs, decodeAny(t, name))
+	}
+	if err := json.NewEncoder(&in).Encode(docs); err != nil {
+		t.Fatal(err)
+	}
+	script := `import json, sys, jsonschema
+schema, *docs = json.load(sys.stdin)
+V = jsonschema.Draft202012Validator
+V.check_schema(schema)
+for d in docs:
+    V(schema).validate(d)
+bad = dict(docs[0]); bad["loop"] = {"rate": "fast"}
+assert not V(schema).is_valid(bad)
+`
+	cmd := exec.Command("python3", "-c", script)
+	cmd.Stdin = &in
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func decodeAny(t *testing.T, name string) any {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v any
+	if err := yaml.Unmarshal(data, &v); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return jsonValue(t, v)
+}
+
+// jsonValue sends a value through JSON, so that numbers and maps have their JSON types.
+func jsonValue(t *testing.T, v any) (out any) {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// validate applies the keywords of JSON Schema that Schema writes.
+func validate(s map[string]any, v any, path string) (errs []string) {
+	bad := func(format string, args ...any) { errs = append(errs, path+": "+fmt.Sprintf(format, args...)) }
+	for key, arg := range s {
+		switch key {
+		case "type":
+			names, list := arg.([]any)
+			if !list {
+				names = []any{arg}
+			}
+			if !slices.ContainsFunc(names, func(n any) bool { return hasType(v, n.(string)) }) {
+				bad("%v is not of type %v", v, arg)
+			}
+		case "properties":
+			m, _ := v.(map[string]any)
+			for k, x := range m {
+				if sub, ok := arg.(map[string]any)[k]; ok {
+					errs = append(errs, validate(sub.(map[string]any), x, path+"."+k)...)
+				} else if s["additionalProperties"] == false {
+					bad("unknown key %s", k)
+				}
+			}
+		case "items":
+			l, _ := v.([]any)
+			for i, x := range l {
+				errs = append(errs, validate(arg.(map[string]any), x, fmt.Sprintf("%s[%d]", path, i))...)
+			}
+		case "minItems", "maxItems":
+			if l, ok := v.([]any); ok && (key == "minItems" && len(l) < int(arg.(float64)) || key == "maxItems" && len(l) > int(arg.(float64))) {
+				bad("%d items", len(l))
+			}
+		case "anyOf":
+			if !slices.ContainsFunc(arg.([]any), func(a any) bool { return len(validate(a.(map[string]any), v, path)) == 0 }) {
+				bad("%v fits none", v)
+			}
+		case "enum":
+			if !slices.Contains(arg.([]any), v) {
+				bad("%v is none of %v", v, arg)
+			}
+		case "pattern":
+			if x, ok := v.(string); ok && !regexp.MustCompile(arg.(string)).MatchString(x) {
+				bad("%q does not match", x)
+			}
+		case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum":
+			op := map[string]string{"minimum": ">=", "maximum": "<=", "exclusiveMinimum": ">", "exclusiveMaximum": "<"}[key]
+			if x, ok := v.(float64); ok && !(bound{op, arg.(float64)}).holds(x) {
+				bad("%v, want %s %v", x, op, arg)
+			}
+		case "additionalProperties", "description", "default", "title", "$schema":
+		default:
+			bad("keyword %s is not known to this test", key)
+		}
+	}
+	return errs
+}
+
+func hasType(v any, name string) bool {
+	switch x := v.(type) {
+	case nil:
+		return name == "null"
+	case bool:
+		return name == "boolean"
+	case string:
+		return name == "string"
+	case float64:
+		return name == "number" || name == "integer" && x == float64(int64(x))
+	case []any:
+		return name == "array"
+	}
+	return name == "object"
+}
