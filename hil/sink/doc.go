@@ -17,7 +17,7 @@
 // without a footer is read by walking its records. Every chunk carries the CRC-32 of its content, so a flipped bit costs
 // one chunk and is reported with its offset.
 //
-// A row is a flat JSON object that opens in Foxglove, Lichtblick and PlotJuggler, and it is exact: DecodeRow gives back the
+// A row is a flat JSON object that opens in Foxglove, Lichtblick and PlotJuggler, and it is exact: RowCodec gives back the
 // row that was recorded, bit for bit, which is what replay lives on. Times are decimal seconds with nine digits, since
 // nanoseconds of today do not fit a number of JavaScript (2^53).
 //
