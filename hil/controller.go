@@ -124,11 +124,12 @@ type Controller struct {
 	model  *estimator.Observer // LuGre driven by the estimated motion: the open-loop model beside the rig
 	p      Params
 
-	primed   bool    // the filter has been set to the first sample
-	residual float64 // N·m  slow mean of estimated minus modelled friction
-	before   Mode
-	upd      uint64     // RLS windows
-	last     [2]float64 // position and current of the sample before
+	primed     bool    // the filter has been set to the first sample
+	recovering bool    // … and again from the sample after a gap: the next one gives its speed
+	residual   float64 // N·m  slow mean of estimated minus modelled friction
+	before     Mode
+	upd        uint64     // RLS windows
+	last       [2]float64 // position and current of the sample before
 }
 
 // NewController checks the specification and builds a controller in its initial state.
@@ -266,17 +267,24 @@ func (c *Controller) estimate(r *Row, b *Blocks) {
 		age += b.Meas[c.s.Age]
 	}
 	n := c.at.advance(r.T-int64(age*1e9), fresh[0] || fresh[1], c.dt)
-	if fresh[0] && finite(y[0]) && (!c.primed || n > longestGap) {
-		// after a gap too long to predict across: position and current are measured, the speed is the mean over the gap
-		omega := 0.0
+	if fresh[0] && finite(y[0]) && (!c.primed || n > longestGap || c.recovering) {
+		// after a gap too long to predict across: position and current are measured, the speed is the mean since the sample
+		// before; over the gap that is a guess, from the second sample on it is good
+		omega, cur := 0.0, 0.0
 		if c.primed {
 			omega = (y[0] - c.xs[ePos]) / (float64(n) * c.dt)
 		}
-		c.kf.Set(y[0], omega, 0)
-		c.primed, n = true, 1
+		if fresh[1] && finite(y[1]) {
+			cur = y[1]
+		}
+		c.kf.Set(y[0], omega, cur)
+		c.recovering = !c.recovering
+		c.primed = true
+		c.xs = [4]float64{y[0], omega, cur, 0}
 		if c.rls != nil {
 			c.rls.Gap()
 		}
+		n = 0
 	}
 	if n > 0 && c.primed {
 		applied := u

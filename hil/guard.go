@@ -215,7 +215,7 @@ func (g *Guard) faults(r *Row, meas []float64) Cause {
 		return CauseCommand
 	}
 	// the device's own status, once it has had time to notice that it is enabled
-	if g.energised > 0.1 {
+	if g.mode.Energised() && g.energised > 0.1 {
 		for i := range g.s.Meas {
 			if g.s.Meas[i].Status && g.seenFresh[i] && meas[i] != 0 {
 				return CauseDevice

@@ -272,6 +272,25 @@ func TestGuardFaults(t *testing.T) {
 	}
 }
 
+// A drive that says it is disabled is healthy while it should be, and at fault 0.1 s after it was enabled.
+func TestGuardDeviceStatus(t *testing.T) {
+	g := newRigged(t, func(s *GuardSpec) { s.Meas[0] = MeasLimit{Status: true} })
+	g.meas[0] = 2
+	g.running()
+	g.ticks(90, 1)
+	g.meas[0] = 0
+	g.ticks(500, 1)
+	g.want(Run, CauseCommand)
+	g.tick(1, ReqStop)
+	g.meas[0] = 2
+	g.ticks(500, 1)
+	g.want(Ready, CauseCommand)
+	g.tick(1, ReqArm)
+	g.tick(1, ReqRun)
+	g.ticks(120, 1)
+	g.want(Trip, CauseDevice)
+}
+
 // i²t: at rated current forever, at twice the rated current for τ·ln(4/3).
 func TestGuardThermal(t *testing.T) {
 	g := newRigged(t, nil)

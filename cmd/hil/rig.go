@@ -69,7 +69,7 @@ func newRigCmd() *cobra.Command {
 				ctx, cancel = context.WithCancel(ctx)
 				go func() { io.Copy(io.Discard, os.Stdin); cancel() }()
 			}
-			return runMotor(ctx, c.OutOrStdout(), cfg, link, flood)
+			return runMotor(ctx, c.OutOrStdout(), cfg, link, flood, nobody{})
 		},
 	}
 	f := motor.Flags()
@@ -81,8 +81,8 @@ func newRigCmd() *cobra.Command {
 	return rig
 }
 
-// runMotor runs the loop in the plant role until ctx ends.
-func runMotor(ctx context.Context, out io.Writer, cfg *configs.Config, link string, flood float64) error {
+// runMotor runs the loop in the plant role until ctx ends; outside sees its rows.
+func runMotor(ctx context.Context, out io.Writer, cfg *configs.Config, link string, flood float64, outside hil.Outside) error {
 	rate := cfg.Device.Rate
 	if rate == 0 {
 		rate = cfg.Loop.Rate
@@ -132,7 +132,7 @@ func runMotor(ctx context.Context, out io.Writer, cfg *configs.Config, link stri
 	// ordinary priority, absolute sleep, no spin, nothing to collect
 	period := int64(1e9/rate + 0.5)
 	clock := hil.NewWallClock(period, 0, rt.Now()+10e6, hil.Missed{}, func() bool { return ctx.Err() != nil })
-	loop := hil.NewLoop(clock, fw, nobody{}, role, 1)
+	loop := hil.NewLoop(clock, fw, outside, role, 1)
 	debug.SetGCPercent(-1)
 	debug.SetMemoryLimit(256 << 20) // the loop allocates nothing; should anything else, collect at 256 MiB
 	loop.Run()

@@ -1,0 +1,284 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"hilrig/configs"
+	"hilrig/hil"
+	"hilrig/hil/rt"
+)
+
+// The test binary is the program when the environment says so: the core re-executes it, the demo starts its rig with it.
+func TestMain(m *testing.M) {
+	if os.Getenv("HIL_TEST_MAIN") == "1" {
+		os.Exit(Main())
+	}
+	os.Exit(m.Run())
+}
+
+// program is a command line of hil.
+func program(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(exe, args...)
+	c.Env = append(os.Environ(), "HIL_TEST_MAIN=1", "NO_COLOR=1")
+	return c
+}
+
+// execute runs a short command and returns what it printed and its exit code.
+func execute(t *testing.T, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	c := program(t, args...)
+	var out, errs bytes.Buffer
+	c.Stdout, c.Stderr = &out, &errs
+	err := c.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return out.String(), errs.String(), c.ProcessState.ExitCode()
+}
+
+// run is a daemon under test.
+type daemonUnderTest struct {
+	t     *testing.T
+	cmd   *exec.Cmd
+	ready readyLine
+	errs  *syncBuffer
+	done  chan struct{}
+}
+
+type syncBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *syncBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *syncBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+// startRun starts hil run with free ports and waits until its core ticks.
+func startRun(t *testing.T, args ...string) *daemonUnderTest {
+	t.Helper()
+	args = append([]string{"run", "--ready-line", "--web", "localhost:0", "--mqtt", "localhost:0"}, args...)
+	d := &daemonUnderTest{t: t, cmd: program(t, args...), errs: &syncBuffer{}, done: make(chan struct{})}
+	d.cmd.Stderr = d.errs
+	out, err := d.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	first := make(chan string, 1)
+	go func() {
+		sc := bufio.NewScanner(out)
+		if sc.Scan() {
+			first <- sc.Text()
+		}
+		io.Copy(io.Discard, out)
+		d.cmd.Wait()
+		close(d.done)
+	}()
+	t.Cleanup(func() {
+		d.cmd.Process.Signal(syscall.SIGCONT)
+		d.cmd.Process.Kill()
+		<-d.done
+		if t.Failed() {
+			t.Logf("the daemon said:\n%s", d.errs)
+		}
+	})
+	select {
+	case line := <-first:
+		if err := json.Unmarshal([]byte(line), &d.ready); err != nil {
+			t.Fatalf("ready line %q: %v", line, err)
+		}
+	case <-d.done:
+		t.Fatalf("the daemon ended with %d:\n%s", d.cmd.ProcessState.ExitCode(), d.errs)
+	case <-time.After(30 * time.Second):
+		t.Fatalf("not ready within 30 s:\n%s", d.errs)
+	}
+	return d
+}
+
+// stop interrupts the daemon and returns its exit code.
+func (d *daemonUnderTest) stop() int {
+	d.t.Helper()
+	d.cmd.Process.Signal(syscall.SIGINT)
+	select {
+	case <-d.done:
+	case <-time.After(20 * time.Second):
+		d.t.Fatalf("the daemon does not stop:\n%s", d.errs)
+	}
+	return d.cmd.ProcessState.ExitCode()
+}
+
+// state asks the page's API for the newest state.
+func (d *daemonUnderTest) state() map[string]any {
+	d.t.Helper()
+	resp, err := http.Get(d.ready.Page + "/api/state")
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var m map[string]any
+	json.NewDecoder(resp.Body).Decode(&m)
+	return m
+}
+
+// awaitMode waits until the daemon is in one of the modes.
+func (d *daemonUnderTest) awaitMode(modes ...string) string {
+	d.t.Helper()
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		m, _ := d.state()["mode"].(string)
+		for _, want := range modes {
+			if m == want {
+				return m
+			}
+		}
+	}
+	d.t.Fatalf("mode %v not reached; state %v\n%s", modes, d.state(), d.errs)
+	return ""
+}
+
+// command posts a command as the page does.
+func (d *daemonUnderTest) command(name, body string) hil.Reply {
+	d.t.Helper()
+	req, _ := http.NewRequest("POST", d.ready.Page+"/api/cmd/"+name, strings.NewReader(body))
+	req.Header.Set("X-Hil", "1")
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var r hil.Reply
+	if err := json.NewDecoder(resp.Body).Decode(&r); err != nil {
+		d.t.Fatalf("answer to %s (%s): %v", name, resp.Status, err)
+	}
+	return r
+}
+
+// tolerant is the demo with limits that a crowded test machine does not trip over.
+func tolerant(t *testing.T, port string) string {
+	t.Helper()
+	return demoFile(t, port,
+		"stale: 20 ms", "stale: 500 ms", "hold_time: 100 ms", "hold_time: 2 s", "watchdog: 50 ms", "watchdog: 1 s",
+		"limit: 100 ms", "limit: 2 s", "beat: 250 ms", "beat: 3 s", "max_error: 2 rad", "max_error: 50 rad", "max_speed: 300 rad/s", "max_speed: 5000 rad/s")
+}
+
+// demoFile writes the demo's configuration with the port and further texts replaced.
+func demoFile(t *testing.T, port string, changes ...string) string {
+	t.Helper()
+	text := string(configs.DemoYAML())
+	changes = append([]string{"port: virtual:motor", "port: " + port}, changes...)
+	for i := 0; i < len(changes); i += 2 {
+		if !strings.Contains(text, changes[i]) {
+			t.Fatalf("the demo has no %q", changes[i])
+		}
+		text = strings.ReplaceAll(text, changes[i], changes[i+1])
+	}
+	path := filepath.Join(t.TempDir(), "rig.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// watchedRig is a virtual rig in this process that tells when it is energised.
+type watchedRig struct {
+	nobody
+	port string
+	mu   sync.Mutex
+	on   bool
+	at   int64 // ns of rt.Now at the last change
+	rows uint64
+}
+
+func (w *watchedRig) Seen(r *hil.Row) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.rows++
+	if on := r.Mode == hil.Run; on != w.on {
+		w.on, w.at = on, rt.Now()
+	}
+}
+
+func (w *watchedRig) energised() (on bool, since int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.on, w.at
+}
+
+// startWatchedRig plays the demo's rig on a pseudo-terminal.
+func startWatchedRig(t *testing.T) *watchedRig {
+	t.Helper()
+	w := &watchedRig{}
+	ctx, cancel := context.WithCancel(context.Background())
+	out, in := io.Pipe()
+	ended := make(chan error, 1)
+	go func() { ended <- runMotor(ctx, in, configs.Demo(), filepath.Join(t.TempDir(), "rig"), 0, w) }()
+	var ready rigReady
+	if err := json.NewDecoder(out).Decode(&ready); err != nil {
+		t.Fatal(err)
+	}
+	go io.Copy(io.Discard, out)
+	w.port = ready.Port
+	t.Cleanup(func() { cancel(); <-ended })
+	return w
+}
+
+// awaitOff waits for the rig to lose its energy and returns how long after t0 that was.
+func (w *watchedRig) awaitOff(t *testing.T, t0 int64) time.Duration {
+	t.Helper()
+	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		if on, at := w.energised(); !on {
+			return time.Duration(at - t0)
+		}
+	}
+	t.Fatal("the rig is still energised after 5 s")
+	return 0
+}
+
+func (w *watchedRig) awaitOn(t *testing.T) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if on, _ := w.energised(); on {
+			return
+		}
+	}
+	t.Fatal("the rig was never energised")
+}
+
+func shortOf(s string) string {
+	if len(s) > 600 {
+		return s[:600] + fmt.Sprintf("… (%d bytes)", len(s))
+	}
+	return s
+}
