@@ -1,0 +1,53 @@
+package configs_test
+
+import (
+	"fmt"
+
+	"hilrig/configs"
+)
+
+// A misspelt key and a unit of the wrong kind are both found in one go.
+func Example() {
+	var rig struct {
+		Loop  configs.Loop  `yaml:"loop"`
+		Motor configs.Motor `yaml:"motor"`
+	}
+	err := configs.Decode("rig.yaml", []byte("loop: {rate: 2 kHz}\nmotor:\n  R: 0.8 Ω\n  K: 31 mV\n  intertia: 5 g·cm²\n"), &rig)
+	fmt.Println(rig.Loop.Rate, rig.Motor.R)
+	fmt.Println(err)
+	// Output:
+	// 2000 0.8
+	// 2 problems in rig.yaml
+	// rig.yaml:4:6: motor.K: 31 mV is in V (voltage), want N·m/A (torque constant)
+	//   3 |   R: 0.8 Ω
+	// > 4 |   K: 31 mV
+	//            ^
+	// rig.yaml:5:3: unknown key "intertia" under motor (known here: R, L, K, brush_drop, drop_current, J)
+	//   4 |   K: 31 mV
+	// > 5 |   intertia: 5 g·cm²
+	//         ^
+}
+
+func ExampleParseUnit() {
+	for _, text := range []string{"mN·m/A", "rpm", "g·cm²", "N·m/rad·s"} {
+		u, err := configs.ParseUnit(text)
+		if err != nil {
+			fmt.Println(err)
+			continue
+		}
+		fmt.Printf("1 %s = %.4g %s\n", text, u.ToSI(1), u.SI)
+	}
+	// Output:
+	// 1 mN·m/A = 0.001 N·m/A
+	// 1 rpm = 0.1047 rad/s
+	// 1 g·cm² = 1e-07 kg·m²
+	// unit "N·m/rad·s": ambiguous: a product after a division; use brackets, as in N·m/(rad·s)
+}
+
+func ExampleConfig_Budget() {
+	fmt.Print(configs.Demo().Budget())
+	// Output:
+	// device → host  21 bytes per frame (11 of them data), 1000 frames/s, 22.8 % of the line (92.2 bytes would fit)
+	// host → device  13 bytes per frame (3 of them data), 1000 frames/s, 14.1 % of the line (92.2 bytes would fit)
+	// age            a sample is at most 1.23 ms old when the tick reads it: 0.228 ms on the line, up to 1 ms between frames
+}

@@ -1,0 +1,255 @@
+package configs
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+)
+
+// number reads "12", "1e4" or "12 mN·m" and returns SI.
+func (w *walker) number(path string, at place, s string, f field, owner reflect.Value) (float64, bool) {
+	num, unitText, err := splitNumber(s)
+	if err != nil {
+		w.r.errorAt(path, at, "", "%s: %v", path, err)
+		return 0, false
+	}
+	want, ok := w.wantUnits(path, at, f, owner)
+	if !ok {
+		return 0, false
+	}
+	u := want[0]
+	if unitText != "" {
+		if u, err = ParseUnit(unitText); err != nil {
+			w.r.errorAt(path, at, "", "%s: %v", path, err)
+			return 0, false
+		}
+		if hint, ok := agree(u, want); !ok {
+			w.r.errorAt(path, at, hint, "%s: %s is %s, want %s", path, strings.TrimSpace(s), inDescribed(u), describe(want[0]))
+			return 0, false
+		}
+	}
+	x := convert(num, u, want[0], f)
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		w.r.errorAt(path, at, "", "%s: %s is beyond all floating-point numbers", path, s)
+		return 0, false
+	}
+	return x, true
+}
+
+// convert brings the digits of a number to the unit in which the field is stored: SI, but for fields kept in degC or ppm.
+func convert(num string, u, want Unit, f field) float64 {
+	_, _, sibling := siblingUnit(f.unit)
+	switch {
+	case u.alone && want.alone:
+		return u.parse(num, true) // untouched, no detour through kelvin
+	case want.alone && !f.delta:
+		return u.parse(num, false) - want.Offset
+	case !sibling && want.Factor != 1:
+		if u.exp10 == want.exp10 && u.mult == want.mult {
+			u.exp10, u.mult, want.Factor = 0, 1, 1
+		}
+		return u.parse(num, true) / want.Factor
+	}
+	return u.parse(num, f.delta)
+}
+
+// ParseValue reads a number with or without a unit, as a file would, and returns it in the unit named: ParseValue("2 kHz",
+// "Hz") is 2000. For flags of the command line.
+func ParseValue(s, unit string) (float64, error) {
+	num, text, err := splitNumber(s)
+	if err != nil {
+		return 0, err
+	}
+	want, err := ParseUnit(unit)
+	if err != nil {
+		return 0, err
+	}
+	u := want
+	if text != "" {
+		if u, err = ParseUnit(text); err != nil {
+			return 0, err
+		}
+		if hint, ok := agree(u, []Unit{want}); !ok {
+			if hint != "" {
+				hint = " (" + hint + ")"
+			}
+			return 0, fmt.Errorf("%s is %s, want %s%s", quote(s), inDescribed(u), describe(want), hint)
+		}
+	}
+	x := convert(num, u, want, field{unit: unit})
+	if math.IsInf(x, 0) || math.IsNaN(x) {
+		return 0, fmt.Errorf("%s is beyond all floating-point numbers", quote(s))
+	}
+	return x, nil
+}
+
+// parse converts the digits of a number in one rounding where the factor is a power of ten.
+func (u Unit) parse(num string, delta bool) float64 {
+	mantissa, exp := num, 0
+	if i := strings.IndexAny(num, "eE"); i >= 0 {
+		mantissa = num[:i]
+		exp, _ = strconv.Atoi(strings.TrimPrefix(num[i+1:], "+"))
+	}
+	x, err := strconv.ParseFloat(fmt.Sprintf("%se%d", mantissa, exp+u.exp10), 64)
+	if err != nil {
+		return math.Inf(1) // out of range; the caller reports it
+	}
+	x *= u.mult
+	if !delta {
+		x += u.Offset
+	}
+	return x
+}
+
+var numberText = regexp.MustCompile(`^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?`)
+
+// splitNumber cuts "12 mN·m" into digits and unit.
+func splitNumber(s string) (num, unit string, err error) {
+	s = strings.TrimSpace(strings.ReplaceAll(s, "−", "-"))
+	num = numberText.FindString(s)
+	rest := s[len(num):]
+	unit = strings.TrimSpace(rest)
+	switch low := strings.ToLower(strings.TrimLeft(s, "+-.")); {
+	case num == "" && (strings.HasPrefix(low, "nan") || strings.HasPrefix(low, "inf")):
+		return "", "", fmt.Errorf("%s: only finite numbers are possible", s)
+	case num == "":
+		return "", "", fmt.Errorf("%s is not a number", quote(s))
+	case strings.HasPrefix(unit, ","):
+		return "", "", fmt.Errorf("%s: decimals are written with a point", quote(s))
+	case strings.HasPrefix(unit, "_"):
+		return "", "", fmt.Errorf("%s: digits are written without _", quote(s))
+	case len(num) > 1 && num[0] == '0' && num[1] >= '0' && num[1] <= '9':
+		return "", "", fmt.Errorf("%s: a leading zero; is that an octal number?", quote(s))
+	case unit != "" && (unit[0] >= '0' && unit[0] <= '9' || unit[0] == '.') && rest == unit:
+		return "", "", fmt.Errorf("%s is not a number", quote(s))
+	}
+	return num, unit, nil
+}
+
+// wantUnits gives the unit a field is stored in (first) and its other accepted spellings.
+func (w *walker) wantUnits(path string, at place, f field, owner reflect.Value) ([]Unit, bool) {
+	tag := f.unit
+	if sib, rest, ok := siblingUnit(tag); ok {
+		name := siblingString(owner, sib)
+		if name == "" {
+			name = "1"
+		}
+		u, err := ParseUnit(name)
+		if err != nil {
+			return nil, false // reported where the unit stands
+		}
+		if rest == "" {
+			return []Unit{u}, true
+		}
+		if u.alone {
+			name = "K" // a rate of a temperature
+		}
+		tag = "(" + name + ")" + rest
+	}
+	var out []Unit
+	for alt := range strings.SplitSeq(tag, "|") {
+		u, err := ParseUnit(alt)
+		if err != nil {
+			panic(fmt.Sprintf("configs: %s: tag: %v", path, err))
+		}
+		out = append(out, u)
+	}
+	return out, true
+}
+
+// siblingUnit splits "@unit/s" into the sibling's key and what follows it.
+func siblingUnit(tag string) (key, rest string, ok bool) {
+	tag, ok = strings.CutPrefix(tag, "@")
+	if i := strings.IndexAny(tag, "/·"); i >= 0 {
+		return tag[:i], tag[i:], ok
+	}
+	return tag, "", ok
+}
+
+func siblingString(owner reflect.Value, key string) string {
+	for _, f := range fieldsOf(owner.Type()) {
+		if f.key == key {
+			return owner.Field(f.index).String()
+		}
+	}
+	panic(fmt.Sprintf("configs: %s has no key %q for its unit", owner.Type(), key))
+}
+
+// agree tells whether a unit measures what is wanted, and if not, what was probably meant.
+func agree(u Unit, want []Unit) (hint string, ok bool) {
+	for _, v := range want {
+		if u.Dim == v.Dim {
+			return "", true
+		}
+	}
+	v := want[0]
+	bare, vbare := u.Dim, v.Dim
+	bare[7], vbare[7] = 0, 0
+	switch {
+	case v.Dim == dimOmega && u.cycle && u.Dim == dimFreq:
+		return "1 Hz = 2π rad/s; write rad/s, rpm or turn/s", false
+	case v.Dim == dimFreq && u.Dim == dimOmega:
+		return "2π rad/s = 1 Hz; write Hz", false
+	case bare == vbare && u.Dim[7] == 0:
+		return "the angle counts: write " + v.SI, false
+	}
+	return "", false
+}
+
+// describe names unit and quantity: "V (voltage)".
+func describe(u Unit) string {
+	if u.SI == "" {
+		return "a pure number"
+	}
+	if q := u.Quantity(); q != u.SI {
+		return fmt.Sprintf("%s (%s)", u.SI, q)
+	}
+	return u.SI
+}
+
+// inDescribed is describe behind a number: "in V (voltage)".
+func inDescribed(u Unit) string {
+	if u.SI == "" {
+		return "a pure number"
+	}
+	return "in " + describe(u)
+}
+
+// pair decodes [lo, hi], or ±x.
+func (w *walker) pair(path string, e entry, v reflect.Value, f field, owner reflect.Value) {
+	at := keyOrValue(e)
+	if seq, ok := e.value.(*ast.SequenceNode); ok {
+		if len(seq.Values) != v.Len() {
+			w.r.errorAt(path, at, "", "%s: want %d values, got %d", path, v.Len(), len(seq.Values))
+			return
+		}
+		for i, item := range seq.Values {
+			p := fmt.Sprintf("%s[%d]", path, i)
+			ie := entry{key: f.key, at: nodePlace(item), value: item}
+			w.r.at[p] = ie.at
+			w.value(p, ie, v.Index(i), f, owner)
+		}
+		return
+	}
+	s, _, _ := text(e.value)
+	s = strings.TrimSpace(s)
+	for _, sign := range []string{"±", "+-", "+/-"} {
+		if half, ok := strings.CutPrefix(s, sign); ok && v.Len() == 2 && v.Type().Elem().Kind() == reflect.Float64 {
+			if x, ok := w.number(path, at, half, f, owner); ok {
+				if x <= 0 || strings.HasPrefix(strings.TrimSpace(half), "+") {
+					w.r.errorAt(path, at, "", "%s: want ± and a positive number, got %s", path, quote(s))
+					return
+				}
+				v.Index(0).SetFloat(-x)
+				v.Index(1).SetFloat(x)
+			}
+			return
+		}
+	}
+	w.r.errorAt(path, at, "write [low, high] or ±value", "%s: want a range, got %s", path, kindName(e.value))
+}
