@@ -44,6 +44,8 @@ type BrokerOptions struct {
 	Rig      string
 	Operator string // password of the user operator; empty: a fresh one
 	Log      *slog.Logger
+
+	login string // password of the user rig; empty: a fresh one
 }
 
 const (
@@ -87,6 +89,9 @@ func StartBroker(o BrokerOptions) (Broker, error) {
 	if o.Operator == "" {
 		o.Operator = secret()
 	}
+	if o.login == "" {
+		o.login = secret()
+	}
 	ln, err := listen(o.Listen)
 	if err != nil {
 		return nil, err
@@ -98,7 +103,7 @@ func StartBroker(o BrokerOptions) (Broker, error) {
 	caps.MaximumInflight = maxInflight
 	caps.MaximumPacketSize = maxPacket
 	caps.MaximumSessionExpiryInterval = idleSession
-	b := &mochi{addr: ln.Addr(), rig: secret(), operator: o.Operator, ws: &wsListener{}, conns: make(map[*conn]struct{})}
+	b := &mochi{addr: ln.Addr(), rig: o.login, operator: o.Operator, ws: &wsListener{}, conns: make(map[*conn]struct{})}
 	b.server = mqtt.New(&mqtt.Options{
 		Capabilities:           caps,
 		Logger:                 slog.New(&quietLog{out: o.Log.Handler()}),

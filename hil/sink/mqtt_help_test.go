@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"io"
 	"log/slog"
 	"math/big"
 	"net"
@@ -341,4 +342,58 @@ func crossSite(t *testing.T, to string) *http.Request {
 		r.Header.Set(k, v)
 	}
 	return r
+}
+
+// way is a stretch of network between publisher and broker that can be cut.
+type way struct {
+	addr, to string
+	mu       sync.Mutex
+	ln       net.Listener
+	ends     []net.Conn
+}
+
+func openWay(t *testing.T, to string) *way {
+	w := &way{addr: "127.0.0.1:0", to: to}
+	w.open(t)
+	t.Cleanup(w.cut)
+	return w
+}
+
+func (w *way) open(t *testing.T) {
+	t.Helper()
+	ln, err := net.Listen("tcp", w.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.mu.Lock()
+	w.addr, w.ln = ln.Addr().String(), ln
+	w.mu.Unlock()
+	go func() {
+		for {
+			near, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			far, err := net.Dial("tcp", w.to)
+			if err != nil {
+				near.Close()
+				continue
+			}
+			w.mu.Lock()
+			w.ends = append(w.ends, near, far)
+			w.mu.Unlock()
+			go io.Copy(near, far)
+			go io.Copy(far, near)
+		}
+	}()
+}
+
+func (w *way) cut() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ln.Close()
+	for _, c := range w.ends {
+		c.Close()
+	}
+	w.ends = nil
 }

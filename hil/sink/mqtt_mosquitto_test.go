@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"os"
 	"os/exec"
 	"strings"
 	"syscall"
@@ -13,8 +11,6 @@ import (
 	"time"
 
 	paho "github.com/eclipse/paho.mqtt.golang"
-
-	"hilrig/hil"
 )
 
 // freeze is how long the foreign broker is stopped; the build tag soak makes it longer than every time-out of the client.
@@ -195,44 +191,4 @@ func TestFrozenBroker(t *testing.T) {
 	}
 	t.Logf("frozen for %v: %d rows made, %d dropped, %d unconfirmed, %d missing, longest gap between drains %v, before %v; %s",
 		freeze, made, s.Dropped, s.Unconfirmed, missing, s.MaxGap, before.MaxGap, loss.body)
-}
-
-// An event in an outage waits for the connection and is not lost with it.
-func TestEventsWaitForTheConnection(t *testing.T) {
-	t.Parallel()
-	m := startMosquitto(t, "allow_anonymous true", false)
-	p, end := runPublisher(t, testOptions(m.plain))
-	for p.Stats().Sent == 0 {
-		time.Sleep(5 * time.Millisecond)
-	}
-	m.cmd.Process.Kill()
-	m.cmd.Wait()
-	for p.Stats().Dropped == 0 {
-		time.Sleep(5 * time.Millisecond)
-	}
-	for i := range 10 {
-		p.Event(hil.Event{Time: time.Now(), Level: "info", Code: "DURING", Text: fmt.Sprint(i)})
-	}
-	m.cmd = exec.Command(m.cmd.Path, "-c", m.file("mosquitto.conf"))
-	if err := m.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	var seen *listener
-	for range 100 { // faster than the publisher's own second attempt, most of the time
-		c := paho.NewClient(paho.NewClientOptions().AddBroker(m.plain).SetClientID(fmt.Sprint("early-", os.Getpid())))
-		if token(c.Connect()) == nil {
-			c.Disconnect(0)
-			_, seen = client(t, m.plain, "", "")
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	if seen == nil {
-		t.Fatal("mosquitto did not come back")
-	}
-	for i := range 10 {
-		want := fmt.Sprintf(`"code":"DURING","text":"%d"`, i)
-		seen.wait(t, want, func(m received) bool { return strings.Contains(string(m.body), want) })
-	}
-	end()
 }

@@ -188,7 +188,7 @@ func TestReconnection(t *testing.T) {
 		time.Sleep(5 * time.Millisecond)
 	}
 	// the same login, since the publisher knows no other
-	again, err := startBrokerAs(addr, o.Password)
+	again, err := StartBroker(BrokerOptions{Listen: addr, Prefix: "hil", Rig: "bench", login: o.Password})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,6 +212,7 @@ func TestReconnection(t *testing.T) {
 		time.Sleep(20 * time.Millisecond)
 	}
 	made := end()
+	seen.wait(t, "offline", func(m received) bool { return m.topic == "hil/bench/status" && string(m.body) == "offline" })
 	last := uint64(0)
 	for _, seq := range sequence(t, seen) {
 		if seq <= last {
@@ -229,14 +230,6 @@ func TestReconnection(t *testing.T) {
 	if got := codes(); got != "BROKER_DOWN BROKER_UP" {
 		t.Errorf("events: %s", got)
 	}
-}
-
-func startBrokerAs(addr, rigPassword string) (Broker, error) {
-	b, err := StartBroker(BrokerOptions{Listen: addr, Prefix: "hil", Rig: "bench"})
-	if err == nil {
-		b.(*mochi).rig = rigPassword
-	}
-	return b, err
 }
 
 // kill -9 of the publishing process: the broker sends its last will.
@@ -267,5 +260,40 @@ func TestLastWill(t *testing.T) {
 	_, late := client(t, b.URL(), "", "")
 	if m := late.wait(t, "retained status", onTopic("hil/bench/status")); string(m.body) != "offline" || !m.retained {
 		t.Errorf("%s", m.body)
+	}
+}
+
+// Events in an outage wait for the connection and arrive in order once the way is open again.
+func TestEventsWaitForTheConnection(t *testing.T) {
+	t.Parallel()
+	b := testBroker(t)
+	_, seen := client(t, b.URL(), "", "")
+	way := openWay(t, b.Addr())
+	o := testOptions("tcp://" + way.addr)
+	o.User, o.Password = b.Login()
+	p, end := runPublisher(t, o)
+	seen.wait(t, "samples", onTopic("hil/bench/samples"))
+	way.cut()
+	for p.Stats().Dropped == 0 {
+		time.Sleep(5 * time.Millisecond)
+	}
+	for i := range 10 {
+		p.Event(hil.Event{Time: time.Now(), Level: "info", Code: "DURING", Text: fmt.Sprint(i)})
+	}
+	seen.wait(t, "the last will", func(m received) bool { return m.topic == "hil/bench/status" && string(m.body) == "offline" })
+	way.open(t)
+	seen.wait(t, "the last event", func(m received) bool { return strings.Contains(string(m.body), `"code":"DURING","text":"9"`) })
+	end()
+	next := 0
+	for _, m := range seen.all() {
+		if strings.Contains(string(m.body), `"DURING"`) {
+			if want := fmt.Sprintf(`"text":"%d"`, next); !strings.Contains(string(m.body), want) {
+				t.Errorf("%s, want %s", m.body, want)
+			}
+			next++
+		}
+	}
+	if next != 10 {
+		t.Errorf("%d events of 10", next)
 	}
 }
