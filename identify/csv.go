@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strconv"
 	"strings"
@@ -181,19 +182,19 @@ func (r *table) rows() (t []float64, lines []int32, err error) {
 			return nil, nil, r.d.fail(line, hint, "%d cells, the header has %d", len(rec), len(r.header))
 		}
 		var x [3]float64
-		for i, c := range r.cols {
-			if c < 0 {
+		for i, c := range []Column{r.m.Time, r.m.Position, r.m.Force} {
+			if r.cols[i] < 0 {
 				continue
 			}
-			if x[i], err = r.number(rec[c], c, line); err != nil {
+			if x[i], err = r.number(rec[r.cols[i]], r.cols[i], line, c); err != nil {
 				return nil, nil, err
 			}
 		}
 		if r.cols[0] >= 0 {
-			t = append(t, r.m.Time.Scale*x[0]+r.m.Time.Shift)
+			t = append(t, x[0])
 		}
-		r.d.Position = append(r.d.Position, r.m.Position.Scale*x[1]+r.m.Position.Shift)
-		r.d.Force = append(r.d.Force, r.m.Force.Scale*x[2]+r.m.Force.Shift)
+		r.d.Position = append(r.d.Position, x[1])
+		r.d.Force = append(r.d.Force, x[2])
 		lines = append(lines, int32(line))
 	}
 }
@@ -257,8 +258,8 @@ func (r *table) checkUnits(units []string, line int) error {
 	return nil
 }
 
-// number reads one cell.
-func (r *table) number(cell string, col, line int) (float64, error) {
+// number reads one cell and converts it to SI.
+func (r *table) number(cell string, col, line int, c Column) (float64, error) {
 	s := strings.TrimSpace(cell)
 	if r.m.DecimalComma {
 		s = strings.Replace(s, ",", ".", 1)
@@ -266,17 +267,20 @@ func (r *table) number(cell string, col, line int) (float64, error) {
 	x, err := strconv.ParseFloat(s, 64)
 	name := r.header[col]
 	switch {
-	case err == nil && finite(x):
-		return x, nil
+	case err == nil && math.Abs(c.Scale*x+c.Shift) < largest: // not so for NaN
+		return c.Scale*x + c.Shift, nil
 	case s == "":
 		return 0, r.d.fail(line, "Cut the record before or after the missing value.", "empty cell in column %s", name)
 	case err == nil || errors.Is(err, strconv.ErrRange):
-		return 0, r.d.fail(line, "Cut the record before or after it: a filter would spread it over its neighbours.", "%s in column %s is not a finite number", s, name)
+		return 0, r.d.fail(line, "Cut the record before or after it: a filter would spread it over its neighbours.", "%s in column %s is not a usable number", s, name)
 	case strings.Count(cell, ",") == 1 && !r.m.DecimalComma:
 		return 0, r.d.fail(line, "Decimal comma? Set data.decimal: comma.", "%q in column %s is not a number", s, name)
 	}
 	return 0, r.d.fail(line, "", "%q in column %s is not a number", s, name)
 }
+
+// largest is the limit of what is taken for a measurement, in SI; squares and sums of such numbers do not overflow.
+const largest = 1e100
 
 // splitHeader cuts "position [mm]" or "position (mm)" into name and unit.
 func splitHeader(h string) (name, unit string) {

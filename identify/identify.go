@@ -67,6 +67,7 @@ func InverseDynamics(d *Data, s Spec) (*Result, error) {
 	if w := reg.restWarning(); w != "" {
 		r.Warnings = append(r.Warnings, w)
 	}
+	r.HalfCutoff = halfCutoff(d, s)
 	r.judge()
 	r.Compute = time.Since(start).Seconds()
 	return r, nil
@@ -86,6 +87,22 @@ func (r *Result) Validate(d *Data) error {
 	r.Validation = v
 	r.judge()
 	return nil
+}
+
+// halfCutoff repeats the fit with the position low-pass at half the band that matters, that of the low-pass or of the
+// decimation filter. Noise of the position, and a lag between position and force, bias the parameters the more the wider
+// the band is; where they do not matter, the values stay. A record that cannot be fitted there gives nothing to compare.
+func halfCutoff(d *Data, s Spec) []float64 {
+	s.Cutoff = s.band(1/d.Dt) / 2
+	reg, err := prepare(d, s)
+	if err != nil {
+		return nil
+	}
+	sol, err := reg.solve(s.Terms)
+	if err != nil {
+		return nil
+	}
+	return sol.theta
 }
 
 func estimate(t Term, rotary bool, s *solution, j int) Estimate {

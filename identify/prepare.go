@@ -15,6 +15,9 @@ type regression struct {
 	rest float64     // share of the raw samples within the velocity noise of rest
 }
 
+// decimationEdge is the edge of the decimation filter, as a share of half the new sampling rate; customary.
+const decimationEdge = 0.8
+
 // prepare turns a record into a regression by the procedure of [EMPS]:
 //
 //	position → zero-phase low-pass → central differences → columns of the terms
@@ -35,7 +38,7 @@ func prepare(d *Data, s Spec) (*regression, error) {
 	// the filter of both sides; MATLAB's and SciPy's decimate use the same one but for its gain
 	both := smooth
 	if s.Decimate > 1 {
-		if both, err = chebyshev(8, 0.05, 0.8*fs/2/float64(s.Decimate), fs); err != nil {
+		if both, err = chebyshev(8, 0.05, decimationEdge*fs/2/float64(s.Decimate), fs); err != nil {
 			return nil, &SpecError{Problems: []string{err.Error()}}
 		}
 	}

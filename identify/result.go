@@ -25,10 +25,11 @@ type Result struct {
 	Data       DataInfo    `json:"data"`
 	Spec       Spec        `json:"settings"`
 	Estimates  []Estimate  `json:"parameters"`
-	Correlated [][]float64 `json:"correlation"`      // of the estimates, in their order
-	Condition  float64     `json:"condition"`        // of the regressor in SI units, as published for such fits
-	Scaled     float64     `json:"condition_scaled"` // of the regressor with columns of length one: what the refusal looks at
-	Lags       int         `json:"robust_lags"`      // bandwidth of the robust standard errors, rows
+	Correlated [][]float64 `json:"correlation"`                     // of the estimates, in their order
+	Condition  float64     `json:"condition"`                       // of the regressor in SI units, as published for such fits
+	Scaled     float64     `json:"condition_scaled"`                // of the regressor with columns of length one: what the refusal looks at
+	HalfCutoff []float64   `json:"values_at_half_cutoff,omitempty"` // the parameters fitted with half the band
+	Lags       int         `json:"robust_lags"`                     // bandwidth of the robust standard errors, rows
 	Fit        Fit         `json:"fit"`
 	Residual   Residual    `json:"residual"`
 	Validation *Validation `json:"validation,omitempty"`
@@ -117,6 +118,8 @@ const (
 	poorFit      = 50.0 // %, below: rejected, the model misses half of the force
 	weakRelative = 0.10 // robust standard error relative to the value …
 	weakShare    = 1.0  // %, … if that uncertainty is also more than this of the force
+	cutoffDrift  = 0.10 // relative change at half the cutoff, if it is also more than 3 robust standard errors
+	looseScaled  = 100  // condition number of the scaled regressor; refused from maxCondition on
 	tightPair    = 0.98 // correlation of two estimates
 	validLoss    = 10.0 // percentage points of fit lost on the second record
 )
@@ -148,6 +151,18 @@ func (r *Result) judge() {
 		case e.RobustErr > weakRelative*math.Abs(e.Value):
 			say(Weak, "%s is known to ±%.0f %% only", e.Symbol, 100*e.RobustErr/math.Abs(e.Value))
 		}
+	}
+	band := r.Spec.band(1 / r.Data.Interval)
+	for j, half := range r.HalfCutoff {
+		e := r.Estimates[j]
+		change := math.Abs(half - e.Value)
+		if change > cutoffDrift*math.Abs(e.Value) && change > 3*e.RobustErr && change*e.Share > weakShare*math.Abs(e.Value) {
+			say(Weak, "%s depends on the filter: %.4g %s up to %.3g Hz, %.4g up to half of that: noise of the position or a lag of the force if the cutoff is high, lost motion if it is low; choose it where the values settle",
+				e.Symbol, e.Value, e.Unit, band, half)
+		}
+	}
+	if r.Scaled > looseScaled {
+		say(Weak, "condition number %.0f of the scaled regressor, above %.0f: the parameters lean on small differences between columns", r.Scaled, float64(looseScaled))
 	}
 	for i, row := range r.Correlated {
 		for j := range i {

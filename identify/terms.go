@@ -147,6 +147,14 @@ func (s Spec) Asymmetric() (_ Spec, changed bool) {
 	return s, changed
 }
 
+// band is the highest frequency that counts in the fit, Hz, for data sampled at fs (Hz).
+func (s Spec) band(fs float64) float64 {
+	if s.Decimate > 1 {
+		return math.Min(s.Cutoff, decimationEdge*fs/2/float64(s.Decimate))
+	}
+	return s.Cutoff
+}
+
 // check lists what is wrong with the settings, given the sampling rate fs (Hz).
 func (s Spec) check(fs float64) error {
 	var bad []string

@@ -1,0 +1,224 @@
+package identify
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// bench is a mapping in which every unit differs from SI.
+var bench = Mapping{
+	Time:     Column{Name: "t", Unit: "ms", Scale: 1e-3},
+	Position: Column{Name: "pos", Unit: "mm", Scale: 1e-3},
+	Force:    Column{Name: "u", Unit: "V", Scale: 2}, // N/V
+}
+
+func readText(text string, m Mapping) (*Data, error) {
+	return read("bench.csv", bufio.NewReader(strings.NewReader(text)), m)
+}
+
+func TestReadDialects(t *testing.T) {
+	semicolon := bench
+	semicolon.DecimalComma = true
+	noTime := bench
+	noTime.Time, noTime.Rate = Column{}, 1000
+	for _, c := range []struct {
+		name, text string
+		m          Mapping
+	}{
+		{"plain", "t,pos,u\n0,10,1\n1,11.5,2\n2,12,-3\n", bench},
+		{"columns in another order, one that is not used", "u,extra,pos,t\n1,x,10,0\n2,,11.5,1\n-3,y,12,2\n", bench},
+		{"comments, blanks, no final line end, DOS line ends", "# made by hand\r\nt, pos, u\r\n0, 10, 1\r\n\r\n# pause\r\n1, 11.5, 2\r\n2, 12, -3", bench},
+		{"byte order mark", "\ufefft,pos,u\n0,10,1\n1,11.5,2\n2,12,-3\n", bench},
+		{"unit row", "t,pos,u\nms,mm,V\n0,10,1\n1,11.5,2\n2,12,-3\n", bench},
+		{"unit row as comment", "t,pos,u\n# ms,mm,V\n0,10,1\n1,11.5,2\n2,12,-3\n", bench},
+		{"units in the header", "t [ms],pos (mm),u [V]\n0,10,1\n1,11.5,2\n2,12,-3\n", bench},
+		{"semicolons and decimal commas", "t;pos;u\n0;10,0;1\n1;11,5;2\n2;12;-3\n", semicolon},
+		{"tabs", "t\tpos\tu\n0\t10\t1\n1\t11.5\t2\n2\t12\t-3\n", bench},
+		{"quotes", "\"t\",\"pos\",\"u\"\n\"0\",10,1\n1,\"11.5\",2\n2,12,-3\n", bench},
+		{"rate instead of time", "pos,u\n10,1\n11.5,2\n12,-3\n", noTime},
+	} {
+		d, err := readText(c.text, c.m)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if d.Len() != 3 || math.Abs(d.Dt-1e-3) > 1e-15 || d.Position[1] != 11.5*1e-3 || d.Force[2] != -6 {
+			t.Errorf("%s: read %+v", c.name, d)
+		}
+	}
+}
+
+func TestDataErrors(t *testing.T) {
+	const head = "t,pos,u\n0,10,1\n"
+	steady := func(n int, special map[int]string) string {
+		var b strings.Builder
+		b.WriteString("t,pos,u\n")
+		for k := range n {
+			if s, ok := special[k]; ok {
+				b.WriteString(s)
+			} else {
+				fmt.Fprintf(&b, "%d,%d,1\n", k, k)
+			}
+		}
+		return b.String()
+	}
+	jitter := func() string {
+		var b strings.Builder
+		b.WriteString("t,pos,u\n")
+		for k := range 100 {
+			fmt.Fprintf(&b, "%.2f,1,1\n", float64(k)+0.2*float64(k%2))
+		}
+		return b.String()
+	}
+	comma := bench
+	comma.DecimalComma, comma.Separator = true, ','
+	for _, c := range []struct {
+		name, text string
+		m          Mapping
+		line       int
+		want       []string
+	}{
+		{"empty", "", bench, 0, []string{"empty file"}},
+		{"header only", "t,pos,u\n", bench, 0, []string{"0 rows of numbers"}},
+		{"truncated last row", head + "1,11,2\n2,1", bench, 4, []string{"2 cells, the header has 3", "cut short"}},
+		{"decimal commas in a comma file", head + "1,11,5,2\n", bench, 3, []string{"4 cells", "decimal: comma"}},
+		{"no number", head + "1,abc,2\n", bench, 3, []string{`"abc" in column pos is not a number`}},
+		{"decimal comma not declared", "t;pos;u\n0;10,5;1\n", bench, 2, []string{`"10,5" in column pos`, "data.decimal: comma"}},
+		{"comma twice", "t,pos,u\n", comma, 1, []string{"cannot both use the comma"}},
+		{"NaN", head + "1,NaN,2\n", bench, 3, []string{"NaN in column pos is not a usable number"}},
+		{"infinite", head + "1,2,1e999\n", bench, 3, []string{"1e999 in column u"}},
+		{"empty cell", head + "1,,2\n", bench, 3, []string{"empty cell in column pos"}},
+		{"time back", steady(9, map[int]string{5: "1.5,5,1\n"}), bench, 7, []string{"time goes back by 0.0025 s", "line 6", "Two recordings"}},
+		{"time stands", steady(9, map[int]string{5: "4,5,1\n"}), bench, 7, []string{"time stands still at 0.004 s since line 6"}},
+		{"gap", steady(30, map[int]string{10: "", 11: "", 12: ""}), bench, 12, []string{"gap of 0.004 s after line 11", "about 3 are missing"}},
+		{"jitter", jitter(), bench, 0, []string{"uneven sampling", "20.0 % rms"}},
+		{"column missing", "t,posn,u\n0,1,2\n", bench, 1, []string{`no column "pos"`, `Did you mean "posn"?`, "Columns here: t, posn, u"}},
+		{"case", "T,Pos,U\n0,1,2\n", bench, 1, []string{`no column "t"`, `Did you mean "T"?`}},
+		{"no header", "0,1,2\n1,2,3\n", bench, 1, []string{"add a header row"}},
+		{"column twice", "t,pos,pos,u\n", bench, 1, []string{`column "pos" exists twice (columns 2 and 3)`}},
+		{"wrong unit in the header", "t [ms],pos [m],u\n", bench, 1, []string{`column "pos" is in m, the configuration says mm`}},
+		{"wrong unit in the unit row", "t,pos,u\ns,mm,V\n0,1,2\n", bench, 2, []string{`column "t" is in s, the configuration says ms`}},
+		{"stray quote", head + "1,\"2,3\n4,5,6\n", bench, 4, []string{`quote`}},
+	} {
+		_, err := readText(c.text, c.m)
+		var de *DataError
+		if !errors.As(err, &de) {
+			t.Errorf("%s: %v, want a *DataError", c.name, err)
+			continue
+		}
+		if de.Line != c.line {
+			t.Errorf("%s: line %d, want %d (%v)", c.name, de.Line, c.line, err)
+		}
+		for _, w := range c.want {
+			if !strings.Contains(err.Error(), w) {
+				t.Errorf("%s: …%s… is missing in\n%v", c.name, w, err)
+			}
+		}
+	}
+}
+
+// Compressed files are known by their content; a cut one is an error, not a short record.
+func TestCompressed(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("t,pos,u\n")
+	for k := range 5000 {
+		fmt.Fprintf(&text, "%d,%d,%d\n", k, k*k%977, k*7919%1013)
+	}
+	var z bytes.Buffer
+	w := gzip.NewWriter(&z)
+	if _, err := w.Write([]byte(text.String())); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "data.csv")
+	write := func(b []byte) {
+		if err := os.WriteFile(path, b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(z.Bytes())
+	d, err := ReadCSV(path, bench)
+	if err != nil || d.Len() != 5000 || len(d.SHA256) != 64 {
+		t.Fatalf("%v, error %v", d, err)
+	}
+	write(z.Bytes()[:z.Len()/2])
+	if _, err := ReadCSV(path, bench); err == nil || !strings.Contains(err.Error(), "cut short or damaged") {
+		t.Errorf("half a file: %v", err)
+	}
+	damaged := bytes.Clone(z.Bytes())
+	damaged[z.Len()-6] ^= 1 // checksum
+	write(damaged)
+	if _, err := ReadCSV(path, bench); err == nil || !strings.Contains(err.Error(), "cut short or damaged") {
+		t.Errorf("wrong checksum: %v", err)
+	}
+	var de *DataError
+	if _, err := ReadCSV(path+".missing", bench); !errors.As(err, &de) || !strings.Contains(err.Error(), "no such file") {
+		t.Errorf("missing file: %v", err)
+	}
+	if _, err := ReadCSV(t.TempDir(), bench); !errors.As(err, &de) {
+		t.Errorf("a folder: %v", err)
+	}
+}
+
+func TestNewDataErrors(t *testing.T) {
+	for _, c := range []struct {
+		dt   float64
+		q, f []float64
+		want string
+	}{
+		{0, []float64{1}, []float64{1}, "sampling interval 0 s"},
+		{1, []float64{1, 2}, []float64{1}, "2 positions but 1 forces"},
+		{1, []float64{1, math.NaN()}, []float64{1, 2}, "sample 1"},
+	} {
+		if _, err := NewData(c.dt, c.q, c.f); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: %v", c, err)
+		}
+	}
+	f := make([]float64, 100)
+	for k := range f {
+		f[k] = math.Max(-1, math.Min(1, 2*math.Sin(float64(k)/10)))
+	}
+	d, err := NewData(1e-3, make([]float64, 100), f)
+	if err != nil || len(d.Warnings) != 1 || !strings.Contains(d.Warnings[0], "saturation") {
+		t.Errorf("clipped force: warnings %q, error %v", d.Warnings, err)
+	}
+}
+
+// Whatever the bytes, reading ends with finite data on an even grid or with a *DataError.
+func FuzzRead(f *testing.F) {
+	f.Add([]byte("t,pos,u\n0,10,1\n1,11.5,2\n2,12,-3\n"))
+	f.Add([]byte("\ufefft [ms];pos [mm];u\n# ms;mm;V\n0;1;2\n1;\"2\";3\n"))
+	f.Add([]byte{0x1f, 0x8b, 8, 0})
+	f.Add([]byte("t,pos,u\n0,1e308,1e308\n1,-1e308,1\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		d, err := read("fuzz.csv", bufio.NewReader(bytes.NewReader(text)), bench)
+		if err != nil {
+			var de *DataError
+			if !errors.As(err, &de) {
+				t.Fatalf("%T: %v", err, err)
+			}
+			return
+		}
+		if d.Len() < 2 || !(d.Dt > 0) || len(d.Force) != d.Len() {
+			t.Fatalf("accepted %+v", d)
+		}
+		for k := range d.Position {
+			if !finite(d.Position[k]) || !finite(d.Force[k]) {
+				t.Fatalf("sample %d: %g, %g", k, d.Position[k], d.Force[k])
+			}
+		}
+		if r, err := InverseDynamics(d, DefaultSpec()); err == nil && !finite(r.Fit.Percent) {
+			t.Fatalf("fit %+v", r)
+		}
+	})
+}
