@@ -40,7 +40,7 @@ soak: build               ## the long checks: starts at 10 kHz, frozen broker, l
 	$(GO) test -tags soak -timeout 60m -v -run 'Soak' ./...
 
 figures: build            ## redraw the figures of the README and docs
-	$(GO) test ./cmd/hil -run 'Figure' -count=1 -figures
+	$(GO) test ./hil ./cmd/hil -run Figure -count=1 -args -figures
 
 clean:                    ## remove what was built; recordings under runs/ stay
 	rm -rf bin
