@@ -16,12 +16,12 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// A rig fits into ten kilobytes. The limits keep the YAML parser, whose time grows with the square of the number of keys,
-// within a second.
+// A rig fits into ten kilobytes and a thousand keys. The limits keep the YAML parser, whose time grows with the square of
+// the number of keys, within a few seconds on hostile files.
 const (
 	maxBytes = 1 << 20
-	maxLines = 20_000
-	maxOpen  = 20_000 // opening brackets and list dashes
+	maxLines = 10_000
+	maxMarks = 6000 // : , [ { and list dashes, also those in comments
 )
 
 // Checker is what a file's type implements to be checked after decoding, with the places of its keys at hand.
@@ -141,8 +141,8 @@ func (r *Report) readable(data []byte) bool {
 		r.errorAt("", place{}, "large tables belong into CSV files", "the file has more than %d kB; a configuration has less", maxBytes>>10)
 	case bytes.Count(data, []byte("\n")) > maxLines:
 		r.errorAt("", place{}, "", "the file has more than %d lines; a configuration has less", maxLines)
-	case bytes.Count(data, []byte("["))+bytes.Count(data, []byte("{"))+bytes.Count(data, []byte("- ")) > maxOpen:
-		r.errorAt("", place{}, "", "the file has more than %d lists; a configuration has less", maxOpen)
+	case marks(data) > maxMarks:
+		r.errorAt("", place{}, "", "the file has more than %d keys and list entries; a configuration has less", maxMarks)
 	case bytes.IndexByte(data, 0) >= 0:
 		r.errorAt("", place{line: 1 + bytes.Count(data[:bytes.IndexByte(data, 0)], []byte("\n"))}, "save it as UTF-8", "the file contains a zero byte; it is no text, or it is UTF-16")
 	case !utf8.Valid(data):
@@ -154,6 +154,14 @@ func (r *Report) readable(data []byte) bool {
 		return true
 	}
 	return false
+}
+
+// marks counts what can make a node of the tree.
+func marks(data []byte) (n int) {
+	for _, m := range []string{":", ",", "[", "{", "- "} {
+		n += bytes.Count(data, []byte(m))
+	}
+	return n
 }
 
 func invalidUTF8(data []byte) int {

@@ -44,6 +44,9 @@ func (p Problem) Error() string {
 	return b.String()
 }
 
+// maxShown problems are printed; whoever has more will fix these first.
+const maxShown = 50
+
 // Errors are all problems of a file, in the order of its lines.
 type Errors struct{ List []Problem }
 
@@ -53,7 +56,11 @@ func (e *Errors) Error() string {
 	}
 	parts := make([]string, 0, len(e.List)+1)
 	parts = append(parts, fmt.Sprintf("%d problems in %s", len(e.List), nameOr(e.List[0].File, "the configuration")))
-	for _, p := range e.List {
+	for i, p := range e.List {
+		if i == maxShown {
+			parts = append(parts, fmt.Sprintf("… and %d more", len(e.List)-i))
+			break
+		}
 		parts = append(parts, p.Error())
 	}
 	return strings.Join(parts, "\n")

@@ -56,14 +56,18 @@ func checkFile(out, errOut io.Writer, name string) bool {
 	return true
 }
 
-// printProblems writes each problem behind its own "hil: ".
+// printProblems writes each problem, the first fifty, behind its own "hil: ".
 func printProblems(w io.Writer, lead string, err error) {
 	var list *configs.Errors
 	if !errors.As(err, &list) {
 		fmt.Fprintf(w, "%s%v\n", lead, err)
 		return
 	}
-	for _, p := range list.List {
+	for i, p := range list.List {
+		if i == 50 {
+			fmt.Fprintf(w, "%s… and %d more\n", lead, len(list.List)-i)
+			return
+		}
 		fmt.Fprintf(w, "%s%v\n", lead, p)
 	}
 }

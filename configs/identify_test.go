@@ -1,0 +1,93 @@
+package configs
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestIdentifyExamples(t *testing.T) {
+	c, err := LoadIdentify("emps.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, err := c.Data.Columns.Force.Scale("N"); err != nil || s != 35.15065188248547 {
+		t.Errorf("gain %v N/V, %v", s, err)
+	}
+	if want := filepath.Join("..", "..", "shared", "data", "emps", "emps_estimation.csv.gz"); filepath.Clean(c.Data.File) != filepath.Join("..", want[3:]) {
+		t.Errorf("file %s, want it relative to configs/", c.Data.File)
+	}
+	if c.Trim != 0.1 || c.Filter.Cutoff != 100 || c.Decimate != 10 {
+		t.Errorf("%+v", c)
+	}
+	if c, err = LoadIdentify("pendulum.yaml"); err != nil || c.Axis != "rotary" {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+func TestIdentifyColumnScale(t *testing.T) {
+	for _, c := range []struct {
+		col  IdentifyColumn
+		want string
+		f    float64
+		err  string
+	}{
+		{IdentifyColumn{Unit: "mm"}, "m", 1e-3, ""},
+		{IdentifyColumn{Unit: "deg"}, "rad", math.Pi / 180, ""},
+		{IdentifyColumn{Unit: "V", Gain: "-2.5 N/V"}, "N", -2.5, ""},
+		{IdentifyColumn{Unit: "mA", Gain: "42 mN·m/A"}, "N·m", 42e-6, ""},
+		{IdentifyColumn{Gain: "5e-8 m"}, "m", 5e-8, ""},
+		{IdentifyColumn{Unit: "N", Gain: "2"}, "N", 2, ""},
+		{IdentifyColumn{Unit: "V"}, "N", 0, "the column is in V (voltage), want N (force); if something else was recorded, give gain"},
+		{IdentifyColumn{Unit: "V", Gain: "2 N/A"}, "N", 0, "gain 2 N/A times a column in V is"},
+		{IdentifyColumn{Unit: "rad"}, "m", 0, "rad (angle), want m (length)"},
+		{IdentifyColumn{Unit: "parsec"}, "m", 0, "parsec"},
+		{IdentifyColumn{Unit: "V", Gain: "two N/V"}, "N", 0, "gain"},
+		{IdentifyColumn{Unit: "V", Gain: "0 N/V"}, "N", 0, "other than zero"},
+		{IdentifyColumn{Unit: "degC"}, "K", 0, "no unit for this"},
+	} {
+		f, err := c.col.Scale(c.want)
+		switch {
+		case c.err == "" && (err != nil || math.Abs(f/c.f-1) > 1e-15):
+			t.Errorf("%+v: %g, %v; want %g", c.col, f, err, c.f)
+		case c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)):
+			t.Errorf("%+v: %v, want …%s…", c.col, err, c.err)
+		}
+	}
+}
+
+func TestIdentifyErrors(t *testing.T) {
+	good, err := os.ReadFile("emps.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ old, new, want string }{
+		{"decimate: 10", "decimat: 10", `unknown key "decimat"`},
+		{"decimate: 10", "decimate: 0", "decimate: 0, want 1 to 1000"},
+		{"cutoff: 100 Hz", "cutoff: 100 s", "filter.cutoff: 100 s is in s (time), want Hz"},
+		{"axis: linear", "axis: rotary", "data.columns.position: the column is in m (length), want rad (angle)"},
+		{"axis: linear", "axis: lnear", `did you mean "linear"?`},
+		{"unit: V, gain: 35.15065188248547 N/V", "unit: V", "give gain"},
+		{"[inertia, viscous, coulomb, offset]", "[inertia, viscus]", `did you mean "viscous"?`},
+		{"[inertia, viscous, coulomb, offset]", "[]", "terms: empty"},
+		{"    time: {name: time_s, unit: s}\n", "", "data.columns.time is missing"},
+		{"name: position_m, ", "", "data.columns.position.name is missing"},
+		{"trim: 100 ms", "trim: 100 ms\nmin_velocity: 3 N", "min_velocity: 3 N"},
+		{"version: 1", "version: 2", "this program reads version 1"},
+		{"  columns:\n", "  rate: 1 kHz\n  columns:\n", "leave one of them out"},
+		{"  file: ../../shared", "  # file: ../../shared", "data.file is missing"},
+	} {
+		text := strings.Replace(string(good), c.old, c.new, 1)
+		if text == string(good) {
+			t.Fatalf("%q is not in the example", c.old)
+		}
+		err := Decode("axis.yaml", []byte(text), DefaultIdentify())
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v\nwant …%s…", c.new, err, c.want)
+		} else if c.new != "" && !strings.Contains(err.Error(), "axis.yaml:") {
+			t.Errorf("%s: no place in %v", c.new, err)
+		}
+	}
+}
