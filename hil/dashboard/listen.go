@@ -27,10 +27,12 @@ func listen(addr string) (open []net.Listener, shown string, err error) {
 			_, got, _ := net.SplitHostPort(open[0].Addr().String())
 			return open, net.JoinHostPort(shownHost(host), got), nil
 		}
-		if !errors.Is(err, syscall.EADDRINUSE) || port == 0 {
+		if !errors.Is(err, syscall.EADDRINUSE) {
 			break
 		}
-		port++
+		if port != 0 { // 0 asks for any; the one it got was taken on the other address, so ask again
+			port++
+		}
 	}
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):

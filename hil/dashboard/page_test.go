@@ -136,22 +136,20 @@ func TestPage(t *testing.T) {
 	}
 	p.do(chromedp.Click(chromedp.CSS("#cmd-arm")))
 	p.until("document.getElementById('mode').dataset.mode === 'armed'")
-	if got := p.text("answer"); got != "Arm: taken" {
-		t.Errorf("answer to Arm is %q", got)
-	}
+	p.until("document.getElementById('answer').textContent === 'Arm: taken'") // mode and answer come by two ways, in any order
 	p.do(chromedp.Click(chromedp.CSS("#cmd-run")))
 	p.until("hil.mode() === 'run'")
 
 	// the curve moves and the counter rises
-	batches := eval[float64](p, "hil.counters.batches")
+	before := eval[[]float64](p, "[hil.counters.batches, hil.counters.frames]")
 	n1, s1 := p.inked(trace)
-	p.until(fmt.Sprintf("hil.counters.batches > %g + 10 && hil.counters.frames > 10", batches))
+	p.until(fmt.Sprintf("hil.counters.batches > %g + 10 && hil.counters.frames > %g + 3", before[0], before[1]))
 	n2, s2 := p.inked(trace)
 	if n1 < 500 || n2 < 500 || s1 == s2 {
 		t.Errorf("velocity trace: %d and %d pixels drawn, sums %g and %g; want a moving curve", n1, n2, s1, s2)
 	}
-	if lost := eval[float64](p, "hil.rows.lost"); lost != 0 {
-		t.Errorf("%g rows lost on the way to the page", lost)
+	if lost := eval[float64](p, "hil.rows.lost"); lost != 0 && r.broker.Stats().Dropped+int64(r.pub.Stats().Dropped) == 0 {
+		t.Errorf("the page misses %g rows that nobody dropped", lost)
 	}
 
 	// histogram, table and friction curve fill
@@ -169,20 +167,15 @@ func TestPage(t *testing.T) {
 			t.Errorf("parameters %q lack %q", got, want)
 		}
 	}
-	if !eval[bool](p, "document.getElementById('unexcited').hidden") {
-		t.Error("the estimator is called frozen while the rig runs")
-	}
-	if got := p.text("late_p50"); got == "–" || got == "" {
-		t.Errorf("late p50 is %q", got)
-	}
-	if got := p.text("events"); !strings.Contains(got, "mode armed → run") {
-		t.Errorf("events %q lack the change to run", got)
-	}
+	p.until("document.getElementById('unexcited').hidden")
+	p.until("Number(document.getElementById('late_p50').textContent) > 0")
+	p.until("document.getElementById('events').textContent.includes('mode armed → run')")
 	shoot(p)
 
 	// a gap in the sequence is counted and drawn open
+	missed := eval[[]float64](p, "[hil.rows.lost, hil.rows.gaps]")
 	r.with(func() { r.drop = 100 })
-	p.until("hil.rows.lost === 100 && hil.rows.gaps === 1")
+	p.until(fmt.Sprintf("hil.rows.lost >= %g + 100 && hil.rows.gaps >= %g + 1", missed[0], missed[1]))
 
 	// pause freezes the picture while rows go on arriving
 	p.do(chromedp.Click(chromedp.CSS("#pause")))
@@ -216,9 +209,7 @@ func TestPage(t *testing.T) {
 	// stop is posted, taken and acknowledged
 	p.do(chromedp.Click(chromedp.CSS("#cmd-stop")))
 	p.until("document.getElementById('mode').textContent === 'READY'")
-	if got := p.text("answer"); got != "Stop: taken" {
-		t.Errorf("answer to Stop is %q", got)
-	}
+	p.until("document.getElementById('answer').textContent === 'Stop: taken'")
 	r.with(func() {
 		last := r.commands[len(r.commands)-1]
 		if last.Name != "stop" || last.From != "web" || !strings.HasPrefix(last.ID, "page-") {

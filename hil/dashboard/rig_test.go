@@ -28,6 +28,7 @@ type rig struct {
 	server  *dashboard.Server
 	pub     *sink.Publisher
 	metrics *sink.Metrics
+	broker  sink.Broker
 	url     string
 	refused atomic.Bool // nobody answers at /mqtt
 
@@ -83,6 +84,7 @@ func newRig(t *testing.T, reachable bool) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { b.Close() })
+	r.broker = b
 	if reachable {
 		opt.MQTT = r.breakable(b.Handler())
 	}
