@@ -9,7 +9,7 @@ import (
 
 // zeroColumns refuses columns that vanish: nothing in the data excites their parameter.
 func zeroColumns(terms []Term, length []float64) error {
-	e := &Unidentifiable{Condition: math.Inf(1), Limit: maxCondition}
+	e := &Unidentifiable{Condition: math.Inf(1), Limit: MaxCondition}
 	for j, t := range terms {
 		if length[j] > 0 {
 			continue
@@ -33,23 +33,23 @@ func unexcited(t Term) string {
 }
 
 // checkRank takes the triangular factor rs of the column-scaled regressor apart by singular values and gives its condition
-// number. Every right singular vector whose value is below largest/maxCondition is a combination of columns that vanishes;
+// number. Every right singular vector whose value is below largest/MaxCondition is a combination of columns that vanishes;
 // its large entries name the terms concerned.
 func checkRank(terms []Term, rs *mat.Dense, length []float64) (cond float64, err error) {
 	var svd mat.SVD
 	if !svd.Factorize(rs, mat.SVDThin) {
-		return 0, &Unidentifiable{Condition: math.Inf(1), Limit: maxCondition}
+		return 0, &Unidentifiable{Condition: math.Inf(1), Limit: MaxCondition}
 	}
 	sv := svd.Values(nil)
 	p := len(sv)
 	cond = sv[0] / sv[p-1]
-	if cond <= maxCondition {
+	if cond <= MaxCondition {
 		return cond, nil
 	}
 	var v mat.Dense
 	svd.VTo(&v)
-	e := &Unidentifiable{Condition: cond, Limit: maxCondition}
-	for i := p - 1; i >= 0 && sv[0] > maxCondition*sv[i]; i-- {
+	e := &Unidentifiable{Condition: cond, Limit: MaxCondition}
+	for i := p - 1; i >= 0 && sv[0] > MaxCondition*sv[i]; i-- {
 		e.Combinations = append(e.Combinations, combination(terms, v.ColView(i), length, sv[i]))
 	}
 	return cond, e

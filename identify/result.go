@@ -119,7 +119,7 @@ const (
 	weakRelative = 0.10 // robust standard error relative to the value …
 	weakShare    = 1.0  // %, … if that uncertainty is also more than this of the force
 	cutoffDrift  = 0.10 // relative change at half the cutoff, if it is also more than 3 robust standard errors
-	looseScaled  = 100  // condition number of the scaled regressor; refused from maxCondition on
+	looseScaled  = 100  // condition number of the scaled regressor; refused from MaxCondition on
 	tightPair    = 0.98 // correlation of two estimates
 	validLoss    = 10.0 // percentage points of fit lost on the second record
 )

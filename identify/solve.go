@@ -21,9 +21,9 @@ type solution struct {
 	lags      int     // bandwidth of the robust covariance
 }
 
-// maxCondition is where a fit is refused: beyond it the digits of a parameter are made of noise. Theory: κ of the
+// MaxCondition is where a fit is refused: beyond it the digits of a parameter are made of noise. Theory: κ of the
 // column-scaled regressor above 1e4 counts as not identifiable.
-const maxCondition = 1e4
+const MaxCondition = 1e4
 
 // solve fits by Householder QR of the column-scaled regressor. Dependent columns are found on the triangular factor, whose
 // singular values are those of W, before anything is solved; they come back as *Unidentifiable.

@@ -15,7 +15,7 @@
 //	step                              jumps by nature: velocity and acceleration are zero on both sides of the jump
 //	Fade                              adds a start from rest, continuous up to acceleration
 //
-// Reference: [FC80] for the monotone interpolation of files.
+// Reference: [FB84] for the monotone interpolation of files.
 package reference
 
 import (

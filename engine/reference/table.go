@@ -12,7 +12,7 @@ import (
 )
 
 // Table is a motion given by points, joined by cubics. Where velocities are given the cubics are Hermite's and pass
-// through them; otherwise the slopes are those of the monotone interpolation [FC80] with the weighted harmonic mean, which
+// through them; otherwise the slopes are those of the monotone interpolation [FB84] with the weighted harmonic mean, which
 // adds no overshoot between the points. Position and velocity are continuous, acceleration is linear between the points.
 // Before the first point and after the last one the motion rests there.
 type Table struct {
