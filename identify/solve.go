@@ -21,8 +21,8 @@ type solution struct {
 	lags      int     // bandwidth of the robust covariance
 }
 
-// MaxCondition is where a fit is refused: beyond it the digits of a parameter are made of noise. Theory: κ of the
-// column-scaled regressor above 1e4 counts as not identifiable.
+// MaxCondition is where a fit is refused: beyond it the digits of a parameter are made of noise. It bounds
+// the condition number of the column-scaled regressor, which does not depend on units.
 const MaxCondition = 1e4
 
 // solve fits by Householder QR of the column-scaled regressor. Dependent columns are found on the triangular factor, whose
