@@ -256,8 +256,8 @@ func TestPageReconnects(t *testing.T) {
 		}
 	})
 	p.until("hil.link() === 'lost' && hil.counters.polls > 1 && /no broker/.test(document.getElementById('banner').textContent)")
-	r.with(func() { r.mode = hil.Trip })
-	p.until("hil.mode() === 'trip'")
+	r.with(func() { r.mode, r.cause = hil.Trip, hil.CauseStale })
+	p.until("hil.mode() === 'trip' && !document.getElementById('why').hidden && document.getElementById('cause').textContent === 'stale sensor'")
 
 	// it comes back by itself
 	r.refused.Store(false)

@@ -38,6 +38,7 @@ type rig struct {
 	drop     int       // rows to lose, to make a gap
 	silent   bool      // no rows at all
 	mode     hil.Mode
+	cause    hil.Cause
 	phase    float64 // s of motion so far
 	rng      *rand.Rand
 	commands []hil.Command
@@ -176,7 +177,7 @@ func (r *rig) spin(ctx context.Context) {
 func (r *rig) next() hil.Row {
 	const dt = 1e-3
 	r.made++
-	row := hil.Row{Seq: r.made, T: int64(r.made) * 1e6, Mode: r.mode, Late: int32(4000 + 2500*math.Abs(r.rng.NormFloat64())), Busy: int32(3200 + 300*r.rng.Float64())}
+	row := hil.Row{Seq: r.made, T: int64(r.made) * 1e6, Mode: r.mode, Cause: r.cause, Late: int32(4000 + 2500*math.Abs(r.rng.NormFloat64())), Busy: int32(3200 + 300*r.rng.Float64())}
 	if r.rng.IntN(400) == 0 {
 		row.Late += int32(r.rng.ExpFloat64() * 60e3)
 	}

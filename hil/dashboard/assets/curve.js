@@ -83,7 +83,7 @@ export class Curve {
   }
 
   estimate(e) {
-    this.rls = isFinite(e.Fc) && isFinite(e.Fv) && e.Fc !== null && e.Fv !== null ? e : null;
+    this.rls = Number.isFinite(e.Fc) && Number.isFinite(e.Fv) ? e : null;
   }
 
   draw() {
@@ -111,7 +111,7 @@ export class Curve {
     if (!points.length) {
       g.fillStyle = ink('muted');
       g.textAlign = 'center';
-      g.fillText('fills in while the rig runs', (at.left + at.right) / 2, at.top + 14);
+      g.fillText('fills in while the rig runs', 0.25 * at.left + 0.75 * at.right, 0.25 * at.top + 0.75 * at.bottom);
     }
   }
 

@@ -102,7 +102,8 @@ export class Plot {
   // quiet ranges a y axis to round numbers and lets it shrink only when half of it is empty.
   quiet(scale, a, b) {
     if (a === null || b === null || !isFinite(a) || !isFinite(b)) return this.calm[scale] || [-1, 1];
-    const pad = Math.max((b - a) * 0.06, Math.abs(b) * 1e-4, Math.abs(a) * 1e-4, 1e-9);
+    if (a === 0 && b === 0) [a, b] = [-0.9, 0.9]; // nothing to magnify
+    const pad = Math.max((b - a) * 0.06, Math.abs(b) * 1e-4, Math.abs(a) * 1e-4, 1e-12);
     const step = niceStep((b - a + 2 * pad) / 4);
     const want = [Math.floor((a - pad) / step) * step, Math.ceil((b + pad) / step) * step];
     const have = this.calm[scale];
