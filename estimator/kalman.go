@@ -154,11 +154,12 @@ func (k *Kalman) Reset(theta float64) {
 	}
 }
 
-// Set puts the shaft at theta (rad), turning at omega (rad/s) with the current i (A), without any torque, and forgets the
-// past: the way to go on after a gap across which nothing can be predicted.
+// Set puts the shaft at theta (rad), turning at omega (rad/s) with the current i (A), keeps the torque, and forgets the
+// rest of the past: the way to go on after a gap across which nothing can be predicted.
 func (k *Kalman) Set(theta, omega, i float64) {
+	torque := k.x[XTorque]
 	k.Reset(theta)
-	k.x[XVel], k.x[XCur] = omega, i
+	k.x[XVel], k.x[XCur], k.x[XTorque] = omega, i, torque
 }
 
 // Step takes the samples y = [position rad, current A] of this tick, fresh or not, and the voltage u (V) that was applied

@@ -126,6 +126,7 @@ type Controller struct {
 
 	primed     bool    // the filter has been set to the first sample
 	recovering bool    // … and again from the sample after a gap: the next one gives its speed
+	age        float64 // s    of the newest sample
 	residual   float64 // N·m  slow mean of estimated minus modelled friction
 	before     Mode
 	upd        uint64     // RLS windows
@@ -195,8 +196,11 @@ func (c *Controller) adopt() {
 // Decide lets the guard settle the mode of this tick.
 func (c *Controller) Decide(r *Row, b *Blocks) { c.guard.Decide(r, b.Meas) }
 
-// longest gap, in ticks, that the filter predicts across; after a longer one it starts again from the sensors.
-const longestGap = 20
+const (
+	longestGap = 20 // ticks of time that reference and model make up for at once after a stop of the host
+	bridged    = 3  // samples, lost ones and the one after them, that the filter predicts across
+	tooOld     = 5  // periods of age beyond which the last command stands: a prediction that far is a guess
+)
 
 // Compute estimates the state, advances reference and model, and forms the wanted command.
 func (c *Controller) Compute(r *Row, b *Blocks) {
@@ -251,8 +255,10 @@ func (c *Controller) Compute(r *Row, b *Blocks) {
 		}
 	}
 	b.Model[mTau], b.Model[mComp] = tau, fric
-	b.Cmd[c.s.Drive] = 0
-	if on {
+	switch {
+	case !on:
+		b.Cmd[c.s.Drive] = 0
+	case c.age <= tooOld*c.dt:
 		b.Cmd[c.s.Drive] = c.s.Motor.Voltage(tau, vel)
 	}
 }
@@ -266,10 +272,11 @@ func (c *Controller) estimate(r *Row, b *Blocks) {
 	if c.s.Age >= 0 {
 		age += b.Meas[c.s.Age]
 	}
+	c.age = age
 	n := c.at.advance(r.T-int64(age*1e9), fresh[0] || fresh[1], c.dt)
-	if fresh[0] && finite(y[0]) && (!c.primed || n > longestGap || c.recovering) {
-		// after a gap too long to predict across: position and current are measured, the speed is the mean since the sample
-		// before; over the gap that is a guess, from the second sample on it is good
+	if fresh[0] && finite(y[0]) && (!c.primed || n > bridged || c.recovering) {
+		// after a gap in which the voltage may have been anything the filter's prediction would only shock it: position and
+		// current are measured, the speed is the mean since the sample before; the next sample gives it well
 		omega, cur := 0.0, 0.0
 		if c.primed {
 			omega = (y[0] - c.xs[ePos]) / (float64(n) * c.dt)
@@ -278,9 +285,8 @@ func (c *Controller) estimate(r *Row, b *Blocks) {
 			cur = y[1]
 		}
 		c.kf.Set(y[0], omega, cur)
-		c.recovering = !c.recovering
-		c.primed = true
-		c.xs = [4]float64{y[0], omega, cur, 0}
+		c.recovering, c.primed = !c.recovering, true
+		c.xs[ePos], c.xs[eVel], c.xs[eCur] = y[0], omega, cur
 		if c.rls != nil {
 			c.rls.Gap()
 		}
@@ -291,7 +297,7 @@ func (c *Controller) estimate(r *Row, b *Blocks) {
 		if c.s.Applied >= 0 && finite(b.Meas[c.s.Applied]) {
 			applied = b.Meas[c.s.Applied]
 		}
-		for range min(n, longestGap) - 1 {
+		for range n - 1 {
 			c.kf.Step(y, [2]bool{}, applied, c.xs[:]) // samples that never came: predict only
 		}
 		if c.kf.Step(y, fresh, applied, c.xs[:]) != engine.OK {
@@ -313,8 +319,6 @@ func (c *Controller) regress(r *Row, b *Blocks, y [2]float64, n int, both bool) 
 	}
 	x := b.Est
 	switch {
-	case n > 3:
-		c.rls.Gap()
 	case both && n > 1:
 		for k := 1; k < n; k++ {
 			w := float64(k) / float64(n)

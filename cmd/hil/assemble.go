@@ -2,8 +2,6 @@ package main
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -216,11 +214,6 @@ func scaleToRate(cfg *configs.Config, rate float64) {
 			cfg.Device.Baud *= 2
 		}
 	}
-}
-
-func hashOf(config []byte) string {
-	sum := sha256.Sum256(config)
-	return hex.EncodeToString(sum[:])
 }
 
 // rigOptions describes the serial line.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -38,6 +39,8 @@ type parts struct {
 	ledger   *daemon.Ledger
 	sinks    []daemon.Sink
 	fifo     atomic.Bool
+	mu       sync.Mutex
+	newest   hil.Row
 	closers  []func()
 }
 
@@ -126,11 +129,13 @@ func (d *parts) openPage(ctx context.Context, ready *readyLine) error {
 		Model: frictionMap(d.cfg.Friction, d.cfg.Motor.J), Log: d.log,
 		Health: func() []byte { h := d.metrics.Health(); return h.AppendJSON(nil) },
 	}
+	opt.State = d.state
 	if d.pub != nil {
-		opt.State = d.pub.State
+		opt.State, opt.Health = d.pub.State, d.pub.HealthJSON
 	}
 	if v := d.cfg.Virtual; v != nil && d.cfg.Device.Port == virtualPort {
 		opt.Truth = frictionMap(v.Friction, v.Motor.J+v.LoadJ)
+		opt.Truth["offset"] += v.LoadTorque + v.Motor.K*v.CurrentOff // what a fit of the torque balance sees as offset
 	}
 	switch {
 	case d.broker != nil:
@@ -158,7 +163,37 @@ func (d *parts) openPage(ctx context.Context, ready *readyLine) error {
 }
 
 // row sees every row in the supervisor's pump.
-func (d *parts) row(r *hil.Row) { d.metrics.Add(r) }
+func (d *parts) row(r *hil.Row) {
+	d.metrics.Add(r)
+	d.mu.Lock()
+	d.newest = *r
+	d.mu.Unlock()
+}
+
+// state is the newest row as the page polls it when there is no MQTT.
+func (d *parts) state() []byte {
+	d.mu.Lock()
+	r := d.newest
+	d.mu.Unlock()
+	if r.Seq == 0 {
+		return nil
+	}
+	m := map[string]any{
+		"timestamp": float64(d.info.Wall(r.T).UnixMicro()) / 1e6, "seq": r.Seq, "mode": r.Mode.String(), "armed": r.Mode == hil.Armed || r.Mode.Energised(), "late_us": float64(r.Late) / 1e3,
+	}
+	for i, s := range d.info.Schema.Signals() {
+		if x := r.X[i]; x-x == 0 {
+			m[s.Name] = x
+		} else {
+			m[s.Name] = nil
+		}
+	}
+	data, err := json.Marshal(m)
+	if err != nil {
+		return nil
+	}
+	return data
+}
 
 // command carries a command to the supervisor, which exists a moment after the servers do.
 func (d *parts) command(ctx context.Context, c hil.Command) hil.Reply {

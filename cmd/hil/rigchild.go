@@ -33,7 +33,7 @@ func startRig(ctx context.Context, cfg *configs.Config, flood float64, lost func
 	if err != nil {
 		return nil, err
 	}
-	data, err := cfg.Marshal()
+	data, err := cfg.Redacted().Marshal()
 	if err != nil {
 		return nil, err
 	}

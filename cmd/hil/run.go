@@ -88,7 +88,7 @@ which reads and estimates but never writes a byte to the device.`,
 }
 
 // virtualPort is the port that stands for the virtual rig.
-const virtualPort = "virtual:motor"
+const virtualPort = configs.VirtualMotor
 
 // run is the verb: configuration, rig, sinks, supervisor, and what to say at the end.
 func run(c *cobra.Command, file string, o runFlags) error {
@@ -96,7 +96,7 @@ func run(c *cobra.Command, file string, o runFlags) error {
 	if err != nil {
 		return err
 	}
-	cfg, err := runConfig(file, o)
+	cfg, err := runConfig(file, o, log)
 	if err != nil {
 		return err
 	}
@@ -130,11 +130,11 @@ func run(c *cobra.Command, file string, o runFlags) error {
 	if err != nil {
 		return exitWith(exitInvalid, err)
 	}
-	config, err := cfg.Marshal()
+	config, err := cfg.Redacted().Marshal() // recorded and handed to the core, neither of which needs a password
 	if err != nil {
 		return err
 	}
-	info := hil.Info{Version: programVersion(), ConfigHash: hashOf(config), Config: config, Schema: a.Schema, Start: time.Now(), Mono: rt.Now(), DryRun: o.dryRun}
+	info := hil.Info{Version: programVersion(), ConfigHash: cfg.Hash(), Config: config, Schema: a.Schema, Start: time.Now(), Mono: rt.Now(), DryRun: o.dryRun}
 
 	d := &parts{cfg: cfg, info: &info, bus: bus, log: log, a: a}
 	defer d.close()
@@ -175,7 +175,7 @@ func run(c *cobra.Command, file string, o runFlags) error {
 }
 
 // runConfig loads the file, or the demo, and lays the flags over it.
-func runConfig(file string, o runFlags) (*configs.Config, error) {
+func runConfig(file string, o runFlags, log *slog.Logger) (*configs.Config, error) {
 	cfg := configs.Demo()
 	if file != "" {
 		var err error
@@ -208,8 +208,12 @@ func runConfig(file string, o runFlags) (*configs.Config, error) {
 	cfg.Record.Enabled = cfg.Record.Enabled && !o.noRecord
 	cfg.MQTT.Enabled = cfg.MQTT.Enabled && !o.noMQTT
 	cfg.Web.Enabled = cfg.Web.Enabled && !o.noWeb
-	if cfg.Device.Port == virtualPort && cfg.Virtual == nil {
-		return nil, exitWith(exitInvalid, fmt.Errorf("%s: device.port is %s but there is no section virtual", file, virtualPort))
+	problems, warnings := cfg.Validate() // the flags may have asked for something the file alone would not
+	if len(problems) > 0 {
+		return nil, exitWith(exitInvalid, &configs.Errors{List: problems})
+	}
+	for _, w := range warnings {
+		log.Warn(w.Error())
 	}
 	return cfg, nil
 }

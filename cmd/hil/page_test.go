@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"os"
+	"os/exec"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+)
+
+var figures = flag.Bool("figures", false, "redraw the picture of the page in docs/img")
+
+// What a newcomer sees within a minute of starting the program: the page in a real browser, its curve moving.
+func TestPageMoves(t *testing.T) { drivePage(t, 0, "") }
+
+// The picture of the page in the README, after a minute of motion.
+func TestFigurePage(t *testing.T) {
+	if !*figures {
+		t.Skip("draws only with -figures (make figures)")
+	}
+	drivePage(t, 60*time.Second, "../../docs/img/page.png")
+}
+
+func drivePage(t *testing.T, watch time.Duration, picture string) {
+	path, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Skip("no chromium on this machine (apt-get install chromium)")
+	}
+	began := time.Now()
+	d := startRun(t, tolerant(t, virtualPort), "--record", t.TempDir())
+	actx, cancel := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1440, 900),
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-background-networking", true))...)
+	defer cancel()
+	ctx, cancel := chromedp.NewContext(actx)
+	defer cancel()
+	ctx, cancel = context.WithTimeout(ctx, watch+90*time.Second)
+	defer cancel()
+	if err := chromedp.Do(ctx, chromedp.Navigate(d.ready.Page)); err != nil {
+		t.Fatal(err)
+	}
+	until := func(js string) {
+		t.Helper()
+		for {
+			ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("Boolean("+js+")"))
+			if err != nil {
+				t.Fatalf("%s: %v", js, err)
+			}
+			if ok {
+				return
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+	}
+	until("window.hil && hil.counters.batches > 5 && hil.link() === 'live'")
+	until("document.getElementById('mode').dataset.mode === 'run'")
+	// the canvas of the first trace, twice
+	const ink = `(() => { const c = document.querySelector('#plots figure canvas'), d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
+		let s = 0; for (let i = 3; i < d.length; i += 4) if (d[i]) s = (s * 31 + i * (1 + d[i - 3])) % 9007199; return s; })()`
+	first, err := chromedp.Run(ctx, chromedp.Evaluate[float64](ink))
+	if err != nil {
+		t.Fatal(err)
+	}
+	until(ink + " !== " + jsNumber(first))
+	took := time.Since(began)
+	t.Logf("curve moving in the browser %v after the start of the program", took.Round(10*time.Millisecond))
+	if took > time.Minute {
+		t.Errorf("curve moving only after %v, want within a minute", took)
+	}
+	if picture != "" {
+		time.Sleep(watch)
+		png, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(picture, png, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if code := d.stop(); code != exitInterrupted {
+		t.Errorf("exit code %d, want %d", code, exitInterrupted)
+	}
+}
+
+func jsNumber(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
