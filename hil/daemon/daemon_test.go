@@ -1,0 +1,201 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"hilrig/hil"
+)
+
+func testAssembly() *Assembly {
+	return &Assembly{
+		Schema: hil.Schema{Rig: "test", Rate: 1000}, Names: []string{"a", "b"},
+		Check: func(name string, v float64) error {
+			if v < 0 {
+				return fmt.Errorf("%s: %g, want ≥ 0", name, v)
+			}
+			return nil
+		},
+	}
+}
+
+// A command waits for the row that answers it; what cannot be carried out says why and changes nothing.
+func TestDesk(t *testing.T) {
+	d := newDesk(testAssembly())
+	d.disconnect()
+	if r := d.Do(context.Background(), hil.Command{Name: "arm", ID: "1"}); r.OK || r.ID != "1" || r.Error != "the core is not running" {
+		t.Errorf("without a core: %+v", r)
+	}
+
+	// a core that takes everything but arm, and the parameters it gets
+	var got []hil.Params
+	d.connect(func(o order) bool {
+		row := hil.Row{Cmd: o.ID, Req: uint8(o.Req), Mode: hil.Ready}
+		if hil.Request(o.Req) == hil.ReqArm {
+			row.Res = hil.CauseRemains
+		}
+		go d.seen(&row)
+		return true
+	}, func(p *hil.Params) { got = append(got, *p) })
+
+	for _, c := range []struct {
+		cmd  hil.Command
+		ok   bool
+		says string
+	}{
+		{hil.Command{Name: "stop"}, true, ""},
+		{hil.Command{Name: "arm"}, false, "cause of the trip is still there"},
+		{hil.Command{Name: "jump"}, false, `unknown command "jump"`},
+		{hil.Command{Name: "run", Expires: time.Now().Add(-time.Second)}, false, "expired"},
+		{hil.Command{Name: "set"}, false, "names: a, b"},
+		{hil.Command{Name: "set", Set: map[string]float64{"a": 1, "c": 2}}, false, `unknown parameter "c"`},
+		{hil.Command{Name: "set", Set: map[string]float64{"a": -1}}, false, "want ≥ 0"},
+		{hil.Command{Name: "set", Set: map[string]float64{"b": 4}}, true, ""},
+	} {
+		r := d.Do(context.Background(), c.cmd)
+		if r.OK != c.ok || !strings.Contains(r.Error, c.says) {
+			t.Errorf("%s %v: %+v, want ok %v, %q", c.cmd.Name, c.cmd.Set, r, c.ok, c.says)
+		}
+	}
+	if len(got) != 1 || got[0].Gen != 1 || got[0].V[1] != 4 || got[0].V[0] != 0 {
+		t.Errorf("published blocks %+v, want one with b = 4", got)
+	}
+
+	// a new core gets the block again before anything else
+	got = nil
+	d.connect(func(order) bool { return false }, func(p *hil.Params) { got = append(got, *p) })
+	if len(got) != 1 || got[0].Gen != 1 {
+		t.Errorf("a new core got %+v", got)
+	}
+}
+
+// A core that takes an order and never answers is not waited for for ever.
+func TestDeskSilentCore(t *testing.T) {
+	d := newDesk(testAssembly())
+	d.connect(func(order) bool { return true }, func(*hil.Params) {})
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	defer cancel()
+	if r := d.Do(ctx, hil.Command{Name: "run"}); r.OK || !strings.Contains(r.Error, "did not answer") {
+		t.Errorf("%+v", r)
+	}
+	if len(d.waiting) != 0 {
+		t.Errorf("%d commands still waited for", len(d.waiting))
+	}
+}
+
+// The core refuses shared memory of another layout.
+func TestCarveRefuses(t *testing.T) {
+	mem := make([]byte, sharedSize(1000)+128)
+	if _, err := carve(mem, 1000, 3, true); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := carve(mem, 1000, 3, false); err != nil {
+		t.Errorf("its own layout: %v", err)
+	}
+	if _, err := carve(mem, 1000, 4, false); err == nil {
+		t.Error("another epoch was taken")
+	}
+	big := make([]byte, sharedSize(10000)+128)
+	copy(big, mem)
+	if _, err := carve(big, 10000, 3, false); err == nil {
+		t.Error("another capacity was taken")
+	}
+	clear(mem[:8])
+	if _, err := carve(mem, 1000, 3, false); err == nil {
+		t.Error("memory without the mark was taken")
+	}
+}
+
+// The ledger tells the next start about a run that was killed, with the core's last words, and nothing about a clean one.
+func TestLedger(t *testing.T) {
+	dir := t.TempDir()
+	run := filepath.Join(dir, "one")
+	os.Mkdir(run, 0o755)
+	l, before, err := OpenLedger(dir, "rig", run)
+	if err != nil || before != "" {
+		t.Fatalf("first start: %q, %v", before, err)
+	}
+	if err := l.Update("run", 1234); err != nil {
+		t.Fatal(err)
+	}
+	// this very process lives, so nothing is said; a process that has ended is another matter
+	if _, before, _ = OpenLedger(dir, "rig", run); before != "" {
+		t.Errorf("a living run was reported dead: %s", before)
+	}
+	gone := exec.Command("true")
+	if err := gone.Run(); err != nil {
+		t.Skip("no command true on this system")
+	}
+	l.now.PID = gone.Process.Pid
+	if err := l.Update("run", 1234); err != nil {
+		t.Fatal(err)
+	}
+	lastWords(CoreLog(run), "its beat fell silent")
+	_, before, err = OpenLedger(dir, "rig", filepath.Join(dir, "two"))
+	for _, s := range []string{"without a clean stop", "mode run", "1234 rows", run, "its beat fell silent"} {
+		if err != nil || !strings.Contains(before, s) {
+			t.Errorf("the next start says %q (%v), nothing of %q", before, err, s)
+		}
+	}
+	l.now.PID = gone.Process.Pid
+	l.Close("ready", 2000)
+	if _, before, _ = OpenLedger(dir, "rig", run); before != "" {
+		t.Errorf("a clean end was reported: %s", before)
+	}
+	// a torn file is no reason not to start
+	os.WriteFile(filepath.Join(dir, ".rig.state"), []byte("{"), 0o644)
+	if _, before, err = OpenLedger(dir, "rig", run); err != nil || before != "" {
+		t.Errorf("a torn ledger: %q, %v", before, err)
+	}
+	var st ledgerState
+	data, _ := os.ReadFile(filepath.Join(dir, ".rig.state"))
+	if err := json.Unmarshal(data, &st); err != nil || st.PID != os.Getpid() {
+		t.Errorf("the new page: %s (%v)", data, err)
+	}
+}
+
+// Rows become events: a change of mode at once, late ticks once a second with their causes counted.
+func TestWitness(t *testing.T) {
+	var events []hil.Event
+	w := &witness{emit: func(e hil.Event) { events = append(events, e) }, wall: func(int64) time.Time { return time.Now() }, rate: 1000}
+	row := hil.Row{Mode: hil.SelfTest, Cause: hil.CauseStart}
+	tick := func() {
+		row.Seq++
+		row.T += 1e6
+		w.row(&row)
+	}
+	tick()
+	tick()
+	row.Mode, row.Cause = hil.Trip, hil.CauseStale
+	tick()
+	for k := range 2000 {
+		row.Flags = 0
+		if k%100 == 0 {
+			row.Flags = hil.FlagLate | hil.FlagLateModel
+			row.Late = 1e6
+		}
+		tick()
+	}
+	row.Flags = hil.FlagLinkDown
+	tick()
+	tick()
+	row.Flags = 0
+	tick()
+	var codes []string
+	for _, e := range events {
+		codes = append(codes, e.Level+" "+e.Code)
+	}
+	if got, want := strings.Join(codes, ", "), "info MODE, error MODE, warn LATE, error LINK_DOWN, info LINK_UP"; got != want {
+		t.Errorf("events %s\nwant   %s", got, want)
+	}
+	if !strings.Contains(events[1].Text, "selftest → trip (stale sensor)") || !strings.Contains(events[2].Text, "model 11") || w.Trips != 1 {
+		t.Errorf("texts %q, %q; trips %d", events[1].Text, events[2].Text, w.Trips)
+	}
+}
