@@ -134,3 +134,60 @@ func countSamples(t *testing.T, d *daemonUnderTest, during time.Duration) int {
 	}
 	return n
 }
+
+// A guard that trips ends the run with its own exit code, in one process or two, and the rig is safe.
+func TestTripExitCode(t *testing.T) {
+	for _, mode := range [][]string{nil, {"--single-process"}, {"--no-realtime"}} {
+		args := append([]string{tolerant(t, virtualPort), "--until-trip", "--record", t.TempDir()}, mode...)
+		d := startRun(t, args...)
+		d.awaitMode("run")
+		if r := d.command("estop", "{}"); !r.OK {
+			t.Errorf("%v: estop: %+v", mode, r)
+		}
+		select {
+		case <-d.done:
+		case <-time.After(20 * time.Second):
+			t.Fatalf("%v: the run does not end:\n%s", mode, d.errs)
+		}
+		if code := d.cmd.ProcessState.ExitCode(); code != exitTrip {
+			t.Errorf("%v: exit code %d, want %d\n%s", mode, code, exitTrip, d.errs)
+		}
+		if len(mode) > 0 && mode[0] == "--single-process" && !strings.Contains(d.errs.String(), "not real time") {
+			t.Error("single-process mode does not say that it is not real time")
+		}
+	}
+}
+
+// A dry run reads and estimates, refuses to be armed, and never sends a byte.
+func TestDryRun(t *testing.T) {
+	rig := startWatchedRig(t)
+	d := startRun(t, tolerant(t, rig.port), "--dry-run", "--record", t.TempDir())
+	d.awaitMode("ready")
+	if r := d.command("arm", "{}"); r.OK || !strings.Contains(r.Error, "dry run") {
+		t.Errorf("arm in a dry run: %+v", r)
+	}
+	if v, ok := d.state()["est.position"].(float64); !ok || v != v {
+		t.Errorf("no estimate in a dry run: %v", d.state())
+	}
+	resp := d.health()
+	if resp["link_tx_frames"] != 0.0 || resp["link_frames"].(float64) < 100 {
+		t.Errorf("frames received %v, sent %v", resp["link_frames"], resp["link_tx_frames"])
+	}
+	if d.stop() != exitInterrupted {
+		t.Error("exit code")
+	}
+}
+
+// A real port is not driven unless --arm says so.
+func TestNotArmed(t *testing.T) {
+	rig := startWatchedRig(t)
+	d := startRun(t, tolerant(t, rig.port), "--record", t.TempDir())
+	d.awaitMode("ready")
+	time.Sleep(500 * time.Millisecond)
+	if on, _ := rig.energised(); on || d.awaitMode("ready") != "ready" {
+		t.Error("driven without --arm")
+	}
+	if !strings.Contains(d.errs.String(), "--arm") {
+		t.Errorf("the log does not say how to arm:\n%s", d.errs)
+	}
+}

@@ -139,10 +139,14 @@ func (d *daemonUnderTest) stop() int {
 	return d.cmd.ProcessState.ExitCode()
 }
 
-// state asks the page's API for the newest state.
-func (d *daemonUnderTest) state() map[string]any {
+// state asks the page's API for the newest state, health for the newest report.
+func (d *daemonUnderTest) state() map[string]any { return d.ask("/api/state") }
+
+func (d *daemonUnderTest) health() map[string]any { return d.ask("/api/health") }
+
+func (d *daemonUnderTest) ask(path string) map[string]any {
 	d.t.Helper()
-	resp, err := http.Get(d.ready.Page + "/api/state")
+	resp, err := http.Get(d.ready.Page + path)
 	if err != nil {
 		d.t.Fatal(err)
 	}
