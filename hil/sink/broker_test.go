@@ -133,9 +133,7 @@ func TestBrokerTakesWillsFromViewers(t *testing.T) {
 		t.Fatal(err)
 	}
 	(<-nc).Close() // no good-bye, so the will is due
-	for b.Stats().Clients > 1 {
-		time.Sleep(5 * time.Millisecond)
-	}
+	until(t, "the viewer gone", func() bool { return b.Stats().Clients == 1 })
 	if err := token(rig.Publish("hil/bench/status", 1, false, "mark")); err != nil {
 		t.Fatal(err)
 	}
@@ -204,9 +202,7 @@ func TestBrokerOverWebSocket(t *testing.T) {
 		t.Errorf("a page of another site got %s", resp.Status)
 	}
 	b.Close() // also ends what came through the handler
-	for viewer.IsConnectionOpen() {
-		time.Sleep(5 * time.Millisecond)
-	}
+	until(t, "the viewer gone", func() bool { return !viewer.IsConnectionOpen() })
 	web.Client().CloseIdleConnections()
 }
 
@@ -274,9 +270,7 @@ func TestBrokerCloseDoesNotWaitForTheSilent(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer nc.Close()
-	for b.(*mochi).open() == 0 {
-		time.Sleep(time.Millisecond)
-	}
+	until(t, "the connection", func() bool { return b.(*mochi).open() > 0 })
 	done := make(chan error, 1)
 	go func() { done <- b.Close() }()
 	select {

@@ -67,7 +67,7 @@ func TestCommandsAreJudged(t *testing.T) {
 		{"plain", "all", "run", `{"id":"1"}`, false, true, true, ""},
 		{"in time", "all", "run", `{"id":"1","expires":` + soon + `}`, false, true, true, ""},
 		{"refused by the tick", "all", "reset", `{"id":"1"}`, false, false, true, "nothing to reset"},
-		{"expired", "all", "run", `{"id":"1","expires":` + past + `}`, false, false, false, "expired 60"},
+		{"expired", "all", "run", `{"id":"1","expires":` + past + `}`, false, false, false, "expired 6"},
 		{"expired stop", "all", "stop", `{"id":"1","expires":` + past + `}`, false, false, false, "expired"},
 		{"milliseconds", "all", "run", `{"id":"1","expires":1795221002000}`, false, false, false, "milli"},
 		{"retained start", "all", "run", `{"id":"1"}`, true, false, false, "retained run is refused"},

@@ -344,56 +344,79 @@ func crossSite(t *testing.T, to string) *http.Request {
 	return r
 }
 
-// way is a stretch of network between publisher and broker that can be cut.
+// way is a stretch of network between publisher and broker that can be cut. Its port stays open, so that no other program
+// takes it meanwhile; while the way is cut, connections are closed as soon as they are accepted.
 type way struct {
-	addr, to string
-	mu       sync.Mutex
-	ln       net.Listener
-	ends     []net.Conn
+	addr string
+	mu   sync.Mutex
+	to   string // "": cut
+	ends []net.Conn
 }
 
 func openWay(t *testing.T, to string) *way {
-	w := &way{addr: "127.0.0.1:0", to: to}
-	w.open(t)
-	t.Cleanup(w.cut)
-	return w
-}
-
-func (w *way) open(t *testing.T) {
 	t.Helper()
-	ln, err := net.Listen("tcp", w.addr)
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.mu.Lock()
-	w.addr, w.ln = ln.Addr().String(), ln
-	w.mu.Unlock()
+	w := &way{addr: ln.Addr().String(), to: to}
 	go func() {
 		for {
 			near, err := ln.Accept()
 			if err != nil {
 				return
 			}
-			far, err := net.Dial("tcp", w.to)
-			if err != nil {
-				near.Close()
-				continue
-			}
-			w.mu.Lock()
-			w.ends = append(w.ends, near, far)
-			w.mu.Unlock()
-			go io.Copy(near, far)
-			go io.Copy(far, near)
+			w.join(near)
 		}
 	}()
+	t.Cleanup(func() { ln.Close(); w.cut() })
+	return w
+}
+
+func (w *way) join(near net.Conn) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.to == "" {
+		near.Close()
+		return
+	}
+	far, err := net.Dial("tcp", w.to)
+	if err != nil {
+		near.Close()
+		return
+	}
+	w.ends = append(w.ends, near, far)
+	for _, pair := range [][2]net.Conn{{near, far}, {far, near}} {
+		go func() {
+			io.Copy(pair[0], pair[1])
+			pair[0].Close()
+			pair[1].Close()
+		}()
+	}
+}
+
+func (w *way) open(to string) {
+	w.mu.Lock()
+	w.to = to
+	w.mu.Unlock()
 }
 
 func (w *way) cut() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.ln.Close()
+	w.to = ""
 	for _, c := range w.ends {
 		c.Close()
 	}
 	w.ends = nil
+}
+
+// until waits for a condition and names it when it does not come.
+func until(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("still waiting: %s", what)
+		}
+	}
 }
