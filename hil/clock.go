@@ -14,7 +14,6 @@ type Missed struct {
 type WallClock struct {
 	period, spin, next int64
 	missed             Missed
-	end                int64 // ns; 0: runs until stopped
 	stop               func() bool
 }
 

@@ -79,7 +79,6 @@ type Guard struct {
 	s     GuardSpec
 	mode  Mode
 	cause Cause
-	tick  uint64
 
 	lastFresh []int64   // ns  T of the newest sample of each measured signal
 	seenFresh []bool    // … has it ever been seen

@@ -29,7 +29,7 @@ func newLogger(format string, verbose, quiet bool) (*slog.Logger, error) {
 	case "text":
 		st, err := os.Stderr.Stat()
 		terminal := err == nil && st.Mode()&os.ModeCharDevice != 0 && os.Getenv("NO_COLOR") == ""
-		return slog.New(tint.NewHandler(os.Stderr, &tint.Options{Level: level, TimeFormat: time.TimeOnly + ".000", NoColor: !terminal})), nil
+		return slog.New(tint.NewTextHandler(os.Stderr, &tint.Options{Level: level, TimeFormat: time.TimeOnly + ".000", NoColor: !terminal})), nil
 	}
 	return nil, exitWith(exitUsage, fmt.Errorf("--log-format %q: want text or json", format))
 }

@@ -54,7 +54,7 @@ Before your own rig:       hil check FILE; hil run FILE --dry-run; hil run FILE 
 		SilenceUsage:  true,
 	}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return exitWith(exitUsage, fmt.Errorf("%w\nSee %s --help.", err, c.CommandPath()))
+		return exitWith(exitUsage, fmt.Errorf("%w (see %s --help)", err, c.CommandPath()))
 	})
 	root.AddCommand(newRunCmd(), newRigCmd(), newReplayCmd(), newExportCmd(), newIdentifyCmd(), newCheckCmd(), newConfigCmd(),
 		newPortsCmd(), newLatencyCmd(), newVersionCmd())

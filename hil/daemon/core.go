@@ -18,14 +18,13 @@ import (
 
 // outside is what reaches the core's tick beside samples: all of it atomic words, a ring and a mailbox.
 type outside struct {
-	orders  *ring.Reader[order]
-	params  *ring.Mailbox[hil.Params]
-	raised  atomic.Uint32 // hil.Flags raised by the watchers
-	steady  hil.Flags     // dry run, unprivileged
-	rig     Rig
-	mode    atomic.Uint32 // the guard's mode after the last tick
-	ticks   atomic.Uint64
-	lostFor int // ticks since the supervisor was lost
+	orders *ring.Reader[order]
+	params *ring.Mailbox[hil.Params]
+	raised atomic.Uint32 // hil.Flags raised by the watchers
+	steady hil.Flags     // dry run, unprivileged
+	rig    Rig
+	mode   atomic.Uint32 // the guard's mode after the last tick
+	ticks  atomic.Uint64
 }
 
 func (o *outside) Flags() hil.Flags {

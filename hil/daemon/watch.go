@@ -11,16 +11,15 @@ import (
 // witness turns rows into events: changes of mode, late ticks with their cause, the link going and coming. At most one
 // line a second per kind; what was left out is counted into the next.
 type witness struct {
-	emit   func(hil.Event)
-	wall   func(t int64) time.Time
-	rate   float64
-	mode   hil.Mode
-	begun  bool
-	link   bool // link was down in the last row
-	late   burst
-	stat   steal
-	tripAt uint64
-	Trips  uint64
+	emit  func(hil.Event)
+	wall  func(t int64) time.Time
+	rate  float64
+	mode  hil.Mode
+	begun bool
+	link  bool // link was down in the last row
+	late  burst
+	stat  steal
+	Trips uint64
 }
 
 // burst collects late ticks of one second.
