@@ -24,8 +24,9 @@ type Flow struct {
 	Wire  float64 // s  time of one frame on the line
 }
 
-// linkHead is the constant part of a link frame: kind 1, sequence 1, time 4, CRC 2, COBS and its zero 2 bytes.
-const linkHead = 1 + 1 + 4 + 2 + 2
+// linkHead is the constant part of a link frame: opening zero 1, kind 1, sequence 1, time 4, CRC 2, COBS and
+// its zero 2 bytes.
+const linkHead = 1 + 1 + 1 + 4 + 2 + 2
 
 // textColumn is the estimated width of a column of a text line with its separator: sign, six digits, point, exponent.
 const textColumn = 12

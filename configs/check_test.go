@@ -59,8 +59,8 @@ func TestCheck(t *testing.T) {
 				c.Device.Measure = append(c.Device.Measure, Measure{Name: "n" + strings.Repeat("x", len(c.Device.Measure)), Type: "u8", Scale: 1})
 			}
 		}, "43 measurements and commands, at most 40", ""},
-		{"line too slow", func(c *Config) { c.Device.Baud = 150000 }, "the device sends 21 bytes per frame × 1000 frames/s", ""},
-		{"line nearly full", func(c *Config) { c.Device.Baud = 230400 }, "", "(91 %)"},
+		{"line too slow", func(c *Config) { c.Device.Baud = 150000 }, "the device sends 22 bytes per frame × 1000 frames/s", ""},
+		{"line nearly full", func(c *Config) { c.Device.Baud = 230400 }, "", "(95 %)"},
 		{"static below Coulomb", func(c *Config) { c.Friction.Fs = 0.01 }, "is less than Fc", ""},
 		{"not passive", func(c *Config) { c.Friction.Vd = 0 }, "", "sigma1·(Fs−Fc)/Fc = 0.008"},
 		{"over-compensation", func(c *Config) { c.Compensation.Scale = 1.01 }, "compensation.scale: 1.01, want 0 to 1", ""},
@@ -212,11 +212,11 @@ func TestStabilityBounds(t *testing.T) {
 func TestBudget(t *testing.T) {
 	c := Demo()
 	b := c.Budget()
-	// 4+2+2+2+1 bytes of data, kind, sequence, four of time, two of CRC, COBS byte and closing zero
-	if b.Rx.Bytes != 11+1+1+4+2+1+1 || b.Tx.Bytes != 3+10 {
-		t.Errorf("bytes %d and %d, want 21 and 13", b.Rx.Bytes, b.Tx.Bytes)
+	// 4+2+2+2+1 bytes of data, kind, sequence, four of time, two of CRC, COBS byte, opening and closing zero
+	if b.Rx.Bytes != 11+1+1+4+2+1+2 || b.Tx.Bytes != 3+11 {
+		t.Errorf("bytes %d and %d, want 22 and 14", b.Rx.Bytes, b.Tx.Bytes)
 	}
-	if math.Abs(b.Rx.Use-0.2278645833) > 1e-9 || math.Abs(b.Age()-(0.0002278645833+0.001)) > 1e-12 {
+	if math.Abs(b.Rx.Use-0.2387152778) > 1e-9 || math.Abs(b.Age()-(0.0002387152778+0.001)) > 1e-12 {
 		t.Errorf("use %v, age %v", b.Rx.Use, b.Age())
 	}
 	// bytes that fit per frame: table of the design notes
@@ -233,7 +233,7 @@ func TestBudget(t *testing.T) {
 	for range 40 {
 		c.Device.Measure = append(c.Device.Measure, Measure{Type: "f64"})
 	}
-	if b := c.Budget(); b.Rx.Bytes != 320+8+2+1 {
-		t.Errorf("%d bytes for 40 doubles, want 331", b.Rx.Bytes)
+	if b := c.Budget(); b.Rx.Bytes != 320+8+2+2 {
+		t.Errorf("%d bytes for 40 doubles, want 332", b.Rx.Bytes)
 	}
 }

@@ -47,7 +47,7 @@ func ExampleParseUnit() {
 func ExampleConfig_Budget() {
 	fmt.Print(configs.Demo().Budget())
 	// Output:
-	// device → host  21 bytes per frame (11 of them data), 1000 frames/s, 22.8 % of the line (92.2 bytes would fit)
-	// host → device  13 bytes per frame (3 of them data), 1000 frames/s, 14.1 % of the line (92.2 bytes would fit)
-	// age            a sample is at most 1.23 ms old when the tick reads it: 0.228 ms on the line, up to 1 ms between frames
+	// device → host  22 bytes per frame (11 of them data), 1000 frames/s, 23.9 % of the line (92.2 bytes would fit)
+	// host → device  14 bytes per frame (3 of them data), 1000 frames/s, 15.2 % of the line (92.2 bytes would fit)
+	// age            a sample is at most 1.24 ms old when the tick reads it: 0.239 ms on the line, up to 1 ms between frames
 }

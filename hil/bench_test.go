@@ -24,6 +24,7 @@ type bench struct {
 	machine        *plant.Rig
 	controller     *Controller
 	rows           []Row
+	every, n       int
 }
 
 // wireEnd is one direction of the line: values rounded to their scale, delivered a tick later.
@@ -101,6 +102,7 @@ type benchOptions struct {
 	ref   reference.Spec
 	truth func(*plant.DriveSpec) // what the plant is that the model does not know
 	inner int
+	every int // the rig samples every so many ticks of the controller
 	fade  float64
 }
 
@@ -119,6 +121,7 @@ func newBench(tb testing.TB, o benchOptions) *bench {
 	if err != nil {
 		tb.Fatal(err)
 	}
+	o.every = max(1, o.every)
 	if o.inner == 0 {
 		o.inner = 20
 	}
@@ -126,6 +129,7 @@ func newBench(tb testing.TB, o benchOptions) *bench {
 	sensors := []engine.Signal{{Name: "motor.angle", Unit: "rad"}, {Name: "motor.current", Unit: "A"}}
 	commands := []engine.Signal{{Name: "drive.voltage", Unit: "V"}, {Name: "drive.enable"}}
 	b := &bench{ctlClk: &VirtualClock{Period: 1e6}, rigClk: &VirtualClock{Period: 1e6}}
+	b.every = o.every
 	b.up = wireEnd{now: make([]float64, 2), next: make([]float64, 2), scale: []float64{count, 1e-3}}
 	b.down = wireEnd{now: make([]float64, 2), next: make([]float64, 2), scale: []float64{1e-3, 1}}
 
@@ -140,10 +144,10 @@ func newBench(tb testing.TB, o benchOptions) *bench {
 	b.plant = NewPlant(PlantSpec{Name: "rig", Rate: rate, Inner: o.inner, Machine: b.machine, State: b.machine.NewState(), Recv: commands, Send: sensors,
 		Drive: 0, Enable: 1, Status: -1, Voltage: -1, Watchdog: 0.05, Supply: [2]float64{-24, 24}})
 	spec := ControllerSpec{
-		Rig: "bench", Rate: rate, Meas: sensors, Cmd: commands, Position: 0, Current: 1, Drive: 0, Age: -1, Applied: -1,
+		Rig: "bench", Rate: rate, Meas: sensors, Cmd: commands, Position: 0, Current: 1, Drive: 0, Age: -1, Applied: -1, Every: o.every,
 		Motor: demoMotor(), Law: demoLaw(),
-		Kalman: estimator.KalmanSpec{Dt: 1 / rate, Motor: demoMotor(), Count: count, CurrentNoise: 0.02, TorqueWalk: 0.15, VoltageNoise: 0.05},
-		RLS:    &estimator.RLSSpec{Dt: 1 / rate, Motor: demoMotor(), Window: 0.2, MinVel: 1.5, Memory: 20, Count: count},
+		Kalman: estimator.KalmanSpec{Dt: 1 / rate, Motor: demoMotor(), Count: count, CurrentNoise: 0.02, TorqueWalk: 0.15, VoltageNoise: 0.05, Every: [2]int{o.every, o.every}},
+		RLS:    &estimator.RLSSpec{Dt: float64(o.every) / rate, Motor: demoMotor(), Smooth: o.every > 1, Window: 0.2, MinVel: 1.5, Memory: 20, Count: count},
 		Ref:    gen, Fade: o.fade, PID: PIDSpec{Kp: 0.25, Kd: 6e-3, Limit: 0.4}, Comp: o.comp,
 		Guard: GuardSpec{Meas: []MeasLimit{{Stale: 0.02}, {Stale: 0.02, Lo: -20, Hi: 20}},
 			Cmd:      []CmdLimit{{Lo: -24, Hi: 24, Slew: 20000}, {Hi: 1, Enable: true}},
@@ -163,7 +167,12 @@ func (b *bench) step() {
 	b.ctlClk.N, b.rigClk.N = 1, 1
 	t, late, _ := b.rigClk.Wait()
 	b.rig.tick(t, late)
-	b.up.turn()
+	b.n++
+	if b.n%b.every == 0 {
+		b.up.turn()
+	} else {
+		b.up.fresh = false
+	}
 	t, late, _ = b.ctlClk.Wait()
 	b.ctl.tick(t, late)
 	b.down.turn()

@@ -22,6 +22,7 @@ type ControllerSpec struct {
 	Age       int     // index of the samples' age (s) in Meas; −1: none, samples are as old as Delay
 	Delay     float64 // s  age of a sample beyond Age: what every sample takes at least
 	Applied   int     // index of the applied voltage in Meas; −1: the command of the tick before is taken for it
+	Every     int     // ticks from sample to sample; 0: 1
 
 	Motor  plant.Motor    // as the model knows it
 	Law    friction.LuGre // as the model knows it
@@ -135,6 +136,7 @@ type Controller struct {
 
 // NewController checks the specification and builds a controller in its initial state.
 func NewController(s ControllerSpec) (*Controller, error) {
+	s.Every = max(1, s.Every)
 	kf, err := estimator.NewKalman(s.Kalman)
 	if err != nil {
 		return nil, fmt.Errorf("estimator: %w", err)
@@ -198,8 +200,8 @@ func (c *Controller) Decide(r *Row, b *Blocks) { c.guard.Decide(r, b.Meas) }
 
 const (
 	longestGap = 20 // ticks of time that reference and model make up for at once after a stop of the host
-	bridged    = 3  // samples, lost ones and the one after them, that the filter predicts across
-	tooOld     = 5  // periods of age beyond which the last command stands: a prediction that far is a guess
+	bridged    = 3  // sampling periods across which the filter predicts when samples are lost
+	tooOld     = 5  // sampling periods of age beyond which the last command stands: a prediction that far is a guess
 )
 
 // Compute estimates the state, advances reference and model, and forms the wanted command.
@@ -258,7 +260,7 @@ func (c *Controller) Compute(r *Row, b *Blocks) {
 	switch {
 	case !on:
 		b.Cmd[c.s.Drive] = 0
-	case c.age <= tooOld*c.dt:
+	case c.age <= float64(tooOld*c.s.Every)*c.dt:
 		b.Cmd[c.s.Drive] = c.s.Motor.Voltage(tau, vel)
 	}
 }
@@ -274,7 +276,7 @@ func (c *Controller) estimate(r *Row, b *Blocks) {
 	}
 	c.age = age
 	n := c.at.advance(r.T-int64(age*1e9), fresh[0] || fresh[1], c.dt)
-	if fresh[0] && finite(y[0]) && (!c.primed || n > bridged || c.recovering) {
+	if fresh[0] && finite(y[0]) && (!c.primed || n > bridged*c.s.Every || c.recovering) {
 		// after a gap in which the voltage may have been anything the filter's prediction would only shock it: position and
 		// current are measured, the speed is the mean since the sample before; the next sample gives it well
 		omega, cur := 0.0, 0.0
@@ -306,22 +308,21 @@ func (c *Controller) estimate(r *Row, b *Blocks) {
 		c.regress(r, b, y, n, fresh[0] && fresh[1])
 	}
 	copy(b.Est[:4], c.xs[:])
-	if c.primed && age < float64(longestGap)*c.dt {
+	if c.primed && age < float64(longestGap*c.s.Every)*c.dt {
 		c.ahead.Step(b.Est[:4], u, age)
 	}
 }
 
-// regress feeds the recursive least squares: one sample a period; one or two lost ones are bridged by a straight line,
+// regress feeds the recursive least squares: one sample a sampling period; one or two lost ones are bridged by a straight line,
 // which errs by less than a count.
 func (c *Controller) regress(r *Row, b *Blocks, y [2]float64, n int, both bool) {
 	if c.rls == nil {
 		return
 	}
 	x := b.Est
-	switch {
-	case both && n > 1:
-		for k := 1; k < n; k++ {
-			w := float64(k) / float64(n)
+	if m := (n + c.s.Every/2) / c.s.Every; both {
+		for k := 1; k < m; k++ {
+			w := float64(k) / float64(m)
 			c.rls.Step(c.last[0]+w*(y[0]-c.last[0]), c.xs[eVel], c.last[1]+w*(y[1]-c.last[1]), true)
 		}
 	}
@@ -340,14 +341,14 @@ func (c *Controller) regress(r *Row, b *Blocks, y [2]float64, n int, both bool) 
 	}
 }
 
-// sampleTime counts the sampling periods from one sample to the next by their times, which are exact to microseconds
+// sampleTime counts the ticks from one sample to the next by their times, which are exact to microseconds
 // where the device has a clock and noisy where it has none.
 type sampleTime struct {
 	t   float64 // ns  time of the newest sample on the device's raster, as far as is known
 	set bool
 }
 
-// advance takes the time of the newest sample (ns) and returns how many periods lie between it and the one before; 0 when
+// advance takes the time of the newest sample (ns) and returns how many ticks lie between it and the one before; 0 when
 // nothing is fresh. A fresh sample is at least one period younger, and a late one is not yet a lost one.
 func (s *sampleTime) advance(at int64, fresh bool, dt float64) int {
 	if !fresh {

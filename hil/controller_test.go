@@ -73,6 +73,26 @@ func TestEstimatesInTheLoop(t *testing.T) {
 	}
 }
 
+// A sensor five times slower than the loop: the filter predicts in between, estimates and tracking stay sound.
+func TestSlowSensor(t *testing.T) {
+	ref := reference.Spec{Kind: "multisine", Tones: []reference.Tone{{Amplitude: 3, Frequency: 0.4}, {Amplitude: 0.6, Frequency: 1.3}}}
+	b := newBench(t, benchOptions{seed: 5, comp: CompSpec{Kind: CompFeedForward, Scale: 0.9, Inertia: true}, ref: ref, fade: 1, every: 5})
+	rows := b.run(t, 40000)
+	if rms := b.rms(rows[5000:], "ctl.error"); rms > 0.05 {
+		t.Errorf("rms tracking error %.1f mrad at 200 samples/s", 1e3*rms)
+	}
+	r := rows[len(rows)-1]
+	s := b.controller.Schema()
+	for _, c := range []struct {
+		name  string
+		truth float64
+	}{{"rls.J", 7e-5}, {"rls.Fc", 15e-3}} {
+		if v := r.X[s.Index(c.name)]; math.Abs(v/c.truth-1) > 0.05 {
+			t.Errorf("%s = %.5g, truth %.5g", c.name, v, c.truth)
+		}
+	}
+}
+
 // Recorded rows fed back through a fresh controller come out bit for bit.
 func TestReplayIsExact(t *testing.T) {
 	b := newBench(t, benchOptions{seed: 9, comp: observer, ref: slowSine, fade: 0.5})

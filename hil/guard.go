@@ -21,7 +21,6 @@ type GuardSpec struct {
 	Overrun      OverrunPolicy
 	OverrunMax   int   // misses tolerated in a window of 100 ticks (hold, trip)
 	OverrunLimit int64 // ns  a single miss longer than this trips; 0: none
-	DryRun       bool
 }
 
 // MeasLimit bounds one measured signal. Stale 0: its age is not watched. Lo ≥ Hi: any finite value will do.
@@ -56,6 +55,7 @@ const (
 	WrongMode            // the table has no such transition from here
 	CauseRemains         // the fault is still there
 	DryRunOnly           // nothing may be armed in a dry run
+	NotAllowed           // started without --arm
 )
 
 // RefusalText explains a refusal.
@@ -69,6 +69,8 @@ func RefusalText(r Refusal, q Request, m Mode) string {
 		return "the cause of the trip is still there"
 	case DryRunOnly:
 		return "this is a dry run: nothing is sent to the device; start with --arm to drive it"
+	case NotAllowed:
+		return "the daemon was started without --arm: it may not drive this rig"
 	}
 	return "refused"
 }
@@ -262,8 +264,11 @@ func (g *Guard) request(r *Row) {
 	if q == ReqNone || q == ReqSet || int(q) >= len(requestTrigger) {
 		return
 	}
-	if g.s.DryRun && q == ReqArm {
-		r.Res = DryRunOnly
+	if q == ReqArm && r.Flags&(FlagDryRun|FlagLocked) != 0 {
+		r.Res = NotAllowed
+		if r.Flags&FlagDryRun != 0 {
+			r.Res = DryRunOnly
+		}
 		return
 	}
 	if (q == ReqReset || q == ReqArm || q == ReqRun) && g.now != CauseNone {

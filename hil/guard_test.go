@@ -115,7 +115,7 @@ func newRigged(t *testing.T, change func(*GuardSpec)) *rigged {
 func (g *rigged) tick(u0 float64, q Request) Refusal {
 	g.row.Seq++
 	g.row.T += 1e6
-	g.row.Flags &= FlagSupLost | FlagDryRun | FlagLinkDown
+	g.row.Flags &= FlagSupLost | FlagDryRun | FlagLinkDown | FlagLocked
 	g.row.Fresh, g.row.Res, g.row.Req = 3, 0, uint8(q)
 	if g.dead {
 		g.row.Fresh = 0
@@ -352,10 +352,15 @@ func (g *rigged) late(ns int32) {
 }
 
 func TestGuardDryRun(t *testing.T) {
-	g := newRigged(t, func(s *GuardSpec) { s.DryRun = true })
+	g := newRigged(t, nil)
+	g.row.Flags = FlagDryRun
 	g.ticks(30, 1)
 	if res := g.tick(1, ReqArm); res != DryRunOnly {
 		t.Errorf("refusal %d, want %d", res, DryRunOnly)
+	}
+	g.row.Flags = FlagLocked
+	if res := g.tick(1, ReqArm); res != NotAllowed {
+		t.Errorf("refusal %d, want %d", res, NotAllowed)
 	}
 }
 

@@ -61,7 +61,7 @@ func (rp *Replay) Poll(now int64, y []float64) uint64 {
 }
 
 // outsideFlags are the bits that are raised outside the tick and are therefore inputs of a replay.
-const outsideFlags = FlagLinkDown | FlagSupLost | FlagDryRun | FlagUnprivileged | FlagTripIn | FlagLateHost
+const outsideFlags = FlagLinkDown | FlagSupLost | FlagDryRun | FlagUnprivileged | FlagTripIn | FlagLateHost | FlagLocked
 
 func (rp *Replay) Flags() Flags { return rp.rec.Flags & outsideFlags }
 

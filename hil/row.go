@@ -64,6 +64,7 @@ const (
 	FlagLateHost                       // cause of the lateness: the host took the CPU away (steal), set by the supervisor
 	FlagUnexcited                      // the recursive estimator is frozen for lack of excitation
 	FlagEstimator                      // the estimator or the model reported a status other than ok
+	FlagLocked                         // the command line does not allow arming
 )
 
 // Schema names the signals of a row's X, block by block, and the rate of the rows.

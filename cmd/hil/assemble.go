@@ -23,6 +23,7 @@ import (
 // handover is what the core must know beside the configuration.
 type handover struct {
 	DryRun   bool   `json:"dry_run"`
+	Locked   bool   `json:"locked"` // arming is refused
 	RealTime bool   `json:"real_time"`
 	Port     string `json:"port"` // the port to open, where the configuration says virtual
 }
@@ -57,7 +58,7 @@ func assemble(cfg *configs.Config, h handover) (*daemon.Assembly, error) {
 		return nil, err
 	}
 	meas, cmd := silent.Signals()
-	spec, err := controllerSpec(cfg, meas, cmd, h.DryRun)
+	spec, err := controllerSpec(cfg, meas, cmd)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +86,7 @@ func assemble(cfg *configs.Config, h handover) (*daemon.Assembly, error) {
 		},
 		Params: spec.Params(), Names: hil.ParamNames, Check: hil.CheckParam,
 		Period: int64(1e9/cfg.Loop.Rate + 0.5), Spin: int64(cfg.Loop.Spin * 1e9), DevicePaced: cfg.Loop.Clock == "device",
-		Beat: int64(cfg.Loop.Beat * 1e9), DryRun: h.DryRun, Port: h.Port, SafeFrame: safe, RealTime: h.RealTime,
+		Beat: int64(cfg.Loop.Beat * 1e9), DryRun: h.DryRun, Locked: h.Locked, Port: h.Port, SafeFrame: safe, RealTime: h.RealTime,
 	}
 	a.Lag = a.Period * 3 / 10 // late enough for every frame to be there, early enough to be fresh
 	if cfg.Loop.Overrun.Policy == "catch-up" {
@@ -101,7 +102,7 @@ func assemble(cfg *configs.Config, h handover) (*daemon.Assembly, error) {
 }
 
 // controllerSpec is the configured controller.
-func controllerSpec(cfg *configs.Config, meas, cmd []engine.Signal, dryRun bool) (hil.ControllerSpec, error) {
+func controllerSpec(cfg *configs.Config, meas, cmd []engine.Signal) (hil.ControllerSpec, error) {
 	r := cfg.Reference
 	tones := make([]reference.Tone, len(r.Tones))
 	for i, t := range r.Tones {
@@ -120,7 +121,7 @@ func controllerSpec(cfg *configs.Config, meas, cmd []engine.Signal, dryRun bool)
 	count := math.Abs(cfg.Device.Measure[pos].Scale)
 	spec := hil.ControllerSpec{
 		Rig: cfg.Rig.Name, Rate: cfg.Loop.Rate, Meas: meas, Cmd: cmd, Position: pos, Current: cur, Drive: commandRole(cfg, "drive"),
-		Age: len(cfg.Device.Measure), Delay: e.Delay, Applied: measureRole(cfg, "voltage"), // link.age follows the declared measurements
+		Age: len(cfg.Device.Measure), Delay: e.Delay, Applied: measureRole(cfg, "voltage"), Every: sampleEvery(cfg), // link.age follows the declared measurements
 		Motor: motorOf(cfg.Motor), Law: lawOf(cfg.Friction),
 		Kalman: kalmanSpec(cfg, count),
 		Ref:    gen, Fade: r.Fade,
@@ -129,7 +130,7 @@ func controllerSpec(cfg *configs.Config, meas, cmd []engine.Signal, dryRun bool)
 		Guard: hil.GuardSpec{
 			HoldTime: cfg.Guard.HoldTime, SelfTest: cfg.Guard.SelfTest, MaxSpeed: cfg.Guard.MaxSpeed, MaxError: cfg.Guard.MaxError,
 			MaxCurrent: cfg.Guard.MaxCurrent, RatedI: cfg.Guard.RatedI, Thermal: cfg.Guard.Thermal,
-			OverrunMax: cfg.Loop.Overrun.Max, OverrunLimit: int64(cfg.Loop.Overrun.Limit * 1e9), DryRun: dryRun,
+			OverrunMax: cfg.Loop.Overrun.Max, OverrunLimit: int64(cfg.Loop.Overrun.Limit * 1e9),
 		},
 	}
 	if cfg.Control.Kind == "pd" {
@@ -261,12 +262,18 @@ func commandFields(cfg *configs.Config) (fields []wire.Field, err error) {
 	return fields, nil
 }
 
+// sampleEvery is the number of ticks from one sample of the device to the next.
+func sampleEvery(cfg *configs.Config) int {
+	return max(1, int(math.Round(cfg.Loop.Rate/cfg.DeviceRate())))
+}
+
 // kalmanSpec is the configured filter; count is the resolution of the position in rad.
 func kalmanSpec(cfg *configs.Config, count float64) estimator.KalmanSpec {
 	e := cfg.Estimator
 	return estimator.KalmanSpec{
-		Dt: 1 / cfg.Loop.Rate, Motor: motorOf(cfg.Motor), Varying: e.Gain == "varying", Count: count, PositionNoise: e.PositionNoise,
-		CurrentNoise: e.CurrentNoise, TorqueWalk: e.TorqueWalk, VoltageNoise: e.VoltageNoise,
+		Dt: 1 / cfg.Loop.Rate, Motor: motorOf(cfg.Motor), Varying: e.Gain == "varying" || sampleEvery(cfg) > 32, // constant gains are tabulated up to there
+		Count: count, PositionNoise: e.PositionNoise,
+		CurrentNoise: e.CurrentNoise, TorqueWalk: e.TorqueWalk, VoltageNoise: e.VoltageNoise, Every: [2]int{sampleEvery(cfg), sampleEvery(cfg)},
 	}
 }
 
@@ -274,6 +281,6 @@ func kalmanSpec(cfg *configs.Config, count float64) estimator.KalmanSpec {
 func rlsSpec(cfg *configs.Config, dt, count float64) *estimator.RLSSpec {
 	r := cfg.Estimator.RLS
 	return &estimator.RLSSpec{
-		Dt: dt, Motor: motorOf(cfg.Motor), Window: r.Window, MinVel: r.MinVel, Memory: r.Memory, Count: count,
+		Dt: dt * float64(sampleEvery(cfg)), Motor: motorOf(cfg.Motor), Smooth: sampleEvery(cfg) > 1, Window: r.Window, MinVel: r.MinVel, Memory: r.Memory, Count: count,
 	}
 }

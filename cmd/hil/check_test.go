@@ -29,7 +29,7 @@ func TestCheckGoodFile(t *testing.T) {
 	if err != nil || errOut != "" {
 		t.Fatal(err, errOut)
 	}
-	for _, want := range []string{"motor.yaml: ok", "21 bytes per frame (11 of them data), 1000 frames/s, 22.8 % of the line", "at most 1.23 ms old",
+	for _, want := range []string{"motor.yaml: ok", "22 bytes per frame (11 of them data), 1000 frames/s, 23.9 % of the line", "at most 1.24 ms old",
 		"next: hil run ../../configs/motor.yaml\n", "serial-line.yaml --dry-run"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("lacks %q:\n%s", want, out)

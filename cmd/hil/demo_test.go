@@ -187,6 +187,9 @@ func TestNotArmed(t *testing.T) {
 	if on, _ := rig.energised(); on || d.awaitMode("ready") != "ready" {
 		t.Error("driven without --arm")
 	}
+	if r := d.command("arm", "{}"); r.OK || !strings.Contains(r.Error, "without --arm") {
+		t.Errorf("arm without --arm: %+v", r)
+	}
 	if !strings.Contains(d.errs.String(), "--arm") {
 		t.Errorf("the log does not say how to arm:\n%s", d.errs)
 	}

@@ -262,6 +262,7 @@ func measureHalf(o latencyOptions, cpu, refCPU int) (half, error) {
 	defer stopLoad()
 
 	before, _ := rt.ReadCPUStat()
+	begun := rt.Now()
 	if refCPU >= 0 {
 		us := int(1e6/o.rate + 0.5)
 		out, err := exec.Command("cyclictest", "-m", "-q", "-t1", "-p", "90", "-a", fmt.Sprint(refCPU), "-i", fmt.Sprint(us),
@@ -280,7 +281,7 @@ func measureHalf(o latencyOptions, cpu, refCPU int) (half, error) {
 		h.Steal = append(h.Steal, after[i].StealPercent(before[i]))
 	}
 	stopLoad()
-	if err := d.wait(filepath.Join(dir, "summary.json"), &h); err != nil {
+	if err := d.wait(filepath.Join(dir, "summary.json"), &h, begun+margin, begun+int64(o.each)-margin); err != nil {
 		return h, err
 	}
 	if refCPU < 0 {
@@ -300,8 +301,10 @@ func measureHalf(o latencyOptions, cpu, refCPU int) (half, error) {
 	return h, nil
 }
 
-// histBins are 1 µs bins up to 100 ms, as cyclictest prints them.
-const histBins = 100000
+const (
+	histBins = 30000 // of 1 µs, as cyclictest prints them; what is later counts as 30 ms
+	margin   = 2e8   // ns  at both ends, in which the reference may not be measuring yet, or no longer
+)
 
 // parseCyclictest reads the histogram lines "000012 000345" of cyclictest -q -h.
 func parseCyclictest(out string) []uint64 {

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"hilrig/hil"
 	"hilrig/hil/sink"
 )
 
@@ -134,8 +135,8 @@ func (d *running) visit() (stop func()) {
 	return func() { once.Do(func() { cancel(); wg.Wait() }) }
 }
 
-// wait stops the daemon and reads its summary.
-func (d *running) wait(summary string, h *half) error {
+// wait stops the daemon and reads what it measured between two moments (ns of rt.Now).
+func (d *running) wait(summary string, h *half, from, to int64) error {
 	d.cmd.Process.Signal(syscall.SIGINT)
 	select {
 	case <-d.done:
@@ -151,14 +152,41 @@ func (d *running) wait(summary string, h *half) error {
 	if err := json.Unmarshal(data, &s); err != nil {
 		return fmt.Errorf("summary of the run: %w", err)
 	}
-	h.loopHist = append(s.Late.Hist, make([]uint64, histBins)...)[:histBins]
-	h.loopHist[histBins-1] += s.Late.Over
-	h.Loop = distribution(h.loopHist)
-	h.Loop.Max = s.Late.Max
-	if all := s.Ticks + s.Skipped; all > 0 {
-		h.Loop.Missed = 100 * float64(s.Skipped) / float64(all)
+	h.FIFO = s.FIFO
+	return h.read(d.ready.Run, from, to)
+}
+
+// read takes the loop's timing between two moments (ns of rt.Now) from the recording of the run. The reference disturbs the
+// machine while it starts and while it prints, when it does not measure itself; those moments count for neither.
+func (h *half) read(path string, from, to int64) error {
+	run, err := sink.OpenRun(path)
+	if err != nil {
+		return err
 	}
-	h.FIFO, h.BusyP50 = s.FIFO, s.Busy.P50
+	defer run.Close()
+	h.loopHist = make([]uint64, histBins)
+	var missed uint64
+	var busy []float64
+	var worst int32
+	err = run.Rows(func(r *hil.Row) error {
+		if r.T < from || r.T > to {
+			return nil
+		}
+		h.loopHist[min(histBins-1, max(0, int(r.Late)/1000))]++
+		worst = max(worst, r.Late)
+		missed += uint64(r.Skip)
+		busy = append(busy, float64(r.Busy)/1e3)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	h.Loop = distribution(h.loopHist)
+	h.Loop.Max = float64(worst) / 1e3
+	if all := h.Loop.N + missed; all > 0 {
+		h.Loop.Missed = 100 * float64(missed) / float64(all)
+	}
+	h.BusyP50 = median(busy)
 	return nil
 }
 

@@ -116,7 +116,7 @@ func run(c *cobra.Command, file string, o runFlags) error {
 	bus := &eventBus{log: log}
 
 	// the virtual rig first: it makes the port
-	hand := handover{DryRun: o.dryRun, RealTime: !o.noRT && !o.single, Port: cfg.Device.Port}
+	hand := handover{DryRun: o.dryRun, RealTime: !o.noRT && !o.single, Port: cfg.Device.Port, Locked: !virtual && !o.arm}
 	ready := readyLine{Ready: true}
 	if virtual {
 		rig, err := startRig(ctx, cfg, o.flood, func(text string) { bus.emit(hil.Event{Time: time.Now(), Level: "error", Code: "RIG_LOST", Text: text}) })
@@ -153,7 +153,7 @@ func run(c *cobra.Command, file string, o runFlags) error {
 	if o.dryRun {
 		log.Info("dry run: reading and estimating, nothing is sent to the device")
 	} else if !virtual && !o.arm {
-		log.Info("not armed: pass --arm to drive the rig, or arm from the page or by MQTT where the configuration allows it")
+		log.Info("not armed: safe commands are sent, and arming is refused; pass --arm to drive the rig")
 	}
 
 	err = sup.Run(ctx)

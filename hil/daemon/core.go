@@ -77,6 +77,9 @@ func newBody(ctx context.Context, a *Assembly, sh *shared, txCPU int) (*body, er
 	if a.DryRun {
 		b.out.steady |= hil.FlagDryRun
 	}
+	if a.Locked {
+		b.out.steady |= hil.FlagLocked
+	}
 	if err := rig.Start(ctx); err != nil {
 		return nil, err
 	}

@@ -44,6 +44,7 @@ type Assembly struct {
 	CPU         int   // processor of the tick
 	Beat        int64 // ns  silence of the supervisor that the core tolerates
 	DryRun      bool
+	Locked      bool   // arming is refused: a real port without --arm
 	Port        string // path of the port, for the safe frames of the supervisor
 	SafeFrame   []byte // what the supervisor writes on a lost core; empty in a dry run
 	RealTime    bool   // ask for FIFO and locked memory

@@ -178,6 +178,7 @@ type handle struct {
 	term func() // orderly stop
 	free func()
 	pid  int
+	busy sync.WaitGroup // those who still touch the shared memory
 }
 
 // incarnation starts a core, pumps its rows until it is gone, and leaves the rig safe.
@@ -195,14 +196,13 @@ func (s *Supervisor) incarnation(ctx context.Context, arm bool) ending {
 		}
 		return ending{false, err}
 	}
-	defer h.free()
+	defer func() { h.busy.Wait(); h.free() }()
 	orders := h.sh.orders.Writer()
 	s.desk.connect(func(o order) bool { return orders.Push(&o) }, h.sh.params.Publish)
 	defer s.desk.disconnect()
 
 	cause, ended := s.pump(ctx, h, arm)
 	if ended {
-		s.lastMode.CompareAndSwap(uint32(hil.Run), uint32(hil.Ready))
 		if m := s.Mode(); m == hil.Trip {
 			return ending{true, ErrTrip}
 		}
@@ -313,10 +313,10 @@ func (s *Supervisor) pump(ctx context.Context, h *handle, arm bool) (cause strin
 		if !asked {
 			asked = true
 			s.event("info", "STOP", "stopping: the rig goes to its safe state first")
-			go func() {
+			h.busy.Go(func() {
 				s.desk.Do(context.Background(), hil.Command{Name: "stop", From: "local"})
 				h.term()
-			}()
+			})
 			stopping = time.After(3 * time.Second)
 		}
 	}

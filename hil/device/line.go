@@ -37,6 +37,7 @@ type line struct {
 	port    atomic.Pointer[conn]
 	closing atomic.Bool
 	done    chan struct{}
+	opens   bool // every frame opens with a zero, so that rubbish before it costs no frame
 	once    sync.Once
 	started atomic.Bool
 	wg      sync.WaitGroup

@@ -44,6 +44,9 @@ func (p Protocol) format(kind wire.Kind) wire.Format {
 	return f
 }
 
+// opens tells whether frames have a mark that can also stand before them.
+func (p Protocol) opens() bool { return p.Kind == "" || p.Kind == "link" }
+
 func (p Protocol) unknown() error { return fmt.Errorf("protocol %q, want link or line", p.Kind) }
 
 // SafeFrame is the frame that puts the rig into its safe state, preceded by what ends a torn frame: bytes to keep for the

@@ -65,7 +65,7 @@ func (l *line) transmit() {
 			continue
 		}
 		buf = buf[:0]
-		if c.torn.Load() {
+		if l.opens || c.torn.Load() {
 			buf = l.enc.Resync(buf)
 		}
 		h := wire.Header{Kind: l.kind, Seq: seq, HasTime: true, Time: l.device(m.Stamp), Fresh: wire.All(len(l.out))}

@@ -151,7 +151,7 @@ func (c *Counts) fields() []Field {
 
 // flagNames are the flags' names in reports, in the order of their bits.
 var flagNames = [...]string{"stale", "range", "non_finite", "diverged", "clamped", "slewed", "thermal", "late", "skipped", "catch_up", "overrun",
-	"link_down", "sup_lost", "dry_run", "unprivileged", "trip_in", "late_model", "late_device", "late_host", "unexcited", "estimator"}
+	"link_down", "sup_lost", "dry_run", "unprivileged", "trip_in", "late_model", "late_device", "late_host", "unexcited", "estimator", "locked"}
 
 func flagName(bit int) string {
 	if bit < len(flagNames) {
