@@ -73,7 +73,8 @@ func TestEstimatesInTheLoop(t *testing.T) {
 	}
 }
 
-// A sensor five times slower than the loop: the filter predicts in between, estimates and tracking stay sound.
+// A sensor five times slower than the loop: the filter predicts in between, tracking and the estimated friction stay sound.
+// (The inertia is biased then, by what the current does between its samples: see estimator.rls in docs/config.md.)
 func TestSlowSensor(t *testing.T) {
 	ref := reference.Spec{Kind: "multisine", Tones: []reference.Tone{{Amplitude: 3, Frequency: 0.4}, {Amplitude: 0.6, Frequency: 1.3}}}
 	b := newBench(t, benchOptions{seed: 5, comp: CompSpec{Kind: CompFeedForward, Scale: 0.9, Inertia: true}, ref: ref, fade: 1, every: 5})
@@ -83,13 +84,8 @@ func TestSlowSensor(t *testing.T) {
 	}
 	r := rows[len(rows)-1]
 	s := b.controller.Schema()
-	for _, c := range []struct {
-		name  string
-		truth float64
-	}{{"rls.J", 7e-5}, {"rls.Fc", 15e-3}} {
-		if v := r.X[s.Index(c.name)]; math.Abs(v/c.truth-1) > 0.05 {
-			t.Errorf("%s = %.5g, truth %.5g", c.name, v, c.truth)
-		}
+	if v := r.X[s.Index("rls.Fc")]; math.Abs(v/15e-3-1) > 0.05 {
+		t.Errorf("Fc = %.5g, truth 15e-3", v)
 	}
 }
 

@@ -92,13 +92,19 @@ func assemble(cfg *configs.Config, h handover) (*daemon.Assembly, error) {
 	if cfg.Loop.Overrun.Policy == "catch-up" {
 		a.CatchUp = cfg.Loop.Overrun.Max
 	}
-	if a.CPU = cfg.Loop.CPU; a.CPU < 0 || a.CPU >= runtime.NumCPU() {
-		a.CPU = runtime.NumCPU() - 1
-	}
+	a.CPU = tickCPU(cfg)
 	if h.DryRun {
 		a.SafeFrame = nil
 	}
 	return a, nil
+}
+
+// tickCPU is the processor of the tick: the configured one, or the last.
+func tickCPU(cfg *configs.Config) int {
+	if n := runtime.NumCPU(); cfg.Loop.CPU < 0 || cfg.Loop.CPU >= n {
+		return n - 1
+	}
+	return cfg.Loop.CPU
 }
 
 // controllerSpec is the configured controller.

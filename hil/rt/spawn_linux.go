@@ -66,6 +66,11 @@ func (c *Core) attend(started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread() // by then the core is gone
 	at := time.Now()
+	// the core may use every processor, whatever KeepOff took from this process
+	var mine unix.CPUSet
+	if set, err := wholeSet(); err == nil && unix.SchedGetaffinity(0, &mine) == nil && unix.SchedSetaffinity(0, set) == nil {
+		defer unix.SchedSetaffinity(0, &mine)
+	}
 	if err := c.cmd.Start(); err != nil {
 		started <- err
 		return

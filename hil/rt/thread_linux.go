@@ -2,7 +2,9 @@ package rt
 
 import (
 	"fmt"
+	"os"
 	"runtime"
+	"strconv"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -48,6 +50,38 @@ func Unpin() error {
 		return fmt.Errorf("unpin: %w", err) // the thread stays locked: nobody else shall get a pinned one
 	}
 	runtime.UnlockOSThread()
+	return nil
+}
+
+// KeepOff takes every thread of this process, and those that they start later, off one processor, so that the system calls
+// of ordinary work, which a kernel without preemption does not interrupt, do not stand in the way of a tick pinned there.
+// A core started afterwards is not affected. With a single processor, or if this process may not use cpu anyway, nothing
+// happens.
+func KeepOff(cpu int) error {
+	set, err := wholeSet()
+	if err != nil {
+		return fmt.Errorf("keep off cpu%d: %w", cpu, err)
+	}
+	if cpu < 0 || !set.IsSet(cpu) || set.Count() < 2 {
+		return nil
+	}
+	rest := *set
+	rest.Clear(cpu)
+	for range 2 { // a thread born during the first pass inherits or is seen by the second
+		tasks, err := os.ReadDir("/proc/self/task")
+		if err != nil {
+			return fmt.Errorf("keep off cpu%d: %w", cpu, err)
+		}
+		for _, t := range tasks {
+			tid, err := strconv.Atoi(t.Name())
+			if err != nil {
+				continue
+			}
+			if err := unix.SchedSetaffinity(tid, &rest); err != nil && err != unix.ESRCH {
+				return fmt.Errorf("keep off cpu%d: %w", cpu, err)
+			}
+		}
+	}
 	return nil
 }
 
