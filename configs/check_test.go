@@ -18,7 +18,7 @@ func TestCheck(t *testing.T) {
 		{"rig without a name", func(c *Config) { c.Rig.Name = "" }, "rig.name is missing", ""},
 		{"topic wildcard in the name", func(c *Config) { c.Rig.Name = "a/+" }, "rig.name: \"a/+\"", ""},
 		{"slow loop", func(c *Config) { c.Loop.Rate = 5 }, "loop.rate: 5 Hz, want 10 to 20000 Hz", ""},
-		{"fast loop", func(c *Config) { c.Loop.Rate, c.Virtual.Pacing = 10000, false }, "", "needs an isolated processor"},
+		{"fast loop", func(c *Config) { c.Loop.Rate, c.Loop.Spin, c.Virtual.Pacing = 10000, 40e-6, false }, "", "needs an isolated processor"},
 		{"not a number", func(c *Config) { c.Motor.R = math.NaN() }, "motor.R: NaN ohm, want > 0 ohm", ""},
 		{"inertia forgotten", func(c *Config) { c.Motor.J = 0 }, "motor.J is missing", ""},
 		{"brush drop without its current", func(c *Config) { c.Motor.DropScale = 0 }, "motor.drop_current is missing", ""},

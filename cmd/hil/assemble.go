@@ -209,6 +209,7 @@ func rangesOf(cfg *configs.Config) map[string][2]float64 {
 // the line gets a speed that can carry the frames.
 func scaleToRate(cfg *configs.Config, rate float64) {
 	cfg.Loop.Rate = rate
+	cfg.Loop.Spin = min(cfg.Loop.Spin, 0.4/rate)
 	if cfg.Device.Rate != 0 {
 		cfg.Device.Rate = rate
 	}
