@@ -115,13 +115,6 @@ func run(c *cobra.Command, file string, o runFlags) error {
 	// the events go to the log at once and to the sinks as they come up
 	bus := &eventBus{log: log}
 
-	// ordinary work stays off the tick's processor, the rig's included
-	if !o.single && !o.noRT {
-		if err := rt.KeepOff(tickCPU(cfg)); err != nil {
-			log.Warn(err.Error())
-		}
-	}
-
 	// the virtual rig first: it makes the port
 	hand := handover{DryRun: o.dryRun, RealTime: !o.noRT && !o.single, Port: cfg.Device.Port, Locked: !virtual && !o.arm}
 	ready := readyLine{Ready: true}
@@ -132,6 +125,12 @@ func run(c *cobra.Command, file string, o runFlags) error {
 		}
 		defer rig.stop()
 		hand.Port, ready.Rig = rig.port, rig.pid
+	}
+	// ordinary work stays off the tick's processor; the rig is not ours to starve
+	if !o.single && !o.noRT {
+		if err := rt.KeepOff(tickCPU(cfg)); err != nil {
+			log.Warn(err.Error())
+		}
 	}
 	a, err := assemble(cfg, hand)
 	if err != nil {

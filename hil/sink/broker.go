@@ -16,6 +16,7 @@ import (
 
 	mqtt "github.com/mochi-mqtt/server/v2"
 	"github.com/mochi-mqtt/server/v2/listeners"
+	"github.com/mochi-mqtt/server/v2/packets"
 )
 
 // Broker is the embedded MQTT broker as the rest of the program sees it; what is behind it may be exchanged.
@@ -201,6 +202,13 @@ func (b *mochi) Close() error {
 		}
 	})
 	defer bye.Stop()
+
+	// the broker's own way of disconnecting its clients locks their list twice for reading, and hangs for ever when a client
+	// leaves in between. So they are sent away here, and its Close finds the list at rest
+	for _, cl := range b.server.Clients.GetAll() {
+		b.server.DisconnectClient(cl, packets.ErrServerShuttingDown)
+	}
+	b.server.Listeners.ClientsWg.Wait()
 	err := b.server.Close()
 	b.writers.Wait()
 	return err
