@@ -51,7 +51,7 @@ func TestCheck(t *testing.T) {
 		{"slew below a count", func(c *Config) { c.Device.Command[0].Slew = 0.5 }, "would never move", ""},
 		{"coarse drive", func(c *Config) { c.Device.Command[0].Scale = 1; c.Device.Command[0].Slew = 0 }, "", "coarse steps"},
 		{"stale within two ticks", func(c *Config) { c.Device.Measure[0].Stale = 2e-3 }, "want more than two periods of the loop", ""},
-		{"stale within two frames", func(c *Config) { c.Device.Rate, c.Device.Measure[1].Stale = 50, 0 }, "want more than two periods of the device", ""},
+		{"stale within two frames", func(c *Config) { c.Device.Rate, c.Device.Measure[1].Stale = 10, 0 }, "want more than two periods of the device", ""},
 		{"position not watched", func(c *Config) { c.Device.Measure[0].Stale = 0 }, "", "a cable that comes off"},
 		{"unknown virtual rig", func(c *Config) { c.Device.Port = "virtual:brush" }, "want virtual:motor or a serial port", ""},
 		{"too many signals", func(c *Config) {

@@ -384,7 +384,11 @@ func (c *Controller) diverging(r *Row, residual float64) {
 
 // Guard has the last word on the command.
 func (c *Controller) Guard(r *Row, b *Blocks) {
-	c.guard.Watch(r, b.Est[eVel], b.Model[mErr], b.Meas[c.s.Current])
+	speed, err := b.Est[eVel], b.Model[mErr]
+	if c.age > float64(tooOld*c.s.Every)*c.dt && finite(speed) && finite(err) {
+		speed, err = 0, 0 // a guess about the motion trips nothing: the age of the sensor is watched by itself
+	}
+	c.guard.Watch(r, speed, err, b.Meas[c.s.Current])
 	c.guard.Limit(r, b.Cmd)
 	b.Model[mHeat] = c.guard.Heat()
 }

@@ -102,13 +102,20 @@ func (b *body) tick(epoch uint16) {
 	b.rig.Safe()
 }
 
+// shortSleep keeps the runtime's monitor thread quiet: as long as no thread of the core stays in a system call for 10 ms it
+// takes no processor away from one, and then it looks every 10 ms only. Woken up by one such call, it looks every 20 µs for
+// a while, which on a slow virtual timer means that it, at FIFO priority, fills a processor.
+const shortSleep = 5e6 // ns
+
 // housekeeping publishes the line's counters ten times a second, beside the tick and without allocating.
 func (b *body) housekeeping() {
 	var st device.Stats
-	for !b.stop.Load() {
-		b.rig.Stats(&st)
-		b.sh.link.Publish(&st)
-		rt.SleepUntil(rt.Now()+100e6, 0)
+	for k := 0; !b.stop.Load(); k++ {
+		if k%20 == 0 {
+			b.rig.Stats(&st)
+			b.sh.link.Publish(&st)
+		}
+		rt.SleepUntil(rt.Now()+shortSleep, 0)
 	}
 }
 

@@ -289,9 +289,9 @@ func (s *Supervisor) startHere(ctx context.Context) (*handle, error) {
 	return &handle{sh: sh, done: done, kill: b.quit, term: b.quit, free: cancel, pid: os.Getpid()}, nil
 }
 
-// stallTime is how long the row counter may stand still before the core counts as lost. Stalls of a busy shared host reach
-// 50 ms; the time in which the supervisor itself did not run does not count. The rig's own watchdog is faster.
-const stallTime = 80 * time.Millisecond
+// stallTime is how long the row counter may stand still before the core counts as lost. Stalls of a shared host reach
+// 30 ms; the time in which the supervisor itself did not run does not count.
+const stallTime = 60 * time.Millisecond
 
 // pump moves rows from the core to the sinks every 2 ms, beats, and watches. ended is true when the core stopped because
 // it was asked to.
