@@ -12,6 +12,7 @@ type Signal struct{ Name, Unit string }
 // Param is one tunable number of a model with its unit and the range in which it makes sense.
 type Param struct {
 	Name, Unit string
+	Doc        string // what it is, in a few words
 	Value      float64
 	Lo, Hi     float64
 	Fixed      bool

@@ -29,18 +29,21 @@ func TestObserverPositioning(t *testing.T) {
 				t.Fatal(err)
 			}
 			const h = 1e-4
-			x, v, z, f := 0.0, 0.0, 0.0, 0.0
+			body, err := friction.NewMass(1, &truth, friction.Midpoint)
+			if err != nil {
+				t.Fatal(err)
+			}
+			x, f := body.NewState(), 0.0
 			l := &constant{}
 			for range int(30 / h) {
-				l.f = -3*(x-1) - 6*v + c.scale*f
-				r := truth.StepMass(h, 1, v, z, l)
-				x, v, z = x+h*r.W, r.V, r.Z
+				l.f = -3*(x[0]-1) - 6*x[1] + c.scale*f
+				r := body.Step(h, x, l)
 				var st engine.Status
-				if f, st = o.Step(h, h*r.W, x-1); st == engine.NonFinite {
+				if f, st = o.Step(h, h*r.W, x[0]-1); st == engine.NonFinite {
 					t.Fatal(st)
 				}
 			}
-			if e := x - 1; math.Abs(e-c.want) > c.tol {
+			if e := x[0] - 1; math.Abs(e-c.want) > c.tol {
 				t.Errorf("ends at e = %.5f m, want %.4f ± %g", e, c.want, c.tol)
 			}
 		})
@@ -49,7 +52,9 @@ func TestObserverPositioning(t *testing.T) {
 
 type constant struct{ f float64 }
 
-func (c *constant) Mean(float64) (float64, float64) { return c.f, 0 }
+func (c *constant) Span(tau, h, x float64) {}
+
+func (c *constant) At(tau, x, v float64) (force, dx, dv float64) { return c.f, 0, 0 }
 
 func TestObserver(t *testing.T) {
 	law := demoLaw()

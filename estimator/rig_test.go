@@ -57,8 +57,9 @@ type rig struct {
 
 func newRig(t testing.TB, seed uint64, kalman KalmanSpec) *rig {
 	t.Helper()
+	law := demoLaw()
 	p, err := plant.NewRig(
-		plant.DriveSpec{Motor: demoMotor(), Friction: demoLaw(), Thermal: plant.Thermal{Ambient: 20}},
+		plant.DriveSpec{Motor: demoMotor(), Friction: &law, Thermal: plant.Thermal{Ambient: 20}},
 		plant.SensorSpec{Channels: []plant.Channel{plant.Encoder, plant.CurrentSensor}, Counts: 65536, CurrentNoise: 0.02, CurrentOff: 0.03, Seed: seed})
 	if err != nil {
 		t.Fatal(err)

@@ -133,7 +133,8 @@ func newBench(tb testing.TB, o benchOptions) *bench {
 	b.up = wireEnd{now: make([]float64, 2), next: make([]float64, 2), scale: []float64{count, 1e-3}}
 	b.down = wireEnd{now: make([]float64, 2), next: make([]float64, 2), scale: []float64{1e-3, 1}}
 
-	drive := plant.DriveSpec{Motor: demoMotor(), Friction: demoLaw(), Thermal: plant.Thermal{Ambient: 20}}
+	law := demoLaw()
+	drive := plant.DriveSpec{Motor: demoMotor(), Friction: &law, Thermal: plant.Thermal{Ambient: 20}}
 	if o.truth != nil {
 		o.truth(&drive)
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"hilrig/engine/friction"
 	"hilrig/engine/plant"
 	"hilrig/engine/reference"
 )
@@ -18,9 +19,10 @@ var observer = CompSpec{Kind: CompObserver, Scale: 0.95, Inertia: true}
 func TestCompensation(t *testing.T) {
 	off := func(s *plant.DriveSpec) {
 		s.Motor.R *= 1.08
-		s.Friction.Fc *= 1.05
-		s.Friction.Fs *= 1.05
-		s.Friction.Sigma0 *= 0.9
+		law := s.Friction.(*friction.LuGre)
+		law.Fc *= 1.05
+		law.Fs *= 1.05
+		law.Sigma0 *= 0.9
 	}
 	for _, c := range []struct {
 		name  string

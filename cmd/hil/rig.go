@@ -182,9 +182,10 @@ func motorMachine(cfg *configs.Config) (*plant.Rig, error) {
 			channels[i] = plant.Thermometer
 		}
 	}
+	law := lawOf(v.Friction)
 	return plant.NewRig(
 		plant.DriveSpec{
-			Motor: motorOf(v.Motor), LoadJ: v.LoadJ, Friction: lawOf(v.Friction), Cogging: v.Cogging, CoggingN: v.CoggingN, LoadTorque: v.LoadTorque,
+			Motor: motorOf(v.Motor), LoadJ: v.LoadJ, Friction: &law, Cogging: v.Cogging, CoggingN: v.CoggingN, LoadTorque: v.LoadTorque,
 			Freewheel: v.Supply[1],
 			Thermal:   plant.Thermal{Resistance: v.Thermal.Resistance, Capacity: v.Thermal.Capacity, CopperTC: v.Thermal.CopperTC, FrictionTC: v.Thermal.FrictionTC, Ambient: 20},
 		},

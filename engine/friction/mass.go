@@ -1,123 +1,196 @@
 package friction
 
 import (
+	"fmt"
 	"math"
+	"strings"
 
 	"hilrig/engine"
 )
 
-// Load is everything that acts on a mass besides the friction law.
+// Load is everything that acts on a mass besides friction. Span and At belong together: a step may be cut at events or into
+// sub-steps, and every part is announced before it is asked about.
 type Load interface {
-	// Mean returns the mean force over the step (N) when the mean velocity of the step is w (m/s), and its derivative
-	// with respect to w (N·s/m). A spring k seen from position x gives u − k·(x + h·w/2) and −k·h/2.
-	Mean(w float64) (force, slope float64)
+	// Span announces the part of the step that starts tau (s) after its beginning, at position x (m), and lasts h (s). Parts
+	// come in order of tau; the first one starts at 0. A part may end early: then the next one starts before tau + h.
+	Span(tau, h, x float64)
+	// At is the load (N) at tau (s) after the beginning of the step, at position x (m) and velocity v (m/s), and its
+	// derivatives with respect to x (N/m) and v (N·s/m). Asked in the middle of the part it stands for the mean over it.
+	At(tau, x, v float64) (force, dx, dv float64)
 }
 
-// MassStep is the result of one step of a mass under friction.
+// Scheme is a way to couple a Smooth law to a mass with a fixed step. Switched laws have their own, of second order.
+type Scheme uint8
+
+const (
+	// Midpoint finds the mean velocity w of the step with 2M(w−v)/h = u½ − F̄, F̄ the mean force of the law over the step,
+	// and continues with v⁺ = 2w−v: second order, work balance exact in every step. The default.
+	Midpoint Scheme = iota
+	// Implicit finds the velocity at the end from the forces at the end: first order, damps the bristle mode.
+	Implicit
+	// Explicit steps the law with the old velocity, then the mass: cheap, stable up to a limit. It is a leapfrog: the
+	// velocity belongs to half a step earlier than the position.
+	Explicit
+	// ExplicitPade is Explicit with e^{−a} replaced by 1/(1+a+a²/2), for populations.
+	ExplicitPade
+)
+
+var schemeNames = []string{"midpoint", "implicit", "explicit", "explicit-pade"}
+
+// Schemes lists the names of the schemes in their order.
+func Schemes() []string { return schemeNames }
+
+func (s Scheme) String() string {
+	if int(s) < len(schemeNames) {
+		return schemeNames[s]
+	}
+	return "unknown scheme"
+}
+
+// ParseScheme is the inverse of String.
+func ParseScheme(name string) (Scheme, error) {
+	for i, n := range schemeNames {
+		if n == name {
+			return Scheme(i), nil
+		}
+	}
+	return 0, fmt.Errorf("unknown scheme %q, want one of %s", name, strings.Join(schemeNames, ", "))
+}
+
+// Mass is a mass under a friction law. Its state is the caller's slice x = [position m, velocity m/s, state of the law …].
+// Not for concurrent use: it owns the workspace of its steps.
+type Mass struct {
+	M float64 // kg  may change between steps
+	N float64 // N   normal load, for the laws that ask for it
+	I float64 // A   current through the contact
+
+	scheme   Scheme
+	law      Model
+	smooth   Smooth   // one of these two is set
+	switched Switched //
+	stiff    Stiffness
+	zn       []float64
+}
+
+// NewMass attaches a law to a mass m (kg).
+func NewMass(m float64, law Model, scheme Scheme) (*Mass, error) {
+	if !(m > 0) || math.IsInf(m, 0) {
+		return nil, fmt.Errorf("mass: %g kg, want a finite number > 0", m)
+	}
+	if err := law.Validate(); err != nil {
+		return nil, err
+	}
+	if int(scheme) >= len(schemeNames) {
+		return nil, fmt.Errorf("scheme: %d is unknown", scheme)
+	}
+	b := &Mass{M: m, law: law, scheme: scheme, zn: make([]float64, law.StateDim())}
+	b.smooth, _ = law.(Smooth)
+	b.switched, _ = law.(Switched)
+	if (b.smooth == nil) == (b.switched == nil) {
+		return nil, fmt.Errorf("law %T is neither smooth nor switched: it cannot carry a mass", law)
+	}
+	b.stiff = law.Stiffness()
+	return b, nil
+}
+
+// NewState is the mass at rest at x = 0 with a relaxed contact.
+func (b *Mass) NewState() []float64 {
+	x := make([]float64, 2+b.law.StateDim())
+	b.law.Reset(x[2:])
+	return x
+}
+
+// Limit is the longest step (s) that the scheme takes, and why. Step does not look at it: a caller who wants more divides.
+//
+// Explicit: h²K/M + 2hC/M < 4 and hC/M < 2 with the stiffness K and the damping C of the sticking contact, whose slope the
+// load may add to. Midpoint and Implicit: the equation of a step has one root as long as the mass outweighs the fall of the
+// steady curve, 2M/h > Fall or M/h > Fall.
+func (b *Mass) Limit() (h float64, why string) {
+	s := b.stiff
+	switch {
+	case b.switched != nil:
+		return math.Inf(1), "no limit: the step is cut at the events"
+	case b.scheme == Midpoint:
+		return 2 * b.M / s.Fall, "above it the equation of a step may have several roots: the mass is lighter than the fall of the Stribeck curve"
+	case b.scheme == Implicit:
+		return b.M / s.Fall, "above it the equation of a step may have several roots: the mass is lighter than the fall of the Stribeck curve"
+	}
+	// the positive root of h²K + 2hC − 4M; a tenth is left for the load
+	c := s.C
+	h = 2 * b.M / c
+	if s.K > 0 {
+		h = min(h, (math.Sqrt(c*c+4*b.M*s.K)-c)/s.K)
+	}
+	return 0.9 * h, "above it the explicit scheme is unstable while the contact sticks"
+}
+
+// MassStep says what happened in a step.
 type MassStep struct {
-	W      float64 // m/s  mean velocity of the step; Δx = h·W
-	V      float64 // m/s  velocity at the end
-	Z      float64 // m    bristle deflection at the end
-	F      float64 // N    mean friction over the step
-	Load   float64 // N    mean force of the load over the step
+	W      float64 // m/s  mean velocity, Δx/h
+	F      float64 // N    mean friction
+	Load   float64 // N    mean load
+	Work   float64 // J    work done against friction, the sum of F̄·Δx over the parts of the step
 	Evals  int     // evaluations of the residual
+	Parts  int     // parts that the step was cut into
 	Status engine.Status
 }
 
-const (
-	maxEvals = 60   // halving a bracket of any size down to the tolerance takes fewer
-	wRel     = 1e-9 // relative tolerance of w; the Newton step is quadratic, so the error left is its square
-)
-
-// StepMass advances a mass m (kg) at velocity v (m/s) with bristle deflection z (m) by h (s): the mean-force midpoint.
-// It finds the mean velocity w of the step with
-//
-//	R(w) = 2·m·(w − v)/h − load(w) + F̄(z; Δx = h·w) = 0,
-//
-// F̄ the exact mean force of StepDx, and continues with v⁺ = 2w − v. The work balance is then exact for any h,
-// ½m(v⁺² − v²) = (load − F̄)·Δx, so the sampled system is passive whenever the law is; the order is two. It does not damp
-// the bristle mode numerically: far beyond ω0·h = 1, ω0 = √(σ0/m), v alternates with a small amplitude around the w of the
-// steps, and w is the number to report.
-//
-// The root is unique for h < 2m·vs/(0.858·(Fs − Fc)), 0.858/vs being the steepest slope of the Gaussian. Newton's method
-// is kept inside a bracket of sign changes, and its number of evaluations is capped: at the cap the best w is used and the
-// status is NotConverged. A non-finite input leaves the state as it was, with the status NonFinite.
-func (p *LuGre) StepMass(h, m, v, z float64, load Load) MassStep {
-	var (
-		w      = v
-		lo, hi = math.Inf(-1), math.Inf(1)
-		reach  = max(math.Abs(v), p.Vs) // first stride when there is no bracket yet
-		status = engine.NotConverged
-		n      = 0
-	)
-	for n < maxEvals {
-		n++
-		u, du := load.Mean(w)
-		f, df := p.meanForce(z, w, h)
-		r, dr := 2*m*(w-v)/h-u+f, 2*m/h-du+df
-		if math.IsNaN(r) || math.IsInf(r, 0) {
-			return MassStep{W: v, V: v, Z: z, Evals: n, Status: engine.NonFinite}
-		}
-		// converged? asked before the bracket: after the last useful step w is itself an end of the bracket
-		step := -r / dr
-		if r == 0 || dr > 0 && math.Abs(step) <= wRel*(math.Abs(w)+1e-3*p.Vs) {
-			if r != 0 {
-				w += step
-			}
-			status = engine.OK
-			break
-		}
-		if r > 0 {
-			hi = w
-		} else {
-			lo = w
-		}
-		// Newton inside the bracket, halving otherwise; without a bracket stride out until the sign changes
-		next := w + step
-		switch {
-		case dr > 0 && next > lo && next < hi && n < maxEvals/2:
-		case !math.IsInf(lo, 0) && !math.IsInf(hi, 0):
-			next = 0.5 * (lo + hi)
-		default:
-			next = w - math.Copysign(reach, r)
-			reach *= 4
-		}
-		if next == w { // the bracket has shrunk to neighbouring numbers
-			status = engine.OK
-			break
-		}
-		w = next
-	}
-	u, _ := load.Mean(w)
-	zn, _, f := p.StepDx(z, h*w, h)
-	return MassStep{W: w, V: 2*w - v, Z: zn, F: f, Load: u, Evals: n, Status: status}
+// add appends a part of h (s) of a step of whole (s).
+func (r *MassStep) add(p MassStep, h, whole float64) {
+	q := h / whole
+	r.W += q * p.W
+	r.F += q * p.F
+	r.Load += q * p.Load
+	r.Work += p.Work
+	r.Evals += p.Evals
+	r.Parts += p.Parts
+	r.Status = max(r.Status, p.Status)
 }
 
-// meanForce is F̄ of StepDx for Δx = h·w and its derivative with respect to w.
-func (p *LuGre) meanForce(z, w, h float64) (f, df float64) {
-	r := w / p.Vs
-	bell := (p.Fs - p.Fc) * math.Exp(-r*r)
-	g := p.Fc + bell
-	dg := -2 * r / p.Vs * bell
-	s1, ds1 := p.Sigma1, 0.0
-	if p.Vd > 0 {
-		q := w / p.Vd
-		s1 *= math.Exp(-q * q)
-		ds1 = -2 * q / p.Vd * s1
+// Step advances x by h (s). A non-finite load or state leaves x as it was, with the status NonFinite; NotConverged marks a
+// step whose equation was solved to the best that the cap on evaluations allowed.
+func (b *Mass) Step(h float64, x []float64, load Load) MassStep {
+	if b.switched != nil {
+		return b.switched.Move(b.M, x, Input{Dt: h, N: b.N, I: b.I}, load)
 	}
-	s, dx := 1.0, h*w
-	if w < 0 {
-		s = -1
-	}
-	a := p.Sigma0 * math.Abs(dx) / g
-	da := h * p.Sigma0 * (s - math.Abs(w)*dg/g) / g
-	e, p1, p2 := phi(a)
-	d1, d2 := dphi(a, e, p1, p2)
+	load.Span(0, h, x[0])
+	return b.part(0, h, x, load)
+}
 
-	mean := z*p1 + dx*p2
-	dmean := (z*d1+dx*d2)*da + h*p2
-	rate := (dx*p1 - z*e) / h
-	drate := ((dx*d1-z*(1-e))*da + h*p1) / h
-	f = p.Sigma0*mean + s1*rate + p.Sigma2*w + p.Offset
-	return f, p.Sigma0*dmean + ds1*rate + s1*drate + p.Sigma2
+// Substeps advances x by h (s) in n equal parts.
+func (b *Mass) Substeps(n int, h float64, x []float64, load Load) MassStep {
+	if n <= 1 || b.switched != nil {
+		return b.Step(h, x, load)
+	}
+	var sum MassStep
+	hn := h / float64(n)
+	for i := range n {
+		tau := float64(i) * hn
+		load.Span(tau, hn, x[0])
+		sum.add(b.part(tau, hn, x, load), hn, h)
+	}
+	return sum
+}
+
+// part is one part of a step of a smooth law, announced to the load.
+func (b *Mass) part(tau, h float64, x []float64, load Load) MassStep {
+	if b.scheme >= Explicit {
+		return b.explicit(tau, h, x, load)
+	}
+	return b.solve(tau, h, x, load)
+}
+
+// explicit steps the law with the old velocity, then the mass with the force of the law and the load at the beginning.
+func (b *Mass) explicit(tau, h float64, x []float64, load Load) MassStep {
+	v, z := x[1], x[2:]
+	f, _ := b.smooth.Trial(b.scheme, z, b.zn, Input{Dt: h, V: v, N: b.N, I: b.I})
+	u, _, _ := load.At(tau, x[0], v)
+	vn := v + h*(u-f)/b.M
+	if math.IsNaN(vn) || math.IsInf(vn, 0) {
+		return MassStep{W: v, Evals: 1, Parts: 1, Status: engine.NonFinite}
+	}
+	copy(z, b.zn)
+	x[0] += h * vn
+	x[1] = vn
+	return MassStep{W: vn, F: f, Load: u, Work: f * h * vn, Evals: 1, Parts: 1}
 }

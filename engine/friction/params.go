@@ -4,59 +4,97 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"hilrig/engine"
 )
 
-// Params lists the parameters of the law in the order of SetParams, with the range in which the law makes sense.
-func (p *LuGre) Params() []engine.Param {
-	inf := math.Inf(1)
-	return []engine.Param{
-		{Name: "sigma0", Unit: "N/m", Value: p.Sigma0, Lo: 0, Hi: inf},
-		{Name: "sigma1", Unit: "N·s/m", Value: p.Sigma1, Lo: 0, Hi: inf},
-		{Name: "sigma2", Unit: "N·s/m", Value: p.Sigma2, Lo: 0, Hi: inf},
-		{Name: "Fc", Unit: "N", Value: p.Fc, Lo: 0, Hi: inf},
-		{Name: "Fs", Unit: "N", Value: p.Fs, Lo: 0, Hi: inf},
-		{Name: "vs", Unit: "m/s", Value: p.Vs, Lo: 0, Hi: inf},
-		{Name: "vd", Unit: "m/s", Value: p.Vd, Lo: 0, Hi: inf},
-		{Name: "offset", Unit: "N", Value: p.Offset, Lo: -inf, Hi: inf},
-	}
+// field is one parameter of a law: where its number lives, what it is, and the range in which the law makes sense.
+type field struct {
+	name, unit string
+	at         *float64
+	lo, hi     float64
+	doc        string
 }
 
-// SetParams takes the eight numbers in the order of Params. The law is unchanged when they are refused.
-func (p *LuGre) SetParams(theta []float64) error {
-	if len(theta) != 8 {
-		return fmt.Errorf("lugre: %d parameters, want 8 (sigma0, sigma1, sigma2, Fc, Fs, vs, vd, offset)", len(theta))
+// Ranges of the parameters, wide enough for a watch and for a wind turbine; a zero lower end is a parameter that may be
+// switched off. Inside them every law keeps finite.
+const (
+	tiny  = 1e-12
+	force = 1e9  // N
+	stiff = 1e15 // N/m
+	damp  = 1e9  // N·s/m
+	fast  = 1e6  // m/s
+	long  = 1e6  // m, s
+)
+
+// paramsOf lists the fields for identification and for people.
+func paramsOf(fs []field) []engine.Param {
+	ps := make([]engine.Param, len(fs))
+	for i, f := range fs {
+		ps[i] = engine.Param{Name: f.name, Unit: f.unit, Doc: f.doc, Value: *f.at, Lo: f.lo, Hi: f.hi}
 	}
-	q := LuGre{theta[0], theta[1], theta[2], theta[3], theta[4], theta[5], theta[6], theta[7]}
-	if err := q.Validate(); err != nil {
-		return err
-	}
-	*p = q
-	return nil
+	return ps
 }
 
-// Validate reports every parameter outside its range at once. Fs may lie below Fc (a contact that strengthens with
-// speed), but not at zero: g would vanish.
-func (p *LuGre) Validate() error {
-	var errs []error
-	check := func(name string, v float64, positive bool, unit string) {
-		switch {
-		case math.IsNaN(v) || math.IsInf(v, 0):
-			errs = append(errs, fmt.Errorf("lugre: %s: %g %s, want a finite number", name, v, unit))
-		case positive && v <= 0:
-			errs = append(errs, fmt.Errorf("lugre: %s: %g %s, want > 0", name, v, unit))
-		case v < 0:
-			errs = append(errs, fmt.Errorf("lugre: %s: %g %s, want ≥ 0", name, v, unit))
+// setParams puts theta into the fields and checks the law; when it is refused the fields are as before.
+func setParams(law string, fs []field, theta []float64, validate func() error) error {
+	if len(theta) != len(fs) {
+		names := make([]string, len(fs))
+		for i, f := range fs {
+			names[i] = f.name
+		}
+		return fmt.Errorf("%s: %d parameters, want %d (%s)", law, len(theta), len(fs), strings.Join(names, ", "))
+	}
+	old := make([]float64, len(fs))
+	for i, f := range fs {
+		old[i], *f.at = *f.at, theta[i]
+	}
+	err := validate()
+	if err != nil {
+		for i, f := range fs {
+			*f.at = old[i]
 		}
 	}
-	check("sigma0", p.Sigma0, true, "N/m")
-	check("sigma1", p.Sigma1, false, "N·s/m")
-	check("sigma2", p.Sigma2, false, "N·s/m")
-	check("Fc", p.Fc, true, "N")
-	check("Fs", p.Fs, true, "N")
-	check("vs", p.Vs, true, "m/s")
-	check("vd", p.Vd, false, "m/s")
-	check("offset", math.Abs(p.Offset), false, "N")
+	return err
+}
+
+// checkFields reports every field outside its range.
+func checkFields(law string, fs []field) error {
+	var errs []error
+	for _, f := range fs {
+		switch v := *f.at; {
+		case math.IsNaN(v) || math.IsInf(v, 0):
+			errs = append(errs, fmt.Errorf("%s: %s: %g %s, want a finite number", law, f.name, v, f.unit))
+		case v < f.lo && f.lo == 0:
+			errs = append(errs, fmt.Errorf("%s: %s: %g %s, want ≥ 0", law, f.name, v, f.unit))
+		case v < f.lo && f.lo > 0 && v <= 0:
+			errs = append(errs, fmt.Errorf("%s: %s: %g %s, want > 0", law, f.name, v, f.unit))
+		case v < f.lo || v > f.hi:
+			errs = append(errs, fmt.Errorf("%s: %s: %g %s, want %g to %g", law, f.name, v, f.unit, f.lo, f.hi))
+		}
+	}
 	return errors.Join(errs...)
+}
+
+// RotaryUnit is the unit of a parameter or state of a law when it works on an axis that turns: N becomes N·m, m becomes
+// rad. Units without force and length stay.
+func RotaryUnit(unit string) string {
+	switch unit {
+	case "N":
+		return "N·m"
+	case "m":
+		return "rad"
+	case "m/s":
+		return "rad/s"
+	case "N/m":
+		return "N·m/rad"
+	case "N·s/m":
+		return "N·m·s/rad"
+	case "N/s":
+		return "N·m/s"
+	case "kg":
+		return "kg·m²"
+	}
+	return unit
 }

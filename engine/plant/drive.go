@@ -13,7 +13,7 @@ import (
 type DriveSpec struct {
 	Motor      Motor
 	LoadJ      float64        // kg·m²  added to the motor's inertia
-	Friction   friction.LuGre // of all bearings and brushes, at 20 °C
+	Friction   friction.Model // of all bearings and brushes, at 20 °C, in N·m and rad
 	Cogging    float64        // N·m    amplitude of the cogging torque
 	CoggingN   int            // periods per turn
 	LoadTorque float64        // N·m    constant, opposing positive motion
@@ -32,14 +32,13 @@ type Thermal struct {
 
 const t20 = 20.0 // °C  the parameters of motor and friction belong to this temperature
 
-// State of a MotorDrive, x = [θ | ω | i, z, T].
+// State of a MotorDrive, x = [θ | ω | i, T, state of the friction law].
 const (
 	Theta       = iota // rad    shaft angle, not wrapped
 	Omega              // rad/s  speed
 	Current            // A      armature current
-	Bristle            // rad    mean bristle deflection
 	Temperature        // °C     winding and bearing
-	driveStates
+	Contact            //        first number of the friction law
 )
 
 // MotorDrive is the motor as an engine.System. Inputs u = [voltage V, enable]; with enable = 0 the winding is open and the
@@ -49,12 +48,21 @@ type MotorDrive struct {
 	s    DriveSpec
 	j    float64
 	last Means
+	mass *friction.Mass
+	xm   []float64     // state of the mass: angle, speed, friction law
+	flow friction.Flow // nil: the law has no differential form
+	dz   []float64
 
-	// the step under way, for Mean
-	h, r, u, i0, theta float64
-	on                 bool
-	prescribed         float64 // A  mean current when the drive is off
-	mean               float64 // A  mean current that belongs to the last w
+	// the part of the step under way, for At
+	h, tau     float64 // s  length and beginning of the part
+	r, u       float64 // Ω, V
+	i0         float64 // A  current at the beginning of the part
+	theta      float64 // rad  angle there
+	warm       float64 // factor of the friction
+	on         bool
+	prescribed float64 // A  mean current when the drive is off
+	mean       float64 // A  mean current that belongs to the last trial
+	charge     float64 // A·s  of the parts before this one
 }
 
 // Means are the mean values of the last step, which carry its energy balance.
@@ -67,6 +75,9 @@ type Means struct {
 
 // NewMotorDrive checks the description.
 func NewMotorDrive(s DriveSpec) (*MotorDrive, error) {
+	if s.Friction == nil {
+		return nil, errors.New("motor drive: friction: no law")
+	}
 	errs := []error{s.Motor.Validate(), s.Friction.Validate()}
 	th := s.Thermal
 	for _, c := range []struct {
@@ -93,13 +104,22 @@ func NewMotorDrive(s DriveSpec) (*MotorDrive, error) {
 	if s.Freewheel == 0 {
 		s.Freewheel = 24
 	}
-	return &MotorDrive{s: s, j: s.Motor.J + s.LoadJ}, nil
+	d := &MotorDrive{s: s, j: s.Motor.J + s.LoadJ}
+	var err error
+	if d.mass, err = friction.NewMass(d.j, s.Friction, friction.Midpoint); err != nil {
+		return nil, fmt.Errorf("motor drive: %w", err)
+	}
+	d.xm = d.mass.NewState()
+	d.flow, _ = s.Friction.(friction.Flow)
+	d.dz = make([]float64, s.Friction.StateDim())
+	return d, nil
 }
 
 // NewState is the drive at rest, relaxed, at ambient temperature.
 func (d *MotorDrive) NewState() []float64 {
-	x := make([]float64, driveStates)
+	x := make([]float64, Contact+d.s.Friction.StateDim())
 	x[Temperature] = d.s.Thermal.Ambient
+	d.s.Friction.Reset(x[Contact:])
 	return x
 }
 
@@ -111,10 +131,14 @@ func (d *MotorDrive) Last() Means { return d.last }
 
 // Layout names states, inputs and outputs.
 func (d *MotorDrive) Layout() engine.Layout {
+	states := []engine.Signal{{Name: "plant.angle", Unit: "rad"}, {Name: "plant.velocity", Unit: "rad/s"}, {Name: "plant.current", Unit: "A"},
+		{Name: "plant.temperature", Unit: "degC"}}
+	for _, s := range d.s.Friction.States() {
+		states = append(states, engine.Signal{Name: "plant." + s.Name, Unit: friction.RotaryUnit(s.Unit)})
+	}
 	return engine.Layout{
-		NQ: 1, NV: 1, NA: 3,
-		States: []engine.Signal{{Name: "plant.angle", Unit: "rad"}, {Name: "plant.velocity", Unit: "rad/s"}, {Name: "plant.current", Unit: "A"},
-			{Name: "plant.bristle", Unit: "rad"}, {Name: "plant.temperature", Unit: "degC"}},
+		NQ: 1, NV: 1, NA: len(states) - 2,
+		States: states,
 		Inputs: []engine.Signal{{Name: "plant.voltage", Unit: "V"}, {Name: "plant.enable"}},
 		Outputs: []engine.Signal{{Name: "plant.angle", Unit: "rad"}, {Name: "plant.velocity", Unit: "rad/s"}, {Name: "plant.current", Unit: "A"},
 			{Name: "plant.friction", Unit: "N·m"}, {Name: "plant.temperature", Unit: "degC"}},
@@ -124,39 +148,60 @@ func (d *MotorDrive) Layout() engine.Layout {
 // Step advances x by dt (s) with u held. A non-finite input or state leaves x untouched and says so.
 func (d *MotorDrive) Step(dt float64, x, u, y []float64) engine.Status {
 	s := &d.s
-	theta, omega, i, z, temp := x[Theta], x[Omega], x[Current], x[Bristle], x[Temperature]
-	if sum := theta + omega + i + z + temp + u[0] + u[1]; !(dt > 0) || math.IsNaN(sum) || math.IsInf(sum, 0) {
+	sum := u[0] + u[1]
+	for _, c := range x {
+		sum += c
+	}
+	if !(dt > 0) || math.IsNaN(sum) || math.IsInf(sum, 0) {
 		d.outputs(x, y)
 		return engine.NonFinite
 	}
 
-	// parameters at this temperature
+	// parameters at this temperature; friction scaled by s is the same motion as inertia and torque divided by s
+	i, temp := x[Current], x[Temperature]
 	d.r = s.Motor.R * max(0.1, 1+s.Thermal.CopperTC*(temp-t20))
-	law := s.Friction.Scaled(d.warmth(temp))
+	d.warm = d.warmth(temp)
+	d.mass.M = d.j / d.warm
 
-	// both sides together: the load's Mean solves the electrical side for every trial of the mean speed
-	d.h, d.u, d.i0, d.theta, d.on = dt, u[0], i, theta, u[1] != 0
+	// both sides together: the load solves the electrical side for every trial of the mean speed
+	d.u, d.i0, d.on = u[0], i, u[1] != 0
+	d.tau, d.h, d.charge = 0, 0, 0
 	iEnd := 0.0
 	if !d.on {
-		d.prescribed, iEnd = d.coast(dt, i, omega)
+		d.prescribed, iEnd = d.coast(dt, i, x[Omega])
 	}
-	r := law.StepMass(dt, d.j, omega, z, d)
+	d.xm[0], d.xm[1] = x[Theta], x[Omega]
+	copy(d.xm[2:], x[Contact:])
+	r := d.mass.Step(dt, d.xm, d)
 	if r.Status == engine.NonFinite {
 		d.outputs(x, y)
 		return r.Status
 	}
 	if d.on {
-		iEnd = 2*d.mean - i
+		iEnd = 2*d.mean - d.i0
 	}
-	d.last = Means{W: r.W, I: d.mean, Friction: r.F, R: d.r}
-	x[Theta], x[Omega], x[Current], x[Bristle] = theta+dt*r.W, r.V, iEnd, r.Z
-	x[Temperature] = d.warm(dt, temp, d.r*d.mean*d.mean+s.Motor.Drop(d.mean)*d.mean+math.Abs(r.F*r.W))
+	d.last = Means{W: r.W, I: (d.charge + d.mean*d.h) / dt, Friction: d.warm * r.F, R: d.r}
+	x[Theta], x[Omega], x[Current] = d.xm[0], d.xm[1], iEnd
+	copy(x[Contact:], d.xm[2:])
+	x[Temperature] = d.heat(dt, temp, d.r*d.last.I*d.last.I+s.Motor.Drop(d.last.I)*d.last.I+math.Abs(d.warm*r.Work/dt))
 	d.outputs(x, y)
 	return r.Status
 }
 
-// Mean is the driving torque of the step (N·m) when its mean speed is w, and its slope: the friction.Load of the shaft.
-func (d *MotorDrive) Mean(w float64) (torque, slope float64) {
+// Span begins a part of the step: the current has moved on as it did in the part before.
+func (d *MotorDrive) Span(tau, h, theta float64) {
+	if past := tau - d.tau; past > 0 && d.h > 0 {
+		d.charge += d.mean * past
+		if d.on {
+			d.i0 += 2 * (d.mean - d.i0) * past / d.h
+		}
+	}
+	d.tau, d.h, d.theta = tau, h, theta
+}
+
+// At is the driving torque of the part (N·m), divided by the warmth of the friction, when its mean speed is w and theta the
+// angle in its middle: the friction.Load of the shaft.
+func (d *MotorDrive) At(_, theta, w float64) (torque, dx, slope float64) {
 	m := &d.s.Motor
 	if d.on {
 		// midpoint of the winding: 2L(ī − i)/h = u − r·ī − K·w − drop(ī)
@@ -168,18 +213,18 @@ func (d *MotorDrive) Mean(w float64) (torque, slope float64) {
 	}
 	torque = m.K*d.mean - d.s.LoadTorque
 	if d.s.Cogging > 0 {
-		// mean of sin(Nθ) along the step, exactly, so that cogging stores energy and returns all of it
+		// mean of sin(Nθ) along the part, exactly, so that cogging stores energy and returns all of it
 		n := float64(d.s.CoggingN)
-		half := 0.5 * n * d.h * w
+		half := n * (theta - d.theta)
 		sinc := 1 - half*half/6
 		if math.Abs(half) > 1e-3 {
 			sinc = math.Sin(half) / half
 		}
-		sin, cos := math.Sincos(n*d.theta + half)
+		sin, cos := math.Sincos(n * theta)
 		torque -= d.s.Cogging * sin * sinc
-		slope -= d.s.Cogging * cos * sinc * 0.5 * n * d.h
+		dx = -d.s.Cogging * cos * sinc * n / d.warm
 	}
-	return torque, slope
+	return torque / d.warm, dx, slope / d.warm
 }
 
 // coast is the winding with the drive off: the diodes hold −Freewheel against the current until it is zero; from then on
@@ -213,8 +258,8 @@ func (d *MotorDrive) warmth(temp float64) float64 {
 	return max(0.1, 1+d.s.Thermal.FrictionTC*(temp-t20))
 }
 
-// warm is the temperature (°C) after h seconds of constant losses p (W), exactly.
-func (d *MotorDrive) warm(h, temp, p float64) float64 {
+// heat is the temperature (°C) after h seconds of constant losses p (W), exactly.
+func (d *MotorDrive) heat(h, temp, p float64) float64 {
 	th := &d.s.Thermal
 	if th.Capacity == 0 {
 		return temp
@@ -223,7 +268,11 @@ func (d *MotorDrive) warm(h, temp, p float64) float64 {
 	return temp + (end-temp)*-math.Expm1(-h/(th.Resistance*th.Capacity))
 }
 
+// outputs writes y. The friction is that of the end of the step where the law can tell it, else the mean of the step.
 func (d *MotorDrive) outputs(x, y []float64) {
-	law := d.s.Friction.Scaled(d.warmth(x[Temperature]))
-	y[0], y[1], y[2], y[3], y[4] = x[Theta], x[Omega], x[Current], law.Force(x[Bristle], x[Omega]), x[Temperature]
+	f := d.last.Friction
+	if d.flow != nil {
+		f = d.warmth(x[Temperature]) * d.flow.Flow(x[Contact:], d.dz, friction.Input{V: x[Omega]})
+	}
+	y[0], y[1], y[2], y[3], y[4] = x[Theta], x[Omega], x[Current], f, x[Temperature]
 }

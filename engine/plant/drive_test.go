@@ -14,7 +14,7 @@ var _ engine.System = (*MotorDrive)(nil)
 func demo() DriveSpec {
 	return DriveSpec{
 		Motor:    Motor{R: 1.2, L: 0.6e-3, K: 0.042, BrushDrop: 0.6, DropScale: 0.05, J: 7e-5},
-		Friction: friction.LuGre{Sigma0: 11, Sigma1: 0.02, Sigma2: 1.5e-4, Fc: 0.015, Fs: 0.021, Vs: 0.5, Vd: 0.3},
+		Friction: &friction.LuGre{Sigma0: 11, Sigma1: 0.02, Sigma2: 1.5e-4, Fc: 0.015, Fs: 0.021, Vs: 0.5, Vd: 0.3},
 		Thermal:  Thermal{Ambient: 20},
 	}
 }
@@ -30,7 +30,7 @@ func must(t testing.TB, s DriveSpec) *MotorDrive {
 
 // rk4 integrates the continuous equations by the classic method with n substeps: an independent second way.
 func rk4(s DriveSpec, x []float64, u func(t float64) float64, t0, t1 float64, n int) {
-	p, m := s.Friction, s.Motor
+	p, m := s.Friction.(*friction.LuGre), s.Motor
 	f := func(t float64, x [4]float64) (dx [4]float64) {
 		th, w, i, z := x[0], x[1], x[2], x[3]
 		g := p.Fc + (p.Fs-p.Fc)*math.Exp(-(w/p.Vs)*(w/p.Vs))
@@ -94,7 +94,7 @@ func TestAgainstRungeKutta(t *testing.T) {
 			}
 			worst := func(inner int) (e [4]float64) {
 				d := must(t, s)
-				x, y := append([]float64(nil), start...), make([]float64, 5)
+				x, y := []float64{start[0], start[1], start[2], s.Thermal.Ambient, start[3]}, make([]float64, 5)
 				for k := range ticks {
 					for range inner {
 						if st := d.Step(tick/float64(inner), x, []float64{c.volts(float64(k) * tick), 1}, y); st != engine.OK {
@@ -102,7 +102,7 @@ func TestAgainstRungeKutta(t *testing.T) {
 						}
 					}
 					for j := range e {
-						e[j] = max(e[j], math.Abs(x[j]-path[k][j]))
+						e[j] = max(e[j], math.Abs(x[[4]int{Theta, Omega, Current, Contact}[j]]-path[k][j]))
 					}
 				}
 				return e
@@ -155,7 +155,7 @@ func TestSteadySpeed(t *testing.T) {
 	for range 20000 {
 		d.Step(1e-4, x, []float64{5, 1}, y)
 	}
-	p, m := s.Friction, s.Motor
+	p, m := s.Friction.(*friction.LuGre), s.Motor
 	w := x[Omega]
 	i := (p.Fc + p.Sigma2*w) / m.K // far above vs
 	if u := m.R*i + m.K*w + m.BrushDrop*math.Tanh(i/m.DropScale); math.Abs(u-5) > 1e-9 {
@@ -260,7 +260,7 @@ func TestBadInput(t *testing.T) {
 		t.Errorf("NaN voltage: %v, speed %g; want the state untouched", st, x[Omega])
 	}
 	s := demo()
-	s.Motor.R, s.Motor.L, s.Friction.Fc, s.Thermal.Capacity = 0, -1, 0, 1
+	s.Motor.R, s.Motor.L, s.Friction.(*friction.LuGre).Fc, s.Thermal.Capacity = 0, -1, 0, 1
 	if _, err := NewMotorDrive(s); err == nil {
 		t.Error("a motor without resistance was accepted")
 	}

@@ -12,7 +12,7 @@ import (
 func Example() {
 	d, err := plant.NewMotorDrive(plant.DriveSpec{
 		Motor:    plant.Motor{R: 1.2, L: 0.6e-3, K: 0.042, BrushDrop: 0.6, DropScale: 0.05, J: 7e-5},
-		Friction: friction.LuGre{Sigma0: 11, Sigma1: 0.02, Sigma2: 1.5e-4, Fc: 0.015, Fs: 0.021, Vs: 0.5, Vd: 0.3},
+		Friction: &friction.LuGre{Sigma0: 11, Sigma1: 0.02, Sigma2: 1.5e-4, Fc: 0.015, Fs: 0.021, Vs: 0.5, Vd: 0.3},
 		Thermal:  plant.Thermal{Ambient: 20},
 	})
 	if err != nil {

@@ -12,7 +12,7 @@ func TestSensors(t *testing.T) {
 		t.Fatal(err)
 	}
 	b, _ := NewSensors(spec)
-	x := []float64{0, 0, 0.5, 0, 31}
+	x := []float64{Current: 0.5, Temperature: 31, Contact: 0}
 	q := 2 * math.Pi / 4096
 	ra, rb := []float64{99, 0, 0, 0}, make([]float64, 4)
 	const n = 20000

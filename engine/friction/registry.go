@@ -1,0 +1,34 @@
+package friction
+
+import "slices"
+
+// Info is what the registry knows about a law.
+type Info struct {
+	Name      string // as in a configuration file
+	Title     string // for people
+	Equations string // numbers in the theory
+	Source    string // key of docs/references.md
+	Force     bool   // the input of the law is the applied force, not the velocity
+	New       func() Model
+}
+
+// registry lists the laws from the elementary to the elaborate. New returns the law with its default parameters: the
+// public set of theory §8 where the law is part of it.
+var registry = []Info{
+	{Name: "lugre", Title: "LuGre", Equations: "(6.44)–(6.47)", Source: "C95",
+		New: func() Model {
+			return &LuGre{Sigma0: 1e3, Sigma1: 30, Sigma2: 0.4, Fc: 1, Fs: 1.5, Vs: 0.05, Vd: 0.02}
+		}},
+}
+
+// Laws lists every law.
+func Laws() []Info { return slices.Clone(registry) }
+
+// Find returns the law of a name.
+func Find(name string) (Info, bool) {
+	i := slices.IndexFunc(registry, func(l Info) bool { return l.Name == name })
+	if i < 0 {
+		return Info{}, false
+	}
+	return registry[i], true
+}
