@@ -70,7 +70,9 @@ type Means struct {
 	W        float64 // rad/s
 	I        float64 // A
 	Friction float64 // N·m
+	Work     float64 // J  done against friction
 	R        float64 // Ω  resistance in force
+	Evals    int     // evaluations of the friction law
 }
 
 // NewMotorDrive checks the description.
@@ -180,10 +182,10 @@ func (d *MotorDrive) Step(dt float64, x, u, y []float64) engine.Status {
 	if d.on {
 		iEnd = 2*d.mean - d.i0
 	}
-	d.last = Means{W: r.W, I: (d.charge + d.mean*d.h) / dt, Friction: d.warm * r.F, R: d.r}
+	d.last = Means{W: r.W, I: (d.charge + d.mean*d.h) / dt, Friction: d.warm * r.F, Work: d.warm * r.Work, R: d.r, Evals: r.Evals}
 	x[Theta], x[Omega], x[Current] = d.xm[0], d.xm[1], iEnd
 	copy(x[Contact:], d.xm[2:])
-	x[Temperature] = d.heat(dt, temp, d.r*d.last.I*d.last.I+s.Motor.Drop(d.last.I)*d.last.I+math.Abs(d.warm*r.Work/dt))
+	x[Temperature] = d.heat(dt, temp, d.r*d.last.I*d.last.I+s.Motor.Drop(d.last.I)*d.last.I+math.Abs(d.last.Work/dt))
 	d.outputs(x, y)
 	return r.Status
 }

@@ -1,0 +1,134 @@
+package experiment
+
+import (
+	"math"
+
+	"hilrig/engine"
+	"hilrig/engine/friction"
+	"hilrig/engine/plant"
+)
+
+// slider is a mass under friction, drawn over a spring or pushed by a force. It is its own friction.Load.
+type slider struct {
+	*Spec
+	body  *friction.Mass
+	parts int
+	x     []float64
+	t     float64 // s  beginning of the step
+	work  float64
+}
+
+func newSlider(s *Spec) (*slider, error) {
+	n, limit, why, err := s.Substeps()
+	if err != nil {
+		return nil, err
+	}
+	if n > 1 && !s.Substep {
+		return nil, &LimitError{Step: s.Step, Limit: limit, Scheme: s.Scheme, Why: why}
+	}
+	body, err := friction.NewMass(s.Mass, s.Law, s.Scheme)
+	if err != nil {
+		return nil, err
+	}
+	r := &slider{Spec: s, body: body, parts: n, x: body.NewState()}
+	r.x[0], r.x[1] = s.X0, s.V0
+	copy(r.x[2:], s.State)
+	return r, nil
+}
+
+func (r *slider) Span(tau, h, x float64) {}
+
+// At is the force of spring, damper and input.
+func (r *slider) At(tau, x, v float64) (force, dx, dv float64) {
+	y, dy, _ := r.Input.At(r.t + tau)
+	if r.Plant == DrawnMass {
+		return r.Spring*(y-x) + r.Damper*(dy-v), -r.Spring, -r.Damper
+	}
+	return y - r.Spring*x - r.Damper*v, -r.Spring, -r.Damper
+}
+
+func (r *slider) step(t, h float64, q *Sample) {
+	r.t = t
+	r.body.N, r.body.I = at(r.Normal, t+h/2), at(r.Current, t+h/2)
+	m := r.body.Substeps(r.parts, h, r.x, r)
+	r.work += m.Work
+	q.X, q.V, q.W, q.F, q.Work, q.Z, q.Status = r.x[0], r.x[1], m.W, m.F, r.work, r.x[2:], m.Status
+	q.Evals += m.Evals
+	q.Parts += m.Parts
+	r.t = t + h
+	q.Input = at(r.Input, r.t)
+	q.Drive, _, _ = r.At(0, q.X, q.V)
+}
+
+// imposed moves the contact itself.
+type imposed struct {
+	*Spec
+	z       []float64
+	x, work float64
+}
+
+func newImposed(s *Spec) *imposed {
+	r := &imposed{Spec: s, z: make([]float64, s.Law.StateDim()), x: s.X0}
+	s.Law.Reset(r.z)
+	copy(r.z, s.State)
+	return r
+}
+
+// gauss3 are the abscissas in [0, 1] and weights of Gauss's rule with three points, exact to the fifth degree.
+var gauss3 = [3][2]float64{{0.5 - math.Sqrt(0.15), 5.0 / 18}, {0.5, 8.0 / 18}, {0.5 + math.Sqrt(0.15), 5.0 / 18}}
+
+func (r *imposed) step(t, h float64, q *Sample) {
+	dx := 0.0
+	if r.Plant == ImposedMotion {
+		dx = at(r.Input, t+h) - at(r.Input, t)
+		_, q.V, _ = r.Input.At(t + h)
+	} else {
+		for _, g := range gauss3 {
+			dx += g[1] * h * at(r.Input, t+g[0]*h)
+		}
+		q.V = at(r.Input, t+h)
+	}
+	f := r.Law.Step(r.z, friction.Input{Dt: h, V: dx / h, N: at(r.Normal, t+h/2), I: at(r.Current, t+h/2)})
+	r.x += dx
+	r.work += f * dx
+	q.X, q.W, q.F, q.Work, q.Z, q.Input = r.x, dx/h, f, r.work, r.z, at(r.Input, t+h)
+	q.Evals++
+	q.Parts++
+	q.Status = engine.OK
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		q.Status = engine.NonFinite
+	}
+}
+
+// motorAxis is a motor with the law in its bearings and brushes.
+type motorAxis struct {
+	*Spec
+	drive   *plant.MotorDrive
+	x, u, y []float64
+	work    float64
+}
+
+func newMotorAxis(s *Spec) (*motorAxis, error) {
+	d := s.Motor
+	d.Friction = s.Law
+	drive, err := plant.NewMotorDrive(d)
+	if err != nil {
+		return nil, err
+	}
+	r := &motorAxis{Spec: s, drive: drive, x: drive.NewState(), u: []float64{0, 1}, y: make([]float64, len(drive.Layout().Outputs))}
+	r.x[plant.Theta], r.x[plant.Omega] = s.X0, s.V0
+	copy(r.x[plant.Contact:], s.State)
+	return r, nil
+}
+
+func (r *motorAxis) step(t, h float64, q *Sample) {
+	r.u[0] = at(r.Input, t+h/2)
+	q.Status = r.drive.Step(h, r.x, r.u, r.y)
+	m := r.drive.Last()
+	r.work += m.Work
+	q.X, q.V, q.W, q.F, q.Work, q.Z = r.x[plant.Theta], r.x[plant.Omega], m.W, m.Friction, r.work, r.x[plant.Contact:]
+	q.Amps, q.Temp, q.Input = r.x[plant.Current], r.x[plant.Temperature], at(r.Input, t+h)
+	q.Drive = r.Motor.Motor.K * q.Amps
+	q.Evals += m.Evals
+	q.Parts++
+}
