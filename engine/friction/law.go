@@ -82,6 +82,13 @@ type Storing interface {
 	Energy(z []float64) float64 // J, ≥ 0
 }
 
+// Sliding is a law with a mode that can start in sliding instead of at rest for ever.
+type Sliding interface {
+	// ResetSliding sets the state of a contact that has always been sliding at v (m/s); with v = 0 one that is about to
+	// slide forward from rest.
+	ResetSliding(z []float64, v float64)
+}
+
 // Bounded is a law whose states stay within bounds if they start within them.
 type Bounded interface {
 	// Bounds writes the largest magnitude of every state to top; +Inf where there is none.
