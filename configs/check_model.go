@@ -86,12 +86,7 @@ func suggestVd(f Friction) float64 { return math.Sqrt(2*math.E) * f.Fc / f.Sigma
 
 func (c *Config) checkControl(r *Report) {
 	k, m := c.Control, c.Motor
-	if c.Compensation.Scale > 0.95 && c.Compensation.Scale <= 1 && c.Compensation.Kind != "none" {
-		r.Warnf("compensation.scale", "compensation.scale: %s; above 0.95 a small error of the model over-compensates and the axis hunts", short(c.Compensation.Scale))
-	}
-	if c.Compensation.Gain > 0 && c.Compensation.Kind != "lugre-observer" {
-		r.Warnf("compensation.gain", "compensation.gain: not used by kind %s", c.Compensation.Kind)
-	}
+	c.checkCompensation(r)
 	if r.Bad("control") || r.Bad("motor") || r.Bad("loop.rate") {
 		return
 	}

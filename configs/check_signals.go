@@ -10,6 +10,9 @@ import (
 // maxSignals is what a row leaves for measurements and commands: 64 less the signals of estimator, model and link.
 const maxSignals = 40
 
+// learnedSignals are the factors that a learning compensation adds to the row.
+var learnedSignals = map[string]int{"adaptive-gain": 1, "adaptive-lugre": 3}
+
 // reserved beginnings belong to the signals the loop adds to a row.
 var reserved = []string{"est.", "rls.", "ref.", "ctl.", "comp.", "model.", "guard.", "link."}
 
@@ -47,8 +50,8 @@ func (c *Config) checkSignals(r *Report) {
 	d := c.Device
 	c.checkPort(r)
 	sigs := c.signals()
-	if len(sigs) > maxSignals {
-		r.Errorf("device.measure", "device: %d measurements and commands, at most %d", len(sigs), maxSignals)
+	if most := maxSignals - learnedSignals[c.Compensation.Kind]; len(sigs) > most {
+		r.Errorf("device.measure", "device: %d measurements and commands, at most %d", len(sigs), most)
 	}
 	for i, m := range d.Measure {
 		c.checkMeasure(r, fmt.Sprintf("device.measure[%d]", i), m)

@@ -68,6 +68,7 @@ const (
 	mFric
 	mBristle
 	mHeat
+	mLearned // factors of a learning compensation
 )
 
 // ParamNames are the parameters of a controller that may change while it runs, in the order of Params.V.
@@ -124,6 +125,9 @@ type Controller struct {
 	comp   *compensator
 	model  *estimator.Observer // LuGre driven by the estimated motion: the open-loop model beside the rig
 	p      Params
+	learns estimator.Learning // the compensation, if it learns
+	asked  float64            // N·m  torque of the tick before
+	held   bool               // … did not reach the shaft as asked
 
 	primed     bool    // the filter has been set to the first sample
 	recovering bool    // … and again from the sample after a gap: the next one gives its speed
@@ -152,15 +156,17 @@ func NewController(s ControllerSpec) (*Controller, error) {
 	}
 	s.Guard.Dt = c.dt
 	c.guard = NewGuard(s.Guard)
-	c.schema = Schema{Rig: s.Rig, Rate: s.Rate, Meas: s.Meas, Est: estSignals, Model: modelSignals, Cmd: s.Cmd}
+	if c.comp, err = newCompensator(s.Comp, s.Law, s.Motor.J, s.PID); err != nil {
+		return nil, fmt.Errorf("compensation: %w", err)
+	}
+	c.learns, _ = c.comp.law.(estimator.Learning)
+	model := append(append([]engine.Signal{}, modelSignals...), c.comp.signals()...)
+	c.schema = Schema{Rig: s.Rig, Rate: s.Rate, Meas: s.Meas, Est: estSignals, Model: model, Cmd: s.Cmd}
 	if n := c.schema.Len(); n > MaxSignals {
 		return nil, fmt.Errorf("%d signals, a row holds %d: declare fewer measurements", n, MaxSignals)
 	}
 	c.ref = motion{gen: s.Ref, fade: s.Fade}
 	c.pid = pid{PIDSpec: s.PID}
-	if c.comp, err = newCompensator(s.Comp, s.Law); err != nil {
-		return nil, fmt.Errorf("compensation: %w", err)
-	}
 	if c.model, err = estimator.NewObserver(estimator.ObserverSpec{Law: s.Law}); err != nil {
 		return nil, fmt.Errorf("friction: %w", err)
 	}
@@ -188,10 +194,7 @@ func (c *Controller) Adopt(p *Params) {
 
 func (c *Controller) adopt() {
 	c.pid.Kp, c.pid.Ki, c.pid.Kd = c.p.V[pKp], c.p.V[pKi], c.p.V[pKd]
-	c.comp.wanted = c.p.V[pScale]
-	if c.s.Comp.Kind == CompObserver {
-		c.comp.obs.SetGain(c.p.V[pGain])
-	}
+	c.comp.adopt(c.p.V[pScale], c.p.V[pGain], c.pid.PIDSpec)
 	c.ref.wantScale, c.ref.wantOffset = c.p.V[pRefScale], c.p.V[pRefOffset]
 }
 
@@ -217,6 +220,7 @@ func (c *Controller) Compute(r *Row, b *Blocks) {
 			c.ref.start(x[ePos], false)
 			c.pid.reset()
 			c.comp.reset()
+			c.asked, c.held = 0, false
 		case r.Mode == Run && c.ref.paused:
 			c.ref.start(x[ePos], true)
 		case r.Mode == Hold && (r.Cause == CauseCommand || r.Cause == CauseOverrun):
@@ -248,22 +252,32 @@ func (c *Controller) Compute(r *Row, b *Blocks) {
 		if c.s.Comp.Inertia {
 			tau += c.s.Motor.J * acc
 		}
-		if fric, st = c.comp.step(x[eVel], vel, e, dt); st == engine.NonFinite {
+		m := estimator.Motion{V: x[eVel], E: -e, Vd: vel, Ad: acc, U: c.asked, Held: c.held || c.stale()}
+		if fric, st = c.comp.step(m, dt); st == engine.NonFinite {
 			r.Flags |= FlagEstimator
 		}
 		tau += fric
-		if lim := c.s.PID.Limit; lim > 0 {
-			tau = min(lim, max(-lim, tau))
+		tau += c.comp.shake(m, tau, dt)
+		c.held = false
+		if lim := c.s.PID.Limit; lim > 0 && math.Abs(tau) > lim {
+			tau, c.held = math.Copysign(lim, tau), true
 		}
+		c.asked = tau
 	}
 	b.Model[mTau], b.Model[mComp] = tau, fric
+	if c.learns != nil {
+		c.learns.Thetas(b.Model[mLearned:])
+	}
 	switch {
 	case !on:
 		b.Cmd[c.s.Drive] = 0
-	case c.age <= float64(tooOld*c.s.Every)*c.dt:
+	case !c.stale():
 		b.Cmd[c.s.Drive] = c.s.Motor.Voltage(tau, vel)
 	}
 }
+
+// stale tells whether the newest sample is too old to act on.
+func (c *Controller) stale() bool { return !(c.age <= float64(tooOld*c.s.Every)*c.dt) }
 
 // estimate runs the filter and the recursive least squares in the samples' own time, then carries the estimate to now.
 // b.Cmd still holds the command of the tick before: the voltage on its way to the motor.
@@ -385,10 +399,11 @@ func (c *Controller) diverging(r *Row, residual float64) {
 // Guard has the last word on the command.
 func (c *Controller) Guard(r *Row, b *Blocks) {
 	speed, err := b.Est[eVel], b.Model[mErr]
-	if c.age > float64(tooOld*c.s.Every)*c.dt && finite(speed) && finite(err) {
+	if c.stale() && finite(speed) && finite(err) {
 		speed, err = 0, 0 // a guess about the motion trips nothing: the age of the sensor is watched by itself
 	}
 	c.guard.Watch(r, speed, err, b.Meas[c.s.Current])
 	c.guard.Limit(r, b.Cmd)
+	c.held = c.held || r.Flags&(FlagClamped|FlagSlewed) != 0
 	b.Model[mHeat] = c.guard.Heat()
 }

@@ -131,8 +131,7 @@ func controllerSpec(cfg *configs.Config, meas, cmd []engine.Signal) (hil.Control
 		Motor: motorOf(cfg.Motor), Law: lawOf(cfg.Friction),
 		Kalman: kalmanSpec(cfg, count),
 		Ref:    gen, Fade: r.Fade,
-		PID:  hil.PIDSpec{Kp: cfg.Control.Kp, Ki: cfg.Control.Ki, Kd: cfg.Control.Kd, Limit: cfg.Control.Limit, DeadZone: cfg.Control.DeadZn},
-		Comp: hil.CompSpec{Scale: cfg.Compensation.Scale, Gain: cfg.Compensation.Gain, Inertia: cfg.Compensation.Accel, Ramp: cfg.Compensation.Ramp},
+		PID: hil.PIDSpec{Kp: cfg.Control.Kp, Ki: cfg.Control.Ki, Kd: cfg.Control.Kd, Limit: cfg.Control.Limit, DeadZone: cfg.Control.DeadZn},
 		Guard: hil.GuardSpec{
 			HoldTime: cfg.Guard.HoldTime, SelfTest: cfg.Guard.SelfTest, MaxSpeed: cfg.Guard.MaxSpeed, MaxError: cfg.Guard.MaxError,
 			MaxCurrent: cfg.Guard.MaxCurrent, RatedI: cfg.Guard.RatedI, Thermal: cfg.Guard.Thermal,
@@ -142,7 +141,9 @@ func controllerSpec(cfg *configs.Config, meas, cmd []engine.Signal) (hil.Control
 	if cfg.Control.Kind == "pd" {
 		spec.PID.Ki = 0
 	}
-	spec.Comp.Kind = map[string]hil.CompKind{"none": hil.CompNone, "feedforward": hil.CompFeedForward, "lugre-observer": hil.CompObserver}[cfg.Compensation.Kind]
+	if spec.Comp, err = compSpec(cfg, count); err != nil {
+		return spec, err
+	}
 	spec.Guard.Overrun = map[string]hil.OverrunPolicy{"hold": hil.OverrunHold, "trip": hil.OverrunTrip}[cfg.Loop.Overrun.Policy]
 	for _, m := range cfg.Device.Measure {
 		spec.Guard.Meas = append(spec.Guard.Meas, hil.MeasLimit{Stale: m.Stale, Lo: m.Range[0], Hi: m.Range[1], Status: m.Role == "status"})
@@ -155,6 +156,34 @@ func controllerSpec(cfg *configs.Config, meas, cmd []engine.Signal) (hil.Control
 		spec.RLS = rlsSpec(cfg, dt, count)
 	}
 	return spec, nil
+}
+
+// compSpec is the configured compensation; count is the resolution of the position in rad.
+func compSpec(cfg *configs.Config, count float64) (hil.CompSpec, error) {
+	k := cfg.Compensation
+	kind, err := hil.ParseCompKind(k.Kind)
+	if err != nil {
+		return hil.CompSpec{}, err
+	}
+	s := hil.CompSpec{
+		Kind: kind, Scale: k.Scale, Gain: k.Gain, Inertia: k.Accel, Ramp: k.Ramp, Lead: k.Lead, Band: k.Band,
+		Bandwidth: k.Bandwidth, Order: k.Order, DeadBand: k.DeadBand,
+		AdaptTime: k.Adapt.Time, AdaptRange: k.Adapt.Range, AdaptZone: k.Adapt.DeadZone,
+		Resolution: k.Resolution, Rest: k.Rest, Limit: k.Limit, Slew: k.Slew,
+		Dither: estimator.DitherSpec{Amplitude: k.Dither.Amplitude, Velocity: k.Dither.Velocity, Frequency: k.Dither.Frequency,
+			Kind: map[string]estimator.DitherKind{"velocity": estimator.DitherVelocity, "force": estimator.DitherForce, "pulse": estimator.DitherPulse}[k.Dither.Kind]},
+	}
+	if s.Resolution == 0 {
+		s.Resolution = count
+	}
+	if s.Slew == 0 { // from limit to limit within five ticks
+		top := s.Limit
+		if top == 0 {
+			top = 1.2 * max(cfg.Friction.Fs, cfg.Friction.Fc)
+		}
+		s.Slew = 2 * top * cfg.Loop.Rate / 5
+	}
+	return s, nil
 }
 
 func motorOf(m configs.Motor) plant.Motor {

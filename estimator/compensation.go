@@ -1,0 +1,133 @@
+package estimator
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"hilrig/engine"
+	"hilrig/engine/friction"
+)
+
+// Motion is what a compensation is told in a tick. Errors follow [C95], e = x − xd: an axis that lags behind has e < 0.
+type Motion struct {
+	V, E   float64 // rad/s, rad     estimated speed and tracking error
+	Vd, Ad float64 // rad/s, rad/s²  desired motion
+	U      float64 // N·m            torque that acted since the tick before, as commanded
+	Held   bool    // what learns or integrates rests: the actuator is saturated, the sensor silent or the axis at rest
+}
+
+// finite tells whether every number is one.
+func (m *Motion) finite() bool {
+	sum := m.V + m.E + m.Vd + m.Ad + m.U
+	return !math.IsNaN(sum) && !math.IsInf(sum, 0)
+}
+
+// Compensation is a torque against friction (N·m), positive for forward motion: it is added to the controller's. It never
+// allocates, and a motion that is not finite gives no torque and NonFinite.
+type Compensation interface {
+	Reset()
+	Compensate(dt float64, m Motion) (torque float64, st engine.Status)
+}
+
+// Learning is a compensation with adapted factors: 1 is what the model says.
+type Learning interface {
+	Thetas(out []float64) // one number per factor
+}
+
+// Compensate is Step under the estimated motion.
+func (o *Observer) Compensate(dt float64, m Motion) (float64, engine.Status) {
+	if !m.finite() {
+		return 0, engine.NonFinite
+	}
+	return o.Step(dt, m.V*dt, m.E)
+}
+
+// FeedForward is the bristle of LuGre driven by the desired motion alone: no feedback path, so it cannot destabilise.
+type FeedForward struct{ Observer }
+
+// NewFeedForward checks the law.
+func NewFeedForward(law friction.LuGre) (*FeedForward, error) {
+	o, err := NewObserver(ObserverSpec{Law: law})
+	if err != nil {
+		return nil, err
+	}
+	return &FeedForward{*o}, nil
+}
+
+// Compensate is Step under the desired motion.
+func (f *FeedForward) Compensate(dt float64, m Motion) (float64, engine.Status) {
+	if !m.finite() {
+		return 0, engine.NonFinite
+	}
+	return f.Step(dt, m.Vd*dt, 0)
+}
+
+// StaticSpec describes a static feed-forward.
+type StaticSpec struct {
+	Law  friction.LuGre // its steady curve
+	Lead float64        // s      how far ahead the sign of the motion is taken: the delay of the loop
+	Band float64        // rad/s  speed ahead below which the sign is blended; 0: it switches
+}
+
+// StaticFeedForward is the steady curve at the desired speed,
+//
+//	F = s·g(vd) + σ2·vd + offset,   s = sat((vd + lead·ad)/band).
+//
+// Around vd = 0 the sign is that of the motion that is intended next; with no motion commanded (vd = ad = 0) the dry part
+// is zero. The measured speed never enters: in a static curve it would be positive feedback.
+type StaticFeedForward struct{ s StaticSpec }
+
+// NewStaticFeedForward checks the description.
+func NewStaticFeedForward(s StaticSpec) (*StaticFeedForward, error) {
+	err := errors.Join(s.Law.Validate(), atLeast0("feed-forward: lead", s.Lead, "s"), atLeast0("feed-forward: band", s.Band, "rad/s"))
+	if err != nil {
+		return nil, err
+	}
+	return &StaticFeedForward{s}, nil
+}
+
+// Reset does nothing: there is no state.
+func (f *StaticFeedForward) Reset() {}
+
+// Compensate evaluates the curve.
+func (f *StaticFeedForward) Compensate(_ float64, m Motion) (float64, engine.Status) {
+	if !m.finite() {
+		return 0, engine.NonFinite
+	}
+	next := m.Vd + f.s.Lead*m.Ad
+	side := sat(next / f.s.Band)
+	if f.s.Band == 0 {
+		side = 0
+		if next != 0 {
+			side = math.Copysign(1, next)
+		}
+	}
+	return side*level(&f.s.Law, m.Vd) + f.s.Law.Sigma2*m.Vd + f.s.Law.Offset, engine.OK
+}
+
+// level is g(v) (N·m), the steady friction without its viscous part; Fs at v = 0.
+func level(law *friction.LuGre, v float64) float64 {
+	v = max(math.Abs(v), math.SmallestNonzeroFloat64)
+	return law.Steady(v) - law.Sigma2*v - law.Offset
+}
+
+func sat(x float64) float64 { return min(1, max(-1, x)) }
+
+func clamp(x, top float64) float64 { return min(top, max(-top, x)) }
+
+// atLeast0 refuses what is negative or not finite.
+func atLeast0(name string, v float64, unit string) error {
+	if !(v >= 0) || math.IsInf(v, 0) {
+		return fmt.Errorf("%s: %g %s, want a finite number ≥ 0", name, v, unit)
+	}
+	return nil
+}
+
+// above0 also refuses zero.
+func above0(name string, v float64, unit string) error {
+	if !(v > 0) || math.IsInf(v, 0) {
+		return fmt.Errorf("%s: %g %s, want a finite number > 0", name, v, unit)
+	}
+	return nil
+}

@@ -1,0 +1,139 @@
+package estimator
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// DitherKind selects the signal.
+type DitherKind uint8
+
+const (
+	DitherNone     DitherKind = iota
+	DitherVelocity            // the axis is shaken with a velocity amplitude: Coulomb friction becomes viscous, see SmoothedCoulomb
+	DitherForce               // a sine of torque above break-away
+	DitherPulse               // rectangular pulses that move a stuck axis by the error that is left
+)
+
+// DitherSpec describes a dither.
+type DitherSpec struct {
+	Kind      DitherKind
+	Amplitude float64 // N·m    force: peak; pulse: largest torque
+	Velocity  float64 // rad/s  velocity: peak
+	Frequency float64 // Hz     of the sine; pulse: at most so many pulses a second
+	Inertia   float64 // kg·m²
+	Kp, Kd    float64 // of the controller, which would otherwise damp the velocity dither
+	Fc        float64 // N·m    pulse: Coulomb friction
+	Spring    float64 // rad    pulse: spring-back of the contact, added to the way to go; Fc/σ0
+	Zone      float64 // rad    pulse: errors below it are left alone
+}
+
+// Dither is a signal that is added to the torque, whatever the compensation.
+type Dither struct {
+	s     DitherSpec
+	phase float64 // cycles
+
+	// pulse
+	ticks  int     // left of the present pulse
+	torque float64 // N·m of the present pulse
+	calm   float64 // s   for how long the error has stayed in [lo, hi]
+	lo, hi float64 // rad
+}
+
+// NewDither checks the description.
+func NewDither(s DitherSpec) (*Dither, error) {
+	var err error
+	switch s.Kind {
+	case DitherNone:
+		return &Dither{}, nil
+	case DitherVelocity:
+		err = errors.Join(above0("dither: velocity", s.Velocity, "rad/s"), above0("dither: inertia", s.Inertia, "kg·m²"))
+	case DitherForce:
+		err = above0("dither: amplitude", s.Amplitude, "N·m")
+	case DitherPulse:
+		err = errors.Join(above0("dither: inertia", s.Inertia, "kg·m²"), above0("dither: Coulomb friction", s.Fc, "N·m"),
+			above0("dither: zone", s.Zone, "rad"), atLeast0("dither: spring-back", s.Spring, "rad"))
+		if !(s.Amplitude > s.Fc) || math.IsInf(s.Amplitude, 0) {
+			err = errors.Join(err, fmt.Errorf("dither: amplitude: %g N·m, want more than the Coulomb friction, %g N·m: the pulse would move nothing", s.Amplitude, s.Fc))
+		}
+	default:
+		err = fmt.Errorf("dither: kind %d is unknown", s.Kind)
+	}
+	if err = errors.Join(err, above0("dither: frequency", s.Frequency, "Hz")); err != nil {
+		return nil, err
+	}
+	return &Dither{s: s}, nil
+}
+
+// Reset starts anew.
+func (d *Dither) Reset() { *d = Dither{s: d.s} }
+
+// Tune adopts other gains of the controller.
+func (d *Dither) Tune(kp, kd float64) { d.s.Kp, d.s.Kd = kp, kd }
+
+// Step is the torque (N·m) of this tick of dt (s). e = x − xd (rad); still: no motion is commanded; u is the torque that
+// acts beside the dither (N·m).
+func (d *Dither) Step(dt, e float64, still bool, u float64) float64 {
+	if d.s.Kind == DitherNone || !(dt > 0) {
+		return 0
+	}
+	if d.s.Kind == DitherPulse {
+		return d.pulse(dt, e, still, u)
+	}
+	w := 2 * math.Pi * d.s.Frequency
+	d.phase += d.s.Frequency * dt
+	d.phase -= math.Floor(d.phase)
+	sin, cos := math.Sincos(2 * math.Pi * d.phase)
+	if d.s.Kind == DitherForce {
+		return d.s.Amplitude * sin
+	}
+	// the torque under which a free mass in this control loop moves with Velocity·sin
+	v := d.s.Velocity
+	return d.s.Inertia*v*w*cos + d.s.Kd*v*sin - d.s.Kp*v/w*cos
+}
+
+// pulse waits until the error has stood still for as long as the frequency asks, and then gives one pulse for it.
+func (d *Dither) pulse(dt, e float64, still bool, u float64) float64 {
+	if d.ticks > 0 {
+		d.ticks--
+		if !still {
+			d.ticks = 0
+			return 0
+		}
+		return d.torque
+	}
+	if calm := d.s.Zone / 4; !still || !(math.Abs(e) < math.Inf(1)) || max(e, d.hi)-min(e, d.lo) > calm || d.calm == 0 {
+		d.calm, d.lo, d.hi = dt, e, e
+		return 0
+	}
+	d.lo, d.hi = min(e, d.lo), max(e, d.hi)
+	if d.calm += dt; d.calm*d.s.Frequency < 1 || math.Abs(e) < d.s.Zone {
+		return 0
+	}
+	// u helps (or hinders) on the way; a controller's falls to zero with the error, so half of it counts
+	dir := -math.Copysign(1, e)
+	help := min(0.9*d.s.Fc, max(-0.5*d.s.Fc, dir*u/2))
+	n, top := PulseTicks(d.s.Amplitude, d.s.Fc-help, d.s.Inertia, math.Abs(e)+d.s.Spring, dt)
+	d.ticks, d.torque, d.calm = n-1, dir*top, 0
+	return d.torque
+}
+
+// PulseTime is the duration (s) of a rectangular pulse of force fp (N) that moves a mass m (kg), stuck on rigid Coulomb friction
+// fc (N), by dist (m): the inverse of dist = fp·(fp − fc)·tp²/(2m·fc). It needs fp > fc.
+func PulseTime(fp, fc, m, dist float64) float64 {
+	return math.Sqrt(2 * m * fc * dist / (fp * (fp - fc)))
+}
+
+// PulseTicks is PulseTime for a controller that acts in ticks of dt (s): the duration is rounded up to n ticks, and the
+// force lowered to the root of the same formula, so that the distance stays, dist = f·(f − fc)·(n·dt)²/(2m·fc).
+func PulseTicks(fp, fc, m, dist, dt float64) (n int, f float64) {
+	tp := PulseTime(fp, fc, m, dist)
+	n = max(1, int(math.Min(math.Ceil(tp/dt-1e-9), 1e6)))
+	t := float64(n) * dt
+	return n, min(fp, 0.5*(fc+math.Sqrt(fc*fc+8*m*fc*dist/(t*t))))
+}
+
+// SmoothedCoulomb is the mean of Coulomb friction fc·sgn over a velocity dither of amplitude vd about v:
+// (2fc/π)·asin(v/vd) for |v| < vd, fc·sgn v beyond [theory §10.5].
+func SmoothedCoulomb(v, vd, fc float64) float64 { return 2 * fc / math.Pi * math.Asin(sat(v/vd)) }
