@@ -51,3 +51,11 @@ func distance(a, b string, limit int) int {
 	}
 	return min(prev[len(y)], limit+1)
 }
+
+// DidYouMean is a remark for an error about an unknown word, ` (did you mean "lugre"?)`, or nothing.
+func DidYouMean(word string, known []string) string {
+	if s := suggest(word, known); s != "" {
+		return " (did you mean " + quote(s) + "?)"
+	}
+	return ""
+}

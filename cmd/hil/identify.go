@@ -1,13 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -262,27 +262,13 @@ func encodeResult(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// writeResult writes a temporary file beside the wanted one, which appears whole or not at all.
+// writeResult writes the result as JSON.
 func writeResult(path string, v any) error {
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".hil-identify-*")
-	if err != nil {
-		return fmt.Errorf("identify: cannot write beside %s: %w", path, err)
+	var b bytes.Buffer
+	if err := encodeResult(&b, v); err != nil {
+		return err
 	}
-	defer os.Remove(tmp.Name()) // gone already when all went well
-	defer tmp.Close()
-	if err = encodeResult(tmp, v); err == nil {
-		err = tmp.Chmod(0o644)
-	}
-	if err == nil {
-		err = tmp.Sync()
-	}
-	if err == nil {
-		err = tmp.Close()
-	}
-	if err == nil {
-		err = os.Rename(tmp.Name(), path)
-	}
-	if err != nil {
+	if err := writeFileWhole(path, b.Bytes()); err != nil {
 		return fmt.Errorf("identify: write %s: %w", path, err)
 	}
 	return nil

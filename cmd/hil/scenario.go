@@ -1,0 +1,295 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"hilrig/cmd/hil/plot"
+	"hilrig/configs"
+	"hilrig/engine/experiment"
+	"hilrig/engine/friction"
+)
+
+// chapterLaws are the models that the literature compares, in its order.
+var chapterLaws = []string{"seven-parameter", "karnopp", "lugre", "dahl-modified", "m2"}
+
+// scenarioFlags are what the user chose.
+type scenarioFlags struct {
+	laws        []string
+	out         string
+	formats     []string
+	scheme      string
+	c           experiment.Conditions
+	json, force bool
+	noFigures   bool
+}
+
+func newScenarioCmd() *cobra.Command {
+	f := scenarioFlags{c: experiment.Public()}
+	names := []string{"all"}
+	for _, s := range experiment.Scenarios {
+		names = append(names, s.Name)
+	}
+	c := &cobra.Command{
+		Use:   "scenario " + strings.Join(names, "|"),
+		Short: "The five comparison scenarios of friction laws, with figures and a table",
+		Long: `Puts friction laws through the comparisons of the literature: stick-slip of a drawn mass, crossing zero velocity,
+hysteresis of friction over velocity, spring-like stiction, response to a step. Without --law the five models of the
+chapter run with one public set of parameters; figures then carry the chapter's numbers 6.4 to 6.42. Laws with parameters
+of your own come from the friction section of a simulation file (--laws).
+
+DIR receives the figures, a comparison of the laws for every scenario, and metrics.md, metrics.csv, metrics.json.
+docs/scenarios.md says what every number means.
+
+Exit codes: 0 done; 2 wrong usage; 3 a law that cannot be used, or a step without a finite result; 4 DIR cannot be written;
+130 interrupted.`,
+		Example: `  hil scenario all
+  hil scenario stick-slip --law lugre,gms,elasto-plastic -o compare
+  hil scenario hysteresis --laws configs/compare-laws.yaml --step 0.1ms --json`,
+		Args:      cobra.ExactArgs(1),
+		ValidArgs: names,
+		RunE: func(c *cobra.Command, args []string) error {
+			ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt)
+			defer stop()
+			return runScenario(ctx, args[0], f, c.OutOrStdout(), c.ErrOrStderr())
+		},
+	}
+	fl := c.Flags()
+	fl.StringSliceVar(&f.laws, "law", nil, "laws by name, separated by commas; see hil laws (default: the five of the chapter)")
+	fl.StringVarP(&f.out, "output", "o", "scenarios", "directory of the results")
+	fl.StringSliceVar(&f.formats, "format", []string{"svg", "png"}, "formats of the figures")
+	fl.BoolVar(&f.noFigures, "no-figures", false, "metrics only")
+	fl.StringVar(&f.scheme, "scheme", "midpoint", "scheme of the smooth laws: "+strings.Join(friction.Schemes(), ", "))
+	quantityVar(fl, &f.c.Step, "step", "s", "time step")
+	quantityVar(fl, &f.c.Mass, "mass", "kg", "drawn mass")
+	quantityVar(fl, &f.c.Spring, "spring", "N/m", "spring of stick-slip and zero crossing")
+	quantityVar(fl, &f.c.Pull, "pull", "m/s", "stick-slip: speed of the drawn end")
+	quantityVar(fl, &f.c.Swing, "swing", "m/s", "zero crossing: amplitude of the speed of the end")
+	quantityVar(fl, &f.c.Omega, "omega", "rad/s", "zero crossing: frequency")
+	quantityVar(fl, &f.c.Bias, "bias", "m/s", "hysteresis: mean speed")
+	quantityVar(fl, &f.c.Ripple, "ripple", "m/s", "hysteresis: amplitude of the speed")
+	quantityVar(fl, &f.c.Push, "push", "N", "stiction: amplitude of the force; steps of force are two and four times this")
+	quantityVar(fl, &f.c.Jump, "jump", "m/s", "step response: the speed")
+	fl.BoolVar(&f.json, "json", false, "print the metrics as JSON")
+	fl.BoolVar(&f.force, "force", false, "write over existing files")
+	return c
+}
+
+// quantity is a flag with a unit: "0.1 ms", "1e-4" (SI).
+type quantity struct {
+	v    *float64
+	unit string
+}
+
+func (q quantity) String() string {
+	if q.v == nil {
+		return ""
+	}
+	return strings.TrimSpace(fmt.Sprintf("%g %s", *q.v, q.unit))
+}
+
+func (q quantity) Type() string { return q.unit }
+
+func (q quantity) Set(s string) error {
+	v, err := configs.ParseValue(s, q.unit)
+	if err != nil {
+		return err
+	}
+	*q.v = v
+	return nil
+}
+
+func runScenario(ctx context.Context, name string, f scenarioFlags, stdout, stderr io.Writer) error {
+	var todo []experiment.Scenario
+	for _, s := range experiment.Scenarios {
+		if name == "all" || name == s.Name {
+			todo = append(todo, s)
+		}
+	}
+	if todo == nil {
+		var names []string
+		for _, s := range experiment.Scenarios {
+			names = append(names, s.Name)
+		}
+		return exitWith(exitUsage, fmt.Errorf("scenario: %q is unknown, want all or one of %s%s", name, strings.Join(names, ", "), configs.DidYouMean(name, names)))
+	}
+	if err := f.check(); err != nil {
+		return exitWith(exitUsage, fmt.Errorf("scenario: %w", err))
+	}
+	subjects, numbered, err := f.subjects(stderr)
+	if err != nil {
+		return err
+	}
+
+	// run everything before anything is written
+	var outcomes []*experiment.Outcome
+	for _, s := range todo {
+		for _, who := range subjects {
+			o, err := s.Run(ctx, who, f.c)
+			if err != nil {
+				if errors.Is(err, context.Canceled) {
+					return exitWith(exitInterrupted, errors.New("interrupted; nothing was written"))
+				}
+				return exitWith(exitInvalid, err)
+			}
+			outcomes = append(outcomes, o)
+		}
+	}
+
+	files := metricFiles(f.c, outcomes)
+	if !f.noFigures {
+		figures := scenarioFigures(todo, subjects, outcomes, numbered)
+		drawn, err := draw(ctx, figures, f.formats)
+		if err != nil {
+			return err
+		}
+		files = append(files, drawn...)
+	}
+	if err := writeAll(f.out, files, f.force); err != nil {
+		return err
+	}
+	if f.json {
+		for _, file := range files {
+			if file.name == "metrics.json" {
+				_, err := stdout.Write(file.data)
+				return err
+			}
+		}
+	}
+	printMetrics(stdout, todo, outcomes)
+	fmt.Fprintf(stdout, "\n%d files in %s; next: look at %s\n", len(files), f.out, filepath.Join(f.out, files[len(files)-1].name))
+	return nil
+}
+
+// check refuses flags that make no sense.
+func (f *scenarioFlags) check() error {
+	var errs []error
+	for _, q := range []struct {
+		name string
+		v    float64
+	}{{"step", f.c.Step}, {"mass", f.c.Mass}, {"spring", f.c.Spring}, {"pull", f.c.Pull}, {"swing", f.c.Swing}, {"omega", f.c.Omega}, {"ripple", f.c.Ripple}, {"push", f.c.Push}, {"jump", f.c.Jump}} {
+		if !(q.v > 0) || math.IsInf(q.v, 0) {
+			errs = append(errs, fmt.Errorf("--%s: %g, want > 0", q.name, q.v))
+		}
+	}
+	if f.c.Step > 0.1 || f.c.Step < 1e-6 {
+		errs = append(errs, fmt.Errorf("--step: %g s, want 1 µs to 0.1 s", f.c.Step))
+	}
+	if !(f.c.Bias > f.c.Ripple) {
+		errs = append(errs, fmt.Errorf("--bias: %g m/s, want more than --ripple: the speed must not change sign", f.c.Bias))
+	}
+	var err error
+	if f.c.Scheme, err = friction.ParseScheme(f.scheme); err != nil {
+		errs = append(errs, fmt.Errorf("--scheme: %w", err))
+	}
+	for _, format := range f.formats {
+		if format != "svg" && format != "png" {
+			errs = append(errs, fmt.Errorf("--format: %q, want svg, png or both", format))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// subjects are the laws to compare. numbered tells that they carry the chapter's parameters.
+func (f *scenarioFlags) subjects(stderr io.Writer) (all []experiment.Subject, numbered bool, err error) {
+	names := f.laws
+	if names == nil {
+		names = chapterLaws
+	}
+	for _, name := range names {
+		law, ok := friction.Find(name)
+		if !ok {
+			return nil, false, exitWith(exitUsage, fmt.Errorf("scenario: law %q is unknown%s; hil laws lists them", name, configs.DidYouMean(name, lawNames())))
+		}
+		if slices.ContainsFunc(all, func(s experiment.Subject) bool { return s.Name == name }) {
+			return nil, false, exitWith(exitUsage, fmt.Errorf("scenario: law %q is named twice", name))
+		}
+		all = append(all, experiment.Subject{Name: law.Name, Label: law.Title, Law: law.New(), Force: law.Force})
+	}
+	c := experiment.Public()
+	c.Step, c.Scheme = f.c.Step, f.c.Scheme
+	return all, c == f.c, nil
+}
+
+func lawNames() []string {
+	var names []string
+	for _, l := range friction.Laws() {
+		names = append(names, l.Name)
+	}
+	return names
+}
+
+// resultFile is a file of the directory of results.
+type resultFile struct {
+	name string
+	data []byte
+}
+
+// namedFigure is a figure with the name of its file, without the format.
+type namedFigure struct {
+	name string
+	*plot.Figure
+}
+
+// draw renders the figures on all processors.
+func draw(ctx context.Context, figures []namedFigure, formats []string) ([]resultFile, error) {
+	files := make([]resultFile, len(figures)*len(formats))
+	errs := make([]error, len(files))
+	next := make(chan int)
+	var wg sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			for i := range next {
+				fig, format := figures[i/len(formats)], formats[i%len(formats)]
+				var b bytes.Buffer
+				errs[i] = fig.Write(&b, format)
+				files[i] = resultFile{fig.name + "." + format, b.Bytes()}
+			}
+		})
+	}
+	for i := range files {
+		if ctx.Err() != nil {
+			break
+		}
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+	if ctx.Err() != nil {
+		return nil, exitWith(exitInterrupted, errors.New("interrupted; nothing was written"))
+	}
+	return files, errors.Join(errs...)
+}
+
+// writeAll puts the files into dir. Nothing is written when one of them exists and force is not given.
+func writeAll(dir string, files []resultFile, force bool) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return exitWith(exitUnavailable, fmt.Errorf("scenario: %w", err))
+	}
+	if !force {
+		for _, f := range files {
+			if _, err := os.Lstat(filepath.Join(dir, f.name)); err == nil {
+				return exitWith(exitUsage, fmt.Errorf("scenario: %s exists; --force writes over it, -o takes another directory", filepath.Join(dir, f.name)))
+			}
+		}
+	}
+	for _, f := range files {
+		if err := writeFileWhole(filepath.Join(dir, f.name), f.data); err != nil {
+			return exitWith(exitUnavailable, fmt.Errorf("scenario: %w", err))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,250 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"hilrig/engine/friction"
+	"hilrig/engine/reference"
+)
+
+// Phenomenon is something that a law shows or does not show. It is found by experiment: Value is what was measured, Shown
+// whether it is beyond the threshold that Criterion names.
+type Phenomenon struct {
+	Key       string
+	Title     string
+	Criterion string
+	Shown     bool
+	Value     float64
+}
+
+// Phenomena puts a law through the experiments behind the comparison tables of the literature. The numbers of the
+// experiments suit laws whose forces are about 1 N and whose Stribeck velocity is about 0.05 m/s, as the public sets have.
+func Phenomena(ctx context.Context, who Subject) ([]Phenomenon, error) {
+	p := &probe{ctx: ctx, who: who}
+	for _, f := range []func() error{p.levels, p.presliding, p.curve, p.dwell, p.rate, p.memory, p.minorLoop, p.stickSlip, p.dissipation} {
+		if err := f(); err != nil {
+			return nil, fmt.Errorf("law %s: %w", who.Label, err)
+		}
+	}
+	return p.out, nil
+}
+
+// probe is a law under examination.
+type probe struct {
+	ctx   context.Context
+	who   Subject
+	level float64 // N  break-away at a slow ramp
+	out   []Phenomenon
+}
+
+func (p *probe) found(key, title, criterion string, shown bool, value float64) {
+	p.out = append(p.out, Phenomenon{key, title, criterion, shown, value})
+}
+
+// peak ramps a force on 1 kg at rate (N/s) until it has broken away, after a push that made it slide and a rest of dwell (s);
+// dwell < 0: from rest for ever. It returns the largest friction before the break-away.
+func (p *probe) peak(rate, dwell float64) (float64, error) {
+	const push, kick, away = 5.0, 0.2, 0.01 // N, s, m
+	law, h := p.who.Law, min(1e-3, 2e-3/rate)
+	start := 0.0
+	if dwell >= 0 {
+		start = kick + 3 + dwell // three seconds are ample to come to rest from 1 m/s
+	}
+	in := pushed(func(t float64) float64 {
+		if t < kick && dwell >= 0 {
+			return push
+		}
+		return rate * max(0, t-start)
+	})
+	peak, from, done := 0.0, 0.0, errors.New("broken away")
+	err := Run(p.ctx, Spec{Plant: ImposedForce, Law: law, Mass: 1, Input: in, Step: h, Duration: start + 60/rate, Substep: true}, func(q *Sample) error {
+		switch {
+		case q.T <= start+h:
+			from = q.X
+			return nil
+		case math.Abs(q.X-from) > away:
+			return done
+		}
+		peak = max(peak, q.F)
+		return nil
+	})
+	if err != nil && err != done {
+		return 0, err
+	}
+	return peak, nil
+}
+
+// pushed is an input given as a function.
+type pushed func(t float64) float64
+
+// At has no derivatives: the plants under a force do not ask for them.
+func (f pushed) At(t float64) (pos, vel, acc float64) { return f(t), 0, 0 }
+
+// levels: break-away level and whether sliding takes less.
+func (p *probe) levels() error {
+	var err error
+	if p.level, err = p.peak(0.2, -1); err != nil {
+		return err
+	}
+	slide := p.steady(0.5)
+	p.found("stiction", "static friction above kinetic", "break-away at 0.2 N/s is more than 5 % above friction at 0.5 m/s", p.level > 1.05*slide, p.level/slide)
+	return nil
+}
+
+// steady is the friction (N) of long sliding at v.
+func (p *probe) steady(v float64) float64 {
+	law := p.who.Law
+	z := make([]float64, law.StateDim())
+	law.Reset(z)
+	f := 0.0
+	for range 4000 { // 2 m, or 2000 times the default relaxation lengths of about a millimetre
+		f = law.Step(z, friction.Input{Dt: 5e-4 * max(1, 1/v), V: v})
+	}
+	return f
+}
+
+// presliding: motion under half the break-away force, and whether it costs work however slow it is.
+func (p *probe) presliding() error {
+	const period = 200.0 // s  so slow that dampers have no say
+	in := reference.Sine{Tone: reference.Tone{Amplitude: p.level / 2, Frequency: 1 / period}}
+	t := &trial{ctx: p.ctx, c: Public(), out: &Outcome{Subject: p.who}}
+	t.c.Step = 2e-3
+	tr, err := t.record("pushed", Spec{Plant: ImposedForce, Input: in, Duration: 2 * period})
+	if err != nil {
+		return err
+	}
+	from := index(tr.T, period)
+	lo, hi := extremes(tr.X[from:])
+	work := interpolate(tr.T, tr.Work, 2*period) - interpolate(tr.T, tr.Work, period)
+	p.found("presliding", "presliding displacement", "a force of half the break-away level moves the body to and fro by more than 1 nm", hi-lo > 1e-9, hi-lo)
+	share := 0.0
+	if hi-lo > 1e-9 {
+		share = work / (p.level * (hi - lo))
+	}
+	p.found("presliding_hysteresis", "hysteresis in presliding", "a slow cycle of that force costs more than 1 % of force times travel", share > 0.01, share)
+	return nil
+}
+
+// curve: Coulomb, viscous and falling part of the steady curve.
+func (p *probe) curve() error {
+	slow, fast, faster := p.steady(1e-3), p.steady(5), p.steady(10)
+	p.found("coulomb", "Coulomb friction", "friction at 1 mm/s is more than a tenth of that at 5 m/s", slow > 0.1*fast, slow/fast)
+	p.found("viscous", "viscous friction", "friction grows from 5 to 10 m/s by more than 1 %", faster > 1.01*fast, faster/fast)
+	low, high := math.Inf(1), 0.0
+	fall := 0.0
+	for v := 1e-3; v < 10; v *= 1.25 {
+		f := p.steady(v)
+		high, low = max(high, f), f
+		fall = max(fall, (high-low)/high)
+	}
+	p.found("negative_viscous", "falling friction with speed (Stribeck)", "steady friction falls by more than 1 % with rising speed", fall > 0.01, fall)
+	return nil
+}
+
+// dwell: break-away after a short and a long rest, ramped equally fast.
+func (p *probe) dwell() error {
+	short, err := p.peak(2, 0)
+	if err != nil {
+		return err
+	}
+	long, err := p.peak(2, 100)
+	if err != nil {
+		return err
+	}
+	p.found("dwell", "static friction rises with dwell time", "break-away after a further rest of 100 s is more than 0.5 % higher", long > 1.005*short, long/short-1)
+	return nil
+}
+
+// rate: break-away against the rate of the force, from the same relaxed rest.
+func (p *probe) rate() error {
+	slow, err := p.peak(0.5, -1)
+	if err != nil {
+		return err
+	}
+	quick, err := p.peak(20, -1)
+	if err != nil {
+		return err
+	}
+	p.found("rate", "break-away falls with the rate of the force", "break-away at 20 N/s is more than 1 % below that at 0.5 N/s", quick < 0.99*slow, quick/slow-1)
+	return nil
+}
+
+// memory: friction lags behind a speed that never changes sign.
+func (p *probe) memory() error {
+	t := &trial{ctx: p.ctx, c: Public(), out: &Outcome{Subject: p.who}}
+	if err := t.hysteresis(); err != nil {
+		return err
+	}
+	lag, area := 0.0, 0.0
+	for _, m := range t.out.Metrics {
+		switch m.Key {
+		case "lag_1_Hz":
+			lag = m.Value
+		case "area_1_Hz":
+			area = m.Value
+		}
+	}
+	p.found("memory", "frictional memory", "at 1 Hz friction is more than 1 mN higher while the speed rises than while it falls", lag > 1e-3 && area < 0, lag)
+	return nil
+}
+
+// minorLoop: after a small loop inside a large one the force returns to where the loop began, and goes on as if it had not
+// been. Only laws that remember their reversals do.
+func (p *probe) minorLoop() error {
+	law := p.who.Law
+	z := make([]float64, law.StateDim())
+	law.Reset(z)
+	// amplitude: the displacement at which slow loading reaches two thirds of the level
+	const dx = 2e-6
+	f, x := 0.0, 0.0
+	move := func(to float64) float64 {
+		n := int(math.Ceil(math.Abs(to-x)/dx - 1e-9))
+		for range n {
+			f = law.Step(z, friction.Input{Dt: 1, V: (to - x) / float64(n)})
+		}
+		x = to
+		return f
+	}
+	end := 0.0
+	for end = dx; end < 0.05 && math.Abs(move(end)) < p.level*2/3; end += dx {
+	}
+	if end >= 0.05 || end <= 2*dx {
+		p.found("minor_loops", "closed minor loops", "a small loop inside presliding ends within 0.1 % of the force it began with", false, math.NaN())
+		return nil
+	}
+	before := f
+	move(end * 0.7)
+	after := move(end)
+	gap := math.Abs(after-before) / p.level
+	p.found("minor_loops", "closed minor loops", "a small loop inside presliding ends within 0.1 % of the force it began with", gap < 1e-3, gap)
+	return nil
+}
+
+// stickSlip: the drawn mass stops and starts.
+func (p *probe) stickSlip() error {
+	s := Spec{Plant: DrawnMass, Law: p.who.Law, Mass: 1, Spring: 100, Input: reference.Ramp{Velocity: 0.02}, Step: 1e-3, Duration: 20, Substep: true}
+	lo, hi := math.Inf(1), 0.0
+	if err := Run(p.ctx, s, func(q *Sample) error {
+		if q.T > 15 {
+			lo, hi = min(lo, q.W), max(hi, q.W)
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	p.found("stick_slip", "stick-slip", "drawn at 20 mm/s over 100 N/m the speed still falls below 2 mm/s and rises above 30 mm/s after 15 s", lo < 2e-3 && hi > 30e-3, hi)
+	return nil
+}
+
+// dissipation: the theory of the law, or the lack of one.
+func (p *probe) dissipation() error {
+	ok, speed := p.who.Law.Passive()
+	if ok {
+		speed = math.Inf(1)
+	}
+	p.found("passive", "passive at every speed", "no motion takes more work out of the contact than was put in (speed at which it can)", ok, speed)
+	return nil
+}
