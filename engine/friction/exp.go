@@ -53,6 +53,9 @@ var powers = func() (t [expN]power) {
 func expNeg(a float64) float64 {
 	// one unsigned comparison sends negative numbers, NaN and everything beyond the normal range away
 	if math.Float64bits(a) >= math.Float64bits(expTop) {
+		if a > 746 { // far in the tail of a bell curve: below half the smallest number
+			return 0
+		}
 		return math.Exp(-a)
 	}
 	kd := expShift - a*expInv
