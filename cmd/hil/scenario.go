@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"hilrig/cmd/hil/plot"
 	"hilrig/configs"
@@ -99,6 +100,11 @@ func (q quantity) String() string {
 		return ""
 	}
 	return strings.TrimSpace(fmt.Sprintf("%g %s", *q.v, q.unit))
+}
+
+// quantityVar adds such a flag.
+func quantityVar(fl *pflag.FlagSet, v *float64, name, unit, usage string) {
+	fl.Var(quantity{v, unit}, name, usage)
 }
 
 func (q quantity) Type() string { return q.unit }
