@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -113,7 +112,7 @@ func runIdentify(path string, f identifyFlags, stdout, stderr io.Writer) error {
 		}
 	}
 	if f.json {
-		if err := encodeResult(stdout, result); err != nil {
+		if err := encodeJSON(stdout, result); err != nil {
 			return err
 		}
 	} else {
@@ -204,7 +203,7 @@ func (f *identifyFlags) refuse(path string, err error, stdout io.Writer) error {
 	switch {
 	case errors.As(err, &u):
 		if f.json {
-			if err := encodeResult(stdout, refusal(u)); err != nil {
+			if err := encodeJSON(stdout, refusal(u)); err != nil {
 				return err
 			}
 		}
@@ -255,17 +254,10 @@ func gate(r *identify.Result, want float64) error {
 	return nil
 }
 
-func encodeResult(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
-}
-
 // writeResult writes the result as JSON.
 func writeResult(path string, v any) error {
 	var b bytes.Buffer
-	if err := encodeResult(&b, v); err != nil {
+	if err := encodeJSON(&b, v); err != nil {
 		return err
 	}
 	if err := writeFileWhole(path, b.Bytes()); err != nil {

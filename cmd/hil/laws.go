@@ -1,0 +1,262 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/signal"
+	"runtime"
+	"strings"
+	"sync"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"hilrig/configs"
+	"hilrig/engine/experiment"
+	"hilrig/engine/friction"
+)
+
+func newLawsCmd() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "laws [NAME]",
+		Short: "The friction laws: parameters with unit and range, states, what they show",
+		Long: `Without NAME lists every friction law. With NAME prints its parameters with unit, range and default, its states, and the
+phenomena it shows with the default parameters: these are found by putting the law through experiments, now.`,
+		Example: `  hil laws
+  hil laws lugre
+  hil laws gms --json`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt)
+			defer stop()
+			if len(args) == 0 {
+				return printLaws(c.OutOrStdout(), asJSON)
+			}
+			law, ok := friction.Find(args[0])
+			if !ok {
+				return exitWith(exitUsage, fmt.Errorf("laws: %q is unknown%s; hil laws lists them", args[0], configs.DidYouMean(args[0], lawNames())))
+			}
+			return printLaw(ctx, c.OutOrStdout(), law, asJSON)
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
+	return c
+}
+
+// lawJSON describes a law to programs.
+type lawJSON struct {
+	Name       string           `json:"name"`
+	Title      string           `json:"title"`
+	Equations  string           `json:"equations,omitempty"`
+	Source     string           `json:"source"`
+	Input      string           `json:"input"` // velocity or force
+	Parameters []paramJSON      `json:"parameters"`
+	States     []signalJSON     `json:"states"`
+	Phenomena  []phenomenonJSON `json:"phenomena,omitempty"`
+}
+
+type paramJSON struct {
+	Name       string  `json:"name"`
+	Unit       string  `json:"unit"`
+	RotaryUnit string  `json:"rotary_unit"`
+	Default    float64 `json:"default"`
+	Min        float64 `json:"min"`
+	Max        float64 `json:"max"`
+	Doc        string  `json:"doc"`
+}
+
+type signalJSON struct {
+	Name string `json:"name"`
+	Unit string `json:"unit"`
+}
+
+type phenomenonJSON struct {
+	Key       string   `json:"key"`
+	Title     string   `json:"title"`
+	Criterion string   `json:"criterion"`
+	Shown     bool     `json:"shown"`
+	Value     *float64 `json:"value"` // null: infinite or not measured
+}
+
+func describeLaw(info friction.Info) lawJSON {
+	law := info.New()
+	d := lawJSON{Name: info.Name, Title: info.Title, Equations: info.Equations, Source: info.Source, Input: "velocity", States: []signalJSON{}}
+	if info.Force {
+		d.Input = "force"
+	}
+	for _, p := range law.Params() {
+		d.Parameters = append(d.Parameters, paramJSON{p.Name, p.Unit, friction.RotaryUnit(p.Unit), p.Value, p.Lo, p.Hi, p.Doc})
+	}
+	for _, s := range law.States() {
+		d.States = append(d.States, signalJSON{s.Name, s.Unit})
+	}
+	return d
+}
+
+func printLaws(w io.Writer, asJSON bool) error {
+	if asJSON {
+		var all []lawJSON
+		for _, info := range friction.Laws() {
+			all = append(all, describeLaw(info))
+		}
+		return encodeJSON(w, all)
+	}
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, "NAME\tLAW\tEQUATIONS\tPARAMETERS")
+	for _, info := range friction.Laws() {
+		var names []string
+		for _, p := range info.New().Params() {
+			names = append(names, p.Name)
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", info.Name, info.Title, info.Equations, strings.Join(names, " "))
+	}
+	tw.Flush()
+	fmt.Fprintln(w, "\nnext: hil laws lugre; hil scenario all --law lugre,gms")
+	return nil
+}
+
+func printLaw(ctx context.Context, w io.Writer, info friction.Info, asJSON bool) error {
+	d := describeLaw(info)
+	shows, err := experiment.Phenomena(ctx, experiment.Subject{Name: info.Name, Label: info.Title, Law: info.New(), Force: info.Force})
+	if err != nil {
+		if ctx.Err() != nil {
+			return exitWith(exitInterrupted, nil)
+		}
+		return err
+	}
+	for _, p := range shows {
+		q := phenomenonJSON{Key: p.Key, Title: p.Title, Criterion: p.Criterion, Shown: p.Shown}
+		if !math.IsNaN(p.Value) && !math.IsInf(p.Value, 0) {
+			q.Value = &p.Value
+		}
+		d.Phenomena = append(d.Phenomena, q)
+	}
+	if asJSON {
+		return encodeJSON(w, d)
+	}
+	fmt.Fprintf(w, "%s: %s %s [%s], input: %s\n\n", d.Name, d.Title, d.Equations, d.Source, d.Input)
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, "PARAMETER\tDEFAULT\tUNIT\tON A ROTARY AXIS\tRANGE\t")
+	for _, p := range d.Parameters {
+		fmt.Fprintf(tw, "%s\t%g\t%s\t%s\t%g to %g\t%s\n", p.Name, p.Default, p.Unit, p.RotaryUnit, p.Min, p.Max, p.Doc)
+	}
+	tw.Flush()
+	if len(d.States) > 0 {
+		fmt.Fprintln(w)
+		fmt.Fprintln(tw, "STATE\tUNIT")
+		for _, s := range d.States {
+			fmt.Fprintf(tw, "%s\t%s\n", s.Name, s.Unit)
+		}
+		tw.Flush()
+	}
+	fmt.Fprintln(w)
+	fmt.Fprintln(tw, "SHOWS\t\tMEASURED\tCRITERION")
+	for _, p := range d.Phenomena {
+		value := "–"
+		if p.Value != nil {
+			value = fmt.Sprintf("%.4g", *p.Value)
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", p.Title, yes(p.Shown), value, p.Criterion)
+	}
+	tw.Flush()
+	return nil
+}
+
+func yes(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}
+
+func encodeJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// lawsMarkdown is docs/laws.md: written by the program, from the registry and from experiments.
+func lawsMarkdown(ctx context.Context) ([]byte, error) {
+	laws := friction.Laws()
+	shows := make([][]experiment.Phenomenon, len(laws))
+	errs := make([]error, len(laws))
+	var wg sync.WaitGroup
+	free := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for i, info := range laws {
+		wg.Go(func() {
+			free <- struct{}{}
+			shows[i], errs[i] = experiment.Phenomena(ctx, experiment.Subject{Name: info.Name, Label: info.Title, Law: info.New(), Force: info.Force})
+			<-free
+		})
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+
+	var b bytes.Buffer
+	b.WriteString(`# Friction laws
+
+Written by the program: go test ./cmd/hil -run LawsDoc -update. Every law stands in the registry of engine/friction under its
+name; [keys](references.md) name the sources, numbers in parentheses are those of the chapter. Units are those of a linear
+axis; on a rotary axis read N·m for N, rad for m. ` + "`hil laws NAME`" + ` prints the same for one law.
+
+## What they show
+
+Found by experiment with the default parameters, not typed in: each law was pushed, held, drawn and moved, and what it did
+compared with a criterion (below the table).
+
+| law |`)
+	for _, p := range shows[0] {
+		fmt.Fprintf(&b, " %s |", p.Title)
+	}
+	fmt.Fprintf(&b, "\n|---|%s\n", strings.Repeat("---|", len(shows[0])))
+	for i, info := range laws {
+		fmt.Fprintf(&b, "| `%s` |", info.Name)
+		for _, p := range shows[i] {
+			if p.Shown {
+				b.WriteString(" yes |")
+			} else {
+				b.WriteString(" – |")
+			}
+		}
+		b.WriteString("\n")
+	}
+	b.WriteString("\n")
+	for _, p := range shows[0] {
+		fmt.Fprintf(&b, "- *%s*: %s.\n", p.Title, p.Criterion)
+	}
+	b.WriteString("\n## Inputs, states and parameters\n\n| law | name | equations | source | input | states |\n|---|---|---|---|---|---|\n")
+	for _, info := range laws {
+		d := describeLaw(info)
+		var states []string
+		for _, s := range d.States {
+			states = append(states, strings.TrimSpace(s.Name+" "+bracket(s.Unit)))
+		}
+		fmt.Fprintf(&b, "| %s | `%s` | %s | [%s] | %s | %s |\n", d.Title, d.Name, d.Equations, d.Source, d.Input, strings.Join(states, ", "))
+	}
+	for _, info := range laws {
+		d := describeLaw(info)
+		fmt.Fprintf(&b, "\n### %s\n\n| parameter | unit | default | range | |\n|---|---|---|---|---|\n", d.Name)
+		for _, p := range d.Parameters {
+			fmt.Fprintf(&b, "| `%s` | %s | %g | %g … %g | %s |\n", p.Name, p.Unit, p.Default, p.Min, p.Max, p.Doc)
+		}
+	}
+	return b.Bytes(), nil
+}
+
+func bracket(unit string) string {
+	if unit == "" {
+		return ""
+	}
+	return "(" + unit + ")"
+}
