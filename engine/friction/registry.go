@@ -19,6 +19,10 @@ var registry = []Info{
 		New: func() Model {
 			return &LuGre{Sigma0: 1e3, Sigma1: 30, Sigma2: 0.4, Fc: 1, Fs: 1.5, Vs: 0.05, Vd: 0.02}
 		}},
+	{Name: "elasto-plastic", Title: "Elasto-plastic", Equations: "theory §7.1", Source: "D02",
+		New: func() Model {
+			return &ElastoPlastic{Bristle: LuGre{Sigma0: 1e3, Sigma1: 30, Sigma2: 0.4, Fc: 1, Fs: 1.5, Vs: 0.05, Vd: 0.02}, Zba: 0.7}
+		}},
 }
 
 // Laws lists every law.
