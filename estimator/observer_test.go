@@ -8,54 +8,6 @@ import (
 	"hilrig/engine/friction"
 )
 
-// Positioning under friction, the case of [C95]: P95, M = 1 kg, step of 1 m, Kp = 3, Kv = 6, the observer fed with the true
-// motion. PD alone sticks at −0.338 m, with exact friction it arrives, with a model 10 % too weak it sticks at −0.037 m.
-func TestObserverPositioning(t *testing.T) {
-	truth := friction.LuGre{Sigma0: 1e5, Sigma1: math.Sqrt(1e5), Sigma2: 0.4, Fc: 1, Fs: 1.5, Vs: 0.001}
-	for _, c := range []struct {
-		name      string
-		scale     float64 // of the observer's force; 0: no observer
-		gain      float64
-		want, tol float64 // m
-	}{
-		{"pd", 0, 0, -0.338, 0.01},
-		{"exact", 1, 0, 0, 2e-4},
-		{"0.9 of the force", 0.9, 0, -0.037, 0.004},
-		{"exact with correction", 1, 10, 0, 2e-4},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			o, err := NewObserver(ObserverSpec{Law: truth, Gain: c.gain})
-			if err != nil {
-				t.Fatal(err)
-			}
-			const h = 1e-4
-			body, err := friction.NewMass(1, &truth, friction.Midpoint)
-			if err != nil {
-				t.Fatal(err)
-			}
-			x, f := body.NewState(), 0.0
-			l := &constant{}
-			for range int(30 / h) {
-				l.f = -3*(x[0]-1) - 6*x[1] + c.scale*f
-				r := body.Step(h, x, l)
-				var st engine.Status
-				if f, st = o.Step(h, h*r.W, x[0]-1); st == engine.NonFinite {
-					t.Fatal(st)
-				}
-			}
-			if e := x[0] - 1; math.Abs(e-c.want) > c.tol {
-				t.Errorf("ends at e = %.5f m, want %.4f ± %g", e, c.want, c.tol)
-			}
-		})
-	}
-}
-
-type constant struct{ f float64 }
-
-func (c *constant) Span(tau, h, x float64) {}
-
-func (c *constant) At(tau, x, v float64) (force, dx, dv float64) { return c.f, 0, 0 }
-
 func TestObserver(t *testing.T) {
 	law := demoLaw()
 	o, err := NewObserver(ObserverSpec{Law: law})
