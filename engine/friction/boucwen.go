@@ -1,0 +1,316 @@
+package friction
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"hilrig/engine"
+)
+
+// BoucWen is the hysteretic spring of Bouc and Wen, theory §7.4, with the redundant factor A of the source fixed at 1:
+//
+//	dz/dt = v − β·|v|·|z|^{n−1}·z − γ·v·|z|^n
+//	F     = α·k·x + (1 − α)·k·z
+//
+// The states are the hysteretic displacement z and the displacement x of the parallel spring, both in m, both 0 when
+// relaxed. z is bounded by zc = (β + γ)^{−1/n}, so the contact slides at (1 − α)·k·zc. β = γ unloads along a straight line;
+// n = 1, γ = 0, α = 0, β = σ0/Fc and k = σ0 is the law of Dahl. The force depends on the path only.
+//
+// For a given motion the step is exact for n = 1 and n = 2, and to 1e-9 of zc by an error-controlled integration otherwise.
+// In units of zc, with ξ = |Δx|/zc and y = z·sgn(Δx)/zc,
+//
+//	dy/dξ = 1 − y^n for y ≥ 0,   dy/dξ = 1 + ρ·|y|^n for y < 0,   ρ = (β − γ)/(β + γ) ≥ 0.
+type BoucWen struct {
+	K     float64 // N/m   stiffness when relaxed
+	Alpha float64 //       share of the stiffness that stays: a spring in parallel
+	Beta  float64 // m^−n  loss
+	Gamma float64 // m^−n  shape; −β < γ ≤ β
+	N     float64 //       sharpness of the transition to sliding
+}
+
+// StateDim is 2: the hysteretic displacement and the displacement (m).
+func (p *BoucWen) StateDim() int { return 2 }
+
+// Reset relaxes the contact at the origin of the spring.
+func (p *BoucWen) Reset(z []float64) { z[0], z[1] = 0, 0 }
+
+// States names the hysteretic displacement and the displacement.
+func (p *BoucWen) States() []engine.Signal {
+	return []engine.Signal{{Name: "hysteresis", Unit: "m"}, {Name: "displacement", Unit: "m"}}
+}
+
+// top is zc (m), the bound of z.
+func (p *BoucWen) top() float64 {
+	switch sum := p.Beta + p.Gamma; p.N {
+	case 1:
+		return 1 / sum
+	case 2:
+		return 1 / math.Sqrt(sum)
+	default:
+		return math.Pow(sum, -1/p.N)
+	}
+}
+
+// Step advances z over in.Dt at the velocity in.V and returns the mean force over the step (N). The mean belongs to the
+// middle of the step. A step without length returns the instantaneous force.
+func (p *BoucWen) Step(z []float64, in Input) float64 {
+	if !(in.Dt > 0) {
+		return p.force(z[0], z[1])
+	}
+	f, _ := p.Trial(Midpoint, z, z, in)
+	return f
+}
+
+// Trial is a step of the scheme. The force at the end is known for a given motion, so Implicit takes it instead of a
+// backward Euler step; ExplicitPade is Explicit.
+//
+// The mean force depends on Δx alone, and d(F̄·Δx)/dΔx is the force at the end: dF̄/dw = (F⁺ − F̄)/w.
+func (p *BoucWen) Trial(s Scheme, z, zn []float64, in Input) (force, slope float64) {
+	h, w := in.Dt, in.V
+	zc := p.top()
+	sg := math.Copysign(zc, w)
+	xi, y := h*math.Abs(w)/zc, z[0]/sg
+	rho := (p.Beta - p.Gamma) / (p.Beta + p.Gamma)
+	end, avg := rise(y, xi, p.N, rho)
+	z0, x0 := z[0], z[1]
+	z1, x1 := z0+sg*end, x0+h*w
+	zn[0], zn[1] = z1, x1
+	if s == Midpoint {
+		tangent := 0.5 * (1 - bend(y, p.N, rho))
+		if xi > 1e-6 {
+			tangent = (end - avg) / xi
+		}
+		return p.force(z0+sg*avg, x0+h*w/2), h * p.K * (p.Alpha/2 + (1-p.Alpha)*tangent)
+	}
+	return p.force(z1, x1), h * p.K * (p.Alpha + (1-p.Alpha)*(1-bend(y+end, p.N, rho)))
+}
+
+// force is the force (N) at the states.
+func (p *BoucWen) force(z, x float64) float64 { return p.K * (p.Alpha*x + (1-p.Alpha)*z) }
+
+// bend is what the slope dy/dξ falls short of 1.
+func bend(y, n, rho float64) float64 {
+	u := math.Abs(y)
+	switch n {
+	case 1:
+	case 2:
+		u *= u
+	default:
+		u = math.Pow(u, n)
+	}
+	if y < 0 {
+		return -rho * u
+	}
+	return u
+}
+
+// rise is y⁺ − y and ȳ − y over the path ξ.
+func rise(y, xi, n, rho float64) (end, mean float64) {
+	switch {
+	case xi == 0:
+		return 0, 0
+	case n != 1 && n != 2:
+		return climb(y, xi, n, rho)
+	case y >= 0:
+		return loading(y, xi, n)
+	}
+	zero := emptied(-y, n, rho)
+	if xi <= zero {
+		return unloading(-y, xi, n, rho)
+	}
+	// down to y = 0, then on from there
+	_, m0 := unloading(-y, zero, n, rho)
+	e1, m1 := loading(0, xi-zero, n)
+	return e1 - y, (m0*zero + (m1-y)*(xi-zero)) / xi
+}
+
+// loading is the rise from y ≥ 0 for n = 1, 1 − y⁺ = (1 − y)·e^{−ξ}, and n = 2, y⁺ = tanh(artanh y + ξ). For the latter,
+// with g = 1 − e^{−2ξ}: tanh ξ = g/(2 − g), ∫y dξ = ln(cosh ξ + y·sinh ξ) = ξ + ln(1 − (1 − y)·g/2).
+func loading(y, xi, n float64) (end, mean float64) {
+	if n == 1 {
+		e, _, p2 := phi(xi)
+		return (1 - y) * e, (1 - y) * xi * p2
+	}
+	_, g := decay(2 * xi)
+	t := g / (2 - g)
+	return t * (1 - y) * (1 + y) / (1 + y*t), 1 - y + math.Log1p((y-1)*g/2)/xi
+}
+
+// emptied is the path on which p = −y > 0 falls to 0.
+func emptied(p, n, rho float64) float64 {
+	switch {
+	case rho == 0:
+		return p
+	case n == 1:
+		return math.Log1p(rho*p) / rho
+	}
+	c := math.Sqrt(rho)
+	return math.Atan(c*p) / c
+}
+
+// unloading is the fall of p = −y > 0 on a path on which it does not empty, at the end and on the average; it is the rise
+// of y. n = 1: p⁺ + 1/ρ = (p + 1/ρ)·e^{−ρξ}; n = 2: √ρ·p⁺ = tan(arctan(√ρ·p) − √ρ·ξ), ∫p dξ = ln(cos √ρξ + √ρ·p·sin √ρξ)/ρ.
+func unloading(p, xi, n, rho float64) (end, mean float64) {
+	switch {
+	case rho == 0:
+		return xi, xi / 2
+	case n == 1:
+		_, p1, p2 := phi(rho * xi)
+		return (1 + rho*p) * xi * p1, (1 + rho*p) * xi * p2
+	}
+	c := math.Sqrt(rho)
+	sin, cos := math.Sincos(c * xi)
+	t, half := sin/cos/c, math.Sin(c*xi/2)
+	return t * (1 + rho*p*p) / (1 + rho*p*t), p - math.Log1p(c*p*sin-2*half*half)/(rho*xi)
+}
+
+// Integration of the rise for other n: y = 1 − (1 − y0)·e^{−σ} turns the relaxation into
+//
+//	dσ/dξ = (1 − y^n)/(1 − y)   (y < 0: (1 + ρ|y|^n)/(1 − y)),
+//
+// which is bounded and tends to n, so that a method for equations that are not stiff takes long steps. The pair of
+// [DP80], order 5 with error estimate of order 4, carries σ and ∫(y − y0)dξ.
+const (
+	riseTol   = 1e-10 // of y per step
+	riseCap   = 100   // attempted steps, after which the rest is taken at once; up to 40 are seen
+	riseSteep = 40.0  // σ at which y = 1 to the last digit
+)
+
+var (
+	rkA = [6][6]float64{
+		{1.0 / 5},
+		{3.0 / 40, 9.0 / 40},
+		{44.0 / 45, -56.0 / 15, 32.0 / 9},
+		{19372.0 / 6561, -25360.0 / 2187, 64448.0 / 6561, -212.0 / 729},
+		{9017.0 / 3168, -355.0 / 33, 46732.0 / 5247, 49.0 / 176, -5103.0 / 18656},
+		{35.0 / 384, 0, 500.0 / 1113, 125.0 / 192, -2187.0 / 6784, 11.0 / 84},
+	}
+	rkE = [7]float64{71.0 / 57600, 0, -71.0 / 16695, 71.0 / 1920, -17253.0 / 339200, 22.0 / 525, -1.0 / 40}
+)
+
+// climb is rise by integration.
+func climb(y0, xi, n, rho float64) (end, mean float64) {
+	u := 1 - y0
+	if u == 0 {
+		return 0, 0
+	}
+	var k, rose [7]float64 // dσ/dξ and y − y0 at the stages
+	var sigma, sum float64
+	k[0] = climbRate(u, n, rho)
+	at, step := 0.0, min(xi, 1/k[0])
+	for try := 1; at < xi && sigma < riseSteep; try++ {
+		last := step >= xi-at || try >= riseCap
+		if last {
+			step = xi - at
+		}
+		var next, dsum float64
+		for i := range rkA {
+			next, dsum = sigma, 0
+			for j := range i + 1 {
+				next += step * rkA[i][j] * k[j]
+				dsum += step * rkA[i][j] * rose[j]
+			}
+			left, gone := decay(max(next, 0))
+			k[i+1], rose[i+1] = climbRate(u*left, n, rho), u*gone
+		}
+		var es, em float64
+		for i, e := range rkE {
+			es += step * e * k[i]
+			em += step * e * rose[i]
+		}
+		// what the error of σ makes of y, or the error of the mean
+		miss := max(math.Abs(es*(u-rose[6])), math.Abs(em)/xi)
+		if miss <= riseTol || try >= riseCap {
+			sigma, sum, at = max(next, 0), sum+dsum, at+step
+			if last {
+				at = xi
+			}
+			k[0], rose[0] = k[6], rose[6]
+		}
+		step *= min(5, max(0.1, 0.9*math.Pow(riseTol/max(miss, 1e-30), 0.2)))
+	}
+	_, gone := decay(sigma)
+	end, mean = u*gone, (sum+u*(xi-at))/xi
+	if math.Abs(mean) > math.Abs(end) { // y is monotone
+		mean = end
+	}
+	return end, mean
+}
+
+// climbRate is dσ/dξ at distance d = 1 − y from the end.
+func climbRate(d, n, rho float64) float64 {
+	switch {
+	case d > 1:
+		return (1 + rho*math.Pow(d-1, n)) / d
+	case d == 0:
+		return n
+	}
+	return -math.Expm1(n*math.Log1p(-d)) / d
+}
+
+// Flow is the differential form.
+func (p *BoucWen) Flow(z, dz []float64, in Input) float64 {
+	u := math.Pow(math.Abs(z[0]), p.N)
+	dz[0] = in.V*(1-p.Gamma*u) - p.Beta*math.Abs(in.V)*math.Copysign(u, z[0])
+	dz[1] = in.V
+	return p.force(z[0], z[1])
+}
+
+// Energy is the storage αk·x²/2 + (1 − α)k·z²/2 (J). It bounds what the contact can give back; with γ < β unloading itself
+// dissipates.
+func (p *BoucWen) Energy(z []float64) float64 {
+	return p.K / 2 * (p.Alpha*z[1]*z[1] + (1-p.Alpha)*z[0]*z[0])
+}
+
+// Bounds is |z| ≤ zc; the displacement is not bounded.
+func (p *BoucWen) Bounds(top []float64) { top[0], top[1] = p.top(), math.Inf(1) }
+
+// Steady is the force (N) of long sliding without the parallel spring, which for α > 0 keeps growing.
+func (p *BoucWen) Steady(v float64) float64 { return coulomb((1-p.Alpha)*p.K*p.top(), v) }
+
+// Stiffness bounds the slopes of the law: a contact bent to the limit is 1 + ρ times as stiff on the way back. The law
+// knows no speed; a break-away displacement in a millisecond stands in.
+func (p *BoucWen) Stiffness() Stiffness {
+	back := 2 * p.Beta / (p.Beta + p.Gamma)
+	return Stiffness{K: p.K * (p.Alpha + (1-p.Alpha)*max(1, back)), Speed: p.top() / 1e-3}
+}
+
+// Passive is true: with V of Energy, F·v − dV/dt = (1 − α)k·|z|^{n+1}·|v|·(β + γ·sgn(v·z)), and |γ| ≤ β.
+func (p *BoucWen) Passive() (ok bool, speed float64) { return true, 0 }
+
+func (p *BoucWen) fields() []field {
+	return []field{
+		{"k", "N/m", &p.K, tiny, stiff, "stiffness when relaxed"},
+		{"alpha", "", &p.Alpha, 0, 1, "share of the stiffness that stays"},
+		{"beta", "m^-n", &p.Beta, 1e-150, 1e150, "loss"},
+		{"gamma", "m^-n", &p.Gamma, -1e150, 1e150, "shape; above −beta, at most beta"},
+		{"n", "", &p.N, 1, 20, "sharpness of the transition to sliding"},
+	}
+}
+
+// Params lists the parameters in the order of SetParams.
+func (p *BoucWen) Params() []engine.Param { return paramsOf(p.fields()) }
+
+// SetParams takes the numbers in the order of Params. The law is unchanged when they are refused.
+func (p *BoucWen) SetParams(theta []float64) error {
+	return setParams("bouc-wen", p.fields(), theta, p.Validate)
+}
+
+// Validate reports every parameter outside its range, and a loop that gains work or has no bound.
+func (p *BoucWen) Validate() error {
+	err := checkFields("bouc-wen", p.fields())
+	if err != nil {
+		return err
+	}
+	if p.Gamma > p.Beta {
+		err = fmt.Errorf("bouc-wen: gamma: %g, want ≤ beta (%g): above it a cycle gives back more work than it takes", p.Gamma, p.Beta)
+	}
+	if p.Gamma <= -p.Beta {
+		return errors.Join(err, fmt.Errorf("bouc-wen: gamma: %g, want > −beta (%g): at or below it the force grows without bound", p.Gamma, -p.Beta))
+	}
+	if zc := p.top(); err == nil && !(zc >= tiny && zc <= long) {
+		return fmt.Errorf("bouc-wen: (beta + gamma)^(−1/n): %g m, want %g to %g m: the displacement at which the contact slides", zc, tiny, long)
+	}
+	return err
+}
