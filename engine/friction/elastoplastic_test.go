@@ -149,13 +149,13 @@ func TestElastoPlasticEnergy(t *testing.T) {
 			rt.Fatal("a law with fading damping counts as not passive")
 		}
 		m := math.Exp(rapid.Float64Range(math.Log(1e-3), math.Log(100)).Draw(rt, "m"))
-		testStorage(rt, p, m, p.Bristle.Fs, p.Bristle.Vs)
+		driveStorage(rt, p, m, p.Bristle.Fs, p.Bristle.Vs)
 	})
 }
 
-// testStorage drives a law with random motions and then a mass with random loads: no NaN, states within their bounds, and
+// driveStorage drives a law with random motions and then a mass with random loads: no NaN, states within their bounds, and
 // never more work out than in.
-func testStorage(rt *rapid.T, law Model, m, level, speed float64) {
+func driveStorage(rt *rapid.T, law Model, m, level, speed float64) {
 	h := math.Exp(rapid.Float64Range(math.Log(1e-6), math.Log(1e-2)).Draw(rt, "h"))
 	top := make([]float64, law.StateDim())
 	law.(Bounded).Bounds(top)
