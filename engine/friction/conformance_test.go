@@ -40,7 +40,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-var units = []string{"", "N", "N/m", "N·s/m", "m", "m/s", "s", "kg", "degC", "K", "1/K", "1/K²", "K/W", "J/K", "V", "A", "A/m²", "m²/A", "m⁴/A²", "m²", "1/m", "N/s"}
+var units = []string{"", "N", "N/m", "N·s/m", "m", "m/s", "s", "kg", "degC", "K", "1/K", "1/K²", "K/W", "J/K", "V", "A", "A/m²", "m²/A", "m⁴/A²", "m²", "1/m", "m^-n", "N/s"}
 
 // A law says what it is, what its numbers are called, and in which unit and range they make sense.
 func testDescribed(t *testing.T, info Info) {
@@ -348,6 +348,9 @@ func testStorage(t *testing.T, info Info) {
 	if _, ok := law0.(Smooth); !ok {
 		t.Skip("a switched law has its own account")
 	}
+	if ok, _ := law0.Passive(); !ok {
+		t.Skip("not passive with its defaults")
+	}
 	rapid.Check(t, func(rt *rapid.T) {
 		law := info.New()
 		if !drawParams(rt, law) {
@@ -368,7 +371,7 @@ func testStorage(t *testing.T, info Info) {
 			if s, ok := law.(Storing); ok {
 				stored = s.Energy(z)
 			}
-			if work < stored-1e-9*(size+stored) {
+			if work < stored-1e-9*(size+stored)-1e-300 {
 				rt.Fatalf("%g J were put in, %g J are stored", work, stored)
 			}
 		}
