@@ -93,6 +93,8 @@ func RotaryUnit(unit string) string {
 		return "N·m·s/rad"
 	case "N/s":
 		return "N·m/s"
+	case "N·s":
+		return "N·m·s"
 	case "kg":
 		return "kg·m²"
 	}

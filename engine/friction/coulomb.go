@@ -1,0 +1,60 @@
+package friction
+
+import "hilrig/engine"
+
+// Coulomb is dry friction, the same at every speed (6.8), with its level given or from the normal load (6.9):
+//
+//	F = FC·sgn v for v ≠ 0, |F| ≤ FC at rest;   FC = µ·N if µ > 0, otherwise the parameter Fc.
+//
+// A contact that lifts off (N ≤ 0) has no friction; with µ > 0 the normal load must therefore be given.
+type Coulomb struct {
+	rigid
+	Fc float64 // N  Coulomb friction
+	Mu float64 // coefficient of friction; 0: the level is Fc
+}
+
+// line is the level (N) at the normal load n (N).
+func (p *Coulomb) line(n float64) straight {
+	fc := p.Fc
+	if p.Mu > 0 {
+		fc = p.Mu * max(n, 0)
+	}
+	return straight{fs: fc, fc: fc}
+}
+
+// Step is the friction (N) at the velocity in.V; at rest it balances in.Fa up to the level.
+func (p *Coulomb) Step(z []float64, in Input) float64 { return imposed(nil, p.line(in.N), z, in) }
+
+// Move advances a mass by in.Dt.
+func (p *Coulomb) Move(m float64, x []float64, in Input, load Load) MassStep {
+	return ride(nil, p.line(in.N), m, x, in, load)
+}
+
+// Steady is Fc·sgn v (N); 0 where only the normal load tells.
+func (p *Coulomb) Steady(v float64) float64 {
+	if p.Mu > 0 {
+		return 0
+	}
+	return p.line(0).steady(v)
+}
+
+// Stiffness is that of a rigid contact.
+func (p *Coulomb) Stiffness() Stiffness { return Stiffness{Speed: jump} }
+
+func (p *Coulomb) fields() []field {
+	return []field{
+		{"Fc", "N", &p.Fc, 0, force, "Coulomb friction"},
+		{"mu", "", &p.Mu, 0, 1e3, "coefficient of friction, takes the level from the normal load; 0: the level is Fc"},
+	}
+}
+
+// Params lists the parameters in the order of SetParams.
+func (p *Coulomb) Params() []engine.Param { return paramsOf(p.fields()) }
+
+// SetParams takes the numbers in the order of Params. The law is unchanged when they are refused.
+func (p *Coulomb) SetParams(theta []float64) error {
+	return setParams("coulomb", p.fields(), theta, p.Validate)
+}
+
+// Validate reports every parameter outside its range.
+func (p *Coulomb) Validate() error { return checkFields("coulomb", p.fields()) }

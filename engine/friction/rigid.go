@@ -1,0 +1,367 @@
+package friction
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"hilrig/engine"
+)
+
+// The machine that moves a mass under a contact with a rigid stick mode. While the body sticks, v = 0 exactly and friction
+// is whatever holds it, F = u, up to a break-away level. While it slips,
+//
+//	M·dv/dt = u − s·f(|v|),   s = ±1 the direction of slip,
+//
+// which the midpoint rule solves for the mean velocity w of a part of the step (work balance exact, second order):
+//
+//	2M(w − v)/h = u½ − s·f(|w|),   v⁺ = 2w − v,   x⁺ = x + h·w.
+//
+// The modes change inside the step, and the rest of it is done in the new mode:
+//
+//   - arrest where v⁺ would have passed zero, at θ = v/(v − v⁺) of the part; x moves on by v·θh/2. The body then sticks if
+//     |u| is within the level of that instant, otherwise it slips at once in the direction of u;
+//   - release where |u| crosses the level, found by interpolation between the ends of the part. The direction of the slip
+//     is kept in a variable, not read off u again: on the level itself rounding would decide.
+//
+// No dead zone, no test speed, no regularised sign: the mode is v == 0, so a stuck body needs no state of its own and does
+// not creep.
+//
+// Every part is announced to the load. The last question about a part is asked in its middle with the final velocity, as
+// loads with a state of their own (a winding) expect.
+
+// contact is what the machine asks of a law whose friction is not simply a level and a straight line.
+type contact interface {
+	// sliding is the mean friction (N, ≥ 0) over a part of in.Dt (s) that starts at the speed s0 ≥ 0 and has the mean
+	// speed in.V ≥ 0 (m/s), and its derivative with respect to in.V (N·s/m, may be rough).
+	sliding(z []float64, s0 float64, in Input) (f, slope float64)
+	// level is the break-away friction (N) of a body at rest after a further rest of the given length (s).
+	level(z []float64, rest float64) float64
+	// passed tells that a part of h (s) has gone by and ended at velocity v (m/s): at rest all the time, or slipping. A
+	// slip that ends with v = 0 is an arrest.
+	passed(z []float64, h, v float64, stuck bool)
+}
+
+// straight is the simplest contact: break-away level fs and sliding friction fc + fv·|v|. It has a closed form and no state.
+type straight struct{ fs, fc, fv float64 }
+
+// steady is the sliding friction (N) at the velocity v (m/s); 0 at rest, where it is whatever holds the body.
+func (l straight) steady(v float64) float64 {
+	if v == 0 {
+		return 0
+	}
+	return math.Copysign(l.fc, v) + l.fv*v
+}
+
+// checkLevels reports every parameter outside its range, and a break-away level top below the sliding one: the body would
+// be released and held again at once.
+func checkLevels(law string, fs []field, top, sliding float64) error {
+	err := checkFields(law, fs)
+	if top < sliding {
+		err = errors.Join(err, fmt.Errorf("%s: break-away friction %g N, want at least the sliding friction %g N", law, top, sliding))
+	}
+	return err
+}
+
+// maxParts is far more than any step needs that resolves its load at all: only a body that turns round at once, again and
+// again, gets there.
+const maxParts = 8
+
+// rider is one step of a mass under such a contact.
+type rider struct {
+	c    contact // nil: line
+	line straight
+	m    float64
+	x, z []float64
+	in   Input
+	load Load
+
+	dir   float64 // direction of the slip, 0 while stuck
+	fresh bool    // arrested at the beginning of this part
+	held  bool    // stays stuck until the end of the step
+}
+
+// ride advances x by in.Dt under the contact c, or under the line if c is nil. A non-finite load leaves x as it was, or, if
+// it shows up only behind an event, as it was at the event.
+func ride(c contact, line straight, m float64, x []float64, in Input, load Load) MassStep {
+	r := rider{c: c, line: line, m: m, x: x, z: x[2:], in: in, load: load}
+	if v := x[1]; v > 0 {
+		r.dir = 1
+	} else if v < 0 {
+		r.dir = -1
+	} else if v != v {
+		return MassStep{W: v, Parts: 1, Status: engine.NonFinite}
+	}
+	p, h := r.part(0, in.Dt)
+	if h == in.Dt || p.Status == engine.NonFinite { // no event: almost always
+		return p
+	}
+	return r.goOn(p, h)
+}
+
+// goOn makes the rest of a step whose first part, p, ended after h (s) with an event.
+func (r *rider) goOn(p MassStep, h float64) (sum MassStep) {
+	tau, whole := 0.0, r.in.Dt
+	for n := 1; ; n++ {
+		sum.add(p, h, whole)
+		tau += h
+		left := whole - tau
+		if left <= 1e-12*whole { // rounding
+			return sum
+		}
+		if n >= maxParts && r.dir == 0 && !r.held {
+			r.held = true
+			sum.Status = max(sum.Status, engine.NotConverged)
+		}
+		p, h = r.part(tau, left)
+		if p.Status == engine.NonFinite {
+			sum.Status = p.Status
+			return sum
+		}
+	}
+}
+
+// part makes the part that begins tau (s) into the step and would last h. It returns what happened, and for how long.
+func (r *rider) part(tau, h float64) (MassStep, float64) {
+	if r.dir != 0 {
+		return r.slip(tau, h)
+	}
+	return r.stick(tau, h)
+}
+
+// level is the break-away friction after a further rest (s).
+func (r *rider) level(rest float64) float64 {
+	if r.c == nil {
+		return r.line.fs
+	}
+	return r.c.level(r.z, rest)
+}
+
+// stick keeps the body where it is until the load crosses the level.
+func (r *rider) stick(tau, h float64) (MassStep, float64) {
+	x := r.x[0]
+	r.load.Span(tau, h, x)
+	if r.fresh && !r.held {
+		r.fresh = false
+		if u, _, _ := r.load.At(tau, x, 0); math.Abs(u) > r.level(0) {
+			r.dir = math.Copysign(1, u)
+			return MassStep{}, 0
+		}
+	}
+	end, _, _ := r.load.At(tau+h, x, 0)
+	mean, _, _ := r.load.At(tau+h/2, x, 0)
+	if d := end - mean; d-d != 0 {
+		return MassStep{Parts: 1, Status: engine.NonFinite}, h
+	}
+	if !r.held {
+		over := 0.0 // share of the part after which the load is known to lie above the level, and there it is u
+		u := end
+		if math.Abs(end) > r.level(h) {
+			over = 1
+		} else if math.Abs(mean) > r.level(h/2) {
+			over, u = 0.5, mean
+		}
+		if over > 0 {
+			h *= r.release(tau, h, over, u)
+			if h == 0 {
+				return MassStep{}, 0
+			}
+			// announced again, for the mean over what is left of it
+			r.load.Span(tau, h, x)
+			mean, _, _ = r.load.At(tau+h/2, x, 0)
+		}
+	}
+	if r.c != nil {
+		r.c.passed(r.z, h, 0, true)
+	}
+	return MassStep{F: mean, Load: mean, Evals: 1, Parts: 1}, h
+}
+
+// release sets the direction of the slip that begins before the share over of a part, where the load is u (N), and returns
+// the share at which it begins: the zero of level − |u|, by the secant that keeps its bracket (Illinois), exact at once for a
+// ramp against a constant level.
+func (r *rider) release(tau, h, over, u float64) float64 {
+	x := r.x[0]
+	u0, _, _ := r.load.At(tau, x, 0)
+	if math.Abs(u0) > r.level(0) { // the load has jumped between the steps
+		r.dir = math.Copysign(1, u0)
+		return 0
+	}
+	r.dir = math.Copysign(1, u)
+	a, ca := 0.0, r.level(0)-r.dir*u0
+	b, cb := over, r.level(over*h)-r.dir*u
+	q := b
+	for range 8 {
+		if ca == 0 {
+			return a
+		}
+		q = a + (b-a)*ca/(ca-cb)
+		u, _, _ = r.load.At(tau+q*h, x, 0)
+		c := r.level(q*h) - r.dir*u
+		switch {
+		case math.Abs(c) <= 1e-12*math.Abs(u) || !(q > a && q < b):
+			return min(max(q, a), b)
+		case c > 0:
+			if a, ca = q, c; cb < 0 {
+				cb /= 2
+			}
+		default:
+			if b, cb = q, c; ca > 0 {
+				ca /= 2
+			}
+		}
+	}
+	return q
+}
+
+// slip moves the sliding body until it comes to rest.
+func (r *rider) slip(tau, h float64) (MassStep, float64) {
+	x, dir := r.x[0], r.dir
+	s0 := dir * r.x[1]
+	r.load.Span(tau, h, x)
+	s, f, u, n, status := r.speed(tau+h/2, h, s0)
+	if status == engine.NonFinite {
+		return MassStep{W: r.x[1], Evals: n, Parts: 1, Status: status}, h
+	}
+	res := MassStep{F: dir * f, Load: u, Evals: n, Parts: 1, Status: status}
+	s1 := 2*s - s0
+	if s1 > 0 { // slides on
+		res.W = dir * s
+		res.Work = f * s * h
+		r.x[0] = x + h*res.W
+		r.x[1] = dir * s1
+		if r.c != nil {
+			r.c.passed(r.z, h, r.x[1], false)
+		}
+		return res, h
+	}
+	r.dir, r.fresh = 0, true
+	if s0 <= 0 { // the load fell back before the body could move
+		r.held = true
+		r.x[1] = 0
+		return MassStep{Evals: n}, 0
+	}
+	if q := s0 / (s0 - s1); q < 1 {
+		h *= q
+	}
+	res.W = dir * s0 / 2
+	res.Work = f * s0 / 2 * h
+	r.x[0] = x + h*res.W
+	r.x[1] = 0
+	if r.c != nil {
+		r.c.passed(r.z, h, 0, false)
+	}
+	return res, h
+}
+
+// speed solves for the mean speed s (m/s, along the slip) of a part of h (s) that starts at the speed s0 and has its middle
+// at mid:
+//
+//	R(s) = 2M(s − s0)/h − dir·u(mid, x + dir·hs/2, dir·s) + f(max(s, 0)) = 0,
+//
+// by Newton's method inside a bracket of sign changes. On a line with a linear load the second evaluation confirms the
+// closed form that the first one gave. It returns the friction f (N, ≥ 0) and the load u (N) with it.
+func (r *rider) speed(mid, h, s0 float64) (s, f, u float64, n int, status engine.Status) {
+	var (
+		x, dir  = r.x[0], r.dir
+		inertia = 2 * r.m / h
+		lo, hi  = math.Inf(-1), math.Inf(1)
+		reach   = 0.0
+		in      = r.in
+		slope   float64
+	)
+	s, in.Dt = s0, h
+	for n < maxEvals {
+		n++
+		var dx, dv float64
+		u, dx, dv = r.load.At(mid, x+dir*h/2*s, dir*s)
+		if r.c == nil {
+			f, slope = r.line.fc+r.line.fv*max(s, 0), r.line.fv
+		} else {
+			in.V = max(s, 0)
+			f, slope = r.c.sliding(r.z, s0, in)
+		}
+		res := inertia*(s-s0) - dir*u + f
+		if res-res != 0 {
+			return s0, f, u, n, engine.NonFinite
+		}
+		dr := inertia - h/2*dx - dv + slope
+		step := -res / dr
+		// as fine as the speeds of the step: the one it had and the one that friction takes away
+		if res == 0 || dr > 0 && math.Abs(step) <= wRel*(s0+math.Abs(s)+f/inertia) {
+			return s + step, f, u, n, engine.OK
+		}
+		if res > 0 {
+			hi = s
+		} else {
+			lo = s
+		}
+		// Newton inside the bracket, halving otherwise; without a bracket stride out until the sign changes
+		next := s + step
+		switch {
+		case dr > 0 && next > lo && next < hi && n < maxEvals/2:
+		case !math.IsInf(lo, 0) && !math.IsInf(hi, 0):
+			next = 0.5 * (lo + hi)
+		default:
+			if reach == 0 {
+				reach = math.Abs(res) / inertia
+			}
+			next = s - math.Copysign(reach, res)
+			reach *= 4
+		}
+		if next == s { // the bracket has shrunk to neighbouring numbers
+			return s, f, u, n, engine.OK
+		}
+		s = next
+	}
+	return s, f, u, n, engine.NotConverged
+}
+
+// imposed is the friction (N) of a part of a given motion at the velocity in.V (m/s) for in.Dt (s): exact on a curve, the
+// sliding friction at in.V. At rest it balances in.Fa, up to the break-away level in the middle of the part.
+func imposed(c contact, line straight, z []float64, in Input) float64 {
+	var f float64
+	v, h := in.V, max(in.Dt, 0)
+	if v == 0 {
+		top := line.fs
+		if c != nil {
+			top = c.level(z, h/2)
+		}
+		f = max(-top, min(top, in.Fa))
+	} else {
+		s := math.Abs(v)
+		f = line.fc + line.fv*s
+		if c != nil {
+			in.V = s
+			f, _ = c.sliding(z, s, in)
+		}
+		f = math.Copysign(f, v)
+	}
+	if c != nil && h > 0 {
+		c.passed(z, h, v, v == 0)
+	}
+	return f
+}
+
+// rigid is what the memoryless laws with a rigid stick mode have in common: no state, nothing stored, and friction that
+// opposes the motion at every instant.
+type rigid struct{}
+
+// StateDim is 0: a body is stuck when its velocity is zero.
+func (rigid) StateDim() int { return 0 }
+
+// Reset does nothing.
+func (rigid) Reset([]float64) {}
+
+// States is empty.
+func (rigid) States() []engine.Signal { return nil }
+
+// Energy is zero: a rigid contact stores none (J).
+func (rigid) Energy([]float64) float64 { return 0 }
+
+// Passive is true: F·v ≥ 0 at every instant.
+func (rigid) Passive() (ok bool, speed float64) { return true, 0 }
+
+// jump is the speed (m/s) that stands for the change of sgn v in Stiffness: friction changes within any speed, however
+// small.
+const jump = 1e-3

@@ -1,0 +1,74 @@
+package friction
+
+import (
+	"math"
+
+	"hilrig/engine"
+)
+
+// Viscous is the friction of a fluid film (6.10), linear for δ = 1:
+//
+//	F = Fv·|v|^δ·sgn v,
+//
+// with |v|^δ taken relative to 1 m/s, so that Fv stays in N·s/m whatever the exponent.
+// It has no stick mode and no state. For δ < 1 the curve stands upright at v = 0, for δ > 1 it lies flat there; a body
+// comes to rest in a finite time only for δ < 1.
+type Viscous struct {
+	rigid
+	Fv    float64 // N·s/m  viscous friction, the force at 1 m/s
+	Delta float64 // exponent
+}
+
+// creep is the speed (m/s) below which the slope of an upright curve is not taken any steeper: it only steers Newton's
+// method.
+const creep = 1e-12
+
+// power is Fv·s^δ and its slope at the speed s ≥ 0.
+func (p *Viscous) power(s float64) (f, df float64) {
+	if p.Delta == 1 {
+		return p.Fv * s, p.Fv
+	}
+	return p.Fv * math.Pow(s, p.Delta), p.Delta * p.Fv * math.Pow(max(s, creep), p.Delta-1)
+}
+
+// Step is the friction (N) at the velocity in.V.
+func (p *Viscous) Step(z []float64, in Input) float64 {
+	f, _ := p.power(math.Abs(in.V))
+	return math.Copysign(f, in.V)
+}
+
+// Trial is the friction at the velocity of the scheme; all schemes agree on it.
+func (p *Viscous) Trial(s Scheme, z, zn []float64, in Input) (force, slope float64) {
+	f, df := p.power(math.Abs(in.V))
+	return math.Copysign(f, in.V), df
+}
+
+// Flow is the differential form: a force without a state.
+func (p *Viscous) Flow(z, dz []float64, in Input) float64 { return p.Step(z, in) }
+
+// Steady is the law itself (N).
+func (p *Viscous) Steady(v float64) float64 { return p.Step(nil, Input{V: v}) }
+
+// Stiffness is the slope. For δ ≠ 1 it has no bound; the one at 1 m/s stands for it, so that the limit of the explicit
+// schemes is a guide only. Beyond it they do not diverge for δ < 1: v then alternates within (h·Fv/2M)^{1/(1−δ)}.
+func (p *Viscous) Stiffness() Stiffness {
+	return Stiffness{C: max(1, p.Delta) * p.Fv, Speed: jump}
+}
+
+func (p *Viscous) fields() []field {
+	return []field{
+		{"Fv", "N·s/m", &p.Fv, 0, damp, "viscous friction, the force at 1 m/s"},
+		{"delta", "", &p.Delta, 0.1, 3, "exponent of the velocity; 1: linear"},
+	}
+}
+
+// Params lists the parameters in the order of SetParams.
+func (p *Viscous) Params() []engine.Param { return paramsOf(p.fields()) }
+
+// SetParams takes the numbers in the order of Params. The law is unchanged when they are refused.
+func (p *Viscous) SetParams(theta []float64) error {
+	return setParams("viscous", p.fields(), theta, p.Validate)
+}
+
+// Validate reports every parameter outside its range.
+func (p *Viscous) Validate() error { return checkFields("viscous", p.fields()) }
