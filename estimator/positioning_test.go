@@ -158,3 +158,10 @@ func TestPositioningHunts(t *testing.T) {
 		t.Errorf("period %.2f s, want 24.4", period)
 	}
 }
+
+// constant is a load that is held over the step, as a sampled controller does.
+type constant struct{ f float64 }
+
+func (c *constant) Span(tau, h, x float64) {}
+
+func (c *constant) At(tau, x, v float64) (force, dx, dv float64) { return c.f, 0, 0 }
