@@ -15,6 +15,26 @@ type Info struct {
 // registry lists the laws from the elementary to the elaborate. New returns the law with its default parameters: the
 // public set of theory §8 where the law is part of it.
 var registry = []Info{
+	{Name: "coulomb", Title: "Coulomb", Equations: "(6.8), (6.9)", Source: "A94",
+		New: func() Model { return &Coulomb{Fc: 1} }},
+	{Name: "viscous", Title: "viscous", Equations: "(6.10)", Source: "A94",
+		New: func() Model { return &Viscous{Fv: 0.4, Delta: 1} }},
+	{Name: "static-coulomb-viscous", Title: "static, Coulomb and viscous", Equations: "(6.8), (6.10), (6.11)", Source: "A94",
+		New: func() Model { return &StaticCoulombViscous{Fc: 1, Fs: 1.5, Fv: 0.4, Delta: 1} }},
+	{Name: "stribeck-hess-soom", Title: "Stribeck curve of Hess and Soom", Equations: "(6.16)", Source: "A94",
+		New: func() Model { return &Stribeck{Curve: HessSoom, Fc: 1, Fs: 1.5, Vs: 0.05, Fv: 0.4} }},
+	{Name: "stribeck-bo-pavelescu", Title: "Stribeck curve of Bo and Pavelescu", Equations: "(6.17)", Source: "A94",
+		New: func() Model { return &Stribeck{Curve: BoPavelescu, Fc: 1, Fs: 1.5, Vs: 0.05, Fv: 0.4, Delta: 2} }},
+	{Name: "stribeck-tustin", Title: "Stribeck curve of Tustin", Equations: "(6.18)", Source: "A94",
+		New: func() Model { return &Stribeck{Curve: Tustin, Fc: 1, Fs: 1.5, Vs: 0.05, Fv: 0.4} }},
+	{Name: "linear-surrogate", Title: "Stribeck curve linear in its parameters", Equations: "(6.19)", Source: "A94",
+		New: func() Model { return &LinearSurrogate{Alpha0: 1.63, Alpha1: 2.59, Alpha2: 3.05} }},
+	{Name: "rising-static-kato", Title: "static friction that rises with rest, Kato", Equations: "(6.13)", Source: "A94",
+		New: func() Model { return &Kato{Fc: 1, FsInf: 1.5, Gamma: 1.66, M: 0.65, Fv: 0.4} }},
+	{Name: "rising-static-armstrong", Title: "static friction that rises with rest, Armstrong", Equations: "(6.14)", Source: "A94",
+		New: func() Model { return &RisingStatic{Fc: 1, FsInf: 1.5, Gamma: 0.1, Fv: 0.4} }},
+	{Name: "karnopp", Title: "Karnopp", Equations: "(6.41)–(6.43)", Source: "K85", Force: true,
+		New: func() Model { return &Karnopp{Fc: 1, Fs: 1.5, Fv: 0.4} }},
 	{Name: "presliding-spring", Title: "presliding spring", Equations: "(6.2), (6.3), (6.12)", Source: "A94",
 		New: func() Model { return &PreslidingSpring{Fb: 1.5, Xb: 1.5e-3} }},
 	{Name: "dahl", Title: "Dahl", Equations: "theory §3", Source: "Dahl68",
@@ -34,6 +54,10 @@ var registry = []Info{
 	{Name: "elasto-plastic", Title: "Elasto-plastic", Equations: "theory §7.1", Source: "D02",
 		New: func() Model {
 			return &ElastoPlastic{Bristle: LuGre{Sigma0: 1e3, Sigma1: 30, Sigma2: 0.4, Fc: 1, Fs: 1.5, Vs: 0.05, Vd: 0.02}, Zba: 0.7}
+		}},
+	{Name: "gms", Title: "Generalised Maxwell slip", Equations: "theory §7.2", Source: "L03",
+		New: func() Model {
+			return &GMS{Sigma0: 1e3, Ratio: 1.5, Elements: 6, C: 50, Sigma2: 0.4, Fc: 1, Fs: 1.5, Vs: 0.05}
 		}},
 }
 
