@@ -1,5 +1,11 @@
 package friction
 
+import (
+	"fmt"
+
+	"hilrig/engine"
+)
+
 // A delay line for frictional memory, F(t) = F(v(t − τ)) (6.15): the history of a velocity as knots (t, v) in absolute
 // time with straight lines between them, kept in the caller's state slice. Because the time is absolute, a missed cycle
 // does not stretch the delay, and a change of τ only moves the place that is read; a delay that is no whole number of
@@ -93,4 +99,17 @@ func delayAt(z []float64, t float64) float64 {
 	z[delayCursor] = float64(i)
 	b := delayRing + 2*((i+1)&(delayKnots-1))
 	return z[a+1] + (z[b+1]-z[a+1])*((t-z[a])/(z[b]-z[a]))
+}
+
+// delayStates names the places of a delay line.
+func delayStates() []engine.Signal {
+	s := make([]engine.Signal, 0, delayDim)
+	s = append(s, engine.Signal{Name: "delay_head"}, engine.Signal{Name: "delay_cursor"},
+		engine.Signal{Name: "delay_gap", Unit: "s"}, engine.Signal{Name: "delay_span", Unit: "s"},
+		engine.Signal{Name: "delay_before", Unit: "m/s"})
+	for i := range delayKnots {
+		s = append(s, engine.Signal{Name: fmt.Sprintf("delay_t%d", i), Unit: "s"},
+			engine.Signal{Name: fmt.Sprintf("delay_v%d", i), Unit: "m/s"})
+	}
+	return s
 }

@@ -33,6 +33,8 @@ var registry = []Info{
 		New: func() Model { return &Kato{Fc: 1, FsInf: 1.5, Gamma: 1.66, M: 0.65, Fv: 0.4} }},
 	{Name: "rising-static-armstrong", Title: "static friction that rises with rest, Armstrong", Equations: "(6.14)", Source: "A94",
 		New: func() Model { return &RisingStatic{Fc: 1, FsInf: 1.5, Gamma: 0.1, Fv: 0.4} }},
+	{Name: "frictional-memory", Title: "frictional memory", Equations: "(6.15)", Source: "A94",
+		New: func() Model { return &Memory{Fc: 1, Fs: 1.5, Vs: 0.05, Fv: 0.4, TauL: 0.02} }},
 	{Name: "karnopp", Title: "Karnopp", Equations: "(6.41)–(6.43)", Source: "K85", Force: true,
 		New: func() Model { return &Karnopp{Fc: 1, Fs: 1.5, Fv: 0.4} }},
 	{Name: "presliding-spring", Title: "presliding spring", Equations: "(6.2), (6.3), (6.12)", Source: "A94",
@@ -45,7 +47,7 @@ var registry = []Info{
 		New: func() Model {
 			return &M2{Alpha0: 1, Alpha1: 0.5, Alpha2: 0.4, TauS: 0.02, TauR: 0.05, V0: 0.05, Ks: 1e3, Ds: 30, Veps: 1e-4}
 		}},
-	{Name: "bouc-wen", Title: "Bouc and Wen", Equations: "theory §7.4", Source: "W76",
+	{Name: "bouc-wen", Title: "Bouc and Wen", Equations: "theory §7.4", Source: "BW76",
 		New: func() Model { return &BoucWen{K: 1e3, Beta: 5e5, Gamma: 5e5, N: 2} }},
 	{Name: "lugre", Title: "LuGre", Equations: "(6.44)–(6.47)", Source: "C95",
 		New: func() Model {
@@ -58,6 +60,10 @@ var registry = []Info{
 	{Name: "gms", Title: "Generalised Maxwell slip", Equations: "theory §7.2", Source: "L03",
 		New: func() Model {
 			return &GMS{Sigma0: 1e3, Ratio: 1.5, Elements: 6, C: 50, Sigma2: 0.4, Fc: 1, Fs: 1.5, Vs: 0.05}
+		}},
+	{Name: "seven-parameter", Title: "Seven-parameter model", Equations: "(6.20)–(6.22), (6.28)", Source: "A94",
+		New: func() Model {
+			return &Seven{Fc: 1, Fv: 0.4, FsInf: 0.5, Kt: 1e3, Vs: 0.05, TauL: 0.02, Gamma: 0.1, Ct: 30}
 		}},
 }
 
