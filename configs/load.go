@@ -130,6 +130,9 @@ func decode(name string, data []byte, into any) (r *Report, read bool) {
 		r.errorAt("", nodePlace(root), "", "want keys and values at the top of the file, got %s", kindName(root))
 		return r, false
 	}
+	if s, ok := into.(speller); ok {
+		r.unit = s.units(func(path ...string) string { return w.wordAt(m, path...) })
+	}
 	w.structure("", m, v.Elem())
 	return r, true
 }

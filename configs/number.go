@@ -133,7 +133,7 @@ func splitNumber(s string) (num, unit string, err error) {
 
 // wantUnits gives the unit a field is stored in (first) and its other accepted spellings.
 func (w *walker) wantUnits(path string, at place, f field, owner reflect.Value) ([]Unit, bool) {
-	tag := f.unit
+	tag := w.r.unitOf(f.unit)
 	if sib, rest, ok := siblingUnit(tag); ok {
 		name := siblingString(owner, sib)
 		if name == "" {

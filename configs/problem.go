@@ -86,6 +86,16 @@ type Report struct {
 	seen     map[string]bool // repeated reports (an anchor used twice) are dropped
 	guessed  map[string]bool // what misspelt keys were probably meant to be: reported once, as the misspelling
 	copied   []string        // sections taken over from others, where their problems are reported
+
+	unit func(tag string) string // what a unit tag means in this file; nil: what it says
+}
+
+// unitOf is the unit that a tag stands for.
+func (r *Report) unitOf(tag string) string {
+	if r.unit == nil {
+		return tag
+	}
+	return r.unit(tag)
 }
 
 type place struct{ line, col int }

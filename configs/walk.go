@@ -12,6 +12,17 @@ import (
 // Defaulter is implemented by types that appear in lists, maps or behind pointers and have defaults of their own.
 type Defaulter interface{ SetDefaults() }
 
+// noder is a type that reads its node itself, because its keys depend on what is said in it.
+type noder interface {
+	decodeNode(w *walker, path string, e entry, f field)
+}
+
+// speller is the type of a file in which the meaning of unit tags depends on what the file says. word reads a word at the
+// path of a key before everything else is read; "" if it is not there.
+type speller interface {
+	units(word func(path ...string) string) func(tag string) string
+}
+
 const maxDepth = 32 // nesting of keys, and of aliases
 
 // walker carries a YAML tree into a struct, reporting on the way.
@@ -109,6 +120,10 @@ func (w *walker) value(path string, e entry, v reflect.Value, f field, owner ref
 	e.value = n
 	at := keyOrValue(e)
 	empty := n.Type() == ast.NullType
+	if d, ok := v.Addr().Interface().(noder); ok && v.Kind() != reflect.Pointer {
+		d.decodeNode(w, path, e, f)
+		return
+	}
 	switch v.Kind() {
 	case reflect.Pointer:
 		if empty && !isImplicit(n) {
@@ -252,6 +267,27 @@ func (w *walker) mergeSources(path string, n ast.Node, depth int) []*ast.Mapping
 		w.r.errorAt(path, nodePlace(n), "write <<: *name", "<< takes a section, got %s", kindName(n))
 	}
 	return nil
+}
+
+// wordAt reads the word at the path of a key below m; "" if there is none.
+func (w *walker) wordAt(m *ast.MappingNode, path ...string) string {
+	for _, e := range w.entries("", m, 0) {
+		if e.key != path[0] {
+			continue
+		}
+		n := w.resolve(path[0], e.value, 0)
+		if len(path) > 1 {
+			if inner := w.mapping(n); inner != nil {
+				return w.wordAt(inner, path[1:]...)
+			}
+			return ""
+		}
+		if n != nil {
+			s, _, _ := text(n)
+			return s
+		}
+	}
+	return ""
 }
 
 // newValue makes a pointer to a fresh T with T's own defaults.

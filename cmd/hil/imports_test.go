@@ -21,7 +21,7 @@ func TestImportDirection(t *testing.T) {
 		{"hilrig/engine", []string{"hilrig/engine"}},
 		{"hilrig/estimator", []string{"hilrig/engine", "hilrig/estimator"}},
 		{"hilrig/identify", []string{"hilrig/engine", "hilrig/identify"}},
-		{"hilrig/configs", nil},
+		{"hilrig/configs", []string{"hilrig/engine"}}, // it checks parameters against the registry of the laws
 		{"hilrig/hil/wire", []string{"hilrig/engine", "hilrig/hil/wire"}},
 		{"hilrig/hil/ring", nil},
 		{"hilrig/hil/rt", nil},

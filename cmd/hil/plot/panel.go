@@ -27,9 +27,9 @@ func newFace(p Panel, w, h vg.Length) face {
 	if lo < hi && p.X.Min == 0 && p.X.Max == 0 && !p.X.Log && p.X.Unit == "s" {
 		p.X.Min, p.X.Max = lo, hi // time runs from edge to edge
 	}
-	f.x = newScale(p.X, lo, hi, int(math.Max(3, float64(w)/55)))
+	f.x = newScale(p.X, lo, hi, int(math.Max(3, float64(w)/45)))
 	lo, hi = rangeOf(p.Series, p.Y.Log, func(s *Series) []float64 { return s.Y })
-	f.y = newScale(p.Y, lo, hi, int(math.Max(2, float64(h)/30)))
+	f.y = newScale(p.Y, lo, hi, int(math.Max(2, float64(h)/25)))
 	return f
 }
 

@@ -1,0 +1,321 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"hilrig/cmd/hil/plot"
+	"hilrig/configs"
+	"hilrig/engine/experiment"
+	"hilrig/engine/friction"
+	"hilrig/engine/plant"
+)
+
+// simulateFlags are what the user chose.
+type simulateFlags struct {
+	out, plot      string
+	json, force    bool
+	laws           []string
+	step, duration string
+}
+
+func newSimulateCmd() *cobra.Command {
+	var f simulateFlags
+	c := &cobra.Command{
+		Use:   "simulate FILE.yaml",
+		Short: "Run friction laws without a rig: events, work, CSV, figure",
+		Long: `Runs one friction law, or several side by side, through an experiment: a mass drawn over a spring, a motion or force
+imposed, a motor under voltage. Prints what happened (break-away, arrest, reversal), extremes and the work against friction;
+-o writes the traces, --plot draws them. FILE.yaml is explained in docs/simulate.md; hil laws lists the friction laws.
+
+Exit codes: 0 done; 1 a step had no finite result; 2 wrong usage; 3 the file cannot be used, or the step is beyond what the
+scheme takes; 4 an output cannot be written; 130 interrupted.`,
+		Example: `  hil simulate configs/stick-slip.yaml
+  hil simulate configs/stick-slip.yaml -o run.csv --plot run.png
+  hil simulate configs/stick-slip.yaml --law lugre,dahl --step 0.1ms --json`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			ctx, was, stop := interrupted(c.Context())
+			defer stop()
+			err := runSimulate(ctx, args[0], f, c.OutOrStdout(), c.ErrOrStderr())
+			if was() {
+				return exitWith(exitInterrupted, errors.New("simulate: interrupted; nothing was written"))
+			}
+			return err
+		},
+	}
+	fl := c.Flags()
+	fl.StringVarP(&f.out, "output", "o", "", "write the traces to this CSV file")
+	fl.StringVar(&f.plot, "plot", "", "draw the traces to this file, .svg or .png")
+	fl.BoolVar(&f.json, "json", false, "print parameters, events and numbers as JSON")
+	fl.BoolVar(&f.force, "force", false, "write over existing files")
+	fl.StringSliceVar(&f.laws, "law", nil, "laws in place of those of the file: labels of the file, or names with their public numbers")
+	fl.StringVar(&f.step, "step", "", "step in place of that of the file, such as 0.1ms")
+	fl.StringVar(&f.duration, "duration", "", "duration in place of that of the file, such as 30s")
+	return c
+}
+
+// simulation is a run under way and its results.
+type simulation struct {
+	path     string
+	cfg      *configs.Simulate
+	warnings []string
+	runs     []lawRun
+	watch    experiment.Recording
+}
+
+// lawRun is one law in it.
+type lawRun struct {
+	law   configs.Law
+	spec  experiment.Spec
+	parts int     // that every step is divided into
+	limit float64 // s  longest step
+	trace *experiment.Trace
+	err   error
+}
+
+func runSimulate(ctx context.Context, path string, f simulateFlags, stdout, stderr io.Writer) error {
+	format, err := f.check()
+	if err != nil {
+		return exitWith(exitUsage, fmt.Errorf("simulate: %w", err))
+	}
+	cfg, warnings, err := configs.LoadSimulate(path)
+	if err != nil {
+		printProblems(stderr, "hil: ", err)
+		return exitWith(exitInvalid, nil)
+	}
+	if err := f.over(cfg); err != nil {
+		return exitWith(exitUsage, fmt.Errorf("simulate: %w", err))
+	}
+	if len(f.laws) > 0 || f.step != "" || f.duration != "" {
+		problems, again := cfg.Validate()
+		if len(problems) > 0 {
+			return exitWith(exitUsage, fmt.Errorf("simulate: with these flags: %w", problems[0]))
+		}
+		if len(f.laws) > 0 {
+			warnings = again // the others were about laws that do not run
+		}
+	}
+	s := &simulation{path: path, cfg: cfg}
+	for _, w := range warnings {
+		fmt.Fprintf(stderr, "warning: %v\n", w)
+		s.warnings = append(s.warnings, w.Msg)
+	}
+	if err := s.prepare(); err != nil {
+		return exitWith(exitInvalid, fmt.Errorf("%s: %w", path, err))
+	}
+	if err := s.simulate(ctx); err != nil {
+		return err
+	}
+
+	for _, o := range []struct {
+		path  string
+		write func(io.Writer) error
+	}{{f.out, s.writeCSV}, {f.plot, func(w io.Writer) error { return s.figure().Write(w, format) }}} {
+		if o.path == "" {
+			continue
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := writeWhole(o.path, f.force, o.write); err != nil {
+			return exitWith(exitUnavailable, fmt.Errorf("simulate: %w", err))
+		}
+	}
+	if f.json {
+		return encodeJSON(stdout, s.result(f))
+	}
+	s.print(stdout)
+	fmt.Fprintf(stdout, "\nnext: %s\n", f.next(path))
+	return nil
+}
+
+// check looks at the flags before anything is read, and returns the format of the figure.
+func (f *simulateFlags) check() (format string, err error) {
+	if f.plot != "" {
+		if format, err = plot.Format(f.plot); err != nil {
+			return "", err
+		}
+		if filepath.Clean(f.plot) == filepath.Clean(f.out) {
+			return "", fmt.Errorf("-o and --plot name the same file, %s", f.out)
+		}
+	}
+	for _, path := range []string{f.out, f.plot} {
+		if path == "" {
+			continue
+		}
+		if st, err := os.Lstat(path); err == nil && (!f.force || st.IsDir()) {
+			if st.IsDir() {
+				return "", fmt.Errorf("%s is a folder", path)
+			}
+			return "", fmt.Errorf("%s exists; --force writes over it", path)
+		}
+	}
+	return format, nil
+}
+
+// over puts the flags over the file.
+func (f *simulateFlags) over(cfg *configs.Simulate) error {
+	for _, v := range []struct {
+		flag, text string
+		to         *float64
+	}{{"--step", f.step, &cfg.Step}, {"--duration", f.duration, &cfg.Duration}} {
+		if v.text == "" {
+			continue
+		}
+		x, err := configs.ParseValue(v.text, "s")
+		if err == nil && !(x > 0) {
+			err = fmt.Errorf("%g s, want > 0", x)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", v.flag, err)
+		}
+		*v.to = x
+	}
+	if len(f.laws) == 0 {
+		return nil
+	}
+	var laws configs.Laws
+	for _, name := range f.laws {
+		found := false
+		for _, l := range cfg.Friction {
+			if l.Label == name || l.Name == name {
+				laws, found = append(laws, l), true
+			}
+		}
+		if found {
+			continue
+		}
+		l, err := configs.PublicLaw(name)
+		if err == nil && cfg.Rotary() {
+			err = fmt.Errorf("%s is not in the file, and the public numbers are those of a linear axis", name)
+		}
+		if err != nil {
+			return fmt.Errorf("--law: %w", err)
+		}
+		laws = append(laws, l)
+	}
+	cfg.Friction = laws
+	return nil
+}
+
+// next is the command that makes sense after this one.
+func (f *simulateFlags) next(path string) string {
+	switch {
+	case f.plot == "":
+		return "hil simulate " + path + " --plot run.png      draws it"
+	case f.out == "":
+		return "hil simulate " + path + " -o run.csv      keeps the traces"
+	}
+	return "hil simulate " + path + " --step 0.1ms      tells whether the step was short enough: the numbers should stay"
+}
+
+// prepare turns the file into experiments and finds out whether the step can be taken.
+func (s *simulation) prepare() error {
+	c := s.cfg
+	scheme, err := friction.ParseScheme(c.Scheme)
+	if err != nil {
+		return err
+	}
+	every, _ := c.Decimation()
+	s.watch = experiment.Recording{Every: every, Threshold: c.Events.Speed, Rest: c.Events.Rest}
+	var bad []error
+	for _, l := range c.Friction {
+		p := c.Plant
+		spec := experiment.Spec{
+			Plant: experiment.Plant(slices.Index(experiment.Plants, p.Kind)), Law: l.Model,
+			Input: c.Input.Generator(), Normal: c.Normal.Generator(), Current: c.Current.Generator(),
+			Mass: p.Mass, Spring: p.Spring, Damper: p.Damper, X0: c.Initial.Position, V0: c.Initial.Velocity,
+			Scheme: scheme, Step: c.Step, Duration: c.Duration, Substep: c.OverLimit == "substep",
+		}
+		if p.Motor != nil {
+			spec.Motor = plant.DriveSpec{
+				Motor: motorOf(*p.Motor), LoadJ: p.LoadJ, LoadTorque: p.LoadTorque, Cogging: p.Cogging, CoggingN: p.CoggingN,
+				Thermal: plant.Thermal{Ambient: 20},
+			}
+			if th := p.Thermal; th != nil {
+				spec.Motor.Thermal = plant.Thermal{Resistance: th.Resistance, Capacity: th.Capacity, CopperTC: th.CopperTC, FrictionTC: th.FrictionTC, Ambient: 20}
+			}
+		}
+		if err := spec.Validate(); err != nil {
+			bad = append(bad, fmt.Errorf("%s: %w", l.Label, err))
+			continue
+		}
+		r := lawRun{law: l, spec: spec}
+		var why string
+		if r.parts, r.limit, why, err = spec.Substeps(); err != nil {
+			bad = append(bad, fmt.Errorf("%s: %w", l.Label, err))
+		} else if r.parts > 1 && !spec.Substep {
+			e := &experiment.LimitError{Step: spec.Step, Limit: r.limit, Scheme: scheme, Why: why}
+			bad = append(bad, fmt.Errorf("%s: %w (over_limit: substep divides it into %d)", l.Label, e, r.parts))
+		}
+		// one threshold for all laws, else their events could not be compared
+		if c.Events.Speed == 0 {
+			if v := experiment.DefaultThreshold(&spec); s.watch.Threshold == 0 || v < s.watch.Threshold {
+				s.watch.Threshold = v
+			}
+		}
+		s.runs = append(s.runs, r)
+	}
+	return errors.Join(bad...)
+}
+
+// simulate runs the laws, as many at a time as there are processors.
+func (s *simulation) simulate(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for i := range s.runs {
+		r := &s.runs[i]
+		wg.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			if r.trace, r.err = experiment.Record(ctx, r.spec, s.watch); r.err != nil {
+				cancel()
+			}
+		})
+	}
+	wg.Wait()
+	for i := range s.runs {
+		if err := s.runs[i].err; err != nil && !errors.Is(err, context.Canceled) {
+			return exitWith(exitInternal, s.failed(&s.runs[i]))
+		}
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return nil
+}
+
+// failed says what was known when a step had no finite result.
+func (s *simulation) failed(r *lawRun) error {
+	var e *experiment.StepError
+	if !errors.As(r.err, &e) {
+		return fmt.Errorf("simulate: %s: %w", r.law.Label, r.err)
+	}
+	state := ""
+	if t := r.trace; t != nil && len(t.T) > 0 {
+		for i, z := range t.States {
+			state += fmt.Sprintf(", %s = %.6g %s", z.Name, t.Z[i][len(t.T)-1], s.cfg.Unit(z.Unit))
+		}
+		if state != "" {
+			state = fmt.Sprintf("; last kept state, at %.6g s%s", t.T[len(t.T)-1], state)
+		}
+	}
+	return fmt.Errorf("simulate: %s: at t = %.6g s the step has no finite result (position %.6g %s, velocity %.6g %s%s); nothing was written. A shorter --step or another scheme may help",
+		r.law.Label, e.T, e.X, s.cfg.Unit("m"), e.V, s.cfg.Unit("m/s"), state)
+}
+
+// steps is the number of steps of the run.
+func (s *simulation) steps() int { return int(math.Round(s.cfg.Duration / s.cfg.Step)) }

@@ -1,0 +1,170 @@
+package configs
+
+import (
+	"math"
+	"path/filepath"
+
+	"hilrig/engine/friction"
+)
+
+// Simulate describes a run without hardware: a plant, one friction law or several that go through the same run, an input.
+// Numbers follow the rules of Config. On a rotary axis N·m, rad and kg·m² take the place of N, m and kg in every unit, the
+// normal load included: there it stands for the load times its effective radius [theory (6.1)].
+type Simulate struct {
+	Version     int        `yaml:"version" doc:"format of this file, 1"`
+	Name        string     `yaml:"name" doc:"name of the run"`
+	Description string     `yaml:"description,omitempty" doc:"one line for people"`
+	Axis        string     `yaml:"axis" enum:"linear,rotary" doc:"linear: m, N, kg; rotary: rad, N·m, kg·m²; a motor is rotary"`
+	Plant       SimPlant   `yaml:"plant" doc:"what the law works in"`
+	Friction    Laws       `yaml:"friction" doc:"a law, or a list of laws that go through the same run"`
+	Normal      *Signal    `yaml:"normal,omitempty" unit:"N" doc:"normal load, for laws that ask for it; a number or a generator"`
+	Current     *Signal    `yaml:"current,omitempty" unit:"A" doc:"current through the contact, for laws that ask for it; a number or a generator"`
+	Input       Signal     `yaml:"input" unit:"input" doc:"position, velocity, force or voltage by plant.kind; a number or a generator"`
+	Initial     SimInitial `yaml:"initial" doc:"where the run starts; the contact starts relaxed"`
+	Scheme      string     `yaml:"scheme" enum:"midpoint,implicit,explicit,explicit-pade" doc:"how a law is coupled to a mass; laws with a stick mode have their own"`
+	Step        float64    `yaml:"step" unit:"s" want:">0" doc:"length of a step"`
+	Duration    float64    `yaml:"duration" unit:"s" want:">0" doc:"length of the run"`
+	OverLimit   string     `yaml:"over_limit" enum:"refuse,substep" doc:"a step beyond the limit of the scheme is refused or divided"`
+	Outputs     SimOutputs `yaml:"outputs" doc:"what is kept"`
+	Events      SimEvents  `yaml:"events" doc:"what counts as rest"`
+}
+
+// SimPlant is a plant. Which numbers matter depends on Kind.
+type SimPlant struct {
+	Kind       string   `yaml:"kind" enum:"drawn-mass,imposed-velocity,imposed-motion,imposed-force,motor" doc:"drawn-mass: a mass on a spring whose far end follows the input; imposed-force: a mass under the input; imposed-velocity, imposed-motion: the contact itself follows the input; motor: a motor axis under the voltage of the input"`
+	Mass       float64  `yaml:"mass" unit:"kg" want:">=0" doc:"drawn-mass, imposed-force"`
+	Spring     float64  `yaml:"spring" unit:"N/m" want:">=0" doc:"drawn-mass: to the moving end; imposed-force: to the ground"`
+	Damper     float64  `yaml:"damper" unit:"N·s/m" want:">=0" doc:"beside the spring"`
+	Motor      *Motor   `yaml:"motor,omitempty" doc:"the motor, with the keys of a rig file"`
+	LoadJ      float64  `yaml:"load_inertia" unit:"kg·m²|N·m·s²/rad" want:">=0" doc:"motor: added to its own"`
+	LoadTorque float64  `yaml:"load_torque" unit:"N·m" doc:"motor: constant torque against positive motion"`
+	Cogging    float64  `yaml:"cogging" unit:"N·m" want:">=0" doc:"motor: amplitude of the cogging torque"`
+	CoggingN   int      `yaml:"cogging_periods" want:">=0 <=10000" doc:"motor: periods of the cogging torque per turn"`
+	Thermal    *Thermal `yaml:"thermal,omitempty" doc:"motor: drift with its own heat; left out: none"`
+}
+
+// SimInitial is where a run starts.
+type SimInitial struct {
+	Position float64 `yaml:"position" unit:"m" doc:"of the mass or contact"`
+	Velocity float64 `yaml:"velocity" unit:"m/s" doc:"of the mass; an imposed motion brings its own"`
+}
+
+// SimOutputs says what a run keeps.
+type SimOutputs struct {
+	Every    float64  `yaml:"every" unit:"s" want:">=0" doc:"time between rows, a whole number of steps; 0: by decimate"`
+	Decimate int      `yaml:"decimate" want:">=0" doc:"every n-th step is kept; 0: all, up to 200 000 rows"`
+	Columns  []string `yaml:"columns" enum:"position,velocity,friction,load,input,mean_velocity,work,states,current,temperature" doc:"columns of the CSV, beside time_s"`
+}
+
+// SimEvents says what counts as rest.
+type SimEvents struct {
+	Speed float64 `yaml:"speed" unit:"m/s" want:">=0" doc:"threshold of break-away and arrest; 0: a fifth of the speed over which the law changes, the smallest of all laws"`
+	Rest  float64 `yaml:"rest" unit:"s" want:">=0" doc:"shorter rests are passages through zero"`
+}
+
+// DefaultSimulate is what a simulation file starts from.
+func DefaultSimulate() *Simulate {
+	return &Simulate{
+		Version: 1, Axis: "linear", Scheme: "midpoint", OverLimit: "refuse", Step: 1e-3,
+		Outputs: SimOutputs{Columns: []string{"position", "velocity", "friction", "load", "input", "work"}},
+		Events:  SimEvents{Rest: 0.01},
+	}
+}
+
+// LoadSimulate reads and checks a simulation file. The error is *Errors and holds every problem; warnings are legal settings
+// worth a thought. Relative paths of input files start at the folder of the file.
+func LoadSimulate(path string) (c *Simulate, warnings []Problem, err error) {
+	data, err := readFile(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	return SimulateBytes(path, data)
+}
+
+// SimulateBytes is LoadSimulate for a file that is already in memory; name appears in messages.
+func SimulateBytes(name string, data []byte) (c *Simulate, warnings []Problem, err error) {
+	c = DefaultSimulate()
+	r, read := decode(name, data, c)
+	if read {
+		for _, s := range []*Signal{&c.Input, c.Normal, c.Current} {
+			if s != nil && s.File != "" && !filepath.IsAbs(s.File) {
+				s.File = filepath.Join(filepath.Dir(name), s.File)
+			}
+		}
+		c.Check(r)
+	}
+	inOrder(r.warnings)
+	if err := r.err(); err != nil {
+		return nil, r.warnings, err
+	}
+	return c, r.warnings, nil
+}
+
+// Rotary tells whether the axis turns.
+func (c *Simulate) Rotary() bool { return c.Axis == "rotary" }
+
+// Unit is the unit of a quantity on this axis: Unit("N/m") is N·m/rad on a rotary one.
+func (c *Simulate) Unit(linear string) string {
+	if c.Rotary() {
+		return turned(linear)
+	}
+	return linear
+}
+
+// InputUnit is the unit of the input.
+func (c *Simulate) InputUnit() string { return c.Unit(inputUnit(c.Plant.Kind)) }
+
+func inputUnit(plant string) string {
+	switch plant {
+	case "imposed-velocity":
+		return "m/s"
+	case "imposed-force":
+		return "N"
+	case "motor":
+		return "V"
+	}
+	return "m"
+}
+
+// turned is a unit on a rotary axis.
+func turned(unit string) string {
+	switch unit {
+	case "m/s²":
+		return "rad/s²"
+	}
+	return friction.RotaryUnit(unit)
+}
+
+// units makes the unit tags follow axis and plant.
+func (c *Simulate) units(word func(path ...string) string) func(string) string {
+	axis, plant := word("axis"), word("plant", "kind")
+	rotary := axis == "rotary" || axis == "" && plant == "motor"
+	return func(tag string) string {
+		if tag == "input" {
+			tag = inputUnit(plant)
+		}
+		if !rotary {
+			return tag
+		}
+		switch t := turned(tag); t {
+		case tag:
+			return tag
+		case "N·m·s/rad", "N·m/rad": // usage leaves the radian out
+			return t + "|" + map[string]string{"N·m·s/rad": "N·m·s", "N·m/rad": "N·m"}[t]
+		case "kg·m²":
+			return t + "|N·m·s²/rad"
+		default:
+			return t
+		}
+	}
+}
+
+// Decimation is the number of steps between two rows; 0: the run decides. It is an error when every is no whole number of
+// steps.
+func (c *Simulate) Decimation() (int, bool) {
+	if c.Outputs.Every == 0 {
+		return c.Outputs.Decimate, true
+	}
+	n := math.Round(c.Outputs.Every / c.Step)
+	return int(n), n >= 1 && n < 1e9 && math.Abs(n*c.Step-c.Outputs.Every) <= 1e-6*c.Step
+}

@@ -1,0 +1,218 @@
+package configs
+
+import (
+	"math"
+	"strings"
+
+	"hilrig/engine/friction"
+)
+
+// Validate checks a run that was changed after loading (flags); there are no places in a file to point at.
+func (c *Simulate) Validate() (problems, warnings []Problem) {
+	r := &Report{unit: c.units(func(path ...string) string {
+		if len(path) == 1 {
+			return c.Axis
+		}
+		return c.Plant.Kind
+	})}
+	c.Check(r)
+	return r.problems, r.warnings
+}
+
+// Check reports what is wrong with the values, and what is legal but worth a thought.
+func (c *Simulate) Check(r *Report) {
+	if c.Version != 1 && !r.Bad("version") {
+		r.Errorf("version", "version: %d, this program reads version 1", c.Version)
+	}
+	r.CheckBounds(c)
+	c.checkPlant(r)
+	c.checkSignals(r)
+	c.checkRun(r)
+	if len(c.Friction) == 0 && !r.Bad("friction") {
+		r.Errorf("friction", "friction is missing: a law such as {law: lugre}, or a list of laws; hil laws lists them")
+	}
+}
+
+func (c *Simulate) checkPlant(r *Report) {
+	p, motor := &c.Plant, c.Plant.Kind == "motor"
+	if motor && !r.Given("axis") {
+		c.Axis = "rotary"
+	}
+	if r.Bad("plant.kind") {
+		return
+	}
+	if p.Kind == "" {
+		r.Errorf("plant.kind", "plant.kind is missing: drawn-mass, imposed-velocity, imposed-motion, imposed-force or motor")
+		return
+	}
+	if motor && c.Axis != "rotary" {
+		r.Errorf("axis", "axis: a motor turns; want rotary, or leave axis out")
+	}
+	mass := p.Kind == "drawn-mass" || p.Kind == "imposed-force"
+	if mass && p.Mass == 0 && !r.Bad("plant.mass") {
+		r.Errorf("plant.mass", "plant.mass is missing or zero: %s moves a mass, in %s", p.Kind, c.Unit("kg"))
+	}
+	if p.Kind == "drawn-mass" && p.Spring == 0 && p.Damper == 0 && !r.Bad("plant.spring") {
+		r.Errorf("plant.spring", "plant.spring is missing or zero: the input draws the mass over it, in %s", c.Unit("N/m"))
+	}
+	if motor && p.Motor == nil && !r.Bad("plant.motor") {
+		r.Errorf("plant.motor", "plant.motor is missing: R, L, K, J as in a rig file")
+	}
+	if m := p.Motor; motor && m != nil && m.BrushDrop > 0 && m.DropScale <= 0 && !r.Bad("plant.motor.drop_current") {
+		r.Errorf("plant.motor.drop_current", "plant.motor.drop_current is missing: there is a brush drop; want the current at which it is three quarters developed")
+	}
+	for _, k := range []struct {
+		key  string
+		used bool
+	}{
+		{"plant.mass", mass}, {"plant.spring", mass}, {"plant.damper", mass}, {"plant.motor", motor}, {"plant.load_inertia", motor},
+		{"plant.load_torque", motor}, {"plant.cogging", motor}, {"plant.cogging_periods", motor}, {"plant.thermal", motor},
+		{"initial.velocity", mass || motor}, {"current", !motor},
+	} {
+		if r.Given(k.key) && !k.used {
+			r.Warnf(k.key, "%s: not used by plant.kind %s", k.key, p.Kind)
+		}
+	}
+	if motor && c.Scheme != "midpoint" && !r.Bad("scheme") {
+		r.Errorf("scheme", "scheme: a motor is stepped by midpoint only")
+	}
+}
+
+func (c *Simulate) checkSignals(r *Report) {
+	if c.Input.Kind == "" && !r.Given("input") && !r.Bad("input") {
+		r.Errorf("input", "input is missing: the %s, a number or a generator such as {kind: ramp, velocity: 0.1 m/s}", c.inputName())
+	} else {
+		c.Input.check(r, "input", c.InputUnit(), c.Initial.Position)
+	}
+	if c.Normal != nil {
+		c.Normal.check(r, "normal", c.Unit("N"), 0)
+	}
+	if c.Current != nil {
+		c.Current.check(r, "current", "A", 0)
+	}
+	if c.Normal != nil {
+		return
+	}
+	// a law whose numbers belong to a normal load cannot do without one
+	for _, l := range c.Friction {
+		for _, p := range l.Model.Params() {
+			if p.Name == "N0" && p.Value > 0 {
+				r.Errorf(l.path, "%s: the numbers belong to a normal load, N0 = %s %s, but normal is not given", l.path, short(p.Value), c.Unit("N"))
+			}
+		}
+	}
+}
+
+// inputName says what the input is.
+func (c *Simulate) inputName() string {
+	switch c.Plant.Kind {
+	case "drawn-mass":
+		return "position of the far end of the spring"
+	case "imposed-velocity":
+		return "velocity of the contact"
+	case "imposed-motion":
+		return "position of the contact"
+	case "imposed-force":
+		return "force on the mass"
+	case "motor":
+		return "voltage of the motor"
+	}
+	return "input of the plant"
+}
+
+func (c *Simulate) checkRun(r *Report) {
+	if r.Bad("step") || r.Bad("duration") {
+		return
+	}
+	switch n := c.Duration / c.Step; {
+	case n < 1-1e-9:
+		r.Errorf("duration", "duration: %s s, want at least one step, %s s", short(c.Duration), short(c.Step))
+	case n > 1e9:
+		r.Errorf("duration", "duration: %s s are %.3g steps, want at most 1e9", short(c.Duration), n)
+	}
+	if c.Outputs.Every > 0 && c.Outputs.Decimate > 0 {
+		r.Errorf("outputs.decimate", "outputs.decimate: every says it already; leave one of them out")
+	} else if _, ok := c.Decimation(); !ok && !r.Bad("outputs.every") {
+		r.Errorf("outputs.every", "outputs.every: %s s is no whole number of steps of %s s", short(c.Outputs.Every), short(c.Step))
+	}
+	if len(c.Outputs.Columns) == 0 && !r.Bad("outputs.columns") {
+		r.Errorf("outputs.columns", "outputs.columns: empty, want at least one")
+	}
+	seen := map[string]bool{}
+	for _, col := range c.Outputs.Columns {
+		if seen[col] {
+			r.Errorf("outputs.columns", "outputs.columns: %s appears twice", col)
+		}
+		seen[col] = true
+		if (col == "current" || col == "temperature") && c.Plant.Kind != "motor" && c.Plant.Kind != "" {
+			r.Errorf("outputs.columns", "outputs.columns: %s is there for a motor only", col)
+		}
+	}
+	for i, l := range c.Friction {
+		for _, other := range c.Friction[:i] {
+			if other.Label == l.Label {
+				r.Errorf(l.path, "%s: two laws are called %q; give one of them another label", l.path, l.Label)
+			}
+		}
+	}
+	for i := range c.Friction {
+		l := &c.Friction[i]
+		l.advise(r)
+		if info, _ := friction.Find(l.Name); info.Force && strings.HasPrefix(c.Plant.Kind, "imposed-") && c.Plant.Kind != "imposed-force" {
+			r.Warnf(l.path, "%s: %s looks at the applied force, and an imposed motion has none: only its sliding branch shows", l.path, l.Name)
+		}
+	}
+}
+
+// advise warns about laws that do what nature does not.
+func (l *Law) advise(r *Report) {
+	fs, fc := l.param("Fs"), l.param("Fc")
+	if fs < fc { // NaN: no such parameter
+		r.Warnf(l.path+".Fs", "%s: Fs, %s %s, lies below Fc, %s %s: this contact strengthens with speed; Fs is the total break-away level, not what is added to Fc",
+			l.path, short(fs), r.unitIn("N"), short(fc), r.unitIn("N"))
+	}
+	ok, from := l.Model.Passive()
+	if ok {
+		return
+	}
+	at := ", in the limit of high speed"
+	if !math.IsInf(from, 0) {
+		at = ", from " + short3(from) + " " + r.unitIn("m/s") + " on"
+	}
+	lugre, is := l.Model.(*friction.LuGre)
+	if !is {
+		r.Warnf(l.path, "%s: with these parameters %s can return more energy than it was given%s", l.path, l.Name, at)
+		return
+	}
+	// σ1(v) ≤ g(v)/|v| everywhere is sufficient, and v·exp(−(v/vd)²) peaks at vd/√(2e) [theory §4.1]
+	cure := *lugre
+	cure.Vd = math.Sqrt(2*math.E) * min(lugre.Fc, lugre.Fs) / lugre.Sigma1
+	remedy := "give sigma1 a vd of about " + short3(cure.Vd) + " " + r.unitIn("m/s")
+	if lugre.Vd > 0 {
+		remedy = "lower vd to about " + short3(cure.Vd) + " " + r.unitIn("m/s")
+	}
+	if good, _ := cure.Passive(); !good {
+		remedy = "lower sigma1"
+	} else if lugre.Vd == 0 && lugre.Fs > lugre.Fc {
+		remedy += ", or have sigma2 ≥ sigma1·(Fs − Fc)/Fc = " + short3(lugre.Sigma1*(lugre.Fs-lugre.Fc)/lugre.Fc) + " " + r.unitIn("N·s/m")
+	}
+	r.Warnf(l.path+".sigma1", "%s: with these parameters lugre can return more energy than it was given%s; %s", l.path, at, remedy)
+}
+
+// unitIn is the first spelling of a unit in this file.
+func (r *Report) unitIn(tag string) string {
+	u, _, _ := strings.Cut(r.unitOf(tag), "|")
+	return u
+}
+
+// each lists the errors that errors.Join put together.
+func each(err error) []error {
+	var out []error
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, e := range joined.Unwrap() {
+			out = append(out, each(e)...)
+		}
+		return out
+	}
+	return []error{err}
+}

@@ -1,0 +1,258 @@
+package configs
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+
+	"hilrig/engine"
+	"hilrig/engine/friction"
+)
+
+// Laws are the friction laws of a run, in the order of the file. In the file stands a law, or a list of laws; a law is its
+// name, or its name with parameters: {law: lugre, sigma0: 1e5 N/m, …}.
+type Laws []Law
+
+// Law is a friction law with its parameters.
+type Law struct {
+	Name   string         // of the law in the registry
+	Label  string         // in tables and figures
+	Title  string         // for people
+	Model  friction.Model // with the parameters of the file
+	Public []string       // parameters that were left out and are those of the public set [theory §8]
+	Zero   []string       // parameters that were left out and are zero
+
+	path string
+}
+
+// param is a parameter by name; NaN if the law has none of it.
+func (l *Law) param(name string) float64 {
+	for _, p := range l.Model.Params() {
+		if p.Name == name {
+			return p.Value
+		}
+	}
+	return math.NaN()
+}
+
+// LawNames lists what the key law may say.
+func LawNames() []string {
+	var names []string
+	for _, i := range friction.Laws() {
+		names = append(names, i.Name)
+	}
+	return names
+}
+
+// PublicLaw is a law with the numbers of the public set, or an error that says which name was probably meant.
+func PublicLaw(name string) (Law, error) {
+	info, ok := friction.Find(name)
+	if !ok {
+		hint := "known: " + strings.Join(LawNames(), ", ")
+		if s := suggest(name, LawNames()); s != "" {
+			hint = fmt.Sprintf("did you mean %q?", s)
+		}
+		return Law{}, fmt.Errorf("there is no friction law %q (%s)", name, hint)
+	}
+	l := Law{Name: info.Name, Label: info.Name, Title: info.Title, Model: info.New(), path: "friction"}
+	for _, p := range l.Model.Params() {
+		l.Public = append(l.Public, p.Name)
+	}
+	return l, nil
+}
+
+// optional tells whether a parameter may be left out, and is zero then: zero switches it off, as its description says, or
+// is what the public set has.
+func optional(p engine.Param) bool {
+	return p.Lo <= 0 && p.Hi >= 0 && (p.Value == 0 || strings.Contains(p.Doc, "0:"))
+}
+
+// decodeNode takes a law or a list of laws.
+func (ls *Laws) decodeNode(w *walker, path string, e entry, _ field) {
+	seq, ok := e.value.(*ast.SequenceNode)
+	if !ok {
+		if l, ok := decodeLaw(w, path, e); ok {
+			*ls = Laws{l}
+		}
+		return
+	}
+	out := Laws{}
+	for i, item := range seq.Values {
+		p := fmt.Sprintf("%s[%d]", path, i)
+		ie := entry{key: e.key, at: nodePlace(item), value: w.resolve(p, item, 0)}
+		if ie.value == nil {
+			continue
+		}
+		w.r.at[p] = ie.at
+		if l, ok := decodeLaw(w, p, ie); ok {
+			out = append(out, l)
+		}
+	}
+	*ls = out
+}
+
+// decodeLaw reads the name of a law or a section with name and parameters. What is not ok has been reported.
+func decodeLaw(w *walker, path string, e entry) (l Law, ok bool) {
+	m := w.mapping(e.value)
+	if m == nil {
+		name, _, isText := text(e.value)
+		if !isText || e.value.Type() == ast.NullType {
+			w.r.errorAt(path, keyOrValue(e), "", "%s: want the name of a law or {law: …, parameters}, got %s", path, kindName(e.value))
+			return l, false
+		}
+		return buildLaw(w, path, keyOrValue(e), name, nil)
+	}
+	given := map[string]entry{}
+	var order []string
+	for _, k := range w.entries(path, m, 0) {
+		given[k.key] = k
+		order = append(order, k.key)
+		w.r.at[join(path, k.key)] = keyOrValue(k)
+	}
+	name, at := "", e.at
+	if k, there := given["law"]; there {
+		at = keyOrValue(k)
+		name, _, _ = text(k.value)
+	} else if s := suggest("law", order); s != "" {
+		w.r.errorAt(path+".law", given[s].at, `did you mean "law"?`, "unknown key %q under %s", s, path)
+		return l, false
+	} else {
+		w.r.errorAt(path+".law", at, "known: "+strings.Join(LawNames(), ", "), "%s.law is missing: the name of the friction law", path)
+		return l, false
+	}
+	params := make([]entry, 0, len(order))
+	for _, k := range order {
+		if k != "law" {
+			params = append(params, given[k])
+		}
+	}
+	return buildLaw(w, path, at, name, params)
+}
+
+// buildLaw makes the law name with the given keys; at is where its name stands.
+func buildLaw(w *walker, path string, at place, name string, given []entry) (l Law, ok bool) {
+	l, err := PublicLaw(name)
+	if err != nil {
+		w.r.errorAt(path+".law", at, "", "%s: %v", path, err)
+		return l, false
+	}
+	l.path, l.Public = path, nil
+	ps := l.Model.Params()
+	known := []string{"label", "defaults"}
+	for _, p := range ps {
+		known = append(known, p.Name)
+	}
+	set := map[string]bool{}
+	public, failed := false, false
+	theta := make([]float64, len(ps))
+	for _, k := range given {
+		key := join(path, k.key)
+		i := slices.IndexFunc(ps, func(p engine.Param) bool { return p.Name == k.key })
+		value := w.resolve(key, k.value, 0)
+		s, _, isText := "", false, false
+		if value != nil {
+			s, _, isText = text(value)
+		}
+		switch {
+		case i < 0 && !slices.Contains(known, k.key):
+			w.unknown(path, k, known)
+			if near := suggest(k.key, known); near != "" {
+				set[near] = true // it is reported as the misspelling
+			}
+			failed = true
+		case value == nil:
+			failed = true
+		case !isText || value.Type() == ast.NullType:
+			w.r.errorAt(key, keyOrValue(k), "", "%s: want %s, got %s", key, map[bool]string{true: "a number", false: "a word"}[i >= 0], kindName(value))
+			failed = true
+		case k.key == "label":
+			l.Label = s
+			if s == "" || len([]rune(s)) > 40 || strings.ContainsAny(s, "\n\r\t") {
+				w.r.errorAt(key, keyOrValue(k), "", "%s: %s, want 1 to 40 characters on one line", key, quote(s))
+				failed = true
+			}
+		case k.key == "defaults":
+			if public = s == "public"; !public {
+				w.r.errorAt(key, keyOrValue(k), "", "%s: %s is not one of public", key, quote(s))
+				failed = true
+			}
+		default:
+			x, good := w.number(key, keyOrValue(k), s, field{unit: ps[i].Unit}, reflect.Value{})
+			if good {
+				good = inRange(w, key, keyOrValue(k), ps[i], x)
+			}
+			if !good {
+				failed = true
+			}
+			theta[i], set[ps[i].Name] = x, true
+		}
+	}
+
+	// what the file leaves out
+	rotary := w.r.unitIn("m") == "rad"
+	if public && rotary {
+		w.r.errorAt(path+".defaults", w.r.find(path+".defaults"), "", "%s.defaults: the public set is one of a linear axis in N and m; give the parameters of this one", path)
+		return l, false
+	}
+	public = public || len(set) == 0 && !rotary
+	var missing []string
+	for i, p := range ps {
+		switch {
+		case set[p.Name]:
+		case public:
+			theta[i] = p.Value
+			l.Public = append(l.Public, p.Name)
+		case optional(p):
+			l.Zero = append(l.Zero, p.Name)
+		default:
+			missing = append(missing, fmt.Sprintf("%s (%s, %s)", p.Name, p.Doc, nameOr(w.r.unitIn(p.Unit), "a pure number")))
+		}
+	}
+	if len(missing) > 0 {
+		hint := "defaults: public takes them from the public set"
+		if rotary {
+			hint = ""
+		}
+		w.r.errorAt(path+".law", at, hint, "%s: %s lacks %s", path, name, strings.Join(missing, "; "))
+		return l, false
+	}
+	if failed {
+		return l, false
+	}
+	if err := l.Model.SetParams(theta); err != nil {
+		for _, e := range each(err) {
+			w.r.errorAt(path+".law", at, "", "%s: %v", path, e)
+		}
+		return l, false
+	}
+	return l, true
+}
+
+// inRange reports a parameter outside its range.
+func inRange(w *walker, path string, at place, p engine.Param, x float64) bool {
+	want := ""
+	switch {
+	case x >= p.Lo && x <= p.Hi:
+		return true
+	case p.Lo == 0 && x < 0:
+		want = "≥ 0"
+	case p.Lo > 0 && p.Lo < 1e-9 && x <= 0:
+		want = "> 0"
+	default:
+		want = short(p.Lo) + " to " + short(p.Hi)
+	}
+	unit := w.r.unitIn(p.Unit)
+	if unit != "" {
+		unit = " " + unit
+	}
+	w.r.errorAt(path, at, "", "%s: %s%s, want %s%s", path, short(x), unit, want, unit)
+	return false
+}
+
+// short3 prints a number for people: three digits.
+func short3(x float64) string { return strconv.FormatFloat(x, 'g', 3, 64) }
