@@ -65,7 +65,7 @@ func expNeg(a float64) float64 {
 	q := powers[k%expN]
 	scale := math.Float64frombits(q.bits + k<<(52-expBits))
 	r2 := r * r
-	p := q.tail + r + r2*((1.0/2+r*(1.0/6))+r2*(1.0/24+r*(1.0/120)))
+	p := (q.tail + r) + r2*(1.0/2) + (r*r2)*((1.0/6+r*(1.0/24))+r2*(1.0/120))
 	return scale + scale*p
 }
 
@@ -82,6 +82,6 @@ func decay(a float64) (left, gone float64) {
 	q := powers[k%expN]
 	scale := math.Float64frombits(q.bits + k<<(52-expBits))
 	r2 := r * r
-	p := q.tail + r + r2*((1.0/2+r*(1.0/6))+r2*(1.0/24+r*(1.0/120)))
+	p := (q.tail + r) + r2*(1.0/2) + (r*r2)*((1.0/6+r*(1.0/24))+r2*(1.0/120))
 	return scale + scale*p, (1 - scale) - scale*p
 }

@@ -34,21 +34,25 @@ func (p *LuGre) relax(z, v, h float64) (rate, mean, force float64) {
 // Trial is a step of the scheme. Implicit closes the bristle equation with backward Euler; Explicit and ExplicitPade take
 // the deflection at the end for the force.
 func (p *LuGre) Trial(s Scheme, z, zn []float64, in Input) (force, slope float64) {
-	var f, df, end float64
+	force, slope, zn[0] = p.trial(s, z[0], in)
+	return force, slope
+}
+
+// trial is Trial without slices.
+func (p *LuGre) trial(s Scheme, z float64, in Input) (f, df, zn float64) {
 	switch s {
 	case Midpoint:
-		f, df, end = p.meanForce(z[0], in.V, in.Dt)
+		f, df, zn = p.meanForce(z, in.V, in.Dt)
 	case Implicit:
-		f, df, end = p.endForce(z[0], in.V, in.Dt)
+		f, df, zn = p.endForce(z, in.V, in.Dt)
 	default:
-		f, end = p.explicit(s, z[0], in.V, in.Dt)
+		f, zn = p.explicit(s, z, in.V, in.Dt)
 	}
-	zn[0] = end
 	if p.N0 > 0 {
 		k := in.N / p.N0
-		return k*f + p.Offset, k * df
+		f, df = k*f, k*df
 	}
-	return f + p.Offset, df
+	return f + p.Offset, df, zn
 }
 
 // meanForce is the exact step at velocity w: mean force without the offset, its derivative with respect to w, and the

@@ -7,8 +7,9 @@ import (
 )
 
 const (
-	maxEvals = 60   // halving a bracket of any size down to the tolerance takes fewer
-	wRel     = 1e-9 // relative tolerance of w; the last Newton step is quadratic, so the error left is far smaller
+	maxEvals = 60    // halving a bracket of any size down to the tolerance takes fewer
+	wRel     = 1e-9  // tolerance of w
+	fRel     = 1e-12 // or of the forces: w = 0 is a solution too
 )
 
 // solve finds the mean velocity w of a step of a smooth law (Midpoint), or its velocity at the end (Implicit), from
@@ -20,41 +21,50 @@ const (
 // so the sampled system is passive whenever the law is. It does not damp the bristle mode numerically: far beyond
 // ω0·h = 1, ω0 = √(K/M), v alternates with a small amplitude around the w of the steps, and w is the number to report.
 //
-// Newton's method starts at w = v and is kept inside a bracket of sign changes; its number of evaluations is capped.
-func (b *Mass) solve(tau, h float64, x []float64, load Load) MassStep {
-	v, z := x[1], x[2:]
+// Newton's method starts at w = v and is kept inside a bracket of sign changes; its number of evaluations is capped. The
+// step is taken with the last evaluation as it stands: force, deflection and displacement belong to the same w, so the work
+// F̄·Δx of the law is exact. The last correction, below the tolerance, goes to the velocity alone: without it a force that
+// changes v by less than the tolerance in a step would never be felt.
+func (b *Mass) solve(r *MassStep, tau, h float64, x []float64, load Load) {
+	v, x0, z := x[1], x[0], x[2:]
 	// end of the step or its middle: share of h at which load is taken, weight of the inertia
-	at, inertia := 0.5, 2*b.M/h
+	at, inertia := 0.5*h, 2*b.M/h
 	if b.scheme == Implicit {
-		at, inertia = 1, b.M/h
+		at, inertia = h, b.M/h
 	}
-	in := Input{Dt: h, N: b.N, I: b.I}
 	var (
+		u, dx, dv, f, df float64
+
 		w      = v
 		lo, hi = math.Inf(-1), math.Inf(1)
 		reach  = max(math.Abs(v), b.stiff.Speed) // first stride when there is no bracket yet
+		last   float64                           // part of the last Newton step
 		status = engine.NotConverged
 		n      = 0
 	)
-	for n < maxEvals {
+	for {
 		n++
-		u, dx, dv := load.At(tau+at*h, x[0]+at*h*w, w)
-		in.V = w
-		f, df := b.smooth.Trial(b.scheme, z, b.zn, in)
-		r, dr := inertia*(w-v)-u+f, inertia-at*h*dx-dv+df
-		if math.IsNaN(r) || math.IsInf(r, 0) {
-			return MassStep{W: v, Evals: n, Parts: 1, Status: engine.NonFinite}
+		u, dx, dv = load.At(tau+at, x0+at*w, w)
+		if p := b.lugre; p != nil {
+			f, df, b.zn[0] = p.trial(b.scheme, z[0], Input{Dt: h, V: w, N: b.N})
+		} else {
+			f, df = b.smooth.Trial(b.scheme, z, b.zn, Input{Dt: h, V: w, N: b.N, I: b.I})
+		}
+		res, slope := inertia*(w-v)-u+f, inertia-at*dx-dv+df
+		if math.IsNaN(res) || math.IsInf(res, 0) {
+			r.W, r.Evals, r.Parts, r.Status = v, n, 1, engine.NonFinite
+			return
 		}
 		// converged? asked before the bracket: after the last useful step w is itself an end of the bracket
-		step := -r / dr
-		if r == 0 || dr > 0 && math.Abs(step) <= wRel*(math.Abs(w)+1e-3*b.stiff.Speed) {
-			if r != 0 {
-				w += step
-			}
-			status = engine.OK
+		step := -res / slope
+		if slope > 0 && (math.Abs(step) <= wRel*math.Abs(w) || math.Abs(res) <= fRel*(math.Abs(u)+math.Abs(f))) {
+			last, status = step, engine.OK
 			break
 		}
-		if r > 0 {
+		if n == maxEvals {
+			break
+		}
+		if res > 0 {
 			hi = w
 		} else {
 			lo = w
@@ -62,11 +72,11 @@ func (b *Mass) solve(tau, h float64, x []float64, load Load) MassStep {
 		// Newton inside the bracket, halving otherwise; without a bracket stride out until the sign changes
 		next := w + step
 		switch {
-		case dr > 0 && next > lo && next < hi && n < maxEvals/2:
+		case slope > 0 && next > lo && next < hi && n < maxEvals/2:
 		case !math.IsInf(lo, 0) && !math.IsInf(hi, 0):
 			next = 0.5 * (lo + hi)
 		default:
-			next = w - math.Copysign(reach, r)
+			next = w - math.Copysign(reach, res)
 			reach *= 4
 		}
 		if next == w { // the bracket has shrunk to neighbouring numbers
@@ -75,15 +85,14 @@ func (b *Mass) solve(tau, h float64, x []float64, load Load) MassStep {
 		}
 		w = next
 	}
-	u, _, _ := load.At(tau+at*h, x[0]+at*h*w, w)
-	in.V = w
-	f, _ := b.smooth.Trial(b.scheme, z, b.zn, in)
-	copy(z, b.zn)
-	x[0] += h * w
-	if b.scheme == Implicit {
-		x[1] = w
-	} else {
-		x[1] = 2*w - v
+	for i, q := range b.zn {
+		z[i] = q
 	}
-	return MassStep{W: w, F: f, Load: u, Work: f * h * w, Evals: n, Parts: 1, Status: status}
+	x[0] = x0 + h*w
+	if b.scheme == Implicit {
+		x[1] = w + last
+	} else {
+		x[1] = 2*(w+last) - v
+	}
+	r.W, r.F, r.Load, r.Work, r.Evals, r.Parts, r.Status = w, f, u, f*h*w, n, 1, status
 }
