@@ -8,7 +8,7 @@ import (
 	"hilrig/engine"
 )
 
-// BoucWen is the hysteretic spring of Bouc and Wen, theory §7.4, with the redundant factor A of the source fixed at 1:
+// BoucWen is the hysteretic spring of Bouc and Wen [BW76], theory §7.4, with the redundant factor A of the source fixed at 1:
 //
 //	dz/dt = v − β·|v|·|z|^{n−1}·z − γ·v·|z|^n
 //	F     = α·k·x + (1 − α)·k·z
