@@ -1,0 +1,106 @@
+package friction
+
+import (
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// The mean force over any path equals that of many short paths, each of which breaks away in one of them only.
+func TestPreslidingSpringMean(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := PreslidingSpring{Fb: 1.5, Xb: 1e-5}
+		z0 := rapid.Float64Range(-1, 1).Draw(t, "z") * p.Xb
+		dx := rapid.Float64Range(-4, 4).Draw(t, "dx") * p.Xb
+		whole, parts := []float64{z0}, []float64{z0}
+		f := p.Step(whole, Input{Dt: 1e-3, V: dx / 1e-3})
+		mean := 0.0
+		const n = 4000
+		for range n {
+			mean += p.Step(parts, Input{Dt: 1e-3 / n, V: dx / 1e-3}) / n
+		}
+		if math.Abs(f-mean) > 1e-11 || math.Abs(whole[0]-parts[0]) > 1e-11*p.Xb {
+			t.Fatalf("from %g over %g m: mean %g N, end %g m; in parts %g N, %g m", z0, dx, f, whole[0], mean, parts[0])
+		}
+		// (6.2), (6.12): elastic up to xb, constant beyond
+		if end := min(max(z0+dx, -p.Xb), p.Xb); math.Abs(whole[0]-end) > 1e-15*p.Xb {
+			t.Fatalf("end at %g m, want %g m", whole[0], end)
+		}
+	})
+}
+
+// A cycle of ±A beyond break-away is a parallelogram of 4·Fb·(A − xb); within break-away it costs nothing.
+func TestPreslidingSpringLoop(t *testing.T) {
+	p := PreslidingSpring{Fb: 2, Xb: 1e-5}
+	for _, c := range []struct{ amplitude, want float64 }{{0.9e-5, 0}, {3e-5, 4 * 2 * 2e-5}, {1, 4 * 2 * (1 - 1e-5)}} {
+		z := []float64{0}
+		work := 0.0
+		leg := func(dx float64) float64 {
+			return p.Step(z, Input{Dt: 1, V: dx}) * dx
+		}
+		leg(c.amplitude)
+		work = leg(-2*c.amplitude) + leg(2*c.amplitude)
+		if math.Abs(work-c.want) > 1e-12*max(c.want, p.Fb*p.Xb) {
+			t.Errorf("±%g m: loop work %g J, want %g J", c.amplitude, work, c.want)
+		}
+	}
+}
+
+// slopeByDifferences checks the slope of a trial step against central differences of its force; where the force has a kink
+// between the two points the slope may be anything.
+func slopeByDifferences(t *rapid.T, law Smooth, s Scheme, z []float64, in Input, scale, tol float64) {
+	zn := make([]float64, len(z))
+	f, slope := law.Trial(s, z, zn, in)
+	d := 1e-5 * math.Abs(in.V)
+	at := func(v float64) float64 {
+		i := in
+		i.V = v
+		f, _ := law.Trial(s, z, zn, i)
+		return f
+	}
+	up, down := (at(in.V+d)-f)/d, (f-at(in.V-d))/d
+	floor := 1e-12 * scale / d // rounding of the difference
+	if math.Abs(up-down) > 1e-3*(math.Abs(up)+math.Abs(down))+floor {
+		return
+	}
+	if diff := (up + down) / 2; math.Abs(slope-diff) > tol*math.Abs(diff)+floor {
+		t.Fatalf("%v at v=%g, z=%v, h=%g: slope %g, by differences %g", s, in.V, z, in.Dt, slope, diff)
+	}
+}
+
+// byFlow integrates the differential form at constant velocity with n steps of the classical method of Runge and Kutta; it
+// is the second way to the exact steps. It advances z and returns the mean force, by Simpson's rule with the middle of the
+// step from the cubic through its ends.
+func byFlow(law Flow, z []float64, in Input, n int) (mean float64) {
+	h := in.Dt / float64(n)
+	m := len(z)
+	var k [5][]float64
+	for i := range k {
+		k[i] = make([]float64, m)
+	}
+	y, z0 := make([]float64, m), make([]float64, m)
+	stage := func(c float64, k []float64) []float64 {
+		for i := range z {
+			y[i] = z[i] + c*h*k[i]
+		}
+		return y
+	}
+	for range n {
+		f0 := law.Flow(z, k[0], in)
+		law.Flow(stage(0.5, k[0]), k[1], in)
+		law.Flow(stage(0.5, k[1]), k[2], in)
+		law.Flow(stage(1, k[2]), k[3], in)
+		copy(z0, z)
+		for i := range z {
+			z[i] += h / 6 * (k[0][i] + 2*k[1][i] + 2*k[2][i] + k[3][i])
+		}
+		f1 := law.Flow(z, k[4], in)
+		for i := range z {
+			y[i] = (z0[i]+z[i])/2 + h/8*(k[0][i]-k[4][i])
+		}
+		fm := law.Flow(y, k[1], in)
+		mean += (f0 + 4*fm + f1) / (6 * float64(n))
+	}
+	return mean
+}
