@@ -14,8 +14,8 @@ func gmsPC() *GMS {
 	return &GMS{Sigma0: 1e3, Ratio: 1.5, Elements: 6, C: 50, Sigma2: 0.4, Fc: 1, Fs: 1.5, Vs: 0.05}
 }
 
-// creep moves the law to x (m) from *at, so slowly that s = Fs and σ2·v vanish, and returns the force at the end (N).
-func creep(law Smooth, z []float64, at *float64, x float64) float64 {
+// crawlTo moves the law to x (m) from *at, so slowly that s = Fs and σ2·v vanish, and returns the force at the end (N).
+func crawlTo(law Smooth, z []float64, at *float64, x float64) float64 {
 	const v = 1e-9
 	f, _ := law.Trial(Implicit, z, z, Input{Dt: math.Abs(x-*at) / v, V: math.Copysign(v, x-*at)})
 	*at = x
@@ -47,14 +47,14 @@ func TestGMSVirginAndMasing(t *testing.T) {
 		z, at := newZ(p), 0.0
 		for k := range 50 {
 			x := xr * float64(k+1) / 50
-			if f, want := creep(p, z, &at, x), gmsVirgin(p, x); math.Abs(f-want) > 1e-9 {
+			if f, want := crawlTo(p, z, &at, x), gmsVirgin(p, x); math.Abs(f-want) > 1e-9 {
 				t.Fatalf("virgin curve at %g m: %.12f N, want %.12f", x, f, want)
 			}
 		}
 		fr := gmsVirgin(p, xr)
 		for k := range 50 {
 			x := xr * (1 - 2*float64(k+1)/50)
-			if f, want := creep(p, z, &at, x), fr-2*gmsVirgin(p, (xr-x)/2); math.Abs(f-want) > 1e-9 {
+			if f, want := crawlTo(p, z, &at, x), fr-2*gmsVirgin(p, (xr-x)/2); math.Abs(f-want) > 1e-9 {
 				t.Fatalf("from %g m back to %g m: %.12f N, want %.12f", xr, x, f, want)
 			}
 		}
@@ -69,7 +69,7 @@ func TestGMSMinorLoop(t *testing.T) {
 		z, at := make([]float64, law.StateDim()), 0.0
 		var f []float64
 		for _, x := range path {
-			f = append(f, creep(law, z, &at, x))
+			f = append(f, crawlTo(law, z, &at, x))
 		}
 		return f
 	}
@@ -224,7 +224,7 @@ func TestGMSEnergy(t *testing.T) {
 		p := &GMS{Sigma0: log("sigma0", 1, 1e7), Ratio: rapid.Float64Range(1, 10).Draw(rt, "ratio"), C: log("C", 1e-2, 1e6),
 			Elements: float64(rapid.IntRange(1, 10).Draw(rt, "n")), Sigma2: log("sigma2", 1e-5, 10), Fc: log("Fc", 1e-3, 100), Vs: log("vs", 1e-4, 1)}
 		p.Fs = p.Fc * rapid.Float64Range(1, 3).Draw(rt, "Fs")
-		driveStorage(rt, p, log("m", 1e-3, 100), p.Fs, p.Vs)
+		driveStorage(rt, p, log("m", 1e-3, 100), p.Fs, p.Vs, 1e-9)
 	})
 }
 
