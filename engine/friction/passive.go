@@ -57,3 +57,47 @@ func (p *LuGre) onset(lo, hi float64) float64 {
 	}
 	return hi
 }
+
+// Remedy proposes how fast the bristle damping should fade: the largest vd (m/s) for which σ1·exp(−(v/vd)²) < g(v)/|v| at
+// every speed. That makes the law passive whatever σ2 is, and lets the force lag a varying velocity in the right direction
+// (larger while the speed rises, in the falling part of the Stribeck curve). Any smaller vd does so too. ok is false when
+// there is nothing to fade, σ1 = 0.
+//
+// Where σ1·v ≤ g the condition holds for any vd; elsewhere it reads vd < v/√ln(σ1·v/g(v)), so vd is the minimum of the
+// right-hand side, found on a logarithmic grid (100 a decade) and refined by halving. With g = Fc it is √(2e)·Fc/σ1. A
+// thousandth is taken off, because the inequality is strict.
+func (p *LuGre) Remedy() (vd float64, ok bool) {
+	if p.Sigma1 == 0 {
+		return 0, false
+	}
+	// the minimum lies above the speed where σ1·v first meets g, and below the one where v alone outgrows the bound for the
+	// largest g: v/√ln(σ1·v/gmin) > √(2e)·gmax/σ1
+	top, low := max(p.Fs, p.Fc), min(p.Fs, p.Fc)
+	bound := math.Sqrt(2*math.E) * top / p.Sigma1
+	if !(bound < fast) {
+		return fast, true
+	}
+	limit := func(v float64) float64 {
+		if l := math.Log(p.Sigma1 * v / p.g(v)); l > 0 {
+			return v / math.Sqrt(l)
+		}
+		return math.Inf(1)
+	}
+	step := math.Pow(10, 0.01)
+	best := 0.0
+	vd = math.Inf(1)
+	for v := low / p.Sigma1; v/math.Sqrt(math.Log(p.Sigma1*v/low)+1) < bound; v *= step {
+		if l := limit(v); l < vd {
+			best, vd = v, l
+		}
+	}
+	// halve the stride around the best point of the grid
+	for d := math.Sqrt(step); d-1 > 1e-8; d = math.Sqrt(d) {
+		for _, v := range [2]float64{best / d, best * d} {
+			if l := limit(v); l < vd {
+				best, vd = v, l
+			}
+		}
+	}
+	return min(0.999*vd, fast), true
+}

@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	maxEvals = 60    // halving a bracket of any size down to the tolerance takes fewer
+	maxEvals = 60    // a step at a reversal of a stiff contact takes about 30
 	wRel     = 1e-9  // tolerance of w
 	fRel     = 1e-12 // or of the forces: w = 0 is a solution too
 )
@@ -38,7 +38,8 @@ func (b *Mass) solve(r *MassStep, tau, h float64, x []float64, load Load) {
 		w      = v
 		lo, hi = math.Inf(-1), math.Inf(1)
 		reach  = max(math.Abs(v), b.stiff.Speed) // first stride when there is no bracket yet
-		last   float64                           // part of the last Newton step
+		last   float64                           // Newton step at the end
+		before = math.Inf(1)                     // residual of the evaluation before
 		status = engine.NotConverged
 		n      = 0
 	)
@@ -69,16 +70,20 @@ func (b *Mass) solve(r *MassStep, tau, h float64, x []float64, load Load) {
 		} else {
 			lo = w
 		}
-		// Newton inside the bracket, halving otherwise; without a bracket stride out until the sign changes
+		// Newton inside the bracket as long as it halves the residual; else zero first, where friction is steepest, then
+		// the middle; without a bracket stride out until the sign changes
 		next := w + step
 		switch {
-		case slope > 0 && next > lo && next < hi && n < maxEvals/2:
+		case slope > 0 && next > lo && next < hi && math.Abs(res) <= 0.5*before:
+		case lo < 0 && hi > 0 && w != 0:
+			next = 0
 		case !math.IsInf(lo, 0) && !math.IsInf(hi, 0):
 			next = 0.5 * (lo + hi)
 		default:
 			next = w - math.Copysign(reach, res)
 			reach *= 4
 		}
+		before = math.Abs(res)
 		if next == w { // the bracket has shrunk to neighbouring numbers
 			status = engine.OK
 			break
