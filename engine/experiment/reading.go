@@ -44,14 +44,6 @@ func extremes(y []float64) (lo, hi float64) {
 	return lo, hi
 }
 
-func abs(y []float64) []float64 {
-	a := make([]float64, len(y))
-	for i, v := range y {
-		a[i] = math.Abs(v)
-	}
-	return a
-}
-
 // inside is the share of the line from a to b that lies within ±band.
 func inside(a, b, band float64) float64 {
 	if a > b {

@@ -170,16 +170,16 @@ func (t *trial) zeroCrossing() error {
 	lastF, lastV := 0.0, 0.0
 	for k := range tr.T {
 		signs += change(&lastF, tr.F[k], 1e-3)
-		crossings += change(&lastV, tr.W[k], slow)
+		crossings += change(&lastV, tr.W[k], 1e-3)
 	}
 	lo, hi := extremes(tr.F)
-	_, vmax := extremes(abs(tr.W))
+	_, vmax := extremes(tr.W)
 	t.metric("friction_peak", "largest friction", "N", max(-lo, hi))
 	t.metric("near_zero", "time below 0.02 m/s", "s", near)
 	t.metric("work", "work against friction", "J", interpolate(tr.T, tr.Work, 2*period))
-	t.metric("speed_max", "largest speed", "m/s", vmax)
+	t.metric("speed_max", "largest forward speed", "m/s", vmax)
 	t.metric("sign_changes", "sign changes of friction", "", float64(signs))
-	t.metric("crossings", "reversals of the motion", "", float64(crossings))
+	t.metric("crossings", "sign changes of velocity", "", float64(crossings))
 	return nil
 }
 

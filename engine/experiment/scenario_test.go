@@ -114,10 +114,11 @@ func TestZeroCrossingClaims(t *testing.T) {
 			t.Errorf("%s: largest friction %.4f N, want 1.466 to 1.50", law, f)
 		}
 		if v := got["speed_max"]; v < 1.145 || v > 1.205 {
-			t.Errorf("%s: largest speed %.4f m/s, want 1.15 to 1.20", law, v)
+			t.Errorf("%s: largest forward speed %.4f m/s, want 1.15 to 1.20", law, v)
 		}
-		if got["crossings"] < 4 {
-			t.Errorf("%s: %g reversals, want at least 4", law, got["crossings"])
+		// once per crossing; a rigid contact holds while the spring's force changes its sign, and the last one may be cut off
+		if law != "karnopp" && (got["crossings"] < 4 || math.Abs(got["sign_changes"]-got["crossings"]) > 1) {
+			t.Errorf("%s: friction changes its sign %g times, velocity %g times", law, got["sign_changes"], got["crossings"])
 		}
 	}
 }
