@@ -22,12 +22,19 @@ const (
 //
 // The lagged velocity is read from the velocities at the ends of whole steps, 0 before the start. With a memory so short
 // that t + h/2 − τL lies inside the step, it is read from the step.
-func (p *Seven) Move(m float64, x []float64, in Input, load Load) MassStep {
+func (p *Seven) Move(m float64, x []float64, in Input, load Load) (r MassStep) {
+	p.moveInto(&r, m, x, in, load)
+	return r
+}
+
+// moveInto is Move with the result in place.
+func (p *Seven) moveInto(r *MassStep, m float64, x []float64, in Input, load Load) {
 	z := x[2 : 2+sevenDim]
 	line := z[sevenDelay:]
 	t := z[sevenTime]
 	if !(in.Dt > 0) {
-		return MassStep{W: x[1], F: p.now(z, x[1])}
+		*r = MassStep{W: x[1], F: p.now(z, x[1])}
+		return
 	}
 	if t == 0 {
 		delayPush(line, 0, x[1])
@@ -37,8 +44,9 @@ func (p *Seven) Move(m float64, x []float64, in Input, load Load) MassStep {
 		fsa = fsb * p.stribeck(delayAt(line, t-p.TauL))
 		xi, t2, dir = dir*(p.Fc+fsa)/p.Kt, 0, 0
 	}
-	var r MassStep // W, F and Load as sums over the parts, divided by the step at the end
-	tau := 0.0
+	// sums over the parts; r is written field by field at the end, copies of it would cost as much as the step
+	var path, impulse, drive, work, tau float64
+	parts := 0
 	for h := in.Dt; ; h = in.Dt - tau {
 		half := h / 2
 		load.Span(tau, h, pos)
@@ -52,7 +60,8 @@ func (p *Seven) Move(m float64, x []float64, in Input, load Load) MassStep {
 		b := a*v + half*u
 
 		var w, f float64
-		released, arrested, theta := false, false, 1.0 // theta is the share of the part before an event
+		theta := 1.0 // share of the part before an event
+		event := false
 		if dir == 0 {
 			k := p.Kt*half + p.Ct
 			w = (b - half*p.Kt*xi) / (a + half*k)
@@ -65,8 +74,8 @@ func (p *Seven) Move(m float64, x []float64, in Input, load Load) MassStep {
 					w = (b - half*f) / a
 				}
 			}
-			if p.Kt*math.Abs(xi+h*w) > least && r.Parts < sevenCuts && p.margin(fsa, t2+h, xi+h*w) < 0 {
-				released, theta = p.release(fsa, t2, xi, h, v, w)
+			if p.Kt*math.Abs(xi+h*w) > least && parts < sevenCuts && p.margin(fsa, t2+h, xi+h*w) < 0 {
+				event, theta = p.release(fsa, t2, xi, h, v, w)
 			}
 		} else {
 			if back := p.TauL - tau - half; back >= 0 { // lagged time before the step
@@ -84,39 +93,42 @@ func (p *Seven) Move(m float64, x []float64, in Input, load Load) MassStep {
 				}
 			}
 			if (2*w-v)*dir <= 0 {
-				arrested, theta = true, v/(2*(v-w))
+				event, theta = true, v/(2*(v-w))
 			}
 		}
 		if w-w != 0 { // not finite: nothing has been written yet
-			return MassStep{W: x[1], Evals: r.Evals + 1, Parts: 1, Status: engine.NonFinite}
+			*r = MassStep{W: x[1], Evals: parts + 1, Parts: 1, Status: engine.NonFinite}
+			return
 		}
 
 		// the part, as far as its event
-		g, vn := h, 2*w-v
-		dist := h * w
-		if theta < 1 {
+		g, vn, dist := h, 2*w-v, h*w
+		if event {
 			g, vn = theta*h, v+2*theta*(w-v)
 			dist = g * (v + vn) / 2
 		}
 		pos += dist
-		r.W += dist
-		r.F += f * g
-		r.Load += (u + slope*(w-v)) * g
-		r.Work += f * dist
-		r.Parts++
 		if dir == 0 {
 			xi += dist
 			t2 += g
 		}
-		if !released && !arrested {
+		u += slope * (w - v)
+		parts++
+		if !event && parts == 1 { // nearly every step
+			r.W, r.F, r.Load, r.Work = w, f, u, f*dist
 			v = vn
 			break
 		}
+		path, impulse, drive, work = path+dist, impulse+f*g, drive+u*g, work+f*dist
 		tau += g
-		if released {
+		rest := in.Dt - tau
+		switch {
+		case !event:
+			v, rest = vn, 0
+		case dir == 0: // released
 			dir, fsb = math.Copysign(1, xi), p.static(fsa, t2)
 			v = dir * max(dir*vn, sevenCreep)
-		} else {
+		default: // arrested
 			var lag float64
 			if back := p.TauL - tau; back >= 0 {
 				lag = delayAt(line, t-back)
@@ -126,9 +138,10 @@ func (p *Seven) Move(m float64, x []float64, in Input, load Load) MassStep {
 			fsa = fsb * p.stribeck(lag)
 			xi, t2, v, dir = dir*(p.Fc+fsa)/p.Kt, 0, 0, 0
 		}
-		if rest := in.Dt - tau; rest <= 1e-12*in.Dt || r.Parts > sevenCuts {
-			r.F += rest * u // after the last cut the body stands for the rest of the step
-			r.Load += rest * u
+		if rest <= 1e-12*in.Dt || parts > sevenCuts {
+			// after the last cut the body stands for the rest of the step
+			impulse, drive = impulse+rest*u, drive+rest*u
+			r.W, r.F, r.Load, r.Work = path/in.Dt, impulse/in.Dt, drive/in.Dt, work
 			break
 		}
 	}
@@ -136,12 +149,7 @@ func (p *Seven) Move(m float64, x []float64, in Input, load Load) MassStep {
 	z[sevenDir], z[sevenXi], z[sevenRest], z[sevenFsa], z[sevenFsb] = dir, xi, t2, fsa, fsb
 	z[sevenTime] = t + in.Dt
 	delayPush(line, t+in.Dt, v)
-	q := 1 / in.Dt
-	r.W *= q
-	r.F *= q
-	r.Load *= q
-	r.Evals = r.Parts
-	return r
+	r.Evals, r.Parts, r.Status = parts, parts, engine.OK
 }
 
 // inStep is the velocity at tau (s) after the beginning of a step that began with v0 and whose present part begins at
