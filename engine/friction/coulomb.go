@@ -27,7 +27,7 @@ func (p *Coulomb) Step(z []float64, in Input) float64 { return imposed(nil, p.li
 
 // Move advances a mass by in.Dt.
 func (p *Coulomb) Move(m float64, x []float64, in Input, load Load) MassStep {
-	return ride(nil, p.line(in.N), m, x, in, load)
+	return rideLine(p.line(in.N), m, x, in, load)
 }
 
 // Steady is Fc·sgn v (N); 0 where only the normal load tells.

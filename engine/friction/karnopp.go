@@ -53,13 +53,16 @@ func (p *Karnopp) Step(z []float64, in Input) float64 {
 }
 
 // Move advances a mass by in.Dt.
-func (p *Karnopp) Move(m float64, x []float64, in Input, load Load) MassStep {
-	if p.Dv == 0 {
-		r := ride(nil, straight{fs: p.Fs, fc: p.Fc, fv: p.Fv}, m, x, in, load)
-		x[2] = m * x[1]
-		return r
+func (p *Karnopp) Move(m float64, x []float64, in Input, load Load) (r MassStep) {
+	if p.Dv > 0 {
+		return p.zone(m, x, in.Dt, load)
 	}
-	return p.zone(m, x, in.Dt, load)
+	line := straight{fs: p.Fs, fc: p.Fc, fv: p.Fv}
+	if !line.glide(&r, m, in.Dt, x, load) {
+		r = ride(nil, line, m, x, in, load)
+	}
+	x[2] = m * x[1]
+	return
 }
 
 // zone is a step of the form with the dead zone.

@@ -48,6 +48,9 @@ func (p *StaticCoulombViscous) Step(z []float64, in Input) float64 {
 // Move advances a mass by in.Dt.
 func (p *StaticCoulombViscous) Move(m float64, x []float64, in Input, load Load) MassStep {
 	c, line := p.contact()
+	if c == nil {
+		return rideLine(line, m, x, in, load)
+	}
 	return ride(c, line, m, x, in, load)
 }
 

@@ -30,7 +30,7 @@ func (p *LinearSurrogate) At(s float64) (f, slope float64) {
 	if f = p.Alpha0 - p.Alpha1*r + p.Alpha2*s; f <= 0 {
 		return 0, 0
 	}
-	return f, p.Alpha2 - p.Alpha1/(2*max(r, creep))
+	return f, p.Alpha2 - p.Alpha1/(2*max(r, tiny))
 }
 
 func (p *LinearSurrogate) sliding(z []float64, s0 float64, in Input) (f, slope float64) {

@@ -11,24 +11,28 @@ import (
 //	F = Fv·|v|^δ·sgn v,
 //
 // with |v|^δ taken relative to 1 m/s, so that Fv stays in N·s/m whatever the exponent.
-// It has no stick mode and no state. For δ < 1 the curve stands upright at v = 0, for δ > 1 it lies flat there; a body
-// comes to rest in a finite time only for δ < 1.
+// It has no stick mode and no state. For δ < 1 the curve would stand upright at v = 0; below 1 nm/s a straight line takes its
+// place, so that a body comes to rest within nm/s in a finite time, not exactly.
 type Viscous struct {
 	rigid
 	Fv    float64 // N·s/m  viscous friction, the force at 1 m/s
 	Delta float64 // exponent
 }
 
-// creep is the speed (m/s) below which the slope of an upright curve is not taken any steeper: it only steers Newton's
-// method.
-const creep = 1e-12
+// creep is the speed (m/s) below which an upright curve is a straight line.
+const creep = 1e-9
 
 // power is Fv·s^δ and its slope at the speed s ≥ 0.
 func (p *Viscous) power(s float64) (f, df float64) {
-	if p.Delta == 1 {
+	switch {
+	case p.Delta == 1:
 		return p.Fv * s, p.Fv
+	case p.Delta < 1 && s < creep:
+		df = p.Fv * math.Pow(creep, p.Delta-1)
+		return df * s, df
 	}
-	return p.Fv * math.Pow(s, p.Delta), p.Delta * p.Fv * math.Pow(max(s, creep), p.Delta-1)
+	df = p.Fv * math.Pow(s, p.Delta-1)
+	return df * s, p.Delta * df
 }
 
 // Step is the friction (N) at the velocity in.V.
@@ -50,9 +54,10 @@ func (p *Viscous) Flow(z, dz []float64, in Input) float64 { return p.Step(z, in)
 func (p *Viscous) Steady(v float64) float64 { return p.Step(nil, Input{V: v}) }
 
 // Stiffness is the slope. For δ ≠ 1 it has no bound; the one at 1 m/s stands for it, so that the limit of the explicit
-// schemes is a guide only. Beyond it they do not diverge for δ < 1: v then alternates within (h·Fv/2M)^{1/(1−δ)}.
+// schemes is a guide only. Beyond it they do not diverge for δ < 1: v then alternates within (h·Fv/2M)^{1/(1−δ)}. A power
+// has no speed of its own; 1 m/s again.
 func (p *Viscous) Stiffness() Stiffness {
-	return Stiffness{C: max(1, p.Delta) * p.Fv, Speed: jump}
+	return Stiffness{C: max(1, p.Delta) * p.Fv, Speed: 1}
 }
 
 func (p *Viscous) fields() []field {
