@@ -30,6 +30,7 @@ var chapterLaws = []string{"seven-parameter", "karnopp", "lugre", "dahl-modified
 // scenarioFlags are what the user chose.
 type scenarioFlags struct {
 	laws        []string
+	from        string
 	out         string
 	formats     []string
 	scheme      string
@@ -70,6 +71,7 @@ Exit codes: 0 done; 2 wrong usage; 3 a law that cannot be used, or a step withou
 	}
 	fl := c.Flags()
 	fl.StringSliceVar(&f.laws, "law", nil, "laws by name, separated by commas; see hil laws (default: the five of the chapter)")
+	fl.StringVar(&f.from, "laws", "", "take the laws and their parameters from the friction section of this simulation file")
 	fl.StringVarP(&f.out, "output", "o", "scenarios", "directory of the results")
 	fl.StringSliceVar(&f.formats, "format", []string{"svg", "png"}, "formats of the figures")
 	fl.BoolVar(&f.noFigures, "no-figures", false, "metrics only")
@@ -206,11 +208,18 @@ func (f *scenarioFlags) check() error {
 			errs = append(errs, fmt.Errorf("--format: %q, want svg, png or both", format))
 		}
 	}
+	if f.laws != nil && f.from != "" {
+		errs = append(errs, errors.New("--law and --laws: give one of them"))
+	}
 	return errors.Join(errs...)
 }
 
 // subjects are the laws to compare. numbered tells that they carry the chapter's parameters.
 func (f *scenarioFlags) subjects(stderr io.Writer) (all []experiment.Subject, numbered bool, err error) {
+	if f.from != "" {
+		all, err = lawsOfFile(f.from, stderr)
+		return all, false, err
+	}
 	names := f.laws
 	if names == nil {
 		names = chapterLaws
@@ -228,6 +237,27 @@ func (f *scenarioFlags) subjects(stderr io.Writer) (all []experiment.Subject, nu
 	c := experiment.Public()
 	c.Step, c.Scheme = f.c.Step, f.c.Scheme
 	return all, c == f.c, nil
+}
+
+// lawsOfFile are the laws of a simulation file; the rest of the file is checked and then left alone.
+func lawsOfFile(path string, stderr io.Writer) ([]experiment.Subject, error) {
+	cfg, warnings, err := configs.LoadSimulate(path)
+	for _, w := range warnings {
+		fmt.Fprintf(stderr, "warning: %v\n", w)
+	}
+	if err != nil {
+		printProblems(stderr, "hil: ", err)
+		return nil, exitWith(exitInvalid, nil)
+	}
+	if cfg.Rotary() {
+		return nil, exitWith(exitInvalid, fmt.Errorf("scenario: %s describes a rotary axis; the scenarios are those of a linear one: give the laws in N and m", path))
+	}
+	var all []experiment.Subject
+	for _, l := range cfg.Friction {
+		info, _ := friction.Find(l.Name)
+		all = append(all, experiment.Subject{Name: l.Name, Label: l.Label, Law: l.Model, Force: info.Force})
+	}
+	return all, nil
 }
 
 func lawNames() []string {

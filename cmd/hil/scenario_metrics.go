@@ -85,11 +85,13 @@ func (r *tableRow) scale() (factor float64, unit string) {
 	return 1e6, "µ" + r.unit
 }
 
-// cell prints a value with as many digits as it deserves.
-func cell(v float64) string {
+// cell prints a value with as many digits as it deserves; rounding errors of sums are zero.
+func cell(v float64, unit string) string {
 	switch {
 	case math.IsNaN(v):
 		return "–"
+	case math.Abs(v) < 1e-9 && unit != "":
+		return "0"
 	case v == math.Trunc(v) && math.Abs(v) < 1e6:
 		return strconv.FormatFloat(v, 'f', 0, 64)
 	}
@@ -104,7 +106,7 @@ func metricsMarkdown(outcomes []*experiment.Outcome) []byte {
 			f, unit := r.scale()
 			fmt.Fprintf(&b, "| %s | %s |", r.title, unit)
 			for _, v := range r.values {
-				fmt.Fprintf(&b, " %s |", cell(f*v))
+				fmt.Fprintf(&b, " %s |", cell(f*v, unit))
 			}
 			fmt.Fprintln(&b)
 		}
@@ -182,7 +184,7 @@ func printMetrics(w io.Writer, todo []experiment.Scenario, outcomes []*experimen
 			f, unit := r.scale()
 			fmt.Fprintf(tw, "  %s\t%s", r.title, unit)
 			for _, v := range r.values {
-				fmt.Fprintf(tw, "\t%s", cell(f*v))
+				fmt.Fprintf(tw, "\t%s", cell(f*v, unit))
 			}
 			fmt.Fprintln(tw)
 		}
