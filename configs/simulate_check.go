@@ -93,11 +93,11 @@ func (c *Simulate) checkSignals(r *Report) {
 	if c.Normal != nil {
 		return
 	}
-	// a law whose numbers belong to a normal load cannot do without one
+	// a law whose numbers belong to a normal load, or ask for one, cannot do without it
 	for _, l := range c.Friction {
-		for _, p := range l.Model.Params() {
-			if p.Name == "N0" && p.Value > 0 {
-				r.Errorf(l.path, "%s: the numbers belong to a normal load, N0 = %s %s, but normal is not given", l.path, short(p.Value), c.Unit("N"))
+		for _, key := range []string{"N0", "mu"} {
+			if l.param(key) > 0 {
+				r.Errorf(l.path+"."+key, "%s: %s has %s = %s, so it needs the normal load, but normal is not given", l.path, l.Name, key, short(l.param(key)))
 			}
 		}
 	}
@@ -175,8 +175,10 @@ func (l *Law) advise(r *Report) {
 	if ok {
 		return
 	}
-	at := ", in the limit of high speed"
-	if !math.IsInf(from, 0) {
+	at := ""
+	if math.IsInf(from, 0) {
+		at = ", in the limit of high speed"
+	} else if from > 0 {
 		at = ", from " + short3(from) + " " + r.unitIn("m/s") + " on"
 	}
 	lugre, is := l.Model.(*friction.LuGre)

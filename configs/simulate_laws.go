@@ -66,10 +66,16 @@ func PublicLaw(name string) (Law, error) {
 	return l, nil
 }
 
-// optional tells whether a parameter may be left out, and is zero then: zero switches it off, as its description says, or
-// is what the public set has.
-func optional(p engine.Param) bool {
-	return p.Lo <= 0 && p.Hi >= 0 && (p.Value == 0 || strings.Contains(p.Doc, "0:"))
+// optional tells whether a parameter of the public set may be left out, and is zero then: it is zero there too.
+func optional(p engine.Param) bool { return p.Value == 0 }
+
+// fieldOf is the parameter as a field of a section. A unit that depends on other parameters (m^-n) cannot be checked: the
+// number stands alone then.
+func fieldOf(p engine.Param) field {
+	if _, err := ParseUnit(p.Unit); err != nil {
+		return field{}
+	}
+	return field{unit: p.Unit}
 }
 
 // decodeNode takes a law or a list of laws.
@@ -182,7 +188,7 @@ func buildLaw(w *walker, path string, at place, name string, given []entry) (l L
 				failed = true
 			}
 		default:
-			x, good := w.number(key, keyOrValue(k), s, field{unit: ps[i].Unit}, reflect.Value{})
+			x, good := w.number(key, keyOrValue(k), s, fieldOf(ps[i]), reflect.Value{})
 			if good {
 				good = inRange(w, key, keyOrValue(k), ps[i], x)
 			}

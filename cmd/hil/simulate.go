@@ -220,6 +220,8 @@ func (f *simulateFlags) next(path string) string {
 	return "hil simulate " + path + " --step 0.1ms      tells whether the step was short enough: the numbers should stay"
 }
 
+const maxParts = 1000 // of a step; whoever needs more has the wrong step
+
 // prepare turns the file into experiments and finds out whether the step can be taken.
 func (s *simulation) prepare() error {
 	c := s.cfg
@@ -228,6 +230,9 @@ func (s *simulation) prepare() error {
 		return err
 	}
 	every, _ := c.Decimation()
+	if every == 0 {
+		every = (s.steps() + experiment.MaxRows - 1) / experiment.MaxRows
+	}
 	s.watch = experiment.Recording{Every: every, Threshold: c.Events.Speed, Rest: c.Events.Rest}
 	var bad []error
 	for _, l := range c.Friction {
@@ -253,8 +258,10 @@ func (s *simulation) prepare() error {
 		}
 		r := lawRun{law: l, spec: spec}
 		var why string
-		if r.parts, r.limit, why, err = spec.Substeps(); err != nil {
+		if r.parts, r.limit, why, err = stepLimit(&spec); err != nil {
 			bad = append(bad, fmt.Errorf("%s: %w", l.Label, err))
+		} else if spec.Step > maxParts*r.limit {
+			bad = append(bad, fmt.Errorf("%s: step: %g s would be divided into %.3g parts; want a step of at most %.3g s", l.Label, spec.Step, spec.Step/r.limit, maxParts*r.limit))
 		} else if r.parts > 1 && !spec.Substep {
 			e := &experiment.LimitError{Step: spec.Step, Limit: r.limit, Scheme: scheme, Why: why}
 			bad = append(bad, fmt.Errorf("%s: %w (over_limit: substep divides it into %d)", l.Label, e, r.parts))
@@ -270,6 +277,20 @@ func (s *simulation) prepare() error {
 	return errors.Join(bad...)
 }
 
+// stepLimit is the longest step (s) that a law takes in an experiment, and the parts that the step has to be divided into.
+func stepLimit(spec *experiment.Spec) (parts int, limit float64, why string, err error) {
+	if spec.Plant != experiment.MotorAxis {
+		return spec.Substeps()
+	}
+	// the axis is a mass under the torque of the motor, by midpoint
+	body, err := friction.NewMass(spec.Motor.Motor.J+spec.Motor.LoadJ, spec.Law, friction.Midpoint)
+	if err != nil {
+		return 0, 0, "", err
+	}
+	limit, why = body.Limit()
+	return max(1, int(math.Ceil(min(spec.Step/limit*(1-1e-12), 1e9)))), limit, why, nil
+}
+
 // simulate runs the laws, as many at a time as there are processors.
 func (s *simulation) simulate(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -281,7 +302,13 @@ func (s *simulation) simulate(ctx context.Context) error {
 		wg.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			if r.trace, r.err = experiment.Record(ctx, r.spec, s.watch); r.err != nil {
+			spec, watch := r.spec, s.watch
+			if spec.Plant == experiment.MotorAxis {
+				// a motor steps itself: its steps are shortened
+				spec.Step /= float64(r.parts)
+				watch.Every *= r.parts
+			}
+			if r.trace, r.err = experiment.Record(ctx, spec, watch); r.err != nil {
 				cancel()
 			}
 		})
