@@ -67,16 +67,20 @@ func (c *Config) checkSPR(r *Report) {
 		short(c.Compensation.Gain), f.Sigma1*kv, f.Sigma0*j, f.Sigma0*j/f.Sigma1-f.Sigma2, short(c.Control.Kd))
 }
 
-// checkDisturbance keeps the low-pass below the delay of the loop: what the observer feeds back it sees again some 2.5 ticks
-// later, |e^{−sT} − 1|·|Q| < 1 wants a bandwidth below about 1/(2π·T) = rate/16 [theory §10.4].
+// checkDisturbance compares the low-pass with the delay of the loop: what the observer feeds back it sees again some 2.5 ticks
+// later, and |e^{−sT} − 1|·|Q| < 1, which is sufficient, wants a bandwidth below about 1/(2π·T) = rate/16 [theory §10.4].
+// Beyond a quarter of the rate nothing is left to filter.
 func (c *Config) checkDisturbance(r *Report) {
 	k, rate := c.Compensation, c.Loop.Rate
 	if k.Bandwidth == 0 && !r.Bad("compensation.bandwidth") {
 		r.Errorf("compensation.bandwidth", "compensation.bandwidth is missing: kind disturbance-observer needs it, in Hz; at most %s Hz at this rate", short(rate/16))
 		return
 	}
-	if k.Bandwidth > rate/16 {
-		r.Errorf("compensation.bandwidth", "compensation.bandwidth: %s Hz, want at most a sixteenth of loop.rate, %s Hz: beyond it the delay of the loop makes the observer unstable", short(k.Bandwidth), short(rate/16))
+	switch {
+	case k.Bandwidth > rate/4:
+		r.Errorf("compensation.bandwidth", "compensation.bandwidth: %s Hz, want at most a quarter of loop.rate, %s Hz", short(k.Bandwidth), short(rate/4))
+	case k.Bandwidth > rate/16:
+		r.Warnf("compensation.bandwidth", "compensation.bandwidth: %s Hz; above a sixteenth of loop.rate, %s Hz, the delay of the loop is not covered by |Δ·Q| < 1: stability then rests on the inertia being right", short(k.Bandwidth), short(rate/16))
 	}
 	if k.DeadBand == 0 {
 		r.Warnf("compensation.dead_band", "compensation.dead_band: 0; a disturbance observer is integral action and hunts around a stuck position; want a few counts of the position sensor")

@@ -61,7 +61,7 @@ func TestBadCompensationIsRefused(t *testing.T) {
 		{"compensation:\n  kind: feedforward\n  bandwith: 10 Hz", `did you mean "bandwidth"?`, "bandwith"},
 		{"compensation:\n  kind: disturbance-observer\n  bandwidth: 10 rad/s\n  dead_band: 1 mrad", "bandwidth", "10 rad/s"},
 		{"compensation:\n  kind: disturbance-observer\n  dead_band: 1 mrad", "compensation.bandwidth is missing: kind disturbance-observer needs it, in Hz; at most 62.5 Hz", ""},
-		{"compensation:\n  kind: disturbance-observer\n  bandwidth: 100 Hz\n  dead_band: 1 mrad", "at most a sixteenth of loop.rate, 62.5 Hz", "100 Hz"},
+		{"compensation:\n  kind: disturbance-observer\n  bandwidth: 300 Hz\n  dead_band: 1 mrad", "at most a quarter of loop.rate, 250 Hz", "300 Hz"},
 		{"compensation:\n  kind: disturbance-observer\n  bandwidth: 10 Hz\n  dead_band: 1 mrad\n  order: 3", "compensation.order: 3, want 1 to 2", "3"},
 		{"compensation:\n  kind: adaptive-gain\n  inertia: true\n  adapt: {range: [1.2, 2]}", "compensation.adapt.range: 1.2 to 2, want two numbers > 0 around 1", "[1.2"},
 		{"compensation:\n  kind: adaptive-gain\n  inertia: true\n  adapt: {time: 0 s}", "compensation.adapt.time: 0 s, want > 0 s", "0 s"},
@@ -105,6 +105,9 @@ func TestCompensationWarnings(t *testing.T) {
 		{"bandwidth of another kind", func(c *Config) { c.Compensation.Bandwidth = 5 }, "not used by kind lugre-observer"},
 		{"adaptation of another kind", func(c *Config) { c.Compensation.Adapt.Time = 3 }, "compensation.adapt: not used"},
 		{"no dead band", func(c *Config) { c.Compensation.Kind, c.Compensation.Bandwidth = "disturbance-observer", 10 }, "hunts around a stuck position"},
+		{"wide disturbance observer", func(c *Config) {
+			c.Compensation.Kind, c.Compensation.Bandwidth, c.Compensation.DeadBand = "disturbance-observer", 80, 1e-3
+		}, "above a sixteenth of loop.rate, 62.5 Hz"},
 		{"learning without inertia", func(c *Config) { c.Compensation.Kind, c.Compensation.Accel = "adaptive-gain", false }, "takes the missing J"},
 		{"learning faster than the loop", func(c *Config) { c.Compensation.Kind, c.Compensation.Adapt.Time = "adaptive-gain", 0.05 }, "below 8·J/kd = 0.0933 s"},
 		{"dither below break-away", func(c *Config) { c.Compensation.Dither = Dither{Kind: "force", Amplitude: 0.02, Frequency: 60} }, "want more than Fs, 0.021 N·m"},

@@ -14,7 +14,7 @@ type Motion struct {
 	V, E   float64 // rad/s, rad     estimated speed and tracking error
 	Vd, Ad float64 // rad/s, rad/s²  desired motion
 	U      float64 // N·m            torque that acted since the tick before, as commanded
-	Held   bool    // what learns or integrates rests: the actuator is saturated, the sensor silent or the axis at rest
+	Held   bool    // what learns or integrates rests: the actuator is saturated, the sensor silent, ticks missing or the axis at rest
 }
 
 // finite tells whether every number is one.

@@ -252,7 +252,7 @@ func (c *Controller) Compute(r *Row, b *Blocks) {
 		if c.s.Comp.Inertia {
 			tau += c.s.Motor.J * acc
 		}
-		m := estimator.Motion{V: x[eVel], E: -e, Vd: vel, Ad: acc, U: c.asked, Held: c.held || c.stale()}
+		m := estimator.Motion{V: x[eVel], E: -e, Vd: vel, Ad: acc, U: c.asked, Held: c.held || r.Skip > 0 || c.stale()}
 		if fric, st = c.comp.step(m, dt); st == engine.NonFinite {
 			r.Flags |= FlagEstimator
 		}
