@@ -65,6 +65,10 @@ var registry = []Info{
 		New: func() Model {
 			return &Seven{Fc: 1, Fv: 0.4, FsInf: 0.5, Kt: 1e3, Vs: 0.05, TauL: 0.02, Gamma: 0.1, Ct: 30}
 		}},
+	{Name: "leuven", Title: "Leuven", Equations: "theory §7.3", Source: "SW00",
+		New: func() Model {
+			return &Leuven{Sigma0: 1e3, Sigma1: 30, Sigma2: 0.4, Fc: 1, Fs: 1.5, Vs: 0.05, Vd: 0.02, Reach: 2, N: 2}
+		}},
 }
 
 // Laws lists every law.
