@@ -192,3 +192,38 @@ func TestCostTable(t *testing.T) {
 		fmt.Printf("| %s | %.1f | %.2f | %.2f | %.2f |\n", r.name, r.ns, r.ratio, r.limit, r.evals)
 	}
 }
+
+// No step of any law allocates, under imposed motion or on a mass, with any scheme.
+func TestCostFree(t *testing.T) {
+	free := func(name string, f func()) {
+		t.Helper()
+		f()
+		if n := testing.AllocsPerRun(50, f); n != 0 {
+			t.Errorf("%s: %g allocations", name, n)
+		}
+	}
+	for _, l := range Laws() {
+		law := l.New()
+		z := make([]float64, law.StateDim())
+		law.Reset(z)
+		k := 0
+		free(l.Name+", imposed", func() {
+			k++
+			v := 0.06 + 0.1*math.Sin(float64(k))
+			costSink = law.Step(z, Input{Dt: costH, V: v, Fa: 20 * v, N: 10, I: 1})
+		})
+		_, smooth := law.(Smooth)
+		_, switched := law.(Switched)
+		if !smooth && !switched {
+			continue
+		}
+		for s := Midpoint; s <= ExplicitPade; s++ {
+			b := newBench(t, l.New(), 1, s, &pulled{k: 100, speed: 0.5, h: costH})
+			b.N, b.I = 10, 1
+			free(l.Name+", "+s.String(), func() {
+				b.step()
+				b.Substeps(2, costH, b.x, b.s)
+			})
+		}
+	}
+}

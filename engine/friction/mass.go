@@ -15,7 +15,9 @@ type Load interface {
 	// come in order of tau; the first one starts at 0. A part may end early: then the next one starts before tau + h.
 	Span(tau, h, x float64)
 	// At is the load (N) at tau (s) after the beginning of the step, at position x (m) and velocity v (m/s), and its
-	// derivatives with respect to x (N/m) and v (N·s/m). Asked in the middle of the part it stands for the mean over it.
+	// derivatives with respect to x (N/m) and v (N·s/m). Asked in the middle of the part it stands for the mean over it;
+	// asked at its beginning, as the explicit schemes do, for the mean over half a step before and half a step after. So a
+	// force that is held and jumps at the beginning of the part answers there with ½(before + after).
 	At(tau, x, v float64) (force, dx, dv float64)
 }
 
@@ -28,8 +30,12 @@ const (
 	Midpoint Scheme = iota
 	// Implicit finds the velocity at the end from the forces at the end: first order, damps the bristle mode.
 	Implicit
-	// Explicit steps the law with the old velocity, then the mass: cheap, stable up to a limit. It is a leapfrog: the
-	// velocity belongs to half a step earlier than the position.
+	// Explicit steps the law with the old velocity, then the mass: cheap, stable up to a limit. It is a leapfrog. In the
+	// state [x v z] before a step from t to t + h, x belongs to t, v to t − h/2 and z to t − h; friction and load of the
+	// step belong to t, its W to t + h/2. The velocity at t is the mean of v before and after the step, and z at t is the
+	// one after it. Read like this a conservative motion is second order; the damping terms σ1·ż and σ2·v lag by half a
+	// step, which makes a damped one first order (with a mean velocity in them the scheme would be worse, because z moves
+	// with the old one).
 	Explicit
 	// ExplicitPade is Explicit with e^{−a} replaced by 1/(1+a+a²/2), for populations.
 	ExplicitPade
@@ -68,6 +74,7 @@ type Mass struct {
 	law      Model
 	smooth   Smooth   // one of these two is set
 	switched Switched //
+	starter  starter  // smooth once more if it knows where the search for the speed of a step begins
 	writer   writer   // switched once more if it can write its result in place
 	r        MassStep // where it writes
 	stiff    Stiffness
@@ -79,6 +86,12 @@ type Mass struct {
 // takes as long as a closed-form step.
 type writer interface {
 	moveInto(r *MassStep, m float64, x []float64, in Input, load Load)
+}
+
+// starter is a Smooth law so steep that Newton's method from the old velocity would not do: start estimates the w of
+// c·(w − v) + force(w) = u.
+type starter interface {
+	start(z []float64, c, v, u float64, in Input) float64
 }
 
 // NewMass attaches a law to a mass m (kg).
@@ -95,6 +108,7 @@ func NewMass(m float64, law Model, scheme Scheme) (*Mass, error) {
 	b := &Mass{M: m, law: law, scheme: scheme, zn: make([]float64, law.StateDim())}
 	b.smooth, _ = law.(Smooth)
 	b.switched, _ = law.(Switched)
+	b.starter, _ = law.(starter)
 	b.writer, _ = law.(writer)
 	b.lugre, _ = law.(*LuGre)
 	if (b.smooth == nil) == (b.switched == nil) {
@@ -135,7 +149,8 @@ func (b *Mass) Limit() (h float64, why string) {
 	return 0.9 * h, "above it the explicit scheme is unstable while the contact sticks"
 }
 
-// MassStep says what happened in a step.
+// MassStep says what happened in a step. W belongs to its middle; F and Load belong to the middle for Midpoint, to the end
+// for Implicit and to the beginning for the explicit schemes.
 type MassStep struct {
 	W      float64 // m/s  mean velocity, Δx/h
 	F      float64 // N    mean friction

@@ -93,61 +93,6 @@ func TestStickSlip(t *testing.T) {
 	}
 }
 
-// Break-away against the rate of the force (P95, M = 1 kg, u = r·t): the peak of friction before v = 0.01 m/s.
-func TestBreakawayRate(t *testing.T) {
-	for _, c := range []struct{ rate, want float64 }{{0.5, 1.457}, {1, 1.432}, {2, 1.394}, {3, 1.364}, {5, 1.313}, {7, 1.272}, {10, 1.220}, {15, 1.152}, {20, 1.099}, {30, 1.024}} {
-		p := p95()
-		b := newBench(t, &p, 1, Midpoint, &pulled{ramp: c.rate, h: 1e-3})
-		peak := 0.0
-		for k := 0; b.x[1] < 0.01 && k < 10000; k++ {
-			if r := b.step(); b.x[1] < 0.01 {
-				peak = max(peak, r.F)
-			}
-		}
-		if math.Abs(peak/c.want-1) > 1.5e-3 {
-			t.Errorf("%g N/s: break-away at %.4f N, want %.3f N", c.rate, peak, c.want)
-		}
-	}
-}
-
-// Presliding cycle of P95, M = 1 kg: ±1.425 N with ramps of 0.1425 N/s and holds of 5 s.
-func TestPresliding(t *testing.T) {
-	p := p95()
-	b := newBench(t, &p, 1, Midpoint, &pulled{h: 1e-3})
-	u := 0.0
-	run := func(rate, dur float64) float64 {
-		b.s.t, b.s.con, b.s.ramp = 0, u, rate
-		for range int(math.Round(dur / b.s.h)) {
-			b.step()
-		}
-		u += rate * dur
-		return b.x[0] * 1e6
-	}
-	r := 0.1425
-	for i, c := range []struct{ rate, dur, want float64 }{{r, 10, 44.86}, {0, 5, 45.31}, {-r, 20, -9.56}, {0, 5, -10.02}, {r, 20, 44.86}, {0, 5, 45.31}} {
-		if got := run(c.rate, c.dur); math.Abs(got-c.want) > 0.02 {
-			t.Errorf("leg %d: x = %.3f µm, want %.2f", i, got, c.want)
-		}
-	}
-}
-
-// Halving the step divides the error by four: the scheme is second order on a motion with reversals.
-func TestMassOrder(t *testing.T) {
-	end := func(n int) float64 {
-		p := LuGre{Sigma0: 1e3, Sigma1: 30, Sigma2: 0.4, Fc: 1, Fs: 1.5, Vs: 0.05, Vd: 0.02}
-		b := newBench(t, &p, 1, Midpoint, &pulled{k: 100, con: 6, h: 0.2 / float64(n)})
-		for range n {
-			b.step()
-		}
-		return b.x[0]
-	}
-	ref := end(1 << 16)
-	e1, e2 := math.Abs(end(256)-ref), math.Abs(end(512)-ref)
-	if order := math.Log2(e1 / e2); order < 1.8 {
-		t.Errorf("order %.2f (errors %g, %g), want ≥ 1.8", order, e1, e2)
-	}
-}
-
 // Random laws, steps and loads: work balance exact in every step, storage inequality kept, bristle bounded, no NaN.
 func TestMassEnergy(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
