@@ -43,6 +43,10 @@ func (b *Mass) solve(r *MassStep, tau, h float64, x []float64, load Load) {
 		status = engine.NotConverged
 		n      = 0
 	)
+	if b.starter != nil {
+		u, dx, dv = load.At(tau+at, x0+at*w, w)
+		w = b.starter.start(z, inertia-at*dx-dv, v, u, Input{Dt: h, N: b.N, I: b.I})
+	}
 	for {
 		n++
 		u, dx, dv = load.At(tau+at, x0+at*w, w)
