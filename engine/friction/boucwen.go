@@ -17,7 +17,7 @@ import (
 // relaxed. z is bounded by zc = (β + γ)^{−1/n}, so the contact slides at (1 − α)·k·zc. β = γ unloads along a straight line;
 // n = 1, γ = 0, α = 0, β = σ0/Fc and k = σ0 is the law of Dahl. The force depends on the path only.
 //
-// For a given motion the step is exact for n = 1 and n = 2, and to 1e-9 of zc by an error-controlled integration otherwise.
+// For a given motion the step is exact for n = 1 and n = 2, and within 1e-8 of zc by an error-controlled integration otherwise.
 // In units of zc, with ξ = |Δx|/zc and y = z·sgn(Δx)/zc,
 //
 //	dy/dξ = 1 − y^n for y ≥ 0,   dy/dξ = 1 + ρ·|y|^n for y < 0,   ρ = (β − γ)/(β + γ) ≥ 0.
@@ -165,16 +165,18 @@ func unloading(p, xi, n, rho float64) (end, mean float64) {
 	return t * (1 + rho*p*p) / (1 + rho*p*t), p - math.Log1p(c*p*sin-2*half*half)/(rho*xi)
 }
 
-// Integration of the rise for other n: y = 1 − (1 − y0)·e^{−σ} turns the relaxation into
+// Integration of the rise for other n, with the pair of [DP80], order 5 and error estimate of order 4, for y and ∫y dξ. From
+// y = climbTop on, y = 1 − u·e^{−σ} turns the relaxation to 1 into
 //
-//	dσ/dξ = (1 − y^n)/(1 − y)   (y < 0: (1 + ρ|y|^n)/(1 − y)),
+//	dσ/dξ = (1 − y^n)/(1 − y),
 //
-// which is bounded and tends to n, so that a method for equations that are not stiff takes long steps. The pair of
-// [DP80], order 5 with error estimate of order 4, carries σ and ∫(y − y0)dξ.
+// which is bounded and tends to n, so that a method for equations that are not stiff takes long steps. A step that passes
+// y = 0, where the slope has a kink, is shortened until it ends there.
 const (
-	riseTol   = 1e-10 // of y per step
-	riseCap   = 100   // attempted steps, after which the rest is taken at once; up to 40 are seen
-	riseSteep = 40.0  // σ at which y = 1 to the last digit
+	riseTol  = 1e-10 // of y per step
+	riseCap  = 400   // attempted steps, after which the rest is taken at once; 220 are needed at most for ρ up to 2e4
+	riseZero = 1e-6  // of y, near enough to 0
+	climbTop = 0.5
 )
 
 var (
@@ -191,59 +193,77 @@ var (
 
 // climb is rise by integration.
 func climb(y0, xi, n, rho float64) (end, mean float64) {
-	u := 1 - y0
-	if u == 0 {
-		return 0, 0
-	}
-	var k, rose [7]float64 // dσ/dξ and y − y0 at the stages
-	var sigma, sum float64
-	k[0] = climbRate(u, n, rho)
-	at, step := 0.0, min(xi, 1/k[0])
-	for try := 1; at < xi && sigma < riseSteep; try++ {
-		last := step >= xi-at || try >= riseCap
-		if last {
+	at, step := 0.0, xi
+	for try := 0; at < xi; try++ {
+		y := y0 + end
+		u := 1 - y
+		if math.Abs(u) < 1e-6 { // 1 − y decays as e^{−nξ}
+			rest := xi - at
+			e, _, p2 := phi(n * rest)
+			return end + u*e, mean + (end+u*n*rest*p2)*rest/xi
+		}
+		step = min(step, xi-at)
+		if y < climbTop && try < riseCap {
+			step = min(step, (climbTop+0.25-y)/(1-min(0, bend(y, n, rho))))
+		}
+		if try >= riseCap {
 			step = xi - at
 		}
-		var next, dsum float64
-		for i := range rkA {
-			next, dsum = sigma, 0
-			for j := range i + 1 {
-				next += step * rkA[i][j] * k[j]
-				dsum += step * rkA[i][j] * rose[j]
+		up, area, ex, ea := riseStep(y, step, n, rho)
+		miss := max(math.Abs(ex), math.Abs(ea)/xi)
+		next := y + up
+		switch grow := 0.9 * math.Pow(riseTol/max(miss, 1e-30), 0.2); {
+		case miss > riseTol && try < riseCap:
+			step *= max(0.1, grow)
+		case y < -riseZero && next > riseZero && try < riseCap:
+			step *= -y / up
+		default:
+			// from here on the mean counts what has been risen before
+			mean += (end*step + area) / xi
+			end += up
+			if at += step; try >= riseCap || at >= xi*(1-1e-15) {
+				return end, mean
 			}
-			left, gone := decay(max(next, 0))
-			k[i+1], rose[i+1] = climbRate(u*left, n, rho), u*gone
+			step *= min(5, max(0.1, grow))
 		}
-		var es, em float64
-		for i, e := range rkE {
-			es += step * e * k[i]
-			em += step * e * rose[i]
-		}
-		// what the error of σ makes of y, or the error of the mean
-		miss := max(math.Abs(es*(u-rose[6])), math.Abs(em)/xi)
-		if miss <= riseTol || try >= riseCap {
-			sigma, sum, at = max(next, 0), sum+dsum, at+step
-			if last {
-				at = xi
-			}
-			k[0], rose[0] = k[6], rose[6]
-		}
-		step *= min(5, max(0.1, 0.9*math.Pow(riseTol/max(miss, 1e-30), 0.2)))
-	}
-	_, gone := decay(sigma)
-	end, mean = u*gone, (sum+u*(xi-at))/xi
-	if math.Abs(mean) > math.Abs(end) { // y is monotone
-		mean = end
 	}
 	return end, mean
 }
 
-// climbRate is dσ/dξ at distance d = 1 − y from the end.
-func climbRate(d, n, rho float64) float64 {
-	switch {
-	case d > 1:
-		return (1 + rho*math.Pow(d-1, n)) / d
-	case d == 0:
+// riseStep is one step of the pair from y: the rise, the integral of the rise over the step, and their estimated errors.
+func riseStep(y, step, n, rho float64) (up, area, upErr, areaErr float64) {
+	var k, rose [7]float64 // rate and rise at the stages
+	top, u := y >= climbTop, 1-y
+	if k[0] = 1 - bend(y, n, rho); top {
+		k[0] = climbRate(u, n)
+	}
+	for i := range rkA {
+		var x float64
+		area = 0
+		for j := range i + 1 {
+			x += step * rkA[i][j] * k[j]
+			area += step * rkA[i][j] * rose[j]
+		}
+		if top {
+			left, gone := decay(max(x, 0))
+			k[i+1], rose[i+1] = climbRate(u*left, n), u*gone
+		} else {
+			k[i+1], rose[i+1] = 1-bend(y+x, n, rho), x
+		}
+	}
+	for i, e := range rkE {
+		upErr += step * e * k[i]
+		areaErr += step * e * rose[i]
+	}
+	if up = rose[6]; top {
+		upErr *= u - up // what the error of σ makes of y
+	}
+	return up, area, upErr, areaErr
+}
+
+// climbRate is dσ/dξ at the distance d = 1 − y from the end.
+func climbRate(d, n float64) float64 {
+	if d == 0 {
 		return n
 	}
 	return -math.Expm1(n*math.Log1p(-d)) / d
@@ -297,14 +317,15 @@ func (p *BoucWen) SetParams(theta []float64) error {
 	return setParams("bouc-wen", p.fields(), theta, p.Validate)
 }
 
-// Validate reports every parameter outside its range, and a loop that gains work or has no bound.
+// Validate reports every parameter outside its range, and a γ with which unloading gains work on the stored energy or
+// sliding has no bound.
 func (p *BoucWen) Validate() error {
 	err := checkFields("bouc-wen", p.fields())
 	if err != nil {
 		return err
 	}
 	if p.Gamma > p.Beta {
-		err = fmt.Errorf("bouc-wen: gamma: %g, want ≤ beta (%g): above it a cycle gives back more work than it takes", p.Gamma, p.Beta)
+		err = fmt.Errorf("bouc-wen: gamma: %g, want ≤ beta (%g): above it unloading gives back more work than k·z²/2", p.Gamma, p.Beta)
 	}
 	if p.Gamma <= -p.Beta {
 		return errors.Join(err, fmt.Errorf("bouc-wen: gamma: %g, want > −beta (%g): at or below it the force grows without bound", p.Gamma, -p.Beta))
