@@ -232,8 +232,8 @@ func (r *rider) release(tau, h, over, u float64) float64 {
 	r.dir = math.Copysign(1, u)
 	a, ca := 0.0, r.level(0)-r.dir*u0
 	b, cb := over, r.level(over*h)-r.dir*u
-	q := b
-	for range 8 {
+	q, side := b, 0.0 // side: of the zero that the point before was on
+	for range 10 {
 		if ca == 0 {
 			return a
 		}
@@ -244,14 +244,15 @@ func (r *rider) release(tau, h, over, u float64) float64 {
 		case math.Abs(c) <= 1e-12*math.Abs(u) || !(q > a && q < b):
 			return min(max(q, a), b)
 		case c > 0:
-			if a, ca = q, c; cb < 0 {
+			if a, ca = q, c; side > 0 {
 				cb /= 2
 			}
 		default:
-			if b, cb = q, c; ca > 0 {
+			if b, cb = q, c; side < 0 {
 				ca /= 2
 			}
 		}
+		side = c
 	}
 	return q
 }

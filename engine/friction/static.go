@@ -63,9 +63,10 @@ func (p *StaticCoulombViscous) Steady(v float64) float64 {
 	return math.Copysign(f, v)
 }
 
-// Stiffness is the slope of the viscous part, at 1 m/s where it has no bound.
+// Stiffness is the steepest slope of the viscous part.
 func (p *StaticCoulombViscous) Stiffness() Stiffness {
-	return Stiffness{C: max(1, p.Delta) * p.Fv, Speed: jump}
+	v := Viscous{Fv: p.Fv, Delta: p.Delta}
+	return Stiffness{C: v.steepest(), Speed: jump}
 }
 
 func (p *StaticCoulombViscous) fields() []field {

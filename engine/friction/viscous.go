@@ -53,11 +53,15 @@ func (p *Viscous) Flow(z, dz []float64, in Input) float64 { return p.Step(z, in)
 // Steady is the law itself (N).
 func (p *Viscous) Steady(v float64) float64 { return p.Step(nil, Input{V: v}) }
 
-// Stiffness is the slope. For δ ≠ 1 it has no bound; the one at 1 m/s stands for it, so that the limit of the explicit
-// schemes is a guide only. Beyond it they do not diverge for δ < 1: v then alternates within (h·Fv/2M)^{1/(1−δ)}. A power
-// has no speed of its own; 1 m/s again.
-func (p *Viscous) Stiffness() Stiffness {
-	return Stiffness{C: max(1, p.Delta) * p.Fv, Speed: 1}
+// Stiffness is the steepest slope: for δ > 1 at the largest speed provided for, which leaves the explicit schemes no step
+// that is of use. A power has no speed of its own; 1 m/s stands for it.
+func (p *Viscous) Stiffness() Stiffness { return Stiffness{C: p.steepest(), Speed: 1} }
+
+// steepest is the largest slope up to the speed fast (N·s/m).
+func (p *Viscous) steepest() float64 {
+	_, low := p.power(0)
+	_, high := p.power(fast)
+	return max(low, high)
 }
 
 func (p *Viscous) fields() []field {
