@@ -115,7 +115,11 @@ func (p *LuGre) explicit(s Scheme, z, v, h float64) (f, zn float64) {
 // g is the steady friction without its viscous part (N).
 func (p *LuGre) g(v float64) float64 {
 	r := v * (1 / p.Vs)
-	return p.Fc + (p.Fs-p.Fc)*expNeg(r*r)
+	g := p.Fc + (p.Fs-p.Fc)*expNeg(r*r)
+	if g < p.Fs && g < p.Fc { // rounding only: Fs far below Fc would vanish beside it
+		return min(p.Fs, p.Fc)
+	}
+	return g
 }
 
 // gSlope is g and its derivative.
@@ -126,7 +130,10 @@ func (p *LuGre) gSlope(v float64) (g, dg float64) {
 	if bell == 0 { // no Stribeck dip, or far beyond it, where r may be infinite
 		return p.Fc, 0
 	}
-	return p.Fc + bell, -2 * r * over * bell
+	if g = p.Fc + bell; g < p.Fs && g < p.Fc {
+		g = min(p.Fs, p.Fc)
+	}
+	return g, -2 * r * over * bell
 }
 
 // sigma1 is the bristle damping at speed v (N·s/m).

@@ -254,3 +254,103 @@ func BenchmarkLuGreStep(b *testing.B) {
 		v = -v
 	}
 }
+
+// The direction of the lag loop. Slow variation gives F ≈ Fss − g'·v̇·(g/|v| − σ1)/σ0, so in the falling range (g' < 0) the
+// force is larger while the speed rises only if σ1 < g/|v|. With σ0 = 1e3, σ1 = 30 around 0.06 m/s the loop runs the wrong
+// way; with a fading σ1, vd = 0.02 m/s or the remedy, the right one.
+func TestLagDirection(t *testing.T) {
+	const mid, swing, h, n = 0.06, 1e-3, 1e-3, 125000
+	const w = 2 * math.Pi / (n * h)
+	lag := func(p LuGre) float64 { // F(rising) − F(falling) at mid
+		z := []float64{0}
+		x := func(t float64) float64 { return mid*t - swing/w*math.Cos(w*t) }
+		var rise, fall, before float64
+		for k := range 2 * n {
+			f := p.Step(z, Input{Dt: h, V: (x(float64(k+1)*h) - x(float64(k)*h)) / h})
+			switch k {
+			case n: // v = mid + swing·sin(wt) passes mid rising, then falling half a period later
+				rise = 0.5 * (before + f) // means of the steps on both sides of the instant
+			case n + n/2:
+				fall = 0.5 * (before + f)
+			}
+			before = f
+		}
+		return rise - fall
+	}
+	estimate := func(p LuGre) float64 {
+		g, dg := p.gSlope(mid)
+		return -2 * dg * swing * w * (g/mid - p.sigma1(mid)) / p.Sigma0
+	}
+	constant := LuGre{Sigma0: 1e3, Sigma1: 30, Sigma2: 0.4, Fc: 1, Fs: 1.5, Vs: 0.05}
+	fading, remedied := constant, constant
+	fading.Vd = 0.02
+	remedied.Vd, _ = constant.Remedy()
+	for _, c := range []struct {
+		name  string
+		p     LuGre
+		right bool
+	}{{"constant σ1", constant, false}, {"vd = 0.02 m/s", fading, true}, {"remedy", remedied, true}} {
+		got, want := lag(c.p), estimate(c.p)
+		if (got > 0) != c.right || math.Abs(got-want) > 0.02*math.Abs(estimate(fading)) {
+			t.Errorf("%s: F(rising) − F(falling) = %.4g N, estimate %.4g N, right direction %v", c.name, got, want, c.right)
+		}
+	}
+}
+
+// Nothing turns into NaN inside the ranges of the parameters, at any speed up to 1e6 m/s and any step from 1 ns to 1000 s.
+func TestLuGreStaysFinite(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var p LuGre
+		for _, f := range p.fields() {
+			lo := max(f.lo, 1e-12)
+			*f.at = math.Exp(rapid.Float64Range(math.Log(lo), math.Log(f.hi)).Draw(t, f.name))
+			if f.lo <= 0 && rapid.Bool().Draw(t, "zero") {
+				*f.at = 0
+			}
+		}
+		p.Fs = max(p.Fs, 1e-12)
+		if err := p.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		exp := func(name string, lo, hi float64) float64 {
+			return math.Exp(rapid.Float64Range(math.Log(lo), math.Log(hi)).Draw(t, name))
+		}
+		top := max(p.Fs, p.Fc) / p.Sigma0
+		in := Input{Dt: exp("h", 1e-9, 1e3), V: exp("v", 1e-12, 1e6) * float64(rapid.IntRange(-1, 1).Draw(t, "sign")), N: 10}
+		z, zn := []float64{top * rapid.Float64Range(-1, 1).Draw(t, "z")}, []float64{0}
+		for s := Midpoint; s <= ExplicitPade; s++ {
+			f, df := p.Trial(s, z, zn, in)
+			if math.IsNaN(f + df + zn[0]) {
+				t.Fatalf("%v: force %g, slope %g, deflection %g", s, f, df, zn[0])
+			}
+			if math.Abs(zn[0]) > top*(1+1e-9) {
+				t.Fatalf("%v: |z| = %g above %g", s, zn[0], top)
+			}
+		}
+		if f := p.Step(z, in); math.IsNaN(f+z[0]) || math.Abs(z[0]) > top*(1+1e-9) {
+			t.Fatalf("step: force %g, deflection %g", f, z[0])
+		}
+	})
+}
+
+// The slopes that steer Newton's method are the derivatives of the forces, by differences.
+func TestTrialSlopes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := random(t, rapid.Bool().Draw(t, "decaying"))
+		h := math.Exp(rapid.Float64Range(math.Log(1e-6), math.Log(1e-2)).Draw(t, "h"))
+		w := p.Vs * math.Exp(rapid.Float64Range(-6, 2).Draw(t, "w")) * float64(rapid.SampledFrom([]int{-1, 1}).Draw(t, "sign"))
+		z, zn := []float64{rapid.Float64Range(-1, 1).Draw(t, "z") * p.Fs / p.Sigma0}, []float64{0}
+		for _, s := range []Scheme{Midpoint, Implicit} {
+			const eps = 1e-5
+			_, df := p.Trial(s, z, zn, Input{Dt: h, V: w})
+			hi, d1 := p.Trial(s, z, zn, Input{Dt: h, V: w * (1 + eps)})
+			lo, d0 := p.Trial(s, z, zn, Input{Dt: h, V: w * (1 - eps)})
+			num := (hi - lo) / (2 * eps * w)
+			// the rounding of the forces and the change of the slope over the interval bound the comparison
+			tol := 1e-3*math.Abs(d1-d0) + 1e-6*math.Abs(df) + 1e-14*(math.Abs(hi)+p.Fs+p.Sigma1*math.Abs(w))/math.Abs(eps*w)
+			if math.Abs(num-df) > tol {
+				t.Fatalf("%v: slope %g, by differences %g ± %g", s, df, num, tol)
+			}
+		}
+	})
+}
