@@ -228,3 +228,30 @@ func TestLabels(t *testing.T) {
 		t.Errorf("the public set on a rotary axis: %v", err)
 	}
 }
+
+// Whatever stands in a file, the loader answers; a file without problems has laws and an input.
+func FuzzSimulate(f *testing.F) {
+	for _, name := range []string{"stick-slip.yaml", "compare-laws.yaml", "presliding.yaml", "motor-coast.yaml", "motor-start.yaml"} {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(data))
+	}
+	f.Add("friction: [dahl, {law: *a}]\ninput: {kind: sine}\nplant: &a {kind: motor}\n<<: *a")
+	f.Fuzz(func(t *testing.T, text string) {
+		if strings.Contains(text, "file") {
+			return // of the machine that runs this
+		}
+		c, _, err := SimulateBytes("x.yaml", []byte(text))
+		if err != nil {
+			return
+		}
+		if len(c.Friction) == 0 || c.Input.Generator() == nil || !(c.Step > 0) || !(c.Duration > 0) {
+			t.Errorf("accepted: %+v", c)
+		}
+		if problems, _ := c.Validate(); len(problems) > 0 {
+			t.Errorf("accepted, but not twice: %v", problems)
+		}
+	})
+}

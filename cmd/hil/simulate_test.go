@@ -151,6 +151,31 @@ func TestSimulateCoastDown(t *testing.T) {
 	}
 }
 
+// Presliding of the public LuGre set: 1040.9 µm from peak to peak [theory §8.4], within the 0.5 % of §8.6.
+func TestSimulatePresliding(t *testing.T) {
+	m := simulateJSON(t, "../../configs/presliding.yaml").Laws[0].Metrics
+	if got := m["position_max"] - m["position_min"]; math.Abs(got-1040.9e-6) > 0.005*1040.9e-6 || m["break_away_count"] != 0 {
+		t.Errorf("%.1f µm from peak to peak, %v break-aways", 1e6*got, m["break_away_count"])
+	}
+}
+
+// A motor whose step is divided does what it does with the short step, and has as many rows as laws that are not divided.
+func TestSimulateDividesMotorSteps(t *testing.T) {
+	short := simulateFile(t, "motor-start.yaml", "step: 0.1 ms", "step: 10 ms", "every: 1 ms", "every: 20 ms")
+	long := simulateFile(t, "motor-start.yaml", "step: 0.1 ms", "step: 20 ms\nover_limit: substep", "every: 1 ms", "every: 20 ms")
+	a, b := simulateJSON(t, short).Laws[0], simulateJSON(t, long).Laws[0]
+	if a.Parts != 1 || b.Parts != 2 || a.Metrics["position_max"] != b.Metrics["position_max"] || len(a.Events) != len(b.Events) {
+		t.Errorf("in %d parts %v, in %d %v", a.Parts, a.Metrics, b.Parts, b.Metrics)
+	}
+	table := filepath.Join(t.TempDir(), "run.csv")
+	if _, errs, err := runVerb(newSimulateCmd(), long, "-o", table); err != nil {
+		t.Fatal(err, errs)
+	}
+	if n := len(readCSV(t, table)["time_s"]); n != 200 {
+		t.Errorf("%d rows, want 4 s every 20 ms", n)
+	}
+}
+
 // Every example gives a CSV, a figure in either format and a summary.
 func TestSimulateExamplesToFiles(t *testing.T) {
 	for _, name := range []string{"stick-slip", "compare-laws", "presliding", "motor-coast", "motor-start"} {
