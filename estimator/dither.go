@@ -103,7 +103,7 @@ func (d *Dither) pulse(dt, e float64, still bool, u float64) float64 {
 		}
 		return d.torque
 	}
-	if calm := d.s.Zone / 4; !still || !(math.Abs(e) < math.Inf(1)) || max(e, d.hi)-min(e, d.lo) > calm || d.calm == 0 {
+	if calm := d.s.Zone / 2; !still || !(math.Abs(e) < math.Inf(1)) || max(e, d.hi)-min(e, d.lo) > calm || d.calm == 0 {
 		d.calm, d.lo, d.hi = dt, e, e
 		return 0
 	}
