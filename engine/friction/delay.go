@@ -12,14 +12,18 @@ import (
 // steps is not rounded to one (rounding would make the force a staircase in τ, without a derivative for a fit).
 //
 // Memory is bounded by thinning: the newest knot slides along until it is gap = span/(delayKnots−4) ahead of the one
-// before, and only then becomes permanent, where span is a quarter more than the longest delay read so far. Steps longer
-// than the gap are all kept. For shorter ones the error of the interpolation is at most (gap + h)²/8·|d²v/dt²|: with a
-// delay of 20 ms the gap is 0.1 ms and a velocity of 0.1 m/s that oscillates at 10 Hz is off by 0.5 µm/s.
+// before, and only then becomes permanent, where span is a quarter more than the delay that was announced with delayFor, or
+// than the longest one read so far. Steps longer than the gap are all kept. For shorter ones the error of the interpolation
+// is at most (gap + h)²/8·|d²v/dt²|: with a delay of 20 ms the gap is 0.1 ms, and a velocity of 0.1 m/s that oscillates at
+// 10 Hz is off by 0.5 µm/s.
 //
 // A delay that grows beyond the span finds the oldest knot until the line has filled up.
 
 const (
 	delayKnots = 256 // a power of two: positions in the ring are the low bits of the number of a knot
+
+	delayUsual = 0.05 // s  upper end of the memories of table 6.2
+	delaySlack = 1.25 // span over delay
 
 	// places in the state: header, then pairs (t, v)
 	delayHead   = 0 // number of the newest knot
@@ -33,8 +37,19 @@ const (
 	delayDim = delayRing + 2*delayKnots
 )
 
-// delayReset empties the line: at rest for ever, the first knot is v = 0 at t = 0.
-func delayReset(z []float64) { clear(z[:delayDim]) }
+// delayReset empties the line: at rest for ever, the first knot is v = 0 at t = 0. It is ready for a delay of delayUsual.
+func delayReset(z []float64) {
+	clear(z[:delayDim])
+	delayFor(z, delayUsual)
+}
+
+// delayFor provides for the delay tau (s) from now on. To be told before the first reading matters where steps are short
+// and reading is rare: nothing else would keep the line from filling up with the last few steps.
+func delayFor(z []float64, tau float64) {
+	if span := delaySlack * tau; z[delaySpan] != span {
+		z[delaySpan], z[delayGap] = span, span/(delayKnots-4)
+	}
+}
 
 // delayStart empties the line: moving at v (m/s) for ever, the first knot is at t (s).
 func delayStart(z []float64, t, v float64) {
@@ -73,8 +88,7 @@ func delayAt(z []float64, t float64) float64 {
 		return z[at+1]
 	}
 	if back > z[delaySpan] {
-		z[delaySpan] = 1.25 * back
-		z[delayGap] = z[delaySpan] / (delayKnots - 4)
+		delayFor(z, back)
 	}
 	if n == 0 {
 		return z[delayBefore]

@@ -28,6 +28,7 @@ func TestDelayAgreesWithFullHistory(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		z := make([]float64, delayDim)
 		delayReset(z)
+		delayFor(z, 0.03)
 		full := fullHistory{[]float64{0}, []float64{0}}
 		h := rapid.Float64Range(2e-4, 5e-3).Draw(rt, "h")
 		now := 0.0
@@ -50,6 +51,7 @@ func TestDelayThins(t *testing.T) {
 	for _, h := range []float64{1e-6, 7e-6, 1e-4, 1e-3} {
 		z := make([]float64, delayDim)
 		delayReset(z)
+		delayFor(z, tau)
 		gap := 1.25 * tau / (delayKnots - 4)
 		bound := (gap + h) * (gap + h) / 8 * w * w
 		if h > gap {

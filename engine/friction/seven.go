@@ -52,7 +52,8 @@ func (p *Seven) StateDim() int { return sevenDim }
 
 // Reset is rest for ever: unstressed spring, static friction fully risen.
 func (p *Seven) Reset(z []float64) {
-	clear(z[:sevenDim])
+	clear(z[:sevenDelay])
+	delayReset(z[sevenDelay:])
 	z[sevenFsa], z[sevenFsb] = p.FsInf, p.FsInf
 }
 
@@ -116,6 +117,7 @@ func (p *Seven) Step(z []float64, in Input) float64 {
 	t := z[sevenTime]
 	p.turn(z, t, h, v)
 	line := z[sevenDelay:]
+	delayFor(line, p.TauL)
 	delayPush(line, t+h/2, v)
 
 	// stick, up to break-away

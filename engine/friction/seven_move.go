@@ -36,6 +36,7 @@ func (p *Seven) moveInto(r *MassStep, m float64, x []float64, in Input, load Loa
 		*r = MassStep{W: x[1], F: p.now(z, x[1])}
 		return
 	}
+	delayFor(line, p.TauL)
 	if t == 0 {
 		delayPush(line, 0, x[1])
 	}
