@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -182,8 +183,8 @@ func encodeJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// lawsMarkdown is docs/laws.md: written by the program, from the registry and from experiments.
-func lawsMarkdown(ctx context.Context) ([]byte, error) {
+// examine puts every law of the registry through the experiments, on all processors.
+func examine(ctx context.Context) ([][]experiment.Phenomenon, error) {
 	laws := friction.Laws()
 	shows := make([][]experiment.Phenomenon, len(laws))
 	errs := make([]error, len(laws))
@@ -197,12 +198,12 @@ func lawsMarkdown(ctx context.Context) ([]byte, error) {
 		})
 	}
 	wg.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
-	}
+	return shows, errors.Join(errs...)
+}
 
+// lawsMarkdown is docs/laws.md: written by the program, from the registry and from what the laws did in the experiments.
+func lawsMarkdown(shows [][]experiment.Phenomenon) []byte {
+	laws := friction.Laws()
 	var b bytes.Buffer
 	b.WriteString(`# Friction laws
 
@@ -251,7 +252,7 @@ compared with a criterion (below the table).
 			fmt.Fprintf(&b, "| `%s` | %s | %g | %g … %g | %s |\n", p.Name, p.Unit, p.Default, p.Min, p.Max, p.Doc)
 		}
 	}
-	return b.Bytes(), nil
+	return b.Bytes()
 }
 
 func bracket(unit string) string {

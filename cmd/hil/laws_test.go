@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"flag"
 	"os"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"hilrig/engine/experiment"
@@ -15,12 +17,21 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the generated parts of docs")
 
-// docs/laws.md is what the program would write now.
-func TestLawsDoc(t *testing.T) {
-	got, err := lawsMarkdown(context.Background())
+// examined are the phenomena of all laws, found once for all tests.
+func examined(t *testing.T) [][]experiment.Phenomenon {
+	t.Helper()
+	shows, err := examineOnce()
 	if err != nil {
 		t.Fatal(err)
 	}
+	return shows
+}
+
+var examineOnce = sync.OnceValues(func() ([][]experiment.Phenomenon, error) { return examine(context.Background()) })
+
+// docs/laws.md is what the program would write now.
+func TestLawsDoc(t *testing.T) {
+	got := lawsMarkdown(examined(t))
 	const path = "../../docs/laws.md"
 	if *update {
 		if err := os.WriteFile(path, got, 0o644); err != nil {
@@ -59,17 +70,12 @@ func TestPhenomenaOfTheChapter(t *testing.T) {
 		"coulomb":         {"presliding": false, "coulomb": true, "viscous": false, "negative_viscous": false, "stiction": false, "dwell": false, "memory": false, "stick_slip": false},
 	} {
 		t.Run(law, func(t *testing.T) {
-			t.Parallel()
-			info, ok := friction.Find(law)
-			if !ok {
+			i := slices.Index(lawNames(), law)
+			if i < 0 {
 				t.Fatal("not in the registry")
 			}
-			shows, err := experiment.Phenomena(context.Background(), experiment.Subject{Name: info.Name, Label: info.Title, Law: info.New(), Force: info.Force})
-			if err != nil {
-				t.Fatal(err)
-			}
 			seen := 0
-			for _, p := range shows {
+			for _, p := range examined(t)[i] {
 				if w, ok := want[p.Key]; ok {
 					seen++
 					if w != p.Shown {
