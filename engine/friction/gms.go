@@ -112,7 +112,10 @@ func (p *GMS) Trial(scheme Scheme, z, zn []float64, in Input) (force, slope floa
 	bell := (p.Fs - p.Fc) * expNeg(r*r)
 	g := p.Fc + bell
 	share := 1 / float64(n)
-	level, dlevel := g*share, -2*r/p.Vs*bell*share*s
+	level, dlevel := g*share, 0.0
+	if bell > 0 { // else r may be infinite
+		dlevel = -2 * r / p.Vs * bell * share * s
+	}
 	a := h * p.C / g
 	var e, p1 float64 // relaxation over the whole step, when an element asks
 	k, q := p.first(n)

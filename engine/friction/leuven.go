@@ -86,15 +86,9 @@ func (p *Leuven) Trial(scheme Scheme, z, zn []float64, in Input) (force, slope f
 	if d == 0 {
 		return z[0], p.Sigma0*h/2 + p.Sigma1 + p.Sigma2
 	}
-	r := w / p.Vs
-	bell := (p.Fs - p.Fc) * expNeg(r*r)
-	g, dg := p.Fc+bell, -2*r/p.Vs*bell
-	s1, ds1 := p.Sigma1, 0.0
-	if p.Vd > 0 {
-		q := w / p.Vd
-		s1 *= expNeg(q * q)
-		ds1 = -2 * q / p.Vd * s1
-	}
+	q := LuGre{Sigma1: p.Sigma1, Fc: p.Fc, Fs: p.Fs, Vs: p.Vs, Vd: p.Vd}
+	g, dg := q.gSlope(w)
+	s1, ds1 := q.sigma1Slope(w)
 	zn = zn[:2+leuvenDepth]
 	p.turn(zn, s)
 	t := p.follow(zn, s, d, g)

@@ -73,6 +73,11 @@ var registry = []Info{
 		New: func() Model {
 			return &StateVariable{Mu0: 0.5, V0: 1e-3, A: 2.8e-3, B: 9.4e-3, L: 64.7e-6, N0: 2, Veps: 1e-9}
 		}},
+	{Name: "graphite-brush", Title: "Graphite brush", Equations: "theory §7.5", Source: "SB06",
+		New: func() Model {
+			return &Brush{Sigma0: 1e3, Sigma1: 30, Sigma2: 0.4, MuC: 0.2, MuS: 0.3, Vs: 0.05, Vd: 0.02, AT: -1e-3, T0: 20, AJ: -1e-6,
+				MuMin: 0.02, Area: 1e-4, N0: 5, Rth: 10, Cth: 0.1, Udrop: 1, Tamb: 20}
+		}},
 }
 
 // Laws lists every law.
