@@ -130,7 +130,8 @@ func TestAdaptiveLuGreLyapunov(t *testing.T) {
 			if cut && c.exact {
 				t.Error("a bristle was cut to its bound")
 			}
-			if d := v0 - first - lost; d > 0.02*(first-v0) || c.exact && -d > 0.02*(first-v0) {
+			const tol = 4e-5 // the error of the sampled law is 2e-5 at this h; without −k·r in ẑ0 it would be 15e-5
+			if d := v0 - first - lost; d > tol*(first-v0) || c.exact && -d > tol*(first-v0) {
 				t.Errorf("V changes by %.6g J, its derivative integrates to %.6g J", v0-first, lost)
 			}
 			if rise > 1e-7*first {
