@@ -27,17 +27,8 @@ func writeWhole(path string, force bool, write func(io.Writer) error) error {
 	if err == nil {
 		err = tmp.Close()
 	}
-	if err == nil && force {
-		err = os.Rename(tmp.Name(), path)
-	} else if err == nil {
-		// a link fails where a rename would write over; file systems without links check first
-		if err = os.Link(tmp.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
-			if _, there := os.Lstat(path); there == nil {
-				err = fs.ErrExist
-			} else {
-				err = os.Rename(tmp.Name(), path)
-			}
-		}
+	if err == nil {
+		err = place(tmp.Name(), path, force)
 	}
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%s exists; --force writes over it", path)
@@ -46,4 +37,20 @@ func writeWhole(path string, force bool, write func(io.Writer) error) error {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil
+}
+
+// place gives the finished file its name. Without force it links rather than renames, because a rename would take the
+// place of a file that appeared in the meantime; where links are not possible the name is checked once more.
+func place(tmp, name string, force bool) error {
+	if force {
+		return os.Rename(tmp, name)
+	}
+	err := os.Link(tmp, name)
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if _, err := os.Lstat(name); err == nil {
+		return fs.ErrExist
+	}
+	return os.Rename(tmp, name)
 }

@@ -155,19 +155,3 @@ func exportFile(ctx context.Context, run *sink.Run, f exportFlags, opt sink.Expo
 	}
 	return res, nil
 }
-
-// place gives the finished file its name. Without force it links rather than renames, because a rename would take the
-// place of a file that appeared in the meantime; where links are not possible the name is checked once more.
-func place(tmp, name string, force bool) error {
-	if force {
-		return os.Rename(tmp, name)
-	}
-	err := os.Link(tmp, name)
-	if err == nil || errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	if _, err := os.Lstat(name); err == nil {
-		return fs.ErrExist
-	}
-	return os.Rename(tmp, name)
-}

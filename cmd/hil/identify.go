@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -256,12 +255,8 @@ func gate(r *identify.Result, want float64) error {
 
 // writeResult writes the result as JSON.
 func writeResult(path string, v any) error {
-	var b bytes.Buffer
-	if err := encodeJSON(&b, v); err != nil {
-		return err
-	}
-	if err := writeFileWhole(path, b.Bytes()); err != nil {
-		return fmt.Errorf("identify: write %s: %w", path, err)
+	if err := writeWhole(path, true, func(w io.Writer) error { return encodeJSON(w, v) }); err != nil {
+		return fmt.Errorf("identify: %w", err)
 	}
 	return nil
 }

@@ -323,7 +323,7 @@ func writeAll(dir string, files []resultFile, force bool) error {
 		}
 	}
 	for _, f := range files {
-		if err := writeFileWhole(filepath.Join(dir, f.name), f.data); err != nil {
+		if err := writeWhole(filepath.Join(dir, f.name), force, func(w io.Writer) error { _, err := w.Write(f.data); return err }); err != nil {
 			return exitWith(exitUnavailable, fmt.Errorf("scenario: %w", err))
 		}
 	}
