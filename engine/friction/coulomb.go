@@ -26,8 +26,13 @@ func (p *Coulomb) line(n float64) straight {
 func (p *Coulomb) Step(z []float64, in Input) float64 { return imposed(nil, p.line(in.N), z, in) }
 
 // Move advances a mass by in.Dt.
-func (p *Coulomb) Move(m float64, x []float64, in Input, load Load) MassStep {
-	return rideLine(p.line(in.N), m, x, in, load)
+func (p *Coulomb) Move(m float64, x []float64, in Input, load Load) (r MassStep) {
+	p.moveInto(&r, m, x, in, load)
+	return r
+}
+
+func (p *Coulomb) moveInto(r *MassStep, m float64, x []float64, in Input, load Load) {
+	rideLine(r, p.line(in.N), m, x, in, load)
 }
 
 // Steady is Fc·sgn v (N); 0 where only the normal load tells.

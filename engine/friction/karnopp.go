@@ -54,19 +54,24 @@ func (p *Karnopp) Step(z []float64, in Input) float64 {
 
 // Move advances a mass by in.Dt.
 func (p *Karnopp) Move(m float64, x []float64, in Input, load Load) (r MassStep) {
+	p.moveInto(&r, m, x, in, load)
+	return r
+}
+
+func (p *Karnopp) moveInto(r *MassStep, m float64, x []float64, in Input, load Load) {
 	if p.Dv > 0 {
-		return p.zone(m, x, in.Dt, load)
+		p.zone(r, m, x, in.Dt, load)
+		return
 	}
 	line := straight{fs: p.Fs, fc: p.Fc, fv: p.Fv}
-	if !line.glide(&r, m, in.Dt, x, load) {
-		r = ride(nil, line, m, x, in, load)
+	if !line.glide(r, m, in.Dt, x, load) {
+		ride(r, nil, line, m, x, in, load)
 	}
 	x[2] = m * x[1]
-	return
 }
 
 // zone is a step of the form with the dead zone.
-func (p *Karnopp) zone(m float64, x []float64, h float64, load Load) MassStep {
+func (p *Karnopp) zone(r *MassStep, m float64, x []float64, h float64, load Load) {
 	mom := x[2]
 	if x[1] != 0 {
 		mom = m * x[1]
@@ -74,7 +79,8 @@ func (p *Karnopp) zone(m float64, x []float64, h float64, load Load) MassStep {
 	load.Span(0, h, x[0])
 	u, _, _ := load.At(h, x[0], x[1])
 	if d := u + mom; d-d != 0 {
-		return MassStep{W: x[1], Evals: 1, Parts: 1, Status: engine.NonFinite}
+		r.set(x[1], 0, u, 0, 1, engine.NonFinite)
+		return
 	}
 	next := mom + h*u
 	switch within := math.Abs(u) <= p.Fs; {
@@ -87,18 +93,17 @@ func (p *Karnopp) zone(m float64, x []float64, h float64, load Load) MassStep {
 	default:
 		next = math.Copysign(max(0, math.Abs(next)-h*p.Fc)/(1+h*p.Fv/m), next)
 	}
-	r := MassStep{F: u - (next-mom)/h, Load: u, Evals: 1, Parts: 1}
 	x[1], x[2] = 0, next
 	if math.Abs(next) >= m*p.Dv {
 		x[1] = next / m
 	}
-	r.W = x[1]
-	x[0] += h * r.W
-	r.Work = r.F * h * r.W
-	if top, _ := p.Longest(m); h > top {
-		r.Status = engine.NotConverged
+	status := engine.OK
+	if h > p.longest(m) {
+		status = engine.NotConverged
 	}
-	return r
+	f := u - (next-mom)/h
+	r.set(x[1], f, u, f*h*x[1], 1, status)
+	x[0] += h * x[1]
 }
 
 // Longest is the longest step (s) in which a mass m (kg) is sure to be caught, and why; longer ones have the status
@@ -107,8 +112,10 @@ func (p *Karnopp) Longest(m float64) (h float64, why string) {
 	if p.Dv == 0 {
 		return math.Inf(1), "no limit: the step is cut at the events"
 	}
-	return 2 * p.Dv * m / (p.Fs + p.Fc), fmt.Sprintf("above it friction may carry the body through the dead zone of ±%g m/s: 2·Dv ≥ h·(Fs + Fc)/M", p.Dv)
+	return p.longest(m), fmt.Sprintf("above it friction may carry the body through the dead zone of ±%g m/s: 2·Dv ≥ h·(Fs + Fc)/M", p.Dv)
 }
+
+func (p *Karnopp) longest(m float64) float64 { return 2 * p.Dv * m / (p.Fs + p.Fc) }
 
 // Energy is zero: the contact stores none (J).
 func (p *Karnopp) Energy([]float64) float64 { return 0 }

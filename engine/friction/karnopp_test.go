@@ -214,6 +214,9 @@ func TestKarnoppDeadZone(t *testing.T) {
 	if !(b.x[1] > 0) {
 		t.Errorf("caught for ever: %v", b.x)
 	}
+	if n := testing.AllocsPerRun(100, func() { b.step() }); n != 0 {
+		t.Errorf("%g allocations in a step", n)
+	}
 	b = newBench(t, law, 0.5, Midpoint, &pulled{con: 1.6, h: 5e-3})
 	if r := b.step(); r.Status != engine.NotConverged {
 		t.Errorf("a step too long for the zone: %+v", r)

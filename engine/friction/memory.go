@@ -92,9 +92,14 @@ func (p *Memory) Step(z []float64, in Input) float64 {
 }
 
 // Move advances a mass by in.Dt.
-func (p *Memory) Move(m float64, x []float64, in Input, load Load) MassStep {
+func (p *Memory) Move(m float64, x []float64, in Input, load Load) (r MassStep) {
+	p.moveInto(&r, m, x, in, load)
+	return r
+}
+
+func (p *Memory) moveInto(r *MassStep, m float64, x []float64, in Input, load Load) {
 	delayPush(x[3:], x[2], x[1]) // the caller may have set the velocity
-	return ride(p, straight{}, m, x, in, load)
+	ride(r, p, straight{}, m, x, in, load)
 }
 
 // Steady is the curve (N).

@@ -112,6 +112,7 @@ func TestMemoryStickSlip(t *testing.T) {
 	if math.Abs(fine-x) > 2e-6 {
 		t.Errorf("x(%g s) = %.8f m, reference %.8f m", end, fine, x)
 	}
+	// steps that stay above the reference by far, whose history is thinned to 0.1 ms
 	mean := func(h float64) float64 {
 		sum := 0.0
 		for i := range 8 {
@@ -120,7 +121,7 @@ func TestMemoryStickSlip(t *testing.T) {
 		}
 		return sum / 8
 	}
-	e1, e2 := mean(4e-3), mean(1e-3)
+	e1, e2 := mean(8e-3), mean(2e-3)
 	order := math.Log2(e1/e2) / 2
 	t.Logf("errors %.3g, %.3g m, order %.2f", e1, e2, order)
 	if order < 1.8 {

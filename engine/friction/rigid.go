@@ -91,7 +91,7 @@ func (l straight) glide(r *MassStep, m, h float64, x []float64, load Load) bool 
 		end, _, _ := load.At(h, x0, 0)
 		mean, _, _ := load.At(h/2, x0, 0)
 		if math.Abs(end) <= l.fs && math.Abs(mean) <= l.fs {
-			r.F, r.Load, r.Evals, r.Parts = mean, mean, 1, 1
+			r.W, r.F, r.Load, r.Work, r.Evals, r.Parts, r.Status = 0, mean, mean, 0, 1, 1, engine.OK
 			return true
 		}
 		return false
@@ -108,7 +108,7 @@ func (l straight) glide(r *MassStep, m, h float64, x []float64, load Load) bool 
 		if res := inertia*(s-s0) - dir*u + f; math.Abs(res) <= wRel*(inertia*s+f) {
 			x[0] = x0 + h*w
 			x[1] = 2*w - v
-			r.W, r.F, r.Load, r.Work, r.Evals, r.Parts = w, dir*f, u, f*s*h, 2, 1
+			r.W, r.F, r.Load, r.Work, r.Evals, r.Parts, r.Status = w, dir*f, u, f*s*h, 2, 1, engine.OK
 			return true
 		}
 	}
@@ -116,59 +116,67 @@ func (l straight) glide(r *MassStep, m, h float64, x []float64, load Load) bool 
 }
 
 // rideLine is ride for the straight contact.
-func rideLine(line straight, m float64, x []float64, in Input, load Load) (r MassStep) {
-	if !line.glide(&r, m, in.Dt, x, load) {
-		r = ride(nil, line, m, x, in, load)
+func rideLine(r *MassStep, line straight, m float64, x []float64, in Input, load Load) {
+	if !line.glide(r, m, in.Dt, x, load) {
+		ride(r, nil, line, m, x, in, load)
 	}
-	return
 }
 
-// ride advances x by in.Dt under the contact c, or under the line if c is nil. A non-finite load leaves x as it was, or, if
-// it shows up only behind an event, as it was at the event.
-func ride(c contact, line straight, m float64, x []float64, in Input, load Load) MassStep {
+// ride advances x by in.Dt under the contact c, or under the line if c is nil, and sets every field of res. A non-finite load
+// leaves x as it was, or, if it shows up only behind an event, as it was at the event.
+func ride(res *MassStep, c contact, line straight, m float64, x []float64, in Input, load Load) {
 	r := rider{c: c, line: line, m: m, x: x, z: x[2:], in: in, load: load}
 	if v := x[1]; v > 0 {
 		r.dir = 1
 	} else if v < 0 {
 		r.dir = -1
 	} else if v != v {
-		return MassStep{W: v, Parts: 1, Status: engine.NonFinite}
+		res.set(v, 0, 0, 0, 0, engine.NonFinite)
+		return
 	}
-	p, h := r.part(0, in.Dt)
-	if h == in.Dt || p.Status == engine.NonFinite { // no event: almost always
-		return p
+	// no event: almost always
+	if h := r.part(res, 0, in.Dt); h != in.Dt && res.Status != engine.NonFinite {
+		r.goOn(res, h)
 	}
-	return r.goOn(p, h)
 }
 
-// goOn makes the rest of a step whose first part, p, ended after h (s) with an event.
-func (r *rider) goOn(p MassStep, h float64) (sum MassStep) {
+// set is one part. The fields are written one by one, see writer.
+func (r *MassStep) set(w, f, load, work float64, evals int, status engine.Status) {
+	r.W, r.F, r.Load, r.Work, r.Evals, r.Parts, r.Status = w, f, load, work, evals, 1, status
+}
+
+// goOn makes the rest of a step whose first part, res, ended after h (s) with an event.
+func (r *rider) goOn(res *MassStep, h float64) {
+	var sum, p MassStep
 	tau, whole := 0.0, r.in.Dt
+	sum.add(*res, h, whole)
 	for n := 1; ; n++ {
-		sum.add(p, h, whole)
 		tau += h
 		left := whole - tau
 		if left <= 1e-12*whole { // rounding
-			return sum
+			break
 		}
 		if n >= maxParts && r.dir == 0 && !r.held {
 			r.held = true
 			sum.Status = max(sum.Status, engine.NotConverged)
 		}
-		p, h = r.part(tau, left)
+		h = r.part(&p, tau, left)
 		if p.Status == engine.NonFinite {
 			sum.Status = p.Status
-			return sum
+			break
 		}
+		sum.add(p, h, whole)
 	}
+	*res = sum
 }
 
-// part makes the part that begins tau (s) into the step and would last h. It returns what happened, and for how long.
-func (r *rider) part(tau, h float64) (MassStep, float64) {
+// part makes the part that begins tau (s) into the step and would last h. It sets every field of p and returns how long the
+// part lasted.
+func (r *rider) part(p *MassStep, tau, h float64) float64 {
 	if r.dir != 0 {
-		return r.slip(tau, h)
+		return r.slip(p, tau, h)
 	}
-	return r.stick(tau, h)
+	return r.stick(p, tau, h)
 }
 
 // level is the break-away friction after a further rest (s).
@@ -180,20 +188,22 @@ func (r *rider) level(rest float64) float64 {
 }
 
 // stick keeps the body where it is until the load crosses the level.
-func (r *rider) stick(tau, h float64) (MassStep, float64) {
+func (r *rider) stick(p *MassStep, tau, h float64) float64 {
 	x := r.x[0]
 	r.load.Span(tau, h, x)
 	if r.fresh && !r.held {
 		r.fresh = false
 		if u, _, _ := r.load.At(tau, x, 0); math.Abs(u) > r.level(0) {
 			r.dir = math.Copysign(1, u)
-			return MassStep{}, 0
+			*p = MassStep{}
+			return 0
 		}
 	}
 	end, _, _ := r.load.At(tau+h, x, 0)
 	mean, _, _ := r.load.At(tau+h/2, x, 0)
 	if d := end - mean; d-d != 0 {
-		return MassStep{Parts: 1, Status: engine.NonFinite}, h
+		p.set(0, 0, mean, 0, 1, engine.NonFinite)
+		return h
 	}
 	if !r.held {
 		over := 0.0 // share of the part after which the load is known to lie above the level, and there it is u
@@ -206,7 +216,8 @@ func (r *rider) stick(tau, h float64) (MassStep, float64) {
 		if over > 0 {
 			h *= r.release(tau, h, over, u)
 			if h == 0 {
-				return MassStep{}, 0
+				*p = MassStep{}
+				return 0
 			}
 			// announced again, for the mean over what is left of it
 			r.load.Span(tau, h, x)
@@ -216,7 +227,8 @@ func (r *rider) stick(tau, h float64) (MassStep, float64) {
 	if r.c != nil {
 		r.c.passed(r.z, h, 0, true)
 	}
-	return MassStep{F: mean, Load: mean, Evals: 1, Parts: 1}, h
+	p.set(0, mean, mean, 0, 1, engine.OK)
+	return h
 }
 
 // release sets the direction of the slip that begins before the share over of a part, where the load is u (N), and returns
@@ -258,43 +270,42 @@ func (r *rider) release(tau, h, over, u float64) float64 {
 }
 
 // slip moves the sliding body until it comes to rest.
-func (r *rider) slip(tau, h float64) (MassStep, float64) {
+func (r *rider) slip(p *MassStep, tau, h float64) float64 {
 	x, dir := r.x[0], r.dir
 	s0 := dir * r.x[1]
 	r.load.Span(tau, h, x)
 	s, f, u, n, status := r.speed(tau+h/2, h, s0)
 	if status == engine.NonFinite {
-		return MassStep{W: r.x[1], Evals: n, Parts: 1, Status: status}, h
+		p.set(r.x[1], 0, u, 0, n, status)
+		return h
 	}
-	res := MassStep{F: dir * f, Load: u, Evals: n, Parts: 1, Status: status}
 	s1 := 2*s - s0
 	if s1 > 0 { // slides on
-		res.W = dir * s
-		res.Work = f * s * h
-		r.x[0] = x + h*res.W
+		p.set(dir*s, dir*f, u, f*s*h, n, status)
+		r.x[0] = x + h*dir*s
 		r.x[1] = dir * s1
 		if r.c != nil {
 			r.c.passed(r.z, h, r.x[1], false)
 		}
-		return res, h
+		return h
 	}
 	r.dir, r.fresh = 0, true
 	if s0 <= 0 { // the load fell back before the body could move
 		r.held = true
 		r.x[1] = 0
-		return MassStep{Evals: n}, 0
+		*p = MassStep{Evals: n}
+		return 0
 	}
 	if q := s0 / (s0 - s1); q < 1 {
 		h *= q
 	}
-	res.W = dir * s0 / 2
-	res.Work = f * s0 / 2 * h
-	r.x[0] = x + h*res.W
+	p.set(dir*s0/2, dir*f, u, f*s0/2*h, n, status)
+	r.x[0] = x + h*dir*s0/2
 	r.x[1] = 0
 	if r.c != nil {
 		r.c.passed(r.z, h, 0, false)
 	}
-	return res, h
+	return h
 }
 
 // speed solves for the mean speed s (m/s, along the slip) of a part of h (s) that starts at the speed s0 and has its middle

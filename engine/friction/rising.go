@@ -56,8 +56,13 @@ func (p *Kato) Level(t2 float64) float64 {
 func (p *Kato) Step(z []float64, in Input) float64 { return imposed(p, straight{}, z, in) }
 
 // Move advances a mass by in.Dt.
-func (p *Kato) Move(m float64, x []float64, in Input, load Load) MassStep {
-	return ride(p, straight{}, m, x, in, load)
+func (p *Kato) Move(m float64, x []float64, in Input, load Load) (r MassStep) {
+	p.moveInto(&r, m, x, in, load)
+	return r
+}
+
+func (p *Kato) moveInto(r *MassStep, m float64, x []float64, in Input, load Load) {
+	ride(r, p, straight{}, m, x, in, load)
 }
 
 // Steady is the sliding friction (N).
@@ -150,8 +155,13 @@ func (p *RisingStatic) Level(from, t2 float64) float64 {
 func (p *RisingStatic) Step(z []float64, in Input) float64 { return imposed(p, straight{}, z, in) }
 
 // Move advances a mass by in.Dt.
-func (p *RisingStatic) Move(m float64, x []float64, in Input, load Load) MassStep {
-	return ride(p, straight{}, m, x, in, load)
+func (p *RisingStatic) Move(m float64, x []float64, in Input, load Load) (r MassStep) {
+	p.moveInto(&r, m, x, in, load)
+	return r
+}
+
+func (p *RisingStatic) moveInto(r *MassStep, m float64, x []float64, in Input, load Load) {
+	ride(r, p, straight{}, m, x, in, load)
 }
 
 // Steady is the sliding friction (N).

@@ -46,12 +46,17 @@ func (p *StaticCoulombViscous) Step(z []float64, in Input) float64 {
 }
 
 // Move advances a mass by in.Dt.
-func (p *StaticCoulombViscous) Move(m float64, x []float64, in Input, load Load) MassStep {
-	c, line := p.contact()
-	if c == nil {
-		return rideLine(line, m, x, in, load)
+func (p *StaticCoulombViscous) Move(m float64, x []float64, in Input, load Load) (r MassStep) {
+	p.moveInto(&r, m, x, in, load)
+	return r
+}
+
+func (p *StaticCoulombViscous) moveInto(r *MassStep, m float64, x []float64, in Input, load Load) {
+	if c, line := p.contact(); c == nil {
+		rideLine(r, line, m, x, in, load)
+	} else {
+		ride(r, c, line, m, x, in, load)
 	}
-	return ride(c, line, m, x, in, load)
 }
 
 // Steady is the sliding friction (N).

@@ -79,8 +79,13 @@ func (p *Stribeck) passed([]float64, float64, float64, bool) {}
 func (p *Stribeck) Step(z []float64, in Input) float64 { return imposed(p, straight{}, z, in) }
 
 // Move advances a mass by in.Dt.
-func (p *Stribeck) Move(m float64, x []float64, in Input, load Load) MassStep {
-	return ride(p, straight{}, m, x, in, load)
+func (p *Stribeck) Move(m float64, x []float64, in Input, load Load) (r MassStep) {
+	p.moveInto(&r, m, x, in, load)
+	return r
+}
+
+func (p *Stribeck) moveInto(r *MassStep, m float64, x []float64, in Input, load Load) {
+	ride(r, p, straight{}, m, x, in, load)
 }
 
 // Steady is the curve (N).

@@ -47,8 +47,13 @@ func (p *LinearSurrogate) Step(z []float64, in Input) float64 {
 }
 
 // Move advances a mass by in.Dt.
-func (p *LinearSurrogate) Move(m float64, x []float64, in Input, load Load) MassStep {
-	return ride(p, straight{}, m, x, in, load)
+func (p *LinearSurrogate) Move(m float64, x []float64, in Input, load Load) (r MassStep) {
+	p.moveInto(&r, m, x, in, load)
+	return r
+}
+
+func (p *LinearSurrogate) moveInto(r *MassStep, m float64, x []float64, in Input, load Load) {
+	ride(r, p, straight{}, m, x, in, load)
 }
 
 // Steady is the curve (N).
