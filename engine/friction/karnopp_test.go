@@ -191,6 +191,9 @@ func TestKarnoppDeadZone(t *testing.T) {
 	}
 	b := newBench(t, law, 0.5, Midpoint, &pulled{con: 0.3, h: 5e-4})
 	b.x[1] = -0.2
+	if h, _ := b.Limit(); math.Abs(h-8e-4) > 1e-15 {
+		t.Errorf("the limit of the mass is %g s, want 8e-4", h)
+	}
 	work := 0.0
 	for range 2000 {
 		r := b.step()

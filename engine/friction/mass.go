@@ -134,6 +134,11 @@ func (b *Mass) Limit() (h float64, why string) {
 	s := b.stiff
 	switch {
 	case b.switched != nil:
+		if l, ok := b.law.(interface {
+			Longest(m float64) (h float64, why string)
+		}); ok { // a dead zone has to catch the mass
+			return l.Longest(b.M)
+		}
 		return math.Inf(1), "no limit: the step is cut at the events"
 	case b.scheme == Midpoint:
 		return 2 * b.M / s.Fall, "above it the equation of a step may have several roots: the mass is lighter than the fall of the Stribeck curve"
