@@ -118,6 +118,9 @@ func (p *Seven) Step(z []float64, in Input) float64 {
 	p.turn(z, t, h, v)
 	line := z[sevenDelay:]
 	delayFor(line, p.TauL)
+	if t == 0 { // the motion begins with this velocity: a jump from the history stays one
+		delayPush(line, 0, v)
+	}
 	delayPush(line, t+h/2, v)
 
 	// stick, up to break-away

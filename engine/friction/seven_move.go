@@ -8,6 +8,7 @@ import (
 
 const (
 	sevenCuts  = 4      // events in a step that cut it
+	sevenNear  = 1e-3   // share of a part within which an event is taken for its beginning or end
 	sevenCreep = 1e-300 // m/s  least speed in the direction of slip after break-away
 )
 
@@ -17,8 +18,10 @@ const (
 //	2M(w−v)/h = u − F,   stick  F = kt·(ξ + hw/2) + ct·w, clamped to ±(Fc + Fs)
 //	                     slip   F = ±[Fc + Fs,b/(1 + (v(t+h/2−τL)/vs)²)] + Fv·w
 //
-// Within a part v is a straight line and x a parabola: break-away and arrest are found on them, end the part, and the rest
-// of the step is done in the new mode. Every part keeps the balance ½M(v⁺² − v²) = (u − F)·Δx.
+// Within a part v is a straight line and x a parabola: break-away and arrest are found on them. The part is then done once
+// more, only as long as up to the event, so that its forces are those of its own middle; the event moves by a fraction of
+// second order and ends the part, and the rest of the step is done in the new mode. Every part keeps the balance
+// ½M(v⁺² − v²) = (u − F)·Δx.
 //
 // The lagged velocity is read from the velocities at the ends of whole steps, 0 before the start. With a memory so short
 // that t + h/2 − τL lies inside the step, it is read from the step.
@@ -48,7 +51,9 @@ func (p *Seven) moveInto(r *MassStep, m float64, x []float64, in Input, load Loa
 	// sums over the parts; r is written field by field at the end, copies of it would cost as much as the step
 	var path, impulse, drive, work, tau float64
 	parts := 0
-	for h := in.Dt; ; h = in.Dt - tau {
+	var whole sevenPart // a part that an event cut, while it is done once more
+	h := in.Dt
+	for {
 		half := h / 2
 		load.Span(tau, h, pos)
 		u, dx, dv := load.At(tau+half, pos+half*v, v)
@@ -75,7 +80,7 @@ func (p *Seven) moveInto(r *MassStep, m float64, x []float64, in Input, load Loa
 					w = (b - half*f) / a
 				}
 			}
-			if p.Kt*math.Abs(xi+h*w) > least && parts < sevenCuts && p.margin(fsa, t2+h, xi+h*w) < 0 {
+			if whole.h == 0 && p.Kt*math.Abs(xi+h*w) > least && parts < sevenCuts && p.margin(fsa, t2+h, xi+h*w) < 0 {
 				event, theta = p.release(fsa, t2, xi, h, v, w)
 			}
 		} else {
@@ -93,13 +98,27 @@ func (p *Seven) moveInto(r *MassStep, m float64, x []float64, in Input, load Loa
 					lag = inStep(x[1], v, w, tau, h, -back)
 				}
 			}
-			if (2*w-v)*dir <= 0 {
+			if whole.h == 0 && (2*w-v)*dir <= 0 {
 				event, theta = true, v/(2*(v-w))
 			}
 		}
 		if w-w != 0 { // not finite: nothing has been written yet
 			*r = MassStep{W: x[1], Evals: parts + 1, Parts: 1, Status: engine.NonFinite}
 			return
+		}
+
+		if event && theta > sevenNear && theta < 1-sevenNear {
+			whole = sevenPart{h, w, f, u, slope, theta}
+			h *= theta
+			continue
+		}
+		if whole.h != 0 {
+			if theta = p.stretched(dir, fsa, t2, xi, h, v, w); theta > 0 && tau+theta*h <= in.Dt {
+				event = true
+			} else { // the two do not agree: a contact far from smooth, the first one will do
+				h, w, f, u, slope, theta, event = whole.h, whole.w, whole.f, whole.u, whole.slope, whole.theta, true
+			}
+			whole.h = 0
 		}
 
 		// the part, as far as its event
@@ -145,12 +164,33 @@ func (p *Seven) moveInto(r *MassStep, m float64, x []float64, in Input, load Loa
 			r.W, r.F, r.Load, r.Work = path/in.Dt, impulse/in.Dt, drive/in.Dt, work
 			break
 		}
+		h = rest
 	}
 	x[0], x[1] = pos, v
 	z[sevenDir], z[sevenXi], z[sevenRest], z[sevenFsa], z[sevenFsb] = dir, xi, t2, fsa, fsb
 	z[sevenTime] = t + in.Dt
 	delayPush(line, t+in.Dt, v)
 	r.Evals, r.Parts, r.Status = parts, parts, engine.OK
+}
+
+// sevenPart is a part as it would go on without its event.
+type sevenPart struct{ h, w, f, u, slope, theta float64 }
+
+// stretched tells which share of a part that was cut at its event the event is at now that the part has been done once more;
+// it may lie behind its end. 0: there is none nearby.
+func (p *Seven) stretched(dir, fsa, t2, xi, h, v, w float64) float64 {
+	const far = 1.25
+	theta := 0.0
+	if dir != 0 {
+		theta = v / (2 * (v - w))
+	} else if p.margin(fsa, t2+far*h, xi+far*h*(v+far*(w-v))) < 0 {
+		_, theta = p.release(fsa, t2, xi, far*h, v, v+far*(w-v))
+		theta *= far
+	}
+	if theta > 0.75 && theta < far {
+		return theta
+	}
+	return 0
 }
 
 // inStep is the velocity at tau (s) after the beginning of a step that began with v0 and whose present part begins at
