@@ -50,12 +50,12 @@ func (p *LuGre) Step(z []float64, in Input) float64 {
 	return s*f + p.Offset
 }
 
-// load is the factor of all forces at the normal load n.
+// load is the factor of all forces at the normal load n; a contact that lifts off (n < 0) has none.
 func (p *LuGre) load(n float64) float64 {
-	if p.N0 == 0 {
+	if p.N0 == 0 || n == 0 {
 		return 1
 	}
-	return n / p.N0
+	return max(0, n) / p.N0
 }
 
 // Flow is the differential form.

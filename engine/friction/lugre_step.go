@@ -49,7 +49,7 @@ func (p *LuGre) trial(s Scheme, z float64, in Input) (f, df, zn float64) {
 		f, zn = p.explicit(s, z, in.V, in.Dt)
 	}
 	if p.N0 > 0 {
-		k := in.N / p.N0
+		k := p.load(in.N)
 		f, df = k*f, k*df
 	}
 	return f + p.Offset, df, zn
