@@ -94,8 +94,11 @@ func describeLaw(info friction.Info) lawJSON {
 	for _, p := range law.Params() {
 		d.Parameters = append(d.Parameters, paramJSON{p.Name, p.Unit, friction.RotaryUnit(p.Unit), p.Value, p.Lo, p.Hi, p.Doc})
 	}
-	for _, s := range law.States() {
+	for _, s := range friction.Telling(law) {
 		d.States = append(d.States, signalJSON{s.Name, s.Unit})
+	}
+	if n := law.StateDim() - len(d.States); n > 0 {
+		d.States = append(d.States, signalJSON{fmt.Sprintf("delay line of %d numbers", n), ""})
 	}
 	return d
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"hilrig/engine"
+	"hilrig/engine/friction"
 )
 
 // Recording says what Record keeps.
@@ -24,7 +25,7 @@ type Trace struct {
 	T, X, V, Input, Drive []float64
 	TMid, W, F, Work      []float64
 	Amps, Temp            []float64   // motor only
-	Z                     [][]float64 // named states of the law, one column each
+	Z                     [][]float64 // states of the law that tell something, one column each
 	States                []engine.Signal
 	Every                 int
 	Events                []Event
@@ -63,7 +64,8 @@ func Record(ctx context.Context, s Spec, r Recording) (*Trace, error) {
 	if r.Rest == 0 {
 		r.Rest = DefaultRest
 	}
-	t := &Trace{Every: r.Every, States: s.Law.States(), Z: make([][]float64, len(s.Law.States()))}
+	t := &Trace{Every: r.Every, States: friction.Telling(s.Law)}
+	t.Z = make([][]float64, len(t.States))
 	sum := &t.Summary
 	*sum = Summary{XMin: math.Inf(1), XMax: math.Inf(-1), VMin: math.Inf(1), VMax: math.Inf(-1), FMin: math.Inf(1), FMax: math.Inf(-1), DriveMin: math.Inf(1), DriveMax: math.Inf(-1)}
 	w := Watch{Threshold: r.Threshold, Rest: r.Rest}

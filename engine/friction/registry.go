@@ -1,6 +1,11 @@
 package friction
 
-import "slices"
+import (
+	"slices"
+	"strings"
+
+	"hilrig/engine"
+)
 
 // Info is what the registry knows about a law.
 type Info struct {
@@ -67,7 +72,7 @@ var registry = []Info{
 		}},
 	{Name: "leuven", Title: "Leuven", Equations: "theory §7.3", Source: "SW00",
 		New: func() Model {
-			return &Leuven{Sigma0: 1e3, Sigma1: 30, Sigma2: 0.4, Fc: 1, Fs: 1.5, Vs: 0.05, Vd: 0.02, Reach: 2, N: 2}
+			return &Leuven{Bristle: LuGre{Sigma0: 1e3, Sigma1: 30, Sigma2: 0.4, Fc: 1, Fs: 1.5, Vs: 0.05, Vd: 0.02}, Reach: 2, N: 2}
 		}},
 	{Name: "state-variable", Title: "State variable, Dieterich and Ruina", Equations: "(6.33)–(6.40)", Source: "RR83",
 		New: func() Model {
@@ -90,4 +95,13 @@ func Find(name string) (Info, bool) {
 		return Info{}, false
 	}
 	return registry[i], true
+}
+
+// Telling lists the states of a law that tell a reader something: those before its delay line, which stands last.
+func Telling(m Model) []engine.Signal {
+	s := m.States()
+	if i := slices.IndexFunc(s, func(s engine.Signal) bool { return strings.HasPrefix(s.Name, "delay_") }); i >= 0 {
+		return s[:i]
+	}
+	return s
 }
