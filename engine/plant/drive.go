@@ -61,7 +61,7 @@ type MotorDrive struct {
 	warm       float64 // factor of the friction
 	on         bool
 	prescribed float64 // A  mean current when the drive is off
-	mean       float64 // A  mean current that belongs to the last trial
+	w, mean    float64 // rad/s, A  mean speed of the last trial, and the mean current that belongs to it
 	charge     float64 // A·s  of the parts before this one
 }
 
@@ -179,10 +179,11 @@ func (d *MotorDrive) Step(dt float64, x, u, y []float64) engine.Status {
 		d.outputs(x, y)
 		return r.Status
 	}
+	d.close(dt, d.xm[0])
 	if d.on {
-		iEnd = 2*d.mean - d.i0
+		iEnd = d.i0
 	}
-	d.last = Means{W: r.W, I: (d.charge + d.mean*d.h) / dt, Friction: d.warm * r.F, Work: d.warm * r.Work, R: d.r, Evals: r.Evals}
+	d.last = Means{W: r.W, I: d.charge / dt, Friction: d.warm * r.F, Work: d.warm * r.Work, R: d.r, Evals: r.Evals}
 	x[Theta], x[Omega], x[Current] = d.xm[0], d.xm[1], iEnd
 	copy(x[Contact:], d.xm[2:])
 	x[Temperature] = d.heat(dt, temp, d.r*d.last.I*d.last.I+s.Motor.Drop(d.last.I)*d.last.I+math.Abs(d.last.Work/dt))
@@ -190,37 +191,60 @@ func (d *MotorDrive) Step(dt float64, x, u, y []float64) engine.Status {
 	return r.Status
 }
 
-// Span begins a part of the step: the current has moved on as it did in the part before.
+// Span begins a part of the step. The part before it, which may have ended early at an event, is closed.
 func (d *MotorDrive) Span(tau, h, theta float64) {
-	if past := tau - d.tau; past > 0 && d.h > 0 {
-		d.charge += d.mean * past
-		if d.on {
-			d.i0 += 2 * (d.mean - d.i0) * past / d.h
-		}
-	}
-	d.tau, d.h, d.theta = tau, h, theta
+	d.close(tau, theta)
+	d.tau, d.h, d.theta, d.w = tau, h, theta, math.NaN()
 }
 
-// At is the driving torque of the part (N·m), divided by the warmth of the friction, when its mean speed is w and theta the
-// angle in its middle: the friction.Load of the shaft.
-func (d *MotorDrive) At(_, theta, w float64) (torque, dx, slope float64) {
-	m := &d.s.Motor
+// close solves the winding over the part that ends at tau (s after the beginning of the step) and at the angle theta, unless
+// the last trial was that motion already, and moves the current on.
+func (d *MotorDrive) close(tau, theta float64) {
+	h := tau - d.tau
+	if !(h > 0) || !(d.h > 0) {
+		return
+	}
+	if w := (theta - d.theta) / h; d.on && (h != d.h || !(math.Abs(w-d.w) <= 1e-9*math.Abs(w))) {
+		d.h = h
+		d.At(d.tau+h/2, theta-h*w/2, w)
+	}
+	d.charge += d.mean * h
 	if d.on {
-		// midpoint of the winding: 2L(ī − i)/h = u − r·ī − K·w − drop(ī)
+		d.i0 = 2*d.mean - d.i0
+	}
+}
+
+// At is the driving torque (N·m), divided by the warmth of the friction, at tau (s) after the beginning of the step and at the
+// angle theta, when the mean speed of the part is w: the friction.Load of the shaft. In the middle of the part it is the mean
+// over it, exactly.
+func (d *MotorDrive) At(tau, theta, w float64) (torque, dx, slope float64) {
+	m := &d.s.Motor
+	share := 0.5 // of the part that has passed
+	if d.h > 0 {
+		share = (tau - d.tau) / d.h
+	}
+	i := d.prescribed
+	if d.on {
+		// midpoint of the winding: 2L(ī − i)/h = u − r·ī − K·w − drop(ī); the current of the scheme is a line through i and ī
 		var di float64
 		d.mean, di = m.meanCurrent(d.h, d.r, d.u+2*m.L/d.h*d.i0-m.K*w)
-		slope = -m.K * m.K * di
+		i = d.i0 + 2*share*(d.mean-d.i0)
+		slope = -m.K * m.K * di * 2 * share
 	} else {
 		d.mean = d.prescribed
 	}
-	torque = m.K*d.mean - d.s.LoadTorque
+	d.w = w
+	torque = m.K*i - d.s.LoadTorque
 	if d.s.Cogging > 0 {
-		// mean of sin(Nθ) along the part, exactly, so that cogging stores energy and returns all of it
 		n := float64(d.s.CoggingN)
-		half := n * (theta - d.theta)
-		sinc := 1 - half*half/6
-		if math.Abs(half) > 1e-3 {
-			sinc = math.Sin(half) / half
+		sinc := 1.0
+		if math.Abs(share-0.5) < 1e-9 {
+			// mean of sin(Nθ) along the part, exactly, so that cogging stores energy and returns all of it
+			half := n * (theta - d.theta)
+			sinc = 1 - half*half/6
+			if math.Abs(half) > 1e-3 {
+				sinc = math.Sin(half) / half
+			}
 		}
 		sin, cos := math.Sincos(n * theta)
 		torque -= d.s.Cogging * sin * sinc

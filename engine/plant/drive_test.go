@@ -225,6 +225,58 @@ func TestFreewheel(t *testing.T) {
 	}
 }
 
+// A law with a rigid stick holds the shaft until the torque of the motor exceeds it, and cuts steps at break-away and arrest:
+// halving the step divides the error by four all the same, and the energy balance closes.
+func TestRigidFriction(t *testing.T) {
+	for _, name := range []string{"karnopp", "seven-parameter", "stribeck-tustin"} {
+		t.Run(name, func(t *testing.T) {
+			info, ok := friction.Find(name)
+			if !ok {
+				t.Fatal("not in the registry")
+			}
+			law := info.New()
+			theta := []float64{}
+			for _, p := range law.Params() {
+				theta = append(theta, map[string]float64{"Fc": 0.015, "Fs": 0.021, "Fs_inf": 0.006, "Fv": 1.5e-4, "vs": 0.5, "kt": 11, "ct": 0.02, "tauL": 0.002, "gamma": 0.1}[p.Name])
+			}
+			if err := law.SetParams(theta); err != nil {
+				t.Fatal(err)
+			}
+			s := demo()
+			s.Friction, s.Motor.BrushDrop = law, 0
+			run := func(n int) (angle, missing float64) {
+				d := must(t, s)
+				x, y := d.NewState(), make([]float64, 5)
+				h, in, out := 1.0/float64(n), 0.0, 0.0
+				for k := range n {
+					u := 3 * math.Sin(2*math.Pi*(float64(k)+0.5)*h) // one swing: break-away, reversal with rest, break-away
+					if st := d.Step(h, x, []float64{u, 1}, y); st != engine.OK {
+						t.Fatalf("step %d: %v", k, st)
+					}
+					l := d.Last()
+					in += u * l.I * h
+					out += h*l.R*l.I*l.I + l.Work
+				}
+				stored := s.Motor.L/2*x[Current]*x[Current] + s.Motor.J/2*x[Omega]*x[Omega]
+				return x[Theta], math.Abs(in-out-stored) / in
+			}
+			ref, _ := run(1 << 18)
+			e1, e2 := 0.0, 0.0
+			for _, n := range []int{2000, 2200, 2400, 2600} { // where in a step an event falls is chance: mean over several
+				a, miss := run(n)
+				b, _ := run(8 * n)
+				e1, e2 = e1+math.Abs(a-ref), e2+math.Abs(b-ref)
+				if miss > 1e-3 {
+					t.Errorf("%d steps: %.2g of the energy is missing", n, miss)
+				}
+			}
+			if order := math.Log2(e1/e2) / 3; order < 1.8 {
+				t.Errorf("errors %.3g and %.3g rad, order %.2f, want ≥ 1.8", e1, e2, order)
+			}
+		})
+	}
+}
+
 // Heating by constant losses follows the exponential of Rth·C; resistance and friction follow the temperature.
 func TestThermal(t *testing.T) {
 	s := demo()
