@@ -42,6 +42,8 @@ soak: build               ## the long checks: starts at 10 kHz, frozen broker, l
 
 figures: build            ## redraw the figures of the README and docs
 	$(GO) test ./hil ./cmd/hil -run Figure -count=1 -args -figures
+	./$(BIN) simulate configs/compare-laws.yaml --plot docs/img/laws.png --force
+	$(GO) test ./cmd/hil -run LawsDoc -count=1 -args -update
 
 clean:                    ## remove what was built; recordings under runs/ stay
 	rm -rf bin

@@ -24,7 +24,7 @@ type Phenomenon struct {
 // experiments suit laws whose forces are about 1 N and whose Stribeck velocity is about 0.05 m/s, as the public sets have.
 func Phenomena(ctx context.Context, who Subject) ([]Phenomenon, error) {
 	p := &probe{ctx: ctx, who: who}
-	for _, f := range []func() error{p.levels, p.presliding, p.curve, p.dwell, p.rate, p.memory, p.minorLoop, p.stickSlip, p.dissipation} {
+	for _, f := range []func() error{p.levels, p.presliding, p.curve, p.dwell, p.rate, p.memory, p.minorLoop, p.speeds, p.crossing, p.stickSlip, p.dissipation} {
 		if err := f(); err != nil {
 			return nil, fmt.Errorf("law %s: %w", who.Label, err)
 		}
@@ -125,6 +125,14 @@ func (p *probe) steady(v float64) float64 {
 
 // presliding: motion under half the break-away force, and whether it costs work however slow it is.
 func (p *probe) presliding() error {
+	const moves = "a force of half the break-away level moves the body to and fro by more than 1 nm"
+	const costs = "a slow cycle of that force costs more than 1 % of force times travel"
+	if p.steady(1e-6) < 0.01*p.level {
+		// nothing holds the body: every motion is sliding
+		p.found("presliding", "presliding displacement", moves, false, math.NaN())
+		p.found("presliding_hysteresis", "hysteresis in presliding", costs, false, math.NaN())
+		return nil
+	}
 	const period = 100.0 // s  so slow that dampers have no say
 	in := reference.Sine{Tone: reference.Tone{Amplitude: p.level / 2, Frequency: 1 / period}}
 	t := &trial{ctx: p.ctx, c: Public(), out: &Outcome{Subject: p.who}}
@@ -136,12 +144,12 @@ func (p *probe) presliding() error {
 	from := index(tr.T, period)
 	lo, hi := extremes(tr.X[from:])
 	work := interpolate(tr.T, tr.Work, 2*period) - interpolate(tr.T, tr.Work, period)
-	p.found("presliding", "presliding displacement", "a force of half the break-away level moves the body to and fro by more than 1 nm", hi-lo > 1e-9, hi-lo)
+	p.found("presliding", "presliding displacement", moves, hi-lo > 1e-9, hi-lo)
 	share := 0.0
 	if hi-lo > 1e-9 {
 		share = work / (p.level * (hi - lo))
 	}
-	p.found("presliding_hysteresis", "hysteresis in presliding", "a slow cycle of that force costs more than 1 % of force times travel", share > 0.01, share)
+	p.found("presliding_hysteresis", "hysteresis in presliding", costs, share > 0.01, share)
 	return nil
 }
 
@@ -241,6 +249,31 @@ func (p *probe) minorLoop() error {
 	after := move(end)
 	gap := math.Abs(after-before) / p.level
 	p.found("minor_loops", "closed minor loops", "a small loop inside presliding ends within 0.1 % of the force it began with", gap < 1e-3, gap)
+	return nil
+}
+
+// speeds: friction from creeping to fast sliding is finite and opposes the motion.
+func (p *probe) speeds() error {
+	creep, slow, fast := p.steady(1e-6), p.steady(1e-3), p.steady(1)
+	p.found("very_slow", "very slow sliding", "steady friction at 1 µm/s is between half and twice that at 1 mm/s", creep > slow/2 && creep < 2*slow, creep/slow)
+	p.found("slow_and_fast", "slow and fast sliding", "steady friction at 1 mm/s and 1 m/s opposes the motion", slow > 0 && fast > 0, fast)
+	return nil
+}
+
+// crossing: a mass swung to and fro meets friction that turns with the motion, costs work and stays below what the law has
+// at rest or at the largest speed.
+func (p *probe) crossing() error {
+	t := &trial{ctx: p.ctx, c: Public(), out: &Outcome{Subject: p.who}}
+	if err := t.zeroCrossing(); err != nil {
+		return err
+	}
+	got := map[string]float64{}
+	for _, m := range t.out.Metrics {
+		got[m.Key] = m.Value
+	}
+	bound := 1.1 * max(p.level, math.Abs(p.steady(1.2*got["speed_max"])))
+	p.found("zero_crossing", "crossing zero velocity", "a mass swung with 1 m/s meets friction that changes its sign, costs work and peaks no more than 10 % above the break-away level or the steady curve",
+		got["sign_changes"] >= 4 && got["work"] > 0 && got["friction_peak"] < bound, got["friction_peak"])
 	return nil
 }
 
