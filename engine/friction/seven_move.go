@@ -55,47 +55,50 @@ func (p *Seven) moveInto(r *MassStep, m float64, x []float64, in Input, load Loa
 	h := in.Dt
 	for {
 		half := h / 2
+		// friction of the part is k + c·w; where the lagged time lies before the step, it is known ahead of the load
+		k, c := p.Kt*xi, p.Kt*half+p.Ct
+		back := p.TauL - tau - half
+		if dir != 0 {
+			lag := v
+			if back >= 0 {
+				lag = delayAt(line, t-back)
+			}
+			k, c = dir*(p.Fc+fsb*p.stribeck(lag)), p.Fv
+		}
+		// (a + h/2·c)·w = a·v + h/2·(u − k): the equation of the part times h/2. The steps wait for each other through the
+		// load, so as little as possible comes behind it
 		load.Span(tau, h, pos)
 		u, dx, dv := load.At(tau+half, pos+half*v, v)
-		// the equation of the part times h/2: (a + …)·w = b − h/2·F
 		slope := half*dx + dv
 		a := m - half*slope
 		if a <= 0 { // a load that runs away faster than the step: taken as it is in the beginning
 			a, slope = m, 0
 		}
-		b := a*v + half*u
+		q := 1 / (a + half*c)
+		w := (a*v-half*k)*q + half*q*u
+		f := k + c*w
 
-		var w, f float64
 		theta := 1.0 // share of the part before an event
 		event := false
 		if dir == 0 {
-			k := p.Kt*half + p.Ct
-			w = (b - half*p.Kt*xi) / (a + half*k)
-			f = p.Kt*xi + k*w
 			// Fs(t2) costs a division: it is asked for only above the least it can be
 			least := p.Fc + min(fsa, p.FsInf)
 			if math.Abs(f) > least {
 				if top := p.Fc + p.static(fsa, t2+half); math.Abs(f) > top {
 					f = math.Copysign(top, f)
-					w = (b - half*f) / a
+					w = v + half*(u-f)/a
 				}
 			}
 			if whole.h == 0 && p.Kt*math.Abs(xi+h*w) > least && parts < sevenCuts && p.margin(fsa, t2+h, xi+h*w) < 0 {
 				event, theta = p.release(fsa, t2, xi, h, v, w)
 			}
 		} else {
-			if back := p.TauL - tau - half; back >= 0 { // lagged time before the step
-				k := dir * (p.Fc + fsb*p.stribeck(delayAt(line, t-back)))
-				w = (b - half*k) / (a + half*p.Fv)
-				f = k + p.Fv*w
-			} else {
-				// the velocity of the part at −back: from v, then from the w that it gave
-				lag := v
-				for range 3 {
-					k := dir * (p.Fc + fsb*p.stribeck(lag))
-					w = (b - half*k) / (a + half*p.Fv)
-					f = k + p.Fv*w
-					lag = inStep(x[1], v, w, tau, h, -back)
+			if back < 0 {
+				// the velocity of the part at −back, from the w that it gave before
+				for range 2 {
+					k = dir * (p.Fc + fsb*p.stribeck(inStep(x[1], v, w, tau, h, -back)))
+					w = (a*v + half*(u-k)) * q
+					f = k + c*w
 				}
 			}
 			if whole.h == 0 && (2*w-v)*dir <= 0 {
