@@ -34,6 +34,7 @@ type ElastoPlastic struct {
 const (
 	zbaTop  = 0.95    // largest share of zmax that is elastic
 	epParts = 1 / 12. // path of a part with frozen α, as a share of zmax − zba; up to ¼ the deflection cannot pass zmax
+	still   = 1e-200  // path that counts as none: its reciprocal would overflow
 	epTail  = 0.15    // share of zmax − zba from which the closed solution takes over
 )
 
@@ -59,59 +60,60 @@ func (p *ElastoPlastic) Step(z []float64, in Input) float64 {
 
 // Trial is a step of the scheme: the mean force for Midpoint, the force at the end for the others, which share the
 // deflection of the law for the given motion.
-func (p *ElastoPlastic) Trial(s Scheme, z, zn []float64, in Input) (force, slope float64) {
+//
+// In units of zmax the law has one parameter, ρ = zba/zmax. With the deflection y at the start and the path D, the mean ȳ
+// over the path, the end y⁺ and the rates r = dy/dξ there, the derivatives follow from numbers that are known already:
+//
+//	∂ȳ/∂D = (y⁺ − ȳ)/D,   ∂ȳ/∂y = (y⁺ − y)/(D·r),   ∂y⁺/∂D = r⁺,   ∂y⁺/∂y = r⁺/r
+//
+// (to start further on is to start later); that ρ changes with the speed is left out.
+func (p *ElastoPlastic) Trial(scheme Scheme, z, zn []float64, in Input) (force, slope float64) {
 	h, w, q := in.Dt, in.V, &p.Bristle
 	g, dg := q.gSlope(w)
 	s1, ds1 := q.sigma1Slope(w)
-	t := p.travel(z[0], w, h, g/q.Sigma0, dg/q.Sigma0)
-	rate := (t.end - z[0]) / h
-	f, df := t.mean, t.dmean
-	if s != Midpoint {
-		f, df = t.end, t.dend
+	over, hs, s := 1/g, h*q.Sigma0, math.Copysign(1, w)
+	y, d := s*q.Sigma0*z[0]*over, hs*math.Abs(w)*over
+	rho := min(p.Zba*q.Fs*over, zbaTop)
+
+	var f, df, rate, drate float64
+	switch {
+	case d <= rho-y: // elastic all the way
+		rate, drate = w, 1
+		f, df = q.Sigma0*z[0]+hs*w/2, hs/2
+		if scheme != Midpoint {
+			f, df = f+hs*w/2, hs
+		}
+	case d < still:
+		drate = rateAt(y, rho, 1)
+		f, df = q.Sigma0*z[0], hs*drate
+		if scheme == Midpoint {
+			df /= 2
+		}
+	default:
+		end, sum, r, rEnd := elastoPlastic(y, d, rho)
+		id := 1 / d
+		byEnd, byMean := 0.0, 0.0
+		if r > 1e-6 || r < -1e-6 {
+			ir := 1 / r
+			byEnd, byMean = rEnd*ir, (end-y)*id*ir
+		} else { // start near zmax, where the rates vanish together
+			byEnd = 1 / (1 + d*(1+d/2))
+			byMean = (1 + d/2) * byEnd
+		}
+		rate = w * (end - y) * id
+		grow := end - y*byEnd - d*rEnd // what g changes at the end
+		drate = rEnd + s*dg*grow/hs
+		mean := sum * id
+		if scheme == Midpoint {
+			dMean := (end - mean) * id
+			f, df = s*g*mean, hs*dMean+s*dg*(mean-y*byMean-d*dMean)
+		} else {
+			f, df = s*g*end, hs*rEnd+s*dg*grow
+		}
 	}
-	zn[0] = t.end
+	zn[0] = z[0] + h*rate
 	k := q.load(in.N)
-	f = k*(q.Sigma0*f+s1*rate+q.Sigma2*w) + q.Offset
-	return f, k * (q.Sigma0*df + ds1*rate + s1*t.dend/h + q.Sigma2)
-}
-
-// epPath is what a path does to the bristle: its deflection at the end and the mean over the path (m), and how they change
-// with the velocity (s).
-type epPath struct{ end, mean, dend, dmean float64 }
-
-// travel moves the bristle from z (m) at velocity w for h (s), given zmax = m (m) and dm/dw (s). The derivatives follow from
-// the end and the mean alone:
-//
-//	∂ȳ/∂D = (y⁺ − ȳ)/D          the mean over a path D that grows
-//	∂ȳ/∂y = (y⁺ − y)/(D·r)      to start further on, by the rate r = dy/dξ at the start, is to start later
-//
-// and ∂/∂m, since y, D and zba may be measured in units of zmax (rough where zba is fixed).
-func (p *ElastoPlastic) travel(z, w, h, m, dm float64) epPath {
-	s, d := 1.0, h*w
-	if w < 0 {
-		s, d = -1, -d
-	}
-	y, b := s*z, p.knee(m)
-	if d <= b-y { // elastic all the way
-		return epPath{z + s*d, z + s*d/2, h, h / 2}
-	}
-	if d == 0 {
-		r := rateAt(y, b, m)
-		return epPath{z, z, h * r, h * r / 2}
-	}
-	end, mean, rate, rateEnd := elastoPlastic(y, d, b, m)
-	im, id := 1/m, 1/d
-	a := d * im
-	sEnd := 1 / (1 + a + a*a/2) // start near zmax, where the rates vanish together
-	sMean := (1 + a/2) * sEnd
-	if rate > 1e-6 || rate < -1e-6 {
-		ir := 1 / rate
-		sEnd, sMean = rateEnd*ir, (end-y)*id*ir
-	}
-	dMean := (end - mean) * id
-	byM := (mean - y*sMean - d*dMean) * im
-	byMEnd := (end - y*sEnd - d*rateEnd) * im
-	return epPath{s * end, s * mean, h*rateEnd + s*byMEnd*dm, h*dMean + s*byM*dm}
+	return k*(f+s1*rate+q.Sigma2*w) + q.Offset, k * (df + ds1*rate + s1*drate + q.Sigma2)
 }
 
 // knee is zba (m) where the largest deflection is m.
@@ -135,7 +137,8 @@ func plastic(y, b, m float64) float64 {
 func sineSquare(u float64) float64 {
 	r := min(u, 1-u)
 	t := math.Pi * math.Pi * r * r
-	q := t * (1.0/4 - t*(1.0/48-t*(1.0/1440-t*(1.0/80640-t*(1.0/7257600-t*(1.0/958003200))))))
+	t2 := t * t
+	q := t * ((1.0/4 - t*(1.0/48)) + t2*((1.0/1440-t*(1.0/80640))+t2*(1.0/7257600-t*(1.0/958003200))))
 	if u > 0.5 {
 		return 1 - q
 	}
@@ -145,59 +148,63 @@ func sineSquare(u float64) float64 {
 // rateAt is dy/dξ, the deflection gained per path.
 func rateAt(y, b, m float64) float64 { return 1 - plastic(y, b, m)*y/m }
 
-// elastoPlastic moves a deflection y (m, counted in the direction of motion) along a path d > 0 (m). It returns the
-// deflection at the end and its mean over the path (m), and dy/dξ at the start and at the end.
-func elastoPlastic(y, d, b, m float64) (end, mean, rate, rateEnd float64) {
-	sum, left := 0.0, d
+// elastoPlastic moves a deflection y, counted in the direction of motion, along a path d > 0, both in units of zmax. It
+// returns the deflection at the end, its integral over the path, and dy/dξ at the start and at the end.
+func elastoPlastic(y, d, rho float64) (end, sum, rate, rateEnd float64) {
+	left := d
 	rate = 1
 	// elastic: deflection and path grow together
-	if y < b {
-		if left <= b-y {
-			return y + left, y + left/2, 1, 1
+	if y < rho {
+		if left <= rho-y {
+			return y + left, left * (y + left/2), 1, 1
 		}
-		sum = (b - y) * (y + b) / 2
-		left -= b - y
-		y = b
+		sum = (rho - y) * (y + rho) / 2
+		left -= rho - y
+		y = rho
 	}
-	im, tail := 1/m, epTail*(m-b)
+	width := 1 - rho
+	scale := 1 / width
 	// yielding: midpoint steps with α of the middle, found from the rates of the two parts before. With the mean ½(y + y⁺)
 	// the work of such a step is the stored energy plus α times a square.
-	if m-y > tail {
-		rate = rateAt(y, b, m)
-		part, last, change := epParts*(m-b), rate, 0.0
-		for m-y > tail {
+	if 1-y > epTail*width {
+		if left == d && y > rho {
+			rate = 1 - y*sineSquare((y-rho)*scale)
+		}
+		part, last, change := epParts*width, rate, 0.0
+		for 1-y > epTail*width {
 			e := min(part, left)
-			a := plastic(y+e/2*(last+0.75*change), b, m) * e * im / 2
-			yn := (y*(1-a) + e) / (1 + a)
-			r := (yn - y) / e
+			u := min((y+e/2*(last+0.75*change)-rho)*scale, 1)
+			alpha := sineSquare(u)
+			r := (1 - alpha*y) / (1 + alpha*e/2)
 			last, change = r, r-last
-			sum += e * (y + yn) / 2
-			y = yn
+			sum += e * (y + e*r/2)
+			y += e * r
 			left -= e
 			if left <= 0 {
-				return y, sum / d, rate, last + change/2
+				return y, sum, rate, last + change/2
 			}
 		}
 	}
-	// close to zmax and above. With ε = 1 − y/m: dε/dξ = −(ε + c·ε²)/m, c chosen to meet α here and 0 above zmax; then
-	// ε⁺ = ε·e^{−a}/(1 + x), ε̄ = ln(1 + x)/(c·a), x = c·ε·(1 − e^{−a}), a = ξ/m.
-	eps := (m - y) * im
-	gone, p1, _ := phi(left * im)
-	avg, eps1, c := eps*p1, eps*(1-gone), 0.0
+	// close to zmax and above. With ε = 1 − y: dε/dξ = −(ε + c·ε²), c chosen to meet α here and 0 above zmax; then
+	// ε⁺ = ε·e^{−D}/(1 + x), ∫ε dξ = ln(1 + x)/c, x = c·ε·(1 − e^{−D}).
+	eps := 1 - y
+	stay, gone := decay(left)
+	eps1, part, c := eps*stay, eps*gone, 0.0
 	if eps > 1e-9 {
-		c = sineSquare((m-y)/(m-b)) * (1 - eps) / (eps * eps)
-		x := c * eps * gone
+		x := sineSquare(eps*scale) * y / eps // c·ε
+		c = x / eps
+		x *= gone
 		eps1 /= 1 + x
-		if x > 1e-4 {
-			avg *= math.Log1p(x) / x
+		if x > 0.03 {
+			part *= math.Log1p(x) / x
 		} else {
-			avg *= 1 - x/2 + x*x/3
+			part *= 1 - x*(1.0/2-x*(1.0/3-x*(1.0/4-x*(1.0/5))))
 		}
 	}
 	if left == d {
 		rate = eps + c*eps*eps
 	}
-	return m * (1 - eps1), (sum + left*m*(1-avg)) / d, rate, eps1 + c*eps1*eps1
+	return 1 - eps1, sum + left - part, rate, eps1 + c*eps1*eps1
 }
 
 // Flow is the differential form.

@@ -90,7 +90,8 @@ func TestElastoPlasticPath(t *testing.T) {
 	for _, ratio := range []float64{0, 0.3, 0.7, 0.95} {
 		for _, y0 := range []float64{-1, -0.3, 0, 0.5, 0.69, 0.71, 0.8, 0.9, 0.97, 1, 1.3} {
 			for _, d := range []float64{1e-3, 0.03, 0.1, 0.2, 0.5, 1, 2, 4, 9, 50} {
-				end, mean, _, _ := elastoPlastic(y0, d, ratio, 1)
+				end, mean, _, _ := elastoPlastic(y0, d, ratio)
+				mean /= d
 				const n = 4000
 				y, sum, e := y0, 0.0, d/n
 				for range n {

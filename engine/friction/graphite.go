@@ -99,6 +99,19 @@ func (p *Brush) muSlope(v, t, j float64) (mu, slope float64) {
 	return mu, slope
 }
 
+// damping is σ1 at velocity v and its derivative.
+func (p *Brush) damping(v float64) (s1, slope float64) {
+	if p.Vd == 0 {
+		return p.Sigma1, 0
+	}
+	over := 1 / p.Vd
+	r := v * over
+	if s1 = p.Sigma1 * expNeg(r*r); s1 != 0 { // else r may be infinite
+		slope = -2 * r * over * s1
+	}
+	return s1, slope
+}
+
 // factor is mT·mJ.
 func (p *Brush) factor(t, j float64) float64 {
 	d := min(max(t, brushCold), brushHot) - p.T0
@@ -133,8 +146,7 @@ func (p *Brush) Trial(scheme Scheme, z, zn []float64, in Input) (force, slope fl
 	h, w := in.Dt, in.V
 	mu, dmu := p.muSlope(w, z[1], in.I/p.Area)
 	g, dg := p.N0*mu, p.N0*dmu
-	q := LuGre{Sigma1: p.Sigma1, Vd: p.Vd}
-	s1, ds1 := q.sigma1Slope(w)
+	s1, ds1 := p.damping(w)
 
 	s := math.Copysign(1, w)
 	over, hs := 1/g, h*p.Sigma0
@@ -171,9 +183,9 @@ func (p *Brush) settled(power, current float64) float64 {
 // Flow is the differential form.
 func (p *Brush) Flow(z, dz []float64, in Input) float64 {
 	g := p.N0 * p.Mu(in.V, z[1], in.I/p.Area)
-	q := LuGre{Sigma1: p.Sigma1, Vd: p.Vd}
+	s1, _ := p.damping(in.V)
 	dz[0] = in.V - p.Sigma0*math.Abs(in.V)*z[0]/g
-	f := p.load(in) / p.N0 * (p.Sigma0*z[0] + q.sigma1(in.V)*dz[0] + p.Sigma2*in.V)
+	f := p.load(in) / p.N0 * (p.Sigma0*z[0] + s1*dz[0] + p.Sigma2*in.V)
 	dz[1] = (p.settled(f*in.V, in.I) - z[1]) / (p.Rth * p.Cth)
 	return f
 }

@@ -20,7 +20,8 @@ import (
 // on the curve of first loading.
 //
 // Departures: ψ loses its meaning where s(v) drops below the reversal at which the branch began; there the memory is wiped
-// and ψ = Fh/s(v), as in gross sliding from rest. σ1 may fade as in LuGre. The stack holds eight reversals; when it is full the oldest minor loop is forgotten,
+// and ψ = Fh/s(v), as in gross sliding from rest. σ1 may fade, and forces grow with the
+// load, as in LuGre. The stack holds eight reversals; when it is full the oldest minor loop is forgotten,
 // which is the pair behind the outermost reversal. With n = 1 and Y → ∞ first loading and sliding are those of LuGre.
 //
 // Every branch is known by its Fb, so Fh is the state and z is not needed: with p = |Fh − Fb|, room R = |s − Fb|, c = 2 (1
@@ -31,15 +32,9 @@ import (
 // A step follows it in parts of at most R/16, each with the right-hand side linear in p and then exact, and ends a part
 // where a loop closes. It is good to 5e-4·Fs in a step of any length.
 type Leuven struct {
-	Sigma0 float64 // N/m    stiffness of a fresh branch
-	Sigma1 float64 // N·s/m  damping at rest
-	Sigma2 float64 // N·s/m  viscous friction
-	Fc     float64 // N      Coulomb level
-	Fs     float64 // N      break-away level
-	Vs     float64 // m/s    Stribeck velocity
-	Vd     float64 // m/s    velocity at which σ1 has decayed to 1/e; 0: constant σ1
-	Reach  float64 // 1      asymptote Y of the hyperbola over the larger of Fs and Fc
-	N      float64 // 1      exponent of the transition to sliding
+	Bristle LuGre   // σ0 (the stiffness of a fresh branch), σ1, σ2, s and the load
+	Reach   float64 // 1  asymptote Y of the hyperbola over the larger of Fs and Fc
+	N       float64 // 1  exponent of the transition to sliding
 }
 
 const (
@@ -69,7 +64,8 @@ func (p *Leuven) States() []engine.Signal {
 // returns the force without the damping of the bristles.
 func (p *Leuven) Step(z []float64, in Input) float64 {
 	if !(in.Dt > 0) {
-		return z[0] + p.Sigma2*in.V
+		q := &p.Bristle
+		return q.load(in.N)*(z[0]+q.Sigma2*in.V) + q.Offset
 	}
 	f, _ := p.Trial(Midpoint, z, z, in)
 	return f
@@ -77,16 +73,16 @@ func (p *Leuven) Step(z []float64, in Input) float64 {
 
 // Trial is a step of the scheme: the mean force for Midpoint, the force at the end for the others.
 func (p *Leuven) Trial(scheme Scheme, z, zn []float64, in Input) (force, slope float64) {
-	h, w, s := in.Dt, in.V, 1.0
+	h, w, s, q := in.Dt, in.V, 1.0, &p.Bristle
 	if w < 0 {
 		s = -1
 	}
 	copy(zn, z)
 	d := s * h * w
-	if d == 0 {
-		return z[0], p.Sigma0*h/2 + p.Sigma1 + p.Sigma2
+	n := q.load(in.N)
+	if d < still {
+		return n*z[0] + q.Offset, n * (q.Sigma0*h/2 + q.Sigma1 + q.Sigma2)
 	}
-	q := LuGre{Sigma1: p.Sigma1, Fc: p.Fc, Fs: p.Fs, Vs: p.Vs, Vd: p.Vd}
 	g, dg := q.gSlope(w)
 	s1, ds1 := q.sigma1Slope(w)
 	zn = zn[:2+leuvenDepth]
@@ -94,14 +90,15 @@ func (p *Leuven) Trial(scheme Scheme, z, zn []float64, in Input) (force, slope f
 	t := p.follow(zn, s, d, g)
 
 	rate := t.dz / h // mean of |dz/dt|
-	f, df := t.mean, h*(t.end-t.mean)/d
+	f, df := t.mean, h*(t.end-t.mean)*t.id
 	if scheme != Midpoint {
 		f, df = t.end, h*t.rise*t.share
 	}
-	// in sliding the force follows g, with the slope λ of the last part
-	a := d * t.lambda
-	df += s * dg * (1 - t.share) * a / (2 + a)
-	return s*(f+s1*rate) + p.Sigma2*w, df + s*ds1*rate + s1*t.share + p.Sigma2
+	// force and rate follow g; in the last part ∂(dp/dξ)/∂g = K·follow, and λ lets it go
+	follow := p.N * (1 - t.share) * t.ir * dg / (2 + d*t.lambda)
+	df += s * follow * d * t.rise
+	df += s*ds1*rate + s1*(t.share+2*w*follow) + q.Sigma2
+	return n*(s*(f+s1*rate)+q.Sigma2*w) + q.Offset, n * df
 }
 
 // turn notes a reversal if the motion now goes in direction s.
@@ -121,14 +118,15 @@ func (p *Leuven) turn(z []float64, s float64) {
 }
 
 // leuvenPath is what a path does: Fh at the end and its mean (N, in the direction of motion), the deflection gained (m), and
-// at the end the share dz/dξ of the path that goes into deflection, the slope K of the branch (N/m), and λ = −∂/∂p of their
-// product (1/m).
-type leuvenPath struct{ end, mean, dz, share, rise, lambda float64 }
+// at the end the share dz/dξ of the path that goes into deflection, the slope K of the branch (N/m), λ = −∂/∂p of their
+// product (1/m), 1/R (1/N); and 1/d (1/m).
+type leuvenPath struct{ end, mean, dz, share, rise, lambda, ir, id float64 }
 
 // follow moves the hysteresis along a path d > 0 (m) in direction s with the sliding level g (N).
 func (p *Leuven) follow(z []float64, s, d, g float64) (t leuvenPath) {
-	iy := 1 / (p.Reach * max(p.Fs, p.Fc))
+	iy := 1 / (p.Reach * p.level())
 	tailPart := leuvenPart / p.N
+	t.id = 1 / d
 	f, left, sum := s*z[0], d, 0.0
 	k := max(0, min(int(s*z[1])-1, leuvenDepth))
 	for left > 0 {
@@ -152,7 +150,7 @@ func (p *Leuven) follow(z []float64, s, d, g float64) (t leuvenPath) {
 		psi, u := min(max(0, q*ir), leuvenOver), 1-q*ic
 		pn := p.power(psi) // ψ^(n−1)
 		t.share = 1 - pn*psi
-		fall := p.Sigma0 * u * u * t.share // dp/dξ
+		fall := p.Bristle.Sigma0 * u * u * t.share // dp/dξ
 		gap, tail := room-q, tailPart*room
 		most, closes := leuvenPart*max(q, room), false
 		if gap > 0 {
@@ -162,14 +160,15 @@ func (p *Leuven) follow(z []float64, s, d, g float64) (t leuvenPath) {
 			}
 		}
 		// its slope, as λ = −∂/∂p
-		lambda := p.Sigma0 * u * (2*ic*t.share + u*p.N*pn*ir)
+		lambda := p.Bristle.Sigma0 * u * (2*ic*t.share + u*p.N*pn*ir)
 		if gap < tail && math.Abs(gap) > 1e-8*room {
 			lambda = fall / gap // the line to the end of the approach
 		} else if gap > 0 {
 			// a third of the tangent and two thirds of the chord leave no error of second order in the part
-			if dq := min(fall*left/(1+lambda*left/2), most); dq > 0.01*room {
+			if fall*left > 0.01*room && most > 0.01*room {
+				dq := min(fall*left/(1+lambda*left/2), most)
 				v, x := 1-(q+dq)*ic, (q+dq)*ir
-				chord := (fall - p.Sigma0*v*v*(1-p.power(x)*x)) / dq
+				chord := (fall - p.Bristle.Sigma0*v*v*(1-p.power(x)*x)) / dq
 				lambda = (lambda + 2*chord) / 3
 			}
 		}
@@ -178,7 +177,9 @@ func (p *Leuven) follow(z []float64, s, d, g float64) (t leuvenPath) {
 		_, p1, p2 := phi(lambda * part)
 		dq := fall * part * p1
 		if math.Abs(dq) > most {
-			part = min(left, -math.Log1p(-lambda*most/math.Abs(fall))/lambda)
+			if x := lambda * most / math.Abs(fall); x < 1 { // else the end of the approach is the limit
+				part = min(left, -math.Log1p(-x)/lambda)
+			}
 			dq = math.Copysign(most, fall)
 			_, _, p2 = phi(lambda * part)
 		} else {
@@ -187,7 +188,7 @@ func (p *Leuven) follow(z []float64, s, d, g float64) (t leuvenPath) {
 		sum += part * (f + fall*part*p2)
 		qn := q + dq
 		un := 1 - qn*ic
-		t.dz += dq / (p.Sigma0 * u * un)
+		t.dz += dq / (p.Bristle.Sigma0 * u * un)
 		f += dq
 		left -= part
 		if closes {
@@ -195,11 +196,11 @@ func (p *Leuven) follow(z []float64, s, d, g float64) (t leuvenPath) {
 			k = max(0, k-2)
 		}
 		psi = min(max(0, qn*ir), leuvenOver)
-		t.share, t.rise, t.lambda = 1-p.power(psi)*psi, p.Sigma0*un*un, lambda
+		t.share, t.rise, t.lambda, t.ir = 1-p.power(psi)*psi, p.Bristle.Sigma0*un*un, lambda, ir
 	}
 	clear(z[2+k:])
 	z[0], z[1] = s*f, s*float64(k+1)
-	t.end, t.mean = f, sum/d
+	t.end, t.mean = f, sum*t.id
 	return t
 }
 
@@ -216,22 +217,18 @@ func (p *Leuven) power(psi float64) float64 {
 	return math.Pow(psi, p.N-1)
 }
 
-// Steady is the force (N) of long sliding at v (m/s). At v = 0 it is whatever holds the body; Steady returns 0 there.
-func (p *Leuven) Steady(v float64) float64 {
-	if v == 0 {
-		return 0
-	}
-	r := v / p.Vs
-	return math.Copysign(p.Fc+(p.Fs-p.Fc)*expNeg(r*r), v) + p.Sigma2*v
-}
+// Steady is the force (N) of long sliding at v (m/s): that of LuGre.
+func (p *Leuven) Steady(v float64) float64 { return p.Bristle.Steady(v) }
 
 // Energy is what the hysteresis function gives back (J) on the way from Fh to zero. The contact gives a little more, since
 // z lags behind the path.
 //
-// On a branch that begins at B, with q = 2Y − p: ∫Fh dz = (2Y)²/σ0·((B − 2Y)·(1/q1 − 1/q0) + ln(q0/q1)).
+// On a branch that begins at B, from f0 down to f1, with q = 2Y − (B − f) and x = (f0 − f1)/q1:
+//
+//	∫Fh dz = ((2Y)²/σ0)·(x·f0/q0 − (x − ln(1 + x)))
 func (p *Leuven) Energy(z []float64) float64 {
 	s := math.Copysign(1, z[0])
-	f, k, c := s*z[0], min(int(math.Abs(z[1]))-1, leuvenDepth), 2*p.Reach*max(p.Fs, p.Fc)
+	f, k, c := s*z[0], min(int(math.Abs(z[1]))-1, leuvenDepth), 2*p.Reach*p.level()
 	// where the branch back began: here, or the last reversal
 	base := f
 	if s*z[1] < 0 && k > 0 {
@@ -245,8 +242,12 @@ func (p *Leuven) Energy(z []float64) float64 {
 			end = max(0, s*z[1+k])
 		}
 		q0, q1 := c-(base-f), c-(base-end)
-		x := (q0 - q1) / q1
-		sum += c * c / p.Sigma0 * ((base-c)*x/q0 + math.Log1p(x))
+		x := (f - end) / q1
+		bend := x - math.Log1p(x)
+		if x < 1e-2 { // the difference has lost its digits
+			bend = x * x * (1.0/2 - x*(1.0/3-x*(1.0/4-x*(1.0/5-x*(1.0/6)))))
+		}
+		sum += c * c / p.Bristle.Sigma0 * (x*f/q0 - bend)
 		f = end
 		if f > 0 { // the loop closes: on along the branch outside
 			base = s * z[k]
@@ -259,33 +260,25 @@ func (p *Leuven) Energy(z []float64) float64 {
 // Bounds is |Fh| ≤ max(Fs, Fc), for the reversals too.
 func (p *Leuven) Bounds(top []float64) {
 	for i := range top {
-		top[i] = max(p.Fs, p.Fc)
+		top[i] = p.level()
 	}
 	top[1] = leuvenDepth + 1
 }
 
+// level is the highest sliding level (N).
+func (p *Leuven) level() float64 { return max(p.Bristle.Fs, p.Bristle.Fc) }
+
 // Passive is true for Fs = Fc only. Otherwise ψ depends on the speed, and a small loop around 0 < Fh < ½(Fs − Fc) that is
 // loaded slowly and unloaded fast gives more on the way back, in every turn; there is no lowest speed for it.
-func (p *Leuven) Passive() (ok bool, speed float64) { return p.Fs == p.Fc, 0 }
+func (p *Leuven) Passive() (ok bool, speed float64) { return p.Bristle.Fs == p.Bristle.Fc, 0 }
 
 // Stiffness bounds the slopes of the law.
-func (p *Leuven) Stiffness() Stiffness {
-	return Stiffness{K: p.Sigma0, C: p.Sigma1 + p.Sigma2, Speed: p.Vs,
-		Fall: max(0, math.Sqrt(2/math.E)*(p.Fs-p.Fc)/p.Vs-p.Sigma2)}
-}
+func (p *Leuven) Stiffness() Stiffness { return p.Bristle.Stiffness() }
 
 func (p *Leuven) fields() []field {
-	return []field{
-		{"sigma0", "N/m", &p.Sigma0, tiny, stiff, "stiffness of a fresh branch"},
-		{"sigma1", "N·s/m", &p.Sigma1, 0, damp, "bristle damping at rest"},
-		{"sigma2", "N·s/m", &p.Sigma2, 0, damp, "viscous friction"},
-		{"Fc", "N", &p.Fc, tiny, force, "Coulomb friction"},
-		{"Fs", "N", &p.Fs, tiny, force, "break-away friction (total, not the increment)"},
-		{"vs", "m/s", &p.Vs, tiny, fast, "Stribeck velocity"},
-		{"vd", "m/s", &p.Vd, 0, fast, "velocity at which sigma1 has faded to 1/e; 0: it does not fade"},
-		{"reach", "", &p.Reach, 1.05, 100, "asymptote of the hysteresis function over the larger of Fs and Fc"},
-		{"n", "", &p.N, 1, 20, "exponent of the transition to sliding"},
-	}
+	return append(p.Bristle.fields(),
+		field{"reach", "", &p.Reach, 1.05, 100, "asymptote of the hysteresis function over the larger of Fs and Fc"},
+		field{"n", "", &p.N, 1, 20, "exponent of the transition to sliding"})
 }
 
 // Params lists the parameters in the order of SetParams.

@@ -10,7 +10,7 @@ import (
 )
 
 func leuvenPC() *Leuven {
-	return &Leuven{Sigma0: 1e3, Sigma1: 30, Sigma2: 0.4, Fc: 1, Fs: 1.5, Vs: 0.05, Vd: 0.02, Reach: 2, N: 2}
+	return &Leuven{Bristle: LuGre{Sigma0: 1e3, Sigma1: 30, Sigma2: 0.4, Fc: 1, Fs: 1.5, Vs: 0.05, Vd: 0.02}, Reach: 2, N: 2}
 }
 
 // literalLeuven is the law as the source writes it, with the deflection z as its state, a stack of (z, Fh) at the reversals
@@ -27,12 +27,12 @@ func newLiteral(p *Leuven) *literalLeuven {
 
 // fh is Fb + Fd(z) and Fd.
 func (l *literalLeuven) fh(z float64) (f, fd float64) {
-	y, b := l.Reach*max(l.Fs, l.Fc), l.at[len(l.at)-1]
+	y, b := l.Reach*l.level(), l.at[len(l.at)-1]
 	c := 2.0
 	if len(l.at) == 1 {
 		c = 1
 	}
-	d := l.Sigma0 * math.Abs(z-b.z) / c
+	d := l.Bristle.Sigma0 * math.Abs(z-b.z) / c
 	fd = math.Copysign(c*y*d/(y+d), z-b.z)
 	return b.f + fd, fd
 }
@@ -49,7 +49,7 @@ func (l *literalLeuven) rate(z, s float64) float64 {
 
 // move goes along dx (m) at velocity v and returns the mean and the last Fh.
 func (l *literalLeuven) move(dx, v float64, parts int) (mean, last float64) {
-	s := math.Copysign(l.Fc+(l.Fs-l.Fc)*math.Exp(-(v/l.Vs)*(v/l.Vs)), dx)
+	s := math.Copysign(l.Bristle.Fc+(l.Bristle.Fs-l.Bristle.Fc)*math.Exp(-(v/l.Bristle.Vs)*(v/l.Bristle.Vs)), dx)
 	if l.dir*dx < 0 {
 		f, _ := l.fh(l.z)
 		l.at = append(l.at, struct{ z, f float64 }{l.z, f})
@@ -60,9 +60,9 @@ func (l *literalLeuven) move(dx, v float64, parts int) (mean, last float64) {
 		f0, _ := l.fh(l.z)
 		// no room left, or the mirror image of the first reversal: back to the curve of first loading
 		if n := len(l.at); n > 1 && (s-l.at[n-1].f)*s < 1e-3*s*s || n == 2 && l.dir*f0 >= -l.dir*l.at[1].f {
-			y := l.Reach * max(l.Fs, l.Fc)
+			y := l.Reach * l.level()
 			l.at = l.at[:1]
-			l.at[0].z = l.z - f0*y/(l.Sigma0*(y-math.Abs(f0)))
+			l.at[0].z = l.z - f0*y/(l.Bristle.Sigma0*(y-math.Abs(f0)))
 			l.at[0].f = 0
 		}
 		if n := len(l.at); n > 2 && l.dir*f0 >= l.dir*l.at[n-2].f {
@@ -81,7 +81,7 @@ func (l *literalLeuven) move(dx, v float64, parts int) (mean, last float64) {
 func TestLeuvenAgainstSmallSteps(t *testing.T) {
 	for _, n := range []float64{1, 2, 3.5, 12} {
 		p := leuvenPC()
-		p.N, p.Sigma1, p.Sigma2 = n, 0, 0
+		p.N, p.Bristle.Sigma1, p.Bristle.Sigma2 = n, 0, 0
 		z, l := newZ(p), newLiteral(p)
 		worst := 0.0
 		for k := range 300 {
@@ -104,7 +104,10 @@ func TestLeuvenAgainstSmallSteps(t *testing.T) {
 func TestLeuvenWipesOut(t *testing.T) {
 	p := leuvenPC()
 	p.N = 20
-	y := func(x float64) float64 { a := p.Reach * p.Fs; return a * p.Sigma0 * x / (a + p.Sigma0*x) }
+	y := func(x float64) float64 {
+		a := p.Reach * p.Bristle.Fs
+		return a * p.Bristle.Sigma0 * x / (a + p.Bristle.Sigma0*x)
+	}
 	z, at := newZ(p), 0.0
 	near := func(what string, f, want float64) {
 		t.Helper()
@@ -163,7 +166,7 @@ func TestLeuvenDeepLoops(t *testing.T) {
 		}
 	}
 	crawlTo(p, z, &at, 0.05)
-	if math.Abs(z[0]-p.Fs) > 1e-6 || z[1] != 1 {
+	if math.Abs(z[0]-p.Bristle.Fs) > 1e-6 || z[1] != 1 {
 		t.Errorf("after long sliding Fh = %g N on branch %g, want Fs = 1.5 N on 1", z[0], z[1])
 	}
 }
@@ -171,7 +174,7 @@ func TestLeuvenDeepLoops(t *testing.T) {
 // With n = 1 and a straight hysteresis function first loading is the relaxation of LuGre: F = Fs·(1 − e^{−σ0x/Fs}). The
 // hyperbola with the largest reach bends by ½·F/Y = 0.5 % at most.
 func TestLeuvenIsLuGreOnFirstLoading(t *testing.T) {
-	p := &Leuven{Sigma0: 1e3, Fc: 1, Fs: 1.5, Vs: 0.05, Reach: 100, N: 1}
+	p := &Leuven{Bristle: LuGre{Sigma0: 1e3, Fc: 1, Fs: 1.5, Vs: 0.05}, Reach: 100, N: 1}
 	z, at := newZ(p), 0.0
 	for _, x := range []float64{5e-4, 1e-3, 2e-3, 4e-3, 1e-2} {
 		f, want := crawlTo(p, z, &at, x), 1.5*(1-math.Exp(-1e3*x/1.5))
@@ -184,7 +187,7 @@ func TestLeuvenIsLuGreOnFirstLoading(t *testing.T) {
 // The energy is the work of a slow way back, for an exponent that leaves no slip on it.
 func TestLeuvenEnergy(t *testing.T) {
 	p := leuvenPC()
-	p.N, p.Sigma1, p.Sigma2 = 20, 0, 0
+	p.N, p.Bristle.Sigma1, p.Bristle.Sigma2 = 20, 0, 0
 	z, at := newZ(p), 0.0
 	for _, x := range []float64{6e-4, 3e-4, 5e-4, 4.2e-4, 4.8e-4} {
 		crawlTo(p, z, &at, x)
@@ -203,19 +206,19 @@ func TestLeuvenEnergy(t *testing.T) {
 	}
 }
 
-// Fs = Fc is passive for every motion and load. The numbers of the step leave a thousandth of the work turned over.
+// Fs = Fc is passive for every motion and load. The parts of the step leave 1e-4 of the work turned over.
 func TestLeuvenStorage(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		log := func(name string, lo, hi float64) float64 {
 			return math.Exp(rapid.Float64Range(math.Log(lo), math.Log(hi)).Draw(rt, name))
 		}
-		p := &Leuven{Sigma0: log("sigma0", 1, 1e7), Sigma1: log("sigma1", 1e-3, 1e4), Sigma2: log("sigma2", 1e-5, 10), Fc: log("Fc", 1e-3, 100),
-			Vs: log("vs", 1e-4, 1), Reach: log("reach", 1.05, 99), N: rapid.Float64Range(1, 20).Draw(rt, "n")}
-		p.Fs = p.Fc
+		p := &Leuven{Bristle: LuGre{Sigma0: log("sigma0", 1, 1e7), Sigma1: log("sigma1", 1e-3, 1e4), Sigma2: log("sigma2", 1e-5, 10),
+			Fc: log("Fc", 1e-3, 100), Vs: log("vs", 1e-4, 1)}, Reach: log("reach", 1.05, 99), N: rapid.Float64Range(1, 20).Draw(rt, "n")}
+		p.Bristle.Fs = p.Bristle.Fc
 		if ok, _ := p.Passive(); !ok {
 			rt.Fatal("counts as not passive")
 		}
-		driveStorage(rt, p, log("m", 1e-3, 100), p.Fs, p.Vs, 1e-4)
+		driveStorage(rt, p, log("m", 1e-3, 100), p.Bristle.Fs, p.Bristle.Vs, 1e-4)
 	})
 }
 
@@ -223,7 +226,7 @@ func TestLeuvenStorage(t *testing.T) {
 func TestLeuvenPump(t *testing.T) {
 	turn := func(fs float64) float64 {
 		p := leuvenPC()
-		p.Fs, p.Sigma1, p.Sigma2, p.N, p.Reach = fs, 0, 0, 1, 100
+		p.Bristle.Fs, p.Bristle.Sigma1, p.Bristle.Sigma2, p.N, p.Reach = fs, 0, 0, 1, 100
 		l, work := newLiteral(p), 0.0
 		until := func(v, target float64) {
 			dx := math.Copysign(1e-8, v)
