@@ -41,7 +41,7 @@ func rms(a, b []float64) float64 {
 }
 
 // Ten seconds of stick-slip against a hybrid reference: segments of DOP853 between located events, relative tolerance 1e-11,
-// the lagged velocity from its dense output. Positions every half second.
+// the lagged velocity from its dense output (testdata/seven_drawn.py). Positions every half second.
 var sevenDrawn = []float64{
 	0.000859472, 0.003286195, 0.017552627, 0.028056735, 0.034310894, 0.050570719, 0.053895317, 0.066772366, 0.079706762, 0.083630371,
 	0.099249702, 0.105017249, 0.115897881, 0.130877907, 0.133279607, 0.148223108, 0.156590590, 0.165012670, 0.181181574, 0.183392862,
