@@ -64,3 +64,48 @@ func TestVerbsAreInTheReadme(t *testing.T) {
 		}
 	}
 }
+
+// Every key in brackets, in documents and in the comments of the code, is in docs/references.md, which is in order.
+func TestReferenceKeysResolve(t *testing.T) {
+	list, err := os.ReadFile("../../docs/references.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{}
+	last := ""
+	for _, m := range regexp.MustCompile(`(?m)^\| \[(\w+)\] \|`).FindAllStringSubmatch(string(list), -1) {
+		if known[m[1]] {
+			t.Errorf("docs/references.md lists [%s] twice", m[1])
+		}
+		if strings.ToLower(m[1]) < strings.ToLower(last) {
+			t.Errorf("docs/references.md lists [%s] behind [%s]", m[1], last)
+		}
+		known[m[1]], last = true, m[1]
+	}
+	out, err := exec.Command("git", "-C", "../..", "ls-files", "*.go", "*.md").Output()
+	if err != nil {
+		t.Skipf("not a git checkout: %v", err)
+	}
+	// letters and two figures of the year, [C95]; what follows is a place in it, [HW96 IV.8], or a remark
+	key := regexp.MustCompile(`\[([A-Z][A-Za-z]*[0-9]{2}|EMPS|MCAP)(?:[ ,;][^\]]*)?\]`)
+	used := 0
+	for _, file := range strings.Fields(string(out)) {
+		text, err := os.ReadFile("../../" + file)
+		if err != nil {
+			continue // deleted in the working tree
+		}
+		for i, line := range strings.Split(string(text), "\n") {
+			if strings.HasSuffix(file, ".go") { // code has brackets of its own
+				_, line, _ = strings.Cut(line, "//")
+			}
+			for _, m := range key.FindAllStringSubmatch(line, -1) {
+				if used++; !known[m[1]] {
+					t.Errorf("%s:%d: [%s] is not in docs/references.md", file, i+1, m[1])
+				}
+			}
+		}
+	}
+	if used < 100 {
+		t.Errorf("found only %d keys", used)
+	}
+}
