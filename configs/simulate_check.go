@@ -93,12 +93,10 @@ func (c *Simulate) checkSignals(r *Report) {
 	if c.Normal != nil {
 		return
 	}
-	// a law whose numbers belong to a normal load, or ask for one, cannot do without it
+	// a law that takes its level from the normal load cannot do without it; one whose numbers belong to a load N0 takes that
 	for _, l := range c.Friction {
-		for _, key := range []string{"N0", "mu"} {
-			if l.param(key) > 0 {
-				r.Errorf(l.path+"."+key, "%s: %s has %s = %s, so it needs the normal load, but normal is not given", l.path, l.Name, key, short(l.param(key)))
-			}
+		if mu := l.param("mu"); mu > 0 {
+			r.Errorf(l.path+".mu", "%s: %s has mu = %s, so it needs the normal load, but normal is not given", l.path, l.Name, short(mu))
 		}
 	}
 }

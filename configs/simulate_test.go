@@ -188,7 +188,6 @@ func TestSimulateErrors(t *testing.T) {
 		{"input: {kind: ramp, velocity: 0.1 m/s}", "", 0, "input is missing: the position of the far end of the spring"},
 		{"kind: ramp, velocity: 0.1 m/s", "kind: sine, velocity: 0.1 m/s, frequency: 1 Hz", 24, "warning: input.velocity: not used by kind sine"},
 		{"kind: drawn-mass", "kind: imposed-motion", 11, "warning: plant.mass: not used by plant.kind imposed-motion"},
-		{"vs: 1 mm/s", "vs: 1 mm/s\n  N0: 10 N", 22, "needs the normal load, but normal is not given"},
 	} {
 		if !strings.Contains(string(good), c.old) {
 			t.Fatalf("%q is not in the file", c.old)
@@ -254,4 +253,19 @@ func FuzzSimulate(f *testing.F) {
 			t.Errorf("accepted, but not twice: %v", problems)
 		}
 	})
+}
+
+// A law that takes its level from the normal load needs one; a law whose numbers belong to a nominal load does not.
+func TestNormalLoadIsAskedFor(t *testing.T) {
+	file := func(law string) []byte {
+		return []byte("version: 1\nname: x\nplant: {kind: drawn-mass, mass: 1 kg, spring: 100 N/m}\nfriction: " + law + "\ninput: {kind: ramp, velocity: 0.1 m/s}\nstep: 1 ms\nduration: 1 s\n")
+	}
+	if _, _, err := SimulateBytes("x.yaml", file("{law: coulomb, mu: 0.2, Fc: 0 N}")); err == nil || !strings.Contains(err.Error(), "normal is not given") {
+		t.Errorf("coulomb with mu and without load: %v", err)
+	}
+	for _, law := range []string{"state-variable", "graphite-brush", "{law: lugre, defaults: public, N0: 10 N}"} {
+		if _, _, err := SimulateBytes("x.yaml", file(law)); err != nil {
+			t.Errorf("%s: %v", law, err)
+		}
+	}
 }

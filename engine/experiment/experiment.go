@@ -200,6 +200,15 @@ func newRunner(s *Spec) (runner, error) {
 	return newSlider(s)
 }
 
+// normal is the normal load for the laws: 0 where none is given, so that they take their nominal one, and negative for a
+// contact that has lifted off.
+func normal(g reference.Generator, t float64) float64 {
+	if n := at(g, t); g == nil || n > 0 {
+		return n
+	}
+	return -1
+}
+
 // at is a generator that may be left out.
 func at(g reference.Generator, t float64) float64 {
 	if g == nil {

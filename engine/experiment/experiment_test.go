@@ -128,3 +128,23 @@ func TestRunEnds(t *testing.T) {
 		t.Log(err)
 	}
 }
+
+// A normal load that is not given is the nominal one of the law; a load of zero is a contact that has lifted off.
+func TestNormalLoad(t *testing.T) {
+	peak := func(load reference.Generator) float64 {
+		law := &friction.LuGre{Sigma0: 1e3, Sigma1: 30, Fc: 1, Fs: 1.5, Vs: 0.05, Vd: 0.02, N0: 10}
+		tr, err := Record(context.Background(), Spec{Plant: ImposedVelocity, Law: law, Input: reference.Constant(0.5), Normal: load, Step: 1e-3, Duration: 1}, Recording{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tr.F[len(tr.F)-1]
+	}
+	for _, c := range []struct {
+		load reference.Generator
+		want float64
+	}{{nil, 1}, {reference.Constant(10), 1}, {reference.Constant(5), 0.5}, {reference.Constant(0), 0}, {reference.Constant(-3), 0}} {
+		if f := peak(c.load); math.Abs(f-c.want) > 1e-9 {
+			t.Errorf("load %v: friction %g N, want %g", c.load, f, c.want)
+		}
+	}
+}

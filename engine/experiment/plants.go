@@ -49,7 +49,7 @@ func (r *slider) At(tau, x, v float64) (force, dx, dv float64) {
 
 func (r *slider) step(t, h float64, q *Sample) {
 	r.t = t
-	r.body.N, r.body.I = at(r.Normal, t+h/2), at(r.Current, t+h/2)
+	r.body.N, r.body.I = normal(r.Normal, t+h/2), at(r.Current, t+h/2)
 	m := r.body.Substeps(r.parts, h, r.x, r)
 	r.work += m.Work
 	q.X, q.V, q.W, q.F, q.Work, q.Z, q.Status = r.x[0], r.x[1], m.W, m.F, r.work, r.x[2:], m.Status
@@ -88,7 +88,7 @@ func (r *imposed) step(t, h float64, q *Sample) {
 		}
 		q.V = at(r.Input, t+h)
 	}
-	f := r.Law.Step(r.z, friction.Input{Dt: h, V: dx / h, N: at(r.Normal, t+h/2), I: at(r.Current, t+h/2)})
+	f := r.Law.Step(r.z, friction.Input{Dt: h, V: dx / h, N: normal(r.Normal, t+h/2), I: at(r.Current, t+h/2)})
 	r.x += dx
 	r.work += f * dx
 	q.X, q.W, q.F, q.Work, q.Z, q.Input = r.x, dx/h, f, r.work, r.z, at(r.Input, t+h)
