@@ -60,9 +60,11 @@ func (s *AdaptSpec) sliding(m *Motion) (r, learn float64) {
 	return r, r - clamp(r, s.DeadZone)
 }
 
-// learn moves one factor, with projection.
+// learn moves one factor, with projection. What is not a number teaches nothing: it would never be forgotten.
 func (s *AdaptSpec) learn(theta *float64, force, r, dt float64) {
-	*theta = min(s.Range[1], max(s.Range[0], *theta-s.Rate*force*r*dt))
+	if d := s.Rate * force * r * dt; !math.IsNaN(d) {
+		*theta = min(s.Range[1], max(s.Range[0], *theta-d))
+	}
 }
 
 // AdaptiveGain is the adaptive compensation of [CL97] with one factor for everything that scales friction as a whole, load
@@ -111,6 +113,9 @@ func (a *AdaptiveGain) Compensate(dt float64, m Motion) (float64, engine.Status)
 		return 0, engine.NonFinite
 	}
 	f, st := a.obs.Step(dt, m.V*dt, 0)
+	if st == engine.NonFinite {
+		return 0, st
+	}
 	f -= a.s.Law.Offset
 	if _, r := a.s.sliding(&m); !m.Held {
 		a.s.learn(&a.theta, f, r, dt)

@@ -62,11 +62,46 @@ func TestCompensationsSurviveBadNumbers(t *testing.T) {
 				}
 			}
 		}
-		for _, wild := range []float64{1e150, -1e150, 1e-300} { // finite, but not of this world
+		for _, wild := range []float64{1e150, -1e150, 1e305, -1.7e308, 1.7e308, 1e-300} { // finite, but not of this world
 			if f, _ := c.Compensate(1e-3, Motion{V: wild, E: wild, Vd: wild, Ad: wild}); math.IsNaN(f) || math.IsInf(f, 0) {
 				t.Errorf("%s: torque %g at %g rad/s", name, f, wild)
 			}
+			c.Compensate(1e-3, Motion{V: -wild})
+			// the first step after it may see the jump back as one
+			c.Compensate(1e-3, good)
+			f, st := c.Compensate(1e-3, good)
+			if !(math.Abs(f) < 1) || st == engine.NonFinite {
+				t.Errorf("%s: after %g rad/s: torque %g, %v", name, wild, f, st)
+			}
+			if l, ok := c.(Learning); ok {
+				var theta [3]float64
+				l.Thetas(theta[:])
+				for _, x := range theta {
+					if x != 0 && !(x >= 0.5 && x <= 2) {
+						t.Errorf("%s: after %g rad/s: factors %v", name, wild, theta)
+					}
+				}
+			}
 		}
+	}
+}
+
+// A law that strengthens with speed, Fs < Fc, is compensated in full: what bounds the force is the higher of the two levels.
+func TestObserverReachesTheHigherLevel(t *testing.T) {
+	law := demoLaw()
+	law.Fs = 0.5 * law.Fc
+	o, err := NewObserver(ObserverSpec{Law: law})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var f float64
+	var st engine.Status
+	v := 20 * law.Vs
+	for range 1000 {
+		f, st = o.Step(1e-3, v*1e-3, 0)
+	}
+	if want := law.Steady(v); math.Abs(f-want) > 1e-9*want || st != engine.OK {
+		t.Errorf("long sliding: %g N·m, %v, want %g", f, st, want)
 	}
 }
 

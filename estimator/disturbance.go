@@ -68,6 +68,10 @@ func (d *DisturbanceObserver) Compensate(dt float64, m Motion) (float64, engine.
 	}
 	// ẋ1 = ω(r − x1), ẋ2 = ω(x1 − x2) with r held: exact
 	r := m.U - d.s.Inertia*dv/dt
+	if math.IsNaN(r) || math.IsInf(r, 0) { // two speeds beyond all reason
+		d.set = false
+		return 0, engine.NonFinite
+	}
 	a := d.omega * dt
 	e := math.Exp(-a)
 	x1, x2 := d.x[0]-r, d.x[1]-r

@@ -20,7 +20,7 @@ type ObserverSpec struct {
 //
 // advanced by the exact step for a displacement Δx, with e held. Fed with the estimated motion it is an observer; fed with
 // the desired motion and k = 0 it is a feed-forward, which has no feedback path and cannot destabilise. Compensation with
-// k > 0 is guaranteed to converge only under SPR. |F̂ − σ2·v| never exceeds 1.2·Fs plus the offset.
+// k > 0 is guaranteed to converge only under SPR. |F̂ − σ2·v| never exceeds 1.2 times the larger of Fs and Fc, plus the offset.
 type Observer struct {
 	law  friction.LuGre
 	gain float64
@@ -57,8 +57,8 @@ func (o *Observer) Bristle() float64 { return o.z }
 func (o *Observer) SPR(kv, m float64) bool { return o.law.Sigma1*kv > o.law.Sigma0*m }
 
 // Step advances the bristle over dt (s) for a displacement dx (rad) and a tracking error e = x − x_d (rad), and returns the
-// mean friction over the step (N·m). Limited: the force or the bristle was cut to its bound. NonFinite: the input was not
-// used, and the force is zero.
+// mean friction over the step (N·m). Limited: the force or the bristle was cut to its bound. NonFinite: input or result
+// is not a finite number; the bristle stays as it was, and the force is zero.
 func (o *Observer) Step(dt, dx, e float64) (force float64, st engine.Status) {
 	if sum := dx + e; !(dt > 0) || math.IsNaN(sum) || math.IsInf(sum, 0) {
 		return 0, engine.NonFinite
@@ -72,14 +72,17 @@ func (o *Observer) Step(dt, dx, e float64) (force float64, st engine.Status) {
 		zn += push * end
 		f += o.law.Sigma0*push*mean + o.law.Damping(dx/dt)*push*end/dt
 	}
-	top := max(o.law.Fs, o.law.Fc) / o.law.Sigma0
-	if math.Abs(zn) > top {
+	if sum := zn + f; math.IsNaN(sum) || math.IsInf(sum, 0) { // a speed beyond all reason
+		return 0, engine.NonFinite
+	}
+	most := max(o.law.Fs, o.law.Fc)
+	if top := most / o.law.Sigma0; math.Abs(zn) > top {
 		zn, st = math.Copysign(top, zn), engine.Limited
 	}
 	o.z = zn
 	dry, viscous := f-o.law.Offset, o.law.Sigma2*dx/dt
 	dry -= viscous
-	if lim := 1.2 * o.law.Fs; math.Abs(dry) > lim {
+	if lim := 1.2 * most; math.Abs(dry) > lim {
 		dry, st = math.Copysign(lim, dry), engine.Limited
 	}
 	return dry + viscous + o.law.Offset, st
