@@ -286,7 +286,11 @@ func (c *Config) checkVirtual(r *Report) {
 	if !r.Bad("loop.rate") && v.Watchdog < 3/c.Loop.Rate {
 		r.Errorf("virtual.watchdog", "virtual.watchdog: %s s, want at least three ticks, %s s", short(v.Watchdog), short(3/c.Loop.Rate))
 	}
-	c.checkLaw(r, "virtual.friction", v.Friction)
+	if v.Contact == nil {
+		c.checkLaw(r, "virtual.friction", v.Friction)
+	} else {
+		v.Contact.advise(r)
+	}
 	c.checkMotor(r, "virtual.motor", v.Motor)
 	for i, m := range c.Device.Measure {
 		// the virtual encoder and the file must speak of the same count

@@ -263,6 +263,7 @@ type Virtual struct {
 	Motor        Motor      `yaml:"motor" doc:"the true motor; J is the rotor alone; left out: as the model"`
 	LoadJ        float64    `yaml:"load_inertia" unit:"kg·m²|N·m·s²/rad" want:">=0" doc:"added to the rotor's"`
 	Friction     Friction   `yaml:"friction" doc:"the true friction; left out: as the model"`
+	Contact      *Contact   `yaml:"contact,omitempty" doc:"the true friction by another law than LuGre, {law: gms, sigma0: …} with the parameters of hil laws; takes the place of friction"`
 	Cogging      float64    `yaml:"cogging" unit:"N·m" want:">=0" doc:"amplitude of the cogging torque"`
 	CoggingN     int        `yaml:"cogging_periods" want:">=0 <=10000" doc:"periods of the cogging torque per turn"`
 	LoadTorque   float64    `yaml:"load_torque" unit:"N·m" doc:"constant torque against positive motion"`

@@ -74,6 +74,12 @@ func (e *emitter) structure(v reflect.Value, indent int, dash string) {
 		if x.Kind() == reflect.Pointer && x.IsNil() {
 			continue
 		}
+		if n, ok := asNode[nodeEmitter](x); ok {
+			e.b.WriteString(lead + f.key + ":")
+			lead = pad
+			n.emitNode(e, indent)
+			continue
+		}
 		for x.Kind() == reflect.Pointer {
 			x = x.Elem()
 		}

@@ -76,6 +76,9 @@ func typed(name string) *object { return new(object).set("type", name) }
 
 // schemaOf describes one type; v holds its default, or is invalid where there is none.
 func schemaOf(t reflect.Type, v reflect.Value, f field) *object {
+	if s, ok := reflect.New(t).Interface().(shaped); ok {
+		return s.shape()
+	}
 	switch t.Kind() {
 	case reflect.Pointer:
 		if v.IsValid() && v.IsNil() {

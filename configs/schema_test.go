@@ -23,6 +23,9 @@ var update = flag.Bool("update", false, "rewrite docs/config.md")
 func TestEveryKeyHasADoc(t *testing.T) {
 	var walk func(path string, typ reflect.Type)
 	walk = func(path string, typ reflect.Type) {
+		if reflect.PointerTo(typ).Implements(reflect.TypeFor[shaped]()) {
+			return // its keys depend on what it says; its own test
+		}
 		switch typ.Kind() {
 		case reflect.Pointer, reflect.Slice, reflect.Map:
 			walk(path, typ.Elem())

@@ -53,6 +53,9 @@ func sectionTable(b *strings.Builder, path, doc string, v reflect.Value) {
 }
 
 func holdsStruct(t reflect.Type) bool {
+	if t.Implements(reflect.TypeFor[shaped]()) {
+		return false // its keys depend on what it says: one row
+	}
 	switch t.Kind() {
 	case reflect.Struct:
 		return true
@@ -74,7 +77,7 @@ func unitCell(f field) string {
 func defaultCell(f field, v reflect.Value) string {
 	def, ok := shownDefault(f, v)
 	switch {
-	case v.Kind() == reflect.Array && v.IsZero(), v.Kind() == reflect.Slice, v.Kind() == reflect.Map:
+	case v.Kind() == reflect.Array && v.IsZero(), v.Kind() == reflect.Slice, v.Kind() == reflect.Map, v.Kind() == reflect.Pointer:
 		return ""
 	case !ok && v.Kind() == reflect.String:
 		return ""

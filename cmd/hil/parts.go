@@ -133,7 +133,7 @@ func (d *parts) openPage(ctx context.Context, ready *readyLine) error {
 	if d.pub != nil {
 		opt.State, opt.Health = d.pub.State, d.pub.HealthJSON
 	}
-	if v := d.cfg.Virtual; v != nil && d.cfg.Device.Port == virtualPort {
+	if v := d.cfg.Virtual; v != nil && v.Contact == nil && d.cfg.Device.Port == virtualPort {
 		opt.Truth = frictionMap(v.Friction, v.Motor.J+v.LoadJ)
 		opt.Truth["offset"] += v.LoadTorque + v.Motor.K*v.CurrentOff // what a fit of the torque balance sees as offset
 	}

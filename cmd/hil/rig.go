@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hilrig/configs"
+	"hilrig/engine/friction"
 	"hilrig/engine/plant"
 	"hilrig/hil"
 	"hilrig/hil/device"
@@ -182,10 +183,14 @@ func motorMachine(cfg *configs.Config) (*plant.Rig, error) {
 			channels[i] = plant.Thermometer
 		}
 	}
-	law := lawOf(v.Friction)
+	lugre := lawOf(v.Friction)
+	var law friction.Model = &lugre
+	if v.Contact != nil {
+		law = v.Contact.Model
+	}
 	return plant.NewRig(
 		plant.DriveSpec{
-			Motor: motorOf(v.Motor), LoadJ: v.LoadJ, Friction: &law, Cogging: v.Cogging, CoggingN: v.CoggingN, LoadTorque: v.LoadTorque,
+			Motor: motorOf(v.Motor), LoadJ: v.LoadJ, Friction: law, Cogging: v.Cogging, CoggingN: v.CoggingN, LoadTorque: v.LoadTorque,
 			Freewheel: v.Supply[1],
 			Thermal:   plant.Thermal{Resistance: v.Thermal.Resistance, Capacity: v.Thermal.Capacity, CopperTC: v.Thermal.CopperTC, FrictionTC: v.Thermal.FrictionTC, Ambient: 20},
 		},
