@@ -56,7 +56,7 @@ type CompSpec struct {
 	Order     int     // 1 or 2
 	DeadBand  float64 // rad  the estimate is frozen below this error
 
-	AdaptTime  float64    // s      time constant with which a wrong friction level is corrected
+	AdaptTime  float64    // s      time constant with which a wrong friction level is corrected; 0: the factors stay 1
 	AdaptRange [2]float64 // of the factors
 	AdaptZone  float64    // rad/s  dead zone of r
 
@@ -79,6 +79,7 @@ type compensator struct {
 
 	wanted float64 // scale to go to
 	scale  float64 // present scale
+	shaken float64 // share of the dither, 0 … 1
 	rest   rest
 	torque float64 // N·m  of the tick before
 }
@@ -161,7 +162,7 @@ func (c *compensator) reset() {
 		c.law.Reset()
 	}
 	c.dither.Reset()
-	c.scale, c.torque, c.rest = 0, 0, rest{share: 1}
+	c.scale, c.shaken, c.torque, c.rest = 0, 0, 0, rest{share: 1}
 }
 
 // most is the largest compensating torque (N·m) at the speed v: over-compensation beyond it is no compensation [theory §10.7].
@@ -199,26 +200,27 @@ func (c *compensator) step(m estimator.Motion, dt float64) (torque float64, st e
 	return f, st
 }
 
-// shake is the dither (N·m), beside the torque u: it fades in and rests like the compensation.
+// shake is the dither (N·m), beside the torque u: it fades in and rests like the compensation, whatever the scale of that is.
 func (c *compensator) shake(m estimator.Motion, u, dt float64) float64 {
-	in := 1.0
-	if c.wanted > 0 {
-		in = c.scale / c.wanted
-	}
-	f := c.dither.Step(dt, m.E, still(&m), u) * min(1, in) * c.rest.share
+	f := c.dither.Step(dt, m.E, still(&m), u) * c.shaken * c.rest.share
 	if !finite(f) {
 		return 0
 	}
 	return f
 }
 
-// fade moves the scale to where it is wanted.
+// fade moves the scale to where it is wanted, and the dither in.
 func (c *compensator) fade(dt float64) {
-	d := c.wanted - c.scale
-	if c.Ramp > 0 {
-		d = min(dt/c.Ramp, max(-dt/c.Ramp, d))
+	c.scale = toward(c.scale, c.wanted, dt, c.Ramp)
+	c.shaken = toward(c.shaken, 1, dt, c.Ramp)
+}
+
+// toward moves a share to where it is wanted in dt (s), at the rate of 1 in ramp (s); at once without a ramp.
+func toward(now, want, dt, ramp float64) float64 {
+	if ramp > 0 {
+		return now + min(dt/ramp, max(-dt/ramp, want-now))
 	}
-	c.scale += d
+	return want
 }
 
 // still tells whether no motion is commanded.
@@ -226,7 +228,8 @@ func still(m *estimator.Motion) bool { return m.Vd == 0 && m.Ad == 0 }
 
 // rest takes the compensation away from an axis that has arrived: with no motion commanded and an error below the
 // resolution there is nothing left to gain, and a compensated contact has no stiction to hold the axis. It comes back when
-// motion is commanded, or when the error exceeds what the contact gives way when the torque leaves it, 2·Fs/σ0.
+// motion is commanded, or when the error exceeds what the contact gives way when the torque leaves it, 2·Fs/σ0 (with Fs the
+// higher of the two levels).
 type rest struct {
 	arrived bool
 	share   float64 // of the compensation, 1 … 0
@@ -239,16 +242,12 @@ func (r *rest) step(c *compensator, m *estimator.Motion, dt float64) {
 		r.arrived = false
 	case e < c.Resolution:
 		r.arrived = true
-	case e > c.Resolution+2*c.model.Fs/c.model.Sigma0:
+	case e > c.Resolution+2*max(c.model.Fs, c.model.Fc)/c.model.Sigma0:
 		r.arrived = false
 	}
 	want := 1.0
 	if r.arrived {
 		want = 0
 	}
-	d := want - r.share
-	if c.Rest > 0 {
-		d = min(dt/c.Rest, max(-dt/c.Rest, d))
-	}
-	r.share += d
+	r.share = toward(r.share, want, dt, c.Rest)
 }

@@ -247,6 +247,37 @@ func TestCompensationFades(t *testing.T) {
 	near("motion commanded", run(100, moving), 0.008)
 }
 
+// The dither fades in whatever the scale is, also with none of the compensation, and a new scale leaves it alone.
+func TestDitherFadesIn(t *testing.T) {
+	dither := estimator.DitherSpec{Kind: estimator.DitherForce, Amplitude: 0.03, Frequency: 100}
+	peaks := func(scale, later float64) (peaks [4]float64) {
+		pid := PIDSpec{Kp: 0.25, Kd: 6e-3}
+		c, err := newCompensator(CompSpec{Kind: CompObserver, Scale: scale, Ramp: 0.1, Dither: dither}, demoLaw(), 7e-5, pid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.reset()
+		m := estimator.Motion{Vd: 1}
+		for k := range 200 {
+			if k == 150 {
+				c.adopt(later, 0, pid)
+			}
+			c.step(m, 1e-3)
+			peaks[k/50] = max(peaks[k/50], math.Abs(c.shake(m, 0, 1e-3)))
+		}
+		return peaks
+	}
+	want := peaks(0.8, 0.8)
+	if top := 0.03 * math.Sin(0.4*math.Pi); math.Abs(want[2]-top) > 1e-6 || want[0] > 0.51*top || want[3] != want[2] {
+		t.Errorf("peaks in every 50 ms of a ramp of 100 ms: %v N·m, want half and all of %g", want, top)
+	}
+	for _, c := range [][2]float64{{0, 0}, {0, 0.8}, {0.4, 0.8}, {0.8, 0}} {
+		if got := peaks(c[0], c[1]); got != want {
+			t.Errorf("scale %g, then %g: peaks %v N·m, want %v", c[0], c[1], got, want)
+		}
+	}
+}
+
 func TestCompKindsHaveNames(t *testing.T) {
 	for k := CompNone; k <= CompLuGre; k++ {
 		if got, err := ParseCompKind(k.String()); err != nil || got != k {
