@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -85,14 +84,17 @@ type lawRun struct {
 }
 
 func runSimulate(ctx context.Context, path string, f simulateFlags, stdout, stderr io.Writer) error {
-	format, err := f.check()
+	format, err := f.check(path)
 	if err != nil {
-		return exitWith(exitUsage, fmt.Errorf("simulate: %w", err))
+		return err
 	}
 	cfg, warnings, err := configs.LoadSimulate(path)
 	if err != nil {
 		printProblems(stderr, "hil: ", err)
 		return exitWith(exitInvalid, nil)
+	}
+	if err := f.spare(cfg); err != nil {
+		return exitWith(exitUsage, fmt.Errorf("simulate: %w", err))
 	}
 	if err := f.over(cfg); err != nil {
 		return exitWith(exitUsage, fmt.Errorf("simulate: %w", err))
@@ -140,25 +142,22 @@ func runSimulate(ctx context.Context, path string, f simulateFlags, stdout, stde
 	return nil
 }
 
-// check looks at the flags before anything is read, and returns the format of the figure.
-func (f *simulateFlags) check() (format string, err error) {
+// check looks at the flags before anything is read, and returns the format of the figure. path is the file to simulate.
+func (f *simulateFlags) check(path string) (format string, err error) {
 	if f.plot != "" {
 		if format, err = plot.Format(f.plot); err != nil {
-			return "", err
+			return "", exitWith(exitUsage, fmt.Errorf("simulate: %w", err))
 		}
 		if filepath.Clean(f.plot) == filepath.Clean(f.out) {
-			return "", fmt.Errorf("-o and --plot name the same file, %s", f.out)
+			return "", exitWith(exitUsage, fmt.Errorf("simulate: -o and --plot name the same file, %s", f.out))
 		}
 	}
-	for _, path := range []string{f.out, f.plot} {
-		if path == "" {
+	for _, out := range []string{f.out, f.plot} {
+		if out == "" {
 			continue
 		}
-		if st, err := os.Lstat(path); err == nil && (!f.force || st.IsDir()) {
-			if st.IsDir() {
-				return "", fmt.Errorf("%s is a folder", path)
-			}
-			return "", fmt.Errorf("%s exists; --force writes over it", path)
+		if code, err := checkOutput(out, f.force, path); err != nil {
+			return "", exitWith(code, fmt.Errorf("simulate: %w", err))
 		}
 	}
 	return format, nil

@@ -344,7 +344,8 @@ func TestSimulateVerb(t *testing.T) {
 		{"missing file", []string{filepath.Join(dir, "no.yaml")}, exitInvalid, []string{"no.yaml: no such file"}},
 		{"kept file", []string{good, "-o", kept}, exitUsage, []string{"kept.csv exists; --force"}},
 		{"folder", []string{good, "-o", dir, "--force"}, exitUsage, []string{"is a folder"}},
-		{"no folder", []string{good, "-o", filepath.Join(dir, "none", "x.csv")}, exitUnavailable, []string{"cannot write beside"}},
+		{"no folder", []string{good, "-o", filepath.Join(dir, "none", "x.csv")}, exitUnavailable, []string{"cannot write", "there is no folder", "none"}},
+		{"standard output", []string{good, "-o", "-"}, exitUsage, []string{"standard output carries the report"}},
 		{"unknown format", []string{good, "--plot", "x.pdf"}, exitUsage, []string{"ends in .svg or .png"}},
 		{"one file for both", []string{good, "--plot", "x.svg", "-o", "./x.svg"}, exitUsage, []string{"the same file"}},
 		{"misspelt law", []string{good, "--law", "lugr"}, exitUsage, []string{`did you mean "lugre"?`}},
@@ -359,6 +360,8 @@ func TestSimulateVerb(t *testing.T) {
 		{"misspelt parameter", []string{simulateFile(t, "stick-slip.yaml", "sigma0:", "sgima0:")}, exitInvalid, []string{`run.yaml:16:3: unknown key "sgima0"`, `did you mean "sigma0"?`, "^"}},
 		{"no finite result", []string{simulateFile(t, "presliding.yaml", "0.5 N", "1e308 N", "mass: 1 kg", "mass: 1 ng", "- lugre", "- dahl")}, exitInternal,
 			[]string{"dahl: at t = ", "the step has no finite result (position", "m/s", "nothing was written"}},
+		{"work beyond all numbers", []string{simulateFile(t, "stick-slip.yaml", "events:", "initial: {velocity: 1e200}\nevents:"), "--json"}, exitInternal,
+			[]string{"lugre: at t = 0 s the step has no finite result", "nothing was written"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			out, errs, code := execute(t, append([]string{"simulate"}, c.args...)...)

@@ -175,7 +175,8 @@ func Run(ctx context.Context, s Spec, visit func(*Sample) error) error {
 		t0, t1 := float64(k)*s.Step, float64(k+1)*s.Step
 		q.T, q.TMid = t1, 0.5*(t0+t1)
 		r.step(t0, t1-t0, &q)
-		if q.Status == engine.NonFinite {
+		// sums such as the work and the load may overflow where the motion itself has not
+		if q.Status == engine.NonFinite || !q.finite() {
 			return &StepError{T: t0, X: q.X, V: q.V}
 		}
 		if err := visit(&q); err != nil {
@@ -216,4 +217,9 @@ func at(g reference.Generator, t float64) float64 {
 	}
 	x, _, _ := g.At(t)
 	return x
+}
+
+// finite tells whether every number of the motion is one.
+func (q *Sample) finite() bool {
+	return 0*q.X+0*q.V+0*q.W+0*q.F+0*q.Drive+0*q.Input+0*q.Work == 0
 }
