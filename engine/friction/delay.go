@@ -2,6 +2,7 @@ package friction
 
 import (
 	"fmt"
+	"math"
 
 	"hilrig/engine"
 )
@@ -26,7 +27,7 @@ const (
 	delaySlack = 1.25 // span over delay
 
 	// places in the state: header, then pairs (t, v)
-	delayHead   = 0 // number of the newest knot
+	delayHead   = 0 // number of the newest knot, see knotOf
 	delayCursor = 1 // number of the knot found last
 	delayGap    = 2 // s    least distance of permanent knots
 	delaySpan   = 3 // s    longest delay provided for
@@ -37,9 +38,17 @@ const (
 	delayDim = delayRing + 2*delayKnots
 )
 
+// Knots are counted in the last 52 bits of a state, from 2⁵² after delayReset: the state is a plain number, and no conversion
+// stands between a step and its place in the ring.
+const delayCount = 1<<52 - 1
+
+// place is where the time of knot n stands; its velocity is next to it.
+func place(n uint64) uint64 { return delayRing + 2*(n&(delayKnots-1)) }
+
 // delayReset empties the line: at rest for ever, the first knot is v = 0 at t = 0. It is ready for a delay of delayUsual.
 func delayReset(z []float64) {
 	clear(z[:delayDim])
+	z[delayHead], z[delayCursor] = delayCount+1, delayCount+1
 	delayFor(z, delayUsual)
 }
 
@@ -59,59 +68,69 @@ func delayStart(z []float64, t, v float64) {
 
 // delayPush appends the velocity v (m/s) at the time t (s). A time that is not later than the newest knot replaces its
 // velocity.
-func delayPush(z []float64, t, v float64) {
-	z = z[:delayDim]
-	n := int(z[delayHead])
-	at := delayRing + 2*(n&(delayKnots-1))
-	if t <= z[at] {
+func delayPush(state []float64, t, v float64) {
+	z := (*[delayDim]float64)(state)
+	if at := place(math.Float64bits(z[delayHead])); t <= z[at] {
 		z[at+1] = v
 		return
 	}
+	delayAppend(z, t, v)
+}
+
+// delayAppend is delayPush for a time later than the newest knot.
+func delayAppend(z *[delayDim]float64, t, v float64) {
+	n := math.Float64bits(z[delayHead])
 	// the newest knot stays if it is far enough from the one before; the very first one always does
-	if n == 0 || z[at]-z[delayRing+2*((n-1)&(delayKnots-1))] >= z[delayGap] {
+	if n&delayCount == 0 || z[place(n)]-z[place(n-1)] >= z[delayGap] {
 		n++
-		z[delayHead] = float64(n)
-		at = delayRing + 2*(n&(delayKnots-1))
+		z[delayHead] = math.Float64frombits(n)
 	}
+	at := place(n)
 	z[at], z[at+1] = t, v
 }
 
 // delayAt is the velocity (m/s) at the time t (s): v(0) = 0, or what delayStart was told, before the first knot; the newest
 // velocity after the newest knot. Reading starts where the last reading ended, one or two knots away when t moves with the
 // steps.
-func delayAt(z []float64, t float64) float64 {
-	z = z[:delayDim]
-	n := int(z[delayHead])
-	at := delayRing + 2*(n&(delayKnots-1))
-	back := z[at] - t
+func delayAt(state []float64, t float64) float64 {
+	z := (*[delayDim]float64)(state)
+	n := math.Float64bits(z[delayHead])
+	newest := place(n)
+	back := z[newest] - t
 	if back <= 0 {
-		return z[at+1]
+		return z[newest+1]
 	}
 	if back > z[delaySpan] {
-		delayFor(z, back)
+		delayFor(state, back)
 	}
-	if n == 0 {
-		return z[delayBefore]
-	}
-	// walk to the last knot i with t_i ≤ t; its successor exists because t lies before the newest
-	first := max(0, n-delayKnots+1)
-	i := min(max(int(z[delayCursor]), first), n-1)
-	for i+1 < n && z[delayRing+2*((i+1)&(delayKnots-1))] <= t {
-		i++
-	}
-	a := delayRing + 2*(i&(delayKnots-1))
-	for z[a] > t {
-		if i <= first {
-			if i == 0 {
+	// one knot further on, as nearly always; over the seam of the ring time runs backwards
+	i := math.Float64bits(z[delayCursor]) + 1
+	if a, b := place(i), place(i+1); !(z[a] <= t && t < z[b]) {
+		// walk to the last knot i with t_i ≤ t; its successor exists because t lies before the newest
+		first := n &^ delayCount
+		if n == first {
+			return z[delayBefore]
+		}
+		oldest := first
+		if n-first >= delayKnots {
+			oldest = n - (delayKnots - 1)
+		}
+		i = min(max(i-1, oldest), n-1)
+		for i+1 < n && z[place(i+1)] <= t {
+			i++
+		}
+		for z[place(i)] > t {
+			if i == first {
 				return z[delayBefore]
 			}
-			return z[a+1]
+			if i == oldest {
+				return z[place(i)+1]
+			}
+			i--
 		}
-		i--
-		a = delayRing + 2*(i&(delayKnots-1))
 	}
-	z[delayCursor] = float64(i)
-	b := delayRing + 2*((i+1)&(delayKnots-1))
+	z[delayCursor] = math.Float64frombits(i)
+	a, b := place(i), place(i+1)
 	return z[a+1] + (z[b+1]-z[a+1])*((t-z[a])/(z[b]-z[a]))
 }
 

@@ -76,14 +76,13 @@ type Mass struct {
 	switched Switched //
 	starter  starter  // smooth once more if it knows where the search for the speed of a step begins
 	writer   writer   // switched once more if it can write its result in place
-	r        MassStep // where it writes
+	r        MassStep // result of the step under way: a local one would escape through writer
 	stiff    Stiffness
 	lugre    *LuGre // the law once more if it is this one: without the calls through interfaces a step takes half the time
 	zn       []float64
 }
 
-// writer is a Switched law that sets every field of r instead of returning them. Handing seven numbers up from call to call
-// takes as long as a closed-form step.
+// writer is a Switched law that sets every field of r instead of returning them, see step.
 type writer interface {
 	moveInto(r *MassStep, m float64, x []float64, in Input, load Load)
 }
@@ -181,18 +180,30 @@ func (r *MassStep) add(p MassStep, h, whole float64) {
 // Step advances x by h (s). A non-finite load or state leaves x as it was, with the status NonFinite; NotConverged marks a
 // step whose equation was solved to the best that the cap on evaluations allowed.
 func (b *Mass) Step(h float64, x []float64, load Load) (r MassStep) {
-	if b.switched != nil {
-		if b.writer != nil {
-			// field by field: a copy of the whole would wait for the numbers that have just been written
-			b.writer.moveInto(&b.r, b.M, x, Input{Dt: h, N: b.N, I: b.I}, load)
-			r.W, r.F, r.Load, r.Work, r.Evals, r.Parts, r.Status = b.r.W, b.r.F, b.r.Load, b.r.Work, b.r.Evals, b.r.Parts, b.r.Status
-			return r
-		}
-		return b.switched.Move(b.M, x, Input{Dt: h, N: b.N, I: b.I}, load)
+	r.W, r.F, r.Load, r.Work, r.Evals, r.Parts, r.Status = b.step(h, x, load)
+	return
+}
+
+// step does what Step says and returns the fields of a MassStep. Step is short enough to be expanded where it is called: a
+// struct of seven fields would be copied there, in blocks that wait for the fields just written, and that took a quarter of
+// the step of a cheap law.
+func (b *Mass) step(h float64, x []float64, load Load) (w, f, u, work float64, evals, parts int, status engine.Status) {
+	r := &b.r
+	switch {
+	case b.writer != nil:
+		b.writer.moveInto(r, b.M, x, Input{Dt: h, N: b.N, I: b.I}, load)
+	case b.switched != nil:
+		*r = b.switched.Move(b.M, x, Input{Dt: h, N: b.N, I: b.I}, load)
+	default:
+		load.Span(0, h, x[0])
+		b.part(r, 0, h, x, load)
 	}
-	load.Span(0, h, x[0])
-	b.part(&r, 0, h, x, load)
-	return r
+	return r.split()
+}
+
+// split returns the fields.
+func (r *MassStep) split() (w, f, u, work float64, evals, parts int, status engine.Status) {
+	return r.W, r.F, r.Load, r.Work, r.Evals, r.Parts, r.Status
 }
 
 // Substeps advances x by h (s) in n equal parts.
@@ -211,8 +222,7 @@ func (b *Mass) Substeps(n int, h float64, x []float64, load Load) (sum MassStep)
 	return sum
 }
 
-// part is one part of a step of a smooth law, announced to the load. It writes r in place: handing seven numbers up from
-// call to call would cost as much as a third of an explicit step.
+// part is one part of a step of a smooth law, announced to the load. It sets every field of r.
 func (b *Mass) part(r *MassStep, tau, h float64, x []float64, load Load) {
 	if b.scheme >= Explicit {
 		b.explicit(r, tau, h, x, load)
@@ -233,7 +243,7 @@ func (b *Mass) explicit(r *MassStep, tau, h float64, x []float64, load Load) {
 	}
 	vn := v + h/b.M*(u-f)
 	if math.IsNaN(vn) || math.IsInf(vn, 0) {
-		r.W, r.Evals, r.Parts, r.Status = v, 1, 1, engine.NonFinite
+		*r = MassStep{W: v, Evals: 1, Parts: 1, Status: engine.NonFinite}
 		return
 	}
 	for i, q := range b.zn {
@@ -242,5 +252,5 @@ func (b *Mass) explicit(r *MassStep, tau, h float64, x []float64, load Load) {
 	x[0] += h * vn
 	x[1] = vn
 	// the force belongs to t, the velocities to h/2 before and after: so the work balances the kinetic energy
-	r.W, r.F, r.Load, r.Work, r.Evals, r.Parts = vn, f, u, f*h*0.5*(v+vn), 1, 1
+	r.W, r.F, r.Load, r.Work, r.Evals, r.Parts, r.Status = vn, f, u, f*h*0.5*(v+vn), 1, 1, engine.OK
 }

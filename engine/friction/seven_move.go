@@ -30,15 +30,80 @@ func (p *Seven) Move(m float64, x []float64, in Input, load Load) (r MassStep) {
 	return r
 }
 
-// moveInto is Move with the result in place.
+// moveInto is Move with the result in place. What nearly every step is, one part without an event, is done here; cut does
+// the others, and announces them again.
 func (p *Seven) moveInto(r *MassStep, m float64, x []float64, in Input, load Load) {
+	h := in.Dt
+	if !(h > 0) {
+		*r = MassStep{W: x[1], F: p.now(x[2:2+sevenDim], x[1])}
+		return
+	}
+	half := h / 2
+	load.Span(0, h, x[0])
+	u, dx, dv := load.At(half, x[0]+half*x[1], x[1])
+
+	y := (*[2 + sevenDim]float64)(x)
+	z := (*[sevenDim]float64)(y[2:])
+	line := (*[delayDim]float64)(z[sevenDelay:])
+	v, dir, t := y[1], z[sevenDir], z[sevenTime]
+	slope := half*dx + dv
+	a := m - half*slope
+	if t == 0 || line[delaySpan] != delaySlack*p.TauL || a <= 0 {
+		p.cut(r, m, x, h, load)
+		return
+	}
+	// (a + h/2·c)·w = a·v + h/2·(u − k): the equation of the part times h/2, with the friction k + c·w. The steps wait for
+	// each other through the load, so as little as possible comes behind it
+	var w, f float64
+	if dir == 0 {
+		xi, t2, fsa := z[sevenXi], z[sevenRest], z[sevenFsa]
+		k, c := p.Kt*xi, p.Kt*half+p.Ct
+		q := 1 / (a + half*c)
+		w = (a*v-half*k)*q + half*q*u
+		f = k + c*w
+		// Fs(t2) costs a division: it is asked for only above the least it can be
+		least := p.Fc + min(fsa, p.FsInf)
+		if math.Abs(f) > least {
+			if top := p.Fc + p.static(fsa, t2+half); math.Abs(f) > top {
+				f = math.Copysign(top, f)
+				w = v + half*(u-f)/a
+			}
+		}
+		xi += h * w
+		if !(p.Kt*math.Abs(xi) <= least) && !(p.margin(fsa, t2+h, xi) >= 0) { // or not a number
+			p.cut(r, m, x, h, load)
+			return
+		}
+		z[sevenXi], z[sevenRest] = xi, t2+h
+	} else {
+		back := p.TauL - half
+		if back < 0 || v*dir <= 0 {
+			p.cut(r, m, x, h, load)
+			return
+		}
+		lag := delayAt(line[:], t-back)
+		k, c := dir*(p.Fc+z[sevenFsb]*p.stribeck(lag)), p.Fv
+		q := 1 / (a + half*c)
+		w = (a*v-half*k)*q + half*q*u
+		f = k + c*w
+		if w-w != 0 || (2*w-v)*dir <= 0 {
+			p.cut(r, m, x, h, load)
+			return
+		}
+	}
+	dist, vn := h*w, 2*w-v
+	y[0] += dist
+	y[1] = vn
+	z[sevenTime] = t + h
+	delayAppend(line, t+h, vn)
+	r.W, r.F, r.Load, r.Work, r.Evals, r.Parts, r.Status = w, f, u+slope*(w-v), f*dist, 1, 1, engine.OK
+}
+
+// cut is a step of any kind, of the length dt > 0 (s).
+func (p *Seven) cut(r *MassStep, m float64, x []float64, dt float64, load Load) {
 	z := x[2 : 2+sevenDim]
 	line := z[sevenDelay:]
 	t := z[sevenTime]
-	if !(in.Dt > 0) {
-		*r = MassStep{W: x[1], F: p.now(z, x[1])}
-		return
-	}
 	delayFor(line, p.TauL)
 	if t == 0 {
 		delayPush(line, 0, x[1])
@@ -48,11 +113,11 @@ func (p *Seven) moveInto(r *MassStep, m float64, x []float64, in Input, load Loa
 		fsa = fsb * p.stribeck(delayAt(line, t-p.TauL))
 		xi, t2, dir = dir*(p.Fc+fsa)/p.Kt, 0, 0
 	}
-	// sums over the parts; r is written field by field at the end, copies of it would cost as much as the step
+	// sums over the parts
 	var path, impulse, drive, work, tau float64
 	parts := 0
 	var whole sevenPart // a part that an event cut, while it is done once more
-	h := in.Dt
+	h := dt
 	for {
 		half := h / 2
 		// friction of the part is k + c·w; where the lagged time lies before the step, it is known ahead of the load
@@ -65,8 +130,6 @@ func (p *Seven) moveInto(r *MassStep, m float64, x []float64, in Input, load Loa
 			}
 			k, c = dir*(p.Fc+fsb*p.stribeck(lag)), p.Fv
 		}
-		// (a + h/2·c)·w = a·v + h/2·(u − k): the equation of the part times h/2. The steps wait for each other through the
-		// load, so as little as possible comes behind it
 		load.Span(tau, h, pos)
 		u, dx, dv := load.At(tau+half, pos+half*v, v)
 		slope := half*dx + dv
@@ -116,7 +179,7 @@ func (p *Seven) moveInto(r *MassStep, m float64, x []float64, in Input, load Loa
 			continue
 		}
 		if whole.h != 0 {
-			if theta = p.stretched(dir, fsa, t2, xi, h, v, w); theta > 0 && tau+theta*h <= in.Dt {
+			if theta = p.stretched(dir, fsa, t2, xi, h, v, w); theta > 0 && tau+theta*h <= dt {
 				event = true
 			} else { // the two do not agree: a contact far from smooth, the first one will do
 				h, w, f, u, slope, theta, event = whole.h, whole.w, whole.f, whole.u, whole.slope, whole.theta, true
@@ -137,14 +200,9 @@ func (p *Seven) moveInto(r *MassStep, m float64, x []float64, in Input, load Loa
 		}
 		u += slope * (w - v)
 		parts++
-		if !event && parts == 1 { // nearly every step
-			r.W, r.F, r.Load, r.Work = w, f, u, f*dist
-			v = vn
-			break
-		}
 		path, impulse, drive, work = path+dist, impulse+f*g, drive+u*g, work+f*dist
 		tau += g
-		rest := in.Dt - tau
+		rest := dt - tau
 		switch {
 		case !event:
 			v, rest = vn, 0
@@ -161,18 +219,18 @@ func (p *Seven) moveInto(r *MassStep, m float64, x []float64, in Input, load Loa
 			fsa = fsb * p.stribeck(lag)
 			xi, t2, v, dir = dir*(p.Fc+fsa)/p.Kt, 0, 0, 0
 		}
-		if rest <= 1e-12*in.Dt || parts > sevenCuts {
+		if rest <= 1e-12*dt || parts > sevenCuts {
 			// after the last cut the body stands for the rest of the step
 			impulse, drive = impulse+rest*u, drive+rest*u
-			r.W, r.F, r.Load, r.Work = path/in.Dt, impulse/in.Dt, drive/in.Dt, work
+			r.W, r.F, r.Load, r.Work = path/dt, impulse/dt, drive/dt, work
 			break
 		}
 		h = rest
 	}
 	x[0], x[1] = pos, v
 	z[sevenDir], z[sevenXi], z[sevenRest], z[sevenFsa], z[sevenFsb] = dir, xi, t2, fsa, fsb
-	z[sevenTime] = t + in.Dt
-	delayPush(line, t+in.Dt, v)
+	z[sevenTime] = t + dt
+	delayPush(line, t+dt, v)
 	r.Evals, r.Parts, r.Status = parts, parts, engine.OK
 }
 
@@ -219,20 +277,24 @@ func (p *Seven) release(fsa, t2, xi, h, v, w float64) (ok bool, theta float64) {
 	if c0 <= 0 {
 		return v*xi >= 0, 0
 	}
-	// false position with the halving of a stuck end; its first point is c0/(c0 − c1)
-	lo, hi, c1 := 0.0, 1.0, at(1)
+	// false position; an end that stays twice counts half (Illinois). Its first point is c0/(c0 − c1)
+	lo, hi, c1, side := 0.0, 1.0, at(1), 0.0
 	for range 40 {
 		theta = lo + (hi-lo)*c0/(c0-c1)
-		switch c := at(theta); {
-		case math.Abs(c) <= 1e-14*p.Fc || hi-lo < 1e-13:
-			return true, theta
-		case c > 0:
-			lo, c0 = theta, c
-			c1 /= 2
-		default:
-			hi, c1 = theta, c
-			c0 /= 2
+		c := at(theta)
+		if math.Abs(c) <= 1e-14*p.Fc || hi-lo < 1e-13 {
+			break
 		}
+		if c > 0 {
+			if lo, c0 = theta, c; side > 0 {
+				c1 /= 2
+			}
+		} else {
+			if hi, c1 = theta, c; side < 0 {
+				c0 /= 2
+			}
+		}
+		side = c
 	}
 	return true, theta
 }

@@ -57,7 +57,7 @@ func (b *Mass) solve(r *MassStep, tau, h float64, x []float64, load Load) {
 		}
 		res, slope := inertia*(w-v)-u+f, inertia-at*dx-dv+df
 		if math.IsNaN(res) || math.IsInf(res, 0) {
-			r.W, r.Evals, r.Parts, r.Status = v, n, 1, engine.NonFinite
+			*r = MassStep{W: v, Evals: n, Parts: 1, Status: engine.NonFinite}
 			return
 		}
 		// converged? asked before the bracket: after the last useful step w is itself an end of the bracket
