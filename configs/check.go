@@ -290,6 +290,7 @@ func (c *Config) checkVirtual(r *Report) {
 		c.checkLaw(r, "virtual.friction", v.Friction)
 	} else {
 		v.Contact.advise(r)
+		v.Contact.checkLoad(r, "a rig has none")
 	}
 	c.checkMotor(r, "virtual.motor", v.Motor)
 	for i, m := range c.Device.Measure {

@@ -48,6 +48,7 @@ func TestContact(t *testing.T) {
 		{strings.Replace(gms, "Fc: 15 mN·m, ", "", 1), "lacks Fc"},
 		{strings.Replace(gms, "Fs:", "Fss:", 1), `did you mean "Fs"?`},
 		{"{law: gms, defaults: public}", "linear axis"},
+		{"{law: coulomb, Fc: 0 N·m, mu: 0.2}", "needs the normal load, but a rig has none"},
 	} {
 		if _, err := LoadBytes("rig.yaml", demoWith(t, bad.law)); err == nil || !strings.Contains(err.Error(), bad.want) {
 			t.Errorf("%s: %v, want %q", bad.law, err, bad.want)

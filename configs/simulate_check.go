@@ -93,11 +93,15 @@ func (c *Simulate) checkSignals(r *Report) {
 	if c.Normal != nil {
 		return
 	}
-	// a law that takes its level from the normal load cannot do without it; one whose numbers belong to a load N0 takes that
-	for _, l := range c.Friction {
-		if mu := l.param("mu"); mu > 0 {
-			r.Errorf(l.path+".mu", "%s: %s has mu = %s, so it needs the normal load, but normal is not given", l.path, l.Name, short(mu))
-		}
+	for i := range c.Friction {
+		c.Friction[i].checkLoad(r, "normal is not given")
+	}
+}
+
+// checkLoad wants a normal load for a law that takes its level from it, where the run has none; N0 will do.
+func (l *Law) checkLoad(r *Report, why string) {
+	if mu := l.param("mu"); mu > 0 && l.param("N0") == 0 {
+		r.Errorf(l.path+".mu", "%s: %s has mu = %s, so it needs the normal load, but %s; give it as N0", l.path, l.Name, short(mu), why)
 	}
 }
 

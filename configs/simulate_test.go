@@ -263,7 +263,7 @@ func TestNormalLoadIsAskedFor(t *testing.T) {
 	if _, _, err := SimulateBytes("x.yaml", file("{law: coulomb, mu: 0.2, Fc: 0 N}")); err == nil || !strings.Contains(err.Error(), "normal is not given") {
 		t.Errorf("coulomb with mu and without load: %v", err)
 	}
-	for _, law := range []string{"state-variable", "graphite-brush", "{law: lugre, defaults: public, N0: 10 N}"} {
+	for _, law := range []string{"{law: coulomb, mu: 0.2, N0: 10 N, Fc: 0 N}", "state-variable", "graphite-brush", "{law: lugre, defaults: public, N0: 10 N}"} {
 		if _, _, err := SimulateBytes("x.yaml", file(law)); err != nil {
 			t.Errorf("%s: %v", law, err)
 		}

@@ -123,6 +123,7 @@ func newMotorAxis(s *Spec) (*motorAxis, error) {
 
 func (r *motorAxis) step(t, h float64, q *Sample) {
 	r.u[0] = at(r.Input, t+h/2)
+	r.drive.Normal = normal(r.Normal, t+h/2)
 	q.Status = r.drive.Step(h, r.x, r.u, r.y)
 	m := r.drive.Last()
 	r.work += m.Work

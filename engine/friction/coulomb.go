@@ -6,17 +6,21 @@ import "hilrig/engine"
 //
 //	F = FC·sgn v for v ≠ 0, |F| ≤ FC at rest;   FC = µ·N if µ > 0, otherwise the parameter Fc.
 //
-// A contact that lifts off (N ≤ 0) has no friction; with µ > 0 the normal load must therefore be given.
+// A contact that lifts off (N < 0) has no friction. With µ > 0 the normal load must be given, by the nominal one at least.
 type Coulomb struct {
 	rigid
 	Fc float64 // N  Coulomb friction
 	Mu float64 // coefficient of friction; 0: the level is Fc
+	N0 float64 // N  normal load where none is given
 }
 
 // line is the level (N) at the normal load n (N).
 func (p *Coulomb) line(n float64) straight {
 	fc := p.Fc
 	if p.Mu > 0 {
+		if n == 0 {
+			n = p.N0
+		}
 		fc = p.Mu * max(n, 0)
 	}
 	return straight{fs: fc, fc: fc}
@@ -35,13 +39,8 @@ func (p *Coulomb) moveInto(r *MassStep, m float64, x []float64, in Input, load L
 	rideLine(r, p.line(in.N), m, x, in, load)
 }
 
-// Steady is Fc·sgn v (N); 0 where only the normal load tells.
-func (p *Coulomb) Steady(v float64) float64 {
-	if p.Mu > 0 {
-		return 0
-	}
-	return p.line(0).steady(v)
-}
+// Steady is FC·sgn v (N), under the nominal load.
+func (p *Coulomb) Steady(v float64) float64 { return p.line(0).steady(v) }
 
 // Stiffness is that of a rigid contact.
 func (p *Coulomb) Stiffness() Stiffness { return Stiffness{Speed: jump} }
@@ -50,6 +49,7 @@ func (p *Coulomb) fields() []field {
 	return []field{
 		{"Fc", "N", &p.Fc, 0, force, "Coulomb friction"},
 		{"mu", "", &p.Mu, 0, 1e3, "coefficient of friction, takes the level from the normal load; 0: the level is Fc"},
+		{"N0", "N", &p.N0, 0, force, "normal load where none is given, for mu"},
 	}
 }
 

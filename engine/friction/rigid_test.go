@@ -337,6 +337,7 @@ func TestRigidImposed(t *testing.T) {
 		{&Coulomb{Fc: 2}, Input{Dt: 1e-3, V: -3}, -2, "level"},
 		{&Coulomb{Mu: 0.5, Fc: 2}, Input{Dt: 1e-3, V: 1e-9, N: 6}, 3, "µN"},
 		{&Coulomb{Mu: 0.5, Fc: 2}, Input{Dt: 1e-3, V: 1, N: -1}, 0, "lifted off"},
+		{&Coulomb{Mu: 0.5, N0: 4}, Input{Dt: 1e-3, V: -1}, -2, "nominal load"},
 		{&Coulomb{Fc: 2}, Input{Dt: 1e-3, Fa: 1.7}, 1.7, "balance"},
 		{&Coulomb{Fc: 2}, Input{Dt: 1e-3, Fa: -2.7}, -2, "overload"},
 		{&Viscous{Fv: 3, Delta: 0.5}, Input{Dt: 1e-3, V: -4}, -6, "3·√4"},

@@ -42,9 +42,12 @@ const (
 )
 
 // MotorDrive is the motor as an engine.System. Inputs u = [voltage V, enable]; with enable = 0 the winding is open and the
-// current dies through the freewheeling diodes. Outputs y = [θ, ω, i, friction, T]. Not for concurrent use: it keeps the
-// means of its last step.
+// current dies through the freewheeling diodes. Outputs y = [θ, ω, i, friction, T]. A friction law that asks for the current
+// through the contact is told the armature current at the beginning of the step. Not for concurrent use: it keeps the means
+// of its last step.
 type MotorDrive struct {
+	Normal float64 // N·m  normal load times its radius, for laws that ask; 0: their nominal one. May change between steps
+
 	s    DriveSpec
 	j    float64
 	last Means
@@ -163,7 +166,7 @@ func (d *MotorDrive) Step(dt float64, x, u, y []float64) engine.Status {
 	i, temp := x[Current], x[Temperature]
 	d.r = s.Motor.R * max(0.1, 1+s.Thermal.CopperTC*(temp-t20))
 	d.warm = d.warmth(temp)
-	d.mass.M = d.j / d.warm
+	d.mass.M, d.mass.N, d.mass.I = d.j/d.warm, d.Normal, i
 
 	// both sides together: the load solves the electrical side for every trial of the mean speed
 	d.u, d.i0, d.on = u[0], i, u[1] != 0
@@ -298,7 +301,7 @@ func (d *MotorDrive) heat(h, temp, p float64) float64 {
 func (d *MotorDrive) outputs(x, y []float64) {
 	f := d.last.Friction
 	if d.flow != nil {
-		f = d.warmth(x[Temperature]) * d.flow.Flow(x[Contact:], d.dz, friction.Input{V: x[Omega]})
+		f = d.warmth(x[Temperature]) * d.flow.Flow(x[Contact:], d.dz, friction.Input{V: x[Omega], N: d.Normal, I: x[Current]})
 	}
 	y[0], y[1], y[2], y[3], y[4] = x[Theta], x[Omega], x[Current], f, x[Temperature]
 }

@@ -237,7 +237,7 @@ func TestRigidFriction(t *testing.T) {
 			law := info.New()
 			theta := []float64{}
 			for _, p := range law.Params() {
-				theta = append(theta, map[string]float64{"Fc": 0.015, "Fs": 0.021, "Fs_inf": 0.006, "Fv": 1.5e-4, "vs": 0.5, "kt": 11, "ct": 0.02, "tauL": 0.002, "gamma": 0.1}[p.Name])
+				theta = append(theta, map[string]float64{"Fc": 0.015, "Fs": 0.021, "dFs_inf": 0.006, "Fv": 1.5e-4, "vs": 0.5, "kt": 11, "ct": 0.02, "tauL": 0.002, "gamma": 0.1}[p.Name])
 			}
 			if err := law.SetParams(theta); err != nil {
 				t.Fatal(err)
@@ -278,6 +278,43 @@ func TestRigidFriction(t *testing.T) {
 }
 
 // Heating by constant losses follows the exponential of Rth·C; resistance and friction follow the temperature.
+// A law that asks for current or normal load gets them: the brush is heated by the armature current, its coefficient falls
+// with it, and twice the load brakes with twice the friction.
+func TestContactIsToldCurrentAndLoad(t *testing.T) {
+	brush := friction.Brush{Sigma0: 11, MuC: 0.2, MuS: 0.2, Vs: 0.5, MuMin: 0.01, Area: 1e-4, N0: 0.05, AJ: -1e-5, Rth: 10, Cth: 0.1, Udrop: 1, Tamb: 20}
+	s := demo()
+	s.Friction = &brush
+	run := func(load float64) (friction, temp, amps float64) {
+		d := must(t, s)
+		d.Normal = load
+		x, y := d.NewState(), make([]float64, 5)
+		for range 20000 { // 20 time constants of the contact
+			if st := d.Step(1e-3, x, []float64{6, 1}, y); st != engine.OK {
+				t.Fatal(st)
+			}
+		}
+		if math.Abs(y[3]-d.Last().Friction) > 1e-6*y[3] {
+			t.Errorf("friction %g N·m at the end of a steady step, mean %g", y[3], d.Last().Friction)
+		}
+		return d.Last().Friction, x[Contact+1], d.Last().I
+	}
+	for _, load := range []float64{0, 0.05, 0.1} {
+		n := load
+		if n == 0 {
+			n = brush.N0
+		}
+		f, temp, amps := run(load)
+		if want := n * 0.2 * (1 - 1e-5*amps/brush.Area); math.Abs(f-want) > 1e-9*want {
+			t.Errorf("load %g: friction %g N·m at %g A, want %g", load, f, amps, want)
+		}
+		// in balance with the power of friction and current; the friction is told in the middle of the step
+		w := (6 - 1.2*amps - 0.6*math.Tanh(amps/0.05)) / 0.042
+		if want := 20 + 10*(f*w+amps); math.Abs(temp-want) > 1e-6*want {
+			t.Errorf("load %g: contact at %g °C, want %g", load, temp, want)
+		}
+	}
+}
+
 func TestThermal(t *testing.T) {
 	s := demo()
 	s.Motor.J, s.Motor.BrushDrop = 1e9, 0 // locked rotor
