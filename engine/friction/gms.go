@@ -234,12 +234,9 @@ func (p *GMS) SetParams(theta []float64) error {
 // Validate reports every parameter outside its range, a broken number of elements, and Fs below Fc: an element that sticks
 // above its sliding level has no force at rest.
 func (p *GMS) Validate() error {
-	err := checkFields("gms", p.fields())
+	err := checkLevels("gms", p.fields(), "Fs", p.Fc)
 	if p.Elements != math.Trunc(p.Elements) {
 		err = errors.Join(err, fmt.Errorf("gms: elements: %g, want a whole number", p.Elements))
-	}
-	if p.Fs < p.Fc {
-		err = errors.Join(err, fmt.Errorf("gms: Fs: %g N, want at least Fc = %g N", p.Fs, p.Fc))
 	}
 	return err
 }

@@ -23,8 +23,8 @@ import (
 //	p* = p + h·u,   p⁺ = sgn p*·max(0, |p*| − h·Fc)/(1 + h·Fv/M),
 //
 // except that a change of sign with |u| ≤ Fs stops at zero; u is taken at the end of the step and the old position. It is
-// of first order, break-away waits until the load has pushed p through the zone, and a body can only be caught if the zone is wider than what friction takes away in a step,
-// 2·Dv ≥ h·(Fs + Fc)/M: see Longest.
+// of first order, break-away waits until the load has pushed p through the zone, and a body can only be caught if the zone
+// is wider than what friction takes away in a step, 2·Dv ≥ h·(Fs + Fc)/M: see Longest.
 type Karnopp struct {
 	Fc float64 // N      Coulomb friction
 	Fs float64 // N      break-away friction, total
@@ -147,4 +147,4 @@ func (p *Karnopp) SetParams(theta []float64) error {
 }
 
 // Validate reports every parameter outside its range, and a break-away level below the sliding one.
-func (p *Karnopp) Validate() error { return checkLevels("karnopp", p.fields(), p.Fs, p.Fc) }
+func (p *Karnopp) Validate() error { return checkLevels("karnopp", p.fields(), "Fs", p.Fc) }

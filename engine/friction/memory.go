@@ -6,7 +6,7 @@ import (
 	"hilrig/engine"
 )
 
-// Memory is friction that answers a change of velocity late (6.15) [A94], on the Lorentz curve (6.16) and a contact with a
+// Memory is friction that answers a change of velocity late (6.15) [HS90], on the Lorentz curve (6.16) and a contact with a
 // rigid stick mode:
 //
 //	F(t) = Fvel(|v(t − τL)|)·sgn v(t),   Fvel(s) = Fc + (Fs − Fc)/(1 + (s/vs)²) + Fv·s.
@@ -143,5 +143,5 @@ func (p *Memory) SetParams(theta []float64) error {
 
 // Validate reports every parameter outside its range, and a break-away level below Coulomb friction.
 func (p *Memory) Validate() error {
-	return checkLevels("frictional-memory", p.fields(), p.Fs, p.Fc)
+	return checkLevels("frictional-memory", p.fields(), "Fs", p.Fc)
 }

@@ -53,12 +53,14 @@ func (l straight) steady(v float64) float64 {
 	return math.Copysign(l.fc, v) + l.fv*v
 }
 
-// checkLevels reports every parameter outside its range, and a break-away level top below the sliding one: the body would
-// be released and held again at once.
-func checkLevels(law string, fs []field, top, sliding float64) error {
+// checkLevels reports every parameter outside its range, and a break-away level, the field of the given name, below the
+// sliding friction fc: the body would be released and held again at once.
+func checkLevels(law string, fs []field, name string, fc float64) error {
 	err := checkFields(law, fs)
-	if top < sliding {
-		err = errors.Join(err, fmt.Errorf("%s: break-away friction %g N, want at least the sliding friction %g N", law, top, sliding))
+	for _, f := range fs {
+		if f.name == name && *f.at < fc {
+			err = errors.Join(err, fmt.Errorf("%s: %s: %g N, want at least Fc, %g N", law, name, *f.at, fc))
+		}
 	}
 	return err
 }

@@ -13,7 +13,7 @@ import (
 // forEver is the dwell time (s) of a body that never moved: 30 000 years, beyond which a level does not rise any more.
 const forEver = 1e12
 
-// Kato is the law of (6.13):
+// Kato is the law of (6.13) [KM72]:
 //
 //	Fs(t2) = Fs∞ − (Fs∞ − Fc)·exp(−γ·t2^m),   γ = 0.04…0.64, m = 0.36…0.67 in the source,
 //
@@ -80,7 +80,7 @@ func (p *Kato) Passive() (ok bool, speed float64) { return true, 0 }
 func (p *Kato) fields() []field {
 	return []field{
 		{"Fc", "N", &p.Fc, 0, force, "Coulomb friction, the break-away level right after a slip"},
-		{"FsInf", "N", &p.FsInf, 0, force, "break-away friction after a long rest (total, not the increment)"},
+		{"Fs_inf", "N", &p.FsInf, 0, force, "break-away friction after a long rest (total, not the increment)"},
 		{"gamma", "", &p.Gamma, 0, 1e6, "rate of the rise, after 1 s the share exp(-gamma) of it is left; 0: it does not rise"},
 		{"m", "", &p.M, 0.01, 3, "exponent of the dwell time"},
 		{"Fv", "N·s/m", &p.Fv, 0, damp, "viscous friction"},
@@ -97,7 +97,7 @@ func (p *Kato) SetParams(theta []float64) error {
 
 // Validate reports every parameter outside its range, and a level that would fall with time.
 func (p *Kato) Validate() error {
-	return checkLevels("rising-static-kato", p.fields(), p.FsInf, p.Fc)
+	return checkLevels("rising-static-kato", p.fields(), "Fs_inf", p.Fc)
 }
 
 // RisingStatic is the law of (6.14) [A94]:
@@ -179,7 +179,7 @@ func (p *RisingStatic) Passive() (ok bool, speed float64) { return true, 0 }
 func (p *RisingStatic) fields() []field {
 	return []field{
 		{"Fc", "N", &p.Fc, 0, force, "Coulomb friction, the break-away level right after a slip"},
-		{"FsInf", "N", &p.FsInf, 0, force, "break-away friction after a long rest (total, not the increment)"},
+		{"Fs_inf", "N", &p.FsInf, 0, force, "break-away friction after a long rest (total, not the increment)"},
 		{"gamma", "s", &p.Gamma, 0, long, "dwell time after which half of the rise is done; 0: it rises at once"},
 		{"Fv", "N·s/m", &p.Fv, 0, damp, "viscous friction"},
 	}
@@ -195,7 +195,7 @@ func (p *RisingStatic) SetParams(theta []float64) error {
 
 // Validate reports every parameter outside its range, and a level that would fall with time.
 func (p *RisingStatic) Validate() error {
-	return checkLevels("rising-static-armstrong", p.fields(), p.FsInf, p.Fc)
+	return checkLevels("rising-static-armstrong", p.fields(), "Fs_inf", p.Fc)
 }
 
 // dwell is the dwell time after h (s) more of rest, or of slip.

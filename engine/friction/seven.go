@@ -67,7 +67,7 @@ func (p *Seven) ResetSliding(z []float64, v float64) {
 
 // States names the contact and its history.
 func (p *Seven) States() []engine.Signal {
-	s := []engine.Signal{{Name: "direction"}, {Name: "spring", Unit: "m"}, {Name: "rest", Unit: "s"},
+	s := []engine.Signal{{Name: "direction"}, {Name: "spring", Unit: "m"}, {Name: "dwell", Unit: "s"},
 		{Name: "static_a", Unit: "N"}, {Name: "static_b", Unit: "N"}, {Name: "time", Unit: "s"}}
 	return append(s, delayStates()...)
 }
@@ -189,10 +189,10 @@ func (p *Seven) fields() []field {
 	return []field{
 		{"Fc", "N", &p.Fc, tiny, force, "Coulomb friction"},
 		{"Fv", "N·s/m", &p.Fv, 0, damp, "viscous friction"},
-		{"Fs_inf", "N", &p.FsInf, 0, force, "static friction above Fc after a long rest (increment, not total)"},
+		{"dFs_inf", "N", &p.FsInf, 0, force, "static friction above Fc after a long rest (increment, not total)"},
 		{"kt", "N/m", &p.Kt, tiny, stiff, "presliding stiffness"},
 		{"vs", "m/s", &p.Vs, tiny, fast, "Stribeck velocity"},
-		{"tauL", "s", &p.TauL, 0, 1e3, "frictional memory"},
+		{"tauL", "s", &p.TauL, 0, 10, "delay of the friction behind the velocity"},
 		{"gamma", "s", &p.Gamma, 0, long, "time of rest in which half the static friction comes back; 0: at once"},
 		{"ct", "N·s/m", &p.Ct, 0, damp, "damping of the presliding spring; sqrt(kt*M) does not ring; 0: as in the source"},
 	}

@@ -94,5 +94,5 @@ func (p *StaticCoulombViscous) SetParams(theta []float64) error {
 // Validate reports every parameter outside its range, and a static level below the sliding one: a body would break away and
 // be held again at once.
 func (p *StaticCoulombViscous) Validate() error {
-	return checkLevels("static-coulomb-viscous", p.fields(), p.Fs, p.Fc)
+	return checkLevels("static-coulomb-viscous", p.fields(), "Fs", p.Fc)
 }

@@ -11,9 +11,9 @@ import (
 type Curve uint8
 
 const (
-	HessSoom    Curve = iota // 1/(1 + r²), the Lorentz curve of (6.16)
-	BoPavelescu              // exp(−r^δ), (6.17); δ = 0.5…1 in the source, 2 Armstrong's Gauss curve
-	Tustin                   // exp(−r), (6.18)
+	HessSoom    Curve = iota // 1/(1 + r²), the Lorentz curve of (6.16) [HS90]
+	BoPavelescu              // exp(−r^δ), (6.17) [BP82]; δ = 0.5…1 in the source, 2 Armstrong's Gauss curve [A94]
+	Tustin                   // exp(−r), (6.18) [Tustin47]
 )
 
 var curveNames = []string{"stribeck-hess-soom", "stribeck-bo-pavelescu", "stribeck-tustin"}
@@ -142,5 +142,5 @@ func (p *Stribeck) Validate() error {
 	if int(p.Curve) >= len(curveNames) {
 		return fmt.Errorf("stribeck: curve %d is unknown", p.Curve)
 	}
-	return checkLevels(p.Curve.String(), p.fields(), p.Fs, p.Fc)
+	return checkLevels(p.Curve.String(), p.fields(), "Fs", p.Fc)
 }

@@ -16,7 +16,8 @@ import (
 //
 // with √|v| taken relative to 1 m/s, so that α1 is a force.
 // It is a start for fits of the real curves, good to about 85 % in the slow range and not to be used outside the speeds it
-// was fitted to. The default is the fit of the default Tustin curve from 0 to 0.2 m/s. Where the formula goes below zero, as a poor fit may, friction is zero: it never drives.
+// was fitted to. The default is the fit of the default Tustin curve from 0 to 0.2 m/s. Where the formula goes below zero, as
+// a poor fit may, friction is zero: it never drives.
 type LinearSurrogate struct {
 	rigid
 	Alpha0 float64 // N      break-away friction
