@@ -285,3 +285,12 @@ func TestLU(t *testing.T) {
 		t.Error("a singular matrix is factored")
 	}
 }
+
+// A correction that brings a stage of a zero component back to zero is large, not infinite: the step goes on.
+func TestImplicitCorrectionToZero(t *testing.T) {
+	s := NewImplicitMidpoint(1)
+	s.z[0], s.r[0] = -0.5, 0.5
+	if size := s.correct([]float64{0}); size != 1 || s.z[0] != 0 {
+		t.Errorf("size %g, stage %g, want 1 and 0", size, s.z[0])
+	}
+}

@@ -172,6 +172,8 @@ func (s *Implicit) correct(x []float64) (size float64) {
 	for j, xj := range x {
 		scale, step := math.Abs(xj), 0.0
 		for i := j; i < len(s.z); i += n {
+			// the stages before and after: a correction that ends at zero is as large as it gets, not infinite
+			scale = max(scale, math.Abs(s.z[i]))
 			s.z[i] += s.r[i]
 			scale, step = max(scale, math.Abs(s.z[i])), max(step, math.Abs(s.r[i]))
 		}

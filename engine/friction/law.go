@@ -28,7 +28,7 @@ type Input struct {
 	Dt float64 // s    length of the step
 	V  float64 // m/s  mean velocity over the step, Δx/Dt
 	Fa float64 // N    applied force; only laws with a stick mode look at it
-	N  float64 // N    normal load, for laws with a coefficient of friction or a nominal load N0; 0: not told, take N0
+	N  float64 // N    normal load, for laws with a coefficient of friction or a nominal load N0; 0: not told, take N0; below 0: lifted off
 	I  float64 // A    current through the contact; only the brush law looks at it
 }
 
