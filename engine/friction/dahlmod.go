@@ -115,15 +115,14 @@ func (p *DahlModified) Stiffness() Stiffness {
 
 // g is the steady friction without its viscous part (N), (6.52).
 func (p *DahlModified) g(v float64) float64 {
-	r := v / p.V0
-	return p.Alpha0 + p.Alpha1*math.Exp(-r*r)
+	b, _ := bell(v, p.V0)
+	return p.Alpha0 + p.Alpha1*b
 }
 
 // gSlope is g and its derivative.
 func (p *DahlModified) gSlope(v float64) (g, dg float64) {
-	r := v / p.V0
-	bell := p.Alpha1 * math.Exp(-r*r)
-	return p.Alpha0 + bell, -2 * r / p.V0 * bell
+	b, db := bell(v, p.V0)
+	return p.Alpha0 + p.Alpha1*b, p.Alpha1 * db
 }
 
 // Energy is a storage function (J): as long as the law is passive no motion gives back more. The contact cannot have a

@@ -85,3 +85,13 @@ func decay(a float64) (left, gone float64) {
 	p := (q.tail + r) + r2*(1.0/2) + (r*r2)*((1.0/6+r*(1.0/24))+r2*(1.0/120))
 	return scale + scale*p, (1 - scale) - scale*p
 }
+
+// bell is the Gauss curve exp(−(v/width)²) and its derivative, the fall of most Stribeck curves and the fade of a damping.
+func bell(v, width float64) (b, slope float64) {
+	over := 1 / width
+	r := v * over
+	if b = expNeg(r * r); b != 0 { // else r may be infinite
+		slope = -2 * r * over * b
+	}
+	return b, slope
+}

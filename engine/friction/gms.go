@@ -108,14 +108,10 @@ func (p *GMS) Trial(scheme Scheme, z, zn []float64, in Input) (force, slope floa
 	if z[n]*s > 0 {
 		was = uint32(math.Abs(z[n]))
 	}
-	r := w / p.Vs
-	bell := (p.Fs - p.Fc) * expNeg(r*r)
-	g := p.Fc + bell
+	b, db := bell(w, p.Vs)
+	g := p.Fc + (p.Fs-p.Fc)*b
 	share := 1 / float64(n)
-	level, dlevel := g*share, 0.0
-	if bell > 0 { // else r may be infinite
-		dlevel = -2 * r / p.Vs * bell * share * s
-	}
+	level, dlevel := g*share, (p.Fs-p.Fc)*db*share*s
 	a := h * p.C / g
 	var e, p1 float64 // relaxation over the whole step, when an element asks
 	k, q := p.first(n)
@@ -172,8 +168,8 @@ func (p *GMS) Steady(v float64) float64 {
 	if v == 0 {
 		return 0
 	}
-	r := v / p.Vs
-	return math.Copysign(p.Fc+(p.Fs-p.Fc)*expNeg(r*r), v) + p.Sigma2*v
+	b, _ := bell(v, p.Vs)
+	return math.Copysign(p.Fc+(p.Fs-p.Fc)*b, v) + p.Sigma2*v
 }
 
 // Energy is what the springs store (J), ΣFi²/(2ki).

@@ -84,14 +84,9 @@ func (p *Brush) muSlope(v, t, j float64) (mu, slope float64) {
 			slope = -slope
 		}
 	} else {
-		over := 1 / p.Vs
-		r := v * over
+		b, db := bell(v, p.Vs)
 		m := p.factor(t, j)
-		bell := (p.MuS - p.MuC) * expNeg(r*r)
-		mu = m * (p.MuC + bell)
-		if bell != 0 { // else r may be infinite
-			slope = -2 * r * over * bell * m
-		}
+		mu, slope = m*(p.MuC+(p.MuS-p.MuC)*b), m*(p.MuS-p.MuC)*db
 	}
 	if !(mu > p.MuMin) {
 		return p.MuMin, 0
@@ -104,12 +99,8 @@ func (p *Brush) damping(v float64) (s1, slope float64) {
 	if p.Vd == 0 {
 		return p.Sigma1, 0
 	}
-	over := 1 / p.Vd
-	r := v * over
-	if s1 = p.Sigma1 * expNeg(r*r); s1 != 0 { // else r may be infinite
-		slope = -2 * r * over * s1
-	}
-	return s1, slope
+	b, db := bell(v, p.Vd)
+	return p.Sigma1 * b, p.Sigma1 * db
 }
 
 // factor is mT·mJ.
