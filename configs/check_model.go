@@ -3,6 +3,8 @@ package configs
 import (
 	"math"
 	"slices"
+
+	"hilrig/engine/friction"
 )
 
 func (c *Config) checkModel(r *Report) {
@@ -48,41 +50,15 @@ func (c *Config) checkLaw(r *Report, path string, f Friction) {
 		r.Errorf(path+".Fs", "%s.Fs: %s N·m is less than Fc, %s N·m; Fs is the total break-away torque, not what is added to Fc", path, short(f.Fs), short(f.Fc))
 		return
 	}
-	v, ok := lugrePassive(f)
-	switch {
-	case ok:
-	case f.Vd == 0:
-		r.Warnf(path+".sigma1", "%s.sigma1: the law returns more energy than it was given (at %.3g rad/s); it is passive with sigma2 ≥ sigma1·(Fs−Fc)/Fc = %.3g N·m·s/rad, or with sigma1 fading by a vd of about %.3g rad/s",
-			path, v, f.Sigma1*(f.Fs-f.Fc)/f.Fc, suggestVd(f))
-	default:
-		r.Warnf(path+".vd", "%s.vd: the law returns more energy than it was given (at %.3g rad/s); it is passive with a vd of about %.3g rad/s", path, v, suggestVd(f))
-	}
+	lugre := f.LuGre()
+	law := Law{Name: "lugre", Model: &lugre, path: path}
+	law.advise(r)
 }
 
-// lugrePassive scans the supply minus storage rate of LuGre with V = σ0z²/2, y = σ0·z·sgn(v)/g, |y| ≤ Fs/g:
-//
-//	F·v − V̇ = |v|·{ g·y² + |v|·[σ2 + σ1(v)·(1 − y)] }          [theory §4.1, identity]
-//
-// over speed, at the y that makes it least; not below zero means passive. It returns the first speed that fails, rad/s.
-func lugrePassive(f Friction) (float64, bool) {
-	for i := range 701 {
-		v := f.Vs * math.Pow(10, -3+float64(i)/100) // vs/1000 … 10⁴·vs
-		g := f.Fc + (f.Fs-f.Fc)*math.Exp(-(v/f.Vs)*(v/f.Vs))
-		s1 := f.Sigma1
-		if f.Vd > 0 {
-			s1 *= math.Exp(-(v / f.Vd) * (v / f.Vd))
-		}
-		y := math.Min(s1*v/(2*g), f.Fs/g)
-		if g*y*y+v*(f.Sigma2+s1*(1-y)) < -1e-12*f.Fs {
-			return v, false
-		}
-	}
-	return 0, true
+// LuGre is the law that the section describes.
+func (f Friction) LuGre() friction.LuGre {
+	return friction.LuGre{Sigma0: f.Sigma0, Sigma1: f.Sigma1, Sigma2: f.Sigma2, Fc: f.Fc, Fs: f.Fs, Vs: f.Vs, Vd: f.Vd, Offset: f.Offset}
 }
-
-// suggestVd is a decay speed with σ1(v) ≤ g(v)/|v| everywhere, so that the law is passive and lags the right way: since
-// g ≥ Fc and v·exp(−(v/vd)²) peaks at vd/√(2e), vd = √(2e)·Fc/σ1 does.
-func suggestVd(f Friction) float64 { return math.Sqrt(2*math.E) * f.Fc / f.Sigma1 }
 
 func (c *Config) checkControl(r *Report) {
 	k, m := c.Control, c.Motor

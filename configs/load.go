@@ -86,7 +86,7 @@ func Decode(name string, data []byte, into any) error {
 
 // Validate checks a configuration that was changed after loading (flags); there are no places in a file to point at.
 func (c *Config) Validate() (problems, warnings []Problem) {
-	r := &Report{}
+	r := &Report{unit: c.units(nil)}
 	c.Check(r)
 	return r.problems, r.warnings
 }

@@ -188,19 +188,16 @@ func (l *Law) advise(r *Report) {
 		r.Warnf(l.path, "%s: with these parameters %s can return more energy than it was given%s", l.path, l.Name, at)
 		return
 	}
-	// σ1(v) ≤ g(v)/|v| everywhere is sufficient, and v·exp(−(v/vd)²) peaks at vd/√(2e) [theory §4.1]
-	cure := *lugre
-	cure.Vd = math.Sqrt(2*math.E) * min(lugre.Fc, lugre.Fs) / lugre.Sigma1
-	remedy := "give sigma1 a vd of about " + short3(cure.Vd) + " " + r.unitIn("m/s")
+	vd, _ := lugre.Remedy() // a law without bristle damping is passive
+	key, remedy := ".sigma1", "give sigma1 a vd of about "
 	if lugre.Vd > 0 {
-		remedy = "lower vd to about " + short3(cure.Vd) + " " + r.unitIn("m/s")
+		key, remedy = ".vd", "lower vd to about "
 	}
-	if good, _ := cure.Passive(); !good {
-		remedy = "lower sigma1"
-	} else if lugre.Vd == 0 && lugre.Fs > lugre.Fc {
+	remedy += short3(vd) + " " + r.unitIn("m/s")
+	if lugre.Vd == 0 && lugre.Fs > lugre.Fc {
 		remedy += ", or have sigma2 ≥ sigma1·(Fs − Fc)/Fc = " + short3(lugre.Sigma1*(lugre.Fs-lugre.Fc)/lugre.Fc) + " " + r.unitIn("N·s/m")
 	}
-	r.Warnf(l.path+".sigma1", "%s: with these parameters lugre can return more energy than it was given%s; %s", l.path, at, remedy)
+	r.Warnf(l.path+key, "%s: with these parameters lugre can return more energy than it was given%s; %s", l.path, at, remedy)
 }
 
 // unitIn is the first spelling of a unit in this file.

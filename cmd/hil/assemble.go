@@ -10,7 +10,6 @@ import (
 
 	"hilrig/configs"
 	"hilrig/engine"
-	"hilrig/engine/friction"
 	"hilrig/engine/plant"
 	"hilrig/engine/reference"
 	"hilrig/estimator"
@@ -128,7 +127,7 @@ func controllerSpec(cfg *configs.Config, meas, cmd []engine.Signal) (hil.Control
 	spec := hil.ControllerSpec{
 		Rig: cfg.Rig.Name, Rate: cfg.Loop.Rate, Meas: meas, Cmd: cmd, Position: pos, Current: cur, Drive: commandRole(cfg, "drive"),
 		Age: len(cfg.Device.Measure), Delay: e.Delay, Applied: measureRole(cfg, "voltage"), Every: sampleEvery(cfg), // link.age follows the declared measurements
-		Motor: motorOf(cfg.Motor), Law: lawOf(cfg.Friction),
+		Motor: motorOf(cfg.Motor), Law: cfg.Friction.LuGre(),
 		Kalman: kalmanSpec(cfg, count),
 		Ref:    gen, Fade: r.Fade,
 		PID: hil.PIDSpec{Kp: cfg.Control.Kp, Ki: cfg.Control.Ki, Kd: cfg.Control.Kd, Limit: cfg.Control.Limit, DeadZone: cfg.Control.DeadZn},
@@ -188,10 +187,6 @@ func compSpec(cfg *configs.Config, count float64) (hil.CompSpec, error) {
 
 func motorOf(m configs.Motor) plant.Motor {
 	return plant.Motor{R: m.R, L: m.L, K: m.K, BrushDrop: m.BrushDrop, DropScale: m.DropScale, J: m.J}
-}
-
-func lawOf(f configs.Friction) friction.LuGre {
-	return friction.LuGre{Sigma0: f.Sigma0, Sigma1: f.Sigma1, Sigma2: f.Sigma2, Fc: f.Fc, Fs: f.Fs, Vs: f.Vs, Vd: f.Vd, Offset: f.Offset}
 }
 
 // frictionMap are the parameters under the names that the page draws the friction curve from.

@@ -183,7 +183,7 @@ func motorMachine(cfg *configs.Config) (*plant.Rig, error) {
 			channels[i] = plant.Thermometer
 		}
 	}
-	lugre := lawOf(v.Friction)
+	lugre := v.Friction.LuGre()
 	var law friction.Model = &lugre
 	if v.Contact != nil {
 		law = v.Contact.Model
