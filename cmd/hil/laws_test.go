@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"hilrig/configs"
 	"hilrig/engine/experiment"
 	"hilrig/engine/friction"
 )
@@ -70,7 +71,7 @@ func TestPhenomenaOfTheChapter(t *testing.T) {
 		"coulomb":         {"presliding": false, "coulomb": true, "viscous": false, "negative_viscous": false, "stiction": false, "dwell": false, "memory": false, "stick_slip": false},
 	} {
 		t.Run(law, func(t *testing.T) {
-			i := slices.Index(lawNames(), law)
+			i := slices.Index(configs.LawNames(), law)
 			if i < 0 {
 				t.Fatal("not in the registry")
 			}

@@ -227,7 +227,7 @@ func (f *scenarioFlags) subjects(stderr io.Writer) (all []experiment.Subject, nu
 	for _, name := range names {
 		law, ok := friction.Find(name)
 		if !ok {
-			return nil, false, exitWith(exitUsage, fmt.Errorf("scenario: law %q is unknown%s; hil laws lists them", name, configs.DidYouMean(name, lawNames())))
+			return nil, false, exitWith(exitUsage, fmt.Errorf("scenario: law %q is unknown%s; hil laws lists them", name, configs.DidYouMean(name, configs.LawNames())))
 		}
 		if slices.ContainsFunc(all, func(s experiment.Subject) bool { return s.Name == name }) {
 			return nil, false, exitWith(exitUsage, fmt.Errorf("scenario: law %q is named twice", name))
@@ -258,14 +258,6 @@ func lawsOfFile(path string, stderr io.Writer) ([]experiment.Subject, error) {
 		all = append(all, experiment.Subject{Name: l.Name, Label: l.Label, Law: l.Model, Force: info.Force})
 	}
 	return all, nil
-}
-
-func lawNames() []string {
-	var names []string
-	for _, l := range friction.Laws() {
-		names = append(names, l.Name)
-	}
-	return names
 }
 
 // resultFile is a file of the directory of results.

@@ -158,12 +158,11 @@ func (p *probe) curve() error {
 	slow, fast, faster := p.steady(1e-3), p.steady(5), p.steady(10)
 	p.found("coulomb", "Coulomb friction", "friction at 1 mm/s is more than a tenth of that at 5 m/s", slow > 0.1*fast, slow/fast)
 	p.found("viscous", "viscous friction", "friction grows from 5 to 10 m/s by more than 1 %", faster > 1.01*fast, faster/fast)
-	low, high := math.Inf(1), 0.0
-	fall := 0.0
+	high, fall := 0.0, 0.0
 	for v := 1e-3; v < 10; v *= 1.25 {
 		f := p.steady(v)
-		high, low = max(high, f), f
-		fall = max(fall, (high-low)/high)
+		high = max(high, f)
+		fall = max(fall, (high-f)/high)
 	}
 	p.found("negative_viscous", "falling friction with speed (Stribeck)", "steady friction falls by more than 1 % with rising speed", fall > 0.01, fall)
 	return nil
