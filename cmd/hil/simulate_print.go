@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -89,14 +90,28 @@ func (s *simulation) printLaw(w io.Writer, r *lawRun) {
 	}
 }
 
-// printNumbers writes the laws side by side.
+// sideBySide laws fit across a terminal.
+const sideBySide = 6
+
+// printNumbers writes the laws side by side, so many in a row that the lines do not wrap.
 func (s *simulation) printNumbers(w io.Writer) {
+	i := 0
+	for part := range slices.Chunk(s.runs, sideBySide) {
+		if i++; i > 1 {
+			fmt.Fprintln(w)
+		}
+		s.printTable(w, part)
+	}
+}
+
+// printTable writes a table with a column per law.
+func (s *simulation) printTable(w io.Writer, runs []lawRun) {
 	c := s.cfg
 	t := tabwriter.NewWriter(w, 0, 8, 3, ' ', tabwriter.AlignRight)
 	row := func(name, unit string, value func(r *lawRun) string) {
 		fmt.Fprintf(t, "%-21s\t%s\t", name, unit)
-		for i := range s.runs {
-			fmt.Fprintf(t, "%s\t", value(&s.runs[i]))
+		for i := range runs {
+			fmt.Fprintf(t, "%s\t", value(&runs[i]))
 		}
 		fmt.Fprintln(t)
 	}

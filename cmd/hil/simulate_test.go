@@ -18,6 +18,7 @@ import (
 	"strings"
 	"testing"
 
+	"hilrig/configs"
 	"hilrig/identify"
 )
 
@@ -389,6 +390,28 @@ func TestSimulateVerb(t *testing.T) {
 	}
 	if n := len(readCSV(t, kept)["time_s"]); n != 20000 {
 		t.Errorf("%d rows after --force", n)
+	}
+}
+
+// Many laws stand in several tables, none wider than a terminal takes, and every law in one of them.
+func TestSimulateTablesDoNotWrap(t *testing.T) {
+	file := simulateFile(t, "compare-laws.yaml", "6 s", "0.1 s")
+	names := configs.LawNames()
+	out, _, err := runVerb(newSimulateCmd(), file, "--law", strings.Join(names, ","))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables := 0
+	for line := range strings.Lines(out[strings.Index(out, "break-aways"):strings.Index(out, "events of")]) {
+		if strings.HasPrefix(strings.TrimSpace(line), "break-aways") {
+			tables++
+		}
+		if n := len([]rune(line)); n > 200 {
+			t.Errorf("a line of %d letters", n)
+		}
+	}
+	if want := (len(names) + sideBySide - 1) / sideBySide; tables != want {
+		t.Errorf("%d tables for %d laws, want %d", tables, len(names), want)
 	}
 }
 
