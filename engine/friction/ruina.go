@@ -98,24 +98,45 @@ func (p *StateVariable) normal(n float64) float64 {
 
 // target is the θ of steady sliding at v, (6.37), and its derivative with respect to |v|.
 func (p *StateVariable) target(v float64) (theta, slope float64) {
-	s := math.Abs(v) + p.Veps
-	return -p.B * math.Log(s/p.V0), -p.B / s
+	s := math.Abs(v)
+	return p.targetOf(s, p.lnOf(s))
 }
 
 // coefficient is f at v and θ, and its derivatives with respect to v and θ.
 func (p *StateVariable) coefficient(v, theta float64) (f, fv, ft float64) {
+	return p.coefficientOf(v, p.lnOf(math.Abs(v)), theta)
+}
+
+// lnOf is ln(s/(2v0)) of a speed s ≥ 0, at least creepSpeed. It takes longer than all the rest and serves f as well as θss.
+func (p *StateVariable) lnOf(s float64) float64 {
+	return ln(max(s, creepSpeed) * (0.5 / p.V0))
+}
+
+// targetOf is target at the speed s whose lnOf is l.
+func (p *StateVariable) targetOf(s, l float64) (theta, slope float64) {
+	sum := s + p.Veps
+	if q := p.Veps / s; q < 1e-3 { // ln(1 + q) by its series
+		l += math.Ln2 + q*(1-q*(1.0/2-q*(1.0/3-q*(1.0/4-q*(1.0/5)))))
+	} else {
+		l = ln(sum / p.V0)
+	}
+	return -p.B * l, -p.B / sum
+}
+
+// coefficientOf is coefficient at the velocity v whose lnOf is l.
+func (p *StateVariable) coefficientOf(v, l, theta float64) (f, fv, ft float64) {
 	a, s := p.direct(), max(math.Abs(v), creepSpeed)
 	// e^y is the argument of the asinh
-	y := math.Log(s/(2*p.V0)) + (p.Mu0+theta)/a
+	y := l + (p.Mu0+theta)/a
 	switch {
 	case y > 18: // (6.35) to the last digit
-		f, ft = p.Mu0+theta+a*math.Log(s/p.V0), 1
+		f, ft = a*(y+math.Ln2), 1
 	case y > 0:
-		e := math.Exp(-y)
+		e := expNeg(y)
 		q := math.Sqrt(1 + e*e)
-		f, ft = a*(y+math.Log(1+q)), 1/q
+		f, ft = a*(y+ln(1+q)), 1/q
 	default:
-		e := math.Exp(y)
+		e := expNeg(-y)
 		f, ft = a*math.Asinh(e), e/math.Sqrt(1+e*e)
 	}
 	fv = a * ft / s
@@ -140,15 +161,16 @@ func (p *StateVariable) Step(z []float64, in Input) float64 {
 // mean θ̄ = θss + (θ − θss)·φ1, the others at θ⁺.
 func (p *StateVariable) Trial(s Scheme, z, zn []float64, in Input) (force, slope float64) {
 	w, n := in.V, p.normal(in.N)
-	dir := math.Copysign(1, w)
-	a := math.Abs(w) * in.Dt / p.L
+	dir, v := math.Copysign(1, w), math.Abs(w)
+	a := v * in.Dt / p.L
 	da := dir * in.Dt / p.L
-	to, dto := p.target(w)
+	l := p.lnOf(v)
+	to, dto := p.targetOf(v, l)
 	dto *= dir
 	gap := z[0] - to
 	if s == ExplicitPade {
 		zn[0] = to + gap/(1+a*(1+a/2))
-		f, _, _ := p.coefficient(w, zn[0])
+		f, _, _ := p.coefficientOf(w, l, zn[0])
 		return n * f, 0
 	}
 	e, p1, p2 := phi(a)
@@ -159,7 +181,7 @@ func (p *StateVariable) Trial(s Scheme, z, zn []float64, in Input) (force, slope
 		at, dat = to+gap*p1, dto*(1-p1)+gap*d1*da
 	}
 	zn[0] = end
-	f, fv, ft := p.coefficient(w, at)
+	f, fv, ft := p.coefficientOf(w, l, at)
 	return n * f, n * (fv + ft*dat)
 }
 
