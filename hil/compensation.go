@@ -120,11 +120,16 @@ func (c *compensator) build(pid PIDSpec) (err error) {
 	case CompGain:
 		c.law, err = estimator.NewAdaptiveGain(adapt)
 	case CompLuGre:
-		c.law, err = estimator.NewAdaptiveLuGre(adapt, estimator.Injection(c.model, pid.Kp, pid.Kd, 100*c.model.Vs))
+		c.law, err = estimator.NewAdaptiveLuGre(adapt, c.injection(pid))
 	default:
 		err = fmt.Errorf("kind %d is unknown", c.Kind)
 	}
 	return err
+}
+
+// injection is the weight of the error in the observers of CompLuGre that these gains bear, up to a hundred times vs.
+func (c *compensator) injection(pid PIDSpec) float64 {
+	return estimator.Injection(c.model, pid.Kp, pid.Kd, 100*c.model.Vs)
 }
 
 // signals are what the law has learned; without a learning law there are none.
@@ -152,7 +157,7 @@ func (c *compensator) adopt(scale, gain float64, pid PIDSpec) {
 	case *estimator.AdaptiveGain:
 		l.Tune(sl, rate)
 	case *estimator.AdaptiveLuGre:
-		l.Tune(sl, rate)
+		l.Tune(sl, rate, c.injection(pid))
 	}
 	c.dither.Tune(pid.Kp, pid.Kd)
 }

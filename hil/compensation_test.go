@@ -278,6 +278,31 @@ func TestDitherFadesIn(t *testing.T) {
 	}
 }
 
+// Gains that change while the rig runs change what the observers of the adaptive law may feed back, too.
+func TestInjectionFollowsTheGains(t *testing.T) {
+	pid := PIDSpec{Kp: 0.25, Kd: 6e-3}
+	c, err := newCompensator(CompSpec{Kind: CompLuGre, Scale: 1, AdaptTime: 1, AdaptRange: [2]float64{0.5, 2}}, demoLaw(), 7e-5, pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	law := c.law.(*estimator.AdaptiveLuGre)
+	for _, share := range []float64{1, 0.1, 0.3} {
+		soft := PIDSpec{Kp: share * pid.Kp, Kd: share * pid.Kd}
+		c.adopt(1, 0, soft)
+		law.Reset()
+		// at rest the first observer moves by −k·r·h, r = Λe
+		const e = 0.01
+		if _, st := law.Compensate(1e-3, estimator.Motion{E: e}); st == engine.NonFinite {
+			t.Fatal(st)
+		}
+		z, _ := law.Bristles()
+		k := -z / (estimator.SlidingOf(soft.Kp, soft.Kd, 7e-5).Lambda * e * 1e-3)
+		if want := estimator.Injection(demoLaw(), soft.Kp, soft.Kd, 100*demoLaw().Vs); math.Abs(k-want) > 1e-9*want {
+			t.Errorf("gains × %g: injection %g, want %g", share, k, want)
+		}
+	}
+}
+
 func TestCompKindsHaveNames(t *testing.T) {
 	for k := CompNone; k <= CompLuGre; k++ {
 		if got, err := ParseCompKind(k.String()); err != nil || got != k {
