@@ -100,10 +100,13 @@ func (c *Simulate) checkSignals(r *Report) {
 
 // checkLoad wants a normal load for a law that takes its level from it, where the run has none; N0 will do.
 func (l *Law) checkLoad(r *Report, why string) {
-	if mu := l.param("mu"); mu > 0 && l.param("N0") == 0 {
-		r.Errorf(l.path+".mu", "%s: %s has mu = %s, so it needs the normal load, but %s; give it as N0", l.path, l.Name, short(mu), why)
+	if l.NeedsNormal() {
+		r.Errorf(l.path+".mu", "%s: %s has mu = %s, so it needs the normal load, but %s; give it as N0", l.path, l.Name, short(l.param("mu")), why)
 	}
 }
+
+// NeedsNormal tells whether the law has no level without a normal load.
+func (l *Law) NeedsNormal() bool { return l.param("mu") > 0 && l.param("N0") == 0 }
 
 // inputName says what the input is.
 func (c *Simulate) inputName() string {
@@ -132,6 +135,7 @@ func (c *Simulate) checkRun(r *Report) {
 	case n > 1e9:
 		r.Errorf("duration", "duration: %s s are %.3g steps, want at most 1e9", short(c.Duration), n)
 	}
+	c.checkSampling(r)
 	if c.Outputs.Every > 0 && c.Outputs.Decimate > 0 {
 		r.Errorf("outputs.decimate", "outputs.decimate: every says it already; leave one of them out")
 	} else if _, ok := c.Decimation(); !ok && !r.Bad("outputs.every") {

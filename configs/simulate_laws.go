@@ -154,7 +154,7 @@ func buildLaw(w *walker, path string, at place, name string, given []entry) (l L
 		known = append(known, p.Name)
 	}
 	set := map[string]bool{}
-	public, failed := false, false
+	public, failed, unclear := false, false, false
 	theta := make([]float64, len(ps))
 	for _, k := range given {
 		key := join(path, k.key)
@@ -185,7 +185,7 @@ func buildLaw(w *walker, path string, at place, name string, given []entry) (l L
 		case k.key == "defaults":
 			if public = s == "public"; !public {
 				w.r.errorAt(key, keyOrValue(k), "", "%s: %s is not one of public", key, quote(s))
-				failed = true
+				failed, unclear = true, true // whether anything is missing
 			}
 		default:
 			x, good := w.number(key, keyOrValue(k), s, fieldOf(ps[i]), reflect.Value{})
@@ -219,10 +219,10 @@ func buildLaw(w *walker, path string, at place, name string, given []entry) (l L
 			missing = append(missing, fmt.Sprintf("%s (%s, %s)", p.Name, p.Doc, nameOr(w.r.unitIn(p.Unit), "a pure number")))
 		}
 	}
-	if len(missing) > 0 {
+	if len(missing) > 0 && !unclear {
 		hint := "defaults: public takes them from the public set"
 		if rotary {
-			hint = ""
+			hint = "the public set is one of a linear axis in N and m"
 		}
 		w.r.errorAt(path+".law", at, hint, "%s: %s lacks %s", path, name, strings.Join(missing, "; "))
 		return l, false

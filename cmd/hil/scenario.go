@@ -252,8 +252,14 @@ func lawsOfFile(path string, stderr io.Writer) ([]experiment.Subject, error) {
 	if cfg.Rotary() {
 		return nil, exitWith(exitInvalid, fmt.Errorf("scenario: %s describes a rotary axis; the scenarios are those of a linear one: give the laws in N and m", path))
 	}
+	if cfg.Normal != nil {
+		fmt.Fprintf(stderr, "warning: %s: normal is not used: the scenarios have no normal load, a law takes its N0\n", path)
+	}
 	var all []experiment.Subject
 	for _, l := range cfg.Friction {
+		if l.NeedsNormal() {
+			return nil, exitWith(exitInvalid, fmt.Errorf("scenario: %s: %s takes its level from the normal load, and the scenarios have none; give it as N0", path, l.Label))
+		}
 		info, _ := friction.Find(l.Name)
 		all = append(all, experiment.Subject{Name: l.Name, Label: l.Label, Law: l.Model, Force: info.Force})
 	}

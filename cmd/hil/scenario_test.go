@@ -144,6 +144,9 @@ func TestScenarioRefuses(t *testing.T) {
 		{"unknown scheme", "all", func(f *scenarioFlags) { f.scheme = "euler" }, exitUsage, "midpoint"},
 		{"a ripple through zero", "all", func(f *scenarioFlags) { f.c.Ripple = 0.07 }, exitUsage, "--bias"},
 		{"missing file", "all", func(f *scenarioFlags) { f.from = "nowhere.yaml" }, exitInvalid, ""},
+		{"a law without its normal load", "all", func(f *scenarioFlags) {
+			f.from = simulateFile(t, "compare-laws.yaml", "{law: karnopp, label: Karnopp}", "{law: coulomb, mu: 0.2, Fc: 1 N}", "step: 1 ms", "step: 1 ms\nnormal: 10 N")
+		}, exitInvalid, "give it as N0"},
 		{"two sources of laws", "all", func(f *scenarioFlags) { f.from, f.laws = "x.yaml", []string{"m2"} }, exitUsage, "one of them"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

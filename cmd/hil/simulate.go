@@ -107,6 +107,11 @@ func runSimulate(ctx context.Context, path string, f simulateFlags, stdout, stde
 		if len(f.laws) > 0 {
 			warnings = again // the others were about laws that do not run
 		}
+		for _, w := range again {
+			if !slices.ContainsFunc(warnings, func(o configs.Problem) bool { return o.Msg == w.Msg }) {
+				warnings = append(warnings, w)
+			}
+		}
 	}
 	s := &simulation{path: path, cfg: cfg}
 	for _, w := range warnings {

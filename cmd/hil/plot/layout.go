@@ -2,6 +2,7 @@ package plot
 
 import (
 	"math"
+	"strings"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -52,10 +53,25 @@ func (l *legend) pen(label string, style Style) draw.LineStyle {
 
 const (
 	edge     = vg.Length(8)  // pt around everything
+	titleRow = vg.Length(17) // pt between two lines of the title
+	noteRow  = vg.Length(13) // pt between two lines of the small print
 	rowOf    = vg.Length(14) // pt between two lines of the legend
 	sampleOf = vg.Length(20) // pt of line before a label
 	gapOf    = vg.Length(16) // pt between two entries
 )
+
+// fold breaks a text between words into lines of width w; a word that is longer stands alone.
+func fold(style draw.TextStyle, s string, w vg.Length) []string {
+	var lines []string
+	for _, word := range strings.Fields(s) {
+		if n := len(lines); n > 0 && style.Width(lines[n-1]+" "+word) <= w {
+			lines[n-1] += " " + word
+		} else {
+			lines = append(lines, word)
+		}
+	}
+	return lines
+}
 
 // rows lays the legend out in lines of width w: the x of every entry and its line.
 func (l *legend) rows(w vg.Length) (xs []vg.Length, line []int, n int) {
@@ -76,13 +92,7 @@ func (l *legend) rows(w vg.Length) (xs []vg.Length, line []int, n int) {
 
 // head is the height of title, note and legend.
 func (f *Figure) head(l *legend, w vg.Length) vg.Length {
-	h := edge
-	if f.Title != "" {
-		h += 17
-	}
-	if f.Note != "" {
-		h += 13
-	}
+	h := edge + titleRow*vg.Length(len(fold(titleText, f.Title, w-2*edge))) + noteRow*vg.Length(len(fold(noteText, f.Note, w-2*edge)))
 	if _, _, n := l.rows(w - 2*edge); n > 0 {
 		h += vg.Length(n)*rowOf + 4
 	}
@@ -91,16 +101,16 @@ func (f *Figure) head(l *legend, w vg.Length) vg.Length {
 
 // draw puts everything on the canvas; head is the height of what stands above the panels.
 func (f *Figure) draw(c draw.Canvas, l *legend, head vg.Length) {
-	y := c.Max.Y - edge
-	if f.Title != "" {
-		c.FillText(titleText, vg.Point{X: c.Min.X + edge, Y: y}, f.Title)
-		y -= 17
+	y, room := c.Max.Y-edge, c.Max.X-c.Min.X-2*edge
+	for _, s := range fold(titleText, f.Title, room) {
+		c.FillText(titleText, vg.Point{X: c.Min.X + edge, Y: y}, s)
+		y -= titleRow
 	}
-	if f.Note != "" {
-		c.FillText(noteText, vg.Point{X: c.Min.X + edge, Y: y}, f.Note)
-		y -= 13
+	for _, s := range fold(noteText, f.Note, room) {
+		c.FillText(noteText, vg.Point{X: c.Min.X + edge, Y: y}, s)
+		y -= noteRow
 	}
-	xs, line, _ := l.rows(c.Max.X - c.Min.X - 2*edge)
+	xs, line, _ := l.rows(room)
 	for i, e := range l.entries {
 		p := vg.Point{X: c.Min.X + edge + xs[i], Y: y - rowOf*(vg.Length(line[i])+0.6)}
 		pen := l.pen(e.label, e.style)

@@ -27,7 +27,7 @@ import (
 // Figure is what one file shows.
 type Figure struct {
 	Title   string
-	Note    string // small print below the title; ends up on one line
+	Note    string // small print below the title
 	Columns []Column
 	Width   float64 // mm, 0: from the columns
 	Height  float64 // mm, 0: from the panels

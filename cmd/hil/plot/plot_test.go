@@ -212,3 +212,28 @@ func TestOddFigures(t *testing.T) {
 		t.Errorf("B.PNG: %q, %v", f, err)
 	}
 }
+
+// A title that is wider than the figure goes on in another line, whole, and the figure grows by it.
+func TestLongTitlesAreFolded(t *testing.T) {
+	f := example()
+	short := bytes.Count(render(t, f, "svg"), []byte("<text"))
+	words := "Seven-parameter model: stick-slip of a mass drawn over a spring, "
+	f.Title = strings.TrimSpace(strings.Repeat(words, 4))
+	svg := render(t, f, "svg")
+	room := vg.Length(250/25.4*72) - 2*edge
+	lines := fold(titleText, f.Title, room)
+	if len(lines) < 2 || strings.Join(lines, " ") != f.Title {
+		t.Fatalf("%q", lines)
+	}
+	for _, l := range lines {
+		if w := titleText.Width(l); w > room {
+			t.Errorf("%q is %v wide, room for %v", l, w, room)
+		}
+		if !bytes.Contains(svg, []byte(l)) {
+			t.Errorf("%q is not drawn", l)
+		}
+	}
+	if n := bytes.Count(svg, []byte("<text")); n != short+len(lines)-1 {
+		t.Errorf("%d texts, want %d", n, short+len(lines)-1)
+	}
+}

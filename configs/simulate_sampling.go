@@ -1,0 +1,74 @@
+package configs
+
+import (
+	"math"
+	"strings"
+)
+
+// checkSampling looks at what the step does to the run: how much of it is kept, where it ends, whether the signals survive.
+func (c *Simulate) checkSampling(r *Report) {
+	steps := math.Round(c.Duration / c.Step)
+	if every, ok := c.Decimation(); ok && float64(every) > steps && steps >= 1 {
+		key := "outputs.decimate"
+		if c.Outputs.Every > 0 {
+			key = "outputs.every"
+		}
+		r.Errorf(key, "%s: one row in %d steps, but the run has %s: none would be kept", key, every, short(steps))
+	}
+	if end := steps * c.Step; math.Abs(end-c.Duration) > 1e-6*c.Step && steps >= 1 {
+		r.Warnf("duration", "duration: %s s is no whole number of steps of %s s; the run ends at %.9g s", short(c.Duration), short(c.Step), end)
+	}
+	// the load of a step is that of its middle: half the rate of the steps is the highest frequency that can be told
+	limit := 0.5 / c.Step
+	for _, s := range []struct {
+		key string
+		*Signal
+	}{{"input", &c.Input}, {"normal", c.Normal}, {"current", c.Current}} {
+		if s.Signal == nil {
+			continue
+		}
+		if f := s.highest(); f > limit {
+			r.Warnf(s.key, "%s: %s Hz is beyond half the rate of the steps, %s Hz: a slower signal will be seen in its place; take a step below %s s", s.key, short(f), short(limit), short3(0.5/f))
+		}
+	}
+	c.checkUnused(r)
+}
+
+// highest is the highest frequency (Hz) of the sines of a signal; 0 if it has none.
+func (s *Signal) highest() float64 {
+	switch s.Kind {
+	case "sine":
+		return s.Frequency
+	case "chirp":
+		return max(s.Frequency, s.FreqEnd)
+	case "multisine":
+		f := 0.0
+		for _, t := range s.Tones {
+			f = max(f, t.Frequency)
+		}
+		return f
+	}
+	return 0
+}
+
+// checkUnused warns about a normal load or a current that no law looks at.
+func (c *Simulate) checkUnused(r *Report) {
+	var names []string
+	normal, current := c.Normal == nil, c.Current == nil
+	for i := range c.Friction {
+		l := &c.Friction[i]
+		names = append(names, l.Label)
+		normal = normal || l.param("N0") > 0 || l.param("mu") > 0
+		current = current || !math.IsNaN(l.param("aJ"))
+	}
+	if len(names) == 0 {
+		return
+	}
+	who := strings.Join(names, ", ")
+	if !normal {
+		r.Warnf("normal", "normal: not used by %s; N0 or mu, where a law has them, make friction follow the normal load", who)
+	}
+	if !current && c.Plant.Kind != "motor" { // there the check of the plant speaks
+		r.Warnf("current", "current: not used by %s", who)
+	}
+}
