@@ -94,9 +94,6 @@ func NewAdaptiveGain(s AdaptSpec) (*AdaptiveGain, error) {
 // Reset relaxes the bristle. What was learned stays: a warm contact is still warm after a stop.
 func (a *AdaptiveGain) Reset() { a.obs.Reset() }
 
-// Forget goes back to the model.
-func (a *AdaptiveGain) Forget() { a.theta = 1 }
-
 // Tune adopts other gains of the controller and the rate that belongs to them.
 func (a *AdaptiveGain) Tune(s Sliding, rate float64) {
 	if rate >= 0 && !math.IsInf(rate, 0) {

@@ -65,9 +65,6 @@ func Injection(law friction.LuGre, kp, kd, top float64) float64 {
 // Reset relaxes the bristles; what was learned stays.
 func (a *AdaptiveLuGre) Reset() { a.z = [2]float64{} }
 
-// Forget goes back to the model.
-func (a *AdaptiveLuGre) Forget() { a.thetas = [3]float64{1, 1, 1} }
-
 // Tune adopts other gains of the controller, and the rate and the injection that belong to them.
 func (a *AdaptiveLuGre) Tune(s Sliding, rate, injection float64) {
 	if rate >= 0 && !math.IsInf(rate, 0) && injection > 0 {
