@@ -147,6 +147,7 @@ func TestScenarioRefuses(t *testing.T) {
 		{"a law without its normal load", "all", func(f *scenarioFlags) {
 			f.from = simulateFile(t, "compare-laws.yaml", "{law: karnopp, label: Karnopp}", "{law: coulomb, mu: 0.2, Fc: 1 N}", "step: 1 ms", "step: 1 ms\nnormal: 10 N")
 		}, exitInvalid, "give it as N0"},
+		{"a mass too light for the step", "stick-slip", func(f *scenarioFlags) { f.c.Mass = 1e-12 }, exitInvalid, "would be divided into"},
 		{"two sources of laws", "all", func(f *scenarioFlags) { f.from, f.laws = "x.yaml", []string{"m2"} }, exitUsage, "one of them"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -224,8 +224,6 @@ func (f *simulateFlags) next(path string) string {
 	return "hil simulate " + path + " --step 0.1ms      tells whether the step was short enough: the numbers should stay"
 }
 
-const maxParts = 1000 // of a step; whoever needs more has the wrong step
-
 // prepare turns the file into experiments and finds out whether the step can be taken.
 func (s *simulation) prepare() error {
 	c := s.cfg
@@ -264,8 +262,8 @@ func (s *simulation) prepare() error {
 		var why string
 		if r.parts, r.limit, why, err = stepLimit(&spec); err != nil {
 			bad = append(bad, fmt.Errorf("%s: %w", l.Label, err))
-		} else if spec.Step > maxParts*r.limit {
-			bad = append(bad, fmt.Errorf("%s: step: %g s would be divided into %.3g parts; want a step of at most %.3g s", l.Label, spec.Step, spec.Step/r.limit, maxParts*r.limit))
+		} else if spec.Step > experiment.MaxParts*r.limit {
+			bad = append(bad, fmt.Errorf("%s: step: %g s would be divided into %.3g parts; want a step of at most %.3g s", l.Label, spec.Step, spec.Step/r.limit, experiment.MaxParts*r.limit))
 		} else if r.parts > 1 && !spec.Substep {
 			e := &experiment.LimitError{Step: spec.Step, Limit: r.limit, Scheme: scheme, Why: why}
 			bad = append(bad, fmt.Errorf("%s: %w (over_limit: substep divides it into %d)", l.Label, e, r.parts))

@@ -95,6 +95,9 @@ func (e *LimitError) Error() string {
 		e.Step, e.Scheme, e.Limit, e.Why)
 }
 
+// MaxParts is the most parts that a step is divided into; whoever needs more has the wrong step.
+const MaxParts = 1000
+
 // StepError says that a step had no finite result.
 type StepError struct {
 	T, X, V float64

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"fmt"
 	"math"
 
 	"hilrig/engine"
@@ -25,6 +26,9 @@ func newSlider(s *Spec) (*slider, error) {
 	}
 	if n > 1 && !s.Substep {
 		return nil, &LimitError{Step: s.Step, Limit: limit, Scheme: s.Scheme, Why: why}
+	}
+	if n > MaxParts {
+		return nil, fmt.Errorf("step: %g s would be divided into %.3g parts; want a step of at most %.3g s: %s", s.Step, s.Step/limit, MaxParts*limit, why)
 	}
 	body, err := friction.NewMass(s.Mass, s.Law, s.Scheme)
 	if err != nil {
