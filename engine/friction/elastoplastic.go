@@ -73,7 +73,10 @@ func (p *ElastoPlastic) Trial(scheme Scheme, z, zn []float64, in Input) (force, 
 	s1, ds1 := q.sigma1Slope(w)
 	over, hs, s := 1/g, h*q.Sigma0, math.Copysign(1, w)
 	y, d := s*q.Sigma0*z[0]*over, hs*math.Abs(w)*over
-	rho := min(p.Zba*q.Fs*over, zbaTop)
+	rho := p.Zba * q.Fs * over
+	if rho > zbaTop { // not min: y and all that follows wait for it
+		rho = zbaTop
+	}
 
 	var f, df, rate, drate float64
 	switch {
@@ -135,7 +138,10 @@ func plastic(y, b, m float64) float64 {
 // sineSquare is sin²(πu/2) = ½ − ½·cos πu for 0 ≤ u ≤ 1, by the series of cos 2x − 1 for |x| ≤ π/4; it is within
 // 4e-9.
 func sineSquare(u float64) float64 {
-	r := min(u, 1-u)
+	r := u
+	if u > 0.5 {
+		r = 1 - u
+	}
 	t := math.Pi * math.Pi * r * r
 	t2 := t * t
 	q := t * ((1.0/4 - t*(1.0/48)) + t2*((1.0/1440-t*(1.0/80640))+t2*(1.0/7257600-t*(1.0/958003200))))
@@ -172,8 +178,14 @@ func elastoPlastic(y, d, rho float64) (end, sum, rate, rateEnd float64) {
 		}
 		part, last, change := epParts*width, rate, 0.0
 		for 1-y > epTail*width {
-			e := min(part, left)
-			u := min((y+e/2*(last+0.75*change)-rho)*scale, 1)
+			e := part
+			if left < e {
+				e = left
+			}
+			u := (y + e/2*(last+0.75*change) - rho) * scale
+			if u > 1 {
+				u = 1
+			}
 			alpha := sineSquare(u)
 			r := (1 - alpha*y) / (1 + alpha*e/2)
 			last, change = r, r-last
@@ -196,7 +208,7 @@ func elastoPlastic(y, d, rho float64) (end, sum, rate, rateEnd float64) {
 		x *= gone
 		eps1 /= 1 + x
 		if x > 0.03 {
-			part *= math.Log1p(x) / x
+			part *= ln(1+x) / x
 		} else {
 			part *= 1 - x*(1.0/2-x*(1.0/3-x*(1.0/4-x*(1.0/5))))
 		}

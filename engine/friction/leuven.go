@@ -38,14 +38,15 @@ type Leuven struct {
 }
 
 const (
-	leuvenDepth = 8        // reversals remembered
+	leuvenDepth = 8 // reversals remembered
+	leuvenDim   = 2 + leuvenDepth
 	leuvenPart  = 1.0 / 16 // largest change of Fh in a part, as a share of the room
 	leuvenRoom  = 1e-3     // smallest room of a branch, as a share of the sliding level
 	leuvenOver  = 10       // ψ beyond which the way back to sliding gets no faster
 )
 
 // StateDim is 10: Fh (N), branch, and the reversals (N).
-func (p *Leuven) StateDim() int { return 2 + leuvenDepth }
+func (p *Leuven) StateDim() int { return leuvenDim }
 
 // Reset relaxes the contact and forgets the reversals.
 func (p *Leuven) Reset(z []float64) { clear(z) }
@@ -77,7 +78,10 @@ func (p *Leuven) Trial(scheme Scheme, z, zn []float64, in Input) (force, slope f
 	if w < 0 {
 		s = -1
 	}
-	copy(zn, z)
+	to := (*[leuvenDim]float64)(zn)
+	for i, x := range (*[leuvenDim]float64)(z) {
+		to[i] = x
+	}
 	d := s * h * w
 	n := q.load(in.N)
 	if d < still {
@@ -85,17 +89,19 @@ func (p *Leuven) Trial(scheme Scheme, z, zn []float64, in Input) (force, slope f
 	}
 	g, dg := q.gSlope(w)
 	s1, ds1 := q.sigma1Slope(w)
-	zn = zn[:2+leuvenDepth]
-	p.turn(zn, s)
-	t := p.follow(zn, s, d, g)
+	if to[1]*s <= 0 {
+		p.turn(zn, s)
+	}
+	var t leuvenPath
+	p.follow(&t, to, s, d, g)
 
-	rate := t.dz / h // mean of |dz/dt|
+	rate := t.dz * (1 / h) // mean of |dz/dt|
 	f, df := t.mean, h*(t.end-t.mean)*t.id
 	if scheme != Midpoint {
 		f, df = t.end, h*t.rise*t.share
 	}
 	// force and rate follow g; in the last part ∂(dp/dξ)/∂g = K·follow, and λ lets it go
-	follow := p.N * (1 - t.share) * t.ir * dg / (2 + d*t.lambda)
+	follow := p.N * t.ir * dg * (1 / (2 + d*t.lambda)) * (1 - t.share)
 	df += s * follow * d * t.rise
 	df += s*ds1*rate + s1*(t.share+2*w*follow) + q.Sigma2
 	return n*(s*(f+s1*rate)+q.Sigma2*w) + q.Offset, n * df
@@ -122,13 +128,15 @@ func (p *Leuven) turn(z []float64, s float64) {
 // product (1/m), 1/R (1/N); and 1/d (1/m).
 type leuvenPath struct{ end, mean, dz, share, rise, lambda, ir, id float64 }
 
-// follow moves the hysteresis along a path d > 0 (m) in direction s with the sliding level g (N).
-func (p *Leuven) follow(z []float64, s, d, g float64) (t leuvenPath) {
+// follow moves the hysteresis along a path d > 0 (m) in direction s with the sliding level g (N). t is written in place: it
+// would be copied while it is still on its way to memory.
+func (p *Leuven) follow(t *leuvenPath, z *[leuvenDim]float64, s, d, g float64) {
 	iy := 1 / (p.Reach * p.level())
 	tailPart := leuvenPart / p.N
 	t.id = 1 / d
 	f, left, sum := s*z[0], d, 0.0
 	k := max(0, min(int(s*z[1])-1, leuvenDepth))
+	k0 := k
 	for left > 0 {
 		// the branch: where it began, its room, where it closes
 		for k > 1 && f >= s*z[k] {
@@ -147,22 +155,33 @@ func (p *Leuven) follow(z []float64, s, d, g float64) (t leuvenPath) {
 		}
 		q, ir := f-base, 1/room
 		// right-hand side; what one part may change: in the end half the way to sliding
-		psi, u := min(max(0, q*ir), leuvenOver), 1-q*ic
+		psi, u := within(q*ir), 1-q*ic
 		pn := p.power(psi) // ψ^(n−1)
-		t.share = 1 - pn*psi
-		fall := p.Bristle.Sigma0 * u * u * t.share // dp/dξ
+		share := 1 - pn*psi
+		fall := p.Bristle.Sigma0 * u * u * share // dp/dξ
+		over := 1 / (p.Bristle.Sigma0 * u)
 		gap, tail := room-q, tailPart*room
-		most, closes := leuvenPart*max(q, room), false
+		most, closes := leuvenPart*q, false
 		if gap > 0 {
-			most = min(most, max(gap/2, tail))
+			switch most = leuvenPart * room; {
+			case gap/2 < tail:
+				most = tail
+			case gap/2 < most:
+				most = gap / 2
+			}
 			if top-f <= most {
 				most, closes = top-f, true
 			}
 		}
 		// its slope, as λ = −∂/∂p
-		lambda := p.Bristle.Sigma0 * u * (2*ic*t.share + u*p.N*pn*ir)
+		lambda := p.Bristle.Sigma0 * u * (2*ic*share + u*p.N*pn*ir)
 		if gap < tail && math.Abs(gap) > 1e-8*room {
-			lambda = fall / gap // the line to the end of the approach
+			// the line to the end of the approach
+			if p.N == 2 && psi < leuvenOver {
+				lambda = p.Bristle.Sigma0 * u * u * (1 + psi) * ir
+			} else {
+				lambda = fall / gap
+			}
 		} else if gap > 0 {
 			// a third of the tangent and two thirds of the chord leave no error of second order in the part
 			if fall*left > 0.01*room && most > 0.01*room {
@@ -174,7 +193,12 @@ func (p *Leuven) follow(z []float64, s, d, g float64) (t leuvenPath) {
 		}
 		// a part: the rest of the path, or less if that changes too much or closes the loop
 		part := left
-		_, p1, p2 := phi(lambda * part)
+		a := lambda * part
+		p2 := phi2Series(a)
+		p1 := 1 - a*p2
+		if !(a < aSeries) {
+			_, p1, p2 = phi(a)
+		}
 		dq := fall * part * p1
 		if math.Abs(dq) > most {
 			if x := lambda * most / math.Abs(fall); x < 1 { // else the end of the approach is the limit
@@ -188,29 +212,46 @@ func (p *Leuven) follow(z []float64, s, d, g float64) (t leuvenPath) {
 		sum += part * (f + fall*part*p2)
 		qn := q + dq
 		un := 1 - qn*ic
-		t.dz += dq / (p.Bristle.Sigma0 * u * un)
+		t.dz += dq * over / un
 		f += dq
 		left -= part
 		if closes {
 			f = top
 			k = max(0, k-2)
 		}
-		psi = min(max(0, qn*ir), leuvenOver)
+		psi = within(qn * ir)
 		t.share, t.rise, t.lambda, t.ir = 1-p.power(psi)*psi, p.Bristle.Sigma0*un*un, lambda, ir
 	}
-	clear(z[2+k:])
+	if k < k0 {
+		clear(z[2+k:])
+	}
 	z[0], z[1] = s*f, s*float64(k+1)
 	t.end, t.mean = f, sum*t.id
-	return t
+}
+
+// within bounds ψ. The built-in min and max take longer, and everything waits for ψ.
+func within(psi float64) float64 {
+	if psi < 0 {
+		return 0
+	}
+	if psi > leuvenOver {
+		return leuvenOver
+	}
+	return psi
 }
 
 // power is ψ^(n−1).
 func (p *Leuven) power(psi float64) float64 {
+	if p.N == 2 {
+		return psi
+	}
+	return p.anyPower(psi)
+}
+
+func (p *Leuven) anyPower(psi float64) float64 {
 	switch p.N {
 	case 1:
 		return 1
-	case 2:
-		return psi
 	case 3:
 		return psi * psi
 	}

@@ -62,7 +62,10 @@ func (p *Seven) moveInto(r *MassStep, m float64, x []float64, in Input, load Loa
 		w = (a*v-half*k)*q + half*q*u
 		f = k + c*w
 		// Fs(t2) costs a division: it is asked for only above the least it can be
-		least := p.Fc + min(fsa, p.FsInf)
+		least := p.Fc + fsa
+		if p.FsInf < fsa {
+			least = p.Fc + p.FsInf
+		}
 		if math.Abs(f) > least {
 			if top := p.Fc + p.static(fsa, t2+half); math.Abs(f) > top {
 				f = math.Copysign(top, f)
