@@ -79,6 +79,7 @@ func (p *Leuven) Trial(scheme Scheme, z, zn []float64, in Input) (force, slope f
 		s = -1
 	}
 	to := (*[leuvenDim]float64)(zn)
+	// number by number: a copy in blocks would wait for what the last step has just written
 	for i, x := range (*[leuvenDim]float64)(z) {
 		to[i] = x
 	}
