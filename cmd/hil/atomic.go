@@ -42,6 +42,9 @@ func writeWhole(path string, force bool, write func(io.Writer) error) error {
 // place gives the finished file its name. Without force it links rather than renames, because a rename would take the
 // place of a file that appeared in the meantime; where links are not possible the name is checked once more.
 func place(tmp, name string, force bool) error {
+	if st, err := os.Stat(name); err == nil && !st.Mode().IsRegular() {
+		return fmt.Errorf("%s is a device, a pipe or a folder, not a file", name)
+	}
 	if force {
 		return os.Rename(tmp, name)
 	}

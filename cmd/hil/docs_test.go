@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -107,5 +108,30 @@ func TestReferenceKeysResolve(t *testing.T) {
 	}
 	if used < 100 {
 		t.Errorf("found only %d keys", used)
+	}
+}
+
+// Every relative link of the documents leads to a file.
+func TestLinksOfTheDocumentsResolve(t *testing.T) {
+	out, err := exec.Command("git", "-C", "../..", "ls-files", "*.md").Output()
+	if err != nil {
+		t.Skipf("not a git checkout: %v", err)
+	}
+	link := regexp.MustCompile(`\]\(([^)#:\s]+)(?:#[^)]*)?\)`)
+	seen := 0
+	for _, file := range strings.Fields(string(out)) {
+		text, err := os.ReadFile("../../" + file)
+		if err != nil {
+			continue
+		}
+		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
+			seen++
+			if _, err := os.Stat(filepath.Join("../..", filepath.Dir(file), m[1])); err != nil {
+				t.Errorf("%s: link to %s, which is not there", file, m[1])
+			}
+		}
+	}
+	if seen < 20 {
+		t.Errorf("found only %d links", seen)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"hilrig/configs"
@@ -527,5 +528,20 @@ func TestSimulateIsDocumented(t *testing.T) {
 		if !strings.Contains(string(doc), "`"+k+"`") {
 			t.Errorf("docs/simulate.md does not explain %s", k)
 		}
+	}
+}
+
+// A device is no file: nothing takes its place, --force or not.
+func TestDevicesAreNotWrittenOver(t *testing.T) {
+	dir := t.TempDir()
+	fifo := filepath.Join(dir, "pipe")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Skip(err)
+	}
+	if err := writeWhole(fifo, true, func(w io.Writer) error { _, err := io.WriteString(w, "x"); return err }); err == nil {
+		t.Error("a pipe was written over")
+	}
+	if st, err := os.Lstat(fifo); err != nil || st.Mode()&os.ModeNamedPipe == 0 {
+		t.Errorf("the pipe is gone: %v", err)
 	}
 }

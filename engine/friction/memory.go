@@ -28,13 +28,25 @@ type Memory struct {
 	TauL float64 // s      delay
 }
 
-// StateDim is the time since Reset and the delay line.
+// StateDim is the time since the beginning, negative before it, and the delay line.
 func (p *Memory) StateDim() int { return 1 + delayDim }
 
-// Reset is at rest for ever.
+// Reset is a contact without history: it takes the velocity with which it begins for what was before [theory §1].
 func (p *Memory) Reset(z []float64) {
-	z[0] = 0
+	z[0] = memoryNew
 	delayReset(z[1:])
+}
+
+// memoryNew is the time of a contact that has not begun.
+const memoryNew = -1 // s
+
+// begin starts the history with the velocity v (m/s).
+func (p *Memory) begin(z []float64, v float64) {
+	if z[0] < 0 {
+		z[0] = 0
+		delayStart(z[1:], 0, v)
+	}
+	delayFor(z[1:], p.TauL)
 }
 
 // ResetSliding is a body that has always been sliding at v (m/s).
@@ -80,6 +92,7 @@ func (p *Memory) passed(z []float64, h, v float64, stuck bool) {
 // Step advances by in.Dt at the mean velocity in.V, which belongs to the middle of the step, and returns the friction (N)
 // there; at rest it balances in.Fa up to the break-away level.
 func (p *Memory) Step(z []float64, in Input) float64 {
+	p.begin(z, in.V)
 	h := max(in.Dt, 0)
 	mid := z[0] + h/2
 	delayPush(z[1:], mid, in.V)
@@ -98,6 +111,7 @@ func (p *Memory) Move(m float64, x []float64, in Input, load Load) (r MassStep) 
 }
 
 func (p *Memory) moveInto(r *MassStep, m float64, x []float64, in Input, load Load) {
+	p.begin(x[2:], x[1])
 	delayPush(x[3:], x[2], x[1]) // the caller may have set the velocity
 	ride(r, p, straight{}, m, x, in, load)
 }

@@ -38,8 +38,19 @@ func TestMemoryOfImposedMotion(t *testing.T) {
 // A step of velocity arrives τL late; a body that stops keeps the level it had slid with and regains Fs within τL.
 func TestMemoryIsLate(t *testing.T) {
 	p := &Memory{Fc: 1, Fs: 1.5, Vs: 0.05, Fv: 0.4, TauL: 0.02}
-	z := newZ(p)
 	slid := 1 + 0.5/(1+400) + 0.4
+	// without a history the first velocity is the one of before
+	z := newZ(p)
+	if f := p.Step(z, Input{Dt: 1e-3, V: 1}); math.Abs(f-slid) > 1e-12 {
+		t.Errorf("begins with %g N, want %g", f, slid)
+	}
+	// a mass that starts with a velocity has had it before
+	b := newBench(t, p, 1, Midpoint, &pulled{h: 1e-3})
+	b.x[1] = 1
+	if r := b.step(); math.Abs(r.F-slid) > 1e-12 {
+		t.Errorf("a moving mass begins with %g N, want %g", r.F, slid)
+	}
+	p.ResetSliding(z, 0) // rest before
 	for k := range 100 {
 		f := p.Step(z, Input{Dt: 1e-3, V: 1})
 		switch {
