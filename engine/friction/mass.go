@@ -246,6 +246,7 @@ func (b *Mass) explicit(r *MassStep, tau, h float64, x []float64, load Load) {
 		*r = MassStep{W: v, Evals: 1, Parts: 1, Status: engine.NonFinite}
 		return
 	}
+	//lint:ignore S1001 a law has one or two numbers: the call behind copy would cost more
 	for i, q := range b.zn {
 		z[i] = q
 	}

@@ -94,6 +94,7 @@ func (b *Mass) solve(r *MassStep, tau, h float64, x []float64, load Load) {
 		}
 		w = next
 	}
+	//lint:ignore S1001 a law has one or two numbers: the call behind copy would cost more
 	for i, q := range b.zn {
 		z[i] = q
 	}
