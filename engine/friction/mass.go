@@ -88,9 +88,10 @@ type writer interface {
 }
 
 // starter is a Smooth law so steep that Newton's method from the old velocity would not do: start estimates the w of
-// c·(w − v) + force(w) = u.
+// c·(w − v) + force(w) = u, and creeps tells whether the inertia c (kg/s) has a say at that speed under the normal load n.
 type starter interface {
 	start(z []float64, c, v, u float64, in Input) float64
+	creeps(w, c, n float64) bool
 }
 
 // NewMass attaches a law to a mass m (kg).

@@ -28,9 +28,8 @@ import (
 // For a given motion θ is exact, and the force is taken at the mean of θ over the step: exact work where f ≫ A, where f is
 // linear in θ.
 //
-// While the contact creeps, its slope N·A/v outweighs 2M/h by far and the Midpoint scheme, which damps nothing, lets the
-// velocity at the ends of the steps alternate around the mean velocity of the steps, with about h·N·A/M. The mean is
-// right; Implicit does not alternate.
+// While the contact creeps, its slope N·A/v outweighs 2M/h by far, and the Midpoint scheme, which damps nothing, would let
+// the velocity at the ends of the steps alternate around their mean for ever. Mass takes such steps with Implicit.
 type StateVariable struct {
 	Mu0  float64 // –    coefficient of friction at v0
 	V0   float64 // m/s  speed at which it is Mu0

@@ -21,8 +21,11 @@ func (p *StateVariable) start(z []float64, c, v, u float64, in Input) float64 {
 	a, n := p.direct(), p.normal(in.N)
 	r := c*v + u
 	g := n * a
-	if !(c > 0) || r == 0 || g == 0 {
+	switch {
+	case !(c > 0) || g == 0:
 		return v
+	case math.Abs(r) < 1e-290*g: // the last trace of a motion: the logarithms would run out of numbers
+		return 0
 	}
 	side := math.Copysign(1, r)
 	r *= side
@@ -55,6 +58,11 @@ func (p *StateVariable) start(z []float64, c, v, u float64, in Input) float64 {
 		w = r / (c + g*asinhExp(mu+p.lnOf(creepSpeed))/creepSpeed)
 	}
 	return side * w
+}
+
+// creeps tells whether the slope of friction at the speed w outweighs the inertia of a step, c (kg/s), ten times.
+func (p *StateVariable) creeps(w, c, n float64) bool {
+	return 10*c*math.Abs(w) < p.normal(n)*p.direct()
 }
 
 // speedAt is w = 2v0·e^{−μ}·sinh y and coth y, for y > 0.

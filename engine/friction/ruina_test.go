@@ -302,3 +302,28 @@ func (s *towed) Span(tau, h, x float64) {}
 func (s *towed) At(tau, x, v float64) (force, dx, dv float64) {
 	return s.k * (s.end(s.t+tau) - x), -s.k, 0
 }
+
+// After a slip the contact creeps: friction is the load, in every step, at a coarse step too. Midpoint alone would turn what
+// is left of the velocity round in every step for ever.
+func TestStateVariableRestsQuietly(t *testing.T) {
+	for _, h := range []float64{1e-3, 1e-4} {
+		info, _ := Find("state-variable")
+		b := newBench(t, info.New(), 1, Midpoint, &pulled{k: 100, speed: 0.02, h: h})
+		rough, rests := 0.0, 0
+		for b.s.t < 1.5 {
+			v := b.x[1]
+			r := b.step()
+			if r.Status != engine.OK {
+				t.Fatalf("h=%g, t=%g: %v", h, b.s.t, r.Status)
+			}
+			if b.s.t > 1 && math.Abs(r.W) < 1e-7 && math.Abs(v) < 1e-7 {
+				rests++
+				rough = max(rough, math.Abs(r.F-r.Load))
+			}
+		}
+		t.Logf("h=%g: %d steps at rest, friction leaves the load by at most %.3g N", h, rests, rough)
+		if rests < int(0.02/h) || rough > 1e-3 {
+			t.Errorf("h=%g: %d steps at rest, friction off the load by %.3g N", h, rests, rough)
+		}
+	}
+}

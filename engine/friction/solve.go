@@ -21,6 +21,9 @@ const (
 // so the sampled system is passive whenever the law is. It does not damp the bristle mode numerically: far beyond
 // ω0·h = 1, ω0 = √(K/M), v alternates with a small amplitude around the w of the steps, and w is the number to report.
 //
+// A law that creeps (starter) takes the step with Implicit where inertia has nothing to say: Midpoint would carry every trace
+// of velocity from step to step with its sign turned, for ever.
+//
 // Newton's method starts at w = v and is kept inside a bracket of sign changes; its number of evaluations is capped. The
 // step is taken with the last evaluation as it stands: force, deflection and displacement belong to the same w, so the work
 // F̄·Δx of the law is exact. The last correction, below the tolerance, goes to the velocity alone: without it a force that
@@ -28,8 +31,8 @@ const (
 func (b *Mass) solve(r *MassStep, tau, h float64, x []float64, load Load) {
 	v, x0, z := x[1], x[0], x[2:]
 	// end of the step or its middle: share of h at which load is taken, weight of the inertia
-	at, inertia := 0.5*h, 2*b.M/h
-	if b.scheme == Implicit {
+	scheme, at, inertia := b.scheme, 0.5*h, 2*b.M/h
+	if scheme == Implicit {
 		at, inertia = h, b.M/h
 	}
 	var (
@@ -46,14 +49,19 @@ func (b *Mass) solve(r *MassStep, tau, h float64, x []float64, load Load) {
 	if b.starter != nil {
 		u, dx, dv = load.At(tau+at, x0+at*w, w)
 		w = b.starter.start(z, inertia-at*dx-dv, v, u, Input{Dt: h, N: b.N, I: b.I})
+		if scheme == Midpoint && b.starter.creeps(w, inertia, b.N) {
+			scheme, at, inertia = Implicit, h, b.M/h
+			u, dx, dv = load.At(tau+at, x0+at*w, w)
+			w = b.starter.start(z, inertia-at*dx-dv, v, u, Input{Dt: h, N: b.N, I: b.I})
+		}
 	}
 	for {
 		n++
 		u, dx, dv = load.At(tau+at, x0+at*w, w)
 		if p := b.lugre; p != nil {
-			f, df, b.zn[0] = p.trial(b.scheme, z[0], Input{Dt: h, V: w, N: b.N})
+			f, df, b.zn[0] = p.trial(scheme, z[0], Input{Dt: h, V: w, N: b.N})
 		} else {
-			f, df = b.smooth.Trial(b.scheme, z, b.zn, Input{Dt: h, V: w, N: b.N, I: b.I})
+			f, df = b.smooth.Trial(scheme, z, b.zn, Input{Dt: h, V: w, N: b.N, I: b.I})
 		}
 		res, slope := inertia*(w-v)-u+f, inertia-at*dx-dv+df
 		if math.IsNaN(res) || math.IsInf(res, 0) {
@@ -99,10 +107,14 @@ func (b *Mass) solve(r *MassStep, tau, h float64, x []float64, load Load) {
 		z[i] = q
 	}
 	x[0] = x0 + h*w
-	if b.scheme == Implicit {
+	work := f * h * w
+	if scheme == Implicit {
 		x[1] = w + last
+		if b.scheme == Midpoint { // the balance of Midpoint: what the end of the step does not carry on has gone into friction
+			work += 0.5 * b.M * (w - v) * (w - v)
+		}
 	} else {
 		x[1] = 2*(w+last) - v
 	}
-	r.W, r.F, r.Load, r.Work, r.Evals, r.Parts, r.Status = w, f, u, f*h*w, n, 1, status
+	r.W, r.F, r.Load, r.Work, r.Evals, r.Parts, r.Status = w, f, u, work, n, 1, status
 }
