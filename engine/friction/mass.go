@@ -94,7 +94,8 @@ type starter interface {
 	creeps(w, c, n float64) bool
 }
 
-// NewMass attaches a law to a mass m (kg).
+// NewMass attaches a law to a mass m (kg). The parameters of the law are to stay as they are from then on: what its steps
+// have to resolve is asked here.
 func NewMass(m float64, law Model, scheme Scheme) (*Mass, error) {
 	if !(m > 0) || math.IsInf(m, 0) {
 		return nil, fmt.Errorf("mass: %g kg, want a finite number > 0", m)
@@ -178,8 +179,8 @@ func (r *MassStep) add(p MassStep, h, whole float64) {
 	r.Status = max(r.Status, p.Status)
 }
 
-// Step advances x by h (s). A non-finite load or state leaves x as it was, with the status NonFinite; NotConverged marks a
-// step whose equation was solved to the best that the cap on evaluations allowed.
+// Step advances x by h (s). A non-finite load or state leaves x as it was, or as it was at the last event of the step, with
+// the status NonFinite; NotConverged marks a step whose equation was solved to the best that the cap on evaluations allowed.
 func (b *Mass) Step(h float64, x []float64, load Load) (r MassStep) {
 	r.W, r.F, r.Load, r.Work, r.Evals, r.Parts, r.Status = b.step(h, x, load)
 	return
