@@ -13,9 +13,9 @@ import (
 func newCheckCmd() *cobra.Command {
 	return &cobra.Command{
 		Use:   "check FILE...",
-		Short: "Check rig files: every problem with its line, then what the serial line has to carry",
-		Long: `Reads rig files without opening a port. Prints every problem with line and caret and ends with 3, or prints what the
-line has to carry, warnings, and what to do next.`,
+		Short: "Check files: every problem with its line; for a rig, what the serial line has to carry",
+		Long: `Reads files for hil run, hil simulate or hil identify without opening a port or running anything. Prints every problem
+with line and caret and ends with 3, or prints warnings, for a rig what the line has to carry, and what to do next.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, files []string) error {
 			bad := false
@@ -34,6 +34,44 @@ line has to carry, warnings, and what to do next.`,
 
 // checkFile reports on one file and tells whether it can be used.
 func checkFile(out, errOut io.Writer, name string) bool {
+	switch configs.KindOf(name) {
+	case configs.SimulateFile:
+		cfg, warnings, err := configs.LoadSimulate(name)
+		if ok := report(out, errOut, name, warnings, err); !ok {
+			return false
+		}
+		for _, l := range cfg.Friction {
+			fmt.Fprintf(out, "law            %s, %s\n", l.Label, l.Title)
+		}
+		fmt.Fprintf(out, "next: hil simulate %s\n", name)
+		return true
+	case configs.IdentifyFile:
+		_, err := configs.LoadIdentify(name)
+		if ok := report(out, errOut, name, nil, err); !ok {
+			return false
+		}
+		fmt.Fprintf(out, "next: hil identify %s\n", name)
+		return true
+	}
+	return checkRig(out, errOut, name)
+}
+
+// report prints problems and warnings of a file, or that there are none.
+func report(out, errOut io.Writer, name string, warnings []configs.Problem, err error) bool {
+	if err != nil {
+		printProblems(errOut, "hil: ", err)
+		out = errOut
+	} else {
+		fmt.Fprintf(out, "%s: ok\n", name)
+	}
+	for _, w := range warnings {
+		fmt.Fprintf(out, "warning: %v\n", w)
+	}
+	return err == nil
+}
+
+// checkRig reports on a rig file.
+func checkRig(out, errOut io.Writer, name string) bool {
 	cfg, warnings, err := configs.Check(name)
 	if err != nil {
 		printProblems(errOut, "hil: ", err)

@@ -37,6 +37,23 @@ func TestCheckGoodFile(t *testing.T) {
 	}
 }
 
+// Files for other verbs are recognised by what they say.
+func TestCheckKnowsEveryKindOfFile(t *testing.T) {
+	for file, next := range map[string]string{"compare-laws": "hil simulate", "stick-slip": "hil simulate", "emps": "hil identify", "pendulum": "hil identify", "motor": "hil run"} {
+		out, errOut, err := runVerb(newCheckCmd(), "../../configs/"+file+".yaml")
+		if err != nil || errOut != "" || !strings.Contains(out, file+".yaml: ok") || !strings.Contains(out, "next: "+next) {
+			t.Errorf("%s: %v %s\n%s", file, err, errOut, out)
+		}
+	}
+	bad := filepath.Join(t.TempDir(), "bad.yaml")
+	if err := os.WriteFile(bad, []byte("version: 1\nname: x\nplant: {kind: drawn-mass, mass: 1 kg, spring: 1 N/m}\nfriction: lugr\ninput: 1 m\nstep: 1 ms\nduration: 1 s\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, errOut, err := runVerb(newCheckCmd(), bad); exitCode(err) != exitInvalid || !strings.Contains(errOut, `did you mean "lugre"`) {
+		t.Errorf("%v\n%s", err, errOut)
+	}
+}
+
 func TestCheckBadFiles(t *testing.T) {
 	out, errOut, err := runVerb(newCheckCmd(), "../../configs/testdata/unknown_key.bad.yaml", "../../configs/motor.yaml", "none.yaml")
 	if exitCode(err) != exitInvalid {

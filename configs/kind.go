@@ -1,0 +1,34 @@
+package configs
+
+import "github.com/goccy/go-yaml"
+
+// Kind of a file.
+type Kind uint8
+
+const (
+	RigFile      Kind = iota // hil run
+	SimulateFile             // hil simulate
+	IdentifyFile             // hil identify
+)
+
+// KindOf tells by its sections what a file describes; a file that cannot be read, or says nothing of itself, counts as a rig.
+func KindOf(path string) Kind {
+	data, err := readFile(path)
+	if err != nil {
+		return RigFile
+	}
+	var top map[string]any
+	if yaml.Unmarshal(data, &top) != nil {
+		return RigFile
+	}
+	has := func(key string) bool { _, ok := top[key]; return ok }
+	switch {
+	case has("device") || has("loop") || has("rig"):
+		return RigFile
+	case has("plant") || has("input"):
+		return SimulateFile
+	case has("data"):
+		return IdentifyFile
+	}
+	return RigFile
+}
