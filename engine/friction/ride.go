@@ -280,6 +280,9 @@ func (r *rider) speed(mid, h, s0 float64) (s, f, u float64, n int, status engine
 			in.V = max(s, 0)
 			f, slope = r.c.sliding(r.z, s0, in)
 		}
+		if s < 0 { // f stays what it is at rest, however steep the curve begins there
+			slope = 0
+		}
 		res := inertia*(s-s0) - dir*u + f
 		if res-res != 0 {
 			return s0, f, u, n, engine.NonFinite
