@@ -289,8 +289,9 @@ func (r *rider) speed(mid, h, s0 float64) (s, f, u float64, n int, status engine
 		}
 		dr := inertia - h/2*dx - dv + slope
 		step := -res / dr
-		// as fine as the speeds of the step: the one it had and the one that friction takes away
-		if res == 0 || dr > 0 && math.Abs(step) <= wRel*(s0+math.Abs(s)+f/inertia) {
+		// as fine as the speeds of the step, the one it had and the one that friction takes away; and the forces nearly in
+		// balance: where a curve begins upright, the first step of Newton's method from there is tiny and means nothing
+		if res == 0 || dr > 0 && math.Abs(step) <= wRel*(s0+math.Abs(s)+f/inertia) && math.Abs(res) <= 1e-6*(math.Abs(u)+f) {
 			// the friction that closes the balance; on an upright curve it differs from f by more than rounding
 			s += step
 			return s, max(0, dir*u-inertia*(s-s0)), u, n, engine.OK

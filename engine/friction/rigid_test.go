@@ -432,3 +432,26 @@ func TestViscousDecay(t *testing.T) {
 		}
 	}
 }
+
+// A viscous part with a small exponent begins upright: a body that creeps is stopped and turned by the load within the step,
+// and every joule is accounted for.
+func TestUprightCurve(t *testing.T) {
+	for _, c := range []struct{ fv, delta, m, v0, load float64 }{
+		{314.2, 0.1375, 2.718, 0.2288, -149.25},
+		{12000, 0.1194, 0.2231, 2.373e-10, -2307.25},
+	} {
+		law := &StaticCoulombViscous{Fc: 2.718, Fs: 2.718, Fv: c.fv, Delta: c.delta}
+		w := &pulled{h: 0.01, con: c.load}
+		b, x := newMass(t, law, c.m)
+		x[1] = c.v0
+		r := b.Step(w.h, x, w)
+		dE, in := c.m/2*(x[1]-c.v0)*(x[1]+c.v0), c.load*r.W*w.h
+		if r.Status != engine.OK || x[1] >= 0 || math.Abs(dE-in+r.Work) > 1e-9*(math.Abs(in)+r.Work) {
+			t.Errorf("%+v: %+v, state %v: %g J are missing", c, r, x, dE-in+r.Work)
+		}
+		// the load wins over the friction of the speed it ends with, and by less than what accelerates the body
+		if end := -law.Steady(x[1]); end > -c.load {
+			t.Errorf("%+v: ends at %g m/s, where friction is %g N", c, x[1], end)
+		}
+	}
+}
