@@ -449,9 +449,9 @@ func TestUprightCurve(t *testing.T) {
 		if r.Status != engine.OK || x[1] >= 0 || math.Abs(dE-in+r.Work) > 1e-9*(math.Abs(in)+r.Work) {
 			t.Errorf("%+v: %+v, state %v: %g J are missing", c, r, x, dE-in+r.Work)
 		}
-		// the load wins over the friction of the speed it ends with, and by less than what accelerates the body
-		if end := -law.Steady(x[1]); end > -c.load {
-			t.Errorf("%+v: ends at %g m/s, where friction is %g N", c, x[1], end)
+		// the way back starts from rest, so its mean speed is half the last: there friction is what the load leaves
+		if f := -law.Steady(x[1] / 2); f > -c.load || f < -0.9*c.load {
+			t.Errorf("%+v: goes back at %g m/s on the mean, where friction is %g N", c, x[1]/2, f)
 		}
 	}
 }
