@@ -121,13 +121,13 @@ func (q quantity) Set(s string) error {
 }
 
 func runScenario(ctx context.Context, name string, f scenarioFlags, stdout, stderr io.Writer) error {
-	var todo []experiment.Scenario
+	var chosen []experiment.Scenario
 	for _, s := range experiment.Scenarios {
 		if name == "all" || name == s.Name {
-			todo = append(todo, s)
+			chosen = append(chosen, s)
 		}
 	}
-	if todo == nil {
+	if chosen == nil {
 		var names []string
 		for _, s := range experiment.Scenarios {
 			names = append(names, s.Name)
@@ -144,7 +144,7 @@ func runScenario(ctx context.Context, name string, f scenarioFlags, stdout, stde
 
 	// run everything before anything is written
 	var outcomes []*experiment.Outcome
-	for _, s := range todo {
+	for _, s := range chosen {
 		for _, who := range subjects {
 			o, err := s.Run(ctx, who, f.c)
 			if err != nil {
@@ -159,7 +159,7 @@ func runScenario(ctx context.Context, name string, f scenarioFlags, stdout, stde
 
 	files := metricFiles(f.c, outcomes)
 	if !f.noFigures {
-		figures := scenarioFigures(todo, subjects, outcomes, numbered)
+		figures := scenarioFigures(chosen, subjects, outcomes, numbered)
 		drawn, err := draw(ctx, figures, f.formats)
 		if err != nil {
 			return err
@@ -177,7 +177,7 @@ func runScenario(ctx context.Context, name string, f scenarioFlags, stdout, stde
 			}
 		}
 	}
-	printMetrics(stdout, todo, outcomes)
+	printMetrics(stdout, chosen, outcomes)
 	fmt.Fprintf(stdout, "\n%d files in %s; next: look at %s\n", len(files), f.out, filepath.Join(f.out, files[len(files)-1].name))
 	return nil
 }

@@ -55,12 +55,12 @@ func fileWord(label string) string {
 }
 
 // scenarioFigures are the figures of every law, and one of all laws together for every scenario.
-func scenarioFigures(todo []experiment.Scenario, subjects []experiment.Subject, outcomes []*experiment.Outcome, numbered bool) []namedFigure {
+func scenarioFigures(chosen []experiment.Scenario, subjects []experiment.Subject, outcomes []*experiment.Outcome, numbered bool) []namedFigure {
 	figs := []namedFigure{{"steady-curve", steadyCurve(subjects)}}
 	if numbered {
 		figs[0].name = "fig-6.04-steady-curve"
 	}
-	for _, s := range todo {
+	for _, s := range chosen {
 		var group []*experiment.Outcome
 		for _, o := range outcomes {
 			if o.Scenario == s.Name {

@@ -171,9 +171,9 @@ func metricsJSON(c experiment.Conditions, outcomes []*experiment.Outcome) []byte
 	return append(b, '\n')
 }
 
-func printMetrics(w io.Writer, todo []experiment.Scenario, outcomes []*experiment.Outcome) {
+func printMetrics(w io.Writer, chosen []experiment.Scenario, outcomes []*experiment.Outcome) {
 	title := map[string]string{}
-	for _, s := range todo {
+	for _, s := range chosen {
 		title[s.Name] = capital(s.Title)
 	}
 	for _, t := range tables(outcomes) {

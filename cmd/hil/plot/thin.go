@@ -20,15 +20,15 @@ func thin(p []vg.Point) []vg.Point {
 	}
 	keep := make([]bool, len(p))
 	keep[0], keep[len(p)-1] = true, true
-	var todo [][2]int
+	var open [][2]int
 	for from := 0; from < len(p)-1; from += thinChunk {
 		to := min(from+thinChunk, len(p)-1)
 		keep[to] = true
-		todo = append(todo, [2]int{from, to})
+		open = append(open, [2]int{from, to})
 	}
-	for len(todo) > 0 {
-		a, b := todo[len(todo)-1][0], todo[len(todo)-1][1]
-		todo = todo[:len(todo)-1]
+	for len(open) > 0 {
+		a, b := open[len(open)-1][0], open[len(open)-1][1]
+		open = open[:len(open)-1]
 		far, at := thinTo, -1
 		for i := a + 1; i < b; i++ {
 			if d := offLine(p[i], p[a], p[b]); d > far {
@@ -37,7 +37,7 @@ func thin(p []vg.Point) []vg.Point {
 		}
 		if at > 0 {
 			keep[at] = true
-			todo = append(todo, [2]int{a, at}, [2]int{at, b})
+			open = append(open, [2]int{a, at}, [2]int{at, b})
 		}
 	}
 	out := p[:0:0]
