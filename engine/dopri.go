@@ -41,10 +41,12 @@ type DormandPrince struct {
 	events locator
 }
 
-// Coefficients of [DP80] table 2, RK5(4)7M, and of the continuous solution, [HNW93] II.6.
+// Coefficients of [DP80] table 2, RK5(4)7M, and of the continuous solution, [HNW93] II.6. The stages and the error estimate
+// are also taken by laws that integrate inside a step.
 var (
 	dpC = [7]float64{0, 1.0 / 5, 3.0 / 10, 4.0 / 5, 8.0 / 9, 1, 1}
-	dpA = [7][6]float64{
+	// DormandPrinceA are the stages; the last row is the solution of order 5.
+	DormandPrinceA = [7][6]float64{
 		{},
 		{1.0 / 5},
 		{3.0 / 40, 9.0 / 40},
@@ -53,9 +55,9 @@ var (
 		{9017.0 / 3168, -355.0 / 33, 46732.0 / 5247, 49.0 / 176, -5103.0 / 18656},
 		{35.0 / 384, 0, 500.0 / 1113, 125.0 / 192, -2187.0 / 6784, 11.0 / 84},
 	}
-	// weights of order 5 minus those of order 4
-	dpE = [7]float64{71.0 / 57600, 0, -71.0 / 16695, 71.0 / 1920, -17253.0 / 339200, 22.0 / 525, -1.0 / 40}
-	dpD = [7]float64{-12715105075.0 / 11282082432, 0, 87487479700.0 / 32700410799, -10690763975.0 / 1880347072,
+	// DormandPrinceE are the weights of order 5 minus those of order 4.
+	DormandPrinceE = [7]float64{71.0 / 57600, 0, -71.0 / 16695, 71.0 / 1920, -17253.0 / 339200, 22.0 / 525, -1.0 / 40}
+	dpD            = [7]float64{-12715105075.0 / 11282082432, 0, 87487479700.0 / 32700410799, -10690763975.0 / 1880347072,
 		701980252875.0 / 199316789632, -1453857185.0 / 822651844, 69997945.0 / 29380423}
 )
 
@@ -225,7 +227,7 @@ func (d *DormandPrince) Terminated() bool {
 // the tolerance, NaN when something is not finite.
 func (d *DormandPrince) try(h float64) float64 {
 	for s := 1; s < 7; s++ {
-		a := &dpA[s]
+		a := &DormandPrinceA[s]
 		for i := range d.y {
 			sum := 0.0
 			for j := range s {
@@ -238,7 +240,7 @@ func (d *DormandPrince) try(h float64) float64 {
 	sum := 0.0
 	for i := range d.y {
 		e := 0.0
-		for s, w := range dpE {
+		for s, w := range DormandPrinceE {
 			e += w * d.k[s][i]
 		}
 		e *= h / d.scale(i, max(math.Abs(d.X[i]), math.Abs(d.y[i])))

@@ -179,18 +179,6 @@ const (
 	climbTop = 0.5
 )
 
-var (
-	rkA = [6][6]float64{
-		{1.0 / 5},
-		{3.0 / 40, 9.0 / 40},
-		{44.0 / 45, -56.0 / 15, 32.0 / 9},
-		{19372.0 / 6561, -25360.0 / 2187, 64448.0 / 6561, -212.0 / 729},
-		{9017.0 / 3168, -355.0 / 33, 46732.0 / 5247, 49.0 / 176, -5103.0 / 18656},
-		{35.0 / 384, 0, 500.0 / 1113, 125.0 / 192, -2187.0 / 6784, 11.0 / 84},
-	}
-	rkE = [7]float64{71.0 / 57600, 0, -71.0 / 16695, 71.0 / 1920, -17253.0 / 339200, 22.0 / 525, -1.0 / 40}
-)
-
 // climb is rise by integration.
 func climb(y0, xi, n, rho float64) (end, mean float64) {
 	at, step := 0.0, xi
@@ -237,12 +225,13 @@ func riseStep(y, step, n, rho float64) (up, area, upErr, areaErr float64) {
 	if k[0] = 1 - bend(y, n, rho); top {
 		k[0] = climbRate(u, n)
 	}
-	for i := range rkA {
+	for i := range 6 {
 		var x float64
 		area = 0
+		row := &engine.DormandPrinceA[i+1]
 		for j := range i + 1 {
-			x += step * rkA[i][j] * k[j]
-			area += step * rkA[i][j] * rose[j]
+			x += step * row[j] * k[j]
+			area += step * row[j] * rose[j]
 		}
 		if top {
 			left, gone := decay(max(x, 0))
@@ -251,7 +240,7 @@ func riseStep(y, step, n, rho float64) (up, area, upErr, areaErr float64) {
 			k[i+1], rose[i+1] = 1-bend(y+x, n, rho), x
 		}
 	}
-	for i, e := range rkE {
+	for i, e := range engine.DormandPrinceE {
 		upErr += step * e * k[i]
 		areaErr += step * e * rose[i]
 	}

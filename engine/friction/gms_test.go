@@ -228,10 +228,14 @@ func TestGMSEnergy(t *testing.T) {
 	})
 }
 
-// Stick-slip on the public set: the period at 1 ms is that at 50 µs, and Newton's method does not labour.
-func TestGMSStickSlip(t *testing.T) {
+// Stick-slip on the public set.
+func TestGMSStickSlip(t *testing.T) { stickSlipPeriod(t, func() Model { return gmsPC() }) }
+
+// stickSlipPeriod: the period at 1 ms is that at 50 µs, and Newton's method does not labour.
+func stickSlipPeriod(t *testing.T, law func() Model) {
+	t.Helper()
 	period := func(h float64) float64 {
-		b := newBench(t, gmsPC(), 1, Midpoint, &pulled{k: 100, speed: 0.02, h: h})
+		b := newBench(t, law(), 1, Midpoint, &pulled{k: 100, speed: 0.02, h: h})
 		evals, steps, most := 0, int(math.Round(10/h)), 0
 		var up []float64
 		for range steps {

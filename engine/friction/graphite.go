@@ -25,7 +25,7 @@ import (
 //	Cth·dT/dt = |F·v| + Udrop·|I| − (T − Tamb)/Rth
 //
 // [SB06] identified the coefficient of such a contact as a function of temperature and current density; its fitted numbers
-// are not public, so the defaults are placeholders of plausible size and the form is the program's own.
+// are not public: the form is the program's own, and the defaults are typical sizes, to be replaced by measured ones.
 //
 // A step takes μ at the temperature of its beginning and is then exact for the motion: the bristles relax exponentially, and
 // so does the temperature, towards what the mean power of the step would settle at. The polynomial mT is held at its values

@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
-
-	"hilrig/engine"
 )
 
 func leuvenPC() *Leuven {
@@ -255,36 +253,7 @@ func TestLeuvenPump(t *testing.T) {
 	}
 }
 
-func TestLeuvenStickSlip(t *testing.T) {
-	period := func(h float64) float64 {
-		b := newBench(t, leuvenPC(), 1, Midpoint, &pulled{k: 100, speed: 0.02, h: h})
-		evals, steps, most := 0, int(math.Round(10/h)), 0
-		var up []float64
-		for range steps {
-			at, v := b.s.t, b.x[1]
-			r := b.step()
-			if r.Status != engine.OK {
-				t.Fatalf("h=%g: %v at %g s", h, r.Status, b.s.t)
-			}
-			evals, most = evals+r.Evals, max(most, r.Evals)
-			if v < 0.02 && b.x[1] >= 0.02 && at > 2 {
-				up = append(up, at+h*(0.02-v)/(b.x[1]-v))
-			}
-		}
-		if len(up) < 3 {
-			t.Fatalf("h=%g: %d periods, want stick-slip", h, len(up))
-		}
-		mean := float64(evals) / float64(steps)
-		t.Logf("h=%g: period %.5f s, %.2f evaluations a step, at most %d", h, (up[len(up)-1]-up[0])/float64(len(up)-1), mean, most)
-		if mean > 4 {
-			t.Errorf("h=%g: %.2f evaluations a step", h, mean)
-		}
-		return (up[len(up)-1] - up[0]) / float64(len(up)-1)
-	}
-	if a, b := period(1e-3), period(5e-5); math.Abs(a/b-1) > 1e-3 {
-		t.Errorf("period %.5f s at 1 ms, %.5f s at 50 µs", a, b)
-	}
-}
+func TestLeuvenStickSlip(t *testing.T) { stickSlipPeriod(t, func() Model { return leuvenPC() }) }
 
 func BenchmarkLeuvenMass(b *testing.B) {
 	m := newBench(b, leuvenPC(), 1, Midpoint, &pulled{k: 100, speed: 0.02, h: 1e-3})
