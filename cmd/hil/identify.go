@@ -11,7 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"hilrig/configs"
-	"hilrig/identify"
+	"hilrig/identify/linear"
+	"hilrig/identify/record"
 )
 
 // identifyFlags are what the user chose.
@@ -63,7 +64,7 @@ type identification struct {
 	Name    string `json:"name"`
 	Config  string `json:"config"`
 	Program string `json:"program"`
-	*identify.Result
+	*linear.Result
 }
 
 func runIdentify(path string, f identifyFlags, stdout, stderr io.Writer) error {
@@ -90,7 +91,7 @@ func runIdentify(path string, f identifyFlags, stdout, stderr io.Writer) error {
 	if err != nil {
 		return exitWith(exitInvalid, err)
 	}
-	res, err := identify.InverseDynamics(data, spec)
+	res, err := linear.InverseDynamics(data, spec)
 	if err != nil {
 		return f.refuse(path, err, stdout)
 	}
@@ -141,13 +142,13 @@ func (f *identifyFlags) over(cfg *configs.Identify) {
 }
 
 // spec translates the file for the fit.
-func (f *identifyFlags) spec(cfg *configs.Identify) (identify.Spec, error) {
-	s := identify.Spec{
+func (f *identifyFlags) spec(cfg *configs.Identify) (linear.Spec, error) {
+	s := linear.Spec{
 		Rotary: cfg.Axis == "rotary", Order: cfg.Filter.Order, Cutoff: cfg.Filter.Cutoff,
 		Decimate: cfg.Decimate, Trim: cfg.Trim, MinVelocity: cfg.MinVelocity,
 	}
 	for _, t := range cfg.Terms {
-		s.Terms = append(s.Terms, identify.Term(t))
+		s.Terms = append(s.Terms, linear.Term(t))
 	}
 	if f.asymmetric {
 		split, changed := s.Asymmetric()
@@ -160,17 +161,17 @@ func (f *identifyFlags) spec(cfg *configs.Identify) (identify.Spec, error) {
 }
 
 // readRecord reads a record with the columns of the file.
-func readRecord(path string, cfg *configs.Identify) (*identify.Data, error) {
+func readRecord(path string, cfg *configs.Identify) (*record.Record, error) {
 	position, force := "m", "N"
 	if cfg.Axis == "rotary" {
 		position, force = "rad", "N·m"
 	}
-	m := identify.Mapping{Rate: cfg.Data.Rate, DecimalComma: cfg.Data.Decimal == "comma", SameUnit: sameUnit}
+	m := record.Mapping{Rate: cfg.Data.Rate, DecimalComma: cfg.Data.Decimal == "comma", SameUnit: sameUnit}
 	m.Separator = map[string]rune{"comma": ',', "semicolon": ';', "tab": '\t'}[cfg.Data.Separator] // auto: 0
 	cols := cfg.Data.Columns
 	for _, c := range []struct {
 		from configs.IdentifyColumn
-		to   *identify.Column
+		to   *record.Column
 		si   string
 	}{{cols.Time, &m.Time, "s"}, {cols.Position, &m.Position, position}, {cols.Force, &m.Force, force}} {
 		if c.from.Name == "" {
@@ -180,9 +181,9 @@ func readRecord(path string, cfg *configs.Identify) (*identify.Data, error) {
 		if err != nil {
 			return nil, fmt.Errorf("column %s: %w", c.from.Name, err)
 		}
-		*c.to = identify.Column{Name: c.from.Name, Unit: c.from.Unit, Scale: scale}
+		*c.to = record.Column{Name: c.from.Name, Unit: c.from.Unit, Scale: scale}
 	}
-	return identify.ReadCSV(path, m)
+	return record.ReadCSV(path, m)
 }
 
 // sameUnit compares units by meaning, so that "Nm" and "N·m" are equal. A unit that cannot be read is left to the user.
@@ -197,8 +198,8 @@ func sameUnit(a, b string) bool {
 
 // refuse ends without a result. A refusal by the data is also said as JSON where JSON was asked for.
 func (f *identifyFlags) refuse(path string, err error, stdout io.Writer) error {
-	var u *identify.Unidentifiable
-	var s *identify.SpecError
+	var u *linear.Unidentifiable
+	var s *linear.SpecError
 	switch {
 	case errors.As(err, &u):
 		if f.json {
@@ -216,12 +217,12 @@ func (f *identifyFlags) refuse(path string, err error, stdout io.Writer) error {
 }
 
 // refusal is the JSON of a refusal: reasons, and no parameters.
-func refusal(u *identify.Unidentifiable) any {
+func refusal(u *linear.Unidentifiable) any {
 	type combination struct {
-		Terms   []identify.Term `json:"terms"`
-		Weights []float64       `json:"weights"`
-		Text    string          `json:"text"`
-		Advice  string          `json:"advice"`
+		Terms   []linear.Term `json:"terms"`
+		Weights []float64     `json:"weights"`
+		Text    string        `json:"text"`
+		Advice  string        `json:"advice"`
 	}
 	out := struct {
 		Verdict      string        `json:"verdict"`
@@ -239,13 +240,13 @@ func refusal(u *identify.Unidentifiable) any {
 }
 
 // gate turns a result that is not good enough into exit code 6. The numbers were printed before.
-func gate(r *identify.Result, want float64) error {
+func gate(r *linear.Result, want float64) error {
 	fits := []float64{r.Fit.Percent}
 	if r.Validation != nil {
 		fits = append(fits, r.Validation.Fit.Percent)
 	}
 	switch worst := slices.Min(fits); {
-	case r.Verdict == identify.Rejected:
+	case r.Verdict == linear.Rejected:
 		return exitWith(exitQuality, fmt.Errorf("rejected: %s", r.Reasons[0]))
 	case worst < want:
 		return exitWith(exitQuality, fmt.Errorf("fit %.2f %% is below the %g %% that are required", worst, want))

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"hilrig/identify"
+	"hilrig/identify/linear"
+	"hilrig/identify/record"
 )
 
 // printIdentification writes a result for people.
@@ -44,13 +45,13 @@ func printIdentification(w io.Writer, r identification) {
 			r.Residual.Lag1, r.Fit.Rows, r.Residual.Effective)
 	}
 	fmt.Fprintf(w, "whiteness    %s\n", white)
-	fmt.Fprintf(w, "condition    %.2f, with columns of length one %.2f (refused from %.0f)\n", r.Condition, r.Scaled, float64(identify.MaxCondition))
+	fmt.Fprintf(w, "condition    %.2f, with columns of length one %.2f (refused from %.0f)\n", r.Condition, r.Scaled, float64(linear.MaxCondition))
 	printCorrelation(w, r.Result)
 	fmt.Fprintf(w, "computed in  %.1f ms\n", 1e3*r.Compute)
 }
 
 // printCorrelation writes the lower half of the matrix.
-func printCorrelation(w io.Writer, r *identify.Result) {
+func printCorrelation(w io.Writer, r *linear.Result) {
 	for i, row := range r.Correlated {
 		lead := ""
 		if i == 0 {
@@ -66,13 +67,13 @@ func printCorrelation(w io.Writer, r *identify.Result) {
 
 // nextIdentify is the command that makes sense after this result. Whether friction depends on the direction is tried, not
 // guessed.
-func nextIdentify(path string, f identifyFlags, data *identify.Data, r identification) string {
+func nextIdentify(path string, f identifyFlags, data *record.Record, r identification) string {
 	again := "hil identify " + path
 	if f.data != "" {
 		again += " --data " + f.data
 	}
 	if split, ok := r.Spec.Asymmetric(); ok && !f.asymmetric {
-		if a, err := identify.InverseDynamics(data, split); err == nil && a.Fit.RMS < 0.95*r.Fit.RMS {
+		if a, err := linear.InverseDynamics(data, split); err == nil && a.Fit.RMS < 0.95*r.Fit.RMS {
 			return fmt.Sprintf("%s --asymmetric      friction depends on the direction: relative force error %.2f %% instead of %.2f %%", again, a.Fit.Relative, r.Fit.Relative)
 		}
 	}
@@ -80,7 +81,7 @@ func nextIdentify(path string, f identifyFlags, data *identify.Data, r identific
 		again += " --asymmetric"
 	}
 	switch {
-	case r.Verdict != identify.Identified:
+	case r.Verdict != linear.Identified:
 		return "see docs/identify.md, section Verdict, for what each reason asks for"
 	case r.Validation == nil:
 		return again + " --validate OTHER.csv      a second record tells what the parameters are worth"
@@ -89,11 +90,11 @@ func nextIdentify(path string, f identifyFlags, data *identify.Data, r identific
 }
 
 // equation writes the model with the symbols of its parameters.
-func equation(est []identify.Estimate) string {
-	factor := map[identify.Term]string{
-		identify.Inertia: "·a", identify.Viscous: "·v", identify.Coulomb: "·sgn(v)",
-		identify.ViscousPlus: "·v⁺", identify.ViscousMinus: "·v⁻", identify.CoulombPlus: "·[v>0]", identify.CoulombMinus: "·(−[v<0])",
-		identify.Stiffness: "·x", identify.GravitySin: "·sin(x)", identify.GravityCos: "·cos(x)",
+func equation(est []linear.Estimate) string {
+	factor := map[linear.Term]string{
+		linear.Inertia: "·a", linear.Viscous: "·v", linear.Coulomb: "·sgn(v)",
+		linear.ViscousPlus: "·v⁺", linear.ViscousMinus: "·v⁻", linear.CoulombPlus: "·[v>0]", linear.CoulombMinus: "·(−[v<0])",
+		linear.Stiffness: "·x", linear.GravitySin: "·sin(x)", linear.GravityCos: "·cos(x)",
 	}
 	parts := make([]string, len(est))
 	for i, e := range est {

@@ -11,7 +11,8 @@ import (
 	"testing"
 
 	"hilrig/configs"
-	"hilrig/identify"
+	"hilrig/identify/linear"
+	"hilrig/identify/record"
 )
 
 // axisRecord writes a configuration and the record of a slide of 12 kg with friction, in units that are not SI. change is
@@ -177,7 +178,7 @@ func TestIdentifyExamples(t *testing.T) {
 			continue
 		}
 		out, errs, code := execute(t, "identify", path, "--json")
-		var r identify.Result
+		var r linear.Result
 		if err := json.Unmarshal([]byte(out), &r); err != nil || code != exitOK {
 			t.Fatalf("%v, exit code %d\n%s", err, code, errs)
 		}
@@ -196,13 +197,13 @@ func TestIdentifyExamples(t *testing.T) {
 // The words that the file accepts for terms are those that the fit knows.
 func TestIdentifyTermsAgree(t *testing.T) {
 	dir := t.TempDir()
-	for i, term := range append(slices.Clone(identify.Terms), "no-such-term") {
+	for i, term := range append(slices.Clone(linear.Terms), "no-such-term") {
 		path := filepath.Join(dir, "axis.yaml")
 		text := fmt.Sprintf("data: {file: x.csv, rate: 1 kHz, columns: {position: {name: q, unit: m}, force: {name: f, unit: N}}}\nterms: [%q]\n", term)
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := configs.LoadIdentify(path); (err == nil) != (i < len(identify.Terms)) {
+		if _, err := configs.LoadIdentify(path); (err == nil) != (i < len(linear.Terms)) {
 			t.Errorf("%s: %v", term, err)
 		}
 	}

@@ -20,7 +20,8 @@ import (
 	"testing"
 
 	"hilrig/configs"
-	"hilrig/identify"
+	"hilrig/identify/linear"
+	"hilrig/identify/record"
 )
 
 // simulated is the JSON of hil simulate, as docs/simulate.md describes it.
@@ -313,10 +314,10 @@ func TestSimulateCSVIsConsistent(t *testing.T) {
 	if math.Abs(work-c["work_J"][last]) > 1e-12 {
 		t.Errorf("Σ F·Δx = %.15g J, column says %.15g", work, c["work_J"][last])
 	}
-	d, err := identify.ReadCSV(path, identify.Mapping{
-		Time:     identify.Column{Name: "time_s", Unit: "s", Scale: 1},
-		Position: identify.Column{Name: "position_m", Unit: "m", Scale: 1},
-		Force:    identify.Column{Name: "load_N", Unit: "N", Scale: 1},
+	d, err := record.ReadCSV(path, record.Mapping{
+		Time:     record.Column{Name: "time_s", Unit: "s", Scale: 1},
+		Position: record.Column{Name: "position_m", Unit: "m", Scale: 1},
+		Force:    record.Column{Name: "load_N", Unit: "N", Scale: 1},
 		SameUnit: sameUnit,
 	})
 	if err != nil || len(d.Position) != 9000 {

@@ -1,4 +1,4 @@
-package identify
+package linear
 
 import (
 	"errors"
@@ -7,31 +7,33 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"hilrig/identify/record"
 )
 
 // empsMapping is what configs/emps.yaml says.
-func empsMapping() Mapping {
-	return Mapping{
-		Time:     Column{Name: "time_s", Unit: "s", Scale: 1},
-		Position: Column{Name: "position_m", Unit: "m", Scale: 1},
-		Force:    Column{Name: "command_V", Unit: "V", Scale: 35.15065188248547}, // N/V
+func empsMapping() record.Mapping {
+	return record.Mapping{
+		Time:     record.Column{Name: "time_s", Unit: "s", Scale: 1},
+		Position: record.Column{Name: "position_m", Unit: "m", Scale: 1},
+		Force:    record.Column{Name: "command_V", Unit: "V", Scale: 35.15065188248547}, // N/V
 	}
 }
 
-func record(t testing.TB, path string, m Mapping) *Data {
+func recordOf(t testing.TB, path string, m record.Mapping) *record.Record {
 	t.Helper()
 	if _, err := os.Stat(path); err != nil {
 		t.Skipf("no file %s: measured data is not part of the repository", path)
 	}
-	d, err := ReadCSV(path, m)
+	d, err := record.ReadCSV(path, m)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return d
 }
 
-func emps(t testing.TB) *Data {
-	return record(t, "../../shared/data/emps/emps_estimation.csv.gz", empsMapping())
+func emps(t testing.TB) *record.Record {
+	return recordOf(t, "../../../shared/data/emps/emps_estimation.csv.gz", empsMapping())
 }
 
 // want is a published number with the tolerance it has to be met with, in percent.
@@ -142,13 +144,13 @@ json.dump({"Theta": x.tolist(), "SE": se.tolist()}, sys.stdout)`,
 // A second measured axis: a torque-controlled pendulum. Least squares of others gives J about 0.19 kg·m² and m·g·c 3.6 to
 // 4.0 N·m with 93 % fit on the run ddp; on the run pd_sysid the same model explains little, and the verdict must say so.
 func TestPendulum(t *testing.T) {
-	m := Mapping{
-		Time:     Column{Name: "time_s", Unit: "s", Scale: 1},
-		Position: Column{Name: "position_rad", Unit: "rad", Scale: 1},
-		Force:    Column{Name: "torque_Nm", Unit: "N·m", Scale: 1},
+	m := record.Mapping{
+		Time:     record.Column{Name: "time_s", Unit: "s", Scale: 1},
+		Position: record.Column{Name: "position_rad", Unit: "rad", Scale: 1},
+		Force:    record.Column{Name: "torque_Nm", Unit: "N·m", Scale: 1},
 	}
 	s := Spec{Rotary: true, Terms: []Term{Inertia, Viscous, Coulomb, GravitySin, Offset}, Order: 4, Cutoff: 6, Decimate: 40, Trim: 0.2}
-	good := record(t, "../../shared/data/dfki_pendulum/ddp.csv.gz", m)
+	good := recordOf(t, "../../../shared/data/dfki_pendulum/ddp.csv.gz", m)
 	r, err := InverseDynamics(good, s)
 	if err != nil {
 		t.Fatal(err)
@@ -169,7 +171,7 @@ func TestPendulum(t *testing.T) {
 		t.Errorf("J %.3g kg·m² from the wide band, verdict %q, reasons %q", r.Estimates[0].Value, r.Verdict, r.Reasons)
 	}
 
-	bad := record(t, "../../shared/data/dfki_pendulum/pd_sysid.csv.gz", m)
+	bad := recordOf(t, "../../../shared/data/dfki_pendulum/pd_sysid.csv.gz", m)
 	if err := r.Validate(bad); err != nil {
 		t.Fatal(err)
 	}

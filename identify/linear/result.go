@@ -1,4 +1,4 @@
-package identify
+package linear
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"hilrig/identify/record"
 )
 
 // Verdict sums a fit up.
@@ -22,7 +24,7 @@ type Result struct {
 	Method     string      `json:"method"`
 	Verdict    Verdict     `json:"verdict"`
 	Reasons    []string    `json:"reasons"` // for a verdict below identified
-	Data       DataInfo    `json:"data"`
+	Data       record.Info `json:"data"`
 	Spec       Spec        `json:"settings"`
 	Estimates  []Estimate  `json:"parameters"`
 	Correlated [][]float64 `json:"correlation"`                     // of the estimates, in their order
@@ -62,22 +64,9 @@ type Fit struct {
 
 // Validation is the fit to a record that was not used to find the parameters.
 type Validation struct {
-	Data     DataInfo `json:"data"`
-	Fit      Fit      `json:"fit"`
-	Warnings []string `json:"warnings"`
-}
-
-// DataInfo identifies a record.
-type DataInfo struct {
-	File     string  `json:"file"`
-	SHA256   string  `json:"sha256,omitempty"`
-	Samples  int     `json:"samples"`
-	Interval float64 `json:"interval_s"`
-	Duration float64 `json:"duration_s"`
-}
-
-func (d *Data) info() DataInfo {
-	return DataInfo{File: d.File, SHA256: d.SHA256, Samples: d.Len(), Interval: d.Dt, Duration: d.Duration()}
+	Data     record.Info `json:"data"`
+	Fit      Fit         `json:"fit"`
+	Warnings []string    `json:"warnings"`
 }
 
 // Residual describes what the model leaves over.

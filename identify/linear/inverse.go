@@ -1,4 +1,4 @@
-// Package identify finds the mechanical parameters of a measured axis.
+// Package linear finds the parameters of a measured axis in which its model is linear.
 //
 // # Problem
 //
@@ -27,7 +27,7 @@
 // that of sliding: below some speed, presliding and the Stribeck dip are not in the model, see Spec.MinVelocity.
 //
 // Quantities are SI; references resolve in docs/references.md.
-package identify
+package linear
 
 import (
 	"math"
@@ -35,11 +35,13 @@ import (
 	"time"
 
 	"gonum.org/v1/gonum/stat"
+
+	"hilrig/identify/record"
 )
 
-// InverseDynamics fits the terms of s to the record d. The error is a *SpecError, a *DataError or, where the record cannot
+// InverseDynamics fits the terms of s to the record d. The error is a *SpecError, a *record.Error or, where the record cannot
 // answer the question, *Unidentifiable; there are no parameters then.
-func InverseDynamics(d *Data, s Spec) (*Result, error) {
+func InverseDynamics(d *record.Record, s Spec) (*Result, error) {
 	start := time.Now()
 	reg, err := prepare(d, s)
 	if err != nil {
@@ -51,7 +53,7 @@ func InverseDynamics(d *Data, s Spec) (*Result, error) {
 	}
 	r := &Result{
 		Method:     "inverse dynamics, linear least squares",
-		Data:       d.info(),
+		Data:       d.Info(),
 		Spec:       s,
 		Condition:  sol.condition,
 		Scaled:     sol.scaled,
@@ -74,7 +76,7 @@ func InverseDynamics(d *Data, s Spec) (*Result, error) {
 }
 
 // Validate tells how well the parameters of r explain another record, prepared in the same way. Nothing is fitted.
-func (r *Result) Validate(d *Data) error {
+func (r *Result) Validate(d *record.Record) error {
 	reg, err := prepare(d, r.Spec)
 	if err != nil {
 		return err
@@ -83,7 +85,7 @@ func (r *Result) Validate(d *Data) error {
 	for j, e := range r.Estimates {
 		theta[j] = e.Value
 	}
-	v := &Validation{Data: d.info(), Fit: fitOf(reg.y, reg.misfit(theta), 0), Warnings: slices.Clone(d.Warnings)}
+	v := &Validation{Data: d.Info(), Fit: fitOf(reg.y, reg.misfit(theta), 0), Warnings: slices.Clone(d.Warnings)}
 	r.Validation = v
 	r.judge()
 	return nil
@@ -92,7 +94,7 @@ func (r *Result) Validate(d *Data) error {
 // halfCutoff repeats the fit with the position low-pass at half the band that matters, that of the low-pass or of the
 // decimation filter. Noise of the position, and a lag between position and force, bias the parameters the more the wider
 // the band is; where they do not matter, the values stay. A record that cannot be fitted there gives nothing to compare.
-func halfCutoff(d *Data, s Spec) []float64 {
+func halfCutoff(d *record.Record, s Spec) []float64 {
 	s.Cutoff = s.band(1/d.Dt) / 2
 	reg, err := prepare(d, s)
 	if err != nil {

@@ -1,33 +1,9 @@
-package identify
+package linear
 
 import (
 	"fmt"
 	"strings"
 )
-
-// DataError says that the measured data cannot be used: where, why, and how to go on.
-type DataError struct {
-	File string // "" for data that came from memory
-	Line int    // 1-based line of the text, 0 if the problem has no single line
-	Msg  string
-	Hint string // advice, may be empty
-}
-
-func (e *DataError) Error() string {
-	var b strings.Builder
-	if e.File != "" {
-		b.WriteString(e.File)
-		if e.Line > 0 {
-			fmt.Fprintf(&b, ":%d", e.Line)
-		}
-		b.WriteString(": ")
-	}
-	b.WriteString(e.Msg)
-	if e.Hint != "" {
-		b.WriteString("\n     " + e.Hint)
-	}
-	return b.String()
-}
 
 // SpecError lists what is wrong with the settings of a fit.
 type SpecError struct{ Problems []string }

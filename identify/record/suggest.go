@@ -1,10 +1,10 @@
-package identify
+package record
 
 import "strings"
 
-// nearest is the known name that word was probably meant to be: the same but for case, or at most two typing errors away
+// Nearest is the known name that word was probably meant to be: the same but for case, or at most two typing errors away
 // (three for long words); "" if none is close.
-func nearest(word string, known []string) string {
+func Nearest(word string, known []string) string {
 	best, limit := "", 3
 	if len(word) >= 8 {
 		limit = 4

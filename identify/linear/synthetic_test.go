@@ -1,4 +1,4 @@
-package identify
+package linear
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"hilrig/engine/reference"
+	"hilrig/identify/record"
 )
 
 // motion is a record with exact position: sines with known derivatives, and the force of the given law plus noise.
@@ -27,7 +28,7 @@ type motion struct {
 
 var swing = motion{n: 20000, dt: 1e-3, tones: [][3]float64{{0.2, 0.3, 0}, {0.05, 1.1, 1}, {0.01, 3.2, 2}}}
 
-func (m motion) data(force func(q, v, a float64) float64) *Data {
+func (m motion) data(force func(q, v, a float64) float64) *record.Record {
 	rng := rand.New(rand.NewPCG(m.seed, 7))
 	q, f := make([]float64, m.n), make([]float64, m.n)
 	for k := range q {
@@ -43,7 +44,7 @@ func (m motion) data(force func(q, v, a float64) float64) *Data {
 			q[k] = m.step * math.Round(q[k]/m.step)
 		}
 	}
-	d, err := NewData(m.dt, q, f)
+	d, err := record.New(m.dt, q, f)
 	if err != nil {
 		panic(err)
 	}
@@ -281,7 +282,7 @@ func TestVerdicts(t *testing.T) {
 	steps.step = 8e-4
 	for _, c := range []struct {
 		name string
-		d    *Data
+		d    *record.Record
 		min  float64 // min_velocity
 		v    Verdict
 		want string
@@ -315,7 +316,7 @@ func TestRestingAxis(t *testing.T) {
 			f[k] = -1.5
 		}
 	}
-	d, err := NewData(1e-3, q, f)
+	d, err := record.New(1e-3, q, f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -398,7 +399,7 @@ func ExampleInverseDynamics() {
 		}
 		f[k] = 12*a + 30*v + math.Copysign(5, v)
 	}
-	d, err := NewData(1e-3, q, f)
+	d, err := record.New(1e-3, q, f)
 	if err != nil {
 		fmt.Println(err)
 		return

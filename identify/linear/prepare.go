@@ -1,9 +1,11 @@
-package identify
+package linear
 
 import (
 	"fmt"
 	"math"
 	"sync"
+
+	"hilrig/identify/record"
 )
 
 // regression is an overdetermined system W·θ = y, one row per kept sample.
@@ -25,7 +27,7 @@ const decimationEdge = 0.8
 //
 // Filtering both sides by one linear filter leaves the coefficients of a linear model as they are; the sign of velocity
 // must therefore be taken before, and its filtered column is no longer ±1 near a reversal.
-func prepare(d *Data, s Spec) (*regression, error) {
+func prepare(d *record.Record, s Spec) (*regression, error) {
 	fs := 1 / d.Dt
 	if err := s.check(fs); err != nil {
 		return nil, err
@@ -46,7 +48,7 @@ func prepare(d *Data, s Spec) (*regression, error) {
 	rows := (d.Len()+s.Decimate-1)/s.Decimate - 2*trim
 	want := 10 * len(s.Terms)
 	if pad := max(smooth.padding(), both.padding()); d.Len() <= pad || rows < want {
-		return nil, d.fail(0, "Record longer, sample faster, or lower decimate or trim.",
+		return nil, d.Fail(0, "Record longer, sample faster, or lower decimate or trim.",
 			"%d samples leave %d rows after decimation by %d and trimming %.3g s at each end, want at least %d", d.Len(), max(rows, 0), s.Decimate, s.Trim, want)
 	}
 
@@ -74,12 +76,12 @@ func prepare(d *Data, s Spec) (*regression, error) {
 	r.rest = restShare(d, s, v)
 	r.dropSlow(s.MinVelocity)
 	if len(r.y) < want {
-		return nil, d.fail(0, "Lower min_velocity.", "only %d rows are faster than min_velocity %g, want at least %d", len(r.y), s.MinVelocity, want)
+		return nil, d.Fail(0, "Lower min_velocity.", "only %d rows are faster than min_velocity %g, want at least %d", len(r.y), s.MinVelocity, want)
 	}
 	for j := range r.w {
 		for _, x := range r.w[j] {
-			if !finite(x) {
-				return nil, d.fail(0, "Check the scale of the data.", "column %s overflows", s.Terms[j])
+			if math.IsNaN(x) || math.IsInf(x, 0) {
+				return nil, d.Fail(0, "Check the scale of the data.", "column %s overflows", s.Terms[j])
 			}
 		}
 	}
@@ -125,7 +127,7 @@ func (r *regression) dropSlow(limit float64) {
 // restShare is the share of samples whose velocity lies within three standard deviations of its own quantisation noise:
 // the sign of velocity is chance there. A position step p, sampled at fs, has the one-sided density (p²/12)/(fs/2), and
 // differentiation up to the cutoff fc turns it into the variance (p²/12)·(2/fs)·4π²·fc³/3.
-func restShare(d *Data, s Spec, v []float64) float64 {
+func restShare(d *record.Record, s Spec, v []float64) float64 {
 	p := math.Inf(1)
 	for k := 1; k < d.Len(); k++ {
 		if x := math.Abs(d.Position[k] - d.Position[k-1]); x > 0 && x < p {

@@ -1,4 +1,4 @@
-package identify
+package record
 
 import (
 	"bufio"
@@ -35,16 +35,16 @@ type Mapping struct {
 
 // ReadCSV reads a record from a text file, plain or gzip: a header row with names, possibly a row of units, then rows of
 // numbers separated by comma, semicolon or tab. Lines that begin with # are comments, but directly below the header one
-// with as many cells is the row of units. Every row must be complete and finite, and time even; the error is a *DataError
+// with as many cells is the row of units. Every row must be complete and finite, and time even; the error is a *Error
 // with the line, or what the file system said.
-func ReadCSV(path string, m Mapping) (*Data, error) {
+func ReadCSV(path string, m Mapping) (*Record, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, &DataError{Msg: err.Error(), Hint: "Paths in a configuration are relative to it; --data is relative to the current folder."}
+		return nil, &Error{Msg: err.Error(), Hint: "Paths in a configuration are relative to it; --data is relative to the current folder."}
 	}
 	defer f.Close()
 	if st, err := f.Stat(); err == nil && st.IsDir() {
-		return nil, &DataError{File: path, Msg: "is a folder, want a CSV file"}
+		return nil, &Error{File: path, Msg: "is a folder, want a CSV file"}
 	}
 	hash := sha256.New()
 	raw := bufio.NewReaderSize(io.TeeReader(f, hash), 1<<16)
@@ -53,20 +53,20 @@ func ReadCSV(path string, m Mapping) (*Data, error) {
 		return nil, err
 	}
 	if _, err := io.Copy(io.Discard, raw); err != nil {
-		return nil, &DataError{File: path, Msg: err.Error()}
+		return nil, &Error{File: path, Msg: err.Error()}
 	}
 	d.SHA256 = hex.EncodeToString(hash.Sum(nil))
 	return d, nil
 }
 
 // read is ReadCSV on an open stream.
-func read(name string, raw *bufio.Reader, m Mapping) (*Data, error) {
-	d := &Data{File: name}
+func read(name string, raw *bufio.Reader, m Mapping) (*Record, error) {
+	d := &Record{File: name}
 	text := raw
 	if magic, _ := raw.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
 		z, err := gzip.NewReader(raw)
 		if err != nil {
-			return nil, d.fail(0, "Is the file complete?", "compressed file cannot be opened: %v", err)
+			return nil, d.Fail(0, "Is the file complete?", "compressed file cannot be opened: %v", err)
 		}
 		text = bufio.NewReaderSize(z, 1<<16)
 	}
@@ -81,14 +81,14 @@ func read(name string, raw *bufio.Reader, m Mapping) (*Data, error) {
 		r.csv.TrimLeadingSpace = r.csv.Comma != '\t'
 	}
 	if m.DecimalComma && r.csv.Comma == ',' {
-		return nil, d.fail(1, "Set data.separator to semicolon or tab, or data.decimal to point.", "columns and decimals cannot both use the comma")
+		return nil, d.Fail(1, "Set data.separator to semicolon or tab, or data.decimal to point.", "columns and decimals cannot both use the comma")
 	}
 	t, lines, err := r.rows()
 	if err != nil {
 		return nil, err
 	}
 	if len(lines) < 2 {
-		return nil, d.fail(0, "", "%d rows of numbers, want at least 2", len(lines))
+		return nil, d.Fail(0, "", "%d rows of numbers, want at least 2", len(lines))
 	}
 	if m.Time.Name == "" {
 		d.Dt = 1 / m.Rate
@@ -119,7 +119,7 @@ func separator(r *bufio.Reader) rune {
 
 // table reads the rows of one file.
 type table struct {
-	d      *Data
+	d      *Record
 	m      Mapping
 	csv    *csv.Reader
 	header []string
@@ -134,11 +134,11 @@ func (r *table) next() (rec []string, line int, err error) {
 	case errors.Is(err, io.EOF):
 		return nil, 0, io.EOF
 	case errors.As(err, &pe):
-		return nil, 0, r.d.fail(pe.Line, "", "column %d: %v", pe.Column, pe.Err)
+		return nil, 0, r.d.Fail(pe.Line, "", "column %d: %v", pe.Column, pe.Err)
 	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, gzip.ErrChecksum):
-		return nil, 0, r.d.fail(0, "Copy it again.", "the compressed file is cut short or damaged")
+		return nil, 0, r.d.Fail(0, "Copy it again.", "the compressed file is cut short or damaged")
 	case err != nil:
-		return nil, 0, r.d.fail(0, "", "%v", err)
+		return nil, 0, r.d.Fail(0, "", "%v", err)
 	}
 	line, _ = r.csv.FieldPos(0)
 	return rec, line, nil
@@ -151,7 +151,7 @@ func (r *table) rows() (t []float64, lines []int32, err error) {
 		rec, line, err := r.next()
 		switch {
 		case err == io.EOF && r.header == nil:
-			return nil, nil, r.d.fail(0, "", "empty file")
+			return nil, nil, r.d.Fail(0, "", "empty file")
 		case err == io.EOF:
 			return t, lines, nil
 		case err != nil:
@@ -179,7 +179,7 @@ func (r *table) rows() (t []float64, lines []int32, err error) {
 			if len(rec) > len(r.header) && !r.m.DecimalComma && r.csv.Comma == ',' {
 				hint = "Decimal commas? Then columns need another separator: export with semicolons and set data.decimal: comma."
 			}
-			return nil, nil, r.d.fail(line, hint, "%d cells, the header has %d", len(rec), len(r.header))
+			return nil, nil, r.d.Fail(line, hint, "%d cells, the header has %d", len(rec), len(r.header))
 		}
 		var x [3]float64
 		for i, c := range []Column{r.m.Time, r.m.Position, r.m.Force} {
@@ -217,19 +217,19 @@ func (r *table) setHeader(rec []string, line int) error {
 				continue
 			}
 			if r.cols[i] >= 0 {
-				return r.d.fail(line, "", "column %q exists twice (columns %d and %d)", c.Name, r.cols[i]+1, j+1)
+				return r.d.Fail(line, "", "column %q exists twice (columns %d and %d)", c.Name, r.cols[i]+1, j+1)
 			}
 			r.cols[i] = j
 		}
 		if r.cols[i] < 0 {
 			hint := "Columns here: " + strings.Join(r.header, ", ") + "."
-			switch near := nearest(c.Name, names); {
+			switch near := Nearest(c.Name, names); {
 			case near != "":
 				hint = fmt.Sprintf("Did you mean %q? ", near) + hint
 			case anyNumber(rec, r.m.DecimalComma):
 				hint = "The first line holds numbers: add a header row that names the columns."
 			}
-			return r.d.fail(line, hint, "no column %q", c.Name)
+			return r.d.Fail(line, hint, "no column %q", c.Name)
 		}
 	}
 	return r.checkUnits(units, line)
@@ -251,7 +251,7 @@ func (r *table) checkUnits(units []string, line int) error {
 			same = func(a, b string) bool { return plainUnit(a) == plainUnit(b) }
 		}
 		if u != "" && u != "unit" && !same(u, c.Unit) {
-			return r.d.fail(line, "Give the unit of the file in data.columns; the conversion is done for you.",
+			return r.d.Fail(line, "Give the unit of the file in data.columns; the conversion is done for you.",
 				"column %q is in %s, the configuration says %s", c.Name, u, c.Unit)
 		}
 	}
@@ -270,13 +270,13 @@ func (r *table) number(cell string, col, line int, c Column) (float64, error) {
 	case err == nil && math.Abs(c.Scale*x+c.Shift) < largest: // not so for NaN
 		return c.Scale*x + c.Shift, nil
 	case s == "":
-		return 0, r.d.fail(line, "Cut the record before or after the missing value.", "empty cell in column %s", name)
+		return 0, r.d.Fail(line, "Cut the record before or after the missing value.", "empty cell in column %s", name)
 	case err == nil || errors.Is(err, strconv.ErrRange):
-		return 0, r.d.fail(line, "Cut the record before or after it: a filter would spread it over its neighbours.", "%s in column %s is not a usable number", s, name)
+		return 0, r.d.Fail(line, "Cut the record before or after it: a filter would spread it over its neighbours.", "%s in column %s is not a usable number", s, name)
 	case strings.Count(cell, ",") == 1 && !r.m.DecimalComma:
-		return 0, r.d.fail(line, "Decimal comma? Set data.decimal: comma.", "%q in column %s is not a number", s, name)
+		return 0, r.d.Fail(line, "Decimal comma? Set data.decimal: comma.", "%q in column %s is not a number", s, name)
 	}
-	return 0, r.d.fail(line, "", "%q in column %s is not a number", s, name)
+	return 0, r.d.Fail(line, "", "%q in column %s is not a number", s, name)
 }
 
 // largest is the limit of what is taken for a measurement, in SI; squares and sums of such numbers do not overflow.

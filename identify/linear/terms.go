@@ -1,10 +1,12 @@
-package identify
+package linear
 
 import (
 	"fmt"
 	"math"
 	"slices"
 	"strings"
+
+	"hilrig/identify/record"
 )
 
 // Term names one column of the regressor, in the words of the configuration file.
@@ -167,7 +169,7 @@ func (s Spec) check(fs float64) error {
 		switch {
 		case !known:
 			hint := ""
-			if near := nearest(string(t), termNames()); near != "" {
+			if near := record.Nearest(string(t), termNames()); near != "" {
 				hint = fmt.Sprintf(" (did you mean %q?)", near)
 			}
 			add("terms[%d]: %q is unknown%s, want some of %s", i, t, hint, joinTerms(Terms))
