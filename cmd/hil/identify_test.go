@@ -12,7 +12,6 @@ import (
 
 	"hilrig/configs"
 	"hilrig/identify/linear"
-	"hilrig/identify/record"
 )
 
 // axisRecord writes a configuration and the record of a slide of 12 kg with friction, in units that are not SI. change is

@@ -20,7 +20,6 @@ import (
 	"testing"
 
 	"hilrig/configs"
-	"hilrig/identify/linear"
 	"hilrig/identify/record"
 )
 

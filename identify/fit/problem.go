@@ -1,0 +1,112 @@
+// Package fit solves the general problem of identification: parameters whose model explains measured numbers best, and what
+// these numbers say about them.
+//
+// The problem: residuals r(θ) = model(θ) − measured, n of them, for p free parameters θ within bounds, are to be made small,
+//
+//	min Σ ρ(r_k(θ)),   lo ≤ θ ≤ hi,
+//
+// with ρ(r) = r² or a robust loss. Residuals come from an Evaluator, which knows the physics; nothing here does. Solvers are
+// accelerated evolutionary programming [KC96], which needs no derivative and no good start, and a bounded
+// Levenberg–Marquardt method with growing horizon and multi-start, which needs a start and gives the last digits. The
+// answer of every method, of those in other packages too, is a Solution; its uncertainty, its correlation and what it
+// cannot tell apart are judged in one way for all.
+//
+// Everything is deterministic: a seed gives the same digits whatever the number of workers.
+package fit
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"hilrig/engine"
+)
+
+// Param is a parameter of a model. Value is the start before a fit and the estimate after it.
+type Param struct {
+	engine.Param      // name, unit, doc, value, bounds, fixed
+	Log          bool // searched in its logarithm; Lo must be > 0
+}
+
+// Problem is what a solver works on. Its parameters are all free: what is fixed is the business of the evaluator.
+type Problem struct {
+	Params []Param
+	Rows   int              // residuals
+	Unit   string           // of the residuals
+	New    func() Evaluator // one per worker; an evaluator is not for concurrent use
+
+	// Horizon is the same problem on the first share (0 … 1] of every record: what a fit that grows its horizon starts with.
+	// nil: cannot be shortened. Rows of the shorter problem are fewer.
+	Horizon func(share float64) *Problem
+}
+
+// Evaluator runs the model. It owns its workspace and allocates nothing in Residuals.
+type Evaluator interface {
+	// Residuals writes model − measured for the parameters theta (in their units, not logarithms) to r, of length
+	// Problem.Rows. A simulation that fails writes large finite residuals, never NaN, and says so with its status.
+	Residuals(theta, r []float64) engine.Status
+}
+
+// Aborter is an Evaluator that can give up a member whose cost is already too high.
+type Aborter interface {
+	// Cost is the sum of squared residuals. As soon as the partial sum exceeds limit it may stop and return any number
+	// above limit; a cost at or below limit is exact, bit for bit what it would be with limit +Inf.
+	Cost(theta []float64, limit float64) float64
+}
+
+// Batcher is an Evaluator that runs several members at once faster than one after the other. Results do not depend on the
+// place of a member in the batch or on its neighbours.
+type Batcher interface {
+	Width() int                                     // members that fill a batch
+	Costs(theta [][]float64, limit, cost []float64) // as Aborter, for len(theta) members
+	ResidualsOf(theta, r [][]float64)               // as Evaluator, for len(theta) members
+}
+
+// Differentiable is an Evaluator that knows its derivatives.
+type Differentiable interface {
+	// Jacobian writes the residuals and ∂r_k/∂θ_j (row-major, Rows × len(theta), in the units of the parameters).
+	Jacobian(theta, r, j []float64) engine.Status
+}
+
+// Check tells every problem of the parameters: bounds, start, names.
+func Check(params []Param) error {
+	var bad []string
+	add := func(format string, args ...any) { bad = append(bad, fmt.Sprintf(format, args...)) }
+	seen := map[string]bool{}
+	for _, p := range params {
+		if seen[p.Name] {
+			add("parameter %s exists twice", p.Name)
+		}
+		seen[p.Name] = true
+		switch {
+		case math.IsNaN(p.Value) || math.IsInf(p.Value, 0):
+			add("%s: start %g, want a finite number", p.Name, p.Value)
+		case math.IsNaN(p.Lo) || math.IsNaN(p.Hi) || p.Lo > p.Hi || (p.Lo == p.Hi && !p.Fixed):
+			add("%s: bounds %g to %g %s, want the lower below the upper", p.Name, p.Lo, p.Hi, p.Unit)
+		case p.Fixed:
+		case p.Value < p.Lo || p.Value > p.Hi:
+			add("%s: the start %g %s is outside its bounds %g to %g: move the start or widen the bounds", p.Name, p.Value, p.Unit, p.Lo, p.Hi)
+		case p.Log && !(p.Lo > 0):
+			add("%s: searched in its logarithm, so the lower bound must be above zero, not %g %s", p.Name, p.Lo, p.Unit)
+		}
+	}
+	if bad != nil {
+		return &ParamError{Problems: bad}
+	}
+	return nil
+}
+
+// ParamError lists what is wrong with the parameters of a problem.
+type ParamError struct{ Problems []string }
+
+func (e *ParamError) Error() string { return strings.Join(e.Problems, "\n") }
+
+// Free are the parameters that are not fixed, and their places in params.
+func Free(params []Param) (free []Param, at []int) {
+	for i, p := range params {
+		if !p.Fixed {
+			free, at = append(free, p), append(at, i)
+		}
+	}
+	return free, at
+}

@@ -1,0 +1,70 @@
+package fit
+
+import "time"
+
+// Solution is the answer of a method: values, and what is needed to judge them. Assess turns it into standard errors,
+// correlations and what cannot be told apart.
+type Solution struct {
+	Params []Param // of the model, the fixed ones too; Value is the estimate
+	Free   []int   // places in Params of the columns of Jac
+
+	// One row per number that was explained, in order of time within each piece. Weighted if the fit was weighted, Jac and
+	// Measured then alike.
+	Residual []float64 // measured − model
+	Jac      []float64 // ∂model/∂θ, row-major, len(Residual) × len(Free), in the units of the parameters
+	Measured []float64 // what was to be explained
+	Unit     string    // of the three; "" if weighted to pure numbers
+	Quantity string    // what they are, for people: force, position …
+	Pieces   []int     // first row of every piece; correlation does not run across. nil: one piece
+	Dt       float64   // s, between rows; 0 if they are no series in time
+
+	// Known says that the residuals are weighted to unit variance by a noise level known from elsewhere, so that the
+	// covariance is (JᵀJ)⁻¹ without the factor s².
+	Known bool
+
+	// Input and Velocity at the rows, for tests of what residuals depend on; nil if there are none.
+	Input, Velocity []float64
+
+	// Objective names what the cost is; Cost is its least value, e.g. half the sum of squares or of a robust loss.
+	Objective string
+	Cost      float64
+
+	Converged   bool
+	Reason      string // why the method ended, for people
+	Iterations  int
+	Evaluations int // simulations
+	Compute     time.Duration
+
+	Notes   []string       // what a reader has to know
+	Refused []Indistinct   // parameters that the method itself found out of reach of the data
+	Extra   map[string]any // numbers of this method, by documented name, for the JSON of the result
+}
+
+// Indistinct is a parameter, or a combination of several, on which the data say nothing.
+type Indistinct struct {
+	Names   []string  `json:"names"`
+	Weights []float64 `json:"weights,omitempty"` // of the combination, largest is 1; parameters in units of their values
+	Why     string    `json:"why"`
+	Advice  string    `json:"advice"` // which experiment would tell, or what to fix
+}
+
+// Progress is said now and then by a method at work.
+type Progress struct {
+	Method    string
+	Phase     string    // "generation", "start 3 of 20", "horizon 50 %"
+	Step, Of  int       // steps done and to do; Of 0: unknown
+	Best      float64   // best cost so far
+	Unit      string    // of the cost
+	Simulated int       // simulations so far
+	Theta     []float64 // of the best, in the order of the problem; valid during the call
+}
+
+// Watch receives progress; nil is allowed where a Watch is wanted.
+type Watch func(Progress)
+
+// Say calls w if there is one.
+func (w Watch) Say(p Progress) {
+	if w != nil {
+		w(p)
+	}
+}
