@@ -7,17 +7,26 @@ import (
 )
 
 // Record is a recording of an axis on a uniform grid of time, in SI: metres and newtons, or radians and newton metres.
+// A file may hold several pieces, each a Record of its own. Channels that were not recorded are nil.
 type Record struct {
-	File     string    // where it came from, "" for memory
-	SHA256   string    // of the file as it lies on disk, hex
-	Dt       float64   // s, sampling interval
-	Position []float64 // m or rad
-	Force    []float64 // N or N·m, of the drive on the axis, positive in the direction of positive position
-	Warnings []string  // what was odd but could be used
+	File      string    // where it came from, "" for memory
+	SHA256    string    // of the file as it lies on disk, hex
+	Piece     string    // which part of the file, "" for the whole
+	Dt        float64   // s, sampling interval
+	Start     float64   // s, time of the first sample as recorded
+	Position  []float64 // m or rad
+	Velocity  []float64 // m/s or rad/s, as measured
+	Force     []float64 // N or N·m, of the drive on the axis, positive in the direction of positive position
+	Reference []float64 // m or rad, what the controller was told, or the far end of the spring that draws the mass
+	Load      []float64 // N, normal load of the contact
+	Current   []float64 // A
+	Warnings  []string  // what was odd but could be used
 }
 
 // Len is the number of samples.
-func (d *Record) Len() int { return len(d.Position) }
+func (d *Record) Len() int {
+	return max(len(d.Position), len(d.Velocity), len(d.Force), len(d.Reference))
+}
 
 // Duration is the time from the first to the last sample, s.
 func (d *Record) Duration() float64 { return float64(d.Len()-1) * d.Dt }

@@ -1,0 +1,71 @@
+// Package axis explains a recorded motion by simulating it.
+//
+// The problem: one axis, linear or rotary, with inertia M, a friction law F and loads,
+//
+//	M·dv/dt = u(t) − F(v, z) − offset − k·x − mgs·sin x − mgc·cos x + kd·(p(t) − x)
+//
+// where u is the recorded force of the drive, or the command of a known controller, and p the far end of a spring that
+// draws the mass. The parameters are those with which the simulation of a whole record comes closest to what was measured:
+// output error. Open loop, the recorded force drives the model and its position (or velocity) is compared; closed loop, the
+// model runs in the known controller and the commands are compared, which tests friction instead of integrating it
+// [theory §9.6]. The command may act earlier or later than its stamp: the lag is a parameter.
+//
+// A Model is a Spec on records; its Problem is solved by the methods of package fit.
+package axis
+
+import "hilrig/engine/friction"
+
+// Drive says what moves the axis.
+type Drive uint8
+
+const (
+	Force  Drive = iota // the recorded force
+	Spring              // a spring kd to the recorded reference
+	Coast               // nothing: a free swing or run-down. Only ratios to the inertia can be known then: it is fixed
+	Servo               // the controller, on the recorded reference
+)
+
+// Output says what is compared with the record.
+type Output uint8
+
+const (
+	Position Output = iota // m or rad
+	Velocity               // m/s or rad/s
+	Command                // N or N·m: the force of the controller in closed loop
+)
+
+// Initial says where the state at the beginning of every piece comes from.
+type Initial uint8
+
+const (
+	Measured Initial = iota // position and velocity of the record, contact relaxed
+	Rest                    // position of the record, at rest, contact relaxed
+	Free                    // position and velocity are parameters of every piece, named x0, v0 or x0[2], v0[2]
+)
+
+// Spec describes a model of an axis.
+type Spec struct {
+	Rotary     bool
+	Law        string   // name in the registry of friction; "" for none
+	Asymmetric bool     // levels and viscosity by the sign of velocity: Fc+ and Fc- for Fc, and so on
+	Terms      []string // loads besides friction: offset, stiffness, gravity-sin, gravity-cos
+	Drive      Drive
+	Output     Output
+	Initial    Initial
+	Controller *Controller // for Servo
+	LinearHold bool        // the force runs straight between its samples instead of being held
+	Scheme     friction.Scheme
+	Substeps   int // parts of a sampling interval; 0: as many as the scheme asks for
+	Decimate   int // every n-th sample is compared, all are simulated; 0: 1
+}
+
+// Controller is a cascade: u = gain·clamp(kv·(kp·(reference − position) − velocity)), its velocity a difference of the
+// Mean-sample mean of the position, one sample delayed by Delay.
+type Controller struct {
+	Kp    float64 // 1/s
+	Kv    float64 // command per m/s or rad/s
+	Limit float64 // of the command, in its unit; 0: none
+	Gain  float64 // N or N·m per unit of the command
+	Mean  int     // samples in the mean of the position, 1: none
+	Delay int     // samples
+}
