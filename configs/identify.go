@@ -4,47 +4,115 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
+	"strings"
 )
 
-// Identify describes an identification: a measured axis, where its record stands, and what is fitted. Numbers follow the
-// rules of Config. Columns of the record are numbers without unit; what they measure is said by unit, and by gain where
-// the column is not the wanted quantity itself (a command in V that a drive turns into a force, encoder counts).
+// Identify describes an identification: measured records, a model, and the methods that find its parameters, each starting
+// from what the one before found. Numbers follow the rules of Config. Columns of a record are numbers without unit; what they
+// measure is said by unit, and by gain where the column is not the wanted quantity itself (a command in V that a drive turns
+// into a force, encoder counts).
 type Identify struct {
 	Version     int            `yaml:"version" doc:"format of this file, 1"`
 	Name        string         `yaml:"name" doc:"name of the axis"`
 	Description string         `yaml:"description,omitempty" doc:"one line for people"`
 	Axis        string         `yaml:"axis" enum:"linear,rotary" doc:"linear: position in m, force in N; rotary: position in rad, torque in N·m"`
-	Data        IdentifyData   `yaml:"data" doc:"the record"`
+	Data        IdentifyData   `yaml:"data" doc:"the record that is fitted"`
+	Loop        *IdentifyData  `yaml:"loop,omitempty" doc:"joint: the presliding loop that belongs to the static map in data"`
 	Validate    string         `yaml:"validate,omitempty" doc:"a second record with the same columns, explained by the parameters but not used to find them"`
-	Terms       []string       `yaml:"terms" enum:"inertia,viscous,coulomb,offset,viscous+,viscous-,coulomb+,coulomb-,stiffness,gravity-sin,gravity-cos" doc:"what is fitted"`
-	Filter      IdentifyFilter `yaml:"filter" doc:"the zero-phase Butterworth low-pass of the position"`
-	Decimate    int            `yaml:"decimate" want:">=1 <=1000" doc:"every n-th sample is kept, after a zero-phase filter of both sides; 1: all"`
-	Trim        float64        `yaml:"trim" unit:"s" want:">=0" doc:"left out at each end of the record"`
-	MinVelocity float64        `yaml:"min_velocity" unit:"m/s|rad/s" want:">=0" doc:"slower samples are left out of the fit; 0: none"`
+	Method      []string       `yaml:"method" enum:"regress,static,presliding,joint,velocity-step,lugre,kalman,aep,lm,multishoot,two-joint" doc:"what is done, in order; the last one gives the result"`
+	Model       IdentifyModel  `yaml:"model" doc:"what is simulated, for aep, lm and multishoot; the law also for static, lugre and kalman"`
+	Parameters  IdentifyParams `yaml:"parameters" doc:"by name: a number is known and stays, {start, min, max, fixed, log} is searched"`
+	Terms       []string       `yaml:"terms" enum:"inertia,viscous,coulomb,offset,viscous+,viscous-,coulomb+,coulomb-,stiffness,gravity-sin,gravity-cos" doc:"regress: what is fitted"`
+	Form        string         `yaml:"form" enum:"direct,weak,instrumental,total" doc:"regress: differences of the filtered position; weak: integrals against test functions; instrumental: with simulated regressors; total: noise on both sides"`
+	NoiseRatio  float64        `yaml:"noise_ratio" want:">=0" doc:"regress with form total: standard deviation of the position noise, m or rad, over that of the force, N or N·m"`
+	Filter      IdentifyFilter `yaml:"filter" doc:"regress: the zero-phase Butterworth low-pass of the position"`
+	Decimate    int            `yaml:"decimate" want:">=1 <=1000" doc:"regress: every n-th sample is kept, after a zero-phase filter of both sides; 1: all"`
+	Trim        float64        `yaml:"trim" unit:"s" want:">=0" doc:"regress: left out at each end of the record"`
+	MinVelocity float64        `yaml:"min_velocity" unit:"m/s|rad/s" want:">=0" doc:"regress: slower samples are left out of the fit; 0: none"`
+	Static      IdentifyStatic `yaml:"static" doc:"static, joint: how constant speeds are found"`
+	Bristle     IdentifyNoise  `yaml:"noise" doc:"lugre, kalman: what is known of the noise"`
+	AEP         IdentifyAEP    `yaml:"aep" doc:"accelerated evolutionary programming"`
+	LM          IdentifyLM     `yaml:"lm" doc:"Levenberg–Marquardt"`
+	Shooting    int            `yaml:"segments" want:">=0 <=1000" doc:"multishoot: pieces into which every record is cut; 0: one per second"`
+	Bootstrap   int            `yaml:"bootstrap" want:">=0 <=10000" doc:"refits to resampled residuals; 0: none"`
+	Seed        int            `yaml:"seed" want:">=0" doc:"of everything random"`
+	TimeLimit   float64        `yaml:"time_limit" unit:"s" want:">=0" doc:"best so far after this; 0: none"`
 	RequireFit  float64        `yaml:"require_fit" unit:"%" want:">=0 <=100" doc:"a fit below this is a missed quality gate; 0: no gate"`
+	Compare     []Variant      `yaml:"compare,omitempty" doc:"hil compare: models that are fitted side by side"`
 }
 
-// IdentifyData is a text file, plain or gzip, with a header row that names the columns.
+// IdentifyData is a file with named columns: text, plain or gzip, a MAT file, or a recording of this program.
 type IdentifyData struct {
 	File      string          `yaml:"file" doc:"relative to this file"`
+	More      []string        `yaml:"more,omitempty" doc:"further files with the same columns, fitted together"`
 	Columns   IdentifyColumns `yaml:"columns" doc:"which column is what"`
 	Rate      float64         `yaml:"rate" unit:"Hz" want:">=0" doc:"sampling rate of a file without time column"`
+	Span      [2]float64      `yaml:"span" unit:"s" doc:"only this time of the record, [from, to]; [0, 0]: all"`
+	Rows      [2]float64      `yaml:"rows" doc:"only these rows of numbers, [first, last], counted from 1; [0, 0]: all"`
+	Resample  float64         `yaml:"resample" unit:"Hz" want:">=0" doc:"interpolate uneven samples to this rate; 0: refuse them"`
+	SplitGaps bool            `yaml:"split_gaps" doc:"cut the record at gaps instead of refusing them"`
 	Separator string          `yaml:"separator" enum:"auto,comma,semicolon,tab" doc:"between columns; auto: found in the header row"`
 	Decimal   string          `yaml:"decimal" enum:"point,comma" doc:"the decimal sign"`
 }
 
-// IdentifyColumns are the signals that a fit needs.
+// SetDefaults says what a data section starts from.
+func (d *IdentifyData) SetDefaults() { d.Separator, d.Decimal = "auto", "point" }
+
+// IdentifyColumns are the signals that a fit may need; which ones depends on the method.
 type IdentifyColumns struct {
-	Time     IdentifyColumn `yaml:"time" doc:"may be left out if rate is given"`
-	Position IdentifyColumn `yaml:"position" doc:"of the axis"`
-	Force    IdentifyColumn `yaml:"force" doc:"force or torque of the drive on the axis, positive in the direction of positive position"`
+	Time        IdentifyColumn `yaml:"time" doc:"may be left out if rate is given"`
+	Position    IdentifyColumn `yaml:"position" doc:"of the axis"`
+	Velocity    IdentifyColumn `yaml:"velocity" doc:"of the axis, as measured; static and velocity-step need it, others check it"`
+	Force       IdentifyColumn `yaml:"force" doc:"force or torque of the drive on the axis, positive in the direction of positive position; velocity-step: friction, or its coefficient"`
+	Reference   IdentifyColumn `yaml:"reference" doc:"what the controller was told, or the far end of the drawing spring"`
+	Disturbance IdentifyColumn `yaml:"disturbance" doc:"known force on the axis besides the drive"`
+	Load        IdentifyColumn `yaml:"load" doc:"normal load of the contact"`
+	Current     IdentifyColumn `yaml:"current" doc:"through the contact or the motor"`
+	Group       string         `yaml:"group,omitempty" doc:"column whose changing value cuts the file into pieces: a set point, a trial"`
 }
 
-// IdentifyColumn is one column. SI value = number · gain.
+// IdentifyStatic says how a static map is taken from raw records.
+type IdentifyStatic struct {
+	MinSpeed float64 `yaml:"min_speed" unit:"m/s" want:">=0" doc:"slower plateaus are left out"`
+	Settle   float64 `yaml:"settle" unit:"s" want:">=0" doc:"left out at the beginning of every plateau"`
+}
+
+// IdentifyNoise is what is known of a record besides its numbers.
+type IdentifyNoise struct {
+	Force      float64 `yaml:"force" unit:"N" want:">=0" doc:"standard deviation of the force noise; 0: estimated"`
+	Resolution float64 `yaml:"resolution" unit:"m" want:">=0" doc:"step of the position encoder; 0: found in the record"`
+}
+
+// IdentifyAEP are the settings of accelerated evolutionary programming.
+type IdentifyAEP struct {
+	Members     int     `yaml:"members" want:">=2 <=100000" doc:"individuals"`
+	Generations int     `yaml:"generations" want:">=1 <=1000000" doc:"at most"`
+	Islands     int     `yaml:"islands" want:">=1 <=1000" doc:"populations that exchange their best"`
+	Beta1       float64 `yaml:"beta1" want:">0 <=10" doc:"spread in the direction of the last success (6.26)"`
+	Beta2       float64 `yaml:"beta2" want:">0 <=10" doc:"spread per age without it (6.26)"`
+	Spread      string  `yaml:"spread" enum:"cost,one" doc:"cost: the spread shrinks with the root of the cost; one: as (6.26) is written"`
+	Survivors   int     `yaml:"survivors" want:">=1 <=100" doc:"best individuals that a following lm polishes"`
+}
+
+// IdentifyLM are the settings of Levenberg–Marquardt.
+type IdentifyLM struct {
+	Starts    int       `yaml:"starts" want:">=1 <=1000" doc:"refined from the best of the draws"`
+	Draws     int       `yaml:"draws" want:">=0 <=100000" doc:"random points of the box that are scored first; 0: only the given start"`
+	Loss      string    `yaml:"loss" enum:"squares,soft-l1,huber,cauchy" doc:"squares, or a loss that outliers pull less"`
+	LossScale float64   `yaml:"loss_scale" want:">=0" doc:"residual at which the loss turns, in the unit of the residual; 0: by the data"`
+	Horizon   []float64 `yaml:"horizon,omitempty" doc:"shares of the record that are fitted one after the other, ending in 1"`
+}
+
+// SetDefaults says what a variant starts from: the model of the file.
+func (v *Variant) SetDefaults() {}
+
+// IdentifyColumn is one column. SI value = number · gain + add.
 type IdentifyColumn struct {
 	Name string `yaml:"name" doc:"as in the header row"`
 	Unit string `yaml:"unit" doc:"of the numbers in the file; empty: a pure number"`
 	Gain string `yaml:"gain,omitempty" doc:"factor with unit, such as 35.15 N/V for a command in V; empty: 1"`
+	Add  string `yaml:"add,omitempty" doc:"added after the gain, with unit, such as -180 deg for an angle counted from upright"`
 }
 
 // IdentifyFilter is a low-pass.
@@ -59,10 +127,16 @@ func DefaultIdentify() *Identify {
 		Version:  1,
 		Axis:     "linear",
 		Data:     IdentifyData{Separator: "auto", Decimal: "point"},
+		Method:   []string{"regress"},
+		Model:    IdentifyModel{Terms: []string{}, Drive: "force", Output: "position", Initial: "measured", Hold: "held", Lag: "fixed", Scheme: "midpoint", Decimate: 1},
 		Terms:    []string{"inertia", "viscous", "coulomb", "offset"},
+		Form:     "direct",
 		Filter:   IdentifyFilter{Order: 4, Cutoff: 100},
 		Decimate: 10,
 		Trim:     0.1,
+		AEP:      IdentifyAEP{Members: 30, Generations: 100, Islands: 1, Beta1: 0.1, Beta2: 0.05, Spread: "cost", Survivors: 3},
+		LM:       IdentifyLM{Starts: 1, Loss: "squares"},
+		Seed:     1,
 	}
 }
 
@@ -73,7 +147,14 @@ func LoadIdentify(path string) (*Identify, error) {
 	if err := LoadInto(path, c); err != nil {
 		return nil, err
 	}
-	for _, p := range []*string{&c.Data.File, &c.Validate} {
+	files := []*string{&c.Data.File, &c.Validate}
+	for i := range c.Data.More {
+		files = append(files, &c.Data.More[i])
+	}
+	if c.Loop != nil {
+		files = append(files, &c.Loop.File)
+	}
+	for _, p := range files {
 		if *p != "" && !filepath.IsAbs(*p) {
 			*p = filepath.Join(filepath.Dir(path), *p)
 		}
@@ -87,43 +168,114 @@ func (c *Identify) Check(r *Report) {
 		r.Errorf("version", "version: %d, this program reads version 1", c.Version)
 	}
 	r.CheckBounds(c)
-	if c.Data.File == "" && !r.Bad("data.file") {
-		r.Errorf("data.file", "data.file is missing: the record, a CSV file, plain or gzip")
+	if len(c.Method) == 0 && !r.Bad("method") {
+		r.Errorf("method", "method: empty, want at least one of %s", strings.Join(identifyMethods, ", "))
 	}
-	if len(c.Terms) == 0 && !r.Bad("terms") {
+	if len(c.Terms) == 0 && c.uses("regress") && !r.Bad("terms") {
 		r.Errorf("terms", "terms: empty, want at least one")
 	}
+	c.checkData(r, "data", &c.Data, c.needs())
+	if c.Loop != nil {
+		c.checkData(r, "loop", c.Loop, []string{"position", "force"})
+	} else if c.uses("joint") && !r.Bad("loop") {
+		r.Errorf("loop", "loop is missing: joint ties a presliding loop, in loop, to the static map, in data")
+	}
+	c.checkModel(r)
+}
 
-	cols := &c.Data.Columns
-	switch {
-	case cols.Time.Name == "" && c.Data.Rate == 0:
-		r.Errorf("data.columns.time", "data.columns.time is missing: name the column of time, or give data.rate if there is none")
-	case cols.Time.Name != "" && c.Data.Rate != 0:
-		r.Errorf("data.rate", "data.rate: the time column %q tells the rate already; leave one of them out", cols.Time.Name)
+func (c *Identify) uses(method string) bool { return slices.Contains(c.Method, method) }
+
+// needs are the columns without which no method of the file can work.
+func (c *Identify) needs() []string {
+	need := map[string]bool{}
+	for _, m := range c.Method {
+		switch m {
+		case "static", "joint", "velocity-step":
+			need["velocity"], need["force"] = true, true
+		case "aep", "lm", "multishoot":
+			need["position"] = need["position"] || c.Model.Output != "velocity" || c.Model.Drive != "coast"
+			need["velocity"] = need["velocity"] || c.Model.Output == "velocity"
+			need["force"] = need["force"] || c.Model.Drive == "force" || c.Model.Drive == "servo"
+		default:
+			need["position"], need["force"] = true, true
+		}
 	}
-	position, force := "m", "N"
+	var out []string
+	for _, n := range []string{"position", "velocity", "force"} {
+		if need[n] {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// Channels are the columns in a fixed order, with the unit of the quantity they hold on this axis.
+func (c *Identify) Channels(d *IdentifyData) []IdentifyChannel {
+	m, speed, force := "m", "m/s", "N"
 	if c.Axis == "rotary" {
-		position, force = "rad", "N·m"
+		m, speed, force = "rad", "rad/s", "N·m"
 	}
-	for _, col := range []struct {
-		key  string
-		c    IdentifyColumn
-		want string
-	}{{"time", cols.Time, "s"}, {"position", cols.Position, position}, {"force", cols.Force, force}} {
-		path := "data.columns." + col.key
+	if c.uses("velocity-step") && d.Columns.Force.Unit == "" && d.Columns.Force.Gain == "" {
+		force = "1" // a coefficient of friction
+	}
+	cols := &d.Columns
+	return []IdentifyChannel{
+		{"time", "s", cols.Time}, {"position", m, cols.Position}, {"velocity", speed, cols.Velocity}, {"force", force, cols.Force},
+		{"reference", m, cols.Reference}, {"disturbance", force, cols.Disturbance}, {"load", "N", cols.Load}, {"current", "A", cols.Current},
+	}
+}
+
+// IdentifyChannel is a column with what it holds.
+type IdentifyChannel struct {
+	Key, SI string
+	Column  IdentifyColumn
+}
+
+// checkData checks one data section.
+func (c *Identify) checkData(r *Report, at string, d *IdentifyData, need []string) {
+	if d.File == "" && !r.Bad(at+".file") {
+		r.Errorf(at+".file", "%s.file is missing: the record, a CSV or MAT file, plain or gzip, or a recording", at)
+	}
+	cols := &d.Columns
+	switch {
+	case cols.Time.Name == "" && d.Rate == 0:
+		r.Errorf(at+".columns.time", "%s.columns.time is missing: name the column of time, or give %s.rate if there is none", at, at)
+	case cols.Time.Name != "" && d.Rate != 0:
+		r.Errorf(at+".rate", "%s.rate: the time column %q tells the rate already; leave one of them out", at, cols.Time.Name)
+	}
+	for _, ch := range c.Channels(d) {
+		path := at + ".columns." + ch.Key
 		switch {
-		case col.c.Name == "" && col.key == "time":
-			continue
-		case col.c.Name == "" && !r.Bad(path):
-			r.Errorf(path, "%s.name is missing: the column of the file that holds it", path)
-			continue
 		case r.Bad(path):
-			continue
-		}
-		if _, err := col.c.Scale(col.want); err != nil {
-			r.Errorf(path, "%s: %v", path, err)
+		case ch.Column.Name == "" && slices.Contains(need, ch.Key):
+			r.Errorf(path, "%s.name is missing: the column of the file that holds it", path)
+		case ch.Column.Name == "":
+		default:
+			if _, err := ch.Column.Scale(ch.SI); err != nil {
+				r.Errorf(path, "%s: %v", path, err)
+			} else if _, err := ch.Column.Shift(ch.SI); err != nil {
+				r.Errorf(path, "%s: %v", path, err)
+			}
 		}
 	}
+}
+
+// Shift is what is added after the scale, in SI.
+func (c IdentifyColumn) Shift(want string) (float64, error) {
+	if c.Add == "" {
+		return 0, nil
+	}
+	num, unit, err := splitNumber(c.Add)
+	if err != nil {
+		return 0, fmt.Errorf("add: %w", err)
+	}
+	as := IdentifyColumn{Unit: unit}
+	scale, err := as.Scale(want)
+	if err != nil {
+		return 0, fmt.Errorf("add: %w", err)
+	}
+	one, _ := ParseUnit("1")
+	return one.parse(num, true) * scale, nil
 }
 
 // Scale is the factor from the numbers of the column to the unit want (SI), or why there is none.

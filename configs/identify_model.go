@@ -1,0 +1,340 @@
+package configs
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+
+	"hilrig/engine/friction"
+
+	"github.com/goccy/go-yaml/ast"
+)
+
+// IdentifyModel is what is simulated.
+type IdentifyModel struct {
+	Law        string              `yaml:"law,omitempty" doc:"a friction law of hil laws; empty: no friction"`
+	Asymmetric bool                `yaml:"asymmetric" doc:"levels and viscosity by the sign of velocity: Fc+ and Fc- for Fc, and so on"`
+	Terms      []string            `yaml:"terms" enum:"offset,stiffness,gravity-sin,gravity-cos" doc:"loads besides friction"`
+	Drive      string              `yaml:"drive" enum:"force,spring,coast,servo" doc:"force: the recorded one; spring: kd to the recorded reference; coast: none; servo: the controller on the recorded reference"`
+	Output     string              `yaml:"output" enum:"position,velocity,command" doc:"what is compared with the record; a servo compares its command"`
+	Initial    string              `yaml:"initial" enum:"measured,rest,free" doc:"state at the beginning of a record; free: position and velocity are parameters"`
+	Controller *IdentifyController `yaml:"controller,omitempty" doc:"servo: u = clamp(kv·(kp·(reference − position) − velocity))"`
+	Hold       string              `yaml:"hold" enum:"held,linear" doc:"the force between its samples"`
+	Lag        string              `yaml:"lag" enum:"fixed,free" doc:"free: the effective lag of the force is a parameter, in s"`
+	Scheme     string              `yaml:"scheme" enum:"midpoint,implicit,explicit,explicit-pade" doc:"how the law is coupled to the mass"`
+	Substeps   int                 `yaml:"substeps" want:">=0 <=10000" doc:"parts of a sampling interval; 0: as many as the scheme asks for"`
+	Decimate   int                 `yaml:"decimate" want:">=1 <=1000" doc:"every n-th sample is compared; all are simulated"`
+}
+
+// IdentifyController is the cascade of a positioning servo. Kv and limit are in the unit of the force column.
+type IdentifyController struct {
+	Kp    float64 `yaml:"kp" unit:"1/s" want:">0" doc:"position gain"`
+	Kv    string  `yaml:"kv" doc:"velocity gain with unit, such as 243.45 V·s/m for a command in V"`
+	Limit string  `yaml:"limit,omitempty" doc:"of the command, with unit, such as 10 V; empty: none"`
+	Mean  int     `yaml:"mean" want:">=1 <=100" doc:"samples in the mean of the position before its difference"`
+	Delay int     `yaml:"delay" want:">=0 <=100" doc:"samples by which the velocity is late"`
+}
+
+// SetDefaults says what a controller starts from.
+func (c *IdentifyController) SetDefaults() { c.Mean = 1 }
+
+// Variant is a model of a comparison. What is left out is as in the file.
+type Variant struct {
+	Name       string   `yaml:"name" doc:"for people"`
+	Law        string   `yaml:"law,omitempty" doc:"a friction law"`
+	Asymmetric string   `yaml:"asymmetric,omitempty" enum:"true,false" doc:"as model.asymmetric"`
+	Lag        string   `yaml:"lag,omitempty" enum:"fixed,free" doc:"as model.lag"`
+	Terms      []string `yaml:"terms,omitempty" doc:"as terms, for regress"`
+	Method     []string `yaml:"method,omitempty" doc:"as method"`
+}
+
+// IdentifyParams are what the file says about parameters, in its order.
+type IdentifyParams []IdentifyParam
+
+// IdentifyParam is one of them, in SI. A number alone in the file is known: Fixed, with Start.
+type IdentifyParam struct {
+	Name            string
+	Start, Min, Max *float64
+	Fixed, Log      *bool
+	path            string
+}
+
+// decodeNode reads name: number, or name: {start, min, max, fixed, log}.
+func (ps *IdentifyParams) decodeNode(w *walker, path string, e entry, _ field) {
+	m := w.mapping(e.value)
+	if m == nil {
+		if e.value.Type() != ast.NullType {
+			w.r.errorAt(path, keyOrValue(e), "", "%s: want names with numbers, got %s", path, kindName(e.value))
+		}
+		return
+	}
+	for _, k := range w.entries(path, m, 0) {
+		key := join(path, k.key)
+		w.r.at[key] = keyOrValue(k)
+		v := w.resolve(key, k.value, 0)
+		if v == nil {
+			continue
+		}
+		p := IdentifyParam{Name: k.key, path: key}
+		f := field{unit: "param:" + k.key}
+		inner := w.mapping(v)
+		if inner == nil {
+			if x, ok := paramNumber(w, key, keyOrValue(k), v, f); ok {
+				yes := true
+				p.Start, p.Fixed = &x, &yes
+				*ps = append(*ps, p)
+			}
+			continue
+		}
+		for _, q := range w.entries(key, inner, 0) {
+			at := join(key, q.key)
+			w.r.at[at] = keyOrValue(q)
+			qv := w.resolve(at, q.value, 0)
+			if qv == nil {
+				continue
+			}
+			switch q.key {
+			case "start", "min", "max":
+				if x, ok := paramNumber(w, at, keyOrValue(q), qv, f); ok {
+					*map[string]**float64{"start": &p.Start, "min": &p.Min, "max": &p.Max}[q.key] = &x
+				}
+			case "fixed", "log":
+				s, _, _ := text(qv)
+				if s != "true" && s != "false" {
+					w.r.errorAt(at, keyOrValue(q), "", "%s: %s, want true or false", at, quote(s))
+					continue
+				}
+				yes := s == "true"
+				*map[string]**bool{"fixed": &p.Fixed, "log": &p.Log}[q.key] = &yes
+			default:
+				w.unknown(key, q, []string{"start", "min", "max", "fixed", "log"})
+			}
+		}
+		*ps = append(*ps, p)
+	}
+}
+
+func paramNumber(w *walker, path string, at place, n ast.Node, f field) (float64, bool) {
+	s, _, isText := text(n)
+	if !isText || n.Type() == ast.NullType {
+		w.r.errorAt(path, at, "", "%s: want a number, with or without unit, got %s", path, kindName(n))
+		return 0, false
+	}
+	return w.number(path, at, s, f, reflect.Value{})
+}
+
+// shape describes parameters to editors.
+func (ps *IdentifyParams) shape() *object {
+	number := func() *object { return new(object).set("anyOf", []any{typed("number"), typed("string")}) }
+	props := new(object).set("start", number()).set("min", number()).set("max", number()).
+		set("fixed", typed("boolean")).set("log", typed("boolean"))
+	entry := typed("object").set("properties", props).set("additionalProperties", false)
+	return typed("object").set("additionalProperties", new(object).set("anyOf", []any{typed("number"), typed("string"), entry}))
+}
+
+// modelParams are the names and SI units, on a linear axis, of what a model may have besides the parameters of its law.
+var modelParams = []struct{ name, unit string }{
+	{"M", "kg"}, {"J", "kg"}, {"offset", "N"}, {"k", "N/m"}, {"kd", "N/m"}, {"mgs", "N"}, {"mgc", "N"}, {"lag", "s"}, {"x0", "m"}, {"v0", "m/s"},
+	{"f0", ""}, {"zeta", ""}, {"dFs", "N"},
+}
+
+// units gives parameters their unit by law and axis; every other tag is what it says.
+func (c *Identify) units(word func(path ...string) string) func(string) string {
+	rotary, law := word("axis") == "rotary", word("model", "law")
+	return func(tag string) string {
+		name, isParam := strings.CutPrefix(tag, "param:")
+		if !isParam {
+			if rotary && (tag == "N" || tag == "m" || tag == "m/s") {
+				return turned(tag)
+			}
+			return tag
+		}
+		u, _ := c.paramUnit(name, law)
+		if rotary {
+			u = turned(u)
+		}
+		switch {
+		case u == "kg·m²":
+			u += "|N·m·s²/rad"
+		case u == "N·m·s/rad" || u == "N·m/rad":
+			u += "|" + strings.TrimSuffix(u, "/rad")
+		case u != "":
+			if _, err := ParseUnit(u); err != nil {
+				return ""
+			}
+		}
+		return u
+	}
+}
+
+// paramUnit is the unit of a parameter on a linear axis, and whether law or model know it. An ending (+, -, [3]) tells
+// direction or piece.
+func (c *Identify) paramUnit(name, law string) (unit string, known bool) {
+	base, _, _ := strings.Cut(name, "[")
+	base = strings.TrimRight(base, "+-")
+	for _, n := range []string{law, "stribeck-bo-pavelescu", "lugre"} { // static and kalman have laws of their own
+		info, ok := friction.Find(n)
+		if !ok {
+			continue
+		}
+		for _, p := range info.New().Params() {
+			if p.Name == base {
+				return p.Unit, true
+			}
+		}
+	}
+	for _, p := range modelParams {
+		if p.name == base {
+			return p.unit, true
+		}
+	}
+	for _, i := range friction.Laws() {
+		for _, p := range i.New().Params() {
+			if p.Name == base {
+				return p.Unit, false
+			}
+		}
+	}
+	return "", false
+}
+
+// checkModel reports what is wrong with the model, as far as it can be said without the record.
+func (c *Identify) checkModel(r *Report) {
+	m := &c.Model
+	law := func(path, name string) {
+		if _, ok := friction.Find(name); !ok && name != "" && !r.Bad(path) {
+			hint := ""
+			if s := suggest(name, LawNames()); s != "" {
+				hint = fmt.Sprintf(" (did you mean %q?)", s)
+			}
+			r.Errorf(path, "%s: there is no friction law %q%s; hil laws lists them", path, name, hint)
+		}
+	}
+	law("model.law", m.Law)
+	for i, v := range c.Compare {
+		law(fmt.Sprintf("compare[%d].law", i), v.Law)
+		for _, step := range v.Method {
+			if !slices.Contains(identifyMethods, step) {
+				r.Errorf(fmt.Sprintf("compare[%d].method", i), "compare[%d].method: there is no method %q, known: %s", i, step, strings.Join(identifyMethods, ", "))
+			}
+		}
+	}
+	if c.simulates() {
+		servo := m.Drive == "servo"
+		switch {
+		case servo && m.Controller == nil && !r.Bad("model.controller"):
+			r.Errorf("model.controller", "model.controller is missing: a servo needs its kp and kv")
+		case !servo && m.Output == "command" && !r.Bad("model.output"):
+			r.Errorf("model.output", "model.output: a command is compared in closed loop only, with drive: servo")
+		}
+		if servo && m.Controller != nil {
+			if _, _, err := c.ControllerGains(); err != nil {
+				r.Errorf("model.controller", "model.controller: %v", err)
+			}
+		}
+		if (servo || m.Drive == "spring") && c.Data.Columns.Reference.Name == "" && !r.Bad("data.columns.reference") {
+			r.Errorf("data.columns.reference", "data.columns.reference is missing: drive: %s needs it", m.Drive)
+		}
+	}
+	for _, p := range c.Parameters {
+		c.checkParam(r, p)
+	}
+	if h := c.LM.Horizon; len(h) > 0 {
+		for i, x := range h {
+			if !(x > 0 && x <= 1) || i > 0 && x <= h[i-1] {
+				r.Errorf("lm.horizon", "lm.horizon: want shares of the record that rise to 1, got %v", h)
+				break
+			}
+		}
+	}
+	for _, s := range []struct {
+		path string
+		v    [2]float64
+	}{{"data.span", c.Data.Span}, {"data.rows", c.Data.Rows}} {
+		if s.v != [2]float64{} && !(s.v[0] >= 0 && s.v[1] > s.v[0]) {
+			r.Errorf(s.path, "%s: from %g to %g, want a beginning ≥ 0 and an end behind it", s.path, s.v[0], s.v[1])
+		}
+	}
+}
+
+var identifyMethods = []string{"regress", "static", "presliding", "joint", "velocity-step", "lugre", "kalman", "aep", "lm", "multishoot", "two-joint"}
+
+// simulates tells whether a method runs the model.
+func (c *Identify) simulates() bool {
+	return slices.ContainsFunc(c.Method, func(m string) bool { return m == "aep" || m == "lm" || m == "multishoot" })
+}
+
+func (c *Identify) checkParam(r *Report, p IdentifyParam) {
+	unit, known := c.paramUnit(p.Name, c.Model.Law)
+	if !known {
+		names := []string{}
+		for _, q := range modelParams {
+			names = append(names, q.name)
+		}
+		if info, ok := friction.Find(c.Model.Law); ok {
+			for _, q := range info.New().Params() {
+				names = append(names, q.Name)
+			}
+		}
+		hint := "known here: " + strings.Join(names, ", ")
+		if s := suggest(p.Name, names); s != "" {
+			hint = fmt.Sprintf("did you mean %q?", s)
+		}
+		r.Errorf(p.path, "%s: no model of this file has a parameter %s (%s)", p.path, p.Name, hint)
+		return
+	}
+	get := func(x *float64, none float64) float64 {
+		if x == nil {
+			return none
+		}
+		return *x
+	}
+	lo, hi := get(p.Min, math.Inf(-1)), get(p.Max, math.Inf(1))
+	fixed := p.Fixed != nil && *p.Fixed
+	switch {
+	case lo >= hi:
+		r.Errorf(p.path, "%s: min %g is not below max %g %s", p.path, lo, hi, unit)
+	case p.Start != nil && !fixed && (*p.Start < lo || *p.Start > hi):
+		r.Errorf(p.path, "%s: the start %g is outside the bounds %g to %g %s: move the start or widen the bounds", p.path, *p.Start, lo, hi, unit)
+	case fixed && p.Start == nil:
+		r.Errorf(p.path, "%s: fixed, but at what? Give start, or the number alone", p.path)
+	}
+}
+
+// ControllerGains are the velocity gain (N·s/m or N·m·s/rad) and the limit (N or N·m; 0: none) of the controller, with the
+// gain of the force column in them.
+func (c *Identify) ControllerGains() (kv, limit float64, err error) {
+	kc := c.Model.Controller
+	force := c.Data.Columns.Force
+	perSpeed, level := "N·s/m", "N"
+	if c.Axis == "rotary" {
+		perSpeed, level = "N·m·s/rad", "N·m"
+	}
+	in := func(what, value, want string) (float64, error) {
+		num, unit, err := splitNumber(value)
+		if err != nil {
+			return 0, fmt.Errorf("%s: %w", what, err)
+		}
+		as := IdentifyColumn{Unit: unit, Gain: force.Gain}
+		scale, err := as.Scale(want)
+		if err != nil {
+			return 0, fmt.Errorf("%s: %s times the gain of the force column: %w", what, value, err)
+		}
+		one, _ := ParseUnit("1")
+		return one.parse(num, true) * scale, nil
+	}
+	if kc.Kv == "" {
+		return 0, 0, fmt.Errorf("kv is missing: the velocity gain with its unit")
+	}
+	if kv, err = in("kv", kc.Kv, perSpeed); err != nil {
+		return 0, 0, err
+	}
+	if kc.Limit != "" {
+		if limit, err = in("limit", kc.Limit, level); err != nil {
+			return 0, 0, err
+		}
+	}
+	return kv, math.Abs(limit), nil
+}
