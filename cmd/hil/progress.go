@@ -1,0 +1,104 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+
+	"hilrig/identify/fit"
+)
+
+// lineEvery is how often a long fit says where it is when nobody looks at a terminal.
+const lineEvery = 10 * time.Second
+
+// progress shows a fit at work: a bar with phase, best cost, simulations per second and time left on a terminal, one line
+// every ten seconds elsewhere. Nothing is shown of what is over within the first instant.
+type progress struct {
+	mu      sync.Mutex
+	out     io.Writer
+	bar     *progressbar.ProgressBar // nil: no terminal
+	began   time.Time
+	said    time.Time
+	stage   string // method and phase that the bar belongs to
+	since   time.Time
+	stepped int // steps done when the stage began
+	now     func() time.Time
+}
+
+// newProgress writes to out, usually standard error.
+func newProgress(out io.Writer) *progress {
+	p := &progress{out: out, now: time.Now}
+	p.began = p.now()
+	p.said = p.began
+	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		p.bar = progressbar.NewOptions(-1, progressbar.OptionSetWriter(out), progressbar.OptionClearOnFinish(),
+			progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionSetWidth(24), progressbar.OptionSetPredictTime(false),
+			progressbar.OptionSetElapsedTime(false), progressbar.OptionShowDescriptionAtLineEnd())
+	}
+	return p
+}
+
+// watch is what the fit calls.
+func (p *progress) watch(s fit.Progress) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	t := p.now()
+	if stage := s.Method + s.Phase; stage != p.stage {
+		p.stage, p.since, p.stepped = stage, t, s.Step
+		if p.bar != nil {
+			p.bar.Reset()
+		}
+	}
+	switch {
+	case p.bar != nil && t.Sub(p.began) > 300*time.Millisecond:
+		if s.Of > 0 {
+			p.bar.ChangeMax(s.Of)
+			_ = p.bar.Set(min(s.Step, s.Of))
+		} else {
+			_ = p.bar.Add(0)
+		}
+		p.bar.Describe(p.describe(s, t))
+	case p.bar == nil && t.Sub(p.said) >= lineEvery:
+		p.said = t
+		fmt.Fprintln(p.out, p.describe(s, t))
+	}
+}
+
+// describe is "aep: generation 120 of 200, best 0.4123 mm, 9100 simulations/s, 12 s left".
+func (p *progress) describe(s fit.Progress, t time.Time) string {
+	text := s.Method
+	if s.Phase != "" {
+		text += ": " + s.Phase
+	}
+	if s.Of > 0 {
+		text += fmt.Sprintf(" %d of %d", s.Step, s.Of)
+	} else if s.Step > 0 {
+		text += fmt.Sprintf(" %d", s.Step)
+	}
+	text += fmt.Sprintf(", best %.4g", s.Best)
+	if s.Unit != "" {
+		text += " " + s.Unit
+	}
+	if d := t.Sub(p.began).Seconds(); d > 0 && s.Simulated > 0 {
+		text += fmt.Sprintf(", %.3g simulations/s", float64(s.Simulated)/d)
+	}
+	if done := s.Step - p.stepped; s.Of > 0 && done > 0 {
+		left := t.Sub(p.since).Seconds() * float64(s.Of-s.Step) / float64(done)
+		text += fmt.Sprintf(", %s left", time.Duration(left*float64(time.Second)).Round(time.Second))
+	}
+	return text
+}
+
+// done removes the bar.
+func (p *progress) done() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.bar != nil {
+		_ = p.bar.Clear()
+	}
+}
