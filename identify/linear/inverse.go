@@ -30,12 +30,10 @@
 package linear
 
 import (
-	"math"
 	"slices"
 	"time"
 
-	"gonum.org/v1/gonum/stat"
-
+	"hilrig/identify/fit"
 	"hilrig/identify/record"
 )
 
@@ -59,8 +57,8 @@ func InverseDynamics(d *record.Record, s Spec) (*Result, error) {
 		Scaled:     sol.scaled,
 		Correlated: sol.corr,
 		Lags:       sol.lags,
-		Fit:        fitOf(reg.y, sol.residual, len(s.Terms)),
-		Residual:   whiteness(sol.residual),
+		Fit:        fit.MisfitOf(reg.y, sol.residual, len(s.Terms)),
+		Residual:   fit.WhitenessOf(sol.residual, nil),
 		Warnings:   slices.Clone(d.Warnings),
 	}
 	for j, t := range s.Terms {
@@ -85,7 +83,7 @@ func (r *Result) Validate(d *record.Record) error {
 	for j, e := range r.Estimates {
 		theta[j] = e.Value
 	}
-	v := &Validation{Data: d.Info(), Fit: fitOf(reg.y, reg.misfit(theta), 0), Warnings: slices.Clone(d.Warnings)}
+	v := &Validation{Data: d.Info(), Fit: fit.MisfitOf(reg.y, reg.misfit(theta), 0), Warnings: slices.Clone(d.Warnings)}
 	r.Validation = v
 	r.judge()
 	return nil
@@ -114,22 +112,4 @@ func estimate(t Term, rotary bool, s *solution, j int) Estimate {
 		StdErr: s.se[j], CI95: [2]float64{v - s.t95*s.se[j], v + s.t95*s.se[j]},
 		RobustErr: s.robust[j], RobustCI95: [2]float64{v - s.t95*s.robust[j], v + s.t95*s.robust[j]},
 	}
-}
-
-// fitOf measures the misfit e of the force y, fitted with p parameters.
-func fitOf(y, e []float64, p int) Fit {
-	n := float64(len(y))
-	norm, mean := math.Sqrt(dot(e, e)), stat.Mean(y, nil)
-	around := 0.0
-	for _, x := range y {
-		around += (x - mean) * (x - mean)
-	}
-	f := Fit{Rows: len(y), RMS: norm / math.Sqrt(n), StdDev: norm / math.Sqrt(n-float64(p))}
-	if around > 0 {
-		f.Percent = 100 * (1 - norm/math.Sqrt(around))
-	}
-	if yy := dot(y, y); yy > 0 {
-		f.Relative = 100 * norm / math.Sqrt(yy)
-	}
-	return f
 }

@@ -5,8 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
+	"hilrig/identify/fit"
 	"hilrig/identify/record"
 )
 
@@ -33,7 +32,7 @@ type Result struct {
 	HalfCutoff []float64   `json:"values_at_half_cutoff,omitempty"` // the parameters fitted with half the band
 	Lags       int         `json:"robust_lags"`                     // bandwidth of the robust standard errors, rows
 	Fit        Fit         `json:"fit"`
-	Residual   Residual    `json:"residual"`
+	Residual   Residual    `json:"residual"` // what the model leaves over
 	Validation *Validation `json:"validation,omitempty"`
 	Warnings   []string    `json:"warnings"`
 	Compute    float64     `json:"compute_s"` // s, from data in memory to this result
@@ -53,52 +52,17 @@ type Estimate struct {
 	RobustCI95 [2]float64 `json:"ci95_robust"`
 }
 
-// Fit says how well the model explains the filtered and decimated force.
-type Fit struct {
-	Rows     int     `json:"rows"`
-	Percent  float64 `json:"fit_percent"`            // 100·(1 − ‖e‖/‖y − mean y‖)
-	Relative float64 `json:"relative_error_percent"` // 100·‖e‖/‖y‖
-	RMS      float64 `json:"rms"`                    // N or N·m
-	StdDev   float64 `json:"std_dev"`                // N or N·m, √(eᵀe/(N−p)), p fitted parameters
-}
+// Fit says how well the model explains the filtered and decimated force; Residual, how much the rest depends on itself.
+type (
+	Fit      = fit.Misfit
+	Residual = fit.Whiteness
+)
 
 // Validation is the fit to a record that was not used to find the parameters.
 type Validation struct {
 	Data     record.Info `json:"data"`
 	Fit      Fit         `json:"fit"`
 	Warnings []string    `json:"warnings"`
-}
-
-// Residual describes what the model leaves over.
-type Residual struct {
-	White     bool    `json:"white"`             // Ljung–Box does not reject independence at 1 %
-	LjungBox  float64 `json:"ljung_box"`         // statistic over Lags
-	Lags      int     `json:"ljung_box_lags"`    // rows
-	PValue    float64 `json:"ljung_box_p"`       // probability of a larger statistic for independent residuals
-	Lag1      float64 `json:"autocorrelation_1"` // at one row
-	OutOfBand float64 `json:"out_of_band"`       // share of the lags whose autocorrelation leaves ±2.576/√N; 0.01 if white
-	Effective float64 `json:"effective_rows"`    // independent rows with the same information about a mean: N(1−ρ1)/(1+ρ1)
-}
-
-// whiteness tests e for independence [LB78]: Q = N(N+2)·Σ ρl²/(N−l) over L lags follows χ²(L) if there is none.
-func whiteness(e []float64) Residual {
-	n := len(e)
-	r := Residual{Lags: min(40, n/5)}
-	band, out := 2.576/math.Sqrt(float64(n)), 0 // 99 %
-	for l := 1; l <= r.Lags; l++ {
-		rho := lagCorrelation(e, l)
-		r.LjungBox += rho * rho / float64(n-l)
-		if math.Abs(rho) > band {
-			out++
-		}
-	}
-	r.OutOfBand = float64(out) / float64(max(r.Lags, 1))
-	r.LjungBox *= float64(n) * float64(n+2)
-	r.PValue = distuv.ChiSquared{K: float64(r.Lags)}.Survival(r.LjungBox)
-	r.White = r.PValue > 0.01
-	r.Lag1 = lagCorrelation(e, 1)
-	r.Effective = float64(n) * math.Min((1-r.Lag1)/(1+r.Lag1), 1)
-	return r
 }
 
 // Where a verdict falls. The limits are conventions, not laws; docs/identify.md explains them.

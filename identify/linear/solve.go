@@ -5,6 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"hilrig/identify/fit"
 )
 
 // solution is what linear least squares says about W·θ = y + e.
@@ -86,7 +88,8 @@ func (r *regression) solve(terms []Term) (*solution, error) {
 	s2 := dot(s.residual, s.residual) / dof
 	var q mat.Dense
 	q.Mul(x, &inv)
-	long, lags := longRun(&q, s.residual)
+	sum, lags := fit.LongRun(q.RawMatrix().Data, p, s.residual, nil)
+	long := mat.NewDense(p, p, sum)
 	s.lags = lags
 	long.Scale(float64(n)/dof, long) // the same correction for the fitted parameters as in s²
 	var plain, hac mat.Dense
@@ -116,56 +119,6 @@ func (r *regression) misfit(theta []float64) []float64 {
 		}
 	}
 	return e
-}
-
-// longRun is the covariance of the sum of the scores g_k = q_k·e_k [NW87]:
-//
-//	S = Γ0 + Σ_{l=1..L} (1 − l/(L+1))·(Γl + Γlᵀ),   Γl = Σ_k g_k·g_{k−l}ᵀ
-//
-// with the bandwidth L of the AR(1) plug-in for these weights [A91] (6.4): L = 1.1447·(α·N)^⅓, where
-// α = 4ρ²/((1−ρ)²(1+ρ)²) is averaged over the scores, each by its own variance.
-func longRun(q *mat.Dense, e []float64) (*mat.Dense, int) {
-	n, p := q.Dims()
-	g := make([][]float64, p)
-	num, den := 0.0, 0.0
-	for j := range g {
-		g[j] = make([]float64, n)
-		for k := range g[j] {
-			g[j][k] = q.At(k, j) * e[k]
-		}
-		rho, v := lagCorrelation(g[j], 1), dot(g[j], g[j])
-		rho = math.Max(math.Min(rho, 0.97), -0.97)
-		innov := v * (1 - rho*rho)
-		num += 4 * rho * rho * innov * innov / (math.Pow(1-rho, 6) * (1 + rho) * (1 + rho))
-		den += innov * innov / math.Pow(1-rho, 4)
-	}
-	lags := 0
-	if den > 0 {
-		lags = int(1.1447 * math.Cbrt(num/den*float64(n)))
-	}
-	lags = min(max(lags, 1), n/4)
-
-	s := mat.NewDense(p, p, nil)
-	for i := range p {
-		for j := range p {
-			sum := dot(g[i], g[j])
-			for l := 1; l <= lags; l++ {
-				w := 1 - float64(l)/float64(lags+1)
-				sum += w * (dot(g[i][l:], g[j][:n-l]) + dot(g[j][l:], g[i][:n-l]))
-			}
-			s.Set(i, j, sum)
-		}
-	}
-	return s, lags
-}
-
-// lagCorrelation is the autocorrelation of x, taken about zero, at the given lag.
-func lagCorrelation(x []float64, lag int) float64 {
-	v := dot(x, x)
-	if v == 0 {
-		return 0
-	}
-	return dot(x[lag:], x[:len(x)-lag]) / v
 }
 
 func dot(a, b []float64) float64 {

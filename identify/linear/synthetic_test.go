@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"hilrig/engine/reference"
+	"hilrig/identify/fit"
 	"hilrig/identify/record"
 )
 
@@ -223,10 +224,10 @@ func TestWhiteness(t *testing.T) {
 				red[k] += 0.2 * red[k-1]
 			}
 		}
-		if !whiteness(white).White {
+		if !fit.WhitenessOf(white, nil).White {
 			rejected++
 		}
-		if !whiteness(red).White {
+		if !fit.WhitenessOf(red, nil).White {
 			found++
 		}
 	}

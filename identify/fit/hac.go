@@ -1,0 +1,85 @@
+package fit
+
+import "math"
+
+// LongRun is the covariance of the sum of the scores g_k = q_k·e_k, q row-major with p columns [NW87]:
+//
+//	S = Γ0 + Σ_{l=1..L} (1 − l/(L+1))·(Γl + Γlᵀ),   Γl = Σ_k g_k·g_{k−l}ᵀ
+//
+// with the bandwidth L of the AR(1) plug-in for these weights [A91] (6.4): L = 1.1447·(α·N)^⅓, where
+// α = 4ρ²/((1−ρ)²(1+ρ)²) is averaged over the scores, each by its own variance. Products never reach across pieces.
+//
+// The triangular weights are those of windows of L+1 rows that slide over the scores: S is also
+//
+//	S = 1/(L+1)·Σ_t B_t·B_tᵀ,   B_t = Σ_{i=t−L..t} g_i
+//
+// which takes N·p² products whatever the bandwidth, and shows that S has no negative direction.
+func LongRun(q []float64, p int, e []float64, pieces []int) (s []float64, lags int) {
+	n := len(e)
+	g := scores(q, p, e)
+	lags = bandwidth(g, n, pieces)
+	return windows(g, n, lags, pieces), lags
+}
+
+// scores are the columns of q, each times e.
+func scores(q []float64, p int, e []float64) [][]float64 {
+	n := len(e)
+	g := make([][]float64, p)
+	for j := range g {
+		g[j] = make([]float64, n)
+		for k := range n {
+			g[j][k] = q[k*p+j] * e[k]
+		}
+	}
+	return g
+}
+
+// bandwidth is the plug-in for the number of lags, between 1 and a quarter of the longest piece.
+func bandwidth(g [][]float64, n int, pieces []int) int {
+	num, den := 0.0, 0.0
+	for _, x := range g {
+		rho, _ := lagCorrelation(x, 1, pieces)
+		rho = math.Max(math.Min(rho, 0.97), -0.97)
+		innov := dot(x, x) * (1 - rho*rho)
+		num += 4 * rho * rho * innov * innov / (math.Pow(1-rho, 6) * (1 + rho) * (1 + rho))
+		den += innov * innov / math.Pow(1-rho, 4)
+	}
+	lags := 0
+	if l := 1.1447 * math.Cbrt(num/den*float64(n)); l > 0 && l < float64(n) {
+		lags = int(l)
+	} else if l >= float64(n) {
+		lags = n
+	}
+	return min(max(lags, 1), longest(n, pieces)/4)
+}
+
+// windows adds up the outer products of the sliding sums.
+func windows(g [][]float64, n, lags int, pieces []int) []float64 {
+	p := len(g)
+	s, b := make([]float64, p*p), make([]float64, p)
+	each(n, pieces, func(from, to int) {
+		clear(b)
+		for t := from; t < to+lags; t++ {
+			for j, x := range g {
+				if t < to {
+					b[j] += x[t]
+				}
+				if k := t - lags - 1; k >= from {
+					b[j] -= x[k]
+				}
+			}
+			for i, bi := range b {
+				for j := range i + 1 {
+					s[i*p+j] += bi * b[j]
+				}
+			}
+		}
+	})
+	for i := range p {
+		for j := range i + 1 {
+			s[i*p+j] /= float64(lags + 1)
+			s[j*p+i] = s[i*p+j]
+		}
+	}
+	return s
+}
