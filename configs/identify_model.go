@@ -44,7 +44,7 @@ func (c *IdentifyController) SetDefaults() { c.Mean = 1 }
 type Variant struct {
 	Name       string   `yaml:"name" doc:"for people"`
 	Law        string   `yaml:"law,omitempty" doc:"a friction law"`
-	Asymmetric string   `yaml:"asymmetric,omitempty" enum:"true,false" doc:"as model.asymmetric"`
+	Asymmetric *bool    `yaml:"asymmetric,omitempty" doc:"as model.asymmetric"`
 	Lag        string   `yaml:"lag,omitempty" enum:"fixed,free" doc:"as model.lag"`
 	Terms      []string `yaml:"terms,omitempty" doc:"as terms, for regress"`
 	Method     []string `yaml:"method,omitempty" doc:"as method"`

@@ -1,0 +1,207 @@
+// Package identify finds the parameters of a measured axis and says what they are worth.
+//
+// # Problem
+//
+// Records of an axis, a model with parameters, and the question which values explain the records, how well they are known,
+// and whether the records support the model at all. A Plan names the model, what is known of its parameters, and a chain of
+// methods; each method starts from what the one before it found, and the last one gives the Result.
+//
+// # Methods
+//
+//	regress        linear least squares on position and force (package linear): inertia, viscous and Coulomb friction, offset
+//	two-joint      the same for two coupled joints
+//	static         force at constant speeds: the Stribeck curve (package curve)
+//	presliding     force against displacement before break-away: stiffness and break-away force
+//	joint          both as one experiment
+//	velocity-step  jumps of velocity: the state-variable law (6.37)–(6.40)
+//	lugre          smoothed motion and separable least squares: all of LuGre, as a start (package bristle)
+//	kalman         the prediction error of an extended Kalman filter: all of LuGre, as an answer
+//	aep            accelerated evolutionary programming on the simulated motion (packages axis and fit)
+//	lm             bounded Levenberg–Marquardt on the simulated motion
+//	multishoot     the same in segments whose initial states are parameters
+//
+// # Verdict
+//
+// Numbers alone are not a result. Every fit comes with standard errors (classical, robust, on request by resampling),
+// correlations, what the data cannot tell apart and which experiment would, tests of the residuals, its performance on a
+// second record, and a verdict in words. Compare does so for several models side by side.
+package identify
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"hilrig/identify/axis"
+	"hilrig/identify/fit"
+	"hilrig/identify/linear"
+	"hilrig/identify/record"
+)
+
+// Plan is what is to be identified, and how.
+type Plan struct {
+	Methods []string
+	Model   axis.Spec // simulated; its law is also that of static, lugre and kalman
+	LagFree bool      // the effective lag of the force is a parameter
+	Given   []Given   // what is known of parameters
+
+	Regress    linear.Spec
+	Form       string  // direct, weak, instrumental or total
+	NoiseRatio float64 // total: position over force noise, m/N or rad/(N·m)
+
+	MinSpeed float64 // m/s, static: slower plateaus are left out
+	Settle   float64 // s, static: left out at the beginning of a plateau
+
+	ForceNoise float64 // N or N·m; 0: estimated
+	Resolution float64 // m or rad; 0: found in the record
+
+	Members, Generations, Islands, Survivors int
+	Beta1, Beta2                             float64
+	SpreadOne                                bool // S = 1 in (6.26)
+
+	Starts, Draws int
+	Loss          string
+	LossScale     float64
+	Horizon       []float64
+	Segments      int
+
+	Bootstrap int
+	Seed      uint64
+	Workers   int // 0: all processors
+	TimeLimit time.Duration
+}
+
+// Records are what a plan works on.
+type Records struct {
+	Fit        []*record.Record
+	Loop       []*record.Record // joint: the presliding loop
+	Validation []*record.Record // explained, not used; may be empty
+}
+
+// Given is what is said about a parameter beforehand.
+type Given struct {
+	Name          string
+	Start, Lo, Hi *float64
+	Fixed, Log    *bool
+}
+
+// apply puts what is given over the parameters that a model has by itself. A start outside bounds that were not given
+// widens them; bounds that exclude a start that was not given move it.
+func apply(params []fit.Param, given []Given) error {
+	var bad []string
+	for _, g := range given {
+		i := slices.IndexFunc(params, func(p fit.Param) bool { return p.Name == g.Name })
+		if i < 0 {
+			names := make([]string, len(params))
+			for k, p := range params {
+				names[k] = p.Name
+			}
+			hint := "the model has " + strings.Join(names, ", ")
+			if near := record.Nearest(g.Name, names); near != "" {
+				hint = fmt.Sprintf("did you mean %q?", near)
+			}
+			bad = append(bad, fmt.Sprintf("parameters.%s: this model has no such parameter; %s", g.Name, hint))
+			continue
+		}
+		p := &params[i]
+		p.Fixed = false
+		if g.Fixed != nil {
+			p.Fixed = *g.Fixed
+		}
+		if g.Lo != nil {
+			p.Lo = *g.Lo
+		}
+		if g.Hi != nil {
+			p.Hi = *g.Hi
+		}
+		if g.Start != nil {
+			p.Value = *g.Start
+			if g.Lo == nil && p.Value < p.Lo {
+				p.Lo = below(p.Value)
+			}
+			if g.Hi == nil && p.Value > p.Hi {
+				p.Hi = -below(-p.Value)
+			}
+		} else if !p.Fixed {
+			p.Value = math.Min(math.Max(p.Value, p.Lo), p.Hi)
+		}
+		if g.Log != nil {
+			p.Log = *g.Log
+		} else if p.Lo <= 0 {
+			p.Log = false
+		}
+	}
+	if bad != nil {
+		return &fit.ParamError{Problems: bad}
+	}
+	return fit.Check(params)
+}
+
+// below is a number well below x.
+func below(x float64) float64 {
+	if x > 0 {
+		return x / 10
+	}
+	return 10*x - 1e-12
+}
+
+// alias are names under which the same quantity goes in different models.
+var alias = [][]string{
+	{"M", "J"}, {"Fv", "sigma2"}, {"Fv+", "sigma2+"}, {"Fv-", "sigma2-"}, {"alpha0", "Fc"}, {"offset", "Fg"}, {"k", "stiffness"},
+	{"mgs", "gravity-sin"}, {"mgc", "gravity-cos"}, {"Fs_inf", "Fs"},
+}
+
+// found are values by name from earlier methods.
+type found map[string]float64
+
+// note remembers the parameters of a method.
+func (f found) note(params []fit.Param) {
+	for _, p := range params {
+		f[p.Name] = p.Value
+	}
+}
+
+// get looks a parameter up, under its other names and as the mean of its two directions if need be.
+func (f found) get(name string) (float64, bool) {
+	names := []string{name}
+	for _, a := range alias {
+		if slices.Contains(a, name) {
+			names = append(names, a...)
+		}
+	}
+	for _, n := range names {
+		if x, ok := f[n]; ok {
+			return x, true
+		}
+	}
+	for _, n := range names {
+		if p, ok := f[n+"+"]; ok {
+			if m, ok := f[n+"-"]; ok {
+				return (p + m) / 2, true
+			}
+		}
+		if base := strings.TrimRight(n, "+-"); base != n {
+			if x, ok := f.get(base); ok {
+				return x, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// start moves the parameters to what earlier methods found, but for those whose start the user gave.
+func (f found) start(params []fit.Param, given []Given) {
+	for i := range params {
+		p := &params[i]
+		if slices.ContainsFunc(given, func(g Given) bool { return g.Name == p.Name && g.Start != nil }) || p.Fixed {
+			continue
+		}
+		x, ok := f.get(p.Name)
+		if !ok || math.IsNaN(x) || math.IsInf(x, 0) || p.Log && x <= 0 {
+			continue
+		}
+		p.Value = math.Min(math.Max(x, p.Lo), p.Hi)
+	}
+}
