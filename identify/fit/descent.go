@@ -1,0 +1,354 @@
+package fit
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"hilrig/engine"
+)
+
+// A descent is a fit at work: where it is, and its workspace, which is made once for a problem and serves every step.
+type descent struct {
+	m     LM
+	ctx   context.Context
+	watch Watch
+	phase string
+
+	p     *Problem
+	slope *slope
+	tri   *triangle // of √W·J and √W·r
+	sub   *triangle // of what is free in the box, with the damping
+
+	theta, trial []float64
+	s, sTrial    []float64
+	r, rTrial, w []float64
+	g, d, length []float64 // gradient, step, lengths of the columns
+	boxLo, boxHi []float64
+	x            []float64
+	free         []int
+	side         []int8 // 0 free, 1 held
+	cost, lambda float64
+	offset       float64 // relative; −1: not known
+	step         float64 // of the differences now
+	fresh        bool    // the columns belong to s
+	converged    bool
+	reason       string
+	iterations   int
+	simulated    int // on problems that are closed
+}
+
+// open starts work on p at theta.
+func (f *descent) open(p *Problem, phase string) error {
+	if f.slope != nil {
+		f.simulated += f.slope.simulated
+	}
+	n := len(p.Params)
+	at := newCoordinates(p.Params, f.m.Scale, f.m.Clip)
+	f.p, f.phase = p, phase
+	f.slope = newSlope(p, at, f.m.Forward, f.m.Workers)
+	f.tri, f.sub = newTriangle(n, 256), newTriangle(n, max(n, 1))
+	f.s, f.sTrial, f.trial = make([]float64, n), make([]float64, n), make([]float64, n)
+	f.g, f.d, f.length = make([]float64, n), make([]float64, n), make([]float64, n)
+	f.boxLo, f.boxHi, f.x = make([]float64, n), make([]float64, n), make([]float64, n)
+	f.free, f.side = make([]int, 0, n), make([]int8, n)
+	f.r, f.rTrial, f.w = make([]float64, p.Rows), make([]float64, p.Rows), make([]float64, p.Rows)
+	f.fresh, f.offset = false, -1
+
+	at.from(f.theta, f.s)
+	at.theta(f.s, f.theta)
+	st := f.slope.crew[0].ev.Residuals(f.theta, f.r)
+	f.slope.simulated++
+	if f.cost = f.m.Loss.Cost(f.r); st == engine.NonFinite || math.IsInf(f.cost, 1) {
+		return startError(p, f.theta, st)
+	}
+	return nil
+}
+
+// tolerances of a stage; those of all but the last are loose.
+type tolerances struct {
+	cost, step, offset float64
+	iterations         int
+}
+
+// stages descends with one difference step after the other.
+func (f *descent) stages(last bool) {
+	steps := f.m.Steps
+	if _, ok := f.slope.crew[0].ev.(Differentiable); ok {
+		steps = steps[len(steps)-1:]
+	}
+	for i, step := range steps {
+		tol := tolerances{max(f.m.CostTol, 1e-5), max(f.m.StepTol, 1e-4), max(f.m.OffsetTol, 1e-2), f.m.MaxIterations}
+		if last && i == len(steps)-1 {
+			tol = tolerances{f.m.CostTol, f.m.StepTol, f.m.OffsetTol, f.m.MaxIterations}
+		}
+		f.step, f.fresh = step, false
+		f.lambda = min(max(f.lambda, 1e-8), f.m.Lambda)
+		f.converged, f.reason = f.descend(tol)
+		if f.ctx.Err() != nil || f.spent() {
+			return
+		}
+	}
+}
+
+func (f *descent) spent() bool {
+	return f.m.MaxEvaluations > 0 && f.simulated+f.slope.simulated >= f.m.MaxEvaluations
+}
+
+// descend takes steps until one of the ends is reached.
+func (f *descent) descend(tol tolerances) (converged bool, reason string) {
+	for i := 0; ; i++ {
+		if f.ctx.Err() != nil {
+			return false, "interrupted"
+		}
+		if f.cost == 0 {
+			return true, "the model explains every number exactly"
+		}
+		if i == tol.iterations {
+			return false, fmt.Sprintf("stopped after %d steps", i)
+		}
+		if f.spent() {
+			return false, fmt.Sprintf("stopped after %d simulations", f.simulated+f.slope.simulated)
+		}
+		if !f.slope.columns(f.ctx, f.s, f.r, f.step) {
+			return false, "interrupted"
+		}
+		f.fresh = true
+		f.factor()
+
+		// close enough in standard errors?
+		f.hold()
+		if f.offset = f.relativeOffset(); f.offset >= 0 && f.offset <= tol.offset {
+			return true, "what is left cannot be explained by the parameters"
+		}
+		decrease, size, ok := f.improve()
+		if !ok {
+			if f.ctx.Err() != nil {
+				return false, "interrupted"
+			}
+			if f.spent() {
+				continue
+			}
+			if f.offset >= 0 && f.offset <= 0.03 || decrease <= tol.cost {
+				return true, "no step lowers the cost any more"
+			}
+			return false, "stalled: no step lowers the cost, though its slope says otherwise; the model is not smooth at this scale"
+		}
+		f.iterations++
+		f.say()
+		switch {
+		case decrease <= tol.cost:
+			return true, "the cost hardly changes any more"
+		case size <= tol.step:
+			return true, "the parameters hardly change any more"
+		}
+	}
+}
+
+// factor eats √W·J and √W·r, and leaves gradient and lengths of the columns.
+func (f *descent) factor() {
+	n, rows := len(f.s), len(f.r)
+	f.m.Loss.Roots(f.r, f.w)
+	f.tri.reset(n)
+	for from := 0; from < rows; from += f.tri.rows {
+		k := min(f.tri.rows, rows-from)
+		w := f.w[from : from+k]
+		for c, j := range f.slope.order {
+			y, x := f.tri.column(c, k), f.slope.j[j][from:from+k]
+			for i, v := range x {
+				y[i] = v * w[i]
+			}
+		}
+		y, x := f.tri.column(n, k), f.r[from:from+k]
+		for i, v := range x {
+			y[i] = v * w[i]
+		}
+		f.tri.eat(k)
+	}
+
+	widest := 0.0
+	for c, j := range f.slope.order {
+		g, ss := 0.0, 0.0
+		for i := range c + 1 {
+			v := f.tri.r[i*n+c]
+			g += v * f.tri.c[i]
+			ss += v * v
+		}
+		f.g[j], f.length[j] = g, math.Sqrt(ss)
+		widest = max(widest, f.length[j]*f.slope.at.scale[j])
+	}
+	// a parameter without effect stays where it is instead of being thrown about
+	for j := range f.length {
+		f.length[j] = max(f.length[j], 1e-10*widest/f.slope.at.scale[j])
+	}
+}
+
+// hold marks the parameters on a bound that want out.
+func (f *descent) hold() {
+	at := f.slope.at
+	for j := range f.s {
+		f.side[j] = 0
+		if f.s[j] <= at.lo[j] && f.g[j] >= 0 || f.s[j] >= at.hi[j] && f.g[j] <= 0 {
+			f.side[j] = 1
+		}
+	}
+}
+
+// relativeOffset is √(‖Q₁ᵀr‖²/p)/√(‖r‖² − ‖Q₁ᵀr‖²)/(n − p)) of the parameters that are not held: about the distance to
+// the optimum in standard errors. −1 if there are no rows to spare.
+func (f *descent) relativeOffset() float64 {
+	clear(f.d)
+	f.reduced(0)
+	p, rows := len(f.free), len(f.r)
+	if p == 0 {
+		return 0
+	}
+	if rows <= p {
+		return -1
+	}
+	inside := inner(f.sub.c[:p], f.sub.c[:p])
+	outside := inner(f.tri.c, f.tri.c) + f.tri.rest - inside
+	// residuals at the level of rounding: nothing to compare with
+	if !(outside > 1e-20*inside) {
+		return -1
+	}
+	return math.Sqrt(inside / float64(p) * float64(rows-p) / outside)
+}
+
+// reduced fills sub with the columns that are free, damped by lambda, and the right-hand side at the step d of the others.
+func (f *descent) reduced(lambda float64) {
+	n := len(f.s)
+	f.free = f.free[:0]
+	for c, j := range f.slope.order {
+		if f.side[j] == 0 {
+			f.free = append(f.free, c)
+		}
+	}
+	p := len(f.free)
+	f.sub.reset(p)
+	rhs := f.sub.column(p, n)
+	for i := range n {
+		row := f.tri.r[i*n : i*n+n]
+		v := f.tri.c[i]
+		for c := i; c < n; c++ {
+			if j := f.slope.order[c]; f.side[j] != 0 {
+				v += row[c] * f.d[j]
+			}
+		}
+		rhs[i] = v
+		for k, c := range f.free {
+			f.sub.block[k*f.sub.rows+i] = 0
+			if c >= i {
+				f.sub.block[k*f.sub.rows+i] = row[c]
+			}
+		}
+	}
+	f.sub.eat(n)
+	if lambda == 0 || p == 0 {
+		return
+	}
+	root := math.Sqrt(lambda)
+	for k, c := range f.free {
+		y := f.sub.column(k, p)
+		clear(y)
+		y[k] = root * f.length[f.slope.order[c]]
+	}
+	clear(f.sub.column(p, p))
+	f.sub.eat(p)
+}
+
+// inBox writes the damped step within the box to d, and returns by how much the linear model lowers the cost.
+func (f *descent) inBox(lambda float64) float64 {
+	at := f.slope.at
+	f.hold()
+	clear(f.d)
+	for j, s := range f.s {
+		f.boxLo[j] = max(at.lo[j]-s, -at.clip[j])
+		f.boxHi[j] = min(at.hi[j]-s, at.clip[j])
+	}
+	for {
+		f.reduced(lambda)
+		f.sub.solve(f.x)
+		met := false
+		for k, c := range f.free {
+			j := f.slope.order[c]
+			f.d[j] = min(max(f.x[k], f.boxLo[j]), f.boxHi[j])
+			if f.d[j] != f.x[k] {
+				f.side[j], met = 1, true
+			}
+		}
+		if !met {
+			break
+		}
+	}
+
+	// ½·(‖c‖² − ‖R·d + c‖²)
+	n, sum := len(f.s), 0.0
+	for i := range n {
+		v := 0.0
+		for c := i; c < n; c++ {
+			v += f.tri.r[i*n+c] * f.d[f.slope.order[c]]
+		}
+		sum -= v * (v + 2*f.tri.c[i])
+	}
+	return sum / 2
+}
+
+// improve raises λ until a step lowers the cost, and takes it. decrease is relative, the expected or the real one if that
+// is larger; size is that of the largest step. ok is false if there is none.
+func (f *descent) improve() (decrease, size float64, ok bool) {
+	at := f.slope.at
+	first := math.NaN()
+	for ; f.lambda <= 1e16; f.lambda *= 4 {
+		if f.ctx.Err() != nil || f.spent() {
+			break
+		}
+		expected := f.inBox(f.lambda)
+		size = 0
+		for j := range f.s {
+			f.sTrial[j] = min(max(f.s[j]+f.d[j], at.lo[j]), at.hi[j])
+			size = max(size, math.Abs(f.sTrial[j]-f.s[j])/at.scale[j])
+		}
+		if math.IsNaN(first) {
+			first = expected / f.cost
+		}
+		if size == 0 {
+			break
+		}
+		if !(expected > 0) {
+			continue
+		}
+		at.theta(f.sTrial, f.trial)
+		if !f.slope.residuals(f.trial, f.rTrial) {
+			continue
+		}
+		cost := f.m.Loss.Cost(f.rTrial)
+		if !(cost < f.cost) {
+			continue
+		}
+
+		decrease = max(f.cost-cost, expected) / f.cost
+		if f.cost-cost > 0.1*expected {
+			f.lambda = max(f.lambda/5, 1e-15)
+		}
+		f.cost = cost
+		f.s, f.sTrial = f.sTrial, f.s
+		f.theta, f.trial = f.trial, f.theta
+		f.r, f.rTrial = f.rTrial, f.r
+		f.fresh = false
+		return decrease, size, true
+	}
+	f.lambda = min(f.lambda, 1e16)
+	return first, 0, false
+}
+
+func (f *descent) say() {
+	phase := "step"
+	if f.phase != "" {
+		phase = f.phase
+	}
+	f.watch.Say(Progress{
+		Method: "lm", Phase: phase, Step: f.iterations, Best: f.cost, Unit: f.p.Unit + "²",
+		Simulated: f.simulated + f.slope.simulated, Theta: f.theta,
+	})
+}

@@ -1,0 +1,251 @@
+package fit
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"hilrig/engine"
+)
+
+// LM is the method of Levenberg and Marquardt in bounds, for sums of squares and of robust losses. Every step d makes
+//
+//	‖√W·(r + J·d)‖² + λ·‖D·d‖²   least in the box   max(lo − s, −clip) ≤ d ≤ min(hi − s, clip)
+//
+// with D the lengths of the columns of √W·J [Mar63] and W the weights ρ' of the loss, by QR of [√W·J; √λ·D], never by
+// normal equations. Parameters on a bound that want out are held; those that meet a side of the box go there and the rest
+// is solved again. λ starts at 1e-2, is divided by 5 after a step that lowers the cost and multiplied by 4 after one that
+// does not. Log parameters are searched in their logarithms.
+//
+// It ends when the part of the residuals that a change of the parameters could still remove has become small against the
+// part that it could not [BW81], when cost or step hardly change, or when nothing lowers the cost any more.
+//
+// The zero value is a good method.
+type LM struct {
+	MaxIterations  int     // steps in each stage; 0: 100
+	MaxEvaluations int     // simulations; 0: no limit
+	CostTol        float64 // relative decrease of the cost that ends it; 0: 1e-10
+	StepTol        float64 // step, relative for Log parameters, else in scales; 0: 1e-10
+	OffsetTol      float64 // the distance to the optimum in standard errors, about; 0: 1e-4
+
+	Lambda float64 // first λ; 0: 1e-2
+	Clip   float64 // longest step in logarithms, or in scales given below; 0: 1.5
+
+	// Scale is the size of change that matters for a parameter without logarithm, by name. Missing: a tenth of its range, or
+	// of the size of its start if it has no bounds.
+	Scale map[string]float64
+
+	// Steps are the relative displacements of differences, one stage of the fit each: large first to see over a rugged cost,
+	// then small to be exact; above the noise of the simulator. nil: 1e-2, 1e-3. Not used where the evaluator knows its
+	// derivatives.
+	Steps   []float64
+	Forward bool // forward instead of central differences; the last Jacobian, for the errors, is central all the same
+
+	Loss Loss
+
+	// Horizons are the shares of the records to fit in turn, each from the result before; the whole comes last anyway.
+	// GrowingHorizon is what works for stick-slip. nil: the whole at once.
+	Horizons []float64
+
+	Workers int // for differences; 0: as many as there are processors
+}
+
+// Measuring is an Evaluator that can tell what was measured: the rows in order, what they are for people, the first row of
+// every piece and the distance of rows in s.
+type Measuring interface {
+	Measured() (y []float64, quantity string, pieces []int, dt float64)
+}
+
+// Fit starts at the values of the parameters. When ctx ends it, the best so far is returned without an error, not Converged.
+//
+// Residual, Jac and Measured (filled if the evaluator is Measuring) are those of the whole problem at the estimate. With a
+// robust loss their rows are weighted by √ρ', so that s²·(JᵀJ)⁻¹ is the covariance of the reweighted problem: an
+// approximation that is good while few rows are far off. Extra holds "lambda", "relative_offset" (the distance that is
+// left, about in standard errors; missing where there are no rows to spare), "on_bound" (names), and "loss", "loss_scale" for a robust one.
+func (m LM) Fit(ctx context.Context, p *Problem, watch Watch) (*Solution, error) {
+	begin := time.Now()
+	m = m.withDefaults()
+	if err := m.check(p); err != nil {
+		return nil, err
+	}
+	theta := make([]float64, len(p.Params))
+	for j, q := range p.Params {
+		theta[j] = q.Value
+	}
+
+	// shorter records first
+	f := &descent{m: m, ctx: ctx, watch: watch, theta: theta, lambda: m.Lambda}
+	var notes []string
+	if len(m.Horizons) > 0 && p.Horizon == nil {
+		notes = append(notes, "the records of this problem cannot be shortened: the growing horizon was left out")
+	} else if err := f.grow(p); err != nil {
+		return nil, err
+	}
+
+	// all of it
+	if err := f.open(p, ""); err != nil {
+		return nil, err
+	}
+	f.stages(true)
+	s := f.solution(p)
+	s.Notes = append(notes, s.Notes...)
+	s.Compute = time.Since(begin)
+	return s, nil
+}
+
+// At is the Solution at the values of the parameters without any fit: residuals and derivatives for a method that has found
+// its answer in another way.
+func (m LM) At(p *Problem) (*Solution, error) {
+	begin := time.Now()
+	m = m.withDefaults()
+	if err := m.check(p); err != nil {
+		return nil, err
+	}
+	f := &descent{m: m, ctx: context.Background()}
+	for _, q := range p.Params {
+		f.theta = append(f.theta, q.Value)
+	}
+	if err := f.open(p, ""); err != nil {
+		return nil, err
+	}
+	s := f.solution(p)
+	s.Converged, s.Reason = false, "evaluated at given values"
+	s.Compute = time.Since(begin)
+	return s, nil
+}
+
+func (m LM) withDefaults() LM {
+	or := func(v *float64, d float64) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	or(&m.CostTol, 1e-10)
+	or(&m.StepTol, 1e-10)
+	or(&m.OffsetTol, 1e-4)
+	or(&m.Lambda, 1e-2)
+	or(&m.Clip, 1.5)
+	if m.MaxIterations == 0 {
+		m.MaxIterations = 100
+	}
+	if m.Steps == nil {
+		m.Steps = []float64{1e-2, 1e-3}
+	}
+	return m
+}
+
+// check tells every problem of the settings and of the parameters.
+func (m LM) check(p *Problem) error {
+	var bad []string
+	add := func(format string, args ...any) { bad = append(bad, fmt.Sprintf(format, args...)) }
+	if err := Check(p.Params); err != nil {
+		bad = append(bad, err.(*ParamError).Problems...)
+	}
+	if len(p.Params) == 0 {
+		add("no parameter is free: nothing to fit")
+	}
+	for _, q := range p.Params {
+		if q.Fixed {
+			add("%s is fixed, but a problem holds free parameters only", q.Name)
+		}
+	}
+	if p.Rows < len(p.Params) {
+		add("%d numbers cannot determine %d parameters: fix some, or measure more", p.Rows, len(p.Params))
+	}
+	for _, v := range m.Steps {
+		if !(v > 0 && v < 1) {
+			add("difference step %g, want a share between 0 and 1", v)
+		}
+	}
+	for _, v := range m.Horizons {
+		if !(v > 0 && v <= 1) {
+			add("horizon %g, want a share of the record above 0, at most 1", v)
+		}
+	}
+	for name, v := range m.Scale {
+		if !(v > 0) || math.IsInf(v, 0) {
+			add("scale of %s is %g, want a number above zero", name, v)
+		}
+	}
+	for _, v := range []float64{m.CostTol, m.StepTol, m.OffsetTol, m.Lambda, m.Clip} {
+		if !(v > 0) {
+			add("a tolerance, the first λ or the longest step is %g, want numbers above zero", v)
+		}
+	}
+	if err := m.Loss.check(); err != nil {
+		add("%v", err)
+	}
+	if bad != nil {
+		slices.Sort(bad)
+		return &ParamError{Problems: bad}
+	}
+	return nil
+}
+
+// solution describes where the descent is, on the problem p that is open.
+func (f *descent) solution(p *Problem) *Solution {
+	n, d := len(p.Params), f.slope
+	s := &Solution{
+		Params: slices.Clone(p.Params), Free: make([]int, n),
+		Residual: make([]float64, p.Rows), Jac: make([]float64, p.Rows*n), Unit: p.Unit,
+		Objective: "half the sum of squared residuals", Cost: f.cost,
+		Converged: f.converged, Reason: f.reason, Iterations: f.iterations,
+		Extra: map[string]any{"lambda": f.lambda},
+	}
+	bound := []string{}
+	for j := range s.Params {
+		q := &s.Params[j]
+		q.Value, s.Free[j] = f.theta[j], j
+		if q.Value == q.Lo || q.Value == q.Hi {
+			bound = append(bound, q.Name)
+		}
+	}
+	s.Extra["on_bound"] = bound
+
+	// derivatives at the estimate, with the last and smallest step; whoever interrupts still wants the errors
+	if step := f.m.Steps[len(f.m.Steps)-1]; !f.fresh || f.step != step || d.forward {
+		d.forward = false
+		d.columns(context.Background(), f.s, f.r, step)
+	}
+	if failed := d.failed.Load(); failed > 0 {
+		s.Notes = append(s.Notes, fmt.Sprintf("the simulation fails on both sides of the estimate for %d parameters: their derivatives are not known and set to zero", failed))
+	}
+	f.factor()
+	f.hold()
+	if f.offset = f.relativeOffset(); f.offset >= 0 {
+		s.Extra["relative_offset"] = f.offset
+	}
+	for j := range n {
+		in := 1 / d.at.slope(j, f.theta[j])
+		for k, v := range d.j[j] {
+			s.Jac[k*n+j] = v * in * f.w[k]
+		}
+	}
+	for k, v := range f.r {
+		s.Residual[k] = -v * f.w[k]
+	}
+	if e, ok := d.crew[0].ev.(Measuring); ok {
+		y, quantity, pieces, dt := e.Measured()
+		s.Measured, s.Quantity, s.Pieces, s.Dt = slices.Clone(y), quantity, slices.Clone(pieces), dt
+		for k := range s.Measured {
+			s.Measured[k] *= f.w[k]
+		}
+	}
+	if f.m.Loss.Kind != Squares {
+		s.Objective = fmt.Sprintf("half the sum of %s losses with scale %g %s", f.m.Loss.Kind, f.m.Loss.Scale, p.Unit)
+		s.Extra["loss"], s.Extra["loss_scale"] = f.m.Loss.Kind.String(), f.m.Loss.Scale
+	}
+	s.Evaluations = f.simulated + d.simulated
+	return s
+}
+
+// startError says that the model fails where the fit begins.
+func startError(p *Problem, theta []float64, st engine.Status) error {
+	var at []string
+	for j, q := range p.Params {
+		at = append(at, fmt.Sprintf("%s = %.6g %s", q.Name, theta[j], q.Unit))
+	}
+	return fmt.Errorf("fit: the model cannot be simulated at the start (%v; %v): start from other values or narrow the bounds", st, at)
+}
