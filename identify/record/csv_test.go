@@ -20,7 +20,29 @@ var bench = Mapping{
 	Force:    Column{Name: "u", Unit: "V", Scale: 2}, // N/V
 }
 
-func readText(text string, m Mapping) (*Record, error) {
+// read is ReadCSV on an open stream.
+func read(name string, raw *bufio.Reader, m Mapping) (*Record, error) {
+	t, err := open(name, raw, &m)
+	if err != nil {
+		return nil, err
+	}
+	pieces, err := FromTable(t, m)
+	if err != nil {
+		return nil, err
+	}
+	return one(pieces)
+}
+
+// piecesOf is Read on a text.
+func piecesOf(text string, m Mapping) ([]*Record, error) {
+	t, err := open("bench.csv", bufio.NewReader(strings.NewReader(text)), &m)
+	if err != nil {
+		return nil, err
+	}
+	return FromTable(t, m)
+}
+
+func fromText(text string, m Mapping) (*Record, error) {
 	return read("bench.csv", bufio.NewReader(strings.NewReader(text)), m)
 }
 
@@ -45,7 +67,7 @@ func TestReadDialects(t *testing.T) {
 		{"quotes", "\"t\",\"pos\",\"u\"\n\"0\",10,1\n1,\"11.5\",2\n2,12,-3\n", bench},
 		{"rate instead of time", "pos,u\n10,1\n11.5,2\n12,-3\n", noTime},
 	} {
-		d, err := readText(c.text, c.m)
+		d, err := fromText(c.text, c.m)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -108,7 +130,7 @@ func TestDataErrors(t *testing.T) {
 		{"wrong unit in the unit row", "t,pos,u\ns,mm,V\n0,1,2\n", bench, 2, []string{`column "t" is in s, the configuration says ms`}},
 		{"stray quote", head + "1,\"2,3\n4,5,6\n", bench, 4, []string{`quote`}},
 	} {
-		_, err := readText(c.text, c.m)
+		_, err := fromText(c.text, c.m)
 		var de *Error
 		if !errors.As(err, &de) {
 			t.Errorf("%s: %v, want a *Error", c.name, err)

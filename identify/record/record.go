@@ -20,12 +20,13 @@ type Record struct {
 	Reference []float64 // m or rad, what the controller was told, or the far end of the spring that draws the mass
 	Load      []float64 // N, normal load of the contact
 	Current   []float64 // A
+	Clock     Clock     // how regular the recorded times were
 	Warnings  []string  // what was odd but could be used
 }
 
 // Len is the number of samples.
 func (d *Record) Len() int {
-	return max(len(d.Position), len(d.Velocity), len(d.Force), len(d.Reference))
+	return max(len(d.Position), len(d.Velocity), len(d.Force), len(d.Reference), len(d.Load), len(d.Current))
 }
 
 // Duration is the time from the first to the last sample, s.
@@ -51,17 +52,17 @@ func New(dt float64, position, force []float64) (*Record, error) {
 
 // saturation warns about a force that rests on its extreme value: the drive then gave something else than was asked for.
 func (d *Record) saturation() {
-	if d.Len() == 0 {
+	if len(d.Force) == 0 {
 		return
 	}
 	lo, hi := slices.Min(d.Force), slices.Max(d.Force)
 	stuck := 0
-	for k := 1; k < d.Len(); k++ {
+	for k := 1; k < len(d.Force); k++ {
 		if f := d.Force[k]; f == d.Force[k-1] && (f == lo || f == hi) {
 			stuck++
 		}
 	}
-	if share := float64(stuck) / float64(d.Len()); hi > lo && share > 0.005 {
+	if share := float64(stuck) / float64(len(d.Force)); hi > lo && share > 0.005 {
 		d.Warnings = append(d.Warnings, fmt.Sprintf("%.1f %% of the force samples rest at an extreme value (%.4g or %.4g): saturation? There the true force is not the recorded one", 100*share, lo, hi))
 	}
 }
@@ -78,52 +79,6 @@ type Info struct {
 // Info tells which record this is.
 func (d *Record) Info() Info {
 	return Info{File: d.File, SHA256: d.SHA256, Samples: d.Len(), Interval: d.Dt, Duration: d.Duration()}
-}
-
-// Limits of what counts as evenly sampled, relative to the sampling interval.
-const (
-	jitterWarn = 0.005 // rms, above: worth a remark
-	jitterBad  = 0.05  // rms, above: derivatives by differences would be wrong by as much
-	gapFactor  = 1.5   // an interval longer than this has lost at least a sample
-)
-
-// uniform checks that the times t (s) of the samples, which stand in the given lines, lie on a uniform grid, and sets Dt.
-func (d *Record) uniform(t []float64, lines []int32) error {
-	n := len(t)
-	step := make([]float64, n-1)
-	for k := range step {
-		step[k] = t[k+1] - t[k]
-		switch {
-		case step[k] < 0:
-			return d.Fail(int(lines[k+1]), "Two recordings in one file? Cut it there; if rows were reordered, sort them by time.",
-				"time goes back by %.4g s, from %.9g s in line %d to %.9g s", -step[k], t[k], lines[k], t[k+1])
-		case step[k] == 0:
-			return d.Fail(int(lines[k+1]), "A row written twice, or a time column with too few digits: export more digits, or leave out data.columns.time and give data.rate.",
-				"time stands still at %.9g s since line %d", t[k], lines[k])
-		}
-	}
-	sorted := slices.Clone(step)
-	slices.Sort(sorted)
-	median := sorted[len(sorted)/2]
-	d.Dt = (t[n-1] - t[0]) / float64(n-1)
-
-	rms := 0.0
-	for k, s := range step {
-		if s > gapFactor*median {
-			return d.Fail(int(lines[k+1]), "Cut the file there and use the longer part: a filter cannot run across a gap.",
-				"gap of %.4g s after line %d, samples are %.4g s apart: about %.0f are missing", s, lines[k], median, math.Round(s/median)-1)
-		}
-		rms += (s - d.Dt) * (s - d.Dt)
-	}
-	rms = math.Sqrt(rms/float64(n-1)) / d.Dt
-	if rms > jitterBad {
-		return d.Fail(0, "Record with the clock of the device instead of the host's, or resample the file to even steps first.",
-			"uneven sampling: intervals from %.4g to %.4g s scatter by %.1f %% rms around %.4g s, at most %.0f %% is accepted", sorted[0], sorted[n-2], 100*rms, d.Dt, 100*jitterBad)
-	}
-	if rms > jitterWarn {
-		d.Warnings = append(d.Warnings, fmt.Sprintf("sampling intervals scatter by %.1f %% rms; they are taken as even, %.6g s", 100*rms, d.Dt))
-	}
-	return nil
 }
 
 // Fail makes an *Error about this record.

@@ -1,0 +1,183 @@
+package record
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Limits of what counts as evenly sampled, relative to the sampling interval.
+const (
+	jitterWarn = 0.005 // rms, above: worth a remark
+	jitterBad  = 0.05  // rms, above: derivatives by differences would be wrong by as much
+	gapFactor  = 1.5   // an interval longer than this has lost at least a sample
+	bridge     = 5     // intervals that resampling bridges unless told otherwise
+	driftBad   = 1     // samples: a grid that is off by more is no description of the recording
+)
+
+// Clock says how regular the recorded times were.
+type Clock struct {
+	Median   float64 `json:"median_s"` // of the intervals between samples
+	Shortest float64 `json:"shortest_s"`
+	Longest  float64 `json:"longest_s"`
+	Jitter   float64 `json:"jitter"`  // scatter of the intervals, rms relative to their mean
+	Drift    float64 `json:"drift_s"` // largest distance between a recorded time and the even grid that took its place
+
+	Resampled bool `json:"resampled"`     // values were interpolated
+	Bridged   int  `json:"bridged"`       // intervals longer than 1.5 median ones that interpolation spans
+	Invented  int  `json:"invented_rows"` // samples within them
+}
+
+// stretches checks that the times s of the rows from lo on run forward, and cuts them at gaps if that is wanted. Stretches
+// are index pairs into s.
+func (t *Table) stretches(m *Mapping, s []float64, lo int) ([][2]int, error) {
+	step := make([]float64, len(s)-1)
+	for k := range step {
+		step[k] = s[k+1] - s[k]
+		switch {
+		case step[k] < 0:
+			return nil, t.fail(t.line(lo+k+1), "Two recordings in one file? Cut it there, or name the column that tells them apart in data.piece; if rows were reordered, sort them by time.",
+				"time goes back by %.4g s, from %.9g s in %s to %.9g s", -step[k], s[k], t.place(lo+k), s[k+1])
+		case step[k] == 0:
+			return nil, t.fail(t.line(lo+k+1), "A row written twice, or a time column with too few digits: export more digits, or leave out data.columns.time and give data.rate.",
+				"time stands still at %.9g s since %s", s[k], t.place(lo+k))
+		}
+	}
+	sorted := slices.Clone(step)
+	slices.Sort(sorted)
+	median := sorted[len(sorted)/2]
+	limit, how := gapFactor*median, "Cut the file there and use the longer part: a filter cannot run across a gap. Or let data.split_gaps cut it into pieces, or data.resample fill short gaps."
+	if m.Resample {
+		limit, how = bridge*median, "Allow a longer data.max_gap if nothing happens there, or cut the record into pieces with data.split_gaps."
+		if m.MaxGap > 0 {
+			limit = m.MaxGap
+		}
+	}
+
+	out, first := [][2]int(nil), 0
+	for k, h := range step {
+		if h <= limit {
+			continue
+		}
+		if !m.SplitGaps {
+			return nil, t.fail(t.line(lo+k+1), how, "gap of %.4g s after %s, samples are %.4g s apart: about %.0f are missing",
+				h, t.place(lo+k), median, math.Round(h/median)-1)
+		}
+		out, first = append(out, [2]int{first, k + 1}), k+1
+	}
+	return append(out, [2]int{first, len(s)}), nil
+}
+
+// regular brings the samples at times s, rows lo and on of the table, onto an even grid.
+func (d *Record) regular(t *Table, m *Mapping, at map[string]int, s []float64, lo int) error {
+	n := len(s)
+	step := make([]float64, n-1)
+	for k := range step {
+		step[k] = s[k+1] - s[k]
+	}
+	mean := (s[n-1] - s[0]) / float64(n-1)
+	rms := 0.0
+	for _, h := range step {
+		rms += (h - mean) * (h - mean)
+	}
+	slices.Sort(step)
+	d.Start, d.Dt = s[0], mean
+	d.Clock = Clock{Median: step[len(step)/2], Shortest: step[0], Longest: step[n-2], Jitter: math.Sqrt(rms/float64(n-1)) / mean}
+	for k, x := range s {
+		d.Clock.Drift = max(d.Clock.Drift, math.Abs(x-s[0]-float64(k)*mean))
+	}
+	if !(mean > 0) || math.IsInf(mean, 0) {
+		return t.fail(t.line(lo), "", "sampling interval %g s, want > 0", mean)
+	}
+
+	c := &d.Clock
+	even := c.Jitter <= jitterWarn && c.Longest <= gapFactor*c.Median && c.Drift <= 0.01*mean
+	if m.Resample && (!even || (m.ResampleRate > 0 && math.Abs(m.ResampleRate*mean-1) > 1e-6)) {
+		return d.resample(t, m, at, s, lo)
+	}
+	if c.Jitter > jitterBad {
+		return t.fail(0, "Record with the clock of the device instead of the host's, or let data.resample interpolate the samples at even times.",
+			"uneven sampling: intervals from %.4g to %.4g s scatter by %.1f %% rms around %.4g s, at most %.0f %% is accepted",
+			c.Shortest, c.Longest, 100*c.Jitter, mean, 100*jitterBad)
+	}
+	d.fill(t, m, at, lo, lo+n)
+	if c.Jitter > jitterWarn {
+		d.Warnings = append(d.Warnings, fmt.Sprintf("sampling intervals scatter by %.1f %% rms; they are taken as even, %.6g s", 100*c.Jitter, mean))
+	}
+	if c.Drift > driftBad*mean {
+		d.Warnings = append(d.Warnings, fmt.Sprintf("the even grid of %.6g s is up to %.3g s, %.1f samples, away from the recorded times; data.resample keeps them", mean, c.Drift, c.Drift/mean))
+	}
+	return nil
+}
+
+// resample interpolates the channels on an even grid that begins with the first sample.
+func (d *Record) resample(t *Table, m *Mapping, at map[string]int, s []float64, lo int) error {
+	c := &d.Clock
+	d.Dt = c.Median
+	if m.ResampleRate > 0 {
+		d.Dt = 1 / m.ResampleRate
+	}
+	span := s[len(s)-1] - s[0]
+	const finest = 20 // finer grids hold nothing new
+	if !(d.Dt*finest >= c.Median) || span/d.Dt < 1 {
+		return t.fail(0, fmt.Sprintf("The median interval is %.4g s: choose a rate near %.4g Hz.", c.Median, 1/c.Median),
+			"resampling at %g Hz, one sample every %.4g s, does not suit a record of %.4g s", m.ResampleRate, d.Dt, span)
+	}
+	n := int(math.Floor(span/d.Dt*(1+1e-12)+1e-9)) + 1
+	c.Resampled, c.Drift = true, 0
+	for k := range len(s) - 1 {
+		if h := s[k+1] - s[k]; h > gapFactor*c.Median {
+			c.Bridged++
+			c.Invented += max(int(math.Round(h/d.Dt))-1, 0)
+		}
+	}
+	for _, ch := range m.channels() {
+		y := make([]float64, len(s))
+		for k, x := range t.Columns[at[ch.Name]][lo : lo+len(s)] {
+			y[k] = ch.si(x)
+		}
+		*ch.to(d) = interpolate(s, y, d.Dt, n, c.Median, m.Interpolation)
+	}
+
+	text := fmt.Sprintf("samples are interpolated (%s) on an even grid of %.6g s: recorded intervals scatter by %.1f %% rms, from %.4g to %.4g s",
+		[]string{"linear", "cubic"}[min(m.Interpolation, Cubic)], d.Dt, 100*c.Jitter, c.Shortest, c.Longest)
+	if c.Bridged > 0 {
+		text += fmt.Sprintf("; %d of them are longer than %g median ones", c.Bridged, gapFactor)
+	}
+	d.Warnings = append(d.Warnings, text)
+	if d.Dt > 1.2*c.Median {
+		d.Warnings = append(d.Warnings, fmt.Sprintf("the grid is coarser than the recording (%.4g s): what is faster than %.4g Hz folds down into slower motion", c.Median, 0.5/d.Dt))
+	}
+	return nil
+}
+
+// interpolate gives y(s[0] + i·dt), i < n, of the samples y at the increasing times s. A cubic spans no interval that is
+// far longer than the median: it would overshoot there.
+func interpolate(s, y []float64, dt float64, n int, median float64, how Interpolation) []float64 {
+	out := make([]float64, n)
+	k := 0
+	for i := range out {
+		x := min(s[0]+float64(i)*dt, s[len(s)-1])
+		for k < len(s)-2 && s[k+1] <= x {
+			k++
+		}
+		w := (x - s[k]) / (s[k+1] - s[k])
+		out[i] = y[k] + w*(y[k+1]-y[k])
+		if how != Cubic || k == 0 || k+2 >= len(s) || s[k+2]-s[k-1] > 3*2*median {
+			continue
+		}
+		p, v := s[k-1:k+3], y[k-1:k+3]
+		sum := 0.0
+		for a := range p {
+			l := v[a]
+			for b := range p {
+				if a != b {
+					l *= (x - p[b]) / (p[a] - p[b])
+				}
+			}
+			sum += l
+		}
+		out[i] = sum
+	}
+	return out
+}

@@ -1,0 +1,99 @@
+package record
+
+// Column says where a signal stands in a file and how its numbers become SI: SI = Scale·number + Shift.
+type Column struct {
+	Name  string  // in the header row; a header "name [unit]" also answers to name. In a MAT file x, s.x, X(:,2) or X[2]
+	Unit  string  // of the numbers as they stand in the file; checked against the file's own unit, if it states one
+	Scale float64 // SI unit per unit, 0 for 1; for the force with the gain of the drive
+	Shift float64 // SI
+}
+
+// Mapping says which columns of a file are what, and which part of it is wanted. Channels without a name are neither read
+// nor asked for, so other columns may hold anything.
+type Mapping struct {
+	Time, Position, Velocity, Force, Reference, Load, Current Column
+
+	Rate         float64                // Hz, used where Time.Name is empty
+	Separator    rune                   // between columns of a text; 0: found in the header row
+	DecimalComma bool                   // 1,5 instead of 1.5
+	SameUnit     func(a, b string) bool // compares spellings of units; nil: equal but for spaces and products
+
+	Piece string     // name of a column: a new piece begins where its value changes, and time may begin anew. "": one piece
+	Rows  [2]int     // first and last row of numbers, counted from 1, both included; 0: from the beginning, to the end
+	Span  [2]float64 // s, only samples whose recorded time is within; both 0: all
+
+	// Resample interpolates samples that are not evenly spaced in time. Without it they are refused, since derivatives would
+	// be wrong. What is even already stays as it is.
+	Resample      bool
+	ResampleRate  float64       // Hz of the even grid; 0: one over the median interval
+	Interpolation Interpolation // between the samples
+	MaxGap        float64       // s, Resample bridges no longer gap; 0: five median intervals
+	SplitGaps     bool          // a gap begins a new piece instead of being refused
+}
+
+// Interpolation is how values between two samples are found.
+type Interpolation uint8
+
+const (
+	Linear Interpolation = iota // a straight line, error h²·|x″|/8; never overshoots
+	Cubic                       // a cubic through the four nearest samples, error of order h⁴; for smooth signals such as a position
+)
+
+// channel is a column of a mapping with what it is called and where it goes.
+type channel struct {
+	Column
+	key string // in data.columns
+	to  func(*Record) *[]float64
+}
+
+// channels are the columns that become signals, without time.
+func (m *Mapping) channels() []channel {
+	all := []channel{
+		{m.Position, "position", func(d *Record) *[]float64 { return &d.Position }},
+		{m.Velocity, "velocity", func(d *Record) *[]float64 { return &d.Velocity }},
+		{m.Force, "force", func(d *Record) *[]float64 { return &d.Force }},
+		{m.Reference, "reference", func(d *Record) *[]float64 { return &d.Reference }},
+		{m.Load, "load", func(d *Record) *[]float64 { return &d.Load }},
+		{m.Current, "current", func(d *Record) *[]float64 { return &d.Current }},
+	}
+	named := all[:0]
+	for _, c := range all {
+		if c.Name != "" {
+			named = append(named, c)
+		}
+	}
+	return named
+}
+
+// names are all columns that have to be read.
+func (m *Mapping) names() []string {
+	var out []string
+	for _, n := range []string{m.Time.Name, m.Piece} {
+		if n != "" {
+			out = append(out, n)
+		}
+	}
+	for _, c := range m.channels() {
+		out = append(out, c.Name)
+	}
+	return out
+}
+
+// whole says that every row of the file is wanted.
+func (m *Mapping) whole() bool { return m.Rows == [2]int{} && m.Span == [2]float64{} }
+
+// same compares two spellings of a unit.
+func (m *Mapping) same(a, b string) bool {
+	if m.SameUnit != nil {
+		return m.SameUnit(a, b)
+	}
+	return plainUnit(a) == plainUnit(b)
+}
+
+// si converts a number of the column.
+func (c Column) si(x float64) float64 {
+	if c.Scale == 0 {
+		return x + c.Shift
+	}
+	return c.Scale*x + c.Shift
+}

@@ -1,0 +1,193 @@
+package record
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+)
+
+// run is a mapping of every channel.
+var run = Mapping{
+	Time: Column{Name: "t"}, Position: Column{Name: "x", Unit: "mm", Scale: 1e-3}, Velocity: Column{Name: "v"}, Force: Column{Name: "f", Scale: -2},
+	Reference: Column{Name: "r", Shift: 1}, Load: Column{Name: "n"}, Current: Column{Name: "i"},
+}
+
+func pieces(t *testing.T, text string, m Mapping) []*Record {
+	t.Helper()
+	out, err := piecesOf(text, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// timed writes rows of time and a number.
+func timed(times []float64, y func(float64) float64) string {
+	var b strings.Builder
+	b.WriteString("t,x\n")
+	for _, s := range times {
+		fmt.Fprintf(&b, "%.17g,%.17g\n", s, y(s))
+	}
+	return b.String()
+}
+
+func TestEveryChannel(t *testing.T) {
+	d := pieces(t, "note,i,n,r,f,v,x,t\nstart,1,2,3,4,5,6,10\n,2,2,3,4,5,6,11\n", run)[0]
+	got := []float64{d.Start, d.Dt, d.Current[1], d.Load[0], d.Reference[0], d.Force[0], d.Velocity[0], d.Position[0]}
+	for i, want := range []float64{10, 1, 2, 2, 4, -8, 5, 6e-3} {
+		if got[i] != want {
+			t.Errorf("%d: %g, want %g", i, got[i], want)
+		}
+	}
+	m := Mapping{Time: run.Time, Velocity: run.Velocity, Force: run.Force}
+	if d := pieces(t, "t,v,f\n0,1,2\n1,2,3\n", m)[0]; d.Position != nil || d.Len() != 2 {
+		t.Errorf("channels without a name are read: %+v", d)
+	}
+}
+
+func TestPieces(t *testing.T) {
+	m := Mapping{Time: Column{Name: "t"}, Velocity: Column{Name: "v"}, Piece: "run"}
+	got := pieces(t, "run,t,v\nup,0,1\nup,1,2\ndown,0,3\ndown,0.5,4\ndown,1,5\nup,7,6\nup,8,7\n", m)
+	if len(got) != 3 || got[0].Piece != "run up" || got[1].Piece != "run down" || got[2].Piece != "run up (2)" {
+		t.Fatalf("pieces %+v", got)
+	}
+	if got[1].Dt != 0.5 || got[1].Len() != 3 || got[2].Start != 7 {
+		t.Errorf("second %+v, third %+v", got[1], got[2])
+	}
+	m.Span = [2]float64{0.5, 7.5} // one sample of the first piece, two of the second, one of the third
+	got = pieces(t, "run,t,v\nup,0,1\nup,1,2\ndown,0,3\ndown,0.5,4\ndown,1,5\nup,7,6\nup,8,7\n", m)
+	if len(got) != 1 || got[0].Piece != "run down" || len(got[0].Warnings) != 2 {
+		t.Errorf("span: %+v", got)
+	}
+	for _, c := range []struct{ name, text, want string }{
+		{"label missing", "run,t,v\nup,0,1\n,1,2\n", "empty cell in column run"},
+		{"changes in every row", "run,t,v\n1,0,1\n2,1,2\n", "really change only between pieces"},
+		{"time restarts without a change of the label", "run,t,v\na,0,1\na,1,2\na,0,3\n", "data.piece"},
+	} {
+		m := Mapping{Time: m.Time, Velocity: m.Velocity, Piece: m.Piece}
+		if _, err := piecesOf(c.text, m); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want …%s…", c.name, err, c.want)
+		}
+	}
+}
+
+// Rows and spans choose a part; what is wrong outside of it does not matter, inside it does.
+func TestSelection(t *testing.T) {
+	const text = "t,x\n0,1\n1,abc\n2,3\n3,4\n4,5\n5,\n"
+	base := Mapping{Time: Column{Name: "t"}, Position: Column{Name: "x"}}
+	for _, c := range []struct {
+		name string
+		rows [2]int
+		span [2]float64
+		n    int
+		want string
+	}{
+		{"rows", [2]int{3, 5}, [2]float64{}, 3, ""},
+		{"rows to the end", [2]int{3, 0}, [2]float64{}, 0, ":7: empty cell"},
+		{"rows from the beginning", [2]int{0, 5}, [2]float64{}, 0, `:3: "abc"`},
+		{"span", [2]int{}, [2]float64{1.5, 4}, 3, ""},
+		{"both", [2]int{2, 5}, [2]float64{2, 3}, 2, ""},
+		{"one row", [2]int{3, 3}, [2]float64{}, 0, "rows 3:3 of the 6"},
+		{"outside", [2]int{9, 12}, [2]float64{}, 0, "rows 9:12 of the 6"},
+		{"span outside", [2]int{}, [2]float64{8, 9}, 0, "Time there runs from 0 to 5 s"},
+	} {
+		m := base
+		m.Rows, m.Span = c.rows, c.span
+		got, err := piecesOf(text, m)
+		switch {
+		case c.want == "" && (err != nil || got[0].Len() != c.n || got[0].Position[0] != 3):
+			t.Errorf("%s: %v, %v", c.name, got, err)
+		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%s: %v, want …%s…", c.name, err, c.want)
+		}
+	}
+}
+
+// Halving the interval divides the error of the cubic by 16 and of the line by 4.
+func TestResamplingOrder(t *testing.T) {
+	worst := func(h float64, how Interpolation) float64 {
+		var s []float64
+		for k := range int(10 / h) {
+			s = append(s, h*(float64(k)+0.3*math.Sin(float64(k)*1.7)))
+		}
+		m := Mapping{Time: Column{Name: "t"}, Position: Column{Name: "x"}, Resample: true, ResampleRate: 1 / h, Interpolation: how}
+		d := pieces(t, timed(s, math.Sin), m)[0]
+		e := 0.0
+		for i := 3; i < d.Len()-3; i++ {
+			e = max(e, math.Abs(d.Position[i]-math.Sin(d.Start+float64(i)*d.Dt)))
+		}
+		return e
+	}
+	for how, order := range map[Interpolation]float64{Linear: 2, Cubic: 4} {
+		a, b := worst(0.1, how), worst(0.05, how)
+		if p := math.Log2(a / b); math.Abs(p-order) > 0.4 {
+			t.Errorf("interpolation %d: errors %.3g and %.3g, order %.2f, want %g", how, a, b, p, order)
+		}
+	}
+}
+
+func TestUnevenTime(t *testing.T) {
+	var even, jitter, gap []float64
+	for k := range 200 {
+		x := float64(k) * 1e-3
+		even = append(even, x)
+		jitter = append(jitter, x+1e-4*math.Sin(float64(k*k)))
+		if k < 100 || k >= 104 {
+			gap = append(gap, x)
+		}
+	}
+	square := func(s float64) float64 { return s * s }
+	base := Mapping{Time: Column{Name: "t"}, Position: Column{Name: "x"}}
+	fill, split, both := base, base, base
+	fill.Resample, split.SplitGaps = true, true
+	both.Resample, both.SplitGaps, both.MaxGap = true, true, 2e-3
+
+	if _, err := piecesOf(timed(jitter, square), base); err == nil || !strings.Contains(err.Error(), "data.resample") {
+		t.Errorf("jitter: %v", err)
+	}
+	d := pieces(t, timed(jitter, square), fill)[0]
+	if !d.Clock.Resampled || d.Clock.Jitter < 0.05 || len(d.Warnings) != 1 || math.Abs(d.Dt-1e-3) > 1e-4 {
+		t.Errorf("resampled %+v, warnings %q", d.Clock, d.Warnings)
+	}
+	for i, x := range d.Position {
+		s := d.Start + float64(i)*d.Dt
+		if math.Abs(x-s*s) > 1.3e-6/8*2*1.2 { // h²·|x″|/8, widest interval 1.2 ms
+			t.Fatalf("sample %d: %g, want %g", i, x, s*s)
+		}
+	}
+	if d := pieces(t, timed(even, square), fill)[0]; d.Clock.Resampled || d.Position[77] != square(even[77]) {
+		t.Errorf("even samples are changed: %+v", d.Clock)
+	}
+	if _, err := piecesOf(timed(gap, square), base); err == nil || !strings.Contains(err.Error(), "gap of 0.005 s after line 101") {
+		t.Errorf("gap: %v", err)
+	}
+	if d := pieces(t, timed(gap, square), fill)[0]; d.Len() != 200 || d.Clock.Bridged != 1 || d.Clock.Invented != 4 {
+		t.Errorf("bridged %d samples, %+v", d.Len(), d.Clock)
+	}
+	for name, m := range map[string]Mapping{"split": split, "split what is too long to bridge": both} {
+		got := pieces(t, timed(gap, square), m)
+		if len(got) != 2 || got[0].Len() != 100 || got[1].Len() != 96 || got[1].Piece != "part 2" || math.Abs(got[1].Start-0.104) > 1e-12 {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	fill.MaxGap = 2e-3
+	if _, err := piecesOf(timed(gap, square), fill); err == nil || !strings.Contains(err.Error(), "data.max_gap") {
+		t.Errorf("too long to bridge: %v", err)
+	}
+	fill.MaxGap, fill.ResampleRate = 0, 1e9
+	if _, err := piecesOf(timed(jitter, square), fill); err == nil || !strings.Contains(err.Error(), "does not suit") {
+		t.Errorf("absurd rate: %v", err)
+	}
+}
+
+func TestNamesAgainstUnits(t *testing.T) {
+	m := Mapping{Time: Column{Name: "time_ms", Unit: "s"}, Position: Column{Name: "position_mm", Unit: "mm"}, Velocity: Column{Name: "speed_rpm", Unit: "rad/s"}}
+	d := pieces(t, "time_ms,position_mm,speed_rpm\n0,1,2\n1,2,3\n", m)[0]
+	if len(d.Warnings) != 2 || !strings.Contains(d.Warnings[0], "its name says ms") || !strings.Contains(d.Warnings[1], "its name says rpm") {
+		t.Errorf("warnings %q", d.Warnings)
+	}
+	if _, err := piecesOf("time_ms,position_mm [mm],speed_rpm\n,m,\n0,1,2\n1,2,3\n", m); err == nil || !strings.Contains(err.Error(), "in mm by its header and in m by the row of units") {
+		t.Errorf("two units: %v", err)
+	}
+}

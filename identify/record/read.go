@@ -1,0 +1,82 @@
+package record
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// Read reads a recording: text with columns (comma, semicolon or tab), plain or gzip. It returns the pieces of the file, one if the mapping cuts nothing. Every wanted row must be complete
+// and finite, and time even unless it is to be resampled; the error is a *Error with the line, or what the file system said.
+func Read(path string, m Mapping) ([]*Record, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, &Error{Msg: err.Error(), Hint: "Paths in a configuration are relative to it; --data is relative to the current folder."}
+	}
+	defer f.Close()
+	if st, err := f.Stat(); err == nil && st.IsDir() {
+		return nil, &Error{File: path, Msg: "is a folder, want a CSV file"}
+	}
+	hash := sha256.New()
+	raw := bufio.NewReaderSize(io.TeeReader(f, hash), 1<<16)
+	t, err := open(path, raw, &m)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := io.Copy(io.Discard, raw); err != nil {
+		return nil, &Error{File: path, Msg: err.Error()}
+	}
+	t.SHA256 = hex.EncodeToString(hash.Sum(nil))
+	return FromTable(t, m)
+}
+
+// ReadCSV is Read for a file with one piece.
+func ReadCSV(path string, m Mapping) (*Record, error) {
+	pieces, err := Read(path, m)
+	if err != nil {
+		return nil, err
+	}
+	return one(pieces)
+}
+
+// one refuses several pieces where one is wanted.
+func one(pieces []*Record) (*Record, error) {
+	if len(pieces) > 1 {
+		return nil, pieces[0].Fail(0, "Use one of them, or a method that takes several.", "%d pieces, want a single one", len(pieces))
+	}
+	return pieces[0], nil
+}
+
+// open reads the columns of the mapping from an open stream.
+func open(name string, raw *bufio.Reader, m *Mapping) (*Table, error) {
+	text := raw
+	fail := func(hint, format string, args ...any) (*Table, error) {
+		return nil, &Error{File: name, Msg: fmt.Sprintf(format, args...), Hint: hint}
+	}
+	if magic, _ := raw.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
+		z, err := gzip.NewReader(raw)
+		if err != nil {
+			return fail("Is the file complete?", "compressed file cannot be opened: %v", err)
+		}
+		text = bufio.NewReaderSize(z, 1<<16)
+	}
+	head, err := text.Peek(512)
+	if err != nil && (errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, gzip.ErrChecksum)) {
+		return fail("Copy it again.", "the compressed file is cut short or damaged")
+	}
+	switch {
+	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
+		return fail("Export the sheet as CSV.", "is an archive or a workbook, want a text with columns")
+	case bytes.HasPrefix(head, []byte{0xff, 0xfe}) || bytes.HasPrefix(head, []byte{0xfe, 0xff}):
+		return fail("Export it as UTF-8.", "is a text in UTF-16")
+	case bytes.IndexByte(head, 0) >= 0:
+		return fail("CSV and TSV files are read, plain or gzip.", "is not a text")
+	}
+	return readText(name, text, m)
+}
