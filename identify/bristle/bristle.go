@@ -1,0 +1,181 @@
+// Package bristle finds the parameters of a mass on bristles from its recorded motion and force. The model is LuGre [C95]:
+//
+//	dx/dt = v
+//	M·dv/dt = u − F
+//	dζ/dt = σ0·(v − |v|·ζ/g(v)),        g(v) = Fc + (Fs − Fc)·exp(−(v/vs)²)
+//	F = ζ + σ1/σ0·dζ/dt + σ2·v + offset
+//
+// with the deflection of the bristles in force units, ζ = σ0·z, and Fs the total break-away level. x is what the encoder
+// sees, u the force of the drive. On a rotary axis the same in rad and N·m, the inertia named J.
+//
+// There are three ways to the eight numbers:
+//
+//   - Separable: the position is smoothed and differentiated, and the force that the model needs for this motion is compared
+//     with the recorded one. No start is needed. But a smoothed motion turns round more softly than the true one, and the
+//     error of the parameters is that of the smoothing: its intervals are too narrow.
+//   - Kalman: the prediction error of an extended Kalman filter on (x, v, ζ), which weighs the error of the encoder against
+//     the error of the force and differentiates nothing. Starts from Separable; its intervals hold.
+//   - Presliding: for motion so small that the contact never slides, where the model is linear.
+//
+// Assumed: u and x are sampled at the same instants, evenly; the errors of both are independent from sample to sample.
+package bristle
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"hilrig/engine"
+	"hilrig/identify/fit"
+)
+
+// Places of the parameters.
+const (
+	inertia  = iota // kg
+	sigma0          // N/m
+	sigma1          // N·s/m
+	sigma2          // N·s/m
+	coulomb         // N
+	breakout        // N
+	stribeck        // m/s
+	offset          // N
+	count
+)
+
+// theta are the parameters in the order of the places above.
+type theta [count]float64
+
+var names = [count]string{"M", "sigma0", "sigma1", "sigma2", "Fc", "Fs", "vs", "offset"}
+
+// Options are the settings of all methods here. The zero value means what the comments say.
+type Options struct {
+	Order      int     // of the differences that the smoother penalises, 3 or 4; 0: 4
+	Lambda     float64 // weight of the penalty; 0: that of the smallest force residual
+	Warm       bool    // start from the values of the parameters instead of from the data
+	Quantum    float64 // m or rad, count of the encoder; 0: found in the record
+	Noise      float64 // m or rad, rms error of the position besides the count; 0: estimated where the count does not explain it
+	ForceNoise float64 // N or N·m, rms error of the force from sample to sample; 0: estimated
+	Held       bool    // the force is held between its samples instead of running straight
+	Substeps   int     // of the filter per sampling interval; 0: as many as the stiffness asks for
+	Workers    int     // 0: as many as there are cores
+	Bootstrap  int     // Separable only: simulated records per pass of the bias correction; 0: none
+	Seed       uint64  // of the bootstrap
+}
+
+// Params are the eight parameters with bounds that exclude nothing sensible. Their values matter to a warm start only.
+func Params(rotary bool) []fit.Param {
+	mass, m, n := "M", "m", "N"
+	kg := "kg"
+	if rotary {
+		mass, m, n, kg = "J", "rad", "N·m", "kg·m²"
+	}
+	p := func(name, unit, doc string, value, lo, hi float64) fit.Param {
+		return fit.Param{Param: engine.Param{Name: name, Unit: unit, Doc: doc, Value: value, Lo: lo, Hi: hi}, Log: lo > 0}
+	}
+	return []fit.Param{
+		p(mass, kg, "inertia", 1, 1e-9, 1e6),
+		p("sigma0", n+"/"+m, "bristle stiffness", 1e5, 1e-3, 1e12),
+		p("sigma1", n+"·s/"+m, "bristle damping", 100, 0, 1e9),
+		p("sigma2", n+"·s/"+m, "viscous friction", 1, 0, 1e9),
+		p("Fc", n, "Coulomb friction", 1, 1e-9, 1e6),
+		p("Fs", n, "break-away friction (total, not the increment)", 1.5, 1e-9, 1e6),
+		p("vs", m+"/s", "Stribeck velocity", 0.01, 1e-9, 1e3),
+		p("offset", n, "constant force opposing positive motion", 0, -1e6, 1e6),
+	}
+}
+
+// model is the caller's list of parameters, sorted into places.
+type model struct {
+	params []fit.Param
+	at     [count]int  // place in params, −1: not there
+	free   []int       // places that are searched, ascending
+	start  theta       // values before the fit; fixed ones stay
+	lo, hi theta       // bounds
+	unit   [2]string   // of length and force
+	isFree [count]bool //
+}
+
+// newModel sorts the parameters. Those that are missing are zero and fixed, which only a damping or the offset can be.
+func newModel(params []fit.Param) (*model, error) {
+	if err := fit.Check(params); err != nil {
+		return nil, err
+	}
+	m := &model{params: slices.Clone(params), unit: [2]string{"m", "N"}}
+	for i := range m.at {
+		m.at[i] = -1
+	}
+	var bad []string
+	for k, p := range params {
+		i := slices.Index(names[:], p.Name)
+		if p.Name == "J" {
+			i = inertia
+			m.unit = [2]string{"rad", "N·m"}
+		}
+		switch {
+		case i < 0 && p.Fixed && p.Value == 0: // vd and N0 of the law, switched off
+		case i < 0:
+			bad = append(bad, fmt.Sprintf("%s: not a parameter of the bristle model, which has M or J, %s", p.Name, strings.Join(names[1:], ", ")))
+		case m.at[i] >= 0:
+			bad = append(bad, fmt.Sprintf("%s and %s are the same parameter: leave one out", params[m.at[i]].Name, p.Name))
+		default:
+			m.at[i], m.start[i], m.lo[i], m.hi[i] = k, p.Value, p.Lo, p.Hi
+			m.isFree[i] = !p.Fixed
+			if i != offset && (p.Value < 0 || p.Fixed && p.Value == 0 && i != sigma1 && i != sigma2) {
+				bad = append(bad, fmt.Sprintf("%s: %g %s, want a positive number", p.Name, p.Value, p.Unit))
+			}
+			if !p.Fixed && i != offset {
+				m.lo[i] = max(p.Lo, 0)
+			}
+		}
+	}
+	for i, k := range m.at {
+		if k < 0 && i != sigma1 && i != sigma2 && i != offset {
+			bad = append(bad, fmt.Sprintf("%s is missing: give it a start and bounds, or a fixed value", names[i]))
+		}
+		if m.isFree[i] {
+			m.free = append(m.free, i)
+		}
+	}
+	if bad == nil && m.free == nil {
+		bad = append(bad, "every parameter is fixed: nothing to fit")
+	}
+	if bad != nil {
+		return nil, &fit.ParamError{Problems: bad}
+	}
+	return m, nil
+}
+
+// answer is the list of parameters with the values t, and the places of the free ones in it.
+func (m *model) answer(t theta) (params []fit.Param, free []int) {
+	params = slices.Clone(m.params)
+	for i, k := range m.at {
+		if k >= 0 {
+			params[k].Value = t[i]
+		}
+	}
+	for _, i := range m.free {
+		free = append(free, m.at[i])
+	}
+	return params, free
+}
+
+// clip puts t into the bounds of the free parameters.
+func (m *model) clip(t *theta) {
+	for _, i := range m.free {
+		t[i] = min(max(t[i], m.lo[i]), m.hi[i])
+	}
+}
+
+// step is a difference of parameter i at t that is small against its bend and large against rounding.
+func step(t *theta, i int, rel float64) float64 {
+	switch {
+	case i == offset:
+		return rel * t[coulomb]
+	case i == sigma1: // may be zero: then against the critical damping
+		return rel * max(t[i], 0.02*math.Sqrt(t[sigma0]*t[inertia]))
+	case i == sigma2:
+		return rel * max(t[i], 0.02*t[coulomb]/t[stribeck])
+	}
+	return rel * t[i]
+}

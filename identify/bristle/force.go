@@ -1,0 +1,209 @@
+package bristle
+
+import (
+	"math"
+)
+
+// motion is a smoothed position with its derivatives by central differences, and the force that belongs to it.
+type motion struct {
+	h       float64
+	x, v, a []float64
+	u       []float64
+	first   int // rows are the samples first … last−1: the bristles have forgotten their unknown start, the smoother its ends
+	last    int
+}
+
+// derive fills v and a from x.
+func (m *motion) derive() {
+	n := len(m.x)
+	for k := 1; k < n-1; k++ {
+		m.v[k] = (m.x[k+1] - m.x[k-1]) / (2 * m.h)
+		m.a[k] = (m.x[k+1] - 2*m.x[k] + m.x[k-1]) / (m.h * m.h)
+	}
+	m.v[0], m.v[n-1] = m.v[1], m.v[n-2]
+}
+
+// margin is the number of samples at either end where a smoothed motion is not to be trusted.
+const margin = 10
+
+// rows sets first and last. The bristles forget after some break-away deflections; a twentieth of the range of the
+// position is many of them wherever the contact slides.
+func (m *motion) rows() {
+	lo, hi := m.x[0], m.x[0]
+	for _, x := range m.x {
+		lo, hi = min(lo, x), max(hi, x)
+	}
+	n := len(m.x)
+	m.first, m.last = margin, n-margin
+	for path := 0.0; m.first < n/10; m.first++ {
+		if path += math.Abs(m.x[m.first] - m.x[m.first-1]); path > 0.05*(hi-lo) {
+			break
+		}
+	}
+}
+
+// newMotion reserves the columns for a record.
+func newMotion(d *data, held bool) *motion {
+	n := len(d.y)
+	m := &motion{h: d.h, x: make([]float64, n), v: make([]float64, n), a: make([]float64, n), u: d.u}
+	if held { // a force that jumps at a sample acts there with its mean, as the central differences do
+		m.u = make([]float64, n)
+		m.u[0] = d.u[0]
+		for k := 1; k < n; k++ {
+			m.u[k] = (d.u[k-1] + d.u[k]) / 2
+		}
+	}
+	return m
+}
+
+// bristleForce runs the bristles along the motion and writes ζ and the regressor of σ1, v − |v|·ζ/g(v), at every sample.
+// Between samples the exact step for constant velocity is taken, ζ⁺ = s·g + (ζ − s·g)·e^{−a} [theory §4.2].
+func (m *motion) bristleForce(t *theta, zeta, rate []float64) {
+	s0, fc, df, vs1 := t[sigma0], t[coulomb], t[breakout]-t[coulomb], 1/t[stribeck]
+	vs1h := vs1 / m.h
+	z := 0.0
+	for k := range m.x {
+		if k > 0 {
+			dx := m.x[k] - m.x[k-1]
+			r := dx * vs1h
+			g := fc + df*math.Exp(-r*r)
+			z += (math.Copysign(g, dx) - z) * -math.Expm1(-s0*math.Abs(dx)/g)
+		}
+		v := m.v[k]
+		r := v * vs1
+		g := fc + df*math.Exp(-r*r)
+		zeta[k] = z
+		rate[k] = v - math.Abs(v)*z/g
+	}
+}
+
+// linear are the places of the parameters in which the force is linear, in the order of the columns a, rate, v, 1.
+var linear = [4]int{inertia, sigma1, sigma2, offset}
+
+// projector solves the linear parameters for given others and leaves the force that remains unexplained: variable
+// projection. Parameters that hit a bound are held there and the rest is solved again.
+type projector struct {
+	*motion
+	m          *model
+	zeta, rate []float64
+}
+
+func newProjector(mo *motion, m *model) *projector {
+	n := len(mo.x)
+	return &projector{motion: mo, m: m, zeta: make([]float64, n), rate: make([]float64, n)}
+}
+
+// solve fills the linear parameters of t and returns the sum of squares of what remains, N².
+func (p *projector) solve(t *theta) (cost float64) {
+	p.bristleForce(t, p.zeta, p.rate)
+	// normal equations of the four columns: the columns are few and well apart after scaling
+	var g [4][4]float64
+	var b [4]float64
+	for k := p.first; k < p.last; k++ {
+		c := [4]float64{p.a[k], p.rate[k], p.v[k], 1}
+		y := p.u[k] - p.zeta[k]
+		for i := range 4 {
+			for j := range i + 1 {
+				g[i][j] += c[i] * c[j]
+			}
+			b[i] += c[i] * y
+		}
+	}
+	for i := range 4 {
+		for j := range i {
+			g[j][i] = g[i][j]
+		}
+	}
+
+	// those that are fixed keep their value; one on its bound joins them
+	var held [4]bool
+	for j, i := range linear {
+		held[j] = !p.m.isFree[i]
+		if held[j] {
+			t[i] = p.m.start[i]
+		}
+	}
+	for range 4 {
+		p.active(&g, &b, held, t)
+		worst, at := 0.0, -1
+		for j, i := range linear {
+			if held[j] {
+				continue
+			}
+			if out := max(p.m.lo[i]-t[i], t[i]-p.m.hi[i]) * math.Sqrt(g[j][j]); out > worst {
+				worst, at = out, j
+			}
+		}
+		if at < 0 {
+			break
+		}
+		i := linear[at]
+		t[i] = min(max(t[i], p.m.lo[i]), p.m.hi[i])
+		held[at] = true
+	}
+	for k := p.first; k < p.last; k++ {
+		e := p.u[k] - p.zeta[k] - t[inertia]*p.a[k] - t[sigma1]*p.rate[k] - t[sigma2]*p.v[k] - t[offset]
+		cost += e * e
+	}
+	return cost
+}
+
+// active solves the normal equations of the columns that are not held.
+func (p *projector) active(g *[4][4]float64, b *[4]float64, held [4]bool, t *theta) {
+	var l [4][4]float64
+	var y, scale [4]float64
+	for i := range 4 {
+		scale[i] = 1 / math.Sqrt(max(g[i][i], 1e-300))
+	}
+	// Cholesky of the scaled system; a held row becomes that of the identity
+	for i := range 4 {
+		for j := range i + 1 {
+			sum := g[i][j] * scale[i] * scale[j]
+			if held[i] || held[j] {
+				sum = 0
+			}
+			if i == j {
+				sum = 1 + 1e-13 // columns that are alike share their sum instead of going to infinity
+			}
+			for k := range j {
+				sum -= l[i][k] * l[j][k]
+			}
+			if i == j {
+				l[i][i] = math.Sqrt(max(sum, 1e-13))
+			} else {
+				l[i][j] = sum / l[j][j]
+			}
+		}
+		sum := b[i]
+		for j := range 4 {
+			if held[j] {
+				sum -= g[i][j] * t[linear[j]]
+			}
+		}
+		y[i] = sum * scale[i]
+		if held[i] {
+			y[i] = 0
+		}
+		for k := range i {
+			y[i] -= l[i][k] * y[k]
+		}
+		y[i] /= l[i][i]
+	}
+	for i := 3; i >= 0; i-- {
+		for k := i + 1; k < 4; k++ {
+			y[i] -= l[k][i] * y[k]
+		}
+		y[i] /= l[i][i]
+		if !held[i] {
+			t[linear[i]] = y[i] * scale[i]
+		}
+	}
+}
+
+// residuals writes model − measured for the rows, all parameters given.
+func (p *projector) residuals(t *theta, r []float64) {
+	p.bristleForce(t, p.zeta, p.rate)
+	for k := p.first; k < p.last; k++ {
+		r[k-p.first] = p.zeta[k] + t[inertia]*p.a[k] + t[sigma1]*p.rate[k] + t[sigma2]*p.v[k] + t[offset] - p.u[k]
+	}
+}
