@@ -1,0 +1,81 @@
+package population
+
+import "math"
+
+// octet is the state and the constants of eight members, one per lane, in the order and at the distances that the steppers
+// know: 64 bytes per field.
+type octet struct {
+	v    [8]float64 // m/s   at t − h/2
+	z    [8]float64 // N     bristle force ζ = σ0·z
+	x    [8]float64 // m
+	cost [8]float64 // sum of the squared errors so far
+
+	bell [8]float64 // s²/m²  log2(e)/vs²
+	df   [8]float64 // N      Fs − Fc
+	fc   [8]float64 // N
+	hs0  [8]float64 // N·s/m  h·σ0
+	k1   [8]float64 // 1      1 + σ1/(h·σ0)
+	s2   [8]float64 // N·s/m
+	off  [8]float64 // N
+	hm   [8]float64 // s/kg   h/M
+	h    [8]float64 // s
+
+	_ [3][8]float64 // makes it 1024 bytes, so that vectors do not straddle cache lines
+}
+
+// stepper advances the first n lanes of oct over the rows and writes the error of every lane at every row to errs: row after
+// row stride numbers apart, or, with stride 0, all on the same place.
+type stepper func(oct []octet, n int, rows []row, errs []float64, stride int)
+
+// run advances the lanes 0 … n−1.
+func (k *Kernel) run(n int, rows []row, errs []float64, stride int) {
+	k.step(k.oct[:(n+7)/8], n, rows, errs, stride)
+}
+
+// load puts a member at the first sample into a lane. Parameters without meaning, or beyond the limit of stability
+// h²σ0/M + 2h(σ1 + σ2)/M < 4 and h(σ1 + σ2)/M < 2 of the sticking contact, are refused.
+func (k *Kernel) load(lane int, theta []float64) bool {
+	m, s0, s1, s2 := theta[thM], theta[thSigma0], theta[thSigma1], theta[thSigma2]
+	fc, fs, vs, off := theta[thFc], theta[thFs], theta[thVs], theta[thOffset]
+	h := k.h
+	hm, c, bell, k1 := h/m, s1+s2, math.Log2E/(vs*vs), 1+s1/(h*s0)
+	switch {
+	case !(m > 0 && s0 > 0 && s1 >= 0 && s2 >= 0 && fc > 0 && fs > 0 && vs > 0):
+		return false
+	case !finite(hm) || !finite(bell) || !finite(k1) || !finite(fc) || !finite(fs) || !finite(off):
+		return false
+	case !(hm*(h*s0+2*c) < 4 && hm*c < 2):
+		return false
+	}
+	// half a step back with the acceleration at the first sample, where the bristles are relaxed and bend with dz/dt = v
+	a := (k.u0 - off - c*k.v0) / m
+
+	o, l := &k.oct[lane/8], lane%8
+	o.v[l], o.z[l], o.x[l], o.cost[l] = k.v0-0.5*h*a, 0, k.x0, 0
+	o.bell[l], o.df[l], o.fc[l], o.hs0[l] = bell, fs-fc, fc, h*s0
+	o.k1[l], o.s2[l], o.off[l], o.hm[l], o.h[l] = k1, s2, off, hm, h
+	return true
+}
+
+// move copies a member to another lane.
+func (k *Kernel) move(to, from int) {
+	if to == from {
+		return
+	}
+	k.who[to] = k.who[from]
+	a, b, i, j := &k.oct[to/8], &k.oct[from/8], to%8, from%8
+	a.v[i], a.z[i], a.x[i], a.cost[i] = b.v[j], b.z[j], b.x[j], b.cost[j]
+	a.bell[i], a.df[i], a.fc[i], a.hs0[i] = b.bell[j], b.df[j], b.fc[j], b.hs0[j]
+	a.k1[i], a.s2[i], a.off[i], a.hm[i], a.h[i] = b.k1[j], b.s2[j], b.off[j], b.hm[j], b.h[j]
+}
+
+// clear makes the lanes of the last octet beyond n, and the octets after it that a stepper may take along, members that stay
+// where they are.
+func (k *Kernel) clear(n int) {
+	for lane := n; lane < (n+7)/8*8; lane++ {
+		o, l := &k.oct[lane/8], lane%8
+		o.v[l], o.z[l], o.x[l], o.cost[l] = 0, 0, 0, 0
+		o.bell[l], o.df[l], o.fc[l], o.hs0[l] = 0, 0, 1, 0
+		o.k1[l], o.s2[l], o.off[l], o.hm[l], o.h[l] = 0, 0, 0, 0, 0
+	}
+}

@@ -1,0 +1,290 @@
+// Package population simulates many members of one model over one recorded trace and tells how far each of them is from what
+// was measured: what a search with a population, or a Jacobian by differences, asks for thousands of times.
+//
+// The model is a mass on LuGre friction [C95], driven by a recorded force u,
+//
+//	M·dv/dt = u − F − offset,   dx/dt = v
+//	dz/dt = v − σ0·|v|/g(v)·z,   g(v) = Fc + (Fs − Fc)·exp(−(v/vs)²)
+//	F = σ0·z + σ1·dz/dt + σ2·v
+//
+// and members differ in (M, σ0, σ1, σ2, Fc, Fs, vs, offset), see Names.
+//
+// The scheme is friction.ExplicitPade: a leapfrog in which x, z, F and u belong to t_k and v_k to t_k − h/2, with
+// e^{−a} ≈ 1/(1 + a + a²/2) for the relaxation of the bristles. In force units ζ = σ0·z, with b = hσ0|v| and n = b·(g + b/2),
+//
+//	Δζ  = (g·sgn v − ζ)·n/(g² + n)
+//	v⁺  = v + h/M·(u − offset − ζ − (1 + σ1/(hσ0))·Δζ − σ2·v),   ζ⁺ = ζ + Δζ,   x⁺ = x + h·v⁺
+//
+// so that a step has one exponential and one division. The force is held from its stamp to the next, and a leapfrog wants
+// its mean over [t_k − h/2, t_k + h/2]: ½(u_{k−1} + u_k). The velocity at t_k is ½(v_k + v_{k+1}).
+//
+// Members lie side by side in lanes. The same step exists in portable Go and, on amd64, for vectors of AVX2 and AVX-512; all
+// three round in the same places, fused multiply-adds included, so the result of a member is the same to the last bit on
+// every path, in every lane, whatever its neighbours are and how many.
+package population
+
+import (
+	"fmt"
+	"math"
+
+	"hilrig/engine"
+)
+
+// Names are the parameters of a member in the order of theta, named as in the registry of friction laws: kg, N/m, N·s/m,
+// N·s/m, N, N, m/s, N, or their rotary counterparts.
+var Names = [...]string{"M", "sigma0", "sigma1", "sigma2", "Fc", "Fs", "vs", "offset"}
+
+// Places in theta.
+const (
+	thM = iota
+	thSigma0
+	thSigma1
+	thSigma2
+	thFc
+	thFs
+	thVs
+	thOffset
+	thetaLen
+)
+
+// Output says what is compared.
+type Output uint8
+
+const (
+	Velocity Output = iota // m/s
+	Position               // m
+)
+
+// Trace is what all members share.
+type Trace struct {
+	Dt       float64   // s    sampling interval
+	U        []float64 // N    drive force, held from its stamp to the next
+	Y        []float64 // m/s or m, measured at the stamps of U; nil: zeros, so that residuals are the output of the model
+	Output   Output    //
+	X0, V0   float64   // m, m/s  at the first sample; the bristles are relaxed there
+	Substeps int       // steps of the scheme in a sampling interval; 0: 1
+}
+
+// Kernel simulates members over a trace. It owns its workspace: not for concurrent use, see Fork.
+type Kernel struct {
+	*shared
+	path Path
+	step stepper // of the path
+
+	oct  [maxOctets]octet
+	who  [maxOctets * 8]int // member in a lane, −1: none
+	errs []float64          // output errors of a block, as the stepper writes them
+}
+
+// shared is the trace as the steppers read it.
+type shared struct {
+	rows  []row
+	h     float64 // s, of a step
+	u0    float64 // N, force at the first stamp
+	x0    float64
+	v0    float64
+	every int     // rows per sample
+	fail  float64 // residual of a member that failed
+}
+
+// row is a step as all lanes see it: the force at its stamp, and the weights of what is compared,
+// error = wv·(v_k + v_{k+1}) + wx·x_k + my. All weights are zero where nothing is.
+type row struct{ u, wv, wx, my float64 }
+
+const (
+	maxOctets = 16  // lanes simulated together, by eight
+	blockRows = 256 // rows between two looks at the limit
+	storeOcts = 4   // octets whose errors are kept at a time
+)
+
+// New prepares a trace. The data are copied.
+func New(t Trace) (*Kernel, error) {
+	n, sub := len(t.U), max(t.Substeps, 1)
+	switch {
+	case !(t.Dt > 0) || math.IsInf(t.Dt, 0):
+		return nil, fmt.Errorf("population: sampling interval %g s, want a finite number > 0", t.Dt)
+	case n < 2:
+		return nil, fmt.Errorf("population: %d samples of force, want at least 2", n)
+	case t.Y != nil && len(t.Y) != n:
+		return nil, fmt.Errorf("population: %d samples of force, %d of output", n, len(t.Y))
+	case !finite(t.X0) || !finite(t.V0):
+		return nil, fmt.Errorf("population: first state %g m, %g m/s, want finite numbers", t.X0, t.V0)
+	}
+	s := &shared{rows: make([]row, 0, n*sub), h: t.Dt / float64(sub), u0: t.U[0], x0: t.X0, v0: t.V0, every: sub}
+	top, before := 0.0, t.U[0]
+	for k, u := range t.U {
+		y := 0.0
+		if t.Y != nil {
+			y = t.Y[k]
+		}
+		if !finite(u) || !finite(y) {
+			return nil, fmt.Errorf("population: sample %d: force %g, output %g, want finite numbers", k, u, y)
+		}
+		top = max(top, math.Abs(y))
+		r := row{u: 0.5 * (before + u), my: -y}
+		if t.Output == Position {
+			r.wx = 1
+		} else {
+			r.wv = 0.5
+		}
+		s.rows = append(s.rows, r)
+		for range sub - 1 {
+			s.rows = append(s.rows, row{u: u})
+		}
+		before = u
+	}
+	if top == 0 {
+		top = 1
+	}
+	s.fail = 1e3 * top
+	k := newKernel(s)
+	return k, k.Use(Fastest())
+}
+
+func newKernel(s *shared) *Kernel {
+	return &Kernel{shared: s, errs: make([]float64, max(maxOctets*8, blockRows*8*storeOcts))}
+}
+
+// Fork returns a kernel on the same trace with a workspace of its own, for another goroutine.
+func (k *Kernel) Fork() *Kernel {
+	f := newKernel(k.shared)
+	f.path, f.step = k.path, k.step
+	return f
+}
+
+// Head is a kernel on the first n samples.
+func (k *Kernel) Head(n int) *Kernel {
+	s := *k.shared
+	s.rows = s.rows[:min(max(n, 1)*s.every, len(s.rows))]
+	f := newKernel(&s)
+	f.path, f.step = k.path, k.step
+	return f
+}
+
+// Use chooses the path. Without it the fastest one of the machine is used.
+func (k *Kernel) Use(p Path) error {
+	s := steppers(p)
+	if s == nil {
+		return fmt.Errorf("population: this machine has no path %s", p)
+	}
+	k.path, k.step = p, s
+	return nil
+}
+
+// Path tells which one is used.
+func (k *Kernel) Path() Path { return k.path }
+
+// Rows is the number of samples.
+func (k *Kernel) Rows() int { return len(k.rows) / k.every }
+
+// Width is the number of members that fill a batch. More are simulated together, fewer cost as much time on the paths with
+// vectors; results do not depend on it.
+func (k *Kernel) Width() int {
+	switch k.path {
+	case AVX512:
+		return 64
+	case AVX2:
+		return 32
+	}
+	return 8
+}
+
+// Worst is the cost of a member that failed: parameters without meaning, or a motion that left all bounds. It is far above
+// every cost of a member that did not.
+func (k *Kernel) Worst() float64 { return float64(k.Rows()) * k.fail * k.fail }
+
+// Costs writes the sum of the squared output errors of every member to cost. A member whose partial sum exceeds its limit is
+// given up at the end of a block; its cost is then some number above the limit. A cost at or below the limit is the same
+// to the last bit as without. A nil limit means none.
+func (k *Kernel) Costs(theta [][]float64, limit, cost []float64) {
+	for first := 0; first < len(theta); first += len(k.who) {
+		last := min(first+len(k.who), len(theta))
+		k.costs(theta, limit, cost, first, last)
+	}
+}
+
+// costs is Costs for the members first … last−1, as many as there are lanes.
+func (k *Kernel) costs(theta [][]float64, limit, cost []float64, first, last int) {
+	n := 0 // lanes at work: 0 … n−1
+	for i := first; i < last; i++ {
+		cost[i] = k.Worst()
+		if k.load(n, theta[i]) {
+			k.who[n] = i
+			n++
+		}
+	}
+	k.clear(n)
+	for at := 0; at < len(k.rows) && n > 0; at += blockRows {
+		k.run(n, k.rows[at:min(at+blockRows, len(k.rows))], k.errs, 0)
+
+		// whoever is above the limit leaves, the last one takes the place
+		for lane := 0; lane < n; {
+			i := k.who[lane]
+			c := k.oct[lane/8].cost[lane%8]
+			if !(c < k.Worst()) {
+				c = k.Worst() // not a number, or a motion beyond all bounds
+			}
+			cost[i] = c
+			if c == k.Worst() || limit != nil && c > limit[i] {
+				n--
+				k.move(lane, n)
+				continue
+			}
+			lane++
+		}
+		k.clear(n)
+	}
+}
+
+// Residuals writes model − measured at every sample to r, a slice of Rows for every member. A member that failed has large
+// finite residuals, and the status is NonFinite.
+func (k *Kernel) Residuals(theta, r [][]float64) engine.Status {
+	st := engine.OK
+	for first := 0; first < len(theta); first += 8 * storeOcts {
+		last := min(first+8*storeOcts, len(theta))
+		st = max(st, k.residuals(theta[first:last], r[first:last]))
+	}
+	return st
+}
+
+func (k *Kernel) residuals(theta, r [][]float64) (st engine.Status) {
+	n := 0
+	for i, th := range theta {
+		if !k.load(n, th) {
+			st = engine.NonFinite
+			k.failed(r[i])
+			continue
+		}
+		k.who[n] = i
+		n++
+	}
+	k.clear(n)
+	lanes := (n + 7) / 8 * 8
+	for at := 0; at < len(k.rows) && n > 0; at += blockRows {
+		block := k.rows[at:min(at+blockRows, len(k.rows))]
+		k.run(n, block, k.errs, lanes)
+		skip := (k.every - at%k.every) % k.every // rows of the block before its first sample
+		for lane := range n {
+			out := r[k.who[lane]][(at+skip)/k.every:]
+			for j, i := skip, 0; j < len(block); j, i = j+k.every, i+1 {
+				out[i] = k.errs[j*lanes+lane]
+			}
+		}
+	}
+	for lane := range n {
+		if !(k.oct[lane/8].cost[lane%8] < k.Worst()) {
+			st = engine.NonFinite
+			k.failed(r[k.who[lane]])
+		}
+	}
+	return st
+}
+
+// failed fills the residuals of a member that has no motion.
+func (k *Kernel) failed(r []float64) {
+	for i := range r[:k.Rows()] {
+		r[i] = k.fail
+	}
+}
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

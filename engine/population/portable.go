@@ -1,0 +1,74 @@
+package population
+
+import "math"
+
+// The exponential of the bell curve, 2^{−t} for t ≥ 0: with k = round(t) and f = k − t, |f| ≤ ½, it is 2^f·2^{−k}. The power
+// 2^f is a polynomial of degree eleven, interpolated at the zeros of a Chebyshev polynomial, relative error 2e-17 before
+// rounding; even and odd powers are summed apart, which halves the chain. The factor 2^{−k} goes into the exponent as an
+// integer. Beyond bellEnd the bell is smaller than the smallest normal number and stays there.
+const (
+	magic   = 3 << 51 // adding it rounds to an integer, which stands in the low bits of the sum
+	bellEnd = 1021
+
+	c1  = 0x1.62e42fefa39efp-1
+	c2  = 0x1.ebfbdff82c598p-3
+	c3  = 0x1.c6b08d704a0c2p-5
+	c4  = 0x1.3b2ab6fba1ddap-7
+	c5  = 0x1.5d87fe78a5276p-10
+	c6  = 0x1.430913096fd9fp-13
+	c7  = 0x1.ffcbfc670dcd4p-17
+	c8  = 0x1.62bfd47773353p-20
+	c9  = 0x1.b524fae627834p-24
+	c10 = 0x1.e6063f7217bc6p-28
+	c11 = 0x1.e9d3fe3952179p-32
+)
+
+// exp2Neg is 2^{−t} for 0 ≤ t, within two units in the last place up to bellEnd.
+func exp2Neg(t float64) float64 {
+	if t > bellEnd {
+		t = bellEnd
+	}
+	k := t + magic
+	f := (k - magic) - t
+	q := f * f
+	o := math.FMA(c11, q, c9)
+	e := math.FMA(c10, q, c8)
+	o = math.FMA(o, q, c7)
+	e = math.FMA(e, q, c6)
+	o = math.FMA(o, q, c5)
+	e = math.FMA(e, q, c4)
+	o = math.FMA(o, q, c3)
+	e = math.FMA(e, q, c2)
+	o = math.FMA(o, q, c1)
+	e = math.FMA(e, q, 1)
+	return math.Float64frombits(math.Float64bits(math.FMA(f, o, e)) - math.Float64bits(k)<<52)
+}
+
+// stepPortable is the stepper in Go. Lane after lane does a step, so that the processor, which looks a few lanes ahead, has
+// other work while it waits for the exponential and the division of one. Products are rounded where they stand or are part
+// of an explicit FMA: compilers must not fuse others.
+func stepPortable(oct []octet, n int, rows []row, errs []float64, stride int) {
+	for at := range rows {
+		r := rows[at]
+		out := errs[at*stride:]
+		for i := range oct {
+			o := &oct[i]
+			lanes := min(n-8*i, 8)
+			err := out[8*i : 8*i+8]
+			for l := 0; l < lanes && l < 8; l++ {
+				v, z := o.v[l], o.z[l]
+				g := math.FMA(exp2Neg(float64(float64(v*v)*o.bell[l])), o.df[l], o.fc[l])
+				b := math.Abs(v) * o.hs0[l]
+				m := float64(b * math.FMA(b, 0.5, g))
+				dz := float64((math.Copysign(g, v) - z) * (m / math.FMA(g, g, m)))
+				f := math.FMA(dz, o.k1[l], z)
+				vn := math.FMA(math.FMA(-o.s2[l], v, r.u-o.off[l])-f, o.hm[l], v)
+				e := math.FMA(o.x[l], r.wx, math.FMA(v+vn, r.wv, r.my))
+				o.v[l], o.z[l] = vn, z+dz
+				o.x[l] = math.FMA(o.h[l], vn, o.x[l])
+				o.cost[l] = math.FMA(e, e, o.cost[l])
+				err[l] = e
+			}
+		}
+	}
+}
