@@ -16,15 +16,21 @@ type Misfit struct {
 }
 
 // MisfitOf measures what a model with p fitted parameters leaves over, e, of the measured y. A y that does not change has
-// no Percent, a y of zeros no Relative error: both are 0 then.
+// no Percent, a y of zeros no Relative error, no more rows than parameters no StdDev: these are 0 then.
 func MisfitOf(y, e []float64, p int) Misfit {
+	if len(y) == 0 {
+		return Misfit{}
+	}
 	n := float64(len(y))
 	norm, mean := math.Sqrt(dot(e, e)), stat.Mean(y, nil)
 	around := 0.0
 	for _, x := range y {
 		around += (x - mean) * (x - mean)
 	}
-	f := Misfit{Rows: len(y), RMS: norm / math.Sqrt(n), StdDev: norm / math.Sqrt(n-float64(p))}
+	f := Misfit{Rows: len(y), RMS: norm / math.Sqrt(n)}
+	if len(y) > p {
+		f.StdDev = norm / math.Sqrt(n-float64(p))
+	}
 	if around > 0 {
 		f.Percent = 100 * (1 - norm/math.Sqrt(around))
 	}

@@ -46,6 +46,10 @@ type Indistinct struct {
 	Weights []float64 `json:"weights,omitempty"` // of the combination, largest is 1; parameters in units of their values
 	Why     string    `json:"why"`
 	Advice  string    `json:"advice"` // which experiment would tell, or what to fix
+
+	// RelErr is the largest relative standard error of the named parameters, each for itself: a pair may be tightly
+	// correlated and yet known well. nil: infinite, or not known.
+	RelErr *float64 `json:"relative_err,omitempty"`
 }
 
 // Progress is said now and then by a method at work.

@@ -1,0 +1,267 @@
+package fit
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Assessment is what the measured numbers say about the parameters of a solution. It marshals to JSON without loss; what
+// would be infinite or does not exist is null.
+type Assessment struct {
+	Estimates   []Estimate   `json:"parameters"`       // of the free parameters, in the order of Solution.Free
+	Correlation [][]float64  `json:"correlation"`      // of the estimates, in their order
+	Condition   *float64     `json:"condition"`        // of the Jacobian as it stands, in SI
+	Scaled      *float64     `json:"condition_scaled"` // with columns of length one: does not depend on units
+	Indistinct  []Indistinct `json:"indistinct"`       // what the data cannot tell apart, worst first
+	Lags        int          `json:"robust_lags"`      // bandwidth of the robust covariance, rows
+	Fit         Quality      `json:"fit"`
+	Residual    Residual     `json:"residual"`
+}
+
+// Estimate is one parameter. Its intervals hold the true value with 95 % probability if the model is right and nearly
+// linear over them; the classical one also takes residuals for independent and of equal size, which they seldom are.
+type Estimate struct {
+	Name  string  `json:"name"`
+	Unit  string  `json:"unit"`
+	Value float64 `json:"value"`
+
+	StdErr     *float64    `json:"std_err"`
+	CI95       *[2]float64 `json:"ci95"`
+	RobustErr  *float64    `json:"std_err_robust"` // heteroskedasticity and autocorrelation consistent
+	RobustCI95 *[2]float64 `json:"ci95_robust"`
+
+	// Of a parameter searched in its logarithm: θ·exp(±t·s/θ). Formed where the estimate is nearly normal, in ln θ with
+	// the standard error s/θ, and given in units, so that it never reaches below zero.
+	LogCI95       *[2]float64 `json:"ci95_log,omitempty"`
+	RobustLogCI95 *[2]float64 `json:"ci95_robust_log,omitempty"`
+
+	Relative *float64 `json:"relative_err"`       // the larger of the two standard errors over |value|
+	Loose    bool     `json:"loose"`              // Relative is above a half, or infinite
+	AtBound  string   `json:"at_bound,omitempty"` // "lower", "upper": the bound, not the data, has the last word
+}
+
+// Quality says how well the model explains the rows and what that is worth given its number of parameters; e are the
+// residuals, N of them, as weighted, and p the free parameters.
+//
+// The criteria are those of the Gaussian likelihood with the constant kept,
+//
+//	−2 ln L = N·ln(eᵀe/N) + N·(ln 2π + 1),   or   eᵀe + N·ln 2π   if the noise level is known,
+//	AIC = −2 ln L + 2p,   AICc = AIC + 2p(p+1)/(N−p−1),   BIC = −2 ln L + p·ln N,   FPE = eᵀe/N·(1+p/N)/(1−p/N).
+//
+// p counts parameters of the model and not the variance, as MATLAB's aic(…,'aic') does; its default aic(…,'nAIC') is
+// ln(eᵀe/N) + 2p/N, and R counts the variance too, which adds 2 to AIC. Only differences on the same rows mean anything.
+// Rows that depend on each other repeat themselves: AICcEffective is AICc with the number of effective rows for N, and
+// the one to compare models by.
+type Quality struct {
+	Rows     int      `json:"rows"`
+	Params   int      `json:"parameters"`
+	Percent  *float64 `json:"fit_percent"`            // 100·(1 − ‖e‖/‖y − mean y‖)
+	Relative *float64 `json:"relative_error_percent"` // 100·‖e‖/‖y‖
+	RMS      float64  `json:"rms"`
+	StdDev   float64  `json:"std_dev"` // √(eᵀe/(N−p))
+	Unit     string   `json:"unit"`
+	MSE      float64  `json:"mse"`  // eᵀe/N
+	Loss     float64  `json:"loss"` // what the method made small, at its least …
+	Of       string   `json:"loss_is,omitempty"`
+
+	FPE           *float64 `json:"fpe"`
+	AIC           *float64 `json:"aic"`
+	AICc          *float64 `json:"aicc"`
+	AICcEffective *float64 `json:"aicc_effective"`
+	BIC           *float64 `json:"bic"`
+}
+
+// Residual describes what the model leaves over.
+type Residual struct {
+	Whiteness
+	Input    *Cross `json:"input,omitempty"`    // correlation with Solution.Input
+	Velocity *Cross `json:"velocity,omitempty"` // and Velocity
+}
+
+// looseRelative is the relative standard error above which a value is hardly more than an order of magnitude.
+const looseRelative = 0.5
+
+// Assess judges a solution by its Jacobian and its residuals. With J the Jacobian, e the residuals, N rows and p free
+// parameters,
+//
+//	Cov θ = s²·(JᵀJ)⁻¹,   s² = eᵀe/(N−p), or 1 if the noise level is known,
+//	robust: (JᵀJ)⁻¹·S·(JᵀJ)⁻¹·N/(N−p),   S the long-run covariance of the scores J_k·e_k, see LongRun.
+//
+// Intervals take the quantile of Student's distribution with N−p degrees of freedom, or of the normal one if the noise
+// level is known. Rows that are no series in time (Dt = 0) have a robust covariance without lags. Directions in which
+// the columns of J, scaled to length one, vanish to 1e-12 have infinite errors, and only the parameters in them.
+//
+// Assumed: the model is linear over the errors, and the estimate lies inside its bounds; next to a bound the errors
+// are those that the data alone would give.
+func Assess(s *Solution) (*Assessment, error) {
+	n, p := len(s.Residual), len(s.Free)
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	a := &Assessment{Indistinct: []Indistinct{}, Estimates: []Estimate{}, Correlation: [][]float64{}}
+	a.Residual.Whiteness = WhitenessOf(s.Residual, s.Pieces)
+	if len(s.Input) == n {
+		c := CrossOf(s.Residual, s.Input, s.Pieces)
+		a.Residual.Input = &c
+	}
+	if len(s.Velocity) == n {
+		c := CrossOf(s.Residual, s.Velocity, s.Pieces)
+		a.Residual.Velocity = &c
+	}
+	a.Fit = quality(s, a.Residual.Effective)
+	if p == 0 {
+		return a, nil
+	}
+
+	c, err := newCovariance(s)
+	if err != nil {
+		return nil, err
+	}
+	a.Condition, a.Scaled, a.Correlation, a.Lags = orNull(c.condition), orNull(c.scaled), c.correlation, c.lags
+	t := distuv.StudentsT{Sigma: 1, Nu: float64(n - p)}.Quantile(0.975)
+	if s.Known {
+		t = distuv.UnitNormal.Quantile(0.975)
+	}
+	for j, i := range s.Free {
+		a.Estimates = append(a.Estimates, estimate(&s.Params[i], c.plain[j], c.robust[j], t))
+	}
+	a.Indistinct = indistinct(s, c, a.Estimates)
+	return a, nil
+}
+
+// Err is the standard error to go by: the classical one if the residuals are white, else the robust one. nil: infinite.
+func (a *Assessment) Err(j int) *float64 {
+	if a.Residual.White {
+		return a.Estimates[j].StdErr
+	}
+	return a.Estimates[j].RobustErr
+}
+
+// Interval is the 95 % interval to go by, chosen like Err, the multiplicative one where there is one. nil: unbounded.
+func (a *Assessment) Interval(j int) *[2]float64 {
+	e := &a.Estimates[j]
+	plain, log := e.RobustCI95, e.RobustLogCI95
+	if a.Residual.White {
+		plain, log = e.CI95, e.LogCI95
+	}
+	if log != nil {
+		return log
+	}
+	return plain
+}
+
+// check tells what makes a solution impossible to judge.
+func (s *Solution) check() error {
+	n, p := len(s.Residual), len(s.Free)
+	switch {
+	case len(s.Jac) != n*p:
+		return fmt.Errorf("assess: the Jacobian has %d numbers, want %d rows × %d parameters", len(s.Jac), n, p)
+	case len(s.Measured) != 0 && len(s.Measured) != n:
+		return fmt.Errorf("assess: %d measured numbers for %d residuals", len(s.Measured), n)
+	case n <= p:
+		return fmt.Errorf("assess: %d rows cannot tell the errors of %d parameters: give more data or fix parameters", n, p)
+	}
+	for i, from := range s.Pieces {
+		if (i == 0 && from != 0) || (i > 0 && from <= s.Pieces[i-1]) || from >= n {
+			return fmt.Errorf("assess: piece %d begins at row %d of %d, want the first at 0 and the others behind each other", i, from, n)
+		}
+	}
+	for k, e := range s.Residual {
+		if math.IsNaN(e) || math.IsInf(e, 0) {
+			return fmt.Errorf("assess: residual %g in row %d: the model fails at the estimate", e, k)
+		}
+	}
+	for k, x := range s.Jac {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return fmt.Errorf("assess: derivative %g of row %d with respect to %s: the model fails next to the estimate", x, k/p, s.Params[s.Free[k%p]].Name)
+		}
+	}
+	if e := dot(s.Residual, s.Residual); math.IsInf(e, 0) {
+		return errors.New("assess: the sum of squared residuals overflows: the model fails at the estimate")
+	}
+	return nil
+}
+
+// estimate forms the intervals of a parameter from its two standard errors, +Inf where the data say nothing.
+func estimate(p *Param, plain, robust, t float64) Estimate {
+	v := p.Value
+	e := Estimate{Name: p.Name, Unit: p.Unit, Value: v, StdErr: orNull(plain), RobustErr: orNull(robust)}
+	around := func(se float64) *[2]float64 { return interval(v-t*se, v+t*se) }
+	e.CI95, e.RobustCI95 = around(plain), around(robust)
+	if p.Log && v > 0 {
+		factor := func(se float64) *[2]float64 { return interval(v*math.Exp(-t*se/v), v*math.Exp(t*se/v)) }
+		e.LogCI95, e.RobustLogCI95 = factor(plain), factor(robust)
+	}
+	relative := math.Max(plain, robust) / math.Abs(v)
+	if v == 0 {
+		relative = math.Inf(1)
+	}
+	e.Relative, e.Loose = orNull(relative), relative > looseRelative
+	e.AtBound = atBound(p)
+	return e
+}
+
+// atBound tells whether a value lies on a bound, to a millionth of it. Bounds that leave no room are none.
+func atBound(p *Param) string {
+	near := func(bound float64) float64 {
+		return 1e-6*math.Abs(bound) + 1e-12*math.Min(p.Hi-p.Lo, math.Abs(p.Value))
+	}
+	switch {
+	case !(p.Lo < p.Hi):
+		return ""
+	case !math.IsInf(p.Lo, 0) && p.Value-p.Lo <= math.Min(near(p.Lo), (p.Hi-p.Lo)/2):
+		return "lower"
+	case !math.IsInf(p.Hi, 0) && p.Hi-p.Value <= math.Min(near(p.Hi), (p.Hi-p.Lo)/2):
+		return "upper"
+	}
+	return ""
+}
+
+// quality measures the misfit and forms the criteria; effective rows carry the information of all.
+func quality(s *Solution, effective float64) Quality {
+	p := len(s.Free)
+	m := MisfitOf(s.Residual, s.Residual, p)
+	q := Quality{Rows: m.Rows, Params: p, RMS: m.RMS, StdDev: m.StdDev, Unit: s.Unit, MSE: m.RMS * m.RMS, Loss: s.Cost, Of: s.Objective}
+	if len(s.Measured) > 0 {
+		m = MisfitOf(s.Measured, s.Residual, p)
+		q.Percent, q.Relative = orNull(m.Percent), orNull(m.Relative)
+	}
+
+	k, n := float64(p), float64(m.Rows)
+	mse := dot(s.Residual, s.Residual) / n
+	minus2L := func(rows float64) float64 {
+		if s.Known {
+			return rows * (mse + math.Log(2*math.Pi))
+		}
+		return rows * (math.Log(mse) + math.Log(2*math.Pi) + 1)
+	}
+	corrected := func(rows float64) *float64 {
+		if rows <= k+1 {
+			return nil
+		}
+		return orNull(minus2L(rows) + 2*k + 2*k*(k+1)/(rows-k-1))
+	}
+	q.FPE = orNull(mse * (1 + k/n) / (1 - k/n))
+	q.AIC = orNull(minus2L(n) + 2*k)
+	q.BIC = orNull(minus2L(n) + k*math.Log(n))
+	q.AICc, q.AICcEffective = corrected(n), corrected(effective)
+	return q
+}
+
+// orNull is x, or nothing if x is no finite number.
+func orNull(x float64) *float64 {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return nil
+	}
+	return &x
+}
+
+func interval(lo, hi float64) *[2]float64 {
+	if orNull(lo) == nil || orNull(hi) == nil {
+		return nil
+	}
+	return &[2]float64{lo, hi}
+}

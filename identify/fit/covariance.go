@@ -1,0 +1,141 @@
+package fit
+
+import (
+	"errors"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// covariance holds what the Jacobian of a solution says about its parameters.
+type covariance struct {
+	length        []float64   // of the columns of J
+	plain, robust []float64   // standard errors in the units of the parameters; +Inf where the data say nothing
+	correlation   [][]float64 // of the estimates
+	condition     float64     // of J as it stands
+	scaled        float64     // of J with columns of length one
+	lags          int         // of the robust one
+	singular      []float64   // values of the scaled J, largest first …
+	v             *mat.Dense  // … and its right vectors, in columns
+}
+
+// nullSingular is where a singular value of the scaled J, relative to the largest, is taken for zero.
+const nullSingular = 1e-12
+
+// newCovariance takes the column-scaled Jacobian apart, X = Q·R and R = U·Σ·Vᵀ. A matrix B with (XᵀX)⁺ = B·Bᵀ gives both
+// covariances: s²·B·Bᵀ and B·S·Bᵀ with S the long-run covariance of the scores of X·B. B is R⁻¹, or V·Σ⁻¹ without the
+// directions that vanish.
+func newCovariance(s *Solution) (*covariance, error) {
+	n, p := len(s.Residual), len(s.Free)
+	c := &covariance{length: make([]float64, p), plain: make([]float64, p), robust: make([]float64, p)}
+
+	// every column divided by its length
+	x := mat.NewDense(n, p, nil)
+	for j := range p {
+		for k := range n {
+			c.length[j] = math.Hypot(c.length[j], s.Jac[k*p+j])
+		}
+		for k := 0; k < n && c.length[j] > 0; k++ {
+			x.Set(k, j, s.Jac[k*p+j]/c.length[j])
+		}
+	}
+	var qr mat.QR
+	qr.Factorize(x)
+	var full mat.Dense
+	qr.RTo(&full)
+	r := mat.DenseCopyOf(full.Slice(0, p, 0, p))
+	var svd mat.SVD
+	if !svd.Factorize(r, mat.SVDFull) {
+		return nil, errors.New("assess: the singular values of the Jacobian do not converge")
+	}
+	c.singular, c.v = svd.Values(nil), &mat.Dense{}
+	svd.VTo(c.v)
+	c.scaled, c.condition = math.Inf(1), math.Inf(1)
+	rank := 0
+	for _, sv := range c.singular {
+		if sv > nullSingular*c.singular[0] {
+			rank++
+		}
+	}
+	if rank == p {
+		c.scaled = c.singular[0] / c.singular[p-1]
+		unscaled := mat.DenseCopyOf(r)
+		unscaled.Apply(func(_, j int, v float64) float64 { return v * c.length[j] }, unscaled)
+		c.condition = mat.Cond(unscaled, 2)
+	}
+	c.correlate()
+	if rank == 0 {
+		for j := range p {
+			c.plain[j], c.robust[j] = math.Inf(1), math.Inf(1)
+		}
+		return c, nil
+	}
+
+	var b mat.Dense
+	if rank < p || b.Inverse(r) != nil {
+		b.Reset()
+		b.CloneFrom(c.v.Slice(0, p, 0, rank))
+		b.Apply(func(_, i int, v float64) float64 { return v / c.singular[i] }, &b)
+	}
+	c.errors(s, x, &b)
+
+	// parameters with a part in a direction that vanishes
+	for i := rank; i < p; i++ {
+		for j := range p {
+			if math.Abs(c.v.At(j, i)) > 1e-6 {
+				c.plain[j], c.robust[j] = math.Inf(1), math.Inf(1)
+			}
+		}
+	}
+	return c, nil
+}
+
+// errors computes both kinds of standard errors from the root b of (XᵀX)⁺.
+func (c *covariance) errors(s *Solution, x, b *mat.Dense) {
+	n, p := x.Dims()
+	_, rank := b.Dims()
+	dof := float64(n - p)
+	s2 := 1.0
+	if !s.Known {
+		s2 = dot(s.Residual, s.Residual) / dof
+	}
+	var q mat.Dense
+	q.Mul(x, b)
+	var sum []float64
+	if s.Dt > 0 {
+		sum, c.lags = LongRun(q.RawMatrix().Data, rank, s.Residual, s.Pieces)
+	} else {
+		sum = windows(scores(q.RawMatrix().Data, rank, s.Residual), n, 0, nil)
+	}
+	var hac mat.Dense
+	hac.Product(b, mat.NewDense(rank, rank, sum), b.T())
+	for j := range p {
+		row := b.RawRowView(j)
+		c.plain[j] = math.Sqrt(s2*dot(row, row)) / c.length[j]
+		c.robust[j] = math.Sqrt(math.Max(hac.At(j, j), 0)*float64(n)/dof) / c.length[j]
+		if c.length[j] == 0 {
+			c.plain[j], c.robust[j] = math.Inf(1), math.Inf(1)
+		}
+	}
+}
+
+// correlate forms the correlations of the estimates. Singular values that vanish are lifted a little above zero: the
+// parameters in such a direction come out fully correlated, and the others are left as they are.
+func (c *covariance) correlate() {
+	p := len(c.length)
+	c.correlation = make([][]float64, p)
+	var cov mat.Dense
+	root := mat.DenseCopyOf(c.v)
+	root.Apply(func(_, i int, v float64) float64 {
+		return v / math.Max(c.singular[i], math.Max(c.singular[0], 1)*nullSingular)
+	}, root)
+	cov.Mul(root, root.T())
+	for i := range p {
+		c.correlation[i] = make([]float64, p)
+		for j := range p {
+			r := cov.At(i, j) / math.Sqrt(cov.At(i, i)*cov.At(j, j))
+			c.correlation[i][j] = math.Max(-1, math.Min(1, r))
+		}
+		c.correlation[i][i] = 1
+	}
+}
