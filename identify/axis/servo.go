@@ -1,0 +1,203 @@
+package axis
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"hilrig/identify/fit"
+	"hilrig/identify/record"
+)
+
+// Loop is an axis in its controller, or under the recorded force, on records, with one of the laws for which the loop over
+// the samples is written out: none, coulomb, viscous, static-coulomb-viscous and lugre, each the same in both directions or
+// by the sign of velocity.
+//
+// Closed loop, Drive Servo [theory §9.6]: mass and friction run inside the known controller on the recorded reference, and
+// the forces the controllers ask for are compared. The controller holds the motion on its path, so a wrong friction force
+// shows as a force of the same size, where it acts. Open loop, Drive Force: the recorded force drives the mass, and position
+// or velocity is compared. A position integrates every error of the force twice, so such a fit bends friction until the
+// drift looks right: worth reporting, no ground for choosing a law.
+//
+// Parameters, by name: M (J on a rotary axis), lag; of static laws Fc, Fv, Fs; of lugre sigma0, sigma1, sigma2, Fc, Fs, vs;
+// offset; x0 and v0 of every piece with Initial Free. By direction Fc+, Fc-, Fv+, Fv-, sigma2+ and sigma2- take the place of
+// Fc, Fv and sigma2, and dFs = Fs − Fc, one number for both directions, that of Fs; it may be negative. A bristle may be
+// given by zeta = σ1/(2√(σ0M)) instead of sigma1. Fs of a bristle is never taken below 0.05 Fc. An offset cannot be told from
+// the difference of Fc+ and Fc-: models that have these drop it. The law coulomb has Fv too; where there is to be none, fix it
+// at zero.
+type Loop struct {
+	spec   Spec
+	pieces []*record.Record
+	starts []start
+}
+
+// laws of the loop.
+var loopLaws = []string{"", "coulomb", "viscous", "static-coulomb-viscous", "lugre"}
+
+// NewLoop checks that the model is one of those the loop knows and that the records have what it needs.
+func NewLoop(spec Spec, pieces []*record.Record) (*Loop, error) {
+	l := &Loop{spec: spec, pieces: pieces}
+	if err := l.checkSpec(); err != nil {
+		return nil, err
+	}
+	if len(pieces) == 0 {
+		return nil, &record.Error{Msg: "no record to simulate"}
+	}
+	for _, d := range pieces {
+		if err := l.checkRecord(d); err != nil {
+			return nil, err
+		}
+		l.starts = append(l.starts, l.start(d))
+	}
+	return l, nil
+}
+
+func (l *Loop) closed() bool { return l.spec.Drive == Servo }
+
+// loop tells whether Loop knows the model; any other is for the general evaluator.
+func (s Spec) loop() bool {
+	offset := len(s.Terms) == 0 || len(s.Terms) == 1 && s.Terms[0] == "offset"
+	return slices.Contains(loopLaws, s.Law) && (s.Drive == Servo || s.Drive == Force) && offset && s.Substeps == 0
+}
+
+func (l *Loop) checkSpec() error {
+	var bad []string
+	add := func(format string, args ...any) { bad = append(bad, fmt.Sprintf(format, args...)) }
+	s := &l.spec
+	if !slices.Contains(loopLaws, s.Law) {
+		add("law %q: this loop runs none, coulomb, viscous, static-coulomb-viscous and lugre", s.Law)
+	}
+	for _, t := range s.Terms {
+		if t != "offset" {
+			add("term %s: this loop has no load but the offset", t)
+		}
+	}
+	switch c := s.Controller; {
+	case s.Drive == Servo && c == nil:
+		add("controller: missing, a servo needs its gains kp and kv")
+	case s.Drive == Servo && !(c.Kp >= 0 && c.Kv > 0 && c.Gain > 0 && c.Limit >= 0 && c.Mean >= 0 && c.Delay >= 0) ||
+		c != nil && math.IsInf(c.Kp*c.Kv*c.Gain, 0):
+		add("controller: kp %g, kv %g, gain %g, limit %g, mean %d, delay %d: want finite gains, kv and gain > 0, the others ≥ 0", c.Kp, c.Kv, c.Gain, c.Limit, c.Mean, c.Delay)
+	case s.Drive == Servo && s.Output == Velocity:
+		add("output: a servo compares its command, or the position")
+	case s.Drive == Force && s.Output == Command:
+		add("output: a command is compared in closed loop only, with a controller")
+	case s.Drive != Servo && s.Drive != Force:
+		add("drive: this loop runs under the recorded force or in a controller")
+	}
+	if s.Decimate < 0 {
+		add("decimate: %d, want ≥ 1", s.Decimate)
+	}
+	if bad != nil {
+		return &fit.ParamError{Problems: bad}
+	}
+	return nil
+}
+
+// fewest samples of a piece: enough for a start and a few residuals.
+const fewest = 20
+
+func (l *Loop) checkRecord(d *record.Record) error {
+	need := []struct {
+		name string
+		x    []float64
+		hint string
+	}{{"position", d.Position, "Name its column."}, {"force", d.Force, "The command of the drive times its gain is wanted."}}
+	if l.closed() {
+		need = append(need, struct {
+			name string
+			x    []float64
+			hint string
+		}{"reference", d.Reference, "The controller of the model follows the recorded reference: name its column, or fit in open loop."})
+	}
+	if l.spec.Output == Velocity && len(d.Velocity) != len(d.Position) {
+		return &record.Error{File: d.File, Msg: "no velocity to compare with", Hint: "Compare the position instead."}
+	}
+	n := len(d.Position)
+	for _, c := range need {
+		switch {
+		case len(c.x) == 0:
+			return &record.Error{File: d.File, Msg: "no " + c.name + " in the record", Hint: c.hint}
+		case len(c.x) != n:
+			return &record.Error{File: d.File, Msg: fmt.Sprintf("%d samples of %s but %d of position", len(c.x), c.name, n)}
+		}
+		for k, x := range c.x {
+			if math.IsNaN(x) || math.IsInf(x, 0) {
+				return &record.Error{File: d.File, Msg: fmt.Sprintf("%s is %g in sample %d", c.name, x, k), Hint: "Cut the record there."}
+			}
+		}
+	}
+	switch {
+	case !(d.Dt > 0) || math.IsInf(d.Dt, 0):
+		return &record.Error{File: d.File, Msg: fmt.Sprintf("sampling interval %g s, want > 0", d.Dt)}
+	case n < fewest:
+		return &record.Error{File: d.File, Msg: fmt.Sprintf("%d samples, want at least %d", n, fewest)}
+	case span(d.Position) == 0:
+		return &record.Error{File: d.File, Msg: "the position never changes", Hint: "Nothing can be learned from an axis at rest."}
+	}
+	return nil
+}
+
+func span(x []float64) float64 { return slices.Max(x) - slices.Min(x) }
+
+// start is where the simulation of a piece begins: the least-squares parabola of its first samples, or rest.
+func (l *Loop) start(d *record.Record) start {
+	q := d.Position
+	if l.spec.Initial == Rest {
+		return start{x: q[0]}
+	}
+	// normal equations in k = 0 … m−1 samples, m odd and centred
+	const half = 4
+	var s0, s2, s4, y0, y1, y2 float64
+	for k := -half; k <= half; k++ {
+		x, y := float64(k), q[half+k]-q[0]
+		s0, s2, s4 = s0+1, s2+x*x, s4+x*x*x*x
+		y0, y1, y2 = y0+y, y1+x*y, y2+x*x*y
+	}
+	c := (y2*s0 - y0*s2) / (s4*s0 - s2*s2)
+	b, a := y1/s2, (y0-c*s2)/s0
+	h := d.Dt
+	return start{x: q[0] + a - b*half + c*half*half, v: (b - 2*c*half) / h, a: 2 * c / (h * h)}
+}
+
+// Problem is the fit of the parameters that are not fixed.
+func (l *Loop) Problem(params []fit.Param) (*fit.Problem, error) { return l.problem(params, 1) }
+
+func (l *Loop) problem(params []fit.Param, share float64) (*fit.Problem, error) {
+	if err := fit.Check(params); err != nil {
+		return nil, err
+	}
+	if _, err := l.slots(params); err != nil {
+		return nil, err
+	}
+	free, _ := fit.Free(params)
+	p := &fit.Problem{Params: free, Unit: l.unit()}
+	for _, d := range l.pieces {
+		p.Rows += l.rows(l.length(d, share))
+	}
+	params = slices.Clone(params)
+	p.New = func() fit.Evaluator { return l.evaluator(params, share) }
+	p.Horizon = func(part float64) *fit.Problem {
+		short, _ := l.problem(params, share*part) // the parameters have passed already
+		return short
+	}
+	return p, nil
+}
+
+// length is how many samples of a piece are simulated.
+func (l *Loop) length(d *record.Record, share float64) int {
+	n := len(d.Position)
+	return min(n, max(fewest, int(math.Ceil(share*float64(n)))))
+}
+
+func (l *Loop) rows(samples int) int { return (samples + l.step() - 1) / l.step() }
+
+func (l *Loop) step() int { return max(1, l.spec.Decimate) }
+
+func (l *Loop) unit() string {
+	u := map[Output]string{Position: "m", Velocity: "m/s", Command: "N"}[l.spec.Output]
+	if l.spec.Rotary {
+		u = map[Output]string{Position: "rad", Velocity: "rad/s", Command: "N·m"}[l.spec.Output]
+	}
+	return u
+}

@@ -1,0 +1,211 @@
+package axis
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"hilrig/identify/fit"
+	"hilrig/identify/linear"
+	"hilrig/identify/record"
+)
+
+// sliding is what is known of the axis before any simulation.
+type sliding struct {
+	m, fc, s2, offset float64 // kg, N, N·s/m, N
+	plus, minus       side
+	vmax              float64 // m/s
+	linear            bool    // by the linear fit, not by ranges alone
+}
+
+// guess fits inertia and friction of sliding to the longest piece by inverse dynamics, each direction with friction of its
+// own. A record that does not support this leaves the ranges of force and motion.
+func (l *Loop) guess() sliding {
+	d := slices.MaxFunc(l.pieces, func(a, b *record.Record) int { return len(a.Position) - len(b.Position) })
+	h, q := d.Dt, d.Position
+	var g sliding
+	const half = 4 // samples: a difference over eight is above the steps of the encoder
+	top := 0.0
+	for k := half; k < len(q)-half; k++ {
+		g.vmax = max(g.vmax, math.Abs(q[k+half]-q[k-half])/(2*half*h))
+		top = max(top, math.Abs(q[k+half]-2*q[k]+q[k-half])/(half*half*h*h))
+	}
+	force := max(math.Abs(slices.Max(d.Force)), math.Abs(slices.Min(d.Force)))
+	if force == 0 { // a free run: its deceleration is all there is
+		force = 1
+	}
+	g.vmax = max(g.vmax, span(q)*h)
+	g.m = force / max(top, g.vmax*h)
+	g.fc, g.s2 = 0.2*force, 0.1*force/g.vmax
+	g.plus, g.minus = side{fc: g.fc, s2: g.s2}, side{fc: g.fc, s2: g.s2}
+
+	s := linear.DefaultSpec()
+	s.Rotary = l.spec.Rotary
+	rate := 1 / h
+	s.Cutoff = min(s.Cutoff, 0.2*rate)
+	s.Decimate = max(1, min(s.Decimate, int(0.4*rate/s.Cutoff), len(q)/200))
+	s, _ = s.Asymmetric()
+	line, err := linear.InverseDynamics(d, s)
+	if err != nil {
+		return g
+	}
+	by := map[string]float64{}
+	for _, e := range line.Estimates {
+		by[e.Symbol] = e.Value
+	}
+	m := by["M"] + by["J"]
+	if !(m > 0) {
+		return g
+	}
+	// a direction with less than nothing has the friction of the other; a drive that pushes more than it brakes is an offset
+	mean := (by["Fc+"] + by["Fc-"]) / 2
+	if !(mean > 0) {
+		return g
+	}
+	g.m, g.fc, g.s2, g.linear = m, mean, (by["Fv+"]+by["Fv-"])/2, true
+	g.offset = (by["Fc+"] - by["Fc-"]) / 2
+	least := 0.05 * mean
+	g.plus = side{fc: max(by["Fc+"], least), s2: by["Fv+"]}
+	g.minus = side{fc: max(by["Fc-"], least), s2: by["Fv-"]}
+	return g
+}
+
+// interval of a draw, even in the number or in its logarithm.
+type interval struct {
+	lo, hi float64
+	log    bool
+}
+
+// at is the number at the share u (0 … 1) of the interval.
+func (i interval) at(u float64) float64 {
+	if i.log {
+		return i.lo * math.Pow(i.hi/i.lo, u)
+	}
+	return i.lo + u*(i.hi-i.lo)
+}
+
+func (i interval) mid() float64 { return i.at(0.5) }
+
+// box is where the numbers of a bristle are drawn from [theory §9.6].
+type box struct{ rise, vs, sigma0, zeta interval }
+
+// Deflections at which bristles may give way: in metres those of the source, in radians a guess.
+const (
+	bendLo, bendHi = 1e-6, 1e-4 // m
+	turnLo, turnHi = 1e-5, 1e-2 // rad
+)
+
+func (g *sliding) box(rotary bool) box {
+	lo, hi := bendLo, bendHi
+	if rotary {
+		lo, hi = turnLo, turnHi
+	}
+	return box{
+		rise:   interval{lo: -0.5 * g.fc, hi: 0.5 * g.fc},
+		vs:     interval{lo: 0.01 * g.vmax, hi: 0.4 * g.vmax, log: true},
+		sigma0: interval{lo: g.fc / hi, hi: g.fc / lo, log: true},
+		zeta:   interval{lo: 0.03, hi: 0.3, log: true},
+	}
+}
+
+// Search is the way from any start to the optimum [theory §9.6]: the cost of a bristle has several dales, and a descent
+// from one start ends in the nearest. So inertia and friction of sliding are taken from the linear fit, the bristle is drawn
+// several times, and the best draws are refined. The start of the user is among the draws.
+type Search struct {
+	Draws   int // 0: 20
+	Refined int // draws from which a descent starts; 0: 1
+	Seed    uint64
+	LM      fit.LM
+}
+
+// Starts are points in the bounds of the parameters from which a fit may begin: that of the user, that of the linear fit
+// with a middling bristle, and draws, n in all for a law with a bristle.
+func (l *Loop) Starts(params []fit.Param, n int, seed uint64) [][]float64 {
+	g := l.guess()
+	b := g.box(l.spec.Rotary)
+	_, at := fit.Free(params)
+	var out [][]float64
+	add := func(u func() float64) {
+		by := g.start(l.spec, b, [4]float64{u(), u(), u(), u()})
+		theta := make([]float64, len(at))
+		for i, j := range at {
+			p := params[j]
+			theta[i] = p.Value
+			if x, ok := by[p.Name]; ok && u != nil {
+				theta[i] = min(max(x, p.Lo), p.Hi)
+			}
+		}
+		out = append(out, theta)
+	}
+	own := make([]float64, len(at))
+	for i, j := range at {
+		own[i] = params[j].Value
+	}
+	out = append(out, own)
+	if g.linear {
+		add(func() float64 { return 0.5 })
+	}
+	for i := 0; l.spec.Law == "lugre" && len(out) < n; i++ {
+		rng := rand.New(rand.NewPCG(seed, uint64(i)))
+		add(rng.Float64)
+	}
+	return out
+}
+
+// start is what is known of sliding with a bristle at the shares u of the box, by the names of the parameters.
+func (g *sliding) start(s Spec, b box, u [4]float64) map[string]float64 {
+	rise, k := b.rise.at(u[0]), b.sigma0.at(u[2])
+	z := b.zeta.at(u[3])
+	by := map[string]float64{
+		"M": g.m, "J": g.m, "offset": g.offset,
+		"Fc": g.fc, "Fv": g.s2, "sigma2": g.s2,
+		"Fc+": g.plus.fc, "Fv+": g.plus.s2, "sigma2+": g.plus.s2,
+		"Fc-": g.minus.fc, "Fv-": g.minus.s2, "sigma2-": g.minus.s2,
+	}
+	if s.Law == "lugre" {
+		by["dFs"], by["Fs"], by["vs"] = rise, g.fc+rise, b.vs.at(u[1])
+		by["sigma0"], by["zeta"], by["sigma1"] = k, z, 2*z*math.Sqrt(k*g.m)
+	}
+	return by
+}
+
+// Fit searches the parameters that are not fixed.
+func (l *Loop) Fit(ctx context.Context, params []fit.Param, s Search, watch fit.Watch) (*fit.Solution, error) {
+	p, err := l.Problem(params)
+	if err != nil {
+		return nil, err
+	}
+	draws := s.Draws
+	if draws == 0 {
+		draws = 20
+	}
+	starts := l.Starts(params, draws, s.Seed)
+	cost := make([]float64, len(starts))
+	e := p.New().(*loopRun)
+	for i, theta := range starts {
+		cost[i] = e.Cost(theta, math.Inf(1))
+	}
+	order := make([]int, len(starts))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(cost[a], cost[b]) })
+	var best *fit.Solution
+	for _, i := range order[:min(max(s.Refined, 1), len(order))] {
+		q := *p
+		q.Params = slices.Clone(p.Params)
+		for j := range q.Params {
+			q.Params[j].Value = starts[i][j]
+		}
+		sol, err := s.LM.Fit(ctx, &q, watch)
+		if err != nil {
+			return nil, err
+		}
+		if best == nil || sol.Cost < best.Cost {
+			best = sol
+		}
+	}
+	return best, nil
+}
