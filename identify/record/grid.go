@@ -36,7 +36,7 @@ func (t *Table) stretches(m *Mapping, s []float64, lo int) ([][2]int, error) {
 		step[k] = s[k+1] - s[k]
 		switch {
 		case step[k] < 0:
-			return nil, t.fail(t.line(lo+k+1), "Two recordings in one file? Cut it there, or name the column that tells them apart in data.piece; if rows were reordered, sort them by time.",
+			return nil, t.fail(t.line(lo+k+1), "Two recordings in one file? Cut it there, or name the column that tells them apart in data.columns.group; if rows were reordered, sort them by time.",
 				"time goes back by %.4g s, from %.9g s in %s to %.9g s", -step[k], s[k], t.place(lo+k), s[k+1])
 		case step[k] == 0:
 			return nil, t.fail(t.line(lo+k+1), "A row written twice, or a time column with too few digits: export more digits, or leave out data.columns.time and give data.rate.",
@@ -48,7 +48,7 @@ func (t *Table) stretches(m *Mapping, s []float64, lo int) ([][2]int, error) {
 	median := sorted[len(sorted)/2]
 	limit, how := gapFactor*median, "Cut the file there and use the longer part: a filter cannot run across a gap. Or let data.split_gaps cut it into pieces, or data.resample fill short gaps."
 	if m.Resample {
-		limit, how = bridge*median, "Allow a longer data.max_gap if nothing happens there, or cut the record into pieces with data.split_gaps."
+		limit, how = bridge*median, "Cut the record into pieces there with data.split_gaps."
 		if m.MaxGap > 0 {
 			limit = m.MaxGap
 		}

@@ -63,7 +63,7 @@ func TestPieces(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"label missing", "run,t,v\nup,0,1\n,1,2\n", "empty cell in column run"},
 		{"changes in every row", "run,t,v\n1,0,1\n2,1,2\n", "really change only between pieces"},
-		{"time restarts without a change of the label", "run,t,v\na,0,1\na,1,2\na,0,3\n", "data.piece"},
+		{"time restarts without a change of the label", "run,t,v\na,0,1\na,1,2\na,0,3\n", "data.columns.group"},
 	} {
 		m := Mapping{Time: m.Time, Velocity: m.Velocity, Piece: m.Piece}
 		if _, err := piecesOf(c.text, m); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -172,7 +172,7 @@ func TestUnevenTime(t *testing.T) {
 		}
 	}
 	fill.MaxGap = 2e-3
-	if _, err := piecesOf(timed(gap, square), fill); err == nil || !strings.Contains(err.Error(), "data.max_gap") {
+	if _, err := piecesOf(timed(gap, square), fill); err == nil || !strings.Contains(err.Error(), "data.split_gaps") {
 		t.Errorf("too long to bridge: %v", err)
 	}
 	fill.MaxGap, fill.ResampleRate = 0, 1e9

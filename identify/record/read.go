@@ -10,9 +10,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"strings"
 )
 
-// Read reads a recording: text with columns (comma, semicolon or tab), plain or gzip. It returns the pieces of the file, one if the mapping cuts nothing. Every wanted row must be complete
+// Read reads a recording: text with columns (comma, semicolon or tab), or a MAT file of version 4 to 7, each plain or gzip;
+// the content decides. It returns the pieces of the file, one if the mapping cuts nothing. Every wanted row must be complete
 // and finite, and time even unless it is to be resampled; the error is a *Error with the line, or what the file system said.
 func Read(path string, m Mapping) ([]*Record, error) {
 	f, err := os.Open(path)
@@ -70,13 +73,22 @@ func open(name string, raw *bufio.Reader, m *Mapping) (*Table, error) {
 	if err != nil && (errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, gzip.ErrChecksum)) {
 		return fail("Copy it again.", "the compressed file is cut short or damaged")
 	}
-	switch {
+	kind := strings.ToLower(filepath.Ext(strings.TrimSuffix(name, ".gz")))
+	switch order, level := matKind(head); {
+	case level == 73 || bytes.HasPrefix(head, []byte("\x89HDF")):
+		return fail("In MATLAB: save(file, '-v7', ...); in Octave: save -7.", "a MAT file of version 7.3 (HDF5), which is not read")
+	case level > 0:
+		return readMAT(name, text, order, level, m)
+	case bytes.HasPrefix(head, []byte("# Created by Octave")):
+		return fail("In Octave: save -7 file.mat ...", "is in the text format of Octave, which is not read")
+	case kind == ".mat":
+		return fail("In MATLAB: save(file, '-v7', ...); in Octave: save -7.", "is not a MAT file of version 4 to 7")
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
 		return fail("Export the sheet as CSV.", "is an archive or a workbook, want a text with columns")
 	case bytes.HasPrefix(head, []byte{0xff, 0xfe}) || bytes.HasPrefix(head, []byte{0xfe, 0xff}):
 		return fail("Export it as UTF-8.", "is a text in UTF-16")
 	case bytes.IndexByte(head, 0) >= 0:
-		return fail("CSV and TSV files are read, plain or gzip.", "is not a text")
+		return fail("CSV, TSV and MAT files of version 4 to 7 are read, plain or gzip.", "is not a text")
 	}
 	return readText(name, text, m)
 }
