@@ -1,0 +1,204 @@
+// Package curve identifies friction from experiments that show one curve of it at a time, so that no motion has to be
+// simulated:
+//
+//   - the static map, friction at many constant velocities: Fc, Fs, vs, Fv and a constant offset (6.16)–(6.19),
+//   - the presliding loop, friction over a displacement too small for sliding: σ0 and Fs (theory §3),
+//   - both as one experiment, tied by Fs,
+//   - velocity steps, friction after a jump of an imposed velocity: A, B, L and mu0 of the state-variable law (6.37)–(6.40).
+//
+// Friction opposes motion and is positive for positive velocity; Fs is the total break-away level. Forces are those of the
+// drive on the axis at rest in its acceleration: inertia must not matter, which is what makes these experiments slow.
+// Units are given for an axis that slides; for one that turns read N·m, rad and kg·m².
+//
+// Parameters are taken by name. A parameter that is not listed does not exist in the model: without Fs there is no fall at
+// slow speeds, without offset no offset. A name with + or − at its end, Fc+ and Fc- for Fc, is that of one direction. What an
+// experiment cannot tell is refused with advice (fit.Solution.Refused) instead of being given digits.
+package curve
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"hilrig/engine"
+	"hilrig/identify/fit"
+)
+
+// model is a curve, or several, at given places: one value per row, with derivatives. It may own workspace.
+type model interface {
+	// at writes the values for all parameters theta, fixed ones too, to f, and the derivatives (row-major,
+	// len(f) × len(theta)) to j unless that is nil.
+	at(theta, f, j []float64) engine.Status
+}
+
+// system is a weighted least-squares problem: y ≈ model(θ) with the weights w.
+type system struct {
+	params []fit.Param
+	y, w   []float64
+	model  func() model
+	unit   string
+}
+
+// evaluator is a system at work.
+type evaluator struct {
+	s       *system
+	m       model
+	at      []int // places of the free parameters
+	theta   []float64
+	f, full []float64
+}
+
+func (s *system) evaluator() *evaluator {
+	_, at := fit.Free(s.params)
+	e := &evaluator{s: s, m: s.model(), at: at, f: make([]float64, len(s.y))}
+	e.theta, e.full = make([]float64, len(s.params)), make([]float64, len(s.y)*len(s.params))
+	for i, p := range s.params {
+		e.theta[i] = p.Value
+	}
+	return e
+}
+
+const huge = 1e150 // stands for what is not finite; its square is finite
+
+// Residuals is (model − measured)·weight.
+func (e *evaluator) Residuals(theta, r []float64) engine.Status { return e.both(theta, r, nil) }
+
+// Jacobian is Residuals with its derivatives.
+func (e *evaluator) Jacobian(theta, r, j []float64) engine.Status { return e.both(theta, r, j) }
+
+func (e *evaluator) both(theta, r, j []float64) engine.Status {
+	for i, p := range e.at {
+		e.theta[p] = theta[i]
+	}
+	var full []float64
+	if j != nil {
+		full = e.full
+		clear(full)
+	}
+	st := e.m.at(e.theta, e.f, full)
+	for k, f := range e.f {
+		r[k] = (f - e.s.y[k]) * e.s.w[k]
+		if !(math.Abs(r[k]) < huge) {
+			r[k], st = huge, engine.NonFinite
+		}
+	}
+	if j == nil {
+		return st
+	}
+	n, m := len(e.s.params), len(e.at)
+	for k := range r {
+		for i, p := range e.at {
+			d := full[k*n+p] * e.s.w[k]
+			if !(math.Abs(d) < huge) {
+				d, st = 0, engine.NonFinite
+			}
+			j[k*m+i] = d
+		}
+	}
+	return st
+}
+
+// Cost is the sum of squared residuals.
+func (e *evaluator) Cost(theta []float64, limit float64) float64 {
+	for i, p := range e.at {
+		e.theta[p] = theta[i]
+	}
+	e.m.at(e.theta, e.f, nil)
+	sum := 0.0
+	for k, f := range e.f {
+		r := (f - e.s.y[k]) * e.s.w[k]
+		if sum += r * r; !(sum <= limit) {
+			break
+		}
+	}
+	if math.IsNaN(sum) || sum > huge {
+		return huge
+	}
+	return sum
+}
+
+// solve fits by Levenberg–Marquardt from the values of the parameters. The Solution has the residuals and derivatives of
+// the model itself, at the end.
+func (s *system) solve(ctx context.Context, watch fit.Watch) (*fit.Solution, error) {
+	began := time.Now()
+	if err := fit.Check(s.params); err != nil {
+		return nil, err
+	}
+	free, at := fit.Free(s.params)
+	if len(free) == 0 {
+		return nil, &fit.ParamError{Problems: []string{"every parameter is fixed: free at least one"}}
+	}
+	p := &fit.Problem{Params: free, Rows: len(s.y), Unit: s.unit, New: func() fit.Evaluator { return s.evaluator() }}
+	sol, err := (&fit.LM{}).Fit(ctx, p, watch)
+	if err != nil {
+		return nil, err
+	}
+	params := slices.Clone(s.params)
+	theta := make([]float64, len(at))
+	for i, k := range at {
+		theta[i] = sol.Params[i].Value
+		params[k].Value = theta[i]
+	}
+	n := len(s.y)
+	sol.Params, sol.Free = params, at
+	sol.Residual, sol.Jac, sol.Measured = make([]float64, n), make([]float64, n*len(at)), make([]float64, n)
+	s.evaluator().both(theta, sol.Residual, sol.Jac)
+	cost := 0.0
+	for k := range n {
+		sol.Residual[k] = -sol.Residual[k]
+		sol.Measured[k] = s.y[k] * s.w[k]
+		cost += sol.Residual[k] * sol.Residual[k]
+	}
+	sol.Objective, sol.Cost, sol.Unit = "half the sum of squares", cost/2, s.unit
+	sol.Compute = time.Since(began)
+	if sol.Extra == nil {
+		sol.Extra = map[string]any{}
+	}
+	return sol, nil
+}
+
+// names finds parameters in a list.
+type names map[string]int
+
+func index(params []fit.Param) names {
+	n := names{}
+	for i, p := range params {
+		n[p.Name] = i
+	}
+	return n
+}
+
+// of is the place of the first of the names that exists, −1 if there is none.
+func (n names) of(alike ...string) int {
+	for _, a := range alike {
+		if i, ok := n[a]; ok {
+			return i
+		}
+	}
+	return -1
+}
+
+// only complains about parameters that the method does not know.
+func only(params []fit.Param, method string, known ...string) error {
+	var bad []string
+	for _, p := range params {
+		if !slices.Contains(known, p.Name) {
+			bad = append(bad, fmt.Sprintf("%s: no parameter of the method %s, which knows %s", p.Name, method, strings.Join(known, ", ")))
+		}
+	}
+	if bad != nil {
+		return &fit.ParamError{Problems: bad}
+	}
+	return nil
+}
+
+// value reads a parameter that may not exist.
+func value(theta []float64, i int, without float64) float64 {
+	if i < 0 {
+		return without
+	}
+	return theta[i]
+}

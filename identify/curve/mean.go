@@ -1,0 +1,55 @@
+package curve
+
+import "math"
+
+// meanError is the mean of a series and the standard error of that mean. Samples of a running machine depend on each
+// other, so the variance of the mean is
+//
+//	s² = (1/n)·[γ0 + 2·Σ (1 − k/n)·γk]
+//
+// with the autocovariances γk summed in pairs as long as the pairs stay positive (the initial positive sequence of Geyer,
+// which needs no bandwidth). It replaces γ0/n·(1+ρ)/(1−ρ), which holds for a first-order process only. A negative
+// correlation is not trusted to make the mean better than that of independent samples.
+func meanError(x []float64) (mean, se float64) {
+	n := len(x)
+	if n == 0 {
+		return 0, 0
+	}
+	for _, a := range x {
+		mean += a
+	}
+	mean /= float64(n)
+	if n < 2 {
+		return mean, 0
+	}
+	g0 := autocovariance(x, mean, 0)
+	if !(g0 > 0) {
+		return mean, 0
+	}
+	return mean, math.Sqrt(g0 * inefficiencyOf(x, mean, g0) / float64(n-1))
+}
+
+// inefficiencyOf is how many samples of the series count as one: n·s²/γ0, at least 1. The mean takes away from γ0 as much
+// as its own variance, which is put back.
+func inefficiencyOf(x []float64, mean, g0 float64) float64 {
+	n := len(x)
+	sum := 0.0
+	for k := 0; k+1 < max(2, n/2); k += 2 {
+		pair := (autocovariance(x, mean, k) + autocovariance(x, mean, k+1)) / g0
+		if pair <= 0 {
+			break
+		}
+		sum += pair * (1 - float64(k)/float64(n))
+	}
+	t := max(1, 2*sum-1)
+	return t / max(0.1, 1-t/float64(n))
+}
+
+// autocovariance is γk, the sum divided by n.
+func autocovariance(x []float64, mean float64, k int) float64 {
+	s := 0.0
+	for i := k; i < len(x); i++ {
+		s += (x[i] - mean) * (x[i-k] - mean)
+	}
+	return s / float64(len(x))
+}

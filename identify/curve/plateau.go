@@ -1,0 +1,250 @@
+package curve
+
+import (
+	"fmt"
+	"math"
+
+	"hilrig/identify/record"
+)
+
+// Point is friction at one constant velocity.
+type Point struct {
+	V       float64 // m/s  mean velocity, with its sign
+	F       float64 // N    mean force
+	SE      float64 // N    standard error of F; 0: not known
+	Scatter float64 // m/s  standard deviation of the velocity; 0: not known
+	N       int     //      samples in the mean; 0: not known
+	From    string  //      which part of which record
+}
+
+// PlateauOptions say how stretches of constant velocity are found and averaged.
+type PlateauOptions struct {
+	// Whole takes every record for one plateau, as files grouped by a set point are.
+	Whole bool
+
+	Tolerance float64 // of the velocity within a plateau, as a share of it; 0: 0.05
+	Least     float64 // s, shortest plateau; 0: 64 samples. Not for Whole
+
+	// What is left out at the beginning of a plateau: the travel in which bristles settle, 5·g/σ0 of theory §9.2, and a
+	// time in which the drive does. With both 0 it is the first tenth of a plateau that was found, and nothing with Whole.
+	Travel float64 // m or rad
+	Settle float64 // s
+
+	// Period is the travel after which cogging or a screw repeats (m or rad): means are taken over whole ones. 0: none.
+	Period float64
+}
+
+const minSamples = 16 // in a mean with a standard error
+
+// Plateaus averages friction over every stretch of constant velocity: velocity from the recorded one, else from the
+// position, standard errors as the force depends on itself (Geyer's sequence). Speeds too slow to tell from rest are left
+// out; their direction, and with it the sign of friction, is not known.
+func Plateaus(recs []*record.Record, o PlateauOptions) ([]Point, error) {
+	if o.Tolerance == 0 {
+		o.Tolerance = 0.05
+	}
+	if !(o.Tolerance > 0) || o.Tolerance > 0.5 || o.Least < 0 || o.Travel < 0 || o.Settle < 0 || o.Period < 0 {
+		return nil, &record.Error{Msg: fmt.Sprintf("plateaus: tolerance %g, shortest %g s, discarded travel %g and time %g s, period %g: want 0 to 0.5 for the first and none below 0",
+			o.Tolerance, o.Least, o.Travel, o.Settle, o.Period)}
+	}
+	var points []Point
+	top := 0.0 // fastest
+	for _, d := range recs {
+		if len(d.Force) == 0 {
+			return nil, d.Fail(0, "Name its column in data.columns.force.", "a static map needs the force")
+		}
+		v, err := velocityOf(d)
+		if err != nil {
+			return nil, err
+		}
+		parts := []stretch{{0, len(v)}}
+		if !o.Whole {
+			parts = stretches(v, o.Tolerance, max(int(math.Round(o.Least/d.Dt)), 64))
+		}
+		for i, s := range parts {
+			p, ok := o.average(d, v, s)
+			if !ok {
+				continue
+			}
+			p.From = d.File
+			if d.Piece != "" {
+				p.From += " " + d.Piece
+			}
+			if !o.Whole {
+				p.From += fmt.Sprintf(" plateau %d", i+1)
+			}
+			top = max(top, math.Abs(p.V))
+			points = append(points, p)
+		}
+	}
+	// rest
+	kept := points[:0]
+	for _, p := range points {
+		if math.Abs(p.V) > 1e-6*top && math.Abs(p.V) > 4*p.Scatter/math.Sqrt(float64(p.N)) {
+			kept = append(kept, p)
+		}
+	}
+	if len(kept) == 0 {
+		e := &record.Error{Msg: "no stretch of constant velocity in the data", Hint: "Record the axis at constant speeds, each for several seconds; or widen the tolerance of the plateaus."}
+		if len(recs) > 0 {
+			e.File = recs[0].File
+		}
+		return nil, e
+	}
+	return kept, nil
+}
+
+// velocityOf is the recorded velocity, else central differences of the position.
+func velocityOf(d *record.Record) ([]float64, error) {
+	if len(d.Velocity) > 0 {
+		return d.Velocity, nil
+	}
+	x := d.Position
+	n := len(x)
+	if n < 3 {
+		return nil, d.Fail(0, "Name one of the columns in data.columns.", "neither velocity nor position")
+	}
+	v := make([]float64, n)
+	for k := 1; k < n-1; k++ {
+		v[k] = (x[k+1] - x[k-1]) / (2 * d.Dt)
+	}
+	v[0], v[n-1] = v[1], v[n-2]
+	return v, nil
+}
+
+// average is the mean over a stretch, after what is to be left out. Too short stretches are not ok.
+func (o PlateauOptions) average(d *record.Record, v []float64, s stretch) (Point, bool) {
+	// position, or the integral of the velocity
+	x := func(k int) float64 { return d.Position[k] }
+	if len(d.Position) == 0 {
+		sum := make([]float64, s.to-s.from)
+		for k := range sum[1:] {
+			sum[k+1] = sum[k] + (v[s.from+k]+v[s.from+k+1])/2*d.Dt
+		}
+		x = func(k int) float64 { return sum[k-s.from] }
+	}
+	from, to := s.from, s.to
+	if o.Travel == 0 && o.Settle == 0 && !o.Whole {
+		from += (s.to - s.from) / 10
+	} else {
+		from += int(math.Ceil(o.Settle / d.Dt))
+		for from < to && math.Abs(x(from)-x(s.from)) < o.Travel {
+			from++
+		}
+	}
+	if to-from < minSamples {
+		return Point{}, false
+	}
+
+	// whole periods: the last crossing of one
+	if o.Period > 0 {
+		way := math.Abs(x(to-1) - x(from))
+		if turns := math.Floor(way / o.Period); turns >= 1 {
+			for to-2 > from && math.Abs(x(to-2)-x(from)) >= turns*o.Period {
+				to--
+			}
+		}
+	}
+	n := to - from
+	p := Point{N: n}
+	p.F, p.SE = meanError(d.Force[from:to])
+	mean, square := 0.0, 0.0
+	for _, a := range v[from:to] {
+		mean += a
+	}
+	mean /= float64(n)
+	for _, a := range v[from:to] {
+		square += (a - mean) * (a - mean)
+	}
+	p.V, p.Scatter = mean, math.Sqrt(square/float64(n))
+	if len(d.Position) > 0 { // better than the mean of a noisy channel
+		p.V = (x(to-1) - x(from)) / (float64(n-1) * d.Dt)
+	}
+	return p, true
+}
+
+// stretch are the samples from ≤ k < to.
+type stretch struct{ from, to int }
+
+// stretches finds where v is constant: blocks of samples whose means agree with that of the blocks before, within the
+// tolerance and what noise does to them, grown to stretches of at least the given length. The blocks at their ends, where
+// the velocity changes, are left out.
+func stretches(v []float64, tolerance float64, least int) []stretch {
+	size := max(4, least/8)
+	blocks := len(v) / size
+	if blocks < 3 {
+		return nil
+	}
+	noise := differenceNoise(v) // of one sample
+	mean := make([]float64, blocks)
+	for b := range mean {
+		for _, a := range v[b*size : (b+1)*size] {
+			mean[b] += a / float64(size)
+		}
+	}
+	slack := 4 * noise / math.Sqrt(float64(size))
+	var found []stretch
+	for b := 0; b < blocks; {
+		e, sum := b+1, mean[b]
+		for ; e < blocks; e++ {
+			m := sum / float64(e-b)
+			if math.Abs(mean[e]-m) > tolerance*math.Abs(m)+slack {
+				break
+			}
+			sum += mean[e]
+		}
+		s := stretch{b * size, e * size}
+		if b > 0 {
+			s.from += size
+		}
+		if e < blocks {
+			s.to -= size
+		} else {
+			s.to = len(v)
+		}
+		if s.to-s.from >= least && level(v[s.from:s.to], tolerance, noise) {
+			found = append(found, s)
+			b = e
+			continue
+		}
+		b++
+	}
+	return found
+}
+
+// level says that a series has no trend: the straight line through it rises by less than the tolerance and than noise can
+// do over its length.
+func level(v []float64, tolerance, noise float64) bool {
+	n := float64(len(v))
+	mid, mean, sxy, sxx := (n-1)/2, 0.0, 0.0, 0.0
+	for _, a := range v {
+		mean += a / n
+	}
+	for k, a := range v {
+		t := float64(k) - mid
+		sxy, sxx = sxy+t*(a-mean), sxx+t*t
+	}
+	rise := sxy / sxx * n
+	return math.Abs(rise) <= tolerance*math.Abs(mean)+4*noise*n/math.Sqrt(sxx)
+}
+
+// differenceNoise is the standard deviation of white noise on a smooth series, from its third differences, whose variance
+// is 20 times that of the noise. Jumps are kept out by the median; where more than half of the differences are zero, as in
+// a coarsely quantised series, the mean of their squares stands in.
+func differenceNoise(v []float64) float64 {
+	if len(v) < 4 {
+		return 0
+	}
+	d := make([]float64, len(v)-3)
+	for k := range d {
+		d[k] = math.Abs(v[k+3] - 3*v[k+2] + 3*v[k+1] - v[k])
+	}
+	if m := median(d); m > 0 {
+		return m / 0.6745 / math.Sqrt(20)
+	}
+	s := 0.0
+	for _, a := range d {
+		s += a * a
+	}
+	return math.Sqrt(s / float64(len(d)) / 20)
+}

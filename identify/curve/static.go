@@ -1,0 +1,154 @@
+package curve
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"hilrig/engine"
+	"hilrig/engine/friction"
+	"hilrig/identify/fit"
+)
+
+// The curves of the static map, by the names of their laws:
+//
+//	F(v) = [Fc + (Fs − Fc)·share(|v|/vs) + Fv·|v|]·sgn v + offset
+//
+// with share(r) = exp(−r²) for lugre (6.46), exp(−r^delta) for stribeck-bo-pavelescu (6.17), 1/(1 + r²) for
+// stribeck-hess-soom (6.16), exp(−r) for stribeck-tustin (6.18), and no share for coulomb and static-coulomb-viscous.
+var laws = []string{"lugre", "stribeck-hess-soom", "stribeck-bo-pavelescu", "stribeck-tustin", "static-coulomb-viscous", "coulomb"}
+
+// staticNames are the parameters of a static map.
+var staticNames = []string{"Fc", "Fs", "vs", "Fv", "sigma2", "delta", "offset",
+	"Fc+", "Fs+", "vs+", "Fv+", "sigma2+", "Fc-", "Fs-", "vs-", "Fv-", "sigma2-"}
+
+// side are the places of the parameters that rule one direction, −1 where there is none.
+type side struct{ fc, fs, vs, fv int }
+
+// staticMap is the static map at given velocities.
+type staticMap struct {
+	curve  friction.Curve
+	flat   bool // no share
+	gauss  bool // delta is 2
+	v      []float64
+	side   [2]side // forward, backward
+	delta  int
+	offset int
+	n      int // parameters
+}
+
+// bindStatic finds the parameters of the map.
+func bindStatic(law string, params []fit.Param) (*staticMap, error) {
+	m := &staticMap{n: len(params)}
+	switch law {
+	case "", "lugre":
+		m.curve, m.gauss = friction.BoPavelescu, true
+	case "stribeck-bo-pavelescu":
+		m.curve = friction.BoPavelescu
+	case "stribeck-hess-soom":
+		m.curve = friction.HessSoom
+	case "stribeck-tustin":
+		m.curve = friction.Tustin
+	case "static-coulomb-viscous", "coulomb":
+		m.flat = true
+	default:
+		return nil, &fit.ParamError{Problems: []string{fmt.Sprintf("law %q has no static map to fit; there are %s", law, strings.Join(laws, ", "))}}
+	}
+	at := index(params)
+	m.offset, m.delta = at.of("offset"), at.of("delta")
+	var bad []string
+	for i, d := range []string{"+", "-"} {
+		s := side{fc: at.of("Fc"+d, "Fc"), fs: at.of("Fs"+d, "Fs"), vs: at.of("vs"+d, "vs"), fv: at.of("Fv"+d, "sigma2"+d, "Fv", "sigma2")}
+		m.side[i] = s
+		if s.fc < 0 {
+			bad = append(bad, fmt.Sprintf("Fc%s or Fc: missing, every static map has a Coulomb level", d))
+		}
+		if (s.fs < 0) != (s.vs < 0) && !m.flat {
+			bad = append(bad, fmt.Sprintf("Fs and vs belong together: give both or none (direction %s)", d))
+		}
+	}
+	for _, name := range []string{"Fc", "Fs", "vs", "Fv", "sigma2"} {
+		_, both := at[name]
+		_, plus := at[name+"+"]
+		_, minus := at[name+"-"]
+		if both && (plus || minus) || plus != minus {
+			bad = append(bad, fmt.Sprintf("%s: give %s alone, or %s+ and %s-", name, name, name, name))
+		}
+	}
+	if at.of("Fv", "Fv+") >= 0 && at.of("sigma2", "sigma2+") >= 0 {
+		bad = append(bad, "Fv and sigma2 are two names of the same: give one")
+	}
+	if m.delta >= 0 && (m.gauss || m.flat || m.curve != friction.BoPavelescu) {
+		bad = append(bad, "delta: only stribeck-bo-pavelescu has this exponent")
+	}
+	if bad != nil {
+		return nil, &fit.ParamError{Problems: bad}
+	}
+	return m, nil
+}
+
+// share is what is left of the fall at r = |v|/vs, and its derivatives with respect to ln r and delta.
+func (m *staticMap) share(r, delta float64) (s, dr, dd float64) {
+	switch {
+	case m.flat:
+		return 0, 0, 0
+	case m.curve == friction.HessSoom:
+		s = 1 / (1 + r*r)
+		return s, -2 * r * r * s * s, 0
+	case m.curve == friction.Tustin:
+		s = math.Exp(-r)
+		return s, -r * s, 0
+	}
+	q := math.Pow(r, delta)
+	if s = math.Exp(-q); s == 0 { // q may be infinite
+		return 0, 0, 0
+	}
+	return s, -delta * q * s, -q * math.Log(r) * s
+}
+
+// force is F(v); its derivatives are added to g unless that is nil.
+func (m *staticMap) force(theta []float64, v float64, g []float64) float64 {
+	d, sg, x := &m.side[0], 1.0, v
+	if v < 0 {
+		d, sg, x = &m.side[1], -1, -v
+	}
+	fc := theta[d.fc]
+	f := fc
+	if d.fs >= 0 && d.vs >= 0 {
+		r := x / theta[d.vs]
+		s, dr, dd := m.share(r, value(theta, m.delta, 2))
+		dip := theta[d.fs] - fc
+		f += dip * s
+		if g != nil {
+			g[d.fc] -= sg * s
+			g[d.fs] += sg * s
+			g[d.vs] -= sg * dip * dr / theta[d.vs]
+			if m.delta >= 0 {
+				g[m.delta] += sg * dip * dd
+			}
+		}
+	}
+	f += value(theta, d.fv, 0) * x
+	if g != nil {
+		g[d.fc] += sg
+		if d.fv >= 0 {
+			g[d.fv] += sg * x
+		}
+		if m.offset >= 0 {
+			g[m.offset]++
+		}
+	}
+	return sg*f + value(theta, m.offset, 0)
+}
+
+// at is the map at its velocities.
+func (m *staticMap) at(theta, f, j []float64) engine.Status {
+	for k, v := range m.v {
+		var g []float64
+		if j != nil {
+			g = j[k*m.n : (k+1)*m.n]
+		}
+		f[k] = m.force(theta, v, g)
+	}
+	return engine.OK
+}

@@ -1,0 +1,295 @@
+package curve
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"hilrig/identify/fit"
+	"hilrig/identify/record"
+)
+
+// StaticOptions say which curve is fitted and what the points are worth.
+type StaticOptions struct {
+	Law string // "": lugre, the Gauss curve; see the list at the top of this package's static map
+
+	// Equal gives every point the same weight, whatever its standard error.
+	Equal bool
+
+	// Strict takes the standard errors of the points at their word. Otherwise a scatter common to all points is added to
+	// them, as much as it takes to explain how far the points are off the curve.
+	Strict bool
+}
+
+// Static fits the static map to points by least squares weighted with 1/SE².
+//
+// Means of a good recording are known better than any law holds, or than the drive repeats itself from one speed to the
+// next. So each point has the variance SE² + τ², with the τ at which the weighted squares sum up to their expectation (Mandel
+// and Paule); τ = 0 when the points agree with the curve within their standard errors. Points without standard error, and
+// Equal, leave the variance to the residuals.
+//
+// Fs and vs are refused when the points show no fall of friction at slow speeds, or when none is slow enough.
+func Static(ctx context.Context, points []Point, params []fit.Param, o StaticOptions, watch fit.Watch) (*fit.Solution, error) {
+	if err := only(params, "static", staticNames...); err != nil {
+		return nil, err
+	}
+	if err := fit.Check(params); err != nil {
+		return nil, err
+	}
+	used, notes, err := usable(points)
+	if err != nil {
+		return nil, err
+	}
+	if err := enough(used, params, o.Law); err != nil {
+		return nil, err
+	}
+	e, err := newStatic(used, params, o)
+	if err != nil {
+		return nil, err
+	}
+	sol, err := e.fit(ctx, watch)
+	if err != nil {
+		return nil, err
+	}
+	if sol, err = e.judge(ctx, sol, watch); err != nil {
+		return nil, err
+	}
+	sol.Notes = append(notes, sol.Notes...)
+	return sol, nil
+}
+
+// staticFit is a static map with its points.
+type staticFit struct {
+	system
+	m     *staticMap
+	se    []float64 // N; nil: not known
+	tau   float64   // N, scatter beside it
+	loose bool      // tau is to be found
+}
+
+func newStatic(points []Point, params []fit.Param, o StaticOptions) (*staticFit, error) {
+	m, err := bindStatic(o.Law, params)
+	if err != nil {
+		return nil, err
+	}
+	e := &staticFit{m: m, loose: !o.Strict}
+	known := !o.Equal
+	for _, p := range points {
+		m.v = append(m.v, p.V)
+		e.y = append(e.y, p.F)
+		e.w = append(e.w, 1)
+		known = known && p.SE > 0
+	}
+	e.params, e.unit = slices.Clone(params), "N"
+	e.model = func() model { return m }
+	if known {
+		for _, p := range points {
+			e.se = append(e.se, p.SE)
+		}
+		e.unit = ""
+		e.weigh()
+	}
+	return e, nil
+}
+
+// weigh sets the weights from se and tau.
+func (e *staticFit) weigh() {
+	for k, s := range e.se {
+		e.w[k] = 1 / math.Hypot(s, e.tau)
+	}
+}
+
+// fit solves from several starts, with tau.
+func (e *staticFit) fit(ctx context.Context, watch fit.Watch) (*fit.Solution, error) {
+	best, err := e.fromStarts(ctx, watch)
+	if err != nil {
+		return nil, err
+	}
+	if e.se == nil {
+		return best, nil
+	}
+	for range 20 {
+		if !e.loose || !e.scatter(best) {
+			break
+		}
+		if best, err = e.solve(ctx, watch); err != nil {
+			return nil, err
+		}
+		for i, p := range best.Params {
+			e.params[i].Value = p.Value
+		}
+	}
+	// without scatter of their own the points speak for themselves
+	best.Known = !e.loose || e.tau == 0
+	best.Extra["scatter_N"] = e.tau
+	return best, nil
+}
+
+// fromStarts solves from every start and keeps the best, whose values become those of the parameters.
+func (e *staticFit) fromStarts(ctx context.Context, watch fit.Watch) (*fit.Solution, error) {
+	var best *fit.Solution
+	evaluations := 0
+	for _, theta := range e.m.starts(e.params, e.y, e.w) {
+		for i := range e.params {
+			e.params[i].Value = theta[i]
+		}
+		sol, err := e.solve(ctx, watch)
+		if err != nil {
+			return nil, err
+		}
+		evaluations += sol.Evaluations
+		if best == nil || sol.Cost < best.Cost*(1-1e-12) {
+			best = sol
+		}
+	}
+	best.Evaluations = evaluations
+	for i, p := range best.Params {
+		e.params[i].Value = p.Value
+	}
+	return best, nil
+}
+
+// scatter sets tau so that the weighted squares of the residuals sum up to the degrees of freedom, and says whether that
+// changed it.
+func (e *staticFit) scatter(sol *fit.Solution) bool {
+	n := len(e.y)
+	free := float64(n - len(sol.Free))
+	if free < 1 {
+		return false
+	}
+	raw := make([]float64, n)
+	top := 0.0
+	for k := range raw {
+		raw[k] = sol.Residual[k] / e.w[k]
+		top = max(top, math.Abs(raw[k]))
+	}
+	chi := func(tau float64) float64 {
+		s := 0.0
+		for k, r := range raw {
+			s += r * r / (e.se[k]*e.se[k] + tau*tau)
+		}
+		return s
+	}
+	// scatter is believed when chance would bring as much in one case of a hundred
+	was := e.tau
+	switch {
+	case e.tau == 0 && chi(0) < (distuv.ChiSquared{K: free}).Quantile(0.99):
+		return false
+	case chi(0) <= free:
+		e.tau = 0
+	default:
+		lo, hi := 0.0, top*math.Sqrt(float64(n)/free)
+		for range 60 {
+			if mid := (lo + hi) / 2; chi(mid) > free {
+				lo = mid
+			} else {
+				hi = mid
+			}
+		}
+		e.tau = hi
+	}
+	e.weigh()
+	return math.Abs(e.tau-was) > 1e-4*e.tau
+}
+
+// usable are the points that move, checked.
+func usable(points []Point) (used []Point, notes []string, err error) {
+	for i, p := range points {
+		for _, x := range []float64{p.V, p.F, p.SE} {
+			if math.IsNaN(x) || math.IsInf(x, 0) {
+				return nil, nil, &record.Error{File: p.From, Msg: fmt.Sprintf("point %d: velocity %g, force %g ± %g: want finite numbers", i+1, p.V, p.F, p.SE)}
+			}
+		}
+		if p.SE < 0 {
+			return nil, nil, &record.Error{File: p.From, Msg: fmt.Sprintf("point %d: standard error %g, want ≥ 0", i+1, p.SE)}
+		}
+		if p.V != 0 {
+			used = append(used, p)
+		}
+	}
+	if k := len(points) - len(used); k > 0 {
+		notes = append(notes, fmt.Sprintf("%d points at rest are left out: friction there is anything up to break-away", k))
+	}
+	restless, wrong := 0, 0
+	for _, p := range used {
+		if p.Scatter > math.Abs(p.V) {
+			restless++
+		}
+		if p.F*p.V < 0 {
+			wrong++
+		}
+	}
+	if restless > 0 {
+		notes = append(notes, fmt.Sprintf("at %d speeds the velocity scatters by more than its mean: stick-slip, or a coarse encoder; the mean force is then no point of the map", restless))
+	}
+	if 2*wrong > len(used) {
+		return nil, nil, &record.Error{Msg: fmt.Sprintf("at %d of %d speeds the force has the opposite sign of the velocity: friction would drive", wrong, len(used)),
+			Hint: "Give the force the sign of the drive on the axis (a negative scale of its column), or use the measured velocity instead of the set point."}
+	}
+	return used, notes, nil
+}
+
+// enough says whether there are speeds enough for the parameters.
+func enough(points []Point, params []fit.Param, law string) error {
+	m, err := bindStatic(law, params)
+	if err != nil {
+		return err
+	}
+	speeds := [2][]float64{}
+	for _, p := range points {
+		i := 0
+		if p.V < 0 {
+			i = 1
+		}
+		speeds[i] = append(speeds[i], math.Abs(p.V))
+	}
+	free := func(i int) bool { return i >= 0 && !params[i].Fixed }
+	if free(m.offset) && (len(speeds[0]) == 0 || len(speeds[1]) == 0) {
+		return &record.Error{Msg: "offset cannot be told from friction: the axis was recorded in one direction only",
+			Hint: "Record the same speeds in the other direction, or fix offset."}
+	}
+	for i, s := range m.side {
+		own := map[int]bool{} // parameters of this direction
+		for _, k := range []int{s.fc, s.fs, s.vs, s.fv, m.delta} {
+			if free(k) {
+				own[k] = true
+			}
+		}
+		dir := []string{"forward", "backward"}[i]
+		only := false // some of them rule this direction alone
+		o := m.side[1-i]
+		for _, p := range [][2]int{{s.fc, o.fc}, {s.fs, o.fs}, {s.vs, o.vs}, {s.fv, o.fv}} {
+			only = only || p[0] != p[1] && free(p[0])
+		}
+		have := distinct(speeds[i])
+		if !only {
+			have = distinct(slices.Concat(speeds[0], speeds[1]))
+			dir = ""
+		}
+		if have < len(own) {
+			return &record.Error{Msg: fmt.Sprintf("%d different %s speeds for %d parameters", have, dir, len(own)),
+				Hint: "Record at least 12 speeds per direction, evenly spread in their logarithm, the slowest a tenth of vs; or fix parameters."}
+		}
+	}
+	all, _ := fit.Free(params)
+	if len(points) <= len(all) {
+		return &record.Error{Msg: fmt.Sprintf("%d points for %d parameters leave nothing to judge the fit by", len(points), len(all)),
+			Hint: "Record more speeds, or fix parameters."}
+	}
+	return nil
+}
+
+// distinct counts speeds that differ by more than 1 %.
+func distinct(v []float64) int {
+	v = slices.Sorted(slices.Values(v))
+	n, last := 0, 0.0
+	for _, x := range v {
+		if n == 0 || x > 1.01*last {
+			n, last = n+1, x
+		}
+	}
+	return n
+}

@@ -1,0 +1,267 @@
+package curve
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"hilrig/identify/fit"
+)
+
+// Limits of what counts as known about the fall of friction with speed.
+const (
+	dipLimit = 0.25 // standard error of Fs − Fc, as a share of it
+	vsLimit  = 0.5  // standard error of ln vs
+	dipLevel = 0.01 // probability of as good a fall by chance
+)
+
+// judge looks for what the points do not tell. Without a visible fall the fit is that of the map without one, and Fs and vs
+// are no results; with one that is seen only in part they keep their numbers, and those of the others their uncertainty.
+func (e *staticFit) judge(ctx context.Context, sol *fit.Solution, watch fit.Watch) (*fit.Solution, error) {
+	e.tell(sol)
+	if e.m.flat {
+		for _, s := range e.m.side {
+			e.refuse(sol, []int{s.fs}, "the law slides at its Coulomb level, whatever the speed", "Measure break-away: a force ramp from rest, or the presliding loop.")
+		}
+		return sol, nil
+	}
+	free := func(i int) bool { return i >= 0 && !e.params[i].Fixed }
+	a, b := e.m.side[0], e.m.side[1]
+	if !free(a.fs) && !free(a.vs) && !free(b.fs) && !free(b.vs) {
+		return sol, nil
+	}
+
+	// the map without a fall, with the same weights
+	flat, err := e.without(ctx, watch)
+	if err != nil {
+		return nil, err
+	}
+	extra := float64(len(sol.Free) - len(flat.Free))
+	rest := float64(len(e.y) - len(sol.Free))
+	p := 0.0
+	if gain := flat.Cost - sol.Cost; !(gain > 1e-9*flat.Cost) {
+		p = 1
+	} else if sol.Known {
+		p = distuv.ChiSquared{K: extra + 1}.Survival(2 * gain)
+	} else if rest > 0 && sol.Cost > 0 {
+		// one degree more, as vs means nothing without a fall and was chosen to please
+		p = distuv.F{D1: extra + 1, D2: rest}.Survival(gain / (extra + 1) / (sol.Cost / rest))
+	}
+	sol.Extra["fall_p"] = p
+	if p > dipLevel && free(a.fs) && free(a.vs) {
+		flat.Extra["fall_p"] = p
+		e.tell(flat)
+		e.refuse(flat, []int{a.fs, b.fs, a.vs, b.vs, e.m.delta}, fmt.Sprintf("no fall of friction at slow speeds is visible (one as good comes by chance with probability %.2g)", p), e.slower(sol))
+		flat.Extra["scatter_N"] = e.tau
+		return flat, nil
+	}
+	e.weak(sol)
+	return sol, nil
+}
+
+// without fits the map with Fs = Fc; Fs and vs are not free in it.
+func (e *staticFit) without(ctx context.Context, watch fit.Watch) (*fit.Solution, error) {
+	flat := *e
+	bare := *e.m
+	bare.flat = true
+	flat.m, flat.model = &bare, func() model { return &bare }
+	flat.params = append([]fit.Param(nil), e.params...)
+	for _, s := range e.m.side {
+		for _, k := range []int{s.fs, s.vs, e.m.delta} {
+			if k >= 0 {
+				flat.params[k].Fixed = true
+			}
+		}
+	}
+	if free, _ := fit.Free(flat.params); len(free) == 0 {
+		// nothing left to fit: the cost of what is fixed
+		r := make([]float64, len(e.y))
+		flat.evaluator().both(nil, r, nil)
+		s := &fit.Solution{Params: flat.params, Extra: map[string]any{}}
+		for _, x := range r {
+			s.Cost += x * x / 2
+		}
+		return s, nil
+	}
+	sol, err := flat.fromStarts(ctx, watch)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range e.m.side {
+		if s.fs >= 0 {
+			sol.Params[s.fs].Value = sol.Params[s.fc].Value
+		}
+		for _, k := range []int{s.fs, s.vs, e.m.delta} {
+			if k >= 0 {
+				sol.Params[k].Fixed = e.params[k].Fixed
+			}
+		}
+	}
+	sol.Known = e.se != nil && (!e.loose || e.tau == 0)
+	return sol, nil
+}
+
+// weak refuses Fs and vs where the points show the fall in part only.
+func (e *staticFit) weak(sol *fit.Solution) {
+	cov := covariance(sol)
+	column := map[int]int{}
+	for c, k := range sol.Free {
+		column[k] = c
+	}
+	slow := math.Inf(1)
+	for _, v := range e.m.v {
+		slow = min(slow, math.Abs(v))
+	}
+	done := map[int]bool{}
+	for i, s := range e.m.side {
+		if s.fs < 0 || s.vs < 0 {
+			continue
+		}
+		vs, dip := sol.Params[s.vs].Value, sol.Params[s.fs].Value-sol.Params[s.fc].Value
+		bad := func(x float64) bool { return !(x >= 0) || math.IsInf(x, 0) }
+		if c, ok := column[s.vs]; ok && !done[s.vs] {
+			done[s.vs] = true
+			se := math.Inf(1)
+			if cov != nil {
+				se = math.Sqrt(cov.At(c, c)) / vs
+			}
+			p := sol.Params[s.vs]
+			switch {
+			case vs <= p.Lo*1.001 || vs >= p.Hi*0.999:
+				e.refuse(sol, []int{s.vs}, "it went to its bound", e.slower(sol))
+			case vs < slow/2:
+				e.refuse(sol, []int{s.vs}, fmt.Sprintf("the slowest speed, %.3g m/s, is %.1f times as fast: friction has fallen already", slow, slow/vs), e.slower(sol))
+			case bad(se) || se > vsLimit:
+				e.refuse(sol, []int{s.vs}, fmt.Sprintf("its standard error is %.0f %%", 100*se), e.slower(sol))
+			}
+		}
+		if c, ok := column[s.fs]; ok && !done[s.fs] {
+			done[s.fs] = true
+			variance := math.Inf(1)
+			if cov != nil {
+				variance = cov.At(c, c)
+				if k, ok := column[s.fc]; ok {
+					variance += cov.At(k, k) - 2*cov.At(c, k)
+				}
+			}
+			se := math.Sqrt(max(variance, 0)) / math.Abs(dip)
+			if dip < -2*se*math.Abs(dip) {
+				sol.Notes = append(sol.Notes, fmt.Sprintf("friction %s grows with speed where it should fall (Fs below Fc): an offset or a temperature that changes between the recordings, or another law",
+					[]string{"forward", "backward"}[i]))
+				e.refuse(sol, []int{s.fs, s.vs}, "it describes no fall of friction but a rise, so it says nothing about break-away",
+					"Record the speeds in both directions in turn, at one temperature; measure break-away by the presliding loop.")
+			}
+			left, _, _ := e.m.share(slow/vs, value(values(sol.Params), e.m.delta, 2))
+			switch {
+			case bad(se) || se > dipLimit:
+				e.refuse(sol, []int{s.fs}, fmt.Sprintf("Fs − Fc has a standard error of %.0f %%", 100*se), e.slower(sol))
+			case left < 0.3:
+				e.refuse(sol, []int{s.fs}, fmt.Sprintf("it lies outside the data: at the slowest speed %.0f %% of Fs − Fc are left", 100*left), e.slower(sol))
+			}
+		}
+	}
+}
+
+// refuse names parameters that are free in the fit's own list, once.
+func (e *staticFit) refuse(sol *fit.Solution, at []int, why, advice string) {
+	in := fit.Indistinct{Why: why, Advice: advice}
+	for _, k := range at {
+		if k < 0 || e.params[k].Fixed {
+			continue
+		}
+		name, known := e.params[k].Name, false
+		for _, r := range sol.Refused {
+			for _, n := range r.Names {
+				known = known || n == name
+			}
+		}
+		for _, n := range in.Names {
+			known = known || n == name
+		}
+		if !known {
+			in.Names = append(in.Names, name)
+		}
+	}
+	if in.Names != nil {
+		sol.Refused = append(sol.Refused, in)
+	}
+}
+
+// slower is the advice for a fall that is not seen.
+func (e *staticFit) slower(sol *fit.Solution) string {
+	slow := math.Inf(1)
+	for _, v := range e.m.v {
+		slow = min(slow, math.Abs(v))
+	}
+	return fmt.Sprintf("Record speeds below %.2g m/s, several per decade down to a tenth of vs, both directions; or fix Fs from a presliding loop, or leave out Fs and vs.", slow)
+}
+
+// tell fills in what the judgement of all methods wants to know.
+func (e *staticFit) tell(sol *fit.Solution) {
+	sol.Quantity = "force at constant velocity"
+	sol.Velocity = e.m.v
+	sum := 0.0
+	for k, r := range sol.Residual {
+		sum += r * r / (e.w[k] * e.w[k])
+	}
+	sol.Extra["rms_N"] = math.Sqrt(sum / float64(len(e.y)))
+	sol.Extra["points"] = len(e.y)
+}
+
+// covariance of the free parameters, theory §9.5; nil if singular.
+func covariance(sol *fit.Solution) *mat.SymDense {
+	n, p := len(sol.Residual), len(sol.Free)
+	if n == 0 || p == 0 {
+		return nil
+	}
+	// columns of length one keep the digits
+	length := make([]float64, p)
+	for i := range length {
+		for k := range n {
+			length[i] = math.Hypot(length[i], sol.Jac[k*p+i])
+		}
+		if length[i] == 0 {
+			return nil
+		}
+	}
+	a := mat.NewSymDense(p, nil)
+	s2 := 0.0
+	for k := range n {
+		row := sol.Jac[k*p : (k+1)*p]
+		for i := range p {
+			for j := i; j < p; j++ {
+				a.SetSym(i, j, a.At(i, j)+row[i]/length[i]*row[j]/length[j])
+			}
+		}
+		s2 += sol.Residual[k] * sol.Residual[k]
+	}
+	var ch mat.Cholesky
+	if !ch.Factorize(a) || ch.Cond() > 1e14 {
+		return nil
+	}
+	c := mat.NewSymDense(p, nil)
+	if err := ch.InverseTo(c); err != nil {
+		return nil
+	}
+	s2 /= float64(max(1, n-p))
+	if sol.Known {
+		s2 = 1
+	}
+	for i := range p {
+		for j := i; j < p; j++ {
+			c.SetSym(i, j, c.At(i, j)*s2/length[i]/length[j])
+		}
+	}
+	return c
+}
+
+func values(params []fit.Param) []float64 {
+	v := make([]float64, len(params))
+	for i, p := range params {
+		v[i] = p.Value
+	}
+	return v
+}
