@@ -40,13 +40,15 @@ type descent struct {
 
 // open starts work on p at theta.
 func (f *descent) open(p *Problem, phase string) error {
-	if f.slope != nil {
-		f.simulated += f.slope.simulated
-	}
+	before := f.slope
 	n := len(p.Params)
 	at := newCoordinates(p.Params, f.m.Scale, f.m.Clip)
 	f.p, f.phase = p, phase
 	f.slope = newSlope(p, at, f.m.Forward, f.m.Workers)
+	if before != nil {
+		f.simulated += before.simulated
+		copy(f.slope.reach, before.reach)
+	}
 	f.tri, f.sub = newTriangle(n, 256), newTriangle(n, max(n, 1))
 	f.s, f.sTrial, f.trial = make([]float64, n), make([]float64, n), make([]float64, n)
 	f.g, f.d, f.length = make([]float64, n), make([]float64, n), make([]float64, n)
@@ -56,7 +58,6 @@ func (f *descent) open(p *Problem, phase string) error {
 	f.fresh, f.offset = false, -1
 
 	at.from(f.theta, f.s)
-	at.theta(f.s, f.theta)
 	st := f.slope.crew[0].ev.Residuals(f.theta, f.r)
 	f.slope.simulated++
 	if f.cost = f.m.Loss.Cost(f.r); st == engine.NonFinite || math.IsInf(f.cost, 1) {
@@ -343,6 +344,9 @@ func (f *descent) improve() (decrease, size float64, ok bool) {
 }
 
 func (f *descent) say() {
+	if f.watch == nil {
+		return
+	}
 	phase := "step"
 	if f.phase != "" {
 		phase = f.phase

@@ -40,7 +40,7 @@ type slope struct {
 	h       []float64   // signed displacement of the first member
 	central []bool      // the second member goes the other way
 	j       [][]float64 // columns ∂r/∂s
-	norm    []float64   // of the columns last time, 0: not known
+	reach   []float64   // the change that would change all residuals by their size, last time; 0: not known
 
 	next   atomic.Int64
 	failed atomic.Int64 // columns without a trustworthy side
@@ -65,7 +65,7 @@ func newSlope(p *Problem, at *coordinates, forward bool, workers int) *slope {
 	d := &slope{
 		p: p, at: at, forward: forward, workers: workers,
 		from: make([]int, n), to: make([]int, n), order: make([]int, n),
-		h: make([]float64, n), central: make([]bool, n), norm: make([]float64, n), theta0: make([]float64, n),
+		h: make([]float64, n), central: make([]bool, n), reach: make([]float64, n), theta0: make([]float64, n),
 	}
 	if d.workers <= 0 {
 		d.workers = runtime.GOMAXPROCS(0)
@@ -142,7 +142,7 @@ func (d *slope) columns(ctx context.Context, s, r []float64, step float64) bool 
 	if d.exact(s) {
 		return true
 	}
-	d.displacements(s, r, step)
+	d.displacements(s, step)
 
 	// as many groups at a time as fill a batch, but something to do for everyone
 	per := 2
@@ -168,8 +168,11 @@ func (d *slope) columns(ctx context.Context, s, r []float64, step float64) bool 
 	if ctx.Err() != nil {
 		return false
 	}
+	size := math.Sqrt(inner(r, r))
 	for j := range d.j {
-		d.norm[j] = math.Sqrt(inner(d.j[j], d.j[j]))
+		if norm := math.Sqrt(inner(d.j[j], d.j[j])); norm > 0 {
+			d.reach[j] = size / norm
+		}
 	}
 	d.simulated += per * len(d.groups)
 	return true
@@ -179,12 +182,11 @@ func (d *slope) columns(ctx context.Context, s, r []float64, step float64) bool 
 //
 // A linear parameter without a scale of the user's has only a coarse one. Once the size of its column is known, the
 // displacement that changes all residuals by the share step of their size is better, within a hundredth of the coarse one.
-func (d *slope) displacements(s, r []float64, step float64) {
-	size := math.Sqrt(inner(r, r))
+func (d *slope) displacements(s []float64, step float64) {
 	for j := range s {
 		h := step * d.at.scale[j]
-		if !d.at.given[j] && d.norm[j] > 0 {
-			h = step * min(max(size/d.norm[j], 0.01*d.at.scale[j]), d.at.scale[j])
+		if !d.at.given[j] && d.reach[j] > 0 {
+			h = step * min(max(d.reach[j], 0.01*d.at.scale[j]), d.at.scale[j])
 		}
 		lo, hi := d.at.lo[j], d.at.hi[j]
 		h = min(h, (hi-lo)/4)
@@ -195,6 +197,19 @@ func (d *slope) displacements(s, r []float64, step float64) {
 		// what is really displaced, after rounding
 		d.h[j] = (s[j] + h) - s[j]
 	}
+}
+
+// coarse says that some displacements are still chosen without knowing the size of the column.
+func (d *slope) coarse() bool {
+	if _, ok := d.crew[0].ev.(Differentiable); ok {
+		return false
+	}
+	for j, reach := range d.reach {
+		if reach == 0 && !d.at.given[j] {
+			return true
+		}
+	}
+	return false
 }
 
 func (d *slope) work(ctx context.Context, h *hand, s, r []float64, take, per int) {

@@ -50,6 +50,8 @@ type LM struct {
 	Horizons []float64
 
 	Workers int // for differences; 0: as many as there are processors
+
+	draft bool // only the values are wanted, nothing to judge them
 }
 
 // Measuring is an Evaluator that can tell what was measured: the rows in order, what they are for people, the first row of
@@ -188,8 +190,7 @@ func (m LM) check(p *Problem) error {
 func (f *descent) solution(p *Problem) *Solution {
 	n, d := len(p.Params), f.slope
 	s := &Solution{
-		Params: slices.Clone(p.Params), Free: make([]int, n),
-		Residual: make([]float64, p.Rows), Jac: make([]float64, p.Rows*n), Unit: p.Unit,
+		Params: slices.Clone(p.Params), Free: make([]int, n), Unit: p.Unit,
 		Objective: "half the sum of squared residuals", Cost: f.cost,
 		Converged: f.converged, Reason: f.reason, Iterations: f.iterations,
 		Extra: map[string]any{"lambda": f.lambda},
@@ -204,9 +205,16 @@ func (f *descent) solution(p *Problem) *Solution {
 	}
 	s.Extra["on_bound"] = bound
 
+	if s.Evaluations = f.simulated + d.simulated; f.m.draft {
+		return s
+	}
+
 	// derivatives at the estimate, with the last and smallest step; whoever interrupts still wants the errors
 	if step := f.m.Steps[len(f.m.Steps)-1]; !f.fresh || f.step != step || d.forward {
 		d.forward = false
+		if d.coarse() {
+			d.columns(context.Background(), f.s, f.r, step)
+		}
 		d.columns(context.Background(), f.s, f.r, step)
 	}
 	if failed := d.failed.Load(); failed > 0 {
@@ -217,6 +225,7 @@ func (f *descent) solution(p *Problem) *Solution {
 	if f.offset = f.relativeOffset(); f.offset >= 0 {
 		s.Extra["relative_offset"] = f.offset
 	}
+	s.Residual, s.Jac = make([]float64, p.Rows), make([]float64, p.Rows*n)
 	for j := range n {
 		in := 1 / d.at.slope(j, f.theta[j])
 		for k, v := range d.j[j] {

@@ -1,0 +1,286 @@
+package fit
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+
+	"hilrig/engine"
+)
+
+func logarithmic(name string, start, lo, hi float64) Param {
+	p := free(name, start, lo, hi)
+	p.Log = true
+	return p
+}
+
+// The far starts of NIST lie in these boxes; one descent from there is lost.
+func TestMultiStartFindsFarMinima(t *testing.T) {
+	for _, c := range nist {
+		var params []Param
+		switch c.name {
+		case "MGH10":
+			params = []Param{logarithmic("b1", 2, 1e-4, 10), logarithmic("b2", 4e5, 1e3, 1e6), logarithmic("b3", 2.5e4, 10, 1e5)}
+		case "MGH17":
+			params = []Param{free("b1", 50, -100, 100), free("b2", 150, -200, 200), free("b3", -100, -200, 200),
+				logarithmic("b4", 1, 1e-3, 2), logarithmic("b5", 2, 1e-3, 2)}
+		default:
+			continue
+		}
+		p := problem(len(c.x), func(b, r []float64) {
+			for k, x := range c.x {
+				r[k] = c.f(x, b) - c.y[k]
+			}
+		}, params...)
+		s, err := MultiStart{LM: LM{MaxIterations: 500}, Starts: 10, Seed: 1}.Fit(context.Background(), p, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%s: sum of squares %.8g, certified %.8g; %d of 10 starts, %d evaluations", c.name, 2*s.Cost, c.sum, s.Extra["reached"], s.Evaluations)
+		if math.Abs(2*s.Cost/c.sum-1) > 1e-7 {
+			t.Errorf("%s: sum of squares %.9g, certified %.9g", c.name, 2*s.Cost, c.sum)
+		}
+	}
+}
+
+// tone is a cosine of unknown pulsation, damping, size and phase: its cost has a trap for every beat.
+type tone struct {
+	y     []float64
+	calls *counter
+	batch bool
+}
+
+type counter struct {
+	sync.Mutex
+	n int
+}
+
+func (e tone) Residuals(x, r []float64) engine.Status {
+	e.calls.Lock()
+	e.calls.n++
+	e.calls.Unlock()
+	for k := range r {
+		u := 0.01 * float64(k)
+		r[k] = x[0]*math.Exp(-x[1]*u)*math.Cos(x[2]*u+x[3]) - e.y[k]
+	}
+	return engine.OK
+}
+
+func (e tone) Measured() ([]float64, string, []int, float64) { return e.y, "tone", nil, 0.01 }
+
+// lanes is the same with batches.
+type lanes struct{ tone }
+
+func (lanes) Width() int { return 4 }
+
+func (e lanes) ResidualsOf(theta, r [][]float64) {
+	for i := range theta {
+		e.Residuals(theta[i], r[i])
+	}
+}
+
+func (e lanes) Costs(theta [][]float64, limit, cost []float64) {
+	r := make([]float64, len(e.y))
+	for i := range theta {
+		e.Residuals(theta[i], r)
+		cost[i] = 0
+		for _, v := range r {
+			if cost[i] += v * v; cost[i] > limit[i] {
+				break
+			}
+		}
+	}
+}
+
+var toneTruth = []float64{2, 0.02, 40, 0.5}
+
+func toneProblem(batch bool, rows int, noise float64) *Problem {
+	e := tone{y: make([]float64, rows), calls: new(counter)}
+	rng := rand.New(rand.NewPCG(5, 6))
+	y := make([]float64, rows)
+	e.Residuals(toneTruth, y)
+	for k := range y {
+		e.y[k] = y[k] + noise*rng.NormFloat64()
+	}
+	p := &Problem{
+		Params: []Param{logarithmic("size", 1, 0.1, 10), logarithmic("damping", 0.03, 0.01, 0.05), logarithmic("pulsation", 20, 10, 100), free("phase", 0, -math.Pi, math.Pi)},
+		Rows:   rows, Unit: "V",
+		New: func() Evaluator {
+			if batch {
+				return lanes{e}
+			}
+			return e
+		},
+	}
+	p.Horizon = func(share float64) *Problem {
+		q := toneProblem(batch, max(1, int(share*float64(rows))), noise)
+		q.Horizon = nil
+		copy(q.Params, p.Params)
+		return q
+	}
+	return p
+}
+
+func TestMultiStartEscapesTraps(t *testing.T) {
+	p := toneProblem(false, 1000, 0.02)
+	one, err := LM{}.Fit(context.Background(), p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pool := range []bool{false, true} {
+		s, err := MultiStart{Starts: 8, Draws: 100, Seed: 3, Pool: pool}.Fit(context.Background(), p, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reached := s.Extra["reached"].(int)
+		rms := math.Sqrt(2 * s.Cost / float64(p.Rows))
+		t.Logf("pool %v: rms %.4f by %d of 8, one start %.4f", pool, rms, reached, math.Sqrt(2*one.Cost/float64(p.Rows)))
+		if one.Cost < 100*s.Cost {
+			t.Errorf("one start is not trapped, cost %g: the test shows nothing", one.Cost)
+		}
+		if math.Abs(rms/0.02-1) > 0.1 || reached < 1 {
+			t.Errorf("rms %g by %d starts, want the noise 0.02", rms, reached)
+		}
+		sd := deviations(s)
+		for j, want := range toneTruth {
+			if q := s.Params[j]; math.Abs(q.Value-want) > 4*sd[j] {
+				t.Errorf("%s = %g ± %g, want %g", q.Name, q.Value, sd[j], want)
+			}
+		}
+		if len(s.Extra["starts"].([]Start)) != 8 || len(s.Measured) != p.Rows || s.Dt != 0.01 {
+			t.Error("starts or what was measured are missing")
+		}
+	}
+}
+
+func TestGrowingHorizonEscapesTraps(t *testing.T) {
+	p := toneProblem(false, 1000, 0.02)
+	p.Params[2].Value = 36 // out of phase by 6 turns at the end
+	at := func(m LM) float64 {
+		s, err := m.Fit(context.Background(), p, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(s.Residual) != p.Rows {
+			t.Fatalf("%d residuals, want those of the whole, %d", len(s.Residual), p.Rows)
+		}
+		return math.Sqrt(2 * s.Cost / float64(p.Rows))
+	}
+	whole, growing := at(LM{}), at(LM{Horizons: []float64{0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1}})
+	t.Logf("rms: whole record at once %.4f, growing %.4f", whole, growing)
+	if whole < 0.2 || math.Abs(growing/0.02-1) > 0.1 {
+		t.Errorf("rms %g at once, %g growing; want a trap and the noise 0.02", whole, growing)
+	}
+	p.Horizon = nil
+	s, err := LM{Horizons: GrowingHorizon}.Fit(context.Background(), p, nil)
+	if err != nil || len(s.Notes) != 1 || !strings.Contains(s.Notes[0], "cannot be shortened") {
+		t.Errorf("a problem that cannot be shortened: %v, notes %q", err, s.Notes)
+	}
+}
+
+func TestSameDigitsForAnyNumberOfWorkers(t *testing.T) {
+	for _, batch := range []bool{false, true} {
+		var want *Solution
+		for _, workers := range []int{1, 2, 8} {
+			p := toneProblem(batch, 300, 0.05)
+			m := MultiStart{LM: LM{Horizons: []float64{0.5}, Loss: Loss{SoftL1, 0.2}}, Starts: 4, Seed: 9, Workers: workers}
+			if batch {
+				m.LM.Loss = Loss{}
+			}
+			s, err := m.Fit(context.Background(), p, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			l, err := LM{Workers: workers}.Fit(context.Background(), p, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Compute, s.Extra["alone"] = 0, append(append(l.Jac, values(l.Params)...), l.Cost)
+			if want == nil {
+				want = s
+			} else if !reflect.DeepEqual(s, want) {
+				t.Errorf("batch %v: %d workers give other digits than one", batch, workers)
+			}
+		}
+	}
+}
+
+func TestBatchAndSingleAgree(t *testing.T) {
+	for _, m := range []MultiStart{{Seed: 4}, {Seed: 4, Pool: true}, {Seed: 4, Draws: 7, Box: map[string][2]float64{"pulsation": {30, 50}}}} {
+		a, errA := m.Fit(context.Background(), toneProblem(false, 300, 0.05), nil)
+		b, errB := m.Fit(context.Background(), toneProblem(true, 300, 0.05), nil)
+		if errA != nil || errB != nil {
+			t.Fatal(errA, errB)
+		}
+		if !reflect.DeepEqual(values(a.Params), values(b.Params)) || a.Evaluations != b.Evaluations {
+			t.Errorf("one by one %v, in batches %v", values(a.Params), values(b.Params))
+		}
+	}
+}
+
+func TestDrawsStayInTheirBox(t *testing.T) {
+	p := toneProblem(false, 100, 0)
+	m := MultiStart{Starts: 1, Draws: 2000, Box: map[string][2]float64{"pulsation": {1, 40}, "phase": {-1, 1}}}
+	lo, hi, err := m.box(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	below := 0
+	for _, x := range m.draw(p, lo, hi, 0) {
+		if x[0] != 1 || x[1] != 0.03 || x[2] < 10 || x[2] > 40 || math.Abs(x[3]) > 1 {
+			t.Fatalf("drawn %v", x)
+		}
+		if x[2] < 20 {
+			below++
+		}
+	}
+	// even in the logarithm: as many from 10 to 20 as from 20 to 40
+	if below < 900 || below > 1100 {
+		t.Errorf("%d of 2000 below the geometric mean", below)
+	}
+	_, _, err = MultiStart{Starts: 1, Box: map[string][2]float64{"puls": {1, 2}, "phase": {4, 5}}, From: [][]float64{{1}}}.box(p)
+	for _, want := range []string{"puls from is given", "phase is to be drawn from 4 to 5", "start 1 of those given has 1 numbers"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q in it", err, want)
+		}
+	}
+}
+
+func TestSurvivorsArePolished(t *testing.T) {
+	p := toneProblem(false, 500, 0.01)
+	s, err := MultiStart{From: [][]float64{{1, 0.03, 80, 0}, {1.8, 0.012, 40.1, 0.4}}}.Fit(context.Background(), p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	starts := s.Extra["starts"].([]Start)
+	if len(starts) != 2 || s.Extra["reached"] != 1 || math.Abs(s.Params[2].Value-40) > 0.01 || len(s.Notes) != 1 {
+		t.Errorf("%+v, notes %q", starts, s.Notes)
+	}
+}
+
+func TestInterruptedKeepsTheBestSoFar(t *testing.T) {
+	p := toneProblem(false, 500, 0.01)
+	ctx, cancel := context.WithCancel(context.Background())
+	p.Params[2].Value = 39.5
+	steps := 0
+	s, err := LM{}.Fit(ctx, p, func(Progress) {
+		if steps++; steps == 3 {
+			cancel()
+		}
+	})
+	if err != nil || s.Converged || s.Reason != "interrupted" || s.Iterations != 3 || len(s.Jac) != 4*p.Rows {
+		t.Errorf("%v, %+v", err, s)
+	}
+	start, _ := LM{}.At(p)
+	if s.Cost >= start.Cost {
+		t.Errorf("cost %g, at the start %g", s.Cost, start.Cost)
+	}
+	s, err = MultiStart{}.Fit(ctx, p, nil)
+	if err != nil || s.Converged || s.Reason != "interrupted" {
+		t.Errorf("interrupted at once: %v, %+v", err, s)
+	}
+}
