@@ -1,0 +1,235 @@
+package axis
+
+import (
+	"math"
+	"slices"
+
+	"hilrig/engine"
+	"hilrig/engine/friction"
+	"hilrig/identify/fit"
+)
+
+// body is the mass with its law and loads, and the way the parameters of the model get into them. Written in place: a
+// simulation must not allocate.
+type body struct {
+	mass     *friction.Mass
+	law      friction.Model
+	switched bool
+	loads    loads
+	x        []float64 // state
+
+	names []string // of values
+	value []float64
+	put   []func(v []float64) // from the values to where they act, in order
+	check []limit             // of the parameters of the law
+	valid func() bool         // combinations of them; nil: none
+	x0    []int               // places of the initial states in values, −1: from the record
+	lag   int                 // −1: none
+}
+
+type limit struct {
+	at     *float64
+	lo, hi float64
+}
+
+// newBody builds the body for the parameters of the model, all of them in order.
+func (m *Model) newBody(params []fit.Param) (*body, error) {
+	b := &body{lag: -1}
+	at := map[string]int{}
+	for i, p := range params {
+		at[p.Name] = i
+		b.names, b.value = append(b.names, p.Name), append(b.value, p.Value)
+	}
+	to := func(name string, place *float64) {
+		if i, ok := at[name]; ok {
+			b.put = append(b.put, func(v []float64) { *place = v[i] })
+		}
+	}
+	b.law = &friction.Viscous{Delta: 1} // Fv = 0: no friction
+	info, ok := friction.Find(m.spec.Law)
+	if ok {
+		b.law = info.New()
+	}
+	b.switched = isSwitched(b.law)
+	law := b.law
+	if ok {
+		switch {
+		case !m.spec.Asymmetric:
+			b.bind(law, to)
+			b.put = append(b.put, level(law)...)
+		case b.switched:
+			b.bind(law, to)
+			b.rigid(law, at)
+		default:
+			back := info.New()
+			b.bind(law, to)
+			b.bind(back, to)
+			b.sides(law, back, at)
+			law = newTwoSided(law, back)
+		}
+		b.valid = combination(b.law)
+	}
+	// the law's own offset must not act twice
+	if _, own := field(b.law, "offset"); !own || !ok {
+		to("offset", &b.loads.offset)
+	}
+	to("k", &b.loads.k)
+	to("mgs", &b.loads.sin)
+	to("mgc", &b.loads.cos)
+	to("kd", &b.loads.kd)
+	b.loads.turns = slices.ContainsFunc(m.spec.Terms, func(t string) bool { return t == "gravity-sin" || t == "gravity-cos" })
+	if i, ok := at["lag"]; ok {
+		b.lag = i
+	}
+	for _, p := range m.pieces {
+		for _, name := range []string{"x0", "v0"} {
+			if i, ok := at[name+p.suffix]; ok {
+				b.x0 = append(b.x0, i)
+			} else {
+				b.x0 = append(b.x0, -1)
+			}
+		}
+	}
+	mass, err := friction.NewMass(1, law, m.spec.Scheme)
+	if err != nil {
+		return nil, err
+	}
+	b.mass, b.x = mass, mass.NewState()
+	to(m.names.inertia, &mass.M)
+	return b, nil
+}
+
+// bind sends every parameter of a law to its place.
+func (b *body) bind(law friction.Model, to func(string, *float64)) {
+	places := friction.Bind(law)
+	for i, p := range law.Params() {
+		to(p.Name, places[i])
+		b.check = append(b.check, limit{places[i], p.Lo, p.Hi})
+	}
+}
+
+// field is the place of a parameter of a law.
+func field(law friction.Model, name string) (*float64, bool) {
+	i := slices.IndexFunc(law.Params(), func(p engine.Param) bool { return p.Name == name })
+	if i < 0 {
+		return nil, false
+	}
+	return friction.Bind(law)[i], true
+}
+
+// rigid splits a law with a stick mode by direction. Its levels are held by a load instead: with the means F̄c, F̄v and the
+// half differences d, q,
+//
+//	Fc± + Fv±·|v| = F̄c + F̄v·|v| ± (d + q·|v|),
+//
+// and ±(d + q·|v|) in the direction of motion is the offset d plus q·|v|, the same for both. At rest it shifts the levels to
+// Fs± = Fc± + dFs.
+func (b *body) rigid(law friction.Model, at map[string]int) {
+	pair := func(name string) (plus, minus int, ok bool) {
+		plus, ok = at[name+"+"]
+		minus = at[name+"-"]
+		return
+	}
+	if p, n, ok := pair("Fc"); ok {
+		fc, _ := field(law, "Fc")
+		b.put = append(b.put, func(v []float64) { *fc, b.loads.offset = (v[p]+v[n])/2, (v[p]-v[n])/2 })
+		for _, name := range []string{"Fs", "Fs_inf"} {
+			if fs, ok := field(law, name); ok {
+				i := at["dFs"]
+				b.put = append(b.put, func(v []float64) { *fs = *fc + max(v[i], 0) })
+			}
+		}
+	}
+	if p, n, ok := pair("Fv"); ok {
+		fv, _ := field(law, "Fv")
+		b.put = append(b.put, func(v []float64) { *fv, b.loads.q = (v[p]+v[n])/2, (v[p]-v[n])/2 })
+	}
+}
+
+// sides gives each direction of a smooth law its own level and viscosity. The break-away level stays above a twentieth of
+// the Coulomb one: at zero the bristles would have no force.
+func (b *body) sides(fore, back friction.Model, at map[string]int) {
+	for _, s := range []struct {
+		law  friction.Model
+		sign string
+	}{{fore, "+"}, {back, "-"}} {
+		for _, name := range []string{"Fc", "Fv", "sigma2"} {
+			if place, ok := field(s.law, name); ok {
+				i := at[name+s.sign]
+				b.put = append(b.put, func(v []float64) { *place = v[i] })
+			}
+		}
+		fc, ok := field(s.law, "Fc")
+		fs, is := field(s.law, "Fs")
+		if i, there := at["dFs"]; ok && is && there {
+			b.put = append(b.put, func(v []float64) { *fs = max(*fc+v[i], 0.05**fc) })
+		}
+	}
+}
+
+// level keeps the break-away level of a rigid law at or above its Coulomb level, as the law demands: a search that tries the
+// contrary gets the law with both equal.
+func level(law friction.Model) []func([]float64) {
+	if _, gms := law.(*friction.GMS); !gms && !isSwitched(law) {
+		return nil
+	}
+	fc, ok := field(law, "Fc")
+	if !ok {
+		return nil
+	}
+	for _, name := range []string{"Fs", "Fs_inf"} {
+		if fs, ok := field(law, name); ok {
+			return []func([]float64){func([]float64) { *fs = max(*fs, *fc) }}
+		}
+	}
+	return nil
+}
+
+// combination is what a law demands of several parameters together.
+func combination(law friction.Model) func() bool {
+	switch p := law.(type) {
+	case *friction.BoucWen:
+		return func() bool { return p.Gamma <= p.Beta && p.Gamma > -p.Beta }
+	case *friction.DahlModified:
+		return func() bool { return p.Alpha0+p.Alpha1 > 1e-12 }
+	case *friction.M2:
+		return func() bool { return p.Alpha0+p.Alpha1 > 1e-12 }
+	}
+	return nil
+}
+
+// set takes the values of all parameters and tells whether there is a body with them.
+func (b *body) set() bool {
+	for _, put := range b.put {
+		put(b.value)
+	}
+	for _, l := range b.check {
+		if v := *l.at; !(v >= l.lo && v <= l.hi) {
+			return false
+		}
+	}
+	if !(b.mass.M > 0) || math.IsInf(b.mass.M, 0) || b.valid != nil && !b.valid() {
+		return false
+	}
+	b.mass.Retune()
+	return true
+}
+
+// start puts the body at the beginning of a piece, its contact relaxed.
+func (b *body) start(x, v float64) {
+	b.x[0], b.x[1] = x, v
+	b.law.Reset(b.x[2:])
+}
+
+// channels are the load and current at sample k of a piece, for the laws that look at them.
+func (b *body) channels(p *piece, k int) {
+	b.mass.N, b.mass.I = 0, 0
+	if p.load != nil {
+		if b.mass.N = p.load[k]; b.mass.N == 0 {
+			b.mass.N = -1 // recorded as none: lifted off, not untold
+		}
+	}
+	if p.current != nil {
+		b.mass.I = p.current[k]
+	}
+}

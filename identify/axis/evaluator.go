@@ -1,0 +1,258 @@
+package axis
+
+import (
+	"math"
+
+	"hilrig/engine"
+	"hilrig/identify/fit"
+)
+
+// Problem is the search for the free ones of the parameters. Those that params leaves out are as in Params.
+func (m *Model) Problem(params []fit.Param) (*fit.Problem, error) {
+	all, err := m.merge(params)
+	if err != nil {
+		return nil, err
+	}
+	q, err := m.plan(all)
+	if err != nil {
+		return nil, err
+	}
+	return q.problem(1), nil
+}
+
+// plan is what the evaluators of a problem share.
+type plan struct {
+	m      *Model
+	params []fit.Param
+	free   []int
+	parts  []int   // substeps of every piece
+	every  int     // samples from row to row
+	first  int     // sample of the first row: where the state at 0 is taken from the record, sample 0 tells nothing
+	worst  float64 // residual of a simulation that failed
+}
+
+func (m *Model) plan(all []fit.Param) (*plan, error) {
+	q := &plan{m: m, params: all, every: m.spec.Decimate, worst: 1e4 * m.span}
+	if m.spec.Initial != Free {
+		q.first = q.every
+	}
+	_, q.free = fit.Free(all)
+	b, err := m.newBody(all)
+	if err != nil {
+		return nil, err
+	}
+	if !b.set() {
+		if err := b.law.Validate(); err != nil {
+			return nil, &fit.ParamError{Problems: []string{"the start is no law: " + err.Error()}}
+		}
+		return nil, &fit.ParamError{Problems: []string{"the start is outside what the law allows"}}
+	}
+	springs := b.loads.kd + math.Abs(b.loads.k) + math.Abs(b.loads.sin) + math.Abs(b.loads.cos)
+	for _, p := range m.pieces {
+		n := m.spec.Substeps
+		if n < 1 {
+			n = p.substeps(b.mass.M, b.law, b.switched, springs)
+		}
+		q.parts = append(q.parts, n)
+	}
+	return q, nil
+}
+
+// samples of a piece that a share of the problem runs through.
+func (q *plan) samples(p *piece, share float64) int {
+	return min(p.n, max(shortest, int(math.Ceil(share*float64(p.n)))))
+}
+
+// rowsOf the first n samples.
+func (q *plan) rowsOf(n int) int { return max(0, (n-1-q.first)/q.every+1) }
+
+func (q *plan) problem(share float64) *fit.Problem {
+	free, _ := fit.Free(q.params)
+	rows := 0
+	for _, p := range q.m.pieces {
+		rows += q.rowsOf(q.samples(p, share))
+	}
+	pr := &fit.Problem{Params: free, Rows: rows, Unit: q.m.unit(), New: func() fit.Evaluator { return q.evaluator(share) }}
+	if share == 1 {
+		pr.Horizon = func(share float64) *fit.Problem { return q.problem(min(1, share)) }
+	}
+	return pr
+}
+
+// evaluator simulates the pieces one after the other.
+type evaluator struct {
+	q    *plan
+	b    *body
+	n    []int       // samples of every piece
+	rows int         // of all pieces
+	late [][]float64 // the delayed force of every piece
+	now  float64     // lag of late, s; NaN: none yet
+}
+
+func (q *plan) evaluator(share float64) *evaluator {
+	b, err := q.m.newBody(q.params)
+	if err != nil {
+		panic("axis: " + err.Error()) // the plan has made one before
+	}
+	e := &evaluator{q: q, b: b, now: math.NaN()}
+	for _, p := range q.m.pieces {
+		n := q.samples(p, share)
+		e.n, e.rows = append(e.n, n), e.rows+q.rowsOf(n)
+		e.late = append(e.late, make([]float64, len(p.force)))
+	}
+	return e
+}
+
+// Residuals simulates with the free parameters theta.
+func (e *evaluator) Residuals(theta, r []float64) engine.Status {
+	_, status := e.run(theta, r, math.Inf(1))
+	return status
+}
+
+// Cost is the sum of the squared residuals, given up beyond limit.
+func (e *evaluator) Cost(theta []float64, limit float64) float64 {
+	cost, _ := e.run(theta, nil, limit)
+	return cost
+}
+
+// run simulates all pieces. r may be nil. Rows behind a failure count with the largest residual.
+func (e *evaluator) run(theta, r []float64, limit float64) (cost float64, status engine.Status) {
+	q, b := e.q, e.b
+	for j, i := range q.free {
+		b.value[i] = theta[j]
+	}
+	row := 0
+	if !b.set() {
+		return e.fail(r, row, 0, limit), engine.NonFinite
+	}
+	e.delay()
+	h, _ := b.mass.Limit()
+	for i, p := range q.m.pieces {
+		x, v := p.x0, p.v0
+		if q.m.spec.Initial == Rest {
+			v = 0
+		}
+		if j := b.x0[2*i]; j >= 0 {
+			x = b.value[j]
+		}
+		if j := b.x0[2*i+1]; j >= 0 {
+			v = b.value[j]
+		}
+		b.start(x, v)
+		parts := e.parts(i, h)
+		next := q.first
+		for k := 0; ; k++ {
+			if k == next {
+				d := b.x[0]
+				if q.m.spec.Output == Velocity {
+					d = b.x[1]
+				}
+				d -= p.measured[k]
+				if !(math.Abs(d) < q.worst) {
+					return e.fail(r, row, cost, limit), engine.NonFinite
+				}
+				if r != nil {
+					r[row] = d
+				}
+				if cost += float64(d * d); cost > limit {
+					return cost, status
+				}
+				row++
+				next += q.every
+			}
+			if k == e.n[i]-1 {
+				break
+			}
+			s := e.interval(i, k, parts)
+			if s == engine.NonFinite {
+				return e.fail(r, row, cost, limit), s
+			}
+			status = max(status, s)
+		}
+	}
+	return cost, status
+}
+
+// parts is the number of substeps of a piece with the present parameters, whose scheme takes steps of at most h (s).
+func (e *evaluator) parts(i int, h float64) int {
+	n, dt := e.q.parts[i], e.q.m.pieces[i].dt
+	if e.q.m.spec.Substeps > 0 || float64(n)*h >= dt {
+		return n
+	}
+	return int(min(maxSubsteps, math.Ceil(dt/h)))
+}
+
+// delay keeps the delayed forces up to date.
+func (e *evaluator) delay() {
+	lag := 0.0
+	if e.b.lag >= 0 {
+		lag = e.b.value[e.b.lag]
+	}
+	if lag == e.now {
+		return
+	}
+	e.now = lag
+	for i, p := range e.q.m.pieces {
+		if p.force != nil && e.q.m.spec.Drive == Force {
+			delayed(e.late[i], p.force, lag/p.dt)
+		}
+	}
+}
+
+// interval moves the body from sample k of piece i to the next.
+func (e *evaluator) interval(i, k, parts int) engine.Status {
+	b, p := e.b, e.q.m.pieces[i]
+	l := &b.loads
+	switch e.q.m.spec.Drive {
+	case Force:
+		u := e.late[i]
+		l.u = u[k]
+		if e.q.m.spec.LinearHold {
+			l.du = (u[k+1] - u[k]) / p.dt
+		}
+	case Spring:
+		l.p, l.dp = p.far[k], (p.far[k+1]-p.far[k])/p.dt
+	}
+	if p.load != nil || p.current != nil {
+		b.channels(p, k)
+	}
+	return b.advance(p.dt, parts)
+}
+
+// advance moves the body by dt (s) in equal parts.
+func (b *body) advance(dt float64, parts int) engine.Status {
+	if !b.switched {
+		if parts == 1 {
+			r := b.mass.Step(dt, b.x, &b.loads)
+			return r.Status
+		}
+		r := b.mass.Substeps(parts, dt, b.x, &b.loads)
+		return r.Status
+	}
+	h := dt / float64(parts)
+	status := engine.OK
+	for j := range parts {
+		b.loads.begin = float64(j) * h
+		r := b.mass.Step(h, b.x, &b.loads)
+		status = max(status, r.Status)
+		if r.Status == engine.NonFinite {
+			break
+		}
+	}
+	b.loads.begin = 0
+	return status
+}
+
+// fail fills the rows from row on with the largest residual and returns the cost.
+func (e *evaluator) fail(r []float64, row int, cost, limit float64) float64 {
+	w := e.q.worst
+	for ; row < e.rows; row++ {
+		if r != nil {
+			r[row] = w
+		}
+		if cost += float64(w * w); cost > limit {
+			return cost
+		}
+	}
+	return cost
+}

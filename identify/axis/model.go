@@ -1,0 +1,194 @@
+package axis
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"hilrig/engine/friction"
+	"hilrig/identify/fit"
+	"hilrig/identify/record"
+)
+
+// Model is a Spec on records. It is not changed after New and may be shared; what moves belongs to the evaluators.
+type Model struct {
+	spec   Spec
+	names  names
+	pieces []*piece
+	params []fit.Param
+	rough  rough
+	span   float64 // of what is compared, the scale of the largest residual
+}
+
+// names of a model, linear or rotary.
+type names struct{ inertia, position, velocity, force, unitX, unitV string }
+
+var (
+	linearNames = names{"M", "position", "velocity", "force", "m", "m/s"}
+	rotaryNames = names{"J", "angle", "angular velocity", "torque", "rad", "rad/s"}
+)
+
+// loadTerms are the loads besides friction with their parameters and units.
+var loadTerms = []struct{ term, param, unit, doc string }{
+	{"offset", "offset", "N", "constant force opposing positive motion"},
+	{"stiffness", "k", "N/m", "spring with its rest at position zero"},
+	{"gravity-sin", "mgs", "N", "gravity times sine of the angle: positive for a pendulum that hangs at zero, negative for one that hangs at pi"},
+	{"gravity-cos", "mgc", "N", "gravity times cosine of the angle"},
+}
+
+// New puts a model on the pieces of a recording. The channels that the model needs have to be there.
+func New(spec Spec, pieces []*record.Record) (*Model, error) {
+	m := &Model{spec: spec, names: linearNames}
+	if spec.Rotary {
+		m.names = rotaryNames
+	}
+	if m.spec.Decimate < 1 {
+		m.spec.Decimate = 1
+	}
+	if err := m.checkSpec(); err != nil {
+		return nil, err
+	}
+	if len(pieces) == 0 {
+		return nil, &record.Error{Msg: "there is no record to explain", Hint: "Give at least one file under data."}
+	}
+	lo, hi := math.Inf(1), math.Inf(-1)
+	for i, rec := range pieces {
+		p, err := m.newPiece(rec)
+		if err != nil {
+			return nil, err
+		}
+		p.suffix = ""
+		if len(pieces) > 1 {
+			p.suffix = fmt.Sprintf("[%d]", i+1)
+		}
+		m.pieces = append(m.pieces, p)
+		lo, hi = min(lo, slices.Min(p.measured)), max(hi, slices.Max(p.measured))
+	}
+	m.span = hi - lo
+	if !(m.span > 0) {
+		return nil, pieces[0].Fail(0, "Was the axis driven? Check the column.", "the %s never changes: there is nothing to explain", m.quantity())
+	}
+	m.rough = m.roughly()
+	m.params = m.defaults()
+	return m, nil
+}
+
+// checkSpec tells every contradiction within the spec.
+func (m *Model) checkSpec() error {
+	s := &m.spec
+	var bad []string
+	add := func(format string, args ...any) { bad = append(bad, fmt.Sprintf(format, args...)) }
+	info, ok := friction.Find(s.Law)
+	if !ok && s.Law != "" {
+		add("law: there is no friction law %q; hil laws lists them", s.Law)
+	}
+	for i, term := range s.Terms {
+		j := slices.IndexFunc(loadTerms, func(l struct{ term, param, unit, doc string }) bool { return l.term == term })
+		switch {
+		case j < 0:
+			add("terms: there is no load %q, want offset, stiffness, gravity-sin or gravity-cos", term)
+		case strings.HasPrefix(term, "gravity") && !s.Rotary:
+			add("terms: %s belongs to an axis that turns; on a slide gravity is an offset", term)
+		case slices.Contains(s.Terms[:i], term):
+			add("terms: %s is there twice", term)
+		}
+	}
+	if s.Asymmetric && bad == nil {
+		switch {
+		case s.Law == "":
+			add("asymmetric: there is no friction law to split by direction")
+		case !splits(info.New()):
+			add("asymmetric: %s has no Fc, Fv or sigma2 to split by direction", s.Law)
+		case slices.Contains(s.Terms, "offset"):
+			add("asymmetric: offset and the difference of Fc+ and Fc- are the same force; leave the offset out")
+		}
+	}
+	if s.Drive == Servo {
+		add("drive: a servo is a Loop, see NewLoop")
+	} else if s.Output == Command {
+		add("output: a command is compared in closed loop only, with the drive servo")
+	}
+	if s.Scheme >= friction.Explicit {
+		add("scheme: %v keeps its velocity half a step early and belongs to the servo; want midpoint or implicit", s.Scheme)
+	}
+	if bad != nil {
+		return &fit.ParamError{Problems: bad}
+	}
+	return nil
+}
+
+// Params are all parameters of the model with bounds and first guesses from the data, in the order inertia, law, loads,
+// spring of the drive, lag, initial states. What the data rarely tell (exponents, fading, nominal loads, the lag, the
+// stiffness of the drawing spring) is fixed until it is set free.
+func (m *Model) Params() []fit.Param { return slices.Clone(m.params) }
+
+// quantity is what is compared, for people.
+func (m *Model) quantity() string {
+	switch m.spec.Output {
+	case Velocity:
+		return m.names.velocity
+	case Command:
+		return m.names.force
+	}
+	return m.names.position
+}
+
+// unit of what is compared.
+func (m *Model) unit() string {
+	switch {
+	case m.spec.Output == Velocity:
+		return m.names.unitV
+	case m.spec.Output == Command && m.spec.Rotary:
+		return "N·m"
+	case m.spec.Output == Command:
+		return "N"
+	}
+	return m.names.unitX
+}
+
+// merge puts params over those of the model, by name.
+func (m *Model) merge(params []fit.Param) ([]fit.Param, error) {
+	all := m.Params()
+	var bad []string
+	seen := map[string]bool{}
+	for _, p := range params {
+		i := slices.IndexFunc(all, func(q fit.Param) bool { return q.Name == p.Name })
+		switch {
+		case i < 0:
+			known := make([]string, len(all))
+			for j, q := range all {
+				known[j] = q.Name
+			}
+			bad = append(bad, fmt.Sprintf("the model has no parameter %s, it has %s", p.Name, strings.Join(known, ", ")))
+		case seen[p.Name]:
+			bad = append(bad, fmt.Sprintf("parameter %s exists twice", p.Name))
+		default:
+			all[i] = p
+		}
+		seen[p.Name] = true
+	}
+	if bad != nil {
+		return nil, &fit.ParamError{Problems: bad}
+	}
+	if err := fit.Check(all); err != nil {
+		return nil, err
+	}
+	if m.spec.Drive == Coast {
+		if i := slices.IndexFunc(all, func(q fit.Param) bool { return q.Name == m.names.inertia }); !all[i].Fixed {
+			return nil, &fit.ParamError{Problems: []string{fmt.Sprintf(
+				"%s: without a drive only ratios to the inertia can be known; fix it, at 1 for the ratios themselves", m.names.inertia)}}
+		}
+	}
+	if m.spec.Drive == Spring {
+		free := func(name string) bool {
+			i := slices.IndexFunc(all, func(q fit.Param) bool { return q.Name == name })
+			return !all[i].Fixed
+		}
+		if free("kd") && free(m.names.inertia) {
+			return nil, &fit.ParamError{Problems: []string{fmt.Sprintf(
+				"kd and %s: motion alone tells ratios of forces only; fix one of the two at its known value", m.names.inertia)}}
+		}
+	}
+	return all, nil
+}

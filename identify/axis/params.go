@@ -1,0 +1,148 @@
+package axis
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"hilrig/engine"
+	"hilrig/engine/friction"
+	"hilrig/identify/fit"
+)
+
+// known are parameters of laws that a record of one motion rarely tells: exponents, shapes, nominal loads, and what a law
+// may be spared. They keep the value given here or in the registry until they are set free.
+var known = map[string]float64{
+	"vd": 0, "N0": math.NaN(), "mu": math.NaN(), "ct": 0, "delta": math.NaN(), "exponent": math.NaN(), "elements": math.NaN(),
+	"ratio": math.NaN(), "zba": math.NaN(), "m": math.NaN(), "n": math.NaN(), "reach": math.NaN(), "offset": 0,
+}
+
+// defaults are the parameters of the model.
+func (m *Model) defaults() []fit.Param {
+	r := &m.rough
+	var ps []fit.Param
+	add := func(name, unit, doc string, value, lo, hi float64, log, fixed bool) {
+		if m.spec.Rotary {
+			unit = friction.RotaryUnit(unit)
+		}
+		p := fit.Param{Param: engine.Param{Name: name, Unit: unit, Doc: doc, Value: value, Lo: lo, Hi: hi, Fixed: fixed}, Log: log}
+		if !fixed {
+			p.Value = min(max(value, lo), hi)
+		}
+		ps = append(ps, p)
+	}
+
+	switch m.spec.Drive {
+	case Coast:
+		add(m.names.inertia, "kg", "inertia; without a drive only ratios to it can be known", 1, 1e-12, 1e12, true, true)
+	default:
+		add(m.names.inertia, "kg", "inertia", r.m, r.m/30, r.m*30, true, false)
+	}
+	if info, ok := friction.Find(m.spec.Law); ok {
+		law := info.New()
+		switched := isSwitched(law)
+		for _, p := range law.Params() {
+			value, lo, hi, log, fixed := m.lawParam(info.Name, p)
+			if !m.spec.Asymmetric {
+				add(p.Name, p.Unit, p.Doc, value, lo, hi, log, fixed)
+				continue
+			}
+			switch p.Name {
+			case "Fc", "Fv", "sigma2":
+				add(p.Name+"+", p.Unit, p.Doc+", forward", value, lo, hi, log, fixed)
+				add(p.Name+"-", p.Unit, p.Doc+", backward", value, lo, hi, log, fixed)
+			case "Fs", "Fs_inf":
+				low := 0.0
+				if !switched {
+					low = -r.f
+				}
+				add("dFs", p.Unit, "break-away friction above Coulomb friction, both directions; below zero for a contact that strengthens with speed", 0.2*r.fc, low, 2*r.f, false, fixed)
+			default:
+				add(p.Name, p.Unit, p.Doc, value, lo, hi, log, fixed)
+			}
+		}
+	}
+	has := func(name string) int { return slices.IndexFunc(ps, func(p fit.Param) bool { return p.Name == name }) }
+	for _, l := range loadTerms {
+		if !slices.Contains(m.spec.Terms, l.term) {
+			continue
+		}
+		value, size := map[string]float64{"offset": r.offset, "k": r.k, "mgs": r.sin, "mgc": r.cos}[l.param], r.f
+		if l.param == "k" {
+			size = r.f / r.x
+		}
+		size = max(size, math.Abs(value))
+		if i := has(l.param); i >= 0 { // the law has one of its own
+			ps[i].Value, ps[i].Lo, ps[i].Hi, ps[i].Fixed = value, -3*size, 3*size, false
+			continue
+		}
+		add(l.param, l.unit, l.doc, value, -3*size, 3*size, false, false)
+	}
+	switch m.spec.Drive {
+	case Spring:
+		add("kd", "N/m", "spring that draws the mass", r.kd, 1e-12, 1e15, true, true)
+	case Force:
+		add("lag", "s", "effective lag of the force behind its stamp", 0, -1.5*r.dt, 1.5*r.dt, false, true)
+	}
+	if m.spec.Initial == Free {
+		for _, p := range m.pieces {
+			dx, dv := max(0.1*r.x, 10*p.noise), 0.5*r.v
+			add("x0"+p.suffix, "m", "position at the beginning", p.x0, p.x0-dx, p.x0+dx, false, len(p.rec.Position) == 0)
+			add("v0"+p.suffix, "m/s", "velocity at the beginning", p.v0, p.v0-dv, p.v0+dv, false, false)
+		}
+	}
+	return ps
+}
+
+// lawParam is start, bounds and search of a parameter of a law, from what it means and from the sizes in the record.
+//
+// Levels: up to twice the size of the forces. Viscosity: a ten-thousandth to ten times forces over speeds. Stiffness: the
+// contact yields over a millionth to a tenth of the travel. Damping of the contact: 0.3 % to 300 % of critical. Stribeck
+// velocity: a thousandth to twice the largest speed. Memory: 0.1 to 100 ms, dwell: 1 ms to ten records.
+func (m *Model) lawParam(law string, p engine.Param) (value, lo, hi float64, log, fixed bool) {
+	r := &m.rough
+	if v, ok := known[p.Name]; ok {
+		if math.IsNaN(v) {
+			v = p.Value
+		}
+		return v, p.Lo, p.Hi, false, true
+	}
+	box := func(v, l, h float64) (float64, float64, float64, bool, bool) {
+		l, h = max(l, p.Lo), min(h, p.Hi)
+		return v, l, h, l > 0, false
+	}
+	contact := (r.fc + 1e-3*r.f) / (1e-3 * r.x) // N/m: a guess that yields over a thousandth of the travel
+	damping := 2 * math.Sqrt(contact*r.m)
+	switch {
+	case p.Name == "Fs" || p.Name == "Fs_inf":
+		return box(1.2*r.fc, 1e-4*r.f, 3*r.f)
+	case p.Name == "dFs_inf":
+		return box(0.5*r.fc, 1e-4*r.f, 2*r.f)
+	case p.Name == "tauL" || strings.HasPrefix(p.Name, "tau"):
+		return box(5e-3, 1e-4, 0.1)
+	case p.Name == "gamma" && p.Unit == "s":
+		return box(0.1, 1e-3, 10*r.t)
+	}
+	switch p.Unit {
+	case "N":
+		return box(r.fc, 1e-4*r.f, 2*r.f)
+	case "N·s/m":
+		if p.Name == "Fv" || p.Name == "sigma2" || p.Name == "alpha2" {
+			return box(r.fv, 1e-4*r.f/r.v, 10*r.f/r.v)
+		}
+		return box(0.1*damping, 3e-3*math.Sqrt(1e-3)*damping, 3*math.Sqrt(1e3)*damping)
+	case "N/m":
+		return box(contact, 1e-4*contact*100, 1e3*contact)
+	case "m/s":
+		return box(0.05*r.v, 1e-3*r.v, 2*r.v)
+	case "m":
+		return box(1e-3*r.x, 1e-6*r.x, 0.1*r.x)
+	}
+	// what has no scale in the record
+	return p.Value, p.Lo, p.Hi, false, true
+}
+
+func isSwitched(law friction.Model) bool {
+	_, ok := law.(friction.Switched)
+	return ok
+}

@@ -1,0 +1,230 @@
+package axis
+
+import (
+	"math"
+	"slices"
+
+	"hilrig/engine/friction"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// rough are the sizes of a motion and of its forces, for bounds, and a first guess of the linear part of the model.
+type rough struct {
+	x, v, a float64 // m, m/s, m/s²  range, largest speed and acceleration, without the outermost samples
+	f       float64 // N   size of the forces: of the drive, or of the inertia where there is none
+	t       float64 // s   the longest piece
+	dt      float64 // s   the shortest interval
+	quantum float64 // m   smallest step between positions
+	kd      float64 // N/m spring of the drive
+	m       float64 // kg
+	fc, fv  float64 // N, N·s/m
+	offset  float64 // N
+	k       float64 // N/m
+	sin     float64 // N
+	cos     float64 // N
+}
+
+// roughly measures the pieces.
+func (m *Model) roughly() rough {
+	r := rough{dt: math.Inf(1), quantum: math.Inf(1)}
+	var v, a, f []float64
+	lo, hi := math.Inf(1), math.Inf(-1)
+	for _, p := range m.pieces {
+		r.t, r.dt = max(r.t, float64(p.n-1)*p.dt), min(r.dt, p.dt)
+		if x := p.rec.Position; len(x) > 0 {
+			lo, hi = min(lo, slices.Min(x)), max(hi, slices.Max(x))
+			for k := 1; k < len(x); k++ {
+				if d := math.Abs(x[k] - x[k-1]); d > 0 {
+					r.quantum = min(r.quantum, d)
+				}
+			}
+		}
+		for k := range p.n {
+			v, a = append(v, math.Abs(p.v[k])), append(a, math.Abs(p.a[k]))
+			if p.force != nil {
+				f = append(f, math.Abs(p.force[k]))
+			}
+		}
+	}
+	r.v, r.a = quantile(v, 0.995), quantile(a, 0.995)
+	r.x = hi - lo
+	if !(r.x > 0) {
+		r.x = r.v * r.t
+	}
+	r.quantum = min(r.quantum, r.x*1e-3)
+	r.kd = 1
+	switch {
+	case f != nil:
+		r.f = quantile(f, 0.995)
+	case m.spec.Drive == Spring:
+		r.kd = m.roughSpring()
+		for _, p := range m.pieces {
+			for k := range p.n {
+				f = append(f, r.kd*math.Abs(p.far[k]-p.rec.Position[k]))
+			}
+		}
+		r.f = quantile(f, 0.995)
+	default:
+		r.f = r.a
+	}
+	for _, q := range []*float64{&r.v, &r.a, &r.f} {
+		if !(*q > 0) {
+			*q = 1e-9
+		}
+	}
+	m.regress(&r)
+	return r
+}
+
+// roughSpring is the spring of the drive where its force was recorded, else 1: then forces count in units of it.
+func (m *Model) roughSpring() float64 {
+	var fp, pp float64
+	for _, p := range m.pieces {
+		if f := p.rec.Force; len(f) == p.n {
+			for k := range p.n {
+				d := p.far[k] - p.rec.Position[k]
+				fp += f[k] * d
+				pp += d * d
+			}
+		}
+	}
+	if fp > 0 {
+		return fp / pp
+	}
+	return 1
+}
+
+// regress finds inertia, friction and loads by least squares on smoothed derivatives,
+//
+//	u = M·a + Fv·v + Fc·sgn v + offset + k·x + mgs·sin x + mgc·cos x,
+//
+// with M known, 1, on an axis that coasts. Only where the axis moves: at rest friction is whatever holds it. A value that
+// is none (an inertia below zero) gives way to a share of the size of the forces.
+func (m *Model) regress(r *rough) {
+	coast := m.spec.Drive == Coast
+	terms := []string{"M", "Fv", "Fc"}
+	if coast {
+		terms = terms[1:]
+	}
+	if m.spec.Law == "" {
+		terms = slices.DeleteFunc(terms, func(t string) bool { return t[0] == 'F' })
+	}
+	for _, t := range m.spec.Terms {
+		terms = append(terms, t)
+	}
+	var rows [][]float64
+	var rhs []float64
+	skip := 1
+	total := 0
+	for _, p := range m.pieces {
+		total += p.n
+	}
+	skip = max(1, total/20000)
+	for _, p := range m.pieces {
+		for k := 0; k < p.n; k += skip {
+			v, a := p.v[k], p.a[k]
+			if math.Abs(v) < 0.02*r.v {
+				continue
+			}
+			x := 0.0
+			if len(p.rec.Position) > 0 {
+				x = p.rec.Position[k]
+			}
+			row := make([]float64, len(terms))
+			for j, t := range terms {
+				row[j] = map[string]float64{"M": a, "Fv": v, "Fc": math.Copysign(1, v), "offset": 1,
+					"stiffness": x, "gravity-sin": math.Sin(x), "gravity-cos": math.Cos(x)}[t]
+			}
+			var u float64
+			switch {
+			case coast:
+				u = -a
+			case p.far != nil:
+				u = r.kd * (p.far[k] - x)
+			case p.force != nil:
+				u = p.force[k]
+			case len(p.rec.Force) == p.n:
+				u = p.rec.Force[k]
+			}
+			rows, rhs = append(rows, row), append(rhs, u)
+		}
+	}
+	// fallbacks
+	r.m, r.fc, r.fv = 1, 0.1*r.f, 0.1*r.f/r.v
+	if !coast && r.a > 0 {
+		r.m = r.f / r.a
+	}
+	if len(terms) == 0 || len(rows) < 3*len(terms) {
+		return
+	}
+	n, w := len(rows), len(terms)
+	A, b := mat.NewDense(n, w, nil), mat.NewVecDense(n, rhs)
+	for i, row := range rows {
+		A.SetRow(i, row)
+	}
+	scale := make([]float64, w)
+	for j := range w {
+		col := mat.Col(nil, j, A)
+		if scale[j] = mat.Norm(mat.NewVecDense(n, col), 2); scale[j] == 0 {
+			scale[j] = 1
+		}
+		for i := range n {
+			A.Set(i, j, A.At(i, j)/scale[j])
+		}
+	}
+	var qr mat.QR
+	qr.Factorize(A)
+	if c := qr.Cond(); math.IsInf(c, 0) || c > 1e10 {
+		return
+	}
+	var sol mat.VecDense
+	if qr.SolveVecTo(&sol, false, b) != nil {
+		return
+	}
+	for j, t := range terms {
+		q := sol.AtVec(j) / scale[j]
+		switch t {
+		case "M":
+			if q > 0.02*r.m && q < 50*r.m {
+				r.m = q
+			}
+		case "Fv":
+			if q > 0 {
+				r.fv = q
+			} else {
+				r.fv = 0.01 * r.f / r.v
+			}
+		case "Fc":
+			if q > 0 {
+				r.fc = q
+			} else {
+				r.fc = 0.01 * r.f
+			}
+		case "offset":
+			r.offset = q
+		case "stiffness":
+			r.k = q
+		case "gravity-sin":
+			r.sin = q
+		case "gravity-cos":
+			r.cos = q
+		}
+	}
+}
+
+// quantile of the values x, which it sorts.
+func quantile(x []float64, q float64) float64 {
+	slices.Sort(x)
+	return x[min(len(x)-1, int(q*float64(len(x))))]
+}
+
+// splits tells that a law has levels or viscosity that may depend on the direction.
+func splits(law friction.Model) bool {
+	for _, p := range law.Params() {
+		if p.Name == "Fc" || p.Name == "Fv" || p.Name == "sigma2" {
+			return true
+		}
+	}
+	return false
+}
