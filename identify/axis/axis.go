@@ -34,13 +34,14 @@ const (
 	Command                // N or N·m: the force of the controller in closed loop
 )
 
-// Initial says where the state at the beginning of every piece comes from.
+// Initial says where the state at the beginning of every piece comes from: parameters x0 and v0, with several pieces x0[1],
+// v0[1] and so on, fixed at what the record says unless they are set free.
 type Initial uint8
 
 const (
 	Measured Initial = iota // position and velocity of the record, contact relaxed
 	Rest                    // position of the record, at rest, contact relaxed
-	Free                    // position and velocity are parameters of every piece, named x0, v0 or x0[2], v0[2]
+	Free                    // position and velocity are free parameters of every piece
 )
 
 // Spec describes a model of an axis.

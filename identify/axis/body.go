@@ -23,7 +23,7 @@ type body struct {
 	put   []func(v []float64) // from the values to where they act, in order
 	check []limit             // of the parameters of the law
 	valid func() bool         // combinations of them; nil: none
-	x0    []int               // places of the initial states in values, −1: from the record
+	x0    []int               // places of x0 and v0 of every piece in value; −1: zero
 	lag   int                 // −1: none
 }
 
@@ -213,6 +213,17 @@ func (b *body) set() bool {
 	}
 	b.mass.Retune()
 	return true
+}
+
+// initial is the state at the beginning of piece i.
+func (b *body) initial(i int) (x, v float64) {
+	if j := b.x0[2*i]; j >= 0 {
+		x = b.value[j]
+	}
+	if j := b.x0[2*i+1]; j >= 0 {
+		v = b.value[j]
+	}
+	return x, v
 }
 
 // start puts the body at the beginning of a piece, its contact relaxed.

@@ -2,6 +2,7 @@ package axis
 
 import (
 	"math"
+	"strings"
 
 	"hilrig/engine"
 	"hilrig/identify/fit"
@@ -27,16 +28,14 @@ type plan struct {
 	free   []int
 	parts  []int   // substeps of every piece
 	every  int     // samples from row to row
-	first  int     // sample of the first row: where the state at 0 is taken from the record, sample 0 tells nothing
+	first  int     // sample of the first row
 	worst  float64 // residual of a simulation that failed
 }
 
 func (m *Model) plan(all []fit.Param) (*plan, error) {
 	q := &plan{m: m, params: all, every: m.spec.Decimate, worst: 1e4 * m.span}
-	if m.spec.Initial != Free {
-		q.first = q.every
-	}
 	_, q.free = fit.Free(all)
+	q.first = m.first(all)
 	b, err := m.newBody(all)
 	if err != nil {
 		return nil, err
@@ -56,6 +55,16 @@ func (m *Model) plan(all []fit.Param) (*plan, error) {
 		q.parts = append(q.parts, n)
 	}
 	return q, nil
+}
+
+// first is the sample of the first row of every piece. Where the record says where the motion starts, sample 0 says no more.
+func (m *Model) first(all []fit.Param) int {
+	for _, p := range all {
+		if !p.Fixed && strings.HasPrefix(p.Name, "x0") {
+			return 0
+		}
+	}
+	return m.spec.Decimate
 }
 
 // samples of a piece that a share of the problem runs through.
@@ -128,17 +137,7 @@ func (e *evaluator) run(theta, r []float64, limit float64) (cost float64, status
 	e.delay()
 	h, _ := b.mass.Limit()
 	for i, p := range q.m.pieces {
-		x, v := p.x0, p.v0
-		if q.m.spec.Initial == Rest {
-			v = 0
-		}
-		if j := b.x0[2*i]; j >= 0 {
-			x = b.value[j]
-		}
-		if j := b.x0[2*i+1]; j >= 0 {
-			v = b.value[j]
-		}
-		b.start(x, v)
+		b.start(b.initial(i))
 		parts := e.parts(i, h)
 		next := q.first
 		for k := 0; ; k++ {

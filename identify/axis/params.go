@@ -84,11 +84,11 @@ func (m *Model) defaults() []fit.Param {
 	case Force:
 		add("lag", "s", "effective lag of the force behind its stamp", 0, -1.5*r.dt, 1.5*r.dt, false, true)
 	}
-	if m.spec.Initial == Free {
-		for _, p := range m.pieces {
-			dx, dv := max(0.1*r.x, 10*p.noise), 0.5*r.v
-			add("x0"+p.suffix, "m", "position at the beginning", p.x0, p.x0-dx, p.x0+dx, false, len(p.rec.Position) == 0)
-			add("v0"+p.suffix, "m/s", "velocity at the beginning", p.v0, p.v0-dv, p.v0+dv, false, false)
+	for _, p := range m.pieces {
+		dx, dv, free := max(0.1*r.x, 10*p.noise), 0.5*r.v, m.spec.Initial == Free
+		add("x0"+p.suffix, "m", "position at the beginning", p.x0, p.x0-dx, p.x0+dx, false, !free || len(p.rec.Position) == 0)
+		if m.spec.Initial != Rest {
+			add("v0"+p.suffix, "m/s", "velocity at the beginning", p.v0, p.v0-dv, p.v0+dv, false, !free)
 		}
 	}
 	return ps

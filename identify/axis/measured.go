@@ -1,0 +1,63 @@
+package axis
+
+import (
+	"slices"
+
+	"hilrig/identify/fit"
+)
+
+// Measured tells what the rows of the residual were measured to be.
+func (e *evaluator) Measured() (y []float64, quantity string, pieces []int, dt float64) {
+	q := e.q
+	for i, p := range q.m.pieces {
+		pieces = append(pieces, len(y))
+		for k := q.first; k < e.n[i]; k += q.every {
+			y = append(y, p.measured[k])
+		}
+	}
+	return y, q.m.quantity(), pieces, q.m.pieces[0].dt * float64(q.every)
+}
+
+// Complete makes the answer of a solver on this model's Problem an answer about the model: the fixed parameters join the
+// free ones, in the order of Params, and the rows get the force and the velocity of the record, for tests of what the
+// residual depends on. params are those that Problem was given.
+func (m *Model) Complete(params []fit.Param, s *fit.Solution) error {
+	all, err := m.merge(params)
+	if err != nil {
+		return err
+	}
+	free := make([]int, len(s.Free))
+	for j, i := range s.Free {
+		at := slices.IndexFunc(all, func(p fit.Param) bool { return p.Name == s.Params[i].Name })
+		if at < 0 {
+			continue // a state of multiple shooting
+		}
+		all[at] = s.Params[i]
+		free[j] = at
+	}
+	for j, i := range s.Free {
+		if !slices.ContainsFunc(all, func(p fit.Param) bool { return p.Name == s.Params[i].Name }) {
+			free[j] = len(all)
+			all = append(all, s.Params[i])
+		}
+	}
+	s.Params, s.Free = all, free
+	kd := 0.0
+	if i := slices.IndexFunc(all, func(p fit.Param) bool { return p.Name == "kd" }); i >= 0 {
+		kd = all[i].Value
+	}
+	s.Input, s.Velocity = nil, nil
+	first := m.first(all)
+	for _, p := range m.pieces {
+		for k := first; k < p.n; k += m.spec.Decimate {
+			s.Velocity = append(s.Velocity, p.v[k])
+			switch {
+			case p.force != nil:
+				s.Input = append(s.Input, p.force[k])
+			case p.far != nil:
+				s.Input = append(s.Input, kd*(p.far[k]-p.rec.Position[k]))
+			}
+		}
+	}
+	return nil
+}
