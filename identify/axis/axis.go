@@ -58,6 +58,10 @@ type Spec struct {
 	Scheme     friction.Scheme
 	Substeps   int // parts of a sampling interval; 0: as many as the scheme asks for
 	Decimate   int // every n-th sample is compared, all are simulated; 0: 1
+
+	// Known are parameters whose values are known beforehand. They are fixed at these, and guesses and bounds of the others
+	// rest on them: with a spring that draws the mass, every force is guessed in proportion to kd.
+	Known map[string]float64
 }
 
 // Controller is a cascade: u = gain·clamp(kv·(kp·(reference − position) − velocity)), its velocity a difference of the

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"hilrig/engine"
 	"hilrig/engine/friction"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
@@ -71,6 +72,12 @@ func New(spec Spec, pieces []*record.Record) (*Model, error) {
 	}
 	m.rough = m.roughly()
 	m.params = m.defaults()
+	for name := range spec.Known {
+		if !slices.ContainsFunc(m.params, func(p fit.Param) bool { return p.Name == name }) {
+			_, err := m.merge([]fit.Param{{Param: engine.Param{Name: name}}})
+			return nil, err
+		}
+	}
 	return m, nil
 }
 

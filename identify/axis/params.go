@@ -26,7 +26,9 @@ func (m *Model) defaults() []fit.Param {
 			unit = friction.RotaryUnit(unit)
 		}
 		p := fit.Param{Param: engine.Param{Name: name, Unit: unit, Doc: doc, Value: value, Lo: lo, Hi: hi, Fixed: fixed}, Log: log}
-		if !fixed {
+		if v, ok := m.spec.Known[name]; ok {
+			p.Value, p.Fixed = v, true
+		} else if !fixed {
 			p.Value = min(max(value, lo), hi)
 		}
 		ps = append(ps, p)
@@ -113,6 +115,18 @@ func (m *Model) lawParam(law string, p engine.Param) (value, lo, hi float64, log
 	}
 	contact := (r.fc + 1e-3*r.f) / (1e-3 * r.x) // N/m: a guess that yields over a thousandth of the travel
 	damping := 2 * math.Sqrt(contact*r.m)
+	if r.top > 0 { // drawn by a spring: break-away and the slope before it can be seen
+		switch {
+		case p.Name == "Fc":
+			return box(0.6*r.top, 0.05*r.top, 1.5*r.top)
+		case p.Name == "Fs" || p.Name == "Fs_inf":
+			return box(0.95*r.top, 0.2*r.top, 2*r.top)
+		case p.Name == "dFs_inf":
+			return box(0.35*r.top, 0.02*r.top, 1.5*r.top)
+		case (p.Name == "kt" || p.Name == "sigma0") && r.kt > 0:
+			return box(r.kt, r.kt/10, 10*r.kt)
+		}
+	}
 	switch {
 	case p.Name == "Fs" || p.Name == "Fs_inf":
 		return box(1.2*r.fc, 1e-4*r.f, 3*r.f)

@@ -23,6 +23,8 @@ type rough struct {
 	k       float64 // N/m
 	sin     float64 // N
 	cos     float64 // N
+	top     float64 // N   largest force of the drawing spring: break-away; 0: not drawn by one
+	kt      float64 // N/m slope of that force over the position below half of it, before the first slip; 0: not seen
 }
 
 // roughly measures the pieces.
@@ -53,18 +55,21 @@ func (m *Model) roughly() rough {
 		r.x = r.v * r.t
 	}
 	r.quantum = min(r.quantum, r.x*1e-3)
-	r.kd = 1
 	switch {
 	case f != nil:
 		r.f = quantile(f, 0.995)
 	case m.spec.Drive == Spring:
 		r.kd = m.roughSpring()
+		if kd, ok := m.spec.Known["kd"]; ok && kd > 0 {
+			r.kd = kd
+		}
 		for _, p := range m.pieces {
 			for k := range p.n {
 				f = append(f, r.kd*math.Abs(p.far[k]-p.rec.Position[k]))
 			}
 		}
 		r.f = quantile(f, 0.995)
+		m.roughContact(&r)
 	default:
 		r.f = r.a
 	}
@@ -95,6 +100,30 @@ func (m *Model) roughSpring() float64 {
 	return 1
 }
 
+// roughContact reads break-away and presliding off the force of the drawing spring.
+func (m *Model) roughContact(r *rough) {
+	var fx, xx float64
+	for _, p := range m.pieces {
+		for k, x := range p.rec.Position {
+			r.top = max(r.top, math.Abs(r.kd*(p.far[k]-x)))
+		}
+	}
+	for _, p := range m.pieces {
+		x0, f0 := p.rec.Position[0], r.kd*(p.far[0]-p.rec.Position[0])
+		for k, x := range p.rec.Position {
+			f := r.kd * (p.far[k] - x)
+			if math.Abs(f) > 0.5*r.top {
+				break
+			}
+			fx += (f - f0) * (x - x0)
+			xx += (x - x0) * (x - x0)
+		}
+	}
+	if fx > 0 {
+		r.kt = fx / xx
+	}
+}
+
 // regress finds inertia, friction and loads by least squares on smoothed derivatives,
 //
 //	u = M·a + Fv·v + Fc·sgn v + offset + k·x + mgs·sin x + mgc·cos x,
@@ -103,6 +132,9 @@ func (m *Model) roughSpring() float64 {
 // is none (an inertia below zero) gives way to a share of the size of the forces.
 func (m *Model) regress(r *rough) {
 	coast := m.spec.Drive == Coast
+	if inertia, ok := m.spec.Known[m.names.inertia]; ok && inertia > 0 {
+		defer func() { r.m = inertia }()
+	}
 	terms := []string{"M", "Fv", "Fc"}
 	if coast {
 		terms = terms[1:]

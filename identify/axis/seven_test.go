@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"hilrig/engine/friction"
@@ -23,9 +22,9 @@ func (d *drawn) At(tau, x, v float64) (force, dx, dv float64) {
 
 // stickSlip draws 1 kg over 100 N/m for 10 s and samples it every 5 ms, once for every speed. The step of the generator is
 // a fiftieth of that of the fit.
-func stickSlip(t testing.TB, truth friction.Seven, noise float64, seed uint64, speeds ...float64) []*record.Record {
+func stickSlip(t testing.TB, truth friction.Seven, kd, noise float64, seed uint64, speeds ...float64) []*record.Record {
 	t.Helper()
-	const n, dt, sub, kd = 2001, 5e-3, 250, 100
+	const n, dt, sub = 2001, 5e-3, 250
 	rng := rand.New(rand.NewPCG(seed, 1))
 	var recs []*record.Record
 	for _, speed := range speeds {
@@ -49,89 +48,133 @@ func stickSlip(t testing.TB, truth friction.Seven, noise float64, seed uint64, s
 	return recs
 }
 
-// sevenTruth is the public set of theory §8 with the spring of a rig: 1.5 N over 0.3 mm.
-var sevenTruth = friction.Seven{Fc: 1, Fv: 0.4, FsInf: 0.5, Kt: 5e3, Vs: 0.05, TauL: 0.02, Gamma: 0.1, Ct: 30}
+// sevenTruth is the public set of theory §8.
+var sevenTruth = friction.Seven{Fc: 1, Fv: 0.4, FsInf: 0.5, Kt: 1e3, Vs: 0.05, TauL: 0.02, Gamma: 0.1, Ct: 30}
 
-var sevenSpec = Spec{Law: "seven-parameter", Drive: Spring, Initial: Rest, Substeps: 5}
+const (
+	sevenSpring = 20   // N/m
+	sevenNoise  = 5e-6 // m
+)
 
-// sevenProblem has the box of table 6.2, narrowed by what the record shows: force at release, presliding slope.
-func sevenModel(t testing.TB, recs []*record.Record) (*Model, []fit.Param) {
+// sevenBox is table 6.2 narrowed by what the record shows: the force at release bounds the levels, the presliding slope
+// the spring; a decade or more for the rest.
+var sevenBox = map[string][2]float64{"Fc": {0.3, 3}, "Fv": {0.04, 4}, "dFs_inf": {0.1, 3}, "kt": {300, 1e4}, "vs": {5e-3, 0.5},
+	"tauL": {1e-3, 0.05}, "gamma": {0.01, 10}}
+
+// sevenProblem has M, the spring of the drive and the damper of the contact known, and the body at zero in the beginning.
+func sevenProblem(t testing.TB, recs []*record.Record, boxed bool) *fit.Problem {
 	t.Helper()
-	m, err := New(sevenSpec, recs)
+	known := map[string]float64{"M": 1, "kd": sevenSpring, "ct": 30, "x0[1]": 0, "x0[2]": 0}
+	m, err := New(Spec{Law: "seven-parameter", Drive: Spring, Initial: Rest, Substeps: 5, Known: known}, recs)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ps := m.Params()
-	set := func(name string, value, lo, hi float64) {
-		i := slices.IndexFunc(ps, func(p fit.Param) bool { return p.Name == name })
-		ps[i].Value, ps[i].Lo, ps[i].Hi, ps[i].Log, ps[i].Fixed = value, lo, hi, true, false
-	}
-	fix := func(name string, value float64) {
-		i := slices.IndexFunc(ps, func(p fit.Param) bool { return p.Name == name })
-		ps[i].Value, ps[i].Fixed = value, true
-	}
-	fix("M", 1)
-	fix("kd", 100)
-	fix("ct", 30)
-	for i := range ps { // the body starts from where its position is counted
-		if strings.HasPrefix(ps[i].Name, "x0") {
-			ps[i].Value = 0
+	for i := range ps {
+		p := &ps[i]
+		if b, ok := sevenBox[p.Name]; ok && boxed {
+			p.Value, p.Lo, p.Hi = math.Sqrt(b[0]*b[1]), b[0], b[1]
 		}
-	}
-	set("Fc", 0.8, 0.3, 3)
-	set("Fv", 1, 0.04, 4)
-	set("dFs_inf", 0.3, 0.1, 3)
-	set("kt", 2e3, 1e3, 3e4)
-	set("vs", 0.03, 5e-3, 0.5)
-	set("tauL", 0.01, 1e-3, 0.05)
-	set("gamma", 0.3, 0.01, 10)
-	return m, ps
-}
-
-func TestSevenParametersFromTwoSpeeds(t *testing.T) {
-	recs := stickSlip(t, sevenTruth, 20e-6, 1, 0.01, 0.03)
-	m, ps := sevenModel(t, recs)
-	for i, q := range sevenTruth.Params() {
-		j := slices.IndexFunc(ps, func(p fit.Param) bool { return p.Name == q.Name })
-		ps[j].Value = q.Value
-		_ = i
 	}
 	pr, err := m.Problem(ps)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ev := pr.New()
-	var truth []float64
-	for _, p := range pr.Params {
-		truth = append(truth, p.Value)
-		t.Log(p.Name, p.Value)
+	if len(pr.Params) != 7 {
+		t.Fatalf("%d free parameters, want seven", len(pr.Params))
 	}
-	r := make([]float64, pr.Rows)
-	st := ev.Residuals(truth, r)
-	t.Log(st, rms(r))
-	s, err := fit.LM{Horizons: fit.GrowingHorizon}.Fit(context.Background(), pr, nil)
+	return pr
+}
+
+// checkSeven wants the residual at the noise and every parameter near the truth, Fv within 0.5 %, the others 0.2 %.
+func checkSeven(t *testing.T, s *fit.Solution, noise float64) {
+	t.Helper()
+	if got := rms(s.Residual); got > 1.15*noise {
+		t.Errorf("residual %.4g m rms, want at most 1.15 times the noise of %g m", got, noise)
+	}
+	for _, p := range s.Params {
+		for _, q := range sevenTruth.Params() {
+			tol := 0.002
+			if p.Name == "Fv" {
+				tol = 0.005
+			}
+			if q.Name == p.Name && math.Abs(p.Value/q.Value-1) > tol {
+				t.Errorf("%s = %.5g, %.2f %% off, want at most %g %%", p.Name, p.Value, 100*(p.Value/q.Value-1), 100*tol)
+			}
+		}
+	}
+}
+
+// Starts drawn in the whole box: with a growing horizon the method of Levenberg and Marquardt gets from most of them to the
+// truth. One that does not says so by its residual.
+func TestSevenParametersFromRandomStarts(t *testing.T) {
+	pr := sevenProblem(t, stickSlip(t, sevenTruth, sevenSpring, sevenNoise, 1, 0.02, 0.1), true)
+	arrived := 0
+	for seed := range 4 {
+		rng := rand.New(rand.NewPCG(uint64(seed), 7))
+		q := *pr
+		q.Params = slices.Clone(pr.Params)
+		for i := range q.Params {
+			p := &q.Params[i]
+			p.Value = p.Lo * math.Pow(p.Hi/p.Lo, rng.Float64())
+		}
+		lm := fit.LM{Horizons: fit.GrowingHorizon, Loss: fit.Loss{Kind: fit.SoftL1, Scale: 20 * sevenNoise}}
+		s, err := lm.Fit(context.Background(), &q, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rms(s.Residual) < 1.5*sevenNoise {
+			arrived++
+			checkSeven(t, s, sevenNoise)
+		}
+	}
+	if arrived < 3 {
+		t.Errorf("%d of 4 starts arrived", arrived)
+	}
+}
+
+// The model's own first guesses and bounds do as well as a chosen box.
+func TestSevenParametersFromOwnGuesses(t *testing.T) {
+	pr := sevenProblem(t, stickSlip(t, sevenTruth, sevenSpring, sevenNoise, 2, 0.02, 0.1), false)
+	s, err := fit.LM{Horizons: fit.GrowingHorizon, Loss: fit.Loss{Kind: fit.SoftL1, Scale: 20 * sevenNoise}}.Fit(context.Background(), pr, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, p := range s.Params {
-		t.Logf("%s %.6g (%.3f %%)", p.Name, p.Value, 100*(p.Value/truth[i]-1))
-	}
-	t.Log(rms(s.Residual), s.Reason, s.Compute, s.Evaluations)
-	_ = math.Pi
+	checkSeven(t, s, sevenNoise)
 }
 
-func BenchmarkSevenSimulation(b *testing.B) {
-	recs := stickSlip(b, sevenTruth, 20e-6, 1, 0.01, 0.03)
-	m, ps := sevenModel(b, recs)
-	pr, _ := m.Problem(ps)
+// A simulation allocates nothing, and neither does a cost that is given up.
+func TestSimulationAllocatesNothing(t *testing.T) {
+	pr := sevenProblem(t, stickSlip(t, sevenTruth, sevenSpring, sevenNoise, 1, 0.02, 0.1), true)
 	ev := pr.New()
+	theta, r := startOf(pr), make([]float64, pr.Rows)
+	for name, f := range map[string]func(){
+		"Residuals": func() { ev.Residuals(theta, r) },
+		"Cost":      func() { ev.(fit.Aborter).Cost(theta, math.Inf(1)) },
+		"given up":  func() { ev.(fit.Aborter).Cost(theta, 1e-9) },
+	} {
+		if n := testing.AllocsPerRun(5, f); n != 0 {
+			t.Errorf("%s: %g allocations, want none", name, n)
+		}
+	}
+}
+
+// startOf are the values of the parameters of a problem.
+func startOf(pr *fit.Problem) []float64 {
 	var theta []float64
 	for _, p := range pr.Params {
 		theta = append(theta, p.Value)
 	}
-	r := make([]float64, pr.Rows)
+	return theta
+}
+
+func BenchmarkSevenSimulation(b *testing.B) {
+	pr := sevenProblem(b, stickSlip(b, sevenTruth, sevenSpring, sevenNoise, 1, 0.02, 0.1), true)
+	ev := pr.New()
+	theta, r := startOf(pr), make([]float64, pr.Rows)
 	b.ReportAllocs()
 	for b.Loop() {
 		ev.Residuals(theta, r)
 	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/20000, "ns/step")
 }
