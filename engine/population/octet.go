@@ -23,13 +23,16 @@ type octet struct {
 	_ [3][8]float64 // makes it 1024 bytes, so that vectors do not straddle cache lines
 }
 
-// stepper advances the first n lanes of oct over the rows and writes the error of every lane at every row to errs: row after
-// row stride numbers apart, or, with stride 0, all on the same place.
+// bunch is the number of lanes that a stepper may take along: it works on the lanes up to the next multiple.
+const bunch = 32
+
+// stepper advances the first n > 0 lanes of oct over the rows and writes the error of every lane at every row to errs: row
+// after row stride numbers apart, or, with stride 0, all on the same place.
 type stepper func(oct []octet, n int, rows []row, errs []float64, stride int)
 
 // run advances the lanes 0 … n−1.
 func (k *Kernel) run(n int, rows []row, errs []float64, stride int) {
-	k.step(k.oct[:(n+7)/8], n, rows, errs, stride)
+	k.step(k.oct[:], n, rows, errs, stride)
 }
 
 // load puts a member at the first sample into a lane. Parameters without meaning, or beyond the limit of stability
@@ -69,10 +72,9 @@ func (k *Kernel) move(to, from int) {
 	a.k1[i], a.s2[i], a.off[i], a.hm[i], a.h[i] = b.k1[j], b.s2[j], b.off[j], b.hm[j], b.h[j]
 }
 
-// clear makes the lanes of the last octet beyond n, and the octets after it that a stepper may take along, members that stay
-// where they are.
+// clear puts members that stay where they are into the lanes from n to the end of the bunch.
 func (k *Kernel) clear(n int) {
-	for lane := n; lane < (n+7)/8*8; lane++ {
+	for lane := n; lane < (n+bunch-1)/bunch*bunch; lane++ {
 		o, l := &k.oct[lane/8], lane%8
 		o.v[l], o.z[l], o.x[l], o.cost[l] = 0, 0, 0, 0
 		o.bell[l], o.df[l], o.fc[l], o.hs0[l] = 0, 0, 1, 0

@@ -94,7 +94,6 @@ type row struct{ u, wv, wx, my float64 }
 const (
 	maxOctets = 16  // lanes simulated together, by eight
 	blockRows = 256 // rows between two looks at the limit
-	storeOcts = 4   // octets whose errors are kept at a time
 )
 
 // New prepares a trace. The data are copied.
@@ -142,7 +141,7 @@ func New(t Trace) (*Kernel, error) {
 }
 
 func newKernel(s *shared) *Kernel {
-	return &Kernel{shared: s, errs: make([]float64, max(maxOctets*8, blockRows*8*storeOcts))}
+	return &Kernel{shared: s, errs: make([]float64, blockRows*bunch)}
 }
 
 // Fork returns a kernel on the same trace with a workspace of its own, for another goroutine.
@@ -181,9 +180,7 @@ func (k *Kernel) Rows() int { return len(k.rows) / k.every }
 // vectors; results do not depend on it.
 func (k *Kernel) Width() int {
 	switch k.path {
-	case AVX512:
-		return 64
-	case AVX2:
+	case AVX512, AVX2:
 		return 32
 	}
 	return 8
@@ -218,6 +215,7 @@ func (k *Kernel) costs(theta [][]float64, limit, cost []float64, first, last int
 		k.run(n, k.rows[at:min(at+blockRows, len(k.rows))], k.errs, 0)
 
 		// whoever is above the limit leaves, the last one takes the place
+		before := n
 		for lane := 0; lane < n; {
 			i := k.who[lane]
 			c := k.oct[lane/8].cost[lane%8]
@@ -232,7 +230,9 @@ func (k *Kernel) costs(theta [][]float64, limit, cost []float64, first, last int
 			}
 			lane++
 		}
-		k.clear(n)
+		if n < before {
+			k.clear(n)
+		}
 	}
 }
 
@@ -240,8 +240,8 @@ func (k *Kernel) costs(theta [][]float64, limit, cost []float64, first, last int
 // finite residuals, and the status is NonFinite.
 func (k *Kernel) Residuals(theta, r [][]float64) engine.Status {
 	st := engine.OK
-	for first := 0; first < len(theta); first += 8 * storeOcts {
-		last := min(first+8*storeOcts, len(theta))
+	for first := 0; first < len(theta); first += bunch {
+		last := min(first+bunch, len(theta))
 		st = max(st, k.residuals(theta[first:last], r[first:last]))
 	}
 	return st
@@ -259,15 +259,14 @@ func (k *Kernel) residuals(theta, r [][]float64) (st engine.Status) {
 		n++
 	}
 	k.clear(n)
-	lanes := (n + 7) / 8 * 8
 	for at := 0; at < len(k.rows) && n > 0; at += blockRows {
 		block := k.rows[at:min(at+blockRows, len(k.rows))]
-		k.run(n, block, k.errs, lanes)
+		k.run(n, block, k.errs, bunch)
 		skip := (k.every - at%k.every) % k.every // rows of the block before its first sample
 		for lane := range n {
 			out := r[k.who[lane]][(at+skip)/k.every:]
 			for j, i := skip, 0; j < len(block); j, i = j+k.every, i+1 {
-				out[i] = k.errs[j*lanes+lane]
+				out[i] = k.errs[j*bunch+lane]
 			}
 		}
 	}

@@ -51,10 +51,9 @@ func stepPortable(oct []octet, n int, rows []row, errs []float64, stride int) {
 	for at := range rows {
 		r := rows[at]
 		out := errs[at*stride:]
-		for i := range oct {
-			o := &oct[i]
-			lanes := min(n-8*i, 8)
-			err := out[8*i : 8*i+8]
+		for first := 0; first < n; first += 8 {
+			o, lanes := &oct[first/8], min(n-first, 8)
+			err := out[first : first+8]
 			for l := 0; l < lanes && l < 8; l++ {
 				v, z := o.v[l], o.z[l]
 				g := math.FMA(exp2Neg(float64(float64(v*v)*o.bell[l])), o.df[l], o.fc[l])

@@ -40,15 +40,19 @@ func steppers(p Path) stepper {
 	return nil
 }
 
-func stepAVX2(oct []octet, _ int, rows []row, errs []float64, stride int) {
-	_ = errs[(len(rows)-1)*stride+8*len(oct)-1]
-	for at := 0; at < len(oct); {
+// Few octets take as long as one, because a step waits for its exponential and its division: so three are better off with a
+// fourth one that stands still than as two and one, and so on. Times of a row, for one octet as 1: AVX2 1, 1.05, –, 1.75;
+// AVX-512 1, 1.05, –, 1.2, …, 2.2 for eight.
+
+func stepAVX2(oct []octet, n int, rows []row, errs []float64, stride int) {
+	check(oct, n, rows, errs, stride)
+	for at := 0; 8*at < n; {
 		o, r, e := &oct[at], &rows[0], &errs[8*at]
-		switch left := len(oct) - at; {
-		case left >= 4:
+		switch left := n - 8*at; {
+		case left > 16:
 			stepAVX2x4(o, r, len(rows), e, stride)
 			at += 4
-		case left >= 2:
+		case left > 8:
 			stepAVX2x2(o, r, len(rows), e, stride)
 			at += 2
 		default:
@@ -58,18 +62,18 @@ func stepAVX2(oct []octet, _ int, rows []row, errs []float64, stride int) {
 	}
 }
 
-func stepAVX512(oct []octet, _ int, rows []row, errs []float64, stride int) {
-	_ = errs[(len(rows)-1)*stride+8*len(oct)-1]
-	for at := 0; at < len(oct); {
+func stepAVX512(oct []octet, n int, rows []row, errs []float64, stride int) {
+	check(oct, n, rows, errs, stride)
+	for at := 0; 8*at < n; {
 		o, r, e := &oct[at], &rows[0], &errs[8*at]
-		switch left := len(oct) - at; {
-		case left >= 8:
+		switch left := n - 8*at; {
+		case left > 48:
 			stepAVX512x8(o, r, len(rows), e, stride)
 			at += 8
-		case left >= 4:
+		case left > 16:
 			stepAVX512x4(o, r, len(rows), e, stride)
 			at += 4
-		case left >= 2:
+		case left > 8:
 			stepAVX512x2(o, r, len(rows), e, stride)
 			at += 2
 		default:
@@ -77,4 +81,10 @@ func stepAVX512(oct []octet, _ int, rows []row, errs []float64, stride int) {
 			at++
 		}
 	}
+}
+
+// check panics before a vector step could leave its slices.
+func check(oct []octet, n int, rows []row, errs []float64, stride int) {
+	taken := (n + bunch - 1) / bunch * bunch
+	_, _, _ = oct[taken/8-1], rows[0], errs[(len(rows)-1)*stride+taken-1]
 }

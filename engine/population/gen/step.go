@@ -6,7 +6,7 @@ package main
 
 var avx2 = &set{
 	name: "stepAVX2x", lanes: 4, reg: "Y", regs: 16,
-	group: 2, offset: 0, octets: []int{1, 2, 4},
+	group: 4, offset: 15, octets: []int{1, 2, 4},
 	step: exponential + `
 	VMOVUPD {fc}, %g
 	VFMADD231PD {df}, %e, %g      // g(v)
@@ -45,7 +45,7 @@ var avx2 = &set{
 var avx512 = &set{
 	name: "stepAVX512x", lanes: 8, reg: "Z", regs: 32,
 	held:  []string{"magic", "end", "half", "abs", "sign", "one", "c1", "c2", "c3", "c4", "c5", "c6"},
-	group: 4, offset: 0, octets: []int{1, 2, 4, 8},
+	group: 4, offset: 12, octets: []int{1, 2, 4, 8},
 	step: exponential + `
 	VMOVUPD {fc}, %g
 	VFMADD231PD {df}, %e, %g
