@@ -10,17 +10,19 @@ type octet struct {
 	x    [8]float64 // m
 	cost [8]float64 // sum of the squared errors so far
 
+	cap  [8]float64 // m²/s²  v² beyond which the bell has vanished
 	bell [8]float64 // s²/m²  log2(e)/vs²
 	df   [8]float64 // N      Fs − Fc
 	fc   [8]float64 // N
 	hs0  [8]float64 // N·s/m  h·σ0
-	k1   [8]float64 // 1      1 + σ1/(h·σ0)
+	hq   [8]float64 // N²s²/m²  (h·σ0)²/2
+	hk   [8]float64 // s/kg   h/M·(1 + σ1/(h·σ0))
+	hm   [8]float64 // s/kg   h/M
 	s2   [8]float64 // N·s/m
 	off  [8]float64 // N
-	hm   [8]float64 // s/kg   h/M
 	h    [8]float64 // s
 
-	_ [3][8]float64 // makes it 1024 bytes, so that vectors do not straddle cache lines
+	_ [1][8]float64 // makes it 1024 bytes, so that vectors do not straddle cache lines
 }
 
 // bunch is the number of lanes that a stepper may take along: it works on the lanes up to the next multiple.
@@ -41,13 +43,14 @@ func (k *Kernel) load(lane int, theta []float64) bool {
 	m, s0, s1, s2 := theta[thM], theta[thSigma0], theta[thSigma1], theta[thSigma2]
 	fc, fs, vs, off := theta[thFc], theta[thFs], theta[thVs], theta[thOffset]
 	h := k.h
-	hm, c, bell, k1 := h/m, s1+s2, math.Log2E/(vs*vs), 1+s1/(h*s0)
+	hm, hs0, c, bell := h/m, h*s0, s1+s2, math.Log2E/(vs*vs)
+	hk, hq := hm*(1+s1/hs0), 0.5*hs0*hs0
 	switch {
 	case !(m > 0 && s0 > 0 && s1 >= 0 && s2 >= 0 && fc > 0 && fs > 0 && vs > 0):
 		return false
-	case !finite(hm) || !finite(bell) || !finite(k1) || !finite(fc) || !finite(fs) || !finite(off):
+	case !finite(hm) || !finite(bell) || !finite(hk) || !finite(hq) || !finite(fc) || !finite(fs) || !finite(off):
 		return false
-	case !(hm*(h*s0+2*c) < 4 && hm*c < 2):
+	case !(hm*(hs0+2*c) < 4 && hm*c < 2):
 		return false
 	}
 	// half a step back with the acceleration at the first sample, where the bristles are relaxed and bend with dz/dt = v
@@ -55,8 +58,8 @@ func (k *Kernel) load(lane int, theta []float64) bool {
 
 	o, l := &k.oct[lane/8], lane%8
 	o.v[l], o.z[l], o.x[l], o.cost[l] = k.v0-0.5*h*a, 0, k.x0, 0
-	o.bell[l], o.df[l], o.fc[l], o.hs0[l] = bell, fs-fc, fc, h*s0
-	o.k1[l], o.s2[l], o.off[l], o.hm[l], o.h[l] = k1, s2, off, hm, h
+	o.cap[l], o.bell[l], o.df[l], o.fc[l], o.hs0[l], o.hq[l] = bellEnd/bell, bell, fs-fc, fc, hs0, hq
+	o.hk[l], o.hm[l], o.s2[l], o.off[l], o.h[l] = hk, hm, s2, off, h
 	return true
 }
 
@@ -68,8 +71,8 @@ func (k *Kernel) move(to, from int) {
 	k.who[to] = k.who[from]
 	a, b, i, j := &k.oct[to/8], &k.oct[from/8], to%8, from%8
 	a.v[i], a.z[i], a.x[i], a.cost[i] = b.v[j], b.z[j], b.x[j], b.cost[j]
-	a.bell[i], a.df[i], a.fc[i], a.hs0[i] = b.bell[j], b.df[j], b.fc[j], b.hs0[j]
-	a.k1[i], a.s2[i], a.off[i], a.hm[i], a.h[i] = b.k1[j], b.s2[j], b.off[j], b.hm[j], b.h[j]
+	a.cap[i], a.bell[i], a.df[i], a.fc[i], a.hs0[i], a.hq[i] = b.cap[j], b.bell[j], b.df[j], b.fc[j], b.hs0[j], b.hq[j]
+	a.hk[i], a.hm[i], a.s2[i], a.off[i], a.h[i] = b.hk[j], b.hm[j], b.s2[j], b.off[j], b.h[j]
 }
 
 // clear puts members that stay where they are into the lanes from n to the end of the bunch.
@@ -77,7 +80,7 @@ func (k *Kernel) clear(n int) {
 	for lane := n; lane < (n+bunch-1)/bunch*bunch; lane++ {
 		o, l := &k.oct[lane/8], lane%8
 		o.v[l], o.z[l], o.x[l], o.cost[l] = 0, 0, 0, 0
-		o.bell[l], o.df[l], o.fc[l], o.hs0[l] = 0, 0, 1, 0
-		o.k1[l], o.s2[l], o.off[l], o.hm[l], o.h[l] = 0, 0, 0, 0, 0
+		o.cap[l], o.bell[l], o.df[l], o.fc[l], o.hs0[l], o.hq[l] = 0, 0, 0, 1, 0, 0
+		o.hk[l], o.hm[l], o.s2[l], o.off[l], o.h[l] = 0, 0, 0, 0, 0
 	}
 }

@@ -4,8 +4,8 @@ import "math"
 
 // The exponential of the bell curve, 2^{−t} for t ≥ 0: with k = round(t) and f = k − t, |f| ≤ ½, it is 2^f·2^{−k}. The power
 // 2^f is a polynomial of degree eleven, interpolated at the zeros of a Chebyshev polynomial, relative error 2e-17 before
-// rounding; even and odd powers are summed apart, which halves the chain. The factor 2^{−k} goes into the exponent as an
-// integer. Beyond bellEnd the bell is smaller than the smallest normal number and stays there.
+// rounding; even and odd powers are summed apart and by pairs, which shortens the chain. The factor 2^{−k} goes into the exponent as an
+// integer. Beyond bellEnd, about the smallest normal number, the bell stays where it is.
 const (
 	magic   = 3 << 51 // adding it rounds to an integer, which stands in the low bits of the sum
 	bellEnd = 1021
@@ -23,30 +23,24 @@ const (
 	c11 = 0x1.e9d3fe3952179p-32
 )
 
-// exp2Neg is 2^{−t} for 0 ≤ t, within two units in the last place up to bellEnd.
-func exp2Neg(t float64) float64 {
-	if t > bellEnd {
-		t = bellEnd
-	}
-	k := t + magic
-	f := (k - magic) - t
+// bell is 2^{−s·c} for s, c ≥ 0 and s·c ≤ bellEnd, within two units in the last place: the product is not rounded.
+func bell(s, c float64) float64 {
+	k := math.FMA(s, c, magic)
+	f := math.FMA(-s, c, k-magic)
 	q := f * f
-	o := math.FMA(c11, q, c9)
-	e := math.FMA(c10, q, c8)
-	o = math.FMA(o, q, c7)
-	e = math.FMA(e, q, c6)
-	o = math.FMA(o, q, c5)
-	e = math.FMA(e, q, c4)
-	o = math.FMA(o, q, c3)
-	e = math.FMA(e, q, c2)
-	o = math.FMA(o, q, c1)
-	e = math.FMA(e, q, 1)
+	qq := q * q
+	e := math.FMA(math.FMA(c10, q, c8), qq, math.FMA(c6, q, c4))
+	o := math.FMA(math.FMA(c11, q, c9), qq, math.FMA(c7, q, c5))
+	e = math.FMA(e, qq, math.FMA(c2, q, 1))
+	o = math.FMA(o, qq, math.FMA(c3, q, c1))
 	return math.Float64frombits(math.Float64bits(math.FMA(f, o, e)) - math.Float64bits(k)<<52)
 }
 
 // stepPortable is the stepper in Go. Lane after lane does a step, so that the processor, which looks a few lanes ahead, has
 // other work while it waits for the exponential and the division of one. Products are rounded where they stand or are part
-// of an explicit FMA: compilers must not fuse others.
+// of an explicit FMA: compilers must not fuse others. What hangs on the new velocity is short:
+//
+//	v⁺ = [v + h/M·(u − offset − σ2·v − ζ)] − q·[(g·sgn v − ζ)·h/M·(1 + σ1/(hσ0))],   q = n/(g² + n)
 func stepPortable(oct []octet, n int, rows []row, errs []float64, stride int) {
 	for at := range rows {
 		r := rows[at]
@@ -56,14 +50,19 @@ func stepPortable(oct []octet, n int, rows []row, errs []float64, stride int) {
 			err := out[first : first+8]
 			for l := 0; l < lanes && l < 8; l++ {
 				v, z := o.v[l], o.z[l]
-				g := math.FMA(exp2Neg(float64(float64(v*v)*o.bell[l])), o.df[l], o.fc[l])
-				b := math.Abs(v) * o.hs0[l]
-				m := float64(b * math.FMA(b, 0.5, g))
-				dz := float64((math.Copysign(g, v) - z) * (m / math.FMA(g, g, m)))
-				f := math.FMA(dz, o.k1[l], z)
-				vn := math.FMA(math.FMA(-o.s2[l], v, r.u-o.off[l])-f, o.hm[l], v)
+				s := float64(v * v)
+				h := float64(s * o.hq[l])
+				if s > o.cap[l] {
+					s = o.cap[l]
+				}
+				g := math.FMA(bell(s, o.bell[l]), o.df[l], o.fc[l])
+				m := math.FMA(math.Abs(v)*o.hs0[l], g, h)
+				q := m / math.FMA(g, g, m)
+				miss := math.Copysign(g, v) - z
+				free := math.FMA(math.FMA(-o.s2[l], v, r.u-o.off[l])-z, o.hm[l], v)
+				vn := math.FMA(-q, float64(miss*o.hk[l]), free)
 				e := math.FMA(o.x[l], r.wx, math.FMA(v+vn, r.wv, r.my))
-				o.v[l], o.z[l] = vn, z+dz
+				o.v[l], o.z[l] = vn, math.FMA(q, miss, z)
 				o.x[l] = math.FMA(o.h[l], vn, o.x[l])
 				o.cost[l] = math.FMA(e, e, o.cost[l])
 				err[l] = e

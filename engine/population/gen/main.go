@@ -41,8 +41,6 @@ type set struct {
 // constants of the step, in the order of the table.
 var constants = []struct{ name, value, doc string }{
 	{"magic", "$0x4338000000000000", "3·2⁵¹"},
-	{"end", "$0x408fe80000000000", "1021"},
-	{"half", "$0x3fe0000000000000", "½"},
 	{"one", "$0x3ff0000000000000", "1"},
 	{"abs", "$0x7fffffffffffffff", "all bits but the sign"},
 	{"sign", "$0x8000000000000000", "the sign"},
@@ -60,7 +58,7 @@ var constants = []struct{ name, value, doc string }{
 }
 
 // fields of an octet, 64 bytes each.
-var fields = []string{"v", "z", "x", "cost", "bell", "df", "fc", "hs0", "k1", "s2", "off", "hm", "h"}
+var fields = []string{"v", "z", "x", "cost", "cap", "bell", "df", "fc", "hs0", "hq", "hk", "hm", "s2", "off", "h", "tmp"}
 
 // rowFields of a row, 8 bytes each.
 var rowFields = []string{"u", "wv", "wx", "my"}
