@@ -30,9 +30,11 @@
 package linear
 
 import (
+	"math"
 	"slices"
 	"time"
 
+	"hilrig/engine"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
 )
@@ -60,6 +62,7 @@ func InverseDynamics(d *record.Record, s Spec) (*Result, error) {
 		Fit:        fit.MisfitOf(reg.y, sol.residual, len(s.Terms)),
 		Residual:   fit.WhitenessOf(sol.residual, nil),
 		Warnings:   slices.Clone(d.Warnings),
+		reg:        reg,
 	}
 	for j, t := range s.Terms {
 		r.Estimates = append(r.Estimates, estimate(t, s.Rotary, sol, j))
@@ -71,6 +74,60 @@ func InverseDynamics(d *record.Record, s Spec) (*Result, error) {
 	r.judge()
 	r.Compute = time.Since(start).Seconds()
 	return r, nil
+}
+
+// Solution is the fit in the form that every method shares: its rows are those of the regression.
+func (r *Result) Solution() *fit.Solution {
+	theta := make([]float64, len(r.Estimates))
+	for j, e := range r.Estimates {
+		theta[j] = e.Value
+	}
+	s := r.reg.solution(theta, r.Spec)
+	for j := range theta {
+		s.Free = append(s.Free, j)
+	}
+	p := len(theta)
+	s.Jac = make([]float64, len(s.Residual)*p)
+	for j, col := range r.reg.w {
+		for k, c := range col {
+			s.Jac[k*p+j] = c
+		}
+	}
+	s.Reason, s.Compute = "linear: solved at once", time.Duration(r.Compute*float64(time.Second))
+	return s
+}
+
+// Explain is what the parameters of r leave over of another record, prepared in the same way. Nothing is fitted.
+func (r *Result) Explain(d *record.Record) (*fit.Solution, error) {
+	reg, err := prepare(d, r.Spec)
+	if err != nil {
+		return nil, err
+	}
+	theta := make([]float64, len(r.Estimates))
+	for j, e := range r.Estimates {
+		theta[j] = e.Value
+	}
+	return reg.solution(theta, r.Spec), nil
+}
+
+// solution is the regression at the parameters theta, none of them free.
+func (reg *regression) solution(theta []float64, spec Spec) *fit.Solution {
+	s := &fit.Solution{
+		Residual: reg.misfit(theta), Measured: reg.y, Unit: "N", Quantity: "force", Dt: reg.dt, Velocity: reg.v,
+		Objective: "half the sum of squares", Converged: true, Iterations: 1,
+	}
+	if spec.Rotary {
+		s.Unit, s.Quantity = "N·m", "torque"
+	}
+	for j, t := range spec.Terms {
+		s.Params = append(s.Params, fit.Param{Param: engine.Param{
+			Name: t.symbol(spec.Rotary), Unit: t.unit(spec.Rotary), Value: theta[j], Lo: math.Inf(-1), Hi: math.Inf(1),
+		}})
+	}
+	for _, e := range s.Residual {
+		s.Cost += e * e / 2
+	}
+	return s
 }
 
 // Validate tells how well the parameters of r explain another record, prepared in the same way. Nothing is fitted.

@@ -36,6 +36,8 @@ type Result struct {
 	Validation *Validation `json:"validation,omitempty"`
 	Warnings   []string    `json:"warnings"`
 	Compute    float64     `json:"compute_s"` // s, from data in memory to this result
+
+	reg *regression // rows and columns behind the numbers
 }
 
 // Estimate is one parameter. The intervals hold the true value with 95 % probability (Student) if the model is right; the
