@@ -117,6 +117,10 @@ func (f *descent) descend(tol tolerances) (converged bool, reason string) {
 		f.fresh = true
 		f.factor()
 
+		if !f.sensitive() {
+			return false, "no parameter has any effect: steps of the differences are below what the model resolves, or the start is where nothing matters"
+		}
+
 		// close enough in standard errors?
 		f.hold()
 		if f.offset = f.relativeOffset(); f.offset >= 0 && f.offset <= tol.offset {
@@ -130,7 +134,8 @@ func (f *descent) descend(tol tolerances) (converged bool, reason string) {
 			if f.spent() {
 				continue
 			}
-			if f.offset >= 0 && f.offset <= 0.03 || decrease <= tol.cost {
+			// a tenth of a standard error is nothing to complain of
+			if f.offset >= 0 && f.offset <= 0.1 || decrease <= tol.cost {
 				return true, "no step lowers the cost any more"
 			}
 			return false, "stalled: no step lowers the cost, though its slope says otherwise; the model is not smooth at this scale"
@@ -195,7 +200,17 @@ func (f *descent) hold() {
 	}
 }
 
-// relativeOffset is √(‖Q₁ᵀr‖²/p)/√(‖r‖² − ‖Q₁ᵀr‖²)/(n − p)) of the parameters that are not held: about the distance to
+// sensitive says that some parameter has an effect.
+func (f *descent) sensitive() bool {
+	for _, v := range f.tri.r[:len(f.s)*len(f.s)] {
+		if v != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// relativeOffset is √(‖Q₁ᵀr‖²/p) / √((‖r‖² − ‖Q₁ᵀr‖²)/(n − p)) of the parameters that are not held: about the distance to
 // the optimum in standard errors. −1 if there are no rows to spare.
 func (f *descent) relativeOffset() float64 {
 	clear(f.d)

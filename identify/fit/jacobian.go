@@ -159,11 +159,7 @@ func (d *slope) columns(ctx context.Context, s, r []float64, step float64) bool 
 	if hands == 1 {
 		d.work(ctx, d.crew[0], s, r, take, per)
 	} else {
-		var wg sync.WaitGroup
-		for _, h := range d.crew[:hands] {
-			wg.Go(func() { d.work(ctx, h, s, r, take, per) })
-		}
-		wg.Wait()
+		d.share(ctx, hands, s, r, take, per)
 	}
 	if ctx.Err() != nil {
 		return false
@@ -212,6 +208,16 @@ func (d *slope) coarse() bool {
 	return false
 }
 
+// share lets several hands work. It stands alone because what goroutines capture is allocated.
+func (d *slope) share(ctx context.Context, hands int, s, r []float64, take, per int) {
+	var wg sync.WaitGroup
+	for _, h := range d.crew[:hands] {
+		wg.Go(func() { d.work(ctx, h, s, r, take, per) })
+	}
+	wg.Wait()
+}
+
+// work takes groups until none is left.
 func (d *slope) work(ctx context.Context, h *hand, s, r []float64, take, per int) {
 	for ctx.Err() == nil {
 		first := int(d.next.Add(int64(take))) - take

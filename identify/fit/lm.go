@@ -14,7 +14,7 @@ import (
 //
 //	‖√W·(r + J·d)‖² + λ·‖D·d‖²   least in the box   max(lo − s, −clip) ≤ d ≤ min(hi − s, clip)
 //
-// with D the lengths of the columns of √W·J [Mar63] and W the weights ρ' of the loss, by QR of [√W·J; √λ·D], never by
+// with D the lengths of the columns of √W·J [M63] and W the weights ρ' of the loss, by QR of [√W·J; √λ·D], never by
 // normal equations. Parameters on a bound that want out are held; those that meet a side of the box go there and the rest
 // is solved again. λ starts at 1e-2, is divided by 5 after a step that lowers the cost and multiplied by 4 after one that
 // does not. Log parameters are searched in their logarithms.
@@ -216,11 +216,11 @@ func (f *descent) solution(p *Problem) *Solution {
 			d.columns(context.Background(), f.s, f.r, step)
 		}
 		d.columns(context.Background(), f.s, f.r, step)
+		f.factor()
 	}
 	if failed := d.failed.Load(); failed > 0 {
 		s.Notes = append(s.Notes, fmt.Sprintf("the simulation fails on both sides of the estimate for %d parameters: their derivatives are not known and set to zero", failed))
 	}
-	f.factor()
 	f.hold()
 	if f.offset = f.relativeOffset(); f.offset >= 0 {
 		s.Extra["relative_offset"] = f.offset

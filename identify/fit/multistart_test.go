@@ -31,11 +31,7 @@ func TestMultiStartFindsFarMinima(t *testing.T) {
 		default:
 			continue
 		}
-		p := problem(len(c.x), func(b, r []float64) {
-			for k, x := range c.x {
-				r[k] = c.f(x, b) - c.y[k]
-			}
-		}, params...)
+		p := nistProblem(c.name, params...)
 		s, err := MultiStart{LM: LM{MaxIterations: 500}, Starts: 10, Seed: 1}.Fit(context.Background(), p, nil)
 		if err != nil {
 			t.Fatal(err)

@@ -81,14 +81,27 @@ var nist = []struct {
 	},
 }
 
-func TestCertifiedEstimatesAndDeviations(t *testing.T) {
+// nistProblem is a set by its name, without bounds from the last start if no parameters are given.
+func nistProblem(name string, params ...Param) *Problem {
 	for _, c := range nist {
-		for i, start := range c.starts {
-			p := problem(len(c.x), func(b, r []float64) {
+		if c.name == name {
+			if params == nil {
+				params = unbounded(c.starts[len(c.starts)-1]...)
+			}
+			return problem(len(c.x), func(b, r []float64) {
 				for k, x := range c.x {
 					r[k] = c.f(x, b) - c.y[k]
 				}
-			}, unbounded(start...)...)
+			}, params...)
+		}
+	}
+	panic("no set " + name)
+}
+
+func TestCertifiedEstimatesAndDeviations(t *testing.T) {
+	for _, c := range nist {
+		for i, start := range c.starts {
+			p := nistProblem(c.name, unbounded(start...)...)
 			s, err := LM{MaxIterations: 2000}.Fit(context.Background(), p, nil)
 			if err != nil {
 				t.Errorf("%s from start %d: %v", c.name, i+1, err)
@@ -108,24 +121,25 @@ func TestCertifiedEstimatesAndDeviations(t *testing.T) {
 	}
 }
 
-// deviations are √ of the diagonal of s²·(JᵀJ)⁻¹, by gonum's QR of the Jacobian.
-func deviations(s *Solution) []float64 {
+// covarianceByQR is s²·(JᵀJ)⁻¹, by gonum's QR of the Jacobian; zeros if that is singular.
+func covarianceByQR(s *Solution) []float64 {
 	n, p := len(s.Residual), len(s.Free)
-	sum := 0.0
-	for _, r := range s.Residual {
-		sum += r * r
-	}
 	var qr mat.QR
 	qr.Factorize(mat.NewDense(n, p, s.Jac))
-	var r, in mat.Dense
+	var r, in, c mat.Dense
 	qr.RTo(&r)
 	if err := in.Inverse(r.Slice(0, p, 0, p)); err != nil {
-		return make([]float64, p)
+		return make([]float64, p*p)
 	}
-	sd := make([]float64, p)
+	c.Mul(&in, in.T())
+	c.Scale(inner(s.Residual, s.Residual)/float64(n-p), &c)
+	return c.RawMatrix().Data
+}
+
+func deviations(s *Solution) []float64 {
+	c, sd := covarianceByQR(s), make([]float64, len(s.Free))
 	for j := range sd {
-		row := in.RawRowView(j)
-		sd[j] = math.Sqrt(sum / float64(n-p) * inner(row, row))
+		sd[j] = math.Sqrt(c[j*len(sd)+j])
 	}
 	return sd
 }

@@ -23,7 +23,7 @@ func (k LossKind) String() string { return lossNames[k] }
 // Loss is ρ of the cost ½·Σ s²·ρ(r²/s²), with z = r²/s² and the scale s in the unit of the residuals:
 //
 //	squares  ρ = z
-//	soft-l1  ρ = 2·(√(1+z) − 1)               [Tri00, CA81]
+//	soft-l1  ρ = 2·(√(1+z) − 1)               [T00]
 //	huber    ρ = z for z ≤ 1, else 2·√z − 1   [H64]
 //	cauchy   ρ = ln(1 + z)
 //

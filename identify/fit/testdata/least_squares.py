@@ -1,7 +1,7 @@
 """Fits of identify/fit's tests by scipy.optimize.least_squares (trust region reflective): an independent answer.
 
 Input, JSON: cases of model, t, y, start, lo, hi (null: none), loss, scale. Output: for each the parameters, the cost and the
-covariance s² (J'WJ)^-1 with the weights W = rho' of the loss, J by central differences with complex-free small steps.
+covariance s^2 (J'WJ)^-1 with the weights W = rho' of the loss and J by central differences.
 """
 import json
 import sys
