@@ -1,0 +1,232 @@
+package fit
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"time"
+)
+
+// AEP is accelerated evolutionary programming, (6.23)–(6.32) [KC96]: a population that needs neither derivatives nor a
+// good start, whose members remember in which direction they succeeded and for how long they have not.
+//
+// The cost is f = Σ r² (6.31). Every generation each member has exactly one child (rule 2, see bear), which takes its place
+// if it costs less (rule 1, see compete). Places are those in the box of bounds scaled to 0 … 1, of Log parameters by the
+// logarithm; steps that leave the box are reflected.
+//
+// The source leaves the factor S and the numbers open. Here S = √(f/f̄0), at most 1, with f̄0 the mean cost of the first
+// generation, and the defaults below are ours. As f̄0 is fixed, steps become small as the fit becomes good.
+//
+// It brings a rough guess into the neighbourhood of a solution, and is slow from there: the last digits are LM's, from the
+// Survivors. A seed gives the same result, to the last bit, for any number of workers, any width of batches, with or
+// without early abandonment, and in one go or resumed from a Checkpoint; a time limit and an interruption end it early.
+//
+// The zero value is a good method.
+type AEP struct {
+	Members      int     // of an island; 0: 30
+	Generations  int     // with that of the random members; 0: 100, or no limit if Simulations or Time is given
+	Beta1, Beta2 float64 // size of directed and of undirected steps; 0: 0.1, 0.05
+	Oldest       int     // age after which 2 follows; 0: 50
+	SpreadOne    bool    // S = 1 instead of √(f/f̄0)
+
+	Islands int // populations on their own; 0: 1
+	Migrate int // generations from one exchange between them to the next; 0: 10
+
+	Simulations int           // no generation begins that would exceed as many; 0: no limit
+	Time        time.Duration // of this run, resumed or not; 0: no limit
+	Target      float64       // Σ r² to be content with; 0: none
+	Stagnation  int           // generations without improvement by a millionth of the cost; 0: no limit
+
+	Seed     uint64
+	Start    bool // the values of the parameters are among the first members
+	Survivor int  // how many to report; 0: 3
+	Complete bool // simulate losers to their end
+
+	Workers int // 0: as many as there are processors
+
+	// Save is called with the state after every Every-th generation, and at the end. Resume continues from such a state;
+	// it must come from the same problem and population.
+	Save   func(*Checkpoint)
+	Every  int // 0: 10
+	Resume *Checkpoint
+}
+
+// Fit is Search with its best member as a solution, whose derivatives are by differences. Cost is Σ r²; Converged says that
+// Target or Stagnation ended it; Extra has "survivors" ([][]float64) and "survivor_costs", "mean_first_cost" and "generations".
+func (a AEP) Fit(ctx context.Context, p *Problem, watch Watch) (*Solution, error) {
+	begin := time.Now()
+	pop, err := a.Search(ctx, p, watch)
+	if err != nil {
+		return nil, err
+	}
+	best, cost := pop.Best()
+	s, err := LM{Workers: a.Workers}.At(p.at(best))
+	if err != nil {
+		return nil, err
+	}
+	s.Objective, s.Cost = "sum of squared residuals", cost
+	s.Converged, s.Reason = pop.settled, pop.Reason
+	s.Iterations, s.Evaluations = pop.Generation, s.Evaluations+pop.Simulated
+	k := a.Survivor
+	if k == 0 {
+		k = 3
+	}
+	theta, costs := pop.Survivors(k)
+	s.Extra = map[string]any{"survivors": theta, "survivor_costs": costs, "mean_first_cost": pop.mean, "generations": pop.Generation, "on_bound": s.Extra["on_bound"]}
+	s.Compute = time.Since(begin)
+	return s, nil
+}
+
+// Search evolves a population until one of the limits. An interruption through ctx is no error: the population is that of
+// the last complete generation, the best so far. An error is a *ParamError, or says that a Checkpoint does not belong here.
+func (a AEP) Search(ctx context.Context, p *Problem, watch Watch) (*Population, error) {
+	begin := time.Now()
+	a = a.withDefaults()
+	if err := a.check(p); err != nil {
+		return nil, err
+	}
+	pop, err := a.populate(p)
+	if err != nil {
+		return nil, err
+	}
+	before := pop.Elapsed
+	limited := ctx
+	if a.Time > 0 {
+		var cancel context.CancelFunc
+		limited, cancel = context.WithTimeout(ctx, a.Time)
+		defer cancel()
+	}
+	c := newCrew(p, a.Workers, len(pop.all))
+	defer c.close()
+
+	for {
+		if pop.Reason, pop.settled = a.ended(ctx, limited, pop); pop.Reason != "" {
+			break
+		}
+		complete := false
+		if pop.Generation == 0 {
+			complete = pop.first(limited, c)
+		} else {
+			complete = pop.generation(limited, c, &a)
+		}
+		if !complete {
+			continue // ended by the context
+		}
+		pop.Elapsed = before + time.Since(begin)
+		if watch != nil {
+			best := pop.order[0]
+			c.box.theta(best.u, pop.theta)
+			watch(Progress{
+				Method: "aep", Phase: "generation", Step: pop.Generation, Of: a.Generations,
+				Best: best.cost, Unit: p.Unit + "²", Simulated: pop.Simulated, Theta: pop.theta,
+			})
+		}
+		if a.Save != nil && pop.Generation%a.Every == 0 {
+			a.Save(pop.Checkpoint())
+		}
+	}
+	if pop.Simulated == 0 {
+		return nil, fmt.Errorf("fit: interrupted before the first member was simulated: %w", context.Cause(limited))
+	}
+	if a.Save != nil && pop.Generation > 0 {
+		a.Save(pop.Checkpoint())
+	}
+	return pop, nil
+}
+
+// ended tells why the search is over, if it is, and whether it found what it was looking for.
+func (a *AEP) ended(ctx, limited context.Context, pop *Population) (reason string, settled bool) {
+	switch {
+	case ctx.Err() != nil:
+		return "interrupted", false
+	case limited.Err() != nil:
+		return fmt.Sprintf("time limit of %v", a.Time), false
+	case pop.Generation == 0:
+		return "", false
+	case a.Target > 0 && pop.order[0].cost <= a.Target:
+		return fmt.Sprintf("cost %.6g reached, %.6g was the target", pop.order[0].cost, a.Target), true
+	case pop.order[0].cost == 0:
+		return "the model explains every number exactly", true
+	case a.Stagnation > 0 && pop.Generation-pop.progress >= a.Stagnation:
+		return fmt.Sprintf("no improvement in %d generations", a.Stagnation), true
+	case a.Generations > 0 && pop.Generation >= a.Generations:
+		return fmt.Sprintf("%d generations", a.Generations), false
+	case a.Simulations > 0 && pop.Simulated+len(pop.all) > a.Simulations:
+		return fmt.Sprintf("%d simulations", pop.Simulated), false
+	}
+	return "", false
+}
+
+func (a AEP) withDefaults() AEP {
+	or := func(v *int, d int) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	or(&a.Members, 30)
+	or(&a.Oldest, 50)
+	or(&a.Islands, 1)
+	or(&a.Migrate, 10)
+	or(&a.Every, 10)
+	or(&a.Workers, runtime.GOMAXPROCS(0))
+	if a.Generations == 0 && a.Simulations == 0 && a.Time == 0 {
+		a.Generations = 100
+	}
+	if a.Beta1 == 0 {
+		a.Beta1 = 0.1
+	}
+	if a.Beta2 == 0 {
+		a.Beta2 = 0.05
+	}
+	return a
+}
+
+// check tells every problem of the settings and of the parameters: a box has to have sides.
+func (a *AEP) check(p *Problem) error {
+	var bad []string
+	add := func(format string, args ...any) { bad = append(bad, fmt.Sprintf(format, args...)) }
+	if err := Check(p.Params); err != nil {
+		bad = append(bad, err.(*ParamError).Problems...)
+	}
+	if len(p.Params) == 0 {
+		add("no parameter is free: nothing to search")
+	}
+	for _, q := range p.Params {
+		switch {
+		case q.Fixed:
+			add("%s is fixed, but a problem holds free parameters only", q.Name)
+		case math.IsInf(q.Lo, 0) || math.IsInf(q.Hi, 0) || math.IsInf(q.Hi-q.Lo, 0):
+			add("%s: bounds %g to %g %s, want finite ones: a population is drawn between them", q.Name, q.Lo, q.Hi, q.Unit)
+		}
+	}
+	for _, v := range []struct {
+		name  string
+		v     int
+		least int
+	}{
+		{"members", a.Members, 2}, {"generations", a.Generations, 0}, {"oldest age", a.Oldest, 2}, {"islands", a.Islands, 1},
+		{"migrate", a.Migrate, 1}, {"simulations", a.Simulations, 0}, {"stagnation", a.Stagnation, 0}, {"every", a.Every, 1}, {"workers", a.Workers, 1},
+	} {
+		if v.v < v.least {
+			add("aep %s: %d, want at least %d", v.name, v.v, v.least)
+		}
+	}
+	if n := a.Members * a.Islands; a.Simulations > 0 && a.Simulations < n {
+		add("aep simulations: %d, want at least %d, one for each member", a.Simulations, n)
+	}
+	for _, beta := range []float64{a.Beta1, a.Beta2} {
+		if !(beta > 0 && beta <= 1) {
+			add("aep step size %g, want above 0, at most 1 (of the box)", beta)
+		}
+	}
+	if !(a.Target >= 0) || math.IsInf(a.Target, 0) || a.Time < 0 {
+		add("aep target %g, time limit %v: want numbers from 0", a.Target, a.Time)
+	}
+	if bad != nil {
+		slices.Sort(bad)
+		return &ParamError{Problems: bad}
+	}
+	return nil
+}

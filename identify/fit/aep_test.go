@@ -1,0 +1,581 @@
+package fit
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"hilrig/engine"
+)
+
+// script plays given numbers as if they were random.
+type script struct {
+	x []float64
+	i int
+}
+
+func (s *script) NormFloat64() float64 {
+	s.i++
+	return s.x[s.i-1]
+}
+
+// Rules 1 and 2, one member through a life of contests, every number worked out by hand with β1 = 0.1, β2 = 0.05.
+func TestRulesByHand(t *testing.T) {
+	m := &individual{u: []float64{0.5, 0.5, 0.95}, dir: []int8{1, -1, 1}, age: 1, cost: 16, child: make([]float64, 3)}
+	for i, c := range []struct {
+		n       []float64 // normal numbers
+		s       float64
+		child   []float64
+		contest float64
+		u       []float64
+		dir     []int8
+		age     int
+		cost    float64
+	}{
+		// age 1: along dir by 0.1·|N|·S; 0.95 + 0.1 = 1.05 is reflected to 0.95, which does not move: dir stays
+		{[]float64{-2, 1, -1}, 1, []float64{0.7, 0.4, 0.95}, 9, []float64{0.7, 0.4, 0.95}, []int8{1, -1, 1}, 1, 9},
+		// again age 1, S = ½; a cost that is equal does not win
+		{[]float64{1, -2, -0.4}, 0.5, []float64{0.75, 0.3, 0.97}, 9, []float64{0.7, 0.4, 0.95}, []int8{1, -1, 1}, 2, 9},
+		// age 2: anywhere by 0.05·2·N·S
+		{[]float64{-1, 3, 0}, 1, []float64{0.6, 0.7, 0.95}, 10, []float64{0.7, 0.4, 0.95}, []int8{1, -1, 1}, 3, 9},
+		// age 3: 0.05·3·N; 0.7 + 0.15·4 = 1.3 → 0.7; 0.4 − 0.6 = −0.2 → 0.2; it wins, dir = sgn(child − parent)
+		{[]float64{4, -4, -1}, 1, []float64{0.7, 0.2, 0.8}, 4, []float64{0.7, 0.2, 0.8}, []int8{1, -1, -1}, 1, 4},
+		{[]float64{1, 1, 1}, 1, []float64{0.8, 0.1, 0.7}, 5, []float64{0.7, 0.2, 0.8}, []int8{1, -1, -1}, 2, 4},
+		{[]float64{1, 1, 1}, 1, []float64{0.8, 0.3, 0.9}, 5, []float64{0.7, 0.2, 0.8}, []int8{1, -1, -1}, 3, 4},
+		{[]float64{1, 1, 1}, 1, []float64{0.85, 0.35, 0.95}, 5, []float64{0.7, 0.2, 0.8}, []int8{1, -1, -1}, 4, 4},
+		// age 4 is the oldest here: after it comes 2
+		{[]float64{1, 1, 0}, 1, []float64{0.9, 0.4, 0.8}, 5, []float64{0.7, 0.2, 0.8}, []int8{1, -1, -1}, 2, 4},
+		// from age 2 to a win downwards
+		{[]float64{-1, 1, 0}, 0.25, []float64{0.675, 0.225, 0.8}, 1, []float64{0.675, 0.225, 0.8}, []int8{-1, 1, -1}, 1, 1},
+	} {
+		m.bear(&script{x: c.n}, 0.1, 0.05, c.s)
+		near := func(what string, got, want []float64) {
+			for j := range want {
+				if math.Abs(got[j]-want[j]) > 1e-12 {
+					t.Errorf("step %d: %s %v, by hand %v", i, what, got, want)
+				}
+			}
+		}
+		near("child", m.child, c.child)
+		copy(m.child, c.child) // ties exactly as by hand
+		if i == 0 {
+			m.child[2] = m.u[2]
+		}
+		m.contest = c.contest
+		won := m.compete(4)
+		near("place", m.u, c.u)
+		if won != (c.age == 1) || m.age != c.age || m.cost != c.cost || !slices.Equal(m.dir, c.dir) {
+			t.Errorf("step %d: won %v, age %d, cost %g, directions %v; by hand age %d, cost %g, %v", i, won, m.age, m.cost, m.dir, c.age, c.cost, c.dir)
+		}
+	}
+}
+
+func TestSpreadAndReflection(t *testing.T) {
+	for _, c := range [][3]float64{{4, 16, 0.5}, {16, 16, 1}, {20, 16, 1}, {0, 16, 0}, {math.MaxFloat64, 1, 1}} {
+		if s := spread(c[0], c[1]); s != c[2] {
+			t.Errorf("S = %g for a cost of %g and a mean of %g, want %g", s, c[0], c[1], c[2])
+		}
+	}
+	for _, c := range [][2]float64{{0.3, 0.3}, {-0.25, 0.25}, {1.25, 0.75}, {2.25, 0.25}, {-1.25, 0.75}, {-3.5, 0.5}, {1, 1}, {0, 0}} {
+		if x := fold(c[0]); x != c[1] {
+			t.Errorf("%g is reflected to %g, want %g", c[0], x, c[1])
+		}
+	}
+	// failures are left out of the mean
+	var m []*individual
+	for i, f := range []float64{1, 2, 3, 1e12, math.MaxFloat64} {
+		m = append(m, &individual{cost: f})
+		if i == 2 && meanCost(m) != 2 {
+			t.Errorf("mean %g, want 2", meanCost(m))
+		}
+	}
+	if f := meanCost(m); f != 2 {
+		t.Errorf("mean with failures %g, want 2", f)
+	}
+}
+
+// landscape is an evaluator whose cost is the sum of the squares of its formula; it may be given up, and batched.
+type landscape struct {
+	formula
+	r       []float64
+	reached int // terms that were summed
+}
+
+// Cost adds up term by term, in the same order with and without a limit.
+func (l *landscape) Cost(theta []float64, limit float64) float64 {
+	l.formula(theta, l.r)
+	sum := 0.0
+	for _, x := range l.r {
+		l.reached++
+		if sum += x * x; sum > limit {
+			return sum
+		}
+	}
+	return sum
+}
+
+type batched struct{ landscape }
+
+func (b *batched) Width() int { return 4 }
+
+func (b *batched) Costs(theta [][]float64, limit, cost []float64) {
+	for i := range theta {
+		cost[i] = b.Cost(theta[i], limit[i])
+	}
+}
+
+func (b *batched) ResidualsOf(theta, r [][]float64) {
+	for i := range theta {
+		b.formula(theta[i], r[i])
+	}
+}
+
+// box is a landscape over d parameters from lo to hi.
+func box(d, rows int, lo, hi float64, f formula) *Problem {
+	p := &Problem{Rows: rows, New: func() Evaluator { return &landscape{formula: f, r: make([]float64, rows)} }}
+	for j := range d {
+		p.Params = append(p.Params, free(fmt.Sprint("x", j), (lo+hi)/2, lo, hi))
+	}
+	return p
+}
+
+func sphere(x, r []float64) {
+	for j := range x {
+		r[j] = x[j] - 0.3
+	}
+}
+
+func rosenbrock(x, r []float64) {
+	for j := 0; j+1 < len(x); j++ {
+		r[2*j], r[2*j+1] = 10*(x[j+1]-x[j]*x[j]), 1-x[j]
+	}
+}
+
+// rastrigin: Σ r² = Σ x² + 10·(1 − cos 2πx), shifted so that the goal is not in the middle of the box.
+func rastrigin(x, r []float64) {
+	for j := range x {
+		y := x[j] - 0.7
+		r[2*j], r[2*j+1] = y, math.Sqrt(math.Max(10*(1-math.Cos(2*math.Pi*y)), 0))
+	}
+}
+
+// schwefel: Σ r² = Σ 418.98 − x·sin √|x|, whose goal is near a corner, far from the second best.
+func schwefel(x, r []float64) {
+	for j := range x {
+		r[j] = math.Sqrt(math.Max(418.9828872724339-x[j]*math.Sin(math.Sqrt(math.Abs(x[j]))), 0))
+	}
+}
+
+var landscapes = []struct {
+	name   string
+	p      *Problem
+	python string  // the same cost
+	goal   float64 // cost to be below for success
+	within float64 // median cost of AEP relative to that of random search, at most
+}{
+	{"sphere", box(6, 6, -2, 3, sphere), "np.sum((x - 0.3)**2)", 1e-3, 1e-3},
+	{"rosenbrock", box(4, 6, -2, 3, rosenbrock), "np.sum(100*(x[1:] - x[:-1]**2)**2 + (1 - x[:-1])**2)", 0.5, 0.02},
+	{"rastrigin", box(4, 8, -5.12, 5.12, rastrigin), "np.sum((x - .7)**2 + 10*(1 - np.cos(2*np.pi*(x - .7))))", 8, 1.2}, // traps a step apart in every coordinate: no better than chance
+	{"schwefel", box(4, 4, -500, 500, schwefel), "np.sum(418.9828872724339 - x*np.sin(np.sqrt(abs(x))))", 200, 0.8},
+}
+
+const evaluations = 6000 // for each landscape and seed
+
+// evolved are the costs that AEP reaches on a landscape from the given number of seeds, in order, and how many reach the goal.
+func evolved(t *testing.T, p *Problem, goal float64, seeds uint64, a AEP) (costs []float64, reached int) {
+	for seed := range seeds {
+		a.Seed = seed
+		pop, err := a.Search(t.Context(), p, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if pop.Simulated > evaluations {
+			t.Errorf("%d simulations, at most %d were wanted", pop.Simulated, evaluations)
+		}
+		_, f := pop.Best()
+		if costs = append(costs, f); f < goal {
+			reached++
+		}
+	}
+	slices.Sort(costs)
+	return costs, reached
+}
+
+// Ten seeds on each landscape against random search with as many evaluations, which is a first generation of everybody. It
+// wins by far where a direction leads on, by some where few traps are far apart, and not at all among many close ones.
+func TestAgainstRandomSearch(t *testing.T) {
+	for _, l := range landscapes {
+		ours, reached := evolved(t, l.p, l.goal, 10, AEP{Simulations: evaluations})
+		random, chance := evolved(t, l.p, l.goal, 10, AEP{Members: evaluations, Generations: 1})
+		t.Logf("%s: median cost %.3g, below %g in %d of 10; random search %.3g, %d", l.name, ours[5], l.goal, reached, random[5], chance)
+		if ours[5] > l.within*random[5] || reached < chance {
+			t.Errorf("%s: median cost %.3g, random search %.3g; below %g in %d of 10", l.name, ours[5], random[5], l.goal, reached)
+		}
+	}
+}
+
+// What comes out of a search, for comparison to the last bit.
+type outcome struct {
+	Theta      [][]float64
+	Cost       []float64
+	Generation int
+	Simulated  int
+}
+
+func searched(t *testing.T, a AEP, p *Problem) outcome {
+	t.Helper()
+	pop, err := a.Search(t.Context(), p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	theta, cost := pop.Survivors(10)
+	return outcome{theta, cost, pop.Generation, pop.Simulated}
+}
+
+// The same bits for any number of workers, in batches or alone, with losers given up or simulated to the end.
+func TestSameBitsAnyWorkers(t *testing.T) {
+	p := box(4, 6, -2, 3, rosenbrock)
+	p.Params[0].Lo, p.Params[0].Log, p.Params[0].Value = 0.1, true, 1
+	inBatches := *p
+	inBatches.New = func() Evaluator { return &batched{landscape{formula: rosenbrock, r: make([]float64, 6)}} }
+	plain := *p
+	plain.New = func() Evaluator { return formula(rosenbrock) }
+	base := AEP{Seed: 7, Members: 13, Islands: 3, Migrate: 4, Generations: 60, Workers: 1}
+	want := searched(t, base, p)
+	for _, c := range []struct {
+		name   string
+		change func(*AEP)
+		p      *Problem
+	}{
+		{"2 workers", func(a *AEP) { a.Workers = 2 }, p},
+		{"8 workers", func(a *AEP) { a.Workers = 8 }, p},
+		{"batches", func(a *AEP) {}, &inBatches},
+		{"batches, 3 workers", func(a *AEP) { a.Workers = 3 }, &inBatches},
+		{"nobody given up", func(a *AEP) { a.Complete = true }, p},
+		{"batches, nobody given up", func(a *AEP) { a.Complete, a.Workers = true, 5 }, &inBatches},
+		{"residuals only", func(a *AEP) {}, &plain},
+	} {
+		a := base
+		c.change(&a)
+		if got := searched(t, a, c.p); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %v, want %v", c.name, got, want)
+		}
+	}
+	base.Seed++
+	if got := searched(t, base, p); reflect.DeepEqual(got.Theta, want.Theta) {
+		t.Error("another seed gives the same result")
+	}
+}
+
+// Giving up losers saves work: most terms of a long sum are never added.
+func TestGivingUpSaves(t *testing.T) {
+	terms := func(complete bool) int {
+		l := &landscape{r: make([]float64, 400)}
+		l.formula = func(x, r []float64) {
+			for k := range r {
+				r[k] = x[k%len(x)] - 0.3
+			}
+		}
+		p := box(4, 400, -2, 3, nil)
+		p.New = func() Evaluator { return l }
+		searched(t, AEP{Workers: 1, Generations: 100, Complete: complete}, p)
+		return l.reached
+	}
+	if all, some := terms(true), terms(false); some > all*3/4 {
+		t.Errorf("%d of %d terms were summed", some, all)
+	}
+}
+
+// A search that is stopped, written as JSON, read and resumed, several times, ends as one that never stopped.
+func TestResume(t *testing.T) {
+	p := box(4, 6, -2, 3, rosenbrock)
+	a := AEP{Seed: 3, Members: 10, Islands: 2, Migrate: 5, Generations: 50, Every: 1000, Stagnation: 40}
+	var state *Checkpoint
+	a.Save = func(c *Checkpoint) { state = c }
+	want := searched(t, a, p)
+	final := state
+
+	state = nil
+	for _, stop := range []int{1, 2, 17, 30, 50} {
+		b := a
+		b.Generations, b.Resume, b.Workers = stop, state, 1+stop%3
+		if state != nil {
+			text, err := json.Marshal(state)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.Resume = &Checkpoint{}
+			if err := json.Unmarshal(text, b.Resume); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := searched(t, b, p)
+		if stop == 50 && !reflect.DeepEqual(got, want) {
+			t.Errorf("resumed %v, in one go %v", got, want)
+		}
+	}
+	state.Elapsed = final.Elapsed
+	if !reflect.DeepEqual(state, final) {
+		t.Error("the states at the end differ")
+	}
+
+	// a state that does not belong here is refused, by its reason
+	for _, c := range []struct {
+		change func(*AEP, *Problem, *Checkpoint)
+		want   string
+	}{
+		{func(a *AEP, p *Problem, c *Checkpoint) { a.Members = 11 }, "20 members on 2 islands, here there are 22"},
+		{func(a *AEP, p *Problem, c *Checkpoint) { a.Seed = 4 }, "its seed is 3"},
+		{func(a *AEP, p *Problem, c *Checkpoint) { p.Params[1].Hi = 9 }, "bounds"},
+		{func(a *AEP, p *Problem, c *Checkpoint) { p.Params[1].Name = "Fc" }, "parameters are [x0 x1"},
+		{func(a *AEP, p *Problem, c *Checkpoint) { c.Members[4].Random = []byte("x") }, "member 4 is damaged"},
+		{func(a *AEP, p *Problem, c *Checkpoint) { c.Members[4].Place = nil }, "member 4 is damaged"},
+		{func(a *AEP, p *Problem, c *Checkpoint) { c.Members[4].Birth = 99 }, "member 4 is damaged"},
+		{func(a *AEP, p *Problem, c *Checkpoint) { c.Version = 9 }, "version is 9"},
+		{func(a *AEP, p *Problem, c *Checkpoint) { c.Generation = 0 }, "generation 0"},
+	} {
+		b, q, s := a, *p, *state
+		q.Params, s.Members = slices.Clone(p.Params), slices.Clone(state.Members)
+		c.change(&b, &q, &s)
+		b.Resume = &s
+		if _, err := b.Search(t.Context(), &q, nil); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want …%s…", err, c.want)
+		}
+	}
+}
+
+// An interruption in the middle of a generation leaves the state of the generation before: resumed, it ends as if nothing
+// had happened; the best so far is returned without an error.
+func TestInterruptedMidway(t *testing.T) {
+	p := box(4, 6, -2, 3, rosenbrock)
+	a := AEP{Seed: 5, Members: 10, Generations: 40}
+	want := searched(t, a, p)
+
+	ctx, cancel := context.WithCancel(t.Context())
+	count := 0
+	stopping := *p
+	stopping.New = func() Evaluator {
+		return formula(func(x, r []float64) {
+			if count++; count == 137 {
+				cancel()
+			}
+			rosenbrock(x, r)
+		})
+	}
+	var state *Checkpoint
+	b := a
+	b.Workers, b.Save = 1, func(c *Checkpoint) { state = c }
+	pop, err := b.Search(ctx, &stopping, nil)
+	if err != nil || pop.Reason != "interrupted" || pop.Generation != 13 || pop.Simulated != 130 {
+		t.Fatalf("%+v, %v", pop, err)
+	}
+	c := a
+	c.Resume = state
+	if got := searched(t, c, p); !reflect.DeepEqual(got, want) {
+		t.Errorf("resumed %v, in one go %v", got, want)
+	}
+
+	// in the first generation there is the best of those who were simulated, before that an error
+	ctx, cancel = context.WithCancel(t.Context())
+	defer cancel()
+	count = 132
+	if pop, err := b.Search(ctx, &stopping, nil); err != nil || pop.Simulated != 5 {
+		t.Errorf("%v, %v", pop, err)
+	}
+	if pop, err := a.Search(ctx, p, nil); !errors.Is(err, context.Canceled) || pop != nil {
+		t.Errorf("%v, %v", pop, err)
+	}
+}
+
+func TestStops(t *testing.T) {
+	p := box(4, 4, -2, 3, sphere)
+	for _, c := range []struct {
+		a       AEP
+		want    string
+		settled bool
+	}{
+		{AEP{Generations: 12}, "12 generations", false},
+		{AEP{Simulations: 95}, "90 simulations", false},
+		{AEP{Target: 0.1, Generations: 900}, "was the target", true},
+		{AEP{Stagnation: 3, Generations: 9000, SpreadOne: true}, "no improvement in 3 generations", true},
+		{AEP{Time: time.Microsecond, Generations: 1 << 30}, "time limit of 1µs", false},
+	} {
+		s, err := c.a.Fit(t.Context(), p, nil)
+		if strings.Contains(c.want, "time") && err != nil {
+			continue // not even one member was simulated
+		}
+		if err != nil || !strings.Contains(s.Reason, c.want) || s.Converged != c.settled {
+			t.Errorf("%+v: %v, want …%s…", s, err, c.want)
+		}
+	}
+	var e *ParamError
+	q := *p
+	q.Params = slices.Clone(p.Params)
+	q.Params[2].Hi = inf
+	if _, err := (AEP{Members: 1, Beta1: -1, Islands: -2}).Fit(t.Context(), &q, nil); !errors.As(err, &e) || len(e.Problems) != 4 {
+		t.Errorf("%v, want four problems", err)
+	}
+}
+
+// A solution has the residuals and derivatives of its best member and can be assessed; progress is told every generation.
+func TestSolutionOfAEP(t *testing.T) {
+	p := box(2, 50, 0.1, 10, func(x, r []float64) {
+		for k := range r {
+			r[k] = x[0]*math.Exp(-x[1]*float64(k)/25) - 3*math.Exp(-0.5*float64(k)/25) + 0.05*math.Sin(float64(k*k))
+		}
+	})
+	p.Params[0].Log, p.Params[1].Log = true, true
+	told := 0
+	s, err := AEP{Generations: 200}.Fit(t.Context(), p, func(g Progress) {
+		if told++; g.Step != told || g.Of != 200 || g.Simulated != 30*told || len(g.Theta) != 2 {
+			t.Errorf("%+v", g)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sum := dot(s.Residual, s.Residual); math.Abs(sum/s.Cost-1) > 1e-12 {
+		t.Errorf("cost %g, but the residuals give %g", s.Cost, sum)
+	}
+	a := assessed(t, s)
+	for j, want := range []float64{3, 0.5} {
+		e := a.Estimates[j]
+		if math.Abs(e.Value-want) > 4**e.StdErr || e.LogCI95 == nil {
+			t.Errorf("%s = %g ± %g, put in %g", e.Name, e.Value, *e.StdErr, want)
+		}
+	}
+	for k := range 50 { // in closed form
+		f := math.Exp(-s.Params[1].Value * float64(k) / 25)
+		if math.Abs(s.Jac[2*k]-f) > 1e-5 || math.Abs(s.Jac[2*k+1]+s.Params[0].Value*float64(k)/25*f) > 1e-4 {
+			t.Fatalf("derivatives of row %d: %g, %g", k, s.Jac[2*k], s.Jac[2*k+1])
+		}
+	}
+	if told != 200 || len(s.Extra["survivors"].([][]float64)) == 0 || s.Evaluations < 6000 || s.Iterations != 200 {
+		t.Errorf("told %d times; %+v", told, s.Extra)
+	}
+}
+
+// Survivors come best first and none next to another.
+func TestSurvivorsAreDistinct(t *testing.T) {
+	pop, err := AEP{Generations: 20, Members: 60}.Search(t.Context(), box(2, 4, -5.12, 5.12, rastrigin), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	theta, cost := pop.Survivors(4)
+	if len(theta) != 4 || !slices.IsSorted(cost) {
+		t.Fatalf("%v %v", theta, cost)
+	}
+	for i := range theta {
+		for j := range i {
+			if d := math.Max(math.Abs(theta[i][0]-theta[j][0]), math.Abs(theta[i][1]-theta[j][1])); d < 0.02*10.24 {
+				t.Errorf("%v and %v are the same", theta[i], theta[j])
+			}
+		}
+	}
+}
+
+// Islands exchange their best in a ring and only then: until the first exchange they are alone.
+func TestIslandsMigrate(t *testing.T) {
+	p := box(3, 3, -2, 3, sphere)
+	a := AEP{Members: 6, Islands: 3, Migrate: 5}.withDefaults()
+	pop, err := a.populate(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newCrew(p, 2, 18)
+	defer c.close()
+	pop.first(t.Context(), c)
+	for pop.Generation < 5 {
+		pop.generation(t.Context(), c, &a)
+	}
+	type one struct {
+		u   []float64
+		age int
+	}
+	var best []one
+	for _, island := range pop.islands {
+		best = append(best, one{slices.Clone(island[0].u), island[0].age})
+	}
+	pop.migrate()
+	pop.sort()
+	for i, b := range best {
+		next := pop.islands[(i+1)%3]
+		if !slices.ContainsFunc(next, func(m *individual) bool { return slices.Equal(m.u, b.u) && m.age == b.age }) {
+			t.Errorf("the best of island %d is not on island %d", i, (i+1)%3)
+		}
+		if len(next) != 6 {
+			t.Errorf("island %d has %d members", i, len(next))
+		}
+	}
+}
+
+// Generations allocate nothing, on one processor or several.
+func TestGenerationAllocs(t *testing.T) {
+	for _, workers := range []int{1, 2} {
+		p := box(4, 6, -2, 3, rosenbrock)
+		a := AEP{Islands: 2, Workers: workers}.withDefaults()
+		pop, err := a.populate(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		c := newCrew(p, workers, len(pop.all))
+		pop.first(ctx, c)
+		if n := testing.AllocsPerRun(50, func() { pop.generation(ctx, c, &a) }); n != 0 {
+			t.Errorf("%d workers: %g allocations in a generation of %d simulations", workers, n, len(pop.all))
+		}
+		c.close()
+		cancel()
+	}
+}
+
+// A model that fails everywhere but in a corner is searched all the same.
+func TestMostSimulationsFail(t *testing.T) {
+	p := box(2, 2, 0, 1, func(x, r []float64) {
+		r[0], r[1] = x[0]-0.1, x[1]-0.1
+		if x[0]+x[1] > 0.5 {
+			r[0] = math.NaN()
+		}
+	})
+	pop, err := AEP{Generations: 150}.Search(t.Context(), p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, f := pop.Best(); f > 1e-4 {
+		t.Errorf("cost %g", f)
+	}
+}
+
+func ExampleAEP() {
+	// 3·exp(−t/2), recorded for 4 s
+	p := &Problem{Rows: 40, New: func() Evaluator {
+		return formula(func(x, r []float64) {
+			for k := range r {
+				t := float64(k) / 10
+				r[k] = x[0]*math.Exp(-t/x[1]) - 3*math.Exp(-t/2)
+			}
+		})
+	}}
+	p.Params = []Param{
+		{Param: engine.Param{Name: "height", Unit: "m", Value: 1, Lo: 0.1, Hi: 10}},
+		{Param: engine.Param{Name: "decay", Unit: "s", Value: 1, Lo: 0.1, Hi: 10}, Log: true},
+	}
+	s, err := AEP{}.Fit(context.Background(), p, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, q := range s.Params {
+		fmt.Printf("%s %.1f %s\n", q.Name, q.Value, q.Unit)
+	}
+	// Output:
+	// height 3.0 m
+	// decay 2.0 s
+}

@@ -1,0 +1,200 @@
+package fit
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+)
+
+// Population is the state of an AEP search: its members on their islands.
+type Population struct {
+	Generation int           // complete ones; the first are the random members
+	Simulated  int           // simulations, abandoned ones too
+	Elapsed    time.Duration // of computing, with what came before a Checkpoint
+	Reason     string        // why the search ended
+
+	box      unitBox
+	seed     uint64
+	settled  bool
+	mean     float64 // f̄0
+	least    float64 // cost at the last improvement worth the name …
+	progress int     // … and its generation
+
+	all     []*individual   // in the order of birth; places in memory
+	islands [][]*individual // each sorted by cost
+	order   []*individual   // all, sorted by cost
+	tested  []*individual   // in the order of evaluation
+	born    []rand.PCG      // random states at the beginning of a generation
+
+	// views for the crew
+	u           [][]float64
+	limit, cost []float64
+	theta       []float64
+}
+
+// populate makes room for the population and gives it its random numbers: individual i has the stream i of the seed.
+func (a *AEP) populate(p *Problem) (*Population, error) {
+	n, d := a.Members*a.Islands, len(p.Params)
+	pop := &Population{
+		box: slices.Clone(p.Params), seed: a.Seed, islands: make([][]*individual, a.Islands), born: make([]rand.PCG, n),
+		u: make([][]float64, n), limit: make([]float64, n), cost: make([]float64, n), theta: make([]float64, d),
+	}
+	flat := make([]float64, 2*n*d)
+	for i := range n {
+		m := &individual{u: flat[:d:d], child: flat[d : 2*d : 2*d], dir: make([]int8, d), cost: math.Inf(1)}
+		flat = flat[2*d:]
+		m.source.Seed(a.Seed, uint64(i))
+		m.normal = rand.New(&m.source)
+		m.begin()
+		if a.Start && i%a.Members == 0 {
+			for j, q := range p.Params {
+				pop.theta[j] = q.Value
+			}
+			pop.box.from(pop.theta, m.u)
+		}
+		pop.all = append(pop.all, m)
+		pop.islands[i/a.Members] = append(pop.islands[i/a.Members], m)
+	}
+	pop.order, pop.tested = slices.Clone(pop.all), slices.Clone(pop.all)
+	if a.Resume != nil {
+		if err := pop.restore(a.Resume); err != nil {
+			return nil, err
+		}
+	}
+	return pop, nil
+}
+
+// first evaluates the random members. Interrupted, it keeps what it has.
+func (pop *Population) first(ctx context.Context, c *crew) bool {
+	for i, m := range pop.all {
+		pop.u[i], pop.limit[i] = m.u, math.Inf(1)
+	}
+	complete := c.evaluate(ctx, pop.u, pop.limit, pop.cost)
+	for i, m := range pop.all {
+		if c.done[i] {
+			m.cost = pop.cost[i]
+			pop.Simulated++
+		}
+	}
+	pop.sort()
+	if !complete {
+		return false
+	}
+	pop.mean = meanCost(pop.order)
+	pop.Generation, pop.progress, pop.least = 1, 1, pop.order[0].cost
+	return true
+}
+
+// generation lets every member bear a child and compete with it. Interrupted, the population stays as it was, random
+// numbers included.
+func (pop *Population) generation(ctx context.Context, c *crew, a *AEP) bool {
+	for i, m := range pop.all {
+		pop.born[i] = m.source
+	}
+	// evaluated by rank, so that neighbours in a batch are given up at about the same cost
+	copy(pop.tested, pop.order)
+	for i, m := range pop.tested {
+		s := 1.0
+		if !a.SpreadOne {
+			s = spread(m.cost, pop.mean)
+		}
+		m.bear(m.normal, a.Beta1, a.Beta2, s)
+		pop.u[i], pop.limit[i] = m.child, m.cost
+		if a.Complete {
+			pop.limit[i] = math.Inf(1)
+		}
+	}
+	if !c.evaluate(ctx, pop.u, pop.limit, pop.cost) {
+		for i, m := range pop.all {
+			m.source = pop.born[i]
+		}
+		return false
+	}
+	for i, m := range pop.tested {
+		m.contest = pop.cost[i]
+		m.compete(a.Oldest)
+	}
+	pop.Generation++
+	pop.Simulated += len(pop.all)
+	pop.sort()
+	if len(pop.islands) > 1 && (pop.Generation-1)%a.Migrate == 0 {
+		pop.migrate()
+		pop.sort()
+	}
+	if best := pop.order[0].cost; best < pop.least*(1-1e-6) {
+		pop.least, pop.progress = best, pop.Generation
+	}
+	return true
+}
+
+// migrate copies the best of every island over the worst of the next, in a ring. Random numbers stay where they are. The
+// best have all been read before anything is written: the worst of an island is not its best.
+func (pop *Population) migrate() {
+	n := len(pop.islands)
+	for i, island := range pop.islands {
+		best, worst := island[0], pop.islands[(i+1)%n][len(island)-1]
+		if best.cost < worst.cost {
+			copy(worst.u, best.u)
+			copy(worst.dir, best.dir)
+			worst.age, worst.cost = best.age, best.cost
+		}
+	}
+}
+
+// sort orders islands and the whole by cost. Members that cost the same keep their order, so that the order is one of
+// the population and not of the machine.
+func (pop *Population) sort() {
+	for _, island := range pop.islands {
+		sortByCost(island)
+	}
+	n := 0
+	for _, island := range pop.islands {
+		n += copy(pop.order[n:], island)
+	}
+	sortByCost(pop.order)
+}
+
+// sortByCost is insertion, which is stable, takes no memory, and is quick on what is nearly in order.
+func sortByCost(m []*individual) {
+	for i := 1; i < len(m); i++ {
+		x := m[i]
+		j := i
+		for ; j > 0 && m[j-1].cost > x.cost; j-- {
+			m[j] = m[j-1]
+		}
+		m[j] = x
+	}
+}
+
+// Best is the member of least cost and this cost, Σ r².
+func (pop *Population) Best() (theta []float64, cost float64) {
+	t, c := pop.Survivors(1)
+	return t[0], c[0]
+}
+
+// apart is how far two survivors are from each other in some parameter, as a share of its range.
+const apart = 0.02
+
+// Survivors are the best members, k at most, none next to a better one: starts for a method that finds the last digits.
+func (pop *Population) Survivors(k int) (theta [][]float64, cost []float64) {
+	var chosen []*individual
+	for _, m := range pop.order {
+		near := func(o *individual) bool {
+			for j, u := range m.u {
+				if math.Abs(u-o.u[j]) > apart {
+					return false
+				}
+			}
+			return true
+		}
+		if len(chosen) < k && !math.IsInf(m.cost, 0) && !slices.ContainsFunc(chosen, near) {
+			chosen = append(chosen, m)
+			t := make([]float64, len(m.u))
+			pop.box.theta(m.u, t)
+			theta, cost = append(theta, t), append(cost, m.cost)
+		}
+	}
+	return theta, cost
+}
