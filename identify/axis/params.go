@@ -98,8 +98,8 @@ func (m *Model) defaults() []fit.Param {
 
 // lawParam is start, bounds and search of a parameter of a law, from what it means and from the sizes in the record.
 //
-// Levels: up to twice the size of the forces. Viscosity: a ten-thousandth to ten times forces over speeds. Stiffness: the
-// contact yields over a millionth to a tenth of the travel. Damping of the contact: 0.3 % to 300 % of critical. Stribeck
+// Levels: a ten-thousandth to twice the size of the forces. Viscosity: a ten-thousandth to ten times forces over speeds. On an
+// axis that coasts, where gravity is among the forces, a millionth. Stiffness: the contact yields over a millionth to a tenth of the travel. Damping of the contact: 0.3 % to 300 % of critical. Stribeck
 // velocity: a thousandth to twice the largest speed. Memory: 0.1 to 100 ms, dwell: 1 ms to ten records.
 func (m *Model) lawParam(law string, p engine.Param) (value, lo, hi float64, log, fixed bool) {
 	r := &m.rough
@@ -112,6 +112,10 @@ func (m *Model) lawParam(law string, p engine.Param) (value, lo, hi float64, log
 	box := func(v, l, h float64) (float64, float64, float64, bool, bool) {
 		l, h = max(l, p.Lo), min(h, p.Hi)
 		return v, l, h, l > 0, false
+	}
+	least := 1e-4 * r.f
+	if m.spec.Drive == Coast { // gravity may be far larger than friction
+		least = 1e-6 * r.f
 	}
 	contact := (r.fc + 1e-3*r.f) / (1e-3 * r.x) // N/m: a guess that yields over a thousandth of the travel
 	damping := 2 * math.Sqrt(contact*r.m)
@@ -129,9 +133,9 @@ func (m *Model) lawParam(law string, p engine.Param) (value, lo, hi float64, log
 	}
 	switch {
 	case p.Name == "Fs" || p.Name == "Fs_inf":
-		return box(1.2*r.fc, 1e-4*r.f, 3*r.f)
+		return box(1.2*r.fc, least, 3*r.f)
 	case p.Name == "dFs_inf":
-		return box(0.5*r.fc, 1e-4*r.f, 2*r.f)
+		return box(0.5*r.fc, least, 2*r.f)
 	case p.Name == "tauL" || strings.HasPrefix(p.Name, "tau"):
 		return box(5e-3, 1e-4, 0.1)
 	case p.Name == "gamma" && p.Unit == "s":
@@ -139,10 +143,10 @@ func (m *Model) lawParam(law string, p engine.Param) (value, lo, hi float64, log
 	}
 	switch p.Unit {
 	case "N":
-		return box(r.fc, 1e-4*r.f, 2*r.f)
+		return box(r.fc, least, 2*r.f)
 	case "N·s/m":
 		if p.Name == "Fv" || p.Name == "sigma2" || p.Name == "alpha2" {
-			return box(r.fv, 1e-4*r.f/r.v, 10*r.f/r.v)
+			return box(r.fv, least/r.v, 10*r.f/r.v)
 		}
 		return box(0.1*damping, 3e-3*math.Sqrt(1e-3)*damping, 3*math.Sqrt(1e3)*damping)
 	case "N/m":

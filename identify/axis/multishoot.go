@@ -1,0 +1,341 @@
+package axis
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"hilrig/engine"
+	"hilrig/identify/fit"
+)
+
+// Multiple shooting. Over a long record of stick-slip or chaos the motion at the end depends on the parameters through
+// every slip before: the cost of a simulation from the beginning has a trap beside each of them, and no derivative that
+// helps. So every piece is cut into segments, each of which starts from a state of its own, near the record, and the states
+// are parameters. Position and velocity at the end of a segment shall be those at the beginning of the next: these gaps are
+// further residuals,
+//
+//	min Σ (model − measured)² + Σ c²·[(x_end − x_next)² + τ²·(v_end − v_next)²],
+//
+// with c = Continuity and τ the ratio of the ranges of position and velocity. No segment is long enough for the traps, and
+// where the gaps have closed the answer is one motion. The contact goes on through a cut with the state that it has at the
+// end of the segment before; the derivative with respect to a state of one segment leaves out what the contact hands on.
+
+// Continuity is the weight of the gaps against the rows: a gap costs as much as an error of one row that is so many times
+// larger. It holds the gaps well below the noise of a position; the higher, the slower the search.
+const Continuity = 10
+
+// Shooting is the problem with every piece in so many segments; 0: two for every swing or slip, so that none is longer than
+// the motion stays simple. The states follow the parameters of the model, named x, v
+// with the time of the cut and the piece. The last rows of the residual, two for every cut, are the gaps in the unit of the
+// rows.
+func (m *Model) Shooting(params []fit.Param, segments int) (*fit.Problem, error) {
+	all, err := m.merge(params)
+	if err != nil {
+		return nil, err
+	}
+	if segments < 0 {
+		return nil, &fit.ParamError{Problems: []string{fmt.Sprintf("%d segments, want at least 1, or 0 for as many as there are swings", segments)}}
+	}
+	q, err := m.plan(all)
+	if err != nil {
+		return nil, err
+	}
+	s := &shots{plan: q}
+	whole := q.problem(1)
+	states := whole.Params
+	s.model = len(states)
+	lo, hi := 0.0, 0.0
+	for i, p := range m.pieces {
+		if len(p.rec.Position) == 0 {
+			return nil, p.rec.Fail(0, "Name the column in data.columns.position.", "the %s was not recorded, and multiple shooting starts its segments from it", m.names.position)
+		}
+		n := segments
+		if n == 0 {
+			n = 2 * p.swings()
+		}
+		n = max(1, min(n, (p.n-1)/shortest))
+		for j := range n {
+			c := cut{piece: i, from: j * (p.n - 1) / n, to: (j + 1) * (p.n - 1) / n}
+			if s.cuts = append(s.cuts, c); j == 0 {
+				continue
+			}
+			at := fmt.Sprintf("(%.6g s)%s", float64(c.from)*p.dt, p.suffix)
+			dx, dv := max(0.1*m.rough.x, 10*p.noise), m.rough.v
+			x, v := p.smooth(c.from), p.v[c.from]
+			states = append(states,
+				fit.Param{Param: engine.Param{Name: "x" + at, Unit: m.names.unitX, Doc: "position at a cut", Value: x, Lo: x - dx, Hi: x + dx}},
+				fit.Param{Param: engine.Param{Name: "v" + at, Unit: m.names.unitV, Doc: "velocity at a cut", Value: v, Lo: v - dv, Hi: v + dv}})
+			s.gaps++
+		}
+		for k := range p.n {
+			lo, hi = min(lo, p.v[k]), max(hi, p.v[k])
+		}
+	}
+	tau := m.rough.x / (hi - lo)
+	s.wx, s.wv = Continuity, Continuity*tau
+	if m.spec.Output == Velocity {
+		s.wx, s.wv = Continuity/tau, Continuity
+	}
+	s.rows = whole.Rows
+	return &fit.Problem{Params: states, Rows: s.rows + 2*s.gaps, Unit: whole.Unit, New: func() fit.Evaluator { return s.shooter() }}, nil
+}
+
+// swings counts how often the velocity crosses the middle between its extremes, by more than a tenth of their distance.
+func (p *piece) swings() int {
+	lo, hi := slices.Min(p.v), slices.Max(p.v)
+	band, side, n := 0.1*(hi-lo), 0, 0
+	for _, v := range p.v {
+		switch d := v - (lo+hi)/2; {
+		case d > band && side <= 0:
+			side, n = 1, n+1
+		case d < -band && side >= 0:
+			side, n = -1, n+1
+		}
+	}
+	return n
+}
+
+// smooth is the position at sample k by the mean of its neighbours on a straight line, or the sample itself at the ends.
+func (p *piece) smooth(k int) float64 {
+	x := p.rec.Position
+	if k < 2 || k > p.n-3 {
+		return x[k]
+	}
+	return (-3*x[k-2] + 12*x[k-1] + 17*x[k] + 12*x[k+1] - 3*x[k+2]) / 35 // the parabola through five
+}
+
+// cut is a segment of a piece, from sample to sample.
+type cut struct{ piece, from, to int }
+
+// shots are a plan in segments.
+type shots struct {
+	*plan
+	cuts   []cut
+	model  int // parameters of the model; the states follow
+	gaps   int
+	rows   int // of measurements
+	wx, wv float64
+}
+
+// shooter simulates segment after segment.
+type shooter struct {
+	*evaluator
+	s       *shots
+	contact [][]float64 // of every segment at its beginning
+	up, dn  []float64
+	theta   []float64
+}
+
+func (s *shots) shooter() *shooter {
+	e := &shooter{evaluator: s.evaluator(1), s: s, theta: make([]float64, s.model+2*s.gaps)}
+	for range s.cuts {
+		e.contact = append(e.contact, make([]float64, len(e.b.x)-2))
+	}
+	e.up, e.dn = make([]float64, s.rows+2*s.gaps), make([]float64, s.rows+2*s.gaps)
+	return e
+}
+
+// Residuals simulates all segments.
+func (e *shooter) Residuals(theta, r []float64) engine.Status {
+	if !e.prepare(theta) {
+		for k := range r {
+			r[k] = e.q.worst
+		}
+		return engine.NonFinite
+	}
+	return e.all(theta, r, true)
+}
+
+// prepare puts the parameters of the model into the body.
+func (e *shooter) prepare(theta []float64) bool {
+	for j, i := range e.q.free {
+		e.b.value[i] = theta[j]
+	}
+	if !e.b.set() {
+		return false
+	}
+	e.delay()
+	return true
+}
+
+// all simulates every segment. With keep the contact at the beginning of each is remembered.
+func (e *shooter) all(theta, r []float64, keep bool) engine.Status {
+	status := engine.OK
+	row, gap := 0, 0
+	for c := range e.s.cuts {
+		if e.s.cuts[c].from > 0 {
+			gap++
+		}
+		if keep && e.s.cuts[c].from > 0 {
+			copy(e.contact[c], e.b.x[2:])
+		}
+		var st engine.Status
+		row, st = e.segment(c, theta, r, row, gap)
+		if st == engine.NonFinite {
+			e.b.law.Reset(e.b.x[2:])
+		}
+		status = max(status, st)
+	}
+	return status
+}
+
+// segment simulates segment c, which is behind gap cuts, and writes its rows from row on and the gap at its end. It returns
+// the row behind them. The contact is that of the body, relaxed at the beginning of a piece.
+func (e *shooter) segment(c int, theta, r []float64, row, gap int) (int, engine.Status) {
+	s, q, b := e.s, e.q, e.b
+	at := s.cuts[c]
+	p := q.m.pieces[at.piece]
+	if at.from == 0 {
+		b.start(b.initial(at.piece))
+	} else {
+		b.x[0], b.x[1] = theta[s.model+2*(gap-1)], theta[s.model+2*(gap-1)+1]
+	}
+	h, _ := b.mass.Limit()
+	parts := e.parts(at.piece, h)
+	status := engine.OK
+	failed := false
+	for k := at.from; ; k++ {
+		if k > at.from || at.from == 0 {
+			if k >= q.first && (k-q.first)%q.every == 0 {
+				d := q.worst
+				if !failed {
+					d = b.x[0]
+					if q.m.spec.Output == Velocity {
+						d = b.x[1]
+					}
+					if d -= p.measured[k]; !(math.Abs(d) < q.worst) {
+						d, failed = q.worst, true
+					}
+				}
+				r[row] = d
+				row++
+			}
+		}
+		if k == at.to {
+			break
+		}
+		if !failed {
+			st := e.interval(at.piece, k, parts)
+			status, failed = max(status, st), st == engine.NonFinite
+		}
+	}
+	if failed {
+		status = engine.NonFinite
+	}
+	// the gap to the next segment
+	if c+1 < len(s.cuts) && s.cuts[c+1].piece == at.piece {
+		g := s.rows + 2*gap
+		r[g], r[g+1] = q.worst, q.worst
+		if !failed {
+			j := s.model + 2*gap
+			r[g] = min(max(s.wx*(b.x[0]-theta[j]), -q.worst), q.worst)
+			r[g+1] = min(max(s.wv*(b.x[1]-theta[j+1]), -q.worst), q.worst)
+		}
+	}
+	return row, status
+}
+
+// Displacements of the central differences: relative for logarithmic parameters, else of the range.
+const shootStep = 1e-4
+
+// Jacobian takes central differences. A parameter of the model moves all segments; a state only its own, which makes the
+// many states as cheap as two parameters.
+func (e *shooter) Jacobian(theta, r, jac []float64) engine.Status {
+	n := len(theta)
+	clear(jac)
+	status := e.Residuals(theta, r)
+	if status == engine.NonFinite {
+		return status
+	}
+	copy(e.theta, theta)
+	th := e.theta
+	pr := e.s.params
+	for j := range e.s.model {
+		p := pr[e.q.free[j]]
+		h := shootStep * 0.1 * (p.Hi - p.Lo)
+		if p.Log {
+			h = shootStep * theta[j]
+		}
+		hi, lo := min(theta[j]+h, p.Hi), max(theta[j]-h, p.Lo)
+		th[j] = hi
+		if e.Residuals(th, e.up) == engine.NonFinite {
+			return engine.NonFinite
+		}
+		th[j] = lo
+		if e.Residuals(th, e.dn) == engine.NonFinite {
+			return engine.NonFinite
+		}
+		th[j] = theta[j]
+		for k := range r {
+			jac[k*n+j] = (e.up[k] - e.dn[k]) / (hi - lo)
+		}
+	}
+	// the states, from the contact that the undisturbed motion has at the cut
+	e.Residuals(theta, e.up)
+	row, gap := 0, 0
+	for c, at := range e.s.cuts {
+		first := row
+		row += e.rowsIn(at)
+		if at.from == 0 {
+			continue
+		}
+		gap++
+		last := c+1 == len(e.s.cuts) || e.s.cuts[c+1].piece != at.piece
+		for i := range 2 {
+			j := e.s.model + 2*(gap-1) + i
+			h := 1e-3 * shootStep * [2]float64{e.q.m.rough.x, e.q.m.rough.v}[i] * 10
+			for _, side := range []struct {
+				d float64
+				r []float64
+			}{{h, e.up}, {-h, e.dn}} {
+				th[j] = theta[j] + side.d
+				copy(e.b.x[2:], e.contact[c])
+				if _, st := e.segment(c, th, side.r, first, gap); st == engine.NonFinite {
+					return st
+				}
+			}
+			th[j] = theta[j]
+			for k := first; k < row; k++ {
+				jac[k*n+j] = (e.up[k] - e.dn[k]) / (2 * h)
+			}
+			if !last {
+				for k := e.s.rows + 2*gap; k < e.s.rows+2*gap+2; k++ {
+					jac[k*n+j] = (e.up[k] - e.dn[k]) / (2 * h)
+				}
+			}
+			g := e.s.rows + 2*(gap-1) + i // the end of the segment before does not depend on it
+			jac[g*n+j] = -[2]float64{e.s.wx, e.s.wv}[i]
+		}
+	}
+	return status
+}
+
+// rowsIn a segment.
+func (e *shooter) rowsIn(at cut) int {
+	n := 0
+	for k := at.from; k <= at.to; k++ {
+		if (k > at.from || at.from == 0) && k >= e.q.first && (k-e.q.first)%e.q.every == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// Cost is the sum of the squared residuals, gaps among them.
+func (e *shooter) Cost(theta []float64, limit float64) float64 {
+	e.Residuals(theta, e.up)
+	cost := 0.0
+	for _, r := range e.up {
+		if cost += float64(r * r); cost > limit {
+			break
+		}
+	}
+	return cost
+}
+
+// Measured has the gaps behind the rows, measured to be zero.
+func (e *shooter) Measured() (y []float64, quantity string, pieces []int, dt float64) {
+	y, quantity, pieces, dt = e.evaluator.Measured()
+	return append(y, make([]float64, 2*e.s.gaps)...), quantity, append(pieces, len(y)), dt
+}
