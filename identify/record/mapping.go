@@ -11,7 +11,7 @@ type Column struct {
 // Mapping says which columns of a file are what, and which part of it is wanted. Channels without a name are neither read
 // nor asked for, so other columns may hold anything.
 type Mapping struct {
-	Time, Position, Velocity, Force, Reference, Load, Current Column
+	Time, Position, Velocity, Force, Reference, Disturbance, Load, Current Column
 
 	Rate         float64                // Hz, used where Time.Name is empty
 	Separator    rune                   // between columns of a text; 0: found in the header row
@@ -53,6 +53,7 @@ func (m *Mapping) channels() []channel {
 		{m.Velocity, "velocity", func(d *Record) *[]float64 { return &d.Velocity }},
 		{m.Force, "force", func(d *Record) *[]float64 { return &d.Force }},
 		{m.Reference, "reference", func(d *Record) *[]float64 { return &d.Reference }},
+		{m.Disturbance, "disturbance", func(d *Record) *[]float64 { return &d.Disturbance }},
 		{m.Load, "load", func(d *Record) *[]float64 { return &d.Load }},
 		{m.Current, "current", func(d *Record) *[]float64 { return &d.Current }},
 	}

@@ -9,19 +9,20 @@ import (
 // Record is a recording of an axis on a uniform grid of time, in SI: metres and newtons, or radians and newton metres.
 // A file may hold several pieces, each a Record of its own. Channels that were not recorded are nil.
 type Record struct {
-	File      string    // where it came from, "" for memory
-	SHA256    string    // of the file as it lies on disk, hex
-	Piece     string    // which part of the file, "" for the whole
-	Dt        float64   // s, sampling interval
-	Start     float64   // s, time of the first sample as recorded
-	Position  []float64 // m or rad
-	Velocity  []float64 // m/s or rad/s, as measured
-	Force     []float64 // N or N·m, of the drive on the axis, positive in the direction of positive position
-	Reference []float64 // m or rad, what the controller was told, or the far end of the spring that draws the mass
-	Load      []float64 // N, normal load of the contact
-	Current   []float64 // A
-	Clock     Clock     // how regular the recorded times were
-	Warnings  []string  // what was odd but could be used
+	File        string    // where it came from, "" for memory
+	SHA256      string    // of the file as it lies on disk, hex
+	Piece       string    // which part of the file, "" for the whole
+	Dt          float64   // s, sampling interval
+	Start       float64   // s, time of the first sample as recorded
+	Position    []float64 // m or rad
+	Velocity    []float64 // m/s or rad/s, as measured
+	Force       []float64 // N or N·m, of the drive on the axis, positive in the direction of positive position
+	Reference   []float64 // m or rad, what the controller was told, or the far end of the spring that draws the mass
+	Disturbance []float64 // N or N·m, a known force on the axis besides the drive, counted like Force
+	Load        []float64 // N, normal load of the contact
+	Current     []float64 // A
+	Clock       Clock     // how regular the recorded times were
+	Warnings    []string  // what was odd but could be used
 }
 
 // Len is the number of samples.

@@ -1,0 +1,181 @@
+package record
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Severity ranks findings.
+type Severity string
+
+const (
+	Note    Severity = "note"    // worth knowing
+	Warning Severity = "warning" // results may suffer
+	Fatal   Severity = "error"   // results would be wrong
+)
+
+// Finding is what a check of the data found out.
+type Finding struct {
+	Kind     string   `json:"kind"` // velocity-scale, saturation, gap …
+	Severity Severity `json:"severity"`
+	Channel  string   `json:"channel,omitempty"` // which signal
+	Piece    string   `json:"piece,omitempty"`   // of which piece; of the first one if Pieces is above 1
+	Pieces   int      `json:"pieces"`            // in how many pieces
+	Text     string   `json:"text"`
+	Advice   string   `json:"advice,omitempty"`
+	Value    float64  `json:"value"` // the number that decided
+	Unit     string   `json:"unit,omitempty"`
+}
+
+// CheckOptions is what is known besides the record. The zero value of a number says unknown.
+type CheckOptions struct {
+	Rotary         bool
+	Presliding     float64 // m or rad, FS/σ0: the motion before sliding, for laws with bristles
+	TorqueConstant float64 // N/A or N·m/A
+	Inertia        float64 // kg or kg·m²
+	Static         bool    // plateaus of constant speed: neither acceleration nor reversals within a piece are asked for
+	Coupled        bool    // something besides the recorded force moves the axis: another joint, a spring, a hand
+}
+
+func (o CheckOptions) position() string {
+	if o.Rotary {
+		return "rad"
+	}
+	return "m"
+}
+
+func (o CheckOptions) force() string {
+	if o.Rotary {
+		return "N·m"
+	}
+	return "N"
+}
+
+// Check looks for what would spoil a fit: wrong units and signs, clocks, converters and sensors at their limits, and motion
+// that says nothing. It judges what the record shows and invents no reason for it.
+func Check(d *Record, o CheckOptions) []Finding { return CheckAll([]*Record{d}, o) }
+
+// CheckAll is Check for pieces that are fitted together: signals are judged one by one, motion as a whole. What several
+// pieces share is said once.
+func CheckAll(pieces []*Record, o CheckOptions) []Finding {
+	c := checker{o: o}
+	var all []*motion
+	for _, d := range pieces {
+		c.d = d
+		if !c.sound() {
+			continue
+		}
+		c.clock()
+		c.signals()
+		m := c.newMotion()
+		c.quantum(m)
+		c.velocity(m)
+		c.factors(m)
+		if m != nil {
+			all = append(all, m)
+		}
+	}
+	c.excitation(all)
+	c.dynamics(all)
+	return merge(c.out, len(pieces))
+}
+
+// checker collects findings.
+type checker struct {
+	o   CheckOptions
+	d   *Record
+	out []Finding
+}
+
+// say adds a finding about the present piece.
+func (c *checker) say(kind string, s Severity, channel string, value float64, unit, advice, format string, args ...any) {
+	f := Finding{Kind: kind, Severity: s, Channel: channel, Pieces: 1, Value: value, Unit: unit, Advice: advice, Text: fmt.Sprintf(format, args...)}
+	if c.d != nil {
+		f.Piece = c.d.Piece
+	}
+	c.out = append(c.out, f)
+}
+
+// merge unites findings of one kind about one channel; the gravest, and of these the one with the largest number, speaks.
+func merge(in []Finding, pieces int) []Finding {
+	rank := func(s Severity) int { return slices.Index([]Severity{Note, Warning, Fatal}, s) }
+	var out []Finding
+	for _, f := range in {
+		i := slices.IndexFunc(out, func(g Finding) bool { return g.Kind == f.Kind && g.Channel == f.Channel && g.Piece != f.Piece })
+		if i < 0 {
+			out = append(out, f)
+			continue
+		}
+		n := out[i].Pieces + 1
+		if r, s := rank(f.Severity), rank(out[i].Severity); r > s || (r == s && math.Abs(f.Value) > math.Abs(out[i].Value)) {
+			out[i] = f
+		}
+		out[i].Pieces = n
+	}
+	for i := range out {
+		if f := &out[i]; f.Pieces > 1 {
+			f.Text += fmt.Sprintf(" (in %d of %d pieces)", f.Pieces, pieces)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Finding) int { return rank(b.Severity) - rank(a.Severity) })
+	return out
+}
+
+// signal is a channel with its name and unit.
+type signal struct {
+	name, unit string
+	x          []float64
+}
+
+// channels are the recorded signals.
+func (c *checker) channels() []signal {
+	d, p, f := c.d, c.o.position(), c.o.force()
+	all := []signal{{"position", p, d.Position}, {"velocity", p + "/s", d.Velocity}, {"force", f, d.Force}, {"reference", p, d.Reference},
+		{"disturbance", f, d.Disturbance}, {"load", "N", d.Load}, {"current", "A", d.Current}}
+	return slices.DeleteFunc(all, func(s signal) bool { return len(s.x) == 0 })
+}
+
+// sound says whether the record can be looked at: its channels are of one length and finite.
+func (c *checker) sound() bool {
+	d, ok := c.d, true
+	if !(d.Dt > 0) || math.IsInf(d.Dt, 0) || d.Len() < 2 {
+		c.say("empty", Fatal, "", float64(d.Len()), "samples", "Record longer.", "%d samples at intervals of %g s cannot be judged", d.Len(), d.Dt)
+		return false
+	}
+	for _, s := range c.channels() {
+		if len(s.x) != d.Len() {
+			c.say("length", Fatal, s.name, float64(len(s.x)), "samples", "All channels of a record must be of one length.", "%s has %d samples, the record %d", s.name, len(s.x), d.Len())
+			ok = false
+		}
+		if k := slices.IndexFunc(s.x, func(x float64) bool { return !finite(x) }); k >= 0 {
+			c.say("non-finite", Fatal, s.name, float64(k), "sample", "Cut the record there.", "%s is %g at sample %d", s.name, s.x[k], k)
+			ok = false
+		}
+	}
+	return ok
+}
+
+// clock judges the recorded times.
+func (c *checker) clock() {
+	k, dt := c.d.Clock, c.d.Dt
+	if k.Resampled {
+		c.say("resampled", Note, "time", k.Jitter, "", "", "values were interpolated at even times: recorded intervals scatter by %.2g %% rms, from %.4g to %.4g s", 100*k.Jitter, k.Shortest, k.Longest)
+		if k.Bridged > 0 {
+			severity := Note
+			if float64(k.Invented) > 0.01*float64(c.d.Len()) {
+				severity = Warning
+			}
+			c.say("gaps", severity, "time", float64(k.Invented), "samples", "", "%d gaps of up to %.3g s are filled with %d interpolated samples", k.Bridged, k.Longest, k.Invented)
+		}
+		return
+	}
+	if k.Jitter > jitterWarn {
+		c.say("jitter", Warning, "time", k.Jitter, "", "Stamp samples where they are taken, or resample.",
+			"sampling intervals scatter by %.2g %% rms, from %.4g to %.4g s; they are taken as even", 100*k.Jitter, k.Shortest, k.Longest)
+	}
+	if drift := k.Drift / dt; drift > driftBad {
+		c.say("clock-drift", Warning, "time", k.Drift, "s", "Resample: interpolation keeps the recorded times.",
+			"the even grid is up to %.3g s, %.1f samples, away from the recorded times: intervals were longer at one end of the record than at the other", k.Drift, drift)
+	}
+}

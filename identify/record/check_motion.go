@@ -1,0 +1,258 @@
+package record
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/dsp/fourier"
+)
+
+// motion is the velocity of a piece, with what is noise in it.
+type motion struct {
+	d     *Record
+	x     []float64 // position without jumps by a turn; nil if it was not recorded
+	q     float64   // step of the position
+	noise float64   // of the position, standard deviation
+
+	v     []float64 // measured, or the slope of the position
+	slope bool      // v is the slope of the position
+	top   float64   // highest speed, 99.5 % quantile
+	rest  float64   // slower than this cannot be told from rest
+}
+
+// newMotion finds the velocity; nil if neither position nor velocity changes.
+func (c *checker) newMotion() *motion {
+	d := c.d
+	m := &motion{d: d}
+	if len(d.Position) > 0 && slices.Max(d.Position) > slices.Min(d.Position) {
+		m.x = d.Position
+		if c.o.Rotary && turns(m.x) > 0 {
+			m.x = unwrap(m.x)
+		}
+		m.q = quantum(m.x)
+		m.noise = max(m.q/math.Sqrt(12), roughness(m.x))
+	}
+	vn := 0.0
+	switch {
+	case len(d.Velocity) > 0 && slices.Max(d.Velocity) > slices.Min(d.Velocity):
+		m.v = d.Velocity
+		vn = max(quantum(m.v), roughness(m.v))
+	case len(d.Velocity) > 0 && m.x == nil && d.Velocity[0] != 0:
+		m.v = d.Velocity // a plateau
+	case m.x != nil:
+		m.slope = true
+		m.v, vn = m.derivative()
+	default:
+		return nil
+	}
+	abs := make([]float64, len(m.v))
+	for k, v := range m.v {
+		abs[k] = math.Abs(v)
+	}
+	m.top = quantile(abs, 0.995)
+	m.rest = max(4*vn, 2e-3*m.top)
+	return m
+}
+
+// unwrap takes jumps of whole turns out of an angle.
+func unwrap(x []float64) []float64 {
+	out := make([]float64, len(x))
+	turn := 0.0
+	for k := range x {
+		if k > 0 {
+			turn -= 2 * math.Pi * math.Round((x[k]-x[k-1])/(2*math.Pi))
+		}
+		out[k] = x[k] + turn
+	}
+	return out
+}
+
+// roughness is the standard deviation of white noise on a smooth signal, by its third differences.
+func roughness(x []float64) float64 {
+	if len(x) < 5 {
+		return 0
+	}
+	e := make([]float64, len(x)-3)
+	for k := range e {
+		e[k] = math.Abs(x[k+3] - 3*x[k+2] + 3*x[k+1] - x[k])
+	}
+	return quantile(e, 0.5) / 0.6745 / math.Sqrt(20)
+}
+
+// derivative takes the slope over as few samples as bring its noise below a hundredth of its size.
+func (m *motion) derivative() (v []float64, noise float64) {
+	n := len(m.x)
+	most := max(min(n/20, 64), 1)
+	for w := 1; ; w *= 2 {
+		v = slopeOver(m.x, w, m.d.Dt)
+		noise = m.noise * math.Sqrt2 / (2 * float64(w) * m.d.Dt)
+		if 2*w > most || noise < 0.01*rms(v) {
+			return v, noise
+		}
+	}
+}
+
+// slopeOver is (x_{k+w} − x_{k−w})/(2w·dt), with the ends repeated.
+func slopeOver(x []float64, w int, dt float64) []float64 {
+	n := len(x)
+	v := make([]float64, n)
+	for k := range v {
+		a, b := max(k-w, 0), min(k+w, n-1)
+		v[k] = (x[b] - x[a]) / (float64(b-a) * dt)
+	}
+	return v
+}
+
+func rms(x []float64) float64 {
+	s := 0.0
+	for _, v := range x {
+		s += v * v
+	}
+	return math.Sqrt(s / float64(max(len(x), 1)))
+}
+
+// quantum compares the step of the position with the motion and with presliding.
+func (c *checker) quantum(m *motion) {
+	if m == nil || m.q == 0 {
+		return
+	}
+	u := c.o.position()
+	span := slices.Max(m.x) - slices.Min(m.x)
+	if steps := span / m.q; steps < 100 {
+		c.say("resolution", Warning, "position", m.q, u, "Use a finer sensor or a larger motion.", "position counts in steps of %.3g %s: the whole motion is %.0f of them", m.q, u, steps)
+		return
+	}
+	if c.o.Presliding > 0 {
+		steps := c.o.Presliding / m.q
+		switch {
+		case steps < 3:
+			c.say("resolution", Warning, "position", steps, "steps", "Fix the bristle stiffness, or use a law without bristles: presliding is not in these data.",
+				"presliding, %.3g %s, is %.2g steps of the position (%.3g %s): bristle stiffness and damping cannot be seen", c.o.Presliding, u, steps, m.q, u)
+		case steps < 10:
+			c.say("resolution", Warning, "position", steps, "steps", "Expect wide intervals of the bristle parameters; a finer sensor narrows them.",
+				"presliding, %.3g %s, is only %.2g steps of the position (%.3g %s)", c.o.Presliding, u, steps, m.q, u)
+		}
+		return
+	}
+	c.say("resolution", Note, "position", m.q, u, "", "position counts in steps of %.3g %s: a law with bristles wants a presliding of ten steps at least, FS/σ0 > %.2g %s", m.q, u, 10*m.q, u)
+}
+
+// excitation judges the motion of all pieces together.
+func (c *checker) excitation(all []*motion) {
+	c.d = nil
+	u := c.o.position() + "/s"
+	if len(all) == 0 {
+		if len(c.out) == 0 || !slices.ContainsFunc(c.out, func(f Finding) bool { return f.Severity == Fatal }) {
+			c.say("motion", Fatal, "", 0, u, "Record a motion: position or velocity.", "nothing moves, or neither position nor velocity is recorded")
+		}
+		return
+	}
+	resting, forward, backward, samples, reversals := 0, 0, 0, 0, 0
+	top, floor, up, down := 0.0, 0.0, 0.0, 0.0
+	var speeds []float64
+	for _, m := range all {
+		top, floor = max(top, m.top), max(floor, m.rest)
+	}
+	for _, m := range all {
+		side := 0
+		for _, v := range m.v {
+			samples++
+			switch {
+			case v > m.rest:
+				forward, up = forward+1, max(up, v)
+			case v < -m.rest:
+				backward, down = backward+1, max(down, -v)
+			default:
+				resting++
+			}
+			// a reversal leads from a tenth of the highest speed of the piece to the other side's
+			if level := max(0.1*m.top, m.rest); math.Abs(v) > level {
+				now := 1
+				if v < 0 {
+					now = -1
+				}
+				if side != 0 && now != side {
+					reversals++
+				}
+				side = now
+				speeds = append(speeds, math.Abs(v))
+			} else if math.Abs(v) > m.rest {
+				speeds = append(speeds, math.Abs(v))
+			}
+		}
+	}
+	moving := forward + backward
+	c.say("motion", Note, "", top, u, "", "%d reversals, up to %.3g %s forward and %.3g backward, at rest %.0f %% of the time", reversals, up, u, down, 100*float64(resting)/float64(samples))
+	if moving < 20 {
+		c.say("excitation", Fatal, "", float64(moving), "samples", "Move further, or record with a finer sensor.", "only %d samples move faster than noise, %.3g %s", moving, floor, u)
+		return
+	}
+	if share := float64(resting) / float64(samples); share > 0.8 {
+		c.say("rest", Warning, "", share, "", "Leave the rests out, or move more of the time: at rest the force says only that friction is larger.",
+			"the axis rests %.0f %% of the time", 100*share)
+	}
+	if less := float64(min(forward, backward)) / float64(moving); less < 0.02 {
+		c.say("one-direction", Warning, "", less, "", "Move both ways; otherwise fix the offset and use a law without direction.",
+			"%.1f %% of the motion is in one direction: a Coulomb force and a constant offset cannot be told apart", 100*(1-less))
+	}
+	slow, fast := quantile(speeds, 0.05), quantile(speeds, 0.95)
+	if fast < 1.5*slow {
+		c.say("one-speed", Warning, "", fast/slow, "", "Move at several speeds, a decade apart at best.",
+			"nine tenths of the motion lie between %.3g and %.3g %s: Coulomb and viscous friction cannot be told apart", slow, fast, u)
+	}
+	if !c.o.Static {
+		c.spectrum(all)
+	}
+}
+
+// spectrum says which frequencies the velocity holds, and whether it is a single tone.
+func (c *checker) spectrum(all []*motion) {
+	m := all[0]
+	for _, other := range all {
+		if len(other.v) > len(m.v) {
+			m = other
+		}
+	}
+	n := min(len(m.v), 1<<15)
+	if n < 256 {
+		return
+	}
+	mean := 0.0
+	w := make([]float64, n)
+	for _, v := range m.v[:n] {
+		mean += v / float64(n)
+	}
+	for k := range w {
+		w[k] = (m.v[k] - mean) * (0.5 - 0.5*math.Cos(2*math.Pi*float64(k)/float64(n-1)))
+	}
+	power, total := []float64(nil), 0.0
+	for _, z := range fourier.NewFFT(n).Coefficients(nil, w) {
+		p := real(z)*real(z) + imag(z)*imag(z)
+		power, total = append(power, p), total+p
+	}
+	if total == 0 {
+		return
+	}
+	df := 1 / (float64(n) * m.d.Dt)
+	sum, lo, hi, peak := 0.0, -1.0, 0.0, 0
+	for k, p := range power {
+		if sum += p; sum > 0.05*total && lo < 0 {
+			lo = float64(k) * df
+		}
+		if sum < 0.95*total {
+			hi = float64(k+1) * df
+		}
+		if p > power[peak] {
+			peak = k
+		}
+	}
+	tone := 0.0
+	for k := max(peak-2, 0); k <= min(peak+2, len(power)-1); k++ {
+		tone += power[k] / total
+	}
+	c.say("spectrum", Note, "", hi, "Hz", "", "nine tenths of the power of the velocity lie from %.3g to %.3g Hz", lo, hi)
+	if tone > 0.98 && peak >= 6 {
+		c.say("one-tone", Note, "", float64(peak)*df, "Hz", "Inertia and stiffness act alike on a single sine: add a second frequency if both are wanted.",
+			"the motion is a single sine of %.4g Hz", float64(peak)*df)
+	}
+}

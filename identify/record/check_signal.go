@@ -1,0 +1,296 @@
+package record
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// signals judges every channel by itself.
+func (c *checker) signals() {
+	for _, s := range c.channels() {
+		if c.constant(s) {
+			continue
+		}
+		c.saturated(s)
+		c.held(s)
+		c.outliers(s)
+		c.counts(s)
+	}
+}
+
+// constant reports a channel that never changes.
+func (c *checker) constant(s signal) bool {
+	lo, hi := slices.Min(s.x)+0, slices.Max(s.x) // +0 makes −0 plain
+	if hi > lo {
+		return false
+	}
+	severity, advice := Note, ""
+	switch s.name {
+	case "position", "velocity":
+		severity, advice = Fatal, "Is the sensor connected, and is this its column?"
+		if s.name == "velocity" && c.o.Static {
+			severity, advice = Note, "" // a plateau
+		}
+	case "force", "current":
+		severity, advice = Warning, "Is this its column? A run-down without drive needs no force at all."
+	}
+	c.say("constant", severity, s.name, lo, s.unit, advice, "%s is %g %s throughout", s.name, lo, s.unit)
+	return true
+}
+
+// saturated reports a drive that rests at an extreme while it takes many other values.
+func (c *checker) saturated(s signal) {
+	if s.name != "force" && s.name != "current" {
+		return
+	}
+	lo, hi := slices.Min(s.x), slices.Max(s.x)
+	rest := map[float64]int{}
+	run := 1
+	for k := 1; k <= len(s.x); k++ {
+		if k < len(s.x) && s.x[k] == s.x[k-1] {
+			run++
+			continue
+		}
+		if y := s.x[k-1]; run >= 3 && (y == lo || y == hi) {
+			rest[y] += run
+		}
+		run = 1
+	}
+	share := float64(rest[lo]+rest[hi]) / float64(len(s.x))
+	if share <= 0.005 || lo == 0 && rest[hi] == 0 || hi == 0 && rest[lo] == 0 { // zero is no limit
+		return
+	}
+	levels := map[float64]bool{}
+	for _, y := range s.x {
+		if levels[y] = true; len(levels) > 20 {
+			break
+		}
+	}
+	at := fmt.Sprintf("%.4g", hi)
+	switch {
+	case rest[lo] > 0 && rest[hi] > 0:
+		at = fmt.Sprintf("%.4g or %.4g", lo, hi)
+	case rest[lo] > 0:
+		at = fmt.Sprintf("%.4g", lo)
+	}
+	if len(levels) <= 20 {
+		c.say("levels", Note, s.name, float64(len(levels)), "", "", "%s takes %d values only: a stepped command, whose extremes need no limit", s.name, len(levels))
+		return
+	}
+	c.say("saturation", Warning, s.name, share, "", "Keep the drive below its limit, or leave these parts out: there the true value is not the recorded one.",
+		"%.1f %% of the samples of %s rest at its extreme (%s %s)", 100*share, s.name, at, s.unit)
+}
+
+// held reports a channel that is renewed more slowly than it is sampled. Quantisation also repeats values, in slow motion:
+// counted are only repetitions between changes of several steps.
+func (c *checker) held(s signal) {
+	q := quantum(s.x)
+	lo, hi := slices.Min(s.x), slices.Max(s.x)
+	typical := 3 * q
+	if q == 0 {
+		typical = 1e-9 * (hi - lo)
+	}
+	samples, repeated, runs := 0, 0, 0
+	values := map[float64]bool{}
+	last, before := 0, 0.0
+	for k := 1; k < len(s.x); k++ {
+		step := s.x[k] - s.x[k-1]
+		if step == 0 {
+			continue
+		}
+		if last > 0 && math.Abs(step) > typical && math.Abs(before) > typical && s.x[k-1] != lo && s.x[k-1] != hi && k-last <= 50 {
+			samples, repeated, runs = samples+k-last, repeated+k-last-1, runs+1
+			if len(values) <= 20 {
+				values[s.x[k-1]] = true
+			}
+		}
+		last, before = k, step
+	}
+	share := float64(repeated) / float64(max(samples, 1))
+	if runs < 50 || len(values) <= 20 || share < 0.05 {
+		return
+	}
+	rate := (1 - share) / c.d.Dt
+	severity := Note
+	if share > 0.3 {
+		severity = Warning
+	}
+	c.say("held", severity, s.name, rate, "Hz", "Record faster, or decimate to this rate; as it stands the value is old by up to a sampling interval of its own.",
+		"%.0f %% of the samples of %s repeat the one before while it moves: it is renewed at about %.4g Hz, not at %.4g Hz", 100*share, s.name, rate, 1/c.d.Dt)
+}
+
+// outliers reports single samples that do not belong to their neighbours, and short drops of a motion sensor.
+func (c *checker) outliers(s signal) {
+	n := len(s.x)
+	if n < 50 {
+		return
+	}
+	q := quantum(s.x)
+	span := slices.Max(s.x) - slices.Min(s.x)
+
+	// distance from the median of five, against what is usual for this signal
+	e := make([]float64, n)
+	for k := 2; k < n-2; k++ {
+		w := [5]float64(s.x[k-2 : k+3])
+		slices.Sort(w[:])
+		e[k] = math.Abs(s.x[k] - w[2])
+	}
+	limit := max(12*quantile(e, 0.97), 8*q, 0.01*span)
+	count, first, worst, zeros := 0, 0, 0.0, 0
+	for k, x := range e {
+		if x <= limit {
+			continue
+		}
+		if count++; count == 1 {
+			first = k
+		}
+		if s.x[k] == 0 {
+			zeros++
+		}
+		worst = max(worst, x)
+	}
+	// a sensor cannot leave a place and be back there at once
+	if s.name == "position" || s.name == "velocity" {
+		k0, drops := c.drops(s, max(q, 1e-12*span))
+		if drops > count {
+			first, count = k0, drops
+			worst = max(worst, limit)
+		}
+	}
+	if count == 0 || float64(count) > 0.02*float64(n) { // what happens all the time is no outlier
+		return
+	}
+	what := "stand far off their neighbours"
+	if zeros == count {
+		what = "drop to zero"
+	}
+	severity := Warning
+	if s.name != "position" && s.name != "velocity" && zeros < count && count < 10 {
+		severity = Note // a force may well jump
+	}
+	c.say("outliers", severity, s.name, float64(count), "samples", "Look at them; cut the record there, or use a robust loss.",
+		"%d samples of %s %s, by up to %.3g %s, first at %.6g s", count, s.name, what, worst, s.unit, c.d.Start+float64(first)*c.d.Dt)
+}
+
+// drops counts samples between a jump and the jump back, at most 50 later.
+func (c *checker) drops(s signal, tiny float64) (first, count int) {
+	n := len(s.x)
+	step := make([]float64, n-1)
+	for k := range step {
+		step[k] = math.Abs(s.x[k+1] - s.x[k])
+	}
+	limit := max(20*quantile(step, 0.99), 20*tiny)
+	for k := 0; k < n-1; k++ {
+		if step[k] <= limit {
+			continue
+		}
+		jump := s.x[k+1] - s.x[k]
+		for j := k + 1; j < min(k+50, n-1); j++ {
+			back := s.x[j+1] - s.x[j]
+			if step[j] > limit && back*jump < 0 && math.Abs(s.x[j+1]-s.x[k]) < 0.2*math.Abs(jump) {
+				if count == 0 {
+					first = k + 1
+				}
+				count += j - k
+				k = j
+				break
+			}
+		}
+	}
+	return first, count
+}
+
+// counts reports a position in whole numbers, which is what an encoder counts in, and angles that jump by a turn.
+func (c *checker) counts(s signal) {
+	if s.name != "position" && s.name != "reference" {
+		return
+	}
+	whole := true
+	for _, x := range s.x {
+		if x != math.Trunc(x) {
+			whole = false
+			break
+		}
+	}
+	span := slices.Max(s.x) - slices.Min(s.x)
+	if whole && span >= 20 {
+		c.say("counts", Warning, s.name, span, s.unit, "Counts of an encoder? Give the gain of the column, the length or angle of one count.",
+			"every value of %s is a whole number of %s, over a range of %g", s.name, s.unit, span)
+	}
+	if !c.o.Rotary {
+		return
+	}
+	if n := turns(s.x); n > 0 {
+		c.say("wrapped", Fatal, s.name, float64(n), "jumps", "Unwrap the angle before it is recorded or exported.",
+			"%s jumps by a whole turn %d times: an angle that begins anew at its limits", s.name, n)
+	}
+}
+
+// turns counts jumps of a whole turn between samples that are otherwise close.
+func turns(x []float64) int {
+	step := make([]float64, len(x)-1)
+	for k := range step {
+		step[k] = math.Abs(x[k+1] - x[k])
+	}
+	usual, n := quantile(step, 0.9), 0
+	for _, s := range step {
+		if math.Abs(s-2*math.Pi) < max(3*usual, 0.02) && usual < 1 {
+			n++
+		}
+	}
+	return n
+}
+
+// quantile of the values of x; x is left as it is.
+func quantile(x []float64, p float64) float64 {
+	if len(x) == 0 {
+		return 0
+	}
+	s := slices.Clone(x)
+	slices.Sort(s)
+	return s[min(int(p*float64(len(s))), len(s)-1)]
+}
+
+// quantum is the step in which a signal counts: the largest number of which its changes are multiples, judged by the small
+// changes. 0: it has none that shows.
+func quantum(x []float64) float64 {
+	step := make([]float64, 0, len(x))
+	lo, hi := slices.Min(x), slices.Max(x)
+	for k := 1; k < len(x); k++ {
+		if s := math.Abs(x[k] - x[k-1]); s > 1e-12*(hi-lo) {
+			step = append(step, s)
+		}
+	}
+	if len(step) < 20 {
+		return 0
+	}
+	slices.Sort(step)
+	for _, p := range []float64{0.3, 0.1, 0.03, 0.01, 0.003, 0} {
+		q := step[int(p*float64(len(step)))]
+		// refine over the changes of few steps, then see how far they are from multiples; even spread would give 0.29
+		for range 3 {
+			sum, weight := 0.0, 0.0
+			for _, s := range step {
+				if n := math.Round(s / q); n >= 1 && n <= 20 {
+					sum, weight = sum+n*s, weight+n*n
+				}
+			}
+			if weight == 0 {
+				break
+			}
+			q = sum / weight
+		}
+		off, n := 0.0, 0
+		for _, s := range step {
+			if s < 20*q {
+				r := s/q - math.Round(s/q)
+				off, n = off+r*r, n+1
+			}
+		}
+		if n >= 20 && float64(n) > 0.02*float64(len(step)) && math.Sqrt(off/float64(n)) < 0.1 {
+			return q
+		}
+	}
+	return 0
+}
