@@ -68,6 +68,7 @@ type staticFit struct {
 	se    []float64 // N; nil: not known
 	tau   float64   // N, scatter beside it
 	loose bool      // tau is to be found
+	freed int       // free parameters of the map
 }
 
 func newStatic(points []Point, params []fit.Param, o StaticOptions) (*staticFit, error) {
@@ -85,6 +86,11 @@ func newStatic(points []Point, params []fit.Param, o StaticOptions) (*staticFit,
 	}
 	e.params, e.unit = slices.Clone(params), "N"
 	e.model = func() model { return m }
+	for _, p := range params {
+		if !p.Fixed && slices.Contains(staticNames, p.Name) {
+			e.freed++
+		}
+	}
 	if known {
 		for _, p := range points {
 			e.se = append(e.se, p.SE)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -54,11 +55,12 @@ func (e *staticFit) judge(ctx context.Context, sol *fit.Solution, watch fit.Watc
 	if p > dipLevel && free(a.fs) && free(a.vs) {
 		flat.Extra["fall_p"] = p
 		e.tell(flat)
-		e.refuse(flat, []int{a.fs, b.fs, a.vs, b.vs, e.m.delta}, fmt.Sprintf("no fall of friction at slow speeds is visible (one as good comes by chance with probability %.2g)", p), e.slower(sol))
+		e.refuse(flat, []int{a.fs, b.fs, a.vs, b.vs, e.m.delta}, fmt.Sprintf("no fall of friction at slow speeds is visible (one as good comes by chance with probability %.2g)", p), e.slower())
 		flat.Extra["scatter_N"] = e.tau
 		return flat, nil
 	}
-	e.weak(sol)
+	e.weakSpeed(sol)
+	e.weakLevel(sol)
 	return sol, nil
 }
 
@@ -104,65 +106,73 @@ func (e *staticFit) without(ctx context.Context, watch fit.Watch) (*fit.Solution
 	return sol, nil
 }
 
-// weak refuses Fs and vs where the points show the fall in part only.
-func (e *staticFit) weak(sol *fit.Solution) {
-	cov := covariance(sol)
-	column := map[int]int{}
-	for c, k := range sol.Free {
-		column[k] = c
+// weakSpeed refuses a vs that the points show in part only.
+func (e *staticFit) weakSpeed(sol *fit.Solution) {
+	cov, slow := covariance(sol), e.slowest()
+	done := map[int]bool{}
+	for _, s := range e.m.side {
+		c := slices.Index(sol.Free, s.vs)
+		if s.vs < 0 || c < 0 || done[s.vs] {
+			continue
+		}
+		done[s.vs] = true
+		p := sol.Params[s.vs]
+		se := math.Inf(1)
+		if cov != nil {
+			se = math.Sqrt(cov.At(c, c)) / p.Value
+		}
+		switch {
+		case p.Value <= p.Lo*1.001 || p.Value >= p.Hi*0.999:
+			e.refuse(sol, []int{s.vs}, "it went to its bound", e.slower())
+		case p.Value < slow/2:
+			e.refuse(sol, []int{s.vs}, fmt.Sprintf("the slowest speed, %.3g m/s, is %.1f times as fast: friction has fallen already", slow, slow/p.Value), e.slower())
+		case !(se <= vsLimit):
+			e.refuse(sol, []int{s.vs}, fmt.Sprintf("its standard error is %.0f %%", 100*min(se, 100)), e.slower())
+		}
 	}
+}
+
+// weakLevel refuses an Fs that the points show in part only, or that is no fall at all.
+func (e *staticFit) weakLevel(sol *fit.Solution) {
+	cov := covariance(sol)
+	done := map[int]bool{}
+	for i, s := range e.m.side {
+		c := slices.Index(sol.Free, s.fs)
+		if s.fs < 0 || s.vs < 0 || c < 0 || done[s.fs] {
+			continue
+		}
+		done[s.fs] = true
+		vs, dip := sol.Params[s.vs].Value, sol.Params[s.fs].Value-sol.Params[s.fc].Value
+		se := math.Inf(1) // of the dip
+		if cov != nil {
+			variance := cov.At(c, c)
+			if k := slices.Index(sol.Free, s.fc); k >= 0 {
+				variance += cov.At(k, k) - 2*cov.At(c, k)
+			}
+			se = math.Sqrt(max(variance, 0))
+		}
+		left, _, _ := e.m.share(e.slowest()/vs, value(values(sol.Params), e.m.delta, 2))
+		switch {
+		case dip < -2*se:
+			sol.Notes = append(sol.Notes, fmt.Sprintf("friction %s grows with speed where it should fall (Fs below Fc): an offset or a temperature that changes between the recordings, or another law",
+				[]string{"forward", "backward"}[i]))
+			e.refuse(sol, []int{s.fs, s.vs}, "friction rises with speed instead of falling, which says nothing about break-away",
+				"Record the speeds in both directions in turn, at one temperature; measure break-away by the presliding loop.")
+		case !(se <= dipLimit*math.Abs(dip)):
+			e.refuse(sol, []int{s.fs}, fmt.Sprintf("Fs − Fc has a standard error of %.0f %%", 100*min(se/math.Abs(dip), 100)), e.slower())
+		case left < 0.3:
+			e.refuse(sol, []int{s.fs}, fmt.Sprintf("it lies outside the data: at the slowest speed %.0f %% of Fs − Fc are left", 100*left), e.slower())
+		}
+	}
+}
+
+// slowest is the least speed of the points.
+func (e *staticFit) slowest() float64 {
 	slow := math.Inf(1)
 	for _, v := range e.m.v {
 		slow = min(slow, math.Abs(v))
 	}
-	done := map[int]bool{}
-	for i, s := range e.m.side {
-		if s.fs < 0 || s.vs < 0 {
-			continue
-		}
-		vs, dip := sol.Params[s.vs].Value, sol.Params[s.fs].Value-sol.Params[s.fc].Value
-		bad := func(x float64) bool { return !(x >= 0) || math.IsInf(x, 0) }
-		if c, ok := column[s.vs]; ok && !done[s.vs] {
-			done[s.vs] = true
-			se := math.Inf(1)
-			if cov != nil {
-				se = math.Sqrt(cov.At(c, c)) / vs
-			}
-			p := sol.Params[s.vs]
-			switch {
-			case vs <= p.Lo*1.001 || vs >= p.Hi*0.999:
-				e.refuse(sol, []int{s.vs}, "it went to its bound", e.slower(sol))
-			case vs < slow/2:
-				e.refuse(sol, []int{s.vs}, fmt.Sprintf("the slowest speed, %.3g m/s, is %.1f times as fast: friction has fallen already", slow, slow/vs), e.slower(sol))
-			case bad(se) || se > vsLimit:
-				e.refuse(sol, []int{s.vs}, fmt.Sprintf("its standard error is %.0f %%", 100*se), e.slower(sol))
-			}
-		}
-		if c, ok := column[s.fs]; ok && !done[s.fs] {
-			done[s.fs] = true
-			variance := math.Inf(1)
-			if cov != nil {
-				variance = cov.At(c, c)
-				if k, ok := column[s.fc]; ok {
-					variance += cov.At(k, k) - 2*cov.At(c, k)
-				}
-			}
-			se := math.Sqrt(max(variance, 0)) / math.Abs(dip)
-			if dip < -2*se*math.Abs(dip) {
-				sol.Notes = append(sol.Notes, fmt.Sprintf("friction %s grows with speed where it should fall (Fs below Fc): an offset or a temperature that changes between the recordings, or another law",
-					[]string{"forward", "backward"}[i]))
-				e.refuse(sol, []int{s.fs, s.vs}, "it describes no fall of friction but a rise, so it says nothing about break-away",
-					"Record the speeds in both directions in turn, at one temperature; measure break-away by the presliding loop.")
-			}
-			left, _, _ := e.m.share(slow/vs, value(values(sol.Params), e.m.delta, 2))
-			switch {
-			case bad(se) || se > dipLimit:
-				e.refuse(sol, []int{s.fs}, fmt.Sprintf("Fs − Fc has a standard error of %.0f %%", 100*se), e.slower(sol))
-			case left < 0.3:
-				e.refuse(sol, []int{s.fs}, fmt.Sprintf("it lies outside the data: at the slowest speed %.0f %% of Fs − Fc are left", 100*left), e.slower(sol))
-			}
-		}
-	}
+	return slow
 }
 
 // refuse names parameters that are free in the fit's own list, once.
@@ -191,12 +201,8 @@ func (e *staticFit) refuse(sol *fit.Solution, at []int, why, advice string) {
 }
 
 // slower is the advice for a fall that is not seen.
-func (e *staticFit) slower(sol *fit.Solution) string {
-	slow := math.Inf(1)
-	for _, v := range e.m.v {
-		slow = min(slow, math.Abs(v))
-	}
-	return fmt.Sprintf("Record speeds below %.2g m/s, several per decade down to a tenth of vs, both directions; or fix Fs from a presliding loop, or leave out Fs and vs.", slow)
+func (e *staticFit) slower() string {
+	return fmt.Sprintf("Record speeds below %.2g m/s, several per decade down to a tenth of vs, both directions; or fix Fs from a presliding loop, or leave out Fs and vs.", e.slowest())
 }
 
 // tell fills in what the judgement of all methods wants to know.

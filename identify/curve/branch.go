@@ -1,0 +1,139 @@
+package curve
+
+import (
+	"math"
+
+	"hilrig/engine"
+)
+
+// branches is a presliding loop, theory §3 and §9.2: force over displacement in pieces between reversals of the force. With
+// the direction s = ±1 of a piece, its first displacement x_j and bristle force ζ_j,
+//
+//	f(x) = s·Fs + (ζ_j − s·Fs)·exp(−s·σ0·(x − x_j)/Fs),   u = f + offset,   ζ_{j+1} = f(x_{j+1})
+//
+// This is the bristle of LuGre and of Dahl as long as speeds are far below vs, so that g = Fs. The displacement counts from
+// where the piece begins, with its sign: noise lengthens no path, and no logarithm is taken of a noisy force.
+//
+// Both channels are noisy. A sample at (x, u) belongs to a point X of the curve, which is estimated between two fits and
+// then held; u is compared with the tangent there,
+//
+//	u ≈ f(X) + f'(X)·(x − X) + f”·σ_X²/2,   variance (1 + f'/k)²·σ_u² + f'²·σ_x²,
+//
+// which is orthogonal regression with the curvature that the error of X leaves taken off. k is the stiffness of the rig, whose
+// deflection u/k has been taken from x.
+//
+// Unknown beside the parameters are the displacements x_j of the reversals and the bristle force at the start.
+type branches struct {
+	sigma0, offset int
+	level          [2]int // Fs forward and backward
+	rate           int    // coefficient of the rate of the bristle; −1: none
+	start          int    // ζ at the first sample; with relaxed the displacement where it is zero
+	relaxed        bool
+	turn           int // first of the x_j, j = 1 …
+	n              int // parameters
+
+	x, at0 []float64 // m: displacement, X
+	bend   []float64 // N: f”·σ_X²/2
+	zdot   []float64 // m/s: rate of the bristle
+	part   []int     // piece of the sample
+	dir    []float64 // of the pieces
+	first  float64   // m, where the first piece begins
+
+	dz   []float64 // derivatives of ζ at the start of the current piece
+	next []float64
+}
+
+func (b *branches) copy() *branches {
+	c := *b
+	c.dz, c.next = make([]float64, b.n), make([]float64, b.n)
+	return &c
+}
+
+// levelAt is the place of Fs in a direction.
+func (b *branches) levelAt(s float64) int {
+	if s > 0 {
+		return b.level[0]
+	}
+	return b.level[1]
+}
+
+// at writes the forces.
+func (b *branches) at(theta, f, j []float64) engine.Status {
+	sigma0, off := theta[b.sigma0], value(theta, b.offset, 0)
+	xj, zeta := b.first, 0.0
+	clear(b.dz)
+	if b.relaxed {
+		xj = theta[b.start]
+	} else {
+		zeta = theta[b.start]
+		b.dz[b.start] = 1
+	}
+	fixedStart := !b.relaxed // x_0 is no parameter
+	place := b.start
+	cur := 0
+	for k := range f {
+		for cur < b.part[k] { // the next piece begins
+			turn := b.turn + cur
+			g := b.next
+			clear(g)
+			end, slope := b.force(theta, b.dir[cur], theta[turn], xj, zeta, place, fixedStart, g)
+			g[turn] += slope
+			zeta, xj, place, fixedStart = end, theta[turn], turn, false
+			b.dz, b.next = g, b.dz
+			cur++
+		}
+		s := b.dir[cur]
+		var g []float64
+		if j != nil {
+			g = j[k*b.n : (k+1)*b.n]
+		}
+		val, slope := b.force(theta, s, b.at0[k], xj, zeta, place, fixedStart, g)
+		lv := b.levelAt(s)
+		fs := theta[lv]
+		d := b.x[k] - b.at0[k]
+		if g != nil {
+			// of the tangent: f' = σ0·(1 − s·f/Fs)
+			for i := range g {
+				g[i] *= 1 - sigma0*s/fs*d
+			}
+			g[b.sigma0] += (1 - s*val/fs) * d
+			g[lv] += sigma0 * s * val / (fs * fs) * d
+			if b.offset >= 0 {
+				g[b.offset]++
+			}
+			if b.rate >= 0 {
+				g[b.rate] += b.zdot[k]
+			}
+		}
+		f[k] = val + slope*d + b.bend[k] + off + value(theta, b.rate, 0)*b.zdot[k]
+	}
+	return engine.OK
+}
+
+// force is f and f' at x on a piece; derivatives with respect to the parameters at constant x are added to g.
+func (b *branches) force(theta []float64, s, x, xj, zeta float64, place int, fixedStart bool, g []float64) (f, slope float64) {
+	lv := b.levelAt(s)
+	sigma0, fs := theta[b.sigma0], theta[lv]
+	f, slope = b.on(theta, s, x, xj, zeta)
+	if g != nil {
+		way := s * (x - xj)
+		e := math.Exp(-max(sigma0*way/fs, -30))
+		d := (zeta - s*fs) * e
+		for i, z := range b.dz {
+			g[i] += z * e
+		}
+		g[lv] += s*(1-e) + d*sigma0*way/(fs*fs)
+		g[b.sigma0] -= d * way / fs
+		if !fixedStart {
+			g[place] -= slope
+		}
+	}
+	return f, slope
+}
+
+// on is f and f' at x on the piece with direction s that begins at xj with the bristle force zeta.
+func (b *branches) on(theta []float64, s, x, xj, zeta float64) (f, slope float64) {
+	sigma0, fs := theta[b.sigma0], theta[b.levelAt(s)]
+	d := (zeta - s*fs) * math.Exp(-max(sigma0*s*(x-xj)/fs, -30)) // kept finite far behind a reversal
+	return s*fs + d, -d * s * sigma0 / fs
+}

@@ -1,0 +1,155 @@
+package curve
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"hilrig/identify/fit"
+	"hilrig/identify/record"
+)
+
+// JointOptions are those of the two experiments.
+type JointOptions struct {
+	Static StaticOptions
+	Loop   LoopOptions
+}
+
+// JointParams are those of the static map and sigma0.
+func JointParams(points []Point, loops []*record.Record, law string, asymmetric bool) []fit.Param {
+	params := StaticParams(points, law, asymmetric)
+	if pre := PreslidingParams(loops); pre != nil {
+		params = append(params, pre[0])
+	}
+	return params
+}
+
+// Joint fits the static map and presliding loops as one experiment: Fs, and offset, are the same in both, so that the map
+// gives the loop its asymptote and the loop gives the map its value at rest. Points and loop samples are weighted by their
+// own noise, which is found from the residuals of each.
+//
+// sigma1 is refused unless it is given: nothing here moves fast enough within presliding to show it.
+func Joint(ctx context.Context, points []Point, recs []*record.Record, params []fit.Param, o JointOptions, watch fit.Watch) (*fit.Solution, error) {
+	if err := only(params, "joint", append(slices.Clone(staticNames), "sigma0", "sigma1")...); err != nil {
+		return nil, err
+	}
+	if err := fit.Check(params); err != nil {
+		return nil, err
+	}
+	used, notes, err := usable(points)
+	if err != nil {
+		return nil, err
+	}
+	held, sigma1 := holdSigma1(params)
+	if err := enough(used, held, o.Static.Law); err != nil {
+		return nil, err
+	}
+	loops, err := newLoops(recs, o.Loop)
+	if err != nil {
+		return nil, err
+	}
+
+	// the map alone gives starts, and the scatter of its points
+	start := slices.Clone(held)
+	for i := range start {
+		start[i].Fixed = start[i].Fixed || start[i].Name == "sigma0"
+	}
+	e, err := newStatic(used, start, o.Static)
+	if err != nil {
+		return nil, err
+	}
+	if free, _ := fit.Free(start); len(free) > 0 {
+		alone, err := e.fit(ctx, watch)
+		if err != nil {
+			return nil, err
+		}
+		for i := range held {
+			held[i].Value = alone.Params[i].Value
+		}
+		if e.se == nil { // the points are as good as they lie on the curve
+			e.equal(alone)
+		}
+	}
+	t, err := tie(e, loops, held)
+	if err != nil {
+		return nil, err
+	}
+	t.begin()
+	sol, err := t.fit(ctx, watch)
+	if err != nil {
+		return nil, err
+	}
+	sol, note, err := t.bristleRate(ctx, sol, watch)
+	if err != nil {
+		return nil, err
+	}
+	sol.Known = true // the noise of both was found before
+	t.finish(sol, note)
+	restoreSigma1(sol, params)
+	e.m, err = bindStatic(o.Static.Law, sol.Params)
+	if err != nil {
+		return nil, err
+	}
+	e.m.v, e.params = velocities(used), sol.Params
+	if !e.m.flat {
+		e.weakSpeed(sol)
+	}
+	t.fast(sol, e.m)
+	if sigma1 {
+		t.refuseSigma1(sol)
+	}
+	sol.Extra["points"], sol.Extra["scatter_N"] = len(used), e.tau
+	sol.Notes = append(notes, sol.Notes...)
+	return sol, nil
+}
+
+func velocities(points []Point) []float64 {
+	v := make([]float64, len(points))
+	for i, p := range points {
+		v[i] = p.V
+	}
+	return v
+}
+
+// equal gives points without standard errors the one that their distances from the curve show.
+func (e *staticFit) equal(sol *fit.Solution) {
+	s := 0.0
+	for _, r := range sol.Residual {
+		s += r * r
+	}
+	top := 0.0
+	for _, y := range e.y {
+		top = max(top, math.Abs(y))
+	}
+	se := max(math.Sqrt(s/float64(max(1, len(e.y)-len(sol.Free)))), 1e-9*top)
+	e.se = make([]float64, len(e.y))
+	for k := range e.se {
+		e.se[k] = se
+	}
+	e.loose = false
+	e.weigh()
+}
+
+// fast warns of a loop in which the bristles felt the fall of the Stribeck curve.
+func (t *tied) fast(sol *fit.Solution, m *staticMap) {
+	if m.flat || m.side[0].vs < 0 {
+		return
+	}
+	theta := values(sol.Params)
+	least := 1.0
+	for _, l := range t.loops {
+		for _, v := range l.v {
+			s := m.side[0]
+			if v < 0 {
+				s = m.side[1]
+			}
+			left, _, _ := m.share(math.Abs(v)/theta[s.vs], value(theta, m.delta, 2))
+			g := theta[s.fc] + (theta[s.fs]-theta[s.fc])*left
+			least = min(least, g/theta[s.fs])
+		}
+	}
+	if least < 0.998 {
+		sol.Notes = append(sol.Notes, fmt.Sprintf("the loop was drawn so fast that break-away fell to %.1f %% of Fs at its ends: draw it slower", 100*least))
+	}
+}

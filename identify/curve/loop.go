@@ -1,0 +1,332 @@
+package curve
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"hilrig/engine"
+	"hilrig/identify/fit"
+	"hilrig/identify/record"
+)
+
+// LoopOptions say how a presliding record is taken.
+type LoopOptions struct {
+	// Rig is the stiffness of everything between the contact and the place where displacement is measured, N/m: the measured
+	// stiffness k has 1/k = 1/σ0 + 1/Rig. 0: rigid.
+	Rig float64
+
+	// Relaxed says that the bristles carry no force at the first sample. Otherwise that force is estimated.
+	Relaxed bool
+
+	NoiseX, NoiseU float64 // m and N, standard deviation of one sample; 0: from the record
+}
+
+const (
+	loopRows  = 20000 // above, neighbours are averaged
+	partRows  = 8     // fewer samples between reversals are an error
+	swingPart = 0.02  // of the range of the force: the least swing between two reversals
+)
+
+// loop is a presliding record in pieces.
+type loop struct {
+	branches
+	u, v   []float64 // N, and m/s smoothed
+	rig    float64   // N/m, 0: rigid
+	begin  []int     // first row of every piece
+	turnX  []float64 // m, displacement of the reversals as measured
+	reach  float64   // m, range of the displacement
+	dt     float64   // s, between rows
+	noiseX float64   // m, of one row
+	noiseU float64   // N
+}
+
+// newLoop prepares a record: noise, reversals of u, pieces, smoothed velocity within them.
+func newLoop(d *record.Record, o LoopOptions) (*loop, error) {
+	n := len(d.Force)
+	if n == 0 || len(d.Position) != n {
+		return nil, d.Fail(0, "Name both columns in data.columns.", "a presliding loop needs position and force of equal length, here %d and %d", len(d.Position), n)
+	}
+	if o.Rig < 0 || o.NoiseX < 0 || o.NoiseU < 0 || math.IsNaN(o.Rig+o.NoiseX+o.NoiseU) {
+		return nil, &fit.ParamError{Problems: []string{fmt.Sprintf("presliding: rig %g N/m, noise %g m and %g N: want none below 0", o.Rig, o.NoiseX, o.NoiseU)}}
+	}
+	for k := range n {
+		if a := d.Position[k] + d.Force[k]; math.IsNaN(a) || math.IsInf(a, 0) {
+			return nil, d.Fail(0, "", "sample %d: position %g, force %g: want finite numbers", k, d.Position[k], d.Force[k])
+		}
+	}
+	span := slices.Max(d.Force) - slices.Min(d.Force)
+	reach := slices.Max(d.Position) - slices.Min(d.Position)
+	if !(span > 0) || !(reach > 0) {
+		return nil, d.Fail(0, "Draw the axis to and fro by a slow triangle of force, to 0.3 … 0.9 of break-away.", "force spans %g and displacement %g: no loop", span, reach)
+	}
+	l := &loop{rig: o.Rig, reach: reach}
+	l.relaxed = o.Relaxed
+	l.noiseX, l.noiseU = o.NoiseX, o.NoiseU
+	if l.noiseX == 0 {
+		l.noiseX = channelNoise(d.Position)
+	}
+	if l.noiseU == 0 {
+		l.noiseU = max(channelNoise(d.Force), 1e-7*span)
+	}
+	if l.noiseX > 0.1*reach {
+		return nil, d.Fail(0, "Use a finer encoder or an interferometer: 1/100 of the break-away displacement is wanted.",
+			"the noise of the displacement, %.2g m, drowns the whole loop of %.2g m", l.noiseX, reach)
+	}
+
+	turns, err := reversals(d, l.noiseU, span)
+	if err != nil {
+		return nil, err
+	}
+	every := (n + loopRows - 1) / loopRows
+	// a few samples before the first reversal or after the last are no branch
+	from, least := 0, partRows*every
+	if len(turns) > 0 && turns[0].from < least {
+		from, turns, l.relaxed = turns[0].to, turns[1:], false
+	}
+	if k := len(turns) - 1; k >= 0 && n-turns[k].to < least {
+		n, turns = turns[k].from, turns[:k]
+	}
+	for p := 0; p <= len(turns); p++ {
+		to, next := n, n
+		if p < len(turns) {
+			to, next = turns[p].from, turns[p].to
+			l.turnX = append(l.turnX, mean(d.Position[turns[p].from:turns[p].to]))
+			l.dir = append(l.dir, turns[p].dir)
+		} else if p > 0 {
+			l.dir = append(l.dir, -turns[p-1].dir)
+		} else {
+			l.dir = append(l.dir, math.Copysign(1, d.Force[n-1]-d.Force[from]))
+		}
+		if to-from < least {
+			return nil, d.Fail(0, "Sample faster or draw slower.", "%d samples between two reversals of the force, want at least %d", to-from, partRows)
+		}
+		l.begin = append(l.begin, len(l.u))
+		v := slopeOf(d.Position[from:to], d.Dt)
+		for k := from; k+every <= to; k += every {
+			l.x = append(l.x, mean(d.Position[k:k+every]))
+			l.u = append(l.u, mean(d.Force[k:k+every]))
+			l.v = append(l.v, mean(v[k-from:k-from+every]))
+			l.part = append(l.part, p)
+		}
+		from = next
+	}
+	// the deflection of the rig is no displacement of the contact
+	if o.Rig > 0 {
+		for k := range l.x {
+			l.x[k] -= l.u[k] / o.Rig
+		}
+		for j, t := range turns {
+			l.turnX[j] -= mean(d.Force[t.from:t.to]) / o.Rig
+		}
+	}
+	root := math.Sqrt(float64(every))
+	l.noiseX, l.noiseU, l.dt = l.noiseX/root, l.noiseU/root, d.Dt*float64(every)
+	l.first = l.x[0]
+	l.at0 = slices.Clone(l.x)
+	l.bend, l.zdot = make([]float64, len(l.x)), make([]float64, len(l.x))
+	return l, nil
+}
+
+// channelNoise is the noise of one sample: what its differences show, and not less than its quantisation.
+func channelNoise(x []float64) float64 {
+	s := differenceNoise(x)
+	if q := quantum(x); q > 0 {
+		s = max(s, q/math.Sqrt(12))
+	}
+	return s
+}
+
+// quantum is the step of a quantised channel: the least change, if all changes are multiples of it; 0 if there is none. An
+// exact ramp has such changes too, but they do not change.
+func quantum(x []float64) float64 {
+	q, top := math.Inf(1), 0.0
+	for k := 1; k < len(x); k++ {
+		top = max(top, math.Abs(x[k]))
+	}
+	tiny := 1e-9 * top
+	for k := 1; k < len(x); k++ {
+		if d := math.Abs(x[k] - x[k-1]); d > tiny {
+			q = min(q, d)
+		}
+	}
+	if math.IsInf(q, 1) {
+		return 0
+	}
+	changes, bends := 0, 0
+	for k := 1; k < len(x); k++ {
+		d := math.Abs(x[k]-x[k-1]) / q
+		if math.Abs(d-math.Round(d)) > 0.01*max(1, d)+tiny/q {
+			return 0
+		}
+		if d > 0.5 {
+			changes++
+		}
+		if k > 1 && math.Abs(x[k]-2*x[k-1]+x[k-2]) > q/2 {
+			bends++
+		}
+	}
+	if changes < 3 || bends < changes/2 {
+		return 0
+	}
+	return q
+}
+
+// turn is a reversal of the force: the samples at its extreme, which belong to neither side, and the direction before.
+type turn struct {
+	from, to int
+	dir      float64
+}
+
+// reversals finds where the smoothed force turns round by more than noise and than a small part of its range. A hold at
+// the extreme, in which the contact may creep, is left out with it.
+func reversals(d *record.Record, noise, span float64) ([]turn, error) {
+	u := d.Force
+	half := int(math.Ceil(math.Pow(noise/(0.003*span), 2) / 2))
+	if noise <= 0.001*span {
+		half = 0
+	}
+	half = min(half, len(u)/50)
+	s := smooth(u, half)
+	noise /= math.Sqrt(float64(2*half + 1))
+	swing := max(swingPart*span, 8*noise)
+	hold := max(0.002*span, 3*noise)
+
+	var turns []turn
+	hi, lo, dir := 0, 0, 0.0
+	for k, a := range s {
+		if a > s[hi] {
+			hi = k
+		}
+		if a < s[lo] {
+			lo = k
+		}
+		switch {
+		case dir >= 0 && s[hi]-a > swing && (dir > 0 || hi > lo):
+			turns = append(turns, turn{from: hi, to: hi + 1, dir: 1})
+			dir, lo = -1, k
+		case dir <= 0 && a-s[lo] > swing && (dir < 0 || lo > hi):
+			turns = append(turns, turn{from: lo, to: lo + 1, dir: -1})
+			dir, hi = 1, k
+		}
+	}
+	// before the first turn there is a swing as well, or the record begins with it
+	if len(turns) > 0 && math.Abs(s[turns[0].from]-s[0]) < swing {
+		turns = turns[1:]
+	}
+	for i := range turns {
+		t := &turns[i]
+		top := s[t.from]
+		left, right := 0, len(s)
+		if i > 0 {
+			left = turns[i-1].to
+		}
+		if i+1 < len(turns) {
+			right = turns[i+1].from
+		}
+		near := func(k int) bool { return math.Abs(s[k]-top) <= hold }
+		for t.from-1 > left && near(t.from-1) {
+			t.from--
+		}
+		for t.to < right && near(t.to) {
+			t.to++
+		}
+	}
+	if len(turns) > 200 {
+		return nil, d.Fail(0, "Use a part of the record, or one with a larger swing.", "%d reversals of the force, at most 200 are followed", len(turns))
+	}
+	return turns, nil
+}
+
+// smooth is the moving mean over half samples on either side, as far as there are any.
+func smooth(x []float64, half int) []float64 {
+	y := make([]float64, len(x))
+	for k := range x {
+		y[k] = mean(x[max(0, k-half):min(len(x), k+half+1)])
+	}
+	return y
+}
+
+// slopeOf is the derivative of a piece, from straight lines through a sixteenth of it on either side. It never looks across
+// a reversal.
+func slopeOf(x []float64, dt float64) []float64 {
+	v := make([]float64, len(x))
+	half := max(1, len(x)/16)
+	for k := range x {
+		a, b := max(0, k-half), min(len(x), k+half+1)
+		m, sxy, sxx := float64(b-a-1)/2, 0.0, 0.0
+		for i := a; i < b; i++ {
+			t := float64(i-a) - m
+			sxy, sxx = sxy+t*x[i], sxx+t*t
+		}
+		v[k] = sxy / sxx / dt
+	}
+	return v
+}
+
+func mean(x []float64) float64 {
+	s := 0.0
+	for _, a := range x {
+		s += a
+	}
+	return s / float64(len(x))
+}
+
+// nuisance are the unknowns of the loop beside the parameters, with starts as measured: the force at the start, or the
+// displacement where the bristles are relaxed, then the reversals.
+func (l *loop) nuisance(offset float64) []fit.Param {
+	top := 0.0
+	for _, u := range l.u {
+		top = max(top, math.Abs(u))
+	}
+	p := fit.Param{Param: engine.Param{Name: "start", Unit: "N", Value: l.u[0] - offset, Lo: -10 * top, Hi: 10 * top}}
+	if l.relaxed {
+		p.Param = engine.Param{Name: "start", Unit: "m", Value: l.first, Lo: l.first - l.reach, Hi: l.first + l.reach}
+	}
+	list := []fit.Param{p}
+	for j, x := range l.turnX {
+		list = append(list, fit.Param{Param: engine.Param{Name: fmt.Sprintf("turn %d", j+1), Unit: "m", Value: x, Lo: x - l.reach, Hi: x + l.reach}})
+	}
+	return list
+}
+
+// place moves the points of the curve, their weights and what hangs on them to the parameters theta: the nearest point in
+// the measure of both noises. scale multiplies the noise.
+func (l *loop) place(theta, w []float64, scale float64) {
+	sigma0, off, rate := theta[l.sigma0], value(theta, l.offset, 0), value(theta, l.rate, 0)
+	vu, vx, soft := l.noiseU*l.noiseU, l.noiseX*l.noiseX, 0.0
+	if l.rig > 0 {
+		soft = 1 / l.rig
+	}
+	xj, zeta := l.first, value(theta, l.start, 0)
+	if l.relaxed {
+		xj, zeta = theta[l.start], 0
+	}
+	cur := 0
+	for k := range l.x {
+		for cur < l.part[k] {
+			next := theta[l.turn+cur]
+			zeta, _ = l.on(theta, l.dir[cur], next, xj, zeta)
+			xj = next
+			cur++
+		}
+		s := l.dir[cur]
+		at := l.x[k]
+		var slope, variance, left float64
+		for range 4 {
+			var f float64
+			f, slope = l.on(theta, s, at, xj, zeta)
+			slope = max(slope, 0)
+			variance = math.Pow(1+slope*soft, 2)*vu + slope*slope*vx
+			shared := slope*vx + (slope*soft+1)*soft*vu // covariance of the misfit and the error of x
+			misfit := f + slope*(l.x[k]-at) + off + rate*slope/sigma0*l.v[k] - l.u[k]
+			at = l.x[k] - shared/variance*misfit
+			left = max(vx+soft*soft*vu-shared*shared/variance, 0)
+		}
+		_, slope = l.on(theta, s, at, xj, zeta)
+		l.at0[k] = at
+		l.bend[k] = -s * sigma0 / theta[l.levelAt(s)] * slope * left / 2
+		l.zdot[k] = slope / sigma0 * l.v[k]
+		w[k] = 1 / (scale * math.Sqrt(variance))
+	}
+}
