@@ -56,7 +56,7 @@ type Options struct {
 	Quantum    float64 // m or rad, count of the encoder; 0: found in the record
 	Noise      float64 // m or rad, rms error of the position besides the count; 0: estimated where the count does not explain it
 	ForceNoise float64 // N or N·m, rms error of the force from sample to sample; 0: estimated
-	Held       bool    // the force is held between its samples instead of running straight
+	Hold       Hold    // what the force does between its samples
 	Substeps   int     // of the filter per sampling interval; 0: as many as the stiffness asks for
 	Workers    int     // 0: as many as there are cores
 	Bootstrap  int     // Separable only: simulated records per pass of the bias correction; 0: none
@@ -158,6 +158,14 @@ func (m *model) answer(t theta) (params []fit.Param, free []int) {
 		free = append(free, m.at[i])
 	}
 	return params, free
+}
+
+// name is that of a parameter in the caller's list.
+func (m *model) name(i int) string {
+	if m.at[i] < 0 {
+		return names[i]
+	}
+	return m.params[m.at[i]].Name
 }
 
 // clip puts t into the bounds of the free parameters.

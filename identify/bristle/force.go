@@ -43,17 +43,9 @@ func (m *motion) rows() {
 }
 
 // newMotion reserves the columns for a record.
-func newMotion(d *data, held bool) *motion {
+func newMotion(d *data, hold Hold) *motion {
 	n := len(d.y)
-	m := &motion{h: d.h, x: make([]float64, n), v: make([]float64, n), a: make([]float64, n), u: d.u}
-	if held { // a force that jumps at a sample acts there with its mean, as the central differences do
-		m.u = make([]float64, n)
-		m.u[0] = d.u[0]
-		for k := 1; k < n; k++ {
-			m.u[k] = (d.u[k-1] + d.u[k]) / 2
-		}
-	}
-	return m
+	return &motion{h: d.h, x: make([]float64, n), v: make([]float64, n), a: make([]float64, n), u: hold.atSamples(d.u)}
 }
 
 // bristleForce runs the bristles along the motion and writes ζ and the regressor of σ1, v − |v|·ζ/g(v), at every sample.

@@ -241,7 +241,7 @@ func fitSmoothed(ctx context.Context, d *data, m *model, o *Options, watch fit.W
 		order = 4
 	}
 	sm := newSmoother(order, len(d.y))
-	s := &search{m: m, d: d, mo: newMotion(d, o.Held), workers: o.Workers}
+	s := &search{m: m, d: d, mo: newMotion(d, o.Hold), workers: o.Workers}
 	use := func(lambda float64) {
 		sm.run(d.y, lambda)
 		copy(s.mo.x, sm.x)

@@ -20,6 +20,7 @@ type rig struct {
 	rate       float64 // Hz
 	micro      float64 // s, step of the integration
 	disturbing bool    // the noise acts on the mass and is not in the record
+	hold       Hold    // what the force does between its samples; Auto: the exact sines
 	x, u       []float64
 }
 
@@ -61,6 +62,15 @@ func (g *rig) run(seed uint64) {
 		for i := range per {
 			at := float64(k)/g.rate + float64(i)*h
 			u0, u1, u2 := g.force(at, phase)+push, g.force(at+h/2, phase)+push, g.force(at+h, phase)+push
+			if g.hold != Auto {
+				a, b := g.u[k], g.force(float64(k+1)/g.rate, phase)
+				if g.hold == Held {
+					b = a
+				}
+				f := float64(i) / float64(per)
+				u0, u2 = a+f*(b-a)+push, a+(f+1/float64(per))*(b-a)+push
+				u1 = (u0 + u2) / 2
+			}
 			add := func(d [3]float64, f float64) [3]float64 {
 				return [3]float64{s[0] + f*d[0], s[1] + f*d[1], s[2] + f*d[2]}
 			}

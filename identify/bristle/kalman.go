@@ -1,0 +1,307 @@
+package bristle
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"hilrig/engine"
+	"hilrig/identify/fit"
+	"hilrig/identify/record"
+)
+
+// tracker fits the prediction error of the filter.
+type tracker struct {
+	d       *data
+	m       *model
+	f       *filter
+	o       *Options
+	r       []float64
+	hold    Hold
+	free    bool // the position variance is estimated too
+	runs    int
+	watch   fit.Watch
+	workers int
+}
+
+// Kalman fits the prediction error of an extended Kalman filter, from the separable fit or, warm, from the values of the
+// parameters. The noise levels that are not given are found by maximum likelihood in turn with the parameters.
+//
+// Its rows are prediction errors of the position in units of their standard deviation, so Known is true. Extra holds
+// "force_noise" and "position_noise" (rms), "substeps", "innovation", the mean of e²/S, and "innovation_limit", by how much
+// it may differ from 1.
+func Kalman(ctx context.Context, rec *record.Record, params []fit.Param, o Options, watch fit.Watch) (*fit.Solution, error) {
+	begin := time.Now()
+	m, err := newModel(params)
+	if err != nil {
+		return nil, err
+	}
+	d, err := newData(rec, &o)
+	if err != nil {
+		return nil, err
+	}
+	start, err := fitSmoothed(ctx, d, m, &o, watch)
+	if err != nil {
+		return nil, err
+	}
+	k := newTracker(d, m, &o, start, watch)
+	s, err := k.fit(ctx, start.theta)
+	if err != nil {
+		return nil, err
+	}
+	s.Evaluations += start.trials
+	s.Compute = time.Since(begin)
+	return s, nil
+}
+
+func newTracker(d *data, m *model, o *Options, start *smoothed, watch fit.Watch) *tracker {
+	n := len(d.y)
+	k := &tracker{d: d, m: m, o: o, r: make([]float64, n), watch: watch, workers: o.Workers}
+	rows := float64(start.mo.last - start.mo.first)
+	k.f = &filter{
+		d: d, m: m, at: start.theta, v0: start.mo.v[1], s: make([]float64, n),
+		noise:    noise{position: d.noise * d.noise, force: start.cost / rows},
+		substeps: o.Substeps,
+	}
+	if o.ForceNoise > 0 {
+		k.f.noise.force = o.ForceNoise * o.ForceNoise
+	}
+	k.free = !d.explains
+	if k.f.substeps == 0 {
+		k.f.substeps = substeps(&start.theta, d.h)
+	}
+	return k
+}
+
+// substeps resolve the bristle mode: the midpoint rule makes its stiffness wrong by (ω0·h)²/6, ω0² = σ0/M, which is to stay
+// below 2e-4. They also keep the equation of a step unique, 2M/h above the fall of the Stribeck curve.
+func substeps(t *theta, h float64) int {
+	n := math.Ceil(h * math.Sqrt(t[sigma0]/t[inertia]) / 0.035)
+	n = max(n, math.Ceil(h*0.858*math.Abs(t[breakout]-t[coulomb])/t[stribeck]/t[inertia]))
+	return int(min(max(n, 2), 200))
+}
+
+// likelihood runs the filter at t with the given noise and returns −2·ln L per sample and the mean of e²/S.
+func (k *tracker) likelihood(t *theta, n noise) (l, mean float64) {
+	k.runs++
+	k.f.noise = n
+	logS, ok := k.f.run(t, k.r)
+	if !ok {
+		return math.Inf(1), math.Inf(1)
+	}
+	for _, r := range k.r {
+		mean += r * r
+	}
+	mean /= float64(len(k.r))
+	return mean + logS, mean
+}
+
+// levels finds the noise levels that are not given, at the parameters t. One of them is searched; if both are free, their
+// common factor follows from the mean of e²/S, because it changes no prediction.
+func (k *tracker) levels(t *theta, width float64) {
+	n := k.f.noise
+	given := k.o.ForceNoise > 0
+	if given && !k.free {
+		return
+	}
+	at := func(l float64) (noise, float64) {
+		trial := n
+		if given {
+			trial.position *= math.Exp(l)
+		} else {
+			trial.force *= math.Exp(l)
+		}
+		cost, mean := k.likelihood(t, trial)
+		if k.free && !given && finite(mean) {
+			trial.force *= mean
+			trial.position *= mean
+			cost += 1 - mean + math.Log(mean)
+		}
+		return trial, cost
+	}
+	// golden section in the logarithm of the variance; once more around an end that turns out the best
+	const g = 0.6180339887498949
+	for range 6 {
+		a, b := -width, width
+		x1, x2 := b-g*(b-a), a+g*(b-a)
+		n1, c1 := at(x1)
+		n2, c2 := at(x2)
+		for b-a > 0.05 {
+			if c1 < c2 {
+				b, x2, n2, c2 = x2, x1, n1, c1
+				x1 = b - g*(b-a)
+				n1, c1 = at(x1)
+			} else {
+				a, x1, n1, c1 = x1, x2, n2, c2
+				x2 = a + g*(b-a)
+				n2, c2 = at(x2)
+			}
+		}
+		if c2 < c1 {
+			n1 = n2
+		}
+		n = n1
+		if a > -width && b < width {
+			break
+		}
+	}
+	k.f.noise = n
+}
+
+// problem is that of the parameters alone, from t on.
+func (k *tracker) problem(t *theta) (*fit.Problem, map[string]float64) {
+	scale := map[string]float64{}
+	p := &fit.Problem{Rows: len(k.r), New: func() fit.Evaluator { return k.f.clone() }}
+	for _, i := range k.m.free {
+		q := fit.Param{Param: engine.Param{Name: names[i], Lo: k.m.lo[i], Hi: k.m.hi[i]}}
+		switch i {
+		case sigma1, sigma2, offset:
+			scale[names[i]] = step(t, i, 1)
+		default:
+			q.Log = true
+			q.Lo = max(q.Lo, 1e-6*t[i])
+		}
+		q.Value = min(max(t[i], q.Lo), q.Hi)
+		p.Params = append(p.Params, q)
+	}
+	return p, scale
+}
+
+// search is one fit of the parameters with the noise levels as they are.
+func (k *tracker) search(ctx context.Context, t *theta, tol float64, most int) (*fit.Solution, error) {
+	k.f.at = *t
+	k.runs++
+	k.f.ref, _ = k.f.run(t, k.r)
+	p, scale := k.problem(t)
+	s, err := fit.LM{Steps: []float64{1e-3}, MaxIterations: most, OffsetTol: tol, CostTol: 1e-8, Scale: scale, Workers: k.workers}.Fit(ctx, p, k.watch)
+	if err != nil {
+		return nil, err
+	}
+	for j, i := range k.m.free {
+		t[i] = s.Params[j].Value
+	}
+	k.runs += s.Evaluations
+	return s, nil
+}
+
+// divide sets what the force does between samples and into how many parts they are cut.
+func (k *tracker) divide(h Hold, substeps int) {
+	k.hold = h
+	k.f.substeps = substeps
+	k.f.u = make([]float64, (len(k.d.u)-1)*substeps)
+	h.between(k.d.u, substeps, k.f.u)
+}
+
+// settled is what a fit with one choice of Hold comes to.
+type settled struct {
+	theta theta
+	noise noise
+	hold  Hold
+	l     float64 // −2·ln L
+}
+
+// settle alternates between parameters and noise levels until both rest.
+func (k *tracker) settle(ctx context.Context, t theta, passes, most int) (settled, error) {
+	for pass := range passes {
+		before := k.f.noise
+		if _, err := k.search(ctx, &t, 2e-2, most); err != nil {
+			return settled{}, err
+		}
+		if ctx.Err() != nil {
+			break
+		}
+		k.levels(&t, 1/float64(1+pass))
+		if math.Abs(math.Log(k.f.noise.force/before.force)) < 0.05 && math.Abs(math.Log(k.f.noise.position/before.position)) < 0.05 {
+			break
+		}
+	}
+	l, _ := k.likelihood(&t, k.f.noise)
+	return settled{t, k.f.noise, k.hold, l * float64(len(k.r))}, nil
+}
+
+// doubt is the gain of −2·ln L below which the force is taken for band-limited.
+const doubt = 3
+
+// fit settles with every choice of Hold that is open and refines the likeliest.
+func (k *tracker) fit(ctx context.Context, t theta) (*fit.Solution, error) {
+	holds := []Hold{k.o.Hold}
+	if k.o.Hold == Auto {
+		holds = []Hold{Smooth, Linear, Held}
+	}
+	var all []settled
+	n := k.f.substeps
+	for i, h := range holds {
+		k.divide(h, n)
+		passes, most := 5, 30
+		if i == 0 {
+			k.levels(&t, 5)
+		} else { // from the neighbour, only far enough to be judged
+			t, k.f.noise, passes, most = all[0].theta, all[0].noise, 1, 5
+		}
+		s, err := k.settle(ctx, t, passes, most)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	best := all[0]
+	for _, s := range all[1:] {
+		if s.l < best.l-doubt {
+			best = s
+		}
+	}
+	k.divide(best.hold, n)
+	t, k.f.noise = best.theta, best.noise
+	if best.hold != holds[0] { // the first one has settled already
+		var err error
+		if best, err = k.settle(ctx, t, 5, 30); err != nil {
+			return nil, err
+		}
+		t = best.theta
+	}
+	s, err := k.search(ctx, &t, 1e-3, 30)
+	if err != nil {
+		return nil, err
+	}
+	gain := map[string]float64{}
+	for _, a := range all {
+		gain[a.hold.String()] = best.l - a.l
+	}
+	s = k.solution(t, s)
+	s.Extra["hold"], s.Extra["hold_likelihood"] = best.hold.String(), gain
+	return s, nil
+}
+
+// solution turns the answer of the search into that of the model.
+func (k *tracker) solution(t theta, s *fit.Solution) *fit.Solution {
+	_, mean := k.likelihood(&t, k.f.noise)
+	logS := 0.0
+	for _, v := range k.f.s {
+		logS += math.Log(v)
+	}
+	// rows in units of their own scatter, not of that at the start
+	c := math.Exp(-0.5 * (logS/float64(len(k.r)) - k.f.ref))
+	for i := range s.Residual {
+		s.Residual[i] *= c
+	}
+	for i := range s.Jac {
+		s.Jac[i] *= c
+	}
+	s.Cost *= c * c
+	s.Measured = make([]float64, len(k.r))
+	for i, v := range k.f.s {
+		s.Measured[i] = k.d.y[i] / math.Sqrt(v)
+	}
+	s.Params, s.Free = k.m.answer(t)
+	s.Unit, s.Quantity, s.Dt, s.Known, s.Input = "", "position", k.d.h, true, k.d.u
+	s.Objective = "half the sum of squared prediction errors of the position in units of their standard deviation"
+	s.Evaluations = k.runs
+	limit := 3 * math.Sqrt(2/float64(len(k.r)))
+	s.Extra["force_noise"], s.Extra["position_noise"] = math.Sqrt(k.f.noise.force), math.Sqrt(k.f.noise.position)
+	s.Extra["substeps"], s.Extra["innovation"], s.Extra["innovation_limit"] = k.f.substeps, mean, limit
+	if math.Abs(mean-1) > limit {
+		s.Notes = append(s.Notes, fmt.Sprintf("The prediction errors do not scatter as the filter expects: mean of e²/S %.3f, want 1 ± %.3f.", mean, limit))
+	}
+	return s
+}
