@@ -91,7 +91,7 @@ const looseRelative = 0.5
 //	robust: (JᵀJ)⁻¹·S·(JᵀJ)⁻¹·N/(N−p),   S the long-run covariance of the scores J_k·e_k, see LongRun.
 //
 // Intervals take the quantile of Student's distribution with N−p degrees of freedom, or of the normal one if the noise
-// level is known. Rows that are no series in time (Dt = 0) have a robust covariance without lags. Directions in which
+// level is known; that of the robust ones is widened for the bandwidth, see widening. Rows that are no series in time (Dt = 0) have a robust covariance without lags. Directions in which
 // the columns of J, scaled to length one, vanish to 1e-12 have infinite errors, and only the parameters in them.
 //
 // Assumed: the model is linear over the errors, and the estimate lies inside its bounds; next to a bound the errors
@@ -126,7 +126,7 @@ func Assess(s *Solution) (*Assessment, error) {
 		t = distuv.UnitNormal.Quantile(0.975)
 	}
 	for j, i := range s.Free {
-		a.Estimates = append(a.Estimates, estimate(&s.Params[i], c.plain[j], c.robust[j], t))
+		a.Estimates = append(a.Estimates, estimate(&s.Params[i], c.plain[j], c.robust[j], t, t*widening(c.lags, n)))
 	}
 	a.Indistinct = indistinct(s, c, a.Estimates)
 	return a, nil
@@ -185,15 +185,16 @@ func (s *Solution) check() error {
 	return nil
 }
 
-// estimate forms the intervals of a parameter from its two standard errors, +Inf where the data say nothing.
-func estimate(p *Param, plain, robust, t float64) Estimate {
+// estimate forms the intervals of a parameter from its two standard errors, +Inf where the data say nothing, and their
+// quantiles.
+func estimate(p *Param, plain, robust, t, tRobust float64) Estimate {
 	v := p.Value
 	e := Estimate{Name: p.Name, Unit: p.Unit, Value: v, StdErr: orNull(plain), RobustErr: orNull(robust)}
-	around := func(se float64) *[2]float64 { return interval(v-t*se, v+t*se) }
-	e.CI95, e.RobustCI95 = around(plain), around(robust)
+	around := func(half float64) *[2]float64 { return interval(v-half, v+half) }
+	e.CI95, e.RobustCI95 = around(t*plain), around(tRobust*robust)
 	if p.Log && v > 0 {
-		factor := func(se float64) *[2]float64 { return interval(v*math.Exp(-t*se/v), v*math.Exp(t*se/v)) }
-		e.LogCI95, e.RobustLogCI95 = factor(plain), factor(robust)
+		factor := func(half float64) *[2]float64 { return interval(v*math.Exp(-half/v), v*math.Exp(half/v)) }
+		e.LogCI95, e.RobustLogCI95 = factor(t*plain), factor(tRobust*robust)
 	}
 	relative := math.Max(plain, robust) / math.Abs(v)
 	if v == 0 {

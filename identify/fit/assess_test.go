@@ -94,15 +94,15 @@ func TestAgainstNumPy(t *testing.T) {
 	a := assessed(t, s)
 
 	var want struct {
-		SE, Robust              []float64
-		Corr                    [][]float64
-		Cond, Scaled            float64
-		Lags                    int
-		Percent, Relative       float64
-		FPE, AIC, AICc, BIC     float64
-		Eff, Q, P, Lag1, T, Neg float64
-		Worst, Band             float64
-		At                      int
+		SE, Robust               []float64
+		Corr                     [][]float64
+		Cond, Scaled             float64
+		Lags                     int
+		Percent, Relative        float64
+		FPE, AIC, AICc, BIC      float64
+		Eff, Q, P, Lag1, T, Wide float64
+		Worst, Band              float64
+		At                       int
 	}
 	peer(t, `
 J, e, y, u = (np.array(d[k]) for k in ("J", "e", "y", "u")); n, p = J.shape
@@ -140,6 +140,7 @@ json.dump(dict(SE=np.sqrt(np.diag(cov)).tolist(), Robust=np.sqrt(np.diag(rob)).t
   Percent=100*(1 - np.linalg.norm(e)/np.linalg.norm(y - y.mean())), Relative=100*np.linalg.norm(e)/np.linalg.norm(y),
   FPE=np.mean(e**2)*(1 + p/n)/(1 - p/n), AIC=-2*ll + 2*p, AICc=-2*ll + 2*p + 2*p*(p + 1)/(n - p - 1), BIC=-2*ll + p*np.log(n),
   Eff=-2*ll*eff/n + 2*p + 2*p*(p + 1)/(eff - p - 1), Q=Q, P=stats.chi2.sf(Q, K), Lag1=r1, T=stats.t.ppf(0.975, dof),
+  Wide=np.polyval([-.5324, .4160, 2.9694, 1.96], (lags + 1)/n)/1.96,
   Worst=cc[i], At=int(lags2[i]), Band=2.576*np.sqrt(max(wide, 1)/n)), sys.stdout)`,
 		map[string]any{"J": rowsOf(s.Jac, 4), "e": s.Residual, "y": s.Measured, "u": s.Input, "pieces": pieces}, &want)
 
@@ -156,7 +157,7 @@ json.dump(dict(SE=np.sqrt(np.diag(cov)).tolist(), Robust=np.sqrt(np.diag(rob)).t
 		near("standard error of "+e.Name, e.StdErr, want.SE[j])
 		near("robust error of "+e.Name, e.RobustErr, want.Robust[j])
 		near("interval of "+e.Name, &e.CI95[1], e.Value+want.T*want.SE[j])
-		near("robust interval of "+e.Name, &e.RobustCI95[0], e.Value-want.T*want.Robust[j])
+		near("robust interval of "+e.Name, &e.RobustCI95[0], e.Value-want.T*want.Wide*want.Robust[j])
 		for i, r := range a.Correlation[j] {
 			if math.Abs(r-want.Corr[j][i]) > 1e-9 {
 				t.Errorf("correlation %d, %d: %g, NumPy %g", j, i, r, want.Corr[j][i])

@@ -32,9 +32,7 @@ func newCovariance(s *Solution) (*covariance, error) {
 	// every column divided by its length
 	x := mat.NewDense(n, p, nil)
 	for j := range p {
-		for k := range n {
-			c.length[j] = math.Hypot(c.length[j], s.Jac[k*p+j])
-		}
+		c.length[j] = length(s.Jac[j:], p)
 		for k := 0; k < n && c.length[j] > 0; k++ {
 			x.Set(k, j, s.Jac[k*p+j]/c.length[j])
 		}
@@ -138,4 +136,20 @@ func (c *covariance) correlate() {
 		}
 		c.correlation[i][i] = 1
 	}
+}
+
+// length is that of the vector of every stride-th number of x, safe from overflow.
+func length(x []float64, stride int) float64 {
+	largest, sum := 0.0, 0.0
+	for k := 0; k < len(x); k += stride {
+		largest = math.Max(largest, math.Abs(x[k]))
+	}
+	if largest == 0 {
+		return 0
+	}
+	for k := 0; k < len(x); k += stride {
+		v := x[k] / largest
+		sum += v * v
+	}
+	return largest * math.Sqrt(sum)
 }
