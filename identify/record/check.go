@@ -59,7 +59,12 @@ func Check(d *Record, o CheckOptions) []Finding { return CheckAll([]*Record{d}, 
 // CheckAll is Check for pieces that are fitted together: signals are judged one by one, motion as a whole. What several
 // pieces share is said once.
 func CheckAll(pieces []*Record, o CheckOptions) []Finding {
-	c := checker{o: o}
+	c := checker{o: o, moves: map[string]bool{}}
+	for _, c.d = range pieces {
+		for _, s := range c.channels() {
+			c.moves[s.name] = c.moves[s.name] || slices.Max(s.x) > slices.Min(s.x)
+		}
+	}
 	var all []*motion
 	for _, d := range pieces {
 		c.d = d
@@ -83,9 +88,10 @@ func CheckAll(pieces []*Record, o CheckOptions) []Finding {
 
 // checker collects findings.
 type checker struct {
-	o   CheckOptions
-	d   *Record
-	out []Finding
+	o     CheckOptions
+	d     *Record
+	moves map[string]bool // channels that change, in any piece
+	out   []Finding
 }
 
 // say adds a finding about the present piece.
@@ -115,7 +121,7 @@ func merge(in []Finding, pieces int) []Finding {
 	}
 	for i := range out {
 		if f := &out[i]; f.Pieces > 1 {
-			f.Text += fmt.Sprintf(" (in %d of %d pieces)", f.Pieces, pieces)
+			f.Text += fmt.Sprintf(" (the worst of %d pieces that show it, of %d)", f.Pieces, pieces)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Finding) int { return rank(b.Severity) - rank(a.Severity) })
@@ -126,13 +132,32 @@ func merge(in []Finding, pieces int) []Finding {
 type signal struct {
 	name, unit string
 	x          []float64
+	step       *float64 // its quantum, once it is known
+}
+
+// q is the step in which the signal counts, 0 for none.
+func (s signal) q() float64 {
+	if math.IsNaN(*s.step) {
+		*s.step = quantum(s.x)
+	}
+	return *s.step
 }
 
 // channels are the recorded signals.
 func (c *checker) channels() []signal {
 	d, p, f := c.d, c.o.position(), c.o.force()
-	all := []signal{{"position", p, d.Position}, {"velocity", p + "/s", d.Velocity}, {"force", f, d.Force}, {"reference", p, d.Reference},
-		{"disturbance", f, d.Disturbance}, {"load", "N", d.Load}, {"current", "A", d.Current}}
+	var all []signal
+	add := func(name, unit string, x []float64) {
+		unknown := math.NaN()
+		all = append(all, signal{name, unit, x, &unknown})
+	}
+	add("position", p, d.Position)
+	add("velocity", p+"/s", d.Velocity)
+	add("force", f, d.Force)
+	add("reference", p, d.Reference)
+	add("disturbance", f, d.Disturbance)
+	add("load", "N", d.Load)
+	add("current", "A", d.Current)
 	return slices.DeleteFunc(all, func(s signal) bool { return len(s.x) == 0 })
 }
 

@@ -63,11 +63,55 @@ func TestMeasuredRecords(t *testing.T) {
 				t.Logf("reader: %s", w)
 			}
 			bad := kinds(found, Warning)
+			for _, claim := range []string{"-scale", "-sign", "force-power", "wrapped", "counts", "length", "non-finite"} {
+				if strings.Contains(bad, claim) {
+					t.Errorf("%s is not true of this record", claim)
+				}
+			}
 			for _, w := range s.want {
 				if !strings.Contains(bad, w) {
 					t.Errorf("want %s", w)
 				}
 			}
 		})
+	}
+}
+
+// Damage done to measured records is found as in synthetic ones.
+func TestMeasuredDamage(t *testing.T) {
+	records := map[string]sharedRecord{}
+	for _, s := range sharedRecords() {
+		records[s.file] = s
+	}
+	for _, c := range []struct {
+		file  string
+		spoil func(*Record)
+		want  string
+	}{
+		{"emps/emps_estimation.csv.gz", func(d *Record) { times(d.Force, -1) }, "force-sign force error"},
+		{"emps/emps_estimation.csv.gz", func(d *Record) { times(d.Position, 1000); d.Reference = nil }, "inertia-scale force error"},
+		{"emps/emps_estimation.csv.gz", func(d *Record) { times(d.Reference, 1000) }, "reference-scale reference error"},
+		{"emps/emps_estimation.csv.gz", func(d *Record) { copy(d.Force[5:], append([]float64(nil), d.Force...)) }, "force-lag force warning"},
+		{"dfki_pendulum/ddp.csv.gz", func(d *Record) { times(d.Velocity, 9.5493) }, "velocity-scale velocity error"},
+		{"dfki_pendulum/ddp.csv.gz", func(d *Record) { times(d.Force, -1) }, "force-sign force error"},
+		{"dfki_pendulum/direct_collocation.csv.gz", func(d *Record) { times(d.Position, 57.2958) }, "velocity-scale velocity error"},
+		{"dfki_pendulum/energy_shaping.csv.gz", func(d *Record) { times(d.Velocity, -1) }, "velocity-scale velocity error"},
+		{"dfki_double_pendulum/design_A0_05.csv.gz", func(d *Record) { times(d.Velocity, 0.10472) }, "velocity-scale velocity error"},
+		{"multiarm_pendulum/single_id.csv.gz", func(d *Record) { times(d.Velocity, 57.2958) }, "velocity-scale velocity error"},
+		{"screw_drives/drive1_steady_state.csv.gz", func(d *Record) { times(d.Force, -1) }, "force-sign force error"},
+		{"screw_drives/drive3_steady_state.csv.gz", func(d *Record) { times(d.Velocity, -1) }, "force-sign force error"},
+	} {
+		s := records[c.file]
+		pieces := measured(t, s.file, s.m)
+		for _, d := range pieces {
+			c.spoil(d)
+		}
+		found := CheckAll(pieces, s.o)
+		if bad := kinds(found, Warning); !strings.Contains(bad, c.want) {
+			t.Errorf("%s: want %s, found %q", c.file, c.want, bad)
+			for _, f := range found {
+				t.Logf("   %s %s: %s", f.Kind, f.Severity, f.Text)
+			}
+		}
 	}
 }

@@ -127,7 +127,7 @@ func (c *checker) velocity(m *motion) {
 		return
 	}
 	c.judge("velocity-scale", "velocity", "velocity, against the slope of the position,", best, 1,
-		fmt.Sprintf("Check unit and sign of both columns: position in %s, velocity in %s/s.", u, u))
+		fmt.Sprintf("Check unit and sign of both columns, position in %s and velocity in %s/s, and the unit of time.", u, u))
 	if best.scale > 0 {
 		c.velocityLag(m, best.scale)
 	}

@@ -187,12 +187,18 @@ func (c *checker) excitation(all []*motion) {
 		c.say("excitation", Fatal, "", float64(moving), "samples", "Move further, or record with a finer sensor.", "only %d samples move faster than noise, %.3g %s", moving, floor, u)
 		return
 	}
-	if share := float64(resting) / float64(samples); share > 0.8 {
+	// a mass that a spring draws sticks most of the time and moves one way: that is the experiment
+	drawn := !slices.ContainsFunc(all, func(m *motion) bool { return len(m.d.Reference) == 0 || len(m.d.Force) > 0 })
+	if share := float64(resting) / float64(samples); share > 0.8 && !drawn {
 		c.say("rest", Warning, "", share, "", "Leave the rests out, or move more of the time: at rest the force says only that friction is larger.",
 			"the axis rests %.0f %% of the time", 100*share)
 	}
 	if less := float64(min(forward, backward)) / float64(moving); less < 0.02 {
-		c.say("one-direction", Warning, "", less, "", "Move both ways; otherwise fix the offset and use a law without direction.",
+		severity := Warning
+		if drawn {
+			severity = Note
+		}
+		c.say("one-direction", severity, "", less, "", "Move both ways; otherwise fix the offset and use a law without direction.",
 			"%.1f %% of the motion is in one direction: a Coulomb force and a constant offset cannot be told apart", 100*(1-less))
 	}
 	slow, fast := quantile(speeds, 0.05), quantile(speeds, 0.95)
@@ -218,22 +224,26 @@ func (c *checker) spectrum(all []*motion) {
 		return
 	}
 	mean := 0.0
-	w := make([]float64, n)
+	padded := 256 // a power of two: transforms of other lengths may take very long
+	for padded < n {
+		padded *= 2
+	}
+	w := make([]float64, padded)
 	for _, v := range m.v[:n] {
 		mean += v / float64(n)
 	}
-	for k := range w {
+	for k := range n {
 		w[k] = (m.v[k] - mean) * (0.5 - 0.5*math.Cos(2*math.Pi*float64(k)/float64(n-1)))
 	}
 	power, total := []float64(nil), 0.0
-	for _, z := range fourier.NewFFT(n).Coefficients(nil, w) {
+	for _, z := range fourier.NewFFT(padded).Coefficients(nil, w) {
 		p := real(z)*real(z) + imag(z)*imag(z)
 		power, total = append(power, p), total+p
 	}
 	if total == 0 {
 		return
 	}
-	df := 1 / (float64(n) * m.d.Dt)
+	df, wide := 1/(float64(padded)*m.d.Dt), 2*padded/n+1
 	sum, lo, hi, peak := 0.0, -1.0, 0.0, 0
 	for k, p := range power {
 		if sum += p; sum > 0.05*total && lo < 0 {
@@ -247,11 +257,11 @@ func (c *checker) spectrum(all []*motion) {
 		}
 	}
 	tone := 0.0
-	for k := max(peak-2, 0); k <= min(peak+2, len(power)-1); k++ {
+	for k := max(peak-wide, 0); k <= min(peak+wide, len(power)-1); k++ {
 		tone += power[k] / total
 	}
 	c.say("spectrum", Note, "", hi, "Hz", "", "nine tenths of the power of the velocity lie from %.3g to %.3g Hz", lo, hi)
-	if tone > 0.98 && peak >= 6 {
+	if tone > 0.98 && float64(peak)*df*float64(n)*m.d.Dt > 5 {
 		c.say("one-tone", Note, "", float64(peak)*df, "Hz", "Inertia and stiffness act alike on a single sine: add a second frequency if both are wanted.",
 			"the motion is a single sine of %.4g Hz", float64(peak)*df)
 	}

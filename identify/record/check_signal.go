@@ -26,13 +26,11 @@ func (c *checker) constant(s signal) bool {
 		return false
 	}
 	severity, advice := Note, ""
-	switch s.name {
-	case "position", "velocity":
+	switch {
+	case c.moves[s.name]: // in another piece
+	case s.name == "position", s.name == "velocity" && !c.o.Static:
 		severity, advice = Fatal, "Is the sensor connected, and is this its column?"
-		if s.name == "velocity" && c.o.Static {
-			severity, advice = Note, "" // a plateau
-		}
-	case "force", "current":
+	case s.name == "force", s.name == "current":
 		severity, advice = Warning, "Is this its column? A run-down without drive needs no force at all."
 	}
 	c.say("constant", severity, s.name, lo, s.unit, advice, "%s is %g %s throughout", s.name, lo, s.unit)
@@ -82,34 +80,38 @@ func (c *checker) saturated(s signal) {
 		"%.1f %% of the samples of %s rest at its extreme (%s %s)", 100*share, s.name, at, s.unit)
 }
 
-// held reports a channel that is renewed more slowly than it is sampled. Quantisation also repeats values, in slow motion:
-// counted are only repetitions between changes of several steps.
+// held reports a channel that is renewed more slowly than it is sampled. Counted are repetitions between changes of several
+// steps of its quantisation. A noisy signal that counts in coarse steps repeats itself by chance: as often as it changes by
+// a single step up or down, on average, and that many are no sign of a slow clock.
 func (c *checker) held(s signal) {
-	q := quantum(s.x)
+	q := s.q()
 	lo, hi := slices.Min(s.x), slices.Max(s.x)
-	typical := 3 * q
+	large := 3 * q
 	if q == 0 {
-		typical = 1e-9 * (hi - lo)
+		large = 1e-9 * (hi - lo)
 	}
-	samples, repeated, runs := 0, 0, 0
+	samples, repeated, runs, chance := 0, 0, 0, 0.0
 	values := map[float64]bool{}
-	last, before := 0, 0.0
+	last, before := 0, 0.0 // where the last change was, and its size
 	for k := 1; k < len(s.x); k++ {
-		step := s.x[k] - s.x[k-1]
+		step := math.Abs(s.x[k] - s.x[k-1])
 		if step == 0 {
 			continue
 		}
-		if last > 0 && math.Abs(step) > typical && math.Abs(before) > typical && s.x[k-1] != lo && s.x[k-1] != hi && k-last <= 50 {
+		if last > 0 && step > large && before > large && s.x[k-1] != lo && s.x[k-1] != hi && k-last <= 50 {
 			samples, repeated, runs = samples+k-last, repeated+k-last-1, runs+1
 			if len(values) <= 20 {
 				values[s.x[k-1]] = true
 			}
 		}
+		if next := k + 1; step < 1.5*q && next < len(s.x) && before > large && last == k-1 && math.Abs(s.x[next]-s.x[k]) > large {
+			chance += 0.5
+		}
 		last, before = k, step
 	}
-	share := float64(repeated) / float64(max(samples, 1))
-	if runs < 50 || len(values) <= 20 || share < 0.05 {
-		return
+	share := (float64(repeated) - chance) / float64(max(samples, 1))
+	if runs < 50 || len(values) <= 20 || share < 0.2 {
+		return // fewer repetitions come about by chance where steps are uneven
 	}
 	rate := (1 - share) / c.d.Dt
 	severity := Note
@@ -126,7 +128,7 @@ func (c *checker) outliers(s signal) {
 	if n < 50 {
 		return
 	}
-	q := quantum(s.x)
+	q := s.q()
 	span := slices.Max(s.x) - slices.Min(s.x)
 
 	// distance from the median of five, against what is usual for this signal
@@ -252,9 +254,11 @@ func quantile(x []float64, p float64) float64 {
 	return s[min(int(p*float64(len(s))), len(s)-1)]
 }
 
-// quantum is the step in which a signal counts: the largest number of which its changes are multiples, judged by the small
-// changes. 0: it has none that shows.
+// quantum is the step in which a signal counts: the largest number of which its changes are multiples. 0: it has none that
+// shows.
 func quantum(x []float64) float64 {
+	const most = 30000 // more samples would tell nothing new
+	x = x[:min(len(x), most)]
 	step := make([]float64, 0, len(x))
 	lo, hi := slices.Min(x), slices.Max(x)
 	for k := 1; k < len(x); k++ {
@@ -266,31 +270,45 @@ func quantum(x []float64) float64 {
 		return 0
 	}
 	slices.Sort(step)
+	few := step // the smallest, and some of the others
+	if small := 1500; len(step) > 2*small {
+		few = slices.Clone(step[:small])
+		for k := small; k < len(step); k += len(step)/small + 1 {
+			few = append(few, step[k])
+		}
+	}
 	for _, p := range []float64{0.3, 0.1, 0.03, 0.01, 0.003, 0} {
-		q := step[int(p*float64(len(step)))]
-		// refine over the changes of few steps, then see how far they are from multiples; even spread would give 0.29
-		for range 3 {
-			sum, weight := 0.0, 0.0
-			for _, s := range step {
-				if n := math.Round(s / q); n >= 1 && n <= 20 {
-					sum, weight = sum+n*s, weight+n*n
-				}
-			}
-			if weight == 0 {
-				break
-			}
-			q = sum / weight
-		}
-		off, n := 0.0, 0
-		for _, s := range step {
-			if s < 20*q {
-				r := s/q - math.Round(s/q)
-				off, n = off+r*r, n+1
-			}
-		}
-		if n >= 20 && float64(n) > 0.02*float64(len(step)) && math.Sqrt(off/float64(n)) < 0.1 {
+		if q, ok := divides(step[int(p*float64(len(step)))], few); ok {
 			return q
 		}
 	}
 	return 0
+}
+
+// divides refines q over multiples that grow with its accuracy, and tells whether nearly all steps are multiples. Of steps
+// that have nothing to do with q, three tenths would pass as such.
+func divides(q float64, step []float64) (float64, bool) {
+	const farthest, near = 10000, 0.15
+	for most := 20.0; most <= farthest; most *= 4 {
+		sum, weight := 0.0, 0.0
+		for _, s := range step {
+			if n := math.Round(s / q); n >= 1 && n <= most && math.Abs(s/q-n) < near {
+				sum, weight = sum+n*s, weight+n*n
+			}
+		}
+		if weight == 0 {
+			return 0, false
+		}
+		q = sum / weight
+	}
+	hits, n := 0, 0
+	for _, s := range step {
+		if r := s / q; r <= farthest {
+			n++
+			if math.Abs(r-math.Round(r)) < near {
+				hits++
+			}
+		}
+	}
+	return q, n >= 20 && float64(hits) > 0.9*float64(n)
 }

@@ -184,7 +184,7 @@ func TestDamagedRecords(t *testing.T) {
 				}
 			}
 			clear(d.Velocity[1000:])
-			d.Force, d.Current = nil, nil
+			d.Force, d.Current, d.Reference = nil, nil, nil
 		}, "rest", Warning, "rests 90 %", "*"},
 		{"not a number", false, func(d *Record, _ *CheckOptions) { d.Force[77] = math.NaN() }, "non-finite", Fatal, "sample 77", "motion"},
 		{"channels of two lengths", false, func(d *Record, _ *CheckOptions) { d.Force = d.Force[1:] }, "length", Fatal, "9999", "motion"},
@@ -243,6 +243,46 @@ func TestCheckRepeats(t *testing.T) {
 	b, _ := json.Marshal(Check(servo(3), CheckOptions{}))
 	if string(a) != string(b) {
 		t.Errorf("%s\n%s", a, b)
+	}
+}
+
+// Whatever finite numbers a record holds, the check ends with findings that can be written as JSON.
+func TestCheckSurvives(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	for n := range 400 {
+		size := math.Pow(10, 200*r.Float64()-100)
+		channel := func() []float64 {
+			x := make([]float64, 2+n/4)
+			for k := range x {
+				switch n % 5 {
+				case 0:
+					x[k] = size * r.NormFloat64()
+				case 1:
+					x[k] = size * float64(k%3)
+				case 2:
+					x[k] = size
+				case 3:
+					x[k] = math.Sin(float64(k)/9) * size
+				case 4:
+					x[k] = float64(k/20) + 1e-9*r.Float64()
+				}
+			}
+			return x
+		}
+		d := &Record{Dt: 1e-3, Position: channel(), Velocity: channel(), Force: channel(), Current: channel(), Reference: channel()}
+		if n%2 == 1 {
+			d.Position = nil
+		}
+		found := CheckAll([]*Record{d, d}, CheckOptions{Rotary: n%3 == 0, Presliding: 1e-6, Inertia: 1, TorqueConstant: 1})
+		if _, err := json.Marshal(found); err != nil {
+			t.Errorf("record %d, size %g: %v: %+v", n, size, err, found)
+		}
+	}
+	if found := CheckAll(nil, CheckOptions{}); kinds(found, Fatal) == "" {
+		t.Error("no record is no error")
+	}
+	if found := Check(&Record{Dt: 1}, CheckOptions{}); kinds(found, Fatal) == "" {
+		t.Error("an empty record is no error")
 	}
 }
 
