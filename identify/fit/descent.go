@@ -29,6 +29,8 @@ type descent struct {
 	free         []int
 	side         []int8 // 0 free, 1 held
 	cost, lambda float64
+	cost0        float64 // where work on this problem began
+	rough        float64 // relative offset below which the model is too rough to see; 0: smooth enough
 	offset       float64 // relative; −1: not known
 	step         float64 // of the differences now
 	fresh        bool    // the columns belong to s
@@ -63,6 +65,7 @@ func (f *descent) open(p *Problem, phase string) error {
 	if f.cost = f.m.Loss.Cost(f.r); st == engine.NonFinite || math.IsInf(f.cost, 1) {
 		return startError(p, f.theta, st)
 	}
+	f.cost0 = f.cost
 	return nil
 }
 
@@ -79,11 +82,11 @@ func (f *descent) stages(last bool) {
 		steps = steps[len(steps)-1:]
 	}
 	for i, step := range steps {
-		tol := tolerances{max(f.m.CostTol, 1e-5), max(f.m.StepTol, 1e-4), max(f.m.OffsetTol, 1e-2), f.m.MaxIterations}
+		tol := tolerances{max(f.m.CostTol, 1e-4), max(f.m.StepTol, 1e-4), max(f.m.OffsetTol, 0.3), f.m.MaxIterations}
 		if last && i == len(steps)-1 {
 			tol = tolerances{f.m.CostTol, f.m.StepTol, f.m.OffsetTol, f.m.MaxIterations}
 		}
-		f.step, f.fresh = step, false
+		f.step, f.fresh, f.rough = step, false, 0
 		f.lambda = min(max(f.lambda, 1e-8), f.m.Lambda)
 		f.converged, f.reason = f.descend(tol)
 		if f.ctx.Err() != nil || f.spent() {
@@ -98,6 +101,7 @@ func (f *descent) spent() bool {
 
 // descend takes steps until one of the ends is reached.
 func (f *descent) descend(tol tolerances) (converged bool, reason string) {
+	before := math.Inf(1) // offset
 	for i := 0; ; i++ {
 		if f.ctx.Err() != nil {
 			return false, "interrupted"
@@ -116,7 +120,6 @@ func (f *descent) descend(tol tolerances) (converged bool, reason string) {
 		}
 		f.fresh = true
 		f.factor()
-
 		if !f.sensitive() {
 			return false, "no parameter has any effect: steps of the differences are below what the model resolves, or the start is where nothing matters"
 		}
@@ -126,50 +129,70 @@ func (f *descent) descend(tol tolerances) (converged bool, reason string) {
 		if f.offset = f.relativeOffset(); f.offset >= 0 && f.offset <= tol.offset {
 			return true, "what is left cannot be explained by the parameters"
 		}
-		decrease, size, ok := f.improve()
-		if !ok {
-			if f.ctx.Err() != nil {
-				return false, "interrupted"
-			}
-			if f.spent() {
-				continue
-			}
-			// a tenth of a standard error is nothing to complain of
-			if f.offset >= 0 && f.offset <= 0.1 || decrease <= tol.cost {
-				return true, "no step lowers the cost any more"
-			}
-			return false, "stalled: no step lowers the cost, though its slope says otherwise; the model is not smooth at this scale"
+		got := f.improve()
+		if got.ok {
+			f.iterations++
+			f.say()
 		}
-		f.iterations++
-		f.say()
+		if f.ctx.Err() != nil || f.spent() {
+			continue
+		}
+		// below half a standard error, λ had to be raised for a step worth less than a tenth, and the slope remains: it is
+		// the model's own roughness
+		worthless := got.refused > 0 && got.decrease*float64(len(f.r)-len(f.s)) <= 1e-2 && f.offset > 0 && f.offset <= 0.5 && f.offset >= 0.9*before
+		before = f.offset
 		switch {
-		case decrease <= tol.cost:
+		case !got.ok, worthless:
+			return f.stalled(got.first)
+		case got.decrease <= tol.cost:
 			return true, "the cost hardly changes any more"
-		case size <= tol.step:
+		case got.size <= tol.step:
 			return true, "the parameters hardly change any more"
 		}
 	}
 }
 
-// improve raises λ until a step lowers the cost, and takes it. decrease is relative, the expected or the real one if that
-// is larger; size is that of the largest step. ok is false if there is none.
-func (f *descent) improve() (decrease, size float64, ok bool) {
+// stalled judges the end at a place where only steps of no worth lower the cost, though the linear model promises the
+// relative decrease first: it is the optimum as far as a model that is rough can be seen, or a place to get stuck.
+func (f *descent) stalled(first float64) (converged bool, reason string) {
+	switch {
+	case f.offset < 0 && (first <= f.m.CostTol || f.cost <= 1e-20*f.cost0), f.offset >= 0 && f.offset <= 0.1:
+		return true, "no step lowers the cost any more"
+	case f.offset >= 0 && f.offset <= 0.5:
+		f.rough = f.offset
+		return true, "no step lowers the cost any more, as far as the roughness of the model lets it be seen"
+	}
+	return false, "stalled: no step lowers the cost, though its slope says otherwise; the model is not smooth at this scale"
+}
+
+// A gain is what a step brought.
+type gain struct {
+	ok       bool    // there was one
+	refused  int     // steps that did not lower the cost before
+	decrease float64 // of the cost, relative, the expected or the real one if that is larger
+	first    float64 // that the first, the longest step was expected to bring
+	size     float64 // of the largest component
+}
+
+// improve raises λ until a step lowers the cost, and takes it.
+func (f *descent) improve() (g gain) {
 	at := f.slope.at
-	first := math.NaN()
-	for ; f.lambda <= 1e16; f.lambda *= 4 {
+	for tries := 0; f.lambda <= 1e16; f.lambda *= 4 {
 		if f.ctx.Err() != nil || f.spent() {
 			break
 		}
 		expected := f.inBox(f.lambda)
-		size = 0
+		g.size = 0
 		for j := range f.s {
 			f.sTrial[j] = min(max(f.s[j]+f.d[j], at.lo[j]), at.hi[j])
-			size = max(size, math.Abs(f.sTrial[j]-f.s[j])/at.scale[j])
+			g.size = max(g.size, math.Abs(f.sTrial[j]-f.s[j])/at.scale[j])
 		}
-		if math.IsNaN(first) {
-			first = expected / f.cost
+		if tries == 0 {
+			g.first = expected / f.cost
 		}
-		if size == 0 {
+		tries++
+		g.refused = tries - 1
+		if g.size == 0 {
 			break
 		}
 		if !(expected > 0) {
@@ -184,7 +207,7 @@ func (f *descent) improve() (decrease, size float64, ok bool) {
 			continue
 		}
 
-		decrease = max(f.cost-cost, expected) / f.cost
+		g.ok, g.decrease = true, max(f.cost-cost, expected)/f.cost
 		if f.cost-cost > 0.1*expected {
 			f.lambda = max(f.lambda/5, 1e-15)
 		}
@@ -193,10 +216,10 @@ func (f *descent) improve() (decrease, size float64, ok bool) {
 		f.theta, f.trial = f.trial, f.theta
 		f.r, f.rTrial = f.rTrial, f.r
 		f.fresh = false
-		return decrease, size, true
+		return g
 	}
 	f.lambda = min(f.lambda, 1e16)
-	return first, 0, false
+	return g
 }
 
 func (f *descent) say() {
