@@ -6,7 +6,8 @@ import (
 )
 
 // experiment is which measurement tells parameters apart, for a group that holds all of the names. A name without sign
-// stands for both directions and for every piece of the data: Fc for Fc+ and Fc-, x0 for x0[2].
+// stands for both directions, every piece of the data and other parametrisations: Fc for Fc+ and Fc-, x0 for x0[2], Fs
+// for the increment dFs.
 type experiment struct {
 	names  string
 	advice string
@@ -91,8 +92,15 @@ func advice(group []string) string {
 	return "Record a motion that treats them differently (several speeds, accelerations and amplitudes), or fix one of them at a value known from elsewhere."
 }
 
-// bare is a name without direction and piece: Fc of Fc+, x0 of x0[2].
+// alias are names under which the same thing goes in other parametrisations.
+var alias = map[string]string{"dFs": "Fs", "dFs_inf": "Fs", "Fs_inf": "Fs", "zeta": "sigma1"}
+
+// bare is a name without direction, piece and parametrisation: Fc of Fc+, x0 of x0[2], Fs of dFs.
 func bare(name string) string {
 	name, _, _ = strings.Cut(name, "[")
-	return strings.TrimRight(name, "+-")
+	name = strings.TrimRight(name, "+-")
+	if a, ok := alias[name]; ok {
+		return a
+	}
+	return name
 }

@@ -140,6 +140,8 @@ func TestAdvice(t *testing.T) {
 		{"sigma1 sigma2+", "constant velocities"},
 		{"Fs vs", "vs/10"},
 		{"Fc+ Fs+ Fv+", "two pull speeds"},
+		{"Fc Fv dFs_inf vs", "two pull speeds"},
+		{"sigma0 zeta", "chirp"},
 		{"M k", "several frequencies"},
 		{"J k", "several frequencies"},
 		{"offset Fc+ Fc-", "without offset"},
