@@ -51,8 +51,8 @@ func nameFactor(lo, hi float64, rotary bool) (text string, factor float64) {
 	return text, factor
 }
 
-// relation is y = s·x + c when both are noisy. The true |s| lies between the slope of y on x and the inverse slope of x on y
-// [Frisch], whatever share of the noise is whose.
+// relation is y = s·x + c when both are noisy. The true |s| lies between the slope of y on x and the inverse slope of x on
+// y, the bounds of Frisch, whatever share of the noise is whose, as long as the two noises have nothing in common.
 type relation struct {
 	lo, hi, scale float64 // scale = ±√(lo·hi), with sign; lo, hi > 0
 	r2            float64

@@ -16,6 +16,9 @@ func (c *checker) signals() {
 		c.held(s)
 		c.outliers(s)
 		c.counts(s)
+		if lo := slices.Min(s.x); s.name == "load" && lo < 0 {
+			c.say("load-sign", Warning, s.name, lo, s.unit, "Count the normal load positive where it presses; take off the zero of the sensor.", "load falls to %.4g N: a contact cannot pull", lo)
+		}
 	}
 }
 
@@ -221,6 +224,10 @@ func (c *checker) counts(s signal) {
 			"every value of %s is a whole number of %s, over a range of %g", s.name, s.unit, span)
 	}
 	if !c.o.Rotary {
+		const hall = 50 // m, few axes are longer
+		if span > hall && !(whole && span >= 20) {
+			c.say("range", Warning, s.name, span, s.unit, "Millimetres? Give the unit of the column.", "%s runs over %.4g m", s.name, span)
+		}
 		return
 	}
 	if n := turns(s.x); n > 0 {

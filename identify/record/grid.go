@@ -119,7 +119,7 @@ func (d *Record) resample(t *Table, m *Mapping, at map[string]int, s []float64, 
 	}
 	span := s[len(s)-1] - s[0]
 	const finest = 20 // finer grids hold nothing new
-	if !(d.Dt*finest >= c.Median) || span/d.Dt < 1 {
+	if !(d.Dt*finest >= c.Median) || span/d.Dt < 1 || span/d.Dt > maxNumbers {
 		return t.fail(0, fmt.Sprintf("The median interval is %.4g s: choose a rate near %.4g Hz.", c.Median, 1/c.Median),
 			"resampling at %g Hz, one sample every %.4g s, does not suit a record of %.4g s", m.ResampleRate, d.Dt, span)
 	}

@@ -20,7 +20,7 @@ type Mapping struct {
 
 	Piece string     // name of a column: a new piece begins where its value changes, and time may begin anew. "": one piece
 	Rows  [2]int     // first and last row of numbers, counted from 1, both included; 0: from the beginning, to the end
-	Span  [2]float64 // s, only samples whose recorded time is within; both 0: all
+	Span  [2]float64 // s, only samples whose recorded time is within; both 0: all; [from, 0]: to the end
 
 	// Resample interpolates samples that are not evenly spaced in time. Without it they are refused, since derivatives would
 	// be wrong. What is even already stays as it is.

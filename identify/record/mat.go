@@ -16,8 +16,8 @@ import (
 // whose elements may be compressed, as in "MAT-File Format" of The MathWorks. Read are real numbers of every class;
 // version 7.3 is another format (HDF5).
 
-// maxMAT bounds the numbers that are read from one file. Memory grows with what is there, never with what a header claims.
-const maxMAT = 1 << 27
+// maxNumbers bounds the numbers of a file or a channel. Memory grows with what is there, never with what a header claims.
+const maxNumbers = 1 << 27
 
 // matReader collects the wanted variables of one file.
 type matReader struct {
@@ -63,7 +63,7 @@ func matKind(head []byte) (order binary.ByteOrder, level int) {
 
 // readMAT reads the variables of the mapping.
 func readMAT(name string, text *bufio.Reader, order binary.ByteOrder, level int, m *Mapping) (*Table, error) {
-	f := matReader{t: &Table{File: name}, r: text, order: order, want: map[string][]matAddress{}, left: maxMAT}
+	f := matReader{t: &Table{File: name}, r: text, order: order, want: map[string][]matAddress{}, left: maxNumbers}
 	asked := map[string]bool{}
 	for _, n := range m.names() {
 		if asked[n] {
@@ -180,7 +180,7 @@ func (f *matReader) take(path string, rows, cols int, x []float64) error {
 // numbers reads n numbers of the given kind. Storage is claimed as they come.
 func (f *matReader) numbers(r io.Reader, k matNumber, n int) ([]float64, error) {
 	if f.left -= n; f.left < 0 {
-		return nil, f.t.fail(0, "Save the columns of one record only.", "more than %d numbers", maxMAT)
+		return nil, f.t.fail(0, "Save the columns of one record only.", "more than %d numbers", maxNumbers)
 	}
 	out := make([]float64, 0, min(n, len(f.buf)))
 	for len(out) < n {

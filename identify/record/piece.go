@@ -82,8 +82,11 @@ func (t *Table) piece(m *Mapping, at map[string]int, lo, hi int) (out []*Record,
 	return out, lost, nil
 }
 
-// within finds the samples of span, from the first to the last.
+// within finds the samples of span, from the first to the last. An end of 0 after a later beginning is no end.
 func within(s []float64, span [2]float64) (a, b int) {
+	if span[1] == 0 && span[0] > 0 {
+		span[1] = math.Inf(1)
+	}
 	a, b = len(s), 0
 	for k, x := range s {
 		if x >= span[0] && x <= span[1] {

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -87,6 +88,7 @@ func TestSelection(t *testing.T) {
 		{"rows to the end", [2]int{3, 0}, [2]float64{}, 0, ":7: empty cell"},
 		{"rows from the beginning", [2]int{0, 5}, [2]float64{}, 0, `:3: "abc"`},
 		{"span", [2]int{}, [2]float64{1.5, 4}, 3, ""},
+		{"span to the end", [2]int{}, [2]float64{1.5, 0}, 0, ":7: empty cell"},
 		{"both", [2]int{2, 5}, [2]float64{2, 3}, 2, ""},
 		{"one row", [2]int{3, 3}, [2]float64{}, 0, "rows 3:3 of the 6"},
 		{"outside", [2]int{9, 12}, [2]float64{}, 0, "rows 9:12 of the 6"},
@@ -190,4 +192,67 @@ func TestNamesAgainstUnits(t *testing.T) {
 	if _, err := piecesOf("time_ms,position_mm [mm],speed_rpm\n,m,\n0,1,2\n1,2,3\n", m); err == nil || !strings.Contains(err.Error(), "in mm by its header and in m by the row of units") {
 		t.Errorf("two units: %v", err)
 	}
+}
+
+// A table that another reader filled: no lines, any columns.
+func TestFromTable(t *testing.T) {
+	table := func() *Table {
+		return &Table{File: "run.mcap", SHA256: "ab", Names: []string{"t", "axis.position", "axis.force", "note"}, Units: []string{"s", "m", "N", ""},
+			Columns: [][]float64{{0, 1, 2, 3}, {1, 2, 3, 4}, {5, 6, 7, 8}, nil}}
+	}
+	m := Mapping{Time: Column{Name: "t", Unit: "s"}, Position: Column{Name: "axis.position", Unit: "m"}, Force: Column{Name: "axis.force", Unit: "N", Scale: 10}}
+	got, err := FromTable(table(), m)
+	if err != nil || len(got) != 1 || got[0].Force[3] != 80 || got[0].SHA256 != "ab" {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	for _, c := range []struct {
+		spoil func(*Table, *Mapping)
+		want  string
+	}{
+		{func(x *Table, _ *Mapping) { x.Columns[2][1] = math.NaN() }, "NaN in column axis.force is not a usable number (row 2)"},
+		{func(x *Table, _ *Mapping) { x.Columns[0][2] = math.Inf(1) }, "+Inf in column t"},
+		{func(x *Table, _ *Mapping) { x.Columns[0][2] = 0.5 }, "time goes back by 0.5 s, from 1 s in row 2"},
+		{func(x *Table, _ *Mapping) { x.Columns[1] = x.Columns[1][:3] }, "column axis.position has 3 numbers, t has 4"},
+		{func(x *Table, _ *Mapping) { x.Units[1] = "mm" }, `column "axis.position" is in mm, the configuration says m`},
+		{func(_ *Table, m *Mapping) { m.Force.Name = "axis.froce" }, `Did you mean "axis.force"?`},
+		{func(_ *Table, m *Mapping) { m.Force.Name = "note" }, "column note has 0 numbers"},
+		{func(_ *Table, m *Mapping) { m.Time.Name = "" }, "no time"},
+		{func(_ *Table, m *Mapping) { m.Position.Name, m.Force.Name = "", "" }, "no column is wanted"},
+		{func(x *Table, _ *Mapping) { clear(x.Columns) }, "0 rows of numbers"},
+	} {
+		x, m := table(), m
+		c.spoil(x, &m)
+		if _, err := FromTable(x, m); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want …%s…", err, c.want)
+		}
+	}
+}
+
+// Whatever the text, pieces are finite and even, and no larger than the text allows.
+func FuzzPieces(f *testing.F) {
+	f.Add("run;t;v\na;0;1\na;1;2\na;1.7;2\nb;0;3\nb;3;4\nb;4;5\n", 0.0)
+	f.Add("run,t,v\na,0,1\na,0.001,2\na,0.0021,3\na,0.003,1\n", 250.0)
+	f.Fuzz(func(t *testing.T, text string, rate float64) {
+		m := Mapping{Time: Column{Name: "t"}, Velocity: Column{Name: "v"}, Piece: "run", Resample: true, ResampleRate: rate, Interpolation: Cubic, SplitGaps: true}
+		got, err := piecesOf(text, m)
+		if err != nil {
+			var de *Error
+			if !errors.As(err, &de) {
+				t.Fatalf("%T: %v", err, err)
+			}
+			return
+		}
+		total := 0
+		for _, d := range got {
+			total += d.Len()
+			for k, v := range d.Velocity {
+				if !finite(v) || !(d.Dt > 0) {
+					t.Fatalf("piece %s, sample %d: %g, interval %g", d.Piece, k, v, d.Dt)
+				}
+			}
+		}
+		if total > 200*len(text) {
+			t.Fatalf("%d samples from %d bytes", total, len(text))
+		}
+	})
 }

@@ -1,3 +1,9 @@
+// Package record reads recordings of an axis and judges them before anything is fitted.
+//
+// A file (text with columns, MAT, or anything that can fill a Table) and a Mapping give Records: channels in SI on an even
+// grid of time, one Record per piece. What cannot be used is a *Error with the place in the file and how to go on. Check then
+// looks for what a reader cannot see: units and signs that contradict each other, clocks, sensors and drives at their limits,
+// and motion that says nothing about friction.
 package record
 
 import (
