@@ -34,8 +34,8 @@ const (
 	Command                // N or N·m: the force of the controller in closed loop
 )
 
-// Initial says where the state at the beginning of every piece comes from: parameters x0 and v0, with several pieces x0[1],
-// v0[1] and so on, fixed at what the record says unless they are set free.
+// Initial says where the state at the beginning of every piece comes from: parameters x0 and v0, with several pieces, or a
+// law that has a v0 itself, x0[1], v0[1] and so on, fixed at what the record says unless they are set free.
 type Initial uint8
 
 const (

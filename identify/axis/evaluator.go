@@ -30,6 +30,7 @@ type plan struct {
 	every  int     // samples from row to row
 	first  int     // sample of the first row
 	worst  float64 // residual of a simulation that failed
+	limit  float64 // s, longest step of a law with a stick mode
 }
 
 func (m *Model) plan(all []fit.Param) (*plan, error) {
@@ -46,6 +47,7 @@ func (m *Model) plan(all []fit.Param) (*plan, error) {
 		}
 		return nil, &fit.ParamError{Problems: []string{"the start is outside what the law allows"}}
 	}
+	q.limit, _ = b.mass.Limit()
 	springs := b.loads.kd + math.Abs(b.loads.k) + math.Abs(b.loads.sin) + math.Abs(b.loads.cos)
 	for _, p := range m.pieces {
 		n := m.spec.Substeps
@@ -135,7 +137,7 @@ func (e *evaluator) run(theta, r []float64, limit float64) (cost float64, status
 		return e.fail(r, row, 0, limit), engine.NonFinite
 	}
 	e.delay()
-	h, _ := b.mass.Limit()
+	h := q.longest(b)
 	for i, p := range q.m.pieces {
 		b.start(b.initial(i))
 		parts := e.parts(i, h)
@@ -170,6 +172,16 @@ func (e *evaluator) run(theta, r []float64, limit float64) (cost float64, status
 		}
 	}
 	return cost, status
+}
+
+// longest is the longest step (s) with the present parameters. A stick mode depends on the step, if at all, by a dead zone:
+// it keeps the limit of the start.
+func (q *plan) longest(b *body) float64 {
+	if b.switched {
+		return q.limit
+	}
+	h, _ := b.mass.Limit()
+	return h
 }
 
 // parts is the number of substeps of a piece with the present parameters, whose scheme takes steps of at most h (s).

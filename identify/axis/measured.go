@@ -1,8 +1,10 @@
 package axis
 
 import (
+	"fmt"
 	"slices"
 
+	"hilrig/engine/friction"
 	"hilrig/identify/fit"
 )
 
@@ -16,6 +18,25 @@ func (e *evaluator) Measured() (y []float64, quantity string, pieces []int, dt f
 		}
 	}
 	return y, q.m.quantity(), pieces, q.m.pieces[0].dt * float64(q.every)
+}
+
+// lift brings a break-away level below the Coulomb level up to it, where the law was simulated with both equal, and says so.
+func (m *Model) lift(s *fit.Solution) {
+	info, ok := friction.Find(m.spec.Law)
+	if !ok || m.spec.Asymmetric || level(info.New()) == nil {
+		return
+	}
+	at := func(name string) int {
+		return slices.IndexFunc(s.Params, func(p fit.Param) bool { return p.Name == name })
+	}
+	for _, name := range []string{"Fs", "Fs_inf"} {
+		if i, j := at(name), at("Fc"); i >= 0 && s.Params[i].Value < s.Params[j].Value {
+			if !s.Params[i].Fixed {
+				s.Notes = append(s.Notes, fmt.Sprintf("%s was tried below Fc: the record shows no break-away above sliding; %s = Fc was simulated and is reported", name, name))
+			}
+			s.Params[i].Value = s.Params[j].Value
+		}
+	}
 }
 
 // Complete makes the answer of a solver on this model's Problem an answer about the model: the fixed parameters join the
@@ -42,6 +63,7 @@ func (m *Model) Complete(params []fit.Param, s *fit.Solution) error {
 		}
 	}
 	s.Params, s.Free = all, free
+	m.lift(s)
 	kd := 0.0
 	if i := slices.IndexFunc(all, func(p fit.Param) bool { return p.Name == "kd" }); i >= 0 {
 		kd = all[i].Value

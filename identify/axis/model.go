@@ -60,7 +60,7 @@ func New(spec Spec, pieces []*record.Record) (*Model, error) {
 			return nil, err
 		}
 		p.suffix = ""
-		if len(pieces) > 1 {
+		if len(pieces) > 1 || m.ownV0() { // some laws have a v0 of their own
 			p.suffix = fmt.Sprintf("[%d]", i+1)
 		}
 		m.pieces = append(m.pieces, p)
@@ -123,6 +123,12 @@ func (m *Model) checkSpec() error {
 		return &fit.ParamError{Problems: bad}
 	}
 	return nil
+}
+
+// ownV0 tells that the law has a parameter of the name of an initial velocity.
+func (m *Model) ownV0() bool {
+	info, ok := friction.Find(m.spec.Law)
+	return ok && slices.ContainsFunc(info.New().Params(), func(p engine.Param) bool { return p.Name == "v0" })
 }
 
 // Params are all parameters of the model with bounds and first guesses from the data, in the order inertia, law, loads,

@@ -191,8 +191,7 @@ func (e *shooter) segment(c int, theta, r []float64, row, gap int) (int, engine.
 	} else {
 		b.x[0], b.x[1] = theta[s.model+2*(gap-1)], theta[s.model+2*(gap-1)+1]
 	}
-	h, _ := b.mass.Limit()
-	parts := e.parts(at.piece, h)
+	parts := e.parts(at.piece, q.longest(b))
 	status := engine.OK
 	failed := false
 	for k := at.from; ; k++ {

@@ -73,6 +73,9 @@ func (m *Model) defaults() []fit.Param {
 		if l.param == "k" {
 			size = r.f / r.x
 		}
+		if l.param != "offset" { // these may exceed the drive, which then pumps
+			size *= 3
+		}
 		size = max(size, math.Abs(value))
 		if i := has(l.param); i >= 0 { // the law has one of its own
 			ps[i].Value, ps[i].Lo, ps[i].Hi, ps[i].Fixed = value, -3*size, 3*size, false
@@ -100,7 +103,8 @@ func (m *Model) defaults() []fit.Param {
 //
 // Levels: a ten-thousandth to twice the size of the forces. Viscosity: a ten-thousandth to ten times forces over speeds. On an
 // axis that coasts, where gravity is among the forces, a millionth. Stiffness: the contact yields over a millionth to a tenth of the travel. Damping of the contact: 0.3 % to 300 % of critical. Stribeck
-// velocity: a thousandth to twice the largest speed. Memory: 0.1 to 100 ms, dwell: 1 ms to ten records.
+// velocity: a two-hundredth to twice the largest speed. Memory: 1 to 50 ms (table 6.2 of the theory), dwell: 5 ms to the
+// length of the record. Drawn by a spring, break-away and presliding can be seen, and narrow the box.
 func (m *Model) lawParam(law string, p engine.Param) (value, lo, hi float64, log, fixed bool) {
 	r := &m.rough
 	if v, ok := known[p.Name]; ok {
@@ -122,12 +126,16 @@ func (m *Model) lawParam(law string, p engine.Param) (value, lo, hi float64, log
 	if r.top > 0 { // drawn by a spring: break-away and the slope before it can be seen
 		switch {
 		case p.Name == "Fc":
-			return box(0.6*r.top, 0.05*r.top, 1.5*r.top)
+			return box(0.6*r.top, 0.1*r.top, r.top)
 		case p.Name == "Fs" || p.Name == "Fs_inf":
-			return box(0.95*r.top, 0.2*r.top, 2*r.top)
+			return box(0.95*r.top, 0.2*r.top, 1.5*r.top)
 		case p.Name == "dFs_inf":
-			return box(0.35*r.top, 0.02*r.top, 1.5*r.top)
-		case (p.Name == "kt" || p.Name == "sigma0") && r.kt > 0:
+			return box(0.35*r.top, 0.05*r.top, r.top)
+		case p.Name == "Fv":
+			return box(0.1*r.top/r.v, 3e-3*r.top/r.v, 2*r.top/r.v)
+		case p.Name == "kt" && r.kt > 0:
+			return box(r.kt, r.kt/5, 5*r.kt)
+		case p.Name == "sigma0" && r.kt > 0:
 			return box(r.kt, r.kt/10, 10*r.kt)
 		}
 	}
@@ -136,10 +144,10 @@ func (m *Model) lawParam(law string, p engine.Param) (value, lo, hi float64, log
 		return box(1.2*r.fc, least, 3*r.f)
 	case p.Name == "dFs_inf":
 		return box(0.5*r.fc, least, 2*r.f)
-	case p.Name == "tauL" || strings.HasPrefix(p.Name, "tau"):
-		return box(5e-3, 1e-4, 0.1)
+	case strings.HasPrefix(p.Name, "tau"):
+		return box(5e-3, 1e-3, 0.05)
 	case p.Name == "gamma" && p.Unit == "s":
-		return box(0.1, 1e-3, 10*r.t)
+		return box(0.1, 5e-3, max(1, r.t))
 	}
 	switch p.Unit {
 	case "N":
@@ -152,7 +160,7 @@ func (m *Model) lawParam(law string, p engine.Param) (value, lo, hi float64, log
 	case "N/m":
 		return box(contact, 1e-4*contact*100, 1e3*contact)
 	case "m/s":
-		return box(0.05*r.v, 1e-3*r.v, 2*r.v)
+		return box(0.05*r.v, 5e-3*r.v, 2*r.v)
 	case "m":
 		return box(1e-3*r.x, 1e-6*r.x, 0.1*r.x)
 	}
