@@ -25,7 +25,8 @@ type octet struct {
 	_ [1][8]float64 // makes it 1024 bytes, so that vectors do not straddle cache lines
 }
 
-// bunch is the number of lanes that a stepper may take along: it works on the lanes up to the next multiple.
+// bunch is the largest number of lanes that a stepper takes at once because it has to: for n lanes it takes the next power of
+// two from 8 to bunch along, beyond that the next multiple of bunch.
 const bunch = 32
 
 // stepper advances the first n > 0 lanes of oct over the rows and writes the error of every lane at every row to errs: row

@@ -259,14 +259,19 @@ func (k *Kernel) residuals(theta, r [][]float64) (st engine.Status) {
 		n++
 	}
 	k.clear(n)
+	stride := 8 // as many as the steppers write
+	for stride < n {
+		stride *= 2
+	}
 	for at := 0; at < len(k.rows) && n > 0; at += blockRows {
 		block := k.rows[at:min(at+blockRows, len(k.rows))]
-		k.run(n, block, k.errs, bunch)
+		k.run(n, block, k.errs, stride)
 		skip := (k.every - at%k.every) % k.every // rows of the block before its first sample
 		for lane := range n {
 			out := r[k.who[lane]][(at+skip)/k.every:]
-			for j, i := skip, 0; j < len(block); j, i = j+k.every, i+1 {
-				out[i] = k.errs[j*bunch+lane]
+			e := k.errs[lane : (len(block)-1)*stride+lane+1]
+			for j, i := skip*stride, 0; j < len(e); j, i = j+k.every*stride, i+1 {
+				out[i] = e[j]
 			}
 		}
 	}

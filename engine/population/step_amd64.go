@@ -83,6 +83,9 @@ func stepAVX512(oct []octet, n int, rows []row, errs []float64, stride int) {
 
 // check panics before a vector step could leave its slices.
 func check(oct []octet, n int, rows []row, errs []float64, stride int) {
-	taken := (n + bunch - 1) / bunch * bunch
+	taken := 8
+	for taken < n {
+		taken *= 2
+	}
 	_, _, _ = oct[taken/8-1], rows[0], errs[(len(rows)-1)*stride+taken-1]
 }

@@ -247,6 +247,12 @@ func (e *populationEvaluator) ResidualsOf(theta, r [][]float64) {
 	e.kernel.Residuals(e.fill(theta), r)
 }
 
+// Jacobian is one member with the derivatives of the scheme.
+func (e *populationEvaluator) Jacobian(theta, r, j []float64) engine.Status {
+	e.one[0] = theta
+	return e.kernel.Jacobian(e.fill(e.one)[0], r, e.at, j)
+}
+
 // Measured tells what was compared.
 func (e *populationEvaluator) Measured() (y []float64, quantity string, pieces []int, dt float64) {
 	quantity = "position"

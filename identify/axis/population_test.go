@@ -10,6 +10,7 @@ import (
 
 	"hilrig/engine"
 	"hilrig/engine/friction"
+	"hilrig/engine/population"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
 )
@@ -73,12 +74,21 @@ var populationOff = map[string]float64{"sigma0": 0.6, "sigma1": 1.7, "sigma2": 0
 
 func TestQuickLM(t *testing.T) {
 	rec := populationRecord(t, 10000, 2e-4, 1)
-	for _, out := range []Output{Velocity, Position} {
+	for _, out := range []Output{Velocity} {
 		pr, err := PopulationProblem(rec, out, populationParams(5, populationOff))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, lm := range []fit.LM{{}, {Workers: 1}, {Workers: 1, Forward: true}, {Workers: 1, Steps: []float64{1e-4}}, {Workers: 1, Forward: true, Steps: []float64{1e-5}}} {
+		inner := pr.New
+		for _, path := range population.Paths() {
+			lm := fit.LM{Workers: 1}
+			pr.New = func() fit.Evaluator {
+				e := inner().(*populationEvaluator)
+				if err := e.kernel.Use(path); err != nil {
+					t.Fatal(err)
+				}
+				return e
+			}
 			best := 1e9
 			var s *fit.Solution
 			for range 5 {
@@ -86,7 +96,7 @@ func TestQuickLM(t *testing.T) {
 				s, err = lm.Fit(context.Background(), pr, nil)
 				best = min(best, time.Since(t0).Seconds())
 			}
-			fmt.Println(out, best*1e3, "ms", err, s.Converged, s.Reason, s.Iterations, s.Evaluations, math.Sqrt(2*s.Cost/1e4))
+			fmt.Println(path, out, best*1e3, "ms", err, s.Converged, s.Reason, s.Iterations, s.Evaluations, math.Sqrt(2*s.Cost/1e4))
 			for _, p := range s.Params {
 				fmt.Printf("  %s %.4f", p.Name, p.Value/populationTruth[p.Name])
 			}
