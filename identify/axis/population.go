@@ -200,6 +200,13 @@ type populationEvaluator struct {
 	oneR   [][]float64
 	limit  []float64
 	cost   []float64
+
+	// Derivatives cost little more than the residuals alone. Once they were asked for, they are kept with the residuals of
+	// every single member: a descent asks for them where it has just been.
+	kept   []float64 // member
+	keptR  []float64
+	keptJ  []float64
+	status engine.Status
 }
 
 // members makes sure of room for n.
@@ -223,8 +230,27 @@ func (e *populationEvaluator) fill(theta [][]float64) [][]float64 {
 
 // Residuals is one member.
 func (e *populationEvaluator) Residuals(theta, r []float64) engine.Status {
+	if e.kept != nil {
+		e.derive(theta)
+		copy(r, e.keptR)
+		return e.status
+	}
 	e.one[0], e.oneR[0] = theta, r
 	return e.kernel.Residuals(e.fill(e.one), e.oneR)
+}
+
+// derive keeps residuals and derivatives of a member.
+func (e *populationEvaluator) derive(theta []float64) {
+	if slices.Equal(e.kept, theta) {
+		return
+	}
+	if e.kept == nil {
+		e.kept = make([]float64, len(theta))
+		e.keptR, e.keptJ = make([]float64, e.kernel.Rows()), make([]float64, e.kernel.Rows()*len(theta))
+	}
+	copy(e.kept, theta)
+	e.one[0] = theta
+	e.status = e.kernel.Jacobian(e.fill(e.one)[0], e.keptR, e.at, e.keptJ)
 }
 
 // Cost is one member, given up when it exceeds limit.
@@ -249,8 +275,10 @@ func (e *populationEvaluator) ResidualsOf(theta, r [][]float64) {
 
 // Jacobian is one member with the derivatives of the scheme.
 func (e *populationEvaluator) Jacobian(theta, r, j []float64) engine.Status {
-	e.one[0] = theta
-	return e.kernel.Jacobian(e.fill(e.one)[0], r, e.at, j)
+	e.derive(theta)
+	copy(r, e.keptR)
+	copy(j, e.keptJ)
+	return e.status
 }
 
 // Measured tells what was compared.
