@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
@@ -29,6 +30,7 @@ type Loop struct {
 	spec   Spec
 	pieces []*record.Record
 	starts []start
+	pulses []pulses
 }
 
 // laws of the loop.
@@ -47,18 +49,12 @@ func NewLoop(spec Spec, pieces []*record.Record) (*Loop, error) {
 		if err := l.checkRecord(d); err != nil {
 			return nil, err
 		}
-		l.starts = append(l.starts, l.start(d))
+		l.starts, l.pulses = append(l.starts, l.start(d)), append(l.pulses, l.pulsesOf(d))
 	}
 	return l, nil
 }
 
 func (l *Loop) closed() bool { return l.spec.Drive == Servo }
-
-// loop tells whether Loop knows the model; any other is for the general evaluator.
-func (s Spec) loop() bool {
-	offset := len(s.Terms) == 0 || len(s.Terms) == 1 && s.Terms[0] == "offset"
-	return slices.Contains(loopLaws, s.Law) && (s.Drive == Servo || s.Drive == Force) && offset && s.Substeps == 0
-}
 
 func (l *Loop) checkSpec() error {
 	var bad []string
@@ -114,6 +110,13 @@ func (l *Loop) checkRecord(d *record.Record) error {
 		return &record.Error{File: d.File, Msg: "no velocity to compare with", Hint: "Compare the position instead."}
 	}
 	n := len(d.Position)
+	if len(d.Disturbance) > 0 {
+		need = append(need, struct {
+			name string
+			x    []float64
+			hint string
+		}{"disturbance", d.Disturbance, ""})
+	}
 	for _, c := range need {
 		switch {
 		case len(c.x) == 0:
@@ -140,14 +143,31 @@ func (l *Loop) checkRecord(d *record.Record) error {
 
 func span(x []float64) float64 { return slices.Max(x) - slices.Min(x) }
 
-// start is where the simulation of a piece begins: the least-squares parabola of its first samples, or rest.
+// start is where the simulation of a piece begins: the least-squares parabola of its first samples, or rest. Nine samples
+// tame the noise of the position; fewer, down to three, are taken where the motion is no parabola for so long.
 func (l *Loop) start(d *record.Record) start {
 	q := d.Position
 	if l.spec.Initial == Rest {
 		return start{x: q[0]}
 	}
-	// normal equations in k = 0 … m−1 samples, m odd and centred
-	const half = 4
+	// white noise of variance s² has third differences of variance 20·s²
+	third := make([]float64, len(q)-3)
+	for k := range third {
+		third[k] = math.Abs(q[k+3] - 3*q[k+2] + 3*q[k+1] - q[k])
+	}
+	slices.Sort(third)
+	noise := third[len(third)/2] / (0.6745 * math.Sqrt(20))
+	for half := 4; ; half-- {
+		s, miss := parabola(q, half, d.Dt)
+		if half == 1 || miss <= 2*noise {
+			return s
+		}
+	}
+}
+
+// parabola fits the first 2·half + 1 samples; miss is the rms of what is left, per degree of freedom.
+func parabola(q []float64, half int, h float64) (s start, miss float64) {
+	// k from −half to half: the normal equations fall apart
 	var s0, s2, s4, y0, y1, y2 float64
 	for k := -half; k <= half; k++ {
 		x, y := float64(k), q[half+k]-q[0]
@@ -156,32 +176,83 @@ func (l *Loop) start(d *record.Record) start {
 	}
 	c := (y2*s0 - y0*s2) / (s4*s0 - s2*s2)
 	b, a := y1/s2, (y0-c*s2)/s0
-	h := d.Dt
-	return start{x: q[0] + a - b*half + c*half*half, v: (b - 2*c*half) / h, a: 2 * c / (h * h)}
+	for k := -half; k <= half; k++ {
+		x := float64(k)
+		e := q[half+k] - q[0] - (a + b*x + c*x*x)
+		miss += e * e
+	}
+	miss = math.Sqrt(miss / max(1, float64(2*half-2)))
+	n := float64(half)
+	return start{x: q[0] + a - b*n + c*n*n, v: (b - 2*c*n) / h, a: 2 * c / (h * h)}, miss
 }
 
-// Problem is the fit of the parameters that are not fixed.
-func (l *Loop) Problem(params []fit.Param) (*fit.Problem, error) { return l.problem(params, 1) }
+// merge puts params over those of the model, by name. One of two names for the same thing takes the place of the other.
+func (l *Loop) merge(params []fit.Param) ([]fit.Param, error) {
+	all := l.Params()
+	index := func(name string) int { return slices.IndexFunc(all, func(q fit.Param) bool { return q.Name == name }) }
+	instead := map[string]string{"zeta": "sigma1", "dFs": "Fs"}
+	var bad []string
+	seen := map[string]bool{}
+	for _, p := range params {
+		s, known := l.named(p)
+		i := index(p.Name)
+		if i < 0 && known {
+			i = index(instead[p.Name])
+		}
+		switch {
+		case !known:
+			names := make([]string, len(all))
+			for j, q := range all {
+				names[j] = q.Name
+			}
+			hint := ""
+			if near := record.Nearest(p.Name, names); near != "" {
+				hint = fmt.Sprintf(" (did you mean %q?)", near)
+			}
+			bad = append(bad, fmt.Sprintf("%s: this model has no such parameter%s; it has %s", p.Name, hint, strings.Join(names, ", ")))
+		case seen[p.Name]:
+			bad = append(bad, fmt.Sprintf("parameter %s exists twice", p.Name))
+		case s.is == isNothing:
+		case i < 0:
+			bad = append(bad, fmt.Sprintf("%s: zeta and sigma1, and dFs and Fs, are two names of one thing each: give one of them", p.Name))
+		default:
+			all[i] = p
+		}
+		seen[p.Name] = true
+	}
+	if bad != nil {
+		return nil, &fit.ParamError{Problems: bad}
+	}
+	if err := fit.Check(all); err != nil {
+		return nil, err
+	}
+	return all, nil
+}
 
-func (l *Loop) problem(params []fit.Param, share float64) (*fit.Problem, error) {
-	if err := fit.Check(params); err != nil {
+// Problem is the search for the free ones of the parameters. Those that params leaves out are as in Params.
+func (l *Loop) Problem(params []fit.Param) (*fit.Problem, error) {
+	all, err := l.merge(params)
+	if err != nil {
 		return nil, err
 	}
-	if _, err := l.slots(params); err != nil {
-		return nil, err
-	}
-	free, _ := fit.Free(params)
+	return l.problem(all, 1), nil
+}
+
+func (l *Loop) problem(all []fit.Param, share float64) *fit.Problem {
+	free, _ := fit.Free(all)
 	p := &fit.Problem{Params: free, Unit: l.unit()}
 	for _, d := range l.pieces {
 		p.Rows += l.rows(l.length(d, share))
 	}
-	params = slices.Clone(params)
-	p.New = func() fit.Evaluator { return l.evaluator(params, share) }
-	p.Horizon = func(part float64) *fit.Problem {
-		short, _ := l.problem(params, share*part) // the parameters have passed already
-		return short
+	p.New = func() fit.Evaluator {
+		e := l.evaluator(all, share)
+		if e.bristle {
+			return newBristleRun(e)
+		}
+		return e
 	}
-	return p, nil
+	p.Horizon = func(part float64) *fit.Problem { return l.problem(all, share*part) }
+	return p
 }
 
 // length is how many samples of a piece are simulated.

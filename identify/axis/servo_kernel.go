@@ -62,7 +62,7 @@ func (c *contact) parts(h float64) int {
 func (c *contact) sound() bool {
 	ok := c.m > 0 && c.plus.fc >= 0 && c.minus.fc >= 0 && !math.IsNaN(c.plus.s2+c.minus.s2+c.offset)
 	if c.bristle { // g must not vanish anywhere
-		ok = ok && c.sigma0 > 0 && c.sigma1 >= 0 && c.overVs > 0 && c.plus.fc > 0 && c.minus.fc > 0 && c.plus.fc+c.plus.rise > 0 && c.minus.fc+c.minus.rise > 0
+		ok = ok && c.sigma0 > 0 && c.sigma1 >= 0 && c.overVs > 0 && c.overVs < math.Inf(1) && c.plus.fc > 0 && c.minus.fc > 0 && c.plus.fc+c.plus.rise > 0 && c.minus.fc+c.minus.rise > 0
 	}
 	return ok
 }
@@ -75,11 +75,13 @@ type track struct {
 	h         float64   // s
 	reference []float64 // m, closed loop
 	force     []float64 // N, as recorded
+	pulse     []float64 // N, known and added to the input; nil: none
 	ctl       Controller
 	closed    bool
-	pad       int       // positions before the first sample that the controller looks back to, at least 1
+	pad       int       // positions that the controller looks back to, at least 1
 	x         []float64 // m, simulated, with the pad
 	u         []float64 // N, simulated commands of a closed loop
+	asked     []float64 // N, the recorded ones
 	reach     float64   // m, beyond it the simulation has left the record
 }
 
@@ -89,7 +91,8 @@ type moment struct {
 	u1, u2     float64 // N, the two commands before
 }
 
-// begin puts the mass at s with a relaxed contact; the controller looks back on the parabola of s.
+// begin puts the mass at s with a relaxed contact. The positions before, for a velocity at the first sample, are those of the
+// parabola.
 func (t *track) begin(s start, parts int) moment {
 	for i := range t.pad {
 		back := float64(t.pad-i) * t.h
@@ -133,9 +136,16 @@ func (t *track) run(c *contact, at *moment, w []window, from, to int) int {
 	for k := from; k < to; k++ {
 		t.x[pad+k] = x
 		if t.closed {
-			u0 = min(max(stiff*(t.reference[k]-x)-damp*(t.x[pad+k-delay]-t.x[pad+k-delay-mean]), -limit), limit)
+			if k >= pad {
+				u0 = min(max(stiff*(t.reference[k]-x)-damp*(t.x[pad+k-delay]-t.x[pad+k-delay-mean]), -limit), limit)
+			} else { // the controller looks back on what is not recorded
+				u0 = t.asked[k]
+			}
 			t.u[k] = u0
-			if k == 0 { // nothing is known of the time before
+			if t.pulse != nil {
+				u0 += t.pulse[k]
+			}
+			if k == 0 {
 				u1, u2 = u0, u0
 			}
 			un, un2 = u0, u0
@@ -152,11 +162,16 @@ func (t *track) run(c *contact, at *moment, w []window, from, to int) int {
 			if peek && j == 0 && k+1 < n {
 				// a command that acts before its stamp answers the position it leads to
 				known := ahead[0]*u2 + ahead[1]*u1 + (ahead[2]-ahead[4])*u0
+				if t.pulse != nil {
+					known += next * t.pulse[k+1]
+				}
 				target := stiff*t.reference[k+1] + damp*t.x[pad+k+1-delay-mean]
 				if delay > 0 {
 					target -= damp * t.x[pad+k+1-delay]
 				}
-				if static {
+				if k+1 < pad {
+					un = t.asked[k+1]
+				} else if static {
 					for range 2 { // the mass may stick on the way: Newton on a line with kinks
 						to := x + h*c.slide(v, known+next*un-c.offset, h)
 						un += (target - slope*to - un) * answered
@@ -165,6 +180,9 @@ func (t *track) run(c *contact, at *moment, w []window, from, to int) int {
 					un = (target - slope*(x+h*v+inertia*(known-share*f))) * answered
 				}
 				un = min(max(un, -limit), limit)
+				if t.pulse != nil {
+					un += t.pulse[k+1]
+				}
 				un2 = 2*un - u0
 			}
 			ubar := q[0]*u2 + q[1]*u1 + q[2]*u0 + q[3]*un + q[4]*un2

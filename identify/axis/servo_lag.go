@@ -47,6 +47,29 @@ func hat(s float64) float64 {
 	return 0.5 + s - 0.5*s*math.Abs(s)
 }
 
+// windowSlopes fills w with the derivatives of the windows with respect to delta. Those of a held input jump where an edge of
+// the window meets a sample; the value to the right is taken there.
+func windowSlopes(w []window, delta float64, linear bool) {
+	n := float64(len(w))
+	rate := func(s float64) float64 { // of ramp and hat
+		switch {
+		case linear:
+			return max(0, 1-math.Abs(s))
+		case s > 0 && s <= 1:
+			return 1
+		}
+		return 0
+	}
+	for j := range w {
+		from := (float64(j)-0.5)/n - delta
+		to := (float64(j)+0.5)/n - delta
+		for i := range w[j] {
+			at := float64(i - before)
+			w[j][i] = n * (rate(from-at) - rate(to-at))
+		}
+	}
+}
+
 // foresight is what of the next command, and of those known already, acts on the position at the next sample: the weight of
 // part j is the time its impulse has to move the mass, (n − j)/n², in units of h²/M.
 func foresight(w []window) (sum window, share float64) {

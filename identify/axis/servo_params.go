@@ -1,15 +1,12 @@
 package axis
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"hilrig/engine"
 	"hilrig/identify/fit"
-	"hilrig/identify/record"
 )
 
 // slot is what a parameter of the loop stands for, with the piece it belongs to.
@@ -155,11 +152,14 @@ func (l *Loop) Params() []fit.Param {
 	}
 	h := l.pieces[0].Dt
 	add("lag", "s", "effective lag of the input; negative: it acts before its stamp", 0, lagLo*h, lagHi*h, false).Fixed = true
-	if s.Initial == Free {
-		for i, d := range l.pieces {
-			at, r := l.starts[i], span(d.Position)
-			add("x0"+l.ending(i), metre, "position at the beginning", at.x, at.x-r, at.x+r, false)
-			add("v0"+l.ending(i), speed, "velocity at the beginning", at.v, at.v-2*g.vmax, at.v+2*g.vmax, false)
+	for i, d := range l.pieces {
+		at, r := l.starts[i], span(d.Position)
+		add("x0"+l.ending(i), metre, "position at the beginning", at.x, at.x-r, at.x+r, false).Fixed = s.Initial != Free
+		add("v0"+l.ending(i), speed, "velocity at the beginning", at.v, at.v-2*g.vmax, at.v+2*g.vmax, false).Fixed = s.Initial != Free
+	}
+	for i := range ps {
+		if x, ok := s.Known[ps[i].Name]; ok {
+			ps[i].Value, ps[i].Fixed = x, true
 		}
 	}
 	return ps
@@ -168,60 +168,13 @@ func (l *Loop) Params() []fit.Param {
 // rubs tells whether the law has a Coulomb force.
 func (l *Loop) rubs() bool { return l.spec.Law != "" && l.spec.Law != "viscous" }
 
-// slots tells for every parameter what it stands for, and refuses names that mean nothing here and models that lack one.
-func (l *Loop) slots(params []fit.Param) ([]slot, error) {
-	var bad []string
-	out := make([]slot, len(params))
-	has := map[quantity]bool{}
-	for i, p := range params {
-		q, ok := l.named(p)
-		if !ok {
-			hint := ""
-			var known []string
-			for _, k := range l.Params() {
-				known = append(known, k.Name)
-			}
-			if near := record.Nearest(p.Name, known); near != "" {
-				hint = fmt.Sprintf(" (did you mean %q?)", near)
-			}
-			bad = append(bad, fmt.Sprintf("%s: this model has no such parameter%s, it has %s", p.Name, hint, strings.Join(known, ", ")))
-		}
-		out[i] = q
-		has[q.is] = true
+// slots tells for every parameter what it stands for.
+func (l *Loop) slots(all []fit.Param) []slot {
+	out := make([]slot, len(all))
+	for i, p := range all {
+		out[i], _ = l.named(p)
 	}
-	need := func(name string, any ...quantity) {
-		if !slices.ContainsFunc(any, func(q quantity) bool { return has[q] }) {
-			bad = append(bad, name+": missing, this model needs it")
-		}
-	}
-	mass := "M"
-	if l.spec.Rotary {
-		mass = "J"
-	}
-	need(mass, isMass)
-	if l.spec.Law == "lugre" {
-		need("sigma0", isSigma0)
-		need("sigma1", isSigma1, isZeta)
-		need("vs", isVs)
-		need("Fs", isFs, isRise)
-	}
-	switch {
-	case !l.rubs():
-	case l.spec.Asymmetric:
-		need("Fc+", isFcPlus)
-		need("Fc-", isFcMinus)
-	default:
-		need("Fc", isFc)
-	}
-	for _, two := range [][2]quantity{{isSigma1, isZeta}, {isFs, isRise}} {
-		if has[two[0]] && has[two[1]] {
-			bad = append(bad, "sigma1 and zeta, and Fs and dFs, are two names of one thing each: give one of them")
-		}
-	}
-	if bad != nil {
-		return nil, &fit.ParamError{Problems: bad}
-	}
-	return out, nil
+	return out
 }
 
 // set fills the contact from the numbers.

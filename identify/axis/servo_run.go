@@ -17,6 +17,7 @@ type loopRun struct {
 	lag     float64 // s
 	tracks  []track
 	target  [][]float64 // what is compared, per piece
+	name    string      // of that, for people
 	starts  []start
 	bristle bool
 	step    int // every so many samples are compared
@@ -27,8 +28,8 @@ type loopRun struct {
 }
 
 func (l *Loop) evaluator(params []fit.Param, share float64) *loopRun {
-	e := &loopRun{bristle: l.spec.Law == "lugre", step: l.step(), linear: l.spec.LinearHold, output: l.spec.Output, starts: slices.Clone(l.starts)}
-	e.slots, _ = l.slots(params)
+	e := &loopRun{bristle: l.spec.Law == "lugre", step: l.step(), linear: l.spec.LinearHold, output: l.spec.Output, name: l.quantity(), starts: slices.Clone(l.starts)}
+	e.slots = l.slots(params)
 	_, e.at = fit.Free(params)
 	for _, p := range params {
 		e.full = append(e.full, p.Value)
@@ -36,15 +37,22 @@ func (l *Loop) evaluator(params []fit.Param, share float64) *loopRun {
 	for i, d := range l.pieces {
 		n := l.length(d, share)
 		top := max(math.Abs(slices.Max(d.Position)), math.Abs(slices.Min(d.Position)))
-		t := track{h: d.Dt, force: d.Force[:n], closed: l.closed(), pad: 1, reach: top + farAway*span(d.Position)}
+		t := track{h: d.Dt, force: l.pulses[i].drive[:n], closed: l.closed(), pad: 1, reach: top + farAway*span(d.Position)}
 		if t.closed {
 			t.ctl, t.reference, t.u = *l.spec.Controller, d.Reference[:n], make([]float64, n)
+			if p := l.pulses[i].force; p != nil {
+				t.pulse = p[:n]
+			}
+			t.asked = l.pulses[i].asked[:n]
 			t.pad = t.ctl.Delay + max(1, t.ctl.Mean)
 		}
 		t.x = make([]float64, n+t.pad+1)
 		target := l.target(i)
 		e.tracks, e.target = append(e.tracks, t), append(e.target, target[:n])
 		e.lost = max(e.lost, worst*span(target))
+	}
+	if e.lost == 0 {
+		e.lost = worst
 	}
 	return e
 }
@@ -131,6 +139,26 @@ func (o Output) of(t *track, k int) float64 {
 	return t.u[k]
 }
 
+// Measured tells what the rows of the residual were measured to be.
+func (e *loopRun) Measured() (y []float64, quantity string, pieces []int, dt float64) {
+	for _, target := range e.target {
+		pieces = append(pieces, len(y))
+		for k := 0; k < len(target); k += e.step {
+			y = append(y, target[k])
+		}
+	}
+	return y, e.name, pieces, e.tracks[0].h * float64(e.step)
+}
+
+// quantity is what is compared, for people.
+func (l *Loop) quantity() string {
+	n := linearNames
+	if l.spec.Rotary {
+		n = rotaryNames
+	}
+	return map[Output]string{Position: n.position, Velocity: n.velocity, Command: n.force}[l.spec.Output]
+}
+
 // target is what a piece is compared with.
 func (l *Loop) target(i int) []float64 {
 	switch d := l.pieces[i]; l.spec.Output {
@@ -139,6 +167,6 @@ func (l *Loop) target(i int) []float64 {
 	case Velocity:
 		return d.Velocity
 	default:
-		return d.Force
+		return l.pulses[i].asked
 	}
 }

@@ -1,7 +1,6 @@
 package axis
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"math/rand/v2"
@@ -9,7 +8,6 @@ import (
 
 	"hilrig/identify/fit"
 	"hilrig/identify/linear"
-	"hilrig/identify/record"
 )
 
 // sliding is what is known of the axis before any simulation.
@@ -23,7 +21,14 @@ type sliding struct {
 // guess fits inertia and friction of sliding to the longest piece by inverse dynamics, each direction with friction of its
 // own. A record that does not support this leaves the ranges of force and motion.
 func (l *Loop) guess() sliding {
-	d := slices.MaxFunc(l.pieces, func(a, b *record.Record) int { return len(a.Position) - len(b.Position) })
+	longest := 0
+	for i, d := range l.pieces {
+		if len(d.Position) > len(l.pieces[longest].Position) {
+			longest = i
+		}
+	}
+	d := *l.pieces[longest]
+	d.Force, d.Disturbance = l.pulses[longest].drive, nil
 	h, q := d.Dt, d.Position
 	var g sliding
 	const half = 4 // samples: a difference over eight is above the steps of the encoder
@@ -47,7 +52,7 @@ func (l *Loop) guess() sliding {
 	s.Cutoff = min(s.Cutoff, 0.2*rate)
 	s.Decimate = max(1, min(s.Decimate, int(0.4*rate/s.Cutoff), len(q)/200))
 	s, _ = s.Asymmetric()
-	line, err := linear.InverseDynamics(d, s)
+	line, err := linear.InverseDynamics(&d, s)
 	if err != nil {
 		return g
 	}
@@ -110,54 +115,94 @@ func (g *sliding) box(rotary bool) box {
 	}
 }
 
-// Search is the way from any start to the optimum [theory §9.6]: the cost of a bristle has several dales, and a descent
-// from one start ends in the nearest. So inertia and friction of sliding are taken from the linear fit, the bristle is drawn
-// several times, and the best draws are refined. The start of the user is among the draws.
+// Search is the way from any start to the optimum [theory §9.6]. The cost of a bristle has several dales, and a descent
+// ends in the nearest; so inertia and friction of sliding are taken from the linear fit, the bristle is drawn several times,
+// and the best draws are refined. What the user starts from is among them. Laws without a bristle need no draws.
 type Search struct {
-	Draws   int // 0: 20
-	Refined int // draws from which a descent starts; 0: 1
-	Seed    uint64
-	LM      fit.LM
+	Starts  int    // descents, each from the best of its own draws; 0: 5
+	Draws   int    // 0: 20
+	Seed    uint64 // of the draws
+	Workers int    // 0: as many as there are processors
+	LM      fit.LM // its CostTol, where 0, is 1e-7: the last digits of a bristle are beyond what a record tells
 }
 
-// Starts are points in the bounds of the parameters from which a fit may begin: that of the user, that of the linear fit
-// with a middling bristle, and draws, n in all for a law with a bristle.
-func (l *Loop) Starts(params []fit.Param, n int, seed uint64) [][]float64 {
+// Fit searches the parameters that are not fixed. The solution is complete; its Extra is that of fit.MultiStart.
+func (l *Loop) Fit(ctx context.Context, params []fit.Param, s Search, watch fit.Watch) (*fit.Solution, error) {
+	p, err := l.Problem(params)
+	if err != nil {
+		return nil, err
+	}
+	m := fit.MultiStart{LM: s.LM, Seed: s.Seed, Workers: s.Workers}
+	if m.LM.CostTol == 0 {
+		m.LM.CostTol = 1e-7
+	}
+	if m.From, err = l.Starts(params, max(s.Starts, 0), max(s.Draws, 0), s.Seed); err != nil {
+		return nil, err
+	}
+	sol, err := m.Fit(ctx, p, watch)
+	if err != nil {
+		return nil, err
+	}
+	return sol, l.Complete(params, sol)
+}
+
+// Starts are points, in the free parameters, from which to descend: for a law with a bristle the best of each of n groups
+// of draws (0: 5 of 20), else the better one of the user's start and the linear fit.
+func (l *Loop) Starts(params []fit.Param, n, draws int, seed uint64) ([][]float64, error) {
+	all, err := l.merge(params)
+	if err != nil {
+		return nil, err
+	}
+	if n == 0 {
+		n = 5
+	}
+	if draws == 0 {
+		draws = 20
+	}
 	g := l.guess()
 	b := g.box(l.spec.Rotary)
-	_, at := fit.Free(params)
-	var out [][]float64
-	add := func(u func() float64) {
-		by := g.start(l.spec, b, [4]float64{u(), u(), u(), u()})
-		theta := make([]float64, len(at))
-		for i, j := range at {
-			p := params[j]
+	free, _ := fit.Free(all)
+	at := func(by map[string]float64) []float64 {
+		theta := make([]float64, len(free))
+		for i, p := range free {
 			theta[i] = p.Value
-			if x, ok := by[p.Name]; ok && u != nil {
+			if x, ok := by[p.Name]; ok {
 				theta[i] = min(max(x, p.Lo), p.Hi)
 			}
 		}
-		out = append(out, theta)
+		return theta
 	}
-	own := make([]float64, len(at))
-	for i, j := range at {
-		own[i] = params[j].Value
+	// every group has the user's start and, but for the first, random bristles; the first begins with a middling one
+	e := l.evaluator(all, 1)
+	own := at(nil)
+	ownCost := e.Cost(own, math.Inf(1))
+	if !e.bristle {
+		n, draws = 1, 1
 	}
-	out = append(out, own)
-	if g.linear {
-		add(func() float64 { return 0.5 })
-	}
-	for i := 0; l.spec.Law == "lugre" && len(out) < n; i++ {
+	out := make([][]float64, n)
+	for i := range out {
 		rng := rand.New(rand.NewPCG(seed, uint64(i)))
-		add(rng.Float64)
+		best, least := own, ownCost
+		for d := range draws {
+			u := [4]float64{0.5, 0.5, 0.5, 0.5}
+			if i+d > 0 {
+				u = [4]float64{rng.Float64(), rng.Float64(), rng.Float64(), rng.Float64()}
+			}
+			if i > 0 && d == 0 && draws > 1 { // one start of the user is enough
+				least = math.Inf(1)
+			}
+			theta := at(g.start(l.spec, b, u))
+			if cost := e.Cost(theta, least); cost < least {
+				best, least = theta, cost
+			}
+		}
+		out[i] = best
 	}
-	return out
+	return out, nil
 }
 
-// start is what is known of sliding with a bristle at the shares u of the box, by the names of the parameters.
+// start is what is known of sliding, with a bristle at the shares u of the box, by the names of the parameters.
 func (g *sliding) start(s Spec, b box, u [4]float64) map[string]float64 {
-	rise, k := b.rise.at(u[0]), b.sigma0.at(u[2])
-	z := b.zeta.at(u[3])
 	by := map[string]float64{
 		"M": g.m, "J": g.m, "offset": g.offset,
 		"Fc": g.fc, "Fv": g.s2, "sigma2": g.s2,
@@ -165,47 +210,9 @@ func (g *sliding) start(s Spec, b box, u [4]float64) map[string]float64 {
 		"Fc-": g.minus.fc, "Fv-": g.minus.s2, "sigma2-": g.minus.s2,
 	}
 	if s.Law == "lugre" {
+		rise, k, z := b.rise.at(u[0]), b.sigma0.at(u[2]), b.zeta.at(u[3])
 		by["dFs"], by["Fs"], by["vs"] = rise, g.fc+rise, b.vs.at(u[1])
 		by["sigma0"], by["zeta"], by["sigma1"] = k, z, 2*z*math.Sqrt(k*g.m)
 	}
 	return by
-}
-
-// Fit searches the parameters that are not fixed.
-func (l *Loop) Fit(ctx context.Context, params []fit.Param, s Search, watch fit.Watch) (*fit.Solution, error) {
-	p, err := l.Problem(params)
-	if err != nil {
-		return nil, err
-	}
-	draws := s.Draws
-	if draws == 0 {
-		draws = 20
-	}
-	starts := l.Starts(params, draws, s.Seed)
-	cost := make([]float64, len(starts))
-	e := p.New().(*loopRun)
-	for i, theta := range starts {
-		cost[i] = e.Cost(theta, math.Inf(1))
-	}
-	order := make([]int, len(starts))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(cost[a], cost[b]) })
-	var best *fit.Solution
-	for _, i := range order[:min(max(s.Refined, 1), len(order))] {
-		q := *p
-		q.Params = slices.Clone(p.Params)
-		for j := range q.Params {
-			q.Params[j].Value = starts[i][j]
-		}
-		sol, err := s.LM.Fit(ctx, &q, watch)
-		if err != nil {
-			return nil, err
-		}
-		if best == nil || sol.Cost < best.Cost {
-			best = sol
-		}
-	}
-	return best, nil
 }

@@ -1,0 +1,297 @@
+package axis
+
+import (
+	"fmt"
+	"math"
+
+	"hilrig/identify/fit"
+	"hilrig/identify/record"
+)
+
+// What a contact of machine parts looks like. Outside of these limits a bristle is rather a way to bend the model to a
+// residual that has another cause. They are conventions, wide ones: the examples of the literature keep well inside.
+const (
+	mostFs      = 1.8  // break-away over Coulomb friction; published examples have 1.1 to 1.5
+	leastZeta   = 3e-3 // damping of the bristle mode
+	mostZeta    = 5.0
+	mostVs      = 0.5  // Stribeck velocity over the highest speed: above, dip and viscous friction are one curve
+	mostBend    = 0.1  // break-away deflection over the travel: above, the bristle is a spring
+	fewSlow     = 200  // samples below the Stribeck velocity, less is no dip seen
+	mostScatter = 1.5  // of a parameter among fits that are equally good
+	offForce    = 0.15 // of the Coulomb force, between the dip and the force of the record in it
+)
+
+// Suspicions tells in words what is implausible about the contact of a fit, or nothing: levels, speeds and deflections
+// that no contact has or that the records cannot show, a dip that the force of the records contradicts, and fits from other
+// starts (Extra "starts" of fit.MultiStart) that are as good with other numbers.
+//
+// The contradiction is found without simulating the mass: the bristle of the model is dragged along the recorded motion, and
+// what it takes is compared with u − M·a of the records where the axis slides in the dip. An open loop fit, free to trade
+// the dip for drift of the position, fails this.
+func Suspicions(spec Spec, pieces []*record.Record, s *fit.Solution) []string {
+	n := numbersOf(s.Params)
+	var out []string
+	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	u := unitsOf(spec.Rotary)
+	for _, p := range s.Params {
+		at := ""
+		switch {
+		case p.Fixed:
+		case p.Value <= p.Lo:
+			at = "lower"
+		case p.Value >= p.Hi:
+			at = "upper"
+		}
+		if at != "" {
+			say("%s rests on its %s bound, %.4g %s", p.Name, at, p.Value, p.Unit)
+		}
+	}
+	if len(pieces) == 0 {
+		return out
+	}
+	vmax, travel, step := ranges(pieces)
+	for _, w := range n.ways {
+		if w.s2 < 0 && w.fc+w.s2*vmax < 0 {
+			say("viscous friction %.4g %s%s is negative and outweighs Coulomb friction at %.3g %s: the contact would drive the axis", w.s2, u.damp, w.name, vmax, u.v)
+		}
+	}
+	if !n.bristle {
+		return append(out, scattered(s)...)
+	}
+	// levels
+	for _, w := range n.ways {
+		switch ratio := (w.fc + w.rise) / w.fc; {
+		case ratio > mostFs:
+			say("break-away friction %.4g %s%s is %.2g times Coulomb friction: contacts of machine parts have 1 to %.1f", w.fc+w.rise, u.f, w.name, ratio, mostFs)
+		case ratio <= 1.01*leastFs:
+			say("break-away friction%s is at its lower limit, %g of Coulomb friction", w.name, leastFs)
+		}
+	}
+	// speeds
+	switch dt := pieces[0].Dt; {
+	case n.vs > mostVs*vmax:
+		say("Stribeck velocity %.3g %s, but the axis moves at %.3g %s at most: dip and viscous friction cannot be told apart", n.vs, u.v, vmax, u.v)
+	case n.vs < step/(20*dt):
+		say("Stribeck velocity %.3g %s is below what the steps of the position can show", n.vs, u.v)
+	}
+	// deflections
+	fs := 0.0
+	for _, w := range n.ways {
+		fs = max(fs, w.fc+max(w.rise, 0))
+	}
+	switch bend := fs / n.sigma0; {
+	case bend < 2*step:
+		say("the bristle gives way after %.2g %s, within two steps of the position of %.2g %s: sigma0 and sigma1 stand for a contact that is rigid here", bend, u.x, step, u.x)
+	case bend > mostBend*travel:
+		say("the bristle bends %.2g %s before it gives way, %.0f %% of the travel: that is a spring, not a contact", bend, u.x, 100*bend/travel)
+	}
+	if f0 := math.Sqrt(n.sigma0/n.m) / (2 * math.Pi); f0 > 0.5/pieces[0].Dt {
+		say("the bristle mode is at %.3g Hz, above half the sampling rate: the record cannot show it", f0)
+	}
+	switch zeta := n.sigma1 / (2 * math.Sqrt(n.sigma0*n.m)); {
+	case zeta < leastZeta:
+		say("the bristle mode has hardly any damping, %.2g of critical: the data say nothing of sigma1", zeta)
+	case zeta > mostZeta:
+		say("the bristle damping is %.2g of critical: sigma1 acts as viscous friction at reversals", zeta)
+	}
+	out = append(out, n.contradicted(spec, pieces, u)...)
+	return append(out, scattered(s)...)
+}
+
+// units for messages.
+type messageUnits struct{ f, x, v, damp string }
+
+func unitsOf(rotary bool) messageUnits {
+	if rotary {
+		return messageUnits{"N·m", "rad", "rad/s", "N·m·s/rad"}
+	}
+	return messageUnits{"N", "m", "m/s", "N·s/m"}
+}
+
+// numbers of a contact, from the names of its parameters.
+type numbers struct {
+	m, sigma0, sigma1, vs, offset, lag float64
+	ways                               []way
+	bristle                            bool
+}
+
+type way struct {
+	name string
+	sign float64 // of the motion; 0: both
+	side
+}
+
+func numbersOf(params []fit.Param) numbers {
+	by := map[string]float64{}
+	has := func(name string) bool { _, ok := by[name]; return ok }
+	for _, p := range params {
+		by[p.Name] = p.Value
+	}
+	n := numbers{m: by["M"] + by["J"], sigma0: by["sigma0"], sigma1: by["sigma1"], vs: by["vs"], offset: by["offset"], lag: by["lag"]}
+	if has("zeta") {
+		n.sigma1 = 2 * by["zeta"] * math.Sqrt(n.sigma0*n.m)
+	}
+	n.bristle = n.m > 0 && n.sigma0 > 0 && n.vs > 0
+	for _, w := range []way{{name: "", sign: 0}, {name: "+", sign: 1}, {name: "-", sign: -1}} {
+		if !has("Fc" + w.name) {
+			continue
+		}
+		w.fc, w.s2 = by["Fc"+w.name], by["Fv"+w.name]+by["sigma2"+w.name]
+		w.rise = by["dFs"]
+		if has("Fs" + w.name) {
+			w.rise = by["Fs"+w.name] - w.fc
+		}
+		w.rise = max(w.rise, (leastFs-1)*w.fc)
+		w.name = map[float64]string{0: "", 1: " forward", -1: " backward"}[w.sign]
+		n.bristle = n.bristle && w.fc > 0
+		n.ways = append(n.ways, w)
+	}
+	return n
+}
+
+// ranges of the motion: the highest speed, the travel and the smallest step of the position.
+func ranges(pieces []*record.Record) (vmax, travel, step float64) {
+	step = math.Inf(1)
+	for _, d := range pieces {
+		q := d.Position
+		travel = max(travel, span(q))
+		for k := 1; k < len(q); k++ {
+			if s := math.Abs(q[k] - q[k-1]); s > 0 {
+				step = min(step, s)
+			}
+		}
+		for k := smooth; k < len(q)-smooth; k++ {
+			vmax = max(vmax, math.Abs(q[k+smooth]-q[k-smooth])/(2*smooth*d.Dt))
+		}
+	}
+	return vmax, travel, step
+}
+
+// smooth is half the number of samples over which motion and force are averaged.
+const smooth = 4
+
+// contradicted compares the friction of the model, its bristle dragged along the recorded motion, with what the records leave
+// for friction, u − M·a − offset, where the axis slides within the dip.
+func (n *numbers) contradicted(spec Spec, pieces []*record.Record, u messageUnits) (out []string) {
+	for _, w := range n.ways {
+		var seen, square, model float64
+		count := 0
+		for _, d := range pieces {
+			drag, h, q := n.dragged(d.Position, d.Dt), d.Dt, d.Position
+			var held [1]window
+			windows(held[:], min(max(n.lag/h, lagLo), lagHi), spec.LinearHold)
+			slid := 0.0 // since the last reversal
+			for k := 1; k < min(len(q), len(d.Force)); k++ {
+				dx := q[k] - q[k-1]
+				if dx*slid < 0 {
+					slid = 0
+				}
+				slid += dx
+				if k < smooth+before || k+smooth+after >= min(len(q), len(d.Force)) {
+					continue
+				}
+				v := (q[k+smooth] - q[k-smooth]) / (2 * smooth * h)
+				dip := math.Exp(-(v / n.vs) * (v / n.vs))
+				// in this direction all the time, and no longer held by the bristle
+				one := v*(q[k+smooth]-q[k]) > 0 && v*(q[k]-q[k-smooth]) > 0
+				if w.sign*v < 0 || dip < 0.3 || !one || math.Abs(slid) < w.level()/n.sigma0 {
+					continue
+				}
+				var force, f float64 // with the weights that the second difference gives to the acceleration
+				for j := 1 - smooth; j < smooth; j++ {
+					weight := float64(smooth-max(j, -j)) / (smooth * smooth)
+					for i, c := range held[0] {
+						force += weight * c * d.Force[k+j+i-before]
+					}
+					f += weight * drag[k+j]
+				}
+				a := (q[k+smooth] - 2*q[k] + q[k-smooth]) / (smooth * smooth * h * h)
+				sign := math.Copysign(1, v)
+				left := sign * (force - n.m*a - n.offset)
+				seen, square, model = seen+left, square+left*left, model+sign*f
+				count++
+			}
+		}
+		if count < fewSlow {
+			out = append(out, fmt.Sprintf("only %d samples slide%s more slowly than the Stribeck velocity of %.3g %s: the dip rests on the reversals alone", count, w.name, n.vs, u.v))
+			continue
+		}
+		c := float64(count)
+		mean := seen / c
+		// neighbours share their averages: every 2·smooth samples count as one
+		dev := math.Sqrt(max(0, square/c-mean*mean) * 2 * smooth / c)
+		if off := model/c - mean; math.Abs(off) > max(offForce*w.fc, 3*dev) {
+			out = append(out, fmt.Sprintf("sliding%s below the Stribeck velocity takes %.3g ± %.2g %s in the record, %.3g %s in the model: the dip is not friction", w.name, mean, dev, u.f, model/c, u.f))
+		}
+	}
+	return out
+}
+
+// level is the larger one of break-away and Coulomb force.
+func (w *way) level() float64 { return w.fc + max(w.rise, 0) }
+
+// dragged is the friction of the model along a recorded motion, without the offset, at the samples: the mean of the exact
+// steps before and after [theory §4.2].
+func (n *numbers) dragged(q []float64, h float64) []float64 {
+	f := make([]float64, len(q))
+	zeta := 0.0 // σ0·z
+	for k := 1; k < len(q); k++ {
+		dx := q[k] - q[k-1]
+		v := dx / h
+		w := &n.ways[0]
+		if v < 0 {
+			w = &n.ways[len(n.ways)-1]
+		}
+		g := w.fc + w.rise*math.Exp(-(v/n.vs)*(v/n.vs))
+		a := n.sigma0 * math.Abs(dx) / g
+		next, mean := zeta, zeta
+		if a > 1e-12 {
+			p1 := -math.Expm1(-a) / a
+			p2 := (1 - p1) / a
+			if a < 0.03 {
+				p2 = 0.5 - a/6 + a*a/24
+				p1 = 1 - a*p2
+			}
+			next = zeta*math.Exp(-a) + n.sigma0*dx*p1
+			mean = zeta*p1 + n.sigma0*dx*p2
+		}
+		force := mean + n.sigma1*(next-zeta)/(n.sigma0*h) + w.s2*v
+		zeta = next
+		f[k-1] += force / 2
+		f[k] += force / 2
+	}
+	return f
+}
+
+// scattered compares the ends of several descents.
+func scattered(s *fit.Solution) (out []string) {
+	starts, _ := s.Extra["starts"].([]fit.Start)
+	lowest := math.Inf(1)
+	for _, e := range starts {
+		lowest = min(lowest, e.RMS)
+	}
+	for j, i := range s.Free {
+		p := &s.Params[i]
+		lo, hi := math.Inf(1), math.Inf(-1)
+		same := 0
+		for _, e := range starts {
+			if j < len(e.Theta) && e.RMS <= 1.003*lowest {
+				lo, hi = min(lo, e.Theta[j]), max(hi, e.Theta[j])
+				same++
+			}
+		}
+		if same > 1 && lo > 0 && hi > mostScatter*lo {
+			out = append(out, fmt.Sprintf("%s is anything from %.3g to %.3g %s in %d fits that are equally good", p.Name, lo, hi, p.Unit, same))
+		}
+	}
+	reached := 0
+	for _, e := range starts {
+		if e.RMS <= 1.003*lowest {
+			reached++
+		}
+	}
+	if len(starts) > 2 && 2*reached < len(starts) {
+		out = append(out, fmt.Sprintf("only %d of %d starts end at the lowest cost: there may be a lower one", reached, len(starts)))
+	}
+	return out
+}

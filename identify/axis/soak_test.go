@@ -1,0 +1,6 @@
+//go:build soak
+
+package axis
+
+// soak runs the long versions of the tests.
+const soak = true
