@@ -64,15 +64,14 @@ func (c *checker) dynamics(all []*motion) {
 	if b == nil {
 		return
 	}
-	c.signs(b)
-	if !c.o.Static {
+	if sound := c.signs(b); sound && !c.o.Static {
 		c.inertia(b)
 		c.forceLag(all, b)
 	}
 }
 
-// signs reports a force that would feed the axis by friction, or turn its inertia negative.
-func (c *checker) signs(b *balance) {
+// signs reports a force that would feed the axis by friction, or turn its inertia negative; true if it does neither.
+func (c *checker) signs(b *balance) bool {
 	const sure = 5.0 // standard errors
 	mass, se := b.of("M")
 	unit := c.o.force()
@@ -91,7 +90,9 @@ func (c *checker) signs(b *balance) {
 			"a plain regression gives a negative inertia, %.3g ± %.2g", mass, se)
 	default:
 		c.say("power", Note, "force", b.driven, "W", "", "%s", net)
+		return true
 	}
+	return false
 }
 
 // inertia compares the regression with an inertia that is known, and says if there is none to be seen.

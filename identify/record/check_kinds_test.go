@@ -22,6 +22,7 @@ func TestSoundExperiments(t *testing.T) {
 			{"stick-slip on a spring", stickSlip(r), CheckOptions{}, ""},
 			{"vertical axis", vertical(r), CheckOptions{Inertia: 20}, ""},
 			{"run-down", runDown(r), CheckOptions{Rotary: true}, "one-direction  warning"},
+			{"bristles under a sum of sines", bristles(r), CheckOptions{Inertia: 1, Presliding: 1.5e-5}, ""},
 			{"torque in steps", relay(r), CheckOptions{Rotary: true}, ""},
 		} {
 			if bad := kinds(Check(c.d, c.o), Warning); bad != c.allow {
@@ -117,6 +118,32 @@ func relay(r *rand.Rand) *Record {
 		v += (u - 0.1*math.Tanh(v/0.01) - 0.02*v) / 0.01 * d.Dt
 		x += v * d.Dt
 		d.Position, d.Force = append(d.Position, x+1e-5*r.NormFloat64()), append(d.Force, u)
+	}
+	return d
+}
+
+// bristles is a LuGre axis, M = 1 kg, σ0 = 0.1 N/µm, FC = 1 N, FS = 1.5 N, in open loop, its encoder counting 0.6 µm.
+func bristles(r *rand.Rand) *Record {
+	d := &Record{Dt: 1e-3}
+	var phase [6]float64
+	for i := range phase {
+		phase[i] = 2 * math.Pi * r.Float64()
+	}
+	x, v, z := 0.0, 0.0, 0.0
+	for k := range 10000 {
+		u := 0.1
+		for i, p := range phase {
+			f := 0.3 * math.Pow(1.8, float64(i))
+			u += 1.1 * math.Sin(2*math.Pi*f*float64(k)*d.Dt+p)
+		}
+		d.Position, d.Force = append(d.Position, math.Round(x/0.6e-6)*0.6e-6), append(d.Force, u+0.02*r.NormFloat64())
+		for range 50 {
+			h := d.Dt / 50
+			g := 1 + 0.5*math.Exp(-(v/0.01)*(v/0.01))
+			dz := v - 1e5*math.Abs(v)/g*z
+			v += (u - 1e5*z - 300*dz - 0.4*v) * h
+			x, z = x+v*h, z+dz*h
+		}
 	}
 	return d
 }
