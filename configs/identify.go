@@ -20,7 +20,7 @@ type Identify struct {
 	Data        IdentifyData   `yaml:"data" doc:"the record that is fitted"`
 	Loop        *IdentifyData  `yaml:"loop,omitempty" doc:"joint: the presliding loop that belongs to the static map in data"`
 	Validate    string         `yaml:"validate,omitempty" doc:"a second record with the same columns, explained by the parameters but not used to find them"`
-	Method      []string       `yaml:"method" enum:"regress,static,presliding,joint,velocity-step,lugre,kalman,aep,lm,multishoot,two-joint" doc:"what is done, in order; the last one gives the result"`
+	Method      []string       `yaml:"method" enum:"regress,two-joint,static,presliding,presliding-linear,joint,velocity-step,lugre,kalman,aep,lm,multishoot" doc:"what is done, in order; the last one gives the result"`
 	Model       IdentifyModel  `yaml:"model" doc:"what is simulated, for aep, lm and multishoot; the law also for static, lugre and kalman"`
 	Parameters  IdentifyParams `yaml:"parameters" doc:"by name: a number is known and stays, {start, min, max, fixed, log} is searched"`
 	Terms       []string       `yaml:"terms" enum:"inertia,viscous,coulomb,offset,viscous+,viscous-,coulomb+,coulomb-,stiffness,gravity-sin,gravity-cos" doc:"regress: what is fitted"`
@@ -30,7 +30,8 @@ type Identify struct {
 	Decimate    int            `yaml:"decimate" want:">=1 <=1000" doc:"regress: every n-th sample is kept, after a zero-phase filter of both sides; 1: all"`
 	Trim        float64        `yaml:"trim" unit:"s" want:">=0" doc:"regress: left out at each end of the record"`
 	MinVelocity float64        `yaml:"min_velocity" unit:"m/s|rad/s" want:">=0" doc:"regress: slower samples are left out of the fit; 0: none"`
-	Static      IdentifyStatic `yaml:"static" doc:"static, joint: how constant speeds are found"`
+	Static      IdentifyStatic `yaml:"static" doc:"static, joint: how means at constant speed are taken"`
+	Presliding  IdentifyLoop   `yaml:"presliding" doc:"presliding, joint: how the loop was recorded"`
 	Bristle     IdentifyNoise  `yaml:"noise" doc:"lugre, kalman: what is known of the noise"`
 	AEP         IdentifyAEP    `yaml:"aep" doc:"accelerated evolutionary programming"`
 	LM          IdentifyLM     `yaml:"lm" doc:"Levenberg–Marquardt"`
@@ -72,15 +73,26 @@ type IdentifyColumns struct {
 	Group       string         `yaml:"group,omitempty" doc:"column whose changing value cuts the file into pieces: a set point, a trial"`
 }
 
-// IdentifyStatic says how a static map is taken from raw records.
+// IdentifyStatic says how a static map is taken from raw records. With data.columns.group every piece is one speed.
 type IdentifyStatic struct {
-	MinSpeed float64 `yaml:"min_speed" unit:"m/s" want:">=0" doc:"slower plateaus are left out"`
-	Settle   float64 `yaml:"settle" unit:"s" want:">=0" doc:"left out at the beginning of every plateau"`
+	Settle    float64 `yaml:"settle" unit:"s" want:">=0" doc:"left out at the beginning of every plateau"`
+	Travel    float64 `yaml:"travel" unit:"m" want:">=0" doc:"left out at the beginning of every plateau, in which bristles settle"`
+	Least     float64 `yaml:"least" unit:"s" want:">=0" doc:"shortest plateau; 0: 64 samples"`
+	Tolerance float64 `yaml:"tolerance" want:">=0 <=1" doc:"of the velocity within a plateau, as a share of it; 0: 0.05"`
+	Period    float64 `yaml:"period" unit:"m" want:">=0" doc:"travel after which cogging or a screw repeats: means are taken over whole ones; 0: none"`
+	Weights   string  `yaml:"weights" enum:"scatter,errors,equal" doc:"scatter: by the standard errors and a scatter common to all points; errors: by these alone; equal: none"`
+}
+
+// IdentifyLoop says how a presliding loop was recorded.
+type IdentifyLoop struct {
+	Rig     float64 `yaml:"rig_stiffness" unit:"N/m" want:">=0" doc:"of what lies between the contact and the sensor of displacement; 0: rigid"`
+	Relaxed bool    `yaml:"relaxed" doc:"the bristles carry no force at the first sample"`
 }
 
 // IdentifyNoise is what is known of a record besides its numbers.
 type IdentifyNoise struct {
 	Force      float64 `yaml:"force" unit:"N" want:">=0" doc:"standard deviation of the force noise; 0: estimated"`
+	Position   float64 `yaml:"position" unit:"m" want:">=0" doc:"standard deviation of the position noise besides the steps of the encoder; 0: estimated"`
 	Resolution float64 `yaml:"resolution" unit:"m" want:">=0" doc:"step of the position encoder; 0: found in the record"`
 }
 
@@ -97,8 +109,8 @@ type IdentifyAEP struct {
 
 // IdentifyLM are the settings of Levenberg–Marquardt.
 type IdentifyLM struct {
-	Starts    int       `yaml:"starts" want:">=1 <=1000" doc:"refined from the best of the draws"`
-	Draws     int       `yaml:"draws" want:">=0 <=100000" doc:"random points of the box that are scored first; 0: only the given start"`
+	Starts    int       `yaml:"starts" want:">=0 <=1000" doc:"descents from the best of the draws; 0: one, or five for a bristle in a servo"`
+	Draws     int       `yaml:"draws" want:">=0 <=100000" doc:"random points of the box that are scored first; 0: only the given start, but 20 for a bristle in a servo"`
 	Loss      string    `yaml:"loss" enum:"squares,soft-l1,huber,cauchy" doc:"squares, or a loss that outliers pull less"`
 	LossScale float64   `yaml:"loss_scale" want:">=0" doc:"residual at which the loss turns, in the unit of the residual; 0: by the data"`
 	Horizon   []float64 `yaml:"horizon,omitempty" doc:"shares of the record that are fitted one after the other, ending in 1"`
@@ -135,7 +147,8 @@ func DefaultIdentify() *Identify {
 		Decimate: 10,
 		Trim:     0.1,
 		AEP:      IdentifyAEP{Members: 30, Generations: 100, Islands: 1, Beta1: 0.1, Beta2: 0.05, Spread: "cost", Survivors: 3},
-		LM:       IdentifyLM{Starts: 1, Loss: "squares"},
+		LM:       IdentifyLM{Loss: "squares"},
+		Static:   IdentifyStatic{Weights: "scatter"},
 		Seed:     1,
 	}
 }

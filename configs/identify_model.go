@@ -146,7 +146,7 @@ func (c *Identify) units(word func(path ...string) string) func(string) string {
 	return func(tag string) string {
 		name, isParam := strings.CutPrefix(tag, "param:")
 		if !isParam {
-			if rotary && (tag == "N" || tag == "m" || tag == "m/s") {
+			if rotary && (tag == "N" || tag == "m" || tag == "N/m") {
 				return turned(tag)
 			}
 			return tag
@@ -259,7 +259,7 @@ func (c *Identify) checkModel(r *Report) {
 	}
 }
 
-var identifyMethods = []string{"regress", "static", "presliding", "joint", "velocity-step", "lugre", "kalman", "aep", "lm", "multishoot", "two-joint"}
+var identifyMethods = []string{"regress", "two-joint", "static", "presliding", "presliding-linear", "joint", "velocity-step", "lugre", "kalman", "aep", "lm", "multishoot"}
 
 // simulates tells whether a method runs the model.
 func (c *Identify) simulates() bool {

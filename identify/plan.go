@@ -12,6 +12,7 @@
 //	two-joint      the same for two coupled joints
 //	static         force at constant speeds: the Stribeck curve (package curve)
 //	presliding     force against displacement before break-away: stiffness and break-away force
+//	presliding-linear  motion that never breaks loose as a linear system, in weak form (6.48), (6.49)
 //	joint          both as one experiment
 //	velocity-step  jumps of velocity: the state-variable law (6.37)–(6.40)
 //	lugre          smoothed motion and separable least squares: all of LuGre, as a start (package bristle)
@@ -35,6 +36,8 @@ import (
 	"time"
 
 	"hilrig/identify/axis"
+	"hilrig/identify/bristle"
+	"hilrig/identify/curve"
 	"hilrig/identify/fit"
 	"hilrig/identify/linear"
 	"hilrig/identify/record"
@@ -51,11 +54,10 @@ type Plan struct {
 	Form       string  // direct, weak, instrumental or total
 	NoiseRatio float64 // total: position over force noise, m/N or rad/(N·m)
 
-	MinSpeed float64 // m/s, static: slower plateaus are left out
-	Settle   float64 // s, static: left out at the beginning of a plateau
-
-	ForceNoise float64 // N or N·m; 0: estimated
-	Resolution float64 // m or rad; 0: found in the record
+	Plateaus curve.PlateauOptions
+	Weights  string // static: scatter, errors or equal
+	Loop     curve.LoopOptions
+	Bristle  bristle.Options
 
 	Members, Generations, Islands, Survivors int
 	Beta1, Beta2                             float64
@@ -204,4 +206,33 @@ func (f found) start(params []fit.Param, given []Given) {
 		}
 		p.Value = math.Min(math.Max(x, p.Lo), p.Hi)
 	}
+}
+
+// settings is what the result says of a simulated model.
+func (p *Plan) settings() any {
+	s := struct {
+		Law        string           `json:"law"`
+		Asymmetric bool             `json:"asymmetric"`
+		Terms      []string         `json:"terms"`
+		Drive      string           `json:"drive"`
+		Output     string           `json:"output"`
+		Initial    string           `json:"initial"`
+		Controller *axis.Controller `json:"controller,omitempty"`
+		Hold       string           `json:"hold"`
+		Scheme     string           `json:"scheme"`
+		Decimate   int              `json:"decimate"`
+		Loss       string           `json:"loss"`
+		Seed       uint64           `json:"seed"`
+	}{
+		Law: p.Model.Law, Asymmetric: p.Model.Asymmetric, Terms: p.Model.Terms, Controller: p.Model.Controller, Hold: "held",
+		Drive:    []string{"force", "spring", "coast", "servo"}[p.Model.Drive],
+		Output:   []string{"position", "velocity", "command"}[p.Model.Output],
+		Initial:  []string{"measured", "rest", "free"}[p.Model.Initial],
+		Scheme:   p.Model.Scheme.String(),
+		Decimate: max(p.Model.Decimate, 1), Loss: p.Loss, Seed: p.Seed,
+	}
+	if p.Model.LinearHold {
+		s.Hold = "linear"
+	}
+	return s
 }

@@ -1,16 +1,23 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
+	"os/signal"
 	"slices"
+	"strings"
+	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"hilrig/configs"
+	"hilrig/identify"
+	"hilrig/identify/fit"
 	"hilrig/identify/linear"
 	"hilrig/identify/record"
 )
@@ -18,11 +25,18 @@ import (
 // identifyFlags are what the user chose.
 type identifyFlags struct {
 	data, validate string
+	methods        []string
 	terms          []string
 	asymmetric     bool
 	requireFit     float64
+	bootstrap      int
+	seed           int
+	workers        int
+	timeLimit      time.Duration
+	resume         string
 	json, force    bool
 	out            string
+	changed        func(flag string) bool
 }
 
 func newIdentifyCmd() *cobra.Command {
@@ -30,33 +44,55 @@ func newIdentifyCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "identify FILE.yaml",
 		Short: "Inertia and friction of a measured axis, with their uncertainty",
-		Long: `Fits the parameters of an axis (inertia, viscous and Coulomb friction, offset …) to a recording of position and drive
-force by inverse-dynamics least squares, and says how far they can be trusted. FILE.yaml names the record, its columns with
-units, the terms and the filter; docs/identify.md explains every number.
+		Long: `Fits the parameters of a model to recordings and says how far they can be trusted. FILE.yaml names the records, their
+columns with units, the model and a chain of methods (least squares, static map, presliding loop, LuGre, Kalman filter,
+evolution, output error), each starting from what the one before found; docs/identify.md explains every method and every
+number, docs/identify-result.md the JSON.
+
+Ctrl-C ends a long fit with the best so far. With --resume FILE an evolution keeps its state there and continues from it.
 
 Exit codes: 0 done; 2 wrong usage; 3 file or data that cannot be used; 6 the record cannot tell the parameters apart, the
-fit is rejected, or it misses --require-fit.`,
+fit is rejected, or it misses --require-fit; 130 interrupted, with the best so far.`,
 		Example: `  hil identify configs/emps.yaml
   hil identify configs/emps.yaml --asymmetric --json -o emps.json
-  hil identify configs/emps.yaml --data monday.csv --validate tuesday.csv.gz --require-fit 90`,
+  hil identify configs/identify/emps-lugre.yaml --validate second.csv.gz --require-fit 90
+  hil identify configs/identify/stick-slip.yaml --seed 7 --resume evolution.json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if !c.Flags().Changed("terms") {
-				f.terms = nil
-			}
-			return runIdentify(args[0], f, c.OutOrStdout(), c.ErrOrStderr())
+			f.changed = c.Flags().Changed
+			return runIdentify(c.Context(), args[0], f, c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
 	fl := c.Flags()
-	fl.StringVar(&f.data, "data", "", "another record with the same columns, CSV or CSV.gz")
-	fl.StringVar(&f.validate, "validate", "", "second record, explained by the parameters but not used to find them")
-	fl.StringSliceVar(&f.terms, "terms", nil, "terms in place of those of the file, separated by commas")
-	fl.BoolVar(&f.asymmetric, "asymmetric", false, "friction that depends on the direction: Fv+, Fv-, Fc+, Fc- (no offset)")
+	f.recordFlags(fl)
+	fl.StringSliceVar(&f.methods, "method", nil, "methods in place of those of the file, separated by commas: "+strings.Join(identify.Methods, ", "))
+	fl.StringSliceVar(&f.terms, "terms", nil, "regress: terms in place of those of the file, separated by commas")
+	fl.BoolVar(&f.asymmetric, "asymmetric", false, "friction that depends on the direction: Fc+, Fc- and so on (no offset)")
 	fl.Float64Var(&f.requireFit, "require-fit", 0, "end with 6 if a fit is below this many percent")
+	fl.IntVar(&f.bootstrap, "bootstrap", 0, "intervals by this many refits to resampled residuals")
+	fl.StringVar(&f.resume, "resume", "", "keep the state of an evolution in this file, and continue from it if it exists")
+	return c
+}
+
+// recordFlags are those that identify and compare share.
+func (f *identifyFlags) recordFlags(fl flagSet) {
+	fl.StringVar(&f.data, "data", "", "another record with the same columns: CSV, MAT or a recording")
+	fl.StringVar(&f.validate, "validate", "", "second record, explained by the parameters but not used to find them")
+	fl.IntVar(&f.seed, "seed", 0, "of everything random; default: that of the file")
+	fl.IntVar(&f.workers, "workers", 0, "processors to use; results do not depend on it; 0: all")
+	fl.DurationVar(&f.timeLimit, "time-limit", 0, "end with the best so far after this time; 0: none")
 	fl.BoolVar(&f.json, "json", false, "print the result as JSON")
 	fl.StringVarP(&f.out, "output", "o", "", "also write the result to this JSON file")
 	fl.BoolVar(&f.force, "force", false, "write over an existing file")
-	return c
+}
+
+// flagSet is the part of a set of flags that recordFlags needs.
+type flagSet interface {
+	StringVar(p *string, name, value, usage string)
+	StringVarP(p *string, name, shorthand, value, usage string)
+	IntVar(p *int, name string, value int, usage string)
+	BoolVar(p *bool, name string, value bool, usage string)
+	DurationVar(p *time.Duration, name string, value time.Duration, usage string)
 }
 
 // identification is what is printed and stored: the result and where it came from.
@@ -64,48 +100,45 @@ type identification struct {
 	Name    string `json:"name"`
 	Config  string `json:"config"`
 	Program string `json:"program"`
-	*linear.Result
+	Command string `json:"command"` // repeats it
+	*identify.Result
 }
 
-func runIdentify(path string, f identifyFlags, stdout, stderr io.Writer) error {
-	if math.IsNaN(f.requireFit) || f.requireFit < 0 || f.requireFit > 100 {
-		return exitWith(exitUsage, fmt.Errorf("identify: --require-fit %g, want 0 to 100 percent", f.requireFit))
-	}
-	if f.out != "" && !f.force {
-		if _, err := os.Lstat(f.out); err == nil {
-			return exitWith(exitUsage, fmt.Errorf("identify: %s exists; --force writes over it", f.out))
-		}
+func runIdentify(ctx context.Context, path string, f identifyFlags, stdout, stderr io.Writer) error {
+	if err := f.check("identify"); err != nil {
+		return err
 	}
 	cfg, err := configs.LoadIdentify(path)
 	if err != nil {
 		printProblems(stderr, "hil: ", err)
 		return exitWith(exitInvalid, nil)
 	}
-	f.over(cfg)
-	spec, err := f.spec(cfg)
-	if err != nil {
-		return exitWith(exitUsage, err)
+	if err := f.over(cfg); err != nil {
+		return exitWith(exitUsage, fmt.Errorf("identify: %w", err))
 	}
-
-	data, err := readRecord(cfg.Data.File, cfg)
+	recs, err := readRecords(ctx, cfg, f.workers)
 	if err != nil {
 		return exitWith(exitInvalid, err)
 	}
-	res, err := linear.InverseDynamics(data, spec)
+	keep, err := openKeeper(f.resume, cfg, recs)
 	if err != nil {
-		return f.refuse(path, err, stdout)
-	}
-	if cfg.Validate != "" {
-		second, err := readRecord(cfg.Validate, cfg)
-		if err == nil {
-			err = res.Validate(second)
-		}
-		if err != nil {
-			return exitWith(exitInvalid, fmt.Errorf("validation: %w", err))
-		}
+		return exitWith(exitInvalid, err)
 	}
 
-	result := identification{Name: cfg.Name, Config: path, Program: programVersion(), Result: res}
+	ctx, stop := signal.NotifyContext(background(ctx), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	bar := newProgress(stderr)
+	var kept identify.Keeper
+	if keep != nil {
+		kept = keep
+		defer keep.flush()
+	}
+	res, err := identify.Run(ctx, planOf(cfg, f.workers), recs, kept, bar.watch)
+	bar.done()
+	if err != nil {
+		return f.refuse(ctx, path, err, stdout)
+	}
+	result := identification{Name: cfg.Name, Config: path, Program: programVersion(), Command: commandLine(), Result: res}
 	if f.out != "" {
 		if err := writeResult(f.out, result); err != nil {
 			return exitWith(exitUnavailable, err)
@@ -116,91 +149,100 @@ func runIdentify(path string, f identifyFlags, stdout, stderr io.Writer) error {
 			return err
 		}
 	} else {
-		printIdentification(stdout, result)
-		for _, w := range res.Warnings {
+		printIdentification(stdout, result, cfg.Axis == "rotary")
+		for _, w := range warningsOf(res) {
 			fmt.Fprintf(stderr, "warning: %s\n", w)
 		}
-		fmt.Fprintf(stdout, "\nnext: %s\n", nextIdentify(path, f, data, result))
+		fmt.Fprintf(stdout, "\nnext: %s\n", nextIdentify(path, f, cfg, recs, res))
+	}
+	if ctx.Err() != nil && res.Interrupted {
+		return exitWith(exitInterrupted, errors.New("interrupted: these are the best values so far, not the optimum"))
 	}
 	return gate(res, cfg.RequireFit)
 }
 
+// background is ctx, or one that never ends.
+func background(ctx context.Context) context.Context {
+	if ctx == nil {
+		return context.Background()
+	}
+	return ctx
+}
+
+// check refuses flags that make no sense before any file is read.
+func (f *identifyFlags) check(verb string) error {
+	switch {
+	case math.IsNaN(f.requireFit) || f.requireFit < 0 || f.requireFit > 100:
+		return exitWith(exitUsage, fmt.Errorf("%s: --require-fit %g, want 0 to 100 percent", verb, f.requireFit))
+	case f.bootstrap < 0 || f.workers < 0 || f.seed < 0 || f.timeLimit < 0:
+		return exitWith(exitUsage, fmt.Errorf("%s: --bootstrap, --workers, --seed and --time-limit: want no negative number", verb))
+	case f.out != "" && !f.force:
+		if _, err := os.Lstat(f.out); err == nil {
+			return exitWith(exitUsage, fmt.Errorf("%s: %s exists; --force writes over it", verb, f.out))
+		}
+	}
+	return nil
+}
+
 // over puts the flags over the file.
-func (f *identifyFlags) over(cfg *configs.Identify) {
+func (f *identifyFlags) over(cfg *configs.Identify) error {
 	if f.data != "" {
-		cfg.Data.File = f.data
+		cfg.Data.File, cfg.Data.More = f.data, nil
 	}
 	if f.validate != "" {
 		cfg.Validate = f.validate
 	}
-	if f.terms != nil {
+	if f.changed("method") {
+		for _, m := range f.methods {
+			if !slices.Contains(identify.Methods, m) {
+				hint := "known: " + strings.Join(identify.Methods, ", ")
+				if near := record.Nearest(m, identify.Methods); near != "" {
+					hint = fmt.Sprintf("did you mean %q?", near)
+				}
+				return fmt.Errorf("--method: there is no method %q (%s)", m, hint)
+			}
+		}
+		cfg.Method = f.methods
+	}
+	if f.changed("terms") {
 		cfg.Terms = f.terms
 	}
 	if f.requireFit > 0 {
 		cfg.RequireFit = f.requireFit
 	}
-}
-
-// spec translates the file for the fit.
-func (f *identifyFlags) spec(cfg *configs.Identify) (linear.Spec, error) {
-	s := linear.Spec{
-		Rotary: cfg.Axis == "rotary", Order: cfg.Filter.Order, Cutoff: cfg.Filter.Cutoff,
-		Decimate: cfg.Decimate, Trim: cfg.Trim, MinVelocity: cfg.MinVelocity,
+	if f.changed("bootstrap") {
+		cfg.Bootstrap = f.bootstrap
 	}
-	for _, t := range cfg.Terms {
-		s.Terms = append(s.Terms, linear.Term(t))
+	if f.changed("seed") {
+		cfg.Seed = f.seed
+	}
+	if f.timeLimit > 0 {
+		cfg.TimeLimit = f.timeLimit.Seconds()
 	}
 	if f.asymmetric {
-		split, changed := s.Asymmetric()
-		if !changed {
-			return s, fmt.Errorf("identify: --asymmetric: the terms %v hold neither viscous nor coulomb, there is nothing to split", cfg.Terms)
+		cfg.Model.Asymmetric = true
+		cfg.Model.Terms = slices.DeleteFunc(cfg.Model.Terms, func(t string) bool { return t == "offset" })
+		split, changed := termsOf(cfg).Asymmetric()
+		if slices.Contains(cfg.Method, "regress") && !changed {
+			return fmt.Errorf("--asymmetric: the terms %v hold neither viscous nor coulomb, there is nothing to split", cfg.Terms)
 		}
-		s = split
-	}
-	return s, nil
-}
-
-// readRecord reads a record with the columns of the file.
-func readRecord(path string, cfg *configs.Identify) (*record.Record, error) {
-	position, force := "m", "N"
-	if cfg.Axis == "rotary" {
-		position, force = "rad", "N·m"
-	}
-	m := record.Mapping{Rate: cfg.Data.Rate, DecimalComma: cfg.Data.Decimal == "comma", SameUnit: sameUnit}
-	m.Separator = map[string]rune{"comma": ',', "semicolon": ';', "tab": '\t'}[cfg.Data.Separator] // auto: 0
-	cols := cfg.Data.Columns
-	for _, c := range []struct {
-		from configs.IdentifyColumn
-		to   *record.Column
-		si   string
-	}{{cols.Time, &m.Time, "s"}, {cols.Position, &m.Position, position}, {cols.Force, &m.Force, force}} {
-		if c.from.Name == "" {
-			continue // no time column
+		cfg.Terms = nil
+		for _, t := range split.Terms {
+			cfg.Terms = append(cfg.Terms, string(t))
 		}
-		scale, err := c.from.Scale(c.si)
-		if err != nil {
-			return nil, fmt.Errorf("column %s: %w", c.from.Name, err)
-		}
-		*c.to = record.Column{Name: c.from.Name, Unit: c.from.Unit, Scale: scale}
 	}
-	return record.ReadCSV(path, m)
-}
-
-// sameUnit compares units by meaning, so that "Nm" and "N·m" are equal. A unit that cannot be read is left to the user.
-func sameUnit(a, b string) bool {
-	u, errA := configs.ParseUnit(a)
-	v, errB := configs.ParseUnit(b)
-	if errA != nil || errB != nil {
-		return true
-	}
-	return u.Dim == v.Dim && math.Abs(u.Factor-v.Factor) <= 1e-12*math.Abs(v.Factor)
+	return nil
 }
 
 // refuse ends without a result. A refusal by the data is also said as JSON where JSON was asked for.
-func (f *identifyFlags) refuse(path string, err error, stdout io.Writer) error {
+func (f *identifyFlags) refuse(ctx context.Context, path string, err error, stdout io.Writer) error {
 	var u *linear.Unidentifiable
 	var s *linear.SpecError
+	var p *fit.ParamError
+	var d *record.Error
 	switch {
+	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		return exitWith(exitInterrupted, errors.New("interrupted before there was anything to keep"))
 	case errors.As(err, &u):
 		if f.json {
 			if err := encodeJSON(stdout, refusal(u)); err != nil {
@@ -208,12 +250,14 @@ func (f *identifyFlags) refuse(path string, err error, stdout io.Writer) error {
 			}
 		}
 		return exitWith(exitQuality, fmt.Errorf("%s: %w", path, err))
-	case errors.As(err, &s) && f.terms != nil:
+	case errors.As(err, &s) && f.changed("terms"):
 		return exitWith(exitUsage, fmt.Errorf("identify: %w", err))
-	case errors.As(err, &s):
+	case errors.As(err, &s), errors.As(err, &p):
 		return exitWith(exitInvalid, fmt.Errorf("%s: %w", path, err))
+	case errors.As(err, &d):
+		return exitWith(exitInvalid, err)
 	}
-	return exitWith(exitInvalid, err)
+	return exitWith(exitInvalid, fmt.Errorf("%s: %w", path, err))
 }
 
 // refusal is the JSON of a refusal: reasons, and no parameters.
@@ -240,16 +284,21 @@ func refusal(u *linear.Unidentifiable) any {
 }
 
 // gate turns a result that is not good enough into exit code 6. The numbers were printed before.
-func gate(r *linear.Result, want float64) error {
-	fits := []float64{r.Fit.Percent}
+func gate(r *identify.Result, want float64) error {
+	if r.Verdict == identify.Rejected {
+		return exitWith(exitQuality, fmt.Errorf("rejected: %s", r.Reasons[0]))
+	}
+	fits := []*float64{r.Fit.Percent}
 	if r.Validation != nil {
 		fits = append(fits, r.Validation.Fit.Percent)
 	}
-	switch worst := slices.Min(fits); {
-	case r.Verdict == linear.Rejected:
-		return exitWith(exitQuality, fmt.Errorf("rejected: %s", r.Reasons[0]))
-	case worst < want:
-		return exitWith(exitQuality, fmt.Errorf("fit %.2f %% is below the %g %% that are required", worst, want))
+	for _, x := range fits {
+		if want > 0 && x == nil {
+			return exitWith(exitQuality, fmt.Errorf("there is no fit in percent to compare with the %g %% that are required", want))
+		}
+		if x != nil && *x < want {
+			return exitWith(exitQuality, fmt.Errorf("fit %.2f %% is below the %g %% that are required", *x, want))
+		}
 	}
 	return nil
 }
@@ -260,4 +309,41 @@ func writeResult(path string, v any) error {
 		return fmt.Errorf("identify: %w", err)
 	}
 	return nil
+}
+
+// warningsOf are the oddities of records and fit, each once.
+func warningsOf(r *identify.Result) []string {
+	var out []string
+	for _, list := range [][]record.Finding{r.Findings} {
+		for _, f := range list {
+			if f.Severity == record.Note {
+				continue
+			}
+			s := f.Text
+			if f.Advice != "" {
+				s += " " + f.Advice
+			}
+			out = append(out, s)
+		}
+	}
+	for _, w := range r.Warnings {
+		if !slices.Contains(out, w) {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// commandLine is how this run was started.
+func commandLine() string {
+	words := slices.Clone(os.Args)
+	for i, w := range words {
+		if strings.ContainsAny(w, " \t\"'$") {
+			words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	if len(words) > 0 {
+		words[0] = "hil"
+	}
+	return strings.Join(words, " ")
 }

@@ -7,37 +7,39 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"hilrig/configs"
+	"hilrig/identify"
 	"hilrig/identify/linear"
-	"hilrig/identify/record"
 )
 
 // printIdentification writes a result for people.
-func printIdentification(w io.Writer, r identification) {
-	s := r.Spec
-	fmt.Fprintf(w, "%s: %d samples, %.4g s at %.6g Hz\n", r.Data.File, r.Data.Samples, r.Data.Duration, 1/r.Data.Interval)
-	fmt.Fprintf(w, "%s, position below %.4g Hz (order %d), every %s sample: %d rows\n", r.Method, s.Cutoff, s.Order, ordinal(s.Decimate), r.Fit.Rows)
-	fmt.Fprintf(w, "%s = %s\n\n", forceName(s.Rotary), equation(r.Estimates))
-
-	t := tabwriter.NewWriter(w, 0, 8, 3, ' ', tabwriter.AlignRight)
-	fmt.Fprint(t, "parameter\tvalue\t± classical\t± robust\t95 % interval\tunit\tof the force\t\n")
-	for j, e := range r.Estimates {
-		d := decimals(math.Min(e.StdErr, e.RobustErr))
-		ci := r.Interval(j)
-		fmt.Fprintf(t, "%s\t%.*f\t%.*f\t%.*f\t%.*f … %.*f\t%s\t%.0f %%\t\n", e.Symbol, d, e.Value, d, e.StdErr, d, e.RobustErr, d, ci[0], d, ci[1], e.Unit, e.Share)
+func printIdentification(w io.Writer, r identification, rotary bool) {
+	for _, d := range r.Records {
+		fmt.Fprintf(w, "%s: %d samples, %.4g s at %.6g Hz\n", d.File, d.Samples, d.Duration, 1/d.Interval)
+		if len(r.Records) > 4 {
+			fmt.Fprintf(w, "… and %d more pieces\n", len(r.Records)-1)
+			break
+		}
 	}
-	t.Flush()
+	if len(r.Records) == 0 {
+		d := r.Data
+		fmt.Fprintf(w, "%s: %d samples, %.4g s at %.6g Hz\n", d.File, d.Samples, d.Duration, 1/d.Interval)
+	}
+	fmt.Fprintf(w, "%s: %d rows\n", r.Method, r.Fit.Rows)
+	if s, ok := r.Settings.(linear.Spec); ok {
+		fmt.Fprintf(w, "position below %.4g Hz (order %d), every %s sample\n", s.Cutoff, s.Order, ordinal(s.Decimate))
+		fmt.Fprintf(w, "%s = %s\n", forceName(rotary), equation(r.Parameters))
+	}
+	fmt.Fprintln(w)
+	printParameters(w, r.Result)
 
 	fmt.Fprintf(w, "\nverdict      %s\n", r.Headline())
 	for _, reason := range r.Reasons {
 		fmt.Fprintf(w, "             %s\n", reason)
 	}
-	unit := "N"
-	if s.Rotary {
-		unit = "N·m"
-	}
-	fmt.Fprintf(w, "residual     %.3g %s rms, relative force error %.2f %%\n", r.Fit.RMS, unit, r.Fit.Relative)
+	fmt.Fprintf(w, "residual     %s\n", misfitLine(r.Fit.RMS, r.Fit.Unit, r.Fit.Relative, r.Quantity))
 	if v := r.Validation; v != nil {
-		fmt.Fprintf(w, "validation   %.3g %s rms, relative force error %.2f %%, %s\n", v.Fit.RMS, unit, v.Fit.Relative, v.Data.File)
+		fmt.Fprintf(w, "validation   %s, %s\n", misfitLine(v.Fit.RMS, v.Fit.Unit, v.Fit.Relative, r.Quantity), v.Data.File)
 	}
 	white := "white: the classical errors hold, and the interval is theirs"
 	if !r.Residual.White {
@@ -45,19 +47,146 @@ func printIdentification(w io.Writer, r identification) {
 			r.Residual.Lag1, r.Fit.Rows, r.Residual.Effective)
 	}
 	fmt.Fprintf(w, "whiteness    %s\n", white)
-	fmt.Fprintf(w, "condition    %.2f, with columns of length one %.2f (refused from %.0f)\n", r.Condition, r.Scaled, float64(linear.MaxCondition))
+	for _, c := range []struct {
+		name string
+		on   bool
+	}{{"the input", r.Residual.Input != nil && r.Residual.Input.Related}, {"velocity", r.Residual.Velocity != nil && r.Residual.Velocity.Related}} {
+		if c.on {
+			fmt.Fprintf(w, "             and related to %s: something that acts with it is not in the model\n", c.name)
+		}
+	}
+	if q := r.Fit; q.AICc != nil && q.BIC != nil && q.FPE != nil {
+		fmt.Fprintf(w, "criteria     AICc %.1f, BIC %.1f, FPE %.4g (%d parameters)\n", *q.AICc, *q.BIC, *q.FPE, q.Params)
+	}
+	if r.Condition != nil && r.Scaled != nil {
+		fmt.Fprintf(w, "condition    %.4g, with columns of length one %.4g (refused from %.0f)\n", *r.Condition, *r.Scaled, float64(linear.MaxCondition))
+	} else {
+		fmt.Fprintln(w, "condition    infinite: a parameter has no effect at all")
+	}
 	printCorrelation(w, r.Result)
-	fmt.Fprintf(w, "computed in  %.1f ms\n", 1e3*r.Compute)
+	for _, s := range r.Sensitivity {
+		fmt.Fprintf(w, "with         %s: %.4g %s", s.What, s.RMS, s.Unit)
+		if s.Worst != "" {
+			fmt.Fprintf(w, ", %s moves by %.1f standard errors", s.Worst, s.Moves)
+		}
+		fmt.Fprintln(w)
+	}
+	simulated := 0
+	for _, s := range r.Stages {
+		simulated += s.Evaluations
+	}
+	fmt.Fprintf(w, "computed in  %s", tookText(r.Compute))
+	if simulated > 0 {
+		fmt.Fprintf(w, ", %d simulations", simulated)
+	}
+	fmt.Fprintln(w)
+}
+
+// printParameters writes the table. Columns that nothing would stand in are left out.
+func printParameters(w io.Writer, r *identify.Result) {
+	shares, boots := false, r.Bootstrap != nil
+	for _, p := range r.Parameters {
+		shares = shares || p.Share != nil
+	}
+	t := tabwriter.NewWriter(w, 0, 8, 3, ' ', tabwriter.AlignRight)
+	fmt.Fprint(t, "parameter\tvalue\t± classical\t± robust\t95 % interval\tunit\t")
+	if boots {
+		fmt.Fprint(t, "resampled\t")
+	}
+	if shares {
+		fmt.Fprint(t, "of the force\t")
+	}
+	fmt.Fprintln(t)
+	for i := range r.Parameters {
+		p := &r.Parameters[i]
+		if p.Fixed {
+			fmt.Fprintf(t, "%s\t%.6g\tknown\t\t\t%s\t\n", p.Name, p.Value, p.Unit)
+			continue
+		}
+		smaller := math.Inf(1)
+		for _, se := range []*float64{p.StdErr, p.RobustErr} {
+			if se != nil {
+				smaller = math.Min(smaller, *se)
+			}
+		}
+		show := digits(p.Value, smaller)
+		or := func(x *float64) string {
+			if x == nil {
+				return "∞"
+			}
+			return show(*x)
+		}
+		between := func(ci *[2]float64) string {
+			if ci == nil {
+				return "unbounded"
+			}
+			return show(ci[0]) + " … " + show(ci[1])
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t", p.Name, show(p.Value), or(p.StdErr), or(p.RobustErr), between(r.Interval(p)), p.Unit)
+		if boots {
+			fmt.Fprintf(t, "%s\t", between(p.Boot95))
+		}
+		if shares && p.Share != nil {
+			fmt.Fprintf(t, "%.0f %%\t", *p.Share)
+		}
+		fmt.Fprintln(t)
+	}
+	t.Flush()
+}
+
+// digits shows numbers of a parameter to two digits of its smaller error; very large and very small ones with an exponent.
+func digits(value, err float64) func(float64) string {
+	if size := math.Abs(value); size >= 1e6 || size > 0 && size < 1e-4 {
+		return func(x float64) string { return fmt.Sprintf("%.4g", x) }
+	}
+	d := decimals(err)
+	if math.IsInf(err, 0) {
+		d = 3
+	}
+	return func(x float64) string {
+		if math.Abs(x) >= 1e9 {
+			return fmt.Sprintf("%.2g", x)
+		}
+		return fmt.Sprintf("%.*f", d, x)
+	}
+}
+
+func misfitLine(rms float64, unit string, relative *float64, quantity string) string {
+	if unit == "" {
+		unit = "standard deviations"
+	}
+	s := fmt.Sprintf("%.3g %s rms", rms, unit)
+	if relative != nil && *relative != 0 {
+		s += fmt.Sprintf(", relative %s error %.2f %%", quantity, *relative)
+	}
+	return s
+}
+
+func tookText(s float64) string {
+	if s < 1 {
+		return fmt.Sprintf("%.1f ms", 1e3*s)
+	}
+	return fmt.Sprintf("%.2f s", s)
 }
 
 // printCorrelation writes the lower half of the matrix.
-func printCorrelation(w io.Writer, r *linear.Result) {
-	for i, row := range r.Correlated {
+func printCorrelation(w io.Writer, r *identify.Result) {
+	var names []string
+	for _, p := range r.Parameters {
+		if !p.Fixed {
+			names = append(names, p.Name)
+		}
+	}
+	if len(names) > 12 {
+		fmt.Fprintf(w, "correlation  of %d parameters: in the JSON\n", len(names))
+		return
+	}
+	for i, row := range r.Correlation {
 		lead := ""
 		if i == 0 {
 			lead = "correlation"
 		}
-		fmt.Fprintf(w, "%-13s%-6s", lead, r.Estimates[i].Symbol)
+		fmt.Fprintf(w, "%-13s%-8s", lead, names[i])
 		for _, c := range row[:i+1] {
 			fmt.Fprintf(w, " %6.3f", c)
 		}
@@ -67,21 +196,23 @@ func printCorrelation(w io.Writer, r *linear.Result) {
 
 // nextIdentify is the command that makes sense after this result. Whether friction depends on the direction is tried, not
 // guessed.
-func nextIdentify(path string, f identifyFlags, data *record.Record, r identification) string {
+func nextIdentify(path string, f identifyFlags, cfg *configs.Identify, recs identify.Records, r *identify.Result) string {
 	again := "hil identify " + path
 	if f.data != "" {
 		again += " --data " + f.data
 	}
-	if split, ok := r.Spec.Asymmetric(); ok && !f.asymmetric {
-		if a, err := linear.InverseDynamics(data, split); err == nil && a.Fit.RMS < 0.95*r.Fit.RMS {
-			return fmt.Sprintf("%s --asymmetric      friction depends on the direction: relative force error %.2f %% instead of %.2f %%", again, a.Fit.Relative, r.Fit.Relative)
+	if s, ok := r.Settings.(linear.Spec); ok && len(recs.Fit) == 1 {
+		if split, ok := s.Asymmetric(); ok && !f.asymmetric {
+			if a, err := linear.InverseDynamics(recs.Fit[0], split); err == nil && a.Fit.RMS < 0.95*r.Fit.RMS && r.Fit.Relative != nil {
+				return fmt.Sprintf("%s --asymmetric      friction depends on the direction: relative force error %.2f %% instead of %.2f %%", again, a.Fit.Relative, *r.Fit.Relative)
+			}
 		}
 	}
 	if f.asymmetric {
 		again += " --asymmetric"
 	}
 	switch {
-	case r.Verdict != linear.Identified:
+	case r.Verdict != identify.Identified:
 		return "see docs/identify.md, section Verdict, for what each reason asks for"
 	case r.Validation == nil:
 		return again + " --validate OTHER.csv      a second record tells what the parameters are worth"
@@ -89,16 +220,16 @@ func nextIdentify(path string, f identifyFlags, data *record.Record, r identific
 	return again + " -o result.json      keeps the result with its provenance"
 }
 
-// equation writes the model with the symbols of its parameters.
-func equation(est []linear.Estimate) string {
-	factor := map[linear.Term]string{
-		linear.Inertia: "·a", linear.Viscous: "·v", linear.Coulomb: "·sgn(v)",
-		linear.ViscousPlus: "·v⁺", linear.ViscousMinus: "·v⁻", linear.CoulombPlus: "·[v>0]", linear.CoulombMinus: "·(−[v<0])",
-		linear.Stiffness: "·x", linear.GravitySin: "·sin(x)", linear.GravityCos: "·cos(x)",
+// equation writes the linear model with the symbols of its parameters.
+func equation(params []identify.Parameter) string {
+	factor := map[string]string{
+		"inertia": "·a", "viscous": "·v", "coulomb": "·sgn(v)",
+		"viscous+": "·v⁺", "viscous-": "·v⁻", "coulomb+": "·[v>0]", "coulomb-": "·(−[v<0])",
+		"stiffness": "·x", "gravity-sin": "·sin(x)", "gravity-cos": "·cos(x)",
 	}
-	parts := make([]string, len(est))
-	for i, e := range est {
-		parts[i] = e.Symbol + factor[e.Term]
+	parts := make([]string, len(params))
+	for i, p := range params {
+		parts[i] = p.Name + factor[p.Term]
 	}
 	return strings.Join(parts, " + ")
 }

@@ -2,6 +2,7 @@
 //
 //	hil run [FILE]      the daemon; without a file a virtual rig is started and driven
 //	hil identify FILE   friction parameters from measured data
+//	hil compare FILE    models side by side
 //
 // A verb turns flags into a configuration, wires packages together and runs them. There is no physics and no protocol here.
 package main
@@ -56,7 +57,7 @@ Before your own rig:       hil check FILE; hil run FILE --dry-run; hil run FILE 
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return exitWith(exitUsage, fmt.Errorf("%w (see %s --help)", err, c.CommandPath()))
 	})
-	root.AddCommand(newRunCmd(), newRigCmd(), newReplayCmd(), newExportCmd(), newIdentifyCmd(), newSimulateCmd(), newScenarioCmd(), newLawsCmd(), newCheckCmd(), newConfigCmd(),
+	root.AddCommand(newRunCmd(), newRigCmd(), newReplayCmd(), newExportCmd(), newIdentifyCmd(), newCompareCmd(), newSimulateCmd(), newScenarioCmd(), newLawsCmd(), newCheckCmd(), newConfigCmd(),
 		newPortsCmd(), newLatencyCmd(), newVersionCmd())
 	return root
 }

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"hilrig/configs"
+	"hilrig/identify"
+)
+
+func newCompareCmd() *cobra.Command {
+	var f identifyFlags
+	c := &cobra.Command{
+		Use:   "compare FILE…",
+		Short: "Models of the same records, side by side",
+		Long: `Fits several models to the same records and ranks them: by what they leave over on a second record if --validate gives
+one, else by AICc with the number of rows that count. Neighbours whose residuals do not differ by more than chance are
+called tied, because then the records do not support a preference.
+
+FILE is an identification file with a compare: list, or there are several: identification files, and results that
+hil identify -o wrote (those are ranked as they are, without the test for chance).
+
+Exit codes: 0 done; 2 wrong usage; 3 a file or data that cannot be used; 6 no model could be fitted, or all are rejected.`,
+		Example: `  hil compare configs/identify/emps-compare.yaml --validate second.csv.gz
+  hil compare stribeck.yaml lugre.yaml --json
+  hil compare monday.json tuesday.json`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			f.changed = c.Flags().Changed
+			return runCompare(c.Context(), args, f, c.OutOrStdout(), c.ErrOrStderr())
+		},
+	}
+	f.recordFlags(c.Flags())
+	return c
+}
+
+// candidate is a model to be fitted, or one that was.
+type candidate struct {
+	name string
+	cfg  *configs.Identify // nil: the result is there
+	done *identify.Result
+}
+
+func runCompare(ctx context.Context, paths []string, f identifyFlags, stdout, stderr io.Writer) error {
+	if err := f.check("compare"); err != nil {
+		return err
+	}
+	var all []candidate
+	for _, path := range paths {
+		some, err := f.candidates(path, stderr)
+		if err != nil {
+			return err
+		}
+		all = append(all, some...)
+	}
+	if len(all) < 2 {
+		return exitWith(exitUsage, fmt.Errorf("compare: %s is a single model: give the file a compare: list, or name a second file", paths[0]))
+	}
+
+	ctx, stop := signal.NotifyContext(background(ctx), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	bar := newProgress(stderr)
+	var models []identify.Ranked
+	for _, c := range all {
+		m := identify.Ranked{Name: c.name, Result: c.done}
+		if c.cfg != nil {
+			recs, err := readRecords(ctx, c.cfg, f.workers)
+			if err != nil {
+				bar.done()
+				return exitWith(exitInvalid, err)
+			}
+			res, err := identify.Run(ctx, planOf(c.cfg, f.workers), recs, nil, bar.watch)
+			switch {
+			case ctx.Err() != nil:
+				bar.done()
+				return exitWith(exitInterrupted, errors.New("interrupted: a comparison needs all of its models"))
+			case err != nil:
+				m.Err = err.Error()
+			default:
+				m.Result = res
+			}
+		}
+		models = append(models, m)
+	}
+	bar.done()
+	cmp, err := identify.Compare(models)
+	if err != nil {
+		return exitWith(exitInvalid, fmt.Errorf("compare: %w", err))
+	}
+	out := struct {
+		Files   []string `json:"files"`
+		Program string   `json:"program"`
+		Command string   `json:"command"`
+		*identify.Comparison
+	}{paths, programVersion(), commandLine(), cmp}
+	if f.out != "" {
+		if err := writeResult(f.out, out); err != nil {
+			return exitWith(exitUnavailable, err)
+		}
+	}
+	if f.json {
+		if err := encodeJSON(stdout, out); err != nil {
+			return err
+		}
+	} else {
+		printComparison(stdout, cmp)
+	}
+	if !slices.ContainsFunc(cmp.Models, func(m identify.Ranked) bool { return m.Result != nil && m.Verdict != identify.Rejected }) {
+		return exitWith(exitQuality, errors.New("compare: no model is left that is not rejected"))
+	}
+	return nil
+}
+
+// candidates are the models that a file stands for.
+func (f *identifyFlags) candidates(path string, stderr io.Writer) ([]candidate, error) {
+	if strings.EqualFold(filepath.Ext(path), ".json") {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return nil, exitWith(exitInvalid, err)
+		}
+		var r identification
+		if err := json.Unmarshal(data, &r); err != nil || r.Result == nil || len(r.Stages) == 0 {
+			return nil, exitWith(exitInvalid, fmt.Errorf("%s: not a result of hil identify -o (%v)", path, err))
+		}
+		return []candidate{{name: orPath(r.Name, path), done: r.Result}}, nil
+	}
+	cfg, err := configs.LoadIdentify(path)
+	if err != nil {
+		printProblems(stderr, "hil: ", err)
+		return nil, exitWith(exitInvalid, nil)
+	}
+	if err := f.over(cfg); err != nil {
+		return nil, exitWith(exitUsage, fmt.Errorf("compare: %w", err))
+	}
+	if len(cfg.Compare) == 0 {
+		return []candidate{{name: orPath(cfg.Name, path), cfg: cfg}}, nil
+	}
+	var out []candidate
+	for _, v := range cfg.Compare {
+		c := *cfg
+		c.Model.Terms = slices.Clone(cfg.Model.Terms)
+		if v.Law != "" {
+			c.Model.Law = v.Law
+		}
+		if v.Lag != "" {
+			c.Model.Lag = v.Lag
+		}
+		if v.Method != nil {
+			c.Method = v.Method
+		}
+		if v.Terms != nil {
+			c.Terms = v.Terms
+		}
+		if v.Asymmetric != nil {
+			c.Model.Asymmetric = *v.Asymmetric
+		}
+		if c.Model.Asymmetric { // the difference of Fc+ and Fc- is an offset
+			c.Model.Terms = slices.DeleteFunc(c.Model.Terms, func(t string) bool { return t == "offset" })
+		}
+		name := v.Name
+		if name == "" {
+			name = c.Model.Law
+		}
+		out = append(out, candidate{name: name, cfg: &c})
+	}
+	return out, nil
+}
+
+func orPath(name, path string) string {
+	if name == "" {
+		return path
+	}
+	return name
+}
+
+// printComparison writes a ranking for people.
+func printComparison(w io.Writer, c *identify.Comparison) {
+	fmt.Fprintf(w, "ranked by %s\n\n", c.By)
+	num := func(format string, x *float64) string {
+		if x == nil {
+			return "–"
+		}
+		return fmt.Sprintf(format, *x)
+	}
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(t, "rank\tmodel\tparameters\trms\tfit %\tΔAICc\tvalidation rms\tfit %\tp\tverdict")
+	for _, m := range c.Models {
+		rank := fmt.Sprint(m.Rank)
+		if m.Tied {
+			rank = "="
+		}
+		if m.Result == nil {
+			fmt.Fprintf(t, "–\t%s\t\t\t\t\t\t\t\tno result\n", m.Name)
+			continue
+		}
+		fmt.Fprintf(t, "%s\t%s\t%d\t%s %s\t%s\t%s\t%s\t%s\t%s\t%s\n", rank, m.Name, m.Params, num("%.4g", m.RMS), m.Unit, num("%.2f", m.Percent),
+			num("%.1f", m.DAICc), num("%.4g", m.VRMS), num("%.2f", m.VFit), num("%.2g", m.PValue), m.Verdict)
+	}
+	t.Flush()
+	fmt.Fprintf(w, "\n%s\n", c.Headline)
+	for _, s := range c.Supports {
+		fmt.Fprintf(w, "  %s\n", s)
+	}
+}

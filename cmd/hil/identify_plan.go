@@ -1,0 +1,250 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"hilrig/configs"
+	"hilrig/engine/friction"
+	"hilrig/hil/sink"
+	"hilrig/identify"
+	"hilrig/identify/axis"
+	"hilrig/identify/bristle"
+	"hilrig/identify/curve"
+	"hilrig/identify/linear"
+	"hilrig/identify/record"
+)
+
+// termsOf is the linear fit of the file.
+func termsOf(cfg *configs.Identify) linear.Spec {
+	s := linear.Spec{
+		Rotary: cfg.Axis == "rotary", Order: cfg.Filter.Order, Cutoff: cfg.Filter.Cutoff,
+		Decimate: cfg.Decimate, Trim: cfg.Trim, MinVelocity: cfg.MinVelocity,
+	}
+	for _, t := range cfg.Terms {
+		s.Terms = append(s.Terms, linear.Term(t))
+	}
+	return s
+}
+
+// planOf translates the file for identify.
+func planOf(cfg *configs.Identify, workers int) identify.Plan {
+	m := &cfg.Model
+	spec := axis.Spec{
+		Rotary: cfg.Axis == "rotary", Law: m.Law, Asymmetric: m.Asymmetric, Terms: m.Terms, LinearHold: m.Hold == "linear",
+		Substeps: m.Substeps, Decimate: m.Decimate,
+		Drive:   map[string]axis.Drive{"force": axis.Force, "spring": axis.Spring, "coast": axis.Coast, "servo": axis.Servo}[m.Drive],
+		Output:  map[string]axis.Output{"position": axis.Position, "velocity": axis.Velocity, "command": axis.Command}[m.Output],
+		Initial: map[string]axis.Initial{"measured": axis.Measured, "rest": axis.Rest, "free": axis.Free}[m.Initial],
+	}
+	spec.Scheme, _ = friction.ParseScheme(m.Scheme) // checked by the loader
+	if c := m.Controller; c != nil {
+		kv, limit, _ := cfg.ControllerGains() // checked by the loader
+		spec.Controller = &axis.Controller{Kp: c.Kp, Kv: kv, Limit: limit, Gain: 1, Mean: c.Mean, Delay: c.Delay}
+	}
+	p := identify.Plan{
+		Methods: cfg.Method, Model: spec, LagFree: m.Lag == "free",
+		Regress: termsOf(cfg), Form: cfg.Form, NoiseRatio: cfg.NoiseRatio,
+		Plateaus: curve.PlateauOptions{
+			Whole: cfg.Data.Columns.Group != "", Tolerance: cfg.Static.Tolerance, Least: cfg.Static.Least,
+			Travel: cfg.Static.Travel, Settle: cfg.Static.Settle, Period: cfg.Static.Period,
+		},
+		Weights: cfg.Static.Weights,
+		Loop:    curve.LoopOptions{Rig: cfg.Presliding.Rig, Relaxed: cfg.Presliding.Relaxed, NoiseX: cfg.Bristle.Position, NoiseU: cfg.Bristle.Force},
+		Bristle: bristle.Options{Quantum: cfg.Bristle.Resolution, Noise: cfg.Bristle.Position, ForceNoise: cfg.Bristle.Force, Workers: workers, Seed: uint64(cfg.Seed)},
+		Members: cfg.AEP.Members, Generations: cfg.AEP.Generations, Islands: cfg.AEP.Islands, Survivors: cfg.AEP.Survivors,
+		Beta1: cfg.AEP.Beta1, Beta2: cfg.AEP.Beta2, SpreadOne: cfg.AEP.Spread == "one",
+		Starts: cfg.LM.Starts, Draws: cfg.LM.Draws, Loss: cfg.LM.Loss, LossScale: cfg.LM.LossScale, Horizon: cfg.LM.Horizon,
+		Segments: cfg.Shooting, Bootstrap: cfg.Bootstrap, Seed: uint64(cfg.Seed), Workers: workers,
+		TimeLimit: time.Duration(cfg.TimeLimit * float64(time.Second)),
+	}
+	for _, g := range cfg.Parameters {
+		p.Given = append(p.Given, identify.Given{Name: g.Name, Start: g.Start, Lo: g.Min, Hi: g.Max, Fixed: g.Fixed, Log: g.Log})
+	}
+	return p
+}
+
+// readRecords reads everything the file names.
+func readRecords(ctx context.Context, cfg *configs.Identify, workers int) (identify.Records, error) {
+	var out identify.Records
+	for _, file := range append([]string{cfg.Data.File}, cfg.Data.More...) {
+		recs, err := readRecord(ctx, file, cfg, &cfg.Data)
+		if err != nil {
+			return out, err
+		}
+		out.Fit = append(out.Fit, recs...)
+	}
+	if cfg.Loop != nil {
+		recs, err := readRecord(ctx, cfg.Loop.File, cfg, cfg.Loop)
+		if err != nil {
+			return out, err
+		}
+		out.Loop = recs
+	}
+	if cfg.Validate != "" {
+		whole := cfg.Data // the selection belongs to the first record
+		whole.Rows, whole.Span = [2]float64{}, [2]float64{}
+		recs, err := readRecord(ctx, cfg.Validate, cfg, &whole)
+		if err != nil {
+			return out, fmt.Errorf("validation: %w", err)
+		}
+		out.Validation = recs
+	}
+	return out, nil
+}
+
+// readRecord reads one file with the columns of a data section: text, a MAT file, or a recording of this program.
+func readRecord(ctx context.Context, path string, cfg *configs.Identify, d *configs.IdentifyData) ([]*record.Record, error) {
+	m := record.Mapping{
+		Rate: d.Rate, DecimalComma: d.Decimal == "comma", SameUnit: sameUnit, Piece: d.Columns.Group,
+		Rows: [2]int{int(d.Rows[0]), int(d.Rows[1])}, Span: d.Span, Resample: d.Resample > 0, ResampleRate: d.Resample, SplitGaps: d.SplitGaps,
+	}
+	m.Separator = map[string]rune{"comma": ',', "semicolon": ';', "tab": '\t'}[d.Separator] // auto: 0
+	to := map[string]*record.Column{
+		"time": &m.Time, "position": &m.Position, "velocity": &m.Velocity, "force": &m.Force,
+		"reference": &m.Reference, "disturbance": &m.Disturbance, "load": &m.Load, "current": &m.Current,
+	}
+	for _, ch := range cfg.Channels(d) {
+		c := ch.Column
+		if c.Name == "" {
+			continue
+		}
+		scale, err := c.Scale(ch.SI)
+		if err != nil {
+			return nil, fmt.Errorf("column %s: %w", c.Name, err)
+		}
+		shift, err := c.Shift(ch.SI)
+		if err != nil {
+			return nil, fmt.Errorf("column %s: %w", c.Name, err)
+		}
+		*to[ch.Key] = record.Column{Name: c.Name, Unit: c.Unit, Scale: scale, Shift: shift}
+	}
+	if isRecording(path) {
+		return readRecording(ctx, path, m)
+	}
+	return record.Read(path, m)
+}
+
+// isRecording tells whether path is a recording of this program: its folder, or its file.
+func isRecording(path string) bool {
+	if strings.EqualFold(filepath.Ext(path), ".mcap") {
+		return true
+	}
+	_, err := os.Stat(filepath.Join(path, "run.mcap"))
+	return err == nil
+}
+
+// readRecording reads a recording through the table that hil export writes, with its names and units.
+func readRecording(ctx context.Context, path string, m record.Mapping) ([]*record.Record, error) {
+	run, err := sink.OpenRun(path)
+	if err != nil {
+		return nil, err
+	}
+	defer run.Close()
+	tmp, err := os.CreateTemp("", "hil-identify-*.csv")
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(tmp.Name())
+	defer tmp.Close()
+	if _, err := sink.ExportCSV(ctx, run, tmp, sink.ExportOptions{Every: 1}); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	recs, err := record.Read(tmp.Name(), m)
+	var e *record.Error
+	if errors.As(err, &e) {
+		e.File = path
+	}
+	for _, r := range recs {
+		r.File = path
+		for _, p := range run.Problems() {
+			r.Warnings = append(r.Warnings, fmt.Sprint(p))
+		}
+	}
+	return recs, err
+}
+
+// sameUnit compares units by meaning, so that "Nm" and "N·m" are equal. A unit that cannot be read is left to the user.
+func sameUnit(a, b string) bool {
+	u, errA := configs.ParseUnit(a)
+	v, errB := configs.ParseUnit(b)
+	if errA != nil || errB != nil {
+		return true
+	}
+	return u.Dim == v.Dim && math.Abs(u.Factor-v.Factor) <= 1e-12*math.Abs(v.Factor)
+}
+
+// keeper holds the state of an evolution in a file, with what it belongs to.
+type keeper struct {
+	path  string
+	state keptState
+	last  time.Time
+}
+
+// keptState is the content of the file.
+type keptState struct {
+	Config json.RawMessage            `json:"config"` // model, parameters and settings of the run that wrote it
+	Data   []string                   `json:"data_sha256"`
+	Stages map[string]json.RawMessage `json:"stages"`
+}
+
+// keepEvery is how often the state goes to disk.
+const keepEvery = 5 * time.Second
+
+// openKeeper reads the state of an earlier run, if there is one. A state of another model or other data is refused: going
+// on from it would give numbers that belong to neither.
+func openKeeper(path string, cfg *configs.Identify, recs identify.Records) (*keeper, error) {
+	if path == "" {
+		return nil, nil
+	}
+	said, err := json.Marshal(struct {
+		Model, Parameters, AEP, Seed, Data any
+	}{cfg.Model, cfg.Parameters, cfg.AEP, cfg.Seed, cfg.Data.Columns})
+	if err != nil {
+		return nil, err
+	}
+	k := &keeper{path: path, state: keptState{Config: said, Stages: map[string]json.RawMessage{}}}
+	for _, d := range recs.Fit {
+		k.state.Data = append(k.state.Data, d.SHA256)
+	}
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return k, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--resume: %w", err)
+	}
+	var old keptState
+	if err := json.Unmarshal(data, &old); err != nil {
+		return nil, fmt.Errorf("--resume %s: no state of an evolution: %w", path, err)
+	}
+	if string(old.Config) != string(said) || strings.Join(old.Data, " ") != strings.Join(k.state.Data, " ") {
+		return nil, fmt.Errorf("--resume %s: the state belongs to another model, other settings or another record; give another file name to start anew", path)
+	}
+	k.state.Stages = old.Stages
+	return k, nil
+}
+
+func (k *keeper) Load(method string) []byte { return k.state.Stages[method] }
+
+// Save writes the state at most every few seconds.
+func (k *keeper) Save(method string, data []byte) {
+	k.state.Stages[method] = data
+	if time.Since(k.last) >= keepEvery {
+		k.flush()
+	}
+}
+
+func (k *keeper) flush() {
+	k.last = time.Now()
+	_ = writeWhole(k.path, true, func(w io.Writer) error { return json.NewEncoder(w).Encode(k.state) })
+}

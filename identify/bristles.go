@@ -1,0 +1,125 @@
+package identify
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"hilrig/identify/bristle"
+	"hilrig/identify/curve"
+	"hilrig/identify/fit"
+	"hilrig/identify/record"
+)
+
+// single is the record of a method that takes one.
+func (j *job) single(method string) (*record.Record, error) {
+	if n := len(j.recs.Fit); n != 1 {
+		return nil, &record.Error{File: j.recs.Fit[0].File, Msg: fmt.Sprintf("%s takes one record, not %d pieces", method, n), Hint: "Choose one with data.span or data.rows, or use lm, which takes several."}
+	}
+	return j.recs.Fit[0], nil
+}
+
+// bristled runs a method of package bristle.
+func (j *job) bristled(ctx context.Context, method string, params []fit.Param, run func(context.Context, *record.Record, []fit.Param, bristle.Options, fit.Watch) (*fit.Solution, error)) (*stage, error) {
+	rec, err := j.single(method)
+	if err != nil {
+		return nil, err
+	}
+	j.found.start(params, j.plan.Given)
+	if err := apply(params, j.plan.Given); err != nil {
+		return nil, err
+	}
+	o := j.plan.Bristle
+	if method == "lugre" {
+		o.Bootstrap = j.plan.Bootstrap
+	}
+	o.Warm = j.last != nil && method == "kalman" && j.last.method != "regress"
+	sol, err := run(ctx, rec, slices.Clone(params), o, j.watch)
+	if err != nil {
+		return nil, err
+	}
+	return &stage{sol: sol, start: params, settings: o}, nil
+}
+
+// lugre fits the force that the smoothed motion needs.
+func (j *job) lugre(ctx context.Context) (*stage, error) {
+	return j.bristled(ctx, "lugre", bristle.Params(j.plan.Model.Rotary), bristle.Separable)
+}
+
+// kalman fits the prediction error of a filter.
+func (j *job) kalman(ctx context.Context) (*stage, error) {
+	return j.bristled(ctx, "kalman", bristle.Params(j.plan.Model.Rotary), bristle.Kalman)
+}
+
+// preslidingLinear fits motion that never breaks loose.
+func (j *job) preslidingLinear(ctx context.Context) (*stage, error) {
+	return j.bristled(ctx, "presliding-linear", bristle.Params(j.plan.Model.Rotary), bristle.Presliding)
+}
+
+// points are the means at constant speed of records.
+func (j *job) points(recs []*record.Record) ([]curve.Point, error) {
+	return curve.Plateaus(recs, j.plan.Plateaus)
+}
+
+// static fits the static map.
+func (j *job) static(ctx context.Context) (*stage, error) {
+	points, err := j.points(j.recs.Fit)
+	if err != nil {
+		return nil, err
+	}
+	params, err := j.curveParams(curve.StaticParams(points, j.plan.curveLaw(), j.plan.Model.Asymmetric))
+	if err != nil {
+		return nil, err
+	}
+	sol, err := curve.Static(ctx, points, slices.Clone(params), j.plan.static(), j.watch)
+	if err != nil {
+		return nil, err
+	}
+	return &stage{sol: sol, start: params, settings: j.plan.static()}, nil
+}
+
+// presliding fits a loop.
+func (j *job) presliding(ctx context.Context) (*stage, error) {
+	params, err := j.curveParams(curve.PreslidingParams(j.recs.Fit))
+	if err != nil {
+		return nil, err
+	}
+	sol, err := curve.Presliding(ctx, j.recs.Fit, slices.Clone(params), j.plan.Loop, j.watch)
+	if err != nil {
+		return nil, err
+	}
+	return &stage{sol: sol, start: params, settings: j.plan.Loop}, nil
+}
+
+// joint fits static map and loop as one experiment.
+func (j *job) joint(ctx context.Context) (*stage, error) {
+	points, err := j.points(j.recs.Fit)
+	if err != nil {
+		return nil, err
+	}
+	params, err := j.curveParams(curve.JointParams(points, j.recs.Loop, j.plan.curveLaw(), j.plan.Model.Asymmetric))
+	if err != nil {
+		return nil, err
+	}
+	o := curve.JointOptions{Static: j.plan.static(), Loop: j.plan.Loop}
+	sol, err := curve.Joint(ctx, points, j.recs.Loop, slices.Clone(params), o, j.watch)
+	if err != nil {
+		return nil, err
+	}
+	return &stage{sol: sol, start: params, settings: o}, nil
+}
+
+// curveParams are parameters of a curve, on what earlier methods found and what is given.
+func (j *job) curveParams(params []fit.Param) ([]fit.Param, error) {
+	if j.last != nil {
+		j.found.start(params, j.plan.Given)
+	}
+	return params, apply(params, j.plan.Given)
+}
+
+// curveLaw is the curve of a static map: that of the law of the model, LuGre's if there is none.
+func (p *Plan) curveLaw() string { return p.Model.Law }
+
+func (p *Plan) static() curve.StaticOptions {
+	return curve.StaticOptions{Law: p.Model.Law, Equal: p.Weights == "equal", Strict: p.Weights == "errors"}
+}

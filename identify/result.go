@@ -1,0 +1,143 @@
+package identify
+
+import (
+	"hilrig/identify/fit"
+	"hilrig/identify/record"
+)
+
+// Verdict sums a fit up.
+type Verdict string
+
+const (
+	Identified Verdict = "identified"        // every parameter is known well and the model explains the data
+	Weak       Verdict = "weakly identified" // usable with the reservations that are listed
+	Rejected   Verdict = "rejected"          // the numbers contradict physics, explain little, or are not those of an optimum
+)
+
+// Result is a fit with all that is needed to judge it. It marshals to JSON without loss; what is infinite or does not exist
+// is null. docs/identify-result.md describes every field.
+type Result struct {
+	Method  string   `json:"method"` // for people
+	Chain   []string `json:"methods"`
+	Verdict Verdict  `json:"verdict"`
+	Reasons []string `json:"reasons"` // for a verdict below identified
+
+	Data     record.Info      `json:"data"`              // the first record
+	Records  []record.Info    `json:"records,omitempty"` // all of them, if there are several
+	Findings []record.Finding `json:"findings"`          // what the checks of the data say
+	Settings any              `json:"settings"`          // of the last method
+
+	Parameters  []Parameter      `json:"parameters"`
+	Correlation [][]float64      `json:"correlation"`           // of the free parameters, in their order
+	Condition   *float64         `json:"condition"`             // of the Jacobian in SI
+	Scaled      *float64         `json:"condition_scaled"`      // with columns of length one
+	Indistinct  []fit.Indistinct `json:"indistinct"`            // what the data cannot tell apart
+	Lags        int              `json:"robust_lags"`           // bandwidth of the robust standard errors, rows
+	Fit         fit.Quality      `json:"fit"`                   // on the records that were fitted
+	Quantity    string           `json:"quantity"`              // what was explained
+	Residual    fit.Residual     `json:"residual"`              //
+	Validation  *Validation      `json:"validation,omitempty"`  // on the second record
+	Sensitivity []Sensitivity    `json:"sensitivity,omitempty"` // to what was taken for granted
+	Bootstrap   *Resampling      `json:"bootstrap,omitempty"`   //
+	HalfCutoff  []float64        `json:"values_at_half_cutoff,omitempty"`
+	Stages      []Stage          `json:"stages"`
+	Warnings    []string         `json:"warnings"`
+	Interrupted bool             `json:"interrupted"` // ended before its time: the best so far
+	Compute     float64          `json:"compute_s"`   // s, from records in memory to this result
+
+	solution *fit.Solution
+	checked  *fit.Solution // of the validation, its residuals
+}
+
+// Parameter is one parameter of the model. Of a known one only name, unit and value are there.
+type Parameter struct {
+	fit.Estimate
+	Symbol string      `json:"-"`
+	Term   string      `json:"term,omitempty"`          // regress: its column
+	Share  *float64    `json:"share_percent,omitempty"` // regress: rms of its part of the force relative to the whole
+	Start  *float64    `json:"start,omitempty"`
+	Min    *float64    `json:"min,omitempty"`
+	Max    *float64    `json:"max,omitempty"`
+	Fixed  bool        `json:"fixed"`
+	Boot95 *[2]float64 `json:"ci95_bootstrap,omitempty"`
+	Worth  string      `json:"judgement"` // identified, weakly identified, not identifiable, known
+}
+
+// Validation is the fit to records that were not used to find the parameters.
+type Validation struct {
+	Data     record.Info      `json:"data"`
+	Records  []record.Info    `json:"records,omitempty"`
+	Findings []record.Finding `json:"findings"`
+	Fit      fit.Quality      `json:"fit"`
+	Residual fit.Residual     `json:"residual"`
+	Warnings []string         `json:"warnings"`
+}
+
+// Sensitivity is a fit that was repeated with something else taken for granted.
+type Sensitivity struct {
+	What   string             `json:"what"`
+	RMS    float64            `json:"rms"`
+	Unit   string             `json:"unit"`
+	Values map[string]float64 `json:"values"`
+	Worst  string             `json:"worst"`     // the parameter that moves most …
+	Moves  float64            `json:"moves_err"` // … in standard errors of the result
+}
+
+// Resampling says how the bootstrap intervals were found.
+type Resampling struct {
+	Refits int    `json:"refits"`
+	Block  int    `json:"block"` // rows that stay together
+	Failed int    `json:"failed"`
+	Seed   uint64 `json:"seed"`
+}
+
+// Stage is what one method of the chain found.
+type Stage struct {
+	Method      string             `json:"method"`
+	Converged   bool               `json:"converged"`
+	Reason      string             `json:"reason"`
+	Objective   string             `json:"objective,omitempty"`
+	Cost        float64            `json:"cost"`
+	RMS         float64            `json:"rms"`
+	Unit        string             `json:"unit"`
+	Iterations  int                `json:"iterations"`
+	Evaluations int                `json:"simulations"`
+	Compute     float64            `json:"compute_s"`
+	Values      map[string]float64 `json:"values"`
+	Notes       []string           `json:"notes,omitempty"`
+	Extra       map[string]any     `json:"extra,omitempty"`
+}
+
+// Param finds a parameter by name.
+func (r *Result) Param(name string) (*Parameter, bool) {
+	for i := range r.Parameters {
+		if r.Parameters[i].Name == name {
+			return &r.Parameters[i], true
+		}
+	}
+	return nil, false
+}
+
+// Interval is the 95 % interval to go by: by resampling if that was done, else the classical one if the residuals are
+// white, else the robust one; that of the logarithm where a parameter is searched there. nil: unbounded.
+func (r *Result) Interval(p *Parameter) *[2]float64 {
+	switch {
+	case p.Boot95 != nil:
+		return p.Boot95
+	case r.Residual.White && p.LogCI95 != nil:
+		return p.LogCI95
+	case r.Residual.White:
+		return p.CI95
+	case p.RobustLogCI95 != nil:
+		return p.RobustLogCI95
+	}
+	return p.RobustCI95
+}
+
+// Err is the standard error to go by. nil: infinite, or known.
+func (r *Result) Err(p *Parameter) *float64 {
+	if r.Residual.White {
+		return p.StdErr
+	}
+	return p.RobustErr
+}

@@ -1,0 +1,271 @@
+package identify
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"hilrig/identify/axis"
+	"hilrig/identify/fit"
+	"hilrig/identify/record"
+)
+
+// Methods are the names of all methods.
+var Methods = []string{"regress", "two-joint", "static", "presliding", "presliding-linear", "joint", "velocity-step", "lugre", "kalman", "aep", "lm", "multishoot"}
+
+// methods by name.
+var methods = map[string]func(j *job, ctx context.Context) (*stage, error){
+	"regress":           (*job).regressLinear,
+	"static":            (*job).static,
+	"presliding":        (*job).presliding,
+	"presliding-linear": (*job).preslidingLinear,
+	"joint":             (*job).joint,
+	"lugre":             (*job).lugre,
+	"kalman":            (*job).kalman,
+	"aep":               (*job).aep,
+	"lm":                (*job).lm,
+	"multishoot":        (*job).multishoot,
+}
+
+// job is a plan at work.
+type job struct {
+	plan  Plan
+	recs  Records
+	watch fit.Watch
+	found found  // values from earlier methods
+	last  *stage // the method before, nil for the first
+	keep  Keeper // checkpoints of long methods
+}
+
+// Keeper keeps the state of a long method between runs.
+type Keeper interface {
+	Load(method string) []byte       // nil: nothing kept
+	Save(method string, data []byte) // as often as it likes
+}
+
+// stage is what one method leaves behind.
+type stage struct {
+	method   string
+	sol      *fit.Solution
+	start    []fit.Param
+	settings any
+
+	explain    func(recs []*record.Record) (*fit.Solution, error)                    // the same parameters on other records; nil: cannot
+	vary       func(ctx context.Context) []Sensitivity                               // what else could have been taken for granted; nil: nothing
+	resample   func(ctx context.Context) (map[string][2]float64, *Resampling, error) // nil: cannot
+	suspicions func() []string
+	survivors  [][]float64 // of an evolution, for the descent that follows
+	half       []float64   // regress
+	share      []float64   //
+	terms      []string    //
+	warnings   []string
+}
+
+// Run carries out the plan. When ctx ends it, the best so far comes back, marked as interrupted; the error is ctx's only if
+// there is nothing yet. Refusals of the data are *linear.Unidentifiable; other errors are about data (*record.Error),
+// parameters (*fit.ParamError) or settings (*linear.SpecError).
+func Run(ctx context.Context, plan Plan, recs Records, keep Keeper, watch fit.Watch) (*Result, error) {
+	begin := time.Now()
+	if len(recs.Fit) == 0 {
+		return nil, &record.Error{Msg: "no record to fit", Hint: "Give at least one file under data."}
+	}
+	whole := ctx
+	if plan.TimeLimit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, plan.TimeLimit)
+		defer cancel()
+	}
+	j := &job{plan: plan, recs: recs, watch: watch, found: found{}, keep: keep}
+	r := &Result{Chain: plan.Methods, Findings: []record.Finding{}, Warnings: []string{}}
+	for _, name := range plan.Methods {
+		method, ok := methods[name]
+		if !ok {
+			return nil, &fit.ParamError{Problems: []string{fmt.Sprintf("method %q is not known", name)}}
+		}
+		st, err := method(j, ctx)
+		if err != nil {
+			if ctx.Err() != nil && j.last != nil {
+				break
+			}
+			return nil, err
+		}
+		st.method = name
+		j.last = st
+		j.found.note(st.sol.Params)
+		r.Stages = append(r.Stages, st.stage())
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	r.Interrupted = ctx.Err() != nil && len(r.Stages) > 0 && (len(r.Stages) < len(plan.Methods) || !j.last.sol.Converged)
+	if j.last == nil {
+		return nil, ctx.Err()
+	}
+	if err := r.finish(whole, j); err != nil {
+		return nil, err
+	}
+	r.Compute = time.Since(begin).Seconds()
+	return r, nil
+}
+
+// stage is the short form of what a method found.
+func (s *stage) stage() Stage {
+	out := Stage{
+		Method: s.method, Converged: s.sol.Converged, Reason: s.sol.Reason, Objective: s.sol.Objective, Cost: s.sol.Cost, Unit: s.sol.Unit,
+		Iterations: s.sol.Iterations, Evaluations: s.sol.Evaluations, Compute: s.sol.Compute.Seconds(), Values: map[string]float64{},
+		Notes: s.sol.Notes, Extra: map[string]any{},
+	}
+	sum := 0.0
+	for _, e := range s.sol.Residual {
+		sum += e * e
+	}
+	if n := len(s.sol.Residual); n > 0 {
+		out.RMS = math.Sqrt(sum / float64(n))
+	}
+	for _, p := range s.sol.Params {
+		out.Values[p.Name] = p.Value
+	}
+	maps.Copy(out.Extra, s.sol.Extra)
+	return out
+}
+
+// finish turns the last method into the result: errors, validation, what was taken for granted, verdict.
+func (r *Result) finish(ctx context.Context, j *job) error {
+	st := j.last
+	a, err := fit.Assess(st.sol)
+	if err != nil {
+		return err
+	}
+	r.take(st.sol, a, st.start)
+	r.Method, r.Settings = describe(r.Chain, j), st.settings
+	for i := range st.share {
+		r.Parameters[i].Share, r.Parameters[i].Term = &st.share[i], st.terms[i]
+	}
+	r.HalfCutoff = st.half
+	r.Data = j.recs.Fit[0].Info()
+	r.Records = infos(j.recs.Fit)
+	r.Findings = append(r.Findings, record.CheckAll(j.recs.Fit, j.known())...)
+	r.Warnings = append(r.Warnings, st.warnings...)
+	r.Warnings = append(r.Warnings, st.sol.Notes...)
+
+	if st.explain != nil && len(j.recs.Validation) > 0 {
+		if err := r.validate(j.recs.Validation, st, j.known()); err != nil {
+			return fmt.Errorf("validation: %w", err)
+		}
+	}
+	if st.vary != nil && !r.Interrupted && ctx.Err() == nil {
+		r.Sensitivity = st.vary(ctx)
+		r.measureMoves()
+	}
+	if j.plan.Bootstrap > 0 && !r.Interrupted {
+		if st.resample == nil {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("bootstrap: %s has none; the intervals are those of the Jacobian", st.method))
+		} else if err := r.resample(ctx, st); err != nil {
+			return err
+		}
+	}
+	var suspicions []string
+	if st.suspicions != nil {
+		suspicions = st.suspicions()
+	}
+	r.judge(suspicions)
+	return nil
+}
+
+// known is what the checks of the data may rest on.
+func (j *job) known() record.CheckOptions {
+	o := record.CheckOptions{Rotary: j.plan.Model.Rotary, Coupled: j.plan.Model.Drive == axis.Spring}
+	for _, m := range j.plan.Methods {
+		o.Static = o.Static || m == "static" || m == "joint"
+	}
+	fs, okF := j.found["Fs"]
+	s0, okS := j.found["sigma0"]
+	if okF && okS && s0 > 0 {
+		o.Presliding = fs / s0
+	}
+	return o
+}
+
+// validate explains the second record.
+func (r *Result) validate(recs []*record.Record, st *stage, known record.CheckOptions) error {
+	s, err := st.explain(recs)
+	if err != nil {
+		return err
+	}
+	a, err := fit.Assess(s)
+	if err != nil {
+		return err
+	}
+	r.checked = s
+	v := &Validation{Data: recs[0].Info(), Records: infos(recs), Findings: []record.Finding{}, Fit: a.Fit, Residual: a.Residual, Warnings: []string{}}
+	v.Findings = append(v.Findings, record.CheckAll(recs, known)...)
+	v.Warnings = append(v.Warnings, s.Notes...)
+	r.Validation = v
+	return nil
+}
+
+// measureMoves tells which parameter moves most, in its standard errors.
+func (r *Result) measureMoves() {
+	for i := range r.Sensitivity {
+		s := &r.Sensitivity[i]
+		for k := range r.Parameters {
+			p := &r.Parameters[k]
+			se, x := r.Err(p), s.Values[p.Name]
+			if p.Fixed || se == nil || *se == 0 || state(p.Name) {
+				continue
+			}
+			if _, there := s.Values[p.Name]; !there {
+				continue
+			}
+			if m := math.Abs(x-p.Value) / *se; m > s.Moves {
+				s.Worst, s.Moves = p.Name, m
+			}
+		}
+	}
+}
+
+func (r *Result) resample(ctx context.Context, st *stage) error {
+	by, how, err := st.resample(ctx)
+	if err != nil {
+		return fmt.Errorf("bootstrap: %w", err)
+	}
+	r.Bootstrap = how
+	for i := range r.Parameters {
+		if ci, ok := by[r.Parameters[i].Name]; ok {
+			r.Parameters[i].Boot95 = &ci
+		}
+	}
+	return nil
+}
+
+// infos tells which records these are; nil for a single one.
+func infos(recs []*record.Record) []record.Info {
+	if len(recs) < 2 {
+		return nil
+	}
+	var out []record.Info
+	for _, d := range recs {
+		out = append(out, d.Info())
+	}
+	return out
+}
+
+// titles of the methods, for people.
+var titles = map[string]string{
+	"regress": "inverse dynamics, linear least squares", "two-joint": "inverse dynamics of two joints, linear least squares",
+	"static": "static friction map", "presliding": "presliding loop", "presliding-linear": "small motion, linear weak form", "joint": "static map and presliding loop together",
+	"velocity-step": "velocity steps", "lugre": "separable fit of the smoothed motion", "kalman": "prediction error of a Kalman filter",
+	"aep": "accelerated evolutionary programming", "lm": "output error, Levenberg–Marquardt", "multishoot": "output error, multiple shooting",
+}
+
+func describe(chain []string, j *job) string {
+	last := j.last.method
+	title := titles[last]
+	if i := slices.Index(chain, last); i > 0 {
+		title += fmt.Sprintf(" after %s", titles[chain[i-1]])
+	}
+	return title
+}

@@ -1,0 +1,313 @@
+package identify
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"hilrig/engine"
+	"hilrig/identify/axis"
+	"hilrig/identify/fit"
+	"hilrig/identify/record"
+)
+
+// simulated is a model that is run: a Loop where one is written out for it, else the general Model.
+type simulated interface {
+	Params() []fit.Param
+	Problem(params []fit.Param) (*fit.Problem, error)
+	Complete(params []fit.Param, s *fit.Solution) error
+}
+
+// model puts the model of the plan on records.
+func (j *job) model(recs []*record.Record) (simulated, error) {
+	spec := j.plan.Model
+	spec.Known = map[string]float64{}
+	for _, g := range j.plan.Given {
+		if g.Fixed != nil && *g.Fixed && g.Start != nil {
+			spec.Known[g.Name] = *g.Start
+		}
+	}
+	if spec.Drive == axis.Servo || spec.Drive == axis.Force {
+		loop, err := axis.NewLoop(spec, recs)
+		var unknown *fit.ParamError
+		if err == nil || spec.Drive == axis.Servo || !errors.As(err, &unknown) {
+			return loop, err
+		}
+	}
+	return axis.New(spec, recs)
+}
+
+// parameters of the model: its own guesses, what earlier methods found, and over both what is given.
+func (j *job) parameters(m simulated) ([]fit.Param, error) {
+	params := m.Params()
+	j.found.start(params, j.plan.Given)
+	if i := slices.IndexFunc(params, func(p fit.Param) bool { return p.Name == "lag" }); i >= 0 {
+		params[i].Fixed = !j.plan.LagFree
+	}
+	if err := apply(params, j.plan.Given); err != nil {
+		return nil, err
+	}
+	return params, nil
+}
+
+// output runs a simulated model through a solver.
+func (j *job) output(ctx context.Context, solve func(context.Context, simulated, []fit.Param) (*fit.Solution, error)) (*stage, error) {
+	m, err := j.model(j.recs.Fit)
+	if err != nil {
+		return nil, err
+	}
+	params, err := j.parameters(m)
+	if err != nil {
+		return nil, err
+	}
+	sol, err := solve(ctx, m, params)
+	if err != nil {
+		return nil, err
+	}
+	if len(sol.Params) < len(params) { // of the problem alone
+		if err := m.Complete(params, sol); err != nil {
+			return nil, err
+		}
+	}
+	st := &stage{sol: sol, start: params, settings: j.plan.settings()}
+	st.explain = func(recs []*record.Record) (*fit.Solution, error) { return j.explain(sol.Params, recs) }
+	st.vary = func(ctx context.Context) []Sensitivity { return j.vary(ctx, sol.Params) }
+	st.suspicions = func() []string { return axis.Suspicions(j.plan.Model, j.recs.Fit, sol) }
+	st.resample = func(ctx context.Context) (map[string][2]float64, *Resampling, error) {
+		p, err := m.Problem(sol.Params)
+		if err != nil {
+			return nil, nil, err
+		}
+		return j.bootstrap(ctx, p, sol)
+	}
+	return st, nil
+}
+
+// lm descends from the start, from the survivors of an evolution, or from the best of several draws.
+func (j *job) lm(ctx context.Context) (*stage, error) {
+	return j.output(ctx, func(ctx context.Context, m simulated, params []fit.Param) (*fit.Solution, error) {
+		loss, err := fit.ParseLoss(j.plan.Loss, j.plan.LossScale)
+		if err != nil {
+			return nil, &fit.ParamError{Problems: []string{"lm: " + err.Error()}}
+		}
+		descent := fit.LM{Loss: loss, Horizons: j.plan.Horizon, Workers: j.plan.Workers}
+		if loop, ok := m.(*axis.Loop); ok {
+			return loop.Fit(ctx, params, axis.Search{Starts: j.plan.Starts, Draws: j.plan.Draws, Seed: j.plan.Seed, Workers: j.plan.Workers, LM: descent}, j.watch)
+		}
+		p, err := m.Problem(params)
+		if err != nil {
+			return nil, err
+		}
+		several := fit.MultiStart{LM: descent, Seed: j.plan.Seed, Workers: j.plan.Workers, Pool: true}
+		switch {
+		case j.last != nil && len(j.last.survivors) > 0:
+			several.From = j.last.survivors
+			return several.Fit(ctx, p, j.watch)
+		case j.plan.Draws > 0 || j.plan.Starts > 1:
+			several.Starts, several.Draws = max(j.plan.Starts, 1), max(j.plan.Draws, j.plan.Starts)
+			own := make([]float64, len(p.Params))
+			for i, q := range p.Params {
+				own[i] = q.Value
+			}
+			several.From = [][]float64{own}
+			return several.Fit(ctx, p, j.watch)
+		}
+		return descent.Fit(ctx, p, j.watch)
+	})
+}
+
+// multishoot makes the states of segments parameters.
+func (j *job) multishoot(ctx context.Context) (*stage, error) {
+	return j.output(ctx, func(ctx context.Context, m simulated, params []fit.Param) (*fit.Solution, error) {
+		general, ok := m.(*axis.Model)
+		if !ok {
+			return nil, &fit.ParamError{Problems: []string{"multishoot: a servo holds its motion on its path: use lm"}}
+		}
+		segments := j.plan.Segments
+		if segments == 0 {
+			longest := 0.0
+			for _, d := range j.recs.Fit {
+				longest = math.Max(longest, d.Duration())
+			}
+			segments = int(math.Max(2, math.Round(longest)))
+		}
+		p, err := general.Shooting(params, segments)
+		if err != nil {
+			return nil, err
+		}
+		return fit.LM{Workers: j.plan.Workers}.Fit(ctx, p, j.watch)
+	})
+}
+
+// aep evolves a population.
+func (j *job) aep(ctx context.Context) (*stage, error) {
+	var survivors [][]float64
+	st, err := j.output(ctx, func(ctx context.Context, m simulated, params []fit.Param) (*fit.Solution, error) {
+		p, err := m.Problem(params)
+		if err != nil {
+			return nil, err
+		}
+		a := fit.AEP{
+			Members: j.plan.Members, Generations: j.plan.Generations, Islands: j.plan.Islands, Beta1: j.plan.Beta1, Beta2: j.plan.Beta2,
+			SpreadOne: j.plan.SpreadOne, Survivor: j.plan.Survivors, Start: true, Seed: j.plan.Seed, Workers: j.plan.Workers,
+		}
+		if j.keep != nil {
+			if data := j.keep.Load("aep"); data != nil {
+				var c fit.Checkpoint
+				if err := json.Unmarshal(data, &c); err != nil {
+					return nil, fmt.Errorf("checkpoint: %w", err)
+				}
+				a.Resume = &c
+			}
+			a.Save = func(c *fit.Checkpoint) {
+				if data, err := json.Marshal(c); err == nil {
+					j.keep.Save("aep", data)
+				}
+			}
+		}
+		sol, err := a.Fit(ctx, p, j.watch)
+		if err == nil {
+			survivors, _ = sol.Extra["survivors"].([][]float64)
+		}
+		return sol, err
+	})
+	if err == nil {
+		st.survivors = survivors
+		st.vary = nil
+	}
+	return st, err
+}
+
+// explain runs the model with its parameters on other records. Only states at their beginning are searched, where the plan
+// searches them.
+func (j *job) explain(params []fit.Param, recs []*record.Record) (*fit.Solution, error) {
+	m, err := j.model(recs)
+	if err != nil {
+		return nil, err
+	}
+	own := m.Params()
+	for i := range own {
+		p := &own[i]
+		if state(p.Name) {
+			continue
+		}
+		if k := slices.IndexFunc(params, func(q fit.Param) bool { return q.Name == p.Name }); k >= 0 {
+			p.Value = params[k].Value
+			p.Lo, p.Hi = math.Min(p.Lo, p.Value), math.Max(p.Hi, p.Value)
+		}
+		p.Fixed = true
+	}
+	p, err := m.Problem(own)
+	if err != nil {
+		return nil, err
+	}
+	var s *fit.Solution
+	if len(p.Params) > 0 {
+		if s, err = (fit.LM{Workers: j.plan.Workers}).Fit(context.Background(), p, nil); err != nil {
+			return nil, err
+		}
+	} else if s, err = evaluate(p); err != nil {
+		return nil, err
+	}
+	return s, m.Complete(own, s)
+}
+
+// evaluate is a solution of a problem without free parameters.
+func evaluate(p *fit.Problem) (*fit.Solution, error) {
+	e := p.New()
+	s := &fit.Solution{Residual: make([]float64, p.Rows), Unit: p.Unit, Converged: true, Reason: "nothing to search"}
+	if st := e.Residuals(nil, s.Residual); st == engine.NonFinite {
+		return nil, &record.Error{Msg: "the simulation does not stay finite on this record with these parameters"}
+	}
+	for k := range s.Residual {
+		s.Residual[k] = -s.Residual[k]
+	}
+	if m, ok := e.(fit.Measuring); ok {
+		s.Measured, s.Quantity, s.Pieces, s.Dt = m.Measured()
+	}
+	return s, nil
+}
+
+// vary repeats the fit with another hold of the force and with the lag free, or moved if it was.
+func (j *job) vary(ctx context.Context, params []fit.Param) []Sensitivity {
+	if d := j.plan.Model.Drive; d != axis.Force && d != axis.Servo {
+		return nil
+	}
+	var out []Sensitivity
+	try := func(what string, plan Plan) {
+		k := *j
+		k.plan = plan
+		m, err := k.model(k.recs.Fit)
+		if err != nil {
+			return
+		}
+		own := m.Params()
+		for i := range own {
+			if at := slices.IndexFunc(params, func(q fit.Param) bool { return q.Name == own[i].Name }); at >= 0 {
+				own[i] = params[at]
+			}
+			if own[i].Name == "lag" {
+				own[i].Fixed = !plan.LagFree
+			}
+		}
+		p, err := m.Problem(own)
+		if err != nil || len(p.Params) == 0 {
+			return
+		}
+		s, err := fit.LM{Workers: j.plan.Workers}.Fit(ctx, p, nil)
+		if err != nil {
+			return
+		}
+		sum, values := 0.0, map[string]float64{}
+		for _, e := range s.Residual {
+			sum += e * e
+		}
+		for _, q := range s.Params {
+			if !state(q.Name) {
+				values[q.Name] = q.Value
+			}
+		}
+		out = append(out, Sensitivity{What: what, RMS: math.Sqrt(sum / float64(len(s.Residual))), Unit: p.Unit, Values: values})
+	}
+	plan := j.plan
+	if j.plan.Model.Drive == axis.Force {
+		plan.Model.LinearHold = !plan.Model.LinearHold
+		what := "the force held between its samples"
+		if plan.Model.LinearHold {
+			what = "the force straight between its samples"
+		}
+		try(what, plan)
+	}
+	plan = j.plan
+	plan.LagFree = !plan.LagFree
+	if plan.LagFree {
+		try("the lag of the force free", plan)
+	} else {
+		for i := range params {
+			if params[i].Name == "lag" {
+				params = slices.Clone(params)
+				params[i].Value = 0
+			}
+		}
+		try("no lag of the force", plan)
+	}
+	return out
+}
+
+// bootstrap refits resampled residuals.
+func (j *job) bootstrap(ctx context.Context, p *fit.Problem, sol *fit.Solution) (map[string][2]float64, *Resampling, error) {
+	b, err := fit.Bootstrap(ctx, p, sol, j.plan.Bootstrap, 0, j.plan.Seed, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	by := map[string][2]float64{}
+	for _, e := range b.Estimates {
+		if e.CI95 != nil {
+			by[e.Name] = *e.CI95
+		}
+	}
+	return by, &Resampling{Refits: b.Done, Block: b.Block, Failed: b.Failed, Seed: j.plan.Seed}, nil
+}

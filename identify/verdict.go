@@ -1,0 +1,216 @@
+package identify
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"hilrig/identify/fit"
+)
+
+// Where a verdict falls. The limits are conventions, not laws; docs/identify.md explains them.
+const (
+	goodFit      = 80.0 // %, below: weakly identified
+	poorFit      = 50.0 // %, below: rejected, the model misses half of what moves
+	weakRelative = 0.10 // standard error relative to the value …
+	weakShare    = 1.0  // %, … if that uncertainty is also more than this of the force, where that is known
+	validLoss    = 10.0 // percentage points of fit lost on the second record
+	cutoffDrift  = 0.10 // relative change at half the cutoff, if it is also more than 3 standard errors
+	wanderErrs   = 10.0 // standard errors by which a parameter may move with what was taken for granted …
+	wanderShare  = 0.10 // … if that is more than this part of its value
+)
+
+// passive are parameters whose negative value contradicts physics.
+var passive = map[string]bool{"M": true, "J": true, "Fc": true, "Fs": true, "sigma0": true, "kt": true, "vs": true}
+
+// judge turns the numbers into a verdict with reasons; each reason says what it rests on.
+func (r *Result) judge(suspicions []string) {
+	r.Verdict, r.Reasons = Identified, []string{}
+	say := func(v Verdict, format string, args ...any) {
+		if v == Rejected || r.Verdict == Identified {
+			r.Verdict = v
+		}
+		r.Reasons = append(r.Reasons, fmt.Sprintf(format, args...))
+	}
+
+	// does the model explain the data at all?
+	if f := r.Fit.Percent; f != nil && !r.weighted() {
+		switch {
+		case *f < poorFit:
+			say(Rejected, "fit %.1f %%, below %.0f %%: this model does not describe these data", *f, poorFit)
+		case *f < goodFit:
+			say(Weak, "fit %.1f %%, below %.0f %%: something is missing in the model", *f, goodFit)
+		}
+	}
+	for _, s := range suspicions {
+		say(Rejected, "%s", s)
+	}
+	switch last := r.Stages[len(r.Stages)-1]; {
+	case r.Interrupted:
+		say(Weak, "interrupted: the best so far, not the optimum")
+	case !last.Converged && last.Method != "aep":
+		say(Weak, "%s ended before it converged: %s", last.Method, last.Reason)
+	case !last.Converged:
+		say(Weak, "evolution finds the neighbourhood of an optimum, not the optimum: let lm follow")
+	}
+
+	// is every parameter known?
+	for i := range r.Parameters {
+		p := &r.Parameters[i]
+		if p.Fixed {
+			p.Worth = "known"
+			continue
+		}
+		p.Worth = r.worth(p, say)
+	}
+	for _, in := range r.Indistinct {
+		names := strings.Join(in.Names, ", ")
+		if len(in.Names) > 1 && in.RelErr != nil && *in.RelErr <= weakRelative {
+			// they lean on each other, and are known all the same
+			r.Warnings = append(r.Warnings, fmt.Sprintf("%s are strongly correlated, though each is known to %.2g %%: %s", names, 100**in.RelErr, in.Why))
+			continue
+		}
+		if len(in.Names) == 1 {
+			say(Weak, "%s: %s. %s", names, in.Why, in.Advice)
+		} else {
+			say(Weak, "%s cannot be told apart: %s. %s", names, in.Why, in.Advice)
+		}
+		for _, n := range in.Names {
+			if p, ok := r.Param(n); ok && len(in.Names) == 1 {
+				p.Worth = "not identifiable"
+			} else if ok && p.Worth == string(Identified) {
+				p.Worth = string(Weak)
+			}
+		}
+	}
+	r.judgeHalfCutoff(say)
+	for _, s := range r.Sensitivity {
+		p, ok := r.Param(s.Worst)
+		if !ok || s.Moves < wanderErrs || math.Abs(s.Values[s.Worst]-p.Value) < wanderShare*math.Abs(p.Value) {
+			continue
+		}
+		say(Weak, "%s is %.4g %s instead of %.4g with %s (%.4g instead of %.4g %s rms): its interval does not hold that",
+			s.Worst, s.Values[s.Worst], p.Unit, p.Value, s.What, s.RMS, r.Fit.RMS, s.Unit)
+	}
+
+	// does it carry over?
+	if v := r.Validation; v != nil && v.Fit.Percent != nil && r.Fit.Percent != nil && !r.weighted() {
+		switch loss := *r.Fit.Percent - *v.Fit.Percent; {
+		case *v.Fit.Percent < poorFit:
+			say(Rejected, "fit %.1f %% on the validation record", *v.Fit.Percent)
+		case loss > validLoss:
+			say(Weak, "the validation record is explained %.1f points worse", loss)
+		}
+	}
+}
+
+// weighted tells whether residuals are pure numbers, against which the spread of the data means nothing.
+func (r *Result) weighted() bool { return r.solution != nil && r.solution.Known }
+
+// worth judges one parameter.
+func (r *Result) worth(p *Parameter, say func(Verdict, string, ...any)) string {
+	se := r.Err(p)
+	if se == nil {
+		say(Weak, "%s: the data do not say how well it is known", p.Name)
+		return "not identifiable"
+	}
+	ci := r.Interval(p)
+	zero := ci != nil && ci[0] <= 0 && ci[1] >= 0
+	minor := p.Share != nil && *p.Share**se <= weakShare*math.Abs(p.Value) // a small parameter that is known to be small
+	out := string(Identified)
+	weak := func(format string, args ...any) {
+		say(Weak, format, args...)
+		out = string(Weak)
+	}
+	switch {
+	case p.Value < 0 && !zero && passive[p.Name]:
+		say(Rejected, "%s is negative (%.4g %s): is the sign of force or position wrong?", p.Name, p.Value, p.Unit)
+		return string(Rejected)
+	case minor:
+	case zero && p.Name != "offset" && p.Name != "lag" && !state(p.Name):
+		weak("%s cannot be told from zero (95 %% interval %.3g to %.3g %s)", p.Name, ci[0], ci[1], p.Unit)
+	case zero: // an offset, lag or state that is zero is an answer
+	case *se > weakRelative*math.Abs(p.Value):
+		weak("%s is known to ±%.0f %% only", p.Name, 100**se/math.Abs(p.Value))
+	}
+	if p.AtBound != "" {
+		weak("%s is on its %s bound, %.4g %s: the bound has the last word, not the data; widen it or fix the parameter", p.Name, p.AtBound, p.Value, p.Unit)
+	}
+	return out
+}
+
+// state tells whether a parameter is where a record begins, not a property of the axis.
+func state(name string) bool {
+	base, _, _ := strings.Cut(name, "[")
+	return base == "x0" || base == "v0" || base == "z0"
+}
+
+// judgeHalfCutoff looks at the fit that was repeated with half the band.
+func (r *Result) judgeHalfCutoff(say func(Verdict, string, ...any)) {
+	for j, half := range r.HalfCutoff {
+		p := &r.Parameters[j]
+		se, change := r.Err(p), math.Abs(half-p.Value)
+		if se == nil || p.Share == nil {
+			continue
+		}
+		if change > cutoffDrift*math.Abs(p.Value) && change > 3**se && change**p.Share > weakShare*math.Abs(p.Value) {
+			say(Weak, "%s depends on the filter: %.4g %s at its band, %.4g at half of it: noise of the position or a lag of the force if the cutoff is high, lost motion if it is low; choose it where the values settle",
+				p.Name, p.Value, p.Unit, half)
+		}
+	}
+}
+
+// Headline is the verdict in one sentence.
+func (r *Result) Headline() string {
+	var names []string
+	for _, p := range r.Parameters {
+		if !p.Fixed && !state(p.Name) {
+			names = append(names, p.Name)
+		}
+	}
+	s := fmt.Sprintf("%s: %s", r.Verdict, strings.Join(names, ", "))
+	if r.Fit.Percent != nil && !r.weighted() {
+		s += fmt.Sprintf(", fit %.1f %%", *r.Fit.Percent)
+		if r.Validation != nil && r.Validation.Fit.Percent != nil {
+			s += fmt.Sprintf(" (validation %.1f %%)", *r.Validation.Fit.Percent)
+		}
+	}
+	return s
+}
+
+// take fills the result from an assessed solution.
+func (r *Result) take(s *fit.Solution, a *fit.Assessment, start []fit.Param) {
+	r.solution = s
+	r.Correlation, r.Condition, r.Scaled, r.Lags = a.Correlation, a.Condition, a.Scaled, a.Lags
+	r.Fit, r.Residual, r.Quantity = a.Fit, a.Residual, s.Quantity
+	r.Indistinct = append(append([]fit.Indistinct{}, s.Refused...), a.Indistinct...)
+	r.Parameters = nil
+	at := map[int]int{}
+	for j, i := range s.Free {
+		at[i] = j
+	}
+	for i, p := range s.Params {
+		lo, hi := p.Lo, p.Hi
+		out := Parameter{Symbol: p.Name}
+		if j, free := at[i]; free {
+			out.Estimate = a.Estimates[j]
+			out.Min, out.Max = bound(lo), bound(hi)
+			for _, q := range start {
+				if q.Name == p.Name {
+					out.Start = &q.Value
+				}
+			}
+		} else {
+			out.Estimate = fit.Estimate{Name: p.Name, Unit: p.Unit, Value: p.Value}
+			out.Fixed = true
+		}
+		r.Parameters = append(r.Parameters, out)
+	}
+}
+
+func bound(x float64) *float64 {
+	if math.IsInf(x, 0) || math.IsNaN(x) {
+		return nil
+	}
+	return &x
+}
