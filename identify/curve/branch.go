@@ -17,10 +17,11 @@ import (
 // Both channels are noisy. A sample at (x, u) belongs to a point X of the curve, which is estimated between two fits and
 // then held; u is compared with the tangent there,
 //
-//	u ≈ f(X) + f'(X)·(x − X) + f”·σ_X²/2,   variance (1 + f'/k)²·σ_u² + f'²·σ_x²,
+//	u ≈ f(X) + f'(X)·(x − X),   variance (1 + f'/k)²·σ_u² + f'²·σ_x²,
 //
-// which is orthogonal regression with the curvature that the error of X leaves taken off. k is the stiffness of the rig, whose
-// deflection u/k has been taken from x.
+// which is orthogonal regression. Slope and variance are held with X
+// within a fit: x − X goes with the misfit, so a slope that could follow the parameters would be pulled down by the noise.
+// k is the stiffness of the rig, whose deflection u/k has been taken from x.
 //
 // Unknown beside the parameters are the displacements x_j of the reversals and the bristle force at the start.
 type branches struct {
@@ -33,7 +34,7 @@ type branches struct {
 	n              int // parameters
 
 	x, at0 []float64 // m: displacement, X
-	bend   []float64 // N: f”·σ_X²/2
+	lead   []float64 // N: f'·(x − X)
 	zdot   []float64 // m/s: rate of the bristle
 	part   []int     // piece of the sample
 	dir    []float64 // of the pieces
@@ -59,7 +60,7 @@ func (b *branches) levelAt(s float64) int {
 
 // at writes the forces.
 func (b *branches) at(theta, f, j []float64) engine.Status {
-	sigma0, off := theta[b.sigma0], value(theta, b.offset, 0)
+	off := value(theta, b.offset, 0)
 	xj, zeta := b.first, 0.0
 	clear(b.dz)
 	if b.relaxed {
@@ -87,17 +88,8 @@ func (b *branches) at(theta, f, j []float64) engine.Status {
 		if j != nil {
 			g = j[k*b.n : (k+1)*b.n]
 		}
-		val, slope := b.force(theta, s, b.at0[k], xj, zeta, place, fixedStart, g)
-		lv := b.levelAt(s)
-		fs := theta[lv]
-		d := b.x[k] - b.at0[k]
+		val, _ := b.force(theta, s, b.at0[k], xj, zeta, place, fixedStart, g)
 		if g != nil {
-			// of the tangent: f' = σ0·(1 − s·f/Fs)
-			for i := range g {
-				g[i] *= 1 - sigma0*s/fs*d
-			}
-			g[b.sigma0] += (1 - s*val/fs) * d
-			g[lv] += sigma0 * s * val / (fs * fs) * d
 			if b.offset >= 0 {
 				g[b.offset]++
 			}
@@ -105,7 +97,7 @@ func (b *branches) at(theta, f, j []float64) engine.Status {
 				g[b.rate] += b.zdot[k]
 			}
 		}
-		f[k] = val + slope*d + b.bend[k] + off + value(theta, b.rate, 0)*b.zdot[k]
+		f[k] = val + b.lead[k] + off + value(theta, b.rate, 0)*b.zdot[k]
 	}
 	return engine.OK
 }

@@ -29,7 +29,8 @@ func JointParams(points []Point, loops []*record.Record, law string, asymmetric 
 // gives the loop its asymptote and the loop gives the map its value at rest. Points and loop samples are weighted by their
 // own noise, which is found from the residuals of each.
 //
-// sigma1 is refused unless it is given: nothing here moves fast enough within presliding to show it.
+// sigma1 is refused unless it is given: nothing here moves fast enough within presliding to show it. Extra is that of
+// Presliding, with "points" and "scatter_N" of Static.
 func Joint(ctx context.Context, points []Point, recs []*record.Record, params []fit.Param, o JointOptions, watch fit.Watch) (*fit.Solution, error) {
 	if err := only(params, "joint", append(slices.Clone(staticNames), "sigma0", "sigma1")...); err != nil {
 		return nil, err

@@ -124,7 +124,7 @@ func newLoop(d *record.Record, o LoopOptions) (*loop, error) {
 	l.noiseX, l.noiseU, l.dt = l.noiseX/root, l.noiseU/root, d.Dt*float64(every)
 	l.first = l.x[0]
 	l.at0 = slices.Clone(l.x)
-	l.bend, l.zdot = make([]float64, len(l.x)), make([]float64, len(l.x))
+	l.lead, l.zdot = make([]float64, len(l.x)), make([]float64, len(l.x))
 	return l, nil
 }
 
@@ -312,7 +312,7 @@ func (l *loop) place(theta, w []float64, scale float64) {
 		}
 		s := l.dir[cur]
 		at := l.x[k]
-		var slope, variance, left float64
+		var slope, variance float64
 		for range 4 {
 			var f float64
 			f, slope = l.on(theta, s, at, xj, zeta)
@@ -321,11 +321,10 @@ func (l *loop) place(theta, w []float64, scale float64) {
 			shared := slope*vx + (slope*soft+1)*soft*vu // covariance of the misfit and the error of x
 			misfit := f + slope*(l.x[k]-at) + off + rate*slope/sigma0*l.v[k] - l.u[k]
 			at = l.x[k] - shared/variance*misfit
-			left = max(vx+soft*soft*vu-shared*shared/variance, 0)
 		}
 		_, slope = l.on(theta, s, at, xj, zeta)
 		l.at0[k] = at
-		l.bend[k] = -s * sigma0 / theta[l.levelAt(s)] * slope * left / 2
+		l.lead[k] = slope * (l.x[k] - at)
 		l.zdot[k] = slope / sigma0 * l.v[k]
 		w[k] = 1 / (scale * math.Sqrt(variance))
 	}

@@ -22,12 +22,24 @@ func meanError(x []float64) (mean, se float64) {
 	if n < 2 {
 		return mean, 0
 	}
+	// means of blocks say the same of a long series
+	if every := (n + longest - 1) / longest; every > 1 {
+		blocks := make([]float64, n/every)
+		for b := range blocks {
+			for _, a := range x[b*every : (b+1)*every] {
+				blocks[b] += a / float64(every)
+			}
+		}
+		x, n = blocks, len(blocks)
+	}
 	g0 := autocovariance(x, mean, 0)
 	if !(g0 > 0) {
 		return mean, 0
 	}
 	return mean, math.Sqrt(g0 * inefficiencyOf(x, mean, g0) / float64(n-1))
 }
+
+const longest = 20000 // samples whose autocovariances are summed as they are
 
 // inefficiencyOf is how many samples of the series count as one: n·s²/γ0, at least 1. The mean takes away from γ0 as much
 // as its own variance, which is put back.

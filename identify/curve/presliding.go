@@ -45,7 +45,10 @@ func PreslidingParams(recs []*record.Record) []fit.Param {
 // asymptote (Fc where the law has no Fs). Noise in both channels is reckoned with; see branches for the equations.
 //
 // Fs from loops that stay far below break-away is poor: give the map of constant velocities with them (Joint). The loop is
-// taken for slow. sigma1 is never told by it: free, it is refused; fixed, its force is taken into account.
+// taken for slow. sigma1 is never told by it: free or not listed, it is refused; fixed, its force is taken into account.
+//
+// Extra holds "reversals", "loop_noise_x_m", "loop_noise_u_N" (of a row of the first loop, scaled to the residuals),
+// "rate_se" (standard error that sigma1 would have), or "rate_Ns_per_m" where a part that goes with that rate was seen.
 func Presliding(ctx context.Context, recs []*record.Record, params []fit.Param, o LoopOptions, watch fit.Watch) (*fit.Solution, error) {
 	if err := only(params, "presliding", loopNames...); err != nil {
 		return nil, err

@@ -57,7 +57,11 @@ func TestPreslidingExact(t *testing.T) {
 // noisy force through the logarithm, or along the noisy path, is off by far more.
 func TestPreslidingIsNotBiasedByNoise(t *testing.T) {
 	const seeds = 20
-	for _, c := range rigs[:4] {
+	coarse := rigs[0]
+	coarse.name, coarse.noiseX = "coarse displacement", 0.02*coarse.fs/coarse.sigma0
+	noisy := rigs[1]
+	noisy.name, noisy.noiseX, noisy.noiseU = "noisy", 0.01*noisy.fs/noisy.sigma0, 0.02*noisy.fs
+	for _, c := range append([]rig{coarse, noisy}, rigs[:4]...) {
 		names := []string{"sigma0", "Fs"}
 		want := []float64{c.sigma0, c.fs}
 		sum, square, covered := [2]float64{}, [2]float64{}, [2]int{}

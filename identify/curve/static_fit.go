@@ -6,8 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
 )
@@ -32,6 +30,9 @@ type StaticOptions struct {
 // Equal, leave the variance to the residuals.
 //
 // Fs and vs are refused when the points show no fall of friction at slow speeds, or when none is slow enough.
+//
+// Extra holds "rms_N" (of the unweighted residuals), "scatter_N" (τ), "points", and "fall_p" (probability of as good a fall
+// by chance).
 func Static(ctx context.Context, points []Point, params []fit.Param, o StaticOptions, watch fit.Watch) (*fit.Solution, error) {
 	if err := only(params, "static", staticNames...); err != nil {
 		return nil, err
@@ -77,13 +78,16 @@ func newStatic(points []Point, params []fit.Param, o StaticOptions) (*staticFit,
 		return nil, err
 	}
 	e := &staticFit{m: m, loose: !o.Strict}
-	known := !o.Equal
+	var some []float64 // standard errors; a force that rests on one digit has none, and takes the median of the others
 	for _, p := range points {
 		m.v = append(m.v, p.V)
 		e.y = append(e.y, p.F)
 		e.w = append(e.w, 1)
-		known = known && p.SE > 0
+		if p.SE > 0 {
+			some = append(some, p.SE)
+		}
 	}
+	known := !o.Equal && 2*len(some) > len(points)
 	e.params, e.unit = slices.Clone(params), "N"
 	e.model = func() model { return m }
 	for _, p := range params {
@@ -93,6 +97,9 @@ func newStatic(points []Point, params []fit.Param, o StaticOptions) (*staticFit,
 	}
 	if known {
 		for _, p := range points {
+			if p.SE == 0 {
+				p.SE = median(some)
+			}
 			e.se = append(e.se, p.SE)
 		}
 		e.unit = ""
@@ -167,36 +174,11 @@ func (e *staticFit) scatter(sol *fit.Solution) bool {
 		return false
 	}
 	raw := make([]float64, n)
-	top := 0.0
 	for k := range raw {
 		raw[k] = sol.Residual[k] / e.w[k]
-		top = max(top, math.Abs(raw[k]))
 	}
-	chi := func(tau float64) float64 {
-		s := 0.0
-		for k, r := range raw {
-			s += r * r / (e.se[k]*e.se[k] + tau*tau)
-		}
-		return s
-	}
-	// scatter is believed when chance would bring as much in one case of a hundred
 	was := e.tau
-	switch {
-	case e.tau == 0 && chi(0) < (distuv.ChiSquared{K: free}).Quantile(0.99):
-		return false
-	case chi(0) <= free:
-		e.tau = 0
-	default:
-		lo, hi := 0.0, top*math.Sqrt(float64(n)/free)
-		for range 60 {
-			if mid := (lo + hi) / 2; chi(mid) > free {
-				lo = mid
-			} else {
-				hi = mid
-			}
-		}
-		e.tau = hi
-	}
+	e.tau = mandelPaule(raw, e.se, free, was)
 	e.weigh()
 	return math.Abs(e.tau-was) > 1e-4*e.tau
 }

@@ -1,0 +1,238 @@
+package curve
+
+import (
+	"context"
+	"math"
+
+	"hilrig/engine"
+	"hilrig/identify/fit"
+	"hilrig/identify/record"
+)
+
+// plateau is a stretch of constant speed after a step of velocity, with the fit of the coefficient of friction on it,
+//
+//	f(δ) = f2 + a·exp(−δ/L)   (6.40),   δ = v·(t − t0) − (F − F1)/k
+//
+// with δ the slip since the step at t0 and a = fmax − f2, extrapolated to t0: the machine delays the peak. F1 is the force
+// before the step and k the stiffness of the machine, infinite where it is not known.
+type plateau struct {
+	v        float64 // m/s, > 0
+	from, to int     // samples
+	t0       float64 // samples, where the step was
+	f        []float64
+	slip     []float64 // m
+	last     float64   // m, slip at the next step
+	machine  float64   // 1/m, stiffness of the machine over the load; 0: rigid
+	skip     int       // samples left out after the step
+
+	f2, a, l float64 // fitted; a = 0: level
+	cov      [3][3]float64
+	resolved bool // the decay is seen, so l means something
+	decays   bool // a step is before it
+}
+
+// end is the fitted f at slip δ, and its derivatives with respect to f2, a, L.
+func (p *plateau) end(slip float64) (f float64, g [3]float64) {
+	if p.a == 0 || p.l == 0 {
+		return p.f2, [3]float64{1, 0, 0}
+	}
+	e := math.Exp(-slip / p.l)
+	return p.f2 + p.a*e, [3]float64{1, e, p.a * e * slip / (p.l * p.l)}
+}
+
+// decay is the model of one plateau: parameters f2, a, L.
+type decay struct{ slip []float64 }
+
+func (d *decay) at(theta, f, j []float64) engine.Status {
+	a, l := theta[1], theta[2]
+	for k, x := range d.slip {
+		e := math.Exp(-x / l)
+		f[k] = theta[0] + a*e
+		if j != nil {
+			j[3*k], j[3*k+1], j[3*k+2] = 1, e, a*e*x/(l*l)
+		}
+	}
+	return engine.OK
+}
+
+// plateausOf cuts a record of imposed speed into stretches of constant speed and fills in coefficient and slip. v is
+// positive. Stretches shorter than least samples belong to the transition between their neighbours.
+func plateausOf(v []float64, least int) []*plateau {
+	const window = 4
+	noise := differenceNoise(v)
+	near := func(a, m float64) bool { return math.Abs(a-m) <= max(0.03*m, 5*noise) }
+	var list []*plateau
+	for k := 0; k+window <= len(v); {
+		m := mean(v[k : k+window])
+		flat := m > 0
+		for _, a := range v[k : k+window] {
+			flat = flat && near(a, m)
+		}
+		if !flat {
+			k++
+			continue
+		}
+		// grow until three samples in a row are off
+		sum, n, end, off := m*window, float64(window), k+window, 0
+		for i := end; i < len(v) && off < 3; i++ {
+			if near(v[i], sum/n) {
+				sum, n, end, off = sum+v[i], n+1, i+1, 0
+			} else {
+				off++
+			}
+		}
+		if end-k >= least {
+			list = append(list, &plateau{v: sum / n, from: k, to: end})
+			k = end
+		} else {
+			k++
+		}
+	}
+	return list
+}
+
+// instant is where the velocity stepped between two plateaus, in samples: where the straight lines of the position meet;
+// without a position the first sample of the new speed, or, when samples lie between, the point that keeps the way.
+func instant(d *record.Record, v []float64, a, b *plateau) float64 {
+	lo, hi := float64(a.to-1), float64(b.from)
+	if len(d.Position) > 0 {
+		n := min(a.to-a.from, 200)
+		m := min(b.to-b.from, 200)
+		x0, s0 := line(ramp(a.to-n, a.to), d.Position[a.to-n:a.to])
+		x1, s1 := line(ramp(b.from, b.from+m), d.Position[b.from:b.from+m])
+		if s0 != s1 {
+			if t := (x0 - x1) / (s1 - s0); t > lo-0.5 && t < hi+0.5 {
+				return min(max(t, lo), hi)
+			}
+		}
+	}
+	if b.from == a.to {
+		return hi
+	}
+	way := 0.0
+	for k := a.to; k <= b.from; k++ {
+		way += (v[k] + v[k-1]) / 2
+	}
+	return min(max((b.v*hi-a.v*lo-way)/(b.v-a.v), lo), hi)
+}
+
+func ramp(from, to int) []float64 {
+	t := make([]float64, to-from)
+	for k := range t {
+		t[k] = float64(from + k)
+	}
+	return t
+}
+
+// fit fits the decay. A plateau without a step before it is its mean or, when its halves differ, a decay from its first
+// sample.
+func (p *plateau) fit(ctx context.Context) {
+	if !p.decays {
+		n := len(p.f)
+		m, se := meanError(p.f)
+		a, sa := meanError(p.f[:n/2])
+		b, sb := meanError(p.f[n/2:])
+		if math.Abs(a-b) <= 5*math.Hypot(sa, sb)+1e-9*math.Abs(m) {
+			p.f2, p.cov[0][0] = m, se*se
+			return
+		}
+	}
+	for p.skip = 0; ; {
+		p.exponential(ctx, 0)
+		// samples after the step that the decay does not explain are those of the machine
+		n := len(p.f) - p.skip
+		w := max(2, min(n/50, 20))
+		if p.skip+w > len(p.f)/2 {
+			return
+		}
+		off, rest := 0.0, 0.0
+		for k := p.skip; k < len(p.f); k++ {
+			f, _ := p.end(p.slip[k])
+			r := p.f[k] - f
+			if k < p.skip+w {
+				off += r / float64(w)
+			} else {
+				rest += r * r / float64(n-w)
+			}
+		}
+		if math.Abs(off) <= 3.5*math.Sqrt(rest/float64(w))+1e-9*math.Abs(p.a) {
+			return
+		}
+		p.skip += w
+	}
+}
+
+// exponential fits f2, a and L, or with given L > 0 the first two, to the samples after skip.
+func (p *plateau) exponential(ctx context.Context, given float64) {
+	slip, f := p.slip[p.skip:], p.f[p.skip:]
+	n := len(f)
+	top := slip[n-1]
+	// L by a grid, the rest linear
+	least, best := math.Inf(1), top/4
+	nodes := 40
+	if given > 0 {
+		nodes, best = 0, given
+	}
+	for i := range nodes {
+		l := top / 1000 * math.Pow(3000, float64(i)/float64(nodes-1))
+		if _, _, cost := p.linear(slip, f, l); cost < least {
+			least, best = cost, l
+		}
+	}
+	f2, a, _ := p.linear(slip, f, best)
+	span := 0.0
+	for _, y := range f {
+		span = max(span, math.Abs(y-f2))
+	}
+	s := system{y: f, w: make([]float64, n), model: func() model { return &decay{slip} }}
+	for k := range s.w {
+		s.w[k] = 1
+	}
+	wide := 1e3*span + 1e-6*math.Abs(f2) + 1e-300
+	s.params = []fit.Param{
+		{Param: engine.Param{Name: "f2", Value: f2, Lo: f2 - wide, Hi: f2 + wide}},
+		{Param: engine.Param{Name: "a", Value: min(max(a, -wide), wide), Lo: -wide, Hi: wide}},
+		{Param: engine.Param{Name: "L", Value: best, Lo: top / 1e5, Hi: top * 20, Fixed: given > 0}, Log: true},
+	}
+	if given > 0 {
+		s.params[2].Lo, s.params[2].Hi = given/2, given*2
+	}
+	p.f2, p.a, p.l, p.resolved = f2, a, best, false
+	p.cov = [3][3]float64{}
+	sol, err := s.solve(ctx, nil)
+	if err != nil {
+		return
+	}
+	v := values(sol.Params)
+	p.f2, p.a, p.l = v[0], v[1], v[2]
+	cov := covariance(sol)
+	if cov == nil {
+		p.cov[0][0], p.cov[1][1] = wide*wide, wide*wide
+		return
+	}
+	many := 1.0 // samples that count as one
+	if g0 := autocovariance(sol.Residual, 0, 0); g0 > 1e-24*p.a*p.a {
+		many = inefficiencyOf(sol.Residual, 0, g0)
+	}
+	for i := range sol.Free {
+		for j := range sol.Free {
+			p.cov[i][j] = cov.At(i, j) * many
+		}
+	}
+	inside := p.l > top/900 && p.l < top*2
+	p.resolved = given == 0 && inside && math.Abs(p.a) > 4*math.Sqrt(p.cov[1][1]) && p.l > 2*math.Sqrt(p.cov[2][2])
+}
+
+// linear solves for f2 and a at a given L.
+func (p *plateau) linear(slip, f []float64, l float64) (f2, a, cost float64) {
+	e := make([]float64, len(slip))
+	for k, x := range slip {
+		e[k] = math.Exp(-x / l)
+	}
+	f2, a = line(e, f)
+	for k := range f {
+		r := f[k] - f2 - a*e[k]
+		cost += r * r
+	}
+	return f2, a, cost
+}
