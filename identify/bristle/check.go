@@ -61,7 +61,38 @@ func newData(rec *record.Record, o *Options) (*data, error) {
 	if reach < 20*d.noise {
 		return nil, rec.Fail(0, "Drive the axis harder, or use a finer encoder.", "the axis moves by %.3g in all and the position is uncertain by %.2g: nothing can be told from that", reach, d.noise)
 	}
+	if n := turns(d.y, max(4*d.noise, 0.02*reach)); n < 2 {
+		return nil, rec.Fail(0, "Let the axis go to and fro, slowly and fast: ten reversals and more.",
+			"the axis turns round %d times: stiffness and damping of the contact show at reversals only", n)
+	}
 	return d, nil
+}
+
+// turns counts the reversals of a position by more than the given distance.
+func turns(y []float64, by float64) (n int) {
+	lo, hi := y[0], y[0]
+	up := 0
+	for _, v := range y {
+		lo, hi = min(lo, v), max(hi, v)
+		switch {
+		case v > lo+by && up <= 0:
+			if up < 0 {
+				n++
+			}
+			up, hi = 1, v
+		case v < hi-by && up >= 0:
+			if up > 0 {
+				n++
+			}
+			up, lo = -1, v
+		}
+		if up > 0 {
+			lo = v
+		} else if up < 0 {
+			hi = v
+		}
+	}
+	return n
 }
 
 // quantum is the count of the encoder: the largest number of which all steps between samples are whole multiples, 0 if

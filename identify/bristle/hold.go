@@ -12,23 +12,22 @@ const (
 
 func (h Hold) String() string { return [...]string{"auto", "linear", "smooth", "held"}[h&3] }
 
-// bend is the penalty of the smoother from which Smooth takes the curve of the force: it passes a tenth of the sampling rate.
-const bend = 47
+// quiet is the force without the noise that differs from sample to sample: smoothed by the discrepancy rule, so that it
+// keeps the band of the signal whatever that is.
+func quiet(u []float64) []float64 {
+	s := newSmoother(4, len(u))
+	s.run(u, s.discrepancy(u, jitter(u)))
+	return s.x
+}
 
 // between writes the mean force of every sub-step, n per sampling interval.
 //
 // The choice matters: a straight line has the curve of a sine of angular frequency ω too low by the share (ω·dt)²/12, 0.2 %
 // at 23 Hz and 1 kHz, and the stiffness that presliding shows is wrong by as much. The curve is that of the cubic through
-// four samples of the smoothed force: so the noise of the record is treated alike with Linear and Smooth, and their
-// likelihoods tell about the signal alone.
-func (h Hold) between(u []float64, n int, out []float64) {
+// four samples of s, the force without its noise: so the noise of the record is treated alike with Linear and Smooth, and
+// their likelihoods tell about the signal alone.
+func (h Hold) between(u, s []float64, n int, out []float64) {
 	last := len(u) - 1
-	var s []float64
-	if h == Smooth {
-		sm := newSmoother(4, len(u))
-		sm.run(u, bend)
-		s = sm.x
-	}
 	for k := range last {
 		for i := range n {
 			x := (float64(i) + 0.5) / float64(n)
@@ -36,7 +35,7 @@ func (h Hold) between(u []float64, n int, out []float64) {
 			if h != Held {
 				v += x * (u[k+1] - u[k])
 			}
-			if s != nil && k > 0 && k+1 < last {
+			if h == Smooth && k > 0 && k+1 < last {
 				// cubic less straight line
 				d0, d1 := s[k-1]-2*s[k]+s[k+1], s[k]-2*s[k+1]+s[k+2]
 				v -= x * (1 - x) / 6 * ((2-x)*d0 + (1+x)*d1)

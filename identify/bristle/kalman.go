@@ -6,6 +6,8 @@ import (
 	"math"
 	"time"
 
+	"gonum.org/v1/gonum/mat"
+
 	"hilrig/engine"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
@@ -19,8 +21,10 @@ type tracker struct {
 	o       *Options
 	r       []float64
 	hold    Hold
-	free    bool // the position variance is estimated too
+	quiet   []float64 // force without noise
+	free    bool      // the position variance is estimated too
 	runs    int
+	shift   float64 // of the parameters by half the sub-steps, standard errors
 	watch   fit.Watch
 	workers int
 }
@@ -29,8 +33,10 @@ type tracker struct {
 // parameters. The noise levels that are not given are found by maximum likelihood in turn with the parameters.
 //
 // Its rows are prediction errors of the position in units of their standard deviation, so Known is true. Extra holds
-// "force_noise" and "position_noise" (rms), "substeps", "innovation", the mean of e²/S, and "innovation_limit", by how much
-// it may differ from 1.
+// "force_noise" and "position_noise" (rms), "substeps" and "substep_shift", by how many standard errors half the sub-step
+// would move the parameters, "innovation", the mean of e²/S, and "innovation_limit", by how much it may differ from 1, "hold",
+// what the force does between samples, and "hold_likelihood", −2·ln L of every choice less that of this one with its sign
+// turned.
 func Kalman(ctx context.Context, rec *record.Record, params []fit.Param, o Options, watch fit.Watch) (*fit.Solution, error) {
 	begin := time.Now()
 	m, err := newModel(params)
@@ -45,6 +51,9 @@ func Kalman(ctx context.Context, rec *record.Record, params []fit.Param, o Optio
 	if err != nil {
 		return nil, err
 	}
+	if err := start.slides(rec, m); err != nil {
+		return nil, err
+	}
 	k := newTracker(d, m, &o, start, watch)
 	s, err := k.fit(ctx, start.theta)
 	if err != nil {
@@ -57,7 +66,7 @@ func Kalman(ctx context.Context, rec *record.Record, params []fit.Param, o Optio
 
 func newTracker(d *data, m *model, o *Options, start *smoothed, watch fit.Watch) *tracker {
 	n := len(d.y)
-	k := &tracker{d: d, m: m, o: o, r: make([]float64, n), watch: watch, workers: o.Workers}
+	k := &tracker{d: d, m: m, o: o, r: make([]float64, n), quiet: quiet(d.u), watch: watch, workers: o.Workers}
 	rows := float64(start.mo.last - start.mo.first)
 	k.f = &filter{
 		d: d, m: m, at: start.theta, v0: start.mo.v[1], s: make([]float64, n),
@@ -154,10 +163,10 @@ func (k *tracker) problem(t *theta) (*fit.Problem, map[string]float64) {
 	scale := map[string]float64{}
 	p := &fit.Problem{Rows: len(k.r), New: func() fit.Evaluator { return k.f.clone() }}
 	for _, i := range k.m.free {
-		q := fit.Param{Param: engine.Param{Name: names[i], Lo: k.m.lo[i], Hi: k.m.hi[i]}}
+		q := fit.Param{Param: engine.Param{Name: k.m.name(i), Lo: k.m.lo[i], Hi: k.m.hi[i]}}
 		switch i {
 		case sigma1, sigma2, offset:
-			scale[names[i]] = step(t, i, 1)
+			scale[k.m.name(i)] = step(t, i, 1)
 		default:
 			q.Log = true
 			q.Lo = max(q.Lo, 1e-6*t[i])
@@ -190,7 +199,7 @@ func (k *tracker) divide(h Hold, substeps int) {
 	k.hold = h
 	k.f.substeps = substeps
 	k.f.u = make([]float64, (len(k.d.u)-1)*substeps)
-	h.between(k.d.u, substeps, k.f.u)
+	h.between(k.d.u, k.quiet, substeps, k.f.u)
 }
 
 // settled is what a fit with one choice of Hold comes to.
@@ -268,9 +277,75 @@ func (k *tracker) fit(ctx context.Context, t theta) (*fit.Solution, error) {
 	for _, a := range all {
 		gain[a.hold.String()] = best.l - a.l
 	}
+	if s, err = k.refine(ctx, &t, s); err != nil {
+		return nil, err
+	}
 	s = k.solution(t, s)
+	resolved(k.m, k.d, &t, s)
 	s.Extra["hold"], s.Extra["hold_likelihood"] = best.hold.String(), gain
 	return s, nil
+}
+
+// refine halves the sub-steps at the optimum until that moves no parameter by more than a fifth of its standard error: else
+// the simulator, not the data, would set the answer.
+func (k *tracker) refine(ctx context.Context, t *theta, s *fit.Solution) (*fit.Solution, error) {
+	if k.o.Substeps > 0 {
+		return s, nil
+	}
+	for range 3 {
+		_, _ = k.f.run(t, k.r)
+		coarse := append([]float64(nil), k.r...)
+		k.divide(k.hold, 2*k.f.substeps)
+		k.runs += 2
+		if _, ok := k.f.run(t, k.r); !ok || ctx.Err() != nil {
+			k.divide(k.hold, k.f.substeps/2)
+			return s, nil
+		}
+		n := len(s.Free)
+		var q, r, cov mat.Dense
+		j := mat.NewDense(len(k.r), n, s.Jac)
+		b := mat.NewDense(len(k.r), 1, nil)
+		for i, v := range k.r {
+			b.Set(i, 0, v-coarse[i])
+		}
+		q.Mul(j.T(), j)
+		r.Mul(j.T(), b)
+		scale(&q, &r)
+		if err := cov.Inverse(&q); err != nil {
+			k.divide(k.hold, k.f.substeps/2)
+			return s, nil // nothing can be told apart: the judgement of the solution says so
+		}
+		var move mat.Dense
+		move.Mul(&cov, &r)
+		k.shift = 0
+		for i := range n {
+			k.shift = max(k.shift, math.Abs(move.At(i, 0))/math.Sqrt(cov.At(i, i)))
+		}
+		if k.shift < 0.2 {
+			k.divide(k.hold, k.f.substeps/2)
+			return s, nil
+		}
+		var err error
+		if s, err = k.search(ctx, t, 1e-3, 10); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// scale makes the diagonal of the normal equations q·x = r ones.
+func scale(q, r *mat.Dense) {
+	n, _ := q.Dims()
+	d := make([]float64, n)
+	for i := range d {
+		d[i] = 1 / math.Sqrt(max(q.At(i, i), 1e-300))
+	}
+	for i := range n {
+		for j := range n {
+			q.Set(i, j, q.At(i, j)*d[i]*d[j])
+		}
+		r.Set(i, 0, r.At(i, 0)*d[i])
+	}
 }
 
 // solution turns the answer of the search into that of the model.
@@ -300,6 +375,7 @@ func (k *tracker) solution(t theta, s *fit.Solution) *fit.Solution {
 	limit := 3 * math.Sqrt(2/float64(len(k.r)))
 	s.Extra["force_noise"], s.Extra["position_noise"] = math.Sqrt(k.f.noise.force), math.Sqrt(k.f.noise.position)
 	s.Extra["substeps"], s.Extra["innovation"], s.Extra["innovation_limit"] = k.f.substeps, mean, limit
+	s.Extra["substep_shift"] = k.shift
 	if math.Abs(mean-1) > limit {
 		s.Notes = append(s.Notes, fmt.Sprintf("The prediction errors do not scatter as the filter expects: mean of e²/S %.3f, want 1 ± %.3f.", mean, limit))
 	}

@@ -84,7 +84,7 @@ func (s *search) coordinates(t *theta) (at []int, params []fit.Param) {
 			v, lo = t[i]-t[coulomb], thin*t[coulomb]
 		}
 		lo = max(lo, 1e-12*hi)
-		params = append(params, fit.Param{Param: engine.Param{Name: names[i], Value: min(max(v, lo), hi), Lo: lo, Hi: hi}, Log: true})
+		params = append(params, fit.Param{Param: engine.Param{Name: s.m.name(i), Value: min(max(v, lo), hi), Lo: lo, Hi: hi}, Log: true})
 	}
 	return at, params
 }
@@ -315,7 +315,9 @@ func fitSmoothed(ctx context.Context, d *data, m *model, o *Options, watch fit.W
 
 // Separable fits the force that the smoothed motion of a record needs.
 //
-// Extra holds "lambda", the penalty that was used, and "position_noise", the rms error of the position that it was chosen for.
+// Extra holds "lambda", the penalty that was used, and "position_noise", the rms error of the position that it was chosen
+// for; with Options.Bootstrap also "bootstrap_shift", by name what was taken off the values, and "bootstrap_error", their
+// standard errors. The columns of Jac are then scaled so that they give these errors; residuals stay those before.
 func Separable(ctx context.Context, rec *record.Record, params []fit.Param, o Options, watch fit.Watch) (*fit.Solution, error) {
 	begin := time.Now()
 	m, err := newModel(params)
@@ -330,7 +332,18 @@ func Separable(ctx context.Context, rec *record.Record, params []fit.Param, o Op
 	if err != nil {
 		return nil, err
 	}
+	if err := f.slides(rec, m); err != nil {
+		return nil, err
+	}
 	s := f.solution(m, d)
+	if ctx.Err() != nil {
+		s.Converged, s.Reason = false, "interrupted"
+	}
+	if o.Bootstrap > 1 {
+		b := &bootstrap{m: m, d: d, o: &o, f: f}
+		b.apply(ctx, s, watch)
+	}
+	resolved(m, d, &f.theta, s)
 	s.Compute = time.Since(begin)
 	return s, nil
 }

@@ -22,8 +22,9 @@ type mover struct {
 func (m *mover) set(t *theta, h float64) {
 	*m = mover{h: h, hs0: h * t[sigma0], inert: 2 * t[inertia] / h, s1: t[sigma1], s2: t[sigma2],
 		fc: t[coulomb], df: t[breakout] - t[coulomb], vs1: 1 / t[stribeck], fg: t[offset]}
-	// Newton's method doubles its digits: a last change of 1e-5·vs leaves an error of 1e-10·vs and less
-	m.tol = 1e-5 * t[stribeck]
+	// Newton's method doubles its digits: a last change of 1e-3·vs, carried through, leaves less than 1e-6·vs, as long as
+	// 2M/h exceeds the fall of the Stribeck curve
+	m.tol = 1e-3 * t[stribeck]
 }
 
 // part is F̄ at the mean velocity w and what follows from it.

@@ -15,6 +15,7 @@ type rig struct {
 	amplitude  []float64 // N
 	frequency  []float64 // Hz
 	noise      float64   // N, of the recorded force
+	white      float64   // m, noise of the position before it is rounded
 	range_     float64   // m, of the 16-bit encoder
 	duration   float64
 	rate       float64 // Hz
@@ -92,7 +93,7 @@ func (g *rig) record(seed uint64) *record.Record {
 	off := q * r.Float64()
 	y, u := make([]float64, len(g.x)), make([]float64, len(g.u))
 	for k := range y {
-		y[k] = q * math.Round((g.x[k]+off)/q)
+		y[k] = q * math.Round((g.x[k]+off+g.white*r.NormFloat64())/q)
 		u[k] = g.u[k]
 		if !g.disturbing {
 			u[k] += g.noise * r.NormFloat64()
