@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
@@ -32,6 +33,7 @@ func JointParams(points []Point, loops []*record.Record, law string, asymmetric 
 // sigma1 is refused unless it is given: nothing here moves fast enough within presliding to show it. Extra is that of
 // Presliding, with "points" and "scatter_N" of Static.
 func Joint(ctx context.Context, points []Point, recs []*record.Record, params []fit.Param, o JointOptions, watch fit.Watch) (*fit.Solution, error) {
+	began := time.Now()
 	if err := only(params, "joint", append(slices.Clone(staticNames), "sigma0", "sigma1")...); err != nil {
 		return nil, err
 	}
@@ -102,6 +104,7 @@ func Joint(ctx context.Context, points []Point, recs []*record.Record, params []
 	}
 	sol.Extra["points"], sol.Extra["scatter_N"] = len(used), e.tau
 	sol.Notes = append(notes, sol.Notes...)
+	sol.Compute = time.Since(began)
 	return sol, nil
 }
 

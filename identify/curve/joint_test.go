@@ -198,7 +198,7 @@ var jointOrder = append(append([]string(nil), staticOrder...), "sigma0")
 // Map and loop as one experiment: every parameter within four standard deviations of the Cramér–Rao bound, σ0 to 0.5 %, Fs to
 // 0.3 %, σ1 refused; for several contacts and kinds of noise.
 func TestJointReachesTheCramerRaoBound(t *testing.T) {
-	const cycles, seeds = 2, 8
+	const cycles, seeds = 2, 5
 	for _, c := range rigs {
 		t.Run(c.name, func(t *testing.T) {
 			worst, off := make([]float64, 6), [2]float64{}

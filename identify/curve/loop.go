@@ -241,8 +241,10 @@ func reversals(d *record.Record, noise, span float64) ([]turn, error) {
 // smooth is the moving mean over half samples on either side, as far as there are any.
 func smooth(x []float64, half int) []float64 {
 	y := make([]float64, len(x))
+	sum := sums(x, 0)
 	for k := range x {
-		y[k] = mean(x[max(0, k-half):min(len(x), k+half+1)])
+		a, b := max(0, k-half), min(len(x), k+half+1)
+		y[k] = x[0] + (sum[b]-sum[a])/float64(b-a)
 	}
 	return y
 }
@@ -252,16 +254,27 @@ func smooth(x []float64, half int) []float64 {
 func slopeOf(x []float64, dt float64) []float64 {
 	v := make([]float64, len(x))
 	half := max(1, len(x)/16)
+	sum, turned := sums(x, 0), sums(x, 1)
 	for k := range x {
 		a, b := max(0, k-half), min(len(x), k+half+1)
-		m, sxy, sxx := float64(b-a-1)/2, 0.0, 0.0
-		for i := a; i < b; i++ {
-			t := float64(i-a) - m
-			sxy, sxx = sxy+t*x[i], sxx+t*t
-		}
-		v[k] = sxy / sxx / dt
+		n, mid := float64(b-a), float64(a+b-1)/2
+		// Σ (i − mid)·x_i over Σ (i − mid)²
+		v[k] = (turned[b] - turned[a] - mid*(sum[b]-sum[a])) / (n * (n*n - 1) / 12) / dt
 	}
 	return v
+}
+
+// sums are Σ i^power·(x_i − x_0) over the first 0, 1, 2 … samples.
+func sums(x []float64, power int) []float64 {
+	s := make([]float64, len(x)+1)
+	for i, a := range x {
+		a -= x[0]
+		if power == 1 {
+			a *= float64(i)
+		}
+		s[i+1] = s[i] + a
+	}
+	return s
 }
 
 func mean(x []float64) float64 {

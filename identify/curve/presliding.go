@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"hilrig/engine"
 	"hilrig/identify/fit"
@@ -50,6 +51,7 @@ func PreslidingParams(recs []*record.Record) []fit.Param {
 // Extra holds "reversals", "loop_noise_x_m", "loop_noise_u_N" (of a row of the first loop, scaled to the residuals),
 // "rate_se" (standard error that sigma1 would have), or "rate_Ns_per_m" where a part that goes with that rate was seen.
 func Presliding(ctx context.Context, recs []*record.Record, params []fit.Param, o LoopOptions, watch fit.Watch) (*fit.Solution, error) {
+	began := time.Now()
 	if err := only(params, "presliding", loopNames...); err != nil {
 		return nil, err
 	}
@@ -99,6 +101,7 @@ func Presliding(ctx context.Context, recs []*record.Record, params []fit.Param, 
 	if top := t.swing(sol); top < farEnough {
 		sol.Notes = append(sol.Notes, fmt.Sprintf("the loop reaches %.0f %% of break-away only: Fs is an extrapolation", 100*top))
 	}
+	sol.Compute = time.Since(began)
 	return sol, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
@@ -34,6 +35,7 @@ type StaticOptions struct {
 // Extra holds "rms_N" (of the unweighted residuals), "scatter_N" (τ), "points", and "fall_p" (probability of as good a fall
 // by chance).
 func Static(ctx context.Context, points []Point, params []fit.Param, o StaticOptions, watch fit.Watch) (*fit.Solution, error) {
+	began := time.Now()
 	if err := only(params, "static", staticNames...); err != nil {
 		return nil, err
 	}
@@ -59,6 +61,7 @@ func Static(ctx context.Context, points []Point, params []fit.Param, o StaticOpt
 		return nil, err
 	}
 	sol.Notes = append(notes, sol.Notes...)
+	sol.Compute = time.Since(began)
 	return sol, nil
 }
 

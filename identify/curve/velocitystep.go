@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -69,6 +70,7 @@ func StepParams(recs []*record.Record) []fit.Param {
 // channel itself. The residuals are those of the regression, a few for every step. Extra holds "steps" (ratio, A, B, L_m and
 // f2 of each by itself) and the scatter from step to step, "scatter_A_ln", "scatter_B_ln", "scatter_ln_L", "scatter_f2".
 func VelocitySteps(ctx context.Context, recs []*record.Record, params []fit.Param, o StepOptions, watch fit.Watch) (*fit.Solution, error) {
+	began := time.Now()
 	if err := only(params, "velocity-step", stepNames...); err != nil {
 		return nil, err
 	}
@@ -120,6 +122,7 @@ func VelocitySteps(ctx context.Context, recs []*record.Record, params []fit.Para
 		return nil, err
 	}
 	x.judge(sol, all, lengths != nil)
+	sol.Compute = time.Since(began)
 	return sol, nil
 }
 
