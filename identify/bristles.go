@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"hilrig/engine/friction"
 	"hilrig/identify/bristle"
 	"hilrig/identify/curve"
 	"hilrig/identify/fit"
@@ -61,6 +62,17 @@ func (j *job) points(recs []*record.Record) ([]curve.Point, error) {
 	return curve.Plateaus(recs, j.plan.Plateaus)
 }
 
+// turned gives a solution that speaks of metres the units of the axis.
+func (j *job) turned(s *fit.Solution) *fit.Solution {
+	if j.plan.Model.Rotary {
+		for i := range s.Params {
+			s.Params[i].Unit = friction.RotaryUnit(s.Params[i].Unit)
+		}
+		s.Unit = friction.RotaryUnit(s.Unit)
+	}
+	return s
+}
+
 // static fits the static map.
 func (j *job) static(ctx context.Context) (*stage, error) {
 	points, err := j.points(j.recs.Fit)
@@ -75,7 +87,7 @@ func (j *job) static(ctx context.Context) (*stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &stage{sol: sol, start: params, settings: j.plan.static()}, nil
+	return &stage{sol: j.turned(sol), start: params, settings: j.plan.static()}, nil
 }
 
 // presliding fits a loop.
@@ -88,7 +100,7 @@ func (j *job) presliding(ctx context.Context) (*stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &stage{sol: sol, start: params, settings: j.plan.Loop}, nil
+	return &stage{sol: j.turned(sol), start: params, settings: j.plan.Loop}, nil
 }
 
 // joint fits static map and loop as one experiment.
@@ -106,7 +118,7 @@ func (j *job) joint(ctx context.Context) (*stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &stage{sol: sol, start: params, settings: o}, nil
+	return &stage{sol: j.turned(sol), start: params, settings: o}, nil
 }
 
 // curveParams are parameters of a curve, on what earlier methods found and what is given.

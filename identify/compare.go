@@ -16,17 +16,17 @@ type Ranked struct {
 	Rank    int      `json:"rank"`
 	Params  int      `json:"parameters"` // free ones
 	Verdict Verdict  `json:"verdict"`
-	RMS     *float64 `json:"rms"`            // on the records that were fitted
-	Percent *float64 `json:"fit_percent"`    //
-	AICc    *float64 `json:"aicc"`           // with the number of rows
-	DAICc   *float64 `json:"aicc_effective"` // with the number of effective rows, relative to the best model
-	Weight  *float64 `json:"akaike_weight"`  // from that
+	RMS     *float64 `json:"rms"`           // on the records that were fitted
+	Percent *float64 `json:"fit_percent"`   //
+	AICc    *float64 `json:"aicc"`          // with the number of rows
+	DAICc   *float64 `json:"delta_aicc"`    // with the rows that count, above the best model, see weigh
+	Weight  *float64 `json:"akaike_weight"` // from that
 	VRMS    *float64 `json:"validation_rms"`
 	VFit    *float64 `json:"validation_fit_percent"`
 
-	// Against the model before it in the ranking: is the difference more than chance? See Differ.
-	PValue *float64 `json:"p_against_previous"`
-	Tied   bool     `json:"tied_with_previous"`
+	// Against the best: is the difference more than chance? See Differ.
+	PValue *float64 `json:"p_against_best"`
+	Tied   bool     `json:"tied_with_best"`
 
 	Unit   string  `json:"unit"`
 	Result *Result `json:"result,omitempty"`
@@ -42,8 +42,8 @@ type Comparison struct {
 }
 
 // Compare ranks results of models of the same records: by what they leave over on the validation records if every model
-// has them, else by AICc with the number of effective rows. Two neighbours whose squared residuals do not differ by more
-// than chance are called tied: the records do not support a preference.
+// has them, else by AICc with the number of effective rows. A model whose squared residuals do not differ from those of the
+// best by more than chance is called tied with it: the records do not support a preference.
 func Compare(models []Ranked) (*Comparison, error) {
 	if len(models) < 2 {
 		return nil, fmt.Errorf("a comparison needs at least two models, got %d", len(models))
@@ -57,7 +57,7 @@ func Compare(models []Ranked) (*Comparison, error) {
 			continue
 		}
 		m.Verdict, m.Unit = r.Verdict, r.Fit.Unit
-		m.Params, m.RMS, m.Percent, m.AICc, m.DAICc = r.Fit.Params, &r.Fit.RMS, r.Fit.Percent, r.Fit.AICc, r.Fit.AICcEffective
+		m.Params, m.RMS, m.Percent, m.AICc = r.Fit.Params, &r.Fit.RMS, r.Fit.Percent, r.Fit.AICc
 		if quantity == "" {
 			quantity = r.Quantity + r.Fit.Unit
 		}
@@ -98,10 +98,10 @@ func Compare(models []Ranked) (*Comparison, error) {
 	for i := range c.Models {
 		m := &c.Models[i]
 		m.Rank = i + 1
-		if i == 0 || m.Result == nil || c.Models[i-1].Result == nil {
+		if i == 0 || m.Result == nil || c.Models[0].Result == nil {
 			continue
 		}
-		a, b := c.Models[i-1].Result.rows(validated), m.Result.rows(validated)
+		a, b := c.Models[0].Result.rows(validated), m.Result.rows(validated)
 		if p, ok := Differ(a, b); ok {
 			m.PValue, m.Tied = &p, p > 0.05
 		}
@@ -118,20 +118,38 @@ func (r *Result) rows(validated bool) *fit.Solution {
 	return r.solution
 }
 
-// weigh turns AICc into differences to the best and into Akaike weights exp(−Δ/2)/Σ.
+// weigh gives every model the AICc of its residuals, above that of the best, and from these Akaike weights exp(−Δ/2)/Σ.
+// Rows that depend on their neighbours repeat themselves, so only those that count enter, and for all models the same number:
+// the smallest that any of them has. Counted one by one, a model would be rewarded for leaving over what depends on itself.
 func weigh(models []Ranked) {
-	best := math.Inf(1)
+	rows := math.Inf(1)
 	for _, m := range models {
-		if m.DAICc != nil {
-			best = math.Min(best, *m.DAICc)
+		if m.Result != nil {
+			rows = math.Min(rows, m.Result.Residual.Effective)
 		}
+	}
+	best := math.Inf(1)
+	for i := range models {
+		m := &models[i]
+		if m.Result == nil {
+			continue
+		}
+		k := float64(m.Params)
+		if !(m.Result.Fit.RMS > 0) || rows <= k+2 {
+			continue
+		}
+		x := 2*rows*math.Log(m.Result.Fit.RMS) + 2*k + 2*k*(k+1)/(rows-k-1)
+		if m.Result.solution != nil && m.Result.solution.Known {
+			x = rows*m.Result.Fit.MSE + 2*k + 2*k*(k+1)/(rows-k-1)
+		}
+		m.DAICc, best = &x, math.Min(best, x)
 	}
 	sum := 0.0
 	for i := range models {
 		if m := &models[i]; m.DAICc != nil {
-			d := *m.DAICc - best
-			w := math.Exp(-d / 2)
-			m.DAICc, m.Weight = &d, &w
+			*m.DAICc -= best
+			w := math.Exp(-*m.DAICc / 2)
+			m.Weight = &w
 			sum += w
 		}
 	}
@@ -170,12 +188,11 @@ func Differ(a, b *fit.Solution) (p float64, ok bool) {
 
 // say puts the ranking into words.
 func (c *Comparison) say(validated bool) {
-	var group []string // of the best model and those tied with it, one after the other
+	var group []Ranked // the best model and those tied with it
 	for i, m := range c.Models {
-		if m.Result == nil || i > 0 && !m.Tied {
-			break
+		if m.Result != nil && (i == 0 || m.Tied) {
+			group = append(group, m)
 		}
-		group = append(group, m.Name)
 	}
 	on := "the fitted records"
 	if validated {
@@ -186,10 +203,10 @@ func (c *Comparison) say(validated bool) {
 		c.Headline = "no model could be fitted"
 		return
 	case len(group) == 1:
-		c.Headline = fmt.Sprintf("%s explains %s best", group[0], on)
+		c.Headline = fmt.Sprintf("%s explains %s best, beyond chance", group[0].Name, on)
 	default:
 		simplest := c.Models[0]
-		for _, m := range c.Models[:len(group)] {
+		for _, m := range group {
 			if m.Params < simplest.Params {
 				simplest = m
 			}
@@ -201,7 +218,7 @@ func (c *Comparison) say(validated bool) {
 		case m.Result == nil:
 			c.Supports = append(c.Supports, fmt.Sprintf("%s: %s", m.Name, m.Err))
 		case i > 0 && m.Tied:
-			c.Supports = append(c.Supports, fmt.Sprintf("%s and %s: no difference beyond chance (p = %.2g)", c.Models[i-1].Name, m.Name, *m.PValue))
+			c.Supports = append(c.Supports, fmt.Sprintf("%s: no worse than %s beyond chance (p = %.2g)", m.Name, c.Models[0].Name, *m.PValue))
 		}
 		if m.Result != nil && m.Verdict == Rejected {
 			c.Supports = append(c.Supports, fmt.Sprintf("%s: rejected, %s", m.Name, m.Result.Reasons[0]))

@@ -75,7 +75,9 @@ func (j *job) output(ctx context.Context, solve func(context.Context, simulated,
 	st := &stage{sol: sol, start: params, settings: j.plan.settings()}
 	st.explain = func(recs []*record.Record) (*fit.Solution, error) { return j.explain(sol.Params, recs) }
 	st.vary = func(ctx context.Context) []Sensitivity { return j.vary(ctx, sol.Params) }
-	st.suspicions = func() []string { return axis.Suspicions(j.plan.Model, j.recs.Fit, sol) }
+	if bristled := slices.ContainsFunc(sol.Params, func(p fit.Param) bool { return p.Name == "sigma0" }); bristled && len(j.recs.Fit[0].Position) > 0 {
+		st.suspicions = func() []string { return axis.Suspicions(j.plan.Model, j.recs.Fit, sol) }
+	}
 	st.resample = func(ctx context.Context) (map[string][2]float64, *Resampling, error) {
 		p, err := m.Problem(sol.Params)
 		if err != nil {

@@ -17,7 +17,8 @@ const (
 	validLoss    = 10.0 // percentage points of fit lost on the second record
 	cutoffDrift  = 0.10 // relative change at half the cutoff, if it is also more than 3 standard errors
 	wanderErrs   = 10.0 // standard errors by which a parameter may move with what was taken for granted …
-	wanderShare  = 0.10 // … if that is more than this part of its value
+	wanderShare  = 0.10 // … if that is more than this part of its value …
+	asGood       = 1.02 // … and the residual grows by no more than this
 )
 
 // passive are parameters whose negative value contradicts physics.
@@ -86,7 +87,7 @@ func (r *Result) judge(suspicions []string) {
 	r.judgeHalfCutoff(say)
 	for _, s := range r.Sensitivity {
 		p, ok := r.Param(s.Worst)
-		if !ok || s.Moves < wanderErrs || math.Abs(s.Values[s.Worst]-p.Value) < wanderShare*math.Abs(p.Value) {
+		if !ok || s.RMS > asGood*r.Fit.RMS || s.Moves < wanderErrs || math.Abs(s.Values[s.Worst]-p.Value) < wanderShare*math.Abs(p.Value) {
 			continue
 		}
 		say(Weak, "%s is %.4g %s instead of %.4g with %s (%.4g instead of %.4g %s rms): its interval does not hold that",
@@ -127,9 +128,10 @@ func (r *Result) worth(p *Parameter, say func(Verdict, string, ...any)) string {
 		say(Rejected, "%s is negative (%.4g %s): is the sign of force or position wrong?", p.Name, p.Value, p.Unit)
 		return string(Rejected)
 	case minor:
-	case zero && p.Name != "offset" && p.Name != "lag" && !state(p.Name):
+	case state(p.Name): // where a record begins: nothing to know about the axis
+	case zero && p.Name != "offset" && p.Name != "lag":
 		weak("%s cannot be told from zero (95 %% interval %.3g to %.3g %s)", p.Name, ci[0], ci[1], p.Unit)
-	case zero: // an offset, lag or state that is zero is an answer
+	case zero: // an offset or lag that is zero is an answer
 	case *se > weakRelative*math.Abs(p.Value):
 		weak("%s is known to ±%.0f %% only", p.Name, 100**se/math.Abs(p.Value))
 	}

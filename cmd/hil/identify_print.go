@@ -59,7 +59,7 @@ func printIdentification(w io.Writer, r identification, rotary bool) {
 		fmt.Fprintf(w, "criteria     AICc %.1f, BIC %.1f, FPE %.4g (%d parameters)\n", *q.AICc, *q.BIC, *q.FPE, q.Params)
 	}
 	if r.Condition != nil && r.Scaled != nil {
-		fmt.Fprintf(w, "condition    %.4g, with columns of length one %.4g (refused from %.0f)\n", *r.Condition, *r.Scaled, float64(linear.MaxCondition))
+		fmt.Fprintf(w, "condition    %.4g, with columns of length one %.4g (dependent from %.0f)\n", *r.Condition, *r.Scaled, float64(linear.MaxCondition))
 	} else {
 		fmt.Fprintln(w, "condition    infinite: a parameter has no effect at all")
 	}
@@ -99,6 +99,9 @@ func printParameters(w io.Writer, r *identify.Result) {
 	fmt.Fprintln(t)
 	for i := range r.Parameters {
 		p := &r.Parameters[i]
+		if p.Fixed && p.Value == 0 {
+			continue // what the model could have and has not
+		}
 		if p.Fixed {
 			fmt.Fprintf(t, "%s\t%.6g\tknown\t\t\t%s\t\n", p.Name, p.Value, p.Unit)
 			continue

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -75,7 +76,9 @@ func (p *progress) describe(s fit.Progress, t time.Time) string {
 	if s.Phase != "" {
 		text += ": " + s.Phase
 	}
-	if s.Of > 0 {
+	if strings.Contains(s.Phase, " of ") {
+		// it counts by itself
+	} else if s.Of > 0 {
 		text += fmt.Sprintf(" %d of %d", s.Step, s.Of)
 	} else if s.Step > 0 {
 		text += fmt.Sprintf(" %d", s.Step)
