@@ -204,16 +204,21 @@ func rms(x []float64) float64 {
 }
 
 // substeps is the number of parts of a sampling interval with which the law and the springs are resolved: where a spring
-// carries the mass, a part is a tenth of a radian of its oscillation.
+// carries the mass, a part is a tenth of a radian of its oscillation, and where friction has a memory, at most 1 ms: a
+// memory is 1 to 50 ms long (table 6.2 of the theory).
 func (p *piece) substeps(m float64, law friction.Model, switched bool, springs float64) int {
 	k := springs
 	if switched { // the smooth schemes keep their accuracy on bristles far stiffer than the step resolves
 		k += law.Stiffness().K
 	}
-	if !(k > 0) {
-		return 1
+	n := 1.0
+	if k > 0 {
+		n = math.Ceil(p.dt * math.Sqrt(k/m) / 0.1)
 	}
-	return int(min(maxSubsteps, math.Ceil(p.dt*math.Sqrt(k/m)/0.1)))
+	if _, ok := field(law, "tauL"); ok {
+		n = max(n, math.Ceil(p.dt/1e-3-1e-9))
+	}
+	return int(min(maxSubsteps, n))
 }
 
 // maxSubsteps bounds the cost of a member far from the truth.
