@@ -81,5 +81,12 @@ func (m *Model) Complete(params []fit.Param, s *fit.Solution) error {
 			}
 		}
 	}
+	// the gaps of multiple shooting stand behind the record
+	for len(s.Velocity) < len(s.Residual) {
+		s.Velocity = append(s.Velocity, 0)
+	}
+	for s.Input != nil && len(s.Input) < len(s.Residual) {
+		s.Input = append(s.Input, 0)
+	}
 	return nil
 }

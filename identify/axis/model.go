@@ -168,6 +168,7 @@ func (m *Model) merge(params []fit.Param) ([]fit.Param, error) {
 	for _, p := range params {
 		i := slices.IndexFunc(all, func(q fit.Param) bool { return q.Name == p.Name })
 		switch {
+		case i < 0 && strings.Contains(p.Name, " s)"): // a state of multiple shooting
 		case i < 0:
 			known := make([]string, len(all))
 			for j, q := range all {

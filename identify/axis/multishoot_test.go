@@ -92,8 +92,14 @@ func TestShootingSucceedsOnChaosWhereOneSimulationFails(t *testing.T) {
 				t.Errorf("%d segments: %s = %.5g, want %g", n, p.Name, p.Value, want)
 			}
 		}
-		if err := m.Complete(ps, s); err != nil || len(s.Free) != len(pr.Params) || len(s.Residual) != pr.Rows {
+		if err := m.Complete(ps, s); err != nil || len(s.Free) != len(pr.Params) || len(s.Input) != pr.Rows || len(s.Velocity) != pr.Rows {
 			t.Errorf("complete: %v, %d free of %d", err, len(s.Free), len(pr.Params))
+		}
+		if _, err := fit.Assess(s); err != nil {
+			t.Error(err)
+		}
+		if _, err := m.Problem(s.Params); err != nil {
+			t.Error(err)
 		}
 	}
 }

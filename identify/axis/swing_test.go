@@ -51,7 +51,7 @@ func problemOf(t testing.TB, spec Spec, recs []*record.Record, change func(p *fi
 
 func fitted(t testing.TB, pr *fit.Problem) (*fit.Solution, map[string]float64) {
 	t.Helper()
-	s, err := fit.LM{Steps: []float64{1e-3}}.Fit(context.Background(), pr, nil)
+	s, err := fit.LM{Steps: []float64{1e-3}, Forward: true}.Fit(context.Background(), pr, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
