@@ -114,3 +114,18 @@ func TestQuantum(t *testing.T) {
 		t.Errorf("count %g, want none", got)
 	}
 }
+
+// A rotary axis has the inertia J, and only one inertia.
+func TestRotary(t *testing.T) {
+	m, err := newModel(Params(true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, free := m.answer(theta{inertia: 0.25, sigma0: 7})
+	if p[free[0]].Name != "J" || p[free[0]].Value != 0.25 || m.unit[1] != "N·m" {
+		t.Errorf("inertia %v in a model of %v", p[free[0]], m.unit)
+	}
+	if _, err := newModel(append(Params(true), Params(false)[0])); err == nil || !strings.Contains(err.Error(), "same parameter") {
+		t.Errorf("J and M together: %v", err)
+	}
+}

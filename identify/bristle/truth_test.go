@@ -112,17 +112,17 @@ func rigs() []*rig {
 		{
 			name:      "scaled P95",
 			truth:     theta{1, 4e4, 200, 2, 1, 1.5, 0.01, 0.1},
-			amplitude: []float64{1.3, 0.9, 0.6, 0.25}, frequency: []float64{0.6, 1.7, 4.3, 23}, noise: 0.01, range_: 0.04, duration: 10, rate: 1000, micro: 1e-5,
+			amplitude: []float64{1.3, 0.9, 0.6, 0.25}, frequency: []float64{0.6, 1.7, 4.3, 23}, noise: 0.01, range_: 0.04, duration: 10, rate: 1000, micro: 2e-5,
 		},
 		{
 			name:      "heavy slide",
 			truth:     theta{30, 2e6, 4000, 120, 40, 52, 0.02, -3},
-			amplitude: []float64{45, 30, 22, 10}, frequency: []float64{0.45, 1.3, 3.7, 31}, noise: 0.3, range_: 0.08, duration: 10, rate: 1000, micro: 1e-5,
+			amplitude: []float64{45, 30, 22, 10}, frequency: []float64{0.45, 1.3, 3.7, 31}, noise: 0.3, range_: 0.08, duration: 10, rate: 1000, micro: 2e-5,
 		},
 		{
 			name:      "light and soft",
 			truth:     theta{0.2, 5e3, 12, 0.8, 0.5, 0.62, 0.03, 0.05},
-			amplitude: []float64{0.6, 0.4, 0.25, 0.12}, frequency: []float64{0.8, 2.1, 5.9, 19}, noise: 0.005, range_: 0.1, duration: 10, rate: 1000, micro: 1e-5,
+			amplitude: []float64{0.6, 0.4, 0.25, 0.12}, frequency: []float64{0.8, 2.1, 5.9, 19}, noise: 0.005, range_: 0.1, duration: 10, rate: 1000, micro: 2e-5,
 		},
 	}
 }
