@@ -68,12 +68,15 @@ type Trace struct {
 // Kernel simulates members over a trace. It owns its workspace: not for concurrent use, see Fork.
 type Kernel struct {
 	*shared
-	path Path
-	step stepper // of the path
+	path  Path
+	step  stepper // of the path
+	slope sloper
 
-	oct  [maxOctets]octet
-	who  [maxOctets * 8]int // member in a lane, −1: none
-	errs []float64          // output errors of a block, as the stepper writes them
+	oct    [maxOctets]octet
+	slopes slopes
+	kept   [][thetaLen]float64 // derivatives of the residuals of the member followed last
+	who    [maxOctets * 8]int  // member in a lane, −1: none
+	errs   []float64           // output errors of a block, as the stepper writes them
 }
 
 // shared is the trace as the steppers read it.
@@ -147,7 +150,7 @@ func newKernel(s *shared) *Kernel {
 // Fork returns a kernel on the same trace with a workspace of its own, for another goroutine.
 func (k *Kernel) Fork() *Kernel {
 	f := newKernel(k.shared)
-	f.path, f.step = k.path, k.step
+	f.path, f.step, f.slope = k.path, k.step, k.slope
 	return f
 }
 
@@ -156,17 +159,17 @@ func (k *Kernel) Head(n int) *Kernel {
 	s := *k.shared
 	s.rows = s.rows[:min(max(n, 1)*s.every, len(s.rows))]
 	f := newKernel(&s)
-	f.path, f.step = k.path, k.step
+	f.path, f.step, f.slope = k.path, k.step, k.slope
 	return f
 }
 
 // Use chooses the path. Without it the fastest one of the machine is used.
 func (k *Kernel) Use(p Path) error {
-	s := steppers(p)
-	if s == nil {
+	step, slope := steppers(p)
+	if step == nil {
 		return fmt.Errorf("population: this machine has no path %s", p)
 	}
-	k.path, k.step = p, s
+	k.path, k.step, k.slope = p, step, slope
 	return nil
 }
 
