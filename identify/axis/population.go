@@ -28,7 +28,8 @@ const (
 //
 // The scheme is friction.ExplicitPade, which has a limit of stability. The sampling interval is divided so that the whole
 // box stays below it, or, where that would take more than a few parts, the start with some distance; members beyond the
-// limit count as failed, with large finite residuals.
+// limit count as failed, with large finite residuals. Its error, of first order, is a bias of the estimates (σ0 by 1 % at
+// σ0/M = 1e4 s⁻² and 1 ms): what is found here is the start of a fit of a Model with the midpoint scheme.
 func PopulationProblem(rec *record.Record, out Output, params []fit.Param) (*fit.Problem, error) {
 	tr, err := populationTrace(rec, out)
 	if err != nil {
