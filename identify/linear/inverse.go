@@ -30,11 +30,8 @@
 package linear
 
 import (
-	"math"
-	"slices"
 	"time"
 
-	"hilrig/engine"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
 )
@@ -42,131 +39,78 @@ import (
 // InverseDynamics fits the terms of s to the record d. The error is a *SpecError, a *record.Error or, where the record cannot
 // answer the question, *Unidentifiable; there are no parameters then.
 func InverseDynamics(d *record.Record, s Spec) (*Result, error) {
-	start := time.Now()
-	reg, err := prepare(d, s)
+	return Fit([]*record.Record{d}, s, Direct, Options{})
+}
+
+// Fit fits the terms of s to all records at once, in the given form. Errors are as those of InverseDynamics.
+func Fit(recs []*record.Record, s Spec, form Form, o Options) (*Result, error) {
+	if form == "" {
+		form = Direct
+	}
+	r, err := fitted(recs, s, func(s Spec, recs []*record.Record) (*regression, error) { return s.regression(recs, form, o) })
 	if err != nil {
 		return nil, err
 	}
-	sol, err := reg.solve(s.Terms)
+	r.Form, r.again = form, prepare
+	return r, nil
+}
+
+// fitted solves the regression that rows prepares, and once more at half the band.
+func fitted(recs []*record.Record, s Spec, rows func(Spec, []*record.Record) (*regression, error)) (*Result, error) {
+	start := time.Now()
+	reg, err := rows(s, recs)
+	if err != nil {
+		return nil, err
+	}
+	sol, err := reg.solve()
 	if err != nil {
 		return nil, err
 	}
 	r := &Result{
-		Method:     "inverse dynamics, linear least squares",
-		Data:       d.Info(),
-		Spec:       s,
-		Condition:  sol.condition,
-		Scaled:     sol.scaled,
-		Correlated: sol.corr,
-		Lags:       sol.lags,
-		Fit:        fit.MisfitOf(reg.y, sol.residual, len(s.Terms)),
-		Residual:   fit.WhitenessOf(sol.residual, nil),
-		Warnings:   slices.Clone(d.Warnings),
-		reg:        reg,
+		Data:      recs[0].Info(),
+		Spec:      s,
+		Condition: sol.condition,
+		Scaled:    sol.scaled,
+		Warnings:  []string{},
+		sol:       reg.solution(sol.theta, s),
+		again:     rows,
 	}
-	for j, t := range s.Terms {
-		r.Estimates = append(r.Estimates, estimate(t, s.Rotary, sol, j))
+	p := len(reg.columns)
+	r.sol.Jac = make([]float64, len(reg.y)*p)
+	for j, col := range sol.influence {
+		r.sol.Free = append(r.sol.Free, j)
+		for k, c := range col {
+			r.sol.Jac[k*p+j] = c
+		}
 	}
+	if r.Estimates, err = reg.estimates(r.sol); err != nil {
+		return nil, err
+	}
+	r.Fit = fit.MisfitOf(reg.y, r.sol.Residual, p)
+	for _, d := range recs {
+		r.Warnings = append(r.Warnings, d.Warnings...)
+	}
+	r.Warnings = append(r.Warnings, reg.left...)
 	if w := reg.restWarning(); w != "" {
 		r.Warnings = append(r.Warnings, w)
 	}
-	r.HalfCutoff = halfCutoff(d, s)
-	r.judge()
+	r.HalfCutoff = halfCutoff(recs, s, rows)
 	r.Compute = time.Since(start).Seconds()
 	return r, nil
-}
-
-// Solution is the fit in the form that every method shares: its rows are those of the regression.
-func (r *Result) Solution() *fit.Solution {
-	theta := make([]float64, len(r.Estimates))
-	for j, e := range r.Estimates {
-		theta[j] = e.Value
-	}
-	s := r.reg.solution(theta, r.Spec)
-	for j := range theta {
-		s.Free = append(s.Free, j)
-	}
-	p := len(theta)
-	s.Jac = make([]float64, len(s.Residual)*p)
-	for j, col := range r.reg.w {
-		for k, c := range col {
-			s.Jac[k*p+j] = c
-		}
-	}
-	s.Reason, s.Compute = "linear: solved at once", time.Duration(r.Compute*float64(time.Second))
-	return s
-}
-
-// Explain is what the parameters of r leave over of another record, prepared in the same way. Nothing is fitted.
-func (r *Result) Explain(d *record.Record) (*fit.Solution, error) {
-	reg, err := prepare(d, r.Spec)
-	if err != nil {
-		return nil, err
-	}
-	theta := make([]float64, len(r.Estimates))
-	for j, e := range r.Estimates {
-		theta[j] = e.Value
-	}
-	return reg.solution(theta, r.Spec), nil
-}
-
-// solution is the regression at the parameters theta, none of them free.
-func (reg *regression) solution(theta []float64, spec Spec) *fit.Solution {
-	s := &fit.Solution{
-		Residual: reg.misfit(theta), Measured: reg.y, Unit: "N", Quantity: "force", Dt: reg.dt, Velocity: reg.v,
-		Objective: "half the sum of squares", Converged: true, Iterations: 1,
-	}
-	if spec.Rotary {
-		s.Unit, s.Quantity = "N·m", "torque"
-	}
-	for j, t := range spec.Terms {
-		s.Params = append(s.Params, fit.Param{Param: engine.Param{
-			Name: t.symbol(spec.Rotary), Unit: t.unit(spec.Rotary), Value: theta[j], Lo: math.Inf(-1), Hi: math.Inf(1),
-		}})
-	}
-	for _, e := range s.Residual {
-		s.Cost += e * e / 2
-	}
-	return s
-}
-
-// Validate tells how well the parameters of r explain another record, prepared in the same way. Nothing is fitted.
-func (r *Result) Validate(d *record.Record) error {
-	reg, err := prepare(d, r.Spec)
-	if err != nil {
-		return err
-	}
-	theta := make([]float64, len(r.Estimates))
-	for j, e := range r.Estimates {
-		theta[j] = e.Value
-	}
-	v := &Validation{Data: d.Info(), Fit: fit.MisfitOf(reg.y, reg.misfit(theta), 0), Warnings: slices.Clone(d.Warnings)}
-	r.Validation = v
-	r.judge()
-	return nil
 }
 
 // halfCutoff repeats the fit with the position low-pass at half the band that matters, that of the low-pass or of the
 // decimation filter. Noise of the position, and a lag between position and force, bias the parameters the more the wider
 // the band is; where they do not matter, the values stay. A record that cannot be fitted there gives nothing to compare.
-func halfCutoff(d *record.Record, s Spec) []float64 {
-	s.Cutoff = s.band(1/d.Dt) / 2
-	reg, err := prepare(d, s)
+func halfCutoff(recs []*record.Record, s Spec, rows func(Spec, []*record.Record) (*regression, error)) []float64 {
+	s.Cutoff = s.band(1/recs[0].Dt) / 2
+	reg, err := rows(s, recs)
 	if err != nil {
 		return nil
 	}
-	sol, err := reg.solve(s.Terms)
+	sol, err := reg.solve()
 	if err != nil {
 		return nil
 	}
 	return sol.theta
-}
-
-func estimate(t Term, rotary bool, s *solution, j int) Estimate {
-	v := s.theta[j]
-	return Estimate{
-		Term: t, Symbol: t.symbol(rotary), Unit: t.unit(rotary), Value: v, Share: 100 * s.share[j],
-		StdErr: s.se[j], CI95: [2]float64{v - s.t95*s.se[j], v + s.t95*s.se[j]},
-		RobustErr: s.robust[j], RobustCI95: [2]float64{v - s.t95*s.robust[j], v + s.t95*s.robust[j]},
-	}
 }

@@ -8,27 +8,49 @@ import (
 	"hilrig/identify/record"
 )
 
-// regression is an overdetermined system W·θ = y, one row per kept sample.
+// regression is an overdetermined system W·θ = y, one row per kept sample or window.
 type regression struct {
-	w    [][]float64 // a slice per column, in the order of the terms
-	y    []float64   // N or N·m
-	dt   float64     // s, between rows of the undisturbed grid
-	v    []float64   // m/s or rad/s at the rows
-	rest float64     // share of the raw samples within the velocity noise of rest
+	columns []column
+	w       [][]float64 // a slice per column
+	y       []float64   // N or N·m
+	z       [][]float64 // instruments, a slice per column; nil: none
+	noise   []float64   // total: covariance of the columns' noise, mean over the rows, row-major; nil: columns are exact
+	noiseY  float64     // and the variance of that of y, in the same unit
+	dt      float64     // s, between rows of the undisturbed grid
+	v       []float64   // m/s or rad/s at the rows
+	rest    float64     // share of the raw samples within the velocity noise of rest
+	pieces  []int       // first row of every piece
+	left    []string    // records that were left out, and why
+}
+
+// column is what is known of a column apart from its numbers.
+type column struct {
+	term Term
+	name string // of its parameter
+	unit string
+}
+
+// rows is what one piece contributes, its columns in the order of the regression.
+type rows struct {
+	w, z [][]float64
+	y, v []float64 // v: velocity at the rows
+	full []float64 // velocity at all samples
 }
 
 // decimationEdge is the edge of the decimation filter, as a share of half the new sampling rate; customary.
 const decimationEdge = 0.8
 
-// prepare turns a record into a regression by the procedure of [EMPS]:
-//
-//	position → zero-phase low-pass → central differences → columns of the terms
-//	columns and force → the same zero-phase decimation filter → every Decimate-th sample → ends trimmed
-//
-// Filtering both sides by one linear filter leaves the coefficients of a linear model as they are; the sign of velocity
-// must therefore be taken before, and its filtered column is no longer ±1 near a reversal.
-func prepare(d *record.Record, s Spec) (*regression, error) {
-	fs := 1 / d.Dt
+// filters are the low-passes of a preparation at one sampling rate.
+type filters struct {
+	dt           float64 // s, of the samples
+	smooth, both lowpass // of the position; of both sides
+	every        int     // samples from row to row
+	trim         int     // rows left out at each end
+}
+
+// design makes the filters of s for samples every dt (s).
+func (s Spec) design(dt float64) (*filters, error) {
+	fs := 1 / dt
 	if err := s.check(fs); err != nil {
 		return nil, err
 	}
@@ -36,56 +58,180 @@ func prepare(d *record.Record, s Spec) (*regression, error) {
 	if err != nil {
 		return nil, &SpecError{Problems: []string{err.Error()}}
 	}
-
-	// the filter of both sides; MATLAB's and SciPy's decimate use the same one but for its gain
+	// MATLAB's and SciPy's decimate use the same filter but for its gain
 	both := smooth
 	if s.Decimate > 1 {
 		if both, err = chebyshev(8, 0.05, decimationEdge*fs/2/float64(s.Decimate), fs); err != nil {
 			return nil, &SpecError{Problems: []string{err.Error()}}
 		}
 	}
-	trim := int(math.Ceil(s.Trim * fs / float64(s.Decimate)))
-	rows := (d.Len()+s.Decimate-1)/s.Decimate - 2*trim
-	want := 10 * len(s.Terms)
-	if pad := max(smooth.padding(), both.padding()); d.Len() <= pad || rows < want {
-		return nil, d.Fail(0, "Record longer, sample faster, or lower decimate or trim.",
-			"%d samples leave %d rows after decimation by %d and trimming %.3g s at each end, want at least %d", d.Len(), max(rows, 0), s.Decimate, s.Trim, want)
-	}
+	return &filters{dt: dt, smooth: smooth, both: both, every: s.Decimate, trim: int(math.Ceil(s.Trim * fs / float64(s.Decimate)))}, nil
+}
 
-	q := smooth.zeroPhase(d.Position)
-	v := derivative(q, d.Dt)
-	flatten(v, q, d.Dt)
-	a := derivative(v, d.Dt)
-
-	// the columns are independent of each other
-	r := &regression{w: make([][]float64, len(s.Terms)), dt: d.Dt * float64(s.Decimate)}
-	keep := func(x []float64) []float64 {
-		out := make([]float64, rows)
-		for k := range out {
-			out[k] = x[(k+trim)*s.Decimate]
-		}
-		return out
+// count is the number of rows that n samples give, 0 if they are too few for the filters.
+func (f *filters) count(n int) int {
+	if n <= max(f.smooth.padding(), f.both.padding()) {
+		return 0
 	}
+	return max((n+f.every-1)/f.every-2*f.trim, 0)
+}
+
+// motion is the smoothed position with its derivatives. Velocities that are nothing but rounding are zero.
+func (f *filters) motion(position []float64) (q, v, a []float64) {
+	q = f.smooth.zeroPhase(position)
+	v = derivative(q, f.dt)
+	flatten(v, q, f.dt)
+	return q, v, derivative(v, f.dt)
+}
+
+// row filters a side of the equation and keeps every n-th sample of it.
+func (f *filters) row(x []float64) []float64 { return f.keep(f.both.zeroPhase(x)) }
+
+func (f *filters) keep(x []float64) []float64 {
+	out := make([]float64, f.count(len(x)))
+	for k := range out {
+		out[k] = x[(k+f.trim)*f.every]
+	}
+	return out
+}
+
+// regressors are the filtered columns of the terms at a position, and the velocity at all samples.
+func (f *filters) regressors(terms []Term, position []float64) (w [][]float64, v []float64) {
+	q, v, a := f.motion(position)
+	w = make([][]float64, len(terms))
 	var wg sync.WaitGroup
-	for j, t := range s.Terms {
-		wg.Go(func() { r.w[j] = keep(both.zeroPhase(t.column(q, v, a))) })
+	for j, t := range terms {
+		wg.Go(func() { w[j] = f.row(t.column(q, v, a)) })
 	}
-	r.y = keep(both.zeroPhase(d.Force))
 	wg.Wait()
-	r.v = keep(v)
-	r.rest = restShare(d, s, v)
-	r.dropSlow(s.MinVelocity)
-	if len(r.y) < want {
-		return nil, d.Fail(0, "Lower min_velocity.", "only %d rows are faster than min_velocity %g, want at least %d", len(r.y), s.MinVelocity, want)
+	return w, v
+}
+
+// prepare turns records into a regression by the procedure of [EMPS]:
+//
+//	position → zero-phase low-pass → central differences → columns of the terms
+//	columns and force → the same zero-phase decimation filter → every Decimate-th sample → ends trimmed
+//
+// Filtering both sides by one linear filter leaves the coefficients of a linear model as they are; the sign of velocity
+// must therefore be taken before, and its filtered column is no longer ±1 near a reversal.
+func prepare(s Spec, recs []*record.Record) (*regression, error) {
+	f, err := s.start(recs)
+	if err != nil {
+		return nil, err
 	}
-	for j := range r.w {
-		for _, x := range r.w[j] {
+	return assemble(recs, s, s.columns(), f.count, func(d *record.Record) (rows, error) {
+		w, v := f.regressors(s.Terms, d.Position)
+		return rows{w: w, y: f.row(d.Force), v: f.keep(v), full: v}, nil
+	})
+}
+
+// start checks that the records go together and designs their filters.
+func (s Spec) start(recs []*record.Record) (*filters, error) {
+	if len(recs) == 0 {
+		return nil, &record.Error{Msg: "no record to fit"}
+	}
+	first := recs[0]
+	for _, d := range recs {
+		switch {
+		case math.Abs(d.Dt-first.Dt) > 1e-6*first.Dt:
+			return nil, d.Fail(0, "Resample them to one rate.", "sampled every %.6g s, the first record every %.6g s", d.Dt, first.Dt)
+		case len(d.Position) != len(d.Force):
+			return nil, d.Fail(0, "Name both columns.", "%d positions and %d forces: the fit needs both, sample by sample", len(d.Position), len(d.Force))
+		}
+	}
+	return s.design(first.Dt)
+}
+
+// columns are those of the terms of an axis.
+func (s Spec) columns() []column {
+	c := make([]column, len(s.Terms))
+	for j, t := range s.Terms {
+		c[j] = column{t, t.symbol(s.Rotary), t.unit(s.Rotary)}
+	}
+	return c
+}
+
+// assemble puts the pieces below each other. Pieces too short for the filters are left out, which is said; count tells the
+// rows of n samples, and of makes them.
+func assemble(recs []*record.Record, s Spec, columns []column, count func(n int) int, of func(*record.Record) (rows, error)) (*regression, error) {
+	r := &regression{columns: columns, w: make([][]float64, len(columns)), dt: recs[0].Dt * float64(s.Decimate)}
+	want, all, total := 10*len(columns), 0, 0
+	for _, d := range recs {
+		n := count(d.Len())
+		all += n
+		if n < 2 {
+			r.left = append(r.left, fmt.Sprintf("%s is left out: %d samples are too few for the filters and the trimming of %.3g s at each end", named(d), d.Len(), s.Trim))
+			continue
+		}
+		p, err := of(d)
+		if err != nil {
+			return nil, err
+		}
+		if err := r.add(d, s, p); err != nil {
+			return nil, err
+		}
+		r.rest += restShare(d, s, p.full) * float64(d.Len())
+		total += d.Len()
+	}
+	switch {
+	case all < want:
+		return nil, recs[0].Fail(0, "Record longer, sample faster, or lower decimate or trim.",
+			"%d samples leave %d rows after decimation by %d and trimming %.3g s at each end, want at least %d", samples(recs), all, s.Decimate, s.Trim, want)
+	case len(r.y) < want:
+		return nil, recs[0].Fail(0, "Lower min_velocity.", "only %d rows are faster than min_velocity %g, want at least %d", len(r.y), s.MinVelocity, want)
+	}
+	r.rest /= float64(total)
+	return r, nil
+}
+
+// add appends the rows of a piece that are fast enough.
+func (r *regression) add(d *record.Record, s Spec, p rows) error {
+	first := len(r.y)
+	for j := range p.w {
+		for _, x := range p.w[j] {
 			if math.IsNaN(x) || math.IsInf(x, 0) {
-				return nil, d.Fail(0, "Check the scale of the data.", "column %s overflows", s.Terms[j])
+				return d.Fail(0, "Check the scale of the data.", "column %s overflows", r.columns[j].term)
 			}
 		}
 	}
-	return r, nil
+	if p.z != nil && r.z == nil {
+		r.z = make([][]float64, len(r.w))
+	}
+	for k, v := range p.v {
+		if math.Abs(v) < s.MinVelocity {
+			continue
+		}
+		for j := range r.w {
+			r.w[j] = append(r.w[j], p.w[j][k])
+			if p.z != nil {
+				r.z[j] = append(r.z[j], p.z[j][k])
+			}
+		}
+		r.y, r.v = append(r.y, p.y[k]), append(r.v, v)
+	}
+	if len(r.y) > first {
+		r.pieces = append(r.pieces, first)
+	}
+	return nil
+}
+
+func samples(recs []*record.Record) int {
+	n := 0
+	for _, d := range recs {
+		n += d.Len()
+	}
+	return n
+}
+
+// named is how a record is called in a message.
+func named(d *record.Record) string {
+	switch {
+	case d.Piece != "":
+		return "piece " + d.Piece
+	case d.File != "":
+		return d.File
+	}
+	return "a record"
 }
 
 // flatten sets velocities that are nothing but the rounding of q to zero, so that an axis at rest has no sign of velocity.
@@ -102,34 +248,12 @@ func flatten(v, q []float64, dt float64) {
 	}
 }
 
-// dropSlow removes the rows slower than limit.
-func (r *regression) dropSlow(limit float64) {
-	if limit <= 0 {
-		return
-	}
-	n := 0
-	for k, v := range r.v {
-		if math.Abs(v) < limit {
-			continue
-		}
-		for j := range r.w {
-			r.w[j][n] = r.w[j][k]
-		}
-		r.y[n], r.v[n] = r.y[k], v
-		n++
-	}
-	for j := range r.w {
-		r.w[j] = r.w[j][:n]
-	}
-	r.y, r.v = r.y[:n], r.v[:n]
-}
-
 // restShare is the share of samples whose velocity lies within three standard deviations of its own quantisation noise:
 // the sign of velocity is chance there. A position step p, sampled at fs, has the one-sided density (p²/12)/(fs/2), and
 // differentiation up to the cutoff fc turns it into the variance (p²/12)·(2/fs)·4π²·fc³/3.
 func restShare(d *record.Record, s Spec, v []float64) float64 {
 	p := math.Inf(1)
-	for k := 1; k < d.Len(); k++ {
+	for k := 1; k < len(d.Position); k++ {
 		if x := math.Abs(d.Position[k] - d.Position[k-1]); x > 0 && x < p {
 			p = x
 		}

@@ -8,13 +8,13 @@ import (
 )
 
 // zeroColumns refuses columns that vanish: nothing in the data excites their parameter.
-func zeroColumns(terms []Term, length []float64) error {
+func zeroColumns(columns []column, length []float64) error {
 	e := &Unidentifiable{Condition: math.Inf(1), Limit: MaxCondition}
-	for j, t := range terms {
+	for j, c := range columns {
 		if length[j] > 0 {
 			continue
 		}
-		e.Combinations = append(e.Combinations, Combination{Terms: []Term{t}, Weights: []float64{1}, Advice: unexcited(t)})
+		e.Combinations = append(e.Combinations, Combination{Terms: []Term{c.term}, Weights: []float64{1}, Advice: unexcited(c.term)})
 	}
 	if e.Combinations == nil {
 		return nil
@@ -35,7 +35,7 @@ func unexcited(t Term) string {
 // checkRank takes the triangular factor rs of the column-scaled regressor apart by singular values and gives its condition
 // number. Every right singular vector whose value is below largest/MaxCondition is a combination of columns that vanishes;
 // its large entries name the terms concerned.
-func checkRank(terms []Term, rs *mat.Dense, length []float64) (cond float64, err error) {
+func checkRank(columns []column, rs *mat.Dense, length []float64) (cond float64, err error) {
 	var svd mat.SVD
 	if !svd.Factorize(rs, mat.SVDThin) {
 		return 0, &Unidentifiable{Condition: math.Inf(1), Limit: MaxCondition}
@@ -50,19 +50,19 @@ func checkRank(terms []Term, rs *mat.Dense, length []float64) (cond float64, err
 	svd.VTo(&v)
 	e := &Unidentifiable{Condition: cond, Limit: MaxCondition}
 	for i := p - 1; i >= 0 && sv[0] > MaxCondition*sv[i]; i-- {
-		e.Combinations = append(e.Combinations, combination(terms, v.ColView(i), length, sv[i]))
+		e.Combinations = append(e.Combinations, combination(columns, v.ColView(i), length, sv[i]))
 	}
 	return cond, e
 }
 
 // combination reads a null vector of the scaled columns: entries below a twentieth of the largest are left out, the rest
 // is brought back to the units of the columns.
-func combination(terms []Term, v mat.Vector, length []float64, sv float64) Combination {
+func combination(columns []column, v mat.Vector, length []float64, sv float64) Combination {
 	largest := mat.Norm(v, math.Inf(1))
 	c := Combination{Residue: sv / largest}
-	for j, t := range terms {
+	for j, col := range columns {
 		if math.Abs(v.AtVec(j)) > 0.05*largest {
-			c.Terms = append(c.Terms, t)
+			c.Terms = append(c.Terms, col.term)
 			c.Weights = append(c.Weights, v.AtVec(j)/length[j])
 		}
 	}

@@ -1,113 +1,79 @@
 package linear
 
 import (
-	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat/distuv"
-
-	"hilrig/identify/fit"
 )
 
 // solution is what linear least squares says about W·θ = y + e.
 type solution struct {
 	theta     []float64
-	residual  []float64 // y − W·θ
-	se        []float64 // classical: s²·(WᵀW)⁻¹, s² = eᵀe/(N−p)
-	share     []float64 // length of θ_j·column relative to y
-	robust    []float64 // heteroskedasticity and autocorrelation consistent
-	corr      [][]float64
-	condition float64 // of W as it stands, in SI
-	scaled    float64 // of W with its columns scaled to length one
-	t95       float64 // quantile of Student's distribution with N−p degrees of freedom
-	lags      int     // bandwidth of the robust covariance
+	influence [][]float64 // X, a slice per column: a change δ of y moves θ by (XᵀX)⁻¹Xᵀδ. W itself but for noisy columns
+	condition float64     // of W as it stands, in SI
+	scaled    float64     // of W with its columns scaled to length one
 }
 
 // MaxCondition is where a fit is refused: beyond it the digits of a parameter are made of noise. It bounds
 // the condition number of the column-scaled regressor, which does not depend on units.
 const MaxCondition = 1e4
 
-// solve fits by Householder QR of the column-scaled regressor. Dependent columns are found on the triangular factor, whose
-// singular values are those of W, before anything is solved; they come back as *Unidentifiable.
-func (r *regression) solve(terms []Term) (*solution, error) {
-	n, p := len(r.y), len(r.w)
-
-	// every column divided by its length
-	length := make([]float64, p)
-	x := mat.NewDense(n, p, nil)
-	for j, col := range r.w {
-		for _, c := range col {
-			length[j] = math.Hypot(length[j], c)
-		}
-		if length[j] == 0 {
-			continue
-		}
-		for k, c := range col {
-			x.Set(k, j, c/length[j])
-		}
-	}
-	if err := zeroColumns(terms, length); err != nil {
+// solve fits by the triangular factor of the regressor. Dependent columns are found on the factor with its columns scaled to
+// length one, whose singular values are those of the scaled W, before anything is solved; they come back as *Unidentifiable.
+func (r *regression) solve() (*solution, error) {
+	s := &solution{influence: r.w}
+	if err := r.examine(s); err != nil {
 		return nil, err
 	}
-	var qr mat.QR
-	qr.Factorize(x)
-	var full mat.Dense
-	qr.RTo(&full)
-	rs := mat.DenseCopyOf(full.Slice(0, p, 0, p))
-
-	s := &solution{}
-	var err error
-	if s.scaled, err = checkRank(terms, rs, length); err != nil {
-		return nil, err
-	}
-	unscaled := mat.DenseCopyOf(rs)
-	unscaled.Apply(func(_, j int, v float64) float64 { return v * length[j] }, unscaled)
-	s.condition = mat.Cond(unscaled, 2)
-
-	// θ, back in the units of the terms
-	var beta mat.VecDense
-	if err := qr.SolveVecTo(&beta, false, mat.NewVecDense(n, r.y)); err != nil {
-		return nil, err // not reached: the condition was checked
-	}
-	s.theta, s.share = make([]float64, p), make([]float64, p)
-	force := math.Sqrt(dot(r.y, r.y))
-	for j := range p {
-		s.theta[j] = beta.AtVec(j) / length[j]
-		if force > 0 {
-			s.share[j] = math.Abs(beta.AtVec(j)) / force
+	switch {
+	case r.z != nil:
+		var err error
+		if s.influence, err = project(r.z, r.w); err != nil {
+			return nil, err
+		}
+		if s.theta, err = leastSquares(s.influence, r.y); err != nil {
+			return nil, unlikeMotion
+		}
+	case r.noise != nil:
+		if err := r.totalLeastSquares(s); err != nil {
+			return nil, err
+		}
+	default:
+		var err error
+		if s.theta, err = leastSquares(r.w, r.y); err != nil {
+			return nil, err // not reached: the condition was checked
 		}
 	}
-	s.residual = r.misfit(s.theta)
-
-	// covariance of the scaled coefficients: R⁻¹·S·R⁻ᵀ, with S = s²·I or the long-run covariance of the scores q·e
-	var inv mat.Dense
-	if err := inv.Inverse(rs); err != nil {
-		return nil, err // not reached
-	}
-	dof := float64(n - p)
-	s2 := dot(s.residual, s.residual) / dof
-	var q mat.Dense
-	q.Mul(x, &inv)
-	sum, lags := fit.LongRun(q.RawMatrix().Data, p, s.residual, nil)
-	long := mat.NewDense(p, p, sum)
-	s.lags = lags
-	long.Scale(float64(n)/dof, long) // the same correction for the fitted parameters as in s²
-	var plain, hac mat.Dense
-	plain.Mul(&inv, inv.T())
-	hac.Product(&inv, long, inv.T())
-	s.se, s.robust = make([]float64, p), make([]float64, p)
-	s.corr = make([][]float64, p)
-	for i := range p {
-		s.se[i] = math.Sqrt(s2*plain.At(i, i)) / length[i]
-		s.robust[i] = math.Sqrt(math.Max(hac.At(i, i), 0)) / length[i]
-		s.corr[i] = make([]float64, p)
-		for j := range p {
-			s.corr[i][j] = plain.At(i, j) / math.Sqrt(plain.At(i, i)*plain.At(j, j))
-		}
-		s.corr[i][i] = 1
-	}
-	s.t95 = distuv.StudentsT{Sigma: 1, Nu: dof}.Quantile(0.975)
 	return s, nil
+}
+
+// examine finds the condition of W and refuses dependent columns.
+func (r *regression) examine(s *solution) error {
+	p := len(r.w)
+	f := NewFactor(p)
+	f.AddColumns(r.w, r.y)
+	tri, _ := f.Triangle()
+	scaled := mat.NewDense(p, p, slices.Clone(tri))
+	length := make([]float64, p)
+	for j := range p {
+		length[j] = mat.Norm(scaled.ColView(j), 2)
+	}
+	if err := zeroColumns(r.columns, length); err != nil {
+		return err
+	}
+	s.condition = mat.Cond(scaled, 2)
+	scaled.Apply(func(_, j int, v float64) float64 { return v / length[j] }, scaled)
+	var err error
+	s.scaled, err = checkRank(r.columns, scaled, length)
+	return err
+}
+
+// leastSquares makes ‖x·θ − y‖ least.
+func leastSquares(x [][]float64, y []float64) ([]float64, error) {
+	f := NewFactor(len(x))
+	f.AddColumns(x, y)
+	theta := make([]float64, len(x))
+	return theta, f.Solve(theta)
 }
 
 // misfit is y − W·θ.

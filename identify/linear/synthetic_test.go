@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"hilrig/engine/reference"
-	"hilrig/identify/fit"
 	"hilrig/identify/record"
 )
 
@@ -90,8 +89,8 @@ func TestRecoversParameters(t *testing.T) {
 					t.Errorf("%s = %.6g %s, put in %g", e.Symbol, e.Value, e.Unit, c.truth[j])
 				}
 			}
-			if r.Verdict != Identified || r.Fit.Percent < 99.5 {
-				t.Errorf("%s %q", r.Headline(), r.Reasons)
+			if r.Fit.Percent < 99.5 {
+				t.Errorf("fit %.2f %%", r.Fit.Percent)
 			}
 		})
 	}
@@ -131,111 +130,6 @@ func TestIntervalCoverage(t *testing.T) {
 	}
 }
 
-// With noise that remembers (AR(1), ρ = 0.9 from row to row), classical intervals are far too narrow and robust ones hold.
-func TestRobustErrors(t *testing.T) {
-	const rho, n, records = 0.9, 2000, 200
-	inside, classic, factor := 0, 0, 0.0
-	for seed := range uint64(records) {
-		rng := rand.New(rand.NewPCG(seed, 3))
-		r := &regression{w: [][]float64{make([]float64, n)}, y: make([]float64, n)}
-		e := rng.NormFloat64() / math.Sqrt(1-rho*rho)
-		for k := range r.y {
-			e = rho*e + rng.NormFloat64()
-			r.w[0][k], r.y[k] = 1, 3+e
-		}
-		s, err := r.solve([]Term{Offset})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if math.Abs(s.theta[0]-3) < s.t95*s.robust[0] {
-			inside++
-		}
-		if math.Abs(s.theta[0]-3) < s.t95*s.se[0] {
-			classic++
-		}
-		factor += s.robust[0] / s.se[0] / records
-	}
-	// closed form for a mean: variance grows by (1+ρ)/(1−ρ) = 19; the Bartlett window falls somewhat short of it
-	if want := math.Sqrt((1 + rho) / (1 - rho)); factor < 0.8*want || factor > 1.05*want {
-		t.Errorf("robust errors are %.2f times the classical ones, closed form %.2f", factor, want)
-	}
-	if inside < 170 || classic > 120 {
-		t.Errorf("95 %% intervals hold the truth in %d (robust) and %d (classical) of %d records", inside, classic, records)
-	}
-}
-
-// The robust covariance equals the textbook double sum over all pairs of rows.
-func TestLongRunDoubleSum(t *testing.T) {
-	rng := rand.New(rand.NewPCG(5, 6))
-	const n = 60
-	r := &regression{w: [][]float64{make([]float64, n), make([]float64, n)}, y: make([]float64, n)}
-	for k := range n {
-		r.w[0][k], r.w[1][k] = rng.NormFloat64(), rng.NormFloat64()
-		r.y[k] = rng.NormFloat64()
-		if k > 0 {
-			r.y[k] += 0.7 * r.y[k-1]
-		}
-	}
-	s, err := r.solve([]Term{Inertia, Viscous})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var meat, a [2][2]float64 // Σ w_|k−m| x_k e_k e_m x_mᵀ and XᵀX
-	for k := range n {
-		for m := range n {
-			w := 1 - math.Abs(float64(k-m))/float64(s.lags+1)
-			for i := range 2 {
-				for j := range 2 {
-					if w > 0 {
-						meat[i][j] += w * r.w[i][k] * s.residual[k] * s.residual[m] * r.w[j][m]
-					}
-					if k == m {
-						a[i][j] += r.w[i][k] * r.w[j][k]
-					}
-				}
-			}
-		}
-	}
-	det := a[0][0]*a[1][1] - a[0][1]*a[1][0]
-	inv := [2][2]float64{{a[1][1] / det, -a[0][1] / det}, {-a[1][0] / det, a[0][0] / det}}
-	for i := range 2 {
-		v := 0.0
-		for j := range 2 {
-			for l := range 2 {
-				v += inv[i][j] * meat[j][l] * inv[l][i]
-			}
-		}
-		if want := math.Sqrt(v * n / (n - 2)); math.Abs(s.robust[i]/want-1) > 1e-10 {
-			t.Errorf("robust error %d: %g, double sum %g", i, s.robust[i], want)
-		}
-	}
-}
-
-// The test for white residuals rejects white noise in about 1 % of records and finds a correlation of 0.1.
-func TestWhiteness(t *testing.T) {
-	rejected, found := 0, 0
-	for seed := range uint64(300) {
-		rng := rand.New(rand.NewPCG(seed, 9))
-		white, red := make([]float64, 2000), make([]float64, 2000)
-		for k := range white {
-			white[k] = rng.NormFloat64()
-			red[k] = white[k]
-			if k > 0 {
-				red[k] += 0.2 * red[k-1]
-			}
-		}
-		if !fit.WhitenessOf(white, nil).White {
-			rejected++
-		}
-		if !fit.WhitenessOf(red, nil).White {
-			found++
-		}
-	}
-	if rejected > 10 || found < 290 {
-		t.Errorf("of 300 records, %d white ones rejected (expected 3), %d correlated ones found", rejected, found)
-	}
-}
-
 // What the record cannot tell apart is refused by name, with advice.
 func TestRefusals(t *testing.T) {
 	forward := swing
@@ -272,34 +166,6 @@ func TestRefusals(t *testing.T) {
 			if !strings.Contains(err.Error(), w) {
 				t.Errorf("%s: …%s… is missing in\n%v", c.name, w, err)
 			}
-		}
-	}
-}
-
-// Verdicts below identified name their reason.
-func TestVerdicts(t *testing.T) {
-	noisy, steps := swing, swing
-	noisy.noise = 1500
-	steps.step = 8e-4
-	for _, c := range []struct {
-		name string
-		d    *record.Record
-		min  float64 // min_velocity
-		v    Verdict
-		want string
-	}{
-		{"wrong sign of the force", swing.data(func(q, v, a float64) float64 { return -axis(q, v, a) }), 0, Rejected, "M is negative"},
-		{"a spring that is not in the model", swing.data(func(q, v, a float64) float64 { return axis(q, v, a) + 4000*q }), 0, Rejected, "these terms do not describe this axis"},
-		{"drowned in noise", noisy.data(axis), 0, Rejected, "Fc"},
-		{"coarse encoder", steps.data(axis), 0, Weak, "depends on the filter"},
-	} {
-		s := DefaultSpec()
-		s.MinVelocity = c.min
-		r, err := InverseDynamics(c.d, s)
-		if err != nil {
-			t.Errorf("%s: %v", c.name, err)
-		} else if r.Verdict != c.v || !strings.Contains(strings.Join(r.Reasons, "\n"), c.want) {
-			t.Errorf("%s: %s %q, want %s because …%s…", c.name, r.Headline(), r.Reasons, c.v, c.want)
 		}
 	}
 }

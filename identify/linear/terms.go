@@ -209,3 +209,5 @@ func joinTerms(terms []Term) string {
 }
 
 func termNames() []string { return strings.Split(joinTerms(Terms), ", ") }
+
+func (s Spec) has(t Term) bool { return slices.Contains(s.Terms, t) }

@@ -1,0 +1,220 @@
+package linear
+
+import (
+	"fmt"
+	"math"
+
+	"hilrig/identify/record"
+)
+
+// Instrumental variables. Where the columns of W carry noise, least squares is drawn towards zero. Columns Z that go with
+// the true motion but know nothing of the noise give an estimate that is not [SS89]:
+//
+//	θ = (ZᵀW)⁻¹·Zᵀy
+//
+// Here Z is made as W is, from the motion of the model itself, simulated with the parameters of the iterate before; the
+// first one is least squares. Two or three iterates do.
+//
+// What the simulation is driven by decides what it knows of. Where a reference was recorded, a virtual positioning loop makes
+// the model follow it: Z then depends on neither the measured position nor the measured force. Otherwise the model is driven
+// by the recorded force, with a slow correction towards the recorded position that keeps it from drifting away: this takes
+// the force for exact (a command), because its noise would be in the simulated acceleration and in y.
+const instrumentIterates = 3
+
+// correctionShare is the bandwidth of the slow correction as a share of that of the fit: noise that low is nothing against
+// the motion.
+const correctionShare = 0.02
+
+// followShares are the bandwidths tried for the virtual loop, as shares of that of the fit; the one that comes nearest to
+// the measured motion is taken.
+var followShares = []float64{0.02, 0.05, 0.1, 0.2, 0.5}
+
+// instrumental prepares the rows of the direct form with instruments.
+func (s Spec) instrumental(recs []*record.Record, o Options) (*regression, error) {
+	iterations := o.Iterations
+	if iterations == 0 {
+		iterations = instrumentIterates
+	}
+	switch {
+	case iterations < 1 || iterations > 100:
+		return nil, &SpecError{Problems: []string{fmt.Sprintf("iterations: %d, want 1 to 100", iterations)}}
+	case !s.has(Inertia):
+		return nil, &SpecError{Problems: []string{"form instrumental: the motion of the model is simulated, which needs the term inertia"}}
+	}
+	f, err := s.start(recs)
+	if err != nil {
+		return nil, err
+	}
+	r, err := prepare(s, recs)
+	if err != nil {
+		return nil, err
+	}
+	for range iterations {
+		sol, err := r.solve()
+		if err != nil {
+			return nil, err
+		}
+		m, err := s.model(sol.theta)
+		if err != nil {
+			return nil, err
+		}
+		if r, err = assemble(recs, s, s.columns(), f.count, func(d *record.Record) (rows, error) {
+			w, v := f.regressors(s.Terms, d.Position)
+			x, err := m.run(d, s.band(1/d.Dt))
+			if err != nil {
+				return rows{}, err
+			}
+			z, _ := f.regressors(s.Terms, x)
+			return rows{w: w, z: z, y: f.row(d.Force), v: f.keep(v), full: v}, nil
+		}); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// model is an axis with the coefficients of a fit.
+type model struct {
+	m, k, mgs, mgc, offset float64
+	fvPlus, fvMinus        float64
+	fcPlus, fcMinus        float64
+}
+
+// model reads the coefficients; friction that would drive the axis is left out of the simulation.
+func (s Spec) model(theta []float64) (*model, error) {
+	m := &model{}
+	for j, t := range s.Terms {
+		x := theta[j]
+		switch t {
+		case Inertia:
+			m.m = x
+		case Stiffness:
+			m.k = x
+		case GravitySin:
+			m.mgs = x
+		case GravityCos:
+			m.mgc = x
+		case Offset:
+			m.offset = x
+		case Viscous:
+			m.fvPlus, m.fvMinus = m.fvPlus+x, m.fvMinus+x
+		case ViscousPlus:
+			m.fvPlus += x
+		case ViscousMinus:
+			m.fvMinus += x
+		case Coulomb:
+			m.fcPlus, m.fcMinus = m.fcPlus+x, m.fcMinus+x
+		case CoulombPlus:
+			m.fcPlus += x
+		case CoulombMinus:
+			m.fcMinus += x
+		}
+	}
+	if !(m.m > 0) {
+		return nil, &record.Error{
+			Msg:  fmt.Sprintf("instrumental variables: the inertia of the fit before is %.4g, and a model with that cannot be simulated", m.m),
+			Hint: "Is the sign of force or position wrong? If the position is noisy, lower the filter cutoff.",
+		}
+	}
+	for _, x := range []*float64{&m.fvPlus, &m.fvMinus, &m.fcPlus, &m.fcMinus} {
+		*x = math.Max(*x, 0)
+	}
+	return m, nil
+}
+
+// run simulates the motion over a record.
+func (m *model) run(d *record.Record, band float64) ([]float64, error) {
+	if len(d.Reference) == 0 {
+		return m.simulate(d, d.Force, d.Position, 2*math.Pi*correctionShare*band)
+	}
+	var best []float64
+	least := math.Inf(1)
+	for _, share := range followShares {
+		x, err := m.simulate(d, nil, d.Reference, 2*math.Pi*share*band)
+		if err != nil {
+			continue
+		}
+		if e := distance(x, d.Position); e < least {
+			best, least = x, e
+		}
+	}
+	if best == nil {
+		return nil, unlikeMotion
+	}
+	return best, nil
+}
+
+// simulate steps the model under force (nil: none) and a critically damped loop of bandwidth w (rad/s) towards the position
+// to, by the implicit Euler rule: friction enters with the velocity at the end of the step, so that it stops the axis and
+// never turns it around.
+func (m *model) simulate(d *record.Record, force, to []float64, w float64) ([]float64, error) {
+	h, n := d.Dt, len(to)
+	kp, kd := m.m*w*w, 2*m.m*w
+	x := make([]float64, n)
+	q, v := d.Position[0], 0.0
+	if n > 1 {
+		v = (to[min(n-1, 8)] - to[0]) / (float64(min(n-1, 8)) * h)
+	}
+	for k := range x {
+		x[k] = q
+		if k+1 == n {
+			break
+		}
+		f := kp*(to[k]-q) + kd*(to[k+1]-to[k])/h - m.offset - m.k*q
+		if force != nil {
+			f += force[k]
+		}
+		if m.mgs != 0 || m.mgc != 0 {
+			sin, cos := math.Sincos(q)
+			f -= m.mgs*sin + m.mgc*cos
+		}
+		// (M + h·(kd + Fv))·v' + h·Fc·sgn(v') = M·v + h·f
+		p := m.m*v + h*f
+		switch {
+		case p > h*m.fcPlus:
+			v = (p - h*m.fcPlus) / (m.m + h*(kd+m.fvPlus))
+		case p < -h*m.fcMinus:
+			v = (p + h*m.fcMinus) / (m.m + h*(kd+m.fvMinus))
+		default:
+			v = 0
+		}
+		q += h * v
+		if !(math.Abs(q) < 1e12) { // not so for NaN
+			return nil, unlikeMotion
+		}
+	}
+	return x, nil
+}
+
+// distance is Σ(x − y)².
+func distance(x, y []float64) float64 {
+	s := 0.0
+	for k, v := range x {
+		s += (v - y[k]) * (v - y[k])
+	}
+	return s
+}
+
+// project is the part of the columns w that the instruments z explain: Z·(ZᵀZ)⁻¹·Zᵀ·W. Least squares with it in the place
+// of W gives (ZᵀW)⁻¹·Zᵀy, and its covariances are those of this estimate.
+func project(z, w [][]float64) ([][]float64, error) {
+	out := make([][]float64, len(w))
+	for j, col := range w {
+		c, err := leastSquares(z, col)
+		if err != nil {
+			return nil, unlikeMotion
+		}
+		out[j] = make([]float64, len(col))
+		for i, zi := range z {
+			for k, x := range zi {
+				out[j][k] += c[i] * x
+			}
+		}
+	}
+	return out, nil
+}
+
+var unlikeMotion = &record.Error{
+	Msg:  "instrumental variables: the simulated motion is too unlike the measured one to stand for it",
+	Hint: "Use form direct or weak, or name data.columns.reference so that the simulation can follow it.",
+}

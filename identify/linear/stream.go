@@ -1,0 +1,238 @@
+package linear
+
+import (
+	"errors"
+	"math"
+)
+
+// Factor solves a tall least-squares system as its rows come, in constant memory. Rows gather in a block; a full block is
+// taken into the triangular factor by Householder reflections,
+//
+//	[R c]         [R c]
+//	[0 b']  =  Qᵀ [A b],      ‖A_all·θ − b_all‖² = ‖R·θ − c‖² + rest,
+//
+// so that the error is that of an orthogonal factorisation of all rows at once [DGHL12] (3.1): it grows with the condition
+// number κ, not with κ² as that of sums of products does. The reflections bound the error of every column by its own length,
+// which is why columns of any size may stand side by side without being scaled.
+//
+// Factors of parts of the data merge into that of the whole; the order of merging changes rounding only.
+type Factor struct {
+	n     int
+	r     []float64 // n×n row-major, upper
+	c     []float64
+	rest  float64
+	total int
+
+	block [][]float64 // n+1 columns, the last is the right-hand side
+	fill  int         // rows in it
+	dots  []float64   // of the leading column with itself and those behind it
+	steps []float64   // by which the columns behind it change
+}
+
+// blockRows is how many rows are reflected at once: enough that the triangle does not count, few enough for the nearest
+// cache.
+const blockRows = 128
+
+// NewFactor is the factor of a system with n unknowns and no rows yet.
+func NewFactor(n int) *Factor {
+	f := &Factor{
+		n: n, r: make([]float64, n*n), c: make([]float64, n),
+		block: make([][]float64, n+1), dots: make([]float64, n+1), steps: make([]float64, n+1),
+	}
+	for j := range f.block {
+		f.block[j] = make([]float64, blockRows)
+	}
+	return f
+}
+
+// Rows is the number of rows so far.
+func (f *Factor) Rows() int { return f.total + f.fill }
+
+// Add takes one row in.
+func (f *Factor) Add(row []float64, y float64) {
+	if len(row) != f.n {
+		panic("linear: Factor.Add: row of another length")
+	}
+	for j, x := range row {
+		f.block[j][f.fill] = x
+	}
+	f.block[f.n][f.fill] = y
+	if f.fill++; f.fill == blockRows {
+		f.eat()
+	}
+}
+
+// AddColumns takes len(y) rows in, a slice per column.
+func (f *Factor) AddColumns(w [][]float64, y []float64) {
+	if len(w) != f.n {
+		panic("linear: Factor.AddColumns: another number of columns")
+	}
+	for from := 0; from < len(y); {
+		m := min(blockRows-f.fill, len(y)-from)
+		for j, col := range w {
+			copy(f.block[j][f.fill:f.fill+m], col[from:from+m])
+		}
+		copy(f.block[f.n][f.fill:f.fill+m], y[from:from+m])
+		from += m
+		if f.fill += m; f.fill == blockRows {
+			f.eat()
+		}
+	}
+}
+
+// Merge takes the rows of g in, which stays as it is but for its open block being closed.
+func (f *Factor) Merge(g *Factor) {
+	if g.n != f.n {
+		panic("linear: Factor.Merge: another number of unknowns")
+	}
+	g.eat()
+	total := f.Rows() + g.total
+	for i := range g.n {
+		f.Add(g.r[i*g.n:i*g.n+g.n], g.c[i])
+	}
+	f.eat()
+	f.rest += g.rest
+	f.total = total
+}
+
+// Reset empties the factor.
+func (f *Factor) Reset() {
+	clear(f.r)
+	clear(f.c)
+	f.rest, f.total, f.fill = 0, 0, 0
+}
+
+// Triangle is R, row-major, its lower part zero, and c. They stay valid until the next row.
+func (f *Factor) Triangle() (r, c []float64) {
+	f.eat()
+	return f.r, f.c
+}
+
+// SumSquares is the least ‖W·θ − y‖².
+func (f *Factor) SumSquares() float64 {
+	f.eat()
+	return f.rest
+}
+
+// Solve writes the θ that makes ‖W·θ − y‖ least. Columns that depend on each other to rounding are an error.
+func (f *Factor) Solve(theta []float64) error {
+	f.eat()
+	n := f.n
+	for k := n - 1; k >= 0; k-- {
+		row, s, length := f.r[k*n:k*n+n], f.c[k], 0.0
+		for i := range k + 1 {
+			length = math.Hypot(length, f.r[i*n+k])
+		}
+		if !(math.Abs(row[k]) > 0x1p-52*length) || math.IsInf(length, 0) {
+			return errDependent
+		}
+		for j := k + 1; j < n; j++ {
+			s -= row[j] * theta[j]
+		}
+		theta[k] = s / row[k]
+	}
+	return nil
+}
+
+var errDependent = errors.New("least squares: columns depend on each other, or are not finite")
+
+// eat reflects the block into the triangle. A pass over the rows changes the columns behind the leading one and forms the
+// products that the next reflection needs, of the changed numbers, so that every number is touched once per reflection.
+func (f *Factor) eat() {
+	n, m := f.n, f.fill
+	if m == 0 {
+		return
+	}
+	f.total += m
+	f.fill = 0
+	b := f.block
+	f.products(0, m)
+	for k := range n {
+		top := f.r[k*n : k*n+n]
+		ss := f.dots[k]
+		if ss == 0 {
+			f.products(k+1, m)
+			continue
+		}
+
+		// reflect [top[k]; x] to [beta; 0] with 1 − tau·v·vᵀ, v = [1; x·in]
+		beta := -math.Copysign(math.Sqrt(top[k]*top[k]+ss), top[k])
+		tau, in := (beta-top[k])/beta, 1/(top[k]-beta)
+		top[k] = beta
+		for j := k + 1; j < n; j++ {
+			s := tau * (top[j] + in*f.dots[j])
+			top[j] -= s
+			f.steps[j] = s * in
+		}
+		s := tau * (f.c[k] + in*f.dots[n])
+		f.c[k] -= s
+		f.steps[n] = s * in
+
+		// columns behind: the next leading one together with its neighbour, the others in pairs
+		x := b[k][:m]
+		if k+1 == n {
+			f.dots[n] = reflectLast(x, b[n], f.steps[n])
+			continue
+		}
+		f.dots[k+1], f.dots[k+2] = reflectLead(x, b[k+1], b[k+2], f.steps[k+1], f.steps[k+2])
+		j := k + 3
+		for ; j < n; j += 2 {
+			f.dots[j], f.dots[j+1] = reflectPair(x, b[k+1], b[j], b[j+1], f.steps[j], f.steps[j+1])
+		}
+		if j == n {
+			f.dots[n] = reflectOne(x, b[k+1], b[n], f.steps[n])
+		}
+	}
+	f.rest += f.dots[n]
+}
+
+// products forms those of column k with itself and the columns behind it.
+func (f *Factor) products(k, m int) {
+	x := f.block[k][:m]
+	for j := k; j <= f.n; j++ {
+		f.dots[j] = dot(x, f.block[j][:m])
+	}
+}
+
+// reflectLead changes p and q by −sp·x and −sq·x and gives p·p and p·q.
+func reflectLead(x, p, q []float64, sp, sq float64) (pp, pq float64) {
+	p, q = p[:len(x)], q[:len(x)]
+	for i, v := range x {
+		a, b := p[i]-sp*v, q[i]-sq*v
+		p[i], q[i] = a, b
+		pp += a * a
+		pq += a * b
+	}
+	return pp, pq
+}
+
+// reflectPair changes y and z by −sy·x and −sz·x and gives p·y and p·z.
+func reflectPair(x, p, y, z []float64, sy, sz float64) (py, pz float64) {
+	p, y, z = p[:len(x)], y[:len(x)], z[:len(x)]
+	for i, v := range x {
+		a, b, u := y[i]-sy*v, z[i]-sz*v, p[i]
+		y[i], z[i] = a, b
+		py += u * a
+		pz += u * b
+	}
+	return py, pz
+}
+
+func reflectOne(x, p, y []float64, s float64) (py float64) {
+	p, y = p[:len(x)], y[:len(x)]
+	for i, v := range x {
+		a := y[i] - s*v
+		y[i] = a
+		py += p[i] * a
+	}
+	return py
+}
+
+func reflectLast(x, y []float64, s float64) (yy float64) {
+	y = y[:len(x)]
+	for i, v := range x {
+		a := y[i] - s*v
+		yy += a * a
+	}
+	return yy
+}

@@ -1,0 +1,276 @@
+package linear
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"hilrig/identify/record"
+)
+
+// Total least squares. With noise of known ratio in position and force, the estimate that is not drawn towards zero makes
+//
+//	Σ_k (y_k − w_k·θ)² / (σy² + θᵀ·Σw·θ)
+//
+// least [VHV91], where Σw is the covariance of the noise of the columns and σy² the variance of that of y, both after the
+// filters. With [W y] = Q·R, exact columns first, the corner R22 of noisy columns and y, and C = L·Lᵀ their joint noise
+// covariance, the solution is the right singular vector of R22·L⁻ᵀ with the least singular value; exact columns (signs, the
+// constant) are solved for afterwards and stay as they are.
+//
+// Assumed: noise of the position is white from sample to sample, so is that of the force, and the model is exact: what it
+// leaves over is taken for noise. Noise turns over few signs of velocity; their columns count as exact. The factor between
+// the variance that the residual has and the one expected comes out on the way and is not needed.
+//
+// With ŵ_k = w_k + e_k·Σw·θ/(σy² + θᵀΣwθ), the columns nearest to the measured ones that fit exactly, the estimate solves
+// Σ ŵ_k·e_k = 0, and a change of the rows moves it by B⁻¹·Σ ŵ_k·δ_k with B = WᵀW − N·λ·Σw, λ = Σe²/(N·(σy² + θᵀΣwθ)):
+// this is where standard errors come from.
+
+// total prepares the rows of the direct form with the covariance of their noise.
+func (s Spec) total(recs []*record.Record, o Options) (*regression, error) {
+	if !(o.NoiseRatio > 0) || math.IsInf(o.NoiseRatio, 0) {
+		unit := "m/N"
+		if s.Rotary {
+			unit = "rad/(N·m)"
+		}
+		return nil, &SpecError{Problems: []string{fmt.Sprintf("noise_ratio: %g %s, want the standard deviation of the position noise over that of the force: without it, total least squares has no answer; use form instrumental instead", o.NoiseRatio, unit)}}
+	}
+	f, err := s.start(recs)
+	if err != nil {
+		return nil, err
+	}
+	p := len(s.Terms)
+	cov := f.noise()
+	noise, n := make([]float64, p*p), 0
+	r, err := assemble(recs, s, s.columns(), f.count, func(d *record.Record) (rows, error) {
+		w, v := f.regressors(s.Terms, d.Position)
+		n += s.spread(cov, f.smooth.zeroPhase(d.Position), v, noise)
+		return rows{w: w, y: f.row(d.Force), v: f.keep(v), full: v}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i := range noise {
+		noise[i] *= o.NoiseRatio * o.NoiseRatio / float64(n)
+	}
+	r.noise, r.noiseY = noise, f.power(func(float64) float64 { return 1 }, false)
+	return r, nil
+}
+
+// noise is the covariance of position, velocity and acceleration after the filters, for white noise of the position with
+// variance one.
+func (f *filters) noise() (c [3][3]float64) {
+	speed := func(w float64) float64 { return math.Sin(w) / f.dt } // of a central difference, w rad a sample
+	c[0][0] = f.power(func(w float64) float64 { return 1 }, true)
+	c[1][1] = f.power(func(w float64) float64 { return speed(w) * speed(w) }, true)
+	c[2][2] = f.power(func(w float64) float64 { return math.Pow(speed(w), 4) }, true)
+	c[0][2] = -c[1][1] // position and acceleration go against each other; velocity is a quarter turn from both
+	c[2][0] = c[0][2]
+	return c
+}
+
+// power is the mean over all frequencies of gain times the squared gain of the filter of both sides, and of that of the
+// position where wanted.
+func (f *filters) power(gain func(w float64) float64, position bool) float64 {
+	const steps = 4096
+	sum := 0.0
+	for i := range steps {
+		w := math.Pi * (float64(i) + 0.5) / steps
+		g := f.both.gain(w)
+		if position {
+			g *= f.smooth.gain(w)
+		}
+		sum += g * g * gain(w) / steps
+	}
+	return sum
+}
+
+// gain of the filter run forward and backward, at w rad a sample.
+func (f lowpass) gain(w float64) float64 {
+	g := 1.0
+	c1, s1 := math.Cos(w), math.Sin(w)
+	c2, s2 := math.Cos(2*w), math.Sin(2*w)
+	for _, b := range f {
+		numRe, numIm := b.b0+b.b1*c1+b.b2*c2, b.b1*s1+b.b2*s2
+		denRe, denIm := 1+b.a1*c1+b.a2*c2, b.a1*s1+b.a2*s2
+		g *= (numRe*numRe + numIm*numIm) / (denRe*denRe + denIm*denIm)
+	}
+	return g
+}
+
+// slope is the derivative of the column of a term with respect to position, velocity and acceleration.
+func (t Term) slope(q, v float64) (d [3]float64) {
+	switch t {
+	case Inertia:
+		d[2] = 1
+	case Viscous:
+		d[1] = 1
+	case ViscousPlus:
+		d[1] = math.Max(sign(v), 0)
+	case ViscousMinus:
+		d[1] = math.Max(-sign(v), 0)
+	case Stiffness:
+		d[0] = 1
+	case GravitySin:
+		d[0] = math.Cos(q)
+	case GravityCos:
+		d[0] = -math.Sin(q)
+	}
+	return d
+}
+
+// spread adds the noise covariance of the columns at every sample to sum and tells the number of samples.
+func (s Spec) spread(c [3][3]float64, q, v, sum []float64) int {
+	p := len(s.Terms)
+	d := make([][3]float64, p)
+	for k := range q {
+		for j, t := range s.Terms {
+			d[j] = t.slope(q[k], v[k])
+		}
+		for i := range p {
+			for j := range p {
+				for a := range 3 {
+					for b := range 3 {
+						sum[i*p+j] += d[i][a] * c[a][b] * d[j][b]
+					}
+				}
+			}
+		}
+	}
+	return len(q)
+}
+
+// totalLeastSquares solves for θ with noisy columns and finds the influence of the rows.
+func (r *regression) totalLeastSquares(s *solution) error {
+	p := len(r.w)
+	var exact, noisy []int
+	for j := range p {
+		if r.noise[j*p+j] > 0 {
+			noisy = append(noisy, j)
+		} else {
+			exact = append(exact, j)
+		}
+	}
+	order := append(append([]int{}, exact...), noisy...)
+	m, ne := len(noisy), len(exact)
+
+	// R of [exact noisy y]
+	f := NewFactor(p + 1)
+	cols := make([][]float64, 0, p+1)
+	for _, j := range order {
+		cols = append(cols, r.w[j])
+	}
+	cols = append(cols, r.y)
+	f.AddColumns(cols, r.y)
+	tri, _ := f.Triangle()
+	full := mat.NewDense(p+1, p+1, tri)
+
+	// the corner, with noise scaled to the same size in every direction
+	c := mat.NewSymDense(m+1, nil)
+	for a, i := range noisy {
+		for b, j := range noisy {
+			if b >= a {
+				c.SetSym(a, b, r.noise[i*p+j])
+			}
+		}
+	}
+	c.SetSym(m, m, r.noiseY)
+	var chol mat.Cholesky
+	if !chol.Factorize(c) {
+		return &record.Error{
+			Msg:  "total least squares: two columns carry the same noise",
+			Hint: "Remove one of the terms that depend on the position alone.",
+		}
+	}
+	var l mat.TriDense
+	chol.LTo(&l)
+	corner := mat.DenseCopyOf(full.Slice(ne, p+1, ne, p+1))
+	var white mat.Dense
+	if err := white.Solve(&l, corner.T()); err != nil { // L⁻¹·R22ᵀ
+		return err // not reached: C is positive
+	}
+	var svd mat.SVD
+	if !svd.Factorize(white.T(), mat.SVDFull) {
+		return noAnswer
+	}
+	var vs mat.Dense
+	svd.VTo(&vs)
+	var null mat.VecDense
+	if err := null.SolveVec(l.T(), vs.ColView(m)); err != nil {
+		return noAnswer
+	}
+	last := null.AtVec(m)
+	if !(math.Abs(last) > 1e-9*mat.Norm(&null, math.Inf(1))) {
+		return noAnswer
+	}
+
+	// θ of the noisy columns, then back substitution for the exact ones
+	beta := make([]float64, p)
+	for a := range m {
+		beta[ne+a] = -null.AtVec(a) / last
+	}
+	for k := ne - 1; k >= 0; k-- {
+		x := full.At(k, p)
+		for j := k + 1; j < p; j++ {
+			x -= full.At(k, j) * beta[j]
+		}
+		beta[k] = x / full.At(k, k)
+	}
+	s.theta = make([]float64, p)
+	for i, j := range order {
+		s.theta[j] = beta[i]
+	}
+	return r.moved(s)
+}
+
+var noAnswer = &record.Error{
+	Msg:  "total least squares has no answer here: the noise of the position is as large as the motion",
+	Hint: "Check noise_ratio, lower the filter cutoff, or use form instrumental.",
+}
+
+// moved forms the influence X of the rows on θ: X = Ŵ·(ŴᵀŴ)⁻¹·B, so that (XᵀX)⁻¹·Xᵀ = B⁻¹·Ŵᵀ.
+func (r *regression) moved(s *solution) error {
+	n, p := len(r.y), len(r.w)
+	e := r.misfit(s.theta)
+	st, size := make([]float64, p), r.noiseY // Σw·θ and σy² + θᵀΣwθ
+	for i := range p {
+		for j := range p {
+			st[i] += r.noise[i*p+j] * s.theta[j]
+		}
+		size += st[i] * s.theta[i]
+	}
+	lambda := dot(e, e) / size // times N
+
+	near := make([][]float64, p)
+	for j, col := range r.w {
+		near[j] = make([]float64, n)
+		for k, x := range col {
+			near[j][k] = x + e[k]*st[j]/size
+		}
+	}
+	var gram, b, turn mat.Dense
+	gram.ReuseAs(p, p)
+	b.ReuseAs(p, p)
+	for i := range p {
+		for j := range p {
+			gram.Set(i, j, dot(near[i], near[j]))
+			b.Set(i, j, dot(r.w[i], r.w[j])-lambda*r.noise[i*p+j])
+		}
+	}
+	if err := turn.Solve(&gram, &b); err != nil {
+		if _, ill := err.(mat.Condition); !ill {
+			return noAnswer
+		}
+	}
+	s.influence = make([][]float64, p)
+	for j := range p {
+		s.influence[j] = make([]float64, n)
+		for i := range p {
+			c := turn.At(i, j)
+			for k, x := range near[i] {
+				s.influence[j][k] += c * x
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,115 @@
+package linear
+
+import (
+	"fmt"
+	"math"
+	"sync"
+
+	"hilrig/identify/record"
+)
+
+// The weak form multiplies the equation by a test function φ over a window and integrates by parts. With φ = φ̇ = 0 at both
+// ends no derivative of the position is left:
+//
+//	∫φ·F = M·∫φ̈·x − Fv·∫φ̇·x + Fc·∫φ·sgn(v) + offset·∫φ
+//
+// Windows overlap; each is a row. The test function is the bump
+//
+//	φ(τ) = (1 − τ²)⁴,   τ = −1 … 1 over the window,   scaled to ∫φ = 1,
+//
+// whose derivatives at the ends vanish up to the third, so that sums over the samples stand for the integrals to about
+// (h/T)⁴. It is a low-pass that falls to half at f·T = 1.25 and has hardly any side lobes. Terms that are not linear in the
+// motion (signs, halves, angles) are formed before the integral: signs of velocity from the smoothed position, angles from
+// the position as it is.
+//
+// Noise of the position still reaches the columns through φ̇ and φ̈, but the longer the window the less: the share of
+// quantisation noise in ∫φ̈·x falls with T⁻⁵, and what is left shrinks the estimates as the textbook says.
+const weakBand = 1.25 // f·T at which the test function lets half through
+
+// window is a sampled test function with its derivatives.
+type window struct{ phi, d1, d2 []float64 }
+
+// bump samples the test function at n+1 points h apart, n even.
+func bump(n int, h float64) window {
+	w := window{make([]float64, n+1), make([]float64, n+1), make([]float64, n+1)}
+	sum, half := 0.0, float64(n)/2
+	for i := range w.phi {
+		t := (float64(i) - half) / half
+		u := 1 - t*t
+		w.phi[i] = u * u * u * u
+		w.d1[i] = -8 * t * u * u * u
+		w.d2[i] = -8*u*u*u + 48*t*t*u*u
+		sum += w.phi[i]
+	}
+	for i := range w.phi {
+		w.phi[i] /= sum
+		w.d1[i] /= sum * half * h
+		w.d2[i] /= sum * half * h * half * h
+	}
+	return w
+}
+
+// weak prepares the rows of the weak form, one window every Decimate samples.
+func (s Spec) weak(recs []*record.Record, o Options) (*regression, error) {
+	f, err := s.start(recs)
+	if err != nil {
+		return nil, err
+	}
+	length := o.Window
+	if length == 0 {
+		length = weakBand / s.band(1/f.dt)
+	}
+	const least = 8 // samples, below which sums are poor integrals
+	n := 2 * int(math.Round(length/f.dt/2))
+	if !(length > 0) || n < least || n > 1<<20 {
+		return nil, &SpecError{Problems: []string{fmt.Sprintf("window: %.4g s is %d samples, want at least %d: lower the filter cutoff, or raise decimate", length, n, least)}}
+	}
+	win := bump(n, f.dt)
+
+	// rows begin where the window fits and the ends are trimmed
+	skip := max(int(math.Ceil(s.Trim/f.dt)), n/2)
+	count := func(samples int) int {
+		if f.count(samples) == 0 || samples <= 2*skip {
+			return 0
+		}
+		return (samples - 2*skip + s.Decimate - 1) / s.Decimate
+	}
+	return assemble(recs, s, s.columns(), count, func(d *record.Record) (rows, error) {
+		m := count(d.Len())
+		over := func(kernel, x []float64) []float64 {
+			out := make([]float64, m)
+			for k := range out {
+				at := skip + k*s.Decimate - n/2
+				out[k] = dot(kernel, x[at:at+n+1])
+			}
+			return out
+		}
+		q, v, a := f.motion(d.Position)
+		p := rows{w: make([][]float64, len(s.Terms)), full: v}
+		var wg sync.WaitGroup
+		for j, t := range s.Terms {
+			wg.Go(func() {
+				switch t {
+				case Inertia:
+					p.w[j] = over(win.d2, d.Position)
+				case Viscous:
+					p.w[j] = negative(over(win.d1, d.Position))
+				case Stiffness, GravitySin, GravityCos:
+					p.w[j] = over(win.phi, t.column(d.Position, v, a))
+				default:
+					p.w[j] = over(win.phi, t.column(q, v, a))
+				}
+			})
+		}
+		p.y, p.v = over(win.phi, d.Force), negative(over(win.d1, d.Position))
+		wg.Wait()
+		return p, nil
+	})
+}
+
+func negative(x []float64) []float64 {
+	for k := range x {
+		x[k] = -x[k]
+	}
+	return x
+}

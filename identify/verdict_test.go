@@ -1,0 +1,107 @@
+package identify
+
+import (
+	"math"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+
+	"hilrig/identify/linear"
+	"hilrig/identify/record"
+)
+
+// swing is a slide in motion: three sines with known derivatives, the force of a law, noise in it and steps in the position.
+func swing(t *testing.T, law func(q, v, a float64) float64, noise, step float64) *record.Record {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(0, 7))
+	q, f := make([]float64, 20000), make([]float64, 20000)
+	for k := range q {
+		var p, v, a float64
+		for _, s := range [][3]float64{{0.2, 0.3, 0}, {0.05, 1.1, 1}, {0.01, 3.2, 2}} { // m, Hz, rad
+			w := 2 * math.Pi * s[1]
+			sin, cos := math.Sincos(w*float64(k)*1e-3 + s[2])
+			p, v, a = p+s[0]*sin, v+s[0]*w*cos, a-s[0]*w*w*sin
+		}
+		q[k], f[k] = p, law(p, v, a)+noise*rng.NormFloat64()
+		if step > 0 {
+			q[k] = step * math.Round(q[k]/step)
+		}
+	}
+	d, err := record.New(1e-3, q, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// slide is 12 kg with 30 N·s/m, 5 N and −1.5 N.
+func slide(q, v, a float64) float64 { return 12*a + 30*v + 5*math.Copysign(1, v) - 1.5 }
+
+func regressed(t *testing.T, s linear.Spec, fitted, validation *record.Record) *Result {
+	t.Helper()
+	recs := Records{Fit: []*record.Record{fitted}}
+	if validation != nil {
+		recs.Validation = []*record.Record{validation}
+	}
+	r, err := Run(t.Context(), Plan{Methods: []string{"regress"}, Regress: s}, recs, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func expect(t *testing.T, name string, r *Result, want Verdict, because string) {
+	t.Helper()
+	if r.Verdict != want || !strings.Contains(strings.Join(r.Reasons, "\n"), because) {
+		t.Errorf("%s: %s %q, want %s because …%s…", name, r.Headline(), r.Reasons, want, because)
+	}
+}
+
+// Verdicts below identified name their reason.
+func TestVerdictNamesItsReason(t *testing.T) {
+	s := linear.DefaultSpec()
+	expect(t, "a clean record", regressed(t, s, swing(t, slide, 1, 0), nil), Identified, "")
+	expect(t, "wrong sign of the force", regressed(t, s, swing(t, func(q, v, a float64) float64 { return -slide(q, v, a) }, 0, 0), nil),
+		Rejected, "M is negative")
+	expect(t, "a spring that is not in the model", regressed(t, s, swing(t, func(q, v, a float64) float64 { return slide(q, v, a) + 4000*q }, 0, 0), nil),
+		Rejected, "does not describe these data")
+	expect(t, "drowned in noise", regressed(t, s, swing(t, slide, 1500, 0), nil), Rejected, "Fc")
+	expect(t, "a coarse encoder", regressed(t, s, swing(t, slide, 0, 8e-4), nil), Weak, "depends on the filter")
+}
+
+// A second record that the parameters explain far worse takes the verdict down.
+func TestVerdictHearsValidation(t *testing.T) {
+	s, good := linear.DefaultSpec(), swing(t, slide, 1, 0)
+	expect(t, "the same slide again", regressed(t, s, good, swing(t, slide, 1, 1e-6)), Identified, "")
+	expect(t, "another slide", regressed(t, s, good, swing(t, func(q, v, a float64) float64 { return 3 * slide(q, v, a) }, 1, 0)), Rejected, "validation")
+	expect(t, "a heavier one", regressed(t, s, good, swing(t, func(q, v, a float64) float64 { return slide(q, v, a) + 2*a + 3*v }, 1, 0)), Weak, "points worse")
+}
+
+// A torque-controlled pendulum: the run ddp is fitted to 93 % by others; from the whole band the inertia depends on the
+// filter; the run pd_sysid, whose drive saturates, is neither explained by it nor fitted by the same terms.
+func TestVerdictOnMeasuredPendulum(t *testing.T) {
+	read := func(name string) *record.Record {
+		path := "../../shared/data/dfki_pendulum/" + name + ".csv.gz"
+		if _, err := os.Stat(path); err != nil {
+			t.Skipf("no file %s: measured data is not part of the repository", path)
+		}
+		d, err := record.ReadCSV(path, record.Mapping{
+			Time:     record.Column{Name: "time_s", Unit: "s"},
+			Position: record.Column{Name: "position_rad", Unit: "rad"},
+			Force:    record.Column{Name: "torque_Nm", Unit: "N·m"},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	s := linear.Spec{
+		Rotary: true, Terms: []linear.Term{linear.Inertia, linear.Viscous, linear.Coulomb, linear.GravitySin, linear.Offset},
+		Order: 4, Cutoff: 20, Decimate: 5, Trim: 0.2,
+	}
+	good, bad := read("ddp"), read("pd_sysid")
+	expect(t, "the whole band", regressed(t, s, good, nil), Weak, "J depends on the filter")
+	expect(t, "the saturated run as validation", regressed(t, s, good, bad), Rejected, "validation")
+	expect(t, "the saturated run itself", regressed(t, s, bad, nil), Rejected, "does not describe these data")
+}
