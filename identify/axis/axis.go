@@ -65,7 +65,8 @@ type Spec struct {
 }
 
 // Controller is a cascade: u = gain·clamp(kv·(kp·(reference − position) − velocity)), its velocity a difference of the
-// Mean-sample mean of the position, one sample delayed by Delay.
+// Mean-sample mean of the position, (x_k − x_{k−Mean})/(Mean·h), late by Delay samples more. The mean is late by itself: two
+// samples and their difference by one sample in all.
 type Controller struct {
 	Kp    float64 // 1/s
 	Kv    float64 // command per m/s or rad/s

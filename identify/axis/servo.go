@@ -21,7 +21,7 @@ import (
 // drift looks right: worth reporting, no ground for choosing a law.
 //
 // Parameters, by name: M (J on a rotary axis), lag; of static laws Fc, Fv, Fs; of lugre sigma0, sigma1, sigma2, Fc, Fs, vs;
-// offset; x0 and v0 of every piece with Initial Free. By direction Fc+, Fc-, Fv+, Fv-, sigma2+ and sigma2- take the place of
+// offset; x0 and v0 of every piece, fixed unless Initial is Free. By direction Fc+, Fc-, Fv+, Fv-, sigma2+ and sigma2- take the place of
 // Fc, Fv and sigma2, and dFs = Fs − Fc, one number for both directions, that of Fs; it may be negative. A bristle may be
 // given by zeta = σ1/(2√(σ0M)) instead of sigma1. Fs of a bristle is never taken below 0.05 Fc. An offset cannot be told from
 // the difference of Fc+ and Fc-: models that have these drop it. The law coulomb has Fv too; where there is to be none, fix it

@@ -9,8 +9,8 @@ import (
 )
 
 // Complete makes the answer of a solver on Problem an answer about the model: the fixed parameters join the free ones, in
-// the order of Params, and the rows get what drove the axis (the reference in closed loop, the force in open loop) and its velocity. params
-// are those that Problem was given.
+// the order of Params, and the rows get what drove the axis (the reference in closed loop, the force in open loop) and its
+// velocity. params are those that Problem was given.
 func (l *Loop) Complete(params []fit.Param, s *fit.Solution) error {
 	all, err := l.merge(params)
 	if err != nil {

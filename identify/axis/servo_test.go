@@ -138,7 +138,7 @@ var wideBox = map[string]interval{
 // Every start within the box ends at the same, lowest cost.
 func TestServoFromAnywhere(t *testing.T) {
 	d := empsRecord(t)
-	starts := uint64(4)
+	starts := uint64(2)
 	if soak {
 		starts = 20
 	}
