@@ -10,11 +10,12 @@ import (
 
 // regressLinear is least squares on position and force.
 func (j *job) regressLinear(ctx context.Context) (*stage, error) {
-	rec, err := j.single("regress")
-	if err != nil {
-		return nil, err
+	form := linear.Form(j.plan.Form)
+	if form == "" {
+		form = linear.Direct
 	}
-	r, err := linear.InverseDynamics(rec, j.plan.Regress)
+	o := linear.Options{NoiseRatio: j.plan.NoiseRatio}
+	r, err := linear.Fit(j.recs.Fit, j.plan.Regress, form, o)
 	if err != nil {
 		return nil, err
 	}
@@ -23,26 +24,28 @@ func (j *job) regressLinear(ctx context.Context) (*stage, error) {
 		st.share, st.terms = append(st.share, e.Share), append(st.terms, string(e.Term))
 	}
 	st.warnings = r.Warnings
-	st.explain = func(recs []*record.Record) (*fit.Solution, error) { return r.Explain(recs[0]) }
-	st.vary = func(context.Context) []Sensitivity { return j.shifted(rec) }
+	st.explain = func(recs []*record.Record) (*fit.Solution, error) { return r.Explain(recs...) }
+	st.vary = func(context.Context) []Sensitivity { return j.shifted(form, o) }
 	return st, nil
 }
 
-// shifted repeats the fit with the force half a sample earlier and later: what its effective lag would do.
-func (j *job) shifted(rec *record.Record) []Sensitivity {
+// shifted repeats the fit with the force half a sample earlier and later: what an effective lag would do.
+func (j *job) shifted(form linear.Form, o linear.Options) []Sensitivity {
 	var out []Sensitivity
-	n := len(rec.Force)
 	for _, c := range []struct {
 		what string
 		by   int
 	}{{"the force half a sample earlier", 1}, {"the force half a sample later", -1}} {
-		d := *rec
-		d.Warnings = nil
-		d.Force = make([]float64, n)
-		for k := range d.Force {
-			d.Force[k] = (rec.Force[k] + rec.Force[min(max(k+c.by, 0), n-1)]) / 2
+		var moved []*record.Record
+		for _, rec := range j.recs.Fit {
+			d, n := *rec, len(rec.Force)
+			d.Warnings, d.Force = nil, make([]float64, n)
+			for k := range d.Force {
+				d.Force[k] = (rec.Force[k] + rec.Force[min(max(k+c.by, 0), n-1)]) / 2
+			}
+			moved = append(moved, &d)
 		}
-		r, err := linear.InverseDynamics(&d, j.plan.Regress)
+		r, err := linear.Fit(moved, j.plan.Regress, form, o)
 		if err != nil {
 			continue
 		}
