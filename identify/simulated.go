@@ -53,8 +53,8 @@ func (j *job) parameters(m simulated) ([]fit.Param, error) {
 	return params, nil
 }
 
-// output runs a simulated model through a solver.
-func (j *job) output(ctx context.Context, solve func(context.Context, simulated, []fit.Param) (*fit.Solution, error)) (*stage, error) {
+// output runs a simulated model through a solver; plain says that the solver works on the Problem of the model.
+func (j *job) output(ctx context.Context, plain bool, solve func(context.Context, simulated, []fit.Param) (*fit.Solution, error)) (*stage, error) {
 	m, err := j.model(j.recs.Fit)
 	if err != nil {
 		return nil, err
@@ -72,9 +72,23 @@ func (j *job) output(ctx context.Context, solve func(context.Context, simulated,
 			return nil, err
 		}
 	}
+	general, _ := m.(*axis.Model)
+	if general != nil {
+		out, err := general.Indistinct(params)
+		if err != nil {
+			return nil, err
+		}
+		sol.Refused = append(sol.Refused, out...)
+	}
 	st := &stage{sol: sol, start: params, settings: j.plan.settings()}
 	st.explain = func(recs []*record.Record) (*fit.Solution, error) { return j.explain(sol.Params, recs) }
-	st.vary = func(ctx context.Context) []Sensitivity { return j.vary(ctx, sol.Params) }
+	st.vary = func(ctx context.Context) []Sensitivity {
+		out := j.vary(ctx, sol.Params)
+		if general != nil && plain {
+			out = append(out, halfSteps(general, params, sol)...)
+		}
+		return out
+	}
 	if bristled := slices.ContainsFunc(sol.Params, func(p fit.Param) bool { return p.Name == "sigma0" }); bristled && len(j.recs.Fit[0].Position) > 0 {
 		st.suspicions = func() []string { return axis.Suspicions(j.plan.Model, j.recs.Fit, sol) }
 	}
@@ -90,7 +104,7 @@ func (j *job) output(ctx context.Context, solve func(context.Context, simulated,
 
 // lm descends from the start, from the survivors of an evolution, or from the best of several draws.
 func (j *job) lm(ctx context.Context) (*stage, error) {
-	return j.output(ctx, func(ctx context.Context, m simulated, params []fit.Param) (*fit.Solution, error) {
+	return j.output(ctx, true, func(ctx context.Context, m simulated, params []fit.Param) (*fit.Solution, error) {
 		loss, err := fit.ParseLoss(j.plan.Loss, j.plan.LossScale)
 		if err != nil {
 			return nil, &fit.ParamError{Problems: []string{"lm: " + err.Error()}}
@@ -123,20 +137,12 @@ func (j *job) lm(ctx context.Context) (*stage, error) {
 
 // multishoot makes the states of segments parameters.
 func (j *job) multishoot(ctx context.Context) (*stage, error) {
-	return j.output(ctx, func(ctx context.Context, m simulated, params []fit.Param) (*fit.Solution, error) {
+	return j.output(ctx, false, func(ctx context.Context, m simulated, params []fit.Param) (*fit.Solution, error) {
 		general, ok := m.(*axis.Model)
 		if !ok {
 			return nil, &fit.ParamError{Problems: []string{"multishoot: a servo holds its motion on its path: use lm"}}
 		}
-		segments := j.plan.Segments
-		if segments == 0 {
-			longest := 0.0
-			for _, d := range j.recs.Fit {
-				longest = math.Max(longest, d.Duration())
-			}
-			segments = int(math.Max(2, math.Round(longest)))
-		}
-		p, err := general.Shooting(params, segments)
+		p, err := general.Shooting(params, j.plan.Segments)
 		if err != nil {
 			return nil, err
 		}
@@ -147,7 +153,7 @@ func (j *job) multishoot(ctx context.Context) (*stage, error) {
 // aep evolves a population.
 func (j *job) aep(ctx context.Context) (*stage, error) {
 	var survivors [][]float64
-	st, err := j.output(ctx, func(ctx context.Context, m simulated, params []fit.Param) (*fit.Solution, error) {
+	st, err := j.output(ctx, true, func(ctx context.Context, m simulated, params []fit.Param) (*fit.Solution, error) {
 		p, err := m.Problem(params)
 		if err != nil {
 			return nil, err
@@ -231,6 +237,24 @@ func evaluate(p *fit.Problem) (*fit.Solution, error) {
 		s.Measured, s.Quantity, s.Pieces, s.Dt = m.Measured()
 	}
 	return s, nil
+}
+
+// halfSteps tells to first order where the parameters would go with simulation steps half as long.
+func halfSteps(m *axis.Model, params []fit.Param, sol *fit.Solution) []Sensitivity {
+	shift, err := m.StepShift(params, sol)
+	if err != nil {
+		return nil
+	}
+	sum, values := 0.0, map[string]float64{}
+	for _, e := range sol.Residual {
+		sum += e * e
+	}
+	for k, i := range sol.Free {
+		if p := sol.Params[i]; !state(p.Name) {
+			values[p.Name] = p.Value + shift[k]
+		}
+	}
+	return []Sensitivity{{What: "simulation steps half as long", RMS: math.Sqrt(sum / float64(len(sol.Residual))), Unit: sol.Unit, Values: values}}
 }
 
 // vary repeats the fit with another hold of the force and with the lag free, or moved if it was.

@@ -65,17 +65,22 @@ func BenchmarkMembers(b *testing.B) {
 	}
 }
 
-// BenchmarkJacobian is one member with the derivatives of six parameters.
-func BenchmarkJacobian(b *testing.B) {
+// BenchmarkDerivatives is one member with the derivatives of six parameters.
+func BenchmarkDerivatives(b *testing.B) {
 	tr := scene(10000, Velocity)
-	k := kernel(b, tr, Portable)
 	r, j := make([]float64, len(tr.U)), make([]float64, 6*len(tr.U))
 	free := []int{thSigma0, thSigma1, thSigma2, thFc, thFs, thVs}
-	b.ReportAllocs()
-	for b.Loop() {
-		k.Jacobian(truth, r, free, j)
+	for _, p := range Paths() {
+		b.Run(p.String(), func(b *testing.B) {
+			k := kernel(b, tr, p)
+			b.ReportAllocs()
+			for b.Loop() {
+				k.Follow(truth, r)
+				k.Derivatives(free, j)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(tr.U)), "ns/step")
+		})
 	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(tr.U)), "ns/step")
 }
 
 // TestCostTable prints the table: go test ./engine/population -run TestCostTable -v -args -costs.

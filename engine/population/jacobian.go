@@ -6,43 +6,117 @@ import (
 	"hilrig/engine"
 )
 
-// Jacobian writes the residuals of a member to r and their derivatives with respect to the parameters in the places free of
-// theta to j, row-major, Rows × len(free). They are the derivatives of the scheme itself, without any difference: the step
+// slopes is one member with the derivatives of its state, a lane for every parameter in the order of theta. What belongs to
+// the member stands in all lanes of the octet. With
 //
-//	v⁺ = v + h/M·(u − offset − σ2·v − ζ) − κ·P,   ζ⁺ = ζ + P,   P = q·(g·sgn v − ζ)
+//	κ = h/M·(1 + σ1/(hσ0)),  b = hσ0|v|,  n = b·g + b²/2,  q = n/(g² + n),  P = q·(g·sgn v − ζ)
 //
-// with κ = h/M·(1 + σ1/(hσ0)), b = hσ0|v| and q = n/(g² + n), n = b·g + b²/2, is differentiated as it stands. With
-// w = g·(g + b)/(g² + n)² the derivatives of q are ∂q/∂b = g·w and ∂q/∂g = −b·w. The residuals have the bits of Residuals.
-// A member that failed has large residuals without derivatives, and the status NonFinite.
-func (k *Kernel) Jacobian(theta, r []float64, free []int, j []float64) engine.Status {
-	cols := len(free)
-	j = j[:k.Rows()*cols]
-	fail := func() engine.Status {
+// the step is v⁺ = v + h/M·(u − offset − σ2·v − ζ) − κ·P, ζ⁺ = ζ + P, and is differentiated as it stands. With
+// w = g·(g + b)/(g² + n)² the derivatives of q are ∂q/∂b = g·w and ∂q/∂g = −b·w. For every parameter θ
+//
+//	dv⁺ = vv·dv + vz·dζ + pv,   dζ⁺ = zv·dv + zz·dζ + pz
+//
+// where pz = ∂P/∂θ and pv = −κ·pz + what θ does besides. The vector step knows the fields by their places.
+type slopes struct {
+	octet
+	dv, dz, dx [8]float64 // of velocity, bristle force and position
+
+	// which parameter feels what: ∂P is felt by Fs, Fc, σ0 and vs, v − v⁺ by M, P by σ0 and σ1, v by σ2, and 1 by offset
+	inFs, inFc, inS0, inVs [8]float64
+	byDv, byP, byV, by1    [8]float64
+
+	steep [8]float64 // −2·(Fs − Fc)/vs²
+	drag  [8]float64 // 1 − σ2·h/M
+	over  [8]float64 // −1/vs
+
+	_ [14][8]float64 // of the vector step
+}
+
+// sloper advances a member with its derivatives, and writes for every row 16 numbers to errs: the error four times, its
+// derivatives with respect to the eight parameters, and nothing.
+type sloper func(s *slopes, rows []row, errs []float64)
+
+const slopeRow = 16
+
+// set makes the slopes of the member in the first lane of o, at the first sample: there only the half step back depends on
+// the parameters.
+func (s *slopes) set(k *Kernel, o *octet, theta []float64) {
+	m, sigma0, sigma1, vs := theta[thM], theta[thSigma0], theta[thSigma1], theta[thVs]
+	*s = slopes{}
+	for l := range 8 {
+		s.v[l], s.z[l], s.x[l], s.cost[l] = o.v[0], o.z[0], o.x[0], o.cost[0]
+		s.cap[l], s.bell[l], s.df[l], s.fc[l], s.hs0[l], s.hq[l] = o.cap[0], o.bell[0], o.df[0], o.fc[0], o.hs0[0], o.hq[0]
+		s.hk[l], s.hm[l], s.s2[l], s.off[l], s.h[l] = o.hk[0], o.hm[0], o.s2[0], o.off[0], o.h[0]
+		s.steep[l], s.drag[l], s.over[l] = -2*s.df[0]/(vs*vs), 1-s.hm[0]*s.s2[0], -1/vs
+	}
+	h, hm := s.h[0], s.hm[0]
+	s.dv[thM] = (k.v0 - s.v[0]) / m
+	s.dv[thSigma1], s.dv[thSigma2], s.dv[thOffset] = 0.5*hm*k.v0, 0.5*hm*k.v0, 0.5*hm
+	s.inFs[thFs], s.inFc[thFc], s.inS0[thSigma0], s.inVs[thVs] = 1, 1, 1, 1
+	s.byDv[thM], s.byV[thSigma2], s.by1[thOffset] = 1/m, -hm, -hm
+	s.byP[thSigma0], s.byP[thSigma1] = hm*sigma1/(h*sigma0*sigma0), -hm/(h*sigma0)
+}
+
+// Follow writes the residuals of a member to r, with the bits of Residuals, and keeps their derivatives with respect to all
+// parameters until it is called again. They are the derivatives of the scheme itself, without any difference. A member that
+// failed has large residuals, derivatives of zero, and the status NonFinite. The first call allocates.
+func (k *Kernel) Follow(theta, r []float64) engine.Status {
+	if k.kept == nil {
+		k.kept = make([][thetaLen]float64, k.Rows())
+	}
+	ok := k.load(0, theta)
+	if ok {
+		s := &k.slopes
+		s.set(k, &k.oct[0], theta)
+		out := 0
+		for at := 0; at < len(k.rows); at += blockRows {
+			block := k.rows[at:min(at+blockRows, len(k.rows))]
+			k.slope(s, block, k.errs)
+			for i := (k.every - at%k.every) % k.every; i < len(block); i += k.every {
+				e := (*[slopeRow]float64)(k.errs[i*slopeRow:])
+				r[out], k.kept[out] = e[0], [thetaLen]float64(e[4:])
+				out++
+			}
+		}
+		// once beyond all numbers, a derivative stays there
+		ok = s.cost[0] < k.Worst()
+		for f := range s.dv {
+			d := s.dv[f] + s.dz[f] + s.dx[f]
+			ok = ok && d-d == 0
+		}
+	}
+	if !ok {
 		k.failed(r)
-		clear(j)
+		clear(k.kept)
 		return engine.NonFinite
 	}
-	if !k.load(0, theta) {
-		return fail()
+	return engine.OK
+}
+
+// Derivatives writes those that Follow kept, with respect to the parameters in the places free of theta, to j: row-major,
+// Rows × len(free).
+func (k *Kernel) Derivatives(free []int, j []float64) {
+	n := len(free)
+	for i := range k.kept {
+		e, to := &k.kept[i], j[i*n:i*n+n]
+		for c, f := range free[:len(to)] {
+			to[c] = e[f%thetaLen]
+		}
 	}
-	o := &k.oct[0]
-	v, z, x, cost := o.v[0], o.z[0], o.x[0], 0.0
+}
+
+// slopesPortable is the sloper in Go. Only the first lane of the octet is advanced.
+func slopesPortable(o *slopes, rows []row, errs []float64) {
+	v, z, x, cost := o.v[0], o.z[0], o.x[0], o.cost[0]
 	cap, beta, df, fc := o.cap[0], o.bell[0], o.df[0], o.fc[0]
 	hs0, hq, hk, hm, s2, off, h := o.hs0[0], o.hq[0], o.hk[0], o.hm[0], o.s2[0], o.off[0], o.h[0]
-	m, sigma0, sigma1, vs := theta[thM], theta[thSigma0], theta[thSigma1], theta[thVs]
-	hkS0, hkS1 := -hm*sigma1/(h*sigma0*sigma0), hm/(h*sigma0)
-	overM, overVs, steep := 1/m, 1/vs, -2*df/(vs*vs)
-	drag := 1 - hm*s2
-
-	// derivatives of velocity, bristle force and position; at the first sample only the half step back counts
-	var dv, dz, dx, pv, pz [thetaLen]float64
-	dv[thM] = (k.v0 - v) * overM
-	dv[thSigma1], dv[thSigma2], dv[thOffset] = 0.5*hm*k.v0, 0.5*hm*k.v0, 0.5*hm
+	steep, drag, over := o.steep[0], o.drag[0], o.over[0]
+	byM, byS0, byS1 := o.byDv[thM], o.byP[thSigma0], o.byP[thSigma1]
+	var pv, pz [thetaLen]float64
 	pv[thOffset] = -hm
-
-	row, due := 0, 0
-	for i := range k.rows {
-		in := &k.rows[i]
+	for i := range rows {
+		in := &rows[i]
+		out := errs[i*slopeRow : i*slopeRow+slopeRow]
 
 		// the step, as in stepPortable
 		s := float64(v * v)
@@ -56,55 +130,37 @@ func (k *Kernel) Jacobian(theta, r []float64, free []int, j []float64) engine.St
 		n := math.FMA(b, g, hb)
 		den := math.FMA(g, g, n)
 		q := n / den
-		sign := math.Copysign(1, v)
 		miss := math.Copysign(g, v) - z
 		vn := math.FMA(-q, float64(miss*hk), math.FMA(math.FMA(-s2, v, in.u-off)-z, hm, v))
 		err := math.FMA(x, in.wx, math.FMA(v+vn, in.wv, in.my))
 		cost = math.FMA(err, err, cost)
+		out[0], out[1], out[2], out[3] = err, err, err, err
 
 		// what it passes on
-		w := g * (g + b) / (den * den)
-		pb := miss * w
-		pg := sign*q - b*pb
-		pb *= g
-		fall := pg * steep * e * v
-		p := q * miss
-		zv := fall + pb*sign*hs0
-		vv, vz, zz := drag-hk*zv, hk*q-hm, 1-q
+		pb := float64(miss * float64(float64(g*(g+b))/float64(den*den)))
+		pg := math.FMA(-b, pb, math.Copysign(q, v))
+		pb = float64(pb * g)
+		fall := float64(float64(pg*steep) * float64(e*v))
+		p := float64(q * miss)
+		zv := math.FMA(pb, math.Copysign(hs0, v), fall)
+		vv, vz, zz := math.FMA(-hk, zv, drag), math.FMA(hk, q, -hm), 1-q
 
 		// what the parameters add
-		zFs, zSigma0 := pg*e, pb*math.Abs(v)*h
-		zFc, zVs := pg-zFs, -fall*v*overVs
-		pz[thSigma0], pz[thFc], pz[thFs], pz[thVs] = zSigma0, zFc, zFs, zVs
-		pv[thM], pv[thSigma1], pv[thSigma2] = (v-vn)*overM, -p*hkS1, -hm*v
-		pv[thSigma0], pv[thFc], pv[thFs], pv[thVs] = -hk*zSigma0-p*hkS0, -hk*zFc, -hk*zFs, -hk*zVs
-
-		if due == 0 {
-			r[row] = err
-			out := j[row*cols : row*cols+cols]
-			for c, f := range free {
-				f &= thetaLen - 1
-				out[c] = in.wv*(dv[f]+vv*dv[f]+vz*dz[f]+pv[f]) + in.wx*dx[f]
-			}
-			row, due = row+1, k.every
-		}
-		due--
-		for _, f := range free {
-			f &= thetaLen - 1
-			a, c := dv[f], dz[f]
-			dv[f], dz[f] = vv*a+vz*c+pv[f], zv*a+zz*c+pz[f]
-			dx[f] += h * dv[f]
+		zFs, zS0, zVs := float64(pg*e), float64(float64(pb*math.Abs(v))*h), float64(float64(fall*v)*over)
+		zFc := pg - zFs
+		pz[thFs], pz[thFc], pz[thSigma0], pz[thVs] = zFs, zFc, zS0, zVs
+		pv[thM], pv[thSigma1], pv[thSigma2] = (v-vn)*byM, p*byS1, -hm*v
+		pv[thSigma0], pv[thFc] = math.FMA(-hk, zS0, float64(p*byS0)), -hk*zFc
+		pv[thFs], pv[thVs] = -hk*zFs, -hk*zVs
+		for f := range pv {
+			a, c, y := o.dv[f], o.dz[f], o.dx[f]
+			an := math.FMA(vv, a, math.FMA(vz, c, pv[f]))
+			o.dv[f], o.dz[f] = an, math.FMA(zz, c, math.FMA(zv, a, pz[f]))
+			o.dx[f] = math.FMA(h, an, y)
+			out[4+f] = math.FMA(in.wx, y, float64(in.wv*(a+an)))
 		}
 		x = math.FMA(h, vn, x)
 		v, z = vn, math.FMA(q, miss, z)
 	}
-	if !(cost < k.Worst()) {
-		return fail()
-	}
-	for f := range dv { // once beyond all numbers, a derivative stays there
-		if d := dv[f] + dz[f] + dx[f]; d-d != 0 {
-			return fail()
-		}
-	}
-	return engine.OK
+	o.v[0], o.z[0], o.x[0], o.cost[0] = v, z, x, cost
 }

@@ -176,8 +176,8 @@ func TestFailuresStayFiniteAndAlone(t *testing.T) {
 					t.Errorf("%s, %s: a neighbour costs %v, alone %v", p, name, cost[i], alone[0])
 				}
 			}
-			if st := k.Jacobian(th, r[1], []int{0, 1}, make([]float64, 2*len(tr.U))); st != engine.NonFinite {
-				t.Errorf("%s: Jacobian has status %v", name, st)
+			if st := k.Follow(th, r[1]); st != engine.NonFinite || r[1][7] != r[1][8] {
+				t.Errorf("%s: followed with status %v, residual %v", name, st, r[1][7])
 			}
 		}
 	}
@@ -194,7 +194,8 @@ func TestFree(t *testing.T) {
 		if n := testing.AllocsPerRun(5, func() {
 			k.Costs(th, cost, cost)
 			k.Residuals(th[:40], r)
-			k.Jacobian(th[0], r[0], free, j)
+			k.Follow(th[0], r[0])
+			k.Derivatives(free, j)
 		}); n != 0 {
 			t.Errorf("%s: %g allocations", p, n)
 		}

@@ -2,6 +2,7 @@ package population
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"hilrig/engine/friction"
@@ -121,7 +122,7 @@ func TestBell(t *testing.T) {
 }
 
 // The derivatives are those of the residuals, as central differences see them; the residuals have the same bits.
-func TestJacobian(t *testing.T) {
+func TestDerivatives(t *testing.T) {
 	free := []int{0, 1, 2, 3, 4, 5, 6, 7}
 	for _, out := range []Output{Velocity, Position} {
 		for _, sub := range []int{1, 3} {
@@ -131,13 +132,24 @@ func TestJacobian(t *testing.T) {
 			rows := len(tr.U)
 			r, j, want := make([]float64, rows), make([]float64, rows*8), matrix(2, rows)
 			for _, th := range crowd(6, 13) {
-				if st := k.Jacobian(th, r, free, j); st != 0 {
+				if st := k.Follow(th, r); st != 0 {
 					t.Fatal(st)
 				}
+				k.Derivatives(free, j)
 				k.Residuals([][]float64{th}, want[:1])
 				for i := range r {
 					if r[i] != want[0][i] {
 						t.Fatalf("output %d: residual %d is %v, Residuals says %v", out, i, r[i], want[0][i])
+					}
+				}
+				// with the same bits on every path
+				for _, p := range Paths() {
+					other, otherR := make([]float64, len(j)), make([]float64, rows)
+					o := kernel(t, tr, p)
+					o.Follow(th, otherR)
+					o.Derivatives(free, other)
+					if !slices.Equal(other, j) || !slices.Equal(otherR, r) {
+						t.Fatalf("output %d: %s differs from %s", out, p, k.Path())
 					}
 				}
 				for _, f := range free {
@@ -157,7 +169,7 @@ func TestJacobian(t *testing.T) {
 				}
 				// a choice of columns is a choice of columns
 				some := make([]float64, rows*2)
-				k.Jacobian(th, r, []int{6, 1}, some)
+				k.Derivatives([]int{6, 1}, some)
 				for i := range rows {
 					if some[2*i] != j[8*i+6] || some[2*i+1] != j[8*i+1] {
 						t.Fatalf("row %d of two columns: %v, of all %v", i, some[2*i:2*i+2], j[8*i:8*i+8])

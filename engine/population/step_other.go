@@ -2,9 +2,9 @@
 
 package population
 
-func steppers(p Path) stepper {
+func steppers(p Path) (stepper, sloper) {
 	if p == Portable {
-		return stepPortable
+		return stepPortable, slopesPortable
 	}
-	return nil
+	return nil, nil
 }

@@ -28,7 +28,8 @@ const (
 //
 // The scheme is friction.ExplicitPade, which has a limit of stability. The sampling interval is divided so that the whole
 // box stays below it, or, where that would take more than a few parts, the start with some distance; members beyond the
-// limit count as failed, with large finite residuals.
+// limit count as failed, with large finite residuals. Its error, of first order, is a bias of the estimates (σ0 by 1 % at
+// σ0/M = 1e4 s⁻² and 1 ms): what is found here is the start of a fit of a Model with the midpoint scheme.
 func PopulationProblem(rec *record.Record, out Output, params []fit.Param) (*fit.Problem, error) {
 	tr, err := populationTrace(rec, out)
 	if err != nil {
@@ -201,11 +202,10 @@ type populationEvaluator struct {
 	limit  []float64
 	cost   []float64
 
-	// Derivatives cost little more than the residuals alone. Once they were asked for, they are kept with the residuals of
-	// every single member: a descent asks for them where it has just been.
-	kept   []float64 // member
-	keptR  []float64
-	keptJ  []float64
+	// Derivatives cost little more than the residuals alone. Once they were asked for, single members are followed with
+	// them: a descent asks for them where it has just been.
+	kept   []float64 // member followed last
+	r      []float64
 	status engine.Status
 }
 
@@ -231,26 +231,25 @@ func (e *populationEvaluator) fill(theta [][]float64) [][]float64 {
 // Residuals is one member.
 func (e *populationEvaluator) Residuals(theta, r []float64) engine.Status {
 	if e.kept != nil {
-		e.derive(theta)
-		copy(r, e.keptR)
+		e.follow(theta)
+		copy(r, e.r)
 		return e.status
 	}
 	e.one[0], e.oneR[0] = theta, r
 	return e.kernel.Residuals(e.fill(e.one), e.oneR)
 }
 
-// derive keeps residuals and derivatives of a member.
-func (e *populationEvaluator) derive(theta []float64) {
+// follow makes theta the member followed last.
+func (e *populationEvaluator) follow(theta []float64) {
 	if slices.Equal(e.kept, theta) {
 		return
 	}
 	if e.kept == nil {
-		e.kept = make([]float64, len(theta))
-		e.keptR, e.keptJ = make([]float64, e.kernel.Rows()), make([]float64, e.kernel.Rows()*len(theta))
+		e.kept, e.r = make([]float64, len(theta)), make([]float64, e.kernel.Rows())
 	}
 	copy(e.kept, theta)
 	e.one[0] = theta
-	e.status = e.kernel.Jacobian(e.fill(e.one)[0], e.keptR, e.at, e.keptJ)
+	e.status = e.kernel.Follow(e.fill(e.one)[0], e.r)
 }
 
 // Cost is one member, given up when it exceeds limit.
@@ -275,9 +274,9 @@ func (e *populationEvaluator) ResidualsOf(theta, r [][]float64) {
 
 // Jacobian is one member with the derivatives of the scheme.
 func (e *populationEvaluator) Jacobian(theta, r, j []float64) engine.Status {
-	e.derive(theta)
-	copy(r, e.keptR)
-	copy(j, e.keptJ)
+	e.follow(theta)
+	copy(r, e.r)
+	e.kernel.Derivatives(e.at, j)
 	return e.status
 }
 

@@ -29,11 +29,13 @@ type descent struct {
 	free         []int
 	side         []int8 // 0 free, 1 held
 	cost, lambda float64
-	cost0        float64 // where work on this problem began
-	rough        float64 // relative offset below which the model is too rough to see; 0: smooth enough
-	offset       float64 // relative; −1: not known
-	step         float64 // of the differences now
-	fresh        bool    // the columns belong to s
+	before       float64   // cost before the last step
+	last         []float64 // that step, in scales
+	cost0        float64   // where work on this problem began
+	rough        float64   // relative offset below which the model is too rough to see; 0: smooth enough
+	offset       float64   // relative; −1: not known
+	step         float64   // of the differences now
+	fresh        bool      // the columns belong to s
 	converged    bool
 	reason       string
 	iterations   int
@@ -211,15 +213,52 @@ func (f *descent) improve() (g gain) {
 		if f.cost-cost > 0.1*expected {
 			f.lambda = max(f.lambda/5, 1e-15)
 		}
-		f.cost = cost
+		f.before, f.cost = f.cost, cost
 		f.s, f.sTrial = f.sTrial, f.s
 		f.theta, f.trial = f.trial, f.theta
 		f.r, f.rTrial = f.rTrial, f.r
 		f.fresh = false
+		if f.turned() && g.refused == 0 && f.before-f.cost < 0.25*expected {
+			f.halve()
+		}
 		return g
 	}
 	f.lambda = min(f.lambda, 1e16)
 	return g
+}
+
+// turned tells whether the step just taken goes back on the one before, and remembers it.
+func (f *descent) turned() bool {
+	if len(f.last) != len(f.s) {
+		f.last = make([]float64, len(f.s))
+	}
+	dot := 0.0
+	for j := range f.s {
+		d := (f.s[j] - f.sTrial[j]) / f.slope.at.scale[j]
+		dot += d * f.last[j]
+		f.last[j] = d
+	}
+	return dot < 0
+}
+
+// halve tries the middle of a step that brought much less than expected, and keeps it if it is better. Where the residuals
+// are large and bent, JᵀJ is only part of the curvature: steps are then too long by a factor, and would swing from one side
+// of the valley to the other without λ ever noticing.
+func (f *descent) halve() {
+	at := f.slope.at
+	for j := range f.s { // sTrial and rTrial are those before the step
+		f.sTrial[j] = (f.s[j] + f.sTrial[j]) / 2
+	}
+	at.theta(f.sTrial, f.trial)
+	if !f.slope.residuals(f.trial, f.rTrial) {
+		return
+	}
+	if cost := f.m.Loss.Cost(f.rTrial); cost < f.cost {
+		f.cost = cost
+		f.s, f.sTrial = f.sTrial, f.s
+		f.theta, f.trial = f.trial, f.theta
+		f.r, f.rTrial = f.rTrial, f.r
+	}
 }
 
 func (f *descent) say() {

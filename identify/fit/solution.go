@@ -45,7 +45,8 @@ type Indistinct struct {
 	Names   []string  `json:"names"`
 	Weights []float64 `json:"weights,omitempty"` // of the combination, largest is 1; parameters in units of their values
 	Why     string    `json:"why"`
-	Advice  string    `json:"advice"` // which experiment would tell, or what to fix
+	Advice  string    `json:"advice"`           // which experiment would tell, or what to fix
+	Remark  bool      `json:"remark,omitempty"` // good to know, no doubt about the values: they hold for what was given
 
 	// RelErr is the largest relative standard error of the named parameters, each for itself: a pair may be tightly
 	// correlated and yet known well. nil: infinite, or not known.

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"strconv"
 	"strings"
 )
 
@@ -57,8 +58,12 @@ var constants = []struct{ name, value, doc string }{
 	{"c11", "$0x3dfe9d3fe3952179", "0x1.e9d3fe3952179p-32"},
 }
 
-// fields of an octet, 64 bytes each.
-var fields = []string{"v", "z", "x", "cost", "cap", "bell", "df", "fc", "hs0", "hq", "hk", "hm", "s2", "off", "h", "tmp"}
+// fields of an octet, 64 bytes each, and those of slopes after them.
+var fields = []string{
+	"v", "z", "x", "cost", "cap", "bell", "df", "fc", "hs0", "hq", "hk", "hm", "s2", "off", "h", "tmp",
+	"dv", "dz", "dx", "inFs", "inFc", "inS0", "inVs", "byDv", "byP", "byV", "by1", "steep", "drag", "over",
+	"e", "vv", "vz", "zv", "zz", "zFs", "zFc", "zS0", "zVs", "p", "diff", "old", "wv", "wx",
+}
 
 // rowFields of a row, 8 bytes each.
 var rowFields = []string{"u", "wv", "wx", "my"}
@@ -85,6 +90,9 @@ func Source() (string, error) {
 				return "", err
 			}
 		}
+	}
+	if err := slopesFunction(&b); err != nil {
+		return "", err
 	}
 	return b.String(), nil
 }
@@ -133,10 +141,9 @@ type line struct {
 	args []string
 }
 
-// body interleaves the steps of count vectors and gives out registers.
-func (s *set) body(first, count int, held map[string]string) (string, error) {
-	var steps []line
-	for text := range strings.Lines(s.step) {
+// parse reads a list, an instruction per line.
+func parse(list string) (steps []line) {
+	for text := range strings.Lines(list) {
 		text, _, _ = strings.Cut(text, "//")
 		if text = strings.TrimSpace(text); text == "" {
 			continue
@@ -148,6 +155,12 @@ func (s *set) body(first, count int, held map[string]string) (string, error) {
 		}
 		steps = append(steps, line{op, args})
 	}
+	return steps
+}
+
+// body interleaves the steps of count vectors and gives out registers.
+func (s *set) body(first, count int, held map[string]string) (string, error) {
+	steps := parse(s.step)
 	var all []line
 	for at := range len(steps) + (count-1)*s.offset {
 		for v := range count {
@@ -172,12 +185,17 @@ func (s *set) place(l line, vector int, held map[string]string) (line, error) {
 	for _, a := range l.args {
 		name := strings.Trim(a, "{}[]<>%")
 		switch a[0] {
-		case '{': // a field of the octet
-			a = fmt.Sprintf("%d(AX)", lane/8*octetBytes+index(fields, name)*64+lane%8*8)
+		case '{': // a field of the octet, or the second half of it
+			half := strings.Count(name, "+") * 4
+			a = fmt.Sprintf("%d(AX)", lane/8*octetBytes+index(fields, strings.Trim(name, "+"))*64+(lane%8+half)*8)
 		case '<': // a number of the row
 			a = fmt.Sprintf("%d(SI)", index(rowFields, name)*8)
-		case '(': // the errors
-			a = fmt.Sprintf("%d(DI)", lane*8)
+		case '(': // the errors, from a number of bytes on
+			at, err := strconv.Atoi(strings.Trim(a, "()"))
+			if err != nil {
+				return out, err
+			}
+			a = fmt.Sprintf("%d(DI)", at+lane*8)
 		case '[': // a constant
 			if r, ok := held[name]; ok {
 				a = r

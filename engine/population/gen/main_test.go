@@ -27,7 +27,7 @@ func TestOneEncodingOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	integer := regexp.MustCompile(`^(MOVQ [A-Za-z0-9+()]+, [A-Z]{2}|SHLQ|ADDQ|DECQ|JNZ|RET|PCALIGN)\b`)
+	integer := regexp.MustCompile(`^(MOVQ [A-Za-z0-9+()]+, [A-Z]{2}|SHLQ|ADDQ|DECQ|JNZ|JZ|JMP|RET|PCALIGN)\b`)
 	text := regexp.MustCompile(`(?m)^\t(\S.*)$`).FindAllStringSubmatch(src, -1)
 	funcs, clean := len(regexp.MustCompile(`(?m)^TEXT`).FindAllString(src, -1)), 0
 	for _, m := range text {

@@ -1,6 +1,6 @@
 package main
 
-// The step for both sets. {field} of the members, <number> of the row, [constant], (errors), %register. Operands stand in the
+// The step for both sets. {field} of the members, <number> of the row, [constant], (bytes of errors), %register. Operands stand in the
 // order of Go's assembler: the destination is the last one. FMA a, b, c of the 213 form is c = b·c + a, of the 231 form
 // c = c + b·a.
 
@@ -17,13 +17,7 @@ var avx2 = &set{
 	VDIVPD %d, %b, %b             // q
 	VANDPD [sign], %v, %s
 	VORPD %s, %g, %g              // g·sgn v
-` + motion + `
-	VBROADCASTSD <my>, %e
-	VBROADCASTSD <wv>, %w
-	VFMADD231PD %w, %v, %e
-	VBROADCASTSD <wx>, %w
-	VFMADD231PD %w, %x, %e
-` + sum,
+` + motion + output + sum,
 }
 
 var avx512 = &set{
@@ -106,9 +100,18 @@ const motion = `
 	VMOVUPD %n, {x}
 `
 
+// output is the error.
+const output = `
+	VBROADCASTSD <my>, %e
+	VBROADCASTSD <wv>, %w
+	VFMADD231PD %w, %v, %e
+	VBROADCASTSD <wx>, %w
+	VFMADD231PD %w, %x, %e
+`
+
 // sum adds the square of the error and writes the error down.
 const sum = `
-	VMOVUPD %e, (errs)
+	VMOVUPD %e, (0)
 	VMOVUPD {cost}, %w
 	VFMADD231PD %e, %e, %w
 	VMOVUPD %w, {cost}
