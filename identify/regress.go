@@ -19,7 +19,9 @@ func (j *job) regressLinear(ctx context.Context) (*stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	st := &stage{sol: r.Solution(), settings: r.Spec, half: r.HalfCutoff}
+	st := &stage{sol: r.Solution(), settings: r.Spec, half: r.HalfCutoff, title: map[linear.Form]string{
+		linear.Weak: "weak form, linear least squares", linear.Instrumental: "inverse dynamics, instrumental variables", linear.Total: "inverse dynamics, total least squares",
+	}[form]}
 	for _, e := range r.Estimates {
 		st.share, st.terms = append(st.share, e.Share), append(st.terms, string(e.Term))
 	}

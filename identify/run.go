@@ -49,6 +49,7 @@ type Keeper interface {
 // stage is what one method leaves behind.
 type stage struct {
 	method   string
+	title    string // for people; "": that of the method
 	sol      *fit.Solution
 	start    []fit.Param
 	settings any
@@ -263,7 +264,10 @@ var titles = map[string]string{
 
 func describe(chain []string, j *job) string {
 	last := j.last.method
-	title := titles[last]
+	title := j.last.title
+	if title == "" {
+		title = titles[last]
+	}
 	if i := slices.Index(chain, last); i > 0 {
 		title += fmt.Sprintf(" after %s", titles[chain[i-1]])
 	}
