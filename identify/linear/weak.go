@@ -29,7 +29,12 @@ const weakBand = 1.25 // f·T at which the test function lets half through
 // window is a sampled test function with its derivatives.
 type window struct{ phi, d1, d2 []float64 }
 
-// bump samples the test function at n+1 points h apart, n even.
+// bump samples the test function at n+1 points h apart, n even. What the integrals of its derivatives say of a motion at
+// rest, at constant velocity and at constant acceleration holds for the sums exactly:
+//
+//	Σφ̇ = 0, Σφ̇·t = −1,   Σφ̈ = Σφ̈·t = 0, Σφ̈·t²/2 = 1.
+//
+// Sampled as they are, a window of 32 points lets enough of a position far from zero through to shift the inertia by 6 %.
 func bump(n int, h float64) window {
 	w := window{make([]float64, n+1), make([]float64, n+1), make([]float64, n+1)}
 	sum, half := 0.0, float64(n)/2
@@ -41,10 +46,21 @@ func bump(n int, h float64) window {
 		w.d2[i] = -8*u*u*u + 48*t*t*u*u
 		sum += w.phi[i]
 	}
+	rest := 0.0
 	for i := range w.phi {
 		w.phi[i] /= sum
-		w.d1[i] /= sum * half * h
-		w.d2[i] /= sum * half * h * half * h
+		rest += w.d2[i]
+	}
+	slope, curve := 0.0, 0.0
+	for i := range w.phi {
+		t := (float64(i) - half) * h
+		w.d2[i] -= rest * w.phi[i]
+		slope -= w.d1[i] * t
+		curve += w.d2[i] * t * t / 2
+	}
+	for i := range w.phi {
+		w.d1[i] /= slope
+		w.d2[i] /= curve
 	}
 	return w
 }
