@@ -28,6 +28,7 @@ func (c *Simulate) Check(r *Report) {
 	c.checkPlant(r)
 	c.checkSignals(r)
 	c.checkRun(r)
+	c.checkSensors(r)
 	if len(c.Friction) == 0 && !r.Bad("friction") {
 		r.Errorf("friction", "friction is missing: a law such as {law: lugre}, or a list of laws; hil laws lists them")
 	}

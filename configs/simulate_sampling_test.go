@@ -39,6 +39,34 @@ func TestSamplingIsChecked(t *testing.T) {
 	}
 }
 
+// Sensors have the units of their columns, on a rotary axis too; what is wrong with them is said at its place.
+func TestSensorsAreChecked(t *testing.T) {
+	const base = "plant: {kind: imposed-velocity}\ninput: 1\nduration: 1 s\nfriction: {law: dahl, sigma0: 1e3, Fc: 1, exponent: 1}\n"
+	for _, c := range []struct{ text, fails, warns string }{
+		{"sensors: {seed: 3, position: {noise: 1 µm, resolution: 5 nm}, velocity: {noise: 1 mm/s}, force: {noise: 2 mN}}", "", ""},
+		{"axis: rotary\nsensors: {position: {resolution: 0.1 deg}, velocity: {noise: 1 rpm}, force: {noise: 2 mN·m}}", "", ""},
+		{"sensors: {position: {noise: 1 N}}", "sensors.position.noise: 1 N is in N (force), want m (length)", ""},
+		{"axis: rotary\nsensors: {force: {noise: 1 N}}", "sensors.force.noise: 1 N is in N (force), want N·m", ""},
+		{"sensors: {force: {resolution: -1 mN}}", "sensors.force.resolution: -0.001 N, want ≥ 0", ""},
+		{"sensors: {force: {nois: 1}}", `did you mean "noise"?`, ""},
+		{"sensors: {force: 1 N}", "want {noise, resolution}", ""},
+		{"sensors: {seed: -1}", "sensors.seed: -1, want ≥ 0", ""},
+		{"sensors: {velocity: {noise: 1 mm/s}}\noutputs: {columns: [position]}", "", "outputs.columns has no velocity or mean_velocity"},
+	} {
+		_, warnings, err := SimulateBytes("x.yaml", []byte(base+c.text+"\n"))
+		if (err == nil) != (c.fails == "") || err != nil && !strings.Contains(err.Error(), c.fails) {
+			t.Errorf("%s: %v, want %q", c.text, err, c.fails)
+		}
+		said := ""
+		for _, w := range warnings {
+			said += w.Msg + "\n"
+		}
+		if (said == "") != (c.warns == "") || !strings.Contains(said, c.warns) {
+			t.Errorf("%s: warned %q, want %q", c.text, said, c.warns)
+		}
+	}
+}
+
 // A misspelt word for the defaults is one problem, and on a rotary axis the reason for the missing numbers is named.
 func TestMissingParametersSayWhy(t *testing.T) {
 	const rest = "plant: {kind: imposed-velocity}\ninput: 1\nduration: 1 s\n"

@@ -13,19 +13,21 @@ import (
 // Signal is a function of time: a plain number, constant for ever, or a generator of engine/reference. Its unit is the one
 // of the field that holds it; # in the tags stands for it.
 type Signal struct {
-	Kind      string    `yaml:"kind" enum:"constant,step,ramp,trapezoid,sine,multisine,chirp,file" doc:"form of the signal"`
-	Offset    float64   `yaml:"offset" unit:"#" doc:"added to every kind; the value of a constant"`
-	Amplitude float64   `yaml:"amplitude" unit:"#" doc:"step, sine, chirp: amplitude; trapezoid: travel"`
-	Frequency float64   `yaml:"frequency" unit:"Hz" want:">=0" doc:"sine; first frequency of a chirp; repetition of step and trapezoid (0: once)"`
-	FreqEnd   float64   `yaml:"frequency_end" unit:"Hz" want:">=0" doc:"chirp: last frequency"`
-	Sweep     float64   `yaml:"sweep" unit:"s" want:">=0" doc:"chirp: duration of one sweep"`
-	Velocity  float64   `yaml:"velocity" unit:"#/s" doc:"ramp, trapezoid: change per second; rate is the same key for a signal that is no position"`
-	Rate      float64   `yaml:"rate" unit:"#/s" doc:"ramp, trapezoid: change per second"`
-	Accel     float64   `yaml:"acceleration" unit:"#/s²" want:">=0" doc:"trapezoid: change of the rate per second"`
-	Tones     []SimTone `yaml:"tones,omitempty" doc:"multisine: a sum of sines"`
-	File      string    `yaml:"file,omitempty" doc:"CSV with columns time_s and position_m or position_rad; relative to this file"`
-	Loop      bool      `yaml:"loop,omitempty" doc:"file: start again at the end"`
-	Fade      float64   `yaml:"fade" unit:"s" want:">=0" doc:"smooth start from the initial position, or from zero"`
+	Kind      string     `yaml:"kind" enum:"constant,step,ramp,trapezoid,sine,multisine,chirp,file,levels" doc:"form of the signal"`
+	Offset    float64    `yaml:"offset" unit:"#" doc:"added to every kind; the value of a constant"`
+	Amplitude float64    `yaml:"amplitude" unit:"#" doc:"step, sine, chirp: amplitude; trapezoid: travel"`
+	Frequency float64    `yaml:"frequency" unit:"Hz" want:">=0" doc:"sine; first frequency of a chirp; repetition of step and trapezoid (0: once)"`
+	FreqEnd   float64    `yaml:"frequency_end" unit:"Hz" want:">=0" doc:"chirp: last frequency"`
+	Sweep     float64    `yaml:"sweep" unit:"s" want:">=0" doc:"chirp: duration of one sweep"`
+	Velocity  float64    `yaml:"velocity" unit:"#/s" doc:"ramp, trapezoid: change per second; rate is the same key for a signal that is no position"`
+	Rate      float64    `yaml:"rate" unit:"#/s" doc:"ramp, trapezoid: change per second"`
+	Accel     float64    `yaml:"acceleration" unit:"#/s²" want:">=0" doc:"trapezoid: change of the rate per second"`
+	Tones     []SimTone  `yaml:"tones,omitempty" doc:"multisine: a sum of sines"`
+	File      string     `yaml:"file,omitempty" doc:"CSV with columns time_s and position_m or position_rad; relative to this file"`
+	Levels    []SimLevel `yaml:"levels,omitempty" doc:"levels: values that are held one after the other"`
+	Rise      float64    `yaml:"rise" unit:"s" want:">=0" doc:"levels: time of every change, at the beginning of a hold; 0: jumps"`
+	Loop      bool       `yaml:"loop,omitempty" doc:"file, levels: start again at the end"`
+	Fade      float64    `yaml:"fade" unit:"s" want:">=0" doc:"smooth start from the initial position, or from zero"`
 
 	gen reference.Generator
 }
@@ -35,6 +37,12 @@ type SimTone struct {
 	Amplitude float64 `yaml:"amplitude" unit:"#" doc:"peak"`
 	Frequency float64 `yaml:"frequency" unit:"Hz" want:">0" doc:"of this sine"`
 	Phase     float64 `yaml:"phase" unit:"rad" doc:"at the start"`
+}
+
+// SimLevel is a value that is held for a time.
+type SimLevel struct {
+	Value float64 `yaml:"value" unit:"#" doc:"what is held"`
+	Hold  float64 `yaml:"hold" unit:"s" want:">=0" doc:"for how long"`
 }
 
 // Generator is the signal as a function of time, after a check that found nothing wrong.
@@ -102,6 +110,7 @@ var used = map[string][]string{
 	"multisine": {"tones"},
 	"chirp":     {"amplitude", "frequency", "frequency_end", "sweep"},
 	"file":      {"file", "loop"},
+	"levels":    {"levels", "rise", "loop"},
 }
 
 // check builds the generator. from is where a fade starts.
@@ -130,13 +139,16 @@ func (s *Signal) check(r *Report, path, unit string, from float64) {
 	}
 	spec := reference.Spec{
 		Kind: s.Kind, Offset: s.Offset, Amplitude: s.Amplitude, Frequency: s.Frequency, FreqEnd: s.FreqEnd, Sweep: s.Sweep,
-		Velocity: s.Velocity + s.Rate, Accel: s.Accel, File: s.File, Loop: s.Loop, Fade: s.Fade,
+		Velocity: s.Velocity + s.Rate, Accel: s.Accel, File: s.File, Loop: s.Loop, Fade: s.Fade, Rise: s.Rise,
 	}
 	if position {
 		spec.From = from
 	}
 	for _, t := range s.Tones {
 		spec.Tones = append(spec.Tones, reference.Tone{Amplitude: t.Amplitude, Frequency: t.Frequency, Phase: t.Phase})
+	}
+	for _, l := range s.Levels {
+		spec.Levels = append(spec.Levels, reference.Level{Value: l.Value, Hold: l.Hold})
 	}
 	g, err := reference.New(spec)
 	if err == nil {

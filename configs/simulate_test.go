@@ -117,6 +117,7 @@ func TestInputFollowsThePlant(t *testing.T) {
 		{"{kind: imposed-force, mass: 1 kg}", "linear", "2 N", ""},
 		{"{kind: imposed-force, mass: 1 kg·m²}", "rotary", "2 mN·m", ""},
 		{"{kind: motor, motor: {R: 1, L: 1 mH, K: 0.1, J: 1e-4}}", "rotary", "{kind: step, amplitude: 12 V}", ""},
+		{"{kind: imposed-velocity}", "linear", "{kind: levels, rise: 1 ms, levels: [{value: 1 mm/s, hold: 1 s}, {value: 2 mm/s, hold: 1 s}]}", ""},
 
 		{"{kind: drawn-mass, mass: 1 kg, spring: 1 N/m}", "linear", "{kind: ramp, velocity: 1 N/s}", "input.velocity: 1 N/s is in N/s, want m/s (velocity)"},
 		{"{kind: imposed-force, mass: 1 kg}", "linear", "{kind: ramp, rate: 5 m/s}", "want N/s"},
@@ -125,6 +126,10 @@ func TestInputFollowsThePlant(t *testing.T) {
 		{"{kind: imposed-force, mass: 1 kg}", "linear", "{kind: trapezoid, amplitude: 1 N, acceleration: 1}", "input.rate: 0 N/s, want > 0"},
 		{"{kind: imposed-force, mass: 1 kg}", "linear", "{kind: ramp, rate: 5, velocity: 5}", "leave one of them out"},
 		{"{kind: imposed-motion}", "linear", "{kind: file, file: nowhere.csv}", "nowhere.csv"},
+		{"{kind: imposed-velocity}", "linear", "{kind: levels, levels: [{value: 1 mm, hold: 1 s}]}", "input.levels[0].value: 1 mm is in m (length), want m/s"},
+		{"{kind: imposed-velocity}", "linear", "{kind: levels, rise: 2 s, levels: [{value: 1, hold: 1 s}, {value: 2}]}", "input.levels[0].hold: 1 s are over before the rise of 2 s is"},
+		{"{kind: imposed-velocity}", "linear", "{kind: levels, levels: [{value: 2}]}", "input.levels[0].hold: 0 s, want > 0"},
+		{"{kind: imposed-velocity}", "linear", "{kind: levels}", "input.levels: empty"},
 		{"{kind: imposed-motion}", "linear", "[1, 2]", "want a number or a generator"},
 		{"{kind: motor, motor: {R: 1, L: 1 mH, K: 0.1, J: 1e-4}}", "linear", "1 V", "a motor turns"},
 		{"{kind: motor}", "rotary", "1 V", "plant.motor is missing"},

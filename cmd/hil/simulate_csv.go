@@ -57,7 +57,8 @@ func header(name, unit string) string {
 }
 
 // writeCSV writes the traces: time_s, the end of the step, then time_mid_s, its middle, to which friction and mean velocity
-// belong, then the columns of every law, with its label in front where there are several. Numbers have all their digits.
+// belong, then the columns of every law, with its label in front where there are several, as sensors show them where there
+// are any. Numbers have all their digits.
 func (s *simulation) writeCSV(w io.Writer) error {
 	names := []string{"time_s", "time_mid_s"}
 	first := s.runs[0].trace
@@ -71,10 +72,13 @@ func (s *simulation) writeCSV(w io.Writer) error {
 					unit = s.cfg.Unit(unit)
 				}
 				name := header(c.name, unit)
+				if !s.cfg.Sensor(word).Exact() {
+					name = measuredPrefix + name
+				}
 				if len(s.runs) > 1 {
 					name = r.law.Label + "." + name
 				}
-				names, data = append(names, name), append(data, c.of(r.trace))
+				names, data = append(names, name), append(data, s.measured(word, i, c.of(r.trace)))
 			}
 		}
 	}

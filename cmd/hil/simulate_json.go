@@ -26,6 +26,7 @@ type simulateResult struct {
 	Units     map[string]string `json:"units"`
 	Warnings  []string          `json:"warnings"`
 	Files     map[string]string `json:"files"`
+	Sensors   *sensorResult     `json:"sensors"` // null: the CSV is exact
 	Laws      []lawResult       `json:"laws"`
 }
 
@@ -74,7 +75,7 @@ func (s *simulation) result(f simulateFlags) simulateResult {
 	c := s.cfg
 	out := simulateResult{
 		Name: c.Name, Config: s.path, Program: programVersion(), Axis: c.Axis, Plant: c.Plant.Kind, Scheme: c.Scheme, Step: c.Step, Duration: c.Duration,
-		Steps: s.steps(), Threshold: s.watch.Threshold, Rest: s.watch.Rest, Warnings: append([]string{}, s.warnings...), Files: map[string]string{},
+		Steps: s.steps(), Threshold: s.watch.Threshold, Rest: s.watch.Rest, Warnings: append([]string{}, s.warnings...), Files: map[string]string{}, Sensors: sensorsOf(c),
 		Units: map[string]string{"position": c.Unit("m"), "velocity": c.Unit("m/s"), "friction": c.Unit("N"), "load": c.Unit("N"), "work": "J", "input": c.InputUnit()},
 	}
 	if f.out != "" {

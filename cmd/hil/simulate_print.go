@@ -26,6 +26,9 @@ func (s *simulation) print(w io.Writer) {
 		fmt.Fprintln(w)
 	}
 	fmt.Fprintf(w, "%s, %s in %d steps of %s, %s; rest is below %s\n\n", s.plantText(), withUnit(c.Duration, "s"), s.steps(), withUnit(c.Step, "s"), c.Scheme, withUnit(s.watch.Threshold, c.Unit("m/s")))
+	if texts := s.sensorTexts(); len(texts) > 0 {
+		fmt.Fprintf(w, "the CSV is what sensors show, seed %d: %s; everything below is exact\n\n", c.Sensors.Seed, strings.Join(texts, "; "))
+	}
 	for i := range s.runs {
 		s.printLaw(w, &s.runs[i])
 	}

@@ -500,7 +500,7 @@ func TestSimulateIsDocumented(t *testing.T) {
 	}
 	keys := []string{"version", "name", "description", "axis", "plant.kind", "plant.mass", "plant.spring", "plant.damper", "plant.motor", "plant.load_inertia", "plant.load_torque",
 		"plant.cogging", "plant.cogging_periods", "plant.thermal", "friction", "normal", "current", "input", "initial.position", "initial.velocity", "scheme", "step", "duration",
-		"over_limit", "outputs.every", "outputs.decimate", "outputs.columns", "events.speed", "events.rest"}
+		"over_limit", "outputs.every", "outputs.decimate", "outputs.columns", "events.speed", "events.rest", "sensors", "sensors.position", "sensors.seed", "levels", "rise"}
 	out, _, err := runVerb(newSimulateCmd(), "../../configs/presliding.yaml", "--json")
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@
 //	constant, ramp, sine, multisine   all derivatives continuous for t > 0
 //	chirp                             position, velocity continuous (acceleration also, its derivative jumps at the turn)
 //	trapezoid, file                   position, velocity continuous
+//	levels                            position continuous with a rise, else it jumps like step
 //	step                              jumps by nature: velocity and acceleration are zero on both sides of the jump
 //	Fade                              adds a start from rest, continuous up to acceleration
 //
@@ -32,7 +33,7 @@ type Generator interface {
 }
 
 // Kinds lists what Spec.Kind may say.
-var Kinds = []string{"constant", "step", "ramp", "trapezoid", "sine", "multisine", "chirp", "file"}
+var Kinds = []string{"constant", "step", "ramp", "trapezoid", "sine", "multisine", "chirp", "file", "levels"}
 
 // Tone is one sine of a multisine: Amplitude·sin(2π·Frequency·t + Phase).
 type Tone struct {
@@ -54,7 +55,9 @@ type Spec struct {
 	Accel     float64 // rad/s²  trapezoid
 	Tones     []Tone  // multisine
 	File      string  // file: path of the table
-	Loop      bool    // file: start again at the end
+	Levels    []Level // levels
+	Rise      float64 // s       levels: time of every change; 0: jumps
+	Loop      bool    // file, levels: start again at the end
 	Fade      float64 // s       smooth start; 0: none
 	From      float64 // rad     where the axis is at t = 0; the fade leads from here to the motion
 }
@@ -150,6 +153,24 @@ func New(s Spec) (Generator, error) {
 		}
 		table.Offset = s.Offset
 		g = table
+
+	case "levels":
+		if len(s.Levels) == 0 {
+			bad = append(bad, errors.New("reference.levels: empty, want at least one {value, hold}"))
+		}
+		notNegative("rise", s.Rise, "s")
+		for i, l := range s.Levels {
+			finite(fmt.Sprintf("levels[%d].value", i), l.Value)
+			hold := fmt.Sprintf("levels[%d].hold", i)
+			positive(hold, l.Hold, "s", "a level is held for a time")
+			if l.Hold > 0 && l.Hold < s.Rise {
+				bad = append(bad, fmt.Errorf("reference.%s: %g s are over before the rise of %g s is", hold, l.Hold, s.Rise))
+			}
+		}
+		if len(bad) > 0 {
+			break
+		}
+		g = NewLevels(s.Offset, s.Levels, s.Rise, s.Loop)
 
 	default:
 		bad = append(bad, fmt.Errorf("reference.kind: %q is unknown, want one of %s", s.Kind, strings.Join(Kinds, ", ")))

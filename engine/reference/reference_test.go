@@ -17,7 +17,7 @@ type kase struct {
 	gen    Generator
 	speed  float64   // rad/s, bound of |vel|
 	kinks  []float64 // s, times at which acceleration may jump
-	jumps  bool      // position jumps by nature
+	jumps  bool      // position or velocity jumps by nature
 	window float64   // s, length that is looked at
 }
 
@@ -50,6 +50,8 @@ func kases(t *testing.T) []kase {
 		{name: "trapezoid", gen: NewTrapezoid(1, -2, 3, 8, 0.25), speed: 3,
 			kinks: []float64{0, 0.375, 2. / 3, 2./3 + 0.375, 2, 2.375, 2 + 2./3, 2 + 2./3 + 0.375, 4}, window: 4.5},
 		{name: "triangle", gen: NewTrapezoid(0, 0.5, 3, 8, 0), speed: 2, kinks: []float64{0, 0.25, 0.5}, window: 1},
+		{name: "levels", gen: build(Spec{Kind: "levels", Offset: 1, Levels: []Level{{2, 1}, {-1, 0.5}, {0.5, 1.25}}, Rise: 0.25, Loop: true}), speed: 12, jumps: true,
+			kinks: []float64{1, 1.25, 1.5, 1.75, 2.75, 3, 3.75, 4, 4.25, 4.5, 5.5, 5.75}, window: 5.8},
 		{name: "table with velocities", gen: hermite, speed: 5, kinks: []float64{0.5, 1.5, 2, 2.5, 3.5, 4}, window: 4.2},
 		{name: "table without velocities", gen: pchip, speed: 10, kinks: []float64{0, 0.5, 1.5, 2, 3}, window: 3.5},
 	}
@@ -126,6 +128,7 @@ func TestValues(t *testing.T) {
 	line, _ := NewTable([]float64{0, 1, 2, 3}, []float64{0, 1, 2, 3}, nil, false)
 	tr := NewTrapezoid(1, 4, 2, 2, 0) // 1 s up, 1 s cruise, 1 s down
 	fade := NewFade(Constant(2), 1, -2)
+	steps := NewLevels(1, []Level{{1, 1}, {5, 1}}, 0.5, false)
 	for _, c := range []struct {
 		name          string
 		g             Generator
@@ -137,6 +140,10 @@ func TestValues(t *testing.T) {
 		{"mid cruise: half way", tr, 1.5, 3, 2, 0},
 		{"slowing down: mirror image", tr, 2.5, 4.75, 1, -2},
 		{"after the move", tr, 9, 5, 0, 0},
+		{"levels: no rise to the first", steps, 0.1, 2, 0, 0},
+		{"levels: half way up", steps, 1.25, 4, 8, 0},
+		{"levels: the second, held for ever", steps, 9, 6, 0, 0},
+		{"jumps: the new level from its first instant", NewLevels(0, []Level{{1, 0.1}, {2, 0.2}, {3, 1}}, 0, false), 0.1 + 0.2, 3, 0, 0},
 		{"chirp at the end of the way back: 8 whole cycles at 1 Hz", chirp, 4, 0, tau, -tau * 1},
 		{"chirp at the turn: 4 whole cycles at 3 Hz", chirp, 2, 0, 3 * tau, -tau},
 		{"chirp at 1 s: 1.5 cycles at 2 Hz", chirp, 1, 0, -2 * tau, -tau},

@@ -1,0 +1,86 @@
+package configs
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+)
+
+// SimSensors are what stands between the run and its CSV: with them the columns are those of a record, not of the truth.
+// Everything else, events, work, figure, stays as it was.
+type SimSensors struct {
+	Seed     int       `yaml:"seed" want:">=0" doc:"of the noise; every column of every law has a sequence of its own"`
+	Position SimSensor `yaml:"position" unit:"m" doc:"column position"`
+	Velocity SimSensor `yaml:"velocity" unit:"m/s" doc:"columns velocity and mean_velocity"`
+	Force    SimSensor `yaml:"force" unit:"N" doc:"columns load and friction"`
+}
+
+// SimSensor adds white noise, then rounds to whole steps: y = r·round((x + σ·n)/r). Numbers are in the unit of its columns.
+type SimSensor struct {
+	Noise      float64 `yaml:"noise" unit:"#" doc:"standard deviation of white Gaussian noise, from row to row"`
+	Resolution float64 `yaml:"resolution" unit:"#" doc:"step to which the sum is rounded; 0: none"`
+}
+
+// decodeNode gives the numbers the unit of the section.
+func (s *SimSensor) decodeNode(w *walker, path string, e entry, f field) {
+	quantity, outer := w.r.unitIn(f.unit), w.r.unit
+	defer func() { w.r.unit = outer }()
+	w.r.unit = func(tag string) string {
+		if tag == "#" {
+			return quantity
+		}
+		return tag
+	}
+	if m := w.mapping(e.value); m != nil {
+		w.structure(path, m, reflect.ValueOf(s).Elem())
+	} else if e.value.Type() != ast.NullType {
+		w.r.errorAt(path, keyOrValue(e), "", "%s: want {noise, resolution}, got %s", path, kindName(e.value))
+	}
+}
+
+// SetDefaults says what sensors start from.
+func (s *SimSensors) SetDefaults() { s.Seed = 1 }
+
+// Exact tells that the sensor shows what is.
+func (s SimSensor) Exact() bool { return s == SimSensor{} }
+
+// sensed are the columns of the CSV that a sensor stands before.
+var sensed = []struct {
+	key     string
+	columns []string
+}{{"position", []string{"position"}}, {"velocity", []string{"velocity", "mean_velocity"}}, {"force", []string{"load", "friction"}}}
+
+// Sensor is what stands before a column of outputs.columns.
+func (c *Simulate) Sensor(column string) SimSensor {
+	if c.Sensors == nil {
+		return SimSensor{}
+	}
+	of := map[string]SimSensor{"position": c.Sensors.Position, "velocity": c.Sensors.Velocity, "force": c.Sensors.Force}
+	for _, s := range sensed {
+		if slices.Contains(s.columns, column) {
+			return of[s.key]
+		}
+	}
+	return SimSensor{}
+}
+
+// checkSensors refuses negative numbers and warns about sensors that no column shows.
+func (c *Simulate) checkSensors(r *Report) {
+	if c.Sensors == nil {
+		return
+	}
+	for _, s := range sensed {
+		unit, of := c.Unit(map[string]string{"position": "m", "velocity": "m/s", "force": "N"}[s.key]), c.Sensor(s.columns[0])
+		for key, x := range map[string]float64{"noise": of.Noise, "resolution": of.Resolution} {
+			if path := "sensors." + s.key + "." + key; x < 0 && !r.Bad(path) {
+				r.Errorf(path, "%s: %s %s, want ≥ 0", path, short(x), unit)
+			}
+		}
+		shown := slices.ContainsFunc(s.columns, func(col string) bool { return slices.Contains(c.Outputs.Columns, col) })
+		if path := "sensors." + s.key; r.Given(path) && !shown {
+			r.Warnf(path, "%s: outputs.columns has no %s to see with it", path, strings.Join(s.columns, " or "))
+		}
+	}
+}
