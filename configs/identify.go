@@ -94,6 +94,7 @@ type IdentifyNoise struct {
 	Force      float64 `yaml:"force" unit:"N" want:">=0" doc:"standard deviation of the force noise; 0: estimated"`
 	Position   float64 `yaml:"position" unit:"m" want:">=0" doc:"standard deviation of the position noise besides the steps of the encoder; 0: estimated"`
 	Resolution float64 `yaml:"resolution" unit:"m" want:">=0" doc:"step of the position encoder; 0: found in the record"`
+	Hold       string  `yaml:"hold" enum:"auto,smooth,linear,held" doc:"the force between its samples: the likeliest, band-limited, straight, constant"`
 }
 
 // IdentifyAEP are the settings of accelerated evolutionary programming.
@@ -149,6 +150,7 @@ func DefaultIdentify() *Identify {
 		AEP:      IdentifyAEP{Members: 30, Generations: 100, Islands: 1, Beta1: 0.1, Beta2: 0.05, Spread: "cost", Survivors: 3},
 		LM:       IdentifyLM{Loss: "squares"},
 		Static:   IdentifyStatic{Weights: "scatter"},
+		Bristle:  IdentifyNoise{Hold: "auto"},
 		Seed:     1,
 	}
 }

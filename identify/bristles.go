@@ -39,7 +39,11 @@ func (j *job) bristled(ctx context.Context, method string, params []fit.Param, r
 	if err != nil {
 		return nil, err
 	}
-	return &stage{sol: sol, start: params, settings: o}, nil
+	st := &stage{sol: sol, start: params, settings: o}
+	if method != "presliding-linear" {
+		st.explain = func(recs []*record.Record) (*fit.Solution, error) { return bristle.Explain(recs[0], sol.Params, o) }
+	}
+	return st, nil
 }
 
 // lugre fits the force that the smoothed motion needs.

@@ -60,7 +60,9 @@ func planOf(cfg *configs.Identify, workers int) identify.Plan {
 		},
 		Weights: cfg.Static.Weights,
 		Loop:    curve.LoopOptions{Rig: cfg.Presliding.Rig, Relaxed: cfg.Presliding.Relaxed, NoiseX: cfg.Bristle.Position, NoiseU: cfg.Bristle.Force},
-		Bristle: bristle.Options{Quantum: cfg.Bristle.Resolution, Noise: cfg.Bristle.Position, ForceNoise: cfg.Bristle.Force, Workers: workers, Seed: uint64(cfg.Seed)},
+		Bristle: bristle.Options{
+			Hold:    map[string]bristle.Hold{"auto": bristle.Auto, "smooth": bristle.Smooth, "linear": bristle.Linear, "held": bristle.Held}[cfg.Bristle.Hold],
+			Quantum: cfg.Bristle.Resolution, Noise: cfg.Bristle.Position, ForceNoise: cfg.Bristle.Force, Workers: workers, Seed: uint64(cfg.Seed)},
 		Members: cfg.AEP.Members, Generations: cfg.AEP.Generations, Islands: cfg.AEP.Islands, Survivors: cfg.AEP.Survivors,
 		Beta1: cfg.AEP.Beta1, Beta2: cfg.AEP.Beta2, SpreadOne: cfg.AEP.Spread == "one",
 		Starts: cfg.LM.Starts, Draws: cfg.LM.Draws, Loss: cfg.LM.Loss, LossScale: cfg.LM.LossScale, Horizon: cfg.LM.Horizon,
