@@ -37,8 +37,9 @@ fuzz:                     ## every fuzz target for FUZZTIME each
 	@set -e; for p in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz' || true); do \
 		echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 5x $$p; done; done
 
-soak: build               ## the long checks: starts at 10 kHz, frozen broker, latency against cyclictest
-	$(GO) test -p 1 -tags soak -timeout 60m -count=1 -v -run 'Soak|Demo|Broker|Flood|Freeze|Frozen' ./hil/rt ./hil/sink ./cmd/hil ./identify/...
+soak: build               ## the long checks: starts at 10 kHz, frozen broker, latency against cyclictest, fits over many records
+	$(GO) test -p 1 -tags soak -timeout 60m -count=1 -v -run 'Soak|Demo|Broker|Flood|Freeze|Frozen' ./hil/rt ./hil/sink ./cmd/hil
+	$(GO) test -p 1 -tags soak -timeout 60m -count=1 ./identify/...    # coverage over many records, every start, rivals of SciPy
 	./$(BIN) latency --pair
 
 figures: build            ## redraw the figures of the README and docs

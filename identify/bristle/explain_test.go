@@ -8,6 +8,7 @@ import (
 // The true parameters leave little more than the force noise over of a record that was not fitted; wrong ones leave more.
 func TestExplain(t *testing.T) {
 	g := rigs()[0]
+	g.run(11)
 	rec := g.record(11)
 	params := Params(false)
 	truth := map[string]float64{}
