@@ -22,11 +22,11 @@ func (m *Model) Indistinct(params []fit.Param) ([]fit.Indistinct, error) {
 	var out []fit.Indistinct
 	switch m.spec.Drive {
 	case Coast:
-		out = append(out, fit.Indistinct{Names: m.forces(all), Why: fmt.Sprintf(
+		out = append(out, fit.Indistinct{Remark: true, Names: m.forces(all), Why: fmt.Sprintf(
 			"nothing drives the axis: only the ratios to the inertia %s are known, and the values hold for the %s they were found with", m.names.inertia, m.names.inertia),
 			Advice: fmt.Sprintf("measure %s on its own, or record a run with a known %s", m.names.inertia, m.names.force)})
 	case Spring:
-		out = append(out, fit.Indistinct{Names: m.forces(all), Why: "no force was compared: all forces are in proportion to the stiffness kd of the spring, and as uncertain",
+		out = append(out, fit.Indistinct{Remark: true, Names: m.forces(all), Why: "no force was compared: all forces are in proportion to the stiffness kd of the spring, and as uncertain",
 			Advice: "measure kd on its own, with weights"})
 	}
 	// one direction only

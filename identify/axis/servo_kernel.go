@@ -3,15 +3,18 @@ package axis
 import "math"
 
 // The loop that a fit runs thousands of times: a mass with friction in its controller, or under a recorded force, at the
-// sampling interval h with the explicit scheme A-Padé [theory §4.3],
+// sampling interval h with the explicit scheme A-Padé [theory §4.3] and damping at the middle,
 //
 //	a  = hσ0|v|,  g = Fc + ΔF·exp(−(v/vs)²)
 //	ζ⁺ = [ζg² + a·s·g(g + a/2)] / [g(g + a/2) + ½a(g + a)],   s = sgn v
-//	F  = ζ⁺ + σ1/(hσ0)·(ζ⁺ − ζ) + σ2·v + offset
-//	v⁺ = v + h/M·(ū − F),   x⁺ = x + h·v⁺
+//	D  = σ1·(1 − s'ζ⁺/g) + σ2,   s' = sgn w,   w = ½(v + v⁺)
+//	v⁺ = v + h/M·(ū − ζ⁺ − D·w − offset),   x⁺ = x + h·v⁺
 //
-// with ζ = σ0·z in newton. It is a leapfrog: x, ζ, F belong to t_k, v to t_k − h/2, and ū is the mean of the input over
-// [t_k − h/2, t_k + h/2]. A sample is divided into parts where h²σ0/M + 2hσ1/M > 2, halfway to the limit of stability.
+// with ζ = σ0·z in newton. It is a leapfrog: x, ζ and friction belong to t_k, v to t_k − h/2, and ū is the mean of the input
+// over [t_k − h/2, t_k + h/2]. The source damps with σ1·(z⁺ − z)/h + σ2·v, half a step late, which at reversals is an error
+// of σ1·h·v̇/2; here the rate of the bristle is that at t_k, from ζ⁺ and the mean velocity w. The equation for v⁺ stays
+// linear. Against the continuous solution this takes away three quarters of the error and more. A sample is divided
+// into parts where h²σ0/M + 2hσ1/M > 2, halfway to the limit of stability of the source's scheme.
 //
 // Static friction (Coulomb and viscous) has no bristle. Its step is the trapezoidal rule while the mass slides, cut where
 // the velocity crosses zero; there the mass sticks if the input is within the Coulomb force.
@@ -108,10 +111,7 @@ func (t *track) run(c *contact, at *moment, w []window, from, to int) int {
 	hp := h / float64(len(w))
 	push := hp / c.m
 	x, v, zeta, u1, u2 := at.x, at.v, at.zeta, at.u1, at.u2
-	s0, s1 := hp*c.sigma0, 0.0
-	if c.bristle {
-		s1 = c.sigma1 / s0
-	}
+	s0 := hp * c.sigma0
 
 	// the controller in newton: u = stiff·(reference − x) − damp·(x − x of mean samples ago), both delayed, clamped
 	mean, delay := max(t.ctl.Mean, 1), t.ctl.Delay
@@ -128,7 +128,7 @@ func (t *track) run(c *contact, at *moment, w []window, from, to int) int {
 	}
 	inertia := h * h / c.m
 	next := ahead[before+1] + 2*ahead[before+2] // u_{k+2} is taken straight on from the two before: 2u_{k+1} − u_k
-	answered := 1 / (1 + slope*inertia*next)
+	answered := 1 / (1 + slope*inertia*next)    // of a mass without bristle
 	peek := t.closed && next != 0
 
 	var u0, un, un2 float64
@@ -155,9 +155,9 @@ func (t *track) run(c *contact, at *moment, w []window, from, to int) int {
 		}
 		for j := range w {
 			q := &w[j]
-			var f float64
+			f, eff := 0.0, 1.0
 			if !static {
-				f, zeta = c.rub(zeta, v, s0, s1)
+				f, eff, zeta = c.rub(zeta, v, s0, 0.5*push, q[0]*u2+q[1]*u1+q[2]*u0+q[3]*un+q[4]*un2)
 			}
 			if peek && j == 0 && k+1 < n {
 				// a command that acts before its stamp answers the position it leads to
@@ -177,7 +177,7 @@ func (t *track) run(c *contact, at *moment, w []window, from, to int) int {
 						un += (target - slope*to - un) * answered
 					}
 				} else {
-					un = (target - slope*(x+h*v+inertia*(known-share*f))) * answered
+					un = (target - slope*(x+h*v+inertia*eff*(known-share*f))) / (1 + slope*inertia*eff*next)
 				}
 				un = min(max(un, -limit), limit)
 				if t.pulse != nil {
@@ -189,7 +189,7 @@ func (t *track) run(c *contact, at *moment, w []window, from, to int) int {
 			if static {
 				v = c.slide(v, ubar-c.offset, hp)
 			} else {
-				v += push * (ubar - f)
+				v += push * eff * (ubar - f)
 			}
 			x += hp * v
 		}
@@ -203,20 +203,31 @@ func (t *track) run(c *contact, at *moment, w []window, from, to int) int {
 	return to
 }
 
-// rub steps the bristle, in newton, with the velocity before the part and gives the friction of the part; s0 = hσ0 and
-// s1 = σ1/s0 for its length h.
-func (c *contact) rub(zeta, v, s0, s1 float64) (f, next float64) {
+// rub steps the bristle, in newton, with the velocity before the part. The friction of the part is f + D·(v⁺ − v)/2, so the
+// velocity changes by h/M·eff·(u − f), eff = 1/(1 + hD/2M): damping at the mean velocity of before and after. s0 is hσ0, half
+// is h/2M, and u the input as far as it is known, for the direction of that mean.
+func (c *contact) rub(zeta, v, s0, half, u float64) (f, eff, next float64) {
 	d, speed := &c.plus, v
 	if v < 0 {
 		d, speed = &c.minus, -v
 	}
 	r := v * c.overVs
-	g := d.fc + d.rise*bell(r*r)
+	e := bell(r * r)
+	g := d.fc + d.rise*e
 	a := s0 * speed
 	p := g + 0.5*a
 	next = (zeta*g*g + s0*v*g*p) / (g*p + 0.5*a*(g+a))
-	return next + s1*(next-zeta) + d.s2*v + c.offset, next
+	rest := next + c.offset
+	d, sign := &c.plus, 1.0
+	if v+half*(u-rest) < 0 {
+		d, sign = &c.minus, -1
+	}
+	damp := c.sigma1*(1-sign*next/(d.fc+d.rise*e)) + d.s2
+	return rest + damp*v, 1 / max(1+half*damp, leastMass), next
 }
+
+// leastMass keeps a step finite where a bristle that has to give way drives more than the mass can hold back.
+const leastMass = 0.5
 
 // slide is the velocity (m/s) a time h (s) after v under the constant force u (N) and static friction.
 func (c *contact) slide(v, u, h float64) float64 {

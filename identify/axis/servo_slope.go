@@ -35,7 +35,7 @@ type bristleRun struct {
 // differentials of what a step carries on and of what it computes, one number per parameter.
 type differentials struct {
 	x, v, zeta, u0, u1, u2, un, f []float64
-	s1                            []float64 // of σ1/(hσ0)
+	eff                           []float64 // of 1/(1 + hD/2M)
 	past                          []float64 // of the positions at the last samples, a ring of rows
 }
 
@@ -45,7 +45,7 @@ func newBristleRun(e *loopRun) *bristleRun {
 		ring = max(ring, e.tracks[i].pad+2)
 	}
 	b := &bristleRun{loopRun: e, seeds: make([]seed, n)}
-	for _, s := range []*[]float64{&b.d.x, &b.d.v, &b.d.zeta, &b.d.u0, &b.d.u1, &b.d.u2, &b.d.un, &b.d.f, &b.d.s1} {
+	for _, s := range []*[]float64{&b.d.x, &b.d.v, &b.d.zeta, &b.d.u0, &b.d.u1, &b.d.u2, &b.d.un, &b.d.f, &b.d.eff} {
 		*s = make([]float64, n)
 	}
 	b.d.past = make([]float64, ring*n)
@@ -177,7 +177,8 @@ func (b *bristleRun) tangents(i int, w, dw []window, jac []float64) {
 		return d.past[j*np : j*np+np]
 	}
 	s0 := hp * c.sigma0
-	s1 := c.sigma1 / s0
+	half := 0.5 * push
+	sides := [2]*side{&c.plus, &c.minus}
 	mean, delay := max(t.ctl.Mean, 1), t.ctl.Delay
 	stiff := t.ctl.Gain * t.ctl.Kv * t.ctl.Kp
 	damp := t.ctl.Gain * t.ctl.Kv / (float64(mean) * h)
@@ -193,7 +194,6 @@ func (b *bristleRun) tangents(i int, w, dw []window, jac []float64) {
 	}
 	inertia := h * h / c.m
 	next, dNext := ahead[before+1]+2*ahead[before+2], dAhead[before+1]+2*dAhead[before+2]
-	answered := 1 / (1 + slope*inertia*next)
 	peek := t.closed && (next != 0 || dNext != 0)
 
 	// the start
@@ -213,13 +213,13 @@ func (b *bristleRun) tangents(i int, w, dw []window, jac []float64) {
 		for k := -pad; k < 0; k++ {
 			row(k)[p] = dx + float64(k)*h*dv
 		}
-		d.s1[p] = sd[p].sigma1/s0 - s1*sd[p].sigma0/c.sigma0
 	}
 
 	var u0, un, un2 float64
 	for k := range n {
 		now := row(k)
 		copy(now, d.x)
+		t.x[pad+k] = x // again: what the controller looks back on has to be this run, to the last bit
 		if t.closed {
 			recent, old := row(k-delay), row(k-delay-mean)
 			u0 = stiff*(t.reference[k]-x) - damp*(t.x[pad+k-delay]-t.x[pad+k-delay-mean])
@@ -251,12 +251,13 @@ func (b *bristleRun) tangents(i int, w, dw []window, jac []float64) {
 		twice := false // d u_{k+2} is 2·d u_{k+1} − d u_k, else that of u_k
 		for j := range w {
 			q, dq := &w[j], &dw[j]
-			// friction
-			side, kind := &c.plus, 0
-			sign := 1.0
+			u := q[0]*u2 + q[1]*u1 + q[2]*u0 + q[3]*un + q[4]*un2
+			// friction, as in rub
+			way, sign := 0, 1.0
 			if v < 0 {
-				side, kind, sign = &c.minus, 1, -1
+				way, sign = 1, -1
 			}
+			side := sides[way]
 			r := v * c.overVs
 			e := bell(r * r)
 			g := side.fc + side.rise*e
@@ -268,20 +269,37 @@ func (b *bristleRun) tangents(i int, w, dw []window, jac []float64) {
 			kz := g * g * over
 			kg := (2*zeta*g + a*sign*(g+p2) - zn*(2*g+a)) * over
 			ka := (sign*g - zn) * (g + a) * over
-			bend := -2 * side.rise * e * r // ∂g/∂r
-			gv, gw := bend*c.overVs, bend*v
-			step := zn - zeta
-			f := zn + s1*step + side.s2*v + c.offset
+			bend := -2 * e * r // ∂g/∂r, in units of the rise
+			gv, gw := bend*side.rise*c.overVs, bend*side.rise*v
 			zeta = zn
-			dz, dv, df := d.zeta[:len(sd)], d.v[:len(sd)], d.f[:len(sd)]
-			ds1 := d.s1[:len(sd)]
+			rest := zn + c.offset
+			to, toward := 0, 1.0
+			if v+half*(u-rest) < 0 {
+				to, toward = 1, -1
+			}
+			side = sides[to]
+			overG := 1 / (side.fc + side.rise*e)
+			slip := 1 - toward*zn*overG
+			damp2 := c.sigma1*slip + side.s2
+			f := rest + damp2*v
+			eff := 1 / max(1+half*damp2, leastMass)
+			effSlope := -eff * eff
+			if eff == 1/leastMass {
+				effSlope = 0
+			}
+			hv, hw := bend*side.rise*c.overVs, bend*side.rise*v
+			kn, kh := -c.sigma1*toward*overG, c.sigma1*toward*zn*overG*overG
+			dz, dv, df, de := d.zeta[:len(sd)], d.v[:len(sd)], d.f[:len(sd)], d.eff[:len(sd)]
 			for p := range sd {
 				s := &sd[p]
-				dg := s.fc[kind] + e*s.rise[kind] + gw*s.overVs + gv*dv[p]
+				dg := s.fc[way] + e*s.rise[way] + gw*s.overVs + gv*dv[p]
 				da := sign * (s0*dv[p] + hp*v*s.sigma0)
 				dn := kz*dz[p] + kg*dg + ka*da
-				df[p] = (1+s1)*dn - s1*dz[p] + step*ds1[p] + side.s2*dv[p] + v*s.s2[kind] + s.offset
 				dz[p] = dn
+				dh := s.fc[to] + e*s.rise[to] + hw*s.overVs + hv*dv[p]
+				dd := slip*s.sigma1 + kn*dn + kh*dh + s.s2[to]
+				df[p] = dn + s.offset + v*dd + damp2*dv[p]
+				de[p] = effSlope * half * (dd - damp2/c.m*s.m)
 			}
 			if peek && j == 0 && k+1 < n {
 				known := ahead[0]*u2 + ahead[1]*u1 + (ahead[2]-ahead[4])*u0
@@ -294,17 +312,20 @@ func (b *bristleRun) tangents(i int, w, dw []window, jac []float64) {
 				if delay > 0 {
 					target -= damp * t.x[pad+k+1-delay]
 				}
-				un = (target - slope*(x+h*v+inertia*(known-share*f))) * answered
+				left := known - share*f
+				move := inertia * eff
+				answered := 1 / (1 + slope*move*next)
+				un = (target - slope*(x+h*v+move*left)) * answered
 				recent, old := row(k+1-delay), row(k+1-delay-mean)
 				for p := range sd {
-					in := -inertia / c.m * sd[p].m
+					dMove := inertia*d.eff[p] - move/c.m*sd[p].m
 					dTarget := damp * old[p]
 					if delay > 0 {
 						dTarget -= damp * recent[p]
 					}
 					dk := ahead[0]*d.u2[p] + ahead[1]*d.u1[p] + (ahead[2]-ahead[4])*d.u0[p] + dKnown*sd[p].lag/h
-					dx := d.x[p] + h*d.v[p] + in*(known-share*f) + inertia*(dk-share*d.f[p])
-					d.un[p] = (dTarget - slope*dx - un*slope*(in*next+inertia*dNext*sd[p].lag/h)) * answered
+					dx := d.x[p] + h*d.v[p] + dMove*left + move*(dk-share*d.f[p])
+					d.un[p] = (dTarget - slope*dx - un*slope*(dMove*next+move*dNext*sd[p].lag/h)) * answered
 				}
 				if k+1 < pad {
 					un = t.asked[k+1]
@@ -324,14 +345,14 @@ func (b *bristleRun) tangents(i int, w, dw []window, jac []float64) {
 			if twice {
 				q2, q3 = q[2]-q[4], q[3]+2*q[4]
 			}
-			force := push / c.m * (ubar - f)
+			left := push * (ubar - f)
 			dx, du0, du1, du2, dun := d.x[:len(sd)], d.u0[:len(sd)], d.u1[:len(sd)], d.u2[:len(sd)], d.un[:len(sd)]
 			for p := range sd {
 				du := q[0]*du2[p] + q[1]*du1[p] + q2*du0[p] + q3*dun[p] + dLag*sd[p].lag
-				dv[p] += push*(du-df[p]) - force*sd[p].m
+				dv[p] += push*eff*(du-df[p]) + left*(de[p]-eff/c.m*sd[p].m)
 				dx[p] += hp * dv[p]
 			}
-			v += push * (ubar - f)
+			v += push * eff * (ubar - f)
 			x += hp * v
 		}
 		if !(math.Abs(x) < t.reach) {

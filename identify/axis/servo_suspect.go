@@ -16,7 +16,7 @@ const (
 	mostZeta    = 5.0
 	mostVs      = 0.5  // Stribeck velocity over the highest speed: above, dip and viscous friction are one curve
 	mostBend    = 0.1  // break-away deflection over the travel: above, the bristle is a spring
-	fewSlow     = 200  // samples below the Stribeck velocity, less is no dip seen
+	fewSlow     = 60   // samples below the Stribeck velocity, less is no dip seen
 	mostScatter = 1.5  // of a parameter among fits that are equally good
 	offForce    = 0.15 // of the Coulomb force, between the dip and the force of the record in it
 )

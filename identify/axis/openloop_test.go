@@ -1,0 +1,163 @@
+package axis
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"hilrig/identify/fit"
+	"hilrig/identify/record"
+)
+
+func openSpec(law string, asymmetric bool) Spec {
+	s := Spec{Law: law, Asymmetric: asymmetric, Drive: Force, Output: Position, Decimate: 3}
+	if !asymmetric {
+		s.Terms = []string{"offset"}
+	}
+	return s
+}
+
+// The recorded force drives the model over the whole run. Limits are figures of others on this record.
+func TestOpenLoopStatic(t *testing.T) {
+	d := empsRecord(t)
+	for _, c := range []struct {
+		asymmetric bool
+		limit      float64 // m
+	}{{false, 3.05e-3}, {true, 2.28e-3}} {
+		l, ps := modelOf(t, openSpec("coulomb", c.asymmetric), false, d)
+		s := solve(t, l, ps, Search{LM: fit.LM{CostTol: 1e-6, Steps: []float64{1e-3}}})
+		t.Logf("by direction %v: %.3f mm after %d simulations, %.3f s", c.asymmetric, 1e3*rmsOf(s), s.Evaluations, s.Compute.Seconds())
+		if rmsOf(s) > c.limit {
+			t.Errorf("by direction %v: %.3f mm, want at most %.2f mm", c.asymmetric, 1e3*rmsOf(s), 1e3*c.limit)
+		}
+		if s.Unit != "m" || s.Quantity != "position" {
+			t.Errorf("explains %s in %s", s.Quantity, s.Unit)
+		}
+	}
+}
+
+// Open loop is a bad judge: a bristle halves the misfit of the position with a break-away that no contact has, and its force
+// in closed loop is several times wrong. It is called that, and the closed-loop fit is not.
+func TestOpenLoopBristleIsSuspect(t *testing.T) {
+	d := empsRecord(t)
+	recs := []*record.Record{d}
+	open, ps := modelOf(t, openSpec("lugre", true), true, d)
+	s := solve(t, open, ps, Search{Starts: 2, LM: fit.LM{MaxIterations: 40}})
+	judge, free := modelOf(t, servoSpec("lugre", true), true, d)
+	m, err := judge.Explain(s.Params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("open loop: position %.2f mm, its force in closed loop %.1f N", 1e3*rmsOf(s), m.RMS)
+	if rmsOf(s) > 1.6e-3 || m.RMS < 3 {
+		t.Errorf("open loop: position %.2f mm, its force in closed loop %.1f N: the trap is not what it was", 1e3*rmsOf(s), m.RMS)
+	}
+	said := strings.Join(Suspicions(openSpec("lugre", true), recs, s), "\n")
+	for _, want := range []string{"times Coulomb friction", "the dip is not friction"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("nothing about %q in\n%s", want, said)
+		}
+	}
+
+	good := solve(t, judge, free, Search{Starts: 2})
+	if said := Suspicions(servoSpec("lugre", true), recs, good); len(said) > 0 {
+		t.Errorf("closed loop: %s", strings.Join(said, "\n"))
+	}
+	m, err = judge.Explain(good.Params)
+	if err != nil || math.Abs(m.RMS/rmsOf(good)-1) > 1e-9 {
+		t.Errorf("explained to %.4f N, fitted to %.4f N, error %v", m.RMS, rmsOf(good), err)
+	}
+}
+
+// Each implausible number is named.
+func TestSuspicions(t *testing.T) {
+	truth := map[string]float64{"M": 80, "Fc": 15, "Fs": 19, "sigma2": 150, "vs": 0.01, "sigma0": 8e5, "sigma1": 2000, "offset": 2}
+	spec := servoSpec("lugre", false)
+	spec.Initial = Rest
+	d := made(t, spec, truth, sweep(3), nil)
+	l, ps := modelOf(t, spec, true, d)
+	with := func(change map[string]float64) *fit.Solution {
+		s := &fit.Solution{}
+		for _, p := range ps {
+			if x, ok := truth[p.Name]; ok {
+				p.Value = x
+			}
+			if x, ok := change[p.Name]; ok {
+				p.Value = x
+			}
+			s.Params = append(s.Params, p)
+		}
+		return s
+	}
+	if said := Suspicions(spec, l.pieces, with(nil)); len(said) > 0 {
+		t.Errorf("the truth is suspect: %q", said)
+	}
+	for _, c := range []struct {
+		change map[string]float64
+		want   string
+	}{
+		{map[string]float64{"Fs": 40}, "2.7 times Coulomb friction"},
+		{map[string]float64{"Fs": 26, "vs": 0.03}, "the dip is not friction"},
+		{map[string]float64{"vs": 5}, "cannot be told apart"},
+		{map[string]float64{"vs": 1e-5}, "reversals alone"},
+		{map[string]float64{"sigma0": 5e10}, "above half the sampling rate"},
+		{map[string]float64{"sigma0": 500}, "that is a spring"},
+		{map[string]float64{"sigma1": 0.01}, "hardly any damping"},
+		{map[string]float64{"sigma1": 2e5}, "acts as viscous friction"},
+		{map[string]float64{"sigma2": -200}, "would drive the axis"},
+		{map[string]float64{"lag": -0.0015}, "lower bound"},
+	} {
+		if said := strings.Join(Suspicions(spec, l.pieces, with(c.change)), "\n"); !strings.Contains(said, c.want) {
+			t.Errorf("%v: nothing about %q in %q", c.change, c.want, said)
+		}
+	}
+	s := with(nil)
+	s.Free = []int{0}
+	s.Extra = map[string]any{"starts": []fit.Start{{Theta: []float64{70}, RMS: 1}, {Theta: []float64{140}, RMS: 1.001}, {Theta: []float64{300}, RMS: 2}}}
+	if said := strings.Join(Suspicions(spec, l.pieces, s), "\n"); !strings.Contains(said, "anything from 70 to 140 kg in 2 fits") {
+		t.Errorf("scatter: %q", said)
+	}
+}
+
+// A second record, with pulses of force that the controller did not ask for, ranks the laws as they are: the one that made
+// both records first. The pulses are found whether they are part of the recorded command, a channel of their own, or both.
+func TestValidationRanksLaws(t *testing.T) {
+	truth := map[string]float64{"M": 95, "Fc": 20, "Fs": 13, "sigma2": 190, "vs": 0.015, "sigma0": 1e6, "sigma1": 3000, "offset": -3, "lag": 0.2e-3}
+	spec := servoSpec("lugre", false)
+	spec.Initial = Rest
+	first := made(t, spec, truth, sweep(4), nil)
+	pulse := make([]float64, 4000)
+	for k := range pulse {
+		if k%800 > 400 && k%800 < 440 {
+			pulse[k] = 60 * float64(1-2*(k/800%2))
+		}
+	}
+	second := made(t, spec, truth, sweep(4), pulse)
+	part, both := *second, *second
+	part.Force = sum(second.Force, pulse, 1)
+	both.Force, both.Disturbance = part.Force, pulse
+	second.Disturbance = pulse
+
+	for name, d := range map[string]*record.Record{"beside the command": second, "part of the command": &part, "both": &both} {
+		rms := map[string]float64{}
+		for _, law := range []string{"coulomb", "lugre"} {
+			spec := servoSpec(law, false)
+			spec.Initial = Rest
+			l, ps := modelOf(t, spec, true, first)
+			s := solve(t, l, ps, Search{Starts: 2})
+			other, err := NewLoop(spec, []*record.Record{d})
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := other.Explain(s.Params)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rms[law] = m.RMS
+		}
+		t.Logf("%s: %.2g N with a bristle, %.2g N without", name, rms["lugre"], rms["coulomb"])
+		if rms["lugre"] > 0.05 || rms["coulomb"] < 1 {
+			t.Errorf("%s: %.2g N with the law that made the record, %.2g N with Coulomb friction", name, rms["lugre"], rms["coulomb"])
+		}
+	}
+}
