@@ -32,7 +32,7 @@ func TestExplain(t *testing.T) {
 		return math.Sqrt(sum / float64(len(s.Residual)))
 	}
 	good := rms()
-	if good > 2*g.noise {
+	if good > 3*g.noise { // what smoothing leaves at the reversals comes on top
 		t.Errorf("the truth leaves %.3g N rms, the force noise is %.3g", good, g.noise)
 	}
 	params[0].Value *= 1.2
