@@ -30,6 +30,7 @@
 package linear
 
 import (
+	"slices"
 	"time"
 
 	"hilrig/identify/fit"
@@ -72,7 +73,7 @@ func fitted(recs []*record.Record, s Spec, rows func(Spec, []*record.Record) (*r
 		Condition: sol.condition,
 		Scaled:    sol.scaled,
 		Warnings:  []string{},
-		sol:       reg.solution(sol.theta, s),
+		sol:       reg.solution(sol.theta),
 		again:     rows,
 	}
 	p := len(reg.columns)
@@ -86,9 +87,14 @@ func fitted(recs []*record.Record, s Spec, rows func(Spec, []*record.Record) (*r
 	if r.Estimates, err = reg.estimates(r.sol); err != nil {
 		return nil, err
 	}
+	reg.compare(sol, r.sol, r.Estimates)
 	r.Fit = fit.MisfitOf(reg.y, r.sol.Residual, p)
 	for _, d := range recs {
-		r.Warnings = append(r.Warnings, d.Warnings...)
+		for _, w := range d.Warnings {
+			if !slices.Contains(r.Warnings, w) {
+				r.Warnings = append(r.Warnings, w)
+			}
+		}
 	}
 	r.Warnings = append(r.Warnings, reg.left...)
 	if w := reg.restWarning(); w != "" {

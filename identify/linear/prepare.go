@@ -10,17 +10,21 @@ import (
 
 // regression is an overdetermined system W·θ = y, one row per kept sample or window.
 type regression struct {
-	columns []column
-	w       [][]float64 // a slice per column
-	y       []float64   // N or N·m
-	z       [][]float64 // instruments, a slice per column; nil: none
-	noise   []float64   // total: covariance of the columns' noise, mean over the rows, row-major; nil: columns are exact
-	noiseY  float64     // and the variance of that of y, in the same unit
-	dt      float64     // s, between rows of the undisturbed grid
-	v       []float64   // m/s or rad/s at the rows
-	rest    float64     // share of the raw samples within the velocity noise of rest
-	pieces  []int       // first row of every piece
-	left    []string    // records that were left out, and why
+	columns  []column
+	w        [][]float64 // a slice per column
+	y        []float64   // N or N·m
+	z        [][]float64 // instruments, a slice per column; nil: none
+	noise    []float64   // total: covariance of the columns' noise, mean over the rows, row-major; nil: columns are exact
+	noiseY   float64     // and the variance of that of y, in the same unit
+	dt       float64     // s, between rows of the undisturbed grid
+	v        []float64   // m/s or rad/s at the rows
+	rest     float64     // share of the raw samples within the velocity noise of rest
+	pieces   []int       // first row of every piece
+	of       []int       // place of its record
+	joints   bool        // records of two joints take turns
+	unit     string      // of y …
+	quantity string      // … and what it is
+	left     []string    // records that were left out, and why
 }
 
 // column is what is known of a column apart from its numbers.
@@ -154,9 +158,12 @@ func (s Spec) columns() []column {
 // assemble puts the pieces below each other. Pieces too short for the filters are left out, which is said; count tells the
 // rows of n samples, and of makes them.
 func assemble(recs []*record.Record, s Spec, columns []column, count func(n int) int, of func(*record.Record) (rows, error)) (*regression, error) {
-	r := &regression{columns: columns, w: make([][]float64, len(columns)), dt: recs[0].Dt * float64(s.Decimate)}
+	r := &regression{columns: columns, w: make([][]float64, len(columns)), dt: recs[0].Dt * float64(s.Decimate), unit: "N", quantity: "force"}
+	if s.Rotary {
+		r.unit, r.quantity = "N·m", "torque"
+	}
 	want, all, total := 10*len(columns), 0, 0
-	for _, d := range recs {
+	for i, d := range recs {
 		n := count(d.Len())
 		all += n
 		if n < 2 {
@@ -167,7 +174,7 @@ func assemble(recs []*record.Record, s Spec, columns []column, count func(n int)
 		if err != nil {
 			return nil, err
 		}
-		if err := r.add(d, s, p); err != nil {
+		if err := r.add(d, i, s, p); err != nil {
 			return nil, err
 		}
 		r.rest += restShare(d, s, p.full) * float64(d.Len())
@@ -185,7 +192,7 @@ func assemble(recs []*record.Record, s Spec, columns []column, count func(n int)
 }
 
 // add appends the rows of a piece that are fast enough.
-func (r *regression) add(d *record.Record, s Spec, p rows) error {
+func (r *regression) add(d *record.Record, place int, s Spec, p rows) error {
 	first := len(r.y)
 	for j := range p.w {
 		for _, x := range p.w[j] {
@@ -210,7 +217,7 @@ func (r *regression) add(d *record.Record, s Spec, p rows) error {
 		r.y, r.v = append(r.y, p.y[k]), append(r.v, v)
 	}
 	if len(r.y) > first {
-		r.pieces = append(r.pieces, first)
+		r.pieces, r.of = append(r.pieces, first), append(r.of, place)
 	}
 	return nil
 }

@@ -54,20 +54,17 @@ func (r *Result) Explain(recs ...*record.Record) (*fit.Solution, error) {
 	for j, e := range r.Estimates {
 		theta[j] = e.Value
 	}
-	return reg.solution(theta, r.Spec), nil
+	return reg.solution(theta), nil
 }
 
 // solution is the regression at the parameters theta, none of them free.
-func (reg *regression) solution(theta []float64, spec Spec) *fit.Solution {
+func (reg *regression) solution(theta []float64) *fit.Solution {
 	s := &fit.Solution{
-		Residual: reg.misfit(theta), Measured: reg.y, Unit: "N", Quantity: "force", Dt: reg.dt, Velocity: reg.v,
+		Residual: reg.misfit(theta), Measured: reg.y, Unit: reg.unit, Quantity: reg.quantity, Dt: reg.dt, Velocity: reg.v,
 		Objective: "half the sum of squares", Converged: true, Iterations: 1, Reason: "linear: solved at once",
 	}
 	if len(reg.pieces) > 1 {
 		s.Pieces = reg.pieces
-	}
-	if spec.Rotary {
-		s.Unit, s.Quantity = "N·m", "torque"
 	}
 	for j, c := range reg.columns {
 		s.Params = append(s.Params, fit.Param{Param: engine.Param{
@@ -76,6 +73,9 @@ func (reg *regression) solution(theta []float64, spec Spec) *fit.Solution {
 	}
 	for _, e := range s.Residual {
 		s.Cost += e * e / 2
+	}
+	if reg.joints {
+		reg.byJoint(s)
 	}
 	return s
 }

@@ -11,7 +11,7 @@ import (
 //	[R c]         [R c]
 //	[0 b']  =  Qᵀ [A b],      ‖A_all·θ − b_all‖² = ‖R·θ − c‖² + rest,
 //
-// so that the error is that of an orthogonal factorisation of all rows at once [DGHL12] (3.1): it grows with the condition
+// so that the error is that of an orthogonal factorisation of all rows at once [DGHL12]: it grows with the condition
 // number κ, not with κ² as that of sums of products does. The reflections bound the error of every column by its own length,
 // which is why columns of any size may stand side by side without being scaled.
 //

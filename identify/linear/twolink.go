@@ -1,0 +1,272 @@
+package linear
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+
+	"hilrig/identify/fit"
+	"hilrig/identify/record"
+)
+
+// Two joints in a plane. The first link turns by q1 about a fixed axis (zero: hanging), the second by q2 against the first.
+// Inverse dynamics is linear in the base parameters [KD04], here in the form
+//
+//	τ1 = (J1 + 2·mlc·cos q2)·a1 + (J12 + mlc·cos q2)·a2 − mlc·sin q2·(2·v1·v2 + v2²)
+//	     + mgs1·sin q1 + mgs2·sin(q1 + q2) + mgc1·cos q1 + mgc2·cos(q1 + q2) + friction of joint 1
+//	τ2 = (J12 + mlc·cos q2)·a1 + J2·a2 + mlc·sin q2·v1² + mgs2·sin(q1 + q2) + mgc2·cos(q1 + q2) + friction of joint 2
+//
+// J1 is the inertia about joint 1 but for the part that changes with q2, J2 that about joint 2, mlc the second mass times the
+// first length times the distance of its centre from joint 2. J12 would equal J2; a motor at the joint, whose rotor turns
+// with a gear, adds to J2 and not or otherwise to J12, so they are two. mgs2 = g·mlc/l1 is not tied to mlc, which tells the
+// length l1 of the first link. Of a Spec's terms, inertia stands for the four of inertia, gravity-sin and gravity-cos for two
+// each, and a friction term or offset for one at each joint: 12 parameters for inertia, gravity-sin, viscous, coulomb, offset.
+//
+// The rows of both joints are solved together, as one system with equal weights. Each joint is a piece for the tests of
+// residuals; that the residuals of the two joints at one time may go together is not looked at.
+
+// JointOptions say how two joints were recorded.
+type JointOptions struct {
+	Absolute bool // the second angle counts from the same line as the first, not from the first link
+
+	// Free: nobody drives the arm, and the sum of all columns times their parameters is zero. All parameters could be scaled
+	// together: they come out as ratios to mgs2, from the direction in which the columns, scaled to one length, come nearest
+	// to zero. Least squares with one of them on the left would take its noise for that of all and shrink the others. There
+	// is no motor: J12 = J2.
+	Free bool
+}
+
+// TwoJoint fits two joints; the records of a piece hold one joint each, on the same grid of time. Rows, filters and errors
+// are as those of InverseDynamics.
+func TwoJoint(first, second []*record.Record, s Spec, o JointOptions) (*Result, error) {
+	recs, err := paired(first, second)
+	if err != nil {
+		return nil, err
+	}
+	s.Rotary = true
+	r, err := fitted(recs, s, func(s Spec, recs []*record.Record) (*regression, error) { return s.joints(recs, o) })
+	if err != nil {
+		return nil, err
+	}
+	r.Form = Direct
+	for _, e := range r.Estimates {
+		if strings.HasPrefix(e.Symbol, "F") && e.RobustCI95[1] < 0 {
+			r.sol.Notes = append(r.sol.Notes, fmt.Sprintf("%s is negative (%.3g %s): friction does not drive; it makes up for what the other terms of friction miss", e.Symbol, e.Value, e.Unit))
+		}
+	}
+	return r, nil
+}
+
+// ExplainJoints is Explain for the result of TwoJoint.
+func (r *Result) ExplainJoints(first, second []*record.Record) (*fit.Solution, error) {
+	recs, err := paired(first, second)
+	if err != nil {
+		return nil, err
+	}
+	return r.Explain(recs...)
+}
+
+// byJoint adds how well each joint is explained.
+func (reg *regression) byJoint(s *fit.Solution) {
+	var y, e [2][]float64
+	for i, from := range reg.pieces {
+		to := len(s.Residual)
+		if i+1 < len(reg.pieces) {
+			to = reg.pieces[i+1]
+		}
+		joint := reg.of[i] % 2
+		y[joint] = append(y[joint], s.Measured[from:to]...)
+		e[joint] = append(e[joint], s.Residual[from:to]...)
+	}
+	s.Extra = map[string]any{}
+	for i := range y {
+		m := fit.MisfitOf(y[i], e[i], 0)
+		s.Extra[fmt.Sprintf("fit_percent_joint%d", i+1)], s.Extra[fmt.Sprintf("rms_joint%d", i+1)] = m.Percent, m.RMS
+		s.Notes = append(s.Notes, fmt.Sprintf("joint %d alone: fit %.1f %%, rms %.3g %s", i+1, m.Percent, m.RMS, s.Unit))
+	}
+}
+
+// paired puts the two records of every piece behind each other.
+func paired(first, second []*record.Record) ([]*record.Record, error) {
+	if len(first) != len(second) || len(first) == 0 {
+		return nil, &record.Error{Msg: fmt.Sprintf("two joints: %d pieces of the first and %d of the second, want as many, and at least one", len(first), len(second))}
+	}
+	var recs []*record.Record
+	for i, a := range first {
+		b := second[i]
+		if a.Len() != b.Len() || math.Abs(a.Dt-b.Dt) > 1e-9*a.Dt || a.Start != b.Start {
+			return nil, a.Fail(0, "Read both joints from the same rows of the same file.",
+				"two joints: the first has %d samples every %g s from %g s, the second %d every %g s from %g s", a.Len(), a.Dt, a.Start, b.Len(), b.Dt, b.Start)
+		}
+		recs = append(recs, a, b)
+	}
+	return recs, nil
+}
+
+// joints prepares the rows of two joints; records come in pairs.
+func (s Spec) joints(recs []*record.Record, o JointOptions) (*regression, error) {
+	if o.Free && !s.has(GravitySin) {
+		return nil, &SpecError{Problems: []string{"terms: a free arm is measured by its weight: gravity-sin is needed"}}
+	}
+	for _, d := range recs {
+		if o.Free && len(d.Force) == 0 {
+			c := *d
+			c.Force = make([]float64, d.Len()) // nobody drives
+			recs = slices.Clone(recs)
+			recs[slices.Index(recs, d)] = &c
+		}
+	}
+	f, err := s.start(recs)
+	if err != nil {
+		return nil, err
+	}
+	cols := s.jointColumns(o)
+	var pending rows // of the second joint
+	i := 0
+	r, err := assemble(recs, s, cols, f.count, func(d *record.Record) (p rows, err error) {
+		if i++; i%2 == 0 {
+			return pending, nil
+		}
+		p, pending = s.jointRows(f, d, recs[slices.Index(recs, d)+1], cols, o)
+		return p, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.joints = true
+	if o.Free {
+		r.unit, r.quantity = "", "moment over mgs2"
+		p, n := len(cols), float64(len(r.y))
+		r.noise, r.noiseY = make([]float64, p*p), dot(r.y, r.y)/n
+		for j, col := range r.w {
+			r.noise[j*p+j] = dot(col, col) / n
+		}
+	}
+	return r, nil
+}
+
+// The columns that both joints share, named by their parameters.
+const (
+	inertia1  Term = "inertia1"
+	inertia12 Term = "inertia12"
+	inertia2  Term = "inertia2"
+	coupling  Term = "coupling"
+)
+
+// jointColumns names the columns.
+func (s Spec) jointColumns(o JointOptions) []column {
+	var out []column
+	add := func(term Term, name, unit string) {
+		if o.Free {
+			name += "/mgs2"
+			unit = map[string]string{"kg·m²": "s²", "N·m·s/rad": "s/rad", "N·m/rad": "1/rad", "N·m": ""}[unit]
+		}
+		out = append(out, column{term, name, unit})
+	}
+	if s.has(Inertia) {
+		add(inertia1, "J1", "kg·m²")
+		if !o.Free {
+			add(inertia12, "J12", "kg·m²")
+		}
+		add(inertia2, "J2", "kg·m²")
+		add(coupling, "mlc", "kg·m²")
+	}
+	for joint := 1; joint <= 2; joint++ {
+		for _, t := range s.Terms {
+			if t == Inertia || o.Free && joint == 2 && t == GravitySin {
+				continue
+			}
+			base, name := string(t), t.symbol(true)
+			sign := ""
+			if strings.HasSuffix(base, "+") || t == ViscousMinus || t == CoulombMinus {
+				sign = base[len(base)-1:]
+			}
+			label := func(x string) string { return fmt.Sprintf("%s%d%s", strings.TrimSuffix(x, sign), joint, sign) }
+			add(Term(label(base)), label(name), t.unit(true))
+		}
+	}
+	return out
+}
+
+// jointRows are the rows of both joints of a piece.
+func (s Spec) jointRows(f *filters, first, second *record.Record, cols []column, o JointOptions) (p1, p2 rows) {
+	x2 := second.Position
+	if o.Absolute {
+		x2 = slices.Clone(x2)
+		for k := range x2 {
+			x2[k] -= first.Position[k]
+		}
+	}
+	q1, v1, a1 := f.motion(first.Position)
+	q2, v2, a2 := f.motion(x2)
+	n := len(q1)
+	fill := func(of func(k int) float64) []float64 {
+		x := make([]float64, n)
+		for k := range x {
+			x[k] = of(k)
+		}
+		return x
+	}
+	sum := fill(func(k int) float64 { return q1[k] + q2[k] })
+	none := make([]float64, f.count(n))
+
+	// both sides of every column, before the filter; nil: not in this joint
+	shared := func(t Term) (up, low []float64) {
+		switch t {
+		case inertia1:
+			return a1, nil
+		case inertia12:
+			return a2, a1
+		case inertia2:
+			if o.Free { // J12 is J2
+				return a2, fill(func(k int) float64 { return a1[k] + a2[k] })
+			}
+			return nil, a2
+		case coupling:
+			up = fill(func(k int) float64 {
+				sin, cos := math.Sincos(q2[k])
+				return cos*(2*a1[k]+a2[k]) - sin*v2[k]*(2*v1[k]+v2[k])
+			})
+			return up, fill(func(k int) float64 {
+				sin, cos := math.Sincos(q2[k])
+				return cos*a1[k] + sin*v1[k]*v1[k]
+			})
+		case "gravity-sin2":
+			x := GravitySin.column(sum, nil, nil)
+			return x, x
+		case "gravity-cos2":
+			x := GravityCos.column(sum, nil, nil)
+			return x, x
+		}
+		base := strings.NewReplacer("1", "", "2", "").Replace(string(t))
+		if strings.Contains(string(t), "1") {
+			return Term(base).column(q1, v1, a1), nil
+		}
+		return nil, Term(base).column(q2, v2, a2)
+	}
+	row := func(x []float64) []float64 {
+		if x == nil {
+			return none
+		}
+		return f.row(x)
+	}
+	p1 = rows{w: make([][]float64, len(cols)), v: f.keep(v1), full: v1}
+	p2 = rows{w: make([][]float64, len(cols)), v: f.keep(v2), full: v2}
+	var wg sync.WaitGroup
+	for j, c := range cols {
+		wg.Go(func() {
+			up, low := shared(c.term)
+			p1.w[j], p2.w[j] = row(up), row(low)
+		})
+	}
+	if o.Free {
+		p1.y = negative(row(GravitySin.column(sum, nil, nil)))
+		p2.y = slices.Clone(p1.y)
+	} else {
+		p1.y, p2.y = row(first.Force), row(second.Force)
+	}
+	wg.Wait()
+	return p1, p2
+}
