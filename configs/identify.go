@@ -32,6 +32,7 @@ type Identify struct {
 	MinVelocity float64        `yaml:"min_velocity" unit:"m/s|rad/s" want:">=0" doc:"regress: slower samples are left out of the fit; 0: none"`
 	Static      IdentifyStatic `yaml:"static" doc:"static, joint: how means at constant speed are taken"`
 	Presliding  IdentifyLoop   `yaml:"presliding" doc:"presliding, joint: how the loop was recorded"`
+	Steps       IdentifySteps  `yaml:"velocity_step" doc:"velocity-step: how the steps were recorded"`
 	Bristle     IdentifyNoise  `yaml:"noise" doc:"lugre, kalman: what is known of the noise"`
 	AEP         IdentifyAEP    `yaml:"aep" doc:"accelerated evolutionary programming"`
 	LM          IdentifyLM     `yaml:"lm" doc:"Levenberg–Marquardt"`
@@ -87,6 +88,18 @@ type IdentifyStatic struct {
 type IdentifyLoop struct {
 	Rig     float64 `yaml:"rig_stiffness" unit:"N/m" want:">=0" doc:"of what lies between the contact and the sensor of displacement; 0: rigid"`
 	Relaxed bool    `yaml:"relaxed" doc:"the bristles carry no force at the first sample"`
+}
+
+// IdentifySteps says how velocity steps were recorded.
+type IdentifySteps struct {
+	Machine float64 `yaml:"machine_stiffness" unit:"N/m" want:">=0" doc:"of what lies between the drive that imposes the velocity and the contact; 0: not known"`
+	Ratios  int     `yaml:"ratios" want:">=0 <=1000" doc:"different ratios of speed that are wanted; 0: 5"`
+}
+
+// Coefficient tells whether the force column holds a coefficient of friction: a pure number.
+func (c *Identify) Coefficient() bool {
+	f := c.Data.Columns.Force
+	return c.uses("velocity-step") && f.Unit == "" && f.Gain == ""
 }
 
 // IdentifyNoise is what is known of a record besides its numbers.
@@ -230,8 +243,8 @@ func (c *Identify) Channels(d *IdentifyData) []IdentifyChannel {
 	if c.Axis == "rotary" {
 		m, speed, force = "rad", "rad/s", "N·m"
 	}
-	if c.uses("velocity-step") && d.Columns.Force.Unit == "" && d.Columns.Force.Gain == "" {
-		force = "1" // a coefficient of friction
+	if c.Coefficient() {
+		force = "1"
 	}
 	cols := &d.Columns
 	return []IdentifyChannel{

@@ -91,7 +91,19 @@ func (j *job) static(ctx context.Context) (*stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &stage{sol: j.turned(sol), start: params, settings: j.plan.static()}, nil
+	st := &stage{sol: j.turned(sol), start: params, settings: j.plan.static()}
+	st.explain = func(recs []*record.Record) (*fit.Solution, error) {
+		points, err := j.points(recs)
+		if err != nil {
+			return nil, err
+		}
+		s, err := curve.StaticAt(points, sol.Params, j.plan.static())
+		if err != nil {
+			return nil, err
+		}
+		return j.turned(s), nil
+	}
+	return st, nil
 }
 
 // presliding fits a loop.
@@ -123,6 +135,19 @@ func (j *job) joint(ctx context.Context) (*stage, error) {
 		return nil, err
 	}
 	return &stage{sol: j.turned(sol), start: params, settings: o}, nil
+}
+
+// velocityStep fits the state-variable law to jumps of an imposed velocity.
+func (j *job) velocityStep(ctx context.Context) (*stage, error) {
+	params, err := j.curveParams(curve.StepParams(j.recs.Fit))
+	if err != nil {
+		return nil, err
+	}
+	sol, err := curve.VelocitySteps(ctx, j.recs.Fit, slices.Clone(params), j.plan.Steps, j.watch)
+	if err != nil {
+		return nil, err
+	}
+	return &stage{sol: j.turned(sol), start: params, settings: j.plan.Steps}, nil
 }
 
 // curveParams are parameters of a curve, on what earlier methods found and what is given.

@@ -57,6 +57,7 @@ type Plan struct {
 	Plateaus curve.PlateauOptions
 	Weights  string // static: scatter, errors or equal
 	Loop     curve.LoopOptions
+	Steps    curve.StepOptions
 	Bristle  bristle.Options
 
 	Members, Generations, Islands, Survivors int

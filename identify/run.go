@@ -23,6 +23,7 @@ var methods = map[string]func(j *job, ctx context.Context) (*stage, error){
 	"presliding":        (*job).presliding,
 	"presliding-linear": (*job).preslidingLinear,
 	"joint":             (*job).joint,
+	"velocity-step":     (*job).velocityStep,
 	"lugre":             (*job).lugre,
 	"kalman":            (*job).kalman,
 	"aep":               (*job).aep,
@@ -180,7 +181,7 @@ func (r *Result) finish(ctx context.Context, j *job) error {
 func (j *job) known() record.CheckOptions {
 	o := record.CheckOptions{Rotary: j.plan.Model.Rotary, Coupled: j.plan.Model.Drive == axis.Spring}
 	for _, m := range j.plan.Methods {
-		o.Static = o.Static || m == "static" || m == "joint"
+		o.Static = o.Static || m == "static" || m == "joint" || m == "velocity-step"
 	}
 	fs, okF := j.found["Fs"]
 	s0, okS := j.found["sigma0"]

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"unicode"
 
 	"hilrig/identify/fit"
 )
@@ -66,15 +67,19 @@ func (r *Result) judge(suspicions []string) {
 	}
 	for _, in := range r.Indistinct {
 		names := strings.Join(in.Names, ", ")
+		if in.Remark {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("%s: %s; %s", names, in.Why, in.Advice))
+			continue
+		}
 		if len(in.Names) > 1 && in.RelErr != nil && *in.RelErr <= weakRelative {
 			// they lean on each other, and are known all the same
 			r.Warnings = append(r.Warnings, fmt.Sprintf("%s are strongly correlated, though each is known to %.2g %%: %s", names, 100**in.RelErr, in.Why))
 			continue
 		}
 		if len(in.Names) == 1 {
-			say(Weak, "%s: %s. %s", names, in.Why, in.Advice)
+			say(Weak, "%s: %s. %s", names, in.Why, sentence(in.Advice))
 		} else {
-			say(Weak, "%s cannot be told apart: %s. %s", names, in.Why, in.Advice)
+			say(Weak, "%s cannot be told apart: %s. %s", names, in.Why, sentence(in.Advice))
 		}
 		for _, n := range in.Names {
 			if p, ok := r.Param(n); ok && len(in.Names) == 1 {
@@ -103,6 +108,16 @@ func (r *Result) judge(suspicions []string) {
 			say(Weak, "the validation record is explained %.1f points worse", loss)
 		}
 	}
+}
+
+// sentence begins with a capital letter.
+func sentence(s string) string {
+	for i, r := range s {
+		if i == 0 {
+			return string(unicode.ToUpper(r)) + s[len(string(r)):]
+		}
+	}
+	return s
 }
 
 // weighted tells whether residuals are pure numbers, against which the spread of the data means nothing.

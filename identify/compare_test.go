@@ -1,0 +1,119 @@
+package identify
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"hilrig/identify/fit"
+)
+
+// noise is a residual of n rows with the given size and autocorrelation.
+func noise(rng *rand.Rand, n int, size, rho float64) []float64 {
+	e, x := make([]float64, n), 0.0
+	for k := range e {
+		x = rho*x + math.Sqrt(1-rho*rho)*rng.NormFloat64()
+		e[k] = size * x
+	}
+	return e
+}
+
+// Two equally good models differ beyond chance in about 5 of 100 records, and one that is clearly better in all of them:
+// residuals that depend on their neighbours change neither.
+func TestDifferCounts(t *testing.T) {
+	for _, rho := range []float64{0, 0.8} {
+		rng := rand.New(rand.NewPCG(3, 4))
+		alike, better := 0, 0
+		const records = 1000
+		for range records {
+			common := noise(rng, 1000, 1, rho)
+			a, b, c := noise(rng, 1000, 0.5, rho), noise(rng, 1000, 0.5, rho), noise(rng, 1000, 0.9, rho)
+			for k, x := range common {
+				a[k], b[k], c[k] = a[k]+x, b[k]+x, c[k]+x
+			}
+			if p, ok := Differ(&fit.Solution{Residual: a}, &fit.Solution{Residual: b}); !ok || p < 0.05 {
+				alike++
+			}
+			if p, ok := Differ(&fit.Solution{Residual: a}, &fit.Solution{Residual: c}); ok && p < 0.05 {
+				better++
+			}
+		}
+		// binomial, 4 standard deviations; with dependence the long-run error is a little small
+		top := 0.05 + 4*math.Sqrt(0.05*0.95/records)
+		if rho > 0 {
+			top += 0.03
+		}
+		if share := float64(alike) / records; share > top || share < 0.02 {
+			t.Errorf("ρ %g: %.3f of the equally good models differ, want about 0.05", rho, share)
+		}
+		if share := float64(better) / records; share < 0.9 {
+			t.Errorf("ρ %g: the worse model is found out in %.3f of the records only", rho, share)
+		}
+	}
+	if _, ok := Differ(&fit.Solution{Residual: make([]float64, 50)}, &fit.Solution{Residual: make([]float64, 60)}); ok {
+		t.Error("residuals of different rows were compared")
+	}
+}
+
+// ranked is a model with given residuals.
+func ranked(name string, params int, e, checked []float64) Ranked {
+	s := &fit.Solution{Residual: e, Measured: e, Unit: "N", Quantity: "force"}
+	a, _ := fit.Assess(s)
+	r := &Result{solution: s, Fit: a.Fit, Residual: a.Residual, Quantity: "force", Verdict: Identified, Chain: []string{"lm"}}
+	r.Fit.Params = params
+	if checked != nil {
+		c := &fit.Solution{Residual: checked, Measured: checked, Unit: "N", Quantity: "force"}
+		b, _ := fit.Assess(c)
+		r.Validation, r.checked = &Validation{Fit: b.Fit}, c
+	}
+	return Ranked{Name: name, Result: r}
+}
+
+// Without a second record AICc ranks: more parameters have to pay for themselves. With one the residual there ranks, and a
+// model that only describes its own record falls back.
+func TestCompareRanks(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	base := noise(rng, 2000, 1, 0)
+	little := make([]float64, len(base)) // hardly better
+	for k := range base {
+		little[k] = 0.9999 * base[k]
+	}
+	c, err := Compare([]Ranked{ranked("ornate", 12, little, nil), ranked("simple", 3, base, nil), {Name: "none", Err: "no result"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Models[0].Name != "simple" || c.Models[2].Name != "none" || *c.Models[0].DAICc != 0 {
+		t.Errorf("order %s, %s, %s", c.Models[0].Name, c.Models[1].Name, c.Models[2].Name)
+	}
+	// closed form: Δ = N·ln(mse ratio) + 2Δk + the corrections
+	n := math.Min(c.Models[0].Result.Residual.Effective, c.Models[1].Result.Residual.Effective)
+	want := 2*n*math.Log(0.9999) + 2*9 + 2*12*13/(n-13) - 2*3*4/(n-4)
+	if d := *c.Models[1].DAICc; math.Abs(d-want) > 1e-6*want {
+		t.Errorf("ΔAICc %g, want %g", d, want)
+	}
+
+	over := noise(rng, 2000, 0.7, 0)
+	second := noise(rng, 1500, 1, 0)
+	worse := make([]float64, len(second))
+	for k := range worse {
+		worse[k] = second[k] + 0.8*rng.NormFloat64()
+	}
+	c, err = Compare([]Ranked{ranked("over-fitted", 12, over, worse), ranked("sound", 3, base, second)})
+	if err != nil || c.Models[0].Name != "sound" || c.Models[1].Tied || !strings.Contains(c.Headline, "sound explains the validation records best") {
+		t.Errorf("%v: %+v", err, c)
+	}
+	if !strings.Contains(strings.Join(c.Supports, "\n"), "does not carry over") {
+		t.Errorf("nothing about carrying over in %q", c.Supports)
+	}
+	c, err = Compare([]Ranked{ranked("a", 12, over, second), ranked("b", 3, base, second)})
+	if err != nil || !c.Models[1].Tied || !strings.Contains(c.Headline, "the one with the fewest parameters is b") {
+		t.Errorf("equal on the second record: %v, %+v", err, c)
+	}
+
+	other := ranked("position", 3, base, nil)
+	other.Result.Quantity = "position"
+	if _, err := Compare([]Ranked{ranked("force", 3, base, nil), other}); err == nil {
+		t.Error("models of different quantities were compared")
+	}
+}

@@ -1,0 +1,32 @@
+package curve
+
+import (
+	"slices"
+
+	"hilrig/identify/fit"
+)
+
+// StaticAt is what a static map with the given parameters leaves over of other points, in newton, each point with the same
+// weight. Nothing is fitted.
+func StaticAt(points []Point, params []fit.Param, o StaticOptions) (*fit.Solution, error) {
+	used, notes, err := usable(points)
+	if err != nil {
+		return nil, err
+	}
+	o.Equal = true
+	e, err := newStatic(used, params, o)
+	if err != nil {
+		return nil, err
+	}
+	theta := make([]float64, len(params))
+	for i, p := range params {
+		theta[i] = p.Value
+	}
+	n := len(e.y)
+	s := &fit.Solution{Params: slices.Clone(params), Residual: make([]float64, n), Measured: slices.Clone(e.y), Unit: "N", Quantity: "force at constant velocity", Converged: true, Notes: notes}
+	e.m.at(theta, s.Residual, nil)
+	for k, f := range s.Residual {
+		s.Residual[k] = e.y[k] - f
+	}
+	return s, nil
+}
