@@ -23,7 +23,7 @@ type centre struct{ c, over, ln float64 }
 var centres = func() (t [1 << lnBits]centre) {
 	const width = 1 << (52 - lnBits)
 	for i := range t {
-		bits := uint64(lnStart + i*width)
+		bits := lnStart + uint64(i)*width
 		// the intervals begin at 0.6875 and, from the one where the power of two is passed, at 1
 		c := math.Float64frombits(bits + width/2)
 		if lo, hi := math.Float64frombits(bits), math.Float64frombits(bits+width); lo == 1 || hi == 1 {

@@ -59,23 +59,28 @@ func (s *slopes) set(k *Kernel, o *octet, theta []float64) {
 
 // Follow writes the residuals of a member to r, with the bits of Residuals, and keeps their derivatives with respect to all
 // parameters until it is called again. They are the derivatives of the scheme itself, without any difference. A member that
-// failed has large residuals, derivatives of zero, and the status NonFinite. The first call allocates.
-func (k *Kernel) Follow(theta, r []float64) engine.Status {
-	if k.kept == nil {
-		k.kept = make([][thetaLen]float64, k.Rows())
+// failed has large residuals, derivatives of zero, and the status NonFinite. A member whose sum of squares exceeds limit is
+// given up at the end of a block: whole is false, and residuals and derivatives are worth nothing. The first call allocates.
+func (k *Kernel) Follow(theta, r []float64, limit float64) (st engine.Status, whole bool) {
+	if k.kept[0] == nil {
+		buf := make([]float64, thetaLen*k.Rows())
+		for f := range k.kept {
+			k.kept[f] = buf[f*k.Rows() : (f+1)*k.Rows()]
+		}
 	}
 	ok := k.load(0, theta)
 	if ok {
 		s := &k.slopes
 		s.set(k, &k.oct[0], theta)
-		out := 0
 		for at := 0; at < len(k.rows); at += blockRows {
 			block := k.rows[at:min(at+blockRows, len(k.rows))]
 			k.slope(s, block, k.errs)
-			for i := (k.every - at%k.every) % k.every; i < len(block); i += k.every {
-				e := (*[slopeRow]float64)(k.errs[i*slopeRow:])
-				r[out], k.kept[out] = e[0], [thetaLen]float64(e[4:])
-				out++
+			if s.cost[0] > limit {
+				return engine.OK, false
+			}
+			first := (k.every - at%k.every) % k.every // row of the block with its first sample
+			if first < len(block) {
+				k.keep(r, (at+first)/k.every, k.errs[first*slopeRow:len(block)*slopeRow])
 			}
 		}
 		// once beyond all numbers, a derivative stays there
@@ -87,23 +92,33 @@ func (k *Kernel) Follow(theta, r []float64) engine.Status {
 	}
 	if !ok {
 		k.failed(r)
-		clear(k.kept)
-		return engine.NonFinite
+		for _, c := range k.kept {
+			clear(c)
+		}
+		return engine.NonFinite, true
 	}
-	return engine.OK
+	return engine.OK, true
 }
 
-// Derivatives writes those that Follow kept, with respect to the parameters in the places free of theta, to j: row-major,
-// Rows × len(free).
-func (k *Kernel) Derivatives(free []int, j []float64) {
-	n := len(free)
-	for i := range k.kept {
-		e, to := &k.kept[i], j[i*n:i*n+n]
-		for c, f := range free[:len(to)] {
-			to[c] = e[f%thetaLen]
+// keep sorts what the sloper wrote into residuals and columns of derivatives, from sample out on.
+func (k *Kernel) keep(r []float64, out int, errs []float64) {
+	step := k.every * slopeRow
+	n := (len(errs) + step - 1) / step
+	r = r[out : out+n]
+	for i := range r {
+		r[i] = errs[i*step]
+	}
+	for f, c := range &k.kept {
+		c = c[out : out+n]
+		for i := range c {
+			c[i] = errs[i*step+4+f]
 		}
 	}
 }
+
+// Derivatives are those that Follow kept, with respect to the parameter in place i of theta, one for every sample. They are
+// valid until Follow is called again.
+func (k *Kernel) Derivatives(i int) []float64 { return k.kept[i] }
 
 // slopesPortable is the sloper in Go. Only the first lane of the octet is advanced.
 func slopesPortable(o *slopes, rows []row, errs []float64) {

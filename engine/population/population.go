@@ -78,7 +78,7 @@ type Kernel struct {
 
 	oct    [maxOctets]octet
 	slopes slopes
-	kept   [][thetaLen]float64 // derivatives of the residuals of the member followed last
+	kept   [thetaLen][]float64 // derivatives of the residuals of the member followed last
 	who    [maxOctets * 8]int  // member in a lane, −1: none
 	errs   []float64           // output errors of a block, as the stepper writes them
 }

@@ -176,7 +176,7 @@ func TestFailuresStayFiniteAndAlone(t *testing.T) {
 					t.Errorf("%s, %s: a neighbour costs %v, alone %v", p, name, cost[i], alone[0])
 				}
 			}
-			if st := k.Follow(th, r[1]); st != engine.NonFinite || r[1][7] != r[1][8] {
+			if st, _ := k.Follow(th, r[1], math.Inf(1)); st != engine.NonFinite || r[1][7] != r[1][8] {
 				t.Errorf("%s: followed with status %v, residual %v", name, st, r[1][7])
 			}
 		}
@@ -187,15 +187,13 @@ func TestFailuresStayFiniteAndAlone(t *testing.T) {
 func TestFree(t *testing.T) {
 	tr := scene(600, Velocity)
 	th := crowd(140, 3)
-	cost, r, j := make([]float64, len(th)), matrix(40, len(tr.U)), make([]float64, 8*len(tr.U))
-	free := []int{0, 1, 2, 3, 4, 5, 6, 7}
+	cost, r := make([]float64, len(th)), matrix(40, len(tr.U))
 	for _, p := range Paths() {
 		k := kernel(t, tr, p)
 		if n := testing.AllocsPerRun(5, func() {
 			k.Costs(th, cost, cost)
 			k.Residuals(th[:40], r)
-			k.Follow(th[0], r[0])
-			k.Derivatives(free, j)
+			k.Follow(th[0], r[0], math.Inf(1))
 		}); n != 0 {
 			t.Errorf("%s: %g allocations", p, n)
 		}

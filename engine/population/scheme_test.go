@@ -130,12 +130,11 @@ func TestDerivatives(t *testing.T) {
 			tr.Substeps, tr.V0 = sub, 0.01
 			k := kernel(t, tr, Fastest())
 			rows := len(tr.U)
-			r, j, want := make([]float64, rows), make([]float64, rows*8), matrix(2, rows)
+			r, want, cost := make([]float64, rows), matrix(2, rows), make([]float64, 1)
 			for _, th := range crowd(6, 13) {
-				if st := k.Follow(th, r); st != 0 {
-					t.Fatal(st)
+				if st, whole := k.Follow(th, r, math.Inf(1)); st != 0 || !whole {
+					t.Fatal(st, whole)
 				}
-				k.Derivatives(free, j)
 				k.Residuals([][]float64{th}, want[:1])
 				for i := range r {
 					if r[i] != want[0][i] {
@@ -144,12 +143,12 @@ func TestDerivatives(t *testing.T) {
 				}
 				// with the same bits on every path
 				for _, p := range Paths() {
-					other, otherR := make([]float64, len(j)), make([]float64, rows)
-					o := kernel(t, tr, p)
-					o.Follow(th, otherR)
-					o.Derivatives(free, other)
-					if !slices.Equal(other, j) || !slices.Equal(otherR, r) {
-						t.Fatalf("output %d: %s differs from %s", out, p, k.Path())
+					otherR, o := make([]float64, rows), kernel(t, tr, p)
+					o.Follow(th, otherR, math.Inf(1))
+					for _, f := range free {
+						if !slices.Equal(o.Derivatives(f), k.Derivatives(f)) || !slices.Equal(otherR, r) {
+							t.Fatalf("output %d: %s differs from %s", out, p, k.Path())
+						}
 					}
 				}
 				for _, f := range free {
@@ -157,23 +156,23 @@ func TestDerivatives(t *testing.T) {
 					a, b := append([]float64(nil), th...), append([]float64(nil), th...)
 					a[f], b[f] = th[f]+h, th[f]-h
 					k.Residuals([][]float64{a, b}, want)
-					off, size := 0.0, 0.0
+					off, size, j := 0.0, 0.0, k.Derivatives(f)
 					for i := range rows {
 						d := (want[0][i] - want[1][i]) / (a[f] - b[f])
-						off += (j[i*8+f] - d) * (j[i*8+f] - d)
+						off += (j[i] - d) * (j[i] - d)
 						size += d * d
 					}
 					if off = math.Sqrt(off / size); !(off < 1e-5) {
 						t.Errorf("output %d, %d parts, %s: derivative differs from differences by %.1e relative", out, sub, Names[f], off)
 					}
 				}
-				// a choice of columns is a choice of columns
-				some := make([]float64, rows*2)
-				k.Derivatives([]int{6, 1}, some)
-				for i := range rows {
-					if some[2*i] != j[8*i+6] || some[2*i+1] != j[8*i+1] {
-						t.Fatalf("row %d of two columns: %v, of all %v", i, some[2*i:2*i+2], j[8*i:8*i+8])
-					}
+				// followed within its own cost it is whole, below it is given up, and the member after it is as ever
+				k.Costs([][]float64{th}, nil, cost)
+				if st, whole := k.Follow(th, want[0], 0.5*cost[0]); st != 0 || whole {
+					t.Errorf("within half of its cost: %v, whole %v", st, whole)
+				}
+				if st, whole := k.Follow(th, want[0], cost[0]); st != 0 || !whole || !slices.Equal(want[0], r) {
+					t.Errorf("within its cost: %v, whole %v", st, whole)
 				}
 			}
 		}

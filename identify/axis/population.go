@@ -206,7 +206,9 @@ type populationEvaluator struct {
 	// them: a descent asks for them where it has just been.
 	kept   []float64 // member followed last
 	r      []float64
+	slopes [][]float64 // its columns
 	status engine.Status
+	whole  bool
 }
 
 // members makes sure of room for n.
@@ -230,26 +232,32 @@ func (e *populationEvaluator) fill(theta [][]float64) [][]float64 {
 
 // Residuals is one member.
 func (e *populationEvaluator) Residuals(theta, r []float64) engine.Status {
+	st, _ := e.ResidualsWithin(theta, r, math.Inf(1))
+	return st
+}
+
+// ResidualsWithin is one member, given up when the sum of its squares exceeds limit.
+func (e *populationEvaluator) ResidualsWithin(theta, r []float64, limit float64) (st engine.Status, whole bool) {
 	if e.kept != nil {
-		e.follow(theta)
+		e.follow(theta, limit)
 		copy(r, e.r)
-		return e.status
+		return e.status, e.whole
 	}
 	e.one[0], e.oneR[0] = theta, r
-	return e.kernel.Residuals(e.fill(e.one), e.oneR)
+	return e.kernel.Residuals(e.fill(e.one), e.oneR), true
 }
 
 // follow makes theta the member followed last.
-func (e *populationEvaluator) follow(theta []float64) {
-	if slices.Equal(e.kept, theta) {
+func (e *populationEvaluator) follow(theta []float64, limit float64) {
+	if e.whole && slices.Equal(e.kept, theta) {
 		return
 	}
 	if e.kept == nil {
-		e.kept, e.r = make([]float64, len(theta)), make([]float64, e.kernel.Rows())
+		e.kept, e.r, e.slopes = make([]float64, len(theta)), make([]float64, e.kernel.Rows()), make([][]float64, len(theta))
 	}
 	copy(e.kept, theta)
 	e.one[0] = theta
-	e.status = e.kernel.Follow(e.fill(e.one)[0], e.r)
+	e.status, e.whole = e.kernel.Follow(e.fill(e.one)[0], e.r, limit)
 }
 
 // Cost is one member, given up when it exceeds limit.
@@ -272,12 +280,25 @@ func (e *populationEvaluator) ResidualsOf(theta, r [][]float64) {
 	e.kernel.Residuals(e.fill(theta), r)
 }
 
-// Jacobian is one member with the derivatives of the scheme.
+// Columns are the derivatives of the scheme for one member.
+func (e *populationEvaluator) Columns(theta []float64) ([][]float64, engine.Status) {
+	e.follow(theta, math.Inf(1))
+	for j, at := range e.at {
+		e.slopes[j] = e.kernel.Derivatives(at)
+	}
+	return e.slopes, e.status
+}
+
+// Jacobian is one member with its derivatives by row.
 func (e *populationEvaluator) Jacobian(theta, r, j []float64) engine.Status {
-	e.follow(theta)
+	columns, st := e.Columns(theta)
 	copy(r, e.r)
-	e.kernel.Derivatives(e.at, j)
-	return e.status
+	for c, x := range columns {
+		for k, v := range x {
+			j[k*len(columns)+c] = v
+		}
+	}
+	return st
 }
 
 // Measured tells what was compared.

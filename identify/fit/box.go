@@ -13,15 +13,9 @@ func (f *descent) factor() {
 		k := min(f.tri.rows, rows-from)
 		w := f.w[from : from+k]
 		for c, j := range f.slope.order {
-			y, x := f.tri.column(c, k), f.slope.j[j][from:from+k]
-			for i, v := range x {
-				y[i] = v * w[i]
-			}
+			weigh(f.tri.column(c, k), f.slope.j[j][from:from+k], w)
 		}
-		y, x := f.tri.column(n, k), f.r[from:from+k]
-		for i, v := range x {
-			y[i] = v * w[i]
-		}
+		weigh(f.tri.column(n, k), f.r[from:from+k], w)
 		f.tri.eat(k)
 	}
 
@@ -39,6 +33,14 @@ func (f *descent) factor() {
 	// a parameter without effect stays where it is instead of being thrown about
 	for j := range f.length {
 		f.length[j] = max(f.length[j], 1e-10*widest/f.slope.at.scale[j])
+	}
+}
+
+// weigh writes w·x to y.
+func weigh(y, x, w []float64) {
+	x, w = x[:len(y)], w[:len(y)]
+	for i := range y {
+		y[i] = x[i] * w[i]
 	}
 }
 

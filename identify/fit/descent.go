@@ -201,7 +201,7 @@ func (f *descent) improve() (g gain) {
 			continue
 		}
 		at.theta(f.sTrial, f.trial)
-		if !f.slope.residuals(f.trial, f.rTrial) {
+		if !f.slope.residuals(f.trial, f.rTrial, f.limit()) {
 			continue
 		}
 		cost := f.m.Loss.Cost(f.rTrial)
@@ -227,6 +227,14 @@ func (f *descent) improve() (g gain) {
 	return g
 }
 
+// limit is a sum of squared residuals that no better place exceeds, with room for rounding.
+func (f *descent) limit() float64 {
+	if f.m.Loss.Kind != Squares {
+		return math.Inf(1)
+	}
+	return 2 * f.cost * (1 + 1e-9)
+}
+
 // turned tells whether the step just taken goes back on the one before, and remembers it.
 func (f *descent) turned() bool {
 	if len(f.last) != len(f.s) {
@@ -250,7 +258,7 @@ func (f *descent) halve() {
 		f.sTrial[j] = (f.s[j] + f.sTrial[j]) / 2
 	}
 	at.theta(f.sTrial, f.trial)
-	if !f.slope.residuals(f.trial, f.rTrial) {
+	if !f.slope.residuals(f.trial, f.rTrial, f.limit()) {
 		return
 	}
 	if cost := f.m.Loss.Cost(f.rTrial); cost < f.cost {

@@ -54,6 +54,7 @@ type slope struct {
 type hand struct {
 	ev    Evaluator
 	batch Batcher
+	width int // members at once
 	s     []float64
 	theta [][]float64
 	r     [][]float64
@@ -116,25 +117,32 @@ group:
 // hire makes sure of n hands.
 func (d *slope) hire(n int) {
 	for len(d.crew) < n {
-		h := &hand{ev: d.p.New(), s: make([]float64, len(d.p.Params))}
-		width := 1
+		h := &hand{ev: d.p.New(), width: 1, s: make([]float64, len(d.p.Params))}
 		if b, ok := h.ev.(Batcher); ok {
-			h.batch, width = b, max(1, b.Width())
+			h.batch, h.width = b, max(1, b.Width())
 		}
-		width = max(width, 2)
-		h.ok = make([]bool, width)
-		for range width {
-			h.theta = append(h.theta, make([]float64, len(d.p.Params)))
-			h.r = append(h.r, make([]float64, d.p.Rows))
-		}
+		h.width = max(h.width, 2)
 		d.crew = append(d.crew, h)
 	}
 }
 
-// residuals simulates one member; ok is false if the residuals say nothing.
-func (d *slope) residuals(theta, r []float64) bool {
+// room makes sure of room for n members.
+func (h *hand) room(n int, p *Problem) {
+	for len(h.theta) < n {
+		h.theta, h.r = append(h.theta, make([]float64, len(p.Params))), append(h.r, make([]float64, p.Rows))
+		h.ok = append(h.ok, false)
+	}
+}
+
+// residuals simulates one member of which only a sum of squares up to limit is of interest; ok is false if there are none
+// to look at. They may be infinite or no numbers: no loss is finite then.
+func (d *slope) residuals(theta, r []float64, limit float64) (ok bool) {
 	d.simulated++
-	return d.crew[0].ev.Residuals(theta, r) != engine.NonFinite && finite(r)
+	if b, bounded := d.crew[0].ev.(Bounded); bounded && limit < math.Inf(1) {
+		st, whole := b.ResidualsWithin(theta, r, limit)
+		return whole && st != engine.NonFinite
+	}
+	return d.crew[0].ev.Residuals(theta, r) != engine.NonFinite
 }
 
 // columns fills j at s, where the residuals are r, with relative displacements step. It is false if ctx ended it.
@@ -149,11 +157,14 @@ func (d *slope) columns(ctx context.Context, s, r []float64, step float64) bool 
 	if d.forward {
 		per = 1
 	}
-	take := max(1, len(d.crew[0].theta)/per)
+	take := max(1, d.crew[0].width/per)
 	hands := min(d.workers, len(d.groups))
 	take = min(take, (len(d.groups)+hands-1)/hands)
 	hands = min(hands, (len(d.groups)+take-1)/take)
 	d.hire(hands)
+	for _, h := range d.crew[:hands] {
+		h.room(per*take, d.p)
+	}
 	d.next.Store(0)
 	d.failed.Store(0)
 	if hands == 1 {
@@ -304,24 +315,51 @@ func (d *slope) difference(h *hand, j, m int, r []float64) {
 
 // exact asks the evaluator for its own derivatives; false if it has none here.
 func (d *slope) exact(s []float64) bool {
-	e, ok := d.crew[0].ev.(Differentiable)
-	if !ok {
-		return false
-	}
-	n := len(d.j)
-	if d.flat == nil {
-		d.flat = make([]float64, n*d.p.Rows)
-	}
-	d.at.theta(s, d.theta0)
-	d.simulated++
-	if e.Jacobian(d.theta0, d.crew[0].r[0], d.flat) == engine.NonFinite || !finite(d.flat) {
-		return false
-	}
-	for j := range d.j {
-		f := d.at.slope(j, d.theta0[j])
-		for k := range d.j[j] {
-			d.j[j][k] = d.flat[k*n+j] * f
+	switch e := d.crew[0].ev.(type) {
+	case Columnar:
+		d.at.theta(s, d.theta0)
+		d.simulated++
+		columns, st := e.Columns(d.theta0)
+		if st == engine.NonFinite {
+			return false
 		}
+		for j, x := range columns {
+			if !scaled(d.j[j], x, d.at.slope(j, d.theta0[j])) {
+				return false
+			}
+		}
+		return true
+
+	case Differentiable:
+		n, h := len(d.j), d.crew[0]
+		if d.flat == nil {
+			h.room(1, d.p)
+			d.flat = make([]float64, n*d.p.Rows)
+		}
+		d.at.theta(s, d.theta0)
+		d.simulated++
+		if e.Jacobian(d.theta0, h.r[0], d.flat) == engine.NonFinite || !finite(d.flat) {
+			return false
+		}
+		for j := range d.j {
+			f := d.at.slope(j, d.theta0[j])
+			for k := range d.j[j] {
+				d.j[j][k] = d.flat[k*n+j] * f
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// scaled writes f·x to y; false if a number in x is none.
+func scaled(y, x []float64, f float64) bool {
+	x = x[:len(y)]
+	for k, v := range x {
+		if v-v != 0 {
+			return false
+		}
+		y[k] = v * f
 	}
 	return true
 }

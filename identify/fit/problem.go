@@ -68,6 +68,20 @@ type Differentiable interface {
 	Jacobian(theta, r, j []float64) engine.Status
 }
 
+// Columnar is a Differentiable evaluator that keeps derivatives by column, as solvers want them.
+type Columnar interface {
+	// Columns gives ∂r/∂θ_j at theta, a slice of Problem.Rows for every j. They are valid until the evaluator runs again, and
+	// not to be written to.
+	Columns(theta []float64) (j [][]float64, st engine.Status)
+}
+
+// Bounded is an Evaluator that can give up a member whose residuals are already too large.
+type Bounded interface {
+	// ResidualsWithin is Residuals. As soon as the sum of their squares exceeds limit it may stop and return false; residuals
+	// at or below limit are always whole.
+	ResidualsWithin(theta, r []float64, limit float64) (st engine.Status, whole bool)
+}
+
 // Check tells every problem of the parameters: bounds, start, names.
 func Check(params []Param) error {
 	var bad []string

@@ -17,12 +17,16 @@ type triangle struct {
 	rows  int       // that fit in a block
 	block []float64 // n+1 columns of length rows; the last is the right-hand side
 	live  []bool
+
+	dots, steps []float64 // products of the columns with the leading one, and by how much of it they change
+	touched     []int
 }
 
 func newTriangle(n, rows int) *triangle {
 	return &triangle{
 		n: n, r: make([]float64, n*n), c: make([]float64, n),
 		rows: rows, block: make([]float64, (n+1)*rows), live: make([]bool, n),
+		dots: make([]float64, n+1), steps: make([]float64, n+1), touched: make([]int, 0, n+1),
 	}
 }
 
@@ -37,6 +41,9 @@ func (t *triangle) reset(n int) {
 func (t *triangle) column(j, rows int) []float64 { return t.block[j*t.rows : j*t.rows+rows] }
 
 // eat takes the first rows of the block in; the block is destroyed.
+//
+// A pass over the rows changes the columns behind the leading one and forms the products that the next reflection needs, of
+// the changed numbers, so that a reflection touches every number once.
 func (t *triangle) eat(rows int) {
 	n := t.n
 	for j := range n {
@@ -48,39 +55,106 @@ func (t *triangle) eat(rows int) {
 			}
 		}
 	}
-	b := t.column(n, rows)
+	known := false // the products with column k
 	for k := range n {
 		if !t.live[k] {
 			continue
 		}
-		x := t.column(k, rows)
-		top := t.r[k*n : k*n+n]
-		ss := inner(x, x)
-		if ss == 0 {
+		if !known {
+			t.products(k, rows)
+		}
+		top, ss := t.r[k*n:k*n+n], t.dots[k]
+		if known = ss != 0; !known {
 			continue
 		}
 
-		// reflect [top[k]; x] to [beta; 0] with 1 − tau·v·vᵀ, v = [1; x/(top[k] − beta)]
+		// reflect [top[k]; x] to [beta; 0] with 1 − tau·v·vᵀ, v = [1; x·in]
 		beta := -math.Copysign(math.Sqrt(top[k]*top[k]+ss), top[k])
 		tau, in := (beta-top[k])/beta, 1/(top[k]-beta)
-		for i := range x {
-			x[i] *= in
-		}
 		top[k] = beta
+		t.touched = t.touched[:0]
 		for j := k + 1; j < n; j++ {
 			if t.live[j] || top[j] != 0 {
-				y := t.column(j, rows)
-				s := tau * (top[j] + inner(x, y))
+				s := tau * (top[j] + in*t.dots[j])
 				top[j] -= s
-				axpy(-s, x, y)
-				t.live[j] = true
+				t.steps[j], t.live[j] = s*in, true
+				t.touched = append(t.touched, j)
 			}
 		}
-		s := tau * (t.c[k] + inner(x, b))
+		s := tau * (t.c[k] + in*t.dots[n])
 		t.c[k] -= s
-		axpy(-s, x, b)
+		t.steps[n] = s * in
+		t.touched = append(t.touched, n)
+		t.reflect(t.column(k, rows))
 	}
+	b := t.column(n, rows)
 	t.rest += inner(b, b)
+}
+
+// products forms those of column k with itself and what stands behind it.
+func (t *triangle) products(k, rows int) {
+	x := t.column(k, rows)
+	for j := k; j <= t.n; j++ {
+		t.dots[j] = 0
+		if j == t.n || t.live[j] {
+			t.dots[j] = inner(x, t.column(j, rows))
+		}
+	}
+}
+
+// reflect changes the columns that are touched by −steps·x, and leaves their products with the first of them: the next
+// leading one together with its neighbour, the others in pairs.
+func (t *triangle) reflect(x []float64) {
+	at, rows := t.touched, len(x)
+	if len(at) == 1 {
+		axpy(-t.steps[at[0]], x, t.column(at[0], rows))
+		return
+	}
+	clear(t.dots[at[0]:t.n])
+	p := t.column(at[0], rows)
+	t.dots[at[0]], t.dots[at[1]] = reflectLead(x, p, t.column(at[1], rows), t.steps[at[0]], t.steps[at[1]])
+	for at = at[2:]; len(at) >= 2; at = at[2:] {
+		i, j := at[0], at[1]
+		t.dots[i], t.dots[j] = reflectPair(x, p, t.column(i, rows), t.column(j, rows), t.steps[i], t.steps[j])
+	}
+	if len(at) == 1 {
+		t.dots[at[0]] = reflectOne(x, p, t.column(at[0], rows), t.steps[at[0]])
+	}
+}
+
+// reflectLead changes p and q by −sp·x and −sq·x and gives p·p and p·q.
+func reflectLead(x, p, q []float64, sp, sq float64) (pp, pq float64) {
+	p, q = p[:len(x)], q[:len(x)]
+	for i, v := range x {
+		a, b := p[i]-sp*v, q[i]-sq*v
+		p[i], q[i] = a, b
+		pp += a * a
+		pq += a * b
+	}
+	return pp, pq
+}
+
+// reflectPair changes y and z by −sy·x and −sz·x and gives p·y and p·z.
+func reflectPair(x, p, y, z []float64, sy, sz float64) (py, pz float64) {
+	p, y, z = p[:len(x)], y[:len(x)], z[:len(x)]
+	for i, v := range x {
+		a, b, u := y[i]-sy*v, z[i]-sz*v, p[i]
+		y[i], z[i] = a, b
+		py += u * a
+		pz += u * b
+	}
+	return py, pz
+}
+
+// reflectOne is half of a pair.
+func reflectOne(x, p, y []float64, s float64) (py float64) {
+	p, y = p[:len(x)], y[:len(x)]
+	for i, v := range x {
+		a := y[i] - s*v
+		y[i] = a
+		py += p[i] * a
+	}
+	return py
 }
 
 // solve writes the x that makes ‖R·x + c‖ least. A column without any size of its own gets 0.
