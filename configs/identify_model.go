@@ -16,7 +16,7 @@ import (
 type IdentifyModel struct {
 	Law        string              `yaml:"law,omitempty" doc:"a friction law of hil laws; empty: no friction"`
 	Asymmetric bool                `yaml:"asymmetric" doc:"levels and viscosity by the sign of velocity: Fc+ and Fc- for Fc, and so on"`
-	Terms      []string            `yaml:"terms" enum:"offset,stiffness,gravity-sin,gravity-cos" doc:"loads besides friction"`
+	Terms      []string            `yaml:"terms" enum:"viscous,offset,stiffness,gravity-sin,gravity-cos" doc:"loads besides the law; viscous for a law that has no viscous friction itself"`
 	Drive      string              `yaml:"drive" enum:"force,spring,coast,servo" doc:"force: the recorded one; spring: kd to the recorded reference; coast: none; servo: the controller on the recorded reference"`
 	Output     string              `yaml:"output" enum:"position,velocity,command" doc:"what is compared with the record; a servo compares its command"`
 	Initial    string              `yaml:"initial" enum:"measured,rest,free" doc:"state at the beginning of a record; free: position and velocity are parameters"`
@@ -136,7 +136,7 @@ func (ps *IdentifyParams) shape() *object {
 
 // modelParams are the names and SI units, on a linear axis, of what a model may have besides the parameters of its law.
 var modelParams = []struct{ name, unit string }{
-	{"M", "kg"}, {"J", "kg"}, {"offset", "N"}, {"k", "N/m"}, {"kd", "N/m"}, {"mgs", "N"}, {"mgc", "N"}, {"lag", "s"}, {"x0", "m"}, {"v0", "m/s"},
+	{"M", "kg"}, {"J", "kg"}, {"Fv", "N·s/m"}, {"offset", "N"}, {"k", "N/m"}, {"kd", "N/m"}, {"mgs", "N"}, {"mgc", "N"}, {"lag", "s"}, {"x0", "m"}, {"v0", "m/s"},
 	{"f0", ""}, {"zeta", ""}, {"dFs", "N"},
 }
 

@@ -89,9 +89,7 @@ func (j *job) output(ctx context.Context, plain bool, solve func(context.Context
 		}
 		return out
 	}
-	if bristled := slices.ContainsFunc(sol.Params, func(p fit.Param) bool { return p.Name == "sigma0" }); bristled && len(j.recs.Fit[0].Position) > 0 {
-		st.suspicions = func() []string { return axis.Suspicions(j.plan.Model, j.recs.Fit, sol) }
-	}
+	st.suspicions = func() []string { return axis.Suspicions(j.plan.Model, j.recs.Fit, sol) }
 	st.resample = func(ctx context.Context) (map[string][2]float64, *Resampling, error) {
 		p, err := m.Problem(sol.Params)
 		if err != nil {

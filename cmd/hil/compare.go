@@ -18,6 +18,7 @@ import (
 
 	"hilrig/configs"
 	"hilrig/identify"
+	"hilrig/identify/axis"
 )
 
 func newCompareCmd() *cobra.Command {
@@ -168,6 +169,9 @@ func (f *identifyFlags) candidates(path string, stderr io.Writer) ([]candidate, 
 		}
 		if c.Model.Asymmetric { // the difference of Fc+ and Fc- is an offset
 			c.Model.Terms = slices.DeleteFunc(c.Model.Terms, func(t string) bool { return t == "offset" })
+		}
+		if axis.Damped(c.Model.Law) { // and has viscous friction without the term
+			c.Model.Terms = slices.DeleteFunc(c.Model.Terms, func(t string) bool { return t == "viscous" })
 		}
 		name := v.Name
 		if name == "" {

@@ -2,7 +2,7 @@
 //
 // The problem: one axis, linear or rotary, with inertia M, a friction law F and loads,
 //
-//	M·dv/dt = u(t) − F(v, z) − offset − k·x − mgs·sin x − mgc·cos x + kd·(p(t) − x)
+//	M·dv/dt = u(t) − F(v, z) − Fv·v − offset − k·x − mgs·sin x − mgc·cos x + kd·(p(t) − x)
 //
 // where u is the recorded force of the drive, or the command of a known controller, and p the far end of a spring that
 // draws the mass. The parameters are those with which the simulation of a whole record comes closest to what was measured:
@@ -49,7 +49,7 @@ type Spec struct {
 	Rotary     bool
 	Law        string   // name in the registry of friction; "" for none
 	Asymmetric bool     // levels and viscosity by the sign of velocity: Fc+ and Fc- for Fc, and so on
-	Terms      []string // loads besides friction: offset, stiffness, gravity-sin, gravity-cos
+	Terms      []string // loads besides the law: viscous, offset, stiffness, gravity-sin, gravity-cos
 	Drive      Drive
 	Output     Output
 	Initial    Initial

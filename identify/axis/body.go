@@ -69,6 +69,9 @@ func (m *Model) newBody(params []fit.Param) (*body, error) {
 		}
 		b.valid = combination(b.law)
 	}
+	if slices.Contains(m.spec.Terms, "viscous") {
+		b.damping(at, to)
+	}
 	// the law's own offset must not act twice
 	if _, own := field(b.law, "offset"); !own || !ok {
 		to("offset", &b.loads.offset)
@@ -140,8 +143,8 @@ func (b *body) rigid(law friction.Model, at map[string]int) {
 			}
 		}
 	}
-	if p, n, ok := pair("Fv"); ok {
-		fv, _ := field(law, "Fv")
+	fv, own := field(law, "Fv")
+	if p, n, ok := pair("Fv"); ok && own {
 		b.put = append(b.put, func(v []float64) { *fv, b.loads.q = (v[p]+v[n])/2, (v[p]-v[n])/2 })
 	}
 }

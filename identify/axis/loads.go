@@ -4,10 +4,11 @@ import "math"
 
 // loads is everything that acts on the mass besides friction, during one sampling interval:
 //
-//	u(t) − offset − k·x − mgs·sin x − mgc·cos x + kd·(p(t) − x) − q·|v|
+//	u(t) − offset − k·x − mgs·sin x − mgc·cos x + kd·(p(t) − x) − fv·v − q·|v|
 //
-// u and p run straight within the interval, or u is held. q is the viscous part of an asymmetric rigid law. It is the
-// friction.Load of an evaluator.
+// u and p run straight within the interval, or u is held. fv and q are viscous friction, the mean and the half difference of
+// the two directions; those of a law that has its own leave only q, where the law is rigid. It is the friction.Load of an
+// evaluator.
 type loads struct {
 	u, du  float64 // N, N/s       drive at the beginning of the interval, and its rise
 	p, dp  float64 // m, m/s       far end of the spring, and its speed
@@ -16,6 +17,7 @@ type loads struct {
 	k      float64 // N/m
 	sin    float64 // N
 	cos    float64 // N
+	fv     float64 // N·s/m
 	q      float64 // N·s/m
 	turns  bool    // sine or cosine is there
 	begin  float64 // s  of the present part within the interval
@@ -34,10 +36,12 @@ func (l *loads) At(tau, x, v float64) (force, dx, dv float64) {
 		force -= l.sin*s + l.cos*c
 		dx += l.sin*-c + l.cos*s
 	}
+	force -= l.fv * v
+	dv = -l.fv
 	if l.q != 0 {
 		force -= l.q * math.Abs(v)
 		if v != 0 {
-			dv = -math.Copysign(l.q, v)
+			dv -= math.Copysign(l.q, v)
 		}
 	}
 	return force, dx, dv

@@ -32,6 +32,7 @@ var (
 
 // loadTerms are the loads besides friction with their parameters and units.
 var loadTerms = []struct{ term, param, unit, doc string }{
+	{"viscous", "Fv", "N·s/m", "viscous friction, of a law that has none itself"},
 	{"offset", "offset", "N", "constant force opposing positive motion"},
 	{"stiffness", "k", "N/m", "spring with its rest at position zero"},
 	{"gravity-sin", "mgs", "N", "gravity times sine of the angle: positive for a pendulum that hangs at zero, negative for one that hangs at pi"},
@@ -94,7 +95,9 @@ func (m *Model) checkSpec() error {
 		j := slices.IndexFunc(loadTerms, func(l struct{ term, param, unit, doc string }) bool { return l.term == term })
 		switch {
 		case j < 0:
-			add("terms: there is no load %q, want offset, stiffness, gravity-sin or gravity-cos", term)
+			add("terms: there is no load %q, want viscous, offset, stiffness, gravity-sin or gravity-cos", term)
+		case term == "viscous" && dampedBy(s.Law) != "":
+			add("%s", viscousTwice(s.Law))
 		case strings.HasPrefix(term, "gravity") && !s.Rotary:
 			add("terms: %s belongs to an axis that turns; on a slide gravity is an offset", term)
 		case slices.Contains(s.Terms[:i], term):
@@ -103,11 +106,13 @@ func (m *Model) checkSpec() error {
 	}
 	if s.Asymmetric && bad == nil {
 		switch {
+		case slices.Contains(s.Terms, "viscous"):
 		case s.Law == "":
-			add("asymmetric: there is no friction law to split by direction")
+			add("asymmetric: there is no friction to split by direction")
 		case !splits(info.New()):
 			add("asymmetric: %s has no Fc, Fv or sigma2 to split by direction", s.Law)
-		case slices.Contains(s.Terms, "offset"):
+		}
+		if ok && slices.Contains(s.Terms, "offset") && hasLevel(info.New()) {
 			add("asymmetric: offset and the difference of Fc+ and Fc- are the same force; leave the offset out")
 		}
 	}

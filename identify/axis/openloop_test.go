@@ -2,6 +2,7 @@ package axis
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,6 +14,9 @@ func openSpec(law string, asymmetric bool) Spec {
 	s := Spec{Law: law, Asymmetric: asymmetric, Drive: Force, Output: Position, Decimate: 3}
 	if !asymmetric {
 		s.Terms = []string{"offset"}
+	}
+	if law == "coulomb" {
+		s.Terms = append(s.Terms, "viscous")
 	}
 	return s
 }
@@ -53,6 +57,9 @@ func TestOpenLoopBristleIsSuspect(t *testing.T) {
 		t.Errorf("open loop: position %.2f mm, its force in closed loop %.1f N: the trap is not what it was", 1e3*rmsOf(s), m.RMS)
 	}
 	said := strings.Join(Suspicions(openSpec("lugre", true), recs, s), "\n")
+	if !strings.HasPrefix(said, "over-fitted bristle:") {
+		t.Errorf("not called over-fitted: %s", said)
+	}
 	for _, want := range []string{"times Coulomb friction", "the dip is not friction"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("nothing about %q in\n%s", want, said)
@@ -105,16 +112,33 @@ func TestSuspicions(t *testing.T) {
 		{map[string]float64{"sigma1": 0.01}, "hardly any damping"},
 		{map[string]float64{"sigma1": 2e5}, "acts as viscous friction"},
 		{map[string]float64{"sigma2": -200}, "would drive the axis"},
-		{map[string]float64{"lag": -0.0015}, "lower bound"},
 	} {
 		if said := strings.Join(Suspicions(spec, l.pieces, with(c.change)), "\n"); !strings.Contains(said, c.want) {
 			t.Errorf("%v: nothing about %q in %q", c.change, c.want, said)
 		}
 	}
+
+	// nothing is said of what is not there
+	blind, weak := *l.pieces[0], *l.pieces[0]
+	blind.Position, weak.Force = nil, nil
+	absurd := with(map[string]float64{"Fs": 40, "vs": 0.03})
+	for _, c := range []struct {
+		pieces []*record.Record
+		want   int
+	}{{nil, 1}, {[]*record.Record{&blind}, 1}, {[]*record.Record{&weak}, 1}, {l.pieces, 2}} {
+		if said := Suspicions(spec, c.pieces, absurd); len(said) != c.want {
+			t.Errorf("%d suspicions, want %d: %q", len(said), c.want, said)
+		}
+	}
+	bare := with(nil)
+	bare.Params = slices.DeleteFunc(bare.Params, func(p fit.Param) bool { return p.Name == "sigma1" || p.Name == "vs" || p.Name == "Fs" })
+	if said := Suspicions(spec, l.pieces, bare); len(said) > 0 {
+		t.Errorf("a bristle without dip and damping is suspect: %q", said)
+	}
 	s := with(nil)
 	s.Free = []int{0}
 	s.Extra = map[string]any{"starts": []fit.Start{{Theta: []float64{70}, RMS: 1}, {Theta: []float64{140}, RMS: 1.001}, {Theta: []float64{300}, RMS: 2}}}
-	if said := strings.Join(Suspicions(spec, l.pieces, s), "\n"); !strings.Contains(said, "anything from 70 to 140 kg in 2 fits") {
+	if said := strings.Join(scattered(s), "\n"); !strings.Contains(said, "anything from 70 to 140 kg in 2 fits") {
 		t.Errorf("scatter: %q", said)
 	}
 }

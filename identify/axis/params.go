@@ -69,6 +69,10 @@ func (m *Model) defaults() []fit.Param {
 		if !slices.Contains(m.spec.Terms, l.term) {
 			continue
 		}
+		if l.term == "viscous" {
+			m.viscous(add)
+			continue
+		}
 		value, size := map[string]float64{"offset": r.offset, "k": r.k, "mgs": r.sin, "mgc": r.cos}[l.param], r.f
 		if l.param == "k" {
 			size = r.f / r.x
@@ -97,6 +101,16 @@ func (m *Model) defaults() []fit.Param {
 		}
 	}
 	return ps
+}
+
+// viscous are the parameters of the viscous term. They may be negative: then the law takes too much with speed.
+func (m *Model) viscous(add func(name, unit, doc string, value, lo, hi float64, log, fixed bool)) {
+	r := &m.rough
+	most := 10 * max(r.fv, 0.05*r.f/r.v)
+	ways := map[bool][][2]string{false: {{"Fv", ""}}, true: {{"Fv+", ", forward"}, {"Fv-", ", backward"}}}[m.spec.Asymmetric]
+	for _, w := range ways {
+		add(w[0], "N·s/m", "viscous friction"+w[1], r.fv, -0.2*most, most, false, false)
+	}
 }
 
 // lawParam is start, bounds and search of a parameter of a law, from what it means and from the sizes in the record.

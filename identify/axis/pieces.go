@@ -104,7 +104,7 @@ func (m *Model) newPiece(rec *record.Record) (*piece, error) {
 // positional tells that a load of the model depends on the position.
 func (m *Model) positional() bool {
 	for _, t := range m.spec.Terms {
-		if t != "offset" {
+		if t != "offset" && t != "viscous" {
 			return true
 		}
 	}

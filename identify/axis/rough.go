@@ -139,11 +139,13 @@ func (m *Model) regress(r *rough) {
 	if coast {
 		terms = terms[1:]
 	}
-	if m.spec.Law == "" {
-		terms = slices.DeleteFunc(terms, func(t string) bool { return t[0] == 'F' })
-	}
+	terms = slices.DeleteFunc(terms, func(t string) bool {
+		return t == "Fv" && !m.spec.damped() || t == "Fc" && (m.spec.Law == "" || m.spec.Law == "viscous")
+	})
 	for _, t := range m.spec.Terms {
-		terms = append(terms, t)
+		if t != "viscous" {
+			terms = append(terms, t)
+		}
 	}
 	var rows [][]float64
 	var rhs []float64

@@ -20,12 +20,11 @@ import (
 // or velocity is compared. A position integrates every error of the force twice, so such a fit bends friction until the
 // drift looks right: worth reporting, no ground for choosing a law.
 //
-// Parameters, by name: M (J on a rotary axis), lag; of static laws Fc, Fv, Fs; of lugre sigma0, sigma1, sigma2, Fc, Fs, vs;
+// Parameters, by name: M (J on a rotary axis), lag; Fc, Fs and Fv of the static laws that have them; Fv of the term viscous; of lugre sigma0, sigma1, sigma2, Fc, Fs, vs;
 // offset; x0 and v0 of every piece, fixed unless Initial is Free. By direction Fc+, Fc-, Fv+, Fv-, sigma2+ and sigma2- take the place of
 // Fc, Fv and sigma2, and dFs = Fs − Fc, one number for both directions, that of Fs; it may be negative. A bristle may be
 // given by zeta = σ1/(2√(σ0M)) instead of sigma1. Fs of a bristle is never taken below 0.05 Fc. An offset cannot be told from
-// the difference of Fc+ and Fc-: models that have these drop it. The law coulomb has Fv too; where there is to be none, fix it
-// at zero.
+// the difference of Fc+ and Fc-: models that have these drop it.
 type Loop struct {
 	spec   Spec
 	pieces []*record.Record
@@ -64,8 +63,11 @@ func (l *Loop) checkSpec() error {
 		add("law %q: this loop runs none, coulomb, viscous, static-coulomb-viscous and lugre", s.Law)
 	}
 	for _, t := range s.Terms {
-		if t != "offset" {
-			add("term %s: this loop has no load but the offset", t)
+		switch {
+		case t == "viscous" && Damped(s.Law):
+			add("%s", viscousTwice(s.Law))
+		case t != "offset" && t != "viscous":
+			add("term %s: this loop has no loads but offset and viscous", t)
 		}
 	}
 	switch c := s.Controller; {

@@ -49,7 +49,7 @@ func (l *Loop) named(p fit.Param) (slot, bool) {
 	if bristle {
 		damping = "sigma2"
 	}
-	rubs, damps := l.rubs(), s.Law != ""
+	rubs, damps := l.rubs(), s.damped()
 	alike, apart := !s.Asymmetric, s.Asymmetric
 	for _, k := range []struct {
 		name string
@@ -63,7 +63,7 @@ func (l *Loop) named(p fit.Param) (slot, bool) {
 		{"vs", isVs, bristle}, {"sigma0", isSigma0, bristle}, {"sigma1", isSigma1, bristle}, {"zeta", isZeta, bristle},
 		// where the general form of the law has more numbers, they may stand at the value that means nothing
 		{"vd", isNothing, bristle && p.Fixed && p.Value == 0}, {"N0", isNothing, bristle && p.Fixed && p.Value == 0},
-		{"delta", isNothing, damps && !bristle && p.Fixed && p.Value == 1},
+		{"delta", isNothing, Damped(s.Law) && !bristle && p.Fixed && p.Value == 1},
 	} {
 		if k.has && k.name == p.Name {
 			return slot{is: k.is}, true
@@ -121,7 +121,7 @@ func (l *Loop) Params() []fit.Param {
 			add("Fc"+w.end, newton, "Coulomb friction"+w.doc, w.fc, g.fc/wide, g.fc*wide, true)
 		}
 	}
-	if s.Law != "" {
+	if s.damped() {
 		name, usual := "Fv", max(math.Abs(g.plus.s2), math.Abs(g.minus.s2), g.fc/g.vmax)
 		if s.Law == "lugre" {
 			name = "sigma2"

@@ -143,6 +143,7 @@ func (l *Loop) Fit(ctx context.Context, params []fit.Param, s Search, watch fit.
 	if err != nil {
 		return nil, err
 	}
+	sol.Notes = append(sol.Notes, scattered(sol)...)
 	return sol, l.Complete(params, sol)
 }
 

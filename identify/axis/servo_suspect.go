@@ -21,9 +21,13 @@ const (
 	offForce    = 0.15 // of the Coulomb force, between the dip and the force of the record in it
 )
 
+// overfitted is how a suspicion about a bristle begins, so that it is called what it is.
+const overfitted = "over-fitted bristle: "
+
 // Suspicions tells in words what is implausible about the contact of a fit, or nothing: levels, speeds and deflections
-// that no contact has or that the records cannot show, a dip that the force of the records contradicts, and fits from other
-// starts (Extra "starts" of fit.MultiStart) that are as good with other numbers.
+// that no contact has or that the records cannot show, and a dip that the force of the records contradicts. Only bristles and
+// levels that the model has are spoken of, and only what the records hold is looked at: without a position nothing is said of
+// speeds and deflections, without a force nothing of the dip.
 //
 // The contradiction is found without simulating the mass: the bristle of the model is dragged along the recorded motion, and
 // what it takes is compared with u − M·a of the records where the axis slides in the dip. An open loop fit, free to trade
@@ -31,44 +35,36 @@ const (
 func Suspicions(spec Spec, pieces []*record.Record, s *fit.Solution) []string {
 	n := numbersOf(s.Params)
 	var out []string
-	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	about := ""
+	say := func(format string, args ...any) { out = append(out, about+fmt.Sprintf(format, args...)) }
 	u := unitsOf(spec.Rotary)
-	for _, p := range s.Params {
-		at := ""
-		switch {
-		case p.Fixed:
-		case p.Value <= p.Lo:
-			at = "lower"
-		case p.Value >= p.Hi:
-			at = "upper"
-		}
-		if at != "" {
-			say("%s rests on its %s bound, %.4g %s", p.Name, at, p.Value, p.Unit)
-		}
-	}
-	if len(pieces) == 0 {
-		return out
-	}
+	pieces = moving(pieces)
 	vmax, travel, step := ranges(pieces)
 	for _, w := range n.ways {
-		if w.s2 < 0 && w.fc+w.s2*vmax < 0 {
+		if len(pieces) > 0 && w.s2 < 0 && w.fc+w.s2*vmax < 0 {
 			say("viscous friction %.4g %s%s is negative and outweighs Coulomb friction at %.3g %s: the contact would drive the axis", w.s2, u.damp, w.name, vmax, u.v)
 		}
 	}
 	if !n.bristle {
-		return append(out, scattered(s)...)
+		return out
 	}
+	about = overfitted
 	// levels
 	for _, w := range n.ways {
 		switch ratio := (w.fc + w.rise) / w.fc; {
+		case !n.breaks:
 		case ratio > mostFs:
 			say("break-away friction %.4g %s%s is %.2g times Coulomb friction: contacts of machine parts have 1 to %.1f", w.fc+w.rise, u.f, w.name, ratio, mostFs)
 		case ratio <= 1.01*leastFs:
 			say("break-away friction%s is at its lower limit, %g of Coulomb friction", w.name, leastFs)
 		}
 	}
+	if len(pieces) == 0 {
+		return out
+	}
 	// speeds
 	switch dt := pieces[0].Dt; {
+	case !n.dips:
 	case n.vs > mostVs*vmax:
 		say("Stribeck velocity %.3g %s, but the axis moves at %.3g %s at most: dip and viscous friction cannot be told apart", n.vs, u.v, vmax, u.v)
 	case n.vs < step/(20*dt):
@@ -89,13 +85,28 @@ func Suspicions(spec Spec, pieces []*record.Record, s *fit.Solution) []string {
 		say("the bristle mode is at %.3g Hz, above half the sampling rate: the record cannot show it", f0)
 	}
 	switch zeta := n.sigma1 / (2 * math.Sqrt(n.sigma0*n.m)); {
+	case !n.damps:
 	case zeta < leastZeta:
 		say("the bristle mode has hardly any damping, %.2g of critical: the data say nothing of sigma1", zeta)
 	case zeta > mostZeta:
 		say("the bristle damping is %.2g of critical: sigma1 acts as viscous friction at reversals", zeta)
 	}
-	out = append(out, n.contradicted(spec, pieces, u)...)
-	return append(out, scattered(s)...)
+	if n.breaks && n.dips && n.damps {
+		for _, said := range n.contradicted(spec, pieces, u) {
+			say("%s", said)
+		}
+	}
+	return out
+}
+
+// moving are the records whose position is there and changes.
+func moving(pieces []*record.Record) (out []*record.Record) {
+	for _, d := range pieces {
+		if len(d.Position) > 2*smooth && d.Dt > 0 && span(d.Position) > 0 {
+			out = append(out, d)
+		}
+	}
+	return out
 }
 
 // units for messages.
@@ -112,7 +123,10 @@ func unitsOf(rotary bool) messageUnits {
 type numbers struct {
 	m, sigma0, sigma1, vs, offset, lag float64
 	ways                               []way
-	bristle                            bool
+	bristle                            bool // has a stiffness and a Coulomb level
+	breaks                             bool // has a break-away level of its own
+	dips                               bool // has a Stribeck velocity
+	damps                              bool // has a damping of the bristle
 }
 
 type way struct {
@@ -131,7 +145,8 @@ func numbersOf(params []fit.Param) numbers {
 	if has("zeta") {
 		n.sigma1 = 2 * by["zeta"] * math.Sqrt(n.sigma0*n.m)
 	}
-	n.bristle = n.m > 0 && n.sigma0 > 0 && n.vs > 0
+	n.bristle = n.m > 0 && n.sigma0 > 0
+	n.breaks, n.dips, n.damps = has("Fs") || has("dFs"), n.vs > 0, has("sigma1") || has("zeta")
 	for _, w := range []way{{name: "", sign: 0}, {name: "+", sign: 1}, {name: "-", sign: -1}} {
 		if !has("Fc" + w.name) {
 			continue
@@ -146,6 +161,7 @@ func numbersOf(params []fit.Param) numbers {
 		n.bristle = n.bristle && w.fc > 0
 		n.ways = append(n.ways, w)
 	}
+	n.bristle = n.bristle && len(n.ways) > 0
 	return n
 }
 
@@ -173,21 +189,30 @@ const smooth = 4
 // contradicted compares the friction of the model, its bristle dragged along the recorded motion, with what the records leave
 // for friction, u − M·a − offset, where the axis slides within the dip.
 func (n *numbers) contradicted(spec Spec, pieces []*record.Record, u messageUnits) (out []string) {
+	forces := pieces[:0:0]
+	for _, d := range pieces {
+		if len(d.Force) == len(d.Position) {
+			forces = append(forces, d)
+		}
+	}
+	if len(forces) == 0 {
+		return nil
+	}
 	for _, w := range n.ways {
 		var seen, square, model float64
 		count := 0
-		for _, d := range pieces {
+		for _, d := range forces {
 			drag, h, q := n.dragged(d.Position, d.Dt), d.Dt, d.Position
 			var held [1]window
 			windows(held[:], min(max(n.lag/h, lagLo), lagHi), spec.LinearHold)
 			slid := 0.0 // since the last reversal
-			for k := 1; k < min(len(q), len(d.Force)); k++ {
+			for k := 1; k < len(q); k++ {
 				dx := q[k] - q[k-1]
 				if dx*slid < 0 {
 					slid = 0
 				}
 				slid += dx
-				if k < smooth+before || k+smooth+after >= min(len(q), len(d.Force)) {
+				if k < smooth+before || k+smooth+after >= len(q) {
 					continue
 				}
 				v := (q[k+smooth] - q[k-smooth]) / (2 * smooth * h)
@@ -263,7 +288,8 @@ func (n *numbers) dragged(q []float64, h float64) []float64 {
 	return f
 }
 
-// scattered compares the ends of several descents.
+// scattered compares the ends of several descents (Extra "starts" of fit.MultiStart): parameters that differ among fits that
+// are equally good, and a lowest cost that few reached.
 func scattered(s *fit.Solution) (out []string) {
 	starts, _ := s.Extra["starts"].([]fit.Start)
 	lowest := math.Inf(1)

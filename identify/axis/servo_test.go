@@ -57,6 +57,9 @@ func servoSpec(law string, asymmetric bool) Spec {
 	if !asymmetric {
 		s.Terms = []string{"offset"}
 	}
+	if law == "coulomb" {
+		s.Terms = append(s.Terms, "viscous")
+	}
 	return s
 }
 
