@@ -35,7 +35,9 @@ const (
 )
 
 // Initial says where the state at the beginning of every piece comes from: parameters x0 and v0, with several pieces, or a
-// law that has a v0 itself, x0[1], v0[1] and so on, fixed at what the record says unless they are set free.
+// law that has a v0 itself, x0[1], v0[1] and so on. Under a recorded force they are fixed at what the record says unless they
+// are set free. Drawn by a spring or coasting a body remembers where it started: they are searched within the noise of the
+// position there, unless they are known.
 type Initial uint8
 
 const (

@@ -94,7 +94,12 @@ func (m *Model) defaults() []fit.Param {
 		add("lag", "s", "effective lag of the force behind its stamp", 0, -1.5*r.dt, 1.5*r.dt, false, true)
 	}
 	for _, p := range m.pieces {
+		// one sample says where a motion starts within its noise only: taken for exact, that noise would go into everything
+		// else, far beyond the intervals. Under the force of a record the start is forgotten soon
 		dx, dv, free := max(0.1*r.x, 10*p.noise), 0.5*r.v, m.spec.Initial == Free
+		if !free && m.spec.Drive != Force && m.spec.Output == Position && p.flutter > 0 {
+			dx, dv, free = 6*p.flutter, p.v0Doubt, true
+		}
 		add("x0"+p.suffix, "m", "position at the beginning", p.x0, p.x0-dx, p.x0+dx, false, !free || len(p.rec.Position) == 0)
 		if m.spec.Initial != Rest {
 			add("v0"+p.suffix, "m/s", "velocity at the beginning", p.v0, p.v0-dv, p.v0+dv, false, !free)

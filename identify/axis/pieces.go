@@ -2,6 +2,7 @@ package axis
 
 import (
 	"math"
+	"slices"
 
 	"hilrig/engine/friction"
 	"hilrig/identify/record"
@@ -20,6 +21,8 @@ type piece struct {
 	current  []float64 // A; nil: not recorded
 	x0, v0   float64   // at the first sample, from the record
 	noise    float64   // m or rad, white part of the position, from its differences
+	v0Doubt  float64   // m/s or rad/s, six standard errors of v0 and what it leaves out: it is the velocity a few samples later
+	flutter  float64   // m or rad, the same without the slips of a stick-slip record, which differences take for noise
 	v, a     []float64 // smoothed derivatives, for first guesses and for tests of the residual
 }
 
@@ -119,7 +122,7 @@ func (p *piece) differentiate() {
 		p.fromVelocity()
 		return
 	}
-	p.noise = whiteNoise(x)
+	p.noise, p.flutter = whiteNoise(x), middleNoise(x)
 	half := 2
 	for {
 		p.v, p.a = parabolas(x, p.dt, half)
@@ -132,6 +135,8 @@ func (p *piece) differentiate() {
 		}
 	}
 	p.x0, p.v0 = x[0], p.v[0]
+	far := float64(min(half, (p.n-1)/2)) // the line through 2·far + 1 samples
+	p.v0Doubt = 6*p.flutter/(p.dt*math.Sqrt(far*(far+1)*(2*far+1)/3)) + math.Abs(p.a[0])*far*p.dt
 	if v := p.rec.Velocity; len(v) == p.n {
 		// the line through the first measured velocities is better than one of them
 		k := min(half, 5)
@@ -160,6 +165,20 @@ func whiteNoise(x []float64) float64 {
 		sum += d * d
 	}
 	return math.Sqrt(sum / 20 / float64(len(x)-3))
+}
+
+// middleNoise is the standard deviation of white noise by the median of the same differences: what happens in less than
+// half of them, slips between rests above all, does not count.
+func middleNoise(x []float64) float64 {
+	d := make([]float64, 0, len(x))
+	for k := 3; k < len(x); k++ {
+		d = append(d, math.Abs(x[k]-3*x[k-1]+3*x[k-2]-x[k-3]))
+	}
+	if len(d) == 0 {
+		return 0
+	}
+	slices.Sort(d)
+	return d[len(d)/2] / (0.6745 * math.Sqrt(20))
 }
 
 // parabolas lays a parabola through every sample and its half neighbours on either side, by least squares, and returns its
