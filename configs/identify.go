@@ -32,6 +32,7 @@ type Identify struct {
 	MinVelocity float64        `yaml:"min_velocity" unit:"m/s|rad/s" want:">=0" doc:"regress: slower samples are left out of the fit; 0: none"`
 	Static      IdentifyStatic `yaml:"static" doc:"static, joint: how means at constant speed are taken"`
 	Presliding  IdentifyLoop   `yaml:"presliding" doc:"presliding, joint: how the loop was recorded"`
+	Joints      IdentifyJoints `yaml:"joints" doc:"two-joint: how the arm was recorded"`
 	Steps       IdentifySteps  `yaml:"velocity_step" doc:"velocity-step: how the steps were recorded"`
 	Bristle     IdentifyNoise  `yaml:"noise" doc:"lugre, kalman: what is known of the noise"`
 	AEP         IdentifyAEP    `yaml:"aep" doc:"accelerated evolutionary programming"`
@@ -71,6 +72,8 @@ type IdentifyColumns struct {
 	Disturbance IdentifyColumn `yaml:"disturbance" doc:"known force on the axis besides the drive"`
 	Load        IdentifyColumn `yaml:"load" doc:"normal load of the contact"`
 	Current     IdentifyColumn `yaml:"current" doc:"through the contact or the motor"`
+	Position2   IdentifyColumn `yaml:"position2" doc:"two-joint: of the second joint, against the first link"`
+	Force2      IdentifyColumn `yaml:"force2" doc:"two-joint: of the drive of the second joint"`
 	Group       string         `yaml:"group,omitempty" doc:"column whose changing value cuts the file into pieces: a set point, a trial"`
 }
 
@@ -88,6 +91,12 @@ type IdentifyStatic struct {
 type IdentifyLoop struct {
 	Rig     float64 `yaml:"rig_stiffness" unit:"N/m" want:">=0" doc:"of what lies between the contact and the sensor of displacement; 0: rigid"`
 	Relaxed bool    `yaml:"relaxed" doc:"the bristles carry no force at the first sample"`
+}
+
+// IdentifyJoints says how a two-joint arm was recorded.
+type IdentifyJoints struct {
+	Absolute bool `yaml:"absolute" doc:"the second angle counts from the same line as the first, not from the first link"`
+	Free     bool `yaml:"free" doc:"nobody drives the arm: parameters are ratios to mgs2"`
 }
 
 // IdentifySteps says how velocity steps were recorded.
@@ -220,6 +229,9 @@ func (c *Identify) needs() []string {
 		switch m {
 		case "static", "joint", "velocity-step":
 			need["velocity"], need["force"] = true, true
+		case "two-joint":
+			need["position"], need["position2"] = true, true
+			need["force"], need["force2"] = need["force"] || !c.Joints.Free, !c.Joints.Free
 		case "aep", "lm", "multishoot":
 			need["position"] = need["position"] || c.Model.Output != "velocity" || c.Model.Drive != "coast"
 			need["velocity"] = need["velocity"] || c.Model.Output == "velocity"
@@ -229,7 +241,7 @@ func (c *Identify) needs() []string {
 		}
 	}
 	var out []string
-	for _, n := range []string{"position", "velocity", "force"} {
+	for _, n := range []string{"position", "velocity", "force", "position2", "force2"} {
 		if need[n] {
 			out = append(out, n)
 		}
@@ -250,6 +262,7 @@ func (c *Identify) Channels(d *IdentifyData) []IdentifyChannel {
 	return []IdentifyChannel{
 		{"time", "s", cols.Time}, {"position", m, cols.Position}, {"velocity", speed, cols.Velocity}, {"force", force, cols.Force},
 		{"reference", m, cols.Reference}, {"disturbance", force, cols.Disturbance}, {"load", "N", cols.Load}, {"current", "A", cols.Current},
+		{"position2", m, cols.Position2}, {"force2", force, cols.Force2},
 	}
 }
 

@@ -58,6 +58,7 @@ type Plan struct {
 	Weights  string // static: scatter, errors or equal
 	Loop     curve.LoopOptions
 	Steps    curve.StepOptions
+	Joints   linear.JointOptions
 	Bristle  bristle.Options
 
 	Members, Generations, Islands, Survivors int
@@ -80,7 +81,9 @@ type Plan struct {
 type Records struct {
 	Fit        []*record.Record
 	Loop       []*record.Record // joint: the presliding loop
+	Second     []*record.Record // two-joint: the second joint of every record
 	Validation []*record.Record // explained, not used; may be empty
+	SecondVal  []*record.Record // two-joint: their second joint
 }
 
 // Given is what is said about a parameter beforehand.

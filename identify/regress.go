@@ -59,3 +59,17 @@ func (j *job) shifted(form linear.Form, o linear.Options) []Sensitivity {
 	}
 	return out
 }
+
+// twoJoint is the same for two coupled joints.
+func (j *job) twoJoint(ctx context.Context) (*stage, error) {
+	r, err := linear.TwoJoint(j.recs.Fit, j.recs.Second, j.plan.Regress, j.plan.Joints)
+	if err != nil {
+		return nil, err
+	}
+	st := &stage{sol: r.Solution(), settings: r.Spec, half: r.HalfCutoff, warnings: r.Warnings}
+	for _, e := range r.Estimates {
+		st.share, st.terms = append(st.share, e.Share), append(st.terms, string(e.Term))
+	}
+	st.explain = func(recs []*record.Record) (*fit.Solution, error) { return r.ExplainJoints(recs, j.recs.SecondVal) }
+	return st, nil
+}

@@ -19,6 +19,7 @@ var Methods = []string{"regress", "two-joint", "static", "presliding", "preslidi
 // methods by name.
 var methods = map[string]func(j *job, ctx context.Context) (*stage, error){
 	"regress":           (*job).regressLinear,
+	"two-joint":         (*job).twoJoint,
 	"static":            (*job).static,
 	"presliding":        (*job).presliding,
 	"presliding-linear": (*job).preslidingLinear,
@@ -179,7 +180,7 @@ func (r *Result) finish(ctx context.Context, j *job) error {
 
 // known is what the checks of the data may rest on.
 func (j *job) known() record.CheckOptions {
-	o := record.CheckOptions{Rotary: j.plan.Model.Rotary, Coupled: j.plan.Model.Drive == axis.Spring}
+	o := record.CheckOptions{Rotary: j.plan.Model.Rotary, Coupled: j.plan.Model.Drive == axis.Spring || slices.Contains(j.plan.Methods, "two-joint")}
 	for _, m := range j.plan.Methods {
 		o.Static = o.Static || m == "static" || m == "joint" || m == "velocity-step"
 	}

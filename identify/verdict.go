@@ -121,7 +121,7 @@ func sentence(s string) string {
 }
 
 // weighted tells whether residuals are pure numbers, against which the spread of the data means nothing.
-func (r *Result) weighted() bool { return r.solution != nil && r.solution.Known }
+func (r *Result) weighted() bool { return r.Weighted }
 
 // worth judges one parameter.
 func (r *Result) worth(p *Parameter, say func(Verdict, string, ...any)) string {
@@ -199,7 +199,7 @@ func (r *Result) Headline() string {
 func (r *Result) take(s *fit.Solution, a *fit.Assessment, start []fit.Param) {
 	r.solution = s
 	r.Correlation, r.Condition, r.Scaled, r.Lags = a.Correlation, a.Condition, a.Scaled, a.Lags
-	r.Fit, r.Residual, r.Quantity = a.Fit, a.Residual, s.Quantity
+	r.Fit, r.Residual, r.Quantity, r.Weighted = a.Fit, a.Residual, s.Quantity, s.Known
 	r.Indistinct = append(append([]fit.Indistinct{}, s.Refused...), a.Indistinct...)
 	r.Parameters = nil
 	at := map[int]int{}

@@ -60,6 +60,7 @@ func planOf(cfg *configs.Identify, workers int) identify.Plan {
 		},
 		Weights: cfg.Static.Weights,
 		Loop:    curve.LoopOptions{Rig: cfg.Presliding.Rig, Relaxed: cfg.Presliding.Relaxed, NoiseX: cfg.Bristle.Position, NoiseU: cfg.Bristle.Force},
+		Joints:  linear.JointOptions{Absolute: cfg.Joints.Absolute, Free: cfg.Joints.Free},
 		Steps:   curve.StepOptions{Coefficient: cfg.Coefficient(), Machine: cfg.Steps.Machine, Ratios: cfg.Steps.Ratios},
 		Bristle: bristle.Options{
 			Hold:    map[string]bristle.Hold{"auto": bristle.Auto, "smooth": bristle.Smooth, "linear": bristle.Linear, "held": bristle.Held}[cfg.Bristle.Hold],
@@ -85,6 +86,9 @@ func readRecords(ctx context.Context, cfg *configs.Identify, workers int) (ident
 			return out, err
 		}
 		out.Fit = append(out.Fit, recs...)
+		if out.Second, err = secondJoint(ctx, file, cfg, &cfg.Data, out.Second); err != nil {
+			return out, err
+		}
 	}
 	if cfg.Loop != nil {
 		recs, err := readRecord(ctx, cfg.Loop.File, cfg, cfg.Loop)
@@ -101,8 +105,22 @@ func readRecords(ctx context.Context, cfg *configs.Identify, workers int) (ident
 			return out, fmt.Errorf("validation: %w", err)
 		}
 		out.Validation = recs
+		if out.SecondVal, err = secondJoint(ctx, cfg.Validate, cfg, &whole, nil); err != nil {
+			return out, fmt.Errorf("validation: %w", err)
+		}
 	}
 	return out, nil
+}
+
+// secondJoint adds the second joint of a file, if it has one.
+func secondJoint(ctx context.Context, file string, cfg *configs.Identify, d *configs.IdentifyData, to []*record.Record) ([]*record.Record, error) {
+	if d.Columns.Position2.Name == "" {
+		return to, nil
+	}
+	other := *d
+	other.Columns = configs.IdentifyColumns{Time: d.Columns.Time, Position: d.Columns.Position2, Force: d.Columns.Force2, Group: d.Columns.Group}
+	recs, err := readRecord(ctx, file, cfg, &other)
+	return append(to, recs...), err
 }
 
 // readRecord reads one file with the columns of a data section: text, a MAT file, or a recording of this program.
@@ -128,6 +146,9 @@ func readRecord(ctx context.Context, path string, cfg *configs.Identify, d *conf
 		shift, err := c.Shift(ch.SI)
 		if err != nil {
 			return nil, fmt.Errorf("column %s: %w", c.Name, err)
+		}
+		if to[ch.Key] == nil {
+			continue // of the second joint, read by itself
 		}
 		*to[ch.Key] = record.Column{Name: c.Name, Unit: c.Unit, Scale: scale, Shift: shift}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"hilrig/configs"
 	"hilrig/identify"
+	"hilrig/identify/fit"
 	"hilrig/identify/linear"
 )
 
@@ -28,7 +29,9 @@ func printIdentification(w io.Writer, r identification, rotary bool) {
 	fmt.Fprintf(w, "%s: %d rows\n", r.Method, r.Fit.Rows)
 	if s, ok := r.Settings.(linear.Spec); ok {
 		fmt.Fprintf(w, "position below %.4g Hz (order %d), every %s sample\n", s.Cutoff, s.Order, ordinal(s.Decimate))
-		fmt.Fprintf(w, "%s = %s\n", forceName(rotary), equation(r.Parameters))
+		if r.Chain[len(r.Chain)-1] == "regress" {
+			fmt.Fprintf(w, "%s = %s\n", forceName(rotary), equation(r.Parameters))
+		}
 	}
 	fmt.Fprintln(w)
 	printParameters(w, r.Result)
@@ -37,9 +40,9 @@ func printIdentification(w io.Writer, r identification, rotary bool) {
 	for _, reason := range r.Reasons {
 		fmt.Fprintf(w, "             %s\n", reason)
 	}
-	fmt.Fprintf(w, "residual     %s\n", misfitLine(r.Fit.RMS, r.Fit.Unit, r.Fit.Relative, r.Quantity))
+	fmt.Fprintf(w, "residual     %s\n", misfitLine(r.Fit, r.Weighted, r.Quantity))
 	if v := r.Validation; v != nil {
-		fmt.Fprintf(w, "validation   %s, %s\n", misfitLine(v.Fit.RMS, v.Fit.Unit, v.Fit.Relative, r.Quantity), v.Data.File)
+		fmt.Fprintf(w, "validation   %s, %s\n", misfitLine(v.Fit, r.Weighted && v.Fit.Unit == "", r.Quantity), v.Data.File)
 	}
 	white := "white: the classical errors hold, and the interval is theirs"
 	if !r.Residual.White {
@@ -154,13 +157,17 @@ func digits(value, err float64) func(float64) string {
 	}
 }
 
-func misfitLine(rms float64, unit string, relative *float64, quantity string) string {
-	if unit == "" {
-		unit = "standard deviations"
+func misfitLine(q fit.Quality, weighted bool, quantity string) string {
+	unit := " " + q.Unit
+	if q.Unit == "" {
+		unit = ""
 	}
-	s := fmt.Sprintf("%.3g %s rms", rms, unit)
-	if relative != nil && *relative != 0 {
-		s += fmt.Sprintf(", relative %s error %.2f %%", quantity, *relative)
+	if weighted {
+		unit = " standard deviations"
+	}
+	s := fmt.Sprintf("%.3g%s rms", q.RMS, unit)
+	if q.Relative != nil && *q.Relative != 0 && !weighted {
+		s += fmt.Sprintf(", relative %s error %.2f %%", quantity, *q.Relative)
 	}
 	return s
 }
