@@ -35,6 +35,7 @@ type Result struct {
 	Lags        int              `json:"robust_lags"`           // bandwidth of the robust standard errors, rows
 	Fit         fit.Quality      `json:"fit"`                   // on the records that were fitted
 	Quantity    string           `json:"quantity"`              // what was explained
+	Weighted    bool             `json:"weighted"`              // residuals are in standard deviations of a known noise
 	Residual    fit.Residual     `json:"residual"`              //
 	Validation  *Validation      `json:"validation,omitempty"`  // on the second record
 	Sensitivity []Sensitivity    `json:"sensitivity,omitempty"` // to what was taken for granted
