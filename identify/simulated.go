@@ -2,9 +2,7 @@ package identify
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 
@@ -109,7 +107,11 @@ func (j *job) lm(ctx context.Context) (*stage, error) {
 		}
 		descent := fit.LM{Loss: loss, Horizons: j.plan.Horizon, Workers: j.plan.Workers}
 		if loop, ok := m.(*axis.Loop); ok {
-			return loop.Fit(ctx, params, axis.Search{Starts: j.plan.Starts, Draws: j.plan.Draws, Seed: j.plan.Seed, Workers: j.plan.Workers, LM: descent}, j.watch)
+			search := axis.Search{Starts: j.plan.Starts, Draws: j.plan.Draws, Seed: j.plan.Seed, Workers: j.plan.Workers, LM: descent}
+			if j.last != nil {
+				search.From = j.last.survivors
+			}
+			return loop.Fit(ctx, params, search, j.watch)
 		}
 		p, err := m.Problem(params)
 		if err != nil {
@@ -146,45 +148,6 @@ func (j *job) multishoot(ctx context.Context) (*stage, error) {
 		}
 		return fit.LM{Workers: j.plan.Workers}.Fit(ctx, p, j.watch)
 	})
-}
-
-// aep evolves a population.
-func (j *job) aep(ctx context.Context) (*stage, error) {
-	var survivors [][]float64
-	st, err := j.output(ctx, true, func(ctx context.Context, m simulated, params []fit.Param) (*fit.Solution, error) {
-		p, err := m.Problem(params)
-		if err != nil {
-			return nil, err
-		}
-		a := fit.AEP{
-			Members: j.plan.Members, Generations: j.plan.Generations, Islands: j.plan.Islands, Beta1: j.plan.Beta1, Beta2: j.plan.Beta2,
-			SpreadOne: j.plan.SpreadOne, Survivor: j.plan.Survivors, Start: true, Seed: j.plan.Seed, Workers: j.plan.Workers,
-		}
-		if j.keep != nil {
-			if data := j.keep.Load("aep"); data != nil {
-				var c fit.Checkpoint
-				if err := json.Unmarshal(data, &c); err != nil {
-					return nil, fmt.Errorf("checkpoint: %w", err)
-				}
-				a.Resume = &c
-			}
-			a.Save = func(c *fit.Checkpoint) {
-				if data, err := json.Marshal(c); err == nil {
-					j.keep.Save("aep", data)
-				}
-			}
-		}
-		sol, err := a.Fit(ctx, p, j.watch)
-		if err == nil {
-			survivors, _ = sol.Extra["survivors"].([][]float64)
-		}
-		return sol, err
-	})
-	if err == nil {
-		st.survivors = survivors
-		st.vary = nil
-	}
-	return st, err
 }
 
 // explain runs the model with its parameters on other records. Only states at their beginning are searched, where the plan

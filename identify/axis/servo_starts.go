@@ -119,11 +119,12 @@ func (g *sliding) box(rotary bool) box {
 // ends in the nearest; so inertia and friction of sliding are taken from the linear fit, the bristle is drawn several times,
 // and the best draws are refined. What the user starts from is among them. Laws without a bristle need no draws.
 type Search struct {
-	Starts  int    // descents, each from the best of its own draws; 0: 5
-	Draws   int    // 0: 20
-	Seed    uint64 // of the draws
-	Workers int    // 0: as many as there are processors
-	LM      fit.LM // its CostTol, where 0, is 1e-7: the last digits of a bristle are beyond what a record tells
+	Starts  int         // descents, each from the best of its own draws; 0: 5
+	Draws   int         // 0: 20
+	Seed    uint64      // of the draws
+	Workers int         // 0: as many as there are processors
+	From    [][]float64 // starts, in the free parameters, besides the draws
+	LM      fit.LM      // its CostTol, where 0, is 1e-7: the last digits of a bristle are beyond what a record tells
 }
 
 // Fit searches the parameters that are not fixed. The solution is complete; its Extra is that of fit.MultiStart.
@@ -139,6 +140,7 @@ func (l *Loop) Fit(ctx context.Context, params []fit.Param, s Search, watch fit.
 	if m.From, err = l.Starts(params, max(s.Starts, 0), max(s.Draws, 0), s.Seed); err != nil {
 		return nil, err
 	}
+	m.From = append(m.From, s.From...)
 	sol, err := m.Fit(ctx, p, watch)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,114 @@
+package identify
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+
+	"hilrig/engine"
+	"hilrig/engine/population"
+	"hilrig/identify/axis"
+	"hilrig/identify/fit"
+)
+
+// aep evolves a population. Extra has "simulator" besides what fit.AEP says.
+func (j *job) aep(ctx context.Context) (*stage, error) {
+	var survivors [][]float64
+	st, err := j.output(ctx, true, func(ctx context.Context, m simulated, params []fit.Param) (*fit.Solution, error) {
+		p, simulator, err := j.evolved(m, params)
+		if err != nil {
+			return nil, err
+		}
+		a := fit.AEP{
+			Members: j.plan.Members, Generations: j.plan.Generations, Islands: j.plan.Islands, Beta1: j.plan.Beta1, Beta2: j.plan.Beta2,
+			SpreadOne: j.plan.SpreadOne, Survivor: j.plan.Survivors, Start: true, Seed: j.plan.Seed, Workers: j.plan.Workers,
+		}
+		if j.keep != nil {
+			if data := j.keep.Load("aep"); data != nil {
+				var c fit.Checkpoint
+				if err := json.Unmarshal(data, &c); err != nil {
+					return nil, fmt.Errorf("checkpoint: %w", err)
+				}
+				a.Resume = &c
+			}
+			a.Save = func(c *fit.Checkpoint) {
+				if data, err := json.Marshal(c); err == nil {
+					j.keep.Save("aep", data)
+				}
+			}
+		}
+		sol, err := a.Fit(ctx, p, j.watch)
+		if err == nil {
+			survivors, _ = sol.Extra["survivors"].([][]float64)
+			sol.Extra["simulator"] = simulator
+		}
+		return sol, err
+	})
+	if err == nil {
+		st.survivors = survivors
+		st.vary = nil
+	}
+	return st, err
+}
+
+// evolved is the problem of an evolution, and what simulates it. A mass on symmetric LuGre friction, driven by the force of one
+// record, has batch kernels of its own, which take tens of times less. Their scheme is of first order and knows no lag, no
+// free state at the beginning, no viscosity below zero and no contact beyond its limit of stability: where the plan asks for
+// one of the first two, and for all else, it is the model itself. A descent that follows works on the model in any case.
+func (j *job) evolved(m simulated, params []fit.Param) (p *fit.Problem, simulator string, err error) {
+	if _, ok := m.(*axis.Loop); ok {
+		params = j.nearer(params)
+	}
+	spec := &j.plan.Model
+	plain := spec.Law == "lugre" && spec.Drive == axis.Force && !spec.Asymmetric && !spec.LinearHold && spec.Decimate <= 1 &&
+		len(j.recs.Fit) == 1 && !slices.ContainsFunc(spec.Terms, func(t string) bool { return t != "offset" })
+	if plain {
+		if p, err = axis.PopulationProblem(j.recs.Fit[0], spec.Output, forKernels(params, spec.Initial)); err == nil {
+			return p, fmt.Sprintf("population kernels, %s", population.Fastest()), nil
+		}
+	}
+	p, err = m.Problem(params)
+	return p, "model", err
+}
+
+// nearer draws bounds that the plan does not give two thirds of the way, in logarithms, to the start: those of a Loop are there
+// against absurdity, and a population spread over orders of magnitude hardly meets itself.
+func (j *job) nearer(params []fit.Param) []fit.Param {
+	params = slices.Clone(params)
+	for i := range params {
+		p := &params[i]
+		if p.Fixed || !p.Log {
+			continue
+		}
+		k := slices.IndexFunc(j.plan.Given, func(g Given) bool { return g.Name == p.Name })
+		if k < 0 || j.plan.Given[k].Lo == nil {
+			p.Lo = p.Value * math.Cbrt(p.Lo/p.Value)
+		}
+		if k < 0 || j.plan.Given[k].Hi == nil {
+			p.Hi = p.Value * math.Cbrt(p.Hi/p.Value)
+		}
+	}
+	return params
+}
+
+// forKernels are the parameters as the kernels take them.
+func forKernels(params []fit.Param, initial axis.Initial) []fit.Param {
+	params = slices.Clone(params)
+	rest := initial == axis.Rest
+	for i := range params {
+		switch p := &params[i]; p.Name {
+		case "sigma2":
+			if !p.Fixed {
+				p.Lo, p.Value = max(p.Lo, 0), max(p.Value, 0)
+			}
+		case "v0":
+			rest = false
+		}
+	}
+	if rest {
+		params = append(params, fit.Param{Param: engine.Param{Name: "v0", Fixed: true}})
+	}
+	return params
+}
