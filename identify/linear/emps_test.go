@@ -187,3 +187,19 @@ func BenchmarkEMPS(b *testing.B) {
 		}
 	}
 }
+
+// On a record with little noise the forms agree within what half the band changes; where they did not, the data would be at
+// fault.
+func TestEMPSForms(t *testing.T) {
+	d := emps(t)
+	direct := fitForm(t, Direct, Options{}, d)
+	for form, o := range map[Form]Options{Weak: {}, Instrumental: {}, Total: {NoiseRatio: 5e-8 / math.Sqrt(12) / 2}} { // 50 nm a count, 2 N
+		r := fitForm(t, form, o, d)
+		for j, e := range r.Estimates {
+			t.Logf("%-12s %-6s %8.3f ± %.3f, direct %8.3f ± %.3f", form, e.Symbol, e.Value, e.RobustErr, direct.Estimates[j].Value, direct.Estimates[j].RobustErr)
+			if w := direct.Estimates[j]; math.Abs(e.Value-w.Value) > 0.03*math.Abs(w.Value)+3*w.RobustErr {
+				t.Errorf("%s: %s = %.5g, direct %.5g", form, e.Symbol, e.Value, w.Value)
+			}
+		}
+	}
+}

@@ -22,7 +22,7 @@ var Forms = []Form{Direct, Weak, Instrumental, Total}
 
 // Options are the settings of the forms other than direct.
 type Options struct {
-	Window     float64 // s, weak: length of a test function; 0: about that of the band of the spec
+	Window     float64 // s, weak: length of a test function; 0: by the band of the spec
 	Iterations int     // instrumental: simulations; 0: 3
 	NoiseRatio float64 // total: standard deviation of the position noise over that of the force, m/N or rad/(N·m)
 }

@@ -14,9 +14,14 @@
 //
 // Inverse dynamics by linear least squares, the procedure published with the benchmark [EMPS]: velocity and acceleration
 // are central differences of the position after a zero-phase low-pass; regressor columns and force pass the same zero-phase
-// decimation filter [G96] and are decimated; Householder QR of the column-scaled regressor gives θ. Standard errors come in
-// two forms: classical, for independent residuals of equal size, and robust [NW87][A91], for residuals that depend on their
-// neighbours, which is the rule because a friction law is never exact. Whether residuals are independent is tested [LB78].
+// decimation filter [G96] and are decimated; a triangular factor of the regressor, built by Householder reflections in blocks
+// of rows, gives θ. Standard errors are those of package fit: classical, for independent residuals of equal size, and robust
+// [NW87][A91], for residuals that depend on their neighbours, which is the rule because a friction law is never exact.
+//
+// That is the direct form. Noise of the position draws it towards zero; the other forms are for that: the weak form, which
+// takes no derivative of data; instrumental variables, which are not drawn at all; total least squares, if the ratio of the
+// two noises is known. Several records are fitted together, and what differs between them is said. TwoJoint does the same
+// for two coupled joints.
 //
 // Columns that the record cannot tell apart are found by the singular values of the regressor and refused, by name.
 //
@@ -48,7 +53,13 @@ func Fit(recs []*record.Record, s Spec, form Form, o Options) (*Result, error) {
 	if form == "" {
 		form = Direct
 	}
-	r, err := fitted(recs, s, func(s Spec, recs []*record.Record) (*regression, error) { return s.regression(recs, form, o) })
+	r, err := fitted(recs, s, func(h Spec, recs []*record.Record) (*regression, error) {
+		own := o
+		if len(recs) > 0 { // a window that was given grows as the band shrinks
+			own.Window *= s.band(1/recs[0].Dt) / h.band(1/recs[0].Dt)
+		}
+		return h.regression(recs, form, own)
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -45,6 +45,9 @@ func (s Spec) instrumental(recs []*record.Record, o Options) (*regression, error
 	if err != nil {
 		return nil, err
 	}
+	if err := f.steady(s); err != nil {
+		return nil, err
+	}
 	r, err := prepare(s, recs)
 	if err != nil {
 		return nil, err

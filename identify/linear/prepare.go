@@ -48,6 +48,7 @@ const decimationEdge = 0.8
 type filters struct {
 	dt           float64 // s, of the samples
 	smooth, both lowpass // of the position; of both sides
+	turn         lowpass // of the position, for the direction of motion; nil: smooth
 	every        int     // samples from row to row
 	trim         int     // rows left out at each end
 }
@@ -88,6 +89,28 @@ func (f *filters) motion(position []float64) (q, v, a []float64) {
 	return q, v, derivative(v, f.dt)
 }
 
+// directionShare is the band of the position from which forms that expect noise take the direction of motion, as a share of
+// that of the fit. Noise turns signs of velocity near a reversal, which shrinks their columns in a way that no noise model of
+// the columns describes; it falls with the 1.5th power of the band.
+const directionShare = 0.5
+
+// steady says that the direction of motion has to be found through noise.
+func (f *filters) steady(s Spec) (err error) {
+	f.turn, err = butterworth(s.Order, directionShare*s.band(1/f.dt), 1/f.dt)
+	return err
+}
+
+// direction has the sign of the velocity v that belongs to the position.
+func (f *filters) direction(position, v []float64) []float64 {
+	if f.turn == nil || len(position) <= f.turn.padding() {
+		return v
+	}
+	q := f.turn.zeroPhase(position)
+	dir := derivative(q, f.dt)
+	flatten(dir, q, f.dt)
+	return dir
+}
+
 // row filters a side of the equation and keeps every n-th sample of it.
 func (f *filters) row(x []float64) []float64 { return f.keep(f.both.zeroPhase(x)) }
 
@@ -102,10 +125,11 @@ func (f *filters) keep(x []float64) []float64 {
 // regressors are the filtered columns of the terms at a position, and the velocity at all samples.
 func (f *filters) regressors(terms []Term, position []float64) (w [][]float64, v []float64) {
 	q, v, a := f.motion(position)
+	dir := f.direction(position, v)
 	w = make([][]float64, len(terms))
 	var wg sync.WaitGroup
 	for j, t := range terms {
-		wg.Go(func() { w[j] = f.row(t.column(q, v, a)) })
+		wg.Go(func() { w[j] = f.row(t.column(q, v, a, dir)) })
 	}
 	wg.Wait()
 	return w, v

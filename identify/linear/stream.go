@@ -23,10 +23,10 @@ type Factor struct {
 	rest  float64
 	total int
 
-	block [][]float64 // n+1 columns, the last is the right-hand side
-	fill  int         // rows in it
-	dots  []float64   // of the leading column with itself and those behind it
-	steps []float64   // by which the columns behind it change
+	block []float64 // n+1 columns of blockRows, the last is the right-hand side
+	fill  int       // rows in it
+	dots  []float64 // of the leading column with itself and those behind it
+	steps []float64 // by which the columns behind it change
 }
 
 // blockRows is how many rows are reflected at once: enough that the triangle does not count, few enough for the nearest
@@ -35,14 +35,10 @@ const blockRows = 128
 
 // NewFactor is the factor of a system with n unknowns and no rows yet.
 func NewFactor(n int) *Factor {
-	f := &Factor{
+	return &Factor{
 		n: n, r: make([]float64, n*n), c: make([]float64, n),
-		block: make([][]float64, n+1), dots: make([]float64, n+1), steps: make([]float64, n+1),
+		block: make([]float64, (n+1)*blockRows), dots: make([]float64, n+1), steps: make([]float64, n+1),
 	}
-	for j := range f.block {
-		f.block[j] = make([]float64, blockRows)
-	}
-	return f
 }
 
 // Rows is the number of rows so far.
@@ -53,10 +49,11 @@ func (f *Factor) Add(row []float64, y float64) {
 	if len(row) != f.n {
 		panic("linear: Factor.Add: row of another length")
 	}
+	at := f.block[f.fill:]
 	for j, x := range row {
-		f.block[j][f.fill] = x
+		at[j*blockRows] = x
 	}
-	f.block[f.n][f.fill] = y
+	at[f.n*blockRows] = y
 	if f.fill++; f.fill == blockRows {
 		f.eat()
 	}
@@ -70,9 +67,9 @@ func (f *Factor) AddColumns(w [][]float64, y []float64) {
 	for from := 0; from < len(y); {
 		m := min(blockRows-f.fill, len(y)-from)
 		for j, col := range w {
-			copy(f.block[j][f.fill:f.fill+m], col[from:from+m])
+			copy(f.column(j, f.fill+m)[f.fill:], col[from:from+m])
 		}
-		copy(f.block[f.n][f.fill:f.fill+m], y[from:from+m])
+		copy(f.column(f.n, f.fill+m)[f.fill:], y[from:from+m])
 		from += m
 		if f.fill += m; f.fill == blockRows {
 			f.eat()
@@ -136,6 +133,9 @@ func (f *Factor) Solve(theta []float64) error {
 
 var errDependent = errors.New("least squares: columns depend on each other, or are not finite")
 
+// column j of the block, its first rows.
+func (f *Factor) column(j, rows int) []float64 { return f.block[j*blockRows:][:rows] }
+
 // eat reflects the block into the triangle. A pass over the rows changes the columns behind the leading one and forms the
 // products that the next reflection needs, of the changed numbers, so that every number is touched once per reflection.
 func (f *Factor) eat() {
@@ -145,7 +145,6 @@ func (f *Factor) eat() {
 	}
 	f.total += m
 	f.fill = 0
-	b := f.block
 	f.products(0, m)
 	for k := range n {
 		top := f.r[k*n : k*n+n]
@@ -169,18 +168,18 @@ func (f *Factor) eat() {
 		f.steps[n] = s * in
 
 		// columns behind: the next leading one together with its neighbour, the others in pairs
-		x := b[k][:m]
+		x := f.column(k, m)
 		if k+1 == n {
-			f.dots[n] = reflectLast(x, b[n], f.steps[n])
+			f.dots[n] = reflectLast(x, f.column(n, m), f.steps[n])
 			continue
 		}
-		f.dots[k+1], f.dots[k+2] = reflectLead(x, b[k+1], b[k+2], f.steps[k+1], f.steps[k+2])
+		f.dots[k+1], f.dots[k+2] = reflectLead(x, f.column(k+1, m), f.column(k+2, m), f.steps[k+1], f.steps[k+2])
 		j := k + 3
 		for ; j < n; j += 2 {
-			f.dots[j], f.dots[j+1] = reflectPair(x, b[k+1], b[j], b[j+1], f.steps[j], f.steps[j+1])
+			f.dots[j], f.dots[j+1] = reflectPair(x, f.column(k+1, m), f.column(j, m), f.column(j+1, m), f.steps[j], f.steps[j+1])
 		}
 		if j == n {
-			f.dots[n] = reflectOne(x, b[k+1], b[n], f.steps[n])
+			f.dots[n] = reflectOne(x, f.column(k+1, m), f.column(n, m), f.steps[n])
 		}
 	}
 	f.rest += f.dots[n]
@@ -188,10 +187,41 @@ func (f *Factor) eat() {
 
 // products forms those of column k with itself and the columns behind it.
 func (f *Factor) products(k, m int) {
-	x := f.block[k][:m]
-	for j := k; j <= f.n; j++ {
-		f.dots[j] = dot(x, f.block[j][:m])
+	x, j := f.column(k, m), k
+	for ; j+3 <= f.n; j += 4 {
+		f.dots[j], f.dots[j+1], f.dots[j+2], f.dots[j+3] = fourProducts(x, f.column(j, m), f.column(j+1, m), f.column(j+2, m), f.column(j+3, m))
 	}
+	for ; j <= f.n; j++ {
+		f.dots[j] = quartered(x, f.column(j, m))
+	}
+}
+
+func fourProducts(x, a, b, c, d []float64) (xa, xb, xc, xd float64) {
+	a, b, c, d = a[:len(x)], b[:len(x)], c[:len(x)], d[:len(x)]
+	for i, v := range x {
+		xa += v * a[i]
+		xb += v * b[i]
+		xc += v * c[i]
+		xd += v * d[i]
+	}
+	return xa, xb, xc, xd
+}
+
+// quartered is x·y in four sums, which do not wait for each other.
+func quartered(x, y []float64) float64 {
+	var a, b, c, d float64
+	y = y[:len(x)]
+	i := 0
+	for ; i+4 <= len(x); i += 4 {
+		a += x[i] * y[i]
+		b += x[i+1] * y[i+1]
+		c += x[i+2] * y[i+2]
+		d += x[i+3] * y[i+3]
+	}
+	for ; i < len(x); i++ {
+		a += x[i] * y[i]
+	}
+	return (a + b) + (c + d)
 }
 
 // reflectLead changes p and q by −sp·x and −sq·x and gives p·p and p·q.

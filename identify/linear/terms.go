@@ -68,8 +68,9 @@ func (t Term) unit(rotary bool) string {
 	return properties[t].linear
 }
 
-// column evaluates the term at position q (m or rad), velocity v and acceleration a.
-func (t Term) column(q, v, a []float64) []float64 {
+// column evaluates the term at position q (m or rad), velocity v and acceleration a, where the axis moves in the direction of
+// the sign of dir.
+func (t Term) column(q, v, a, dir []float64) []float64 {
 	c := make([]float64, len(q))
 	for k := range c {
 		switch t {
@@ -78,17 +79,17 @@ func (t Term) column(q, v, a []float64) []float64 {
 		case Viscous:
 			c[k] = v[k]
 		case Coulomb:
-			c[k] = sign(v[k])
+			c[k] = sign(dir[k])
 		case Offset:
 			c[k] = 1
 		case ViscousPlus:
-			c[k] = math.Max(v[k], 0)
+			c[k] = v[k] * math.Max(sign(dir[k]), 0)
 		case ViscousMinus:
-			c[k] = math.Min(v[k], 0)
+			c[k] = v[k] * math.Max(-sign(dir[k]), 0)
 		case CoulombPlus:
-			c[k] = math.Max(sign(v[k]), 0)
+			c[k] = math.Max(sign(dir[k]), 0)
 		case CoulombMinus:
-			c[k] = math.Min(sign(v[k]), 0)
+			c[k] = math.Min(sign(dir[k]), 0)
 		case Stiffness:
 			c[k] = q[k]
 		case GravitySin:

@@ -39,6 +39,9 @@ func (s Spec) total(recs []*record.Record, o Options) (*regression, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := f.steady(s); err != nil {
+		return nil, err
+	}
 	p := len(s.Terms)
 	cov := f.noise()
 	noise, n := make([]float64, p*p), 0

@@ -234,17 +234,17 @@ func (s Spec) jointRows(f *filters, first, second *record.Record, cols []column,
 				return cos*a1[k] + sin*v1[k]*v1[k]
 			})
 		case "gravity-sin2":
-			x := GravitySin.column(sum, nil, nil)
+			x := GravitySin.column(sum, nil, nil, nil)
 			return x, x
 		case "gravity-cos2":
-			x := GravityCos.column(sum, nil, nil)
+			x := GravityCos.column(sum, nil, nil, nil)
 			return x, x
 		}
 		base := strings.NewReplacer("1", "", "2", "").Replace(string(t))
 		if strings.Contains(string(t), "1") {
-			return Term(base).column(q1, v1, a1), nil
+			return Term(base).column(q1, v1, a1, v1), nil
 		}
-		return nil, Term(base).column(q2, v2, a2)
+		return nil, Term(base).column(q2, v2, a2, v2)
 	}
 	row := func(x []float64) []float64 {
 		if x == nil {
@@ -262,7 +262,7 @@ func (s Spec) jointRows(f *filters, first, second *record.Record, cols []column,
 		})
 	}
 	if o.Free {
-		p1.y = negative(row(GravitySin.column(sum, nil, nil)))
+		p1.y = negative(row(GravitySin.column(sum, nil, nil, nil)))
 		p2.y = slices.Clone(p1.y)
 	} else {
 		p1.y, p2.y = row(first.Force), row(second.Force)

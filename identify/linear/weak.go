@@ -18,13 +18,17 @@ import (
 //	φ(τ) = (1 − τ²)⁴,   τ = −1 … 1 over the window,   scaled to ∫φ = 1,
 //
 // whose derivatives at the ends vanish up to the third, so that sums over the samples stand for the integrals to about
-// (h/T)⁴. It is a low-pass that falls to half at f·T = 1.25 and has hardly any side lobes. Terms that are not linear in the
+// (h/T)⁴. It is a low-pass that falls to half at f·T = 1.21 and has hardly any side lobes. The window is by default such that
+// this is half the band of the direct form, whose filter is flat almost to its edge. Terms that are not linear in the
 // motion (signs, halves, angles) are formed before the integral: signs of velocity from the smoothed position, angles from
 // the position as it is.
 //
 // Noise of the position still reaches the columns through φ̇ and φ̈, but the longer the window the less: the share of
 // quantisation noise in ∫φ̈·x falls with T⁻⁵, and what is left shrinks the estimates as the textbook says.
-const weakBand = 1.25 // f·T at which the test function lets half through
+const (
+	weakHalf  = 1.21 // f·T at which the test function lets half through
+	weakShare = 0.5  // … as a share of the band of the direct form
+)
 
 // window is a sampled test function with its derivatives.
 type window struct{ phi, d1, d2 []float64 }
@@ -71,9 +75,12 @@ func (s Spec) weak(recs []*record.Record, o Options) (*regression, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := f.steady(s); err != nil {
+		return nil, err
+	}
 	length := o.Window
 	if length == 0 {
-		length = weakBand / s.band(1/f.dt)
+		length = weakHalf / (weakShare * s.band(1/f.dt))
 	}
 	const least = 8 // samples, below which sums are poor integrals
 	n := 2 * int(math.Round(length/f.dt/2))
@@ -101,6 +108,7 @@ func (s Spec) weak(recs []*record.Record, o Options) (*regression, error) {
 			return out
 		}
 		q, v, a := f.motion(d.Position)
+		dir := f.direction(d.Position, v)
 		p := rows{w: make([][]float64, len(s.Terms)), full: v}
 		var wg sync.WaitGroup
 		for j, t := range s.Terms {
@@ -111,9 +119,9 @@ func (s Spec) weak(recs []*record.Record, o Options) (*regression, error) {
 				case Viscous:
 					p.w[j] = negative(over(win.d1, d.Position))
 				case Stiffness, GravitySin, GravityCos:
-					p.w[j] = over(win.phi, t.column(d.Position, v, a))
+					p.w[j] = over(win.phi, t.column(d.Position, v, a, dir))
 				default:
-					p.w[j] = over(win.phi, t.column(q, v, a))
+					p.w[j] = over(win.phi, t.column(q, v, a, dir))
 				}
 			})
 		}
