@@ -84,7 +84,7 @@ func (reg *regression) byJoint(s *fit.Solution) {
 	for i := range y {
 		m := fit.MisfitOf(y[i], e[i], 0)
 		s.Extra[fmt.Sprintf("fit_percent_joint%d", i+1)], s.Extra[fmt.Sprintf("rms_joint%d", i+1)] = m.Percent, m.RMS
-		s.Notes = append(s.Notes, fmt.Sprintf("joint %d alone: fit %.1f %%, rms %.3g %s", i+1, m.Percent, m.RMS, s.Unit))
+		s.Notes = append(s.Notes, strings.TrimSpace(fmt.Sprintf("joint %d alone: fit %.1f %%, rms %.3g %s", i+1, m.Percent, m.RMS, s.Unit)))
 	}
 }
 
