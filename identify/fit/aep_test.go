@@ -219,7 +219,7 @@ func TestSolutionOfAEP(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if sum := dot(s.Residual, s.Residual); math.Abs(sum/s.Cost-1) > 1e-12 {
+	if sum := inner(s.Residual, s.Residual); math.Abs(sum/s.Cost-1) > 1e-12 {
 		t.Errorf("cost %g, but the residuals give %g", s.Cost, sum)
 	}
 	a := assessed(t, s)

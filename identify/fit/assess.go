@@ -179,7 +179,7 @@ func (s *Solution) check() error {
 			return fmt.Errorf("assess: derivative %g of row %d with respect to %s: the model fails next to the estimate", x, k/p, s.Params[s.Free[k%p]].Name)
 		}
 	}
-	if e := dot(s.Residual, s.Residual); math.IsInf(e, 0) {
+	if e := inner(s.Residual, s.Residual); math.IsInf(e, 0) {
 		return errors.New("assess: the sum of squared residuals overflows: the model fails at the estimate")
 	}
 	return nil
@@ -232,7 +232,7 @@ func quality(s *Solution, effective float64) Quality {
 	}
 
 	k, n := float64(p), float64(m.Rows)
-	mse := dot(s.Residual, s.Residual) / n
+	mse := inner(s.Residual, s.Residual) / n
 	minus2L := func(rows float64) float64 {
 		if s.Known {
 			return rows * (mse + math.Log(2*math.Pi))

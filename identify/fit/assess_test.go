@@ -197,10 +197,10 @@ func TestKnownNoise(t *testing.T) {
 	s.Known = true
 	a := assessed(t, s)
 	e := a.Estimates[0]
-	if want := 1 / math.Sqrt(dot(s.Jac, s.Jac)); math.Abs(*e.StdErr/want-1) > 1e-12 || math.Abs((e.CI95[1]-e.Value)/want-1.959964) > 1e-5 {
+	if want := 1 / math.Sqrt(inner(s.Jac, s.Jac)); math.Abs(*e.StdErr/want-1) > 1e-12 || math.Abs((e.CI95[1]-e.Value)/want-1.959964) > 1e-5 {
 		t.Errorf("error %g, want %g; interval %v", *e.StdErr, want, *e.CI95)
 	}
-	if want := dot(s.Residual, s.Residual) + 12*math.Log(2*math.Pi) + 2; math.Abs(*a.Fit.AIC-want) > 1e-9 {
+	if want := inner(s.Residual, s.Residual) + 12*math.Log(2*math.Pi) + 2; math.Abs(*a.Fit.AIC-want) > 1e-9 {
 		t.Errorf("AIC %g, want %g", *a.Fit.AIC, want)
 	}
 }
@@ -213,7 +213,7 @@ func TestRowsWithoutTime(t *testing.T) {
 	for k, x := range s.Jac {
 		sum += x * x * s.Residual[k] * s.Residual[k]
 	}
-	want := math.Sqrt(sum*60/59) / dot(s.Jac, s.Jac)
+	want := math.Sqrt(sum*60/59) / inner(s.Jac, s.Jac)
 	if e := assessed(t, s).Estimates[0]; math.Abs(*e.RobustErr/want-1) > 1e-12 {
 		t.Errorf("robust error %g, by hand %g", *e.RobustErr, want)
 	}

@@ -260,7 +260,7 @@ func (s shiftBatch) Costs(theta [][]float64, limit, cost []float64) {
 	r := make([]float64, len(s.delta))
 	for i := range theta {
 		s.ResidualsOf(theta[i:i+1], [][]float64{r})
-		cost[i] = dot(r, r)
+		cost[i] = squares(r)
 	}
 }
 

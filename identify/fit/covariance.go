@@ -30,18 +30,27 @@ func newCovariance(s *Solution) (*covariance, error) {
 	c := &covariance{length: make([]float64, p), plain: make([]float64, p), robust: make([]float64, p)}
 
 	// every column divided by its length
-	x := mat.NewDense(n, p, nil)
-	for j := range p {
-		c.length[j] = length(s.Jac[j:], p)
-		for k := 0; k < n && c.length[j] > 0; k++ {
-			x.Set(k, j, s.Jac[k*p+j]/c.length[j])
+	x, buf := make([][]float64, p), make([]float64, n*p)
+	for j := range x {
+		x[j] = buf[j*n : j*n+n]
+		for k := range x[j] {
+			x[j][k] = s.Jac[k*p+j]
+		}
+		if c.length[j] = length(x[j]); c.length[j] > 0 {
+			for k := range x[j] {
+				x[j][k] /= c.length[j]
+			}
 		}
 	}
-	var qr mat.QR
-	qr.Factorize(x)
-	var full mat.Dense
-	qr.RTo(&full)
-	r := mat.DenseCopyOf(full.Slice(0, p, 0, p))
+	t := newTriangle(p, 256)
+	for from := 0; from < n; from += t.rows {
+		rows := min(t.rows, n-from)
+		for j := range x {
+			copy(t.column(j, rows), x[j][from:from+rows])
+		}
+		t.eat(rows)
+	}
+	r := mat.NewDense(p, p, t.r)
 	var svd mat.SVD
 	if !svd.Factorize(r, mat.SVDFull) {
 		return nil, errors.New("assess: the singular values of the Jacobian do not converge")
@@ -89,27 +98,37 @@ func newCovariance(s *Solution) (*covariance, error) {
 }
 
 // errors computes both kinds of standard errors from the root b of (XᵀX)⁺.
-func (c *covariance) errors(s *Solution, x, b *mat.Dense) {
-	n, p := x.Dims()
+func (c *covariance) errors(s *Solution, x [][]float64, b *mat.Dense) {
+	n, p := len(s.Residual), len(x)
 	_, rank := b.Dims()
 	dof := float64(n - p)
 	s2 := 1.0
 	if !s.Known {
-		s2 = dot(s.Residual, s.Residual) / dof
+		s2 = inner(s.Residual, s.Residual) / dof
 	}
-	var q mat.Dense
-	q.Mul(x, b)
+	// scores of X·B
+	g, buf := make([][]float64, rank), make([]float64, n*rank)
+	for i := range g {
+		g[i] = buf[i*n : i*n+n]
+		for j := range x {
+			axpy(b.At(j, i), x[j], g[i])
+		}
+		for k, e := range s.Residual {
+			g[i][k] *= e
+		}
+	}
 	var sum []float64
 	if s.Dt > 0 {
-		sum, c.lags = LongRun(q.RawMatrix().Data, rank, s.Residual, s.Pieces)
+		c.lags = bandwidth(g, n, s.Pieces)
+		sum = windows(g, n, c.lags, s.Pieces)
 	} else {
-		sum = windows(scores(q.RawMatrix().Data, rank, s.Residual), n, 0, nil)
+		sum = windows(g, n, 0, nil)
 	}
 	var hac mat.Dense
 	hac.Product(b, mat.NewDense(rank, rank, sum), b.T())
 	for j := range p {
 		row := b.RawRowView(j)
-		c.plain[j] = math.Sqrt(s2*dot(row, row)) / c.length[j]
+		c.plain[j] = math.Sqrt(s2*inner(row, row)) / c.length[j]
 		c.robust[j] = math.Sqrt(math.Max(hac.At(j, j), 0)*float64(n)/dof) / c.length[j]
 		if c.length[j] == 0 {
 			c.plain[j], c.robust[j] = math.Inf(1), math.Inf(1)
@@ -138,18 +157,27 @@ func (c *covariance) correlate() {
 	}
 }
 
-// length is that of the vector of every stride-th number of x, safe from overflow.
-func length(x []float64, stride int) float64 {
-	largest, sum := 0.0, 0.0
-	for k := 0; k < len(x); k += stride {
-		largest = math.Max(largest, math.Abs(x[k]))
+// length is that of the vector x, safe from overflow.
+func length(x []float64) float64 {
+	largest := 0.0
+	for _, v := range x {
+		if v < 0 {
+			v = -v
+		}
+		if !(v <= largest) {
+			largest = v
+		}
 	}
 	if largest == 0 {
 		return 0
 	}
-	for k := 0; k < len(x); k += stride {
-		v := x[k] / largest
+	in, sum := 1/largest, 0.0
+	if in > math.MaxFloat64 {
+		in = math.MaxFloat64
+	}
+	for _, v := range x {
+		v *= in
 		sum += v * v
 	}
-	return largest * math.Sqrt(sum)
+	return math.Sqrt(sum) / in
 }

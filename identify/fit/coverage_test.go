@@ -128,7 +128,7 @@ func TestBootstrapOfAMean(t *testing.T) {
 			if b.Done != 100 || b.Block < v.least {
 				t.Errorf("%d replicates, blocks of %d", b.Done, b.Block)
 			}
-			sum += *b.Estimates[0].StdErr / (math.Sqrt(dot(s.Residual, s.Residual)/599/600) * float64(records))
+			sum += *b.Estimates[0].StdErr / (math.Sqrt(inner(s.Residual, s.Residual)/599/600) * float64(records))
 		}
 		if sum < 0.82*v.want || sum > 1.06*v.want {
 			t.Errorf("correlation %g, block %d: standard error %.3f·s/√N, closed form %.3f", v.rho, v.block, sum, v.want)

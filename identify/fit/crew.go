@@ -111,7 +111,7 @@ func (c *crew) work(h *labourer) {
 			c.cost[from] = ev.Cost(h.theta[0], c.limit[from])
 		default:
 			h.ev.Residuals(h.theta[0], h.r)
-			c.cost[from] = dot(h.r, h.r)
+			c.cost[from] = squares(h.r)
 		}
 		for i := from; i < to; i++ {
 			// neither NaN nor infinity may win a contest or enter a file
@@ -121,4 +121,12 @@ func (c *crew) work(h *labourer) {
 			c.done[i] = true
 		}
 	}
+}
+
+// squares adds up in the order of the rows, as an Aborter does.
+func squares(r []float64) (sum float64) {
+	for _, v := range r {
+		sum += v * v
+	}
+	return sum
 }

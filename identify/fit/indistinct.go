@@ -147,7 +147,7 @@ func (c *covariance) effect(w []float64) float64 {
 		}
 		sum += sv * sv * part * part
 	}
-	return math.Sqrt(sum/dot(w, w)) / c.singular[0]
+	return math.Sqrt(sum/inner(w, w)) / c.singular[0]
 }
 
 // entries are the places and values of the large entries of a combination.

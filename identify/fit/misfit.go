@@ -22,7 +22,7 @@ func MisfitOf(y, e []float64, p int) Misfit {
 		return Misfit{}
 	}
 	n := float64(len(y))
-	norm, mean := math.Sqrt(dot(e, e)), stat.Mean(y, nil)
+	norm, mean := math.Sqrt(inner(e, e)), stat.Mean(y, nil)
 	around := 0.0
 	for _, x := range y {
 		around += (x - mean) * (x - mean)
@@ -34,7 +34,7 @@ func MisfitOf(y, e []float64, p int) Misfit {
 	if around > 0 {
 		f.Percent = 100 * (1 - norm/math.Sqrt(around))
 	}
-	if yy := dot(y, y); yy > 0 {
+	if yy := inner(y, y); yy > 0 {
 		f.Relative = 100 * norm / math.Sqrt(yy)
 	}
 	return f

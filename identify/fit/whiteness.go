@@ -74,7 +74,7 @@ func CrossOf(e, u []float64, pieces []int) Cross {
 	n := len(e)
 	c := Cross{Lags: min(crossLags, longest(n, pieces)/5)}
 	e, u = centred(e), centred(u)
-	scale := math.Sqrt(dot(e, e) * dot(u, u))
+	scale := math.Sqrt(inner(e, e) * inner(u, u))
 	if n < 2 || scale == 0 || math.IsInf(scale, 0) {
 		return c
 	}
@@ -101,7 +101,7 @@ func CrossOf(e, u []float64, pieces []int) Cross {
 		sum := 0.0
 		each(n, pieces, func(from, to int) {
 			if d := max(l, -l); d < to-from {
-				sum += dot(a[from+d:to], b[from:to-d])
+				sum += inner(a[from+d:to], b[from:to-d])
 			}
 		})
 		if r := sum / scale; math.Abs(r) > math.Abs(c.Worst) {
@@ -134,11 +134,11 @@ func lagCorrelation(x []float64, lag int, pieces []int) (rho float64, pairs int)
 	sum := 0.0
 	each(len(x), pieces, func(from, to int) {
 		if m := to - from - lag; m > 0 {
-			sum += dot(x[from+lag:to], x[from:to-lag])
+			sum += inner(x[from+lag:to], x[from:to-lag])
 			pairs += m
 		}
 	})
-	if v := dot(x, x); v > 0 {
+	if v := inner(x, x); v > 0 {
 		rho = sum / v
 	}
 	return rho, pairs
@@ -164,12 +164,4 @@ func longest(n int, pieces []int) int {
 	m := 0
 	each(n, pieces, func(from, to int) { m = max(m, to-from) })
 	return m
-}
-
-func dot(a, b []float64) float64 {
-	s := 0.0
-	for k, x := range a {
-		s += x * b[k]
-	}
-	return s
 }
