@@ -139,7 +139,15 @@ func (j *job) joint(ctx context.Context) (*stage, error) {
 
 // velocityStep fits the state-variable law to jumps of an imposed velocity.
 func (j *job) velocityStep(ctx context.Context) (*stage, error) {
-	params, err := j.curveParams(curve.StepParams(j.recs.Fit))
+	steps := curve.StepParams(j.recs.Fit)
+	if steps == nil {
+		e := &record.Error{File: j.recs.Fit[0].File, Msg: "the velocity is zero throughout", Hint: "Record an imposed velocity that jumps between several values."}
+		if len(j.recs.Fit[0].Velocity) == 0 {
+			e.Msg, e.Hint = "no velocity", "Name the column of the imposed velocity in data.columns.velocity."
+		}
+		return nil, e
+	}
+	params, err := j.curveParams(steps)
 	if err != nil {
 		return nil, err
 	}

@@ -40,6 +40,8 @@ type job struct {
 	found found  // values from earlier methods
 	last  *stage // the method before, nil for the first
 	keep  Keeper // checkpoints of long methods
+
+	shooting bool // segments need a model that starts anywhere, not the loop that is written out
 }
 
 // Keeper keeps the state of a long method between runs.

@@ -28,7 +28,7 @@ func (j *job) model(recs []*record.Record) (simulated, error) {
 			spec.Known[g.Name] = *g.Start
 		}
 	}
-	if spec.Drive == axis.Servo || spec.Drive == axis.Force {
+	if spec.Drive == axis.Servo || spec.Drive == axis.Force && !j.shooting {
 		loop, err := axis.NewLoop(spec, recs)
 		var unknown *fit.ParamError
 		if err == nil || spec.Drive == axis.Servo || !errors.As(err, &unknown) {
@@ -137,6 +137,8 @@ func (j *job) lm(ctx context.Context) (*stage, error) {
 
 // multishoot makes the states of segments parameters.
 func (j *job) multishoot(ctx context.Context) (*stage, error) {
+	j.shooting = true
+	defer func() { j.shooting = false }()
 	return j.output(ctx, false, func(ctx context.Context, m simulated, params []fit.Param) (*fit.Solution, error) {
 		general, ok := m.(*axis.Model)
 		if !ok {

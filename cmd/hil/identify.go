@@ -131,7 +131,11 @@ func runIdentify(ctx context.Context, path string, f identifyFlags, stdout, stde
 	var kept identify.Keeper
 	if keep != nil {
 		kept = keep
-		defer keep.flush()
+		defer func() {
+			if err := keep.flush(); err != nil {
+				fmt.Fprintf(stderr, "warning: the state of the evolution is lost: %v\n", err)
+			}
+		}()
 	}
 	res, err := identify.Run(ctx, planOf(cfg, f.workers), recs, kept, bar.watch)
 	bar.done()
@@ -203,6 +207,9 @@ func (f *identifyFlags) over(cfg *configs.Identify) error {
 			}
 		}
 		cfg.Method = f.methods
+	}
+	if f.resume != "" && !slices.Contains(cfg.Method, "aep") {
+		return fmt.Errorf("--resume: only an evolution keeps its state, and aep is not among the methods: %s", strings.Join(cfg.Method, ", "))
 	}
 	if f.changed("terms") {
 		cfg.Terms = f.terms
@@ -321,7 +328,7 @@ func warningsOf(r *identify.Result) []string {
 			}
 			s := f.Text
 			if f.Advice != "" {
-				s += " " + f.Advice
+				s += ". " + f.Advice
 			}
 			out = append(out, s)
 		}

@@ -241,8 +241,12 @@ func openKeeper(path string, cfg *configs.Identify, recs identify.Records) (*kee
 		k.state.Data = append(k.state.Data, d.SHA256)
 	}
 	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return k, nil
+	if errors.Is(err, fs.ErrNotExist) { // find out now, and not after hours, that nothing can be written there
+		probe, err := os.CreateTemp(filepath.Dir(path), ".hil-*")
+		if err != nil {
+			return nil, fmt.Errorf("--resume %s: cannot write there: %w", path, err)
+		}
+		return k, errors.Join(probe.Close(), os.Remove(probe.Name()))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("--resume: %w", err)
@@ -264,11 +268,15 @@ func (k *keeper) Load(method string) []byte { return k.state.Stages[method] }
 func (k *keeper) Save(method string, data []byte) {
 	k.state.Stages[method] = data
 	if time.Since(k.last) >= keepEvery {
-		k.flush()
+		_ = k.flush() // the last one tells
 	}
 }
 
-func (k *keeper) flush() {
+// flush writes the state, if there is one.
+func (k *keeper) flush() error {
 	k.last = time.Now()
-	_ = writeWhole(k.path, true, func(w io.Writer) error { return json.NewEncoder(w).Encode(k.state) })
+	if len(k.state.Stages) == 0 {
+		return nil
+	}
+	return writeWhole(k.path, true, func(w io.Writer) error { return json.NewEncoder(w).Encode(k.state) })
 }

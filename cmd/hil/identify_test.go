@@ -87,6 +87,10 @@ func TestIdentifyVerb(t *testing.T) {
 		{"missing column", []string{axisRecord(t, 1, "timestamp,pos,u", "timestamp,pso,u")}, exitInvalid, []string{`record.csv:1: no column "pos"`, `Did you mean "pso"?`}},
 		{"truncated row", []string{axisRecord(t, 1, "\n700,", "\n699.5\n700,")}, exitInvalid, []string{"record.csv:703: 1 cells"}},
 		{"reordered rows", []string{axisRecord(t, 1, "\n700,", "\n600,")}, exitInvalid, []string{"record.csv:703: time goes back by 0.099 s"}},
+		{"segments of a driven axis", []string{axisRecord(t, 1, "axis: linear\n", "axis: linear\nmodel: {law: coulomb, terms: [viscous, offset]}\nsegments: 4\n"), "--method", "regress,multishoot"}, exitOK, []string{"multiple shooting"}},
+		{"velocity steps without a velocity", []string{good, "--method", "velocity-step"}, exitInvalid, []string{"record.csv: no velocity", "data.columns.velocity"}},
+		{"state without an evolution", []string{good, "--resume", filepath.Join(dir, "state.json")}, exitUsage, []string{"only an evolution keeps its state"}},
+		{"state that cannot be kept", []string{good, "--method", "aep", "--resume", filepath.Join(dir, "no", "state.json")}, exitInvalid, []string{"--resume", "cannot write there"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			out, errs, code := execute(t, append([]string{"identify"}, c.args...)...)

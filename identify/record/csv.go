@@ -2,7 +2,6 @@ package record
 
 import (
 	"bufio"
-	"compress/gzip"
 	"encoding/csv"
 	"errors"
 	"io"
@@ -68,7 +67,7 @@ func (r *textReader) next() (rec []string, line int, err error) {
 		return nil, 0, io.EOF
 	case errors.As(err, &pe):
 		return nil, 0, r.t.fail(pe.Line, "", "column %d: %v", pe.Column, pe.Err)
-	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, gzip.ErrChecksum):
+	case damaged(err):
 		return nil, 0, r.t.fail(0, "Copy it again.", "the compressed file is cut short or damaged")
 	case err != nil:
 		return nil, 0, r.t.fail(0, "", "%v", err)
@@ -214,6 +213,9 @@ func (r *textReader) number(cell string, col, line int) (float64, error) {
 		s = strings.Replace(s, ",", ".", 1)
 	}
 	x, err := strconv.ParseFloat(s, 64)
+	if err == nil && strings.ContainsAny(s, "_xX") { // numbers of programs, not of instruments
+		err = strconv.ErrSyntax
+	}
 	t, name, nan := r.t, r.t.heads[col], math.NaN()
 	switch {
 	case err == nil && math.Abs(x) < largest: // not so for NaN

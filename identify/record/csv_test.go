@@ -112,6 +112,8 @@ func TestDataErrors(t *testing.T) {
 		{"header only", "t,pos,u\n", bench, 0, []string{"0 rows of numbers"}},
 		{"truncated last row", head + "1,11,2\n2,1", bench, 4, []string{"2 cells, the header has 3", "cut short"}},
 		{"decimal commas in a comma file", head + "1,11,5,2\n", bench, 3, []string{"4 cells", "decimal: comma"}},
+		{"a number of programs", head + "1,0x1p3,2\n", bench, 3, []string{`"0x1p3" in column pos is not a number`}},
+		{"a number with an underscore", head + "1,1_000,2\n", bench, 3, []string{`"1_000" in column pos is not a number`}},
 		{"no number", head + "1,abc,2\n", bench, 3, []string{`"abc" in column pos is not a number`}},
 		{"decimal comma not declared", "t;pos;u\n0;10,5;1\n", bench, 2, []string{`"10,5" in column pos`, "data.decimal: comma"}},
 		{"comma twice", "t,pos,u\n", comma, 1, []string{"cannot both use the comma"}},
@@ -182,6 +184,14 @@ func TestCompressed(t *testing.T) {
 	write(damaged)
 	if _, err := ReadCSV(path, bench); err == nil || !strings.Contains(err.Error(), "cut short or damaged") {
 		t.Errorf("wrong checksum: %v", err)
+	}
+	for at := z.Len() / 10; at < z.Len()-8; at += z.Len() / 10 { // whatever the rows read like there
+		damaged := bytes.Clone(z.Bytes())
+		damaged[at] ^= 0x55
+		write(damaged)
+		if _, err := ReadCSV(path, bench); err == nil || !strings.Contains(err.Error(), "damaged") {
+			t.Errorf("byte %d changed: %v", at, err)
+		}
 	}
 	var de *Error
 	if _, err := ReadCSV(path+".missing", bench); !errors.As(err, &de) || !strings.Contains(err.Error(), "no such file") {

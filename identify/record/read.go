@@ -3,6 +3,7 @@ package record
 import (
 	"bufio"
 	"bytes"
+	"compress/flate"
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
@@ -58,7 +59,7 @@ func one(pieces []*Record) (*Record, error) {
 
 // open reads the columns of the mapping from an open stream.
 func open(name string, raw *bufio.Reader, m *Mapping) (*Table, error) {
-	text := raw
+	text, packed := raw, false
 	fail := func(hint, format string, args ...any) (*Table, error) {
 		return nil, &Error{File: name, Msg: fmt.Sprintf(format, args...), Hint: hint}
 	}
@@ -67,10 +68,10 @@ func open(name string, raw *bufio.Reader, m *Mapping) (*Table, error) {
 		if err != nil {
 			return fail("Is the file complete?", "compressed file cannot be opened: %v", err)
 		}
-		text = bufio.NewReaderSize(z, 1<<16)
+		text, packed = bufio.NewReaderSize(z, 1<<16), true
 	}
 	head, err := text.Peek(512)
-	if err != nil && (errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, gzip.ErrChecksum)) {
+	if damaged(err) {
 		return fail("Copy it again.", "the compressed file is cut short or damaged")
 	}
 	kind := strings.ToLower(filepath.Ext(strings.TrimSuffix(name, ".gz")))
@@ -90,5 +91,17 @@ func open(name string, raw *bufio.Reader, m *Mapping) (*Table, error) {
 	case bytes.IndexByte(head, 0) >= 0:
 		return fail("CSV, TSV and MAT files of version 4 to 7 are read, plain or gzip.", "is not a text")
 	}
-	return readText(name, text, m)
+	t, err := readText(name, text, m)
+	if err != nil && packed { // a row that makes no sense may be one that was damaged: the checksum is at the end
+		if _, rest := io.Copy(io.Discard, text); damaged(rest) {
+			return fail("Copy it again.", "the compressed file is cut short or damaged")
+		}
+	}
+	return t, err
+}
+
+// damaged tells that a compressed stream is not what was written.
+func damaged(err error) bool {
+	var corrupt flate.CorruptInputError
+	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader) || errors.As(err, &corrupt)
 }

@@ -164,7 +164,7 @@ func (t *Table) missing(name string) error {
 	case t.numeric:
 		hint = "The first line holds numbers: add a header row that names the columns."
 	case len(have) == 0:
-		hint = "There is nothing in the file."
+		hint = "The file holds no column of numbers."
 	}
 	return t.fail(t.headLine, hint, "no column %q", name)
 }
