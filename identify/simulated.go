@@ -19,6 +19,17 @@ type simulated interface {
 	Complete(params []fit.Param, s *fit.Solution) error
 }
 
+// searcher is a model that knows where to begin.
+type searcher interface {
+	Fit(ctx context.Context, params []fit.Param, s axis.Search, watch fit.Watch) (*fit.Solution, error)
+}
+
+// general tells a Model from a Loop.
+func general(m simulated) bool {
+	_, ok := m.(*axis.Model)
+	return ok
+}
+
 // model puts the model of the plan on records.
 func (j *job) model(recs []*record.Record) (simulated, error) {
 	spec := j.plan.Model
@@ -31,7 +42,7 @@ func (j *job) model(recs []*record.Record) (simulated, error) {
 	if spec.Drive == axis.Servo || spec.Drive == axis.Force && !j.shooting {
 		loop, err := axis.NewLoop(spec, recs)
 		var unknown *fit.ParamError
-		if err == nil || spec.Drive == axis.Servo || !errors.As(err, &unknown) {
+		if err == nil || !errors.As(err, &unknown) {
 			return loop, err
 		}
 	}
@@ -106,12 +117,12 @@ func (j *job) lm(ctx context.Context) (*stage, error) {
 			return nil, &fit.ParamError{Problems: []string{"lm: " + err.Error()}}
 		}
 		descent := fit.LM{Loss: loss, Horizons: j.plan.Horizon, Workers: j.plan.Workers}
-		if loop, ok := m.(*axis.Loop); ok {
+		if own, ok := m.(searcher); ok && (j.plan.Model.Drive == axis.Servo || !general(m)) {
 			search := axis.Search{Starts: j.plan.Starts, Draws: j.plan.Draws, Seed: j.plan.Seed, Workers: j.plan.Workers, LM: descent}
 			if j.last != nil {
 				search.From = j.last.survivors
 			}
-			return loop.Fit(ctx, params, search, j.watch)
+			return own.Fit(ctx, params, search, j.watch)
 		}
 		p, err := m.Problem(params)
 		if err != nil {

@@ -10,7 +10,9 @@
 // model runs in the known controller and the commands are compared, which tests friction instead of integrating it
 // [theory §9.6]. The command may act earlier or later than its stamp: the lag is a parameter.
 //
-// A Model is a Spec on records; its Problem is solved by the methods of package fit.
+// A Model is a Spec on records, with any law, any loads and any drive; its Problem is solved by the methods of package fit. A
+// Loop is the same for a few laws under a force or in a controller, written out for them: several times faster, with a scheme
+// of its own.
 package axis
 
 import "hilrig/engine/friction"

@@ -60,7 +60,11 @@ func (m *Model) plan(all []fit.Param) (*plan, error) {
 }
 
 // first is the sample of the first row of every piece. Where the record says where the motion starts, sample 0 says no more.
+// Under a force or in a controller it is a row all the same: then the rows are those of a Loop, and models can be compared.
 func (m *Model) first(all []fit.Param) int {
+	if m.spec.Drive == Force || m.spec.Drive == Servo {
+		return 0
+	}
 	for _, p := range all {
 		if !p.Fixed && strings.HasPrefix(p.Name, "x0") {
 			return 0
@@ -98,6 +102,8 @@ type evaluator struct {
 	rows int         // of all pieces
 	late [][]float64 // the delayed force of every piece
 	now  float64     // lag of late, s; NaN: none yet
+
+	servos []*servo // of every piece; nil: no controller
 }
 
 func (q *plan) evaluator(share float64) *evaluator {
@@ -110,6 +116,9 @@ func (q *plan) evaluator(share float64) *evaluator {
 		n := q.samples(p, share)
 		e.n, e.rows = append(e.n, n), e.rows+q.rowsOf(n)
 		e.late = append(e.late, make([]float64, len(p.force)))
+		if q.m.spec.Drive == Servo {
+			e.servos = append(e.servos, newServo(&q.m.spec, p, len(b.x)))
+		}
 	}
 	return e
 }
@@ -139,14 +148,28 @@ func (e *evaluator) run(theta, r []float64, limit float64) (cost float64, status
 	e.delay()
 	h := q.longest(b)
 	for i, p := range q.m.pieces {
-		b.start(b.initial(i))
+		x, v := b.initial(i)
+		b.start(x, v)
+		var c *servo
+		if e.servos != nil {
+			c = e.servos[i]
+			c.begin(start{x, v, p.a0}, b.late())
+		}
 		parts := e.parts(i, h)
 		next := q.first
 		for k := 0; ; k++ {
+			if c != nil {
+				if c.ask(k, b.x[0]); !(math.Abs(b.x[0]) < c.reach) {
+					return e.fail(r, row, cost, limit), engine.NonFinite
+				}
+			}
 			if k == next {
 				d := b.x[0]
-				if q.m.spec.Output == Velocity {
+				switch q.m.spec.Output {
+				case Velocity:
 					d = b.x[1]
+				case Command:
+					d = c.u
 				}
 				d -= p.measured[k]
 				if !(math.Abs(d) < q.worst) {
@@ -195,10 +218,7 @@ func (e *evaluator) parts(i int, h float64) int {
 
 // delay keeps the delayed forces up to date.
 func (e *evaluator) delay() {
-	lag := 0.0
-	if e.b.lag >= 0 {
-		lag = e.b.value[e.b.lag]
-	}
+	lag := e.b.late()
 	if lag == e.now {
 		return
 	}
@@ -208,6 +228,14 @@ func (e *evaluator) delay() {
 			delayed(e.late[i], p.force, lag/p.dt)
 		}
 	}
+}
+
+// late is the lag (s).
+func (b *body) late() float64 {
+	if b.lag < 0 {
+		return 0
+	}
+	return b.value[b.lag]
 }
 
 // interval moves the body from sample k of piece i to the next.
@@ -226,6 +254,9 @@ func (e *evaluator) interval(i, k, parts int) engine.Status {
 	}
 	if p.load != nil || p.current != nil {
 		b.channels(p, k)
+	}
+	if e.servos != nil {
+		return e.servos[i].drive(b, k, parts)
 	}
 	return b.advance(p.dt, parts)
 }

@@ -71,9 +71,14 @@ func (m *Model) Complete(params []fit.Param, s *fit.Solution) error {
 	s.Input, s.Velocity = nil, nil
 	first := m.first(all)
 	for _, p := range m.pieces {
+		if p.pulses.note != "" {
+			s.Notes = append(s.Notes, p.pulses.note)
+		}
 		for k := first; k < p.n; k += m.spec.Decimate {
 			s.Velocity = append(s.Velocity, p.v[k])
 			switch {
+			case m.spec.Drive == Servo:
+				s.Input = append(s.Input, p.rec.Reference[k])
 			case p.force != nil:
 				s.Input = append(s.Input, p.force[k])
 			case p.far != nil:

@@ -19,6 +19,7 @@ type Model struct {
 	pieces []*piece
 	params []fit.Param
 	rough  rough
+	slides sliding // servo: what inverse dynamics says before any simulation
 	span   float64 // of what is compared, the scale of the largest residual
 }
 
@@ -72,7 +73,13 @@ func New(spec Spec, pieces []*record.Record) (*Model, error) {
 		return nil, pieces[0].Fail(0, "Was the axis driven? Check the column.", "the %s never changes: there is nothing to explain", m.quantity())
 	}
 	m.rough = m.roughly()
+	if m.spec.Drive == Servo {
+		m.slide(&m.rough)
+	}
 	m.params = m.defaults()
+	if m.spec.Drive == Servo {
+		m.sliding(m.params)
+	}
 	for name := range spec.Known {
 		if !slices.ContainsFunc(m.params, func(p fit.Param) bool { return p.Name == name }) {
 			_, err := m.merge([]fit.Param{{Param: engine.Param{Name: name}}})
@@ -116,13 +123,9 @@ func (m *Model) checkSpec() error {
 			add("asymmetric: offset and the difference of Fc+ and Fc- are the same force; leave the offset out")
 		}
 	}
-	if s.Drive == Servo {
-		add("drive: a servo is a Loop, see NewLoop")
-	} else if s.Output == Command {
-		add("output: a command is compared in closed loop only, with the drive servo")
-	}
+	s.checkServo(add)
 	if s.Scheme >= friction.Explicit {
-		add("scheme: %v keeps its velocity half a step early and belongs to the servo; want midpoint or implicit", s.Scheme)
+		add("scheme: %v keeps its velocity half a step early and is that of a Loop; want midpoint or implicit", s.Scheme)
 	}
 	if bad != nil {
 		return &fit.ParamError{Problems: bad}

@@ -34,6 +34,9 @@ func (m *Model) Shooting(params []fit.Param, segments int) (*fit.Problem, error)
 	if err != nil {
 		return nil, err
 	}
+	if m.spec.Drive == Servo {
+		return nil, &fit.ParamError{Problems: []string{"multishoot: a servo holds its motion on its path: use lm"}}
+	}
 	if segments < 0 {
 		return nil, &fit.ParamError{Problems: []string{fmt.Sprintf("%d segments, want at least 1, or 0 for as many as there are swings", segments)}}
 	}

@@ -90,8 +90,13 @@ func (m *Model) defaults() []fit.Param {
 	switch m.spec.Drive {
 	case Spring:
 		add("kd", "N/m", "spring that draws the mass", r.kd, 1e-12, 1e15, true, true)
-	case Force:
-		add("lag", "s", "effective lag of the force behind its stamp", 0, -1.5*r.dt, 1.5*r.dt, false, true)
+	case Force, Servo:
+		lo := -1.5 * r.dt
+		hi := -lo
+		if m.spec.Drive == Servo {
+			lo, hi = lagLo*r.dt, lagHi*r.dt
+		}
+		add("lag", "s", "effective lag of the force behind its stamp", 0, lo, hi, false, true)
 	}
 	for _, p := range m.pieces {
 		// one sample says where a motion starts within its noise only: taken for exact, that noise would go into everything
@@ -182,6 +187,8 @@ func (m *Model) lawParam(law string, p engine.Param) (value, lo, hi float64, log
 		return box(0.05*r.v, 5e-3*r.v, 2*r.v)
 	case "m":
 		return box(1e-3*r.x, 1e-6*r.x, 0.1*r.x)
+	case "N/s": // the force of sliding is reached in a millisecond to ten seconds
+		return box(20*r.fc, 0.1*r.fc, 1000*r.fc)
 	}
 	// what has no scale in the record
 	return p.Value, p.Lo, p.Hi, false, true

@@ -17,6 +17,8 @@ type piece struct {
 	measured []float64 // what is compared
 	force    []float64 // of the drive; nil: none
 	far      []float64 // far end of the drawing spring; nil: none
+	pulses   pulses    // what acts beside the command of a servo
+	a0       float64   // m/s², at the first sample of a servo
 	load     []float64 // N, normal; nil: not recorded
 	current  []float64 // A; nil: not recorded
 	x0, v0   float64   // at the first sample, from the record
@@ -74,6 +76,7 @@ func (m *Model) newPiece(rec *record.Record) (*piece, error) {
 		errs = append(errs, need("reference", "reference", rec.Reference, "the spring is drawn by it"))
 		p.far = rec.Reference
 	case Servo:
+		p.force = rec.Force
 		errs = append(errs, need(m.names.force, "force", rec.Force, "it is what is compared"),
 			need("reference", "reference", rec.Reference, "the controller follows it"))
 	}
@@ -91,16 +94,32 @@ func (m *Model) newPiece(rec *record.Record) (*piece, error) {
 			return nil, err
 		}
 	}
+	if m.spec.Drive == Force || m.spec.Drive == Servo {
+		if len(rec.Disturbance) > 0 {
+			if err := need("disturbance", "disturbance", rec.Disturbance, "it acts beside the "+m.names.force); err != nil {
+				return nil, err
+			}
+		}
+		p.pulses = m.spec.pulsesOf(rec)
+		p.force = p.pulses.drive
+	}
 	p.load, p.current = rec.Load, rec.Current
 	switch m.spec.Output {
 	case Velocity:
 		p.measured = rec.Velocity
 	case Command:
-		p.measured = rec.Force
+		p.measured = p.pulses.asked
 	default:
 		p.measured = rec.Position
 	}
 	p.differentiate()
+	if m.spec.Drive == Servo { // as a Loop begins
+		if n < fewest || span(rec.Position) == 0 {
+			return nil, rec.Fail(0, "Use a longer record with motion.", "%d samples over %g %s are too little for a controller to be seen", n, span(rec.Position), m.names.unitX)
+		}
+		s := m.spec.start(rec)
+		p.x0, p.v0, p.a0 = s.x, s.v, s.a
+	}
 	return p, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"hilrig/engine/friction"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
 )
@@ -48,7 +49,7 @@ func NewLoop(spec Spec, pieces []*record.Record) (*Loop, error) {
 		if err := l.checkRecord(d); err != nil {
 			return nil, err
 		}
-		l.starts, l.pulses = append(l.starts, l.start(d)), append(l.pulses, l.pulsesOf(d))
+		l.starts, l.pulses = append(l.starts, l.spec.start(d)), append(l.pulses, l.spec.pulsesOf(d))
 	}
 	return l, nil
 }
@@ -70,17 +71,11 @@ func (l *Loop) checkSpec() error {
 			add("term %s: this loop has no loads but offset and viscous", t)
 		}
 	}
-	switch c := s.Controller; {
-	case s.Drive == Servo && c == nil:
-		add("controller: missing, a servo needs its gains kp and kv")
-	case s.Drive == Servo && !(c.Kp >= 0 && c.Kv > 0 && c.Gain > 0 && c.Limit >= 0 && c.Mean >= 0 && c.Delay >= 0) ||
-		c != nil && math.IsInf(c.Kp*c.Kv*c.Gain, 0):
-		add("controller: kp %g, kv %g, gain %g, limit %g, mean %d, delay %d: want finite gains, kv and gain > 0, the others ≥ 0", c.Kp, c.Kv, c.Gain, c.Limit, c.Mean, c.Delay)
-	case s.Drive == Servo && s.Output == Velocity:
-		add("output: a servo compares its command, or the position")
-	case s.Drive == Force && s.Output == Command:
-		add("output: a command is compared in closed loop only, with a controller")
-	case s.Drive != Servo && s.Drive != Force:
+	if s.Substeps > 0 || s.Scheme == friction.Implicit {
+		add("scheme %v, substeps %d: this loop has a scheme of its own and divides its steps itself", s.Scheme, s.Substeps)
+	}
+	s.checkServo(add)
+	if s.Drive != Servo && s.Drive != Force {
 		add("drive: this loop runs under the recorded force or in a controller")
 	}
 	if s.Decimate < 0 {
@@ -90,6 +85,21 @@ func (l *Loop) checkSpec() error {
 		return &fit.ParamError{Problems: bad}
 	}
 	return nil
+}
+
+// checkServo tells what is wrong with the controller, and with what is compared in it.
+func (s *Spec) checkServo(add func(format string, args ...any)) {
+	switch c := s.Controller; {
+	case s.Drive == Servo && c == nil:
+		add("controller: missing, a servo needs its gains kp and kv")
+	case s.Drive == Servo && !(c.Kp >= 0 && c.Kv > 0 && c.Gain > 0 && c.Limit >= 0 && c.Mean >= 0 && c.Delay >= 0) ||
+		c != nil && math.IsInf(c.Kp*c.Kv*c.Gain, 0):
+		add("controller: kp %g, kv %g, gain %g, limit %g, mean %d, delay %d: want finite gains, kv and gain > 0, the others ≥ 0", c.Kp, c.Kv, c.Gain, c.Limit, c.Mean, c.Delay)
+	case s.Drive == Servo && s.Output == Velocity:
+		add("output: a servo compares its command, or the position")
+	case s.Drive != Servo && s.Output == Command:
+		add("output: a command is compared in closed loop only, with the drive servo and its controller")
+	}
 }
 
 // fewest samples of a piece: enough for a start and a few residuals.
@@ -147,9 +157,9 @@ func span(x []float64) float64 { return slices.Max(x) - slices.Min(x) }
 
 // start is where the simulation of a piece begins: the least-squares parabola of its first samples, or rest. Nine samples
 // tame the noise of the position; fewer, down to three, are taken where the motion is no parabola for so long.
-func (l *Loop) start(d *record.Record) start {
+func (s *Spec) start(d *record.Record) start {
 	q := d.Position
-	if l.spec.Initial == Rest {
+	if s.Initial == Rest {
 		return start{x: q[0]}
 	}
 	// white noise of variance s² has third differences of variance 20·s²

@@ -26,17 +26,17 @@ const addedFrom = 0.01
 //	departure = recorded command − what the controller asks for there
 //
 // and the departure says whether a recorded pulse is part of the command, or, where no pulse was recorded, is the pulse.
-func (l *Loop) pulsesOf(d *record.Record) pulses {
+func (s *Spec) pulsesOf(d *record.Record) pulses {
 	n := len(d.Force)
 	p := pulses{drive: d.Force, asked: d.Force}
 	given := len(d.Disturbance) == n
-	if !l.closed() {
+	if s.Drive != Servo {
 		if given {
 			p.drive = sum(d.Force, d.Disturbance, 1)
 		}
 		return p
 	}
-	c := l.spec.Controller
+	c := s.Controller
 	mean := max(c.Mean, 1)
 	departure := make([]float64, n)
 	limit := math.Inf(1)
@@ -63,7 +63,7 @@ func (l *Loop) pulsesOf(d *record.Record) pulses {
 		rms := math.Sqrt(gone / float64(n))
 		p.force, p.asked = departure, sum(d.Force, departure, -1)
 		p.note = fmt.Sprintf("the recorded command departs by %.3g %s rms, %.1f %%, from what the controller asks for along the recorded motion; the difference is added in the simulation too. If nothing was added on purpose, the gains or the filter of the controller are wrong",
-			rms, unitsOf(l.spec.Rotary).f, 100*math.Sqrt(gone/all))
+			rms, unitsOf(s.Rotary).f, 100*math.Sqrt(gone/all))
 	}
 	return p
 }

@@ -8,6 +8,7 @@ import (
 
 	"hilrig/identify/fit"
 	"hilrig/identify/linear"
+	"hilrig/identify/record"
 )
 
 // sliding is what is known of the axis before any simulation.
@@ -27,8 +28,12 @@ func (l *Loop) guess() sliding {
 			longest = i
 		}
 	}
-	d := *l.pieces[longest]
-	d.Force, d.Disturbance = l.pulses[longest].drive, nil
+	return inverse(*l.pieces[longest], l.pulses[longest].drive, l.spec.Rotary)
+}
+
+// inverse is the guess for a record under a force.
+func inverse(d record.Record, drive []float64, rotary bool) sliding {
+	d.Force, d.Disturbance = drive, nil
 	h, q := d.Dt, d.Position
 	var g sliding
 	const half = 4 // samples: a difference over eight is above the steps of the encoder
@@ -47,7 +52,7 @@ func (l *Loop) guess() sliding {
 	g.plus, g.minus = side{fc: g.fc, s2: g.s2}, side{fc: g.fc, s2: g.s2}
 
 	s := linear.DefaultSpec()
-	s.Rotary = l.spec.Rotary
+	s.Rotary = rotary
 	rate := 1 / h
 	s.Cutoff = min(s.Cutoff, 0.2*rate)
 	s.Decimate = max(1, min(s.Decimate, int(0.4*rate/s.Cutoff), len(q)/200))
@@ -133,20 +138,28 @@ func (l *Loop) Fit(ctx context.Context, params []fit.Param, s Search, watch fit.
 	if err != nil {
 		return nil, err
 	}
-	m := fit.MultiStart{LM: s.LM, Seed: s.Seed, Workers: s.Workers}
-	if m.LM.CostTol == 0 {
-		m.LM.CostTol = 1e-7
-	}
-	if m.From, err = l.Starts(params, max(s.Starts, 0), max(s.Draws, 0), s.Seed); err != nil {
-		return nil, err
-	}
-	m.From = append(m.From, s.From...)
-	sol, err := m.Fit(ctx, p, watch)
+	from, err := l.Starts(params, max(s.Starts, 0), max(s.Draws, 0), s.Seed)
 	if err != nil {
 		return nil, err
 	}
-	sol.Notes = append(sol.Notes, scattered(sol)...)
+	sol, err := s.descend(ctx, p, from, watch)
+	if err != nil {
+		return nil, err
+	}
 	return sol, l.Complete(params, sol)
+}
+
+// descend refines the starts.
+func (s *Search) descend(ctx context.Context, p *fit.Problem, from [][]float64, watch fit.Watch) (*fit.Solution, error) {
+	m := fit.MultiStart{LM: s.LM, Seed: s.Seed, Workers: s.Workers, From: append(from, s.From...)}
+	if m.LM.CostTol == 0 {
+		m.LM.CostTol = 1e-7
+	}
+	sol, err := m.Fit(ctx, p, watch)
+	if err == nil {
+		sol.Notes = append(sol.Notes, scattered(sol)...)
+	}
+	return sol, err
 }
 
 // Starts are points, in the free parameters, from which to descend: for a law with a bristle the best of each of n groups
