@@ -37,7 +37,7 @@ type Identify struct {
 	Bristle     IdentifyNoise  `yaml:"noise" doc:"lugre, kalman: what is known of the noise"`
 	AEP         IdentifyAEP    `yaml:"aep" doc:"accelerated evolutionary programming"`
 	LM          IdentifyLM     `yaml:"lm" doc:"Levenberg–Marquardt"`
-	Shooting    int            `yaml:"segments" want:">=0 <=1000" doc:"multishoot: pieces into which every record is cut; 0: one per second"`
+	Shooting    int            `yaml:"segments" want:">=0 <=1000" doc:"multishoot: pieces into which every record is cut; 0: two for every swing or slip"`
 	Bootstrap   int            `yaml:"bootstrap" want:">=0 <=10000" doc:"refits to resampled residuals; 0: none"`
 	Seed        int            `yaml:"seed" want:">=0" doc:"of everything random"`
 	TimeLimit   float64        `yaml:"time_limit" unit:"s" want:">=0" doc:"best so far after this; 0: none"`
@@ -124,8 +124,8 @@ type IdentifyAEP struct {
 	Members     int     `yaml:"members" want:">=2 <=100000" doc:"individuals"`
 	Generations int     `yaml:"generations" want:">=1 <=1000000" doc:"at most"`
 	Islands     int     `yaml:"islands" want:">=1 <=1000" doc:"populations that exchange their best"`
-	Beta1       float64 `yaml:"beta1" want:">0 <=10" doc:"spread in the direction of the last success (6.26)"`
-	Beta2       float64 `yaml:"beta2" want:">0 <=10" doc:"spread per age without it (6.26)"`
+	Beta1       float64 `yaml:"beta1" want:">0 <=1" doc:"spread in the direction of the last success (6.26)"`
+	Beta2       float64 `yaml:"beta2" want:">0 <=1" doc:"spread per age without it (6.26)"`
 	Spread      string  `yaml:"spread" enum:"cost,one" doc:"cost: the spread shrinks with the root of the cost; one: as (6.26) is written"`
 	Survivors   int     `yaml:"survivors" want:">=1 <=100" doc:"best individuals that a following lm polishes"`
 }
@@ -135,8 +135,8 @@ type IdentifyLM struct {
 	Starts    int       `yaml:"starts" want:">=0 <=1000" doc:"descents from the best of the draws; 0: one, or five for a bristle in a servo"`
 	Draws     int       `yaml:"draws" want:">=0 <=100000" doc:"random points of the box that are scored first; 0: only the given start, but 20 for a bristle in a servo"`
 	Loss      string    `yaml:"loss" enum:"squares,soft-l1,huber,cauchy" doc:"squares, or a loss that outliers pull less"`
-	LossScale float64   `yaml:"loss_scale" want:">=0" doc:"residual at which the loss turns, in the unit of the residual; 0: by the data"`
-	Horizon   []float64 `yaml:"horizon,omitempty" doc:"shares of the record that are fitted one after the other, ending in 1"`
+	LossScale float64   `yaml:"loss_scale" want:">=0" doc:"residual at which the loss turns, in the unit of the residual; 0: 20 times the noise of the record"`
+	Horizon   []float64 `yaml:"horizon,omitempty" doc:"shares of the record that are fitted one after the other; the whole comes last anyway"`
 }
 
 // SetDefaults says what a variant starts from: the model of the file.

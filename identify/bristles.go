@@ -34,16 +34,47 @@ func (j *job) bristled(ctx context.Context, method string, params []fit.Param, r
 	if method == "lugre" {
 		o.Bootstrap = j.plan.Bootstrap
 	}
-	o.Warm = j.last != nil && method == "kalman" && j.last.method != "regress"
+	o.Warm = method == "kalman" && j.knowsBristle()
 	sol, err := run(ctx, rec, slices.Clone(params), o, j.watch)
 	if err != nil {
 		return nil, err
 	}
 	st := &stage{sol: sol, start: params, settings: o}
 	if method != "presliding-linear" {
-		st.explain = func(recs []*record.Record) (*fit.Solution, error) { return bristle.Explain(recs[0], sol.Params, o) }
+		st.explain = func(recs []*record.Record) (*fit.Solution, error) { return explainEach(recs, sol.Params, o) }
 	}
 	return st, nil
+}
+
+// knowsBristle tells whether earlier methods found all that a descent of the bristle model has to start from.
+func (j *job) knowsBristle() bool {
+	for _, n := range []string{"M", "sigma0", "Fc", "Fs", "vs"} {
+		if _, ok := j.found.get(n); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// explainEach explains one record after the other.
+func explainEach(recs []*record.Record, params []fit.Param, o bristle.Options) (*fit.Solution, error) {
+	var all *fit.Solution
+	for _, rec := range recs {
+		s, err := bristle.Explain(rec, params, o)
+		if err != nil {
+			return nil, err
+		}
+		if all == nil {
+			all = s
+			all.Measured, all.Input, all.Velocity = slices.Clone(s.Measured), slices.Clone(s.Input), slices.Clone(s.Velocity)
+			all.Pieces = []int{0}
+			continue
+		}
+		all.Pieces = append(all.Pieces, len(all.Residual))
+		all.Residual, all.Measured = append(all.Residual, s.Residual...), append(all.Measured, s.Measured...)
+		all.Input, all.Velocity = append(all.Input, s.Input...), append(all.Velocity, s.Velocity...)
+	}
+	return all, nil
 }
 
 // lugre fits the force that the smoothed motion needs.

@@ -57,7 +57,7 @@ func Compare(models []Ranked) (*Comparison, error) {
 			continue
 		}
 		m.Verdict, m.Unit = r.Verdict, r.Fit.Unit
-		m.Params, m.RMS, m.Percent, m.AICc = r.Fit.Params, &r.Fit.RMS, r.Fit.Percent, r.Fit.AICc
+		m.Params, m.RMS, m.Percent, m.AICc = r.Fit.Params, &r.Fit.RMS, r.Explained(), r.Fit.AICc
 		if quantity == "" {
 			quantity = r.Quantity + r.Fit.Unit
 		}
@@ -103,7 +103,8 @@ func Compare(models []Ranked) (*Comparison, error) {
 		}
 		a, b := c.Models[0].Result.rows(validated), m.Result.rows(validated)
 		if p, ok := Differ(a, b); ok {
-			m.PValue, m.Tied = &p, p > 0.05
+			// one that ranks lower for its parameters alone is not worse either
+			m.PValue, m.Tied = &p, p > 0.05 || m.Result.misfit(validated) <= c.Models[0].Result.misfit(validated)
 		}
 	}
 	c.say(validated)
@@ -116,6 +117,14 @@ func (r *Result) rows(validated bool) *fit.Solution {
 		return r.checked
 	}
 	return r.solution
+}
+
+// misfit is what the residuals that rank are in size.
+func (r *Result) misfit(validated bool) float64 {
+	if validated {
+		return r.Validation.Fit.RMS
+	}
+	return r.Fit.RMS
 }
 
 // weigh gives every model the AICc of its residuals, above that of the best, and from these Akaike weights exp(−Δ/2)/Σ.
@@ -139,7 +148,7 @@ func weigh(models []Ranked) {
 			continue
 		}
 		x := 2*rows*math.Log(m.Result.Fit.RMS) + 2*k + 2*k*(k+1)/(rows-k-1)
-		if m.Result.solution != nil && m.Result.solution.Known {
+		if m.Result.Weighted {
 			x = rows*m.Result.Fit.MSE + 2*k + 2*k*(k+1)/(rows-k-1)
 		}
 		m.DAICc, best = &x, math.Min(best, x)
@@ -202,6 +211,8 @@ func (c *Comparison) say(validated bool) {
 	case len(group) == 0:
 		c.Headline = "no model could be fitted"
 		return
+	case len(group) == 1 && !c.tested():
+		c.Headline = fmt.Sprintf("%s leaves least over on %s; whether that is more than chance cannot be said: the residuals are not those of the same rows, or not at hand", group[0].Name, on)
 	case len(group) == 1:
 		c.Headline = fmt.Sprintf("%s explains %s best, beyond chance", group[0].Name, on)
 	default:
@@ -220,14 +231,38 @@ func (c *Comparison) say(validated bool) {
 		case i > 0 && m.Tied:
 			c.Supports = append(c.Supports, fmt.Sprintf("%s: no worse than %s beyond chance (p = %.2g)", m.Name, c.Models[0].Name, *m.PValue))
 		}
-		if m.Result != nil && m.Verdict == Rejected {
+		if m.Result != nil && m.Verdict == Rejected && len(m.Result.Reasons) > 0 {
 			c.Supports = append(c.Supports, fmt.Sprintf("%s: rejected, %s", m.Name, m.Result.Reasons[0]))
 		}
-		if m.VRMS != nil && m.RMS != nil && *m.VRMS > 1.5**m.RMS {
+		if m.VRMS != nil && m.RMS != nil && m.Result.Validation.Fit.Unit == m.Unit && *m.VRMS > 1.5**m.RMS {
 			c.Supports = append(c.Supports, fmt.Sprintf("%s leaves %.3g %s over on the validation records and %.3g on its own: it does not carry over", m.Name, *m.VRMS, m.Unit, *m.RMS))
 		}
+	}
+	if other := c.otherRecord(); other != "" {
+		c.Supports = append(c.Supports, fmt.Sprintf("%s rests on another record than %s: a ranking of models has to rest on one", other, c.Models[0].Name))
 	}
 	if !validated {
 		c.Supports = append(c.Supports, "a second record, --validate, would tell which of the models carries over")
 	}
+}
+
+// tested tells whether the best model was held against every other one that has a result.
+func (c *Comparison) tested() bool {
+	for _, m := range c.Models[1:] {
+		if m.Result != nil && m.PValue == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// otherRecord is the first model that was fitted to another file than the best one, "" if there is none.
+func (c *Comparison) otherRecord() string {
+	best := c.Models[0].Result
+	for _, m := range c.Models[1:] {
+		if m.Result != nil && best != nil && m.Result.Data.SHA256 != best.Data.SHA256 {
+			return m.Name
+		}
+	}
+	return ""
 }

@@ -48,7 +48,7 @@ func (j *job) aep(ctx context.Context) (*stage, error) {
 	})
 	if err == nil {
 		st.survivors = survivors
-		st.vary = nil
+		st.vary, st.resample = nil, nil // both begin at an optimum
 	}
 	return st, err
 }

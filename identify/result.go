@@ -28,24 +28,26 @@ type Result struct {
 	Settings any              `json:"settings"`          // of the last method
 
 	Parameters  []Parameter      `json:"parameters"`
-	Correlation [][]float64      `json:"correlation"`           // of the free parameters, in their order
-	Condition   *float64         `json:"condition"`             // of the Jacobian in SI
-	Scaled      *float64         `json:"condition_scaled"`      // with columns of length one
-	Indistinct  []fit.Indistinct `json:"indistinct"`            // what the data cannot tell apart
-	Lags        int              `json:"robust_lags"`           // bandwidth of the robust standard errors, rows
-	Fit         fit.Quality      `json:"fit"`                   // on the records that were fitted
-	Quantity    string           `json:"quantity"`              // what was explained
-	Weighted    bool             `json:"weighted"`              // residuals are in standard deviations of a known noise
-	Residual    fit.Residual     `json:"residual"`              //
-	Validation  *Validation      `json:"validation,omitempty"`  // on the second record
-	Sensitivity []Sensitivity    `json:"sensitivity,omitempty"` // to what was taken for granted
-	Bootstrap   *Resampling      `json:"bootstrap,omitempty"`   //
+	Correlation [][]float64      `json:"correlation"`              // of the free parameters, in their order
+	Condition   *float64         `json:"condition"`                // of the Jacobian in SI
+	Scaled      *float64         `json:"condition_scaled"`         // with columns of length one
+	Indistinct  []fit.Indistinct `json:"indistinct"`               // what the data cannot tell apart
+	Lags        int              `json:"robust_lags"`              // bandwidth of the robust standard errors, rows
+	Fit         fit.Quality      `json:"fit"`                      // on the records that were fitted
+	Unweighted  *fit.Quality     `json:"fit_unweighted,omitempty"` // of weighted fits: the same records in their own unit
+	Quantity    string           `json:"quantity"`                 // what was explained
+	Weighted    bool             `json:"weighted"`                 // residuals are in standard deviations of a known noise
+	Residual    fit.Residual     `json:"residual"`                 //
+	Validation  *Validation      `json:"validation,omitempty"`     // on the second record
+	Sensitivity []Sensitivity    `json:"sensitivity,omitempty"`    // to what was taken for granted
+	Bootstrap   *Resampling      `json:"bootstrap,omitempty"`      //
 	HalfCutoff  []float64        `json:"values_at_half_cutoff,omitempty"`
 	Stages      []Stage          `json:"stages"`
 	Warnings    []string         `json:"warnings"`
 	Interrupted bool             `json:"interrupted"` // ended before its time: the best so far
 	Compute     float64          `json:"compute_s"`   // s, from records in memory to this result
 
+	doubts   []string // of the method about itself
 	solution *fit.Solution
 	checked  *fit.Solution // of the validation, its residuals
 }
@@ -117,6 +119,18 @@ func (r *Result) Param(name string) (*Parameter, bool) {
 		}
 	}
 	return nil, false
+}
+
+// Explained is the fit in percent by which the model is judged: of the data as they are, not of numbers that were divided by
+// their noise. nil: there is none.
+func (r *Result) Explained() *float64 {
+	switch {
+	case !r.Weighted:
+		return r.Fit.Percent
+	case r.Unweighted != nil:
+		return r.Unweighted.Percent
+	}
+	return nil
 }
 
 // Interval is the 95 % interval to go by: by resampling if that was done, else the classical one if the residuals are

@@ -90,6 +90,7 @@ func Run(ctx context.Context, plan Plan, recs Records, keep Keeper, watch fit.Wa
 		if !ok {
 			return nil, &fit.ParamError{Problems: []string{fmt.Sprintf("method %q is not known", name)}}
 		}
+		j.shooting = false
 		st, err := method(j, ctx)
 		if err != nil {
 			if ctx.Err() != nil && j.last != nil {
@@ -156,7 +157,16 @@ func (r *Result) finish(ctx context.Context, j *job) error {
 	r.Warnings = append(r.Warnings, st.warnings...)
 	r.Warnings = append(r.Warnings, st.sol.Notes...)
 
-	if st.explain != nil && len(j.recs.Validation) > 0 {
+	if r.Weighted && st.explain != nil {
+		if s, err := st.explain(j.recs.Fit); err == nil {
+			if own, err := fit.Assess(s); err == nil {
+				r.Unweighted = &own.Fit
+			}
+		}
+	}
+	if len(j.recs.Validation) > 0 && st.explain == nil {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("validation: %s cannot explain another record, so it was not looked at; let lm or kalman follow, or leave it out", st.method))
+	} else if len(j.recs.Validation) > 0 {
 		if err := r.validate(j.recs.Validation, st, j.known()); err != nil {
 			return fmt.Errorf("validation: %w", err)
 		}
@@ -165,12 +175,15 @@ func (r *Result) finish(ctx context.Context, j *job) error {
 		r.Sensitivity = st.vary(ctx)
 		r.measureMoves()
 	}
-	if j.plan.Bootstrap > 0 && !r.Interrupted {
+	if j.plan.Bootstrap > 0 && !r.Interrupted && st.method != "lugre" { // which has its own, and whose errors are those already
 		if st.resample == nil {
 			r.Warnings = append(r.Warnings, fmt.Sprintf("bootstrap: %s has none; the intervals are those of the Jacobian", st.method))
-		} else if err := r.resample(ctx, st); err != nil {
-			return err
+		} else if err := r.resample(ctx, st); err != nil { // the fit is there all the same
+			r.Warnings = append(r.Warnings, fmt.Sprintf("bootstrap: %v; the intervals are those of the Jacobian", err))
 		}
+	}
+	if mean, limit, ok := innovation(st.sol); ok && math.Abs(mean-1) > limit {
+		r.doubts = append(r.doubts, fmt.Sprintf("the prediction errors do not scatter as the filter expects (mean of e²/S %.3f, want 1 ± %.3f): a noise level that was given, or the model, is wrong, and the intervals with it", mean, limit))
 	}
 	var suspicions []string
 	if st.suspicions != nil {
@@ -178,6 +191,13 @@ func (r *Result) finish(ctx context.Context, j *job) error {
 	}
 	r.judge(suspicions)
 	return nil
+}
+
+// innovation is the mean of e²/S of a filter, which is 1 within the limit if its noise levels are right.
+func innovation(s *fit.Solution) (mean, limit float64, ok bool) {
+	mean, okMean := s.Extra["innovation"].(float64)
+	limit, okLimit := s.Extra["innovation_limit"].(float64)
+	return mean, limit, okMean && okLimit
 }
 
 // known is what the checks of the data may rest on.
@@ -235,7 +255,10 @@ func (r *Result) measureMoves() {
 func (r *Result) resample(ctx context.Context, st *stage) error {
 	by, how, err := st.resample(ctx)
 	if err != nil {
-		return fmt.Errorf("bootstrap: %w", err)
+		return err
+	}
+	if len(by) == 0 {
+		return fmt.Errorf("%d refits are too few for 95 %% of them to mean anything, 40 are the least", how.Refits)
 	}
 	r.Bootstrap = how
 	for i := range r.Parameters {

@@ -92,13 +92,16 @@ func (j *job) output(ctx context.Context, plain bool, solve func(context.Context
 	st := &stage{sol: sol, start: params, settings: j.plan.settings()}
 	st.explain = func(recs []*record.Record) (*fit.Solution, error) { return j.explain(sol.Params, recs) }
 	st.vary = func(ctx context.Context) []Sensitivity {
-		out := j.vary(ctx, sol.Params)
+		out := j.vary(ctx, sol)
 		if general != nil && plain {
 			out = append(out, halfSteps(general, params, sol)...)
 		}
 		return out
 	}
 	st.suspicions = func() []string { return axis.Suspicions(j.plan.Model, j.recs.Fit, sol) }
+	if !plain { // gaps between segments are no residuals that could be drawn anew
+		return st, nil
+	}
 	st.resample = func(ctx context.Context) (map[string][2]float64, *Resampling, error) {
 		p, err := m.Problem(sol.Params)
 		if err != nil {
@@ -112,9 +115,9 @@ func (j *job) output(ctx context.Context, plain bool, solve func(context.Context
 // lm descends from the start, from the survivors of an evolution, or from the best of several draws.
 func (j *job) lm(ctx context.Context) (*stage, error) {
 	return j.output(ctx, true, func(ctx context.Context, m simulated, params []fit.Param) (*fit.Solution, error) {
-		loss, err := fit.ParseLoss(j.plan.Loss, j.plan.LossScale)
+		loss, err := j.loss(m, params)
 		if err != nil {
-			return nil, &fit.ParamError{Problems: []string{"lm: " + err.Error()}}
+			return nil, err
 		}
 		descent := fit.LM{Loss: loss, Horizons: j.plan.Horizon, Workers: j.plan.Workers}
 		if own, ok := m.(searcher); ok && (j.plan.Model.Drive == axis.Servo || !general(m)) {
@@ -146,10 +149,9 @@ func (j *job) lm(ctx context.Context) (*stage, error) {
 	})
 }
 
-// multishoot makes the states of segments parameters.
+// multishoot makes the states of segments parameters, which the general Model alone can.
 func (j *job) multishoot(ctx context.Context) (*stage, error) {
 	j.shooting = true
-	defer func() { j.shooting = false }()
 	return j.output(ctx, false, func(ctx context.Context, m simulated, params []fit.Param) (*fit.Solution, error) {
 		general, ok := m.(*axis.Model)
 		if !ok {
@@ -232,7 +234,8 @@ func halfSteps(m *axis.Model, params []fit.Param, sol *fit.Solution) []Sensitivi
 }
 
 // vary repeats the fit with another hold of the force and with the lag free, or moved if it was.
-func (j *job) vary(ctx context.Context, params []fit.Param) []Sensitivity {
+func (j *job) vary(ctx context.Context, sol *fit.Solution) []Sensitivity {
+	params := sol.Params
 	if d := j.plan.Model.Drive; d != axis.Force && d != axis.Servo {
 		return nil
 	}
@@ -257,8 +260,8 @@ func (j *job) vary(ctx context.Context, params []fit.Param) []Sensitivity {
 		if err != nil || len(p.Params) == 0 {
 			return
 		}
-		s, err := fit.LM{Workers: j.plan.Workers}.Fit(ctx, p, nil)
-		if err != nil {
+		s, err := fit.LM{Loss: lossOf(sol), Workers: j.plan.Workers}.Fit(ctx, p, nil)
+		if err != nil || ctx.Err() != nil {
 			return
 		}
 		sum, values := 0.0, map[string]float64{}
@@ -282,7 +285,7 @@ func (j *job) vary(ctx context.Context, params []fit.Param) []Sensitivity {
 		try(what, plan)
 	}
 	plan = j.plan
-	plan.LagFree = !plan.LagFree
+	plan.LagFree = !slices.ContainsFunc(params, func(p fit.Param) bool { return p.Name == "lag" && !p.Fixed })
 	if plan.LagFree {
 		try("the lag of the force free", plan)
 	} else {
@@ -299,7 +302,10 @@ func (j *job) vary(ctx context.Context, params []fit.Param) []Sensitivity {
 
 // bootstrap refits resampled residuals.
 func (j *job) bootstrap(ctx context.Context, p *fit.Problem, sol *fit.Solution) (map[string][2]float64, *Resampling, error) {
-	b, err := fit.Bootstrap(ctx, p, sol, j.plan.Bootstrap, 0, j.plan.Seed, nil)
+	refit := func(ctx context.Context, p *fit.Problem) (*fit.Solution, error) {
+		return fit.LM{Loss: lossOf(sol), Steps: []float64{1e-3}, Workers: 1}.Fit(ctx, p, nil)
+	}
+	b, err := fit.Bootstrap(ctx, p, sol, j.plan.Bootstrap, 0, j.plan.Seed, refit)
 	if err != nil {
 		return nil, nil, err
 	}

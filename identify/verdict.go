@@ -3,6 +3,7 @@ package identify
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -28,15 +29,22 @@ var passive = map[string]bool{"M": true, "J": true, "Fc": true, "Fs": true, "sig
 // judge turns the numbers into a verdict with reasons; each reason says what it rests on.
 func (r *Result) judge(suspicions []string) {
 	r.Verdict, r.Reasons = Identified, []string{}
+	rejections := 0 // they come first: the first reason is one for the verdict
 	say := func(v Verdict, format string, args ...any) {
 		if v == Rejected || r.Verdict == Identified {
 			r.Verdict = v
 		}
-		r.Reasons = append(r.Reasons, fmt.Sprintf(format, args...))
+		reason := fmt.Sprintf(format, args...)
+		if v != Rejected {
+			r.Reasons = append(r.Reasons, reason)
+			return
+		}
+		r.Reasons = slices.Insert(r.Reasons, rejections, reason)
+		rejections++
 	}
 
 	// does the model explain the data at all?
-	if f := r.Fit.Percent; f != nil && !r.weighted() {
+	if f := r.Explained(); f != nil {
 		switch {
 		case *f < poorFit:
 			say(Rejected, "fit %.1f %%, below %.0f %%: this model does not describe these data", *f, poorFit)
@@ -47,6 +55,9 @@ func (r *Result) judge(suspicions []string) {
 	for _, s := range suspicions {
 		say(Rejected, "%s", s)
 	}
+	for _, s := range r.doubts {
+		say(Weak, "%s", s)
+	}
 	switch last := r.Stages[len(r.Stages)-1]; {
 	case r.Interrupted:
 		say(Weak, "interrupted: the best so far, not the optimum")
@@ -54,6 +65,11 @@ func (r *Result) judge(suspicions []string) {
 		say(Weak, "%s ended before it converged: %s", last.Method, last.Reason)
 	case !last.Converged:
 		say(Weak, "evolution finds the neighbourhood of an optimum, not the optimum: let lm follow")
+	}
+
+	// do the rows say as much as they are many?
+	if n := r.Residual.Effective; r.Fit.Params > 0 && n < float64(r.Fit.Params) {
+		say(Weak, "the residual hardly changes from row to row: %d rows count as about %.2g, and there are %d parameters; the intervals are too narrow, by nobody knows how much", r.Fit.Rows, n, r.Fit.Params)
 	}
 
 	// is every parameter known?
@@ -65,6 +81,7 @@ func (r *Result) judge(suspicions []string) {
 		}
 		p.Worth = r.worth(p, say)
 	}
+	r.judgeStates(say)
 	for _, in := range r.Indistinct {
 		names := strings.Join(in.Names, ", ")
 		if in.Remark {
@@ -100,8 +117,8 @@ func (r *Result) judge(suspicions []string) {
 	}
 
 	// does it carry over?
-	if v := r.Validation; v != nil && v.Fit.Percent != nil && r.Fit.Percent != nil && !r.weighted() {
-		switch loss := *r.Fit.Percent - *v.Fit.Percent; {
+	if v, own := r.Validation, r.Explained(); v != nil && v.Fit.Percent != nil && own != nil {
+		switch loss := *own - *v.Fit.Percent; {
 		case *v.Fit.Percent < poorFit:
 			say(Rejected, "fit %.1f %% on the validation record", *v.Fit.Percent)
 		case loss > validLoss:
@@ -119,9 +136,6 @@ func sentence(s string) string {
 	}
 	return s
 }
-
-// weighted tells whether residuals are pure numbers, against which the spread of the data means nothing.
-func (r *Result) weighted() bool { return r.Weighted }
 
 // worth judges one parameter.
 func (r *Result) worth(p *Parameter, say func(Verdict, string, ...any)) string {
@@ -144,22 +158,49 @@ func (r *Result) worth(p *Parameter, say func(Verdict, string, ...any)) string {
 		return string(Rejected)
 	case minor:
 	case state(p.Name): // where a record begins: nothing to know about the axis
-	case zero && p.Name != "offset" && p.Name != "lag":
+	case zero && !mayBeZero(p.Name):
 		weak("%s cannot be told from zero (95 %% interval %.3g to %.3g %s)", p.Name, ci[0], ci[1], p.Unit)
-	case zero: // an offset or lag that is zero is an answer
+	case zero: // that is an answer
 	case *se > weakRelative*math.Abs(p.Value):
 		weak("%s is known to ±%.0f %% only", p.Name, 100**se/math.Abs(p.Value))
 	}
-	if p.AtBound != "" {
+	if p.AtBound != "" && !state(p.Name) {
 		weak("%s is on its %s bound, %.4g %s: the bound has the last word, not the data; widen it or fix the parameter", p.Name, p.AtBound, p.Value, p.Unit)
 	}
 	return out
 }
 
-// state tells whether a parameter is where a record begins, not a property of the axis.
+// mayBeZero are parameters of which zero is as good a value as any: a constant force, a lag, the line from which an angle
+// counts. A number at the end tells the joint.
+func mayBeZero(name string) bool {
+	switch strings.TrimRight(name, "0123456789") {
+	case "offset", "lag", "mgc":
+		return true
+	}
+	return false
+}
+
+// state tells whether a parameter is where a record, a piece of it or a segment begins, not a property of the axis.
 func state(name string) bool {
-	base, _, _ := strings.Cut(name, "[")
-	return base == "x0" || base == "v0" || base == "z0"
+	piece, _, _ := strings.Cut(name, "[")
+	segment, _, isSegment := strings.Cut(name, "(")
+	return piece == "x0" || piece == "v0" || piece == "z0" || isSegment && (segment == "x" || segment == "v")
+}
+
+// judgeStates says once which states are on their bounds.
+func (r *Result) judgeStates(say func(Verdict, string, ...any)) {
+	var held []string
+	for _, p := range r.Parameters {
+		if state(p.Name) && p.AtBound != "" && !p.Fixed {
+			held = append(held, p.Name)
+		}
+	}
+	switch {
+	case len(held) > 6:
+		say(Weak, "%d states such as %s are on their bounds: the motion does not begin where the record says, or the model bends it elsewhere", len(held), held[0])
+	case held != nil:
+		say(Weak, "%s on the bound: the motion does not begin where the record says, or the model bends it elsewhere; give wider bounds, or begin the record later", strings.Join(held, ", "))
+	}
 }
 
 // judgeHalfCutoff looks at the fit that was repeated with half the band.
@@ -186,8 +227,8 @@ func (r *Result) Headline() string {
 		}
 	}
 	s := fmt.Sprintf("%s: %s", r.Verdict, strings.Join(names, ", "))
-	if r.Fit.Percent != nil && !r.weighted() {
-		s += fmt.Sprintf(", fit %.1f %%", *r.Fit.Percent)
+	if f := r.Explained(); f != nil {
+		s += fmt.Sprintf(", fit %.1f %%", *f)
 		if r.Validation != nil && r.Validation.Fit.Percent != nil {
 			s += fmt.Sprintf(" (validation %.1f %%)", *r.Validation.Fit.Percent)
 		}

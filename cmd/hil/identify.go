@@ -56,7 +56,7 @@ fit is rejected, or it misses --require-fit; 130 interrupted, with the best so f
 		Example: `  hil identify configs/emps.yaml
   hil identify configs/emps.yaml --asymmetric --json -o emps.json
   hil identify configs/identify/emps-lugre.yaml --validate second.csv.gz --require-fit 90
-  hil identify configs/identify/stick-slip.yaml --seed 7 --resume evolution.json`,
+  hil identify configs/identify/emps-lugre.yaml --method regress,aep,lm --seed 7 --resume evolution.json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			f.changed = c.Flags().Changed
@@ -131,14 +131,14 @@ func runIdentify(ctx context.Context, path string, f identifyFlags, stdout, stde
 	var kept identify.Keeper
 	if keep != nil {
 		kept = keep
-		defer func() {
-			if err := keep.flush(); err != nil {
-				fmt.Fprintf(stderr, "warning: the state of the evolution is lost: %v\n", err)
-			}
-		}()
 	}
 	res, err := identify.Run(ctx, planOf(cfg, f.workers), recs, kept, bar.watch)
 	bar.done()
+	if keep != nil {
+		if lost := keep.flush(); lost != nil {
+			fmt.Fprintf(stderr, "warning: --resume: the state of the evolution could not be kept: %v\n", lost)
+		}
+	}
 	if err != nil {
 		return f.refuse(ctx, path, err, stdout)
 	}
@@ -214,7 +214,7 @@ func (f *identifyFlags) over(cfg *configs.Identify) error {
 	if f.changed("terms") {
 		cfg.Terms = f.terms
 	}
-	if f.requireFit > 0 {
+	if f.changed("require-fit") {
 		cfg.RequireFit = f.requireFit
 	}
 	if f.changed("bootstrap") {
@@ -223,7 +223,7 @@ func (f *identifyFlags) over(cfg *configs.Identify) error {
 	if f.changed("seed") {
 		cfg.Seed = f.seed
 	}
-	if f.timeLimit > 0 {
+	if f.changed("time-limit") {
 		cfg.TimeLimit = f.timeLimit.Seconds()
 	}
 	if f.asymmetric {
@@ -250,6 +250,8 @@ func (f *identifyFlags) refuse(ctx context.Context, path string, err error, stdo
 	switch {
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		return exitWith(exitInterrupted, errors.New("interrupted before there was anything to keep"))
+	case errors.Is(err, context.DeadlineExceeded):
+		return exitWith(exitInvalid, fmt.Errorf("%s: time_limit was over before there was anything to keep: give more", path))
 	case errors.As(err, &u):
 		if f.json {
 			if err := encodeJSON(stdout, refusal(u)); err != nil {
@@ -292,18 +294,21 @@ func refusal(u *linear.Unidentifiable) any {
 
 // gate turns a result that is not good enough into exit code 6. The numbers were printed before.
 func gate(r *identify.Result, want float64) error {
-	if r.Verdict == identify.Rejected {
+	if r.Verdict == identify.Rejected && len(r.Reasons) > 0 {
 		return exitWith(exitQuality, fmt.Errorf("rejected: %s", r.Reasons[0]))
 	}
-	fits := []*float64{r.Fit.Percent}
+	if !(want > 0) {
+		return nil
+	}
+	fits := []*float64{r.Explained()}
 	if r.Validation != nil {
 		fits = append(fits, r.Validation.Fit.Percent)
 	}
 	for _, x := range fits {
-		if want > 0 && x == nil {
+		if x == nil {
 			return exitWith(exitQuality, fmt.Errorf("there is no fit in percent to compare with the %g %% that are required", want))
 		}
-		if x != nil && *x < want {
+		if *x < want {
 			return exitWith(exitQuality, fmt.Errorf("fit %.2f %% is below the %g %% that are required", *x, want))
 		}
 	}
@@ -321,22 +326,26 @@ func writeResult(path string, v any) error {
 // warningsOf are the oddities of records and fit, each once.
 func warningsOf(r *identify.Result) []string {
 	var out []string
-	for _, list := range [][]record.Finding{r.Findings} {
-		for _, f := range list {
+	add := func(where string, findings []record.Finding, warnings []string) {
+		for _, f := range findings {
 			if f.Severity == record.Note {
 				continue
 			}
-			s := f.Text
+			s := where + f.Text
 			if f.Advice != "" {
 				s += ". " + f.Advice
 			}
 			out = append(out, s)
 		}
-	}
-	for _, w := range r.Warnings {
-		if !slices.Contains(out, w) {
-			out = append(out, w)
+		for _, w := range warnings {
+			if w = where + w; !slices.Contains(out, w) {
+				out = append(out, w)
+			}
 		}
+	}
+	add("", r.Findings, r.Warnings)
+	if v := r.Validation; v != nil {
+		add("validation: ", v.Findings, v.Warnings)
 	}
 	return out
 }

@@ -230,9 +230,12 @@ func openKeeper(path string, cfg *configs.Identify, recs identify.Records) (*kee
 	if path == "" {
 		return nil, nil
 	}
+	selection := cfg.Data // the records are told by their content, wherever they lie
+	selection.File, selection.More = "", nil
 	said, err := json.Marshal(struct {
+		Axis                               string
 		Model, Parameters, AEP, Seed, Data any
-	}{cfg.Model, cfg.Parameters, cfg.AEP, cfg.Seed, cfg.Data.Columns})
+	}{cfg.Axis, cfg.Model, cfg.Parameters, cfg.AEP, cfg.Seed, selection})
 	if err != nil {
 		return nil, err
 	}
@@ -258,7 +261,9 @@ func openKeeper(path string, cfg *configs.Identify, recs identify.Records) (*kee
 	if string(old.Config) != string(said) || strings.Join(old.Data, " ") != strings.Join(k.state.Data, " ") {
 		return nil, fmt.Errorf("--resume %s: the state belongs to another model, other settings or another record; give another file name to start anew", path)
 	}
-	k.state.Stages = old.Stages
+	if old.Stages != nil {
+		k.state.Stages = old.Stages
+	}
 	return k, nil
 }
 

@@ -41,12 +41,19 @@ func printIdentification(w io.Writer, r identification, rotary bool) {
 		fmt.Fprintf(w, "             %s\n", reason)
 	}
 	fmt.Fprintf(w, "residual     %s\n", misfitLine(r.Fit, r.Weighted, r.Quantity))
+	if own := r.Unweighted; own != nil {
+		fmt.Fprintf(w, "unweighted   %s\n", misfitLine(*own, false, ""))
+	}
 	if v := r.Validation; v != nil {
-		fmt.Fprintf(w, "validation   %s, %s\n", misfitLine(v.Fit, r.Weighted && v.Fit.Unit == "", r.Quantity), v.Data.File)
+		quantity := r.Quantity
+		if r.Weighted { // there it is what the parameters explain unweighted
+			quantity = ""
+		}
+		fmt.Fprintf(w, "validation   %s, %s\n", misfitLine(v.Fit, false, quantity), v.Data.File)
 	}
 	white := "white: the classical errors hold, and the interval is theirs"
 	if !r.Residual.White {
-		white = fmt.Sprintf("not white (autocorrelation %.2f from row to row): %d rows count as about %.0f; go by the robust errors, as the interval does",
+		white = fmt.Sprintf("not white (autocorrelation %.2f from row to row): %d rows count as about %.3g; go by the robust errors, as the interval does",
 			r.Residual.Lag1, r.Fit.Rows, r.Residual.Effective)
 	}
 	fmt.Fprintf(w, "whiteness    %s\n", white)
@@ -63,8 +70,8 @@ func printIdentification(w io.Writer, r identification, rotary bool) {
 	}
 	if r.Condition != nil && r.Scaled != nil {
 		fmt.Fprintf(w, "condition    %.4g, with columns of length one %.4g (dependent from %.0f)\n", *r.Condition, *r.Scaled, float64(linear.MaxCondition))
-	} else {
-		fmt.Fprintln(w, "condition    infinite: a parameter has no effect at all")
+	} else if r.Fit.Params > 0 {
+		fmt.Fprintln(w, "condition    infinite: a parameter, or several together, have no effect at all")
 	}
 	printCorrelation(w, r.Result)
 	for _, s := range r.Sensitivity {
@@ -167,7 +174,10 @@ func misfitLine(q fit.Quality, weighted bool, quantity string) string {
 	}
 	s := fmt.Sprintf("%.3g%s rms", q.RMS, unit)
 	if q.Relative != nil && *q.Relative != 0 && !weighted {
-		s += fmt.Sprintf(", relative %s error %.2f %%", quantity, *q.Relative)
+		if quantity != "" {
+			quantity += " "
+		}
+		s += fmt.Sprintf(", relative %serror %.2f %%", quantity, *q.Relative)
 	}
 	return s
 }
@@ -211,7 +221,7 @@ func nextIdentify(path string, f identifyFlags, cfg *configs.Identify, recs iden
 	if f.data != "" {
 		again += " --data " + f.data
 	}
-	if s, ok := r.Settings.(linear.Spec); ok && len(recs.Fit) == 1 {
+	if s, ok := r.Settings.(linear.Spec); ok && len(recs.Fit) == 1 && cfg.Method[len(cfg.Method)-1] == "regress" && cfg.Form == string(linear.Direct) {
 		if split, ok := s.Asymmetric(); ok && !f.asymmetric {
 			if a, err := linear.InverseDynamics(recs.Fit[0], split); err == nil && a.Fit.RMS < 0.95*r.Fit.RMS && r.Fit.Relative != nil {
 				return fmt.Sprintf("%s --asymmetric      friction depends on the direction: relative force error %.2f %% instead of %.2f %%", again, a.Fit.Relative, *r.Fit.Relative)

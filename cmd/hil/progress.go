@@ -25,7 +25,9 @@ type progress struct {
 	bar     *progressbar.ProgressBar // nil: no terminal
 	began   time.Time
 	said    time.Time
-	stage   string // method and phase that the bar belongs to
+	method  string // at work …
+	started time.Time
+	stage   string // … and its phase, which the bar belongs to
 	since   time.Time
 	stepped int // steps done when the stage began
 	now     func() time.Time
@@ -49,6 +51,9 @@ func (p *progress) watch(s fit.Progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	t := p.now()
+	if s.Method != p.method {
+		p.method, p.started = s.Method, t
+	}
 	if stage := s.Method + s.Phase; stage != p.stage {
 		p.stage, p.since, p.stepped = stage, t, s.Step
 		if p.bar != nil {
@@ -87,7 +92,7 @@ func (p *progress) describe(s fit.Progress, t time.Time) string {
 	if s.Unit != "" {
 		text += " " + s.Unit
 	}
-	if d := t.Sub(p.began).Seconds(); d > 0 && s.Simulated > 0 {
+	if d := t.Sub(p.started).Seconds(); d > 0 && s.Simulated > 0 {
 		text += fmt.Sprintf(", %.3g simulations/s", float64(s.Simulated)/d)
 	}
 	if done := s.Step - p.stepped; s.Of > 0 && done > 0 {

@@ -1,0 +1,189 @@
+package identify
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"hilrig/identify/axis"
+	"hilrig/identify/fit"
+	"hilrig/identify/record"
+)
+
+// judged is the verdict over numbers that were put together by hand: one parameter M = 1 ± 0.01 and what edit makes of them.
+func judged(edit func(r *Result)) *Result {
+	one, se, good := 1.0, 0.01, 99.0
+	r := &Result{Stages: []Stage{{Method: "lm", Converged: true}}}
+	r.Fit.Rows, r.Fit.Params, r.Fit.Percent = 1000, 1, &good
+	r.Residual.White, r.Residual.Effective = true, 1000
+	r.Parameters = []Parameter{{Estimate: fit.Estimate{Name: "M", Value: one, StdErr: &se, CI95: &[2]float64{0.98, 1.02}}}}
+	edit(r)
+	r.judge(nil)
+	return r
+}
+
+// The first reason of a rejection is one that rejects, whatever was found before it.
+func TestRejectionsComeFirst(t *testing.T) {
+	r := judged(func(r *Result) {
+		fit := 70.0
+		r.Fit.Percent = &fit
+		r.Parameters[0].Value, r.Parameters[0].CI95 = -1, &[2]float64{-1.02, -0.98}
+	})
+	if r.Verdict != Rejected || !strings.HasPrefix(r.Reasons[0], "M is negative") || len(r.Reasons) != 2 {
+		t.Errorf("%s: %q, want the negative mass first", r.Verdict, r.Reasons)
+	}
+}
+
+// Rows that say the same over and over support no interval, and no verdict above weak.
+func TestVerdictCountsRows(t *testing.T) {
+	expect(t, "a thousand rows", judged(func(r *Result) {}), Identified, "")
+	expect(t, "half a row", judged(func(r *Result) { r.Residual.Effective = 0.5 }), Weak, "count as about 0.5")
+}
+
+// States are no properties of the axis: they are named once if they lie on their bounds, and not in the headline.
+func TestVerdictOnStates(t *testing.T) {
+	se := 1e-3
+	r := judged(func(r *Result) {
+		for _, n := range []string{"x0[1]", "v0", "x(0.3 s)", "v(0.3 s)"} {
+			r.Parameters = append(r.Parameters, Parameter{Estimate: fit.Estimate{Name: n, StdErr: &se, CI95: &[2]float64{-1, 1}, AtBound: "lower"}})
+		}
+	})
+	if r.Verdict != Weak || len(r.Reasons) != 1 || !strings.HasPrefix(r.Reasons[0], "x0[1], v0, x(0.3 s), v(0.3 s) on the bound") {
+		t.Errorf("%s %q, want one reason for all four", r.Verdict, r.Reasons)
+	}
+	if h := r.Headline(); strings.Contains(h, "x0") || strings.Contains(h, "0.3 s") {
+		t.Errorf("headline %q lists states", h)
+	}
+}
+
+// Zero is an answer for a constant force, a lag, the line from which an angle counts; for friction it is none.
+func TestZeroIsAnAnswer(t *testing.T) {
+	for name, want := range map[string]Verdict{"offset": Identified, "offset2": Identified, "lag": Identified, "mgc1": Identified, "Fv": Weak, "mgs": Weak} {
+		r := judged(func(r *Result) {
+			p := &r.Parameters[0]
+			p.Name, p.Value, p.CI95 = name, 1e-3, &[2]float64{-0.02, 0.02}
+		})
+		if r.Verdict != want {
+			t.Errorf("%s about zero: %s %q, want %s", name, r.Verdict, r.Reasons, want)
+		}
+	}
+}
+
+// Ranking of results whose residuals are not at hand claims no test, and says when they rest on different records.
+func TestCompareOfStoredResults(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	a, b := ranked("monday", 3, noise(rng, 500, 1, 0), nil), ranked("tuesday", 3, noise(rng, 500, 2, 0), nil)
+	a.Result.solution, b.Result.solution = nil, nil
+	a.Result.Data.SHA256, b.Result.Data.SHA256 = "aa", "bb"
+	c, err := Compare([]Ranked{b, a})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Models[0].Name != "monday" || strings.Contains(c.Headline, "beyond chance") {
+		t.Errorf("%s first, %q", c.Models[0].Name, c.Headline)
+	}
+	if s := strings.Join(c.Supports, "\n"); !strings.Contains(s, "tuesday rests on another record") {
+		t.Errorf("nothing about the records in %q", s)
+	}
+}
+
+// wagon is a mass with viscous friction under a recorded force, and what its position is worth with noise of the given size.
+func wagon(t *testing.T, noise float64) *record.Record {
+	t.Helper()
+	const n, h = 3000, 1e-3
+	rng := rand.New(rand.NewPCG(2, 3))
+	x, v := 0.0, 0.0
+	q, f := make([]float64, n), make([]float64, n)
+	e := math.Exp(-3.0 / 2 * h) // 2 kg, 3 N·s/m: exact under a held force
+	for k := range q {
+		f[k] = 4*math.Sin(5*float64(k)*h) + 3*math.Sin(17*float64(k)*h)
+		q[k] = x + noise*rng.NormFloat64()
+		end := f[k] / 3
+		x, v = x+end*h+(v-end)*(1-e)*2/3, end+(v-end)*e
+	}
+	d, err := record.New(h, q, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// jolt makes some samples of the farther half of the way wild.
+func jolt(rec *record.Record) {
+	for k := 500; k < len(rec.Position); k += 23 {
+		if rec.Position[k] > 0.3 {
+			rec.Position[k] += 2e-3
+		}
+	}
+}
+
+// fitted is the result for the wagon.
+func fitted(t *testing.T, edit func(p *Plan), recs Records) *Result {
+	t.Helper()
+	p := Plan{Methods: []string{"lm"}, Model: axis.Spec{Terms: []string{"viscous"}, Drive: axis.Force, Initial: axis.Rest}, Seed: 1}
+	edit(&p)
+	r, err := Run(t.Context(), p, recs, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// A robust loss without a scale takes it from the noise of the record: a few wild samples hardly move the mass, which least
+// squares lets them.
+func TestLossScaleByTheData(t *testing.T) {
+	rec := wagon(t, 1e-5)
+	jolt(rec)
+	m := func(loss string) float64 {
+		r := fitted(t, func(p *Plan) { p.Loss = loss }, Records{Fit: []*record.Record{rec}})
+		p, _ := r.Param("M")
+		return math.Abs(p.Value/2 - 1)
+	}
+	squares, soft := m("squares"), m("soft-l1")
+	if !(soft < 1e-3) || !(squares > 3*soft) {
+		t.Errorf("the mass is off by %.2g with squares and %.2g with soft-l1", squares, soft)
+	}
+	y := make([]float64, 5000)
+	rng := rand.New(rand.NewPCG(7, 7))
+	for k := range y {
+		y[k] = math.Sin(1e-3*float64(k)) + 0.01*rng.NormFloat64()
+	}
+	if s := noiseOf(y, nil); math.Abs(s/0.01-1) > 0.1 {
+		t.Errorf("noise %.4g, want 0.01", s)
+	}
+}
+
+// What a result cannot give is said, and takes nothing else with it.
+func TestWhatIsNotGivenIsSaid(t *testing.T) {
+	recs := Records{Fit: []*record.Record{wagon(t, 1e-4)}}
+	said := func(r *Result, what string) {
+		t.Helper()
+		if s := strings.Join(r.Warnings, "\n"); !strings.Contains(s, what) {
+			t.Errorf("nothing about %q in %q", what, s)
+		}
+	}
+	said(fitted(t, func(p *Plan) { p.Bootstrap = 5 }, recs), "40 are the least")
+	if r := fitted(t, func(p *Plan) { p.Bootstrap = 40 }, recs); r.Bootstrap == nil || r.Parameters[0].Boot95 == nil {
+		t.Error("no interval from 40 refits")
+	}
+	said(fitted(t, func(p *Plan) { p.Methods, p.Bootstrap = []string{"lm", "multishoot"}, 40 }, recs), "multishoot has none")
+}
+
+// Sensitivity keeps the loss of the fit, and frees the lag only if it is not free already.
+func TestSensitivityKeepsTheLoss(t *testing.T) {
+	rec := wagon(t, 1e-5)
+	jolt(rec)
+	r := fitted(t, func(p *Plan) { p.Loss = "soft-l1" }, Records{Fit: []*record.Record{rec}})
+	for _, s := range r.Sensitivity {
+		if m := s.Values["M"]; s.What == "the lag of the force free" && math.Abs(m/2-1) > 3e-3 {
+			t.Errorf("with %s M is %.5g, want 2: another loss was used", s.What, m)
+		}
+	}
+	r = fitted(t, func(p *Plan) { p.LagFree = true }, Records{Fit: []*record.Record{rec}})
+	for _, s := range r.Sensitivity {
+		if s.What == "the lag of the force free" {
+			t.Error("the lag was free and was freed again")
+		}
+	}
+}
