@@ -30,8 +30,10 @@ lint:                     ## formatting, vet, staticcheck
 fmt:                      ## format
 	gofmt -w $$(git ls-files '*.go')
 
-bench:                    ## benchmarks of everything on the tick's path
+bench:                    ## benchmarks, then the tables of docs/identify-speed.md; SciPy with numba if it is there
 	$(GO) test -run '^$$' -bench . -benchmem ./engine/... ./estimator/... ./hil/... ./identify/...
+	$(GO) test ./engine/population -count=1 -run TestCostTable -v -args -costs
+	$(GO) test ./identify/axis -count=1 -run TestSpeedTable -v -timeout 30m -args -rival
 
 fuzz:                     ## every fuzz target for FUZZTIME each
 	@set -e; for p in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz' || true); do \
