@@ -307,3 +307,69 @@ func TestPopulationRefusals(t *testing.T) {
 		}
 	}
 }
+
+// plainEvaluator hides all but residuals and derivatives by row.
+type plainEvaluator struct{ e *populationEvaluator }
+
+func (p plainEvaluator) Residuals(theta, r []float64) engine.Status { return p.e.Residuals(theta, r) }
+func (p plainEvaluator) Jacobian(theta, r, j []float64) engine.Status {
+	return p.e.Jacobian(theta, r, j)
+}
+
+// A descent that takes derivatives by column and gives up trials that have lost makes the same steps, to the last bit, as one
+// that does not, from good starts and from bad ones.
+func TestPopulationFitInShort(t *testing.T) {
+	rec := populationRecord(t, 1500, 2e-4, 2)
+	pr, err := PopulationProblem(rec, Velocity, populationParams(5, populationOff))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(8, 8))
+	for i := range 6 {
+		full := *pr
+		full.Params = slices.Clone(pr.Params)
+		for j := range full.Params {
+			if p := &full.Params[j]; i > 0 {
+				p.Value = p.Lo * math.Pow(p.Hi/p.Lo, rng.Float64())
+			}
+		}
+		plain := full
+		plain.New = func() fit.Evaluator { return plainEvaluator{full.New().(*populationEvaluator)} }
+		a, errA := fit.LM{}.Fit(t.Context(), &full, nil)
+		b, errB := fit.LM{}.Fit(t.Context(), &plain, nil)
+		if errA != nil || errB != nil {
+			t.Fatal(errA, errB)
+		}
+		for j := range a.Params {
+			if a.Params[j].Value != b.Params[j].Value {
+				t.Errorf("start %d: %s is %v, in full %v", i, a.Params[j].Name, a.Params[j].Value, b.Params[j].Value)
+			}
+		}
+		if a.Cost != b.Cost || a.Iterations != b.Iterations || a.Evaluations != b.Evaluations || !slices.Equal(a.Jac, b.Jac) {
+			t.Errorf("start %d: cost %v in %d steps, in full %v in %d", i, a.Cost, a.Iterations, b.Cost, b.Iterations)
+		}
+	}
+
+	// neither columns nor a bounded simulation allocate
+	e := pr.New().(*populationEvaluator)
+	theta, other, r := make([]float64, len(pr.Params)), make([]float64, len(pr.Params)), make([]float64, pr.Rows)
+	for j, p := range pr.Params {
+		theta[j], other[j] = p.Value, 1.01*p.Value
+	}
+	e.Columns(theta)
+	if n := testing.AllocsPerRun(5, func() {
+		e.ResidualsWithin(other, r, 1e-9)
+		e.Columns(theta)
+	}); n != 0 {
+		t.Errorf("%g allocations", n)
+	}
+	// what was given up is not taken for whole afterwards
+	if _, whole := e.ResidualsWithin(other, r, 1e-9); whole {
+		t.Error("a limit below the noise was kept")
+	}
+	want := make([]float64, pr.Rows)
+	pr.New().Residuals(other, want)
+	if _, whole := e.ResidualsWithin(other, r, math.Inf(1)); !whole || !slices.Equal(r, want) {
+		t.Error("residuals of a member that was given up before are not its own")
+	}
+}

@@ -203,7 +203,6 @@ func TestOwnDerivativesAreUsed(t *testing.T) {
 type segments struct {
 	n, rows int // parts, rows of each without the join
 	y       []float64
-	local   bool
 }
 
 func (e segments) Residuals(x, r []float64) engine.Status {

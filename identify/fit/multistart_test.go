@@ -47,7 +47,6 @@ func TestMultiStartFindsFarMinima(t *testing.T) {
 type tone struct {
 	y     []float64
 	calls *counter
-	batch bool
 }
 
 type counter struct {
