@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"hilrig/engine/friction"
 	"hilrig/identify/bristle"
 	"hilrig/identify/curve"
 	"hilrig/identify/fit"
@@ -97,17 +96,6 @@ func (j *job) points(recs []*record.Record) ([]curve.Point, error) {
 	return curve.Plateaus(recs, j.plan.Plateaus)
 }
 
-// turned gives a solution that speaks of metres the units of the axis.
-func (j *job) turned(s *fit.Solution) *fit.Solution {
-	if j.plan.Model.Rotary {
-		for i := range s.Params {
-			s.Params[i].Unit = friction.RotaryUnit(s.Params[i].Unit)
-		}
-		s.Unit = friction.RotaryUnit(s.Unit)
-	}
-	return s
-}
-
 // static fits the static map.
 func (j *job) static(ctx context.Context) (*stage, error) {
 	points, err := j.points(j.recs.Fit)
@@ -122,19 +110,20 @@ func (j *job) static(ctx context.Context) (*stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	st := &stage{sol: j.turned(sol), start: params, settings: j.plan.static()}
-	st.explain = func(recs []*record.Record) (*fit.Solution, error) {
+	st := &stage{sol: sol, start: params, settings: j.plan.static()}
+	st.explain = j.mapped(sol)
+	return st, nil
+}
+
+// mapped explains other records by the static map in a solution.
+func (j *job) mapped(sol *fit.Solution) func(recs []*record.Record) (*fit.Solution, error) {
+	return func(recs []*record.Record) (*fit.Solution, error) {
 		points, err := j.points(recs)
 		if err != nil {
 			return nil, err
 		}
-		s, err := curve.StaticAt(points, sol.Params, j.plan.static())
-		if err != nil {
-			return nil, err
-		}
-		return j.turned(s), nil
+		return curve.StaticAt(points, sol.Params, j.plan.static())
 	}
-	return st, nil
 }
 
 // presliding fits a loop.
@@ -147,7 +136,7 @@ func (j *job) presliding(ctx context.Context) (*stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &stage{sol: j.turned(sol), start: params, settings: j.plan.Loop}, nil
+	return &stage{sol: sol, start: params, settings: j.plan.Loop}, nil
 }
 
 // joint fits static map and loop as one experiment.
@@ -165,7 +154,7 @@ func (j *job) joint(ctx context.Context) (*stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &stage{sol: j.turned(sol), start: params, settings: o}, nil
+	return &stage{sol: sol, start: params, settings: o, explain: j.mapped(sol)}, nil
 }
 
 // velocityStep fits the state-variable law to jumps of an imposed velocity.
@@ -186,11 +175,17 @@ func (j *job) velocityStep(ctx context.Context) (*stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &stage{sol: j.turned(sol), start: params, settings: j.plan.Steps}, nil
+	return &stage{sol: sol, start: params, settings: j.plan.Steps}, nil
 }
 
 // curveParams are parameters of a curve, on what earlier methods found and what is given.
 func (j *job) curveParams(params []fit.Param) ([]fit.Param, error) {
+	if params == nil { // the record is empty or at rest, which the method says better
+		return nil, nil
+	}
+	if j.plan.Model.Rotary {
+		params = curve.Rotary(params)
+	}
 	if j.last != nil {
 		j.found.start(params, j.plan.Given)
 	}
@@ -201,5 +196,5 @@ func (j *job) curveParams(params []fit.Param) ([]fit.Param, error) {
 func (p *Plan) curveLaw() string { return p.Model.Law }
 
 func (p *Plan) static() curve.StaticOptions {
-	return curve.StaticOptions{Law: p.Model.Law, Equal: p.Weights == "equal", Strict: p.Weights == "errors"}
+	return curve.StaticOptions{Rotary: p.Model.Rotary, Law: p.Model.Law, Equal: p.Weights == "equal", Strict: p.Weights == "errors"}
 }

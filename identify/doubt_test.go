@@ -187,3 +187,15 @@ func TestSensitivityKeepsTheLoss(t *testing.T) {
 		}
 	}
 }
+
+// A record that contradicts itself carries no verdict above weak; one that is merely odd may.
+func TestVerdictHearsTheChecks(t *testing.T) {
+	for s, want := range map[record.Severity]Verdict{record.Fatal: Weak, record.Warning: Identified, record.Note: Identified} {
+		r := judged(func(r *Result) {
+			r.Findings = []record.Finding{{Severity: s, Text: "velocity is 9.5 times what it should be"}}
+		})
+		if r.Verdict != want {
+			t.Errorf("%s: %s %q, want %s", s, r.Verdict, r.Reasons, want)
+		}
+	}
+}

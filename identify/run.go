@@ -84,6 +84,7 @@ func Run(ctx context.Context, plan Plan, recs Records, keep Keeper, watch fit.Wa
 		defer cancel()
 	}
 	j := &job{plan: plan, recs: recs, watch: watch, found: found{}, keep: keep}
+	j.plan.Loop.Rotary, j.plan.Steps.Rotary = plan.Model.Rotary, plan.Model.Rotary
 	r := &Result{Chain: plan.Methods, Findings: []record.Finding{}, Warnings: []string{}}
 	for _, name := range plan.Methods {
 		method, ok := methods[name]

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"hilrig/identify/fit"
+	"hilrig/identify/record"
 )
 
 // Where a verdict falls. The limits are conventions, not laws; docs/identify.md explains them.
@@ -54,6 +55,11 @@ func (r *Result) judge(suspicions []string) {
 	}
 	for _, s := range suspicions {
 		say(Rejected, "%s", s)
+	}
+	for _, f := range r.Findings {
+		if f.Severity == record.Fatal {
+			say(Weak, "the record contradicts itself: %s", f.Text)
+		}
 	}
 	for _, s := range r.doubts {
 		say(Weak, "%s", s)

@@ -168,6 +168,14 @@ func (m *model) name(i int) string {
 	return m.params[m.at[i]].Name
 }
 
+// quantity is the one of two words that goes with the axis.
+func (m *model) quantity(linear, rotary string) string {
+	if m.unit[0] == "rad" {
+		return rotary
+	}
+	return linear
+}
+
 // clip puts t into the bounds of the free parameters.
 func (m *model) clip(t *theta) {
 	for _, i := range m.free {

@@ -34,7 +34,7 @@ func Explain(rec *record.Record, params []fit.Param, o Options) (*fit.Solution, 
 	p := newProjector(mo, m)
 	rows := mo.last - mo.first
 	s := &fit.Solution{
-		Residual: make([]float64, rows), Measured: mo.u[mo.first:mo.last], Unit: m.unit[1], Quantity: "force", Dt: d.h,
+		Residual: make([]float64, rows), Measured: mo.u[mo.first:mo.last], Unit: m.unit[1], Quantity: m.quantity("force", "torque"), Dt: d.h,
 		Input: d.u[mo.first:mo.last], Velocity: mo.v[mo.first:mo.last], Converged: true, Reason: "nothing was fitted",
 	}
 	s.Params, _ = m.answer(m.start)

@@ -309,7 +309,7 @@ func (k *tracker) solution(t theta, s *fit.Solution) *fit.Solution {
 		s.Measured[i] = k.d.y[i] / math.Sqrt(v)
 	}
 	s.Params, s.Free = k.m.answer(t)
-	s.Unit, s.Quantity, s.Dt, s.Known, s.Input = "", "position", k.d.h, true, k.d.u
+	s.Unit, s.Quantity, s.Dt, s.Known, s.Input = "", k.m.quantity("position", "angle"), k.d.h, true, k.d.u
 	s.Objective = "half the sum of squared prediction errors of the position in units of their standard deviation"
 	s.Evaluations = k.runs
 	limit := 3 * math.Sqrt(2/float64(len(k.r)))

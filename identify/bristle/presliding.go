@@ -288,7 +288,7 @@ func (m *preslide) regress(r *weakFit, inst []float64) bool {
 func (m *preslide) solution(d *data, f *weakFit) *fit.Solution {
 	t := f.t
 	s := &fit.Solution{
-		Residual: make([]float64, f.f.rows), Measured: f.u, Unit: m.unit[1], Quantity: "force", Dt: d.h * float64(max(1, f.f.w/2)),
+		Residual: make([]float64, f.f.rows), Measured: f.u, Unit: m.unit[1], Quantity: m.quantity("force", "torque"), Dt: d.h * float64(max(1, f.f.w/2)),
 		Objective: "half the sum of squared residuals of the weak form", Converged: true, Reason: "solved in one go",
 		Extra: map[string]any{"window": 2 * float64(f.f.w) * d.h},
 	}

@@ -240,7 +240,7 @@ func (f *smoothed) solution(m *model, d *data) *fit.Solution {
 	p := newProjector(f.mo, m)
 	rows, cols := f.mo.last-f.mo.first, len(m.free)
 	s := &fit.Solution{
-		Residual: make([]float64, rows), Jac: make([]float64, rows*cols), Unit: m.unit[1], Quantity: "force", Dt: d.h,
+		Residual: make([]float64, rows), Jac: make([]float64, rows*cols), Unit: m.unit[1], Quantity: m.quantity("force", "torque"), Dt: d.h,
 		Measured: f.mo.u[f.mo.first:f.mo.last], Input: d.u[f.mo.first:f.mo.last], Velocity: f.mo.v[f.mo.first:f.mo.last],
 		Objective: "half the sum of squared force residuals", Cost: f.cost / 2,
 		Converged: true, Reason: "no change of the parameters lowers the cost", Evaluations: f.trials,

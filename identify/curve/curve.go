@@ -8,7 +8,8 @@
 //
 // Friction opposes motion and is positive for positive velocity; Fs is the total break-away level. Forces are those of the
 // drive on the axis at rest in its acceleration: inertia must not matter, which is what makes these experiments slow.
-// Units are given for an axis that slides; for one that turns read N·m, rad and kg·m².
+// Units are given for an axis that slides; for one that turns read N·m, rad and kg·m², as its results and messages do if the
+// options say Rotary.
 //
 // Parameters are taken by name. A parameter that is not listed does not exist in the model: without Fs there is no fall at
 // slow speeds, without offset no offset. A name with + or − at its end, Fc+ and Fc- for Fc, is that of one direction. What an

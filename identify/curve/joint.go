@@ -31,7 +31,7 @@ func JointParams(points []Point, loops []*record.Record, law string, asymmetric 
 // own noise, which is found from the residuals of each.
 //
 // sigma1 is refused unless it is given: nothing here moves fast enough within presliding to show it. Extra is that of
-// Presliding, with "points" and "scatter_N" of Static.
+// Presliding, with "points" and "scatter" of Static.
 func Joint(ctx context.Context, points []Point, recs []*record.Record, params []fit.Param, o JointOptions, watch fit.Watch) (*fit.Solution, error) {
 	began := time.Now()
 	if err := only(params, "joint", append(slices.Clone(staticNames), "sigma0", "sigma1")...); err != nil {
@@ -102,7 +102,7 @@ func Joint(ctx context.Context, points []Point, recs []*record.Record, params []
 	if sigma1 {
 		t.refuseSigma1(sol)
 	}
-	sol.Extra["points"], sol.Extra["scatter_N"] = len(used), e.tau
+	sol.Extra["points"], sol.Extra["scatter"] = len(used), e.tau
 	sol.Notes = append(notes, sol.Notes...)
 	sol.Compute = time.Since(began)
 	return sol, nil

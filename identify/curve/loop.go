@@ -12,6 +12,8 @@ import (
 
 // LoopOptions say how a presliding record is taken.
 type LoopOptions struct {
+	Rotary bool // the axis turns: units are N·m and rad
+
 	// Rig is the stiffness of everything between the contact and the place where displacement is measured, N/m: the measured
 	// stiffness k has 1/k = 1/σ0 + 1/Rig. 0: rigid.
 	Rig float64
@@ -39,16 +41,18 @@ type loop struct {
 	dt     float64   // s, between rows
 	noiseX float64   // m, of one row
 	noiseU float64   // N
+	turns  rotary
 }
 
 // newLoop prepares a record: noise, reversals of u, pieces, smoothed velocity within them.
 func newLoop(d *record.Record, o LoopOptions) (*loop, error) {
-	n := len(d.Force)
+	n, turn := len(d.Force), rotary(o.Rotary)
 	if n == 0 || len(d.Position) != n {
 		return nil, d.Fail(0, "Name both columns in data.columns.", "a presliding loop needs position and force of equal length, here %d and %d", len(d.Position), n)
 	}
 	if o.Rig < 0 || o.NoiseX < 0 || o.NoiseU < 0 || math.IsNaN(o.Rig+o.NoiseX+o.NoiseU) {
-		return nil, &fit.ParamError{Problems: []string{fmt.Sprintf("presliding: rig %g N/m, noise %g m and %g N: want none below 0", o.Rig, o.NoiseX, o.NoiseU)}}
+		return nil, &fit.ParamError{Problems: []string{fmt.Sprintf("presliding: rig %g %s, noise %g %s and %g %s: want none below 0",
+			o.Rig, turn.unit("N/m"), o.NoiseX, turn.unit("m"), o.NoiseU, turn.unit("N"))}}
 	}
 	for k := range n {
 		if a := d.Position[k] + d.Force[k]; math.IsNaN(a) || math.IsInf(a, 0) {
@@ -60,7 +64,7 @@ func newLoop(d *record.Record, o LoopOptions) (*loop, error) {
 	if !(span > 0) || !(reach > 0) {
 		return nil, d.Fail(0, "Draw the axis to and fro by a slow triangle of force, to 0.3 … 0.9 of break-away.", "force spans %g and displacement %g: no loop", span, reach)
 	}
-	l := &loop{rig: o.Rig, reach: reach}
+	l := &loop{rig: o.Rig, reach: reach, turns: turn}
 	l.relaxed = o.Relaxed
 	l.noiseX, l.noiseU = o.NoiseX, o.NoiseU
 	if l.noiseX == 0 {
@@ -71,7 +75,7 @@ func newLoop(d *record.Record, o LoopOptions) (*loop, error) {
 	}
 	if l.noiseX > 0.1*reach {
 		return nil, d.Fail(0, "Use a finer encoder or an interferometer: 1/100 of the break-away displacement is wanted.",
-			"the noise of the displacement, %.2g m, drowns the whole loop of %.2g m", l.noiseX, reach)
+			"the noise of the displacement, %.2g %s, drowns the whole loop of %.2g %[2]s", l.noiseX, turn.unit("m"), reach)
 	}
 
 	turns, err := reversals(d, l.noiseU, span)
@@ -292,13 +296,13 @@ func (l *loop) nuisance(offset float64) []fit.Param {
 	for _, u := range l.u {
 		top = max(top, math.Abs(u))
 	}
-	p := fit.Param{Param: engine.Param{Name: "start", Unit: "N", Value: l.u[0] - offset, Lo: -10 * top, Hi: 10 * top}}
+	p := fit.Param{Param: engine.Param{Name: "start", Unit: l.turns.unit("N"), Value: l.u[0] - offset, Lo: -10 * top, Hi: 10 * top}}
 	if l.relaxed {
-		p.Param = engine.Param{Name: "start", Unit: "m", Value: l.first, Lo: l.first - l.reach, Hi: l.first + l.reach}
+		p.Param = engine.Param{Name: "start", Unit: l.turns.unit("m"), Value: l.first, Lo: l.first - l.reach, Hi: l.first + l.reach}
 	}
 	list := []fit.Param{p}
 	for j, x := range l.turnX {
-		list = append(list, fit.Param{Param: engine.Param{Name: fmt.Sprintf("turn %d", j+1), Unit: "m", Value: x, Lo: x - l.reach, Hi: x + l.reach}})
+		list = append(list, fit.Param{Param: engine.Param{Name: fmt.Sprintf("turn %d", j+1), Unit: l.turns.unit("m"), Value: x, Lo: x - l.reach, Hi: x + l.reach}})
 	}
 	return list
 }

@@ -148,7 +148,7 @@ func TestScrewDrives(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				rms := 1e3 * s.Extra["rms_N"].(float64)
+				rms := 1e3 * s.Extra["rms"].(float64)
 				t.Logf("%s %s equal weights %v: rms %.4f mN·m", c.file, law, equal, rms)
 				for i, p := range s.Params {
 					se := math.NaN()

@@ -48,8 +48,8 @@ func PreslidingParams(recs []*record.Record) []fit.Param {
 // Fs from loops that stay far below break-away is poor: give the map of constant velocities with them (Joint). The loop is
 // taken for slow. sigma1 is never told by it: free or not listed, it is refused; fixed, its force is taken into account.
 //
-// Extra holds "reversals", "loop_noise_x_m", "loop_noise_u_N" (of a row of the first loop, scaled to the residuals),
-// "rate_se" (standard error that sigma1 would have), or "rate_Ns_per_m" where a part that goes with that rate was seen.
+// Extra holds "reversals", "loop_noise_x", "loop_noise_u" (of a row of the first loop, scaled to the residuals),
+// "rate_se" (standard error that sigma1 would have), or "rate" where a part that goes with that rate was seen.
 func Presliding(ctx context.Context, recs []*record.Record, params []fit.Param, o LoopOptions, watch fit.Watch) (*fit.Solution, error) {
 	began := time.Now()
 	if err := only(params, "presliding", loopNames...); err != nil {
@@ -159,9 +159,10 @@ func (t *tied) refuseSigma1(sol *fit.Solution) {
 			fast = max(fast, math.Abs(z))
 		}
 	}
-	why := fmt.Sprintf("a slow loop does not show it: bristles move at %.2g m/s at most", fast)
+	turn := t.loops[0].turns
+	why := fmt.Sprintf("a slow loop does not show it: bristles move at %.2g %s at most", fast, turn.unit("m/s"))
 	if se, ok := sol.Extra["rate_se"].(float64); ok && !math.IsInf(se, 0) {
-		why += fmt.Sprintf(", and %.2g N·s/m would just be seen", 4*se)
+		why += fmt.Sprintf(", and %.2g %s would just be seen", 4*se, turn.unit("N·s/m"))
 	} else {
 		why += ", and what goes with that rate is σ1 together with every other loss of the rig"
 	}
@@ -240,7 +241,7 @@ func (l *loop) roughCost(theta []float64, offset float64) float64 {
 
 // finish turns the solution of the whole problem into that of its parameters.
 func (t *tied) finish(sol *fit.Solution, note string) {
-	sol.Extra["loop_noise_x_m"], sol.Extra["loop_noise_u_N"] = t.loops[0].noiseX*t.scale[0], t.loops[0].noiseU*t.scale[0]
+	sol.Extra["loop_noise_x"], sol.Extra["loop_noise_u"] = t.loops[0].noiseX*t.scale[0], t.loops[0].noiseU*t.scale[0]
 	turns := 0
 	for _, l := range t.loops {
 		turns += len(l.turnX)
@@ -248,16 +249,17 @@ func (t *tied) finish(sol *fit.Solution, note string) {
 	sol.Extra["reversals"] = turns
 	if note != "" {
 		sol.Notes = append(sol.Notes, note)
-		sol.Extra["rate_Ns_per_m"] = sol.Params[t.rate].Value
+		sol.Extra["rate"] = sol.Params[t.rate].Value
 	}
 	if t.rate < t.own {
 		sol.Notes = append(sol.Notes, "the force of the given sigma1 is taken into account")
 	}
 	t.marginal(sol)
-	sol.Quantity = "force in presliding"
+	turn := t.loops[0].turns
+	sol.Quantity = turn.quantity("force in presliding")
 	sol.Pieces = nil
 	if t.static != nil {
-		sol.Quantity = "force at constant velocity and in presliding"
+		sol.Quantity = turn.quantity("force at constant velocity and in presliding")
 		sol.Pieces = append(sol.Pieces, 0)
 	} else if len(t.loops) == 1 {
 		sol.Dt = t.loops[0].dt

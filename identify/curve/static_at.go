@@ -6,7 +6,7 @@ import (
 	"hilrig/identify/fit"
 )
 
-// StaticAt is what a static map with the given parameters leaves over of other points, in newton, each point with the same
+// StaticAt is what a static map with the given parameters leaves over of other points, each point with the same
 // weight. Nothing is fitted.
 func StaticAt(points []Point, params []fit.Param, o StaticOptions) (*fit.Solution, error) {
 	used, notes, err := usable(points)
@@ -23,7 +23,7 @@ func StaticAt(points []Point, params []fit.Param, o StaticOptions) (*fit.Solutio
 		theta[i] = p.Value
 	}
 	n := len(e.y)
-	s := &fit.Solution{Params: slices.Clone(params), Residual: make([]float64, n), Measured: slices.Clone(e.y), Unit: "N", Quantity: "force at constant velocity", Converged: true, Notes: notes}
+	s := &fit.Solution{Params: slices.Clone(params), Residual: make([]float64, n), Measured: slices.Clone(e.y), Unit: e.unit, Quantity: e.turns.quantity("force at constant velocity"), Converged: true, Notes: notes}
 	e.m.at(theta, s.Residual, nil)
 	for k, f := range s.Residual {
 		s.Residual[k] = e.y[k] - f

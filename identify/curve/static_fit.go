@@ -13,7 +13,8 @@ import (
 
 // StaticOptions say which curve is fitted and what the points are worth.
 type StaticOptions struct {
-	Law string // "": lugre, the Gauss curve; see the list at the top of this package's static map
+	Rotary bool   // the axis turns: units are N·m and rad
+	Law    string // "": lugre, the Gauss curve; see the list at the top of this package's static map
 
 	// Equal gives every point the same weight, whatever its standard error.
 	Equal bool
@@ -32,7 +33,7 @@ type StaticOptions struct {
 //
 // Fs and vs are refused when the points show no fall of friction at slow speeds, or when none is slow enough.
 //
-// Extra holds "rms_N" (of the unweighted residuals), "scatter_N" (τ), "points", and "fall_p" (probability of as good a fall
+// Extra holds "rms" (of the unweighted residuals), "scatter" (τ), "points", and "fall_p" (probability of as good a fall
 // by chance).
 func Static(ctx context.Context, points []Point, params []fit.Param, o StaticOptions, watch fit.Watch) (*fit.Solution, error) {
 	began := time.Now()
@@ -72,7 +73,8 @@ type staticFit struct {
 	se    []float64 // N; nil: not known
 	tau   float64   // N, scatter beside it
 	loose bool      // tau is to be found
-	freed int       // free parameters of the map
+	turns rotary
+	freed int // free parameters of the map
 }
 
 func newStatic(points []Point, params []fit.Param, o StaticOptions) (*staticFit, error) {
@@ -80,7 +82,7 @@ func newStatic(points []Point, params []fit.Param, o StaticOptions) (*staticFit,
 	if err != nil {
 		return nil, err
 	}
-	e := &staticFit{m: m, loose: !o.Strict}
+	e := &staticFit{m: m, loose: !o.Strict, turns: rotary(o.Rotary)}
 	var some []float64 // standard errors; a force that rests on one digit has none, and takes the median of the others
 	for _, p := range points {
 		m.v = append(m.v, p.V)
@@ -91,7 +93,7 @@ func newStatic(points []Point, params []fit.Param, o StaticOptions) (*staticFit,
 		}
 	}
 	known := !o.Equal && 2*len(some) > len(points)
-	e.params, e.unit = slices.Clone(params), "N"
+	e.params, e.unit = slices.Clone(params), e.turns.unit("N")
 	e.model = func() model { return m }
 	for _, p := range params {
 		if !p.Fixed && slices.Contains(staticNames, p.Name) {
@@ -140,7 +142,7 @@ func (e *staticFit) fit(ctx context.Context, watch fit.Watch) (*fit.Solution, er
 	}
 	// without scatter of their own the points speak for themselves
 	best.Known = !e.loose || e.tau == 0
-	best.Extra["scatter_N"] = e.tau
+	best.Extra["scatter"] = e.tau
 	return best, nil
 }
 

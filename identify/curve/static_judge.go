@@ -56,7 +56,7 @@ func (e *staticFit) judge(ctx context.Context, sol *fit.Solution, watch fit.Watc
 		flat.Extra["fall_p"] = p
 		e.tell(flat)
 		e.refuse(flat, []int{a.fs, b.fs, a.vs, b.vs, e.m.delta}, fmt.Sprintf("no fall of friction at slow speeds is visible (one as good comes by chance with probability %.2g)", p), e.slower())
-		flat.Extra["scatter_N"] = e.tau
+		flat.Extra["scatter"] = e.tau
 		return flat, nil
 	}
 	e.weakSpeed(sol)
@@ -125,7 +125,7 @@ func (e *staticFit) weakSpeed(sol *fit.Solution) {
 		case p.Value <= p.Lo*1.001 || p.Value >= p.Hi*0.999:
 			e.refuse(sol, []int{s.vs}, "it went to its bound", e.slower())
 		case p.Value < slow/2:
-			e.refuse(sol, []int{s.vs}, fmt.Sprintf("the slowest speed, %.3g m/s, is %.1f times as fast: friction has fallen already", slow, slow/p.Value), e.slower())
+			e.refuse(sol, []int{s.vs}, fmt.Sprintf("the slowest speed, %.3g %s, is %.1f times as fast: friction has fallen already", slow, e.turns.unit("m/s"), slow/p.Value), e.slower())
 		case !(se <= vsLimit):
 			e.refuse(sol, []int{s.vs}, fmt.Sprintf("its standard error is %.0f %%", 100*min(se, 100)), e.slower())
 		}
@@ -202,18 +202,18 @@ func (e *staticFit) refuse(sol *fit.Solution, at []int, why, advice string) {
 
 // slower is the advice for a fall that is not seen.
 func (e *staticFit) slower() string {
-	return fmt.Sprintf("Record speeds below %.2g m/s, several per decade down to a tenth of vs, both directions; or fix Fs from a presliding loop, or leave out Fs and vs.", e.slowest())
+	return fmt.Sprintf("Record speeds below %.2g %s, several per decade down to a tenth of vs, both directions; or fix Fs from a presliding loop, or leave out Fs and vs.", e.slowest(), e.turns.unit("m/s"))
 }
 
 // tell fills in what the judgement of all methods wants to know.
 func (e *staticFit) tell(sol *fit.Solution) {
-	sol.Quantity = "force at constant velocity"
+	sol.Quantity = e.turns.quantity("force at constant velocity")
 	sol.Velocity = e.m.v
 	sum := 0.0
 	for k, r := range sol.Residual {
 		sum += r * r / (e.w[k] * e.w[k])
 	}
-	sol.Extra["rms_N"] = math.Sqrt(sum / float64(len(e.y)))
+	sol.Extra["rms"] = math.Sqrt(sum / float64(len(e.y)))
 	sol.Extra["points"] = len(e.y)
 }
 

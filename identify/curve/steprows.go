@@ -224,7 +224,7 @@ func (x *stepFit) judge(sol *fit.Solution, all []*plateau, length bool) {
 	for _, s := range x.steps {
 		row := map[string]float64{"ratio": math.Exp(s.r), "A": s.y[0] / s.r, "B": s.y[1] / s.r, "f2": s.y[3]}
 		if s.has[2] {
-			row["L_m"] = math.Exp(s.y[2])
+			row["L"] = math.Exp(s.y[2])
 		}
 		table = append(table, row)
 	}

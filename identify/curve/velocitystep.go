@@ -16,6 +16,7 @@ import (
 
 // StepOptions say how velocity steps are read.
 type StepOptions struct {
+	Rotary      bool    // the axis turns: units are N·m and rad
 	Coefficient bool    // the force channel holds the coefficient of friction, no load is needed
 	Machine     float64 // N/m, stiffness between what imposes the velocity and the contact; 0: not known
 	Ratios      int     // different ratios of speed that are wanted; 0: 5
@@ -67,7 +68,7 @@ func StepParams(recs []*record.Record) []fit.Param {
 // yielding.
 //
 // The friction coefficient is force over load: the recorded load, or the parameter N0, or with Coefficient it is the force
-// channel itself. The residuals are those of the regression, a few for every step. Extra holds "steps" (ratio, A, B, L_m and
+// channel itself. The residuals are those of the regression, a few for every step. Extra holds "steps" (ratio, A, B, L and
 // f2 of each by itself) and the scatter from step to step, "scatter_A_ln", "scatter_B_ln", "scatter_ln_L", "scatter_f2".
 func VelocitySteps(ctx context.Context, recs []*record.Record, params []fit.Param, o StepOptions, watch fit.Watch) (*fit.Solution, error) {
 	began := time.Now()
@@ -78,7 +79,7 @@ func VelocitySteps(ctx context.Context, recs []*record.Record, params []fit.Para
 		return nil, err
 	}
 	x := &stepFit{at: index(params)}
-	if err := x.checkNames(params); err != nil {
+	if err := x.checkNames(params, rotary(o.Rotary)); err != nil {
 		return nil, err
 	}
 	load := value(values(params), x.at.of("N0"), 0)
@@ -136,7 +137,7 @@ func stepsOf(d *record.Record, o StepOptions, load float64) ([]*plateau, error) 
 		return nil, d.Fail(0, "Name the column of the normal load, give N0, or say that the force is a coefficient.", "no normal load")
 	}
 	if !(o.Machine >= 0) {
-		return nil, &fit.ParamError{Problems: []string{fmt.Sprintf("machine: %g N/m, want ≥ 0", o.Machine)}}
+		return nil, &fit.ParamError{Problems: []string{fmt.Sprintf("machine: %g %s, want ≥ 0", o.Machine, rotary(o.Rotary).unit("N/m"))}}
 	}
 	v, f, normal := make([]float64, n), make([]float64, n), make([]float64, n)
 	sign := math.Copysign(1, median(d.Velocity))
@@ -193,7 +194,7 @@ type stepFit struct {
 	white []*mat.TriDense // per step: inverse of the root of its covariance
 }
 
-func (x *stepFit) checkNames(params []fit.Param) error {
+func (x *stepFit) checkNames(params []fit.Param, turn rotary) error {
 	var bad []string
 	for _, n := range []string{"A", "B", "L"} {
 		if x.at.of(n) < 0 {
@@ -209,7 +210,7 @@ func (x *stepFit) checkNames(params []fit.Param) error {
 		}
 	}
 	if i := x.at.of("v0"); i >= 0 && !(params[i].Value > 0) {
-		bad = append(bad, fmt.Sprintf("v0: %g m/s, want > 0", params[i].Value))
+		bad = append(bad, fmt.Sprintf("v0: %g %s, want > 0", params[i].Value, turn.unit("m/s")))
 	}
 	if bad != nil {
 		return &fit.ParamError{Problems: bad}
