@@ -60,6 +60,7 @@ type stage struct {
 
 	explain    func(recs []*record.Record) (*fit.Solution, error)                    // the same parameters on other records; nil: cannot
 	vary       func(ctx context.Context) []Sensitivity                               // what else could have been taken for granted; nil: nothing
+	halved     func() []Sensitivity                                                  // steps of the simulation half as long; nil: it has none, or they cannot be changed
 	resample   func(ctx context.Context) (map[string][2]float64, *Resampling, error) // nil: cannot
 	suspicions func() []string
 	survivors  [][]float64 // of an evolution, for the descent that follows

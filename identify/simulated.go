@@ -93,10 +93,13 @@ func (j *job) output(ctx context.Context, plain bool, solve func(context.Context
 	st.explain = func(recs []*record.Record) (*fit.Solution, error) { return j.explain(sol.Params, recs) }
 	st.vary = func(ctx context.Context) []Sensitivity {
 		out := j.vary(ctx, sol)
-		if general != nil && plain {
-			out = append(out, halfSteps(general, params, sol)...)
+		if st.halved != nil {
+			out = append(out, st.halved()...)
 		}
 		return out
+	}
+	if general != nil && plain {
+		st.halved = func() []Sensitivity { return halfSteps(general, params, sol) }
 	}
 	st.suspicions = func() []string { return axis.Suspicions(j.plan.Model, j.recs.Fit, sol) }
 	if !plain { // gaps between segments are no residuals that could be drawn anew
@@ -112,14 +115,22 @@ func (j *job) output(ctx context.Context, plain bool, solve func(context.Context
 	return st, nil
 }
 
-// lm descends from the start, from the survivors of an evolution, or from the best of several draws.
-func (j *job) lm(ctx context.Context) (*stage, error) {
+// growing are the shares of a record that lm fits one after the other where nothing drives the axis along the record. A
+// swing or a stick-slip whose phase is wrong by half a period at the end has a cost that leads nowhere [theory §9.1].
+var growing = []float64{0.1, 0.2, 0.35, 0.5, 0.7, 1}
+
+// descend starts at from, or, where that is nil, at the start of the plan, at the survivors of an evolution, or at the best of
+// several draws.
+func (j *job) descend(ctx context.Context, from []fit.Param) (*stage, error) {
 	return j.output(ctx, true, func(ctx context.Context, m simulated, params []fit.Param) (*fit.Solution, error) {
 		loss, err := j.loss(m, params)
 		if err != nil {
 			return nil, err
 		}
 		descent := fit.LM{Loss: loss, Horizons: j.plan.Horizon, Workers: j.plan.Workers}
+		if d := j.plan.Model.Drive; len(descent.Horizons) == 0 && (d == axis.Coast || d == axis.Spring) && (j.last == nil || len(j.last.survivors) == 0) {
+			descent.Horizons = growing
+		}
 		if own, ok := m.(searcher); ok && (j.plan.Model.Drive == axis.Servo || !general(m)) {
 			search := axis.Search{Starts: j.plan.Starts, Draws: j.plan.Draws, Seed: j.plan.Seed, Workers: j.plan.Workers, LM: descent}
 			if j.last != nil {
@@ -127,9 +138,18 @@ func (j *job) lm(ctx context.Context) (*stage, error) {
 			}
 			return own.Fit(ctx, params, search, j.watch)
 		}
+		for i := range params {
+			if k := slices.IndexFunc(from, func(q fit.Param) bool { return q.Name == params[i].Name }); k >= 0 {
+				params[i].Value = from[k].Value
+			}
+		}
 		p, err := m.Problem(params)
 		if err != nil {
 			return nil, err
+		}
+		if from != nil {
+			descent.Horizons = nil
+			return descent.Fit(ctx, p, j.watch)
 		}
 		several := fit.MultiStart{LM: descent, Seed: j.plan.Seed, Workers: j.plan.Workers, Pool: true}
 		switch {

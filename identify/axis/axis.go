@@ -61,6 +61,7 @@ type Spec struct {
 	LinearHold bool        // the force runs straight between its samples instead of being held
 	Scheme     friction.Scheme
 	Substeps   int // parts of a sampling interval; 0: as many as the scheme asks for
+	Finer      int // with Substeps 0: so many times as many parts; 0: 1
 	Decimate   int // every n-th sample is compared, all are simulated; 0: 1
 
 	// Known are parameters whose values are known beforehand. They are fixed at these, and guesses and bounds of the others

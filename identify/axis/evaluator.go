@@ -52,7 +52,7 @@ func (m *Model) plan(all []fit.Param) (*plan, error) {
 	for _, p := range m.pieces {
 		n := m.spec.Substeps
 		if n < 1 {
-			n = p.substeps(b.mass.M, b.law, b.switched, springs)
+			n = min(maxSubsteps, max(1, m.spec.Finer)*p.substeps(b.mass.M, b.law, b.switched, springs))
 		}
 		q.parts = append(q.parts, n)
 	}

@@ -100,10 +100,11 @@ func (m *Model) defaults() []fit.Param {
 	}
 	for _, p := range m.pieces {
 		// one sample says where a motion starts within its noise only: taken for exact, that noise would go into everything
-		// else, far beyond the intervals. Under the force of a record the start is forgotten soon
+		// else, far beyond the intervals. A recorded force has noise of its own, and friction under it
+		// forgets the start
 		dx, dv, free := max(0.1*r.x, 10*p.noise), 0.5*r.v, m.spec.Initial == Free
-		if !free && m.spec.Drive != Force && m.spec.Output == Position && p.flutter > 0 {
-			dx, dv, free = 6*p.flutter, p.v0Doubt, true
+		if d := m.spec.Drive; !free && (d == Spring || d == Coast) && m.spec.Output == Position && p.flutter > 0 {
+			dx, dv, free = 12*p.flutter, p.v0Doubt, true
 		}
 		add("x0"+p.suffix, "m", "position at the beginning", p.x0, p.x0-dx, p.x0+dx, false, !free || len(p.rec.Position) == 0)
 		if m.spec.Initial != Rest {

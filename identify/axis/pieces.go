@@ -23,7 +23,7 @@ type piece struct {
 	current  []float64 // A; nil: not recorded
 	x0, v0   float64   // at the first sample, from the record
 	noise    float64   // m or rad, white part of the position, from its differences
-	v0Doubt  float64   // m/s or rad/s, six standard errors of v0 and what it leaves out: it is the velocity a few samples later
+	v0Doubt  float64   // m/s or rad/s, twelve standard errors of v0 and what it leaves out: it is the velocity a few samples later
 	flutter  float64   // m or rad, the same without the slips of a stick-slip record, which differences take for noise
 	v, a     []float64 // smoothed derivatives, for first guesses and for tests of the residual
 }
@@ -155,7 +155,7 @@ func (p *piece) differentiate() {
 	}
 	p.x0, p.v0 = x[0], p.v[0]
 	far := float64(min(half, (p.n-1)/2)) // the line through 2·far + 1 samples
-	p.v0Doubt = 6*p.flutter/(p.dt*math.Sqrt(far*(far+1)*(2*far+1)/3)) + math.Abs(p.a[0])*far*p.dt
+	p.v0Doubt = 12*p.flutter/(p.dt*math.Sqrt(far*(far+1)*(2*far+1)/3)) + math.Abs(p.a[0])*far*p.dt
 	if v := p.rec.Velocity; len(v) == p.n {
 		// the line through the first measured velocities is better than one of them
 		k := min(half, 5)
