@@ -51,8 +51,8 @@ type IdentifyData struct {
 	More      []string        `yaml:"more,omitempty" doc:"further files with the same columns, fitted together"`
 	Columns   IdentifyColumns `yaml:"columns" doc:"which column is what"`
 	Rate      float64         `yaml:"rate" unit:"Hz" want:">=0" doc:"sampling rate of a file without time column"`
-	Span      [2]float64      `yaml:"span" unit:"s" doc:"only this time of the record, [from, to]; [0, 0]: all"`
-	Rows      [2]float64      `yaml:"rows" doc:"only these rows of numbers, [first, last], counted from 1; [0, 0]: all"`
+	Span      [2]float64      `yaml:"span" unit:"s" doc:"only this time of the record, [from, to]; to 0: its end"`
+	Rows      [2]float64      `yaml:"rows" doc:"only these rows of numbers, [first, last], counted from 1; last 0: the end"`
 	Resample  float64         `yaml:"resample" unit:"Hz" want:">=0" doc:"interpolate uneven samples to this rate; 0: refuse them"`
 	SplitGaps bool            `yaml:"split_gaps" doc:"cut the record at gaps instead of refusing them"`
 	Separator string          `yaml:"separator" enum:"auto,comma,semicolon,tab" doc:"between columns; auto: found in the header row"`

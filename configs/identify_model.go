@@ -253,8 +253,8 @@ func (c *Identify) checkModel(r *Report) {
 		path string
 		v    [2]float64
 	}{{"data.span", c.Data.Span}, {"data.rows", c.Data.Rows}} {
-		if s.v != [2]float64{} && !(s.v[0] >= 0 && s.v[1] > s.v[0]) {
-			r.Errorf(s.path, "%s: from %g to %g, want a beginning ≥ 0 and an end behind it", s.path, s.v[0], s.v[1])
+		if !(s.v[0] >= 0) || s.v[1] != 0 && !(s.v[1] > s.v[0]) {
+			r.Errorf(s.path, "%s: from %g to %g, want a beginning ≥ 0 and an end behind it, or 0 for that of the record", s.path, s.v[0], s.v[1])
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"hilrig/identify/axis"
 	"hilrig/identify/fit"
+	"hilrig/identify/linear"
 	"hilrig/identify/record"
 )
 
@@ -196,6 +197,26 @@ func TestVerdictHearsTheChecks(t *testing.T) {
 		})
 		if r.Verdict != want {
 			t.Errorf("%s: %s %q, want %s", s, r.Verdict, r.Reasons, want)
+		}
+	}
+}
+
+// A known force besides the drive counts for every method: without it the mass is wrong, with it right.
+func TestDisturbanceCounts(t *testing.T) {
+	rec := swing(t, slide, 0.1, 0)
+	rec.Disturbance = make([]float64, rec.Len())
+	for k := range rec.Force {
+		x := 40 * math.Sin(0.02*float64(k))
+		rec.Force[k], rec.Disturbance[k] = rec.Force[k]-x, x
+	}
+	whole := append([]float64(nil), rec.Force...)
+	r := regressed(t, linear.DefaultSpec(), rec, nil)
+	if p, _ := r.Param("M"); math.Abs(p.Value/12-1) > 2e-3 || r.Verdict != Identified {
+		t.Errorf("M %.5g kg, %s; want 12 kg", p.Value, r.Headline())
+	}
+	for k, f := range whole {
+		if rec.Force[k] != f {
+			t.Fatal("the record was changed")
 		}
 	}
 }

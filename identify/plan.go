@@ -86,6 +86,27 @@ type Records struct {
 	SecondVal  []*record.Record // two-joint: their second joint
 }
 
+// driven are the records with one force: that of the drive and the known disturbance together, for methods that know no
+// other. Simulated models keep them apart, since a controller commands but one of them.
+func (r Records) driven() Records {
+	each := func(recs []*record.Record) []*record.Record {
+		recs = slices.Clone(recs)
+		for i, d := range recs {
+			if len(d.Disturbance) != len(d.Force) || len(d.Force) == 0 {
+				continue
+			}
+			one := *d
+			one.Force, one.Disturbance = slices.Clone(d.Force), nil
+			for k, x := range d.Disturbance {
+				one.Force[k] += x
+			}
+			recs[i] = &one
+		}
+		return recs
+	}
+	return Records{Fit: each(r.Fit), Loop: each(r.Loop), Second: each(r.Second), Validation: each(r.Validation), SecondVal: each(r.SecondVal)}
+}
+
 // Given is what is said about a parameter beforehand.
 type Given struct {
 	Name          string

@@ -85,6 +85,7 @@ func Run(ctx context.Context, plan Plan, recs Records, keep Keeper, watch fit.Wa
 		defer cancel()
 	}
 	j := &job{plan: plan, recs: recs, watch: watch, found: found{}, keep: keep}
+	driven := recs.driven()
 	j.plan.Loop.Rotary, j.plan.Steps.Rotary = plan.Model.Rotary, plan.Model.Rotary
 	r := &Result{Chain: plan.Methods, Findings: []record.Finding{}, Warnings: []string{}}
 	for _, name := range plan.Methods {
@@ -92,7 +93,10 @@ func Run(ctx context.Context, plan Plan, recs Records, keep Keeper, watch fit.Wa
 		if !ok {
 			return nil, &fit.ParamError{Problems: []string{fmt.Sprintf("method %q is not known", name)}}
 		}
-		j.shooting = false
+		j.shooting, j.recs = false, driven
+		if slices.Contains([]string{"aep", "lm", "multishoot", "velocity-step"}, name) {
+			j.recs = recs
+		}
 		st, err := method(j, ctx)
 		if err != nil {
 			if ctx.Err() != nil && j.last != nil {
@@ -112,7 +116,7 @@ func Run(ctx context.Context, plan Plan, recs Records, keep Keeper, watch fit.Wa
 	if j.last == nil {
 		return nil, ctx.Err()
 	}
-	if err := r.finish(whole, j); err != nil {
+	if err := r.finish(whole, j, recs.Fit); err != nil {
 		return nil, err
 	}
 	r.Compute = time.Since(begin).Seconds()
@@ -140,8 +144,9 @@ func (s *stage) stage() Stage {
 	return out
 }
 
-// finish turns the last method into the result: errors, validation, what was taken for granted, verdict.
-func (r *Result) finish(ctx context.Context, j *job) error {
+// finish turns the last method into the result: errors, validation, what was taken for granted, verdict. The records as they
+// were read are checked.
+func (r *Result) finish(ctx context.Context, j *job, read []*record.Record) error {
 	st := j.last
 	a, err := fit.Assess(st.sol)
 	if err != nil {
@@ -155,7 +160,7 @@ func (r *Result) finish(ctx context.Context, j *job) error {
 	r.HalfCutoff = st.half
 	r.Data = j.recs.Fit[0].Info()
 	r.Records = infos(j.recs.Fit)
-	r.Findings = append(r.Findings, record.CheckAll(j.recs.Fit, j.known())...)
+	r.Findings = append(r.Findings, record.CheckAll(read, j.known())...)
 	r.Warnings = append(r.Warnings, st.warnings...)
 	r.Warnings = append(r.Warnings, st.sol.Notes...)
 
