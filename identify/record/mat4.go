@@ -117,7 +117,7 @@ func (f *matReader) variable4(path string, h mat4Header) error {
 func product(dims ...int) (int, error) {
 	n := 1
 	for _, d := range dims {
-		if d < 0 || (d > 0 && n > (1<<40)/d) {
+		if d < 0 || (d > 0 && n > (1<<30)/d) {
 			return 0, errors.New("a matrix of impossible size")
 		}
 		n *= d
