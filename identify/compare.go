@@ -41,9 +41,14 @@ type Comparison struct {
 	Supports []string `json:"supports"` // what the records say, and what they do not
 }
 
+// evenMisfit is the ratio of two misfits up to which models are called equally good. A difference may be beyond chance and yet
+// mean nothing: no law of friction is true to a hundredth, and on the next day the axis is another.
+const evenMisfit = 1.01
+
 // Compare ranks results of models of the same records: by what they leave over on the validation records if every model
 // has them, else by AICc with the number of effective rows. A model whose squared residuals do not differ from those of the
-// best by more than chance is called tied with it: the records do not support a preference.
+// best by more than chance, or by less than a hundredth in size, is called tied with it: the records do not support a
+// preference.
 func Compare(models []Ranked) (*Comparison, error) {
 	if len(models) < 2 {
 		return nil, fmt.Errorf("a comparison needs at least two models, got %d", len(models))
@@ -103,8 +108,10 @@ func Compare(models []Ranked) (*Comparison, error) {
 		}
 		a, b := c.Models[0].Result.rows(validated), m.Result.rows(validated)
 		if p, ok := Differ(a, b); ok {
-			// one that ranks lower for its parameters alone is not worse either
-			m.PValue, m.Tied = &p, p > 0.05 || m.Result.misfit(validated) <= c.Models[0].Result.misfit(validated)
+			// one that ranks lower for its parameters alone is not worse either; without a criterion there is no rank
+			best := &c.Models[0]
+			m.PValue, m.Tied = &p, p > 0.05 || m.Result.misfit(validated) <= evenMisfit*best.Result.misfit(validated)
+			m.Tied = m.Tied || !validated && (m.DAICc == nil || best.DAICc == nil)
 		}
 	}
 	c.say(validated)
@@ -228,8 +235,12 @@ func (c *Comparison) say(validated bool) {
 		switch {
 		case m.Result == nil:
 			c.Supports = append(c.Supports, fmt.Sprintf("%s: %s", m.Name, m.Err))
-		case i > 0 && m.Tied:
+		case !validated && m.DAICc == nil:
+			c.Supports = append(c.Supports, fmt.Sprintf("%s: the rows count as too few for its %d parameters, so that no criterion ranks it", m.Name, m.Params))
+		case i > 0 && m.Tied && *m.PValue > 0.05:
 			c.Supports = append(c.Supports, fmt.Sprintf("%s: no worse than %s beyond chance (p = %.2g)", m.Name, c.Models[0].Name, *m.PValue))
+		case i > 0 && m.Tied:
+			c.Supports = append(c.Supports, fmt.Sprintf("%s: leaves hardly more over than %s, or less with more parameters: no ground for a choice", m.Name, c.Models[0].Name))
 		}
 		if m.Result != nil && m.Verdict == Rejected && len(m.Result.Reasons) > 0 {
 			c.Supports = append(c.Supports, fmt.Sprintf("%s: rejected, %s", m.Name, m.Result.Reasons[0]))

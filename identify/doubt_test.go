@@ -61,12 +61,15 @@ func TestVerdictOnStates(t *testing.T) {
 // Zero is an answer for a constant force, a lag, the line from which an angle counts; for friction it is none.
 func TestZeroIsAnAnswer(t *testing.T) {
 	for name, want := range map[string]Verdict{"offset": Identified, "offset2": Identified, "lag": Identified, "mgc1": Identified, "Fv": Weak, "mgs": Weak} {
-		r := judged(func(r *Result) {
-			p := &r.Parameters[0]
-			p.Name, p.Value, p.CI95 = name, 1e-3, &[2]float64{-0.02, 0.02}
-		})
-		if r.Verdict != want {
-			t.Errorf("%s about zero: %s %q, want %s", name, r.Verdict, r.Reasons, want)
+		for _, half := range []float64{0.02, 8e-4} { // the interval holds zero, or hardly does not
+			r := judged(func(r *Result) {
+				p := &r.Parameters[0]
+				se := half / 2
+				p.Name, p.Value, p.StdErr, p.CI95 = name, 1e-3, &se, &[2]float64{1e-3 - half, 1e-3 + half}
+			})
+			if r.Verdict != want {
+				t.Errorf("%s 1e-3 ± %g: %s %q, want %s", name, half, r.Verdict, r.Reasons, want)
+			}
 		}
 	}
 }
@@ -86,6 +89,33 @@ func TestCompareOfStoredResults(t *testing.T) {
 	}
 	if s := strings.Join(c.Supports, "\n"); !strings.Contains(s, "tuesday rests on another record") {
 		t.Errorf("nothing about the records in %q", s)
+	}
+}
+
+// A difference beyond chance that is smaller than a hundredth is no ground for a choice, nor is any where the rows count as
+// fewer than the parameters.
+func TestCompareCallsSmallDifferencesEven(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 9))
+	base := noise(rng, 5000, 1, 0)
+	hardly, clearly := make([]float64, len(base)), make([]float64, len(base))
+	for k, x := range base {
+		hardly[k], clearly[k] = 1.005*x, 1.1*x
+	}
+	c, err := Compare([]Ranked{ranked("a", 3, base, nil), ranked("b", 3, hardly, nil), ranked("c", 3, clearly, nil)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, w := c.Models[1], c.Models[2]; !b.Tied || *b.PValue > 0.01 || w.Tied {
+		t.Errorf("tied: %s %v (p %.2g), %s %v; want the one of a half percent, beyond chance, alone", b.Name, b.Tied, *b.PValue, w.Name, w.Tied)
+	}
+	slow := noise(rng, 5000, 1, 0.9995) // worth a row or two
+	worse := make([]float64, len(slow))
+	for k, x := range slow {
+		worse[k] = 1.5 * x
+	}
+	c, err = Compare([]Ranked{ranked("a", 3, slow, nil), ranked("b", 4, worse, nil)})
+	if err != nil || !c.Models[1].Tied || !strings.Contains(strings.Join(c.Supports, "\n"), "no criterion ranks it") {
+		t.Errorf("%v: %+v", err, c)
 	}
 }
 

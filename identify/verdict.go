@@ -167,6 +167,7 @@ func (r *Result) worth(p *Parameter, say func(Verdict, string, ...any)) string {
 	case zero && !mayBeZero(p.Name):
 		weak("%s cannot be told from zero (95 %% interval %.3g to %.3g %s)", p.Name, ci[0], ci[1], p.Unit)
 	case zero: // that is an answer
+	case mayBeZero(p.Name): // and so is one that is near it
 	case *se > weakRelative*math.Abs(p.Value):
 		weak("%s is known to ±%.0f %% only", p.Name, 100**se/math.Abs(p.Value))
 	}
