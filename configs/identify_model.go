@@ -174,7 +174,11 @@ func (c *Identify) units(word func(path ...string) string) func(string) string {
 func (c *Identify) paramUnit(name, law string) (unit string, known bool) {
 	base, _, _ := strings.Cut(name, "[")
 	base = strings.TrimRight(base, "+-")
-	for _, n := range []string{law, "stribeck-bo-pavelescu", "lugre"} { // static and kalman have laws of their own
+	laws := []string{law, "stribeck-bo-pavelescu", "lugre"} // static and kalman have laws of their own
+	for _, v := range c.Compare {
+		laws = append(laws, v.Law)
+	}
+	for _, n := range laws {
 		info, ok := friction.Find(n)
 		if !ok {
 			continue

@@ -112,6 +112,7 @@ type Given struct {
 	Name          string
 	Start, Lo, Hi *float64
 	Fixed, Log    *bool
+	Optional      bool // a model that has no such parameter is no error
 }
 
 // apply puts what is given over the parameters that a model has by itself. A start outside bounds that were not given
@@ -120,6 +121,9 @@ func apply(params []fit.Param, given []Given) error {
 	var bad []string
 	for _, g := range given {
 		i := slices.IndexFunc(params, func(p fit.Param) bool { return p.Name == g.Name })
+		if i < 0 && g.Optional {
+			continue
+		}
 		if i < 0 {
 			names := make([]string, len(params))
 			for k, p := range params {

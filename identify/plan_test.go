@@ -53,6 +53,10 @@ func TestGivenParameters(t *testing.T) {
 		}
 	}
 	ps := base()
+	if err := apply(ps, []Given{{Name: "sigma0", Start: is(1.0), Optional: true}, {Name: "M", Start: is(50.0)}}); err != nil || ps[0].Value != 50 {
+		t.Errorf("a parameter of another model: %+v, %v", ps[0], err)
+	}
+	ps = base()
 	if err := apply(ps, []Given{{Name: "M", Start: is(500.0), Fixed: is(true)}}); err != nil || !ps[0].Fixed || ps[0].Value != 500 {
 		t.Errorf("a known value: %+v, %v", ps[0], err)
 	}

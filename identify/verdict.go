@@ -58,7 +58,7 @@ func (r *Result) judge(suspicions []string) {
 	}
 	for _, f := range r.Findings {
 		if f.Severity == record.Fatal {
-			say(Weak, "the record contradicts itself: %s", f.Text)
+			say(Weak, "a check of the record fails: %s", f.Text)
 		}
 	}
 	for _, s := range r.doubts {

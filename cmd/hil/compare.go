@@ -27,8 +27,8 @@ func newCompareCmd() *cobra.Command {
 		Use:   "compare FILE…",
 		Short: "Models of the same records, side by side",
 		Long: `Fits several models to the same records and ranks them: by what they leave over on a second record if --validate gives
-one, else by AICc with the number of rows that count. Neighbours whose residuals do not differ by more than chance are
-called tied, because then the records do not support a preference.
+one, else by AICc with the number of rows that count. Models whose residuals do not differ from those of the best
+by more than chance, or by less than a hundredth, are called tied: the records do not support a preference.
 
 FILE is an identification file with a compare: list, or there are several: identification files, and results that
 hil identify -o wrote (those are ranked as they are, without the test for chance).
@@ -52,6 +52,7 @@ type candidate struct {
 	name string
 	cfg  *configs.Identify // nil: the result is there
 	done *identify.Result
+	some bool // one of several models of a file, whose parameters need not be those of all
 }
 
 func runCompare(ctx context.Context, paths []string, f identifyFlags, stdout, stderr io.Writer) error {
@@ -82,7 +83,11 @@ func runCompare(ctx context.Context, paths []string, f identifyFlags, stdout, st
 				bar.done()
 				return exitWith(exitInvalid, err)
 			}
-			res, err := identify.Run(ctx, planOf(c.cfg, f.workers), recs, nil, bar.watch)
+			plan := planOf(c.cfg, f.workers)
+			for i := range plan.Given {
+				plan.Given[i].Optional = c.some
+			}
+			res, err := identify.Run(ctx, plan, recs, nil, bar.watch)
 			switch {
 			case ctx.Err() != nil:
 				bar.done()
@@ -177,7 +182,7 @@ func (f *identifyFlags) candidates(path string, stderr io.Writer) ([]candidate, 
 		if name == "" {
 			name = c.Model.Law
 		}
-		out = append(out, candidate{name: name, cfg: &c})
+		out = append(out, candidate{name: name, cfg: &c, some: true})
 	}
 	return out, nil
 }

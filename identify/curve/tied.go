@@ -72,7 +72,7 @@ func tie(static *staticFit, loops []*loop, params []fit.Param) (*tied, error) {
 				top = max(top, math.Abs(l.u[k]))
 			}
 		}
-		t.params = append(t.params, fit.Param{Param: engine.Param{Name: "rate", Unit: "N·s/m", Lo: -1e12 * top, Hi: 1e12 * top, Fixed: true}})
+		t.params = append(t.params, fit.Param{Param: engine.Param{Name: "rate", Unit: loops[0].turns.unit("N·s/m"), Lo: -1e12 * top, Hi: 1e12 * top, Fixed: true}})
 	}
 	if static != nil {
 		t.y, t.w = append(t.y, static.y...), append(t.w, static.w...)
@@ -209,7 +209,7 @@ func (t *tied) bristleRate(ctx context.Context, sol *fit.Solution, watch fit.Wat
 		}
 	}
 	if c > 4*se {
-		return with, fmt.Sprintf("a part of the force goes with the rate of the bristle, %.3g ± %.2g N·s/m: the loop was drawn fast, or the rig has losses of its own; it is allowed for", c, se), nil
+		return with, fmt.Sprintf("a part of the force goes with the rate of the bristle, %.3g ± %.2g %s: the loop was drawn fast, or the rig has losses of its own; it is allowed for", c, se, t.params[t.rate].Unit), nil
 	}
 	copy(t.params, kept)
 	copy(t.scale, scale)
