@@ -153,6 +153,10 @@ func prepare(s Spec, recs []*record.Record) (*regression, error) {
 	})
 }
 
+// sameRate is the share by which sampling intervals of records may differ. A clock that trembles by a hundredth tells the
+// interval of a short piece no better; an inertia is off by twice as much.
+const sameRate = 1e-4
+
 // start checks that the records go together and designs their filters.
 func (s Spec) start(recs []*record.Record) (*filters, error) {
 	if len(recs) == 0 {
@@ -161,7 +165,7 @@ func (s Spec) start(recs []*record.Record) (*filters, error) {
 	first := recs[0]
 	for _, d := range recs {
 		switch {
-		case math.Abs(d.Dt-first.Dt) > 1e-6*first.Dt:
+		case math.Abs(d.Dt-first.Dt) > sameRate*first.Dt:
 			return nil, d.Fail(0, "Resample them to one rate.", "sampled every %.6g s, the first record every %.6g s", d.Dt, first.Dt)
 		case len(d.Position) != len(d.Force):
 			return nil, d.Fail(0, "Name both columns.", "%d positions and %d forces: the fit needs both, sample by sample", len(d.Position), len(d.Force))
