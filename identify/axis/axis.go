@@ -43,7 +43,7 @@ const (
 type Initial uint8
 
 const (
-	Measured Initial = iota // position and velocity of the record, contact relaxed
+	Measured Initial = iota // position and velocity of the record, the contact relaxed, or sliding where it moves
 	Rest                    // position of the record, at rest, contact relaxed
 	Free                    // position and velocity are free parameters of every piece
 )

@@ -14,6 +14,11 @@ import (
 type body struct {
 	mass     *friction.Mass
 	law      friction.Model
+	whole    friction.Model // law, or both directions of it
+	top      float64        // m/s, largest speed of the records
+	steady   []float64      // room for a state of the contact
+	taus     []*float64     // s, time constants of the law
+	travel   int            // place of a displacement in it; −1: none
 	switched bool
 	loads    loads
 	x        []float64 // state
@@ -45,7 +50,7 @@ func (m *Model) newBody(params []fit.Param) (*body, error) {
 			b.put = append(b.put, func(v []float64) { *place = v[i] })
 		}
 	}
-	b.law = &friction.Viscous{Delta: 1} // Fv = 0: no friction
+	b.law = &friction.StaticCoulombViscous{Delta: 1} // all levels 0: no friction, in the fastest machine there is
 	info, ok := friction.Find(m.spec.Law)
 	if ok {
 		b.law = info.New()
@@ -97,7 +102,9 @@ func (m *Model) newBody(params []fit.Param) (*body, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.mass, b.x = mass, mass.NewState()
+	b.mass, b.x, b.whole, b.top = mass, mass.NewState(), law, m.rough.v
+	b.steady = make([]float64, len(b.x)-2)
+	b.travel = slices.IndexFunc(law.States(), func(s engine.Signal) bool { return s.Name == "displacement" })
 	to(m.names.inertia, &mass.M)
 	return b, nil
 }
@@ -108,6 +115,9 @@ func (b *body) bind(law friction.Model, to func(string, *float64)) {
 	for i, p := range law.Params() {
 		to(p.Name, places[i])
 		b.check = append(b.check, limit{places[i], p.Lo, p.Hi})
+		if p.Unit == "s" {
+			b.taus = append(b.taus, places[i])
+		}
 	}
 }
 
@@ -227,12 +237,6 @@ func (b *body) initial(i int) (x, v float64) {
 		v = b.value[j]
 	}
 	return x, v
-}
-
-// start puts the body at the beginning of a piece, its contact relaxed.
-func (b *body) start(x, v float64) {
-	b.x[0], b.x[1] = x, v
-	b.law.Reset(b.x[2:])
 }
 
 // channels are the load and current at sample k of a piece, for the laws that look at them.

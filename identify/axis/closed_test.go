@@ -75,7 +75,7 @@ func apart(a, b []float64) float64 {
 // when its steps are divided.
 func TestServoModelAgreesWithLoop(t *testing.T) {
 	d := *empsRecord(t)
-	const n = 6000
+	const n = 3000
 	d.Position, d.Reference, d.Force = d.Position[:n], d.Reference[:n], d.Force[:n]
 	values := map[string]float64{"M": 95, "Fc+": 21.2, "Fc-": 21.9, "sigma2+": 157, "sigma2-": 230, "dFs": -9, "vs": 0.0134, "sigma0": 1.5e6, "sigma1": 3400}
 	for _, c := range []struct {
@@ -98,9 +98,9 @@ func TestServoModelAgreesWithLoop(t *testing.T) {
 // The general model agrees with the continuous solution, and better with finer parts: with a bristle and with a rigid
 // contact, by direction, late and late-looking.
 func TestServoModelAgainstContinuousSolution(t *testing.T) {
-	ref := sweep(0.35)
-	for k := 250; k < len(ref); k++ { // a stop
-		ref[k] = ref[250]
+	ref := sweep(0.25)
+	for k := 190; k < len(ref); k++ { // a stop
+		ref[k] = ref[190]
 	}
 	ctl := empsController()
 	slow := *ctl

@@ -94,14 +94,14 @@ type moment struct {
 	u1, u2     float64 // N, the two commands before
 }
 
-// begin puts the mass at s with a relaxed contact. The positions before, for a velocity at the first sample, are those of the
+// begin puts the mass at s, its contact as begins says. The positions before, for a velocity at the first sample, are those of the
 // parabola.
-func (t *track) begin(s start, parts int) moment {
+func (t *track) begin(c *contact, s start, parts int) moment {
 	for i := range t.pad {
 		back := float64(t.pad-i) * t.h
 		t.x[i] = s.x - back*s.v + back*back*s.a/2
 	}
-	return moment{x: s.x, v: s.v - s.a*t.h/float64(2*parts)}
+	return moment{x: s.x, v: s.v - s.a*t.h/float64(2*parts), zeta: c.begins(s.v)}
 }
 
 // run simulates the samples from … to−1 with the windows w, one per part, and fills x and, in closed loop, u. It returns the

@@ -77,7 +77,7 @@ func TestLoopAgainstContinuousSolution(t *testing.T) {
 				k.x = make([]float64, n+k.pad+1)
 				w := make([]window, parts)
 				windows(w, c.lag/k.h, false)
-				m := k.begin(start{x: ref[0]}, parts)
+				m := k.begin(&at, start{x: ref[0]}, parts)
 				if end := k.run(&at, &m, w, 0, n); end != n {
 					t.Fatalf("ends at %d", end)
 				}

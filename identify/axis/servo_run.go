@@ -94,7 +94,7 @@ func (e *loopRun) simulate(theta, r []float64, limit float64) (cost float64, sta
 		good := 0
 		if parts > 0 {
 			windows(w, min(max(e.lag/t.h, lagLo), lagHi), e.linear)
-			at, good = t.begin(e.starts[i], parts), n
+			at, good = t.begin(&e.c, e.starts[i], parts), n
 		}
 		k := 0 // next sample to compare
 		for from := 0; from < n; from += block {

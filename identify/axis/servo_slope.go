@@ -197,9 +197,8 @@ func (b *bristleRun) tangents(i int, w, dw []window, jac []float64) {
 	peek := t.closed && (next != 0 || dNext != 0)
 
 	// the start
-	at := t.begin(b.starts[i], len(w))
-	x, v, zeta, u1, u2 := at.x, at.v, 0.0, 0.0, 0.0
-	clear(d.zeta)
+	at := t.begin(c, b.starts[i], len(w))
+	x, v, zeta, u1, u2 := at.x, at.v, at.zeta, 0.0, 0.0
 	clear(d.u0)
 	clear(d.u1)
 	clear(d.u2)
@@ -209,7 +208,7 @@ func (b *bristleRun) tangents(i int, w, dw []window, jac []float64) {
 		if sd[p].piece != i {
 			dx, dv = 0, 0
 		}
-		d.x[p], d.v[p] = dx, dv
+		d.x[p], d.v[p], d.zeta[p] = dx, dv, c.beginSlope(b.starts[i].v, dv, &sd[p])
 		for k := -pad; k < 0; k++ {
 			row(k)[p] = dx + float64(k)*h*dv
 		}

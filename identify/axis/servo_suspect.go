@@ -289,7 +289,7 @@ func (n *numbers) dragged(q []float64, h float64) []float64 {
 }
 
 // scattered compares the ends of several descents (Extra "starts" of fit.MultiStart): parameters that differ among fits that
-// are equally good, and a lowest cost that few reached.
+// are equally good.
 func scattered(s *fit.Solution) (out []string) {
 	starts, _ := s.Extra["starts"].([]fit.Start)
 	lowest := math.Inf(1)
@@ -309,15 +309,6 @@ func scattered(s *fit.Solution) (out []string) {
 		if same > 1 && lo > 0 && hi > mostScatter*lo {
 			out = append(out, fmt.Sprintf("%s is anything from %.3g to %.3g %s in %d fits that are equally good", p.Name, lo, hi, p.Unit, same))
 		}
-	}
-	reached := 0
-	for _, e := range starts {
-		if e.RMS <= 1.003*lowest {
-			reached++
-		}
-	}
-	if len(starts) > 2 && 2*reached < len(starts) {
-		out = append(out, fmt.Sprintf("only %d of %d starts end at the lowest cost: there may be a lower one", reached, len(starts)))
 	}
 	return out
 }
