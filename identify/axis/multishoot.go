@@ -339,5 +339,8 @@ func (e *shooter) Cost(theta []float64, limit float64) float64 {
 // Measured has the gaps behind the rows, measured to be zero.
 func (e *shooter) Measured() (y []float64, quantity string, pieces []int, dt float64) {
 	y, quantity, pieces, dt = e.evaluator.Measured()
+	if e.s.gaps == 0 {
+		return y, quantity, pieces, dt
+	}
 	return append(y, make([]float64, 2*e.s.gaps)...), quantity, append(pieces, len(y)), dt
 }
