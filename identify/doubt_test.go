@@ -250,3 +250,18 @@ func TestDisturbanceCounts(t *testing.T) {
 		}
 	}
 }
+
+// The record that was fitted is no validation, and a method that explains no other record says that it did not.
+func TestValidationByTheSameRecord(t *testing.T) {
+	rec := swing(t, slide, 1, 0)
+	rec.File, rec.SHA256 = "slide.csv", "aa"
+	r := regressed(t, linear.DefaultSpec(), rec, rec)
+	if s := strings.Join(r.Validation.Warnings, "\n"); !strings.Contains(s, "slide.csv is a record that was fitted") {
+		t.Errorf("nothing about it in %q", s)
+	}
+	other := *rec
+	other.SHA256 = "bb"
+	if r := regressed(t, linear.DefaultSpec(), rec, &other); len(r.Validation.Warnings) > 0 {
+		t.Errorf("another record: %q", r.Validation.Warnings)
+	}
+}

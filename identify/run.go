@@ -174,7 +174,7 @@ func (r *Result) finish(ctx context.Context, j *job, read []*record.Record) erro
 	if len(j.recs.Validation) > 0 && st.explain == nil {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("validation: %s cannot explain another record, so it was not looked at; let lm or kalman follow, or leave it out", st.method))
 	} else if len(j.recs.Validation) > 0 {
-		if err := r.validate(j.recs.Validation, st, j.known()); err != nil {
+		if err := r.validate(j.recs.Validation, read, st, j.known()); err != nil {
 			return fmt.Errorf("validation: %w", err)
 		}
 	}
@@ -221,8 +221,8 @@ func (j *job) known() record.CheckOptions {
 	return o
 }
 
-// validate explains the second record.
-func (r *Result) validate(recs []*record.Record, st *stage, known record.CheckOptions) error {
+// validate explains the second record, which should not be one of those that were fitted.
+func (r *Result) validate(recs, fitted []*record.Record, st *stage, known record.CheckOptions) error {
 	s, err := st.explain(recs)
 	if err != nil {
 		return err
@@ -235,6 +235,9 @@ func (r *Result) validate(recs []*record.Record, st *stage, known record.CheckOp
 	v := &Validation{Data: recs[0].Info(), Records: infos(recs), Findings: []record.Finding{}, Fit: a.Fit, Residual: a.Residual, Warnings: []string{}}
 	v.Findings = append(v.Findings, record.CheckAll(recs, known)...)
 	v.Warnings = append(v.Warnings, s.Notes...)
+	if recs[0].SHA256 != "" && slices.ContainsFunc(fitted, func(d *record.Record) bool { return d.SHA256 == recs[0].SHA256 }) {
+		v.Warnings = append(v.Warnings, fmt.Sprintf("%s is a record that was fitted: that it is explained proves nothing", recs[0].File))
+	}
 	r.Validation = v
 	return nil
 }

@@ -140,3 +140,32 @@ func TestShootingDerivatives(t *testing.T) {
 		t.Errorf("%g allocations, want none", a)
 	}
 }
+
+// One segment is plain output error: there is no gap, and the solution can be judged.
+func TestShootingInOneSegment(t *testing.T) {
+	rec := &record.Record{Dt: 1e-3, Position: make([]float64, 400), Force: make([]float64, 400)}
+	for k := range rec.Position { // 2 kg under 4 N from rest
+		s := float64(k) * rec.Dt
+		rec.Force[k], rec.Position[k] = 4, s*s+1e-7*float64(k*7%11)
+	}
+	m, err := New(Spec{Drive: Force, Initial: Rest}, []*record.Record{rec})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := m.Shooting(m.Params(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := fit.LM{}.Fit(t.Context(), p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fit.Assess(s); err != nil {
+		t.Error(err)
+	}
+	for _, q := range s.Params {
+		if q.Name == "M" && math.Abs(q.Value/2-1) > 1e-3 {
+			t.Errorf("M %.6g kg, want 2", q.Value)
+		}
+	}
+}
