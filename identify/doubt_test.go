@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"hilrig/identify/axis"
+	"hilrig/identify/bristle"
 	"hilrig/identify/fit"
 	"hilrig/identify/linear"
 	"hilrig/identify/record"
@@ -263,5 +264,29 @@ func TestValidationByTheSameRecord(t *testing.T) {
 	other.SHA256 = "bb"
 	if r := regressed(t, linear.DefaultSpec(), rec, &other); len(r.Validation.Warnings) > 0 {
 		t.Errorf("another record: %q", r.Validation.Warnings)
+	}
+}
+
+// Several validation records of a contact are explained one after the other, and their rows do not run into each other.
+func TestContactExplainedOnSeveralRecords(t *testing.T) {
+	rec := pushed(t, 3000)
+	params := bristle.Params(false)
+	for i := range params {
+		params[i].Value = lugre[params[i].Name]
+	}
+	one, err := bristle.Explain(rec, params, bristle.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := explainEach([]*record.Record{rec, rec}, params, bristle.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := len(one.Residual)
+	if len(two.Residual) != 2*n || len(two.Pieces) != 2 || two.Pieces[1] != n || two.Residual[n+7] != one.Residual[7] || two.Measured[2*n-1] != one.Measured[n-1] {
+		t.Errorf("%d rows in pieces %v, want twice %d", len(two.Residual), two.Pieces, n)
+	}
+	if _, err := fit.Assess(two); err != nil {
+		t.Error(err)
 	}
 }
