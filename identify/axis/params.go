@@ -127,8 +127,9 @@ func (m *Model) viscous(add func(name, unit, doc string, value, lo, hi float64, 
 // lawParam is start, bounds and search of a parameter of a law, from what it means and from the sizes in the record.
 //
 // Levels: a ten-thousandth to twice the size of the forces. Viscosity: a ten-thousandth to ten times forces over speeds. On an
-// axis that coasts, where gravity is among the forces, a millionth. Stiffness: the contact yields over a millionth to a tenth of the travel. Damping of the contact: 0.3 % to 300 % of critical. Stribeck
-// velocity: a two-hundredth to twice the largest speed. Memory: 1 to 50 ms (table 6.2 of the theory), dwell: 5 ms to the
+// axis that coasts, where gravity is among the forces, a millionth. Stiffness: the contact yields over a millionth to a tenth
+// of the travel. Damping of the contact: 0.3 % to 300 % of critical. Stribeck velocity: a two-hundredth to twice the largest
+// speed. Attraction of a slipping element: Coulomb friction in a millisecond to ten seconds. Memory: 1 to 50 ms (table 6.2 of the theory), dwell: 5 ms to the
 // length of the record. Drawn by a spring, break-away and presliding can be seen, and narrow the box.
 func (m *Model) lawParam(law string, p engine.Param) (value, lo, hi float64, log, fixed bool) {
 	r := &m.rough
