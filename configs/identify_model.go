@@ -302,6 +302,8 @@ func (c *Identify) checkParam(r *Report, p IdentifyParam) {
 		r.Errorf(p.path, "%s: min %g is not below max %g %s", p.path, lo, hi, unit)
 	case p.Start != nil && !fixed && (*p.Start < lo || *p.Start > hi):
 		r.Errorf(p.path, "%s: the start %g is outside the bounds %g to %g %s: move the start or widen the bounds", p.path, *p.Start, lo, hi, unit)
+	case (p.Name == "M" || p.Name == "J") && p.Start != nil && *p.Start <= 0:
+		r.Errorf(p.path, "%s: %g, an inertia is above zero", p.path, *p.Start)
 	case fixed && p.Start == nil:
 		r.Errorf(p.path, "%s: fixed, but at what? Give start, or the number alone", p.path)
 	}

@@ -75,6 +75,7 @@ func TestIdentifyErrors(t *testing.T) {
 		{"    time: {name: time_s, unit: s}\n", "", "data.columns.time is missing"},
 		{"name: position_m, ", "", "data.columns.position.name is missing"},
 		{"trim: 100 ms", "trim: 100 ms\nmin_velocity: 3 N", "min_velocity: 3 N"},
+		{"trim: 100 ms", "parameters: {M: -3}", "parameters.M: -3, an inertia is above zero"},
 		{"version: 1", "version: 2", "this program reads version 1"},
 		{"  columns:\n", "  rate: 1 kHz\n  columns:\n", "leave one of them out"},
 		{"  file: ../../shared", "  # file: ../../shared", "data.file is missing"},

@@ -163,7 +163,7 @@ func (s *Search) descend(ctx context.Context, p *fit.Problem, from [][]float64, 
 }
 
 // Starts are points, in the free parameters, from which to descend: for a law with a bristle the best of each of n groups
-// of draws (0: 5 of 20), else the better one of the user's start and the linear fit.
+// of draws (0: 5 of 20), else the linear fit, and the user's start if that is better.
 func (l *Loop) Starts(params []fit.Param, n, draws int, seed uint64) ([][]float64, error) {
 	all, err := l.merge(params)
 	if err != nil {
@@ -193,7 +193,12 @@ func (l *Loop) Starts(params []fit.Param, n, draws int, seed uint64) ([][]float6
 	own := at(nil)
 	ownCost := e.Cost(own, math.Inf(1))
 	if !e.bristle {
-		n, draws = 1, 1
+		// a body that never breaks loose costs less than one that drifts off, but there is no way from it
+		out := [][]float64{at(g.start(l.spec, b, [4]float64{}))}
+		if ownCost < e.Cost(out[0], math.Inf(1)) {
+			out = append(out, own)
+		}
+		return out, nil
 	}
 	out := make([][]float64, n)
 	for i := range out {

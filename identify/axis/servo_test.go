@@ -185,6 +185,25 @@ func TestServoFromAnywhere(t *testing.T) {
 	}
 }
 
+// In open loop a body with more friction than there is force stays where it is. That costs less than drifting off with the
+// linear fit, and no step lowers it: it is no start.
+func TestOpenLoopFromTooMuchFriction(t *testing.T) {
+	d := empsRecord(t)
+	spec := Spec{Law: "coulomb", Terms: []string{"viscous", "offset"}, Drive: Force, Output: Position, Decimate: 3}
+	l, ps := modelOf(t, spec, false, d)
+	for i := range ps {
+		if ps[i].Name == "Fc" {
+			ps[i].Value = 170 // N
+		}
+		if ps[i].Name == "M" {
+			ps[i].Value = 30 // kg
+		}
+	}
+	if rms := rmsOf(solve(t, l, ps, Search{})); rms > 3.05e-3 {
+		t.Errorf("%.4g m rms, want at most 3.05 mm", rms)
+	}
+}
+
 // The answer does not depend on the number of workers.
 func TestServoWorkers(t *testing.T) {
 	truth := map[string]float64{"M": 80, "Fc": 15, "Fs": 19, "sigma2": 150, "vs": 0.01, "sigma0": 8e5, "sigma1": 2000, "offset": 2}
