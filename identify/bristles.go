@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"hilrig/identify/axis"
 	"hilrig/identify/bristle"
 	"hilrig/identify/curve"
 	"hilrig/identify/fit"
@@ -38,9 +39,16 @@ func (j *job) bristled(ctx context.Context, method string, params []fit.Param, r
 	if err != nil {
 		return nil, err
 	}
-	st := &stage{sol: sol, start: params, settings: o}
+	said := o
+	said.Workers = 0 // how many there were changes nothing
+	st := &stage{sol: sol, start: params, settings: said}
 	if method != "presliding-linear" {
 		st.explain = func(recs []*record.Record) (*fit.Solution, error) { return explainEach(recs, sol.Params, o) }
+		// here they are no more than doubts: the filter weighs the motion finer than they do
+		st.doubts = func() []string {
+			model := axis.Spec{Rotary: j.plan.Model.Rotary, Law: "lugre", Drive: axis.Force, LinearHold: true}
+			return axis.Suspicions(model, []*record.Record{rec}, sol)
+		}
 	}
 	return st, nil
 }

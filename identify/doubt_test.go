@@ -290,3 +290,22 @@ func TestContactExplainedOnSeveralRecords(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A contact of the smoother or the filter that no machine has is called over-fitted; the true one of a record is not doubted.
+func TestAbsurdContactIsDoubted(t *testing.T) {
+	rec := pushed(t, 8000)
+	run := func(given ...Given) *Result {
+		r, err := Run(t.Context(), Plan{Methods: []string{"lugre"}, Given: given}, Records{Fit: []*record.Record{rec}}, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	if s := strings.Join(run().Reasons, "\n"); strings.Contains(s, "over-fitted") {
+		t.Errorf("the true contact: %q", s)
+	}
+	fs, yes := 100.0, true
+	if s := strings.Join(run(Given{Name: "Fs", Start: &fs, Fixed: &yes}).Reasons, "\n"); !strings.Contains(s, "over-fitted bristle: break-away friction") {
+		t.Errorf("Fs of a hundred times Fc: %q", s)
+	}
+}

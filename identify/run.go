@@ -62,11 +62,12 @@ type stage struct {
 	vary       func(ctx context.Context) []Sensitivity                               // what else could have been taken for granted; nil: nothing
 	halved     func() []Sensitivity                                                  // steps of the simulation half as long; nil: it has none, or they cannot be changed
 	resample   func(ctx context.Context) (map[string][2]float64, *Resampling, error) // nil: cannot
-	suspicions func() []string
-	survivors  [][]float64 // of an evolution, for the descent that follows
-	half       []float64   // regress
-	share      []float64   //
-	terms      []string    //
+	suspicions func() []string                                                       // that reject
+	doubts     func() []string                                                       // that weaken
+	survivors  [][]float64                                                           // of an evolution, for the descent that follows
+	half       []float64                                                             // regress
+	share      []float64                                                             //
+	terms      []string                                                              //
 	warnings   []string
 }
 
@@ -191,6 +192,9 @@ func (r *Result) finish(ctx context.Context, j *job, read []*record.Record) erro
 	}
 	if mean, limit, ok := innovation(st.sol); ok && math.Abs(mean-1) > limit {
 		r.doubts = append(r.doubts, fmt.Sprintf("the prediction errors do not scatter as the filter expects (mean of e²/S %.3f, want 1 ± %.3f): a noise level that was given, or the model, is wrong, and the intervals with it", mean, limit))
+	}
+	if st.doubts != nil {
+		r.doubts = append(r.doubts, st.doubts()...)
 	}
 	var suspicions []string
 	if st.suspicions != nil {

@@ -120,7 +120,7 @@ func (a AEP) Search(ctx context.Context, p *Problem, watch Watch) (*Population, 
 			c.box.theta(best.u, pop.theta)
 			watch(Progress{
 				Method: "aep", Phase: "generation", Step: pop.Generation, Of: a.Generations,
-				Best: best.cost, Unit: p.Unit + "²", Simulated: pop.Simulated, Theta: pop.theta,
+				Best: best.cost, Unit: squared(p.Unit), Simulated: pop.Simulated, Theta: pop.theta,
 			})
 		}
 		if a.Save != nil && pop.Generation%a.Every == 0 {

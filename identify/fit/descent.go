@@ -278,7 +278,7 @@ func (f *descent) say() {
 		phase = f.phase
 	}
 	f.watch.Say(Progress{
-		Method: "lm", Phase: phase, Step: f.iterations, Best: f.cost, Unit: f.p.Unit + "²",
+		Method: "lm", Phase: phase, Step: f.iterations, Best: f.cost, Unit: squared(f.p.Unit),
 		Simulated: f.simulated + f.slope.simulated, Theta: f.theta,
 	})
 }

@@ -126,7 +126,7 @@ func (m MultiStart) Fit(ctx context.Context, p *Problem, watch Watch) (*Solution
 				if lowest = min(lowest, s.Cost); watch != nil {
 					watch.Say(Progress{
 						Method: "lm", Phase: fmt.Sprintf("start %d of %d", done, len(froms)), Step: done, Of: len(froms),
-						Best: lowest, Unit: p.Unit + "²", Simulated: simulated, Theta: values(s.Params),
+						Best: lowest, Unit: squared(p.Unit), Simulated: simulated, Theta: values(s.Params),
 					})
 				}
 			}

@@ -64,6 +64,14 @@ type Progress struct {
 	Theta     []float64 // of the best, in the order of the problem; valid during the call
 }
 
+// squared is the unit of a cost.
+func squared(unit string) string {
+	if unit == "" {
+		return ""
+	}
+	return unit + "²"
+}
+
 // Watch receives progress; nil is allowed where a Watch is wanted.
 type Watch func(Progress)
 
