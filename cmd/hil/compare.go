@@ -105,12 +105,7 @@ func runCompare(ctx context.Context, paths []string, f identifyFlags, stdout, st
 	if err != nil {
 		return exitWith(exitInvalid, fmt.Errorf("compare: %w", err))
 	}
-	out := struct {
-		Files   []string `json:"files"`
-		Program string   `json:"program"`
-		Command string   `json:"command"`
-		*identify.Comparison
-	}{paths, programVersion(), commandLine(), cmp}
+	out := compared{paths, programVersion(), commandLine(), cmp}
 	if f.out != "" {
 		if err := writeResult(f.out, out); err != nil {
 			return exitWith(exitUnavailable, err)
@@ -192,6 +187,14 @@ func orPath(name, path string) string {
 		return path
 	}
 	return name
+}
+
+// compared is what is printed and stored of a comparison.
+type compared struct {
+	Files   []string `json:"files"`
+	Program string   `json:"program"`
+	Command string   `json:"command"`
+	*identify.Comparison
 }
 
 // printComparison writes a ranking for people.

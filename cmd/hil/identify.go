@@ -269,20 +269,24 @@ func (f *identifyFlags) refuse(ctx context.Context, path string, err error, stdo
 	return exitWith(exitInvalid, fmt.Errorf("%s: %w", path, err))
 }
 
-// refusal is the JSON of a refusal: reasons, and no parameters.
-func refusal(u *linear.Unidentifiable) any {
-	type combination struct {
-		Terms   []linear.Term `json:"terms"`
-		Weights []float64     `json:"weights"`
-		Text    string        `json:"text"`
-		Advice  string        `json:"advice"`
-	}
-	out := struct {
-		Verdict      string        `json:"verdict"`
-		Condition    *float64      `json:"condition_scaled"` // null: infinite
-		Limit        float64       `json:"condition_limit"`
-		Combinations []combination `json:"combinations"`
-	}{Verdict: "not identifiable", Limit: u.Limit}
+// refused is the JSON of a refusal: reasons, and no parameters.
+type refused struct {
+	Verdict      string        `json:"verdict"`
+	Condition    *float64      `json:"condition_scaled"` // null: infinite
+	Limit        float64       `json:"condition_limit"`
+	Combinations []combination `json:"combinations"`
+}
+
+// combination is one of columns that depend on each other.
+type combination struct {
+	Terms   []linear.Term `json:"terms"`
+	Weights []float64     `json:"weights"`
+	Text    string        `json:"text"`
+	Advice  string        `json:"advice"`
+}
+
+func refusal(u *linear.Unidentifiable) refused {
+	out := refused{Verdict: "not identifiable", Limit: u.Limit}
 	if !math.IsInf(u.Condition, 0) {
 		out.Condition = &u.Condition
 	}

@@ -9,20 +9,16 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"hilrig/identify"
 )
 
 // resultSchema describes the JSON of hil identify by its Go types: what may be null, what may be missing.
 func resultSchema() []byte {
 	defs := map[string]any{}
-	root := schemaOf(reflect.TypeFor[identification](), defs)
 	doc := map[string]any{
-		"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "result of hil identify",
-		"$ref": root["$ref"], "$defs": defs,
+		"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "JSON of hil identify and hil compare",
+		"description": "a result of hil identify, its refusal, or a result of hil compare", "$defs": defs,
+		"anyOf": []any{schemaOf(reflect.TypeFor[identification](), defs), schemaOf(reflect.TypeFor[refused](), defs), schemaOf(reflect.TypeFor[compared](), defs)},
 	}
-	cmp := schemaOf(reflect.TypeFor[identify.Comparison](), defs)
-	doc["description"] = "hil compare writes " + cmp["$ref"].(string) + " with files, program and command"
 	out, err := json.MarshalIndent(doc, "", " ")
 	if err != nil {
 		panic(err)
@@ -108,10 +104,17 @@ func conforms(v any, s map[string]any, defs map[string]any, at string) error {
 		return conforms(v, defs[strings.TrimPrefix(ref, "#/$defs/")].(map[string]any), defs, at)
 	}
 	if either, ok := s["anyOf"].([]any); ok {
-		if v == nil {
-			return nil
+		var first error
+		for _, one := range either {
+			err := conforms(v, one.(map[string]any), defs, at)
+			if err == nil {
+				return nil
+			}
+			if first == nil {
+				first = err
+			}
 		}
-		return conforms(v, either[0].(map[string]any), defs, at)
+		return first
 	}
 	kind := map[string]string{"<nil>": "null", "string": "string", "bool": "boolean", "float64": "number", "[]interface {}": "array", "map[string]interface {}": "object"}[fmt.Sprintf("%T", v)]
 	want := fmt.Sprint(s["type"])
@@ -169,21 +172,32 @@ func TestResultSchema(t *testing.T) {
 		t.Errorf("%s is not what the types say (%v): renew it with -args -update", path, err)
 	}
 
-	out, errs, code := execute(t, "identify", axisRecord(t, 1), "--json")
-	var v any
-	if err := json.Unmarshal([]byte(out), &v); err != nil || code != exitOK {
-		t.Fatalf("%v, exit code %d\n%s", err, code, errs)
-	}
 	var doc map[string]any
 	if err := json.Unmarshal(want, &doc); err != nil {
 		t.Fatal(err)
 	}
-	if err := conforms(v, doc, doc["$defs"].(map[string]any), "result"); err != nil {
-		t.Error(err)
-	}
-	// and it says no to something else
-	delete(v.(map[string]any), "verdict")
-	if conforms(v, doc, doc["$defs"].(map[string]any), "result") == nil {
-		t.Error("a result without verdict passes")
+	defs, record := doc["$defs"].(map[string]any), axisRecord(t, 1)
+	for _, c := range []struct {
+		code int
+		args []string
+	}{
+		{exitOK, []string{"identify", record, "--json"}},
+		{exitQuality, []string{"identify", record, "--json", "--terms", "inertia,coulomb+,coulomb-,offset"}},
+		{exitOK, []string{"compare", record, axisRecord(t, 1, "axis: linear", "axis: linear\nterms: [inertia, viscous, coulomb]"), "--json"}},
+	} {
+		out, errs, code := execute(t, c.args...)
+		var v map[string]any
+		if err := json.Unmarshal([]byte(out), &v); err != nil || code != c.code {
+			t.Fatalf("%v: %v, exit code %d\n%s", c.args, err, code, errs)
+		}
+		if err := conforms(v, doc, defs, "result"); err != nil {
+			t.Errorf("%v: %v", c.args, err)
+		}
+		// and it says no to something else
+		delete(v, "verdict")
+		delete(v, "headline")
+		if conforms(v, doc, defs, "result") == nil {
+			t.Errorf("%v: passes without its verdict", c.args)
+		}
 	}
 }
