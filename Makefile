@@ -7,7 +7,7 @@ LDFLAGS := -ldflags "-X main.version=$(VERSION)"
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZTIME ?= 20s
 
-.PHONY: run build test race lint fmt bench fuzz soak figures clean
+.PHONY: run build test race lint fmt bench fuzz soak figures examples clean
 
 run: build                ## build and start the daemon with a virtual rig: http://localhost:8080
 	./$(BIN) run
@@ -48,6 +48,15 @@ figures: build            ## redraw the figures of the README and docs
 	$(GO) test ./hil ./cmd/hil -run Figure -count=1 -args -figures
 	./$(BIN) simulate configs/compare-laws.yaml --plot docs/img/laws.png --force
 	$(GO) test ./cmd/hil -run LawsDoc -count=1 -args -update
+
+examples: build           ## make the synthetic records under runs/, then run every example of identification; results beside them
+	@mkdir -p runs
+	@grep -ho 'hil simulate configs/identify/[^ ]* -o [^ ]*' configs/identify/*.yaml | while read -r c; do echo "$$c"; ./bin/$$c --force >runs/simulate.log 2>&1 || { cat runs/simulate.log; exit 1; }; done
+	@for f in $$(grep -l '^data:' configs/*.yaml configs/identify/*.yaml); do \
+		verb=identify; case $$f in *-compare.yaml) verb=compare;; esac; \
+		if ./bin/hil check $$f | grep -q 'is not there'; then echo "$$f: its record is not here"; continue; fi; \
+		printf '\n%s\n' "hil $$verb $$f"; ./bin/hil $$verb $$f --force -o runs/$$(basename $$f .yaml).json 2>/dev/null; \
+		case $$? in 0|6) ;; *) ./bin/hil $$verb $$f >/dev/null; exit 1;; esac; done    # 6: what the record supports is to be refused
 
 clean:                    ## remove what was built; recordings under runs/ stay
 	rm -rf bin

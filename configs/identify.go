@@ -135,7 +135,7 @@ type IdentifyLM struct {
 	Starts    int       `yaml:"starts" want:">=0 <=1000" doc:"descents from the best of the draws; 0: one, or five for a bristle in a servo"`
 	Draws     int       `yaml:"draws" want:">=0 <=100000" doc:"random points of the box that are scored first; 0: only the given start, but 20 for a bristle in a servo"`
 	Loss      string    `yaml:"loss" enum:"squares,soft-l1,huber,cauchy" doc:"squares, or a loss that outliers pull less"`
-	LossScale float64   `yaml:"loss_scale" want:">=0" doc:"residual at which the loss turns, in the unit of the residual; 0: 20 times the noise of the record"`
+	LossScale float64   `yaml:"loss_scale" unit:"residual" want:">=0" doc:"residual at which the loss turns, in the unit of what is compared; 0: 20 times the noise of the record"`
 	Horizon   []float64 `yaml:"horizon,omitempty" doc:"shares of the record that are fitted one after the other; the whole comes last anyway"`
 }
 
@@ -180,9 +180,25 @@ func DefaultIdentify() *Identify {
 // LoadIdentify reads and checks an identification file. The error is *Errors and holds every problem. Relative paths of
 // records come back joined to the folder of the file.
 func LoadIdentify(path string) (*Identify, error) {
-	c := DefaultIdentify()
-	if err := LoadInto(path, c); err != nil {
-		return nil, err
+	c, _, err := CheckIdentify(path)
+	return c, err
+}
+
+// CheckIdentify is LoadIdentify that also returns the warnings: settings that nothing looks at.
+func CheckIdentify(path string) (c *Identify, warnings []Problem, err error) {
+	data, err := readFile(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	c = DefaultIdentify()
+	r, read := decode(path, data, c)
+	if read {
+		c.Check(r)
+		c.checkUnused(r)
+	}
+	inOrder(r.warnings)
+	if err := r.err(); err != nil {
+		return nil, r.warnings, err
 	}
 	files := []*string{&c.Data.File, &c.Validate}
 	for i := range c.Data.More {
@@ -196,7 +212,34 @@ func LoadIdentify(path string) (*Identify, error) {
 			*p = filepath.Join(filepath.Dir(path), *p)
 		}
 	}
-	return c, nil
+	return c, r.warnings, nil
+}
+
+// settings are the keys that belong to some methods only; a variant of a comparison may have others.
+var settings = []struct {
+	key     string
+	methods []string
+}{
+	{"terms", []string{"regress", "two-joint"}}, {"form", []string{"regress"}}, {"noise_ratio", []string{"regress"}},
+	{"filter", []string{"regress", "two-joint"}}, {"decimate", []string{"regress", "two-joint"}}, {"trim", []string{"regress", "two-joint"}},
+	{"min_velocity", []string{"regress", "two-joint"}}, {"static", []string{"static", "joint"}}, {"presliding", []string{"presliding", "joint"}},
+	{"loop", []string{"joint"}}, {"joints", []string{"two-joint"}}, {"velocity_step", []string{"velocity-step"}},
+	{"noise", []string{"lugre", "kalman", "presliding", "presliding-linear", "joint"}}, {"aep", []string{"aep"}}, {"lm", []string{"lm"}},
+	{"segments", []string{"multishoot"}},
+}
+
+// checkUnused warns about settings of methods that are not in the chain.
+func (c *Identify) checkUnused(r *Report) {
+	chain := slices.Clone(c.Method)
+	for _, v := range c.Compare {
+		chain = append(chain, v.Method...)
+	}
+	for _, s := range settings {
+		used := slices.ContainsFunc(chain, func(m string) bool { return slices.Contains(s.methods, m) })
+		if r.Given(s.key) && !used {
+			r.Warnf(s.key, "%s: not used by %s; it belongs to %s", s.key, strings.Join(c.Method, ", "), strings.Join(s.methods, ", "))
+		}
+	}
 }
 
 // Check reports what is wrong with the values. The terms are checked by the fit, which knows them.

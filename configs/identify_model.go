@@ -143,10 +143,16 @@ var modelParams = []struct{ name, unit string }{
 // units gives parameters their unit by law and axis; every other tag is what it says.
 func (c *Identify) units(word func(path ...string) string) func(string) string {
 	rotary, law := word("axis") == "rotary", word("model", "law")
+	compared := map[string]string{"velocity": "m/s", "command": "N"}[word("model", "output")]
 	return func(tag string) string {
+		if tag == "residual" {
+			if tag = compared; tag == "" {
+				tag = "m"
+			}
+		}
 		name, isParam := strings.CutPrefix(tag, "param:")
 		if !isParam {
-			if rotary && (tag == "N" || tag == "m" || tag == "N/m") {
+			if rotary && (tag == "N" || tag == "m" || tag == "m/s" || tag == "N/m") {
 				return turned(tag)
 			}
 			return tag
@@ -202,6 +208,51 @@ func (c *Identify) paramUnit(name, law string) (unit string, known bool) {
 		}
 	}
 	return "", false
+}
+
+// ParameterUnit is the unit of a parameter on the axis of the file.
+func (c *Identify) ParameterUnit(name string) string {
+	u, _ := c.paramUnit(name, c.Model.Law)
+	if c.Axis == "rotary" {
+		u = turned(u)
+	}
+	return u
+}
+
+// Text is what is said about a parameter, in SI.
+func (p *IdentifyParam) Text(unit string) string {
+	num := func(x *float64, none string) string {
+		if x == nil {
+			return none
+		}
+		return short(*x)
+	}
+	if unit != "" {
+		unit = " " + unit
+	}
+	if p.Fixed != nil && *p.Fixed {
+		return fmt.Sprintf("%s = %s%s, known", p.Name, num(p.Start, "?"), unit)
+	}
+	text := p.Name + " searched"
+	if p.Start != nil {
+		text += " from " + short(*p.Start) + unit
+	}
+	if p.Min != nil || p.Max != nil {
+		text += fmt.Sprintf(", between %s and %s%s", num(p.Min, "what the record says"), num(p.Max, "what the record says"), unit)
+	}
+	return text
+}
+
+// Files are the records that the file names.
+func (c *Identify) Files() []string {
+	out := append([]string{c.Data.File}, c.Data.More...)
+	if c.Loop != nil {
+		out = append(out, c.Loop.File)
+	}
+	if c.Validate != "" {
+		out = append(out, c.Validate)
+	}
+	return out
 }
 
 // checkModel reports what is wrong with the model, as far as it can be said without the record.

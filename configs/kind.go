@@ -23,7 +23,7 @@ func KindOf(path string) Kind {
 	}
 	has := func(key string) bool { _, ok := top[key]; return ok }
 	switch {
-	case has("device") || has("loop") || has("rig"):
+	case has("device") || has("rig") || has("loop") && !has("data"): // joint has a loop of another kind
 		return RigFile
 	case has("plant") || has("input"):
 		return SimulateFile

@@ -147,6 +147,12 @@ func description(f field) string {
 	switch {
 	case unit == "":
 		return f.doc
+	case strings.HasPrefix(unit, "#"): // that of the section
+		return f.doc + " [number, or with its own unit]"
+	case unit == "input":
+		return f.doc + " [in the unit of the input]"
+	case unit == "residual":
+		return f.doc + " [m, m/s or N by model.output, or with its own unit]"
 	case strings.HasPrefix(unit, "@"):
 		return f.doc + " [in " + strings.TrimPrefix(unit, "@") + ", or with its own unit]"
 	}

@@ -117,6 +117,68 @@ func TestSchemaTakesExamples(t *testing.T) {
 	}
 }
 
+// Files to simulate and to identify: every example loads and fits its schema, and what the schema refuses is wrong.
+func TestSchemasTakeExamples(t *testing.T) {
+	top, _ := filepath.Glob("*.yaml")
+	inner, _ := filepath.Glob("identify/*.yaml")
+	seen := map[Kind]int{}
+	for _, c := range []struct {
+		kind     Kind
+		defaults any
+		bad      []string
+	}{
+		{SimulateFile, DefaultSimulate(), []string{`{"step":"fast"}`, `{"sensors":{"position":{"nois":1}}}`, `{"input":{"kind":"level"}}`, `{"input":[1]}`, `{"friction":"lugr"}`, `{"friction":[{"sigma0":1}]}`}},
+		{IdentifyFile, DefaultIdentify(), []string{`{"method":["llm"]}`, `{"data":{"fiel":"x"}}`, `{"lm":{"loss":"none"}}`, `{"parameters":{"M":{"begin":1}}}`}},
+	} {
+		text, err := Schema("file", c.defaults)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var schema map[string]any
+		if err := json.Unmarshal(text, &schema); err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(text, []byte("[#")) || bytes.Contains(text, []byte("[residual")) || bytes.Contains(text, []byte("[input,")) {
+			t.Error("the schema speaks of units by their tags")
+		}
+		for _, name := range append(top, inner...) {
+			if KindOf(name) != c.kind {
+				continue
+			}
+			seen[c.kind]++
+			if errs := validate(schema, decodeAny(t, name), name); len(errs) > 0 {
+				t.Error(strings.Join(errs, "\n"))
+			}
+			var err error
+			if c.kind == SimulateFile {
+				_, _, err = LoadSimulate(name)
+			} else {
+				_, err = LoadIdentify(name)
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		for _, bad := range c.bad {
+			var v any
+			if err := json.Unmarshal([]byte(bad), &v); err != nil {
+				t.Fatal(err)
+			}
+			if len(validate(schema, v, "")) == 0 {
+				t.Errorf("the schema takes %s", bad)
+			}
+		}
+	}
+	if seen[SimulateFile] < 14 || seen[IdentifyFile] < 17 {
+		t.Errorf("%d files to simulate, %d to identify: some are not told by their kind", seen[SimulateFile], seen[IdentifyFile])
+	}
+	for _, name := range inner {
+		if KindOf(name) == RigFile {
+			t.Errorf("%s counts as a rig file", name)
+		}
+	}
+}
+
 // A foreign validator agrees: Python's jsonschema, where installed.
 func TestSchemaWithJSONSchemaOfPython(t *testing.T) {
 	if testing.Short() {
@@ -197,8 +259,17 @@ func validate(s map[string]any, v any, path string) (errs []string) {
 			for k, x := range m {
 				if sub, ok := arg.(map[string]any)[k]; ok {
 					errs = append(errs, validate(sub.(map[string]any), x, path+"."+k)...)
+				} else if more, ok := s["additionalProperties"].(map[string]any); ok {
+					errs = append(errs, validate(more, x, path+"."+k)...)
 				} else if s["additionalProperties"] == false {
 					bad("unknown key %s", k)
+				}
+			}
+		case "required":
+			m, _ := v.(map[string]any)
+			for _, k := range arg.([]any) {
+				if _, ok := m[k.(string)]; !ok {
+					bad("%v is missing", k)
 				}
 			}
 		case "items":
@@ -227,7 +298,14 @@ func validate(s map[string]any, v any, path string) (errs []string) {
 			if x, ok := v.(float64); ok && !(bound{op, arg.(float64)}).holds(x) {
 				bad("%v, want %s %v", x, op, arg)
 			}
-		case "additionalProperties", "description", "default", "title", "$schema":
+		case "additionalProperties":
+			if more, ok := arg.(map[string]any); ok && s["properties"] == nil {
+				m, _ := v.(map[string]any)
+				for k, x := range m {
+					errs = append(errs, validate(more, x, path+"."+k)...)
+				}
+			}
+		case "description", "default", "title", "$schema":
 		default:
 			bad("keyword %s is not known to this test", key)
 		}

@@ -102,6 +102,13 @@ func (ls *Laws) decodeNode(w *walker, path string, e entry, _ field) {
 	*ls = out
 }
 
+// shape describes laws to editors: a law, or a list of them.
+func (ls *Laws) shape() *object {
+	section := (*Contact)(nil).shape()
+	one := []any{typed("string").set("enum", LawNames()), section}
+	return new(object).set("anyOf", append(one, typed("array").set("items", new(object).set("anyOf", one))))
+}
+
 // decodeLaw reads the name of a law or a section with name and parameters. What is not ok has been reported.
 func decodeLaw(w *walker, path string, e entry) (l Law, ok bool) {
 	m := w.mapping(e.value)

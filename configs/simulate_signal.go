@@ -89,6 +89,15 @@ func (s *Signal) decodeNode(w *walker, path string, e entry, f field) {
 	}
 }
 
+// generator is a Signal without its methods, for the schema.
+type generator Signal
+
+// shape describes a signal to editors: a number, or a generator.
+func (s *Signal) shape() *object {
+	section := schemaOf(reflect.TypeFor[generator](), reflect.ValueOf(generator{}), field{})
+	return new(object).set("anyOf", []any{typed("number"), typed("string"), section})
+}
+
 // perSecond is the unit of a rate of change.
 func perSecond(unit string) string {
 	if u, ok := strings.CutSuffix(unit, "/s"); ok {

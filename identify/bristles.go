@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"hilrig/engine"
 	"hilrig/identify/axis"
 	"hilrig/identify/bristle"
 	"hilrig/identify/curve"
@@ -136,7 +137,7 @@ func (j *job) mapped(sol *fit.Solution) func(recs []*record.Record) (*fit.Soluti
 
 // presliding fits a loop.
 func (j *job) presliding(ctx context.Context) (*stage, error) {
-	params, err := j.curveParams(curve.PreslidingParams(j.recs.Fit))
+	params, err := j.curveParams(j.admit(curve.PreslidingParams(j.recs.Fit), bristleDamping))
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +154,7 @@ func (j *job) joint(ctx context.Context) (*stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	params, err := j.curveParams(curve.JointParams(points, j.recs.Loop, j.plan.curveLaw(), j.plan.Model.Asymmetric))
+	params, err := j.curveParams(j.admit(curve.JointParams(points, j.recs.Loop, j.plan.curveLaw(), j.plan.Model.Asymmetric), bristleDamping))
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +176,7 @@ func (j *job) velocityStep(ctx context.Context) (*stage, error) {
 		}
 		return nil, e
 	}
-	params, err := j.curveParams(steps)
+	params, err := j.curveParams(j.admit(steps, engine.Param{Name: "N0", Unit: "N", Doc: "normal load", Hi: 1e12}))
 	if err != nil {
 		return nil, err
 	}
@@ -184,6 +185,21 @@ func (j *job) velocityStep(ctx context.Context) (*stage, error) {
 		return nil, err
 	}
 	return &stage{sol: sol, start: params, settings: j.plan.Steps}, nil
+}
+
+// bristleDamping is not told by a slow loop; where it is known its force is taken into account.
+var bristleDamping = engine.Param{Name: "sigma1", Unit: "N·s/m", Doc: "bristle damping", Hi: 1e12}
+
+// admit adds the parameters of more that are given: a curve does not look for them, but can use them.
+func (j *job) admit(params []fit.Param, more ...engine.Param) []fit.Param {
+	for _, p := range more {
+		named := func(g Given) bool { return g.Name == p.Name }
+		if params != nil && slices.ContainsFunc(j.plan.Given, named) && !slices.ContainsFunc(params, func(q fit.Param) bool { return q.Name == p.Name }) {
+			p.Fixed = true
+			params = append(params, fit.Param{Param: p})
+		}
+	}
+	return params
 }
 
 // curveParams are parameters of a curve, on what earlier methods found and what is given.

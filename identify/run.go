@@ -161,7 +161,7 @@ func (r *Result) finish(ctx context.Context, j *job, read []*record.Record) erro
 	r.HalfCutoff = st.half
 	r.Data = j.recs.Fit[0].Info()
 	r.Records = infos(j.recs.Fit)
-	r.Findings = append(r.Findings, record.CheckAll(read, j.known())...)
+	r.Findings = append(r.Findings, j.findings(read)...)
 	r.Warnings = append(r.Warnings, st.warnings...)
 	r.Warnings = append(r.Warnings, st.sol.Notes...)
 
@@ -209,6 +209,15 @@ func innovation(s *fit.Solution) (mean, limit float64, ok bool) {
 	mean, okMean := s.Extra["innovation"].(float64)
 	limit, okLimit := s.Extra["innovation_limit"].(float64)
 	return mean, limit, okMean && okLimit
+}
+
+// findings are what the checks of the data say, but for what an experiment wants: steps of the velocity go one way.
+func (j *job) findings(recs []*record.Record) []record.Finding {
+	out := record.CheckAll(recs, j.known())
+	if j.last.method == "velocity-step" {
+		out = slices.DeleteFunc(out, func(f record.Finding) bool { return f.Kind == "one-direction" })
+	}
+	return out
 }
 
 // known is what the checks of the data may rest on.

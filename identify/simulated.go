@@ -76,7 +76,10 @@ func (j *job) output(ctx context.Context, plain bool, solve func(context.Context
 	if err != nil {
 		return nil, err
 	}
-	if len(sol.Params) < len(params) { // of the problem alone
+	whole := !slices.ContainsFunc(params, func(p fit.Param) bool {
+		return !slices.ContainsFunc(sol.Params, func(q fit.Param) bool { return q.Name == p.Name })
+	})
+	if !whole { // an answer about the problem alone
 		if err := m.Complete(params, sol); err != nil {
 			return nil, err
 		}

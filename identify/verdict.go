@@ -90,8 +90,9 @@ func (r *Result) judge(suspicions []string) {
 	r.judgeStates(say)
 	for _, in := range r.Indistinct {
 		names := strings.Join(in.Names, ", ")
-		if in.Remark {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("%s: %s; %s", names, in.Why, in.Advice))
+		asked := slices.ContainsFunc(in.Names, func(n string) bool { _, ok := r.Param(n); return ok })
+		if in.Remark || !asked { // a remark, or about what was not looked for
+			r.Warnings = append(r.Warnings, fmt.Sprintf("%s: %s. %s", names, in.Why, sentence(in.Advice)))
 			continue
 		}
 		if len(in.Names) > 1 && in.RelErr != nil && *in.RelErr <= weakRelative {
@@ -209,6 +210,9 @@ func (r *Result) judgeStates(say func(Verdict, string, ...any)) {
 		say(Weak, "%s on the bound: the motion does not begin where the record says, or the model bends it elsewhere; give wider bounds, or begin the record later", strings.Join(held, ", "))
 	}
 }
+
+// State tells whether the parameter is a state that had to be found along with the parameters of the axis.
+func (p *Parameter) State() bool { return state(p.Name) }
 
 // judgeHalfCutoff looks at the fit that was repeated with half the band.
 func (r *Result) judgeHalfCutoff(say func(Verdict, string, ...any)) {

@@ -46,11 +46,11 @@ func checkFile(out, errOut io.Writer, name string) bool {
 		fmt.Fprintf(out, "next: hil simulate %s\n", name)
 		return true
 	case configs.IdentifyFile:
-		_, err := configs.LoadIdentify(name)
-		if ok := report(out, errOut, name, nil, err); !ok {
+		cfg, warnings, err := configs.CheckIdentify(name)
+		if ok := report(out, errOut, name, warnings, err); !ok {
 			return false
 		}
-		fmt.Fprintf(out, "next: hil identify %s\n", name)
+		describeIdentify(out, name, cfg)
 		return true
 	}
 	return checkRig(out, errOut, name)

@@ -11,7 +11,7 @@ import (
 func newConfigCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "config",
-		Short: "Show the configuration in force, an example, or the schema of rig files",
+		Short: "Show the configuration in force, an example, or the schema of files",
 		Args:  cobra.NoArgs,
 	}
 	c.AddCommand(newConfigSchemaCmd(), newConfigShowCmd(), newConfigExampleCmd())
@@ -19,16 +19,30 @@ func newConfigCmd() *cobra.Command {
 }
 
 func newConfigSchemaCmd() *cobra.Command {
-	return &cobra.Command{
+	var kind string
+	c := &cobra.Command{
 		Use:   "schema",
-		Short: "Print the JSON Schema of rig files, for completion in editors",
-		Long: `Prints the JSON Schema of rig files. With it an editor completes keys and shows their meaning, for instance:
+		Short: "Print the JSON Schema of rig, simulate or identify files, for completion in editors",
+		Long: `Prints the JSON Schema of rig files, or with --kind that of the files of hil simulate or hil identify. With it an
+editor completes keys and shows their meaning, for instance:
 
 	hil config schema > hil.schema.json
 	# first line of the rig file:   # yaml-language-server: $schema=hil.schema.json`,
-		Args: cobra.NoArgs,
+		Example: `  hil config schema --kind identify > identify.schema.json`,
+		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			text, err := configs.Schema("hil rig file", configs.Default())
+			var defaults any
+			switch kind {
+			case "rig":
+				defaults = configs.Default()
+			case "simulate":
+				defaults = configs.DefaultSimulate()
+			case "identify":
+				defaults = configs.DefaultIdentify()
+			default:
+				return exitWith(exitUsage, fmt.Errorf("config schema: --kind %q, want rig, simulate or identify", kind))
+			}
+			text, err := configs.Schema("hil "+kind+" file", defaults)
 			if err != nil {
 				return err
 			}
@@ -36,6 +50,8 @@ func newConfigSchemaCmd() *cobra.Command {
 			return err
 		},
 	}
+	c.Flags().StringVar(&kind, "kind", "rig", "of which files: rig, simulate or identify")
+	return c
 }
 
 func newConfigShowCmd() *cobra.Command {

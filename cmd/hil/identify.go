@@ -337,7 +337,7 @@ func warningsOf(r *identify.Result) []string {
 			}
 			s := where + f.Text
 			if f.Advice != "" {
-				s += ". " + f.Advice
+				s = strings.TrimSuffix(s, ".") + ". " + f.Advice
 			}
 			out = append(out, s)
 		}

@@ -107,8 +107,14 @@ func printParameters(w io.Writer, r *identify.Result) {
 		fmt.Fprint(t, "of the force\t")
 	}
 	fmt.Fprintln(t)
+	states := 0
 	for i := range r.Parameters {
 		p := &r.Parameters[i]
+		if p.State() {
+			if states++; states > shownStates {
+				continue
+			}
+		}
 		if p.Fixed && p.Value == 0 {
 			continue // what the model could have and has not
 		}
@@ -145,7 +151,13 @@ func printParameters(w io.Writer, r *identify.Result) {
 		fmt.Fprintln(t)
 	}
 	t.Flush()
+	if states > shownStates {
+		fmt.Fprintf(w, "   and %d more states of the motion, in the JSON\n", states-shownStates)
+	}
 }
+
+// shownStates of the motion, where records and segments begin, are printed.
+const shownStates = 8
 
 // digits shows numbers of a parameter to two digits of its smaller error; very large and very small ones with an exponent.
 func digits(value, err float64) func(float64) string {
@@ -189,26 +201,33 @@ func tookText(s float64) string {
 	return fmt.Sprintf("%.2f s", s)
 }
 
-// printCorrelation writes the lower half of the matrix.
+// printCorrelation writes the lower half of the matrix, without the states of the motion.
 func printCorrelation(w io.Writer, r *identify.Result) {
 	var names []string
-	for _, p := range r.Parameters {
-		if !p.Fixed {
-			names = append(names, p.Name)
+	var at []int // in the matrix
+	free := 0
+	for i := range r.Parameters {
+		p := &r.Parameters[i]
+		if p.Fixed {
+			continue
 		}
+		if !p.State() {
+			names, at = append(names, p.Name), append(at, free)
+		}
+		free++
 	}
 	if len(names) > 12 {
 		fmt.Fprintf(w, "correlation  of %d parameters: in the JSON\n", len(names))
 		return
 	}
-	for i, row := range r.Correlation {
+	for i, name := range names {
 		lead := ""
 		if i == 0 {
 			lead = "correlation"
 		}
-		fmt.Fprintf(w, "%-13s%-8s", lead, names[i])
-		for _, c := range row[:i+1] {
-			fmt.Fprintf(w, " %6.3f", c)
+		fmt.Fprintf(w, "%-13s%-8s", lead, name)
+		for _, k := range at[:i+1] {
+			fmt.Fprintf(w, " %6.3f", r.Correlation[at[i]][k])
 		}
 		fmt.Fprintln(w)
 	}

@@ -17,7 +17,7 @@ var loopNames = []string{"sigma0", "sigma1", "Fs", "Fs+", "Fs-", "Fc", "offset"}
 // farEnough is the share of break-away that a loop should reach for its asymptote to be seen.
 const farEnough = 0.3
 
-const sigma1Advice = "Excite presliding near √(σ0/M): a small chirp or a tap on the axis from rest, sampled ten times faster than that; or fit a whole motion (bristle, kalman)."
+const sigma1Advice = "Excite presliding near √(σ0/M): a small chirp or a tap on the axis from rest, sampled ten times faster than that; or fit a whole motion (lugre, kalman)."
 
 // PreslidingParams are sigma0 and Fs with starts and bounds from the loops, and offset with value zero, fixed.
 func PreslidingParams(recs []*record.Record) []fit.Param {
