@@ -21,6 +21,10 @@ type pulses struct {
 // it are the steps of the encoder and filters that are not modelled.
 const addedFrom = 0.01
 
+// lastingFrom is the correlation from sample to sample above which a departure is a force that somebody added; below it is the
+// noise of the recorded command, which belongs to the residual.
+const lastingFrom = 0.5
+
 // pulsesOf finds the pulses of a record. In closed loop the controller is run on the recorded motion:
 //
 //	departure = recorded command − what the controller asks for there
@@ -43,13 +47,14 @@ func (s *Spec) pulsesOf(d *record.Record) pulses {
 	if c.Limit > 0 {
 		limit = c.Limit
 	}
-	var all, gone, left float64
+	var all, gone, left, next float64
 	for k := c.Delay + mean; k < n; k++ {
 		v := (d.Position[k-c.Delay] - d.Position[k-c.Delay-mean]) / (float64(mean) * d.Dt)
 		asked := c.Gain * min(max(c.Kv*(c.Kp*(d.Reference[k]-d.Position[k])-v), -limit), limit)
 		departure[k] = d.Force[k] - asked
 		all += d.Force[k] * d.Force[k]
 		gone += departure[k] * departure[k]
+		next += departure[k] * departure[k-1]
 		if given {
 			left += (departure[k] - d.Disturbance[k]) * (departure[k] - d.Disturbance[k])
 		}
@@ -59,10 +64,10 @@ func (s *Spec) pulsesOf(d *record.Record) pulses {
 		p.force, p.asked = d.Disturbance, sum(d.Force, d.Disturbance, -1)
 	case given:
 		p.force, p.drive = d.Disturbance, sum(d.Force, d.Disturbance, 1)
-	case gone > addedFrom*addedFrom*all:
+	case gone > addedFrom*addedFrom*all && next > lastingFrom*gone:
 		rms := math.Sqrt(gone / float64(n))
 		p.force, p.asked = departure, sum(d.Force, departure, -1)
-		p.note = fmt.Sprintf("the recorded command departs by %.3g %s rms, %.1f %%, from what the controller asks for along the recorded motion; the difference is added in the simulation too. If nothing was added on purpose, the gains or the filter of the controller are wrong",
+		p.note = fmt.Sprintf("the recorded command departs by %.3g %s rms, %.1f %%, from what the controller asks for along the recorded motion; the difference is added in the simulation too, and the residual is smaller for it. If nothing was added on purpose, the gains or the filter of the controller are wrong",
 			rms, unitsOf(s.Rotary).f, 100*math.Sqrt(gone/all))
 	}
 	return p
