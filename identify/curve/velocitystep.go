@@ -123,8 +123,33 @@ func VelocitySteps(ctx context.Context, recs []*record.Record, params []fit.Para
 		return nil, err
 	}
 	x.judge(sol, all, lengths != nil)
+	if n := timing(recs, all, lengths); n != "" {
+		sol.Refused = append(sol.Refused, fit.Indistinct{Names: []string{"A", "B"}, Why: n,
+			Advice: "Record the position, sample faster, or step to lower speeds"})
+	}
 	sol.Compute = time.Since(began)
 	return sol, nil
+}
+
+// lateShare is the part of the decay within one sample from which the instant of a step has to be known better than that.
+const lateShare = 0.02
+
+// timing says what it costs that without a position a step is known to one sample only: within a sample friction falls from its
+// peak by the part 1 − exp(−v·Δt/L), and A and B come out low by up to that much. "": nothing worth saying.
+func timing(recs []*record.Record, all []*plateau, lengths []float64) string {
+	if len(lengths) == 0 || slices.ContainsFunc(recs, func(d *record.Record) bool { return len(d.Position) > 0 }) {
+		return ""
+	}
+	l, dt, parts := median(lengths), recs[0].Dt, []float64{}
+	for _, p := range all {
+		if p.decays {
+			parts = append(parts, -math.Expm1(-math.Abs(p.v)*dt/l))
+		}
+	}
+	if share := median(parts); share > lateShare {
+		return fmt.Sprintf("without a position the instant of a step is known to one sample, in which friction falls by %.0f %% of its peak: both are low by up to that much", 100*share)
+	}
+	return ""
 }
 
 // stepsOf finds the plateaus of a record, with coefficient and slip.
