@@ -216,6 +216,8 @@ func (p *Parameter) State() bool { return state(p.Name) }
 
 // judgeHalfCutoff looks at the fit that was repeated with half the band.
 func (r *Result) judgeHalfCutoff(say func(Verdict, string, ...any)) {
+	var names []string
+	worst, moves := "", 0.0
 	for j, half := range r.HalfCutoff {
 		p := &r.Parameters[j]
 		se, change := r.Err(p), math.Abs(half-p.Value)
@@ -223,9 +225,19 @@ func (r *Result) judgeHalfCutoff(say func(Verdict, string, ...any)) {
 			continue
 		}
 		if change > cutoffDrift*math.Abs(p.Value) && change > 3**se && change**p.Share > weakShare*math.Abs(p.Value) {
-			say(Weak, "%s depends on the filter: %.4g %s at its band, %.4g at half of it: noise of the position or a lag of the force if the cutoff is high, lost motion if it is low; choose it where the values settle",
-				p.Name, p.Value, p.Unit, half)
+			names = append(names, p.Name)
+			if m := change / math.Abs(p.Value); m > moves {
+				worst, moves = fmt.Sprintf("%s most: %.4g %s at its band, %.4g at half of it", p.Name, p.Value, p.Unit, half), m
+			}
 		}
+	}
+	if names != nil {
+		verb := "depends"
+		if len(names) > 1 {
+			verb = "depend"
+		}
+		say(Weak, "%s %s on the filter, %s: noise of the position or a lag of the force if the cutoff is high, lost motion if it is low; choose it where the values settle",
+			strings.Join(names, ", "), verb, worst)
 	}
 }
 
