@@ -25,6 +25,7 @@ type piece struct {
 	noise    float64   // m or rad, white part of the position, from its differences
 	v0Doubt  float64   // m/s or rad/s, twelve standard errors of v0 and what it leaves out: it is the velocity a few samples later
 	flutter  float64   // m or rad, the same without the slips of a stick-slip record, which differences take for noise
+	calm     []float64 // m or rad, the position without outliers
 	v, a     []float64 // smoothed derivatives, for first guesses and for tests of the residual
 }
 
@@ -142,18 +143,23 @@ func (p *piece) differentiate() {
 		return
 	}
 	p.noise, p.flutter = whiteNoise(x), middleNoise(x)
+	p.calm = despiked(x)
+	noise := p.noise
+	if &p.calm[0] != &x[0] {
+		noise = whiteNoise(p.calm)
+	}
 	half := 2
 	for {
-		p.v, p.a = parabolas(x, p.dt, half)
+		p.v, p.a = parabolas(p.calm, p.dt, half)
 		size := float64(2*half + 1)
-		sa := p.noise * math.Sqrt(720/(size*size*size*size*size)) / (p.dt * p.dt)
+		sa := noise * math.Sqrt(720/(size*size*size*size*size)) / (p.dt * p.dt)
 		if next := half + (half+1)/2; sa <= 0.03*rms(p.a) || 2*next+1 > p.n/10 || next > 500 {
 			break
 		} else {
 			half = next
 		}
 	}
-	p.x0, p.v0 = x[0], p.v[0]
+	p.x0, p.v0 = p.calm[0], p.v[0]
 	far := float64(min(half, (p.n-1)/2)) // the line through 2·far + 1 samples
 	p.v0Doubt = 12*p.flutter/(p.dt*math.Sqrt(far*(far+1)*(2*far+1)/3)) + math.Abs(p.a[0])*far*p.dt
 	if v := p.rec.Velocity; len(v) == p.n {

@@ -34,7 +34,7 @@ func (m *Model) roughly() rough {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, p := range m.pieces {
 		r.t, r.dt = max(r.t, float64(p.n-1)*p.dt), min(r.dt, p.dt)
-		if x := p.rec.Position; len(x) > 0 {
+		if x := p.calm; len(x) > 0 {
 			lo, hi = min(lo, slices.Min(x)), max(hi, slices.Max(x))
 			for k := 1; k < len(x); k++ {
 				if d := math.Abs(x[k] - x[k-1]); d > 0 {
@@ -65,7 +65,7 @@ func (m *Model) roughly() rough {
 		}
 		for _, p := range m.pieces {
 			for k := range p.n {
-				f = append(f, r.kd*math.Abs(p.far[k]-p.rec.Position[k]))
+				f = append(f, r.kd*math.Abs(p.far[k]-p.calm[k]))
 			}
 		}
 		r.f = quantile(f, 0.995)
@@ -88,7 +88,7 @@ func (m *Model) roughSpring() float64 {
 	for _, p := range m.pieces {
 		if f := p.rec.Force; len(f) == p.n {
 			for k := range p.n {
-				d := p.far[k] - p.rec.Position[k]
+				d := p.far[k] - p.calm[k]
 				fp += f[k] * d
 				pp += d * d
 			}
@@ -104,13 +104,13 @@ func (m *Model) roughSpring() float64 {
 func (m *Model) roughContact(r *rough) {
 	var fx, xx float64
 	for _, p := range m.pieces {
-		for k, x := range p.rec.Position {
+		for k, x := range p.calm {
 			r.top = max(r.top, math.Abs(r.kd*(p.far[k]-x)))
 		}
 	}
 	for _, p := range m.pieces {
-		x0, f0 := p.rec.Position[0], r.kd*(p.far[0]-p.rec.Position[0])
-		for k, x := range p.rec.Position {
+		x0, f0 := p.calm[0], r.kd*(p.far[0]-p.calm[0])
+		for k, x := range p.calm {
 			f := r.kd * (p.far[k] - x)
 			if math.Abs(f) > 0.5*r.top {
 				break
@@ -162,8 +162,8 @@ func (m *Model) regress(r *rough) {
 				continue
 			}
 			x := 0.0
-			if len(p.rec.Position) > 0 {
-				x = p.rec.Position[k]
+			if len(p.calm) > 0 {
+				x = p.calm[k]
 			}
 			row := make([]float64, len(terms))
 			for j, t := range terms {

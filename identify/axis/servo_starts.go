@@ -34,22 +34,9 @@ func (l *Loop) guess() sliding {
 // inverse is the guess for a record under a force.
 func inverse(d record.Record, drive []float64, rotary bool) sliding {
 	d.Force, d.Disturbance = drive, nil
+	d.Position = despiked(d.Position)
 	h, q := d.Dt, d.Position
-	var g sliding
-	const half = 4 // samples: a difference over eight is above the steps of the encoder
-	top := 0.0
-	for k := half; k < len(q)-half; k++ {
-		g.vmax = max(g.vmax, math.Abs(q[k+half]-q[k-half])/(2*half*h))
-		top = max(top, math.Abs(q[k+half]-2*q[k]+q[k-half])/(half*half*h*h))
-	}
-	force := max(math.Abs(slices.Max(d.Force)), math.Abs(slices.Min(d.Force)))
-	if force == 0 { // a free run: its deceleration is all there is
-		force = 1
-	}
-	g.vmax = max(g.vmax, span(q)*h)
-	g.m = force / max(top, g.vmax*h)
-	g.fc, g.s2 = 0.2*force, 0.1*force/g.vmax
-	g.plus, g.minus = side{fc: g.fc, s2: g.s2}, side{fc: g.fc, s2: g.s2}
+	g := byRange(q, h, drive)
 
 	s := linear.DefaultSpec()
 	s.Rotary = rotary
@@ -79,6 +66,27 @@ func inverse(d record.Record, drive []float64, rotary bool) sliding {
 	least := 0.05 * mean
 	g.plus = side{fc: max(by["Fc+"], least), s2: by["Fv+"]}
 	g.minus = side{fc: max(by["Fc-"], least), s2: by["Fv-"]}
+	return g
+}
+
+// byRange is the guess by the ranges of force and motion alone: their largest values, but for the one in a thousand that may
+// be no motion at all.
+func byRange(q []float64, h float64, drive []float64) sliding {
+	const half, most = 4, 0.999 // samples: a difference over eight is above the steps of the encoder
+	var v, a []float64
+	for k := half; k < len(q)-half; k++ {
+		v = append(v, math.Abs(q[k+half]-q[k-half])/(2*half*h))
+		a = append(a, math.Abs(q[k+half]-2*q[k]+q[k-half])/(half*half*h*h))
+	}
+	force := max(math.Abs(slices.Max(drive)), math.Abs(slices.Min(drive)))
+	if force == 0 { // a free run: its deceleration is all there is
+		force = 1
+	}
+	var g sliding
+	g.vmax = max(quantile(v, most), span(q)*h)
+	g.m = force / max(quantile(a, most), g.vmax*h)
+	g.fc, g.s2 = 0.2*force, 0.1*force/g.vmax
+	g.plus, g.minus = side{fc: g.fc, s2: g.s2}, side{fc: g.fc, s2: g.s2}
 	return g
 }
 
