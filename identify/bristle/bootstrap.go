@@ -127,7 +127,7 @@ func (b *bootstrap) run(ctx context.Context, watch fit.Watch) (t, shift, scatter
 			t[j] = b.f.theta[j] - mean
 		}
 		b.m.clip(&t)
-		if !(t[breakout] > t[coulomb]) {
+		if t[breakout] == t[coulomb] {
 			t[breakout] = t[coulomb] * (1 + thin)
 		}
 	}

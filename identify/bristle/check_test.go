@@ -38,7 +38,7 @@ func TestRefusedRecords(t *testing.T) {
 		{"constant force", wave(3000, sine(0.01), flat), "the force never changes"},
 		{"one way", wave(3000, func(t float64) float64 { return 0.01 * t * t }, sine(1)), "turns round 0 times"},
 		{"only counts", wave(3000, func(t float64) float64 { return 1e-6 * math.Round(1.4*math.Sin(9*t)) }, sine(1)), "nothing can be told"},
-		{"presliding only", small(0.2, true).record(1), "slides in 0.0 %"},
+		{"presliding only", small(0.2, true).record(1), "of the samples only"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := Separable(context.Background(), c.rec, Params(false), Options{}, nil)

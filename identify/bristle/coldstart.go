@@ -53,19 +53,24 @@ func (s *search) guess(ctx context.Context) ([]theta, error) {
 	// deflections at break-away from what the encoder resolves to a part of the range
 	lo, hi := slices.Min(mo.x), slices.Max(mo.x)
 	var points []theta
-	for z := 10 * s.d.noise; len(points) < 64 && z < (hi-lo)/8; z *= 4 {
+	for z := 10 * s.d.noise; len(points) < 128 && z < (hi-lo)/8; z *= 4 {
 		for _, share := range []float64{0.02, 0.06, 0.2, 0.6} {
-			t := s.m.start
-			for i, v := range map[int]float64{inertia: max(mass, 0), sigma0: fs / z, coulomb: fc, breakout: fs, stribeck: share * vmax, offset: off} {
-				if s.m.isFree[i] {
-					t[i] = v
+			for _, level := range []float64{fs, 0.6 * fc} { // weaker in motion, or stronger
+				t := s.m.start
+				for i, v := range map[int]float64{inertia: max(mass, 0), sigma0: fs / z, coulomb: fc, breakout: level, stribeck: share * vmax, offset: off} {
+					if s.m.isFree[i] {
+						t[i] = v
+					}
 				}
+				if level == fs && s.m.isFree[coulomb] && t[coulomb] >= t[breakout] {
+					t[coulomb] = 0.7 * t[breakout]
+				}
+				s.m.clip(&t)
+				if t[breakout] < t[coulomb] && !s.m.isFree[breakout] {
+					continue
+				}
+				points = append(points, t)
 			}
-			if s.m.isFree[coulomb] && t[coulomb] >= t[breakout] {
-				t[coulomb] = 0.7 * t[breakout]
-			}
-			s.m.clip(&t)
-			points = append(points, t)
 		}
 	}
 	p := newProjector(mo, s.m)

@@ -11,26 +11,32 @@ import (
 	"hilrig/identify/record"
 )
 
-// curved are the parameters in which the force is not linear. The search goes over the logarithms of σ0, Fc, Fs − Fc, vs.
+// curved are the parameters in which the force is not linear. The search goes over the logarithms of σ0, Fc, |Fs − Fc|, vs: a
+// contact that weakens with speed and one that strengthens (Fs < Fc, seen on lubricated guides) are two searches.
 var curved = [4]int{sigma0, coulomb, breakout, stribeck}
 
-// thin is the least increment Fs − Fc that is looked at, as a share of Fc.
-const thin = 1e-4
+// thin is the least difference of Fs and Fc that is looked at, thick the largest by which Fs may be below Fc, as shares of Fc.
+const thin, thick = 1e-4, 0.95
 
 // separable is the problem in the curved parameters; the linear ones are solved at every trial.
 type separable struct {
 	p     *projector
 	theta theta // last trial, with its linear parameters
 	at    []int // places of the free curved parameters
+	below bool  // Fs < Fc
 }
 
-// expand turns the searched numbers into all parameters; Fs is searched as its increment.
+// expand turns the searched numbers into all parameters; Fs is searched as its distance from Fc.
 func (s *separable) expand(q []float64, t *theta) {
 	*t = s.p.m.start
 	for j, i := range s.at {
 		t[i] = q[j]
 	}
-	if s.p.m.isFree[breakout] {
+	switch {
+	case !s.p.m.isFree[breakout]:
+	case s.below:
+		t[breakout] = max(t[coulomb]-t[breakout], (1-thick)*t[coulomb])
+	default:
 		t[breakout] += t[coulomb]
 	}
 }
@@ -64,13 +70,14 @@ type search struct {
 // problem starts at t.
 func (s *search) problem(t *theta) *fit.Problem {
 	at, params := s.coordinates(t)
+	below := t[breakout] < t[coulomb]
 	return &fit.Problem{
 		Params: params, Rows: s.mo.last - s.mo.first, Unit: s.m.unit[1],
-		New: func() fit.Evaluator { return &separable{p: newProjector(s.mo, s.m), at: at} },
+		New: func() fit.Evaluator { return &separable{p: newProjector(s.mo, s.m), at: at, below: below} },
 	}
 }
 
-// coordinates are the free curved parameters at t, the increment in place of Fs.
+// coordinates are the free curved parameters at t, the distance from Fc in place of Fs.
 func (s *search) coordinates(t *theta) (at []int, params []fit.Param) {
 	for _, i := range curved {
 		if !s.m.isFree[i] {
@@ -79,7 +86,10 @@ func (s *search) coordinates(t *theta) (at []int, params []fit.Param) {
 		at = append(at, i)
 		v, lo, hi := t[i], s.m.lo[i], s.m.hi[i]
 		if i == breakout {
-			v, lo = t[i]-t[coulomb], thin*t[coulomb]
+			v, lo = math.Abs(t[i]-t[coulomb]), thin*t[coulomb]
+			if t[i] < t[coulomb] {
+				hi = thick * t[coulomb]
+			}
 		}
 		lo = max(lo, 1e-12*hi)
 		params = append(params, fit.Param{Param: engine.Param{Name: s.m.name(i), Value: min(max(v, lo), hi), Lo: lo, Hi: hi}, Log: true})
@@ -89,7 +99,7 @@ func (s *search) coordinates(t *theta) (at []int, params []fit.Param) {
 
 // polish searches from t and returns the best parameters with their cost (N²).
 func (s *search) polish(ctx context.Context, t theta, tol float64) (theta, float64, error) {
-	e := &separable{p: newProjector(s.mo, s.m)}
+	e := &separable{p: newProjector(s.mo, s.m), below: t[breakout] < t[coulomb]}
 	at, _ := s.coordinates(&t)
 	e.at = at
 	q := make([]float64, len(at))
@@ -151,7 +161,7 @@ func fitSmoothed(ctx context.Context, d *data, m *model, o *Options, watch fit.W
 		if starts, err = s.guess(ctx); err != nil {
 			return nil, err
 		}
-		starts = starts[:min(3, len(starts))]
+		starts = bestOfBoth(starts)
 	}
 	best := smoothed{cost: math.Inf(1), lambda: top, mo: s.mo}
 	for i, t := range starts {
@@ -198,6 +208,23 @@ func fitSmoothed(ctx context.Context, d *data, m *model, o *Options, watch fit.W
 	}
 	best.theta, best.cost, best.trials = t, cost, s.trials
 	return &best, nil
+}
+
+// bestOfBoth are the best three starts that weaken with speed, and the best two that strengthen.
+func bestOfBoth(sorted []theta) []theta {
+	var out []theta
+	weak, strong := 3, 2
+	for _, t := range sorted {
+		n := &weak
+		if t[breakout] < t[coulomb] {
+			n = &strong
+		}
+		if *n > 0 {
+			*n--
+			out = append(out, t)
+		}
+	}
+	return out
 }
 
 // Separable fits the force that the smoothed motion of a record needs.

@@ -4,6 +4,9 @@ import (
 	"context"
 	"math"
 	"testing"
+
+	"hilrig/identify/fit"
+	"hilrig/identify/record"
 )
 
 // covered counts the parameters whose interval at 95 % holds the truth, over several records of one experiment.
@@ -105,5 +108,34 @@ func TestSeparableFixed(t *testing.T) {
 	}
 	if len(s.Free) != count-2 || len(s.Jac) != len(s.Residual)*(count-2) {
 		t.Errorf("%d free parameters, Jac of %d numbers for %d rows", len(s.Free), len(s.Jac), len(s.Residual))
+	}
+}
+
+// A contact that strengthens with speed, as lubricated guides do, is found from a cold start like one that weakens.
+func TestStrengtheningContact(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a Kalman fit")
+	}
+	g := *rigs()[0]
+	g.truth[breakout] = 0.6 * g.truth[coulomb]
+	g.run(5)
+	for _, method := range []func(context.Context, *record.Record, []fit.Param, Options, fit.Watch) (*fit.Solution, error){Separable, Kalman} {
+		s, err := method(context.Background(), g.record(5), Params(false), Options{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		by := map[string]float64{}
+		for _, p := range s.Params {
+			by[p.Name] = p.Value
+		}
+		for _, c := range []struct {
+			name   string
+			want   float64
+			within float64
+		}{{"Fc", g.truth[coulomb], 0.02}, {"Fs", g.truth[breakout], 0.03}, {"M", g.truth[inertia], 0.01}} {
+			if math.Abs(by[c.name]/c.want-1) > c.within {
+				t.Errorf("%s = %.4g, want %.4g", c.name, by[c.name], c.want)
+			}
+		}
 	}
 }
