@@ -76,6 +76,12 @@ func New(spec Spec, pieces []*record.Record) (*Model, error) {
 	if m.spec.Drive == Servo {
 		m.slide(&m.rough)
 	}
+	if m.spec.Drive == Force { // rests on the rough inertia
+		for _, p := range m.pieces {
+			s := m.spec.start(p.rec, &push{drive: p.force, m: m.rough.m, fv: m.rough.fv, linear: m.spec.LinearHold})
+			p.x0, p.v0, p.a0 = s.x, s.v, s.a
+		}
+	}
 	m.params = m.defaults()
 	if m.spec.Drive == Servo {
 		m.sliding(m.params)

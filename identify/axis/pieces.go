@@ -118,7 +118,9 @@ func (m *Model) newPiece(rec *record.Record) (*piece, error) {
 		if n < fewest || span(rec.Position) == 0 {
 			return nil, rec.Fail(0, "Use a longer record with motion.", "%d samples over %g %s are too little for a controller to be seen", n, span(rec.Position), m.names.unitX)
 		}
-		s := m.spec.start(rec)
+	}
+	if m.spec.Drive == Servo {
+		s := m.spec.start(rec, nil)
 		p.x0, p.v0, p.a0 = s.x, s.v, s.a
 	}
 	return p, nil

@@ -49,7 +49,18 @@ func NewLoop(spec Spec, pieces []*record.Record) (*Loop, error) {
 		if err := l.checkRecord(d); err != nil {
 			return nil, err
 		}
-		l.starts, l.pulses = append(l.starts, l.spec.start(d)), append(l.pulses, l.spec.pulsesOf(d))
+		l.pulses = append(l.pulses, l.spec.pulsesOf(d))
+	}
+	var g sliding
+	if !l.closed() && spec.Initial != Rest {
+		g = l.guess()
+	}
+	for i, d := range pieces {
+		var p *push
+		if g.linear {
+			p = &push{drive: l.pulses[i].drive, m: g.m, fv: g.s2, linear: spec.LinearHold}
+		}
+		l.starts = append(l.starts, l.spec.start(d, p))
 	}
 	return l, nil
 }
@@ -154,49 +165,6 @@ func (l *Loop) checkRecord(d *record.Record) error {
 }
 
 func span(x []float64) float64 { return slices.Max(x) - slices.Min(x) }
-
-// start is where the simulation of a piece begins: the least-squares parabola of its first samples, or rest. Nine samples
-// tame the noise of the position; fewer, down to three, are taken where the motion is no parabola for so long.
-func (s *Spec) start(d *record.Record) start {
-	q := d.Position
-	if s.Initial == Rest {
-		return start{x: q[0]}
-	}
-	// white noise of variance s² has third differences of variance 20·s²
-	third := make([]float64, len(q)-3)
-	for k := range third {
-		third[k] = math.Abs(q[k+3] - 3*q[k+2] + 3*q[k+1] - q[k])
-	}
-	slices.Sort(third)
-	noise := third[len(third)/2] / (0.6745 * math.Sqrt(20))
-	for half := 4; ; half-- {
-		s, miss := parabola(q, half, d.Dt)
-		if half == 1 || miss <= 2*noise {
-			return s
-		}
-	}
-}
-
-// parabola fits the first 2·half + 1 samples; miss is the rms of what is left, per degree of freedom.
-func parabola(q []float64, half int, h float64) (s start, miss float64) {
-	// k from −half to half: the normal equations fall apart
-	var s0, s2, s4, y0, y1, y2 float64
-	for k := -half; k <= half; k++ {
-		x, y := float64(k), q[half+k]-q[0]
-		s0, s2, s4 = s0+1, s2+x*x, s4+x*x*x*x
-		y0, y1, y2 = y0+y, y1+x*y, y2+x*x*y
-	}
-	c := (y2*s0 - y0*s2) / (s4*s0 - s2*s2)
-	b, a := y1/s2, (y0-c*s2)/s0
-	for k := -half; k <= half; k++ {
-		x := float64(k)
-		e := q[half+k] - q[0] - (a + b*x + c*x*x)
-		miss += e * e
-	}
-	miss = math.Sqrt(miss / max(1, float64(2*half-2)))
-	n := float64(half)
-	return start{x: q[0] + a - b*n + c*n*n, v: (b - 2*c*n) / h, a: 2 * c / (h * h)}, miss
-}
 
 // merge puts params over those of the model, by name. One of two names for the same thing takes the place of the other.
 func (l *Loop) merge(params []fit.Param) ([]fit.Param, error) {
