@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 	"sync"
@@ -17,20 +18,24 @@ import (
 // lineEvery is how often a long fit says where it is when nobody looks at a terminal.
 const lineEvery = 10 * time.Second
 
+// drawEvery is how often a bar is drawn; a new phase is drawn at once.
+const drawEvery = 100 * time.Millisecond
+
 // progress shows a fit at work: a bar with phase, best cost, simulations per second and time left on a terminal, one line
 // every ten seconds elsewhere. Nothing is shown of what is over within the first instant.
 type progress struct {
-	mu      sync.Mutex
-	out     io.Writer
-	bar     *progressbar.ProgressBar // nil: no terminal
-	began   time.Time
-	said    time.Time
-	method  string // at work …
-	started time.Time
-	stage   string // … and its phase, which the bar belongs to
-	since   time.Time
-	stepped int // steps done when the stage began
-	now     func() time.Time
+	mu       sync.Mutex
+	out      io.Writer
+	terminal bool
+	bar      *progressbar.ProgressBar // of the stage; nil: not drawn yet
+	began    time.Time
+	said     time.Time
+	method   string // at work …
+	started  time.Time
+	stage    string // … and its phase, which the bar belongs to
+	since    time.Time
+	stepped  int // steps done when the stage began
+	now      func() time.Time
 }
 
 // newProgress writes to out, usually standard error.
@@ -38,10 +43,8 @@ func newProgress(out io.Writer) *progress {
 	p := &progress{out: out, now: time.Now}
 	p.began = p.now()
 	p.said = p.began
-	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		p.bar = progressbar.NewOptions(-1, progressbar.OptionSetWriter(out), progressbar.OptionClearOnFinish(),
-			progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionSetWidth(24), progressbar.OptionSetPredictTime(false),
-			progressbar.OptionSetElapsedTime(false), progressbar.OptionShowDescriptionAtLineEnd())
+	if f, ok := out.(*os.File); ok {
+		p.terminal = term.IsTerminal(int(f.Fd()))
 	}
 	return p
 }
@@ -56,22 +59,42 @@ func (p *progress) watch(s fit.Progress) {
 	}
 	if stage := s.Method + s.Phase; stage != p.stage {
 		p.stage, p.since, p.stepped = stage, t, s.Step
-		if p.bar != nil {
-			p.bar.Reset()
-		}
+		p.clear()
 	}
 	switch {
-	case p.bar != nil && t.Sub(p.began) > 300*time.Millisecond:
-		if s.Of > 0 {
-			p.bar.ChangeMax(s.Of)
-			_ = p.bar.Set(min(s.Step, s.Of))
-		} else {
-			_ = p.bar.Add(0)
-		}
-		p.bar.Describe(p.describe(s, t))
-	case p.bar == nil && t.Sub(p.said) >= lineEvery:
+	case p.terminal && t.Sub(p.began) > 300*time.Millisecond && (p.bar == nil || t.Sub(p.said) >= drawEvery):
+		p.said = t
+		p.draw(s, t)
+	case !p.terminal && t.Sub(p.said) >= lineEvery:
 		p.said = t
 		fmt.Fprintln(p.out, p.describe(s, t))
+	}
+}
+
+// draw shows the bar, which is never full: a full one would end itself.
+func (p *progress) draw(s fit.Progress, t time.Time) {
+	steps := -1 // a spinner
+	if s.Of > 0 {
+		steps = s.Of + 1
+	}
+	text := fmt.Sprintf("%-80s", p.describe(s, t)) // what was longer before is written over
+	if p.bar == nil {
+		p.bar = progressbar.NewOptions(steps, progressbar.OptionSetWriter(p.out), progressbar.OptionSetWidth(24), progressbar.OptionSetDescription(text),
+			progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false), progressbar.OptionShowDescriptionAtLineEnd())
+	}
+	p.bar.Describe(text)
+	if s.Of > 0 {
+		_ = p.bar.Set(min(s.Step, s.Of))
+	} else {
+		_ = p.bar.Add(1)
+	}
+	_ = p.bar.RenderBlank()
+}
+
+func (p *progress) clear() {
+	if p.bar != nil {
+		_ = p.bar.Clear()
+		p.bar = nil
 	}
 }
 
@@ -88,9 +111,11 @@ func (p *progress) describe(s fit.Progress, t time.Time) string {
 	} else if s.Step > 0 {
 		text += fmt.Sprintf(" %d", s.Step)
 	}
-	text += fmt.Sprintf(", best %.4g", s.Best)
-	if s.Unit != "" {
-		text += " " + s.Unit
+	if s.Best > 0 && !math.IsInf(s.Best, 0) {
+		text += fmt.Sprintf(", best %.4g", s.Best)
+		if s.Unit != "" {
+			text += " " + s.Unit
+		}
 	}
 	if d := t.Sub(p.started).Seconds(); d > 0 && s.Simulated > 0 {
 		text += fmt.Sprintf(", %.3g simulations/s", float64(s.Simulated)/d)
@@ -106,7 +131,5 @@ func (p *progress) describe(s fit.Progress, t time.Time) string {
 func (p *progress) done() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.bar != nil {
-		_ = p.bar.Clear()
-	}
+	p.clear()
 }

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+
+	"hilrig/identify/fit"
+)
+
+// On a terminal a long fit shows where it is: phase, best cost, simulations per second and time left, also when a phase
+// ends and another one begins.
+func TestProgressOnTerminal(t *testing.T) {
+	leader, tty, err := pty.Open()
+	if err != nil {
+		t.Skipf("no pseudo-terminal here: %v", err)
+	}
+	defer leader.Close()
+	_ = pty.Setsize(tty, &pty.Winsize{Rows: 24, Cols: 140})
+	shown := make(chan string, 1)
+	go func() {
+		var b bytes.Buffer
+		_, _ = b.ReadFrom(leader) // ends with the other side
+		shown <- b.String()
+	}()
+	p := newProgress(tty)
+	at := time.Now()
+	p.now = func() time.Time { return at }
+	say := func(s fit.Progress) {
+		at = at.Add(time.Second)
+		p.watch(s)
+		time.Sleep(120 * time.Millisecond) // the bar draws ten times a second
+	}
+	for k := 1; k <= 3; k++ {
+		say(fit.Progress{Method: "aep", Phase: "generation", Step: k, Of: 3, Best: 0.5, Unit: "mm", Simulated: 30 * k})
+	}
+	say(fit.Progress{Method: "lm", Phase: "start 1 of 5", Step: 1, Of: 5, Best: 0.25, Unit: "mm", Simulated: 100})
+	p.done()
+	tty.Close()
+	text := <-shown
+	for _, want := range []string{"aep: generation 2 of 3, best 0.5 mm", "simulations/s", "left", "lm: start 1 of 5, best 0.25 mm"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("…%s… is missing in %q", want, text)
+		}
+	}
+}
+
+// Elsewhere there is a line every ten seconds.
+func TestProgressInLog(t *testing.T) {
+	file, err := os.Create(t.TempDir() + "/log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	p := newProgress(file)
+	at := time.Now()
+	p.now = func() time.Time { return at }
+	p.began, p.said = at, at
+	for k := range 250 {
+		at = at.Add(100 * time.Millisecond)
+		p.watch(fit.Progress{Method: "aep", Phase: "generation", Step: k, Of: 1000, Best: 0.5, Simulated: 30 * k})
+	}
+	p.done()
+	text, _ := os.ReadFile(file.Name())
+	if n := strings.Count(string(text), "\n"); n != 2 || !strings.Contains(string(text), "aep: generation 99 of 1000, best 0.5, ") {
+		t.Errorf("%d lines in 25 s, want 2:\n%s", n, text)
+	}
+}
