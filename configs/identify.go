@@ -147,7 +147,9 @@ type IdentifyColumn struct {
 	Name string `yaml:"name" doc:"as in the header row"`
 	Unit string `yaml:"unit" doc:"of the numbers in the file; empty: a pure number"`
 	Gain string `yaml:"gain,omitempty" doc:"factor with unit, such as 35.15 N/V for a command in V; empty: 1"`
-	Add  string `yaml:"add,omitempty" doc:"added after the gain, with unit, such as -180 deg for an angle counted from upright"`
+	// Optional says that a file may lack the column.
+	Optional bool   `yaml:"optional,omitempty" doc:"a file without this column is read without it"`
+	Add      string `yaml:"add,omitempty" doc:"added after the gain, with unit, such as -180 deg for an angle counted from upright"`
 }
 
 // IdentifyFilter is a low-pass.

@@ -150,7 +150,7 @@ func readRecord(ctx context.Context, path string, cfg *configs.Identify, d *conf
 		if to[ch.Key] == nil {
 			continue // of the second joint, read by itself
 		}
-		*to[ch.Key] = record.Column{Name: c.Name, Unit: c.Unit, Scale: scale, Shift: shift}
+		*to[ch.Key] = record.Column{Name: c.Name, Unit: c.Unit, Scale: scale, Shift: shift, Optional: c.Optional}
 	}
 	if isRecording(path) {
 		return readRecording(ctx, path, m)

@@ -6,6 +6,8 @@ type Column struct {
 	Unit  string  // of the numbers as they stand in the file; checked against the file's own unit, if it states one
 	Scale float64 // SI unit per unit, 0 for 1; for the force with the gain of the drive
 	Shift float64 // SI
+
+	Optional bool // a file without this column is read without the channel
 }
 
 // Mapping says which columns of a file are what, and which part of it is wanted. Channels without a name are neither read
@@ -64,6 +66,25 @@ func (m *Mapping) channels() []channel {
 		}
 	}
 	return named
+}
+
+// spare takes the channels of a column that is not there out of the mapping, if all of them are optional.
+func (m *Mapping) spare(name string) bool {
+	if name == m.Time.Name || name == m.Piece {
+		return false
+	}
+	all := []*Column{&m.Position, &m.Velocity, &m.Force, &m.Reference, &m.Disturbance, &m.Load, &m.Current}
+	for _, c := range all {
+		if c.Name == name && !c.Optional {
+			return false
+		}
+	}
+	for _, c := range all {
+		if c.Name == name {
+			*c = Column{}
+		}
+	}
+	return true
 }
 
 // names are all columns that have to be read.

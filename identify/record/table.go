@@ -105,7 +105,8 @@ func (t *Table) line(row int) int {
 	return 0
 }
 
-// find gives the place of every column that the mapping names, and compares units.
+// find gives the place of every column that the mapping names, and compares units. Optional columns that are not there leave
+// the mapping.
 func (t *Table) find(m *Mapping) (map[string]int, error) {
 	if len(m.channels()) == 0 {
 		return nil, t.fail(0, "Name at least one of position, velocity and force in data.columns.", "no column is wanted")
@@ -127,7 +128,7 @@ func (t *Table) find(m *Mapping) (map[string]int, error) {
 			}
 			at[name] = j
 		}
-		if _, found := at[name]; !found {
+		if _, found := at[name]; !found && !m.spare(name) {
 			return nil, t.missing(name)
 		}
 	}
