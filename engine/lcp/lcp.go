@@ -1,0 +1,241 @@
+// Package lcp solves linear complementarity problems: find z with
+//
+//	z ≥ 0,   w = M·z + q ≥ 0,   zᵀw = 0        [CPS09] 1.1
+//
+// the form that unilateral contact with Coulomb friction, impacts and quadratic programs take. M may be any square matrix.
+//
+// Solve scales the problem symmetrically by powers of two (scale.go), follows Lemke's path with lexicographic ties
+// (lemke.go), and goes through a chain of other methods where that path does not end at a solution: Lemke–Howson for
+// bimatrix games, a second covering vector, block principal pivoting (principal.go). What any of them finds is a set of
+// unknowns that may be positive, nothing more: z follows from M and q as given, and it is called solved after its residual
+// has been computed from M and q as given (residual.go). "Infeasible" likewise takes a certificate that holds for M and q as
+// given; where Lemke's ray is none, phase one of the simplex method looks for one (feasible.go).
+//
+// Everything is dense and in double precision. The keys in brackets resolve in docs/references.md.
+package lcp
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Status says how a Solve has ended. z holds a solution after Solved and Trivial alone; otherwise it is zero.
+type Status uint8
+
+const (
+	Solved        Status = iota // solution with a residual of at most Tol
+	Trivial                     // q ≥ 0: z = 0
+	RayInfeasible               // no z ≥ 0 has M·z + q ≥ 0; Solver.Certificate is the proof
+	RayUnknown                  // Lemke's path left on a ray and nothing else helped: there may be a solution or not
+	PivotLimit                  // the pivots allowed were used up
+	Numeric                     // NaN or Inf in M or q, or rounding spoilt what was found
+)
+
+var statusNames = [...]string{"solved", "trivial", "ray infeasible", "ray unknown", "pivot limit", "numeric"}
+
+func (s Status) String() string { return statusNames[s] }
+
+// OK tells whether z is a solution.
+func (s Status) OK() bool { return s <= Trivial }
+
+// Method is what found the solution or the certificate.
+type Method uint8
+
+const (
+	None         Method = iota // nothing was found, or nothing had to be
+	Lemke                      // lexicographic Lemke, covering vector of ones
+	LemkeHowson                // start for bimatrix games
+	LemkeSecond                // lexicographic Lemke, second covering vector
+	Principal                  // block principal pivoting
+	PhaseOneTest               // phase one of the simplex method: certificates only
+)
+
+var methodNames = [...]string{"none", "lemke", "lemke-howson", "lemke-2", "principal pivoting", "phase one"}
+
+func (m Method) String() string { return methodNames[m] }
+
+// Tol is the largest residual of a solution.
+const Tol = 1e-9
+
+// Result of a Solve.
+type Result struct {
+	Status   Status
+	Pivots   int     // of all methods tried; a block of principal pivots counts once
+	Residual float64 // of z in M and q as given (see Residual); after a failure that of the best candidate, +Inf without one
+	Method   Method
+}
+
+// Solver holds the workspace of problems with up to a given number of unknowns. One goroutine at a time may use it.
+type Solver struct {
+	MaxPivots int // bound for each method; 0: 10n + 50
+
+	max int
+	n   int
+	m   []float64 // M as given
+	q   []float64 // q as given
+
+	s     []float64 // scales: M̃ = S·M·S, q̃ = S·q/sigma
+	sigma float64
+
+	tab    tableau
+	d      []float64 // covering vector
+	in     []bool    // unknowns that may be positive
+	set    []int     // the same as a list
+	lu     []float64
+	piv    []int
+	colour []int // side of each unknown in a game
+	rhs    []float64
+	x, y   []float64 // candidates for z
+	best   float64   // residual of the best candidate
+	cert   []float64
+	proof  bool
+}
+
+// NewSolver makes room for problems with up to n unknowns.
+func NewSolver(n int) *Solver {
+	if n < 0 {
+		panic("lcp: NewSolver: negative size")
+	}
+	f := func(k int) []float64 { return make([]float64, k) }
+	return &Solver{
+		max: n, s: f(n), d: f(n), in: make([]bool, n), set: make([]int, n), lu: f(n * n), piv: make([]int, n), colour: make([]int, n),
+		rhs: f(n), x: f(n), y: f(n), cert: f(n), tab: newTableau(n),
+	}
+}
+
+// Solve solves the problem of m, row-major, and q, and fills z. It allocates nothing and keeps no reference to its
+// arguments. The size is that of q, at most that of NewSolver; slices that do not fit each other are a panic.
+func (s *Solver) Solve(m, q, z []float64) Result {
+	n := len(q)
+	switch {
+	case n > s.max:
+		panic("lcp: Solve: more unknowns than NewSolver has room for")
+	case len(m) != n*n:
+		panic("lcp: Solve: m is not square, or not of the size of q")
+	case len(z) != n:
+		panic("lcp: Solve: z is not of the size of q")
+	}
+	s.n, s.m, s.q, s.proof, s.best = n, m, q, false, math.Inf(1)
+	r := s.chain(z)
+	s.m, s.q = nil, nil
+	if !r.Status.OK() {
+		clear(z)
+	}
+	return r
+}
+
+// Certificate returns u of the last Solve when that ended with RayInfeasible, otherwise nil: u ≥ 0, Mᵀu ≤ 0 and qᵀu < 0,
+// with which no z ≥ 0 can have w = M·z + q ≥ 0, because 0 ≤ uᵀw = (Mᵀu)ᵀz + qᵀu < 0. The slice is valid until the next Solve.
+func (s *Solver) Certificate() []float64 {
+	if !s.proof {
+		return nil
+	}
+	return s.cert[:s.n]
+}
+
+func (s *Solver) chain(z []float64) Result {
+	n := s.n
+	trivial := true
+	for _, v := range s.q {
+		if !finite(v) {
+			return Result{Status: Numeric, Residual: math.Inf(1)}
+		}
+		trivial = trivial && v >= 0
+	}
+	for _, v := range s.m {
+		if !finite(v) {
+			return Result{Status: Numeric, Residual: math.Inf(1)}
+		}
+	}
+	if trivial {
+		clear(z)
+		return Result{Status: Trivial}
+	}
+	s.scale()
+	limit := s.MaxPivots
+	if limit <= 0 {
+		limit = 10*n + 50
+	}
+
+	// Lemke's path with ones
+	for i := range n {
+		s.d[i] = 1
+	}
+	first, pivots := s.lemke(limit, z)
+	res := Result{Status: first, Pivots: pivots, Residual: s.best, Method: Lemke}
+	if first == Solved || first == RayInfeasible {
+		return res
+	}
+	ended := func(st Status, k int, by Method) bool {
+		res.Pivots += k
+		if st == Solved || st == RayInfeasible {
+			res.Status, res.Residual, res.Method = st, s.best, by
+			return true
+		}
+		return false
+	}
+	// games have their own start
+	if st, k := s.lemkeHowson(limit, z); ended(st, k, LemkeHowson) {
+		return res
+	}
+	// no solution at all?
+	if first == RayUnknown {
+		if st, k := s.phaseOne(limit); ended(st, k, PhaseOneTest) {
+			return res
+		}
+	}
+	// another path: d_i between 1 and 2, the fractional parts of multiples of the golden ratio
+	for i := range n {
+		_, f := math.Modf(float64(i+1) * 0.6180339887498949)
+		s.d[i] = 1 + f
+	}
+	if st, k := s.lemke(limit, z); ended(st, k, LemkeSecond) {
+		return res
+	}
+	if st, k := s.principal(limit, z); ended(st, k, Principal) {
+		return res
+	}
+	if first != RayUnknown {
+		if st, k := s.phaseOne(limit); ended(st, k, PhaseOneTest) {
+			return res
+		}
+	}
+	res.Method, res.Residual = None, s.best
+	return res
+}
+
+func finite(v float64) bool { return v-v == 0 }
+
+// Dense makes the row-major matrix of Solve from rows, as a file has them, and says all that is wrong with rows and q.
+func Dense(rows [][]float64, q []float64) ([]float64, error) {
+	var errs []error
+	n := len(q)
+	if n == 0 {
+		errs = append(errs, errors.New("q: empty, want one number or more"))
+	}
+	if len(rows) != n {
+		errs = append(errs, fmt.Errorf("M: %d rows, want %d as in q", len(rows), n))
+	}
+	for i, v := range q {
+		if !finite(v) {
+			errs = append(errs, fmt.Errorf("q[%d]: %v, want a finite number", i, v))
+		}
+	}
+	m := make([]float64, 0, n*n)
+	for i, row := range rows {
+		if len(row) != n {
+			errs = append(errs, fmt.Errorf("M[%d]: %d numbers, want %d as in q", i, len(row), n))
+		}
+		for j, v := range row {
+			if !finite(v) {
+				errs = append(errs, fmt.Errorf("M[%d][%d]: %v, want a finite number", i, j, v))
+			}
+		}
+		m = append(m, row...)
+	}
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
+	}
+	return m, nil
+}

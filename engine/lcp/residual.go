@@ -1,0 +1,204 @@
+package lcp
+
+import "math"
+
+// Residual of z in the problem as given, the larger of
+//
+//	|min(z, w)|∞ / (1 + |q|∞)                            natural residual [CPS09] 1.5
+//	max_i |r_i| / (|q_i| + Σ_j |M_ij|·z_j + σ/s_i)       backward error
+//
+// with r_i = w_i where z_i > 0, min(w_i, 0) where z_i = 0. The first has the unit of the problem and would call everything
+// small a solution of a problem of small numbers; the second is relative to the numbers of each row, σ/s_i being what
+// scaling makes of the largest q. NaN and negative z give +Inf.
+func (s *Solver) residual(z []float64) float64 {
+	n, nat, back, big := s.n, 0.0, 0.0, 0.0
+	for i, w := range s.q {
+		row, size := s.m[i*n:i*n+n], math.Abs(w)
+		big = max(big, size)
+		for j, zj := range z {
+			p := row[j] * zj
+			w += p
+			size += math.Abs(p)
+		}
+		r := w
+		if z[i] == 0 {
+			r = min(w, 0)
+		}
+		e, b := math.Abs(min(z[i], w)), math.Abs(r)/(size+s.sigma/s.s[i])
+		if !finite(e) || !finite(b) || z[i] < 0 {
+			return math.Inf(1)
+		}
+		nat, back = max(nat, e), max(back, b)
+	}
+	return max(nat/(1+big), back)
+}
+
+// accept tries the solution with w_i = 0 for the unknowns of s.in and z_i = 0 for the others. M_SS·z_S = −q_S is solved
+// afresh from the data with one step of refinement; x holds a candidate of the path (scaled; nil: none), which counts where
+// M_SS is all but singular. The better of both goes to z, and it is a solution if its residual says so.
+func (s *Solver) accept(z, x []float64) bool {
+	n, k := s.n, 0
+	for i, in := range s.in[:n] {
+		if in {
+			s.set[k] = i
+			k++
+		}
+	}
+	set, y := s.set[:k], s.y[:n]
+	if x != nil {
+		for i, v := range x {
+			y[i] = 0
+			if s.in[i] {
+				y[i] = max(v, 0) * s.sigma * s.s[i]
+			}
+		}
+		s.offer(z, y)
+	}
+	if s.factor(set) {
+		rhs := s.rhs[:k]
+		for a, i := range set {
+			rhs[a] = -s.q[i] * (s.s[i] / s.sigma)
+		}
+		s.solve(rhs)
+		sol := s.x[:k]
+		copy(sol, rhs)
+		for a, i := range set {
+			r, row := -s.q[i]*(s.s[i]/s.sigma), s.m[i*n:i*n+n]
+			for b, j := range set {
+				r -= row[j] * s.s[i] * s.s[j] * sol[b]
+			}
+			rhs[a] = r
+		}
+		s.solve(rhs)
+		clear(y)
+		for a, i := range set {
+			y[i] = max(sol[a]+rhs[a], 0) * s.sigma * s.s[i]
+		}
+		s.offer(z, y)
+	}
+	return s.best <= Tol
+}
+
+// offer takes y for z when it is better than what was found so far.
+func (s *Solver) offer(z, y []float64) {
+	if r := s.residual(y); r < s.best {
+		s.best = r
+		copy(z, y)
+	}
+}
+
+// factor is the LU decomposition with row pivoting of the scaled M_SS, k×k in s.lu; false when it is singular.
+func (s *Solver) factor(set []int) bool {
+	n, k, a := s.n, len(set), s.lu
+	for r, i := range set {
+		row, to := s.m[i*n:i*n+n], a[r*k:r*k+k]
+		for c, j := range set {
+			to[c] = row[j] * s.s[i] * s.s[j]
+		}
+	}
+	for c := range k {
+		p := c
+		for i := c + 1; i < k; i++ {
+			if math.Abs(a[i*k+c]) > math.Abs(a[p*k+c]) {
+				p = i
+			}
+		}
+		s.piv[c] = p
+		d := a[p*k+c]
+		if d == 0 || !finite(d) {
+			return false
+		}
+		if p != c {
+			for j := range k {
+				a[c*k+j], a[p*k+j] = a[p*k+j], a[c*k+j]
+			}
+		}
+		top := a[c*k : c*k+k]
+		for i := c + 1; i < k; i++ {
+			row := a[i*k : i*k+k]
+			f := row[c] / d
+			row[c] = f
+			if f == 0 {
+				continue
+			}
+			for j := c + 1; j < k; j++ {
+				row[j] -= f * top[j]
+			}
+		}
+	}
+	return true
+}
+
+// solve replaces b by M_SS⁻¹·b with the factors of factor.
+func (s *Solver) solve(b []float64) {
+	k, a := len(b), s.lu
+	for i := range k {
+		p := s.piv[i]
+		b[i], b[p] = b[p], b[i]
+	}
+	for i := range k {
+		v := b[i]
+		for j, l := range a[i*k : i*k+i] {
+			v -= l * b[j]
+		}
+		b[i] = v
+	}
+	for i := k - 1; i >= 0; i-- {
+		v := b[i]
+		for j := i + 1; j < k; j++ {
+			v -= a[i*k+j] * b[j]
+		}
+		b[i] = v / a[i*k+i]
+	}
+}
+
+const (
+	certZero = 1e-12 // of Mᵀu, relative to |M|ᵀu: rounding
+	certFar  = 1e-9  // of −qᵀu, relative to |q|ᵀu: beyond rounding
+)
+
+// certified checks u (scaled) as a proof against M and q as given: u ≥ 0, (Mᵀu)_j ≤ 1e-12·(|M|ᵀu)_j and
+// qᵀu ≤ −1e-9·|q|ᵀu. The small allowance is a statement as well: a matrix that differs from M by at most 1e-12 of each of its
+// numbers makes the problem infeasible without any allowance.
+func (s *Solver) certified(u []float64) bool {
+	n, c, v, size := s.n, s.cert[:s.n], s.x[:s.n], s.y[:s.n]
+	big := 0.0
+	for _, ui := range u {
+		big = max(big, ui)
+	}
+	if big == 0 || !finite(big) {
+		return false
+	}
+	clear(v)
+	clear(size)
+	qu, qa := 0.0, 0.0
+	for i := range n {
+		// uᵀw = Σ ũ_i w̃_i up to a factor: u_i = s_i·ũ_i
+		ui := u[i] / big
+		if !(ui > 1e-14) {
+			ui = 0
+		}
+		ui *= s.s[i]
+		c[i] = ui
+		qu += s.q[i] * ui
+		qa += math.Abs(s.q[i]) * ui
+		if ui == 0 {
+			continue
+		}
+		for j, mij := range s.m[i*n : i*n+n] {
+			p := mij * ui
+			v[j] += p
+			size[j] += math.Abs(p)
+		}
+	}
+	if !(qu <= -certFar*qa && qu < 0) {
+		return false
+	}
+	for j := range n {
+		if !(v[j] <= certZero*size[j]) {
+			return false
+		}
+	}
+	s.proof = true
+	return true
+}

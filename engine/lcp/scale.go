@@ -1,0 +1,49 @@
+package lcp
+
+import "math"
+
+// sweeps of the equilibration: each halves the logarithm of what the rows still differ by.
+const sweeps = 5
+
+// scale finds S = diag(s) > 0 such that the largest number of every row and column of M̃ = S·M·S is near 1, and σ = |S·q|∞:
+//
+//	z = σ·S·z̃,   w = σ·S⁻¹·w̃,   w̃ = M̃·z̃ + q̃,   q̃ = S·q/σ
+//
+// The same S on both sides keeps signs, complementarity, definiteness and copositivity. s_i is divided by the root of the
+// largest number of row and column i, again and again [R01]. In contact problems this comes to 1/√G_ii for a force and √G_ii
+// for the slack that goes with it. All scales are powers of two: scaling rounds nothing.
+func (s *Solver) scale() {
+	n, sc, top := s.n, s.s[:s.n], s.x[:s.n]
+	for i := range sc {
+		sc[i] = 1
+	}
+	for range sweeps {
+		clear(top)
+		for i := range n {
+			row, si, r := s.m[i*n:i*n+n], sc[i], top[i]
+			for j, v := range row {
+				v = math.Abs(v)
+				r = max(r, v*sc[j])
+				top[j] = max(top[j], v*si)
+			}
+			top[i] = max(top[i], r)
+		}
+		for i, t := range top {
+			if t > 0 {
+				// t lacks the factor s_i of its own row
+				sc[i] = clampScale(math.Sqrt(sc[i] / t))
+			}
+		}
+	}
+	s.sigma = 0
+	for i, v := range s.q {
+		_, e := math.Frexp(sc[i])
+		sc[i] = math.Ldexp(1, e-1)
+		s.sigma = max(s.sigma, math.Abs(v)*sc[i])
+	}
+	_, e := math.Frexp(s.sigma)
+	s.sigma = math.Ldexp(1, e-1)
+}
+
+// clampScale keeps the products of two scales and a number of M finite and away from zero.
+func clampScale(v float64) float64 { return min(max(v, 0x1p-160), 0x1p+160) }

@@ -1,0 +1,475 @@
+package lcp
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// problem of a test, with what is known about it beforehand.
+type problem struct {
+	name string
+	n    int
+	m, q []float64
+}
+
+func (p problem) String() string { return fmt.Sprintf("%s n=%d\nM=%v\nq=%v", p.name, p.n, p.m, p.q) }
+
+func source(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 5)) }
+
+// relative natural residual, computed here and not in the package
+func natural(p problem, z []float64) float64 {
+	worst, big := 0.0, 0.0
+	for i, w := range p.q {
+		big = max(big, math.Abs(w))
+		for j, zj := range z {
+			w += p.m[i*p.n+j] * zj
+		}
+		e := math.Abs(min(z[i], w))
+		if math.IsNaN(e) {
+			return e
+		}
+		worst = max(worst, e)
+	}
+	return worst / (1 + big)
+}
+
+// proves tells whether u ≥ 0, Mᵀu ≤ 0 within rounding, qᵀu < 0.
+func proves(p problem, u []float64) bool {
+	if len(u) != p.n {
+		return false
+	}
+	qu := 0.0
+	for j := range p.n {
+		if u[j] < 0 {
+			return false
+		}
+		v, size := 0.0, 0.0
+		for i := range p.n {
+			v += p.m[i*p.n+j] * u[i]
+			size += math.Abs(p.m[i*p.n+j] * u[i])
+		}
+		if v > 1e-11*size {
+			return false
+		}
+		qu += p.q[j] * u[j]
+	}
+	return qu < 0
+}
+
+// honest checks that the status is what the numbers say, whatever it is.
+func honest(t *testing.T, p problem, s *Solver, r Result, z []float64) {
+	t.Helper()
+	switch {
+	case r.Status.OK():
+		if e := natural(p, z); !(e <= 1e-9) {
+			t.Errorf("%v: called %v with a residual of %g (%+v)", p, r.Status, e, r)
+		}
+		for i, v := range z {
+			if v < 0 {
+				t.Errorf("%v: z[%d] = %g", p, i, v)
+			}
+		}
+	case r.Status == RayInfeasible:
+		if !proves(p, s.Certificate()) {
+			t.Errorf("%v: certificate %v proves nothing", p, s.Certificate())
+		}
+	default:
+		for i, v := range z {
+			if v != 0 {
+				t.Errorf("%v: %v, but z[%d] = %g", p, r.Status, i, v)
+			}
+		}
+	}
+	if r.Status != RayInfeasible && s.Certificate() != nil {
+		t.Errorf("%v: certificate with %v", p, r.Status)
+	}
+}
+
+func run(t *testing.T, p problem) Result {
+	t.Helper()
+	s, z := NewSolver(p.n), make([]float64, p.n)
+	r := s.Solve(p.m, p.q, z)
+	honest(t, p, s, r, z)
+	return r
+}
+
+// tally runs k problems and counts statuses and methods.
+func tally(t *testing.T, k int, draw func(r *rand.Rand) problem) (count map[Status]int) {
+	t.Helper()
+	count = map[Status]int{}
+	by, pivots := map[Method]int{}, 0
+	for i := range k {
+		r := run(t, draw(source(uint64(i))))
+		count[r.Status]++
+		by[r.Method]++
+		pivots = max(pivots, r.Pivots)
+	}
+	t.Logf("%d problems: %v by %v, at most %d pivots", k, count, by, pivots)
+	return count
+}
+
+func normals(r *rand.Rand, k int) []float64 {
+	v := make([]float64, k)
+	for i := range v {
+		v[i] = r.NormFloat64()
+	}
+	return v
+}
+
+// gram is A·Aᵀ of an n×k matrix, of rank min(n, k).
+func gram(r *rand.Rand, n, k int) []float64 {
+	a, m := normals(r, n*k), make([]float64, n*n)
+	for i := range n {
+		for j := range n {
+			for l := range k {
+				m[i*n+j] += a[i*k+l] * a[j*k+l]
+			}
+		}
+	}
+	return m
+}
+
+// skewed adds B − Bᵀ.
+func skewed(r *rand.Rand, n int, m []float64) []float64 {
+	for i := range n {
+		for j := range i {
+			v := r.NormFloat64()
+			m[i*n+j] += v
+			m[j*n+i] -= v
+		}
+	}
+	return m
+}
+
+// feasible q of M: q = w0 − M·z0 with w0, z0 ≥ 0, so that PSD problems are solvable.
+func feasibleQ(r *rand.Rand, n int, m []float64) []float64 {
+	q, z := make([]float64, n), make([]float64, n)
+	for i := range z {
+		if r.IntN(2) == 0 {
+			z[i] = r.Float64()
+		} else {
+			q[i] = r.Float64()
+		}
+	}
+	for i := range n {
+		for j := range n {
+			q[i] -= m[i*n+j] * z[j]
+		}
+	}
+	return q
+}
+
+func TestPositiveDefinite(t *testing.T) {
+	for _, n := range []int{1, 2, 5, 13, 25, 50, 100, 200} {
+		count := tally(t, max(1, 2000/(n*n)+3), func(r *rand.Rand) problem {
+			return problem{"P", n, skewed(r, n, gram(r, n, n)), normals(r, n)}
+		})
+		for st := range count {
+			if !st.OK() {
+				t.Errorf("n = %d: %v", n, st)
+			}
+		}
+	}
+}
+
+func TestSemidefinite(t *testing.T) {
+	for _, n := range []int{2, 4, 8, 20, 60, 200} {
+		count := tally(t, max(2, 2000/(n*n)+2), func(r *rand.Rand) problem {
+			m := gram(r, n, n/2)
+			if r.IntN(2) == 0 {
+				m = skewed(r, n, gram(r, n, 1))
+			}
+			return problem{"PSD, feasible", n, m, feasibleQ(r, n, m)}
+		})
+		for st := range count {
+			if !st.OK() {
+				t.Errorf("n = %d: %v", n, st)
+			}
+		}
+	}
+}
+
+// PSD: infeasible means certificate, feasible means solution; nothing else may come out.
+func TestSemidefiniteUnsolvable(t *testing.T) {
+	bad := 0
+	for _, n := range []int{2, 4, 8, 20, 60} {
+		count := tally(t, max(3, 4000/(n*n)), func(r *rand.Rand) problem {
+			return problem{"PSD", n, gram(r, n, n/2), normals(r, n)}
+		})
+		bad += count[RayInfeasible]
+		if count[RayUnknown]+count[PivotLimit]+count[Numeric] > 0 {
+			t.Errorf("n = %d: %v", n, count)
+		}
+	}
+	if bad == 0 {
+		t.Error("none was infeasible")
+	}
+}
+
+// strictly copositive: positive definite plus non-negative numbers; solvable for every q.
+func TestCopositive(t *testing.T) {
+	for _, n := range []int{2, 5, 13, 40, 120} {
+		count := tally(t, max(3, 4000/(n*n)), func(r *rand.Rand) problem {
+			m := skewed(r, n, gram(r, n, n))
+			for i := range m {
+				m[i] += 3 * r.Float64()
+			}
+			return problem{"copositive", n, m, normals(r, n)}
+		})
+		for st := range count {
+			if !st.OK() {
+				t.Errorf("n = %d: %v", n, st)
+			}
+		}
+	}
+}
+
+// Murty's lower triangular and Fathi's symmetric P matrix, q = −1: exponential paths for least-index and some covering vectors.
+func TestMurtyFathi(t *testing.T) {
+	for _, n := range []int{2, 4, 8, 16, 32, 64, 100, 200} {
+		murty, fathi := make([]float64, n*n), make([]float64, n*n)
+		q, steep := make([]float64, n), make([]float64, n)
+		for i := range n {
+			q[i] = -1
+			steep[i] = -math.Ldexp(1, min(n-1-i, 40))
+			for j := range i {
+				murty[i*n+j] = 2
+			}
+			murty[i*n+i] = 1
+		}
+		for i := range n {
+			for j := range n {
+				for k := range n {
+					fathi[i*n+j] += murty[i*n+k] * murty[j*n+k]
+				}
+			}
+		}
+		upper := make([]float64, n*n)
+		for i := range n {
+			for j := range n {
+				upper[i*n+j] = murty[j*n+i]
+			}
+		}
+		for _, p := range []problem{
+			{"Murty", n, murty, q}, {"Murty, transposed", n, upper, q}, {"Fathi", n, fathi, q},
+			{"Murty, steep", n, murty, steep}, {"Murty, transposed, steep", n, upper, steep}, {"Fathi, steep", n, fathi, steep},
+		} {
+			r := run(t, p)
+			t.Logf("%s n=%d: %+v", p.name, n, r)
+			if !r.Status.OK() {
+				t.Errorf("%s n=%d: %+v", p.name, n, r)
+			}
+		}
+	}
+}
+
+// contact problem of k contacts, theory n_N + 4n_H: bodies are points and rods with masses over three decades; every contact
+// acts on one or two of them. All contacts stick or may stick, w̄ = 0 up to a consistent right side.
+func contacts(r *rand.Rand, k int) problem {
+	bodies := 1 + (2*k+2)/3 + r.IntN(2)
+	dof := 3 * bodies
+	inv := make([]float64, dof)
+	h := normals(r, dof)
+	for b := range bodies {
+		mass := math.Pow(10, -3*r.Float64())
+		l := 0.02 + 0.2*r.Float64()
+		inv[3*b], inv[3*b+1], inv[3*b+2] = 1/mass, 1/mass, 12/(mass*l*l)
+		h[3*b], h[3*b+1] = mass*10*r.NormFloat64(), mass*10*(r.NormFloat64()-1)
+		h[3*b+2] = mass * l * 5 * r.NormFloat64()
+	}
+	wn, wt, mu := make([]float64, k*dof), make([]float64, k*dof), make([]float64, k)
+	for c := range k {
+		mu[c] = 0.1 + 0.9*r.Float64()
+		a, b := r.IntN(bodies), r.IntN(bodies)
+		phi := 2 * math.Pi * r.Float64()
+		nx, ny := math.Cos(phi), math.Sin(phi)
+		put := func(body int, sign float64) {
+			rx, ry := 0.1*r.NormFloat64(), 0.1*r.NormFloat64()
+			for _, d := range []struct {
+				w      []float64
+				dx, dy float64
+			}{{wn, nx, ny}, {wt, ny, -nx}} {
+				w := d.w[c*dof+3*body:]
+				w[0], w[1], w[2] = sign*d.dx, sign*d.dy, sign*(rx*d.dy-ry*d.dx)
+			}
+		}
+		put(a, 1)
+		if b != a {
+			put(b, -1)
+		}
+	}
+	dot := func(a, b []float64, i, j int) (g float64) {
+		for l := range dof {
+			g += a[i*dof+l] * inv[l] * b[j*dof+l]
+		}
+		return g
+	}
+	n := 5 * k
+	m, q := make([]float64, n*n), make([]float64, n)
+	for i := range k {
+		for l := range dof {
+			q[i] += wn[i*dof+l] * inv[l] * h[l]
+			q[k+i] += wt[i*dof+l] * inv[l] * h[l]
+		}
+		q[2*k+i] = -q[k+i]
+		for j := range k {
+			nn, nt, tn, tt := dot(wn, wn, i, j), dot(wn, wt, i, j), dot(wt, wn, i, j), dot(wt, wt, i, j)
+			m[i*n+j], m[i*n+k+j], m[i*n+2*k+j] = nn, nt, -nt
+			m[(k+i)*n+j], m[(k+i)*n+k+j], m[(k+i)*n+2*k+j] = tn, tt, -tt
+			m[(2*k+i)*n+j], m[(2*k+i)*n+k+j], m[(2*k+i)*n+2*k+j] = -tn, -tt, tt
+		}
+		m[(k+i)*n+3*k+i], m[(2*k+i)*n+4*k+i] = 1, 1
+		m[(3*k+i)*n+i], m[(3*k+i)*n+k+i] = mu[i], -1
+		m[(4*k+i)*n+i], m[(4*k+i)*n+2*k+i] = mu[i], -1
+	}
+	return problem{fmt.Sprintf("%d contacts", k), n, m, q}
+}
+
+func TestContacts(t *testing.T) {
+	for k := 1; k <= 20; k++ {
+		count := tally(t, 40, func(r *rand.Rand) problem { return contacts(r, k) })
+		for st, c := range count {
+			if !st.OK() {
+				t.Errorf("%d contacts: %v %d times", k, st, c)
+			}
+		}
+	}
+}
+
+func TestBimatrix(t *testing.T) {
+	for _, k := range []int{1, 2, 3, 5, 10, 30, 100} {
+		count := tally(t, max(4, 300/k), func(r *rand.Rand) problem {
+			a, b := k, k
+			if k > 1 && k < 100 {
+				b += r.IntN(3) - 1
+			}
+			n := a + b
+			m, q := make([]float64, n*n), make([]float64, n)
+			for i := range q {
+				q[i] = -1
+			}
+			whole := r.IntN(2) == 0 // small whole numbers: many ties
+			for i := range a {
+				for j := range b {
+					x, y := 0.1+r.Float64(), 0.1+r.Float64()
+					if whole {
+						x, y = float64(1+r.IntN(3)), float64(1+r.IntN(3))
+					}
+					m[i*n+a+j], m[(a+j)*n+i] = x, y
+				}
+			}
+			return problem{"game", n, m, q}
+		})
+		for st := range count {
+			if !st.OK() {
+				t.Errorf("%d strategies: %v", k, st)
+			}
+		}
+	}
+}
+
+// enumerate tries all complementary bases: whether one with a well-conditioned M_SS gives a solution. An independent check, by
+// Gauss–Jordan elimination.
+func enumerate(p problem) bool {
+	n := p.n
+	a := make([]float64, n*(n+1))
+next:
+	for set := range 1 << n {
+		// columns: −M_j of j in S, e_j otherwise
+		for i := range n {
+			for j := range n {
+				switch {
+				case set>>j&1 == 1:
+					a[i*(n+1)+j] = -p.m[i*n+j]
+				case i == j:
+					a[i*(n+1)+j] = 1
+				default:
+					a[i*(n+1)+j] = 0
+				}
+			}
+			a[i*(n+1)+n] = p.q[i]
+		}
+		for c := range n {
+			r := c
+			for i := c; i < n; i++ {
+				if math.Abs(a[i*(n+1)+c]) > math.Abs(a[r*(n+1)+c]) {
+					r = i
+				}
+			}
+			if math.Abs(a[r*(n+1)+c]) < 1e-9 {
+				continue next
+			}
+			for j := range n + 1 {
+				a[r*(n+1)+j], a[c*(n+1)+j] = a[c*(n+1)+j], a[r*(n+1)+j]
+			}
+			for i := range n {
+				if i == c {
+					continue
+				}
+				f := a[i*(n+1)+c] / a[c*(n+1)+c]
+				for j := range n + 1 {
+					a[i*(n+1)+j] -= f * a[c*(n+1)+j]
+				}
+			}
+		}
+		ok := true
+		for i := range n {
+			ok = ok && a[i*(n+1)+n]/a[i*(n+1)+i] >= -1e-11
+		}
+		if ok {
+			return true
+		}
+	}
+	return false
+}
+
+// Against enumeration, small whole numbers (degenerate) and arbitrary matrices: solved and infeasible must agree with it. How
+// many solvable ones of no class at all end without a solution is printed.
+func TestAgainstEnumeration(t *testing.T) {
+	missed, solvable, proved := 0, 0, 0
+	for i := range 3000 {
+		r := source(uint64(i))
+		n := 1 + r.IntN(6)
+		if i%100 == 0 {
+			n = 8
+		}
+		p := problem{"any", n, normals(r, n*n), normals(r, n)}
+		class := i % 4
+		switch class {
+		case 1: // whole numbers
+			for k := range p.m {
+				p.m[k] = float64(r.IntN(5) - 2)
+			}
+			for k := range p.q {
+				p.q[k] = float64(r.IntN(5) - 3)
+			}
+		case 2: // singular, degenerate
+			p.m = gram(r, n, (n+1)/2)
+			for k := range p.m {
+				p.m[k] = math.Round(p.m[k])
+			}
+			for k := range p.q {
+				p.q[k] = math.Round(p.q[k])
+			}
+		case 3: // P
+			p.m = skewed(r, n, gram(r, n, n))
+		}
+		res, has := run(t, p), enumerate(p)
+		if has {
+			solvable++
+		}
+		switch {
+		case res.Status == RayInfeasible && has:
+			t.Errorf("%v: has a solution, %+v", p, res)
+		case class == 3 && !res.Status.OK():
+			t.Errorf("%v: P, %+v", p, res)
+		case has && !res.Status.OK():
+			missed++
+		case res.Status == RayInfeasible:
+			proved++
+		}
+	}
+	t.Logf("%d solvable, of which %d were missed; %d proved infeasible", solvable, missed, proved)
+}
