@@ -6,7 +6,8 @@
 //
 // Solve scales the problem symmetrically by powers of two (scale.go), follows Lemke's path with lexicographic ties
 // (lemke.go), and goes through a chain of other methods where that path does not end at a solution: Lemke–Howson for
-// bimatrix games, a second covering vector, block principal pivoting (principal.go). What any of them finds is a set of
+// bimatrix games (bimatrix.go), another covering vector, block principal pivoting (principal.go), and Lemke's path from other
+// complementary bases (elsewhere.go). What any of them finds is a set of
 // unknowns that may be positive, nothing more: z follows from M and q as given, and it is called solved after its residual
 // has been computed from M and q as given (residual.go). "Infeasible" likewise takes a certificate that holds for M and q as
 // given; where Lemke's ray is none, phase one of the simplex method looks for one (feasible.go).
@@ -43,17 +44,21 @@ func (s Status) OK() bool { return s <= Trivial }
 type Method uint8
 
 const (
-	None         Method = iota // nothing was found, or nothing had to be
-	Lemke                      // lexicographic Lemke, covering vector of ones
-	LemkeHowson                // start for bimatrix games
-	LemkeSecond                // lexicographic Lemke, second covering vector
-	Principal                  // block principal pivoting
-	PhaseOneTest               // phase one of the simplex method: certificates only
+	None           Method = iota // nothing was found, or nothing had to be
+	Lemke                        // lexicographic Lemke, covering vector of ones
+	LemkeHowson                  // start for bimatrix games
+	LemkeAgain                   // lexicographic Lemke, another covering vector
+	LemkeElsewhere               // lexicographic Lemke from another complementary basis
+	Principal                    // block principal pivoting
+	PhaseOne                     // phase one of the simplex method: certificates only
 )
 
-var methodNames = [...]string{"none", "lemke", "lemke-howson", "lemke-2", "principal pivoting", "phase one"}
+var methodNames = [...]string{"none", "lemke", "lemke-howson", "lemke again", "lemke elsewhere", "principal pivoting", "phase one"}
 
 func (m Method) String() string { return methodNames[m] }
+
+// starts is the number of other complementary bases from which Lemke's path is tried.
+const starts = 12
 
 // Tol is the largest residual of a solution.
 const Tol = 1e-9
@@ -62,13 +67,14 @@ const Tol = 1e-9
 type Result struct {
 	Status   Status
 	Pivots   int     // of all methods tried; a block of principal pivots counts once
-	Residual float64 // of z in M and q as given (see Residual); after a failure that of the best candidate, +Inf without one
+	Residual float64 // of z in M and q as given (residual.go); after a failure that of the best candidate, +Inf without one
 	Method   Method
 }
 
 // Solver holds the workspace of problems with up to a given number of unknowns. One goroutine at a time may use it.
 type Solver struct {
-	MaxPivots int // bound for each method; 0: 10n + 50
+	MaxPivots int  // bound for each path; 0: 10n + 50
+	Quick     bool // Lemke's path with ones and nothing behind it: bounded work for a loop that has a fall-back of its own
 
 	max int
 	n   int
@@ -164,7 +170,10 @@ func (s *Solver) chain(z []float64) Result {
 	}
 	first, pivots := s.lemke(limit, z)
 	res := Result{Status: first, Pivots: pivots, Residual: s.best, Method: Lemke}
-	if first == Solved || first == RayInfeasible {
+	if first == Solved || first == RayInfeasible || s.Quick {
+		if !first.OK() && first != RayInfeasible {
+			res.Method = None
+		}
 		return res
 	}
 	ended := func(st Status, k int, by Method) bool {
@@ -181,23 +190,27 @@ func (s *Solver) chain(z []float64) Result {
 	}
 	// no solution at all?
 	if first == RayUnknown {
-		if st, k := s.phaseOne(limit); ended(st, k, PhaseOneTest) {
+		if st, k := s.phaseOne(limit); ended(st, k, PhaseOne) {
 			return res
 		}
 	}
-	// another path: d_i between 1 and 2, the fractional parts of multiples of the golden ratio
+	// another path, d_i between 1 and 2: fractional parts of multiples of the golden ratio
 	for i := range n {
-		_, f := math.Modf(float64(i+1) * 0.6180339887498949)
-		s.d[i] = 1 + f
+		s.d[i] = 1 + golden(i)
 	}
-	if st, k := s.lemke(limit, z); ended(st, k, LemkeSecond) {
+	if st, k := s.lemke(limit, z); ended(st, k, LemkeAgain) {
 		return res
 	}
 	if st, k := s.principal(limit, z); ended(st, k, Principal) {
 		return res
 	}
+	for try := range starts {
+		if st, k := s.elsewhere(try, limit, z); ended(st, k, LemkeElsewhere) {
+			return res
+		}
+	}
 	if first != RayUnknown {
-		if st, k := s.phaseOne(limit); ended(st, k, PhaseOneTest) {
+		if st, k := s.phaseOne(limit); ended(st, k, PhaseOne) {
 			return res
 		}
 	}
@@ -215,7 +228,7 @@ func Dense(rows [][]float64, q []float64) ([]float64, error) {
 		errs = append(errs, errors.New("q: empty, want one number or more"))
 	}
 	if len(rows) != n {
-		errs = append(errs, fmt.Errorf("M: %d rows, want %d as in q", len(rows), n))
+		errs = append(errs, fmt.Errorf("matrix M: %d rows, want %d as in q", len(rows), n))
 	}
 	for i, v := range q {
 		if !finite(v) {
@@ -225,11 +238,11 @@ func Dense(rows [][]float64, q []float64) ([]float64, error) {
 	m := make([]float64, 0, n*n)
 	for i, row := range rows {
 		if len(row) != n {
-			errs = append(errs, fmt.Errorf("M[%d]: %d numbers, want %d as in q", i, len(row), n))
+			errs = append(errs, fmt.Errorf("matrix M[%d]: %d numbers, want %d as in q", i, len(row), n))
 		}
 		for j, v := range row {
 			if !finite(v) {
-				errs = append(errs, fmt.Errorf("M[%d][%d]: %v, want a finite number", i, j, v))
+				errs = append(errs, fmt.Errorf("matrix M[%d][%d]: %v, want a finite number", i, j, v))
 			}
 		}
 		m = append(m, row...)

@@ -15,7 +15,8 @@ const (
 //	x_B + T·x_N = b
 //
 // T and b side by side, row-major with n+2 columns. Unknowns are numbered w = 0…n−1, z = n…2n−1, z0 = 2n. The inverse of the
-// basis, which decides ties, is what the columns of w hold: one of T when w_k is in x_N, a unit vector when it is in x_B.
+// basis, which decides ties, is what the columns of the first basis hold (ref, w as a rule): a
+// column of T when the unknown is in x_N, a unit vector when it is in x_B.
 type tableau struct {
 	n     int
 	t     []float64
@@ -23,11 +24,13 @@ type tableau struct {
 	other []int // unknown of each column
 	at    []int // row of an unknown in x_B, ^column of one in x_N
 	tie   []int
+	ref   []int // first basis
 }
 
 func newTableau(n int) tableau {
 	return tableau{
 		t: make([]float64, n*(n+2)), basic: make([]int, n), other: make([]int, n+1), at: make([]int, 2*n+1), tie: make([]int, n),
+		ref: make([]int, n),
 	}
 }
 
@@ -41,7 +44,7 @@ func (s *Solver) load() *tableau {
 			row[j] = -v * si * s.s[j]
 		}
 		row[n], row[n+1] = -s.d[i], s.q[i]*(si/s.sigma)
-		t.basic[i], t.at[i] = i, i
+		t.basic[i], t.at[i], t.ref[i] = i, i, i
 		t.other[i], t.at[n+i] = n+i, ^i
 	}
 	t.other[n], t.at[2*n] = 2*n, ^n
@@ -110,7 +113,10 @@ func (t *tableau) leaving(c int) int {
 			ties = append(ties, i)
 		}
 	}
-	for k := 0; k < n && len(ties) > 1; k++ {
+	for _, k := range t.ref[:n] {
+		if len(ties) == 1 {
+			break
+		}
 		if r := t.at[k]; r >= 0 {
 			// a unit vector: its row is the largest of the tied
 			kept := ties[:0]
@@ -150,8 +156,8 @@ func (t *tableau) leaving(c int) int {
 	return r
 }
 
-// start brings z0 into the basis at the lexicographic minimum of (q̃_i, e_i)/d_i, after which b ≥ 0. It returns the number of
-// the w that has left.
+// start brings z0 into the basis at the lexicographic minimum of (b_i, e_i)/d_i, after which b ≥ 0. It returns the unknown that
+// has left.
 func (s *Solver) start(t *tableau) int {
 	n, r, least := t.n, 0, math.Inf(1)
 	for i := range n {
@@ -159,8 +165,9 @@ func (s *Solver) start(t *tableau) int {
 			r, least = i, v
 		}
 	}
+	out := t.basic[r]
 	t.pivot(r, n)
-	return r
+	return out
 }
 
 // lemke follows Lemke's path [L65], [CPS09] 4.4 and 4.9: w − M̃z − d·z0 = q̃ with a covering vector d > 0 holds at the start with z0

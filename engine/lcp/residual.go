@@ -2,7 +2,7 @@ package lcp
 
 import "math"
 
-// Residual of z in the problem as given, the larger of
+// residual of z in the problem as given: the larger of
 //
 //	|min(z, w)|∞ / (1 + |q|∞)                            natural residual [CPS09] 1.5
 //	max_i |r_i| / (|q_i| + Σ_j |M_ij|·z_j + σ/s_i)       backward error

@@ -20,11 +20,15 @@ func (s *Solver) scale() {
 	for range sweeps {
 		clear(top)
 		for i := range n {
-			row, si, r := s.m[i*n:i*n+n], sc[i], top[i]
+			row, si, r := s.m[i*n:i*n+n], sc[i], 0.0
 			for j, v := range row {
 				v = math.Abs(v)
-				r = max(r, v*sc[j])
-				top[j] = max(top[j], v*si)
+				if a := v * sc[j]; a > r {
+					r = a
+				}
+				if a := v * si; a > top[j] {
+					top[j] = a
+				}
 			}
 			top[i] = max(top[i], r)
 		}
