@@ -2,8 +2,9 @@ package lcp
 
 import "math"
 
-// sweeps of the equilibration: each halves the logarithm of what the rows still differ by.
-const sweeps = 5
+// sweeps of the equilibration: each halves the logarithm of what the rows still differ by. Two, three and five made no
+// difference to what was solved of 16 000 contact problems but cost up to a quarter of the time.
+const sweeps = 3
 
 // scale finds S = diag(s) > 0 such that the largest number of every row and column of M̃ = S·M·S is near 1, and σ = |S·q|∞:
 //

@@ -28,12 +28,11 @@ func TestByHand(t *testing.T) {
 		// w1 + w2 = −2
 		{"contradiction", []float64{1, -1, -1, 1}, []float64{-1, -1}, RayInfeasible, nil},
 		{"row of zeros", []float64{1, 0, 0, 0}, []float64{-1, -1}, RayInfeasible, nil},
-		// w = 1 − z … z = 1 needs nothing; q < 0: w = −z − 1 < 0
+		// w = −z − 1 < 0
 		{"negative", []float64{-1}, []float64{-1}, RayInfeasible, nil},
-		// z2 ≥ 1 is feasible, w2 = z2·0 − 0 …: w1 = z2 − 1 = 0, w2 = −z1 + 1: z = (0, 1) leaves w2 = 1, not complementary;
-		// z = (1, 1): w = (0, 0)
+		// w1 = z2 − 1, w2 = 1 − z1: z = (1, 1) makes both zero; (0, 1) has z2·w2 = 1
 		{"skew", []float64{0, 1, -1, 0}, []float64{-1, 1}, Solved, []float64{1, 1}},
-		// feasible (z2 ≥ 1), but w1 = z2 − 1 = 0 asks for z2 = 1, and w2 = 1 for z2 = 0
+		// feasible with z2 ≥ 1, but w2 = 1 asks for z2 = 0
 		{"feasible without a solution", []float64{0, 1, 0, 0}, []float64{-1, 1}, RayUnknown, nil},
 		// 3×3: chain of three equal balls, theory 1.4: G = [2 −1; −1 2], first at 1 m/s, with a third contact that stays open
 		{"chain of balls", []float64{2, -1, 0, -1, 2, 0, 0, 0, 1}, []float64{-1, 0, 3}, Solved, []float64{2.0 / 3, 1.0 / 3, 0}},
