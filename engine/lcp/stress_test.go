@@ -567,3 +567,40 @@ func TestAgainstEnumeration(t *testing.T) {
 		t.Error("more than 1 % missed")
 	}
 }
+
+// Sliding contacts alone: λ_N with W_N'·M⁻¹·(W_N − W_T·μ·sgn ġ_T), no longer copositive for large μ (Painlevé). There may be no
+// solution, one or several: against enumeration.
+func TestSliding(t *testing.T) {
+	solvable, missed, none := 0, 0, 0
+	for i := range 600 {
+		r := source(uint64(i))
+		k := 1 + r.IntN(7)
+		big := contactsOn(r, k, 1+r.IntN(3))
+		p := problem{fmt.Sprintf("%d sliding contacts", k), k, make([]float64, k*k), big.q[:k]}
+		for j := range k {
+			mu := big.m[(3*k+j)*big.n+j]
+			if r.IntN(2) == 0 {
+				mu = -mu
+			}
+			for l := range k {
+				p.m[l*k+j] = big.m[l*big.n+j] - mu*big.m[l*big.n+k+j]
+			}
+		}
+		res, has := run(t, p), enumerate(p)
+		switch {
+		case has && res.Status == RayInfeasible:
+			t.Errorf("%v: has a solution, %+v", p, res)
+		case has:
+			solvable++
+			if !res.Status.OK() {
+				missed++
+			}
+		default:
+			none++
+		}
+	}
+	t.Logf("%d solvable, of which %d were missed; %d without a solution", solvable, missed, none)
+	if missed > solvable/100 {
+		t.Error("more than 1 % missed")
+	}
+}
