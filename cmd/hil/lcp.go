@@ -1,0 +1,96 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"hilrig/engine/lcp"
+)
+
+func newLCPCmd() *cobra.Command {
+	return &cobra.Command{
+		Use:   "lcp FILE.json",
+		Short: "Solve a linear complementarity problem",
+		Long: `Solves z ≥ 0, w = M·z + q ≥ 0, zᵀw = 0 for the problem {"M": [[…]], "q": […]} in FILE (- for standard input) and prints
+JSON: status, z, w, residual, pivots, method, and after "ray infeasible" the certificate u ≥ 0 with Mᵀu ≤ 0 and qᵀu < 0. The
+residual is computed from M and q as they stand in the file.
+
+Exit codes: 0 solved; 3 a file that cannot be used; 6 there is no solution, or none was found.`,
+		Example: `  echo '{"M": [[2, 1], [1, 2]], "q": [-5, -6]}' | hil lcp -`,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return runLCP(args[0], c.InOrStdin(), c.OutOrStdout())
+		},
+	}
+}
+
+// lcpAnswer is what is printed; what would be infinite is null.
+type lcpAnswer struct {
+	Status      string    `json:"status"`
+	Z           []float64 `json:"z"` // null without a solution
+	W           []float64 `json:"w"`
+	Residual    *float64  `json:"residual"`
+	Pivots      int       `json:"pivots"`
+	Method      string    `json:"method"`
+	Certificate []float64 `json:"certificate,omitempty"`
+}
+
+func runLCP(path string, stdin io.Reader, stdout io.Writer) error {
+	in := stdin
+	if path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			return exitWith(exitInvalid, err)
+		}
+		defer f.Close()
+		in = f
+	}
+	var p struct {
+		M [][]float64 `json:"M"`
+		Q []float64   `json:"q"`
+	}
+	dec := json.NewDecoder(in)
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&p); err != nil {
+		return exitWith(exitInvalid, fmt.Errorf("%s: %w; want {\"M\": [[…]], \"q\": […]}", path, err))
+	}
+	if dec.More() {
+		return exitWith(exitInvalid, fmt.Errorf("%s: something follows the problem; one problem a file", path))
+	}
+	m, err := lcp.Dense(p.M, p.Q)
+	if err != nil {
+		return exitWith(exitInvalid, fmt.Errorf("%s: %w", path, err))
+	}
+	n := len(p.Q)
+	s, z := lcp.NewSolver(n), make([]float64, n)
+	r := s.Solve(m, p.Q, z)
+	out := lcpAnswer{Status: r.Status.String(), Pivots: r.Pivots, Method: r.Method.String(), Certificate: s.Certificate()}
+	if !math.IsInf(r.Residual, 0) && !math.IsNaN(r.Residual) {
+		out.Residual = &r.Residual
+	}
+	if r.Status.OK() {
+		out.Z, out.W = z, make([]float64, n)
+		for i := range n {
+			out.W[i] = p.Q[i]
+			for j, x := range z {
+				out.W[i] += m[i*n+j] * x
+			}
+		}
+	}
+	if err := encodeJSON(stdout, out); err != nil {
+		return err
+	}
+	switch r.Status {
+	case lcp.Solved, lcp.Trivial:
+		return nil
+	case lcp.RayInfeasible:
+		return exitWith(exitQuality, errors.New("there is no solution: the certificate proves it"))
+	}
+	return exitWith(exitQuality, fmt.Errorf("no solution was found: %s", r.Status))
+}
