@@ -198,7 +198,7 @@ func TestInstrumentsFromReference(t *testing.T) {
 	}
 }
 
-// Pieces are fitted together, without a row across their border; a stub is left out and said.
+// Pieces are fitted together, without a row across their border; one too short for the filters is left out, and that is said.
 func TestSeveralPieces(t *testing.T) {
 	whole := noisy(1, 20000, 0, 5)
 	cut := func(from, to int) *record.Record {
