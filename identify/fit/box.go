@@ -8,14 +8,18 @@ import "math"
 func (f *descent) factor() {
 	n, rows := len(f.s), len(f.r)
 	f.m.Loss.Roots(f.r, f.w)
+	take := weigh
+	if f.m.Loss.Kind == Squares { // all weights are 1
+		take = func(y, x, _ []float64) { copy(y, x) }
+	}
 	f.tri.reset(n)
 	for from := 0; from < rows; from += f.tri.rows {
 		k := min(f.tri.rows, rows-from)
 		w := f.w[from : from+k]
 		for c, j := range f.slope.order {
-			weigh(f.tri.column(c, k), f.slope.j[j][from:from+k], w)
+			take(f.tri.column(c, k), f.slope.j[j][from:from+k], w)
 		}
-		weigh(f.tri.column(n, k), f.r[from:from+k], w)
+		take(f.tri.column(n, k), f.r[from:from+k], w)
 		f.tri.eat(k)
 	}
 
