@@ -6,7 +6,7 @@
 //
 // A System says what the bodies are; two engines run it. EventDriven integrates the smooth motion between events and solves
 // a complementarity problem at each of them [PG96]: the reference. Moreau steps with a fixed length at the level of
-// velocities and impulses, with bounded work per step [M88]: the loop.
+// velocities and impulses, with bounded work per step [M88b]: the loop.
 //
 // Signs: the gap g_N is positive when open; n points from the surface B to the body A, and a positive λ_N pushes A along n. t is
 // n turned by −90°, and ġ_T is the velocity of A relative to B along t. Friction opposes ġ_T.
