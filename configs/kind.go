@@ -9,6 +9,7 @@ const (
 	RigFile      Kind = iota // hil run
 	SimulateFile             // hil simulate
 	IdentifyFile             // hil identify
+	ContactFile              // hil simulate, bodies in contact
 )
 
 // KindOf tells by its sections what a file describes; a file that cannot be read, or says nothing of itself, counts as a rig.
@@ -25,6 +26,8 @@ func KindOf(path string) Kind {
 	switch {
 	case has("device") || has("rig") || has("loop") && !has("data"): // joint has a loop of another kind
 		return RigFile
+	case has("system"):
+		return ContactFile
 	case has("plant") || has("input"):
 		return SimulateFile
 	case has("data"):
