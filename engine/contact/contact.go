@@ -58,6 +58,7 @@ type Set struct {
 	VN, VT  []float64 // m/s   velocity from surfaces that move by themselves
 	AN, AT  []float64 // m/s²  acceleration without du/dt
 	X, Y    []float64 // m     the point, for pictures
+	NX, NY  []float64 //       n, for pictures
 	Dropped int       // contacts that found no room since the set was made
 
 	dof int
@@ -69,7 +70,7 @@ func NewSet(capacity, dof int) *Set {
 	return &Set{
 		ID: make([]uint32, capacity), Feature: make([]int32, capacity), Law: make([]Law, capacity), Gap: f(capacity),
 		WN: f(capacity * dof), WT: f(capacity * dof), VN: f(capacity), VT: f(capacity), AN: f(capacity), AT: f(capacity),
-		X: f(capacity), Y: f(capacity), dof: dof,
+		X: f(capacity), Y: f(capacity), NX: f(capacity), NY: f(capacity), dof: dof,
 	}
 }
 
@@ -88,7 +89,8 @@ func (s *Set) Add(id uint32, law Law, gap float64) int {
 	}
 	s.N++
 	s.ID[i], s.Feature[i], s.Law[i], s.Gap[i] = id, 0, law, gap
-	s.VN[i], s.VT[i], s.AN[i], s.AT[i], s.X[i], s.Y[i] = 0, 0, 0, 0, 0, 0
+	s.VN[i], s.VT[i], s.AN[i], s.AT[i] = 0, 0, 0, 0
+	s.X[i], s.Y[i], s.NX[i], s.NY[i] = 0, 0, 0, 0
 	clear(s.RowN(i))
 	clear(s.RowT(i))
 	return i
