@@ -1,0 +1,255 @@
+package lcp
+
+import "math"
+
+// State is what a contact does.
+type State uint8
+
+const (
+	Open      State = iota // p_N = p_T = 0
+	Stick                  // v_N = 0, v_T = 0
+	SlipPlus               // v_N = 0, v_T > 0, p_T = −μ·p_N
+	SlipMinus              // v_N = 0, v_T < 0, p_T = +μ·p_N
+)
+
+var stateNames = [...]string{"open", "stick", "slip +", "slip -"}
+
+func (s State) String() string { return stateNames[s] }
+
+// sense is the sign of v_T in a sliding contact, otherwise 0.
+func (s State) sense() float64 { return senses[s&3] }
+
+var senses = [4]float64{0, 0, 1, -1}
+
+// sliding is the state of a contact that slides with vt.
+func sliding(vt float64) State {
+	if vt < 0 {
+		return SlipMinus
+	}
+	return SlipPlus
+}
+
+// FrictionStatus says what p is worth after Frictional.Solve.
+type FrictionStatus uint8
+
+const (
+	Verified FrictionStatus = iota // every condition holds on D and b as given, residual ≤ FrictionTol
+	Degraded                       // p is finite and inside the friction cones, but the velocities are not all as they should be
+	Failed                         // NaN, Inf or a negative μ came in: p is zero, the states are as they were
+)
+
+var frictionStatusNames = [...]string{"verified", "degraded", "failed"}
+
+func (s FrictionStatus) String() string { return frictionStatusNames[s] }
+
+// FrictionMethod is the stage that found p.
+type FrictionMethod uint8
+
+const (
+	ByWarm   FrictionMethod = iota // the old states still held
+	ByUpdate                       // states flipped where they were violated
+	ByLemke                        // path of the covering parameter through the states
+	BySweeps                       // block Gauss–Seidel over the contacts, one 2×2 problem each
+	ByNewton                       // damped semismooth Newton
+	BySafe                         // contacts made slightly compliant
+)
+
+var frictionMethodNames = [...]string{"warm", "update", "lemke", "nsgs", "newton", "safe"}
+
+func (m FrictionMethod) String() string { return frictionMethodNames[m] }
+
+// FrictionTol is the largest residual of a verified solution.
+const FrictionTol = 1e-10
+
+const (
+	flipTol = 5e-11 // a condition violated by more than this asks for another state
+	coneTol = 1e-11 // an impulse outside its cone by less than this is put on the cone
+)
+
+// FrictionResult of a Solve.
+type FrictionResult struct {
+	Status   FrictionStatus
+	Method   FrictionMethod
+	Rounds   int     // of flipped states
+	Sweeps   int     // of Gauss–Seidel
+	Pivots   int     // on paths
+	Residual float64 // of p in D and b as given, see Frictional
+}
+
+// Frictional finds the impulses p of n planar contacts with Coulomb friction from the velocities they have without,
+//
+//	v = D·p + b,   0 ≤ v_N ⊥ p_N ≥ 0,   |p_T| ≤ μ·p_N,   p_T = −μ·p_N·sgn v_T where v_T ≠ 0
+//
+// with the order N0, T0, N1, T1, … and D = WᵀM⁻¹W, symmetric and positive semidefinite: contacts may be redundant. There are
+// two unknowns per contact instead of the three to five of a linear complementarity problem [PG96]; the third possibility
+// of a friction pair is a state.
+//
+// Solve goes through stages until p is verified. It assumes the old states, which leaves one system of linear equations,
+// and flips those that are violated (frictional_states.go). Where that does not settle, it follows Lemke's path through the
+// states (frictional_path.go), sweeps over the contacts (frictional_sweep.go), takes damped Newton steps
+// (frictional_newton.go) and at last makes the contacts a little compliant, for which there is always a solution
+// (frictional_safe.go). Whatever found p, it is called verified after the residual has been computed on D and b as given.
+//
+// The residual is free of units and of the sizes of the masses: velocities are measured in √D_ii, the root of twice the energy
+// of a unit impulse. With σ = max_i |b_i|/√D_ii it is the largest of |v_N|/√D_NN of a closed contact, |v_T|/√D_TT of one that
+// sticks, and the negative part of v_N of an open and ±v_T of a sliding one, over σ + 10⁻⁴·max_i |p_i|·√D_ii: the second term
+// is what rounding leaves of impulses that are far larger than the velocities ask for. The impulses themselves have no
+// residual: p_N ≥ 0 and |p_T| ≤ μ·p_N hold to the last bit.
+//
+// Where contacts are redundant p is not unique; v is what counts. A contact that could do without its impulse may be
+// reported as sliding with v_T = 0 or open with v_N = 0.
+//
+// One goroutine at a time may use a Frictional.
+type Frictional struct {
+	Budget int // pivots allowed per Solve, for a loop with a deadline; 0: enough for all but contrived problems
+
+	max  int
+	n    int
+	d    []float64 // D as given
+	b    []float64 // b as given
+	mu   []float64
+	sig2 float64 // σ²
+
+	dg, ig []float64 // diagonal of D, freed of zeros, and 1 over it
+	p, v   []float64
+	st     []State
+	keep   []float64 // impulses at the start, for unknowns that the equations leave free
+	best   []float64 // admissible impulses with the smallest residual so far
+	bestSt []State
+	bestR  float64
+
+	sys  system
+	path path
+	gs   []float64
+}
+
+// NewFrictional makes room for up to maxContacts contacts.
+func NewFrictional(maxContacts int) *Frictional {
+	if maxContacts < 0 {
+		panic("lcp: NewFrictional: negative size")
+	}
+	f := func(k int) []float64 { return make([]float64, k) }
+	n2 := 2 * maxContacts
+	return &Frictional{
+		max: maxContacts, dg: f(n2), ig: f(n2), p: f(n2), v: f(n2), keep: f(n2), best: f(n2),
+		st: make([]State, maxContacts), bestSt: make([]State, maxContacts),
+		sys: newSystem(maxContacts), path: newPath(maxContacts), gs: f(n2),
+	}
+}
+
+// Solve solves the problem of d, row-major with 2n rows, b and mu. state and p are what they were in the last step (all
+// zero: nothing known) and become the solution. It allocates nothing and keeps no reference to its arguments; slices that do
+// not fit each other are a panic.
+func (f *Frictional) Solve(d, b, mu []float64, state []State, p []float64) FrictionResult {
+	n := len(mu)
+	switch {
+	case n > f.max:
+		panic("lcp: Frictional: more contacts than NewFrictional has room for")
+	case len(d) != 4*n*n:
+		panic("lcp: Frictional: d has not 2n×2n numbers")
+	case len(b) != 2*n || len(p) != 2*n || len(state) != n:
+		panic("lcp: Frictional: b, state or p is not of the size of mu")
+	}
+	if n == 0 {
+		return FrictionResult{}
+	}
+	if !f.take(d, b, mu) {
+		clear(p)
+		return FrictionResult{Status: Failed, Method: BySafe, Residual: math.Inf(1)}
+	}
+	for i, s := range state {
+		f.st[i] = s & 3
+	}
+	for i, x := range p {
+		if !finite(x) {
+			x = 0
+		}
+		f.keep[i] = x
+	}
+	f.bestR = math.Inf(1)
+	r := f.chain()
+	copy(p, f.best[:2*n])
+	copy(state, f.bestSt[:n])
+	f.d, f.b, f.mu = nil, nil, nil
+	return r
+}
+
+// take checks the problem and prepares the diagonal and σ.
+func (f *Frictional) take(d, b, mu []float64) bool {
+	n := len(mu)
+	w := 2 * n
+	// x − x is 0 for finite numbers, NaN otherwise
+	bad, bad2 := 0.0, 0.0
+	for i := 0; i+1 < len(d); i += 2 {
+		bad += d[i] - d[i]
+		bad2 += d[i+1] - d[i+1]
+	}
+	for _, x := range b {
+		bad += x - x
+	}
+	for _, x := range mu {
+		bad += x - x
+		if x < 0 {
+			return false
+		}
+	}
+	if bad+bad2 != 0 {
+		return false
+	}
+	f.n, f.d, f.b, f.mu = n, d, b, mu
+	top := 0.0
+	for i := range w {
+		top = max(top, d[i*w+i])
+	}
+	if top == 0 {
+		top = 1
+	}
+	f.sig2 = 0
+	for i, x := range b {
+		g := max(d[i*w+i], 1e-14*top)
+		f.dg[i], f.ig[i] = g, 1/g
+		f.sig2 = max(f.sig2, x*x*f.ig[i])
+	}
+	return true
+}
+
+// chain goes through the stages.
+func (f *Frictional) chain() FrictionResult {
+	var r FrictionResult
+	done := func(by FrictionMethod) bool {
+		r.Status, r.Method, r.Residual = Verified, by, f.bestR
+		return f.bestR <= FrictionTol
+	}
+	// old states, flipped where need be
+	if f.update(maxRounds, &r.Rounds); done(ByWarm) {
+		if r.Rounds > 0 {
+			r.Method = ByUpdate
+		}
+		return r
+	}
+	// paths: from the states at hand, then from all open
+	limit := f.Budget
+	if limit <= 0 {
+		limit = 40*f.n + 40
+	}
+	for try := range 2 {
+		if r.Pivots >= limit {
+			break
+		}
+		if f.follow(try == 0, pathEps, limit, &r.Pivots) {
+			f.update(polishRounds, &r.Rounds)
+			if done(ByLemke) {
+				return r
+			}
+		}
+	}
+	if f.sweep(&r.Sweeps); done(BySweeps) {
+		return r
+	}
+	if f.newton(&r.Rounds); done(ByNewton) {
+		return r
+	}
+	f.safe(&r.Pivots)
+	r.Status, r.Method, r.Residual = Degraded, BySafe, f.bestR
+	return r
+}
