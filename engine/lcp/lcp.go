@@ -45,6 +45,7 @@ type Method uint8
 
 const (
 	None           Method = iota // nothing was found, or nothing had to be
+	Path                         // path of contact states, for matrices that have the form of a contact problem
 	Lemke                        // lexicographic Lemke, covering vector of ones
 	LemkeHowson                  // start for bimatrix games
 	LemkeAgain                   // lexicographic Lemke, another covering vector
@@ -53,7 +54,7 @@ const (
 	PhaseOne                     // phase one of the simplex method: certificates only
 )
 
-var methodNames = [...]string{"none", "lemke", "lemke-howson", "lemke again", "lemke elsewhere", "principal pivoting", "phase one"}
+var methodNames = [...]string{"none", "contact path", "lemke", "lemke-howson", "lemke again", "lemke elsewhere", "principal pivoting", "phase one"}
 
 func (m Method) String() string { return methodNames[m] }
 
@@ -74,7 +75,7 @@ type Result struct {
 // Solver holds the workspace of problems with up to a given number of unknowns. One goroutine at a time may use it.
 type Solver struct {
 	MaxPivots int  // bound for each path; 0: 10n + 50
-	Quick     bool // Lemke's path with ones and nothing behind it: bounded work for a loop that has a fall-back of its own
+	Quick     bool // the path of contact states and Lemke's with ones, nothing behind them: bounded work for a loop with a fall-back of its own
 
 	max int
 	n   int
@@ -85,6 +86,7 @@ type Solver struct {
 	sigma float64
 
 	tab    tableau
+	path   statePath
 	d      []float64 // covering vector
 	in     []bool    // unknowns that may be positive
 	set    []int     // the same as a list
@@ -106,7 +108,7 @@ func NewSolver(n int) *Solver {
 	f := func(k int) []float64 { return make([]float64, k) }
 	return &Solver{
 		max: n, s: f(n), d: f(n), in: make([]bool, n), set: make([]int, n), lu: f(n * n), piv: make([]int, n), colour: make([]int, n),
-		rhs: f(n), x: f(n), y: f(n), cert: f(n), tab: newTableau(n),
+		rhs: f(n), x: f(n), y: f(n), cert: f(n), tab: newTableau(n), path: newStatePath(n),
 	}
 }
 
@@ -158,18 +160,22 @@ func (s *Solver) chain(z []float64) Result {
 		clear(z)
 		return Result{Status: Trivial}
 	}
-	s.scale()
 	limit := s.MaxPivots
 	if limit <= 0 {
 		limit = 10*n + 50
 	}
+	st, tried := s.contact(limit, z)
+	if st == Solved {
+		return Result{Status: Solved, Pivots: tried, Residual: s.best, Method: Path}
+	}
+	s.scale()
 
 	// Lemke's path with ones
 	for i := range n {
 		s.d[i] = 1
 	}
 	first, pivots := s.lemke(limit, z)
-	res := Result{Status: first, Pivots: pivots, Residual: s.best, Method: Lemke}
+	res := Result{Status: first, Pivots: tried + pivots, Residual: s.best, Method: Lemke}
 	if first == Solved || first == RayInfeasible || s.Quick {
 		if !first.OK() && first != RayInfeasible {
 			res.Method = None
