@@ -1,0 +1,394 @@
+package contact
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"hilrig/engine"
+	"hilrig/engine/lcp"
+)
+
+// Moreau steps a System with a fixed length h at the level of velocities and impulses [M88b]: contacts that close, slip, stick or
+// open during a step are all settled by one problem of two unknowns per closed contact, so the work of a step is bounded.
+// One step from (q, u) at t, in this order:
+//
+//	u_free = u + M̂⁻¹·h·(f − hθK·u),  M̂ = M + hθC + h²θ²K          all at (t, q)
+//	q_m    = q + ½h·u                                             the contacts are looked for here, at t + ½h
+//	closed = {i: g_N(q_m) ≤ 0}
+//	0 ≤ P_N ⊥ ġ_N⁺ + ε_N·ġ_N⁻ + β·g_N/h ≥ 0,   |P_T| ≤ μ·P_N against ġ_T⁺ + ε_T·ġ_T⁻,   ġ⁺ = ġ(u_free) + WᵀM̂⁻¹W·P
+//	u⁺ = u_free + M̂⁻¹W·P,   q⁺ = q + h·(θu⁺ + (1−θ)u)
+//
+// ε counts where ġ_N⁻ = ġ_N(u) < −VTh, β·g_N/h where g_N < 0. The error is of first order in h.
+//
+// With EndOfStep the contacts are looked for at the end of the step, q + (1−θ)h·u at t + h, the way [ST96] does: closed are those
+// that u_free would bring to g_N + hθ·w_N·u_free ≤ 0, and the row is w_N·u⁺ + g_N/(hθ) ≥ 0, without drift. The velocity of
+// the surface is in the gap already. A contact that is new and approaches faster than VTh has the row of restitution instead
+// where that asks for more. This is quieter at rest and rebounds by (1−θ)/θ from contacts that close just at the
+// start of a step: θ ≥ 0.75 where restitution matters.
+//
+// A System that is Stiff has K and C; every other force is explicit. One goroutine at a time may use a Moreau.
+type Moreau struct {
+	// Of the last step: the contacts looked at, the closed ones among them, and for closed contact k the impulses
+	// P_N = Impulse[2k], P_T = Impulse[2k+1] (N·s; P/h is the force) and how it ended.
+	Set     *Set
+	Chosen  []int32
+	Impulse []float64
+	State   []lcp.State
+
+	MoreauCounts
+
+	sys  System
+	dyn  Dynamics
+	opt  MoreauOptions
+	fric *lcp.Frictional
+	mem  memory
+
+	dof       int
+	qm, ufree []float64
+	unew      []float64
+	vf        []float64 // ġ(u_free), N and T of each closed contact
+	vk        []float64 // ġ(u)
+	b, d, x   []float64
+	mu        []float64
+}
+
+// MoreauOptions says how to step. The zero value of a field stands for its default.
+type MoreauOptions struct {
+	Step        float64   // s       length h
+	Theta       float64   // 1       weight of the end of the step, ½ (neutral) … 1 (damped); default 0.55
+	Beta        float64   // 1       share of a penetration that is taken back per step; default 0.2; negative: none
+	VTh         float64   // m/s     slower approaches do not rebound; default 1e-3; negative: all of them do
+	EndOfStep   bool      //         look for contacts at the end of the step instead of its middle
+	Impact      ImpactLaw //         Newton (default) or Poisson
+	MaxContacts int       // 1       closed at once; default 24. More are left out, and the step says Limited
+	Reach       float64   // m       EndOfStep alone: pairs with a wider gap are not looked at; default: all are
+}
+
+// MoreauCounts counts since the start. Degraded steps are finite and bounded, but their contact problem was not verified.
+type MoreauCounts struct {
+	Steps       int64
+	Closed      int64 // closed contacts, summed over the steps
+	Solves      int64 // steps with a closed contact
+	Degraded    int64
+	Refused     int64 // steps with something that was not finite: nothing was done
+	Left        int64 // closed contacts left out for want of room
+	Updates     int64 // solves whose contact states were not those expected
+	Sweeps      int64
+	Pivots      int64
+	ByMethod    [8]int64 // solves by lcp.FrictionResult.Method
+	EnergyGains int64    // steps in which the contacts did work on the bodies, beyond rounding
+	Gained      float64  // J, their sum
+	Dissipated  float64  // J, the sum over the other steps
+}
+
+// StepResult says how a step went. Status is OK; NotConverged when the contact problem was not verified; Limited when closed
+// contacts were left out; NonFinite when q, u, the forces or the result were not finite or M̂ was not positive definite: then
+// q and u are as before.
+type StepResult struct {
+	Status engine.Status
+	Closed int
+	Solve  lcp.FrictionResult
+}
+
+// touch is the gap up to which a contact counts as closed (m): the rounding of positions of some metres.
+const touch = 1e-15
+
+// NewMoreau checks the options, all of them at once, and makes room for everything a step needs.
+func NewMoreau(sys System, opt MoreauOptions) (*Moreau, error) {
+	pick := func(v *float64, def float64) {
+		if *v == 0 {
+			*v = def
+		}
+	}
+	pick(&opt.Theta, 0.55)
+	pick(&opt.Beta, 0.2)
+	pick(&opt.VTh, 1e-3)
+	pick(&opt.Reach, math.Inf(1))
+	opt.Beta = max(opt.Beta, 0)
+	opt.VTh = max(opt.VTh, 0)
+	if opt.MaxContacts == 0 {
+		opt.MaxContacts = 24
+	}
+	if opt.Impact == ByEngine {
+		opt.Impact = Newton
+	}
+
+	var errs []error
+	wrong := func(bad bool, format string, args ...any) {
+		if bad {
+			errs = append(errs, fmt.Errorf("moreau: "+format, args...))
+		}
+	}
+	f := sys.DOF()
+	wrong(f < 1, "%d coordinates, want one or more", f)
+	wrong(!(opt.Step > 0) || math.IsInf(opt.Step, 0), "step: %g s, want > 0", opt.Step)
+	wrong(!(opt.Theta >= 0.5 && opt.Theta <= 1), "theta: %g, want 0.5 … 1", opt.Theta)
+	wrong(!(opt.Beta <= 1), "beta: %g, want at most 1", opt.Beta)
+	wrong(math.IsNaN(opt.VTh), "vth: %g m/s, want a number", opt.VTh)
+	wrong(!(opt.Reach > 0), "reach: %g m, want > 0", opt.Reach)
+	wrong(opt.MaxContacts < 1, "max contacts: %d, want one or more", opt.MaxContacts)
+	wrong(opt.Impact != Newton, "impact: %v, want newton", opt.Impact)
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
+	}
+
+	n := opt.MaxContacts
+	v := func(k int) []float64 { return make([]float64, k) }
+	m := &Moreau{
+		Set: NewSet(max(4*n, 64), f), Chosen: make([]int32, 0, n), Impulse: v(2 * n), State: make([]lcp.State, n),
+		sys: sys, opt: opt, fric: lcp.NewFrictional(n), dof: f,
+		qm: v(f), ufree: v(f), unew: v(f), vf: v(2 * n), vk: v(2 * n), b: v(2 * n), d: v(4 * n * n), x: v(2 * n * f), mu: v(n),
+	}
+	if dyn, ok := sys.(Dynamics); ok {
+		m.dyn = dyn
+	} else {
+		m.dyn = newDense(sys)
+	}
+	m.Reset()
+	return m, nil
+}
+
+// Reset forgets contact states and counters.
+func (m *Moreau) Reset() {
+	m.MoreauCounts = MoreauCounts{}
+	m.Set.Clear()
+	m.Set.Dropped = 0
+	m.none()
+	m.mem = memory{}
+}
+
+// none empties the results of the last step.
+func (m *Moreau) none() { m.Chosen, m.Impulse, m.State = m.Chosen[:0], m.Impulse[:0], m.State[:0] }
+
+// SetStep changes the length of the steps to come (s, > 0).
+func (m *Moreau) SetStep(h float64) {
+	if !(h > 0) || math.IsInf(h, 0) {
+		panic("contact: SetStep: length is not positive")
+	}
+	m.opt.Step = h
+}
+
+// StepLength is h (s).
+func (m *Moreau) StepLength() float64 { return m.opt.Step }
+
+// Step advances q and u in place from t to t+h. It allocates nothing and keeps no reference to its arguments.
+func (m *Moreau) Step(t float64, q, u []float64) StepResult {
+	if len(q) != m.dof || len(u) != m.dof {
+		panic("contact: Step: q or u is not of the size of the system")
+	}
+	h, theta := m.opt.Step, m.opt.Theta
+	m.Steps++
+
+	// motion without contact
+	if !finiteState(q, u, t) || !m.dyn.Free(t, h, theta, q, u, m.ufree) {
+		return m.refuse()
+	}
+	// contacts, their states and right-hand sides
+	ahead, tc, reach := 0.5*h, t+0.5*h, math.Nextafter(touch, 1)
+	if m.opt.EndOfStep {
+		ahead, tc, reach = (1-theta)*h, t+h, m.opt.Reach
+	}
+	qm := m.qm
+	for j, v := range u {
+		qm[j] = q[j] + ahead*v
+	}
+	dropped := m.Set.Dropped
+	m.sys.Contacts(tc, qm, u, reach, m.Set)
+	left := m.Set.Dropped - dropped + m.close(u)
+
+	// impulses
+	res := StepResult{Closed: len(m.Chosen)}
+	unew := m.unew
+	copy(unew, m.ufree)
+	var gain, scale float64
+	if n := len(m.Chosen); n > 0 {
+		x, d := m.x[:2*n*m.dof], m.d[:4*n*n]
+		m.dyn.Project(m.Set, m.Chosen, x, d)
+		res.Solve = m.fric.Solve(d, m.b[:2*n], m.mu[:n], m.State, m.Impulse)
+		if res.Solve.Status == lcp.Failed {
+			return m.refuse()
+		}
+		for k, p := range m.Impulse {
+			if p == 0 {
+				continue
+			}
+			for j, xj := range x[k*m.dof : (k+1)*m.dof] {
+				unew[j] += p * xj
+			}
+		}
+		gain, scale = m.work(d)
+	}
+
+	// what is not finite is not taken
+	sum := 0.0
+	for j, v := range unew {
+		qm[j] = q[j] + h*(theta*v+(1-theta)*u[j])
+		sum += 0*v + 0*qm[j]
+	}
+	if sum != 0 {
+		return m.refuse()
+	}
+	copy(q, qm)
+	copy(u, unew)
+
+	// what the next step starts from
+	for k, c := range m.Chosen {
+		m.mem.store(m.Set.ID[c], m.Steps, h, m.State[k], m.Impulse[2*k], m.Impulse[2*k+1])
+	}
+	m.count(&res, left, gain, scale)
+	return res
+}
+
+// refuse ends a step that leaves q and u alone.
+func (m *Moreau) refuse() StepResult {
+	m.none()
+	m.Refused++
+	return StepResult{Status: engine.NonFinite}
+}
+
+// close fills Chosen with the closed contacts of Set and the right-hand sides, expected states and impulses that belong to
+// them. It returns how many found no room.
+func (m *Moreau) close(u []float64) (left int) {
+	s, f, h := m.Set, m.dof, m.opt.Step
+	uf := m.ufree[:f]
+	u = u[:f]
+	n := 0
+	m.Chosen, m.Impulse, m.State = m.Chosen[:0], m.Impulse[:cap(m.Impulse)], m.State[:cap(m.State)]
+	for c := range s.N {
+		gap := s.Gap[c]
+		if gap > touch && !m.opt.EndOfStep {
+			continue
+		}
+		wn, wt := s.WN[c*f:(c+1)*f], s.WT[c*f:(c+1)*f]
+		var nk, tk, nf, tf float64
+		for j, a := range wn {
+			b := wt[j]
+			nk += a * u[j]
+			tk += b * u[j]
+			nf += a * uf[j]
+			tf += b * uf[j]
+		}
+		// u_free would not close it
+		end := nf + gap/(h*m.opt.Theta)
+		if m.opt.EndOfStep && end > 0 {
+			continue
+		}
+		if n == cap(m.Chosen) {
+			left++
+			continue
+		}
+		nk, nf = nk+s.VN[c], nf+s.VN[c]
+		tk, tf = tk+s.VT[c], tf+s.VT[c]
+
+		law, old := &s.Law[c], m.mem.find(s.ID[c])
+		was := old != nil && old.stamp == m.Steps-1 && old.pn > 0
+		bn, bt := nf, tf
+		hits := nk < -m.opt.VTh
+		switch {
+		case m.opt.EndOfStep:
+			bn = end
+			if hits && !was {
+				if r := nf + law.EpsN*nk; r < bn {
+					bn = r
+				}
+				bt += law.EpsT * tk
+			}
+		default:
+			if hits {
+				bn += law.EpsN * nk
+				bt += law.EpsT * tk
+			}
+			if gap < 0 {
+				bn += m.opt.Beta * gap / h
+			}
+		}
+		m.Chosen = append(m.Chosen, int32(c))
+		m.vk[2*n], m.vk[2*n+1] = nk, tk
+		m.vf[2*n], m.vf[2*n+1] = nf, tf
+		m.b[2*n], m.b[2*n+1] = bn, bt
+		m.mu[n] = law.Mu
+
+		// expected: the state it had, or sliding the way it comes in
+		m.Impulse[2*n], m.Impulse[2*n+1] = 0, 0
+		switch {
+		case old != nil:
+			m.State[n] = old.state
+			if was {
+				scale := h / old.h
+				m.Impulse[2*n], m.Impulse[2*n+1] = scale*old.pn, scale*old.pt
+			}
+		case bn >= 0:
+			m.State[n] = lcp.Open
+		case bt > 0:
+			m.State[n] = lcp.SlipPlus
+		case bt < 0:
+			m.State[n] = lcp.SlipMinus
+		default:
+			m.State[n] = lcp.Stick
+		}
+		n++
+	}
+	m.Impulse, m.State = m.Impulse[:2*n], m.State[:n]
+	return left
+}
+
+// work is what the contact forces did on the bodies, with velocities relative to the surfaces:
+//
+//	E = ½·Σ P·(ġ(u_free) + ġ(u⁺)) = Pᵀ·(ġ(u_free) + ½·D·P)
+//
+// At most zero without restitution and without β; scale is what its rounding is measured by.
+func (m *Moreau) work(d []float64) (e, scale float64) {
+	p := m.Impulse
+	for i, pi := range p {
+		if pi == 0 {
+			continue
+		}
+		dp := 0.0
+		for j, dij := range d[i*len(p) : (i+1)*len(p)] {
+			dp += dij * p[j]
+		}
+		w := pi * (m.vf[i] + 0.5*dp)
+		e += w
+		scale += math.Abs(pi*m.vf[i]) + math.Abs(0.5*pi*dp)
+	}
+	return e, scale
+}
+
+func (m *Moreau) count(res *StepResult, left int, gain, scale float64) {
+	if n := len(m.Chosen); n > 0 {
+		m.Closed += int64(n)
+		m.Solves++
+		m.Sweeps += int64(res.Solve.Sweeps)
+		m.Pivots += int64(res.Solve.Pivots)
+		m.ByMethod[int(res.Solve.Method)%len(m.ByMethod)]++
+		if res.Solve.Rounds > 0 {
+			m.Updates++
+		}
+		if gain > 1e-10*scale {
+			m.EnergyGains++
+			m.Gained += gain
+		} else {
+			m.Dissipated -= gain
+		}
+		if res.Solve.Status != lcp.Verified {
+			m.Degraded++
+			res.Status = engine.NotConverged
+		}
+	}
+	if left > 0 {
+		m.Left += int64(left)
+		if res.Status == engine.OK {
+			res.Status = engine.Limited
+		}
+	}
+}
+
+// finiteState tells whether every number is finite: 0·x is NaN when x is not.
+func finiteState(q, u []float64, t float64) bool {
+	s := 0 * t
+	for j, v := range q {
+		s += 0*v + 0*u[j]
+	}
+	return s == 0
+}

@@ -1,0 +1,117 @@
+package contact
+
+import "math"
+
+// dense is the linear algebra of a System that brings none: M̂ is factored by Cholesky in every step.
+type dense struct {
+	sys  System
+	f    int
+	k, c []float64 // nil: not Stiff
+	mass []float64
+	low  []float64 // Cholesky factor of M̂, lower triangle
+	inv  []float64 // 1/diagonal of low
+}
+
+func newDense(sys System) *dense {
+	f := sys.DOF()
+	d := &dense{sys: sys, f: f, mass: make([]float64, f*f), low: make([]float64, f*f), inv: make([]float64, f)}
+	if s, ok := sys.(Stiff); ok {
+		d.k, d.c = make([]float64, f*f), make([]float64, f*f)
+		s.Linear(d.k, d.c)
+	}
+	return d
+}
+
+// Free is Dynamics.Free.
+func (d *dense) Free(t, h, theta float64, q, u, ufree []float64) bool {
+	f := d.f
+	d.sys.Mass(t, q, d.mass)
+	d.sys.Force(t, q, u, ufree)
+	if d.k != nil {
+		a, b := h*theta, h*h*theta*theta
+		for i := range f {
+			row, ku := d.k[i*f:(i+1)*f], 0.0
+			for j, kij := range row {
+				ku += kij * u[j]
+				d.mass[i*f+j] += a*d.c[i*f+j] + b*kij
+			}
+			ufree[i] -= h * theta * ku
+		}
+	}
+	if !cholesky(d.mass, d.low, d.inv, f) {
+		return false
+	}
+	d.solve(ufree)
+	sum := 0.0
+	for i := range ufree {
+		ufree[i] = u[i] + h*ufree[i]
+		sum += 0 * ufree[i]
+	}
+	return sum == 0
+}
+
+// Project is Dynamics.Project.
+func (d *dense) Project(set *Set, chosen []int32, x, dd []float64) {
+	f, n := d.f, 2*len(chosen)
+	for k, c := range chosen {
+		copy(x[2*k*f:], set.RowN(int(c)))
+		copy(x[(2*k+1)*f:], set.RowT(int(c)))
+	}
+	for k := range n {
+		d.solve(x[k*f : (k+1)*f])
+	}
+	for k, c := range chosen {
+		wn, wt := set.RowN(int(c)), set.RowT(int(c))
+		for l := range n {
+			var sn, st float64
+			for j, xj := range x[l*f : (l+1)*f] {
+				sn += wn[j] * xj
+				st += wt[j] * xj
+			}
+			dd[2*k*n+l], dd[(2*k+1)*n+l] = sn, st
+		}
+	}
+}
+
+// solve replaces b by M̂⁻¹·b.
+func (d *dense) solve(b []float64) {
+	f := d.f
+	for i := range f {
+		s := b[i]
+		for j, l := range d.low[i*f : i*f+i] {
+			s -= l * b[j]
+		}
+		b[i] = s * d.inv[i]
+	}
+	for i := f - 1; i >= 0; i-- {
+		s := b[i] * d.inv[i]
+		b[i] = s
+		for j, l := range d.low[i*f : i*f+i] {
+			b[j] -= l * s
+		}
+	}
+}
+
+// cholesky factors the symmetric part of a as L·Lᵀ; false when a is not positive definite or not finite.
+func cholesky(a, low, inv []float64, n int) bool {
+	for i := range n {
+		ri := low[i*n : (i+1)*n]
+		for j := 0; j <= i; j++ {
+			rj := low[j*n : (j+1)*n]
+			s := 0.5 * (a[i*n+j] + a[j*n+i])
+			for k := range j {
+				s -= ri[k] * rj[k]
+			}
+			if j < i {
+				ri[j] = s * inv[j]
+				continue
+			}
+			if !(s > 0) || math.IsInf(s, 0) {
+				return false
+			}
+			ri[i] = math.Sqrt(s)
+			inv[i] = 1 / ri[i]
+		}
+	}
+	return true
+}

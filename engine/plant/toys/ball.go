@@ -1,0 +1,87 @@
+package toys
+
+import (
+	"math"
+
+	"hilrig/engine"
+	"hilrig/engine/contact"
+)
+
+// BallParams are those of a disc on an incline: the bouncing ball, the disc that slides until it rolls, the super-ball.
+type BallParams struct {
+	Mass    float64     // kg
+	Radius  float64     // m
+	Inertia float64     // 1    over mass·radius²: ½ disc, ⅖ ball, 1 hoop
+	Gravity float64     // m/s²
+	Slope   float64     // rad  of the incline
+	Law     contact.Law // against the ground
+	Height  float64     // m    of the lowest point at the start
+	VX, VY  float64     // m/s  at the start
+	Spin    float64     // rad/s at the start
+}
+
+// DefaultBall falls from 0.1 m and rebounds with half its speed.
+func DefaultBall() BallParams {
+	return BallParams{Mass: 0.1, Radius: 0.02, Inertia: 0.5, Gravity: 9.81, Law: contact.Law{Mu: 0.3, EpsN: 0.5}, Height: 0.1}
+}
+
+func (p *BallParams) fields() []field {
+	return append([]field{
+		num(&p.Mass, "mass", "kg", "mass", tiny, inf),
+		num(&p.Radius, "radius", "m", "radius", tiny, inf),
+		num(&p.Inertia, "inertia", "", "moment of inertia over mass and radius squared", tiny, 1),
+		num(&p.Gravity, "gravity", "m/s^2", "gravity", 0, inf),
+		num(&p.Slope, "slope", "rad", "slope of the ground", -math.Pi/2, math.Pi/2),
+		num(&p.Height, "start.height", "m", "height of the lowest point", 0, inf),
+		num(&p.VX, "start.vx", "m/s", "velocity along the ground", -inf, inf),
+		num(&p.VY, "start.vy", "m/s", "velocity away from the ground", -inf, inf),
+		num(&p.Spin, "start.spin", "rad/s", "turning speed, counter-clockwise", -inf, inf),
+	}, law(&p.Law, "ground")...)
+}
+
+// Ball has q = (x, y, φ) of its centre.
+type Ball struct{ p BallParams }
+
+// NewBall checks the parameters.
+func NewBall(p BallParams) (*Ball, error) {
+	if err := check("ball", p.fields()); err != nil {
+		return nil, err
+	}
+	return &Ball{p}, nil
+}
+
+// DOF is 3.
+func (b *Ball) DOF() int { return 3 }
+
+// Coordinates are those of the centre.
+func (b *Ball) Coordinates() []engine.Signal { return plane() }
+
+// Start puts the disc at its height.
+func (b *Ball) Start(q, u []float64) {
+	q[0], q[1], q[2] = 0, b.p.Radius+b.p.Height, 0
+	u[0], u[1], u[2] = b.p.VX, b.p.VY, b.p.Spin
+}
+
+// Mass is diagonal.
+func (b *Ball) Mass(_ float64, _, m []float64) {
+	clear(m)
+	m[0], m[4], m[8] = b.p.Mass, b.p.Mass, b.p.Inertia*b.p.Mass*b.p.Radius*b.p.Radius
+}
+
+// Force is the weight.
+func (b *Ball) Force(_ float64, _, _, f []float64) {
+	w := b.p.Mass * b.p.Gravity
+	f[0], f[1], f[2] = w*math.Sin(b.p.Slope), -w*math.Cos(b.p.Slope), 0
+}
+
+// Contacts has the lowest point. It moves along the rim as the disc rolls, so its acceleration has no centripetal part.
+func (b *Ball) Contacts(_ float64, q, _ []float64, reach float64, set *contact.Set) {
+	set.Clear()
+	gap := q[1] - b.p.Radius
+	if gap >= reach {
+		return
+	}
+	if i := set.Add(0, b.p.Law, gap); i >= 0 {
+		ground(set, i, q[0], q[1], 0, -b.p.Radius, 0)
+	}
+}

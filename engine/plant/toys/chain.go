@@ -1,0 +1,110 @@
+package toys
+
+import (
+	"fmt"
+	"math"
+
+	"hilrig/engine"
+	"hilrig/engine/contact"
+)
+
+// ChainParams are those of balls in a row which move along one line. What a collision along a chain of touching balls gives depends on
+// the law: three equal balls, the first at 1 m/s, end with (−1/3, 2/3, 2/3) by Newton's and Poisson's laws with ε = 1,
+// with (0, 0, 1) by one collision after the other.
+type ChainParams struct {
+	Balls  float64     // 1    a whole number
+	Mass   float64     // kg   of the first ball
+	Ratio  float64     // 1    mass of a ball over that of the one before
+	Radius float64     // m
+	Gap    float64     // m    between balls at the start, the first excepted
+	Run    float64     // m    in front of the first ball at the start
+	Speed  float64     // m/s  of the first ball
+	Law    contact.Law // between balls; friction does nothing
+}
+
+// DefaultChain is three equal balls, two of them in touch.
+func DefaultChain() ChainParams {
+	return ChainParams{Balls: 3, Mass: 0.1, Ratio: 1, Radius: 0.01, Run: 0.01, Speed: 1, Law: contact.Law{EpsN: 1}}
+}
+
+func (p *ChainParams) fields() []field {
+	return append([]field{
+		num(&p.Balls, "balls", "", "how many", 2, 16),
+		num(&p.Mass, "mass", "kg", "of the first ball", tiny, inf),
+		num(&p.Ratio, "ratio", "", "mass of a ball over that of the one before", tiny, inf),
+		num(&p.Radius, "radius", "m", "radius", tiny, inf),
+		num(&p.Gap, "gap", "m", "between balls at the start", 0, inf),
+		num(&p.Run, "start.run", "m", "way of the first ball to the second", 0, inf),
+		num(&p.Speed, "start.speed", "m/s", "of the first ball", -inf, inf),
+	}, law(&p.Law, "balls")...)
+}
+
+// Chain has q = (x₁ − x₁₀, …) of the balls, each from its place in a row without gaps: balls in touch have gaps of exactly 0.
+type Chain struct {
+	p    ChainParams
+	mass []float64
+}
+
+// NewChain checks the parameters.
+func NewChain(p ChainParams) (*Chain, error) {
+	if err := check("chain", p.fields()); err != nil {
+		return nil, err
+	}
+	if p.Balls != math.Trunc(p.Balls) {
+		return nil, fmt.Errorf("chain.balls: %g, want a whole number", p.Balls)
+	}
+	c := &Chain{p: p, mass: make([]float64, int(p.Balls))}
+	m := p.Mass
+	for i := range c.mass {
+		c.mass[i] = m
+		m *= p.Ratio
+	}
+	return c, nil
+}
+
+// DOF is the number of balls.
+func (c *Chain) DOF() int { return len(c.mass) }
+
+// Coordinates are x1, x2, …
+func (c *Chain) Coordinates() []engine.Signal {
+	out := make([]engine.Signal, len(c.mass))
+	for i := range out {
+		out[i] = engine.Signal{Name: fmt.Sprintf("x%d", i+1), Unit: "m"}
+	}
+	return out
+}
+
+// Start has all balls but the first at rest.
+func (c *Chain) Start(q, u []float64) {
+	for i := range q {
+		q[i], u[i] = float64(max(i-1, 0))*c.p.Gap, 0
+	}
+	q[0], u[0] = -c.p.Run, c.p.Speed
+}
+
+// Mass is diagonal.
+func (c *Chain) Mass(_ float64, _, m []float64) {
+	clear(m)
+	for i, v := range c.mass {
+		m[i*len(c.mass)+i] = v
+	}
+}
+
+// Force is none.
+func (c *Chain) Force(_ float64, _, _, f []float64) { clear(f) }
+
+// Contacts are the neighbours: contact i is ball i+1 (A) against ball i (B). Rows of the tangent are zero.
+func (c *Chain) Contacts(_ float64, q, _ []float64, reach float64, set *contact.Set) {
+	set.Clear()
+	for k := range len(q) - 1 {
+		gap := q[k+1] - q[k]
+		if gap >= reach {
+			continue
+		}
+		if i := set.Add(uint32(k), c.p.Law, gap); i >= 0 {
+			n := set.RowN(i)
+			n[k], n[k+1] = -1, 1
+			set.X[i] = q[k] + float64(2*k+1)*c.p.Radius
+		}
+	}
+}
