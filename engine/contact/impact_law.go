@@ -7,7 +7,7 @@ const (
 	ByEngine   ImpactLaw = iota // Newton in Moreau, Poisson in EventDriven
 	Newton                      // one phase, ġ_N⁺ = −ε_N·ġ_N⁻ [M88b]; cheap, may gain energy when friction reverses
 	Poisson                     // compression, then expansion with ε_N times its impulse [PG96]
-	Sequential                  // one pair at a time, each by Newton; tells more of a chain of balls than the two above
+	Sequential                  // one pair at a time, each by Poisson; tells more of a chain of balls than the two above
 )
 
 var impactLawNames = [...]string{"by engine", "newton", "poisson", "sequential"}
