@@ -1,20 +1,8 @@
 package configs
 
-import (
-	"fmt"
-	"math"
-	"reflect"
-	"strconv"
-	"strings"
+import "hilrig/engine/plant/brush"
 
-	"github.com/goccy/go-yaml/ast"
-
-	"hilrig/engine"
-	"hilrig/engine/plant/brush"
-)
-
-// Brush is the section of a brush. Its keys are the table of the model, where a dot opens a section: commutator.radius is
-// radius under commutator. What a file leaves out keeps the model's number.
+// Brush is the section of a brush. Its keys are the table of the model.
 type Brush struct{ brush.Params }
 
 // NewBrush is a brush with the numbers of the model.
@@ -27,153 +15,22 @@ func NewBrush() *Brush {
 // SetDefaults are the numbers of the model.
 func (b *Brush) SetDefaults() { b.Params = brush.DefaultParams() }
 
+func (b *Brush) keys() keyTable {
+	var t keyTable
+	for _, f := range b.Table() {
+		t = append(t, tableKey{Key: f.Key, Unit: f.Unit, Doc: f.Doc, Lo: f.Lo, Hi: f.Hi, Whole: f.Whole, Ptr: f.Ptr, Flag: f.Flag})
+	}
+	return t
+}
+
 // decodeNode reads the section.
-func (b *Brush) decodeNode(w *walker, path string, e entry, _ field) {
-	b.decodeGroup(w, path, "", e, b.Table())
-}
-
-// decodeGroup reads the keys that begin with prefix.
-func (b *Brush) decodeGroup(w *walker, path, prefix string, e entry, table []brush.Field) {
-	m := w.mapping(e.value)
-	if m == nil {
-		if e.value.Type() != ast.NullType {
-			w.r.errorAt(path, keyOrValue(e), "", "%s: want keys and values, got %s", path, kindName(e.value))
-		}
-		return
-	}
-	known, leaves := keysBelow(table, prefix)
-	for _, k := range w.entries(path, m, 0) {
-		at, p := keyOrValue(k), join(path, k.key)
-		w.r.at[p] = at
-		i, leaf := leaves[k.key]
-		if !leaf && !groupBelow(table, prefix+k.key+".") {
-			w.unknown(path, k, known)
-			continue
-		}
-		if k.value = w.resolve(p, k.value, 0); k.value == nil {
-			continue
-		}
-		if !leaf {
-			b.decodeGroup(w, p, prefix+k.key+".", k, table)
-			continue
-		}
-		f := table[i]
-		if f.Flag != nil {
-			w.scalar(p, at, k.value, reflect.ValueOf(f.Flag).Elem(), field{key: k.key}, reflect.Value{})
-			continue
-		}
-		s, _, isText := text(k.value)
-		if !isText || k.value.Type() == ast.NullType {
-			w.r.errorAt(p, at, "", "%s: want a number, got %s", p, kindName(k.value))
-			continue
-		}
-		x, ok := w.number(p, at, s, fieldOf(engine.Param{Unit: f.Unit}), reflect.Value{})
-		switch unit := behind(f.Unit); {
-		case !ok:
-		case f.Whole && x != math.Trunc(x):
-			w.r.errorAt(p, at, "", "%s: %s, want a whole number: %s", p, short(x), f.Doc)
-		case !(x >= f.Lo && x <= f.Hi):
-			w.r.errorAt(p, at, "", "%s: %s%s, want %s to %s%s: %s", p, short(x), unit, short(f.Lo), short(f.Hi), unit, f.Doc)
-		default:
-			*f.Ptr = x
-		}
-	}
-}
-
-// behind is a unit as it stands behind a number.
-func behind(unit string) string {
-	if unit == "" {
-		return ""
-	}
-	return " " + unit
-}
-
-// keysBelow lists the keys one level below a prefix, in the order of the table, and where those are that hold a number.
-func keysBelow(table []brush.Field, prefix string) (known []string, leaves map[string]int) {
-	leaves = map[string]int{}
-	seen := map[string]bool{}
-	for i, f := range table {
-		rest, ok := strings.CutPrefix(f.Key, prefix)
-		if !ok {
-			continue
-		}
-		key, _, deeper := strings.Cut(rest, ".")
-		if !deeper {
-			leaves[key] = i
-		}
-		if !seen[key] {
-			seen[key] = true
-			known = append(known, key)
-		}
-	}
-	return known, leaves
-}
-
-func groupBelow(table []brush.Field, prefix string) bool {
-	for _, f := range table {
-		if strings.HasPrefix(f.Key, prefix) {
-			return true
-		}
-	}
-	return false
-}
+func (b *Brush) decodeNode(w *walker, path string, e entry, _ field) { b.keys().decode(w, path, "", e) }
 
 // emitNode writes what decodeNode reads, behind the key.
 func (b *Brush) emitNode(e *emitter, indent int) {
 	e.b.WriteByte('\n')
-	var open []string
-	for _, f := range b.Table() {
-		parts := strings.Split(f.Key, ".")
-		groups, key := parts[:len(parts)-1], parts[len(parts)-1]
-		same := 0
-		for same < len(groups) && same < len(open) && groups[same] == open[same] {
-			same++
-		}
-		for i := same; i < len(groups); i++ {
-			fmt.Fprintf(&e.b, "%s%s:\n", strings.Repeat(" ", indent+2+2*i), groups[i])
-		}
-		open = groups
-		value := ""
-		if f.Flag != nil {
-			value = strconv.FormatBool(*f.Flag)
-		} else {
-			value = strconv.FormatFloat(*f.Ptr, 'g', -1, 64)
-		}
-		fmt.Fprintf(&e.b, "%s%s: %s", strings.Repeat(" ", indent+2+2*len(groups)), key, value)
-		if f.Unit != "" {
-			fmt.Fprintf(&e.b, " # %s", f.Unit)
-		}
-		e.b.WriteByte('\n')
-	}
+	b.keys().emit(e, indent)
 }
 
 // shape describes the section to editors.
-func (b *Brush) shape() *object {
-	p := brush.DefaultParams()
-	return tableShape(p.Table(), "")
-}
-
-func tableShape(table []brush.Field, prefix string) *object {
-	props := new(object)
-	known, leaves := keysBelow(table, prefix)
-	for _, k := range known {
-		i, leaf := leaves[k]
-		if !leaf {
-			props.set(k, tableShape(table, prefix+k+"."))
-			continue
-		}
-		f := table[i]
-		if f.Flag != nil {
-			props.set(k, typed("boolean").set("description", f.Doc).set("default", *f.Flag))
-			continue
-		}
-		number := new(object).set("anyOf", []any{typed("number").set("minimum", f.Lo).set("maximum", f.Hi), typed("string").set("pattern", numberPattern)})
-		doc := f.Doc
-		if f.Unit != "" {
-			doc += " [" + f.Unit + ", or with its own unit]"
-		}
-		props.set(k, number.set("description", doc).set("default", *f.Ptr))
-	}
-	props.set("<<", new(object).set("description", "YAML merge key"))
-	return new(object).set("type", []string{"object", "null"}).set("properties", props).set("additionalProperties", false)
-}
+func (b *Brush) shape() *object { return NewBrush().keys().shape("") }

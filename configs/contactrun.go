@@ -9,15 +9,15 @@ import (
 )
 
 // ContactRun describes a run of bodies that touch, stick, slide, separate and collide: the brush of a motor, a scene of planar
-// bodies, or one of the built-in toys. Numbers follow the rules of Config.
+// bodies, or a toy: a small system with a known motion. Numbers follow the rules of Config.
 type ContactRun struct {
 	Version     int            `yaml:"version" doc:"format of this file, 1"`
 	Name        string         `yaml:"name" doc:"name of the run"`
 	Description string         `yaml:"description,omitempty" doc:"one line for people"`
-	System      string         `yaml:"system" enum:"brush,scene,woodpecker" doc:"what moves; the section of the same name describes it"`
+	System      string         `yaml:"system" enum:"brush,scene,toy" doc:"what moves; the section of the same name describes it"`
 	Brush       *Brush         `yaml:"brush,omitempty" doc:"the brush of an electric motor, 11 coordinates; keys in docs/brush.md"`
 	Scene       *Scene         `yaml:"scene,omitempty" doc:"planar rigid bodies, springs between them, pairs that may touch"`
-	Woodpecker  *Woodpecker    `yaml:"woodpecker,omitempty" doc:"the woodpecker toy"`
+	Toy         *Toy           `yaml:"toy,omitempty" doc:"a small system whose motion is known"`
 	Engine      ContactEngine  `yaml:"engine" doc:"how it is integrated"`
 	Duration    float64        `yaml:"duration" unit:"s" want:">0" doc:"length of the run"`
 	Discard     float64        `yaml:"discard" unit:"s" want:">=0" doc:"beginning that statistics leave out"`
@@ -42,15 +42,6 @@ type ContactEngine struct {
 type ContactOutputs struct {
 	Every float64 `yaml:"every" unit:"s" want:">=0" doc:"time between rows of the CSV and the figure; 0: 2000 rows in all"`
 }
-
-// Woodpecker is the toy of [LGV03].
-type Woodpecker struct {
-	Start string  `yaml:"start" enum:"cycle,rest" doc:"cycle: near the limit cycle; rest: wedged on the pole"`
-	Mu    float64 `yaml:"mu" want:">=0 <=2" doc:"friction of the sleeve on the pole"`
-}
-
-// SetDefaults are the published numbers.
-func (w *Woodpecker) SetDefaults() { *w = Woodpecker{Start: "cycle", Mu: 0.3} }
 
 // DefaultContactRun is what a contact file starts from.
 func DefaultContactRun() *ContactRun {
@@ -101,12 +92,12 @@ func (c *ContactRun) Check(r *Report) {
 		r.Errorf("name", "name is missing")
 	}
 	if c.System == "" {
-		r.Errorf("system", "system is missing: one of brush, scene, woodpecker")
+		r.Errorf("system", "system is missing: one of brush, scene, toy")
 	}
 	for _, s := range []struct {
 		name  string
 		there bool
-	}{{"brush", c.Brush != nil}, {"scene", c.Scene != nil}, {"woodpecker", c.Woodpecker != nil}} {
+	}{{"brush", c.Brush != nil}, {"scene", c.Scene != nil}, {"toy", c.Toy != nil}} {
 		if s.there && c.System != "" && s.name != c.System {
 			r.Errorf(s.name, "%s: the system is %s; leave this section out", s.name, c.System)
 		}
@@ -123,10 +114,11 @@ func (c *ContactRun) Check(r *Report) {
 		} else {
 			c.Scene.check(r)
 		}
-	case "woodpecker":
-		if c.Woodpecker == nil {
-			c.Woodpecker = new(Woodpecker)
-			c.Woodpecker.SetDefaults()
+	case "toy":
+		if c.Toy == nil {
+			r.Errorf("toy", "toy is missing: its kind and its parameters")
+		} else {
+			c.Toy.check(r)
 		}
 	}
 	if c.Discard > 0 && c.Discard >= c.Duration {

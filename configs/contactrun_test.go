@@ -1,0 +1,130 @@
+package configs
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+)
+
+const goodBrush = `version: 1
+name: worn
+system: brush
+brush:
+  commutator: {speed: 3000 rpm, seed: 7}
+  brush: {length: 12 mm}
+  contact: {face: {mu: 0.3}}
+engine: {step: 20 us, end_of_step: true}
+duration: 1 s
+discard: 0.2 s
+`
+
+const goodScene = `version: 1
+name: drop
+system: scene
+scene:
+  bodies:
+    - {name: floor, shape: half-plane, fixed: true}
+    - {name: ball, shape: disc, mass: 1 kg, radius: 5 cm, position: [0, 1 m]}
+  pairs: [{a: ball, b: floor, mu: 0.3, eps_n: 0.8}]
+engine: {kind: event-driven}
+duration: 2 s
+`
+
+const goodToy = `version: 1
+name: woodpecker
+system: toy
+toy: {kind: woodpecker}
+engine: {kind: event-driven}
+duration: 2 s
+`
+
+// What is left out is a default; what is written with a unit is SI.
+func TestContactRunIsRead(t *testing.T) {
+	c, warnings, err := ContactRunBytes("worn.yaml", []byte(goodBrush))
+	if err != nil || len(warnings) > 0 {
+		t.Fatal(err, warnings)
+	}
+	b := &c.Brush.Params
+	if got := []float64{b.Brush.Length, b.Commutator.Speed, b.Commutator.Seed, b.Contact.Face.Mu, b.Contact.Holder.Mu}; got[0] != 0.012 || got[1] < 314.159 || got[1] > 314.16 || got[2] != 7 || got[3] != 0.3 || got[4] != 0.15 {
+		t.Errorf("length, speed, seed, mu of face and holder: %v", got)
+	}
+	if c.Engine.Impact != "newton" || c.Engine.Theta != 0.55 || !c.Engine.EndOfStep {
+		t.Errorf("engine: %+v", c.Engine)
+	}
+	if c, _, err = ContactRunBytes("drop.yaml", []byte(goodScene)); err != nil {
+		t.Fatal(err)
+	}
+	if ball := c.Scene.Bodies[1]; ball.Radius != 0.05 || ball.Position != [2]float64{0, 1} || c.Scene.Gravity != [2]float64{0, -9.81} || c.Engine.Impact != "poisson" {
+		t.Errorf("ball %+v, gravity %v, impact %s", ball, c.Scene.Gravity, c.Engine.Impact)
+	}
+}
+
+// Writing a file out and reading it again changes nothing.
+func TestContactRunSurvivesMarshal(t *testing.T) {
+	for _, text := range []string{goodBrush, goodScene, goodToy} {
+		c, _, err := ContactRunBytes("a.yaml", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := Marshal(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, _, err := ContactRunBytes("b.yaml", out)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		again.Description = c.Description
+		if c.Scene != nil { // empty lists come back as empty, not as missing
+			for i := range again.Scene.Bodies {
+				again.Scene.Bodies[i].Points, again.Scene.Bodies[i].Locked = nil, nil
+			}
+			again.Scene.Springs = nil
+		}
+		if !reflect.DeepEqual(c, again) {
+			t.Errorf("%s changed:\n%+v\n%+v", c.Name, c, again)
+		}
+	}
+}
+
+// Every problem is named with its place.
+func TestContactRunBadInput(t *testing.T) {
+	for name, c := range map[string]struct{ was, is, want string }{
+		"unit":             {"length: 12 mm", "length: 12 N", "brush.brush.length: 12 N is in N"},
+		"range":            {"mu: 0.3", "mu: -0.3", "brush.contact.face.mu: -0.3, want 0 to 2"},
+		"whole number":     {"seed: 7", "seed: 7.5", "want a whole number"},
+		"misspelt":         {"speed: 3000", "speeed: 3000", `did you mean "speed"`},
+		"falls out":        {"length: 12 mm", "length: 5 mm", "falls out"},
+		"step":             {"step: 20 us", "step: 20 V", "engine.step: 20 V is in V"},
+		"no system":        {"system: brush", "", "system is missing"},
+		"other section":    {"system: brush", "system: scene", "the system is scene"},
+		"discards all":     {"discard: 0.2 s", "discard: 1 s", "nothing would be left"},
+		"needs the events": {"step: 20 us", "step: 20 us, impact: sequential", "event-driven"},
+	} {
+		_, _, err := ContactRunBytes("x.yaml", []byte(strings.Replace(goodBrush, c.was, c.is, 1)))
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+	for name, c := range map[string]struct{ was, is, want string }{
+		"unknown body": {"{a: ball, b: floor", "{a: bal, b: floor", `did you mean "ball"`},
+		"twice":        {"name: floor", "name: ball", "two bodies"},
+		"no mass":      {"mass: 1 kg, ", "", "mass is missing"},
+		"no shape":     {"shape: disc, ", "", "shape is missing"},
+	} {
+		_, _, err := ContactRunBytes("x.yaml", []byte(strings.Replace(goodScene, c.was, c.is, 1)))
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+	for name, c := range map[string]struct{ is, want string }{
+		"kind":      {"{kind: woodpeker}", `did you mean "woodpecker"`},
+		"parameter": {"{kind: woodpecker, colour: 3}", `unknown key "colour"`},
+		"no kind":   {"{}", "known: "},
+	} {
+		_, _, err := ContactRunBytes("x.yaml", []byte(strings.Replace(goodToy, "{kind: woodpecker}", c.is, 1)))
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package configs
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+
+	"hilrig/engine/plant/toys"
+)
+
+// Toy is a small system of the registry of toys: its kind, and parameters by name.
+type Toy struct {
+	Kind   string
+	Values map[string]float64
+}
+
+// toyNames lists what kind may say.
+func toyNames() (names []string) {
+	for _, t := range toys.Registry {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+// keys is the table of a kind; what is read goes into values.
+func toyKeys(info toys.Info, values []float64) keyTable {
+	var t keyTable
+	for i, p := range info.Params() {
+		values[i] = p.Value
+		t = append(t, tableKey{Key: p.Name, Unit: p.Unit, Doc: p.Doc, Lo: p.Lo, Hi: p.Hi, Ptr: &values[i]})
+	}
+	return t
+}
+
+// decodeNode reads the section.
+func (c *Toy) decodeNode(w *walker, path string, e entry, _ field) {
+	m := w.mapping(e.value)
+	if m == nil {
+		w.r.errorAt(path, keyOrValue(e), "", "%s: want {kind: …, parameters}, got %s", path, kindName(e.value))
+		return
+	}
+	c.Kind = w.wordAt(m, "kind")
+	info, err := toys.Find(c.Kind)
+	if err != nil {
+		hint := "known: " + strings.Join(toyNames(), ", ")
+		if near := suggest(c.Kind, toyNames()); near != "" {
+			hint = fmt.Sprintf("did you mean %q?", near)
+		}
+		at := keyOrValue(e)
+		for _, k := range w.entries(path, m, 0) {
+			if k.key == "kind" {
+				at = keyOrValue(k)
+			}
+		}
+		w.r.errorAt(path+".kind", at, hint, "%s.kind: there is no toy %q", path, c.Kind)
+		return
+	}
+	values := make([]float64, len(info.Params()))
+	table := toyKeys(info, values)
+	rest := *m
+	rest.Values = nil
+	for _, kv := range m.Values {
+		if name, ok := keyText(kv.Key); !ok || name != "kind" {
+			rest.Values = append(rest.Values, kv)
+		}
+	}
+	table.decode(w, path, "", entry{key: e.key, at: e.at, value: ast.Node(&rest)})
+	c.Values = map[string]float64{}
+	for _, k := range table {
+		c.Values[k.Key] = *k.Ptr
+	}
+}
+
+// check lets the toy look at its parameters.
+func (c *Toy) check(r *Report) {
+	if c.Kind == "" || r.Bad("toy") {
+		return
+	}
+	info, err := toys.Find(c.Kind)
+	if err != nil {
+		return // reported where it stands
+	}
+	if _, err := info.Make(c.Values); err != nil {
+		for _, e := range each(err) {
+			r.Errorf("toy", "toy: %v", e)
+		}
+	}
+}
+
+// emitNode writes what decodeNode reads, behind the key.
+func (c *Toy) emitNode(e *emitter, indent int) {
+	fmt.Fprintf(&e.b, "\n%skind: %s\n", strings.Repeat(" ", indent+2), c.Kind)
+	info, err := toys.Find(c.Kind)
+	if err != nil {
+		return
+	}
+	values := make([]float64, len(info.Params()))
+	table := toyKeys(info, values)
+	for i, k := range table {
+		if v, ok := c.Values[k.Key]; ok {
+			values[i] = v
+		}
+	}
+	table.emit(e, indent)
+}
+
+// shape describes the section to editors: the kind, and numbers by names that depend on it.
+func (c *Toy) shape() *object {
+	number := new(object).set("anyOf", []any{typed("number"), typed("string"), typed("object")})
+	return typed("object").set("properties", new(object).set("kind", typed("string").set("enum", toyNames()))).set("required", []string{"kind"}).set("additionalProperties", number)
+}
