@@ -1,0 +1,49 @@
+package contact
+
+import "hilrig/engine/lcp"
+
+// positions takes penetration back by moving q and leaves velocities alone:
+//
+//	q⁺ += M̂⁻¹W_N·λ,   0 ≤ λ ⊥ W_NᵀM̂⁻¹W_N·λ + β·g_N + h·ġ_N⁺ ≥ 0
+//
+// over the closed contacts; what separates anyway counts towards its correction. In the rows of velocity β·g_N/h leaves a speed behind when a
+// contact opens, β/2 of that of the impact and more, whatever h: an impact with ε = 0 rebounds. This does not.
+type positions struct {
+	b, p, mu []float64
+	state    []lcp.State
+}
+
+func newPositions(n int) *positions {
+	return &positions{b: make([]float64, 2*n), p: make([]float64, 2*n), mu: make([]float64, n), state: make([]lcp.State, n)}
+}
+
+// correct moves q after a step whose impulses are known.
+func (c *positions) correct(m *Moreau, q []float64) {
+	h, n, f := m.opt.Step, len(m.Chosen), m.dof
+	x, d := m.x[:2*n*f], m.d[:4*n*n]
+	deep := false
+	for k, i := range m.Chosen {
+		vn := m.vf[2*k]
+		for j, p := range m.Impulse {
+			vn += d[2*k*2*n+j] * p
+		}
+		r := m.opt.Beta*min(m.Set.Gap[i], 0) + h*max(vn, 0)
+		deep = deep || r < 0
+		c.b[2*k], c.b[2*k+1] = r, 0
+		c.p[2*k], c.p[2*k+1] = 0, 0
+		c.state[k] = lcp.Open
+		if r < 0 {
+			c.state[k] = lcp.SlipPlus
+		}
+	}
+	if !deep || m.fric.Solve(d, c.b[:2*n], c.mu[:n], c.state[:n], c.p[:2*n]).Status == lcp.Failed {
+		return
+	}
+	for k := range n {
+		if l := c.p[2*k]; l > 0 {
+			for j, xj := range x[2*k*f : (2*k+1)*f] {
+				q[j] += l * xj
+			}
+		}
+	}
+}
