@@ -1,8 +1,6 @@
 package contact
 
 import (
-	"errors"
-	"fmt"
 	"math"
 
 	"hilrig/engine"
@@ -45,6 +43,7 @@ type Moreau struct {
 	opt  MoreauOptions
 	fric *lcp.Frictional
 	mem  memory
+	two  *poisson   // nil: Newton's law
 	back *positions // nil: penetration is taken back in the rows of velocity
 
 	dof       int
@@ -54,36 +53,6 @@ type Moreau struct {
 	vk        []float64 // ġ(u)
 	b, d, x   []float64
 	mu        []float64
-}
-
-// MoreauOptions says how to step. The zero value of a field stands for its default.
-type MoreauOptions struct {
-	Step        float64   // s       length h
-	Theta       float64   // 1       weight of the end of the step, ½ (neutral) … 1 (damped); default 0.55
-	Beta        float64   // 1       share of a penetration that is taken back per step; default 0.2; negative: none
-	VTh         float64   // m/s     slower approaches do not rebound; default 1e-3; negative: all of them do
-	Positions   bool      //         take penetration back by moving q, not through the velocities (moreau_positions.go)
-	EndOfStep   bool      //         look for contacts at the end of the step instead of its middle
-	Impact      ImpactLaw //         Newton (default) or Poisson
-	MaxContacts int       // 1       closed at once; default 24. More are left out, and the step says Limited
-	Reach       float64   // m       EndOfStep alone: pairs with a wider gap are not looked at; default: all are
-}
-
-// MoreauCounts counts since the start. Degraded steps are finite and bounded, but their contact problem was not verified.
-type MoreauCounts struct {
-	Steps       int64
-	Closed      int64 // closed contacts, summed over the steps
-	Solves      int64 // steps with a closed contact
-	Degraded    int64
-	Refused     int64 // steps with something that was not finite: nothing was done
-	Left        int64 // closed contacts left out for want of room
-	Updates     int64 // solves whose contact states were not those expected
-	Sweeps      int64
-	Pivots      int64
-	ByMethod    [8]int64 // solves by lcp.FrictionResult.Method
-	EnergyGains int64    // steps in which the contacts did work on the bodies, beyond rounding
-	Gained      float64  // J, their sum
-	Dissipated  float64  // J, the sum over the other steps
 }
 
 // StepResult says how a step went. Status is OK; NotConverged when the contact problem was not verified; Limited when closed
@@ -100,42 +69,9 @@ const touch = 1e-15
 
 // NewMoreau checks the options, all of them at once, and makes room for everything a step needs.
 func NewMoreau(sys System, opt MoreauOptions) (*Moreau, error) {
-	pick := func(v *float64, def float64) {
-		if *v == 0 {
-			*v = def
-		}
-	}
-	pick(&opt.Theta, 0.55)
-	pick(&opt.Beta, 0.2)
-	pick(&opt.VTh, 1e-3)
-	pick(&opt.Reach, math.Inf(1))
-	opt.Beta = max(opt.Beta, 0)
-	opt.VTh = max(opt.VTh, 0)
-	if opt.MaxContacts == 0 {
-		opt.MaxContacts = 24
-	}
-	if opt.Impact == ByEngine {
-		opt.Impact = Newton
-	}
-
-	var errs []error
-	wrong := func(bad bool, format string, args ...any) {
-		if bad {
-			errs = append(errs, fmt.Errorf("moreau: "+format, args...))
-		}
-	}
 	f := sys.DOF()
-	wrong(f < 1, "%d coordinates, want one or more", f)
-	wrong(!(opt.Step > 0) || math.IsInf(opt.Step, 0), "step: %g s, want > 0", opt.Step)
-	wrong(!(opt.Theta >= 0.5 && opt.Theta <= 1), "theta: %g, want 0.5 … 1", opt.Theta)
-	wrong(!(opt.Beta <= 1), "beta: %g, want at most 1", opt.Beta)
-	wrong(math.IsNaN(opt.VTh), "vth: %g m/s, want a number", opt.VTh)
-	wrong(!(opt.Reach > 0), "reach: %g m, want > 0", opt.Reach)
-	wrong(opt.Positions && opt.EndOfStep, "positions: contacts of the end of the step have no penetration to take back")
-	wrong(opt.MaxContacts < 1, "max contacts: %d, want one or more", opt.MaxContacts)
-	wrong(opt.Impact != Newton, "impact: %v, want newton", opt.Impact)
-	if len(errs) > 0 {
-		return nil, errors.Join(errs...)
+	if err := opt.settle(f); err != nil {
+		return nil, err
 	}
 
 	n := opt.MaxContacts
@@ -149,6 +85,9 @@ func NewMoreau(sys System, opt MoreauOptions) (*Moreau, error) {
 		m.dyn = dyn
 	} else {
 		m.dyn = newDense(sys)
+	}
+	if opt.Impact == Poisson {
+		m.two = newPoisson(n)
 	}
 	if opt.Positions && opt.Beta > 0 {
 		m.back = newPositions(n)
@@ -213,7 +152,11 @@ func (m *Moreau) Step(t float64, q, u []float64) StepResult {
 	if n := len(m.Chosen); n > 0 {
 		x, d := m.x[:2*n*m.dof], m.d[:4*n*n]
 		m.dyn.Project(m.Set, m.Chosen, x, d)
-		res.Solve = m.fric.Solve(d, m.b[:2*n], m.mu[:n], m.State, m.Impulse)
+		if m.two == nil {
+			res.Solve = m.fric.Solve(d, m.b[:2*n], m.mu[:n], m.State, m.Impulse)
+		} else {
+			res.Solve = m.two.solve(m, d)
+		}
 		if res.Solve.Status == lcp.Failed {
 			return m.refuse()
 		}
@@ -304,7 +247,7 @@ func (m *Moreau) close(u []float64) (left int) {
 				bt += law.EpsT * tk
 			}
 		default:
-			if hits {
+			if hits && m.two == nil {
 				bn += law.EpsN * nk
 				bt += law.EpsT * tk
 			}

@@ -104,7 +104,7 @@ func (c *Chain) Contacts(_ float64, q, _ []float64, reach float64, set *contact.
 		if i := set.Add(uint32(k), c.p.Law, gap); i >= 0 {
 			n := set.RowN(i)
 			n[k], n[k+1] = -1, 1
-			set.X[i] = q[k] + float64(2*k+1)*c.p.Radius
+			set.X[i], set.NX[i] = q[k]+float64(2*k+1)*c.p.Radius, 1
 		}
 	}
 }

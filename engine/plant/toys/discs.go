@@ -114,4 +114,5 @@ func (d *Discs) Contacts(_ float64, q, u []float64, reach float64, set *contact.
 	vn, vt := nx*vx+ny*vy, tx*vx+ty*vy
 	set.AN[i], set.AT[i] = vt*vt/dist, -vt*vn/dist
 	set.X[i], set.Y[i] = q[0]+d.p.Radius[0]*nx, q[1]+d.p.Radius[0]*ny
+	set.NX[i], set.NY[i] = nx, ny
 }

@@ -81,6 +81,6 @@ func (o *Oscillator) Contacts(_ float64, q, _ []float64, reach float64, set *con
 	if i := set.Add(0, o.p.Law, q[1]); i >= 0 {
 		set.RowN(i)[1], set.RowT(i)[0] = 1, 1
 		set.VT[i] = -o.p.Belt
-		set.X[i], set.Y[i] = q[0], q[1]
+		set.X[i], set.Y[i], set.NY[i] = q[0], q[1], 1
 	}
 }

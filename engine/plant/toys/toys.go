@@ -169,5 +169,5 @@ func ground(set *contact.Set, i int, x, y, rx, ry, omega float64) {
 	n[1], n[2] = 1, rx
 	t[0], t[2] = 1, -ry
 	set.AN[i], set.AT[i] = -omega*omega*ry, -omega*omega*rx
-	set.X[i], set.Y[i] = x+rx, y+ry
+	set.X[i], set.Y[i], set.NY[i] = x+rx, y+ry, 1
 }

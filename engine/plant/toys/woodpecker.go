@@ -2,6 +2,7 @@ package toys
 
 import (
 	"fmt"
+	"math"
 
 	"hilrig/engine"
 	"hilrig/engine/contact"
@@ -155,6 +156,7 @@ func (w *Woodpecker) Contacts(_ float64, q, _ []float64, reach float64, set *con
 			t := set.RowT(i)
 			t[0], t[1], t[2] = 1, p.Arm, p.BirdArm-p.BeakArm
 			set.X[i], set.Y[i] = p.PoleRadius, q[0]+p.Arm*q[1]+(p.BirdArm-p.BeakArm)*q[2]+p.BeakHeight
+			set.NX[i] = 1
 		}
 	}
 	w.edge(1, p.Lower, p.SleeveHalf, q, reach, set)
@@ -171,6 +173,6 @@ func (w *Woodpecker) edge(id uint32, law contact.Law, half float64, q []float64,
 		set.RowN(i)[1] = half
 		t := set.RowT(i)
 		t[0], t[1] = 1, p.SleeveRadius
-		set.X[i], set.Y[i] = p.PoleRadius, q[0]-half
+		set.X[i], set.Y[i], set.NX[i] = math.Copysign(p.PoleRadius, -half), q[0]-half, math.Copysign(1, -half)
 	}
 }

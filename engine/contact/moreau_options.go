@@ -1,0 +1,77 @@
+package contact
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// MoreauOptions says how to step. The zero value of a field stands for its default.
+type MoreauOptions struct {
+	Step        float64   // s       length h
+	Theta       float64   // 1       weight of the end of the step, ½ (neutral) … 1 (damped); default 0.55
+	Beta        float64   // 1       share of a penetration that is taken back per step; default 0.2; negative: none
+	VTh         float64   // m/s     slower approaches do not rebound; default 1e-3; negative: all of them do
+	Positions   bool      //         take penetration back by moving q, not through the velocities (moreau_positions.go)
+	EndOfStep   bool      //         look for contacts at the end of the step instead of its middle
+	Impact      ImpactLaw //         Newton (default) or Poisson
+	MaxContacts int       // 1       closed at once; default 24. More are left out, and the step says Limited
+	Reach       float64   // m       EndOfStep alone: pairs with a wider gap are not looked at; default: all are
+}
+
+// MoreauCounts counts since the start. Degraded steps are finite and bounded, but their contact problem was not verified.
+type MoreauCounts struct {
+	Steps       int64
+	Closed      int64 // closed contacts, summed over the steps
+	Solves      int64 // steps with a closed contact
+	Degraded    int64
+	Refused     int64 // steps with something that was not finite: nothing was done
+	Left        int64 // closed contacts left out for want of room
+	Updates     int64 // solves whose contact states were not those expected
+	Sweeps      int64
+	Pivots      int64
+	Lowered     int64    // impacts by Poisson's law with less restitution than asked for, which would have made energy
+	ByMethod    [8]int64 // solves by lcp.FrictionResult.Method
+	EnergyGains int64    // steps in which the contacts did work on the bodies, beyond rounding
+	Gained      float64  // J, their sum
+	Dissipated  float64  // J, the sum over the other steps
+}
+
+// settle puts the defaults in and says all that is wrong, for a system with f coordinates.
+func (o *MoreauOptions) settle(f int) error {
+	pick := func(v *float64, def float64) {
+		if *v == 0 {
+			*v = def
+		}
+	}
+	pick(&o.Theta, 0.55)
+	pick(&o.Beta, 0.2)
+	pick(&o.VTh, 1e-3)
+	pick(&o.Reach, math.Inf(1))
+	o.Beta = max(o.Beta, 0)
+	o.VTh = max(o.VTh, 0)
+	if o.MaxContacts == 0 {
+		o.MaxContacts = 24
+	}
+	if o.Impact == ByEngine {
+		o.Impact = Newton
+	}
+
+	var errs []error
+	wrong := func(bad bool, format string, args ...any) {
+		if bad {
+			errs = append(errs, fmt.Errorf("moreau: "+format, args...))
+		}
+	}
+	wrong(f < 1, "%d coordinates, want one or more", f)
+	wrong(!(o.Step > 0) || math.IsInf(o.Step, 0), "step: %g s, want > 0", o.Step)
+	wrong(!(o.Theta >= 0.5 && o.Theta <= 1), "theta: %g, want 0.5 … 1", o.Theta)
+	wrong(!(o.Beta <= 1), "beta: %g, want at most 1", o.Beta)
+	wrong(math.IsNaN(o.VTh), "vth: %g m/s, want a number", o.VTh)
+	wrong(!(o.Reach > 0), "reach: %g m, want > 0", o.Reach)
+	wrong(o.Positions && o.EndOfStep, "positions: contacts of the end of the step have no penetration to take back")
+	wrong(o.MaxContacts < 1, "max contacts: %d, want one or more", o.MaxContacts)
+	wrong(o.Impact != Newton && o.Impact != Poisson, "impact: %v, want newton or poisson", o.Impact)
+	wrong(o.Impact == Poisson && o.EndOfStep, "impact: poisson needs the contacts of the middle of the step")
+	return errors.Join(errs...)
+}
