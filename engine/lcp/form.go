@@ -14,7 +14,7 @@ import "math"
 // It looks at every number: anything else that merely resembles these is left alone. form is the number of blocks, 5 or 3, 0: neither.
 func (s *Solver) contactForm() (form int) {
 	n := s.n
-	if n < 3 {
+	if n < 3 || s.general {
 		return 0
 	}
 	// the −1 of the last row tells the sizes

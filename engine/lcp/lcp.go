@@ -19,6 +19,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Status says how a Solve has ended. z holds a solution after Solved and Trivial alone; otherwise it is zero.
@@ -77,17 +78,22 @@ type Solver struct {
 	MaxPivots int  // bound for each path; 0: 10n + 50
 	Quick     bool // the path of contact states and Lemke's with ones, nothing behind them: bounded work for a loop with a fall-back of its own
 
+	general bool // no look for a special form: tests
+
 	max int
 	n   int
 	m   []float64 // M as given
 	q   []float64 // q as given
 
+	top   []int64
 	s     []float64 // scales: M̃ = S·M·S, q̃ = S·q/sigma
 	sigma float64
 
 	tab    tableau
 	path   statePath
 	d      []float64 // covering vector
+	full   []int     // unknowns that are not zero
+	some   []float64 // the same
 	in     []bool    // unknowns that may be positive
 	set    []int     // the same as a list
 	lu     []float64
@@ -107,7 +113,7 @@ func NewSolver(n int) *Solver {
 	}
 	f := func(k int) []float64 { return make([]float64, k) }
 	return &Solver{
-		max: n, s: f(n), d: f(n), in: make([]bool, n), set: make([]int, n), lu: f(n * n), piv: make([]int, n), colour: make([]int, n),
+		max: n, top: make([]int64, n), s: f(n), d: f(n), full: make([]int, n+1), some: f(n + 1), in: make([]bool, n), set: make([]int, n), lu: f(n * n), piv: make([]int, n), colour: make([]int, n),
 		rhs: f(n), x: f(n), y: f(n), cert: f(n), tab: newTableau(n), path: newStatePath(n),
 	}
 }
@@ -144,19 +150,10 @@ func (s *Solver) Certificate() []float64 {
 
 func (s *Solver) chain(z []float64) Result {
 	n := s.n
-	trivial := true
-	for _, v := range s.q {
-		if !finite(v) {
-			return Result{Status: Numeric, Residual: math.Inf(1)}
-		}
-		trivial = trivial && v >= 0
+	if !allFinite(s.q) || !allFinite(s.m) {
+		return Result{Status: Numeric, Residual: math.Inf(1)}
 	}
-	for _, v := range s.m {
-		if !finite(v) {
-			return Result{Status: Numeric, Residual: math.Inf(1)}
-		}
-	}
-	if trivial {
+	if slices.Min(s.q) >= 0 {
 		clear(z)
 		return Result{Status: Trivial}
 	}

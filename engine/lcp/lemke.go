@@ -23,14 +23,17 @@ type tableau struct {
 	basic []int // unknown of each row
 	other []int // unknown of each column
 	at    []int // row of an unknown in x_B, ^column of one in x_N
-	tie   []int
 	ref   []int // first basis
+
+	tie   []int
+	full  []int     // columns of a row that are not 0
+	ratio []float64 // b_i/T_ic
 }
 
 func newTableau(n int) tableau {
 	return tableau{
 		t: make([]float64, n*(n+2)), basic: make([]int, n), other: make([]int, n+1), at: make([]int, 2*n+1), tie: make([]int, n),
-		ref: make([]int, n),
+		ref: make([]int, n), full: make([]int, n+2), ratio: make([]float64, n),
 	}
 }
 
@@ -53,34 +56,15 @@ func (s *Solver) load() *tableau {
 
 func (t *tableau) row(i int) []float64 { return t.t[i*(t.n+2) : (i+1)*(t.n+2)] }
 
-// pivot exchanges the unknowns of row r and column c.
+// pivot exchanges the unknowns of row r and column c. Right sides below zero by rounding become zero.
 func (t *tableau) pivot(r, c int) {
-	n, top := t.n, t.row(r)
-	p := 1 / top[c]
-	top[c] = 1
-	for j := range top {
-		top[j] *= p
-	}
-	for i := range n {
-		if i == r {
-			continue
+	n := t.n
+	st := n + 2
+	sweep(t.t[:n*st], st, r, c, t.full[:st])
+	for i := n + 1; i < n*st; i += st {
+		if b := t.t[i]; b < 0 && b > -clipTol {
+			t.t[i] = 0
 		}
-		row := t.row(i)
-		f := row[c]
-		if f == 0 {
-			continue
-		}
-		row[c] = 0
-		row = row[:len(top)]
-		for j, v := range top {
-			row[j] -= f * v
-		}
-		if b := row[n+1]; b < 0 && b > -clipTol {
-			row[n+1] = 0
-		}
-	}
-	if b := top[n+1]; b < 0 && b > -clipTol {
-		top[n+1] = 0
 	}
 	out, in := t.basic[r], t.other[c]
 	t.basic[r], t.other[c] = in, out
@@ -91,22 +75,27 @@ func (t *tableau) pivot(r, c int) {
 // there is none. z0 leaves whenever it may. Rows that stay equal are told apart by the size of their pivots.
 func (t *tableau) leaving(c int) int {
 	n, st := t.n, t.n+2
-	big := 0.0
-	for i := range n {
-		big = max(big, math.Abs(t.t[i*st+c]))
+	ratio, big := t.ratio[:n], int64(0)
+	for i, k := 0, c; i < n; i, k = i+1, k+st {
+		big = max(big, magnitude(t.t[k]))
 	}
-	tol, least := pivotTol*big, math.Inf(1)
-	for i := range n {
-		if a := t.t[i*st+c]; a > tol {
-			least = min(least, t.t[i*st+n+1]/a)
+	tol, least := pivotTol*math.Float64frombits(uint64(big)), math.Inf(1)
+	for i, k := 0, 0; i < n; i, k = i+1, k+st {
+		row := t.t[k : k+st]
+		r := math.Inf(1)
+		if a := row[c]; a > tol {
+			if r = row[n+1] / a; r < least {
+				least = r
+			}
 		}
+		ratio[i] = r
 	}
 	if math.IsInf(least, 1) {
 		return -1
 	}
 	ties, bound := t.tie[:0], least+tieTol*(1+math.Abs(least))
-	for i := range n {
-		if a := t.t[i*st+c]; a > tol && t.t[i*st+n+1]/a <= bound {
+	for i, r := range ratio {
+		if r <= bound {
 			if t.basic[i] == 2*n {
 				return i
 			}

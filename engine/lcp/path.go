@@ -52,6 +52,7 @@ type statePath struct {
 	flip    []bool // the ray of v_T stands for −v_T
 	state   []contactState
 	val     []float64
+	full    []int
 }
 
 type contactState uint8
@@ -69,6 +70,7 @@ func newStatePath(n int) statePath {
 	return statePath{
 		g: f(n * n), b: f(n), mu: f(n), normal: i(n), scale: f(n), t: f(n * (n + 3)), tangent: i(n), basic: i(n), other: i(n),
 		at: i(rays * n), flip: make([]bool, n), state: make([]contactState, n), val: f(n),
+		full: i(n + 3),
 	}
 }
 
@@ -98,10 +100,11 @@ func (p *statePath) solve(limit int) (ok bool, pivots int) {
 				break
 			}
 			c := ^p.at[in]
-			a, big := p.t[r*st+c], 0.0
+			a, top := p.t[r*st+c], int64(0)
 			for i := c; i < n*st; i += st {
-				big = max(big, math.Abs(p.t[i]))
+				top = max(top, magnitude(p.t[i]))
 			}
+			big := math.Float64frombits(uint64(top))
 			pivots++
 			if math.Abs(a) > flatTol*big {
 				// the ray that enters has to grow
@@ -296,7 +299,7 @@ func (p *statePath) turn(c int) {
 func (p *statePath) pivot(r, c int) {
 	n := p.nn + p.nh
 	st := n + 3
-	sweep(p.t[:n*st], st, r, c)
+	sweep(p.t[:n*st], st, r, c, p.full[:st])
 	p.set(r, c, p.other[c], p.basic[r])
 }
 

@@ -12,11 +12,22 @@ import "math"
 // scaling makes of the largest q. NaN and negative z give +Inf.
 func (s *Solver) residual(z []float64) float64 {
 	n, nat, back, big := s.n, 0.0, 0.0, 0.0
-	for i, w := range s.q {
-		row, size := s.m[i*n:i*n+n], math.Abs(w)
+	k := 0
+	for j, v := range z {
+		if !(v >= 0) || v > math.MaxFloat64 {
+			return math.Inf(1)
+		}
+		s.full[k], s.some[k] = j, v
+		if v != 0 {
+			k++
+		}
+	}
+	full, some := s.full[:k], s.some[:k]
+	for i, q := range s.q {
+		row, w, size := s.m[i*n:i*n+n], q, math.Abs(q)
 		big = max(big, size)
-		for j, zj := range z {
-			p := row[j] * zj
+		for a, j := range full {
+			p := row[j] * some[a]
 			w += p
 			size += math.Abs(p)
 		}
@@ -25,17 +36,26 @@ func (s *Solver) residual(z []float64) float64 {
 			r = min(w, 0)
 		}
 		e, b := math.Abs(min(z[i], w)), math.Abs(r)/(size+s.sigma/s.s[i])
-		if !finite(e) || !finite(b) || z[i] < 0 {
-			return math.Inf(1)
+		if !(e < nat) {
+			nat = e
 		}
-		nat, back = max(nat, e), max(back, b)
+		if !(b < back) {
+			back = b
+		}
 	}
-	return max(nat/(1+big), back)
+	// NaN and Inf have come through
+	if r := max(nat/(1+big), back); finite(r) {
+		return r
+	}
+	return math.Inf(1)
 }
 
+// fineTol is the residual below which solving afresh has nothing to gain.
+const fineTol = 1e-14
+
 // accept tries the solution with w_i = 0 for the unknowns of s.in and z_i = 0 for the others. M_SS·z_S = −q_S is solved
-// afresh from the data with one step of refinement; x holds a candidate of the path (scaled; nil: none), which counts where
-// M_SS is all but singular. The better of both goes to z, and it is a solution if its residual says so.
+// afresh from the data with one step of refinement; x holds a candidate of the path (scaled; nil: none), which is enough when
+// its residual is that of rounding, and counts where M_SS is all but singular. The better of both goes to z, and it is a solution if its residual says so.
 func (s *Solver) accept(z, x []float64) bool {
 	n, k := s.n, 0
 	for i, in := range s.in[:n] {
@@ -52,7 +72,9 @@ func (s *Solver) accept(z, x []float64) bool {
 				y[i] = max(v, 0) * s.sigma * s.s[i]
 			}
 		}
-		s.offer(z, y)
+		if s.offer(z, y); s.best <= fineTol {
+			return true
+		}
 	}
 	if s.factor(set) {
 		rhs := s.rhs[:k]

@@ -14,29 +14,26 @@ const sweeps = 3
 // largest number of row and column i, again and again [R01]. In contact problems this comes to 1/√G_ii for a force and √G_ii
 // for the slack that goes with it. All scales are powers of two: scaling rounds nothing.
 func (s *Solver) scale() {
-	n, sc, top := s.n, s.s[:s.n], s.x[:s.n]
+	n, sc, top := s.n, s.s[:s.n], s.top[:s.n]
 	for i := range sc {
 		sc[i] = 1
 	}
 	for range sweeps {
 		clear(top)
 		for i := range n {
-			row, si, r := s.m[i*n:i*n+n], sc[i], 0.0
-			for j, v := range row {
-				v = math.Abs(v)
-				if a := v * sc[j]; a > r {
-					r = a
-				}
-				if a := v * si; a > top[j] {
-					top[j] = a
-				}
+			row, si, r := s.m[i*n:i*n+n], sc[i], int64(0)
+			row = row[:len(sc)]
+			for j, sj := range sc {
+				v := math.Float64frombits(uint64(magnitude(row[j])))
+				r = max(r, int64(math.Float64bits(v*sj)))
+				top[j] = max(top[j], int64(math.Float64bits(v*si)))
 			}
 			top[i] = max(top[i], r)
 		}
-		for i, t := range top {
-			if t > 0 {
-				// t lacks the factor s_i of its own row
-				sc[i] = clampScale(math.Sqrt(sc[i] / t))
+		for i, b := range top {
+			if b > 0 {
+				// this lacks the factor s_i of its own row
+				sc[i] = clampScale(math.Sqrt(sc[i] / math.Float64frombits(uint64(b))))
 			}
 		}
 	}

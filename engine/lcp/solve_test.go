@@ -230,21 +230,30 @@ func FuzzSolve(f *testing.F) {
 	})
 }
 
+func BenchmarkLemke(b *testing.B) {
+	for _, k := range []int{1, 3, 5, 10, 20} {
+		b.Run(fmt.Sprintf("contacts=%d/n=%d", k, 5*k), func(b *testing.B) { benchmark(b, k, true) })
+	}
+}
+
 func BenchmarkSolve(b *testing.B) {
 	for _, k := range []int{1, 3, 5, 10, 20} {
-		b.Run(fmt.Sprintf("contacts=%d/n=%d", k, 5*k), func(b *testing.B) {
-			ps := make([]problem, 20)
-			for i := range ps {
-				ps[i] = contacts(source(uint64(i)), k)
-			}
-			s, z, i := NewSolver(5*k), make([]float64, 5*k), 0
-			b.ReportAllocs()
-			for b.Loop() {
-				p := &ps[i%len(ps)]
-				s.Solve(p.m, p.q, z)
-				i++
-			}
-		})
+		b.Run(fmt.Sprintf("contacts=%d/n=%d", k, 5*k), func(b *testing.B) { benchmark(b, k, false) })
+	}
+}
+
+func benchmark(b *testing.B, k int, general bool) {
+	ps := make([]problem, 20)
+	for i := range ps {
+		ps[i] = contacts(source(uint64(i)), k)
+	}
+	s, z, i := NewSolver(5*k), make([]float64, 5*k), 0
+	s.general = general
+	b.ReportAllocs()
+	for b.Loop() {
+		p := &ps[i%len(ps)]
+		s.Solve(p.m, p.q, z)
+		i++
 	}
 }
 

@@ -330,6 +330,37 @@ func contactsOn(r *rand.Rand, k, bodies int) problem {
 	return problem{fmt.Sprintf("%d contacts", k), n, m, q}
 }
 
+// someSlide is a problem of k contacts of which the last k−h slide already: n_N + 4n_H unknowns with n_N = k, n_H = h. Not
+// copositive; with less friction (factor on μ of those that slide) more often solvable.
+func someSlide(r *rand.Rand, k, h int, factor float64) problem {
+	p := contacts(r, k)
+	n := k + 4*h
+	m, q := make([]float64, n*n), make([]float64, n)
+	row := func(i int) int { // of the large problem
+		if i < k {
+			return i
+		}
+		return k + (i-k)/h*k + (i-k)%h
+	}
+	for i := range n {
+		q[i] = p.q[row(i)]
+		for j := range n {
+			m[i*n+j] = p.m[row(i)*p.n+row(j)]
+		}
+		for j := h; j < k; j++ {
+			mu := factor * p.m[(3*k+j)*p.n+j] * (1 - 2*float64(j%2))
+			m[i*n+j] -= mu * p.m[row(i)*p.n+k+j]
+		}
+	}
+	// bounds belong to those that stick
+	for i := k + 2*h; i < n; i++ {
+		for j := h; j < k; j++ {
+			m[i*n+j] = 0
+		}
+	}
+	return problem{fmt.Sprintf("%d contacts, %d stick", k, h), n, m, q}
+}
+
 func TestContacts(t *testing.T) {
 	for k := 1; k <= 20; k++ {
 		count := tally(t, 40, func(r *rand.Rand) problem { return contacts(r, k) })

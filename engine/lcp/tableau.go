@@ -1,13 +1,23 @@
 package lcp
 
-// sweep exchanges the unknowns of row r and column c in the tableau t of rows of length st: Gauss–Jordan in place.
-func sweep(t []float64, st, r, c int) {
+import "math"
+
+// sweep exchanges the unknowns of row r and column c in the tableau t of rows of length st: Gauss–Jordan in place. full is
+// scratch for st numbers.
+func sweep(t []float64, st, r, c int, full []int) {
 	top := t[r*st : r*st+st]
 	p := 1 / top[c]
 	top[c] = 1
-	for j := range top {
-		top[j] *= p
+	k := 0
+	for j, v := range top {
+		top[j] = v * p
+		full[k] = j
+		if v != 0 {
+			k++
+		}
 	}
+	full = full[:k]
+	sparse := 3*k < st
 	for at := 0; at < len(t); at += st {
 		row := t[at : at+st]
 		f := row[c]
@@ -15,7 +25,13 @@ func sweep(t []float64, st, r, c int) {
 			continue
 		}
 		row[c] = 0
-		axpy(row, top, f)
+		if !sparse {
+			axpy(row, top, f)
+			continue
+		}
+		for _, j := range full {
+			row[j] -= f * top[j]
+		}
 	}
 }
 
@@ -31,4 +47,23 @@ func axpy(y, x []float64, f float64) {
 	for j, v := range x {
 		y[j] -= f * v
 	}
+}
+
+// magnitude is |v| as a whole number that orders as |v| does: the largest of many without a branch.
+func magnitude(v float64) int64 { return int64(math.Float64bits(v) &^ (1 << 63)) }
+
+// allFinite tells whether no number of v is NaN or Inf.
+func allFinite(v []float64) bool {
+	var a, b, c, d float64
+	for len(v) >= 4 {
+		a += v[0] * 0
+		b += v[1] * 0
+		c += v[2] * 0
+		d += v[3] * 0
+		v = v[4:]
+	}
+	for _, x := range v {
+		a += x * 0
+	}
+	return a+b+c+d == 0
 }
