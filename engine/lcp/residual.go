@@ -50,12 +50,10 @@ func (s *Solver) residual(z []float64) float64 {
 	return math.Inf(1)
 }
 
-// fineTol is the residual below which solving afresh has nothing to gain.
-const fineTol = 1e-14
-
 // accept tries the solution with w_i = 0 for the unknowns of s.in and z_i = 0 for the others. M_SS·z_S = −q_S is solved
-// afresh from the data with one step of refinement; x holds a candidate of the path (scaled; nil: none), which is enough when
-// its residual is that of rounding, and counts where M_SS is all but singular. The better of both goes to z, and it is a solution if its residual says so.
+// afresh from the data with one step of refinement: the path leaves errors relative to
+// the largest number of the whole problem, this one relative to each row. x holds a candidate of the path (scaled; nil: none), which
+// counts where M_SS is all but singular. The better of both goes to z, and it is a solution if its residual says so.
 func (s *Solver) accept(z, x []float64) bool {
 	n, k := s.n, 0
 	for i, in := range s.in[:n] {
@@ -72,9 +70,7 @@ func (s *Solver) accept(z, x []float64) bool {
 				y[i] = max(v, 0) * s.sigma * s.s[i]
 			}
 		}
-		if s.offer(z, y); s.best <= fineTol {
-			return true
-		}
+		s.offer(z, y)
 	}
 	if s.factor(set) {
 		rhs := s.rhs[:k]
