@@ -198,6 +198,6 @@ func (p *Params) BodyResistance() float64 {
 // Stiffness is k_a and k_s at factor κ and the present temperature (N/m).
 func (p *Params) Stiffness() (axial, shear float64) {
 	axial = p.Segment.AxialStiffness * p.Segment.Factor
-	axial *= 1 + p.Material.StiffnessTemperature*(p.Material.Temperature-p.Material.RefTemperature)
+	axial *= p.Warm(p.Material.Temperature)
 	return axial, axial * p.Segment.ShearRatio
 }

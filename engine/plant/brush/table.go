@@ -197,7 +197,4 @@ func (p *Params) fits(bad func(string, ...any)) {
 	if c.Smooth && c.TrueSlots {
 		bad("commutator.smooth: a smooth outline has no true slots")
 	}
-	if k, _ := p.Stiffness(); !(k > 0) {
-		bad("material.stiffness_temperature: %g 1/K makes the stiffness %g N/m at %g K", p.Material.StiffnessTemperature, k, p.Material.Temperature)
-	}
 }
