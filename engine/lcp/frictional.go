@@ -73,6 +73,8 @@ type FrictionResult struct {
 	Rounds   int     // of flipped states
 	Sweeps   int     // of Gauss–Seidel
 	Pivots   int     // on paths
+	Eased    int     // contacts that went without their extra velocity, SolveEased alone
+	Clash    bool    // Degraded because the contacts ask for velocities that exclude each other
 	Residual float64 // of p in D and b as given, see Frictional
 }
 
@@ -92,8 +94,8 @@ type FrictionResult struct {
 //
 // The residual is free of units and of the sizes of the masses: velocities are measured in √D_ii, the root of twice the energy
 // of a unit impulse. With σ = max_i |b_i|/√D_ii it is the largest of |v_N|/√D_NN of a closed contact, |v_T|/√D_TT of one that
-// sticks, and the negative part of v_N of an open and ±v_T of a sliding one, over σ + 10⁻⁴·max_i |p_i|·√D_ii: the second term
-// is what rounding leaves of impulses that are far larger than the velocities ask for. The impulses themselves have no
+// sticks, and the negative part of v_N of an open and ±v_T of a sliding one, over σ + min(10⁻⁴·max_i |p_i|·√D_ii, 10σ): the
+// second term is for what rounding leaves of impulses that are far larger than the velocities ask for. The impulses themselves have no
 // residual: p_N ≥ 0 and |p_T| ≤ μ·p_N hold to the last bit.
 //
 // Where contacts are redundant p is not unique; v is what counts. A contact that could do without its impulse may be
@@ -117,6 +119,7 @@ type Frictional struct {
 	best   []float64 // admissible impulses with the smallest residual so far
 	bestSt []State
 	bestR  float64
+	sum    []float64
 
 	sys  system
 	path path
@@ -131,7 +134,7 @@ func NewFrictional(maxContacts int) *Frictional {
 	f := func(k int) []float64 { return make([]float64, k) }
 	n2 := 2 * maxContacts
 	return &Frictional{
-		max: maxContacts, dg: f(n2), ig: f(n2), p: f(n2), v: f(n2), keep: f(n2), best: f(n2),
+		max: maxContacts, dg: f(n2), ig: f(n2), p: f(n2), v: f(n2), keep: f(n2), best: f(n2), sum: f(n2),
 		st: make([]State, maxContacts), bestSt: make([]State, maxContacts),
 		sys: newSystem(maxContacts), path: newPath(maxContacts), gs: f(n2),
 	}
@@ -153,9 +156,23 @@ func (f *Frictional) Solve(d, b, mu []float64, state []State, p []float64) Frict
 	if n == 0 {
 		return FrictionResult{}
 	}
-	if !f.take(d, b, mu) {
+	if !f.start(d, b, mu, state, p) {
 		clear(p)
 		return FrictionResult{Status: Failed, Method: BySafe, Residual: math.Inf(1)}
+	}
+	var r FrictionResult
+	f.chain(&r)
+	if r.Status != Verified {
+		f.safe(&r)
+	}
+	f.finish(state, p)
+	return r
+}
+
+// start checks the problem and takes over what is known from the last step.
+func (f *Frictional) start(d, b, mu []float64, state []State, p []float64) bool {
+	if !f.take(d, b, mu) {
+		return false
 	}
 	for i, s := range state {
 		f.st[i] = s & 3
@@ -166,12 +183,14 @@ func (f *Frictional) Solve(d, b, mu []float64, state []State, p []float64) Frict
 		}
 		f.keep[i] = x
 	}
-	f.bestR = math.Inf(1)
-	r := f.chain()
-	copy(p, f.best[:2*n])
-	copy(state, f.bestSt[:n])
+	return true
+}
+
+// finish hands the solution over.
+func (f *Frictional) finish(state []State, p []float64) {
+	copy(p, f.best[:len(p)])
+	copy(state, f.bestSt[:len(state)])
 	f.d, f.b, f.mu = nil, nil, nil
-	return r
 }
 
 // take checks the problem and prepares the diagonal and σ.
@@ -213,43 +232,48 @@ func (f *Frictional) take(d, b, mu []float64) bool {
 	return true
 }
 
-// chain goes through the stages.
-func (f *Frictional) chain() FrictionResult {
-	var r FrictionResult
+// chain goes through the stages until one is verified.
+func (f *Frictional) chain(r *FrictionResult) {
+	f.bestR = math.Inf(1)
 	done := func(by FrictionMethod) bool {
 		r.Status, r.Method, r.Residual = Verified, by, f.bestR
 		return f.bestR <= FrictionTol
 	}
 	// old states, flipped where need be
+	before := r.Rounds
 	if f.update(maxRounds, &r.Rounds); done(ByWarm) {
-		if r.Rounds > 0 {
+		if r.Rounds > before {
 			r.Method = ByUpdate
 		}
-		return r
+		return
 	}
 	// paths: from the states at hand, then from all open
 	limit := f.Budget
 	if limit <= 0 {
 		limit = 40*f.n + 40
 	}
-	for try := range 2 {
+	r.Clash = false
+	for _, warm := range [2]bool{true, false} {
 		if r.Pivots >= limit {
 			break
 		}
-		if f.follow(try == 0, pathEps, limit, &r.Pivots) {
-			f.update(polishRounds, &r.Rounds)
-			if done(ByLemke) {
-				return r
+		if f.follow(warm, pathEps, limit, &r.Pivots) {
+			clash := f.huge() > clashSize
+			if f.update(polishRounds, &r.Rounds); done(ByLemke) {
+				return
+			}
+			if clash {
+				// there is no solution to be found by other means
+				r.Status, r.Clash = Degraded, true
+				return
 			}
 		}
 	}
 	if f.sweep(&r.Sweeps); done(BySweeps) {
-		return r
+		return
 	}
 	if f.newton(&r.Rounds); done(ByNewton) {
-		return r
+		return
 	}
-	f.safe(&r.Pivots)
-	r.Status, r.Method, r.Residual = Degraded, BySafe, f.bestR
-	return r
+	r.Status = Degraded
 }

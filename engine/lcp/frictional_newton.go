@@ -11,7 +11,7 @@ const newtonSteps = 20
 // The branch of each contact is a state, and the full step is the solution of the equations of those states; the step is
 // halved until the residual of the projections falls.
 func (f *Frictional) newton(count *int) {
-	n, w, p := f.n, 2*f.n, f.gs[:2*f.n]
+	w, p := 2*f.n, f.gs[:2*f.n]
 	copy(p, f.keep[:w])
 	merit := f.project(p)
 	for range newtonSteps {
@@ -43,7 +43,6 @@ func (f *Frictional) newton(count *int) {
 		}
 		copy(p, f.keep[:w])
 		merit = f.project(p)
-		_ = n
 	}
 }
 

@@ -313,3 +313,19 @@ func (p *path) pivot(n, r int) bool {
 	}
 	return true
 }
+
+// clashSize is the size of the impulses on a path, in units of σ/√D_ii, from which on the contacts are said to clash: they
+// are as large as the violation they are to remove over pathEps.
+const clashSize = 1e4
+
+// huge is the largest of f.keep in units of σ/√D_ii.
+func (f *Frictional) huge() float64 {
+	big := 0.0
+	for i, x := range f.keep[:2*f.n] {
+		big = max(big, x*x*f.dg[i])
+	}
+	if f.sig2 == 0 {
+		return 0
+	}
+	return math.Sqrt(big / f.sig2)
+}

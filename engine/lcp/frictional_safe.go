@@ -10,11 +10,11 @@ const safeEps = 1e-2
 // whatever b [PT96], also where b asks for the impossible, such as two opposite walls that both push a body away. The
 // impulses stay below a hundred times what b asks for. Should the path fail even so, the normal impulses follow from sweeps
 // without friction, in which every contact is compliant, and the friction from one sweep of clipping.
-func (f *Frictional) safe(count *int) {
+func (f *Frictional) safe(res *FrictionResult) {
 	n, w := f.n, 2*f.n
 	spent := 0
 	ok := f.follow(false, safeEps, 40*n+40, &spent)
-	*count += spent
+	res.Pivots += spent
 	p := f.keep[:w]
 	if !ok {
 		clear(p)
@@ -61,4 +61,5 @@ func (f *Frictional) safe(count *int) {
 	}
 	f.bestR = math.Inf(1)
 	f.offer(r)
+	res.Status, res.Method, res.Residual = Degraded, BySafe, r
 }

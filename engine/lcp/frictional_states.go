@@ -296,7 +296,8 @@ func (f *Frictional) wrong() float64 {
 	if worst == 0 {
 		return 0
 	}
-	return math.Sqrt(worst) / (math.Sqrt(f.sig2) + 1e-4*math.Sqrt(big))
+	sigma := math.Sqrt(f.sig2)
+	return math.Sqrt(worst) / (sigma + min(1e-4*math.Sqrt(big), 10*sigma))
 }
 
 // offer takes f.p and f.st for the solution when they are better than what was found so far.

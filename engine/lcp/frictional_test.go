@@ -93,7 +93,7 @@ func (q friction) misfit(p []float64) float64 {
 	if sigma == 0 {
 		sigma = 1
 	}
-	return worst / (sigma + 1e-4*big)
+	return worst / (sigma + min(1e-4*big, 10*sigma))
 }
 
 // inside tells whether every impulse is in its cone to the last bit.
