@@ -1,0 +1,276 @@
+package configs
+
+import (
+	"embed"
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Study describes many runs of one file to simulate, each with other numbers in some places, and what is made of the results.
+type Study struct {
+	Version     int                   `yaml:"version" doc:"format of this file, 1"`
+	Name        string                `yaml:"name" doc:"name of the study, and of its folder unless output says another"`
+	Description string                `yaml:"description,omitempty" doc:"one line for people"`
+	Base        StudyBase             `yaml:"base" doc:"the file to simulate, relative to this one, or its contents in place"`
+	Set         map[string]StudyValue `yaml:"set,omitempty" doc:"changes to that file for all runs: path: value"`
+	Vary        []StudyVary           `yaml:"vary" doc:"what changes from run to run"`
+	Design      StudyDesign           `yaml:"design" doc:"how the runs are spread"`
+	Metrics     []string              `yaml:"metrics" doc:"results that are reported, by name; empty: all"`
+	MaxFailed   float64               `yaml:"max_failed" unit:"%" want:">=0 <=100" doc:"share of failed runs above which the study counts as failed"`
+	Output      string                `yaml:"output,omitempty" doc:"folder of journal, tables and figures, from where the program is started; left out: runs/ and the name"`
+	Figures     []StudyFigure         `yaml:"figures" doc:"what --plot draws"`
+
+	name  string // of the file
+	floor *tree  // the file to simulate, with set
+}
+
+// StudyVary is a factor: a place in the file to simulate and what it may be.
+type StudyVary struct {
+	Path   string       `yaml:"path" doc:"key in the file to simulate, such as friction.sigma1 or scene.pairs[0].mu"`
+	Name   string       `yaml:"name,omitempty" doc:"in tables and figures; left out: the path"`
+	Range  StudyRange   `yaml:"range,omitempty" doc:"[low, high] or ±value, numbers with or without unit"`
+	Scale  string       `yaml:"scale" enum:"linear,log,whole" doc:"even in the number or in its logarithm; whole: whole numbers only"`
+	Levels int          `yaml:"levels" want:">=0 <=100000" doc:"grid: how many values of the range, ends included"`
+	Values []StudyValue `yaml:"values" doc:"in place of range: these values, numbers or words"`
+
+	numbers []StudyNumber // of Values; nil if one of them is a word
+}
+
+// SetDefaults says what a factor starts from.
+func (v *StudyVary) SetDefaults() { v.Scale = "linear" }
+
+// StudyDesign says how the runs are spread.
+type StudyDesign struct {
+	Kind       string     `yaml:"kind" enum:"latin-hypercube,grid,random" doc:"latin-hypercube: one run in each of as many strata of every factor; grid: all combinations; random: independent draws"`
+	Runs       int        `yaml:"runs" want:">=0 <=10000000" doc:"settings of the factors; a grid counts its own"`
+	Seed       int        `yaml:"seed" want:">=0" doc:"of the design and of the seeds that runs get"`
+	Replicates int        `yaml:"replicates" want:">=1 <=100000" doc:"runs of every setting, each with a seed of its own"`
+	SeedPath   StudyPaths `yaml:"seed_path,omitempty" doc:"keys that receive the seed of a run, a path or a list of paths"`
+	Seeds      string     `yaml:"seeds" enum:"own,common" doc:"own: every run has another seed; common: the n-th replicates of all settings share theirs, so that settings are compared on the same draws"`
+}
+
+// StudyFigure is a drawing.
+type StudyFigure struct {
+	Name    string                `yaml:"name" doc:"of the file, without .svg"`
+	Title   string                `yaml:"title,omitempty" doc:"above the drawing"`
+	Kind    string                `yaml:"kind" enum:"scatter,phase,correlations" doc:"scatter: y of all runs over x; phase: y over x along one run; correlations: of y with every factor"`
+	X       string                `yaml:"x,omitempty" doc:"scatter: a factor or result; phase: a column of the trace"`
+	Y       string                `yaml:"y" doc:"scatter, correlations: a result; phase: a column of the trace"`
+	LogX    bool                  `yaml:"log_x,omitempty" doc:"logarithmic axis"`
+	LogY    bool                  `yaml:"log_y,omitempty" doc:"logarithmic axis"`
+	Median  bool                  `yaml:"median,omitempty" doc:"scatter: with a running median"`
+	At      map[string]StudyValue `yaml:"at,omitempty" doc:"phase: changes to the file for this run: path: value"`
+	BoundsX [2]float64            `yaml:"bounds_x" doc:"marked on the x axis, SI"`
+	BoundsY [2]float64            `yaml:"bounds_y" doc:"marked on the y axis, SI"`
+	Bounds  string                `yaml:"bounds,omitempty" doc:"what the marks are, for the legend"`
+}
+
+// DefaultStudy is what a study file starts from.
+func DefaultStudy() *Study {
+	return &Study{Version: 1, MaxFailed: 1, Design: StudyDesign{Kind: "latin-hypercube", Seed: 1, Replicates: 1, Seeds: "own"}}
+}
+
+//go:embed *.yaml study/*.yaml
+var examples embed.FS
+
+const builtIn = "study/" // where the studies that come with the program are
+
+// BuiltInStudies names the studies that come with the program.
+func BuiltInStudies() []string {
+	list, _ := examples.ReadDir(strings.TrimSuffix(builtIn, "/"))
+	var out []string
+	for _, e := range list {
+		out = append(out, strings.TrimSuffix(e.Name(), ".yaml"))
+	}
+	return out
+}
+
+// LoadStudy reads and checks a study: one that comes with the program by its name, or a file. The file to simulate is read and
+// checked with it, with every factor at the ends of what it may be. The error is *Errors and holds every problem.
+func LoadStudy(name string) (c *Study, warnings []Problem, err error) {
+	if slices.Contains(BuiltInStudies(), name) {
+		data, err := examples.ReadFile(builtIn + name + ".yaml")
+		if err != nil {
+			return nil, nil, err
+		}
+		return studyBytes(builtIn+name+".yaml", data, func(p string) ([]byte, error) {
+			return examples.ReadFile(path.Clean(filepath.ToSlash(p)))
+		})
+	}
+	data, err := readFile(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	return studyBytes(name, data, readFile)
+}
+
+// StudyBytes is LoadStudy for a file that is already in memory; name appears in messages, and its folder is where the path of
+// the file to simulate starts.
+func StudyBytes(name string, data []byte) (c *Study, warnings []Problem, err error) {
+	return studyBytes(name, data, readFile)
+}
+
+func studyBytes(name string, data []byte, read func(string) ([]byte, error)) (c *Study, warnings []Problem, err error) {
+	c = DefaultStudy()
+	c.name = name
+	r, ok := decode(name, data, c)
+	if ok {
+		c.Check(r)
+		c.checkBase(r, read)
+	}
+	inOrder(r.warnings)
+	if err := r.err(); err != nil {
+		return nil, r.warnings, err
+	}
+	return c, r.warnings, nil
+}
+
+// Check looks at what can be known without the file to simulate.
+func (c *Study) Check(r *Report) {
+	r.CheckBounds(c)
+	if c.Version != 1 && !r.Bad("version") {
+		r.Errorf("version", "version: %d, this program reads version 1", c.Version)
+	}
+	if (c.Name == "" || strings.ContainsAny(c.Name, `/\`) || c.Name[0] == '.') && !r.Bad("name") {
+		r.Errorf("name", "name: %q, want a name that a folder may have", c.Name)
+	}
+	if len(c.Vary) == 0 && !r.Bad("vary") {
+		r.Errorf("vary", "vary: empty, want at least one factor: {path: …, range: [low, high]}")
+	}
+	for i := range c.Vary {
+		c.checkVary(r, i)
+	}
+	d := &c.Design
+	if d.Kind == "grid" && r.Given("design.runs") {
+		r.Errorf("design.runs", "design.runs: a grid counts its own runs; leave it out")
+	}
+	if d.Kind != "grid" && d.Runs == 0 && !r.Bad("design.runs") {
+		r.Errorf("design.runs", "design.runs is missing: how many settings of the factors")
+	}
+	if d.Replicates > 1 && len(d.SeedPath) == 0 && !r.Bad("design.seed_path") {
+		r.Errorf("design.replicates", "design.replicates: %d runs of every setting would be the same run; name the key of the seed in design.seed_path", d.Replicates)
+	}
+	names := map[string]bool{}
+	for i := range c.Figures {
+		c.checkFigure(r, i, names)
+	}
+}
+
+// checkVary checks one factor by itself.
+func (c *Study) checkVary(r *Report, i int) {
+	v, at := &c.Vary[i], fmt.Sprintf("vary[%d]", i)
+	if v.Name == "" {
+		v.Name = v.Path
+	}
+	for _, o := range c.Vary[:i] {
+		if o.Path == v.Path && v.Path != "" {
+			r.Errorf(at+".path", "%s.path: %s is varied twice", at, v.Path)
+		} else if o.Name == v.Name && v.Path != "" {
+			r.Errorf(at+".name", "%s.name: two factors are called %s", at, v.Name)
+		}
+	}
+	hasRange := r.Given(at + ".range")
+	switch {
+	case r.Bad(at):
+		return
+	case v.Path == "":
+		r.Errorf(at, "%s.path is missing: which key of the file to simulate", at)
+	case hasRange == r.Given(at+".values"):
+		r.Errorf(at, "%s: want a range or a list of values, one of the two", at)
+	case len(v.Values) > 0:
+		v.readValues(r, at)
+	case !hasRange:
+		r.Errorf(at+".values", "%s.values: empty, want at least one", at)
+	case !(v.Range.Lo < v.Range.Hi):
+		r.Errorf(at+".range", "%s.range: from %s to %s, want it to rise", at, short(v.Range.Lo), short(v.Range.Hi))
+	case v.Scale == "log" && v.Range.Lo <= 0:
+		r.Errorf(at+".range", "%s.range: a logarithmic range begins at %s, want more than 0", at, short(v.Range.Lo))
+	case v.Scale == "whole" && (v.Range.Unit != "" || !whole(v.Range.Lo) || !whole(v.Range.Hi) || v.Range.Hi-v.Range.Lo > 1e5):
+		r.Errorf(at+".range", "%s.range: scale whole wants whole numbers without unit, at most 100 000 of them", at)
+	case c.Design.Kind == "grid" && v.Levels < 2 && v.Scale != "whole":
+		r.Errorf(at+".levels", "%s.levels: %d, a grid takes at least 2 values from a range", at, v.Levels)
+	}
+	if c.Design.Kind != "grid" && v.Levels != 0 {
+		r.Warnf(at+".levels", "%s.levels: used by a grid only", at)
+	}
+}
+
+func whole(x float64) bool { return x == float64(int64(x)) }
+
+func (c *Study) checkFigure(r *Report, i int, names map[string]bool) {
+	f, at := &c.Figures[i], fmt.Sprintf("figures[%d]", i)
+	switch {
+	case r.Bad(at):
+	case f.Name == "" || strings.ContainsAny(f.Name, `/\.`):
+		r.Errorf(at+".name", "%s.name: %q, want the name of a file, without folder and ending", at, f.Name)
+	case names[f.Name]:
+		r.Errorf(at+".name", "%s.name: two figures are called %s", at, f.Name)
+	case f.Kind == "":
+		r.Errorf(at+".kind", "%s.kind is missing: scatter, phase or correlations", at)
+	case f.Y == "":
+		r.Errorf(at+".y", "%s.y is missing", at)
+	case f.X == "" && f.Kind != "correlations":
+		r.Errorf(at+".x", "%s.x is missing", at)
+	case len(f.At) > 0 && f.Kind != "phase":
+		r.Warnf(at+".at", "%s.at: used by kind phase only", at)
+	}
+	names[f.Name] = true
+}
+
+// Folder is where the study keeps its files.
+func (c *Study) Folder() string {
+	if c.Output != "" {
+		return c.Output
+	}
+	return filepath.Join("runs", c.Name)
+}
+
+// BaseName is the name of the file to simulate; of the study if that stands in it.
+func (c *Study) BaseName() string {
+	if c.Base.Path != "" {
+		return filepath.Join(filepath.Dir(c.name), c.Base.Path)
+	}
+	return c.name
+}
+
+// Simulation is the file to simulate of one run: the base with set, then the factors at x (in their own units, a word by its
+// index; nil: left as they are), then the seed at every seed path (negative: none), then more.
+func (c *Study) Simulation(x []float64, seed int64, more map[string]StudyValue) ([]byte, error) {
+	t := c.floor
+	var err error
+	put := func(path string, v *tree) {
+		if err == nil {
+			if t, err = t.with(path, v); err != nil {
+				err = fmt.Errorf("%s: %w", path, err)
+			}
+		}
+	}
+	for i := range x {
+		put(c.Vary[i].Path, c.Vary[i].tree(x[i]))
+	}
+	if seed >= 0 {
+		for k, p := range c.Design.SeedPath {
+			put(p, bare(strconv.FormatInt(seed+int64(k)<<31, 10))) // different draws at different places
+		}
+	}
+	for _, p := range sortedKeys(more) {
+		put(p, more[p].t)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return t.yaml(), nil
+}
+
+func sortedKeys[T any](m map[string]T) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}

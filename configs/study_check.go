@@ -1,0 +1,225 @@
+package configs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+)
+
+// Simulation is what can be said of a file to simulate without running it.
+type Simulation struct {
+	Kind     Kind
+	Warnings []Problem
+	Files    []string // that it reads
+}
+
+// CheckSimulation reads a file for hil simulate of any kind. The error is *Errors.
+func CheckSimulation(name string, data []byte) (s Simulation, err error) {
+	s.Kind = kindOf(data)
+	switch s.Kind {
+	case ContactFile:
+		var c *ContactRun
+		if c, s.Warnings, err = ContactRunBytes(name, data); err == nil && c.Scene != nil {
+			for _, b := range c.Scene.Bodies {
+				if b.File != "" {
+					s.Files = append(s.Files, b.File)
+				}
+			}
+		}
+	case SimulateFile:
+		var c *Simulate
+		if c, s.Warnings, err = SimulateBytes(name, data); err == nil {
+			for _, g := range []*Signal{&c.Input, c.Normal, c.Current} {
+				if g != nil && g.File != "" {
+					s.Files = append(s.Files, g.File)
+				}
+			}
+		}
+	default:
+		return s, &Errors{[]Problem{{File: name, Msg: "is no file to simulate: it has neither plant and input nor system"}}}
+	}
+	return s, err
+}
+
+// checkBase reads the file to simulate and tries what the study would make of it: first as it is, then with set, then with
+// every factor alone at the ends and in the middle of what it may be, the others staying what the file says.
+func (c *Study) checkBase(r *Report, read func(string) ([]byte, error)) {
+	if r.Bad("base") {
+		return
+	}
+	base := c.Base.inline
+	switch {
+	case c.Base.Path != "":
+		data, err := read(c.BaseName())
+		if err != nil {
+			why := err.Error()
+			if errors.Is(err, fs.ErrNotExist) {
+				why = fmt.Sprintf("there is no file %s", c.BaseName())
+			}
+			r.Errorf("base", "base: %s", why)
+			return
+		}
+		if _, err := CheckSimulation(c.BaseName(), data); err != nil {
+			c.passOn(r, err)
+			return
+		}
+		var ok bool
+		own := &Report{file: c.BaseName(), at: map[string]place{}, guessed: map[string]bool{}}
+		if base, ok = parseTree(own, data); !ok {
+			c.passOn(r, own.err())
+			return
+		}
+	case base == nil:
+		r.Errorf("base", "base is missing: the path of a file to simulate")
+		return
+	}
+	c.floor = base
+	if c.Base.Path == "" && !c.try(r, base, nil) {
+		return
+	}
+	ok := true
+	for _, p := range sortedKeys(c.Set) {
+		t, err := c.floor.with(p, c.Set[p].t)
+		if err != nil {
+			r.Errorf("set."+p, "set.%s: %v", p, err)
+			ok = false
+			continue
+		}
+		c.floor = t
+	}
+	if !ok || len(c.Set) > 0 && !c.try(r, c.floor, c.setKeys()) {
+		return
+	}
+	for i := range c.Vary {
+		c.tryFactor(r, i)
+	}
+	for k, p := range c.Design.SeedPath {
+		c.tryAt(r, p, bare("1"), fmt.Sprintf("design.seed_path[%d]", k), "design.seed_path")
+	}
+	for i, f := range c.Figures {
+		for _, p := range sortedKeys(f.At) {
+			key := fmt.Sprintf("figures[%d].at", i)
+			c.tryAt(r, p, f.At[p].t, key+"."+p, key)
+		}
+	}
+}
+
+// setKeys maps the paths that set changes to their keys in the study.
+func (c *Study) setKeys() map[string]string {
+	m := map[string]string{}
+	for p := range c.Set {
+		m[p] = "set." + p
+	}
+	return m
+}
+
+// tryFactor tries the ends, the middle and all listed values of a factor.
+func (c *Study) tryFactor(r *Report, i int) {
+	v, at := &c.Vary[i], fmt.Sprintf("vary[%d]", i)
+	if r.Bad(at) || v.Path == "" {
+		return
+	}
+	var tries []*tree
+	if len(v.Values) > 0 {
+		for _, x := range v.Values {
+			tries = append(tries, x.t)
+		}
+	} else {
+		middle := (v.Range.Lo + v.Range.Hi) / 2
+		if v.Scale == "whole" {
+			middle = v.Range.Lo
+		}
+		for _, x := range []float64{v.Range.Lo, v.Range.Hi, middle} {
+			tries = append(tries, v.tree(x))
+		}
+	}
+	for _, t := range tries {
+		if !c.tryAt(r, v.Path, t, at+".path", at) {
+			return
+		}
+	}
+}
+
+// tryAt tries one change; key is where the study names the path, and above the section that says the value.
+func (c *Study) tryAt(r *Report, path string, v *tree, key, above string) bool {
+	if r.Bad(key) || v == nil {
+		return true
+	}
+	t, err := c.floor.with(path, v)
+	if err != nil {
+		r.Errorf(key, "%s: %s: %v", key, path, err)
+		return false
+	}
+	return c.try(r, t, map[string]string{path: above})
+}
+
+// try loads a file to simulate and reports what is wrong with it where the study says so: keys maps paths of the file to keys
+// of the study. It tells whether nothing was wrong.
+func (c *Study) try(r *Report, t *tree, keys map[string]string) bool {
+	_, err := CheckSimulation(c.BaseName(), t.yaml())
+	var list *Errors
+	if !errors.As(err, &list) {
+		if err != nil {
+			r.Errorf("base", "base: %v", err)
+		}
+		return err == nil
+	}
+	for _, p := range list.List {
+		key := ""
+		for path, k := range keys {
+			if p.Path != "" && (within(p.Path, path) || within(path, p.Path)) {
+				key = k
+			}
+		}
+		msg := p.Msg
+		if p.Hint != "" {
+			msg += " (" + p.Hint + ")"
+		}
+		switch {
+		case key != "" && strings.HasPrefix(p.Msg, "unknown key") && r.Given(key+".path"):
+			r.Errorf(key+".path", "%s.path: %s", key, msg)
+		case key != "":
+			r.Errorf(key, "%s: %s", key, msg)
+		case c.Base.Path == "" && p.Path != "":
+			r.Errorf("base."+p.Path, "base: %s", msg)
+		case len(keys) > 0: // the file was fine before this change
+			for path, k := range keys {
+				r.Errorf(k, "%s: with this %s: %s", k, path, msg)
+			}
+		default:
+			r.Errorf("base", "base: %s", msg)
+		}
+	}
+	return false
+}
+
+// passOn reports the problems of the file to simulate where they stand in it.
+func (c *Study) passOn(r *Report, err error) {
+	var list *Errors
+	if !errors.As(err, &list) {
+		r.Errorf("base", "base: %v", err)
+		return
+	}
+	for _, p := range list.List {
+		p.Path = "base"
+		r.problems = append(r.problems, p)
+	}
+}
+
+// Inputs are the files that the runs read, as paths from where the program was started.
+func (c *Study) Inputs() []string {
+	data, err := c.Simulation(nil, -1, nil)
+	if err != nil {
+		return nil
+	}
+	s, err := CheckSimulation(c.BaseName(), data)
+	if err != nil {
+		return nil
+	}
+	for i, f := range s.Files {
+		s.Files[i] = filepath.Clean(f)
+	}
+	return s.Files
+}

@@ -1,0 +1,234 @@
+package configs
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+)
+
+// StudyBase is the file to simulate: its path, or its contents.
+type StudyBase struct {
+	Path   string
+	inline *tree
+}
+
+// decodeNode takes a word for a path and keys and values for the file itself.
+func (b *StudyBase) decodeNode(w *walker, path string, e entry, _ field) {
+	if m := w.mapping(e.value); m != nil {
+		b.inline, _ = w.tree(path, e.value, 0)
+		return
+	}
+	if s, ok := e.value.(*ast.StringNode); ok && s.Value != "" {
+		b.Path = s.Value
+		return
+	}
+	w.r.errorAt(path, keyOrValue(e), "", "%s: want the path of a file to simulate, or its keys and values, got %s", path, kindName(e.value))
+}
+
+func (b *StudyBase) shape() *object {
+	return new(object).set("anyOf", []any{typed("string"), typed("object")})
+}
+
+// StudyValue is anything that may stand behind a key of the file to simulate.
+type StudyValue struct{ t *tree }
+
+func (v *StudyValue) decodeNode(w *walker, path string, e entry, _ field) {
+	if t, ok := w.tree(path, e.value, 0); ok {
+		v.t = t
+	}
+}
+
+func (v *StudyValue) shape() *object {
+	return new(object).set("anyOf", []any{typed("number"), typed("string"), typed("boolean"), typed("object"), typed("array")})
+}
+
+// Text is the value as it was written.
+func (v StudyValue) Text() string {
+	if v.t == nil {
+		return ""
+	}
+	if v.t.kind == scalarTree {
+		return v.t.text
+	}
+	return strings.TrimSpace(string(v.t.yaml()))
+}
+
+// StudyPaths are keys of the file to simulate.
+type StudyPaths []string
+
+func (p *StudyPaths) decodeNode(w *walker, path string, e entry, _ field) {
+	items := []ast.Node{e.value}
+	if seq, ok := e.value.(*ast.SequenceNode); ok {
+		items = seq.Values
+	}
+	for _, n := range items {
+		s, ok := n.(*ast.StringNode)
+		if !ok || s.Value == "" {
+			w.r.errorAt(path, nodePlace(n), "", "%s: want a path such as seed, or a list of paths, got %s", path, kindName(n))
+			continue
+		}
+		*p = append(*p, s.Value)
+	}
+}
+
+func (p *StudyPaths) shape() *object {
+	return new(object).set("anyOf", []any{typed("string"), typed("array").set("items", typed("string"))})
+}
+
+// StudyNumber is a number of a factor. It is SI if its unit measures something; a share (%, ppm) and degC stay in their unit,
+// because a plain number would mean something else where it goes.
+type StudyNumber struct {
+	Value float64
+	Unit  string // "" for a plain number
+	dim   Dim
+}
+
+// studyNumber reads a number with or without unit.
+func studyNumber(s string) (n StudyNumber, err error) {
+	num, text, err := splitNumber(s)
+	if err != nil {
+		return n, err
+	}
+	one, _ := ParseUnit("")
+	if text == "" {
+		n.Value = one.parse(num, true)
+	} else {
+		u, err := ParseUnit(text)
+		if err != nil {
+			return n, err
+		}
+		if u.alone || u.SI == "" {
+			n = StudyNumber{one.parse(num, true), text, u.Dim}
+		} else {
+			n = StudyNumber{u.parse(num, false), u.SI, u.Dim}
+		}
+	}
+	if n.Value-n.Value != 0 {
+		return n, fmt.Errorf("%s is beyond all floating-point numbers", s)
+	}
+	return n, nil
+}
+
+// like tells whether two numbers may stand in one range.
+func (n StudyNumber) like(o StudyNumber) bool { return n.Unit == o.Unit && n.dim == o.dim }
+
+// StudyRange is what a factor may be.
+type StudyRange struct {
+	Lo, Hi float64
+	Unit   string
+}
+
+// decodeNode takes [low, high] and ±value.
+func (g *StudyRange) decodeNode(w *walker, path string, e entry, _ field) {
+	bad := func(format string, args ...any) {
+		w.r.errorAt(path, keyOrValue(e), "write [low, high] or ±value", "%s: "+format, append([]any{path}, args...)...)
+	}
+	if seq, ok := e.value.(*ast.SequenceNode); ok {
+		if len(seq.Values) != 2 {
+			bad("want 2 values, got %d", len(seq.Values))
+			return
+		}
+		var ends [2]StudyNumber
+		for i, n := range seq.Values {
+			s, _, isText := text(w.resolve(path, n, 0))
+			var err error
+			if ends[i], err = studyNumber(s); err != nil || !isText {
+				bad("%v", err)
+				return
+			}
+		}
+		if !ends[0].like(ends[1]) {
+			bad("the ends are in different units, %s and %s", nameOr(ends[0].Unit, "a plain number"), nameOr(ends[1].Unit, "a plain number"))
+			return
+		}
+		*g = StudyRange{ends[0].Value, ends[1].Value, ends[0].Unit}
+		return
+	}
+	s, _, _ := text(e.value)
+	for _, sign := range []string{"±", "+-", "+/-"} {
+		half, ok := strings.CutPrefix(strings.TrimSpace(s), sign)
+		if !ok {
+			continue
+		}
+		n, err := studyNumber(half)
+		if err != nil || n.Value <= 0 {
+			bad("want ± and a positive number, got %s", quote(s))
+			return
+		}
+		*g = StudyRange{-n.Value, n.Value, n.Unit}
+		return
+	}
+	bad("want a range, got %s", kindName(e.value))
+}
+
+func (g *StudyRange) shape() *object {
+	end := new(object).set("anyOf", []any{typed("number"), typed("string").set("pattern", numberPattern)})
+	return new(object).set("anyOf", []any{typed("array").set("items", end).set("minItems", 2).set("maxItems", 2), typed("string").set("pattern", rangePattern)})
+}
+
+// readValues finds out whether the values of a factor are numbers.
+func (v *StudyVary) readValues(r *Report, at string) {
+	v.numbers = nil
+	for _, x := range v.Values {
+		if x.t == nil || x.t.kind != scalarTree {
+			return
+		}
+		n, err := studyNumber(x.t.text)
+		if err != nil {
+			v.numbers = nil
+			return
+		}
+		v.numbers = append(v.numbers, n)
+		if !n.like(v.numbers[0]) {
+			r.Errorf(at+".values", "%s.values: %s and %s are in different units", at, v.Values[0].Text(), x.Text())
+			return
+		}
+	}
+}
+
+// Numbers are the values of a factor that lists numbers, or whole numbers of a range; nil for a range and for words.
+func (v *StudyVary) Numbers() []float64 {
+	var out []float64
+	for _, n := range v.numbers {
+		out = append(out, n.Value)
+	}
+	if v.Scale == "whole" && len(v.Values) == 0 {
+		for x := v.Range.Lo; x <= v.Range.Hi; x++ {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// Words tells whether the factor is one of words; its numbers are then their places in the list.
+func (v *StudyVary) Words() bool { return len(v.Values) > 0 && v.numbers == nil }
+
+// Unit is the unit of the factor.
+func (v *StudyVary) Unit() string {
+	if len(v.numbers) > 0 {
+		return v.numbers[0].Unit
+	}
+	return v.Range.Unit
+}
+
+// Text is a value of the factor as it stands in a table.
+func (v *StudyVary) Text(x float64) string {
+	if v.Words() {
+		return v.Values[int(x)].Text()
+	}
+	return strconv.FormatFloat(x, 'g', -1, 64)
+}
+
+// tree is a value of the factor as it goes into the file.
+func (v *StudyVary) tree(x float64) *tree {
+	if v.Words() {
+		return v.Values[int(x)].t
+	}
+	s := v.Text(x)
+	if u := v.Unit(); u != "" {
+		return &tree{kind: scalarTree, text: s + " " + u, quoted: true}
+	}
+	return bare(s)
+}
