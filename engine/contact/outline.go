@@ -1,0 +1,275 @@
+package contact
+
+import (
+	"fmt"
+	"math"
+)
+
+// Point is a point of a plane (m).
+type Point struct{ X, Y float64 }
+
+// Side tells where the material of an open outline is, seen along its direction.
+type Side uint8
+
+const (
+	Left  Side = iota // as with a closed outline that runs counter-clockwise
+	Right             // the outline is turned round
+)
+
+// Outline is the contour of a body as a polyline in the frame of the body. Material lies to the left of its direction: a closed outline
+// of a solid runs counter-clockwise. Edge k joins vertex k to vertex k + 1 and owns its beginning, not its end. Normals point out of
+// the material. An outline is constant once made; any number of goroutines may use it.
+type Outline struct {
+	closed bool
+	edges  int
+	x, y   []float64 // m, one more than edges: the last vertex of a closed outline is the first
+	tx, ty []float64 // direction of edge k; the outward normal is (ty, −tx)
+	length []float64 // m
+	arc    []float64 // m, from vertex 0 to vertex k
+	corner []corner  // at vertex k
+	chain  []uint8   // of edge k: changes at sharp concave corners
+	tree   boxTree
+}
+
+// corner is the shape of the material at a vertex.
+type corner uint8
+
+const (
+	straight corner = iota // both edges on one line, to rounding
+	convex
+	concave
+	notch // concave by more than notchTurn: both edges may be touched at once
+	end   // first or last vertex of an open outline
+)
+
+// NewOutline makes a closed outline of a solid. A last point equal to the first is dropped; points that run clockwise are turned round,
+// the first one staying the first. Refused are fewer than three points, points that are not finite, edges of no length, spikes, and
+// edges that cross or touch each other.
+func NewOutline(points []Point) (*Outline, error) { return closedOutline(points, false) }
+
+// NewCavity makes a closed outline around a hole: material is outside. Points that run counter-clockwise are turned round.
+func NewCavity(points []Point) (*Outline, error) { return closedOutline(points, true) }
+
+func closedOutline(points []Point, hole bool) (*Outline, error) {
+	if n := len(points); n > 1 && points[0] == points[n-1] {
+		points = points[:n-1]
+	}
+	if len(points) < 3 {
+		return nil, fmt.Errorf("outline: %d points, a closed one has at least 3", len(points))
+	}
+	if err := checkPoints(points); err != nil {
+		return nil, err
+	}
+	turn := (shoelace(points) < 0) != hole
+	n := len(points)
+	o := &Outline{closed: true}
+	o.allocate(n)
+	for k := range n + 1 {
+		p := points[k%n]
+		if turn {
+			p = points[(n-k)%n]
+		}
+		o.x[k], o.y[k] = p.X, p.Y
+	}
+	return o, o.finish()
+}
+
+// NewOpenOutline makes an outline with two ends, of ground for example. Material is on the given side. A body off the ends is not in
+// contact with the material behind them: let the outline reach beyond what can be touched.
+func NewOpenOutline(points []Point, material Side) (*Outline, error) {
+	if len(points) < 2 {
+		return nil, fmt.Errorf("outline: %d points, an open one has at least 2", len(points))
+	}
+	if err := checkPoints(points); err != nil {
+		return nil, err
+	}
+	n := len(points)
+	o := &Outline{}
+	o.allocate(n - 1)
+	for k, p := range points {
+		if material == Right {
+			k = n - 1 - k
+		}
+		o.x[k], o.y[k] = p.X, p.Y
+	}
+	return o, o.finish()
+}
+
+func (o *Outline) allocate(edges int) {
+	f := func(n int) []float64 { return make([]float64, n) }
+	o.edges = edges
+	o.x, o.y, o.arc, o.corner = f(edges+1), f(edges+1), f(edges+1), make([]corner, edges+1)
+	o.chain = make([]uint8, edges)
+	o.tx, o.ty, o.length = f(edges), f(edges), f(edges)
+}
+
+func checkPoints(points []Point) error {
+	if len(points) > maxPoints {
+		return fmt.Errorf("outline: %d points, at most %d", len(points), maxPoints)
+	}
+	for k, p := range points {
+		if s := p.X + p.Y; math.IsNaN(s) || math.IsInf(s, 0) || math.Abs(p.X) > 1e9 || math.Abs(p.Y) > 1e9 {
+			return fmt.Errorf("outline: point %d is (%g, %g), want two numbers in m", k, p.X, p.Y)
+		}
+	}
+	return nil
+}
+
+// shoelace is twice the area, seen from the first point, positive counter-clockwise.
+func shoelace(p []Point) float64 {
+	s := 0.0
+	for k := 2; k < len(p); k++ {
+		s += (p[k-1].X-p[0].X)*(p[k].Y-p[0].Y) - (p[k].X-p[0].X)*(p[k-1].Y-p[0].Y)
+	}
+	return s
+}
+
+// finish derives directions, corners and boxes, and refuses what is no simple line.
+func (o *Outline) finish() error {
+	size := 0.0
+	for k := range o.x {
+		size = max(size, math.Abs(o.x[k]-o.x[0]), math.Abs(o.y[k]-o.y[0]))
+	}
+	for k := range o.edges {
+		dx, dy := o.x[k+1]-o.x[k], o.y[k+1]-o.y[k]
+		l := math.Hypot(dx, dy)
+		if !(l > 1e-12*size) {
+			return fmt.Errorf("outline: edge %d from (%g, %g) m has no length", k, o.x[k], o.y[k])
+		}
+		o.tx[k], o.ty[k], o.length[k] = dx/l, dy/l, l
+		o.arc[k+1] = o.arc[k] + l
+	}
+	for k := range o.corner {
+		i := k - 1
+		if k == 0 || k == o.edges {
+			if !o.closed {
+				o.corner[k] = end
+				continue
+			}
+			i = o.edges - 1
+		}
+		j := k % o.edges
+		cross := o.tx[i]*o.ty[j] - o.ty[i]*o.tx[j]
+		dot := o.tx[i]*o.tx[j] + o.ty[i]*o.ty[j]
+		switch {
+		case dot < 0 && math.Abs(cross) < 1e-9:
+			return fmt.Errorf("outline: a spike at vertex %d, (%g, %g) m: the line turns back onto itself", k%o.edges, o.x[k], o.y[k])
+		case cross > 1e-12:
+			o.corner[k] = convex
+		case cross < -1e-12:
+			o.corner[k] = concave
+			if dot < 0 || cross < -notchTurn {
+				o.corner[k] = notch
+			}
+		}
+	}
+	o.chains()
+	o.tree.build(o)
+	return o.crossesItself()
+}
+
+// notchTurn is the sine of the turn from which a concave corner is one that holds a point from two sides. Below it, in the valleys of
+// a rough surface, a point passes from one edge to the next, which is a kink.
+const notchTurn = 0.1
+
+// chains numbers the runs of edges between notches. A point or a disc that moves along a run stays the same contact; in a notch it has
+// two. Numbers repeat after maxChains, far away.
+func (o *Outline) chains() {
+	count := 0
+	for k := 1; k < o.edges; k++ {
+		if o.corner[k] == notch {
+			count++
+		}
+	}
+	around := o.closed && o.corner[0] != notch // the last run goes on at edge 0
+	n := maxChains
+	if !around && count%n == 0 && count > 0 {
+		n-- // first and last are neighbours
+	} else if around && (count-1)%n == 0 && count > 1 {
+		n--
+	}
+	c := 0
+	for k := range o.edges {
+		if k > 0 && o.corner[k] == notch {
+			c++
+		}
+		o.chain[k] = uint8(c % n)
+		if around && c == count {
+			o.chain[k] = 0
+		}
+	}
+}
+
+const maxChains = 64
+
+// Closed tells whether the outline has no ends.
+func (o *Outline) Closed() bool { return o.closed }
+
+// Edges is the number of edges.
+func (o *Outline) Edges() int { return o.edges }
+
+// Vertices is the number of vertices.
+func (o *Outline) Vertices() int {
+	if o.closed {
+		return o.edges
+	}
+	return o.edges + 1
+}
+
+// Vertex is vertex k, k = 0 … Vertices() − 1.
+func (o *Outline) Vertex(k int) Point { return Point{o.x[k], o.y[k]} }
+
+// Normal is the outward unit normal of edge k.
+func (o *Outline) Normal(k int) (nx, ny float64) { return o.ty[k], -o.tx[k] }
+
+// Length is the length of the whole line (m); Arc is the length from vertex 0 to vertex k.
+func (o *Outline) Length() float64 { return o.arc[o.edges] }
+
+// Arc is the length of the line (m) from vertex 0 to vertex k.
+func (o *Outline) Arc(k int) float64 { return o.arc[k] }
+
+// Bounds are the least and the greatest coordinates (m).
+func (o *Outline) Bounds() (lo, hi Point) {
+	b := o.tree.root()
+	return Point{b.x0, b.y0}, Point{b.x1, b.y1}
+}
+
+// Section gives area (m²), centroid (m) and polar moment of area about the centroid (m⁴) of a closed outline. A homogeneous body of
+// mass m has the inertia m·moment/area. Area and moment of a cavity are negative.
+func (o *Outline) Section() (area float64, centroid Point, moment float64) {
+	// sums over the triangles of each edge with vertex 0, which keeps digits for an outline far from the origin
+	x0, y0 := o.x[0], o.y[0]
+	var sx, sy, polar float64
+	for k := range o.edges {
+		ax, ay, bx, by := o.x[k]-x0, o.y[k]-y0, o.x[k+1]-x0, o.y[k+1]-y0
+		c := ax*by - bx*ay
+		area += c / 2
+		sx += c * (ax + bx) / 6
+		sy += c * (ay + by) / 6
+		polar += c * (ax*ax + ax*bx + bx*bx + ay*ay + ay*by + by*by) / 12
+	}
+	sx, sy = sx/area, sy/area
+	return area, Point{x0 + sx, y0 + sy}, polar - area*(sx*sx+sy*sy)
+}
+
+// edgeBefore is the edge that ends at the beginning of edge e, −1 at an end.
+func (o *Outline) edgeBefore(e int) int {
+	if e > 0 {
+		return e - 1
+	}
+	if o.closed {
+		return o.edges - 1
+	}
+	return -1
+}
+
+// edgeAfter is the edge that begins at the end of edge e, −1 at an end.
+func (o *Outline) edgeAfter(e int) int {
+	if e+1 < o.edges {
+		return e + 1
+	}
+	if o.closed {
+		return 0
+	}
+	return -1
+}
