@@ -22,24 +22,24 @@ const (
 type Outline struct {
 	closed bool
 	edges  int
-	x, y   []float64 // m, one more than edges: the last vertex of a closed outline is the first
-	tx, ty []float64 // direction of edge k; the outward normal is (ty, −tx)
-	length []float64 // m
-	arc    []float64 // m, from vertex 0 to vertex k
-	corner []corner  // at vertex k
-	chain  []uint8   // of edge k: changes at sharp concave corners
+	x, y   []float64    // m, one more than edges: the last vertex of a closed outline is the first
+	tx, ty []float64    // direction of edge k; the outward normal is (ty, −tx)
+	length []float64    // m
+	arc    []float64    // m, from vertex 0 to vertex k
+	corner []vertexKind // at vertex k
+	chain  []uint8      // of edge k: changes at sharp concave corners
 	tree   boxTree
 }
 
-// corner is the shape of the material at a vertex.
-type corner uint8
+// vertexKind is the shape of the material at a vertex.
+type vertexKind uint8
 
 const (
-	straight corner = iota // both edges on one line, to rounding
+	straight vertexKind = iota // both edges on one line, to rounding
 	convex
 	concave
-	notch // concave by more than notchTurn: both edges may be touched at once
-	end   // first or last vertex of an open outline
+	notch   // concave by more than notchTurn: both edges may be touched at once
+	openEnd // first or last vertex of an open outline
 )
 
 // NewOutline makes a closed outline of a solid. A last point equal to the first is dropped; points that run clockwise are turned round,
@@ -98,7 +98,7 @@ func NewOpenOutline(points []Point, material Side) (*Outline, error) {
 func (o *Outline) allocate(edges int) {
 	f := func(n int) []float64 { return make([]float64, n) }
 	o.edges = edges
-	o.x, o.y, o.arc, o.corner = f(edges+1), f(edges+1), f(edges+1), make([]corner, edges+1)
+	o.x, o.y, o.arc, o.corner = f(edges+1), f(edges+1), f(edges+1), make([]vertexKind, edges+1)
 	o.chain = make([]uint8, edges)
 	o.tx, o.ty, o.length = f(edges), f(edges), f(edges)
 }
@@ -143,7 +143,7 @@ func (o *Outline) finish() error {
 		i := k - 1
 		if k == 0 || k == o.edges {
 			if !o.closed {
-				o.corner[k] = end
+				o.corner[k] = openEnd
 				continue
 			}
 			i = o.edges - 1
