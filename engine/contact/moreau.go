@@ -53,6 +53,7 @@ type Moreau struct {
 	vk        []float64 // ġ(u)
 	b, d, x   []float64
 	mu        []float64
+	at        []uint32 // places in mem
 }
 
 // StepResult says how a step went. Status is OK; NotConverged when the contact problem was not verified; Limited when closed
@@ -67,6 +68,9 @@ type StepResult struct {
 // touch is the gap up to which a contact counts as closed (m): the rounding of positions of some metres.
 const touch = 1e-15
 
+// closed is the reach that finds contacts up to touch.
+var closed = math.Nextafter(touch, 1)
+
 // NewMoreau checks the options, all of them at once, and makes room for everything a step needs.
 func NewMoreau(sys System, opt MoreauOptions) (*Moreau, error) {
 	f := sys.DOF()
@@ -79,7 +83,7 @@ func NewMoreau(sys System, opt MoreauOptions) (*Moreau, error) {
 	m := &Moreau{
 		Set: NewSet(max(4*n, 64), f), Chosen: make([]int32, 0, n), Impulse: v(2 * n), State: make([]lcp.State, n),
 		sys: sys, opt: opt, fric: lcp.NewFrictional(n), dof: f,
-		qm: v(f), ufree: v(f), unew: v(f), vf: v(2 * n), vk: v(2 * n), b: v(2 * n), d: v(4 * n * n), x: v(2 * n * f), mu: v(n),
+		qm: v(f), ufree: v(f), unew: v(f), vf: v(2 * n), vk: v(2 * n), b: v(2 * n), d: v(4 * n * n), x: v(2 * n * f), mu: v(n), at: make([]uint32, n),
 	}
 	if dyn, ok := sys.(Dynamics); ok {
 		m.dyn = dyn
@@ -132,7 +136,7 @@ func (m *Moreau) Step(t float64, q, u []float64) StepResult {
 		return m.refuse()
 	}
 	// contacts, their states and right-hand sides
-	ahead, tc, reach := 0.5*h, t+0.5*h, math.Nextafter(touch, 1)
+	ahead, tc, reach := 0.5*h, t+0.5*h, closed
 	if m.opt.EndOfStep {
 		ahead, tc, reach = (1-theta)*h, t+h, m.opt.Reach
 	}
@@ -154,8 +158,9 @@ func (m *Moreau) Step(t float64, q, u []float64) StepResult {
 		m.dyn.Project(m.Set, m.Chosen, x, d)
 		if m.two == nil {
 			res.Solve = m.fric.Solve(d, m.b[:2*n], m.mu[:n], m.State, m.Impulse)
+			gain, scale = work(d, m.Impulse, m.vf)
 		} else {
-			res.Solve = m.two.solve(m, d)
+			res.Solve, gain, scale = m.two.solve(m, d)
 		}
 		if res.Solve.Status == lcp.Failed {
 			return m.refuse()
@@ -168,7 +173,6 @@ func (m *Moreau) Step(t float64, q, u []float64) StepResult {
 				unew[j] += p * xj
 			}
 		}
-		gain, scale = m.work(d)
 	}
 
 	// positions; what is not finite is not taken
@@ -186,7 +190,7 @@ func (m *Moreau) Step(t float64, q, u []float64) StepResult {
 
 	// what the next step starts from
 	for k, c := range m.Chosen {
-		m.mem.store(m.Set.ID[c], m.Steps, h, m.State[k], m.Impulse[2*k], m.Impulse[2*k+1])
+		m.mem.slot[m.at[k]%memorySlots] = ended{stamp: m.Steps, h: h, pn: m.Impulse[2*k], pt: m.Impulse[2*k+1], id: m.Set.ID[c], state: m.State[k]}
 	}
 	m.count(&res, left, gain, scale)
 	return res
@@ -233,8 +237,10 @@ func (m *Moreau) close(u []float64) (left int) {
 		nk, nf = nk+s.VN[c], nf+s.VN[c]
 		tk, tf = tk+s.VT[c], tf+s.VT[c]
 
-		law, old := &s.Law[c], m.mem.find(s.ID[c])
-		was := old != nil && old.stamp == m.Steps-1 && old.pn > 0
+		law := &s.Law[c]
+		at, known := m.mem.place(s.ID[c])
+		old := &m.mem.slot[at%memorySlots]
+		was := known && old.stamp == m.Steps-1 && old.pn > 0
 		bn, bt := nf, tf
 		hits := nk < -m.opt.VTh
 		switch {
@@ -259,12 +265,12 @@ func (m *Moreau) close(u []float64) (left int) {
 		m.vk[2*n], m.vk[2*n+1] = nk, tk
 		m.vf[2*n], m.vf[2*n+1] = nf, tf
 		m.b[2*n], m.b[2*n+1] = bn, bt
-		m.mu[n] = law.Mu
+		m.mu[n], m.at[n] = law.Mu, at
 
 		// expected: the state it had, or sliding the way it comes in
 		m.Impulse[2*n], m.Impulse[2*n+1] = 0, 0
 		switch {
-		case old != nil:
+		case known:
 			m.State[n] = old.state
 			if was {
 				scale := h / old.h
@@ -285,13 +291,12 @@ func (m *Moreau) close(u []float64) (left int) {
 	return left
 }
 
-// work is what the contact forces did on the bodies, with velocities relative to the surfaces:
+// work is what impulses p do on the bodies that come with relative velocities v, those of the surfaces included:
 //
-//	E = ½·Σ P·(ġ(u_free) + ġ(u⁺)) = Pᵀ·(ġ(u_free) + ½·D·P)
+//	E = ½·Σ P·(ġ(u_free) + ġ(u⁺)) = Pᵀ·(v + ½·D·P)
 //
 // At most zero without restitution and without β; scale is what its rounding is measured by.
-func (m *Moreau) work(d []float64) (e, scale float64) {
-	p := m.Impulse
+func work(d, p, v []float64) (e, scale float64) {
 	for i, pi := range p {
 		if pi == 0 {
 			continue
@@ -300,9 +305,8 @@ func (m *Moreau) work(d []float64) (e, scale float64) {
 		for j, dij := range d[i*len(p) : (i+1)*len(p)] {
 			dp += dij * p[j]
 		}
-		w := pi * (m.vf[i] + 0.5*dp)
-		e += w
-		scale += math.Abs(pi*m.vf[i]) + math.Abs(0.5*pi*dp)
+		e += pi * (v[i] + 0.5*dp)
+		scale += math.Abs(pi*v[i]) + math.Abs(0.5*pi*dp)
 	}
 	return e, scale
 }

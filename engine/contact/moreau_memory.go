@@ -22,33 +22,20 @@ const (
 	memoryProbe = 4
 )
 
-// place is where probing for id starts: the upper bits of a product with 2³²/golden ratio.
-func place(id uint32) uint32 { return id * 2654435769 >> 24 }
-
-// find is the entry of id or nil.
-func (m *memory) find(id uint32) *ended {
-	at := place(id)
+// place is the slot of id, which the contact keeps or takes, and whether it is known there. Probing starts at the upper bits
+// of a product with 2³²/golden ratio.
+func (m *memory) place(id uint32) (at uint32, known bool) {
+	from := id * 2654435769 >> 24
+	at = from
 	for k := range uint32(memoryProbe) {
-		e := &m.slot[(at+k)%memorySlots]
+		i := (from + k) % memorySlots
+		e := &m.slot[i]
 		if e.stamp != 0 && e.id == id {
-			return e
+			return i, true
+		}
+		if e.stamp < m.slot[at%memorySlots].stamp {
+			at = i
 		}
 	}
-	return nil
-}
-
-func (m *memory) store(id uint32, stamp int64, h float64, state lcp.State, pn, pt float64) {
-	at := place(id)
-	to := &m.slot[at%memorySlots]
-	for k := range uint32(memoryProbe) {
-		e := &m.slot[(at+k)%memorySlots]
-		if e.stamp != 0 && e.id == id {
-			to = e
-			break
-		}
-		if e.stamp < to.stamp {
-			to = e
-		}
-	}
-	*to = ended{stamp: stamp, h: h, pn: pn, pt: pt, id: id, state: state}
+	return at, false
 }

@@ -6,17 +6,27 @@ import (
 	"hilrig/engine/lcp"
 )
 
-// poisson settles the contacts of a step in two phases, compression and expansion, by Impact: contacts that hit rebound with
-// their ε, the others with none. Forces of the step count as part of the compression.
+// poisson settles the contacts of a step one after the other: first the impact of those that hit, at the velocities before the
+// step and by Impact in its two phases, as if forces stood still; then what the forces of the step ask for, without
+// restitution:
+//
+//	P₁ from ġ(u),  P₂ from ġ(u_free) + D·P₁,  P = P₁ + P₂
+//
+// Taken together, ε would multiply the impulses of the forces too, and a ball would not come to rest on the ground.
 type poisson struct {
 	im   *Impact
 	laws []Law
+	p1   []float64
+	v    []float64 // ġ(u_free) + D·P₁, for the balance of energy
+	b    []float64
 }
 
-func newPoisson(n int) *poisson { return &poisson{im: NewImpact(Poisson, n), laws: make([]Law, n)} }
+func newPoisson(n int) *poisson {
+	return &poisson{im: NewImpact(Poisson, n), laws: make([]Law, n), p1: make([]float64, 2*n), v: make([]float64, 2*n), b: make([]float64, 2*n)}
+}
 
-// solve fills the impulses of m. Where no impulses for the laws exist, the contacts are settled without restitution.
-func (p *poisson) solve(m *Moreau, d []float64) lcp.FrictionResult {
+// solve fills the impulses of m and returns the work of the contacts as Moreau.work does.
+func (p *poisson) solve(m *Moreau, d []float64) (r lcp.FrictionResult, e, scale float64) {
 	n := len(m.Chosen)
 	hits := false
 	for k, c := range m.Chosen {
@@ -27,21 +37,41 @@ func (p *poisson) solve(m *Moreau, d []float64) lcp.FrictionResult {
 		hits = hits || l.EpsN > 0
 		p.laws[k] = l
 	}
-	b := m.b[:2*n]
+	p1, v, b := p.p1[:2*n], p.v[:2*n], p.b[:2*n]
+	clear(p1)
 	if hits {
-		r := p.im.Solve(d, b, p.laws[:n], m.Impulse)
-		if r.Status != Unsolved {
-			if r.Status == Lowered {
-				m.Lowered++
-			}
-			for k := range n {
-				m.State[k] = stateOf(m.Impulse[2*k], m.Impulse[2*k+1], m.mu[k])
-			}
-			return lcp.FrictionResult{Pivots: r.Pivots, Method: lcp.ByLemke}
+		// without impulses for these laws the contacts are settled without restitution
+		if s := p.im.Solve(d, m.vk[:2*n], p.laws[:n], p1).Status; s != Resolved {
+			m.Lowered++
 		}
-		m.Lowered++
+		e, scale = work(d, p1, m.vk)
 	}
-	return m.fric.Solve(d, b, m.mu[:n], m.State, m.Impulse)
+	copy(v, m.vf)
+	copy(b, m.b)
+	if hits {
+		for i := range v {
+			dp := 0.0
+			for j, x := range p1 {
+				dp += d[i*2*n+j] * x
+			}
+			v[i] += dp
+			b[i] += dp
+		}
+	}
+	r = m.fric.Solve(d, b, m.mu[:n], m.State, m.Impulse)
+	if r.Status == lcp.Failed {
+		return r, 0, 0
+	}
+	e2, s2 := work(d, m.Impulse, v)
+	for i, x := range p1 {
+		m.Impulse[i] += x
+	}
+	for k := range n {
+		if p1[2*k] > 0 {
+			m.State[k] = stateOf(m.Impulse[2*k], m.Impulse[2*k+1], m.mu[k])
+		}
+	}
+	return r, e + e2, scale + s2
 }
 
 // stateOf is the state that impulses belong to.
