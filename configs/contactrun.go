@@ -82,6 +82,13 @@ func ContactRunBytes(name string, data []byte) (c *ContactRun, warnings []Proble
 	return c, r.warnings, nil
 }
 
+// Validate checks a run that was changed after loading (flags); there are no places in a file to point at.
+func (c *ContactRun) Validate() []Problem {
+	r := &Report{}
+	c.Check(r)
+	return r.problems
+}
+
 // Check looks at what the tags cannot say.
 func (c *ContactRun) Check(r *Report) {
 	r.CheckBounds(c)

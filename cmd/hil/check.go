@@ -45,6 +45,13 @@ func checkFile(out, errOut io.Writer, name string) bool {
 		}
 		fmt.Fprintf(out, "next: hil simulate %s\n", name)
 		return true
+	case configs.ContactFile:
+		_, warnings, err := configs.LoadContactRun(name)
+		if ok := report(out, errOut, name, warnings, err); !ok {
+			return false
+		}
+		fmt.Fprintf(out, "next: hil simulate %s\n", name)
+		return true
 	case configs.IdentifyFile:
 		cfg, warnings, err := configs.CheckIdentify(name)
 		if ok := report(out, errOut, name, warnings, err); !ok {

@@ -23,6 +23,7 @@ import (
 // simulateFlags are what the user chose.
 type simulateFlags struct {
 	out, plot      string
+	animate        string
 	json, force    bool
 	laws           []string
 	step, duration string
@@ -32,21 +33,29 @@ func newSimulateCmd() *cobra.Command {
 	var f simulateFlags
 	c := &cobra.Command{
 		Use:   "simulate FILE.yaml",
-		Short: "Run friction laws without a rig: events, work, CSV, figure",
+		Short: "Run friction laws, or bodies in contact, without a rig: numbers, CSV, figure, animation",
 		Long: `Runs one friction law, or several side by side, through an experiment: a mass drawn over a spring, a motion or force
 imposed, a motor under voltage. Prints what happened (break-away, arrest, reversal), extremes and the work against friction;
 -o writes the traces, --plot draws them. FILE.yaml is explained in docs/simulate.md; hil laws lists the friction laws.
+
+A file with the key system runs bodies that touch, stick, slide, separate and collide: the brush of a motor, a scene of planar
+bodies, a toy. --animate writes a page that shows them moving. Such files are explained in docs/contact.md.
 
 Exit codes: 0 done; 1 a step had no finite result; 2 wrong usage; 3 the file cannot be used, or the step is beyond what the
 scheme takes; 4 an output cannot be written; 130 interrupted.`,
 		Example: `  hil simulate configs/stick-slip.yaml
   hil simulate configs/stick-slip.yaml -o run.csv --plot run.png
-  hil simulate configs/stick-slip.yaml --law lugre,dahl --step 0.1ms --json`,
+  hil simulate configs/stick-slip.yaml --law lugre,dahl --step 0.1ms --json
+  hil simulate configs/contact/woodpecker.yaml --animate woodpecker.html`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx, was, stop := interrupted(c.Context())
 			defer stop()
-			err := runSimulate(ctx, args[0], f, c.OutOrStdout(), c.ErrOrStderr())
+			run := runSimulate
+			if configs.KindOf(args[0]) == configs.ContactFile {
+				run = runContact
+			}
+			err := run(ctx, args[0], f, c.OutOrStdout(), c.ErrOrStderr())
 			if was() {
 				return exitWith(exitInterrupted, errors.New("simulate: interrupted; nothing was written"))
 			}
@@ -56,6 +65,7 @@ scheme takes; 4 an output cannot be written; 130 interrupted.`,
 	fl := c.Flags()
 	fl.StringVarP(&f.out, "output", "o", "", "write the traces to this CSV file")
 	fl.StringVar(&f.plot, "plot", "", "draw the traces to this file, .svg or .png")
+	fl.StringVar(&f.animate, "animate", "", "write a page that shows bodies in contact moving, .html")
 	fl.BoolVar(&f.json, "json", false, "print parameters, events and numbers as JSON")
 	fl.BoolVar(&f.force, "force", false, "write over existing files")
 	fl.StringSliceVar(&f.laws, "law", nil, "laws in place of those of the file: labels of the file, or names with their public numbers")
@@ -87,6 +97,9 @@ func runSimulate(ctx context.Context, path string, f simulateFlags, stdout, stde
 	format, err := f.check(path)
 	if err != nil {
 		return err
+	}
+	if f.animate != "" {
+		return exitWith(exitUsage, errors.New("simulate: --animate shows bodies in contact; friction laws have --plot"))
 	}
 	cfg, warnings, err := configs.LoadSimulate(path)
 	if err != nil {
@@ -157,7 +170,10 @@ func (f *simulateFlags) check(path string) (format string, err error) {
 			return "", exitWith(exitUsage, fmt.Errorf("simulate: -o and --plot name the same file, %s", f.out))
 		}
 	}
-	for _, out := range []string{f.out, f.plot} {
+	if f.animate != "" && filepath.Ext(f.animate) != ".html" {
+		return "", exitWith(exitUsage, fmt.Errorf("simulate: --animate %s: a page ends in .html", f.animate))
+	}
+	for _, out := range []string{f.out, f.plot, f.animate} {
 		if out == "" {
 			continue
 		}

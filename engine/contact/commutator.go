@@ -235,9 +235,10 @@ func (c *Commutator) Rough() []float64 { return c.rough }
 // hint takes and gives the edge; its value does not change the result.
 func (c *Commutator) Radius(alpha float64, hint *int32) (r, slope float64) {
 	alpha -= 2 * math.Pi * math.Floor(alpha/(2*math.Pi))
-	if !(alpha >= 0 && alpha <= 2*math.Pi) {
-		return math.NaN(), math.NaN()
+	if math.IsNaN(alpha) {
+		return alpha, alpha
 	}
+	alpha = min(max(alpha, 0), 2*math.Pi) // rounding of many turns
 	k := int(*hint)
 	if uint(k) >= uint(c.n) || alpha < c.angle[k] || alpha >= c.angle[k+1] {
 		k = min(int(alpha*c.perA), c.n-1)

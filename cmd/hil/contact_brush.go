@@ -1,0 +1,104 @@
+package main
+
+import (
+	"math"
+
+	"hilrig/engine/plant/brush"
+)
+
+// brushPicture draws the brush in its holder on the commutator, and the gap under its face.
+func brushPicture(b *brush.Brush) *picture {
+	p := b.Params()
+	w, half, hs, r := p.Brush.Width/2, (p.Brush.Length-p.Segment.Height)/2, p.Segment.Height, p.Commutator.Radius
+	slope := w * math.Tan(p.Brush.TopSlope)
+	third := 2 * w / 3
+	main := drawnBody{Name: "brush", Kind: "brush", Closed: true, Points: [][2]float64{{-w, -half}, {w, -half}, {w, half + slope}, {-w, half - slope}}}
+
+	// each segment with the arc of the face below
+	rf := p.Face.RadiusRatio * r
+	segment := func(at float64) drawnBody {
+		s := drawnBody{Name: "segment", Kind: "segment", Closed: true, Points: [][2]float64{{third / 2, hs / 2}, {-third / 2, hs / 2}}}
+		for k := range 9 {
+			x := third * (float64(k)/8 - 0.5)
+			s.Points = append(s.Points, [2]float64{x, -hs/2 - (rf - math.Sqrt(rf*rf-(at+x)*(at+x)))})
+		}
+		return s
+	}
+	// the walls, in the frame of the holder
+	top, low := p.Holder.Length/2-p.Holder.Offset, -p.Holder.Length/2-p.Holder.Offset
+	wall := func(sign float64) drawnBody {
+		in := sign*(w+p.Holder.Clearance/2) - p.Holder.X
+		out := in + sign*1e-3
+		return drawnBody{Name: "holder", Kind: "holder", Closed: true, Points: [][2]float64{{in, low}, {out, low}, {out, top}, {in, top}}}
+	}
+	arm := drawnBody{Name: "arm", Kind: "spring", Points: [][2]float64{{0, 0}, {p.Spring.Arm, 0}}}
+	tip := drawnBody{Name: "tip", Kind: "spring", Radius: p.Spring.TipRadius, Closed: true}
+
+	// the commutator with its bars
+	wheel := drawnBody{Name: "commutator", Kind: "turning", Closed: true, Plain: true}
+	const around = 720
+	var hint int32
+	for k := range around {
+		a := 2 * math.Pi * float64(k) / around
+		rad, _ := b.Commutator().Radius(a, &hint)
+		wheel.Points = append(wheel.Points, [2]float64{rad * math.Cos(a), rad * math.Sin(a)})
+	}
+	bars := drawnBody{Name: "slots", Kind: "ground", Plain: true}
+	for k := range int(p.Commutator.Bars) {
+		s, c := math.Sincos(2 * math.Pi * float64(k) / p.Commutator.Bars)
+		bars.Points = append(bars.Points, [2]float64{0.8 * r * c, 0.8 * r * s}, [2]float64{r * c, r * s}, [2]float64{0.8 * r * c, 0.8 * r * s})
+	}
+
+	pivotX, pivotY := b.Pivot()
+	holdX, holdY := b.HolderCentre()
+	pic := &picture{
+		bodies:  []drawnBody{wheel, bars, wall(-1), wall(1), main, segment(-third), segment(0), segment(third), arm, tip},
+		view:    [4]float64{0, r + p.Brush.Length/2 - 2e-3, 0.05, p.Brush.Length + 1.3*r},
+		enlarge: 10, caption: "the brush in its holder on the commutator; arrows are contact forces", traces: []string{"x", "y", "phi", "phi_s"},
+	}
+	pic.pose = func(t float64, q, out []float64) {
+		angle := b.Angle(t)
+		out[2], out[5] = angle, angle
+		for i := 2; i < 4; i++ {
+			out[3*i], out[3*i+1], out[3*i+2] = holdX, holdY, p.Holder.Rake+q[9]
+		}
+		copy(out[12:15], q[:3])
+		s, c := math.Sincos(q[2])
+		for i := range 3 {
+			xi, eta := third*float64(i-1)+q[4+2*i], -p.Brush.Length/2+q[3+2*i]
+			out[15+3*i], out[16+3*i], out[17+3*i] = q[0]+c*xi-s*eta, q[1]+s*xi+c*eta, q[2]
+		}
+		s, c = math.Sincos(q[10])
+		out[24], out[25], out[26] = pivotX, pivotY, q[10]
+		out[27], out[28] = pivotX+p.Spring.Arm*c, pivotY+p.Spring.Arm*s
+	}
+	pic.under(b)
+	return pic
+}
+
+// under adds the gap: both surfaces as heights over a circle of the commutator's radius, along the face.
+func (pic *picture) under(b *brush.Brush) {
+	r := b.Params().Commutator.Radius
+	const places = 2400
+	f := &facePicture{radius: r, width: b.Params().Brush.Width}
+	var hint int32
+	for k := range places {
+		rad, _ := b.Commutator().Radius(2*math.Pi*float64(k)/places, &hint)
+		f.profile = append(f.profile, rad-r)
+	}
+	f.points = func(q []float64, pushes []push) [][3]float64 {
+		var out [][3]float64
+		for i := range b.FacePoints() {
+			x, y := b.FacePoint(i, q)
+			force := 0.0
+			for _, c := range pushes {
+				if math.Hypot(c.x-x, c.y-y) < 5e-5 {
+					force = c.n
+				}
+			}
+			out = append(out, [3]float64{r * math.Atan2(x, y), math.Hypot(x, y) - r, force})
+		}
+		return out
+	}
+	pic.face = f
+}

@@ -1,0 +1,394 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+
+	"hilrig/cmd/hil/plot"
+	"hilrig/configs"
+	"hilrig/engine"
+	"hilrig/engine/contact"
+	"hilrig/engine/lcp"
+	"hilrig/engine/plant/brush"
+	"hilrig/engine/plant/toys"
+)
+
+// metric is a named number of a run: what a study collects, and what is printed.
+type metric struct {
+	Name, Unit string
+	Value      float64
+}
+
+// touching is a run of bodies in contact under way, and its results.
+type touching struct {
+	path     string
+	cfg      *configs.ContactRun
+	warnings []string
+
+	sys    contact.System
+	coords []engine.Signal // q; u has the same per second
+	q, u   []float64
+	drawn  *picture // what an animation shows; nil: nothing
+	rows   []instant
+
+	metrics []metric // what happened
+	solver  []metric // how the contact problems fared
+}
+
+// instant is one row of a run.
+type instant struct {
+	t      float64
+	q, u   []float64
+	pushes []push
+}
+
+// push is a contact that carries force: the point, the force on the body A in the inertial frame, its components.
+type push struct {
+	id     uint32
+	x, y   float64 // m
+	fx, fy float64 // N
+	n, t   float64 // N
+}
+
+func loadContactRun(path string, f simulateFlags, stderr io.Writer) (*touching, error) {
+	cfg, warnings, err := configs.LoadContactRun(path)
+	if err != nil {
+		printProblems(stderr, "hil: ", err)
+		return nil, exitWith(exitInvalid, nil)
+	}
+	if len(f.laws) > 0 {
+		return nil, exitWith(exitUsage, fmt.Errorf("simulate: --law is for friction laws; %s describes bodies in contact", path))
+	}
+	for _, v := range []struct {
+		flag, text string
+		to         *float64
+	}{{"--step", f.step, &cfg.Engine.Step}, {"--duration", f.duration, &cfg.Duration}} {
+		if v.text == "" {
+			continue
+		}
+		x, err := configs.ParseValue(v.text, "s")
+		if err == nil && !(x > 0) {
+			err = fmt.Errorf("%g s, want > 0", x)
+		}
+		if err != nil {
+			return nil, exitWith(exitUsage, fmt.Errorf("simulate: %s: %w", v.flag, err))
+		}
+		*v.to = x
+	}
+	if f.duration != "" && cfg.Discard >= cfg.Duration {
+		cfg.Discard = 0 // a look at the beginning
+	}
+	if problems := cfg.Validate(); len(problems) > 0 {
+		return nil, exitWith(exitUsage, fmt.Errorf("simulate: with these flags: %w", problems[0]))
+	}
+	s := &touching{path: path, cfg: cfg}
+	for _, w := range warnings {
+		fmt.Fprintf(stderr, "warning: %v\n", w)
+		s.warnings = append(s.warnings, w.Msg)
+	}
+	if err := s.build(); err != nil {
+		return nil, exitWith(exitInvalid, fmt.Errorf("%s: %w", path, err))
+	}
+	return s, nil
+}
+
+// runContact is hil simulate for bodies in contact.
+func runContact(ctx context.Context, path string, f simulateFlags, stdout, stderr io.Writer) error {
+	format, err := f.check(path)
+	if err != nil {
+		return err
+	}
+	s, err := loadContactRun(path, f, stderr)
+	if err != nil {
+		return err
+	}
+	if err := s.run(ctx); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return exitWith(exitInternal, fmt.Errorf("simulate: %w", err))
+	}
+	for _, o := range []struct {
+		path  string
+		write func(io.Writer) error
+	}{{f.out, s.writeCSV}, {f.plot, func(w io.Writer) error { return s.figure().Write(w, format) }}, {f.animate, s.animate}} {
+		if o.path == "" {
+			continue
+		}
+		if err := writeWhole(o.path, f.force, o.write); err != nil {
+			return exitWith(exitUnavailable, fmt.Errorf("simulate: %w", err))
+		}
+	}
+	if f.json {
+		return encodeJSON(stdout, s.result(f))
+	}
+	s.print(stdout)
+	next := "hil simulate " + path + " --animate run.html      shows it moving"
+	if f.animate != "" {
+		next = "open " + f.animate + " in a browser"
+	}
+	fmt.Fprintf(stdout, "\nnext: %s\n", next)
+	return nil
+}
+
+// build makes the system and its start.
+func (s *touching) build() error {
+	switch s.cfg.System {
+	case "brush":
+		b, err := brush.New(s.cfg.Brush.Params)
+		if err != nil {
+			return err
+		}
+		s.sys, s.coords, s.drawn = b, b.Coordinates(), brushPicture(b)
+		s.q, s.u = make([]float64, b.DOF()), make([]float64, b.DOF())
+		return b.Start(s.q, s.u)
+	case "toy":
+		info, err := toys.Find(s.cfg.Toy.Kind)
+		if err != nil {
+			return err
+		}
+		toy, err := info.Make(s.cfg.Toy.Values)
+		if err != nil {
+			return err
+		}
+		s.sys, s.coords = toy, toy.Coordinates()
+		s.q, s.u = make([]float64, toy.DOF()), make([]float64, toy.DOF())
+		toy.Start(s.q, s.u)
+		s.drawn = toyPicture(s.cfg.Toy.Kind, s.cfg.Toy.Values, toy.DOF())
+		return nil
+	}
+	return fmt.Errorf("system %s", s.cfg.System)
+}
+
+// run integrates with the engine of the file.
+func (s *touching) run(ctx context.Context) error {
+	if s.cfg.Engine.Kind == "event-driven" {
+		return s.byEvents(ctx)
+	}
+	return s.bySteps(ctx)
+}
+
+// impactLaw is the law of the file.
+func (s *touching) impactLaw() contact.ImpactLaw {
+	return map[string]contact.ImpactLaw{"newton": contact.Newton, "poisson": contact.Poisson, "sequential": contact.Sequential}[s.cfg.Engine.Impact]
+}
+
+// bySteps runs the engine of fixed steps.
+func (s *touching) bySteps(ctx context.Context) error {
+	e := s.cfg.Engine
+	m, err := contact.NewMoreau(s.sys, contact.MoreauOptions{
+		Step: e.Step, Theta: e.Theta, Beta: orNone(e.Beta), VTh: orNone(e.Slow), EndOfStep: e.EndOfStep, Impact: s.impactLaw(),
+	})
+	if err != nil {
+		return err
+	}
+	steps, every := int(math.Round(s.cfg.Duration/e.Step)), int(math.Round(s.cfg.Rows()/e.Step))
+	var sums coordSums
+	sums.start(len(s.q))
+	s.keep(0, nil)
+	for k := range steps {
+		t := float64(k) * e.Step
+		if r := m.Step(t, s.q, s.u); r.Status == engine.NonFinite {
+			return fmt.Errorf("at t = %.6g s the step has no finite result; a shorter --step may help", t)
+		}
+		if t >= s.cfg.Discard {
+			sums.add(s.q, s.u, e.Step)
+		}
+		if (k+1)%every == 0 {
+			s.keep(t+e.Step, pushesOf(m, e.Step))
+		}
+		if k%4096 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	s.metrics = append(s.metrics, sums.metrics(s.coords)...)
+	s.solver = stepCounts(&m.MoreauCounts)
+	return nil
+}
+
+// orNone is an option of the engine for which 0 means its default and a negative number none.
+func orNone(x float64) float64 {
+	if x == 0 {
+		return -1
+	}
+	return x
+}
+
+// stepCounts names the counters of the engine.
+func stepCounts(c *contact.MoreauCounts) []metric {
+	share := func(n int64) float64 { return float64(n) / float64(max(c.Steps, 1)) }
+	out := []metric{
+		{"steps", "", float64(c.Steps)}, {"closed_mean", "", share(c.Closed)}, {"steps_with_contact", "", share(c.Solves)},
+		{"unverified_steps", "", float64(c.Degraded)}, {"unverified_share", "", share(c.Degraded)}, {"refused_steps", "", float64(c.Refused)},
+		{"contacts_left_out", "", float64(c.Left)}, {"state_updates_share", "", share(c.Updates)},
+		{"energy_gain_steps", "", float64(c.EnergyGains)}, {"energy_gained", "J", c.Gained}, {"energy_dissipated", "J", c.Dissipated},
+	}
+	for i, n := range c.ByMethod {
+		if n > 0 {
+			out = append(out, metric{"solved_by_" + fileWord(lcp.FrictionMethod(i).String()), "", float64(n)})
+		}
+	}
+	return out
+}
+
+// keep appends a row.
+func (s *touching) keep(t float64, pushes []push) {
+	s.rows = append(s.rows, instant{t, append([]float64(nil), s.q...), append([]float64(nil), s.u...), pushes})
+}
+
+// pushesOf are the contact forces of the last step: impulses over its length.
+func pushesOf(m *contact.Moreau, h float64) []push {
+	var out []push
+	for k, c := range m.Chosen {
+		n, t := m.Impulse[2*k]/h, m.Impulse[2*k+1]/h
+		if n == 0 {
+			continue
+		}
+		nx, ny := m.Set.NX[c], m.Set.NY[c]
+		out = append(out, push{m.Set.ID[c], m.Set.X[c], m.Set.Y[c], n*nx + t*ny, n*ny - t*nx, n, t})
+	}
+	return out
+}
+
+// coordSums gathers what is said about coordinates and their speeds.
+type coordSums struct {
+	time         float64
+	lo, hi       []float64
+	mean         []float64
+	speed, swing []float64 // mean and largest |u|
+	end          []float64
+}
+
+func (c *coordSums) start(n int) {
+	f := func(v float64) []float64 {
+		s := make([]float64, n)
+		for i := range s {
+			s[i] = v
+		}
+		return s
+	}
+	c.lo, c.hi, c.mean, c.speed, c.swing, c.end = f(math.Inf(1)), f(math.Inf(-1)), f(0), f(0), f(0), f(0)
+}
+
+func (c *coordSums) add(q, u []float64, h float64) {
+	c.time += h
+	for i, x := range q {
+		c.lo[i], c.hi[i] = min(c.lo[i], x), max(c.hi[i], x)
+		c.mean[i] += h * x
+		v := math.Abs(u[i])
+		c.speed[i] += h * v
+		c.swing[i] = max(c.swing[i], v)
+		c.end[i] = x
+	}
+}
+
+func (c *coordSums) metrics(coords []engine.Signal) (out []metric) {
+	if c.time == 0 {
+		return nil
+	}
+	for i, s := range coords {
+		out = append(out,
+			metric{s.Name + "_end", s.Unit, c.end[i]}, metric{s.Name + "_min", s.Unit, c.lo[i]}, metric{s.Name + "_max", s.Unit, c.hi[i]},
+			metric{s.Name + "_mean", s.Unit, c.mean[i] / c.time},
+			metric{"mean_abs_" + s.Name + "_dot", perSecond(s.Unit), c.speed[i] / c.time}, metric{"max_abs_" + s.Name + "_dot", perSecond(s.Unit), c.swing[i]})
+	}
+	return out
+}
+
+func perSecond(unit string) string { return unit + "/s" }
+
+// simulateMetrics runs a simulation file of any kind that is in memory and returns its numbers.
+func contactMetrics(ctx context.Context, name string, data []byte) ([]metric, error) {
+	cfg, _, err := configs.ContactRunBytes(name, data)
+	if err != nil {
+		return nil, err
+	}
+	s := &touching{path: name, cfg: cfg}
+	if err := s.build(); err != nil {
+		return nil, err
+	}
+	cfg.Outputs.Every = cfg.Duration // a study keeps no rows
+	if err := s.run(ctx); err != nil {
+		return nil, err
+	}
+	return append(s.metrics, s.solver...), nil
+}
+
+var errNoPicture = errors.New("there is no picture of this system")
+
+// csvNames are the columns: time, coordinates, their speeds, the sum of contact forces.
+func (s *touching) csvNames() []string {
+	names := []string{"time_s"}
+	for _, c := range s.coords {
+		names = append(names, header(c.Name, c.Unit))
+	}
+	for _, c := range s.coords {
+		names = append(names, header(c.Name+"_dot", perSecond(c.Unit)))
+	}
+	return append(names, "contacts", "normal_force_N", "tangential_force_N")
+}
+
+// writeCSV writes the rows.
+func (s *touching) writeCSV(w io.Writer) error {
+	rows := make([][]float64, len(s.rows))
+	for i, r := range s.rows {
+		row := append([]float64{r.t}, r.q...)
+		row = append(row, r.u...)
+		n, t := 0.0, 0.0
+		for _, p := range r.pushes {
+			n += p.n
+			t += p.t
+		}
+		rows[i] = append(row, float64(len(r.pushes)), n, t)
+	}
+	return writeRows(w, s.csvNames(), rows)
+}
+
+// figure draws coordinates and speeds over time.
+func (s *touching) figure() *plot.Figure {
+	t := make([]float64, len(s.rows))
+	for k, r := range s.rows {
+		t[k] = r.t
+	}
+	column := func(of func(*instant) float64) []float64 {
+		y := make([]float64, len(s.rows))
+		for k := range s.rows {
+			y[k] = of(&s.rows[k])
+		}
+		return y
+	}
+	time := plot.Axis{Name: "time", Unit: "s", Max: s.cfg.Duration}
+	var left, right []plot.Panel
+	units := map[string]int{}
+	for i, c := range s.coords {
+		at, seen := units[c.Unit]
+		if !seen {
+			at = len(left)
+			units[c.Unit] = at
+			left = append(left, plot.Panel{X: time, Y: plot.Axis{Name: map[string]string{"m": "position", "rad": "angle"}[c.Unit], Unit: c.Unit}})
+			right = append(right, plot.Panel{X: time, Y: plot.Axis{Name: map[string]string{"m": "velocity", "rad": "angular velocity"}[c.Unit], Unit: perSecond(c.Unit)}})
+		}
+		left[at].Series = append(left[at].Series, plot.Series{Label: c.Name, X: t, Y: column(func(r *instant) float64 { return r.q[i] })})
+		right[at].Series = append(right[at].Series, plot.Series{Label: c.Name, X: t, Y: column(func(r *instant) float64 { return r.u[i] })})
+	}
+	title := s.cfg.Description
+	if title == "" {
+		title = s.cfg.Name
+	}
+	return &plot.Figure{Title: title, Note: s.engineText(), Columns: []plot.Column{{Panels: left}, {Panels: right}}}
+}
+
+// engineText says how it was integrated.
+func (s *touching) engineText() string {
+	e := s.cfg.Engine
+	if e.Kind == "event-driven" {
+		return fmt.Sprintf("%s in %s, event-driven to %.0e, impacts by %s", filepath.Base(s.path), withUnit(s.cfg.Duration, "s"), e.Tolerance, e.Impact)
+	}
+	return fmt.Sprintf("%s in %s, steps of %s, θ = %g, impacts by %s", filepath.Base(s.path), withUnit(s.cfg.Duration, "s"), withUnit(e.Step, "s"), e.Theta, e.Impact)
+}
+
+func (s *touching) byEvents(ctx context.Context) error { return errors.New("later") }
