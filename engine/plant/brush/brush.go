@@ -168,7 +168,9 @@ func (b *Brush) Heat(temperature, density float64) {
 	b.f.h = 0
 }
 
-// links fills stiffness and damping of the segments' joints. Neighbours are coupled by the difference of their displacements.
+// links fills stiffness and damping of the segments' joints. Neighbours are coupled by the
+// difference of their displacements, k_aa·(2u_i − u_i−1 − u_i+1); beyond the outer two stands a neighbour that is at rest on the
+// main body.
 func (b *Brush) links() {
 	g := &b.p.Segment
 	ka := g.AxialStiffness * g.Factor * b.p.Warm(b.temperature)
@@ -179,11 +181,20 @@ func (b *Brush) links() {
 		for i := range segments {
 			m[i][i] += own
 		}
-		for i := range segments - 1 {
-			// ½·neighbour·(U_i+1 − U_i)², U = path·u
+		// ½·neighbour·(U_i+1 − U_i)² with U = path·u, and U = 0 beyond both ends
+		for i := range segments + 1 {
+			var d [segments]float64
+			for j := range segments {
+				if i < segments {
+					d[j] += path[i][j]
+				}
+				if i > 0 {
+					d[j] -= path[i-1][j]
+				}
+			}
 			for j := range segments {
 				for k := range segments {
-					m[j][k] += neighbour * (path[i+1][j] - path[i][j]) * (path[i+1][k] - path[i][k])
+					m[j][k] += neighbour * d[j] * d[k]
 				}
 			}
 		}

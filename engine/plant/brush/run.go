@@ -1,0 +1,159 @@
+package brush
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"hilrig/engine"
+	"hilrig/engine/contact"
+)
+
+// RunOptions says how a brush is run on its own, at constant speed. The zero value of a field stands for its default.
+type RunOptions struct {
+	contact.MoreauOptions         // Step: default 20 µs
+	Time                  float64 // s   default 2
+	Discard               float64 // s   beginning that statistics leave out; default 0.2, negative: nothing
+	Interruption          float64 // s   shortest gap of the face force that counts; default 1e-4
+	Coarse                bool    //     go on although the step does not resolve the surface
+
+	Every int               // steps between calls of Trace; default 1
+	Trace func(s *Snapshot) //     sees the run from t = 0 on; what it is given is valid during the call
+}
+
+// Snapshot is the run after a step.
+type Snapshot struct {
+	T       float64 // s
+	Q, U    []float64
+	Contact *contact.Moreau // contacts and impulses of the last step
+
+	// means since the last snapshot
+	Face, Holder, Spring float64 // N     sums of normal forces
+	Torque, Friction     float64 // N·m   on the commutator against its rotation, and the part of the tangential forces in it
+}
+
+// Resolvable refuses a step h (s) in which the surface moves by more than a fifth of the correlation length of the roughness, or
+// of the slot's dip where that is shorter: a rigid point on an outline of straight edges then meets another outline at
+// every step. The averaged contact is for such speeds.
+func (b *Brush) Resolvable(h float64) error {
+	c := &b.p.Commutator
+	v := math.Abs(b.speed) * c.Radius
+	wave, key := c.Correlation, "commutator.correlation"
+	if c.Smooth {
+		return nil
+	}
+	if v*h <= wave/5*(1+1e-9) {
+		return nil
+	}
+	return fmt.Errorf("brush: the surface moves %.3g m at %.4g m/s in a step of %g s, more than a fifth of %s %g m: not resolved; a step of %.3g s, a correlation length of %.3g m or the averaged contact would do",
+		v*h, v, h, key, wave, wave/5/v, 5*v*h)
+}
+
+// Warnings names what makes results at the step h (s) doubtful.
+func (b *Brush) Warnings(h float64) []string {
+	var w []string
+	k, _ := b.p.Stiffness()
+	if r := h * math.Sqrt(3*k/b.p.Mass()); r > 1 {
+		w = append(w, fmt.Sprintf("a step of %g s does not resolve the brush on its face: h·√(3·k_a/m) = %.2g, want at most 1: results depend on theta; k_a up to %.3g N/m or a step of %.3g s would do",
+			h, r, b.p.Mass()/(3*h*h), h/r))
+	}
+	if r := b.p.Holder.Rake; math.Abs(r) > 5e-3 {
+		w = append(w, fmt.Sprintf("holder.rake: %g rad puts the face on its edge, which hides other trends", r))
+	}
+	return w
+}
+
+func (o *RunOptions) fill() {
+	pick := func(v *float64, def float64) {
+		if *v == 0 {
+			*v = def
+		}
+	}
+	pick(&o.Step, 20e-6)
+	pick(&o.Time, 2)
+	pick(&o.Discard, 0.2)
+	pick(&o.Interruption, 1e-4)
+	o.Discard = max(o.Discard, 0)
+	if o.Every < 1 {
+		o.Every = 1
+	}
+}
+
+// Run starts the brush and steps it to the end. The statistics are those of the part that was run even with an error, which
+// says why it ended early: not finite, out of the holder, ctx done.
+func (b *Brush) Run(ctx context.Context, opt RunOptions) (Stats, error) {
+	opt.fill()
+	if !(opt.Time > opt.Discard) || math.IsInf(opt.Time, 0) || math.IsNaN(opt.Discard) {
+		return Stats{}, fmt.Errorf("brush: time: %g s, want more than the %g s that are discarded", opt.Time, opt.Discard)
+	}
+	if err := b.Resolvable(opt.Step); err != nil && !opt.Coarse {
+		return Stats{}, err
+	}
+	m, err := contact.NewMoreau(b, opt.MoreauOptions)
+	if err != nil {
+		return Stats{}, fmt.Errorf("brush: %w", err)
+	}
+	q, u := make([]float64, dof), make([]float64, dof)
+	if err := b.Start(q, u); err != nil {
+		return Stats{}, fmt.Errorf("brush: %w", err)
+	}
+
+	h, speed := opt.Step, b.speed
+	width := max(4*b.p.Holder.Clearance/b.p.Engagement(), 1e-3)
+	t := newTally(b.rake, width, opt.Interruption)
+	first, last := int(math.Round(opt.Discard/h)), int(math.Round(opt.Time/h))
+	snap, mean := Snapshot{Q: q, U: u, Contact: m}, forces{}
+	counts := m.MoreauCounts
+	dropped := 0
+	top := q[1] + b.p.Holder.CommutatorGap - b.p.Segment.Height
+	for k := range last {
+		if k == first {
+			counts, dropped = m.MoreauCounts, m.Set.Dropped
+		}
+		r := m.Step(float64(k)*h, q, u)
+		if r.Status == engine.NonFinite {
+			err = fmt.Errorf("brush: not finite at t = %g s", float64(k)*h)
+			break
+		}
+		f := sum(m, h)
+		if k >= first {
+			t.motion(h, q[2], u[2])
+			t.step(h, m, &r, &f)
+		}
+		if opt.Trace != nil {
+			mean.face += f.face
+			mean.holder += f.holder
+			mean.spring += f.spring
+			mean.torque += f.torque
+			mean.friction += f.friction
+			if (k+1)%opt.Every == 0 {
+				n := float64(opt.Every)
+				snap.T, snap.Face, snap.Holder, snap.Spring = float64(k+1)*h, mean.face/n, mean.holder/n, mean.spring/n
+				snap.Torque, snap.Friction = mean.torque/n, mean.friction/n
+				if speed < 0 {
+					snap.Torque, snap.Friction = -snap.Torque, -snap.Friction
+				}
+				opt.Trace(&snap)
+				mean = forces{}
+			}
+		}
+		if k&1023 == 0 {
+			if q[1] > top || math.Abs(q[2]-b.rake) > 2*tiltMost {
+				err = errors.Join(err, fmt.Errorf("brush: out of its holder at t = %g s: tilt %.3g rad, %.3g m above its start", float64(k)*h, q[2], q[1]-top))
+				break
+			}
+			if ctx.Err() != nil {
+				err = fmt.Errorf("brush: %w at t = %g s", context.Cause(ctx), float64(k)*h)
+				break
+			}
+		}
+	}
+	s := t.stats()
+	if speed < 0 {
+		s.Torque, s.Friction = -s.Torque, -s.Friction
+	}
+	s.Gains, s.Gained, s.Dissipated = m.EnergyGains-counts.EnergyGains, m.Gained-counts.Gained, m.Dissipated-counts.Dissipated
+	s.Dropped = m.Left - counts.Left + int64(m.Set.Dropped-dropped)
+	return s, err
+}
