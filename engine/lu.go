@@ -15,6 +15,11 @@ func NewLU(n int) LU {
 	return LU{A: make([]float64, n*n), n: n, piv: make([]int, n)}
 }
 
+// Resize makes it a solver of n equations, at most as many as NewLU made room for. A has to be filled afresh.
+func (l *LU) Resize(n int) {
+	l.n, l.A, l.piv = n, l.A[:n*n], l.piv[:n]
+}
+
 // Factor replaces A by its factors. It is false when A is singular or not finite.
 func (l *LU) Factor() bool {
 	n, a := l.n, l.A

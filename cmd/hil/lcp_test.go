@@ -21,6 +21,7 @@ func TestLCPVerb(t *testing.T) {
 		{"solved", `{"M": [[2, 1], [1, 2]], "q": [-5, -6]}`, exitOK, "solved", []float64{4. / 3, 7. / 3}, ""},
 		{"trivial", `{"M": [[-1]], "q": [0]}`, exitOK, "trivial", []float64{0}, ""},
 		{"infeasible", `{"M": [[-1, 0], [0, 1]], "q": [-1, 2]}`, exitQuality, "ray infeasible", nil, "there is no solution"},
+		{"feasible without a solution", `{"M": [[0, 1], [0, 0]], "q": [-1, 1]}`, exitQuality, "ray unknown", nil, "there is no solution"},
 		{"not square", `{"M": [[1, 2]], "q": [1, 2]}`, exitInvalid, "", nil, "matrix M: 1 rows, want 2"},
 		{"empty", `{"M": [], "q": []}`, exitInvalid, "", nil, "q: empty"},
 		{"not a number", `{"M": [[NaN]], "q": [1]}`, exitInvalid, "", nil, "want {"},

@@ -28,7 +28,12 @@ func (s *Solver) elsewhere(try, limit int, z []float64) (Status, int) {
 			pivots += t.exchange(j)
 		}
 	}
-	least := 0.0
+	return s.onward(t, pivots, pivots+limit, z)
+}
+
+// onward follows Lemke's path from the basis of t, of which one of each pair has to be in, with a covering vector of ones.
+func (s *Solver) onward(t *tableau, pivots, limit int, z []float64) (Status, int) {
+	n, least := s.n, 0.0
 	for i := range n {
 		row := t.row(i)
 		row[n], s.d[i], t.ref[i] = -1, 1, t.basic[i]
@@ -44,7 +49,7 @@ func (s *Solver) elsewhere(try, limit int, z []float64) (Status, int) {
 		return Numeric, pivots
 	}
 	out := s.start(t)
-	return s.follow(t, out, -1, pivots+1, pivots+limit, z)
+	return s.follow(t, out, -1, pivots+1, limit, z)
 }
 
 // exchange lets the pair of j change sides, alone when its number on the diagonal allows it, otherwise together with the first

@@ -4,11 +4,12 @@
 //
 // the form that unilateral contact with Coulomb friction, impacts and quadratic programs take. M may be any square matrix.
 //
-// Solve scales the problem symmetrically by powers of two (scale.go), follows Lemke's path with lexicographic ties
-// (lemke.go), and goes through a chain of other methods where that path does not end at a solution: Lemke–Howson for
-// bimatrix games (bimatrix.go), another covering vector, block principal pivoting (principal.go), and Lemke's path from other
-// complementary bases (elsewhere.go). What any of them finds is a set of
-// unknowns that may be positive, nothing more: z follows from M and q as given, and it is called solved after its residual
+// Solve looks whether M has the form of a contact problem (form.go), which is solved in two unknowns per contact (path.go). It
+// scales everything else symmetrically by powers of two (scale.go), follows Lemke's path with lexicographic ties (lemke.go), and
+// goes through a chain of other methods (chain.go) where that path does not end at a solution: Lemke–Howson for bimatrix
+// games (bimatrix.go), another covering vector, principal pivoting by blocks (principal.go) and one by one (cottle.go),
+// semismooth Newton (newton.go), Lemke's path from other complementary bases (elsewhere.go), and up to 60 unknowns a
+// search through all parts of the problem (branch.go). What any of them finds is a set of unknowns that may be positive, nothing more: z follows from M and q as given, and it is called solved after its residual
 // has been computed from M and q as given (residual.go). "Infeasible" likewise takes a certificate that holds for M and q as
 // given; where Lemke's ray is none, phase one of the simplex method looks for one (feasible.go).
 //
@@ -19,7 +20,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
+
+	"hilrig/engine"
 )
 
 // Status says how a Solve has ended. z holds a solution after Solved and Trivial alone; otherwise it is zero.
@@ -29,7 +31,7 @@ const (
 	Solved        Status = iota // solution with a residual of at most Tol
 	Trivial                     // q ≥ 0: z = 0
 	RayInfeasible               // no z ≥ 0 has M·z + q ≥ 0; Solver.Certificate is the proof
-	RayUnknown                  // Lemke's path left on a ray and nothing else helped: there may be a solution or not
+	RayUnknown                  // Lemke's path left on a ray and nothing else helped: there may be a solution or not, see Result.NoSolution
 	PivotLimit                  // the pivots allowed were used up
 	Numeric                     // NaN or Inf in M or q, or rounding spoilt what was found
 )
@@ -46,16 +48,23 @@ type Method uint8
 
 const (
 	None           Method = iota // nothing was found, or nothing had to be
+	Warm                         // the basis of the first guess, or Lemke's path from there
 	Path                         // path of contact states, for matrices that have the form of a contact problem
 	Lemke                        // lexicographic Lemke, covering vector of ones
 	LemkeHowson                  // start for bimatrix games
 	LemkeAgain                   // lexicographic Lemke, another covering vector
 	LemkeElsewhere               // lexicographic Lemke from another complementary basis
 	Principal                    // block principal pivoting
+	Cottle                       // principal pivoting of Cottle and Dantzig
+	Newton                       // semismooth Newton on the function of Fischer and Burmeister
 	PhaseOne                     // phase one of the simplex method: certificates only
+	Branch                       // all parts of a problem that is not too large
 )
 
-var methodNames = [...]string{"none", "contact path", "lemke", "lemke-howson", "lemke again", "lemke elsewhere", "principal pivoting", "phase one"}
+var methodNames = [...]string{
+	"none", "warm", "contact path", "lemke", "lemke-howson", "lemke again", "lemke elsewhere", "principal pivoting",
+	"cottle-dantzig", "newton", "phase one", "branching",
+}
 
 func (m Method) String() string { return methodNames[m] }
 
@@ -68,9 +77,12 @@ const Tol = 1e-9
 // Result of a Solve.
 type Result struct {
 	Status   Status
-	Pivots   int     // of all methods tried; a block of principal pivots counts once
+	Pivots   int     // of all methods tried; a block of principal pivots, a Newton step and a linear program count once
 	Residual float64 // of z in M and q as given (residual.go); after a failure that of the best candidate, +Inf without one
 	Method   Method
+	// NoSolution comes with RayUnknown and Branch: z ≥ 0 with w ≥ 0 may exist, but none with zᵀw = 0. Every part of the problem has
+	// been looked at, to rounding (branch.go).
+	NoSolution bool
 }
 
 // Solver holds the workspace of problems with up to a given number of unknowns. One goroutine at a time may use it.
@@ -96,12 +108,14 @@ type Solver struct {
 	some   []float64 // the same
 	in     []bool    // unknowns that may be positive
 	set    []int     // the same as a list
-	lu     []float64
-	piv    []int
+	lu     engine.LU
 	colour []int // side of each unknown in a game
 	rhs    []float64
 	x, y   []float64 // candidates for z
-	best   float64   // residual of the best candidate
+	keep   []float64
+	br     brancher
+	guess  []bool
+	best   float64 // residual of the best candidate
 	cert   []float64
 	proof  bool
 }
@@ -113,14 +127,16 @@ func NewSolver(n int) *Solver {
 	}
 	f := func(k int) []float64 { return make([]float64, k) }
 	return &Solver{
-		max: n, top: make([]int64, n), s: f(n), d: f(n), full: make([]int, n+1), some: f(n + 1), in: make([]bool, n), set: make([]int, n), lu: f(n * n), piv: make([]int, n), colour: make([]int, n),
-		rhs: f(n), x: f(n), y: f(n), cert: f(n), tab: newTableau(n), path: newStatePath(n),
+		max: n, top: make([]int64, n), s: f(n), d: f(n), full: make([]int, n+1), some: f(n + 1), in: make([]bool, n), set: make([]int, n), lu: engine.NewLU(n), colour: make([]int, n),
+		rhs: f(n), x: f(n), y: f(n), keep: f(n), br: newBrancher(n), guess: make([]bool, n), cert: f(n), tab: newTableau(n), path: newStatePath(n),
 	}
 }
 
 // Solve solves the problem of m, row-major, and q, and fills z. It allocates nothing and keeps no reference to its
 // arguments. The size is that of q, at most that of NewSolver; slices that do not fit each other are a panic.
-func (s *Solver) Solve(m, q, z []float64) Result {
+func (s *Solver) Solve(m, q, z []float64) Result { return s.run(m, q, z, false) }
+
+func (s *Solver) run(m, q, z []float64, guess bool) Result {
 	n := len(q)
 	switch {
 	case n > s.max:
@@ -131,7 +147,7 @@ func (s *Solver) Solve(m, q, z []float64) Result {
 		panic("lcp: Solve: z is not of the size of q")
 	}
 	s.n, s.m, s.q, s.proof, s.best = n, m, q, false, math.Inf(1)
-	r := s.chain(z)
+	r := s.chain(z, guess)
 	s.m, s.q = nil, nil
 	if !r.Status.OK() {
 		clear(z)
@@ -146,79 +162,6 @@ func (s *Solver) Certificate() []float64 {
 		return nil
 	}
 	return s.cert[:s.n]
-}
-
-func (s *Solver) chain(z []float64) Result {
-	n := s.n
-	if !allFinite(s.q) || !allFinite(s.m) {
-		return Result{Status: Numeric, Residual: math.Inf(1)}
-	}
-	if slices.Min(s.q) >= 0 {
-		clear(z)
-		return Result{Status: Trivial}
-	}
-	limit := s.MaxPivots
-	if limit <= 0 {
-		limit = 10*n + 50
-	}
-	st, tried := s.contact(limit, z)
-	if st == Solved {
-		return Result{Status: Solved, Pivots: tried, Residual: s.best, Method: Path}
-	}
-	s.scale()
-
-	// Lemke's path with ones
-	for i := range n {
-		s.d[i] = 1
-	}
-	first, pivots := s.lemke(limit, z)
-	res := Result{Status: first, Pivots: tried + pivots, Residual: s.best, Method: Lemke}
-	if first == Solved || first == RayInfeasible || s.Quick {
-		if !first.OK() && first != RayInfeasible {
-			res.Method = None
-		}
-		return res
-	}
-	ended := func(st Status, k int, by Method) bool {
-		res.Pivots += k
-		if st == Solved || st == RayInfeasible {
-			res.Status, res.Residual, res.Method = st, s.best, by
-			return true
-		}
-		return false
-	}
-	// games have their own start
-	if st, k := s.lemkeHowson(limit, z); ended(st, k, LemkeHowson) {
-		return res
-	}
-	// no solution at all?
-	if first == RayUnknown {
-		if st, k := s.phaseOne(limit); ended(st, k, PhaseOne) {
-			return res
-		}
-	}
-	// another path, d_i between 1 and 2: fractional parts of multiples of the golden ratio
-	for i := range n {
-		s.d[i] = 1 + golden(i)
-	}
-	if st, k := s.lemke(limit, z); ended(st, k, LemkeAgain) {
-		return res
-	}
-	if st, k := s.principal(limit, z); ended(st, k, Principal) {
-		return res
-	}
-	for try := range starts {
-		if st, k := s.elsewhere(try, limit, z); ended(st, k, LemkeElsewhere) {
-			return res
-		}
-	}
-	if first != RayUnknown {
-		if st, k := s.phaseOne(limit); ended(st, k, PhaseOne) {
-			return res
-		}
-	}
-	res.Method, res.Residual = None, s.best
-	return res
 }
 
 func finite(v float64) bool { return v-v == 0 }

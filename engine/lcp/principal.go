@@ -25,7 +25,7 @@ func (s *Solver) principal(limit int, z []float64) (Status, int) {
 		for a, i := range set {
 			b[a] = -s.q[i] * (s.s[i] / s.sigma)
 		}
-		s.solve(b)
+		s.lu.Solve(b)
 		// x: z̃ inside S, w̃ outside
 		for i := range n {
 			if s.in[i] {

@@ -77,7 +77,7 @@ func (s *Solver) accept(z, x []float64) bool {
 		for a, i := range set {
 			rhs[a] = -s.q[i] * (s.s[i] / s.sigma)
 		}
-		s.solve(rhs)
+		s.lu.Solve(rhs)
 		sol := s.x[:k]
 		copy(sol, rhs)
 		for a, i := range set {
@@ -87,7 +87,7 @@ func (s *Solver) accept(z, x []float64) bool {
 			}
 			rhs[a] = r
 		}
-		s.solve(rhs)
+		s.lu.Solve(rhs)
 		clear(y)
 		for a, i := range set {
 			y[i] = max(sol[a]+rhs[a], 0) * s.sigma * s.s[i]
@@ -105,69 +105,17 @@ func (s *Solver) offer(z, y []float64) {
 	}
 }
 
-// factor is the LU decomposition with row pivoting of the scaled M_SS, k×k in s.lu; false when it is singular.
+// factor is the LU decomposition of the scaled M_SS; false when it is singular.
 func (s *Solver) factor(set []int) bool {
-	n, k, a := s.n, len(set), s.lu
+	n, k := s.n, len(set)
+	s.lu.Resize(k)
 	for r, i := range set {
-		row, to := s.m[i*n:i*n+n], a[r*k:r*k+k]
+		row, to, si := s.m[i*n:i*n+n], s.lu.A[r*k:r*k+k], s.s[i]
 		for c, j := range set {
-			to[c] = row[j] * s.s[i] * s.s[j]
+			to[c] = row[j] * si * s.s[j]
 		}
 	}
-	for c := range k {
-		p := c
-		for i := c + 1; i < k; i++ {
-			if math.Abs(a[i*k+c]) > math.Abs(a[p*k+c]) {
-				p = i
-			}
-		}
-		s.piv[c] = p
-		d := a[p*k+c]
-		if d == 0 || !finite(d) {
-			return false
-		}
-		if p != c {
-			for j := range k {
-				a[c*k+j], a[p*k+j] = a[p*k+j], a[c*k+j]
-			}
-		}
-		top := a[c*k : c*k+k]
-		for i := c + 1; i < k; i++ {
-			row := a[i*k : i*k+k]
-			f := row[c] / d
-			row[c] = f
-			if f == 0 {
-				continue
-			}
-			for j := c + 1; j < k; j++ {
-				row[j] -= f * top[j]
-			}
-		}
-	}
-	return true
-}
-
-// solve replaces b by M_SS⁻¹·b with the factors of factor.
-func (s *Solver) solve(b []float64) {
-	k, a := len(b), s.lu
-	for i := range k {
-		p := s.piv[i]
-		b[i], b[p] = b[p], b[i]
-	}
-	for i := range k {
-		v := b[i]
-		for j, l := range a[i*k : i*k+i] {
-			v -= l * b[j]
-		}
-		b[i] = v
-	}
-	for i := k - 1; i >= 0; i-- {
-		v := b[i]
-		for j := i + 1; j < k; j++ {
-			v -= a[i*k+j] * b[j]
-		}
-		b[i] = v / a[i*k+i]
-	}
+	return s.lu.Factor()
 }
 
 const (

@@ -82,6 +82,9 @@ func honest(t *testing.T, p problem, s *Solver, r Result, z []float64) {
 			}
 		}
 	}
+	if r.NoSolution && (r.Status != RayUnknown || r.Method != Branch) {
+		t.Errorf("%v: %+v", p, r)
+	}
 	if r.Status != RayInfeasible && s.Certificate() != nil {
 		t.Errorf("%v: certificate with %v", p, r.Status)
 	}

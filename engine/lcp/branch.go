@@ -1,0 +1,188 @@
+package lcp
+
+import "math"
+
+const (
+	branchSize = 60    // unknowns up to which branching is tried
+	branchWork = 3e6   // parts of the problem looked at, times n²
+	branchGap  = 1e-9  // of the sum of what is missing (scaled) that proves that a part has no solution
+	branchZero = 1e-11 // of the same: the part has one
+)
+
+// brancher looks for a solution in all parts of the problem: for each pair one may demand z_i = 0 or w_i = 0. A part is a linear
+// program, w − M̃·z = q̃ with z, w ≥ 0 and the demands made so far. When it has no solution nothing in it can solve the problem; when
+// it has one in which each pair has a zero, that solves it; otherwise the pair furthest from a zero splits the part in two.
+// With nothing left to split, there is no solution.
+type brancher struct {
+	t     []float64 // x_B + T·x_N = b of the program, n+1 rows of 2n+1: the last is the sum of what is missing
+	basic []int     // w_i = i, z_i = n+i, what is missing in row i = 2n+i
+	other []int
+	full  []int
+	open  [][2]int8 // by depth: pair, and demands not yet tried
+	want  []int8    // of each pair: 0 any, 1 z_i = 0, 2 w_i = 0
+}
+
+func newBrancher(n int) brancher {
+	if n > branchSize {
+		n = branchSize
+	}
+	return brancher{
+		t: make([]float64, (n+1)*(2*n+1)), basic: make([]int, n), other: make([]int, 2*n), full: make([]int, 2*n+1),
+		open: make([][2]int8, n), want: make([]int8, n),
+	}
+}
+
+const (
+	zeroZ int8 = 1 + iota
+	zeroW
+)
+
+// branch returns Solved, RayUnknown with none = true when there is no solution, or PivotLimit when the parts were too many.
+func (s *Solver) branch(z []float64) (st Status, none bool, parts int) {
+	n, b := s.n, &s.br
+	if n > branchSize {
+		return PivotLimit, false, 0
+	}
+	clear(b.want[:n])
+	none = true
+	depth, limit := 0, int(branchWork)/(n*n)
+	for parts = 1; ; parts++ {
+		missing, ok := s.program()
+		pair := -1
+		switch {
+		case !ok || missing > branchZero && missing < branchGap:
+			none = false // cannot tell
+		case missing <= branchZero:
+			if pair = s.furthest(); pair < 0 {
+				if s.accept(z, s.x[:n]) {
+					return Solved, false, parts
+				}
+				none = false
+			}
+		}
+		if pair >= 0 {
+			// first the demand that is nearer to what the program has found
+			first := zeroZ
+			if s.x[pair] > s.y[pair] {
+				first = zeroW
+			}
+			b.want[pair] = first
+			b.open[depth] = [2]int8{int8(pair), zeroZ + zeroW - first}
+			depth++
+		} else {
+			for depth > 0 && b.open[depth-1][1] == 0 {
+				depth--
+				b.want[b.open[depth][0]] = 0
+			}
+			if depth == 0 {
+				if none {
+					return RayUnknown, true, parts
+				}
+				return Numeric, false, parts
+			}
+			o := &b.open[depth-1]
+			b.want[o[0]], o[1] = o[1], 0
+		}
+		if parts >= limit {
+			return PivotLimit, false, parts
+		}
+	}
+}
+
+// furthest is the pair without demand with the largest of min(z, w), −1 when all are zero; s.x and s.y are z and w of the
+// program, s.in where z is the larger.
+func (s *Solver) furthest() int {
+	n, b := s.n, &s.br
+	x, y := s.x[:n], s.y[:n]
+	clear(x)
+	clear(y)
+	for i, k := range b.basic[:n] {
+		v := max(b.t[i*(2*n+1)+2*n], 0)
+		if k < n {
+			y[k] = v
+		} else if k < 2*n {
+			x[k-n] = v
+		}
+	}
+	pair, far := -1, 0.0
+	for i := range n {
+		s.in[i] = x[i] > y[i]
+		if m := min(x[i], y[i]); b.want[i] == 0 && m > far {
+			pair, far = i, m
+		}
+	}
+	return pair
+}
+
+// program minimises what is missing for a point of the part by the simplex method, Bland's rule after a while. It is false when the pivots run
+// out.
+func (s *Solver) program() (missing float64, ok bool) {
+	n, b := s.n, &s.br
+	st := 2*n + 1
+	sum := b.t[n*st : n*st+st]
+	clear(sum)
+	for i := range n {
+		row, q := b.t[i*st:i*st+st], s.q[i]*(s.s[i]/s.sigma)
+		clear(row)
+		from, si := s.m[i*n:i*n+n], s.s[i]
+		for j, v := range from {
+			row[j] = -v * si * s.s[j]
+		}
+		row[2*n] = q
+		b.other[i], b.other[n+i] = n+i, 2*n+i
+		b.basic[i] = i
+		if q < 0 || b.want[i] == zeroW {
+			if q < 0 {
+				for j := range row {
+					row[j] = -row[j]
+				}
+			}
+			row[n+i] = math.Copysign(1, q)
+			b.basic[i], b.other[n+i] = 2*n+i, i
+			for j, v := range row {
+				sum[j] += v
+			}
+		}
+	}
+	for pivots := range 20*n + 50 {
+		if sum[2*n] <= branchZero {
+			return sum[2*n], true
+		}
+		c := -1
+		for j, k := range b.other[:2*n] {
+			if k >= 2*n || k < n && b.want[k] == zeroW || k >= n && b.want[k-n] == zeroZ || sum[j] <= pivotTol {
+				continue
+			}
+			switch {
+			case c < 0, pivots < 4*n && sum[j] > sum[c], pivots >= 4*n && k < b.other[c]:
+				c = j
+			}
+		}
+		if c < 0 {
+			return sum[2*n], true
+		}
+		r, least := -1, math.Inf(1)
+		for i := range n {
+			a := b.t[i*st+c]
+			if a <= pivotTol {
+				continue
+			}
+			e := max(b.t[i*st+2*n], 0) / a
+			switch {
+			case r < 0, e < least-tieTol, e <= least+tieTol && pivots < 4*n && a > b.t[r*st+c],
+				e <= least+tieTol && pivots >= 4*n && b.basic[i] < b.basic[r]:
+				r, least = i, e
+			}
+		}
+		if r < 0 {
+			return 0, false
+		}
+		sweep(b.t[:(n+1)*st], st, r, c, b.full[:st])
+		b.basic[r], b.other[c] = b.other[c], b.basic[r]
+		sum = b.t[n*st : n*st+st]
+		if !finite(sum[2*n]) {
+			return 0, false
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,122 @@
+package lcp
+
+import (
+	"math"
+	"slices"
+)
+
+// chain tries one method after the other, the cheap and the likely ones first. guess: z holds a first guess.
+func (s *Solver) chain(z []float64, guess bool) Result {
+	n := s.n
+	if !allFinite(s.q) || !allFinite(s.m) {
+		return Result{Status: Numeric, Residual: math.Inf(1)}
+	}
+	if n == 0 || slices.Min(s.q) >= 0 {
+		clear(z)
+		return Result{Status: Trivial}
+	}
+	limit := s.MaxPivots
+	if limit <= 0 {
+		limit = 10*n + 50
+	}
+	res := Result{}
+	ended := func(st Status, k int, by Method) bool {
+		res.Pivots += k
+		if st == Solved || st == RayInfeasible {
+			res.Status, res.Residual, res.Method = st, s.best, by
+			return true
+		}
+		return false
+	}
+
+	// the basis of the guess, if it still holds
+	scaled := false
+	if guess {
+		for i, v := range z {
+			s.in[i] = v > 0
+		}
+		s.scale()
+		scaled = true
+		if ended(s.holds(z), 0, Warm) {
+			return res
+		}
+		copy(s.guess, s.in[:n])
+	}
+	// contact problems have a path of their own
+	if st, k := s.contact(limit, z); ended(st, k, Path) {
+		return res
+	} else if k > 0 || !scaled {
+		s.scale()
+	}
+	// Lemke's path from the guess, then from w, with ones
+	if guess {
+		copy(s.in, s.guess[:n])
+		if st, k := s.warm(limit, z); ended(st, k, Warm) {
+			return res
+		}
+	}
+	s.ones()
+	first, k := s.lemke(limit, z)
+	if ended(first, k, Lemke) {
+		return res
+	}
+	res.Status, res.Residual = first, s.best
+	if s.Quick {
+		return res
+	}
+	// games have their own start
+	if st, k := s.lemkeHowson(limit, z); ended(st, k, LemkeHowson) {
+		return res
+	}
+	// no solution at all?
+	if first == RayUnknown {
+		if st, k := s.phaseOne(limit); ended(st, k, PhaseOne) {
+			return res
+		}
+	}
+	// another path, d_i between 1 and 2: fractional parts of multiples of the golden ratio
+	for i := range n {
+		s.d[i] = 1 + golden(i)
+	}
+	if st, k := s.lemke(limit, z); ended(st, k, LemkeAgain) {
+		return res
+	}
+	if st, k := s.principal(limit, z); ended(st, k, Principal) {
+		return res
+	}
+	if st, k := s.cottle(limit, z); ended(st, k, Cottle) {
+		return res
+	}
+	if st, k := s.newton(limit, z); ended(st, k, Newton) {
+		return res
+	}
+	for try := range starts {
+		if st, k := s.elsewhere(try, limit, z); ended(st, k, LemkeElsewhere) {
+			return res
+		}
+	}
+	if first != RayUnknown {
+		if st, k := s.phaseOne(limit); ended(st, k, PhaseOne) {
+			return res
+		}
+	}
+	// all complementary parts of a problem that is not too large
+	if s.MaxPivots <= 0 {
+		st, none, k := s.branch(z)
+		if ended(st, k, Branch) {
+			return res
+		}
+		if none {
+			res.Status, res.Method, res.NoSolution = RayUnknown, Branch, true
+		}
+	}
+	res.Residual = s.best
+	return res
+}
+
+// ones is the covering vector.
+func (s *Solver) ones() {
+	for i := range s.n {
+		s.d[i] = 1
+	}
+}

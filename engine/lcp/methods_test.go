@@ -1,0 +1,230 @@
+package lcp
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// prepare is a solver before its chain, for a single link of it.
+func prepare(p problem) (*Solver, []float64) {
+	s := NewSolver(p.n)
+	s.n, s.m, s.q, s.best = p.n, p.m, p.q, math.Inf(1)
+	s.scale()
+	return s, make([]float64, p.n)
+}
+
+// Each link alone on the classes for which it is made, against Lemke's path: the solution is unique for P.
+func TestLinksAlone(t *testing.T) {
+	links := map[string]func(s *Solver, z []float64) Status{
+		"cottle":    func(s *Solver, z []float64) Status { st, _ := s.cottle(1000, z); return st },
+		"newton":    func(s *Solver, z []float64) Status { st, _ := s.newton(1000, z); return st },
+		"principal": func(s *Solver, z []float64) Status { st, _ := s.principal(1000, z); return st },
+		"branch":    func(s *Solver, z []float64) Status { st, _, _ := s.branch(z); return st },
+	}
+	for name, link := range links {
+		missed, all := 0, 0
+		for i := range 200 {
+			r := source(uint64(i))
+			n := 1 + r.IntN(20)
+			p := problem{"P", n, skewed(r, n, gram(r, n, n)), normals(r, n)}
+			switch i % 3 {
+			case 1:
+				p = problem{"symmetric P", n, gram(r, n, n), normals(r, n)}
+			case 2: // only as many as there are ranks are in the solution
+				p = problem{"PSD", n, gram(r, n, (n+1)/2), nil}
+				p.q = feasibleQ(r, n, p.m)
+			}
+			want := make([]float64, n)
+			if st := NewSolver(n).Solve(p.m, p.q, want); !st.Status.OK() {
+				t.Fatalf("%v: %+v", p, st)
+			}
+			s, z := prepare(p)
+			all++
+			if st := link(s, z); st != Solved {
+				missed++
+				if i%3 != 2 && name != "newton" {
+					t.Errorf("%s, %v: %v", name, p, st)
+				}
+				continue
+			}
+			if e := natural(p, z); !(e <= 1e-9) {
+				t.Errorf("%s, %v: residual %g", name, p, e)
+			}
+			if i%3 == 2 {
+				continue
+			}
+			for j := range z {
+				if math.Abs(z[j]-want[j]) > 1e-6*(1+slices.Max(want)) {
+					t.Errorf("%s, %v: %v, want %v", name, p, z, want)
+					break
+				}
+			}
+		}
+		t.Logf("%s: %d of %d missed", name, missed, all)
+		if missed > all/10 {
+			t.Errorf("%s: %d of %d missed", name, missed, all)
+		}
+	}
+}
+
+// The infeasible ones among positive semidefinite problems: no link claims a solution.
+func TestLinksOnInfeasible(t *testing.T) {
+	p := problem{"contradiction", 2, []float64{1, -1, -1, 1}, []float64{-1, -1}}
+	for name, link := range map[string]func(s *Solver, z []float64) Status{
+		"cottle": func(s *Solver, z []float64) Status { st, _ := s.cottle(1000, z); return st },
+		"newton": func(s *Solver, z []float64) Status { st, _ := s.newton(1000, z); return st },
+	} {
+		s, z := prepare(p)
+		if st := link(s, z); st.OK() {
+			t.Errorf("%s: %v, z = %v", name, st, z)
+		}
+	}
+	s, z := prepare(p)
+	if st, none, parts := s.branch(z); st != RayUnknown || !none || parts != 1 {
+		t.Errorf("branching: %v, none %v, %d parts", st, none, parts)
+	}
+}
+
+// Branching alone decides as enumeration does.
+func TestBranchAgainstEnumeration(t *testing.T) {
+	count := [2]int{}
+	for i := range 1000 {
+		r := source(uint64(i))
+		n := 1 + r.IntN(7)
+		p := problem{"any", n, normals(r, n*n), normals(r, n)}
+		s, z := prepare(p)
+		st, none, _ := s.branch(z)
+		if has := enumerate(p); has != (st == Solved) || has == none {
+			t.Errorf("%v: %v, none %v, want a solution %v", p, st, none, has)
+		} else if has {
+			count[1]++
+		} else {
+			count[0]++
+		}
+	}
+	t.Logf("%d with, %d without a solution", count[1], count[0])
+}
+
+// A guess that holds costs no pivot, one that holds but for one unknown few, a wrong one is no harm; bad numbers are refused.
+func TestWarmStart(t *testing.T) {
+	few, cold := 0, 0
+	for i := range 300 {
+		r := source(uint64(i))
+		n := 2 + r.IntN(30)
+		p := problem{"P", n, skewed(r, n, gram(r, n, n)), normals(r, n)}
+		if i%3 == 0 {
+			p = contacts(r, 1+n/5)
+		}
+		s, z := NewSolver(p.n), make([]float64, p.n)
+		first := s.Solve(p.m, p.q, z)
+		if first.Status != Solved {
+			continue
+		}
+		want := slices.Clone(z)
+		if res := s.SolveFrom(p.m, p.q, z); res.Status != Solved || i%3 != 0 && (res.Method != Warm || res.Pivots != 0) {
+			t.Errorf("%v: from its own solution: %+v", p, res)
+		}
+		// a little further, same basis as a rule
+		next := problem{p.name, p.n, p.m, slices.Clone(p.q)}
+		for j := range next.q {
+			next.q[j] *= 1 + 0.05*r.NormFloat64()
+		}
+		if i%3 != 0 {
+			copy(z, want)
+			res := s.SolveFrom(next.m, next.q, z)
+			honest(t, next, s, res, z)
+			if !res.Status.OK() {
+				t.Errorf("%v: %+v", next, res)
+			}
+			few += res.Pivots
+			cold += s.Solve(next.m, next.q, z).Pivots
+		}
+		// nothing right
+		for j := range z {
+			z[j] = r.NormFloat64()
+		}
+		z[0] = math.NaN()
+		res := s.SolveFrom(p.m, p.q, z)
+		honest(t, p, s, res, z)
+		if res.Status != Solved {
+			t.Errorf("%v: from a wrong guess: %+v", p, res)
+		}
+		if got := testing.AllocsPerRun(1, func() { s.SolveFrom(p.m, p.q, z) }); got != 0 {
+			t.Errorf("%v allocations", got)
+		}
+	}
+	t.Logf("right sides 5 %% away: %d pivots warm, %d cold", few, cold)
+	if 3*few > cold {
+		t.Error("a warm start saves too little")
+	}
+	z := []float64{1}
+	if res := NewSolver(1).SolveFrom([]float64{1}, []float64{math.NaN()}, z); res.Status != Numeric || z[0] != 0 {
+		t.Errorf("%+v, z = %v", res, z)
+	}
+}
+
+// Matrices that resemble a contact problem without being one are left to the general methods, and solved.
+func TestOnlyContactProblemsTakeTheirPath(t *testing.T) {
+	spoil := map[string]func(r *rand.Rand, p problem){
+		"number in the zero block": func(r *rand.Rand, p problem) { p.m[p.n*p.n-1] = 1e-3 },
+		"other second bound":       func(r *rand.Rand, p problem) { p.m[(p.n-1)*p.n+p.n/5-1] *= 1.5 },
+		"lower half not opposite":  func(r *rand.Rand, p problem) { p.m[2*p.n/5*p.n] += 0.1 },
+		"bound with an offset":     func(r *rand.Rand, p problem) { p.q[p.n-1] = 0.5 },
+		"right side not opposite":  func(r *rand.Rand, p problem) { p.q[2*p.n/5] += 0.1 },
+		"bound with another force": func(r *rand.Rand, p problem) { p.m[(p.n-1)*p.n] += 0.1 },
+	}
+	for name, f := range spoil {
+		for i := range 20 {
+			r := source(uint64(i))
+			p := contacts(r, 3)
+			s, z := NewSolver(p.n), make([]float64, p.n)
+			if res := s.Solve(p.m, p.q, z); res.Method != Path {
+				t.Fatalf("seed %d: %+v before it was spoilt", i, res)
+			}
+			f(r, p)
+			res := s.Solve(p.m, p.q, z)
+			honest(t, p, s, res, z)
+			if res.Method == Path || !res.Status.OK() {
+				t.Errorf("%s, seed %d: %+v", name, i, res)
+			}
+		}
+	}
+}
+
+// The path of contact states and Lemke's path on the form as given agree in what is unique, the accelerations w_N and k⁺ − k⁻.
+func TestPathAgreesWithLemke(t *testing.T) {
+	worst, apart := 0.0, 0
+	for i := range 400 {
+		r := source(uint64(i))
+		k := 1 + r.IntN(8)
+		p := contacts(r, k)
+		s, g := NewSolver(p.n), NewSolver(p.n)
+		g.general = true
+		z, y := make([]float64, p.n), make([]float64, p.n)
+		a, b := s.Solve(p.m, p.q, z), g.Solve(p.m, p.q, y)
+		if a.Method != Path || b.Method == Path || !a.Status.OK() || !b.Status.OK() {
+			t.Fatalf("seed %d: %+v and %+v", i, a, b)
+		}
+		size, diff := 1.0, 0.0
+		for c := range 2 * k {
+			gz, gy := p.q[c], p.q[c]
+			row := p.m[c*p.n : c*p.n+3*k]
+			for j, v := range row {
+				gz += v * z[j]
+				gy += v * y[j]
+			}
+			size, diff = max(size, math.Abs(gz), math.Abs(p.q[c])), max(diff, math.Abs(gz-gy))
+		}
+		if e := diff / size; e > 1e-8 {
+			apart++
+		} else {
+			worst = max(worst, e)
+		}
+	}
+	t.Logf("400 problems: %d with other accelerations, the others differ by %.1g at most", apart, worst)
+	if apart > 12 {
+		t.Error("too many differ")
+	}
+}
