@@ -4,8 +4,8 @@ import "math"
 
 const (
 	fischerSteps = 50
-	armijo      = 1e-4
-	halvings    = 30
+	armijo       = 1e-4
+	halvings     = 30
 )
 
 // newton looks for a zero of the function of Fischer and Burmeister, scaled,
