@@ -1,0 +1,380 @@
+package contact
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"hilrig/engine"
+	"hilrig/engine/lcp"
+)
+
+// EventDriven integrates the smooth motion of a System between events, and settles each event by itself: closing contacts by
+// an impact, forces at the edge of the friction cone or at zero by the problem of stick, slip and detachment [PG96], [SNB06] 1.1.
+// It is the reference for engines with a fixed step; its work is not bounded.
+//
+// Events are found on the continuous solution, at the first time known to be beyond
+//
+//	g_N = 0 of an open contact, λ_N = 0 of a held one, |λ_T| = μ·λ_N while it sticks, ġ_T = 0 while it slides with one sign,
+//	another Feature under a held contact
+//
+// the forces by 1e-9 of those that act, so that what follows is never in doubt, and ġ_T by TolT. At an event the held contacts
+// are put back on g_N = 0 and on their velocities (weighted by the masses), closing contacts collide until none closes, then
+// the forces on I_N decide who sticks, slides, separates, after which the next smooth motion begins.
+//
+// Impacts too slow to matter do not rebound: approaches below VTh, those that leave slower than VChatter, and a second
+// impact of a pair within TChatter. A ball that would bounce for a further 2·VChatter/(g·(1−ε)) therefore rests that much too
+// early: the defaults keep that below 1e-6 s on earth up to ε = 0.97, and larger values save events. An impact
+// that would make energy is repeated with less restitution, and counted.
+//
+// Where a sliding contact has A = G_NN − μ·σ·G_NT ≤ 0 (Painlevé), forces may not exist: then an impulse without approach
+// stops the sliding, as in an impact with ε = 0 (Inconsistent). If they exist nevertheless, so may others (Indeterminate): the
+// smaller are taken. Contacts that are redundant share forces that are not unique; there the problem of all forces is solved
+// at each point looked at, and the mode ends when its accelerations are no longer those of the mode.
+//
+// One goroutine at a time may use an EventDriven.
+type EventDriven struct {
+	T float64 // s  time reached
+	EventStats
+
+	sys System
+	opt EventOptions
+	f   int
+	x   []float64 // q, u at T
+	sm  *smooth
+	set sets
+	dp  *engine.DormandPrince
+	im  *Impact
+	cor *corner
+
+	was    []held    // held before the event
+	p, v   []float64 // impulses or forces, velocities of chosen contacts
+	w      []float64
+	laws   []Law
+	du     []float64
+	last   map[uint32]float64 // s  last impact of each pair
+	what   trigger
+	causes []trigger
+	byLCP  bool // the mode is held together by the problem of all forces
+	ready  bool
+
+	a, b, probe *sample
+	found       []trigger
+	buf         []float64
+	levels      []level
+	jams        *Impact // compression alone
+	nKept       []int32
+	hKept       []int32
+	wedged      []int32 // sliding contacts with A ≤ 0
+
+	stormT float64
+	stormN int
+}
+
+// EventOptions are tolerances and limits. The zero value of a field stands for its default.
+type EventOptions struct {
+	RTol, ATol  float64   // error of a step; default 1e-10, 1e-12
+	MaxStep     float64   // s     default: no limit
+	TolGap      float64   // m     closed; default 1e-9
+	TolV        float64   // m/s   at rest along the normal; default 1e-8
+	TolT        float64   // m/s   at rest along the tangent; default 1e-8
+	VTh         float64   // m/s   slower impacts do not rebound; default 1e-7
+	VChatter    float64   // m/s   impacts that would leave slower do not rebound; default 1e-7
+	TChatter    float64   // s     nor do those of a pair that collided so shortly before; default 1e-8
+	Law         ImpactLaw //       default Poisson
+	MaxEvents   int       //       since Start; default 1e6
+	MaxContacts int       //       in the reach; default 64
+	MaxClosed   int       //       closed at once; default 24
+	Reach       float64   // m     pairs with a wider gap are not looked at; default: all are
+}
+
+// EventStats counts since Start.
+type EventStats struct {
+	Steps         int // of the integrator
+	Events        int
+	Closings      int // gaps that closed
+	Impacts       int
+	Plastic       int     // impacts that were too slow to rebound
+	Lowered       int     // impacts repeated with less restitution, see ImpactStatus
+	ImpactLoss    float64 // J  lost in impacts, in the frame of the surfaces
+	Detachments   int     // forces that reached zero
+	Slips         int     // sticking contacts that began to slide
+	Stops         int     // sliding contacts that came to rest
+	Kinks         int     // held contacts that met another feature, or the end of theirs
+	Redundant     int     // events of redundant contacts
+	Inconsistent  int     // Painlevé: no forces, sliding stopped by an impulse
+	Indeterminate int     // Painlevé: more than one solution
+	LargeForms    int     // problems of forces that needed n_N + 4·n_H unknowns
+}
+
+// Why an event-driven run cannot go on. A *EventError carries one of these, or one of the integrator.
+var (
+	ErrPenetration = errors.New("bodies overlap")
+	ErrFull        = errors.New("more contacts than there is room for")
+	ErrMass        = errors.New("mass matrix is not positive definite, or something is not finite")
+	ErrNoImpulses  = errors.New("no impulses end this impact")
+	ErrNoForces    = errors.New("no forces hold these contacts")
+	ErrStorm       = errors.New("events come too fast")
+	ErrMaxEvents   = errors.New("more events than allowed")
+)
+
+// EventError says where a run ended early, at which contacts, and why.
+type EventError struct {
+	T     float64  // s
+	IDs   []uint32 // contacts concerned
+	Cause error
+}
+
+func (e *EventError) Error() string {
+	return fmt.Sprintf("contact: t = %.12g s, contacts %v: %v", e.T, e.IDs, e.Cause)
+}
+
+// Unwrap makes errors.Is work.
+func (e *EventError) Unwrap() error { return e.Cause }
+
+// storm: so many events are too many when they take less than 10 ns each.
+const (
+	stormEvents = 1000
+	stormTime   = stormEvents * 1e-8
+)
+
+// NewEventDriven checks the options, all of them at once, and makes room.
+func NewEventDriven(sys System, opt EventOptions) (*EventDriven, error) {
+	var errs []error
+	pick := func(v *float64, def float64, name string) {
+		if *v == 0 {
+			*v = def
+		}
+		if !(*v > 0) {
+			errs = append(errs, fmt.Errorf("%s: %g, want > 0", name, *v))
+		}
+	}
+	pick(&opt.RTol, 1e-10, "RTol")
+	pick(&opt.ATol, 1e-12, "ATol")
+	pick(&opt.MaxStep, math.Inf(1), "MaxStep")
+	pick(&opt.TolGap, 1e-9, "TolGap")
+	pick(&opt.TolV, 1e-8, "TolV")
+	pick(&opt.TolT, 1e-8, "TolT")
+	pick(&opt.VTh, 1e-7, "VTh")
+	pick(&opt.VChatter, 1e-7, "VChatter")
+	pick(&opt.TChatter, 1e-8, "TChatter")
+	pick(&opt.Reach, math.Inf(1), "Reach")
+	count := func(v *int, def int, name string) {
+		if *v == 0 {
+			*v = def
+		}
+		if *v < 0 {
+			errs = append(errs, fmt.Errorf("%s: %d, want > 0", name, *v))
+		}
+	}
+	count(&opt.MaxEvents, 1e6, "MaxEvents")
+	count(&opt.MaxContacts, 64, "MaxContacts")
+	count(&opt.MaxClosed, 24, "MaxClosed")
+	if opt.Law > Sequential {
+		errs = append(errs, fmt.Errorf("impact law %d is unknown", opt.Law))
+	}
+	f := sys.DOF()
+	if f <= 0 {
+		errs = append(errs, fmt.Errorf("a system of %d coordinates", f))
+	}
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
+	}
+	opt.MaxClosed = min(opt.MaxClosed, opt.MaxContacts)
+	w := 2 * opt.MaxClosed
+	v := func(k int) []float64 { return make([]float64, k) }
+	e := &EventDriven{
+		sys: sys, opt: opt, f: f, x: v(2 * f), sm: newSmooth(sys, opt.MaxContacts, opt.MaxClosed),
+		set: sets{tolG: opt.TolGap, tolV: opt.TolV, tolT: opt.TolT},
+		im:  NewImpact(opt.Law, opt.MaxClosed), cor: newCorner(opt.MaxClosed),
+		p: v(w), v: v(w), w: v(w), laws: make([]Law, opt.MaxClosed), du: v(f), last: map[uint32]float64{}, buf: v(2 * f),
+		a: new(sample), b: new(sample), probe: new(sample), jams: NewImpact(Poisson, opt.MaxClosed),
+	}
+	e.dp = engine.NewDormandPrince(e.slope, 2*f)
+	e.dp.Rtol, e.dp.Atol, e.dp.MaxSteps = opt.RTol, opt.ATol, math.MaxInt
+	if !math.IsInf(opt.MaxStep, 1) {
+		e.dp.MaxStep = opt.MaxStep
+	}
+	return e, nil
+}
+
+// Start begins at t (s) with q and u, which are copied. Bodies that overlap are refused; closed contacts that close further
+// collide at once.
+func (e *EventDriven) Start(t float64, q, u []float64) error {
+	if len(q) != e.f || len(u) != e.f {
+		panic("contact: EventDriven.Start: q or u is not as long as the system has coordinates")
+	}
+	e.ready = false
+	if !allFinite(q, u) || math.IsNaN(t) || math.IsInf(t, 0) {
+		return &EventError{T: t, Cause: engine.ErrNonFinite}
+	}
+	e.T, e.EventStats = t, EventStats{}
+	copy(e.x, q)
+	copy(e.x[e.f:], u)
+	e.sm.held, e.was, e.causes, e.what = e.sm.held[:0], e.was[:0], e.causes[:0], trigger{}
+	e.stormT, e.stormN = t, 0
+	clear(e.last)
+	if err := e.look(); err != nil {
+		return err
+	}
+	var bad []uint32
+	for i := range e.sm.set.N {
+		if e.sm.set.Gap[i] < -e.opt.TolGap {
+			bad = append(bad, e.sm.set.ID[i])
+		}
+	}
+	if len(bad) > 0 {
+		return e.fail(ErrPenetration, bad...)
+	}
+	if err := e.settle(); err != nil {
+		return err
+	}
+	e.ready = true
+	return nil
+}
+
+// Run integrates to end (s). visit, which may be nil, is called after each step and again after each event; the run stops
+// when it returns false, and may be continued. The error is an *EventError.
+func (e *EventDriven) Run(end float64, visit func(*EventDriven) bool) error {
+	if !e.ready {
+		return e.fail(errors.New("not started, or stopped by an error"))
+	}
+	for e.T < end {
+		if err := e.dp.Step(end); err != nil {
+			if e.stuck() {
+				if err = e.jam(); err == nil {
+					err = e.settle()
+				}
+			}
+			if err != nil {
+				e.ready = false
+				var known *EventError
+				if errors.As(err, &known) {
+					return err
+				}
+				return e.fail(err, e.heldIDs()...)
+			}
+			continue
+		}
+		e.Steps++
+		e.what = trigger{}
+		event := e.locate()
+		if e.sm.set.Dropped > 0 {
+			e.ready = false
+			return e.fail(fmt.Errorf("%w: MaxContacts is %d", ErrFull, e.opt.MaxContacts))
+		}
+		more := visit == nil || visit(e)
+		if event {
+			if err := e.happen(); err != nil {
+				e.ready = false
+				return err
+			}
+			more = more && (visit == nil || visit(e))
+		} else if e.drifted() {
+			if err := e.settle(); err != nil {
+				e.ready = false
+				return err
+			}
+		}
+		if !more {
+			return nil
+		}
+	}
+	return nil
+}
+
+// State copies the state at T.
+func (e *EventDriven) State(q, u []float64) {
+	copy(q, e.x[:e.f])
+	copy(u, e.x[e.f:])
+}
+
+// At fills q and u at a time within the last step; right after an event only T itself.
+func (e *EventDriven) At(t float64, q, u []float64) {
+	e.dp.At(t, e.buf)
+	copy(q, e.buf[:e.f])
+	copy(u, e.buf[e.f:])
+}
+
+// Old is the time at which the last step began, from which on At is known (s).
+func (e *EventDriven) Old() float64 { return min(e.dp.Old, e.T) }
+
+// Event is what ended the last step, and at which contact; NoEvent in a visit after a plain step.
+func (e *EventDriven) Event() (EventKind, uint32) { return e.what.kind, e.what.id }
+
+// ContactForce is what a held contact does.
+type ContactForce struct {
+	ID     uint32
+	State  lcp.State
+	N, T   float64 // N     λ_N, λ_T
+	GN, VT float64 // m, m/s
+}
+
+// Forces appends the forces at T to list. Those of redundant contacts are one choice of many.
+func (e *EventDriven) Forces(list []ContactForce) []ContactForce {
+	s := e.sm
+	if !s.run(e.T, e.x[:e.f], e.x[e.f:], e.opt.Reach) {
+		return list
+	}
+	lam := s.lam
+	if s.short || e.byLCP {
+		if e.whole() {
+			lam = e.p
+		}
+	}
+	for k, h := range s.held {
+		st := lcp.Stick
+		_, vt := s.set.Rate(int(h.at), e.x[e.f:])
+		switch {
+		case h.sigma > 0 && (h.mu > 0 || vt >= 0):
+			st = lcp.SlipPlus
+		case h.sigma != 0:
+			st = lcp.SlipMinus
+		}
+		list = append(list, ContactForce{h.id, st, lam[2*k], lam[2*k+1], s.set.Gap[h.at], vt})
+	}
+	return list
+}
+
+// slope is the right-hand side of the integrator.
+func (e *EventDriven) slope(t float64, x, dx []float64) {
+	f := e.f
+	copy(dx[:f], x[f:])
+	if !e.sm.run(t, x[:f], x[f:], e.opt.Reach) {
+		dx[f] = math.NaN()
+		return
+	}
+	copy(dx[f:], e.sm.acc)
+}
+
+func (e *EventDriven) fail(cause error, ids ...uint32) error {
+	return &EventError{T: e.T, IDs: slices.Clone(ids), Cause: cause}
+}
+
+func (e *EventDriven) heldIDs() (ids []uint32) {
+	for _, h := range e.sm.held {
+		ids = append(ids, h.id)
+	}
+	return ids
+}
+
+// look lists the contacts at T.
+func (e *EventDriven) look() error {
+	s := e.sm
+	s.look(e.T, e.x[:e.f], e.x[e.f:], e.opt.Reach)
+	if s.set.Dropped > 0 {
+		return e.fail(fmt.Errorf("%w: MaxContacts is %d", ErrFull, e.opt.MaxContacts))
+	}
+	return nil
+}
+
+// drifted tells whether a held contact has left its surface by a tenth of what counts as closed.
+func (e *EventDriven) drifted() bool {
+	for _, h := range e.sm.held {
+		if i := h.at; i >= 0 && int(i) < e.sm.set.N && math.Abs(e.sm.set.Gap[i]) > 0.1*e.opt.TolGap {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,183 @@
+package contact
+
+import "math"
+
+// smooth is the motion between two events, with the contacts of held kept as they are: ġ_N stays zero, and ġ_T of those
+// that stick; those that slide have λ_T = −μ·σ·λ_N.
+//
+//	M·du/dt = f + W·λ,   g̈_N = 0,   g̈_T = 0 (sticking)
+//
+// With G = WᵀM⁻¹W and b = WᵀM⁻¹f + w̄ the forces follow from one dense system, scaled by 1/√G_ii so that its diagonal is
+// about one.
+type smooth struct {
+	sys  System
+	f    int
+	set  *Set
+	lin  *dense
+	held []held
+
+	chosen []int32
+	acc    []float64 // du/dt
+	x      []float64 // M⁻¹·w of the chosen, N0, T0, N1, …
+	g      []float64 // G of the chosen
+	b      []float64 // accelerations of the chosen without forces
+	lam    []float64 // forces of the chosen
+	scale  float64   // largest |b_i|/√G_ii
+	short  bool      // contacts depend on each other: lam is one of many
+
+	eq   *pivoted
+	unk  []int // unknowns: places in lam
+	root []float64
+	sol  []float64
+}
+
+func newSmooth(sys System, contacts, closed int) *smooth {
+	f := sys.DOF()
+	v := func(k int) []float64 { return make([]float64, k) }
+	w := 2 * closed
+	return &smooth{
+		sys: sys, f: f, set: NewSet(contacts, f), lin: newDense(sys), held: make([]held, 0, closed),
+		chosen: make([]int32, 0, closed), acc: v(f), x: v(w * f), g: v(w * w), b: v(w), lam: v(w),
+		eq: newPivoted(w), unk: make([]int, 0, w), root: v(w), sol: v(w),
+	}
+}
+
+// look fills set at (t, q, u).
+func (s *smooth) look(t float64, q, u []float64, reach float64) {
+	s.sys.Contacts(t, q, u, reach, s.set)
+}
+
+// free fills acc = M⁻¹·f; false when M is not positive definite or something is not finite.
+func (s *smooth) free(t float64, q, u []float64) bool {
+	s.sys.Mass(t, q, s.lin.mass)
+	s.sys.Force(t, q, u, s.acc)
+	if !cholesky(s.lin.mass, s.lin.low, s.lin.inv, s.f) {
+		return false
+	}
+	s.lin.solve(s.acc)
+	return allFinite(s.acc)
+}
+
+// project fills x and g for the chosen contacts and b with their accelerations without forces; free has been called.
+func (s *smooth) project() {
+	n := len(s.chosen)
+	w := 2 * n
+	s.lin.Project(s.set, s.chosen, s.x[:w*s.f], s.g[:w*w])
+	s.scale = 0
+	for k, c := range s.chosen {
+		i := int(c)
+		bn, bt := s.set.AN[i], s.set.AT[i]
+		wn, wt := s.set.RowN(i), s.set.RowT(i)
+		for j, a := range s.acc {
+			bn += wn[j] * a
+			bt += wt[j] * a
+		}
+		s.b[2*k], s.b[2*k+1] = bn, bt
+		for l, b := range [2]float64{bn, bt} {
+			// rows of zeros have no scale
+			s.root[2*k+l] = 0
+			if d := s.g[(2*k+l)*w+2*k+l]; d > 0 {
+				s.root[2*k+l] = 1 / math.Sqrt(d)
+				s.scale = max(s.scale, math.Abs(b)*s.root[2*k+l])
+			}
+		}
+	}
+}
+
+// run fills acc with du/dt and lam with the forces of the held contacts. It is false when a held contact is not there, when no
+// forces hold all of them, or when something is not finite.
+func (s *smooth) run(t float64, q, u []float64, reach float64) bool {
+	if len(s.held) == 0 {
+		s.chosen = s.chosen[:0]
+		s.scale, s.short = 0, false
+		return s.free(t, q, u)
+	}
+	s.look(t, q, u, reach)
+	return s.keep(t, q, u)
+}
+
+// keep is run with the contacts in set as they are.
+func (s *smooth) keep(t float64, q, u []float64) bool {
+	s.chosen, s.short = s.chosen[:0], false
+	there := true
+	for k := range s.held {
+		s.held[k].at = -1
+		for i := range s.set.N {
+			if s.set.ID[i] == s.held[k].id {
+				s.held[k].at, s.held[k].mu = int32(i), s.set.Law[i].Mu
+				s.chosen = append(s.chosen, int32(i))
+				break
+			}
+		}
+		there = there && s.held[k].at >= 0
+	}
+	if !s.free(t, q, u) || !there {
+		return false
+	}
+	if len(s.held) == 0 {
+		s.scale = 0
+		return true
+	}
+	s.project()
+
+	// one equation for every kept motion, its force as the unknown
+	s.unk = s.unk[:0]
+	for k, h := range s.held {
+		s.unk = append(s.unk, 2*k)
+		if h.sigma == 0 && h.mu > 0 {
+			s.unk = append(s.unk, 2*k+1)
+		}
+	}
+	n, w := len(s.unk), 2*len(s.held)
+	for r, i := range s.unk {
+		row := s.g[i*w : i*w+w]
+		for c, j := range s.unk {
+			v := row[j]
+			if j&1 == 0 {
+				h := &s.held[j/2]
+				v -= h.mu * h.sigma * row[j+1]
+			}
+			s.eq.a[r*n+c] = v * s.root[i] * s.root[j]
+		}
+		s.eq.b[r] = -s.b[i] * s.root[i]
+	}
+	rank, left := s.eq.solve(n, s.sol)
+	if left > 1e-8*s.scale {
+		return false
+	}
+	s.short = rank < n
+	clear(s.lam[:w])
+	for c, j := range s.unk {
+		s.lam[j] = s.sol[c] * s.root[j]
+	}
+	for k, h := range s.held {
+		if h.sigma != 0 {
+			s.lam[2*k+1] = -h.mu * h.sigma * s.lam[2*k]
+		}
+	}
+	for i, l := range s.lam[:w] {
+		for j, x := range s.x[i*s.f : (i+1)*s.f] {
+			s.acc[j] += l * x
+		}
+	}
+	return allFinite(s.acc)
+}
+
+// push adds M⁻¹·W·p of the chosen contacts to v.
+func (s *smooth) push(p, v []float64) {
+	for i, pi := range p {
+		if pi == 0 {
+			continue
+		}
+		for j, x := range s.x[i*s.f : (i+1)*s.f] {
+			v[j] += pi * x
+		}
+	}
+}
+
+// rates fills v with the velocities of the chosen contacts.
+func (s *smooth) rates(u, v []float64) {
+	for k, c := range s.chosen {
+		v[2*k], v[2*k+1] = s.set.Rate(int(c), u)
+	}
+}
