@@ -17,7 +17,6 @@ type bodies struct {
 	vs     []float64 // w̃
 	g, v   []float64
 	laws   []Law
-	kinds  int
 	moving bool
 }
 
