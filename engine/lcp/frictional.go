@@ -94,7 +94,7 @@ type FrictionResult struct {
 //
 // The residual is free of units and of the sizes of the masses: velocities are measured in √D_ii, the root of twice the energy
 // of a unit impulse. With σ = max_i |b_i|/√D_ii it is the largest of |v_N|/√D_NN of a closed contact, |v_T|/√D_TT of one that
-// sticks, and the negative part of v_N of an open and ±v_T of a sliding one, over σ + min(10⁻⁴·max_i |p_i|·√D_ii, 10σ): the
+// sticks, and the negative part of v_N of an open and ±v_T of a sliding one, over σ + min(10⁻⁴·P, 10σ) with P² = max (p_N²·D_NN + p_T²·D_TT): the
 // second term is for what rounding leaves of impulses that are far larger than the velocities ask for. The impulses themselves have no
 // residual: p_N ≥ 0 and |p_T| ≤ μ·p_N hold to the last bit.
 //
@@ -217,17 +217,25 @@ func (f *Frictional) take(d, b, mu []float64) bool {
 	}
 	f.n, f.d, f.b, f.mu = n, d, b, mu
 	top := 0.0
-	for i := range w {
-		top = max(top, d[i*w+i])
+	for i := 0; i < len(d); i += w + 1 {
+		if d[i] > top {
+			top = d[i]
+		}
 	}
 	if top == 0 {
 		top = 1
 	}
 	f.sig2 = 0
 	for i, x := range b {
-		g := max(d[i*w+i], 1e-14*top)
-		f.dg[i], f.ig[i] = g, 1/g
-		f.sig2 = max(f.sig2, x*x*f.ig[i])
+		g := d[i*w+i]
+		if g < 1e-14*top {
+			g = 1e-14 * top
+		}
+		r := 1 / g
+		f.dg[i], f.ig[i] = g, r
+		if e := x * x * r; e > f.sig2 {
+			f.sig2 = e
+		}
 	}
 	return true
 }
@@ -238,6 +246,9 @@ func (f *Frictional) chain(r *FrictionResult) {
 	done := func(by FrictionMethod) bool {
 		r.Status, r.Method, r.Residual = Verified, by, f.bestR
 		return f.bestR <= FrictionTol
+	}
+	if f.n == 1 && f.single(r) {
+		return
 	}
 	// old states, flipped where need be
 	before := r.Rounds
@@ -253,11 +264,13 @@ func (f *Frictional) chain(r *FrictionResult) {
 		limit = 40*f.n + 40
 	}
 	r.Clash = false
+	limit += r.Pivots
 	for _, warm := range [2]bool{true, false} {
-		if r.Pivots >= limit {
-			break
+		most := limit
+		if warm {
+			most = min(limit, r.Pivots+4*f.n+10)
 		}
-		if f.follow(warm, pathEps, limit, &r.Pivots) {
+		if f.follow(warm, pathEps, most, &r.Pivots) {
 			clash := f.huge() > clashSize
 			if f.update(polishRounds, &r.Rounds); done(ByLemke) {
 				return

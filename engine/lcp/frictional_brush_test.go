@@ -30,6 +30,7 @@ type slider struct {
 	last        FrictionResult
 	corrections []float64
 	kmat, cmat  [121]float64
+	seen        func(q friction, c []float64, st []State, p []float64)
 }
 
 const sliderDOF = 11
@@ -194,6 +195,9 @@ func (s *slider) step(h float64) {
 		}
 	}
 	s.q0 = friction{d, b, mu}
+	if s.seen != nil {
+		s.seen(s.q0, s.corrections, s.st, s.p)
+	}
 	s.last = s.f.SolveEased(d, b, s.corrections, mu, s.st, s.p)
 	clear(s.state[:])
 	clear(s.impulse[:])

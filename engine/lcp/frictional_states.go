@@ -3,9 +3,8 @@ package lcp
 import "math"
 
 const (
-	maxRounds    = 8     // of flipped states before a path is followed
+	maxRounds    = 6     // of flipped states before a path is followed
 	polishRounds = 4     // of flipped states after a path or sweeps
-	flipAll      = 4     // rounds that flip all violated states; later ones flip the first alone
 	tinyPivot    = 1e-11 // of a diagonal number: the row depends on those before it
 )
 
@@ -32,28 +31,37 @@ func newSystem(contacts int) system {
 	}
 }
 
-// update assumes the states f.st, solves, and flips the states that turn out to be violated: an open contact that approaches
+// update assumes the states f.st, solves, and flips all states that turn out to be violated: an open contact that approaches
 // slides or sticks, a closed one that pulls opens, a sticking one beyond its cone slides, a sliding one that runs the wrong way
-// sticks. All at once for some rounds, then one at a time by the least index, which ends many a cycle.
+// sticks. It ends when nothing is violated, when states come back that were there before, or after a number of rounds.
 func (f *Frictional) update(rounds int, count *int) {
+	var seen [maxRounds + 1]uint64
 	for round := 0; ; round++ {
 		f.equations()
-		if f.judge(); f.bestR <= FrictionTol {
-			return
-		}
-		if round == rounds || !f.sys.any {
+		if f.judge(); f.bestR <= FrictionTol || round == rounds || !f.sys.any {
 			return
 		}
 		*count++
-		for i, s := range f.sys.flip[:f.n] {
-			if s != f.st[i] {
-				f.st[i] = s
-				if round >= flipAll {
-					break
+		seen[round] = mark(f.st[:f.n])
+		copy(f.st, f.sys.flip[:f.n])
+		if round > 0 {
+			now := mark(f.st[:f.n])
+			for _, m := range seen[:round] {
+				if m == now {
+					return
 				}
 			}
 		}
 	}
+}
+
+// mark is a number that tells states apart.
+func mark(st []State) uint64 {
+	m := uint64(0)
+	for _, s := range st {
+		m = m*0x9e3779b97f4a7c15 + uint64(s) + 1
+	}
+	return m
 }
 
 // equations fills f.p with the impulses of the states f.st.
@@ -246,34 +254,46 @@ func (f *Frictional) velocities() {
 
 // wrong is the residual of f.p and f.v in the states f.st; states of which the velocities ask for others are noted.
 func (f *Frictional) wrong() float64 {
-	s, worst, big := &f.sys, 0.0, 0.0
+	// plain comparisons are faster than max; sum shows what is not finite
+	s, n, worst, big, sum := &f.sys, f.n, 0.0, 0.0, 0.0
 	tol := flipTol * flipTol * f.sig2
-	for i, st := range f.st[:f.n] {
-		vn, vt := f.v[2*i], f.v[2*i+1]
-		en, et := vn*vn*f.ig[2*i], vt*vt*f.ig[2*i+1]
+	v, p, ig, dg, flip := f.v[:2*n], f.p[:2*n], f.ig[:2*n], f.dg[:2*n], s.flip[:n]
+	for i, st := range f.st[:n] {
+		k := 2 * i
+		vn, vt := v[k], v[k+1]
+		en, et := vn*vn*ig[k], vt*vt*ig[k+1]
+		sum += en + et
 		if st == Open {
 			if vn < 0 {
-				worst = max(worst, en)
-				if en > tol && s.flip[i] == Open {
+				if en > worst {
+					worst = en
+				}
+				if en > tol && flip[i] == Open {
 					s.any = true
-					if s.flip[i] = sliding(vt); et <= tol {
-						s.flip[i] = Stick
+					if flip[i] = sliding(vt); et <= tol {
+						flip[i] = Stick
 					}
 				}
 			}
 			continue
 		}
-		pn, pt := f.p[2*i], f.p[2*i+1]
-		big = max(big, pn*pn*f.dg[2*i], pt*pt*f.dg[2*i+1])
-		worst = max(worst, en)
-		if st == Stick {
-			worst = max(worst, et)
-		} else if vt*st.sense() < 0 {
-			worst = max(worst, et)
-			if et > tol && s.flip[i] == st && f.mu[i] != 0 {
-				s.flip[i], s.any = Stick, true
-			} else if et > tol && s.flip[i] == st {
-				s.flip[i], s.any = sliding(vt), true
+		pn, pt := p[k], p[k+1]
+		if e := pn*pn*dg[k] + pt*pt*dg[k+1]; e > big {
+			big = e
+		}
+		if en > worst {
+			worst = en
+		}
+		if st != Stick && vt*st.sense() >= 0 {
+			continue
+		}
+		if et > worst {
+			worst = et
+		}
+		if et > tol && st != Stick && flip[i] == st {
+			s.any = true
+			if flip[i] = Stick; f.mu[i] == 0 {
+				flip[i] = sliding(vt)
 			}
 		}
 	}
@@ -292,6 +312,9 @@ func (f *Frictional) wrong() float64 {
 				}
 			}
 		}
+	}
+	if sum+big-(sum+big) != 0 {
+		return math.Inf(1)
 	}
 	if worst == 0 {
 		return 0

@@ -80,3 +80,29 @@ func oneContact(a, b, b2, c, rn, rt, mu float64) (pn, pt float64, st State, ok b
 	}
 	return pn, pt, Stick, false
 }
+
+// single solves the problem of one contact in closed form; false when it has no solution, or none that passes for verified.
+func (f *Frictional) single(r *FrictionResult) bool {
+	d, b, mu := f.d[:4], f.b[:2], f.mu[0]
+	pn, pt, st, _ := oneContact(d[0], d[1], d[2], d[3], b[0], b[1], mu)
+	// on the cone to the last bit
+	if s := st.sense(); s != 0 {
+		pt = -s * mu * pn
+	}
+	old := f.st[0]
+	f.st[0], f.p[0], f.p[1] = st, pn, pt
+	f.v[0], f.v[1] = d[0]*pn+d[1]*pt+b[0], d[2]*pn+d[3]*pt+b[1]
+	f.sys.flip[0], f.sys.rank = st, false
+	e := f.wrong()
+	if !(e <= FrictionTol) {
+		f.st[0] = old
+		return false
+	}
+	f.offer(e)
+	r.Status, r.Method, r.Residual = Verified, ByWarm, e
+	if st != old {
+		r.Method = ByUpdate
+		r.Rounds++
+	}
+	return true
+}
