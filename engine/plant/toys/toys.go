@@ -42,6 +42,7 @@ var Registry = []Info{
 	entry("rod", "rod that slides and falls", "PG96", DefaultRod, NewRod),
 	entry("chain", "balls in a row", "G13", DefaultChain, NewChain),
 	entry("discs", "discs that collide in the plane", "", DefaultDiscs, NewDiscs),
+	entry("wheel", "slider that a spring presses on a rough wheel", "", DefaultWheel, NewWheel),
 	entry("woodpecker", "woodpecker toy", "LGV03", DefaultWoodpecker, NewWoodpecker),
 }
 

@@ -58,10 +58,15 @@ func TestRowsAreDerivativesOfTheGap(t *testing.T) {
 		n := toy.DOF()
 		q, u, a, b := make([]float64, n), make([]float64, n), contact.NewSet(32, n), contact.NewSet(32, n)
 		m := make([]float64, n*n)
+		away, h := 0.01, 1e-5
+		if info.Name == "wheel" {
+			away, h = 1e-8, 2e-7 // within an edge and close to it
+		}
+		kept := 0
 		for range 20 {
 			toy.Start(q, u)
 			for j := range q {
-				q[j] += 0.01 * r.NormFloat64()
+				q[j] += away * r.NormFloat64()
 				u[j] = r.NormFloat64()
 			}
 			toy.Mass(0, q, m)
@@ -72,7 +77,6 @@ func TestRowsAreDerivativesOfTheGap(t *testing.T) {
 					}
 				}
 			}
-			const h = 1e-5
 			at := func(s float64, set *contact.Set) {
 				p := make([]float64, n)
 				for j := range p {
@@ -83,7 +87,13 @@ func TestRowsAreDerivativesOfTheGap(t *testing.T) {
 			toy.Contacts(0, q, u, math.Inf(1), a)
 			for i := range a.N {
 				vn, _ := a.Rate(i, u)
+				at(-h, b)
+				before := b.Feature[i]
 				at(h, b)
+				if b.Feature[i] != before {
+					continue // over a vertex
+				}
+				kept++
 				up, gap := b.Gap[i], 0.0
 				upN, upT := b.Rate(i, u)
 				at(-h, b)
@@ -99,6 +109,9 @@ func TestRowsAreDerivativesOfTheGap(t *testing.T) {
 					t.Errorf("contact %d: w̄_T %g, by differences %g", a.ID[i], a.AT[i], d)
 				}
 			}
+		}
+		if kept < 10 {
+			t.Errorf("only %d contacts compared", kept)
 		}
 	})
 }
