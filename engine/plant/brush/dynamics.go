@@ -138,10 +138,7 @@ func (b *Brush) solve(r *effort) {
 	t := r.t - dot(&f.accS, &r.s)
 	n := r.n - dot(&f.accU, &r.u)
 	p := r.p - dot(&f.gu, &r.u) - dot(&f.gs, &r.s)
-	// S = [stt 0 stp; 0 snn snp; stp snp spp]
-	p = (p - f.stp*f.it*t - f.snp*f.in*n) * f.ip
-	t = (t - f.stp*p) * f.it
-	n = (n - f.snp*p) * f.in
+	t, n, p = f.schur(t, n, p)
 	u, s := times(&f.invU, &r.u), times(&f.invS, &r.s)
 	for i := range segments {
 		r.u[i] = u[i] - f.accU[i]*n - f.gu[i]*p
@@ -150,6 +147,12 @@ func (b *Brush) solve(r *effort) {
 	r.t, r.n, r.p = t, n, p
 	r.h *= f.invH
 	r.a *= f.invA
+}
+
+// schur solves S·x = (t, n, p) with S = [S_tt 0 S_tφ; 0 S_nn S_nφ; S_tφ S_nφ S_φφ].
+func (f *factors) schur(t, n, p float64) (float64, float64, float64) {
+	p = (p - f.stp*f.it*t - f.snp*f.in*n) * f.ip
+	return (t - f.stp*p) * f.it, (n - f.snp*p) * f.in, p
 }
 
 // state is a configuration with its velocity in the frame of the main body.
@@ -240,13 +243,14 @@ func invert(m, inv *[segments][segments]float64) bool {
 	return true
 }
 
-// sincos is math.Sincos, by its series for the small angles of a guided brush: the first term left out is below 1e-17.
+// sincos is math.Sincos, by its series for the small angles of a guided brush and of the arm: the first terms left out are below
+// 1e-17.
 func sincos(x float64) (sin, cos float64) {
-	if !(x > -0.06 && x < 0.06) {
+	if !(x > -0.2 && x < 0.2) {
 		return math.Sincos(x)
 	}
 	z := x * x
-	sin = x * (1 - z/6*(1-z/20*(1-z/42*(1-z/72))))
-	cos = 1 - z/2*(1-z/12*(1-z/30*(1-z/56)))
+	sin = x + x*z*(-1./6+z*(1./120+z*(-1./5040+z*(1./362880-z*(1./39916800)))))
+	cos = 1 + z*(-0.5+z*(1./24+z*(-1./720+z*(1./40320+z*(-1./3628800+z*(1./479001600))))))
 	return sin, cos
 }
