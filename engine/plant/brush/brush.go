@@ -16,10 +16,11 @@ import (
 //
 // r = (x, y) is the centre of gravity of the main body, whose height is L_b − h_s, and b = L_b/2.
 type Brush struct {
-	p     Params
-	joint [segments]Joint
-	star  bool
-	comm  *contact.Commutator
+	p      Params
+	joint  [segments]Joint
+	star   bool
+	comm   *contact.Commutator
+	smooth *contact.SmoothCommutator // in place of comm when not nil
 
 	// face, at the present temperature (K) and current density (A/m²); drifts: some law depends on the speed
 	law                  contact.Law
@@ -104,7 +105,7 @@ func NewJoined(p Params, joints [segments]Joint) (*Brush, error) {
 // Params is what the model was made from.
 func (b *Brush) Params() Params { return b.p }
 
-// Commutator is the outline that turns under the brush, in its own frame.
+// Commutator is the outline that turns under the brush, in its own frame. It stands for pictures only when the surface is smooth.
 func (b *Brush) Commutator() *contact.Commutator { return b.comm }
 
 // Drive sets the commutator's angle (rad) at time t (s) and its speed (rad/s) from then on.

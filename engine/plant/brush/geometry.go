@@ -64,46 +64,50 @@ func (b *Brush) onCommutator(t float64, s *scene, reach float64, set *contact.Se
 		g := v.segment
 		xi, eta := v.xi+s.xi[g]-b.joint[g].At, v.eta+s.eta[g]+b.down
 		cx, cy := x0+xi*etx-eta*ety, y0+xi*ety+eta*etx
-		gap, nx, ny, edge := b.comm.Edge(cx, cy, &b.hint[k])
+		var gap, nx, ny, bend float64
+		var feature int32
+		if b.smooth == nil {
+			gap, nx, ny, feature = b.comm.Edge(cx, cy, &b.hint[k])
+		} else {
+			gap, nx, ny, bend, feature = b.smooth.Edge(cx, cy)
+		}
 		if gap > reach {
 			continue
 		}
-		b.faceContact(s, v, xi, eta, cx, cy, nx, ny, sin, cos, gap, edge, set)
+		i := set.Add(v.id, b.law, gap)
+		if i < 0 {
+			continue
+		}
+		set.Feature[i] = feature
+		c := touching{px: cos*cx - sin*cy, py: sin*cx + cos*cy, nx: cos*nx - sin*ny, ny: sin*nx + cos*ny, turn: b.speed}
+		b.faceRows(s, int(g), xi, eta, bend, &c, set, i)
 	}
 }
 
-// faceContact writes the contact of vertex v at (cx, cy) with the normal (nx, ny), both in the commutator's frame.
-func (b *Brush) faceContact(s *scene, v *vertex, xi, eta, cx, cy, nx, ny, sin, cos, gap float64, edge int32, set *contact.Set) {
-	law := b.law
-	// to the inertial frame, and along e_t and e_n
-	nx, ny = cos*nx-sin*ny, sin*nx+cos*ny
-	px, py := cos*cx-sin*cy, sin*cx+cos*cy
-	nt, nn := s.cos*nx+s.sin*ny, s.cos*ny-s.sin*nx
-	// the vertex moves by v and would accelerate by γ without d²q/dt²
-	g := v.segment
+// faceRows completes contact i: a point of segment g at (ξ, η) in the frame of the brush on the surface of the commutator, whose
+// normal turns with it and, where the outline is bent, with the sliding.
+func (b *Brush) faceRows(s *scene, g int, xi, eta, bend float64, c *touching, set *contact.Set, i int) {
+	// n along e_t and e_n; t is (n_n, −n_t)
+	nt, nn := s.cos*c.nx+s.sin*c.ny, s.cos*c.ny-s.sin*c.nx
+	// the point moves by v and would accelerate by γ without d²q/dt²
 	w := b.speed
 	vt, vn := s.vt+s.dxi[g]-s.omega*eta, s.vn+s.deta[g]+s.omega*xi
 	at := -2*s.omega*s.deta[g] - s.omega*s.omega*xi
 	an := 2*s.omega*s.dxi[g] - s.omega*s.omega*eta
 	// against the surface ω×p
 	mx, my := s.cos*vt-s.sin*vn, s.sin*vt+s.cos*vn
-	c := touching{px: px, py: py, nx: nx, ny: ny, turn: w, vx: mx + w*py, vy: my - w*px}
+	c.vx, c.vy = mx+w*c.py, my-w*c.px
 	c.ax, c.ay = s.cos*at-s.sin*an+w*my, s.sin*at+s.cos*an-w*mx
-	i := set.Add(v.id, law, gap)
-	if i < 0 {
-		return
-	}
-	set.Feature[i] = edge
-	set.VN[i], set.VT[i] = w*(nx*py-ny*px), w*(ny*py+nx*px)
+	c.turn -= bend * (c.ny*c.vx - c.nx*c.vy)
+	set.VN[i], set.VT[i] = w*(c.nx*c.py-c.ny*c.px), w*(c.ny*c.py+c.nx*c.px)
 	wn, wt := set.RowN(i), set.RowT(i)
-	wn[0], wn[1], wn[2] = nx, ny, xi*nn-eta*nt
-	wt[0], wt[1], wt[2] = ny, -nx, -xi*nt-eta*nn
-	// along t: t·e_t = nn, t·e_n = −nt
-	for j := int(g); j >= 0; j = b.joint[j].Parent {
+	wn[0], wn[1], wn[2] = c.nx, c.ny, xi*nn-eta*nt
+	wt[0], wt[1], wt[2] = c.ny, -c.nx, -xi*nt-eta*nn
+	for j := g; j >= 0; j = b.joint[j].Parent {
 		wn[3+2*j], wn[4+2*j] = nn, nt
 		wt[3+2*j], wt[4+2*j] = -nt, nn
 	}
-	b.put(set, i, &c)
+	b.put(set, i, c)
 }
 
 // inHolder: the lower end of each wall meets the side of the brush; at the upper end it is the end of the wall while the

@@ -429,6 +429,7 @@ func TestContactRowsAgainstDifferences(t *testing.T) {
 		{"worn brush, its top in the holder", false, func(p *Params) { p.Brush.Length = 0.012; p.Holder.X, p.Holder.Offset = 1e-3, 2e-3 }},
 		{"chain", true, func(p *Params) { p.Holder.Rake = 0.02 }},
 		{"tip on a corner", false, nil},
+		{"smooth", false, func(p *Params) { p.Commutator.Smooth = true }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := build(t, c.chain, c.change)
