@@ -29,6 +29,8 @@ type trigger struct {
 const (
 	// each step is looked at in so many places
 	sampleParts = 8
+	// and where gaps change too much between two of them, in the middle, over and over
+	sampleHalvings = 12
 	// forces count as beyond an edge by this share of those that act
 	forceBand = 1e-9
 	// times are found to this share of a step, or to two units in the last place
@@ -196,28 +198,78 @@ func (e *EventDriven) passed(tr trigger, s *sample) bool {
 func (e *EventDriven) locate() bool {
 	d := e.dp
 	for part := 1; part <= sampleParts; part++ {
-		t := d.T
+		end := d.T
 		if part < sampleParts {
-			t = d.Old + float64(part)/sampleParts*(d.T-d.Old)
+			end = d.Old + float64(part)/sampleParts*(d.T-d.Old)
 		}
-		d.At(t, e.buf)
-		if part == sampleParts {
-			copy(e.buf, d.X)
+		for e.a.t < end {
+			t := end
+			e.reach(t)
+			for n := 0; n < sampleHalvings && e.coarse(); n++ {
+				half := 0.5 * (e.a.t + t)
+				if !(half > e.a.t && half < t) {
+					break
+				}
+				t = half
+				e.reach(t)
+			}
+			if e.scan(); len(e.found) > 0 {
+				e.narrow()
+				return true
+			}
+			e.a, e.b = e.b, e.a
 		}
-		e.measure(t, e.buf, true, e.b)
-		if e.scan(); len(e.found) > 0 {
-			e.narrow()
-			return true
-		}
-		e.a, e.b = e.b, e.a
 	}
 	e.T = d.T
 	copy(e.x, d.X)
 	return false
 }
 
-// scan lists what has happened between the samples a and b.
+// reach measures b at t.
+func (e *EventDriven) reach(t float64) {
+	e.dp.At(t, e.buf)
+	if t == e.dp.T {
+		copy(e.buf, e.dp.X)
+	}
+	e.measure(t, e.buf, true, e.b)
+}
+
+// coarse tells whether an open gap changes so much between a and b that it may have been closed in between. A body that turns in free
+// flight is smooth for the integrator, whose steps may be longer than its turns: where the change of a gap is not that of its rates, the
+// samples are too far apart.
+func (e *EventDriven) coarse() bool {
+	a, b := e.a, e.b
+	h := b.t - a.t
+	for i, id := range b.id {
+		j := a.place(id, i)
+		if j < 0 || find(e.sm.held, id) >= 0 {
+			continue
+		}
+		ga, gb, ra, rb := a.gap[j], b.gap[i], a.rate[j], b.rate[i]
+		off := math.Abs(gb - ga - 0.5*(ra+rb)*h)
+		if off < 0.05*(math.Abs(ra)+math.Abs(rb))*h {
+			continue
+		}
+		low := min(ga, gb)
+		if ra < 0 && rb > 0 {
+			low = min(low, ga+ra*(gb-ga-rb*h)/(ra-rb))
+		}
+		if low < 2*off {
+			return true
+		}
+	}
+	return false
+}
+
+// scan lists what has happened between the samples a and b; b moves to the bottom of a gap that was below zero between them,
+// and all is looked at again.
 func (e *EventDriven) scan() {
+	for e.moved() {
+	}
+}
+
+// moved is one pass of scan; it is true when b has moved.
+func (e *EventDriven) moved() bool {
 	a, b := e.a, e.b
 	e.found = e.found[:0]
 	add := func(kind EventKind, id uint32, k int) {
@@ -234,8 +286,8 @@ func (e *EventDriven) scan() {
 		if j := a.place(id, i); j >= 0 && a.gap[j] > 0 && b.gap[i] > 0 && a.rate[j] < 0 && b.rate[i] > 0 {
 			h, ra, rb := b.t-a.t, a.rate[j], b.rate[i]
 			s := (b.gap[i] - a.gap[j] - rb*h) / (ra - rb)
-			if a.gap[j]+ra*s < 0 {
-				e.dip(id, a.t+h*ra/(ra-rb))
+			if a.gap[j]+ra*s < 0 && e.dips(id, a.t+h*ra/(ra-rb)) {
+				return true
 			}
 		}
 	}
@@ -248,17 +300,17 @@ func (e *EventDriven) scan() {
 	if len(e.sm.held) > 0 {
 		add(Sharing, e.sm.held[0].id, 0)
 	}
+	return false
 }
 
-// dip looks at the lowest point of a gap between two samples; where it is below zero, the second sample moves there.
-func (e *EventDriven) dip(id uint32, t float64) {
+// dips looks at t, close to the bottom of a gap; where that is deep enough to count, b moves there.
+func (e *EventDriven) dips(id uint32, t float64) bool {
 	e.at(t, true)
-	if i := e.probe.place(id, 0); i >= 0 && e.probe.gap[i] < 0 {
-		e.b, e.probe = e.probe, e.b
-		e.found = append(e.found[:0], trigger{Closing, id, -1})
-		// the lowest point may be just past: what counts is that it is below zero
-		e.b.rate[i] = min(e.b.rate[i], -math.SmallestNonzeroFloat64)
+	if !e.passed(trigger{Closing, id, -1}, e.probe) {
+		return false
 	}
+	e.b, e.probe = e.probe, e.b
+	return true
 }
 
 // at measures probe at t.
