@@ -77,11 +77,7 @@ func (s *touching) animate(w io.Writer) error {
 	if p == nil {
 		return errNoPicture
 	}
-	title := s.cfg.Description
-	if title == "" {
-		title = s.cfg.Name
-	}
-	d := animationData{Title: title, Note: s.engineText(), Caption: p.caption, Bodies: p.bodies, View: p.view, Enlarge: p.enlarge}
+	d := animationData{Title: s.title(), Note: s.engineText(), Caption: p.caption, Bodies: p.bodies, View: p.view, Enlarge: p.enlarge}
 	if p.face != nil {
 		d.Face = &animationFace{X: [2]float64{-p.face.width / 2, p.face.width / 2}, Radius: p.face.radius}
 		lo, hi := 0.0, 0.0

@@ -1,10 +1,70 @@
 package main
 
 import (
+	"context"
 	"math"
 
+	"hilrig/cmd/hil/plot"
+	"hilrig/engine"
 	"hilrig/engine/plant/brush"
 )
+
+// brushBeside are the forces that a row of a brush has, means since the row before.
+var brushBeside = []engine.Signal{{Name: "face_force", Unit: "N"}, {Name: "holder_force", Unit: "N"}, {Name: "spring_force", Unit: "N"}, {Name: "torque", Unit: "N·m"}}
+
+// brushBySteps runs the brush with its own statistics.
+func (s *touching) brushBySteps(ctx context.Context, b *brush.Brush) error {
+	e := s.cfg.Engine
+	s.beside = brushBeside
+	s.keep(0, nil)
+	s.rows[0].beside = make([]float64, len(brushBeside))
+	stats, err := b.Run(ctx, brush.RunOptions{
+		MoreauOptions: s.moreau(), Time: s.cfg.Duration, Discard: orNone(s.cfg.Discard), Every: int(math.Round(s.cfg.Rows() / e.Step)),
+		Trace: func(now *brush.Snapshot) {
+			copy(s.q, now.Q)
+			copy(s.u, now.U)
+			s.keep(now.T, pushesOf(now.Contact, e.Step))
+			s.rows[len(s.rows)-1].beside = []float64{now.Face, now.Holder, now.Spring, now.Torque}
+		},
+	})
+	if err != nil {
+		return err
+	}
+	for _, f := range stats.Figures() {
+		s.metrics = append(s.metrics, metric{f.Name, f.Unit, f.Value})
+	}
+	s.solver = append(s.solver, metric{"steps", "", float64(stats.Steps)}, metric{"unverified_steps", "", float64(stats.Unverified)}, metric{"warm_share", "", stats.Warm})
+	s.solver = append(s.solver, byMethod("solved_by_", stats.Methods)...)
+	s.solver = append(s.solver, byMethod("unverified_by_", stats.Unproven)...)
+	return nil
+}
+
+// brushFigure has the phase portrait of the tilt, the tilt over time, and the forces.
+func (s *touching) brushFigure() *plot.Figure {
+	t := s.column(func(r *instant) float64 { return r.t })
+	over := func(name, unit string, of func(*instant) float64) plot.Panel {
+		return plot.Panel{X: plot.Axis{Name: "time", Unit: "s", Max: s.cfg.Duration}, Y: plot.Axis{Name: name, Unit: unit}, Series: []plot.Series{{Label: name, X: t, Y: s.column(of)}}}
+	}
+	settled := func(of func(*instant) float64) []float64 {
+		return s.column(func(r *instant) float64 {
+			if r.t < s.cfg.Discard {
+				return math.NaN()
+			}
+			return of(r)
+		})
+	}
+	phase := plot.Panel{
+		X: plot.Axis{Name: "tilt", Unit: "rad"}, Y: plot.Axis{Name: "angular velocity", Unit: "rad/s"},
+		Series: []plot.Series{{Label: "tilt", X: settled(func(r *instant) float64 { return r.q[2] }), Y: settled(func(r *instant) float64 { return r.u[2] }), Style: plot.Points}},
+	}
+	left := []plot.Panel{phase, over("tilt", "rad", func(r *instant) float64 { return r.q[2] })}
+	right := make([]plot.Panel, 3)
+	for i, c := range brushBeside[:3] {
+		right[i] = over(map[int]string{0: "face", 1: "holder", 2: "spring"}[i], c.Unit, func(r *instant) float64 { return r.beside[i] })
+		right[i].Y.Name += " force"
+	}
+	return &plot.Figure{Title: s.title(), Note: s.engineText() + "; forces are means between rows", Columns: []plot.Column{{Panels: left}, {Panels: right}}}
+}
 
 // brushPicture draws the brush in its holder on the commutator, and the gap under its face.
 func brushPicture(b *brush.Brush) *picture {

@@ -2,13 +2,10 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
-	"path/filepath"
 
-	"hilrig/cmd/hil/plot"
 	"hilrig/configs"
 	"hilrig/engine"
 	"hilrig/engine/contact"
@@ -34,6 +31,7 @@ type touching struct {
 	q, u   []float64
 	drawn  *picture // what an animation shows; nil: nothing
 	rows   []instant
+	beside []engine.Signal // what rows have beside coordinates and contacts
 
 	metrics []metric // what happened
 	solver  []metric // how the contact problems fared
@@ -43,6 +41,7 @@ type touching struct {
 type instant struct {
 	t      float64
 	q, u   []float64
+	beside []float64
 	pushes []push
 }
 
@@ -166,8 +165,12 @@ func (s *touching) build() error {
 
 // run integrates with the engine of the file.
 func (s *touching) run(ctx context.Context) error {
-	if s.cfg.Engine.Kind == "event-driven" {
+	b, isBrush := s.sys.(*brush.Brush)
+	switch {
+	case s.cfg.Engine.Kind == "event-driven":
 		return s.byEvents(ctx)
+	case isBrush:
+		return s.brushBySteps(ctx, b)
 	}
 	return s.bySteps(ctx)
 }
@@ -180,9 +183,7 @@ func (s *touching) impactLaw() contact.ImpactLaw {
 // bySteps runs the engine of fixed steps.
 func (s *touching) bySteps(ctx context.Context) error {
 	e := s.cfg.Engine
-	m, err := contact.NewMoreau(s.sys, contact.MoreauOptions{
-		Step: e.Step, Theta: e.Theta, Beta: orNone(e.Beta), VTh: orNone(e.Slow), EndOfStep: e.EndOfStep, Impact: s.impactLaw(),
-	})
+	m, err := contact.NewMoreau(s.sys, s.moreau())
 	if err != nil {
 		return err
 	}
@@ -210,6 +211,12 @@ func (s *touching) bySteps(ctx context.Context) error {
 	return nil
 }
 
+// moreau are the options of the file.
+func (s *touching) moreau() contact.MoreauOptions {
+	e := s.cfg.Engine
+	return contact.MoreauOptions{Step: e.Step, Theta: e.Theta, Beta: orNone(e.Beta), VTh: orNone(e.Slow), EndOfStep: e.EndOfStep, Impact: s.impactLaw()}
+}
+
 // orNone is an option of the engine for which 0 means its default and a negative number none.
 func orNone(x float64) float64 {
 	if x == 0 {
@@ -227,9 +234,14 @@ func stepCounts(c *contact.MoreauCounts) []metric {
 		{"contacts_left_out", "", float64(c.Left)}, {"state_updates_share", "", share(c.Updates)},
 		{"energy_gain_steps", "", float64(c.EnergyGains)}, {"energy_gained", "J", c.Gained}, {"energy_dissipated", "J", c.Dissipated},
 	}
-	for i, n := range c.ByMethod {
+	return append(out, byMethod("solved_by_", c.ByMethod)...)
+}
+
+// byMethod names counts of contact problems by what solved them.
+func byMethod(lead string, counts [8]int64) (out []metric) {
+	for i, n := range counts {
 		if n > 0 {
-			out = append(out, metric{"solved_by_" + fileWord(lcp.FrictionMethod(i).String()), "", float64(n)})
+			out = append(out, metric{lead + lcp.FrictionMethod(i).String(), "", float64(n)})
 		}
 	}
 	return out
@@ -237,7 +249,7 @@ func stepCounts(c *contact.MoreauCounts) []metric {
 
 // keep appends a row.
 func (s *touching) keep(t float64, pushes []push) {
-	s.rows = append(s.rows, instant{t, append([]float64(nil), s.q...), append([]float64(nil), s.u...), pushes})
+	s.rows = append(s.rows, instant{t: t, q: append([]float64(nil), s.q...), u: append([]float64(nil), s.u...), pushes: pushes})
 }
 
 // pushesOf are the contact forces of the last step: impulses over its length.
@@ -301,7 +313,7 @@ func (c *coordSums) metrics(coords []engine.Signal) (out []metric) {
 
 func perSecond(unit string) string { return unit + "/s" }
 
-// simulateMetrics runs a simulation file of any kind that is in memory and returns its numbers.
+// contactMetrics runs a contact file that is in memory and returns its numbers.
 func contactMetrics(ctx context.Context, name string, data []byte) ([]metric, error) {
 	cfg, _, err := configs.ContactRunBytes(name, data)
 	if err != nil {
@@ -317,78 +329,3 @@ func contactMetrics(ctx context.Context, name string, data []byte) ([]metric, er
 	}
 	return append(s.metrics, s.solver...), nil
 }
-
-var errNoPicture = errors.New("there is no picture of this system")
-
-// csvNames are the columns: time, coordinates, their speeds, the sum of contact forces.
-func (s *touching) csvNames() []string {
-	names := []string{"time_s"}
-	for _, c := range s.coords {
-		names = append(names, header(c.Name, c.Unit))
-	}
-	for _, c := range s.coords {
-		names = append(names, header(c.Name+"_dot", perSecond(c.Unit)))
-	}
-	return append(names, "contacts", "normal_force_N", "tangential_force_N")
-}
-
-// writeCSV writes the rows.
-func (s *touching) writeCSV(w io.Writer) error {
-	rows := make([][]float64, len(s.rows))
-	for i, r := range s.rows {
-		row := append([]float64{r.t}, r.q...)
-		row = append(row, r.u...)
-		n, t := 0.0, 0.0
-		for _, p := range r.pushes {
-			n += p.n
-			t += p.t
-		}
-		rows[i] = append(row, float64(len(r.pushes)), n, t)
-	}
-	return writeRows(w, s.csvNames(), rows)
-}
-
-// figure draws coordinates and speeds over time.
-func (s *touching) figure() *plot.Figure {
-	t := make([]float64, len(s.rows))
-	for k, r := range s.rows {
-		t[k] = r.t
-	}
-	column := func(of func(*instant) float64) []float64 {
-		y := make([]float64, len(s.rows))
-		for k := range s.rows {
-			y[k] = of(&s.rows[k])
-		}
-		return y
-	}
-	time := plot.Axis{Name: "time", Unit: "s", Max: s.cfg.Duration}
-	var left, right []plot.Panel
-	units := map[string]int{}
-	for i, c := range s.coords {
-		at, seen := units[c.Unit]
-		if !seen {
-			at = len(left)
-			units[c.Unit] = at
-			left = append(left, plot.Panel{X: time, Y: plot.Axis{Name: map[string]string{"m": "position", "rad": "angle"}[c.Unit], Unit: c.Unit}})
-			right = append(right, plot.Panel{X: time, Y: plot.Axis{Name: map[string]string{"m": "velocity", "rad": "angular velocity"}[c.Unit], Unit: perSecond(c.Unit)}})
-		}
-		left[at].Series = append(left[at].Series, plot.Series{Label: c.Name, X: t, Y: column(func(r *instant) float64 { return r.q[i] })})
-		right[at].Series = append(right[at].Series, plot.Series{Label: c.Name, X: t, Y: column(func(r *instant) float64 { return r.u[i] })})
-	}
-	title := s.cfg.Description
-	if title == "" {
-		title = s.cfg.Name
-	}
-	return &plot.Figure{Title: title, Note: s.engineText(), Columns: []plot.Column{{Panels: left}, {Panels: right}}}
-}
-
-// engineText says how it was integrated.
-func (s *touching) engineText() string {
-	e := s.cfg.Engine
-	if e.Kind == "event-driven" {
-		return fmt.Sprintf("%s in %s, event-driven to %.0e, impacts by %s", filepath.Base(s.path), withUnit(s.cfg.Duration, "s"), e.Tolerance, e.Impact)
-	}
-	return fmt.Sprintf("%s in %s, steps of %s, θ = %g, impacts by %s", filepath.Base(s.path), withUnit(s.cfg.Duration, "s"), withUnit(e.Step, "s"), e.Theta, e.Impact)
-}
-
-func (s *touching) byEvents(ctx context.Context) error { return errors.New("later") }
