@@ -41,23 +41,32 @@ func (d *Drop) Voltage(i, f float64) float64 {
 	return v
 }
 
-// branch is the drop of one contact at a held force as a function of y = |i|: two straight lines, and the arc beyond.
+// branch is the drop of one contact at a held force as a function of y = |i|: straight lines that begin at 0, Ilin, the least
+// current of an arc and the current that the contact leaves to the arc.
 type branch struct {
 	r0, r1 float64 // Ω  slope below and above Ilin; +Inf: open
 	v1     float64 // V  offset above Ilin
 	rb, va float64 // Ω, V  slope and offset while an arc burns
 	carry  float64 // A  current of the contact beside an arc
-	burn   float64 // A  the arc burns from here on
+	light  float64 // A  from here on an open contact arcs
+	burn   float64 // A  from here on a closed one does as well
+	open   float64 // 1  share of the time that the contact is open, when what is asked for is a mean
 }
 
-// at prepares the branch for a force (N), a gap (m) and a crowding of the current, which multiplies film and constriction.
-func (d *Drop) at(f, gap, crowd float64) branch {
-	rc := crowd / d.Conductance(f)
+// at prepares the branch. A crowding multiplies film and constriction; a contact that is open for a share of the time has the
+// mean voltage of both states while the open one arcs, and conducts that much less below.
+func (d *Drop) at(t *Touch) branch {
+	crowd := t.Crowd
+	if crowd == 0 {
+		crowd = 1
+	}
+	rc := crowd / d.Conductance(t.Force)
 	v0 := crowd * d.V0
-	b := branch{r0: d.Rb + rc + v0/d.Ilin, r1: d.Rb + rc, v1: v0, rb: d.Rb, va: d.Varc + d.Earc*max(0, gap)}
+	b := branch{rb: d.Rb, va: d.Varc + d.Earc*max(0, t.Gap), open: max(0, min(1, t.Open)), light: d.Iarc}
+	b.r0, b.r1, b.v1 = d.Rb+rc+v0/d.Ilin, d.Rb+rc, v0
 	switch {
 	case math.IsInf(rc, 1):
-		b.carry = 0
+		b.open = 0
 	case v0+rc*d.Ilin >= b.va:
 		b.carry = b.va / (v0/d.Ilin + rc)
 	case rc > 0:
@@ -65,17 +74,25 @@ func (d *Drop) at(f, gap, crowd float64) branch {
 	default:
 		b.carry = math.Inf(1)
 	}
-	b.burn = max(d.Iarc, b.carry)
+	b.burn = max(b.light, b.carry)
 	return b
 }
 
-// line is the slope and the offset of the branch right above (or at) y, and whether that is the arc.
-func (b *branch) line(y, ilin float64) (r, v float64, arc bool) {
-	switch {
-	case y >= b.burn:
-		return b.rb, b.va, true
-	case y >= ilin:
-		return b.r1, b.v1, false
+// line is the line right above (or at) y: slope, offset, and the share of an arc in it.
+func (b *branch) line(y, ilin float64) (r, v, arc float64) {
+	if y >= b.burn {
+		return b.rb, b.va, 1
 	}
-	return b.r0, 0, false
+	if y >= ilin {
+		r, v = b.r1, b.v1
+	} else {
+		r = b.r0
+	}
+	switch {
+	case b.open == 0:
+		return r, v, 0
+	case y >= b.light:
+		return r + b.open*(b.rb-r), v + b.open*(b.va-v), b.open
+	}
+	return r / (1 - b.open), v / (1 - b.open), 0
 }

@@ -25,7 +25,7 @@ type Circuit struct {
 	Series bool
 	Drop   Drop
 
-	edge [3]float64 // A  ends of the straight lines, rising
+	edge [4]float64 // A  ends of the straight lines, rising
 	side [2]branch
 }
 
@@ -34,6 +34,7 @@ type Touch struct {
 	Force float64 // N
 	Gap   float64 // m  when lifted
 	Crowd float64 // 1  factor of film and constriction from an uneven distribution of the current; 0: none
+	Open  float64 // 1  share of the step without contact, when Force is the mean over the rest
 }
 
 // Flow is what happened in one step of a Circuit. Energies are in J.
@@ -60,12 +61,8 @@ func (c *Circuit) Step(h, i, u, w, diode float64, touch *[2]Touch, out *Flow) en
 	sum := h + i + u + w + diode
 	for k := range touch {
 		t := &touch[k]
-		crowd := t.Crowd
-		if crowd == 0 {
-			crowd = 1
-		}
-		c.side[k] = c.Drop.at(t.Force, t.Gap, crowd)
-		sum += t.Force + t.Gap + t.Crowd
+		c.side[k] = c.Drop.at(t)
+		sum += t.Force + t.Gap + t.Crowd + t.Open
 	}
 	if !(h > 0) || math.IsNaN(sum) || math.IsInf(sum, 0) {
 		return engine.NonFinite
@@ -91,7 +88,7 @@ func (c *Circuit) Step(h, i, u, w, diode float64, touch *[2]Touch, out *Flow) en
 	var p piece
 	for range 24 {
 		if !c.enter(y, s*e-diode, r, &p) { // the current stays
-			c.book(&p, left, y*left, y*y*left, out)
+			c.hold(y, left, s*e-diode, r, out)
 			q, sq = q+s*y*left, sq+y*y*left
 			out.Diode += diode * y * left
 			break
@@ -156,10 +153,10 @@ func (c *Circuit) Step(h, i, u, w, diode float64, touch *[2]Touch, out *Flow) en
 
 // piece is one straight line of the characteristic, and the end towards which the current runs on it.
 type piece struct {
-	r     float64 // Ω  slope of all resistances
-	c, d  float64 // V  voltage across L at y = 0 of the line, and at the beginning
-	bound float64 // A
-	arc   [2]bool
+	r     float64    // Ω  slope of all resistances
+	c, d  float64    // V  voltage across L at y = 0 of the line, and at the beginning
+	bound float64    // A
+	arc   [2]float64 // share of an arc in either voltage
 	rk    [2]float64 // Ω, V  line of either contact
 	vk    [2]float64
 }
@@ -180,17 +177,12 @@ func (p *piece) run(y, x float64) (end, mean, square float64) {
 
 // order sorts the ends of the lines.
 func (c *Circuit) order() {
-	a, b, d := c.Drop.Ilin, c.side[0].burn, c.side[1].burn
-	if b > d {
-		b, d = d, b
-	}
-	if a > b {
-		a, b = b, a
-		if b > d {
-			b, d = d, b
+	c.edge = [4]float64{c.Drop.Ilin, c.Drop.Iarc, c.side[0].burn, c.side[1].burn}
+	for i := range c.edge {
+		for j := i; j > 0 && c.edge[j] < c.edge[j-1]; j-- {
+			c.edge[j], c.edge[j-1] = c.edge[j-1], c.edge[j]
 		}
 	}
-	c.edge = [3]float64{a, b, d}
 }
 
 // enter finds the line on which the current leaves y, upwards or downwards. It is false when the current stays.
@@ -246,9 +238,12 @@ func (c *Circuit) book(p *piece, t, dq, dsq float64, out *Flow) {
 	burning := false
 	for k := range c.side {
 		all := p.rk[k]*dsq + p.vk[k]*dq
-		if p.arc[k] {
+		if b := &c.side[k]; p.arc[k] > 0 {
 			burning = true
-			arc := p.vk[k] * (dq - c.side[k].carry*t)
+			arc := p.arc[k] * b.va * dq
+			if p.arc[k] == 1 {
+				arc -= (1 - b.open) * b.va * b.carry * t
+			}
 			out.Arc += arc
 			all -= arc
 		}
@@ -257,6 +252,25 @@ func (c *Circuit) book(p *piece, t, dq, dsq float64, out *Flow) {
 	if burning {
 		out.Burning += t
 	}
+}
+
+// hold books a current that stays for t seconds. Where a mean over open and closed begins to arc its voltage jumps, and the
+// current may rest on the jump: then the voltages are the share of the upper ones that balances the source.
+func (c *Circuit) hold(y, t, e, r float64, out *Flow) {
+	if y == 0 {
+		return
+	}
+	var p piece
+	var all Flow
+	c.lines(y, e, r, y, &p)
+	c.book(&p, t, y*t, y*y*t, &all)
+	share := 1.0
+	if upper := e - r*y - p.d; upper > 0 {
+		share = (e - r*y) / upper
+	}
+	out.Contact += share * all.Contact
+	out.Arc += share * all.Arc
+	out.Burning += all.Burning
 }
 
 // phi holds the functions of an exponential that starts with slope 1, over its length: with f = (1−e^(−zτ))/z

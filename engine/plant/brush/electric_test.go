@@ -35,12 +35,12 @@ func TestDropOfOneContact(t *testing.T) {
 		t.Errorf("contact without resistance: %g S", g)
 	}
 	// the law of an arc: its voltage from 0.3 A on, nothing below
-	b := d.at(0, 1e-3, 1)
-	if r, v, arc := b.line(0.3, d.Ilin); r != 0.014 || v != 15 || !arc {
-		t.Errorf("arc over 1 mm: %g Ω, %g V, %v", r, v, arc)
+	b := d.at(&Touch{Gap: 1e-3})
+	if r, v, arc := b.line(0.3, d.Ilin); r != 0.014 || v != 15 || arc != 1 {
+		t.Errorf("arc over 1 mm: %g Ω, %g V, share %g", r, v, arc)
 	}
-	if r, _, arc := b.line(0.29, d.Ilin); !math.IsInf(r, 1) || arc {
-		t.Errorf("below 0.3 A the gap is %g Ω, arc %v", r, arc)
+	if r, _, arc := b.line(0.29, d.Ilin); !math.IsInf(r, 1) || arc != 0 {
+		t.Errorf("below 0.3 A the gap is %g Ω, share of the arc %g", r, arc)
 	}
 }
 
@@ -153,6 +153,9 @@ func TestEnergyBalanceOfRandomSteps(t *testing.T) {
 			if rng.IntN(4) == 0 {
 				touch[k].Force = 0
 			}
+			if rng.IntN(4) == 0 {
+				touch[k].Open = rng.Float64()
+			}
 		}
 		i := rng.NormFloat64() * math.Pow(10, -2+3*rng.Float64())
 		if rng.IntN(10) == 0 {
@@ -191,6 +194,27 @@ func TestEnergyBalanceOfRandomSteps(t *testing.T) {
 	}
 	if arcs < 10000 || breaks < 1000 || signs < 1000 {
 		t.Errorf("the cases are too tame: %d with arcs, %d breaks, %d reversals", arcs, breaks, signs)
+	}
+}
+
+// A contact that is open for half of the time, told as a mean, does to the current what one does that opens and closes much
+// faster than the current can follow.
+func TestMeanOfOpenAndClosed(t *testing.T) {
+	e := motor24()
+	const h = 1e-6
+	var o Flow
+	i, j := 8.0, 8.0
+	arcs, mean := 0.0, 0.0
+	for n := range 2000 {
+		touch := [2]Touch{{Force: 5 * float64(n&1)}, {Force: 2.5}}
+		e.Step(h, i, 24, 200, 0, &touch, &o)
+		i, arcs = o.I, arcs+o.Arc
+		touch = [2]Touch{{Force: 5, Open: 0.5}, {Force: 2.5}}
+		e.Step(h, j, 24, 200, 0, &touch, &o)
+		j, mean = o.I, mean+o.Arc
+	}
+	if math.Abs(i/j-1) > 2e-3 || math.Abs(arcs/mean-1) > 2e-3 {
+		t.Errorf("%g A, arcs %g J switching; %g A, %g J as a mean", i, arcs, j, mean)
 	}
 }
 
