@@ -7,7 +7,7 @@ import (
 
 const mostCoils = 16 // shorted at a time
 
-// Commutation follows the coils that one brush shorts [HA67]. Bars lie side by side under the brush, numbered from the edge
+// Commutation follows the coils that one brush shorts. Bars lie side by side under the brush, numbered from the edge
 // towards positive rotation; coil k joins bars k and k+1 and carries +a before and −a after a brush that is passed forwards,
 // a = i/2 the current of either armature path. While the brush touches both bars,
 //

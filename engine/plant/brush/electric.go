@@ -2,7 +2,7 @@ package brush
 
 import "math"
 
-// Drop is the voltage across one brush and its contact on the commutator [HA67]:
+// Drop is the voltage across one brush and its contact on the commutator [H67]:
 //
 //	V(i, F) = V0·sat(i/Ilin) + i·(Rb + Rc(F)),   Rc = aR·F^(−1/2) + bR·F^(−1)
 //
@@ -53,8 +53,9 @@ type branch struct {
 	open   float64 // 1  share of the time that the contact is open, when what is asked for is a mean
 }
 
-// at prepares the branch. A crowding multiplies film and constriction; a contact that is open for a share of the time has the
-// mean voltage of both states while the open one arcs, and conducts that much less below.
+// at prepares the branch. A crowding multiplies film and constriction. A contact that is open for a share of the time has the
+// mean voltage of both states; below the least current of an arc the open state is taken as the resistance that joins on to the
+// arc, so that the mean is continuous.
 func (d *Drop) at(t *Touch) branch {
 	crowd := t.Crowd
 	if crowd == 0 {
@@ -94,5 +95,5 @@ func (b *branch) line(y, ilin float64) (r, v, arc float64) {
 	case y >= b.light:
 		return r + b.open*(b.rb-r), v + b.open*(b.va-v), b.open
 	}
-	return r / (1 - b.open), v / (1 - b.open), 0
+	return r + b.open*(b.rb+b.va/b.light-r), v - b.open*v, 0
 }

@@ -49,6 +49,7 @@ type Flow struct {
 	Arc     float64 // arcs
 	Break   float64 // ½L·i² of currents that were cut off below the smallest arc
 	Diode   float64 // freewheeling diodes
+	Volts   float64 // V·s  ∫(V1 + V2) dt; 0 with the source disconnected
 	EMF     float64 // work done on the shaft
 	Burning float64 // s    time with an arc, of either brush
 	Broken  int     // currents cut off
@@ -148,6 +149,12 @@ func (c *Circuit) Step(h, i, u, w, diode float64, touch *[2]Touch, out *Flow) en
 		out.Torque = c.K * q / h
 	}
 	out.EMF = out.Torque * w * h
+	if diode == 0 {
+		out.Volts = u*h - c.R*q - c.L*(out.I-i) - c.K*w*h
+		if c.Series {
+			out.Volts += c.K * w * (h - q)
+		}
+	}
 	return engine.OK
 }
 
@@ -254,23 +261,13 @@ func (c *Circuit) book(p *piece, t, dq, dsq float64, out *Flow) {
 	}
 }
 
-// hold books a current that stays for t seconds. Where a mean over open and closed begins to arc its voltage jumps, and the
-// current may rest on the jump: then the voltages are the share of the upper ones that balances the source.
+// hold books a current that stays for t seconds.
 func (c *Circuit) hold(y, t, e, r float64, out *Flow) {
-	if y == 0 {
-		return
-	}
 	var p piece
-	var all Flow
 	c.lines(y, e, r, y, &p)
-	c.book(&p, t, y*t, y*y*t, &all)
-	share := 1.0
-	if upper := e - r*y - p.d; upper > 0 {
-		share = (e - r*y) / upper
+	if y > 0 {
+		c.book(&p, t, y*t, y*y*t, out)
 	}
-	out.Contact += share * all.Contact
-	out.Arc += share * all.Arc
-	out.Burning += all.Burning
 }
 
 // phi holds the functions of an exponential that starts with slope 1, over its length: with f = (1−e^(−zτ))/z
