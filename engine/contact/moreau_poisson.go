@@ -6,13 +6,13 @@ import (
 	"hilrig/engine/lcp"
 )
 
-// poisson settles the contacts of a step one after the other: first the impact of those that hit, at the velocities before the
-// step and by Impact in its two phases, as if forces stood still; then what the forces of the step ask for, without
-// restitution:
+// poisson settles the contacts of a step by Impact in its two phases, and then what β asks for beyond that:
 //
-//	P₁ from ġ(u),  P₂ from ġ(u_free) + D·P₁,  P = P₁ + P₂
+//	P₁ from ġ(u_free),  P₂ from ġ(u_free) + D·P₁ + β·g_N/h,  P = P₁ + P₂
 //
-// Taken together, ε would multiply the impulses of the forces too, and a ball would not come to rest on the ground.
+// Forces of the step are part of the compression, as they have to be where stiff joints pass the blow on within a step. ε
+// multiplies no more than the share of the approach that was there before the step, min(1, ġ_N(u)/ġ_N(u_free)): the weight of
+// a ball on the ground does not make it rebound.
 type poisson struct {
 	im   *Impact
 	laws []Law
@@ -31,8 +31,11 @@ func (p *poisson) solve(m *Moreau, d []float64) (r lcp.FrictionResult, e, scale 
 	hits := false
 	for k, c := range m.Chosen {
 		l := m.Set.Law[c]
-		if m.vk[2*k] >= -m.opt.VTh {
+		switch before, free := m.vk[2*k], m.vf[2*k]; {
+		case before >= -m.opt.VTh || free >= 0:
 			l.EpsN, l.EpsT = 0, 0
+		case free < before:
+			l.EpsN *= before / free
 		}
 		hits = hits || l.EpsN > 0
 		p.laws[k] = l
@@ -41,10 +44,10 @@ func (p *poisson) solve(m *Moreau, d []float64) (r lcp.FrictionResult, e, scale 
 	clear(p1)
 	if hits {
 		// without impulses for these laws the contacts are settled without restitution
-		if s := p.im.Solve(d, m.vk[:2*n], p.laws[:n], p1).Status; s != Resolved {
+		if s := p.im.Solve(d, m.vf[:2*n], p.laws[:n], p1).Status; s != Resolved {
 			m.Lowered++
 		}
-		e, scale = work(d, p1, m.vk)
+		e, scale = work(d, p1, m.vf)
 	}
 	copy(v, m.vf)
 	copy(b, m.b)

@@ -48,12 +48,12 @@ func TestWoodpeckerPeriodConverges(t *testing.T) {
 	}{
 		{"no correction", contact.MoreauOptions{Beta: -1}, 4e-4},
 		{"θ = ½", contact.MoreauOptions{Beta: -1, Theta: 0.5}, 4e-4},
-		{"positions", contact.MoreauOptions{Positions: true}, 6e-4},
+		{"positions", contact.MoreauOptions{Positions: true}, 1e-3},
 		{"poisson", contact.MoreauOptions{Impact: contact.Poisson, Beta: -1}, 1e-3},
 		{"end of step, θ = 1", contact.MoreauOptions{EndOfStep: true, Theta: 1}, 3e-3},
 	} {
 		var e []float64
-		for _, h := range []float64{1e-4, 2e-5, 4e-6} {
+		for _, h := range []float64{1e-4, 2e-5, 8e-6} {
 			s.opt.Step = h
 			p, m := wings(t, s.opt)
 			if m.Degraded > 0 {
@@ -61,11 +61,11 @@ func TestWoodpeckerPeriodConverges(t *testing.T) {
 			}
 			e = append(e, p-limit)
 		}
-		t.Logf("%-20s period off by %+.1e, %+.1e, %+.1e s at 100, 20, 4 µs", s.name, e[0], e[1], e[2])
+		t.Logf("%-20s period off by %+.1e, %+.1e, %+.1e s at 100, 20, 8 µs", s.name, e[0], e[1], e[2])
 		for i := range e {
 			e[i] = math.Abs(e[i])
 		}
-		if e[0] > s.worst || e[1] > max(e[0]/2, 1e-4) || e[2] > max(e[0]/8, 4e-5) || e[2] > 2e-4 {
+		if e[0] > s.worst || e[1] > max(e[0]/2, 1e-4) || e[2] > max(e[0]/5, 6e-5) || e[2] > 2e-4 {
 			t.Errorf("%s: errors %.2e s", s.name, e)
 		}
 	}
