@@ -1,0 +1,147 @@
+package configs
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"hilrig/engine/plant/brush"
+	"hilrig/engine/plant/toys"
+)
+
+const brushHead = `# The brush of an electric motor
+
+A carbon brush in its holder on a turning commutator, in the plane across the motor's axis, after [SNB06]: a main body, three
+face segments on springs and dampers, a holder that turns, a sprung arm; eleven coordinates. The commutator and the face
+are rough outlines, the brush has clearance in its holder, and all contact is unilateral with Coulomb friction: the face
+sticks, slides, lifts off and hits again some thousand times a second. Every number of the model is a key below.
+
+` + "```" + `
+hil simulate configs/brush.yaml                          # 2 s of a new brush at 3000 rpm: tilt, forces, contact loss
+hil simulate configs/brush.yaml --plot brush.png         # phase portrait, forces over time
+hil simulate configs/brush.yaml --duration 40ms --animate brush.html     # a page that shows it moving
+hil study brush-length                                   # 1400 runs over eleven parameters
+` + "```" + `
+
+![Phase portrait and forces of a new brush](img/brush.png)
+
+## Coordinates
+
+q = (x, y, φ, u1, s1, u2, s2, u3, s3, φ_h, φ_s): centre and tilt of the main body in a frame on the commutator's axis with y
+outward along the brush; axial and tangential displacement of each segment against the main body; angle of the holder about
+its centre of gravity; angle of the spring arm. A positive speed turns the commutator counter-clockwise: friction pushes the
+face to −x and the brush leans to φ < 0.
+
+## What the step must resolve
+
+A rigid point on an outline of straight edges means something only while a step moves the surface by less than a fifth of the
+correlation length of its roughness. Beyond that ` + "`hil simulate`" + ` refuses, and says which step or correlation length would
+do; ` + "`engine.averaged: true`" + ` goes on with an averaged contact instead and says so. At 20 µs the limit is a little
+above 4500 rpm on the standard commutator. The same holds in the loop.
+
+## What to trust
+
+The defaults are plausible, not identified: the source prints none. Trends are the source's (mean |φ̇| grows as the brush
+wears and falls with softer segments). The roughness of the face decides which two or three points carry, so one seed proves
+nothing: at 32 mm the mean of |φ̇| scatters by a quarter from seed to seed. Mean face force and friction torque are set
+by the spring and hardly depend on anything else; the share of time without contact and the count of interruptions depend on
+the step.
+
+## Parameters
+
+All are keys of the section ` + "`brush`" + `; a dot opens a section: ` + "`brush: {holder: {clearance: 0.1 mm}}`" + `. Numbers are SI or carry their
+unit. This page is made from the source: ` + "`go test ./configs -run Docs -update`" + `.
+
+`
+
+const contactHead = `# Bodies in contact
+
+` + "`hil simulate FILE`" + ` runs bodies that touch, stick, slide, separate and collide when FILE has the key ` + "`system`" + `: the brush of a motor
+([its own page](brush.md)), a scene of planar bodies, or a toy, a small system whose motion is known. All contact is rigid,
+unilateral, with Coulomb friction.
+
+` + "```" + `
+hil simulate configs/contact/woodpecker.yaml --animate woodpecker.html     # a page that needs nothing but a browser
+hil simulate configs/contact/woodpecker.yaml --plot woodpecker.png -o woodpecker.csv
+hil simulate configs/contact/woodpecker.yaml --json
+` + "```" + `
+
+Two engines run the same systems. **fixed-step** is Moreau's time stepping at the level of velocities and impulses: bounded work
+per step, the engine of the loop, first order in the step. **event-driven** integrates between events and locates each of
+them: the reference; its work is not bounded, and it ends with an error that names the contacts when events come too fast.
+
+What the solver did is part of every result: steps whose contact problem was not verified, what solved the others, steps in
+which contact forces did work, and after an event-driven run the kinds of events, impacts repeated with less
+restitution because they would have made energy, and Painlevé's cases.
+
+Impacts: ` + "`newton`" + ` reverses the approach of each contact in one problem and may gain energy with friction; ` + "`poisson`" + ` compresses and
+expands, gives back the share eps_n of the impulse, and never gains energy at a single contact; ` + "`sequential`" + ` treats pair after
+pair, which chains of balls need. Multi-impact results depend on the law: none of them is exact.
+
+CSV columns: time_s, the coordinates, their rates (` + "`…_dot`" + `), contacts with force, sums of normal and tangential forces. JSON: ` + "`metrics`" + `
+(with ` + "`units`" + `) is what happened after ` + "`discard`" + `, ` + "`solver`" + ` how the contact problems fared.
+
+The keys below are made from the source: ` + "`go test ./configs -run Docs -update`" + `.
+`
+
+// docs/brush.md lists every parameter of the model, docs/contact.md every key and every toy.
+func TestContactDocsAreCurrent(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(brushHead + "| key | symbol | unit | default | range | meaning |\n|---|---|---|---|---|---|\n")
+	p := brush.DefaultParams()
+	for _, f := range p.Table() {
+		def, span := "", ""
+		if f.Flag != nil {
+			def = fmt.Sprint(*f.Flag)
+		} else {
+			def, span = short(*f.Ptr), fmt.Sprintf("%s … %s", short(f.Lo), short(f.Hi))
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | `%s` | %s | %s |\n", f.Key, strings.ReplaceAll(f.Symbol, "_", "\\_"), f.Unit, def, span, strings.ReplaceAll(f.Doc, "|", "\\|"))
+	}
+	current(t, "brush.md", b.String())
+
+	b.Reset()
+	c := DefaultContactRun()
+	c.Scene = new(Scene)
+	c.Scene.SetDefaults()
+	b.WriteString(contactHead + Tables(c) + "\n## Toys\n\nKeys of the section `toy` beside `kind`.\n")
+	for _, info := range toys.Registry {
+		fmt.Fprintf(&b, "\n### %s\n\n%s", info.Name, info.Title)
+		if info.Source != "" {
+			fmt.Fprintf(&b, " [%s]", info.Source)
+		}
+		b.WriteString("\n\n| key | unit | default | range | meaning |\n|---|---|---|---|---|\n")
+		for _, f := range info.Params() {
+			lo, hi := short(f.Lo), short(f.Hi)
+			switch {
+			case math.IsInf(f.Lo, 0):
+				lo = "−∞"
+			case f.Lo == math.SmallestNonzeroFloat64:
+				lo = "> 0"
+			}
+			if math.IsInf(f.Hi, 0) {
+				hi = "∞"
+			}
+			fmt.Fprintf(&b, "| `%s` | %s | `%s` | %s … %s | %s |\n", f.Name, f.Unit, short(f.Value), lo, hi, f.Doc)
+		}
+	}
+	current(t, "contact.md", b.String())
+}
+
+// current compares a page of the docs with what the source says, or rewrites it.
+func current(t *testing.T, name, want string) {
+	t.Helper()
+	path := filepath.Join("..", "docs", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(path)
+	if err != nil || string(got) != want {
+		t.Errorf("docs/%s is not current (%v): go test ./configs -run Docs -update", name, err)
+	}
+}
