@@ -3,10 +3,10 @@ package lcp
 import "math"
 
 const (
-	branchSize = 60    // unknowns up to which branching is tried
-	branchWork = 3e6   // parts of the problem looked at, times n²
-	branchGap  = 1e-9  // of the sum of what is missing (scaled) that proves that a part has no solution
-	branchZero = 1e-11 // of the same: the part has one
+	branchSize = 60   // unknowns up to which branching is tried
+	branchFar  = 1e6  // size of unknowns (scaled) beyond which no solution is looked for
+	branchGap  = 1e-9 // of what is missing (scaled) that may be rounding
+	branchWork = 3e6  // parts of the problem looked at, times n²
 )
 
 // brancher looks for a solution in all parts of the problem: for each pair one may demand z_i = 0 or w_i = 0. A part is a linear
@@ -47,12 +47,12 @@ func (s *Solver) branch(z []float64) (st Status, none bool, parts int) {
 	none = true
 	depth, limit := 0, int(branchWork)/(n*n)
 	for parts = 1; ; parts++ {
-		missing, ok := s.program()
+		ok, empty := s.program()
 		pair := -1
 		switch {
-		case !ok || missing > branchZero && missing < branchGap:
+		case !ok:
 			none = false // cannot tell
-		case missing <= branchZero:
+		case !empty:
 			if pair = s.furthest(); pair < 0 {
 				if s.accept(z, s.x[:n]) {
 					return Solved, false, parts
@@ -114,9 +114,9 @@ func (s *Solver) furthest() int {
 	return pair
 }
 
-// program minimises what is missing for a point of the part by the simplex method, Bland's rule after a while. It is false when the pivots run
-// out.
-func (s *Solver) program() (missing float64, ok bool) {
+// program minimises what is missing for a point of the part by the simplex method, with Bland's rule after a while, and tells whether
+// the part is proved to be empty, at least of unknowns that are not huge. It is not ok when that cannot be told.
+func (s *Solver) program() (ok, empty bool) {
 	n, b := s.n, &s.br
 	st := 2*n + 1
 	sum := b.t[n*st : n*st+st]
@@ -144,13 +144,18 @@ func (s *Solver) program() (missing float64, ok bool) {
 			}
 		}
 	}
+	worst := 0.0 // of what was too small to enter
 	for pivots := range 20*n + 50 {
-		if sum[2*n] <= branchZero {
-			return sum[2*n], true
+		if sum[2*n] <= 0 {
+			return true, false
 		}
-		c := -1
+		c, small := -1, worst
 		for j, k := range b.other[:2*n] {
-			if k >= 2*n || k < n && b.want[k] == zeroW || k >= n && b.want[k-n] == zeroZ || sum[j] <= pivotTol {
+			if k >= 2*n || k < n && b.want[k] == zeroW || k >= n && b.want[k-n] == zeroZ {
+				continue
+			}
+			if sum[j] <= pivotTol {
+				small = max(small, sum[j])
 				continue
 			}
 			switch {
@@ -159,7 +164,9 @@ func (s *Solver) program() (missing float64, ok bool) {
 			}
 		}
 		if c < 0 {
-			return sum[2*n], true
+			missing := sum[2*n]
+			empty := missing > max(branchGap, branchFar*small) || s.empty(sum)
+			return empty || missing <= branchGap, empty
 		}
 		r, least := -1, math.Inf(1)
 		for i := range n {
@@ -175,14 +182,61 @@ func (s *Solver) program() (missing float64, ok bool) {
 			}
 		}
 		if r < 0 {
-			return 0, false
+			worst, sum[c] = max(worst, sum[c]), 0
+			continue
 		}
 		sweep(b.t[:(n+1)*st], st, r, c, b.full[:st])
 		b.basic[r], b.other[c] = b.other[c], b.basic[r]
 		sum = b.t[n*st : n*st+st]
 		if !finite(sum[2*n]) {
-			return 0, false
+			return false, false
 		}
 	}
-	return 0, false
+	return false, false
+}
+
+// empty checks the proof that the last row offers against M̃ and q̃. Its numbers y_i in the columns of w_i combine the rows of the program:
+//
+//	Σ y_i·w_i − Σ (M̃ᵀy)_j·z_j = yᵀq̃ > 0,   y_i ≤ 0 and (M̃ᵀy)_j ≥ 0 where w_i and z_j are not demanded to be zero
+//
+// with the same allowance for rounding as a certificate of infeasibility has.
+func (s *Solver) empty(sum []float64) bool {
+	n, b := s.n, &s.br
+	y, v, size := s.rhs[:n], s.d[:n], s.some[:n]
+	clear(y)
+	big := 0.0
+	for j, k := range b.other[:2*n] {
+		if k < n {
+			y[k] = sum[j]
+			big = max(big, math.Abs(y[k]))
+		}
+	}
+	clear(v)
+	clear(size)
+	yq, qa := 0.0, 0.0
+	for i, yi := range y {
+		if yi > 0 && b.want[i] != zeroW || math.Abs(yi) <= 1e-14*big {
+			if yi > 1e-11*big {
+				return false
+			}
+			continue
+		}
+		p := yi * s.q[i] * (s.s[i] / s.sigma)
+		yq += p
+		qa += math.Abs(p)
+		for j, m := range s.m[i*n : i*n+n] {
+			p := yi * m * s.s[i] * s.s[j]
+			v[j] += p
+			size[j] += math.Abs(p)
+		}
+	}
+	if !(yq >= certFar*qa && yq > 0) {
+		return false
+	}
+	for j := range v {
+		if b.want[j] != zeroZ && !(v[j] >= -certZero*size[j]) {
+			return false
+		}
+	}
+	return true
 }

@@ -30,22 +30,22 @@ func (s *Solver) chain(z []float64, guess bool) Result {
 	}
 
 	// the basis of the guess, if it still holds
-	scaled := false
 	if guess {
 		for i, v := range z {
 			s.in[i] = v > 0
 		}
 		s.scale()
-		scaled = true
 		if ended(s.holds(z), 0, Warm) {
 			return res
 		}
 		copy(s.guess, s.in[:n])
 	}
 	// contact problems have a path of their own
-	if st, k := s.contact(limit, z); ended(st, k, Path) {
+	st, k, form := s.contact(limit, z)
+	if ended(st, k, Path) {
 		return res
-	} else if k > 0 || !scaled {
+	}
+	if form == 0 && !guess {
 		s.scale()
 	}
 	// Lemke's path from the guess, then from w, with ones

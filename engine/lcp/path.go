@@ -76,9 +76,7 @@ func newStatePath(n int) statePath {
 
 // solve follows the path for g, b, mu and normal as they stand, with at most limit pivots. False: it did not arrive.
 func (p *statePath) solve(limit int) (ok bool, pivots int) {
-	if !p.load() {
-		return false, 0
-	}
+	p.load()
 	n := p.nn + p.nh
 	st := n + 3
 	limit = min(limit, pathTurn*n+8)
@@ -171,7 +169,7 @@ func (p *statePath) blocks(r, c int, t, tol float64) int {
 }
 
 // load scales the problem by 1/√G_NN and writes the tableau with all contacts open: v in x_B, forces in x_N.
-func (p *statePath) load() bool {
+func (p *statePath) load() {
 	nn, n := p.nn, p.nn+p.nh
 	st := n + 3
 	sc, val := p.scale[:nn], p.val[:n]
@@ -200,9 +198,6 @@ func (p *statePath) load() bool {
 		p.sigma = 1
 	}
 	inv := 1 / p.sigma
-	if !finite(inv) {
-		return false
-	}
 	for i := range n {
 		row, g, s := p.t[i*st:i*st+st], p.g[i*n:i*n+n], val[i]
 		for j := range nn {
@@ -224,7 +219,6 @@ func (p *statePath) load() bool {
 			p.set(i, i, rays*j+rayT, rays*j+rayHigh)
 		}
 	}
-	return true
 }
 
 func (p *statePath) set(r, c, basic, other int) {

@@ -30,6 +30,7 @@ func TestByHand(t *testing.T) {
 		{"row of zeros", []float64{1, 0, 0, 0}, []float64{-1, -1}, RayInfeasible, nil},
 		// w = −z − 1 < 0
 		{"negative", []float64{-1}, []float64{-1}, RayInfeasible, nil},
+		{"nothing to push with", []float64{0}, []float64{-1}, RayInfeasible, nil},
 		// w1 = z2 − 1, w2 = 1 − z1: z = (1, 1) makes both zero; (0, 1) has z2·w2 = 1
 		{"skew", []float64{0, 1, -1, 0}, []float64{-1, 1}, Solved, []float64{1, 1}},
 		// feasible with z2 ≥ 1, but w2 = 1 asks for z2 = 0

@@ -197,7 +197,7 @@ func TestSemidefinite(t *testing.T) {
 // PSD: infeasible means certificate, feasible means solution; nothing else may come out.
 func TestSemidefiniteUnsolvable(t *testing.T) {
 	bad := 0
-	for _, n := range []int{2, 4, 8, 20, 60} {
+	for _, n := range []int{2, 4, 8, 20, 60, 200} {
 		count := tally(t, max(3, 4000/(n*n)), func(r *rand.Rand) problem {
 			return problem{"PSD", n, gram(r, n, n/2), normals(r, n)}
 		})
@@ -213,7 +213,7 @@ func TestSemidefiniteUnsolvable(t *testing.T) {
 
 // strictly copositive: positive definite plus non-negative numbers; solvable for every q.
 func TestCopositive(t *testing.T) {
-	for _, n := range []int{2, 5, 13, 40, 120} {
+	for _, n := range []int{2, 5, 13, 40, 120, 200} {
 		count := tally(t, max(3, 4000/(n*n)), func(r *rand.Rand) problem {
 			m := skewed(r, n, gram(r, n, n))
 			for i := range m {
@@ -434,6 +434,82 @@ func TestFormsAgree(t *testing.T) {
 	t.Logf("400 problems: %d with different accelerations, the others differ by %.1g at most", apart, worst)
 	if apart > 40 {
 		t.Error("too many differ")
+	}
+}
+
+// trinkle is the form of Stewart and Trinkle with two directions of friction, [ST96] n = 4 per contact: forces along n, ±t, and the
+// sliding speed.
+func trinkle(p problem) problem {
+	k := p.n / 5
+	n := 4 * k
+	m, q := make([]float64, n*n), make([]float64, n)
+	for i := range 3 * k {
+		copy(m[i*n:], p.m[i*p.n:i*p.n+3*k])
+		q[i] = p.q[i]
+	}
+	for i := range k {
+		m[(k+i)*n+3*k+i], m[(2*k+i)*n+3*k+i] = 1, 1
+		m[(3*k+i)*n+i] = p.m[(3*k+i)*p.n+i]
+		m[(3*k+i)*n+k+i], m[(3*k+i)*n+2*k+i] = -1, -1
+	}
+	return problem{p.name + ", Stewart and Trinkle", n, m, q}
+}
+
+// The stress set of 400 random contact problems of 1, 2, 5 and 8 contacts, in every form and also without a look at the form: all
+// of them, nothing less.
+func TestFourHundred(t *testing.T) {
+	for name, form := range map[string]func(p problem) problem{
+		"n_N + 4n_H": func(p problem) problem { return p }, "n_N + 2n_H": slim, "Stewart and Trinkle": trinkle,
+	} {
+		solved, plain := 0, 0
+		for i := range 400 {
+			p := form(contacts(source(uint64(i)), []int{1, 2, 5, 8}[i%4]))
+			if run(t, p).Status.OK() {
+				solved++
+			}
+			s, z := NewSolver(p.n), make([]float64, p.n)
+			s.general = true
+			r := s.Solve(p.m, p.q, z)
+			honest(t, p, s, r, z)
+			if r.Status.OK() {
+				plain++
+			}
+		}
+		t.Logf("%s: %d of 400, general methods %d of 400", name, solved, plain)
+		if solved < 400 || plain < 400 {
+			t.Errorf("%s: %d and %d of 400", name, solved, plain)
+		}
+	}
+}
+
+// Problems made infeasible, of any size and whatever M is: Mᵀu ≤ 0 and qᵀu < 0 for some u ≥ 0. All must come out with a proof.
+func TestMadeInfeasible(t *testing.T) {
+	for _, n := range []int{2, 5, 13, 25, 50, 100, 200} {
+		count := tally(t, max(3, 2000/(n*n)), func(r *rand.Rand) problem {
+			m, q, u := normals(r, n*n), normals(r, n), make([]float64, n)
+			last := r.IntN(n)
+			for i := range u {
+				if u[i] = 0.1 + r.Float64(); i != last && r.IntN(2) == 0 {
+					u[i] = 0
+				}
+			}
+			sum := 0.0
+			for i, ui := range u {
+				sum += ui * q[i]
+			}
+			q[last] -= (sum + 1) / u[last]
+			for j := range n {
+				sum := 0.0
+				for i, ui := range u {
+					sum += ui * m[i*n+j]
+				}
+				m[last*n+j] -= (sum + r.Float64()) / u[last]
+			}
+			return problem{"infeasible", n, m, q}
+		})
+		if len(count) != 1 || count[RayInfeasible] == 0 {
+			t.Errorf("n = %d: %v", n, count)
+		}
 	}
 }
 

@@ -37,15 +37,17 @@ func sweep(t []float64, st, r, c int, full []int) {
 
 // axpy is y −= f·x, both of the same length.
 func axpy(y, x []float64, f float64) {
-	for len(x) >= 4 && len(y) >= 4 {
-		y[0] -= f * x[0]
-		y[1] -= f * x[1]
-		y[2] -= f * x[2]
-		y[3] -= f * x[3]
-		x, y = x[4:], y[4:]
+	y = y[:len(x)]
+	j := 0
+	for ; j+4 <= len(x); j += 4 {
+		a, b := x[j:j+4:j+4], y[j:j+4:j+4]
+		b[0] -= f * a[0]
+		b[1] -= f * a[1]
+		b[2] -= f * a[2]
+		b[3] -= f * a[3]
 	}
-	for j, v := range x {
-		y[j] -= f * v
+	for ; j < len(x); j++ {
+		y[j] -= f * x[j]
 	}
 }
 
