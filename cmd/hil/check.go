@@ -14,7 +14,7 @@ func newCheckCmd() *cobra.Command {
 	return &cobra.Command{
 		Use:   "check FILE...",
 		Short: "Check files: every problem with its line; for a rig, what the serial line has to carry",
-		Long: `Reads files for hil run, hil simulate or hil identify without opening a port or running anything. Prints every problem
+		Long: `Reads files for hil run, hil simulate, hil identify or hil study without opening a port or running anything. Prints every problem
 with line and caret and ends with 3, or prints warnings, for a rig what the line has to carry, and what to do next.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, files []string) error {
@@ -58,6 +58,13 @@ func checkFile(out, errOut io.Writer, name string) bool {
 			return false
 		}
 		describeIdentify(out, name, cfg)
+		return true
+	case configs.StudyFile:
+		cfg, warnings, err := configs.LoadStudy(name)
+		if ok := report(out, errOut, name, warnings, err); !ok {
+			return false
+		}
+		describeStudy(out, name, cfg)
 		return true
 	}
 	return checkRig(out, errOut, name)

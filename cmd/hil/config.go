@@ -22,8 +22,8 @@ func newConfigSchemaCmd() *cobra.Command {
 	var kind string
 	c := &cobra.Command{
 		Use:   "schema",
-		Short: "Print the JSON Schema of rig, simulate or identify files, for completion in editors",
-		Long: `Prints the JSON Schema of rig files, or with --kind that of the files of hil simulate or hil identify. With it an
+		Short: "Print the JSON Schema of rig, simulate, identify or study files, for completion in editors",
+		Long: `Prints the JSON Schema of rig files, or with --kind that of the files of hil simulate, hil identify or hil study. With it an
 editor completes keys and shows their meaning, for instance:
 
 	hil config schema > hil.schema.json
@@ -39,8 +39,10 @@ editor completes keys and shows their meaning, for instance:
 				defaults = configs.DefaultSimulate()
 			case "identify":
 				defaults = configs.DefaultIdentify()
+			case "study":
+				defaults = configs.DefaultStudy()
 			default:
-				return exitWith(exitUsage, fmt.Errorf("config schema: --kind %q, want rig, simulate or identify", kind))
+				return exitWith(exitUsage, fmt.Errorf("config schema: --kind %q, want rig, simulate, identify or study", kind))
 			}
 			text, err := configs.Schema("hil "+kind+" file", defaults)
 			if err != nil {
@@ -50,7 +52,7 @@ editor completes keys and shows their meaning, for instance:
 			return err
 		},
 	}
-	c.Flags().StringVar(&kind, "kind", "rig", "of which files: rig, simulate or identify")
+	c.Flags().StringVar(&kind, "kind", "rig", "of which files: rig, simulate, identify or study")
 	return c
 }
 

@@ -226,3 +226,19 @@ func (j *Journal) Damaged() int { return j.damaged }
 
 // Close forces the journal to the disk and lets go of it.
 func (j *Journal) Close() error { return errors.Join(j.sync(), j.f.Close()) }
+
+// Discard removes a journal; a file that is none, or that another program has open, is left alone and refused.
+func Discard(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := lock(f); err != nil {
+		return fmt.Errorf("%s: another program is at work on this study: %w", path, err)
+	}
+	if !beginsLikeOne(f) {
+		return &Foreign{path, "is not the journal of a study"}
+	}
+	return f.Truncate(0)
+}

@@ -183,3 +183,13 @@ func (p *Plan) Point(point int, x []float64) {
 		x[j] = p.factors[j].at(p.share[j][point])
 	}
 }
+
+// Seeds draws n seeds for runs, from 0 to 2³¹ − 1, as a function of the seed and their index alone.
+func Seeds(seed uint64, n int) []int64 {
+	rng := rand.New(rand.NewPCG(seed, 0x5eed))
+	out := make([]int64, n)
+	for i := range out {
+		out[i] = rng.Int64N(1 << 31)
+	}
+	return out
+}
