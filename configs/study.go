@@ -231,10 +231,13 @@ func (c *Study) Folder() string {
 
 // BaseName is the name of the file to simulate; of the study if that stands in it.
 func (c *Study) BaseName() string {
-	if c.Base.Path != "" {
-		return filepath.Join(filepath.Dir(c.name), c.Base.Path)
+	switch {
+	case c.Base.Path == "":
+		return c.name
+	case filepath.IsAbs(c.Base.Path):
+		return c.Base.Path
 	}
-	return c.name
+	return filepath.Join(filepath.Dir(c.name), c.Base.Path)
 }
 
 // Simulation is the file to simulate of one run: the base with set, then the factors at x (in their own units, a word by its

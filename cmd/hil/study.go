@@ -357,7 +357,7 @@ func (s *parameterStudy) run(ctx context.Context, j *study.Journal, workers int,
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var once sync.Once
-	task := func(ctx context.Context, run int) ([]metric, error) {
+	task := func(ctx context.Context, run int) ([]study.Metric, error) {
 		data, err := s.file(run)
 		if err != nil {
 			return nil, err
@@ -370,7 +370,7 @@ func (s *parameterStudy) run(ctx context.Context, j *study.Journal, workers int,
 				}
 			})
 		}
-		return m, err
+		return asResults(m), err
 	}
 	bar := newProgress(stderr)
 	defer bar.done()
@@ -390,10 +390,27 @@ func (s *parameterStudy) run(ctx context.Context, j *study.Journal, workers int,
 	}
 	for _, o := range s.outcomes {
 		if o.Failed == "" {
-			return s.knows(o.Metrics)
+			return s.knows(asMetrics(o.Metrics))
 		}
 	}
 	return nil
+}
+
+// asResults and asMetrics carry the numbers of a run between this package and the one that keeps them.
+func asResults(m []metric) []study.Metric {
+	out := make([]study.Metric, len(m))
+	for i, x := range m {
+		out[i] = study.Metric(x)
+	}
+	return out
+}
+
+func asMetrics(m []study.Metric) []metric {
+	out := make([]metric, len(m))
+	for i, x := range m {
+		out[i] = metric(x)
+	}
+	return out
 }
 
 // knows tells whether everything that was asked for is among the results.

@@ -25,12 +25,12 @@ func (s *parameterStudy) figure(ctx context.Context, f *configs.StudyFigure) (*p
 		if err != nil {
 			return nil, err
 		}
-		all, err := simulateSignals(ctx, s.cfg.BaseName(), data)
+		all, err := simulateTrace(ctx, s.cfg.BaseName(), data)
 		if err != nil {
 			return nil, err
 		}
-		x, errX := signalNamed(all, f.X)
-		y, errY := signalNamed(all, f.Y)
+		x, errX := columnNamed(all, f.X)
+		y, errY := columnNamed(all, f.Y)
 		if errX != nil || errY != nil {
 			return nil, fmt.Errorf("%w", firstOf(errX, errY))
 		}
@@ -50,10 +50,9 @@ func (s *parameterStudy) figure(ctx context.Context, f *configs.StudyFigure) (*p
 			dots.Label = "means over seeds"
 		}
 		if f.Median {
-			window := max(len(x)/12, 5)
+			window := min(max(len(x)/12, 15), len(x))
 			mx, my := study.RunningMedian(x, y, window)
-			p.Series = []plot.Series{dots, {Label: fmt.Sprintf("median of %d neighbours", window), X: mx, Y: my}}
-			p.Series[0], p.Series[1] = p.Series[1], p.Series[0] // the first is drawn on top
+			p.Series = []plot.Series{{Label: fmt.Sprintf("median of %d neighbours", window), X: mx, Y: my}, dots} // the first is drawn on top
 		} else {
 			p.Series = []plot.Series{dots}
 		}
@@ -73,7 +72,7 @@ func firstOf(errs ...error) error {
 	return nil
 }
 
-func signalNamed(all []traceColumn, name string) (traceColumn, error) {
+func columnNamed(all []traceColumn, name string) (traceColumn, error) {
 	var names []string
 	for _, s := range all {
 		if s.Name == name {

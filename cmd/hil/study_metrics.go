@@ -2,17 +2,14 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
 	"hilrig/configs"
+	"hilrig/engine/contact"
 	"hilrig/engine/experiment"
-	"hilrig/identify/study"
+	"hilrig/engine/plant/brush"
 )
-
-// metric is one number that a run gives.
-type metric = study.Metric
 
 // traceColumn is a column of the trace of a run.
 type traceColumn struct {
@@ -21,39 +18,100 @@ type traceColumn struct {
 }
 
 // simulateMetrics runs a file to simulate of any kind and gives its numbers, in a fixed order. name appears in messages; its
-// folder is where relative paths of the file start. A number called degraded_share is the share of steps that were taken
-// without a verified solution.
+// folder is where relative paths of the file start.
 func simulateMetrics(ctx context.Context, name string, data []byte) ([]metric, error) {
 	c, err := configs.CheckSimulation(name, data)
 	if err != nil {
 		return nil, err
 	}
-	switch c.Kind {
-	case configs.SimulateFile:
-		s, err := simulateLaws(ctx, name, data, true)
+	if c.Kind == configs.ContactFile {
+		cfg, _, err := configs.ContactRunBytes(name, data)
 		if err != nil {
 			return nil, err
 		}
-		return s.metrics(), nil
+		if cfg.System == "brush" && cfg.Engine.Kind == "fixed-step" {
+			return brushMetrics(ctx, cfg)
+		}
+		return contactMetrics(ctx, name, data)
 	}
-	return nil, fmt.Errorf("%s: a study cannot run this kind of file", name)
+	s, err := simulateLaws(ctx, name, data, true)
+	if err != nil {
+		return nil, err
+	}
+	return s.metrics(), nil
 }
 
-// simulateSignals runs a file to simulate of any kind and gives its trace.
-func simulateSignals(ctx context.Context, name string, data []byte) ([]traceColumn, error) {
+// simulateTrace runs a file to simulate of any kind and gives its trace.
+func simulateTrace(ctx context.Context, name string, data []byte) ([]traceColumn, error) {
 	c, err := configs.CheckSimulation(name, data)
 	if err != nil {
 		return nil, err
 	}
-	switch c.Kind {
-	case configs.SimulateFile:
-		s, err := simulateLaws(ctx, name, data, false)
-		if err != nil {
-			return nil, err
-		}
-		return s.signals(), nil
+	if c.Kind == configs.ContactFile {
+		return contactTrace(ctx, name, data)
 	}
-	return nil, fmt.Errorf("%s: a study cannot draw this kind of file", name)
+	s, err := simulateLaws(ctx, name, data, false)
+	if err != nil {
+		return nil, err
+	}
+	return s.columns(), nil
+}
+
+// brushMetrics runs a brush with its own statistics.
+func brushMetrics(ctx context.Context, c *configs.ContactRun) ([]metric, error) {
+	b, err := brush.New(c.Brush.Params)
+	if err != nil {
+		return nil, err
+	}
+	e := c.Engine
+	stats, err := b.Run(ctx, brush.RunOptions{
+		MoreauOptions: contact.MoreauOptions{Step: e.Step, Theta: e.Theta, Beta: orNone(e.Beta), VTh: orNone(e.Slow), EndOfStep: e.EndOfStep, Impact: impactLaws[e.Impact]},
+		Time:          c.Duration, Discard: orNone(c.Discard),
+	})
+	if err != nil {
+		return nil, err
+	}
+	var out []metric
+	for _, f := range stats.Figures() {
+		out = append(out, metric{Name: f.Name, Unit: f.Unit, Value: f.Value})
+	}
+	return out, nil
+}
+
+var impactLaws = map[string]contact.ImpactLaw{"newton": contact.Newton, "poisson": contact.Poisson, "sequential": contact.Sequential}
+
+// contactTrace runs bodies in contact and gives the columns of the CSV, without what statistics leave out.
+func contactTrace(ctx context.Context, name string, data []byte) ([]traceColumn, error) {
+	cfg, _, err := configs.ContactRunBytes(name, data)
+	if err != nil {
+		return nil, err
+	}
+	s := &touching{path: name, cfg: cfg}
+	if err := s.build(); err != nil {
+		return nil, err
+	}
+	if err := s.run(ctx); err != nil {
+		return nil, err
+	}
+	out := []traceColumn{{Name: "time", Unit: "s"}}
+	for _, c := range s.coords {
+		out = append(out, traceColumn{Name: c.Name, Unit: c.Unit})
+	}
+	for _, c := range s.coords {
+		out = append(out, traceColumn{Name: c.Name + "_dot", Unit: perSecond(c.Unit)})
+	}
+	n := len(s.coords)
+	for _, r := range s.rows {
+		if r.t < cfg.Discard {
+			continue
+		}
+		out[0].Values = append(out[0].Values, r.t)
+		for i := range n {
+			out[1+i].Values = append(out[1+i].Values, r.q[i])
+			out[1+n+i].Values = append(out[1+n+i].Values, r.u[i])
+		}
+	}
+	return out, nil
 }
 
 // simulateLaws runs friction laws; short keeps the numbers only.
@@ -104,19 +162,21 @@ func (s *simulation) metrics() []metric {
 		add("load_max", "N", m.DriveMax)
 		add("work_against_friction", "J", m.Work)
 		add("evaluations_per_step", "", float64(m.Evals)/float64(max(m.Steps, 1)))
-		add(degraded, "", float64(m.NotConverged)/float64(max(m.Steps, 1)))
+		add(unverified, "", float64(m.NotConverged)/float64(max(m.Steps, 1)))
 	}
 	return out
 }
 
-// degraded is the number of steps without a verified solution, as a share of all steps.
-const degraded = "degraded_share"
+// unverified is the share of steps that were taken without a verified solution.
+const unverified = "unverified_share"
 
-// isDegraded tells whether a result is that share, of one law among several perhaps.
-func isDegraded(name string) bool { return name == degraded || strings.HasSuffix(name, "."+degraded) }
+// isUnverified tells whether a result is such a share, of one law among several perhaps.
+func isUnverified(name string) bool {
+	return name == "unverified" || name == unverified || strings.HasSuffix(name, "."+unverified)
+}
 
-// signals are the columns of the CSV.
-func (s *simulation) signals() []traceColumn {
+// columns are those of the CSV, and some more.
+func (s *simulation) columns() []traceColumn {
 	first := s.runs[0].trace
 	out := []traceColumn{{"time", "s", first.T}}
 	for i := range s.runs {

@@ -14,23 +14,23 @@ import (
 // The keys of the JSON are documented in docs/study.md.
 
 type studySummary struct {
-	Name        string          `json:"name"`
-	Description string          `json:"description"`
-	Study       string          `json:"study"`
-	Base        string          `json:"base"`
-	Program     string          `json:"program"`
-	Design      string          `json:"design"`
-	Seed        int             `json:"seed"`
-	Runs        int             `json:"runs"`
-	Points      int             `json:"points"`
-	Replicates  int             `json:"replicates"`
-	Failed      int             `json:"failed"`
-	Failures    []failure       `json:"failures"` // the first ones
-	Factors     []factorSummary `json:"factors"`
-	Metrics     []metricSummary `json:"metrics"`
-	Degraded    *degradedSteps  `json:"degraded"` // null: the runs do not say
-	Files       []string        `json:"files"`
-	Folder      string          `json:"folder"`
+	Name        string           `json:"name"`
+	Description string           `json:"description"`
+	Study       string           `json:"study"`
+	Base        string           `json:"base"`
+	Program     string           `json:"program"`
+	Design      string           `json:"design"`
+	Seed        int              `json:"seed"`
+	Runs        int              `json:"runs"`
+	Points      int              `json:"points"`
+	Replicates  int              `json:"replicates"`
+	Failed      int              `json:"failed"`
+	Failures    []failure        `json:"failures"` // the first ones
+	Factors     []factorSummary  `json:"factors"`
+	Metrics     []metricSummary  `json:"metrics"`
+	Unverified  *unverifiedSteps `json:"unverified"` // null: the runs do not say
+	Files       []string         `json:"files"`
+	Folder      string           `json:"folder"`
 }
 
 type failure struct {
@@ -76,8 +76,8 @@ type correlationValue struct {
 	P    *float64 `json:"p"`
 }
 
-// degradedSteps is the share of steps that were taken without a verified solution.
-type degradedSteps struct {
+// unverifiedSteps is the share of steps that were taken without a verified solution.
+type unverifiedSteps struct {
 	Mean    float64 `json:"mean"`
 	Max     float64 `json:"max"`
 	MaxRun  int     `json:"max_run"`
@@ -127,8 +127,8 @@ func (s *parameterStudy) summarise() *studySummary {
 	}
 	for _, m := range s.resultNames() {
 		values := s.result(m.Name)
-		if isDegraded(m.Name) {
-			out.degrade(values)
+		if isUnverified(m.Name) {
+			out.doubt(values)
 		}
 		if len(c.Metrics) > 0 && !slices.Contains(c.Metrics, m.Name) {
 			continue
@@ -150,12 +150,12 @@ func (s *parameterStudy) summarise() *studySummary {
 	return out
 }
 
-// degrade takes in the shares of one result; of several laws the worst counts.
-func (s *studySummary) degrade(share []float64) {
-	if s.Degraded == nil {
-		s.Degraded = &degradedSteps{MaxRun: -1}
+// doubt takes in the shares of one result; of several laws the worst counts.
+func (s *studySummary) doubt(share []float64) {
+	if s.Unverified == nil {
+		s.Unverified = &unverifiedSteps{MaxRun: -1}
 	}
-	d, n, sum, without := s.Degraded, 0, 0.0, 0
+	d, n, sum, without := s.Unverified, 0, 0.0, 0
 	for run, v := range share {
 		if math.IsNaN(v) {
 			continue
@@ -196,7 +196,7 @@ func (s *studySummary) print(w io.Writer, sit sitting) {
 			fmt.Fprintf(w, "   run %d: %s\n", f.Run, f.Reason)
 		}
 	}
-	if d := s.Degraded; d != nil {
+	if d := s.Unverified; d != nil {
 		fmt.Fprint(w, "steps without a verified solution: ")
 		if d.Max == 0 {
 			fmt.Fprintln(w, "none")

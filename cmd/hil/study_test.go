@@ -1,0 +1,369 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// smallStudy is 60 runs of the stick-slip example; step and duration make a run last a few milliseconds or longer.
+const smallStudy = `version: 1
+name: small
+base: BASE
+set: {friction.vd: 0.1 m/s, duration: DURATION}
+vary:
+  - {path: input.velocity, name: speed, range: [0.05 m/s, 1 m/s], scale: log}
+  - {path: friction.sigma1, name: sigma1, range: [100 N·s/m, 500 N·s/m]}
+  - {path: scheme, values: [midpoint, implicit]}
+design: {kind: latin-hypercube, runs: 60, seed: 3}
+metrics: [velocity_max, first_arrest_s]
+figures:
+  - {name: over-speed, kind: scatter, x: speed, y: velocity_max, log_x: true, median: true, bounds_y: [0, 1]}
+  - {name: portrait, kind: phase, x: position, y: velocity, at: {input.velocity: 1 m/s}, bounds_x: [0, 1], bounds_y: [0, 1]}
+  - {name: factors, kind: correlations, y: velocity_max}
+`
+
+func studyFile(t *testing.T, duration string, change ...string) string {
+	t.Helper()
+	base, err := filepath.Abs("../../configs/stick-slip.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "small.yaml")
+	rel, err := filepath.Rel(filepath.Dir(path), base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.NewReplacer(append([]string{"BASE", rel, "DURATION", duration}, change...)...).Replace(smallStudy)
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// folder reads what a study has written, but for the journal, whose order and times differ.
+func folder(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	for _, e := range list {
+		if e.Name() == journalName {
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[e.Name()] = strings.ReplaceAll(string(data), dir, "DIR")
+	}
+	return out
+}
+
+func sameFolders(t *testing.T, got, want string) {
+	t.Helper()
+	a, b := folder(t, got), folder(t, want)
+	if len(a) != len(b) || len(a) < 2 {
+		t.Errorf("%d files and %d", len(a), len(b))
+	}
+	for name := range b {
+		if a[name] != b[name] {
+			t.Errorf("%s differs", name)
+		}
+	}
+}
+
+// One worker or four, drawn or not: the same bytes; and what is in them fits together.
+func TestStudyDoesNotDependOnTheWorkers(t *testing.T) {
+	file, dir := studyFile(t, "2 s"), t.TempDir()
+	one, four := filepath.Join(dir, "one"), filepath.Join(dir, "four")
+	for out, workers := range map[string]string{one: "1", four: "4"} {
+		if stdout, stderr, code := execute(t, "study", file, "--out", out, "--workers", workers, "--plot"); code != exitOK {
+			t.Fatalf("exit %d\n%s%s", code, stdout, stderr)
+		}
+	}
+	sameFolders(t, four, one)
+	for _, name := range []string{"over-speed", "portrait", "factors"} {
+		svg := folder(t, one)[name+".svg"]
+		if err := xml.Unmarshal([]byte(svg), new(struct{})); err != nil || strings.Contains(svg, "NaN") || !strings.Contains(svg, "velocity") {
+			t.Errorf("%s.svg: %v, %d bytes", name, err, len(svg))
+		}
+		img, err := png.Decode(strings.NewReader(folder(t, one)[name+".png"]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		blue := 0 // of the first curve
+		for y := range img.Bounds().Dy() {
+			for x := range img.Bounds().Dx() {
+				if r, g, b, _ := img.At(x, y).RGBA(); r>>8 == 0 && g>>8 == 114 && b>>8 == 178 {
+					blue++
+				}
+			}
+		}
+		if blue < 80 {
+			t.Errorf("%s.png: %d blue pixels", name, blue)
+		}
+	}
+
+	rows, err := csv.NewReader(strings.NewReader(folder(t, one)["results.csv"])).ReadAll()
+	if err != nil || len(rows) != 61 {
+		t.Fatalf("%d rows, %v", len(rows), err)
+	}
+	if head := strings.Join(rows[0][:4], " "); head != "run speed_m_s sigma1_Ns_m scheme" || rows[0][len(rows[0])-1] != "failed" {
+		t.Errorf("%v", rows[0])
+	}
+	// a run is what hil simulate says of the same file
+	at := map[string]int{}
+	for i, h := range rows[0] {
+		at[h] = i
+	}
+	r := rows[17]
+	base := simulateFile(t, "stick-slip.yaml", "velocity: 0.1 m/s", "velocity: "+r[at["speed_m_s"]]+" m/s",
+		"sigma1: 316.22776601683796", "sigma1: "+r[at["sigma1_Ns_m"]], "vd: 0 ", "vd: 0.1 ", "duration: 20 s", "duration: 2 s\nscheme: "+r[at["scheme"]])
+	stdout, stderr, code := execute(t, "simulate", base, "--json")
+	if code != exitOK {
+		t.Fatal(stderr)
+	}
+	var sim struct {
+		Laws []struct{ Metrics map[string]*float64 }
+	}
+	if err := json.Unmarshal([]byte(stdout), &sim); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"velocity_max", "work_against_friction", "first_arrest_s"} {
+		cell := ""
+		for h, i := range at {
+			if strings.HasPrefix(h, name) {
+				cell = r[i]
+			}
+		}
+		want := ""
+		if v := sim.Laws[0].Metrics[name]; v != nil {
+			want = strconv.FormatFloat(*v, 'g', -1, 64)
+		}
+		if cell != want {
+			t.Errorf("%s: %q in the study, %q by hil simulate", name, cell, want)
+		}
+	}
+}
+
+// Killed in the middle, a study goes on and ends with the bytes of one that was not.
+func TestStudySurvivesBeingKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("kills a program several times")
+	}
+	file, dir := studyFile(t, "20 s"), t.TempDir()
+	whole, cut := filepath.Join(dir, "whole"), filepath.Join(dir, "cut")
+	if _, stderr, code := execute(t, "study", file, "--out", whole); code != exitOK {
+		t.Fatal(stderr)
+	}
+	journal := filepath.Join(cut, journalName)
+	lines := func() int { data, _ := os.ReadFile(journal); return bytes.Count(data, []byte("\n")) }
+	for kill, at := range []int{8, 25, 40} {
+		c := program(t, "study", file, "--out", cut, "--workers", "2")
+		var errs syncBuffer
+		c.Stderr = &errs
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for began := time.Now(); lines() < at; time.Sleep(time.Millisecond) {
+			if time.Since(began) > time.Minute {
+				t.Fatalf("%d lines after a minute\n%s", lines(), errs.String())
+			}
+		}
+		if kill < 2 {
+			_ = c.Process.Kill()
+			_ = c.Wait()
+			continue
+		}
+		// the last time it is asked to end
+		_ = c.Process.Signal(syscall.SIGINT)
+		_ = c.Wait()
+		if code := c.ProcessState.ExitCode(); code != exitInterrupted || !strings.Contains(errs.String(), "goes on from there: hil study "+file) {
+			t.Errorf("exit %d\n%s", code, errs.String())
+		}
+	}
+	if n := lines(); n >= 61 {
+		t.Errorf("nothing was left to do: %d lines", n)
+	}
+	// a torn end, as a power cut leaves it
+	f, err := os.OpenFile(journal, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprint(f, `{"run":3,"metr`)
+	f.Close()
+	stdout, stderr, code := execute(t, "study", file, "--out", cut, "--workers", "1")
+	if code != exitOK || !strings.Contains(stderr, "of 60 runs are done") || !strings.Contains(stdout, "runs were there already") {
+		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
+	}
+	sameFolders(t, cut, whole)
+}
+
+// The table as Parquet, read back: the numbers of the CSV, null for what is none.
+func TestStudyWritesParquet(t *testing.T) {
+	file, dir := studyFile(t, "1 s", "runs: 60", "runs: 12"), filepath.Join(t.TempDir(), "p")
+	if _, stderr, code := execute(t, "study", file, "--out", dir, "--format", "parquet"); code != exitOK {
+		t.Fatal(stderr)
+	}
+	if _, stderr, code := execute(t, "study", file, "--out", dir); code != exitOK {
+		t.Fatal(stderr)
+	}
+	files := folder(t, dir)
+	rows, err := csv.NewReader(strings.NewReader(files["results.csv"])).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pq, err := parquet.OpenFile(strings.NewReader(files["results.parquet"]), int64(len(files["results.parquet"])))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range pq.Schema().Columns() {
+		if c[0] != rows[0][i] {
+			t.Errorf("column %d is %s, in the CSV %s", i, c[0], rows[0][i])
+		}
+	}
+	got := make([]parquet.Row, 20)
+	n, _ := pq.RowGroups()[0].Rows().ReadRows(got)
+	if n != 12 {
+		t.Fatalf("%d rows", n)
+	}
+	nulls := 0
+	for r, row := range got[:n] {
+		for i, v := range row {
+			text := v.String()
+			switch {
+			case v.IsNull():
+				text = ""
+				nulls++
+			case v.Kind() == parquet.Double:
+				text = strconv.FormatFloat(v.Double(), 'g', -1, 64)
+			}
+			if text != rows[r+1][i] {
+				t.Errorf("row %d, %s: %s, in the CSV %s", r, rows[0][i], text, rows[r+1][i])
+			}
+		}
+	}
+	if nulls == 0 {
+		t.Error("there was no null to read")
+	}
+}
+
+func TestStudyVerb(t *testing.T) {
+	dir := t.TempDir()
+	small := func(change ...string) string {
+		return studyFile(t, "0.1 s", append([]string{"runs: 60", "runs: 5"}, change...)...)
+	}
+	good := small()
+	used := filepath.Join(dir, "used")
+	if _, stderr, code := execute(t, "study", good, "--out", used); code != exitOK {
+		t.Fatal(stderr)
+	}
+	foreign := filepath.Join(dir, "foreign")
+	if err := os.MkdirAll(foreign, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(foreign, "results.csv"), []byte("mine\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range []struct {
+		name string
+		args []string
+		code int
+		want string
+	}{
+		{"done already", []string{good, "--out", used}, exitOK, "5 runs were there already"},
+		{"other runs", []string{good, "--out", used, "--runs", "6"}, exitInvalid, "belongs to a study of 5 runs (small, latin-hypercube of 5, seed 3)"},
+		{"other seed", []string{good, "--out", used, "--seed", "4"}, exitInvalid, "name another folder with --out, or begin again with --resume=false"},
+		{"begin again", []string{good, "--out", used, "--seed", "4", "--resume=false"}, exitOK, "seed 4"},
+		{"other base", []string{small("friction.vd: 0.1", "friction.vd: 0.2"), "--out", used}, exitInvalid, "belongs to other settings"},
+		{"nothing to resume", []string{good, "--out", filepath.Join(dir, "new"), "--resume"}, exitInvalid, "there is no journal"},
+		{"someone's results", []string{good, "--out", foreign}, exitUsage, "it is not of this study"},
+		{"folder in the way", []string{good, "--out", good}, exitUnavailable, "not a directory"},
+		{"misspelt result", []string{small("velocity_max, first", "velocity_mex, first")}, exitInvalid, `metrics[0]: no run gives "velocity_mex"; there are break_away_count`},
+		{"misspelt axis", []string{small("x: speed", "x: sped")}, exitInvalid, `figures[0].x: no run gives "sped"; there are speed`},
+		{"misspelt path", []string{small("path: friction.sigma1", "path: friction.sigma7")}, exitInvalid, `unknown key "sigma7"`},
+		{"misspelt column", []string{small("x: position, y: velocity", "x: place, y: velocity"), "--plot"}, exitInvalid, `the trace has no "place"; it has time, position`},
+		{"failing runs", []string{small("scheme, values: [midpoint, implicit]", "plant.mass, values: [1, 1e-12]")}, exitQuality, "runs failed"},
+		{"allowed failures", []string{small("scheme, values: [midpoint, implicit]", "plant.mass, values: [1, 1e-12]", "version: 1", "version: 1\nmax_failed: 90 %")}, exitOK, "runs failed:\n   run "},
+		{"no file", []string{"not-there.yaml"}, exitInvalid, "no such file"},
+		{"rig file", []string{"../../configs/motor.yaml"}, exitInvalid, "unknown key"},
+		{"format", []string{good, "--format", "xlsx"}, exitUsage, "want csv or parquet"},
+		{"workers", []string{good, "--workers", "-1"}, exitUsage, "--workers -1"},
+		{"runs", []string{good, "--runs", "0"}, exitUsage, "--runs 0"},
+		{"no argument", nil, exitUsage, "accepts 1 arg"},
+	} {
+		args := append([]string{"study"}, c.args...)
+		if len(c.args) == 1 || len(c.args) == 2 && c.args[1] == "--plot" {
+			args = append(args, "--out", filepath.Join(dir, fmt.Sprint(i)))
+		}
+		stdout, stderr, code := execute(t, args...)
+		if code != c.code || !strings.Contains(stdout+stderr, c.want) {
+			t.Errorf("%s: exit %d, want %d with %q\n%s%s", c.name, code, c.code, c.want, stdout, stderr)
+		}
+	}
+	if data, _ := os.ReadFile(filepath.Join(foreign, "results.csv")); string(data) != "mine\n" {
+		t.Error("a foreign file was written over")
+	}
+
+	// JSON on standard output is the summary in the folder and this sitting
+	stdout, stderr, code := execute(t, "study", good, "--out", used, "--seed", "4", "--json")
+	if code != exitOK {
+		t.Fatal(stderr)
+	}
+	var out, kept map[string]any
+	data, _ := os.ReadFile(filepath.Join(used, "summary.json"))
+	if json.Unmarshal([]byte(stdout), &out) != nil || json.Unmarshal(data, &kept) != nil {
+		t.Fatalf("no JSON: %s", stdout)
+	}
+	if s := out["sitting"].(map[string]any); s["resumed"] != 5.0 {
+		t.Errorf("%v", s)
+	}
+	delete(out, "sitting")
+	a, _ := json.Marshal(out)
+	b, _ := json.Marshal(kept)
+	if !bytes.Equal(a, b) {
+		t.Errorf("%s\n%s", a, b)
+	}
+	if _, _, code := execute(t, "check", good, "../../configs/study/stick-slip.yaml", "../../configs/study/brush-length.yaml"); code != exitOK {
+		t.Error("hil check does not take studies")
+	}
+}
+
+// Several seeds of every setting: a sensor's noise moves the CSV only, so here the seeds change nothing and their spread is 0.
+func TestStudyWithReplicates(t *testing.T) {
+	file := studyFile(t, "0.5 s", "runs: 60, seed: 3", "runs: 4, seed: 3, replicates: 3, seed_path: sensors.seed", "set: {", "set: {sensors: {position: {noise: 1e-6 m}}, ")
+	dir := filepath.Join(t.TempDir(), "r")
+	stdout, stderr, code := execute(t, "study", file, "--out", dir, "--json")
+	if code != exitOK {
+		t.Fatal(stderr)
+	}
+	var out studySummary
+	if err := json.Unmarshal([]byte(stdout), &out); err != nil {
+		t.Fatal(err)
+	}
+	if out.Points != 4 || out.Runs != 12 || *out.Metrics[0].SeedSD != 0 || out.Metrics[0].Correlations[0].Points != 4 {
+		t.Errorf("%s", stdout)
+	}
+	rows, err := csv.NewReader(strings.NewReader(folder(t, dir)["results.csv"])).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Join(rows[0][:4], " ") != "run point replicate seed" || rows[5][1] != "1" || rows[5][2] != "1" || rows[5][3] == rows[4][3] {
+		t.Errorf("%v\n%v", rows[4], rows[5])
+	}
+}
