@@ -32,7 +32,7 @@ type ContactEngine struct {
 	Beta      float64 `yaml:"beta" want:">=0 <=0.2" doc:"fixed-step: share of a penetration that one step takes back"`
 	EndOfStep bool    `yaml:"end_of_step" doc:"fixed-step: gaps at the end of the step in place of its middle; quieter, up to half slower"`
 	Impact    string  `yaml:"impact" enum:",newton,poisson,sequential" doc:"law of impact: newton solves one problem and may gain energy with friction; poisson two, compression and expansion; sequential: pair after pair, event-driven only; left out: newton with a fixed step, poisson with events"`
-	Slow      float64 `yaml:"restitution_speed" unit:"m/s" want:">=0" doc:"approaches slower than this do not rebound"`
+	Slow      float64 `yaml:"restitution_speed" unit:"m/s" want:">=0" doc:"approaches slower than this do not rebound; 0: 1 mm/s with a fixed step, 0.1 µm/s with events"`
 	Tolerance float64 `yaml:"tolerance" want:">=1e-13 <=1e-3" doc:"event-driven: relative error of a step"`
 	MaxEvents int     `yaml:"max_events" want:">=1" doc:"event-driven: the run ends with an error beyond this many"`
 	Averaged  bool    `yaml:"averaged" doc:"brush: where the step does not resolve the surface, go on with the averaged contact in place of refusing"`
@@ -47,7 +47,7 @@ type ContactOutputs struct {
 func DefaultContactRun() *ContactRun {
 	return &ContactRun{
 		Version: 1,
-		Engine:  ContactEngine{Kind: "fixed-step", Step: 20e-6, Theta: 0.55, Beta: 0.2, Slow: 1e-3, Tolerance: 1e-9, MaxEvents: 1_000_000},
+		Engine:  ContactEngine{Kind: "fixed-step", Step: 20e-6, Theta: 0.55, Beta: 0.2, Tolerance: 1e-9, MaxEvents: 1_000_000},
 	}
 }
 

@@ -184,13 +184,11 @@ func (e *EventDriven) impact(fast float64) error {
 	if err != nil {
 		return err
 	}
-	// pairs that would part too slowly to be followed stay together
+	// when no pair parts fast enough to be followed, all stay together
 	if !plastic {
 		leaves := 0.0
 		for k := range s.chosen {
-			if v[2*k] < -e.opt.TolV {
-				leaves = max(leaves, after[2*k])
-			}
+			leaves = max(leaves, after[2*k])
 		}
 		if plastic = leaves < e.opt.VChatter; plastic {
 			if r, err = solve(); err != nil {

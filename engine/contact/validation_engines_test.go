@@ -44,7 +44,7 @@ func TestBothEnginesAgree(t *testing.T) {
 		{"rod slides down", "rod", map[string]float64{"start.gap": 0, "start.angle": 0.8, "start.spin": 0, "start.vx": 0, "ground.eps_n": 0}, 0.4, 1e-4},
 		{"rod rebounds", "rod", map[string]float64{"ground.mu": 0.6}, 0.3, 5e-4},
 		{"discs", "discs", nil, 0.3, 1e-3},
-		{"chain", "chain", map[string]float64{"balls": 5, "ratio": 0.8, "gap": 0.01, "balls.eps_n": 0.7}, 0.2, 1e-4},
+		{"chain", "chain", map[string]float64{"balls": 5, "ratio": 0.8, "gap": 0.01, "pair.eps_n": 0.7}, 0.2, 1e-4},
 		{"woodpecker", "woodpecker", nil, 0.3, 4e-2},
 		{"slider on a smooth wheel", "wheel", map[string]float64{"rz": 0, "spacing": 1e-4, "eccentricity": 2e-5, "speed": 20}, 0.05, 1e-3},
 	} {

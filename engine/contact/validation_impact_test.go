@@ -199,7 +199,7 @@ func TestChainOfBallsByLaw(t *testing.T) {
 		{"poisson, apart", 1, 0.01, contact.Poisson, [3]float64{0, 0, 1}},
 		{"newton, apart, ε = 0.5", 0.5, 0.1, contact.Newton, [3]float64{0.25, 0.1875, 0.5625}},
 	} {
-		m, _, q, u := stepper(t, "chain", map[string]float64{"balls.eps_n": c.eps, "gap": c.gap}, contact.MoreauOptions{Step: 1e-3, Beta: -1, Impact: c.law})
+		m, _, q, u := stepper(t, "chain", map[string]float64{"pair.eps_n": c.eps, "gap": c.gap}, contact.MoreauOptions{Step: 1e-3, Beta: -1, Impact: c.law})
 		run(t, m, q, u, 0.2)
 		for i, want := range c.want {
 			near(t, fmt.Sprintf("%s: ball %d", c.name, i+1), u[i], want, 1e-12)

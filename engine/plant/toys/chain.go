@@ -36,7 +36,7 @@ func (p *ChainParams) fields() []field {
 		num(&p.Gap, "gap", "m", "between balls at the start", 0, inf),
 		num(&p.Run, "start.run", "m", "way of the first ball to the second", 0, inf),
 		num(&p.Speed, "start.speed", "m/s", "of the first ball", -inf, inf),
-	}, law(&p.Law, "balls")...)
+	}, law(&p.Law, "pair")...)
 }
 
 // Chain has q = (x₁ − x₁₀, …) of the balls, each from its place in a row without gaps: balls in touch have gaps of exactly 0.

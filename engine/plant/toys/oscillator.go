@@ -32,7 +32,7 @@ func (p *OscillatorParams) fields() []field {
 		num(&p.Belt, "belt", "m/s", "speed of the belt", -inf, inf),
 		num(&p.X, "start.x", "m", "position, spring relaxed at 0", -inf, inf),
 		num(&p.V, "start.v", "m/s", "velocity", -inf, inf),
-	}, law(&p.Law, "belt")...)
+	}, law(&p.Law, "contact")...)
 }
 
 // Oscillator has q = (x, y), y the height over the belt.
