@@ -43,7 +43,7 @@ func replay(list []scene, f *Frictional, st []State, p []float64, each func(sc *
 
 // Times are printed, not judged: the machine may be busy.
 func TestFrictionCost(t *testing.T) {
-	steps := 3000
+	steps := 1000
 	for _, c := range brushes {
 		s := newSlider(source(3))
 		c.set(s)

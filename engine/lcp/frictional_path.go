@@ -66,21 +66,21 @@ func (f *Frictional) follow(warm bool, eps float64, limit int, count *int) bool 
 			return false
 		}
 	}
-	for i := range n {
-		f.st[i] = p.st[i]
+	for i, st := range p.st[:n] {
+		f.st[i] = st
 		pn, pt := 0.0, 0.0
-		if p.st[i] != Open {
-			pn = max(p.a[2*i*(w+2)+w], 0)
-			bound := p.mu[i] * pn
-			pt = -p.st[i].sense() * bound
-			if p.st[i] == Stick {
-				pt = min(max(p.a[(2*i+1)*(w+2)+w], -bound), bound)
+		if st != Open {
+			pn = sigma * p.s[2*i] * max(p.a[2*i*(w+2)+w], 0)
+			bound := f.mu[i] * pn
+			pt = -st.sense() * bound
+			if st == Stick {
+				pt = min(max(sigma*p.s[2*i+1]*p.a[(2*i+1)*(w+2)+w], -bound), bound)
 			}
 		}
-		f.keep[2*i], f.keep[2*i+1] = sigma*p.s[2*i]*pn, sigma*p.s[2*i+1]*pt
-		if !finite(f.keep[2*i]) || !finite(f.keep[2*i+1]) {
+		if !finite(pn) || !finite(pt) {
 			return false
 		}
+		f.keep[2*i], f.keep[2*i+1] = pn, pt
 	}
 	return true
 }
