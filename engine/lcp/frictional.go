@@ -91,6 +91,10 @@ type FrictionResult struct {
 // states (frictional_path.go), sweeps over the contacts (frictional_sweep.go), takes damped Newton steps
 // (frictional_newton.go) and at last makes the contacts a little compliant, for which there is always a solution
 // (frictional_safe.go). Whatever found p, it is called verified after the residual has been computed on D and b as given.
+// The path comes before the sweeps: it costs less than ten of them and ends where they creep.
+//
+// Some problems have no solution, because b asks opposite contacts for velocities that exclude each other. The path shows
+// them by impulses without bound: the result is then degraded with Clash set. SolveEased deals with them.
 //
 // The residual is free of units and of the sizes of the masses: velocities are measured in √D_ii, the root of twice the energy
 // of a unit impulse. With σ = max_i |b_i|/√D_ii it is the largest of |v_N|/√D_NN of a closed contact, |v_T|/√D_TT of one that
@@ -103,7 +107,9 @@ type FrictionResult struct {
 //
 // One goroutine at a time may use a Frictional.
 type Frictional struct {
-	Budget int // pivots allowed per Solve, for a loop with a deadline; 0: enough for all but contrived problems
+	// Budget bounds the work of a Solve in a loop with a deadline: so many pivots, fewer sweeps, no Newton steps. 0: enough for
+	// all but contrived problems.
+	Budget int
 
 	max  int
 	n    int
@@ -282,7 +288,14 @@ func (f *Frictional) chain(r *FrictionResult) {
 			}
 		}
 	}
-	if f.sweep(&r.Sweeps); done(BySweeps) {
+	sweeps := maxSweeps
+	if f.Budget > 0 {
+		sweeps = budgetSweeps
+	}
+	if f.sweep(sweeps, &r.Sweeps); done(BySweeps) || f.Budget > 0 {
+		if f.bestR > FrictionTol {
+			r.Status = Degraded
+		}
 		return
 	}
 	if f.newton(&r.Rounds); done(ByNewton) {

@@ -213,7 +213,7 @@ func TestFrictionStagesBehind(t *testing.T) {
 				f.update(polishRounds, new(int))
 			}
 		}},
-		{"sweeps", 170, func(f *Frictional) { f.sweep(new(int)) }},
+		{"sweeps", 170, func(f *Frictional) { f.sweep(maxSweeps, new(int)) }},
 		{"newton", 150, func(f *Frictional) { f.newton(new(int)) }},
 	} {
 		good := 0

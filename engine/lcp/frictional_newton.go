@@ -17,32 +17,24 @@ func (f *Frictional) newton(count *int) {
 	for range newtonSteps {
 		*count++
 		f.equations()
-		f.judge()
-		if f.bestR <= FrictionTol {
+		if f.judge(); f.bestR <= FrictionTol {
 			return
 		}
 		// from p towards f.p
-		g := 1.0
-		for half := 0; ; half++ {
-			for i := range w {
-				f.keep[i] = p[i] + g*(f.p[i]-p[i])
+		for step := 1.0; ; step /= 2 {
+			for i, x := range p {
+				f.keep[i] = x + step*(f.p[i]-x)
 			}
-			copy(f.v, f.p)
-			full := f.sys.x[:w]
-			copy(full, f.v[:w])
 			m := f.project(f.keep[:w])
-			copy(f.p, full)
-			if m < merit || half == 6 || !finite(m) {
-				if !finite(m) {
-					return
-				}
+			if !finite(m) {
+				return
+			}
+			if m < merit || step < 1.0/64 {
 				merit = m
 				break
 			}
-			g /= 2
 		}
 		copy(p, f.keep[:w])
-		merit = f.project(p)
 	}
 }
 

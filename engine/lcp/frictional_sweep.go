@@ -2,11 +2,14 @@ package lcp
 
 import "math"
 
-const maxSweeps = 50
+const (
+	maxSweeps    = 50
+	budgetSweeps = 12 // with a budget
+)
 
-// sweep visits the contacts one after another and solves the problem of each exactly while the others stand still [AB97],
-// starting from the best impulses so far; now and then the states it has come to are tried in the equations.
-func (f *Frictional) sweep(count *int) {
+// sweep visits the contacts one after another and solves the problem of each exactly while the others stand still [JAJ98],
+// starting from the impulses at hand; now and then the states it has come to are tried in the equations.
+func (f *Frictional) sweep(most int, count *int) {
 	n, w, p := f.n, 2*f.n, f.gs[:2*f.n]
 	copy(p, f.keep[:w])
 	for i := range n {
@@ -14,7 +17,7 @@ func (f *Frictional) sweep(count *int) {
 		bound := f.mu[i] * p[2*i]
 		p[2*i+1] = min(max(p[2*i+1], -bound), bound)
 	}
-	for k := 1; k <= maxSweeps; k++ {
+	for k := 1; k <= most; k++ {
 		*count++
 		for i := range n {
 			rn, rt := f.b[2*i], f.b[2*i+1]
@@ -43,8 +46,7 @@ func (f *Frictional) sweep(count *int) {
 	}
 }
 
-// oneContact solves the problem of a single contact, v = [a b; b2 c]·p + (rn, rt): open, else stick, else slide [theory of a
-// 2×2 Delassus block]. ok is false when there is no solution, which needs a − μ·|b| ≤ 0 (Painlevé) and a matrix that is not
+// oneContact solves the problem of a single contact, v = [a b; b2 c]·p + (rn, rt): open, else stick, else slide. ok is false when there is no solution, which needs a − μ·|b| ≤ 0 (Painlevé) and a matrix that is not
 // positive definite; p_N is then what stops the approach without friction.
 func oneContact(a, b, b2, c, rn, rt, mu float64) (pn, pt float64, st State, ok bool) {
 	if rn >= 0 {

@@ -43,7 +43,7 @@ func TestFrictionBrushes(t *testing.T) {
 		s.start()
 		by, active, bad, rounds, eased := map[FrictionMethod]int{}, map[int]int{}, 0, 0, 0
 		worst := 0.0
-		const steps = 3000
+		const steps = 1000
 		for range steps {
 			s.step(20e-6)
 			by[s.last.Method]++
