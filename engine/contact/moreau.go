@@ -50,7 +50,7 @@ type Moreau struct {
 	qm, ufree []float64
 	unew      []float64
 	vf        []float64 // ġ(u_free), N and T of each closed contact
-	vk        []float64 // ġ(u)
+	vk        []float64 // ġ_N(u)
 	b, d, x   []float64
 	mu        []float64
 	at        []uint32 // places in mem
@@ -83,7 +83,7 @@ func NewMoreau(sys System, opt MoreauOptions) (*Moreau, error) {
 	m := &Moreau{
 		Set: NewSet(max(4*n, 64), f), Chosen: make([]int32, 0, n), Impulse: v(2 * n), State: make([]lcp.State, n),
 		sys: sys, opt: opt, fric: lcp.NewFrictional(n), dof: f,
-		qm: v(f), ufree: v(f), unew: v(f), vf: v(2 * n), vk: v(2 * n), b: v(2 * n), d: v(4 * n * n), x: v(2 * n * f), mu: v(n), at: make([]uint32, n),
+		qm: v(f), ufree: v(f), unew: v(f), vf: v(2 * n), vk: v(n), b: v(2 * n), d: v(4 * n * n), x: v(2 * n * f), mu: v(n), at: make([]uint32, n),
 	}
 	if dyn, ok := sys.(Dynamics); ok {
 		m.dyn = dyn
@@ -207,84 +207,64 @@ func (m *Moreau) refuse() StepResult {
 // them. It returns how many found no room.
 func (m *Moreau) close(u []float64) (left int) {
 	s, f, h := m.Set, m.dof, m.opt.Step
+	atEnd, perDepth, perGap := m.opt.EndOfStep, m.opt.Beta/h, 1/(h*m.opt.Theta)
+	if m.back != nil {
+		perDepth = 0
+	}
 	uf := m.ufree[:f]
 	u = u[:f]
 	n := 0
 	m.Chosen, m.Impulse, m.State = m.Chosen[:0], m.Impulse[:cap(m.Impulse)], m.State[:cap(m.State)]
 	for c := range s.N {
 		gap := s.Gap[c]
-		if gap > touch && !m.opt.EndOfStep {
+		if gap > touch && !atEnd {
 			continue
 		}
-		wn, wt := s.WN[c*f:(c+1)*f], s.WT[c*f:(c+1)*f]
-		var nk, tk, nf, tf float64
-		for j, a := range wn {
-			b := wt[j]
+		wn, wt := s.WN[c*f:][:f], s.WT[c*f:][:f]
+		var nk, nf, tf float64
+		for j, v := range uf {
+			a := wn[j]
 			nk += a * u[j]
-			tk += b * u[j]
-			nf += a * uf[j]
-			tf += b * uf[j]
+			nf += a * v
+			tf += wt[j] * v
 		}
 		// u_free would not close it
-		end := nf + gap/(h*m.opt.Theta)
-		if m.opt.EndOfStep && end > 0 {
+		end := nf + gap*perGap
+		if atEnd && end > 0 {
 			continue
 		}
 		if n == cap(m.Chosen) {
 			left++
 			continue
 		}
-		nk, nf = nk+s.VN[c], nf+s.VN[c]
-		tk, tf = tk+s.VT[c], tf+s.VT[c]
+		nk, nf, tf = nk+s.VN[c], nf+s.VN[c], tf+s.VT[c]
 
 		law := &s.Law[c]
 		at, known := m.mem.place(s.ID[c])
 		old := &m.mem.slot[at%memorySlots]
 		was := known && old.stamp == m.Steps-1 && old.pn > 0
 		bn, bt := nf, tf
-		hits := nk < -m.opt.VTh
-		switch {
-		case m.opt.EndOfStep:
+		if atEnd {
 			bn = end
-			if hits && !was {
-				if r := nf + law.EpsN*nk; r < bn {
-					bn = r
-				}
-				bt += law.EpsT * tk
-			}
-		default:
-			if hits && m.two == nil {
+		} else if gap < 0 {
+			bn += perDepth * gap
+		}
+		if nk < -m.opt.VTh && m.two == nil && !(atEnd && was) {
+			if atEnd {
+				bn = min(bn, nf+law.EpsN*nk)
+			} else {
 				bn += law.EpsN * nk
-				bt += law.EpsT * tk
 			}
-			if gap < 0 && m.back == nil {
-				bn += m.opt.Beta * gap / h
+			if law.EpsT > 0 {
+				_, tk := s.Rate(c, u)
+				bt += law.EpsT * tk
 			}
 		}
 		m.Chosen = append(m.Chosen, int32(c))
-		m.vk[2*n], m.vk[2*n+1] = nk, tk
+		m.vk[n], m.mu[n], m.at[n] = nk, law.Mu, at
 		m.vf[2*n], m.vf[2*n+1] = nf, tf
 		m.b[2*n], m.b[2*n+1] = bn, bt
-		m.mu[n], m.at[n] = law.Mu, at
-
-		// expected: the state it had, or sliding the way it comes in
-		m.Impulse[2*n], m.Impulse[2*n+1] = 0, 0
-		switch {
-		case known:
-			m.State[n] = old.state
-			if was {
-				scale := h / old.h
-				m.Impulse[2*n], m.Impulse[2*n+1] = scale*old.pn, scale*old.pt
-			}
-		case bn >= 0:
-			m.State[n] = lcp.Open
-		case bt > 0:
-			m.State[n] = lcp.SlipPlus
-		case bt < 0:
-			m.State[n] = lcp.SlipMinus
-		default:
-			m.State[n] = lcp.Stick
-		}
+		m.State[n], m.Impulse[2*n], m.Impulse[2*n+1] = old.expect(known, was, h, bn, bt)
 		n++
 	}
 	m.Impulse, m.State = m.Impulse[:2*n], m.State[:n]
@@ -301,9 +281,9 @@ func work(d, p, v []float64) (e, scale float64) {
 		if pi == 0 {
 			continue
 		}
-		dp := 0.0
-		for j, dij := range d[i*len(p) : (i+1)*len(p)] {
-			dp += dij * p[j]
+		row, dp := d[i*len(p):][:len(p)], 0.0
+		for j, pj := range p {
+			dp += row[j] * pj
 		}
 		e += pi * (v[i] + 0.5*dp)
 		scale += math.Abs(pi*v[i]) + math.Abs(0.5*pi*dp)

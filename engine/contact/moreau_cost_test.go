@@ -9,7 +9,7 @@ import (
 
 // still costs next to nothing itself: 11 coordinates, two contacts that slide for ever. What a step of it takes beyond
 // Frictional.Solve is the engine.
-type still struct{ set *contact.Set }
+type still struct{}
 
 func (still) DOF() int                                            { return 11 }
 func (still) Mass(_ float64, _, _ []float64)                      {}

@@ -31,7 +31,7 @@ func (p *poisson) solve(m *Moreau, d []float64) (r lcp.FrictionResult, e, scale 
 	hits := false
 	for k, c := range m.Chosen {
 		l := m.Set.Law[c]
-		switch before, free := m.vk[2*k], m.vf[2*k]; {
+		switch before, free := m.vk[k], m.vf[2*k]; {
 		case before >= -m.opt.VTh || free >= 0:
 			l.EpsN, l.EpsT = 0, 0
 		case free < before:
