@@ -1,0 +1,260 @@
+package contact
+
+import "math"
+
+// spot is a place of an outline near a point, in the frame of the outline. With v the velocity and a the acceleration of the point in this
+// frame, ġ = n·v and g̈ = n·a + bend·(t·v)².
+type spot struct {
+	gap     float64 // m, from the surface to the point, negative inside the material
+	nx, ny  float64 // outward normal
+	bend    float64 // 1/m, 0 over an edge
+	s       float64 // m, arc length of the place
+	feature int32   // edge, or number of edges + vertex
+	chain   uint8
+	rank    uint8 // among several places on one chain
+}
+
+// sameVertex is the distance (m) below which two vertices count as one point, so that the line between them gives no normal.
+const sameVertex = 1e-9
+
+// overEdge is the place of the line of edge e. The point may be beyond the ends of the edge.
+func (o *Outline) overEdge(e int, x, y float64) spot {
+	dx, dy := x-o.x[e], y-o.y[e]
+	return spot{
+		gap: dx*o.ty[e] - dy*o.tx[e], nx: o.ty[e], ny: -o.tx[e],
+		s: o.arc[e] + dx*o.tx[e] + dy*o.ty[e], feature: int32(e), chain: o.chain[e],
+	}
+}
+
+// overVertex is the place of vertex v: the normal is along the line from the vertex to the point, or along the bisector when they are one.
+func (o *Outline) overVertex(v int, x, y float64) spot {
+	a, b := o.edgesAt(v)
+	if a < 0 {
+		a = b
+	} else if b < 0 {
+		b = a
+	}
+	dx, dy := x-o.x[v], y-o.y[v]
+	d := math.Hypot(dx, dy)
+	h := spot{gap: d, s: o.arc[v], feature: int32(o.edges + v), chain: o.chain[b]}
+	if d > sameVertex {
+		h.nx, h.ny, h.bend = dx/d, dy/d, 1/d
+		return h
+	}
+	nx, ny := o.ty[a]+o.ty[b], -o.tx[a]-o.tx[b]
+	l := math.Hypot(nx, ny)
+	h.nx, h.ny = nx/l, ny/l
+	return h
+}
+
+// blunt is the sine of the angle by which an edge of a body may lead into a surface that its vertex is said to touch. Flat faces that lie on
+// each other are off by rounding and by penetration; a corner that meets the wrong side of another corner is off by its whole angle.
+const blunt = 0.2
+
+// bears tells whether the contour leads away, at vertex v, from a surface with the normal (nx, ny) in the frame of o: the vertex can touch
+// that surface before its neighbours do.
+func (o *Outline) bears(v int, nx, ny float64) bool {
+	before, after := o.edgesAt(v)
+	return (before < 0 || nx*o.tx[before]+ny*o.ty[before] <= blunt) && (after < 0 || nx*o.tx[after]+ny*o.ty[after] >= -blunt)
+}
+
+// edgesAt are the edges that end and begin at vertex v, −1 where there is none.
+func (o *Outline) edgesAt(v int) (before, after int) {
+	before, after = v-1, v
+	if v == 0 {
+		before = o.edgeBefore(0)
+	}
+	if v == o.edges {
+		after = -1
+	}
+	return before, after
+}
+
+// vertexOf is the vertex at the end of edge e that f lies on.
+func (o *Outline) vertexOf(f foot) int {
+	v := f.edge
+	if f.s == 1 {
+		v++
+	}
+	if o.closed && v == o.edges {
+		v = 0
+	}
+	return v
+}
+
+// places finds where a point may touch the outline within reach (m): over the nearest edge, which owns its beginning and not its end; around
+// a convex vertex when the point is outside of both its edges; and in a notch on both its sides. A point inside the material is listed
+// however deep it is. hint is the edge of last time.
+//
+// In a valley that is no notch a point is over one edge at a time, as over a Commutator.
+func (o *Outline) places(x, y, reach float64, hint *int32, out *[3]spot) int {
+	b := o.tree.root()
+	bound := reach
+	if x >= b.x0 && x <= b.x1 && y >= b.y0 && y <= b.y1 {
+		bound = math.Inf(1)
+	}
+	f := o.nearest(x, y, bound, *hint)
+	if f.edge < 0 {
+		return 0
+	}
+	*hint = int32(f.edge)
+	n := 0
+	add := func(h spot) {
+		if h.gap <= reach {
+			out[n] = h
+			n++
+		}
+	}
+	if f.s > 0 && f.s < 1 {
+		e := f.edge
+		add(o.overEdge(e, x, y))
+		// the other side of a notch, not beyond its far end; beyond the notch its line is under this edge and does no harm
+		if o.corner[e] == notch {
+			if a := o.edgeBefore(e); (x-o.x[a])*o.tx[a]+(y-o.y[a])*o.ty[a] >= 0 {
+				add(o.overEdge(a, x, y))
+			}
+		}
+		if o.corner[e+1] == notch {
+			if a := o.edgeAfter(e); (x-o.x[a])*o.tx[a]+(y-o.y[a])*o.ty[a] <= o.length[a] {
+				add(o.overEdge(a, x, y))
+			}
+		}
+		return n
+	}
+	v := o.vertexOf(f)
+	before, after := o.edgesAt(v)
+	switch o.corner[v] {
+	case openEnd:
+		if o.overEdge(f.edge, x, y).gap >= 0 {
+			add(o.overVertex(v, x, y))
+		}
+	case straight:
+		add(o.overEdge(after, x, y))
+	case convex:
+		if (x-o.x[v])*o.tx[after]+(y-o.y[v])*o.ty[after] >= 0 {
+			add(o.overEdge(after, x, y))
+		} else {
+			add(o.overVertex(v, x, y))
+		}
+	case concave: // below the valley: the wall that is crossed further
+		p, q := o.overEdge(before, x, y), o.overEdge(after, x, y)
+		if p.gap < q.gap {
+			q = p
+		}
+		add(q)
+	case notch:
+		add(o.overEdge(before, x, y))
+		add(o.overEdge(after, x, y))
+	}
+	return n
+}
+
+const (
+	discPlaces = 32 // places of one disc on one outline
+	ranks      = 4  // of these on one chain
+)
+
+// placeList is a list of bounded length; what finds no room is counted.
+type placeList struct {
+	n, dropped int
+	at         [discPlaces]spot
+}
+
+func (l *placeList) add(h spot) {
+	if l.n < len(l.at) {
+		l.at[l.n] = h
+		l.n++
+		return
+	}
+	// room for the nearest
+	l.dropped++
+	far := 0
+	for i := range l.at {
+		if l.at[i].gap > l.at[far].gap {
+			far = i
+		}
+	}
+	if h.gap < l.at[far].gap {
+		l.at[far] = h
+	}
+}
+
+// placesOfDisc finds where a disc about a point may touch the outline: every edge and every convex vertex that is nearer to the centre than its
+// neighbours and nearer than bound (m). With the centre inside the material the list is that of the centre.
+func (o *Outline) placesOfDisc(x, y, bound float64, hint *int32, l *placeList) {
+	l.n = 0
+	var first [3]spot
+	n := o.places(x, y, bound, hint, &first)
+	if n == 0 {
+		return
+	}
+	if first[0].gap < 0 {
+		l.n = copy(l.at[:], first[:n])
+		return
+	}
+	o.gather(o.tree.top(), 0, x, y, bound, l)
+	// in order of arc length, numbered along each chain
+	for i := 1; i < l.n; i++ {
+		for j := i; j > 0 && l.at[j].s < l.at[j-1].s; j-- {
+			l.at[j], l.at[j-1] = l.at[j-1], l.at[j]
+		}
+	}
+	kept := 0
+	for i := range l.n {
+		h := l.at[i]
+		for j := range kept {
+			if l.at[j].chain == h.chain {
+				h.rank++
+			}
+		}
+		if h.rank >= ranks {
+			l.dropped++
+			continue
+		}
+		l.at[kept] = h
+		kept++
+	}
+	l.n = kept
+}
+
+func (o *Outline) gather(level, node int, x, y, bound float64, l *placeList) {
+	if o.tree.level[level][node].distance2(x, y) > bound*bound {
+		return
+	}
+	if level > 0 {
+		for i := node * fan; i < min((node+1)*fan, len(o.tree.level[level-1])); i++ {
+			o.gather(level-1, i, x, y, bound, l)
+		}
+		return
+	}
+	for e := node * leafEdges; e < min((node+1)*leafEdges, o.edges); e++ {
+		along := (x-o.x[e])*o.tx[e] + (y-o.y[e])*o.ty[e]
+		if along >= 0 && along < o.length[e] {
+			if h := o.overEdge(e, x, y); h.gap >= 0 && h.gap <= bound {
+				l.add(h)
+			}
+		}
+		if along < 0 && o.facesVertex(e, x, y) {
+			if h := o.overVertex(e, x, y); h.gap <= bound {
+				l.add(h)
+			}
+		}
+		if along >= o.length[e] && o.corner[e+1] == openEnd && o.overEdge(e, x, y).gap >= 0 {
+			if h := o.overVertex(e+1, x, y); h.gap <= bound {
+				l.add(h)
+			}
+		}
+	}
+}
+
+// facesVertex tells whether a point before edge e has the first vertex of e as its nearest place among the two edges there.
+func (o *Outline) facesVertex(e int, x, y float64) bool {
+	switch o.corner[e] {
+	case openEnd:
+		return o.overEdge(e, x, y).gap >= 0
+	case convex, straight:
+		a := o.edgeBefore(e)
+		return (x-o.x[a])*o.tx[a]+(y-o.y[a])*o.ty[a] >= o.length[a]
+	}
+	return false
+}

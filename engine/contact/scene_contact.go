@@ -1,0 +1,336 @@
+package contact
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// scenePass looks for the points of body a, or its disc, over body b.
+type scenePass struct {
+	a, b   int
+	law    Law
+	base   uint32  // of the ids
+	radius float64 // m, of the disc, 0 for vertices
+	second bool    // the other direction of a pair: places around vertices were seen in the first
+	hints  []int32 // edge of b that point k of a was over
+}
+
+const (
+	sceneHits = 512               // contacts of all pairs that are looked at in one call
+	perPoint  = maxChains * ranks // ids of one point over one body
+)
+
+// pair makes the passes: discs look at outlines, and two outlines look at each other.
+func (s *Scene) pair(index map[string]int) error {
+	next := uint64(0)
+	add := func(a, b int, law Law, second bool) {
+		shape := &s.spec.Bodies[a].Shape
+		p := scenePass{a: a, b: b, law: law, base: uint32(next), radius: shape.Radius, second: second}
+		points := 1
+		if shape.Outline != nil {
+			points = shape.Outline.edges + 1
+		}
+		p.hints = make([]int32, points)
+		for i := range p.hints {
+			p.hints[i] = -1
+		}
+		s.passes = append(s.passes, p)
+		next += uint64(points) * perPoint
+	}
+	for _, p := range s.spec.Pairs {
+		a, b := index[p.A], index[p.B]
+		if rank := s.spec.Bodies[a].Shape.rank(); rank > s.spec.Bodies[b].Shape.rank() {
+			a, b = b, a
+		}
+		add(a, b, p.Law, false)
+		if s.spec.Bodies[a].Shape.Outline != nil && s.spec.Bodies[b].Shape.Outline != nil {
+			add(b, a, p.Law, true)
+		}
+	}
+	if next > math.MaxUint32 {
+		return fmt.Errorf("pairs: outlines have too many vertices for 32-bit contact ids")
+	}
+	s.hits = make([]hit, 0, sceneHits)
+	return nil
+}
+
+// rank orders shapes: the lower one brings the points.
+func (s *Shape) rank() int {
+	switch {
+	case s.HalfPlane:
+		return 2
+	case s.Outline != nil:
+		return 1
+	}
+	return 0
+}
+
+// placement takes points of one body to the frame of another.
+type placement struct{ sin, cos, dx, dy float64 }
+
+func (s *Scene) relative(a, b int) placement {
+	p, q := &s.body[a], &s.body[b]
+	dx, dy := p.p[0]-q.p[0], p.p[1]-q.p[1]
+	return placement{
+		sin: p.sin*q.cos - p.cos*q.sin, cos: p.cos*q.cos + p.sin*q.sin,
+		dx: q.cos*dx + q.sin*dy, dy: q.cos*dy - q.sin*dx,
+	}
+}
+
+// Contacts lists the pairs whose gap is below reach. Where there are more than set holds, the ones with the largest gaps are dropped.
+func (s *Scene) Contacts(t float64, q, u []float64, reach float64, set *Set) {
+	set.Clear()
+	s.collect(t, q, u, reach)
+	if room := set.Cap(); len(s.hits) > room {
+		slices.SortFunc(s.hits, func(a, b hit) int { return cmp.Compare(a.gapNow, b.gapNow) })
+		s.dropped += len(s.hits) - room
+		s.hits = s.hits[:room]
+	}
+	set.Dropped += s.dropped
+	for i := range s.hits {
+		s.fill(&s.hits[i], set)
+	}
+}
+
+// collect finds the contacts of all pairs.
+func (s *Scene) collect(t float64, q, u []float64, reach float64) {
+	s.move(t, q, u)
+	s.hits, s.dropped, s.list.dropped = s.hits[:0], 0, 0
+	first := 0 // of the pair
+	mid := 0   // of its second pass
+	for i := range s.passes {
+		p := &s.passes[i]
+		begin := len(s.hits)
+		if !p.second {
+			first = begin
+		}
+		mid = begin
+		s.look(int32(i), reach)
+		if b := s.spec.Bodies[p.b].Shape.Outline; b != nil || s.spec.Bodies[p.b].Shape.HalfPlane {
+			edges := int32(1)
+			if b != nil {
+				edges = int32(b.edges)
+			}
+			s.hits = s.hits[:begin+reduceEdges(s.hits[begin:], edges)]
+		}
+		if p.second {
+			s.hits = s.hits[:first+dropTwins(s.hits[first:], mid-first)]
+		}
+	}
+	s.dropped += s.list.dropped
+}
+
+// look finds the contacts of one pass.
+func (s *Scene) look(pass int32, reach float64) {
+	p := &s.passes[pass]
+	a, b := &s.spec.Bodies[p.a].Shape, &s.spec.Bodies[p.b].Shape
+	r := s.relative(p.a, p.b)
+	if a.Outline != nil {
+		s.lookVertices(pass, r, a.Outline.tree.top(), 0, reach)
+		return
+	}
+	x, y := r.cos*a.Center.X-r.sin*a.Center.Y+r.dx, r.sin*a.Center.X+r.cos*a.Center.Y+r.dy
+	switch {
+	case b.HalfPlane:
+		s.take(pass, 0, &spot{gap: y, ny: 1, s: x}, x, y, reach)
+	case b.Outline != nil:
+		b.Outline.placesOfDisc(x, y, p.radius+reach, &p.hints[0], &s.list)
+		for i := range s.list.n {
+			s.take(pass, 0, &s.list.at[i], x, y, reach)
+		}
+	default:
+		dx, dy := x-b.Center.X, y-b.Center.Y
+		d := math.Hypot(dx, dy)
+		h := spot{gap: d - b.Radius, nx: 1}
+		if d > 0 {
+			h.nx, h.ny, h.bend = dx/d, dy/d, 1/d
+		}
+		s.take(pass, 0, &h, x, y, reach)
+	}
+}
+
+// lookVertices goes through the vertices below a node of the tree of body a that can touch: convex ones and ends. Those of a straight line
+// say nothing that its ends do not.
+func (s *Scene) lookVertices(pass int32, r placement, level, node int, reach float64) {
+	p := &s.passes[pass]
+	a, b := s.spec.Bodies[p.a].Shape.Outline, s.spec.Bodies[p.b].Shape.Outline
+	around := a.tree.level[level][node].in(r.sin, r.cos, r.dx, r.dy, reach)
+	if b != nil && !around.meets(b.tree.root()) || b == nil && around.y0 > 0 {
+		return
+	}
+	if level > 0 {
+		for i := node * fan; i < min((node+1)*fan, len(a.tree.level[level-1])); i++ {
+			s.lookVertices(pass, r, level-1, i, reach)
+		}
+		return
+	}
+	last := min((node+1)*leafEdges, a.edges)
+	if last == a.edges && !a.closed {
+		last++ // the end
+	}
+	for k := node * leafEdges; k < last; k++ {
+		if a.corner[k] != convex && a.corner[k] != openEnd {
+			continue
+		}
+		x, y := r.cos*a.x[k]-r.sin*a.y[k]+r.dx, r.sin*a.x[k]+r.cos*a.y[k]+r.dy
+		if b == nil {
+			s.take(pass, int32(k), &spot{gap: y, ny: 1, s: x}, x, y, reach)
+			continue
+		}
+		var out [3]spot
+		n := b.places(x, y, reach, &p.hints[k], &out)
+		for i := range n {
+			h := &out[i]
+			if int(h.feature) >= b.edges {
+				if p.second || !cornerOnCorner(a, b, k, h, r) {
+					continue
+				}
+			} else if !r.bears(a, k, h) && !otherSide(a, b, k, h, r, x, y) {
+				continue
+			}
+			s.take(pass, int32(k), h, x, y, reach)
+		}
+	}
+}
+
+// bears tells whether vertex k of a can touch a surface with the normal of h, which is in the other frame.
+func (r placement) bears(a *Outline, k int, h *spot) bool {
+	return a.bears(k, r.cos*h.nx+r.sin*h.ny, r.cos*h.ny-r.sin*h.nx)
+}
+
+// otherSide moves a place over an edge that vertex k of a cannot touch to the neighbour of that edge round a convex corner of b, when it can
+// touch that one. Two corners of faces that lie on each other meet like this: which side of the corner is nearer is a matter of rounding.
+func otherSide(a, b *Outline, k int, h *spot, r placement, x, y float64) bool {
+	e := int(h.feature)
+	for _, end := range [2]int{e, e + 1} {
+		if b.corner[end] != convex {
+			continue
+		}
+		n := b.edgeBefore(e)
+		if end > e {
+			n = b.edgeAfter(e)
+		}
+		s, near := b.overEdge(n, x, y), 1e-3*b.length[n]
+		along := s.s - b.arc[n]
+		if math.Abs(s.gap) < near && along > -near && along < b.length[n]+near && r.bears(a, k, &s) {
+			*h = s
+			return true
+		}
+	}
+	return false
+}
+
+// cornerOnCorner decides about vertex k of a in the sector of a vertex of b. It is a contact when that vertex is in the sector of k as well;
+// if not, it is over an edge of a, where the other pass finds it. Two vertices at one point have no line between them: n is then
+// the mean of the edge normals of both that either side can touch.
+func cornerOnCorner(a, b *Outline, k int, h *spot, r placement) bool {
+	before, after := a.edgesAt(k)
+	if h.bend > 0 {
+		// in the frame of a the vertex of b is at −n from vertex k
+		nx, ny := r.cos*h.nx+r.sin*h.ny, r.cos*h.ny-r.sin*h.nx
+		return (before < 0 || nx*a.tx[before]+ny*a.ty[before] <= 0) && (after < 0 || nx*a.tx[after]+ny*a.ty[after] >= 0)
+	}
+	v := int(h.feature) - b.edges
+	mean := *h
+	mean.nx, mean.ny = 0, 0
+	p, q := b.edgesAt(v)
+	for _, e := range [2]int{p, q} {
+		if e < 0 {
+			continue
+		}
+		n := spot{nx: b.ty[e], ny: -b.tx[e]}
+		if r.bears(a, k, &n) {
+			mean.nx, mean.ny = mean.nx+n.nx, mean.ny+n.ny
+		}
+	}
+	for _, e := range [2]int{before, after} {
+		if e < 0 {
+			continue
+		}
+		nx, ny := -(r.cos*a.ty[e] + r.sin*a.tx[e]), -(r.sin*a.ty[e] - r.cos*a.tx[e])
+		if b.bears(v, nx, ny) {
+			mean.nx, mean.ny = mean.nx+nx, mean.ny+ny
+		}
+	}
+	l := math.Hypot(mean.nx, mean.ny)
+	if l == 0 {
+		return false
+	}
+	h.nx, h.ny = mean.nx/l, mean.ny/l
+	return true
+}
+
+// take keeps a place when it is within reach. A full list gives up its widest gap.
+func (s *Scene) take(pass, point int32, h *spot, x, y, reach float64) {
+	p := &s.passes[pass]
+	gap := h.gap - p.radius
+	if !(gap <= reach) {
+		return
+	}
+	b := &s.body[p.b]
+	n := hit{spot: *h, gapNow: gap, point: point, pass: pass}
+	n.x, n.y = b.world(x, y)
+	n.wx, n.wy = b.cos*h.nx-b.sin*h.ny, b.sin*h.nx+b.cos*h.ny
+	if len(s.hits) < cap(s.hits) {
+		s.hits = append(s.hits, n)
+		return
+	}
+	s.dropped++
+	far := 0
+	for i := range s.hits {
+		if s.hits[i].gapNow > s.hits[far].gapNow {
+			far = i
+		}
+	}
+	if gap < s.hits[far].gapNow && s.hits[far].pass == pass {
+		s.hits[far] = n
+	}
+}
+
+// fill writes the rows of a contact; the equations are those of Scene.
+func (s *Scene) fill(h *hit, set *Set) {
+	p := &s.passes[h.pass]
+	i := set.Add(p.base+uint32(h.point)*perPoint+uint32(h.chain)*ranks+uint32(h.rank), p.law, h.gapNow)
+	if i < 0 {
+		return
+	}
+	set.Feature[i] = h.feature
+	nx, ny := h.wx, h.wy
+	tx, ty := ny, -nx
+	set.X[i], set.Y[i] = h.x-p.radius*nx, h.y-p.radius*ny
+
+	a, b := &s.body[p.a], &s.body[p.b]
+	ax, ay, bx, by := h.x-a.p[0], h.y-a.p[1], h.x-b.p[0], h.y-b.p[1]
+	// derivatives of ġ_N and ġ_T by the velocities of both bodies
+	rows := [2][2][3]float64{
+		{{nx, ny, ax*ny - ay*nx}, {tx, ty, ax*ty - ay*tx + p.radius}},
+		{{-nx, -ny, by*nx - bx*ny}, {-tx, -ty, by*tx - bx*ty - h.gap}},
+	}
+	wn, wt := set.RowN(i), set.RowT(i)
+	for side, end := range [2]int{p.a, p.b} {
+		m := &s.body[end]
+		for j, k := range s.index[end] {
+			n, t := rows[side][0][j], rows[side][1][j]
+			if k >= 0 {
+				wn[k] += n
+				wt[k] += t
+				continue
+			}
+			set.VN[i] += n * m.v[j]
+			set.VT[i] += t * m.v[j]
+			set.AN[i] += n * m.a[j]
+			set.AT[i] += t * m.a[j]
+		}
+	}
+	// velocity of the point in the frame of b, and its acceleration without those of the coordinates
+	wa, wb := a.v[2], b.v[2]
+	vx := a.v[0] - wa*ay - b.v[0] + wb*by
+	vy := a.v[1] + wa*ax - b.v[1] - wb*bx
+	gx := -wa*wa*ax + wb*wb*bx + 2*wb*vy
+	gy := -wa*wa*ay + wb*wb*by - 2*wb*vx
+	vn, vt := nx*vx+ny*vy, tx*vx+ty*vy
+	set.AN[i] += nx*gx + ny*gy + h.bend*vt*vt
+	set.AT[i] += tx*gx + ty*gy - h.bend*vt*vn - wb*vn
+}
