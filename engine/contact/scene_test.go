@@ -99,7 +99,7 @@ func TestSceneKinematicsAgainstDifferences(t *testing.T) {
 		}
 		c := sets[1]
 		for i := range c.N {
-			a, b := find(sets[0], c.ID[i]), find(sets[2], c.ID[i])
+			a, b := contactWith(sets[0], c.ID[i]), contactWith(sets[2], c.ID[i])
 			if a < 0 || b < 0 || sets[0].Feature[a] != c.Feature[i] || sets[2].Feature[b] != c.Feature[i] {
 				continue
 			}
@@ -177,7 +177,7 @@ func normalOf(s *Scene, p *scenePass, c *Set, i int) (nx, ny float64) {
 	return math.NaN(), math.NaN()
 }
 
-func find(set *Set, id uint32) int {
+func contactWith(set *Set, id uint32) int {
 	for i := range set.N {
 		if set.ID[i] == id {
 			return i
@@ -465,7 +465,7 @@ func TestFullSetKeepsTheNearestAndCounts(t *testing.T) {
 		t.Errorf("%d kept, %d dropped of %d", few.N, few.Dropped, all.N)
 	}
 	for i := range all.N {
-		if find(few, all.ID[i]) < 0 && all.Gap[i] < few.Gap[2] {
+		if contactWith(few, all.ID[i]) < 0 && all.Gap[i] < few.Gap[2] {
 			t.Errorf("gap %g dropped, %g kept", all.Gap[i], few.Gap[2])
 		}
 	}
