@@ -87,18 +87,15 @@ func (o *Outline) vertexOf(f foot) int {
 // however deep it is. hint is the edge of last time.
 //
 // In a valley that is no notch a point is over one edge at a time, as over a Commutator.
-func (o *Outline) places(x, y, reach float64, hint *int32, out *[3]spot) int {
-	b := o.tree.root()
-	bound := reach
-	if x >= b.x0 && x <= b.x1 && y >= b.y0 && y <= b.y1 {
-		bound = math.Inf(1)
-	}
-	f := o.nearest(x, y, bound, *hint)
+//
+// away (m) is the distance of the point from the outline.
+func (o *Outline) places(x, y, reach float64, hint *int32, out *[3]spot) (n int, away float64) {
+	f := o.nearest(x, y, math.Inf(1), *hint)
 	if f.edge < 0 {
-		return 0
+		return 0, 0 // not a number
 	}
 	*hint = int32(f.edge)
-	n := 0
+	away = math.Sqrt(f.d2)
 	add := func(h spot) {
 		if h.gap <= reach {
 			out[n] = h
@@ -119,7 +116,7 @@ func (o *Outline) places(x, y, reach float64, hint *int32, out *[3]spot) int {
 				add(o.overEdge(a, x, y))
 			}
 		}
-		return n
+		return n, away
 	}
 	v := o.vertexOf(f)
 	before, after := o.edgesAt(v)
@@ -146,7 +143,7 @@ func (o *Outline) places(x, y, reach float64, hint *int32, out *[3]spot) int {
 		add(o.overEdge(before, x, y))
 		add(o.overEdge(after, x, y))
 	}
-	return n
+	return n, away
 }
 
 const (
@@ -184,7 +181,7 @@ func (l *placeList) add(h spot) {
 func (o *Outline) placesOfDisc(x, y, bound float64, hint *int32, l *placeList) {
 	l.n = 0
 	var first [3]spot
-	n := o.places(x, y, bound, hint, &first)
+	n, _ := o.places(x, y, bound, hint, &first)
 	if n == 0 {
 		return
 	}

@@ -34,6 +34,7 @@ type Scene struct {
 	body    []sceneBody
 	load    [][3]float64 // force and moment on each body
 	hits    []hit
+	gaps    []float64
 	dropped int
 	list    placeList
 }

@@ -1,7 +1,6 @@
 package contact
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -15,6 +14,24 @@ type scenePass struct {
 	radius float64 // m, of the disc, 0 for vertices
 	second bool    // the other direction of a pair: places around vertices were seen in the first
 	hints  []int32 // edge of b that point k of a was over
+
+	// A point that is away from b needs no look before the bodies have moved that far: travel (m) is a bound of the way of any point of a in
+	// the frame of b so far, and point k cannot be nearer than until[k] − travel.
+	size   float64 // m, of a about its origin
+	last   placement
+	travel float64
+	until  []float64
+}
+
+// advance adds the way from the last placement to r.
+func (p *scenePass) advance(r placement) {
+	l := &p.last
+	p.travel += math.Hypot(r.dx-l.dx, r.dy-l.dy) + p.size*math.Hypot(r.sin-l.sin, r.cos-l.cos)
+	*l = r
+	if !(p.travel < 1e3) { // digits run out, or the state was not finite
+		p.travel = 0
+		clear(p.until)
+	}
 }
 
 const (
@@ -32,6 +49,12 @@ func (s *Scene) pair(index map[string]int) error {
 		if shape.Outline != nil {
 			points = shape.Outline.edges + 1
 		}
+		if o := shape.Outline; o != nil {
+			for k := range o.x {
+				p.size = max(p.size, math.Hypot(o.x[k], o.y[k]))
+			}
+		}
+		p.until = make([]float64, points)
 		p.hints = make([]int32, points)
 		for i := range p.hints {
 			p.hints[i] = -1
@@ -52,7 +75,7 @@ func (s *Scene) pair(index map[string]int) error {
 	if next > math.MaxUint32 {
 		return fmt.Errorf("pairs: outlines have too many vertices for 32-bit contact ids")
 	}
-	s.hits = make([]hit, 0, sceneHits)
+	s.hits, s.gaps = make([]hit, 0, sceneHits), make([]float64, 0, sceneHits)
 	return nil
 }
 
@@ -84,14 +107,47 @@ func (s *Scene) Contacts(t float64, q, u []float64, reach float64, set *Set) {
 	set.Clear()
 	s.collect(t, q, u, reach)
 	if room := set.Cap(); len(s.hits) > room {
-		slices.SortFunc(s.hits, func(a, b hit) int { return cmp.Compare(a.gapNow, b.gapNow) })
 		s.dropped += len(s.hits) - room
-		s.hits = s.hits[:room]
+		s.nearest(room)
 	}
 	set.Dropped += s.dropped
 	for i := range s.hits {
 		s.fill(&s.hits[i], set)
 	}
+}
+
+// nearest keeps the room contacts with the smallest gaps, in the order they are in.
+func (s *Scene) nearest(room int) {
+	s.gaps = s.gaps[:0]
+	for i := range s.hits {
+		s.gaps = append(s.gaps, s.hits[i].gapNow)
+	}
+	slices.Sort(s.gaps)
+	widest := 0.0
+	if room > 0 {
+		widest = s.gaps[room-1]
+	}
+	equal := room // places for gaps of just that width
+	for _, g := range s.gaps[:room] {
+		if g < widest {
+			equal--
+		}
+	}
+	kept := 0
+	for i := range s.hits {
+		switch g := s.hits[i].gapNow; {
+		case kept == room || g > widest:
+			continue
+		case g == widest:
+			if equal == 0 {
+				continue
+			}
+			equal--
+		}
+		s.hits[kept] = s.hits[i]
+		kept++
+	}
+	s.hits = s.hits[:kept]
 }
 
 // collect finds the contacts of all pairs.
@@ -128,6 +184,7 @@ func (s *Scene) look(pass int32, reach float64) {
 	a, b := &s.spec.Bodies[p.a].Shape, &s.spec.Bodies[p.b].Shape
 	r := s.relative(p.a, p.b)
 	if a.Outline != nil {
+		p.advance(r)
 		s.lookVertices(pass, r, a.Outline.tree.top(), 0, reach)
 		return
 	}
@@ -171,7 +228,7 @@ func (s *Scene) lookVertices(pass int32, r placement, level, node int, reach flo
 		last++ // the end
 	}
 	for k := node * leafEdges; k < last; k++ {
-		if a.corner[k] != convex && a.corner[k] != openEnd {
+		if a.corner[k] != convex && a.corner[k] != openEnd || p.until[k] > p.travel+reach+sameVertex {
 			continue
 		}
 		x, y := r.cos*a.x[k]-r.sin*a.y[k]+r.dx, r.sin*a.x[k]+r.cos*a.y[k]+r.dy
@@ -180,7 +237,11 @@ func (s *Scene) lookVertices(pass int32, r placement, level, node int, reach flo
 			continue
 		}
 		var out [3]spot
-		n := b.places(x, y, reach, &p.hints[k], &out)
+		n, away := b.places(x, y, reach, &p.hints[k], &out)
+		p.until[k] = 0
+		if n == 0 {
+			p.until[k] = p.travel + away
+		}
 		for i := range n {
 			h := &out[i]
 			if int(h.feature) >= b.edges {

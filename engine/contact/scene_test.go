@@ -465,8 +465,8 @@ func TestFullSetKeepsTheNearestAndCounts(t *testing.T) {
 		t.Errorf("%d kept, %d dropped of %d", few.N, few.Dropped, all.N)
 	}
 	for i := range all.N {
-		if contactWith(few, all.ID[i]) < 0 && all.Gap[i] < few.Gap[2] {
-			t.Errorf("gap %g dropped, %g kept", all.Gap[i], few.Gap[2])
+		if widest := max(few.Gap[0], few.Gap[1], few.Gap[2]); contactWith(few, all.ID[i]) < 0 && all.Gap[i] < widest {
+			t.Errorf("gap %g dropped, %g kept", all.Gap[i], widest)
 		}
 	}
 }
@@ -529,6 +529,50 @@ func TestSceneDoesNotAllocate(t *testing.T) {
 		s.Linear(m, m)
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
+	}
+}
+
+// What a scene remembers from call to call makes it fast and changes nothing.
+func TestContactsDoNotDependOnThePast(t *testing.T) {
+	wheel := mustOutline(t)(mustCommutator(t, paperCommutator()).Outline())
+	rough := mustOutline(t)(Roughen(mustOutline(t)(Rectangle(6e-3, 3e-3, 0)), 0, 5e-4, 5e-6, 4))
+	spec := SceneSpec{
+		Bodies: []BodySpec{
+			{Name: "wheel", Shape: Shape{Outline: wheel}, Locked: [3]bool{true, true, false}, Drive: [3]*Drive{nil, nil, {Rate: 314}}},
+			block("a", rough, 0, 0.01254, 0),
+		},
+		Pairs: []PairSpec{{A: "a", B: "wheel"}},
+	}
+	old := mustScene(t, spec)
+	rng := rand.New(rand.NewPCG(2, 1))
+	q, u := make([]float64, 3), make([]float64, 3)
+	old.Start(q, u)
+	a, b := NewSet(200, 3), NewSet(200, 3)
+	found := 0
+	for k := range 60 {
+		for j, size := range [3]float64{1e-4, 1e-4, 3e-3} {
+			q[j] += size * (rng.Float64() - 0.5)
+		}
+		if k == 30 {
+			q[1] += 1e-3 // away and back
+		} else if k == 40 {
+			q[1] -= 1.02e-3
+		}
+		reach := 1e-4 * rng.Float64()
+		old.Contacts(2e-5*float64(k), q, u, reach, a)
+		mustScene(t, spec).Contacts(2e-5*float64(k), q, u, reach, b)
+		if a.N != b.N {
+			t.Fatalf("step %d: %d contacts, %d without a past", k, a.N, b.N)
+		}
+		for i := range a.N {
+			if a.ID[i] != b.ID[i] || a.Gap[i] != b.Gap[i] || a.Feature[i] != b.Feature[i] {
+				t.Fatalf("step %d: contact %d with gap %g, %d with gap %g without a past", k, a.ID[i], a.Gap[i], b.ID[i], b.Gap[i])
+			}
+		}
+		found += a.N
+	}
+	if found < 100 {
+		t.Errorf("only %d contacts", found)
 	}
 }
 
