@@ -28,7 +28,7 @@ type trigger struct {
 
 const (
 	// each step is looked at in so many places
-	sampleParts = 8
+	sampleParts = 4
 	// and where gaps change too much between two of them, in the middle, over and over
 	sampleHalvings = 12
 	// forces count as beyond an edge by this share of those that act
