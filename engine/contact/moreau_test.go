@@ -2,6 +2,7 @@ package contact_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -198,4 +199,51 @@ func TestOneStepByHand(t *testing.T) {
 	near(t, "tangential velocity", u[0], ut, 1e-14)
 	near(t, "spin", u[2], spin, 1e-12)
 	near(t, "y", q[1], r+h*(0.55*un-0.45*2), 1e-15)
+}
+
+// A spring far too stiff for the step rings with −(1−θ)/θ per step and does not grow.
+func TestUnresolvedSpringRingsAsThetaSays(t *testing.T) {
+	for _, theta := range []float64{0.5, 0.55, 0.75, 1} {
+		m, _, q, u := stepper(t, "oscillator", map[string]float64{"stiffness": 1e14, "start.x": 0, "start.v": 1, "contact.mu": 0},
+			contact.MoreauOptions{Step: 1e-3, Theta: theta})
+		for k := range 6 {
+			before := u[0]
+			m.Step(float64(k)*1e-3, q, u)
+			near(t, "amplification", u[0]/before, -(1-theta)/theta, 1e-4)
+			if theta == 1 {
+				break
+			}
+		}
+	}
+}
+
+// The energy counted is that which the impulses take from the bodies: T(u⁺) − T(u_free), here for rods with u_free = u − h·g. With ε = 0
+// and no β it is never positive.
+func TestEnergyCountedIsThatOfTheBodies(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 3))
+	for k := range 30 {
+		const h = 1e-3
+		opt := contact.MoreauOptions{Step: h}
+		eps := 0.8 * r.Float64()
+		if k%2 == 0 {
+			opt.Beta, eps = -1, 0
+		}
+		if k%3 == 0 {
+			opt.Impact = contact.Poisson
+		}
+		m, sys, q, u := stepper(t, "rod", map[string]float64{"start.angle": 6*r.Float64() - 3, "start.gap": 0.1 * r.Float64(),
+			"start.vx": r.NormFloat64(), "start.spin": 5 * r.NormFloat64(), "ground.mu": r.Float64(), "ground.eps_n": eps}, opt)
+		for i := range 1500 {
+			free := slices.Clone(u)
+			free[1] -= h * 9.81
+			before := m.Gained - m.Dissipated
+			m.Step(float64(i)*h, q, u)
+			if e := kinetic(sys, q, u) - kinetic(sys, q, free); math.Abs(e-(m.Gained-m.Dissipated-before)) > 1e-12 {
+				t.Fatalf("run %d, step %d: %g J counted, %g J taken", k, i, m.Gained-m.Dissipated-before, e)
+			}
+		}
+		if opt.Beta < 0 && m.EnergyGains > 0 {
+			t.Errorf("run %d: %d gains", k, m.EnergyGains)
+		}
+	}
 }
