@@ -172,7 +172,7 @@ func (s *slider) step(h float64) {
 		s.ids = append(s.ids, id)
 		s.st = append(s.st, s.state[id])
 		s.p = append(s.p, s.impulse[2*id], s.impulse[2*id+1])
-		s.corrections = append(s.corrections, c)
+		s.corrections = append(s.corrections, c, 0)
 	}
 	s.contacts(qm, s.t+h/2, add)
 	n2 := len(rows)

@@ -93,7 +93,7 @@ func drift(n, steps int) []scene {
 			}
 		}
 		q := friction{d, b, mu}
-		list = append(list, scene{q, make([]float64, n), slices.Clone(st), slices.Clone(p)})
+		list = append(list, scene{q, make([]float64, 2*n), slices.Clone(st), slices.Clone(p)})
 		f.Solve(d, b, mu, st, p)
 	}
 	return list

@@ -2,12 +2,12 @@ package lcp
 
 import "math"
 
-// SolveEased solves v = D·p + b + c with c on the normal rows (one number per contact), where c is what a time step adds to
-// the velocities for restitution and for giving back penetration, −ε·v_N(before) + … ≤ 0. Contacts on opposite sides of a
-// body may ask for velocities that exclude each other: a brush squeezed between both walls of its holder cannot leave both.
-// Then no p solves the problem, with friction as soon as two contacts lie in each other's friction cones. b = Wᵀu alone asks for
-// nothing of the kind. Without a solution the contacts that press against each other go without their c, first these, then
-// all; Eased is their number, and Verified then refers to b + c without it.
+// SolveEased solves v = D·p + b + c, where c, in the order of b, is what a time step adds to the velocities for restitution and
+// for giving back penetration. Contacts on opposite sides of a body may then ask for velocities that exclude each
+// other: a brush squeezed between both walls of its holder cannot leave both. No p solves such a problem, with friction
+// as soon as two contacts lie in each other's friction cones. b = Wᵀu alone asks for nothing of the kind. Without a solution
+// the contacts that press against each other go without their c, first these, then all; Eased is their number, and
+// Verified then refers to b + c without it.
 func (f *Frictional) SolveEased(d, b, c, mu []float64, state []State, p []float64) FrictionResult {
 	n := len(mu)
 	switch {
@@ -15,54 +15,39 @@ func (f *Frictional) SolveEased(d, b, c, mu []float64, state []State, p []float6
 		panic("lcp: Frictional: more contacts than NewFrictional has room for")
 	case len(d) != 4*n*n:
 		panic("lcp: Frictional: d has not 2n×2n numbers")
-	case len(b) != 2*n || len(p) != 2*n || len(state) != n || len(c) != n:
+	case len(b) != 2*n || len(p) != 2*n || len(state) != n || len(c) != 2*n:
 		panic("lcp: Frictional: b, c, state or p is not of the size of mu")
 	}
 	if n == 0 {
 		return FrictionResult{}
 	}
 	sum := f.sum[:2*n]
-	copy(sum, b)
 	for i, x := range c {
-		sum[2*i] += x
+		sum[i] = b[i] + x
 	}
 	if !f.start(d, sum, mu, state, p) {
 		clear(p)
 		return FrictionResult{Status: Failed, Method: BySafe, Residual: math.Inf(1)}
 	}
 	var r FrictionResult
-	for try := 0; ; try++ {
+	for try := range maxEase + 2 {
 		f.chain(&r)
-		if r.Status == Verified || r.Eased == n {
+		if r.Status == Verified {
 			break
 		}
 		// the impulses of a clash show who takes part
-		low := 0.0
-		if r.Clash && try < maxEase {
-			low = 1e-3 * f.huge()
-		}
 		eased := 0
-		for i := range n {
-			if f.keep[2*i]*f.keep[2*i]*f.dg[2*i] >= low*low*f.sig2 && sum[2*i] != b[2*i] {
-				sum[2*i] = b[2*i]
-				eased++
-			}
+		if r.Clash && try < maxEase {
+			eased = f.ease(b, 1e-3*f.huge())
 		}
 		if eased == 0 {
-			if low == 0 {
-				break
-			}
-			for i := range n {
-				sum[2*i] = b[2*i]
-			}
-			eased = n - r.Eased
+			eased = f.ease(b, 0)
+		}
+		if eased == 0 {
+			break
 		}
 		r.Eased += eased
-		for i, x := range p {
-			f.keep[i] = x
-			f.st[i/2] = state[i/2] & 3
-		}
-		f.take(d, sum, mu)
+		f.start(d, sum, mu, state, p)
 	}
 	if r.Status != Verified {
 		f.safe(&r)
@@ -73,3 +58,14 @@ func (f *Frictional) SolveEased(d, b, c, mu []float64, state []State, p []float6
 
 // maxEase is the number of times that only those contacts are eased which clash.
 const maxEase = 3
+
+// ease takes c from the contacts with impulses of at least low (in units of σ/√D_NN) and returns how many had one.
+func (f *Frictional) ease(b []float64, low float64) (eased int) {
+	for k := 0; k < 2*f.n; k += 2 {
+		if f.keep[k]*f.keep[k]*f.dg[k] >= low*low*f.sig2 && (f.sum[k] != b[k] || f.sum[k+1] != b[k+1]) {
+			f.sum[k], f.sum[k+1] = b[k], b[k+1]
+			eased++
+		}
+	}
+	return eased
+}

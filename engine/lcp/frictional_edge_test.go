@@ -82,14 +82,14 @@ func TestFrictionRedundantBlock(t *testing.T) {
 // wedge is a body between two walls that are closer than it is wide; c asks both contacts to part.
 func wedge() (q friction, c []float64) {
 	w := [][]float64{{1, 0, 0}, {0, 1, 0}, {-1, 0, 0}, {0, -1, 0}}
-	return frictionOf(w, []float64{1, 1, 300}, []float64{0.01, -0.5, 0}, nil, []float64{0.2, 0.2}), []float64{-0.1, -0.1}
+	return frictionOf(w, []float64{1, 1, 300}, []float64{0.01, -0.5, 0}, nil, []float64{0.2, 0.2}), []float64{-0.1, 0, -0.1, 0}
 }
 
 func TestFrictionClashIsEased(t *testing.T) {
 	q, c := wedge()
 	hard := friction{q.d, slices.Clone(q.b), q.mu}
 	for i, x := range c {
-		hard.b[2*i] += x
+		hard.b[i] += x
 	}
 	f, st, p := NewFrictional(2), make([]State, 2), make([]float64, 4)
 	if r := hard.solved(t, f, st, p); r.Status != Degraded || !r.Clash || r.Method != BySafe {
@@ -109,7 +109,7 @@ func TestFrictionClashIsEased(t *testing.T) {
 	// without a clash nothing is eased
 	clear(st)
 	clear(p)
-	c[1] = 0
+	c[2] = 0
 	q.b[2] = 0.5
 	r = f.SolveEased(q.d, q.b, c, q.mu, st, p)
 	q.b[0] += c[0]

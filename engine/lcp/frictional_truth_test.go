@@ -238,7 +238,7 @@ func TestFrictionClashHasNoSolution(t *testing.T) {
 			}
 			q.b = slices.Clone(q.b)
 			for i, x := range c {
-				q.b[2*i] += x
+				q.b[i] += x
 			}
 			if r := f.Solve(q.d, q.b, q.mu, slices.Clone(st), slices.Clone(p)); r.Status != Verified {
 				if !r.Clash {
