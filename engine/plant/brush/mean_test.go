@@ -4,13 +4,16 @@ import (
 	"math"
 	"testing"
 
+	"hilrig/engine"
 	"hilrig/engine/contact"
+	"hilrig/engine/plant"
 )
 
 // facts are means of one run of the full model at a constant speed.
 type facts struct {
 	force, friction, torque float64 // N; r_c·Σλ_T and all of the moment (N·m)
 	loss, lost, weak        float64 // steps without force, windows without; force that has the mean resistance, over the mean one
+	gap                     float64 // s  mean length of the windows' gaps
 }
 
 func (f *facts) add(g facts, w float64) {
@@ -20,6 +23,7 @@ func (f *facts) add(g facts, w float64) {
 	f.loss += w * g.loss
 	f.lost += w * g.lost
 	f.weak += w * g.weak
+	f.gap += w * g.gap
 }
 
 // observe runs the brush for seconds after 0.2 s of running in.
@@ -41,7 +45,8 @@ func observe(t testing.TB, p Params, rpm, h, seconds float64) (f facts) {
 	c := p.Circuit()
 	win := Window{Span: 1e-4, Long: 5e-4}
 	skip, n := int(0.2/h), int(seconds/h)
-	res, closed := 0.0, 0.0
+	res, closed, gaps := 0.0, 0.0, 0.0
+	was := false
 	for k := range skip + n {
 		m.Step(float64(k)*h, q, u)
 		force, moment := face(m)
@@ -61,11 +66,16 @@ func observe(t testing.TB, p Params, rpm, h, seconds float64) (f facts) {
 		}
 		if w == 0 {
 			f.lost++
+			if !was {
+				gaps++
+			}
 		} else {
 			res += min(13, 1/c.Drop.Conductance(w))
 			closed++
 		}
+		was = w == 0
 	}
+	f.gap = f.lost * h / max(1, gaps)
 	s := float64(n)
 	f.force, f.friction, f.torque, f.loss, f.lost = f.force/s, f.friction/s, f.torque/s, f.loss/s, f.lost/s
 	weak, _ := root(1e-6, 100, func(x float64) float64 { return res/closed - 1/c.Drop.Conductance(x) })
@@ -116,13 +126,41 @@ func TestAveragedContactFollowsTheFullModel(t *testing.T) {
 func TestLossRisesWithSpeed(t *testing.T) {
 	p := DefaultParams()
 	a := NewAveraged(&p)
-	last := Typical{Weak: 1, Rise: 1}
+	last := Typical{}
 	for v := 0.0; v < 100; v = v*1.05 + 0.001 {
 		f := a.At(-v)
 		if f.Loss < last.Loss || f.Lost < last.Lost || f.Loss > 0.95 || f.Rise < 1 || f.Weak > 1 || f.Lost > f.Loss+1e-12 {
 			t.Fatalf("at %g m/s %+v after %+v", v, f, last)
 		}
 		last = f
+	}
+}
+
+// Gaps and contact follow each other with the right share and length, whatever the step.
+func TestTurnsOfGapAndContact(t *testing.T) {
+	p := DefaultParams()
+	for _, h := range []float64{2e-6, 2e-5, 7.3e-5, 1e-3} {
+		a := NewAveraged(&p)
+		f := a.At(5)
+		open, gaps, was := 0.0, 0.0, 0.0
+		n := int(5 / h)
+		for range n {
+			g := a.Turn(h, &f)
+			if g < 0 || g > 1 {
+				t.Fatalf("share %g", g)
+			}
+			open += g / float64(n)
+			if g > 0 && was == 0 {
+				gaps++
+			}
+			was = g
+		}
+		if math.Abs(open/f.Lost-1) > 1e-3 {
+			t.Errorf("steps of %g s: open for %g of the time, want %g", h, open, f.Lost)
+		}
+		if length := open * 5 / gaps; h < f.Gap && math.Abs(length/f.Gap-1) > 0.01 {
+			t.Errorf("steps of %g s: gaps of %g s, want %g", h, length, f.Gap)
+		}
 	}
 }
 
@@ -154,5 +192,39 @@ func TestWindowCountsLongGapsOnly(t *testing.T) {
 	}
 	if m := w.Push(1e-3, 4); math.Abs(m-4) > 0.3 {
 		t.Errorf("a step longer than the window: mean %g N, want 4", m)
+	}
+}
+
+// Drop and current of the averaged contact are those of the full one, on the mean over surfaces.
+func TestAveragedDropFollowsTheFullModel(t *testing.T) {
+	for _, rpm := range []float64{1000, 3000} {
+		for _, volts := range []float64{3, 5, 12} { // beyond the back-emf
+			var drop, amps [2]float64
+			const seeds = 4
+			for k, averaged := range []bool{false, true} {
+				for seed := range seeds {
+					s := bench()
+					s.Averaged, s.LoadJ = averaged, 1e6
+					s.Params.Commutator.Seed, s.Params.Face.Seed = float64(11+seed), float64(31+seed)
+					m := machine(t, s)
+					x, y := m.NewState(), make([]float64, outputs)
+					x[plant.Omega] = rpm * math.Pi / 30
+					u := []float64{0.042*x[plant.Omega] + volts, 1}
+					for j := range 500 {
+						if st := m.Step(1e-3, x, u, y); st == engine.NonFinite {
+							t.Fatal(st)
+						}
+						if j >= 200 {
+							drop[k] += y[OutDrop] / 300 / seeds
+							amps[k] += y[OutCurrent] / 300 / seeds
+						}
+					}
+				}
+			}
+			t.Logf("%g rpm, %g V: full %.3g A, %.3f V; averaged %.3g A, %.3f V", rpm, volts, amps[0], drop[0], amps[1], drop[1])
+			if math.Abs(drop[1]/drop[0]-1) > 0.15 || math.Abs(amps[1]/amps[0]-1) > 0.25 {
+				t.Errorf("%g rpm, %g V: full %.3g A, %.3f V; averaged %.3g A, %.3f V: want 25 %% and 15 %%", rpm, volts, amps[0], drop[0], amps[1], drop[1])
+			}
+		}
 	}
 }

@@ -104,6 +104,10 @@ func (m *Machine) sub(h float64, x, u []float64, temp, density float64, sums *st
 	fit := m.mean.At(v)
 	mean := p.Commutator.Radius * mu * m.mean.Force * fit.Rise
 	mean *= math.Tanh(omega / max(slow, 4*h*mean/m.j))
+	gone := 0.0
+	if m.averaged {
+		gone = m.mean.Turn(h, &fit)
+	}
 	torque := 0.0
 	var touch [2]Touch
 	for k, s := range m.side {
@@ -111,7 +115,10 @@ func (m *Machine) sub(h float64, x, u []float64, temp, density float64, sums *st
 			s.win.Hold(h, m.mean.Force, fit.Loss)
 			s.force, s.now = m.mean.Force, m.mean.Force
 			s.torque = mean + (m.full-mean)*math.Exp(-m.since/blend)
-			touch[k] = Touch{Force: s.force / (1 - fit.Lost) * fit.Weak, Open: fit.Lost}
+			touch[k] = Touch{Force: s.force / (1 - fit.Lost) * fit.Weak, Open: gone}
+			if gone == 1 {
+				touch[k] = Touch{}
+			}
 		} else {
 			st := m.brush(s, k, h, theta, omega, x)
 			if st == engine.Limited {

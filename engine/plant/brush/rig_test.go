@@ -266,3 +266,27 @@ func BenchmarkMachineStep(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/50, "ns/sub-step")
 }
+
+// A virtual rig steps it and reads its sensors.
+var _ interface {
+	engine.System
+	Read(x, y, sensors []float64)
+} = (*Rig)(nil)
+
+func TestRigReadsItsSensors(t *testing.T) {
+	r, err := NewRig(bench(), plant.SensorSpec{Channels: []plant.Channel{plant.Encoder, plant.CurrentSensor, plant.Thermometer}, Counts: 4096})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, y, got := r.NewState(), make([]float64, outputs), make([]float64, 3)
+	for range 100 {
+		r.Step(1e-3, x, []float64{12, 1}, y)
+	}
+	r.Read(x, y, got)
+	if math.Abs(got[0]-y[OutAngle]) > math.Pi/4096 || got[0] == 0 || got[1] != y[OutCurrent] || got[2] != y[OutTemperature] {
+		t.Errorf("sensors %v, outputs %v", got, y[:5])
+	}
+	if _, err := NewRig(bench(), plant.SensorSpec{Counts: -1}); err == nil {
+		t.Error("a negative encoder was accepted")
+	}
+}
