@@ -1,12 +1,15 @@
 package lcp
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 const (
-	branchSize = 60   // unknowns up to which branching is tried
+	branchSize = 100  // unknowns up to which branching is tried
 	branchFar  = 1e6  // size of unknowns (scaled) beyond which no solution is looked for
 	branchGap  = 1e-9 // of what is missing (scaled) that may be rounding
-	branchWork = 3e6  // parts of the problem looked at, times n²
+	branchWork = 6e6  // parts of the problem looked at, times n²
 )
 
 // brancher looks for a solution in all parts of the problem: for each pair one may demand z_i = 0 or w_i = 0. A part is a linear
@@ -50,8 +53,11 @@ func (s *Solver) branch(z []float64) (st Status, none bool, parts int) {
 		ok, empty := s.program()
 		pair := -1
 		switch {
-		case !ok:
-			none = false // cannot tell
+		case !ok: // too close to tell: its parts may be clearer
+			if pair = s.furthest(); pair < 0 {
+				pair = slices.Index(b.want[:n], 0)
+			}
+			none = none && pair >= 0
 		case !empty:
 			if pair = s.furthest(); pair < 0 {
 				if s.accept(z, s.x[:n]) {

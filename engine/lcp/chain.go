@@ -64,6 +64,9 @@ func (s *Solver) chain(z []float64, guess bool) Result {
 	if s.Quick {
 		return res
 	}
+	if form != 0 {
+		s.scale()
+	}
 	// games have their own start
 	if st, k := s.lemkeHowson(limit, z); ended(st, k, LemkeHowson) {
 		return res

@@ -8,7 +8,7 @@
 // scales everything else symmetrically by powers of two (scale.go), follows Lemke's path with lexicographic ties (lemke.go), and
 // goes through a chain of other methods (chain.go) where that path does not end at a solution: Lemke–Howson for bimatrix
 // games (bimatrix.go), another covering vector, principal pivoting by blocks (principal.go) and one by one (cottle.go),
-// semismooth Newton (newton.go), Lemke's path from other complementary bases (elsewhere.go), and up to 60 unknowns a
+// semismooth Newton (newton.go), Lemke's path from other complementary bases (elsewhere.go), and up to 100 unknowns a
 // search through all parts of the problem (branch.go). What any of them finds is a set of unknowns that may be positive, nothing more: z follows from M and q as given, and it is called solved after its residual
 // has been computed from M and q as given (residual.go). "Infeasible" likewise takes a certificate that holds for M and q as
 // given; where Lemke's ray is none, phase one of the simplex method looks for one (feasible.go).

@@ -174,8 +174,18 @@ func (p *statePath) load() {
 	st := n + 3
 	sc, val := p.scale[:nn], p.val[:n]
 	for i := range sc {
-		d := p.g[i*n+i]
-		if !(d > 0) {
+		d := math.Abs(p.g[i*n+i])
+		if p.nh < nn {
+			// G_NP of a contact that slides may be anything
+			top := 0.0
+			for _, v := range p.g[i*n : i*n+nn] {
+				top = max(top, math.Abs(v))
+			}
+			if d < 0.01*top {
+				d = top
+			}
+		}
+		if d == 0 {
 			d = 1
 		}
 		sc[i], p.tangent[i], p.state[i] = 1/math.Sqrt(d), -1, opened
