@@ -1,0 +1,209 @@
+package contact
+
+import (
+	"fmt"
+	"math"
+)
+
+// collide makes impacts until no contact of I_S closes, and puts I_N and I_H to rest.
+func (e *EventDriven) collide() error {
+	const rounds = 100
+	s, u := e.sm, e.x[e.f:]
+	for round := 0; ; round++ {
+		if err := e.look(); err != nil {
+			return err
+		}
+		e.set.close(s.set, e.was)
+		if len(e.set.s) > e.opt.MaxClosed {
+			return e.fail(fmt.Errorf("%w: %d closed, MaxClosed is %d", ErrFull, len(e.set.s), e.opt.MaxClosed), e.ids(e.set.s)...)
+		}
+		for _, i := range e.set.s {
+			if g := s.set.Gap[i]; !(g > -1e3*e.opt.TolGap) {
+				return e.fail(fmt.Errorf("%w by %g m", ErrPenetration, -g), s.set.ID[i])
+			}
+		}
+		if round == 0 {
+			// drift since the last event is no impact
+			if err := e.calm(e.kept()); err != nil {
+				return err
+			}
+		}
+		fast := 0.0
+		for _, i := range e.set.s {
+			vn, _ := s.set.Rate(int(i), u)
+			fast = max(fast, -vn)
+		}
+		if fast <= e.opt.TolV {
+			break
+		}
+		if round == rounds {
+			return e.fail(fmt.Errorf("%w: %d impacts in a row", ErrNoImpulses, rounds), e.ids(e.set.s)...)
+		}
+		if err := e.impact(fast); err != nil {
+			return err
+		}
+	}
+	e.set.rest(s.set, u, e.was)
+	stops := e.set.h
+	for _, i := range e.set.n {
+		if e.caused(Stopping, s.set.ID[i]) && !among(stops, i) {
+			stops = append(stops, i)
+		}
+	}
+	e.set.h = stops
+	if err := e.calm(e.set.n, e.set.h); err != nil {
+		return err
+	}
+	return e.putBack()
+}
+
+// kept lists the contacts held until now whose feature is still the same, and those of them that stick.
+func (e *EventDriven) kept() (n, h []int32) {
+	n, h = e.nKept[:0], e.hKept[:0]
+	for _, i := range e.set.s {
+		k := find(e.was, e.sm.set.ID[i])
+		if k < 0 || e.sm.set.Feature[i] != e.was[k].feature {
+			continue
+		}
+		if n = append(n, i); e.was[k].sigma == 0 && e.was[k].mu > 0 {
+			h = append(h, i)
+		}
+	}
+	e.nKept, e.hKept = n, h
+	return n, h
+}
+
+// impact solves a collision of I_S whose fastest approach is fast.
+func (e *EventDriven) impact(fast float64) error {
+	s, u := e.sm, e.x[e.f:]
+	s.chosen = append(s.chosen[:0], e.set.s...)
+	if !s.free(e.T, e.x[:e.f], u) {
+		return e.fail(ErrMass)
+	}
+	s.project()
+	n := len(s.chosen)
+	w := 2 * n
+	v, p, after, laws := e.v[:w], e.p[:w], e.w[:w], e.laws[:n]
+	s.rates(u, v)
+	plastic := fast <= e.opt.VTh
+	for k, i := range s.chosen {
+		laws[k] = s.set.Law[i]
+		id := s.set.ID[i]
+		if v[2*k] < -e.opt.TolV {
+			if t, ok := e.last[id]; ok && e.T-t < e.opt.TChatter {
+				laws[k].EpsN, laws[k].EpsT = 0, 0
+			}
+			e.last[id] = e.T
+		}
+	}
+	solve := func() (ImpactResult, error) {
+		if plastic {
+			for k := range laws {
+				laws[k].EpsN, laws[k].EpsT = 0, 0
+			}
+		}
+		r := e.im.Solve(s.g[:w*w], v, laws, p)
+		if r.Status == Unsolved {
+			return r, e.fail(ErrNoImpulses, e.ids(s.chosen)...)
+		}
+		product(s.g[:w*w], p, v, after)
+		return r, nil
+	}
+	r, err := solve()
+	if err != nil {
+		return err
+	}
+	// when no pair parts fast enough to be followed, all stay together
+	if !plastic {
+		leaves := 0.0
+		for k := range s.chosen {
+			leaves = max(leaves, after[2*k]-max(v[2*k], 0))
+		}
+		if plastic = leaves < e.opt.VChatter; plastic {
+			if r, err = solve(); err != nil {
+				return err
+			}
+		}
+	}
+	e.Impacts++
+	if plastic {
+		e.Plastic++
+	}
+	if r.Status == Lowered {
+		e.Lowered++
+	}
+	e.ImpactLoss -= r.Gain
+	s.push(p, u)
+	return nil
+}
+
+// calm changes u, weighted by the masses, so that the contacts of n are at rest along the normal and those of h along the tangent.
+func (e *EventDriven) calm(n, h []int32) error {
+	if len(n) == 0 {
+		return nil
+	}
+	s, u := e.sm, e.x[e.f:]
+	if !e.constrain(n, h) {
+		return e.fail(ErrMass)
+	}
+	s.rates(u, e.v[:2*len(s.chosen)])
+	e.correct(e.v, u)
+	return nil
+}
+
+// putBack changes q, weighted by the masses, so that the gaps of I_N are zero.
+func (e *EventDriven) putBack() error {
+	s := e.sm
+	far := 0.0
+	for _, i := range e.set.n {
+		far = max(far, math.Abs(s.set.Gap[i]))
+	}
+	if far == 0 {
+		return nil
+	}
+	if !e.constrain(e.set.n, nil) {
+		return e.fail(ErrMass)
+	}
+	for k, i := range s.chosen {
+		e.v[2*k], e.v[2*k+1] = s.set.Gap[i], 0
+	}
+	e.correct(e.v, e.x[:e.f])
+	return e.look()
+}
+
+// constrain prepares g for the contacts n, with unknowns for the normals of n and the tangents of h.
+func (e *EventDriven) constrain(n, h []int32) bool {
+	s := e.sm
+	s.chosen = append(s.chosen[:0], n...)
+	if !s.free(e.T, e.x[:e.f], e.x[e.f:]) {
+		return false
+	}
+	s.project()
+	s.unk = s.unk[:0]
+	for k, i := range s.chosen {
+		s.unk = append(s.unk, 2*k)
+		if among(h, i) {
+			s.unk = append(s.unk, 2*k+1)
+		}
+	}
+	return true
+}
+
+// correct adds M⁻¹·W·p to y with the p that takes v away.
+func (e *EventDriven) correct(v, y []float64) {
+	s := e.sm
+	n, w := len(s.unk), 2*len(s.chosen)
+	for r, i := range s.unk {
+		for c, j := range s.unk {
+			s.eq.a[r*n+c] = s.g[i*w+j] * s.root[i] * s.root[j]
+		}
+		s.eq.b[r] = -v[i] * s.root[i]
+	}
+	s.eq.solve(n, s.sol)
+	p := e.p[:w]
+	clear(p)
+	for c, j := range s.unk {
+		p[j] = s.sol[c] * s.root[j]
+	}
+	s.push(p, y)
+}
