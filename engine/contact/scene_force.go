@@ -43,8 +43,8 @@ func (s *Scene) connect(index map[string]int) error {
 	add := func(row []float64, stiffness, damping float64) {
 		for i, ri := range row {
 			for j, rj := range row {
-				s.k[i*f+j] += stiffness * ri * rj
-				s.c[i*f+j] += damping * ri * rj
+				s.k[i*f+j] += stiffness * (ri * rj)
+				s.c[i*f+j] += damping * (ri * rj)
 			}
 		}
 	}
