@@ -65,22 +65,6 @@ func (t *boxTree) build(o *Outline) {
 func (t *boxTree) top() int   { return len(t.level) - 1 }
 func (t *boxTree) root() *box { return &t.level[t.top()][0] }
 
-// touches tells whether a leaf of the tree meets b.
-func (t *boxTree) touches(level, node int, b *box) bool {
-	if !t.level[level][node].meets(b) {
-		return false
-	}
-	if level == 0 {
-		return true
-	}
-	for i := node * fan; i < min((node+1)*fan, len(t.level[level-1])); i++ {
-		if t.touches(level-1, i, b) {
-			return true
-		}
-	}
-	return false
-}
-
 // foot is the point of an outline nearest to a given one.
 type foot struct {
 	edge int     // −1: nothing nearer than the bound

@@ -133,7 +133,7 @@ func checkRough(n int, dx, l, rz float64) error {
 	case !(dx > 0) || math.IsInf(dx, 0):
 		return fmt.Errorf("spacing %g m, want > 0", dx)
 	case !(rz >= 0) || math.IsInf(rz, 0):
-		return fmt.Errorf("Rz %g m, want ≥ 0", rz)
+		return fmt.Errorf("depth Rz %g m, want ≥ 0", rz)
 	case rz > 0 && (!(l > 0) || math.IsInf(l, 0)):
 		return fmt.Errorf("correlation length %g m, want > 0", l)
 	case rz > 0 && l > float64(n)*dx:
