@@ -30,6 +30,7 @@ type ContactEngine struct {
 	Step      float64 `yaml:"step" unit:"s" want:">0 <=0.1" doc:"fixed-step: length of a step"`
 	Theta     float64 `yaml:"theta" want:">=0.5 <=1" doc:"fixed-step: 0.5 keeps energy, 1 damps most"`
 	Beta      float64 `yaml:"beta" want:">=0 <=0.2" doc:"fixed-step: share of a penetration that one step takes back"`
+	Positions *bool   `yaml:"positions,omitempty" doc:"fixed-step: taken back by moving, not by a velocity that adds to restitution; left out: true, but for a brush, whose published numbers hold with velocities"`
 	EndOfStep bool    `yaml:"end_of_step" doc:"fixed-step: gaps at the end of the step in place of its middle; quieter, up to half slower"`
 	Impact    string  `yaml:"impact" enum:",newton,poisson,sequential" doc:"law of impact: newton solves one problem and may gain energy with friction; poisson two, compression and expansion; sequential: pair after pair, event-driven only; left out: newton with a fixed step, poisson with events"`
 	Slow      float64 `yaml:"restitution_speed" unit:"m/s" want:">=0" doc:"approaches slower than this do not rebound; 0: 1 mm/s with a fixed step, 0.1 µm/s with events"`
@@ -132,6 +133,10 @@ func (c *ContactRun) Check(r *Report) {
 		r.Errorf("discard", "discard: %g s of a run of %g s; nothing would be left", c.Discard, c.Duration)
 	}
 	e := &c.Engine
+	if e.Positions == nil {
+		positions := c.System != "brush" && !e.EndOfStep
+		e.Positions = &positions
+	}
 	if e.Impact == "" {
 		e.Impact = map[string]string{"fixed-step": "newton", "event-driven": "poisson"}[e.Kind]
 	}

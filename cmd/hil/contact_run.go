@@ -214,7 +214,7 @@ func (s *touching) bySteps(ctx context.Context) error {
 // moreau are the options of the file.
 func (s *touching) moreau() contact.MoreauOptions {
 	e := s.cfg.Engine
-	return contact.MoreauOptions{Step: e.Step, Theta: e.Theta, Beta: orNone(e.Beta), VTh: e.Slow, EndOfStep: e.EndOfStep, Impact: s.impactLaw()}
+	return contact.MoreauOptions{Step: e.Step, Theta: e.Theta, Beta: orNone(e.Beta), VTh: e.Slow, EndOfStep: e.EndOfStep, Positions: *e.Positions, Impact: s.impactLaw()}
 }
 
 // orNone is an option of the engine for which 0 means its default and a negative number none.
