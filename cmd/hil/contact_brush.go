@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"hilrig/cmd/hil/plot"
@@ -15,6 +16,13 @@ var brushBeside = []engine.Signal{{Name: "face_force", Unit: "N"}, {Name: "holde
 // brushBySteps runs the brush with its own statistics.
 func (s *touching) brushBySteps(ctx context.Context, b *brush.Brush) error {
 	e := s.cfg.Engine
+	if err := b.Resolvable(e.Step); err != nil {
+		if !e.Averaged {
+			return fmt.Errorf("%w; %w", err, errUnresolved)
+		}
+		s.brushByMeans(b, err)
+		return nil
+	}
 	s.beside = brushBeside
 	s.keep(0, nil)
 	s.rows[0].beside = make([]float64, len(brushBeside))
@@ -33,10 +41,27 @@ func (s *touching) brushBySteps(ctx context.Context, b *brush.Brush) error {
 	for _, f := range stats.Figures() {
 		s.metrics = append(s.metrics, metric{f.Name, f.Unit, f.Value})
 	}
+	s.warnings = append(s.warnings, b.Warnings(e.Step)...)
 	s.solver = append(s.solver, metric{"steps", "", float64(stats.Steps)}, metric{"unverified_steps", "", float64(stats.Unverified)}, metric{"warm_share", "", stats.Warm})
 	s.solver = append(s.solver, byMethod("solved_by_", stats.Methods)...)
 	s.solver = append(s.solver, byMethod("unverified_by_", stats.Unproven)...)
 	return nil
+}
+
+// brushByMeans is the averaged contact in place of a run: what the statics of the spring and the fits of the model say. There is no
+// motion to keep.
+func (s *touching) brushByMeans(b *brush.Brush, why error) {
+	s.warnings = append(s.warnings, fmt.Sprintf("averaged contact: %v", why))
+	p := b.Params()
+	a := brush.NewAveraged(&p)
+	v := math.Abs(p.Commutator.Speed) * p.Commutator.Radius
+	fit := a.At(v)
+	friction := p.Commutator.Radius * p.FaceMu(p.Material.Temperature, p.Material.CurrentDensity, v) * a.Force
+	s.metrics = []metric{
+		{"averaged", "", 1}, {"face_force", "N", a.Force}, {"torque", "N·m", friction * fit.Rise}, {"friction_torque", "N·m", friction}, {"loss", "", fit.Loss},
+	}
+	s.keep(0, nil)
+	s.keep(s.cfg.Duration, nil)
 }
 
 // brushFigure has the phase portrait of the tilt, the tilt over time, and the forces.

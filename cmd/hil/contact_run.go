@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -52,6 +53,9 @@ type push struct {
 	fx, fy float64 // N
 	n, t   float64 // N
 }
+
+// errUnresolved marks a step that does not resolve the surface.
+var errUnresolved = errors.New("engine.averaged: true goes on with an averaged contact")
 
 func loadContactRun(path string, f simulateFlags, stderr io.Writer) (*touching, error) {
 	cfg, warnings, err := configs.LoadContactRun(path)
@@ -105,11 +109,19 @@ func runContact(ctx context.Context, path string, f simulateFlags, stdout, stder
 	if err != nil {
 		return err
 	}
+	told := len(s.warnings)
 	if err := s.run(ctx); err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return exitWith(exitInternal, fmt.Errorf("simulate: %w", err))
+		code := exitInternal
+		if errors.Is(err, errUnresolved) {
+			code = exitInvalid
+		}
+		return exitWith(code, fmt.Errorf("simulate: %w", err))
+	}
+	for _, w := range s.warnings[told:] {
+		fmt.Fprintf(stderr, "warning: %s\n", w)
 	}
 	for _, o := range []struct {
 		path  string
