@@ -1,6 +1,9 @@
 package lcp
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // contactForm recognises the stick–slip problem of planar contact with n_N normals, n_H ≥ 1 of them with friction, and lays it out
 // for statePath. Two forms are known, x = (λ_N, λ⁺, λ⁻, k⁺, k⁻) and x = (λ_N, s, g̈⁻) with λ_T = s − μ·λ_N:
@@ -51,7 +54,7 @@ func unit(v []float64, at int, value float64) bool {
 	return v[at] == value && zeros(v[:at]) && zeros(v[at+1:])
 }
 
-// bounds reads the row of a bound, f·μ·λ_N minus unknown h behind the normals: μ and the normal.
+// bounds reads the row of a bound, f·μ·λ_N minus unknown h behind the normals: μ and the normal, which is −1 where μ = 0.
 func (s *Solver) bounds(row []float64, nn, h int) (normal int, mu float64, ok bool) {
 	if !unit(row[nn:], h, -1) {
 		return 0, 0, false
@@ -66,18 +69,30 @@ func (s *Solver) bounds(row []float64, nn, h int) (normal int, mu float64, ok bo
 		}
 		normal, mu = j, v
 	}
-	return normal, mu, normal >= 0
+	return normal, mu, true
 }
 
 // claim gives tangent h its normal; false when another has it.
 func (p *statePath) claim(h, normal int, mu float64) bool {
-	for _, j := range p.normal[:h] {
-		if j == normal {
-			return false
-		}
+	if normal >= 0 && slices.Contains(p.normal[:h], normal) {
+		return false
 	}
 	p.normal[h], p.mu[h] = normal, mu
 	return true
+}
+
+// rest gives tangents without friction the normals that are left: their forces are zero whatever the normal ones are.
+func (p *statePath) rest() {
+	next := 0
+	for h, j := range p.normal[:p.nh] {
+		if j >= 0 {
+			continue
+		}
+		for slices.Contains(p.normal[:p.nh], next) {
+			next++
+		}
+		p.normal[h] = next
+	}
 }
 
 func (s *Solver) large(nh int) bool {
@@ -119,6 +134,7 @@ func (s *Solver) large(nh int) bool {
 			return false
 		}
 	}
+	p.rest()
 	return true
 }
 
@@ -136,6 +152,7 @@ func (s *Solver) slim(nh int) bool {
 			return false
 		}
 	}
+	p.rest()
 	for i := range m {
 		row, g := s.m[i*n:i*n+n], p.g[i*m:i*m+m]
 		if i < nn && !zeros(row[m:]) || i >= nn && !unit(row[m:], i-nn, 1) {

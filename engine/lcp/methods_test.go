@@ -228,3 +228,78 @@ func TestPathAgreesWithLemke(t *testing.T) {
 		t.Error("too many differ")
 	}
 }
+
+// Contact problems of small whole numbers: coinciding events, contacts twice, no friction, contacts at rest, G singular or without
+// any sign, in both forms, some contacts sliding. Solved whenever the general methods solve them, and by the path as a rule.
+func TestDegenerateContacts(t *testing.T) {
+	by := map[Method]int{}
+	for i := range 3000 {
+		r := source(uint64(i))
+		k := 1 + r.IntN(6)
+		f := 2 + r.IntN(4) // degrees of freedom
+		w := make([]float64, 2*k*f)
+		for j := range w {
+			w[j] = float64(r.IntN(3) - 1)
+		}
+		if k > 1 && r.IntN(3) == 0 { // the same contact twice
+			copy(w[f:2*f], w[:f])
+			copy(w[(k+1)*f:(k+2)*f], w[k*f:(k+1)*f])
+		}
+		n := 5 * k
+		m, q := make([]float64, n*n), make([]float64, n)
+		g := func(a, b int) (v float64) {
+			for l := range f {
+				v += w[a*f+l] * w[b*f+l]
+			}
+			return v
+		}
+		sign := 1.0
+		if i%10 == 9 {
+			sign = -1 // nothing that mechanics would give
+		}
+		for a := range 2 * k {
+			for b := range 2 * k {
+				v := sign * g(a, b)
+				m[a*n+b] = v
+				if b >= k {
+					m[a*n+k+b] = -v
+				}
+				if a >= k {
+					m[(k+a)*n+b] = -v
+					if b >= k {
+						m[(k+a)*n+k+b] = v
+					}
+				}
+			}
+			// in the range of W as a rule, so that there is a motion
+			for l := range f {
+				q[a] += w[a*f+l] * float64((i*7+l*5)%5-3)
+			}
+			if i%7 == 0 {
+				q[a] = float64(r.IntN(3) - 1)
+			}
+			if a >= k {
+				q[k+a] = -q[a]
+			}
+		}
+		for c := range k {
+			mu := []float64{0, 0.5, 1, 0.25}[r.IntN(4)]
+			m[(k+c)*n+3*k+c], m[(2*k+c)*n+4*k+c] = 1, 1
+			m[(3*k+c)*n+c], m[(3*k+c)*n+k+c] = mu, -1
+			m[(4*k+c)*n+c], m[(4*k+c)*n+2*k+c] = mu, -1
+		}
+		p := problem{"degenerate contacts", n, m, q}
+		if i%2 == 0 {
+			p = slim(p)
+		}
+		s, z := NewSolver(p.n), make([]float64, p.n)
+		res := s.Solve(p.m, p.q, z)
+		honest(t, p, s, res, z)
+		by[res.Method]++
+		s.general = true
+		if plain := s.Solve(p.m, p.q, z); plain.Status.OK() && !res.Status.OK() || plain.Status == RayInfeasible && res.Status.OK() {
+			t.Errorf("%v: %+v, in general %+v", p, res, plain)
+		}
+	}
+	t.Logf("%v", by)
+}

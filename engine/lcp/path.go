@@ -322,7 +322,7 @@ func (p *statePath) force(c int) (low, high, vt float64) {
 		return low, 0, 0
 	}
 	vt = value(rayT) * p.sigma / p.scale[c]
-	if p.state[c] == slipping {
+	if p.state[c] == slipping && p.mu[p.tangent[c]] > 0 {
 		vt = max(vt, 0)
 	}
 	if p.flip[c] {
