@@ -195,9 +195,6 @@ func NewMachine(s MachineSpec) (*Machine, error) {
 // Calibrate takes force and loss of the averaged contact from a run of the full model at the sliding speed v (m/s).
 func (m *Machine) Calibrate(v, force, loss float64) { m.mean.Calibrate(v, force, loss) }
 
-// Commutation gives the coils under the first brush, to look at.
-func (m *Machine) Commutation() *Commutation { return m.comm }
-
 // Brush q and u begin here in x.
 const atBrush = plant.Contact
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"hilrig/engine"
+	"hilrig/engine/friction"
 	"hilrig/engine/plant"
 )
 
@@ -288,5 +289,82 @@ func TestRigReadsItsSensors(t *testing.T) {
 	}
 	if _, err := NewRig(bench(), plant.SensorSpec{Counts: -1}); err == nil {
 		t.Error("a negative encoder was accepted")
+	}
+}
+
+// The bearing adds its friction to that of the brushes, and the fan its load.
+func TestBearingAndFanLoadTheMotor(t *testing.T) {
+	s := bench()
+	s.Averaged = true
+	s.Bearing = &friction.Coulomb{Fc: 0.02}
+	s.Params.Motor.Fan = 1e-6
+	m := machine(t, s)
+	x, y := m.NewState(), make([]float64, outputs)
+	var i, w, tau float64
+	for k := range 3000 {
+		if st := m.Step(1e-3, x, []float64{12, 1}, y); st == engine.NonFinite {
+			t.Fatal(st)
+		}
+		if k >= 2000 {
+			i, w, tau = i+y[OutCurrent]/1000, w+y[OutSpeed]/1000, tau+y[OutTorque]/1000
+		}
+	}
+	if want := tau + 0.02 + 1e-6*w*w; math.Abs(0.042*i/want-1) > 0.01 {
+		t.Errorf("torque %g N·m at %g A and %g rad/s, want %g", 0.042*i, i, w, want)
+	}
+}
+
+// Contact and friction heat the brush to Tamb + R·P, and a coefficient that falls with temperature lowers the torque.
+func TestBrushWarmsAndSlips(t *testing.T) {
+	s := bench()
+	s.Averaged, s.LoadJ = true, 1e6
+	s.Params.Material.MuTemperature = -2e-3
+	s.Thermal = plant.Thermal{Resistance: 8, Capacity: 0.02, Ambient: 20}
+	m := machine(t, s)
+	x, y := m.NewState(), make([]float64, outputs)
+	x[plant.Omega] = 50
+	u := []float64{0.042*50 + 5, 1}
+	var torque, power float64
+	for range 2000 {
+		if st := m.Step(1e-3, x, u, y); st != engine.OK {
+			t.Fatal(st)
+		}
+		torque, power = y[OutTorque], y[OutTorque]/2*50+y[OutDrop]*y[OutCurrent]
+	}
+	temp := y[OutTemperature]
+	if want := 20 + 8*power; math.Abs(temp-want) > 0.01*(want-20) {
+		t.Errorf("%g °C, want %g", temp, want)
+	}
+	v := 50 * s.Params.Commutator.Radius
+	fit := m.mean.At(v)
+	if want := 2 * s.Params.Commutator.Radius * 0.2 * (1 - 2e-3*(temp+zeroC-353)) * m.mean.Force * fit.Rise; math.Abs(torque/want-1) > 1e-3 {
+		t.Errorf("torque %g N·m at %g °C, want %g", torque, temp, want)
+	}
+	// the full model slips with it
+	full := bench()
+	full.Params.Material = s.Params.Material
+	full.Thermal = plant.Thermal{Ambient: 20}
+	full.Params.Material.Temperature = 453
+	_, hot, _, _, _ := held(t, full, 1000, 0.2)
+	full.Params.Material.Temperature = 353
+	_, cold, _, _, _ := held(t, full, 1000, 0.2)
+	if math.Abs(hot/cold-0.8) > 0.02 {
+		t.Errorf("100 K more: torque %g of %g N·m, want 0.8", hot, cold)
+	}
+}
+
+// What a run of the full model measured becomes what the averaged contact says.
+func TestMachineIsCalibrated(t *testing.T) {
+	s := bench()
+	s.Averaged, s.LoadJ = true, 1e6
+	m := machine(t, s)
+	x, y := m.NewState(), make([]float64, outputs)
+	x[plant.Omega] = 300
+	m.Calibrate(3.3, 2.2, 0.55)
+	for range 300 {
+		m.Step(1e-3, x, []float64{14, 1}, y)
+	}
+	if math.Abs(y[OutForce]-2.2) > 1e-9 || math.Abs(y[OutLoss]-0.55) > 1e-3 {
+		t.Errorf("force %g N, loss %g; want 2.2, 0.55", y[OutForce], y[OutLoss])
 	}
 }
