@@ -40,6 +40,7 @@ func (s *parameterStudy) figure(ctx context.Context, f *configs.StudyFigure) (*p
 		p.Series = append(p.Series, bounds(f, x.Values, y.Values)...)
 	case "correlations":
 		p = s.bars(f)
+		fig.Height = 45 + 7*float64(len(p.Y.Names))
 		fig.Note = fmt.Sprintf("rank correlation with the other factors held, 95 %% interval; %s", s.plainPlan())
 	default:
 		x, ux := s.axis(f.X)
@@ -161,18 +162,22 @@ func span(x []float64) [2]float64 {
 	return out
 }
 
-// bars draws the partial correlations of a result, one factor above the other with its interval; the legend names them, from
-// the top down.
+// bars draws the partial correlations of a result with their intervals, a row for each factor, the first of the file at the top.
 func (s *parameterStudy) bars(f *configs.StudyFigure) plot.Panel {
 	x, of := s.factorsForRanks()
-	means := s.means(s.result(f.Y))
-	p := plot.Panel{X: plot.Axis{Name: "rank correlation with " + spoken(f.Y), Min: -1, Max: 1}, Y: plot.Axis{Name: "factor", Min: 0.4, Max: float64(len(x)) + 0.6}}
-	for k, c := range study.Partial(x, means) {
-		y := float64(len(x) - k)
-		label := fmt.Sprintf("%d %s", len(x)-k, s.cfg.Vary[of[k]].Name)
-		p.Series = append(p.Series,
-			plot.Series{Label: label, X: []float64{c.R}, Y: []float64{y}, Style: plot.Points},
-			plot.Series{Label: label, X: []float64{c.Lo, c.Hi}, Y: []float64{y, y}})
+	n := len(x)
+	p := plot.Panel{
+		X: plot.Axis{Name: "rank correlation with " + spoken(f.Y), Min: -1, Max: 1},
+		Y: plot.Axis{Min: 0.4, Max: float64(n) + 0.6, Names: make([]string, n)},
 	}
+	var dots, lines plot.Series
+	for k, c := range study.Partial(x, s.means(s.result(f.Y))) {
+		y := float64(n - k)
+		p.Y.Names[n-k-1] = spoken(s.cfg.Vary[of[k]].Name)
+		dots.X, dots.Y = append(dots.X, c.R), append(dots.Y, y)
+		lines.X, lines.Y = append(lines.X, c.Lo, c.Hi, math.NaN()), append(lines.Y, y, y, math.NaN())
+	}
+	dots.Style = plot.Points
+	p.Series = []plot.Series{dots, lines}
 	return p
 }

@@ -6,9 +6,7 @@ import (
 	"strings"
 
 	"hilrig/configs"
-	"hilrig/engine/contact"
 	"hilrig/engine/experiment"
-	"hilrig/engine/plant/brush"
 )
 
 // traceColumn is a column of the trace of a run.
@@ -25,13 +23,6 @@ func simulateMetrics(ctx context.Context, name string, data []byte) ([]metric, e
 		return nil, err
 	}
 	if c.Kind == configs.ContactFile {
-		cfg, _, err := configs.ContactRunBytes(name, data)
-		if err != nil {
-			return nil, err
-		}
-		if cfg.System == "brush" && cfg.Engine.Kind == "fixed-step" {
-			return brushMetrics(ctx, cfg)
-		}
 		return contactMetrics(ctx, name, data)
 	}
 	s, err := simulateLaws(ctx, name, data, true)
@@ -57,29 +48,6 @@ func simulateTrace(ctx context.Context, name string, data []byte) ([]traceColumn
 	return s.columns(), nil
 }
 
-// brushMetrics runs a brush with its own statistics.
-func brushMetrics(ctx context.Context, c *configs.ContactRun) ([]metric, error) {
-	b, err := brush.New(c.Brush.Params)
-	if err != nil {
-		return nil, err
-	}
-	e := c.Engine
-	stats, err := b.Run(ctx, brush.RunOptions{
-		MoreauOptions: contact.MoreauOptions{Step: e.Step, Theta: e.Theta, Beta: orNone(e.Beta), VTh: orNone(e.Slow), EndOfStep: e.EndOfStep, Impact: impactLaws[e.Impact]},
-		Time:          c.Duration, Discard: orNone(c.Discard),
-	})
-	if err != nil {
-		return nil, err
-	}
-	var out []metric
-	for _, f := range stats.Figures() {
-		out = append(out, metric{Name: f.Name, Unit: f.Unit, Value: f.Value})
-	}
-	return out, nil
-}
-
-var impactLaws = map[string]contact.ImpactLaw{"newton": contact.Newton, "poisson": contact.Poisson, "sequential": contact.Sequential}
-
 // contactTrace runs bodies in contact and gives the columns of the CSV, without what statistics leave out.
 func contactTrace(ctx context.Context, name string, data []byte) ([]traceColumn, error) {
 	cfg, _, err := configs.ContactRunBytes(name, data)
@@ -100,15 +68,15 @@ func contactTrace(ctx context.Context, name string, data []byte) ([]traceColumn,
 	for _, c := range s.coords {
 		out = append(out, traceColumn{Name: c.Name + "_dot", Unit: perSecond(c.Unit)})
 	}
-	n := len(s.coords)
+	for _, c := range s.beside {
+		out = append(out, traceColumn{Name: c.Name, Unit: c.Unit})
+	}
 	for _, r := range s.rows {
 		if r.t < cfg.Discard {
 			continue
 		}
-		out[0].Values = append(out[0].Values, r.t)
-		for i := range n {
-			out[1+i].Values = append(out[1+i].Values, r.q[i])
-			out[1+n+i].Values = append(out[1+n+i].Values, r.u[i])
+		for i, v := range slices.Concat([]float64{r.t}, r.q, r.u, r.beside) {
+			out[i].Values = append(out[i].Values, v)
 		}
 	}
 	return out, nil

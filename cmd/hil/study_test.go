@@ -166,7 +166,7 @@ func TestStudySurvivesBeingKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("kills a program several times")
 	}
-	file, dir := studyFile(t, "20 s"), t.TempDir()
+	file, dir := studyFile(t, "8 s"), t.TempDir()
 	whole, cut := filepath.Join(dir, "whole"), filepath.Join(dir, "cut")
 	if _, stderr, code := execute(t, "study", file, "--out", whole); code != exitOK {
 		t.Fatal(stderr)
@@ -365,5 +365,15 @@ func TestStudyWithReplicates(t *testing.T) {
 	}
 	if strings.Join(rows[0][:4], " ") != "run point replicate seed" || rows[5][1] != "1" || rows[5][2] != "1" || rows[5][3] == rows[4][3] {
 		t.Errorf("%v\n%v", rows[4], rows[5])
+	}
+}
+
+// The studies of the brush run, and their figures ask for results and columns that are there.
+func TestStudyOfTheBrush(t *testing.T) {
+	for _, c := range []struct{ name, runs, plot string }{{"brush-length", "1", "--plot"}, {"brush-stiffness", "2", "--json"}} {
+		stdout, stderr, code := execute(t, "study", c.name, "--runs", c.runs, c.plot, "--out", filepath.Join(t.TempDir(), c.name))
+		if code != exitOK || !strings.Contains(stdout, "mean_rate") {
+			t.Errorf("%s: exit %d\n%s%s", c.name, code, stdout, stderr)
+		}
 	}
 }

@@ -48,11 +48,12 @@ type Panel struct {
 
 // Axis is one axis of a panel. Values are in Unit; the axis may show them with an SI prefix.
 type Axis struct {
-	Name     string  // "velocity"
-	Unit     string  // "m/s"; empty: a pure number
-	Min, Max float64 // both 0: from the curves
-	Log      bool    // logarithmic; numbers ≤ 0 interrupt the curve
-	Zero     bool    // zero is part of the range
+	Name     string   // "velocity"
+	Unit     string   // "m/s"; empty: a pure number
+	Min, Max float64  // both 0: from the curves
+	Log      bool     // logarithmic; numbers ≤ 0 interrupt the curve
+	Zero     bool     // zero is part of the range
+	Names    []string // marks at 1, 2, 3, … in place of numbers
 }
 
 // Series is one curve. X and Y are of equal length.

@@ -40,6 +40,13 @@ func newScale(a Axis, lo, hi float64, n int) scale {
 	if a.Log {
 		return logScale(a, lo, hi)
 	}
+	if len(a.Names) > 0 {
+		s := scale{min: lo, max: hi, label: labelOf(a.Name, a.Unit)}
+		for i, name := range a.Names {
+			s.marks = append(s.marks, mark{float64(i + 1), name})
+		}
+		return s
+	}
 	prefix, factor := prefixOf(a.Unit, max(math.Abs(lo), math.Abs(hi)))
 	s := scale{min: lo, max: hi, label: labelOf(a.Name, prefix+a.Unit)}
 
@@ -88,7 +95,7 @@ func number(v float64, decimals int) string {
 	return strings.Replace(s, "-", "−", 1)
 }
 
-// logScale marks the decades, every one as long as there are few.
+// logScale marks the decades, every one as long as there are few; of two or less also their 2 and 5.
 func logScale(a Axis, lo, hi float64) scale {
 	s := scale{min: lo, max: hi, log: true, label: labelOf(a.Name, a.Unit)}
 	first, last := int(math.Ceil(math.Log10(lo)-1e-9)), int(math.Floor(math.Log10(hi)+1e-9))
@@ -99,6 +106,15 @@ func logScale(a Axis, lo, hi float64) scale {
 			text = strconv.FormatFloat(math.Pow(10, float64(k)), 'g', -1, 64)
 		}
 		s.marks = append(s.marks, mark{math.Pow(10, float64(k)), strings.Replace(text, "-", "−", 1)})
+	}
+	if hi/lo <= 120 && lo >= 1e-4 && hi <= 1e5 {
+		for k := first - 1; k <= last; k++ {
+			for _, m := range []float64{2, 5} {
+				if v := m * math.Pow(10, float64(k)); v >= lo && v <= hi {
+					s.marks = append(s.marks, mark{v, strconv.FormatFloat(v, 'g', 4, 64)})
+				}
+			}
+		}
 	}
 	return s
 }
