@@ -209,11 +209,7 @@ func (b *Brush) links() {
 // face places the vertices: a concave arc, whose sides hang lower, with its roughness.
 func (b *Brush) face() error {
 	p := &b.p
-	rz := p.Face.Roughness
-	if p.Commutator.Smooth {
-		rz = 0
-	}
-	rough, err := contact.FaceProfile(p.Brush.Width, 0, p.Commutator.Correlation, rz, uint64(p.Face.Seed))
+	rough, err := contact.FaceProfile(p.Brush.Width, 0, p.Commutator.Correlation, p.Face.Roughness, uint64(p.Face.Seed))
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ type Commutator struct {
 	Spacing      float64 // m       between vertices of the outline; at most Correlation/20
 	Seed         float64 //         a whole number
 	TrueSlots    bool    //         walls and a floor in place of the dip; not for the loop
-	Smooth       bool    //         no roughness and no steps on either surface, curvature exact
+	Smooth       bool    //         no roughness and no steps, curvature exact
 }
 
 // Block is the brush as a whole.

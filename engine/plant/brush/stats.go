@@ -90,7 +90,6 @@ type tally struct {
 	least, most     float64 // of φ
 	gap             float64 // s   how long the face has had no force
 	interruption    float64 // s
-	limit           float64 // of |φ|, for the histogram
 }
 
 const bins = 8192

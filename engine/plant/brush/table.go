@@ -46,7 +46,7 @@ func (p *Params) Table() []Field {
 		number("commutator.spacing", "D_s", "m", &c.Spacing, 1e-6, 1e-3, "distance of the outline's vertices, at most a twentieth of the correlation length"),
 		whole("commutator.seed", "", &c.Seed, 0, 1<<53, "seed of the commutator's roughness and steps"),
 		flag("commutator.true_slots", &c.TrueSlots, "slots with walls in place of dips, offline"),
-		flag("commutator.smooth", &c.Smooth, "both surfaces without roughness and steps, with exact curvature"),
+		flag("commutator.smooth", &c.Smooth, "a commutator without roughness and steps, with exact curvature, for event-driven runs"),
 
 		number("brush.width", "w", "m", &b.Width, 1e-3, 0.05, "width along the circumference"),
 		number("brush.depth", "l_ax", "m", &b.Depth, 1e-3, 0.1, "depth along the motor's axis"),
