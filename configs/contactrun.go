@@ -1,10 +1,8 @@
 package configs
 
 import (
-	"fmt"
 	"math"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -179,113 +177,4 @@ func (c *ContactRun) Rows() float64 {
 		every = math.Max(1, math.Round(every/c.Engine.Step)) * c.Engine.Step
 	}
 	return every
-}
-
-// Scene is a set of planar rigid bodies.
-type Scene struct {
-	Gravity [2]float64    `yaml:"gravity" unit:"m/s²" doc:"along x and y"`
-	Bodies  []SceneBody   `yaml:"bodies" doc:"what may touch"`
-	Springs []SceneSpring `yaml:"springs" doc:"between points of bodies or of the ground"`
-	Pairs   []ScenePair   `yaml:"pairs" doc:"which bodies may touch, and how; the rest passes through each other"`
-}
-
-// SetDefaults is the weight of the earth.
-func (s *Scene) SetDefaults() { s.Gravity = [2]float64{0, -9.81} }
-
-// SceneBody is a rigid body.
-type SceneBody struct {
-	Name     string       `yaml:"name" doc:"by which pairs and springs mean it"`
-	Shape    string       `yaml:"shape" enum:"disc,box,polygon,half-plane,commutator,point" doc:"disc: radius; box: size; polygon: points or file; half-plane: everything below the line through position at angle; commutator: a rough wheel; point: a mass point"`
-	Mass     float64      `yaml:"mass" unit:"kg" want:">=0" doc:"of a body that is free to move"`
-	Inertia  float64      `yaml:"inertia" unit:"kg·m²" want:">=0" doc:"about its centre; 0: that of its shape with even density"`
-	Radius   float64      `yaml:"radius" unit:"m" want:">=0" doc:"disc, commutator"`
-	Size     [2]float64   `yaml:"size" unit:"m" doc:"box: along x and y"`
-	Points   [][2]float64 `yaml:"points" unit:"m" doc:"polygon: corners in the body's frame, counter-clockwise"`
-	File     string       `yaml:"file,omitempty" doc:"polygon: CSV with columns x_m, y_m or x_mm, y_mm; relative to this file"`
-	Surface  SceneSurface `yaml:"surface" doc:"commutator: roughness and bars"`
-	Position [2]float64   `yaml:"position" unit:"m" doc:"of the centre at the start"`
-	Angle    float64      `yaml:"angle" unit:"rad" doc:"at the start"`
-	Velocity [2]float64   `yaml:"velocity" unit:"m/s" doc:"at the start; of a fixed body: for ever"`
-	Spin     float64      `yaml:"spin" unit:"rad/s" doc:"at the start; of a fixed body: for ever"`
-	Fixed    bool         `yaml:"fixed" doc:"moves as velocity and spin say, whatever pushes"`
-	Locked   []string     `yaml:"locked" enum:"x,y,angle" doc:"coordinates that do not move"`
-	Force    [2]float64   `yaml:"force" unit:"N" doc:"constant, at the centre"`
-	Torque   float64      `yaml:"torque" unit:"N·m" doc:"constant"`
-}
-
-// SceneSurface is the outline of a rough wheel.
-type SceneSurface struct {
-	Rz           float64 `yaml:"rz" unit:"m" want:">=0" doc:"mean peak-to-valley height over lengths of 0.8 mm"`
-	Correlation  float64 `yaml:"correlation" unit:"m" want:">=0" doc:"correlation length of the roughness"`
-	Eccentricity float64 `yaml:"eccentricity" unit:"m" want:">=0" doc:"of the outline about the centre of turning"`
-	Bars         int     `yaml:"bars" want:">=0 <=400" doc:"with slots between them; 0: none"`
-	Seed         uint64  `yaml:"seed" doc:"of the roughness"`
-}
-
-// SceneSpring is a spring with a damper between two points.
-type SceneSpring struct {
-	A         string     `yaml:"a" doc:"a body, or ground"`
-	B         string     `yaml:"b" doc:"a body, or ground"`
-	AtA       [2]float64 `yaml:"at_a" unit:"m" doc:"point in the frame of a"`
-	AtB       [2]float64 `yaml:"at_b" unit:"m" doc:"point in the frame of b"`
-	Stiffness float64    `yaml:"stiffness" unit:"N/m" want:">=0" doc:"along the line between the points"`
-	Damping   float64    `yaml:"damping" unit:"N·s/m" want:">=0" doc:"along that line"`
-	Length    float64    `yaml:"length" unit:"m" want:">=0" doc:"without force"`
-}
-
-// ScenePair are two bodies that may touch.
-type ScenePair struct {
-	A    string  `yaml:"a" doc:"a body"`
-	B    string  `yaml:"b" doc:"a body"`
-	Mu   float64 `yaml:"mu" want:">=0 <=10" doc:"coefficient of Coulomb friction"`
-	EpsN float64 `yaml:"eps_n" want:">=0 <=1" doc:"restitution along the normal"`
-	EpsT float64 `yaml:"eps_t" want:">=0 <=1" doc:"restitution along the tangent; 1: a super-ball"`
-	Nu   float64 `yaml:"nu" want:">=0 <=1" doc:"share of eps_t that is left when the contact slides at the end of compression"`
-}
-
-// check looks for what a scene cannot do without. Shapes and places are checked where the scene is built.
-func (s *Scene) check(r *Report) {
-	var names []string
-	for i, b := range s.Bodies {
-		at := fmt.Sprintf("scene.bodies[%d]", i)
-		switch {
-		case b.Name == "" || b.Name == "ground":
-			r.Errorf(at+".name", "%s.name: %q, want a name of its own", at, b.Name)
-		case slices.Contains(names, b.Name):
-			r.Errorf(at+".name", "%s.name: there are two bodies %q", at, b.Name)
-		}
-		names = append(names, b.Name)
-		if b.Shape == "" {
-			r.Errorf(at+".shape", "%s.shape is missing", at)
-		}
-		if !b.Fixed && b.Mass == 0 && b.Shape != "half-plane" {
-			r.Errorf(at+".mass", "%s.mass is missing (or fixed: true, for a body that nothing moves)", at)
-		}
-	}
-	if len(s.Bodies) == 0 {
-		r.Errorf("scene.bodies", "scene.bodies: no body")
-	}
-	known := func(path, name string, ground bool) {
-		if slices.Contains(names, name) || ground && name == "ground" {
-			return
-		}
-		hint := ""
-		if near := suggest(name, names); near != "" {
-			hint = fmt.Sprintf("; did you mean %q?", near)
-		}
-		r.Errorf(path, "%s: there is no body %q%s", path, name, hint)
-	}
-	for i, p := range s.Pairs {
-		at := fmt.Sprintf("scene.pairs[%d]", i)
-		known(at+".a", p.A, false)
-		known(at+".b", p.B, false)
-		if p.A == p.B {
-			r.Errorf(at+".b", "%s: %q with itself", at, p.A)
-		}
-	}
-	for i, p := range s.Springs {
-		at := fmt.Sprintf("scene.springs[%d]", i)
-		known(at+".a", p.A, true)
-		known(at+".b", p.B, true)
-	}
 }

@@ -157,6 +157,15 @@ func (s *touching) build() error {
 		s.sys, s.coords, s.drawn = b, b.Coordinates(), brushPicture(b)
 		s.q, s.u = make([]float64, b.DOF()), make([]float64, b.DOF())
 		return b.Start(s.q, s.u)
+	case "scene":
+		sc, pic, err := buildScene(s.cfg.Scene)
+		if err != nil {
+			return err
+		}
+		s.sys, s.coords, s.drawn = sc, sceneCoords(sc), pic
+		s.q, s.u = make([]float64, sc.DOF()), make([]float64, sc.DOF())
+		sc.Start(s.q, s.u)
+		return nil
 	case "toy":
 		info, err := toys.Find(s.cfg.Toy.Kind)
 		if err != nil {

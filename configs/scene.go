@@ -1,0 +1,153 @@
+package configs
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Scene is a set of planar rigid bodies.
+type Scene struct {
+	Gravity [2]float64    `yaml:"gravity" unit:"m/s²" doc:"along x and y"`
+	Bodies  []SceneBody   `yaml:"bodies" doc:"what may touch"`
+	Pairs   []ScenePair   `yaml:"pairs" doc:"which bodies may touch, and how; the rest passes through each other"`
+	Springs []SceneSpring `yaml:"springs,omitempty" doc:"along the line between two points"`
+	Mounts  []SceneMount  `yaml:"mounts,omitempty" doc:"springs that tie a body to its place at the start; a guide when they are stiff"`
+	Forces  []SceneForce  `yaml:"forces,omitempty" doc:"on points of bodies"`
+}
+
+// SetDefaults is the weight of the earth.
+func (s *Scene) SetDefaults() { s.Gravity = [2]float64{0, -9.81} }
+
+// SceneBody is a rigid body.
+type SceneBody struct {
+	Name     string       `yaml:"name" doc:"by which pairs and springs mean it"`
+	Shape    string       `yaml:"shape" enum:"none,disc,box,polygon,cavity,half-plane,commutator" doc:"disc: radius; box: size; polygon: points or file; cavity: the same, with the material around it; half-plane: material below the x axis of the body; commutator: a rough wheel; none: it touches nothing"`
+	Mass     float64      `yaml:"mass" unit:"kg" want:">=0" doc:"of a body that is free to move"`
+	Inertia  float64      `yaml:"inertia" unit:"kg·m²" want:">=0" doc:"about its centre of mass; 0: that of its shape with even density"`
+	Radius   float64      `yaml:"radius" unit:"m" want:">=0" doc:"disc, commutator"`
+	Size     [2]float64   `yaml:"size" unit:"m" doc:"box: along x and y"`
+	Chamfer  float64      `yaml:"chamfer" unit:"m" want:">=0" doc:"box: taken off each corner, at 45 degrees"`
+	Points   [][2]float64 `yaml:"points,omitempty" unit:"m" doc:"polygon: its corners in order; its frame is moved to the centre of mass"`
+	File     string       `yaml:"file,omitempty" doc:"polygon: CSV with columns x_m, y_m or x_mm, y_mm; relative to this file"`
+	Surface  SceneSurface `yaml:"surface" doc:"roughness of a commutator, a box or a polygon"`
+	Position [2]float64   `yaml:"position" unit:"m" doc:"of the centre of mass at the start"`
+	Angle    float64      `yaml:"angle" unit:"rad" doc:"at the start"`
+	Velocity [2]float64   `yaml:"velocity" unit:"m/s" doc:"at the start; of a fixed body: for ever"`
+	Spin     float64      `yaml:"spin" unit:"rad/s" doc:"at the start; of a fixed body: for ever"`
+	Fixed    bool         `yaml:"fixed" doc:"moves as velocity, spin and shake say, whatever pushes"`
+	Shake    SceneShake   `yaml:"shake" doc:"of a fixed body: a sine along x or y, beside its velocity"`
+	Locked   []string     `yaml:"locked,omitempty" enum:"x,y,angle" doc:"coordinates that do not move"`
+}
+
+// SceneShake is a sine of a fixed body.
+type SceneShake struct {
+	Amplitude [2]float64 `yaml:"amplitude" unit:"m" doc:"peak, along x and y"`
+	Frequency float64    `yaml:"frequency" unit:"Hz" want:">=0" doc:"of both"`
+}
+
+// SceneSurface is the roughness of an outline.
+type SceneSurface struct {
+	Rz           float64 `yaml:"rz" unit:"m" want:">=0" doc:"mean peak-to-valley height"`
+	Correlation  float64 `yaml:"correlation" unit:"m" want:">=0" doc:"correlation length of the roughness"`
+	Spacing      float64 `yaml:"spacing" unit:"m" want:">=0" doc:"of the vertices; 0: a twentieth of the correlation length, at most 25 µm"`
+	Eccentricity float64 `yaml:"eccentricity" unit:"m" want:">=0" doc:"commutator: of the outline about the centre of turning"`
+	Bars         int     `yaml:"bars" want:">=0 <=400" doc:"commutator: with dips of 10 µm between them; 0: none"`
+	Seed         uint64  `yaml:"seed" doc:"of the roughness"`
+}
+
+// SceneSpring is a spring with a damper between two points.
+type SceneSpring struct {
+	A         string     `yaml:"a" doc:"a body, or ground"`
+	B         string     `yaml:"b" doc:"a body, or ground"`
+	AtA       [2]float64 `yaml:"at_a" unit:"m" doc:"point in the frame of a"`
+	AtB       [2]float64 `yaml:"at_b" unit:"m" doc:"point in the frame of b"`
+	Stiffness float64    `yaml:"stiffness" unit:"N/m" want:">=0" doc:"along the line between the points"`
+	Damping   float64    `yaml:"damping" unit:"N·s/m" want:">=0" doc:"along that line"`
+	Tension   float64    `yaml:"tension" unit:"N" doc:"pull at the start"`
+	Small     bool       `yaml:"small" doc:"its line keeps the direction of the start: linear, taken implicitly, fit for stiff springs"`
+}
+
+// SceneMount ties a body to its place at the start.
+type SceneMount struct {
+	Body      string     `yaml:"body" doc:"a body"`
+	Stiffness [2]float64 `yaml:"stiffness" unit:"N/m" doc:"along x and y"`
+	Damping   [2]float64 `yaml:"damping" unit:"N·s/m" doc:"along x and y"`
+	Turn      float64    `yaml:"turn_stiffness" unit:"N·m/rad" want:">=0" doc:"against turning"`
+	TurnDamp  float64    `yaml:"turn_damping" unit:"N·m·s/rad" want:">=0" doc:"against turning"`
+}
+
+// SceneForce acts on a point of a body.
+type SceneForce struct {
+	Body      string     `yaml:"body" doc:"a body"`
+	At        [2]float64 `yaml:"at" unit:"m" doc:"point in its frame"`
+	Constant  [2]float64 `yaml:"constant" unit:"N" doc:"along x and y"`
+	Torque    float64    `yaml:"torque" unit:"N·m" doc:"constant"`
+	Amplitude [2]float64 `yaml:"amplitude" unit:"N" doc:"of a sine, along x and y"`
+	Frequency float64    `yaml:"frequency" unit:"Hz" want:">=0" doc:"of the sine"`
+}
+
+// ScenePair are two bodies that may touch.
+type ScenePair struct {
+	A    string  `yaml:"a" doc:"a body"`
+	B    string  `yaml:"b" doc:"a body"`
+	Mu   float64 `yaml:"mu" want:">=0 <=10" doc:"coefficient of Coulomb friction"`
+	EpsN float64 `yaml:"eps_n" want:">=0 <=1" doc:"restitution along the normal"`
+	EpsT float64 `yaml:"eps_t" want:">=0 <=1" doc:"restitution along the tangent; 1: a super-ball"`
+	Nu   float64 `yaml:"nu" want:">=0 <=1" doc:"share of eps_t that is left when the contact slides at the end of compression"`
+}
+
+// check looks for what a scene cannot do without. Shapes and places are checked where the scene is built.
+func (s *Scene) check(r *Report) {
+	var names []string
+	for i, b := range s.Bodies {
+		at := fmt.Sprintf("scene.bodies[%d]", i)
+		switch {
+		case b.Name == "" || b.Name == "ground":
+			r.Errorf(at+".name", "%s.name: %q, want a name of its own", at, b.Name)
+		case slices.Contains(names, b.Name):
+			r.Errorf(at+".name", "%s.name: there are two bodies %q", at, b.Name)
+		}
+		names = append(names, b.Name)
+		if b.Shape == "" {
+			r.Errorf(at+".shape", "%s.shape is missing", at)
+		}
+		if !b.Fixed && b.Shake != (SceneShake{}) {
+			r.Errorf(at+".shake", "%s.shake: of a fixed body; %s is free", at, b.Name)
+		}
+		if !b.Fixed && b.Mass == 0 {
+			r.Errorf(at+".mass", "%s.mass is missing (or fixed: true, for a body that nothing moves)", at)
+		}
+	}
+	if len(s.Bodies) == 0 {
+		r.Errorf("scene.bodies", "scene.bodies: no body")
+	}
+	known := func(path, name string, ground bool) {
+		if slices.Contains(names, name) || ground && name == "ground" {
+			return
+		}
+		hint := ""
+		if near := suggest(name, names); near != "" {
+			hint = fmt.Sprintf("; did you mean %q?", near)
+		}
+		r.Errorf(path, "%s: there is no body %q%s", path, name, hint)
+	}
+	for i, p := range s.Pairs {
+		at := fmt.Sprintf("scene.pairs[%d]", i)
+		known(at+".a", p.A, false)
+		known(at+".b", p.B, false)
+		if p.A == p.B {
+			r.Errorf(at+".b", "%s: %q with itself", at, p.A)
+		}
+	}
+	for i, p := range s.Springs {
+		at := fmt.Sprintf("scene.springs[%d]", i)
+		known(at+".a", p.A, true)
+		known(at+".b", p.B, true)
+	}
+	for i, p := range s.Mounts {
+		known(fmt.Sprintf("scene.mounts[%d].body", i), p.Body, false)
+	}
+	for i, p := range s.Forces {
+		known(fmt.Sprintf("scene.forces[%d].body", i), p.Body, false)
+	}
+}
