@@ -174,16 +174,20 @@ func sceneView(c *configs.Scene, pic *picture) [4]float64 {
 			lo[1], hi[1] = min(lo[1], b.Position[1]), max(hi[1], b.Position[1])
 			continue
 		}
-		size := pic.bodies[i].Radius
-		for _, p := range pic.bodies[i].Points {
-			size = max(size, math.Hypot(p[0], p[1]))
+		sin, cos := math.Sincos(b.Angle)
+		reach := func(x, y float64) {
+			px, py := b.Position[0]+cos*x-sin*y, b.Position[1]+sin*x+cos*y
+			lo[0], hi[0], lo[1], hi[1] = min(lo[0], px), max(hi[0], px), min(lo[1], py), max(hi[1], py)
 		}
-		for j := range 2 {
-			lo[j], hi[j] = min(lo[j], b.Position[j]-size), max(hi[j], b.Position[j]+size)
+		r := pic.bodies[i].Radius
+		reach(-r, -r)
+		reach(r, r)
+		for _, p := range pic.bodies[i].Points {
+			reach(p[0], p[1])
 		}
 	}
 	w, h := max(hi[0]-lo[0], 1e-3), max(hi[1]-lo[1], 1e-3)
-	return [4]float64{(lo[0] + hi[0]) / 2, (lo[1] + hi[1]) / 2, 1.3*w + 0.2*h, 1.3*h + 0.2*w}
+	return [4]float64{(lo[0] + hi[0]) / 2, (lo[1] + hi[1]) / 2, 1.2 * w, 1.2*h + 0.1*w}
 }
 
 // sceneCoords names the coordinates of a scene: body.x and so on.
