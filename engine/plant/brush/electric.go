@@ -97,3 +97,31 @@ func (b *branch) line(y, ilin float64) (r, v, arc float64) {
 	}
 	return r + b.open*(b.rb+b.va/b.light-r), v - b.open*v, 0
 }
+
+// whole is the resistance (Ω) of the whole face to the current i (A) under the force f (N), with the constant part of the drop
+// and an arc in it.
+func (d *Drop) whole(i, f float64) float64 {
+	r := 1 / d.Conductance(f)
+	if i == 0 {
+		return min(r+d.V0/d.Ilin, d.Varc/d.Iarc)
+	}
+	i = math.Abs(i)
+	return min(r+d.V0*min(1, i/d.Ilin)/i, d.Varc/max(i, d.Iarc))
+}
+
+// Held is the drop (V) at a current i (A) that the rest of the circuit keeps up, as far as an arc lets it: a contact that would
+// need more than the arc's voltage for a current too small to arc counts as a resistance that joins on to the arc.
+func (d *Drop) Held(i float64, t *Touch) float64 {
+	if i == 0 {
+		return 0
+	}
+	b, y := d.at(t), math.Abs(i)
+	v := b.va + b.rb*y
+	if y < b.light {
+		v = (b.va/b.light + b.rb) * y
+	}
+	if r, v0, _ := b.line(y, d.Ilin); r*y+v0 < v {
+		v = r*y + v0
+	}
+	return math.Copysign(v, i)
+}

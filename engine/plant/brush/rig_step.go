@@ -145,13 +145,7 @@ func (m *Machine) sub(h float64, x, u []float64, temp, density float64, sums *st
 
 	// coils under the brushes, at the resistance of the whole face
 	i := x[plant.Current]
-	d := &m.circ.Drop
-	r := 1 / d.Conductance(touch[0].Force)
-	if i != 0 {
-		r = min(r+d.V0*min(1, math.Abs(i)/d.Ilin)/math.Abs(i), d.Varc/max(math.Abs(i), d.Iarc))
-	} else {
-		r = min(r+d.V0/d.Ilin, d.Varc/d.Iarc)
-	}
+	r := m.circ.Drop.whole(i, touch[0].Force)
 	m.comm.Step(h, theta+omega*h-math.Pi/2, i, r)
 	touch[0].Crowd, touch[1].Crowd = m.comm.Crowd, m.comm.Crowd
 
@@ -211,8 +205,20 @@ func (m *Machine) At(_, _, w float64) (torque, dx, slope float64) {
 // brush advances one brush. The second one touches the far side of the commutator.
 func (m *Machine) brush(s *brushSide, k int, h, theta, omega float64, x []float64) engine.Status {
 	at := atBrush + 2*dof*k
-	q, u := x[at:at+dof], x[at+dof:at+2*dof]
-	s.b.Drive(theta+math.Pi*float64(k), omega, 0)
+	st := s.advance(h, theta+math.Pi*float64(k), omega, x[at:at+dof], x[at+dof:at+2*dof])
+	switch st {
+	case engine.Limited:
+		m.Counts.Restarts++
+	case engine.NotConverged:
+		m.Counts.Degraded++
+	}
+	return st
+}
+
+// advance is one step of the brush over a commutator at the angle theta. NotConverged: it was not verified; Limited:
+// something was not finite, and the brush started anew.
+func (s *brushSide) advance(h, theta, omega float64, q, u []float64) engine.Status {
+	s.b.Drive(theta, omega, 0)
 	if h != s.m.StepLength() {
 		s.m.SetStep(h)
 	}
@@ -221,7 +227,6 @@ func (m *Machine) brush(s *brushSide, k int, h, theta, omega float64, x []float6
 		copy(q, s.q0[:])
 		copy(u, s.u0[:])
 		s.m.Reset()
-		m.Counts.Restarts++
 		s.force, s.now = s.win.Push(h, 0), 0
 		return engine.Limited
 	}
@@ -230,7 +235,6 @@ func (m *Machine) brush(s *brushSide, k int, h, theta, omega float64, x []float6
 	s.now = force / h
 	s.force = s.win.Push(h, s.now)
 	if res.Status != engine.OK {
-		m.Counts.Degraded++
 		return engine.NotConverged
 	}
 	return engine.OK
