@@ -54,6 +54,9 @@ type Brush struct {
 
 	point []vertex // face
 	hint  []int32
+	// with true slots: corners of the commutator, and the deepest over each edge of the face
+	corner []place
+	bump   []bump
 
 	f factors
 }
@@ -95,6 +98,7 @@ func NewJoined(p Params, joints [segments]Joint) (*Brush, error) {
 		return nil, fmt.Errorf("brush: %w", err)
 	}
 	b.Heat(p.Material.Temperature, p.Material.CurrentDensity)
+	b.corners()
 	q, u := make([]float64, dof), make([]float64, dof)
 	if err = b.Start(q, u); err != nil {
 		return nil, fmt.Errorf("brush: %w", err)

@@ -21,6 +21,9 @@ type touching struct {
 	ax, ay         float64 // m/s²    rate of change of that, following the point
 }
 
+// onFace tells contacts of face and commutator from the others.
+func onFace(id uint32) bool { return id < idHolder || id >= idCorner }
+
 // put completes contact i: w·u + V is the velocity, whose own part V is left to the caller, and
 //
 //	A_N = n·a − Ω_n·ġ_T,   A_T = t·a + Ω_n·ġ_N      for a normal that turns by Ω_n
@@ -35,13 +38,14 @@ func (b *Brush) put(set *contact.Set, i int, c *touching) {
 	if b.drifts {
 		law := &set.Law[i]
 		law.EpsN = b.p.Restitution(law.EpsN, vn)
-		if set.ID[i] < idHolder {
+		if onFace(set.ID[i]) {
 			law.Mu = b.p.FaceMu(b.temperature, b.density, vt)
 		}
 	}
 }
 
-// Contacts lists, in this order: vertices of the face on the commutator, the holder's two walls (lower and upper end of each), the
+// Contacts lists, in this order: vertices of the face on the commutator, with true slots corners of the
+// commutator on the face, the holder's two walls (lower and upper end of each), the
 // tip of the arm on the top.
 func (b *Brush) Contacts(t float64, q, u []float64, reach float64, set *contact.Set) {
 	set.Clear()
@@ -49,6 +53,7 @@ func (b *Brush) Contacts(t float64, q, u []float64, reach float64, set *contact.
 	b.unpack(q, u, &s.state)
 	s.x, s.y, s.dx, s.dy = q[0], q[1], u[0], u[1]
 	b.onCommutator(t, &s, reach, set)
+	b.cornersOnFace(t, &s, reach, set)
 	b.inHolder(&s, reach, set)
 	b.underSpring(&s, reach, set)
 }

@@ -32,10 +32,13 @@ func build(t testing.TB, chain bool, change func(*Params)) *Brush {
 	return b
 }
 
-// maps runs a test on both joint maps.
+// maps runs a test on both joint maps, and with corners of bars against the face.
 func maps(t *testing.T, test func(t *testing.T, b *Brush)) {
 	t.Run("star", func(t *testing.T) { test(t, build(t, false, nil)) })
 	t.Run("chain", func(t *testing.T) { test(t, build(t, true, nil)) })
+	t.Run("true slots", func(t *testing.T) {
+		test(t, build(t, false, func(p *Params) { p.Commutator.TrueSlots = true }))
+	})
 }
 
 // somewhere is a configuration near the start with velocities of the order of 1 m/s and 100 rad/s.
@@ -429,6 +432,8 @@ func TestContactRowsAgainstDifferences(t *testing.T) {
 		{"worn brush, its top in the holder", false, func(p *Params) { p.Brush.Length = 0.012; p.Holder.X, p.Holder.Offset = 1e-3, 2e-3 }},
 		{"chain", true, func(p *Params) { p.Holder.Rake = 0.02 }},
 		{"tip on a corner", false, nil},
+		{"true slots", false, func(p *Params) { p.Commutator.TrueSlots = true }},
+		{"true slots under a chain", true, func(p *Params) { p.Commutator.TrueSlots = true }},
 		{"smooth", false, func(p *Params) { p.Commutator.Smooth = true }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -437,8 +442,7 @@ func TestContactRowsAgainstDifferences(t *testing.T) {
 			if c.name == "tip on a corner" {
 				b.pivotX = -0.0144
 			}
-			set := contact.NewSet(24, dof)
-			other := contact.NewSet(24, dof)
+			set, other := contact.NewSet(512, dof), contact.NewSet(512, dof)
 			kinds := map[uint32]bool{}
 			for range 40 {
 				q, u := somewhere(b, r)

@@ -6,7 +6,7 @@ import "hilrig/engine/contact"
 // have three elements for the main body and two more at most, which is what the sums run over.
 func (b *Brush) Project(set *contact.Set, chosen []int32, x, d []float64) {
 	for k, c := range chosen {
-		seg := b.carrier(set.ID[c])
+		seg := b.carrier(set, c)
 		b.across(set.RowN(int(c)), x[2*k*dof:], seg)
 		b.across(set.RowT(int(c)), x[(2*k+1)*dof:], seg)
 	}
@@ -19,7 +19,7 @@ func (b *Brush) Project(set *contact.Set, chosen []int32, x, d []float64) {
 	for k, c := range chosen {
 		wn, wt := set.RowN(int(c))[:dof:dof], set.RowT(int(c))[:dof:dof]
 		c1, c2 := colHolder, colArm
-		if seg := b.carrier(set.ID[c]); seg >= 0 {
+		if seg := b.carrier(set, c); seg >= 0 {
 			c1, c2 = colU(seg), colS(seg)
 		}
 		n0, n1, n2, n3, n4 := wn[0], wn[1], wn[2], wn[c1], wn[c2]
@@ -36,12 +36,15 @@ func (b *Brush) Project(set *contact.Set, chosen []int32, x, d []float64) {
 	}
 }
 
-// carrier is the segment that a contact is on, −1 when it is none.
-func (b *Brush) carrier(id uint32) int {
-	if id >= idHolder {
-		return -1
+// carrier is the segment that contact c is on, −1 when it is none.
+func (b *Brush) carrier(set *contact.Set, c int32) int {
+	switch id := set.ID[c]; {
+	case id < idHolder:
+		return int(b.point[id-1].segment)
+	case id >= idCorner:
+		return int(set.Feature[c]) / int(b.p.Face.Vertices)
 	}
-	return int(b.point[id-1].segment)
+	return -1
 }
 
 // across is x = M̂⁻¹·w for a row whose only joints are those of segment seg.

@@ -122,7 +122,7 @@ func sum(m *contact.Moreau, h float64) (f forces) {
 	for k, c := range m.Chosen {
 		pn, pt := m.Impulse[2*k]/h, m.Impulse[2*k+1]/h
 		switch id := set.ID[c]; {
-		case id < idHolder:
+		case onFace(id):
 			f.face += pn
 			x, y, nx, ny := set.X[c], set.Y[c], set.NX[c], set.NY[c]
 			friction := -pt * (x*nx + y*ny)
@@ -157,7 +157,7 @@ func (t *tally) step(dt float64, m *contact.Moreau, r *contact.StepResult, f *fo
 			continue
 		}
 		switch id := set.ID[i]; {
-		case id < idHolder:
+		case onFace(id):
 			t.s.FacePenetration = max(t.s.FacePenetration, -g)
 		case id < idSpring:
 			t.s.HolderPenetration = max(t.s.HolderPenetration, -g)
