@@ -104,6 +104,7 @@ type benchOptions struct {
 	inner int
 	every int // the rig samples every so many ticks of the controller
 	fade  float64
+	brush *BesideSpec
 }
 
 func demoLaw() friction.LuGre {
@@ -149,7 +150,7 @@ func newBench(tb testing.TB, o benchOptions) *bench {
 		Motor: demoMotor(), Law: demoLaw(),
 		Kalman: estimator.KalmanSpec{Dt: 1 / rate, Motor: demoMotor(), Count: count, CurrentNoise: 0.02, TorqueWalk: 0.15, VoltageNoise: 0.05, Every: [2]int{o.every, o.every}},
 		RLS:    &estimator.RLSSpec{Dt: float64(o.every) / rate, Motor: demoMotor(), Smooth: o.every > 1, Window: 0.2, MinVel: 1.5, Memory: 20, Count: count},
-		Ref:    gen, Fade: o.fade, PID: PIDSpec{Kp: 0.25, Kd: 6e-3, Limit: 0.4}, Comp: o.comp,
+		Ref:    gen, Fade: o.fade, PID: PIDSpec{Kp: 0.25, Kd: 6e-3, Limit: 0.4}, Comp: o.comp, Beside: o.brush,
 		Guard: GuardSpec{Meas: []MeasLimit{{Stale: 0.02}, {Stale: 0.02, Lo: -20, Hi: 20}},
 			Cmd:      []CmdLimit{{Lo: -24, Hi: 24, Slew: 20000}, {Hi: 1, Enable: true}},
 			HoldTime: 0.1, SelfTest: 0.1, MaxSpeed: 300, MaxError: 2, MaxCurrent: 15, RatedI: 5, Thermal: 20},

@@ -33,6 +33,7 @@ type ControllerSpec struct {
 	PID    PIDSpec
 	Comp   CompSpec
 	Guard  GuardSpec
+	Beside *BesideSpec // brush model beside the rig; nil: none
 }
 
 // Signals of the estimated and the modelled block, in order.
@@ -68,7 +69,7 @@ const (
 	mFric
 	mBristle
 	mHeat
-	mLearned // factors of a learning compensation
+	mLearned // factors of a learning compensation, then the signals of a brush
 )
 
 // ParamNames are the parameters of a controller that may change while it runs, in the order of Params.V.
@@ -124,6 +125,9 @@ type Controller struct {
 	pid    pid
 	comp   *compensator
 	model  *estimator.Observer // LuGre driven by the estimated motion: the open-loop model beside the rig
+	brush  *beside             // nil: none
+	shown  int                 // where its signals begin in the model block
+	busy   int32               // ns  the tick before
 	p      Params
 	learns estimator.Learning // the compensation, if it learns
 	asked  float64            // N·m  torque of the tick before
@@ -161,9 +165,14 @@ func NewController(s ControllerSpec) (*Controller, error) {
 	}
 	c.learns, _ = c.comp.law.(estimator.Learning)
 	model := append(append([]engine.Signal{}, modelSignals...), c.comp.signals()...)
+	if c.brush, err = newBeside(s.Beside, c.dt); err != nil {
+		return nil, fmt.Errorf("brush: %w", err)
+	}
+	c.shown = len(model)
+	model = append(model, c.brush.signals()...)
 	c.schema = Schema{Rig: s.Rig, Rate: s.Rate, Meas: s.Meas, Est: estSignals, Model: model, Cmd: s.Cmd}
 	if n := c.schema.Len(); n > MaxSignals {
-		return nil, fmt.Errorf("%d signals, a row holds %d: declare fewer measurements", n, MaxSignals)
+		return nil, fmt.Errorf("%d signals, a row holds %d: declare fewer measurements%s", n, MaxSignals, c.brush.instead())
 	}
 	c.ref = motion{gen: s.Ref, fade: s.Fade}
 	c.pid = pid{PIDSpec: s.PID}
@@ -199,7 +208,10 @@ func (c *Controller) adopt() {
 }
 
 // Decide lets the guard settle the mode of this tick.
-func (c *Controller) Decide(r *Row, b *Blocks) { c.guard.Decide(r, b.Meas) }
+func (c *Controller) Decide(r *Row, b *Blocks) {
+	c.busy = r.Busy // still that of the tick before
+	c.guard.Decide(r, b.Meas)
+}
 
 const (
 	longestGap = 20 // ticks of time that reference and model make up for at once after a stop of the host
@@ -303,3 +315,15 @@ func (c *Controller) Guard(r *Row, b *Blocks) {
 	c.held = c.held || r.Flags&(FlagClamped|FlagSlewed) != 0
 	b.Model[mHeat] = c.guard.Heat()
 }
+
+// After runs the brush beside the rig when the command has left: nothing that it does delays or changes one.
+func (c *Controller) After(r *Row, b *Blocks) {
+	current := 0.0
+	if c.s.Current >= 0 {
+		current = b.Meas[c.s.Current]
+	}
+	c.brush.step(r, c.busy, b.Est, current, b.Model[c.shown:])
+}
+
+// Follows tells whether there is anything to do after the command.
+func (c *Controller) Follows() bool { return c.brush != nil }

@@ -2,6 +2,7 @@ package hil
 
 import (
 	"hilrig/hil/ring"
+	"hilrig/hil/rt"
 )
 
 // Loop is the tick and what it touches. It is built once, runs on one goroutine, and shares nothing but rings.
@@ -11,6 +12,7 @@ type Loop struct {
 	out   Outside
 	role  Role
 	taps  []*ring.Writer[Row]
+	after Follower // nil: nothing follows the command
 
 	period int64 // ns
 	row    Row
@@ -28,6 +30,12 @@ type Role interface {
 	Compute(r *Row, b *Blocks) // estimate, model, compensate → the wanted command
 	Guard(r *Row, b *Blocks)   // the last word on the command
 	Adopt(p *Params)           // a new parameter block, at the edge of a tick
+}
+
+// Follower is a role with work that the command need not wait for.
+type Follower interface {
+	Follows() bool           // is there any? Asked once
+	After(r *Row, b *Blocks) // runs when the command has been left for the sending thread
 }
 
 // Blocks are the four views into the row's flat array.
@@ -55,6 +63,9 @@ func NewLoop(clock Clock, dev Device, out Outside, role Role, epoch uint16, taps
 	l.period = int64(1e9/s.Rate + 0.5)
 	l.row.Epoch = epoch
 	l.paced, _ = clock.(interface{ DeviceLate() bool })
+	if f, ok := role.(Follower); ok && f.Follows() {
+		l.after = f
+	}
 	return l
 }
 
@@ -91,6 +102,12 @@ func (l *Loop) tick(t, late int64) {
 	// guard, act
 	l.role.Guard(r, b)
 	l.dev.Send(b.Cmd)
+
+	// models that stand beside the rig
+	if l.after != nil {
+		rt.Yield() // the sending thread has this processor too
+		l.after.After(r, b)
+	}
 
 	// publish
 	r.Busy = sat32(l.clock.Now() - t - late)
