@@ -64,6 +64,8 @@ const FrictionTol = 1e-10
 const (
 	flipTol = 5e-11 // a condition violated by more than this asks for another state
 	coneTol = 1e-11 // an impulse outside its cone by less than this is put on the cone
+	idle    = 1e-28 // of D_ii, relative to the largest: the square of what rounding leaves of a w that is zero
+	large   = 1e2   // impulses beyond this many σ/√D_ii have their velocities computed in twice the precision
 )
 
 // FrictionResult of a Solve.
@@ -234,8 +236,11 @@ func (f *Frictional) take(d, b, mu []float64) bool {
 	f.sig2 = 0
 	for i, x := range b {
 		g := d[i*w+i]
-		if g < 1e-14*top {
-			g = 1e-14 * top
+		if g < idle*top {
+			// no impulse changes this velocity: it says nothing about what the others should be measured by
+			g = idle * top
+			f.dg[i], f.ig[i] = g, 1/g
+			continue
 		}
 		r := 1 / g
 		f.dg[i], f.ig[i] = g, r

@@ -239,16 +239,46 @@ func (f *Frictional) judge() {
 	}
 }
 
-// velocities fills f.v with D·p + b.
+// velocities fills f.v with D·p + b. Where impulses are so large that the rounding of this sum could hide a violation it is computed in
+// twice the precision.
 func (f *Frictional) velocities() {
-	w := 2 * f.n
+	w, big := 2*f.n, 0.0
 	act := f.sys.act
+	for _, j := range act {
+		pn, pt := f.p[2*j], f.p[2*j+1]
+		if e := pn*pn*f.dg[2*j] + pt*pt*f.dg[2*j+1]; e > big {
+			big = e
+		}
+	}
+	if big > large*large*f.sig2 {
+		f.twice()
+		return
+	}
 	for i, v := range f.b {
 		row := f.d[i*w : i*w+w]
 		for _, j := range act {
 			v += row[2*j]*f.p[2*j] + row[2*j+1]*f.p[2*j+1]
 		}
 		f.v[i] = v
+	}
+}
+
+// twice is velocities in twice the precision: the rounding of each product and of each sum is kept and added at the end.
+func (f *Frictional) twice() {
+	w := 2 * f.n
+	for i, v := range f.b {
+		row, rest := f.d[i*w:i*w+w], 0.0
+		for j, x := range f.p[:w] {
+			if x == 0 {
+				continue
+			}
+			e := row[j] * x
+			s := v + e
+			z := s - v
+			rest += (v - (s - z)) + (e - z) + math.FMA(row[j], x, -e)
+			v = s
+		}
+		f.v[i] = v + rest
 	}
 }
 

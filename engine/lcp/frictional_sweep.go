@@ -93,7 +93,9 @@ func (f *Frictional) single(r *FrictionResult) bool {
 	}
 	old := f.st[0]
 	f.st[0], f.p[0], f.p[1] = st, pn, pt
-	f.v[0], f.v[1] = d[0]*pn+d[1]*pt+b[0], d[2]*pn+d[3]*pt+b[1]
+	f.sys.act = f.sys.act[:1]
+	f.sys.act[0] = 0
+	f.velocities()
 	f.sys.flip[0], f.sys.rank = st, false
 	e := f.wrong()
 	if !(e <= FrictionTol) {
