@@ -7,8 +7,7 @@ import (
 	"hilrig/engine/contact"
 )
 
-// byEvents runs the event-driven engine. Rows are read off the continuous solution; the forces of a row are those at the
-// end of the step it lies in.
+// byEvents runs the event-driven engine. Rows and statistics are read off the continuous solution.
 func (s *touching) byEvents(ctx context.Context) error {
 	c := s.cfg
 	e, err := contact.NewEventDriven(s.sys, contact.EventOptions{
@@ -23,27 +22,31 @@ func (s *touching) byEvents(ctx context.Context) error {
 	e.State(s.q, s.u)
 	var sums coordSums
 	sums.start(len(s.q))
-	s.keep(0, nil)
-	every, row := c.Rows(), 1
 	q, u := make([]float64, len(s.q)), make([]float64, len(s.q))
 	set := contact.NewSet(64, len(s.q))
-	var forces []contact.ContactForce
+	forces := e.Forces(nil)
+	s.sys.Contacts(0, s.q, s.u, math.Inf(1), set)
+	s.keep(0, heldPushes(set, forces))
+	every, row := c.Rows(), 1
+	if c.Discard == 0 {
+		sums.touch(s.q, s.u)
+	}
 	last := 0.0
 	err = e.Run(c.Duration, func(e *contact.EventDriven) bool {
 		for ; float64(row)*every <= e.T*(1+1e-12) && float64(row)*every <= c.Duration*(1+1e-12); row++ {
 			t := float64(row) * every
-			if t <= e.Old() {
-				t = e.Old()
-			}
-			e.At(min(t, e.T), s.q, s.u)
-			forces = e.Forces(forces[:0])
-			e.State(q, u)
-			s.sys.Contacts(e.T, q, u, math.Inf(1), set)
+			t = min(max(t, e.Old()), e.T)
+			e.At(t, s.q, s.u)
+			forces = e.ForcesAt(t, forces[:0])
+			s.sys.Contacts(t, s.q, s.u, math.Inf(1), set)
 			s.keep(float64(row)*every, heldPushes(set, forces))
 		}
-		e.State(q, u)
-		if e.T > c.Discard && e.T > last {
-			sums.add(q, u, e.T-max(last, c.Discard))
+		if from := max(last, c.Discard); e.T > from {
+			sums.span(from, e.T, e.At)
+		}
+		if e.T >= c.Discard { // also right after an event
+			e.State(q, u)
+			sums.touch(q, u)
 		}
 		last = e.T
 		return ctx.Err() == nil

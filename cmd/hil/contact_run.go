@@ -214,11 +214,17 @@ func (s *touching) bySteps(ctx context.Context) error {
 	s.keep(0, nil)
 	for k := range steps {
 		t := float64(k) * e.Step
+		counts := t >= s.cfg.Discard-1e-9*e.Step
+		if counts {
+			sums.touch(s.q, s.u)
+			sums.weigh(s.q, s.u, 0.5*e.Step)
+		}
 		if r := m.Step(t, s.q, s.u); r.Status == engine.NonFinite {
 			return fmt.Errorf("at t = %.6g s the step has no finite result; a shorter --step may help", t)
 		}
-		if t >= s.cfg.Discard {
-			sums.add(s.q, s.u, e.Step)
+		if counts {
+			sums.touch(s.q, s.u)
+			sums.weigh(s.q, s.u, 0.5*e.Step)
 		}
 		if (k+1)%every == 0 {
 			s.keep(t+e.Step, pushesOf(m, e.Step))
@@ -283,51 +289,6 @@ func pushesOf(m *contact.Moreau, h float64) []push {
 		}
 		nx, ny := m.Set.NX[c], m.Set.NY[c]
 		out = append(out, push{m.Set.ID[c], m.Set.X[c], m.Set.Y[c], n*nx + t*ny, n*ny - t*nx, n, t})
-	}
-	return out
-}
-
-// coordSums gathers what is said about coordinates and their speeds.
-type coordSums struct {
-	time         float64
-	lo, hi       []float64
-	mean         []float64
-	speed, swing []float64 // mean and largest |u|
-	end          []float64
-}
-
-func (c *coordSums) start(n int) {
-	f := func(v float64) []float64 {
-		s := make([]float64, n)
-		for i := range s {
-			s[i] = v
-		}
-		return s
-	}
-	c.lo, c.hi, c.mean, c.speed, c.swing, c.end = f(math.Inf(1)), f(math.Inf(-1)), f(0), f(0), f(0), f(0)
-}
-
-func (c *coordSums) add(q, u []float64, h float64) {
-	c.time += h
-	for i, x := range q {
-		c.lo[i], c.hi[i] = min(c.lo[i], x), max(c.hi[i], x)
-		c.mean[i] += h * x
-		v := math.Abs(u[i])
-		c.speed[i] += h * v
-		c.swing[i] = max(c.swing[i], v)
-		c.end[i] = x
-	}
-}
-
-func (c *coordSums) metrics(coords []engine.Signal) (out []metric) {
-	if c.time == 0 {
-		return nil
-	}
-	for i, s := range coords {
-		out = append(out,
-			metric{s.Name + "_end", s.Unit, c.end[i]}, metric{s.Name + "_min", s.Unit, c.lo[i]}, metric{s.Name + "_max", s.Unit, c.hi[i]},
-			metric{s.Name + "_mean", s.Unit, c.mean[i] / c.time},
-			metric{"mean_abs_" + s.Name + "_dot", perSecond(s.Unit), c.speed[i] / c.time}, metric{"max_abs_" + s.Name + "_dot", perSecond(s.Unit), c.swing[i]})
 	}
 	return out
 }

@@ -240,9 +240,21 @@ type ContactForce struct {
 }
 
 // Forces appends the forces at T to list. Those of redundant contacts are one choice of many.
-func (e *EventDriven) Forces(list []ContactForce) []ContactForce {
+func (e *EventDriven) Forces(list []ContactForce) []ContactForce { return e.forces(e.T, e.x, list) }
+
+// ForcesAt is Forces at a time within the last step; right after an event only T itself.
+func (e *EventDriven) ForcesAt(t float64, list []ContactForce) []ContactForce {
+	if t >= e.T || e.Old() >= e.T {
+		return e.Forces(list)
+	}
+	e.dp.At(t, e.buf)
+	return e.forces(t, e.buf, list)
+}
+
+func (e *EventDriven) forces(t float64, x []float64, list []ContactForce) []ContactForce {
 	s := e.sm
-	if !s.run(e.T, e.x[:e.f], e.x[e.f:], e.opt.Reach) {
+	q, u := x[:e.f], x[e.f:]
+	if !s.run(t, q, u, e.opt.Reach) {
 		return list
 	}
 	lam := s.lam
@@ -253,7 +265,7 @@ func (e *EventDriven) Forces(list []ContactForce) []ContactForce {
 	}
 	for k, h := range s.held {
 		st := lcp.Stick
-		_, vt := s.set.Rate(int(h.at), e.x[e.f:])
+		_, vt := s.set.Rate(int(h.at), u)
 		switch {
 		case h.sigma > 0 && (h.mu > 0 || vt >= 0):
 			st = lcp.SlipPlus
