@@ -12,7 +12,10 @@ import (
 //
 // with the wide dip of CommutatorSpec. r and r′ are continuous; r″ jumps at the borders of a dip. It has no kinks, so an
 // event-driven run meets no event per vertex.
-type SmoothCommutator struct{ spec CommutatorSpec }
+type SmoothCommutator struct {
+	spec               CommutatorSpec
+	phaseSin, phaseCos float64
+}
 
 // NewSmoothCommutator refuses what a smooth contour cannot show: Rz, BarStep and TrueSlots have to be zero.
 func NewSmoothCommutator(spec CommutatorSpec) (*SmoothCommutator, error) {
@@ -24,14 +27,24 @@ func NewSmoothCommutator(spec CommutatorSpec) (*SmoothCommutator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &SmoothCommutator{spec}, nil
+	sin, cos := math.Sincos(spec.EccentricityPhase)
+	return &SmoothCommutator{spec, sin, cos}, nil
 }
+
+// Most is the largest radius (m): no point is nearer to the contour than by what it is beyond that.
+func (c *SmoothCommutator) Most() float64 { return c.spec.Radius + c.spec.Eccentricity }
 
 // Contour is r (m) at alpha (rad) with its first and second derivative.
 func (c *SmoothCommutator) Contour(alpha float64) (r, r1, r2 float64) {
+	sin, cos := math.Sincos(alpha)
+	return c.contour(alpha, sin, cos)
+}
+
+// contour is Contour with the sine and cosine of alpha.
+func (c *SmoothCommutator) contour(alpha, sin, cos float64) (r, r1, r2 float64) {
 	s := &c.spec
 	d, d1, d2 := s.dip(alpha)
-	sin, cos := math.Sincos(alpha - s.EccentricityPhase)
+	sin, cos = sin*c.phaseCos-cos*c.phaseSin, cos*c.phaseCos+sin*c.phaseSin // of alpha − EccentricityPhase
 	return s.Radius + s.Eccentricity*cos - d, -s.Eccentricity*sin - d1, -s.Eccentricity*cos - d2
 }
 
@@ -44,23 +57,35 @@ func (c *SmoothCommutator) Contour(alpha float64) (r, r1, r2 float64) {
 // j and 2·j + 1 over bar j.
 func (c *SmoothCommutator) Edge(x, y float64) (gap, nx, ny, bend float64, zone int32) {
 	// (contour − point)·contour′ = 0 by Newton from the angle of the point: the contour is nearly a circle
-	a := math.Atan2(y, x)
-	var r, r1, r2, sin, cos float64
+	a, rho := math.Atan2(y, x), math.Sqrt(x*x+y*y)
+	sin, cos := 0.0, 1.0
+	if rho > 0 {
+		sin, cos = y/rho, x/rho
+	}
+	var r, r1, r2 float64
 	for range 30 {
-		r, r1, r2 = c.Contour(a)
-		sin, cos = math.Sincos(a)
+		r, r1, r2 = c.contour(a, sin, cos)
 		radial, along := x*cos+y*sin, y*cos-x*sin // the point, seen along the ray and across it
 		f := (r-radial)*r1 - along*r
 		df := r1*r1 + r*r + (r-radial)*(r2-r) - 2*along*r1
-		step := f / math.Max(df, r*r/4)
+		step := f / max(df, r*r/4)
 		a -= step
-		if math.Abs(step) < 1e-15 {
+		if math.Abs(step) > 1e-3 {
+			sin, cos = math.Sincos(a)
+			continue
+		}
+		// the ray turned by −step; the first terms left out are below 1e-17
+		z := step * step
+		ds, dc := step*(1-z*(1./6)), z*(0.5-z*(1./24))
+		sin, cos = sin-sin*dc-cos*ds, cos-cos*dc+sin*ds
+		// quadratic convergence: the next step would be below rounding
+		if math.Abs(step) < 1e-9 {
+			r -= step * r1
+			r1 -= step * r2
 			break
 		}
 	}
-	r, r1, r2 = c.Contour(a)
-	sin, cos = math.Sincos(a)
-	w := math.Hypot(r, r1)
+	w := math.Sqrt(r*r + r1*r1)
 	nx, ny = (r*cos+r1*sin)/w, (r*sin-r1*cos)/w
 	gap = (x-r*cos)*nx + (y-r*sin)*ny
 	k := (r*r + 2*r1*r1 - r*r2) / (w * w * w)

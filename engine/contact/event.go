@@ -54,6 +54,7 @@ type EventDriven struct {
 	laws   []Law
 	du     []float64
 	last   map[uint32]float64 // s  last impact of each pair
+	blows  []ContactForce     // impulses of the last event
 	what   trigger
 	causes []trigger
 	byLCP  bool // the mode is held together by the problem of all forces
@@ -143,6 +144,7 @@ func (e *EventDriven) Start(t float64, q, u []float64) error {
 	e.sm.held, e.was, e.causes, e.what = e.sm.held[:0], e.was[:0], e.causes[:0], trigger{}
 	e.stormT, e.stormN = t, 0
 	clear(e.last)
+	e.blows = e.blows[:0]
 	if err := e.look(); err != nil {
 		return err
 	}
@@ -187,6 +189,7 @@ func (e *EventDriven) Run(end float64, visit func(*EventDriven) bool) error {
 		}
 		e.Steps++
 		e.what = trigger{}
+		e.blows = e.blows[:0]
 		event := e.locate()
 		if e.sm.set.Dropped > 0 {
 			e.ready = false
@@ -231,13 +234,19 @@ func (e *EventDriven) Old() float64 { return min(e.dp.Old, e.T) }
 // Event is what ended the last step, and at which contact; NoEvent in a visit after a plain step.
 func (e *EventDriven) Event() (EventKind, uint32) { return e.what.kind, e.what.id }
 
-// ContactForce is what a held contact does.
+// ContactForce is what a held contact does, or what an impact did there.
 type ContactForce struct {
 	ID     uint32
 	State  lcp.State
-	N, T   float64 // N     λ_N, λ_T
-	GN, VT float64 // m, m/s
+	N, T   float64 // N     λ_N, λ_T; of an impact N·s
+	GN, VT float64 // m, m/s; of an impact VT is that before it
+	X, Y   float64 // m     the point
+	NX, NY float64 //       n
 }
+
+// Blows appends the impulses of the impacts that the last event brought, in the visit after it; several of one contact when one
+// impact leads to the next.
+func (e *EventDriven) Blows(list []ContactForce) []ContactForce { return append(list, e.blows...) }
 
 // Forces appends the forces at T to list. Those of redundant contacts are one choice of many.
 func (e *EventDriven) Forces(list []ContactForce) []ContactForce { return e.forces(e.T, e.x, list) }
@@ -272,7 +281,8 @@ func (e *EventDriven) forces(t float64, x []float64, list []ContactForce) []Cont
 		case h.sigma != 0:
 			st = lcp.SlipMinus
 		}
-		list = append(list, ContactForce{h.id, st, lam[2*k], lam[2*k+1], s.set.Gap[h.at], vt})
+		i := h.at
+		list = append(list, ContactForce{h.id, st, lam[2*k], lam[2*k+1], s.set.Gap[i], vt, s.set.X[i], s.set.Y[i], s.set.NX[i], s.set.NY[i]})
 	}
 	return list
 }
@@ -281,7 +291,8 @@ func (e *EventDriven) forces(t float64, x []float64, list []ContactForce) []Cont
 func (e *EventDriven) slope(t float64, x, dx []float64) {
 	f := e.f
 	copy(dx[:f], x[f:])
-	if !e.sm.run(t, x[:f], x[f:], e.opt.Reach) {
+	// held contacts are all that acts, and they are near; where a stage of a long step is not, all are looked at
+	if near := 1e3 * e.opt.TolGap; !(near < e.opt.Reach && e.sm.run(t, x[:f], x[f:], near)) && !e.sm.run(t, x[:f], x[f:], e.opt.Reach) {
 		dx[f] = math.NaN()
 		return
 	}

@@ -134,7 +134,19 @@ func (e *EventDriven) impact(fast float64) error {
 	}
 	e.ImpactLoss -= r.Gain
 	s.push(p, u)
+	e.remember(v, p)
 	return nil
+}
+
+// remember keeps the impulses p of the chosen contacts, which came with the velocities v.
+func (e *EventDriven) remember(v, p []float64) {
+	set := e.sm.set
+	for k, i := range e.sm.chosen {
+		if n, t := p[2*k], p[2*k+1]; n > 0 {
+			e.blows = append(e.blows, ContactForce{set.ID[i], stateOf(n, t, set.Law[i].Mu), n, t, set.Gap[i], v[2*k+1],
+				set.X[i], set.Y[i], set.NX[i], set.NY[i]})
+		}
+	}
 }
 
 // calm changes u, weighted by the masses, so that the contacts of n are at rest along the normal and those of h along the tangent.

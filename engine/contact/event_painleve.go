@@ -36,6 +36,7 @@ func (e *EventDriven) stopSliding(c *corner) error {
 	e.Inconsistent++
 	e.ImpactLoss -= r.Gain
 	s.push(p, u)
+	e.remember(v, p)
 	return nil
 }
 

@@ -93,6 +93,11 @@ func NewJoined(p Params, joints [segments]Joint) (*Brush, error) {
 	if b.comm, err = contact.NewCommutator(p.outline()); err != nil {
 		return nil, fmt.Errorf("brush: %w", err)
 	}
+	if p.Commutator.Smooth {
+		if b.smooth, err = contact.NewSmoothCommutator(p.outline()); err != nil {
+			return nil, fmt.Errorf("brush: %w", err)
+		}
+	}
 	b.bodies()
 	if err = b.face(); err != nil {
 		return nil, fmt.Errorf("brush: %w", err)

@@ -120,36 +120,34 @@ type forces struct{ face, holder, spring, torque, friction float64 }
 func sum(m *contact.Moreau, h float64) (f forces) {
 	set := m.Set
 	for k, c := range m.Chosen {
-		pn, pt := m.Impulse[2*k]/h, m.Impulse[2*k+1]/h
-		switch id := set.ID[c]; {
-		case onFace(id):
-			f.face += pn
-			x, y, nx, ny := set.X[c], set.Y[c], set.NX[c], set.NY[c]
-			friction := -pt * (x*nx + y*ny)
-			f.friction += friction
-			f.torque += pn*(x*ny-y*nx) + friction
-		case id < idSpring:
-			f.holder += pn
-		default:
-			f.spring += pn
-		}
+		f.add(set.ID[c], m.Impulse[2*k]/h, m.Impulse[2*k+1]/h, set.X[c], set.Y[c], set.NX[c], set.NY[c])
 	}
 	return f
+}
+
+// add is one contact at (x, y) with the unit normal (nx, ny).
+func (f *forces) add(id uint32, pn, pt, x, y, nx, ny float64) {
+	switch {
+	case onFace(id):
+		f.face += pn
+		friction := -pt * (x*nx + y*ny)
+		f.friction += friction
+		f.torque += pn*(x*ny-y*nx) + friction
+	case id < idSpring:
+		f.holder += pn
+	default:
+		f.spring += pn
+	}
 }
 
 // step adds one step of m with its forces.
 func (t *tally) step(dt float64, m *contact.Moreau, r *contact.StepResult, f *forces) {
 	t.s.Steps++
-	t.s.FaceForce += dt * f.face
-	t.s.HolderForce += dt * f.holder
-	t.s.SpringForce += dt * f.spring
-	t.s.Torque += dt * f.torque
-	t.s.Friction += dt * f.friction
+	t.load(dt, f)
 	if f.face > 0 {
 		t.reunite()
 	} else {
-		t.s.Loss += dt
-		t.gap += dt
+		t.lose(dt)
 	}
 	set := m.Set
 	for i, g := range set.Gap[:set.N] {
@@ -174,6 +172,21 @@ func (t *tally) step(dt float64, m *contact.Moreau, r *contact.StepResult, f *fo
 			t.s.Unproven[r.Solve.Method&7]++
 		}
 	}
+}
+
+// load adds dt seconds of forces.
+func (t *tally) load(dt float64, f *forces) {
+	t.s.FaceForce += dt * f.face
+	t.s.HolderForce += dt * f.holder
+	t.s.SpringForce += dt * f.spring
+	t.s.Torque += dt * f.torque
+	t.s.Friction += dt * f.friction
+}
+
+// lose adds dt seconds without face force.
+func (t *tally) lose(dt float64) {
+	t.s.Loss += dt
+	t.gap += dt
 }
 
 // reunite ends a gap of the face force.
@@ -223,4 +236,13 @@ func (t *tally) quantile(p float64) float64 {
 		have += c
 	}
 	return t.most
+}
+
+// gather adds dt seconds of g.
+func (f *forces) gather(g *forces, dt float64) {
+	f.face += dt * g.face
+	f.holder += dt * g.holder
+	f.spring += dt * g.spring
+	f.torque += dt * g.torque
+	f.friction += dt * g.friction
 }

@@ -1,0 +1,216 @@
+package brush
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"hilrig/engine/contact"
+)
+
+// EventRunOptions says how a brush is run from event to event, at constant speed. The zero value of a field stands for its default.
+// Those of EventOptions are for the brush: RTol 1e-6, ATol 1e-8, VTh 1 mm/s as in Moreau, VChatter 1 µm/s, Reach 30 µm.
+type EventRunOptions struct {
+	contact.EventOptions
+	Time         float64 // s   default 2
+	Discard      float64 // s   beginning that statistics leave out; default 0.2, negative: nothing
+	Interruption float64 // s   shortest gap of the face force that counts; default 1e-4
+
+	Every float64                //     s  time between calls of Trace; default: one call at the end
+	Trace func(s *EventSnapshot) //     what it is given is valid during the call
+}
+
+// EventSnapshot is the run at a time.
+type EventSnapshot struct {
+	T    float64 // s
+	Q, U []float64
+	Held []contact.ContactForce // what closed contacts do at T
+
+	// means since the last snapshot, impacts included
+	Face, Holder, Spring float64 // N     sums of normal forces
+	Torque, Friction     float64 // N·m   as in Snapshot
+}
+
+func (o *EventRunOptions) fill() {
+	for _, f := range []struct {
+		v   *float64
+		def float64
+	}{
+		{&o.RTol, 1e-6}, {&o.ATol, 1e-8}, {&o.VTh, 1e-3}, {&o.VChatter, 1e-6}, {&o.Reach, 30e-6},
+		{&o.Time, 2}, {&o.Discard, 0.2}, {&o.Interruption, 1e-4},
+	} {
+		if *f.v == 0 {
+			*f.v = f.def
+		}
+	}
+	o.Discard = max(o.Discard, 0)
+	if o.MaxEvents == 0 {
+		o.MaxEvents = math.MaxInt
+	}
+}
+
+// RunEvents is Run with the event-driven engine. Steps are those of the integrator; forces are means over time with the impulses
+// of impacts in them; Loss is the share of time in which no point of the face is held, so that impacts, which take no time, do not
+// count as contact, although they end interruptions.
+func (b *Brush) RunEvents(ctx context.Context, opt EventRunOptions) (Stats, contact.EventStats, error) {
+	opt.fill()
+	if !(opt.Time > opt.Discard) || math.IsInf(opt.Time, 0) || math.IsNaN(opt.Discard) || opt.Every < 0 {
+		return Stats{}, contact.EventStats{}, fmt.Errorf("brush: time: %g s, want more than the %g s that are discarded", opt.Time, opt.Discard)
+	}
+	e, err := contact.NewEventDriven(b, opt.EventOptions)
+	if err != nil {
+		return Stats{}, contact.EventStats{}, fmt.Errorf("brush: %w", err)
+	}
+	q, u := make([]float64, dof), make([]float64, dof)
+	if err := b.Start(q, u); err != nil {
+		return Stats{}, contact.EventStats{}, fmt.Errorf("brush: %w", err)
+	}
+	if err := e.Start(0, q, u); err != nil {
+		return Stats{}, contact.EventStats{}, fmt.Errorf("brush: %w", err)
+	}
+	r := eventful{b: b, e: e, opt: &opt, ctx: ctx, q: q, u: u, top: q[1] + b.p.Holder.CommutatorGap - b.p.Segment.Height}
+	width := max(4*b.p.Holder.Clearance/b.p.Engagement(), 1e-3)
+	r.tally = newTally(b.rake, width, opt.Interruption)
+	err = r.run()
+	s := r.tally.stats()
+	s.Closed /= max(s.Time, math.SmallestNonzeroFloat64)
+	s.Steps = int64(e.Steps - r.before)
+	if b.speed < 0 {
+		s.Torque, s.Friction = -s.Torque, -s.Friction
+	}
+	return s, e.EventStats, err
+}
+
+// eventful is such a run under way.
+type eventful struct {
+	b     *Brush
+	e     *contact.EventDriven
+	opt   *EventRunOptions
+	ctx   context.Context
+	tally *tally
+	q, u  []float64
+	list  []contact.ContactForce
+	top   float64 // m   the brush is out of its holder above it
+
+	// since the last visit
+	t, phi, rate float64
+	load         forces
+	closed       int
+	held         bool // some point of the face
+	visits       int
+	before       int // steps of the integrator until then
+	err          error
+
+	mean   forces // integrals since the last snapshot
+	traced float64
+}
+
+// run goes from row to row.
+func (r *eventful) run() error {
+	o := r.opt
+	r.look(false)
+	counting := o.Discard == 0
+	for k := 1; r.e.T < o.Time; {
+		end := o.Time
+		if o.Every > 0 {
+			if end = float64(k) * o.Every; end > o.Time*(1-1e-12) {
+				end = o.Time
+			}
+		}
+		stop := end
+		if !counting {
+			stop = min(end, o.Discard)
+		}
+		if err := r.e.Run(stop, func(*contact.EventDriven) bool { return r.visit(counting) }); err != nil {
+			return fmt.Errorf("brush: %w", err)
+		}
+		if r.err != nil {
+			return r.err
+		}
+		if stop == o.Discard && !counting {
+			counting = true
+			r.before = r.e.Steps
+		}
+		if stop == end {
+			r.trace()
+			k++
+		}
+	}
+	return nil
+}
+
+// visit adds what has passed since the last one: a stretch of time, or an event.
+func (r *eventful) visit(counting bool) bool {
+	phi, rate, load, dt := r.phi, r.rate, r.load, r.e.T-r.t
+	held, closed := r.held, r.closed
+	blow := r.look(true)
+	half := dt / 2
+	for _, f := range []*forces{&load, &r.load} {
+		r.mean.gather(f, half)
+		if counting {
+			r.tally.load(half, f)
+		}
+	}
+	r.mean.gather(blow, 1)
+	if counting {
+		r.tally.motion(half, phi, rate)
+		r.tally.motion(half, r.phi, r.rate)
+		r.tally.load(1, blow)
+		r.tally.s.Closed += dt * float64(closed)
+		r.tally.s.Most = max(r.tally.s.Most, r.closed)
+		if !held {
+			r.tally.lose(dt)
+		}
+		if r.held || blow.face > 0 {
+			r.tally.reunite()
+		}
+	}
+	if r.visits++; r.visits&1023 == 0 {
+		switch {
+		case r.ctx.Err() != nil:
+			r.err = fmt.Errorf("brush: %w at t = %g s", context.Cause(r.ctx), r.e.T)
+		case r.q[1] > r.top || math.Abs(r.q[2]-r.b.rake) > 2*tiltMost:
+			r.err = fmt.Errorf("brush: out of its holder at t = %g s: tilt %.3g rad, %.3g m above its start", r.e.T, r.q[2], r.q[1]-r.top)
+		}
+	}
+	return r.err == nil
+}
+
+// look takes the present state and forces, and returns the impulses of an event that has just been settled.
+func (r *eventful) look(event bool) *forces {
+	e := r.e
+	e.State(r.q, r.u)
+	r.t, r.phi, r.rate = e.T, r.q[2], r.u[2]
+	sum := func(list []contact.ContactForce) (f forces) {
+		for i := range list {
+			c := &list[i]
+			f.add(c.ID, c.N, c.T, c.X, c.Y, c.NX, c.NY)
+		}
+		return f
+	}
+	var blow forces
+	if event {
+		r.list = e.Blows(r.list[:0])
+		blow = sum(r.list)
+	}
+	r.list = e.Forces(r.list[:0])
+	r.load, r.closed, r.held = sum(r.list), len(r.list), false
+	for i := range r.list {
+		r.held = r.held || onFace(r.list[i].ID)
+	}
+	return &blow
+}
+
+// trace hands a row out.
+func (r *eventful) trace() {
+	if r.opt.Trace == nil {
+		return
+	}
+	n := r.e.T - r.traced
+	s := EventSnapshot{T: r.e.T, Q: r.q, U: r.u, Held: r.list, Face: r.mean.face / n, Holder: r.mean.holder / n, Spring: r.mean.spring / n, Torque: r.mean.torque / n, Friction: r.mean.friction / n}
+	if r.b.speed < 0 {
+		s.Torque, s.Friction = -s.Torque, -s.Friction
+	}
+	r.opt.Trace(&s)
+	r.mean, r.traced = forces{}, r.e.T
+}
