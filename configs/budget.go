@@ -116,7 +116,7 @@ func (c *Config) checkBudget(r *Report) {
 	if r.Bad("device") || r.Bad("loop") {
 		return
 	}
-	if c.Device.Port == VirtualMotor && c.Virtual != nil && !c.Virtual.Pacing {
+	if c.IsVirtual() && c.Virtual != nil && !c.Virtual.Pacing {
 		return // nothing slows the bytes down
 	}
 	b := c.Budget()

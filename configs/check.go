@@ -29,6 +29,7 @@ func (c *Config) Check(r *Report) {
 	c.checkGuard(r)
 	c.checkOutside(r)
 	c.checkVirtual(r)
+	c.checkBrushes(r)
 }
 
 var (

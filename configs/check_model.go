@@ -120,7 +120,7 @@ func (c *Config) checkGuard(r *Report) {
 	if g.MaxCurrent > 0 && g.RatedI > g.MaxCurrent {
 		r.Errorf("guard.rated_current", "guard.rated_current: %s A is above guard.max_current, %s A; the budget would never be used", short(g.RatedI), short(g.MaxCurrent))
 	}
-	if c.Device.Port != VirtualMotor && g.MaxSpeed == 0 && g.MaxError == 0 {
+	if !c.IsVirtual() && g.MaxSpeed == 0 && g.MaxError == 0 {
 		r.Warnf("guard", "guard: neither max_speed nor max_error is set; a runaway axis would be stopped by the current limit at best")
 	}
 	for _, m := range c.Device.Measure {

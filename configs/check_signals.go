@@ -13,6 +13,9 @@ const maxSignals = 40
 // learnedSignals are the factors that a learning compensation adds to the row.
 var learnedSignals = map[string]int{"adaptive-gain": 1, "adaptive-lugre": 3}
 
+// besideSignals is what a brush beside the rig adds.
+const besideSignals = 10
+
 // reserved beginnings belong to the signals the loop adds to a row.
 var reserved = []string{"est.", "rls.", "ref.", "ctl.", "comp.", "model.", "guard.", "link."}
 
@@ -50,8 +53,12 @@ func (c *Config) checkSignals(r *Report) {
 	d := c.Device
 	c.checkPort(r)
 	sigs := c.signals()
-	if most := maxSignals - learnedSignals[c.Compensation.Kind]; len(sigs) > most {
-		r.Errorf("device.measure", "device: %d measurements and commands, at most %d", len(sigs), most)
+	most, beside := maxSignals-learnedSignals[c.Compensation.Kind], ""
+	if c.Brush != nil {
+		most, beside = most-besideSignals, " beside those of the brush"
+	}
+	if len(sigs) > most {
+		r.Errorf("device.measure", "device: %d measurements and commands, at most %d%s", len(sigs), most, beside)
 	}
 	for i, m := range d.Measure {
 		c.checkMeasure(r, fmt.Sprintf("device.measure[%d]", i), m)
@@ -91,9 +98,9 @@ func (c *Config) checkPort(r *Report) {
 	switch {
 	case r.Bad("device.port"):
 	case d.Port == "":
-		r.Errorf("device.port", "device.port is missing: a serial port (hil ports lists them) or %s", VirtualMotor)
-	case strings.HasPrefix(d.Port, "virtual:") && d.Port != VirtualMotor:
-		r.Errorf("device.port", "device.port: %s, want %s or a serial port", quote(d.Port), VirtualMotor)
+		r.Errorf("device.port", "device.port is missing: a serial port (hil ports lists them), %s or %s", VirtualMotor, VirtualBrush)
+	case strings.HasPrefix(d.Port, "virtual:") && !c.IsVirtual():
+		r.Errorf("device.port", "device.port: %s, want %s, %s or a serial port", quote(d.Port), VirtualMotor, VirtualBrush)
 	}
 	if d.Protocol == "line" {
 		if d.Line.Separator == "comma" && d.Line.Decimal == "comma" {
@@ -119,6 +126,8 @@ func (c *Config) checkSignal(r *Report, s signal) {
 		r.Errorf(p+".name", "%s.name: %q is a key of every telemetry message", p, s.name)
 	case slices.ContainsFunc(reserved, func(pre string) bool { return strings.HasPrefix(s.name, pre) }):
 		r.Errorf(p+".name", "%s.name: names that start with %s belong to the loop", p, strings.Join(reserved, ", "))
+	case c.Brush != nil && strings.HasPrefix(s.name, "brush."):
+		r.Errorf(p+".name", "%s.name: names that start with brush. belong to the brush beside the rig", p)
 	}
 	if r.Bad(p + ".type") {
 	} else if _, binary := typeBytes[s.kind]; s.kind == "" {

@@ -53,7 +53,7 @@ func TestCheck(t *testing.T) {
 		{"stale within two ticks", func(c *Config) { c.Device.Measure[0].Stale = 2e-3 }, "want more than two periods of the loop", ""},
 		{"stale within two frames", func(c *Config) { c.Device.Rate, c.Device.Measure[1].Stale = 10, 0 }, "want more than two periods of the device", ""},
 		{"position not watched", func(c *Config) { c.Device.Measure[0].Stale = 0 }, "", "a cable that comes off"},
-		{"unknown virtual rig", func(c *Config) { c.Device.Port = "virtual:brush" }, "want virtual:motor or a serial port", ""},
+		{"unknown virtual rig", func(c *Config) { c.Device.Port = "virtual:brsh" }, "want virtual:motor, virtual:brush or a serial port", ""},
 		{"too many signals", func(c *Config) {
 			for range 36 {
 				c.Device.Measure = append(c.Device.Measure, Measure{Name: "n" + strings.Repeat("x", len(c.Device.Measure)), Type: "u8", Scale: 1})

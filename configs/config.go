@@ -25,10 +25,11 @@ type Config struct {
 	Control      Control      `yaml:"control" doc:"the position controller"`
 	Compensation Compensation `yaml:"compensation" doc:"what is added against friction"`
 	Guard        Guard        `yaml:"guard" doc:"what holds and trips"`
+	Brush        *Beside      `yaml:"brush,omitempty" doc:"a model of the motor's brushes that runs beside the rig, turned by the estimated motion; left out: none. See docs/brush-loop.md"`
 	MQTT         MQTT         `yaml:"mqtt" doc:"telemetry"`
 	Web          Web          `yaml:"web" doc:"the page"`
 	Record       Record       `yaml:"record" doc:"the recording"`
-	Virtual      *Virtual     `yaml:"virtual,omitempty" doc:"the plant of the virtual rig; used when device.port is virtual:motor and by hil rig motor; left out: a plant just like the model"`
+	Virtual      *Virtual     `yaml:"virtual,omitempty" doc:"the plant of the virtual rig; used when device.port is virtual:motor or virtual:brush, and by hil rig; left out: a plant just like the model"`
 }
 
 // Rig names the test rig.
@@ -56,7 +57,7 @@ type Overrun struct {
 
 // Device is the port and the layout of its frames.
 type Device struct {
-	Port     string    `yaml:"port" doc:"serial port, or virtual:motor for the virtual rig"`
+	Port     string    `yaml:"port" doc:"serial port, or virtual:motor or virtual:brush for a virtual rig"`
 	Baud     int       `yaml:"baud" want:">=1200 <=12000000" doc:"bits per second, 8N1"`
 	Protocol string    `yaml:"protocol" enum:"link,line" doc:"link: COBS frames with CRC-16; line: text lines"`
 	Line     Line      `yaml:"line,omitempty" doc:"the text protocol"`
@@ -259,18 +260,19 @@ type Record struct {
 // Virtual is the plant behind the virtual rig: the truth, which the model above may know only roughly.
 type Virtual struct {
 	Seed         uint64     `yaml:"seed" doc:"of all noise; the same seed gives the same run"`
-	InnerRate    float64    `yaml:"inner_rate" unit:"Hz" want:">=10000 <=1000000" doc:"steps of the plant per second; a multiple of the rates of loop and device"`
+	InnerRate    float64    `yaml:"inner_rate" unit:"Hz" want:">=10000 <=1000000" doc:"steps of the plant per second; a multiple of the rates of loop and device. A rig of brushes has virtual.brush.step"`
 	Motor        Motor      `yaml:"motor" doc:"the true motor; J is the rotor alone; left out: as the model"`
 	LoadJ        float64    `yaml:"load_inertia" unit:"kg·m²|N·m·s²/rad" want:">=0" doc:"added to the rotor's"`
 	Friction     Friction   `yaml:"friction" doc:"the true friction; left out: as the model"`
 	Contact      *Contact   `yaml:"contact,omitempty" doc:"the true friction by another law than LuGre, {law: gms, sigma0: …} with the parameters of hil laws; takes the place of friction"`
+	Brush        *BrushRig  `yaml:"brush,omitempty" doc:"the motor's brushes by their model, for virtual:brush and hil rig brush; the friction beside it is that of the bearings: left out, the model's less that of the brushes"`
 	Cogging      float64    `yaml:"cogging" unit:"N·m" want:">=0" doc:"amplitude of the cogging torque"`
 	CoggingN     int        `yaml:"cogging_periods" want:">=0 <=10000" doc:"periods of the cogging torque per turn"`
 	LoadTorque   float64    `yaml:"load_torque" unit:"N·m" doc:"constant torque against positive motion"`
 	Counts       int        `yaml:"encoder_counts" want:">=4 <=16777216" doc:"counts of the encoder per turn"`
 	CurrentNoise float64    `yaml:"current_noise" unit:"A" want:">=0" doc:"standard deviation of the current sensor"`
 	CurrentOff   float64    `yaml:"current_offset" unit:"A" doc:"offset of the current sensor"`
-	Thermal      Thermal    `yaml:"thermal" doc:"drift with the motor's own heat"`
+	Thermal      Thermal    `yaml:"thermal" doc:"drift with the motor's own heat; of one brush where those are simulated"`
 	ClockPPM     float64    `yaml:"clock_drift" unit:"ppm" want:">=-1000 <=1000" doc:"drift of the device clock"`
 	Watchdog     float64    `yaml:"watchdog" unit:"s" want:">=0.001 <=10" doc:"the firmware de-energises after this silence"`
 	Supply       [2]float64 `yaml:"supply" unit:"V" doc:"the drive saturates here"`

@@ -8,6 +8,9 @@ import (
 //go:embed motor.yaml
 var motorYAML []byte
 
+//go:embed brush-rig.yaml
+var brushRigYAML []byte
+
 // DemoYAML is the text of motor.yaml, the commented example that `hil run` uses without a file.
 func DemoYAML() []byte { return append([]byte(nil), motorYAML...) }
 
@@ -16,6 +19,15 @@ func Demo() *Config {
 	c, err := LoadBytes("motor.yaml", motorYAML)
 	if err != nil {
 		panic("configs: the embedded demo is bad: " + err.Error()) // a test loads it
+	}
+	return c
+}
+
+// BrushDemo is the virtual rig of `hil rig brush` without a file.
+func BrushDemo() *Config {
+	c, err := LoadBytes("brush-rig.yaml", brushRigYAML)
+	if err != nil {
+		panic("configs: the embedded brush rig is bad: " + err.Error()) // a test loads it
 	}
 	return c
 }
@@ -72,9 +84,19 @@ func (c *Config) complete(r *Report, dir string) {
 			cmd.Limit = [2]float64{0, 1}
 		}
 	}
-	if c.Virtual == nil && c.Device.Port == VirtualMotor {
+	if c.Virtual == nil && c.IsVirtual() {
 		c.Virtual = new(Virtual)
 		c.Virtual.SetDefaults()
+	}
+	if b := c.Brush; b != nil && b.Parameters == nil { // switched off: as left out
+		b.Parameters = NewRigBrush()
+	}
+	if v := c.Virtual; v != nil && v.Brush != nil && v.Brush.Parameters == nil {
+		v.Brush.Parameters = NewRigBrush()
+	}
+	if v := c.Virtual; v != nil && v.Brush == nil && c.Device.Port == VirtualBrush {
+		v.Brush = new(BrushRig)
+		v.Brush.SetDefaults()
 	}
 	if v := c.Virtual; v != nil {
 		if v.Motor == (Motor{}) { // problems are reported where they stand
@@ -84,6 +106,10 @@ func (c *Config) complete(r *Report, dir string) {
 		if v.Friction == (Friction{Law: "lugre"}) {
 			v.Friction = c.Friction
 			r.copied = append(r.copied, "virtual.friction")
+			if b := v.Brush; b != nil && c.Device.Port != VirtualMotor { // what is left for the bearings
+				two := 2 * b.Parameters.MeanTorque()
+				v.Friction.Fc, v.Friction.Fs = v.Friction.Fc-two, v.Friction.Fs-two
+			}
 		}
 	}
 	for _, p := range []*string{&c.Reference.File, &c.MQTT.CA} {

@@ -140,6 +140,10 @@ func controllerSpec(cfg *configs.Config, meas, cmd []engine.Signal) (hil.Control
 	if cfg.Control.Kind == "pd" {
 		spec.PID.Ki = 0
 	}
+	if b := cfg.Brush; b != nil {
+		spec.Beside = &hil.BesideSpec{Params: b.Parameters.Of(cfg.Motor), Step: b.Step, Share: b.Share,
+			Contact: map[string]hil.BesideContact{"full": hil.BesideFull, "averaged": hil.BesideAveraged}[b.Contact]}
+	}
 	if spec.Comp, err = compSpec(cfg, count); err != nil {
 		return spec, err
 	}
@@ -240,7 +244,7 @@ func scaleToRate(cfg *configs.Config, rate float64) {
 	if v := cfg.Virtual; v != nil {
 		v.InnerRate = rate * math.Max(1, math.Ceil(v.InnerRate/rate-1e-9))
 	}
-	if cfg.Device.Port == virtualPort {
+	if cfg.IsVirtual() {
 		need := int(rate * 10 * 64) // frames of up to 64 bytes
 		for cfg.Device.Baud < need {
 			cfg.Device.Baud *= 2

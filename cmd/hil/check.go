@@ -101,7 +101,7 @@ func checkRig(out, errOut io.Writer, name string) bool {
 		fmt.Fprintf(out, "warning: %v\n", w)
 	}
 	next := "hil run " + name + " --dry-run      reads, never sends a command"
-	if cfg.Device.Port == configs.VirtualMotor {
+	if cfg.IsVirtual() {
 		next = "hil run " + name
 	}
 	fmt.Fprintf(out, "next: %s\n", next)

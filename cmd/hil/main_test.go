@@ -31,6 +31,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// virtualPort is the port of the demo.
+const virtualPort = configs.VirtualMotor
+
 // program is a command line of hil.
 func program(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
@@ -247,7 +250,9 @@ func startWatchedRig(t *testing.T) *watchedRig {
 	ctx, cancel := context.WithCancel(context.Background())
 	out, in := io.Pipe()
 	ended := make(chan error, 1)
-	go func() { ended <- runMotor(ctx, in, configs.Demo(), filepath.Join(t.TempDir(), "rig"), 0, w) }()
+	go func() {
+		ended <- runRig(ctx, in, configs.Demo(), motorMachine, filepath.Join(t.TempDir(), "rig"), 0, w)
+	}()
 	var ready rigReady
 	if err := json.NewDecoder(out).Decode(&ready); err != nil {
 		t.Fatal(err)

@@ -133,8 +133,13 @@ func (d *parts) openPage(ctx context.Context, ready *readyLine) error {
 	if d.pub != nil {
 		opt.State, opt.Health = d.pub.State, d.pub.HealthJSON
 	}
-	if v := d.cfg.Virtual; v != nil && v.Contact == nil && d.cfg.Device.Port == virtualPort {
+	if v := d.cfg.Virtual; v != nil && v.Contact == nil && d.cfg.IsVirtual() {
 		opt.Truth = frictionMap(v.Friction, v.Motor.J+v.LoadJ)
+		if b := v.Brush; b != nil && d.cfg.Device.Port == configs.VirtualBrush { // bearings and brushes
+			two := 2 * b.Parameters.MeanTorque()
+			opt.Truth["Fc"] += two
+			opt.Truth["Fs"] += two
+		}
 		opt.Truth["offset"] += v.LoadTorque + v.Motor.K*v.CurrentOff // what a fit of the torque balance sees as offset
 	}
 	switch {
@@ -223,6 +228,10 @@ func (d *parts) link() map[string]float64 {
 func (d *parts) losses(add func(string, float64)) {
 	if d.sup.Load() != nil {
 		add("rows_dropped", float64(d.sup.Load().LostRows()))
+		if switches, averaged, ok := d.sup.Load().Brush(); ok {
+			add("brush_switches", float64(switches))
+			add("brush_averaged", float64(averaged))
+		}
 	}
 	if d.recorder != nil {
 		add("record_rows_lost", float64(d.recorder.Stats().Lost))

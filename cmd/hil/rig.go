@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"os"
 	"runtime/debug"
@@ -16,6 +17,7 @@ import (
 	"hilrig/configs"
 	"hilrig/engine/friction"
 	"hilrig/engine/plant"
+	"hilrig/engine/plant/brush"
 	"hilrig/hil"
 	"hilrig/hil/device"
 	"hilrig/hil/rt"
@@ -35,29 +37,45 @@ func newRigCmd() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
+	rig.AddCommand(rigVerb("motor", "Brushed motor with LuGre friction, encoder and current sensor",
+		`Plays the rig described under virtual: in FILE (without a file: the demo's). Prints the name of its port as JSON.
+
+	hil rig motor --link /tmp/rig      then, elsewhere:      hil run my.yaml     with device.port: /tmp/rig`, configs.Demo, motorMachine))
+	rig.AddCommand(rigVerb("brush", "Motor whose two brushes are simulated: contact, friction torque, drop, commutation",
+		`Plays the rig described under virtual: and virtual.brush: in FILE (without a file: configs/brush-rig.yaml). The friction torque and
+the drop of its brushes come from the contact of rough surfaces with 11 coordinates, and the passing of the bars shows in the
+current. Prints the name of its port as JSON.
+
+	hil rig brush --link /tmp/rig      then, elsewhere:      hil run my.yaml     with device.port: /tmp/rig`, configs.BrushDemo, brushMachine))
+	return rig
+}
+
+// rigVerb is the verb of one kind of virtual rig.
+func rigVerb(kind, short, long string, demo func() *configs.Config, build func(*configs.Config) (rigMachine, int, error)) *cobra.Command {
 	var (
 		link  string
 		seed  uint64
 		flood float64
 		life  bool
 	)
-	motor := &cobra.Command{
-		Use:   "motor [FILE]",
-		Short: "Brushed motor with LuGre friction, encoder and current sensor",
-		Long: `Plays the rig described under virtual: in FILE (without a file: the demo's). Prints the name of its port as JSON.
-
-	hil rig motor --link /tmp/rig      then, elsewhere:      hil run my.yaml     with device.port: /tmp/rig`,
-		Args: cobra.MaximumNArgs(1),
+	c := &cobra.Command{
+		Use:   kind + " [FILE]",
+		Short: short,
+		Long:  long,
+		Args:  cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			cfg := configs.Demo()
+			cfg := demo()
 			if len(args) == 1 {
 				var err error
 				if cfg, err = configs.Load(args[0]); err != nil {
 					return exitWith(exitInvalid, err)
 				}
 			}
-			if cfg.Virtual == nil {
+			switch v := cfg.Virtual; {
+			case v == nil:
 				return exitWith(exitInvalid, fmt.Errorf("%s has no section virtual: it describes the motor behind the port", args[0]))
+			case kind == "brush" && v.Brush == nil:
+				return exitWith(exitInvalid, fmt.Errorf("%s has no section virtual.brush: it describes the brushes of the motor", args[0]))
 			}
 			if c.Flags().Changed("seed") {
 				cfg.Virtual.Seed = seed
@@ -70,27 +88,28 @@ func newRigCmd() *cobra.Command {
 				ctx, cancel = context.WithCancel(ctx)
 				go func() { io.Copy(io.Discard, os.Stdin); cancel() }()
 			}
-			return runMotor(ctx, c.OutOrStdout(), cfg, link, flood, nobody{})
+			return runRig(ctx, c.OutOrStdout(), cfg, build, link, flood, nobody{})
 		},
 	}
-	f := motor.Flags()
+	f := c.Flags()
 	f.StringVar(&link, "link", "", "also make this symbolic link to the port")
 	f.Uint64Var(&seed, "seed", 1, "seed of the noise")
 	f.Float64Var(&flood, "flood", 0, "also send this many random bytes per second (a broken line)")
 	f.BoolVar(&life, "with-parent", false, "end when standard input ends")
-	rig.AddCommand(motor)
-	return rig
+	return c
 }
 
-// runMotor runs the loop in the plant role until ctx ends; outside sees its rows.
-func runMotor(ctx context.Context, out io.Writer, cfg *configs.Config, link string, flood float64, outside hil.Outside) error {
-	rate := cfg.Device.Rate
-	if rate == 0 {
-		rate = cfg.Loop.Rate
-	}
+// rigMachine is the model of a virtual rig with its start.
+type rigMachine interface {
+	hil.Machine
+	NewState() []float64
+}
+
+// runRig runs the loop in the plant role until ctx ends; outside sees its rows. build gives the machine and its steps per tick.
+func runRig(ctx context.Context, out io.Writer, cfg *configs.Config, build func(*configs.Config) (rigMachine, int, error), link string, flood float64, outside hil.Outside) error {
+	rate := cfg.DeviceRate()
 	v := cfg.Virtual
-	inner := max(1, int(v.InnerRate/rate+0.5))
-	machine, err := motorMachine(cfg)
+	machine, inner, err := build(cfg)
 	if err != nil {
 		return exitWith(exitInvalid, err)
 	}
@@ -170,7 +189,47 @@ func floodLine(ctx context.Context, w io.Writer, rate float64, seed uint64) {
 }
 
 // motorMachine builds the motor with its sensors, in the order of the frame.
-func motorMachine(cfg *configs.Config) (*plant.Rig, error) {
+func motorMachine(cfg *configs.Config) (rigMachine, int, error) {
+	v := cfg.Virtual
+	m, err := plant.NewRig(
+		plant.DriveSpec{
+			Motor: motorOf(v.Motor), LoadJ: v.LoadJ, Friction: bearings(v), Cogging: v.Cogging, CoggingN: v.CoggingN, LoadTorque: v.LoadTorque,
+			Freewheel: v.Supply[1],
+			Thermal:   plant.Thermal{Resistance: v.Thermal.Resistance, Capacity: v.Thermal.Capacity, CopperTC: v.Thermal.CopperTC, FrictionTC: v.Thermal.FrictionTC, Ambient: 20},
+		},
+		sensorSpec(cfg),
+	)
+	return m, max(1, int(v.InnerRate/cfg.DeviceRate()+0.5)), err
+}
+
+// brushMachine builds the motor with simulated brushes and its sensors. It cuts its steps by itself.
+func brushMachine(cfg *configs.Config) (rigMachine, int, error) {
+	v := cfg.Virtual
+	const longest = 1e-3 // s  of a step: torque and current of the rows are means over it
+	period := 1 / cfg.DeviceRate()
+	inner := int(math.Ceil(period / longest * (1 - 1e-9)))
+	m, err := brush.NewRig(
+		brush.MachineSpec{
+			Params: v.Brush.Parameters.Of(v.Motor), SubStep: v.Brush.Step, Most: int(math.Ceil(period / float64(inner) / v.Brush.Step)),
+			Pair: v.Brush.Pair, Averaged: v.Brush.Averaged, Bearing: bearings(v), LoadJ: v.LoadJ, LoadTorque: v.LoadTorque, Freewheel: v.Supply[1],
+			Thermal: plant.Thermal{Resistance: v.Thermal.Resistance, Capacity: v.Thermal.Capacity, Ambient: 20},
+		},
+		sensorSpec(cfg),
+	)
+	return m, inner, err
+}
+
+// bearings is the friction of a virtual rig beside its brushes.
+func bearings(v *configs.Virtual) friction.Model {
+	if v.Contact != nil {
+		return v.Contact.Model
+	}
+	lugre := v.Friction.LuGre()
+	return &lugre
+}
+
+// sensorSpec are the sensors of a virtual rig, in the order of the frame.
+func sensorSpec(cfg *configs.Config) plant.SensorSpec {
 	v := cfg.Virtual
 	channels := make([]plant.Channel, len(cfg.Device.Measure))
 	for i, m := range cfg.Device.Measure {
@@ -183,17 +242,5 @@ func motorMachine(cfg *configs.Config) (*plant.Rig, error) {
 			channels[i] = plant.Thermometer
 		}
 	}
-	lugre := v.Friction.LuGre()
-	var law friction.Model = &lugre
-	if v.Contact != nil {
-		law = v.Contact.Model
-	}
-	return plant.NewRig(
-		plant.DriveSpec{
-			Motor: motorOf(v.Motor), LoadJ: v.LoadJ, Friction: law, Cogging: v.Cogging, CoggingN: v.CoggingN, LoadTorque: v.LoadTorque,
-			Freewheel: v.Supply[1],
-			Thermal:   plant.Thermal{Resistance: v.Thermal.Resistance, Capacity: v.Thermal.Capacity, CopperTC: v.Thermal.CopperTC, FrictionTC: v.Thermal.FrictionTC, Ambient: 20},
-		},
-		plant.SensorSpec{Channels: channels, Counts: v.Counts, CurrentNoise: v.CurrentNoise, CurrentOff: v.CurrentOff, Seed: v.Seed},
-	)
+	return plant.SensorSpec{Channels: channels, Counts: v.Counts, CurrentNoise: v.CurrentNoise, CurrentOff: v.CurrentOff, Seed: v.Seed}
 }

@@ -27,7 +27,7 @@ type rigChild struct {
 	ends atomic.Bool
 }
 
-// startRig starts `hil rig motor` with the run's configuration and waits for its port. lost is called if it ends by itself.
+// startRig starts `hil rig motor` or `hil rig brush` with the run's configuration and waits for its port. lost is called if it ends by itself.
 func startRig(ctx context.Context, cfg *configs.Config, flood float64, lost func(string)) (*rigChild, error) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -45,8 +45,9 @@ func startRig(ctx context.Context, cfg *configs.Config, flood float64, lost func
 	if err := os.WriteFile(file, data, 0o600); err != nil {
 		return nil, err
 	}
+	kind := strings.TrimPrefix(cfg.Device.Port, "virtual:")
 	r := &rigChild{dir: dir, done: make(chan struct{})}
-	r.cmd = exec.Command(exe, "rig", "motor", file, "--with-parent", "--flood", fmt.Sprint(flood))
+	r.cmd = exec.Command(exe, "rig", kind, file, "--with-parent", "--flood", fmt.Sprint(flood))
 	setOwnGroup(r.cmd) // Ctrl-C is for the daemon, which stops the rig last
 	var errs strings.Builder
 	r.cmd.Stderr = &errs

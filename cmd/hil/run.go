@@ -87,9 +87,6 @@ which reads and estimates but never writes a byte to the device.`,
 	return c
 }
 
-// virtualPort is the port that stands for the virtual rig.
-const virtualPort = configs.VirtualMotor
-
 // run is the verb: configuration, rig, sinks, supervisor, and what to say at the end.
 func run(c *cobra.Command, file string, o runFlags) error {
 	log, err := newLogger(o.logFormat, o.verbose, o.quiet)
@@ -100,7 +97,7 @@ func run(c *cobra.Command, file string, o runFlags) error {
 	if err != nil {
 		return err
 	}
-	virtual := cfg.Device.Port == virtualPort
+	virtual := cfg.IsVirtual()
 	if o.dryRun && o.arm {
 		return exitWith(exitUsage, errors.New("--dry-run and --arm exclude each other"))
 	}

@@ -60,7 +60,7 @@ var (
 // New prepares a supervisor; nothing runs yet.
 func New(a *Assembly, info *hil.Info, o Options) *Supervisor {
 	s := &Supervisor{a: a, o: o, info: info, desk: newDesk(a)}
-	s.wit = &witness{emit: o.Emit, wall: info.Wall, rate: a.Schema.Rate}
+	s.wit = &witness{emit: o.Emit, wall: info.Wall, rate: a.Schema.Rate, brush: newContactWitness(&a.Schema)}
 	s.desk.kept = func(p hil.Params) {
 		if o.Kept != nil {
 			o.Kept(p, rt.Now())
@@ -88,6 +88,13 @@ func (s *Supervisor) Rows() uint64 { return s.rows.Load() }
 
 // LostRows counts the rows that found the ring full.
 func (s *Supervisor) LostRows() uint64 { return s.lostRows.Load() }
+
+// Brush counts how often the brush beside the rig changed its contact, and the rows with the averaged one; ok is false without
+// a brush.
+func (s *Supervisor) Brush() (switches, averaged uint64, ok bool) {
+	c := &s.wit.brush
+	return c.switches.Load(), c.rows.Load(), c.averaged >= 0
+}
 
 // Privileges are the sentences about what the host refused the core; "" if it got everything or is not up yet.
 func (s *Supervisor) Privileges() string {

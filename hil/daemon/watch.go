@@ -19,6 +19,7 @@ type witness struct {
 	link  bool // link was down in the last row
 	late  burst
 	stat  steal
+	brush contactWitness
 	Trips uint64
 }
 
@@ -59,6 +60,7 @@ func (w *witness) row(r *hil.Row) {
 			b.n, b.skipped, float64(b.worst)/1e6, b.model, b.device, b.host, b.unknown))
 		*b = burst{}
 	}
+	w.brush.row(w, r)
 	if down := r.Flags&hil.FlagLinkDown != 0; down != w.link {
 		w.link = down
 		if down {

@@ -129,3 +129,9 @@ func (a *Averaged) Calibrate(v, force, loss float64) {
 		a.Odds = loss / (1 - loss) * (1 - l) / l
 	}
 }
+
+// MeanTorque is that of one brush on the commutator (N·m) where it slides slowly: r_c·μ·F̄.
+func (p *Params) MeanTorque() float64 {
+	m := &p.Material
+	return p.Commutator.Radius * p.FaceMu(m.Temperature, m.CurrentDensity, 0) * p.MeanForce()
+}

@@ -1,0 +1,152 @@
+package configs
+
+import (
+	"math"
+	"strings"
+
+	"hilrig/engine/plant/brush"
+)
+
+// VirtualBrush is the port name that stands for the virtual rig whose brushes are simulated.
+const VirtualBrush = "virtual:brush"
+
+// IsVirtual tells whether the port stands for a virtual rig.
+func (c *Config) IsVirtual() bool {
+	return c.Device.Port == VirtualMotor || c.Device.Port == VirtualBrush
+}
+
+// BrushRig makes the virtual rig a motor with two simulated brushes. Resistance, inductance, constant and inertia are those of
+// virtual.motor, the friction of the bearings is virtual.friction, the drop and the friction of the brushes come from here.
+type BrushRig struct {
+	Step       float64   `yaml:"step" unit:"s" want:">=1e-06 <=0.0001" doc:"sub-step of brush, commutation and circuit; longer ones resolve the surface up to a lower speed"`
+	Pair       bool      `yaml:"pair" doc:"both brushes are simulated; otherwise the second does what the first does"`
+	Averaged   bool      `yaml:"averaged" doc:"averaged contact at every speed; otherwise only where a sub-step does not resolve the surface"`
+	Parameters *RigBrush `yaml:"parameters" doc:"the brush, as in docs/brush.md without its motor and commutator.speed"`
+}
+
+// SetDefaults of the virtual rig of a brush.
+func (b *BrushRig) SetDefaults() {
+	b.Step, b.Parameters = 20e-6, NewRigBrush()
+}
+
+// Beside is the brush model that runs beside a rig.
+type Beside struct {
+	Contact    string    `yaml:"contact" enum:"auto,full,averaged" doc:"auto: full while the period has room for the sub-steps that the speed needs, else averaged, with an event at each change; full: also where the surface is not resolved; averaged: always"`
+	Step       float64   `yaml:"step" unit:"s" want:">=1e-06 <=0.0001" doc:"sub-step; up to twice as long where the period has no room for more"`
+	Share      float64   `yaml:"share" want:">0 <=0.9" doc:"largest share of the period that the model may use"`
+	Parameters *RigBrush `yaml:"parameters" doc:"the brush, as in docs/brush.md without its motor and commutator.speed"`
+}
+
+// SetDefaults of the model beside a rig.
+func (b *Beside) SetDefaults() {
+	b.Contact, b.Step, b.Share, b.Parameters = "auto", 20e-6, 0.4, NewRigBrush()
+}
+
+// RigBrush is a brush without the motor around it, which a rig file describes elsewhere.
+type RigBrush struct{ brush.Params }
+
+// NewRigBrush is a brush with the numbers of the model on a motor with permanent magnets and direct current.
+func NewRigBrush() *RigBrush {
+	b := new(RigBrush)
+	b.SetDefaults()
+	return b
+}
+
+// SetDefaults are the numbers of the model.
+func (b *RigBrush) SetDefaults() {
+	b.Params = brush.DefaultParams()
+	m := &b.Motor
+	m.Series, m.Frequency, m.Fan = false, 0, 0
+}
+
+// Of is the brush on a motor.
+func (b *RigBrush) Of(m Motor) brush.Params {
+	p := b.Params
+	p.Motor.Resistance, p.Motor.Inductance, p.Motor.Constant, p.Motor.Inertia = m.R, m.L, m.K, m.J
+	return p
+}
+
+// keys leaves out what the rig says elsewhere.
+func (b *RigBrush) keys() keyTable {
+	var t keyTable
+	for _, k := range (&Brush{b.Params}).keys() {
+		if strings.HasPrefix(k.Key, "motor.") && k.Key != "motor.coil_inductance" && k.Key != "motor.fan" || k.Key == "commutator.speed" {
+			continue
+		}
+		t = append(t, k)
+	}
+	return t
+}
+
+// decodeNode reads the section. Its units are what they say, while the laws of a rig file turn m into rad.
+func (b *RigBrush) decodeNode(w *walker, path string, e entry, _ field) {
+	outer := w.r.unit
+	defer func() { w.r.unit = outer }()
+	w.r.unit = nil
+	b.keys().decode(w, path, "", e)
+}
+
+// emitNode writes what decodeNode reads, behind the key.
+func (b *RigBrush) emitNode(e *emitter, indent int) {
+	e.b.WriteByte('\n')
+	b.keys().emit(e, indent)
+}
+
+// shape describes the section to editors.
+func (b *RigBrush) shape() *object { return NewRigBrush().keys().shape("") }
+
+// checkBrushes looks at the brush of the virtual rig and at the one beside the rig.
+func (c *Config) checkBrushes(r *Report) {
+	if b := c.Brush; b != nil && !r.Bad("brush") {
+		b.Parameters.check(r, "brush.parameters", c.Motor, b.Step)
+	}
+	v := c.Virtual
+	if v == nil || v.Brush == nil || r.Bad("virtual") {
+		return
+	}
+	v.Brush.Parameters.check(r, "virtual.brush.parameters", v.Motor, v.Brush.Step)
+	if c.Device.Port == VirtualMotor {
+		r.Warnf("virtual.brush", "virtual.brush: not used by %s; the port of a motor with these brushes is %s", VirtualMotor, VirtualBrush)
+		return
+	}
+	for _, k := range []struct {
+		key string
+		v   float64
+	}{{"cogging", v.Cogging}, {"motor.brush_drop", v.Motor.BrushDrop}, {"thermal.copper_tc", v.Thermal.CopperTC}, {"thermal.friction_tc", v.Thermal.FrictionTC}} {
+		if p := "virtual." + k.key; k.v != 0 && r.Given(p) {
+			r.Warnf(p, "%s: not used by the rig of a brush", p)
+		}
+	}
+	if two := 2 * v.Brush.Parameters.MeanTorque(); v.Contact == nil && v.Friction.Fc <= 0 && c.Friction.Fc > 0 {
+		r.Errorf("virtual.friction", "virtual.friction is missing: it is the model's less that of the brushes, but they alone have %s N·m and friction.Fc is %s N·m", short(two), short(c.Friction.Fc))
+	}
+}
+
+// check asks the model; it is built only when its numbers are in range.
+func (b *RigBrush) check(r *Report, path string, m Motor, step float64) {
+	p := b.Of(m)
+	if m.R <= 0 || m.L <= 0 || m.K <= 0 || m.J <= 0 || math.IsNaN(m.R+m.L+m.K+m.J) {
+		p.Motor = b.Motor // said where the motor stands
+	}
+	if b.Commutator.TrueSlots {
+		r.Errorf(path+".commutator.true_slots", "%s.commutator.true_slots: true slots need steps that a loop has no time for; leave it out", path)
+	}
+	if err := p.Validate(); err != nil {
+		for _, e := range each(err) {
+			at := path
+			if key, _, ok := strings.Cut(e.Error(), ": "); ok {
+				at += "." + key // where the file says it, or the nearest section
+			}
+			r.Errorf(at, "%s.%v", path, e)
+		}
+		return
+	}
+	model, err := brush.New(p)
+	if err != nil {
+		r.Errorf(path, "%s: %v", path, err)
+		return
+	}
+	for _, w := range model.Warnings(step) {
+		r.Warnf(path, "%s: %s", path, w)
+	}
+}
