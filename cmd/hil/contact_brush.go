@@ -42,7 +42,8 @@ func (s *touching) brushBySteps(ctx context.Context, b *brush.Brush) error {
 		s.metrics = append(s.metrics, metric{f.Name, f.Unit, f.Value})
 	}
 	s.warnings = append(s.warnings, b.Warnings(e.Step)...)
-	s.solver = append(s.solver, metric{"steps", "", float64(stats.Steps)}, metric{"unverified_steps", "", float64(stats.Unverified)}, metric{"warm_share", "", stats.Warm})
+	s.solver = append(s.solver, metric{"steps", "", float64(stats.Steps)}, metric{"unverified_steps", "", float64(stats.Unverified)},
+		metric{"eased_steps", "", float64(stats.Eased)}, metric{"warm_share", "", stats.Warm})
 	s.solver = append(s.solver, byMethod("solved_by_", stats.Methods)...)
 	s.solver = append(s.solver, byMethod("unverified_by_", stats.Unproven)...)
 	return nil

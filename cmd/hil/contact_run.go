@@ -257,7 +257,9 @@ func stepCounts(c *contact.MoreauCounts) []metric {
 	share := func(n int64) float64 { return float64(n) / float64(max(c.Steps, 1)) }
 	out := []metric{
 		{"steps", "", float64(c.Steps)}, {"closed_mean", "", share(c.Closed)}, {"steps_with_contact", "", share(c.Solves)},
-		{"unverified_steps", "", float64(c.Degraded)}, {"unverified_share", "", share(c.Degraded)}, {"refused_steps", "", float64(c.Refused)},
+		{"unverified_steps", "", float64(c.Degraded)}, {"unverified_share", "", share(c.Degraded)},
+		{"steps_without_solution", "", float64(c.NoSolution)}, {"eased_steps", "", float64(c.Eased)}, {"painleve_steps", "", float64(c.Painleve)},
+		{"refused_steps", "", float64(c.Refused)},
 		{"contacts_left_out", "", float64(c.Left)}, {"state_updates_share", "", share(c.Updates)},
 		{"energy_gain_steps", "", float64(c.EnergyGains)}, {"energy_gained", "J", c.Gained}, {"energy_dissipated", "J", c.Dissipated},
 	}

@@ -51,7 +51,8 @@ type Moreau struct {
 	unew      []float64
 	vf        []float64 // ġ(u_free), N and T of each closed contact
 	vk        []float64 // ġ_N(u)
-	b, d, x   []float64
+	c         []float64 // what restitution and β·g_N/h add to it
+	d, x      []float64
 	mu        []float64
 	at        []uint32 // places in mem
 }
@@ -83,7 +84,7 @@ func NewMoreau(sys System, opt MoreauOptions) (*Moreau, error) {
 	m := &Moreau{
 		Set: NewSet(max(4*n, 64), f), Chosen: make([]int32, 0, n), Impulse: v(2 * n), State: make([]lcp.State, n),
 		sys: sys, opt: opt, fric: lcp.NewFrictional(n), dof: f,
-		qm: v(f), ufree: v(f), unew: v(f), vf: v(2 * n), vk: v(n), b: v(2 * n), d: v(4 * n * n), x: v(2 * n * f), mu: v(n), at: make([]uint32, n),
+		qm: v(f), ufree: v(f), unew: v(f), vf: v(2 * n), vk: v(n), c: v(2 * n), d: v(4 * n * n), x: v(2 * n * f), mu: v(n), at: make([]uint32, n),
 	}
 	if dyn, ok := sys.(Dynamics); ok {
 		m.dyn = dyn
@@ -157,7 +158,7 @@ func (m *Moreau) Step(t float64, q, u []float64) StepResult {
 		x, d := m.x[:2*n*m.dof], m.d[:4*n*n]
 		m.dyn.Project(m.Set, m.Chosen, x, d)
 		if m.two == nil {
-			res.Solve = m.fric.Solve(d, m.b[:2*n], m.mu[:n], m.State, m.Impulse)
+			res.Solve = m.fric.SolveEased(d, m.vf[:2*n], m.c[:2*n], m.mu[:n], m.State, m.Impulse)
 			gain, scale = work(d, m.Impulse, m.vf)
 		} else {
 			res.Solve, gain, scale = m.two.solve(m, d)
@@ -243,28 +244,28 @@ func (m *Moreau) close(u []float64) (left int) {
 		at, known := m.mem.place(s.ID[c])
 		old := &m.mem.slot[at%memorySlots]
 		was := known && old.stamp == m.Steps-1 && old.pn > 0
-		bn, bt := nf, tf
+		cn, ct := 0.0, 0.0
 		if atEnd {
-			bn = end
+			cn = end - nf
 		} else if gap < 0 {
-			bn += perDepth * gap
+			cn = perDepth * gap
 		}
 		if nk < -m.opt.VTh && m.two == nil && !(atEnd && was) {
 			if atEnd {
-				bn = min(bn, nf+law.EpsN*nk)
+				cn = min(cn, law.EpsN*nk)
 			} else {
-				bn += law.EpsN * nk
+				cn += law.EpsN * nk
 			}
 			if law.EpsT > 0 {
 				_, tk := s.Rate(c, u)
-				bt += law.EpsT * tk
+				ct = law.EpsT * tk
 			}
 		}
 		m.Chosen = append(m.Chosen, int32(c))
 		m.vk[n], m.mu[n], m.at[n] = nk, law.Mu, at
 		m.vf[2*n], m.vf[2*n+1] = nf, tf
-		m.b[2*n], m.b[2*n+1] = bn, bt
-		m.State[n], m.Impulse[2*n], m.Impulse[2*n+1] = old.expect(known, was, h, bn, bt)
+		m.c[2*n], m.c[2*n+1] = cn, ct
+		m.State[n], m.Impulse[2*n], m.Impulse[2*n+1] = old.expect(known, was, h, nf+cn, tf+ct)
 		n++
 	}
 	m.Impulse, m.State = m.Impulse[:2*n], m.State[:n]
@@ -307,9 +308,18 @@ func (m *Moreau) count(res *StepResult, left int, gain, scale float64) {
 		} else {
 			m.Dissipated -= gain
 		}
-		if res.Solve.Status != lcp.Verified {
+		if res.Solve.Jams > 0 {
+			m.Painleve++
+		}
+		switch {
+		case res.Solve.Status != lcp.Verified:
 			m.Degraded++
+			if res.Solve.NoSolution {
+				m.NoSolution++
+			}
 			res.Status = engine.NotConverged
+		case res.Solve.Eased > 0:
+			m.Eased++
 		}
 	}
 	if left > 0 {

@@ -25,6 +25,9 @@ type MoreauCounts struct {
 	Closed      int64 // closed contacts, summed over the steps
 	Solves      int64 // steps with a closed contact
 	Degraded    int64
+	NoSolution  int64 // of these, problems known to have no solution
+	Eased       int64 // verified after contacts that exclude each other went without restitution and β, see lcp.SolveEased
+	Painleve    int64 // steps in which a contact could not slide on as it did, see lcp.FrictionResult.Jams
 	Refused     int64 // steps with something that was not finite: nothing was done
 	Left        int64 // closed contacts left out for want of room
 	Updates     int64 // solves whose contact states were not those expected

@@ -18,11 +18,10 @@ type poisson struct {
 	laws []Law
 	p1   []float64
 	v    []float64 // ġ(u_free) + D·P₁, for the balance of energy
-	b    []float64
 }
 
 func newPoisson(n int) *poisson {
-	return &poisson{im: NewImpact(Poisson, n), laws: make([]Law, n), p1: make([]float64, 2*n), v: make([]float64, 2*n), b: make([]float64, 2*n)}
+	return &poisson{im: NewImpact(Poisson, n), laws: make([]Law, n), p1: make([]float64, 2*n), v: make([]float64, 2*n)}
 }
 
 // solve fills the impulses of m and returns the work of the contacts as Moreau.work does.
@@ -40,7 +39,7 @@ func (p *poisson) solve(m *Moreau, d []float64) (r lcp.FrictionResult, e, scale 
 		hits = hits || l.EpsN > 0
 		p.laws[k] = l
 	}
-	p1, v, b := p.p1[:2*n], p.v[:2*n], p.b[:2*n]
+	p1, v := p.p1[:2*n], p.v[:2*n]
 	clear(p1)
 	if hits {
 		// without impulses for these laws the contacts are settled without restitution
@@ -50,7 +49,6 @@ func (p *poisson) solve(m *Moreau, d []float64) (r lcp.FrictionResult, e, scale 
 		e, scale = work(d, p1, m.vf)
 	}
 	copy(v, m.vf)
-	copy(b, m.b)
 	if hits {
 		for i := range v {
 			dp := 0.0
@@ -58,10 +56,9 @@ func (p *poisson) solve(m *Moreau, d []float64) (r lcp.FrictionResult, e, scale 
 				dp += d[i*2*n+j] * x
 			}
 			v[i] += dp
-			b[i] += dp
 		}
 	}
-	r = m.fric.Solve(d, b, m.mu[:n], m.State, m.Impulse)
+	r = m.fric.SolveEased(d, v, m.c[:2*n], m.mu[:n], m.State, m.Impulse)
 	if r.Status == lcp.Failed {
 		return r, 0, 0
 	}

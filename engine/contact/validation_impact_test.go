@@ -156,6 +156,9 @@ func TestPainleveRodJams(t *testing.T) {
 		if m.Degraded != 0 || m.EnergyGains != 0 {
 			t.Errorf("μ = %g: %d degraded, %d gains", s.mu, m.Degraded, m.EnergyGains)
 		}
+		if (m.Painleve > 0) != s.jams || m.NoSolution+m.Eased != 0 {
+			t.Errorf("μ = %g: %d steps counted as Painlevé's, %d without a solution, %d eased", s.mu, m.Painleve, m.NoSolution, m.Eased)
+		}
 		near(t, "rests flat", math.Abs(math.Sin(q[2])), 0, 1e-4)
 		near(t, "rests", kinetic(sys, q, u), 0, 1e-6)
 	}

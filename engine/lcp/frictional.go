@@ -78,6 +78,11 @@ type FrictionResult struct {
 	Eased    int     // contacts that went without their extra velocity, SolveEased alone
 	Clash    bool    // Degraded because the contacts ask for velocities that exclude each other
 	Residual float64 // of p in D and b as given, see Frictional
+	// NoSolution comes with Degraded when the problem is known to have none: a Clash, or a single contact none of whose states hold.
+	NoSolution bool
+	// Jams is the number of contacts for which going on to slide as b has it would make the approach worse, D_NN − μ·D_NT·sgn b_T ≤ 0
+	// with b_N < 0 [PG96]: Painlevé's case. They are solved like any other, and stick or turn back.
+	Jams int
 }
 
 // Frictional finds the impulses p of n planar contacts with Coulomb friction from the velocities they have without,
@@ -173,7 +178,7 @@ func (f *Frictional) Solve(d, b, mu []float64, state []State, p []float64) Frict
 	if r.Status != Verified {
 		f.safe(&r)
 	}
-	f.finish(state, p)
+	f.finish(&r, state, p)
 	return r
 }
 
@@ -194,8 +199,20 @@ func (f *Frictional) start(d, b, mu []float64, state []State, p []float64) bool 
 	return true
 }
 
-// finish hands the solution over.
-func (f *Frictional) finish(state []State, p []float64) {
+// finish hands the solution over and says what kind of problem it was.
+func (f *Frictional) finish(r *FrictionResult, state []State, p []float64) {
+	r.Clash = r.Clash && r.Status == Degraded
+	r.NoSolution = r.Status == Degraded && (r.Clash || r.NoSolution)
+	for i, mu := range f.mu {
+		row := f.d[4*f.n*i:]
+		nt := row[2*i+1]
+		if f.b[2*i+1] < 0 {
+			nt = -nt
+		}
+		if f.b[2*i] < 0 && mu*nt >= row[2*i] && nt > 0 && f.b[2*i+1] != 0 {
+			r.Jams++
+		}
+	}
 	copy(p, f.best[:len(p)])
 	copy(state, f.bestSt[:len(state)])
 	f.d, f.b, f.mu = nil, nil, nil

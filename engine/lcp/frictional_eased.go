@@ -52,7 +52,7 @@ func (f *Frictional) SolveEased(d, b, c, mu []float64, state []State, p []float6
 	if r.Status != Verified {
 		f.safe(&r)
 	}
-	f.finish(state, p)
+	f.finish(&r, state, p)
 	return r
 }
 

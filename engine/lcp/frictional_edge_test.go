@@ -34,10 +34,13 @@ func TestFrictionOneContactClosedForm(t *testing.T) {
 			q := friction{c.d, c.b[:], []float64{c.mu}}
 			r := q.solved(t, NewFrictional(1), st, p)
 			if c.clashes {
-				if r.Status != Degraded || math.IsNaN(p[0]+p[1]) {
-					t.Errorf("%s: %+v, p = %v; want degraded", c.name, r, p)
+				if r.Status != Degraded || !r.NoSolution || math.IsNaN(p[0]+p[1]) {
+					t.Errorf("%s: %+v, p = %v; want degraded, no solution", c.name, r, p)
 				}
 				continue
+			}
+			if (r.Jams == 1) != (c.name == "Painlevé, approaching") || r.NoSolution {
+				t.Errorf("%s: %+v", c.name, r)
 			}
 			if r.Status != Verified || math.Abs(p[0]-c.pn) > 1e-14 || math.Abs(p[1]-c.pt) > 1e-14 || (st[0] != c.st && c.mu > 0 && c.name != "disc that sticks") {
 				t.Errorf("%s from %v: %+v, %v p = %v, want %v p = [%g %g]", c.name, State(start), r, st[0], p, c.st, c.pn, c.pt)
@@ -227,7 +230,7 @@ func TestFrictionStagesBehind(t *testing.T) {
 			if f.bestR > FrictionTol {
 				continue
 			}
-			f.finish(st, p)
+			f.finish(new(FrictionResult), st, p)
 			if e := q.misfit(p); !(e <= 1.01e-10) || !q.inside(p) {
 				t.Errorf("%s, problem %d: misfit %g", c.name, i, e)
 			}

@@ -86,7 +86,8 @@ func oneContact(a, b, b2, c, rn, rt, mu float64) (pn, pt float64, st State, ok b
 // single solves the problem of one contact in closed form; false when it has no solution, or none that passes for verified.
 func (f *Frictional) single(r *FrictionResult) bool {
 	d, b, mu := f.d[:4], f.b[:2], f.mu[0]
-	pn, pt, st, _ := oneContact(d[0], d[1], d[2], d[3], b[0], b[1], mu)
+	pn, pt, st, ok := oneContact(d[0], d[1], d[2], d[3], b[0], b[1], mu)
+	r.NoSolution = !ok
 	// on the cone to the last bit
 	if s := st.sense(); s != 0 {
 		pt = -s * mu * pn

@@ -36,6 +36,7 @@ type Stats struct {
 	Unverified int64    // steps whose contact problem was not verified
 	Methods    [8]int64 // solves by lcp.FrictionMethod
 	Unproven   [8]int64 // unverified ones by the same
+	Eased      int64    // steps verified after contacts that exclude each other went without restitution and β
 	Dropped    int64    // contacts that found no room
 	Gains      int64    // steps in which the contacts did work on the bodies
 	Gained     float64  // J   in those
@@ -75,6 +76,7 @@ func (s *Stats) Figures() []Figure {
 		{"closed", "", "closed contacts per step", s.Closed},
 		{"most_closed", "", "closed contacts in one step, most", float64(s.Most)},
 		{"unverified", "", "share of steps whose contact problem was not verified", s.UnverifiedShare()},
+		{"eased", "", "share of steps in which contacts excluded each other and went without restitution and give-back", float64(s.Eased) / max(1, float64(s.Steps))},
 		{"dropped", "", "contacts that found no room", float64(s.Dropped)},
 		{"energy_gains", "", "share of steps in which contacts did work on the bodies", float64(s.Gains) / max(1, float64(s.Steps))},
 		{"energy_gained", "", "that work over what the other steps dissipated", s.Gained / max(math.SmallestNonzeroFloat64, s.Dissipated)},
@@ -170,6 +172,8 @@ func (t *tally) step(dt float64, m *contact.Moreau, r *contact.StepResult, f *fo
 		if r.Solve.Status != lcp.Verified {
 			t.s.Unverified++
 			t.s.Unproven[r.Solve.Method&7]++
+		} else if r.Solve.Eased > 0 {
+			t.s.Eased++
 		}
 	}
 }
