@@ -23,6 +23,7 @@ sticks, slides, lifts off and hits again some thousand times a second. Every num
 hil simulate configs/brush.yaml                          # 2 s of a new brush at 3000 rpm: tilt, forces, contact loss
 hil simulate configs/brush.yaml --plot brush.png         # phase portrait, forces over time
 hil simulate configs/brush.yaml --duration 40ms --animate brush.html     # a page that shows it moving
+hil simulate configs/brush-motor.yaml --plot motor.png    # a motor runs up on its brushes: current, drop, torque
 hil study brush-length                                   # 1400 runs over eleven parameters
 ` + "```" + `
 
@@ -99,7 +100,7 @@ func TestContactDocsAreCurrent(t *testing.T) {
 		} else {
 			def, span = short(*f.Ptr), fmt.Sprintf("%s … %s", short(f.Lo), short(f.Hi))
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | `%s` | %s | %s |\n", f.Key, strings.ReplaceAll(f.Symbol, "_", "\\_"), f.Unit, def, span, strings.ReplaceAll(f.Doc, "|", "\\|"))
+		fmt.Fprintf(&b, "| `%s` | %s | %s | `%s` | %s | %s |\n", f.Key, strings.ReplaceAll(f.Symbol, "_", "\\_"), strings.ReplaceAll(f.Unit, "|", " or "), def, span, strings.ReplaceAll(f.Doc, "|", "\\|"))
 	}
 	current(t, "brush.md", b.String())
 

@@ -12,8 +12,9 @@ type ContactRun struct {
 	Version     int            `yaml:"version" doc:"format of this file, 1"`
 	Name        string         `yaml:"name" doc:"name of the run"`
 	Description string         `yaml:"description,omitempty" doc:"one line for people"`
-	System      string         `yaml:"system" enum:"brush,scene,toy" doc:"what moves; the section of the same name describes it"`
+	System      string         `yaml:"system" enum:"brush,brush-motor,scene,toy" doc:"what moves; the section of the same name describes it; brush-motor: a motor with its brushes, described by brush and drive"`
 	Brush       *Brush         `yaml:"brush,omitempty" doc:"the brush of an electric motor, 11 coordinates; keys in docs/brush.md"`
+	Drive       *BrushDrive    `yaml:"drive,omitempty" doc:"brush-motor: how the motor is driven; the motor itself is in brush.motor"`
 	Scene       *Scene         `yaml:"scene,omitempty" doc:"planar rigid bodies, springs between them, pairs that may touch"`
 	Toy         *Toy           `yaml:"toy,omitempty" doc:"a small system whose motion is known"`
 	Engine      ContactEngine  `yaml:"engine" doc:"how it is integrated"`
@@ -35,6 +36,14 @@ type ContactEngine struct {
 	Tolerance float64 `yaml:"tolerance" want:">=1e-13 <=1e-3" doc:"event-driven: relative error of a step"`
 	MaxEvents int     `yaml:"max_events" want:">=1" doc:"event-driven: the run ends with an error beyond this many"`
 	Averaged  bool    `yaml:"averaged" doc:"brush: where the step does not resolve the surface, go on with the averaged contact in place of refusing"`
+}
+
+// BrushDrive is the shaft of a motor with brushes. The supply is that of brush.motor.
+type BrushDrive struct {
+	Speed      float64 `yaml:"speed" unit:"rad/s" doc:"at the start"`
+	LoadJ      float64 `yaml:"load_inertia" unit:"kg·m²" want:">=0" doc:"added to the rotor's"`
+	LoadTorque float64 `yaml:"load_torque" unit:"N·m" doc:"constant, against positive motion"`
+	Pair       bool    `yaml:"pair" doc:"both brushes are simulated, each on its own side; otherwise the second does what the first does"`
 }
 
 // ContactOutputs says what a run keeps.
@@ -98,20 +107,23 @@ func (c *ContactRun) Check(r *Report) {
 		r.Errorf("name", "name is missing")
 	}
 	if c.System == "" {
-		r.Errorf("system", "system is missing: one of brush, scene, toy")
+		r.Errorf("system", "system is missing: one of brush, brush-motor, scene, toy")
 	}
 	for _, s := range []struct {
 		name  string
 		there bool
 	}{{"brush", c.Brush != nil}, {"scene", c.Scene != nil}, {"toy", c.Toy != nil}} {
-		if s.there && c.System != "" && s.name != c.System {
+		if s.there && c.System != "" && s.name != c.System && !(c.System == "brush-motor" && s.name == "brush") {
 			r.Errorf(s.name, "%s: the system is %s; leave this section out", s.name, c.System)
 		}
 	}
 	switch c.System {
-	case "brush":
+	case "brush", "brush-motor":
 		if c.Brush == nil {
 			c.Brush = NewBrush()
+		}
+		if c.Drive == nil && c.System == "brush-motor" {
+			c.Drive = new(BrushDrive)
 		}
 		c.checkBrush(r)
 	case "scene":
@@ -132,11 +144,17 @@ func (c *ContactRun) Check(r *Report) {
 	}
 	e := &c.Engine
 	if e.Positions == nil {
-		positions := c.System != "brush" && !e.EndOfStep
+		positions := c.Brush == nil && !e.EndOfStep
 		e.Positions = &positions
 	}
 	if e.Impact == "" {
 		e.Impact = map[string]string{"fixed-step": "newton", "event-driven": "poisson"}[e.Kind]
+	}
+	if c.System == "brush-motor" && e.Kind != "fixed-step" {
+		r.Errorf("engine.kind", "engine.kind: a motor with brushes runs with fixed steps")
+	}
+	if c.System != "brush-motor" && r.Given("drive") {
+		r.Errorf("drive", "drive: for the system brush-motor; this is %s", c.System)
 	}
 	if e.Kind == "fixed-step" {
 		if n := c.Duration / e.Step; n > 2e9 {

@@ -60,7 +60,11 @@ func (table keyTable) decode(w *walker, path, prefix string, e entry) {
 			w.r.errorAt(p, at, "", "%s: want a number, got %s", p, kindName(k.value))
 			continue
 		}
-		x, ok := w.number(p, at, s, fieldOf(engine.Param{Unit: f.Unit}), reflect.Value{})
+		spec := field{unit: f.Unit}
+		if unit, _, several := strings.Cut(f.Unit, "|"); !several {
+			spec = fieldOf(engine.Param{Unit: unit}) // a unit that files cannot name leaves the number alone
+		}
+		x, ok := w.number(p, at, s, spec, reflect.Value{})
 		switch unit := behind(f.Unit); {
 		case !ok:
 		case f.Whole && x != math.Trunc(x):
@@ -75,6 +79,7 @@ func (table keyTable) decode(w *walker, path, prefix string, e entry) {
 
 // behind is a unit as it stands behind a number.
 func behind(unit string) string {
+	unit, _, _ = strings.Cut(unit, "|")
 	if unit == "" {
 		return ""
 	}
@@ -134,7 +139,7 @@ func (table keyTable) emit(e *emitter, indent int) {
 		}
 		fmt.Fprintf(&e.b, "%s%s: %s", strings.Repeat(" ", indent+2+2*len(groups)), key, value)
 		if f.Unit != "" {
-			fmt.Fprintf(&e.b, " # %s", f.Unit)
+			fmt.Fprintf(&e.b, " #%s", behind(f.Unit))
 		}
 		e.b.WriteByte('\n')
 	}
@@ -158,7 +163,7 @@ func (table keyTable) shape(prefix string) *object {
 		number := new(object).set("anyOf", []any{typed("number").set("minimum", f.Lo).set("maximum", f.Hi), typed("string").set("pattern", numberPattern)})
 		doc := f.Doc
 		if f.Unit != "" {
-			doc += " [" + f.Unit + ", or with its own unit]"
+			doc += " [" + behind(f.Unit)[1:] + ", or with its own unit]"
 		}
 		props.set(k, number.set("description", doc).set("default", *f.Ptr))
 	}

@@ -44,6 +44,9 @@ func (s *touching) writeCSV(w io.Writer) error {
 
 // figure draws coordinates and speeds over time, and what is beside them.
 func (s *touching) figure() *plot.Figure {
+	if s.motor != nil {
+		return s.motorFigure()
+	}
 	if s.beside != nil {
 		return s.brushFigure()
 	}

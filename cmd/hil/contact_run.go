@@ -28,6 +28,7 @@ type touching struct {
 	warnings []string
 
 	sys    contact.System
+	motor  *brush.Machine  // in place of sys: a motor with brushes
 	coords []engine.Signal // q; u has the same per second
 	q, u   []float64
 	drawn  *picture // what an animation shows; nil: nothing
@@ -139,8 +140,11 @@ func runContact(ctx context.Context, path string, f simulateFlags, stdout, stder
 	}
 	s.print(stdout)
 	next := "hil simulate " + path + " --animate run.html      shows it moving"
-	if f.animate != "" {
+	switch {
+	case f.animate != "":
 		next = "open " + f.animate + " in a browser"
+	case s.drawn == nil:
+		next = "hil simulate " + path + " --plot run.png      draws it"
 	}
 	fmt.Fprintf(stdout, "\nnext: %s\n", next)
 	return nil
@@ -157,6 +161,8 @@ func (s *touching) build() error {
 		s.sys, s.coords, s.drawn = b, b.Coordinates(), brushPicture(b)
 		s.q, s.u = make([]float64, b.DOF()), make([]float64, b.DOF())
 		return b.Start(s.q, s.u)
+	case "brush-motor":
+		return s.buildMotor()
 	case "scene":
 		sc, pic, err := buildScene(s.cfg.Scene)
 		if err != nil {
@@ -188,6 +194,8 @@ func (s *touching) build() error {
 func (s *touching) run(ctx context.Context) error {
 	b, isBrush := s.sys.(*brush.Brush)
 	switch {
+	case s.motor != nil:
+		return s.motorBySteps(ctx)
 	case s.cfg.Engine.Kind == "event-driven":
 		return s.byEvents(ctx)
 	case isBrush:

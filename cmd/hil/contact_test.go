@@ -106,6 +106,31 @@ func TestBrushIsSimulated(t *testing.T) {
 	}
 }
 
+// A motor with its brushes: the torque that the current makes is what the brushes take at steady speed, and the supply is
+// spent on resistance, contact and back-emf.
+func TestBrushMotorRunsUp(t *testing.T) {
+	dir := t.TempDir()
+	r := touch(t, "../../configs/brush-motor.yaml", "-o", filepath.Join(dir, "m.csv"), "--plot", filepath.Join(dir, "m.png"))
+	m := func(k string) float64 {
+		t.Helper()
+		if r.Metrics[k] == nil {
+			t.Fatalf("no %s", k)
+		}
+		return *r.Metrics[k]
+	}
+	// 0.042 N·m/A of a mean current against the brushes, and what still accelerates the rotor
+	const k, j = 0.042, 7e-5
+	if got, want := k*m("current_mean"), m("brush_torque_mean"); math.Abs(got-want) > 0.1*want+j*20 {
+		t.Errorf("torque of the current %g N·m, brushes take %g", got, want)
+	}
+	if volts := 1.2*m("current_mean") + k*m("speed_mean") + 2*m("contact_drop_mean"); math.Abs(volts-12) > 0.35 {
+		t.Errorf("resistance, back-emf and drops make %g V of 12", volts)
+	}
+	if m("averaged_share") != 0 || m("current_ripple") < 0.01 || r.Solver["unverified_steps"] != 0 {
+		t.Errorf("averaged %g, ripple %g A, solver %v", m("averaged_share"), m("current_ripple"), r.Solver)
+	}
+}
+
 // A step that does not resolve the surface is refused with a way on, or averaged on request, and says so.
 func TestBrushTooFastForTheStep(t *testing.T) {
 	text, err := os.ReadFile("../../configs/brush.yaml")

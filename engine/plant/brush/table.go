@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 )
 
 // Field is one parameter: what a config, a study or a table in the docs needs to know about it. Exactly one of Ptr and Flag is
@@ -11,7 +12,7 @@ import (
 type Field struct {
 	Key    string // as in a file: "commutator.radius"
 	Symbol string // as in the equations
-	Unit   string // SI, "" for a bare number
+	Unit   string // SI, "" for a bare number; units that mean the same number are separated by |
 	Doc    string
 	Lo, Hi float64 // range that Validate accepts, both ends included
 	Whole  bool
@@ -128,7 +129,7 @@ func (p *Params) Table() []Field {
 
 		number("motor.resistance", "R_a+R_f", "ohm", &o.Resistance, 1e-6, 1e6, "resistance of armature and field"),
 		number("motor.inductance", "L_a+L_f", "H", &o.Inductance, 1e-9, 1e3, "inductance of armature and field"),
-		number("motor.constant", "K", "H", &o.Constant, 0, 1e3, "series wound: torque K·i² (H); otherwise torque K·i (N·m/A)"),
+		number("motor.constant", "K", "H|N·m/A", &o.Constant, 0, 1e3, "series wound: torque K·i² (H); otherwise torque K·i (N·m/A)"),
 		number("motor.inertia", "J_m", "kg·m²", &o.Inertia, 1e-10, 1e3, "moment of inertia"),
 		number("motor.fan", "k_w", "N·m·s²", &o.Fan, 0, 1, "load k_w·ω²"),
 		number("motor.voltage", "V", "V", &o.Voltage, 0, 1e4, "effective value of the supply"),
@@ -166,7 +167,8 @@ func (f *Field) text(v float64) string {
 	if f.Unit == "" {
 		return fmt.Sprintf("%g", v)
 	}
-	return fmt.Sprintf("%g %s", v, f.Unit)
+	unit, _, _ := strings.Cut(f.Unit, "|")
+	return fmt.Sprintf("%g %s", v, unit)
 }
 
 // fits checks the parameters against each other.
