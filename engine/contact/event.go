@@ -67,6 +67,8 @@ type EventDriven struct {
 	jams        *Impact // compression alone
 	nKept       []int32
 	hKept       []int32
+	idsN        []uint32
+	idsH        []uint32
 	wedged      []int32 // sliding contacts with A ≤ 0
 
 	stormT float64

@@ -163,7 +163,8 @@ func (e *EventDriven) calm(n, h []int32) error {
 	return nil
 }
 
-// putBack changes q, weighted by the masses, so that the gaps of I_N are zero.
+// putBack changes q, weighted by the masses, so that the gaps of I_N are zero. A system may list its contacts in another order after
+// that: their places are looked up again.
 func (e *EventDriven) putBack() error {
 	s := e.sm
 	far := 0.0
@@ -180,7 +181,12 @@ func (e *EventDriven) putBack() error {
 		e.v[2*k], e.v[2*k+1] = s.set.Gap[i], 0
 	}
 	e.correct(e.v, e.x[:e.f])
-	return e.look()
+	e.idsN, e.idsH = s.idsOf(e.set.n, e.idsN[:0]), s.idsOf(e.set.h, e.idsH[:0])
+	if err := e.look(); err != nil {
+		return err
+	}
+	e.set.n, e.set.h = s.placesOf(e.idsN, e.set.n[:0]), s.placesOf(e.idsH, e.set.h[:0])
+	return nil
 }
 
 // constrain prepares g for the contacts n, with unknowns for the normals of n and the tangents of h.

@@ -195,12 +195,7 @@ func (e *EventDriven) begin() error {
 }
 
 // ids are the numbers of contacts by their places.
-func (e *EventDriven) ids(places []int32) (ids []uint32) {
-	for _, i := range places {
-		ids = append(ids, e.sm.set.ID[i])
-	}
-	return ids
-}
+func (e *EventDriven) ids(places []int32) []uint32 { return e.sm.idsOf(places, nil) }
 
 func among(list []int32, i int32) bool {
 	for _, x := range list {

@@ -1,6 +1,9 @@
 package contact
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // smooth is the motion between two events, with the contacts of held kept as they are: ġ_N stays zero, and ġ_T of those
 // that stick; those that slide have λ_T = −μ·σ·λ_N.
@@ -45,6 +48,24 @@ func newSmooth(sys System, contacts, closed int) *smooth {
 // look fills set at (t, q, u).
 func (s *smooth) look(t float64, q, u []float64, reach float64) {
 	s.sys.Contacts(t, q, u, reach, s.set)
+}
+
+// idsOf appends the numbers of contacts by their places.
+func (s *smooth) idsOf(places []int32, ids []uint32) []uint32 {
+	for _, i := range places {
+		ids = append(ids, s.set.ID[i])
+	}
+	return ids
+}
+
+// placesOf appends the places of contacts that are still there.
+func (s *smooth) placesOf(ids []uint32, places []int32) []int32 {
+	for _, id := range ids {
+		if i := slices.Index(s.set.ID[:s.set.N], id); i >= 0 {
+			places = append(places, int32(i))
+		}
+	}
+	return places
 }
 
 // free fills acc = M⁻¹·f; false when M is not positive definite or something is not finite.

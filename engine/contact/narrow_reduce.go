@@ -17,13 +17,13 @@ type hit struct {
 
 const (
 	onChord  = 1e-12 // m, height over the line between two neighbours below which a point is in line with them
-	touching = 1e-9  // m, gap below which two points of an edge carry what lies between them
+	touching = 1e-9  // m, gap below which two points of an edge carry what lies between them, and how much deeper that may be
 	oneSpot  = 1e-9  // m, distance of the points of one contact that is found from both sides
 )
 
 // reduceEdges leaves out contacts of one body with one straight edge that others imply: the rigid body cannot come nearer between two
 // points than the line between them, so points off the lower convex hull go; and forces on a straight edge are equivalent to
-// two, so between the outermost closed points only open ones stay. It returns how many are left, in front.
+// two, so between the outermost closed points only open and deeper ones stay. It returns how many are left, in front.
 func reduceEdges(h []hit, edges int32) int {
 	if len(h) < 3 {
 		return len(h)
@@ -66,11 +66,11 @@ func aboveChord(a, b, c *hit) bool {
 	if !(d > 0) {
 		return b.gapNow >= min(a.gapNow, c.gapNow)
 	}
-	line := a.gapNow + (c.gapNow-a.gapNow)*(b.s-a.s)/d
-	return b.gapNow >= line-onChord
+	return b.gapNow >= chord(a, b, c)-onChord
 }
 
-// outermost drops the closed contacts of h[from:to] that lie between two other closed ones.
+// outermost drops the closed contacts of h[from:to] that lie between two other closed ones and hardly below the line between them. A
+// point that is deeper has work to do: it was the first to arrive.
 func outermost(h []hit, from, to int) int {
 	first, last := -1, -1
 	for i := from; i < to; i++ {
@@ -81,15 +81,24 @@ func outermost(h []hit, from, to int) int {
 			last = i
 		}
 	}
+	if last-first < 2 {
+		return to
+	}
+	a, c := h[first], h[last]
 	kept := from
 	for i := from; i < to; i++ {
-		if i > first && i < last && h[i].gapNow <= touching {
+		if i > first && i < last && h[i].gapNow <= touching && h[i].gapNow >= chord(&a, &h[i], &c)-touching {
 			continue
 		}
 		h[kept] = h[i]
 		kept++
 	}
 	return kept
+}
+
+// chord is the height at b of the line from a to c.
+func chord(a, b, c *hit) float64 {
+	return a.gapNow + (c.gapNow-a.gapNow)*(b.s-a.s)/(c.s-a.s)
 }
 
 // dropTwins removes from h[mid:] what h[:mid] has already: the same spot with the opposite normal, seen from the other body.
