@@ -168,6 +168,36 @@ func TestPolylineKinksAreEvents(t *testing.T) {
 	}
 }
 
+// A point slides off a table: its gap jumps to the height of the table. It flies from the edge and hits the floor.
+func TestEdgeOfAStepLetsGo(t *testing.T) {
+	const drop, v = 0.05, 0.5
+	sys := &plant{
+		f: 2, mass: []float64{1, 1},
+		force: func(_ float64, _, _, f []float64) { f[0], f[1] = 0, -grav },
+		contacts: func(_ float64, q, _ []float64, set *Set) {
+			gap, edge := q[1], int32(0)
+			if q[0] >= 0 {
+				gap, edge = q[1]+drop, 1
+			}
+			i := set.Add(0, Law{}, gap)
+			set.Feature[i] = edge
+			set.RowN(i)[1], set.RowT(i)[0] = 1, 1
+		},
+	}
+	e := drive(t, sys, EventOptions{}, []float64{-0.1, 0}, []float64{v, 0})
+	landed := 0.0
+	runTo(t, e, 0.5, func(e *EventDriven) bool {
+		if k, _ := e.Event(); k == Closing {
+			landed = e.T
+		}
+		return true
+	})
+	near(t, "landed", landed, 0.1/v+math.Sqrt(2*drop/grav), 1e-9)
+	if e.Kinks != 1 || e.Impacts != 1 {
+		t.Errorf("%d kinks, %d impacts, want one of each", e.Kinks, e.Impacts)
+	}
+}
+
 // painleve is a rod that slides on one end, as a system of three coordinates.
 func painleve(mu float64) *plant {
 	const m, l = 1.0, 1.0

@@ -7,7 +7,7 @@ import "math"
 //	I_S = {g_N ≤ tolG}   I_N = {i ∈ I_S: |ġ_N| ≤ tolV}   I_H = {i ∈ I_N: |ġ_T| ≤ tolT}
 //
 // I_G is the Set itself. The source prints a dot over g_N in I_S, which must be a misprint. A contact that was held before
-// stays in I_S, and leaves I_N and I_H only beyond ten times the tolerance.
+// leaves a set only beyond ten times the tolerance: the edge of a step, where the gap under a point jumps, lets it go.
 type sets struct {
 	tolG, tolV, tolT float64
 
@@ -20,7 +20,7 @@ const hysteresis = 10
 func (x *sets) close(set *Set, was []held) {
 	x.s = x.s[:0]
 	for i := range set.N {
-		if set.Gap[i] <= x.tolG || find(was, set.ID[i]) >= 0 {
+		if g := set.Gap[i]; g <= x.tolG || g <= hysteresis*x.tolG && find(was, set.ID[i]) >= 0 {
 			x.s = append(x.s, int32(i))
 		}
 	}

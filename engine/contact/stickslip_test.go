@@ -322,8 +322,9 @@ func TestIndexSetsHaveHysteresis(t *testing.T) {
 	add(4, 2e-9, 5e-8, 5e-8) // was held: still is, and sticks
 	add(5, 0, 2e-7, 0)       // was held: separates
 	add(6, 0, 0, 5e-8)       // was held sliding: slides
+	add(7, 2e-8, 0, 0)       // was held: open
 	x := sets{tolG: 1e-9, tolV: 1e-8, tolT: 1e-8}
-	was := []held{{id: 4}, {id: 5}, {id: 6, sigma: 1}}
+	was := []held{{id: 4}, {id: 5}, {id: 6, sigma: 1}, {id: 7}}
 	x.close(set, was)
 	x.rest(set, []float64{0}, was)
 	for _, c := range []struct {

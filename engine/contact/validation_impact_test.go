@@ -171,7 +171,7 @@ func TestThrownRodsComeToRest(t *testing.T) {
 		if s.opt.EndOfStep {
 			s.opt.Theta = 1 // with 0.55 a rod that rocks from end to end gains height: rebounds by (1−θ)/θ
 		}
-		for k := range 12 {
+		for k := range 6 {
 			s.opt.Step = 5e-4
 			m, sys, q, u := stepper(t, "rod", map[string]float64{"start.angle": 6*r.Float64() - 3, "start.gap": 0.2 * r.Float64(),
 				"start.vx": r.NormFloat64(), "start.spin": 5 * r.NormFloat64(), "ground.mu": 0.1 + 0.9*r.Float64(), "ground.eps_n": 0.7 * r.Float64()}, s.opt)

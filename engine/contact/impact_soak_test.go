@@ -1,0 +1,7 @@
+//go:build soak
+
+package contact
+
+import "testing"
+
+func TestSoakRandomImpacts(t *testing.T) { randomImpacts(t, 10000) }
