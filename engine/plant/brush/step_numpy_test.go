@@ -18,6 +18,7 @@ func TestStepsAgainstNumPy(t *testing.T) {
 	if err := exec.Command(python, "-c", "import numpy").Run(); err != nil {
 		t.Skipf("%s with numpy is not here: %v", python, err)
 	}
+	kinds := map[uint32]int{}
 	for _, c := range []struct {
 		name   string
 		change func(*Params)
@@ -28,11 +29,15 @@ func TestStepsAgainstNumPy(t *testing.T) {
 			p.Brush.Length, p.Holder.Rake, p.Holder.X, p.Holder.Offset = 0.014, -3e-3, 5e-4, 1e-3
 		}},
 	} {
-		t.Run(c.name, func(t *testing.T) { stepsAgainstNumPy(t, python, build(t, false, c.change)) })
+		t.Run(c.name, func(t *testing.T) { stepsAgainstNumPy(t, python, build(t, false, c.change), kinds) })
+	}
+	// lower ends of the walls, upper ends or top corners, and the tip
+	if len(kinds) < 4 {
+		t.Errorf("contacts other than the face: %v", kinds)
 	}
 }
 
-func stepsAgainstNumPy(t *testing.T, python string, b *Brush) {
+func stepsAgainstNumPy(t *testing.T, python string, b *Brush, kinds map[uint32]int) {
 	const h, beta, theta, vth = 20e-6, 0.2, 0.55, 1e-3
 	type step struct {
 		T      float64   `json:"t"`
@@ -76,7 +81,6 @@ func stepsAgainstNumPy(t *testing.T, python string, b *Brush) {
 	}
 	// a few steps of each number of closed contacts, and of each contact but those of the face
 	var have [5]int
-	kinds := map[uint32]int{}
 	for k := range 20000 {
 		s := step{T: float64(k) * h, Q: slices.Clone(q), U: slices.Clone(u)}
 		if r := m.Step(s.T, q, u); r.Status != engine.OK {
@@ -101,8 +105,8 @@ func stepsAgainstNumPy(t *testing.T, python string, b *Brush) {
 			}
 		}
 	}
-	if have[4] < 3 || len(kinds) < 3 {
-		t.Fatalf("steps by closed contacts: %d; contacts other than the face: %v", have, kinds)
+	if have[3] < 3 {
+		t.Fatalf("steps by closed contacts: %d", have)
 	}
 	data, err := json.Marshal(in)
 	if err != nil {
@@ -127,5 +131,5 @@ func stepsAgainstNumPy(t *testing.T, python string, b *Brush) {
 		}
 		worstU, worstQ = max(worstU, du), max(worstQ, dq)
 	}
-	t.Logf("%d steps, %d by closed contacts, kinds %v: velocities differ by %.2g of their change, positions by %.2g", len(in.Cases), have, kinds, worstU, worstQ)
+	t.Logf("%d steps, %d by closed contacts, others than the face so far %v: velocities differ by %.2g of their change, positions by %.2g", len(in.Cases), have, kinds, worstU, worstQ)
 }
