@@ -9,7 +9,6 @@ const (
 	branchSize = 100  // unknowns up to which branching is tried
 	branchFar  = 1e6  // size of unknowns (scaled) beyond which no solution is looked for
 	branchGap  = 1e-9 // of what is missing (scaled) that may be rounding
-	branchWork = 6e6  // parts of the problem looked at, times n²
 )
 
 // brancher looks for a solution in all parts of the problem: for each pair one may demand z_i = 0 or w_i = 0. A part is a linear
@@ -40,7 +39,7 @@ const (
 	zeroW
 )
 
-// branch returns Solved, RayUnknown with none = true when there is no solution, or PivotLimit when the parts were too many.
+// branch returns Solved, RayUnknown with none = true when there is no solution, or PivotLimit when the parts are too many for the work that is left.
 func (s *Solver) branch(z []float64) (st Status, none bool, parts int) {
 	n, b := s.n, &s.br
 	if n > branchSize {
@@ -48,7 +47,7 @@ func (s *Solver) branch(z []float64) (st Status, none bool, parts int) {
 	}
 	clear(b.want[:n])
 	none = true
-	depth, limit := 0, int(branchWork)/(n*n)
+	depth := 0
 	for parts = 1; ; parts++ {
 		ok, empty := s.program()
 		pair := -1
@@ -89,7 +88,7 @@ func (s *Solver) branch(z []float64) (st Status, none bool, parts int) {
 			o := &b.open[depth-1]
 			b.want[o[0]], o[1] = o[1], 0
 		}
-		if parts >= limit {
+		if s.left < 0 {
 			return PivotLimit, false, parts
 		}
 	}
@@ -152,6 +151,9 @@ func (s *Solver) program() (ok, empty bool) {
 	}
 	worst := 0.0 // of what was too small to enter
 	for pivots := range 20*n + 50 {
+		if s.spend(2 * n * n) {
+			return false, false
+		}
 		if sum[2*n] <= 0 {
 			return true, false
 		}

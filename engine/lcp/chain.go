@@ -22,6 +22,7 @@ func (s *Solver) chain(z []float64, guess bool) Result {
 	res := Result{}
 	ended := func(st Status, k int, by Method) bool {
 		res.Pivots += k
+		s.share()
 		if st == Solved || st == RayInfeasible {
 			res.Status, res.Residual, res.Method = st, s.best, by
 			return true
@@ -41,6 +42,7 @@ func (s *Solver) chain(z []float64, guess bool) Result {
 		copy(s.guess, s.in[:n])
 	}
 	// contact problems have a path of their own
+	s.left, s.spare = math.Inf(1), math.Inf(1)
 	st, k, form := s.contact(limit, z)
 	if ended(st, k, Path) {
 		return res
@@ -64,6 +66,13 @@ func (s *Solver) chain(z []float64, guess bool) Result {
 	if s.Quick {
 		return res
 	}
+	s.spare = s.Work
+	if s.spare <= 0 {
+		s.spare = 1e9 + 4*float64(n*n*n)
+	}
+	s.cut = false
+	s.left = 0
+	s.share()
 	if form != 0 {
 		s.scale()
 	}
@@ -105,6 +114,7 @@ func (s *Solver) chain(z []float64, guess bool) Result {
 	}
 	// all complementary parts of a problem that is not too large
 	if s.MaxPivots <= 0 {
+		s.left, s.spare = s.left+s.spare, 0
 		st, none, k := s.branch(z)
 		if ended(st, k, Branch) {
 			return res
@@ -114,7 +124,23 @@ func (s *Solver) chain(z []float64, guess bool) Result {
 		}
 	}
 	res.Residual = s.best
+	if s.cut && !res.NoSolution {
+		res.Status = PivotLimit
+	}
 	return res
+}
+
+// share gives the next link half of the work that is left.
+func (s *Solver) share() {
+	s.spare = (s.spare + max(s.left, 0)) / 2
+	s.left = s.spare
+}
+
+// spend takes k from the work of the link at hand, and tells whether it is used up.
+func (s *Solver) spend(k int) bool {
+	s.left -= float64(k)
+	s.cut = s.cut || s.left < 0
+	return s.left < 0
 }
 
 // ones is the covering vector.

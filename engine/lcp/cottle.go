@@ -33,7 +33,7 @@ func (s *Solver) drive(t *tableau, pivots, limit int, z []float64) (Status, int)
 		}
 		k := t.basic[r]
 		for in, out := partner(k, n), -1; out != k; in = partner(out, n) {
-			if pivots >= limit {
+			if pivots >= limit || s.spend(n*n) {
 				return PivotLimit, pivots
 			}
 			if in == k { // the pair is where it started

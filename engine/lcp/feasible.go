@@ -14,7 +14,7 @@ func (s *Solver) phaseOne(limit int) (Status, int) {
 	}
 	t := s.load()
 	s.start(t)
-	for pivots := 1; pivots < limit; pivots++ {
+	for pivots := 1; pivots < limit && !s.spend(n*n); pivots++ {
 		r := t.at[2*n]
 		if r < 0 || t.row(r)[n+1] <= zeroTol {
 			return RayUnknown, pivots

@@ -191,7 +191,7 @@ func (s *Solver) unfold(form int, z []float64) {
 }
 
 // contactScale are the scales of the numbers of a contact problem from the diagonal of G: 1/√G_NN for forces and √G_NN for
-// accelerations, in z; of 8000 problems Lemke's path solves as many with them as with those of scale, for less.
+// accelerations, in z. Of 8000 problems Lemke's path solves all with them and all but one with those of scale, which cost more.
 func (s *Solver) contactScale() {
 	p := &s.path
 	nn, nh := p.nn, p.nh

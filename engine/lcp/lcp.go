@@ -9,9 +9,10 @@
 // goes through a chain of other methods (chain.go) where that path does not end at a solution: Lemke–Howson for bimatrix
 // games (bimatrix.go), another covering vector, principal pivoting by blocks (principal.go) and one by one (cottle.go),
 // semismooth Newton (newton.go), Lemke's path from other complementary bases (elsewhere.go), and up to 100 unknowns a
-// search through all parts of the problem (branch.go). What any of them finds is a set of unknowns that may be positive, nothing more: z follows from M and q as given, and it is called solved after its residual
-// has been computed from M and q as given (residual.go). "Infeasible" likewise takes a certificate that holds for M and q as
-// given; where Lemke's ray is none, phase one of the simplex method looks for one (feasible.go).
+// search through all parts of the problem (branch.go). What any of them finds is a set of unknowns that may be positive,
+// nothing more: z follows from M and q as given, and it is called solved after its residual has been computed from M and q as
+// given (residual.go). "Infeasible" likewise takes a certificate that holds for M and q as given; where Lemke's ray is none,
+// phase one of the simplex method looks for one (feasible.go).
 //
 // Everything is dense and in double precision. The keys in brackets resolve in docs/references.md.
 package lcp
@@ -32,7 +33,7 @@ const (
 	Trivial                     // q ≥ 0: z = 0
 	RayInfeasible               // no z ≥ 0 has M·z + q ≥ 0; Solver.Certificate is the proof
 	RayUnknown                  // Lemke's path left on a ray and nothing else helped: there may be a solution or not, see Result.NoSolution
-	PivotLimit                  // the pivots allowed were used up
+	PivotLimit                  // the pivots or the work allowed were used up
 	Numeric                     // NaN or Inf in M or q, or rounding spoilt what was found
 )
 
@@ -90,6 +91,10 @@ type Solver struct {
 	MaxPivots int  // bound for each path; 0: 10n + 50
 	Quick     bool // the path of contact states and Lemke's with ones, nothing behind them: bounded work for a loop with a fall-back of its own
 
+	// Work bounds what is done in all behind Lemke's first path, in multiplications of two numbers, about: 10⁹ of them are a second or less. 0:
+	// 10⁹ + 4n³. A link of the chain may use half of what the ones before it have left.
+	Work float64
+
 	general bool // no look for a special form: tests
 
 	max int
@@ -116,6 +121,9 @@ type Solver struct {
 	br     brancher
 	guess  []bool
 	best   float64 // residual of the best candidate
+	left   float64 // of Work, for the link at hand
+	spare  float64 // for those behind it
+	cut    bool    // a link has used up its share
 	cert   []float64
 	proof  bool
 }
@@ -127,8 +135,8 @@ func NewSolver(n int) *Solver {
 	}
 	f := func(k int) []float64 { return make([]float64, k) }
 	return &Solver{
-		max: n, top: make([]int64, n), s: f(n), d: f(n), full: make([]int, n+1), some: f(n + 1), in: make([]bool, n), set: make([]int, n), lu: engine.NewLU(n), colour: make([]int, n),
-		rhs: f(n), x: f(n), y: f(n), keep: f(n), br: newBrancher(n), guess: make([]bool, n), cert: f(n), tab: newTableau(n), path: newStatePath(n),
+		max: n, left: math.Inf(1), top: make([]int64, n), s: f(n), d: f(n), full: make([]int, n+1), some: f(n + 1), in: make([]bool, n),
+		set: make([]int, n), lu: engine.NewLU(n), colour: make([]int, n), rhs: f(n), x: f(n), y: f(n), keep: f(n), br: newBrancher(n), guess: make([]bool, n), cert: f(n), tab: newTableau(n), path: newStatePath(n),
 	}
 }
 

@@ -179,7 +179,7 @@ func (s *Solver) follow(t *tableau, out, k, pivots, limit int, z []float64) (Sta
 		if out >= n {
 			in = out - n
 		}
-		if pivots >= limit {
+		if pivots >= limit || s.spend(n*n) {
 			return PivotLimit, pivots
 		}
 		c := ^t.at[in]

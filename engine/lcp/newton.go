@@ -26,6 +26,9 @@ func (s *Solver) newton(limit int, z []float64) (Status, int) {
 		if !finite(merit) {
 			return Numeric, step
 		}
+		if s.spend(n*n*n/3 + 4*n*n) {
+			return PivotLimit, step
+		}
 		if merit < 1e-24 {
 			break
 		}

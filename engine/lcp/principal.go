@@ -19,6 +19,9 @@ func (s *Solver) principal(limit int, z []float64) (Status, int) {
 			}
 		}
 		set, b := s.set[:k], s.rhs[:k]
+		if s.spend(k*k*k/3 + k*n) {
+			return PivotLimit, rounds
+		}
 		if !s.factor(set) {
 			return RayUnknown, rounds
 		}
