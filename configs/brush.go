@@ -15,9 +15,12 @@ func NewBrush() *Brush {
 // SetDefaults are the numbers of the model.
 func (b *Brush) SetDefaults() { b.Params = brush.DefaultParams() }
 
-func (b *Brush) keys() keyTable {
+func (b *Brush) keys() keyTable { return brushKeys(&b.Params) }
+
+// brushKeys leads into p.
+func brushKeys(p *brush.Params) keyTable {
 	var t keyTable
-	for _, f := range b.Table() {
+	for _, f := range p.Table() {
 		t = append(t, tableKey{Key: f.Key, Unit: f.Unit, Doc: f.Doc, Lo: f.Lo, Hi: f.Hi, Whole: f.Whole, Ptr: f.Ptr, Flag: f.Flag})
 	}
 	return t

@@ -69,7 +69,7 @@ func (b *RigBrush) Of(m Motor) brush.Params {
 // keys leaves out what the rig says elsewhere.
 func (b *RigBrush) keys() keyTable {
 	var t keyTable
-	for _, k := range (&Brush{b.Params}).keys() {
+	for _, k := range brushKeys(&b.Params) {
 		if strings.HasPrefix(k.Key, "motor.") && k.Key != "motor.coil_inductance" && k.Key != "motor.fan" || k.Key == "commutator.speed" {
 			continue
 		}
@@ -118,7 +118,7 @@ func (c *Config) checkBrushes(r *Report) {
 		}
 	}
 	if two := 2 * v.Brush.Parameters.MeanTorque(); v.Contact == nil && v.Friction.Fc <= 0 && c.Friction.Fc > 0 {
-		r.Errorf("virtual.friction", "virtual.friction is missing: it is the model's less that of the brushes, but they alone have %s N·m and friction.Fc is %s N·m", short(two), short(c.Friction.Fc))
+		r.Errorf("friction.Fc", "friction.Fc: %s N·m, but the brushes of virtual.brush alone have %s N·m; what is left would be virtual.friction, which the file does not give", short(c.Friction.Fc), short(two))
 	}
 }
 

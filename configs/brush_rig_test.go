@@ -1,0 +1,135 @@
+package configs
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Each case changes one thing of the rig with brushes.
+func TestCheckBrushes(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		change     func(c *Config)
+		want, warn string
+	}{
+		{"the example", func(*Config) {}, "", ""},
+		{"no share", func(c *Config) { c.Brush.Share = 0 }, "brush.share is missing", ""},
+		{"more than the period", func(c *Config) { c.Brush.Share = 1.2 }, "brush.share: 1.2, want > 0 and ≤ 0.9", ""},
+		{"long sub-step", func(c *Config) { c.Brush.Step = 1e-3 }, "brush.step: 0.001 s", ""},
+		{"a step that does not resolve the joints", func(c *Config) { c.Brush.Step = 60e-6 }, "", "does not resolve the brush on its face"},
+		{"negative clearance", func(c *Config) { c.Brush.Parameters.Holder.Clearance = -1e-4 }, "brush.parameters.holder.clearance: -0.0001 m, want", ""},
+		{"out of the holder", func(c *Config) { c.Virtual.Brush.Parameters.Brush.Length = 4e-3 }, "virtual.brush.parameters.brush.length: 0.004 m leaves 0.002 m of the brush in the holder", ""},
+		{"spring beside the brush", func(c *Config) { c.Brush.Parameters.Spring.Arm = 0.03 }, "brush.parameters: brush: spring.pivot_x", ""},
+		{"true slots", func(c *Config) { c.Brush.Parameters.Commutator.TrueSlots = true }, "true slots need steps that a loop has no time for", ""},
+		{"the other virtual rig", func(c *Config) { c.Device.Port = VirtualMotor }, "", "virtual.brush: not used by virtual:motor"},
+		{"friction less than that of the brushes", func(c *Config) { c.Virtual.Friction.Fc = -1e-3 }, "virtual.friction.Fc", ""},
+		{"a signal of the brush", func(c *Config) { c.Device.Measure[3].Name = "brush.temperature" }, "names that start with brush. belong to the brush beside the rig", ""},
+		{"as many signals as there is room for", func(c *Config) { more(c, 23) }, "", ""},
+		{"one signal too many", func(c *Config) { more(c, 24) }, "31 measurements and commands, at most 30 beside those of the brush", ""},
+		{"the same without a brush", func(c *Config) { more(c, 24); c.Brush = nil }, "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cfg := BrushDemo()
+			cfg.Device.Baud = 3000000
+			c.change(cfg)
+			problems, warnings := cfg.Validate()
+			text := func(list []Problem) string {
+				var all []string
+				for _, p := range list {
+					all = append(all, p.Error())
+				}
+				return strings.Join(all, "\n")
+			}
+			if p := text(problems); (c.want == "") != (p == "") || !strings.Contains(p, c.want) {
+				t.Errorf("problems %q, want %q", p, c.want)
+			}
+			if w := text(warnings); c.warn != "" && !strings.Contains(w, c.warn) || c.warn == "" && c.want == "" && w != "" {
+				t.Errorf("warnings %q, want %q", w, c.warn)
+			}
+		})
+	}
+}
+
+// more adds measurements.
+func more(c *Config, n int) {
+	for range n {
+		c.Device.Measure = append(c.Device.Measure, Measure{Name: "n" + strings.Repeat("x", len(c.Device.Measure)), Type: "u8", Scale: 1})
+	}
+}
+
+// A file with several mistakes in its brushes hears of all of them, each at its line.
+func TestBrushFileWithSeveralMistakes(t *testing.T) {
+	text := string(brushRigYAML)
+	for from, to := range map[string]string{
+		"contact: auto ":                 "contact: atuo ",
+		"face: {seed: 2}  ":              "face: {seed: 2.5, vertices: 5}  ",
+		"brush: {length: 32 mm}":         "brush: {lenght: 32 mm}\n      holder: {clearance: 0.1 V}\n      motor: {resistance: 2}\n      commutator: {speed: 3000 rpm}",
+		"    pair: false           # tr": "    pair: no thanks       # tr",
+	} {
+		if !strings.Contains(text, from) {
+			t.Fatalf("the example has no %q", from)
+		}
+		text = strings.Replace(text, from, to, 1)
+	}
+	_, err := LoadBytes("bad.yaml", []byte(text))
+	var list *Errors
+	if !errors.As(err, &list) || len(list.List) != 7 {
+		t.Fatalf("want 7 problems:\n%v", err)
+	}
+	for _, want := range []string{`brush.contact: "atuo"`, "brush.parameters.face.seed: 2.5, want a whole number", `unknown key "lenght" under virtual.brush.parameters.brush (did you mean "length"?)`,
+		"virtual.brush.parameters.holder.clearance: 0.1 V is in V (voltage), want m (length)", `unknown key "resistance" under virtual.brush.parameters.motor`,
+		`unknown key "speed" under virtual.brush.parameters.commutator`, "virtual.brush.pair"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("lacks %q:\n%v", want, err)
+		}
+	}
+}
+
+// What is written is read back, to the last digit.
+func TestBrushConfigsComeBack(t *testing.T) {
+	c := BrushDemo()
+	c.Brush.Parameters.Holder.Clearance, c.Virtual.Brush.Parameters.Face.Seed = 1.23456789e-4, 77
+	text, err := c.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := LoadBytes("back.yaml", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(c, back); d != "" {
+		t.Error(d)
+	}
+}
+
+// What a file leaves out follows from what it says: the brushes are the model's, and the bearings have the friction that they leave.
+func TestBrushDefaults(t *testing.T) {
+	text := string(DemoYAML())
+	text = strings.Replace(text[:strings.Index(text, "# ---- the truth")], "port: virtual:motor", "port: virtual:brush", 1) + "brush:\n"
+	c, err := LoadBytes("rig.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b := c.Brush; b == nil || b.Contact != "auto" || b.Step != 20e-6 || b.Share != 0.4 || b.Parameters.Brush.Length != 0.032 || b.Parameters.Motor.Series {
+		t.Errorf("brush %+v", c.Brush)
+	}
+	v := c.Virtual
+	if v == nil || v.Brush == nil || v.Brush.Step != 20e-6 || v.Brush.Pair || v.Brush.Averaged {
+		t.Fatalf("virtual %+v", v)
+	}
+	two := 2 * v.Brush.Parameters.MeanTorque()
+	if math.Abs(two/(2*0.011*0.2*2.49)-1) > 0.02 || math.Abs(v.Friction.Fc-(0.015-two)) > 1e-12 || math.Abs(v.Friction.Fs-(0.021-two)) > 1e-12 {
+		t.Errorf("brushes %g N·m, bearings Fc %g, Fs %g N·m", two, v.Friction.Fc, v.Friction.Fs)
+	}
+	if p := v.Brush.Parameters.Of(v.Motor); p.Motor.Resistance != 1.2 || p.Motor.Constant != 0.042 || p.Motor.Inductance != 0.6e-3 || p.Motor.Inertia != 7e-5 {
+		t.Errorf("motor %+v", p.Motor)
+	}
+	_, err = LoadBytes("rig.yaml", []byte(strings.Replace(text, "Fc: 15 mN·m", "Fc: 10 mN·m", 1)))
+	if err == nil || !strings.Contains(err.Error(), "the brushes of virtual.brush alone have 0.011") {
+		t.Errorf("brushes with more friction than the axis: %v", err)
+	}
+}
