@@ -1,3 +1,5 @@
+//go:build linux
+
 package brush
 
 import (
@@ -55,6 +57,34 @@ var costly = []struct {
 }{
 	{"new", func(*Params) {}},
 	{"worn", length(0.012)},
+	{"dearest of the design", shares(1165, 0.938, 0.016, 0.898, 0.876, 0.075, 0.040, 0.697, 0.004, 0.307, 0.348, 0.984)},
+	{"dearest wedged", shares(7091, 0.645, 0.176, 0.214, 0.891, 0.087, 0.038, 0.751, 0.984, 0.136, 0.116, 0.783)},
+}
+
+// shares are the eleven parameters of the length study as places in their ranges, with the seed of both surfaces.
+func shares(seed float64, x ...float64) func(*Params) {
+	return func(p *Params) {
+		eleven(p, x)
+		p.Commutator.Seed, p.Face.Seed = seed, seed
+	}
+}
+
+// The dearest brushes of the hypercube cost a small multiple of the default one, and every step of theirs is verified.
+func TestCostInTheLoop(t *testing.T) {
+	p := DefaultParams()
+	base, _ := ticks(t, p, 400)
+	for _, c := range costly[1:] {
+		p := DefaultParams()
+		c.change(&p)
+		took, b := ticks(t, p, 400)
+		t.Logf("%-22s %s, %.2f of the default", c.name, describeCost(took, b), quantileOf(took, 0.5)/quantileOf(base, 0.5))
+		if quantileOf(took, 0.5) > 5*quantileOf(base, 0.5) {
+			t.Errorf("%s: %.3g µs a tick, the default %.3g µs", c.name, 1e6*quantileOf(took, 0.5), 1e6*quantileOf(base, 0.5))
+		}
+		if v := float64(b.Counts.Unverified) / float64(b.Counts.Sub); v > 1e-4 || b.Counts.Restarts != 0 {
+			t.Errorf("%s: %g of the sub-steps not verified, %d restarts", c.name, v, b.Counts.Restarts)
+		}
+	}
 }
 
 func BenchmarkBeside(b *testing.B) {

@@ -48,8 +48,16 @@ async function start() {
     now.heard = now.fresh = true;
     if (now.mode === 'run') curve.add(batch);
   };
+  const setBrush = (s) => {
+    const averaged = s['brush.averaged'];
+    if (averaged === undefined) return;
+    $('brush').hidden = false;
+    $('contact').textContent = averaged ? 'averaged' : `${s['brush.substeps']} steps`;
+    $('contact').classList.toggle('bad', Boolean(averaged));
+  };
   const sparseState = (s) => {
     setMode(s.mode);
+    setBrush(s);
     if (performance.now() - now.samplesAt > patience) take([s], true); // no samples: draw what there is
   };
 

@@ -9,6 +9,8 @@ const figures = [
   { title: 'Current and voltage', want: [['motor.current', 'current', 'c1'], ['drive.voltage', 'voltage', 'c2']], or: ['measured', 'A', 'current'] },
   { title: 'Friction', want: [['est.friction', 'est.', 'c1'], ['model.friction', 'model', 'c2', [6, 4]], ['comp.friction', 'comp.', 'c3', [2, 3]]] },
   { title: 'Tracking error', want: [['ctl.error', 'reference − estimate', 'c1']] },
+  { title: 'Brushes', want: [['brush.torque', 'torque of both', 'c1'], ['brush.force', 'face force', 'c2', [6, 4]]], rare: true },
+  { title: 'Brush', want: [['brush.tilt', 'tilt', 'c1'], ['brush.loss', 'contact loss', 'c2', [6, 4]]], rare: true },
 ];
 const shortest = 0.005; // s, closest zoom
 
@@ -24,7 +26,7 @@ export class Traces {
     this.signals = new Map(info.channels.map((c) => [c.name, c]));
     const on = { zoom: (a, b) => this.zoomTo(a, b), reset: () => this.unzoom() };
     const parent = document.getElementById('plots');
-    this.plots = figures.map((f) => new Plot(parent, this.resolve(f), on));
+    this.plots = figures.filter((f) => !f.rare || f.want.some(([name]) => this.signals.has(name))).map((f) => new Plot(parent, this.resolve(f), on));
     this.free = new Plot(parent, this.freeSpec(), on);
     this.plots.push(this.free);
     this.buttons();
