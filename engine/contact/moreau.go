@@ -72,6 +72,9 @@ const touch = 1e-15
 // closed is the reach that finds contacts up to touch.
 var closed = math.Nextafter(touch, 1)
 
+// looked is the least number of contacts that find room in Set: with EndOfStep all pairs are listed, however wide their gaps.
+const looked = 512
+
 // NewMoreau checks the options, all of them at once, and makes room for everything a step needs.
 func NewMoreau(sys System, opt MoreauOptions) (*Moreau, error) {
 	f := sys.DOF()
@@ -82,7 +85,7 @@ func NewMoreau(sys System, opt MoreauOptions) (*Moreau, error) {
 	n := opt.MaxContacts
 	v := func(k int) []float64 { return make([]float64, k) }
 	m := &Moreau{
-		Set: NewSet(max(4*n, 64), f), Chosen: make([]int32, 0, n), Impulse: v(2 * n), State: make([]lcp.State, n),
+		Set: NewSet(max(4*n, looked), f), Chosen: make([]int32, 0, n), Impulse: v(2 * n), State: make([]lcp.State, n),
 		sys: sys, opt: opt, fric: lcp.NewFrictional(n), dof: f,
 		qm: v(f), ufree: v(f), unew: v(f), vf: v(2 * n), vk: v(n), c: v(2 * n), d: v(4 * n * n), x: v(2 * n * f), mu: v(n), at: make([]uint32, n),
 	}
@@ -234,9 +237,12 @@ func (m *Moreau) close(u []float64) (left int) {
 		if atEnd && end > 0 {
 			continue
 		}
+		i := n
 		if n == cap(m.Chosen) {
 			left++
-			continue
+			if i = m.shallowest(); gap >= s.Gap[m.Chosen[i]] {
+				continue
+			}
 		}
 		nk, nf, tf = nk+s.VN[c], nf+s.VN[c], tf+s.VT[c]
 
@@ -261,15 +267,28 @@ func (m *Moreau) close(u []float64) (left int) {
 				ct = law.EpsT * tk
 			}
 		}
-		m.Chosen = append(m.Chosen, int32(c))
-		m.vk[n], m.mu[n], m.at[n] = nk, law.Mu, at
-		m.vf[2*n], m.vf[2*n+1] = nf, tf
-		m.c[2*n], m.c[2*n+1] = cn, ct
-		m.State[n], m.Impulse[2*n], m.Impulse[2*n+1] = old.expect(known, was, h, nf+cn, tf+ct)
-		n++
+		if i == n {
+			m.Chosen = m.Chosen[:n+1]
+			n++
+		}
+		m.Chosen[i] = int32(c)
+		m.vk[i], m.mu[i], m.at[i] = nk, law.Mu, at
+		m.vf[2*i], m.vf[2*i+1] = nf, tf
+		m.c[2*i], m.c[2*i+1] = cn, ct
+		m.State[i], m.Impulse[2*i], m.Impulse[2*i+1] = old.expect(known, was, h, nf+cn, tf+ct)
 	}
 	m.Impulse, m.State = m.Impulse[:2*n], m.State[:n]
 	return left
+}
+
+// shallowest is the place of the chosen contact with the widest gap.
+func (m *Moreau) shallowest() (at int) {
+	for k, c := range m.Chosen {
+		if m.Set.Gap[c] > m.Set.Gap[m.Chosen[at]] {
+			at = k
+		}
+	}
+	return at
 }
 
 // work is what impulses p do on the bodies that come with relative velocities v, those of the surfaces included:

@@ -15,7 +15,7 @@ type MoreauOptions struct {
 	Positions   bool      //         take penetration back by moving q, not through the velocities (moreau_positions.go)
 	EndOfStep   bool      //         look for contacts at the end of the step instead of its middle
 	Impact      ImpactLaw //         Newton (default) or Poisson
-	MaxContacts int       // 1       closed at once; default 24. More are left out, and the step says Limited
+	MaxContacts int       // 1       closed at once; default 24. Of more the shallowest are left out, and the step says Limited
 	Reach       float64   // m       EndOfStep alone: pairs with a wider gap are not looked at; default: all are
 }
 

@@ -70,14 +70,11 @@ func NewBeside(p Params, scheme contact.MoreauOptions) (*Beside, error) {
 	return b, nil
 }
 
-// Need is the least number of steps in dt (s) that resolve the surface at the speed omega (rad/s): v·h ≤ l_c/5. It is no whole
-// number.
+// Need is the least number of steps in dt (s) that resolve the surface at the speed omega (rad/s), as Resolvable says. It is no
+// whole number.
 func (b *Beside) Need(dt, omega float64) float64 {
-	c := &b.p.Commutator
-	if c.Smooth {
-		return 0
-	}
-	return math.Abs(omega) * c.Radius * dt / (c.Correlation / 5)
+	way, _, _ := b.p.Commutator.resolved()
+	return math.Abs(omega) * b.p.Commutator.Radius * dt / way
 }
 
 // Step advances the brush by dt (s) in n sub-steps while the commutator turns at omega (rad/s) to the angle theta (rad), with

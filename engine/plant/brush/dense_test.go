@@ -85,6 +85,31 @@ func TestUnresolvedSpeedsAreRefused(t *testing.T) {
 	if _, err := b.Run(t.Context(), opt); err != nil {
 		t.Errorf("coarse on request: %v", err)
 	}
+	// the shortest wave is the dip where the roughness is long, and a smooth commutator has the dip alone
+	for _, change := range []func(*Params){
+		func(p *Params) {
+			p.Commutator.Correlation = 5e-3
+			p.Commutator.SlotWidth = 2e-4
+			p.Commutator.EdgeLength = 5e-5
+		},
+		func(p *Params) {
+			p.Commutator.Smooth = true
+			p.Commutator.SlotWidth = 2e-4
+			p.Commutator.EdgeLength = 5e-5
+		},
+	} {
+		b := build(t, false, change)
+		if err := b.Resolvable(20e-6); err == nil || !strings.Contains(err.Error(), "commutator.slot_width") {
+			t.Errorf("dips of 0.3 mm at 69 µm a step: %v", err)
+		}
+		if err := b.Resolvable(17e-6); err != nil {
+			t.Errorf("59 µm a step: %v", err)
+		}
+	}
+	circle := build(t, false, func(p *Params) { p.Commutator.Smooth, p.Commutator.DipDepth = true, 0 })
+	if err := circle.Resolvable(1); err != nil {
+		t.Errorf("a circle: %v", err)
+	}
 	if w := b.Warnings(20e-6); len(w) != 0 {
 		t.Errorf("defaults: %q", w)
 	}

@@ -76,7 +76,7 @@ type stepSums struct {
 func (m *Machine) choose(h, omega float64) bool {
 	p := &m.s.Params
 	was := m.averaged
-	limit := p.Commutator.Correlation / 5
+	limit, _, _ := p.Commutator.resolved()
 	step := math.Abs(omega) * p.Commutator.Radius * h
 	switch {
 	case m.s.Averaged || step > limit:

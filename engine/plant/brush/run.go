@@ -33,20 +33,33 @@ type Snapshot struct {
 	Torque, Friction     float64 // N·m   on the commutator against its rotation, and the part of the tangential forces in it
 }
 
-// Resolvable refuses a step h (s) in which the surface moves by more than a fifth of the correlation length of the roughness, or
-// of the slot's dip where that is shorter: a rigid point on an outline of straight edges then meets another outline at
-// every step. The averaged contact is for such speeds.
+// resolved is how far (m) the surface may move in a step at most, a fifth of its shortest wave, and that wave with its key: the
+// correlation length of the roughness, or the dip at a slot, or a true slot. A smooth commutator without dips has none.
+func (c *Commutator) resolved() (way, wave float64, key string) {
+	wave = math.Inf(1)
+	if !c.Smooth {
+		wave, key = c.Correlation, "commutator.correlation"
+	}
+	dip, of := c.SlotWidth+2*c.EdgeLength, "commutator.slot_width and two of commutator.edge_length together,"
+	deep := c.DipDepth
+	if c.TrueSlots && c.SlotDepth > 0 {
+		dip, of, deep = c.SlotWidth, "commutator.slot_width", c.SlotDepth
+	}
+	if deep > 0 && dip > 0 && dip < wave {
+		wave, key = dip, of
+	}
+	return wave / 5 * (1 + 1e-9), wave, key
+}
+
+// Resolvable refuses a step h (s) in which the surface moves by more than a fifth of its shortest wave: a rigid point on an
+// outline of straight edges then meets another outline at every step. The averaged contact is for such speeds.
 func (b *Brush) Resolvable(h float64) error {
-	c := &b.p.Commutator
-	v := math.Abs(b.speed) * c.Radius
-	wave, key := c.Correlation, "commutator.correlation"
-	if c.Smooth {
+	v := math.Abs(b.speed) * b.p.Commutator.Radius
+	way, wave, key := b.p.Commutator.resolved()
+	if v*h <= way {
 		return nil
 	}
-	if v*h <= wave/5*(1+1e-9) {
-		return nil
-	}
-	return fmt.Errorf("brush: the surface moves %.3g m at %.4g m/s in a step of %g s, more than a fifth of %s %g m: not resolved; a step of %.3g s, a correlation length of %.3g m or the averaged contact would do",
+	return fmt.Errorf("brush: the surface moves %.3g m at %.4g m/s in a step of %g s, more than a fifth of %s %g m: not resolved; a step of %.3g s, a length of %.3g m or the averaged contact would do",
 		v*h, v, h, key, wave, wave/5/v, 5*v*h)
 }
 
