@@ -18,6 +18,8 @@ type RunOptions struct {
 	Interruption          float64 // s   shortest gap of the face force that counts; default 1e-4
 	Coarse                bool    //     go on although the step does not resolve the surface
 
+	Begin func(q, u []float64) // changes the start; nil: as Start gives it
+
 	Every int               // steps between calls of Trace; default 1
 	Trace func(s *Snapshot) //     sees the run from t = 0 on; what it is given is valid during the call
 }
@@ -110,6 +112,10 @@ func (b *Brush) Run(ctx context.Context, opt RunOptions) (Stats, error) {
 	q, u := make([]float64, dof), make([]float64, dof)
 	if err := b.Start(q, u); err != nil {
 		return Stats{}, fmt.Errorf("brush: %w", err)
+	}
+
+	if opt.Begin != nil {
+		opt.Begin(q, u)
 	}
 
 	h, speed := opt.Step, b.speed

@@ -9,12 +9,14 @@ import (
 )
 
 // EventRunOptions says how a brush is run from event to event, at constant speed. The zero value of a field stands for its default.
-// Those of EventOptions are for the brush: RTol 1e-6, ATol 1e-8, VTh 1 mm/s as in Moreau, VChatter 1 µm/s, Reach 30 µm.
+// Those of EventOptions are for the brush: RTol 1e-6, ATol 1e-8, VTh 1 mm/s as in Moreau, VChatter 1 µm/s, Reach 10 µm.
 type EventRunOptions struct {
 	contact.EventOptions
 	Time         float64 // s   default 2
 	Discard      float64 // s   beginning that statistics leave out; default 0.2, negative: nothing
 	Interruption float64 // s   shortest gap of the face force that counts; default 1e-4
+
+	Begin func(q, u []float64) // changes the start, without overlap; nil: as Start gives it
 
 	Every float64                //     s  time between calls of Trace; default: one call at the end
 	Trace func(s *EventSnapshot) //     what it is given is valid during the call
@@ -36,7 +38,7 @@ func (o *EventRunOptions) fill() {
 		v   *float64
 		def float64
 	}{
-		{&o.RTol, 1e-6}, {&o.ATol, 1e-8}, {&o.VTh, 1e-3}, {&o.VChatter, 1e-6}, {&o.Reach, 30e-6},
+		{&o.RTol, 1e-6}, {&o.ATol, 1e-8}, {&o.VTh, 1e-3}, {&o.VChatter, 1e-6}, {&o.Reach, 10e-6},
 		{&o.Time, 2}, {&o.Discard, 0.2}, {&o.Interruption, 1e-4},
 	} {
 		if *f.v == 0 {
@@ -64,6 +66,9 @@ func (b *Brush) RunEvents(ctx context.Context, opt EventRunOptions) (Stats, cont
 	q, u := make([]float64, dof), make([]float64, dof)
 	if err := b.Start(q, u); err != nil {
 		return Stats{}, contact.EventStats{}, fmt.Errorf("brush: %w", err)
+	}
+	if opt.Begin != nil {
+		opt.Begin(q, u)
 	}
 	if err := e.Start(0, q, u); err != nil {
 		return Stats{}, contact.EventStats{}, fmt.Errorf("brush: %w", err)
