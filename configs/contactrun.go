@@ -32,8 +32,8 @@ type ContactEngine struct {
 	Positions *bool   `yaml:"positions,omitempty" doc:"fixed-step: taken back by moving, not by a velocity that adds to restitution; left out: true, but for a brush, whose published numbers hold with velocities"`
 	EndOfStep bool    `yaml:"end_of_step" doc:"fixed-step: gaps at the end of the step in place of its middle; quieter, up to half slower"`
 	Impact    string  `yaml:"impact" enum:",newton,poisson,sequential" doc:"law of impact: newton solves one problem and may gain energy with friction; poisson two, compression and expansion; sequential: pair after pair, event-driven only; left out: newton with a fixed step, poisson with events"`
-	Slow      float64 `yaml:"restitution_speed" unit:"m/s" want:">=0" doc:"approaches slower than this do not rebound; 0: 1 mm/s with a fixed step, 0.1 µm/s with events"`
-	Tolerance float64 `yaml:"tolerance" want:">=1e-13 <=1e-3" doc:"event-driven: relative error of a step"`
+	Slow      float64 `yaml:"restitution_speed" unit:"m/s" want:">=0" doc:"approaches slower than this do not rebound; 0: 1 mm/s with a fixed step and for a brush, otherwise 0.1 µm/s with events"`
+	Tolerance float64 `yaml:"tolerance" want:">=0 <=1e-3" doc:"event-driven: relative error of a step, 1e-13 or more; 0: 1e-9, for a brush 1e-6"`
 	MaxEvents int     `yaml:"max_events" want:">=1" doc:"event-driven: the run ends with an error beyond this many"`
 	Averaged  bool    `yaml:"averaged" doc:"brush: where the step does not resolve the surface, go on with the averaged contact in place of refusing"`
 }
@@ -55,7 +55,7 @@ type ContactOutputs struct {
 func DefaultContactRun() *ContactRun {
 	return &ContactRun{
 		Version: 1,
-		Engine:  ContactEngine{Kind: "fixed-step", Step: 20e-6, Theta: 0.55, Beta: 0.2, Tolerance: 1e-9, MaxEvents: 1_000_000},
+		Engine:  ContactEngine{Kind: "fixed-step", Step: 20e-6, Theta: 0.55, Beta: 0.2, MaxEvents: 1_000_000},
 	}
 }
 
@@ -149,6 +149,14 @@ func (c *ContactRun) Check(r *Report) {
 	}
 	if e.Impact == "" {
 		e.Impact = map[string]string{"fixed-step": "newton", "event-driven": "poisson"}[e.Kind]
+	}
+	switch {
+	case e.Tolerance == 0 && c.Brush != nil:
+		e.Tolerance = 1e-6
+	case e.Tolerance == 0:
+		e.Tolerance = 1e-9
+	case e.Tolerance < 1e-13 && !r.Bad("engine.tolerance"):
+		r.Errorf("engine.tolerance", "engine.tolerance: %g, want 1e-13 or more, or 0", e.Tolerance)
 	}
 	if c.System == "brush-motor" && e.Kind != "fixed-step" {
 		r.Errorf("engine.kind", "engine.kind: a motor with brushes runs with fixed steps")

@@ -7,6 +7,7 @@ import (
 
 	"hilrig/cmd/hil/plot"
 	"hilrig/engine"
+	"hilrig/engine/contact"
 	"hilrig/engine/plant/brush"
 )
 
@@ -46,6 +47,38 @@ func (s *touching) brushBySteps(ctx context.Context, b *brush.Brush) error {
 		metric{"eased_steps", "", float64(stats.Eased)}, metric{"warm_share", "", stats.Warm})
 	s.solver = append(s.solver, byMethod("solved_by_", stats.Methods)...)
 	s.solver = append(s.solver, byMethod("unverified_by_", stats.Unproven)...)
+	return nil
+}
+
+// brushByEvents is brushBySteps with the event-driven engine; forces of a row hold the impulses of impacts.
+func (s *touching) brushByEvents(ctx context.Context, b *brush.Brush) error {
+	e := s.cfg.Engine
+	p := b.Params()
+	if !p.Commutator.Smooth {
+		s.warnings = append(s.warnings, fmt.Sprintf("event-driven on an outline of straight edges of %s: every point that touches meets %.2g corners per second; commutator.smooth: true is a contour without corners",
+			withUnit(p.Commutator.Spacing, "m"), math.Abs(p.Commutator.Speed)*p.Commutator.Radius/p.Commutator.Spacing))
+	}
+	s.beside = brushBeside
+	s.keep(0, nil)
+	s.rows[0].beside = make([]float64, len(brushBeside))
+	stats, counts, err := b.RunEvents(ctx, brush.EventRunOptions{
+		EventOptions: contact.EventOptions{RTol: e.Tolerance, VTh: e.Slow, MaxEvents: e.MaxEvents, Law: s.impactLaw()},
+		Time:         s.cfg.Duration, Discard: orNone(s.cfg.Discard), Every: s.cfg.Rows(),
+		Trace: func(now *brush.EventSnapshot) {
+			copy(s.q, now.Q)
+			copy(s.u, now.U)
+			s.keep(now.T, heldPushes(now.Held))
+			s.rows[len(s.rows)-1].beside = []float64{now.Face, now.Holder, now.Spring, now.Torque}
+		},
+	})
+	if err != nil {
+		return err
+	}
+	for _, f := range stats.Figures() {
+		s.metrics = append(s.metrics, metric{f.Name, f.Unit, f.Value})
+	}
+	s.warnings = append(s.warnings, b.Warnings(0)...)
+	s.solver = eventCounts(&counts)
 	return nil
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"math"
 
 	"hilrig/engine/contact"
 )
@@ -23,10 +22,8 @@ func (s *touching) byEvents(ctx context.Context) error {
 	var sums coordSums
 	sums.start(len(s.q))
 	q, u := make([]float64, len(s.q)), make([]float64, len(s.q))
-	set := contact.NewSet(64, len(s.q))
 	forces := e.Forces(nil)
-	s.sys.Contacts(0, s.q, s.u, math.Inf(1), set)
-	s.keep(0, heldPushes(set, forces))
+	s.keep(0, heldPushes(forces))
 	every, row := c.Rows(), 1
 	if c.Discard == 0 {
 		sums.touch(s.q, s.u)
@@ -38,8 +35,7 @@ func (s *touching) byEvents(ctx context.Context) error {
 			t = min(max(t, e.Old()), e.T)
 			e.At(t, s.q, s.u)
 			forces = e.ForcesAt(t, forces[:0])
-			s.sys.Contacts(t, s.q, s.u, math.Inf(1), set)
-			s.keep(float64(row)*every, heldPushes(set, forces))
+			s.keep(float64(row)*every, heldPushes(forces))
 		}
 		if from := max(last, c.Discard); e.T > from {
 			sums.span(from, e.T, e.At)
@@ -58,6 +54,12 @@ func (s *touching) byEvents(ctx context.Context) error {
 		return err
 	}
 	s.metrics = sums.metrics(s.coords)
+	s.solver = eventCounts(&e.EventStats)
+	return nil
+}
+
+// eventCounts names the counters of the engine.
+func eventCounts(e *contact.EventStats) (out []metric) {
 	for _, n := range []struct {
 		name string
 		n    int
@@ -66,21 +68,17 @@ func (s *touching) byEvents(ctx context.Context) error {
 		{"impacts_with_less_restitution", e.Lowered}, {"detachments", e.Detachments}, {"slips", e.Slips}, {"stops", e.Stops}, {"kinks", e.Kinks},
 		{"redundant", e.Redundant}, {"painleve_inconsistent", e.Inconsistent}, {"painleve_indeterminate", e.Indeterminate}, {"large_forms", e.LargeForms},
 	} {
-		s.solver = append(s.solver, metric{n.name, "", float64(n.n)})
+		out = append(out, metric{n.name, "", float64(n.n)})
 	}
-	s.solver = append(s.solver, metric{"impact_loss", "J", e.ImpactLoss})
-	return nil
+	return append(out, metric{"impact_loss", "J", e.ImpactLoss})
 }
 
-// heldPushes gives the forces their places.
-func heldPushes(set *contact.Set, forces []contact.ContactForce) []push {
+// heldPushes are the forces of held contacts.
+func heldPushes(forces []contact.ContactForce) []push {
 	var out []push
 	for _, f := range forces {
-		for i := range set.N {
-			if set.ID[i] == f.ID && f.N != 0 {
-				nx, ny := set.NX[i], set.NY[i]
-				out = append(out, push{f.ID, set.X[i], set.Y[i], f.N*nx + f.T*ny, f.N*ny - f.T*nx, f.N, f.T})
-			}
+		if f.N != 0 {
+			out = append(out, push{f.ID, f.X, f.Y, f.N*f.NX + f.T*f.NY, f.N*f.NY - f.T*f.NX, f.N, f.T})
 		}
 	}
 	return out

@@ -196,6 +196,8 @@ func (s *touching) run(ctx context.Context) error {
 	switch {
 	case s.motor != nil:
 		return s.motorBySteps(ctx)
+	case s.cfg.Engine.Kind == "event-driven" && isBrush:
+		return s.brushByEvents(ctx, b)
 	case s.cfg.Engine.Kind == "event-driven":
 		return s.byEvents(ctx)
 	case isBrush:

@@ -15,6 +15,7 @@ import (
 type SmoothCommutator struct {
 	spec               CommutatorSpec
 	phaseSin, phaseCos float64
+	slack              float64 // m  rays and normals of the circle differ by less
 }
 
 // NewSmoothCommutator refuses what a smooth contour cannot show: Rz, BarStep and TrueSlots have to be zero.
@@ -28,11 +29,15 @@ func NewSmoothCommutator(spec CommutatorSpec) (*SmoothCommutator, error) {
 		return nil, err
 	}
 	sin, cos := math.Sincos(spec.EccentricityPhase)
-	return &SmoothCommutator{spec, sin, cos}, nil
+	return &SmoothCommutator{spec, sin, cos, spec.Eccentricity * spec.Eccentricity / spec.Radius}, nil
 }
 
-// Most is the largest radius (m): no point is nearer to the contour than by what it is beyond that.
-func (c *SmoothCommutator) Most() float64 { return c.spec.Radius + c.spec.Eccentricity }
+// Beyond tells without much work that (x, y) is further than reach (m) from the contour: the circle without dips is.
+func (c *SmoothCommutator) Beyond(x, y, reach float64) bool {
+	rho := math.Sqrt(x*x + y*y)
+	over := (rho-c.spec.Radius)*rho - c.spec.Eccentricity*(x*c.phaseCos+y*c.phaseSin) // times rho
+	return over > (reach+c.slack)*rho
+}
 
 // Contour is r (m) at alpha (rad) with its first and second derivative.
 func (c *SmoothCommutator) Contour(alpha float64) (r, r1, r2 float64) {

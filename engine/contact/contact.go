@@ -37,6 +37,13 @@ type Dynamics interface {
 	Project(set *Set, chosen []int32, x, d []float64)
 }
 
+// Accelerator is a System that brings its own linear algebra for EventDriven, with the Project of Dynamics.
+type Accelerator interface {
+	// Accelerate factors M at (t, q) and fills acc = M⁻¹·f. It is false when M is not positive definite or something is not finite.
+	Accelerate(t float64, q, u, acc []float64) bool
+	Project(set *Set, chosen []int32, x, d []float64) // with the factors of the last Accelerate
+}
+
 // Law is how two surfaces touch.
 type Law struct {
 	Mu   float64 // coefficient of Coulomb friction

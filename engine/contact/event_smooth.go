@@ -16,7 +16,7 @@ type smooth struct {
 	sys  System
 	f    int
 	set  *Set
-	lin  *dense
+	lin  Accelerator
 	held []held
 
 	chosen []int32
@@ -38,8 +38,12 @@ func newSmooth(sys System, contacts, closed int) *smooth {
 	f := sys.DOF()
 	v := func(k int) []float64 { return make([]float64, k) }
 	w := 2 * closed
+	lin, ok := sys.(Accelerator)
+	if !ok {
+		lin = newDense(sys)
+	}
 	return &smooth{
-		sys: sys, f: f, set: NewSet(contacts, f), lin: newDense(sys), held: make([]held, 0, closed),
+		sys: sys, f: f, set: NewSet(contacts, f), lin: lin, held: make([]held, 0, closed),
 		chosen: make([]int32, 0, closed), acc: v(f), x: v(w * f), g: v(w * w), b: v(w), lam: v(w),
 		eq: newPivoted(w), unk: make([]int, 0, w), root: v(w), sol: v(w),
 	}
@@ -70,13 +74,7 @@ func (s *smooth) placesOf(ids []uint32, places []int32) []int32 {
 
 // free fills acc = M⁻¹·f; false when M is not positive definite or something is not finite.
 func (s *smooth) free(t float64, q, u []float64) bool {
-	s.sys.Mass(t, q, s.lin.mass)
-	s.sys.Force(t, q, u, s.acc)
-	if !cholesky(s.lin.mass, s.lin.low, s.lin.inv, s.f) {
-		return false
-	}
-	s.lin.solve(s.acc)
-	return allFinite(s.acc)
+	return s.lin.Accelerate(t, q, u, s.acc)
 }
 
 // project fills x and g for the chosen contacts and b with their accelerations without forces; free has been called.

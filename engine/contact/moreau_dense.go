@@ -50,6 +50,17 @@ func (d *dense) Free(t, h, theta float64, q, u, ufree []float64) bool {
 	return sum == 0
 }
 
+// Accelerate is Accelerator.Accelerate.
+func (d *dense) Accelerate(t float64, q, u, acc []float64) bool {
+	d.sys.Mass(t, q, d.mass)
+	d.sys.Force(t, q, u, acc)
+	if !cholesky(d.mass, d.low, d.inv, d.f) {
+		return false
+	}
+	d.solve(acc)
+	return allFinite(acc)
+}
+
 // Project is Dynamics.Project.
 func (d *dense) Project(set *Set, chosen []int32, x, dd []float64) {
 	f, n := d.f, 2*len(chosen)

@@ -78,26 +78,7 @@ func (b *Brush) Free(t, h, theta float64, q, u, ufree []float64) bool {
 	}
 	var y state
 	b.unpack(q, u, &y)
-	f.sin, f.cos = y.sin, y.cos
-
-	// the row of φ: Σ m·ξ carried by joint j, −Σ m·η
-	jp := b.j0
-	var cu, cs [segments]float64
-	var sx, sn float64
-	for i := range segments {
-		xi, eta := y.xi[i], y.eta[i]
-		cu[i], cs[i] = b.ms*xi, -b.ms*eta
-		sx += cu[i]
-		sn += cs[i]
-		jp += b.ms * (xi*xi + eta*eta)
-	}
-	b.gather(&cu)
-	b.gather(&cs)
-	f.gu, f.gs = times(&f.invU, &cu), times(&f.invS, &cs)
-	f.stp = sn - dot(&f.ms, &f.gs)
-	f.snp = sx - dot(&f.mu, &f.gu)
-	spp := jp - dot(&cu, &f.gu) - dot(&cs, &f.gs) - f.stp*f.stp*f.it - f.snp*f.snp*f.in
-	f.ip = 1 / spp
+	spp := b.place(&y)
 
 	// h·(f − hθK·u)
 	var r effort
@@ -122,6 +103,59 @@ func (b *Brush) Free(t, h, theta float64, q, u, ufree []float64) bool {
 		sum += 0 * v
 	}
 	return spp > 0 && sum == 0
+}
+
+// Accelerate is contact.Accelerator.
+func (b *Brush) Accelerate(t float64, q, u, acc []float64) bool {
+	f := &b.f
+	if f.theta != 0 || f.stt == 0 { // not the factors of M itself
+		if !b.prepare(0, 0) {
+			f.h = 0
+			return false
+		}
+	}
+	var y state
+	b.unpack(q, u, &y)
+	spp := b.place(&y)
+	var r effort
+	b.forces(&y, 0, &r)
+	b.solve(&r)
+	acc[0], acc[1], acc[2] = f.cos*r.t-f.sin*r.n, f.sin*r.t+f.cos*r.n, r.p
+	for i := range segments {
+		acc[3+2*i], acc[4+2*i] = r.u[i], r.s[i]
+	}
+	acc[colHolder], acc[colArm] = r.h, r.a
+	sum := 0.0
+	for _, v := range acc[:dof] {
+		sum += 0 * v
+	}
+	return spp > 0 && sum == 0
+}
+
+// place computes what depends on the configuration and returns what has to be positive.
+func (b *Brush) place(y *state) (spp float64) {
+	f := &b.f
+	f.sin, f.cos = y.sin, y.cos
+
+	// the row of φ: Σ m·ξ carried by joint j, −Σ m·η
+	jp := b.j0
+	var cu, cs [segments]float64
+	var sx, sn float64
+	for i := range segments {
+		xi, eta := y.xi[i], y.eta[i]
+		cu[i], cs[i] = b.ms*xi, -b.ms*eta
+		sx += cu[i]
+		sn += cs[i]
+		jp += b.ms * (xi*xi + eta*eta)
+	}
+	b.gather(&cu)
+	b.gather(&cs)
+	f.gu, f.gs = times(&f.invU, &cu), times(&f.invS, &cs)
+	f.stp = sn - dot(&f.ms, &f.gs)
+	f.snp = sx - dot(&f.mu, &f.gu)
+	spp = jp - dot(&cu, &f.gu) - dot(&cs, &f.gs) - f.stp*f.stp*f.it - f.snp*f.snp*f.in
+	f.ip = 1 / spp
+	return spp
 }
 
 // effort is a generalised force in the frame of the main body, or the velocity it causes.

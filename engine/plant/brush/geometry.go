@@ -64,10 +64,6 @@ func (b *Brush) onCommutator(t float64, s *scene, reach float64, set *contact.Se
 	// centre, e_t and e_n in that frame
 	x0, y0 := cos*s.x+sin*s.y, cos*s.y-sin*s.x
 	etx, ety := cos*s.cos+sin*s.sin, cos*s.sin-sin*s.cos
-	far := math.Inf(1) // of a smooth commutator, squared distance of what is out of reach in any case
-	if b.smooth != nil {
-		far = (b.smooth.Most() + reach) * (b.smooth.Most() + reach)
-	}
 	for k := range b.point {
 		v := &b.point[k]
 		g := v.segment
@@ -75,12 +71,12 @@ func (b *Brush) onCommutator(t float64, s *scene, reach float64, set *contact.Se
 		cx, cy := x0+xi*etx-eta*ety, y0+xi*ety+eta*etx
 		var gap, nx, ny, bend float64
 		var feature int32
-		if cx*cx+cy*cy > far {
-			continue
-		}
-		if b.smooth == nil {
+		switch {
+		case b.smooth == nil:
 			gap, nx, ny, feature = b.comm.Edge(cx, cy, &b.hint[k])
-		} else {
+		case b.smooth.Beyond(cx, cy, reach):
+			continue
+		default:
 			gap, nx, ny, bend, feature = b.smooth.Edge(cx, cy)
 		}
 		if gap > reach {

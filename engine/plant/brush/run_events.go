@@ -9,7 +9,7 @@ import (
 )
 
 // EventRunOptions says how a brush is run from event to event, at constant speed. The zero value of a field stands for its default.
-// Those of EventOptions are for the brush: RTol 1e-6, ATol 1e-8, VTh 1 mm/s as in Moreau, VChatter 1 µm/s, Reach 10 µm.
+// Those of EventOptions are for the brush: RTol 1e-6, ATol 1e-8, VTh 1 mm/s as in Moreau, VChatter 1 µm/s, Reach 3 µm, more than a gap changes between two looks.
 type EventRunOptions struct {
 	contact.EventOptions
 	Time         float64 // s   default 2
@@ -38,7 +38,7 @@ func (o *EventRunOptions) fill() {
 		v   *float64
 		def float64
 	}{
-		{&o.RTol, 1e-6}, {&o.ATol, 1e-8}, {&o.VTh, 1e-3}, {&o.VChatter, 1e-6}, {&o.Reach, 10e-6},
+		{&o.RTol, 1e-6}, {&o.ATol, 1e-8}, {&o.VTh, 1e-3}, {&o.VChatter, 1e-6}, {&o.Reach, 3e-6},
 		{&o.Time, 2}, {&o.Discard, 0.2}, {&o.Interruption, 1e-4},
 	} {
 		if *f.v == 0 {
