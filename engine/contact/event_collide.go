@@ -135,7 +135,25 @@ func (e *EventDriven) impact(fast float64) error {
 	e.ImpactLoss -= r.Gain
 	s.push(p, u)
 	e.remember(v, p)
+	if plastic {
+		return e.rock(after)
+	}
 	return nil
+}
+
+// rock puts contacts to rest that an impact without rebound sends off slower than VChatter; after are the velocities it leaves.
+// Otherwise a body may rock between two contacts for ever, since the stop of one lifts the other. The forces decide who parts.
+func (e *EventDriven) rock(after []float64) error {
+	rest, off := e.nKept[:0], false
+	for k, i := range e.sm.chosen {
+		if v := after[2*k]; v < e.opt.VChatter {
+			rest, off = append(rest, i), off || v > e.opt.TolV
+		}
+	}
+	if e.nKept = rest; !off {
+		return nil
+	}
+	return e.calm(rest, nil)
 }
 
 // remember keeps the impulses p of the chosen contacts, which came with the velocities v.
