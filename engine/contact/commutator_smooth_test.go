@@ -63,6 +63,33 @@ func TestSmoothCommutatorGradientAndBend(t *testing.T) {
 	}
 }
 
+// What is called beyond is: the quick look never hides a point within reach.
+func TestBeyondIsBeyond(t *testing.T) {
+	spec := smoothSpec()
+	spec.EccentricityPhase = 2
+	c, err := NewSmoothCommutator(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 10))
+	hidden := 0
+	for range 5000 {
+		a, h, reach := 2*math.Pi*rng.Float64(), 3e-5*(rng.Float64()-0.3), 1e-5*rng.Float64()
+		r, _, _ := c.Contour(a)
+		x, y := (r+h)*math.Cos(a), (r+h)*math.Sin(a)
+		if !c.Beyond(x, y, reach) {
+			continue
+		}
+		hidden++
+		if gap, _, _, _, _ := c.Edge(x, y); gap <= reach {
+			t.Fatalf("gap %g within %g was hidden", gap, reach)
+		}
+	}
+	if hidden < 1000 || c.Beyond(0.02, 0, math.Inf(1)) {
+		t.Errorf("%d of 5000 hidden", hidden)
+	}
+}
+
 func TestSmoothCircleIsExact(t *testing.T) {
 	c, err := NewSmoothCommutator(CommutatorSpec{Radius: 0.011})
 	if err != nil {

@@ -59,31 +59,3 @@ func TestSoakStiffness(t *testing.T) {
 		stiffness(t, 69, seed, RunOptions{}, [3]float64{0.3, 0.5, 0.8})
 	}
 }
-
-// The smooth commutator under a rough face, event by event and with a fixed step: seed means of the mean of |dphi/dt| over
-// three turns after the first.
-func TestSoakEventDriven(t *testing.T) {
-	const from, to, grid, n = 0.02, 0.08, 5e-6, 4
-	for _, l := range []float64{0.032, 0.012} {
-		event, fixed, fine := 0.0, 0.0, 0.0
-		for k := range n {
-			p := DefaultParams()
-			p.Commutator.Smooth, p.Brush.Length, p.Face.Seed = true, l, float64(k+1)
-			var sum, count float64
-			s := eventRun(t, p, to, grid, func(at float64, _, u []float64) {
-				if at > from {
-					sum += math.Abs(u[2])
-					count++
-				}
-			})
-			opt := RunOptions{Time: to, Discard: from}
-			a := run(t, p, opt)
-			opt.Step = 2e-6
-			b := run(t, p, opt)
-			t.Logf("seed %d: events %.3f, 20 µs %.3f, 2 µs %.3f rad/s; %d events, %d impacts", k+1, sum/count, a.MeanRate, b.MeanRate, s.Events, s.Impacts)
-			event, fixed, fine = event+sum/count/n, fixed+a.MeanRate/n, fine+b.MeanRate/n
-		}
-		within(t, "fixed step of 20 µs over events", fixed/event-1, -0.25, 0.25)
-		within(t, "fixed step of 2 µs over events", fine/event-1, -0.10, 0.10)
-	}
-}
