@@ -8,6 +8,7 @@ import (
 	"hilrig/engine"
 	"hilrig/engine/friction"
 	"hilrig/engine/plant"
+	"hilrig/engine/plant/brush"
 	"hilrig/engine/reference"
 	"hilrig/estimator"
 	"hilrig/hil/ring"
@@ -105,6 +106,7 @@ type benchOptions struct {
 	every int // the rig samples every so many ticks of the controller
 	fade  float64
 	brush *BesideSpec
+	rig   *brush.Rig // the rig in place of the demo's
 }
 
 func demoLaw() friction.LuGre {
@@ -143,7 +145,12 @@ func newBench(tb testing.TB, o benchOptions) *bench {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	b.plant = NewPlant(PlantSpec{Name: "rig", Rate: rate, Inner: o.inner, Machine: b.machine, State: b.machine.NewState(), Recv: commands, Send: sensors,
+	var machine Machine = b.machine
+	state := b.machine.NewState()
+	if o.rig != nil {
+		machine, state, o.inner = o.rig, o.rig.NewState(), 1
+	}
+	b.plant = NewPlant(PlantSpec{Name: "rig", Rate: rate, Inner: o.inner, Machine: machine, State: state, Recv: commands, Send: sensors,
 		Drive: 0, Enable: 1, Status: -1, Voltage: -1, Watchdog: 0.05, Supply: [2]float64{-24, 24}})
 	spec := ControllerSpec{
 		Rig: "bench", Rate: rate, Meas: sensors, Cmd: commands, Position: 0, Current: 1, Drive: 0, Age: -1, Applied: -1, Every: o.every,

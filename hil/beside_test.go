@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"hilrig/engine"
+	"hilrig/engine/plant"
 	"hilrig/engine/plant/brush"
 	"hilrig/engine/reference"
 )
@@ -167,6 +168,49 @@ func TestShareTooSmall(t *testing.T) {
 	}
 	if room := rows[3999].X[k+4]; room < 12 || room > 18 {
 		t.Errorf("room for %g sub-steps, want about 15", room)
+	}
+}
+
+// On a rig with simulated brushes the recursive least squares find the friction of bearings and brushes together, and the brush
+// beside it, with another roughness, shows the part of the brushes.
+func TestEstimatesOfARigWithBrushes(t *testing.T) {
+	p := brush.DefaultParams()
+	m, law := demoMotor(), demoLaw()
+	law.Fc, law.Fs, law.Sigma2 = 8e-3, 11e-3, 5e-5
+	p.Motor = brush.Motor{Resistance: m.R, Inductance: m.L, Constant: m.K, Inertia: m.J, CoilInductance: 60e-6}
+	rig, err := brush.NewRig(brush.MachineSpec{Params: p, Bearing: &law},
+		plant.SensorSpec{Channels: []plant.Channel{plant.Encoder, plant.CurrentSensor}, Counts: 65536, CurrentNoise: 0.02, CurrentOff: 0.01, Seed: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := newBrush()
+	other.Params.Face.Seed, other.Params.Commutator.Seed = 2, 2
+	ref := reference.Spec{Kind: "multisine", Tones: []reference.Tone{{Amplitude: 45, Frequency: 0.4}, {Amplitude: 5, Frequency: 2.3}}}
+	b := newBench(t, benchOptions{comp: CompSpec{Kind: CompObserver, Scale: 0.9, Inertia: true}, ref: ref, fade: 1, rig: rig, brush: other})
+	rows := b.run(t, 12000)
+	r, s := rows[len(rows)-1], b.controller.Schema()
+	brushes := 2 * p.MeanTorque()
+	for _, c := range []struct {
+		name       string
+		truth, off float64
+	}{{"rls.J", 7e-5, 0.03}, {"rls.Fc", 8e-3 + brushes, 0.1}} {
+		k := s.Index(c.name)
+		t.Logf("%s %.5g ± %.2g, truth %.5g", c.name, r.X[k], 1.96*r.X[k+4], c.truth)
+		if math.Abs(r.X[k]/c.truth-1) > c.off {
+			t.Errorf("%s: %g, truth %g", c.name, r.X[k], c.truth)
+		}
+	}
+	t.Logf("rls.Fv %.3g ± %.2g, truth 5e-5", r.X[s.Index("rls.Fv")], 1.96*r.X[s.Index("rls.Fv_se")])
+	sum, n := 0.0, 0.0
+	for i := range rows {
+		if v := rows[i].X[s.Index("est.velocity")]; math.Abs(v) > 20 {
+			sum += math.Copysign(rows[i].X[s.Index("brush.torque")], rows[i].X[s.Index("brush.torque")]*v)
+			n++
+		}
+	}
+	t.Logf("brush.torque against the motion %.4g N·m, nominal %.4g N·m", sum/n, brushes)
+	if math.Abs(sum/n/brushes-1) > 0.06 {
+		t.Errorf("brush.torque %g N·m, want about %g", sum/n, brushes)
 	}
 }
 

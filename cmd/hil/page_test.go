@@ -15,25 +15,33 @@ import (
 var figures = flag.Bool("figures", false, "redraw the picture of the page in docs/img")
 
 // What a newcomer sees within a minute of starting the program: the page in a real browser, its curve moving.
-func TestPageMoves(t *testing.T) { drivePage(t, 0, "") }
+func TestPageMoves(t *testing.T) { drivePage(t, tolerant(t, virtualPort), 900, 0, "") }
 
 // The picture of the page in the README, after a minute of motion.
 func TestFigurePage(t *testing.T) {
 	if !*figures {
 		t.Skip("draws only with -figures (make figures)")
 	}
-	drivePage(t, 60*time.Second, "../../docs/img/page.png")
+	drivePage(t, tolerant(t, virtualPort), 900, 60*time.Second, "../../docs/img/page.png")
 }
 
-func drivePage(t *testing.T, watch time.Duration, picture string) {
+// The picture of the page of a rig with brushes.
+func TestFigureBrushPage(t *testing.T) {
+	if !*figures {
+		t.Skip("draws only with -figures (make figures)")
+	}
+	drivePage(t, brushFile(t), 1500, 25*time.Second, "../../docs/img/brush-page.png")
+}
+
+func drivePage(t *testing.T, file string, height int, watch time.Duration, picture string) {
 	path, err := exec.LookPath("chromium")
 	if err != nil {
 		t.Skip("no chromium on this machine (apt-get install chromium)")
 	}
 	began := time.Now()
-	d := startRun(t, tolerant(t, virtualPort), "--record", t.TempDir())
+	d := startRun(t, file, "--record", t.TempDir())
 	actx, cancel := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1440, 900),
+		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1440, height),
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-background-networking", true))...)
 	defer cancel()
 	ctx, cancel := chromedp.NewContext(actx)
