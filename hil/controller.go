@@ -17,7 +17,7 @@ type ControllerSpec struct {
 	Rate      float64 // Hz
 	Meas, Cmd []engine.Signal
 	Position  int     // index of the position in Meas
-	Current   int     // index of the current in Meas
+	Current   int     // index of the current in Meas; −1: not measured
 	Drive     int     // index of the drive voltage in Cmd
 	Age       int     // index of the samples' age (s) in Meas; −1: none, samples are as old as Delay
 	Delay     float64 // s  age of a sample beyond Age: what every sample takes at least
@@ -288,6 +288,14 @@ func (c *Controller) Compute(r *Row, b *Blocks) {
 	}
 }
 
+// current is the measured one; 0 where none is.
+func (c *Controller) current(b *Blocks) float64 {
+	if c.s.Current < 0 {
+		return 0
+	}
+	return b.Meas[c.s.Current]
+}
+
 // stale tells whether the newest sample is too old to act on.
 func (c *Controller) stale() bool { return !(c.age <= float64(tooOld*c.s.Every)*c.dt) }
 
@@ -310,7 +318,7 @@ func (c *Controller) Guard(r *Row, b *Blocks) {
 	if c.stale() && finite(speed) && finite(err) {
 		speed, err = 0, 0 // a guess about the motion trips nothing: the age of the sensor is watched by itself
 	}
-	c.guard.Watch(r, speed, err, b.Meas[c.s.Current])
+	c.guard.Watch(r, speed, err, c.current(b))
 	c.guard.Limit(r, b.Cmd)
 	c.held = c.held || r.Flags&(FlagClamped|FlagSlewed) != 0
 	b.Model[mHeat] = c.guard.Heat()
@@ -318,11 +326,7 @@ func (c *Controller) Guard(r *Row, b *Blocks) {
 
 // After runs the brush beside the rig when the command has left: nothing that it does delays or changes one.
 func (c *Controller) After(r *Row, b *Blocks) {
-	current := 0.0
-	if c.s.Current >= 0 {
-		current = b.Meas[c.s.Current]
-	}
-	c.brush.step(r, c.busy, b.Est, current, b.Model[c.shown:])
+	c.brush.step(r, c.busy, b.Est, c.current(b), b.Model[c.shown:])
 }
 
 // Follows tells whether there is anything to do after the command.

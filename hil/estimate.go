@@ -11,8 +11,8 @@ import (
 // estimate runs the filter and the recursive least squares in the samples' own time, then carries the estimate to now.
 // b.Cmd still holds the command of the tick before: the voltage on its way to the motor.
 func (c *Controller) estimate(r *Row, b *Blocks) {
-	y := [2]float64{b.Meas[c.s.Position], b.Meas[c.s.Current]}
-	fresh := [2]bool{r.Fresh&(1<<c.s.Position) != 0, r.Fresh&(1<<c.s.Current) != 0}
+	y := [2]float64{b.Meas[c.s.Position], c.current(b)}
+	fresh := [2]bool{r.Fresh&(1<<c.s.Position) != 0, c.s.Current >= 0 && r.Fresh&(1<<max(0, c.s.Current)) != 0}
 	u, age := b.Cmd[c.s.Drive], c.s.Delay
 	if c.s.Age >= 0 {
 		age += b.Meas[c.s.Age]
