@@ -39,7 +39,7 @@ face to −x and the brush leans to φ < 0.
 ## What the step must resolve
 
 A rigid point on an outline of straight edges means something only while a step moves the surface by less than a fifth of the
-correlation length of its roughness. Beyond that ` + "`hil simulate`" + ` refuses, and says which step or correlation length would
+correlation length of its roughness, or of the dip at a slot where that is shorter. Beyond that ` + "`hil simulate`" + ` refuses, and says which step or length would
 do; ` + "`engine.averaged: true`" + ` goes on with an averaged contact instead and says so. At 20 µs the limit is 4340 rpm
 on the standard commutator. The same holds [in the loop](brush-loop.md).
 

@@ -6,8 +6,8 @@ import "math"
 // is the speed and how long the ticks before were busy: both are in the rows, so a replay decides the same.
 //
 //	fit   = (share·T − b)/c      sub-steps that find room in a period T
-//	need  = max(T/(2·step), v·T/(l_c/5))      fewer do not resolve the joints or the surface
-//	wish  = max(T/step, v·T/(l_c/5))
+//	need  = max(T/(2·step), surface)      fewer do not resolve the joints or the surface
+//	wish  = max(T/step, surface)
 //	full contact with min(wish, fit) sub-steps while need ≤ fit, else the averaged one
 //
 // c (s) is what a sub-step costs in all but the worst 2 % of ticks, b (s) the rest of a tick. c moves by a small factor up or
