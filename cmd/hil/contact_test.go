@@ -106,6 +106,50 @@ func TestBrushIsSimulated(t *testing.T) {
 	}
 }
 
+// The same file between events: the same figures and columns, the spring's force with the impulses of impacts in it.
+func TestBrushIsSimulatedBetweenEvents(t *testing.T) {
+	dir := t.TempDir()
+	file, rows := filepath.Join(dir, "b.yaml"), filepath.Join(dir, "b.csv")
+	for _, c := range []struct {
+		engine string
+		check  func(metrics, solver map[string]float64)
+	}{
+		{"{kind: event-driven}", func(m, solver map[string]float64) {
+			if solver["impacts"] < 100 || solver["events"] < solver["impacts"] || m["face_penetration"] != 0 {
+				t.Errorf("%v", solver)
+			}
+		}},
+		{"{step: 2 us}", func(m, solver map[string]float64) {
+			if solver["steps"] != 8000 {
+				t.Errorf("%v", solver)
+			}
+		}},
+	} {
+		text := "version: 1\nname: b\nsystem: brush\nbrush: {commutator: {smooth: true}}\nengine: " + c.engine + "\nduration: 24 ms\ndiscard: 8 ms\n"
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r := touch(t, file, "-o", rows, "--force")
+		m := map[string]float64{}
+		for k, v := range r.Metrics {
+			if v != nil {
+				m[k] = *v
+			}
+		}
+		if math.Abs(m["face_force"]-2.484) > 0.02 || math.Abs(m["mean_rate"]-1.24) > 0.05 || math.Abs(m["spring_force"]-2.534) > 0.03 {
+			t.Errorf("%s: face %g N, spring %g N, mean rate %g rad/s", c.engine, m["face_force"], m["spring_force"], m["mean_rate"])
+		}
+		c.check(m, r.Solver)
+		data, err := os.ReadFile(rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(string(data), "\n"); n < 1900 || !strings.Contains(string(data), "face_force_N,holder_force_N,spring_force_N,torque_Nm,contacts") {
+			t.Errorf("%s: %d rows", c.engine, n)
+		}
+	}
+}
+
 // A motor with its brushes: the torque that the current makes is what the brushes take at steady speed, and the supply is
 // spent on resistance, contact and back-emf.
 func TestBrushMotorRunsUp(t *testing.T) {
