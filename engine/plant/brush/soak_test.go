@@ -3,7 +3,6 @@
 package brush
 
 import (
-	"math"
 	"testing"
 )
 
