@@ -94,8 +94,8 @@ type FrictionResult struct {
 // of a friction pair is a state.
 //
 // Solve goes through stages until p is verified. It assumes the old states, which leaves one system of linear equations,
-// and flips those that are violated (frictional_states.go). Where that does not settle, it follows Lemke's path through the
-// states (frictional_path.go), sweeps over the contacts (frictional_sweep.go), takes damped Newton steps
+// and flips those that are violated (frictional_states.go). Where that does not settle, it follows Lemke's path from the old
+// states, which are seldom more than a few pivots away, then from others (frictional_path.go), sweeps over the contacts (frictional_sweep.go), takes damped Newton steps
 // (frictional_newton.go) and at last makes the contacts a little compliant, for which there is always a solution
 // (frictional_safe.go). Whatever found p, it is called verified after the residual has been computed on D and b as given.
 // The path comes before the sweeps: it costs less than ten of them and ends where they creep.
@@ -128,6 +128,8 @@ type Frictional struct {
 	dg, ig []float64 // diagonal of D, freed of zeros, and 1 over it
 	p, v   []float64
 	st     []State
+	old    []State   // at the start
+	hand   []State   // where flipping ended
 	keep   []float64 // impulses at the start, for unknowns that the equations leave free
 	best   []float64 // admissible impulses with the smallest residual so far
 	bestSt []State
@@ -148,7 +150,7 @@ func NewFrictional(maxContacts int) *Frictional {
 	n2 := 2 * maxContacts
 	return &Frictional{
 		max: maxContacts, dg: f(n2), ig: f(n2), p: f(n2), v: f(n2), keep: f(n2), best: f(n2), sum: f(n2),
-		st: make([]State, maxContacts), bestSt: make([]State, maxContacts),
+		st: make([]State, maxContacts), old: make([]State, maxContacts), hand: make([]State, maxContacts), bestSt: make([]State, maxContacts),
 		sys: newSystem(maxContacts), path: newPath(maxContacts), gs: f(n2),
 	}
 }
@@ -189,6 +191,7 @@ func (f *Frictional) start(d, b, mu []float64, state []State, p []float64) bool 
 	}
 	for i, s := range state {
 		f.st[i] = s & 3
+		f.old[i] = s & 3
 	}
 	for i, x := range p {
 		if !finite(x) {
@@ -286,19 +289,26 @@ func (f *Frictional) chain(r *FrictionResult) {
 		}
 		return
 	}
-	// paths: from the states at hand, then from all open
+	// paths: from the old states, from those at hand, from all open
 	limit := f.Budget
 	if limit <= 0 {
 		limit = 40*f.n + 40
 	}
 	r.Clash = false
 	limit += r.Pivots
-	for _, warm := range [2]bool{true, false} {
-		most := limit
-		if warm {
-			most = min(limit, r.Pivots+4*f.n+10)
+	for from := range 3 {
+		most := min(limit, r.Pivots+4*f.n+10)
+		switch from {
+		case 0:
+			copy(f.hand, f.st[:f.n])
+			copy(f.st, f.old[:f.n])
+		case 1:
+			copy(f.st, f.hand[:f.n])
+		case 2:
+			most = limit
+			clear(f.st[:f.n])
 		}
-		if f.follow(warm, pathEps, most, &r.Pivots) {
+		if f.follow(pathEps, most, &r.Pivots) {
 			clash := f.huge() > clashSize
 			if f.update(polishRounds, &r.Rounds); done(ByLemke) {
 				return

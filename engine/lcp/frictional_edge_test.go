@@ -212,7 +212,7 @@ func TestFrictionStagesBehind(t *testing.T) {
 	}{
 		{"path", 200, func(f *Frictional) {
 			pivots := 0
-			if f.follow(false, pathEps, 500, &pivots) {
+			if f.follow(pathEps, 500, &pivots) {
 				f.update(polishRounds, new(int))
 			}
 		}},

@@ -17,6 +17,10 @@ const pathEps = 1e-9
 // and an edge of the path ends where v_N or p_N, s·v_T, or μ·p_N ± p_T becomes zero. The contact then goes to the
 // neighbouring state by one pivot, and t goes the way that lets the quantity that is now free grow from zero: what Lemke's
 // method does on the larger problem, less the pivots in which an open contact turns round. Columns: 2n, then x(0), then e.
+//
+// statePath follows the same kind of path for matrices that need not be symmetric and contacts of which some slide for good. From
+// all open both take the same time (0.7 µs with 5 contacts, 5 µs with 14) and arrive. This one starts from any states and adds pathEps,
+// which is what shows a clash; it relies on the check behind it, where statePath steps across pivots that vanish.
 type path struct {
 	a  []float64
 	s  []float64 // scales 1/√D_ii
@@ -29,9 +33,9 @@ func newPath(contacts int) path {
 	return path{a: make([]float64, k*(k+2)), s: make([]float64, k), mu: make([]float64, contacts), st: make([]State, contacts)}
 }
 
-// follow goes along the path from the states f.st, or from all open, to the states of a solution, which it leaves in f.st;
+// follow goes along the path from the states f.st to the states of a solution, which it leaves in f.st;
 // its impulses are left in f.keep. It is false when the path leaves on a ray or the pivots are used up.
-func (f *Frictional) follow(warm bool, eps float64, limit int, count *int) bool {
+func (f *Frictional) follow(eps float64, limit int, count *int) bool {
 	p, n, w := &f.path, f.n, 2*f.n
 	sigma := math.Sqrt(f.sig2)
 	if sigma == 0 {
@@ -41,14 +45,12 @@ func (f *Frictional) follow(warm bool, eps float64, limit int, count *int) bool 
 	for i := range n {
 		p.st[i] = Open
 	}
-	if warm {
-		for i := range n {
-			if s := f.st[i]; s != Open {
-				p.enter(n, i, s)
-			}
+	for i, s := range f.st[:n] {
+		if s != Open {
+			p.enter(n, i, s)
 		}
 	}
-	if !p.cover(n, warm) {
+	if !p.cover(n) {
 		return false
 	}
 	for t, way := 1.0, -1.0; ; {
@@ -120,7 +122,7 @@ func (p *path) enter(n, i int, st State) {
 }
 
 // cover sets e so that the states are a solution at t = 1. The numbers are all different, so that no two events fall together.
-func (p *path) cover(n int, warm bool) bool {
+func (p *path) cover(n int) bool {
 	w := 2 * n
 	c := w + 2
 	low := 0.0
@@ -145,8 +147,6 @@ func (p *path) cover(n int, warm bool) bool {
 			e = -xt * (0.9 + 0.1*golden(2*i+1))
 		case s != 0:
 			e = s * size * (1.1 + golden(2*i+1))
-		case !warm:
-			e = 0
 		}
 		p.a[(2*i+1)*c+w+1] = e
 	}

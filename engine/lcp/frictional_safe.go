@@ -13,7 +13,8 @@ const safeEps = 1e-2
 func (f *Frictional) safe(res *FrictionResult) {
 	n, w := f.n, 2*f.n
 	spent := 0
-	ok := f.follow(false, safeEps, 40*n+40, &spent)
+	clear(f.st[:n])
+	ok := f.follow(safeEps, 40*n+40, &spent)
 	res.Pivots += spent
 	p := f.keep[:w]
 	if !ok {

@@ -3,7 +3,7 @@ package lcp
 import "math"
 
 const (
-	maxRounds    = 6     // of flipped states before a path is followed
+	maxRounds    = 3     // of flipped states before a path is followed: two or six take more time on brushes, wedged or not
 	polishRounds = 4     // of flipped states after a path or sweeps
 	tinyPivot    = 1e-11 // of a diagonal number: the row depends on those before it
 )
@@ -35,7 +35,7 @@ func newSystem(contacts int) system {
 // slides or sticks, a closed one that pulls opens, a sticking one beyond its cone slides, a sliding one that runs the wrong way
 // sticks. It ends when nothing is violated, when states come back that were there before, or after a number of rounds.
 func (f *Frictional) update(rounds int, count *int) {
-	var seen [maxRounds + 1]uint64
+	var seen [max(maxRounds, polishRounds) + 1]uint64
 	for round := 0; ; round++ {
 		f.equations()
 		if f.judge(); f.bestR <= FrictionTol || round == rounds || !f.sys.any {
