@@ -216,17 +216,8 @@ func (s *CommutatorSpec) dip(alpha float64) (d, d1, d2 float64) {
 	return s.DipDepth * u * u, -math.Copysign(2*s.DipDepth*u*k, x), 2 * s.DipDepth * k * k
 }
 
-// Spec is what the commutator was made from.
-func (c *Commutator) Spec() CommutatorSpec { return c.spec }
-
-// Edges is the number of edges, and of vertices.
-func (c *Commutator) Edges() int { return c.n }
-
 // Vertices are the corners of the contour (m) in the commutator's frame, counter-clockwise. They are not to be changed.
 func (c *Commutator) Vertices() (x, y []float64) { return c.x[:c.n], c.y[:c.n] }
-
-// Rough is the roughness alone (m) at the vertices. It is not to be changed.
-func (c *Commutator) Rough() []float64 { return c.rough }
 
 // Radius is the distance r (m) from the axis to the contour at alpha (rad, any number of turns), with its slope dr/dα on that chord:
 //

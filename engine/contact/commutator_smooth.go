@@ -39,13 +39,7 @@ func (c *SmoothCommutator) Beyond(x, y, reach float64) bool {
 	return over > (reach+c.slack)*rho
 }
 
-// Contour is r (m) at alpha (rad) with its first and second derivative.
-func (c *SmoothCommutator) Contour(alpha float64) (r, r1, r2 float64) {
-	sin, cos := math.Sincos(alpha)
-	return c.contour(alpha, sin, cos)
-}
-
-// contour is Contour with the sine and cosine of alpha.
+// contour is r (m) at alpha (rad), given with its sine and cosine, and the first and second derivative.
 func (c *SmoothCommutator) contour(alpha, sin, cos float64) (r, r1, r2 float64) {
 	s := &c.spec
 	d, d1, d2 := s.dip(alpha)

@@ -26,16 +26,16 @@ func mustCommutator(t testing.TB, spec CommutatorSpec) *Commutator {
 func TestCommutatorVerticesFollowTheFormula(t *testing.T) {
 	spec := paperCommutator()
 	c := mustCommutator(t, spec)
-	if c.Edges()%spec.Bars != 0 {
-		t.Errorf("%d edges do not divide into %d bars", c.Edges(), spec.Bars)
+	if c.n%spec.Bars != 0 {
+		t.Errorf("%d edges do not divide into %d bars", c.n, spec.Bars)
 	}
 	steps := whiteNoise(spec.Bars, streamBars, spec.Seed)
 	x, y := c.Vertices()
-	n := c.Edges()
+	n := c.n
 	for k := range x {
 		a := 2 * math.Pi * float64(k) / float64(n)
 		bar := k / (n / spec.Bars)
-		r := 0.011 + c.Rough()[k] + 1e-6*steps[bar] + 5e-6*math.Cos(a-0.4)
+		r := 0.011 + c.rough[k] + 1e-6*steps[bar] + 5e-6*math.Cos(a-0.4)
 		s := math.Remainder(a, 2*math.Pi/24) * 0.011
 		if w := 5.5e-4; math.Abs(s) < w {
 			r -= 0.5e-5 * (1 + math.Cos(math.Pi*s/w))
@@ -63,7 +63,7 @@ func TestCommutatorRadiusIsTheChord(t *testing.T) {
 			a := 20 * (rng.Float64() - 0.5)
 			r, slope := c.Radius(a, &hint)
 			k := int(hint)
-			j := (k + 1) % c.Edges()
+			j := (k + 1) % c.n
 			// cross(p − p_k, e) = 0 with p = r·(cos, sin)
 			ex, ey := x[j]-x[k], y[j]-y[k]
 			sin, cos := math.Sincos(a)
@@ -96,7 +96,7 @@ func TestCommutatorEdgeIsTheSectorWhateverTheHint(t *testing.T) {
 		spec.TrueSlots = true_
 		c := mustCommutator(t, spec)
 		x, y := c.Vertices()
-		n := c.Edges()
+		n := c.n
 		rng := rand.New(rand.NewPCG(2, 2))
 		for range 5000 {
 			a, r := 2*math.Pi*rng.Float64(), 0.011*(0.9+0.2*rng.Float64())
@@ -146,7 +146,7 @@ func TestTrueSlotsHaveTheirWidthAndDepth(t *testing.T) {
 			}
 		}
 	}
-	for k := range c.Edges() {
+	for k := range c.n {
 		if c.angle[k+1] <= c.angle[k] {
 			t.Fatalf("angles turn back at vertex %d", k)
 		}
@@ -171,7 +171,7 @@ func TestCommutatorRepeatsAndSeedsDiffer(t *testing.T) {
 	// leaving the bars' steps out does not move the roughness
 	spec = paperCommutator()
 	spec.BarStep = 0
-	for k, h := range mustCommutator(t, spec).Rough() {
+	for k, h := range mustCommutator(t, spec).rough {
 		if h != a.rough[k] {
 			t.Fatal("roughness depends on the bars")
 		}

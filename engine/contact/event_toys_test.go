@@ -1,6 +1,7 @@
 package contact_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -58,6 +59,44 @@ func TestWoodpeckerPeriod(t *testing.T) {
 	}
 	if top[0] > 0.1035 || top[1] > 0.1201 {
 		t.Errorf("angles to %v, the pole allows 0.1034 and 0.12", top)
+	}
+}
+
+// Ten days from zero, where a double resolves 15 ps, the same events come at the same places.
+func TestTimeFarFromZero(t *testing.T) {
+	for _, name := range []string{"ball", "rod", "oscillator", "woodpecker"} {
+		info, err := toys.Find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		toy, err := info.Make(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var place [2][]float64
+		var events [2]int
+		for k, from := range []float64{0, 864000} {
+			e, err := contact.NewEventDriven(toy, contact.EventOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			q, u := make([]float64, toy.DOF()), make([]float64, toy.DOF())
+			toy.Start(q, u)
+			if err := e.Start(from, q, u); err != nil {
+				t.Fatal(err)
+			}
+			if err := e.Run(from+0.4, nil); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			e.State(q, u)
+			place[k], events[k] = q, e.Events
+		}
+		for j, x := range place[0] {
+			near(t, fmt.Sprintf("%s: q[%d]", name, j), place[1][j], x, 1e-7)
+		}
+		if events[0] != events[1] || events[0] == 0 {
+			t.Errorf("%s: %d events", name, events)
+		}
 	}
 }
 

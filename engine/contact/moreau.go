@@ -136,7 +136,7 @@ func (m *Moreau) Step(t float64, q, u []float64) StepResult {
 	m.Steps++
 
 	// motion without contact
-	if !finiteState(q, u, t) || !m.dyn.Free(t, h, theta, q, u, m.ufree) {
+	if t-t != 0 || !allFinite(q, u) || !m.dyn.Free(t, h, theta, q, u, m.ufree) {
 		return m.refuse()
 	}
 	// contacts, their states and right-hand sides
@@ -186,7 +186,7 @@ func (m *Moreau) Step(t float64, q, u []float64) StepResult {
 	if m.back != nil && len(m.Chosen) > 0 {
 		m.back.correct(m, qm)
 	}
-	if !finiteState(qm, unew, 0) {
+	if !allFinite(qm, unew) {
 		return m.refuse()
 	}
 	copy(q, qm)
@@ -347,13 +347,4 @@ func (m *Moreau) count(res *StepResult, left int, gain, scale float64) {
 			res.Status = engine.Limited
 		}
 	}
-}
-
-// finiteState tells whether every number is finite: 0·x is NaN when x is not.
-func finiteState(q, u []float64, t float64) bool {
-	s := 0 * t
-	for j, v := range q {
-		s += 0*v + 0*u[j]
-	}
-	return s == 0
 }

@@ -42,12 +42,10 @@ func (d *dense) Free(t, h, theta float64, q, u, ufree []float64) bool {
 		return false
 	}
 	d.solve(ufree)
-	sum := 0.0
 	for i := range ufree {
 		ufree[i] = u[i] + h*ufree[i]
-		sum += 0 * ufree[i]
 	}
-	return sum == 0
+	return allFinite(ufree)
 }
 
 // Accelerate is Accelerator.Accelerate.

@@ -106,9 +106,6 @@ func (s *Scene) DOF() int { return s.dof }
 // Coordinates names the entries of q and u.
 func (s *Scene) Coordinates() []Coordinate { return s.names }
 
-// Spec is what the scene was made from.
-func (s *Scene) Spec() SceneSpec { return s.spec }
-
 // Start fills q and u with the start of the spec.
 func (s *Scene) Start(q, u []float64) {
 	for i, at := range s.index {

@@ -1,10 +1,6 @@
 package contact
 
-import (
-	"math"
-
-	"hilrig/engine/lcp"
-)
+import "hilrig/engine/lcp"
 
 // side is what is known of the force along the tangent of a contact before it is solved for.
 type side uint8
@@ -188,16 +184,15 @@ func (c *corner) forces(p []float64) {
 	}
 }
 
-// allFinite tells whether all numbers of some vectors are finite.
+// allFinite tells whether all numbers of some vectors are finite: 0·x is NaN when x is not.
 func allFinite(vs ...[]float64) bool {
+	sum := 0.0
 	for _, v := range vs {
 		for _, x := range v {
-			if math.IsNaN(x) || math.IsInf(x, 0) {
-				return false
-			}
+			sum += 0 * x
 		}
 	}
-	return true
+	return sum == 0
 }
 
 // product fills v = G·p + b.

@@ -10,8 +10,8 @@ import (
 // startGap is the height of the face above contact at the start (m).
 const startGap = 20e-6
 
-// Start fills q and u at t = 0: the brush at rest in the middle of its holder and at the holder's rake, the face 20 µm above
-// contact, the tip of the arm on the top. The error says which part does not reach the other.
+// Start fills q and u: the brush at rest in the middle of its holder and at the holder's rake, the face 20 µm above contact with
+// the commutator at the angle given last, the tip of the arm on the top. The error says which part does not reach the other.
 func (b *Brush) Start(q, u []float64) error {
 	clear(q[:dof])
 	clear(u[:dof])
