@@ -75,7 +75,7 @@ func TestBeyondIsBeyond(t *testing.T) {
 	hidden := 0
 	for range 5000 {
 		a, h, reach := 2*math.Pi*rng.Float64(), 3e-5*(rng.Float64()-0.3), 1e-5*rng.Float64()
-		r, _, _ := c.Contour(a)
+		r, _, _ := c.contour(a, math.Sin(a), math.Cos(a))
 		x, y := (r+h)*math.Cos(a), (r+h)*math.Sin(a)
 		if !c.Beyond(x, y, reach) {
 			continue
