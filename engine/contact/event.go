@@ -294,7 +294,7 @@ func (e *EventDriven) slope(t float64, x, dx []float64) {
 	f := e.f
 	copy(dx[:f], x[f:])
 	// held contacts are all that acts, and they are near; where a stage of a long step is not, all are looked at
-	if near := 1e3 * e.opt.TolGap; !(near < e.opt.Reach && e.sm.run(t, x[:f], x[f:], near)) && !e.sm.run(t, x[:f], x[f:], e.opt.Reach) {
+	if near := 1e3 * e.opt.TolGap; !(near < e.opt.Reach && e.sm.run(t, x[:f], x[f:], near)) && !e.sm.run(t, x[:f], x[f:], e.opt.Reach) && !e.sm.beyond(t, x[:f], x[f:]) {
 		dx[f] = math.NaN()
 		return
 	}

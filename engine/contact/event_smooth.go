@@ -18,6 +18,7 @@ type smooth struct {
 	set  *Set
 	lin  Accelerator
 	held []held
+	left []held // of held, see beyond
 
 	chosen []int32
 	acc    []float64 // du/dt
@@ -43,7 +44,7 @@ func newSmooth(sys System, contacts, closed int) *smooth {
 		lin = newDense(sys)
 	}
 	return &smooth{
-		sys: sys, f: f, set: NewSet(contacts, f), lin: lin, held: make([]held, 0, closed),
+		sys: sys, f: f, set: NewSet(contacts, f), lin: lin, held: make([]held, 0, closed), left: make([]held, 0, closed),
 		chosen: make([]int32, 0, closed), acc: v(f), x: v(w * f), g: v(w * w), b: v(w), lam: v(w),
 		eq: newPivoted(w), unk: make([]int, 0, w), root: v(w), sol: v(w),
 	}
@@ -113,6 +114,25 @@ func (s *smooth) run(t float64, q, u []float64, reach float64) bool {
 	}
 	s.look(t, q, u, reach)
 	return s.keep(t, q, u)
+}
+
+// beyond is run without those held contacts that the last run did not find: what moves on past the end of a surface. The
+// integrator needs it where that end lies within a step, to get past the event that is then found.
+func (s *smooth) beyond(t float64, q, u []float64) bool {
+	all := s.held
+	s.left = s.left[:0]
+	for _, h := range all {
+		if h.at >= 0 {
+			s.left = append(s.left, h)
+		}
+	}
+	if len(s.left) == len(all) {
+		return false
+	}
+	s.held = s.left
+	ok := s.keep(t, q, u)
+	s.held = all
+	return ok
 }
 
 // keep is run with the contacts in set as they are.
