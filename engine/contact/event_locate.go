@@ -44,18 +44,30 @@ func (e *EventDriven) reach(t float64) {
 
 // coarse tells whether an open gap changes so much between a and b that it may have been closed in between. A body that turns in free
 // flight is smooth for the integrator, whose steps may be longer than its turns: where the change of a gap is not that of its rates, the
-// samples are too far apart.
+// samples are too far apart. Nor may a contact that is listed at one end alone be on its way through the surface: corners that turn
+// come and go, and one that is deep inside may be listed over another edge or not at all.
 func (e *EventDriven) coarse() bool {
 	a, b := e.a, e.b
 	h := b.t - a.t
+	for j, id := range a.id {
+		if a.gap[j] > 0 && a.gap[j]+a.rate[j]*h < -e.opt.TolGap && b.place(id, j) < 0 && find(e.sm.held, id) < 0 {
+			return true
+		}
+	}
 	for i, id := range b.id {
+		if find(e.sm.held, id) >= 0 {
+			continue
+		}
 		j := a.place(id, i)
-		if j < 0 || find(e.sm.held, id) >= 0 {
+		if j < 0 {
+			if min(b.gap[i], b.gap[i]-b.rate[i]*h) < -e.opt.TolGap {
+				return true
+			}
 			continue
 		}
 		ga, gb, ra, rb := a.gap[j], b.gap[i], a.rate[j], b.rate[i]
 		off := math.Abs(gb - ga - 0.5*(ra+rb)*h)
-		if off < 0.05*(math.Abs(ra)+math.Abs(rb))*h {
+		if off < max(0.05*(math.Abs(ra)+math.Abs(rb))*h, e.opt.TolGap) {
 			continue
 		}
 		low := min(ga, gb)

@@ -198,6 +198,32 @@ func (o *Outline) chains() {
 			o.chain[k] = 0
 		}
 	}
+	if around && count == 1 {
+		o.divide()
+	}
+}
+
+// divide gives the only run of an outline with one notch two numbers, so that the walls of the notch differ. They change at the convex
+// vertex that is farthest from it, or at the farthest of all where none is convex.
+func (o *Outline) divide() {
+	first := 0
+	for o.corner[first] != notch {
+		first++
+	}
+	around := o.arc[o.edges]
+	last, far := first, -1.0
+	for k := range o.edges {
+		d := math.Abs(o.arc[k] - o.arc[first])
+		if d = min(d, around-d); o.corner[k] == convex {
+			d += around
+		}
+		if k != first && d > far {
+			last, far = k, d
+		}
+	}
+	for k := first; k != last; k = (k + 1) % o.edges {
+		o.chain[k] = 1
+	}
 }
 
 const maxChains = 64

@@ -66,3 +66,49 @@ func TestCornersClatterToRest(t *testing.T) {
 		}
 	}
 }
+
+// The two walls of the only notch of an outline are two contacts of a point, with two numbers; a body that falls into the bend of a ramp finds
+// both, whatever lies beside them.
+func TestTheOnlyNotchHasTwoWalls(t *testing.T) {
+	ramp, err := NewOutline([]Point{{-2, -1}, {2, -1}, {2, 0}, {0.3, 0}, {-0.6, 0.3}, {-2, 0.3}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stone, err := NewOutline([]Point{{0.065223, 0.026944}, {-0.00448, 0.070511}, {-0.082417, 0.021528}, {-0.040776, -0.026947}, {-0.056269, -0.069184}, {0.04335, -0.06842}, {0.05243, -0.069709}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, spin := range []float64{-5.021, -2, 0, 3} {
+		sc, err := NewScene(SceneSpec{Gravity: [2]float64{0, -9.81},
+			Bodies: []BodySpec{{Name: "ramp", Shape: Shape{Outline: ramp}, Locked: [3]bool{true, true, true}},
+				{Name: "stone", Mass: 0.737, Inertia: 0.002, Shape: Shape{Outline: stone}, Pose: [3]float64{-0.184, 0.45, 0.605}, Speed: [3]float64{-0.309, 0, spin}}},
+			Pairs: []PairSpec{{A: "stone", B: "ramp", Law: Law{Mu: 0.2, EpsN: 0.3}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := NewEventDriven(sc, EventOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		q, u, set := make([]float64, 3), make([]float64, 3), NewSet(64, 3)
+		sc.Start(q, u)
+		if err := e.Start(0, q, u); err != nil {
+			t.Fatal(err)
+		}
+		err = e.Run(1.5, func(e *EventDriven) bool {
+			e.State(q, u)
+			sc.Contacts(e.T, q, u, math.Inf(1), set)
+			seen := map[uint32]bool{}
+			for i := range set.N {
+				if seen[set.ID[i]] {
+					t.Fatalf("spin %g, t = %g s: two contacts have the number %d", spin, e.T, set.ID[i])
+				}
+				seen[set.ID[i]] = true
+			}
+			return true
+		})
+		if err != nil {
+			t.Errorf("spin %g: %v", spin, err)
+		}
+	}
+}
