@@ -39,7 +39,7 @@ func (s *touching) writeCSV(w io.Writer) error {
 		}
 		rows[i] = append(row, float64(len(r.pushes)), n, t)
 	}
-	return writeRows(w, s.csvNames(), rows)
+	return writeTable(w, s.csvNames(), len(rows), func(k, j int) float64 { return rows[k][j] })
 }
 
 // figure draws coordinates and speeds over time, and what is beside them.

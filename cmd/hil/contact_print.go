@@ -1,11 +1,8 @@
 package main
 
 import (
-	"bufio"
-	"encoding/csv"
 	"fmt"
 	"io"
-	"strconv"
 	"text/tabwriter"
 )
 
@@ -75,31 +72,4 @@ func (s *touching) print(w io.Writer) {
 		}
 		t.Flush()
 	}
-}
-
-// writeRows writes a table of numbers with all their digits.
-func writeRows(w io.Writer, names []string, rows [][]float64) error {
-	head := csv.NewWriter(w)
-	if err := head.Write(names); err != nil {
-		return err
-	}
-	head.Flush()
-	if err := head.Error(); err != nil {
-		return err
-	}
-	out := bufio.NewWriterSize(w, 1<<16)
-	var line []byte
-	for _, row := range rows {
-		line = line[:0]
-		for j, v := range row {
-			if j > 0 {
-				line = append(line, ',')
-			}
-			line = strconv.AppendFloat(line, v, 'g', -1, 64)
-		}
-		if _, err := out.Write(append(line, '\n')); err != nil {
-			return err
-		}
-	}
-	return out.Flush()
 }

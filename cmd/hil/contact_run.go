@@ -67,21 +67,8 @@ func loadContactRun(path string, f simulateFlags, stderr io.Writer) (*touching, 
 	if len(f.laws) > 0 {
 		return nil, exitWith(exitUsage, fmt.Errorf("simulate: --law is for friction laws; %s describes bodies in contact", path))
 	}
-	for _, v := range []struct {
-		flag, text string
-		to         *float64
-	}{{"--step", f.step, &cfg.Engine.Step}, {"--duration", f.duration, &cfg.Duration}} {
-		if v.text == "" {
-			continue
-		}
-		x, err := configs.ParseValue(v.text, "s")
-		if err == nil && !(x > 0) {
-			err = fmt.Errorf("%g s, want > 0", x)
-		}
-		if err != nil {
-			return nil, exitWith(exitUsage, fmt.Errorf("simulate: %s: %w", v.flag, err))
-		}
-		*v.to = x
+	if err := f.times(&cfg.Engine.Step, &cfg.Duration); err != nil {
+		return nil, exitWith(exitUsage, fmt.Errorf("simulate: %w", err))
 	}
 	if f.duration != "" && cfg.Discard >= cfg.Duration {
 		cfg.Discard = 0 // a look at the beginning
@@ -309,17 +296,23 @@ func perSecond(unit string) string { return unit + "/s" }
 
 // contactMetrics runs a contact file that is in memory and returns its numbers.
 func contactMetrics(ctx context.Context, name string, data []byte) ([]metric, error) {
+	s, err := contactRun(ctx, name, data, func(c *configs.ContactRun) { c.Outputs.Every = c.Duration }) // a study keeps no rows
+	if err != nil {
+		return nil, err
+	}
+	return append(s.metrics, s.solver...), nil
+}
+
+// contactRun runs a contact file that is in memory, with some change to it.
+func contactRun(ctx context.Context, name string, data []byte, change func(*configs.ContactRun)) (*touching, error) {
 	cfg, _, err := configs.ContactRunBytes(name, data)
 	if err != nil {
 		return nil, err
 	}
 	s := &touching{path: name, cfg: cfg}
+	change(cfg)
 	if err := s.build(); err != nil {
 		return nil, err
 	}
-	cfg.Outputs.Every = cfg.Duration // a study keeps no rows
-	if err := s.run(ctx); err != nil {
-		return nil, err
-	}
-	return append(s.metrics, s.solver...), nil
+	return s, s.run(ctx)
 }

@@ -186,21 +186,8 @@ func (f *simulateFlags) check(path string) (format string, err error) {
 
 // over puts the flags over the file.
 func (f *simulateFlags) over(cfg *configs.Simulate) error {
-	for _, v := range []struct {
-		flag, text string
-		to         *float64
-	}{{"--step", f.step, &cfg.Step}, {"--duration", f.duration, &cfg.Duration}} {
-		if v.text == "" {
-			continue
-		}
-		x, err := configs.ParseValue(v.text, "s")
-		if err == nil && !(x > 0) {
-			err = fmt.Errorf("%g s, want > 0", x)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", v.flag, err)
-		}
-		*v.to = x
+	if err := f.times(&cfg.Step, &cfg.Duration); err != nil {
+		return err
 	}
 	if len(f.laws) == 0 {
 		return nil
@@ -226,6 +213,27 @@ func (f *simulateFlags) over(cfg *configs.Simulate) error {
 		laws = append(laws, l)
 	}
 	cfg.Friction = laws
+	return nil
+}
+
+// times puts the flags of time over step and duration (s).
+func (f *simulateFlags) times(step, duration *float64) error {
+	for _, v := range []struct {
+		flag, text string
+		to         *float64
+	}{{"--step", f.step, step}, {"--duration", f.duration, duration}} {
+		if v.text == "" {
+			continue
+		}
+		x, err := configs.ParseValue(v.text, "s")
+		if err == nil && !(x > 0) {
+			err = fmt.Errorf("%g s, want > 0", x)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", v.flag, err)
+		}
+		*v.to = x
+	}
 	return nil
 }
 

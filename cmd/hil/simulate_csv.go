@@ -83,6 +83,11 @@ func (s *simulation) writeCSV(w io.Writer) error {
 		}
 	}
 
+	return writeTable(w, names, len(first.T), func(k, j int) float64 { return data[j][k] })
+}
+
+// writeTable writes rows of numbers with all their digits below their names.
+func writeTable(w io.Writer, names []string, rows int, at func(row, column int) float64) error {
 	head := csv.NewWriter(w)
 	if err := head.Write(names); err != nil {
 		return err
@@ -93,16 +98,15 @@ func (s *simulation) writeCSV(w io.Writer) error {
 	}
 	out := bufio.NewWriterSize(w, 1<<16)
 	var line []byte
-	for k := range first.T {
+	for k := range rows {
 		line = line[:0]
-		for j, col := range data {
+		for j := range names {
 			if j > 0 {
 				line = append(line, ',')
 			}
-			line = strconv.AppendFloat(line, col[k], 'g', -1, 64)
+			line = strconv.AppendFloat(line, at(k, j), 'g', -1, 64)
 		}
-		line = append(line, '\n')
-		if _, err := out.Write(line); err != nil {
+		if _, err := out.Write(append(line, '\n')); err != nil {
 			return err
 		}
 	}

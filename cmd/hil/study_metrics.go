@@ -50,15 +50,8 @@ func simulateTrace(ctx context.Context, name string, data []byte) ([]traceColumn
 
 // contactTrace runs bodies in contact and gives the columns of the CSV, without what statistics leave out.
 func contactTrace(ctx context.Context, name string, data []byte) ([]traceColumn, error) {
-	cfg, _, err := configs.ContactRunBytes(name, data)
+	s, err := contactRun(ctx, name, data, func(*configs.ContactRun) {})
 	if err != nil {
-		return nil, err
-	}
-	s := &touching{path: name, cfg: cfg}
-	if err := s.build(); err != nil {
-		return nil, err
-	}
-	if err := s.run(ctx); err != nil {
 		return nil, err
 	}
 	out := []traceColumn{{Name: "time", Unit: "s"}}
@@ -72,7 +65,7 @@ func contactTrace(ctx context.Context, name string, data []byte) ([]traceColumn,
 		out = append(out, traceColumn{Name: c.Name, Unit: c.Unit})
 	}
 	for _, r := range s.rows {
-		if r.t < cfg.Discard {
+		if r.t < s.cfg.Discard {
 			continue
 		}
 		for i, v := range slices.Concat([]float64{r.t}, r.q, r.u, r.beside) {
