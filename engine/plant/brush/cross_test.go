@@ -102,8 +102,8 @@ func crossCheck(t *testing.T, l float64, rough bool, n int, from, to float64, st
 			of   func(*Stats) float64
 		}{
 			{"mean |dphi/dt|", bars[name], func(s *Stats) float64 { return s.MeanRate }},
-			{"face force", 0.04, func(s *Stats) float64 { return s.FaceForce }},
-			{"friction torque", 0.04, func(s *Stats) float64 { return s.Friction }},
+			{"face force", 0.02, func(s *Stats) float64 { return s.FaceForce }},
+			{"friction torque", 0.02, func(s *Stats) float64 { return s.Friction }},
 			{"tilt", 0.1, func(s *Stats) float64 { return s.Tilt }},
 		} {
 			e, se := mean(event, f.of)
