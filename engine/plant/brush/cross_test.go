@@ -127,15 +127,6 @@ func TestEnginesAgreeOnTheSmoothCommutator(t *testing.T) {
 	}
 }
 
-// The segments under a held face rock between two points at less than a µm/s: each stop lifts the other point by as much. Unless such
-// speeds count as rest, that takes more than a thousand events in ten microseconds.
-func TestRockingComesToRest(t *testing.T) {
-	d := drawSmooth(0.032, 4, true)
-	if s, counts := d.events(t, 0.07, 0.08); counts.Events > 5000 || !(s.FaceForce > 1) {
-		t.Errorf("%d events, face force %g N", counts.Events, s.FaceForce)
-	}
-}
-
 // Rows and statistics come from the same integrals.
 func TestRowsOfEventsAddUp(t *testing.T) {
 	d := drawSmooth(0.032, 1, true)
