@@ -172,6 +172,9 @@ func (c *ContactRun) Check(r *Report) {
 			r.Errorf("engine.impact", "engine.impact: sequential needs the event-driven engine, which knows which pair collides first")
 		}
 	}
+	if n := c.Duration / c.Rows(); n > maxRows && !r.Bad("duration") && !r.Bad("outputs") && !r.Bad("engine") {
+		r.Errorf("outputs.every", "outputs.every: %.3g rows in %g s, at most %d are kept", n, c.Duration, maxRows)
+	}
 	if o := c.Outputs.Every; o > c.Duration {
 		r.Errorf("outputs.every", "outputs.every: %g s is longer than the run", o)
 	}
@@ -192,6 +195,9 @@ func (c *ContactRun) checkBrush(r *Report) {
 		}
 	}
 }
+
+// maxRows of a run are kept in memory: half a gigabyte for a brush.
+const maxRows = 1_000_000
 
 // Rows is the time between two rows (s).
 func (c *ContactRun) Rows() float64 {

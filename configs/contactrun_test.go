@@ -98,6 +98,7 @@ func TestContactRunBadInput(t *testing.T) {
 		"step":             {"step: 20 us", "step: 20 V", "engine.step: 20 V is in V"},
 		"no system":        {"system: brush", "", "system is missing"},
 		"other section":    {"system: brush", "system: scene", "the system is scene"},
+		"too many rows":    {"duration: 1 s", "duration: 100 s\noutputs: {every: 20 us}", "5e+06 rows in 100 s"},
 		"discards all":     {"discard: 0.2 s", "discard: 1 s", "nothing would be left"},
 		"needs the events": {"step: 20 us", "step: 20 us, impact: sequential", "event-driven"},
 	} {
