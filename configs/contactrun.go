@@ -172,10 +172,13 @@ func (c *ContactRun) Check(r *Report) {
 			r.Errorf("engine.impact", "engine.impact: sequential needs the event-driven engine, which knows which pair collides first")
 		}
 	}
+	if e.Kind == "fixed-step" && c.Duration < e.Step && !r.Bad("duration") && !r.Bad("engine") {
+		r.Errorf("duration", "duration: %g s is less than one step of %g s", c.Duration, e.Step)
+	}
 	if n := c.Duration / c.Rows(); n > maxRows && !r.Bad("duration") && !r.Bad("outputs") && !r.Bad("engine") {
 		r.Errorf("outputs.every", "outputs.every: %.3g rows in %g s, at most %d are kept", n, c.Duration, maxRows)
 	}
-	if o := c.Outputs.Every; o > c.Duration {
+	if o := c.Outputs.Every; o > c.Duration && !r.Bad("duration") {
 		r.Errorf("outputs.every", "outputs.every: %g s is longer than the run", o)
 	}
 }

@@ -89,3 +89,27 @@ outputs: {every: 10 ms}`), "-o", csv)
 		}
 	}
 }
+
+// A run that has no step, or more rows than fit in memory, is refused at once.
+func TestRunsOfNoStepOrTooManyRows(t *testing.T) {
+	for text, want := range map[string]string{
+		"duration: 5 us": "duration: 5e-06 s is less than one step",
+		"duration: 1 s\nengine: {kind: event-driven}\noutputs: {every: 1e-12}": "outputs.every: 1e+12 rows in 1 s",
+	} {
+		_, errs, err := runVerb(newSimulateCmd(), toyFile(t, "system: toy\ntoy: {kind: ball}\n"+text))
+		if exitCode(err) != exitInvalid || !strings.Contains(errs, want) {
+			t.Errorf("%s: exit %d, %s", text, exitCode(err), errs)
+		}
+	}
+}
+
+// Every example can be seen moving, as its last line says.
+func TestEveryExampleHasAPicture(t *testing.T) {
+	files, err := filepath.Glob("../../configs/contact/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		touch(t, f, "--duration", "20ms", "--animate", filepath.Join(t.TempDir(), "a.html"))
+	}
+}

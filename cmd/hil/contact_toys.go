@@ -52,6 +52,8 @@ func toyPicture(kind string, v map[string]float64, dof int) *picture {
 		return &picture{bodies: []drawnBody{box("mass", 0.02, 0.015), floor}, view: [4]float64{0, 0.02, 0.5, 0.2}, pose: func(_ float64, q, out []float64) {
 			out[0], out[1] = q[0], 0.015
 		}}
+	case "wheel":
+		return wheelPicture(p)
 	case "woodpecker":
 		return woodpeckerPicture(p)
 	}
@@ -60,6 +62,21 @@ func toyPicture(kind string, v map[string]float64, dof int) *picture {
 
 func box(name string, w, h float64) drawnBody {
 	return drawnBody{Name: name, Closed: true, Points: [][2]float64{{-w, -h}, {w, -h}, {w, h}, {-w, h}}}
+}
+
+// wheelPicture has the nominal circle, which turns, and the slider, whose motion of some µm is enlarged.
+func wheelPicture(p map[string]float64) *picture {
+	r := p["radius"]
+	slider := drawnBody{Name: "slider", Kind: "brush", Closed: true, Points: [][2]float64{{0, 0}, {0.1 * r, 0.1 * r}, {0.1 * r, 0.5 * r}, {-0.1 * r, 0.5 * r}, {-0.1 * r, 0.1 * r}}}
+	return &picture{
+		bodies:  []drawnBody{{Name: "wheel", Kind: "turning", Radius: r, Closed: true, Plain: true}, slider},
+		view:    [4]float64{0, 0.3 * r, 3 * r, 3 * r},
+		enlarge: 100, caption: "the wheel is drawn without its roughness; arrows are contact forces",
+		pose: func(t float64, q, out []float64) {
+			out[2] = p["speed"] * t
+			out[3], out[4] = q[0], r+q[1]
+		},
+	}
 }
 
 // woodpeckerPicture has the sleeve, the spring as a line and the bird; the picture goes down with the sleeve.

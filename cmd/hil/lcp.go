@@ -54,8 +54,8 @@ func runLCP(path string, stdin io.Reader, stdout io.Writer) error {
 		in = f
 	}
 	var p struct {
-		M [][]float64 `json:"M"`
-		Q []float64   `json:"q"`
+		M [][]jsonNumber `json:"M"`
+		Q []jsonNumber   `json:"q"`
 	}
 	dec := json.NewDecoder(in)
 	dec.DisallowUnknownFields()
@@ -65,13 +65,17 @@ func runLCP(path string, stdin io.Reader, stdout io.Writer) error {
 	if dec.More() {
 		return exitWith(exitInvalid, fmt.Errorf("%s: something follows the problem; one problem a file", path))
 	}
-	m, err := lcp.Dense(p.M, p.Q)
+	rows, q := make([][]float64, len(p.M)), numbers(p.Q)
+	for i, row := range p.M {
+		rows[i] = numbers(row)
+	}
+	m, err := lcp.Dense(rows, q)
 	if err != nil {
 		return exitWith(exitInvalid, fmt.Errorf("%s: %w", path, err))
 	}
-	n := len(p.Q)
+	n := len(q)
 	s, z := lcp.NewSolver(n), make([]float64, n)
-	r := s.Solve(m, p.Q, z)
+	r := s.Solve(m, q, z)
 	out := lcpAnswer{Status: r.Status.String(), Pivots: r.Pivots, Method: r.Method.String(), Certificate: s.Certificate(),
 		NoSolution: r.NoSolution}
 	if !math.IsInf(r.Residual, 0) && !math.IsNaN(r.Residual) {
@@ -80,7 +84,7 @@ func runLCP(path string, stdin io.Reader, stdout io.Writer) error {
 	if r.Status.OK() {
 		out.Z, out.W = z, make([]float64, n)
 		for i := range n {
-			out.W[i] = p.Q[i]
+			out.W[i] = q[i]
 			for j, x := range z {
 				out.W[i] += m[i*n+j] * x
 			}
@@ -99,4 +103,22 @@ func runLCP(path string, stdin io.Reader, stdout io.Writer) error {
 		return exitWith(exitQuality, errors.New("there is no solution: every choice of z_i = 0 or w_i = 0 contradicts the rest"))
 	}
 	return exitWith(exitQuality, fmt.Errorf("no solution was found: %s", r.Status))
+}
+
+// jsonNumber is a number that has to be there: null, which encoding/json takes for zero, is what others write for NaN.
+type jsonNumber float64
+
+func (x *jsonNumber) UnmarshalJSON(text []byte) error {
+	if string(text) == "null" {
+		return errors.New("null where a number belongs")
+	}
+	return json.Unmarshal(text, (*float64)(x))
+}
+
+func numbers(list []jsonNumber) []float64 {
+	out := make([]float64, len(list))
+	for i, x := range list {
+		out[i] = float64(x)
+	}
+	return out
 }

@@ -25,6 +25,7 @@ func TestLCPVerb(t *testing.T) {
 		{"not square", `{"M": [[1, 2]], "q": [1, 2]}`, exitInvalid, "", nil, "matrix M: 1 rows, want 2"},
 		{"empty", `{"M": [], "q": []}`, exitInvalid, "", nil, "q: empty"},
 		{"not a number", `{"M": [[NaN]], "q": [1]}`, exitInvalid, "", nil, "want {"},
+		{"null", `{"M": [[null]], "q": [1]}`, exitInvalid, "", nil, "null where a number belongs"},
 		{"misspelt", `{"m2": [[1]], "q": [1]}`, exitInvalid, "", nil, "m2"},
 		{"two problems", `{"M": [[1]], "q": [1]} {"M": [[1]], "q": [1]}`, exitInvalid, "", nil, "one problem a file"},
 	} {
