@@ -52,7 +52,7 @@ func (c *Controller) estimate(r *Row, b *Blocks) {
 	}
 	copy(b.Est[:4], c.xs[:])
 	if c.primed && age < float64(longestGap*c.s.Every)*c.dt {
-		c.ahead.Step(b.Est[:4], u, age)
+		c.ahead.Step(b.Est[:4], u, max(0, age)) // a tick that woke late may have a sample from after its time
 	}
 }
 

@@ -134,7 +134,8 @@ func signals(fields []wire.Field) []engine.Signal {
 	return s
 }
 
-// Signals are the received fields and link.age (s, age of the newest frame at Poll, by the device's clock where it has one; 1000 before the first), and the sent
+// Signals are the received fields and link.age (s, age of the newest frame at the time that Poll is given, by the device's clock
+// where it has one; negative when it came after that, in a tick that woke late; 1000 before the first), and the sent
 // fields.
 func (l *line) Signals() (meas, cmd []engine.Signal) {
 	return append(signals(l.in), linkAge), signals(l.out)
@@ -234,10 +235,17 @@ func (l *line) Poll(now int64, y []float64) (fresh uint64) {
 	}
 	y[n] = never
 	if l.got.N > 0 {
-		y[n] = float64(max(0, now-l.got.At)) * 1e-9
+		age := now - l.got.At
+		if age < 0 && age > -clockNoise {
+			age = 0
+		}
+		y[n] = float64(age) * 1e-9
 	}
 	return fresh
 }
+
+// clockNoise is how far a device's clock may be off ours for a moment (ns).
+const clockNoise = 200_000
 
 // Safe sends the safe frame three times, past the mailbox and past whoever is writing. A command that waits is dropped;
 // one sent afterwards is sent. Any goroutine may call it; it takes at most a few times the write timeout.

@@ -132,6 +132,11 @@ func TestExchange(t *testing.T) {
 				fresh = b.poll()
 				return fresh != 0
 			})
+			// a tick whose time is before the frame: it woke late, and the age says how much younger the frame is
+			y := make([]float64, 3)
+			if b.Poll(rt.Now()-5e9, y); y[2] > -0.1 {
+				t.Errorf("age %g s at a time five seconds ago, want it negative", y[2])
+			}
 			if fresh != 7 || math.Abs(b.y[0]-1.5) > math.Pi/65536 || b.y[1] != -0.25 || b.y[2] < 0 || b.y[2] > 5 {
 				t.Errorf("fresh %b, y %v", fresh, b.y)
 			}
