@@ -80,7 +80,8 @@ restitution because they would have made energy, and Painlevé's cases.
 
 Impacts: ` + "`newton`" + ` reverses the approach of each contact in one problem and may gain energy with friction; ` + "`poisson`" + ` compresses and
 expands, gives back the share eps_n of the impulse, and never gains energy at a single contact; ` + "`sequential`" + ` treats pair after
-pair, which chains of balls need. Multi-impact results depend on the law: none of them is exact.
+pair, which chains of balls need. With newton eps_t reverses the tangential velocity, with poisson it gives back a share of the
+tangential impulse: the two are different laws once eps_t > 0. Multi-impact results depend on the law: none of them is exact.
 
 CSV columns: time_s, the coordinates, their rates (` + "`…_dot`" + `), contacts with force, sums of normal and tangential forces. JSON: ` + "`metrics`" + `
 (with ` + "`units`" + `) is what happened after ` + "`discard`" + `, ` + "`solver`" + ` how the contact problems fared.

@@ -120,6 +120,7 @@ func TestContactRunBadInput(t *testing.T) {
 	}
 	for name, c := range map[string]struct{ is, want string }{
 		"kind":      {"{kind: woodpeker}", `did you mean "woodpecker"`},
+		"range":     {"{kind: ball, mass: 0}", "toy.mass: 0 kg, want > 0 kg: mass"},
 		"parameter": {"{kind: woodpecker, colour: 3}", `unknown key "colour"`},
 		"no kind":   {"{}", "known: "},
 	} {

@@ -70,11 +70,24 @@ func (table keyTable) decode(w *walker, path, prefix string, e entry) {
 		case f.Whole && x != math.Trunc(x):
 			w.r.errorAt(p, at, "", "%s: %s, want a whole number: %s", p, short(x), f.Doc)
 		case !(x >= f.Lo && x <= f.Hi):
-			w.r.errorAt(p, at, "", "%s: %s%s, want %s to %s%s: %s", p, short(x), unit, short(f.Lo), short(f.Hi), unit, f.Doc)
+			w.r.errorAt(p, at, "", "%s: %s%s, want %s: %s", p, short(x), unit, f.span(unit), f.Doc)
 		default:
 			*f.Ptr = x
 		}
 	}
+}
+
+// span is the range of a key in words.
+func (f *tableKey) span(unit string) string {
+	switch {
+	case f.Lo == math.SmallestNonzeroFloat64 && math.IsInf(f.Hi, 1):
+		return "> 0" + unit
+	case f.Lo == math.SmallestNonzeroFloat64:
+		return "> 0 to " + short(f.Hi) + unit
+	case math.IsInf(f.Hi, 1):
+		return "≥ " + short(f.Lo) + unit
+	}
+	return short(f.Lo) + " to " + short(f.Hi) + unit
 }
 
 // behind is a unit as it stands behind a number.

@@ -27,7 +27,7 @@ type SceneBody struct {
 	Radius   float64      `yaml:"radius" unit:"m" want:">=0" doc:"disc, commutator"`
 	Size     [2]float64   `yaml:"size" unit:"m" doc:"box: along x and y"`
 	Chamfer  float64      `yaml:"chamfer" unit:"m" want:">=0" doc:"box: taken off each corner, at 45 degrees"`
-	Points   [][2]float64 `yaml:"points,omitempty" unit:"m" doc:"polygon: its corners in order; its frame is moved to the centre of mass"`
+	Points   [][2]float64 `yaml:"points,omitempty" unit:"m" doc:"polygon: its corners in order; the frame of a body that is not fixed is moved to its centre of mass"`
 	File     string       `yaml:"file,omitempty" doc:"polygon: CSV with columns x_m, y_m or x_mm, y_mm; relative to this file"`
 	Surface  SceneSurface `yaml:"surface" doc:"roughness of a commutator, a box or a polygon"`
 	Position [2]float64   `yaml:"position" unit:"m" doc:"of the centre of mass at the start"`

@@ -60,6 +60,10 @@ func runLCP(path string, stdin io.Reader, stdout io.Writer) error {
 	dec := json.NewDecoder(in)
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&p); err != nil {
+		var wrong *json.UnmarshalTypeError
+		if errors.As(err, &wrong) {
+			err = fmt.Errorf("%s at byte %d is not what belongs there", wrong.Value, wrong.Offset)
+		}
 		return exitWith(exitInvalid, fmt.Errorf("%s: %w; want {\"M\": [[…]], \"q\": […]}", path, err))
 	}
 	if dec.More() {
