@@ -25,18 +25,18 @@ type State struct {
 // run that fails or panics is recorded with its reason and is no error here. When ctx ends, the runs under way are given up,
 // the journal holds the others, and the error is that of ctx. watch, if any, is called after every run, by one goroutine.
 func Run(ctx context.Context, j *Journal, workers int, task Task, watch func(State)) ([]Outcome, error) {
-	var todo []int
+	var open []int
 	s := State{Of: j.runs}
 	for run := range j.runs {
 		o, ok := j.done[run]
 		switch {
 		case !ok:
-			todo = append(todo, run)
+			open = append(open, run)
 		case o.Failed != "":
 			s.Failed++
 		}
 	}
-	s.Done = j.runs - len(todo)
+	s.Done = j.runs - len(open)
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
@@ -47,14 +47,14 @@ func Run(ctx context.Context, j *Journal, workers int, task Task, watch func(Sta
 	ended := make(chan Outcome, workers)
 	var next atomic.Int64
 	var wg sync.WaitGroup
-	for range min(workers, len(todo)) {
+	for range min(workers, len(open)) {
 		wg.Go(func() {
 			for inner.Err() == nil {
 				k := int(next.Add(1)) - 1
-				if k >= len(todo) {
+				if k >= len(open) {
 					return
 				}
-				if o, ok := attempt(inner, todo[k], task); ok {
+				if o, ok := attempt(inner, open[k], task); ok {
 					ended <- o
 				}
 			}
