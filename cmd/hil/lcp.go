@@ -43,6 +43,13 @@ type lcpAnswer struct {
 	NoSolution  bool      `json:"no_solution,omitempty"`
 }
 
+// A person waits longer than a loop: up to so many unknowns, so much work (multiplications, some seconds) may go into a problem that no
+// class of matrices makes easy.
+const (
+	patient = 120
+	work    = 2e10
+)
+
 func runLCP(path string, stdin io.Reader, stdout io.Writer) error {
 	in := stdin
 	if path != "-" {
@@ -79,6 +86,9 @@ func runLCP(path string, stdin io.Reader, stdout io.Writer) error {
 	}
 	n := len(q)
 	s, z := lcp.NewSolver(n), make([]float64, n)
+	if n <= patient {
+		s.Work = work
+	}
 	r := s.Solve(m, q, z)
 	out := lcpAnswer{Status: r.Status.String(), Pivots: r.Pivots, Method: r.Method.String(), Certificate: s.Certificate(),
 		NoSolution: r.NoSolution}
