@@ -27,7 +27,7 @@ type ContactRun struct {
 type ContactEngine struct {
 	Kind      string  `yaml:"kind" enum:"fixed-step,event-driven" doc:"fixed-step: Moreau–Jean, bounded work per step, as in the loop; event-driven: exact times of contact, the reference"`
 	Step      float64 `yaml:"step" unit:"s" want:">0 <=0.1" doc:"fixed-step: length of a step"`
-	Theta     float64 `yaml:"theta" want:">=0.5 <=1" doc:"fixed-step: 0.5 keeps energy, 1 damps most"`
+	Theta     float64 `yaml:"theta" want:">=0 <=1" doc:"fixed-step: 0.5 keeps energy, 1 damps most; 0: 0.55, and 0.5 for a brush with end_of_step"`
 	Beta      float64 `yaml:"beta" want:">=0 <=0.2" doc:"fixed-step: share of a penetration that one step takes back"`
 	Positions *bool   `yaml:"positions,omitempty" doc:"fixed-step: taken back by moving, not by a velocity that adds to restitution; left out: true, but for a brush, whose published numbers hold with velocities"`
 	EndOfStep bool    `yaml:"end_of_step" doc:"fixed-step: gaps at the end of the step in place of its middle; quieter, up to half slower"`
@@ -55,7 +55,7 @@ type ContactOutputs struct {
 func DefaultContactRun() *ContactRun {
 	return &ContactRun{
 		Version: 1,
-		Engine:  ContactEngine{Kind: "fixed-step", Step: 20e-6, Theta: 0.55, Beta: 0.2, MaxEvents: 1_000_000},
+		Engine:  ContactEngine{Kind: "fixed-step", Step: 20e-6, Beta: 0.2, MaxEvents: 1_000_000},
 	}
 }
 
@@ -143,6 +143,14 @@ func (c *ContactRun) Check(r *Report) {
 		r.Errorf("discard", "discard: %g s of a run of %g s; nothing would be left", c.Discard, c.Duration)
 	}
 	e := &c.Engine
+	switch {
+	case e.Theta == 0 && c.System == "brush" && e.EndOfStep:
+		e.Theta = 0.5
+	case e.Theta == 0:
+		e.Theta = 0.55
+	case e.Theta < 0.5:
+		r.Errorf("engine.theta", "engine.theta: %g, want 0.5 to 1: smaller ones are not stable", e.Theta)
+	}
 	if e.Positions == nil {
 		positions := c.Brush == nil && !e.EndOfStep
 		e.Positions = &positions

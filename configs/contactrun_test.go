@@ -48,7 +48,7 @@ func TestContactRunIsRead(t *testing.T) {
 	if got := []float64{b.Brush.Length, b.Commutator.Speed, b.Commutator.Seed, b.Contact.Face.Mu, b.Contact.Holder.Mu}; got[0] != 0.012 || got[1] < 314.159 || got[1] > 314.16 || got[2] != 7 || got[3] != 0.3 || got[4] != 0.15 {
 		t.Errorf("length, speed, seed, mu of face and holder: %v", got)
 	}
-	if c.Engine.Impact != "newton" || c.Engine.Theta != 0.55 || !c.Engine.EndOfStep {
+	if c.Engine.Impact != "newton" || c.Engine.Theta != 0.5 || !c.Engine.EndOfStep {
 		t.Errorf("engine: %+v", c.Engine)
 	}
 	if c, _, err = ContactRunBytes("drop.yaml", []byte(goodScene)); err != nil {
@@ -98,6 +98,7 @@ func TestContactRunBadInput(t *testing.T) {
 		"step":             {"step: 20 us", "step: 20 V", "engine.step: 20 V is in V"},
 		"no system":        {"system: brush", "", "system is missing"},
 		"other section":    {"system: brush", "system: scene", "the system is scene"},
+		"theta":            {"step: 20 us", "step: 20 us, theta: 0.3", "engine.theta: 0.3, want 0.5 to 1"},
 		"too many rows":    {"duration: 1 s", "duration: 100 s\noutputs: {every: 20 us}", "5e+06 rows in 100 s"},
 		"discards all":     {"discard: 0.2 s", "discard: 1 s", "nothing would be left"},
 		"needs the events": {"step: 20 us", "step: 20 us, impact: sequential", "event-driven"},

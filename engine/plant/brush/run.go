@@ -12,7 +12,7 @@ import (
 
 // RunOptions says how a brush is run on its own, at constant speed. The zero value of a field stands for its default.
 type RunOptions struct {
-	contact.MoreauOptions         // Step: default 20 µs
+	contact.MoreauOptions         // Step: default 20 µs; Theta: with EndOfStep default 0.5
 	Time                  float64 // s   default 2
 	Discard               float64 // s   beginning that statistics leave out; default 0.2, negative: nothing
 	Interruption          float64 // s   shortest gap of the face force that counts; default 1e-4
@@ -84,6 +84,9 @@ func (o *RunOptions) fill() {
 		if *v == 0 {
 			*v = def
 		}
+	}
+	if o.EndOfStep {
+		pick(&o.Theta, 0.5) // nearest to the limit of short steps: 0.55 gives an eighth less motion at 20 µs
 	}
 	pick(&o.Step, 20e-6)
 	pick(&o.Time, 2)

@@ -29,21 +29,21 @@ func TestSoakTwoMicroseconds(t *testing.T) {
 	}
 }
 
-// Both schemes go to the same limit, from either side: at 20 µs the middle of the step gives up to a twentieth too much motion, the end of it
-// up to a twelfth too little. Each is held against 2 µs; the difference between them, 13 % new and 8 % worn, is shown.
+// Both schemes go to the same limit. At 20 µs the end of the step, with θ = ½, stays within an eighth of the middle.
 func TestSoakEndOfStep(t *testing.T) {
 	for _, l := range []float64{0.032, 0.012} {
+		middle, _ := seeds(t, 1, 16, RunOptions{}, length(l))
+		end := RunOptions{}
+		end.EndOfStep = true
+		coarse, _ := seeds(t, 1, 16, end, length(l))
+		within(t, "end of step over middle: mean |dphi/dt|", coarse["mean_rate"].mean/middle["mean_rate"].mean-1, -0.12, 0.12)
 		fine := RunOptions{Time: 1}
 		fine.Step, fine.EndOfStep = 2e-6, true
 		limit, _ := seeds(t, 1, 8, fine, length(l))
-		end := RunOptions{Time: 1}
-		end.EndOfStep = true
-		middle, _ := seeds(t, 1, 8, RunOptions{Time: 1}, length(l))
-		coarse, _ := seeds(t, 1, 8, end, length(l))
-		within(t, "end of the step, 20 µs over 2 µs: mean |dphi/dt|", coarse["mean_rate"].mean/limit["mean_rate"].mean-1, -0.12, 0.12)
-		within(t, "middle of the step at 20 µs over its end at 2 µs", middle["mean_rate"].mean/limit["mean_rate"].mean-1, -0.12, 0.12)
-		t.Logf("end over middle at 20 µs %.3f; penetration %.3g and %.3g m, loss %.3f and %.3f", coarse["mean_rate"].mean/middle["mean_rate"].mean-1,
-			middle["face_penetration"].mean, coarse["face_penetration"].mean, middle["loss"].mean, coarse["loss"].mean)
+		end.Time = 1
+		short, _ := seeds(t, 1, 8, end, length(l))
+		within(t, "end of step, 20 µs over 2 µs: mean |dphi/dt|", short["mean_rate"].mean/limit["mean_rate"].mean-1, -0.08, 0.08)
+		t.Logf("penetration %.3g and %.3g m, loss %.3f and %.3f", middle["face_penetration"].mean, coarse["face_penetration"].mean, middle["loss"].mean, coarse["loss"].mean)
 	}
 }
 
