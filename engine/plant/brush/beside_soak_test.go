@@ -46,8 +46,12 @@ func TestSoakCostInTheLoop(t *testing.T) {
 			p.Commutator.Seed, p.Face.Seed = f.seed, f.seed
 			took, b := ticks(t, p, 4000)
 			t.Logf("by %-5s %-6s seed %5.0f  %s  x %.3f", by.name, f.what, f.seed, describeCost(took, b), f.x)
-			if quantileOf(took, 0.999) > 0.9e-3 || meanOf(took) > 0.4e-3 {
-				t.Errorf("%s, seed %g: more than 0.9 of 1 ms in one of 1000 ticks, or 0.4 on average", f.what, f.seed)
+			usual, _ := ticks(t, DefaultParams(), 1000) // right after it, on the same machine in the same mood
+			if m := meanOf(took) / meanOf(usual); m > 5 {
+				t.Errorf("%s, seed %g: %.1f times the default on average", f.what, f.seed, m)
+			}
+			if b.Counts.Unverified > 0 || b.Counts.Restarts > 0 {
+				t.Errorf("%s, seed %g: %d sub-steps not verified, %d restarts", f.what, f.seed, b.Counts.Unverified, b.Counts.Restarts)
 			}
 		}
 	}
