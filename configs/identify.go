@@ -54,6 +54,7 @@ type IdentifyData struct {
 	Span      [2]float64      `yaml:"span" unit:"s" doc:"only this time of the record, [from, to]; to 0: its end"`
 	Rows      [2]float64      `yaml:"rows" doc:"only these rows of numbers, [first, last], counted from 1; last 0: the end"`
 	Resample  float64         `yaml:"resample" unit:"Hz" want:">=0" doc:"interpolate uneven samples to this rate; 0: refuse them"`
+	Steady    bool            `yaml:"steady" doc:"a table of steady friction: every row is a level of constant speed with its velocity, mean force and deviation; there is no time"`
 	SplitGaps bool            `yaml:"split_gaps" doc:"cut the record at gaps instead of refusing them"`
 	Separator string          `yaml:"separator" enum:"auto,comma,semicolon,tab" doc:"between columns; auto: found in the header row"`
 	Decimal   string          `yaml:"decimal" enum:"point,comma" doc:"the decimal sign"`
@@ -74,6 +75,8 @@ type IdentifyColumns struct {
 	Current     IdentifyColumn `yaml:"current" doc:"through the contact or the motor"`
 	Position2   IdentifyColumn `yaml:"position2" doc:"two-joint: of the second joint, against the first link"`
 	Force2      IdentifyColumn `yaml:"force2" doc:"two-joint: of the drive of the second joint"`
+	Deviation   IdentifyColumn `yaml:"deviation" doc:"data.steady: standard deviation of the force of a level; of its samples if count is named, else of their mean"`
+	Count       IdentifyColumn `yaml:"count" doc:"data.steady: number of samples in the mean of a level"`
 	Group       string         `yaml:"group,omitempty" doc:"column whose changing value cuts the file into pieces: a set point, a trial"`
 }
 
@@ -307,7 +310,7 @@ func (c *Identify) Channels(d *IdentifyData) []IdentifyChannel {
 	return []IdentifyChannel{
 		{"time", "s", cols.Time}, {"position", m, cols.Position}, {"velocity", speed, cols.Velocity}, {"force", force, cols.Force},
 		{"reference", m, cols.Reference}, {"disturbance", force, cols.Disturbance}, {"load", "N", cols.Load}, {"current", "A", cols.Current},
-		{"position2", m, cols.Position2}, {"force2", force, cols.Force2},
+		{"deviation", force, cols.Deviation}, {"count", "1", cols.Count}, {"position2", m, cols.Position2}, {"force2", force, cols.Force2},
 	}
 }
 
@@ -324,6 +327,10 @@ func (c *Identify) checkData(r *Report, at string, d *IdentifyData, need []strin
 	}
 	cols := &d.Columns
 	switch {
+	case d.Steady:
+		c.checkSteady(r, at, d)
+	case cols.Deviation.Name != "" || cols.Count.Name != "":
+		r.Errorf(at+".columns", "%s.columns: deviation and count belong to a table of steady friction; for one, set %s.steady: true", at, at)
 	case cols.Time.Name == "" && d.Rate == 0:
 		r.Errorf(at+".columns.time", "%s.columns.time is missing: name the column of time, or give %s.rate if there is none", at, at)
 	case cols.Time.Name != "" && d.Rate != 0:
@@ -342,6 +349,24 @@ func (c *Identify) checkData(r *Report, at string, d *IdentifyData, need []strin
 			} else if _, err := ch.Column.Shift(ch.SI); err != nil {
 				r.Errorf(path, "%s: %v", path, err)
 			}
+		}
+	}
+}
+
+// checkSteady checks a table of steady friction, which has no time.
+func (c *Identify) checkSteady(r *Report, at string, d *IdentifyData) {
+	for _, m := range c.Method {
+		if at != "data" || (m != "static" && m != "joint") {
+			r.Errorf(at+".steady", "%s.steady: %s needs samples in time; a table of steady friction serves static, and joint in data", at, m)
+			return
+		}
+	}
+	for _, key := range []struct {
+		name  string
+		given bool
+	}{{"columns.time", d.Columns.Time.Name != ""}, {"rate", d.Rate != 0}, {"span", d.Span != [2]float64{}}, {"resample", d.Resample != 0}, {"split_gaps", d.SplitGaps}} {
+		if key.given {
+			r.Errorf(at+"."+key.name, "%s.%s: a table of steady friction has no time; leave it out, or take out %s.steady", at, key.name, at)
 		}
 	}
 }

@@ -58,6 +58,28 @@ func TestIdentifyColumnScale(t *testing.T) {
 	}
 }
 
+func TestSteadyTable(t *testing.T) {
+	text := "version: 1\nmethod: [static]\nmodel: {law: stribeck-tustin}\ndata:\n  file: map.csv\n  steady: true\n  columns:\n    velocity: {name: v, unit: mm/s}\n" +
+		"    force: {name: f, unit: mN}\n    deviation: {name: sd, unit: mN}\n    count: {name: n}\n"
+	if err := Decode("map.yaml", []byte(text), DefaultIdentify()); err != nil {
+		t.Error(err)
+	}
+	for bad, want := range map[string]string{
+		"  rate: 1 kHz\n":                         "data.rate: a table of steady friction has no time",
+		"    time: {name: t, unit: s}\n":          "data.columns.time: a table of steady friction has no time",
+		"    position: {name: x, unit: m}\nx: 1\n": `unknown key "x"`,
+	} {
+		if strings.HasPrefix(bad, "  rate") {
+			bad = strings.Replace(text, "  steady", bad+"  steady", 1)
+		} else {
+			bad = text + bad
+		}
+		if err := Decode("map.yaml", []byte(bad), DefaultIdentify()); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want …%s…", err, want)
+		}
+	}
+}
+
 func TestIdentifyErrors(t *testing.T) {
 	good, err := os.ReadFile("emps.yaml")
 	if err != nil {
@@ -79,6 +101,8 @@ func TestIdentifyErrors(t *testing.T) {
 		{"version: 1", "version: 2", "this program reads version 1"},
 		{"  columns:\n", "  rate: 1 kHz\n  columns:\n", "leave one of them out"},
 		{"  file: ../../shared", "  # file: ../../shared", "data.file is missing"},
+		{"  columns:\n", "  steady: true\n  columns:\n", "data.steady: regress needs samples in time"},
+		{"  columns:\n", "  columns:\n    count: {name: n}\n", "deviation and count belong to a table of steady friction"},
 	} {
 		text := strings.Replace(string(good), c.old, c.new, 1)
 		if text == string(good) {

@@ -128,11 +128,13 @@ func readRecord(ctx context.Context, path string, cfg *configs.Identify, d *conf
 	m := record.Mapping{
 		Rate: d.Rate, DecimalComma: d.Decimal == "comma", SameUnit: sameUnit, Piece: d.Columns.Group,
 		Rows: [2]int{int(d.Rows[0]), int(d.Rows[1])}, Span: d.Span, Resample: d.Resample > 0, ResampleRate: d.Resample, SplitGaps: d.SplitGaps,
+		Steady: d.Steady,
 	}
 	m.Separator = map[string]rune{"comma": ',', "semicolon": ';', "tab": '\t'}[d.Separator] // auto: 0
 	to := map[string]*record.Column{
 		"time": &m.Time, "position": &m.Position, "velocity": &m.Velocity, "force": &m.Force,
 		"reference": &m.Reference, "disturbance": &m.Disturbance, "load": &m.Load, "current": &m.Current,
+		"deviation": &m.Deviation, "count": &m.Count,
 	}
 	for _, ch := range cfg.Channels(d) {
 		c := ch.Column

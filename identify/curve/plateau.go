@@ -3,6 +3,7 @@ package curve
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"hilrig/identify/record"
 )
@@ -50,6 +51,12 @@ func Plateaus(recs []*record.Record, o PlateauOptions) ([]Point, error) {
 	var points []Point
 	top := 0.0 // fastest
 	for _, d := range recs {
+		if d.Steady {
+			for _, p := range levels(d) {
+				top, points = max(top, math.Abs(p.V)), append(points, p)
+			}
+			continue
+		}
 		if len(d.Force) == 0 {
 			return nil, d.Fail(0, "Name its column in data.columns.force.", "a static map needs the force")
 		}
@@ -80,7 +87,7 @@ func Plateaus(recs []*record.Record, o PlateauOptions) ([]Point, error) {
 	// rest
 	kept := points[:0]
 	for _, p := range points {
-		if math.Abs(p.V) > 1e-6*top && math.Abs(p.V) > 4*p.Scatter/math.Sqrt(float64(p.N)) {
+		if math.Abs(p.V) > 1e-6*top && math.Abs(p.V) > 4*p.Scatter/math.Sqrt(float64(max(p.N, 1))) {
 			kept = append(kept, p)
 		}
 	}
@@ -92,6 +99,22 @@ func Plateaus(recs []*record.Record, o PlateauOptions) ([]Point, error) {
 		return nil, e
 	}
 	return kept, nil
+}
+
+// levels are the rows of a table of steady friction.
+func levels(d *record.Record) []Point {
+	points := make([]Point, len(d.Force))
+	for k := range points {
+		p := Point{V: d.Velocity[k], F: d.Force[k], From: fmt.Sprintf("%s level %d", strings.TrimSpace(d.File+" "+d.Piece), k+1)}
+		if d.ForceError != nil {
+			p.SE = d.ForceError[k]
+		}
+		if d.Count != nil {
+			p.N = int(d.Count[k])
+		}
+		points[k] = p
+	}
+	return points
 }
 
 // velocityOf is the recorded velocity, else central differences of the position.

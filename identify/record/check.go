@@ -68,6 +68,10 @@ func CheckAll(pieces []*Record, o CheckOptions) []Finding {
 	var all []*motion
 	for _, d := range pieces {
 		c.d = d
+		if d.Steady {
+			c.levels()
+			continue
+		}
 		if !c.sound() {
 			continue
 		}
@@ -81,8 +85,10 @@ func CheckAll(pieces []*Record, o CheckOptions) []Finding {
 			all = append(all, m)
 		}
 	}
-	c.excitation(all)
-	c.dynamics(all)
+	if len(pieces) == 0 || slices.ContainsFunc(pieces, func(d *Record) bool { return !d.Steady }) {
+		c.excitation(all)
+		c.dynamics(all)
+	}
 	return merge(c.out, len(pieces))
 }
 

@@ -15,6 +15,11 @@ type Column struct {
 type Mapping struct {
 	Time, Position, Velocity, Force, Reference, Disturbance, Load, Current Column
 
+	// Steady says that every row is a level of constant speed instead of a sample: velocity and mean force. Deviation is the
+	// standard deviation of the force of a level: of its samples if Count says how many there were, else of their mean.
+	Steady           bool
+	Deviation, Count Column
+
 	Rate         float64                // Hz, used where Time.Name is empty
 	Separator    rune                   // between columns of a text; 0: found in the header row
 	DecimalComma bool                   // 1,5 instead of 1.5
@@ -58,6 +63,8 @@ func (m *Mapping) channels() []channel {
 		{m.Disturbance, "disturbance", func(d *Record) *[]float64 { return &d.Disturbance }},
 		{m.Load, "load", func(d *Record) *[]float64 { return &d.Load }},
 		{m.Current, "current", func(d *Record) *[]float64 { return &d.Current }},
+		{m.Deviation, "deviation", func(d *Record) *[]float64 { return &d.ForceError }},
+		{m.Count, "count", func(d *Record) *[]float64 { return &d.Count }},
 	}
 	named := all[:0]
 	for _, c := range all {
@@ -73,7 +80,7 @@ func (m *Mapping) spare(name string) bool {
 	if name == m.Time.Name || name == m.Piece {
 		return false
 	}
-	all := []*Column{&m.Position, &m.Velocity, &m.Force, &m.Reference, &m.Disturbance, &m.Load, &m.Current}
+	all := []*Column{&m.Position, &m.Velocity, &m.Force, &m.Reference, &m.Disturbance, &m.Load, &m.Current, &m.Deviation, &m.Count}
 	for _, c := range all {
 		if c.Name == name && !c.Optional {
 			return false

@@ -18,7 +18,7 @@ type Record struct {
 	File        string    // where it came from, "" for memory
 	SHA256      string    // of the file as it lies on disk, hex
 	Piece       string    // which part of the file, "" for the whole
-	Dt          float64   // s, sampling interval
+	Dt          float64   // s, sampling interval; 0 for a table of steady friction
 	Start       float64   // s, time of the first sample as recorded
 	Position    []float64 // m or rad
 	Velocity    []float64 // m/s or rad/s, as measured
@@ -27,8 +27,15 @@ type Record struct {
 	Disturbance []float64 // N or N·m, a known force on the axis besides the drive, counted like Force
 	Load        []float64 // N, normal load of the contact
 	Current     []float64 // A
-	Clock       Clock     // how regular the recorded times were
-	Warnings    []string  // what was odd but could be used
+
+	// A table of steady friction: every row is a level of constant speed, with its Velocity and mean Force. There is no time;
+	// Dt is 0.
+	Steady     bool
+	ForceError []float64 // N or N·m, standard error of the mean force; nil: not known
+	Count      []float64 // samples in the mean; nil: not known
+
+	Clock    Clock    // how regular the recorded times were
+	Warnings []string // what was odd but could be used
 }
 
 // Len is the number of samples.

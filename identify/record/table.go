@@ -54,12 +54,16 @@ func FromTable(t *Table, m Mapping) ([]*Record, error) {
 	if m.Rows[1] > 0 {
 		hi = min(m.Rows[1], n)
 	}
-	if hi-lo < 2 {
+	least := 2
+	if m.Steady {
+		least = 1
+	}
+	if hi-lo < least {
 		if m.Rows != [2]int{} {
 			return nil, t.fail(0, "Rows of numbers are counted from 1, the last one is included.",
-				"rows %d:%d of the %d rows of numbers, want at least 2", m.Rows[0], m.Rows[1], n)
+				"rows %d:%d of the %d rows of numbers, want at least %d", m.Rows[0], m.Rows[1], n, least)
 		}
-		return nil, t.fail(0, "", "%d rows of numbers, want at least 2", n)
+		return nil, t.fail(0, "", "%d rows of numbers, want at least %d", n, least)
 	}
 
 	var out []*Record
@@ -69,7 +73,11 @@ func FromTable(t *Table, m Mapping) ([]*Record, error) {
 		cuts = t.cut(at[m.Piece], lo, hi)
 	}
 	for i := range len(cuts) - 1 {
-		pieces, lost, err := t.piece(&m, at, cuts[i], cuts[i+1])
+		read := t.piece
+		if m.Steady {
+			read = t.levels
+		}
+		pieces, lost, err := read(&m, at, cuts[i], cuts[i+1])
 		if err != nil {
 			return nil, err
 		}
@@ -111,7 +119,7 @@ func (t *Table) find(m *Mapping) (map[string]int, error) {
 	if len(m.channels()) == 0 {
 		return nil, t.fail(0, "Name at least one of position, velocity and force in data.columns.", "no column is wanted")
 	}
-	if m.Time.Name == "" && !(m.Rate > 0 && m.Rate < largest) {
+	if m.Time.Name == "" && !m.Steady && !(m.Rate > 0 && m.Rate < largest) {
 		return nil, t.fail(0, "Name the column of time, or give data.rate.", "no time: the sampling rate is %g Hz", m.Rate)
 	}
 	at := map[string]int{}
