@@ -36,7 +36,9 @@ func schemaOf(t reflect.Type, defs map[string]any) map[string]any {
 		if _, ref := inner["$ref"]; ref {
 			return map[string]any{"anyOf": []any{inner, map[string]any{"type": "null"}}}
 		}
-		inner["type"] = []any{inner["type"], "null"}
+		if _, also := inner["type"].([]any); !also {
+			inner["type"] = []any{inner["type"], "null"}
+		}
 		return inner
 	}
 	switch t.Kind() {
@@ -45,7 +47,7 @@ func schemaOf(t reflect.Type, defs map[string]any) map[string]any {
 	case reflect.Bool:
 		return map[string]any{"type": "boolean"}
 	case reflect.Float64:
-		return map[string]any{"type": "number"}
+		return map[string]any{"type": []any{"number", "null"}} // null: not finite
 	case reflect.Int, reflect.Int32, reflect.Int64, reflect.Uint64, reflect.Uint8:
 		return map[string]any{"type": "integer"}
 	case reflect.Slice:

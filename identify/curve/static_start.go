@@ -27,10 +27,7 @@ func StaticParams(points []Point, law string, asymmetric bool) []fit.Param {
 	}
 
 	// straight line through the fastest third
-	third := v[len(v)-max(2, len(v)/3):]
-	if len(v) < 2 {
-		third = v
-	}
+	third := v[len(v)-min(max(2, len(v)/3), len(v)):]
 	fc, fv := line(third, f[len(f)-len(third):])
 	fv = min(max(fv, 0), 100*top/fast)
 	fc = min(max(fc, 0.05*top), top)

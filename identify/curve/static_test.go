@@ -328,6 +328,20 @@ func TestStaticAddsTheScatterOfTheDrive(t *testing.T) {
 	}
 }
 
+// One plateau, or one speed to and fro, is refused in words, whatever the law.
+func TestStaticOfOneSpeed(t *testing.T) {
+	one := []Point{{V: 0.1, F: 2, SE: 0.1}}
+	for _, ps := range [][]Point{one, append(one, Point{V: -0.1, F: -2, SE: 0.1})} {
+		for _, law := range laws {
+			_, err := Static(context.Background(), ps, StaticParams(ps, law, false), StaticOptions{Law: law}, nil)
+			var de *record.Error
+			if !errors.As(err, &de) || de.Hint == "" {
+				t.Errorf("%d points, %s: %v", len(ps), law, err)
+			}
+		}
+	}
+}
+
 // Bad input is told, with a way on.
 func TestStaticTellsBadInput(t *testing.T) {
 	good := truths[0].points(12, 1)
