@@ -12,9 +12,9 @@ import (
 	"strings"
 	"testing"
 
+	"hilrig/engine/numeric"
 	"hilrig/engine/population"
 	"hilrig/identify/fit"
-	"hilrig/identify/linear"
 	"hilrig/identify/record"
 )
 
@@ -232,7 +232,7 @@ func (s *speed) stream() {
 		for k := range y {
 			y[k] = rng.NormFloat64()
 		}
-		f := linear.NewFactor(n)
+		f := numeric.NewFactor(n)
 		for range 21 {
 			begin := startWatch()
 			for range 50 {

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
 )
 
@@ -24,7 +25,7 @@ const fewPieces, manyPieces = 3, 200
 // jackknife is the standard error of every parameter between pieces; nil: too few or too many pieces, or pieces that cannot
 // be left out.
 func (r *regression) jackknife(s *solution, e []float64) []float64 {
-	var parts []*Factor
+	var parts []*numeric.Factor
 	p, last := len(r.w), -1
 	for i, from := range r.pieces {
 		to := len(e)
@@ -32,7 +33,7 @@ func (r *regression) jackknife(s *solution, e []float64) []float64 {
 			to = r.pieces[i+1]
 		}
 		if g := r.group(i); g != last {
-			parts, last = append(parts, NewFactor(p)), g
+			parts, last = append(parts, numeric.NewFactor(p)), g
 		}
 		cut := make([][]float64, p)
 		for j, col := range s.influence {
@@ -46,7 +47,7 @@ func (r *regression) jackknife(s *solution, e []float64) []float64 {
 	}
 
 	deltas, mean := make([][]float64, groups), make([]float64, p)
-	rest := NewFactor(p)
+	rest := numeric.NewFactor(p)
 	for g := range parts {
 		rest.Reset()
 		for h, part := range parts {

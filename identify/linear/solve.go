@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"hilrig/engine/numeric"
 )
 
 // solution is what linear least squares says about W·θ = y + e.
@@ -50,7 +52,7 @@ func (r *regression) solve() (*solution, error) {
 // examine finds the condition of W and refuses dependent columns.
 func (r *regression) examine(s *solution) error {
 	p := len(r.w)
-	f := NewFactor(p)
+	f := numeric.NewFactor(p)
 	f.AddColumns(r.w, r.y)
 	tri, _ := f.Triangle()
 	scaled := mat.NewDense(p, p, slices.Clone(tri))
@@ -70,7 +72,7 @@ func (r *regression) examine(s *solution) error {
 
 // leastSquares makes ‖x·θ − y‖ least.
 func leastSquares(x [][]float64, y []float64) ([]float64, error) {
-	f := NewFactor(len(x))
+	f := numeric.NewFactor(len(x))
 	f.AddColumns(x, y)
 	theta := make([]float64, len(x))
 	return theta, f.Solve(theta)

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"hilrig/engine/numeric"
 	"hilrig/identify/record"
 )
 
@@ -158,7 +159,7 @@ func (r *regression) totalLeastSquares(s *solution) error {
 	m, ne := len(noisy), len(exact)
 
 	// R of [exact noisy y]
-	f := NewFactor(p + 1)
+	f := numeric.NewFactor(p + 1)
 	cols := make([][]float64, 0, p+1)
 	for _, j := range order {
 		cols = append(cols, r.w[j])

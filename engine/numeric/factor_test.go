@@ -1,4 +1,4 @@
-package linear
+package numeric
 
 import (
 	"math"
@@ -107,8 +107,10 @@ func TestFactorIsAsGoodAsQR(t *testing.T) {
 			w, y := system(rng, 600, 6, kappa)
 			want := exactly(w, y)
 
-			theta, err := leastSquares(w, y)
-			if err != nil {
+			theta := make([]float64, len(w))
+			f := NewFactor(len(w))
+			f.AddColumns(w, y)
+			if err := f.Solve(theta); err != nil {
 				t.Fatal(err)
 			}
 			stream = math.Max(stream, wrong(theta, want))
@@ -140,26 +142,6 @@ func TestFactorIsAsGoodAsQR(t *testing.T) {
 		}
 		if kappa >= 1e4 && normal < 10*stream {
 			t.Errorf("condition %.0e: normal equations %.1e are no worse than %.1e: no test of anything", kappa, normal, stream)
-		}
-	}
-}
-
-// The same systems in SciPy, by singular values.
-func TestFactorAgainstSciPy(t *testing.T) {
-	rng := rand.New(rand.NewPCG(5, 1))
-	for _, kappa := range []float64{1e3, 1e8} {
-		w, y := system(rng, 700, 6, kappa)
-		theta, err := leastSquares(w, y)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var peer struct{ Theta []float64 }
-		scipy(t, `
-from scipy import linalg
-w = np.array(d["w"]).T; s = np.sqrt((w**2).sum(0))
-json.dump({"Theta": (linalg.lstsq(w/s, np.array(d["y"]))[0]/s).tolist()}, sys.stdout)`, map[string]any{"w": w, "y": y}, &peer)
-		if e := wrong(theta, peer.Theta); e > 1e-14*kappa {
-			t.Errorf("condition %.0e: differs from SciPy by %.1e", kappa, e)
 		}
 	}
 }
@@ -208,6 +190,37 @@ func TestFactorMerges(t *testing.T) {
 				t.Errorf("%d rows, %s: rest %.6e of %d rows, want %.6e", n, name, f.SumSquares(), f.Rows(), rest)
 			}
 		}
+	}
+}
+
+// The condition number of scaled columns, against that by singular values of the whole matrix.
+func TestFactorCondition(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 1))
+	for _, kappa := range []float64{2, 1e3, 1e7} {
+		w, y := system(rng, 300, 4, kappa)
+		f := NewFactor(4)
+		f.AddColumns(w, y)
+		a := mat.NewDense(300, 4, nil)
+		for j, col := range w {
+			length := mat.Norm(mat.NewVecDense(300, col), 2)
+			for k, v := range col {
+				a.Set(k, j, v/length)
+			}
+		}
+		exact := mat.Cond(a, 2)
+		if c := f.Condition(); c < exact*(1-1e-6) || c > 2*(exact+1/exact)*(1+1e-6) {
+			t.Errorf("condition %g, want within [%g, %g]", c, exact, 2*(exact+1/exact))
+		}
+	}
+	f := NewFactor(2)
+	if c := f.Condition(); !math.IsInf(c, 1) {
+		t.Errorf("no rows: condition %g", c)
+	}
+	for range 5 {
+		f.Add([]float64{1, 0}, 1)
+	}
+	if c := f.Condition(); !math.IsInf(c, 1) {
+		t.Errorf("one column zero: condition %g", c)
 	}
 }
 

@@ -1,4 +1,4 @@
-package linear
+package numeric
 
 import (
 	"errors"
@@ -47,7 +47,7 @@ func (f *Factor) Rows() int { return f.total + f.fill }
 // Add takes one row in.
 func (f *Factor) Add(row []float64, y float64) {
 	if len(row) != f.n {
-		panic("linear: Factor.Add: row of another length")
+		panic("numeric: Factor.Add: row of another length")
 	}
 	at := f.block[f.fill:]
 	for j, x := range row {
@@ -62,7 +62,7 @@ func (f *Factor) Add(row []float64, y float64) {
 // AddColumns takes len(y) rows in, a slice per column.
 func (f *Factor) AddColumns(w [][]float64, y []float64) {
 	if len(w) != f.n {
-		panic("linear: Factor.AddColumns: another number of columns")
+		panic("numeric: Factor.AddColumns: another number of columns")
 	}
 	for from := 0; from < len(y); {
 		m := min(blockRows-f.fill, len(y)-from)
@@ -80,7 +80,7 @@ func (f *Factor) AddColumns(w [][]float64, y []float64) {
 // Merge takes the rows of g in, which stays as it is but for its open block being closed.
 func (f *Factor) Merge(g *Factor) {
 	if g.n != f.n {
-		panic("linear: Factor.Merge: another number of unknowns")
+		panic("numeric: Factor.Merge: another number of unknowns")
 	}
 	g.eat()
 	total := f.Rows() + g.total
@@ -129,6 +129,39 @@ func (f *Factor) Solve(theta []float64) error {
 		theta[k] = s / row[k]
 	}
 	return nil
+}
+
+// Condition is ‖S‖·‖S⁻¹‖ in the Frobenius norm for S, R with columns of unit length. It lies between the condition number κ
+// of the columns so scaled and n/2·(κ + 1/κ), and costs no singular values. +Inf where columns depend on each other.
+func (f *Factor) Condition() float64 {
+	f.eat()
+	n, sum := f.n, 0.0
+	e := make([]float64, n)
+	for j := range n {
+		// row j of R⁻¹ from rᵀ·Rᵀ = e_jᵀ: forward, since its part before j is zero
+		clear(e)
+		row := 0.0
+		for k := j; k < n; k++ {
+			s := 0.0
+			if k == j {
+				s = 1
+			}
+			for i := j; i < k; i++ {
+				s -= e[i] * f.r[i*n+k]
+			}
+			e[k] = s / f.r[k*n+k]
+			row = math.Hypot(row, e[k])
+		}
+		column := 0.0
+		for i := range j + 1 {
+			column = math.Hypot(column, f.r[i*n+j])
+		}
+		sum += column * row * column * row
+	}
+	if !Finite(sum) {
+		return math.Inf(1)
+	}
+	return math.Sqrt(float64(n) * sum)
 }
 
 var errDependent = errors.New("least squares: columns depend on each other, or are not finite")

@@ -1,0 +1,117 @@
+// Package numeric answers, once for the whole program, what is asked of samples: quantile and median, the step of a
+// quantised signal, the noise of a sample, values between samples, and least squares of rows that come one by one.
+//
+// Lengths, angles and forces go in and come out in the unit of the samples. Nothing here changes its arguments, unless its
+// name says so.
+package numeric
+
+import (
+	"math"
+	"slices"
+	"sort"
+)
+
+// Finite tells that x is a number: neither NaN nor infinite.
+func Finite(x float64) bool { return x-x == 0 }
+
+// AllFinite tells that every value is a number.
+func AllFinite(x ...float64) bool {
+	for _, v := range x {
+		if v-v != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Quantile is the value below which the share p of the sample x lies, 0 ≤ p ≤ 1, linear between neighbours: type 7 of
+// [HF96], as numpy and R have it. NaN where x is empty or holds a NaN.
+func Quantile(x []float64, p float64) float64 { return QuantileInPlace(slices.Clone(x), p) }
+
+// QuantileInPlace is Quantile without a copy: the order of x is lost.
+func QuantileInPlace(x []float64, p float64) float64 {
+	if len(x) == 0 || slices.ContainsFunc(x, func(v float64) bool { return v != v }) {
+		return math.NaN()
+	}
+	at := min(max(p, 0), 1) * float64(len(x)-1)
+	k := int(at)
+	partition(x, k)
+	if w := at - float64(k); w > 0 {
+		if next := slices.Min(x[k+1:]); next != x[k] {
+			return x[k] + w*(next-x[k])
+		}
+	}
+	return x[k]
+}
+
+// Median is the middle of the sample, the mean of the two middle ones of an even number. NaN where x is empty or holds a NaN.
+func Median(x []float64) float64 { return Quantile(x, 0.5) }
+
+// partition reorders x so that x[k] is what it would be in sorted order, with nothing larger before and nothing smaller
+// behind it.
+func partition(x []float64, k int) {
+	for len(x) > 32 {
+		// the pivot is the median of three; equal values stop both pointers, so many of them cost nothing more
+		a, b, c := x[0], x[len(x)/2], x[len(x)-1]
+		pivot := max(min(a, b), min(max(a, b), c))
+		i, j := 0, len(x)-1
+		for i <= j {
+			for x[i] < pivot {
+				i++
+			}
+			for x[j] > pivot {
+				j--
+			}
+			if i <= j {
+				x[i], x[j] = x[j], x[i]
+				i++
+				j--
+			}
+		}
+		switch {
+		case k <= j:
+			x = x[:j+1]
+		case k >= i:
+			x, k = x[i:], k-i
+		default:
+			return
+		}
+	}
+	slices.Sort(x)
+}
+
+// Interpolate reads a curve given at rising x: straight between the points, the value of the nearest end beyond them. Where
+// an x stands twice, the curve jumps, and the value there is the one before the jump. NaN where there is no point.
+func Interpolate(x, y []float64, at float64) float64 {
+	if len(x) == 0 {
+		return math.NaN()
+	}
+	return between(x, y, at, sort.SearchFloat64s(x, at))
+}
+
+// InterpolateOnto writes y(from + k·step) into dst, for step > 0: Interpolate on a grid, in one pass.
+func InterpolateOnto(dst, x, y []float64, from, step float64) {
+	i := 0
+	for k := range dst {
+		at := from + float64(k)*step
+		for i < len(x) && x[i] < at {
+			i++
+		}
+		if dst[k] = math.NaN(); len(x) > 0 {
+			dst[k] = between(x, y, at, i)
+		}
+	}
+}
+
+// between is y at the given place, where i is the first point that is not before it.
+func between(x, y []float64, at float64, i int) float64 {
+	switch {
+	case i == 0:
+		return y[0]
+	case i == len(x):
+		return y[i-1]
+	case x[i] == at:
+		return y[i]
+	}
+	return y[i-1] + (y[i]-y[i-1])*(at-x[i-1])/(x[i]-x[i-1])
+}

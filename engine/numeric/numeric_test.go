@@ -1,0 +1,77 @@
+package numeric
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// The table of numpy.quantile(x, p), and of a sort for samples with many equal values.
+func TestQuantile(t *testing.T) {
+	x := []float64{3, 1, 4, 1, 5, 9, 2, 6}
+	for _, c := range []struct{ p, want float64 }{
+		{0, 1}, {0.1, 1}, {0.25, 1.75}, {0.5, 3.5}, {0.9, 6.9}, {1, 9},
+	} {
+		if got := Quantile(x, c.p); math.Abs(got-c.want) > 1e-14 {
+			t.Errorf("quantile %g: %g, want %g", c.p, got, c.want)
+		}
+	}
+	if x[0] != 3 || x[7] != 6 {
+		t.Error("Quantile changed its argument")
+	}
+	if Median([]float64{7}) != 7 || Median([]float64{1, 2}) != 1.5 {
+		t.Error("median of one or two")
+	}
+	if !math.IsNaN(Median(nil)) || !math.IsNaN(Median([]float64{1, math.NaN(), 2})) {
+		t.Error("median of nothing, or of no numbers, is a number")
+	}
+	if inf := math.Inf(1); Median([]float64{inf, inf, 1, inf}) != inf {
+		t.Error("median among infinities")
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	for n := 1; n < 400; n += 7 {
+		x := make([]float64, n)
+		for k := range x {
+			x[k] = float64(rng.IntN(1 + n/3))
+		}
+		sorted := slices.Sorted(slices.Values(x))
+		for _, p := range []float64{0, 0.01, 0.3, 0.5, 0.77, 1} {
+			at := p * float64(n-1)
+			lo, hi := sorted[int(at)], sorted[min(int(at)+1, n-1)]
+			if got, want := QuantileInPlace(slices.Clone(x), p), lo+(at-math.Floor(at))*(hi-lo); math.Abs(got-want) > 1e-12 {
+				t.Fatalf("n %d, p %g: %g, want %g", n, p, got, want)
+			}
+		}
+	}
+}
+
+func TestFinite(t *testing.T) {
+	if !Finite(-1e308) || Finite(math.NaN()) || Finite(math.Inf(-1)) {
+		t.Error("Finite")
+	}
+	if !AllFinite() || !AllFinite(1, 2) || AllFinite(1, math.Inf(1)) {
+		t.Error("AllFinite")
+	}
+}
+
+func TestInterpolate(t *testing.T) {
+	x, y := []float64{0, 1, 3, 3, 4}, []float64{0, 2, 4, 10, 8}
+	for _, c := range []struct{ at, want float64 }{
+		{-1, 0}, {0, 0}, {0.25, 0.5}, {1, 2}, {2, 3}, {3, 4}, {3.5, 9}, {4, 8}, {9, 8},
+	} {
+		if got := Interpolate(x, y, c.at); got != c.want {
+			t.Errorf("at %g: %g, want %g", c.at, got, c.want)
+		}
+	}
+	grid := make([]float64, 23)
+	InterpolateOnto(grid, x, y, -0.5, 0.25)
+	for k, got := range grid {
+		if want := Interpolate(x, y, -0.5+0.25*float64(k)); got != want {
+			t.Errorf("grid place %d: %g, want %g", k, got, want)
+		}
+	}
+	if !math.IsNaN(Interpolate(nil, nil, 0)) {
+		t.Error("no points are a value")
+	}
+}
