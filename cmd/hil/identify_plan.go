@@ -15,7 +15,6 @@ import (
 
 	"hilrig/configs"
 	"hilrig/engine/friction"
-	"hilrig/hil/sink"
 	"hilrig/identify"
 	"hilrig/identify/axis"
 	"hilrig/identify/bristle"
@@ -155,7 +154,7 @@ func readRecord(ctx context.Context, path string, cfg *configs.Identify, d *conf
 		*to[ch.Key] = record.Column{Name: c.Name, Unit: c.Unit, Scale: scale, Shift: shift, Optional: c.Optional}
 	}
 	if isRecording(path) {
-		return readRecording(ctx, path, m)
+		return readRecording(ctx, path, m, cfg.Model.Drive == "coast")
 	}
 	return record.Read(path, m)
 }
@@ -167,36 +166,6 @@ func isRecording(path string) bool {
 	}
 	_, err := os.Stat(filepath.Join(path, "run.mcap"))
 	return err == nil
-}
-
-// readRecording reads a recording through the table that hil export writes, with its names and units.
-func readRecording(ctx context.Context, path string, m record.Mapping) ([]*record.Record, error) {
-	run, err := sink.OpenRun(path)
-	if err != nil {
-		return nil, err
-	}
-	defer run.Close()
-	tmp, err := os.CreateTemp("", "hil-identify-*.csv")
-	if err != nil {
-		return nil, err
-	}
-	defer os.Remove(tmp.Name())
-	defer tmp.Close()
-	if _, err := sink.ExportCSV(ctx, run, tmp, sink.ExportOptions{Every: 1}); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	recs, err := record.Read(tmp.Name(), m)
-	var e *record.Error
-	if errors.As(err, &e) {
-		e.File = path
-	}
-	for _, r := range recs {
-		r.File = path
-		for _, p := range run.Problems() {
-			r.Warnings = append(r.Warnings, fmt.Sprint(p))
-		}
-	}
-	return recs, err
 }
 
 // sameUnit compares units by meaning, so that "Nm" and "N·m" are equal. A unit that cannot be read is left to the user.

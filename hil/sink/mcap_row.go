@@ -49,8 +49,10 @@ const (
 	nFixed
 )
 
-// rowFields documents them: name, unit, JSON type, meaning.
-var rowFields = [nFixed]struct{ name, unit, kind, doc string }{
+// rowField documents a field: name, unit, JSON type, meaning.
+type rowField struct{ name, unit, kind, doc string }
+
+var rowFields = [nFixed]rowField{
 	{"timestamp", "s", "number", "wall-clock time of the tick's deadline, seconds since 1970"},
 	{"seq", "", "integer", "number of the tick, from 1; gaps are lost rows"},
 	{"t", "s", "number", "deadline of the tick on the loop's clock, exact to 1 ns"},

@@ -1,0 +1,484 @@
+package sink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+
+	"hilrig/engine"
+	"hilrig/hil"
+)
+
+// Samples is a run in the time of its samples, column by column.
+//
+// A row of a recording belongs to a tick: it holds the newest sample, which is link.age old, or the sample before once more.
+// A fit wants samples. So
+//
+//   - a sample's time is the tick's time minus its age; rows that brought no new sample are left out;
+//   - a device samples evenly: samples are put on that raster, which also takes the noise of arrival away. A device with a clock
+//     of its own that samples unevenly keeps its times;
+//   - up to five missing samples in a row are filled in, by a cubic. A longer gap begins a new piece. Without such a raster
+//     nothing is filled in;
+//   - estimated and modelled signals belong to the tick; here they are those of the sample's time, by a straight line;
+//   - a command acts from the moment that the tick had computed it: here it is the one that acted at the sample's time;
+//   - a change of mode, of the core, or of what drives the axis begins a new piece.
+//
+// Columns of the row (seq, mode, flags …) are those of the tick that brought the sample.
+type Samples struct {
+	run   *Run
+	opt   SampleOptions
+	notes []string
+}
+
+// SampleOptions say what the recording does not say by itself. The zero value suits a device that samples once a tick.
+type SampleOptions struct {
+	Age     string  // signal with the age of a sample in s; "": link.age, where there is one
+	Delay   float64 // s  age of a sample beyond that
+	Every   float64 // s  from sample to sample; 0: one tick
+	Clocked bool    // ages come from the device's own clock
+	Still   bool    // samples while the drive was off, instead of those while it was on
+}
+
+// What a run has besides its signals.
+const (
+	SampleTime  = "sample.time"  // s after the first row of the run
+	SamplePiece = "sample.piece" // counts stretches without a gap
+)
+
+const (
+	bridge   = 5    // missing samples in a row that are filled in
+	uneven   = 0.05 // scatter of a device's own sampling times, in periods, from which it is no raster
+	fragment = 20   // samples, below which a piece is left out
+)
+
+// Samples reads the run in the time of its samples.
+func (r *Run) Samples(opt SampleOptions) *Samples {
+	s := &r.Info.Schema
+	if opt.Age == "" && slices.ContainsFunc(s.Meas, func(m engine.Signal) bool { return m.Name == "link.age" }) {
+		opt.Age = "link.age"
+	}
+	if opt.Every == 0 {
+		opt.Every = 1 / s.Rate
+	}
+	return &Samples{run: r, opt: opt}
+}
+
+// Signals are the columns there are, with their units.
+func (s *Samples) Signals() []engine.Signal {
+	out := []engine.Signal{{Name: SampleTime, Unit: "s"}, {Name: SamplePiece}}
+	for _, f := range rowFields[fSeq:] {
+		if f.kind != "string" && f.name != "t" {
+			out = append(out, engine.Signal{Name: f.name, Unit: f.unit})
+		}
+	}
+	return append(out, s.run.Info.Schema.Signals()...)
+}
+
+// Notes say what was left out or filled in by the last call of Columns.
+func (s *Samples) Notes() []string { return s.notes }
+
+// taken is one column that is asked for.
+type taken struct {
+	name string
+	kind byte // 'm'easured, 't'ick, 'c'ommand, 'r'ow, 's'ample time, 'p'iece
+	at   int  // in X, or of the field
+}
+
+// find resolves names.
+func (s *Samples) find(names []string) ([]taken, error) {
+	sch := &s.run.Info.Schema
+	nm := len(sch.Meas)
+	nt := nm + len(sch.Est) + len(sch.Model)
+	var out []taken
+	var unknown []string
+	for _, name := range names {
+		t := taken{name: name, at: sch.Index(name)}
+		switch {
+		case t.at >= nt:
+			t.kind = 'c'
+		case t.at >= nm:
+			t.kind = 't'
+		case t.at >= 0:
+			t.kind = 'm'
+		case name == SampleTime:
+			t.kind = 's'
+		case name == SamplePiece:
+			t.kind = 'p'
+		default:
+			t.kind = 'r'
+			if t.at = slices.IndexFunc(rowFields[:], func(f rowField) bool { return f.name == name && f.kind != "string" }); t.at < 0 {
+				unknown = append(unknown, strconv.Quote(name))
+			}
+		}
+		out = append(out, t)
+	}
+	if unknown != nil {
+		var have []string
+		for _, sig := range s.Signals() {
+			have = append(have, sig.Name)
+		}
+		return nil, fmt.Errorf("%w: %s; the run has %s", ErrChannel, strings.Join(unknown, ", "), strings.Join(have, ", "))
+	}
+	return out, nil
+}
+
+// Columns reads the named columns in one pass, in SI as recorded. A sample is a tick that brought all measured signals among them.
+func (s *Samples) Columns(ctx context.Context, names []string) ([][]float64, error) {
+	cols, err := s.find(names)
+	if err != nil {
+		return nil, err
+	}
+	s.notes = nil
+	g := gather{s: s, cols: cols, in: make([][]float64, len(cols))}
+	sch := &s.run.Info.Schema
+	for _, c := range cols {
+		if c.kind == 'm' {
+			g.need |= 1 << c.at
+		}
+	}
+	g.age = sch.Index(s.opt.Age)
+	if g.need == 0 && g.age >= 0 {
+		g.need = 1 << g.age // any frame
+	}
+	n := 0
+	err = s.run.Rows(func(r *hil.Row) error {
+		if n++; n%4096 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		g.row(r)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(g.time) == 0 {
+		return nil, g.nothing()
+	}
+	return g.onRaster()
+}
+
+// errNoSamples says that a run holds nothing that can be used.
+var errNoSamples = errors.New("no samples")
+
+// gather collects the samples of a run.
+type gather struct {
+	s    *Samples
+	cols []taken
+	need uint64 // fresh bits of a sample
+	age  int    // in X; −1: none
+
+	rows  int       // all so far
+	first int64     // ns  time of the first row
+	was   hil.Row   // header of the row before
+	since float64   // s   when the drive came into its present state
+	tick  []float64 // s   of every row, and
+	acts  []float64 // s   from when its command acts; both only where a column needs them
+
+	time  []float64   // s   of the samples
+	cut   []int       // first samples of pieces
+	in    [][]float64 // a slice per column: values of samples, or, of what belongs to ticks, of all rows
+	stale int         // rows without a new sample
+}
+
+func (g *gather) row(r *hil.Row) {
+	if g.rows == 0 {
+		g.first = r.T
+	}
+	t := float64(r.T-g.first) * 1e-9
+
+	// what belongs to the tick
+	ticks := false
+	for j, c := range g.cols {
+		if c.kind == 't' || c.kind == 'c' {
+			g.in[j] = append(g.in[j], r.X[c.at])
+			ticks = true
+		}
+	}
+	if ticks {
+		g.tick = append(g.tick, t)
+		g.acts = append(g.acts, t+float64(r.Late)*1e-9+float64(r.Busy)*1e-9)
+	}
+	if g.rows == 0 || r.Mode != g.was.Mode || r.Epoch != g.was.Epoch {
+		g.since = t
+		if n := len(g.time); n > 0 && (len(g.cut) == 0 || g.cut[len(g.cut)-1] != n) {
+			g.cut = append(g.cut, n)
+		}
+	}
+	g.was = hil.Row{Mode: r.Mode, Epoch: r.Epoch}
+	g.rows++
+
+	if r.Fresh&g.need != g.need {
+		g.stale++
+		return
+	}
+	at := t - g.s.opt.Delay
+	if g.age >= 0 {
+		at -= r.X[g.age]
+	}
+	if !(at > g.since-1e-9) || r.Mode.Energised() == g.s.opt.Still { // sampled before the drive was as it is now
+		return
+	}
+	g.time = append(g.time, at)
+	for j, c := range g.cols {
+		switch c.kind {
+		case 'm':
+			g.in[j] = append(g.in[j], r.X[c.at])
+		case 'r':
+			g.in[j] = append(g.in[j], fieldOf(c.at, r))
+		}
+	}
+}
+
+// lookUp gives column j, which belongs to ticks, at increasing times.
+func (g *gather) lookUp(j int, at []float64) []float64 {
+	out := make([]float64, len(at))
+	x, from := g.in[j], g.tick
+	if g.cols[j].kind == 'c' {
+		from = g.acts
+	}
+	k := max(sort.SearchFloat64s(from, at[0])-1, 0)
+	for i, t := range at {
+		for k+1 < len(from) && from[k+1] <= t {
+			k++
+		}
+		out[i] = x[k]
+		if g.cols[j].kind == 't' && k+1 < len(x) {
+			out[i] += min(max((t-from[k])/(from[k+1]-from[k]), 0), 1) * (x[k+1] - x[k])
+		}
+	}
+	return out
+}
+
+// nothing says why there is no sample.
+func (g *gather) nothing() error {
+	switch {
+	case g.rows == 0:
+		return fmt.Errorf("%w: the recording holds no rows", errNoSamples)
+	case g.stale == g.rows:
+		return fmt.Errorf("%w: nothing came from the device", errNoSamples)
+	case g.s.opt.Still:
+		return fmt.Errorf("%w: the drive was on all the time", errNoSamples)
+	}
+	return fmt.Errorf("%w: the drive was never on (mode run or hold)", errNoSamples)
+}
+
+// onRaster puts the samples on the device's raster, piece by piece, and fills short gaps.
+func (g *gather) onRaster() ([][]float64, error) {
+	period := periodOf(g.time, g.s.opt.Every)
+	scatter := scatterOf(g.time, period)
+	free := g.s.opt.Clocked && scatter > uneven
+
+	// cut where the mode changed and at long gaps
+	var pieces []piece
+	samples, lost, gaps := 0, 0, 0
+	cuts := append(append([]int{0}, g.cut...), len(g.time))
+	for i := range len(cuts) - 1 {
+		for lo, hi := cuts[i], 0; lo < cuts[i+1]; lo = hi {
+			for hi = lo + 1; hi < cuts[i+1] && g.time[hi]-g.time[hi-1] < (bridge+1.5)*period; hi++ {
+			}
+			if hi < cuts[i+1] {
+				gaps++
+			}
+			if hi-lo < fragment {
+				lost += hi - lo
+				continue
+			}
+			samples += hi - lo
+			pieces = append(pieces, newPiece(g, lo, hi, period))
+		}
+	}
+	if len(pieces) == 0 {
+		return nil, fmt.Errorf("%w: no %d in a row without a gap of more than %d", errNoSamples, fragment, bridge)
+	}
+
+	// one period for all: the slope of parallel straight lines through their times
+	sit, sii := 0.0, 0.0
+	for _, p := range pieces {
+		sit, sii = sit+p.sit, sii+p.sii
+	}
+	period = sit / sii
+	out, filled := make([][]float64, len(g.cols)), 0
+	for i, p := range pieces {
+		filled += p.put(out, float64(i+1), period, free)
+	}
+
+	note := func(format string, args ...any) { g.s.notes = append(g.s.notes, fmt.Sprintf(format, args...)) }
+	if filled > 0 {
+		note("%d missing samples (%.2g %%), at most %d in a row, are filled in by a cubic", filled, 100*float64(filled)/float64(samples+filled), bridge)
+	}
+	if gaps > 0 {
+		note("%d longer gaps cut the record into pieces", gaps)
+	}
+	if lost > 0 {
+		note("%d samples in stretches shorter than %d are left out", lost, fragment)
+	}
+	if !free && scatter > uneven {
+		note("samples arrive with a scatter of %.0f %% of their period and carry no time of the device: they are taken as even", 100*scatter)
+	}
+	return out, nil
+}
+
+// periodOf is the sampling period (s) near the nominal one: the median of the intervals that are about one period long.
+func periodOf(time []float64, nominal float64) float64 {
+	var d []float64
+	for k := 1; k < len(time); k++ {
+		if h := time[k] - time[k-1]; h > 0.5*nominal && h < 1.5*nominal {
+			d = append(d, h)
+		}
+	}
+	if len(d) < len(time)/4 || len(d) == 0 {
+		return nominal
+	}
+	slices.Sort(d)
+	return d[len(d)/2]
+}
+
+// scatterOf is how unevenly samples follow each other: the deviation of an interval from the nearest number of periods, as the
+// 90 % quantile, in periods.
+func scatterOf(time []float64, period float64) float64 {
+	var e []float64
+	for k := 1; k < len(time); k++ {
+		h := (time[k] - time[k-1]) / period
+		e = append(e, math.Abs(h-math.Round(h)))
+	}
+	if len(e) == 0 {
+		return 0
+	}
+	slices.Sort(e)
+	return e[len(e)*9/10]
+}
+
+// piece is a stretch of samples without a long gap.
+type piece struct {
+	g      *gather
+	lo, hi int
+	place  []int   // of each sample on the device's raster
+	mi, mt float64 // mean place and mean time after the first sample, s
+	sit    float64 // s   sums of products about the means: the slope is the period
+	sii    float64
+}
+
+// newPiece gives each sample its place on an even grid of about the given period (s).
+//
+// The phase of the grid follows the samples slowly, for no device keeps exactly our time. Delay can only make a sample look late:
+// one that seems to stand where the next one does came late, and is moved back.
+func newPiece(g *gather, lo, hi int, period float64) piece {
+	const follow = 0.05 // share of the deviation by which the phase follows
+	p := piece{g: g, lo: lo, hi: hi, place: make([]int, hi-lo)}
+	time, place := g.time[lo:hi], p.place
+	base := time[0]
+	for k := 1; k < len(time); k++ {
+		n := math.Round((time[k] - base) / period)
+		e := time[k] - base - n*period
+		base += n*period + follow*min(max(e, -period/10), period/10)
+		place[k] = place[k-1] + int(n)
+	}
+	for k := len(place) - 2; k >= 0; k-- {
+		place[k] = min(place[k], place[k+1]-1)
+	}
+	for k := len(place) - 1; k >= 0; k-- {
+		place[k] -= place[0]
+	}
+	n := float64(len(time))
+	for k, i := range place {
+		p.mi += float64(i) / n
+		p.mt += (time[k] - time[0]) / n
+	}
+	for k, i := range place {
+		d := float64(i) - p.mi
+		p.sii += d * d
+		p.sit += d * (time[k] - time[0] - p.mt)
+	}
+	return p
+}
+
+// put appends the piece to the columns: the samples at their own times, or on the raster with the places between filled in. It
+// returns how many those are.
+func (p *piece) put(out [][]float64, number, period float64, free bool) (filled int) {
+	time := p.g.time[p.lo:p.hi]
+	place := p.place
+	if free {
+		place = make([]int, len(time))
+		for k := range place {
+			place[k] = k
+		}
+	} else {
+		start := time[0] + p.mt - p.mi*period
+		time = make([]float64, place[len(place)-1]+1)
+		for i := range time {
+			time[i] = start + float64(i)*period
+		}
+	}
+	for j, c := range p.g.cols {
+		switch c.kind {
+		case 's':
+			out[j] = append(out[j], time...)
+			continue
+		case 't', 'c':
+			out[j] = append(out[j], p.g.lookUp(j, time)...)
+			continue
+		}
+		k := 0
+		for i := range time {
+			if k+1 < len(place) && place[k+1] <= i {
+				k++
+			}
+			y := number
+			if c.kind != 'p' {
+				x := p.g.in[j][p.lo:p.hi]
+				y = x[k]
+				if place[k] != i && c.kind == 'm' {
+					y = cubic(place, x, k, float64(i))
+				}
+			}
+			out[j] = append(out[j], y)
+		}
+	}
+	return len(time) - len(place)
+}
+
+// cubic is the value at i, between the samples k and k+1, of the cubic through the two samples on either side.
+func cubic(place []int, x []float64, k int, i float64) float64 {
+	lo, hi := max(k-1, 0), min(k+2, len(place)-1)
+	sum := 0.0
+	for a := lo; a <= hi; a++ {
+		l := x[a]
+		for b := lo; b <= hi; b++ {
+			if a != b {
+				l *= (i - float64(place[b])) / float64(place[a]-place[b])
+			}
+		}
+		sum += l
+	}
+	return sum
+}
+
+// fieldOf is a field of a row as a number.
+func fieldOf(i int, r *hil.Row) float64 {
+	switch i {
+	case fSeq:
+		return float64(r.Seq)
+	case fLate:
+		return float64(r.Late) * 1e-3
+	case fBusy:
+		return float64(r.Busy) * 1e-3
+	case fFlags:
+		return float64(r.Flags)
+	case fGen:
+		return float64(r.Gen)
+	case fCmd:
+		return float64(r.Cmd)
+	case fRes:
+		return float64(r.Res)
+	case fSkip:
+		return float64(r.Skip)
+	case fEpoch:
+		return float64(r.Epoch)
+	}
+	return math.NaN()
+}
