@@ -1,6 +1,8 @@
 package identify
 
 import (
+	"math"
+
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
 )
@@ -40,6 +42,7 @@ type Result struct {
 	Residual    fit.Residual     `json:"residual"`                 //
 	Validation  *Validation      `json:"validation,omitempty"`     // on the second record
 	Sensitivity []Sensitivity    `json:"sensitivity,omitempty"`    // to what was taken for granted
+	Unmodelled  []fit.Effect     `json:"unmodelled,omitempty"`     // what the model lacks, as the residual shows it
 	Bootstrap   *Resampling      `json:"bootstrap,omitempty"`      //
 	HalfCutoff  []float64        `json:"values_at_half_cutoff,omitempty"`
 	Stages      []Stage          `json:"stages"`
@@ -63,7 +66,8 @@ type Parameter struct {
 	Max    *float64    `json:"max,omitempty"`
 	Fixed  bool        `json:"fixed"`
 	Boot95 *[2]float64 `json:"ci95_bootstrap,omitempty"`
-	Worth  string      `json:"judgement"` // identified, weakly identified, not identifiable, known
+	Biased *float64    `json:"systematic,omitempty"` // by how much structure in the residual moves the value; the interval holds it
+	Worth  string      `json:"judgement"`            // identified, weakly identified, not identifiable, known
 }
 
 // Validation is the fit to records that were not used to find the parameters.
@@ -136,6 +140,15 @@ func (r *Result) Explained() *float64 {
 // Interval is the 95 % interval to go by: by resampling if that was done, else the classical one if the residuals are
 // white, else the robust one; that of the logarithm where a parameter is searched there. nil: unbounded.
 func (r *Result) Interval(p *Parameter) *[2]float64 {
+	ci := r.random(p)
+	if ci == nil || p.Biased == nil {
+		return ci
+	}
+	return &[2]float64{math.Min(ci[0], ci[0]+*p.Biased), math.Max(ci[1], ci[1]+*p.Biased)}
+}
+
+// random is the interval of chance alone.
+func (r *Result) random(p *Parameter) *[2]float64 {
 	switch {
 	case p.Boot95 != nil:
 		return p.Boot95

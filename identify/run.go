@@ -183,6 +183,7 @@ func (r *Result) finish(ctx context.Context, j *job, read []*record.Record) erro
 		r.Sensitivity = st.vary(ctx)
 		r.measureMoves()
 	}
+	r.findUnmodelled(st, j.plan.Model.Rotary)
 	if j.plan.Bootstrap > 0 && !r.Interrupted && st.method != "lugre" { // which has its own, and whose errors are those already
 		if st.resample == nil {
 			r.Warnings = append(r.Warnings, fmt.Sprintf("bootstrap: %s has none; the intervals are those of the Jacobian", st.method))

@@ -123,6 +123,8 @@ func (r *Result) judge(suspicions []string) {
 			s.Worst, s.Values[s.Worst], p.Unit, p.Value, s.What, s.RMS, r.Fit.RMS, s.Unit)
 	}
 
+	r.judgeUnmodelled(say)
+
 	// does it carry over?
 	if v, own := r.Validation, r.Explained(); v != nil && v.Fit.Percent != nil && own != nil {
 		switch loss := *own - *v.Fit.Percent; {

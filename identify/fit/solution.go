@@ -22,8 +22,9 @@ type Solution struct {
 	// covariance is (JᵀJ)⁻¹ without the factor s².
 	Known bool
 
-	// Input and Velocity at the rows, for tests of what residuals depend on; nil if there are none.
-	Input, Velocity []float64
+	// Input, Velocity and Position at the rows, for tests of what residuals depend on; nil if there are none.
+	Input, Velocity, Position []float64
+	Blur                      float64 // s, over which filters mix the rows
 
 	// Objective names what the cost is; Cost is its least value, e.g. half the sum of squares or of a robust loss.
 	Objective string

@@ -88,6 +88,7 @@ func fitted(recs []*record.Record, s Spec, rows func(Spec, []*record.Record) (*r
 		again:     rows,
 	}
 	p := len(reg.columns)
+	r.sol.Blur = 1 / s.band(1/recs[0].Dt)
 	r.sol.Jac = make([]float64, len(reg.y)*p)
 	for j, col := range sol.influence {
 		r.sol.Free = append(r.sol.Free, j)

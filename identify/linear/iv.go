@@ -68,7 +68,7 @@ func (s Spec) instrumental(recs []*record.Record, o Options) (*regression, error
 				return rows{}, err
 			}
 			z, _ := f.regressors(s.Terms, x)
-			return rows{w: w, z: z, y: f.row(d.Force), v: f.keep(v), full: v}, nil
+			return rows{w: w, z: z, y: f.row(d.Force), v: f.keep(v), q: f.keep(d.Position), full: v}, nil
 		}); err != nil {
 			return nil, err
 		}

@@ -17,7 +17,7 @@ type regression struct {
 	noise    []float64   // total: covariance of the columns' noise, mean over the rows, row-major; nil: columns are exact
 	noiseY   float64     // and the variance of that of y, in the same unit
 	dt       float64     // s, between rows of the undisturbed grid
-	v        []float64   // m/s or rad/s at the rows
+	v, q     []float64   // velocity and position at the rows: m/s, m or rad/s, rad
 	rest     float64     // share of the raw samples within the velocity noise of rest
 	pieces   []int       // first row of every piece
 	of       []int       // place of its record
@@ -38,6 +38,7 @@ type column struct {
 type rows struct {
 	w, z [][]float64
 	y, v []float64 // v: velocity at the rows
+	q    []float64 // position at the rows; nil: not known
 	full []float64 // velocity at all samples
 }
 
@@ -149,7 +150,7 @@ func prepare(s Spec, recs []*record.Record) (*regression, error) {
 	}
 	return assemble(recs, s, s.columns(), f.count, func(d *record.Record) (rows, error) {
 		w, v := f.regressors(s.Terms, d.Position)
-		return rows{w: w, y: f.row(d.Force), v: f.keep(v), full: v}, nil
+		return rows{w: w, y: f.row(d.Force), v: f.keep(v), q: f.keep(d.Position), full: v}, nil
 	})
 }
 
@@ -243,6 +244,9 @@ func (r *regression) add(d *record.Record, place int, s Spec, p rows) error {
 			}
 		}
 		r.y, r.v = append(r.y, p.y[k]), append(r.v, v)
+		if p.q != nil {
+			r.q = append(r.q, p.q[k])
+		}
 	}
 	if len(r.y) > first {
 		r.pieces, r.of = append(r.pieces, first), append(r.of, place)

@@ -60,7 +60,7 @@ func (r *Result) Explain(recs ...*record.Record) (*fit.Solution, error) {
 // solution is the regression at the parameters theta, none of them free.
 func (reg *regression) solution(theta []float64) *fit.Solution {
 	s := &fit.Solution{
-		Residual: reg.misfit(theta), Measured: reg.y, Unit: reg.unit, Quantity: reg.quantity, Dt: reg.dt, Velocity: reg.v,
+		Residual: reg.misfit(theta), Measured: reg.y, Unit: reg.unit, Quantity: reg.quantity, Dt: reg.dt, Velocity: reg.v, Position: reg.q,
 		Objective: "half the sum of squares", Converged: true, Iterations: 1, Reason: "linear: solved at once",
 	}
 	if len(reg.pieces) > 1 {

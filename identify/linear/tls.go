@@ -49,7 +49,7 @@ func (s Spec) total(recs []*record.Record, o Options) (*regression, error) {
 	r, err := assemble(recs, s, s.columns(), f.count, func(d *record.Record) (rows, error) {
 		w, v := f.regressors(s.Terms, d.Position)
 		n += s.spread(cov, f.smooth.zeroPhase(d.Position), v, noise)
-		return rows{w: w, y: f.row(d.Force), v: f.keep(v), full: v}, nil
+		return rows{w: w, y: f.row(d.Force), v: f.keep(v), q: f.keep(d.Position), full: v}, nil
 	})
 	if err != nil {
 		return nil, err

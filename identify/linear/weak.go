@@ -125,7 +125,7 @@ func (s Spec) weak(recs []*record.Record, o Options) (*regression, error) {
 				}
 			})
 		}
-		p.y, p.v = over(win.phi, d.Force), negative(over(win.d1, d.Position))
+		p.y, p.v, p.q = over(win.phi, d.Force), negative(over(win.d1, d.Position)), over(win.phi, d.Position)
 		wg.Wait()
 		return p, nil
 	})

@@ -1,0 +1,362 @@
+package fit
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Suspect is something that the model may lack: columns that a richer model would have, one row per residual.
+type Suspect struct {
+	Kind    string // drag, late force, drift …
+	What    string // for people, after "the residual holds"
+	Advice  string // the model or experiment that takes it
+	Columns [][]float64
+
+	// Of is set where the column is that of parameter Free[Of] times a course of time between −1 and 1: the parameter
+	// itself changes, and by how much it does is what counts.
+	Of    int
+	Drift bool
+
+	Turn bool // it lives where the motion turns
+}
+
+// Effect is something that a fit left in its residual.
+type Effect struct {
+	Kind   string `json:"kind"`
+	What   string `json:"what"`
+	Advice string `json:"advice"`
+
+	Share  float64            `json:"share_percent"` // of the squared residual that it explains
+	PValue float64            `json:"p"`             // probability of as much without any such structure, of the best of all suspects
+	Values map[string]float64 `json:"values"`        // the parameters with it in the model; where one drifts, its extreme
+	Moves  map[string]float64 `json:"-"`             // by which each parameter moves
+	Worst  string             `json:"worst"`         // the parameter that moves most, measured by its tolerance
+}
+
+// Limits of the search for structure.
+const (
+	unmodelledRows   = 8192 // that are looked at, evenly spaced
+	unmodelledRounds = 6    // structures at most
+	unmodelledP      = 0.01 // by chance, over all suspects together
+)
+
+// Unmodelled looks for suspects in the residual: each is added to the model, to first order, and what that does is measured. A
+// suspect counts if what it explains is beyond chance at 1 % over all suspects, with a covariance that knows how residuals
+// depend on their neighbours [NW87]. The one that explains most is added for good, and the others are tried again.
+//
+// With Q an orthonormal basis of the Jacobian X and c a column, c⊥ = c − Q·Qᵀc, b = c⊥ᵀe/c⊥ᵀc⊥, the parameters move by
+// −b·X⁺c: the theorem of Frisch, Waugh and Lovell [FW33].
+//
+// Filters bend what is next to a reversal, where friction jumps. Suspects that do not live there are therefore looked for in
+// the other rows, and those that do afterwards, in all of them.
+//
+// harm is by how much each free parameter may move without harm; Worst is set for structures that do more.
+func Unmodelled(s *Solution, suspects []Suspect, harm []float64) []Effect {
+	n, p := len(s.Residual), len(s.Free)
+	if p == 0 || n == 0 || len(suspects) == 0 {
+		return nil
+	}
+	stride := (n + unmodelledRows - 1) / unmodelledRows
+	turned := turning(s)
+	var all, away []int
+	for k := 0; k < n; k += stride {
+		if all = append(all, k); !turned[k] {
+			away = append(away, k)
+		}
+	}
+	if 2*len(away) < len(all) {
+		away = all
+	}
+	var out []Effect
+	var columns [][]float64
+	for _, turn := range []bool{false, true} {
+		rows := away
+		if turn {
+			rows = all
+		}
+		x := s.explained(rows)
+		if x.q == nil || 2*len(x.q) >= len(x.e) {
+			break
+		}
+		x.extend(columns, rows)
+		left, more := x.search(s, suspects, turn, rows, harm)
+		out, columns = append(out, left...), append(columns, more...)
+	}
+	return out
+}
+
+// turning marks the rows that filters mix with a reversal.
+func turning(s *Solution) []bool {
+	n := len(s.Residual)
+	out := make([]bool, n)
+	if len(s.Velocity) != n || s.Dt <= 0 {
+		return out
+	}
+	reach := 1 + int(math.Min(s.Blur/s.Dt, float64(n)))
+	each(n, s.Pieces, func(from, to int) {
+		until := from - 1
+		for k := from + 1; k < to; k++ {
+			if s.Velocity[k]*s.Velocity[k-1] > 0 {
+				continue
+			}
+			for i := max(k-1-reach, from, until); i < min(k+reach+1, to); i++ {
+				out[i] = true
+			}
+			until = min(k+reach+1, to) - 1
+		}
+	})
+	return out
+}
+
+// taken are the rows of a column.
+func taken(c []float64, rows []int) []float64 {
+	out := make([]float64, len(rows))
+	for i, k := range rows {
+		out[i] = c[k]
+	}
+	return out
+}
+
+// explained is the model on some of the rows.
+func (s *Solution) explained(rows []int) *explained {
+	p := len(s.Free)
+	x := &explained{e: taken(s.Residual, rows), series: s.Dt > 0}
+	next := 0
+	for i, k := range rows {
+		fresh := false
+		for next < len(s.Pieces) && k >= s.Pieces[next] {
+			next, fresh = next+1, true
+		}
+		if fresh {
+			x.pieces = append(x.pieces, i)
+		}
+	}
+	if len(x.pieces) > 0 {
+		x.pieces[0] = 0
+	}
+	for j := range p {
+		c := make([]float64, len(rows))
+		for i, k := range rows {
+			c[i] = s.Jac[k*p+j]
+		}
+		x.own(c)
+	}
+	for _, q := range x.q { // what these rows alone would have said
+		axpy(-inner(q, x.e), q, x.e)
+	}
+	return x
+}
+
+// extend adds what was found before.
+func (x *explained) extend(columns [][]float64, rows []int) {
+	for _, c := range columns {
+		z, _, size := x.against(taken(c, rows))
+		if size > 1e-3*length(c) {
+			scale(z, 1/size)
+			axpy(-inner(z, x.e), z, x.e)
+			x.q = append(x.q, z)
+		}
+	}
+}
+
+// search accepts suspects, one of a kind but for what may come in several, until none is left that explains anything.
+func (x *explained) search(s *Solution, suspects []Suspect, turn bool, rows []int, harm []float64) (out []Effect, columns [][]float64) {
+	of := make([][][]float64, len(suspects))
+	used := make([]bool, len(suspects))
+	for i, sp := range suspects {
+		if used[i] = sp.Turn != turn; used[i] {
+			continue
+		}
+		for _, c := range sp.Columns {
+			of[i] = append(of[i], taken(c, rows))
+		}
+	}
+	tries := float64(len(suspects))
+	for range unmodelledRounds {
+		best, found := -1, finding{}
+		for i := range suspects {
+			if used[i] {
+				continue
+			}
+			f, ok := x.try(of[i])
+			if ok && f.p*tries < unmodelledP && f.share > found.share {
+				best, found = i, f
+			}
+		}
+		if best < 0 {
+			break
+		}
+		sp := &suspects[best]
+		for i := range suspects {
+			used[i] = used[i] || i == best || !sp.Drift && sp.Kind == suspects[i].Kind && sp.Kind != "cogging"
+		}
+		move := x.accept(of[best], found)
+		columns = append(columns, sp.Columns...)
+		out = append(out, sp.left(s, found, move, harm, tries))
+	}
+	return out, columns
+}
+
+// left says what a suspect does.
+func (sp *Suspect) left(s *Solution, f finding, move, harm []float64, tries float64) Effect {
+	l := Effect{Kind: sp.Kind, What: sp.What, Advice: sp.Advice, Share: 100 * f.share, PValue: math.Min(f.p*tries, 1), Values: map[string]float64{}, Moves: map[string]float64{}}
+	worst := 1.0
+	for j, i := range s.Free {
+		m := move[j]
+		if sp.Drift && j == sp.Of {
+			m += math.Copysign(f.b[0], m)
+		}
+		name := s.Params[i].Name
+		l.Values[name], l.Moves[name] = s.Params[i].Value+m, m
+		if h := harm[j]; h > 0 && math.Abs(m)/h > worst {
+			worst, l.Worst = math.Abs(m)/h, name
+		}
+	}
+	return l
+}
+
+// explained is what the model, and the suspects that were accepted, explain.
+type explained struct {
+	q      [][]float64 // orthonormal basis of the columns of the model, then of what was accepted
+	r      [][]float64 // of the model alone: column j = Σ_i r[j][i]·q[kept[i]]
+	kept   []int       // parameters whose column is not a sum of those before
+	all    int         // parameters
+	e      []float64   // what is left over
+	pieces []int
+	series bool
+}
+
+// own takes a column of the model in.
+func (x *explained) own(c []float64) {
+	z, a, size := x.against(c)
+	if size > 1e-6*length(c) {
+		scale(z, 1/size)
+		x.q, x.r, x.kept = append(x.q, z), append(x.r, append(a, size)), append(x.kept, x.all)
+	}
+	x.all++
+}
+
+// against is c without its part in the basis, that part, and the length of what remains.
+func (x *explained) against(c []float64) (z, part []float64, size float64) {
+	z, part = append([]float64(nil), c...), make([]float64, len(x.q))
+	for range 2 { // twice, for accuracy
+		for i, q := range x.q {
+			a := inner(q, z)
+			part[i] += a
+			axpy(-a, q, z)
+		}
+	}
+	return z, part, length(z)
+}
+
+// finding is what columns do that are added to the model.
+type finding struct {
+	share float64   // of the squared residual
+	p     float64   // of one suspect
+	b     []float64 // coefficients of the columns, those that are sums of others 0
+}
+
+// try adds columns to the model and measures what they explain.
+func (x *explained) try(columns [][]float64) (f finding, ok bool) {
+	y := &explained{q: x.q[:len(x.q):len(x.q)]}
+	first := len(x.q)
+	var parts [][]float64
+	var kept []int
+	for j, c := range columns {
+		z, part, size := y.against(c)
+		if !(size > 1e-3*length(c)) || math.IsInf(size, 0) {
+			continue
+		}
+		scale(z, 1/size)
+		y.q, parts, kept = append(y.q, z), append(parts, append(part[first:], size)), append(kept, j)
+	}
+	m := len(kept)
+	n := len(x.e)
+	if m == 0 || n <= 2*(first+m) {
+		return f, false
+	}
+	e := append([]float64(nil), x.e...)
+	b := make([]float64, m)
+	for i := range b {
+		q := y.q[first+i]
+		b[i] = inner(q, x.e)
+		axpy(-b[i], q, e)
+	}
+	before, after := inner(x.e, x.e), inner(e, e)
+	if before == 0 {
+		return f, false
+	}
+	f.share = 1 - after/before
+	if f.share < 1/float64(n) {
+		return f, false
+	}
+
+	// covariance of b: that of the sum of the scores
+	g := make([][]float64, m)
+	for i := range g {
+		g[i] = make([]float64, n)
+		for k, v := range y.q[first+i] {
+			g[i][k] = v * e[k]
+		}
+	}
+	lags := 0
+	var pieces []int
+	if x.series {
+		lags, pieces = bandwidth(g, n, x.pieces), x.pieces
+	}
+	cov := mat.NewSymDense(m, windows(g, n, lags, pieces))
+	var chol mat.Cholesky
+	if !chol.Factorize(cov) {
+		return f, false
+	}
+	bv, sol := mat.NewVecDense(m, b), mat.NewVecDense(m, nil)
+	if chol.SolveVecTo(sol, bv) != nil {
+		return f, false
+	}
+	w := widening(lags, n)
+	f.p = distuv.F{D1: float64(m), D2: float64(n - first - m)}.Survival(mat.Dot(bv, sol) / float64(m) / (w * w))
+
+	// back to the columns
+	f.b = make([]float64, len(columns))
+	for i := m - 1; i >= 0; i-- {
+		v := b[i]
+		for l := i + 1; l < m; l++ {
+			v -= parts[l][i] * f.b[kept[l]]
+		}
+		f.b[kept[i]] = v / parts[i][i]
+	}
+	return f, true
+}
+
+// accept adds the columns to the model for good and tells by how much its parameters move.
+func (x *explained) accept(columns [][]float64, f finding) (move []float64) {
+	a := make([]float64, len(x.r))
+	for j, c := range columns {
+		z, part, size := x.against(c)
+		for i := range a {
+			a[i] += f.b[j] * part[i]
+		}
+		if size > 1e-3*length(c) {
+			scale(z, 1/size)
+			axpy(-inner(z, x.e), z, x.e)
+			x.q = append(x.q, z)
+		}
+	}
+	move = make([]float64, x.all)
+	for i := len(x.r) - 1; i >= 0; i-- {
+		v := -a[i]
+		for l := i + 1; l < len(x.r); l++ {
+			v -= x.r[l][i] * move[x.kept[l]]
+		}
+		move[x.kept[i]] = v / x.r[i][i]
+	}
+	return move
+}
+
+func scale(x []float64, by float64) {
+	for k := range x {
+		x[k] *= by
+	}
+}

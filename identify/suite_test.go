@@ -1,0 +1,130 @@
+package identify
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// outcome of a trial.
+type outcome struct {
+	verdict Verdict
+	wrong   []string // parameters called identified under such a verdict, whose interval excludes the truth by more than 3 % of it
+	reason  string
+	result  *Result
+}
+
+// off is the share of the value (of the friction level for an offset) beyond which an identified value counts as wrong.
+const off = 0.03
+
+// attempt fits a trial.
+func attempt(k kind, t trial) outcome {
+	r, err := Run(context.Background(), t.plan, Records{Fit: t.recs}, nil, nil)
+	if err != nil {
+		return outcome{verdict: "refused", reason: err.Error()}
+	}
+	o := outcome{verdict: r.Verdict, result: r}
+	if len(r.Reasons) > 0 {
+		o.reason = r.Reasons[0]
+	}
+	for i := range r.Parameters {
+		p := &r.Parameters[i]
+		truth, known := t.truth[p.Name]
+		if p.Fixed || !known {
+			continue
+		}
+		size := math.Abs(truth)
+		if p.Name == "offset" {
+			size = math.Abs(t.truth["Fc"])
+		}
+		ci := r.Interval(p)
+		if ci == nil || truth >= ci[0] && truth <= ci[1] || math.Abs(p.Value-truth) < off*size {
+			continue
+		}
+		if r.Verdict == Identified && p.Worth == string(Identified) {
+			o.wrong = append(o.wrong, fmt.Sprintf("%s %+.1f %%", p.Name, 100*(p.Value-truth)/size))
+		}
+	}
+	if k.refuse && r.Verdict == Identified {
+		o.wrong = append(o.wrong, "all")
+	}
+	return o
+}
+
+// suite runs seeds of every kind and counts.
+func suite(t *testing.T, seeds int, seconds float64) (wrong, trials, alarms, clean int) {
+	type job struct{ k, s int }
+	jobs := make(chan job)
+	out := make([][]outcome, len(kinds))
+	for i := range out {
+		out[i] = make([]outcome, seeds)
+	}
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			for j := range jobs {
+				b := newBench(uint64(100*j.s+j.k+1), seconds)
+				out[j.k][j.s] = attempt(kinds[j.k], kinds[j.k].make(b))
+			}
+		})
+	}
+	for k := range kinds {
+		for s := range seeds {
+			jobs <- job{k, s}
+		}
+	}
+	close(jobs)
+	wg.Wait()
+	t.Logf("%-34s %5s  %-10s %-6s", "kind", "ident", "weak, rej.", "wrong")
+	for k, kd := range kinds {
+		ident, bad, why := 0, []string{}, map[string]bool{}
+		for _, o := range out[k] {
+			trials++
+			if o.verdict == Identified {
+				ident++
+			} else {
+				why[short(o.reason)] = true
+			}
+			if o.wrong != nil {
+				wrong++
+				bad = append(bad, strings.Join(o.wrong, " "))
+			}
+			if kd.clean {
+				clean++
+				if o.verdict != Identified {
+					alarms++
+				}
+			}
+		}
+		mark := "      "
+		if kd.clean {
+			mark = "clean "
+		}
+		reasons := ""
+		for w := range why {
+			reasons += " | " + w
+		}
+		t.Logf("%s%-32s %d/%d  wrong %d %v%s", mark, kd.name, ident, seeds, len(bad), bad, reasons)
+	}
+	t.Logf("confident wrong: %d of %d; false alarms on clean ones: %d of %d", wrong, trials, alarms, clean)
+	return wrong, trials, alarms, clean
+}
+
+func short(s string) string {
+	s, _, _ = strings.Cut(s, "\n")
+	if len(s) > 110 {
+		s = s[:110]
+	}
+	return s
+}
+
+// No value of any kind of record is wrong with confidence.
+func TestSuiteOfCleanAndFlawedRecords(t *testing.T) {
+	wrong, _, _, _ := suite(t, 1, 10)
+	if wrong > 0 {
+		t.Errorf("%d values are wrong under the verdict identified", wrong)
+	}
+}
