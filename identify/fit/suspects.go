@@ -7,9 +7,9 @@ import (
 )
 
 // Suspects are what models of friction lack as a rule, for a solution whose residual is a force and whose rows have velocity
-// and position.
+// and position; nil for others.
 func Suspects(s *Solution, rotary bool) []Suspect {
-	if len(s.Velocity) != len(s.Residual) || len(s.Measured) != len(s.Residual) || s.Dt <= 0 {
+	if s.Unit != "N" && s.Unit != "N·m" || len(s.Velocity) != len(s.Residual) || len(s.Measured) != len(s.Residual) || s.Dt <= 0 {
 		return nil
 	}
 	m := newMotion(s)
