@@ -151,8 +151,9 @@ type IdentifyColumn struct {
 	Unit string `yaml:"unit" doc:"of the numbers in the file; empty: a pure number"`
 	Gain string `yaml:"gain,omitempty" doc:"factor with unit, such as 35.15 N/V for a command in V; empty: 1"`
 	// Optional says that a file may lack the column.
-	Optional bool   `yaml:"optional,omitempty" doc:"a file without this column is read without it"`
-	Add      string `yaml:"add,omitempty" doc:"added after the gain, with unit, such as -180 deg for an angle counted from upright"`
+	Optional bool    `yaml:"optional,omitempty" doc:"a file without this column is read without it"`
+	Delay    float64 `yaml:"delay,omitempty" unit:"s" doc:"by which the stamps of this column are later than those of the others: half a sampling interval for a mean over it, say"`
+	Add      string  `yaml:"add,omitempty" doc:"added after the gain, with unit, such as -180 deg for an angle counted from upright"`
 }
 
 // IdentifyFilter is a low-pass.
@@ -367,6 +368,11 @@ func (c *Identify) checkSteady(r *Report, at string, d *IdentifyData) {
 	}{{"columns.time", d.Columns.Time.Name != ""}, {"rate", d.Rate != 0}, {"span", d.Span != [2]float64{}}, {"resample", d.Resample != 0}, {"split_gaps", d.SplitGaps}} {
 		if key.given {
 			r.Errorf(at+"."+key.name, "%s.%s: a table of steady friction has no time; leave it out, or take out %s.steady", at, key.name, at)
+		}
+	}
+	for _, ch := range c.Channels(d) {
+		if ch.Column.Delay != 0 {
+			r.Errorf(at+".columns."+ch.Key+".delay", "%s.columns.%s.delay: a table of steady friction has no time; leave it out", at, ch.Key)
 		}
 	}
 }

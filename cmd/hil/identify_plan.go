@@ -151,7 +151,7 @@ func readRecord(ctx context.Context, path string, cfg *configs.Identify, d *conf
 		if to[ch.Key] == nil {
 			continue // of the second joint, read by itself
 		}
-		*to[ch.Key] = record.Column{Name: c.Name, Unit: c.Unit, Scale: scale, Shift: shift, Optional: c.Optional}
+		*to[ch.Key] = record.Column{Name: c.Name, Unit: c.Unit, Scale: scale, Shift: shift, Delay: c.Delay, Optional: c.Optional}
 	}
 	if isRecording(path) {
 		return readRecording(ctx, path, m, cfg.Model.Drive == "coast")

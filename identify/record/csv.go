@@ -2,10 +2,12 @@ package record
 
 import (
 	"bufio"
-	"encoding/csv"
+	"bytes"
 	"errors"
 	"io"
 	"math"
+	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -17,28 +19,26 @@ func readText(name string, text *bufio.Reader, m *Mapping) (*Table, error) {
 	if bom, _ := text.Peek(3); string(bom) == "\ufeff" {
 		_, _ = text.Discard(3)
 	}
-	r := textReader{t: &Table{File: name}, m: m}
-	r.csv = csv.NewReader(text)
-	r.csv.FieldsPerRecord, r.csv.ReuseRecord, r.csv.TrimLeadingSpace = -1, true, m.Separator != '\t'
-	if r.csv.Comma = m.Separator; m.Separator == 0 {
-		r.csv.Comma = separator(text)
-		r.csv.TrimLeadingSpace = r.csv.Comma != '\t'
+	r := textReader{t: &Table{File: name}, m: m, rows: rowReader{text: text, comma: byte(m.Separator)}}
+	if m.Separator == 0 {
+		r.rows.comma = separator(text)
 	}
-	if m.DecimalComma && r.csv.Comma == ',' {
+	r.rows.trim = r.rows.comma != '\t'
+	if m.DecimalComma && r.rows.comma == ',' {
 		return nil, r.t.fail(1, "Set data.separator to semicolon or tab, or data.decimal to point.", "columns and decimals cannot both use the comma")
 	}
-	return r.t, r.rows()
+	return r.t, r.read()
 }
 
 // separator finds the character between columns in the first line that is no comment.
-func separator(r *bufio.Reader) rune {
+func separator(r *bufio.Reader) byte {
 	head, _ := r.Peek(r.Size())
 	for line := range strings.Lines(string(head)) {
 		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
 			continue
 		}
-		best := ','
-		for _, c := range "\t;" {
+		best := byte(',')
+		for _, c := range []byte("\t;") {
 			if strings.Count(line, string(c)) > strings.Count(line, string(best)) {
 				best = c
 			}
@@ -52,55 +52,55 @@ func separator(r *bufio.Reader) rune {
 type textReader struct {
 	t      *Table
 	m      *Mapping
-	csv    *csv.Reader
-	wanted []int          // columns that are read
+	rows   rowReader
+	wanted []int          // columns that are read …
+	grown  []chunks       // … and what they hold so far
 	piece  int            // column of labels, −1: none
 	label  map[string]int // numbers of the labels
 }
 
-// next gives a row that is no blank line, with its line number.
-func (r *textReader) next() (rec []string, line int, err error) {
-	rec, err = r.csv.Read()
-	var pe *csv.ParseError
+// next gives a row that is no blank line.
+func (r *textReader) next() (cells [][]byte, err error) {
+	cells, err = r.rows.read()
 	switch {
-	case errors.Is(err, io.EOF):
-		return nil, 0, io.EOF
-	case errors.As(err, &pe):
-		return nil, 0, r.t.fail(pe.Line, "", "column %d: %v", pe.Column, pe.Err)
+	case err == nil || err == io.EOF:
+		return cells, err
 	case damaged(err):
-		return nil, 0, r.t.fail(0, "Copy it again.", "the compressed file is cut short or damaged")
-	case err != nil:
-		return nil, 0, r.t.fail(0, "", "%v", err)
+		return nil, r.t.fail(0, "Copy it again.", "the compressed file is cut short or damaged")
+	case err == errQuote:
+		return nil, r.t.fail(r.rows.line, "Close it, or take it out.", "%v", err)
+	case err == errLong:
+		return nil, r.t.fail(r.rows.line, "Want a text with a row a line.", "%v", err)
 	}
-	line, _ = r.csv.FieldPos(0)
-	return rec, line, nil
+	return nil, r.t.fail(r.rows.line, "", "%v", err)
 }
 
-// rows reads the header and all numbers.
-func (r *textReader) rows() error {
+// read reads the header and all numbers.
+func (r *textReader) read() error {
 	t := r.t
 	for {
-		rec, line, err := r.next()
+		cells, err := r.next()
 		switch {
 		case err == io.EOF && t.headLine == 0:
-			return t.fail(0, "", "empty file")
+			return t.fail(0, "Was it closed properly when it was written?", "empty file")
 		case err == io.EOF:
+			r.join()
 			return nil
 		case err != nil:
 			return err
 		}
-		comment := strings.HasPrefix(rec[0], "#")
+		comment, line := len(cells[0]) > 0 && cells[0][0] == '#', r.rows.line
 		switch {
 		case t.headLine == 0 && comment:
 			continue
 		case t.headLine == 0:
-			err = r.setHeader(rec, line)
-		case len(t.Lines) == 0 && line == t.headLine+1 && len(rec) == len(t.heads) && (comment || !anyNumber(rec, r.m.DecimalComma)):
-			err = r.setUnits(rec, line)
+			err = r.setHeader(texts(cells), line)
+		case t.lines.rows == 0 && line == t.headLine+1 && len(cells) == len(t.heads) && (comment || !anyNumber(texts(cells), r.m.DecimalComma)):
+			err = r.setUnits(texts(cells), line)
 		case comment:
 			continue
 		default:
-			err = r.row(rec, line)
+			err = r.row(cells, line)
 		}
 		if err != nil {
 			return err
@@ -113,7 +113,6 @@ func (r *textReader) setHeader(rec []string, line int) error {
 	t := r.t
 	t.headLine, t.numeric = line, anyNumber(rec, r.m.DecimalComma)
 	for _, h := range rec {
-		h = strings.TrimSpace(h)
 		name, unit := splitHeader(h)
 		t.heads, t.Names, t.Units, t.unitLine = append(t.heads, h), append(t.Names, name), append(t.Units, unit), append(t.unitLine, line)
 	}
@@ -132,8 +131,7 @@ func (r *textReader) setHeader(rec []string, line int) error {
 	}
 	for j := range rec {
 		if read[j] {
-			r.wanted = append(r.wanted, j)
-			t.Columns[j] = []float64{}
+			r.wanted, r.grown = append(r.wanted, j), append(r.grown, nil)
 		}
 	}
 	return nil
@@ -160,35 +158,63 @@ func (r *textReader) setUnits(rec []string, line int) error {
 }
 
 // row reads one row of numbers. What cannot be read is an error at once if every row is wanted, and is remembered otherwise.
-func (r *textReader) row(rec []string, line int) error {
+func (r *textReader) row(cells [][]byte, line int) error {
 	t := r.t
 	var bad error
-	if len(rec) != len(t.heads) {
+	if len(cells) != len(t.heads) {
 		hint := "If this is the last line, the file was cut short while it was written: remove the line."
-		if len(rec) > len(t.heads) && !r.m.DecimalComma && r.csv.Comma == ',' {
+		if len(cells) > len(t.heads) && !r.m.DecimalComma && r.rows.comma == ',' {
 			hint = "Decimal commas? Then columns need another separator: export with semicolons and set data.decimal: comma."
 		}
-		bad = t.fail(line, hint, "%d cells, the header has %d", len(rec), len(t.heads))
+		bad = t.fail(line, hint, "%d cells, the header has %d", len(cells), len(t.heads))
 	}
-	for _, j := range r.wanted {
+	for i, j := range r.wanted {
 		x := math.NaN()
 		if bad == nil && j == r.piece {
-			x, bad = r.labelOf(rec[j], line)
+			x, bad = r.labelOf(string(cells[j]), line)
 		} else if bad == nil {
-			x, bad = r.number(rec[j], j, line)
+			x, bad = r.number(cells[j], j, line)
 		}
-		t.Columns[j] = append(t.Columns[j], x)
+		r.grown[i].add(x)
 	}
 	if bad != nil {
 		if r.m.whole() {
 			return bad
 		}
 		if len(t.flaws) < maxFlaws {
-			t.flaws = append(t.flaws, flaw{len(t.Lines), bad})
+			t.flaws = append(t.flaws, flaw{t.lines.rows, bad})
 		}
 	}
-	t.Lines = append(t.Lines, int32(line))
+	t.lines.add(line)
+	if r.m.from != nil {
+		r.m.from.rows = t.lines.rows
+	}
 	return nil
+}
+
+// chunkRows is how many rows a column grows by.
+const chunkRows = 1 << 14
+
+// chunks is a column that grows without being copied.
+type chunks [][]float64
+
+func (c *chunks) add(x float64) {
+	n := len(*c) - 1
+	if n < 0 || len((*c)[n]) == chunkRows {
+		*c, n = append(*c, make([]float64, 0, chunkRows)), n+1
+	}
+	(*c)[n] = append((*c)[n], x)
+}
+
+// join makes the columns of the table out of what was collected. Of a long record the memory of each is given back before the
+// next one is taken.
+func (r *textReader) join() {
+	for i, j := range r.wanted {
+		r.t.Columns[j] = slices.Concat(r.grown[i]...)
+		if r.grown[i] = nil; r.t.lines.rows > 1<<17 {
+			debug.FreeOSMemory()
+		}
+	}
 }
 
 // labelOf gives the label of a piece its number.
@@ -207,30 +233,78 @@ func (r *textReader) labelOf(cell string, line int) (float64, error) {
 }
 
 // number reads one cell; NaN with an error.
-func (r *textReader) number(cell string, col, line int) (float64, error) {
-	s := strings.TrimSpace(cell)
+func (r *textReader) number(cell []byte, col, line int) (float64, error) {
+	cell = bytes.TrimSpace(cell)
+	point := byte('.')
 	if r.m.DecimalComma {
-		s = strings.Replace(s, ",", ".", 1)
+		point = ','
 	}
-	x, err := strconv.ParseFloat(s, 64)
-	if err == nil && strings.ContainsAny(s, "_xX") { // numbers of programs, not of instruments
-		err = strconv.ErrSyntax
-	}
-	t, name, nan := r.t, r.t.heads[col], math.NaN()
-	switch {
-	case err == nil && math.Abs(x) < largest: // not so for NaN
+	if x, ok := decimal(cell, point); ok {
 		return x, nil
-	case s == "":
-		return nan, t.fail(line, "Cut the record before or after the missing value.", "empty cell in column %s", name)
-	case err == nil || errors.Is(err, strconv.ErrRange):
-		return nan, t.fail(line, cutHint, "%s in column %s is not a usable number", s, name)
-	case strings.Count(cell, ",") == 1 && !r.m.DecimalComma:
-		return nan, t.fail(line, "Decimal comma? Set data.decimal: comma.", "%q in column %s is not a number", s, name)
-	case strings.Count(cell, ".") == 1 && r.m.DecimalComma:
-		return nan, t.fail(line, "Decimal point? Set data.decimal: point.", "%q in column %s is not a number", s, name)
 	}
-	return nan, t.fail(line, "", "%q in column %s is not a number", s, name)
+	digits := cell
+	if i := bytes.IndexByte(cell, ','); i >= 0 && r.m.DecimalComma {
+		digits = bytes.Clone(cell)
+		digits[i] = '.'
+	}
+	x, err := strconv.ParseFloat(string(digits), 64)
+	program := bytes.ContainsAny(cell, "_xX") // numbers of programs, not of instruments
+	if err == nil && math.Abs(x) < largest && !program {
+		return x, nil // not so for NaN
+	}
+	s, name, fail := string(cell), r.t.heads[col], r.t.fail
+	switch {
+	case s == "":
+		err = fail(line, "Cut the record before or after the missing value.", "empty cell in column %s", name)
+	case (err == nil || errors.Is(err, strconv.ErrRange)) && !program:
+		err = fail(line, cutHint, "%s in column %s is not a usable number", s, name)
+	case strings.Count(s, ",") == 1 && !r.m.DecimalComma:
+		err = fail(line, "Decimal comma? Set data.decimal: comma.", "%q in column %s is not a number", s, name)
+	case strings.Count(s, ".") == 1 && r.m.DecimalComma:
+		err = fail(line, "Decimal point? Set data.decimal: point.", "%q in column %s is not a number", s, name)
+	default:
+		err = fail(line, "", "%q in column %s is not a number", s, name)
+	}
+	return math.NaN(), err
 }
+
+// decimal reads a plain number such as -12.345: digits with a point, which together are a whole number below 2⁵³, of 18 digits at
+// most. Both parts are exact in floating point then, and so the quotient is rounded once, as it
+// should be [Cli90]. Other numbers are not ok.
+func decimal(cell []byte, point byte) (x float64, ok bool) {
+	i, whole, behind, digits := 0, uint64(0), -1, 0
+	if len(cell) > 0 && (cell[0] == '-' || cell[0] == '+') {
+		i = 1
+	}
+	for ; i < len(cell); i++ {
+		switch c := cell[i]; {
+		case c-'0' <= 9:
+			whole = 10*whole + uint64(c-'0')
+			digits++
+			if behind >= 0 {
+				behind++
+			}
+		case c == point && behind < 0:
+			behind = 0
+		default:
+			return 0, false
+		}
+	}
+	if digits == 0 || digits > 18 || whole >= 1<<53 {
+		return 0, false
+	}
+	x = float64(whole)
+	if behind > 0 {
+		x /= tens[behind]
+	}
+	if cell[0] == '-' {
+		x = -x
+	}
+	return x, true
+}
+
+// tens are powers of ten, which are exact up to 10²².
+var tens = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18}
 
 // splitHeader cuts "position [mm]" or "position (mm)" into name and unit.
 func splitHeader(h string) (name, unit string) {
@@ -249,7 +323,6 @@ func plainUnit(u string) string {
 
 func anyNumber(rec []string, comma bool) bool {
 	for _, c := range rec {
-		c = strings.TrimSpace(c)
 		if comma {
 			c = strings.Replace(c, ",", ".", 1)
 		}

@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -130,7 +132,7 @@ func TestDataErrors(t *testing.T) {
 		{"column twice", "t,pos,pos,u\n", bench, 1, []string{`column "pos" exists twice (columns 2 and 3)`}},
 		{"wrong unit in the header", "t [ms],pos [m],u\n", bench, 1, []string{`column "pos" is in m, the configuration says mm`}},
 		{"wrong unit in the unit row", "t,pos,u\ns,mm,V\n0,1,2\n", bench, 2, []string{`column "t" is in s, the configuration says ms`}},
-		{"stray quote", head + "1,\"2,3\n4,5,6\n", bench, 4, []string{`quote`}},
+		{"stray quote", head + "1,\"2,3\n4,5,6\n", bench, 3, []string{`quote (") that is not closed`}},
 	} {
 		_, err := fromText(c.text, c.m)
 		var de *Error
@@ -216,13 +218,35 @@ func TestNewDataErrors(t *testing.T) {
 			t.Errorf("%v: %v", c, err)
 		}
 	}
-	f := make([]float64, 100)
-	for k := range f {
-		f[k] = math.Max(-1, math.Min(1, 2*math.Sin(float64(k)/10)))
+}
+
+// Numbers are rounded as strconv does, bit by bit, whatever way they are read.
+func TestNumbersAreExact(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	cells := []string{"0", "-0", "+1", ".5", "-.5", "5.", "1e3", "-1E-3", "9007199254740991", "9007199254740992", "9007199254740993", "0.000000000000000001", "123456789012345678", "1234567890.12345678", "4.9e-324"}
+	for range 100000 {
+		x := (r.Float64() - 0.5) * math.Pow(10, float64(r.IntN(12)-4))
+		cells = append(cells, strconv.FormatFloat(x, "eEfgG"[r.IntN(5)], r.IntN(19)-1, 64))
 	}
-	d, err := New(1e-3, make([]float64, 100), f)
-	if err != nil || len(d.Warnings) != 1 || !strings.Contains(d.Warnings[0], "saturation") {
-		t.Errorf("clipped force: warnings %q, error %v", d.Warnings, err)
+	reader := textReader{t: &Table{heads: []string{"x"}}, m: &Mapping{}}
+	quick := 0
+	for _, s := range cells {
+		want, _ := strconv.ParseFloat(s, 64)
+		got, err := reader.number([]byte(s), 0, 1)
+		if err != nil || math.Float64bits(got) != math.Float64bits(want) {
+			t.Fatalf("%q is read as %g, %v", s, got, err)
+		}
+		if _, ok := decimal([]byte(s), '.'); ok {
+			quick++
+		}
+	}
+	if quick < len(cells)/4 {
+		t.Errorf("only %d of %d numbers were read the quick way", quick, len(cells))
+	}
+	for _, s := range []string{"", "-", ".", "+.", "1.2.3", "1-2", "--1", "1 2", "0x10", "1_0", "nan", "inf", "1,5"} {
+		if x, err := reader.number([]byte(s), 0, 1); err == nil {
+			t.Errorf("%q is read as %g", s, x)
+		}
 	}
 }
 

@@ -3,7 +3,8 @@ package record
 import (
 	"fmt"
 	"math"
-	"slices"
+
+	"hilrig/engine/numeric"
 )
 
 // Limits of what counts as evenly sampled, relative to the sampling interval.
@@ -28,24 +29,27 @@ type Clock struct {
 	Invented  int  `json:"invented_rows"` // samples within them
 }
 
-// stretches checks that the times s of the rows from lo on run forward, and cuts them at gaps if that is wanted. Stretches
-// are index pairs into s.
-func (t *Table) stretches(m *Mapping, s []float64, lo int) ([][2]int, error) {
-	step := make([]float64, len(s)-1)
-	for k := range step {
-		step[k] = s[k+1] - s[k]
+// stretches checks that the times of the rows lo … hi run forward, and cuts them at gaps if that is wanted. Stretches are
+// pairs of rows.
+func (t *converted) stretches(lo, hi int) ([][2]int, error) {
+	m, s := t.m, t.time
+	shortest, longest := math.Inf(1), 0.0
+	for k := lo; k < hi-1; k++ {
+		step := s[k+1] - s[k]
 		switch {
-		case step[k] < 0:
-			return nil, t.fail(t.line(lo+k+1), "Two recordings in one file? Cut it there, or name the column that tells them apart in data.columns.group; if rows were reordered, sort them by time.",
-				"time goes back by %.4g s, from %.9g s in %s to %.9g s", -step[k], s[k], t.place(lo+k), s[k+1])
-		case step[k] == 0:
-			return nil, t.fail(t.line(lo+k+1), "A row written twice, or a time column with too few digits: export more digits, or leave out data.columns.time and give data.rate.",
-				"time stands still at %.9g s since %s", s[k], t.place(lo+k))
+		case step < 0:
+			return nil, t.fail(t.line(k+1), "Two recordings in one file? Cut it there, or name the column that tells them apart in data.columns.group; if rows were reordered, sort them by time.",
+				"time goes back by %.4g s, from %.9g s in %s to %.9g s", -step, s[k], t.place(k), s[k+1])
+		case step == 0:
+			return nil, t.fail(t.line(k+1), "A row written twice, or a time column with too few digits: export more digits, or leave out data.columns.time and give data.rate.",
+				"time stands still at %.9g s since %s", s[k], t.place(k))
 		}
+		shortest, longest = min(shortest, step), max(longest, step)
 	}
-	sorted := slices.Clone(step)
-	slices.Sort(sorted)
-	median := sorted[len(sorted)/2]
+	if longest <= gapFactor*shortest {
+		return [][2]int{{lo, hi}}, nil
+	}
+	median := medianStep(s[lo:hi])
 	limit, how := gapFactor*median, "Cut the file there and use the longer part: a filter cannot run across a gap. Or let data.split_gaps cut it into pieces, or data.resample fill short gaps."
 	if m.Resample {
 		limit, how = bridge*median, "Cut the record into pieces there with data.split_gaps."
@@ -54,53 +58,59 @@ func (t *Table) stretches(m *Mapping, s []float64, lo int) ([][2]int, error) {
 		}
 	}
 
-	out, first := [][2]int(nil), 0
-	for k, h := range step {
+	out, first := [][2]int(nil), lo
+	for k := lo; k < hi-1; k++ {
+		h := s[k+1] - s[k]
 		if h <= limit {
 			continue
 		}
 		if !m.SplitGaps {
-			return nil, t.fail(t.line(lo+k+1), how, "gap of %.4g s after %s, samples are %.4g s apart: about %.0f are missing",
-				h, t.place(lo+k), median, math.Round(h/median)-1)
+			return nil, t.fail(t.line(k+1), how, "gap of %.4g s after %s, samples are %.4g s apart: about %.0f are missing",
+				h, t.place(k), median, math.Round(h/median)-1)
 		}
 		out, first = append(out, [2]int{first, k + 1}), k+1
 	}
-	return append(out, [2]int{first, len(s)}), nil
+	return append(out, [2]int{first, hi}), nil
 }
 
-// regular brings the samples at times s, rows lo and on of the table, onto an even grid.
-func (d *Record) regular(t *Table, m *Mapping, at map[string]int, s []float64, lo int) error {
-	n := len(s)
-	step := make([]float64, n-1)
+// medianStep is the median of the intervals between times, s.
+func medianStep(s []float64) float64 {
+	step := make([]float64, len(s)-1)
 	for k := range step {
 		step[k] = s[k+1] - s[k]
 	}
+	return numeric.QuantileInPlace(step, 0.5)
+}
+
+// regular brings the rows lo … hi onto an even grid.
+func (t *converted) regular(d *Record, lo, hi int) error {
+	m, s := t.m, t.time[lo:hi]
+	n := len(s)
 	mean := (s[n-1] - s[0]) / float64(n-1)
-	rms := 0.0
-	for _, h := range step {
-		rms += (h - mean) * (h - mean)
-	}
-	slices.Sort(step)
-	d.Start, d.Dt = s[0], mean
-	d.Clock = Clock{Median: step[len(step)/2], Shortest: step[0], Longest: step[n-2], Jitter: math.Sqrt(rms/float64(n-1)) / mean}
-	for k, x := range s {
-		d.Clock.Drift = max(d.Clock.Drift, math.Abs(x-s[0]-float64(k)*mean))
-	}
 	if !(mean > 0) || math.IsInf(mean, 0) {
 		return t.fail(t.line(lo), "", "sampling interval %g s, want > 0", mean)
 	}
-
+	d.Start, d.Dt = s[0], mean
 	c := &d.Clock
+	*c = Clock{Median: medianStep(s), Shortest: math.Inf(1)}
+	for k := range n - 1 {
+		h := s[k+1] - s[k]
+		c.Shortest, c.Longest = min(c.Shortest, h), max(c.Longest, h)
+		c.Jitter += (h - mean) * (h - mean)
+		c.Drift = max(c.Drift, math.Abs(s[k]-s[0]-float64(k)*mean))
+	}
+	c.Jitter = math.Sqrt(c.Jitter/float64(n-1)) / mean
+
 	even := c.Jitter <= jitterWarn && c.Longest <= gapFactor*c.Median && c.Drift <= 0.01*mean
 	if m.Resample && (!even || (m.ResampleRate > 0 && math.Abs(m.ResampleRate*mean-1) > 1e-6)) {
-		return d.resample(t, m, at, s, lo)
+		return t.resample(d, lo, hi)
 	}
 	if c.Jitter > jitterBad {
 		return t.fail(0, "Record with the clock of the device instead of the host's, or let data.resample interpolate the samples at even times.",
 			"uneven sampling: intervals from %.4g to %.4g s scatter by %.1f %% rms around %.4g s, at most %.0f %% is accepted",
 			c.Shortest, c.Longest, 100*c.Jitter, mean, 100*jitterBad)
 	}
-	d.fill(t, m, at, lo, lo+n)
+	t.fill(d, lo, hi)
 	if c.Jitter > jitterWarn {
 		d.Warnings = append(d.Warnings, fmt.Sprintf("sampling intervals scatter by %.1f %% rms; they are taken as even, %.6g s", 100*c.Jitter, mean))
 	}
@@ -111,8 +121,8 @@ func (d *Record) regular(t *Table, m *Mapping, at map[string]int, s []float64, l
 }
 
 // resample interpolates the channels on an even grid that begins with the first sample.
-func (d *Record) resample(t *Table, m *Mapping, at map[string]int, s []float64, lo int) error {
-	c := &d.Clock
+func (t *converted) resample(d *Record, lo, hi int) error {
+	m, s, c := t.m, t.time[lo:hi], &d.Clock
 	d.Dt = c.Median
 	if m.ResampleRate > 0 {
 		d.Dt = 1 / m.ResampleRate
@@ -131,12 +141,8 @@ func (d *Record) resample(t *Table, m *Mapping, at map[string]int, s []float64, 
 			c.Invented += max(int(math.Round(h/d.Dt))-1, 0)
 		}
 	}
-	for _, ch := range m.channels() {
-		y := make([]float64, len(s))
-		for k, x := range t.Columns[at[ch.Name]][lo : lo+len(s)] {
-			y[k] = ch.si(x)
-		}
-		*ch.to(d) = interpolate(s, y, d.Dt, n, c.Median, m.Interpolation)
+	for i, ch := range m.channels() {
+		*ch.to(d) = interpolate(s, t.x[i][lo:hi], d.Dt, n, c.Median, m.Interpolation)
 	}
 
 	text := fmt.Sprintf("samples are interpolated (%s) on an even grid of %.6g s: recorded intervals scatter by %.1f %% rms, from %.4g to %.4g s",

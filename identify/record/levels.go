@@ -4,12 +4,13 @@ import "math"
 
 // levels turns the rows lo … hi of a table of steady friction into a record. The deviation becomes the standard error of the
 // mean: what it says of single samples is divided by the root of their number.
-func (t *Table) levels(m *Mapping, at map[string]int, lo, hi int) (out []*Record, lost []string, err error) {
-	if err := t.sound(m, at, lo, hi); err != nil {
+func (t *converted) levels(lo, hi int) (out []*Record, lost []string, err error) {
+	if err := t.sound(lo, hi); err != nil {
 		return nil, nil, err
 	}
-	d := &Record{File: t.File, SHA256: t.SHA256, Piece: t.label(m, at, lo), Steady: true}
-	d.fill(t, m, at, lo, hi)
+	m := t.m
+	d := &Record{File: t.File, SHA256: t.SHA256, Piece: t.label(lo), Steady: true}
+	t.fill(d, lo, hi)
 	for _, want := range []struct {
 		key string
 		x   []float64

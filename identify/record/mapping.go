@@ -6,6 +6,7 @@ type Column struct {
 	Unit  string  // of the numbers as they stand in the file; checked against the file's own unit, if it states one
 	Scale float64 // SI unit per unit, 0 for 1; for the force with the gain of the drive
 	Shift float64 // SI
+	Delay float64 // s, by which the stamps of this column come after those of the others: a value stamped t was true at t − Delay
 
 	Optional bool // a file without this column is read without the channel
 }
@@ -36,6 +37,10 @@ type Mapping struct {
 	Interpolation Interpolation // between the samples
 	MaxGap        float64       // s, Resample bridges no longer gap; 0: five median intervals
 	SplitGaps     bool          // a gap begins a new piece instead of being refused
+
+	// Watch is told now and then how many of the bytes of the file were read, and how many rows; nil: nobody.
+	Watch func(read, size int64, rows int)
+	from  *source // the file that is read
 }
 
 // Interpolation is how values between two samples are found.
@@ -49,22 +54,22 @@ const (
 // channel is a column of a mapping with what it is called and where it goes.
 type channel struct {
 	Column
-	key string // in data.columns
-	to  func(*Record) *[]float64
+	smooth bool // a motion, not a force
+	to     func(*Record) *[]float64
 }
 
 // channels are the columns that become signals, without time.
 func (m *Mapping) channels() []channel {
 	all := []channel{
-		{m.Position, "position", func(d *Record) *[]float64 { return &d.Position }},
-		{m.Velocity, "velocity", func(d *Record) *[]float64 { return &d.Velocity }},
-		{m.Force, "force", func(d *Record) *[]float64 { return &d.Force }},
-		{m.Reference, "reference", func(d *Record) *[]float64 { return &d.Reference }},
-		{m.Disturbance, "disturbance", func(d *Record) *[]float64 { return &d.Disturbance }},
-		{m.Load, "load", func(d *Record) *[]float64 { return &d.Load }},
-		{m.Current, "current", func(d *Record) *[]float64 { return &d.Current }},
-		{m.Deviation, "deviation", func(d *Record) *[]float64 { return &d.ForceError }},
-		{m.Count, "count", func(d *Record) *[]float64 { return &d.Count }},
+		{m.Position, true, func(d *Record) *[]float64 { return &d.Position }},
+		{m.Velocity, true, func(d *Record) *[]float64 { return &d.Velocity }},
+		{m.Force, false, func(d *Record) *[]float64 { return &d.Force }},
+		{m.Reference, true, func(d *Record) *[]float64 { return &d.Reference }},
+		{m.Disturbance, false, func(d *Record) *[]float64 { return &d.Disturbance }},
+		{m.Load, false, func(d *Record) *[]float64 { return &d.Load }},
+		{m.Current, false, func(d *Record) *[]float64 { return &d.Current }},
+		{m.Deviation, false, func(d *Record) *[]float64 { return &d.ForceError }},
+		{m.Count, false, func(d *Record) *[]float64 { return &d.Count }},
 	}
 	named := all[:0]
 	for _, c := range all {

@@ -8,39 +8,27 @@ import (
 // minFragment is the least number of samples of a stretch between two gaps; shorter ones are left out.
 const minFragment = 20
 
-// piece turns the rows lo … hi of a table, which belong together, into records: one, or several where gaps are cut out.
-// lost says what was left out.
-func (t *Table) piece(m *Mapping, at map[string]int, lo, hi int) (out []*Record, lost []string, err error) {
-	name := t.label(m, at, lo)
+// piece turns the rows lo … hi, which belong together, into records: one, or several where gaps are cut out. lost says what
+// was left out.
+func (t *converted) piece(lo, hi int) (out []*Record, lost []string, err error) {
+	m, name := t.m, t.label(lo)
 	of := ""
 	if name != "" {
 		of = " in piece " + name
 	}
-
-	// recorded time, then the part that is wanted
-	s := make([]float64, hi-lo)
-	if m.Time.Name == "" {
-		for k := range s {
-			s[k] = float64(k) / m.Rate
-		}
-	} else {
-		col := t.Columns[at[m.Time.Name]]
-		for k := range s {
-			s[k] = m.Time.si(col[lo+k])
-		}
-	}
+	first := lo // row at which time begins where there is no column of it
 	if m.Span != [2]float64{} {
-		a, b := within(s, m.Span)
+		a, b := t.within(lo, hi)
 		if b-a < 2 {
 			if m.Piece != "" {
 				return nil, []string{fmt.Sprintf("%s is left out: it has fewer than 2 samples from %g to %g s", name, m.Span[0], m.Span[1])}, nil
 			}
-			return nil, nil, t.fail(0, fmt.Sprintf("Time there runs from %.6g to %.6g s.", s[0], s[len(s)-1]),
+			return nil, nil, t.fail(0, fmt.Sprintf("Time there runs from %.6g to %.6g s.", t.at(lo, first), t.at(hi-1, first)),
 				"%d samples from %g to %g s, want at least 2", max(b-a, 0), m.Span[0], m.Span[1])
 		}
-		s, lo, hi = s[a:b], lo+a, lo+b
+		lo, hi = a, b
 	}
-	if err := t.sound(m, at, lo, hi); err != nil {
+	if err := t.sound(lo, hi); err != nil {
 		return nil, nil, err
 	}
 	if hi-lo < 2 {
@@ -49,21 +37,20 @@ func (t *Table) piece(m *Mapping, at map[string]int, lo, hi int) (out []*Record,
 	}
 
 	base := Record{File: t.File, SHA256: t.SHA256, Piece: name}
-	if m.Time.Name == "" {
+	if t.time == nil {
 		d := base
-		d.Dt, d.Start = 1/m.Rate, s[0]
+		d.Dt, d.Start = 1/m.Rate, t.at(lo, first)
 		d.Clock = Clock{Median: d.Dt, Shortest: d.Dt, Longest: d.Dt}
-		d.fill(t, m, at, lo, hi)
-		d.saturation()
-		return []*Record{&d}, nil, nil
+		t.fill(&d, lo, hi)
+		return []*Record{&d}, nil, t.shift(&d)
 	}
-	stretches, err := t.stretches(m, s, lo)
+	stretches, err := t.stretches(lo, hi)
 	if err != nil {
 		return nil, nil, err
 	}
 	for i, c := range stretches {
 		if len(stretches) > 1 && c[1]-c[0] < minFragment {
-			lost = append(lost, fmt.Sprintf("%d samples between two gaps at %.6g s are left out%s", c[1]-c[0], s[c[0]], of))
+			lost = append(lost, fmt.Sprintf("%d samples between two gaps at %.6g s are left out%s", c[1]-c[0], t.time[c[0]], of))
 			continue
 		}
 		d := base
@@ -73,23 +60,34 @@ func (t *Table) piece(m *Mapping, at map[string]int, lo, hi int) (out []*Record,
 				d.Piece = name + ", " + d.Piece
 			}
 		}
-		if err := d.regular(t, m, at, s[c[0]:c[1]], lo+c[0]); err != nil {
+		if err := t.regular(&d, c[0], c[1]); err != nil {
 			return nil, nil, err
 		}
-		d.saturation()
+		if err := t.shift(&d); err != nil {
+			return nil, nil, err
+		}
 		out = append(out, &d)
 	}
 	return out, lost, nil
 }
 
-// within finds the samples of span, from the first to the last. An end of 0 after a later beginning is no end.
-func within(s []float64, span [2]float64) (a, b int) {
+// at is the time of a row, s; without a column of time it begins with the row first.
+func (t *converted) at(row, first int) float64 {
+	if t.time == nil {
+		return float64(row-first) / t.m.Rate
+	}
+	return t.time[row]
+}
+
+// within finds the rows of the wanted span, from the first to the last. An end of 0 after a later beginning is no end.
+func (t *converted) within(lo, hi int) (a, b int) {
+	span := t.m.Span
 	if span[1] == 0 && span[0] > 0 {
 		span[1] = math.Inf(1)
 	}
-	a, b = len(s), 0
-	for k, x := range s {
-		if x >= span[0] && x <= span[1] {
+	a, b = hi, 0
+	for k := lo; k < hi; k++ {
+		if x := t.at(k, lo); x >= span[0] && x <= span[1] {
 			a, b = min(a, k), k+1
 		}
 	}
@@ -97,20 +95,28 @@ func within(s []float64, span [2]float64) (a, b int) {
 }
 
 // sound checks that the wanted rows hold numbers only.
-func (t *Table) sound(m *Mapping, at map[string]int, lo, hi int) error {
+func (t *converted) sound(lo, hi int) error {
 	for _, f := range t.flaws {
 		if f.row >= lo && f.row < hi {
 			return f.err
 		}
 	}
-	for _, c := range append([]channel{{Column: m.Time}}, m.channels()...) {
-		if c.Name == "" {
-			continue
-		}
-		for k, x := range t.Columns[at[c.Name]][lo:hi] {
-			if !(math.Abs(c.si(x)) < largest) { // not so for NaN
-				return t.fail(t.line(lo+k), cutHint, "%g in column %s is not a usable number (%s)", x, c.Name, t.place(lo+k))
+	check := func(name string, x []float64) error {
+		for k, y := range x[lo:hi] {
+			if !(math.Abs(y) < largest) { // not so for NaN
+				return t.fail(t.line(lo+k), cutHint, "%g in column %s is not a usable number (%s)", y, name, t.place(lo+k))
 			}
+		}
+		return nil
+	}
+	if t.time != nil {
+		if err := check(t.m.Time.Name, t.time); err != nil {
+			return err
+		}
+	}
+	for i, c := range t.m.channels() {
+		if err := check(c.Name, t.x[i]); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -118,13 +124,54 @@ func (t *Table) sound(m *Mapping, at map[string]int, lo, hi int) error {
 
 const cutHint = "Cut the record before or after it: a filter would spread it over its neighbours."
 
-// fill copies the rows lo … hi of the channels, in SI.
-func (d *Record) fill(t *Table, m *Mapping, at map[string]int, lo, hi int) {
-	for _, c := range m.channels() {
-		x := make([]float64, hi-lo)
-		for k, y := range t.Columns[at[c.Name]][lo:hi] {
-			x[k] = c.si(y)
-		}
-		*c.to(d) = x
+// fill gives the rows lo … hi of the channels to a record.
+func (t *converted) fill(d *Record, lo, hi int) {
+	for i, c := range t.m.channels() {
+		*c.to(d) = t.x[i][lo:hi:hi]
 	}
+}
+
+// shift takes the delays of columns out of a record: a value that was stamped late belongs to an earlier sample. Whole samples
+// are moved; parts of one are interpolated, motion by a cubic and forces by a straight line. Rows at the ends for which a
+// channel has no value are cut off.
+func (t *converted) shift(d *Record) error {
+	first, last := 0.0, float64(d.Len()-1) // samples that every channel has
+	for _, c := range t.m.channels() {
+		late := c.Delay / d.Dt
+		first, last = max(first, math.Ceil(-late-1e-9)), min(last, math.Floor(float64(d.Len()-1)-late+1e-9))
+	}
+	a, n := int(first), int(last)-int(first)+1
+	if n == d.Len() {
+		return nil
+	}
+	if last-first < 1 {
+		return t.fail(0, "A delay is given in s.", "the delays of the columns leave nothing of %d samples at intervals of %.4g s", d.Len(), d.Dt)
+	}
+	for _, c := range t.m.channels() {
+		x := *c.to(d)
+		late := c.Delay / d.Dt
+		whole := math.Round(late)
+		if math.Abs(late-whole) < 1e-6 {
+			from := a + int(whole)
+			*c.to(d) = x[from : from+n : from+n]
+			continue
+		}
+		from := int(math.Floor(late)) + a
+		out := make([]float64, n)
+		for k := range out {
+			out[k] = between(x, from+k, late-math.Floor(late), c.smooth)
+		}
+		*c.to(d) = out
+	}
+	d.Start += first * d.Dt
+	return nil
+}
+
+// between is the value at the share w of the way from sample k to the next, 0 < w < 1.
+func between(x []float64, k int, w float64, smooth bool) float64 {
+	if !smooth || k < 1 || k+2 >= len(x) {
+		return x[k] + w*(x[k+1]-x[k])
+	}
+	// the cubic of Lagrange through k − 1 … k + 2
+	return -w*(w-1)*(w-2)/6*x[k-1] + (w+1)*(w-1)*(w-2)/2*x[k] - (w+1)*w*(w-2)/2*x[k+1] + (w+1)*w*(w-1)/6*x[k+2]
 }

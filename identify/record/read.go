@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"os"
 	"path/filepath"
@@ -24,11 +25,15 @@ func Read(path string, m Mapping) ([]*Record, error) {
 		return nil, &Error{Msg: err.Error(), Hint: "Paths in a configuration are relative to it; --data is relative to the current folder."}
 	}
 	defer f.Close()
-	if st, err := f.Stat(); err == nil && st.IsDir() {
+	st, err := f.Stat()
+	if err == nil && st.IsDir() {
 		return nil, &Error{File: path, Msg: "is a folder, want a CSV file"}
 	}
-	hash := sha256.New()
-	raw := bufio.NewReaderSize(io.TeeReader(f, hash), 1<<16)
+	m.from = &source{file: f, hash: sha256.New(), watch: m.Watch}
+	if err == nil {
+		m.from.size = st.Size()
+	}
+	raw := bufio.NewReaderSize(m.from, 1<<16)
 	t, err := open(path, raw, &m)
 	if err != nil {
 		return nil, err
@@ -36,8 +41,28 @@ func Read(path string, m Mapping) ([]*Record, error) {
 	if _, err := io.Copy(io.Discard, raw); err != nil {
 		return nil, &Error{File: path, Msg: err.Error()}
 	}
-	t.SHA256 = hex.EncodeToString(hash.Sum(nil))
+	t.SHA256 = hex.EncodeToString(m.from.hash.Sum(nil))
 	return FromTable(t, m)
+}
+
+// source is an open file that knows how much of it was read.
+type source struct {
+	file       io.Reader
+	hash       hash.Hash
+	read, size int64 // bytes; size 0: not known
+	rows       int
+	watch      func(read, size int64, rows int)
+}
+
+func (s *source) Read(b []byte) (int, error) {
+	n, err := s.file.Read(b)
+	s.hash.Write(b[:n])
+	const every = 1 << 22
+	if s.watch != nil && s.read/every != (s.read+int64(n))/every {
+		s.watch(s.read+int64(n), s.size, s.rows)
+	}
+	s.read += int64(n)
+	return n, err
 }
 
 // ReadCSV is Read for a file with one piece.

@@ -9,7 +9,6 @@ package record
 import (
 	"fmt"
 	"math"
-	"slices"
 )
 
 // Record is a recording of an axis on a uniform grid of time, in SI: metres and newtons, or radians and newton metres.
@@ -60,25 +59,7 @@ func New(dt float64, position, force []float64) (*Record, error) {
 			return nil, &Error{Msg: fmt.Sprintf("sample %d: position %g, force %g: want finite numbers", k, position[k], force[k])}
 		}
 	}
-	d.saturation()
 	return d, nil
-}
-
-// saturation warns about a force that rests on its extreme value: the drive then gave something else than was asked for.
-func (d *Record) saturation() {
-	if len(d.Force) == 0 {
-		return
-	}
-	lo, hi := slices.Min(d.Force), slices.Max(d.Force)
-	stuck := 0
-	for k := 1; k < len(d.Force); k++ {
-		if f := d.Force[k]; f == d.Force[k-1] && (f == lo || f == hi) {
-			stuck++
-		}
-	}
-	if share := float64(stuck) / float64(len(d.Force)); hi > lo && share > 0.005 {
-		d.Warnings = append(d.Warnings, fmt.Sprintf("%.1f %% of the force samples rest at an extreme value (%.4g or %.4g): saturation? There the true force is not the recorded one", 100*share, lo, hi))
-	}
 }
 
 // Info identifies a record.

@@ -17,14 +17,14 @@ type Table struct {
 	Names   []string    // of the columns
 	Units   []string    // as the file states them, "" where it does not; nil: it states none
 	Columns [][]float64 // all of one length where read; nil for a column that nobody asked for
-	Lines   []int32     // 1-based lines of the rows in a text; nil where rows have no lines
 
-	heads    []string // headers in full, where they are more than the name
-	headLine int      // line of the header row
-	unitLine []int    // line in which the unit of a column stands
-	numeric  bool     // the header row holds numbers
-	labels   []string // texts of the piece column, whose numbers are their indices; nil: numbers are numbers
-	flaws    []flaw   // cells without a usable number, in the order of the rows; the numbers there are NaN
+	lines    lineIndex // of the rows in a text
+	heads    []string  // headers in full, where they are more than the name
+	headLine int       // line of the header row
+	unitLine []int     // line in which the unit of a column stands
+	numeric  bool      // the header row holds numbers
+	labels   []string  // texts of the piece column, whose numbers are their indices; nil: numbers are numbers
+	flaws    []flaw    // cells without a usable number, in the order of the rows; the numbers there are NaN
 }
 
 // flaw is a row or cell that a text reader could not read.
@@ -40,7 +40,8 @@ const maxFlaws = 10000
 const largest = 1e100
 
 // FromTable finds the columns of the mapping, cuts the table into pieces, converts the numbers to SI and checks that every
-// piece is finite and even in time. It returns at least one record, or a *Error.
+// piece is finite and even in time. It returns at least one record, or a *Error. The table is used up: its columns become
+// those of the records.
 func FromTable(t *Table, m Mapping) ([]*Record, error) {
 	at, err := t.find(&m)
 	if err != nil {
@@ -72,12 +73,13 @@ func FromTable(t *Table, m Mapping) ([]*Record, error) {
 	if m.Piece != "" {
 		cuts = t.cut(at[m.Piece], lo, hi)
 	}
+	c := t.convert(&m, at)
 	for i := range len(cuts) - 1 {
-		read := t.piece
+		read := c.piece
 		if m.Steady {
-			read = t.levels
+			read = c.levels
 		}
-		pieces, lost, err := read(&m, at, cuts[i], cuts[i+1])
+		pieces, lost, err := read(cuts[i], cuts[i+1])
 		if err != nil {
 			return nil, err
 		}
@@ -99,19 +101,14 @@ func (t *Table) fail(line int, hint, format string, args ...any) error {
 
 // place names a row for people: by its line in a text, by its number elsewhere.
 func (t *Table) place(row int) string {
-	if t.Lines != nil {
-		return fmt.Sprintf("line %d", t.Lines[row])
+	if line := t.line(row); line > 0 {
+		return fmt.Sprintf("line %d", line)
 	}
 	return fmt.Sprintf("row %d", row+1)
 }
 
 // line is the line of a row, 0 where there are none.
-func (t *Table) line(row int) int {
-	if t.Lines != nil {
-		return int(t.Lines[row])
-	}
-	return 0
-}
+func (t *Table) line(row int) int { return t.lines.of(row) }
 
 // find gives the place of every column that the mapping names, and compares units. Optional columns that are not there leave
 // the mapping.
@@ -155,6 +152,47 @@ func (t *Table) find(m *Mapping) (map[string]int, error) {
 	return at, nil
 }
 
+// converted is a table in SI.
+type converted struct {
+	*Table
+	m       *Mapping
+	labelOf []float64   // pieces of the rows; nil: there are none
+	time    []float64   // s; nil: there is none
+	x       [][]float64 // one for each of m.channels()
+}
+
+// convert brings the wanted columns to SI in their place; one that serves several channels is copied.
+func (t *Table) convert(m *Mapping, at map[string]int) *converted {
+	c := &converted{Table: t, m: m}
+	uses := map[int]int{}
+	for _, name := range m.names() {
+		uses[at[name]]++
+	}
+	take := func(col Column) []float64 {
+		j := at[col.Name]
+		x := t.Columns[j]
+		if uses[j]--; uses[j] > 0 {
+			x = slices.Clone(x)
+		}
+		if (col.Scale != 0 && col.Scale != 1) || col.Shift != 0 {
+			for k, y := range x {
+				x[k] = col.si(y)
+			}
+		}
+		return x
+	}
+	if m.Piece != "" {
+		c.labelOf = t.Columns[at[m.Piece]]
+	}
+	if m.Time.Name != "" {
+		c.time = take(m.Time)
+	}
+	for _, ch := range m.channels() {
+		c.x = append(c.x, take(ch.Column))
+	}
+	return c
+}
+
 // missing says which columns there are instead.
 func (t *Table) missing(name string) error {
 	have := t.heads
@@ -187,9 +225,6 @@ func (t *Table) rows(m *Mapping, at map[string]int) (int, error) {
 			return 0, t.fail(0, "All columns of a record must be of one length.", "column %s has %d numbers, %s has %d", name, k, first, n)
 		}
 	}
-	if t.Lines != nil && len(t.Lines) != n {
-		return 0, t.fail(0, "", "%d line numbers for %d rows", len(t.Lines), n)
-	}
 	return n, nil
 }
 
@@ -205,15 +240,15 @@ func (t *Table) cut(col, lo, hi int) []int {
 }
 
 // label is the name of the piece at a row.
-func (t *Table) label(m *Mapping, at map[string]int, row int) string {
-	if m.Piece == "" {
+func (c *converted) label(row int) string {
+	if c.labelOf == nil {
 		return ""
 	}
-	x := t.Columns[at[m.Piece]][row]
-	if t.labels != nil && x >= 0 && int(x) < len(t.labels) {
-		return m.Piece + " " + t.labels[int(x)]
+	x := c.labelOf[row]
+	if c.labels != nil && x >= 0 && int(x) < len(c.labels) {
+		return c.m.Piece + " " + c.labels[int(x)]
 	}
-	return fmt.Sprintf("%s %g", m.Piece, x)
+	return fmt.Sprintf("%s %g", c.m.Piece, x)
 }
 
 // distinct numbers pieces of the same name.
