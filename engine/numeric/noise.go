@@ -218,7 +218,7 @@ func spreadOfCounts(by []float64, step float64) float64 {
 			at++
 		}
 	}
-	share := (float64(len(by))/2 - float64(below)) / float64(at)
+	share := (float64(len(by))/2 - float64(below)) / float64(max(at, 1)) // none: the median lies between two
 	median := (m - 0.5 + share) * step
 	if m == 0 {
 		median = share * step / 2

@@ -209,6 +209,16 @@ func TestNoiseOfAnEncoder(t *testing.T) {
 	}
 }
 
+// Pairs of samples whose differences have their median between two counts.
+func TestNoiseBetweenCounts(t *testing.T) {
+	x := []float64{0, 0, 0, 4, 4, 8, 9, 9, 9, 4, 4, 3, 3, 8, 0, 1}
+	for n := 4; n <= len(x); n++ {
+		if s := Noise(x[:n]); !(s >= 0 && s < 10) {
+			t.Errorf("%d samples: noise %g", n, s)
+		}
+	}
+}
+
 // What carries no noise gives none, and not some rest of rounding; values held for several samples give that of the values.
 func TestNoNoise(t *testing.T) {
 	for name, x := range map[string][]float64{
