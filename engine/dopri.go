@@ -1,6 +1,10 @@
 package engine
 
-import "math"
+import (
+	"math"
+
+	"hilrig/engine/numeric"
+)
 
 // DormandPrince integrates with the embedded pair of orders 5 and 4 [DP80], a PI control of the step size and a
 // continuous solution of fourth order between the steps, both after DOPRI5 [HNW93 II.4–II.6]. Events are found on the
@@ -112,7 +116,7 @@ func (d *DormandPrince) Step(end float64) error {
 	}
 	if d.fresh {
 		d.f(d.T, d.X, d.k[0])
-		if !finite(d.k[0]) || !finite(d.X) {
+		if !numeric.AllFinite(d.k[0]...) || !numeric.AllFinite(d.X...) {
 			return d.stop(ErrNonFinite)
 		}
 		d.fresh = false
@@ -246,7 +250,7 @@ func (d *DormandPrince) try(h float64) float64 {
 		e *= h / d.scale(i, max(math.Abs(d.X[i]), math.Abs(d.y[i])))
 		sum += e * e
 	}
-	if math.IsInf(sum, 0) || !finite(d.y) || !finite(d.k[6]) {
+	if math.IsInf(sum, 0) || !numeric.AllFinite(d.y...) || !numeric.AllFinite(d.k[6]...) {
 		return math.NaN()
 	}
 	return math.Sqrt(sum / float64(d.n))

@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"hilrig/engine/numeric"
 )
 
 // arenstorf is the restricted three-body problem of [HNW93] II.0 (0.1): a periodic orbit whose start and period are
@@ -298,7 +300,7 @@ func TestDormandPrinceStops(t *testing.T) {
 			t.Errorf("%s: %v, want %v", c.name, err, c.cause)
 			continue
 		}
-		if stop.T < c.at[0] || stop.T > c.at[1] || stop.T != d.T || !finite(d.X) {
+		if stop.T < c.at[0] || stop.T > c.at[1] || stop.T != d.T || !numeric.AllFinite(d.X...) {
 			t.Errorf("%s: stopped at %g with %v, want within %v", c.name, stop.T, d.X, c.at)
 		}
 		if !strings.Contains(err.Error(), "t = ") || !strings.Contains(err.Error(), c.cause.Error()) {

@@ -1,5 +1,7 @@
 package engine
 
+import "hilrig/engine/numeric"
+
 // SemiImplicit is the symplectic Euler method for x = [q | v | a]: velocities and auxiliary states first, from the forces
 // at the old position, then positions with the new velocity:
 //
@@ -31,7 +33,7 @@ func (s *SemiImplicit) Step(f RHS, t, h float64, x []float64) Status {
 	for i := range s.nq {
 		s.y[i] += h * s.e[i]
 	}
-	if !finite(s.y) {
+	if !numeric.AllFinite(s.y...) {
 		return NonFinite
 	}
 	copy(x, s.y)
@@ -60,7 +62,7 @@ func (s *RK4) Step(f RHS, t, h float64, x []float64) Status {
 	for i := range x {
 		s.y[i] = x[i] + h/6*s.sum[i]
 	}
-	if !finite(s.y) {
+	if !numeric.AllFinite(s.y...) {
 		return NonFinite
 	}
 	copy(x, s.y)

@@ -1,6 +1,10 @@
 package engine
 
-import "math"
+import (
+	"math"
+
+	"hilrig/engine/numeric"
+)
 
 // Implicit is a collocation Runge–Kutta method whose stages are solved by Newton's method: ImplicitMidpoint, RadauIIA3 and
 // RadauIIA5. With Z_i = X_i − x the stages satisfy
@@ -80,7 +84,7 @@ func (s *Implicit) Step(f RHS, t, h float64, x []float64) Status {
 	tab, n := s.tab, s.n
 	clear(s.z)
 	f(t, x, s.f)
-	if !finite(s.f) || !s.prepare(f, t, h, x, s.f) {
+	if !numeric.AllFinite(s.f...) || !s.prepare(f, t, h, x, s.f) {
 		return NonFinite
 	}
 	var (
@@ -96,7 +100,7 @@ func (s *Implicit) Step(f RHS, t, h float64, x []float64) Status {
 		}
 		s.lu.Solve(s.r)
 		size := s.correct(x)
-		if math.IsNaN(size) || math.IsInf(size, 0) {
+		if !numeric.Finite(size) {
 			return NonFinite
 		}
 		if size <= s.Tol {
@@ -122,7 +126,7 @@ func (s *Implicit) Step(f RHS, t, h float64, x []float64) Status {
 				}
 			}
 			f(t+h/2, s.y, s.f)
-			if !finite(s.f) || !s.prepare(f, t+h/2, h, s.y, s.f) {
+			if !numeric.AllFinite(s.f...) || !s.prepare(f, t+h/2, h, s.y, s.f) {
 				return NonFinite
 			}
 			age = 0
@@ -135,7 +139,7 @@ func (s *Implicit) Step(f RHS, t, h float64, x []float64) Status {
 			s.y[j] += d * s.z[i*n+j]
 		}
 	}
-	if !finite(s.y) {
+	if !numeric.AllFinite(s.y...) {
 		return NonFinite
 	}
 	copy(x, s.y)
@@ -153,7 +157,7 @@ func (s *Implicit) residual(f RHS, t, h float64, x []float64) bool {
 			s.y[j] = x[j] + s.z[k*n+j]
 		}
 		f(t+c*h, s.y, s.f)
-		if !finite(s.f) {
+		if !numeric.AllFinite(s.f...) {
 			return false
 		}
 		for i := range st {
@@ -196,10 +200,10 @@ func (s *Implicit) prepare(f RHS, t, h float64, x, f0 []float64) bool {
 		y[j] = x[j] + d
 		d = y[j] - x[j]
 		f(t, y, s.g)
-		if !finite(s.g) { // the domain may end here: look the other way
+		if !numeric.AllFinite(s.g...) { // the domain may end here: look the other way
 			y[j] = x[j] - d
 			d = y[j] - x[j]
-			if f(t, y, s.g); !finite(s.g) {
+			if f(t, y, s.g); !numeric.AllFinite(s.g...) {
 				return false
 			}
 		}

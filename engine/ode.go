@@ -3,7 +3,6 @@ package engine
 import (
 	"errors"
 	"fmt"
-	"math"
 )
 
 // RHS writes the derivative of x at time t (s) to dx. It must not keep or change x.
@@ -53,13 +52,3 @@ func (e *Stop) Error() string {
 
 // Unwrap makes errors.Is(err, ErrStepSize) work.
 func (e *Stop) Unwrap() error { return e.Cause }
-
-// finite tells whether every number is finite.
-func finite(x []float64) bool {
-	for _, v := range x {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return false
-		}
-	}
-	return true
-}

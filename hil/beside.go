@@ -6,6 +6,7 @@ import (
 
 	"hilrig/engine"
 	"hilrig/engine/contact"
+	"hilrig/engine/numeric"
 	"hilrig/engine/plant/brush"
 )
 
@@ -89,11 +90,11 @@ func (b *beside) instead() string {
 func (b *beside) step(r *Row, busy int32, est []float64, current float64, y []float64) {
 	theta, omega := est[ePos], est[eVel]
 	surface := b.b.Need(b.dt, omega)
-	if !finite(surface) || !finite(theta) {
+	if !numeric.Finite(surface) || !numeric.Finite(theta) {
 		r.Flags |= FlagEstimator
 		return
 	}
-	if !finite(current) {
+	if !numeric.Finite(current) {
 		current = 0
 	}
 	n, probe := b.plan.next(float64(busy)*1e-9, surface)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"hilrig/engine"
+	"hilrig/engine/numeric"
 	"hilrig/engine/plant"
 	"hilrig/engine/plant/brush"
 	"hilrig/engine/reference"
@@ -308,7 +309,7 @@ func TestBrushWithoutNumbers(t *testing.T) {
 		}
 	}
 	r.Flags = 0
-	if b.step(&r, 150e3, []float64{10, 100}, math.NaN(), y); r.Flags != 0 || !finite(y[bDrop]) {
+	if b.step(&r, 150e3, []float64{10, 100}, math.NaN(), y); r.Flags != 0 || !numeric.Finite(y[bDrop]) {
 		t.Errorf("without a current: flags %b, signals %v", r.Flags, y)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"hilrig/engine"
 	"hilrig/engine/friction"
+	"hilrig/engine/numeric"
 	"hilrig/estimator"
 )
 
@@ -187,7 +188,7 @@ func (c *compensator) step(m estimator.Motion, dt float64) (torque float64, st e
 	}
 	m.Held = m.Held || c.rest.share < 1
 	f, st := c.law.Compensate(dt, m)
-	if !finite(f) {
+	if !numeric.Finite(f) {
 		f, st = 0, engine.NonFinite
 	}
 	f *= c.scale * c.rest.share
@@ -208,7 +209,7 @@ func (c *compensator) step(m estimator.Motion, dt float64) (torque float64, st e
 // shake is the dither (N·m), beside the torque u: it fades in and rests like the compensation, whatever the scale of that is.
 func (c *compensator) shake(m estimator.Motion, u, dt float64) float64 {
 	f := c.dither.Step(dt, m.E, still(&m), u) * c.shaken * c.rest.share
-	if !finite(f) {
+	if !numeric.Finite(f) {
 		return 0
 	}
 	return f
@@ -243,7 +244,7 @@ type rest struct {
 func (r *rest) step(c *compensator, m *estimator.Motion, dt float64) {
 	e := math.Abs(m.E)
 	switch {
-	case c.Resolution <= 0 || !still(m) || !finite(e):
+	case c.Resolution <= 0 || !still(m) || !numeric.Finite(e):
 		r.arrived = false
 	case e < c.Resolution:
 		r.arrived = true

@@ -6,6 +6,7 @@ import (
 
 	"hilrig/engine"
 	"hilrig/engine/friction"
+	"hilrig/engine/numeric"
 	"hilrig/engine/plant"
 	"hilrig/engine/reference"
 	"hilrig/estimator"
@@ -198,10 +199,10 @@ func TestCompensatorIsBounded(t *testing.T) {
 			law.f = 7
 		}
 		f, st := c.step(estimator.Motion{V: 1, Vd: 1, E: 0.1}, 1e-3)
-		if !finite(f) || math.Abs(f) > 0.02 || math.Abs(f-last) > 0.01*(1+1e-12) {
+		if !numeric.Finite(f) || math.Abs(f) > 0.02 || math.Abs(f-last) > 0.01*(1+1e-12) {
 			t.Fatalf("step %d: %g N·m after %g", k, f, last)
 		}
-		if !finite(law.f) && st != engine.NonFinite {
+		if !numeric.Finite(law.f) && st != engine.NonFinite {
 			t.Fatalf("step %d: a law that gives %g went unnoticed", k, law.f)
 		}
 		last = f

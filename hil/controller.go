@@ -6,6 +6,7 @@ import (
 
 	"hilrig/engine"
 	"hilrig/engine/friction"
+	"hilrig/engine/numeric"
 	"hilrig/engine/plant"
 	"hilrig/engine/reference"
 	"hilrig/estimator"
@@ -104,7 +105,7 @@ func CheckParam(name string, v float64) error {
 	case "reference.offset":
 		lo, unit = math.Inf(-1), "rad"
 	}
-	if math.IsNaN(v) || math.IsInf(v, 0) || v < lo || v > hi {
+	if !numeric.Finite(v) || v < lo || v > hi {
 		return fmt.Errorf("%s: %g %s, want a number from %g to %g", name, v, unit, lo, hi)
 	}
 	return nil
@@ -302,7 +303,7 @@ func (c *Controller) stale() bool { return !(c.age <= float64(tooOld*c.s.Every)*
 // diverging watches the slow mean of what the model cannot explain: ten times break-away for half a second is no friction.
 func (c *Controller) diverging(r *Row, residual float64) {
 	const tau = 0.5 // s
-	if !finite(residual) {
+	if !numeric.Finite(residual) {
 		r.Flags |= FlagDiverged
 		return
 	}
@@ -315,7 +316,7 @@ func (c *Controller) diverging(r *Row, residual float64) {
 // Guard has the last word on the command.
 func (c *Controller) Guard(r *Row, b *Blocks) {
 	speed, err := b.Est[eVel], b.Model[mErr]
-	if c.stale() && finite(speed) && finite(err) {
+	if c.stale() && numeric.Finite(speed) && numeric.Finite(err) {
 		speed, err = 0, 0 // a guess about the motion trips nothing: the age of the sensor is watched by itself
 	}
 	c.guard.Watch(r, speed, err, c.current(b))

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"hilrig/engine"
+	"hilrig/engine/numeric"
 )
 
 // What the controller makes of its samples, in their own time.
@@ -19,14 +20,14 @@ func (c *Controller) estimate(r *Row, b *Blocks) {
 	}
 	c.age = age
 	n := c.at.advance(r.T-int64(age*1e9), fresh[0] || fresh[1], c.dt)
-	if fresh[0] && finite(y[0]) && (!c.primed || n > bridged*c.s.Every || c.recovering) {
+	if fresh[0] && numeric.Finite(y[0]) && (!c.primed || n > bridged*c.s.Every || c.recovering) {
 		// after a gap in which the voltage may have been anything the filter's prediction would only shock it: position and
 		// current are measured, the speed is the mean since the sample before; the next sample gives it well
 		omega, cur := 0.0, 0.0
 		if c.primed {
 			omega = (y[0] - c.xs[ePos]) / (float64(n) * c.dt)
 		}
-		if fresh[1] && finite(y[1]) {
+		if fresh[1] && numeric.Finite(y[1]) {
 			cur = y[1]
 		}
 		c.kf.Set(y[0], omega, cur)
@@ -39,7 +40,7 @@ func (c *Controller) estimate(r *Row, b *Blocks) {
 	}
 	if n > 0 && c.primed {
 		applied := u
-		if c.s.Applied >= 0 && finite(b.Meas[c.s.Applied]) {
+		if c.s.Applied >= 0 && numeric.Finite(b.Meas[c.s.Applied]) {
 			applied = b.Meas[c.s.Applied]
 		}
 		for range n - 1 {

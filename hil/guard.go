@@ -2,6 +2,8 @@ package hil
 
 import (
 	"math"
+
+	"hilrig/engine/numeric"
 )
 
 // GuardSpec is what the guard watches. Lengths follow the schema: Meas the measured signals, Cmd the commands.
@@ -191,7 +193,7 @@ func (g *Guard) sensors(r *Row, meas []float64) Cause {
 			continue
 		}
 		y := meas[i]
-		if math.IsNaN(y) || math.IsInf(y, 0) {
+		if !numeric.Finite(y) {
 			r.Flags |= FlagNonFinite
 			worst = CauseNonFinite
 		} else if m.Hi > m.Lo && (y < m.Lo || y > m.Hi) {
@@ -289,7 +291,7 @@ func (g *Guard) request(r *Row) {
 func (g *Guard) Watch(r *Row, speed, trackErr, current float64) {
 	bad := CauseNone
 	switch {
-	case !finite(speed) || !finite(trackErr):
+	case !numeric.Finite(speed) || !numeric.Finite(trackErr):
 		r.Flags |= FlagNonFinite
 		bad = CauseNonFinite
 	case g.s.MaxSpeed > 0 && math.Abs(speed) > g.s.MaxSpeed,
@@ -306,7 +308,7 @@ func (g *Guard) Watch(r *Row, speed, trackErr, current float64) {
 		g.move(onFault, bad)
 	}
 	// i²t as a first-order image of the winding's temperature rise: 1 is the rise at rated current
-	if g.s.RatedI > 0 && g.s.Thermal > 0 && finite(current) {
+	if g.s.RatedI > 0 && g.s.Thermal > 0 && numeric.Finite(current) {
 		p := current / g.s.RatedI
 		g.heat += (p*p - g.heat) * -math.Expm1(-g.s.Dt/g.s.Thermal)
 		if g.heat > 1 {
@@ -325,7 +327,7 @@ func (g *Guard) Watch(r *Row, speed, trackErr, current float64) {
 // Limit is the last word on the command, in place: safe values unless energised, then finite, range and slew.
 func (g *Guard) Limit(r *Row, u []float64) {
 	for i := range g.s.Cmd {
-		if c := &g.s.Cmd[i]; !c.Enable && !finite(u[i]) && g.mode.Energised() {
+		if c := &g.s.Cmd[i]; !c.Enable && !numeric.Finite(u[i]) && g.mode.Energised() {
 			r.Flags |= FlagNonFinite
 			g.move(onFault, CauseNonFinite)
 		}
@@ -359,5 +361,3 @@ func (g *Guard) Limit(r *Row, u []float64) {
 	}
 	r.Mode, r.Cause = g.mode, g.cause
 }
-
-func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"os/signal"
 	"runtime"
@@ -19,6 +18,7 @@ import (
 	"hilrig/configs"
 	"hilrig/engine/experiment"
 	"hilrig/engine/friction"
+	"hilrig/engine/numeric"
 )
 
 func newLawsCmd() *cobra.Command {
@@ -135,7 +135,7 @@ func printLaw(ctx context.Context, w io.Writer, info friction.Info, asJSON bool)
 	}
 	for _, p := range shows {
 		q := phenomenonJSON{Key: p.Key, Title: p.Title, Criterion: p.Criterion, Shown: p.Shown}
-		if !math.IsNaN(p.Value) && !math.IsInf(p.Value, 0) {
+		if numeric.Finite(p.Value) {
 			q.Value = &p.Value
 		}
 		d.Phenomena = append(d.Phenomena, q)

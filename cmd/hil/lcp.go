@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 
 	"github.com/spf13/cobra"
 
 	"hilrig/engine/lcp"
+	"hilrig/engine/numeric"
 )
 
 func newLCPCmd() *cobra.Command {
@@ -92,7 +92,7 @@ func runLCP(path string, stdin io.Reader, stdout io.Writer) error {
 	r := s.Solve(m, q, z)
 	out := lcpAnswer{Status: r.Status.String(), Pivots: r.Pivots, Method: r.Method.String(), Certificate: s.Certificate(),
 		NoSolution: r.NoSolution}
-	if !math.IsInf(r.Residual, 0) && !math.IsNaN(r.Residual) {
+	if numeric.Finite(r.Residual) {
 		out.Residual = &r.Residual
 	}
 	if r.Status.OK() {

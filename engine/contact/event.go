@@ -8,6 +8,7 @@ import (
 
 	"hilrig/engine"
 	"hilrig/engine/lcp"
+	"hilrig/engine/numeric"
 )
 
 // EventDriven integrates the smooth motion of a System between events, and settles each event by itself: closing contacts by
@@ -137,7 +138,7 @@ func (e *EventDriven) Start(t float64, q, u []float64) error {
 		panic("contact: EventDriven.Start: q or u is not as long as the system has coordinates")
 	}
 	e.ready = false
-	if !allFinite(q, u) || math.IsNaN(t) || math.IsInf(t, 0) {
+	if !numeric.AllFinite(q...) || !numeric.AllFinite(u...) || !numeric.Finite(t) {
 		return &EventError{T: t, Cause: engine.ErrNonFinite}
 	}
 	e.T, e.EventStats = t, EventStats{}

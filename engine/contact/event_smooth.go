@@ -3,6 +3,8 @@ package contact
 import (
 	"math"
 	"slices"
+
+	"hilrig/engine/numeric"
 )
 
 // smooth is the motion between two events, with the contacts of held kept as they are: ġ_N stays zero, and ġ_T of those
@@ -199,7 +201,7 @@ func (s *smooth) keep(t float64, q, u []float64) bool {
 			s.acc[j] += l * x
 		}
 	}
-	return allFinite(s.acc)
+	return numeric.AllFinite(s.acc...)
 }
 
 // push adds M⁻¹·W·p of the chosen contacts to v.

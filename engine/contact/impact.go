@@ -2,6 +2,8 @@ package contact
 
 import (
 	"math"
+
+	"hilrig/engine/numeric"
 )
 
 // ImpactStatus says how an impact was solved.
@@ -95,7 +97,7 @@ func (im *Impact) Solve(g, v []float64, laws []Law, p []float64) ImpactResult {
 		panic("contact: Impact.Solve: sizes do not fit")
 	}
 	clear(p)
-	if !allFinite(g, v) {
+	if !numeric.AllFinite(g...) || !numeric.AllFinite(v...) {
 		return ImpactResult{Status: Unsolved}
 	}
 	im.pivots = 0

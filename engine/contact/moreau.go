@@ -5,6 +5,7 @@ import (
 
 	"hilrig/engine"
 	"hilrig/engine/lcp"
+	"hilrig/engine/numeric"
 )
 
 // Moreau steps a System with a fixed length h at the level of velocities and impulses [M88b]: contacts that close, slip, stick or
@@ -136,7 +137,7 @@ func (m *Moreau) Step(t float64, q, u []float64) StepResult {
 	m.Steps++
 
 	// motion without contact
-	if t-t != 0 || !allFinite(q, u) || !m.dyn.Free(t, h, theta, q, u, m.ufree) {
+	if t-t != 0 || !numeric.AllFinite(q...) || !numeric.AllFinite(u...) || !m.dyn.Free(t, h, theta, q, u, m.ufree) {
 		return m.refuse()
 	}
 	// contacts, their states and right-hand sides
@@ -186,7 +187,7 @@ func (m *Moreau) Step(t float64, q, u []float64) StepResult {
 	if m.back != nil && len(m.Chosen) > 0 {
 		m.back.correct(m, qm)
 	}
-	if !allFinite(qm, unew) {
+	if !numeric.AllFinite(qm...) || !numeric.AllFinite(unew...) {
 		return m.refuse()
 	}
 	copy(q, qm)

@@ -1,6 +1,10 @@
 package contact
 
-import "math"
+import (
+	"math"
+
+	"hilrig/engine/numeric"
+)
 
 // dense is the linear algebra of a System that brings none: M̂ is factored by Cholesky in every step.
 type dense struct {
@@ -45,7 +49,7 @@ func (d *dense) Free(t, h, theta float64, q, u, ufree []float64) bool {
 	for i := range ufree {
 		ufree[i] = u[i] + h*ufree[i]
 	}
-	return allFinite(ufree)
+	return numeric.AllFinite(ufree...)
 }
 
 // Accelerate is Accelerator.Accelerate.
@@ -56,7 +60,7 @@ func (d *dense) Accelerate(t float64, q, u, acc []float64) bool {
 		return false
 	}
 	d.solve(acc)
-	return allFinite(acc)
+	return numeric.AllFinite(acc...)
 }
 
 // Project is Dynamics.Project.

@@ -1,6 +1,9 @@
 package contact
 
-import "hilrig/engine/lcp"
+import (
+	"hilrig/engine/lcp"
+	"hilrig/engine/numeric"
+)
 
 // side is what is known of the force along the tangent of a contact before it is solved for.
 type side uint8
@@ -75,7 +78,7 @@ func (c *corner) solve(g, b, p []float64) lcp.Result {
 		n := c.assemble(g, b, large)
 		r := c.solver.Solve(c.a[:n*n], c.q[:n], c.x[:n])
 		r.Pivots += res.Pivots
-		if res = r; res.Status == lcp.Numeric && try == 0 && !allFinite(g, b) {
+		if res = r; res.Status == lcp.Numeric && try == 0 && !(numeric.AllFinite(g...) && numeric.AllFinite(b...)) {
 			break
 		}
 		if res.Status.OK() {
@@ -182,17 +185,6 @@ func (c *corner) forces(p []float64) {
 		top := c.mu[i] * p[2*i]
 		p[2*i+1] = min(max(p[2*i+1], -top), top)
 	}
-}
-
-// allFinite tells whether all numbers of some vectors are finite: 0·x is NaN when x is not.
-func allFinite(vs ...[]float64) bool {
-	sum := 0.0
-	for _, v := range vs {
-		for _, x := range v {
-			sum += 0 * x
-		}
-	}
-	return sum == 0
 }
 
 // product fills v = G·p + b.

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"hilrig/engine/friction"
+	"hilrig/engine/numeric"
 	"hilrig/engine/reference"
 )
 
@@ -143,7 +144,7 @@ func (p *probe) presliding() error {
 	}
 	from := index(tr.T, period)
 	lo, hi := extremes(tr.X[from:])
-	work := interpolate(tr.T, tr.Work, 2*period) - interpolate(tr.T, tr.Work, period)
+	work := numeric.Interpolate(tr.T, tr.Work, 2*period) - numeric.Interpolate(tr.T, tr.Work, period)
 	p.found("presliding", "presliding displacement", moves, hi-lo > 1e-9, hi-lo)
 	share := 0.0
 	if hi-lo > 1e-9 {

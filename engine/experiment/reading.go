@@ -12,18 +12,6 @@ func index(t []float64, at float64) int {
 	return min(sort.SearchFloat64s(t, at*(1-1e-12)), len(t))
 }
 
-// interpolate is column y at time at, a line between rows; beyond the ends the nearest value.
-func interpolate(t, y []float64, at float64) float64 {
-	k := sort.SearchFloat64s(t, at)
-	switch {
-	case k == 0:
-		return y[0]
-	case k == len(t):
-		return y[k-1]
-	}
-	return y[k-1] + (y[k]-y[k-1])*(at-t[k-1])/(t[k]-t[k-1])
-}
-
 // upward lists the times at which y rises through level.
 func upward(t, y []float64, level float64) []float64 {
 	var at []float64

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"hilrig/engine/friction"
+	"hilrig/engine/numeric"
 	"hilrig/engine/reference"
 )
 
@@ -176,7 +177,7 @@ func (t *trial) zeroCrossing() error {
 	_, vmax := extremes(tr.W)
 	t.metric("friction_peak", "largest friction", "N", max(-lo, hi))
 	t.metric("near_zero", "time below 0.02 m/s", "s", near)
-	t.metric("work", "work against friction", "J", interpolate(tr.T, tr.Work, 2*period))
+	t.metric("work", "work against friction", "J", numeric.Interpolate(tr.T, tr.Work, 2*period))
 	t.metric("speed_max", "largest forward speed", "m/s", vmax)
 	t.metric("sign_changes", "sign changes of friction", "", float64(signs))
 	t.metric("crossings", "sign changes of velocity", "", float64(crossings))
@@ -201,7 +202,7 @@ func (t *trial) hysteresis() error {
 		for k, at := range tr.TMid {
 			v[k], _, _ = in.At(at)
 		}
-		rise, fall := interpolate(tr.TMid, tr.F, t1), interpolate(tr.TMid, tr.F, t0+0.5/c.f)
+		rise, fall := numeric.Interpolate(tr.TMid, tr.F, t1), numeric.Interpolate(tr.TMid, tr.F, t0+0.5/c.f)
 		i, j := index(tr.TMid, t0), index(tr.TMid, t1)
 		t.metric("lag_"+key(c.name), "F rising − F falling at the mean speed, "+c.name, "N", rise-fall)
 		t.metric("area_"+key(c.name), "area of the loop, "+c.name, "W", shoelace(v[i:j], tr.F[i:j]))
@@ -220,7 +221,7 @@ func (t *trial) stiction() error {
 	from := index(tr.T, 3*period)
 	lo, hi := extremes(tr.X[from:])
 	t.metric("travel", "travel in the fourth cycle", "m", hi-lo)
-	t.metric("work", "loop work of the fourth cycle", "J", interpolate(tr.T, tr.Work, 4*period)-interpolate(tr.T, tr.Work, 3*period))
+	t.metric("work", "loop work of the fourth cycle", "J", numeric.Interpolate(tr.T, tr.Work, 4*period)-numeric.Interpolate(tr.T, tr.Work, 3*period))
 	t.metric("offset", "middle of the travel", "m", (hi+lo)/2)
 	return nil
 }

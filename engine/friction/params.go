@@ -3,10 +3,10 @@ package friction
 import (
 	"errors"
 	"fmt"
-	"math"
 	"strings"
 
 	"hilrig/engine"
+	"hilrig/engine/numeric"
 )
 
 // field is one parameter of a law: where its number lives, what it is, and the range in which the law makes sense.
@@ -64,7 +64,7 @@ func checkFields(law string, fs []field) error {
 	var errs []error
 	for _, f := range fs {
 		switch v := *f.at; {
-		case math.IsNaN(v) || math.IsInf(v, 0):
+		case !numeric.Finite(v):
 			errs = append(errs, fmt.Errorf("%s: %s: %g %s, want a finite number", law, f.name, v, f.unit))
 		case v < f.lo && f.lo == 0:
 			errs = append(errs, fmt.Errorf("%s: %s: %g %s, want ≥ 0", law, f.name, v, f.unit))

@@ -3,6 +3,8 @@ package lcp
 import (
 	"math"
 	"slices"
+
+	"hilrig/engine/numeric"
 )
 
 const (
@@ -196,7 +198,7 @@ func (s *Solver) program() (ok, empty bool) {
 		sweep(b.t[:(n+1)*st], st, r, c, b.full[:st])
 		b.basic[r], b.other[c] = b.other[c], b.basic[r]
 		sum = b.t[n*st : n*st+st]
-		if !finite(sum[2*n]) {
+		if !numeric.Finite(sum[2*n]) {
 			return false, false
 		}
 	}

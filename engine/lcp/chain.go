@@ -3,12 +3,14 @@ package lcp
 import (
 	"math"
 	"slices"
+
+	"hilrig/engine/numeric"
 )
 
 // chain tries one method after the other, the cheap and the likely ones first. guess: z holds a first guess.
 func (s *Solver) chain(z []float64, guess bool) Result {
 	n := s.n
-	if !allFinite(s.q) || !allFinite(s.m) {
+	if !numeric.AllFinite(s.q...) || !numeric.AllFinite(s.m...) {
 		return Result{Status: Numeric, Residual: math.Inf(1)}
 	}
 	if n == 0 || slices.Min(s.q) >= 0 {

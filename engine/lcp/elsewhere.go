@@ -1,6 +1,10 @@
 package lcp
 
-import "math"
+import (
+	"math"
+
+	"hilrig/engine/numeric"
+)
 
 const safePivot = 1e-3 // of pivots that are not necessary
 
@@ -39,7 +43,7 @@ func (s *Solver) onward(t *tableau, pivots, limit int, z []float64) (Status, int
 		row[n], s.d[i], t.ref[i] = -1, 1, t.basic[i]
 		least = min(least, row[n+1])
 	}
-	if !finite(least) {
+	if !numeric.Finite(least) {
 		return Numeric, pivots
 	}
 	if least == 0 {

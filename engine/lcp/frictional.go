@@ -1,6 +1,10 @@
 package lcp
 
-import "math"
+import (
+	"math"
+
+	"hilrig/engine/numeric"
+)
 
 // State is what a contact does.
 type State uint8
@@ -194,7 +198,7 @@ func (f *Frictional) start(d, b, mu []float64, state []State, p []float64) bool 
 		f.old[i] = s & 3
 	}
 	for i, x := range p {
-		if !finite(x) {
+		if !numeric.Finite(x) {
 			x = 0
 		}
 		f.keep[i] = x

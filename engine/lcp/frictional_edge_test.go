@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"hilrig/engine/numeric"
 )
 
 func TestFrictionOneContactClosedForm(t *testing.T) {
@@ -192,7 +194,7 @@ func TestFrictionStaysFinite(t *testing.T) {
 			p := make([]float64, 6)
 			r := NewFrictional(3).Solve(q.d, q.b, q.mu, make([]State, 3), p)
 			for _, v := range p {
-				if !finite(v) {
+				if !numeric.Finite(v) {
 					t.Errorf("D × %g, b × %g: %+v, p = %v", x, y, r, p)
 				}
 			}
@@ -289,7 +291,7 @@ func FuzzFrictional(f *testing.F) {
 		st, p := make([]State, n), make([]float64, 2*n)
 		r := NewFrictional(n).Solve(q.d, q.b, q.mu, st, p)
 		for _, x := range p {
-			if !finite(x) {
+			if !numeric.Finite(x) {
 				t.Fatalf("%+v: p = %v", r, p)
 			}
 		}

@@ -1,6 +1,10 @@
 package lcp
 
-import "math"
+import (
+	"math"
+
+	"hilrig/engine/numeric"
+)
 
 const newtonSteps = 20
 
@@ -26,7 +30,7 @@ func (f *Frictional) newton(count *int) {
 				f.keep[i] = x + step*(f.p[i]-x)
 			}
 			m := f.project(f.keep[:w])
-			if !finite(m) {
+			if !numeric.Finite(m) {
 				return
 			}
 			if m < merit || step < 1.0/64 {

@@ -1,6 +1,10 @@
 package lcp
 
-import "math"
+import (
+	"math"
+
+	"hilrig/engine/numeric"
+)
 
 // pathEps is added to the diagonal of the scaled D on a path, so that redundant contacts leave no pivot without a number.
 // The states that come out are those of D itself but for contacts that are within this of changing.
@@ -79,7 +83,7 @@ func (f *Frictional) follow(eps float64, limit int, count *int) bool {
 				pt = min(max(sigma*p.s[2*i+1]*p.a[(2*i+1)*(w+2)+w], -bound), bound)
 			}
 		}
-		if !finite(pn) || !finite(pt) {
+		if !numeric.Finite(pn) || !numeric.Finite(pt) {
 			return false
 		}
 		f.keep[2*i], f.keep[2*i+1] = pn, pt
@@ -128,7 +132,7 @@ func (p *path) cover(n int) bool {
 	low := 0.0
 	for i := range n {
 		xn, xt := p.a[2*i*c+w], p.a[(2*i+1)*c+w]
-		if !finite(xn) || !finite(xt) {
+		if !numeric.Finite(xn) || !numeric.Finite(xt) {
 			return false
 		}
 		low = min(low, xn)

@@ -1,6 +1,10 @@
 package lcp
 
-import "math"
+import (
+	"math"
+
+	"hilrig/engine/numeric"
+)
 
 // safeEps is the compliance of the contacts in the last stage, as a share of D_ii: a contact that ought to be closed may
 // give way by a hundredth of what its impulse would move it alone.
@@ -54,7 +58,7 @@ func (f *Frictional) safe(res *FrictionResult) {
 	copy(f.p, p)
 	f.velocities()
 	r := f.wrong()
-	if !finite(r) {
+	if !numeric.Finite(r) {
 		// numbers so large that they overflow
 		clear(f.p[:w])
 		clear(f.st[:n])

@@ -1,6 +1,10 @@
 package lcp
 
-import "math"
+import (
+	"math"
+
+	"hilrig/engine/numeric"
+)
 
 const (
 	maxSweeps    = 50
@@ -33,7 +37,7 @@ func (f *Frictional) sweep(most int, count *int) {
 		}
 		if k == 5 || k == 12 || k == 25 || k == maxSweeps {
 			for i, x := range p {
-				if !finite(x) {
+				if !numeric.Finite(x) {
 					return
 				}
 				f.keep[i] = x

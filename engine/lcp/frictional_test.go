@@ -5,6 +5,8 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"testing"
+
+	"hilrig/engine/numeric"
 )
 
 // friction is a problem of two unknowns per contact.
@@ -103,7 +105,7 @@ func (q friction) exactly(p []float64) []float64 {
 	v := make([]float64, n2)
 	x, y, sum := new(big.Float), new(big.Float), new(big.Float).SetPrec(400)
 	for i := range n2 {
-		if !finite(q.b[i]) {
+		if !numeric.Finite(q.b[i]) {
 			return nil
 		}
 		sum.SetFloat64(q.b[i])
@@ -111,7 +113,7 @@ func (q friction) exactly(p []float64) []float64 {
 			if pj == 0 {
 				continue
 			}
-			if !finite(q.d[i*n2+j] * pj) {
+			if !numeric.Finite(q.d[i*n2+j] * pj) {
 				return nil
 			}
 			x.SetPrec(106).Mul(y.SetFloat64(q.d[i*n2+j]), new(big.Float).SetFloat64(pj))

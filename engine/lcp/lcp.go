@@ -23,6 +23,7 @@ import (
 	"math"
 
 	"hilrig/engine"
+	"hilrig/engine/numeric"
 )
 
 // Status says how a Solve has ended. z holds a solution after Solved and Trivial alone; otherwise it is zero.
@@ -172,8 +173,6 @@ func (s *Solver) Certificate() []float64 {
 	return s.cert[:s.n]
 }
 
-func finite(v float64) bool { return v-v == 0 }
-
 // Dense makes the row-major matrix of Solve from rows, as a file has them, and says all that is wrong with rows and q.
 func Dense(rows [][]float64, q []float64) ([]float64, error) {
 	var errs []error
@@ -185,7 +184,7 @@ func Dense(rows [][]float64, q []float64) ([]float64, error) {
 		errs = append(errs, fmt.Errorf("matrix M: %d rows, want %d as in q", len(rows), n))
 	}
 	for i, v := range q {
-		if !finite(v) {
+		if !numeric.Finite(v) {
 			errs = append(errs, fmt.Errorf("q[%d]: %v, want a finite number", i, v))
 		}
 	}
@@ -195,7 +194,7 @@ func Dense(rows [][]float64, q []float64) ([]float64, error) {
 			errs = append(errs, fmt.Errorf("matrix M[%d]: %d numbers, want %d as in q", i, len(row), n))
 		}
 		for j, v := range row {
-			if !finite(v) {
+			if !numeric.Finite(v) {
 				errs = append(errs, fmt.Errorf("matrix M[%d][%d]: %v, want a finite number", i, j, v))
 			}
 		}

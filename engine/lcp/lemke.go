@@ -1,6 +1,10 @@
 package lcp
 
-import "math"
+import (
+	"math"
+
+	"hilrig/engine/numeric"
+)
 
 const (
 	pivotTol = 1e-11 // of a pivot, relative to the largest number of its column
@@ -228,7 +232,7 @@ func (s *Solver) ray(t *tableau, c int) Status {
 		} else if ^a == c {
 			u[i] = 1
 		}
-		if !finite(u[i]) {
+		if !numeric.Finite(u[i]) {
 			return Numeric
 		}
 	}

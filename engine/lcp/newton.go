@@ -1,6 +1,10 @@
 package lcp
 
-import "math"
+import (
+	"math"
+
+	"hilrig/engine/numeric"
+)
 
 const (
 	fischerSteps = 50
@@ -23,7 +27,7 @@ func (s *Solver) newton(limit int, z []float64) (Status, int) {
 	}
 	merit := s.fischer(x, w, y)
 	for step := range min(limit, fischerSteps) {
-		if !finite(merit) {
+		if !numeric.Finite(merit) {
 			return Numeric, step
 		}
 		if s.spend(n*n*n/3 + 4*n*n) {
@@ -65,7 +69,7 @@ func (s *Solver) newton(limit int, z []float64) (Status, int) {
 		} else {
 			dir[0] = math.Inf(1)
 		}
-		if !allFinite(dir) || !s.lower(x, w, y, dir, &merit, slope) {
+		if !numeric.AllFinite(dir...) || !s.lower(x, w, y, dir, &merit, slope) {
 			for i, g := range grad {
 				dir[i] = -g
 			}

@@ -1,6 +1,10 @@
 package lcp
 
-import "math"
+import (
+	"math"
+
+	"hilrig/engine/numeric"
+)
 
 // residual of z in the problem as given: the larger of
 //
@@ -44,7 +48,7 @@ func (s *Solver) residual(z []float64) float64 {
 		}
 	}
 	// NaN and Inf have come through
-	if r := max(nat/(1+big), back); finite(r) {
+	if r := max(nat/(1+big), back); numeric.Finite(r) {
 		return r
 	}
 	return math.Inf(1)
@@ -132,7 +136,7 @@ func (s *Solver) certified(u []float64) bool {
 	for _, ui := range u {
 		big = max(big, ui)
 	}
-	if big == 0 || !finite(big) {
+	if big == 0 || !numeric.Finite(big) {
 		return false
 	}
 	clear(v)

@@ -53,19 +53,3 @@ func axpy(y, x []float64, f float64) {
 
 // magnitude is |v| as a whole number that orders as |v| does: the largest of many without a branch.
 func magnitude(v float64) int64 { return int64(math.Float64bits(v) &^ (1 << 63)) }
-
-// allFinite tells whether no number of v is NaN or Inf.
-func allFinite(v []float64) bool {
-	var a, b, c, d float64
-	for len(v) >= 4 {
-		a += v[0] * 0
-		b += v[1] * 0
-		c += v[2] * 0
-		d += v[3] * 0
-		v = v[4:]
-	}
-	for _, x := range v {
-		a += x * 0
-	}
-	return a+b+c+d == 0
-}

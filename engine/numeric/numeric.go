@@ -14,14 +14,20 @@ import (
 // Finite tells that x is a number: neither NaN nor infinite.
 func Finite(x float64) bool { return x-x == 0 }
 
-// AllFinite tells that every value is a number.
+// AllFinite tells that every value is a number. 0·v is NaN when v is not; four sums do not wait for each other.
 func AllFinite(x ...float64) bool {
-	for _, v := range x {
-		if v-v != 0 {
-			return false
-		}
+	var a, b, c, d float64
+	for len(x) >= 4 {
+		a += x[0] * 0
+		b += x[1] * 0
+		c += x[2] * 0
+		d += x[3] * 0
+		x = x[4:]
 	}
-	return true
+	for _, v := range x {
+		a += v * 0
+	}
+	return a+b+c+d == 0
 }
 
 // Quantile is the value below which the share p of the sample x lies, 0 ≤ p ≤ 1, linear between neighbours: type 7 of

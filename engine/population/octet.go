@@ -1,6 +1,10 @@
 package population
 
-import "math"
+import (
+	"math"
+
+	"hilrig/engine/numeric"
+)
 
 // octet is the state and the constants of eight members, one per lane, in the order and at the distances that the steppers
 // know: 64 bytes per field.
@@ -49,7 +53,7 @@ func (k *Kernel) load(lane int, theta []float64) bool {
 	switch {
 	case !(m > 0 && s0 > 0 && s1 >= 0 && s2 >= 0 && fc > 0 && fs > 0 && vs > 0):
 		return false
-	case !finite(hm) || !finite(bell) || !finite(hk) || !finite(hq) || !finite(fc) || !finite(fs) || !finite(off):
+	case !numeric.Finite(hm) || !numeric.Finite(bell) || !numeric.Finite(hk) || !numeric.Finite(hq) || !numeric.Finite(fc) || !numeric.Finite(fs) || !numeric.Finite(off):
 		return false
 	case !(hm*(hs0+2*c) < 4 && hm*c < 2):
 		return false

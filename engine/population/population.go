@@ -32,6 +32,7 @@ import (
 	"math"
 
 	"hilrig/engine"
+	"hilrig/engine/numeric"
 )
 
 // Names are the parameters of a member in the order of theta, named as in the registry of friction laws: kg, N/m, N·s/m,
@@ -113,7 +114,7 @@ func New(t Trace) (*Kernel, error) {
 		return nil, fmt.Errorf("population: %d samples of force, want at least 2", n)
 	case t.Y != nil && len(t.Y) != n:
 		return nil, fmt.Errorf("population: %d samples of force, %d of output", n, len(t.Y))
-	case !finite(t.X0) || !finite(t.V0):
+	case !numeric.Finite(t.X0) || !numeric.Finite(t.V0):
 		return nil, fmt.Errorf("population: first state %g m, %g m/s, want finite numbers", t.X0, t.V0)
 	}
 	s := &shared{rows: make([]row, 0, n*sub), h: t.Dt / float64(sub), u0: t.U[0], x0: t.X0, v0: t.V0, every: sub}
@@ -123,7 +124,7 @@ func New(t Trace) (*Kernel, error) {
 		if t.Y != nil {
 			y = t.Y[k]
 		}
-		if !finite(u) || !finite(y) {
+		if !numeric.Finite(u) || !numeric.Finite(y) {
 			return nil, fmt.Errorf("population: sample %d: force %g, output %g, want finite numbers", k, u, y)
 		}
 		top = max(top, math.Abs(y))
@@ -297,5 +298,3 @@ func (k *Kernel) failed(r []float64) {
 		r[i] = k.fail
 	}
 }
-
-func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

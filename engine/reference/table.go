@@ -9,6 +9,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"hilrig/engine/numeric"
 )
 
 // Table is a motion given by points, joined by cubics. Where velocities are given the cubics are Hermite's and pass
@@ -36,7 +38,7 @@ func NewTable(t, p, v []float64, loop bool) (*Table, error) {
 	tab := &Table{t: make([]float64, n), p: append([]float64(nil), p...), v: append([]float64(nil), v...), loop: loop}
 	lo, hi := p[0], p[0]
 	for i := range n {
-		if !isFinite(t[i]) || !isFinite(p[i]) || (v != nil && !isFinite(v[i])) {
+		if !numeric.Finite(t[i]) || !numeric.Finite(p[i]) || (v != nil && !numeric.Finite(v[i])) {
 			return nil, fmt.Errorf("point %d: not a finite number", i+1)
 		}
 		if i > 0 && t[i] <= t[i-1] {
@@ -162,7 +164,7 @@ func LoadTable(path string, loop bool) (*Table, error) {
 		}
 		cell := func(c int) float64 {
 			x, perr := strconv.ParseFloat(strings.TrimSpace(rec[c]), 64)
-			if err == nil && (perr != nil || !isFinite(x)) {
+			if err == nil && (perr != nil || !numeric.Finite(x)) {
 				err = fmt.Errorf("%s:%d: %q in column %s is not a finite number", path, line, rec[c], header[c])
 			}
 			return x
@@ -184,5 +186,3 @@ func LoadTable(path string, loop bool) (*Table, error) {
 	}
 	return tab, nil
 }
-
-func isFinite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

@@ -7,9 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"net/http"
 
+	"hilrig/engine/numeric"
 	"hilrig/hil"
 )
 
@@ -122,7 +122,7 @@ func readCommand(w http.ResponseWriter, r *http.Request) (body commandBody, err 
 		return body, fmt.Errorf("%d parameters, at most %d", len(body.Set), hil.MaxParams)
 	}
 	for name, v := range body.Set {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
+		if !numeric.Finite(v) {
 			return body, fmt.Errorf("parameter %s is not finite", name)
 		}
 	}

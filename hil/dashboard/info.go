@@ -2,11 +2,11 @@ package dashboard
 
 import (
 	"encoding/json"
-	"math"
 	"net/http"
 	"time"
 
 	"hilrig/engine"
+	"hilrig/engine/numeric"
 )
 
 // infoJSON is /api/info: all that the page must know before the first message.
@@ -74,7 +74,7 @@ func describe(opt *Options) infoJSON {
 func finite(m map[string]float64) map[string]float64 {
 	out := make(map[string]float64, len(m))
 	for k, v := range m {
-		if !math.IsNaN(v) && !math.IsInf(v, 0) {
+		if numeric.Finite(v) {
 			out[k] = v
 		}
 	}

@@ -2,10 +2,10 @@ package sink
 
 import (
 	"encoding/json"
-	"math"
 	"strings"
 
 	"hilrig/engine"
+	"hilrig/engine/numeric"
 	"hilrig/hil"
 )
 
@@ -155,7 +155,7 @@ func (e *estimates) full(r *hil.Row) ([]byte, error) {
 
 // finite is nil, JSON's null, for NaN and infinities.
 func finite(v float64) *float64 {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
+	if !numeric.Finite(v) {
 		return nil
 	}
 	return &v

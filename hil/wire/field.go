@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"hilrig/engine/numeric"
 )
 
 // Type is how a number travels: an integer or float of a link frame, or Text, a decimal number in a line.
@@ -71,7 +73,7 @@ type Field struct {
 // number that would travel, is not finite.
 func (f *Field) raw(v float64) (raw float64, ok bool) {
 	raw = (v - f.Offset) / f.Scale
-	if math.IsNaN(v) || math.IsInf(v, 0) || math.IsNaN(raw) || math.IsInf(raw, 0) {
+	if !numeric.Finite(v) || !numeric.Finite(raw) {
 		return 0, false
 	}
 	if f.Type <= I32 {
@@ -153,15 +155,12 @@ func checkFields(fields []Field, text bool) error {
 		case f.Type == Text && !text:
 			bad("type text needs the line protocol; a link frame takes u8 i8 u16 i16 u32 i32 f32 f64")
 		}
-		if f.Scale == 0 || math.IsNaN(f.Scale) || math.IsInf(f.Scale, 0) {
+		if f.Scale == 0 || !numeric.Finite(f.Scale) {
 			bad("scale %v, want a finite number that is not 0", f.Scale)
 		}
-		if math.IsNaN(f.Offset) || math.IsInf(f.Offset, 0) {
+		if !numeric.Finite(f.Offset) {
 			bad("offset %v, want a finite number", f.Offset)
 		}
 	}
 	return errors.Join(errs...)
 }
-
-// finite is false for NaN and the infinities.
-func finite(v float64) bool { return v-v == 0 }

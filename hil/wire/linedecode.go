@@ -1,5 +1,7 @@
 package wire
 
+import "hilrig/engine/numeric"
+
 // LineDecoder reads text lines. A line ends with LF, CR or both; empty lines are nothing. The piece before the first end
 // of line is dropped, since a half line can look like a whole one. A line with the right number of columns of which none
 // is a number is a header, and a line that begins with # a comment: both are skipped. A column that is empty, nan or inf
@@ -139,7 +141,7 @@ func (d *LineDecoder) line(b []byte, f *Frame) Status {
 			i--
 		}
 		// lines are refused as a whole, so values wait in the frame only under bits that are not handed out
-		if v = d.fields[i].value(v); finite(v) {
+		if v = d.fields[i].value(v); numeric.Finite(v) {
 			f.V[i] = v
 			h.Fresh |= 1 << i
 		} else {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+
+	"hilrig/engine/numeric"
 )
 
 // A link frame before COBS, all numbers little endian:
@@ -226,7 +228,7 @@ func (d *LinkDecoder) frame(chunk []byte, f *Frame) Status {
 			continue
 		}
 		fd := &d.fields[i]
-		if v := fd.value(fd.Type.get(p[at:])); finite(v) {
+		if v := fd.value(fd.Type.get(p[at:])); numeric.Finite(v) {
 			f.V[i] = v
 		} else {
 			f.Fresh &^= 1 << i
