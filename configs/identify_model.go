@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"hilrig/engine/friction"
+	"hilrig/internal/spelling"
 
 	"github.com/goccy/go-yaml/ast"
 )
@@ -261,7 +262,7 @@ func (c *Identify) checkModel(r *Report) {
 	law := func(path, name string) {
 		if _, ok := friction.Find(name); !ok && name != "" && !r.Bad(path) {
 			hint := ""
-			if s := suggest(name, LawNames()); s != "" {
+			if s := spelling.Nearest(name, LawNames()); s != "" {
 				hint = fmt.Sprintf(" (did you mean %q?)", s)
 			}
 			r.Errorf(path, "%s: there is no friction law %q%s; hil laws lists them", path, name, hint)
@@ -334,7 +335,7 @@ func (c *Identify) checkParam(r *Report, p IdentifyParam) {
 			}
 		}
 		hint := "known here: " + strings.Join(names, ", ")
-		if s := suggest(p.Name, names); s != "" {
+		if s := spelling.Nearest(p.Name, names); s != "" {
 			hint = fmt.Sprintf("did you mean %q?", s)
 		}
 		r.Errorf(p.path, "%s: no model of this file has a parameter %s (%s)", p.path, p.Name, hint)

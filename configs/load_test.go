@@ -305,12 +305,3 @@ func TestDecodeOtherTypes(t *testing.T) {
 		}
 	}
 }
-
-func TestSuggest(t *testing.T) {
-	known := []string{"sigma0", "sigma1", "Fc", "Fs", "temperature", "rate", "kp"}
-	for word, want := range map[string]string{"sgima0": "sigma0", "sigma": "sigma0", "Sigma1": "sigma1", "temprature": "temperature", "tmepratuer": "temperature", "rat": "rate", "frequency": "", "zz": "", "kd": "kp"} {
-		if got := suggest(word, known); got != want {
-			t.Errorf("%s: %q, want %q", word, got, want)
-		}
-	}
-}

@@ -3,6 +3,8 @@ package configs
 import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
+
+	"hilrig/internal/spelling"
 )
 
 // collectAnchors remembers every &name of the file.
@@ -45,7 +47,7 @@ func (w *walker) resolve(path string, n ast.Node, depth int) ast.Node {
 				known = append(known, k)
 			}
 			hint := "write &" + name + " where it is defined"
-			if s := suggest(name, known); s != "" {
+			if s := spelling.Nearest(name, known); s != "" {
 				hint = "did you mean *" + s + "?"
 			}
 			w.r.errorAt(path, nodePlace(n), hint, "*%s refers to nothing", name)

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
+
+	"hilrig/internal/spelling"
 )
 
 // scalar decodes a single value.
@@ -96,7 +98,7 @@ func (w *walker) word(path string, at place, n ast.Node, s string, v reflect.Val
 	if f.enum != nil && !slices.Contains(f.enum, s) {
 		options := slices.DeleteFunc(slices.Clone(f.enum), func(o string) bool { return o == "" })
 		hint := ""
-		if near := suggest(s, options); near != "" {
+		if near := spelling.Nearest(s, options); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
 		w.r.errorAt(path, at, hint, "%s: %s is not one of %s", path, quote(s), strings.Join(options, ", "))

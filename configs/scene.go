@@ -3,6 +3,8 @@ package configs
 import (
 	"fmt"
 	"slices"
+
+	"hilrig/internal/spelling"
 )
 
 // Scene is a set of planar rigid bodies.
@@ -126,7 +128,7 @@ func (s *Scene) check(r *Report) {
 			return
 		}
 		hint := ""
-		if near := suggest(name, names); near != "" {
+		if near := spelling.Nearest(name, names); near != "" {
 			hint = fmt.Sprintf("; did you mean %q?", near)
 		}
 		r.Errorf(path, "%s: there is no body %q%s", path, name, hint)

@@ -12,6 +12,7 @@ import (
 
 	"hilrig/engine"
 	"hilrig/engine/friction"
+	"hilrig/internal/spelling"
 )
 
 // Laws are the friction laws of a run, in the order of the file. In the file stands a law, or a list of laws; a law is its
@@ -54,7 +55,7 @@ func PublicLaw(name string) (Law, error) {
 	info, ok := friction.Find(name)
 	if !ok {
 		hint := "known: " + strings.Join(LawNames(), ", ")
-		if s := suggest(name, LawNames()); s != "" {
+		if s := spelling.Nearest(name, LawNames()); s != "" {
 			hint = fmt.Sprintf("did you mean %q?", s)
 		}
 		return Law{}, fmt.Errorf("there is no friction law %q (%s)", name, hint)
@@ -131,7 +132,7 @@ func decodeLaw(w *walker, path string, e entry) (l Law, ok bool) {
 	if k, there := given["law"]; there {
 		at = keyOrValue(k)
 		name, _, _ = text(k.value)
-	} else if s := suggest("law", order); s != "" {
+	} else if s := spelling.Nearest("law", order); s != "" {
 		w.r.errorAt(path+".law", given[s].at, `did you mean "law"?`, "unknown key %q under %s", s, path)
 		return l, false
 	} else {
@@ -174,7 +175,7 @@ func buildLaw(w *walker, path string, at place, name string, given []entry) (l L
 		switch {
 		case i < 0 && !slices.Contains(known, k.key):
 			w.unknown(path, k, known)
-			if near := suggest(k.key, known); near != "" {
+			if near := spelling.Nearest(k.key, known); near != "" {
 				set[near] = true // it is reported as the misspelling
 			}
 			failed = true

@@ -7,6 +7,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"hilrig/engine/plant/toys"
+	"hilrig/internal/spelling"
 )
 
 // Toy is a small system of the registry of toys: its kind, and parameters by name.
@@ -44,7 +45,7 @@ func (c *Toy) decodeNode(w *walker, path string, e entry, _ field) {
 	info, err := toys.Find(c.Kind)
 	if err != nil {
 		hint := "known: " + strings.Join(toyNames(), ", ")
-		if near := suggest(c.Kind, toyNames()); near != "" {
+		if near := spelling.Nearest(c.Kind, toyNames()); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
 		at := keyOrValue(e)

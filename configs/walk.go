@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
+
+	"hilrig/internal/spelling"
 )
 
 // Defaulter is implemented by types that appear in lists, maps or behind pointers and have defaults of their own.
@@ -100,7 +102,7 @@ func (w *walker) unknown(path string, e entry, known []string) {
 		under = " under " + path
 	}
 	hint := "known here: " + strings.Join(known, ", ")
-	if s := suggest(e.key, known); s != "" {
+	if s := spelling.Nearest(e.key, known); s != "" {
 		hint = fmt.Sprintf("did you mean %q?", s)
 		w.r.guessed[join(path, s)] = true
 	}

@@ -41,6 +41,7 @@ import (
 	"hilrig/identify/fit"
 	"hilrig/identify/linear"
 	"hilrig/identify/record"
+	"hilrig/internal/spelling"
 )
 
 // Plan is what is to be identified, and how.
@@ -130,7 +131,7 @@ func apply(params []fit.Param, given []Given) error {
 				names[k] = p.Name
 			}
 			hint := "the model has " + strings.Join(names, ", ")
-			if near := record.Nearest(g.Name, names); near != "" {
+			if near := spelling.Nearest(g.Name, names); near != "" {
 				hint = fmt.Sprintf("did you mean %q?", near)
 			}
 			bad = append(bad, fmt.Sprintf("parameters.%s: this model has no such parameter; %s", g.Name, hint))

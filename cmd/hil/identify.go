@@ -20,6 +20,7 @@ import (
 	"hilrig/identify/fit"
 	"hilrig/identify/linear"
 	"hilrig/identify/record"
+	"hilrig/internal/spelling"
 )
 
 // identifyFlags are what the user chose.
@@ -200,7 +201,7 @@ func (f *identifyFlags) over(cfg *configs.Identify) error {
 		for _, m := range f.methods {
 			if !slices.Contains(identify.Methods, m) {
 				hint := "known: " + strings.Join(identify.Methods, ", ")
-				if near := record.Nearest(m, identify.Methods); near != "" {
+				if near := spelling.Nearest(m, identify.Methods); near != "" {
 					hint = fmt.Sprintf("did you mean %q?", near)
 				}
 				return fmt.Errorf("--method: there is no method %q (%s)", m, hint)

@@ -10,12 +10,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"sort"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"hilrig/engine/numeric"
 	"hilrig/hil/rt"
 )
 
@@ -200,7 +200,9 @@ func (r *latencyReport) finish() {
 			fifo = fifo && h.FIFO
 		}
 	}
-	r.P99, r.P999 = median(p99), median(p999)
+	if len(p99) > 0 {
+		r.P99, r.P999 = numeric.Median(p99), numeric.Median(p999)
+	}
 	r.PoolLoop, r.PoolRef = distribution(loop), distribution(ref)
 	if halves > 0 {
 		r.PoolLoop.Missed, r.PoolRef.Missed = missed/halves, short/halves
@@ -351,18 +353,6 @@ func add(dst, src []uint64) {
 	for i := range min(len(dst), len(src)) {
 		dst[i] += src[i]
 	}
-}
-
-func median(x []float64) float64 {
-	if len(x) == 0 {
-		return 0
-	}
-	s := append([]float64(nil), x...)
-	sort.Float64s(s)
-	if n := len(s); n%2 == 0 {
-		return (s[n/2-1] + s[n/2]) / 2
-	}
-	return s[len(s)/2]
 }
 
 // hostLine is what decides about latency on this machine, in one line.

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"hilrig/engine/numeric"
 	"hilrig/hil"
 	"hilrig/hil/sink"
 )
@@ -186,7 +187,9 @@ func (h *half) read(path string, from, to int64) error {
 	if all := h.Loop.N + missed; all > 0 {
 		h.Loop.Missed = 100 * float64(missed) / float64(all)
 	}
-	h.BusyP50 = median(busy)
+	if len(busy) > 0 {
+		h.BusyP50 = numeric.QuantileInPlace(busy, 0.5)
+	}
 	return nil
 }
 

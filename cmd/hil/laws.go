@@ -19,6 +19,7 @@ import (
 	"hilrig/engine/experiment"
 	"hilrig/engine/friction"
 	"hilrig/engine/numeric"
+	"hilrig/internal/spelling"
 )
 
 func newLawsCmd() *cobra.Command {
@@ -40,7 +41,7 @@ phenomena it shows with the default parameters: these are found by putting the l
 			}
 			law, ok := friction.Find(args[0])
 			if !ok {
-				return exitWith(exitUsage, fmt.Errorf("laws: %q is unknown%s; hil laws lists them", args[0], configs.DidYouMean(args[0], configs.LawNames())))
+				return exitWith(exitUsage, fmt.Errorf("laws: %q is unknown%s; hil laws lists them", args[0], spelling.DidYouMean(args[0], configs.LawNames())))
 			}
 			return printLaw(ctx, c.OutOrStdout(), law, asJSON)
 		},

@@ -22,6 +22,7 @@ import (
 	"hilrig/configs"
 	"hilrig/engine/experiment"
 	"hilrig/engine/friction"
+	"hilrig/internal/spelling"
 )
 
 // chapterLaws are the models that the literature compares, in its order.
@@ -132,7 +133,7 @@ func runScenario(ctx context.Context, name string, f scenarioFlags, stdout, stde
 		for _, s := range experiment.Scenarios {
 			names = append(names, s.Name)
 		}
-		return exitWith(exitUsage, fmt.Errorf("scenario: %q is unknown, want all or one of %s%s", name, strings.Join(names, ", "), configs.DidYouMean(name, names)))
+		return exitWith(exitUsage, fmt.Errorf("scenario: %q is unknown, want all or one of %s%s", name, strings.Join(names, ", "), spelling.DidYouMean(name, names)))
 	}
 	if err := f.check(); err != nil {
 		return exitWith(exitUsage, fmt.Errorf("scenario: %w", err))
@@ -227,7 +228,7 @@ func (f *scenarioFlags) subjects(stderr io.Writer) (all []experiment.Subject, nu
 	for _, name := range names {
 		law, ok := friction.Find(name)
 		if !ok {
-			return nil, false, exitWith(exitUsage, fmt.Errorf("scenario: law %q is unknown%s; hil laws lists them", name, configs.DidYouMean(name, configs.LawNames())))
+			return nil, false, exitWith(exitUsage, fmt.Errorf("scenario: law %q is unknown%s; hil laws lists them", name, spelling.DidYouMean(name, configs.LawNames())))
 		}
 		if slices.ContainsFunc(all, func(s experiment.Subject) bool { return s.Name == name }) {
 			return nil, false, exitWith(exitUsage, fmt.Errorf("scenario: law %q is named twice", name))

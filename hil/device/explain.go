@@ -12,6 +12,8 @@ import (
 	"syscall"
 
 	"go.bug.st/serial"
+
+	"hilrig/internal/spelling"
 )
 
 var errNoSerial = errors.New("it is not a serial port")
@@ -82,7 +84,7 @@ func nearHint(name string) string {
 	if err != nil || len(ports) == 0 {
 		return "No serial port is present. Is the cable in?   (all ports: hil ports)"
 	}
-	slices.SortStableFunc(ports, func(a, b PortInfo) int { return distance(a.Name, name) - distance(b.Name, name) })
+	slices.SortStableFunc(ports, func(a, b PortInfo) int { return spelling.Distance(a.Name, name) - spelling.Distance(b.Name, name) })
 	var s strings.Builder
 	s.WriteString("Present:")
 	for i, p := range ports {
@@ -97,27 +99,6 @@ func nearHint(name string) string {
 	}
 	s.WriteString("\n     Is the cable in?   (all ports: hil ports)")
 	return s.String()
-}
-
-// distance is the number of single-character edits between two names.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diag := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diag
-			if a[i] != b[j] {
-				cost++
-			}
-			diag = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // accessHint explains who may open the port.

@@ -272,14 +272,6 @@ func TestOpenHints(t *testing.T) {
 	if s := explain(port, syscall.ENODEV).Error(); !strings.Contains(s, "no device answers") {
 		t.Error(s)
 	}
-	for _, c := range []struct {
-		a, b string
-		want int
-	}{{"ttyUSB0", "ttyUSB1", 1}, {"kitten", "sitting", 3}, {"", "abc", 3}, {"same", "same", 0}} {
-		if got := distance(c.a, c.b); got != c.want {
-			t.Errorf("distance(%s, %s) = %d, want %d", c.a, c.b, got, c.want)
-		}
-	}
 	if p := productOf("/dev/serial/by-id/usb-FTDI_FT232R_USB_UART_A5069RR4-if00-port0"); p != "FTDI FT232R USB UART A5069RR4" {
 		t.Error(p)
 	}

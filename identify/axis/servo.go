@@ -9,6 +9,7 @@ import (
 	"hilrig/engine/friction"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
+	"hilrig/internal/spelling"
 )
 
 // Loop is an axis in its controller, or under the recorded force, on records, with one of the laws for which the loop over
@@ -186,7 +187,7 @@ func (l *Loop) merge(params []fit.Param) ([]fit.Param, error) {
 				names[j] = q.Name
 			}
 			hint := ""
-			if near := record.Nearest(p.Name, names); near != "" {
+			if near := spelling.Nearest(p.Name, names); near != "" {
 				hint = fmt.Sprintf(" (did you mean %q?)", near)
 			}
 			bad = append(bad, fmt.Sprintf("%s: this model has no such parameter%s; it has %s", p.Name, hint, strings.Join(names, ", ")))

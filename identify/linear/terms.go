@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"hilrig/identify/record"
+	"hilrig/internal/spelling"
 )
 
 // Term names one column of the regressor, in the words of the configuration file.
@@ -170,7 +170,7 @@ func (s Spec) check(fs float64) error {
 		switch {
 		case !known:
 			hint := ""
-			if near := record.Nearest(string(t), termNames()); near != "" {
+			if near := spelling.Nearest(string(t), termNames()); near != "" {
 				hint = fmt.Sprintf(" (did you mean %q?)", near)
 			}
 			add("terms[%d]: %q is unknown%s, want some of %s", i, t, hint, joinTerms(Terms))

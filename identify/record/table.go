@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"hilrig/internal/spelling"
 )
 
 // Table is what a file holds before its columns are given a meaning: numbers as they stand there, by name. Every reader
@@ -205,7 +207,7 @@ func (t *Table) missing(name string) error {
 		more = fmt.Sprintf(" and %d more", len(have)-most)
 	}
 	hint := "Columns here: " + strings.Join(shown, ", ") + more + "."
-	switch near := Nearest(name, t.Names); {
+	switch near := spelling.Nearest(name, t.Names); {
 	case near != "":
 		hint = fmt.Sprintf("Did you mean %q? ", near) + hint
 	case t.numeric:

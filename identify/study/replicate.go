@@ -3,6 +3,8 @@ package study
 import (
 	"math"
 	"slices"
+
+	"hilrig/engine/numeric"
 )
 
 // Summary describes a result over the runs of a study.
@@ -46,7 +48,7 @@ func Summarise(values []float64, replicates int) Summary {
 	}
 	s.Mean, s.SD = moments(all)
 	slices.Sort(all)
-	s.Min, s.Median, s.Max = all[0], median(all), all[len(all)-1]
+	s.Min, s.Median, s.Max = all[0], numeric.Median(all), all[len(all)-1]
 	return s
 }
 
@@ -69,7 +71,7 @@ func RunningMedian(x, y []float64, window int) (mx, my []float64) {
 	type pair struct{ x, y float64 }
 	var all []pair
 	for i := range x {
-		if x[i]-x[i] == 0 && y[i]-y[i] == 0 {
+		if numeric.Finite(x[i]) && numeric.Finite(y[i]) {
 			all = append(all, pair{x[i], y[i]})
 		}
 	}
@@ -87,16 +89,9 @@ func RunningMedian(x, y []float64, window int) (mx, my []float64) {
 		for i, p := range all[from : from+window] {
 			xs[i], ys[i] = p.x, p.y
 		}
-		slices.Sort(ys)
-		mx, my = append(mx, median(xs)), append(my, median(ys))
+		mx, my = append(mx, numeric.Median(xs)), append(my, numeric.Median(ys))
 	}
 	return mx, my
-}
-
-// median of sorted numbers.
-func median(sorted []float64) float64 {
-	n := len(sorted)
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
 // moments are mean and standard deviation; that of a single number is NaN.
@@ -115,5 +110,5 @@ func moments(x []float64) (mean, sd float64) {
 }
 
 func finite(x []float64) []float64 {
-	return slices.DeleteFunc(slices.Clone(x), func(v float64) bool { return v-v != 0 })
+	return slices.DeleteFunc(slices.Clone(x), func(v float64) bool { return !numeric.Finite(v) })
 }
