@@ -98,6 +98,7 @@ func Run(ctx context.Context, plan Plan, recs Records, keep Keeper, watch fit.Wa
 		if slices.Contains([]string{"aep", "lm", "multishoot", "velocity-step"}, name) {
 			j.recs = recs
 		}
+		watch.Say(fit.Progress{Method: name, Note: samples(j.recs.Fit)})
 		st, err := method(j, ctx)
 		if err != nil {
 			if ctx.Err() != nil && j.last != nil {
@@ -122,6 +123,15 @@ func Run(ctx context.Context, plan Plan, recs Records, keep Keeper, watch fit.Wa
 	}
 	r.Compute = time.Since(begin).Seconds()
 	return r, nil
+}
+
+// samples tells how long records are.
+func samples(recs []*record.Record) string {
+	n := 0
+	for _, d := range recs {
+		n += d.Len()
+	}
+	return fmt.Sprintf("%d samples", n)
 }
 
 // stage is the short form of what a method found.
@@ -161,6 +171,7 @@ func (r *Result) finish(ctx context.Context, j *job, read []*record.Record) erro
 	r.HalfCutoff = st.half
 	r.Data = j.recs.Fit[0].Info()
 	r.Records = infos(j.recs.Fit)
+	j.watch.Say(fit.Progress{Method: st.method, Phase: "checks of the record"})
 	r.Findings = append(r.Findings, j.findings(read)...)
 	r.Warnings = append(r.Warnings, st.warnings...)
 	r.Warnings = append(r.Warnings, st.sol.Notes...)
@@ -180,6 +191,7 @@ func (r *Result) finish(ctx context.Context, j *job, read []*record.Record) erro
 		}
 	}
 	if st.vary != nil && !r.Interrupted && ctx.Err() == nil {
+		j.watch.Say(fit.Progress{Method: st.method, Phase: "what else could have been taken for granted"})
 		r.Sensitivity = st.vary(ctx)
 		r.measureMoves()
 	}

@@ -78,7 +78,7 @@ func runCompare(ctx context.Context, paths []string, f identifyFlags, stdout, st
 	for _, c := range all {
 		m := identify.Ranked{Name: c.name, Result: c.done}
 		if c.cfg != nil {
-			recs, err := readRecords(ctx, c.cfg, f.workers)
+			recs, err := readRecords(ctx, c.cfg, bar)
 			if err != nil {
 				bar.done()
 				return exitWith(exitInvalid, err)

@@ -117,18 +117,20 @@ func runIdentify(ctx context.Context, path string, f identifyFlags, stdout, stde
 	if err := f.over(cfg); err != nil {
 		return exitWith(exitUsage, fmt.Errorf("identify: %w", err))
 	}
-	recs, err := readRecords(ctx, cfg, f.workers)
+	bar := newProgress(stderr)
+	recs, err := readRecords(ctx, cfg, bar)
 	if err != nil {
+		bar.done()
 		return exitWith(exitInvalid, err)
 	}
 	keep, err := openKeeper(f.resume, cfg, recs)
 	if err != nil {
+		bar.done()
 		return exitWith(exitInvalid, err)
 	}
 
 	ctx, stop := signal.NotifyContext(background(ctx), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	bar := newProgress(stderr)
 	var kept identify.Keeper
 	if keep != nil {
 		kept = keep

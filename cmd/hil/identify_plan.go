@@ -77,20 +77,20 @@ func planOf(cfg *configs.Identify, workers int) identify.Plan {
 }
 
 // readRecords reads everything the file names.
-func readRecords(ctx context.Context, cfg *configs.Identify, workers int) (identify.Records, error) {
+func readRecords(ctx context.Context, cfg *configs.Identify, bar *progress) (identify.Records, error) {
 	var out identify.Records
 	for _, file := range append([]string{cfg.Data.File}, cfg.Data.More...) {
-		recs, err := readRecord(ctx, file, cfg, &cfg.Data)
+		recs, err := readRecord(ctx, file, cfg, &cfg.Data, bar)
 		if err != nil {
 			return out, err
 		}
 		out.Fit = append(out.Fit, recs...)
-		if out.Second, err = secondJoint(ctx, file, cfg, &cfg.Data, out.Second); err != nil {
+		if out.Second, err = secondJoint(ctx, file, cfg, &cfg.Data, out.Second, bar); err != nil {
 			return out, err
 		}
 	}
 	if cfg.Loop != nil {
-		recs, err := readRecord(ctx, cfg.Loop.File, cfg, cfg.Loop)
+		recs, err := readRecord(ctx, cfg.Loop.File, cfg, cfg.Loop, bar)
 		if err != nil {
 			return out, err
 		}
@@ -99,12 +99,12 @@ func readRecords(ctx context.Context, cfg *configs.Identify, workers int) (ident
 	if cfg.Validate != "" {
 		whole := cfg.Data // the selection belongs to the first record
 		whole.Rows, whole.Span = [2]float64{}, [2]float64{}
-		recs, err := readRecord(ctx, cfg.Validate, cfg, &whole)
+		recs, err := readRecord(ctx, cfg.Validate, cfg, &whole, bar)
 		if err != nil {
 			return out, fmt.Errorf("validation: %w", err)
 		}
 		out.Validation = recs
-		if out.SecondVal, err = secondJoint(ctx, cfg.Validate, cfg, &whole, nil); err != nil {
+		if out.SecondVal, err = secondJoint(ctx, cfg.Validate, cfg, &whole, nil, bar); err != nil {
 			return out, fmt.Errorf("validation: %w", err)
 		}
 	}
@@ -112,22 +112,22 @@ func readRecords(ctx context.Context, cfg *configs.Identify, workers int) (ident
 }
 
 // secondJoint adds the second joint of a file, if it has one.
-func secondJoint(ctx context.Context, file string, cfg *configs.Identify, d *configs.IdentifyData, to []*record.Record) ([]*record.Record, error) {
+func secondJoint(ctx context.Context, file string, cfg *configs.Identify, d *configs.IdentifyData, to []*record.Record, bar *progress) ([]*record.Record, error) {
 	if d.Columns.Position2.Name == "" {
 		return to, nil
 	}
 	other := *d
 	other.Columns = configs.IdentifyColumns{Time: d.Columns.Time, Position: d.Columns.Position2, Force: d.Columns.Force2, Group: d.Columns.Group}
-	recs, err := readRecord(ctx, file, cfg, &other)
+	recs, err := readRecord(ctx, file, cfg, &other, bar)
 	return append(to, recs...), err
 }
 
 // readRecord reads one file with the columns of a data section: text, a MAT file, or a recording of this program.
-func readRecord(ctx context.Context, path string, cfg *configs.Identify, d *configs.IdentifyData) ([]*record.Record, error) {
+func readRecord(ctx context.Context, path string, cfg *configs.Identify, d *configs.IdentifyData, bar *progress) ([]*record.Record, error) {
 	m := record.Mapping{
 		Rate: d.Rate, DecimalComma: d.Decimal == "comma", SameUnit: sameUnit, Piece: d.Columns.Group,
 		Rows: [2]int{int(d.Rows[0]), int(d.Rows[1])}, Span: d.Span, Resample: d.Resample > 0, ResampleRate: d.Resample, SplitGaps: d.SplitGaps,
-		Steady: d.Steady,
+		Steady: d.Steady, Watch: bar.reading(path),
 	}
 	m.Separator = map[string]rune{"comma": ',', "semicolon": ';', "tab": '\t'}[d.Separator] // auto: 0
 	to := map[string]*record.Column{

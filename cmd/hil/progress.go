@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -20,6 +21,13 @@ const lineEvery = 10 * time.Second
 
 // drawEvery is how often a bar is drawn; a new phase is drawn at once.
 const drawEvery = 100 * time.Millisecond
+
+// reading is what shows how far a file was read.
+func (p *progress) reading(path string) func(read, size int64, rows int) {
+	return func(read, size int64, rows int) {
+		p.watch(fit.Progress{Method: "reading", Phase: filepath.Base(path) + ", MB", Step: int(read >> 20), Of: int(size >> 20), Note: fmt.Sprintf("%.3g million rows", float64(rows)/1e6)})
+	}
+}
 
 // progress shows a fit at work: a bar with phase, best cost, simulations per second and time left on a terminal, one line
 // every ten seconds elsewhere. Nothing is shown of what is over within the first instant.
@@ -110,6 +118,9 @@ func (p *progress) describe(s fit.Progress, t time.Time) string {
 		text += fmt.Sprintf(" %d of %d", s.Step, s.Of)
 	} else if s.Step > 0 {
 		text += fmt.Sprintf(" %d", s.Step)
+	}
+	if s.Note != "" {
+		text += ", " + s.Note
 	}
 	if s.Best > 0 && !math.IsInf(s.Best, 0) {
 		text += fmt.Sprintf(", best %.4g", s.Best)

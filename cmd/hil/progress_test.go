@@ -70,3 +70,21 @@ func TestProgressInLog(t *testing.T) {
 		t.Errorf("%d lines in 25 s, want 2:\n%s", n, text)
 	}
 }
+
+// A long record is shown while it is read: how much of the file, and how many rows.
+func TestProgressOfReading(t *testing.T) {
+	var out bytes.Buffer
+	p := newProgress(&out)
+	at := time.Now()
+	p.now = func() time.Time { return at }
+	p.began, p.said = at, at
+	show := p.reading("/data/long.csv")
+	for k := range 30 {
+		at = at.Add(time.Second)
+		show(int64(k)<<23, 400<<20, k*300_000)
+	}
+	p.done()
+	if text := out.String(); strings.Count(text, "\n") != 3 || !strings.Contains(text, "reading: long.csv, MB 72 of 400, 2.7 million rows, 41s left") {
+		t.Errorf("%s", text)
+	}
+}

@@ -62,6 +62,7 @@ type Progress struct {
 	Best      float64   // best cost so far
 	Unit      string    // of the cost
 	Simulated int       // simulations so far
+	Note      string    // more, for people
 	Theta     []float64 // of the best, in the order of the problem; valid during the call
 }
 
