@@ -50,9 +50,12 @@ type Result struct {
 	Interrupted bool             `json:"interrupted"` // ended before its time: the best so far
 	Compute     float64          `json:"compute_s"`   // s, from records in memory to this result
 
-	doubts   []string // of the method about itself
-	solution *fit.Solution
-	checked  *fit.Solution // of the validation, its residuals
+	doubts      []string           // of the method about itself
+	tolerance   map[string]float64 // by how much a parameter may move without harm
+	top         float64            // m/s or rad/s, speed of the record; 0: not known
+	offsetKnown bool               // the user says what the constant force is
+	solution    *fit.Solution
+	checked     *fit.Solution // of the validation, its residuals
 }
 
 // Parameter is one parameter of the model. Of a known one only name, unit and value are there.

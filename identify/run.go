@@ -99,6 +99,7 @@ func Run(ctx context.Context, plan Plan, recs Records, keep Keeper, watch fit.Wa
 			j.recs = recs
 		}
 		watch.Say(fit.Progress{Method: name, Note: samples(j.recs.Fit)})
+		j.knowOffset(name)
 		st, err := method(j, ctx)
 		if err != nil {
 			if ctx.Err() != nil && j.last != nil {
@@ -195,6 +196,7 @@ func (r *Result) finish(ctx context.Context, j *job, read []*record.Record) erro
 		r.Sensitivity = st.vary(ctx)
 		r.measureMoves()
 	}
+	r.tolerance, r.top, r.offsetKnown = r.harm(st.sol), topSpeed(read), j.offsetKnown()
 	r.findUnmodelled(st, j.plan.Model.Rotary)
 	if j.plan.Bootstrap > 0 && !r.Interrupted && st.method != "lugre" { // which has its own, and whose errors are those already
 		if st.resample == nil {

@@ -183,14 +183,6 @@ func round(x []float64, step float64) {
 	}
 }
 
-func rmsOf(x []float64) float64 {
-	s := 0.0
-	for _, v := range x {
-		s += v * v
-	}
-	return math.Sqrt(s / float64(len(x)))
-}
-
 func peak(x []float64) float64 {
 	m := 0.0
 	for _, v := range x {

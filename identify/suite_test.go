@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"hilrig/identify/fit"
 )
 
 // outcome of a trial.
@@ -127,4 +129,9 @@ func TestSuiteOfCleanAndFlawedRecords(t *testing.T) {
 	if wrong > 0 {
 		t.Errorf("%d values are wrong under the verdict identified", wrong)
 	}
+}
+
+// plainParameter is one that is known with the given standard error.
+func plainParameter(name string, x, se float64) Parameter {
+	return Parameter{Estimate: fit.Estimate{Name: name, Value: x, StdErr: &se, CI95: &[2]float64{x - 2*se, x + 2*se}}}
 }

@@ -15,7 +15,7 @@ func (r *Result) findUnmodelled(st *stage, rotary bool) {
 	if st.sol.Known || r.Interrupted {
 		return
 	}
-	r.Unmodelled = fit.Unmodelled(st.sol, fit.Suspects(st.sol, rotary), r.harm(st.sol))
+	r.Unmodelled = fit.Unmodelled(st.sol, fit.Suspects(st.sol, rotary), r.tolerance)
 	for _, l := range r.Unmodelled {
 		for i := range r.Parameters {
 			p := &r.Parameters[i]
@@ -28,25 +28,25 @@ func (r *Result) findUnmodelled(st *stage, rotary bool) {
 
 // harm is by how much each free parameter may move without harm: its interval, or a little of its value if that is more. What
 // may be zero is measured by the force.
-func (r *Result) harm(s *fit.Solution) []float64 {
-	p := len(s.Free)
-	out := make([]float64, p)
+func (r *Result) harm(s *fit.Solution) map[string]float64 {
+	p, out := len(s.Free), map[string]float64{}
 	for j, i := range s.Free {
 		q := &r.Parameters[i]
+		h := math.Inf(1)
 		if ci := r.random(q); ci != nil {
-			out[j] = (ci[1] - ci[0]) / 2
-		} else {
-			out[j] = math.Inf(1)
+			h = (ci[1] - ci[0]) / 2
 		}
 		size := math.Abs(q.Value)
 		if mayBeZero(q.Name) {
-			force, own := 0.0, 0.0
+			all, own := 0.0, 0.0
 			for k, y := range s.Measured {
-				force, own = force+y*y, own+s.Jac[k*p+j]*s.Jac[k*p+j]
+				all, own = all+y*y, own+s.Jac[k*p+j]*s.Jac[k*p+j]
 			}
-			size = math.Sqrt(force / own)
+			if size = math.Inf(1); all > 0 && own > 0 {
+				size = math.Sqrt(all / own)
+			}
 		}
-		out[j] = math.Max(out[j], systematic*size)
+		out[q.Name] = math.Max(h, systematic*size)
 	}
 	return out
 }

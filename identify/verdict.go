@@ -13,15 +13,14 @@ import (
 
 // Where a verdict falls. The limits are conventions, not laws; docs/identify.md explains them.
 const (
-	goodFit      = 80.0 // %, below: weakly identified
-	poorFit      = 50.0 // %, below: rejected, the model misses half of what moves
-	weakRelative = 0.10 // standard error relative to the value …
-	weakShare    = 1.0  // %, … if that uncertainty is also more than this of the force, where that is known
-	validLoss    = 10.0 // percentage points of fit lost on the second record
-	cutoffDrift  = 0.10 // relative change at half the cutoff, if it is also more than 3 standard errors
-	wanderErrs   = 10.0 // standard errors by which a parameter may move with what was taken for granted …
-	wanderShare  = 0.10 // … if that is more than this part of its value …
-	asGood       = 1.02 // … and the residual grows by no more than this
+	goodFit      = 80.0  // %, below: weakly identified
+	poorFit      = 50.0  // %, below: rejected, the model misses half of what moves
+	weakRelative = 0.10  // standard error relative to the value …
+	weakShare    = 1.0   // %, … if that uncertainty is also more than this of the force, where that is known
+	validLoss    = 10.0  // percentage points of fit lost on the second record
+	cutoffDrift  = 0.10  // relative change at half the cutoff, if it is also more than 3 standard errors
+	excluded     = 10.0  // twice the logarithm of the likelihood by which an alternative is excluded by the record
+	asGood       = 1.005 // times the residual: no alternative below this is excluded, since no model is exact
 )
 
 // passive are parameters whose negative value contradicts physics.
@@ -114,16 +113,10 @@ func (r *Result) judge(suspicions []string) {
 		}
 	}
 	r.judgeHalfCutoff(say)
-	for _, s := range r.Sensitivity {
-		p, ok := r.Param(s.Worst)
-		if !ok || s.RMS > asGood*r.Fit.RMS || s.Moves < wanderErrs || math.Abs(s.Values[s.Worst]-p.Value) < wanderShare*math.Abs(p.Value) {
-			continue
-		}
-		say(Weak, "%s is %.4g %s instead of %.4g with %s (%.4g instead of %.4g %s rms): its interval does not hold that",
-			s.Worst, s.Values[s.Worst], p.Unit, p.Value, s.What, s.RMS, r.Fit.RMS, s.Unit)
-	}
-
+	r.judgeAlternatives(say)
 	r.judgeUnmodelled(say)
+	r.judgePassivity(r.top, say)
+	r.judgeDirection(r.offsetKnown, say)
 
 	// does it carry over?
 	if v, own := r.Validation, r.Explained(); v != nil && v.Fit.Percent != nil && own != nil {
@@ -215,6 +208,39 @@ func (r *Result) judgeStates(say func(Verdict, string, ...any)) {
 
 // State tells whether the parameter is a state that had to be found along with the parameters of the axis.
 func (p *Parameter) State() bool { return state(p.Name) }
+
+// judgeAlternatives looks at the fits that took something else for granted. One that explains the record as well is as true as
+// the result: a parameter that moves with it beyond its interval is not known.
+func (r *Result) judgeAlternatives(say func(Verdict, string, ...any)) {
+	for _, s := range r.Sensitivity {
+		limit := asGood
+		if n := r.Residual.Effective; n > 1 {
+			limit = math.Max(limit, math.Exp(excluded/2/n))
+		}
+		if s.RMS > limit*r.Fit.RMS {
+			continue
+		}
+		worst, most := "", 1.0
+		for name, x := range s.Values {
+			p, ok := r.Param(name)
+			h := r.tolerance[name]
+			if !ok || p.Fixed || state(name) || !(h > 0) {
+				continue
+			}
+			m := x - p.Value
+			if p.Biased == nil || math.Abs(m) > math.Abs(*p.Biased) {
+				p.Biased = &m
+			}
+			if m := math.Abs(m) / h; m > most {
+				worst, most = name, m
+			}
+		}
+		if p, ok := r.Param(worst); ok {
+			say(Weak, "%s is %.4g %s instead of %.4g with %s, which explains the record as well (%.4g instead of %.4g %s rms): its interval does not hold that",
+				worst, s.Values[worst], p.Unit, p.Value, s.What, s.RMS, r.Fit.RMS, s.Unit)
+		}
+	}
+}
 
 // judgeHalfCutoff looks at the fit that was repeated with half the band.
 func (r *Result) judgeHalfCutoff(say func(Verdict, string, ...any)) {

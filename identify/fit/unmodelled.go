@@ -2,6 +2,7 @@ package fit
 
 import (
 	"math"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -52,8 +53,8 @@ const (
 // Filters bend what is next to a reversal, where friction jumps. Suspects that do not live there are therefore looked for in
 // the other rows, and those that do afterwards, in all of them.
 //
-// harm is by how much each free parameter may move without harm; Worst is set for structures that do more.
-func Unmodelled(s *Solution, suspects []Suspect, harm []float64) []Effect {
+// harm is by how much each parameter may move without harm; Worst is set for structures that do more.
+func Unmodelled(s *Solution, suspects []Suspect, harm map[string]float64) []Effect {
 	n, p := len(s.Residual), len(s.Free)
 	if p == 0 || n == 0 || len(suspects) == 0 {
 		return nil
@@ -162,7 +163,7 @@ func (x *explained) extend(columns [][]float64, rows []int) {
 }
 
 // search accepts suspects, one of a kind but for what may come in several, until none is left that explains anything.
-func (x *explained) search(s *Solution, suspects []Suspect, turn bool, rows []int, harm []float64) (out []Effect, columns [][]float64) {
+func (x *explained) search(s *Solution, suspects []Suspect, turn bool, rows []int, harm map[string]float64) (out []Effect, columns [][]float64) {
 	of := make([][][]float64, len(suspects))
 	used := make([]bool, len(suspects))
 	for i, sp := range suspects {
@@ -200,7 +201,7 @@ func (x *explained) search(s *Solution, suspects []Suspect, turn bool, rows []in
 }
 
 // left says what a suspect does.
-func (sp *Suspect) left(s *Solution, f finding, move, harm []float64, tries float64) Effect {
+func (sp *Suspect) left(s *Solution, f finding, move []float64, harm map[string]float64, tries float64) Effect {
 	l := Effect{Kind: sp.Kind, What: sp.What, Advice: sp.Advice, Share: 100 * f.share, PValue: math.Min(f.p*tries, 1), Values: map[string]float64{}, Moves: map[string]float64{}}
 	worst := 1.0
 	for j, i := range s.Free {
@@ -210,7 +211,7 @@ func (sp *Suspect) left(s *Solution, f finding, move, harm []float64, tries floa
 		}
 		name := s.Params[i].Name
 		l.Values[name], l.Moves[name] = s.Params[i].Value+m, m
-		if h := harm[j]; h > 0 && math.Abs(m)/h > worst {
+		if h := harm[name]; h > 0 && !state(name) && math.Abs(m)/h > worst {
 			worst, l.Worst = math.Abs(m)/h, name
 		}
 	}
@@ -353,6 +354,11 @@ func (x *explained) accept(columns [][]float64, f finding) (move []float64) {
 		move[x.kept[i]] = v / x.r[i][i]
 	}
 	return move
+}
+
+// state tells whether a parameter is where a record or a piece of it begins.
+func state(name string) bool {
+	return name[0] == 'x' || strings.HasPrefix(name, "v0") || strings.HasPrefix(name, "v(") || strings.HasPrefix(name, "z0")
 }
 
 func scale(x []float64, by float64) {

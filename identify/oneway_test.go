@@ -1,0 +1,101 @@
+package identify
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"hilrig/identify/axis"
+	"hilrig/identify/independent"
+	"hilrig/identify/linear"
+	"hilrig/identify/record"
+)
+
+// oneWay is a record whose motion never turns, under a constant load.
+func oneWay(load float64) *bench {
+	b := newBench(7, 6)
+	s := b.ref
+	b.ref = func(t float64) float64 { return s(t) + 0.6*(t+math.Expm1(-5*t)/5) }
+	b.axis.Load = func(_, _, _ float64) float64 { return load }
+	return b
+}
+
+// Where all motion goes one way, no method calls Coulomb friction identified unless the constant force is known, and finds
+// the true one if it is.
+func TestOneDirectionLeavesCoulombOpen(t *testing.T) {
+	const load = 1.5
+	b := oneWay(load)
+	tr := b.record(nil)
+	fc := tr.truth["Fc"]
+	short := []linear.Term{linear.Inertia, linear.Viscous, linear.Coulomb}
+	model := axis.Spec{Law: "coulomb", Terms: []string{"viscous"}, Drive: axis.Force, Output: axis.Position, Initial: axis.Free}
+	for _, c := range []struct {
+		name  string
+		plan  Plan
+		close float64 // of Fc with the load known
+	}{
+		{"regress", Plan{Methods: []string{"regress"}, Regress: linear.Spec{Terms: short, Order: 4, Cutoff: 100, Decimate: 10, Trim: 0.1}}, 0.06},
+		{"lm", Plan{Methods: []string{"lm"}, Model: model}, 0.05},
+	} {
+		judge := func(given []Given, terms []string) *Result {
+			p := c.plan
+			p.Given = given
+			p.Model.Terms = append(slices.Clone(p.Model.Terms), terms...)
+			r, err := Run(t.Context(), p, Records{Fit: tr.recs}, nil, nil)
+			if err != nil {
+				t.Fatalf("%s: %v", c.name, err)
+			}
+			return r
+		}
+		r := judge(nil, nil)
+		if p, _ := r.Param("Fc"); r.Verdict == Identified || p.Worth == string(Identified) || !strings.Contains(strings.Join(r.Reasons, "\n"), "one direction") {
+			t.Errorf("%s: %s, Fc %s, %q; want nothing identified", c.name, r.Verdict, p.Worth, r.Reasons)
+		}
+		known, yes := load, true
+		r = judge([]Given{{Name: "offset", Start: &known, Fixed: &yes}}, []string{"offset"})
+		p, _ := r.Param("Fc")
+		if strings.Contains(strings.Join(r.Reasons, "\n"), "one direction") || math.Abs(p.Value-fc) > c.close*fc {
+			t.Errorf("%s with the load known: Fc %.4g, want %.4g; %q", c.name, p.Value, fc, r.Reasons)
+		}
+	}
+}
+
+// The whole law is judged over the speeds of the record: a small negative slope under a large level is friction, a large one is
+// a drive, whichever method found it.
+func TestFrictionThatDrivesIsRejected(t *testing.T) {
+	for _, c := range []struct {
+		fc, fv float64
+		want   Verdict
+	}{{1, -0.5, Identified}, {1, -3, Rejected}, {-0.2, 3, Rejected}, {1, 3, Identified}} {
+		r := judged(func(r *Result) {
+			for _, p := range []struct {
+				name string
+				x    float64
+			}{{"Fc", c.fc}, {"Fv", c.fv}} {
+				r.Parameters = append(r.Parameters, plainParameter(p.name, p.x, 0.01))
+			}
+			r.top = 0.5
+			r.Correlation = [][]float64{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}
+		})
+		if r.Verdict != c.want {
+			t.Errorf("Fc %g, Fv %g: %s %q, want %s", c.fc, c.fv, r.Verdict, r.Reasons, c.want)
+		}
+	}
+	// plateaus with the wrong sign of the force
+	a := independent.Axis{M: 1, Friction: independent.Friction{Fc: 2, Fs: 3, Vs: 0.02, Sigma2: 3}}
+	var recs []*record.Record
+	for i, v := range []float64{0.005, 0.01, 0.02, 0.05, 0.1, 0.2, -0.005, -0.01, -0.02, -0.05, -0.1, -0.2} {
+		n := 400
+		d := &record.Record{Dt: 1e-3, Piece: string(rune('a' + i)), Velocity: make([]float64, n), Force: make([]float64, n)}
+		for k := range n {
+			g := a.Friction.Fc + (a.Friction.Fs-a.Friction.Fc)*math.Exp(-(v/0.02)*(v/0.02))
+			d.Velocity[k], d.Force[k] = v, -(math.Copysign(g, v) + 3*v + 0.01*math.Sin(float64(37*k*(i+1))))
+		}
+		recs = append(recs, d)
+	}
+	r, err := Run(t.Context(), Plan{Methods: []string{"static"}, Model: axis.Spec{Law: "stribeck-bo-pavelescu"}}, Records{Fit: recs}, nil, nil)
+	if err == nil && r.Verdict == Identified {
+		t.Errorf("static: %s, %+v", r.Headline(), r.Reasons)
+	}
+}

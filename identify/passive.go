@@ -1,0 +1,209 @@
+package identify
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"hilrig/engine/numeric"
+	"hilrig/identify/linear"
+	"hilrig/identify/record"
+)
+
+// Friction takes energy out of the motion. A single coefficient may be negative and the friction positive all the same, so
+// the whole law is judged, over the speeds of the record:
+//
+//	F(v) = Fc + (Fs − Fc)·exp(−(v/vs)²) + Fv·v
+//
+// in both directions together where they differ: a constant force adds to one what it takes from the other.
+
+// frictionAt is the friction at speed v ≥ 0 (m/s or rad/s), the sum of both directions, by parameters of the usual names, and
+// its standard error. ok is false for laws of other names.
+func (r *Result) frictionAt(v float64) (force, err float64, ok bool) {
+	slope := make([]float64, len(r.Parameters))
+	value := func(names ...string) (x float64, at int) {
+		for _, n := range names {
+			if i := slices.IndexFunc(r.Parameters, func(p Parameter) bool { return p.Name == n }); i >= 0 {
+				return r.Parameters[i].Value, i
+			}
+		}
+		return 0, -1
+	}
+	vs, _ := value("vs")
+	dip := 0.0
+	if vs > 0 {
+		dip = math.Exp(-(v / vs) * (v / vs))
+	}
+	levels := 0
+	for _, side := range []string{"+", "-"} {
+		add := func(at int, x, weight float64) {
+			if at >= 0 {
+				force += x * weight
+				slope[at] += weight
+			}
+		}
+		fc, atFc := value("Fc"+side, "Fc", "alpha0")
+		if atFc >= 0 {
+			levels++
+		}
+		fs, atFs := value("Fs"+side, "Fs")
+		if _, more := value("dFs"); more >= 0 {
+			d, at := value("dFs")
+			add(at, d, dip)
+			add(atFc, fc, 1)
+		} else if atFs >= 0 {
+			add(atFs, fs, dip)
+			add(atFc, fc, 1-dip)
+		} else {
+			add(atFc, fc, 1)
+		}
+		fv, atFv := value("Fv"+side, "Fv")
+		add(atFv, fv, v)
+		s2, atS2 := value("sigma2"+side, "sigma2", "alpha2")
+		add(atS2, s2, v)
+	}
+	if levels == 0 {
+		return 0, 0, false
+	}
+	return force / 2, r.errOf(slope) / 2, true
+}
+
+// errOf is the standard error of a linear combination of the parameters; +Inf where one is not known.
+func (r *Result) errOf(slope []float64) float64 {
+	sum, a := 0.0, 0
+	scaled := make([]float64, 0, len(slope))
+	for i := range r.Parameters {
+		p := &r.Parameters[i]
+		if p.Fixed {
+			continue
+		}
+		x := 0.0
+		if slope[i] != 0 {
+			se := r.Err(p)
+			if se == nil {
+				return math.Inf(1)
+			}
+			x = slope[i] * *se
+		}
+		scaled = append(scaled, x)
+		a++
+	}
+	for i, x := range scaled {
+		for k, y := range scaled {
+			rho := 0.0
+			if i < len(r.Correlation) && k < len(r.Correlation[i]) {
+				rho = r.Correlation[i][k]
+			} else if i == k {
+				rho = 1
+			}
+			sum += rho * x * y
+		}
+	}
+	return math.Sqrt(math.Max(sum, 0))
+}
+
+// judgePassivity rejects friction that drives the axis beyond doubt at a speed of the record.
+func (r *Result) judgePassivity(top float64, say func(Verdict, string, ...any)) {
+	for _, share := range []float64{0.02, 0.05, 0.1, 0.2, 0.5, 1} {
+		v := share * top
+		f, se, ok := r.frictionAt(v)
+		if !ok || !(f+3*se < 0) {
+			continue
+		}
+		say(Rejected, "friction would drive the axis: %.4g at a speed of %.4g, which the record holds. Is the sign of force or position wrong, or does something else drive it?", f, v)
+		return
+	}
+}
+
+// topSpeed is the highest speed of the records but for the fastest half percent, m/s or rad/s; 0: not known.
+func topSpeed(recs []*record.Record) float64 {
+	top := 0.0
+	for _, d := range recs {
+		var v []float64
+		switch n := len(d.Position); {
+		case len(d.Velocity) > 0:
+			for _, x := range d.Velocity {
+				v = append(v, math.Abs(x))
+			}
+		case n > 20:
+			for k := 10; k < n-10; k++ {
+				v = append(v, math.Abs(d.Position[k+10]-d.Position[k-10])/(20*d.Dt))
+			}
+		}
+		if len(v) > 0 {
+			top = math.Max(top, numeric.Quantile(v, 0.995))
+		}
+	}
+	return top
+}
+
+// judgeDirection takes Coulomb friction out of what is identified where all motion goes one way: it and a constant force are
+// one number then, unless the user says what the constant force is.
+func (r *Result) judgeDirection(offsetKnown bool, say func(Verdict, string, ...any)) {
+	if offsetKnown || !slices.ContainsFunc(r.Findings, func(f record.Finding) bool { return f.Kind == "one-direction" && f.Severity != record.Note }) {
+		return
+	}
+	var names []string
+	for i := range r.Parameters {
+		p := &r.Parameters[i]
+		switch strings.TrimRight(p.Name, "+-") {
+		case "Fc", "Fs", "alpha0", "Fs_inf", "offset":
+			if !p.Fixed {
+				p.Worth = "not identifiable"
+				names = append(names, p.Name)
+			}
+		}
+	}
+	if names != nil {
+		say(Weak, "%s: all motion is in one direction, where friction and an unknown constant force (weight, zero of the sensor) are one number. Record both directions, or give the constant force: parameters: {offset: 0}", strings.Join(names, ", "))
+	}
+}
+
+// isOffset tells whether a parameter is a constant force.
+func isOffset(name string) bool { return name == "offset" || name == "Fg" }
+
+// offsetKnown tells whether the user says what the constant force is.
+func (j *job) offsetKnown() bool {
+	return slices.ContainsFunc(j.plan.Given, func(g Given) bool { return isOffset(g.Name) && g.known() })
+}
+
+// known tells whether the user gives the value.
+func (g *Given) known() bool { return g.Fixed != nil && *g.Fixed && g.Start != nil }
+
+// knowOffset takes a constant force that the user gives out of the records of methods whose model has none: what is left is
+// the force that moves the axis. A model that is simulated needs the term for it, unless it is zero.
+func (j *job) knowOffset(method string) {
+	i := slices.IndexFunc(j.plan.Given, func(g Given) bool { return isOffset(g.Name) && g.known() })
+	if i < 0 {
+		return
+	}
+	j.plan.Given = slices.Clone(j.plan.Given)
+	force := *j.plan.Given[i].Start
+	switch method {
+	case "regress":
+		j.plan.Regress.Terms = slices.DeleteFunc(slices.Clone(j.plan.Regress.Terms), func(t linear.Term) bool { return t == linear.Offset })
+	case "static", "joint", "velocity-step":
+	case "aep", "lm", "multishoot":
+		j.plan.Given[i].Optional = j.plan.Given[i].Optional || force == 0
+		return
+	default: // has a parameter for it
+		return
+	}
+	j.plan.Given[i].Optional = true
+	if force == 0 {
+		return
+	}
+	less := func(recs []*record.Record) []*record.Record {
+		out := slices.Clone(recs)
+		for k, d := range recs {
+			one := *d
+			one.Force = slices.Clone(d.Force)
+			for l := range one.Force {
+				one.Force[l] -= force
+			}
+			out[k] = &one
+		}
+		return out
+	}
+	j.recs.Fit, j.recs.Validation = less(j.recs.Fit), less(j.recs.Validation)
+}
