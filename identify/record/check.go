@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
+
+	"hilrig/engine/numeric"
 )
 
 // Severity ranks findings.
@@ -66,6 +69,7 @@ func CheckAll(pieces []*Record, o CheckOptions) []Finding {
 		}
 	}
 	var all []*motion
+	looked := len(pieces)
 	for _, d := range pieces {
 		c.d = d
 		if d.Steady {
@@ -77,19 +81,60 @@ func CheckAll(pieces []*Record, o CheckOptions) []Finding {
 		}
 		c.clock()
 		c.signals()
-		m := c.newMotion()
-		c.quantum(m)
-		c.velocity(m)
-		c.factors(m)
-		if m != nil {
-			all = append(all, m)
+		parts := windows(d)
+		looked += len(parts) - 1
+		for _, c.d = range parts {
+			m := c.newMotion()
+			c.quantum(m)
+			c.velocity(m)
+			c.factors(m)
+			if m != nil {
+				all = append(all, m)
+			}
 		}
 	}
 	if len(pieces) == 0 || slices.ContainsFunc(pieces, func(d *Record) bool { return !d.Steady }) {
 		c.excitation(all)
 		c.dynamics(all)
 	}
-	return merge(c.out, len(pieces))
+	return merge(c.out, looked)
+}
+
+// windows are the parts of a record in which its motion is judged: all of it, or of a long one stretches from all over it.
+func windows(d *Record) []*Record {
+	const most, size, count = 1 << 20, 1 << 17, 8
+	n := d.Len()
+	if n <= most {
+		return []*Record{d}
+	}
+	var out []*Record
+	for i := range count {
+		from := i * (n - size) / (count - 1)
+		part := *d
+		part.Start = d.Start + float64(from)*d.Dt
+		part.Piece = strings.TrimSpace(fmt.Sprintf("%s %.4g to %.4g s", d.Piece, part.Start, part.Start+float64(size)*d.Dt))
+		for _, x := range []*[]float64{&part.Position, &part.Velocity, &part.Force, &part.Reference, &part.Disturbance, &part.Load, &part.Current} {
+			if *x != nil {
+				*x = (*x)[from : from+size]
+			}
+		}
+		out = append(out, &part)
+	}
+	return out
+}
+
+// usual is the quantile p of a quantity of the samples 0 … n − 1, by as many of them as are enough.
+func usual(n int, p float64, of func(k int) float64) float64 {
+	const most = 1 << 17
+	stride := (n + most - 1) / most
+	var x []float64
+	for k := 0; k < n; k += max(stride, 1) {
+		x = append(x, of(k))
+	}
+	if len(x) == 0 {
+		return 0
+	}
+	return numeric.QuantileInPlace(x, p)
 }
 
 // checker collects findings.
@@ -144,7 +189,7 @@ type signal struct {
 // q is the step in which the signal counts, 0 for none.
 func (s signal) q() float64 {
 	if math.IsNaN(*s.step) {
-		*s.step = quantum(s.x)
+		*s.step = numeric.EncoderStep(s.x)
 	}
 	return *s.step
 }
@@ -179,7 +224,7 @@ func (c *checker) sound() bool {
 			c.say("length", Fatal, s.name, float64(len(s.x)), "samples", "All channels of a record must be of one length.", "%s has %d samples, the record %d", s.name, len(s.x), d.Len())
 			ok = false
 		}
-		if k := slices.IndexFunc(s.x, func(x float64) bool { return !finite(x) }); k >= 0 {
+		if k := slices.IndexFunc(s.x, func(x float64) bool { return !numeric.Finite(x) }); k >= 0 {
 			c.say("non-finite", Fatal, s.name, float64(k), "sample", "Cut the record there.", "%s is %g at sample %d", s.name, s.x[k], k)
 			ok = false
 		}

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/dsp/fourier"
+
+	"hilrig/engine/numeric"
 )
 
 // motion is the velocity of a piece, with what is noise in it.
@@ -29,14 +31,13 @@ func (c *checker) newMotion() *motion {
 		if c.o.Rotary && turns(m.x) > 0 {
 			m.x = unwrap(m.x)
 		}
-		m.q = quantum(m.x)
-		m.noise = max(m.q/math.Sqrt(12), roughness(m.x))
+		m.q, m.noise = numeric.EncoderStep(m.x), numeric.Noise(m.x)
 	}
 	vn := 0.0
 	switch {
 	case len(d.Velocity) > 0 && slices.Max(d.Velocity) > slices.Min(d.Velocity):
 		m.v = d.Velocity
-		vn = max(quantum(m.v), roughness(m.v))
+		vn = max(numeric.EncoderStep(m.v), numeric.Noise(m.v))
 	case len(d.Velocity) > 0 && m.x == nil && d.Velocity[0] != 0:
 		m.v = d.Velocity // a plateau
 	case m.x != nil:
@@ -45,11 +46,7 @@ func (c *checker) newMotion() *motion {
 	default:
 		return nil
 	}
-	abs := make([]float64, len(m.v))
-	for k, v := range m.v {
-		abs[k] = math.Abs(v)
-	}
-	m.top = quantile(abs, 0.995)
+	m.top = usual(len(m.v), 0.995, func(k int) float64 { return math.Abs(m.v[k]) })
 	m.rest = max(4*vn, 2e-3*m.top)
 	return m
 }
@@ -65,18 +62,6 @@ func unwrap(x []float64) []float64 {
 		out[k] = x[k] + turn
 	}
 	return out
-}
-
-// roughness is the standard deviation of white noise on a smooth signal, by its third differences.
-func roughness(x []float64) float64 {
-	if len(x) < 5 {
-		return 0
-	}
-	e := make([]float64, len(x)-3)
-	for k := range e {
-		e[k] = math.Abs(x[k+3] - 3*x[k+2] + 3*x[k+1] - x[k])
-	}
-	return quantile(e, 0.5) / 0.6745 / math.Sqrt(20)
 }
 
 // derivative takes the slope over as few samples as bring its noise below a hundredth of its size.
@@ -201,7 +186,7 @@ func (c *checker) excitation(all []*motion) {
 		c.say("one-direction", severity, "", less, "", "Move both ways; otherwise fix the offset and use a law without direction.",
 			"%.1f %% of the motion is in one direction: a Coulomb force and a constant offset cannot be told apart", 100*(1-less))
 	}
-	slow, fast := quantile(speeds, 0.05), quantile(speeds, 0.95)
+	slow, fast := numeric.QuantileInPlace(speeds, 0.05), numeric.QuantileInPlace(speeds, 0.95)
 	if fast < 1.5*slow {
 		c.say("one-speed", Warning, "", fast/slow, "", "Move at several speeds, a decade apart at best.",
 			"nine tenths of the motion lie between %.3g and %.3g %s: Coulomb and viscous friction cannot be told apart", slow, fast, u)

@@ -135,15 +135,16 @@ func (c *checker) outliers(s signal) {
 	span := slices.Max(s.x) - slices.Min(s.x)
 
 	// distance from the median of five, against what is usual for this signal
-	e := make([]float64, n)
-	for k := 2; k < n-2; k++ {
-		w := [5]float64(s.x[k-2 : k+3])
-		slices.Sort(w[:])
-		e[k] = math.Abs(s.x[k] - w[2])
+	far := func(k int) float64 {
+		if k < 2 || k >= n-2 {
+			return 0
+		}
+		return math.Abs(s.x[k] - middle([5]float64(s.x[k-2:k+3])))
 	}
-	limit := max(12*quantile(e, 0.97), 8*q, 0.01*span)
+	limit := max(12*usual(n, 0.97, far), 8*q, 0.01*span)
 	count, first, worst, zeros := 0, 0, 0.0, 0
-	for k, x := range e {
+	for k := 2; k < n-2; k++ {
+		x := far(k)
 		if x <= limit {
 			continue
 		}
@@ -178,22 +179,25 @@ func (c *checker) outliers(s signal) {
 		"%d samples of %s %s, by up to %.3g %s, first at %.6g s", count, s.name, what, worst, s.unit, c.d.Start+float64(first)*c.d.Dt)
 }
 
+// middle is the median of five numbers.
+func middle(x [5]float64) float64 {
+	lo, hi := max(min(x[0], x[1]), min(x[2], x[3])), min(max(x[0], x[1]), max(x[2], x[3]))
+	return max(min(lo, hi), min(max(lo, hi), x[4]))
+}
+
 // drops counts samples between a jump and the jump back, at most 50 later.
 func (c *checker) drops(s signal, tiny float64) (first, count int) {
 	n := len(s.x)
-	step := make([]float64, n-1)
-	for k := range step {
-		step[k] = math.Abs(s.x[k+1] - s.x[k])
-	}
-	limit := max(20*quantile(step, 0.99), 20*tiny)
+	step := func(k int) float64 { return math.Abs(s.x[k+1] - s.x[k]) }
+	limit := max(20*usual(n-1, 0.99, step), 20*tiny)
 	for k := 0; k < n-1; k++ {
-		if step[k] <= limit {
+		if step(k) <= limit {
 			continue
 		}
 		jump := s.x[k+1] - s.x[k]
 		for j := k + 1; j < min(k+50, n-1); j++ {
 			back := s.x[j+1] - s.x[j]
-			if step[j] > limit && back*jump < 0 && math.Abs(s.x[j+1]-s.x[k]) < 0.2*math.Abs(jump) {
+			if step(j) > limit && back*jump < 0 && math.Abs(s.x[j+1]-s.x[k]) < 0.2*math.Abs(jump) {
 				if count == 0 {
 					first = k + 1
 				}
@@ -238,84 +242,12 @@ func (c *checker) counts(s signal) {
 
 // turns counts jumps of a whole turn between samples that are otherwise close.
 func turns(x []float64) int {
-	step := make([]float64, len(x)-1)
-	for k := range step {
-		step[k] = math.Abs(x[k+1] - x[k])
-	}
-	usual, n := quantile(step, 0.9), 0
-	for _, s := range step {
-		if math.Abs(s-2*math.Pi) < max(3*usual, 0.02) && usual < 1 {
+	step := func(k int) float64 { return math.Abs(x[k+1] - x[k]) }
+	often, n := usual(len(x)-1, 0.9, step), 0
+	for k := range len(x) - 1 {
+		if math.Abs(step(k)-2*math.Pi) < max(3*often, 0.02) && often < 1 {
 			n++
 		}
 	}
 	return n
-}
-
-// quantile of the values of x; x is left as it is.
-func quantile(x []float64, p float64) float64 {
-	if len(x) == 0 {
-		return 0
-	}
-	s := slices.Clone(x)
-	slices.Sort(s)
-	return s[min(int(p*float64(len(s))), len(s)-1)]
-}
-
-// quantum is the step in which a signal counts: the largest number of which its changes are multiples. 0: it has none that
-// shows.
-func quantum(x []float64) float64 {
-	const most = 30000 // more samples would tell nothing new
-	x = x[:min(len(x), most)]
-	step := make([]float64, 0, len(x))
-	lo, hi := slices.Min(x), slices.Max(x)
-	for k := 1; k < len(x); k++ {
-		if s := math.Abs(x[k] - x[k-1]); s > 1e-12*(hi-lo) {
-			step = append(step, s)
-		}
-	}
-	if len(step) < 20 {
-		return 0
-	}
-	slices.Sort(step)
-	few := step // the smallest, and some of the others
-	if small := 1500; len(step) > 2*small {
-		few = slices.Clone(step[:small])
-		for k := small; k < len(step); k += len(step)/small + 1 {
-			few = append(few, step[k])
-		}
-	}
-	for _, p := range []float64{0.3, 0.1, 0.03, 0.01, 0.003, 0} {
-		if q, ok := divides(step[int(p*float64(len(step)))], few); ok {
-			return q
-		}
-	}
-	return 0
-}
-
-// divides refines q over multiples that grow with its accuracy, and tells whether nearly all steps are multiples. Of steps
-// that have nothing to do with q, three tenths would pass as such.
-func divides(q float64, step []float64) (float64, bool) {
-	const farthest, near = 10000, 0.15
-	for most := 20.0; most <= farthest; most *= 4 {
-		sum, weight := 0.0, 0.0
-		for _, s := range step {
-			if n := math.Round(s / q); n >= 1 && n <= most && math.Abs(s/q-n) < near {
-				sum, weight = sum+n*s, weight+n*n
-			}
-		}
-		if weight == 0 {
-			return 0, false
-		}
-		q = sum / weight
-	}
-	hits, n := 0, 0
-	for _, s := range step {
-		if r := s / q; r <= farthest {
-			n++
-			if math.Abs(r-math.Round(r)) < near {
-				hits++
-			}
-		}
-	}
-	return q, n >= 20 && float64(hits) > 0.9*float64(n)
 }

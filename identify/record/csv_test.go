@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"hilrig/engine/numeric"
 )
 
 // bench is a mapping in which every unit differs from SI.
@@ -269,7 +271,7 @@ func FuzzRead(f *testing.F) {
 			t.Fatalf("accepted %+v", d)
 		}
 		for k := range d.Position {
-			if !finite(d.Position[k]) || !finite(d.Force[k]) {
+			if !numeric.Finite(d.Position[k]) || !numeric.Finite(d.Force[k]) {
 				t.Fatalf("sample %d: %g, %g", k, d.Position[k], d.Force[k])
 			}
 		}

@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"hilrig/engine/numeric"
 )
 
 // python runs a script of SciPy and gives what it prints.
@@ -300,7 +302,7 @@ func FuzzMAT(f *testing.F) {
 				continue
 			}
 			for k, x := range d.Position {
-				if !finite(x) {
+				if !numeric.Finite(x) {
 					t.Fatalf("sample %d: %g", k, x)
 				}
 			}

@@ -6,6 +6,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"hilrig/engine/numeric"
 )
 
 // run is a mapping of every channel.
@@ -246,7 +248,7 @@ func FuzzPieces(f *testing.F) {
 		for _, d := range got {
 			total += d.Len()
 			for k, v := range d.Velocity {
-				if !finite(v) || !(d.Dt > 0) {
+				if !numeric.Finite(v) || !(d.Dt > 0) {
 					t.Fatalf("piece %s, sample %d: %g, interval %g", d.Piece, k, v, d.Dt)
 				}
 			}

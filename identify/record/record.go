@@ -9,6 +9,8 @@ package record
 import (
 	"fmt"
 	"math"
+
+	"hilrig/engine/numeric"
 )
 
 // Record is a recording of an axis on a uniform grid of time, in SI: metres and newtons, or radians and newton metres.
@@ -55,7 +57,7 @@ func New(dt float64, position, force []float64) (*Record, error) {
 		return nil, &Error{Msg: fmt.Sprintf("%d positions but %d forces", len(position), len(force))}
 	}
 	for k := range position {
-		if !finite(position[k]) || !finite(force[k]) {
+		if !numeric.Finite(position[k]) || !numeric.Finite(force[k]) {
 			return nil, &Error{Msg: fmt.Sprintf("sample %d: position %g, force %g: want finite numbers", k, position[k], force[k])}
 		}
 	}
@@ -80,5 +82,3 @@ func (d *Record) Info() Info {
 func (d *Record) Fail(line int, hint, format string, args ...any) error {
 	return &Error{File: d.File, Line: line, Msg: fmt.Sprintf(format, args...), Hint: hint}
 }
-
-func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

@@ -156,3 +156,39 @@ func TestMemoryOfALongRecord(t *testing.T) {
 		}
 	}
 }
+
+// The checks of a long record look at all of its samples one by one, and at its motion in stretches from all over it: twice
+// the length takes no more memory, and what is wrong is still found.
+func TestChecksOfALongRecord(t *testing.T) {
+	record := func(copies int) *Record {
+		one := servo(3)
+		d := &Record{Dt: one.Dt, Clock: one.Clock}
+		for range copies { // one after the other
+			d.Position, d.Force = append(d.Position, one.Position...), append(d.Force, one.Force...)
+		}
+		return d
+	}
+	bytes := func(d *Record) float64 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if bad := kinds(Check(d, CheckOptions{Inertia: 20}), Fatal); bad != "" {
+			t.Errorf("sound: %s", bad)
+		}
+		runtime.ReadMemStats(&after)
+		return float64(after.TotalAlloc - before.TotalAlloc)
+	}
+	short, long := bytes(record(110)), bytes(record(220))
+	t.Logf("%.0f and %.0f MB", short/1e6, long/1e6)
+	if long > 1.1*short {
+		t.Errorf("%.0f MB for 1.1 million samples, %.0f MB for twice as many", short/1e6, long/1e6)
+	}
+	d := record(110)
+	d.Position[d.Len()/2+77]++
+	times(d.Force, -1)
+	bad := kinds(Check(d, CheckOptions{Inertia: 20}), Warning)
+	for _, want := range []string{"outliers position warning", "force-sign force error"} {
+		if !strings.Contains(bad, want) {
+			t.Errorf("%q, want %s", bad, want)
+		}
+	}
+}
