@@ -332,7 +332,7 @@ func (c *Identify) checkData(r *Report, at string, d *IdentifyData, need []strin
 		c.checkSteady(r, at, d)
 	case cols.Deviation.Name != "" || cols.Count.Name != "":
 		r.Errorf(at+".columns", "%s.columns: deviation and count belong to a table of steady friction; for one, set %s.steady: true", at, at)
-	case cols.Time.Name == "" && d.Rate == 0:
+	case cols.Time.Name == "" && d.Rate == 0 && !recordingName(d.File):
 		r.Errorf(at+".columns.time", "%s.columns.time is missing: name the column of time, or give %s.rate if there is none", at, at)
 	case cols.Time.Name != "" && d.Rate != 0:
 		r.Errorf(at+".rate", "%s.rate: the time column %q tells the rate already; leave one of them out", at, cols.Time.Name)
@@ -352,6 +352,12 @@ func (c *Identify) checkData(r *Report, at string, d *IdentifyData, need []strin
 			}
 		}
 	}
+}
+
+// recordingName tells whether a file can be a recording of this program, a folder or an MCAP: it knows the time of its samples.
+func recordingName(file string) bool {
+	ext := strings.ToLower(filepath.Ext(strings.TrimSuffix(file, ".gz")))
+	return ext == ".mcap" || !slices.Contains([]string{".csv", ".tsv", ".txt", ".dat", ".mat"}, ext)
 }
 
 // checkSteady checks a table of steady friction, which has no time.

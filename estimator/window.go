@@ -1,6 +1,10 @@
 package estimator
 
-import "math"
+import (
+	"math"
+
+	"hilrig/engine/plant"
+)
 
 // window is one test function under way: its three integrals so far.
 type window struct {
@@ -13,15 +17,22 @@ type window struct {
 
 func (a *window) start(theta float64) { *a = window{theta0: theta} }
 
+// HeldVoltage says what samples of the current of a motor tell of its torque, where the voltage is held from sample to sample, dt
+// (s) apart: the mean torque between two samples is K·((1−c)·i_k + c·i_{k+1}) + extra·dω/dt, extra in kg·m². See RLS.
+func HeldVoltage(m plant.Motor, dt float64) (c, extra float64) {
+	c = 0.5
+	if q := dt * m.R / m.L; q > 1e-3 {
+		c = -1/math.Expm1(-q) - 1/q
+	}
+	return c, m.K * m.K * dt * (c - 0.5) / m.R
+}
+
 // tabulate prepares the weights of the samples and the correlation of overlapping windows.
 func (r *RLS) tabulate() {
 	n, h := r.n, r.s.Dt
 	c, k := 0.5, r.s.Motor.K
 	if !r.s.Smooth {
-		if q := h * r.s.Motor.R / r.s.Motor.L; q > 1e-3 {
-			c = -1/math.Expm1(-q) - 1/q
-		}
-		r.extraJ = k * k * h * (c - 0.5) / r.s.Motor.R
+		c, r.extraJ = HeldVoltage(r.s.Motor, h)
 	}
 	om := math.Pi / (float64(n) * h)
 	phi := func(j float64) float64 {

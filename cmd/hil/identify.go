@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hilrig/configs"
+	"hilrig/hil/sink"
 	"hilrig/identify"
 	"hilrig/identify/fit"
 	"hilrig/identify/linear"
@@ -43,7 +44,7 @@ type identifyFlags struct {
 func newIdentifyCmd() *cobra.Command {
 	var f identifyFlags
 	c := &cobra.Command{
-		Use:   "identify FILE.yaml",
+		Use:   "identify FILE.yaml|RUN",
 		Short: "Inertia and friction of a measured axis, with their uncertainty",
 		Long: `Fits the parameters of a model to recordings and says how far they can be trusted. FILE.yaml names the records, their
 columns with units, the model and a chain of methods (least squares, static map, presliding loop, LuGre, Kalman filter,
@@ -103,25 +104,18 @@ type identification struct {
 	Program string `json:"program"`
 	Command string `json:"command"` // repeats it
 	*identify.Result
+	Run *ownRun `json:"run,omitempty"` // of a recording that was identified without a file
 }
 
 func runIdentify(ctx context.Context, path string, f identifyFlags, stdout, stderr io.Writer) error {
 	if err := f.check("identify"); err != nil {
 		return err
 	}
-	cfg, err := configs.LoadIdentify(path)
-	if err != nil {
-		printProblems(stderr, "hil: ", err)
-		return exitWith(exitInvalid, nil)
-	}
-	if err := f.over(cfg); err != nil {
-		return exitWith(exitUsage, fmt.Errorf("identify: %w", err))
-	}
 	bar := newProgress(stderr)
-	recs, err := readRecords(ctx, cfg, bar)
+	cfg, recs, own, err := f.load(ctx, path, stderr, bar)
 	if err != nil {
 		bar.done()
-		return exitWith(exitInvalid, err)
+		return err
 	}
 	keep, err := openKeeper(f.resume, cfg, recs)
 	if err != nil {
@@ -145,7 +139,8 @@ func runIdentify(ctx context.Context, path string, f identifyFlags, stdout, stde
 	if err != nil {
 		return f.refuse(ctx, path, err, stdout)
 	}
-	result := identification{Name: cfg.Name, Config: path, Program: programVersion(), Command: commandLine(), Result: res}
+	own.hold(res)
+	result := identification{Name: cfg.Name, Config: path, Program: programVersion(), Command: commandLine(), Result: res, Run: own}
 	if f.out != "" {
 		if err := writeResult(f.out, result); err != nil {
 			return exitWith(exitUnavailable, err)
@@ -166,6 +161,38 @@ func runIdentify(ctx context.Context, path string, f identifyFlags, stdout, stde
 		return exitWith(exitInterrupted, errors.New("interrupted: these are the best values so far, not the optimum"))
 	}
 	return gate(res, cfg.RequireFit)
+}
+
+// load reads what is to be fitted: what a file names, or a recording, which says everything itself.
+func (f *identifyFlags) load(ctx context.Context, path string, stderr io.Writer, bar *progress) (cfg *configs.Identify, recs identify.Records, own *ownRun, err error) {
+	_, isRun := sink.FindRun(path)
+	if isRun {
+		if f.data != "" {
+			return nil, recs, nil, exitWith(exitUsage, fmt.Errorf("identify: --data belongs to a file that names columns; %s is a recording and says them itself", path))
+		}
+		cfg, recs.Fit, own, err = planRun(background(ctx), path, bar)
+		if err != nil {
+			return nil, recs, nil, exitWith(exitInvalid, err)
+		}
+	} else if cfg, err = configs.LoadIdentify(path); err != nil {
+		printProblems(stderr, "hil: ", err)
+		return nil, recs, nil, exitWith(exitInvalid, nil)
+	}
+	if err = f.over(cfg); err != nil {
+		return nil, recs, nil, exitWith(exitUsage, fmt.Errorf("identify: %w", err))
+	}
+	switch {
+	case !isRun:
+		recs, err = readRecords(ctx, cfg, bar)
+	case f.validate != "":
+		if _, recs.Validation, _, err = planRun(background(ctx), f.validate, bar); err != nil {
+			err = fmt.Errorf("validation: %w", err)
+		}
+	}
+	if err != nil {
+		return nil, recs, nil, exitWith(exitInvalid, err)
+	}
+	return cfg, recs, own, nil
 }
 
 // background is ctx, or one that never ends.

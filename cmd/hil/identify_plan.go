@@ -15,6 +15,7 @@ import (
 
 	"hilrig/configs"
 	"hilrig/engine/friction"
+	"hilrig/hil/sink"
 	"hilrig/identify"
 	"hilrig/identify/axis"
 	"hilrig/identify/bristle"
@@ -153,19 +154,10 @@ func readRecord(ctx context.Context, path string, cfg *configs.Identify, d *conf
 		}
 		*to[ch.Key] = record.Column{Name: c.Name, Unit: c.Unit, Scale: scale, Shift: shift, Delay: c.Delay, Optional: c.Optional}
 	}
-	if isRecording(path) {
+	if _, ok := sink.FindRun(path); ok {
 		return readRecording(ctx, path, m, cfg.Model.Drive == "coast")
 	}
 	return record.Read(path, m)
-}
-
-// isRecording tells whether path is a recording of this program: its folder, or its file.
-func isRecording(path string) bool {
-	if strings.EqualFold(filepath.Ext(path), ".mcap") {
-		return true
-	}
-	_, err := os.Stat(filepath.Join(path, "run.mcap"))
-	return err == nil
 }
 
 // sameUnit compares units by meaning, so that "Nm" and "N·m" are equal. A unit that cannot be read is left to the user.

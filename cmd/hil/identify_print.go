@@ -26,6 +26,11 @@ func printIdentification(w io.Writer, r identification, rotary bool) {
 		d := r.Data
 		fmt.Fprintf(w, "%s: %d samples, %.4g s at %.6g Hz\n", d.File, d.Samples, d.Duration, 1/d.Interval)
 	}
+	if r.Run != nil {
+		for _, a := range r.Run.Assumed {
+			fmt.Fprintln(w, a)
+		}
+	}
 	fmt.Fprintf(w, "%s: %d rows\n", r.Method, r.Fit.Rows)
 	if s, ok := r.Settings.(linear.Spec); ok {
 		fmt.Fprintf(w, "position below %.4g Hz (order %d), every %s sample\n", s.Cutoff, s.Order, ordinal(s.Decimate))
@@ -39,6 +44,9 @@ func printIdentification(w io.Writer, r identification, rotary bool) {
 	fmt.Fprintf(w, "\nverdict      %s\n", r.Headline())
 	for _, reason := range r.Reasons {
 		fmt.Fprintf(w, "             %s\n", reason)
+	}
+	if r.Run != nil && r.Run.Live != nil {
+		r.Run.Live.print(w)
 	}
 	fmt.Fprintf(w, "residual     %s\n", misfitLine(r.Fit, r.Weighted, r.Quantity))
 	if own := r.Unweighted; own != nil {

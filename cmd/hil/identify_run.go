@@ -6,59 +6,78 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"math"
 	"os"
+	"slices"
+	"strings"
 
 	"hilrig/configs"
+	"hilrig/estimator"
 	"hilrig/hil/sink"
+	"hilrig/identify"
 	"hilrig/identify/record"
 )
 
-// openSamples opens a recording in the time of its samples; the configuration it was made with says how it was sampled.
-func openSamples(path string, still bool) (*sink.Run, *configs.Config, *sink.Samples, error) {
-	run, err := sink.OpenRun(path)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	cfg, err := configs.LoadBytes(run.Path+": its configuration", run.Info.Config)
-	if err != nil {
-		run.Close()
-		return nil, nil, nil, err
-	}
-	return run, cfg, run.Samples(sink.SampleOptions{
-		Delay: cfg.Estimator.Delay, Every: 1 / cfg.DeviceRate(), Clocked: cfg.Device.Protocol != "line" || cfg.Device.Line.Time != "", Still: still || run.Info.DryRun,
-	}), nil
+// recording is a run opened for identification: in the time of its samples, with the configuration it was made with.
+type recording struct {
+	run     *sink.Run
+	rig     *configs.Config
+	samples *sink.Samples
 }
 
-// readRecording reads a recording of this program, where it lies and in the time of its samples: while the drive was on, or, for a
-// model that coasts, while it was off.
-func readRecording(ctx context.Context, path string, m record.Mapping, still bool) ([]*record.Record, error) {
-	run, _, samples, err := openSamples(path, still)
+// openRecording opens a run; watch is told how far it is read. Samples are those while the drive was on, or, where still says so, while it was off.
+func openRecording(path string, still bool, watch func(read, size int64, rows int)) (*recording, error) {
+	run, err := sink.OpenRun(path)
 	if err != nil {
 		return nil, err
 	}
-	defer run.Close()
-	switch m.Time.Name {
-	case "", "timestamp", "t", sink.SampleTime:
-		m.Time = record.Column{Name: sink.SampleTime, Unit: "s"}
-	default:
-		return nil, &record.Error{File: path, Msg: fmt.Sprintf("data.columns.time: %s: a recording is read in the time of its samples", m.Time.Name), Hint: "Leave data.columns.time out."}
-	}
-	sum, err := hashOf(run.Path)
+	rig, err := configs.LoadBytes(run.Path+": its configuration", run.Info.Config)
 	if err != nil {
+		run.Close()
 		return nil, err
 	}
+	return &recording{run, rig, run.Samples(sink.SampleOptions{
+		Delay: rig.Estimator.Delay, Every: 1 / rig.DeviceRate(), Clocked: clocked(rig), Still: still || run.Info.DryRun, Watch: watch,
+	})}, nil
+}
+
+// clocked tells whether samples carry the device's own time.
+func clocked(rig *configs.Config) bool {
+	return rig.Device.Protocol != "line" || rig.Device.Line.Time != ""
+}
+
+// read gives the records of the columns of m.
+func (r *recording) read(ctx context.Context, m record.Mapping) ([]*record.Record, error) {
+	m.Time = record.Column{Name: sink.SampleTime, Unit: "s"}
 	if m.Piece == "" {
 		m.Piece = sink.SamplePiece
 	}
 	m.Resample, m.SplitGaps, m.Interpolation = true, true, record.Cubic // of devices that sample unevenly; an even raster stays as it is
-	recs, err := record.ReadSource(ctx, path, sum, samples, m)
+	sum, err := hashOf(r.run.Path)
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range run.Problems() {
+	recs, err := record.ReadSource(ctx, r.run.Path, sum, r.samples, m)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range r.run.Problems() {
 		recs[0].Warnings = append(recs[0].Warnings, fmt.Sprint(p))
 	}
 	return recs, nil
+}
+
+// readRecording reads the columns of m from a recording of this program, where it lies.
+func readRecording(ctx context.Context, path string, m record.Mapping, still bool) ([]*record.Record, error) {
+	if !slices.Contains([]string{"", "timestamp", "t", sink.SampleTime}, m.Time.Name) {
+		return nil, &record.Error{File: path, Msg: fmt.Sprintf("data.columns.time: %s: a recording is read in the time of its samples", m.Time.Name), Hint: "Leave data.columns.time out."}
+	}
+	r, err := openRecording(path, still, m.Watch)
+	if err != nil {
+		return nil, err
+	}
+	defer r.run.Close()
+	return r.read(ctx, m)
 }
 
 // hashOf is the SHA-256 of a file, in hexadecimal.
@@ -71,4 +90,175 @@ func hashOf(path string) (string, error) {
 	h := sha256.New()
 	_, err = io.Copy(h, f)
 	return hex.EncodeToString(h.Sum(nil)), err
+}
+
+// ownRun is what a recording says of itself when it is identified without a file.
+type ownRun struct {
+	Assumed []string      `json:"assumed"` // what was taken for granted, in sentences
+	Live    *liveEstimate `json:"live"`    // null: the run has none
+}
+
+// liveEstimate is the recursive estimate with which the run ended, beside the fit.
+type liveEstimate struct {
+	Windows    int             `json:"windows"`
+	Agrees     bool            `json:"agrees"` // all parameters, within joint intervals
+	Parameters []liveParameter `json:"parameters"`
+}
+
+type liveParameter struct {
+	Name   string   `json:"name"`
+	Value  float64  `json:"value"`
+	StdErr float64  `json:"std_err"`
+	Apart  *float64 `json:"apart_err"` // fit minus live over the root of the sum of both squared errors; null: the fit has no such parameter, or no error of it
+}
+
+// jointLimit is the distance within which two estimates of four parameters agree, in joint standard errors: all four are within it
+// in 95 of 100 cases, 1 − (1 − 0.95)/4 two-sided.
+const jointLimit = 2.498
+
+// planRun makes of a recording what an identification file says: columns, motor constant, axis, band.
+func planRun(ctx context.Context, path string, bar *progress) (*configs.Identify, []*record.Record, *ownRun, error) {
+	r, err := openRecording(path, false, bar.reading(path))
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	defer r.run.Close()
+	rig, own := r.rig, &ownRun{}
+	assume := func(format string, args ...any) { own.Assumed = append(own.Assumed, fmt.Sprintf(format, args...)) }
+	pos, cur, tor := measureRole(rig, "position"), measureRole(rig, "current"), measureRole(rig, "torque")
+	if cur < 0 && tor < 0 {
+		return nil, nil, nil, &record.Error{File: r.run.Path, Msg: "the run holds neither a current nor a torque: none of device.measure has the role current or torque",
+			Hint: "Without the torque of the drive there is no inertia and no friction. To take a command for it, write a file with data.columns.force and its gain: docs/identify.md."}
+	}
+
+	cfg := configs.DefaultIdentify()
+	cfg.Name, cfg.Description, cfg.Axis, cfg.Data.File = rig.Rig.Name, rig.Rig.Description, "rotary", r.run.Path
+	every := 1 / rig.DeviceRate()
+	cfg.Form = "weak" // no derivative of data; a window that is slow somewhere is left out as a whole
+	cfg.Filter.Cutoff = min(100, 0.2/every)
+	cfg.Decimate = max(1, int(math.Round(0.01/every)))
+	if cfg.MinVelocity = rig.Estimator.RLS.MinVel; cfg.MinVelocity == 0 {
+		cfg.MinVelocity = 3 * rig.Friction.Vs
+	}
+	position := rig.Device.Measure[pos].Name
+	cfg.Data.Columns.Time = configs.IdentifyColumn{Name: sink.SampleTime, Unit: "s"}
+	cfg.Data.Columns.Position = configs.IdentifyColumn{Name: position, Unit: "rad"}
+	m := record.Mapping{SameUnit: sameUnit, Position: record.Column{Name: position, Unit: "rad"}}
+
+	assume("position     %s", position)
+	c, extra := 0.5, 0.0
+	if cur >= 0 {
+		name := rig.Device.Measure[cur].Name
+		cfg.Data.Columns.Force = configs.IdentifyColumn{Name: name, Unit: "A", Gain: fmt.Sprintf("%g N·m/A", rig.Motor.K)}
+		if sampleEvery(rig) == 1 {
+			c, extra = estimator.HeldVoltage(motorOf(rig.Motor), every)
+		}
+		m.Force = record.Column{Name: name, Unit: "A", Scale: rig.Motor.K, Delay: (c - 0.5) * every}
+		assume("torque       %g N·m/A · %s (motor.K)", rig.Motor.K, name)
+		if c != 0.5 {
+			assume("             the winding (motor.R, motor.L) between held voltages: current %.2f samples earlier, inertia + %.3g kg·m²", c-0.5, extra)
+		}
+	} else {
+		name := rig.Device.Measure[tor].Name
+		cfg.Data.Columns.Force = configs.IdentifyColumn{Name: name, Unit: "N·m"}
+		m.Force = record.Column{Name: name, Unit: "N·m"}
+		assume("torque       %s, taken for that of the drive", name)
+	}
+	clock := "the time of arrival: the device sends none"
+	if clocked(rig) {
+		clock = "the clock of the device"
+	}
+	assume("time         of the samples, by %s", clock)
+	assume("left out     what is near speeds below %g rad/s", cfg.MinVelocity)
+
+	recs, err := r.read(ctx, m)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	for _, d := range recs {
+		addInertia(d, extra)
+	}
+	own.Live = liveOf(r)
+	return cfg, recs, own, nil
+}
+
+// addInertia adds extra (kg·m²) times the acceleration to the force.
+func addInertia(d *record.Record, extra float64) {
+	n := len(d.Force)
+	for k := range n {
+		if j := min(max(k, 1), n-2); extra != 0 && n > 2 {
+			d.Force[k] += extra * (d.Position[j+1] - 2*d.Position[j] + d.Position[j-1]) / (d.Dt * d.Dt)
+		}
+	}
+}
+
+// liveOf is the recursive estimate in the last row; nil: there is none.
+func liveOf(r *recording) *liveEstimate {
+	last, sch := r.samples.Last(), &r.run.Info.Schema
+	value := func(name string) float64 {
+		if i := sch.Index(name); i >= 0 {
+			return last.X[i]
+		}
+		return math.NaN()
+	}
+	live := &liveEstimate{Agrees: true}
+	for _, name := range []string{"J", "Fv", "Fc", "offset"} {
+		own := "rls." + strings.TrimSuffix(name, "set")
+		p := liveParameter{Name: name, Value: value(own), StdErr: value(own + "_se")}
+		if !(p.StdErr > 0) || math.IsInf(p.StdErr, 0) {
+			return nil
+		}
+		live.Parameters = append(live.Parameters, p)
+	}
+	live.Windows = int(value("rls.windows"))
+	return live
+}
+
+// hold compares the fit with the live estimate. Where they differ, one of them is wrong, and the verdict says so.
+func (o *ownRun) hold(res *identify.Result) {
+	if o == nil || o.Live == nil {
+		return
+	}
+	var differ []string
+	for i := range o.Live.Parameters {
+		p := &o.Live.Parameters[i]
+		q, ok := res.Param(p.Name)
+		if !ok || q.Fixed {
+			continue
+		}
+		ci := res.Interval(q)
+		if ci == nil {
+			continue
+		}
+		apart := (q.Value - p.Value) / math.Hypot((ci[1]-ci[0])/2/1.96, p.StdErr)
+		p.Apart = &apart
+		if !(math.Abs(apart) <= jointLimit) {
+			o.Live.Agrees = false
+			differ = append(differ, fmt.Sprintf("%s %.4g, live %.4g", p.Name, q.Value, p.Value))
+		}
+	}
+	if len(differ) > 0 {
+		res.Reasons = append(res.Reasons, "the live estimate of the run differs by more than both errors allow: "+strings.Join(differ, "; "))
+		if res.Verdict == identify.Identified {
+			res.Verdict = identify.Weak
+		}
+	}
+}
+
+// print writes the live estimate beside the fit.
+func (l *liveEstimate) print(w io.Writer) {
+	for i, p := range l.Parameters {
+		lead := ""
+		if i == 0 {
+			lead = "live"
+		}
+		apart := "not in this fit"
+		if p.Apart != nil {
+			apart = fmt.Sprintf("%.1f joint errors away", math.Abs(*p.Apart))
+		}
+		fmt.Fprintf(w, "%-12s %-6s %.4g ± %.2g, %s\n", lead, p.Name, p.Value, p.StdErr, apart)
+	}
+	if l.Agrees {
+		fmt.Fprintf(w, "             the live estimate (%d windows) agrees within joint 95 %% intervals\n", l.Windows)
+	}
 }

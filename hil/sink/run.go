@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"hilrig/hil"
@@ -32,12 +33,9 @@ type Run struct {
 	wall  int64 // ns  time since 1970 minus the loop's clock
 }
 
-// OpenRun opens a run: its folder or its .mcap file.
+// OpenRun opens a run: its folder, its .mcap file, or the newest run in a folder of runs.
 func OpenRun(path string) (*Run, error) {
-	file := path
-	if st, err := os.Stat(path); err == nil && st.IsDir() {
-		file = filepath.Join(path, runFile)
-	}
+	file, _ := FindRun(path)
 	f, err := os.Open(file)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -51,6 +49,22 @@ func OpenRun(path string) (*Run, error) {
 		return nil, fmt.Errorf("open run %s: %w", file, err)
 	}
 	return run, nil
+}
+
+// FindRun is the recording that a path names: a file *.mcap, a run's folder, or a folder with runs, of which it is the newest. ok
+// says that the path looks like one of these.
+func FindRun(path string) (file string, ok bool) {
+	if st, err := os.Stat(path); err != nil || !st.IsDir() {
+		return path, strings.EqualFold(filepath.Ext(path), ".mcap")
+	}
+	file = filepath.Join(path, runFile)
+	if _, err := os.Stat(file); err == nil {
+		return file, true
+	}
+	if runs, err := listRuns(path); err == nil && len(runs) > 0 {
+		return filepath.Join(runs[len(runs)-1].path, runFile), true
+	}
+	return file, false
 }
 
 func openRun(f *os.File, path string) (*Run, error) {

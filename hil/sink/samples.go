@@ -33,6 +33,7 @@ type Samples struct {
 	run   *Run
 	opt   SampleOptions
 	notes []string
+	last  hil.Row
 }
 
 // SampleOptions say what the recording does not say by itself. The zero value suits a device that samples once a tick.
@@ -42,6 +43,8 @@ type SampleOptions struct {
 	Every   float64 // s  from sample to sample; 0: one tick
 	Clocked bool    // ages come from the device's own clock
 	Still   bool    // samples while the drive was off, instead of those while it was on
+
+	Watch func(read, size int64, rows int) // is told now and then how many bytes and rows were read; nil: nobody
 }
 
 // What a run has besides its signals.
@@ -81,6 +84,9 @@ func (s *Samples) Signals() []engine.Signal {
 
 // Notes say what was left out or filled in by the last call of Columns.
 func (s *Samples) Notes() []string { return s.notes }
+
+// Last is the last row that Columns has seen.
+func (s *Samples) Last() *hil.Row { return &s.last }
 
 // taken is one column that is asked for.
 type taken struct {
@@ -145,16 +151,21 @@ func (s *Samples) Columns(ctx context.Context, names []string) ([][]float64, err
 	if g.need == 0 && g.age >= 0 {
 		g.need = 1 << g.age // any frame
 	}
-	n := 0
-	err = s.run.Rows(func(r *hil.Row) error {
-		if n++; n%4096 == 0 && ctx.Err() != nil {
-			return ctx.Err()
+	it := s.run.Iter()
+	var row hil.Row
+	for it.Next(&row) {
+		if g.rows%4096 == 0 {
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			if s.opt.Watch != nil {
+				s.opt.Watch(it.pass.at, s.run.m.size, g.rows)
+			}
 		}
-		g.row(r)
-		return nil
-	})
-	if err != nil {
-		return nil, err
+		g.row(&row)
+	}
+	if it.Err() != nil {
+		return nil, it.Err()
 	}
 	if len(g.time) == 0 {
 		return nil, g.nothing()
@@ -174,7 +185,6 @@ type gather struct {
 
 	rows  int       // all so far
 	first int64     // ns  time of the first row
-	was   hil.Row   // header of the row before
 	since float64   // s   when the drive came into its present state
 	tick  []float64 // s   of every row, and
 	acts  []float64 // s   from when its command acts; both only where a column needs them
@@ -203,13 +213,13 @@ func (g *gather) row(r *hil.Row) {
 		g.tick = append(g.tick, t)
 		g.acts = append(g.acts, t+float64(r.Late)*1e-9+float64(r.Busy)*1e-9)
 	}
-	if g.rows == 0 || r.Mode != g.was.Mode || r.Epoch != g.was.Epoch {
+	if g.rows == 0 || r.Mode != g.s.last.Mode || r.Epoch != g.s.last.Epoch {
 		g.since = t
 		if n := len(g.time); n > 0 && (len(g.cut) == 0 || g.cut[len(g.cut)-1] != n) {
 			g.cut = append(g.cut, n)
 		}
 	}
-	g.was = hil.Row{Mode: r.Mode, Epoch: r.Epoch}
+	g.s.last = *r
 	g.rows++
 
 	if r.Fresh&g.need != g.need {
