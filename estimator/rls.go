@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"hilrig/engine/numeric"
 	"hilrig/engine/plant"
 )
 
@@ -30,7 +31,10 @@ const (
 	rlsN
 )
 
-const rlsW = rlsN + 1 // parameters and the right-hand side
+const (
+	rlsW   = rlsN + 1 // parameters and the right-hand side
+	rlsIll = 1e9      // condition number beyond which the equations so far do not tell the parameters apart
+)
 
 // RLS estimates J, Fv, Fc and an offset of the torque balance
 //
@@ -61,8 +65,8 @@ const rlsW = rlsN + 1 // parameters and the right-hand side
 // Windows in which the speed falls below MinVel or changes sign are dropped: there friction is Stribeck and presliding,
 // not Fv·ω + Fc·sgn ω. So are windows with a lost sample, recognised by a displacement that does not fit the speed.
 //
-// The least squares are kept as the triangular factor of the information, updated by Givens rotations: half the digits
-// that a covariance would need, positive by construction, and the last diagonal element is the residual. Forgetting
+// The least squares are kept as the triangular factor of the information, updated by reflections: half the digits that a
+// covariance would need, positive by construction, and it knows the residual. Forgetting
 // multiplies the factor by √λ, λ = e^{−W/(2·Memory)}, only when a window is taken.
 //
 // Excitation. The information, scaled to unit diagonal, must have a condition number below Cond. A window whose update
@@ -87,8 +91,9 @@ type RLS struct {
 	rowOld [rlsW]float64 // whitened row before
 	dOld   float64       // its Cholesky diagonal; 0: none
 
-	// information [R | d; 0 | ρ], rlsW×rlsW row-major, upper triangular, and sums of weights and squared weights
-	info     [rlsW * rlsW]float64
+	// information and trial of its next update, sums of weights and squared weights
+	info     *numeric.Factor
+	next     *numeric.Factor
 	w1, w2   float64
 	theta    [rlsN]float64
 	se       [rlsN]float64
@@ -133,7 +138,7 @@ func NewRLS(s RLSSpec) (*RLS, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	r := &RLS{s: s, n: n, lambda: 1}
+	r := &RLS{s: s, n: n, lambda: 1, info: numeric.NewFactorBlock(rlsN, 1), next: numeric.NewFactorBlock(rlsN, 1)}
 	if s.Memory > 0 {
 		r.lambda = math.Exp(-0.5 * float64(n) * s.Dt / s.Memory)
 	}
@@ -144,7 +149,7 @@ func NewRLS(s RLSSpec) (*RLS, error) {
 
 // Reset forgets everything; Values are those of the start.
 func (r *RLS) Reset() {
-	r.info = [rlsW * rlsW]float64{}
+	r.info.Reset()
 	r.w1, r.w2 = 0, 0
 	r.theta = r.s.Start
 	r.se = [rlsN]float64{math.Inf(1), math.Inf(1), math.Inf(1), math.Inf(1)}
@@ -224,53 +229,40 @@ func (r *RLS) take(row [rlsW]float64) bool {
 	r.rowOld, r.dOld = row, d
 
 	// trial update with forgetting
-	next := r.info
-	forget := math.Sqrt(r.lambda)
-	for i := range next {
-		next[i] *= forget
-	}
-	rotateIn(&next, &row)
+	r.next.Set(r.info)
+	r.next.Scale(math.Sqrt(r.lambda))
+	r.next.Add(row[:rlsN], row[rlsN])
 	w1, w2 := r.lambda*r.w1+1, r.lambda*r.lambda*r.w2+1
 
 	// is the information still good, or at least getting better?
-	var inv [rlsN * rlsN]float64
-	cond := math.Inf(1)
-	if invertUpper(&next, &inv) {
-		cond = conditionBound(&next, &inv)
+	var se [rlsN]float64
+	cond := r.next.Errors(se[:])
+	if cond > rlsIll {
+		cond = math.Inf(1)
 	}
 	if !(cond <= r.s.Cond || cond < r.cond || math.IsInf(r.cond, 1)) {
 		return false
 	}
-	r.info, r.w1, r.w2, r.cond = next, w1, w2, cond
+	r.info, r.next = r.next, r.info
+	r.w1, r.w2, r.cond = w1, w2, cond
 	r.windows++
-	if !(cond <= r.s.Cond) {
+	if !(cond <= r.s.Cond) || r.info.Solve(r.theta[:]) != nil {
 		return false
 	}
 	r.idle, r.accepted = 0, true
-	r.solve(&inv)
-	return true
-}
+	r.theta[PInertia] += r.extraJ
 
-// solve turns the information into values and standard errors.
-func (r *RLS) solve(inv *[rlsN * rlsN]float64) {
 	// residual variance on the degrees of freedom that weighting leaves: E[ρ²] = σ²·(Σw − p·Σw²/Σw)
-	rss := r.info[rlsW*rlsW-1]
 	ratio := r.w2 / r.w1
 	s2 := math.Inf(1)
 	if dof := r.w1 - rlsN*ratio; dof > 0.5 {
-		s2 = rss * rss / dof
+		s2 = r.info.SumSquares() / dof
 	}
-	base := [rlsN]float64{PInertia: r.extraJ}
-	for i := range rlsN {
-		v, p := base[i], 0.0
-		for j := i; j < rlsN; j++ {
-			v += inv[i*rlsN+j] * r.info[j*rlsW+rlsN]
-			p += inv[i*rlsN+j] * inv[i*rlsN+j]
-		}
-		r.theta[i] = v
-		// covariance of a weighted estimate: σ²·A⁻¹·(Σw²φφᵀ)·A⁻¹ ≈ σ²·A⁻¹·Σw²/Σw
-		r.se[i] = math.Sqrt(s2 * p * ratio)
+	// covariance of a weighted estimate: σ²·A⁻¹·(Σw²φφᵀ)·A⁻¹ ≈ σ²·A⁻¹·Σw²/Σw
+	for i := range r.se {
+		r.se[i] = se[i] * math.Sqrt(s2*ratio)
 	}
+	return true
 }
 
 // Values writes J, Fv, Fc and the offset. Before the motion was rich enough they are Start.

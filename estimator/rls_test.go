@@ -357,7 +357,7 @@ func BenchmarkRLSStep(b *testing.B) {
 	}
 }
 
-// The tick that closes a window: whitening, rotations, inverse, standard errors.
+// The tick that closes a window: whitening, reflection, inverse, standard errors.
 func BenchmarkRLSWindow(b *testing.B) {
 	e := newRLS(b, demoRLS())
 	rng := rand.New(rand.NewPCG(1, 1))

@@ -3,6 +3,9 @@ package numeric
 import (
 	"errors"
 	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Factor solves a tall least-squares system as its rows come, in constant memory. Rows gather in a block; a full block is
@@ -15,7 +18,9 @@ import (
 // number κ, not with κ² as that of sums of products does. The reflections bound the error of every column by its own length,
 // which is why columns of any size may stand side by side without being scaled.
 //
-// Factors of parts of the data merge into that of the whole; the order of merging changes rounding only.
+// What a block does not touch costs nothing: if columns come in the order of their first row, the arrow structure of multiple
+// shooting keeps R as sparse as A, and the work grows with the rows of a segment instead of all. Factors of parts of the data
+// merge into that of the whole; the order of merging changes rounding only.
 type Factor struct {
 	n     int
 	r     []float64 // n×n row-major, upper
@@ -23,21 +28,28 @@ type Factor struct {
 	rest  float64
 	total int
 
-	block []float64 // n+1 columns of blockRows, the last is the right-hand side
+	rows  int       // that fit in a block
+	block []float64 // n+1 columns of length rows, the last is the right-hand side
 	fill  int       // rows in it
-	dots  []float64 // of the leading column with itself and those behind it
-	steps []float64 // by which the columns behind it change
+	live  []bool    // columns of the block that are not zero
+
+	dots, steps []float64 // products of the columns with the leading one, and by how much of it they change
+	touched     []int
 }
 
-// blockRows is how many rows are reflected at once: enough that the triangle does not count, few enough for the nearest
+// BlockRows is how many rows are reflected at once: enough that the triangle does not count, few enough for the nearest
 // cache.
-const blockRows = 128
+const BlockRows = 128
 
 // NewFactor is the factor of a system with n unknowns and no rows yet.
-func NewFactor(n int) *Factor {
+func NewFactor(n int) *Factor { return NewFactorBlock(n, BlockRows) }
+
+// NewFactorBlock is NewFactor with blocks of so many rows.
+func NewFactorBlock(n, rows int) *Factor {
 	return &Factor{
 		n: n, r: make([]float64, n*n), c: make([]float64, n),
-		block: make([]float64, (n+1)*blockRows), dots: make([]float64, n+1), steps: make([]float64, n+1),
+		rows: rows, block: make([]float64, (n+1)*rows), live: make([]bool, n),
+		dots: make([]float64, n+1), steps: make([]float64, n+1), touched: make([]int, 0, n+1),
 	}
 }
 
@@ -51,10 +63,10 @@ func (f *Factor) Add(row []float64, y float64) {
 	}
 	at := f.block[f.fill:]
 	for j, x := range row {
-		at[j*blockRows] = x
+		at[j*f.rows] = x
 	}
-	at[f.n*blockRows] = y
-	if f.fill++; f.fill == blockRows {
+	at[f.n*f.rows] = y
+	if f.fill++; f.fill == f.rows {
 		f.eat()
 	}
 }
@@ -65,16 +77,27 @@ func (f *Factor) AddColumns(w [][]float64, y []float64) {
 		panic("numeric: Factor.AddColumns: another number of columns")
 	}
 	for from := 0; from < len(y); {
-		m := min(blockRows-f.fill, len(y)-from)
+		m := min(f.rows-f.fill, len(y)-from)
 		for j, col := range w {
 			copy(f.column(j, f.fill+m)[f.fill:], col[from:from+m])
 		}
 		copy(f.column(f.n, f.fill+m)[f.fill:], y[from:from+m])
 		from += m
-		if f.fill += m; f.fill == blockRows {
+		if f.fill += m; f.fill == f.rows {
 			f.eat()
 		}
 	}
+}
+
+// AddBlock takes in as many rows, at most those of a block, as set writes: column j of them, the right-hand side for j = n.
+// The columns hold other numbers before.
+func (f *Factor) AddBlock(rows int, set func(j int, column []float64)) {
+	f.eat()
+	for j := range f.n + 1 {
+		set(j, f.column(j, rows))
+	}
+	f.fill = rows
+	f.eat()
 }
 
 // Merge takes the rows of g in, which stays as it is but for its open block being closed.
@@ -92,8 +115,33 @@ func (f *Factor) Merge(g *Factor) {
 	f.total = total
 }
 
+// Set makes f a copy of g, which has as many unknowns.
+func (f *Factor) Set(g *Factor) {
+	g.eat()
+	copy(f.r, g.r)
+	copy(f.c, g.c)
+	f.rest, f.total, f.fill = g.rest, g.total, 0
+}
+
+// Scale weighs all rows so far by s.
+func (f *Factor) Scale(s float64) {
+	f.eat()
+	for i := range f.r {
+		f.r[i] *= s
+	}
+	for i := range f.c {
+		f.c[i] *= s
+	}
+	f.rest *= s * s
+}
+
 // Reset empties the factor.
-func (f *Factor) Reset() {
+func (f *Factor) Reset() { f.Resize(f.n) }
+
+// Resize empties the factor, for n unknowns, at most as many as it was made for.
+func (f *Factor) Resize(n int) {
+	f.n = n
+	f.r, f.c = f.r[:n*n], f.c[:n]
 	clear(f.r)
 	clear(f.c)
 	f.rest, f.total, f.fill = 0, 0, 0
@@ -105,13 +153,13 @@ func (f *Factor) Triangle() (r, c []float64) {
 	return f.r, f.c
 }
 
-// SumSquares is the least ‖W·θ − y‖².
+// SumSquares is the least ‖A·θ − b‖².
 func (f *Factor) SumSquares() float64 {
 	f.eat()
 	return f.rest
 }
 
-// Solve writes the θ that makes ‖W·θ − y‖ least. Columns that depend on each other to rounding are an error.
+// Solve writes the θ that makes ‖A·θ − b‖ least. Columns that depend on each other to rounding are an error.
 func (f *Factor) Solve(theta []float64) error {
 	f.eat()
 	n := f.n
@@ -120,7 +168,7 @@ func (f *Factor) Solve(theta []float64) error {
 		for i := range k + 1 {
 			length = math.Hypot(length, f.r[i*n+k])
 		}
-		if !(math.Abs(row[k]) > 0x1p-52*length) || math.IsInf(length, 0) {
+		if !(math.Abs(row[k]) > ulp*length) || math.IsInf(length, 0) {
 			return errDependent
 		}
 		for j := k + 1; j < n; j++ {
@@ -131,16 +179,19 @@ func (f *Factor) Solve(theta []float64) error {
 	return nil
 }
 
-// Condition is ‖S‖·‖S⁻¹‖ in the Frobenius norm for S, R with columns of unit length. It lies between the condition number κ
-// of the columns so scaled and n/2·(κ + 1/κ), and costs no singular values. +Inf where columns depend on each other.
-func (f *Factor) Condition() float64 {
+var errDependent = errors.New("least squares: columns depend on each other, or are not finite")
+
+// Errors writes the standard errors of θ for white noise of size one in b, the roots of the diagonal of (AᵀA)⁻¹. The
+// condition is ‖S‖·‖S⁻¹‖ in the Frobenius norm for S, R with columns of unit length: √n times the root of the sum of the
+// variance inflation factors. It lies between the condition number κ of the columns so scaled and n/2·(κ + 1/κ), and costs no
+// singular values. +Inf where columns depend on each other.
+func (f *Factor) Errors(se []float64) (condition float64) {
 	f.eat()
 	n, sum := f.n, 0.0
-	e := make([]float64, n)
+	e := f.dots[:n]
 	for j := range n {
-		// row j of R⁻¹ from rᵀ·Rᵀ = e_jᵀ: forward, since its part before j is zero
-		clear(e)
-		row := 0.0
+		// row j of R⁻¹, from x·R = e_j
+		row, column := 0.0, 0.0
 		for k := j; k < n; k++ {
 			s := 0.0
 			if k == j {
@@ -152,10 +203,10 @@ func (f *Factor) Condition() float64 {
 			e[k] = s / f.r[k*n+k]
 			row = math.Hypot(row, e[k])
 		}
-		column := 0.0
 		for i := range j + 1 {
 			column = math.Hypot(column, f.r[i*n+j])
 		}
+		se[j] = row
 		sum += column * row * column * row
 	}
 	if !Finite(sum) {
@@ -164,10 +215,8 @@ func (f *Factor) Condition() float64 {
 	return math.Sqrt(float64(n) * sum)
 }
 
-var errDependent = errors.New("least squares: columns depend on each other, or are not finite")
-
 // column j of the block, its first rows.
-func (f *Factor) column(j, rows int) []float64 { return f.block[j*blockRows:][:rows] }
+func (f *Factor) column(j, rows int) []float64 { return f.block[j*f.rows:][:rows] }
 
 // eat reflects the block into the triangle. A pass over the rows changes the columns behind the leading one and forms the
 // products that the next reflection needs, of the changed numbers, so that every number is touched once per reflection.
@@ -178,12 +227,19 @@ func (f *Factor) eat() {
 	}
 	f.total += m
 	f.fill = 0
-	f.products(0, m)
+	for j := range n {
+		f.live[j] = slices.ContainsFunc(f.column(j, m), func(v float64) bool { return v != 0 })
+	}
+	known := false // the products with column k
 	for k := range n {
-		top := f.r[k*n : k*n+n]
-		ss := f.dots[k]
-		if ss == 0 {
-			f.products(k+1, m)
+		if !f.live[k] {
+			continue
+		}
+		if !known {
+			f.products(k, m)
+		}
+		top, ss := f.r[k*n:k*n+n], f.dots[k]
+		if known = ss != 0; !known {
 			continue
 		}
 
@@ -191,70 +247,54 @@ func (f *Factor) eat() {
 		beta := -math.Copysign(math.Sqrt(top[k]*top[k]+ss), top[k])
 		tau, in := (beta-top[k])/beta, 1/(top[k]-beta)
 		top[k] = beta
+		f.touched = f.touched[:0]
 		for j := k + 1; j < n; j++ {
-			s := tau * (top[j] + in*f.dots[j])
-			top[j] -= s
-			f.steps[j] = s * in
+			if f.live[j] || top[j] != 0 {
+				s := tau * (top[j] + in*f.dots[j])
+				top[j] -= s
+				f.steps[j], f.live[j] = s*in, true
+				f.touched = append(f.touched, j)
+			}
 		}
 		s := tau * (f.c[k] + in*f.dots[n])
 		f.c[k] -= s
 		f.steps[n] = s * in
-
-		// columns behind: the next leading one together with its neighbour, the others in pairs
-		x := f.column(k, m)
-		if k+1 == n {
-			f.dots[n] = reflectLast(x, f.column(n, m), f.steps[n])
-			continue
-		}
-		f.dots[k+1], f.dots[k+2] = reflectLead(x, f.column(k+1, m), f.column(k+2, m), f.steps[k+1], f.steps[k+2])
-		j := k + 3
-		for ; j < n; j += 2 {
-			f.dots[j], f.dots[j+1] = reflectPair(x, f.column(k+1, m), f.column(j, m), f.column(j+1, m), f.steps[j], f.steps[j+1])
-		}
-		if j == n {
-			f.dots[n] = reflectOne(x, f.column(k+1, m), f.column(n, m), f.steps[n])
-		}
+		f.touched = append(f.touched, n)
+		f.reflect(f.column(k, m))
 	}
-	f.rest += f.dots[n]
+	b := f.column(n, m)
+	f.rest += floats.Dot(b, b)
 }
 
-// products forms those of column k with itself and the columns behind it.
+// products forms those of column k with itself and what stands behind it.
 func (f *Factor) products(k, m int) {
-	x, j := f.column(k, m), k
-	for ; j+3 <= f.n; j += 4 {
-		f.dots[j], f.dots[j+1], f.dots[j+2], f.dots[j+3] = fourProducts(x, f.column(j, m), f.column(j+1, m), f.column(j+2, m), f.column(j+3, m))
-	}
-	for ; j <= f.n; j++ {
-		f.dots[j] = quartered(x, f.column(j, m))
+	x := f.column(k, m)
+	for j := k; j <= f.n; j++ {
+		f.dots[j] = 0
+		if j == f.n || f.live[j] {
+			f.dots[j] = floats.Dot(x, f.column(j, m))
+		}
 	}
 }
 
-func fourProducts(x, a, b, c, d []float64) (xa, xb, xc, xd float64) {
-	a, b, c, d = a[:len(x)], b[:len(x)], c[:len(x)], d[:len(x)]
-	for i, v := range x {
-		xa += v * a[i]
-		xb += v * b[i]
-		xc += v * c[i]
-		xd += v * d[i]
+// reflect changes the columns that are touched by −steps·x, and leaves their products with the first of them: the next
+// leading one together with its neighbour, the others in pairs.
+func (f *Factor) reflect(x []float64) {
+	at, m := f.touched, len(x)
+	if len(at) == 1 {
+		floats.AddScaled(f.column(at[0], m), -f.steps[at[0]], x)
+		return
 	}
-	return xa, xb, xc, xd
-}
-
-// quartered is x·y in four sums, which do not wait for each other.
-func quartered(x, y []float64) float64 {
-	var a, b, c, d float64
-	y = y[:len(x)]
-	i := 0
-	for ; i+4 <= len(x); i += 4 {
-		a += x[i] * y[i]
-		b += x[i+1] * y[i+1]
-		c += x[i+2] * y[i+2]
-		d += x[i+3] * y[i+3]
+	clear(f.dots[at[0]:f.n])
+	p := f.column(at[0], m)
+	f.dots[at[0]], f.dots[at[1]] = reflectLead(x, p, f.column(at[1], m), f.steps[at[0]], f.steps[at[1]])
+	for at = at[2:]; len(at) >= 2; at = at[2:] {
+		i, j := at[0], at[1]
+		f.dots[i], f.dots[j] = reflectPair(x, p, f.column(i, m), f.column(j, m), f.steps[i], f.steps[j])
 	}
-	for ; i < len(x); i++ {
-		a += x[i] * y[i]
+	if len(at) == 1 {
+		f.dots[at[0]] = reflectOne(x, p, f.column(at[0], m), f.steps[at[0]])
 	}
-	return (a + b) + (c + d)
 }
 
 // reflectLead changes p and q by −sp·x and −sq·x and gives p·p and p·q.
@@ -289,13 +329,4 @@ func reflectOne(x, p, y []float64, s float64) (py float64) {
 		py += p[i] * a
 	}
 	return py
-}
-
-func reflectLast(x, y []float64, s float64) (yy float64) {
-	y = y[:len(x)]
-	for i, v := range x {
-		a := y[i] - s*v
-		yy += a * a
-	}
-	return yy
 }

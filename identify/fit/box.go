@@ -1,6 +1,13 @@
 package fit
 
-import "math"
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"hilrig/engine/numeric"
+)
 
 // The linear problem of a step: its factor, what of it may move, and its solution within a box.
 
@@ -12,23 +19,25 @@ func (f *descent) factor() {
 	if f.m.Loss.Kind == Squares { // all weights are 1
 		take = func(y, x, _ []float64) { copy(y, x) }
 	}
-	f.tri.reset(n)
-	for from := 0; from < rows; from += f.tri.rows {
-		k := min(f.tri.rows, rows-from)
-		w := f.w[from : from+k]
-		for c, j := range f.slope.order {
-			take(f.tri.column(c, k), f.slope.j[j][from:from+k], w)
-		}
-		take(f.tri.column(n, k), f.r[from:from+k], w)
-		f.tri.eat(k)
+	f.tri.Reset()
+	for from := 0; from < rows; from += numeric.BlockRows {
+		to := min(from+numeric.BlockRows, rows)
+		f.tri.AddBlock(to-from, func(c int, column []float64) {
+			x := f.r
+			if c < n {
+				x = f.slope.j[f.slope.order[c]]
+			}
+			take(column, x[from:to], f.w[from:to])
+		})
 	}
+	r, rhs := f.tri.Triangle()
 
 	widest := 0.0
 	for c, j := range f.slope.order {
 		g, ss := 0.0, 0.0
 		for i := range c + 1 {
-			v := f.tri.r[i*n+c]
-			g += v * f.tri.c[i]
+			v := r[i*n+c]
+			g += v * rhs[i]
 			ss += v * v
 		}
 		f.g[j], f.length[j] = g, math.Sqrt(ss)
@@ -61,12 +70,8 @@ func (f *descent) hold() {
 
 // sensitive says that some parameter has an effect.
 func (f *descent) sensitive() bool {
-	for _, v := range f.tri.r[:len(f.s)*len(f.s)] {
-		if v != 0 {
-			return true
-		}
-	}
-	return false
+	r, _ := f.tri.Triangle()
+	return slices.ContainsFunc(r, func(v float64) bool { return v != 0 })
 }
 
 // relativeOffset is √(‖Q₁ᵀr‖²/p) / √((‖r‖² − ‖Q₁ᵀr‖²)/(n − p)) of the parameters that are not held: about the distance to
@@ -81,8 +86,10 @@ func (f *descent) relativeOffset() float64 {
 	if rows <= p {
 		return -1
 	}
-	inside := inner(f.sub.c[:p], f.sub.c[:p])
-	outside := inner(f.tri.c, f.tri.c) + f.tri.rest - inside
+	_, all := f.tri.Triangle()
+	_, free := f.sub.Triangle()
+	inside := inner(free, free)
+	outside := inner(all, all) + f.tri.SumSquares() - inside
 	// residuals at the level of rounding: nothing to compare with
 	if !(outside > 1e-20*inside) {
 		return -1
@@ -100,36 +107,35 @@ func (f *descent) reduced(lambda float64) {
 		}
 	}
 	p := len(f.free)
-	f.sub.reset(p)
-	rhs := f.sub.column(p, n)
-	for i := range n {
-		row := f.tri.r[i*n : i*n+n]
-		v := f.tri.c[i]
-		for c := i; c < n; c++ {
-			if j := f.slope.order[c]; f.side[j] != 0 {
-				v += row[c] * f.d[j]
+	r, rhs := f.tri.Triangle()
+	f.sub.Resize(p)
+	f.sub.AddBlock(n, func(k int, column []float64) {
+		if k < p {
+			for i := range column {
+				column[i] = r[i*n+f.free[k]]
 			}
+			return
 		}
-		rhs[i] = v
-		for k, c := range f.free {
-			f.sub.block[k*f.sub.rows+i] = 0
-			if c >= i {
-				f.sub.block[k*f.sub.rows+i] = row[c]
+		for i := range column {
+			v := rhs[i]
+			for c := i; c < n; c++ {
+				if j := f.slope.order[c]; f.side[j] != 0 {
+					v += r[i*n+c] * f.d[j]
+				}
 			}
+			column[i] = -v
 		}
-	}
-	f.sub.eat(n)
+	})
 	if lambda == 0 || p == 0 {
 		return
 	}
 	root := math.Sqrt(lambda)
-	for k, c := range f.free {
-		y := f.sub.column(k, p)
-		clear(y)
-		y[k] = root * f.length[f.slope.order[c]]
-	}
-	clear(f.sub.column(p, p))
-	f.sub.eat(p)
+	f.sub.AddBlock(p, func(k int, column []float64) {
+		clear(column)
+		if k < p {
+			column[k] = root * f.length[f.slope.order[f.free[k]]]
+		}
+	})
 }
 
 // inBox writes the damped step within the box to d, and returns by how much the linear model lowers the cost.
@@ -143,7 +149,7 @@ func (f *descent) inBox(lambda float64) float64 {
 	}
 	for {
 		f.reduced(lambda)
-		f.sub.solve(f.x)
+		f.solve()
 		met := false
 		for k, c := range f.free {
 			j := f.slope.order[c]
@@ -159,12 +165,34 @@ func (f *descent) inBox(lambda float64) float64 {
 
 	// ½·(‖c‖² − ‖R·d + c‖²)
 	n, sum := len(f.s), 0.0
+	r, rhs := f.tri.Triangle()
 	for i := range n {
 		v := 0.0
 		for c := i; c < n; c++ {
-			v += f.tri.r[i*n+c] * f.d[f.slope.order[c]]
+			v += r[i*n+c] * f.d[f.slope.order[c]]
 		}
-		sum -= v * (v + 2*f.tri.c[i])
+		sum -= v * (v + 2*rhs[i])
 	}
 	return sum / 2
 }
+
+// solve writes the step of what is free to x. A column without any size of its own gets 0.
+func (f *descent) solve() {
+	r, c := f.sub.Triangle()
+	n := len(c)
+	for k := n - 1; k >= 0; k-- {
+		s := c[k]
+		for j := k + 1; j < n; j++ {
+			s -= r[k*n+j] * f.x[j]
+		}
+		if f.x[k] = 0; r[k*n+k] != 0 {
+			f.x[k] = s / r[k*n+k]
+		}
+	}
+}
+
+// inner is x·y.
+func inner(x, y []float64) float64 { return floats.Dot(x, y[:len(x)]) }
+
+// axpy adds s·x to y.
+func axpy(s float64, x, y []float64) { floats.AddScaled(y[:len(x)], s, x) }

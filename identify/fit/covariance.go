@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"hilrig/engine/numeric"
 )
 
 // covariance holds what the Jacobian of a solution says about its parameters.
@@ -42,15 +44,10 @@ func newCovariance(s *Solution) (*covariance, error) {
 			}
 		}
 	}
-	t := newTriangle(p, 256)
-	for from := 0; from < n; from += t.rows {
-		rows := min(t.rows, n-from)
-		for j := range x {
-			copy(t.column(j, rows), x[j][from:from+rows])
-		}
-		t.eat(rows)
-	}
-	r := mat.NewDense(p, p, t.r)
+	t := numeric.NewFactor(p)
+	t.AddColumns(x, make([]float64, n))
+	tri, _ := t.Triangle()
+	r := mat.NewDense(p, p, tri)
 	var svd mat.SVD
 	if !svd.Factorize(r, mat.SVDFull) {
 		return nil, errors.New("assess: the singular values of the Jacobian do not converge")

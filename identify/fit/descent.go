@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"hilrig/engine"
+	"hilrig/engine/numeric"
 )
 
 // A descent is a fit at work: where it is, and its workspace, which is made once for a problem and serves every step.
@@ -17,8 +18,8 @@ type descent struct {
 
 	p     *Problem
 	slope *slope
-	tri   *triangle // of √W·J and √W·r
-	sub   *triangle // of what is free in the box, with the damping
+	tri   *numeric.Factor // of √W·J and √W·r
+	sub   *numeric.Factor // of what is free in the box, with the damping
 
 	theta, trial []float64
 	s, sTrial    []float64
@@ -53,7 +54,7 @@ func (f *descent) open(p *Problem, phase string) error {
 		f.simulated += before.simulated
 		copy(f.slope.reach, before.reach)
 	}
-	f.tri, f.sub = newTriangle(n, 256), newTriangle(n, max(n, 1))
+	f.tri, f.sub = numeric.NewFactor(n), numeric.NewFactorBlock(n, max(n, 1))
 	f.s, f.sTrial, f.trial = make([]float64, n), make([]float64, n), make([]float64, n)
 	f.g, f.d, f.length = make([]float64, n), make([]float64, n), make([]float64, n)
 	f.boxLo, f.boxHi, f.x = make([]float64, n), make([]float64, n), make([]float64, n)

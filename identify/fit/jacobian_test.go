@@ -6,68 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"gonum.org/v1/gonum/mat"
-
 	"hilrig/engine"
 )
-
-func TestTriangleIsThatOfGonum(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	for _, rows := range []int{5, 100, 700} {
-		const n = 5
-		a, b := mat.NewDense(rows, n, nil), mat.NewDense(rows, 1, nil)
-		tri := newTriangle(n, 64)
-		tri.reset(n)
-		for from := 0; from < rows; from += 64 {
-			k := min(64, rows-from)
-			for i := range k {
-				for j := range n {
-					v := rng.NormFloat64() * math.Pow(1e3, float64(j))
-					if rng.IntN(3) == 0 && j != n-1 {
-						v = 0
-					}
-					a.Set(from+i, j, v)
-					tri.column(j, k)[i] = v
-				}
-				v := rng.NormFloat64()
-				b.Set(from+i, 0, v)
-				tri.column(n, k)[i] = v
-			}
-			tri.eat(k)
-		}
-
-		var qr mat.QR
-		qr.Factorize(a)
-		var r mat.Dense
-		qr.RTo(&r)
-		for i := range n {
-			for j := range n {
-				// rows of R have a sign of their own
-				got, want := tri.r[i*n+j]*sign(tri.r[i*n+i]), r.At(i, j)*sign(r.At(i, i))
-				if math.Abs(got-want) > 1e-12*math.Pow(1e3, float64(j))*math.Sqrt(float64(rows)) {
-					t.Errorf("%d rows: R[%d,%d] = %g, want %g", rows, i, j, got, want)
-				}
-			}
-		}
-		var x, e mat.Dense
-		b.Scale(-1, b)
-		if err := qr.SolveTo(&x, false, b); err != nil {
-			t.Fatal(err)
-		}
-		got := make([]float64, n)
-		tri.solve(got)
-		for j := range got {
-			if want := x.At(j, 0); math.Abs(got[j]-want) > 1e-10*math.Abs(want) {
-				t.Errorf("%d rows: x[%d] = %g, want %g", rows, j, got[j], want)
-			}
-		}
-		e.Mul(a, &x)
-		e.Sub(&e, b)
-		if want := mat.Norm(&e, 2); math.Abs(math.Sqrt(tri.rest)-want) > 1e-9*(want+1e-3) {
-			t.Errorf("%d rows: rest %g, want %g", rows, math.Sqrt(tri.rest), want)
-		}
-	}
-}
 
 // wave has third derivatives of every kind; it fails where broken says so.
 type wave struct{ broken func(x []float64) bool }
