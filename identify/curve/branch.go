@@ -23,15 +23,13 @@ import (
 // within a fit: x − X goes with the misfit, so a slope that could follow the parameters would be pulled down by the noise.
 // k is the stiffness of the rig, whose deflection u/k has been taken from x.
 //
-// Unknown beside the parameters are the displacements x_j of the reversals and the bristle force at the start.
+// Unknown beside the parameters are the displacements x_j of the reversals and the bristle force ζ_0 at the start.
 type branches struct {
 	sigma0, offset int
 	level          [2]int // Fs forward and backward
-	rate           int    // coefficient of the rate of the bristle; −1: none
-	start          int    // ζ at the first sample; with relaxed the displacement where it is zero
-	relaxed        bool
-	turn           int // first of the x_j, j = 1 …
-	n              int // parameters
+	rate           int    // coefficient of the rate of the bristle
+	start          int    // ζ_0; behind it the x_j, j = 1 …
+	n              int    // parameters
 
 	x, at0 []float64 // m: displacement, X
 	lead   []float64 // N: f'·(x − X)
@@ -60,50 +58,35 @@ func (b *branches) levelAt(s float64) int {
 
 // at writes the forces.
 func (b *branches) at(theta, f, j []float64) engine.Status {
-	off := value(theta, b.offset, 0)
-	xj, zeta := b.first, 0.0
+	off := theta[b.offset]
+	xj, zeta, place, cur := b.first, theta[b.start], -1, 0 // place: of x_j, which the first piece does not have
 	clear(b.dz)
-	if b.relaxed {
-		xj = theta[b.start]
-	} else {
-		zeta = theta[b.start]
-		b.dz[b.start] = 1
-	}
-	fixedStart := !b.relaxed // x_0 is no parameter
-	place := b.start
-	cur := 0
+	b.dz[b.start] = 1
 	for k := range f {
 		for cur < b.part[k] { // the next piece begins
-			turn := b.turn + cur
+			turn := b.start + 1 + cur
 			g := b.next
 			clear(g)
-			end, slope := b.force(theta, b.dir[cur], theta[turn], xj, zeta, place, fixedStart, g)
+			end, slope := b.force(theta, b.dir[cur], theta[turn], xj, zeta, place, g)
 			g[turn] += slope
-			zeta, xj, place, fixedStart = end, theta[turn], turn, false
+			zeta, xj, place = end, theta[turn], turn
 			b.dz, b.next = g, b.dz
 			cur++
 		}
-		s := b.dir[cur]
 		var g []float64
 		if j != nil {
 			g = j[k*b.n : (k+1)*b.n]
+			g[b.offset]++
+			g[b.rate] += b.zdot[k]
 		}
-		val, _ := b.force(theta, s, b.at0[k], xj, zeta, place, fixedStart, g)
-		if g != nil {
-			if b.offset >= 0 {
-				g[b.offset]++
-			}
-			if b.rate >= 0 {
-				g[b.rate] += b.zdot[k]
-			}
-		}
-		f[k] = val + b.lead[k] + off + value(theta, b.rate, 0)*b.zdot[k]
+		val, _ := b.force(theta, b.dir[cur], b.at0[k], xj, zeta, place, g)
+		f[k] = val + b.lead[k] + off + theta[b.rate]*b.zdot[k]
 	}
 	return engine.OK
 }
 
 // force is f and f' at x on a piece; derivatives with respect to the parameters at constant x are added to g.
-func (b *branches) force(theta []float64, s, x, xj, zeta float64, place int, fixedStart bool, g []float64) (f, slope float64) {
+func (b *branches) force(theta []float64, s, x, xj, zeta float64, place int, g []float64) (f, slope float64) {
 	lv := b.levelAt(s)
 	sigma0, fs := theta[b.sigma0], theta[lv]
 	f, slope = b.on(theta, s, x, xj, zeta)
@@ -116,7 +99,7 @@ func (b *branches) force(theta []float64, s, x, xj, zeta float64, place int, fix
 		}
 		g[lv] += s*(1-e) + d*sigma0*way/(fs*fs)
 		g[b.sigma0] -= d * way / fs
-		if !fixedStart {
+		if place >= 0 {
 			g[place] -= slope
 		}
 	}

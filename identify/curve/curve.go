@@ -26,6 +26,7 @@ import (
 
 	"hilrig/engine"
 	"hilrig/identify/fit"
+	"hilrig/identify/record"
 )
 
 // model is a curve, or several, at given places: one value per row, with derivatives. It may own workspace.
@@ -41,6 +42,25 @@ type system struct {
 	y, w   []float64
 	model  func() model
 	unit   string
+	series []series
+}
+
+// series are rows [from, to) whose noise depends on its own past, r_k = rho·r_{k−1} + something new. They are fitted by what is new,
+// which has the same variance by (r_k − rho·r_{k−1})/√(1 − rho²).
+type series struct {
+	from, to int
+	rho      float64
+}
+
+// renew replaces rows of width m by what is new in them.
+func (s series) renew(r []float64, m int) {
+	if s.rho == 0 {
+		return
+	}
+	scale := 1 / math.Sqrt(1-s.rho*s.rho)
+	for i := s.to*m - 1; i >= (s.from+1)*m; i-- {
+		r[i] = scale * (r[i] - s.rho*r[i-m])
+	}
 }
 
 // evaluator is a system at work.
@@ -86,39 +106,24 @@ func (e *evaluator) both(theta, r, j []float64) engine.Status {
 			r[k], st = huge, engine.NonFinite
 		}
 	}
-	if j == nil {
-		return st
-	}
 	n, m := len(e.s.params), len(e.at)
-	for k := range r {
-		for i, p := range e.at {
-			d := full[k*n+p] * e.s.w[k]
-			if !(math.Abs(d) < huge) {
-				d, st = 0, engine.NonFinite
+	if j != nil {
+		for k := range r {
+			for i, p := range e.at {
+				d := full[k*n+p] * e.s.w[k]
+				if !(math.Abs(d) < huge) {
+					d, st = 0, engine.NonFinite
+				}
+				j[k*m+i] = d
 			}
-			j[k*m+i] = d
+		}
+	}
+	for _, s := range e.s.series {
+		if s.renew(r, 1); j != nil {
+			s.renew(j, m)
 		}
 	}
 	return st
-}
-
-// Cost is the sum of squared residuals.
-func (e *evaluator) Cost(theta []float64, limit float64) float64 {
-	for i, p := range e.at {
-		e.theta[p] = theta[i]
-	}
-	e.m.at(e.theta, e.f, nil)
-	sum := 0.0
-	for k, f := range e.f {
-		r := (f - e.s.y[k]) * e.s.w[k]
-		if sum += r * r; !(sum <= limit) {
-			break
-		}
-	}
-	if math.IsNaN(sum) || sum > huge {
-		return huge
-	}
-	return sum
 }
 
 // solve fits by Levenberg–Marquardt from the values of the parameters. The Solution has the residuals and derivatives of
@@ -192,6 +197,21 @@ func only(params []fit.Param, method string, known ...string) error {
 	}
 	if bad != nil {
 		return &fit.ParamError{Problems: bad}
+	}
+	return nil
+}
+
+// most is the largest number that a record may hold here: its square and sums of it are finite.
+const most = 1e60
+
+// sane refuses a channel with numbers that no instrument gives.
+func sane(d *record.Record, channels ...[]float64) error {
+	for _, x := range channels {
+		for k, a := range x {
+			if !(math.Abs(a) < most) {
+				return d.Fail(0, "Look at that row of the file, or cut it out with data.rows.", "sample %d is %g: want finite numbers, below %g", k+1, a, most)
+			}
+		}
 	}
 	return nil
 }

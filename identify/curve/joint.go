@@ -44,8 +44,7 @@ func Joint(ctx context.Context, points []Point, recs []*record.Record, params []
 	if err != nil {
 		return nil, err
 	}
-	held, sigma1 := holdSigma1(params)
-	if err := enough(used, held, o.Static.Law); err != nil {
+	if err := enough(used, params, o.Static.Law); err != nil {
 		return nil, err
 	}
 	loops, err := newLoops(recs, o.Loop)
@@ -54,9 +53,9 @@ func Joint(ctx context.Context, points []Point, recs []*record.Record, params []
 	}
 
 	// the map alone gives starts, and the scatter of its points
-	start := slices.Clone(held)
+	start, held := slices.Clone(params), slices.Clone(params)
 	for i := range start {
-		start[i].Fixed = start[i].Fixed || start[i].Name == "sigma0"
+		start[i].Fixed = start[i].Fixed || start[i].Name == "sigma0" || start[i].Name == "sigma1"
 	}
 	e, err := newStatic(used, start, o.Static)
 	if err != nil {
@@ -83,13 +82,9 @@ func Joint(ctx context.Context, points []Point, recs []*record.Record, params []
 	if err != nil {
 		return nil, err
 	}
-	sol, note, err := t.bristleRate(ctx, sol, watch)
-	if err != nil {
-		return nil, err
-	}
 	sol.Known = true // the noise of both was found before
-	t.finish(sol, note)
-	restoreSigma1(sol, params)
+	own, zero, se := index(sol.Params).of("offset"), sol.Params[loops[0].offset].Value, t.se(sol, loops[0].offset)
+	t.finish(sol)
 	e.m, err = bindStatic(o.Static.Law, sol.Params)
 	if err != nil {
 		return nil, err
@@ -99,8 +94,11 @@ func Joint(ctx context.Context, points []Point, recs []*record.Record, params []
 		e.weakSpeed(sol)
 	}
 	t.fast(sol, e.m)
-	if sigma1 {
-		t.refuseSigma1(sol)
+	if sol.Extra["loop_offset"] = zero; own >= 0 {
+		apart := zero - sol.Params[own].Value
+		if d := math.Hypot(se, t.se(sol, own)); math.Abs(apart) > 4*d {
+			sol.Notes = append(sol.Notes, fmt.Sprintf("the constant force of the loop is %.3g ± %.2g %s more than that of the map, as when the zero of the sensor or the load has changed; it is allowed for", apart, d, e.turns.unit("N")))
+		}
 	}
 	sol.Extra["points"], sol.Extra["scatter"] = len(used), e.tau
 	sol.Notes = append(notes, sol.Notes...)

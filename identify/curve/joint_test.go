@@ -112,22 +112,23 @@ func (c rig) joint(t testing.TB, ps []Point, d *record.Record) *fit.Solution {
 // displacements of the reversals and force at the start; derivatives of the loop by differences.
 func (c rig) bound(ps []Point, d *record.Record, cycles float64) []float64 {
 	turns := int(2*cycles + 0.5)
-	n := 7 + turns
-	theta := make([]float64, n) // …, σ0, ζ0, x_1 …
+	n := 9 + turns
+	theta := make([]float64, n) // …, σ0, ζ0, offset of the loop, what goes with the rate of the bristle, x_1 …
+	theta[7] = c.offset
 	copy(theta, append(c.values(), c.sigma0, 0))
 	fs, k, top := c.fs, c.sigma0, c.reach*c.fs
 	x1 := -fs / k * math.Log(1-top/fs)
 	x2 := x1 + fs/k*math.Log((fs+top)/(fs-top))*-1
 	for j := range turns {
-		theta[7+j] = []float64{x1, x2}[j%2]
+		theta[9+j] = []float64{x1, x2}[j%2]
 	}
 	loop := func(p []float64, piece int, x float64) float64 {
 		fs, z, from, s := p[1], p[6], 0.0, 1.0
 		step := func(to float64) float64 { return s*fs + (z-s*fs)*math.Exp(-s*p[5]*(to-from)/fs) }
 		for j := range piece {
-			z, from, s = step(p[7+j]), p[7+j], -s
+			z, from, s = step(p[9+j]), p[9+j], -s
 		}
-		return step(x) + p[4]
+		return step(x) + p[7]
 	}
 	info := mat.NewSymDense(n, nil)
 	add := func(g []float64, variance float64) {
@@ -140,12 +141,12 @@ func (c rig) bound(ps []Point, d *record.Record, cycles float64) []float64 {
 	// parameters scaled to their sizes
 	size := func(i int) float64 {
 		switch i {
-		case 4:
+		case 4, 6, 7:
 			return c.fs
-		case 6:
-			return c.fs
+		case 8:
+			return 1 // share of break-away
 		}
-		if i >= 7 {
+		if i >= 9 {
 			return c.fs / c.sigma0
 		}
 		return theta[i]
@@ -159,6 +160,9 @@ func (c rig) bound(ps []Point, d *record.Record, cycles float64) []float64 {
 		}
 		add(g, c.noise*c.noise)
 	}
+	slow := make([]float64, n) // the loop is known to be slow, as the method takes it
+	slow[8] = 1
+	add(slow, slowShare*slowShare)
 	clean := c
 	clean.noiseX, clean.noiseU, clean.quantum = 0, 0, 0
 	exact := clean.closed(len(d.Force), cycles, 0)
@@ -168,6 +172,9 @@ func (c rig) bound(ps []Point, d *record.Record, cycles float64) []float64 {
 		piece := min(turns, int((t+c.period/4)/(c.period/2)))
 		g := make([]float64, n)
 		for j := range g {
+			if j == 8 {
+				continue
+			}
 			h := 1e-5 * size(j)
 			p := append([]float64(nil), theta...)
 			p[j] += h
@@ -180,6 +187,7 @@ func (c rig) bound(ps []Point, d *record.Record, cycles float64) []float64 {
 			s = -1
 		}
 		slope := c.sigma0 * (1 - s*(exact.Force[i]-c.offset)/c.fs)
+		g[8] = s * c.fs // the triangle loads the bristle at a constant rate
 		add(g, c.noiseU*c.noiseU+slope*slope*nx*nx)
 	}
 	var inv mat.Dense

@@ -33,15 +33,17 @@ const (
 // loop is a presliding record in pieces.
 type loop struct {
 	branches
-	u, v   []float64 // N, and m/s smoothed
-	rig    float64   // N/m, 0: rigid
-	begin  []int     // first row of every piece
-	turnX  []float64 // m, displacement of the reversals as measured
-	reach  float64   // m, range of the displacement
-	dt     float64   // s, between rows
-	noiseX float64   // m, of one row
-	noiseU float64   // N
-	turns  rotary
+	u           []float64 // N
+	v, udot     []float64 // m/s and N/s, smoothed
+	rig         float64   // N/m, 0: rigid
+	begin       []int     // first row of every piece
+	relaxed     bool      // ζ_0 is zero
+	turnX       []float64 // m, displacement of the reversals as measured
+	reach, span float64   // m and N, ranges
+	dt          float64   // s, between rows
+	noiseX      float64   // m, of one row
+	noiseU      float64   // N
+	turns       rotary
 }
 
 // newLoop prepares a record: noise, reversals of u, pieces, smoothed velocity within them.
@@ -54,18 +56,15 @@ func newLoop(d *record.Record, o LoopOptions) (*loop, error) {
 		return nil, &fit.ParamError{Problems: []string{fmt.Sprintf("presliding: rig %g %s, noise %g %s and %g %s: want none below 0",
 			o.Rig, turn.unit("N/m"), o.NoiseX, turn.unit("m"), o.NoiseU, turn.unit("N"))}}
 	}
-	for k := range n {
-		if a := d.Position[k] + d.Force[k]; math.IsNaN(a) || math.IsInf(a, 0) {
-			return nil, d.Fail(0, "", "sample %d: position %g, force %g: want finite numbers", k, d.Position[k], d.Force[k])
-		}
+	if err := sane(d, d.Position, d.Force); err != nil {
+		return nil, err
 	}
 	span := slices.Max(d.Force) - slices.Min(d.Force)
 	reach := slices.Max(d.Position) - slices.Min(d.Position)
 	if !(span > 0) || !(reach > 0) {
 		return nil, d.Fail(0, "Draw the axis to and fro by a slow triangle of force, to 0.3 … 0.9 of break-away.", "force spans %g and displacement %g: no loop", span, reach)
 	}
-	l := &loop{rig: o.Rig, reach: reach, turns: turn}
-	l.relaxed = o.Relaxed
+	l := &loop{rig: o.Rig, reach: reach, span: span, turns: turn, relaxed: o.Relaxed}
 	l.noiseX, l.noiseU = o.NoiseX, o.NoiseU
 	if l.noiseX == 0 {
 		l.noiseX = channelNoise(d.Position)
@@ -88,6 +87,7 @@ func newLoop(d *record.Record, o LoopOptions) (*loop, error) {
 	if len(turns) > 0 && turns[0].from < least {
 		from, turns, l.relaxed = turns[0].to, turns[1:], false
 	}
+	start := from
 	if k := len(turns) - 1; k >= 0 && n-turns[k].to < least {
 		n, turns = turns[k].from, turns[:k]
 	}
@@ -106,11 +106,12 @@ func newLoop(d *record.Record, o LoopOptions) (*loop, error) {
 			return nil, d.Fail(0, "Sample faster or draw slower.", "%d samples between two reversals of the force, want at least %d", to-from, partRows)
 		}
 		l.begin = append(l.begin, len(l.u))
-		v := slopeOf(d.Position[from:to], d.Dt)
+		v, rate := slopeOf(d.Position[from:to], d.Dt), slopeOf(d.Force[from:to], d.Dt)
 		for k := from; k+every <= to; k += every {
 			l.x = append(l.x, mean(d.Position[k:k+every]))
 			l.u = append(l.u, mean(d.Force[k:k+every]))
 			l.v = append(l.v, mean(v[k-from:k-from+every]))
+			l.udot = append(l.udot, mean(rate[k-from:k-from+every]))
 			l.part = append(l.part, p)
 		}
 		from = next
@@ -126,7 +127,10 @@ func newLoop(d *record.Record, o LoopOptions) (*loop, error) {
 	}
 	root := math.Sqrt(float64(every))
 	l.noiseX, l.noiseU, l.dt = l.noiseX/root, l.noiseU/root, d.Dt*float64(every)
-	l.first = l.x[0]
+	l.first = d.Position[start] // where the record begins, not the mean of its first samples
+	if o.Rig > 0 {
+		l.first -= d.Force[start] / o.Rig
+	}
 	l.at0 = slices.Clone(l.x)
 	l.lead, l.zdot = make([]float64, len(l.x)), make([]float64, len(l.x))
 	return l, nil
@@ -289,18 +293,23 @@ func mean(x []float64) float64 {
 	return s / float64(len(x))
 }
 
-// nuisance are the unknowns of the loop beside the parameters, with starts as measured: the force at the start, or the
-// displacement where the bristles are relaxed, then the reversals.
+// end is the row behind the last of a branch.
+func (l *loop) end(p int) int {
+	if p+1 < len(l.begin) {
+		return l.begin[p+1]
+	}
+	return len(l.u)
+}
+
+// nuisance are the unknowns of the loop beside the parameters, with starts as measured: the force of the bristle at the start,
+// then the displacements of the reversals.
 func (l *loop) nuisance(offset float64) []fit.Param {
-	top := 0.0
-	for _, u := range l.u {
-		top = max(top, math.Abs(u))
-	}
-	p := fit.Param{Param: engine.Param{Name: "start", Unit: l.turns.unit("N"), Value: l.u[0] - offset, Lo: -10 * top, Hi: 10 * top}}
+	top := slices.Max(l.u) - slices.Min(l.u)
+	zeta := l.u[0] - offset
 	if l.relaxed {
-		p.Param = engine.Param{Name: "start", Unit: l.turns.unit("m"), Value: l.first, Lo: l.first - l.reach, Hi: l.first + l.reach}
+		zeta = 0
 	}
-	list := []fit.Param{p}
+	list := []fit.Param{{Param: engine.Param{Name: "start", Unit: l.turns.unit("N"), Value: zeta, Lo: zeta - 100*top, Hi: zeta + 100*top}}}
 	for j, x := range l.turnX {
 		list = append(list, fit.Param{Param: engine.Param{Name: fmt.Sprintf("turn %d", j+1), Unit: l.turns.unit("m"), Value: x, Lo: x - l.reach, Hi: x + l.reach}})
 	}
@@ -310,19 +319,15 @@ func (l *loop) nuisance(offset float64) []fit.Param {
 // place moves the points of the curve, their weights and what hangs on them to the parameters theta: the nearest point in
 // the measure of both noises. scale multiplies the noise.
 func (l *loop) place(theta, w []float64, scale float64) {
-	sigma0, off, rate := theta[l.sigma0], value(theta, l.offset, 0), value(theta, l.rate, 0)
+	sigma0, off, rate := theta[l.sigma0], theta[l.offset], theta[l.rate]
 	vu, vx, soft := l.noiseU*l.noiseU, l.noiseX*l.noiseX, 0.0
 	if l.rig > 0 {
 		soft = 1 / l.rig
 	}
-	xj, zeta := l.first, value(theta, l.start, 0)
-	if l.relaxed {
-		xj, zeta = theta[l.start], 0
-	}
-	cur := 0
+	xj, zeta, cur := l.first, theta[l.start], 0
 	for k := range l.x {
 		for cur < l.part[k] {
-			next := theta[l.turn+cur]
+			next := theta[l.start+1+cur]
 			zeta, _ = l.on(theta, l.dir[cur], next, xj, zeta)
 			xj = next
 			cur++
@@ -336,13 +341,13 @@ func (l *loop) place(theta, w []float64, scale float64) {
 			slope = max(slope, 0)
 			variance = math.Pow(1+slope*soft, 2)*vu + slope*slope*vx
 			shared := slope*vx + (slope*soft+1)*soft*vu // covariance of the misfit and the error of x
-			misfit := f + slope*(l.x[k]-at) + off + rate*slope/sigma0*l.v[k] - l.u[k]
+			misfit := f + slope*(l.x[k]-at) + off + rate*l.udot[k]/sigma0 - l.u[k]
 			at = l.x[k] - shared/variance*misfit
 		}
 		_, slope = l.on(theta, s, at, xj, zeta)
 		l.at0[k] = at
 		l.lead[k] = slope * (l.x[k] - at)
-		l.zdot[k] = slope / sigma0 * l.v[k]
+		l.zdot[k] = l.udot[k] / sigma0 // the force of the bristle is that of the drive
 		w[k] = 1 / (scale * math.Sqrt(variance))
 	}
 }

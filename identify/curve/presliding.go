@@ -14,56 +14,60 @@ import (
 
 var loopNames = []string{"sigma0", "sigma1", "Fs", "Fs+", "Fs-", "Fc", "offset"}
 
-// farEnough is the share of break-away that a loop should reach for its asymptote to be seen.
-const farEnough = 0.3
+const (
+	farEnough  = 0.3 // share of break-away that a loop should reach for its asymptote to be seen
+	levelLimit = 0.2 // standard error of Fs, as a share of it
+)
 
 const sigma1Advice = "Excite presliding near √(σ0/M): a small chirp or a tap on the axis from rest, sampled ten times faster than that; or fit a whole motion (lugre, kalman)."
 
-// PreslidingParams are sigma0 and Fs with starts and bounds from the loops, and offset with value zero, fixed.
+// PreslidingParams are sigma0, Fs and offset with starts and bounds from the loops.
 func PreslidingParams(recs []*record.Record) []fit.Param {
-	top, reach := 0.0, 0.0
+	top, mid, reach := 0.0, 0.0, 0.0
 	for _, d := range recs {
 		if len(d.Force) == 0 || len(d.Position) == 0 {
 			return nil
 		}
-		for _, u := range d.Force {
-			top = max(top, math.Abs(u))
-		}
+		hi, lo := slices.Max(d.Force), slices.Min(d.Force)
+		top, mid = max(top, hi/2-lo/2), mid+(hi/2+lo/2)/float64(len(recs))
 		reach = max(reach, slices.Max(d.Position)-slices.Min(d.Position))
 	}
-	if top == 0 || reach == 0 {
+	k := top / reach
+	if !(k > 0) || math.IsInf(k, 0) {
 		return nil
 	}
-	k := top / reach
+	far := math.Abs(mid) + 10*top
 	return []fit.Param{
 		{Param: engine.Param{Name: "sigma0", Unit: "N/m", Doc: "bristle stiffness", Value: 4 * k, Lo: k / 100, Hi: 1e4 * k}, Log: true},
 		{Param: engine.Param{Name: "Fs", Unit: "N", Doc: "break-away friction (total, not the increment)", Value: 1.2 * top, Lo: top / 10, Hi: 100 * top}, Log: true},
-		{Param: engine.Param{Name: "offset", Unit: "N", Doc: "constant force that opposes positive motion", Lo: -10 * top, Hi: 10 * top, Fixed: true}},
+		{Param: engine.Param{Name: "offset", Unit: "N", Doc: "constant force that opposes positive motion", Value: mid, Lo: -10 * far, Hi: 10 * far}},
 	}
 }
 
 // Presliding fits the Dahl curve to force–displacement loops: sigma0 from the slopes behind the reversals, Fs from the
-// asymptote (Fc where the law has no Fs). Noise in both channels is reckoned with; see branches for the equations.
+// asymptote (Fc where the law has no Fs), and offset, a constant force beside friction: gravity, a load, the zero of the
+// sensor. Without offset among the parameters there is none. Noise in both channels is reckoned with; see branches for the
+// equations. A small part of the force may go with the rate of the bristle, see slowShare.
 //
-// Fs from loops that stay far below break-away is poor: give the map of constant velocities with them (Joint). The loop is
-// taken for slow. sigma1 is never told by it: free or not listed, it is refused; fixed, its force is taken into account.
+// Force that was drawn one way only shows Fs + offset, not the two; all three are refused then, unless offset is given or the
+// record begins relaxed. Fs from loops that stay far below break-away is poor: give the map of constant velocities with them
+// (Joint). sigma1 is never told by a loop: free or not listed, it is refused; fixed, its force is taken into account.
 //
 // Extra holds "reversals", "loop_noise_x", "loop_noise_u" (of a row of the first loop, scaled to the residuals),
-// "rate_se" (standard error that sigma1 would have), or "rate" where a part that goes with that rate was seen.
+// and of what goes with the rate of the bristle "rate", N·s/m, with its standard error "rate_se".
 func Presliding(ctx context.Context, recs []*record.Record, params []fit.Param, o LoopOptions, watch fit.Watch) (*fit.Solution, error) {
 	began := time.Now()
+	loops, err := newLoops(recs, o)
+	if err != nil {
+		return nil, err
+	}
 	if err := only(params, "presliding", loopNames...); err != nil {
 		return nil, err
 	}
 	if err := fit.Check(params); err != nil {
 		return nil, err
 	}
-	loops, err := newLoops(recs, o)
-	if err != nil {
-		return nil, err
-	}
-	held, sigma1 := holdSigma1(params)
-	t, err := tie(nil, loops, held)
+	t, err := tie(nil, loops, params)
 	if err != nil {
 		return nil, err
 	}
@@ -72,20 +76,22 @@ func Presliding(ctx context.Context, recs []*record.Record, params []fit.Param, 
 	if err != nil {
 		return nil, err
 	}
-	sol, note, err := t.bristleRate(ctx, sol, watch)
-	if err != nil {
-		return nil, err
+	oneWay := t.oneWay()
+	if covariance(sol) == nil && !oneWay {
+		return nil, recs[0].Fail(0, "Look at force over displacement: behind every reversal it should bend towards break-away. Cut out wild samples and other motion with data.span.",
+			"force and displacement do not follow each other as in presliding: neither stiffness nor break-away can be told")
 	}
-	t.finish(sol, note)
-	restoreSigma1(sol, params)
-	if sigma1 {
-		t.refuseSigma1(sol)
+	t.finish(sol)
+	if oneWay {
+		sol.Refused = append(sol.Refused, fit.Indistinct{Names: []string{"sigma0", "Fs", "offset"},
+			Why:    "the force was drawn one way only, so a constant force (gravity, a load, the zero of the sensor) looks like more or less break-away friction; only Fs + offset and σ0/Fs are seen",
+			Advice: "Draw the loop to and fro; or begin with relaxed bristles and say so (presliding.relaxed); or give offset if it is known."})
 	}
 
 	// an asymptote that is not seen
 	cov := covariance(sol)
 	for c, k := range sol.Free {
-		if k != loops[0].level[0] && k != loops[0].level[1] {
+		if k != loops[0].level[0] && k != loops[0].level[1] || oneWay {
 			continue
 		}
 		p := sol.Params[k]
@@ -93,7 +99,7 @@ func Presliding(ctx context.Context, recs []*record.Record, params []fit.Param, 
 		if cov != nil {
 			se = math.Sqrt(cov.At(c, c)) / p.Value
 		}
-		if se > 0.2 || p.Value >= p.Hi*0.999 {
+		if se > levelLimit || p.Value >= p.Hi*0.999 {
 			sol.Refused = append(sol.Refused, fit.Indistinct{Names: []string{p.Name}, Why: fmt.Sprintf("the branches are too straight: its standard error is %.0f %%", 100*min(se, 100)),
 				Advice: "Draw the loop to 0.7 … 0.9 of break-away, or fit it together with the map of constant velocities (joint)."})
 		}
@@ -120,35 +126,19 @@ func newLoops(recs []*record.Record, o LoopOptions) ([]*loop, error) {
 	return loops, nil
 }
 
-// holdSigma1 takes a free sigma1 out of the parameters and says whether there is anything to be told about it: unless it is
-// given there is.
-func holdSigma1(params []fit.Param) (rest []fit.Param, unknown bool) {
-	unknown = true
-	for _, p := range params {
-		if p.Name == "sigma1" && !p.Fixed {
-			continue
-		}
-		unknown = unknown && p.Name != "sigma1"
-		rest = append(rest, p)
+// oneWay says that the offset of the loops cannot be told from Fs: it is free, the force never turns, and where the bristles are
+// relaxed is not known.
+func (t *tied) oneWay() bool {
+	l := t.loops[0]
+	if t.static != nil || t.params[l.offset].Fixed || t.params[l.level[0]].Fixed && t.params[l.level[1]].Fixed {
+		return false
 	}
-	return rest, unknown
-}
-
-// restoreSigma1 puts a sigma1 that was taken out back to its place, not free, with its start.
-func restoreSigma1(sol *fit.Solution, params []fit.Param) {
-	for i, p := range params {
-		if p.Name != "sigma1" || p.Fixed {
-			continue
+	for _, l := range t.loops {
+		if l.relaxed || len(l.turnX) > 0 || l.dir[0] != t.loops[0].dir[0] {
+			return false
 		}
-		sol.Params = slices.Insert(slices.Clone(sol.Params), i, p)
-		free := slices.Clone(sol.Free)
-		for c := range free {
-			if free[c] >= i {
-				free[c]++
-			}
-		}
-		sol.Free = free
 	}
+	return true
 }
 
 // refuseSigma1 says what the loops know of sigma1.
@@ -159,129 +149,121 @@ func (t *tied) refuseSigma1(sol *fit.Solution) {
 			fast = max(fast, math.Abs(z))
 		}
 	}
-	turn := t.loops[0].turns
-	why := fmt.Sprintf("a slow loop does not show it: bristles move at %.2g %s at most", fast, turn.unit("m/s"))
-	if se, ok := sol.Extra["rate_se"].(float64); ok && !math.IsInf(se, 0) {
-		why += fmt.Sprintf(", and %.2g %s would just be seen", 4*se, turn.unit("N·s/m"))
-	} else {
-		why += ", and what goes with that rate is σ1 together with every other loss of the rig"
+	why := fmt.Sprintf("a slow loop does not show it: bristles move at %.2g %s at most", fast, t.turns.unit("m/s"))
+	if c, se := sol.Params[t.rate].Value, t.se(sol, t.rate); !math.IsInf(se, 0) {
+		sol.Extra["rate"], sol.Extra["rate_se"] = c, se
+		if share := c * fast / sol.Params[t.loops[0].level[0]].Value; math.Abs(share) > 2*slowShare {
+			sol.Notes = append(sol.Notes, fmt.Sprintf("%.1f %% of the force go with the rate of the bristle: the loop was drawn fast, or the rig has losses of its own; it is allowed for, but draw the loop slower", 100*share))
+		}
 	}
 	sol.Refused = append(sol.Refused, fit.Indistinct{Names: []string{"sigma1"}, Why: why, Advice: sigma1Advice})
 }
 
-// begin looks for a start on a grid over sigma0 and Fs, with the forces at the reversals as
-// measured; the given start is one of its nodes.
+// begin looks for a better start than the given one. On a branch u is a straight line over exp(−κ·|x − x_j|) with κ = σ0/Fs,
+// whose level at the far end is offset ± Fs: κ by a grid, the levels by regression.
 func (t *tied) begin() {
 	l := t.loops[0]
-	s0, lv := &t.params[l.sigma0], [2]*fit.Param{&t.params[l.level[0]], &t.params[l.level[1]]}
-	offset := value(values(t.params), l.offset, 0)
-	top, reach := 0.0, 0.0
-	for _, l := range t.loops {
-		reach = max(reach, l.reach)
-		for _, u := range l.u {
-			top = max(top, math.Abs(u-offset))
-		}
-	}
-	type node struct{ sigma0, up, down float64 }
-	nodes := []node{{s0.Value, lv[0].Value, lv[1].Value}}
-	stiff, strong := []float64{s0.Value}, []float64{}
-	if !s0.Fixed {
-		for i := range 24 {
-			stiff = append(stiff, top/reach*0.3*math.Pow(300, float64(i)/23))
-		}
-	}
-	if !lv[0].Fixed {
-		for _, f := range []float64{0.99, 1.01, 1.03, 1.06, 1.1, 1.17, 1.3, 1.5, 1.8, 2.4, 4} {
-			strong = append(strong, f*top)
-		}
-	}
-	in := func(p *fit.Param, v float64) float64 {
-		if p.Fixed {
-			return p.Value
-		}
-		return min(max(v, p.Lo), p.Hi)
-	}
-	for _, s := range stiff {
-		nodes = append(nodes, node{in(s0, s), lv[0].Value, lv[1].Value})
-		for _, f := range strong {
-			nodes = append(nodes, node{in(s0, s), in(lv[0], f), in(lv[1], f)})
-		}
-	}
-	best, least := nodes[0], math.Inf(1)
-	for _, n := range nodes {
-		s0.Value, lv[0].Value, lv[1].Value = n.sigma0, n.up, n.down
-		theta, cost := values(t.params), 0.0
+	up, down := l.level[0], l.level[1]
+	given := values(t.params)
+	best, cost, slope := [2]float64{}, math.Inf(1), 0.0 // levels forward and backward, κ
+	for i := range 60 {
+		kappa := 0.03 / l.reach * math.Pow(1e4, float64(i)/59)
+		sum, level, weight := 0.0, [2]float64{}, [2]float64{}
 		for _, l := range t.loops {
-			cost += l.roughCost(theta, offset)
+			for p := range l.begin {
+				a, w, rest := l.asymptote(p, kappa)
+				d := 0
+				if l.dir[p] < 0 {
+					d = 1
+				}
+				sum, level[d], weight[d] = sum+rest, level[d]+w*a, weight[d]+w
+			}
 		}
-		if cost < least {
-			best, least = n, cost
+		if sum < cost {
+			cost, slope = sum, kappa
+			for d := range best {
+				best[d] = level[d] / weight[d] // NaN without a branch of this direction
+			}
 		}
 	}
-	s0.Value, lv[0].Value, lv[1].Value = best.sigma0, best.up, best.down
+	set := func(i int, v float64) {
+		if p := &t.params[i]; !p.Fixed && !math.IsNaN(v) {
+			p.Value = min(max(v, p.Lo), p.Hi)
+		}
+	}
+	switch fs := t.params[up].Value; {
+	case l.relaxed:
+		set(l.offset, l.u[0])
+	case t.static != nil: // which knows Fs
+		set(l.offset, mean(finite(best[0]-fs, best[1]+fs)))
+	default:
+		set(l.offset, (best[0]+best[1])/2)
+	}
+	off := t.params[l.offset].Value
+	switch {
+	case t.static != nil:
+	case up == down:
+		set(up, mean(finite(best[0]-off, off-best[1])))
+	default:
+		set(up, best[0]-off)
+		set(down, off-best[1])
+	}
+	set(l.sigma0, slope*(t.params[up].Value+t.params[down].Value)/2)
+	for _, l := range t.loops {
+		if !l.relaxed {
+			t.params[l.start].Value = l.u[0] - off
+		}
+	}
+	if found := values(t.params); t.roughCost(given) < t.roughCost(found) {
+		for i := range given {
+			t.params[i].Value = given[i]
+		}
+	}
+}
+
+func finite(x ...float64) []float64 {
+	return slices.DeleteFunc(x, func(a float64) bool { return math.IsNaN(a) || math.IsInf(a, 0) })
+}
+
+// asymptote is the level to which a branch tends at a given κ, with its weight and what is left over.
+func (l *loop) asymptote(p int, kappa float64) (level, weight, rest float64) {
+	from, to := l.begin[p], l.end(p)
+	var e, u []float64
+	for k := from; k < to; k += 1 + len(l.u)/1000 {
+		e, u = append(e, math.Exp(-max(kappa*l.dir[p]*(l.x[k]-l.x[from]), -30))), append(u, l.u[k])
+	}
+	level, b := line(e, u)
+	m := mean(e)
+	for k := range e {
+		r := u[k] - level - b*e[k]
+		rest, weight = rest+r*r, weight+(e[k]-m)*(e[k]-m)
+	}
+	return level, weight + 1e-300, rest
 }
 
 // roughCost is the sum of squares over some hundred samples when every branch begins where it was measured to begin.
-func (l *loop) roughCost(theta []float64, offset float64) float64 {
-	every := 1 + len(l.u)/1000
+func (t *tied) roughCost(theta []float64) float64 {
 	cost := 0.0
-	for p, from := range l.begin {
-		to := len(l.u)
-		if p+1 < len(l.begin) {
-			to = l.begin[p+1]
-		}
-		for k := from; k < to; k += every {
-			f, _ := l.on(theta, l.dir[p], l.x[k], l.x[from], l.u[from]-offset)
-			r := f + offset - l.u[k]
+	for _, l := range t.loops {
+		off := theta[l.offset]
+		for k := 0; k < len(l.u); k += 1 + len(l.u)/1000 {
+			p, from := l.part[k], l.begin[l.part[k]]
+			f, _ := l.on(theta, l.dir[p], l.x[k], l.x[from], l.u[from]-off)
+			r := f + off - l.u[k]
 			cost += r * r
 		}
 	}
 	return cost
 }
 
-// finish turns the solution of the whole problem into that of its parameters.
-func (t *tied) finish(sol *fit.Solution, note string) {
-	sol.Extra["loop_noise_x"], sol.Extra["loop_noise_u"] = t.loops[0].noiseX*t.scale[0], t.loops[0].noiseU*t.scale[0]
-	turns := 0
-	for _, l := range t.loops {
-		turns += len(l.turnX)
-	}
-	sol.Extra["reversals"] = turns
-	if note != "" {
-		sol.Notes = append(sol.Notes, note)
-		sol.Extra["rate"] = sol.Params[t.rate].Value
-	}
-	if t.rate < t.own {
-		sol.Notes = append(sol.Notes, "the force of the given sigma1 is taken into account")
-	}
-	t.marginal(sol)
-	turn := t.loops[0].turns
-	sol.Quantity = turn.quantity("force in presliding")
-	sol.Pieces = nil
-	if t.static != nil {
-		sol.Quantity = turn.quantity("force at constant velocity and in presliding")
-		sol.Pieces = append(sol.Pieces, 0)
-	} else if len(t.loops) == 1 {
-		sol.Dt = t.loops[0].dt
-	}
-	for i, from := range t.rows() {
-		for _, b := range t.loops[i].begin {
-			sol.Pieces = append(sol.Pieces, from+b)
-		}
-	}
-}
-
 // swing is the largest force of a bristle in the loops as a share of break-away.
 func (t *tied) swing(sol *fit.Solution) float64 {
 	top := 0.0
 	for _, l := range t.loops {
-		off := value(values(sol.Params), at(sol.Params, "offset"), 0)
-		fs := sol.Params[max(at(sol.Params, "Fs+"), at(sol.Params, "Fs"), at(sol.Params, "Fc"))].Value
+		fs := min(sol.Params[l.level[0]].Value, sol.Params[l.level[1]].Value)
 		for _, u := range l.u {
-			top = max(top, math.Abs(u-off)/fs)
+			top = max(top, math.Abs(u-t.params[l.offset].Value)/fs)
 		}
 	}
 	return top
 }
-
-func at(params []fit.Param, name string) int { return index(params).of(name) }

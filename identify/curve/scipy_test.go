@@ -7,6 +7,10 @@ import (
 	"math"
 	"os/exec"
 	"testing"
+
+	"hilrig/engine"
+	"hilrig/identify/fit"
+	"hilrig/identify/record"
 )
 
 // The static map agrees with curve_fit, and a virgin curve with orthogonal distance regression of ODRPACK, in values and
@@ -67,7 +71,12 @@ func TestAgreesWithScipy(t *testing.T) {
 		for i, name := range staticOrder {
 			compare(name, estimate(t, s, name), standardError(t, s, name), ref.Theta[i], ref.SD[i])
 		}
-		p := c.presliding(t, LoopOptions{NoiseX: c.noiseX, NoiseU: c.noiseU}, d)
+		known := append(PreslidingParams([]*record.Record{d}), fit.Param{Param: engine.Param{Name: "sigma1", Fixed: true}})
+		known[2].Value, known[2].Fixed = c.offset, true
+		p, err := Presliding(context.Background(), []*record.Record{d}, known, LoopOptions{NoiseX: c.noiseX, NoiseU: c.noiseU}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for i, name := range []string{"sigma0", "Fs"} {
 			compare(name, estimate(t, p, name), standardError(t, p, name), ref.Loop[i], ref.LoopSD[i])
 		}

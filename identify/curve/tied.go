@@ -22,8 +22,11 @@ type tied struct {
 	static *staticFit // nil: loops alone
 	loops  []*loop
 	scale  []float64 // of the noise of the loops
+	rho    []float64 // how that depends on its own past
+	hints  []hint    // that loops are slow, and bristles relaxed at the start: the last rows
 	own    int       // parameters; behind them the unknowns
-	rate   int       // coefficient of the bristle rate, N·s/m; the last of the unknowns unless sigma1 is given
+	rate   int       // coefficient of the bristle rate, N·s/m: sigma1 if that is given, else an unknown
+	turns  rotary
 }
 
 // stack are models one after the other in the rows.
@@ -47,41 +50,83 @@ func (s *stack) at(theta, f, j []float64) engine.Status {
 	return st
 }
 
-// tie makes the problem. The parameters have their starts already.
+// slowShare is what is held for possible of a loop that was drawn slowly: the standard deviation of the force that goes with the
+// rate of the bristle, as a share of break-away. A triangle of force cannot tell it from a change of Fs. With damping ratio ζ it is
+// 2ζ times the angular frequency of the loop over that of the bristle, √(σ0/M).
+const slowShare = 0.002
+
+// hint says that a parameter is zero, give or take what its weight says.
+type hint struct{ place, n int }
+
+func (h hint) at(theta, f, j []float64) engine.Status {
+	f[0] = theta[h.place]
+	if j != nil {
+		j[h.place] = 1
+	}
+	return engine.OK
+}
+
+// tie makes the problem. The parameters have their starts already. With a map the offset of the loops is an unknown of their
+// own: their force has been measured on another day, with another zero.
 func tie(static *staticFit, loops []*loop, params []fit.Param) (*tied, error) {
 	at := index(params)
-	t := &tied{static: static, loops: loops, own: len(params)}
+	t := &tied{static: static, loops: loops, own: len(params), turns: loops[0].turns, rate: at.of("sigma1")}
 	t.params = slices.Clone(params)
-	t.unit = ""
-	offset := value(values(params), at.of("offset"), 0)
-	for _, l := range loops {
-		l.sigma0, l.offset = at.of("sigma0"), at.of("offset")
-		l.level = [2]int{at.of("Fs+", "Fs", "Fc+", "Fc"), at.of("Fs-", "Fs", "Fc-", "Fc")}
-		if l.sigma0 < 0 || l.level[0] < 0 || l.level[1] < 0 {
-			return nil, &fit.ParamError{Problems: []string{"a presliding loop needs the parameters sigma0 and Fs"}}
-		}
-		l.start, l.turn = len(t.params), len(t.params)+1
-		t.params = append(t.params, l.nuisance(offset)...)
-		t.scale = append(t.scale, 1)
+	sigma0, level, offset := at.of("sigma0"), [2]int{at.of("Fs+", "Fs", "Fc+", "Fc"), at.of("Fs-", "Fs", "Fc-", "Fc")}, at.of("offset")
+	if sigma0 < 0 || level[0] < 0 || level[1] < 0 {
+		return nil, &fit.ParamError{Problems: []string{"a presliding loop needs the parameters sigma0 and Fs"}}
 	}
-	if t.rate = at.of("sigma1"); t.rate < 0 {
-		t.rate = len(t.params)
-		top := 0.0
-		for _, l := range loops {
-			for k := range l.u {
-				top = max(top, math.Abs(l.u[k]))
-			}
+	top, far := 0.0, 0.0
+	for _, l := range loops {
+		top = max(top, slices.Max(l.u)-slices.Min(l.u))
+		far = max(far, slices.Max(l.u), -slices.Min(l.u))
+	}
+	for _, k := range level { // the curve divides by it
+		p := &t.params[k]
+		if p.Lo = max(p.Lo, min(1e-6*top, p.Hi/2)); !p.Fixed {
+			p.Value = max(p.Value, p.Lo)
 		}
-		t.params = append(t.params, fit.Param{Param: engine.Param{Name: "rate", Unit: loops[0].turns.unit("N·s/m"), Lo: -1e12 * top, Hi: 1e12 * top, Fixed: true}})
+		if !(p.Value > 0) {
+			return nil, &fit.ParamError{Problems: []string{fmt.Sprintf("%s: %g %s, a presliding loop wants it above zero", p.Name, p.Value, p.Unit)}}
+		}
+	}
+	nuisance := func(name, unit string, value, bound float64, fixed bool) int {
+		t.params = append(t.params, fit.Param{Param: engine.Param{Name: name, Unit: t.turns.unit(unit), Value: value, Lo: -bound, Hi: bound, Fixed: fixed}})
+		return len(t.params) - 1
+	}
+	if static != nil || offset < 0 {
+		offset = nuisance("offset of the loop", "N", 0, 100*far, static == nil)
+	}
+	// Of sigma1 only a given value is used. What else goes with the rate of the bristle has an unknown of its own: even a slow loop
+	// is bent by it by many standard errors.
+	if t.rate < 0 || !params[t.rate].Fixed {
+		if t.rate >= 0 {
+			t.params[t.rate].Fixed = true
+		}
+		t.rate = nuisance("rate", "N·s/m", 0, 1e12*top, false)
+	}
+	for _, l := range loops {
+		l.sigma0, l.level, l.offset, l.rate, l.start = sigma0, level, offset, t.rate, len(t.params)
+		t.params = append(t.params, l.nuisance(t.params[offset].Value)...)
+		t.scale = append(t.scale, 1)
 	}
 	if static != nil {
 		t.y, t.w = append(t.y, static.y...), append(t.w, static.w...)
 		static.m.n = len(t.params)
 	}
-	for _, l := range loops {
-		l.rate, l.n = t.rate, len(t.params)
-		t.y = append(t.y, l.u...)
+	if t.rate >= t.own {
+		t.hints = append(t.hints, hint{t.rate, len(t.params)})
 	}
+	for _, l := range loops {
+		l.n = len(t.params)
+		t.y = append(t.y, l.u...)
+		if l.relaxed {
+			t.hints = append(t.hints, hint{l.start, l.n})
+			t.params[l.start].Value = 0
+		}
+	}
+	t.rho = make([]float64, len(loops))
+	t.y = append(t.y, make([]float64, len(t.hints))...)
 	t.w = append(t.w, make([]float64, len(t.y)-len(t.w))...)
 	t.model = func() model {
 		s := &stack{n: len(t.params)}
@@ -90,6 +135,9 @@ func tie(static *staticFit, loops []*loop, params []fit.Param) (*tied, error) {
 		}
 		for _, l := range loops {
 			s.models, s.rows = append(s.models, l.branches.copy()), append(s.rows, len(l.u))
+		}
+		for _, h := range t.hints {
+			s.models, s.rows = append(s.models, h), append(s.rows, 1)
 		}
 		return s
 	}
@@ -116,6 +164,27 @@ func (t *tied) place() {
 	for i, from := range t.rows() {
 		t.loops[i].place(theta, t.w[from:from+len(t.loops[i].u)], t.scale[i])
 	}
+	hints := t.w[len(t.w)-len(t.hints):]
+	if t.rate >= t.own {
+		fast := 0.0
+		for _, l := range t.loops {
+			fast = max(fast, rms(l.zdot))
+		}
+		hints[0], hints = fast/(slowShare*theta[t.loops[0].level[0]]), hints[1:]
+	}
+	for k, l := range t.loops { // the place of a relaxed bristle is as uncertain as one sample
+		if l.relaxed {
+			hints[0], hints = 1/(t.scale[k]*math.Hypot(theta[l.sigma0]*l.noiseX, l.noiseU)), hints[1:]
+		}
+	}
+}
+
+func rms(x []float64) float64 {
+	s := 0.0
+	for _, a := range x {
+		s += a * a / float64(len(x))
+	}
+	return math.Sqrt(s)
 }
 
 // fit solves, moves the points of the loops to the solution and weighs anew, until nothing moves any more.
@@ -134,8 +203,11 @@ func (t *tied) fit(ctx context.Context, watch fit.Watch) (*fit.Solution, error) 
 		weighed := t.weigh(sol)
 		moved := 0.0
 		for i, p := range t.params {
-			if i < t.own || i == t.rate {
-				moved = max(moved, math.Abs(p.Value-before[i])/max(math.Abs(p.Value), 1e-12*p.Hi))
+			if size := math.Abs(p.Value); i < t.own && size > 0 {
+				if p.Lo < 0 { // an offset may be anywhere near zero
+					size = max(size, 1e-2*p.Hi)
+				}
+				moved = max(moved, math.Abs(p.Value-before[i])/size)
 			}
 		}
 		t.place()
@@ -147,36 +219,45 @@ func (t *tied) fit(ctx context.Context, watch fit.Watch) (*fit.Solution, error) 
 	return sol, nil
 }
 
-// weigh sets the noise of the loops and the scatter of the points from the residuals, and says whether that changed them.
-// Residuals of a loop that depend on each other count for fewer.
+// weigh sets the noise of the loops, how it depends on its own past, and the scatter of the points from the residuals, and says
+// whether that changed them.
 func (t *tied) weigh(sol *fit.Solution) (changed bool) {
+	m := t.model()
+	raw := make([]float64, len(t.y))
+	m.at(values(t.params), raw, nil)
+	for k, f := range raw {
+		raw[k] = (t.y[k] - f) * t.w[k]
+	}
+	var next []series
 	for i, from := range t.rows() {
 		n := len(t.loops[i].u)
-		r := sol.Residual[from : from+n]
-		s := 0.0
-		for _, a := range r {
+		r, new := raw[from:from+n], sol.Residual[from:from+n]
+		s, past, square := 0.0, 0.0, 0.0
+		for k, a := range new {
 			s += a * a
-		}
-		free := n - 3 - len(t.loops[i].turnX)
-		if free < 1 || s == 0 {
-			continue
-		}
-		m := mean(r)
-		factor := math.Sqrt(s / float64(free))
-		if g0 := autocovariance(r, m, 0); g0 > 0 && t.static != nil {
-			if g := inefficiencyOf(r, m, g0); g > 1.5 {
-				factor *= math.Sqrt(g)
+			if square += r[k] * r[k]; k > 0 {
+				past += r[k] * r[k-1]
 			}
 		}
-		if t.static != nil && factor < 1e-3 { // without noise there is nothing to scale by
+		free := n - 3 - len(t.loops[i].turnX)
+		if free < 1 || !(s > 0) {
 			continue
 		}
-		was := t.scale[i]
+		factor := math.Sqrt(s / float64(free))
+		factor = max(factor, 1e-7*t.loops[i].span/(t.loops[i].noiseU*t.scale[i])) // numbers without noise are no better than that
 		t.scale[i] *= factor
-		if t.scale[i] > 0 && math.Abs(t.scale[i]-was) > 1e-3*was {
-			changed = true
+		rho := past / square
+		if rho += (1 + 4*rho) / float64(free); rho < 3/math.Sqrt(float64(n)) { // a mean takes away some of it
+			rho = 0
+		}
+		rho = min(rho, 0.999)
+		changed = changed || math.Abs(factor-1) > 1e-3 || math.Abs(rho-t.rho[i]) > 1e-3
+		t.rho[i] = rho
+		for p, b := range t.loops[i].begin { // at a reversal the noise of the other channel takes over
+			next = append(next, series{from + b, from + t.loops[i].end(p), rho})
 		}
 	}
+	t.series = next
 	if t.static == nil || t.static.se == nil && t.static.tau == 0 {
 		return changed
 	}
@@ -187,35 +268,40 @@ func (t *tied) weigh(sol *fit.Solution) (changed bool) {
 	return changed
 }
 
-// bristleRate looks for a part of the force that goes with the rate of the bristle. Where it stands out it stays in the
-// model, for it would bend the branches; what it is made of, a loop cannot tell.
-func (t *tied) bristleRate(ctx context.Context, sol *fit.Solution, watch fit.Watch) (*fit.Solution, string, error) {
+// se is the standard error of a parameter, infinite where nothing tells it.
+func (t *tied) se(sol *fit.Solution, place int) float64 {
+	c := slices.Index(sol.Free, place)
+	if cov := covariance(sol); cov != nil && c >= 0 {
+		return math.Sqrt(cov.At(c, c))
+	}
+	return math.Inf(1)
+}
+
+// finish turns the solution of the whole problem into that of its parameters.
+func (t *tied) finish(sol *fit.Solution) {
+	sol.Extra["loop_noise_x"], sol.Extra["loop_noise_u"] = t.loops[0].noiseX*t.scale[0], t.loops[0].noiseU*t.scale[0]
+	turns := 0
+	for _, l := range t.loops {
+		turns += len(l.turnX)
+	}
+	sol.Extra["reversals"] = turns
+	sol.Quantity, sol.Pieces = t.turns.quantity("force in presliding"), nil
+	if t.static != nil {
+		sol.Quantity = t.turns.quantity("force at constant velocity and in presliding")
+		sol.Pieces = append(sol.Pieces, 0)
+	} else if len(t.loops) == 1 {
+		sol.Dt = t.loops[0].dt
+	}
+	sol.Pieces = append(sol.Pieces, t.rows()...) // what depends on its past does so across reversals
+	if n := len(t.hints); n > 0 {
+		sol.Pieces = append(sol.Pieces, len(t.y)-n)
+	}
 	if t.rate < t.own {
-		return sol, "", nil // given
+		sol.Notes = append(sol.Notes, "the force of the given sigma1 is taken into account")
+	} else {
+		t.refuseSigma1(sol)
 	}
-	kept := slices.Clone(t.params)
-	scale := slices.Clone(t.scale)
-	t.params[t.rate].Fixed = false
-	with, err := t.fit(ctx, watch)
-	if err != nil {
-		return nil, "", err
-	}
-	c, se := with.Params[t.rate].Value, math.Inf(1)
-	if cov := covariance(with); cov != nil {
-		for i, k := range with.Free {
-			if k == t.rate {
-				se = math.Sqrt(cov.At(i, i))
-			}
-		}
-	}
-	if c > 4*se {
-		return with, fmt.Sprintf("a part of the force goes with the rate of the bristle, %.3g ± %.2g %s: the loop was drawn fast, or the rig has losses of its own; it is allowed for", c, se, t.params[t.rate].Unit), nil
-	}
-	copy(t.params, kept)
-	copy(t.scale, scale)
-	t.place()
-	sol.Extra["rate_se"] = se
-	return sol, "", nil
+	t.marginal(sol)
 }
 
 // marginal frees a solution of the unknowns behind the parameters.

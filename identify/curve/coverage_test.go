@@ -1,0 +1,112 @@
+package curve
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"hilrig/identify/fit"
+	"hilrig/identify/independent"
+	"hilrig/identify/record"
+)
+
+// coverage counts how often the 95 % intervals of a method, as the result shows them, hold the truth over draws of the noise. A
+// refused parameter promises nothing and does not count; half of the draws have to count.
+func coverage(t *testing.T, name string, draws int, truth map[string]float64, fitted func(seed uint64) *fit.Solution) {
+	t.Helper()
+	held, all := 0, 0
+	line := ""
+	hits, counts := map[string]int{}, map[string]int{}
+	for seed := range uint64(draws) {
+		s := fitted(seed)
+		a, err := fit.Assess(s)
+		if err != nil {
+			t.Errorf("%s, draw %d: %v", name, seed, err)
+			continue
+		}
+		for j, e := range a.Estimates {
+			want, ok := truth[e.Name]
+			if !ok || refused(s, e.Name) {
+				continue
+			}
+			counts[e.Name]++
+			if ci := a.Interval(j); ci != nil && ci[0] <= want && want <= ci[1] {
+				hits[e.Name]++
+			}
+		}
+	}
+	for p := range truth {
+		line += fmt.Sprintf(" %s %d/%d", p, hits[p], counts[p])
+		held, all = held+hits[p], all+counts[p]
+		// one in a thousand for each if the intervals hold with 95 %
+		if n := float64(counts[p]); n < float64(draws)/2 || float64(hits[p]) < 0.95*n-3.1*math.Sqrt(n*0.95*0.05)-0.5 {
+			t.Errorf("%s: the interval of %s holds the truth in %d of %d", name, p, hits[p], counts[p])
+		}
+	}
+	t.Logf("%s: %.1f %% of %d:%s", name, 100*float64(held)/float64(all), all, line)
+}
+
+// noise is one of several kinds of noise of unit variance.
+func noise(kind string, n int, r *rand.Rand) []float64 {
+	x := make([]float64, n)
+	last := r.NormFloat64()
+	for k := range x {
+		switch kind {
+		case "white":
+			x[k] = r.NormFloat64()
+		case "dependent": // on its own past, over some ten samples
+			const rho = 0.9
+			last = rho*last + math.Sqrt(1-rho*rho)*r.NormFloat64()
+			x[k] = last
+		}
+	}
+	return x
+}
+
+// Loops under an unknown constant force, with position zero anywhere and bristles that are not relaxed: closed form and noise,
+// and a mass on LuGre integrated apart.
+func TestPreslidingCoverage(t *testing.T) {
+	draws := coverageDraws
+	for i, c := range rigs[:4] {
+		for _, kind := range []string{"white", "dependent"} {
+			for _, offset := range []float64{0, -4 * c.fs} {
+				if draws < 100 && (i%2 == 0) == (kind == "white") {
+					continue
+				}
+				exact := c
+				exact.noiseX, exact.noiseU, exact.offset = 0, 0, offset
+				whole := exact.closed(1800, 1.8, 0)
+				coverage(t, fmt.Sprintf("%s, %s noise, offset %g", c.name, kind, offset), draws,
+					map[string]float64{"sigma0": c.sigma0, "Fs": c.fs, "offset": offset}, func(seed uint64) *fit.Solution {
+						r := rand.New(rand.NewPCG(seed, 51+uint64(i)))
+						const from = 130 // in the middle of a branch
+						x, u := noise(kind, 1800, r), noise(kind, 1800, r)
+						d := &record.Record{Dt: whole.Dt}
+						for k := from; k < 1800; k++ {
+							d.Position = append(d.Position, whole.Position[k]+0.7+max(c.noiseX, 1e-8)*x[k])
+							d.Force = append(d.Force, whole.Force[k]+max(c.noiseU, 1e-3*c.fs)*u[k])
+						}
+						return c.presliding(t, LoopOptions{}, d)
+					})
+			}
+		}
+	}
+	// M = 2 kg on LuGre, drawn by a slow triangle against gravity
+	a := independent.Axis{M: 2, Friction: independent.Friction{Sigma0: 2e4, Sigma1: 200, Sigma2: 1, Fc: 4, Fs: 5, Vs: 0.01},
+		Load: func(_, _, _ float64) float64 { return 9 }}
+	tr := a.Simulate(independent.Run{Dt: 0.01, N: 4000, Force: func(t float64) float64 {
+		p := math.Mod(t/20+0.25, 1)
+		return 9 + 4*(1-4*math.Abs(p-0.5))*min(1, 0.5+t/40)
+	}})
+	coverage(t, "LuGre with a mass", draws, map[string]float64{"sigma0": 2e4, "Fs": 5, "offset": 9}, func(seed uint64) *fit.Solution {
+		d := tr.Record(independent.Sensors{Position: 5e-7, Velocity: -1, Force: 0.02, Seed: seed}, nil)
+		d.Position, d.Force = d.Position[1:], d.Force[1:]
+		s, err := Presliding(context.Background(), []*record.Record{d}, PreslidingParams([]*record.Record{d}), LoopOptions{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	})
+}

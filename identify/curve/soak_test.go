@@ -1,0 +1,5 @@
+//go:build soak
+
+package curve
+
+const coverageDraws = 400
