@@ -45,6 +45,13 @@ func (j *job) bristled(ctx context.Context, method string, params []fit.Param, r
 	st := &stage{sol: sol, start: params, settings: said}
 	if method != "presliding-linear" {
 		st.explain = func(recs []*record.Record) (*fit.Solution, error) { return explainEach(recs, sol.Params, o) }
+		st.inverse = func() *fit.Solution {
+			spec := axis.Spec{Rotary: j.plan.Model.Rotary, Law: "lugre", Terms: []string{"offset"}, Drive: axis.Force, LinearHold: true}
+			if hold, ok := sol.Extra["hold"].(string); ok {
+				spec.LinearHold = hold != "held"
+			}
+			return j.inverse(spec, sol.Params)
+		}
 		// here they are no more than doubts: the filter weighs the motion finer than they do
 		st.doubts = func() []string {
 			model := axis.Spec{Rotary: j.plan.Model.Rotary, Law: "lugre", Drive: axis.Force, LinearHold: true}

@@ -60,6 +60,7 @@ type stage struct {
 
 	explain    func(recs []*record.Record) (*fit.Solution, error)                    // the same parameters on other records; nil: cannot
 	vary       func(ctx context.Context) []Sensitivity                               // what else could have been taken for granted; nil: nothing
+	inverse    func() *fit.Solution                                                  // the recorded force along the recorded motion; nil: the residual is that of a force
 	halved     func() []Sensitivity                                                  // steps of the simulation half as long; nil: it has none, or they cannot be changed
 	resample   func(ctx context.Context) (map[string][2]float64, *Resampling, error) // nil: cannot
 	suspicions func() []string                                                       // that reject
@@ -197,7 +198,7 @@ func (r *Result) finish(ctx context.Context, j *job, read []*record.Record) erro
 		r.measureMoves()
 	}
 	r.tolerance, r.top, r.offsetKnown = r.harm(st.sol), topSpeed(read), j.offsetKnown()
-	r.findUnmodelled(st, j.plan.Model.Rotary)
+	r.findUnmodelled(j, st)
 	if j.plan.Bootstrap > 0 && !r.Interrupted && st.method != "lugre" { // which has its own, and whose errors are those already
 		if st.resample == nil {
 			r.Warnings = append(r.Warnings, fmt.Sprintf("bootstrap: %s has none; the intervals are those of the Jacobian", st.method))

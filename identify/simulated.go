@@ -104,6 +104,9 @@ func (j *job) output(ctx context.Context, plain bool, solve func(context.Context
 	if general != nil && plain {
 		st.halved = func() []Sensitivity { return halfSteps(general, params, sol) }
 	}
+	if d := j.plan.Model.Drive; d == axis.Force || d == axis.Servo && j.plan.Model.Output != axis.Command {
+		st.inverse = func() *fit.Solution { return j.inverse(j.plan.Model, sol.Params) }
+	}
 	st.suspicions = func() []string { return axis.Suspicions(j.plan.Model, j.recs.Fit, sol) }
 	if !plain { // gaps between segments are no residuals that could be drawn anew
 		return st, nil
@@ -116,6 +119,28 @@ func (j *job) output(ctx context.Context, plain bool, solve func(context.Context
 		return j.bootstrap(ctx, p, sol)
 	}
 	return st, nil
+}
+
+// inverse is what the parameters leave over of the recorded force; nil: nothing can be said.
+func (j *job) inverse(spec axis.Spec, params []fit.Param) *fit.Solution {
+	spec.Known = nil
+	m, err := axis.New(spec, j.recs.Fit)
+	if err != nil {
+		return nil
+	}
+	own := m.Params()
+	for i := range own {
+		if k := slices.IndexFunc(params, func(q fit.Param) bool { return q.Name == own[i].Name }); k >= 0 {
+			own[i] = params[k]
+		} else {
+			own[i].Fixed = true
+		}
+	}
+	s, err := m.Inverse(own)
+	if err != nil {
+		return nil
+	}
+	return s
 }
 
 // growing are the shares of a record that lm fits one after the other where nothing drives the axis along the record. A

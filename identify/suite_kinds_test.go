@@ -135,7 +135,7 @@ func (b *bench) trial(recs ...*record.Record) trial {
 	if b.terms != nil {
 		plan.Regress.Terms = b.terms
 	}
-	truth := map[string]float64{"M": b.axis.M, "J": b.axis.M, "Fc": f.Fc, "Fv": f.Sigma2, "offset": 0}
+	truth := map[string]float64{"sigma0": f.Sigma0, "sigma1": f.Sigma1, "sigma2": f.Sigma2, "Fs": f.Fs, "vs": f.Vs, "M": b.axis.M, "J": b.axis.M, "Fc": f.Fc, "Fv": f.Sigma2, "offset": 0}
 	return trial{recs: recs, plan: plan, truth: truth}
 }
 

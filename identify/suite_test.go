@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -56,8 +57,18 @@ func attempt(k kind, t trial) outcome {
 	return o
 }
 
+// way is a method by which the records of the suite are fitted.
+type way struct {
+	name    string
+	seconds float64
+	kinds   []string                // nil: all
+	prepare func(b *bench)          // before the record; nil: nothing
+	plan    func(b *bench, p *Plan) // nil: the everyday command
+}
+
 // suite runs seeds of every kind and counts.
-func suite(t *testing.T, seeds int, seconds float64) (wrong, trials, alarms, clean int) {
+func suite(t *testing.T, w way, seeds int) (wrong, trials, alarms, clean int) {
+	kinds := slices.DeleteFunc(slices.Clone(kinds), func(k kind) bool { return w.kinds != nil && !slices.Contains(w.kinds, k.name) })
 	type job struct{ k, s int }
 	jobs := make(chan job)
 	out := make([][]outcome, len(kinds))
@@ -68,8 +79,15 @@ func suite(t *testing.T, seeds int, seconds float64) (wrong, trials, alarms, cle
 	for range 2 {
 		wg.Go(func() {
 			for j := range jobs {
-				b := newBench(uint64(100*j.s+j.k+1), seconds)
-				out[j.k][j.s] = attempt(kinds[j.k], kinds[j.k].make(b))
+				b := newBench(uint64(100*j.s+j.k+1), w.seconds)
+				if w.prepare != nil {
+					w.prepare(b)
+				}
+				tr := kinds[j.k].make(b)
+				if w.plan != nil {
+					w.plan(b, &tr.plan)
+				}
+				out[j.k][j.s] = attempt(kinds[j.k], tr)
 			}
 		})
 	}
@@ -111,7 +129,7 @@ func suite(t *testing.T, seeds int, seconds float64) (wrong, trials, alarms, cle
 		}
 		t.Logf("%s%-32s %d/%d  wrong %d %v%s", mark, kd.name, ident, seeds, len(bad), bad, reasons)
 	}
-	t.Logf("confident wrong: %d of %d; false alarms on clean ones: %d of %d", wrong, trials, alarms, clean)
+	t.Logf("%s: confident wrong: %d of %d; false alarms on clean ones: %d of %d", w.name, wrong, trials, alarms, clean)
 	return wrong, trials, alarms, clean
 }
 
@@ -125,7 +143,7 @@ func short(s string) string {
 
 // No value of any kind of record is wrong with confidence.
 func TestSuiteOfCleanAndFlawedRecords(t *testing.T) {
-	wrong, _, _, _ := suite(t, 1, 10)
+	wrong, _, _, _ := suite(t, way{name: "regress", seconds: 10}, 1)
 	if wrong > 0 {
 		t.Errorf("%d values are wrong under the verdict identified", wrong)
 	}

@@ -2,6 +2,7 @@ package identify
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"hilrig/identify/fit"
@@ -10,12 +11,23 @@ import (
 // systematic is the share of a value by which something that the residual shows may move it without a word.
 const systematic = 0.02
 
-// findUnmodelled looks for what the model lacks in the residual of a force.
-func (r *Result) findUnmodelled(st *stage, rotary bool) {
-	if st.sol.Known || r.Interrupted {
+// findUnmodelled looks for what the model lacks in the residual of a force: that of the fit, or, where the fit explains a motion,
+// that of the recorded force along the recorded motion.
+func (r *Result) findUnmodelled(j *job, st *stage) {
+	if r.Interrupted {
 		return
 	}
-	r.Unmodelled = fit.Unmodelled(st.sol, fit.Suspects(st.sol, rotary), r.tolerance)
+	rotary, s := j.plan.Model.Rotary, st.sol
+	suspects := fit.Suspects(s, rotary)
+	if st.inverse != nil {
+		s = st.inverse()
+		if s == nil {
+			return
+		}
+		// smoothing bends the motion most where it turns
+		suspects = slices.DeleteFunc(fit.Suspects(s, rotary), func(p fit.Suspect) bool { return p.Turn })
+	}
+	r.Unmodelled = fit.Unmodelled(s, suspects, r.tolerance)
 	for _, l := range r.Unmodelled {
 		for i := range r.Parameters {
 			p := &r.Parameters[i]

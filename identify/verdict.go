@@ -89,7 +89,7 @@ func (r *Result) judge(suspicions []string) {
 	r.judgeStates(say)
 	for _, in := range r.Indistinct {
 		names := strings.Join(in.Names, ", ")
-		asked := slices.ContainsFunc(in.Names, func(n string) bool { _, ok := r.Param(n); return ok })
+		asked := slices.ContainsFunc(in.Names, func(n string) bool { _, ok := r.Param(n); return ok && !state(n) })
 		if in.Remark || !asked { // a remark, or about what was not looked for
 			r.Warnings = append(r.Warnings, fmt.Sprintf("%s: %s. %s", names, in.Why, sentence(in.Advice)))
 			continue
@@ -142,6 +142,9 @@ func sentence(s string) string {
 // worth judges one parameter.
 func (r *Result) worth(p *Parameter, say func(Verdict, string, ...any)) string {
 	se := r.Err(p)
+	if se == nil && state(p.Name) {
+		return string(Weak) // where a record begins: nothing to know about the axis
+	}
 	if se == nil {
 		say(Weak, "%s: the data do not say how well it is known", p.Name)
 		return "not identifiable"

@@ -83,6 +83,15 @@ func (m *motion) slope(x []float64) []float64 {
 	return d
 }
 
+// piece is the number of the piece of row k.
+func (m *motion) piece(k int) int {
+	i, exact := slices.BinarySearch(m.pieces, k)
+	if exact {
+		i++
+	}
+	return i
+}
+
 func sgn(v float64) float64 {
 	switch {
 	case v > 0:
@@ -93,25 +102,16 @@ func sgn(v float64) float64 {
 	return 0
 }
 
-// column is one number for every row.
-func (m *motion) column(f func(k int) float64) []float64 {
-	c := make([]float64, len(m.v))
-	for k := range c {
-		c[k] = f(k)
-	}
-	return c
-}
-
-func (m *motion) add(kind, what, advice string, columns ...[]float64) {
+func (m *motion) add(kind, what, advice string, columns ...func(k int) float64) {
 	m.list = append(m.list, Suspect{Kind: kind, What: what, Advice: advice, Columns: columns, Turn: m.atTurns})
 }
 
 // speed: friction that is not straight in the velocity.
 func (m *motion) speed() {
 	m.add("drag", "a force that grows with the square of the speed (drag)", "Fit a model with quadratic drag, or record slower motion.",
-		m.column(func(k int) float64 { return m.v[k] * math.Abs(m.v[k]) }))
+		func(k int) float64 { return m.v[k] * math.Abs(m.v[k]) })
 	m.add("direction", "a viscous friction that differs between the directions", "Split friction by direction: --asymmetric.",
-		m.column(func(k int) float64 { return math.Abs(m.v[k]) }))
+		func(k int) float64 { return math.Abs(m.v[k]) })
 }
 
 // place: forces that depend on the position.
@@ -122,10 +122,10 @@ func (m *motion) place(sol *Solution, rotary bool) {
 	mid := (slices.Max(m.x) + slices.Min(m.x)) / 2
 	if rotary && m.span > 0.3 {
 		m.add("gravity", "a force that follows the sine of the angle (gravity)", "Add gravity-sin and gravity-cos to the terms.",
-			m.column(func(k int) float64 { return math.Sin(m.x[k]) }), m.column(func(k int) float64 { return math.Cos(m.x[k]) }))
+			func(k int) float64 { return math.Sin(m.x[k]) }, func(k int) float64 { return math.Cos(m.x[k]) })
 	}
 	m.add("stiffness", "a force that grows with the position (a spring, a cable, gravity on a curve)", "Add stiffness to the terms.",
-		m.column(func(k int) float64 { return m.x[k] - mid }))
+		func(k int) float64 { return m.x[k] - mid })
 	for j, i := range sol.Free {
 		name := sol.Params[i].Name
 		if bare(name) == "offset" {
@@ -134,12 +134,12 @@ func (m *motion) place(sol *Solution, rotary bool) {
 		m.list = append(m.list, Suspect{Kind: "along the way", Of: j, Drift: true,
 			What:    fmt.Sprintf("%s that changes along the way", name),
 			Advice:  "Record a shorter way, or fit the parts of the way one by one.",
-			Columns: [][]float64{m.column(func(k int) float64 { return sol.Jac[k*len(sol.Free)+j] * 2 * (m.x[k] - mid) / m.span })},
+			Columns: []func(k int) float64{func(k int) float64 { return sol.Jac[k*len(sol.Free)+j] * 2 * (m.x[k] - mid) / m.span }},
 		})
 	}
 	for _, end := range []float64{-1, 1} {
 		m.add("stop", "a force near an end of the way (a stop, a cover)", "Record a motion that stays away from the ends.",
-			m.column(func(k int) float64 { return max(0, end*(m.x[k]-mid)-0.25*m.span) }))
+			func(k int) float64 { return max(0, end*(m.x[k]-mid)-0.25*m.span) })
 	}
 
 	// periods: as short as the rows resolve at the usual speed, in steps that miss none
@@ -151,7 +151,7 @@ func (m *motion) place(sol *Solution, rotary bool) {
 	for cycles := 2.0; m.span/cycles > least; cycles += 0.5 {
 		w := 2 * math.Pi * cycles / m.span
 		m.add("cogging", fmt.Sprintf("a force that repeats every %.3g along the way (cogging, a screw, teeth)", m.span/cycles), "Average over whole periods, or record a compensated drive.",
-			m.column(func(k int) float64 { return math.Sin(w * m.x[k]) }), m.column(func(k int) float64 { return math.Cos(w * m.x[k]) }))
+			func(k int) float64 { return math.Sin(w * m.x[k]) }, func(k int) float64 { return math.Cos(w * m.x[k]) })
 	}
 }
 
@@ -171,17 +171,17 @@ func (m *motion) turn() {
 	for _, share := range []float64{0.02, 0.05, 0.1, 0.2, 0.4} {
 		vs := share * m.top
 		m.add("Stribeck", fmt.Sprintf("a friction that differs below %.3g of the top speed (Stribeck dip, presliding)", share), "Fit a law with a Stribeck dip, or leave slow rows out with min_velocity.",
-			m.column(func(k int) float64 { return sgn(m.v[k]) * math.Exp(-m.v[k]*m.v[k]/(vs*vs)) }))
+			func(k int) float64 { return sgn(m.v[k]) * math.Exp(-m.v[k]*m.v[k]/(vs*vs)) })
 		m.add("zero of velocity", "a friction that turns where the velocity is not zero", "The sensor of position drifts, or its gain differs between the directions: compare it with another sensor.",
-			m.column(func(k int) float64 { return math.Exp(-m.v[k] * m.v[k] / (vs * vs)) }))
+			func(k int) float64 { return math.Exp(-m.v[k] * m.v[k] / (vs * vs)) })
 	}
 	for _, share := range []float64{0.003, 0.01, 0.03, 0.1} {
 		l := share * mean
-		soft := m.column(func(k int) float64 { return math.Exp(-m.since[k] / l) })
+		soft := func(k int) float64 { return math.Exp(-m.since[k] / l) }
 		m.add("presliding", "a friction that builds up behind every reversal (presliding)", "Fit a law with a bristle, or leave slow rows out with min_velocity.",
-			m.column(func(k int) float64 { return sgn(m.v[k]) * soft[k] }))
+			func(k int) float64 { return sgn(m.v[k]) * soft(k) })
 		m.add("backlash", "a mass that is missing behind every reversal (backlash)", "Remove the play, measure behind it, or leave out what follows a reversal.",
-			m.column(func(k int) float64 { return m.a[k] * soft[k] }))
+			func(k int) float64 { return m.a[k] * soft(k) })
 	}
 }
 
@@ -206,29 +206,27 @@ func (m *motion) course(s *Solution) {
 			m.list = append(m.list, Suspect{Kind: "drift", Of: j, Drift: true,
 				What:    fmt.Sprintf("%s %s", name, c.what),
 				Advice:  "Warm the axis up, record under constant conditions, or fit the parts of the record one by one.",
-				Columns: [][]float64{m.column(func(k int) float64 { return s.Jac[k*p+j] * c.f(at(k)) })},
+				Columns: []func(k int) float64{func(k int) float64 { return s.Jac[k*p+j] * c.f(at(k)) }},
 			})
 		}
 	}
 	if !constant {
-		m.add("drift", "a force that drifts over the record", "Check the zero of the force, and record under constant conditions.", m.column(func(k int) float64 { return at(k) - 0.5 }))
+		m.add("drift", "a force that drifts over the record", "Check the zero of the force, and record under constant conditions.", func(k int) float64 { return at(k) - 0.5 })
 	}
 }
 
 // lag: force and motion are not of one time.
 func (m *motion) lag() {
 	const what, advice = "a force that is not of the same time as the motion", "Let the lag be a parameter, or correct the times of the columns."
-	m.add("late force", what, advice, m.slope(m.force))
-	for _, by := range []int{-5, -3, -2, -1, 1, 2, 3, 5} {
-		c := make([]float64, len(m.v))
-		each(len(c), m.pieces, func(from, to int) {
-			for k := from; k < to; k++ {
-				if i := k - by; i >= from && i < to {
-					c[k] = m.force[i] - m.force[k]
-				}
+	rate := m.slope(m.force)
+	m.add("late force", what, advice, func(k int) float64 { return rate[k] })
+	for _, by := range []int{-30, -20, -13, -8, -5, -3, -2, -1, 1, 2, 3, 5, 8, 13, 20, 30} {
+		m.add("late force", what, advice, func(k int) float64 {
+			if i := k - by; i >= 0 && i < len(m.force) && m.piece(i) == m.piece(k) {
+				return m.force[i] - m.force[k]
 			}
+			return 0
 		})
-		m.add("late force", what, advice, c)
 	}
 }
 
@@ -241,15 +239,15 @@ func (m *motion) drive() {
 	slices.Sort(size)
 	const advice = "Record smaller forces, or measure the force behind the drive."
 	m.add("saturation", "a gain of the force that changes with its size (saturation, motor constant)", advice,
-		m.column(func(k int) float64 { return m.force[k] * math.Abs(m.force[k]) }))
+		func(k int) float64 { return m.force[k] * math.Abs(m.force[k]) })
 	m.add("saturation", "a gain of the force that changes with its size (saturation, motor constant)", advice,
-		m.column(func(k int) float64 { return m.force[k] * m.force[k] * m.force[k] }))
+		func(k int) float64 { return m.force[k] * m.force[k] * m.force[k] })
 	m.add("gain by direction", "a gain of the force that differs between its directions", "Check zero and gain of the drive in both directions.",
-		m.column(func(k int) float64 { return math.Abs(m.force[k]) }))
+		func(k int) float64 { return math.Abs(m.force[k]) })
 	for _, q := range []float64{0.6, 0.8, 0.9, 0.95, 0.98} {
 		limit := size[int(q*float64(len(size)))]
 		m.add("saturation", "a force that is cut at its extremes (saturation)", advice,
-			m.column(func(k int) float64 { return m.force[k] - min(max(m.force[k], -limit), limit) }))
+			func(k int) float64 { return m.force[k] - min(max(m.force[k], -limit), limit) })
 	}
 }
 
@@ -268,14 +266,14 @@ func (m *motion) rows(s *Solution) {
 		if some <= 2*p || others <= 10*p {
 			return
 		}
-		var c [][]float64
+		var c []func(k int) float64
 		for j := range p {
-			c = append(c, m.column(func(k int) float64 {
+			c = append(c, func(k int) float64 {
 				if left(k) {
 					return s.Jac[k*p+j]
 				}
 				return 0
-			}))
+			})
 		}
 		m.add(kind, what, advice, c...)
 	}

@@ -10,10 +10,10 @@ import (
 
 // Suspect is something that the model may lack: columns that a richer model would have, one row per residual.
 type Suspect struct {
-	Kind    string // drag, late force, drift …
-	What    string // for people, after "the residual holds"
-	Advice  string // the model or experiment that takes it
-	Columns [][]float64
+	Kind    string                // drag, late force, drift …
+	What    string                // for people, after "the residual holds"
+	Advice  string                // the model or experiment that takes it
+	Columns []func(k int) float64 // at row k
 
 	// Of is set where the column is that of parameter Free[Of] times a course of time between −1 and 1: the parameter
 	// itself changes, and by how much it does is what counts.
@@ -71,7 +71,7 @@ func Unmodelled(s *Solution, suspects []Suspect, harm map[string]float64) []Effe
 		away = all
 	}
 	var out []Effect
-	var columns [][]float64
+	var columns []func(k int) float64
 	for _, turn := range []bool{false, true} {
 		rows := away
 		if turn {
@@ -112,10 +112,10 @@ func turning(s *Solution) []bool {
 }
 
 // taken are the rows of a column.
-func taken(c []float64, rows []int) []float64 {
+func taken(c func(k int) float64, rows []int) []float64 {
 	out := make([]float64, len(rows))
 	for i, k := range rows {
-		out[i] = c[k]
+		out[i] = c(k)
 	}
 	return out
 }
@@ -123,7 +123,7 @@ func taken(c []float64, rows []int) []float64 {
 // explained is the model on some of the rows.
 func (s *Solution) explained(rows []int) *explained {
 	p := len(s.Free)
-	x := &explained{e: taken(s.Residual, rows), series: s.Dt > 0}
+	x := &explained{e: taken(func(k int) float64 { return s.Residual[k] }, rows), series: s.Dt > 0}
 	next := 0
 	for i, k := range rows {
 		fresh := false
@@ -138,11 +138,7 @@ func (s *Solution) explained(rows []int) *explained {
 		x.pieces[0] = 0
 	}
 	for j := range p {
-		c := make([]float64, len(rows))
-		for i, k := range rows {
-			c[i] = s.Jac[k*p+j]
-		}
-		x.own(c)
+		x.own(taken(func(k int) float64 { return s.Jac[k*p+j] }, rows))
 	}
 	for _, q := range x.q { // what these rows alone would have said
 		axpy(-inner(q, x.e), q, x.e)
@@ -151,9 +147,10 @@ func (s *Solution) explained(rows []int) *explained {
 }
 
 // extend adds what was found before.
-func (x *explained) extend(columns [][]float64, rows []int) {
-	for _, c := range columns {
-		z, _, size := x.against(taken(c, rows))
+func (x *explained) extend(columns []func(k int) float64, rows []int) {
+	for _, column := range columns {
+		c := taken(column, rows)
+		z, _, size := x.against(c)
 		if size > 1e-3*length(c) {
 			scale(z, 1/size)
 			axpy(-inner(z, x.e), z, x.e)
@@ -163,7 +160,7 @@ func (x *explained) extend(columns [][]float64, rows []int) {
 }
 
 // search accepts suspects, one of a kind but for what may come in several, until none is left that explains anything.
-func (x *explained) search(s *Solution, suspects []Suspect, turn bool, rows []int, harm map[string]float64) (out []Effect, columns [][]float64) {
+func (x *explained) search(s *Solution, suspects []Suspect, turn bool, rows []int, harm map[string]float64) (out []Effect, columns []func(k int) float64) {
 	of := make([][][]float64, len(suspects))
 	used := make([]bool, len(suspects))
 	for i, sp := range suspects {

@@ -1,0 +1,202 @@
+package axis
+
+import (
+	"math"
+
+	"hilrig/engine/friction"
+	"hilrig/engine/numeric"
+	"hilrig/identify/fit"
+)
+
+// Inverse is what the model, with the parameters of a fit, leaves over of the recorded force along the recorded motion:
+//
+//	e = u − M·a − F(v, z) − loads
+//
+// Nothing is simulated but the state of the contact, so that an error of the force stays where it is instead of being
+// integrated along the record. Both sides are smoothed alike, by two moving averages that are as long as the acceleration needs
+// to stand out of the noise of the position. nil without an error: the records hold no position, or the
+// model does not stay finite along it.
+func (m *Model) Inverse(params []fit.Param) (*fit.Solution, error) {
+	s := &fit.Solution{Unit: "N", Quantity: "force", Dt: m.pieces[0].dt}
+	if m.spec.Rotary {
+		s.Unit, s.Quantity = "N·m", "torque"
+	}
+	for i, p := range params {
+		if !p.Fixed && !isState(p.Name) {
+			s.Free = append(s.Free, i)
+		}
+	}
+	s.Params = params
+	b, err := m.newBody(params)
+	if err != nil {
+		return nil, err
+	}
+	w := m.smoothing()
+	s.Blur = 3 * float64(w) * s.Dt
+	var drags []*drag
+	for _, p := range m.pieces {
+		if d := newDrag(p, w); d != nil {
+			drags = append(drags, d)
+		}
+	}
+	left := func() (e []float64, ok bool) {
+		if !b.set() {
+			return nil, false
+		}
+		for _, d := range drags {
+			e = append(e, d.left(m, b)...)
+		}
+		return e, true
+	}
+	base, ok := left()
+	if !ok || len(base) == 0 {
+		return nil, nil
+	}
+	s.Residual, s.Jac = base, make([]float64, len(base)*len(s.Free))
+	for j, i := range s.Free {
+		p := &params[i]
+		h := 1e-4 * math.Abs(p.Value)
+		if h == 0 {
+			h = 1e-6 * math.Min(p.Hi-p.Lo, 1)
+		}
+		b.value[i] = p.Value + h
+		moved, ok := left()
+		if !ok {
+			h = -h
+			b.value[i] = p.Value + h
+			moved, ok = left()
+		}
+		b.value[i] = p.Value
+		if !ok {
+			return nil, nil
+		}
+		for k, e := range moved {
+			s.Jac[k*len(s.Free)+j] = (base[k] - e) / h
+		}
+	}
+	if _, ok := left(); !ok { // with the parameters themselves again
+		return nil, nil
+	}
+	for _, d := range drags {
+		s.Pieces = append(s.Pieces, len(s.Measured))
+		s.Measured, s.Velocity, s.Position = append(s.Measured, d.u...), append(s.Velocity, d.v...), append(s.Position, d.x...)
+	}
+	for k, e := range s.Residual {
+		if math.IsNaN(e) || math.IsInf(e, 0) || math.IsNaN(s.Measured[k]) {
+			return nil, nil
+		}
+	}
+	return s, nil
+}
+
+func isState(name string) bool { return len(name) > 1 && (name[:2] == "x0" || name[:2] == "v0") }
+
+// smoothing is the length of the moving averages, samples.
+func (m *Model) smoothing() int {
+	const noisy = 0.05 // share of the acceleration that may be noise
+	w := 2
+	for _, p := range m.pieces {
+		if len(p.rec.Position) == 0 {
+			continue
+		}
+		noise := math.Max(numeric.Noise(p.rec.Position), numeric.EncoderStep(p.rec.Position)/math.Sqrt(12))
+		for limit := max(p.n/50, 2); w < limit; w += 1 + w/4 {
+			sum, n := 0.0, 0
+			for k := 2 * w; k < p.n-2*w; k++ {
+				a := (p.rec.Position[k+2*w] - 2*p.rec.Position[k] + p.rec.Position[k-2*w]) / (4 * float64(w*w) * p.dt * p.dt)
+				sum, n = sum+a*a, n+1
+			}
+			// variance of a second difference over 2w of a twice averaged noise
+			if n > 0 && noise*math.Sqrt(6/float64(2*w))/(4*float64(w*w)*p.dt*p.dt) < noisy*math.Sqrt(sum/float64(n)) {
+				break
+			}
+		}
+	}
+	return w
+}
+
+// drag is a piece whose motion is imposed on the model. Everything stands in the middle between two samples.
+type drag struct {
+	p          *piece
+	w          int
+	u, x, v, a []float64
+	far        []float64
+}
+
+// newDrag smooths a piece; nil: it is too short or has no position.
+func newDrag(p *piece, w int) *drag {
+	n := p.n
+	first, last := 4*w, n-4*w-1
+	if len(p.rec.Position) != n || last-first < 20 {
+		return nil
+	}
+	d := &drag{p: p, w: w}
+	x := averaged(averaged(p.rec.Position, w), w)
+	var far []float64
+	if p.far != nil {
+		far = averaged(averaged(p.far, w), w)
+	}
+	v := func(k int) float64 { return (x[k+1] - x[k]) / p.dt }
+	for k := first; k < last; k++ {
+		d.x, d.v = append(d.x, (x[k]+x[k+1])/2), append(d.v, v(k))
+		d.a = append(d.a, (v(k+w)-v(k-w))/(2*float64(w)*p.dt))
+		if far != nil {
+			d.far = append(d.far, (far[k]+far[k+1])/2)
+		}
+	}
+	d.u = make([]float64, len(d.v))
+	return d
+}
+
+// averaged is the mean over 2·half+1 samples, fewer at the ends.
+func averaged(x []float64, half int) []float64 {
+	sum := make([]float64, len(x)+1)
+	for k, v := range x {
+		sum[k+1] = sum[k] + v - x[0]
+	}
+	out := make([]float64, len(x))
+	for k := range x {
+		i, j := max(k-half, 0), min(k+half+1, len(x))
+		out[k] = x[0] + (sum[j]-sum[i])/float64(j-i)
+	}
+	return out
+}
+
+// left is the force of the drive, which goes to d.u, less that of the model along the motion.
+func (d *drag) left(m *Model, b *body) []float64 {
+	p, first := d.p, 4*d.w
+	clear(d.u)
+	if p.force != nil {
+		u, lag := p.force, 0.0
+		if b.lag >= 0 {
+			lag = b.value[b.lag] / p.dt
+		}
+		if m.spec.LinearHold {
+			lag -= 0.5 // a straight force has its mean in the middle, half a sample on
+		}
+		late := make([]float64, len(u))
+		delayed(late, u, lag)
+		late = averaged(averaged(late, d.w), d.w)
+		copy(d.u, late[first:])
+	}
+	z := make([]float64, b.whole.StateDim())
+	b.whole.Reset(z)
+	loads := b.loads
+	loads.u, loads.du, loads.dp, loads.begin = 0, 0, 0, 0
+	out := make([]float64, len(d.v))
+	for k, v := range d.v {
+		if d.far != nil {
+			loads.p = d.far[k]
+		}
+		in := friction.Input{Dt: p.dt, V: v, Fa: d.u[k] - b.mass.M*d.a[k]}
+		if p.load != nil {
+			in.N = p.load[first+k]
+		}
+		if p.current != nil {
+			in.I = p.current[first+k]
+		}
+		act, _, _ := loads.At(0, d.x[k], v)
+		out[k] = d.u[k] + act - b.mass.M*d.a[k] - b.whole.Step(z, in)
+	}
+	return out
+}
