@@ -64,6 +64,8 @@ type way struct {
 	kinds   []string                // nil: all
 	prepare func(b *bench)          // before the record; nil: nothing
 	plan    func(b *bench, p *Plan) // nil: the everyday command
+	strict  bool                    // it seldom calls anything identified: a start, or a fit that integrates every error of the force
+	slow    bool
 }
 
 // suite runs seeds of every kind and counts.
@@ -143,9 +145,17 @@ func short(s string) string {
 
 // No value of any kind of record is wrong with confidence.
 func TestSuiteOfCleanAndFlawedRecords(t *testing.T) {
-	wrong, _, _, _ := suite(t, way{name: "regress", seconds: 10}, 1)
-	if wrong > 0 {
-		t.Errorf("%d values are wrong under the verdict identified", wrong)
+	count := func(w way) {
+		if wrong, trials, _, _ := suite(t, w, 1); wrong > 0 {
+			t.Errorf("%s: %d of %d results are wrong under the verdict identified", w.name, wrong, trials)
+		}
+	}
+	count(everyday)
+	for _, w := range ways {
+		if !w.slow {
+			w.kinds = []string{"sines", "quadratic drag", "friction falls by a third", "force acts 4 ms later", "Stribeck dip"}
+			count(w)
+		}
 	}
 }
 

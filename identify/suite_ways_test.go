@@ -31,16 +31,19 @@ func contactPlan(method ...string) func(b *bench, p *Plan) {
 	}
 }
 
+// everyday is hil identify as it comes.
+var everyday = way{name: "regress", seconds: 10}
+
 // ways besides the everyday command.
 var ways = []way{
 	{name: "weak", seconds: 10, plan: func(_ *bench, p *Plan) { p.Form = "weak" }},
-	{name: "lm in open loop", seconds: 4, kinds: some, prepare: func(b *bench) { b.sensors.Force = 0 }, plan: func(b *bench, p *Plan) {
+	{name: "lm in open loop", strict: true, seconds: 4, kinds: some, prepare: func(b *bench) { b.sensors.Force = 0 }, plan: func(b *bench, p *Plan) {
 		*p = Plan{Methods: []string{"regress", "lm"}, Regress: p.Regress, Seed: 1, Model: axis.Spec{Law: "coulomb", Terms: []string{"viscous", "offset"}, Drive: axis.Force, Output: axis.Position, Initial: axis.Free, Rotary: b.rotary}}
 	}},
 	{name: "lm in the servo", seconds: 6, kinds: some, plan: func(b *bench, p *Plan) {
 		*p = Plan{Methods: []string{"lm"}, Seed: 1, Model: axis.Spec{Law: "coulomb", Terms: []string{"viscous", "offset"}, Drive: axis.Servo, Output: axis.Command, Initial: axis.Measured, Rotary: b.rotary,
 			Controller: &axis.Controller{Kp: b.kp, Kv: b.kv, Limit: b.limit, Gain: 1, Mean: 2}}}
 	}},
-	{name: "lugre", seconds: 3, kinds: some, prepare: contact, plan: contactPlan("lugre")},
-	{name: "lugre, kalman", seconds: 3, kinds: some, prepare: contact, plan: contactPlan("lugre", "kalman")},
+	{name: "lugre", strict: true, seconds: 3, kinds: some, prepare: contact, plan: contactPlan("lugre")},
+	{name: "lugre, kalman", slow: true, seconds: 3, kinds: some, prepare: contact, plan: contactPlan("lugre", "kalman")},
 }
