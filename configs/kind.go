@@ -1,32 +1,65 @@
 package configs
 
-import "github.com/goccy/go-yaml"
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+)
 
 // Kind of a file.
 type Kind uint8
 
 const (
-	RigFile      Kind = iota // hil run
-	SimulateFile             // hil simulate
-	IdentifyFile             // hil identify
-	ContactFile              // hil simulate, bodies in contact
-	StudyFile                // hil study
+	UnknownFile  Kind = iota
+	RigFile           // hil run
+	SimulateFile      // hil simulate
+	ContactFile       // hil simulate, bodies in contact
+	IdentifyFile      // hil identify, hil compare
+	StudyFile         // hil study
+	NumbersFile       // columns of numbers: a measurement
+	RunFile           // a recording of this program
 )
 
-// KindOf tells by its sections what a file describes; a file that cannot be read, or says nothing of itself, counts as a rig.
+// KindOf tells by its content what a file describes. A file that cannot be read, or says nothing of itself, is unknown.
 func KindOf(path string) Kind {
+	if st, err := os.Stat(path); err != nil || st.IsDir() {
+		if _, err := os.Stat(filepath.Join(path, "run.mcap")); err == nil {
+			return RunFile
+		}
+		return UnknownFile
+	}
+	head := firstBytes(path)
+	ext := strings.ToLower(filepath.Ext(strings.TrimSuffix(path, ".gz")))
+	switch {
+	case bytes.HasPrefix(head, []byte("\x89MCAP")) || ext == ".mcap":
+		return RunFile
+	case slices.Contains([]string{".csv", ".tsv", ".mat"}, ext) || bytes.HasPrefix(head, []byte("MATLAB")):
+		return NumbersFile
+	}
 	data, err := readFile(path)
 	if err != nil {
-		return RigFile
+		return UnknownFile
 	}
-	return kindOf(data)
+	if kind := kindOf(data); kind != UnknownFile {
+		return kind
+	}
+	if len(ColumnNames(path)) > 1 && !slices.Contains([]string{".yaml", ".yml", ".json"}, ext) {
+		return NumbersFile
+	}
+	return UnknownFile
 }
 
-// kindOf is KindOf for a file in memory.
+// kindOf tells the kind of a YAML file in memory.
 func kindOf(data []byte) Kind {
 	var top map[string]any
 	if yaml.Unmarshal(data, &top) != nil {
-		return RigFile
+		return UnknownFile
 	}
 	has := func(key string) bool { _, ok := top[key]; return ok }
 	switch {
@@ -41,5 +74,38 @@ func kindOf(data []byte) Kind {
 	case has("data"):
 		return IdentifyFile
 	}
-	return RigFile
+	return UnknownFile
+}
+
+// firstBytes of a file, unpacked.
+func firstBytes(path string) []byte {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	head := make([]byte, 1<<14)
+	n, _ := io.ReadFull(f, head)
+	head = head[:n]
+	if z, err := gzip.NewReader(bytes.NewReader(head)); err == nil {
+		text := make([]byte, 1<<14)
+		n, _ := io.ReadFull(z, text) // the rest of the file is missing: what there is will do
+		head = text[:n]
+	}
+	return head
+}
+
+// ColumnNames are those of a text with columns: the cells of its first line that is no remark.
+func ColumnNames(path string) []string {
+	for line := range strings.Lines(string(firstBytes(path))) {
+		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
+			continue
+		}
+		names := strings.FieldsFunc(line, func(r rune) bool { return r == ',' || r == ';' || r == '\t' })
+		for i := range names {
+			names[i] = strings.Trim(names[i], " \"")
+		}
+		return names
+	}
+	return nil
 }

@@ -49,10 +49,11 @@ func newRoot() *cobra.Command {
 publishes everything, records it, and identifies friction parameters from live or recorded data.
 
 Try it without hardware:   hil run            then open http://localhost:8080
-Identify a measured axis:  hil identify configs/emps.yaml
+Identify what it recorded: hil identify runs
 Before your own rig:       hil check FILE; hil run FILE --dry-run; hil run FILE --arm`,
-		SilenceErrors: true,
-		SilenceUsage:  true,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		PersistentPreRunE: checkKinds,
 	}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return exitWith(exitUsage, fmt.Errorf("%w (see %s --help)", err, c.CommandPath()))

@@ -301,7 +301,7 @@ func TestStudyVerb(t *testing.T) {
 		{"failing runs", []string{small("scheme, values: [midpoint, implicit]", "plant.mass, values: [1, 1e-12]")}, exitQuality, "runs failed"},
 		{"allowed failures", []string{small("scheme, values: [midpoint, implicit]", "plant.mass, values: [1, 1e-12]", "version: 1", "version: 1\nmax_failed: 90 %")}, exitOK, "runs failed:\n   run "},
 		{"no file", []string{"not-there.yaml"}, exitInvalid, "no such file"},
-		{"rig file", []string{"../../configs/motor.yaml"}, exitInvalid, "unknown key"},
+		{"rig file", []string{"../../configs/motor.yaml"}, exitInvalid, "hil run"},
 		{"format", []string{good, "--format", "xlsx"}, exitUsage, "want csv or parquet"},
 		{"workers", []string{good, "--workers", "-1"}, exitUsage, "--workers -1"},
 		{"runs", []string{good, "--runs", "0"}, exitUsage, "--runs 0"},

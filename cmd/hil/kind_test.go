@@ -1,0 +1,79 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The wrong kind of file given to a verb names the right verb, and does nothing else.
+func TestWrongKindOfFile(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	rig, sim, brush, ident, study := "../../configs/serial-line.yaml", "../../configs/stick-slip.yaml", "../../configs/brush.yaml", "../../configs/emps.yaml", "../../configs/study/stick-slip.yaml"
+	run := exportRun(t)
+	odd := write("odd.txt", "t;x;F\n0;1;2\n1;2;3\n")
+	for _, c := range []struct {
+		file, is, next string
+		verbs          []string
+	}{
+		{rig, "describes a rig", "hil run " + rig, []string{"identify", "compare", "simulate", "study", "replay", "export"}},
+		{sim, "describes a simulation", "hil simulate " + sim, []string{"run", "rig motor", "identify", "compare", "study", "replay"}},
+		{brush, "describes bodies in contact", "hil simulate " + brush, []string{"run", "identify", "study"}},
+		{ident, "describes an identification", "hil identify " + ident, []string{"run", "simulate", "study", "export"}},
+		{study, "describes a study", "hil study " + study, []string{"run", "simulate", "identify"}},
+		{run, "is a recording", "hil identify " + run, []string{"run", "simulate", "study", "check", "compare"}},
+		{filepath.Join(run, "run.mcap"), "is a recording", "hil replay " + run, []string{"simulate", "check"}},
+		{odd, "holds columns of numbers: t, x, F", "hil identify axis.yaml", []string{"run", "identify", "simulate", "study", "compare", "check", "replay"}},
+	} {
+		for _, verb := range c.verbs {
+			out, errs, code := execute(t, append(strings.Fields(verb), c.file)...)
+			if code != exitInvalid || !strings.Contains(errs, c.is) || !strings.Contains(errs, c.next) || out != "" {
+				t.Errorf("hil %s %s: code %d\n%s%s", verb, filepath.Base(c.file), code, out, errs)
+			}
+		}
+	}
+	// a file that is what the verb wants, or that nobody can tell, is the verb's own business
+	for _, c := range [][]string{{"check", rig}, {"check", sim}, {"check", study}, {"run", write("empty.yaml", ""), "--duration", "1ms"}, {"study", "no-such-study"}} {
+		if _, errs, _ := execute(t, c...); strings.Contains(errs, "does not take that") {
+			t.Errorf("hil %v: %s", c, errs)
+		}
+	}
+}
+
+// The example that a bare table of numbers is answered with works as it stands, but for the meaning of its columns.
+func TestExampleForNumbers(t *testing.T) {
+	dir := t.TempDir()
+	packed := filepath.Join(dir, "axis.csv.gz")
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	plain, err := os.ReadFile(filepath.Join(filepath.Dir(axisRecord(t, 1)), "record.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	z.Write(plain)
+	z.Close()
+	if err := os.WriteFile(packed, b.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, errs, _ := execute(t, "identify", packed)
+	_, text, _ := strings.Cut(errs, "\n\n")
+	text, _, _ = strings.Cut(text, "\n\nthen:")
+	text = strings.NewReplacer(`"timestamp", unit: s`, `"timestamp", unit: ms`, `"pos", unit: m`, `"pos", unit: mm`, `"u", unit: N`, `"u", unit: V, gain: 2.5 N/V`).Replace(text)
+	file := filepath.Join(dir, "axis.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if out, errs, code := execute(t, "identify", file); code != 0 && code != exitQuality || !strings.Contains(out, "inverse dynamics") && !strings.Contains(out, "least squares") {
+		t.Errorf("code %d\n%s\n%s%s", code, text, out, errs)
+	}
+}
