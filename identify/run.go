@@ -2,6 +2,7 @@ package identify
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -10,6 +11,7 @@ import (
 
 	"hilrig/identify/axis"
 	"hilrig/identify/fit"
+	"hilrig/identify/linear"
 	"hilrig/identify/record"
 )
 
@@ -80,6 +82,9 @@ func Run(ctx context.Context, plan Plan, recs Records, keep Keeper, watch fit.Wa
 	if len(recs.Fit) == 0 {
 		return nil, &record.Error{Msg: "no record to fit", Hint: "Give at least one file under data."}
 	}
+	if err := recs.check(); err != nil {
+		return nil, err
+	}
 	whole := ctx
 	if plan.TimeLimit > 0 {
 		var cancel context.CancelFunc
@@ -106,7 +111,7 @@ func Run(ctx context.Context, plan Plan, recs Records, keep Keeper, watch fit.Wa
 			if ctx.Err() != nil && j.last != nil {
 				break
 			}
-			return nil, err
+			return nil, refusal(name, recs.Fit[0], err)
 		}
 		st.method = name
 		j.last = st
@@ -121,7 +126,7 @@ func Run(ctx context.Context, plan Plan, recs Records, keep Keeper, watch fit.Wa
 		return nil, ctx.Err()
 	}
 	if err := r.finish(whole, j, recs.Fit); err != nil {
-		return nil, err
+		return nil, refusal(j.last.method, recs.Fit[0], err)
 	}
 	r.Compute = time.Since(begin).Seconds()
 	return r, nil
@@ -134,6 +139,33 @@ func samples(recs []*record.Record) string {
 		n += d.Len()
 	}
 	return fmt.Sprintf("%d samples", n)
+}
+
+// check tells which channel of a record is not as long as the others.
+func (r Records) check() error {
+	for _, recs := range [][]*record.Record{r.Fit, r.Loop, r.Second, r.Validation, r.SecondVal} {
+		for _, d := range recs {
+			n := d.Len()
+			for name, x := range map[string][]float64{"position": d.Position, "velocity": d.Velocity, "force": d.Force, "reference": d.Reference, "disturbance": d.Disturbance, "load": d.Load, "current": d.Current} {
+				if len(x) != 0 && len(x) != n {
+					return d.Fail(0, "", "%d samples of the %s but %d of the record", len(x), name, n)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// refusal makes what a method cannot do with a record an error of the record. Errors that say already what they are about stay.
+func refusal(method string, d *record.Record, err error) error {
+	var data *record.Error
+	var param *fit.ParamError
+	var spec *linear.SpecError
+	var unknown *linear.Unidentifiable
+	if errors.As(err, &data) || errors.As(err, &param) || errors.As(err, &spec) || errors.As(err, &unknown) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return &record.Error{File: d.File, Msg: fmt.Sprintf("%s finds no fit to this record: %v", method, err), Hint: "Look at the channels of the record, or give starts and bounds of the parameters."}
 }
 
 // stage is the short form of what a method found.

@@ -22,3 +22,6 @@ func TestWholeSuite(t *testing.T) {
 		})
 	}
 }
+
+// Three thousand random runs.
+func TestManyRandomRunsEndWell(t *testing.T) { randomRuns(t, 1000, 3000) }

@@ -176,7 +176,7 @@ func (s *Solution) check() error {
 	}
 	for k, x := range s.Jac {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return fmt.Errorf("assess: derivative %g of row %d with respect to %s: the model fails next to the estimate", x, k/p, s.Params[s.Free[k%p]].Name)
+			return fmt.Errorf("assess: the derivative with respect to %s is not finite in row %d: the model fails next to the estimate", s.Params[s.Free[k%p]].Name, k/p)
 		}
 	}
 	if e := inner(s.Residual, s.Residual); math.IsInf(e, 0) {

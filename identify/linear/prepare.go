@@ -168,6 +168,8 @@ func (s Spec) start(recs []*record.Record) (*filters, error) {
 		switch {
 		case math.Abs(d.Dt-first.Dt) > sameRate*first.Dt:
 			return nil, d.Fail(0, "Resample them to one rate.", "sampled every %.6g s, the first record every %.6g s", d.Dt, first.Dt)
+		case len(d.Position) == 0:
+			return nil, d.Fail(0, "Name the column in data.columns.position.", "the position was not recorded, and the fit needs it")
 		case len(d.Position) != len(d.Force):
 			return nil, d.Fail(0, "Name both columns.", "%d positions and %d forces: the fit needs both, sample by sample", len(d.Position), len(d.Force))
 		}
