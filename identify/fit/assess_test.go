@@ -260,7 +260,7 @@ func TestRefuses(t *testing.T) {
 	}{
 		{func(s *Solution) { s.Residual[7] = math.NaN() }, "residual NaN in row 7"},
 		{func(s *Solution) { s.Residual[7] = 1e200 }, "overflows"},
-		{func(s *Solution) { s.Jac[5] = inf }, "row 2 with respect to Fc"},
+		{func(s *Solution) { s.Jac[5] = inf }, "with respect to Fc is not finite in row 2"},
 		{func(s *Solution) { s.Jac = s.Jac[1:] }, "30 rows × 2"},
 		{func(s *Solution) { s.Measured = s.Measured[1:] }, "29 measured"},
 		{func(s *Solution) { s.Pieces = []int{0, 9, 9} }, "piece 2"},
