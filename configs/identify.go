@@ -48,6 +48,7 @@ type Identify struct {
 // IdentifyData is a file with named columns: text, plain or gzip, a MAT file, or a recording of this program.
 type IdentifyData struct {
 	File      string          `yaml:"file" doc:"relative to this file"`
+	Source    string          `yaml:"source,omitempty" doc:"where the record is to be had, or the command that makes it; said where it is not there"`
 	More      []string        `yaml:"more,omitempty" doc:"further files with the same columns, fitted together"`
 	Columns   IdentifyColumns `yaml:"columns" doc:"which column is what"`
 	Rate      float64         `yaml:"rate" unit:"Hz" want:">=0" doc:"sampling rate of a file without time column"`

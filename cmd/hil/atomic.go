@@ -1,16 +1,18 @@
 package main
 
 import (
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // writeWhole writes a temporary file beside the wanted one, which appears whole or not at all. Without force an existing
-// file is left alone, also one that appears meanwhile.
+// file is left alone, also one that appears meanwhile. A name that ends in .gz is packed.
 func writeWhole(path string, force bool, write func(io.Writer) error) error {
 	tmp, err := os.CreateTemp(filepath.Dir(path), ".hil-*")
 	if err != nil {
@@ -18,7 +20,13 @@ func writeWhole(path string, force bool, write func(io.Writer) error) error {
 	}
 	defer os.Remove(tmp.Name()) // gone already when all went well
 	defer tmp.Close()
-	if err = write(tmp); err == nil {
+	if strings.EqualFold(filepath.Ext(path), ".gz") {
+		z, _ := gzip.NewWriterLevel(tmp, gzip.BestCompression) // a level that exists
+		err = errors.Join(write(z), z.Close())
+	} else {
+		err = write(tmp)
+	}
+	if err == nil {
 		err = tmp.Chmod(0o644)
 	}
 	if err == nil {

@@ -59,6 +59,9 @@ func describeIdentify(w io.Writer, name string, c *configs.Identify) {
 		}
 		line("record", "%s %s", path, there)
 	}
+	if missing > 0 && c.Data.Source != "" {
+		line("", "%s", fromWhere(c, &c.Data))
+	}
 	verb := "identify"
 	if len(c.Compare) > 0 {
 		verb = "compare"

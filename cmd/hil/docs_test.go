@@ -1,12 +1,16 @@
 package main
 
 import (
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"hilrig/configs"
+	"hilrig/identify/record"
 )
 
 // Every event code that the program can emit is explained in docs/errors.md, and none is explained that does not exist.
@@ -63,6 +67,76 @@ func TestVerbsAreInTheReadme(t *testing.T) {
 		if !c.Hidden && !strings.Contains(string(readme), "hil "+c.Name()) {
 			t.Errorf("README.md does not mention hil %s", c.Name())
 		}
+	}
+}
+
+// The commands of the README work on a fresh clone: files are there, and records are either in the repository, made by make run, or
+// public, and then the file says where they are to be had.
+func TestReadmeCommandsAreReady(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, public := 0, 0
+	for _, m := range regexp.MustCompile(`(?m)^bin/hil (\w+) +(configs/\S+|runs)`).FindAllStringSubmatch(string(readme), -1) {
+		if m[2] == "runs" { // TestDemo identifies its own run
+			own++
+			continue
+		}
+		path := "../../" + m[2]
+		if out, errs, code := execute(t, "check", path); code != exitOK {
+			t.Errorf("hil %s %s: %s%s", m[1], m[2], out, errs)
+		}
+		if configs.KindOf(path) != configs.IdentifyFile {
+			continue
+		}
+		c, err := configs.LoadIdentify(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if exec.Command("git", "-C", "../..", "ls-files", "--error-unmatch", strings.TrimPrefix(filepath.Clean(c.Data.File), "../../")).Run() == nil {
+			own++
+			continue
+		}
+		public++
+		if !strings.Contains(c.Data.Source, "https://") {
+			t.Errorf("%s: its record is not here, and data.source does not say where it is", m[2])
+		}
+		if own < 2 {
+			t.Errorf("%s stands before two commands that need no other record", m[2])
+		}
+	}
+	if own < 2 || public == 0 {
+		t.Errorf("%d commands on own records, %d on public ones", own, public)
+	}
+}
+
+// The record that comes with the program is what its command makes.
+func TestOwnRecordIsWhatItsCommandMakes(t *testing.T) {
+	made := filepath.Join(t.TempDir(), "made.csv.gz")
+	if _, errs, code := execute(t, "simulate", identifyExamples+"lugre-kalman-rig.yaml", "-o", made); code != exitOK {
+		t.Fatal(errs)
+	}
+	m := record.Mapping{Time: record.Column{Name: "time_s"}, Position: record.Column{Name: "measured_position_m"}, Force: record.Column{Name: "measured_load_N"}}
+	kept := identifyExamples + "data/lugre-kalman.csv.gz"
+	a, err := record.ReadCSV(made, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := record.ReadCSV(kept, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Len() != b.Len() {
+		t.Fatalf("%d and %d samples", a.Len(), b.Len())
+	}
+	for k := range a.Position { // other processors round otherwise: a count of the encoder, a millionth of the noise
+		if math.Abs(a.Position[k]-b.Position[k]) > 0.62e-6 || math.Abs(a.Force[k]-b.Force[k]) > 1e-8 {
+			t.Fatalf("sample %d: %g m, %g N is %g m, %g N in %s", k, a.Position[k], a.Force[k], b.Position[k], b.Force[k], kept)
+		}
+	}
+	if st, err := os.Stat(kept); err != nil || st.Size() > 300_000 {
+		t.Errorf("%v, %v", st, err)
 	}
 }
 

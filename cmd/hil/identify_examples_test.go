@@ -17,15 +17,15 @@ import (
 
 const identifyExamples = "../../configs/identify/"
 
-// heads are the commands that the comments at the head of an example name.
-var heads = regexp.MustCompile(`(?m)^#.*?\bhil (simulate|identify|compare) (\S+)(?: -o (\S+))?`)
+// heads are the commands that an example names, in the comments at its head and as the source of its record.
+var heads = regexp.MustCompile(`(?m)^.*?\bhil (simulate|identify|compare) (\S+)(?: -o (\S+))?`)
 
 // exampleFolder is a copy of the examples in a folder of their own, with room for records beside it.
 func exampleFolder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	files, _ := filepath.Glob(identifyExamples + "*.yaml")
-	for _, sub := range []string{"configs/identify", "runs"} {
+	for _, sub := range []string{"configs/identify/data", "runs"} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +71,7 @@ func truthOf(t *testing.T, path string, into map[string]float64) {
 	}
 }
 
-// Records are made as the head of each example says, and every parameter comes back: the truth lies in the 95 % interval or
+// Records are made as each example says, and every parameter comes back: the truth lies in the 95 % interval or
 // within three standard errors, no interval is wide, and the verdict says that all is known.
 func TestSyntheticExamplesGiveBackTheTruth(t *testing.T) {
 	dir := exampleFolder(t)

@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -157,7 +158,24 @@ func readRecord(ctx context.Context, path string, cfg *configs.Identify, d *conf
 	if _, ok := sink.FindRun(path); ok {
 		return readRecording(ctx, path, m, cfg.Model.Drive == "coast")
 	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && d.Source != "" {
+		return nil, &record.Error{File: path, Msg: "is not there", Hint: fromWhere(cfg, d)}
+	}
 	return record.Read(path, m)
+}
+
+// fromWhere says how to get a record that is not there.
+func fromWhere(cfg *configs.Identify, d *configs.IdentifyData) string {
+	if command := strings.TrimSpace(d.Source); strings.HasPrefix(command, "hil ") {
+		return "Make it first:\n  " + strings.ReplaceAll(command, "\n", "\n  ")
+	}
+	var names []string
+	for _, ch := range cfg.Channels(d) {
+		if n := ch.Column.Name; n != "" && !ch.Column.Optional && !slices.Contains(names, n) {
+			names = append(names, n)
+		}
+	}
+	return fmt.Sprintf("It is a public record: %s. Give yours with --data FILE, with the columns %s.", strings.TrimSpace(d.Source), strings.Join(names, ", "))
 }
 
 // sameUnit compares units by meaning, so that "Nm" and "N·m" are equal. A unit that cannot be read is left to the user.

@@ -63,7 +63,7 @@ scheme takes; 4 an output cannot be written; 130 interrupted.`,
 		},
 	}
 	fl := c.Flags()
-	fl.StringVarP(&f.out, "output", "o", "", "write the traces to this CSV file")
+	fl.StringVarP(&f.out, "output", "o", "", "write the traces to this CSV file, packed if it ends in .gz")
 	fl.StringVar(&f.plot, "plot", "", "draw the traces to this file, .svg or .png")
 	fl.StringVar(&f.animate, "animate", "", "write a page that shows bodies in contact moving, .html")
 	fl.BoolVar(&f.json, "json", false, "print parameters, events and numbers as JSON")
