@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/goccy/go-yaml"
+
+	"hilrig/internal/peer"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/config.md")
@@ -184,9 +186,7 @@ func TestSchemaWithJSONSchemaOfPython(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts Python")
 	}
-	if err := exec.Command("python3", "-c", "import jsonschema; jsonschema.Draft202012Validator").Run(); err != nil {
-		t.Skip("python3 with jsonschema (draft 2020-12) is not installed")
-	}
+	python := peer.Python(t, "jsonschema")
 	schema, err := Schema("hil rig file", Default())
 	if err != nil {
 		t.Fatal(err)
@@ -208,7 +208,7 @@ for d in docs:
 bad = dict(docs[0]); bad["loop"] = {"rate": "fast"}
 assert not V(schema).is_valid(bad)
 `
-	cmd := exec.Command("python3", "-c", script)
+	cmd := exec.Command(python, "-c", script)
 	cmd.Stdin = &in
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)

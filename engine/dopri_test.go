@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"hilrig/engine/numeric"
+	"hilrig/internal/peer"
 )
 
 // arenstorf is the restricted three-body problem of [HNW93] II.0 (0.1): a periodic orbit whose start and period are
@@ -327,10 +328,7 @@ func TestDormandPrinceAllocs(t *testing.T) {
 // The same pair of formulas in SciPy: RK45 has another step control, so only the tolerance binds the two; Radau at 1e-10 is
 // the judge of both.
 func TestIntegratorsAgainstSciPy(t *testing.T) {
-	const python = "/usr/bin/python3"
-	if exec.Command(python, "-c", "import scipy.integrate").Run() != nil {
-		t.Skip("no SciPy here (Debian: python3-scipy): the comparison with a peer is left out")
-	}
+	python := peer.Python(t, "scipy.integrate")
 	cmd := exec.Command(python, "-c", `
 import json, math
 from scipy.integrate import solve_ivp

@@ -3,12 +3,12 @@ package identify
 import (
 	"math"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"testing"
 
 	"hilrig/identify/linear"
 	"hilrig/identify/record"
+	"hilrig/internal/peer"
 )
 
 // swing is a slide in motion: three sines with known derivatives, the force of a law, noise in it and steps in the position.
@@ -82,11 +82,7 @@ func TestVerdictHearsValidation(t *testing.T) {
 // filter; the run pd_sysid, whose drive saturates, is neither explained by it nor fitted by the same terms.
 func TestVerdictOnMeasuredPendulum(t *testing.T) {
 	read := func(name string) *record.Record {
-		path := "../../shared/data/dfki_pendulum/" + name + ".csv.gz"
-		if _, err := os.Stat(path); err != nil {
-			t.Skipf("no file %s: measured data is not part of the repository", path)
-		}
-		d, err := record.ReadCSV(path, record.Mapping{
+		d, err := record.ReadCSV(peer.Shared(t, "dfki_pendulum/"+name+".csv.gz"), record.Mapping{
 			Time:     record.Column{Name: "time_s", Unit: "s"},
 			Position: record.Column{Name: "position_rad", Unit: "rad"},
 			Force:    record.Column{Name: "torque_Nm", Unit: "N·m"},

@@ -5,13 +5,14 @@ import (
 	"encoding/json"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
+
+	"hilrig/internal/peer"
 )
 
 // touched is the JSON of hil simulate for bodies in contact, as docs/contact.md describes it.
@@ -202,10 +203,7 @@ func TestBrushTooFastForTheStep(t *testing.T) {
 
 // The page of a run moves in a real browser, and shows the commutator under the face.
 func TestAnimationMoves(t *testing.T) {
-	path, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Skip("no chromium on this machine (apt-get install chromium)")
-	}
+	path := peer.Program(t, "chromium", "chromium")
 	page := filepath.Join(t.TempDir(), "brush.html")
 	touch(t, "../../configs/brush.yaml", "--duration", "20ms", "--animate", page)
 	actx, cancel := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:],

@@ -15,16 +15,14 @@ import (
 	"hilrig/hil"
 	"hilrig/hil/rt"
 	"hilrig/hil/sink"
+	"hilrig/internal/peer"
 )
 
 // A broker that freezes, or a line that carries nothing but rubbish, must not be felt by the tick: all rows are recorded,
 // and what the telemetry lost is counted and published afterwards. The lateness of each phase is logged, not judged: the
 // machine is shared (make soak runs the phases of 30 s whose figures the documentation quotes).
 func TestBrokerFrozen(t *testing.T) {
-	path, err := exec.LookPath("mosquitto")
-	if err != nil {
-		t.Skip("mosquitto is not installed (apt-get install mosquitto)")
-	}
+	path := peer.Program(t, "mosquitto", "mosquitto")
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

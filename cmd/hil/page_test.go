@@ -4,12 +4,13 @@ import (
 	"context"
 	"flag"
 	"os"
-	"os/exec"
 	"strconv"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
+
+	"hilrig/internal/peer"
 )
 
 var figures = flag.Bool("figures", false, "redraw the picture of the page in docs/img")
@@ -34,10 +35,7 @@ func TestFigureBrushPage(t *testing.T) {
 }
 
 func drivePage(t *testing.T, file string, height int, watch time.Duration, picture string) {
-	path, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Skip("no chromium on this machine (apt-get install chromium)")
-	}
+	path := peer.Program(t, "chromium", "chromium")
 	began := time.Now()
 	d := startRun(t, file, "--record", t.TempDir())
 	actx, cancel := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:],

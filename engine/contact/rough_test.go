@@ -8,15 +8,14 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"hilrig/internal/peer"
 )
 
 // runPython feeds numbers to a script of SciPy's system Python and returns the numbers that it prints.
 func runPython(t *testing.T, script string, in []float64) []float64 {
 	t.Helper()
-	const python = "/usr/bin/python3"
-	if err := exec.Command(python, "-c", "import numpy, scipy").Run(); err != nil {
-		t.Skip("no system Python with NumPy and SciPy")
-	}
+	python := peer.Python(t, "numpy", "scipy")
 	var b bytes.Buffer
 	for _, v := range in {
 		fmt.Fprintf(&b, "%.17g\n", v)

@@ -9,6 +9,7 @@ import (
 
 	"hilrig/engine"
 	"hilrig/engine/contact"
+	"hilrig/internal/peer"
 )
 
 // wings is the mean of the last eight periods (s) of a woodpecker that runs for 2.5 s: between upward passages of the bird
@@ -143,10 +144,7 @@ print(*q, *u)
 `
 
 func TestWoodpeckerAgainstProjectionsInPython(t *testing.T) {
-	const python = "/usr/bin/python3"
-	if _, err := exec.LookPath(python); err != nil {
-		t.Skip(python, "is not here")
-	}
+	python := peer.Python(t)
 	const h, n = 1e-4, 3000
 	out, err := exec.Command(python, "-c", woodpeckerPy, fmt.Sprint(h), "0.55", fmt.Sprint(n)).CombinedOutput()
 	if err != nil {

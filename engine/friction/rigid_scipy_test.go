@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"hilrig/internal/peer"
 )
 
 // rigidPeer is an event-driven solution: one adaptive integration per slip, to its arrest, and the break-away of a stuck
@@ -71,10 +73,10 @@ func (s *jolted) At(tau, x, v float64) (f, dx, dv float64) {
 
 // Stick-slip with a shake that reverses the load: the position after 2.5 s of every rigid law, against SciPy.
 func TestRigidAgreesWithSciPy(t *testing.T) {
-	const python = "/usr/bin/python3"
-	if testing.Short() || exec.Command(python, "-c", "import scipy").Run() != nil {
-		t.Skip("needs SciPy, some seconds")
+	if testing.Short() {
+		t.Skip("some seconds")
 	}
+	python := peer.Python(t, "scipy")
 	cmd := exec.Command(python, "-")
 	cmd.Stdin = strings.NewReader(rigidPeer)
 	raw, err := cmd.Output()

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"hilrig/engine"
+	"hilrig/internal/peer"
 )
 
 // steel is a row of table 6.4 at a coefficient of 0.5 at 1 mm/s under 2 N.
@@ -239,9 +240,7 @@ print(json.dumps(out))
 
 // Stick-slip well below kc, and a step of the drawing speed at a stable stiffness, against SciPy's Radau.
 func TestStateVariableAgainstRadau(t *testing.T) {
-	if err := exec.Command("/usr/bin/python3", "-c", "import scipy").Run(); err != nil {
-		t.Skip("no SciPy")
-	}
+	peer.Python(t, "scipy")
 	for _, c := range []struct {
 		name            string
 		k, v1, v2, jump float64

@@ -1,15 +1,14 @@
 package friction
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os/exec"
 	"strings"
 	"testing"
 
 	"hilrig/engine"
+	"hilrig/internal/peer"
 )
 
 // draw is one parameter of a random set, log-uniform between lo and hi; lo = hi fixes it.
@@ -18,9 +17,9 @@ type draw struct {
 	lo, hi float64
 }
 
-// peer is how a law is compared with SciPy: the box of its random sets around the default parameters, and the speed (m/s)
+// tracked is how a law is compared with SciPy: the box of its random sets around the default parameters, and the speed (m/s)
 // around which its force changes, which scales an imposed motion.
-type peer struct {
+type tracked struct {
 	law    string
 	box    []draw
 	speed  string  // name of the parameter that is the Stribeck velocity; "": none
@@ -37,7 +36,7 @@ type peer struct {
 // take some ten steps, vε > 10·h·dv/dt. An element of GMS breaks away at the level of the mean velocity, off by up to
 // h/2·dv/dt·ds/dv/n and remembered for the time s/C: first order in h, and where an element only grazes its level it may
 // break away in one step size and not in the other. A gentle Stribeck curve keeps both small.
-var peers = []peer{
+var peers = []tracked{
 	{law: "lugre", speed: "vs", level: 2, box: []draw{{"sigma0", 300, 5e3}, {"sigma1", 10, 60}, {"sigma2", 0.1, 1},
 		{"Fc", 0.5, 2}, {"Fs", 1, 2}, {"vs", 0.02, 0.1}, {"vd", 0.01, 0.05}}, adapt: ratio("Fs", "Fc")},
 	{law: "elasto-plastic", speed: "vs", level: 2, box: []draw{{"sigma0", 300, 5e3}, {"sigma1", 10, 60}, {"sigma2", 0.1, 1},
@@ -216,25 +215,7 @@ func (c *agreeCase) set(t *testing.T) {
 // scipyRun runs the script on all cases in one process; the test is skipped where there is no SciPy.
 func scipyRun(t *testing.T, cases []*agreeCase) (results []agreeResult) {
 	t.Helper()
-	const python = "/usr/bin/python3"
-	if exec.Command(python, "-c", "import scipy.integrate").Run() != nil {
-		t.Skip("no SciPy here (Debian: python3-scipy): the comparison of the laws with a peer is left out")
-	}
-	data, err := json.Marshal(cases)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(python, "testdata/agree.py")
-	cmd.Stdin = strings.NewReader(string(data))
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
-	text, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, stderr.String())
-	}
-	if err := json.Unmarshal(text, &results); err != nil {
-		t.Fatalf("%v in %.200s", err, text)
-	}
+	peer.Ask(t, "scipy.integrate", cases, &results, "testdata/agree.py")
 	return results
 }
 

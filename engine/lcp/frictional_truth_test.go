@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"hilrig/internal/peer"
 )
 
 // all solutions of a problem of regular D by trying all 4ⁿ states: the velocities of each.
@@ -217,9 +219,7 @@ for o in json.load(sys.stdin):
 // A clash is no failure of the solver: linear programs over all 4ⁿ states, which know redundant contacts as well, find no
 // solution; the least violation is far from rounding.
 func TestFrictionClashHasNoSolution(t *testing.T) {
-	if err := exec.Command("/usr/bin/python3", "-c", "import scipy").Run(); err != nil {
-		t.Skip("needs python3 with SciPy:", err)
-	}
+	peer.Python(t, "scipy")
 	type plain struct {
 		D  []float64 `json:"d"`
 		B  []float64 `json:"b"`

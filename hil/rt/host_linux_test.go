@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"hilrig/internal/peer"
 )
 
 // What DescribeHost reads, against what the system's own programs and calls say.
@@ -32,10 +34,7 @@ func TestDescribeHost(t *testing.T) {
 
 // The scheduling of a process that somebody else set up: chrt and taskset do it, Threads must see it.
 func TestThreadsOfAnotherProcess(t *testing.T) {
-	chrt, err := exec.LookPath("chrt")
-	if err != nil {
-		t.Skip("chrt is not installed (util-linux)")
-	}
+	chrt := peer.Program(t, "chrt", "util-linux")
 	cmd := exec.Command(chrt, "-b", "0", "sleep", "30")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"hilrig/internal/peer"
 )
 
 // The reader of the MCAP project itself (npm @mcap/core) opens a recording by its index, checks every CRC, and finds
@@ -123,13 +125,11 @@ const decompressHandlers = { zstd: (b, size) => fzstd.decompress(b, new Uint8Arr
 func nodeModules(t *testing.T, packages ...string) string {
 	t.Helper()
 	for _, tool := range []string{"node", "npm"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("no %s on this machine: the comparison with @mcap/core is left out", tool)
-		}
+		peer.Program(t, tool, map[string]string{"node": "nodejs", "npm": "npm"}[tool])
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		t.Skipf("no cache folder (%v): the comparison with @mcap/core is left out", err)
+		t.Fatal(err)
 	}
 	dir := filepath.Join(cache, "hilrig-test", "mcap-node")
 	modules := filepath.Join(dir, "node_modules")
@@ -137,11 +137,11 @@ func nodeModules(t *testing.T, packages ...string) string {
 		return modules
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Skipf("%v: the comparison with @mcap/core is left out", err)
+		t.Fatal(err)
 	}
 	cmd := exec.Command("npm", append([]string{"install", "--no-save", "--no-audit", "--no-fund", "--prefix", dir}, packages...)...)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Skipf("npm cannot install %v (%v): the comparison with @mcap/core is left out\n%s", packages, err, out)
+		peer.Missing(t, "npm cannot install %v (%v)\n%s", packages, err, out)
 	}
 	return modules
 }

@@ -31,6 +31,7 @@ import (
 	"hilrig/engine"
 	"hilrig/hil"
 	"hilrig/hil/ring"
+	"hilrig/internal/peer"
 )
 
 // testSchema is a small rig with running estimates.
@@ -211,10 +212,7 @@ type mosquitto struct {
 
 func startMosquitto(t *testing.T, extra string, withTLS bool) *mosquitto {
 	t.Helper()
-	path, err := exec.LookPath("mosquitto")
-	if err != nil {
-		t.Skip("mosquitto is not installed: the test with a foreign broker is left out (Debian package mosquitto)")
-	}
+	path := peer.Program(t, "mosquitto", "mosquitto")
 	m := &mosquitto{dir: t.TempDir()}
 	plain := freePort(t)
 	m.plain = fmt.Sprintf("tcp://127.0.0.1:%d", plain)

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	paho "github.com/eclipse/paho.mqtt.golang"
+
+	"hilrig/internal/peer"
 )
 
 // freeze is how long the foreign broker is stopped; the build tag soak makes it longer than every time-out of the client.
@@ -20,10 +22,7 @@ var freeze = 4 * time.Second
 func TestForeignBrokerAndClient(t *testing.T) {
 	t.Parallel()
 	m := startMosquitto(t, "allow_anonymous true", false)
-	sub, err := exec.LookPath("mosquitto_sub")
-	if err != nil {
-		t.Skip("mosquitto_sub is not installed: the test with a foreign client is left out (Debian package mosquitto-clients)")
-	}
+	sub := peer.Program(t, "mosquitto_sub", "mosquitto-clients")
 	var out bytes.Buffer
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
@@ -61,10 +60,7 @@ func TestForeignBrokerAndClient(t *testing.T) {
 // Users with passwords, TLS with our own authority, and what is said when either is wrong.
 func TestForeignBrokerWithPasswordAndTLS(t *testing.T) {
 	t.Parallel()
-	mk, err := exec.LookPath("mosquitto_passwd")
-	if err != nil {
-		t.Skip("mosquitto_passwd is not installed: the test with passwords is left out (Debian package mosquitto)")
-	}
+	mk := peer.Program(t, "mosquitto_passwd", "mosquitto")
 	dir := t.TempDir()
 	if msg, err := exec.Command(mk, "-b", "-c", dir+"/users", "lab", "right").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, msg)

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"hilrig/internal/peer"
 )
 
 // The page for those who write the rig's side must not differ from what this side does.
@@ -205,10 +207,7 @@ int main() {
 // The sketch of the page, compiled and run as it stands, understands our commands, refuses damaged ones, falls silent-safe,
 // and sends measurements that we understand: a peer written in another language.
 func TestSketch(t *testing.T) {
-	cxx, err := exec.LookPath("g++")
-	if err != nil {
-		t.Skip("no g++ to compile the sketch of docs/link.md")
-	}
+	cxx := peer.Program(t, "g++", "g++")
 	dir := t.TempDir()
 	src, bin := filepath.Join(dir, "sketch.cpp"), filepath.Join(dir, "sketch")
 	if err := os.WriteFile(src, []byte("#include <stdint.h>\n"+harness+page(t, "cpp")[0]+board), 0o600); err != nil {

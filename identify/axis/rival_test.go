@@ -14,6 +14,7 @@ import (
 
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
+	"hilrig/internal/peer"
 )
 
 // rivalTask is one of testdata/rival.py.
@@ -44,9 +45,7 @@ const python = "/usr/bin/python3"
 // needRival skips where there is no SciPy with numba.
 func needRival(t *testing.T) {
 	t.Helper()
-	if exec.Command(python, "-c", "import scipy.optimize, numba").Run() != nil {
-		t.Skip("no SciPy with numba here (Debian: python3-scipy, python3-numba): nothing to compare with")
-	}
+	peer.Python(t, "scipy.optimize", "numba")
 }
 
 // ask runs tasks on the record, in the box of the free parameters.

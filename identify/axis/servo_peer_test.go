@@ -6,15 +6,14 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"hilrig/internal/peer"
 )
 
 // servoPeer runs the same loop in SciPy, continuous between the samples.
 func servoPeer(t *testing.T, c contact, vs, lag float64, ctl *Controller, ref []float64) (x, u []float64) {
 	t.Helper()
-	const python = "/usr/bin/python3"
-	if exec.Command(python, "-c", "import scipy").Run() != nil {
-		t.Skip("no SciPy here (Debian: python3-scipy): the comparison with a continuous solution is left out")
-	}
+	python := peer.Python(t, "scipy")
 	way := func(s side) map[string]float64 { return map[string]float64{"fc": s.fc, "rise": s.rise, "s2": s.s2} }
 	in, err := json.Marshal(map[string]any{
 		"h": 1e-3, "ref": ref, "lag": lag, "u0": 0, "controller": ctl,

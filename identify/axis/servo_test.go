@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -12,14 +11,12 @@ import (
 	"hilrig/engine"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
+	"hilrig/internal/peer"
 )
 
 func empsRecord(t testing.TB) *record.Record {
 	t.Helper()
-	path := "../../../shared/data/emps/emps_estimation.csv.gz"
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("no file %s: measured data is not part of the repository", path)
-	}
+	path := peer.Shared(t, "emps/emps_estimation.csv.gz")
 	d, err := record.ReadCSV(path, record.Mapping{
 		Time:      record.Column{Name: "time_s", Unit: "s", Scale: 1},
 		Position:  record.Column{Name: "position_m", Unit: "m", Scale: 1},

@@ -2,7 +2,6 @@ package axis
 
 import (
 	"context"
-	"errors"
 	"math"
 	"os"
 	"slices"
@@ -10,17 +9,13 @@ import (
 
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
+	"hilrig/internal/peer"
 )
-
-const shared = "../../../shared/data/"
 
 // read takes a file of the shared measurements, or skips.
 func read(t testing.TB, file string, m record.Mapping) []*record.Record {
 	t.Helper()
-	recs, err := record.Read(shared+file, m)
-	if errors.Is(err, os.ErrNotExist) || err != nil && !exists(shared+file) {
-		t.Skipf("the shared measurement %s is not here", file)
-	}
+	recs, err := record.Read(peer.Shared(t, file), m)
 	if err != nil {
 		t.Fatal(err)
 	}

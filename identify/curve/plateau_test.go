@@ -4,11 +4,11 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"testing"
 
 	"hilrig/identify/record"
+	"hilrig/internal/peer"
 )
 
 // The standard error of a mean of a first-order process agrees with the scatter of many such means and with its closed
@@ -124,10 +124,7 @@ func TestScrewDrives(t *testing.T) {
 		{"drive1_steady_state.csv.gz", 0.1265, 0.0325},
 		{"drive3_steady_state.csv.gz", 0.0785, 0.0265},
 	} {
-		path := "../../../shared/data/screw_drives/" + c.file
-		if _, err := os.Stat(path); err != nil {
-			t.Skipf("the measured record is not there: %v", err)
-		}
+		path := peer.Shared(t, "screw_drives/"+c.file)
 		recs, err := record.Read(path, record.Mapping{
 			Time: record.Column{Name: "time_s"}, Velocity: record.Column{Name: "velocity_rad_s"}, Force: record.Column{Name: "torque_Nm"},
 			Piece: "setpoint_rpm", Resample: true,

@@ -11,15 +11,13 @@ import (
 	"hilrig/engine"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
+	"hilrig/internal/peer"
 )
 
 // The static map agrees with curve_fit, and a virgin curve with orthogonal distance regression of ODRPACK, in values and
 // standard errors.
 func TestAgreesWithScipy(t *testing.T) {
-	const python = "/usr/bin/python3"
-	if err := exec.Command(python, "-c", "import scipy.odr").Run(); err != nil {
-		t.Skipf("no reference: %s cannot import scipy.odr: %v", python, err)
-	}
+	python := peer.Python(t, "scipy.odr")
 	for _, c := range rigs[:3] {
 		c.noiseX = max(c.noiseX, 0.01*c.fs/c.sigma0)
 		ps, d := c.points(16, 5), c.closed(900, 0.24, 5)

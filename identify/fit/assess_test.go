@@ -4,36 +4,18 @@ import (
 	"encoding/json"
 	"math"
 	"math/rand/v2"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
 
 	"hilrig/engine"
+	"hilrig/internal/peer"
 )
 
 // peer runs a program for Debian's Python on JSON input d and decodes its JSON output; without SciPy the test is skipped.
-func peer(t *testing.T, program string, in, out any) {
+func scipy(t *testing.T, program string, in, out any) {
 	t.Helper()
-	const python = "/usr/bin/python3"
-	if exec.Command(python, "-c", "import scipy").Run() != nil {
-		t.Skip("no SciPy here (Debian: python3-scipy): the comparison with a peer is left out")
-	}
-	data, err := json.Marshal(in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(python, "-c", "import json, sys, numpy as np\nfrom scipy import stats, optimize\nd = json.load(sys.stdin)\n"+program)
-	cmd.Stdin = strings.NewReader(string(data))
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
-	text, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, stderr.String())
-	}
-	if err := json.Unmarshal(text, out); err != nil {
-		t.Fatalf("%v in %.200s", err, text)
-	}
+	peer.Ask(t, "scipy", in, out, "-c", "import json, sys, numpy as np\nfrom scipy import stats, optimize\nd = json.load(sys.stdin)\n"+program)
 }
 
 // series is noise of unit variance whose neighbours are correlated by rho; every piece begins afresh.
@@ -104,7 +86,7 @@ func TestAgainstNumPy(t *testing.T) {
 		Worst, Band              float64
 		At                       int
 	}
-	peer(t, `
+	scipy(t, `
 J, e, y, u = (np.array(d[k]) for k in ("J", "e", "y", "u")); n, p = J.shape
 piece = np.searchsorted(d["pieces"], np.arange(n), side="right")
 same = piece[:, None] == piece[None, :]

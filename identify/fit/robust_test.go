@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"hilrig/internal/peer"
 )
 
 func TestLossesBySeries(t *testing.T) {
@@ -112,10 +114,7 @@ func peers() (cases []*peerCase) {
 
 // Estimates, costs and covariances against those of SciPy, for every loss, with and without bounds, in logarithms and not.
 func TestAgreesWithSciPy(t *testing.T) {
-	const python = "/usr/bin/python3"
-	if err := exec.Command(python, "-c", "import scipy").Run(); err != nil {
-		t.Skipf("%s with scipy is not installed (%v)", python, err)
-	}
+	python := peer.Python(t, "scipy")
 	cases := peers()
 	in, _ := json.Marshal(cases)
 	cmd := exec.Command(python, "testdata/least_squares.py")

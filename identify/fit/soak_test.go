@@ -16,7 +16,7 @@ func TestBesideDifferentialEvolution(t *testing.T) {
 		two, both := evolved(t, l.p, l.goal, 20, AEP{Simulations: evaluations, Islands: 2, Members: 15})
 		steady, still := evolved(t, l.p, l.goal, 20, AEP{Simulations: evaluations, SpreadOne: true})
 		var de []float64
-		peer(t, `
+		scipy(t, `
 def run(s):
     init = np.random.default_rng(s).uniform(d["lo"], d["hi"], (30, d["n"]))
     return optimize.differential_evolution(lambda x: `+l.python+`, [(d["lo"], d["hi"])]*d["n"], init=init,

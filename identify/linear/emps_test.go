@@ -3,13 +3,13 @@ package linear
 import (
 	"errors"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
+	"hilrig/internal/peer"
 )
 
 // empsMapping is what configs/emps.yaml says.
@@ -21,12 +21,9 @@ func empsMapping() record.Mapping {
 	}
 }
 
-func recordOf(t testing.TB, path string, m record.Mapping) *record.Record {
+func recordOf(t testing.TB, file string, m record.Mapping) *record.Record {
 	t.Helper()
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("no file %s: measured data is not part of the repository", path)
-	}
-	d, err := record.ReadCSV(path, m)
+	d, err := record.ReadCSV(peer.Shared(t, file), m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +31,7 @@ func recordOf(t testing.TB, path string, m record.Mapping) *record.Record {
 }
 
 func emps(t testing.TB) *record.Record {
-	return recordOf(t, "../../../shared/data/emps/emps_estimation.csv.gz", empsMapping())
+	return recordOf(t, "emps/emps_estimation.csv.gz", empsMapping())
 }
 
 // want is a published number with the tolerance it has to be met with, in percent.
@@ -151,7 +148,7 @@ func TestPendulum(t *testing.T) {
 		Force:    record.Column{Name: "torque_Nm", Unit: "N·m", Scale: 1},
 	}
 	s := Spec{Rotary: true, Terms: []Term{Inertia, Viscous, Coulomb, GravitySin, Offset}, Order: 4, Cutoff: 6, Decimate: 40, Trim: 0.2}
-	good := recordOf(t, "../../../shared/data/dfki_pendulum/ddp.csv.gz", m)
+	good := recordOf(t, "dfki_pendulum/ddp.csv.gz", m)
 	r, err := InverseDynamics(good, s)
 	if err != nil {
 		t.Fatal(err)
@@ -170,7 +167,7 @@ func TestPendulum(t *testing.T) {
 	if j := r.Estimates[0]; math.Abs(r.HalfCutoff[0]-j.Value) < 0.1*j.Value {
 		t.Errorf("J %.3g kg·m² from the wide band, %.3g from half of it", j.Value, r.HalfCutoff[0])
 	}
-	other, err := r.Explain(recordOf(t, "../../../shared/data/dfki_pendulum/pd_sysid.csv.gz", m))
+	other, err := r.Explain(recordOf(t, "dfki_pendulum/pd_sysid.csv.gz", m))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,14 +1,13 @@
 package linear
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"math/cmplx"
 	"math/rand/v2"
-	"os/exec"
-	"strings"
 	"testing"
+
+	"hilrig/internal/peer"
 )
 
 // response is the complex gain at freq (Hz) of a single forward pass on data sampled at fs (Hz).
@@ -92,25 +91,7 @@ func TestZeroPhase(t *testing.T) {
 // scipy runs a program for Debian's Python on JSON input and decodes its JSON output; the test is skipped without SciPy.
 func scipy(t *testing.T, program string, in, out any) {
 	t.Helper()
-	const python = "/usr/bin/python3"
-	if exec.Command(python, "-c", "import scipy").Run() != nil {
-		t.Skip("no SciPy here (Debian: python3-scipy): the comparison with a peer is left out")
-	}
-	data, err := json.Marshal(in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(python, "-c", "import json, sys, numpy as np\nfrom scipy import signal\nd = json.load(sys.stdin)\n"+program)
-	cmd.Stdin = strings.NewReader(string(data))
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
-	text, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, stderr.String())
-	}
-	if err := json.Unmarshal(text, out); err != nil {
-		t.Fatalf("%v in %.200s", err, text)
-	}
+	peer.Ask(t, "scipy", in, out, "-c", "import json, sys, numpy as np\nfrom scipy import signal\nd = json.load(sys.stdin)\n"+program)
 }
 
 // Filtered records agree with SciPy sample by sample, the ends included.

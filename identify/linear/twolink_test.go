@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"hilrig/identify/record"
+	"hilrig/internal/peer"
 )
 
 // arm is two links with a geared motor at the second joint.
@@ -245,7 +246,7 @@ func TestTwoJointRefusals(t *testing.T) {
 func TestMeasuredArm(t *testing.T) {
 	var first, second []*record.Record
 	for _, name := range []string{"00", "01", "02", "03", "04", "05"} {
-		a, b := armRecords(t, "../../../shared/data/dfki_double_pendulum/design_A0_"+name+".csv.gz")
+		a, b := armRecords(t, "dfki_double_pendulum/design_A0_"+name+".csv.gz")
 		first, second = append(first, a), append(second, b)
 	}
 	s := jointSpec
@@ -294,9 +295,8 @@ func armRecords(t *testing.T, path string) (first, second *record.Record) {
 
 // 26 pieces of a free swing of others: the ratios to the weight of the second link, against those of the authors' values.
 func TestMeasuredFreeSwing(t *testing.T) {
-	const path = "../../../shared/data/multiarm_pendulum/double_id.csv.gz"
+	path := peer.Shared(t, "multiarm_pendulum/double_id.csv.gz")
 	read := func(column string) []*record.Record {
-		recordOf(t, path, record.Mapping{Rate: 1000, Position: record.Column{Name: column}}) // skips without the file
 		recs, err := record.Read(path, record.Mapping{
 			Time: record.Column{Name: "time_s", Unit: "s"}, Position: record.Column{Name: column, Shift: -math.Pi}, Piece: "segment",
 		})

@@ -4,10 +4,11 @@ import (
 	"encoding/json"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
+
+	"hilrig/internal/peer"
 )
 
 // servo is a sound record: 10 s at 1 kHz of an axis with M = 20 kg, Fc = 12 N, Fv = 60 N·s/m and 3 N of offset on a sum of
@@ -300,11 +301,7 @@ func TestCheckSurvives(t *testing.T) {
 // measured reads one of the shared records, or skips.
 func measured(t *testing.T, file string, m Mapping) []*Record {
 	t.Helper()
-	path := "../../../shared/data/" + file
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("no file %s: measured data is not part of the repository", path)
-	}
-	pieces, err := Read(path, m)
+	pieces, err := Read(peer.Shared(t, file), m)
 	if err != nil {
 		t.Fatal(err)
 	}

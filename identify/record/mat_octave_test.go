@@ -7,14 +7,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"hilrig/internal/peer"
 )
 
 // Files of Octave in its three MAT formats, and its own, which is refused by name.
 func TestMATOfOctave(t *testing.T) {
-	program, err := exec.LookPath("octave-cli")
-	if err != nil {
-		t.Skip("no octave-cli: apt-get install octave")
-	}
+	program := peer.Program(t, "octave-cli", "octave")
 	dir := t.TempDir()
 	script := `x = [0.5; -2; 1e300; pi]; row = 1:4; X = reshape(1:12, 4, 3); i = int16([-3 5 7 30000]); f = single([0.25 -1 2 3]);
 s.v = x'; s.n = 7; note = 'text'; b = x > 0; c = {1, 2};

@@ -17,16 +17,13 @@ import (
 	"testing"
 
 	"hilrig/engine/numeric"
+	"hilrig/internal/peer"
 )
 
 // python runs a script of SciPy and gives what it prints.
 func python(t *testing.T, script string, args ...string) []byte {
 	t.Helper()
-	const interpreter = "/usr/bin/python3"
-	if exec.Command(interpreter, "-c", "import scipy.io").Run() != nil {
-		t.Skip("no SciPy: apt-get install python3-scipy")
-	}
-	out, err := exec.Command(interpreter, append([]string{"-c", script}, args...)...).CombinedOutput()
+	out, err := exec.Command(peer.Python(t, "scipy.io"), append([]string{"-c", script}, args...)...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"slices"
 	"testing"
+
+	"hilrig/internal/peer"
 )
 
 // SciPy's spearmanr, and partial correlations as Pearson correlations of the residuals of least squares on ranks: another
@@ -32,10 +34,7 @@ print(json.dumps(out))
 `
 
 func TestRankCorrelationsAgainstSciPy(t *testing.T) {
-	const python = "/usr/bin/python3"
-	if exec.Command(python, "-c", "import scipy.stats").Run() != nil {
-		t.Skip(python + " with SciPy is not installed")
-	}
+	python := peer.Python(t, "scipy.stats")
 	type set struct {
 		X [][]float64 `json:"x"`
 		Y []float64   `json:"y"`

@@ -1,13 +1,11 @@
 package brush
 
 import (
-	"bytes"
-	"encoding/json"
 	"math"
-	"os/exec"
 	"testing"
 
 	"hilrig/engine"
+	"hilrig/internal/peer"
 )
 
 type circuitCase struct {
@@ -50,24 +48,7 @@ type scipyResult struct {
 
 func scipy(t *testing.T, job scipyJob) (r scipyResult) {
 	t.Helper()
-	const python = "/usr/bin/python3"
-	if exec.Command(python, "-c", "import scipy").Run() != nil {
-		t.Skip("no SciPy for /usr/bin/python3 (Debian: python3-scipy)")
-	}
-	in, err := json.Marshal(job)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(python, "testdata/electric.py")
-	var msg bytes.Buffer
-	cmd.Stdin, cmd.Stderr = bytes.NewReader(in), &msg
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%v: %s", err, msg.String())
-	}
-	if err := json.Unmarshal(out, &r); err != nil {
-		t.Fatal(err)
-	}
+	peer.Ask(t, "scipy", job, &r, "testdata/electric.py")
 	return r
 }
 

@@ -10,14 +10,12 @@ import (
 
 	"hilrig/engine"
 	"hilrig/engine/contact"
+	"hilrig/internal/peer"
 )
 
 // Steps of a run, each done again by testdata/step.py from the equations alone: bodies, joints, outline, contacts and their states.
 func TestStepsAgainstNumPy(t *testing.T) {
-	const python = "/usr/bin/python3"
-	if err := exec.Command(python, "-c", "import numpy").Run(); err != nil {
-		t.Skipf("%s with numpy is not here: %v", python, err)
-	}
+	python := peer.Python(t, "numpy")
 	kinds := map[uint32]int{}
 	for _, c := range []struct {
 		name   string
