@@ -38,6 +38,7 @@ type CheckOptions struct {
 	TorqueConstant float64 // N/A or N·m/A
 	Inertia        float64 // kg or kg·m²
 	Static         bool    // plateaus of constant speed: neither acceleration nor reversals within a piece are asked for
+	LagFree        bool    // the lag of the force is found by the fit
 	Coupled        bool    // something besides the recorded force moves the axis: another joint, a spring, a hand
 }
 

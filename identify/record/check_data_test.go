@@ -91,7 +91,7 @@ func TestMeasuredDamage(t *testing.T) {
 		{"emps/emps_estimation.csv.gz", func(d *Record) { times(d.Force, -1) }, "force-sign force error"},
 		{"emps/emps_estimation.csv.gz", func(d *Record) { times(d.Position, 1000); d.Reference = nil }, "inertia-scale force error"},
 		{"emps/emps_estimation.csv.gz", func(d *Record) { times(d.Reference, 1000) }, "reference-scale reference error"},
-		{"emps/emps_estimation.csv.gz", func(d *Record) { copy(d.Force[5:], append([]float64(nil), d.Force...)) }, "force-lag force warning"},
+		{"emps/emps_estimation.csv.gz", func(d *Record) { copy(d.Force[5:], append([]float64(nil), d.Force...)) }, "force-lag force error"},
 		{"dfki_pendulum/ddp.csv.gz", func(d *Record) { times(d.Velocity, 9.5493) }, "velocity-scale velocity error"},
 		{"dfki_pendulum/ddp.csv.gz", func(d *Record) { times(d.Force, -1) }, "force-sign force error"},
 		{"dfki_pendulum/direct_collocation.csv.gz", func(d *Record) { times(d.Position, 57.2958) }, "velocity-scale velocity error"},

@@ -3,6 +3,7 @@ package record
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // balance is what a plain regression says of the force of all pieces:
@@ -66,7 +67,7 @@ func (c *checker) dynamics(all []*motion) {
 	}
 	if sound := c.signs(b); sound && !c.o.Static {
 		c.inertia(b)
-		c.forceLag(all, b)
+		c.forceLag(all, names)
 	}
 }
 
@@ -116,47 +117,135 @@ func (c *checker) inertia(b *balance) {
 	}
 }
 
-// forceLag shifts the force against the motion: positive lags mean that its stamp comes later than its effect.
-func (c *checker) forceLag(all []*motion, b *balance) {
-	if b.r2 < 0.8 {
-		return
+// lagReach is how far the force is looked for before and behind its motion, s.
+const lagReach = 0.05
+
+// lateness is by how much the force comes later than the motion says.
+type lateness struct {
+	lag, se    float64   // samples
+	here, best []float64 // coefficients of the balance as recorded, and with the lag taken out
+}
+
+// findLag shifts the force of a piece against its motion, up to lagReach, and takes the shift at which the balance leaves
+// least. Its standard error is that of the jackknife. nil: no such place.
+func (c *checker) findLag(m *motion) *lateness {
+	n := len(m.v)
+	most := max(6, int(math.Round(lagReach/m.d.Dt)))
+	if most = min(most, n/8); most < 2 {
+		return nil
 	}
-	const most = 6
+	_, r := c.regressors(m, most)
+	if r == nil {
+		return nil
+	}
+	if r = r.sliding(0.2 * m.top); len(r.at) < 100 { // what bristles do at reversals looks like a lag
+		return nil
+	}
+	edges := blocksOf(len(r.force))
+	at := map[int][]*sums{}
+	y := make([]float64, len(r.force))
+	shifted := func(by int) []*sums {
+		if at[by] == nil {
+			for i, k := range r.at {
+				y[i] = r.smooth[k+by]
+			}
+			for i, from := range edges[:len(edges)-1] {
+				s := newSums(len(r.cols))
+				s.take(r.cols, y, from, edges[i+1])
+				at[by] = append(at[by], s)
+			}
+		}
+		return at[by]
+	}
+	left := func(by, without int) (coef []float64, rest float64) {
+		all := newSums(len(r.cols))
+		for i, s := range shifted(by) {
+			if i != without {
+				all.add(s, 1)
+			}
+		}
+		return all.solve()
+	}
+	// the least over coarse steps, then over single samples around it
+	best, rest := 0, math.Inf(1)
+	look := func(from, to, step int) {
+		for by := from; by <= to; by += step {
+			if by < -most || by > most {
+				continue
+			}
+			if _, e := left(by, -1); e < rest {
+				best, rest = by, e
+			}
+		}
+	}
+	coarse := max(1, most/20)
+	look(-most, most, coarse)
+	look(best-coarse, best+coarse, max(1, coarse/8))
+	look(best-coarse/8-1, best+coarse/8+1, 1)
+	spread := 0.0 // of the force
+	for _, f := range y {
+		spread += f * f / float64(len(y))
+	}
+	mean := dot(y, slices.Repeat([]float64{1 / float64(len(y))}, len(y)))
+	if best <= -most || best >= most || rest > 0.2*float64(len(y))*(spread-mean*mean) {
+		return nil
+	}
+	vertex := func(without int) float64 {
+		_, a := left(best-1, without)
+		_, e := left(best, without)
+		_, b := left(best+1, without)
+		if bend := a - 2*e + b; bend > 0 {
+			return min(max(0.5*(a-b)/bend, -2), 2)
+		}
+		return math.NaN()
+	}
+	out := &lateness{lag: float64(best) + vertex(-1)}
+	parts := len(edges) - 1
+	for i := range parts {
+		e := float64(best) + vertex(i) - out.lag
+		out.se += e * e * float64(parts-1) / float64(parts)
+	}
+	out.se = math.Sqrt(out.se)
+	out.here, _ = left(0, -1)
+	out.best, _ = left(best, -1)
+	if math.IsNaN(out.se) {
+		return nil
+	}
+	return out
+}
+
+// forceLag says if the force and the motion are not of one time: positive lags mean that its stamp comes later than its
+// effect.
+func (c *checker) forceLag(all []*motion, names []string) {
 	m := all[0]
 	for _, other := range all {
 		if len(other.v) > len(m.v) && len(other.d.Force) > 0 {
 			m = other
 		}
 	}
-	_, r := c.regressors(m, most)
-	if r == nil || len(r.force) < 40 {
+	l := c.findLag(m)
+	if l == nil || math.Abs(l.lag) < 1 || math.Abs(l.lag) < 5*l.se {
 		return
 	}
-	q, _, _ := orthonormal(r.cols)
-	y, n := make([]float64, len(r.force)), len(r.force)
-	lag, se := lagOf(func(shift int) float64 {
-		for i, k := range r.at {
-			y[i] = r.smooth[k+shift]
+	// what it does to inertia and friction
+	moved, what := 0.0, ""
+	for i, name := range names {
+		if share := math.Abs(l.here[i]/l.best[i] - 1); (name == "M" || name == "Fv" || name == "Fc") && share > moved {
+			moved, what = share, name
 		}
-		for i := range q {
-			s := dot(q[i], y)
-			for k := range y {
-				y[k] -= s * q[i][k]
-			}
-		}
-		return dot(y, y)
-	}, most, 1)
-	se /= math.Sqrt(float64(max(n, 8)) / 8)
-	if math.IsNaN(lag) || math.Abs(lag) < 1 || math.Abs(lag) < 5*se {
-		return
 	}
 	how, severity := "later than", Note
-	if lag < 0 {
+	if l.lag < 0 {
 		how = "earlier than"
 	}
-	if math.Abs(lag) >= 3 {
+	switch {
+	case c.o.LagFree:
+	case moved > 0.02:
+		severity = Fatal
+	case math.Abs(l.lag) >= 3:
 		severity = Warning
 	}
-	c.say("force-lag", severity, "force", lag*m.d.Dt, "s", "Free the input lag in the fit, or shift the column; friction that is fitted with a wrong lag takes the blame for it.",
-		"force fits the motion best if its stamp is taken as %.2g s, %.1f samples, %s its effect", math.Abs(lag)*m.d.Dt, math.Abs(lag), how)
+	c.say("force-lag", severity, "force", l.lag*m.d.Dt, "s", "Free the lag in the fit, or correct the times of the column with delay.",
+		"the force fits the motion best if its stamp is taken as %.2g s, %.1f samples, %s its effect; in a plain regression %s is %.2g %% off without that",
+		math.Abs(l.lag)*m.d.Dt, math.Abs(l.lag), how, what, 100*moved)
 }

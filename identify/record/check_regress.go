@@ -68,6 +68,21 @@ func (c *checker) regressors(m *motion, margin int) (names []string, r *rowsOf) 
 	return names, r
 }
 
+// sliding are the rows that move faster than slow.
+func (r *rowsOf) sliding(slow float64) *rowsOf {
+	out := &rowsOf{smooth: r.smooth, cols: make([][]float64, len(r.cols))}
+	for i, v := range r.v {
+		if math.Abs(v) < slow {
+			continue
+		}
+		out.at, out.v, out.force = append(out.at, r.at[i]), append(out.v, v), append(out.force, r.force[i])
+		for j, c := range r.cols {
+			out.cols[j] = append(out.cols[j], c[i])
+		}
+	}
+	return out
+}
+
 // pull is the force of the drive and the known disturbance.
 func pull(d *Record) []float64 {
 	if d.Disturbance == nil {
@@ -80,8 +95,116 @@ func pull(d *Record) []float64 {
 	return out
 }
 
-// regress solves the balance over all rows by Gram–Schmidt; a column that the ones before it explain is left out. nil: the
-// force never changes.
+// sums are the products of some rows that least squares needs: Xᵀ·X, Xᵀ·y and yᵀ·y.
+type sums struct {
+	xx [][]float64
+	xy []float64
+	yy float64
+}
+
+func newSums(p int) *sums {
+	s := &sums{xx: make([][]float64, p), xy: make([]float64, p)}
+	for i := range s.xx {
+		s.xx[i] = make([]float64, p)
+	}
+	return s
+}
+
+// take adds the rows from … to − 1.
+func (s *sums) take(cols [][]float64, y []float64, from, to int) {
+	for i, a := range cols {
+		for j := i; j < len(cols); j++ {
+			s.xx[i][j] += dot(a[from:to], cols[j][from:to])
+			s.xx[j][i] = s.xx[i][j]
+		}
+		s.xy[i] += dot(a[from:to], y[from:to])
+	}
+	s.yy += dot(y[from:to], y[from:to])
+}
+
+// add adds other sums, or takes them out with sign −1.
+func (s *sums) add(o *sums, sign float64) {
+	for i := range s.xx {
+		for j := range s.xx[i] {
+			s.xx[i][j] += sign * o.xx[i][j]
+		}
+		s.xy[i] += sign * o.xy[i]
+	}
+	s.yy += sign * o.yy
+}
+
+// solve gives the coefficients and what is left of yᵀ·y, by the factor of Cholesky. A column that the ones before it explain to
+// a thousandth has no coefficient: NaN.
+func (s *sums) solve() (coef []float64, rest float64) {
+	p := len(s.xy)
+	l := make([][]float64, p)
+	c := make([]float64, p)
+	coef, rest = make([]float64, p), s.yy
+	for i := range p {
+		l[i] = make([]float64, p)
+		for j := range i {
+			if l[j][j] > 0 {
+				l[i][j] = (s.xx[i][j] - dot(l[i][:j], l[j][:j])) / l[j][j]
+			}
+		}
+		if left := s.xx[i][i] - dot(l[i][:i], l[i][:i]); left > 1e-6*s.xx[i][i] {
+			l[i][i] = math.Sqrt(left)
+			c[i] = (s.xy[i] - dot(l[i][:i], c[:i])) / l[i][i]
+			rest -= c[i] * c[i]
+		}
+	}
+	for i := p - 1; i >= 0; i-- {
+		if l[i][i] == 0 {
+			coef[i] = math.NaN()
+			continue
+		}
+		coef[i] = c[i]
+		for j := i + 1; j < p; j++ {
+			if l[j][j] > 0 {
+				coef[i] -= l[j][i] * coef[j]
+			}
+		}
+		coef[i] /= l[i][i]
+	}
+	return coef, max(rest, 0)
+}
+
+// jackBlocks is how many parts of a record the jackknife leaves out, one at a time.
+const jackBlocks = 20
+
+// blocksOf cuts n rows into parts of one length.
+func blocksOf(n int) (edges []int) {
+	parts := min(jackBlocks, n)
+	for i := range parts + 1 {
+		edges = append(edges, i*n/parts)
+	}
+	return edges
+}
+
+// jackknife is a statistic of all parts with its standard error, from the same without each of them: neighbouring rows may
+// depend on each other as they like [T58].
+func jackknife(parts []*sums, of func(*sums) []float64) (value, se []float64) {
+	all := newSums(len(parts[0].xy))
+	for _, s := range parts {
+		all.add(s, 1)
+	}
+	value = of(all)
+	n := float64(len(parts))
+	mean, square := make([]float64, len(value)), make([]float64, len(value))
+	for _, s := range parts {
+		all.add(s, -1)
+		for i, x := range of(all) {
+			mean[i], square[i] = mean[i]+(x-value[i])/n, square[i]+(x-value[i])*(x-value[i])/n
+		}
+		all.add(s, 1)
+	}
+	for i := range mean {
+		se = append(se, math.Sqrt(max(0, square[i]-mean[i]*mean[i])*(n-1)))
+	}
+	return value, se
+}
+
+// regress solves the balance over all rows. nil: the force never changes.
 func regress(names []string, pieces []rowsOf) *balance {
 	var y, v []float64
 	cols := make([][]float64, len(names))
@@ -92,114 +215,48 @@ func regress(names []string, pieces []rowsOf) *balance {
 		}
 	}
 	n := len(y)
-	mean, spread := 0.0, 0.0
-	for _, f := range y {
-		mean += f / float64(n)
-	}
-	for _, f := range y {
-		spread += (f - mean) * (f - mean)
-	}
-	if spread == 0 {
+	if n <= 2*len(names) || slices.Max(y) == slices.Min(y) {
 		return nil
 	}
-
-	q, kept, r := orthonormal(cols)
-	p := len(q)
-	if p == 0 || n <= 2*p {
-		return nil
-	}
-	e := slices.Clone(y)
-	qy := make([]float64, p)
-	for i := range q {
-		qy[i] = dot(q[i], e)
-		for k := range e {
-			e[k] -= qy[i] * q[i][k]
-		}
+	edges := blocksOf(n)
+	var parts []*sums
+	for i, from := range edges[:len(edges)-1] {
+		s := newSums(len(names))
+		s.take(cols, y, from, edges[i+1])
+		parts = append(parts, s)
 	}
 
-	// inverse of the triangle, then coefficients and their covariance
-	inv := make([][]float64, p) // inv[i][j], j ≥ i
-	for j := range p {
-		for i := j; i >= 0; i-- {
-			if inv[i] == nil {
-				inv[i] = make([]float64, p)
-			}
-			s := 0.0
-			if i == j {
-				s = 1
-			}
-			for k := i + 1; k <= j; k++ {
-				s -= r[k][i] * inv[k][j]
-			}
-			inv[i][j] = s / r[i][i]
-		}
-	}
-	rho := 0.0
-	ee := dot(e, e)
-	for k := 1; k < n; k++ {
-		rho += e[k] * e[k-1]
-	}
-	rho = min(max(rho/max(ee, math.SmallestNonzeroFloat64), 0), 0.999)
-	s2 := ee / float64(n-p) * (1 + rho) / (1 - rho)
-
-	b := &balance{r2: 1 - ee/spread}
-	grad := make([]float64, p) // of the loss
-	v2, v1 := 0.0, 0.0
+	b := &balance{}
+	mean, v2, v1 := 0.0, 0.0, 0.0
 	for k := range v {
+		mean += y[k] / float64(n)
 		v2, v1 = v2+v[k]*v[k]/float64(n), v1+math.Abs(v[k])/float64(n)
 		b.driven, b.gross = b.driven+y[k]*v[k]/float64(n), b.gross+math.Abs(y[k]*v[k])/float64(n)
 	}
-	for i, j := range kept {
-		x, c := 0.0, 0.0
-		for k := i; k < p; k++ {
-			x, c = x+inv[i][k]*qy[k], c+inv[i][k]*inv[i][k]
-		}
-		b.names, b.coef, b.se = append(b.names, names[j]), append(b.coef, x), append(b.se, math.Sqrt(s2*c))
-		switch names[j] {
-		case "Fv":
-			grad[i] = v2
-		case "Fc":
-			grad[i] = v1
-		}
-		b.loss += grad[i] * x
-	}
-	for k := range p {
-		s := 0.0
-		for i := 0; i <= k; i++ {
-			s += grad[i] * inv[i][k]
-		}
-		b.lossSE += s2 * s * s
-	}
-	b.lossSE = math.Sqrt(b.lossSE)
-	return b
-}
-
-// orthonormal gives columns q that span the same as cols, where cols[kept[j]] = Σ_i r[j][i]·q_i. Columns that the ones before
-// them explain to a thousandth are left out.
-func orthonormal(cols [][]float64) (q [][]float64, kept []int, r [][]float64) {
-	for j, col := range cols {
-		z := slices.Clone(col)
-		size := math.Sqrt(dot(z, z))
-		share := make([]float64, len(q))
-		for range 2 { // twice, for accuracy
-			for i := range q {
-				s := dot(q[i], z)
-				share[i] += s
-				for k := range z {
-					z[k] -= s * q[i][k]
-				}
+	loss := map[string]float64{"Fv": v2, "Fc": v1}
+	value, se := jackknife(parts, func(s *sums) []float64 {
+		coef, rest := s.solve()
+		w := 0.0
+		for i, name := range names {
+			if g := loss[name]; g > 0 && !math.IsNaN(coef[i]) {
+				w += g * coef[i]
 			}
 		}
-		rest := math.Sqrt(dot(z, z))
-		if size == 0 || rest < 1e-3*size {
-			continue
-		}
-		for k := range z {
-			z[k] /= rest
-		}
-		q, kept, r = append(q, z), append(kept, j), append(r, append(share, rest))
+		return append(coef, w, rest)
+	})
+	p := len(names)
+	b.loss, b.lossSE = value[p], se[p]
+	spread := 0.0
+	for _, f := range y {
+		spread += (f - mean) * (f - mean)
 	}
-	return q, kept, r
+	b.r2 = 1 - value[p+1]/spread
+	for i, name := range names {
+		if !math.IsNaN(value[i]) && !math.IsNaN(se[i]) {
+			b.names, b.coef, b.se = append(b.names, name), append(b.coef, value[i]), append(b.se, se[i])
+		}
+	}
+	return b
 }
 
 func dot(a, b []float64) float64 {

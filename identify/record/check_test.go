@@ -127,8 +127,8 @@ func TestDamagedRecords(t *testing.T) {
 		{"torque reversed", true, func(d *Record, _ *CheckOptions) { times(d.Force, -1) }, "force-sign", Fatal, "wrong sign", ""},
 		{"force in mN", false, func(d *Record, _ *CheckOptions) { times(d.Force, 1000) }, "inertia-scale", Fatal, "thousand", "current-scale"},
 		{"current in mA", false, func(d *Record, _ *CheckOptions) { times(d.Current, 1000) }, "current-scale", Fatal, "one over thousand", ""},
-		{"force 5 samples late", false, func(d *Record, _ *CheckOptions) { copy(d.Force[5:], slices.Clone(d.Force)); d.Current = nil }, "force-lag", Warning, "later than", ""},
-		{"force 4 samples early", false, func(d *Record, _ *CheckOptions) { copy(d.Force, d.Force[4:]); d.Current = nil }, "force-lag", Warning, "earlier than", ""},
+		{"force 5 samples late", false, func(d *Record, _ *CheckOptions) { copy(d.Force[5:], slices.Clone(d.Force)); d.Current = nil }, "force-lag", Fatal, "later than", ""},
+		{"force 4 samples early", false, func(d *Record, _ *CheckOptions) { copy(d.Force, d.Force[4:]); d.Current = nil }, "force-lag", Fatal, "earlier than", ""},
 		{"force limited", false, func(d *Record, _ *CheckOptions) {
 			for k := range d.Force {
 				d.Force[k] = max(-60, min(60, d.Force[k]))
