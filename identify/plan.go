@@ -87,13 +87,13 @@ type Records struct {
 	SecondVal  []*record.Record // two-joint: their second joint
 }
 
-// driven are the records with one force: that of the drive and the known disturbance together, for methods that know no
+// driven are the records with one force: that of the drive and the known disturbance, if it is not in the command already, for methods that know no
 // other. Simulated models keep them apart, since a controller commands but one of them.
 func (r Records) driven() Records {
 	each := func(recs []*record.Record) []*record.Record {
 		recs = slices.Clone(recs)
 		for i, d := range recs {
-			if len(d.Disturbance) != len(d.Force) || len(d.Force) == 0 {
+			if len(d.Disturbance) != len(d.Force) || len(d.Force) == 0 || d.InCommand() {
 				continue
 			}
 			one := *d

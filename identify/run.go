@@ -274,6 +274,9 @@ func (j *job) known() record.CheckOptions {
 	for _, m := range j.plan.Methods {
 		o.Static = o.Static || m == "static" || m == "joint" || m == "velocity-step"
 	}
+	for _, p := range j.last.sol.Params {
+		o.LagFree = o.LagFree || p.Name == "lag" && !p.Fixed
+	}
 	fs, okF := j.found["Fs"]
 	s0, okS := j.found["sigma0"]
 	if okF && okS && s0 > 0 {

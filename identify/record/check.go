@@ -82,6 +82,7 @@ func CheckAll(pieces []*Record, o CheckOptions) []Finding {
 		}
 		c.clock()
 		c.signals()
+		c.pulses()
 		parts := windows(d)
 		looked += len(parts) - 1
 		for _, c.d = range parts {

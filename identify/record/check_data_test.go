@@ -63,7 +63,7 @@ func TestMeasuredRecords(t *testing.T) {
 				t.Logf("reader: %s", w)
 			}
 			bad := kinds(found, Warning)
-			for _, claim := range []string{"-scale", "-sign", "force-power", "wrapped", "counts", "length", "non-finite"} {
+			for _, claim := range []string{"-scale", "-sign", "force-power", "wrapped", "counts", "length", "non-finite", "force-lag force error", "saturation force error", "play", "drift  "} {
 				if strings.Contains(bad, claim) {
 					t.Errorf("%s is not true of this record", claim)
 				}

@@ -232,3 +232,72 @@ func (c *checker) factors(m *motion) {
 		c.say("current-copy", Note, "current", r.r2, "", "", "force and current are one signal: the force was computed from the current")
 	}
 }
+
+// commanded is the share of the disturbance that is in the recorded force already: force is what a controller asked for, out of
+// the reference and the last positions, plus share·disturbance. se is its standard error. Not ok where there is no such controller.
+func (d *Record) commanded() (share, se float64, ok bool) {
+	n, lags := len(d.Force), 6
+	if len(d.Disturbance) != n || len(d.Reference) != n || len(d.Position) != n || n < 500 {
+		return 0, 0, false
+	}
+	lo, hi := slices.Min(d.Force), slices.Max(d.Force)
+	cols := make([][]float64, lags+4)
+	var y []float64
+	stride := max(1, n/50000)
+	for k := lags; k < n-1; k += stride {
+		if d.Force[k] == lo || d.Force[k] == hi {
+			continue // at its limit
+		}
+		row := []float64{1, d.Reference[k], d.Reference[k-1], d.Reference[k] - d.Position[k]}
+		for i := 1; i < lags; i++ {
+			row = append(row, d.Position[k-i+1]-d.Position[k-i])
+		}
+		row = append(row, d.Disturbance[k])
+		for j, x := range row {
+			cols[j] = append(cols[j], x)
+		}
+		y = append(y, d.Force[k])
+	}
+	if len(y) < 200 {
+		return 0, 0, false
+	}
+	var parts []*sums
+	edges := blocksOf(len(y))
+	for i, from := range edges[:len(edges)-1] {
+		s := newSums(len(cols))
+		s.take(cols, y, from, edges[i+1])
+		parts = append(parts, s)
+	}
+	value, errs := jackknife(parts, func(s *sums) []float64 {
+		coef, rest := s.solve()
+		return []float64{coef[len(coef)-1], rest}
+	})
+	spread := 0.0
+	mean := dot(y, slices.Repeat([]float64{1 / float64(len(y))}, len(y)))
+	for _, f := range y {
+		spread += (f - mean) * (f - mean)
+	}
+	share, se = value[0], errs[0]
+	return share, se, value[1] < 1e-3*spread && !math.IsNaN(share) && !math.IsNaN(se)
+}
+
+// InCommand tells that the disturbance was added to the command before it was recorded as the force.
+func (d *Record) InCommand() bool {
+	share, se, ok := d.commanded()
+	return ok && share > 0.5 && share > 5*se
+}
+
+// pulses compares a recorded disturbance with what the command holds besides the controller: all of it, if it was added to the
+// command, or nothing.
+func (c *checker) pulses() {
+	share, se, ok := c.d.commanded()
+	if !ok || math.Abs(share) < 5*se || math.Abs(share) < 0.1 || math.Abs(share-1) < max(5*se, 0.1) {
+		return
+	}
+	why := ""
+	if text, _ := nameFactor(0.99*share, 1.01*share, c.o.Rotary); text != "" {
+		why = ", " + text
+	}
+	c.say("disturbance-scale", Fatal, "disturbance", share, "", "Check unit and sign of this column; if it has the unit of the command, give it the gain of the force.",
+		"the force is what a controller asks for and %.4g times the disturbance%s: want 1 where the disturbance was added to the command, 0 where it was not", share, why)
+}

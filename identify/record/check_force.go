@@ -46,6 +46,7 @@ func (c *checker) dynamics(all []*motion) {
 	c.d = nil
 	var rows []rowsOf
 	var names []string
+	top := 0.0
 	for _, m := range all {
 		if len(m.d.Force) == 0 || m.top == 0 {
 			continue
@@ -58,6 +59,14 @@ func (c *checker) dynamics(all []*motion) {
 			rows = append(rows, *r)
 		}
 	}
+	for _, m := range all {
+		top = max(top, m.top)
+		if !c.o.Static {
+			c.d = m.d
+			c.play(m)
+		}
+	}
+	c.d = nil
 	if rows == nil || c.o.Coupled {
 		return
 	}
@@ -67,6 +76,8 @@ func (c *checker) dynamics(all []*motion) {
 	}
 	if sound := c.signs(b); sound && !c.o.Static {
 		c.inertia(b)
+		c.clipped(names, rows)
+		c.drifts(names, rows, top)
 		c.forceLag(all, names)
 	}
 }
@@ -134,11 +145,11 @@ func (c *checker) findLag(m *motion) *lateness {
 	if most = min(most, n/8); most < 2 {
 		return nil
 	}
-	_, r := c.regressors(m, most)
+	names, r := c.regressors(m, most)
 	if r == nil {
 		return nil
 	}
-	if r = r.sliding(0.2 * m.top); len(r.at) < 100 { // what bristles do at reversals looks like a lag
+	if r = r.where(func(i int) bool { return math.Abs(r.v[i]) > 0.2*m.top }); len(r.at) < 100 { // what bristles do at reversals looks like a lag
 		return nil
 	}
 	edges := blocksOf(len(r.force))
@@ -165,6 +176,12 @@ func (c *checker) findLag(m *motion) *lateness {
 			}
 		}
 		return all.solve()
+	}
+	// a single tone can be turned into any other phase by inertia and stiffness
+	whole := newSums(len(r.cols))
+	whole.take(r.cols, r.force, 0, len(r.force))
+	if len(names) == 0 || whole.alone(len(names)-1) < 0.02 {
+		return nil
 	}
 	// the least over coarse steps, then over single samples around it
 	best, rest := 0, math.Inf(1)

@@ -115,9 +115,10 @@ func relay(r *rand.Rand) *Record {
 		if k%400 == 0 {
 			u = []float64{0.5, -0.5, 0, -0.5, 0.5, 0}[k/400%6]
 		}
-		v += (u - 0.1*math.Tanh(v/0.01) - 0.02*v) / 0.01 * d.Dt
-		x += v * d.Dt
 		d.Position, d.Force = append(d.Position, x+1e-5*r.NormFloat64()), append(d.Force, u)
+		was := v
+		v += (u - 0.1*math.Tanh(v/0.01) - 0.02*v) / 0.01 * d.Dt
+		x += (was + v) / 2 * d.Dt
 	}
 	return d
 }

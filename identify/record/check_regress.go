@@ -68,14 +68,17 @@ func (c *checker) regressors(m *motion, margin int) (names []string, r *rowsOf) 
 	return names, r
 }
 
-// sliding are the rows that move faster than slow.
-func (r *rowsOf) sliding(slow float64) *rowsOf {
+// where are the rows that are wanted.
+func (r *rowsOf) where(want func(i int) bool) *rowsOf {
 	out := &rowsOf{smooth: r.smooth, cols: make([][]float64, len(r.cols))}
-	for i, v := range r.v {
-		if math.Abs(v) < slow {
+	for i := range r.force {
+		if !want(i) {
 			continue
 		}
-		out.at, out.v, out.force = append(out.at, r.at[i]), append(out.v, v), append(out.force, r.force[i])
+		if r.at != nil {
+			out.at = append(out.at, r.at[i])
+		}
+		out.v, out.force = append(out.v, r.v[i]), append(out.force, r.force[i])
 		for j, c := range r.cols {
 			out.cols[j] = append(out.cols[j], c[i])
 		}
@@ -83,9 +86,9 @@ func (r *rowsOf) sliding(slow float64) *rowsOf {
 	return out
 }
 
-// pull is the force of the drive and the known disturbance.
+// pull is the force of the drive and the known disturbance, if it is not in the force already.
 func pull(d *Record) []float64 {
-	if d.Disturbance == nil {
+	if d.Disturbance == nil || d.InCommand() {
 		return d.Force
 	}
 	out := slices.Clone(d.Force)
@@ -136,23 +139,9 @@ func (s *sums) add(o *sums, sign float64) {
 // solve gives the coefficients and what is left of yᵀ·y, by the factor of Cholesky. A column that the ones before it explain to
 // a thousandth has no coefficient: NaN.
 func (s *sums) solve() (coef []float64, rest float64) {
-	p := len(s.xy)
-	l := make([][]float64, p)
-	c := make([]float64, p)
-	coef, rest = make([]float64, p), s.yy
-	for i := range p {
-		l[i] = make([]float64, p)
-		for j := range i {
-			if l[j][j] > 0 {
-				l[i][j] = (s.xx[i][j] - dot(l[i][:j], l[j][:j])) / l[j][j]
-			}
-		}
-		if left := s.xx[i][i] - dot(l[i][:i], l[i][:i]); left > 1e-6*s.xx[i][i] {
-			l[i][i] = math.Sqrt(left)
-			c[i] = (s.xy[i] - dot(l[i][:i], c[:i])) / l[i][i]
-			rest -= c[i] * c[i]
-		}
-	}
+	l, c, rest := s.factor()
+	p := len(c)
+	coef = make([]float64, p)
 	for i := p - 1; i >= 0; i-- {
 		if l[i][i] == 0 {
 			coef[i] = math.NaN()
@@ -166,7 +155,33 @@ func (s *sums) solve() (coef []float64, rest float64) {
 		}
 		coef[i] /= l[i][i]
 	}
-	return coef, max(rest, 0)
+	return coef, rest
+}
+
+// alone is the share of a column's square that the ones before it do not explain.
+func (s *sums) alone(i int) float64 {
+	l, _, _ := s.factor()
+	return l[i][i] * l[i][i] / s.xx[i][i]
+}
+
+// factor is l of XᵀX = l·lᵀ, with zero on the diagonal for columns that are left out, and c of l·c = Xᵀy.
+func (s *sums) factor() (l [][]float64, c []float64, rest float64) {
+	p := len(s.xy)
+	l, c, rest = make([][]float64, p), make([]float64, p), s.yy
+	for i := range p {
+		l[i] = make([]float64, p)
+		for j := range i {
+			if l[j][j] > 0 {
+				l[i][j] = (s.xx[i][j] - dot(l[i][:j], l[j][:j])) / l[j][j]
+			}
+		}
+		if left := s.xx[i][i] - dot(l[i][:i], l[i][:i]); left > 1e-6*s.xx[i][i] {
+			l[i][i] = math.Sqrt(left)
+			c[i] = (s.xy[i] - dot(l[i][:i], c[:i])) / l[i][i]
+			rest -= c[i] * c[i]
+		}
+	}
+	return l, c, max(rest, 0)
 }
 
 // jackBlocks is how many parts of a record the jackknife leaves out, one at a time.

@@ -264,7 +264,7 @@ func TestCheckSurvives(t *testing.T) {
 	for n := range 400 {
 		size := math.Pow(10, 200*r.Float64()-100)
 		channel := func() []float64 {
-			x := make([]float64, 2+n/4)
+			x := make([]float64, 2+n*n/120)
 			for k := range x {
 				switch n % 5 {
 				case 0:
