@@ -185,14 +185,14 @@ func DefaultIdentify() *Identify {
 }
 
 // LoadIdentify reads and checks an identification file. The error is *Errors and holds every problem. Relative paths of
-// records come back joined to the folder of the file.
-func LoadIdentify(path string) (*Identify, error) {
-	c, _, err := CheckIdentify(path)
+// records come back joined to the folder of the file. also are methods that will run besides those of the file.
+func LoadIdentify(path string, also ...string) (*Identify, error) {
+	c, _, err := CheckIdentify(path, also...)
 	return c, err
 }
 
-// CheckIdentify is LoadIdentify that also returns the warnings: settings that nothing looks at.
-func CheckIdentify(path string) (c *Identify, warnings []Problem, err error) {
+// CheckIdentify is LoadIdentify that also returns the warnings.
+func CheckIdentify(path string, also ...string) (c *Identify, warnings []Problem, err error) {
 	data, err := readFile(path)
 	if err != nil {
 		return nil, nil, err
@@ -201,7 +201,7 @@ func CheckIdentify(path string) (c *Identify, warnings []Problem, err error) {
 	r, read := decode(path, data, c)
 	if read {
 		c.Check(r)
-		c.checkUnused(r)
+		c.checkUnused(r, also)
 	}
 	inOrder(r.warnings)
 	if err := r.err(); err != nil {
@@ -232,19 +232,28 @@ var settings = []struct {
 	{"min_velocity", []string{"regress", "two-joint"}}, {"static", []string{"static", "joint"}}, {"presliding", []string{"presliding", "joint"}},
 	{"loop", []string{"joint"}}, {"joints", []string{"two-joint"}}, {"velocity_step", []string{"velocity-step"}},
 	{"noise", []string{"lugre", "kalman", "presliding", "presliding-linear", "joint"}}, {"aep", []string{"aep"}}, {"lm", []string{"lm"}},
-	{"segments", []string{"multishoot"}},
+	{"segments", []string{"multishoot"}}, {"bootstrap", []string{"lm", "aep", "lugre"}},
+	{"model.law", []string{"static", "joint", "lugre", "kalman", "aep", "lm", "multishoot"}},
+	{"model.terms", simulating}, {"model.drive", simulating}, {"model.output", simulating}, {"model.initial", simulating}, {"model.controller", simulating},
+	{"model.hold", simulating}, {"model.scheme", simulating}, {"model.substeps", simulating}, {"model.decimate", simulating},
+	{"parameters", []string{"static", "presliding", "presliding-linear", "joint", "velocity-step", "lugre", "kalman", "aep", "lm", "multishoot"}},
 }
 
-// checkUnused warns about settings of methods that are not in the chain.
-func (c *Identify) checkUnused(r *Report) {
-	chain := slices.Clone(c.Method)
+// simulating are the methods that run the model.
+var simulating = []string{"aep", "lm", "multishoot"}
+
+// checkUnused refuses settings of methods that are not in the chain: who wrote them expects them to act. A constant force that
+// is known counts for every method.
+func (c *Identify) checkUnused(r *Report, also []string) {
+	chain := slices.Concat(c.Method, also)
 	for _, v := range c.Compare {
 		chain = append(chain, v.Method...)
 	}
 	for _, s := range settings {
 		used := slices.ContainsFunc(chain, func(m string) bool { return slices.Contains(s.methods, m) })
-		if r.Given(s.key) && !used {
-			r.Warnf(s.key, "%s: not used by %s; it belongs to %s", s.key, strings.Join(c.Method, ", "), strings.Join(s.methods, ", "))
+		known := s.key == "parameters" && !slices.ContainsFunc(c.Parameters, func(p IdentifyParam) bool { return p.Name != "offset" || p.Fixed == nil || !*p.Fixed })
+		if r.Given(s.key) && !used && !known {
+			r.Errorf(s.key, "%s: not used by %s; it belongs to %s", s.key, strings.Join(c.Method, ", "), strings.Join(s.methods, ", "))
 		}
 	}
 }

@@ -174,7 +174,7 @@ func (f *identifyFlags) load(ctx context.Context, path string, stderr io.Writer,
 		if err != nil {
 			return nil, recs, nil, exitWith(exitInvalid, err)
 		}
-	} else if cfg, err = configs.LoadIdentify(path); err != nil {
+	} else if cfg, err = configs.LoadIdentify(path, f.methods...); err != nil {
 		printProblems(stderr, "hil: ", err)
 		return nil, recs, nil, exitWith(exitInvalid, nil)
 	}

@@ -230,7 +230,7 @@ func TestCheckDescribesIdentification(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "axis.yaml")
 	text := "axis: rotary\ndata: {file: x.csv, rate: 1 kHz, columns: {position: {name: q, unit: deg, add: -180 deg}, force: {name: i, unit: mA, gain: 42 mN·m/A}}}\n" +
-		"method: [lm]\nmodel: {law: coulomb}\nparameters: {J: 2e-4, Fc: {start: 3 mN·m, min: 1e-3}}\naep: {members: 40}\n"
+		"method: [lm]\nmodel: {law: coulomb}\nparameters: {J: 2e-4, Fc: {start: 3 mN·m, min: 1e-3}}\n"
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -238,10 +238,32 @@ func TestCheckDescribesIdentification(t *testing.T) {
 	for _, want := range []string{
 		"method         lm\n", "coulomb, under the recorded force, position compared", "position = q · 0.0174533 -3.14159 rad", "force = i · 4.2e-05 N·m",
 		"J = 0.0002 kg·m², known", "Fc searched from 0.003 N·m, between 0.001 and what the record says N·m", "x.csv is not there", "once the records are there",
-		"aep: not used by lm; it belongs to aep",
 	} {
 		if !strings.Contains(out, want) || code != exitOK {
 			t.Errorf("exit code %d, …%s… is missing in\n%s", code, want, out)
+		}
+	}
+}
+
+// A setting that no method looks at is an error, and a constant force that is known counts for all of them.
+func TestSettingsThatNothingReads(t *testing.T) {
+	const head = "axis: linear\ndata: {file: x.csv, rate: 1 kHz, columns: {position: {name: q, unit: m}, force: {name: u, unit: N}}}\n"
+	for _, c := range []struct{ text, want string }{
+		{"method: [lm]\nmodel: {law: coulomb}\naep: {members: 40}\n", "aep: not used by lm; it belongs to aep"},
+		{"model: {law: lugre}\n", "model.law: not used by regress"},
+		{"model: {lag: free, drive: spring}\n", "model.drive: not used by regress"},
+		{"parameters: {Fc: 3 N}\n", "parameters: not used by regress"},
+		{"bootstrap: 100\n", "bootstrap: not used by regress"},
+		{"parameters: {offset: 3 N}\n", ""},
+		{"method: [aep, lm]\nmodel: {law: coulomb, drive: force}\naep: {members: 40}\nbootstrap: 50\n", ""},
+	} {
+		path := filepath.Join(t.TempDir(), "axis.yaml")
+		if err := os.WriteFile(path, []byte(head+c.text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		out, errs, code := execute(t, "check", path)
+		if said := out + errs; c.want != "" && (code != exitInvalid || !strings.Contains(said, c.want)) || c.want == "" && strings.Contains(said, "not used") {
+			t.Errorf("%sexit code %d, want …%s… in\n%s", c.text, code, c.want, said)
 		}
 	}
 }
