@@ -69,9 +69,7 @@ func Joint(ctx context.Context, points []Point, recs []*record.Record, params []
 		for i := range held {
 			held[i].Value = alone.Params[i].Value
 		}
-		if e.se == nil { // the points are as good as they lie on the curve
-			e.equal(alone)
-		}
+		e.believe(alone)
 	}
 	t, err := tie(e, loops, held)
 	if err != nil {
@@ -114,22 +112,23 @@ func velocities(points []Point) []float64 {
 	return v
 }
 
-// equal gives points without standard errors the one that their distances from the curve show.
-func (e *staticFit) equal(sol *fit.Solution) {
-	s := 0.0
-	for _, r := range sol.Residual {
-		s += r * r
+// believe gives points whose standard errors are not known, or but for a factor, those that their distances from the curve show.
+func (e *staticFit) believe(sol *fit.Solution) {
+	if e.se != nil && !e.scaled {
+		return
 	}
-	top := 0.0
-	for _, y := range e.y {
-		top = max(top, math.Abs(y))
+	s, top := 0.0, 0.0
+	for k, r := range sol.Residual {
+		s, top = s+r*r, max(top, math.Abs(e.y[k]*e.w[k]))
 	}
-	se := max(math.Sqrt(s/float64(max(1, len(e.y)-len(sol.Free)))), 1e-9*top)
-	e.se = make([]float64, len(e.y))
+	factor := max(math.Sqrt(s/float64(max(1, len(e.y)-len(sol.Free)))), 1e-9*top)
+	if e.se == nil {
+		e.se = slices.Repeat([]float64{1}, len(e.y))
+	}
 	for k := range e.se {
-		e.se[k] = se
+		e.se[k] *= factor
 	}
-	e.loose = false
+	e.loose, e.scaled = false, false
 	e.weigh()
 }
 

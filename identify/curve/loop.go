@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"hilrig/engine"
+	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
 )
@@ -67,10 +68,10 @@ func newLoop(d *record.Record, o LoopOptions) (*loop, error) {
 	l := &loop{rig: o.Rig, reach: reach, span: span, turns: turn, relaxed: o.Relaxed}
 	l.noiseX, l.noiseU = o.NoiseX, o.NoiseU
 	if l.noiseX == 0 {
-		l.noiseX = channelNoise(d.Position)
+		l.noiseX = numeric.Noise(d.Position)
 	}
 	if l.noiseU == 0 {
-		l.noiseU = max(channelNoise(d.Force), 1e-7*span)
+		l.noiseU = max(numeric.Noise(d.Force), 1e-7*span)
 	}
 	if l.noiseX > 0.1*reach {
 		return nil, d.Fail(0, "Use a finer encoder or an interferometer: 1/100 of the break-away displacement is wanted.",
@@ -134,50 +135,6 @@ func newLoop(d *record.Record, o LoopOptions) (*loop, error) {
 	l.at0 = slices.Clone(l.x)
 	l.lead, l.zdot = make([]float64, len(l.x)), make([]float64, len(l.x))
 	return l, nil
-}
-
-// channelNoise is the noise of one sample: what its differences show, and not less than its quantisation.
-func channelNoise(x []float64) float64 {
-	s := differenceNoise(x)
-	if q := quantum(x); q > 0 {
-		s = max(s, q/math.Sqrt(12))
-	}
-	return s
-}
-
-// quantum is the step of a quantised channel: the least change, if all changes are multiples of it; 0 if there is none. An
-// exact ramp has such changes too, but they do not change.
-func quantum(x []float64) float64 {
-	q, top := math.Inf(1), 0.0
-	for k := 1; k < len(x); k++ {
-		top = max(top, math.Abs(x[k]))
-	}
-	tiny := 1e-9 * top
-	for k := 1; k < len(x); k++ {
-		if d := math.Abs(x[k] - x[k-1]); d > tiny {
-			q = min(q, d)
-		}
-	}
-	if math.IsInf(q, 1) {
-		return 0
-	}
-	changes, bends := 0, 0
-	for k := 1; k < len(x); k++ {
-		d := math.Abs(x[k]-x[k-1]) / q
-		if math.Abs(d-math.Round(d)) > 0.01*max(1, d)+tiny/q {
-			return 0
-		}
-		if d > 0.5 {
-			changes++
-		}
-		if k > 1 && math.Abs(x[k]-2*x[k-1]+x[k-2]) > q/2 {
-			bends++
-		}
-	}
-	if changes < 3 || bends < changes/2 {
-		return 0
-	}
-	return q
 }
 
 // turn is a reversal of the force: the samples at its extreme, which belong to neither side, and the direction before.
@@ -304,12 +261,12 @@ func (l *loop) end(p int) int {
 // nuisance are the unknowns of the loop beside the parameters, with starts as measured: the force of the bristle at the start,
 // then the displacements of the reversals.
 func (l *loop) nuisance(offset float64) []fit.Param {
-	top := slices.Max(l.u) - slices.Min(l.u)
+	far := 1e6 * max(slices.Max(l.u), -slices.Min(l.u))
 	zeta := l.u[0] - offset
 	if l.relaxed {
 		zeta = 0
 	}
-	list := []fit.Param{{Param: engine.Param{Name: "start", Unit: l.turns.unit("N"), Value: zeta, Lo: zeta - 100*top, Hi: zeta + 100*top}}}
+	list := []fit.Param{{Param: engine.Param{Name: "start", Unit: l.turns.unit("N"), Value: zeta, Lo: min(zeta, -far), Hi: max(zeta, far)}}}
 	for j, x := range l.turnX {
 		list = append(list, fit.Param{Param: engine.Param{Name: fmt.Sprintf("turn %d", j+1), Unit: l.turns.unit("m"), Value: x, Lo: x - l.reach, Hi: x + l.reach}})
 	}

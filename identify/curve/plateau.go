@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"hilrig/engine/numeric"
 	"hilrig/identify/record"
 )
 
@@ -13,6 +14,8 @@ type Point struct {
 	V       float64 // m/s  mean velocity, with its sign
 	F       float64 // N    mean force
 	SE      float64 // N    standard error of F; 0: not known
+	Loose   bool    //      SE is known but for a factor that all points share
+	Drift   float64 // N    change of the force within the mean that chance does not explain, part of SE; 0: none
 	Scatter float64 // m/s  standard deviation of the velocity; 0: not known
 	N       int     //      samples in the mean; 0: not known
 	From    string  //      which part of which record
@@ -52,10 +55,16 @@ func Plateaus(recs []*record.Record, o PlateauOptions) ([]Point, error) {
 	top := 0.0 // fastest
 	for _, d := range recs {
 		if d.Steady {
+			if err := sane(d, d.Force, d.Velocity, d.ForceError); err != nil {
+				return nil, err
+			}
 			for _, p := range levels(d) {
 				top, points = max(top, math.Abs(p.V)), append(points, p)
 			}
 			continue
+		}
+		if err := sane(d, d.Force, d.Velocity, d.Position); err != nil {
+			return nil, err
 		}
 		if len(d.Force) == 0 {
 			return nil, d.Fail(0, "Name its column in data.columns.force.", "a static map needs the force")
@@ -107,7 +116,7 @@ func levels(d *record.Record) []Point {
 	for k := range points {
 		p := Point{V: d.Velocity[k], F: d.Force[k], From: fmt.Sprintf("%s level %d", strings.TrimSpace(d.File+" "+d.Piece), k+1)}
 		if d.ForceError != nil {
-			p.SE = d.ForceError[k]
+			p.SE, p.Loose = d.ForceError[k], d.Count == nil
 		}
 		if d.Count != nil {
 			p.N = int(d.Count[k])
@@ -171,6 +180,12 @@ func (o PlateauOptions) average(d *record.Record, v []float64, s stretch) (Point
 	n := to - from
 	p := Point{N: n}
 	p.F, p.SE = meanError(d.Force[from:to])
+	// a force that still settles, or that swings more slowly than the stretch lasts
+	first, se1 := meanError(d.Force[from : from+n/3])
+	last, se2 := meanError(d.Force[to-n/3 : to])
+	if drift := last - first; math.Abs(drift) > 5*math.Hypot(se1, se2)+1e-9*math.Abs(p.F) && n >= 3*minSamples {
+		p.Drift, p.SE = drift, math.Hypot(p.SE, drift/2)
+	}
 	mean, square := 0.0, 0.0
 	for _, a := range v[from:to] {
 		mean += a
@@ -198,7 +213,7 @@ func stretches(v []float64, tolerance float64, least int) []stretch {
 	if blocks < 3 {
 		return nil
 	}
-	noise := differenceNoise(v) // of one sample
+	noise := numeric.Noise(v) // of one sample
 	mean := make([]float64, blocks)
 	for b := range mean {
 		for _, a := range v[b*size : (b+1)*size] {
@@ -249,25 +264,4 @@ func level(v []float64, tolerance, noise float64) bool {
 	}
 	rise := sxy / sxx * n
 	return math.Abs(rise) <= tolerance*math.Abs(mean)+4*noise*n/math.Sqrt(sxx)
-}
-
-// differenceNoise is the standard deviation of white noise on a smooth series, from its third differences, whose variance
-// is 20 times that of the noise. Jumps are kept out by the median; where more than half of the differences are zero, as in
-// a coarsely quantised series, the mean of their squares stands in.
-func differenceNoise(v []float64) float64 {
-	if len(v) < 4 {
-		return 0
-	}
-	d := make([]float64, len(v)-3)
-	for k := range d {
-		d[k] = math.Abs(v[k+3] - 3*v[k+2] + 3*v[k+1] - v[k])
-	}
-	if m := median(d); m > 0 {
-		return m / 0.6745 / math.Sqrt(20)
-	}
-	s := 0.0
-	for _, a := range d {
-		s += a * a
-	}
-	return math.Sqrt(s / float64(len(d)) / 20)
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
 )
@@ -25,6 +26,8 @@ type StaticOptions struct {
 }
 
 // Static fits the static map to points by least squares weighted with 1/SE².
+//
+// Standard errors that are known but for a factor (Point.Loose) leave that factor to the residuals, unless Strict.
 //
 // Means of a good recording are known better than any law holds, or than the drive repeats itself from one speed to the
 // next. So each point has the variance SE² + τ², with the τ at which the weighted squares sum up to their expectation (Mandel
@@ -69,12 +72,13 @@ func Static(ctx context.Context, points []Point, params []fit.Param, o StaticOpt
 // staticFit is a static map with its points.
 type staticFit struct {
 	system
-	m     *staticMap
-	se    []float64 // N; nil: not known
-	tau   float64   // N, scatter beside it
-	loose bool      // tau is to be found
-	turns rotary
-	freed int // free parameters of the map
+	m      *staticMap
+	se     []float64 // N; nil: not known
+	tau    float64   // N, scatter beside it
+	loose  bool      // tau is to be found
+	scaled bool      // se is known but for a factor
+	turns  rotary
+	freed  int // free parameters of the map
 }
 
 func newStatic(points []Point, params []fit.Param, o StaticOptions) (*staticFit, error) {
@@ -93,6 +97,7 @@ func newStatic(points []Point, params []fit.Param, o StaticOptions) (*staticFit,
 		}
 	}
 	known := !o.Equal && 2*len(some) > len(points)
+	e.scaled = known && !o.Strict && slices.ContainsFunc(points, func(p Point) bool { return p.Loose })
 	e.params, e.unit = slices.Clone(params), e.turns.unit("N")
 	e.model = func() model { return m }
 	for _, p := range params {
@@ -103,7 +108,7 @@ func newStatic(points []Point, params []fit.Param, o StaticOptions) (*staticFit,
 	if known {
 		for _, p := range points {
 			if p.SE == 0 {
-				p.SE = median(some)
+				p.SE = numeric.Median(some)
 			}
 			e.se = append(e.se, p.SE)
 		}
@@ -126,7 +131,7 @@ func (e *staticFit) fit(ctx context.Context, watch fit.Watch) (*fit.Solution, er
 	if err != nil {
 		return nil, err
 	}
-	if e.se == nil {
+	if e.se == nil || e.scaled {
 		return best, nil
 	}
 	for range 20 {
@@ -193,36 +198,65 @@ func usable(points []Point) (used []Point, notes []string, err error) {
 	for i, p := range points {
 		for _, x := range []float64{p.V, p.F, p.SE} {
 			if math.IsNaN(x) || math.IsInf(x, 0) {
-				return nil, nil, &record.Error{File: p.From, Msg: fmt.Sprintf("point %d: velocity %g, force %g ± %g: want finite numbers", i+1, p.V, p.F, p.SE)}
+				return nil, nil, &record.Error{File: p.From, Msg: fmt.Sprintf("point %d: velocity %g, force %g ± %g: want finite numbers", i+1, p.V, p.F, p.SE), Hint: "Leave that point out."}
 			}
 		}
 		if p.SE < 0 {
-			return nil, nil, &record.Error{File: p.From, Msg: fmt.Sprintf("point %d: standard error %g, want ≥ 0", i+1, p.SE)}
+			return nil, nil, &record.Error{File: p.From, Msg: fmt.Sprintf("point %d: standard error %g, want ≥ 0", i+1, p.SE), Hint: "Leave that point out."}
 		}
 		if p.V != 0 {
 			used = append(used, p)
 		}
 	}
+	if len(used) == 0 {
+		return nil, nil, &record.Error{Msg: "no speed other than zero", Hint: "Record the axis at constant speeds, in both directions."}
+	}
 	if k := len(points) - len(used); k > 0 {
 		notes = append(notes, fmt.Sprintf("%d points at rest are left out: friction there is anything up to break-away", k))
 	}
-	restless, wrong := 0, 0
+	restless, drifting, worst := 0, 0, 0.0
+	var force [2][]float64 // by direction
 	for _, p := range used {
 		if p.Scatter > math.Abs(p.V) {
 			restless++
 		}
-		if p.F*p.V < 0 {
-			wrong++
+		if p.Drift != 0 {
+			drifting, worst = drifting+1, max(worst, math.Abs(p.Drift))
 		}
+		d := 0
+		if p.V < 0 {
+			d = 1
+		}
+		force[d] = append(force[d], p.F)
 	}
 	if restless > 0 {
 		notes = append(notes, fmt.Sprintf("at %d speeds the velocity scatters by more than its mean: stick-slip, or a coarse encoder; the mean force is then no point of the map", restless))
 	}
-	if 2*wrong > len(used) {
-		return nil, nil, &record.Error{Msg: fmt.Sprintf("at %d of %d speeds the force has the opposite sign of the velocity: friction would drive", wrong, len(used)),
-			Hint: "Give the force the sign of the drive on the axis (a negative scale of its column), or use the measured velocity instead of the set point."}
+	if drifting > 0 {
+		notes = append(notes, fmt.Sprintf("at %d of %d speeds the force still changes while the speed is held, by up to %.3g: it had not settled, or it swings over a longer way than was recorded; their weight is less by that. Leave out more at the beginning (static.settle, static.travel), hold every speed longer, or average whole periods (static.period)", drifting, len(used), worst))
+	}
+	if drives(force) {
+		return nil, nil, &record.Error{Msg: "the force has the opposite sign of the velocity: friction would drive the axis",
+			Hint: "Give the force the sign of the drive on the axis (a negative gain of its column), or use the measured velocity instead of the set point. A constant force that is larger than friction, with motion in one direction only, has to be given (offset)."}
 	}
 	return used, notes, nil
+}
+
+// drives says that the part of the force that turns with the motion points along it, beyond chance.
+func drives(force [2][]float64) bool {
+	sum, variance := 0.0, 0.0
+	for d, f := range force {
+		if len(f) == 0 {
+			continue
+		}
+		m, s := mean(f), 0.0
+		for _, a := range f {
+			s += (a - m) * (a - m)
+		}
+		sum += m * float64(1-2*d)
+		variance += s / float64(len(f)*max(1, len(f)-1))
+	}
+	return sum < -3*math.Sqrt(variance)
 }
 
 // enough says whether there are speeds enough for the parameters.
@@ -251,7 +285,7 @@ func enough(points []Point, params []fit.Param, law string) error {
 				own[k] = true
 			}
 		}
-		dir := []string{"forward", "backward"}[i]
+		dir := []string{" forward", " backward"}[i]
 		only := false // some of them rule this direction alone
 		o := m.side[1-i]
 		for _, p := range [][2]int{{s.fc, o.fc}, {s.fs, o.fs}, {s.vs, o.vs}, {s.fv, o.fv}} {
@@ -263,7 +297,7 @@ func enough(points []Point, params []fit.Param, law string) error {
 			dir = ""
 		}
 		if have < len(own) {
-			return &record.Error{Msg: fmt.Sprintf("%d different %s speeds for %d parameters", have, dir, len(own)),
+			return &record.Error{Msg: fmt.Sprintf("%d different speeds%s for %d parameters", have, dir, len(own)),
 				Hint: "Record at least 12 speeds per direction, evenly spread in their logarithm, the slowest a tenth of vs; or fix parameters."}
 		}
 	}

@@ -55,7 +55,7 @@ func (e *staticFit) judge(ctx context.Context, sol *fit.Solution, watch fit.Watc
 	if p > dipLevel && free(a.fs) && free(a.vs) {
 		flat.Extra["fall_p"] = p
 		e.tell(flat)
-		e.refuse(flat, []int{a.fs, b.fs, a.vs, b.vs, e.m.delta}, fmt.Sprintf("no fall of friction at slow speeds is visible (one as good comes by chance with probability %.2g)", p), e.slower())
+		e.refuse(flat, []int{a.fs, b.fs, a.vs, b.vs, e.m.delta}, fmt.Sprintf("no change of friction at slow speeds is visible (one as good comes by chance with probability %.2g)", p), e.slower())
 		flat.Extra["scatter"] = e.tau
 		return flat, nil
 	}
@@ -102,7 +102,7 @@ func (e *staticFit) without(ctx context.Context, watch fit.Watch) (*fit.Solution
 			}
 		}
 	}
-	sol.Known = e.se != nil && (!e.loose || e.tau == 0)
+	sol.Known = e.se != nil && !e.scaled && (!e.loose || e.tau == 0)
 	return sol, nil
 }
 
@@ -153,8 +153,8 @@ func (e *staticFit) weakLevel(sol *fit.Solution) {
 		}
 		left, _, _ := e.m.share(e.slowest()/vs, value(values(sol.Params), e.m.delta, 2))
 		switch {
-		case dip < -2*se:
-			sol.Notes = append(sol.Notes, fmt.Sprintf("friction %s grows with speed where it should fall (Fs below Fc): an offset or a temperature that changes between the recordings, or another law",
+		case dip < -2*se && e.mixed(sol):
+			sol.Notes = append(sol.Notes, fmt.Sprintf("friction %s grows with speed where it falls in the other direction (Fs below Fc): an offset or a temperature that changes between the recordings, or another law",
 				[]string{"forward", "backward"}[i]))
 			e.refuse(sol, []int{s.fs, s.vs}, "friction rises with speed instead of falling, which says nothing about break-away",
 				"Record the speeds in both directions in turn, at one temperature; measure break-away by the presliding loop.")
@@ -162,8 +162,20 @@ func (e *staticFit) weakLevel(sol *fit.Solution) {
 			e.refuse(sol, []int{s.fs}, fmt.Sprintf("Fs − Fc has a standard error of %.0f %%", 100*min(se/math.Abs(dip), 100)), e.slower())
 		case left < 0.3:
 			e.refuse(sol, []int{s.fs}, fmt.Sprintf("it lies outside the data: at the slowest speed %.0f %% of Fs − Fc are left", 100*left), e.slower())
+		case dip < 0:
+			sol.Notes = append(sol.Notes, "friction grows with speed from Fs at rest to Fc, as of a contact that strengthens with speed: Fs is the level to which the curve tends at rest, not break-away")
 		}
 	}
+}
+
+// mixed says that friction falls with speed in one direction and grows in the other.
+func (e *staticFit) mixed(sol *fit.Solution) bool {
+	var up, down bool
+	for _, s := range e.m.side {
+		dip := sol.Params[s.fs].Value - sol.Params[s.fc].Value
+		up, down = up || dip < 0, down || dip > 0
+	}
+	return up && down
 }
 
 // slowest is the least speed of the points.

@@ -1,14 +1,15 @@
 package curve
 
 import (
+	"cmp"
 	"math"
 	"slices"
-	"sort"
 
 	"gonum.org/v1/gonum/mat"
 
 	"hilrig/engine"
 	"hilrig/engine/friction"
+	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
 )
 
@@ -17,7 +18,7 @@ import (
 // direction and no offset. The start is the recipe of theory §9.2: Fv from the fastest third, Fc its intercept, Fs the value
 // at rest of the linear surrogate (6.19) or the largest force, vs where 1/e of the excess is left.
 func StaticParams(points []Point, law string, asymmetric bool) []fit.Param {
-	v, f, both := folded(points)
+	v, f, mid, both := folded(points)
 	if len(v) == 0 {
 		return nil
 	}
@@ -32,10 +33,10 @@ func StaticParams(points []Point, law string, asymmetric bool) []fit.Param {
 	fv = min(max(fv, 0), 100*top/fast)
 	fc = min(max(fc, 0.05*top), top)
 
-	fs := slices.Max(f)
+	fs := max(slices.Max(f), fc)
 	if len(v) > 2 {
 		// the surrogate belongs to the slow part of the map
-		s, _, err := friction.FitSurrogate(func(x float64) float64 { return interpolate(v, f, x) }, v[0], v[len(v)*2/3], 50)
+		s, _, err := friction.FitSurrogate(func(x float64) float64 { return numeric.Interpolate(v, f, x) }, v[0], v[len(v)*2/3], 50)
 		if err == nil && s.Alpha1 > 0 && s.Alpha0 < 2*top {
 			fs = max(fs, s.Alpha0)
 		}
@@ -77,14 +78,15 @@ func StaticParams(points []Point, law string, asymmetric bool) []fit.Param {
 		}
 	}
 	if !asymmetric && both {
-		add("offset", "N", "constant force that opposes positive motion", 0, -10*top, 10*top, false)
+		far := 10 * (top + math.Abs(mid))
+		add("offset", "N", "constant force that opposes positive motion", mid, -far, far, false)
 	}
 	return params
 }
 
 // folded is friction over speed, sorted: the half difference of the directions where both were measured, else what
-// there is, positive.
-func folded(points []Point) (v, f []float64, both bool) {
+// there is, positive. mid is their mean half sum, the force that does not turn with the motion.
+func folded(points []Point) (v, f []float64, mid float64, both bool) {
 	var one [2][]Point
 	for _, p := range points {
 		switch {
@@ -95,12 +97,12 @@ func folded(points []Point) (v, f []float64, both bool) {
 		}
 	}
 	for i := range one {
-		slices.SortFunc(one[i], func(a, b Point) int { return cmpFloat(a.V, b.V) })
+		slices.SortFunc(one[i], func(a, b Point) int { return cmp.Compare(a.V, b.V) })
 	}
 	both = len(one[0]) > 0 && len(one[1]) > 0
-	main, other := one[0], one[1]
+	main, other, sign := one[0], one[1], 1.0
 	if len(other) > len(main) {
-		main, other = other, main
+		main, other, sign = other, main, -1
 	}
 	var ov, of []float64
 	for _, p := range other {
@@ -109,35 +111,13 @@ func folded(points []Point) (v, f []float64, both bool) {
 	for _, p := range main {
 		y := p.F
 		if both {
-			y = (y + interpolate(ov, of, p.V)) / 2
+			back := numeric.Interpolate(ov, of, p.V)
+			mid += (y - back) / 2 / float64(len(main))
+			y = (y + back) / 2
 		}
 		v, f = append(v, p.V), append(f, y)
 	}
-	return v, f, both
-}
-
-func cmpFloat(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}
-
-// interpolate reads a curve given at rising x, straight between and constant beyond.
-func interpolate(x, y []float64, at float64) float64 {
-	i := sort.SearchFloat64s(x, at)
-	switch {
-	case i == 0:
-		return y[0]
-	case i == len(x):
-		return y[len(y)-1]
-	case x[i] == x[i-1]:
-		return y[i]
-	}
-	return y[i-1] + (y[i]-y[i-1])*(at-x[i-1])/(x[i]-x[i-1])
+	return v, f, sign * mid, both
 }
 
 // line is the straight line through points, a + b·x; without extent in x it is level.
@@ -154,15 +134,6 @@ func line(x, y []float64) (a, b float64) {
 		b = sxy / sxx
 	}
 	return my - b*mx, b
-}
-
-func median(x []float64) float64 {
-	if len(x) == 0 {
-		return 0
-	}
-	s := slices.Clone(x)
-	slices.Sort(s)
-	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
 
 // starts are sets of values to begin from, the given one first, then the best of a grid over vs, and delta if it is free:
@@ -212,7 +183,7 @@ func (m *staticMap) starts(params []fit.Param, y, w []float64) [][]float64 {
 			}
 		}
 	}
-	slices.SortStableFunc(trials, func(a, b trial) int { return cmpFloat(a.cost, b.cost) })
+	slices.SortStableFunc(trials, func(a, b trial) int { return cmp.Compare(a.cost, b.cost) })
 	// the best, and the next that are not its neighbours
 	for _, t := range trials {
 		near := false

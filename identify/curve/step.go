@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"hilrig/engine"
+	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
 )
@@ -59,7 +60,7 @@ func (d *decay) at(theta, f, j []float64) engine.Status {
 // positive. Stretches shorter than least samples belong to the transition between their neighbours.
 func plateausOf(v []float64, least int) []*plateau {
 	const window = 4
-	noise := differenceNoise(v)
+	noise := numeric.Noise(v)
 	near := func(a, m float64) bool { return math.Abs(a-m) <= max(0.03*m, 5*noise) }
 	var list []*plateau
 	for k := 0; k+window <= len(v); {

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"hilrig/engine"
+	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
 )
 
@@ -146,7 +147,7 @@ func (x *stepFit) start(params []fit.Param) {
 	}
 	for name, list := range map[string][]float64{"A": a, "B": b, "L": l, "mu0": m} {
 		if i := x.at.of(name); i >= 0 && !params[i].Fixed && len(list) > 0 {
-			params[i].Value = min(max(median(list), params[i].Lo), params[i].Hi)
+			params[i].Value = min(max(numeric.Median(list), params[i].Lo), params[i].Hi)
 		}
 	}
 	if i := x.at.of("L"); len(l) == 0 && !params[i].Fixed {

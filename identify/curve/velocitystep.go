@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"hilrig/engine"
+	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
 )
@@ -107,7 +108,7 @@ func VelocitySteps(ctx context.Context, recs []*record.Record, params []fit.Para
 	}
 	for _, p := range all {
 		if p.decays && !p.resolved && lengths != nil {
-			p.exponential(ctx, median(lengths))
+			p.exponential(ctx, numeric.Median(lengths))
 		}
 	}
 	for k, p := range all {
@@ -140,13 +141,13 @@ func timing(recs []*record.Record, all []*plateau, lengths []float64) string {
 	if len(lengths) == 0 || slices.ContainsFunc(recs, func(d *record.Record) bool { return len(d.Position) > 0 }) {
 		return ""
 	}
-	l, dt, parts := median(lengths), recs[0].Dt, []float64{}
+	l, dt, parts := numeric.Median(lengths), recs[0].Dt, []float64{}
 	for _, p := range all {
 		if p.decays {
 			parts = append(parts, -math.Expm1(-math.Abs(p.v)*dt/l))
 		}
 	}
-	if share := median(parts); share > lateShare {
+	if share := numeric.Median(parts); share > lateShare {
 		return fmt.Sprintf("without a position the instant of a step is known to one sample, in which friction falls by %.0f %% of its peak: both are low by up to that much", 100*share)
 	}
 	return ""
@@ -165,7 +166,7 @@ func stepsOf(d *record.Record, o StepOptions, load float64) ([]*plateau, error) 
 		return nil, &fit.ParamError{Problems: []string{fmt.Sprintf("machine: %g %s, want ≥ 0", o.Machine, rotary(o.Rotary).unit("N/m"))}}
 	}
 	v, f, normal := make([]float64, n), make([]float64, n), make([]float64, n)
-	sign := math.Copysign(1, median(d.Velocity))
+	sign := math.Copysign(1, numeric.Median(d.Velocity))
 	for k := range n {
 		v[k], f[k] = sign*d.Velocity[k], sign*d.Force[k]
 		normal[k] = 1
@@ -189,7 +190,7 @@ func stepsOf(d *record.Record, o StepOptions, load float64) ([]*plateau, error) 
 			"%d stretches of constant speed: no step of the velocity with both of its levels", len(ps))
 	}
 	for i, p := range ps {
-		p.t0, p.machine = float64(p.from), o.Machine/median(normal)
+		p.t0, p.machine = float64(p.from), o.Machine/numeric.Median(normal)
 		if i > 0 {
 			p.t0, p.decays = instant(d, v, ps[i-1], p), math.Abs(math.Log(p.v/ps[i-1].v)) > 0.02
 		}

@@ -35,7 +35,7 @@ func (t *converted) levels(lo, hi int) (out []*Record, lost []string, err error)
 		}
 	}
 	if d.ForceError != nil && d.Count == nil {
-		d.Warnings = append(d.Warnings, "column "+m.Deviation.Name+" is taken as the standard deviation of the mean force of a level; if it is that of single samples, name the column of their number in data.columns.count")
+		d.Warnings = append(d.Warnings, "column "+m.Deviation.Name+" without a count says which levels are better than others; how good they are is found from their scatter about the curve. Name the number of samples in data.columns.count, or say static.weights: errors if it is the standard deviation of the mean")
 	}
 	return []*Record{d}, nil, nil
 }
