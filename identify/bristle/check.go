@@ -12,6 +12,7 @@ type data struct {
 	h        float64   // s
 	y, u     []float64 // position and force
 	quantum  float64   // of the encoder, 0: none found
+	most     float64   // N, largest force
 	noise    float64   // rms of the position error as the record shows it
 	explains bool      // the noise is that of the quantum
 }
@@ -43,6 +44,7 @@ func newData(rec *record.Record, o *Options) (*data, error) {
 	if reach == 0 {
 		return nil, rec.Fail(0, "Drive the axis harder, until it slides to and fro.", "the position never changes: without motion there is no friction to be seen")
 	}
+	d.most = max(slices.Max(d.u), -slices.Min(d.u))
 	if slices.Max(d.u) == slices.Min(d.u) {
 		return nil, rec.Fail(0, "Is this the right column?", "the force never changes")
 	}

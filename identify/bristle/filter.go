@@ -31,7 +31,6 @@ type filter struct {
 	substeps int
 	u        []float64 // mean force of every sub-step
 	at       theta     // values of what is fixed
-	v0       float64
 	ref      float64 // ln G₀
 
 	mover mover
@@ -69,11 +68,13 @@ func (f *filter) run(t *theta, r []float64) (logS float64, ok bool) {
 	m.set(t, f.d.h/float64(n))
 	rr, qq := f.noise.position, f.noise.force
 
-	// the velocity is known as well as two samples tell it, of the bristles only the largest load
-	s := state{x: y[0], v: f.v0}
-	level := max(t[coulomb], t[breakout])
+	// the velocity is known as well as two samples tell it, under a force that may have jumped; of the bristles only the
+	// largest load
+	h, level := f.d.h, max(t[coulomb], t[breakout])
+	jump := h * (f.d.most + level) / t[inertia]
+	s := state{x: y[0], v: (y[1] - y[0]) / h}
 	pxx, pxv, pxz := rr, 0.0, 0.0
-	pvv, pvz, pzz := 2*rr/(f.d.h*f.d.h), 0.0, level*level/3
+	pvv, pvz, pzz := 2*rr/(h*h)+jump*jump, 0.0, level*level/3
 	ahead := 0.0 // change of velocity in the sub-step before, a guess for the next
 	for k := range y {
 		// correct

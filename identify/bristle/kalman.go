@@ -69,7 +69,7 @@ func newTracker(d *data, m *model, o *Options, start *smoothed, watch fit.Watch)
 	k := &tracker{d: d, m: m, o: o, r: make([]float64, n), quiet: quiet(d.u), watch: watch, workers: o.Workers}
 	rows := float64(start.mo.last - start.mo.first)
 	k.f = &filter{
-		d: d, m: m, at: start.theta, v0: start.mo.v[1], s: make([]float64, n),
+		d: d, m: m, at: start.theta, s: make([]float64, n),
 		noise:    noise{position: d.noise * d.noise, force: start.cost / rows},
 		substeps: o.Substeps,
 	}
