@@ -3,6 +3,7 @@ package identify
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"hilrig/engine"
@@ -13,50 +14,59 @@ import (
 	"hilrig/identify/record"
 )
 
-// single is the record of a method that takes one.
-func (j *job) single(method string) (*record.Record, error) {
-	if n := len(j.recs.Fit); n != 1 {
-		return nil, &record.Error{File: j.recs.Fit[0].File, Msg: fmt.Sprintf("%s takes one record, not %d pieces", method, n), Hint: "Choose one with data.span or data.rows, or use lm, which takes several."}
-	}
-	return j.recs.Fit[0], nil
-}
-
 // bristled runs a method of package bristle.
-func (j *job) bristled(ctx context.Context, method string, params []fit.Param, run func(context.Context, *record.Record, []fit.Param, bristle.Options, fit.Watch) (*fit.Solution, error)) (*stage, error) {
-	rec, err := j.single(method)
-	if err != nil {
-		return nil, err
+func (j *job) bristled(ctx context.Context, method string, run func(context.Context, []*record.Record, []fit.Param, bristle.Options, fit.Watch) (*fit.Solution, error)) (*stage, error) {
+	recs, params := j.recs.Fit, bristle.Params(j.plan.Model.Rotary)
+	var bad []string
+	for _, g := range j.plan.Given {
+		if _, known := j.found.get(g.Name); g.Fixed != nil && *g.Fixed && g.Start == nil && !known && g.Name != "offset" {
+			bad = append(bad, fmt.Sprintf("%s: fixed, but at which value? Give start, or let a method before %s find it", g.Name, method))
+		}
+	}
+	if bad != nil {
+		return nil, &fit.ParamError{Problems: bad}
 	}
 	j.found.start(params, j.plan.Given)
 	if err := apply(params, j.plan.Given); err != nil {
 		return nil, err
 	}
 	o := j.plan.Bristle
-	if method == "lugre" {
-		o.Bootstrap = j.plan.Bootstrap
-	}
 	o.Warm = method == "kalman" && j.knowsBristle()
-	sol, err := run(ctx, rec, slices.Clone(params), o, j.watch)
+	sol, err := run(ctx, recs, slices.Clone(params), o, j.watch)
 	if err != nil {
 		return nil, err
 	}
 	said := o
 	said.Workers = 0 // how many there were changes nothing
 	st := &stage{sol: sol, start: params, settings: said}
-	if method != "presliding-linear" {
-		st.explain = func(recs []*record.Record) (*fit.Solution, error) { return explainEach(recs, sol.Params, o) }
-		st.inverse = func() *fit.Solution {
-			spec := axis.Spec{Rotary: j.plan.Model.Rotary, Law: "lugre", Terms: []string{"offset"}, Drive: axis.Force, LinearHold: true}
-			if hold, ok := sol.Extra["hold"].(string); ok {
-				spec.LinearHold = hold != "held"
-			}
-			return j.inverse(spec, sol.Params)
+	if values, ok := sol.Extra["halved"].(map[string]float64); ok {
+		delete(sol.Extra, "halved")
+		st.vary = func(context.Context) []Sensitivity {
+			return []Sensitivity{{What: "simulation steps half as long", RMS: math.Sqrt(2 * sol.Cost / float64(len(sol.Residual))), Unit: sol.Unit, Values: values}}
 		}
-		// here they are no more than doubts: the filter weighs the motion finer than they do
-		st.doubts = func() []string {
-			model := axis.Spec{Rotary: j.plan.Model.Rotary, Law: "lugre", Drive: axis.Force, LinearHold: true}
-			return axis.Suspicions(model, []*record.Record{rec}, sol)
+	}
+	own, _ := sol.Extra["doubts"].([]string)
+	delete(sol.Extra, "doubts")
+	st.doubts = func() []string { return own }
+	if method == "presliding-linear" {
+		return st, nil
+	}
+	st.explain = func(recs []*record.Record) (*fit.Solution, error) { return bristle.Explain(recs, sol.Params, o) }
+	st.inverse = func() *fit.Solution {
+		spec := axis.Spec{Rotary: j.plan.Model.Rotary, Law: "lugre", Terms: []string{"offset"}, Drive: axis.Force, LinearHold: true}
+		if hold, ok := sol.Extra["hold"].(string); ok {
+			spec.LinearHold = hold != "held"
 		}
+		return j.inverse(spec, sol.Params)
+	}
+	// here they are no more than doubts: the filter weighs the motion finer than they do
+	st.doubts = func() []string {
+		model := axis.Spec{Rotary: j.plan.Model.Rotary, Law: "lugre", Drive: axis.Force, LinearHold: true}
+		out := axis.Suspicions(model, recs, sol)
+		if method == "lugre" && len(sol.Free) > 0 {
+			out = slices.Insert(out, 0, "lugre smooths the motion, and smoothing rounds the reversals: its values are a start, its intervals are too narrow, most for Fc, Fs, vs and sigma2; let kalman follow")
+		}
+		return append(out, own...)
 	}
 	return st, nil
 }
@@ -71,40 +81,19 @@ func (j *job) knowsBristle() bool {
 	return true
 }
 
-// explainEach explains one record after the other.
-func explainEach(recs []*record.Record, params []fit.Param, o bristle.Options) (*fit.Solution, error) {
-	var all *fit.Solution
-	for _, rec := range recs {
-		s, err := bristle.Explain(rec, params, o)
-		if err != nil {
-			return nil, err
-		}
-		if all == nil {
-			all = s
-			all.Measured, all.Input, all.Velocity = slices.Clone(s.Measured), slices.Clone(s.Input), slices.Clone(s.Velocity)
-			all.Pieces = []int{0}
-			continue
-		}
-		all.Pieces = append(all.Pieces, len(all.Residual))
-		all.Residual, all.Measured = append(all.Residual, s.Residual...), append(all.Measured, s.Measured...)
-		all.Input, all.Velocity = append(all.Input, s.Input...), append(all.Velocity, s.Velocity...)
-	}
-	return all, nil
-}
-
 // lugre fits the force that the smoothed motion needs.
 func (j *job) lugre(ctx context.Context) (*stage, error) {
-	return j.bristled(ctx, "lugre", bristle.Params(j.plan.Model.Rotary), bristle.Separable)
+	return j.bristled(ctx, "lugre", bristle.Separable)
 }
 
 // kalman fits the prediction error of a filter.
 func (j *job) kalman(ctx context.Context) (*stage, error) {
-	return j.bristled(ctx, "kalman", bristle.Params(j.plan.Model.Rotary), bristle.Kalman)
+	return j.bristled(ctx, "kalman", bristle.Kalman)
 }
 
 // preslidingLinear fits motion that never breaks loose.
 func (j *job) preslidingLinear(ctx context.Context) (*stage, error) {
-	return j.bristled(ctx, "presliding-linear", bristle.Params(j.plan.Model.Rotary), bristle.Presliding)
+	return j.bristled(ctx, "presliding-linear", bristle.Presliding)
 }
 
 // points are the means at constant speed of records.

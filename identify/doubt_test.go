@@ -274,11 +274,11 @@ func TestContactExplainedOnSeveralRecords(t *testing.T) {
 	for i := range params {
 		params[i].Value = lugre[params[i].Name]
 	}
-	one, err := bristle.Explain(rec, params, bristle.Options{})
+	one, err := bristle.Explain([]*record.Record{rec}, params, bristle.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	two, err := explainEach([]*record.Record{rec, rec}, params, bristle.Options{})
+	two, err := bristle.Explain([]*record.Record{rec, rec}, params, bristle.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -231,7 +231,7 @@ func (r *Result) finish(ctx context.Context, j *job, read []*record.Record) erro
 	}
 	r.tolerance, r.top, r.offsetKnown = r.harm(st.sol), topSpeed(read), j.offsetKnown()
 	r.findUnmodelled(j, st)
-	if j.plan.Bootstrap > 0 && !r.Interrupted && st.method != "lugre" { // which has its own, and whose errors are those already
+	if j.plan.Bootstrap > 0 && !r.Interrupted {
 		if st.resample == nil {
 			r.Warnings = append(r.Warnings, fmt.Sprintf("bootstrap: %s has none; the intervals are those of the Jacobian", st.method))
 		} else if err := r.resample(ctx, st); err != nil { // the fit is there all the same

@@ -65,7 +65,7 @@ func planOf(cfg *configs.Identify, workers int) identify.Plan {
 		Steps:   curve.StepOptions{Coefficient: cfg.Coefficient(), Machine: cfg.Steps.Machine, Ratios: cfg.Steps.Ratios},
 		Bristle: bristle.Options{
 			Hold:    map[string]bristle.Hold{"auto": bristle.Auto, "smooth": bristle.Smooth, "linear": bristle.Linear, "held": bristle.Held}[cfg.Bristle.Hold],
-			Quantum: cfg.Bristle.Resolution, Noise: cfg.Bristle.Position, ForceNoise: cfg.Bristle.Force, Workers: workers, Seed: uint64(cfg.Seed)},
+			Quantum: cfg.Bristle.Resolution, Noise: cfg.Bristle.Position, ForceNoise: cfg.Bristle.Force, Workers: workers},
 		Members: cfg.AEP.Members, Generations: cfg.AEP.Generations, Islands: cfg.AEP.Islands, Survivors: cfg.AEP.Survivors,
 		Beta1: cfg.AEP.Beta1, Beta2: cfg.AEP.Beta2, SpreadOne: cfg.AEP.Spread == "one",
 		Starts: cfg.LM.Starts, Draws: cfg.LM.Draws, Loss: cfg.LM.Loss, LossScale: cfg.LM.LossScale, Horizon: cfg.LM.Horizon,

@@ -50,17 +50,12 @@ var names = [count]string{"M", "sigma0", "sigma1", "sigma2", "Fc", "Fs", "vs", "
 
 // Options are the settings of all methods here. The zero value means what the comments say.
 type Options struct {
-	Order      int     // of the differences that the smoother penalises, 3 or 4; 0: 4
-	Lambda     float64 // weight of the penalty; 0: that of the smallest force residual
 	Warm       bool    // start from the values of the parameters instead of from the data
 	Quantum    float64 // m or rad, count of the encoder; 0: found in the record
 	Noise      float64 // m or rad, rms error of the position besides the count; 0: estimated where the count does not explain it
 	ForceNoise float64 // N or N·m, rms error of the force from sample to sample; 0: estimated
 	Hold       Hold    // what the force does between its samples
-	Substeps   int     // of the filter per sampling interval; 0: as many as the stiffness asks for
 	Workers    int     // 0: as many as there are cores
-	Bootstrap  int     // Separable only: simulated records per pass of the bias correction; 0: none
-	Seed       uint64  // of the bootstrap
 }
 
 // Params are the eight parameters with bounds that exclude nothing sensible. Their values matter to a warm start only.
@@ -94,6 +89,7 @@ type model struct {
 	lo, hi theta       // bounds
 	unit   [2]string   // of length and force
 	isFree [count]bool //
+	small  bool        // the contact never slides, and is relaxed where a record begins
 }
 
 // newModel sorts the parameters. Those that are missing are zero and fixed, which only a damping or the offset can be.
@@ -136,9 +132,6 @@ func newModel(params []fit.Param) (*model, error) {
 		if m.isFree[i] {
 			m.free = append(m.free, i)
 		}
-	}
-	if bad == nil && m.free == nil {
-		bad = append(bad, "every parameter is fixed: nothing to fit")
 	}
 	if bad != nil {
 		return nil, &fit.ParamError{Problems: bad}

@@ -6,54 +6,84 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"hilrig/engine/numeric"
+	"hilrig/identify/record"
 )
 
-// guess is the cold start: Coulomb and viscous friction by regression on the fast part of the motion, the break-away level
-// from the largest friction seen, and a grid of stiffness and Stribeck velocity in which every point is solved for the
-// linear parameters. It returns the best points first.
-func (s *search) guess(ctx context.Context) ([]theta, error) {
-	mo := s.mo
-	speeds := make([]float64, 0, mo.last-mo.first)
-	for k := mo.first; k < mo.last; k++ {
-		speeds = append(speeds, math.Abs(mo.v[k]))
-	}
-	slices.Sort(speeds)
-	vmax := speeds[len(speeds)-1-len(speeds)/1000] // a thousandth for outliers
+// rigid is what the fast part of a motion says of inertia and friction without bristles: u ≈ M·a + Fc·sgn v + σ2·v + offset.
+type rigid struct {
+	mass, fc, s2, offset float64
+	vmax                 float64 // m/s, but for a thousandth of the samples
+}
 
-	// u ≈ M·a + Fc·sgn v + σ2·v + offset
-	var g [16]float64
+// regress fits the samples above 30 % of the largest speed.
+func (s *search) regress() (*rigid, error) {
+	mo := s.mo
+	speeds := mo.at(mo.v)
+	for i, v := range speeds {
+		speeds[i] = math.Abs(v)
+	}
+	r := &rigid{vmax: numeric.QuantileInPlace(speeds, 0.999)}
+	f := numeric.NewFactor(4)
+	for _, k := range mo.rows {
+		if math.Abs(mo.v[k]) >= 0.3*r.vmax {
+			f.Add([]float64{mo.a[k], math.Copysign(1, mo.v[k]), mo.v[k], 1}, mo.u[k])
+		}
+	}
 	var b [4]float64
-	for k := mo.first; k < mo.last; k++ {
-		if math.Abs(mo.v[k]) < 0.3*vmax {
-			continue
-		}
-		c := [4]float64{mo.a[k], math.Copysign(1, mo.v[k]), mo.v[k], 1}
-		for i := range 4 {
-			for j := range 4 {
-				g[4*i+j] += c[i] * c[j]
-			}
-			b[i] += c[i] * mo.u[k]
-		}
+	if err := f.Solve(b[:]); err != nil || !numeric.AllFinite(b[:]...) {
+		return nil, fmt.Errorf("inertia, friction and offset cannot be told apart in the fast part of the motion")
 	}
-	if !solve4(&g, &b) {
-		return nil, fmt.Errorf("regression on the fast part of the motion is singular")
+	r.mass, r.fc, r.s2, r.offset = b[0], b[1], b[2], b[3]
+	return r, nil
+}
+
+// dissipates refuses a record in which friction would drive the axis: its power (u − M·a − offset)·v, summed over twenty
+// stretches, is negative in nearly all of them. The bounds of the parameters would hide that.
+func (s *search) dissipates(rec *record.Record, f *rigid) error {
+	const stretches = 20
+	var work [stretches]float64
+	mo := s.mo
+	mass := max(f.mass, 0)
+	for i, k := range mo.rows {
+		work[i*stretches/len(mo.rows)] += (mo.u[k] - mass*mo.a[k] - f.offset) * mo.v[k]
 	}
-	mass, fc, off := b[0], b[1], b[3]
-	friction := make([]float64, 0, len(speeds))
-	for k := mo.first; k < mo.last; k++ {
-		friction = append(friction, math.Abs(mo.u[k]-mass*mo.a[k]-off))
+	sum, size := 0.0, 0.0
+	for _, w := range work {
+		sum += w
+		size += math.Abs(w)
 	}
-	slices.Sort(friction)
-	fs := friction[len(friction)*995/1000]
+	if sum >= -0.8*size || size == 0 {
+		return nil
+	}
+	if f.mass < 0 {
+		return rec.Fail(0, "Turn the sign of the force or of the position in data.columns.",
+			"the force has the wrong sign: inertia and friction come out negative (%.3g %s·s²/%s, %.3g %s)", f.mass, s.m.unit[1], s.m.unit[0], f.fc, s.m.unit[1])
+	}
+	return rec.Fail(0, "Is this the force of the drive on the axis, positive in the direction of positive position? A command that a compensation of friction is added to later is not.",
+		"friction comes out negative (%.3g %s): under this force the contact would drive the axis", f.fc, s.m.unit[1])
+}
+
+// guess is the cold start: Coulomb and viscous friction from the fast part of the motion, the break-away level from the
+// largest friction seen, and a grid of stiffness and Stribeck velocity in which every point is solved for the linear
+// parameters. It returns the best points first.
+func (s *search) guess(ctx context.Context, fast *rigid) ([]theta, error) {
+	mo := s.mo
+	mass, fc, off, vmax := fast.mass, fast.fc, fast.offset, fast.vmax
+	friction := make([]float64, len(mo.rows))
+	for i, k := range mo.rows {
+		friction[i] = math.Abs(mo.u[k] - mass*mo.a[k] - off)
+	}
+	fs := numeric.QuantileInPlace(friction, 0.995)
 	if !(fc > 0.02*fs) { // a viscous axis, or one that hardly slides
 		fc = 0.3 * fs
 	}
 	fs = max(fs, 1.05*fc)
 
 	// deflections at break-away from what the encoder resolves to a part of the range
-	lo, hi := slices.Min(mo.x), slices.Max(mo.x)
 	var points []theta
-	for z := 10 * s.d.noise; len(points) < 128 && z < (hi-lo)/8; z *= 4 {
+	for z := 10 * s.d.noise; len(points) < 128 && z < s.farthest(); z *= 4 {
 		for _, share := range []float64{0.02, 0.06, 0.2, 0.6} {
 			for _, level := range []float64{fs, 0.6 * fc} { // weaker in motion, or stronger
 				t := s.m.start
@@ -91,35 +121,11 @@ func (s *search) guess(ctx context.Context) ([]theta, error) {
 	return best, nil
 }
 
-// solve4 solves a system of four equations by elimination with pivots; false if it is singular.
-func solve4(g *[16]float64, b *[4]float64) bool {
-	for i := range 4 {
-		at := i
-		for k := i + 1; k < 4; k++ {
-			if math.Abs(g[4*k+i]) > math.Abs(g[4*at+i]) {
-				at = k
-			}
-		}
-		if g[4*at+i] == 0 {
-			return false
-		}
-		for j := range 4 {
-			g[4*i+j], g[4*at+j] = g[4*at+j], g[4*i+j]
-		}
-		b[i], b[at] = b[at], b[i]
-		for k := i + 1; k < 4; k++ {
-			f := g[4*k+i] / g[4*i+i]
-			for j := i; j < 4; j++ {
-				g[4*k+j] -= f * g[4*i+j]
-			}
-			b[k] -= f * b[i]
-		}
+// farthest is the largest deflection at break-away that is looked at: an eighth of the motion, or more than all of it where
+// the contact is not to slide.
+func (s *search) farthest() float64 {
+	if s.m.small {
+		return 20 * s.d.reach
 	}
-	for i := 3; i >= 0; i-- {
-		for j := i + 1; j < 4; j++ {
-			b[i] -= g[4*i+j] * b[j]
-		}
-		b[i] /= g[4*i+i]
-	}
-	return finite(b[0]) && finite(b[1]) && finite(b[2]) && finite(b[3])
+	return s.d.reach / 8
 }

@@ -1,6 +1,7 @@
 package bristle
 
 import (
+	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
 )
@@ -9,40 +10,25 @@ import (
 // fitted to: where the force residual is usually least [theory §9.2].
 const explainPenalty = 0.05
 
-// Explain is the force that the parameters, the answer of any method here, leave over of another record: its motion is
-// smoothed and run through the model. Nothing is fitted, so that models can be compared on the record.
-func Explain(rec *record.Record, params []fit.Param, o Options) (*fit.Solution, error) {
+// Explain is the force that the parameters, the answer of any method here, leave over of other records: their motion is
+// smoothed and run through the model. Nothing is fitted, so that models can be compared on the records.
+func Explain(recs []*record.Record, params []fit.Param, o Options) (*fit.Solution, error) {
 	m, err := newModel(params)
 	if err != nil {
 		return nil, err
 	}
-	d, err := newData(rec, &o)
+	d, err := newData(recs, &o)
 	if err != nil {
 		return nil, err
 	}
-	order := o.Order
-	if order == 0 {
-		order = 4
-	}
-	sm := newSmoother(order, len(d.y))
-	mo := newMotion(d, o.Hold)
-	sm.run(d.y, explainPenalty*sm.discrepancy(d.y, d.noise))
-	copy(mo.x, sm.x)
+	sm, mo := newSmoother(4, len(d.y)), newMotion(d, o.Hold)
+	sm.all(d, d.y, explainPenalty*sm.discrepancy(d, d.y, d.noise, mo.x), mo.x)
 	mo.derive()
-	mo.rows()
-
-	p := newProjector(mo, m)
-	rows := mo.last - mo.first
-	s := &fit.Solution{
-		Residual: make([]float64, rows), Measured: mo.u[mo.first:mo.last], Unit: m.unit[1], Quantity: m.quantity("force", "torque"), Dt: d.h,
-		Input: d.u[mo.first:mo.last], Velocity: mo.v[mo.first:mo.last], Converged: true, Reason: "nothing was fitted",
-	}
-	s.Params, _ = m.answer(m.start)
-	p.residuals(&m.start, s.Residual)
-	for k := range s.Residual {
-		if s.Residual[k] = -s.Residual[k]; !finite(s.Residual[k]) {
-			return nil, rec.Fail(0, "Are these the parameters of this axis?", "the model does not stay finite along this motion")
-		}
+	mo.choose(d.reach)
+	s := m.force(d, mo, &m.start)
+	s.Free = nil
+	if !numeric.AllFinite(s.Residual...) {
+		return nil, recs[0].Fail(0, "Are these the parameters of this axis?", "the model does not stay finite along this motion")
 	}
 	return s, nil
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"hilrig/engine"
+	"hilrig/engine/numeric"
 )
 
 // noise are the variances that weigh the encoder against the force.
@@ -20,18 +21,22 @@ type noise struct {
 // At a sample the position corrects the state: e = y − x, S = P_xx + R, R the variance of the position, q²/12 for an encoder
 // of count q. Rows are the prediction errors in units of their own scatter,
 //
-//	r_k = −e_k/√S_k·√(G/G₀),    G the geometric mean of the S_k,
+//	r_k = −e_k/√S_k·(G/G₀)^(β/2),    G the geometric mean of the S_k, β the share of σu² that acts on the mass.
 //
-// so that their sum of squares is least where the likelihood Σ(e²/S + ln S) is, up to a common factor of all S: without G a
-// fit would gain by predicting badly, with a light mass for example, whose S is large.
+// A force that acts on the mass and is not recorded makes the axis move: its prediction errors shrink with 1/M, and the
+// likelihood is Σ(e²/S + ln S); with β = 1 the sum of squares is least where that is. An error of the force sensor does not
+// act on the mass. It passes through the model and not through the axis, so Σ e²/S of it is the same for every model, and
+// ln S would pull M up, by the part of σu² in the mean square of M·dv/dt: β = 0. For errors of both kinds the derivative of
+// Σ e²/S + β·ln S vanishes at the truth.
 type filter struct {
 	d        *data
 	m        *model
 	noise    noise
+	share    float64 // β
 	substeps int
 	u        []float64 // mean force of every sub-step
 	at       theta     // values of what is fixed
-	ref      float64 // ln G₀
+	ref      float64   // ln G₀
 
 	mover mover
 	s     []float64 // S of every sample
@@ -47,36 +52,57 @@ func (f *filter) Residuals(q, r []float64) engine.Status {
 	if !ok {
 		// large, and larger the earlier the filter failed
 		for k := range r {
-			if !finite(r[k]) || math.Abs(r[k]) > 1e3 {
+			if !numeric.Finite(r[k]) || math.Abs(r[k]) > 1e3 {
 				r[k] = 1e3
 			}
 		}
 		return engine.NonFinite
 	}
-	// a factor of a thousand is as bad as it gets
-	c := -math.Exp(0.5 * min(max(logS-f.ref, -14), 14))
+	c := -f.level(logS)
 	for k := range r {
 		r[k] *= c
 	}
 	return engine.OK
 }
 
+// level is (G/G₀)^(β/2); a factor of a thousand is as bad as it gets.
+func (f *filter) level(logS float64) float64 {
+	return math.Exp(0.5 * f.share * min(max(logS-f.ref, -14), 14))
+}
+
 // run filters the record with the parameters t, writes e/√S to r and returns the mean of ln S.
 func (f *filter) run(t *theta, r []float64) (logS float64, ok bool) {
-	y, n := f.d.y, f.substeps
+	at := 0
+	for _, p := range f.d.spans {
+		sum, ok := f.piece(t, p, f.u[at:], r)
+		if !ok {
+			return 0, false
+		}
+		logS += sum
+		at += (p.to - p.from - 1) * f.substeps
+	}
+	return logS / float64(len(r)), true
+}
+
+// piece filters one piece and returns the sum of ln S. Where it fails it fills the rest of r with large numbers.
+func (f *filter) piece(t *theta, p span, us, r []float64) (logS float64, ok bool) {
+	n, h := f.substeps, p.h
 	m := &f.mover
-	m.set(t, f.d.h/float64(n))
+	m.set(t, h/float64(n))
 	rr, qq := f.noise.position, f.noise.force
 
 	// the velocity is known as well as two samples tell it, under a force that may have jumped; of the bristles only the
-	// largest load
-	h, level := f.d.h, max(t[coulomb], t[breakout])
-	jump := h * (f.d.most + level) / t[inertia]
-	s := state{x: y[0], v: (y[1] - y[0]) / h}
+	// largest load, or that they are relaxed
+	y, level := f.d.y, max(t[coulomb], t[breakout])
+	jump := h * f.d.most / t[inertia]
+	s := state{x: y[p.from], v: (y[p.from+1] - y[p.from]) / h}
 	pxx, pxv, pxz := rr, 0.0, 0.0
 	pvv, pvz, pzz := 2*rr/(h*h)+jump*jump, 0.0, level*level/3
+	if f.m.small {
+		pzz = 0
+	}
 	ahead := 0.0 // change of velocity in the sub-step before, a guess for the next
-	for k := range y {
+	for k := p.from; ; k++ {
 		// correct
 		e, sk := y[k]-s.x, pxx+rr
 		over := 1 / sk
@@ -94,27 +120,23 @@ func (f *filter) run(t *theta, r []float64) (logS float64, ok bool) {
 		r[k] = e * math.Sqrt(over)
 		f.s[k] = sk
 		logS += math.Log(sk)
-		if !(sk > 0) || !(math.Abs(e) < 1e6*math.Sqrt(sk)) {
-			for ; k < len(y); k++ {
-				r[k] = 1e3
-			}
-			return 0, false
-		}
-		if k+1 == len(y) {
-			break
+		good := sk > 0 && math.Abs(e) < 1e6*math.Sqrt(sk)
+		if good && k+1 == p.to {
+			return logS, true
 		}
 
 		// predict
 		t := tangent{vv: 1, zz: 1}
-		for _, u := range f.u[k*n : k*n+n] {
+		for i := 0; good && i < n; i++ {
 			v := s.v
-			if _, ok := m.move(&s, u, v+ahead/2, &t); !ok {
-				for ; k < len(y); k++ {
-					r[k] = 1e3
-				}
-				return 0, false
-			}
+			_, good = m.move(&s, us[(k-p.from)*n+i], v+ahead/2, &t)
 			ahead = s.v - v
+		}
+		if !good {
+			for ; k < len(r); k++ {
+				r[k] = 1e3
+			}
+			return 0, false
 		}
 		// Φ·P row by row, then ·Φᵀ
 		ax, av, az := pxx+t.xv*pxv+t.xz*pxz, pxv+t.xv*pvv+t.xz*pvz, pxz+t.xv*pvz+t.xz*pzz
@@ -127,7 +149,6 @@ func (f *filter) run(t *theta, r []float64) (logS float64, ok bool) {
 		pvz = t.zv*bv + t.zz*bz + qq*t.vu*t.zu
 		pzz = t.zv*cv + t.zz*cz + qq*t.zu*t.zu
 	}
-	return logS / float64(len(y)), true
 }
 
 // clone is a filter for another worker.

@@ -1,71 +1,92 @@
 package bristle
 
-import (
-	"math"
-)
+import "math"
 
-// motion is a smoothed position with its derivatives by central differences, and the force that belongs to it.
+// motion is the smoothed position of all pieces with its derivatives by central differences, and the force that belongs to it.
 type motion struct {
-	h       float64
+	spans   []span
 	x, v, a []float64
 	u       []float64
-	first   int // rows are the samples first … last−1: the bristles have forgotten their unknown start, the smoother its ends
-	last    int
+	rows    []int // samples that count: the bristles have forgotten their unknown start there, the smoother its ends
+}
+
+// newMotion reserves the columns for data.
+func newMotion(d *data, hold Hold) *motion {
+	n := len(d.y)
+	return &motion{spans: d.spans, x: make([]float64, n), v: make([]float64, n), a: make([]float64, n), u: hold.atSamples(d)}
 }
 
 // derive fills v and a from x.
 func (m *motion) derive() {
-	n := len(m.x)
-	for k := 1; k < n-1; k++ {
-		m.v[k] = (m.x[k+1] - m.x[k-1]) / (2 * m.h)
-		m.a[k] = (m.x[k+1] - 2*m.x[k] + m.x[k-1]) / (m.h * m.h)
+	for _, p := range m.spans {
+		for k := p.from + 1; k < p.to-1; k++ {
+			m.v[k] = (m.x[k+1] - m.x[k-1]) / (2 * p.h)
+			m.a[k] = (m.x[k+1] - 2*m.x[k] + m.x[k-1]) / (p.h * p.h)
+		}
+		m.v[p.from], m.v[p.to-1] = m.v[p.from+1], m.v[p.to-2]
 	}
-	m.v[0], m.v[n-1] = m.v[1], m.v[n-2]
 }
 
 // margin is the number of samples at either end where a smoothed motion is not to be trusted.
 const margin = 10
 
-// rows sets first and last. The bristles forget after some break-away deflections; a twentieth of the range of the
-// position is many of them wherever the contact slides.
-func (m *motion) rows() {
-	lo, hi := m.x[0], m.x[0]
-	for _, x := range m.x {
-		lo, hi = min(lo, x), max(hi, x)
-	}
-	n := len(m.x)
-	m.first, m.last = margin, n-margin
-	for path := 0.0; m.first < n/10; m.first++ {
-		if path += math.Abs(m.x[m.first] - m.x[m.first-1]); path > 0.05*(hi-lo) {
-			break
+// choose sets the rows. The bristles forget after some break-away deflections; a twentieth of the reach of the position is
+// many of them wherever the contact slides.
+func (m *motion) choose(reach float64) {
+	for _, p := range m.spans {
+		k := p.from + margin
+		for path := 0.0; k < p.from+(p.to-p.from)/10; k++ {
+			if path += math.Abs(m.x[k] - m.x[k-1]); path > 0.05*reach {
+				break
+			}
+		}
+		for ; k < p.to-margin; k++ {
+			m.rows = append(m.rows, k)
 		}
 	}
 }
 
-// newMotion reserves the columns for a record.
-func newMotion(d *data, hold Hold) *motion {
-	n := len(d.y)
-	return &motion{h: d.h, x: make([]float64, n), v: make([]float64, n), a: make([]float64, n), u: hold.atSamples(d.u)}
+// pieces are the first rows of the pieces.
+func (m *motion) pieces() (first []int) {
+	next := 0
+	for i, k := range m.rows {
+		for at := next; at < len(m.spans) && k >= m.spans[at].from; at++ {
+			if k < m.spans[at].to {
+				first, next = append(first, i), at+1
+			}
+		}
+	}
+	return first
+}
+
+// at are the values of a signal at the rows.
+func (m *motion) at(x []float64) []float64 {
+	out := make([]float64, len(m.rows))
+	for i, k := range m.rows {
+		out[i] = x[k]
+	}
+	return out
 }
 
 // bristleForce runs the bristles along the motion and writes ζ and the regressor of σ1, v − |v|·ζ/g(v), at every sample.
 // Between samples the exact step for constant velocity is taken, ζ⁺ = s·g + (ζ − s·g)·e^{−a} [theory §4.2].
 func (m *motion) bristleForce(t *theta, zeta, rate []float64) {
 	s0, fc, df, vs1 := t[sigma0], t[coulomb], t[breakout]-t[coulomb], 1/t[stribeck]
-	vs1h := vs1 / m.h
-	z := 0.0
-	for k := range m.x {
-		if k > 0 {
-			dx := m.x[k] - m.x[k-1]
-			r := dx * vs1h
+	for _, p := range m.spans {
+		vs1h, z := vs1/p.h, 0.0
+		for k := p.from; k < p.to; k++ {
+			if k > p.from {
+				dx := m.x[k] - m.x[k-1]
+				r := dx * vs1h
+				g := fc + df*math.Exp(-r*r)
+				z += (math.Copysign(g, dx) - z) * -math.Expm1(-s0*math.Abs(dx)/g)
+			}
+			v := m.v[k]
+			r := v * vs1
 			g := fc + df*math.Exp(-r*r)
-			z += (math.Copysign(g, dx) - z) * -math.Expm1(-s0*math.Abs(dx)/g)
+			zeta[k] = z
+			rate[k] = v - math.Abs(v)*z/g
 		}
-		v := m.v[k]
-		r := v * vs1
-		g := fc + df*math.Exp(-r*r)
-		zeta[k] = z
-		rate[k] = v - math.Abs(v)*z/g
 	}
 }
 
@@ -91,7 +112,7 @@ func (p *projector) solve(t *theta) (cost float64) {
 	// normal equations of the four columns: the columns are few and well apart after scaling
 	var g [4][4]float64
 	var b [4]float64
-	for k := p.first; k < p.last; k++ {
+	for _, k := range p.rows {
 		c := [4]float64{p.a[k], p.rate[k], p.v[k], 1}
 		y := p.u[k] - p.zeta[k]
 		for i := range 4 {
@@ -133,8 +154,8 @@ func (p *projector) solve(t *theta) (cost float64) {
 		t[i] = min(max(t[i], p.m.lo[i]), p.m.hi[i])
 		held[at] = true
 	}
-	for k := p.first; k < p.last; k++ {
-		e := p.u[k] - p.zeta[k] - t[inertia]*p.a[k] - t[sigma1]*p.rate[k] - t[sigma2]*p.v[k] - t[offset]
+	for _, k := range p.rows {
+		e := p.left(t, k)
 		cost += e * e
 	}
 	return cost
@@ -192,10 +213,15 @@ func (p *projector) active(g *[4][4]float64, b *[4]float64, held [4]bool, t *the
 	}
 }
 
-// residuals writes model − measured for the rows, all parameters given.
+// left is the measured force less that of the model at sample k, for the t that bristleForce ran with last.
+func (p *projector) left(t *theta, k int) float64 {
+	return p.u[k] - p.zeta[k] - t[inertia]*p.a[k] - t[sigma1]*p.rate[k] - t[sigma2]*p.v[k] - t[offset]
+}
+
+// residuals writes measured − model for the rows, all parameters given.
 func (p *projector) residuals(t *theta, r []float64) {
 	p.bristleForce(t, p.zeta, p.rate)
-	for k := p.first; k < p.last; k++ {
-		r[k-p.first] = p.zeta[k] + t[inertia]*p.a[k] + t[sigma1]*p.rate[k] + t[sigma2]*p.v[k] + t[offset] - p.u[k]
+	for i, k := range p.rows {
+		r[i] = p.left(t, k)
 	}
 }

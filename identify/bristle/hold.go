@@ -1,5 +1,11 @@
 package bristle
 
+import (
+	"slices"
+
+	"hilrig/engine/numeric"
+)
+
 // Hold says what the force does between its samples.
 type Hold uint8
 
@@ -14,10 +20,11 @@ func (h Hold) String() string { return [...]string{"auto", "linear", "smooth", "
 
 // quiet is the force without the noise that differs from sample to sample: smoothed by the discrepancy rule, so that it
 // keeps the band of the signal whatever that is.
-func quiet(u []float64) []float64 {
-	s := newSmoother(4, len(u))
-	s.run(u, s.discrepancy(u, jitter(u)))
-	return s.x
+func (d *data) quiet() []float64 {
+	s, x := newSmoother(4, len(d.u)), make([]float64, len(d.u))
+	rms := numeric.Noise(d.pieces(d.u)...)
+	s.all(d, d.u, s.discrepancy(d, d.u, rms, x), x)
+	return x
 }
 
 // between writes the mean force of every sub-step, n per sampling interval.
@@ -45,15 +52,25 @@ func (h Hold) between(u, s []float64, n int, out []float64) {
 	}
 }
 
-// atSamples is the force as central differences of a motion feel it at the samples: one that jumps there, by its mean.
-func (h Hold) atSamples(u []float64) []float64 {
-	if h != Held {
-		return u
+// within is between for every piece of u, one behind the other.
+func (h Hold) within(d *data, u, s []float64, n int) []float64 {
+	out := make([]float64, (len(u)-len(d.spans))*n)
+	for i, p := range d.spans {
+		h.between(u[p.from:p.to], s[p.from:p.to], n, out[(p.from-i)*n:])
 	}
-	out := make([]float64, len(u))
-	out[0] = u[0]
-	for k := 1; k < len(u); k++ {
-		out[k] = (u[k-1] + u[k]) / 2
+	return out
+}
+
+// atSamples is the force as central differences of a motion feel it at the samples: one that jumps there, by its mean.
+func (h Hold) atSamples(d *data) []float64 {
+	if h != Held {
+		return d.u
+	}
+	out := slices.Clone(d.u)
+	for _, p := range d.spans {
+		for k := p.from + 1; k < p.to; k++ {
+			out[k] = (d.u[k-1] + d.u[k]) / 2
+		}
 	}
 	return out
 }

@@ -3,7 +3,9 @@ package bristle
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"time"
 
 	"gonum.org/v1/gonum/mat"
@@ -24,40 +26,52 @@ type tracker struct {
 	quiet   []float64 // force without noise
 	free    bool      // the position variance is estimated too
 	runs    int
-	shift   float64 // of the parameters by half the sub-steps, standard errors
+	work    int // sub-steps of all runs
+	doubts  []string
 	watch   fit.Watch
 	workers int
 }
 
-// Kalman fits the prediction error of an extended Kalman filter, from the separable fit or, warm, from the values of the
-// parameters. The noise levels that are not given are found by maximum likelihood in turn with the parameters.
+// Kalman fits the prediction error of an extended Kalman filter to records, pieces of one recording, from the separable fit
+// or, warm, from the values of the parameters. The noise levels that are not given are found by maximum likelihood in turn
+// with the parameters. With every parameter fixed only they are.
 //
 // Its rows are prediction errors of the position in units of their standard deviation, so Known is true. Extra holds
-// "force_noise" and "position_noise" (rms), "substeps" and "substep_shift", by how many standard errors half the sub-step
-// would move the parameters, "innovation", the mean of e²/S, and "innovation_limit", by how much it may differ from 1, "hold",
+// "force_noise" and "position_noise" (rms), "force_noise_sensor", the share of the variance of the former that is an error of
+// the force sensor and does not act on the mass, "substeps" and "substep_shift", by how many standard errors half the sub-step
+// would move the parameters, "halved", the values with that, "deviance", −2·ln L, "doubts", reasons not to trust the intervals, "innovation", the mean of e²/S, and "innovation_limit", by how much it may differ from 1, "hold",
 // what the force does between samples, and "hold_likelihood", −2·ln L of every choice less that of this one with its sign
 // turned.
-func Kalman(ctx context.Context, rec *record.Record, params []fit.Param, o Options, watch fit.Watch) (*fit.Solution, error) {
-	begin := time.Now()
+func Kalman(ctx context.Context, recs []*record.Record, params []fit.Param, o Options, watch fit.Watch) (*fit.Solution, error) {
 	m, err := newModel(params)
 	if err != nil {
 		return nil, err
 	}
-	d, err := newData(rec, &o)
+	return m.track(ctx, recs, o, watch)
+}
+
+// track is Kalman for a model.
+func (m *model) track(ctx context.Context, recs []*record.Record, o Options, watch fit.Watch) (*fit.Solution, error) {
+	begin := time.Now()
+	d, err := newData(recs, &o)
 	if err != nil {
 		return nil, err
 	}
-	start, err := fitSmoothed(ctx, d, m, &o, watch)
+	start, err := fitSmoothed(ctx, recs[0], d, m, &o, watch)
 	if err != nil {
 		return nil, err
 	}
-	if err := start.slides(rec, m); err != nil {
-		return nil, err
+	if !m.small {
+		if err := start.slides(recs[0], m); err != nil {
+			return nil, err
+		}
 	}
-	k := newTracker(d, m, &o, start, watch)
-	s, err := k.fit(ctx, start.theta)
+	s, err := newTracker(d, m, &o, start, watch).fit(ctx, start.theta)
 	if err != nil {
 		return nil, err
+	}
+	if m.small {
+		s.Extra["path"] = d.path()
 	}
 	s.Evaluations += start.trials
 	s.Compute = time.Since(begin)
@@ -66,29 +80,34 @@ func Kalman(ctx context.Context, rec *record.Record, params []fit.Param, o Optio
 
 func newTracker(d *data, m *model, o *Options, start *smoothed, watch fit.Watch) *tracker {
 	n := len(d.y)
-	k := &tracker{d: d, m: m, o: o, r: make([]float64, n), quiet: quiet(d.u), watch: watch, workers: o.Workers}
-	rows := float64(start.mo.last - start.mo.first)
+	k := &tracker{d: d, m: m, o: o, r: make([]float64, n), quiet: d.quiet(), watch: watch, workers: o.Workers, free: !d.explains}
 	k.f = &filter{
-		d: d, m: m, at: start.theta, s: make([]float64, n),
-		noise:    noise{position: d.noise * d.noise, force: start.cost / rows},
-		substeps: o.Substeps,
+		d: d, m: m, at: start.theta, s: make([]float64, n), share: 1,
+		noise:    noise{position: d.noise * d.noise, force: start.variance()},
+		substeps: substeps(&start.theta, d.h),
 	}
 	if o.ForceNoise > 0 {
 		k.f.noise.force = o.ForceNoise * o.ForceNoise
-	}
-	k.free = !d.explains
-	if k.f.substeps == 0 {
-		k.f.substeps = substeps(&start.theta, d.h)
 	}
 	return k
 }
 
 // substeps resolve the bristle mode: the midpoint rule makes its stiffness wrong by (ω0·h)²/6, ω0² = σ0/M, which is to stay
-// below 2e-4. They also keep the equation of a step unique, 2M/h above the fall of the Stribeck curve.
+// below 4e-4; at the optimum that is checked. They also keep the equation of a step unique, 2M/h above the fall of the
+// Stribeck curve.
 func substeps(t *theta, h float64) int {
-	n := math.Ceil(h * math.Sqrt(t[sigma0]/t[inertia]) / 0.035)
+	n := math.Ceil(h * math.Sqrt(t[sigma0]/t[inertia]) / 0.05)
 	n = max(n, math.Ceil(h*0.858*math.Abs(t[breakout]-t[coulomb])/t[stribeck]/t[inertia]))
 	return int(min(max(n, 2), 200))
+}
+
+// most is how many sub-steps a fit may take: some seconds of one core.
+func (k *tracker) most() int { return 20e6 + 4000*len(k.r) }
+
+// ran counts runs of the filter.
+func (k *tracker) ran(n int) {
+	k.runs += n
+	k.work += n * len(k.r) * k.f.substeps
 }
 
 // problem is that of the parameters alone, from t on.
@@ -113,26 +132,35 @@ func (k *tracker) problem(t *theta) (*fit.Problem, map[string]float64) {
 // search is one fit of the parameters with the noise levels as they are.
 func (k *tracker) search(ctx context.Context, t *theta, tol float64, most int) (*fit.Solution, error) {
 	k.f.at = *t
-	k.runs++
-	k.f.ref, _ = k.f.run(t, k.r)
+	var ok bool
+	k.f.ref, ok = k.f.run(t, k.r)
+	k.ran(1)
+	if len(k.m.free) == 0 {
+		if !ok {
+			return nil, fmt.Errorf("the filter does not stay finite with these parameters")
+		}
+		s := &fit.Solution{Residual: slices.Clone(k.r), Converged: true, Reason: "nothing was fitted", Extra: map[string]any{}}
+		for _, e := range k.r {
+			s.Cost += e * e / 2
+		}
+		return s, nil
+	}
 	p, scale := k.problem(t)
-	s, err := fit.LM{Steps: []float64{1e-3}, MaxIterations: most, OffsetTol: tol, CostTol: 1e-8, Scale: scale, Workers: k.workers}.Fit(ctx, p, k.say)
+	left := max((k.most()-k.work)/(len(k.r)*k.f.substeps), 4*len(p.Params))
+	s, err := fit.LM{Steps: []float64{1e-3}, Forward: tol > 1e-2, MaxIterations: most, MaxEvaluations: left, OffsetTol: tol, CostTol: 1e-8, Scale: scale, Workers: k.workers}.Fit(ctx, p, k.say)
 	if err != nil {
 		return nil, err
 	}
 	for j, i := range k.m.free {
 		t[i] = s.Params[j].Value
 	}
-	k.runs += s.Evaluations
+	k.ran(s.Evaluations)
 	return s, nil
 }
 
-// divide sets what the force does between samples and into how many parts they are cut.
+// divide sets into how many parts the time between samples is cut, and the force there.
 func (k *tracker) divide(h Hold, substeps int) {
-	k.hold = h
-	k.f.substeps = substeps
-	k.f.u = make([]float64, (len(k.d.u)-1)*substeps)
-	h.between(k.d.u, k.quiet, substeps, k.f.u)
+	k.hold, k.f.substeps, k.f.u = h, substeps, h.within(k.d, k.d.u, k.quiet, substeps)
 }
 
 // settled is what a fit with one choice of Hold comes to.
@@ -146,6 +174,7 @@ type settled struct {
 // say passes on the progress of a search as that of the whole.
 func (k *tracker) say(p fit.Progress) {
 	p.Method, p.Phase, p.Simulated = "kalman", "force "+k.hold.String()+" between samples", k.runs+p.Simulated
+	p.Step, p.Of = (k.work+p.Simulated*len(k.r)*k.f.substeps)>>10, k.most()>>10
 	k.watch.Say(p)
 }
 
@@ -171,17 +200,18 @@ func (k *tracker) settle(ctx context.Context, t theta, passes, most int) (settle
 // doubt is the gain of −2·ln L below which the force is taken for band-limited.
 const doubt = 3
 
-// fit settles with every choice of Hold that is open and refines the likeliest.
+// fit settles with every choice of Hold that is open, and refines the likeliest.
 func (k *tracker) fit(ctx context.Context, t theta) (*fit.Solution, error) {
 	holds := []Hold{k.o.Hold}
 	if k.o.Hold == Auto {
 		holds = []Hold{Smooth, Linear, Held}
 	}
+	// judged with coarse sub-steps
 	var all []settled
 	n := k.f.substeps
 	for i, h := range holds {
-		k.divide(h, n)
-		passes, most := 5, 30
+		k.divide(h, (n+1)/2)
+		passes, most := 4, 30
 		if i == 0 {
 			k.levels(&t, 5)
 		} else { // from the neighbour, only far enough to be judged
@@ -199,104 +229,182 @@ func (k *tracker) fit(ctx context.Context, t theta) (*fit.Solution, error) {
 			best = s
 		}
 	}
-	k.divide(best.hold, n)
-	t, k.f.noise = best.theta, best.noise
-	if best.hold != holds[0] { // the first one has settled already
-		var err error
-		if best, err = k.settle(ctx, t, 5, 30); err != nil {
-			return nil, err
-		}
-		t = best.theta
-	}
-	s, err := k.search(ctx, &t, 1e-3, 30)
-	if err != nil {
-		return nil, err
-	}
 	gain := map[string]float64{}
 	for _, a := range all {
 		gain[a.hold.String()] = best.l - a.l
 	}
-	if s, err = k.refine(ctx, &t, s); err != nil {
+	k.divide(best.hold, n)
+	k.f.noise = best.noise
+	best, err := k.settle(ctx, best.theta, 3, 30)
+	if err != nil {
 		return nil, err
 	}
-	gain[best.hold.String()] = 0
-	s = k.solution(t, s)
-	resolved(k.m, k.d, &t, s)
-	s.Extra["hold"], s.Extra["hold_likelihood"] = best.hold.String(), gain
-	return s, nil
-}
+	t = best.theta
 
-// refine halves the sub-steps at the optimum until that moves no parameter by more than a fifth of its standard error: else
-// the simulator, not the data, would set the answer.
-func (k *tracker) refine(ctx context.Context, t *theta, s *fit.Solution) (*fit.Solution, error) {
-	if k.o.Substeps > 0 {
-		return s, nil
-	}
-	for range 3 {
-		_, _ = k.f.run(t, k.r)
-		coarse := append([]float64(nil), k.r...)
-		k.divide(k.hold, 2*k.f.substeps)
-		k.runs += 2
-		if _, ok := k.f.run(t, k.r); !ok || ctx.Err() != nil {
-			k.divide(k.hold, k.f.substeps/2)
-			return s, nil
-		}
-		n := len(s.Free)
-		var q, r, cov mat.Dense
-		j := mat.NewDense(len(k.r), n, s.Jac)
-		b := mat.NewDense(len(k.r), 1, nil)
-		for i, v := range k.r {
-			b.Set(i, 0, v-coarse[i])
-		}
-		q.Mul(j.T(), j)
-		r.Mul(j.T(), b)
-		scale(&q, &r)
-		if err := cov.Inverse(&q); err != nil {
-			k.divide(k.hold, k.f.substeps/2)
-			return s, nil // nothing can be told apart: the judgement of the solution says so
-		}
-		var move mat.Dense
-		move.Mul(&cov, &r)
-		k.shift = 0
-		for i := range n {
-			k.shift = max(k.shift, math.Abs(move.At(i, 0))/math.Sqrt(cov.At(i, i)))
-		}
-		if k.shift < 0.2 {
-			k.divide(k.hold, k.f.substeps/2)
-			return s, nil
-		}
-		var err error
-		if s, err = k.search(ctx, t, 1e-3, 10); err != nil {
+	// what of the force noise acts on the mass, and what does not: at most what the past of the force does not predict. Begin
+	// with all of that, because with too much on the mass the parameters are wrong and the level of the noise with them
+	h := predictor(k.d)
+	new := h.apply(k.d, k.d.u)
+	if variance(new) > 0.1*k.f.noise.force {
+		k.f.share = 0
+		if best, err = k.settle(ctx, t, 3, 30); err != nil {
 			return nil, err
 		}
+		t = best.theta
 	}
+	var s *fit.Solution
+	shareErr := 0.0
+	for range 6 {
+		if s, err = k.search(ctx, &t, 1e-3, 30); err != nil {
+			return nil, err
+		}
+		before := k.f.share
+		if k.f.share, shareErr = k.acting(&t, s, h, new); math.Abs(k.f.share-before) < 0.05 {
+			k.f.share = before
+			break
+		}
+		k.levels(&t, 0.3)
+	}
+	halved, shift, err := k.refine(ctx, &t, s)
+	if err != nil {
+		return nil, err
+	}
+	s = k.solution(t, s)
+	if len(s.Free) > 0 {
+		k.widen(s, &t, shareErr)
+	}
+	maps.Copy(s.Extra, map[string]any{"hold": best.hold.String(), "hold_likelihood": gain, "substep_shift": shift, "halved": halved, "doubts": k.doubts})
+	resolved(k.m, k.d, &t, s)
 	return s, nil
 }
 
-// scale makes the diagonal of the normal equations q·x = r ones.
-func scale(q, r *mat.Dense) {
-	n, _ := q.Dims()
-	d := make([]float64, n)
-	for i := range d {
-		d[i] = 1 / math.Sqrt(max(q.At(i, i), 1e-300))
+// normal are the normal equations of a solution with a diagonal of ones, inverted, and the roots of that diagonal.
+func normal(s *fit.Solution) (cov *mat.Dense, root []float64, err error) {
+	n := len(s.Free)
+	var q mat.Dense
+	cov = &mat.Dense{}
+	j := mat.NewDense(len(s.Residual), n, s.Jac)
+	q.Mul(j.T(), j)
+	root = make([]float64, n)
+	for i := range root {
+		root[i] = math.Sqrt(max(q.At(i, i), 1e-300))
 	}
-	for i := range n {
-		for j := range n {
-			q.Set(i, j, q.At(i, j)*d[i]*d[j])
+	q.Apply(func(i, j int, v float64) float64 { return v / root[i] / root[j] }, &q)
+	return cov, root, cov.Inverse(&q)
+}
+
+// refine halves the sub-steps at the optimum until that moves no parameter by more than a third of its standard error: else
+// the simulator, not the data, would set the answer. It returns the values with sub-steps half as long and by how many
+// standard errors they differ.
+func (k *tracker) refine(ctx context.Context, t *theta, s *fit.Solution) (halved map[string]float64, shift float64, err error) {
+	n := len(s.Free)
+	for range 4 {
+		if n == 0 || ctx.Err() != nil {
+			return nil, 0, nil
 		}
-		r.Set(i, 0, r.At(i, 0)*d[i])
+		k.f.run(t, k.r)
+		coarse := slices.Clone(k.r)
+		was := k.f.substeps
+		k.divide(k.hold, 2*was)
+		_, ok := k.f.run(t, k.r)
+		k.ran(2)
+		cov, root, bad := normal(s)
+		if !ok || bad != nil { // nothing can be told apart: the judgement of the solution says so
+			k.divide(k.hold, was)
+			return nil, 0, nil
+		}
+		b := make([]float64, n)
+		for i, v := range k.r {
+			for j := range b {
+				b[j] += s.Jac[i*n+j] * (v - coarse[i]) / root[j]
+			}
+		}
+		var move mat.VecDense
+		move.MulVec(cov, mat.NewVecDense(n, b))
+		halved, shift = map[string]float64{}, 0
+		for j, i := range k.m.free {
+			halved[k.m.name(i)] = t[i] + move.AtVec(j)/root[j]
+			shift = max(shift, math.Abs(move.AtVec(j))/math.Sqrt(cov.At(j, j)))
+		}
+		if shift < 1./3 {
+			k.divide(k.hold, was)
+			return halved, shift, nil
+		}
+		finer, err := k.search(ctx, t, 1e-3, 10)
+		if err != nil {
+			return nil, 0, err
+		}
+		*s = *finer
+	}
+	return halved, shift, nil
+}
+
+// far is the share of a parameter by which noise of the force sensor may have to be corrected for.
+const far = 0.1
+
+// doubt keeps a reason not to trust the intervals.
+func (k *tracker) doubt(format string, args ...any) {
+	k.doubts = append(k.doubts, fmt.Sprintf(format, args...))
+}
+
+// widen adds to the errors what the share of the force noise that acts on the mass is uncertain by: it moves the parameters
+// along d = −½·(JᵀJ)⁻¹·∂Σln S/∂θ. With the covariance (JᵀJ)⁻¹ + d·dᵀ the new J is J − a·(J·d)·(JᵀJ·d)ᵀ.
+func (k *tracker) widen(s *fit.Solution, t *theta, shareErr float64) {
+	cov, root, err := normal(s)
+	if err != nil {
+		return
+	}
+	n := len(s.Free)
+	g := make([]float64, n)
+	for j, i := range k.m.free {
+		up, down, h := *t, *t, step(t, i, 1e-3)
+		up[i] += h
+		down[i] -= h
+		a, okA := k.f.run(&up, k.r)
+		b, okB := k.f.run(&down, k.r)
+		k.ran(2)
+		if !okA || !okB {
+			return
+		}
+		g[j] = 0.5 * float64(len(k.r)) * (a - b) / (2 * h) / root[j]
+	}
+	var d mat.VecDense
+	d.MulVec(cov, mat.NewVecDense(n, g))
+	// where all of it would move a parameter far, what the filter leaves out of its second order counts too
+	for j, i := range k.m.free {
+		if by := math.Abs(d.AtVec(j) / root[j] / step(t, i, 1)); by > far && k.f.share < 1 {
+			k.doubt("the force sensor is so noisy (%.2g %s rms) that taking its error for a disturbance of the axis would move %s by %.0f %%: the filter corrects that to first order only; average the force, or record it with less noise",
+				math.Sqrt(k.f.noise.force*(1-k.f.share)), k.m.unit[1], k.m.name(i), 100*by)
+			break
+		}
+	}
+	d.ScaleVec(shareErr, &d)
+	q, p, w2 := make([]float64, len(s.Residual)), make([]float64, n), 0.0
+	for i := range q {
+		for j := range n {
+			q[i] += s.Jac[i*n+j] * d.AtVec(j) / root[j]
+		}
+		for j := range n {
+			p[j] += s.Jac[i*n+j] * q[i]
+		}
+		w2 += q[i] * q[i]
+	}
+	if w2 == 0 {
+		return
+	}
+	a := (1 - 1/math.Sqrt(1+w2)) / w2
+	for i := range q {
+		for j := range n {
+			s.Jac[i*n+j] -= a * q[i] * p[j]
+		}
 	}
 }
 
 // solution turns the answer of the search into that of the model.
 func (k *tracker) solution(t theta, s *fit.Solution) *fit.Solution {
-	_, mean := k.likelihood(&t, k.f.noise)
-	logS := 0.0
-	for _, v := range k.f.s {
-		logS += math.Log(v)
-	}
+	l, mean := k.likelihood(&t, k.f.noise)
 	// rows in units of their own scatter, not of that at the start
-	c := math.Exp(-0.5 * (logS/float64(len(k.r)) - k.f.ref))
+	c := 1 / k.f.level(l-mean)
 	for i := range s.Residual {
 		s.Residual[i] *= c
 	}
@@ -308,16 +416,21 @@ func (k *tracker) solution(t theta, s *fit.Solution) *fit.Solution {
 	for i, v := range k.f.s {
 		s.Measured[i] = k.d.y[i] / math.Sqrt(v)
 	}
+	for _, p := range k.d.spans {
+		s.Pieces = append(s.Pieces, p.from)
+	}
+	if k.work > k.most() && !s.Converged {
+		s.Reason = "the limit of its work was reached: a shorter record, fewer free parameters or better starts help"
+	}
 	s.Params, s.Free = k.m.answer(t)
 	s.Unit, s.Quantity, s.Dt, s.Known, s.Input = "", k.m.quantity("position", "angle"), k.d.h, true, k.d.u
 	s.Objective = "half the sum of squared prediction errors of the position in units of their standard deviation"
 	s.Evaluations = k.runs
+	s.Notes = append(s.Notes, k.d.notes...)
 	limit := 3 * math.Sqrt(2/float64(len(k.r)))
-	s.Extra["force_noise"], s.Extra["position_noise"] = math.Sqrt(k.f.noise.force), math.Sqrt(k.f.noise.position)
-	s.Extra["substeps"], s.Extra["innovation"], s.Extra["innovation_limit"] = k.f.substeps, mean, limit
-	s.Extra["substep_shift"] = k.shift
-	if math.Abs(mean-1) > limit {
-		s.Notes = append(s.Notes, fmt.Sprintf("The prediction errors do not scatter as the filter expects: mean of e²/S %.3f, want 1 ± %.3f.", mean, limit))
-	}
+	maps.Copy(s.Extra, map[string]any{
+		"force_noise": math.Sqrt(k.f.noise.force), "position_noise": math.Sqrt(k.f.noise.position), "force_noise_sensor": 1 - k.f.share,
+		"substeps": k.f.substeps, "innovation": mean, "innovation_limit": limit, "deviance": l * float64(len(k.r)),
+	})
 	return s
 }

@@ -4,12 +4,16 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
 	"hilrig/engine/friction"
 	"hilrig/identify/fit"
+	"hilrig/identify/independent"
+	"hilrig/identify/record"
 )
 
 // steady is a load that does not change.
@@ -94,11 +98,11 @@ func TestFilterIsGaussianLikelihood(t *testing.T) {
 	const n, sub, h = 40, 3, 1e-3
 	p := theta{1, 4e4, 100, 2, 1e4, 1e4, 1, 1e-3} // levels out of reach: no hysteresis
 	r := rand.New(rand.NewPCG(3, 1))
-	d := &data{h: h, y: make([]float64, n), u: make([]float64, n)}
+	d := &data{h: h, most: 1e-3, y: make([]float64, n), u: make([]float64, n), spans: []span{{0, n, h}}}
 	for k := range d.y {
 		d.y[k], d.u[k] = 3e-7*r.NormFloat64(), 1e-3*math.Sin(0.3*float64(k))
 	}
-	f := &filter{d: d, m: &model{}, noise: noise{1e-13, 1e-4}, substeps: sub, s: make([]float64, n), u: make([]float64, (n-1)*sub)}
+	f := &filter{d: d, m: &model{}, noise: noise{1e-13, 1e-4}, share: 1, substeps: sub, s: make([]float64, n), u: make([]float64, (n-1)*sub)}
 	Linear.between(d.u, nil, sub, f.u)
 	// the prior of the bristles would be the level
 	const level = 1e4
@@ -117,7 +121,7 @@ func TestFilterIsGaussianLikelihood(t *testing.T) {
 	m.set(&p, h/sub)
 	mean := make([]float64, n)
 	sens := mat.NewDense(n, 2+n-1+1, nil) // x0, v0, ζ0, noises
-	state0 := state{x: d.y[0]}
+	state0 := state{x: d.y[0], v: (d.y[1] - d.y[0]) / h}
 	phi := mat.NewDense(3, 3, nil)
 	gam := mat.NewVecDense(3, nil)
 	cols := mat.NewDense(3, 2+n, nil)
@@ -151,7 +155,7 @@ func TestFilterIsGaussianLikelihood(t *testing.T) {
 		}
 		cols.Copy(&next)
 	}
-	prior := []float64{1e-13, 2 * 1e-13 / (h * h), level * level / 3}
+	prior := []float64{1e-13, 2*1e-13/(h*h) + h*1e-3*h*1e-3, level * level / 3}
 	c := mat.NewSymDense(n, nil)
 	for i := range n {
 		for j := i; j < n; j++ {
@@ -187,56 +191,57 @@ func TestFilterIsGaussianLikelihood(t *testing.T) {
 	}
 }
 
-// limits are the accuracies that are asked for, in the order of the parameters.
-var limits = [count]float64{0.008, 0.003, 0.03, 0.06, 0.008, 0.002, 0.01, 0.01}
+// within tells by how many of its standard errors every parameter is off, and which are held by their 95 % interval.
+func within(t *testing.T, s *fit.Solution, truth *theta) (off theta, held [count]bool) {
+	t.Helper()
+	a, err := fit.Assess(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j, i := range s.Free {
+		at := slices.Index(names[:], s.Params[i].Name)
+		ci, se := a.Interval(j), a.Err(j)
+		if ci == nil || se == nil {
+			t.Fatalf("nothing is known of %s", s.Params[i].Name)
+		}
+		off[at] = (s.Params[i].Value - truth[at]) / *se
+		held[at] = ci[0] <= truth[at] && truth[at] <= ci[1]
+	}
+	return off, held
+}
 
-// From the record alone the filter finds every parameter, within its limits and its errors.
+// From the record alone the filter finds every parameter within its errors and close to the truth: soft and stiff contacts,
+// open loop and servo, noise of force sensors, disturbances, fine and coarse encoders.
 func TestKalmanAccuracy(t *testing.T) {
-	for _, g := range rigs() {
-		t.Run(g.name, func(t *testing.T) {
-			if testing.Short() && g.name != "light and soft" {
+	limits := theta{0.02, 0.05, 0.1, 0.2, 0.02, 0.02, 0.05, 0.05} // of the value
+	for i, b := range benches() {
+		t.Run(b.name, func(t *testing.T) {
+			if testing.Short() && i > 0 {
 				t.Skip("one experiment is enough for a short test")
 			}
-			g.run(1)
-			s, err := Kalman(context.Background(), g.record(1), Params(false), Options{Hold: Smooth}, nil)
+			s, err := Kalman(context.Background(), []*record.Record{b.draw(1)}, Params(false), Options{}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			se := deviations(t, s)
-			for i, p := range s.Params {
-				off := p.Value/g.truth[i] - 1
-				t.Logf("%-7s %+.3f %%, %+.2f standard errors", p.Name, 100*off, (p.Value-g.truth[i])/se[i])
-				if math.Abs(off) > limits[i] {
-					t.Errorf("%s = %.6g, truth %.6g: off by %.3f %%, limit %.1f %%", p.Name, p.Value, g.truth[i], 100*off, 100*limits[i])
-				}
-				if math.Abs(p.Value-g.truth[i]) > 4.5*se[i] {
-					t.Errorf("%s = %.6g is %.1f standard errors from %.6g", p.Name, p.Value, (p.Value-g.truth[i])/se[i], g.truth[i])
+			off, _ := within(t, s, &b.truth)
+			for i, z := range off {
+				if rel := s.Params[i].Value/b.truth[i] - 1; math.Abs(z) > 4 || math.Abs(rel) > limits[i] {
+					t.Errorf("%s = %.6g, truth %.6g: off by %.2f %%, limit %.0f %%, %.1f standard errors", names[i], s.Params[i].Value, b.truth[i], 100*rel, 100*limits[i], z)
 				}
 			}
 			if in, lim := s.Extra["innovation"].(float64), s.Extra["innovation_limit"].(float64); math.Abs(in-1) > lim {
 				t.Errorf("mean of e²/S %.3f, want 1 ± %.3f", in, lim)
 			}
+			if shift := s.Extra["substep_shift"].(float64); shift > 1./3 {
+				t.Errorf("sub-steps half as long move a parameter by %.2f standard errors", shift)
+			}
 		})
 	}
 }
 
-// deviations are the standard errors of the free parameters.
-func deviations(t *testing.T, s *fit.Solution) []float64 {
-	t.Helper()
-	e, ok := standardErrors(s)
-	if !ok {
-		t.Fatal("the parameters cannot be told apart")
-	}
-	return e
-}
-
-// A run of the filter and a trial of the separable fit take no memory.
-func TestNoAllocations(t *testing.T) {
-	g := rigs()[0]
-	g.duration = 2
-	g.run(1)
-	o := Options{}
-	d, err := newData(g.record(1), &o)
+// prepared is a tracker at the truth of a bench.
+func prepared(t testing.TB, b *bench, o Options) *tracker {
+	d, err := newData([]*record.Record{b.draw(1)}, &o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,54 +252,49 @@ func TestNoAllocations(t *testing.T) {
 	mo := newMotion(d, Linear)
 	copy(mo.x, d.y)
 	mo.derive()
-	mo.rows()
-	k := newTracker(d, m, &o, &smoothed{theta: g.truth, cost: 0.01, mo: mo}, nil)
+	mo.choose(d.reach)
+	return newTracker(d, m, &o, &smoothed{theta: b.truth, cost: 0.01, mo: mo}, nil)
+}
+
+// A run of the filter and a trial of the separable fit take no memory.
+func TestNoAllocations(t *testing.T) {
+	b := benches()[0]
+	b.seconds = 2
+	k := prepared(t, b, Options{})
 	k.divide(Smooth, 5)
-	rows := make([]float64, len(d.y))
-	theta := g.truth[:]
-	if n := testing.AllocsPerRun(3, func() { k.f.Residuals(theta, rows) }); n > 0 {
+	rows := make([]float64, len(k.r))
+	if n := testing.AllocsPerRun(3, func() { k.f.Residuals(b.truth[:], rows) }); n > 0 {
 		t.Errorf("the filter allocates %g times per run", n)
 	}
-	e := &separable{p: newProjector(mo, m), at: curved[:]}
-	q := []float64{g.truth[sigma0], g.truth[coulomb], 0.5, g.truth[stribeck]}
-	if n := testing.AllocsPerRun(3, func() { e.Residuals(q, rows[:mo.last-mo.first]) }); n > 0 {
+	mo := newMotion(k.d, Linear)
+	copy(mo.x, k.d.y)
+	mo.derive()
+	mo.choose(k.d.reach)
+	e := &separable{p: newProjector(mo, k.m), at: curved[:]}
+	q := []float64{b.truth[sigma0], b.truth[coulomb], 0.1, b.truth[stribeck]}
+	if n := testing.AllocsPerRun(3, func() { e.Residuals(q, rows[:len(mo.rows)]) }); n > 0 {
 		t.Errorf("the separable fit allocates %g times per trial", n)
 	}
 }
 
 func BenchmarkFilter(b *testing.B) {
-	g := rigs()[0]
-	g.run(1)
-	o := Options{}
-	d, err := newData(g.record(1), &o)
-	if err != nil {
-		b.Fatal(err)
-	}
-	m, err := newModel(Params(false))
-	if err != nil {
-		b.Fatal(err)
-	}
-	mo := newMotion(d, Linear)
-	copy(mo.x, d.y)
-	mo.derive()
-	mo.rows()
-	k := newTracker(d, m, &o, &smoothed{theta: g.truth, cost: 1.0, mo: mo}, nil)
+	g := benches()[1]
+	k := prepared(b, g, Options{})
 	k.divide(Smooth, 6)
-	rows := make([]float64, len(d.y))
 	b.ReportAllocs()
 	for b.Loop() {
-		k.f.Residuals(g.truth[:], rows)
+		k.f.Residuals(g.truth[:], k.r)
 	}
 }
 
 // The number of workers changes no digit.
 func TestWorkers(t *testing.T) {
-	g := rigs()[2]
-	g.duration = 2
-	g.run(1)
+	b := benches()[0]
+	b.seconds = 2
+	rec := []*record.Record{b.draw(1)}
 	var first []fit.Param
 	for _, workers := range []int{1, 3} {
-		s, err := Kalman(context.Background(), g.record(1), Params(false), Options{Hold: Linear, Workers: workers}, nil)
+		s, err := Kalman(context.Background(), rec, Params(false), Options{Hold: Linear, Workers: workers}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -311,18 +311,112 @@ func TestWorkers(t *testing.T) {
 
 // The force between samples is told from the data where it matters: half a sample of delay does.
 func TestHoldFromData(t *testing.T) {
-	g := rigs()[2]
-	g.duration = 4
-	g.hold = Held
-	g.run(1)
-	s, err := Kalman(context.Background(), g.record(1), Params(false), Options{}, nil)
-	if err != nil {
-		t.Fatal(err)
+	for name, between := range map[string]independent.Between{"smooth": independent.Exact, "held": independent.Held} {
+		b := benches()[0]
+		b.between = between
+		s, err := Kalman(context.Background(), []*record.Record{b.draw(1)}, Params(false), Options{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Extra["hold"] != name {
+			t.Errorf("the force is taken as %v, want %s: %v", s.Extra["hold"], name, s.Extra["hold_likelihood"])
+		}
 	}
-	if s.Extra["hold"] != "held" {
-		t.Errorf("the force is taken as %v, want held: %v", s.Extra["hold"], s.Extra["hold_likelihood"])
+}
+
+// An error of the force sensor and a force that acts on the mass are told apart.
+func TestShareOfForceNoise(t *testing.T) {
+	if testing.Short() {
+		t.Skip("two fits")
 	}
-	if in, lim := s.Extra["innovation"].(float64), s.Extra["innovation_limit"].(float64); math.Abs(in-1) > lim {
-		t.Errorf("mean of e²/S %.3f, want 1 ± %.3f", in, lim)
+	for name, want := range map[string]float64{"medium, noisy force sensor": 1, "medium, disturbed": 0} {
+		b := named(t, name)
+		s, err := Kalman(context.Background(), []*record.Record{b.draw(1)}, Params(false), Options{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Extra["force_noise_sensor"].(float64); math.Abs(got-want) > 0.15 {
+			t.Errorf("%s: %.2f of the force noise is taken for that of the sensor, want %g", name, got, want)
+		}
+	}
+}
+
+// Pieces of one recording give what the whole gives, but for the samples between them.
+func TestPieces(t *testing.T) {
+	b := benches()[0]
+	whole := b.draw(1)
+	cut := func(from, to int) *record.Record {
+		return &record.Record{Dt: whole.Dt, Position: whole.Position[from:to], Force: whole.Force[from:to]}
+	}
+	n := whole.Len()
+	for name, method := range methods {
+		all, err := method(context.Background(), []*record.Record{whole}, Params(false), Options{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts, err := method(context.Background(), []*record.Record{cut(0, n/2), cut(n/2+7, n/2+20), cut(n/2+30, n)}, Params(false), Options{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(parts.Pieces) != 2 {
+			t.Errorf("%s: pieces begin at rows %v, want two of them", name, parts.Pieces)
+		}
+		if !strings.Contains(strings.Join(parts.Notes, " "), "1 pieces of less than 50 samples") {
+			t.Errorf("%s: notes %q do not say that a piece was left out", name, parts.Notes)
+		}
+		a, err := fit.Assess(all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, p := range parts.Params {
+			if d := math.Abs(p.Value - all.Params[i].Value); d > 1.5**a.Err(i) {
+				t.Errorf("%s: %s = %.5g in pieces, %.5g of the whole, %.1f standard errors", name, p.Name, p.Value, all.Params[i].Value, d / *a.Err(i))
+			}
+		}
+	}
+}
+
+// methods that fit all of LuGre.
+var methods = map[string]func(context.Context, []*record.Record, []fit.Param, Options, fit.Watch) (*fit.Solution, error){"lugre": Separable, "kalman": Kalman}
+
+// Any parameter may be fixed at its known value; the others are found around it. With all fixed the methods evaluate.
+func TestFixed(t *testing.T) {
+	b := benches()[0]
+	b.seconds = 2.5
+	rec := []*record.Record{b.draw(1)}
+	for name, method := range methods {
+		all := map[string]float64{}
+		for i := range names {
+			all[names[i]] = b.truth[i]
+			if testing.Short() && i != inertia {
+				continue
+			}
+			s, err := method(context.Background(), rec, fixed(Params(false), map[string]float64{names[i]: b.truth[i]}), Options{}, nil)
+			if err != nil {
+				t.Fatalf("%s with %s fixed: %v", name, names[i], err)
+			}
+			if len(s.Free) != count-1 || len(s.Jac) != len(s.Residual)*(count-1) {
+				t.Errorf("%s: %d free parameters, Jac of %d numbers for %d rows", name, len(s.Free), len(s.Jac), len(s.Residual))
+			}
+			for j, p := range s.Params {
+				if off := math.Abs(p.Value/b.truth[j] - 1); off > 0.15 || j == i && off > 0 {
+					t.Errorf("%s with %s fixed: %s = %.6g, truth %.6g", name, names[i], p.Name, p.Value, b.truth[j])
+				}
+			}
+		}
+		s, err := method(context.Background(), rec, fixed(Params(false), all), Options{}, nil)
+		if err != nil {
+			t.Fatalf("%s with all fixed: %v", name, err)
+		}
+		if len(s.Free) != 0 || !s.Converged || s.Reason != "nothing was fitted" {
+			t.Errorf("%s with all fixed: %d free, %q", name, len(s.Free), s.Reason)
+		}
+		a, err := fit.Assess(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if limit := map[string]float64{"lugre": 4 * b.sensor, "kalman": 1.1}[name]; a.Fit.RMS > limit {
+			t.Errorf("%s: the truth leaves %.3g rms, limit %.3g", name, a.Fit.RMS, limit)
+		}
 	}
 }

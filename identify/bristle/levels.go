@@ -1,6 +1,10 @@
 package bristle
 
-import "math"
+import (
+	"math"
+
+	"hilrig/engine/numeric"
+)
 
 // likelihood runs the filter at t with the given noise and returns −2·ln L per sample and the mean of e²/S.
 func (k *tracker) likelihood(t *theta, n noise) (l, mean float64) {
@@ -33,7 +37,7 @@ func (k *tracker) levels(t *theta, width float64) {
 			trial.force *= math.Exp(l)
 		}
 		cost, mean := k.likelihood(t, trial)
-		if k.free && !given && finite(mean) {
+		if k.free && !given && numeric.Finite(mean) {
 			trial.force *= mean
 			trial.position *= mean
 			cost += 1 - mean + math.Log(mean)

@@ -8,23 +8,50 @@ import (
 	"testing"
 
 	"hilrig/identify/fit"
+	"hilrig/identify/record"
 )
 
-// small is a drive well below break-away, with a line at the resonance of mass and bristles.
-func small(level float64, bent bool) *rig {
-	g := rigs()[0]
-	g.duration = 5
-	if !bent { // levels so high that the bristles hardly notice them
-		g.truth[coulomb], g.truth[breakout] = 100, 150
+// small is a drive well below break-away, with lines at the resonance of mass and bristles.
+func small(level float64, bent bool) *bench {
+	b := &bench{name: "linear", truth: medium, seconds: 5, count: 1.5e-8, sensor: 0.002}
+	if bent {
+		b.name = "bent, Fs given"
+	} else { // levels so high that the bristles hardly notice them
+		b.truth[coulomb], b.truth[breakout] = 1e4, 1.5e4
 	}
-	g.range_ = 1e-3 // an interferometer: 15 nm
-	g.noise = 0.002
-	g.truth[offset] = 0.03
-	f0 := math.Sqrt(g.truth[sigma0]/g.truth[inertia]) / (2 * math.Pi)
-	g.amplitude = []float64{level, level / 2, level / 3, level / 6}
-	g.frequency = []float64{1.3, 7, f0 * 0.8, f0 * 1.5}
-	g.run(3)
-	return g
+	b.truth[offset] = 0.03
+	f0 := math.Sqrt(b.truth[sigma0]/b.truth[inertia]) / (2 * math.Pi)
+	b.amplitude = []float64{level, level / 2, level / 3, level / 6}
+	b.frequency = []float64{1.3, 7, f0 * 0.8, f0 * 1.5}
+	return b
+}
+
+// presliders are experiments of small motion, with what is known in them.
+func presliders() (out []*bench, known []map[string]float64) {
+	for _, bent := range []bool{false, true} {
+		for _, noise := range []string{"", ", white noise", ", noisy force", ", disturbed"} {
+			level := 0.02
+			if bent {
+				level = 0.2
+			}
+			b := small(level, bent)
+			switch noise {
+			case ", white noise":
+				b.count, b.white = 0, 2e-8
+			case ", noisy force":
+				b.sensor = level / 10
+			case ", disturbed":
+				b.sensor, b.push = 0, level/10
+			}
+			b.name += noise
+			k := map[string]float64{"sigma2": b.truth[sigma2]}
+			if bent {
+				k["Fs"], k["Fc"], k["vs"] = b.truth[breakout], b.truth[coulomb], b.truth[stribeck]
+			}
+			out, known = append(out, b), append(known, k)
+		}
+	}
+	return out, known
 }
 
 func fixed(params []fit.Param, values map[string]float64) []fit.Param {
@@ -36,40 +63,22 @@ func fixed(params []fit.Param, values map[string]float64) []fit.Param {
 	return params
 }
 
-func value(s *fit.Solution, name string) float64 {
-	return s.Params[slices.IndexFunc(s.Params, func(p fit.Param) bool { return p.Name == name })].Value
-}
-
-// Far below break-away the linear form finds inertia, stiffness and damping; with Fs given also where the bristles bend.
+// Far below break-away inertia, stiffness and damping are found; with Fs given also where the bristles bend.
 func TestPresliding(t *testing.T) {
-	for _, c := range []struct {
-		name  string
-		level float64 // N, of 1.5 N
-		fs    bool
-		tol   map[string]float64
-	}{
-		{"linear", 0.02, false, map[string]float64{"M": 0.02, "sigma0": 0.02, "sigma1": 0.06}},
-		{"bent, Fs given", 0.2, true, map[string]float64{"M": 0.005, "sigma0": 0.01, "sigma1": 0.03}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			g := small(c.level, c.fs)
-			known := map[string]float64{"sigma2": g.truth[sigma2], "Fc": g.truth[coulomb], "vs": g.truth[stribeck]}
-			if c.fs {
-				known["Fs"] = g.truth[breakout]
-			}
-			s, err := Presliding(context.Background(), g.record(1), fixed(Params(false), known), Options{}, nil)
+	benches, known := presliders()
+	for i, b := range benches {
+		t.Run(b.name, func(t *testing.T) {
+			s, err := Presliding(context.Background(), []*record.Record{b.draw(1)}, fixed(Params(false), known[i]), Options{}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for name, tol := range c.tol {
-				want := g.truth[slices.Index(names[:], name)]
-				got := value(s, name)
-				t.Logf("%s = %.5g, truth %.5g", name, got, want)
-				if math.Abs(got/want-1) > tol {
-					t.Errorf("%s = %.6g, truth %.6g, off by %.2f %%", name, got, want, 100*(got/want-1))
+			off, _ := within(t, s, &b.truth)
+			for j, tol := range map[int]float64{inertia: 0.02, sigma0: 0.02, sigma1: 0.06} {
+				if rel := s.Params[j].Value/b.truth[j] - 1; math.Abs(rel) > tol || math.Abs(off[j]) > 4 {
+					t.Errorf("%s = %.6g, truth %.6g, off by %.2f %%, %.1f standard errors", names[j], s.Params[j].Value, b.truth[j], 100*rel, off[j])
 				}
 			}
-			if len(s.Jac) != len(s.Residual)*len(s.Free) {
+			if len(s.Free) != 4 || len(s.Jac) != len(s.Residual)*len(s.Free) {
 				t.Errorf("Jac has %d numbers for %d rows and %d columns", len(s.Jac), len(s.Residual), len(s.Free))
 			}
 		})
@@ -78,8 +87,8 @@ func TestPresliding(t *testing.T) {
 
 // Both dampings cannot be told apart, the levels not at all: said, not guessed.
 func TestPreslidingRefuses(t *testing.T) {
-	g := small(0.02, false)
-	s, err := Presliding(context.Background(), g.record(1), Params(false), Options{}, nil)
+	b := small(0.02, false)
+	s, err := Presliding(context.Background(), []*record.Record{b.draw(1)}, Params(false), Options{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,6 +99,26 @@ func TestPreslidingRefuses(t *testing.T) {
 	for _, want := range []string{"sigma1+sigma2", "Fc", "Fs", "vs"} {
 		if !slices.Contains(refused, want) {
 			t.Errorf("%s is not refused, only %v", want, refused)
+		}
+	}
+}
+
+// Bristles that bend are no linear spring: without Fs that is a doubt, with it none.
+func TestPreslidingBends(t *testing.T) {
+	b := small(0.2, true)
+	for _, c := range []struct {
+		known map[string]float64
+		doubt bool
+	}{
+		{map[string]float64{"sigma2": b.truth[sigma2]}, true},
+		{map[string]float64{"sigma2": b.truth[sigma2], "Fs": b.truth[breakout]}, false},
+	} {
+		s, err := Presliding(context.Background(), []*record.Record{b.draw(1)}, fixed(Params(false), c.known), Options{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := strings.Contains(strings.Join(s.Extra["doubts"].([]string), "\n"), "linear spring"); said != c.doubt {
+			t.Errorf("with %v given: doubts %q", c.known, s.Extra["doubts"])
 		}
 	}
 }

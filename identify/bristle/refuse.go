@@ -36,15 +36,15 @@ func (f *smoothed) slides(rec *record.Record, m *model) error {
 	p := newProjector(f.mo, m)
 	p.bristleForce(&f.theta, p.zeta, p.rate)
 	sliding := 0
-	for k := f.mo.first; k < f.mo.last; k++ {
-		r := f.mo.v[k] / f.theta[stribeck]
+	for _, k := range p.rows {
+		r := p.v[k] / f.theta[stribeck]
 		g := f.theta[coulomb] + (f.theta[breakout]-f.theta[coulomb])*math.Exp(-r*r)
 		if math.Abs(p.zeta[k]) > 0.9*g {
 			sliding++
 		}
 	}
-	if share := float64(sliding) / float64(f.mo.last-f.mo.first); share < 0.02 {
-		return rec.Fail(0, "Fit it with the presliding method, or drive the axis until it slides.",
+	if share := float64(sliding) / float64(len(p.rows)); share < 0.02 {
+		return rec.Fail(0, "Fit it with the presliding-linear method, or drive the axis until it slides.",
 			"the contact slides in %.1f %% of the samples only: its levels cannot be told", 100*share)
 	}
 	return nil

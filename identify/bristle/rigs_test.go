@@ -3,6 +3,7 @@ package bristle
 import (
 	"math"
 	"math/rand/v2"
+	"testing"
 
 	"hilrig/identify/independent"
 	"hilrig/identify/record"
@@ -15,16 +16,15 @@ type bench struct {
 	amplitude []float64 // N, of the drive; of a servo m, of its reference
 	frequency []float64 // Hz
 	seconds   float64
-	count     float64    // m, of the encoder
-	white     float64    // m, rms error of the position besides
-	sensor    float64    // N, rms error of the recorded force
-	push      float64    // N, rms force on the mass that is not recorded, held from sample to sample
+	count     float64 // m, of the encoder
+	white     float64 // m, rms error of the position besides
+	sensor    float64 // N, rms error of the recorded force
+	push      float64 // N, rms force on the mass that is not recorded, held from sample to sample
+	between   independent.Between
 	servo     [2]float64 // gains kp (1/s), kv (N·s/m); zero: no loop
 }
 
 // draw makes one record at 1 kHz.
-var look = func(*independent.Trace) {}
-
 func (b *bench) draw(seed uint64) *record.Record {
 	const dt = 1e-3
 	t := b.truth
@@ -34,7 +34,7 @@ func (b *bench) draw(seed uint64) *record.Record {
 		axis.Load = func(_, _, _ float64) float64 { return t[offset] }
 	}
 	drive := independent.Sines(7, b.amplitude, b.frequency)
-	run := independent.Run{Dt: dt, N: n, Force: drive, Seed: seed}
+	run := independent.Run{Dt: dt, N: n, Force: drive, Between: b.between, Seed: seed}
 	if b.push > 0 {
 		run.Push = func(_ int, r *rand.Rand) float64 { return b.push * r.NormFloat64() }
 	}
@@ -56,7 +56,6 @@ func (b *bench) draw(seed uint64) *record.Record {
 		run.Sampled = loop
 	}
 	tr := axis.Simulate(run)
-	look(tr)
 	u := make([]float64, n)
 	for k := range u {
 		u[k] = tr.U[k] + b.sensor*r.NormFloat64()
@@ -88,4 +87,15 @@ func benches() []*bench {
 		{name: "stiff, servo, noisy force sensor", truth: stiff, amplitude: []float64{0.01, 0.004, 0.002}, frequency: []float64{0.5, 1.7, 6}, seconds: 5, count: 1e-6, sensor: 3, servo: [2]float64{40, 3000}},
 		{name: "soft, servo, coarse encoder", truth: soft, amplitude: []float64{0.01, 0.004, 0.001}, frequency: []float64{0.5, 1.7, 6}, seconds: 5, count: 1e-5, sensor: 0.01, servo: [2]float64{40, 20}},
 	}
+}
+
+// named is one of the benches.
+func named(t *testing.T, name string) *bench {
+	for _, b := range benches() {
+		if b.name == name {
+			return b
+		}
+	}
+	t.Fatalf("no bench %q", name)
+	return nil
 }

@@ -2,11 +2,11 @@ package bristle
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"time"
 
 	"hilrig/engine"
+	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
 )
@@ -39,21 +39,21 @@ func (s *separable) expand(q []float64, t *theta) {
 	default:
 		t[breakout] += t[coulomb]
 	}
+	s.p.m.clip(t) // the bounds are those of Fs, not of the distance
 }
 
 // Residuals implements fit.Evaluator.
 func (s *separable) Residuals(q, r []float64) engine.Status {
 	s.expand(q, &s.theta)
 	cost := s.p.solve(&s.theta)
-	if !finite(cost) {
+	if !numeric.Finite(cost) {
 		for k := range r {
 			r[k] = 1e6
 		}
 		return engine.NonFinite
 	}
-	t := &s.theta
-	for k := s.p.first; k < s.p.last; k++ {
-		r[k-s.p.first] = s.p.zeta[k] + t[inertia]*s.p.a[k] + t[sigma1]*s.p.rate[k] + t[sigma2]*s.p.v[k] + t[offset] - s.p.u[k]
+	for i, k := range s.p.rows {
+		r[i] = -s.p.left(&s.theta, k)
 	}
 	return engine.OK
 }
@@ -72,7 +72,7 @@ func (s *search) problem(t *theta) *fit.Problem {
 	at, params := s.coordinates(t)
 	below := t[breakout] < t[coulomb]
 	return &fit.Problem{
-		Params: params, Rows: s.mo.last - s.mo.first, Unit: s.m.unit[1],
+		Params: params, Rows: len(s.mo.rows), Unit: s.m.unit[1],
 		New: func() fit.Evaluator { return &separable{p: newProjector(s.mo, s.m), at: at, below: below} },
 	}
 }
@@ -98,13 +98,13 @@ func (s *search) coordinates(t *theta) (at []int, params []fit.Param) {
 }
 
 // polish searches from t and returns the best parameters with their cost (N²).
-func (s *search) polish(ctx context.Context, t theta, tol float64) (theta, float64, error) {
+func (s *search) polish(ctx context.Context, t theta, tol float64, most int) (theta, float64, error) {
 	e := &separable{p: newProjector(s.mo, s.m), below: t[breakout] < t[coulomb]}
 	at, _ := s.coordinates(&t)
 	e.at = at
 	q := make([]float64, len(at))
 	if len(at) > 0 {
-		sol, err := fit.LM{Steps: []float64{1e-4}, MaxIterations: 60, CostTol: tol, Workers: s.workers}.Fit(ctx, s.problem(&t), nil)
+		sol, err := fit.LM{Steps: []float64{1e-4}, MaxEvaluations: most, CostTol: tol, Workers: s.workers}.Fit(ctx, s.problem(&t), nil)
 		if err != nil {
 			return t, 0, err
 		}
@@ -127,46 +127,47 @@ type smoothed struct {
 	trials int
 }
 
+// variance is that of the force which is left, N².
+func (f *smoothed) variance() float64 { return f.cost / float64(len(f.mo.rows)) }
+
+// penalties are the weights of the smoother that are tried, as logarithms of their share of that by the discrepancy rule.
+var penalties = []float64{0, -1.2, -2.3, -3.5, -4.6, -5.8, -6.9}
+
 // fitSmoothed is the separable fit: cold or warm start, then the penalty with the smallest force residual.
 //
 // A penalty by the discrepancy rule leaves what the encoder would leave, but it does so by cutting the corners of the
 // reversals. The force residual falls while corners come back and rises when noise does, so its least value is nearer to
 // the truth [theory §9.2].
-func fitSmoothed(ctx context.Context, d *data, m *model, o *Options, watch fit.Watch) (*smoothed, error) {
-	order := o.Order
-	if order == 0 {
-		order = 4
-	}
-	sm := newSmoother(order, len(d.y))
+func fitSmoothed(ctx context.Context, rec *record.Record, d *data, m *model, o *Options, watch fit.Watch) (*smoothed, error) {
+	sm := newSmoother(4, len(d.y))
 	s := &search{m: m, d: d, mo: newMotion(d, o.Hold), workers: o.Workers}
 	use := func(lambda float64) {
-		sm.run(d.y, lambda)
-		copy(s.mo.x, sm.x)
+		sm.all(d, d.y, lambda, s.mo.x)
 		s.mo.derive()
 	}
-
-	top := o.Lambda
-	if top == 0 {
-		top = sm.discrepancy(d.y, d.noise)
-		use(0.1 * top)
-	} else {
-		use(top)
+	top := sm.discrepancy(d, d.y, d.noise, s.mo.x)
+	use(0.1 * top)
+	s.mo.choose(d.reach)
+	fast, err := s.regress()
+	if err != nil {
+		return nil, err
 	}
-	s.mo.rows()
+	if err := s.dissipates(rec, fast); err != nil {
+		return nil, err
+	}
 
 	// from several starts to the best
 	starts := []theta{m.start}
 	if !o.Warm {
-		var err error
-		if starts, err = s.guess(ctx); err != nil {
+		if starts, err = s.guess(ctx, fast); err != nil {
 			return nil, err
 		}
 		starts = bestOfBoth(starts)
 	}
 	best := smoothed{cost: math.Inf(1), lambda: top, mo: s.mo}
 	for i, t := range starts {
-		watch.Say(fit.Progress{Method: "lugre", Phase: fmt.Sprintf("start %d of %d", i+1, len(starts)), Step: i, Of: len(starts), Best: best.cost, Simulated: s.trials})
-		t, cost, err := s.polish(ctx, t, 1e-8)
+		watch.Say(fit.Progress{Method: "lugre", Phase: "starts", Step: i, Of: len(starts), Best: best.variance(), Unit: m.unit[1] + "²", Simulated: s.trials})
+		t, cost, err := s.polish(ctx, t, 1e-5, 150)
 		if err != nil {
 			return nil, err
 		}
@@ -176,37 +177,26 @@ func fitSmoothed(ctx context.Context, d *data, m *model, o *Options, watch fit.W
 	}
 
 	// the penalty
-	if o.Lambda == 0 {
-		type trial struct{ l, cost float64 }
-		try := func(l float64) (trial, error) {
-			use(top * math.Exp(l))
-			t, cost, err := s.polish(ctx, best.theta, 1e-7)
-			if err != nil {
-				return trial{}, err
-			}
-			if l == 0 || cost < best.cost {
-				best.theta, best.cost, best.lambda = t, cost, top*math.Exp(l)
-			}
-			return trial{l, cost}, nil
+	best.cost = math.Inf(1)
+	for i, l := range penalties {
+		watch.Say(fit.Progress{Method: "lugre", Phase: "smoothing", Step: i, Of: len(penalties), Best: best.variance(), Unit: m.unit[1] + "²", Simulated: s.trials})
+		use(top * math.Exp(l))
+		t, cost, err := s.polish(ctx, best.theta, 1e-7, 150)
+		if err != nil {
+			return nil, err
 		}
-		best.cost = math.Inf(1)
-		for _, l := range []float64{0, -1.2, -2.3, -3.5, -4.6, -5.8, -6.9} {
-			watch.Say(fit.Progress{Method: "lugre", Phase: "penalty", Best: math.Sqrt(best.cost / float64(s.mo.last-s.mo.first)), Unit: m.unit[1], Simulated: s.trials})
-			r, err := try(l)
-			if err != nil {
-				return nil, err
-			}
-			if r.cost > 1.02*best.cost { // past the least
-				break
-			}
+		if cost < best.cost {
+			best.theta, best.cost, best.lambda = t, cost, top*math.Exp(l)
 		}
-		use(best.lambda)
+		if cost > 1.02*best.cost { // past the least
+			break
+		}
 	}
-	t, cost, err := s.polish(ctx, best.theta, 1e-10)
-	if err != nil {
+	use(best.lambda)
+	if best.theta, best.cost, err = s.polish(ctx, best.theta, 1e-10, 600); err != nil {
 		return nil, err
 	}
-	best.theta, best.cost, best.trials = t, cost, s.trials
+	best.trials = s.trials
 	return &best, nil
 }
 
@@ -227,57 +217,59 @@ func bestOfBoth(sorted []theta) []theta {
 	return out
 }
 
-// Separable fits the force that the smoothed motion of a record needs.
+// Separable fits the force that the smoothed motion of records, pieces of one recording, needs. With every parameter fixed
+// it is evaluated.
 //
 // Extra holds "lambda", the penalty that was used, and "position_noise", the rms error of the position that it was chosen
-// for; with Options.Bootstrap also "bootstrap_shift", by name what was taken off the values, and "bootstrap_error", their
-// standard errors. The columns of Jac are then scaled so that they give these errors; residuals stay those before.
-func Separable(ctx context.Context, rec *record.Record, params []fit.Param, o Options, watch fit.Watch) (*fit.Solution, error) {
+// for.
+func Separable(ctx context.Context, recs []*record.Record, params []fit.Param, o Options, watch fit.Watch) (*fit.Solution, error) {
 	begin := time.Now()
 	m, err := newModel(params)
 	if err != nil {
 		return nil, err
 	}
-	d, err := newData(rec, &o)
+	d, err := newData(recs, &o)
 	if err != nil {
 		return nil, err
 	}
-	f, err := fitSmoothed(ctx, d, m, &o, watch)
+	f, err := fitSmoothed(ctx, recs[0], d, m, &o, watch)
 	if err != nil {
 		return nil, err
 	}
-	if err := f.slides(rec, m); err != nil {
+	if err := f.slides(recs[0], m); err != nil {
 		return nil, err
 	}
 	s := f.solution(m, d)
 	if ctx.Err() != nil {
 		s.Converged, s.Reason = false, "interrupted"
 	}
-	if o.Bootstrap > 1 {
-		b := &bootstrap{m: m, d: d, o: &o, f: f}
-		b.apply(ctx, s, watch)
-	}
 	resolved(m, d, &f.theta, s)
 	s.Compute = time.Since(begin)
 	return s, nil
 }
 
+// force is a solution that explains the force of a motion by the parameters t.
+func (m *model) force(d *data, mo *motion, t *theta) *fit.Solution {
+	s := &fit.Solution{
+		Residual: make([]float64, len(mo.rows)), Unit: m.unit[1], Quantity: m.quantity("force", "torque"), Dt: d.h, Pieces: mo.pieces(),
+		Measured: mo.at(mo.u), Input: mo.at(d.u), Velocity: mo.at(mo.v), Converged: true, Reason: "nothing was fitted", Notes: d.notes,
+	}
+	newProjector(mo, m).residuals(t, s.Residual)
+	s.Params, s.Free = m.answer(*t)
+	return s
+}
+
 // solution describes the fit, with the derivatives with respect to all free parameters.
 func (f *smoothed) solution(m *model, d *data) *fit.Solution {
+	s := m.force(d, f.mo, &f.theta)
+	s.Objective, s.Cost, s.Evaluations = "half the sum of squared force residuals", f.cost/2, f.trials
+	s.Extra = map[string]any{"lambda": f.lambda, "position_noise": d.noise}
+	if len(m.free) > 0 {
+		s.Reason = "no change of the parameters lowers the cost"
+	}
+	rows, cols := len(s.Residual), len(m.free)
+	s.Jac = make([]float64, rows*cols)
 	p := newProjector(f.mo, m)
-	rows, cols := f.mo.last-f.mo.first, len(m.free)
-	s := &fit.Solution{
-		Residual: make([]float64, rows), Jac: make([]float64, rows*cols), Unit: m.unit[1], Quantity: m.quantity("force", "torque"), Dt: d.h,
-		Measured: f.mo.u[f.mo.first:f.mo.last], Input: d.u[f.mo.first:f.mo.last], Velocity: f.mo.v[f.mo.first:f.mo.last],
-		Objective: "half the sum of squared force residuals", Cost: f.cost / 2,
-		Converged: true, Reason: "no change of the parameters lowers the cost", Evaluations: f.trials,
-		Extra: map[string]any{"lambda": f.lambda, "position_noise": d.noise},
-	}
-	s.Params, s.Free = m.answer(f.theta)
-	p.residuals(&f.theta, s.Residual)
-	for k := range s.Residual {
-		s.Residual[k] = -s.Residual[k]
-	}
 	hi, lo := make([]float64, rows), make([]float64, rows)
 	for j, i := range m.free {
 		t, h := f.theta, step(&f.theta, i, 1e-4)
@@ -286,9 +278,8 @@ func (f *smoothed) solution(m *model, d *data) *fit.Solution {
 		t[i] = f.theta[i] - h
 		p.residuals(&t, lo)
 		for k := range hi {
-			s.Jac[k*cols+j] = (hi[k] - lo[k]) / (2 * h)
+			s.Jac[k*cols+j] = (lo[k] - hi[k]) / (2 * h)
 		}
 	}
-	s.Notes = append(s.Notes, "The motion was smoothed, and smoothing rounds the reversals: the errors of this fit are systematic, its intervals too narrow by several times for Fc, Fs, vs and sigma2. Take it as a start of the Kalman filter, or ask for the bootstrap.")
 	return s
 }

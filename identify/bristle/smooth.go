@@ -13,18 +13,19 @@ import "math"
 // whose matrix is the same band everywhere and whose right-hand side is small: what is lost to rounding is relative to the
 // correction, not to the position. Banded Cholesky, O(N·p²).
 type smoother struct {
-	p    int
-	c    []float64 // row of DDᵀ from the diagonal on, (−1)ʲ·C(2p, p+j)
-	d    []float64 // row of D, (−1)ʲ·C(p, j), the newest sample first
-	l    []float64 // Cholesky factor, p+1 numbers per row, the diagonal last
-	w, x []float64
+	p int
+	c []float64 // row of DDᵀ from the diagonal on, (−1)ʲ·C(2p, p+j)
+	d []float64 // row of D, (−1)ʲ·C(p, j), the newest sample first
+	l []float64 // Cholesky factor, p+1 numbers per row, the diagonal last
+	w []float64
 }
 
 // lambdaTop is the largest penalty: the band has entries up to C(8,4)·λ, and the digits of a double end at 1e16.
 const lambdaTop = 1e12
 
+// newSmoother is one for signals of n samples at most.
 func newSmoother(order, n int) *smoother {
-	s := &smoother{p: order, l: make([]float64, (n-order)*(order+1)), w: make([]float64, n-order), x: make([]float64, n)}
+	s := &smoother{p: order, l: make([]float64, (n-order)*(order+1)), w: make([]float64, n-order)}
 	for j := range order + 1 {
 		sign := float64(1 - 2*(j&1))
 		s.c = append(s.c, sign*binomial(2*order, order+j))
@@ -41,9 +42,19 @@ func binomial(n, k int) float64 {
 	return math.Round(b)
 }
 
-// run smooths y with the penalty lambda and returns the rms of y − x. The result stands in s.x.
-func (s *smoother) run(y []float64, lambda float64) (rms float64) {
-	p, n, w := s.p, len(s.w), s.w
+// all smooths every piece of the data and returns the rms of y − x.
+func (s *smoother) all(d *data, y []float64, lambda float64, x []float64) (rms float64) {
+	sum := 0.0
+	for _, p := range d.spans {
+		sum += s.run(y[p.from:p.to], lambda, x[p.from:p.to])
+	}
+	return math.Sqrt(sum / float64(len(y)))
+}
+
+// run smooths y with the penalty lambda to x and returns the sum of squares of y − x.
+func (s *smoother) run(y []float64, lambda float64, x []float64) (total float64) {
+	p, n := s.p, len(y)-s.p
+	w := s.w[:n]
 	// differences of the data
 	for i := range n {
 		sum := 0.0
@@ -86,7 +97,6 @@ func (s *smoother) run(y []float64, lambda float64) (rms float64) {
 	}
 
 	// x = y − λDᵀw
-	total := 0.0
 	for k := range y {
 		sum := 0.0
 		for j, d := range s.d { // row i of D reaches sample i+p−j
@@ -95,19 +105,19 @@ func (s *smoother) run(y []float64, lambda float64) (rms float64) {
 			}
 		}
 		sum *= lambda
-		s.x[k] = y[k] - sum
+		x[k] = y[k] - sum
 		total += sum * sum
 	}
-	return math.Sqrt(total / float64(len(y)))
+	return total
 }
 
 // discrepancy is the penalty that leaves residuals of the given rms: what the noise of the encoder would leave. The rms
-// grows with the penalty. If even the largest one leaves less, that one.
-func (s *smoother) discrepancy(y []float64, rms float64) float64 {
+// grows with the penalty. If even the largest one leaves less, that one. x is for the smoothed signal.
+func (s *smoother) discrepancy(d *data, y []float64, rms float64, x []float64) float64 {
 	lo, hi := math.Log(1e-3), math.Log(lambdaTop)
 	for range 24 {
 		mid := (lo + hi) / 2
-		if s.run(y, math.Exp(mid)) < rms {
+		if s.all(d, y, math.Exp(mid), x) < rms {
 			lo = mid
 		} else {
 			hi = mid

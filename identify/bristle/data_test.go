@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -38,16 +37,35 @@ func TestRefusedRecords(t *testing.T) {
 		{"constant force", wave(3000, sine(0.01), flat), "the force never changes"},
 		{"one way", wave(3000, func(t float64) float64 { return 0.01 * t * t }, sine(1)), "turns round 0 times"},
 		{"only counts", wave(3000, func(t float64) float64 { return 1e-6 * math.Round(1.4*math.Sin(9*t)) }, sine(1)), "nothing can be told"},
-		{"presliding only", small(0.2, true).record(1), "of the samples only"},
+		{"presliding only", small(0.2, true).draw(1), "of the samples only"},
+		{"zero force", wave(3000, sine(0.01), func(float64) float64 { return 0 }), "the force never changes: it is 0"},
+		{"wrong sign", turned(-1, 0), "the force has the wrong sign"},
+		{"friction that drives", turned(1, 1.3), "friction comes out negative"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := Separable(context.Background(), c.rec, Params(false), Options{}, nil)
-			var data *record.Error
-			if !errors.As(err, &data) || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("error %v, want one about the data with %q", err, c.want)
+			for name, method := range methods {
+				_, err := method(context.Background(), []*record.Record{c.rec}, Params(false), Options{}, nil)
+				var data *record.Error
+				if !errors.As(err, &data) || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("%s: error %v, want one about the data with %q", name, err, c.want)
+				}
 			}
 		})
 	}
+}
+
+// turned is a good record whose force is multiplied, and has more than its friction taken off.
+func turned(factor, less float64) *record.Record {
+	b := benches()[1]
+	rec := b.draw(1)
+	for k := range rec.Force {
+		v := 0.0
+		if k > 4 && k+5 < len(rec.Position) {
+			v = rec.Position[k+5] - rec.Position[k-5]
+		}
+		rec.Force[k] = factor*rec.Force[k] - less*b.truth[coulomb]*math.Tanh(v/2e-5)
+	}
+	return rec
 }
 
 func TestRefusedParameters(t *testing.T) {
@@ -61,12 +79,6 @@ func TestRefusedParameters(t *testing.T) {
 			return append(p, fit.Param{Param: engine.Param{Name: "gamma", Value: 1, Hi: 2}})
 		}, "gamma: not a parameter"},
 		{"start outside", func(p []fit.Param) []fit.Param { p[0].Value = -1; return p }, "outside its bounds"},
-		{"all fixed", func(p []fit.Param) []fit.Param {
-			for i := range p {
-				p[i].Fixed = true
-			}
-			return p
-		}, "nothing to fit"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := newModel(c.edit(Params(false)))
@@ -80,38 +92,14 @@ func TestRefusedParameters(t *testing.T) {
 
 // An encoder too coarse for the contact: stiffness and damping are refused, the rest stands.
 func TestCoarseEncoder(t *testing.T) {
-	g := rigs()[0]
-	g.range_ *= 32 // 20 µm against a break-away deflection of 37
-	g.run(1)
-	s, err := Separable(context.Background(), g.record(1), Params(false), Options{}, nil)
+	b := benches()[1]
+	b.count = 2e-5 // against a break-away deflection of 37 µm
+	s, err := Separable(context.Background(), []*record.Record{b.draw(1)}, Params(false), Options{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(s.Refused) != 2 || s.Refused[0].Names[0] != "sigma0" || s.Refused[1].Names[0] != "sigma1" {
 		t.Errorf("refused %v, want sigma0 and sigma1", s.Refused)
-	}
-}
-
-// The count is found among rounded numbers, and not where there is none.
-func TestQuantum(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 9))
-	n := 4000
-	fine, text, none := make([]float64, n), make([]float64, n), make([]float64, n)
-	const q = 0.04 / 65536
-	for k := range n {
-		x := 0.01*math.Sin(float64(k)/200) + 1e-7*r.NormFloat64()
-		fine[k] = q * math.Round(x/q)
-		text[k] = 1e-9 * math.Round(fine[k]/1e-9)
-		none[k] = x
-	}
-	if got := quantum(fine); math.Abs(got/q-1) > 1e-9 {
-		t.Errorf("count %g, want %g", got, q)
-	}
-	if got := quantum(text); math.Abs(got/q-1) > 1e-3 {
-		t.Errorf("count %g in a text with nine decimals, want %g", got, q)
-	}
-	if got := quantum(none); got > 1e-8 {
-		t.Errorf("count %g, want none", got)
 	}
 }
 

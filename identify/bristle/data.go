@@ -1,0 +1,165 @@
+package bristle
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"hilrig/engine/numeric"
+	"hilrig/identify/record"
+)
+
+// span is one piece of a recording within the samples of all: from … to−1, at intervals of h.
+type span struct {
+	from, to int
+	h        float64 // s
+}
+
+// data are records that were looked through, their samples one behind the other.
+type data struct {
+	y, u     []float64 // position and force
+	spans    []span
+	h        float64 // s, the longest sampling interval
+	reach    float64 // of the position, in the piece where it is largest
+	quantum  float64 // of the encoder, 0: none found
+	most     float64 // N, largest force
+	noise    float64 // rms of the position error as the record shows it
+	explains bool    // the noise is that of the quantum, or given
+	notes    []string
+}
+
+// shortest is the least number of samples that is worth a fit of eight parameters, fragment the least of a piece of several.
+const shortest, fragment = 200, 50
+
+// fewest is the least number of values of a position that shows motion.
+const fewest = 20
+
+// newData refuses records that cannot tell friction.
+func newData(recs []*record.Record, o *Options) (*data, error) {
+	d := &data{quantum: o.Quantum}
+	left := 0
+	for _, rec := range recs {
+		n := len(rec.Position)
+		switch {
+		case rec.Position == nil || rec.Force == nil:
+			return nil, rec.Fail(0, "Name the columns of position and force in data.columns.", "a bristle fit needs position and force, and the record lacks one")
+		case len(rec.Force) != n:
+			return nil, rec.Fail(0, "", "%d positions but %d forces", n, len(rec.Force))
+		case !(rec.Dt > 0):
+			return nil, rec.Fail(0, "", "sampling interval %g s, want > 0", rec.Dt)
+		}
+		for k := range n {
+			if !numeric.AllFinite(rec.Position[k], rec.Force[k]) {
+				return nil, rec.Fail(0, "Cut the record there.", "sample %d: position %g, force %g: want finite numbers", k, rec.Position[k], rec.Force[k])
+			}
+		}
+		if len(recs) > 1 && n < fragment {
+			left++
+			continue
+		}
+		d.spans = append(d.spans, span{len(d.y), len(d.y) + n, rec.Dt})
+		d.h = max(d.h, rec.Dt)
+		d.y, d.u = append(d.y, rec.Position...), append(d.u, rec.Force...)
+	}
+	if left > 0 {
+		d.notes = append(d.notes, fmt.Sprintf("%d pieces of less than %d samples were left out.", left, fragment))
+	}
+	rec := recs[0]
+	if len(d.y) < shortest {
+		return nil, rec.Fail(0, "Record longer: ten seconds at 1 kHz are usual.", "%d samples, want at least %d", len(d.y), shortest)
+	}
+	pieces := d.pieces(d.y)
+	for _, y := range pieces {
+		d.reach = max(d.reach, slices.Max(y)-slices.Min(y))
+	}
+	if d.reach == 0 {
+		return nil, rec.Fail(0, "Drive the axis harder, until it slides to and fro.", "the position never changes: without motion there is no friction to be seen")
+	}
+	values := map[float64]bool{}
+	for _, x := range d.y {
+		if values[x] = true; len(values) == fewest {
+			break
+		}
+	}
+	if len(values) < fewest {
+		return nil, rec.Fail(0, "Drive the axis harder, or use a finer encoder.", "the position takes %d values in all: nothing can be told from that", len(values))
+	}
+	d.most = max(slices.Max(d.u), -slices.Min(d.u))
+	if lo := slices.Min(d.u); slices.Max(d.u) == lo {
+		return nil, rec.Fail(0, "Is this the right column?", "the force never changes: it is %g throughout", lo)
+	}
+	if d.quantum == 0 {
+		d.quantum = numeric.EncoderStep(pieces...)
+	}
+	rounding := d.quantum / math.Sqrt(12)
+	if o.Noise > 0 {
+		d.noise, d.explains = math.Hypot(rounding, o.Noise), true
+	} else if d.noise = numeric.Noise(pieces...); d.quantum > 0 && d.noise < 1.4*rounding {
+		d.noise, d.explains = rounding, true
+	}
+	if d.noise == 0 { // a simulation without noise: what a double can hold
+		d.noise = 1e-9 * d.reach
+	}
+	if d.reach < 20*d.noise {
+		return nil, rec.Fail(0, "Drive the axis harder, or use a finer encoder.", "the axis moves by %.3g in all and the position is uncertain by %.2g: nothing can be told from that", d.reach, d.noise)
+	}
+	n := 0
+	for _, y := range pieces {
+		n += turns(y, max(4*d.noise, 0.02*d.reach))
+	}
+	if n < 2 {
+		return nil, rec.Fail(0, "Let the axis go to and fro, slowly and fast: ten reversals and more.",
+			"the axis turns round %d times: stiffness and damping of the contact show at reversals only", n)
+	}
+	return d, nil
+}
+
+// pieces cuts a signal.
+func (d *data) pieces(x []float64) [][]float64 {
+	var out [][]float64
+	for _, p := range d.spans {
+		out = append(out, x[p.from:p.to])
+	}
+	return out
+}
+
+// path is the length of the motion, to and fro, without what the noise of the position adds.
+func (d *data) path() (sum float64) {
+	for _, y := range d.pieces(d.y) {
+		last := y[0]
+		for _, v := range y {
+			if math.Abs(v-last) > 6*d.noise {
+				sum += math.Abs(v - last)
+				last = v
+			}
+		}
+	}
+	return sum
+}
+
+// turns counts the reversals of a position by more than the given distance.
+func turns(y []float64, by float64) (n int) {
+	lo, hi := y[0], y[0]
+	up := 0
+	for _, v := range y {
+		lo, hi = min(lo, v), max(hi, v)
+		switch {
+		case v > lo+by && up <= 0:
+			if up < 0 {
+				n++
+			}
+			up, hi = 1, v
+		case v < hi-by && up >= 0:
+			if up > 0 {
+				n++
+			}
+			up, lo = -1, v
+		}
+		if up > 0 {
+			lo = v
+		} else if up < 0 {
+			hi = v
+		}
+	}
+	return n
+}

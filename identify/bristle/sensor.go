@@ -1,0 +1,151 @@
+package bristle
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"hilrig/engine/numeric"
+	"hilrig/identify/fit"
+)
+
+// acting is the share of the force noise that acts on the mass, with its standard error; the rest is an error of the force
+// sensor.
+//
+// An error n of the sensor is in the record and drives the filter, but not the axis: the prediction errors are r = G·n and
+// what is independent of the force until then, G the response of the filter. The real force depends on nothing that comes
+// after it, not even in a loop. So with δ = H·u, the innovation of the recorded force, which its past does not predict, the
+// mean of (G·δ)ᵀr is σn²·K, K = (G·H·w)ᵀ(G·w) for white noise w of variance one. What the parameters can explain of G·δ is
+// left out.
+func (k *tracker) acting(t *theta, s *fit.Solution, h innovator, new []float64) (share, se float64) {
+	n, sd := len(s.Free), math.Sqrt(k.f.noise.force)
+	if n == 0 || sd == 0 {
+		return 1, 0
+	}
+	r, w := rand.New(rand.NewPCG(1, 1)), make([]float64, len(k.r))
+	for i := range w {
+		w[i] = sd * r.NormFloat64()
+	}
+	base, plain := make([]float64, len(k.r)), k.f.u
+	_, good := k.f.run(t, base)
+	// the change of the prediction errors by a force
+	response := func(du []float64, hold Hold) []float64 {
+		size := 0.0
+		for _, v := range du {
+			size = max(size, math.Abs(v))
+		}
+		a := min(1, 3*sd/max(size, 1e-300))
+		f := hold.within(k.d, du, du, k.f.substeps)
+		for i := range f {
+			f[i] = plain[i] + a*f[i]
+		}
+		k.f.u = f
+		out := make([]float64, len(k.r))
+		_, ok := k.f.run(t, out)
+		good = good && ok
+		k.f.u = plain
+		k.ran(1)
+		for i := range out {
+			out[i] = (out[i] - base[i]) / a
+		}
+		return out
+	}
+	hold := k.hold
+	if hold == Smooth {
+		hold = Linear // so is the noise of it taken
+	}
+	c, gw, ghw := response(new, Held), response(w, hold), response(h.apply(k.d, w), Held)
+
+	f, coef := numeric.NewFactor(n), make([]float64, n)
+	for i, v := range c {
+		f.Add(s.Jac[i*n:i*n+n], v)
+	}
+	if !good || f.Solve(coef) != nil {
+		return k.f.share, 0.29
+	}
+	num, cc, kk := 0.0, 0.0, 0.0
+	for i, v := range c {
+		for j, b := range coef {
+			v -= b * s.Jac[i*n+j]
+		}
+		num += v * base[i]
+		cc += v * v
+		kk += gw[i] * ghw[i]
+	}
+	// of the variance of w, which is that of the force noise
+	sensor, err := num/kk, math.Sqrt(cc)/kk
+	if !(kk > 0) {
+		sensor, err = 0, math.Inf(1)
+	}
+	err = math.Hypot(err, sensor*k.levelErr(t))
+	// before, every share up to what the past does not predict was as likely as every other
+	most := min(1, variance(new)/k.f.noise.force)
+	mean, spread := 0.5*most, 0.29*most
+	weight := 1 / (1 + err*err/max(spread*spread, 1e-30))
+	return 1 - min(max(weight*sensor+(1-weight)*mean, 0), most), spread * math.Sqrt(1-weight)
+}
+
+// variance is the mean square of x.
+func variance(x []float64) (sum float64) {
+	for _, v := range x {
+		sum += v * v / float64(len(x))
+	}
+	return sum
+}
+
+// levelErr is the standard error of the logarithm of the variance of the force noise, from the bend of its likelihood.
+func (k *tracker) levelErr(t *theta) float64 {
+	const bend = 0.3
+	was := k.f.noise
+	at := func(l float64) float64 {
+		n := was
+		n.force *= math.Exp(l)
+		cost, _ := k.likelihood(t, n)
+		return cost
+	}
+	c := (at(bend) + at(-bend) - 2*at(0)) / (bend * bend) * float64(len(k.r)) / 2
+	k.f.noise = was
+	return 1 / math.Sqrt(max(c, 1))
+}
+
+// innovator turns a signal into what its own past does not predict: x_k − Σ a_j·x_{k−1−j}.
+type innovator []float64
+
+// remembered is how far back an innovator looks: enough samples to tell slow sines from each other.
+const remembered = 40
+
+// predictor fits an innovator to the recorded force.
+func predictor(d *data) innovator {
+	f, row := numeric.NewFactor(remembered), make([]float64, remembered)
+	for i := range row { // a force without noise is predicted without rest by more than one choice
+		clear(row)
+		row[i] = 1e-6 * d.most * math.Sqrt(float64(len(d.u)))
+		f.Add(row, 0)
+	}
+	for _, p := range d.spans {
+		for k := p.from + remembered; k < p.to; k++ {
+			for j := range row {
+				row[j] = d.u[k-1-j]
+			}
+			f.Add(row, d.u[k])
+		}
+	}
+	a := make(innovator, remembered)
+	if f.Solve(a) != nil {
+		return innovator{3, -3, 1} // a parabola goes on
+	}
+	return a
+}
+
+// apply gives the innovations of x, zero where a piece begins.
+func (a innovator) apply(d *data, x []float64) []float64 {
+	out := make([]float64, len(x))
+	for _, p := range d.spans {
+		for k := p.from + len(a); k < p.to; k++ {
+			out[k] = x[k]
+			for j, c := range a {
+				out[k] -= c * x[k-1-j]
+			}
+		}
+	}
+	return out
+}
