@@ -358,7 +358,7 @@ func infos(recs []*record.Record) []record.Info {
 // titles of the methods, for people.
 var titles = map[string]string{
 	"regress": "inverse dynamics, linear least squares", "two-joint": "inverse dynamics of two joints, linear least squares",
-	"static": "static friction map", "presliding": "presliding loop", "presliding-linear": "small motion, linear weak form", "joint": "static map and presliding loop together",
+	"static": "static friction map", "presliding": "presliding loop", "presliding-linear": "small motion, prediction error of a Kalman filter", "joint": "static map and presliding loop together",
 	"velocity-step": "velocity steps", "lugre": "separable fit of the smoothed motion", "kalman": "prediction error of a Kalman filter",
 	"aep": "accelerated evolutionary programming", "lm": "output error, Levenberg–Marquardt", "multishoot": "output error, multiple shooting",
 }
