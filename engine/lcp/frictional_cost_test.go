@@ -10,9 +10,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"hilrig/engine"
+	"hilrig/engine/numeric"
 )
 
 var costSteps = flag.Int("friction.steps", 0, "steps of each run of TestFrictionCost")
+
+// The bars of TestFrictionCost, twice what was measured: runs that jam take refinement and paths in most steps.
+const mostFactorisations, mostJammed = 8, 25
 
 // scene is a step of a recorded run: the problem, its extra velocities, and what is known from the step before.
 type scene struct {
@@ -104,7 +110,9 @@ func drift(n, steps int) []scene {
 	return list
 }
 
-// Times are printed, not judged: the machine may be busy. Each problem is timed by the processor time of the thread, which knows nothing
+// What the tick pays for friction. Every problem is solved and verified, and a run takes at most as long as so many dense
+// factorisations (LU with pivots) of the same matrices next to it: a solver has to do about one for every set of states that
+// it tries. Times alone are printed, not judged: the machine may be busy. Each problem is timed by the processor time of the thread, which knows nothing
 // of other programs, five times over from the same start; the median of the five leaves out what interrupts and caches add. So the tail
 // is that of the problems and not that of the machine.
 func TestFrictionCost(t *testing.T) {
@@ -129,23 +137,33 @@ func TestFrictionCost(t *testing.T) {
 	}
 	for _, name := range names {
 		f, st, p := NewFrictional(20), make([]State, 20), make([]float64, 40)
+		lu := engine.NewLU(40)
 		byCount, byMethod := map[int][]float64{}, map[FrictionMethod][]float64{}
 		var all []float64
-		var residual float64
+		var residual, spent, floor float64
 		bad := 0
 		replay(runs[name], f, st, p, func(sc *scene, solve func() FrictionResult) {
 			const times, each = 5, 4
-			var took [times]float64
 			var r FrictionResult
-			for k := range took {
-				t0 := cpu()
-				for range each {
-					r = solve()
+			timed := func(solve func() FrictionResult) float64 {
+				var took [times]float64
+				for k := range took {
+					t0 := cpu()
+					for range each {
+						r = solve()
+					}
+					took[k] = (cpu() - t0) / each
 				}
-				took[k] = (cpu() - t0) / each
+				return numeric.Median(took[:])
 			}
-			slices.Sort(took[:])
-			median := took[times/2]
+			lu.Resize(len(sc.q.b))
+			dense := timed(func() FrictionResult {
+				copy(lu.A, sc.q.d)
+				lu.Factor()
+				return FrictionResult{}
+			})
+			median := timed(solve)
+			spent, floor = spent+median, floor+dense
 			if r.Status != Verified {
 				bad++
 			} else {
@@ -159,6 +177,17 @@ func TestFrictionCost(t *testing.T) {
 			return v[int(q*float64(len(v)-1))]
 		}
 		t.Logf("%s: p50 %.0f, p99 %.0f, p99.9 %.0f, max %.0f ns, residual %.0e, %d not verified", name, at(all, .5), at(all, .99), at(all, .999), at(all, 1), residual, bad)
+		if bad > 0 {
+			t.Errorf("%s: %d problems are not verified", name, bad)
+		}
+		t.Logf("   as long as %.2f factorisations", spent/floor)
+		most := mostFactorisations
+		if strings.Contains(name, "jammed") {
+			most = mostJammed
+		}
+		if spent > float64(most)*floor {
+			t.Errorf("%s: as long as %.1f factorisations, want at most %d", name, spent/floor, most)
+		}
 		line := "   p50/p99.9"
 		for m := ByWarm; m <= BySafe; m++ {
 			if v := byMethod[m]; len(v) > 0 {
