@@ -140,8 +140,8 @@ func (r *Result) Explained() *float64 {
 	return nil
 }
 
-// Interval is the 95 % interval to go by: by resampling if that was done, else the classical one if the residuals are
-// white, else the robust one; that of the logarithm where a parameter is searched there. nil: unbounded.
+// Interval is the 95 % interval to go by: by resampling if that was done, else that of the estimate; what structure in the
+// residual does to the value is added. nil: unbounded.
 func (r *Result) Interval(p *Parameter) *[2]float64 {
 	ci := r.random(p)
 	if ci == nil || p.Biased == nil {
@@ -152,23 +152,11 @@ func (r *Result) Interval(p *Parameter) *[2]float64 {
 
 // random is the interval of chance alone.
 func (r *Result) random(p *Parameter) *[2]float64 {
-	switch {
-	case p.Boot95 != nil:
+	if p.Boot95 != nil {
 		return p.Boot95
-	case r.Residual.White && p.LogCI95 != nil:
-		return p.LogCI95
-	case r.Residual.White:
-		return p.CI95
-	case p.RobustLogCI95 != nil:
-		return p.RobustLogCI95
 	}
-	return p.RobustCI95
+	return p.Estimate.Interval(r.Residual.White)
 }
 
 // Err is the standard error to go by. nil: infinite, or known.
-func (r *Result) Err(p *Parameter) *float64 {
-	if r.Residual.White {
-		return p.StdErr
-	}
-	return p.RobustErr
-}
+func (r *Result) Err(p *Parameter) *float64 { return p.Estimate.Err(r.Residual.White) }

@@ -33,6 +33,11 @@ type Estimate struct {
 	RobustErr  *float64    `json:"std_err_robust"` // heteroskedasticity and autocorrelation consistent
 	RobustCI95 *[2]float64 `json:"ci95_robust"`
 
+	// With the pieces of the data as the sample, or blocks of one record where they scatter beyond chance: what the model lacks
+	// differs from one to the next and moves the estimate by more than residuals within them tell. null: not larger than that.
+	BetweenErr  *float64    `json:"std_err_between,omitempty"`
+	BetweenCI95 *[2]float64 `json:"ci95_between,omitempty"`
+
 	// Of a parameter searched in its logarithm: θ·exp(±t·s/θ). Formed where the estimate is nearly normal, in ln θ with
 	// the standard error s/θ, and given in units, so that it never reaches below zero.
 	LogCI95       *[2]float64 `json:"ci95_log,omitempty"`
@@ -126,31 +131,47 @@ func Assess(s *Solution) (*Assessment, error) {
 		t = distuv.UnitNormal.Quantile(0.975)
 	}
 	for j, i := range s.Free {
-		a.Estimates = append(a.Estimates, estimate(&s.Params[i], c.plain[j], c.robust[j], t, t*widening(c.lags, n)))
+		e := estimate(&s.Params[i], c.plain[j], c.robust[j], t, t*widening(c.lags, n))
+		if c.between != nil && !state(e.Name) {
+			e.spread(c.between[j], distuv.StudentsT{Sigma: 1, Nu: float64(c.groups - 1)}.Quantile(0.975))
+		}
+		a.Estimates = append(a.Estimates, e)
 	}
 	a.Indistinct = indistinct(s, c, a.Estimates)
 	return a, nil
 }
 
-// Err is the standard error to go by: the classical one if the residuals are white, else the robust one. nil: infinite.
-func (a *Assessment) Err(j int) *float64 {
-	if a.Residual.White {
-		return a.Estimates[j].StdErr
+// Err is the standard error to go by. nil: infinite.
+func (a *Assessment) Err(j int) *float64 { return a.Estimates[j].Err(a.Residual.White) }
+
+// Interval is the 95 % interval to go by. nil: unbounded.
+func (a *Assessment) Interval(j int) *[2]float64 { return a.Estimates[j].Interval(a.Residual.White) }
+
+// Err is the standard error to go by: that between groups where it is the larger one, else the classical one if the residuals
+// are white, else the robust one. nil: infinite.
+func (e *Estimate) Err(white bool) *float64 {
+	switch {
+	case e.BetweenErr != nil:
+		return e.BetweenErr
+	case white:
+		return e.StdErr
 	}
-	return a.Estimates[j].RobustErr
+	return e.RobustErr
 }
 
 // Interval is the 95 % interval to go by, chosen like Err, the multiplicative one where there is one. nil: unbounded.
-func (a *Assessment) Interval(j int) *[2]float64 {
-	e := &a.Estimates[j]
-	plain, log := e.RobustCI95, e.RobustLogCI95
-	if a.Residual.White {
-		plain, log = e.CI95, e.LogCI95
+func (e *Estimate) Interval(white bool) *[2]float64 {
+	switch {
+	case e.BetweenCI95 != nil:
+		return e.BetweenCI95
+	case white && e.LogCI95 != nil:
+		return e.LogCI95
+	case white:
+		return e.CI95
+	case e.RobustLogCI95 != nil:
+		return e.RobustLogCI95
 	}
-	if log != nil {
-		return log
-	}
-	return plain
+	return e.RobustCI95
 }
 
 // check tells what makes a solution impossible to judge.
@@ -203,6 +224,18 @@ func estimate(p *Param, plain, robust, t, tRobust float64) Estimate {
 	e.Relative, e.Loose = orNull(relative), relative > looseRelative
 	e.AtBound = atBound(p)
 	return e
+}
+
+// spread takes the standard error between groups, with its quantile, where it gives the wider interval.
+func (e *Estimate) spread(between, t float64) {
+	ci := e.RobustCI95
+	if between == 0 || ci == nil || t*between <= (ci[1]-ci[0])/2 {
+		return
+	}
+	e.BetweenErr, e.BetweenCI95 = orNull(between), interval(e.Value-t*between, e.Value+t*between)
+	if relative := between / math.Abs(e.Value); e.Relative != nil && relative > *e.Relative {
+		e.Relative, e.Loose = orNull(relative), relative > looseRelative
+	}
 }
 
 // atBound tells whether a value lies on a bound, to a millionth of it. Bounds that leave no room are none.

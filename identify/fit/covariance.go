@@ -3,8 +3,10 @@ package fit
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"hilrig/engine/numeric"
 )
@@ -13,6 +15,8 @@ import (
 type covariance struct {
 	length        []float64   // of the columns of J
 	plain, robust []float64   // standard errors in the units of the parameters; +Inf where the data say nothing
+	between       []float64   // the same with groups of rows as the sample; nil: too few groups
+	groups        int         // how many
 	correlation   [][]float64 // of the estimates
 	condition     float64     // of J as it stands
 	scaled        float64     // of J with columns of length one
@@ -121,6 +125,25 @@ func (c *covariance) errors(s *Solution, x [][]float64, b *mat.Dense) {
 	} else {
 		sum = windows(g, n, 0, nil)
 	}
+	ends, pieces := s.groups(rank)
+	if ends != nil {
+		c.between, c.groups = make([]float64, p), len(ends)
+	}
+	of := make([]float64, rank)
+	from := 0
+	for _, to := range ends {
+		for i := range g {
+			of[i] = 0
+			for _, v := range g[i][from:to] {
+				of[i] += v
+			}
+		}
+		from = to
+		for j := range p {
+			v := inner(b.RawRowView(j), of)
+			c.between[j] += v * v
+		}
+	}
 	var hac mat.Dense
 	hac.Product(b, mat.NewDense(rank, rank, sum), b.T())
 	for j := range p {
@@ -130,7 +153,38 @@ func (c *covariance) errors(s *Solution, x [][]float64, b *mat.Dense) {
 		if c.length[j] == 0 {
 			c.plain[j], c.robust[j] = math.Inf(1), math.Inf(1)
 		}
+		if c.between != nil && c.length[j] > 0 {
+			count := float64(c.groups)
+			c.between[j] = math.Sqrt(c.between[j]*count/(count-1)) / c.length[j]
+			// blocks of one record are no experiments: they count where they scatter beyond chance
+			limit := distuv.ChiSquared{K: count - 1}.Quantile(0.99) / (count - 1)
+			if !pieces && !(c.between[j]*c.between[j] > limit*c.robust[j]*c.robust[j]) {
+				c.between[j] = 0
+			}
+		}
 	}
+}
+
+// Groups of rows that may stand for the sample.
+const (
+	fewGroups  = 3
+	mostGroups = 200
+	blocks     = 8 // of one record
+)
+
+// groups are the ends of the pieces, where there are enough, else those of blocks of one long record; nil: neither.
+func (s *Solution) groups(rank int) (ends []int, pieces bool) {
+	n, count := len(s.Residual), len(s.Pieces)
+	switch {
+	case count >= fewGroups && count <= mostGroups:
+		return append(slices.Clone(s.Pieces[1:]), n), true
+	case s.Dt > 0 && count <= 1 && n >= 10*blocks*rank:
+		for i := range blocks {
+			ends = append(ends, (i+1)*n/blocks)
+		}
+		return ends, false
+	}
+	return nil, false
 }
 
 // correlate forms the correlations of the estimates. Singular values that vanish are lifted a little above zero: the
