@@ -15,13 +15,17 @@ import (
 // outcome of a trial.
 type outcome struct {
 	verdict Verdict
-	wrong   []string // parameters called identified under such a verdict, whose interval excludes the truth by more than 3 % of it
+	wrong   []string // parameters called identified under such a verdict, and wrong: see clearly and off
 	reason  string
 	result  *Result
 }
 
-// off is the share of the value (of the friction level for an offset) beyond which an identified value counts as wrong.
-const off = 0.03
+// A value that is identified is wrong if the truth lies more than twice the half of its 95 % interval away (chance
+// does that once in ten thousand), and by more than off of the truth (for an offset: of the friction level).
+const (
+	clearly = 2.0
+	off     = 0.03
+)
 
 // attempt fits a trial.
 func attempt(k kind, t trial) outcome {
@@ -44,7 +48,7 @@ func attempt(k kind, t trial) outcome {
 			size = math.Abs(t.truth["Fc"])
 		}
 		ci := r.Interval(p)
-		if ci == nil || truth >= ci[0] && truth <= ci[1] || math.Abs(p.Value-truth) < off*size {
+		if ci == nil || math.Abs(truth-(ci[0]+ci[1])/2) <= clearly*(ci[1]-ci[0])/2 || math.Abs(p.Value-truth) < off*size {
 			continue
 		}
 		if r.Verdict == Identified && p.Worth == string(Identified) {

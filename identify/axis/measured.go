@@ -68,7 +68,7 @@ func (m *Model) Complete(params []fit.Param, s *fit.Solution) error {
 	if i := slices.IndexFunc(all, func(p fit.Param) bool { return p.Name == "kd" }); i >= 0 {
 		kd = all[i].Value
 	}
-	s.Input, s.Velocity = nil, nil
+	s.Input, s.Velocity, s.Position = nil, nil, nil
 	first := m.first(all)
 	for _, p := range m.pieces {
 		if p.pulses.note != "" {
@@ -76,6 +76,9 @@ func (m *Model) Complete(params []fit.Param, s *fit.Solution) error {
 		}
 		for k := first; k < p.n; k += m.spec.Decimate {
 			s.Velocity = append(s.Velocity, p.v[k])
+			if len(p.rec.Position) == p.n {
+				s.Position = append(s.Position, p.rec.Position[k])
+			}
 			switch {
 			case m.spec.Drive == Servo:
 				s.Input = append(s.Input, p.rec.Reference[k])

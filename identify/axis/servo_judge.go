@@ -22,7 +22,7 @@ func (l *Loop) Complete(params []fit.Param, s *fit.Solution) error {
 		s.Free[j] = at
 	}
 	s.Params = all
-	s.Input, s.Velocity = nil, nil
+	s.Input, s.Velocity, s.Position = nil, nil, nil
 	for i, d := range l.pieces {
 		n := len(d.Position)
 		if note := l.pulses[i].note; note != "" {
@@ -35,7 +35,7 @@ func (l *Loop) Complete(params []fit.Param, s *fit.Solution) error {
 		for k := 0; k < n; k += l.step() {
 			a, b := max(k-4, 0), min(k+4, n-1)
 			s.Velocity = append(s.Velocity, (d.Position[b]-d.Position[a])/(float64(b-a)*d.Dt))
-			s.Input = append(s.Input, in[k])
+			s.Input, s.Position = append(s.Input, in[k]), append(s.Position, d.Position[k])
 		}
 	}
 	return nil
