@@ -74,7 +74,7 @@ func (r *Result) judge(suspicions []string) {
 
 	// do the rows say as much as they are many?
 	if n := r.Residual.Effective; r.Fit.Params > 0 && n < float64(r.Fit.Params) {
-		say(Weak, "the residual hardly changes from row to row: %d rows count as about %.2g, and there are %d parameters; the intervals are too narrow, by nobody knows how much", r.Fit.Rows, n, r.Fit.Params)
+		say(Weak, "do not trust these intervals: the residual hardly changes from row to row, so that the %d rows count as about %.2g independent ones, and there are %d parameters", r.Fit.Rows, n, r.Fit.Params)
 	}
 
 	// is every parameter known?
