@@ -172,7 +172,7 @@ func (c *checker) outliers(s signal) {
 		what = "drop to zero"
 	}
 	severity := Warning
-	if s.name != "position" && s.name != "velocity" && zeros < count && count < 10 {
+	if s.name != "position" && s.name != "velocity" && zeros < count && count < max(10, n/5000) {
 		severity = Note // a force may well jump
 	}
 	c.say("outliers", severity, s.name, float64(count), "samples", "Look at them; cut the record there, or use a robust loss.",

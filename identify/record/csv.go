@@ -72,7 +72,7 @@ func (r *textReader) next() (cells [][]byte, err error) {
 	case err == errLong:
 		return nil, r.t.fail(r.rows.line, "Want a text with a row a line.", "%v", err)
 	}
-	return nil, r.t.fail(r.rows.line, "", "%v", err)
+	return nil, r.t.fail(r.rows.line, "Copy the file again, or to another disk.", "%v", err)
 }
 
 // read reads the header and all numbers.
@@ -263,7 +263,7 @@ func (r *textReader) number(cell []byte, col, line int) (float64, error) {
 	case strings.Count(s, ".") == 1 && r.m.DecimalComma:
 		err = fail(line, "Decimal point? Set data.decimal: point.", "%q in column %s is not a number", s, name)
 	default:
-		err = fail(line, "", "%q in column %s is not a number", s, name)
+		err = fail(line, "Correct the cell, or read the rows before or after it with data.rows.", "%q in column %s is not a number", s, name)
 	}
 	return math.NaN(), err
 }

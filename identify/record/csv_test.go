@@ -142,6 +142,9 @@ func TestDataErrors(t *testing.T) {
 			t.Errorf("%s: %v, want a *Error", c.name, err)
 			continue
 		}
+		if de.Hint == "" {
+			t.Errorf("%s: no word of how to go on: %v", c.name, err)
+		}
 		if de.Line != c.line {
 			t.Errorf("%s: line %d, want %d (%v)", c.name, de.Line, c.line, err)
 		}

@@ -88,7 +88,7 @@ func (t *converted) regular(d *Record, lo, hi int) error {
 	n := len(s)
 	mean := (s[n-1] - s[0]) / float64(n-1)
 	if !(mean > 0) || math.IsInf(mean, 0) {
-		return t.fail(t.line(lo), "", "sampling interval %g s, want > 0", mean)
+		return t.fail(t.line(lo), "Check the unit of the column of time.", "sampling interval %g s, want > 0", mean)
 	}
 	d.Start, d.Dt = s[0], mean
 	c := &d.Clock

@@ -163,7 +163,7 @@ func (f *matReader) take(path string, rows, cols int, x []float64) error {
 		case a.col == 0 && a.row == 0:
 			return f.t.fail(0, fmt.Sprintf("Address a column, %s(:,1) to %s(:,%d), or a row, %s(1,:).", path, path, cols, path), "variable %s is a matrix, %d × %d", path, rows, cols)
 		case a.col > cols || a.row > rows:
-			return f.t.fail(0, "", "%s is outside of the variable, which is %d × %d", a.text, rows, cols)
+			return f.t.fail(0, "Columns and rows are counted from 1.", "%s is outside of the variable, which is %d × %d", a.text, rows, cols)
 		case a.col > 0:
 			column = x[(a.col-1)*rows : a.col*rows]
 		default:

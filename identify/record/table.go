@@ -66,7 +66,7 @@ func FromTable(t *Table, m Mapping) ([]*Record, error) {
 			return nil, t.fail(0, "Rows of numbers are counted from 1, the last one is included.",
 				"rows %d:%d of the %d rows of numbers, want at least %d", m.Rows[0], m.Rows[1], n, least)
 		}
-		return nil, t.fail(0, "", "%d rows of numbers, want at least %d", n, least)
+		return nil, t.fail(0, "Is this the whole file? Rows of numbers follow below the header.", "%d rows of numbers, want at least %d", n, least)
 	}
 
 	var out []*Record
@@ -131,7 +131,7 @@ func (t *Table) find(m *Mapping) (map[string]int, error) {
 				continue
 			}
 			if first, twice := at[name]; twice {
-				return nil, t.fail(t.headLine, "", "column %q exists twice (columns %d and %d)", name, first+1, j+1)
+				return nil, t.fail(t.headLine, "Rename one of them in the file.", "column %q exists twice (columns %d and %d)", name, first+1, j+1)
 			}
 			at[name] = j
 		}
