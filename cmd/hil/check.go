@@ -43,14 +43,14 @@ func checkFile(out, errOut io.Writer, name string) bool {
 		for _, l := range cfg.Friction {
 			fmt.Fprintf(out, "law            %s, %s\n", l.Label, l.Title)
 		}
-		fmt.Fprintf(out, "next: hil simulate %s\n", name)
+		fmt.Fprintf(out, "next: %s simulate %s\n", startName, name)
 		return true
 	case configs.ContactFile:
 		_, warnings, err := configs.LoadContactRun(name)
 		if ok := report(out, errOut, name, warnings, err); !ok {
 			return false
 		}
-		fmt.Fprintf(out, "next: hil simulate %s\n", name)
+		fmt.Fprintf(out, "next: %s simulate %s\n", startName, name)
 		return true
 	case configs.IdentifyFile:
 		cfg, warnings, err := configs.CheckIdentify(name)
@@ -104,7 +104,7 @@ func checkRig(out, errOut io.Writer, name string) bool {
 	if cfg.IsVirtual() {
 		next = "hil run " + name
 	}
-	fmt.Fprintf(out, "next: %s\n", next)
+	fmt.Fprintf(out, "next: %s\n", asStarted(next))
 	return true
 }
 

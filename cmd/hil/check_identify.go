@@ -60,7 +60,7 @@ func describeIdentify(w io.Writer, name string, c *configs.Identify) {
 		line("record", "%s %s", path, there)
 	}
 	if missing > 0 && c.Data.Source != "" {
-		line("", "%s", fromWhere(c, &c.Data))
+		line("", "%s", asStarted(fromWhere(c, &c.Data)))
 	}
 	verb := "identify"
 	if len(c.Compare) > 0 {
@@ -70,7 +70,7 @@ func describeIdentify(w io.Writer, name string, c *configs.Identify) {
 	if missing > 0 {
 		next += "      once the records are there"
 	}
-	fmt.Fprintf(w, "next: %s\n", next)
+	fmt.Fprintf(w, "next: %s\n", asStarted(next))
 }
 
 // modelText is a model in a line.

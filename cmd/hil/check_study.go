@@ -36,5 +36,5 @@ func describeStudy(w io.Writer, name string, c *configs.Study) {
 	} else {
 		fmt.Fprintf(w, "plan           %s, %d runs, seed %d\n", c.Design.Kind, p.Runs(), c.Design.Seed)
 	}
-	fmt.Fprintf(w, "next: hil study %s\n", name)
+	fmt.Fprintf(w, "next: %s study %s\n", startName, name)
 }

@@ -133,7 +133,7 @@ func runContact(ctx context.Context, path string, f simulateFlags, stdout, stder
 	case s.drawn == nil:
 		next = "hil simulate " + path + " --plot run.png      draws it"
 	}
-	fmt.Fprintf(stdout, "\nnext: %s\n", next)
+	fmt.Fprintf(stdout, "\nnext: %s\n", asStarted(next))
 	return nil
 }
 

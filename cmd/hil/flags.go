@@ -25,11 +25,11 @@ func newLogger(format string, verbose, quiet bool) (*slog.Logger, error) {
 	}
 	switch format {
 	case "json":
-		return slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: level})), nil
+		return slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: level, ReplaceAttr: logAsStarted})), nil
 	case "text":
 		st, err := os.Stderr.Stat()
 		terminal := err == nil && st.Mode()&os.ModeCharDevice != 0 && os.Getenv("NO_COLOR") == ""
-		return slog.New(tint.NewTextHandler(os.Stderr, &tint.Options{Level: level, TimeFormat: time.TimeOnly + ".000", NoColor: !terminal})), nil
+		return slog.New(tint.NewTextHandler(os.Stderr, &tint.Options{Level: level, TimeFormat: time.TimeOnly + ".000", NoColor: !terminal, ReplaceAttr: logAsStarted})), nil
 	}
 	return nil, exitWith(exitUsage, fmt.Errorf("--log-format %q: want text or json", format))
 }

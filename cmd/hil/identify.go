@@ -155,7 +155,7 @@ func runIdentify(ctx context.Context, path string, f identifyFlags, stdout, stde
 		for _, w := range warningsOf(res) {
 			fmt.Fprintf(stderr, "warning: %s\n", w)
 		}
-		fmt.Fprintf(stdout, "\nnext: %s\n", nextIdentify(path, f, cfg, recs, res))
+		fmt.Fprintf(stdout, "\nnext: %s\n", asStarted(nextIdentify(path, f, cfg, recs, res)))
 	}
 	if ctx.Err() != nil && res.Interrupted {
 		return exitWith(exitInterrupted, errors.New("interrupted: these are the best values so far, not the optimum"))
@@ -382,18 +382,4 @@ func warningsOf(r *identify.Result) []string {
 		add("validation: ", v.Findings, v.Warnings)
 	}
 	return out
-}
-
-// commandLine is how this run was started.
-func commandLine() string {
-	words := slices.Clone(os.Args)
-	for i, w := range words {
-		if strings.ContainsAny(w, " \t\"'$") {
-			words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-		}
-	}
-	if len(words) > 0 {
-		words[0] = "hil"
-	}
-	return strings.Join(words, " ")
 }

@@ -43,7 +43,7 @@ func checkKinds(c *cobra.Command, files []string) error {
 			return exitWith(exitInvalid, errors.New(numbersNeed(file)))
 		default:
 			return exitWith(exitInvalid, fmt.Errorf("%s %s; hil %s does not take that. Try:  %s",
-				file, kinds[kind].is, strings.TrimPrefix(c.CommandPath(), "hil "), fmt.Sprintf(kinds[kind].next, file)))
+				file, kinds[kind].is, strings.TrimPrefix(c.CommandPath(), c.Root().DisplayName()+" "), fmt.Sprintf(kinds[kind].next, file)))
 		}
 	}
 	return nil

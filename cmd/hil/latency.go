@@ -125,7 +125,7 @@ func latencyAlone(w io.Writer, o latencyOptions) error {
 	t := h.Loop
 	fmt.Fprintf(w, "loop at %g Hz for %v, load %s: lateness p50 %.1f  p99 %.1f  p99.9 %.1f  max %.1f µs, %.3f %% of steps missed\n", o.rate, o.each, o.load, t.P50, t.P99, t.P999, t.Max, t.Missed)
 	fmt.Fprintf(w, "busy p50 %.1f µs; real-time scheduling %s\n", h.BusyP50, map[bool]string{true: "on", false: "not granted (see hil run's first lines)"}[h.FIFO])
-	fmt.Fprintln(w, "Compare with cyclictest: hil latency --pair")
+	fmt.Fprintln(w, asStarted("Compare with cyclictest: hil latency --pair"))
 	return nil
 }
 

@@ -121,7 +121,7 @@ func printLaws(w io.Writer, asJSON bool) error {
 		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", info.Name, info.Title, info.Equations, strings.Join(names, " "))
 	}
 	tw.Flush()
-	fmt.Fprintln(w, "\nnext: hil laws lugre; hil scenario all --law lugre,gms")
+	fmt.Fprintln(w, asStarted("\nnext: hil laws lugre; hil scenario all --law lugre,gms"))
 	return nil
 }
 

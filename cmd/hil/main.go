@@ -17,6 +17,7 @@ import (
 )
 
 func main() {
+	startedAs(os.Args[0])
 	os.Exit(Main())
 }
 
@@ -34,9 +35,9 @@ func Main() int {
 	var e *exitError
 	if !errors.As(err, &e) && isUsage(err) {
 		code = exitUsage
-		fmt.Fprintf(os.Stderr, "hil: %v\nSee hil --help.\n", err)
+		fmt.Fprintf(os.Stderr, "hil: %s\nSee %s --help.\n", asStarted(err.Error()), startName)
 	} else if e == nil || e.err != nil {
-		fmt.Fprintf(os.Stderr, "hil: %v\n", err)
+		fmt.Fprintf(os.Stderr, "hil: %s\n", asStarted(err.Error()))
 	}
 	return code
 }
@@ -54,12 +55,14 @@ Before your own rig:       hil check FILE; hil run FILE --dry-run; hil run FILE 
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		PersistentPreRunE: checkKinds,
+		Annotations:       map[string]string{cobra.CommandDisplayNameAnnotation: startName},
 	}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return exitWith(exitUsage, fmt.Errorf("%w (see %s --help)", err, c.CommandPath()))
 	})
 	root.AddCommand(newRunCmd(), newRigCmd(), newReplayCmd(), newExportCmd(), newIdentifyCmd(), newCompareCmd(), newSimulateCmd(), newScenarioCmd(), newLawsCmd(), newLCPCmd(), newStudyCmd(), newCheckCmd(), newConfigCmd(),
 		newPortsCmd(), newLatencyCmd(), newVersionCmd())
+	helpAsStarted(root)
 	return root
 }
 

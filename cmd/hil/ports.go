@@ -29,7 +29,7 @@ func newPortsCmd() *cobra.Command {
 			}
 			if len(ports) == 0 {
 				fmt.Fprintln(out, "No serial port found. A USB adapter appears as /dev/ttyUSB0 or /dev/ttyACM0 once its driver is loaded (see dmesg).")
-				fmt.Fprintln(out, "Without hardware: hil run starts a virtual rig.")
+				fmt.Fprintf(out, "Without hardware: %s run starts a virtual rig.\n", startName)
 				return nil
 			}
 			w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)

@@ -156,7 +156,7 @@ func runSimulate(ctx context.Context, path string, f simulateFlags, stdout, stde
 		return encodeJSON(stdout, s.result(f))
 	}
 	s.print(stdout)
-	fmt.Fprintf(stdout, "\nnext: %s\n", f.next(path))
+	fmt.Fprintf(stdout, "\nnext: %s\n", asStarted(f.next(path)))
 	return nil
 }
 

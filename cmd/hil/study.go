@@ -185,7 +185,7 @@ func (f *studyFlags) over(c *configs.Study) error {
 
 // again is the command that goes on with the study.
 func (s *parameterStudy) again(f studyFlags) string {
-	cmd := "hil study " + s.name
+	cmd := startName + " study " + s.name
 	if f.runs > 0 {
 		cmd += fmt.Sprintf(" --runs %d", f.runs)
 	}
