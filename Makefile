@@ -10,7 +10,7 @@ FUZZTIME ?= 20s
 .PHONY: run build test race lint fmt bench fuzz soak figures examples clean
 
 run: build                ## build and start the daemon with a virtual rig: http://localhost:8080
-	./$(BIN) run
+	./$(BIN) run || [ $$? = 130 ]    # 130: stopped with Ctrl-C, in the safe state
 
 build:                    ## compile the program into bin/
 	$(GO) build $(LDFLAGS) -o $(BIN) ./cmd/hil

@@ -1,10 +1,14 @@
 package main
 
 import (
+	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/creack/pty"
 )
 
 func TestHintsNameTheProgramAsStarted(t *testing.T) {
@@ -46,6 +50,49 @@ func TestStartedByAPath(t *testing.T) {
 		out, _ := exec.Command(bin, c.args...).CombinedOutput()
 		if !strings.Contains(string(out), c.want) {
 			t.Errorf("hil %s lacks %q:\n%s", strings.Join(c.args, " "), c.want, out)
+		}
+	}
+}
+
+// Ctrl-C on make run, in a terminal: the program ends with 130, as documented, and make reports no error. With another code it does.
+func TestMakeRunEndsQuietly(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for code, noisy := range map[int]bool{130: false, 5: true} {
+		script := filepath.Join(t.TempDir(), "daemon")
+		text := fmt.Sprintf("#!/bin/sh\ntrap 'exit %d' INT\necho started\nwhile :; do sleep 0.05; done\n", code)
+		if err := os.WriteFile(script, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		bin, err := filepath.Rel(root, script)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := exec.Command("make", "-o", "build", "run", "BIN="+bin)
+		c.Dir = root
+		tty, err := pty.Start(c)
+		if err != nil {
+			t.Skipf("no make in a pseudo-terminal here: %v", err)
+		}
+		defer tty.Close()
+		var out strings.Builder
+		buf := make([]byte, 4096)
+		for stopped := false; ; {
+			n, err := tty.Read(buf)
+			out.Write(buf[:n])
+			if err != nil {
+				break
+			}
+			if !stopped && strings.Contains(out.String(), "started") {
+				tty.WriteString("\x03")
+				stopped = true
+			}
+		}
+		c.Wait()
+		if got := strings.Contains(out.String(), "***"); got != noisy {
+			t.Errorf("exit code %d: make complains: %v, want %v\n%s", code, got, noisy, out.String())
 		}
 	}
 }
