@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -13,10 +14,19 @@ import (
 	"hilrig/identify/fit"
 )
 
-// aep evolves a population. Extra has "simulator" besides what fit.AEP says.
+// aep evolves a population. What it searched on is told in Extra as "simulator"; what is reported of the best member is what
+// the model itself says, in steps short enough. It is a start all the same: nothing has descended to an optimum.
 func (j *job) aep(ctx context.Context) (*stage, error) {
 	var survivors [][]float64
-	st, err := j.output(ctx, true, func(ctx context.Context, m simulated, params []fit.Param) (*fit.Solution, error) {
+	q := question{problem: (*axis.Model).Problem, again: func(_ context.Context, p *fit.Problem) (*fit.Solution, error) { return fit.LM{}.At(p) }}
+	st, err := j.output(ctx, true, q, func(ctx context.Context, m *axis.Model, params []fit.Param) (*fit.Solution, error) {
+		own, err := m.Problem(params)
+		if err != nil {
+			return nil, err
+		}
+		if len(own.Params) == 0 {
+			return evaluate(own)
+		}
 		p, simulator, err := j.evolved(m, params)
 		if err != nil {
 			return nil, err
@@ -40,11 +50,12 @@ func (j *job) aep(ctx context.Context) (*stage, error) {
 			}
 		}
 		sol, err := a.Fit(ctx, p, j.watch)
-		if err == nil {
-			survivors, _ = sol.Extra["survivors"].([][]float64)
-			sol.Extra["simulator"] = simulator
+		if err != nil {
+			return nil, err
 		}
-		return sol, err
+		survivors, _ = sol.Extra["survivors"].([][]float64)
+		sol.Extra["simulator"] = simulator
+		return best(own, sol, survivors)
 	})
 	if err == nil {
 		st.survivors = survivors
@@ -53,12 +64,47 @@ func (j *job) aep(ctx context.Context) (*stage, error) {
 	return st, err
 }
 
+// best is the survivor of an evolution that the model p itself explains best.
+func best(p *fit.Problem, sol *fit.Solution, survivors [][]float64) (*fit.Solution, error) {
+	e, r, least := p.New(), make([]float64, p.Rows), math.Inf(1)
+	at := slices.Clone(p.Params)
+	for _, theta := range survivors {
+		for i := range theta {
+			theta[i] = min(max(theta[i], p.Params[i].Lo), p.Params[i].Hi)
+		}
+		if e.Residuals(theta, r) == engine.NonFinite {
+			continue
+		}
+		sum := 0.0
+		for _, x := range r {
+			sum += x * x
+		}
+		if sum < least {
+			least = sum
+			for i := range at {
+				at[i].Value = theta[i]
+			}
+		}
+	}
+	p.Params = at
+	s, err := fit.LM{}.At(p)
+	if err != nil {
+		return nil, err
+	}
+	s.Converged, s.Reason, s.Iterations = sol.Converged, sol.Reason, sol.Iterations
+	s.Evaluations += sol.Evaluations + len(survivors)
+	s.Compute += sol.Compute
+	s.Notes = append(sol.Notes, s.Notes...)
+	maps.Copy(s.Extra, sol.Extra)
+	return s, nil
+}
+
 // evolved is the problem of an evolution, and what simulates it. A mass on symmetric LuGre friction, driven by the force of one
 // record, has batch kernels of its own, which take tens of times less. Their scheme is of first order and knows no lag, no
 // free state at the beginning, no viscosity below zero and no contact beyond its limit of stability: where the plan asks for
 // one of the first two, and for all else, it is the model itself. A descent that follows works on the model in any case.
-func (j *job) evolved(m simulated, params []fit.Param) (p *fit.Problem, simulator string, err error) {
-	if _, ok := m.(*axis.Loop); ok {
+func (j *job) evolved(m *axis.Model, params []fit.Param) (p *fit.Problem, simulator string, err error) {
+	if d := j.plan.Model.Drive; d == axis.Force || d == axis.Servo {
 		params = j.nearer(params)
 	}
 	spec := &j.plan.Model
@@ -73,7 +119,7 @@ func (j *job) evolved(m simulated, params []fit.Param) (p *fit.Problem, simulato
 	return p, "model", err
 }
 
-// nearer draws bounds that the plan does not give two thirds of the way, in logarithms, to the start: those of a Loop are there
+// nearer draws bounds that the plan does not give two thirds of the way, in logarithms, to the start: under a force they are there
 // against absurdity, and a population spread over orders of magnitude hardly meets itself.
 func (j *job) nearer(params []fit.Param) []fit.Param {
 	params = slices.Clone(params)

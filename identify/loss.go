@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"hilrig/identify/axis"
 	"hilrig/identify/fit"
 )
 
@@ -12,7 +13,7 @@ import (
 const lossNoise = 20
 
 // loss is that of the plan. Without a scale it is lossNoise times the noise of what is explained.
-func (j *job) loss(m simulated, params []fit.Param) (fit.Loss, error) {
+func (j *job) loss(m *axis.Model, params []fit.Param) (fit.Loss, error) {
 	scale := j.plan.LossScale
 	if scale == 0 && j.plan.Loss != "" && j.plan.Loss != fit.Squares.String() {
 		p, err := m.Problem(params)

@@ -43,6 +43,7 @@ type Result struct {
 	Validation  *Validation      `json:"validation,omitempty"`     // on the second record
 	Sensitivity []Sensitivity    `json:"sensitivity,omitempty"`    // to what was taken for granted
 	Unmodelled  []fit.Effect     `json:"unmodelled,omitempty"`     // what the model lacks, as the residual shows it
+	Steps       *Stepping        `json:"steps,omitempty"`          // of the simulation
 	Bootstrap   *Resampling      `json:"bootstrap,omitempty"`      //
 	HalfCutoff  []float64        `json:"values_at_half_cutoff,omitempty"`
 	Stages      []Stage          `json:"stages"`

@@ -42,8 +42,6 @@ type job struct {
 	found found  // values from earlier methods
 	last  *stage // the method before, nil for the first
 	keep  Keeper // checkpoints of long methods
-
-	shooting bool // segments need a model that starts anywhere, not the loop that is written out
 }
 
 // Keeper keeps the state of a long method between runs.
@@ -63,7 +61,7 @@ type stage struct {
 	explain    func(recs []*record.Record) (*fit.Solution, error)                    // the same parameters on other records; nil: cannot
 	vary       func(ctx context.Context) []Sensitivity                               // what else could have been taken for granted; nil: nothing
 	inverse    func() *fit.Solution                                                  // the recorded force along the recorded motion; nil: the residual is that of a force
-	halved     func() []Sensitivity                                                  // steps of the simulation half as long; nil: it has none, or they cannot be changed
+	steps      *Stepping                                                             // of the simulation; nil: none was run
 	resample   func(ctx context.Context) (map[string][2]float64, *Resampling, error) // nil: cannot
 	suspicions func() []string                                                       // that reject
 	doubts     func() []string                                                       // that weaken
@@ -100,7 +98,7 @@ func Run(ctx context.Context, plan Plan, recs Records, keep Keeper, watch fit.Wa
 		if !ok {
 			return nil, &fit.ParamError{Problems: []string{fmt.Sprintf("method %q is not known", name)}}
 		}
-		j.shooting, j.recs = false, driven
+		j.recs = driven
 		if slices.Contains([]string{"aep", "lm", "multishoot", "velocity-step"}, name) {
 			j.recs = recs
 		}
@@ -202,7 +200,7 @@ func (r *Result) finish(ctx context.Context, j *job, read []*record.Record) erro
 	for i := range st.share {
 		r.Parameters[i].Share, r.Parameters[i].Term = &st.share[i], st.terms[i]
 	}
-	r.HalfCutoff = st.half
+	r.HalfCutoff, r.Steps = st.half, st.steps
 	r.Data = j.recs.Fit[0].Info()
 	r.Records = infos(j.recs.Fit)
 	j.watch.Say(fit.Progress{Method: st.method, Phase: "checks of the record"})

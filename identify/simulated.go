@@ -2,7 +2,6 @@ package identify
 
 import (
 	"context"
-	"errors"
 	"math"
 	"slices"
 
@@ -12,26 +11,8 @@ import (
 	"hilrig/identify/record"
 )
 
-// simulated is a model that is run: a Loop where one is written out for it, else the general Model.
-type simulated interface {
-	Params() []fit.Param
-	Problem(params []fit.Param) (*fit.Problem, error)
-	Complete(params []fit.Param, s *fit.Solution) error
-}
-
-// searcher is a model that knows where to begin.
-type searcher interface {
-	Fit(ctx context.Context, params []fit.Param, s axis.Search, watch fit.Watch) (*fit.Solution, error)
-}
-
-// general tells a Model from a Loop.
-func general(m simulated) bool {
-	_, ok := m.(*axis.Model)
-	return ok
-}
-
 // model puts the model of the plan on records.
-func (j *job) model(recs []*record.Record) (simulated, error) {
+func (j *job) model(recs []*record.Record) (*axis.Model, error) {
 	spec := j.plan.Model
 	spec.Known = map[string]float64{}
 	for _, g := range j.plan.Given {
@@ -39,18 +20,11 @@ func (j *job) model(recs []*record.Record) (simulated, error) {
 			spec.Known[g.Name] = *g.Start
 		}
 	}
-	if spec.Drive == axis.Servo || spec.Drive == axis.Force && !j.shooting {
-		loop, err := axis.NewLoop(spec, recs)
-		var unknown *fit.ParamError
-		if err == nil || !errors.As(err, &unknown) {
-			return loop, err
-		}
-	}
 	return axis.New(spec, recs)
 }
 
 // parameters of the model: its own guesses, what earlier methods found, and over both what is given.
-func (j *job) parameters(m simulated) ([]fit.Param, error) {
+func (j *job) parameters(m *axis.Model) ([]fit.Param, error) {
 	params := m.Params()
 	j.found.start(params, j.plan.Given)
 	if i := slices.IndexFunc(params, func(p fit.Param) bool { return p.Name == "lag" }); i >= 0 {
@@ -62,8 +36,8 @@ func (j *job) parameters(m simulated) ([]fit.Param, error) {
 	return params, nil
 }
 
-// output runs a simulated model through a solver; plain says that the solver works on the Problem of the model.
-func (j *job) output(ctx context.Context, plain bool, solve func(context.Context, simulated, []fit.Param) (*fit.Solution, error)) (*stage, error) {
+// output runs a model through a solver and makes its steps short enough. whole says that the rows are those of the record.
+func (j *job) output(ctx context.Context, whole bool, q question, solve func(ctx context.Context, m *axis.Model, params []fit.Param) (*fit.Solution, error)) (*stage, error) {
 	m, err := j.model(j.recs.Fit)
 	if err != nil {
 		return nil, err
@@ -76,39 +50,29 @@ func (j *job) output(ctx context.Context, plain bool, solve func(context.Context
 	if err != nil {
 		return nil, err
 	}
-	whole := !slices.ContainsFunc(params, func(p fit.Param) bool {
-		return !slices.ContainsFunc(sol.Params, func(q fit.Param) bool { return q.Name == p.Name })
-	})
-	if !whole { // an answer about the problem alone
-		if err := m.Complete(params, sol); err != nil {
-			return nil, err
-		}
+	m, sol, steps, err := j.settle(ctx, m, params, sol, q)
+	if err != nil {
+		return nil, err
 	}
-	general, _ := m.(*axis.Model)
-	if general != nil {
-		out, err := general.Indistinct(params)
-		if err != nil {
-			return nil, err
-		}
-		sol.Refused = append(sol.Refused, out...)
+	if err := m.Complete(params, sol); err != nil {
+		return nil, err
 	}
-	st := &stage{sol: sol, start: params, settings: j.plan.settings()}
-	st.explain = func(recs []*record.Record) (*fit.Solution, error) { return j.explain(sol.Params, recs) }
-	st.vary = func(ctx context.Context) []Sensitivity {
-		out := j.vary(ctx, sol)
-		if st.halved != nil {
-			out = append(out, st.halved()...)
-		}
-		return out
+	out, err := m.Indistinct(params)
+	if err != nil {
+		return nil, err
 	}
-	if general != nil && plain {
-		st.halved = func() []Sensitivity { return halfSteps(general, params, sol) }
-	}
+	sol.Refused = append(sol.Refused, out...)
+	st := &stage{sol: sol, start: params, settings: j.plan.settings(), steps: steps}
+	st.explain = func(recs []*record.Record) (*fit.Solution, error) { return j.explain(m, sol.Params, recs) }
+	st.vary = func(ctx context.Context) []Sensitivity { return j.vary(ctx, m, sol) }
 	if d := j.plan.Model.Drive; d == axis.Force || d == axis.Servo && j.plan.Model.Output != axis.Command {
 		st.inverse = func() *fit.Solution { return j.inverse(j.plan.Model, sol.Params) }
 	}
 	st.suspicions = func() []string { return axis.Suspicions(j.plan.Model, j.recs.Fit, sol) }
-	if !plain { // gaps between segments are no residuals that could be drawn anew
+	if d := steps.doubt(j.plan.Model.Substeps > 0); d != "" {
+		st.doubts = func() []string { return []string{d} }
+	}
+	if !whole { // gaps between segments are no residuals that could be drawn anew
 		return st, nil
 	}
 	st.resample = func(ctx context.Context) (map[string][2]float64, *Resampling, error) {
@@ -147,42 +111,41 @@ func (j *job) inverse(spec axis.Spec, params []fit.Param) *fit.Solution {
 // swing or a stick-slip whose phase is wrong by half a period at the end has a cost that leads nowhere [theory §9.1].
 var growing = []float64{0.1, 0.2, 0.35, 0.5, 0.7, 1}
 
-// descend starts at from, or, where that is nil, at the start of the plan, at the survivors of an evolution, or at the best of
-// several draws.
-func (j *job) descend(ctx context.Context, from []fit.Param) (*stage, error) {
-	return j.output(ctx, true, func(ctx context.Context, m simulated, params []fit.Param) (*fit.Solution, error) {
-		loss, err := j.loss(m, params)
-		if err != nil {
-			return nil, err
-		}
-		descent := fit.LM{Loss: loss, Horizons: j.plan.Horizon, Workers: j.plan.Workers}
-		if d := j.plan.Model.Drive; len(descent.Horizons) == 0 && (d == axis.Coast || d == axis.Spring) && (j.last == nil || len(j.last.survivors) == 0) {
-			descent.Horizons = growing
-		}
-		if own, ok := m.(searcher); ok && (j.plan.Model.Drive == axis.Servo || !general(m)) {
-			search := axis.Search{Starts: j.plan.Starts, Draws: j.plan.Draws, Seed: j.plan.Seed, Workers: j.plan.Workers, LM: descent}
-			if j.last != nil {
-				search.From = j.last.survivors
-			}
-			return own.Fit(ctx, params, search, j.watch)
-		}
-		for i := range params {
-			if k := slices.IndexFunc(from, func(q fit.Param) bool { return q.Name == params[i].Name }); k >= 0 {
-				params[i].Value = from[k].Value
-			}
-		}
+// lm descends from the survivors of an evolution, from the best of several draws, or from the start of the plan.
+func (j *job) lm(ctx context.Context) (*stage, error) {
+	var near fit.LM
+	q := question{problem: (*axis.Model).Problem, again: func(ctx context.Context, p *fit.Problem) (*fit.Solution, error) {
+		return near.Fit(ctx, p, j.watch)
+	}}
+	return j.output(ctx, true, q, func(ctx context.Context, m *axis.Model, params []fit.Param) (*fit.Solution, error) {
 		p, err := m.Problem(params)
 		if err != nil {
 			return nil, err
 		}
-		if from != nil {
-			descent.Horizons = nil
-			return descent.Fit(ctx, p, j.watch)
+		if len(p.Params) == 0 {
+			return evaluate(p)
+		}
+		loss, err := j.loss(m, params)
+		if err != nil {
+			return nil, err
+		}
+		near = fit.LM{Loss: loss, Workers: j.plan.Workers, CostTol: 1e-7, Steps: []float64{1e-3}}
+		descent := fit.LM{Loss: loss, Horizons: j.plan.Horizon, Workers: j.plan.Workers}
+		var survivors [][]float64
+		if j.last != nil {
+			survivors = j.last.survivors
+		}
+		d := j.plan.Model.Drive
+		if len(descent.Horizons) == 0 && (d == axis.Coast || d == axis.Spring) && len(survivors) == 0 {
+			descent.Horizons = growing
+		}
+		if d == axis.Servo || d == axis.Force {
+			return m.Fit(ctx, params, axis.Search{Starts: j.plan.Starts, Draws: j.plan.Draws, Seed: j.plan.Seed, Workers: j.plan.Workers, LM: descent, From: survivors}, j.watch)
 		}
 		several := fit.MultiStart{LM: descent, Seed: j.plan.Seed, Workers: j.plan.Workers, Pool: true}
 		switch {
-		case j.last != nil && len(j.last.survivors) > 0:
-			several.From = j.last.survivors
+		case len(survivors) > 0:
+			several.From = survivors
 			return several.Fit(ctx, p, j.watch)
 		case j.plan.Draws > 0 || j.plan.Starts > 1:
 			several.Starts, several.Draws = max(j.plan.Starts, 1), max(j.plan.Draws, j.plan.Starts)
@@ -197,25 +160,27 @@ func (j *job) descend(ctx context.Context, from []fit.Param) (*stage, error) {
 	})
 }
 
-// multishoot makes the states of segments parameters, which the general Model alone can.
+// multishoot makes the states of segments parameters.
 func (j *job) multishoot(ctx context.Context) (*stage, error) {
-	j.shooting = true
-	return j.output(ctx, false, func(ctx context.Context, m simulated, params []fit.Param) (*fit.Solution, error) {
-		general, ok := m.(*axis.Model)
-		if !ok {
-			return nil, &fit.ParamError{Problems: []string{"multishoot: a servo holds its motion on its path: use lm"}}
-		}
-		p, err := general.Shooting(params, j.plan.Segments)
+	lm := fit.LM{Workers: j.plan.Workers}
+	q := question{
+		problem: func(m *axis.Model, params []fit.Param) (*fit.Problem, error) {
+			return m.Shooting(params, j.plan.Segments)
+		},
+		again: func(ctx context.Context, p *fit.Problem) (*fit.Solution, error) { return lm.Fit(ctx, p, j.watch) },
+	}
+	return j.output(ctx, false, q, func(ctx context.Context, m *axis.Model, params []fit.Param) (*fit.Solution, error) {
+		p, err := q.problem(m, params)
 		if err != nil {
 			return nil, err
 		}
-		return fit.LM{Workers: j.plan.Workers}.Fit(ctx, p, j.watch)
+		return q.again(ctx, p)
 	})
 }
 
-// explain runs the model with its parameters on other records. Only states at their beginning are searched, where the plan
-// searches them.
-func (j *job) explain(params []fit.Param, recs []*record.Record) (*fit.Solution, error) {
+// explain runs the model with its parameters on other records, in steps no longer than those of the fit. Only states at their
+// beginning are searched, where the plan searches them.
+func (j *job) explain(fitted *axis.Model, params []fit.Param, recs []*record.Record) (*fit.Solution, error) {
 	m, err := j.model(recs)
 	if err != nil {
 		return nil, err
@@ -231,6 +196,13 @@ func (j *job) explain(params []fit.Param, recs []*record.Record) (*fit.Solution,
 			p.Lo, p.Hi = math.Min(p.Lo, p.Value), math.Max(p.Hi, p.Value)
 		}
 		p.Fixed = true
+	}
+	if _, step, err := fitted.Parts(params); err == nil {
+		if _, coarse, err := m.Parts(own); err == nil && coarse > step*(1+1e-9) {
+			if m, err = m.Finer(own, int(math.Ceil(coarse/step-1e-9))); err != nil {
+				return nil, err
+			}
+		}
 	}
 	p, err := m.Problem(own)
 	if err != nil {
@@ -263,52 +235,22 @@ func evaluate(p *fit.Problem) (*fit.Solution, error) {
 	return s, nil
 }
 
-// halfSteps tells to first order where the parameters would go with simulation steps half as long.
-func halfSteps(m *axis.Model, params []fit.Param, sol *fit.Solution) []Sensitivity {
-	shift, err := m.StepShift(params, sol)
-	if err != nil {
-		return nil
-	}
-	sum, values := 0.0, map[string]float64{}
-	for _, e := range sol.Residual {
-		sum += e * e
-	}
-	for k, i := range sol.Free {
-		if p := sol.Params[i]; !state(p.Name) {
-			values[p.Name] = p.Value + shift[k]
-		}
-	}
-	return []Sensitivity{{What: "simulation steps half as long", RMS: math.Sqrt(sum / float64(len(sol.Residual))), Unit: sol.Unit, Values: values}}
-}
-
-// vary repeats the fit with another hold of the force and with the lag free, or moved if it was.
-func (j *job) vary(ctx context.Context, sol *fit.Solution) []Sensitivity {
-	params := sol.Params
-	if d := j.plan.Model.Drive; d != axis.Force && d != axis.Servo {
+// vary repeats the fit with another hold of the force and with the lag free, or without it if it was.
+func (j *job) vary(ctx context.Context, m *axis.Model, sol *fit.Solution) []Sensitivity {
+	if d := j.plan.Model.Drive; d != axis.Force && d != axis.Servo || len(sol.Free) == 0 {
 		return nil
 	}
 	var out []Sensitivity
-	try := func(what string, plan Plan) {
-		k := *j
-		k.plan = plan
-		m, err := k.model(k.recs.Fit)
-		if err != nil {
-			return
+	try := func(what string, m *axis.Model, change func(lag *fit.Param)) {
+		params := slices.Clone(sol.Params)
+		if i := slices.IndexFunc(params, func(q fit.Param) bool { return q.Name == "lag" }); i >= 0 {
+			change(&params[i])
 		}
-		own := m.Params()
-		for i := range own {
-			if at := slices.IndexFunc(params, func(q fit.Param) bool { return q.Name == own[i].Name }); at >= 0 {
-				own[i] = params[at]
-			}
-			if own[i].Name == "lag" {
-				own[i].Fixed = !plan.LagFree
-			}
-		}
-		p, err := m.Problem(own)
+		p, err := m.Problem(params)
 		if err != nil || len(p.Params) == 0 {
 			return
 		}
-		s, err := fit.LM{Loss: lossOf(sol), Workers: j.plan.Workers}.Fit(ctx, p, nil)
+		s, err := fit.LM{Loss: lossOf(sol), Workers: j.plan.Workers, CostTol: 1e-7, Steps: []float64{1e-3}}.Fit(ctx, p, nil)
 		if err != nil || ctx.Err() != nil {
 			return
 		}
@@ -323,27 +265,18 @@ func (j *job) vary(ctx context.Context, sol *fit.Solution) []Sensitivity {
 		}
 		out = append(out, Sensitivity{What: what, RMS: math.Sqrt(sum / float64(len(s.Residual))), Unit: p.Unit, Values: values})
 	}
-	plan := j.plan
 	if j.plan.Model.Drive == axis.Force {
-		plan.Model.LinearHold = !plan.Model.LinearHold
+		straight := !j.plan.Model.LinearHold
 		what := "the force held between its samples"
-		if plan.Model.LinearHold {
+		if straight {
 			what = "the force straight between its samples"
 		}
-		try(what, plan)
+		try(what, m.Hold(straight), func(*fit.Param) {})
 	}
-	plan = j.plan
-	plan.LagFree = !slices.ContainsFunc(params, func(p fit.Param) bool { return p.Name == "lag" && !p.Fixed })
-	if plan.LagFree {
-		try("the lag of the force free", plan)
+	if j.plan.LagFree {
+		try("no lag of the force", m, func(lag *fit.Param) { lag.Value, lag.Fixed = 0, true })
 	} else {
-		for i := range params {
-			if params[i].Name == "lag" {
-				params = slices.Clone(params)
-				params[i].Value = 0
-			}
-		}
-		try("no lag of the force", plan)
+		try("the lag of the force free", m, func(lag *fit.Param) { lag.Fixed = false })
 	}
 	return out
 }

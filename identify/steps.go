@@ -2,59 +2,173 @@ package identify
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"math"
+	"slices"
 
+	"hilrig/engine"
+	"hilrig/engine/friction"
+	"hilrig/identify/axis"
 	"hilrig/identify/fit"
 )
 
-// halvings is how often lm halves the steps of the simulation at most: of their error a 256th is left then.
-const halvings = 4
-
-// tooFar is the share of a standard error by which shorter steps may move a parameter. Beyond it, the simulator and not the
-// data would set the value [theory §9.1].
+// tooFar is the share of a standard error by which steps half as long may move a parameter. Beyond it, the simulator and not
+// the data would set the value [theory §9.1].
 const tooFar = 1. / 3
 
-// lm descends, and once more with steps half as long while these would move a parameter too far. Steps that were given stay.
-func (j *job) lm(ctx context.Context) (*stage, error) {
-	st, err := j.descend(ctx, nil)
-	for range halvings {
-		if err != nil || ctx.Err() != nil || j.plan.Model.Substeps > 0 || !st.coarse() {
-			break
-		}
-		was := j.plan.Model.Finer
-		j.plan.Model.Finer = 2 * max(1, was)
-		finer, err := j.descend(ctx, st.sol.Params)
-		if err != nil || ctx.Err() != nil {
-			j.plan.Model.Finer = was
-			break
-		}
-		finer.sol.Iterations += st.sol.Iterations
-		finer.sol.Evaluations += st.sol.Evaluations
-		finer.sol.Compute += st.sol.Compute
-		st = finer
-	}
-	return st, err
+// mostParts is into how many parts a sampling interval is divided at most.
+const mostParts = 64
+
+// Stepping is how finely a motion was simulated, and what that is worth.
+type Stepping struct {
+	Scheme    string   `json:"scheme"`
+	PerSample int      `json:"per_sample"` // steps in a sampling interval, the most of any piece
+	Step      float64  `json:"step_s"`     // s, the longest
+	Shift     *float64 `json:"shift"`      // standard errors by which steps half as long would move a parameter; null: not known
+	Worst     string   `json:"worst"`      // that parameter
 }
 
-// coarse tells whether steps half as long would move a parameter too far.
-func (s *stage) coarse() bool {
-	if s.halved == nil || len(s.sol.Free) == 0 {
-		return false
+// question is what a method asks of a model, and how it is answered again from a place near the answer.
+type question struct {
+	problem func(m *axis.Model, params []fit.Param) (*fit.Problem, error)
+	again   func(ctx context.Context, p *fit.Problem) (*fit.Solution, error)
+}
+
+// settle makes the steps of the simulation so short that halving them moves no parameter too far. What that takes is foretold
+// from the Jacobian of the solution, and the fit goes on from it with steps as short as that. Steps that were given stay.
+func (j *job) settle(ctx context.Context, m *axis.Model, params []fit.Param, sol *fit.Solution, q question) (*axis.Model, *fit.Solution, *Stepping, error) {
+	order := 2.0
+	if j.plan.Model.Scheme == friction.Implicit {
+		order = 1
 	}
-	a, err := fit.Assess(s.sol)
+	for {
+		at := valued(params, sol)
+		parts, step, err := m.Parts(at)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		st := &Stepping{Scheme: j.plan.Model.Scheme.String(), PerSample: parts, Step: step}
+		if len(sol.Free) == 0 || len(sol.Jac) == 0 {
+			return m, sol, st, nil
+		}
+		shift, worst, err := halved(m, at, sol, q)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		if st.Worst = worst; !math.IsInf(shift, 0) {
+			st.Shift = &shift
+		}
+		times := int(min(mostParts, math.Ceil(math.Pow(1.2*shift/tooFar, 1/order))))
+		times = min(max(times, 2), mostParts/parts)
+		if shift <= tooFar || j.plan.Model.Substeps > 0 || times < 2 || ctx.Err() != nil {
+			return m, sol, st, nil
+		}
+		finer, err := m.Finer(at, times)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		p, err := q.problem(finer, at)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		start(p, sol)
+		next, err := q.again(ctx, p)
+		if err != nil || ctx.Err() != nil { // the coarser answer is there all the same
+			return m, sol, st, nil
+		}
+		next.Iterations += sol.Iterations
+		next.Evaluations += sol.Evaluations
+		next.Compute += sol.Compute
+		extra := maps.Clone(sol.Extra) // what is known of the starts
+		maps.Copy(extra, next.Extra)
+		next.Extra, next.Notes = extra, append(sol.Notes, next.Notes...)
+		m, sol = finer, next
+	}
+}
+
+// halved is how far steps half as long would move a parameter, in its standard errors, to first order.
+func halved(m *axis.Model, at []fit.Param, sol *fit.Solution, q question) (shift float64, worst string, err error) {
+	finer, err := m.Finer(at, 2)
 	if err != nil {
-		return false
+		return 0, "", err
 	}
-	for _, shorter := range s.halved() {
-		for _, e := range a.Estimates {
-			se := e.RobustErr
-			if a.Residual.White {
-				se = e.StdErr
-			}
-			if x, ok := shorter.Values[e.Name]; ok && se != nil && math.Abs(x-e.Value) > tooFar**se {
-				return true
+	var y [2][]float64
+	for i, m := range []*axis.Model{m, finer} {
+		p, err := q.problem(m, at)
+		if err != nil {
+			return 0, "", err
+		}
+		start(p, sol)
+		theta := make([]float64, len(p.Params))
+		for k := range theta {
+			theta[k] = p.Params[k].Value
+		}
+		y[i] = make([]float64, p.Rows)
+		if p.New().Residuals(theta, y[i]) == engine.NonFinite {
+			return math.Inf(1), "", nil
+		}
+	}
+	for k := range y[1] {
+		y[1][k] -= y[0][k]
+	}
+	l := fit.NewLinear(sol)
+	move := l.Move(y[1])
+	far := func(se func(k int) float64) {
+		shift, worst = 0, ""
+		for k, i := range sol.Free {
+			name := sol.Params[i].Name
+			if s := se(k); s > 0 && !state(name) && math.Abs(move[k])/s > shift {
+				shift, worst = math.Abs(move[k])/s, name
 			}
 		}
 	}
-	return false
+	if far(func(k int) float64 { return l.Err()[k] }); shift <= tooFar {
+		return shift, worst, nil
+	}
+	// what depends on its neighbours is worth less than it seems: the errors that are reported decide
+	a, err := fit.Assess(sol)
+	if err != nil {
+		return shift, worst, nil
+	}
+	far(func(k int) float64 {
+		if se := a.Err(k); se != nil {
+			return *se
+		}
+		return 0
+	})
+	return shift, worst, nil
+}
+
+// valued are the params with the values of a solution.
+func valued(params []fit.Param, sol *fit.Solution) []fit.Param {
+	params = slices.Clone(params)
+	for i := range params {
+		if k := slices.IndexFunc(sol.Params, func(q fit.Param) bool { return q.Name == params[i].Name }); k >= 0 && !params[i].Fixed {
+			params[i].Value = min(max(sol.Params[k].Value, params[i].Lo), params[i].Hi)
+		}
+	}
+	return params
+}
+
+// start puts a problem at the values of a solution.
+func start(p *fit.Problem, sol *fit.Solution) {
+	p.Params = valued(p.Params, sol)
+}
+
+// doubt says that the steps, and not the data, may have set a value.
+func (s *Stepping) doubt(given bool) string {
+	why := fmt.Sprintf("%d steps in a sample are the most there are", s.PerSample)
+	if given {
+		why = "substeps are given"
+	}
+	switch {
+	case s.Shift == nil && s.Worst == "":
+		return ""
+	case s.Shift == nil:
+		return fmt.Sprintf("what shorter steps of the simulation would give is not known: %s", why)
+	case *s.Shift <= tooFar:
+		return ""
+	}
+	return fmt.Sprintf("steps of the simulation half as long would move %s by %.2g standard errors, and %s: the simulation sets its value, not the data", s.Worst, *s.Shift, why)
 }

@@ -10,9 +10,9 @@
 // model runs in the known controller and the commands are compared, which tests friction instead of integrating it
 // [theory §9.6]. The command may act earlier or later than its stamp: the lag is a parameter.
 //
-// A Model is a Spec on records, with any law, any loads and any drive; its Problem is solved by the methods of package fit. A
-// Loop is the same for a few laws under a force or in a controller, written out for them: several times faster, with a scheme
-// of its own.
+// A Model is a Spec on records, with any law, any loads and any drive; its Problem is solved by the methods of package fit. It is
+// the only simulator of an axis here but for the batches of PopulationProblem, on which a population searches for a start. Its
+// steps are those of friction.Mass; Finer is the same with shorter ones.
 package axis
 
 import "hilrig/engine/friction"
@@ -60,8 +60,7 @@ type Spec struct {
 	Controller *Controller // for Servo
 	LinearHold bool        // the force runs straight between its samples instead of being held
 	Scheme     friction.Scheme
-	Substeps   int // parts of a sampling interval; 0: as many as the scheme asks for
-	Finer      int // with Substeps 0: so many times as many parts; 0: 1
+	Substeps   int // parts of a sampling interval; 0: as the law and the springs ask for
 	Decimate   int // every n-th sample is compared, all are simulated; 0: 1
 
 	// Known are parameters whose values are known beforehand. They are fixed at these, and guesses and bounds of the others

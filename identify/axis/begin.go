@@ -19,7 +19,7 @@ import (
 func moved(r float64) float64 {
 	r *= r
 	r *= r
-	return 1 - bell(r*r)
+	return -math.Expm1(-r * r)
 }
 
 // slidesFrom is the share of the largest speed from which a mode of sliding is believed.
@@ -60,35 +60,4 @@ func (b *body) start(x, v float64) {
 			z[i] += share * (q - z[i])
 		}
 	}
-}
-
-// begins is the force of a bristle (N) at the beginning of a piece with the velocity v (m/s).
-func (c *contact) begins(v float64) float64 {
-	if !c.bristle {
-		return 0
-	}
-	d, sign := &c.plus, 1.0
-	if v < 0 {
-		d, sign = &c.minus, -1
-	}
-	r := v * c.overVs
-	return sign * (d.fc + d.rise*bell(r*r)) * moved(r)
-}
-
-// beginSlope is the derivative of begins with respect to the parameter of a seed, whose velocity moves by dv.
-func (c *contact) beginSlope(v, dv float64, s *seed) float64 {
-	d, way, sign := &c.plus, 0, 1.0
-	if v < 0 {
-		d, way, sign = &c.minus, 1, -1
-	}
-	r := v * c.overVs
-	dr := v*s.overVs + dv*c.overVs
-	e := bell(r * r)
-	g, dg := d.fc+d.rise*e, s.fc[way]+e*s.rise[way]-2*d.rise*e*r*dr
-	share := moved(r)
-	steep := 8 * r * r * r * r * r * r * r
-	if share == 1 { // steep may be beyond all numbers
-		steep = 0
-	}
-	return sign * (dg*share + g*steep*(1-share)*dr)
 }

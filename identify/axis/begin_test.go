@@ -13,7 +13,7 @@ import (
 func TestContactBeginsInMotion(t *testing.T) {
 	truth := map[string]float64{"M": 80, "Fc": 15, "Fs": 19, "sigma2": 150, "vs": 0.01, "sigma0": 2e5, "sigma1": 400, "offset": 2}
 	spec := servoSpec("lugre", false)
-	d := made(t, spec, truth, sweep(1), nil)
+	d := made(t, truth, sweep(1), nil)
 	from := 0
 	for k := 300; k < 700; k++ { // fast, and hardly accelerated
 		if x := d.Position; math.Abs(x[k+1]-x[k-1]) > math.Abs(x[from+301]-x[from+299]) {
@@ -28,15 +28,10 @@ func TestContactBeginsInMotion(t *testing.T) {
 	}
 	spec.Decimate = 1
 	const n = 60
-	for name, run := range map[string]func() []float64{
-		"loop":  func() []float64 { return loopCommandsOf(t, spec, cut, truth) },
-		"model": func() []float64 { return commandsOf(t, spec, cut, truth) },
-	} {
-		off := apart(run()[:n], cut.Force[:n])
-		t.Logf("%s: the first %d commands are off by %.3f N rms", name, n, off)
-		if off > 0.5 {
-			t.Errorf("%s: the first %d commands are off by %.2f N rms, of %.0f N of friction", name, n, off, truth["Fc"])
-		}
+	off := apart(commandsOf(t, spec, cut, truth)[:n], cut.Force[:n])
+	t.Logf("the first %d commands are off by %.3f N rms", n, off)
+	if off > 0.5 {
+		t.Errorf("the first %d commands are off by %.2f N rms, of %.0f N of friction", n, off, truth["Fc"])
 	}
 }
 

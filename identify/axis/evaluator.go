@@ -49,10 +49,13 @@ func (m *Model) plan(all []fit.Param) (*plan, error) {
 	}
 	q.limit, _ = b.mass.Limit()
 	springs := b.loads.kd + math.Abs(b.loads.k) + math.Abs(b.loads.sin) + math.Abs(b.loads.cos)
-	for _, p := range m.pieces {
+	for i, p := range m.pieces {
 		n := m.spec.Substeps
 		if n < 1 {
-			n = min(maxSubsteps, max(1, m.spec.Finer)*p.substeps(b.mass.M, b.law, b.switched, springs))
+			n = p.substeps(b.mass.M, b.law, b.switched, springs)
+		}
+		if m.parts != nil {
+			n = m.parts[i]
 		}
 		q.parts = append(q.parts, n)
 	}
@@ -60,7 +63,7 @@ func (m *Model) plan(all []fit.Param) (*plan, error) {
 }
 
 // first is the sample of the first row of every piece. Where the record says where the motion starts, sample 0 says no more.
-// Under a force or in a controller it is a row all the same: then the rows are those of a Loop, and models can be compared.
+// Under a force or in a controller it is a row all the same.
 func (m *Model) first(all []fit.Param) int {
 	if m.spec.Drive == Force || m.spec.Drive == Servo {
 		return 0
@@ -87,7 +90,7 @@ func (q *plan) problem(share float64) *fit.Problem {
 	for _, p := range q.m.pieces {
 		rows += q.rowsOf(q.samples(p, share))
 	}
-	pr := &fit.Problem{Params: free, Rows: rows, Unit: q.m.unit(), New: func() fit.Evaluator { return q.evaluator(share) }}
+	pr := &fit.Problem{Params: free, Rows: rows, Unit: q.m.unit(), New: func() fit.Evaluator { return q.solver(share) }}
 	if share == 1 {
 		pr.Horizon = func(share float64) *fit.Problem { return q.problem(min(1, share)) }
 	}
@@ -96,14 +99,13 @@ func (q *plan) problem(share float64) *fit.Problem {
 
 // evaluator simulates the pieces one after the other.
 type evaluator struct {
-	q    *plan
-	b    *body
-	n    []int       // samples of every piece
-	rows int         // of all pieces
-	late [][]float64 // the delayed force of every piece
-	now  float64     // lag of late, s; NaN: none yet
-
-	servos []*servo // of every piece; nil: no controller
+	q      *plan
+	b      *body
+	n      []int      // samples of every piece
+	rows   int        // of all pieces
+	inputs [][]window // of every piece, what acts in every part of an interval
+	lag    float64    // s, of inputs; NaN: none yet
+	servos []*servo   // of every piece; nil: no controller
 }
 
 func (q *plan) evaluator(share float64) *evaluator {
@@ -111,11 +113,10 @@ func (q *plan) evaluator(share float64) *evaluator {
 	if err != nil {
 		panic("axis: " + err.Error()) // the plan has made one before
 	}
-	e := &evaluator{q: q, b: b, now: math.NaN()}
+	e := &evaluator{q: q, b: b, lag: math.NaN(), inputs: make([][]window, len(q.m.pieces))}
 	for _, p := range q.m.pieces {
 		n := q.samples(p, share)
 		e.n, e.rows = append(e.n, n), e.rows+q.rowsOf(n)
-		e.late = append(e.late, make([]float64, len(p.force)))
 		if q.m.spec.Drive == Servo {
 			e.servos = append(e.servos, newServo(&q.m.spec, p, len(b.x)))
 		}
@@ -145,17 +146,15 @@ func (e *evaluator) run(theta, r []float64, limit float64) (cost float64, status
 	if !b.set() {
 		return e.fail(r, row, 0, limit), engine.NonFinite
 	}
-	e.delay()
-	h := q.longest(b)
+	e.divide()
 	for i, p := range q.m.pieces {
 		x, v := b.initial(i)
 		b.start(x, v)
 		var c *servo
 		if e.servos != nil {
 			c = e.servos[i]
-			c.begin(start{x, v, p.a0}, b.late())
+			c.begin(start{x, v, p.a0})
 		}
-		parts := e.parts(i, h)
 		next := q.first
 		for k := 0; ; k++ {
 			if c != nil {
@@ -187,7 +186,7 @@ func (e *evaluator) run(theta, r []float64, limit float64) (cost float64, status
 			if k == e.n[i]-1 {
 				break
 			}
-			s := e.interval(i, k, parts)
+			s := e.interval(i, k)
 			if s == engine.NonFinite {
 				return e.fail(r, row, cost, limit), s
 			}
@@ -216,18 +215,24 @@ func (e *evaluator) parts(i int, h float64) int {
 	return int(min(maxSubsteps, math.Ceil(dt/h)))
 }
 
-// delay keeps the delayed forces up to date.
-func (e *evaluator) delay() {
-	lag := e.b.late()
-	if lag == e.now {
-		return
-	}
-	e.now = lag
+// divide divides the intervals into as many parts as the present parameters want, and finds what acts in each.
+func (e *evaluator) divide() {
+	h, lag := e.q.longest(e.b), e.b.late()
 	for i, p := range e.q.m.pieces {
-		if p.force != nil && e.q.m.spec.Drive == Force {
-			delayed(e.late[i], p.force, lag/p.dt)
+		n := e.parts(i, h)
+		if n == len(e.inputs[i]) && lag == e.lag {
+			continue
+		}
+		if n > cap(e.inputs[i]) {
+			e.inputs[i] = make([]window, n, max(n, maxSubsteps))
+		}
+		e.inputs[i] = e.inputs[i][:n]
+		windows(e.inputs[i], lag/p.dt, e.q.m.spec.LinearHold)
+		if e.servos != nil {
+			e.servos[i].late(e.inputs[i])
 		}
 	}
+	e.lag = lag
 }
 
 // late is the lag (s).
@@ -239,50 +244,41 @@ func (b *body) late() float64 {
 }
 
 // interval moves the body from sample k of piece i to the next.
-func (e *evaluator) interval(i, k, parts int) engine.Status {
-	b, p := e.b, e.q.m.pieces[i]
-	l := &b.loads
-	switch e.q.m.spec.Drive {
-	case Force:
-		u := e.late[i]
-		l.u = u[k]
-		if e.q.m.spec.LinearHold {
-			l.du = (u[k+1] - u[k]) / p.dt
-		}
-	case Spring:
-		l.p, l.dp = p.far[k], (p.far[k+1]-p.far[k])/p.dt
-	}
+func (e *evaluator) interval(i, k int) engine.Status {
+	b, p, in := e.b, e.q.m.pieces[i], e.inputs[i]
 	if p.load != nil || p.current != nil {
 		b.channels(p, k)
 	}
 	if e.servos != nil {
-		return e.servos[i].drive(b, k, parts)
+		return e.servos[i].drive(b, k)
 	}
-	return b.advance(p.dt, parts)
-}
-
-// advance moves the body by dt (s) in equal parts.
-func (b *body) advance(dt float64, parts int) engine.Status {
-	if !b.switched {
-		if parts == 1 {
-			r := b.mass.Step(dt, b.x, &b.loads)
-			return r.Status
-		}
-		r := b.mass.Substeps(parts, dt, b.x, &b.loads)
-		return r.Status
-	}
-	h := dt / float64(parts)
-	status := engine.OK
-	for j := range parts {
-		b.loads.begin = float64(j) * h
-		r := b.mass.Step(h, b.x, &b.loads)
-		status = max(status, r.Status)
-		if r.Status == engine.NonFinite {
+	h, status := p.dt/float64(len(in)), engine.OK
+	for j := range in {
+		e.push(&in[j], p, k, j, h)
+		s := b.step(h)
+		if status = max(status, s); s == engine.NonFinite {
 			break
 		}
 	}
-	b.loads.begin = 0
 	return status
+}
+
+// push puts what drives part j of the interval k into the loads.
+func (e *evaluator) push(w *window, p *piece, k, j int, h float64) {
+	l := &e.b.loads
+	switch {
+	case p.far != nil:
+		l.dp = (p.far[k+1] - p.far[k]) / p.dt
+		l.p = p.far[k] + l.dp*float64(j)*h
+	case e.q.m.spec.Drive == Force:
+		w.act(l, p.force, k, h)
+	}
+}
+
+// step moves the body by h (s).
+func (b *body) step(h float64) engine.Status {
+	r := b.mass.Step(h, b.x, &b.loads)
+	return r.Status
 }
 
 // fail fills the rows from row on with the largest residual and returns the cost.

@@ -171,18 +171,17 @@ func (d *drag) left(m *Model, b *body) []float64 {
 		if b.lag >= 0 {
 			lag = b.value[b.lag] / p.dt
 		}
-		if m.spec.LinearHold {
-			lag -= 0.5 // a straight force has its mean in the middle, half a sample on
+		w, late := windowOf(-lag, 1-lag, m.spec.LinearHold), make([]float64, len(u))
+		for k := range late {
+			late[k] = w.meanOf(u, k)
 		}
-		late := make([]float64, len(u))
-		delayed(late, u, lag)
 		late = averaged(averaged(late, d.w), d.w)
 		copy(d.u, late[first:])
 	}
 	z := make([]float64, b.whole.StateDim())
 	b.whole.Reset(z)
 	loads := b.loads
-	loads.u, loads.du, loads.dp, loads.begin = 0, 0, 0, 0
+	loads.u, loads.du, loads.dp = 0, 0, 0
 	out := make([]float64, len(d.v))
 	for k, v := range d.v {
 		if d.far != nil {

@@ -19,7 +19,8 @@ type Model struct {
 	pieces []*piece
 	params []fit.Param
 	rough  rough
-	slides sliding // servo: what inverse dynamics says before any simulation
+	slides sliding // under a force or in a controller: what is known before any simulation
+	parts  []int   // of a sampling interval of every piece; nil: found by the plan
 	span   float64 // of what is compared, the scale of the largest residual
 }
 
@@ -73,7 +74,7 @@ func New(spec Spec, pieces []*record.Record) (*Model, error) {
 		return nil, pieces[0].Fail(0, "Was the axis driven? Check the column.", "the %s never changes: there is nothing to explain", m.quantity())
 	}
 	m.rough = m.roughly()
-	if m.spec.Drive == Servo {
+	if m.spec.Drive == Servo || m.spec.Drive == Force {
 		m.slide(&m.rough)
 	}
 	if m.spec.Drive == Force { // rests on the rough inertia
@@ -84,7 +85,7 @@ func New(spec Spec, pieces []*record.Record) (*Model, error) {
 	}
 	m.params = m.defaults()
 	if m.spec.Drive == Servo {
-		m.sliding(m.params)
+		m.guessed(m.params)
 	}
 	for name := range spec.Known {
 		if !slices.ContainsFunc(m.params, func(p fit.Param) bool { return p.Name == name }) {
@@ -130,8 +131,11 @@ func (m *Model) checkSpec() error {
 		}
 	}
 	s.checkServo(add)
+	if ok && s.Scheme != friction.Midpoint && isSwitched(info.New()) {
+		add("scheme: %s has steps of its own, which end where it sticks and slips; %v is for laws without a stick mode: leave the scheme out", s.Law, s.Scheme)
+	}
 	if s.Scheme >= friction.Explicit {
-		add("scheme: %v keeps its velocity half a step early and is that of a Loop; want midpoint or implicit", s.Scheme)
+		add("scheme: %v is of first order with friction, and its velocity belongs to half a step earlier; want midpoint or implicit", s.Scheme)
 	}
 	if bad != nil {
 		return &fit.ParamError{Problems: bad}

@@ -33,8 +33,13 @@ func simulated(t testing.TB, spec Spec, dt float64, force []float64, values map[
 			p.Value = 0
 		}
 	})
-	ev := pr.New().(*evaluator)
-	ev.q.worst = 1e9
+	ev := pr.New()
+	switch e := ev.(type) {
+	case *evaluator:
+		e.q.worst = 1e9
+	case *tangent:
+		e.q.worst = 1e9
+	}
 	r := make([]float64, pr.Rows)
 	if st := ev.Residuals([]float64{0}, r); st != engine.OK {
 		t.Fatal(st)

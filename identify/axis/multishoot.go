@@ -158,7 +158,7 @@ func (e *shooter) prepare(theta []float64) bool {
 	if !e.b.set() {
 		return false
 	}
-	e.delay()
+	e.divide()
 	return true
 }
 
@@ -194,7 +194,6 @@ func (e *shooter) segment(c int, theta, r []float64, row, gap int) (int, engine.
 	} else {
 		b.x[0], b.x[1] = theta[s.model+2*(gap-1)], theta[s.model+2*(gap-1)+1]
 	}
-	parts := e.parts(at.piece, q.longest(b))
 	status := engine.OK
 	failed := false
 	for k := at.from; ; k++ {
@@ -218,7 +217,7 @@ func (e *shooter) segment(c int, theta, r []float64, row, gap int) (int, engine.
 			break
 		}
 		if !failed {
-			st := e.interval(at.piece, k, parts)
+			st := e.interval(at.piece, k)
 			status, failed = max(status, st), st == engine.NonFinite
 		}
 	}

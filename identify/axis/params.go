@@ -91,12 +91,7 @@ func (m *Model) defaults() []fit.Param {
 	case Spring:
 		add("kd", "N/m", "spring that draws the mass", r.kd, 1e-12, 1e15, true, true)
 	case Force, Servo:
-		lo := -1.5 * r.dt
-		hi := -lo
-		if m.spec.Drive == Servo {
-			lo, hi = lagLo*r.dt, lagHi*r.dt
-		}
-		add("lag", "s", "effective lag of the force behind its stamp", 0, lo, hi, false, true)
+		add("lag", "s", "effective lag of the force behind its stamp", 0, lagLo*r.dt, lagHi*r.dt, false, true)
 	}
 	for _, p := range m.pieces {
 		// one sample says where a motion starts within its noise only: taken for exact, that noise would go into everything
@@ -149,6 +144,10 @@ func (m *Model) lawParam(law string, p engine.Param) (value, lo, hi float64, log
 	}
 	contact := (r.fc + 1e-3*r.f) / (1e-3 * r.x) // N/m: a guess that yields over a thousandth of the travel
 	damping := 2 * math.Sqrt(contact*r.m)
+	far := 1.0 // under a force or in a controller bounds are there against absurdity, not to decide
+	if m.spec.Drive == Force || m.spec.Drive == Servo {
+		far = 1e3
+	}
 	if r.top > 0 { // drawn by a spring: break-away and the slope before it can be seen
 		switch {
 		case p.Name == "Fc":
@@ -182,11 +181,11 @@ func (m *Model) lawParam(law string, p engine.Param) (value, lo, hi float64, log
 		if p.Name == "Fv" || p.Name == "sigma2" || p.Name == "alpha2" {
 			return box(r.fv, least/r.v, 10*r.f/r.v)
 		}
-		return box(0.1*damping, 3e-3*math.Sqrt(1e-3)*damping, 3*math.Sqrt(1e3)*damping)
+		return box(0.1*damping, 3e-3*math.Sqrt(1e-3)*damping/far, 3*math.Sqrt(1e3)*damping*far)
 	case "N/m":
-		return box(contact, 1e-4*contact*100, 1e3*contact)
+		return box(contact, 1e-2*contact, 1e3*far*contact)
 	case "m/s":
-		return box(0.05*r.v, 5e-3*r.v, 2*r.v)
+		return box(0.05*r.v, 5e-3*r.v/far, 2*r.v*min(far, 5))
 	case "m":
 		return box(1e-3*r.x, 1e-6*r.x, 0.1*r.x)
 	case "N/s": // the force of sliding is reached in a millisecond to ten seconds

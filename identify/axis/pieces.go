@@ -114,12 +114,10 @@ func (m *Model) newPiece(rec *record.Record) (*piece, error) {
 		p.measured = rec.Position
 	}
 	p.differentiate()
-	if m.spec.Drive == Servo { // as a Loop begins
-		if n < fewest || span(rec.Position) == 0 {
-			return nil, rec.Fail(0, "Use a longer record with motion.", "%d samples over %g %s are too little for a controller to be seen", n, span(rec.Position), m.names.unitX)
-		}
-	}
 	if m.spec.Drive == Servo {
+		if err := m.spec.checkPiece(rec, m.names.unitX); err != nil {
+			return nil, err
+		}
 		s := m.spec.start(rec, nil)
 		p.x0, p.v0, p.a0 = s.x, s.v, s.a
 	}
@@ -240,6 +238,9 @@ func parabolas(x []float64, dt float64, half int) (d1, d2 []float64) {
 	}
 	return d1, d2
 }
+
+// span is the range of x.
+func span(x []float64) float64 { return slices.Max(x) - slices.Min(x) }
 
 func rms(x []float64) float64 {
 	s := 0.0

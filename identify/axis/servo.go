@@ -3,100 +3,198 @@ package axis
 import (
 	"fmt"
 	"math"
-	"slices"
-	"strings"
 
-	"hilrig/engine/friction"
-	"hilrig/identify/fit"
+	"hilrig/engine"
 	"hilrig/identify/record"
-	"hilrig/internal/spelling"
 )
 
-// Loop is an axis in its controller, or under the recorded force, on records, with one of the laws for which the loop over
-// the samples is written out: none, coulomb, viscous, static-coulomb-viscous and lugre, each the same in both directions or
-// by the sign of velocity.
+// The controller in the simulation. At sample k it asks for
 //
-// Closed loop, Drive Servo [theory §9.6]: mass and friction run inside the known controller on the recorded reference, and
-// the forces the controllers ask for are compared. The controller holds the motion on its path, so a wrong friction force
-// shows as a force of the same size, where it acts. Open loop, Drive Force: the recorded force drives the mass, and position
-// or velocity is compared. A position integrates every error of the force twice, so such a fit bends friction until the
-// drift looks right: worth reporting, no ground for choosing a law.
+//	u_k = stiff·(r_k − x_k) − damp·(x_{k−d} − x_{k−d−m}),   |u_k| ≤ limit,
 //
-// Parameters, by name: M (J on a rotary axis), lag; Fc, Fs and Fv of the static laws that have them; Fv of the term viscous; of lugre sigma0, sigma1, sigma2, Fc, Fs, vs;
-// offset; x0 and v0 of every piece, fixed unless Initial is Free. By direction Fc+, Fc-, Fv+, Fv-, sigma2+ and sigma2- take the place of
-// Fc, Fv and sigma2, and dFs = Fs − Fc, one number for both directions, that of Fs; it may be negative. A bristle may be
-// given by zeta = σ1/(2√(σ0M)) instead of sigma1. Fs of a bristle is never taken below 0.05 Fc. An offset cannot be told from
-// the difference of Fc+ and Fc-: models that have these drop it.
-type Loop struct {
-	spec   Spec
-	pieces []*record.Record
-	starts []start
-	pulses []pulses
+// with stiff = gain·kv·kp, damp = gain·kv/(m·h), d = Delay and m = Mean. What of it acts when, input.go says. A command that
+// acts before its stamp (δ < 0, or a straight hold) answers the position that it leads to: the interval is repeated until both
+// agree. Commands later than that are taken straight on, u_{k+i} = u_k + i·(u_{k+1} − u_k).
+
+// servo is the controller of a piece in an evaluator, with its memory.
+type servo struct {
+	h                float64
+	reference        []float64 // m
+	asked            []float64 // N, the recorded commands, where the controller looks back on what was not recorded
+	pulse            []float64 // N, added to the command; nil: none
+	mean, delay, pad int
+	stiff, damp      float64   // N/m
+	slope            float64   // N/m, what a command loses per metre of its position
+	limit            float64   // N
+	reach            float64   // m, beyond it the simulation has left the record
+	taps             []taps    // of every part
+	next             float64   // what of the next command acts in the interval; 0: none
+	far              float64   // the same, weighted by the time its impulse has to move the mass
+	x                []float64 // m, simulated, with the pad
+	u                float64   // N, asked for at this sample
+	u0, u1, u2       float64   // N, acting from this sample and the two before
+	un, answered     float64   // N, acting from the next sample, and asked for there, without the limit
+	saved            []float64 // state at the beginning of the interval
 }
 
-// laws of the loop.
-var loopLaws = []string{"", "coulomb", "viscous", "static-coulomb-viscous", "lugre"}
+// taps are a window in weights of the commands two samples before an interval, one before, at its beginning and at its end.
+type taps struct{ mean, rise [4]float64 }
 
-// NewLoop checks that the model is one of those the loop knows and that the records have what it needs.
-func NewLoop(spec Spec, pieces []*record.Record) (*Loop, error) {
-	l := &Loop{spec: spec, pieces: pieces}
-	if err := l.checkSpec(); err != nil {
-		return nil, err
+// Limits of the lag in samples.
+const lagLo, lagHi = -1.5, 1.5
+
+// farAway is the number of ranges of a record beyond which a motion has left it.
+const farAway = 1e3
+
+// newServo is the controller of a piece; states is the length of the state of the body.
+func newServo(s *Spec, p *piece, states int) *servo {
+	c := &servo{h: p.dt, reference: p.rec.Reference, asked: p.pulses.asked, pulse: p.pulses.force,
+		mean: max(s.Controller.Mean, 1), delay: s.Controller.Delay, limit: math.Inf(1), saved: make([]float64, states)}
+	gain := s.Controller.Gain * s.Controller.Kv
+	c.stiff, c.damp = gain*s.Controller.Kp, gain/(float64(c.mean)*c.h)
+	if c.slope = c.stiff; c.delay == 0 {
+		c.slope += c.damp
 	}
-	if len(pieces) == 0 {
-		return nil, &record.Error{Msg: "no record to simulate"}
+	if l := s.Controller.Limit; l > 0 {
+		c.limit = s.Controller.Gain * l
 	}
-	for _, d := range pieces {
-		if err := l.checkRecord(d); err != nil {
-			return nil, err
-		}
-		l.pulses = append(l.pulses, l.spec.pulsesOf(d))
-	}
-	var g sliding
-	if !l.closed() && spec.Initial != Rest {
-		g = l.guess()
-	}
-	for i, d := range pieces {
-		var p *push
-		if g.linear {
-			p = &push{drive: l.pulses[i].drive, m: g.m, fv: g.s2, linear: spec.LinearHold}
-		}
-		l.starts = append(l.starts, l.spec.start(d, p))
-	}
-	return l, nil
+	c.pad = c.delay + c.mean
+	c.x = make([]float64, p.n+c.pad)
+	c.reach = reachOf(p.rec)
+	return c
 }
 
-func (l *Loop) closed() bool { return l.spec.Drive == Servo }
-
-func (l *Loop) checkSpec() error {
-	var bad []string
-	add := func(format string, args ...any) { bad = append(bad, fmt.Sprintf(format, args...)) }
-	s := &l.spec
-	if !slices.Contains(loopLaws, s.Law) {
-		add("law %q: this loop runs none, coulomb, viscous, static-coulomb-viscous and lugre", s.Law)
+// reachOf is the position beyond which a simulation has left the record.
+func reachOf(d *record.Record) float64 {
+	top := 0.0
+	for _, x := range d.Position {
+		top = max(top, math.Abs(x))
 	}
-	for _, t := range s.Terms {
-		switch {
-		case t == "viscous" && Damped(s.Law):
-			add("%s", viscousTwice(s.Law))
-		case t != "offset" && t != "viscous":
-			add("term %s: this loop has no loads but offset and viscous", t)
+	return top + farAway*span(d.Position)
+}
+
+// begin puts the memory on the parabola that leads to the start.
+func (c *servo) begin(s start) {
+	for i := range c.pad {
+		back := float64(c.pad-i) * c.h
+		c.x[i] = s.x - back*s.v + back*back*s.a/2
+	}
+}
+
+// late takes the windows of the parts.
+func (c *servo) late(w []window) {
+	c.taps = c.taps[:0]
+	c.next, c.far = 0, 0
+	n := float64(len(w))
+	for j := range w {
+		t := taps{mean: w[j].known(&w[j].mean), rise: w[j].known(&w[j].rise)}
+		c.taps = append(c.taps, t)
+		c.next += math.Abs(t.mean[3])
+		c.far += t.mean[3] * (n - float64(j) - 0.5) / (n * n)
+	}
+}
+
+// known spreads weights over the commands of taps.
+func (w *window) known(weight *[3]float64) (t [4]float64) {
+	for i, q := range weight {
+		switch at := w.first + i; {
+		case at <= -2:
+			t[0] += q
+		case at <= 1:
+			t[2+at] += q
+		default:
+			t[2] -= float64(at-1) * q
+			t[3] += float64(at) * q
 		}
 	}
-	if s.Substeps > 0 || s.Scheme == friction.Implicit {
-		add("scheme %v, substeps %d: this loop has a scheme of its own and divides its steps itself", s.Scheme, s.Substeps)
+	return t
+}
+
+// ask takes the position at sample k and finds the command.
+func (c *servo) ask(k int, x float64) {
+	c.x[c.pad+k] = x
+	if k < c.pad {
+		c.u = c.asked[k]
+	} else {
+		i := c.pad + k - c.delay
+		c.u = c.clamp(c.stiff*(c.reference[k]-x) - c.damp*(c.x[i]-c.x[i-c.mean]))
 	}
-	s.checkServo(add)
-	if s.Drive != Servo && s.Drive != Force {
-		add("drive: this loop runs under the recorded force or in a controller")
+	c.u2, c.u1, c.u0 = c.u1, c.u0, c.u+c.added(k)
+	if k == 0 {
+		c.u1, c.u2 = c.u0, c.u0
 	}
-	if s.Decimate < 0 {
-		add("decimate: %d, want ≥ 1", s.Decimate)
+}
+
+func (c *servo) clamp(u float64) float64 { return min(max(u, -c.limit), c.limit) }
+
+// added is the pulse at sample k.
+func (c *servo) added(k int) float64 {
+	if c.pulse == nil {
+		return 0
 	}
-	if bad != nil {
-		return &fit.ParamError{Problems: bad}
+	return c.pulse[k]
+}
+
+// answers bounds the repetitions of an interval; two or three are usual.
+const answers = 8
+
+// drive moves the body from sample k of the piece to the next.
+func (c *servo) drive(b *body, k int) engine.Status {
+	switch {
+	case c.next == 0:
+		return c.move(b, 0)
+	case k+1 < c.pad:
+		c.un = c.asked[k+1] + c.added(k+1)
+		return c.move(b, c.un)
 	}
-	return nil
+	// u_{k+1} = target − slope·x_{k+1}(u_{k+1}): Newton's method with a free mass, then secants
+	i := c.pad + k + 1 - c.delay
+	target := c.stiff*c.reference[k+1] + c.damp*c.x[i-c.mean]
+	if c.delay > 0 {
+		target -= c.damp * c.x[i]
+	}
+	copy(c.saved, b.x)
+	un, last, missed := c.u0, 0.0, 0.0
+	for n := 0; ; n++ {
+		status := c.move(b, un)
+		c.un, c.answered = un, target-c.slope*b.x[0]
+		miss := c.clamp(c.answered) + c.added(k+1) - un
+		if status == engine.NonFinite || n == answers || !(math.Abs(miss) > 1e-10*(math.Abs(un)+math.Abs(c.u0))) {
+			return status
+		}
+		step := miss / (1 + c.slope*c.h*c.h/b.mass.M*c.far)
+		if n > 0 && miss != missed {
+			step = -miss * (un - last) / (miss - missed)
+		}
+		last, missed = un, miss
+		un += step
+		copy(b.x, c.saved)
+	}
+}
+
+// move moves the body by an interval at whose end un (N) acts.
+func (c *servo) move(b *body, un float64) engine.Status {
+	h := c.h / float64(len(c.taps))
+	status := engine.OK
+	for j := range c.taps {
+		b.loads.u, b.loads.du = c.taps[j].at(c, un, h)
+		s := b.step(h)
+		if status = max(status, s); s == engine.NonFinite {
+			return s
+		}
+	}
+	return status
+}
+
+// meanOf is the mean of what acts (N), with the command un at the end of the interval.
+func (t *taps) meanOf(c *servo, un float64) float64 {
+	return t.mean[0]*c.u2 + t.mean[1]*c.u1 + t.mean[2]*c.u0 + t.mean[3]*un
+}
+
+// at is what acts at the beginning of a part of h (s), in N, and its rise in N/s.
+func (t *taps) at(c *servo, un, h float64) (u, du float64) {
+	rise := t.rise[0]*c.u2 + t.rise[1]*c.u1 + t.rise[2]*c.u0 + t.rise[3]*un
+	return t.meanOf(c, un) - rise/2, rise / h
 }
 
 // checkServo tells what is wrong with the controller, and with what is compared in it.
@@ -114,142 +212,13 @@ func (s *Spec) checkServo(add func(format string, args ...any)) {
 	}
 }
 
-// fewest samples of a piece: enough for a start and a few residuals.
-const fewest = 20
+// fewestServo is the number of samples of a piece in a controller: enough for a start and a few residuals.
+const fewestServo = 20
 
-func (l *Loop) checkRecord(d *record.Record) error {
-	need := []struct {
-		name string
-		x    []float64
-		hint string
-	}{{"position", d.Position, "Name its column."}, {"force", d.Force, "The command of the drive times its gain is wanted."}}
-	if l.closed() {
-		need = append(need, struct {
-			name string
-			x    []float64
-			hint string
-		}{"reference", d.Reference, "The controller of the model follows the recorded reference: name its column, or fit in open loop."})
-	}
-	if l.spec.Output == Velocity && len(d.Velocity) != len(d.Position) {
-		return &record.Error{File: d.File, Msg: "no velocity to compare with", Hint: "Compare the position instead."}
-	}
-	n := len(d.Position)
-	if len(d.Disturbance) > 0 {
-		need = append(need, struct {
-			name string
-			x    []float64
-			hint string
-		}{"disturbance", d.Disturbance, ""})
-	}
-	for _, c := range need {
-		switch {
-		case len(c.x) == 0:
-			return &record.Error{File: d.File, Msg: "no " + c.name + " in the record", Hint: c.hint}
-		case len(c.x) != n:
-			return &record.Error{File: d.File, Msg: fmt.Sprintf("%d samples of %s but %d of position", len(c.x), c.name, n)}
-		}
-		for k, x := range c.x {
-			if math.IsNaN(x) || math.IsInf(x, 0) {
-				return &record.Error{File: d.File, Msg: fmt.Sprintf("%s is %g in sample %d", c.name, x, k), Hint: "Cut the record there."}
-			}
-		}
-	}
-	switch {
-	case !(d.Dt > 0) || math.IsInf(d.Dt, 0):
-		return &record.Error{File: d.File, Msg: fmt.Sprintf("sampling interval %g s, want > 0", d.Dt)}
-	case n < fewest:
-		return &record.Error{File: d.File, Msg: fmt.Sprintf("%d samples, want at least %d", n, fewest)}
-	case span(d.Position) == 0:
-		return &record.Error{File: d.File, Msg: "the position never changes", Hint: "Nothing can be learned from an axis at rest."}
+// checkPiece tells whether a record can be run in a controller.
+func (s *Spec) checkPiece(rec *record.Record, unit string) error {
+	if rec.Len() < fewestServo || span(rec.Position) == 0 {
+		return rec.Fail(0, "Use a longer record with motion.", "%d samples over %s are too little for a controller to be seen", rec.Len(), fmt.Sprintf("%g %s", span(rec.Position), unit))
 	}
 	return nil
-}
-
-func span(x []float64) float64 { return slices.Max(x) - slices.Min(x) }
-
-// merge puts params over those of the model, by name. One of two names for the same thing takes the place of the other.
-func (l *Loop) merge(params []fit.Param) ([]fit.Param, error) {
-	all := l.Params()
-	index := func(name string) int { return slices.IndexFunc(all, func(q fit.Param) bool { return q.Name == name }) }
-	instead := map[string]string{"zeta": "sigma1", "dFs": "Fs"}
-	var bad []string
-	seen := map[string]bool{}
-	for _, p := range params {
-		s, known := l.named(p)
-		i := index(p.Name)
-		if i < 0 && known {
-			i = index(instead[p.Name])
-		}
-		switch {
-		case !known:
-			names := make([]string, len(all))
-			for j, q := range all {
-				names[j] = q.Name
-			}
-			hint := ""
-			if near := spelling.Nearest(p.Name, names); near != "" {
-				hint = fmt.Sprintf(" (did you mean %q?)", near)
-			}
-			bad = append(bad, fmt.Sprintf("%s: this model has no such parameter%s; it has %s", p.Name, hint, strings.Join(names, ", ")))
-		case seen[p.Name]:
-			bad = append(bad, fmt.Sprintf("parameter %s exists twice", p.Name))
-		case s.is == isNothing:
-		case i < 0:
-			bad = append(bad, fmt.Sprintf("%s: zeta and sigma1, and dFs and Fs, are two names of one thing each: give one of them", p.Name))
-		default:
-			all[i] = p
-		}
-		seen[p.Name] = true
-	}
-	if bad != nil {
-		return nil, &fit.ParamError{Problems: bad}
-	}
-	if err := fit.Check(all); err != nil {
-		return nil, err
-	}
-	return all, nil
-}
-
-// Problem is the search for the free ones of the parameters. Those that params leaves out are as in Params.
-func (l *Loop) Problem(params []fit.Param) (*fit.Problem, error) {
-	all, err := l.merge(params)
-	if err != nil {
-		return nil, err
-	}
-	return l.problem(all, 1), nil
-}
-
-func (l *Loop) problem(all []fit.Param, share float64) *fit.Problem {
-	free, _ := fit.Free(all)
-	p := &fit.Problem{Params: free, Unit: l.unit()}
-	for _, d := range l.pieces {
-		p.Rows += l.rows(l.length(d, share))
-	}
-	p.New = func() fit.Evaluator {
-		e := l.evaluator(all, share)
-		if e.bristle {
-			return newBristleRun(e)
-		}
-		return e
-	}
-	p.Horizon = func(part float64) *fit.Problem { return l.problem(all, share*part) }
-	return p
-}
-
-// length is how many samples of a piece are simulated.
-func (l *Loop) length(d *record.Record, share float64) int {
-	n := len(d.Position)
-	return min(n, max(fewest, int(math.Ceil(share*float64(n)))))
-}
-
-func (l *Loop) rows(samples int) int { return (samples + l.step() - 1) / l.step() }
-
-func (l *Loop) step() int { return max(1, l.spec.Decimate) }
-
-func (l *Loop) unit() string {
-	u := map[Output]string{Position: "m", Velocity: "m/s", Command: "N"}[l.spec.Output]
-	if l.spec.Rotary {
-		u = map[Output]string{Position: "rad", Velocity: "rad/s", Command: "N·m"}[l.spec.Output]
-	}
-	return u
 }

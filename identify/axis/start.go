@@ -28,6 +28,9 @@ const (
 	slack   = 1.15 // what the noise itself may be wrong by
 )
 
+// start is where a simulation begins.
+type start struct{ x, v, a float64 } // m, m/s, m/s²
+
 // push is what is known of the forces on a piece.
 type push struct {
 	drive  []float64 // N

@@ -51,7 +51,7 @@ type LM struct {
 
 	Workers int // for differences; 0: as many as there are processors
 
-	draft bool // only the values are wanted, nothing to judge them
+	Draft bool // only the values are wanted, nothing to judge them
 }
 
 // Measuring is an Evaluator that can tell what was measured: the rows in order, what they are for people, the first row of
@@ -205,7 +205,7 @@ func (f *descent) solution(p *Problem) *Solution {
 	}
 	s.Extra["on_bound"] = bound
 
-	if s.Evaluations = f.simulated + d.simulated; f.m.draft {
+	if s.Evaluations = f.simulated + d.simulated; f.m.Draft {
 		return s
 	}
 
@@ -247,6 +247,7 @@ func (f *descent) solution(p *Problem) *Solution {
 	}
 	if f.m.Loss.Kind != Squares {
 		s.Objective = fmt.Sprintf("half the sum of %s losses with scale %g %s", f.m.Loss.Kind, f.m.Loss.Scale, p.Unit)
+		s.weights = slices.Clone(f.w)
 		s.Extra["loss"], s.Extra["loss_scale"] = f.m.Loss.Kind.String(), f.m.Loss.Scale
 	}
 	s.Evaluations = f.simulated + d.simulated

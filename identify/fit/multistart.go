@@ -98,7 +98,7 @@ func (m MultiStart) Fit(ctx context.Context, p *Problem, watch Watch) (*Solution
 
 	// descents, side by side
 	lm := m.LM
-	lm.draft = true
+	lm.Draft = true
 	var one sync.Mutex // progress comes from one at a time
 	if n := min(workers, len(froms)); n > 1 {
 		lm.Workers = max(1, workers/n)

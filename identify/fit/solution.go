@@ -36,6 +36,8 @@ type Solution struct {
 	Evaluations int // simulations
 	Compute     time.Duration
 
+	weights []float64 // √ρ' of the rows of a robust fit; nil: all 1
+
 	Notes   []string       // what a reader has to know
 	Refused []Indistinct   // parameters that the method itself found out of reach of the data
 	Extra   map[string]any // numbers of this method, by documented name, for the JSON of the result

@@ -21,6 +21,9 @@ const (
 	offForce    = 0.15 // of the Coulomb force, between the dip and the force of the record in it
 )
 
+// leastFs is the least break-away force, in Coulomb forces: with less the steady force would fall to nothing at rest.
+const leastFs = 0.05
+
 // overfitted is how a suspicion about a bristle begins, so that it is called what it is.
 const overfitted = "over-fitted bristle: "
 
@@ -142,11 +145,8 @@ func numbersOf(params []fit.Param) numbers {
 		by[p.Name] = p.Value
 	}
 	n := numbers{m: by["M"] + by["J"], sigma0: by["sigma0"], sigma1: by["sigma1"], vs: by["vs"], offset: by["offset"], lag: by["lag"]}
-	if has("zeta") {
-		n.sigma1 = 2 * by["zeta"] * math.Sqrt(n.sigma0*n.m)
-	}
 	n.bristle = n.m > 0 && n.sigma0 > 0
-	n.breaks, n.dips, n.damps = has("Fs") || has("dFs"), n.vs > 0, has("sigma1") || has("zeta")
+	n.breaks, n.dips, n.damps = has("Fs") || has("dFs"), n.vs > 0, has("sigma1")
 	for _, w := range []way{{name: "", sign: 0}, {name: "+", sign: 1}, {name: "-", sign: -1}} {
 		if !has("Fc" + w.name) {
 			continue
@@ -203,8 +203,7 @@ func (n *numbers) contradicted(spec Spec, pieces []*record.Record, u messageUnit
 		count := 0
 		for _, d := range forces {
 			drag, h, q := n.dragged(d.Position, d.Dt), d.Dt, d.Position
-			var held [1]window
-			windows(held[:], min(max(n.lag/h, lagLo), lagHi), spec.LinearHold)
+			held := windowOf(-0.5-n.lag/h, 0.5-n.lag/h, spec.LinearHold)
 			slid := 0.0 // since the last reversal
 			for k := 1; k < len(q); k++ {
 				dx := q[k] - q[k-1]
@@ -212,7 +211,7 @@ func (n *numbers) contradicted(spec Spec, pieces []*record.Record, u messageUnit
 					slid = 0
 				}
 				slid += dx
-				if k < smooth+before || k+smooth+after >= len(q) {
+				if k < smooth || k+smooth >= len(q) {
 					continue
 				}
 				v := (q[k+smooth] - q[k-smooth]) / (2 * smooth * h)
@@ -225,8 +224,8 @@ func (n *numbers) contradicted(spec Spec, pieces []*record.Record, u messageUnit
 				var force, f float64 // with the weights that the second difference gives to the acceleration
 				for j := 1 - smooth; j < smooth; j++ {
 					weight := float64(smooth-max(j, -j)) / (smooth * smooth)
-					for i, c := range held[0] {
-						force += weight * c * d.Force[k+j+i-before]
+					for i, c := range held.mean {
+						force += weight * c * d.Force[min(max(k+j+held.first+i, 0), len(q)-1)]
 					}
 					f += weight * drag[k+j]
 				}

@@ -1,0 +1,112 @@
+package axis
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"hilrig/identify/fit"
+)
+
+// Search is the way from any start to the optimum [theory §9.6]. The cost of a bristle has several valleys, and a descent
+// ends in the nearest; so inertia and friction of sliding are taken from a linear fit, the contact is drawn several times,
+// and the best draws are refined. What the user starts from is refined beside them: it can only make a fit better. Laws
+// without a contact need no draws.
+type Search struct {
+	Starts  int         // descents, each from the best of its own draws; 0: 5
+	Draws   int         // 0: 20
+	Seed    uint64      // of the draws
+	Workers int         // 0: as many as there are processors
+	From    [][]float64 // starts, in the free parameters, besides the draws
+	LM      fit.LM      // its CostTol, where 0, is 1e-7: the last digits of a bristle are beyond what a record tells
+}
+
+// Starts are points, in the free parameters, from which to descend under a force or in a controller: the best of each of n
+// groups of draws (0: 5 of 20) of what the law has beyond sliding friction, around the model's own guesses, and the params as
+// they are where they are others than these. A law without a contact has one start, the guesses.
+func (m *Model) Starts(params []fit.Param, n, draws int, seed uint64) ([][]float64, error) {
+	all, err := m.merge(params)
+	if err != nil {
+		return nil, err
+	}
+	q, err := m.plan(all)
+	if err != nil {
+		return nil, err
+	}
+	if n == 0 {
+		n = 5
+	}
+	if draws == 0 {
+		draws = 20
+	}
+	free, places := fit.Free(all)
+	own, base := make([]float64, len(free)), make([]float64, len(free))
+	contact, given := false, false
+	for j := range free {
+		p := &free[j]
+		own[j], base[j] = p.Value, min(max(m.params[places[j]].Value, p.Lo), p.Hi)
+		given = given || own[j] != base[j]
+		var stiff float64
+		_, drawn := m.drawn(p, 0.5, &stiff)
+		contact = contact || drawn
+	}
+	if m.spec.Drive != Servo && m.spec.Drive != Force {
+		return [][]float64{own}, nil
+	}
+	out := [][]float64{base}
+	if contact {
+		out = m.draws(q, free, base, n, draws, seed)
+	}
+	if given {
+		out = append(out, own)
+	}
+	return out, nil
+}
+
+// draws are the best of n groups of draws.
+func (m *Model) draws(q *plan, free []fit.Param, base []float64, n, draws int, seed uint64) [][]float64 {
+	e := q.evaluator(1)
+	out := make([][]float64, n)
+	for i := range out {
+		rng := rand.New(rand.NewPCG(seed, uint64(i)))
+		best, least := base, math.Inf(1)
+		for d := range draws {
+			theta := slices.Clone(base)
+			stiff := 0.0
+			for j := range free {
+				if x, ok := m.drawn(&free[j], rng.Float64(), &stiff); ok && i+d > 0 {
+					theta[j] = min(max(x, free[j].Lo), free[j].Hi)
+				}
+			}
+			if cost := e.Cost(theta, least); cost < least {
+				best, least = theta, cost
+			}
+		}
+		out[i] = best
+	}
+	return out
+}
+
+// Fit searches the parameters that are not fixed, from Starts. The solution is that of Problem; its Extra is that of
+// fit.MultiStart.
+func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit.Watch) (*fit.Solution, error) {
+	p, err := m.Problem(params)
+	if err != nil {
+		return nil, err
+	}
+	from, err := m.Starts(params, max(s.Starts, 0), max(s.Draws, 0), s.Seed)
+	if err != nil {
+		return nil, err
+	}
+	multi := fit.MultiStart{LM: s.LM, Seed: s.Seed, Workers: s.Workers, From: append(from, s.From...)}
+	if multi.LM.CostTol == 0 {
+		multi.LM.CostTol = 1e-7
+	}
+	sol, err := multi.Fit(ctx, p, watch)
+	if err != nil {
+		return nil, err
+	}
+	sol.Notes = append(sol.Notes, scattered(sol)...)
+	return sol, nil
+}

@@ -1,0 +1,49 @@
+package axis
+
+import (
+	"slices"
+
+	"hilrig/identify/fit"
+)
+
+// Parts is the largest number of parts of a sampling interval in which the model moves, at the values of params, and the
+// longest of them (s).
+func (m *Model) Parts(params []fit.Param) (parts int, step float64, err error) {
+	all, err := m.merge(params)
+	if err != nil {
+		return 0, 0, err
+	}
+	q, err := m.plan(all)
+	if err != nil {
+		return 0, 0, err
+	}
+	for i, p := range m.pieces {
+		parts, step = max(parts, q.parts[i]), max(step, p.dt/float64(q.parts[i]))
+	}
+	return parts, step, nil
+}
+
+// Finer is the model with n times as many parts of every sampling interval as it has at the values of params.
+func (m *Model) Finer(params []fit.Param, n int) (*Model, error) {
+	all, err := m.merge(params)
+	if err != nil {
+		return nil, err
+	}
+	q, err := m.plan(all)
+	if err != nil {
+		return nil, err
+	}
+	finer := *m
+	finer.parts = slices.Clone(q.parts)
+	for i := range finer.parts {
+		finer.parts[i] *= n
+	}
+	return &finer, nil
+}
+
+// Hold is the model with the force straight between its samples, or held.
+func (m *Model) Hold(straight bool) *Model {
+	other := *m
+	other.spec.LinearHold = straight
+	return &other
+}

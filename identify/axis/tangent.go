@@ -1,0 +1,472 @@
+package axis
+
+import (
+	"math"
+
+	"hilrig/engine"
+	"hilrig/engine/friction"
+	"hilrig/identify/fit"
+)
+
+// The variational equations of a simulation. A step of friction.Mass solves, for its mean velocity w (Midpoint) or its velocity
+// at the end (Implicit),
+//
+//	R(w; v, x, z, θ) = c·M/h·(w − v) − u(x + s·w, w) + F(w, z; θ) = 0,   c = 2 or 1,  s = h/2 or h,
+//
+// and continues with x⁺ = x + h·w, v⁺ = 2w − v or w, z⁺ = Z(w, z; θ). So a small change of the parameters and of the state
+// before moves it by
+//
+//	δw = −(∂R/∂v·δv + ∂R/∂x·δx + ∂R/∂z·δz + ∂R/∂θ·δθ) / ∂R/∂w,
+//
+// and the state after it by what follows. The law gives the derivatives of F and Z (friction.Sloped). Parameters act through
+// places: the mass, the numbers of a law for each direction, the loads. How a parameter moves its places is asked of the body
+// itself, by differences. One pass gives the derivatives of all parameters, in the time of two or three simulations.
+
+// tangent is an evaluator that knows its derivatives.
+type tangent struct {
+	*evaluator
+	laws    [2]friction.Sloped // forward, backward
+	slopes  friction.Slopes
+	place   []*float64 // mass, loads, numbers of the laws
+	first   [2]int     // place of the first number of a law
+	moves   [][]move   // by every free parameter, of its places but those of the laws …
+	bends   [2][][]move
+	sx, sv  []float64   // ∂x/∂θ, ∂v/∂θ
+	sz      []float64   // ∂z/∂θ
+	columns [][]float64 // ∂r/∂θ
+	lag     int         // the free parameter that is the lag; −1: none
+	early   [][]window  // of every piece, with a lag a little shorter …
+	later   [][]window  // … and a little longer
+	eps     float64     // s, by how much
+
+	// of a controller, per parameter; behind the last one stands the command at the end of the interval
+	su0, su1, su2 []float64
+	du            []float64
+	past          [][]float64 // of the positions, a ring
+	before        []float64
+	shorter, more []servoTaps
+}
+
+type servoTaps []taps
+
+// move is by how much a place moves with a parameter.
+type move struct {
+	place int
+	by    float64
+}
+
+// places of the mass and of the loads.
+const (
+	atMass = iota
+	atOffset
+	atK
+	atSin
+	atCos
+	atFv
+	atQ
+	loadPlaces
+)
+
+// tangent is the evaluator with derivatives, nil if the law has none, or where rugged motion wants wide differences.
+func (q *plan) tangent(share float64) *tangent {
+	if q.m.spec.Drive != Force && q.m.spec.Drive != Servo {
+		return nil
+	}
+	e := q.evaluator(share)
+	t := &tangent{evaluator: e, lag: -1}
+	switch law := e.b.whole.(type) {
+	case *twoSided:
+		t.laws[0], _ = law.Model.(friction.Sloped)
+		t.laws[1], _ = law.back.(friction.Sloped)
+	default:
+		t.laws[0], _ = e.b.whole.(friction.Sloped)
+		t.laws[1] = t.laws[0]
+	}
+	if t.laws[0] == nil || t.laws[1] == nil {
+		return nil
+	}
+	l := &e.b.loads
+	t.place = []*float64{&e.b.mass.M, &l.offset, &l.k, &l.sin, &l.cos, &l.fv, &l.q}
+	for i, law := range t.laws {
+		t.first[i] = len(t.place)
+		if i == 1 && law == t.laws[0] {
+			t.first[1] = t.first[0]
+			break
+		}
+		t.place = append(t.place, friction.Bind(law.(friction.Model))...)
+	}
+	n, numbers := len(q.free), len(friction.Bind(t.laws[0].(friction.Model)))
+	t.slopes.Force, t.slopes.State = make([]float64, numbers), make([]float64, numbers)
+	t.sx, t.sv, t.sz = make([]float64, n+1), make([]float64, n+1), make([]float64, n+1)
+	t.du, t.before = make([]float64, n+1), make([]float64, len(t.place))
+	t.moves = make([][]move, n)
+	t.bends = [2][][]move{make([][]move, n), make([][]move, n)}
+	for j, i := range q.free {
+		t.columns = append(t.columns, make([]float64, e.rows))
+		if i == e.b.lag {
+			t.lag = j
+		}
+	}
+	t.early, t.later = make([][]window, len(e.inputs)), make([][]window, len(e.inputs))
+	if e.servos != nil {
+		t.su0, t.su1, t.su2 = make([]float64, n+1), make([]float64, n+1), make([]float64, n+1)
+		pad := 0
+		for _, c := range e.servos {
+			pad = max(pad, c.pad)
+		}
+		t.past = make([][]float64, n+1)
+		for j := range t.past {
+			t.past[j] = make([]float64, pad+2)
+		}
+		t.shorter, t.more = make([]servoTaps, len(e.servos)), make([]servoTaps, len(e.servos))
+	}
+	return t
+}
+
+// Columns simulates with the free parameters theta and returns the derivatives of the residuals.
+func (t *tangent) Columns(theta []float64) ([][]float64, engine.Status) {
+	e, q, b := t.evaluator, t.q, t.b
+	for j, i := range q.free {
+		b.value[i] = theta[j]
+	}
+	t.sensitivities()
+	if !b.set() {
+		return nil, engine.NonFinite
+	}
+	e.divide()
+	row := 0
+	for i, p := range q.m.pieces {
+		x, v := b.initial(i)
+		t.begin(i, x, v)
+		t.around(i)
+		var c *servo
+		if e.servos != nil {
+			c = e.servos[i]
+			c.begin(start{x, v, p.a0})
+		}
+		next := q.first
+		for k := 0; ; k++ {
+			if c != nil {
+				c.ask(k, b.x[0])
+				t.ask(c, k)
+			}
+			if k == next {
+				out := t.sx
+				switch q.m.spec.Output {
+				case Velocity:
+					out = t.sv
+				case Command:
+					out = t.su0
+				}
+				for j := range t.columns {
+					t.columns[j][row] = out[j]
+				}
+				row++
+				next += q.every
+			}
+			if k == e.n[i]-1 {
+				break
+			}
+			if p.load != nil || p.current != nil {
+				b.channels(p, k)
+			}
+			if !t.advance(i, k, c) {
+				return nil, engine.NonFinite
+			}
+		}
+	}
+	return t.columns, engine.OK
+}
+
+// Jacobian is Columns by row, with the residuals.
+func (t *tangent) Jacobian(theta, r, jac []float64) engine.Status {
+	status := t.Residuals(theta, r)
+	columns, st := t.Columns(theta)
+	if st == engine.NonFinite {
+		return st
+	}
+	for j, x := range columns {
+		for k, v := range x {
+			jac[k*len(columns)+j] = v
+		}
+	}
+	return status
+}
+
+// small is the relative displacement of the differences by which places are asked: they are straight lines, or have a corner.
+const small = 1e-6
+
+// sensitivities asks by how much every place moves with every parameter.
+func (t *tangent) sensitivities() {
+	b := t.b
+	put := func() {
+		for _, p := range b.put {
+			p(b.value)
+		}
+	}
+	for j, i := range t.q.free {
+		x := b.value[i]
+		h := small * max(math.Abs(x), 1e-3*(t.q.params[i].Hi-t.q.params[i].Lo), 1e-300)
+		if math.IsInf(h, 0) {
+			h = small
+		}
+		b.value[i] = x + h
+		put()
+		for k, at := range t.place {
+			t.before[k] = *at
+		}
+		b.value[i] = x - h
+		put()
+		b.value[i] = x
+		t.moves[j], t.bends[0][j], t.bends[1][j] = t.moves[j][:0], t.bends[0][j][:0], t.bends[1][j][:0]
+		numbers := len(t.slopes.Force)
+		for k, at := range t.place {
+			by := (t.before[k] - *at) / (2 * h)
+			if by == 0 {
+				continue
+			}
+			if k < loadPlaces {
+				t.moves[j] = append(t.moves[j], move{k, by})
+				continue
+			}
+			for side, first := range t.first {
+				if k >= first && k < first+numbers {
+					t.bends[side][j] = append(t.bends[side][j], move{k - first, by})
+				}
+			}
+		}
+	}
+	put()
+}
+
+// begin puts the body at the beginning of piece i, and finds how that moves.
+func (t *tangent) begin(i int, x, v float64) {
+	b := t.b
+	for j, at := range t.q.free {
+		t.sx[j], t.sv[j], t.sz[j] = 0, 0, 0
+		switch at {
+		case b.x0[2*i]:
+			t.sx[j] = 1
+		case b.x0[2*i+1]:
+			t.sv[j] = 1
+		}
+		if v == 0 && t.sv[j] == 0 { // relaxed, whatever the law
+			continue
+		}
+		was := b.value[at]
+		h := small * max(math.Abs(was), 1e-3*(t.q.params[at].Hi-t.q.params[at].Lo), 1e-300)
+		var z [2]float64
+		for side, sign := range []float64{1, -1} {
+			b.value[at] = was + sign*h
+			for _, p := range b.put {
+				p(b.value)
+			}
+			b.start(x, v+sign*h*t.sv[j])
+			z[side] = b.x[2]
+		}
+		b.value[at] = was
+		t.sz[j] = (z[0] - z[1]) / (2 * h)
+	}
+	for _, p := range b.put {
+		p(b.value)
+	}
+	b.start(x, v)
+	if t.servos == nil {
+		return
+	}
+	c := t.servos[i]
+	for j := range t.past {
+		ring := t.past[j]
+		for k := range c.pad { // the parabola that leads to the start
+			ring[(k)%len(ring)] = t.sx[j] - float64(c.pad-k)*c.h*t.sv[j]
+		}
+	}
+}
+
+// around finds the windows of a piece for lags around the present one.
+func (t *tangent) around(i int) {
+	if t.lag < 0 {
+		return
+	}
+	p, n := t.q.m.pieces[i], len(t.inputs[i])
+	for len(t.early[i]) < n {
+		t.early[i], t.later[i] = append(t.early[i], window{}), append(t.later[i], window{})
+	}
+	t.early[i], t.later[i] = t.early[i][:n], t.later[i][:n]
+	t.eps = 1e-4 * p.dt
+	straight := t.q.m.spec.LinearHold
+	windows(t.early[i], (t.b.late()-t.eps)/p.dt, straight)
+	windows(t.later[i], (t.b.late()+t.eps)/p.dt, straight)
+	if t.servos != nil {
+		t.shorter[i], t.more[i] = t.shorter[i][:0], t.more[i][:0]
+		for k := range n {
+			e, l := &t.early[i][k], &t.later[i][k]
+			t.shorter[i] = append(t.shorter[i], taps{mean: e.known(&e.mean)})
+			t.more[i] = append(t.more[i], taps{mean: l.known(&l.mean)})
+		}
+	}
+}
+
+// ask finds how the command at sample k moves.
+func (t *tangent) ask(c *servo, k int) {
+	n := len(t.columns)
+	t.su0, t.su1, t.su2 = t.su2, t.su0, t.su1
+	ring := len(t.past[0])
+	for j := range n {
+		t.past[j][(c.pad+k)%ring] = t.sx[j]
+		t.su0[j] = 0
+	}
+	t.su0[n], t.su1[n], t.su2[n] = 0, 0, 0
+	if k >= c.pad && math.Abs(c.u) < c.limit {
+		i := c.pad + k - c.delay
+		now, then := i%ring, (i-c.mean)%ring
+		for j := range n {
+			t.su0[j] = -c.stiff*t.sx[j] - c.damp*(t.past[j][now]-t.past[j][then])
+		}
+	}
+	if k == 0 {
+		copy(t.su1, t.su0)
+		copy(t.su2, t.su0)
+	}
+}
+
+// advance moves body and derivatives through interval k of piece i; false where the simulation fails.
+func (t *tangent) advance(i, k int, c *servo) bool {
+	b, p, in := t.b, t.q.m.pieces[i], t.inputs[i]
+	n, h := len(t.columns), p.dt/float64(len(in))
+	columns, un := n, 0.0
+	if c != nil {
+		un = c.u0
+		if c.next != 0 { // the command at the end, which the interval leads to
+			copy(c.saved, b.x)
+			if c.drive(b, k) == engine.NonFinite {
+				return false
+			}
+			un = c.un
+			copy(b.x, c.saved)
+			t.sx[n], t.sv[n], t.sz[n] = 0, 0, 0
+			columns = n + 1
+		}
+	}
+	for part := range in {
+		l := &b.loads
+		clear(t.du)
+		if c != nil {
+			tap := &c.taps[part]
+			l.u, l.du = tap.at(c, un, h)
+			for j := range n {
+				t.du[j] = tap.mean[0]*t.su2[j] + tap.mean[1]*t.su1[j] + tap.mean[2]*t.su0[j]
+			}
+			t.du[n] = tap.mean[3]
+			if t.lag >= 0 {
+				e, m := &t.shorter[i][part], &t.more[i][part]
+				t.du[t.lag] += (m.meanOf(c, un) - e.meanOf(c, un)) / (2 * t.eps)
+			}
+		} else {
+			t.push(&in[part], p, k, part, h)
+			if t.lag >= 0 {
+				t.du[t.lag] = (t.later[i][part].meanOf(p.force, k) - t.early[i][part].meanOf(p.force, k)) / (2 * t.eps)
+			}
+		}
+		if !t.step(h, columns) {
+			return false
+		}
+	}
+	if columns > n {
+		t.answer(c, k)
+	}
+	return true
+}
+
+// answer puts in how the command at the end of interval k moves: u = target − slope·x, with x after the interval.
+func (t *tangent) answer(c *servo, k int) {
+	n := len(t.columns)
+	if k+1 < c.pad || math.Abs(c.answered) >= c.limit {
+		return // recorded, or held by the limit
+	}
+	i, ring := c.pad+k+1-c.delay, len(t.past[0])
+	in := 1 / (1 + c.slope*t.sx[n])
+	for j := range n {
+		target := c.damp * t.past[j][(i-c.mean)%ring]
+		if c.delay > 0 {
+			target -= c.damp * t.past[j][i%ring]
+		}
+		du := (target - c.slope*t.sx[j]) * in
+		t.sx[j] += t.sx[n] * du
+		t.sv[j] += t.sv[n] * du
+		t.sz[j] += t.sz[n] * du
+	}
+}
+
+// step moves body and derivatives by h (s); the inputs move by du.
+func (t *tangent) step(h float64, columns int) bool {
+	b, d := t.b, &t.slopes
+	scheme := t.q.m.spec.Scheme
+	x, v, z := b.x[0], b.x[1], b.x[2]
+	r := b.mass.Step(h, b.x, &b.loads)
+	if r.Status == engine.NonFinite {
+		return false
+	}
+	w, c, at := r.W, 2.0, 0.5*h
+	if scheme == friction.Implicit {
+		w, c, at = b.x[1], 1, h
+	}
+	side := 0
+	if w < 0 {
+		side = 1
+	}
+	t.laws[side].TrialSlopes(scheme, z, friction.Input{Dt: h, V: w, N: b.mass.N, I: b.mass.I}, d)
+	l, xm := &b.loads, x+at*w
+	_, ux, uv := l.At(at, xm, w)
+	inertia := c * b.mass.M / h
+	over := 1 / (inertia - at*ux - uv + d.ForceV)
+	bends := t.bends[side]
+	for j := range columns {
+		rhs, state := inertia*t.sv[j]+ux*t.sx[j]+t.du[j]-d.ForceZ*t.sz[j], d.StateZ*t.sz[j]
+		if j < len(bends) {
+			for _, m := range bends[j] {
+				rhs -= d.Force[m.place] * m.by
+				state += d.State[m.place] * m.by
+			}
+			for _, m := range t.moves[j] {
+				rhs -= m.by * l.slope(m.place, xm, w, c/h*(w-v))
+			}
+		}
+		dw := rhs * over
+		t.sx[j] += h * dw
+		if scheme == friction.Implicit {
+			t.sv[j] = dw
+		} else {
+			t.sv[j] = 2*dw - t.sv[j]
+		}
+		t.sz[j] = state + d.StateV*dw
+	}
+	return true
+}
+
+// slope is the derivative of what holds the mass back with respect to a place: acceleration a (m/s²), position x, velocity v.
+func (l *loads) slope(place int, x, v, a float64) float64 {
+	switch place {
+	case atMass:
+		return a
+	case atOffset:
+		return 1
+	case atK:
+		return x
+	case atSin:
+		return math.Sin(x)
+	case atCos:
+		return math.Cos(x)
+	case atFv:
+		return v
+	}
+	return math.Abs(v)
+}
+
+// solver is the evaluator of a problem: with derivatives where they are to be had.
+func (q *plan) solver(share float64) fit.Evaluator {
+	if t := q.tangent(share); t != nil {
+		return t
+	}
+	return q.evaluator(share)
+}

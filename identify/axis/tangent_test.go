@@ -1,0 +1,119 @@
+package axis
+
+import (
+	"math"
+	"testing"
+
+	"hilrig/engine/friction"
+	"hilrig/identify/fit"
+	"hilrig/identify/record"
+)
+
+// The variational equations agree with central differences of the simulation itself, in every variant.
+func TestTangents(t *testing.T) {
+	servo := empsController()
+	late := *servo
+	late.Delay, late.Mean = 2, 3
+	tight := *servo
+	tight.Limit = 2.5
+	pulse := make([]float64, 1000)
+	for k := 300; k < 400; k++ {
+		pulse[k] = 40
+	}
+	base := map[string]float64{"M": 95, "Fc": 20, "Fs": 24, "Fc+": 20, "Fc-": 22, "dFs": 4, "vs": 0.01, "sigma0": 1e6, "sigma1": 3000,
+		"sigma2": 200, "sigma2+": 170, "sigma2-": 240, "offset": -3}
+	for _, c := range []struct {
+		name  string
+		spec  Spec
+		set   map[string]float64
+		pulse []float64
+	}{
+		{"both directions alike", Spec{Terms: []string{"offset"}, Controller: servo}, map[string]float64{"lag": 0.23e-3}, nil},
+		{"by direction", Spec{Asymmetric: true, Controller: servo, Substeps: 3}, map[string]float64{"lag": -0.2e-3}, nil},
+		{"before its stamp", Spec{Asymmetric: true, Controller: servo}, map[string]float64{"lag": -0.83e-3}, nil},
+		{"far before its stamp, linear hold", Spec{Asymmetric: true, Controller: servo, LinearHold: true, Substeps: 2}, map[string]float64{"lag": -0.7e-3}, nil},
+		{"pulses", Spec{Asymmetric: true, Controller: servo}, map[string]float64{"lag": -0.83e-3}, pulse},
+		{"late velocity", Spec{Asymmetric: true, Controller: &late, Substeps: 2}, map[string]float64{"lag": -1.2e-3}, nil},
+		{"implicit", Spec{Asymmetric: true, Controller: servo, Scheme: friction.Implicit, Substeps: 2}, map[string]float64{"lag": 0.2e-3}, nil},
+		{"saturated", Spec{Asymmetric: true, Controller: &tight}, map[string]float64{"lag": -0.83e-3}, nil},
+		{"free start", Spec{Asymmetric: true, Controller: servo, Initial: Free, Output: Position}, map[string]float64{"lag": 0.1e-3}, nil},
+		{"open loop", Spec{Terms: []string{"offset"}, Drive: Force, Output: Position, Initial: Free}, map[string]float64{"lag": 0.3e-3}, nil},
+		{"open loop, velocity", Spec{Asymmetric: true, Drive: Force, Output: Velocity, Substeps: 3}, map[string]float64{"lag": -0.7e-3}, nil},
+		{"open loop, spring and decay", Spec{Terms: []string{"stiffness"}, Drive: Force, Output: Position, LinearHold: true}, map[string]float64{"k": 300, "lag": 0.1e-3}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.spec.Law, c.spec.Decimate = "lugre", 2
+			if c.spec.Controller != nil {
+				c.spec.Drive = Servo
+				if c.spec.Output != Position || c.spec.Initial != Free {
+					c.spec.Output = Command
+				}
+			}
+			d := made(t, empsContact, sweep(1.25), nil)
+			// in motion at the beginning: at rest the derivative with respect to v0 has two sides
+			for _, x := range []*[]float64{&d.Position, &d.Force, &d.Reference} {
+				*x = (*x)[250:]
+			}
+			d.Velocity = make([]float64, len(d.Position))
+			for k := range d.Velocity {
+				d.Velocity[k] = float64(k)
+			}
+			d.Disturbance = c.pulse
+			l, err := New(c.spec, []*record.Record{d, d})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ps := l.Params()
+			for i := range ps {
+				q := &ps[i]
+				q.Fixed = q.Name == "vd" || q.Name == "N0"
+				if x, ok := base[q.Name]; ok {
+					q.Value = x
+				}
+				if x, ok := c.set[q.Name]; ok {
+					q.Value = x
+				}
+				q.Lo, q.Hi = min(q.Lo, q.Value-math.Abs(q.Value)/2), max(q.Hi, 2*q.Value)
+			}
+			p, err := l.Problem(ps)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := p.New()
+			n := len(p.Params)
+			theta := startOf(p)
+			r, jac := make([]float64, p.Rows), make([]float64, p.Rows*n)
+			if st := e.(fit.Differentiable).Jacobian(theta, r, jac); st != 0 {
+				t.Fatal(st)
+			}
+			if a := testing.AllocsPerRun(2, func() { e.(fit.Columnar).Columns(theta) }); a != 0 {
+				t.Errorf("derivatives allocate %v times", a)
+			}
+			up, down := make([]float64, p.Rows), make([]float64, p.Rows)
+			for j, q := range p.Params {
+				size := math.Abs(q.Value)
+				if size == 0 || q.Name == "lag" {
+					size = 1e-3
+				}
+				step := 1e-5 * size
+				theta[j] = q.Value + step
+				e.Residuals(theta, up)
+				theta[j] = q.Value - step
+				e.Residuals(theta, down)
+				theta[j] = q.Value
+				if q.Name[0] == 'x' && c.spec.Output == Velocity {
+					continue // moves nothing but rounding
+				}
+				var miss, norm float64
+				for k := range up {
+					diff := (up[k] - down[k]) / (2 * step)
+					miss += (diff - jac[k*n+j]) * (diff - jac[k*n+j])
+					norm += diff * diff
+				}
+				if !(miss <= 1e-5*norm+1e-14) || norm == 0 {
+					t.Errorf("%s: off by %.2g of its length %.3g", q.Name, math.Sqrt(miss/norm), math.Sqrt(norm))
+				}
+			}
+		})
+	}
+}
