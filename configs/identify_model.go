@@ -24,8 +24,8 @@ type IdentifyModel struct {
 	Controller *IdentifyController `yaml:"controller,omitempty" doc:"servo: u = clamp(kv·(kp·(reference − position) − velocity))"`
 	Hold       string              `yaml:"hold" enum:"held,linear" doc:"the force between its samples"`
 	Lag        string              `yaml:"lag" enum:"fixed,free" doc:"free: the effective lag of the force is a parameter, in s"`
-	Scheme     string              `yaml:"scheme" enum:"midpoint,implicit,explicit,explicit-pade" doc:"how the law is coupled to the mass"`
-	Substeps   int                 `yaml:"substeps" want:">=0 <=10000" doc:"parts of a sampling interval; 0: as many as the scheme asks for"`
+	Scheme     string              `yaml:"scheme" enum:"midpoint,implicit" doc:"how the law is coupled to the mass"`
+	Substeps   int                 `yaml:"substeps" want:">=0 <=10000" doc:"steps in a sampling interval; 0: as many as the record needs"`
 	Decimate   int                 `yaml:"decimate" want:">=1 <=1000" doc:"every n-th sample is compared; all are simulated"`
 }
 

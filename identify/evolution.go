@@ -54,6 +54,9 @@ func (j *job) aep(ctx context.Context) (*stage, error) {
 			return nil, err
 		}
 		survivors, _ = sol.Extra["survivors"].([][]float64)
+		for i, theta := range survivors { // the kernels search less than the model
+			survivors[i] = completed(own.Params, p.Params, theta)
+		}
 		sol.Extra["simulator"] = simulator
 		return best(own, sol, survivors)
 	})
@@ -64,14 +67,23 @@ func (j *job) aep(ctx context.Context) (*stage, error) {
 	return st, err
 }
 
+// completed are the values of all, with those of some put in by name and kept within the bounds.
+func completed(all, some []fit.Param, theta []float64) []float64 {
+	out := make([]float64, len(all))
+	for i, q := range all {
+		out[i] = q.Value
+		if k := slices.IndexFunc(some, func(p fit.Param) bool { return p.Name == q.Name }); k >= 0 {
+			out[i] = math.Min(math.Max(theta[k], q.Lo), q.Hi)
+		}
+	}
+	return out
+}
+
 // best is the survivor of an evolution that the model p itself explains best.
 func best(p *fit.Problem, sol *fit.Solution, survivors [][]float64) (*fit.Solution, error) {
 	e, r, least := p.New(), make([]float64, p.Rows), math.Inf(1)
 	at := slices.Clone(p.Params)
 	for _, theta := range survivors {
-		for i := range theta {
-			theta[i] = min(max(theta[i], p.Params[i].Lo), p.Params[i].Hi)
-		}
 		if e.Residuals(theta, r) == engine.NonFinite {
 			continue
 		}
@@ -101,8 +113,8 @@ func best(p *fit.Problem, sol *fit.Solution, survivors [][]float64) (*fit.Soluti
 
 // evolved is the problem of an evolution, and what simulates it. A mass on symmetric LuGre friction, driven by the force of one
 // record, has batch kernels of its own, which take tens of times less. Their scheme is of first order and knows no lag, no
-// free state at the beginning, no viscosity below zero and no contact beyond its limit of stability: where the plan asks for
-// one of the first two, and for all else, it is the model itself. A descent that follows works on the model in any case.
+// viscosity below zero and no contact beyond its limit of stability; the state at the beginning stays there. Where the plan
+// asks for a lag, for a free state at the beginning, and for all else, it is the model itself.
 func (j *job) evolved(m *axis.Model, params []fit.Param) (p *fit.Problem, simulator string, err error) {
 	if d := j.plan.Model.Drive; d == axis.Force || d == axis.Servo {
 		params = j.nearer(params)
@@ -149,8 +161,10 @@ func forKernels(params []fit.Param, initial axis.Initial) []fit.Param {
 			if !p.Fixed {
 				p.Lo, p.Value = max(p.Lo, 0), max(p.Value, 0)
 			}
+		case "x0":
+			p.Fixed = p.Fixed || initial != axis.Free
 		case "v0":
-			rest = false
+			rest, p.Fixed = false, p.Fixed || initial != axis.Free
 		}
 	}
 	if rest {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"hilrig/engine/numeric"
 	"hilrig/identify/axis"
 	"hilrig/identify/fit"
 )
@@ -43,33 +44,24 @@ func lossOf(s *fit.Solution) fit.Loss {
 	return l
 }
 
-// noiseOf is the standard deviation of white noise on a smooth series, by the median of its third differences, which have 20
-// times its variance. Where most of them are zero, as on coarse steps, their mean square serves; a series without any noise
-// is taken to have a millionth of its range.
+// leastNoise is what a series without any noise is taken to have, of its range.
+const leastNoise = 1e-6
+
+// noiseOf is the standard deviation of white noise on a smooth series in pieces.
 func noiseOf(y []float64, pieces []int) float64 {
-	if len(pieces) == 0 {
-		pieces = []int{0}
+	if len(y) == 0 {
+		return 0
 	}
-	var d []float64
-	sum := 0.0
+	var each [][]float64
 	for i, from := range pieces {
 		to := len(y)
 		if i+1 < len(pieces) {
 			to = pieces[i+1]
 		}
-		for k := from; k+3 < to; k++ {
-			x := y[k+3] - 3*y[k+2] + 3*y[k+1] - y[k]
-			d = append(d, math.Abs(x))
-			sum += x * x
-		}
+		each = append(each, y[from:to])
 	}
-	if len(d) == 0 {
-		return 0
+	if each == nil {
+		each = [][]float64{y}
 	}
-	least := 1e-6 * (slices.Max(y) - slices.Min(y))
-	slices.Sort(d)
-	if m := d[len(d)/2]; m > 0 {
-		return math.Max(m/0.6745/math.Sqrt(20), least)
-	}
-	return math.Max(math.Sqrt(sum/float64(len(d))/20), least)
+	return math.Max(numeric.Noise(each...), leastNoise*(slices.Max(y)-slices.Min(y)))
 }

@@ -26,7 +26,7 @@ func empsHead(t *testing.T, rows int) []*record.Record {
 
 var empsServo = &axis.Controller{Kp: 160.18, Kv: 243.45 * 35.15065188248547, Limit: 10 * 35.15065188248547, Gain: 1, Mean: 2}
 
-// A bristle that explains a position in open loop by a break-away of several Coulomb forces is called over-fitted, and the fit
+// A bristle that explains a position in open loop by what no contact does is called over-fitted, and the fit
 // rejected. In closed loop, where the force is compared, it is not accused.
 func TestOverfittedBristleIsRejected(t *testing.T) {
 	recs := empsHead(t, 12000)
@@ -41,7 +41,7 @@ func TestOverfittedBristleIsRejected(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		accused := strings.Contains(strings.Join(r.Reasons, "\n"), "over-fitted bristle: break-away friction")
+		accused := strings.Contains(strings.Join(r.Reasons, "\n"), "over-fitted bristle:")
 		t.Logf("%s: %s, %.4g %s rms, %q", c.name, r.Verdict, r.Fit.RMS, r.Fit.Unit, r.Reasons)
 		if accused != c.want || c.want != (r.Verdict == Rejected) {
 			t.Errorf("%s: %s, %q", c.name, r.Verdict, r.Reasons)
@@ -49,7 +49,7 @@ func TestOverfittedBristleIsRejected(t *testing.T) {
 	}
 }
 
-// Laws that no loop is written out for run in the controller too, and their rows are those of the loop: the comparison can
+// Laws of every kind run in the controller, and their rows are the same: the comparison can
 // tell chance from difference.
 func TestLawsInTheController(t *testing.T) {
 	recs := empsHead(t, 3500)

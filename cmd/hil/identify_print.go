@@ -89,6 +89,13 @@ func printIdentification(w io.Writer, r identification, rotary bool) {
 		}
 		fmt.Fprintln(w)
 	}
+	if s := r.Steps; s != nil {
+		fmt.Fprintf(w, "simulated    %s, steps of %.3g s", s.Scheme, s.Step)
+		if s.Shift != nil && s.Worst != "" {
+			fmt.Fprintf(w, "; half as long they would move %s by %.2g standard errors", s.Worst, *s.Shift)
+		}
+		fmt.Fprintln(w)
+	}
 	simulated := 0
 	for _, s := range r.Stages {
 		simulated += s.Evaluations

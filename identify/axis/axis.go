@@ -37,9 +37,9 @@ const (
 )
 
 // Initial says where the state at the beginning of every piece comes from: parameters x0 and v0, with several pieces, or a
-// law that has a v0 itself, x0[1], v0[1] and so on. Under a recorded force they are fixed at what the record says unless they
-// are set free. Drawn by a spring or coasting a body remembers where it started: they are searched within the noise of the
-// position there, unless they are known.
+// law that has a v0 itself, x0[1], v0[1] and so on. In open loop a body remembers where it started: they are searched within the
+// noise of what is compared there, unless they are known; one that a force finds at rest starts at rest. A controller forgets
+// the start: there they are fixed at what the record says, unless they are set free.
 type Initial uint8
 
 const (

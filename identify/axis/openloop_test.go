@@ -164,7 +164,7 @@ func TestSuspicions(t *testing.T) {
 // A second record, with pulses of force that the controller did not ask for, ranks the laws as they are: the one that made
 // both records first. The pulses are found whether they are part of the recorded command, a channel of their own, or both.
 func TestValidationRanksLaws(t *testing.T) {
-	truth := map[string]float64{"M": 95, "Fc": 20, "Fs": 13, "sigma2": 190, "vs": 0.015, "sigma0": 1e6, "sigma1": 3000, "offset": -3, "lag": 0.2e-3}
+	truth := map[string]float64{"M": 95, "Fc": 20, "Fs": 13, "sigma2": 190, "vs": 0.015, "sigma0": 1e6, "sigma1": 3000, "offset": -3}
 	spec := servoSpec("lugre", false)
 	spec.Initial, spec.Substeps = Rest, 4
 	first := made(t, truth, sweep(4), nil)

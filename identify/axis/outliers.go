@@ -3,6 +3,8 @@ package axis
 import (
 	"math"
 	"slices"
+
+	"hilrig/engine/numeric"
 )
 
 // Samples of a position that stand apart from all their neighbours are no motion. A difference of them is larger than any
@@ -42,7 +44,7 @@ func despiked(x []float64) []float64 {
 		for k := range n - 1 {
 			step[k] = math.Abs(out[k+1] - out[k])
 		}
-		fence := max(10*quantile(slices.Clone(off), 0.9), 2*quantile(step, 0.75))
+		fence := max(10*numeric.Quantile(off, 0.9), 2*numeric.QuantileInPlace(step, 0.75))
 		clean := true
 		for k := range n {
 			if off[k] > fence {

@@ -7,6 +7,7 @@ import (
 
 	"hilrig/engine"
 	"hilrig/engine/friction"
+	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
 )
 
@@ -95,15 +96,23 @@ func (m *Model) defaults() []fit.Param {
 	}
 	for _, p := range m.pieces {
 		// one sample says where a motion starts within its noise only: taken for exact, that noise would go into everything
-		// else, far beyond the intervals. A recorded force has noise of its own, and friction under it
-		// forgets the start
-		dx, dv, free := max(0.1*r.x, 10*p.noise), 0.5*r.v, m.spec.Initial == Free
-		if d := m.spec.Drive; !free && (d == Spring || d == Coast) && m.spec.Output == Position && p.flutter > 0 {
-			dx, dv, free = 12*p.flutter, p.v0Doubt, true
+		// else, far beyond the intervals. A motion that begins at rest begins at rest
+		dx, dv := max(0.1*r.x, 10*p.noise), 0.5*r.v
+		free := [2]bool{m.spec.Initial == Free, m.spec.Initial == Free}
+		if m.spec.Initial == Measured && m.spec.Drive == Force && m.spec.Output == Velocity && p.v0 != 0 {
+			if noise := numeric.Noise(p.rec.Velocity); noise > 0 {
+				dv, free[1] = 12*noise, true
+			}
 		}
-		add("x0"+p.suffix, "m", "position at the beginning", p.x0, p.x0-dx, p.x0+dx, false, !free || len(p.rec.Position) == 0)
+		if m.spec.Initial != Free && m.spec.Drive != Servo && m.spec.Output == Position && p.flutter > 0 {
+			dx, free[0] = 12*p.flutter, true
+			if m.spec.Drive != Force || p.v0 != 0 {
+				dv, free[1] = p.v0Doubt, true
+			}
+		}
+		add("x0"+p.suffix, "m", "position at the beginning", p.x0, p.x0-dx, p.x0+dx, false, !free[0] || len(p.rec.Position) == 0)
 		if m.spec.Initial != Rest {
-			add("v0"+p.suffix, "m/s", "velocity at the beginning", p.v0, p.v0-dv, p.v0+dv, false, !free)
+			add("v0"+p.suffix, "m/s", "velocity at the beginning", p.v0, p.v0-dv, p.v0+dv, false, !free[1])
 		}
 	}
 	return ps

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"hilrig/engine/friction"
+	"hilrig/engine/numeric"
 	"hilrig/identify/record"
 )
 
@@ -142,7 +143,7 @@ func (p *piece) differentiate() {
 		p.fromVelocity()
 		return
 	}
-	p.noise, p.flutter = whiteNoise(x), middleNoise(x)
+	p.noise, p.flutter = whiteNoise(x), numeric.Noise(x)
 	p.calm = despiked(x)
 	noise := p.noise
 	if &p.calm[0] != &x[0] {
@@ -190,20 +191,6 @@ func whiteNoise(x []float64) float64 {
 		sum += d * d
 	}
 	return math.Sqrt(sum / 20 / float64(len(x)-3))
-}
-
-// middleNoise is the standard deviation of white noise by the median of the same differences: what happens in less than
-// half of them, slips between rests above all, does not count.
-func middleNoise(x []float64) float64 {
-	d := make([]float64, 0, len(x))
-	for k := 3; k < len(x); k++ {
-		d = append(d, math.Abs(x[k]-3*x[k-1]+3*x[k-2]-x[k-3]))
-	}
-	if len(d) == 0 {
-		return 0
-	}
-	slices.Sort(d)
-	return d[len(d)/2] / (0.6745 * math.Sqrt(20))
 }
 
 // parabolas lays a parabola through every sample and its half neighbours on either side, by least squares, and returns its

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"hilrig/engine/friction"
+	"hilrig/engine/numeric"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -49,7 +50,7 @@ func (m *Model) roughly() rough {
 			}
 		}
 	}
-	r.v, r.a = quantile(v, 0.995), quantile(a, 0.995)
+	r.v, r.a = numeric.QuantileInPlace(v, 0.995), numeric.QuantileInPlace(a, 0.995)
 	r.x = hi - lo
 	if !(r.x > 0) {
 		r.x = r.v * r.t
@@ -57,7 +58,7 @@ func (m *Model) roughly() rough {
 	r.quantum = min(r.quantum, r.x*1e-3)
 	switch {
 	case f != nil:
-		r.f = quantile(f, 0.995)
+		r.f = numeric.QuantileInPlace(f, 0.995)
 	case m.spec.Drive == Spring:
 		r.kd = m.roughSpring()
 		if kd, ok := m.spec.Known["kd"]; ok && kd > 0 {
@@ -68,7 +69,7 @@ func (m *Model) roughly() rough {
 				f = append(f, r.kd*math.Abs(p.far[k]-p.calm[k]))
 			}
 		}
-		r.f = quantile(f, 0.995)
+		r.f = numeric.QuantileInPlace(f, 0.995)
 		m.roughContact(&r)
 	default:
 		r.f = r.a
@@ -245,12 +246,6 @@ func (m *Model) regress(r *rough) {
 			r.cos = q
 		}
 	}
-}
-
-// quantile of the values x, which it sorts.
-func quantile(x []float64, q float64) float64 {
-	slices.Sort(x)
-	return x[min(len(x)-1, int(q*float64(len(x))))]
 }
 
 // splits tells that a law has levels or viscosity that may depend on the direction.

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
 )
 
@@ -88,8 +89,15 @@ func (m *Model) draws(q *plan, free []fit.Param, base []float64, n, draws int, s
 	return out
 }
 
-// Fit searches the parameters that are not fixed, from Starts. The solution is that of Problem; its Extra is that of
-// fit.MultiStart.
+// rounds of draws at most.
+const rounds = 3
+
+// aboveNoise is the number of noises of the sensor beyond which a residual may be that of a wrong valley.
+const aboveNoise = 3
+
+// Fit searches the parameters that are not fixed, from Starts. Where only one of several descents reached the lowest cost, or
+// more is left than the noise of the sensor, there may be a lower one still: the contact is drawn again, around sliding
+// friction as the best descent found it, until that brings nothing. The solution is that of Problem; its Extra is that of fit.MultiStart.
 func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit.Watch) (*fit.Solution, error) {
 	p, err := m.Problem(params)
 	if err != nil {
@@ -107,6 +115,53 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 	if err != nil {
 		return nil, err
 	}
+	doubtful := func() bool {
+		return sol.Extra["reached"] == 1 || math.Sqrt(2*sol.Cost/float64(p.Rows)) > aboveNoise*m.noise()
+	}
+	for round := uint64(1); round < rounds && len(from) > 1 && doubtful() && ctx.Err() == nil; round++ {
+		at := slices.Clone(p.Params)
+		best := make([]float64, len(at))
+		for i := range at {
+			best[i] = sol.Params[sol.Free[i]].Value
+		}
+		q, err := m.planOf(params)
+		if err != nil {
+			return nil, err
+		}
+		multi.From = append(m.draws(q, at, best, len(from), 20, s.Seed+1000*round)[1:], best)
+		again, err := multi.Fit(ctx, p, watch)
+		if err != nil {
+			break
+		}
+		again.Iterations += sol.Iterations
+		again.Evaluations += sol.Evaluations
+		again.Compute += sol.Compute
+		better := again.Cost < sol.Cost*(1-1e-3)
+		if again.Cost <= sol.Cost {
+			sol = again
+		}
+		if !better {
+			break
+		}
+	}
 	sol.Notes = append(sol.Notes, scattered(sol)...)
 	return sol, nil
+}
+
+// noise of what is compared.
+func (m *Model) noise() float64 {
+	var y [][]float64
+	for _, p := range m.pieces {
+		y = append(y, p.measured)
+	}
+	return numeric.Noise(y...)
+}
+
+// planOf is the plan of params.
+func (m *Model) planOf(params []fit.Param) (*plan, error) {
+	all, err := m.merge(params)
+	if err != nil {
+		return nil, err
+	}
+	return m.plan(all)
 }

@@ -2,8 +2,8 @@ package axis
 
 import (
 	"math"
-	"slices"
 
+	"hilrig/engine/numeric"
 	"hilrig/identify/record"
 )
 
@@ -44,14 +44,14 @@ type push struct {
 func (s *Spec) start(d *record.Record, p *push) start {
 	if len(d.Position) == 0 {
 		v := despiked(d.Velocity)
-		at, _ := opening(v, d.Dt, noiseOf(v), false)
+		at, _ := opening(v, d.Dt, numeric.Noise(v), false)
 		return start{v: at.x, a: at.v}
 	}
 	q := despiked(d.Position)
 	if s.Initial == Rest {
 		return start{x: q[0]}
 	}
-	noise := noiseOf(q)
+	noise := numeric.Noise(q)
 	at, doubt := opening(q, d.Dt, noise, true)
 	if p != nil && p.m > 0 {
 		if pushed, own := opening(p.coasts(q, d.Dt), d.Dt, noise, true); own < doubt {
@@ -65,7 +65,7 @@ func (s *Spec) start(d *record.Record, p *push) start {
 	}
 	if len(d.Velocity) == len(q) {
 		v := despiked(d.Velocity)
-		fast, own := opening(v, d.Dt, noiseOf(v), false)
+		fast, own := opening(v, d.Dt, numeric.Noise(v), false)
 		if own < doubt && math.Abs(fast.x-at.v) <= 3*(own+doubt) {
 			at.v, at.a, doubt = fast.x, fast.v, own
 		}
@@ -182,34 +182,4 @@ func parabola(q []float64, h float64) (at start, miss, sx, sv float64) {
 	sx = math.Sqrt(s4/det + m*m/s2 + m*m*(m*m*n-2*s2)/det)
 	sv = math.Sqrt(1/s2+4*m*m*n/det) / h
 	return start{x: q[0] + a - b*m + c*m*m, v: (b - 2*c*m) / h, a: 2 * c / (h * h)}, miss, sx, sv
-}
-
-// noiseOf is the standard deviation of the white part of x, from the medians of its differences of third to sixth order: a
-// motion is in all of them, less in some, and noise of variance s² in that of order p with the variance s²·(2p)!/p!². Where
-// most of x rests within one step of the sensor, these are zero, and a step has the variance of a twelfth of its square.
-func noiseOf(x []float64) float64 {
-	noise := math.Inf(1)
-	d := slices.Clone(x)
-	size, step, tiny := 1.0, math.Inf(1), 1e-9*span(x)
-	for p := 1; p <= 6 && len(d) > 2; p++ {
-		for k := range len(d) - 1 {
-			d[k] = d[k+1] - d[k]
-			if by := math.Abs(d[k]); p == 1 && by > tiny {
-				step = min(step, by)
-			}
-		}
-		d = d[:len(d)-1]
-		size *= float64(2*(2*p-1)) / float64(p)
-		if p >= 3 {
-			by := make([]float64, len(d))
-			for k := range d {
-				by[k] = math.Abs(d[k])
-			}
-			noise = min(noise, quantile(by, 0.5)/(0.6745*math.Sqrt(size)))
-		}
-	}
-	if !math.IsInf(step, 1) {
-		noise = max(noise, step/math.Sqrt(12))
-	}
-	return noise
 }

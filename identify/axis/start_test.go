@@ -75,20 +75,4 @@ func TestParabolaErrors(t *testing.T) {
 			t.Errorf("%d samples: scatter %.3g and %.3g, standard errors %.3g and %.3g", n, x, v, sx, sv)
 		}
 	}
-	for _, noise := range []float64{1e-8, 1e-6, 1e-4} {
-		q := dragged(shaken(4000, 1), 0.3)
-		for k := range q {
-			q[k] += noise * rng.NormFloat64()
-		}
-		if got := noiseOf(q); math.Abs(got/noise-1) > 0.1 {
-			t.Errorf("noise %.3g m, want %.3g m", got, noise)
-		}
-	}
-	steps := dragged(shaken(4000, 1), 0.3)
-	for k, x := range steps {
-		steps[k] = 1e-5 * math.Round(x/1e-5)
-	}
-	if got := noiseOf(steps) / (1e-5 / math.Sqrt(12)); got < 0.9 || got > 1.5 {
-		t.Errorf("%.2f times the noise of the steps of an encoder", got)
-	}
 }

@@ -9,11 +9,7 @@ import (
 // Parts is the largest number of parts of a sampling interval in which the model moves, at the values of params, and the
 // longest of them (s).
 func (m *Model) Parts(params []fit.Param) (parts int, step float64, err error) {
-	all, err := m.merge(params)
-	if err != nil {
-		return 0, 0, err
-	}
-	q, err := m.plan(all)
+	q, err := m.planOf(params)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -25,11 +21,7 @@ func (m *Model) Parts(params []fit.Param) (parts int, step float64, err error) {
 
 // Finer is the model with n times as many parts of every sampling interval as it has at the values of params.
 func (m *Model) Finer(params []fit.Param, n int) (*Model, error) {
-	all, err := m.merge(params)
-	if err != nil {
-		return nil, err
-	}
-	q, err := m.plan(all)
+	q, err := m.planOf(params)
 	if err != nil {
 		return nil, err
 	}

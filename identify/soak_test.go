@@ -1,0 +1,5 @@
+//go:build soak
+
+package identify
+
+const soak = true
