@@ -22,8 +22,6 @@ func read(t testing.TB, file string, m record.Mapping) []*record.Record {
 	return recs
 }
 
-func exists(path string) bool { _, err := os.Stat(path); return err == nil }
-
 // problemOf builds model and problem, after change has seen the parameters.
 func problemOf(t testing.TB, spec Spec, recs []*record.Record, change func(p *fit.Param)) (*Model, []fit.Param, *fit.Problem) {
 	t.Helper()
