@@ -3,7 +3,6 @@ package axis
 import (
 	"context"
 	"math"
-	"os"
 	"slices"
 	"testing"
 
