@@ -135,6 +135,7 @@ const lagReach = 0.05
 type lateness struct {
 	lag, se    float64   // samples
 	here, best []float64 // coefficients of the balance as recorded, and with the lag taken out
+	share      float64   // of the squared residual that is left then
 }
 
 // findLag shifts the force of a piece against its motion, up to lagReach, and takes the shift at which the balance leaves
@@ -223,7 +224,8 @@ func (c *checker) findLag(m *motion) *lateness {
 		out.se += e * e * float64(parts-1) / float64(parts)
 	}
 	out.se = math.Sqrt(out.se)
-	out.here, _ = left(0, -1)
+	out.here, out.share = left(0, -1)
+	out.share = rest / max(out.share, math.SmallestNonzeroFloat64)
 	out.best, _ = left(best, -1)
 	if math.IsNaN(out.se) {
 		return nil
@@ -240,8 +242,10 @@ func (c *checker) forceLag(all []*motion, names []string) {
 			m = other
 		}
 	}
+	// a force that is held from sample to sample acts half a sample late by itself; what leaves most of the residual as it is
+	// has another cause
 	l := c.findLag(m)
-	if l == nil || math.Abs(l.lag) < 1 || math.Abs(l.lag) < 5*l.se {
+	if l == nil || math.Abs(l.lag) < 1.5 || math.Abs(l.lag) < 5*l.se || l.share > 0.7 {
 		return
 	}
 	// what it does to inertia and friction

@@ -179,6 +179,27 @@ func TestIndependentFlaws(t *testing.T) {
 	}
 }
 
+// What the balance lacks is not called a lag.
+func TestIndependentNoLag(t *testing.T) {
+	for name, load := range map[string]func(a independent.Axis) func(t, x, v float64) float64{
+		"cogging": func(a independent.Axis) func(t, x, v float64) float64 {
+			return func(_, x, _ float64) float64 { return 0.3 * a.Friction.Fc * math.Sin(x/2.4e-3) }
+		},
+		"drag": func(a independent.Axis) func(t, x, v float64) float64 {
+			return func(_, _, v float64) float64 { return 3 * a.Friction.Sigma2 * v * math.Abs(v) }
+		},
+	} {
+		for seed := range uint64(3) {
+			g := newRig(10*seed + 3)
+			g.axis.Load = load(g.axis)
+			_, d := g.run()
+			if said := serious(record.Check(d, record.CheckOptions{})); strings.Contains(said, "force-lag") {
+				t.Errorf("%s, seed %d: %s", name, seed, said)
+			}
+		}
+	}
+}
+
 // Pulses on a servo axis, in newtons as the force column, in volts under the name of newtons, or not in the command at all.
 func TestPulsesInTheWrongUnit(t *testing.T) {
 	const gain = 35.15065188248547 // N/V
