@@ -112,6 +112,11 @@ func (m *motion) speed() {
 		func(k int) float64 { return m.v[k] * math.Abs(m.v[k]) })
 	m.add("direction", "a viscous friction that differs between the directions", "Split friction by direction: --asymmetric.",
 		func(k int) float64 { return math.Abs(m.v[k]) })
+	for _, share := range []float64{0.02, 0.05, 0.1, 0.2, 0.4} {
+		vs := share * m.top
+		m.add("Stribeck", fmt.Sprintf("a friction that differs below %.3g of the top speed (Stribeck dip, presliding)", share), "Fit a law with a Stribeck dip, or leave slow rows out with min_velocity.",
+			func(k int) float64 { return sgn(m.v[k]) * math.Exp(-m.v[k]*m.v[k]/(vs*vs)) })
+	}
 }
 
 // place: forces that depend on the position.
@@ -170,8 +175,6 @@ func (m *motion) turn() {
 	mean := way / float64(turns)
 	for _, share := range []float64{0.02, 0.05, 0.1, 0.2, 0.4} {
 		vs := share * m.top
-		m.add("Stribeck", fmt.Sprintf("a friction that differs below %.3g of the top speed (Stribeck dip, presliding)", share), "Fit a law with a Stribeck dip, or leave slow rows out with min_velocity.",
-			func(k int) float64 { return sgn(m.v[k]) * math.Exp(-m.v[k]*m.v[k]/(vs*vs)) })
 		m.add("zero of velocity", "a friction that turns where the velocity is not zero", "The sensor of position drifts, or its gain differs between the directions: compare it with another sensor.",
 			func(k int) float64 { return math.Exp(-m.v[k] * m.v[k] / (vs * vs)) })
 	}
@@ -211,6 +214,7 @@ func (m *motion) course(s *Solution) {
 		}
 	}
 	if !constant {
+		m.add("constant force", "a constant force (weight, zero of the sensor)", "Add offset to the terms.", func(int) float64 { return 1 })
 		m.add("drift", "a force that drifts over the record", "Check the zero of the force, and record under constant conditions.", func(k int) float64 { return at(k) - 0.5 })
 	}
 }

@@ -2,6 +2,7 @@ package fit
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
@@ -70,6 +71,7 @@ func Unmodelled(s *Solution, suspects []Suspect, harm map[string]float64) []Effe
 	if 2*len(away) < len(all) {
 		away = all
 	}
+	whole := s.explained(all)
 	var out []Effect
 	var columns []func(k int) float64
 	for _, turn := range []bool{false, true} {
@@ -82,7 +84,7 @@ func Unmodelled(s *Solution, suspects []Suspect, harm map[string]float64) []Effe
 			break
 		}
 		x.extend(columns, rows)
-		left, more := x.search(s, suspects, turn, rows, harm)
+		left, more := x.search(s, whole, all, suspects, turn, rows, harm)
 		out, columns = append(out, left...), append(columns, more...)
 	}
 	return out
@@ -160,7 +162,7 @@ func (x *explained) extend(columns []func(k int) float64, rows []int) {
 }
 
 // search accepts suspects, one of a kind but for what may come in several, until none is left that explains anything.
-func (x *explained) search(s *Solution, suspects []Suspect, turn bool, rows []int, harm map[string]float64) (out []Effect, columns []func(k int) float64) {
+func (x *explained) search(s *Solution, whole *explained, all []int, suspects []Suspect, turn bool, rows []int, harm map[string]float64) (out []Effect, columns []func(k int) float64) {
 	of := make([][][]float64, len(suspects))
 	used := make([]bool, len(suspects))
 	for i, sp := range suspects {
@@ -190,8 +192,14 @@ func (x *explained) search(s *Solution, suspects []Suspect, turn bool, rows []in
 		for i := range suspects {
 			used[i] = used[i] || i == best || !sp.Drift && sp.Kind == suspects[i].Kind && sp.Kind != "cogging"
 		}
-		move := x.accept(of[best], found)
+		x.extend(sp.Columns, rows)
 		columns = append(columns, sp.Columns...)
+		bias := make([]float64, len(all)) // what the fit took for its own columns
+		for j, c := range sp.Columns {
+			axpy(found.b[j], taken(c, all), bias)
+		}
+		move := whole.solve(bias)
+		scale(move, -1)
 		out = append(out, sp.left(s, found, move, harm, tries))
 	}
 	return out, columns
@@ -291,12 +299,20 @@ func (x *explained) try(columns [][]float64) (f finding, ok bool) {
 		return f, false
 	}
 
-	// covariance of b: that of the sum of the scores
+	// covariance of b: that of the sum of the scores, with residuals as they would be had their row not been fitted
+	free := slices.Clone(e)
+	for k := range free {
+		h := 0.0
+		for _, q := range y.q {
+			h += q[k] * q[k]
+		}
+		free[k] /= math.Max(1-h, 0.1)
+	}
 	g := make([][]float64, m)
 	for i := range g {
 		g[i] = make([]float64, n)
 		for k, v := range y.q[first+i] {
-			g[i][k] = v * e[k]
+			g[i][k] = v * free[k]
 		}
 	}
 	lags := 0
@@ -314,7 +330,17 @@ func (x *explained) try(columns [][]float64) (f finding, ok bool) {
 		return f, false
 	}
 	w := widening(lags, n)
-	f.p = distuv.F{D1: float64(m), D2: float64(n - first - m)}.Survival(mat.Dot(bv, sol) / float64(m) / (w * w))
+
+	// the covariance is itself estimated, from as many rows as carry the columns [BM02], fewer if they depend on each other
+	dof := float64(n - first - m)
+	for _, q := range y.q[first:] {
+		fourth := 0.0
+		for _, v := range q {
+			fourth += v * v * v * v
+		}
+		dof = math.Min(dof, 1/fourth/math.Max(1, float64(lags+1)/1.5))
+	}
+	f.p = distuv.F{D1: float64(m), D2: math.Max(dof, 1)}.Survival(mat.Dot(bv, sol) / float64(m) / (w * w))
 
 	// back to the columns
 	f.b = make([]float64, len(columns))
@@ -328,29 +354,17 @@ func (x *explained) try(columns [][]float64) (f finding, ok bool) {
 	return f, true
 }
 
-// accept adds the columns to the model for good and tells by how much its parameters move.
-func (x *explained) accept(columns [][]float64, f finding) (move []float64) {
-	a := make([]float64, len(x.r))
-	for j, c := range columns {
-		z, part, size := x.against(c)
-		for i := range a {
-			a[i] += f.b[j] * part[i]
-		}
-		if size > 1e-3*length(c) {
-			scale(z, 1/size)
-			axpy(-inner(z, x.e), z, x.e)
-			x.q = append(x.q, z)
-		}
-	}
-	move = make([]float64, x.all)
+// solve is the least squares solution of the model for y.
+func (x *explained) solve(y []float64) []float64 {
+	theta := make([]float64, x.all)
 	for i := len(x.r) - 1; i >= 0; i-- {
-		v := -a[i]
+		v := inner(x.q[i], y)
 		for l := i + 1; l < len(x.r); l++ {
-			v -= x.r[l][i] * move[x.kept[l]]
+			v -= x.r[l][i] * theta[x.kept[l]]
 		}
-		move[x.kept[i]] = v / x.r[i][i]
+		theta[x.kept[i]] = v / x.r[i][i]
 	}
-	return move
+	return theta
 }
 
 // state tells whether a parameter is where a record or a piece of it begins.
