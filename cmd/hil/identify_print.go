@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 
 	"hilrig/configs"
+	"hilrig/hil/sink"
 	"hilrig/identify"
 	"hilrig/identify/fit"
 	"hilrig/identify/linear"
@@ -269,7 +270,11 @@ func nextIdentify(path string, f identifyFlags, cfg *configs.Identify, recs iden
 	case r.Verdict != identify.Identified:
 		return "see docs/identify.md, section Verdict, for what each reason asks for"
 	case r.Validation == nil:
-		return again + " --validate OTHER.csv      a second record tells what the parameters are worth"
+		other := "OTHER.csv"
+		if _, run := sink.FindRun(path); run {
+			other = "OTHER-RUN"
+		}
+		return again + " --validate " + other + "      a second record tells what the parameters are worth"
 	}
 	return again + " -o result.json      keeps the result with its provenance"
 }

@@ -314,7 +314,7 @@ func (d *parts) finish(summary string) {
 			s.Ticks, s.Rate, s.Late.P50, s.Late.P99, s.Late.P999, s.Late.Max, s.Busy.P50, s.Skipped))
 	}
 	if d.recorder != nil {
-		d.log.Info("recorded", "run", d.recorder.Dir(), "rows", d.recorder.Stats().Rows, "next", "hil export "+d.recorder.Dir()+" -o run.csv")
+		d.log.Info("recorded", "run", d.recorder.Dir(), "rows", d.recorder.Stats().Rows, "next", asStarted("hil identify "+d.recorder.Dir()))
 	}
 }
 
