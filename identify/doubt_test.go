@@ -309,3 +309,13 @@ func TestAbsurdContactIsDoubted(t *testing.T) {
 		t.Errorf("Fs of a hundred times Fc: %q", s)
 	}
 }
+
+// Values that the simulator has a part in are not identified.
+func TestVerdictHearsTheSteps(t *testing.T) {
+	for shift, want := range map[float64]Verdict{0.2: Identified, 3: Weak} {
+		r := judged(func(r *Result) { r.Steps = &Stepping{Step: 1e-3, Shift: &shift, Worst: "M"} })
+		if r.Verdict != want {
+			t.Errorf("shift %g: %s %q, want %s", shift, r.Verdict, r.Reasons, want)
+		}
+	}
+}

@@ -72,6 +72,10 @@ func (r *Result) judge(suspicions []string) {
 		say(Weak, "evolution finds the neighbourhood of an optimum, not the optimum: let lm follow")
 	}
 
+	if st := r.Steps; st != nil && st.Shift != nil && *st.Shift > 1 {
+		say(Weak, "steps of the simulation half as long (%.3g s) would move %s by %.2g standard errors: the simulator has a part in the values; leave substeps out, or record faster", st.Step/2, st.Worst, *st.Shift)
+	}
+
 	// do the rows say as much as they are many?
 	if n := r.Residual.Effective; r.Fit.Params > 0 && n < float64(r.Fit.Params) {
 		say(Weak, "do not trust these intervals: the residual hardly changes from row to row, so that the %d rows count as about %.2g independent ones, and there are %d parameters", r.Fit.Rows, n, r.Fit.Params)
