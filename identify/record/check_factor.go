@@ -261,24 +261,12 @@ func (d *Record) commanded() (share, se float64, ok bool) {
 	if len(y) < 200 {
 		return 0, 0, false
 	}
-	var parts []*sums
-	edges := blocksOf(len(y))
-	for i, from := range edges[:len(edges)-1] {
-		s := newSums(len(cols))
-		s.take(cols, y, from, edges[i+1])
-		parts = append(parts, s)
-	}
-	value, errs := jackknife(parts, func(s *sums) []float64 {
+	value, errs := jackknife(partsOf(cols, y), func(s *sums) []float64 {
 		coef, rest := s.solve()
 		return []float64{coef[len(coef)-1], rest}
 	})
-	spread := 0.0
-	mean := dot(y, slices.Repeat([]float64{1 / float64(len(y))}, len(y)))
-	for _, f := range y {
-		spread += (f - mean) * (f - mean)
-	}
 	share, se = value[0], errs[0]
-	return share, se, value[1] < 1e-3*spread && !math.IsNaN(share) && !math.IsNaN(se)
+	return share, se, value[1] < 1e-3*variance(y) && !math.IsNaN(share) && !math.IsNaN(se)
 }
 
 // InCommand tells that the disturbance was added to the command before it was recorded as the force.

@@ -3,7 +3,6 @@ package record
 import (
 	"fmt"
 	"math"
-	"slices"
 )
 
 // balance is what a plain regression says of the force of all pieces:
@@ -153,7 +152,6 @@ func (c *checker) findLag(m *motion) *lateness {
 	if r = r.where(func(i int) bool { return math.Abs(r.v[i]) > 0.2*m.top }); len(r.at) < 100 { // what bristles do at reversals looks like a lag
 		return nil
 	}
-	edges := blocksOf(len(r.force))
 	at := map[int][]*sums{}
 	y := make([]float64, len(r.force))
 	shifted := func(by int) []*sums {
@@ -161,11 +159,7 @@ func (c *checker) findLag(m *motion) *lateness {
 			for i, k := range r.at {
 				y[i] = r.smooth[k+by]
 			}
-			for i, from := range edges[:len(edges)-1] {
-				s := newSums(len(r.cols))
-				s.take(r.cols, y, from, edges[i+1])
-				at[by] = append(at[by], s)
-			}
+			at[by] = partsOf(r.cols, y)
 		}
 		return at[by]
 	}
@@ -200,12 +194,7 @@ func (c *checker) findLag(m *motion) *lateness {
 	look(-most, most, coarse)
 	look(best-coarse, best+coarse, max(1, coarse/8))
 	look(best-coarse/8-1, best+coarse/8+1, 1)
-	spread := 0.0 // of the force
-	for _, f := range y {
-		spread += f * f / float64(len(y))
-	}
-	mean := dot(y, slices.Repeat([]float64{1 / float64(len(y))}, len(y)))
-	if best <= -most || best >= most || rest > 0.2*float64(len(y))*(spread-mean*mean) {
+	if best <= -most || best >= most || rest > 0.2*variance(r.force) {
 		return nil
 	}
 	vertex := func(without int) float64 {
@@ -218,16 +207,16 @@ func (c *checker) findLag(m *motion) *lateness {
 		return math.NaN()
 	}
 	out := &lateness{lag: float64(best) + vertex(-1)}
-	parts := len(edges) - 1
-	for i := range parts {
+	for i := range jackBlocks {
 		e := float64(best) + vertex(i) - out.lag
-		out.se += e * e * float64(parts-1) / float64(parts)
+		out.se += e * e * (jackBlocks - 1) / jackBlocks
 	}
 	out.se = math.Sqrt(out.se)
 	out.here, out.share = left(0, -1)
 	out.share = rest / max(out.share, math.SmallestNonzeroFloat64)
 	out.best, _ = left(best, -1)
-	if math.IsNaN(out.se) {
+	// an inertia that a shift doubles or halves is none: the balance is no witness
+	if m := len(names) - 1; math.IsNaN(out.se) || !(out.here[m] > 0.5*out.best[m] && out.here[m] < 2*out.best[m]) {
 		return nil
 	}
 	return out

@@ -69,8 +69,8 @@ func (c *checker) clipped(names []string, rows []rowsOf) {
 			return
 		}
 		over /= float64(count)
-		r := slopeOf(x, y)
-		if share := float64(count) / float64(n); over > max(3*noise, 0.02*size(a)) && r < 0.35 {
+		r := relate(x, y)
+		if share := float64(count) / float64(n); over > max(3*noise, 0.02*size(a)) && math.Copysign(r.lo, r.scale) < 0.35 {
 			c.say("saturation", Fatal, "force", share, "", advice, text, 100*share, top, c.o.force(), over)
 		}
 	}
@@ -91,12 +91,6 @@ func (c *checker) clipped(names []string, rows []rowsOf) {
 	}
 	judge(asked, all.force, noise, 0.02, "in %.1f %% of the samples the axis moves as if the force stayed near %.4g %s, while %.3g more is recorded on average: the drive gives less than the command",
 		"Record the force behind the limit of the drive, or keep the command below it.")
-}
-
-// slopeOf is the slope of y over x.
-func slopeOf(x, y []float64) float64 {
-	r := relate(x, y)
-	return math.Copysign(r.lo, r.scale)
 }
 
 // joined are the rows of all pieces together, in the order of time.
@@ -132,16 +126,9 @@ func (c *checker) drifts(names []string, rows []rowsOf, top float64) {
 		}
 	}
 	cols := append(slices.Clone(r.cols), way, one)
-	edges := blocksOf(len(r.force))
-	var parts []*sums
-	for i, from := range edges[:len(edges)-1] {
-		s := newSums(len(cols))
-		s.take(cols, r.force, from, edges[i+1])
-		parts = append(parts, s)
-	}
 	p := len(cols)
 	level := 0.0 // of friction, mean
-	value, se := jackknife(parts, func(s *sums) []float64 {
+	value, se := jackknife(partsOf(cols, r.force), func(s *sums) []float64 {
 		coef, _ := s.solve()
 		return coef
 	})

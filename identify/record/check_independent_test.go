@@ -124,11 +124,11 @@ func TestIndependentFlaws(t *testing.T) {
 			return d
 		}, 0, 0},
 		{"drive gives less than the command, noisy", "saturation", func(g *rig) *record.Record {
-			tr, d := g.run()
+			tr, _ := g.run()
 			for _, u := range tr.U[100:] {
 				g.limit = max(g.limit, 0.8*math.Abs(u))
 			}
-			tr, d = g.run()
+			tr, d := g.run()
 			for k := 2; k < len(d.Force); k++ { // what the controller asked for
 				v := (tr.X[k] - tr.X[k-2]) / 2e-3
 				d.Force[k] += g.kv*(g.kp*(g.ref(tr.T[k])-tr.X[k])-v) - tr.U[k]

@@ -4,8 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/dsp/fourier"
-
 	"hilrig/engine/numeric"
 )
 
@@ -190,64 +188,5 @@ func (c *checker) excitation(all []*motion) {
 	if fast < 1.5*slow {
 		c.say("one-speed", Warning, "", fast/slow, "", "Move at several speeds, a decade apart at best.",
 			"nine tenths of the motion lie between %.3g and %.3g %s: Coulomb and viscous friction cannot be told apart", slow, fast, u)
-	}
-	if !c.o.Static {
-		c.spectrum(all)
-	}
-}
-
-// spectrum says which frequencies the velocity holds, and whether it is a single tone.
-func (c *checker) spectrum(all []*motion) {
-	m := all[0]
-	for _, other := range all {
-		if len(other.v) > len(m.v) {
-			m = other
-		}
-	}
-	n := min(len(m.v), 1<<15)
-	if n < 256 {
-		return
-	}
-	mean := 0.0
-	padded := 256 // a power of two: transforms of other lengths may take very long
-	for padded < n {
-		padded *= 2
-	}
-	w := make([]float64, padded)
-	for _, v := range m.v[:n] {
-		mean += v / float64(n)
-	}
-	for k := range n {
-		w[k] = (m.v[k] - mean) * (0.5 - 0.5*math.Cos(2*math.Pi*float64(k)/float64(n-1)))
-	}
-	power, total := []float64(nil), 0.0
-	for _, z := range fourier.NewFFT(padded).Coefficients(nil, w) {
-		p := real(z)*real(z) + imag(z)*imag(z)
-		power, total = append(power, p), total+p
-	}
-	if total == 0 {
-		return
-	}
-	df, wide := 1/(float64(padded)*m.d.Dt), 2*padded/n+1
-	sum, lo, hi, peak := 0.0, -1.0, 0.0, 0
-	for k, p := range power {
-		if sum += p; sum > 0.05*total && lo < 0 {
-			lo = float64(k) * df
-		}
-		if sum < 0.95*total {
-			hi = float64(k+1) * df
-		}
-		if p > power[peak] {
-			peak = k
-		}
-	}
-	tone := 0.0
-	for k := max(peak-wide, 0); k <= min(peak+wide, len(power)-1); k++ {
-		tone += power[k] / total
-	}
-	c.say("spectrum", Note, "", hi, "Hz", "", "nine tenths of the power of the velocity lie from %.3g to %.3g Hz", lo, hi)
-	if tone > 0.98 && float64(peak)*df*float64(n)*m.d.Dt > 5 {
-		c.say("one-tone", Note, "", float64(peak)*df, "Hz", "Inertia and stiffness act alike on a single sine: add a second frequency if both are wanted.",
-			"the motion is a single sine of %.4g Hz", float64(peak)*df)
 	}
 }

@@ -187,13 +187,26 @@ func (s *sums) factor() (l [][]float64, c []float64, rest float64) {
 // jackBlocks is how many parts of a record the jackknife leaves out, one at a time.
 const jackBlocks = 20
 
-// blocksOf cuts n rows into parts of one length.
-func blocksOf(n int) (edges []int) {
-	parts := min(jackBlocks, n)
-	for i := range parts + 1 {
-		edges = append(edges, i*n/parts)
+// partsOf are the sums of rows, cut into parts of one length.
+func partsOf(cols [][]float64, y []float64) []*sums {
+	parts := make([]*sums, min(jackBlocks, len(y)))
+	for i := range parts {
+		parts[i] = newSums(len(cols))
+		parts[i].take(cols, y, i*len(y)/len(parts), (i+1)*len(y)/len(parts))
 	}
-	return edges
+	return parts
+}
+
+// variance is Σ(y − mean)².
+func variance(y []float64) float64 {
+	mean, sum := 0.0, 0.0
+	for _, v := range y {
+		mean += v / float64(len(y))
+	}
+	for _, v := range y {
+		sum += (v - mean) * (v - mean)
+	}
+	return sum
 }
 
 // jackknife is a statistic of all parts with its standard error, from the same without each of them: neighbouring rows may
@@ -233,23 +246,14 @@ func regress(names []string, pieces []rowsOf) *balance {
 	if n <= 2*len(names) || slices.Max(y) == slices.Min(y) {
 		return nil
 	}
-	edges := blocksOf(n)
-	var parts []*sums
-	for i, from := range edges[:len(edges)-1] {
-		s := newSums(len(names))
-		s.take(cols, y, from, edges[i+1])
-		parts = append(parts, s)
-	}
-
 	b := &balance{}
-	mean, v2, v1 := 0.0, 0.0, 0.0
+	v2, v1 := 0.0, 0.0
 	for k := range v {
-		mean += y[k] / float64(n)
 		v2, v1 = v2+v[k]*v[k]/float64(n), v1+math.Abs(v[k])/float64(n)
 		b.driven, b.gross = b.driven+y[k]*v[k]/float64(n), b.gross+math.Abs(y[k]*v[k])/float64(n)
 	}
 	loss := map[string]float64{"Fv": v2, "Fc": v1}
-	value, se := jackknife(parts, func(s *sums) []float64 {
+	value, se := jackknife(partsOf(cols, y), func(s *sums) []float64 {
 		coef, rest := s.solve()
 		w := 0.0
 		for i, name := range names {
@@ -261,11 +265,7 @@ func regress(names []string, pieces []rowsOf) *balance {
 	})
 	p := len(names)
 	b.loss, b.lossSE = value[p], se[p]
-	spread := 0.0
-	for _, f := range y {
-		spread += (f - mean) * (f - mean)
-	}
-	b.r2 = 1 - value[p+1]/spread
+	b.r2 = 1 - value[p+1]/variance(y)
 	for i, name := range names {
 		if !math.IsNaN(value[i]) && !math.IsNaN(se[i]) {
 			b.names, b.coef, b.se = append(b.names, name), append(b.coef, value[i]), append(b.se, se[i])
