@@ -140,7 +140,8 @@ func topSpeed(recs []*record.Record) float64 {
 // judgeDirection takes Coulomb friction out of what is identified where all motion goes one way: it and a constant force are
 // one number then, unless the user says what the constant force is.
 func (r *Result) judgeDirection(offsetKnown bool, say func(Verdict, string, ...any)) {
-	if offsetKnown || !slices.ContainsFunc(r.Findings, func(f record.Finding) bool { return f.Kind == "one-direction" && f.Severity != record.Note }) {
+	oneWay := slices.ContainsFunc(r.Findings, func(f record.Finding) bool { return f.Kind == "one-direction" && f.Severity != record.Note })
+	if offsetKnown || !oneWay && !r.oneWay {
 		return
 	}
 	var names []string
@@ -157,6 +158,19 @@ func (r *Result) judgeDirection(offsetKnown bool, say func(Verdict, string, ...a
 	if names != nil {
 		say(Weak, "%s: all motion is in one direction, where friction and an unknown constant force (weight, zero of the sensor) are one number. Record both directions, or give the constant force: parameters: {offset: 0}", strings.Join(names, ", "))
 	}
+}
+
+// goesOneWay tells whether the rows of a fit move in one direction but for a fiftieth of them: slow ones may have been left out.
+func goesOneWay(v []float64) bool {
+	forward, backward := 0, 0
+	for _, x := range v {
+		if x > 0 {
+			forward++
+		} else if x < 0 {
+			backward++
+		}
+	}
+	return 50*min(forward, backward) < forward+backward
 }
 
 // isOffset tells whether a parameter is a constant force.

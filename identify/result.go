@@ -55,6 +55,7 @@ type Result struct {
 	tolerance   map[string]float64 // by how much a parameter may move without harm
 	top         float64            // m/s or rad/s, speed of the record; 0: not known
 	offsetKnown bool               // the user says what the constant force is
+	oneWay      bool               // the rows of the fit move in one direction
 	solution    *fit.Solution
 	checked     *fit.Solution // of the validation, its residuals
 }

@@ -228,6 +228,7 @@ func (r *Result) finish(ctx context.Context, j *job, read []*record.Record) erro
 		r.measureMoves()
 	}
 	r.tolerance, r.top, r.offsetKnown = r.harm(st.sol), topSpeed(read), j.offsetKnown()
+	r.oneWay = (j.plan.Model.Drive == axis.Force || j.plan.Model.Drive == axis.Servo) && st.method != "velocity-step" && goesOneWay(st.sol.Velocity)
 	r.findUnmodelled(j, st)
 	if j.plan.Bootstrap > 0 && !r.Interrupted {
 		if st.resample == nil {

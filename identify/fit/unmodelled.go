@@ -175,6 +175,7 @@ func (x *explained) search(s *Solution, whole *explained, all []int, suspects []
 	}
 	tries := float64(len(suspects))
 	for range unmodelledRounds {
+		x.independent = x.count()
 		best, found := -1, finding{}
 		for i := range suspects {
 			if used[i] {
@@ -232,6 +233,22 @@ type explained struct {
 	e      []float64   // what is left over
 	pieces []int
 	series bool
+
+	independent float64 // rows that carry as much about a mean of e as all of them
+}
+
+// count is the number of independent rows: the variance of e over that of its mean, times the rows there would be.
+func (x *explained) count() float64 {
+	n := len(x.e)
+	if !x.series || n == 0 {
+		return float64(n)
+	}
+	g := [][]float64{x.e}
+	long := windows(g, n, bandwidth(g, n, x.pieces), x.pieces)[0]
+	if long <= 0 {
+		return float64(n)
+	}
+	return float64(n) * math.Min(1, inner(x.e, x.e)/long)
 }
 
 // own takes a column of the model in.
@@ -341,6 +358,12 @@ func (x *explained) try(columns [][]float64) (f finding, ok bool) {
 		dof = math.Min(dof, 1/fourth/math.Max(1, float64(lags+1)/1.5))
 	}
 	f.p = distuv.F{D1: float64(m), D2: math.Max(dof, 1)}.Survival(mat.Dot(bv, sol) / float64(m) / (w * w))
+	// Where most of the residual goes, few rows are left to tell that by. Then the other way round: how often would a residual
+	// of as many independent rows as before lie as much in this direction? Either test may tell
+	if rows := x.independent - float64(first+m); rows >= 1 {
+		f.p = math.Min(f.p, distuv.F{D1: float64(m), D2: rows}.Survival(f.share/(1-f.share)*rows/float64(m)))
+	}
+	f.p = math.Min(2*f.p, 1)
 
 	// back to the columns
 	f.b = make([]float64, len(columns))
