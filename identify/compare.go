@@ -249,12 +249,55 @@ func (c *Comparison) say(validated bool) {
 			c.Supports = append(c.Supports, fmt.Sprintf("%s leaves %.3g %s over on the validation records and %.3g on its own: it does not carry over", m.Name, *m.VRMS, m.Unit, *m.RMS))
 		}
 	}
+	if b := c.bristle(validated); b != "" {
+		c.Supports = append(c.Supports, b)
+	}
 	if other := c.otherRecord(); other != "" {
 		c.Supports = append(c.Supports, fmt.Sprintf("%s rests on another record than %s: a ranking of models has to rest on one", other, c.Models[0].Name))
 	}
 	if !validated {
 		c.Supports = append(c.Supports, "a second record, --validate, would tell which of the models carries over")
 	}
+}
+
+// bristle says whether the records need one: the best model with a bristle is held against the best without, which may have a
+// dip or rise of friction with speed all the same. "" where not both kinds are there.
+func (c *Comparison) bristle(validated bool) string {
+	has := func(m *Ranked, names ...string) bool {
+		return m.Result != nil && slices.ContainsFunc(m.Result.Parameters, func(p Parameter) bool { return slices.Contains(names, p.Name) })
+	}
+	var with, without *Ranked
+	dips := false
+	for i := range c.Models {
+		switch m := &c.Models[i]; {
+		case m.Result == nil:
+		case has(m, "sigma0", "kt", "k0"):
+			if with == nil {
+				with = m
+			}
+		default:
+			if without == nil {
+				without = m
+			}
+			dips = dips || has(m, "vs")
+		}
+	}
+	if with == nil || without == nil {
+		return ""
+	}
+	if !dips {
+		return fmt.Sprintf("whether a bristle is needed is not said: no model without one, such as %s, has friction that depends on the speed near zero; add a Stribeck curve", without.Name)
+	}
+	a, b := with.Result.misfit(validated), without.Result.misfit(validated)
+	p, ok := Differ(with.Result.rows(validated), without.Result.rows(validated))
+	worse := !validated && with.DAICc != nil && without.DAICc != nil && *without.DAICc <= *with.DAICc
+	switch {
+	case !ok:
+		return fmt.Sprintf("whether a bristle is needed cannot be said: %s and %s do not explain the same rows", with.Name, without.Name)
+	case p > 0.05 || b <= evenMisfit*a || worse:
+		return fmt.Sprintf("no bristle is needed: %s leaves %.4g %s over, %s %.4g %s with one", without.Name, b, without.Unit, with.Name, a, with.Unit)
+	}
+	return fmt.Sprintf("a bristle is needed: %s leaves %.4g %s over, the best model without one, %s, %.4g %s (p = %.2g)", with.Name, a, with.Unit, without.Name, b, without.Unit, p)
 }
 
 // tested tells whether the best model was held against every other one that has a result.

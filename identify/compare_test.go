@@ -117,3 +117,32 @@ func TestCompareRanks(t *testing.T) {
 		t.Error("models of different quantities were compared")
 	}
 }
+
+// Whether a bristle is needed is said against the best model without one, and not at all where none of those has friction
+// that depends on the speed near zero.
+func TestCompareSaysWhetherABristleIsNeeded(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	base := noise(rng, 2000, 1, 0)
+	larger := noise(rng, 2000, 1.5, 0)
+	with := func(m Ranked, name string) Ranked {
+		m.Result.Parameters = []Parameter{{Estimate: fit.Estimate{Name: name}}}
+		return m
+	}
+	for _, c := range []struct {
+		bristle, dip []float64
+		name, want   string
+	}{
+		{base, larger, "vs", "a bristle is needed: bristle leaves"},
+		{base, base, "vs", "no bristle is needed: dip leaves"},
+		{larger, base, "vs", "no bristle is needed: dip leaves"},
+		{base, larger, "Fc", "whether a bristle is needed is not said"},
+	} {
+		r, err := Compare([]Ranked{with(ranked("bristle", 8, c.bristle, nil), "sigma0"), with(ranked("dip", 6, c.dip, nil), c.name)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := strings.Join(r.Supports, "\n"); !strings.Contains(said, c.want) {
+			t.Errorf("nothing about %q in %q", c.want, said)
+		}
+	}
+}

@@ -389,7 +389,7 @@ func TestRigidSlopes(t *testing.T) {
 
 // Levels the wrong way round are refused by name.
 func TestRigidLevelsAreChecked(t *testing.T) {
-	for _, law := range []Model{&Karnopp{Fc: 2, Fs: 1}, &StaticCoulombViscous{Fc: 2, Fs: 1, Delta: 1}, &Stribeck{Fc: 2, Fs: 1, Vs: 1}, &Stribeck{Fc: 1, Fs: 2, Vs: 1, Curve: 9},
+	for _, law := range []Model{&Karnopp{Fc: 2, Fs: 1}, &StaticCoulombViscous{Fc: 2, Fs: 1, Delta: 1}, &Stribeck{Fc: 1, Fs: 2, Vs: 1, Curve: 9},
 		&Kato{Fc: 2, FsInf: 1, M: 1}, &RisingStatic{Fc: 2, FsInf: 1}, &Memory{Fc: 2, Fs: 1, Vs: 1}} {
 		if law.Validate() == nil {
 			t.Errorf("%+v was accepted", law)
@@ -452,6 +452,50 @@ func TestUprightCurve(t *testing.T) {
 		// the way back starts from rest, so its mean speed is half the last: there friction is what the load leaves
 		if f := -law.Steady(x[1] / 2); f > -c.load || f < -0.9*c.load {
 			t.Errorf("%+v: goes back at %g m/s on the mean, where friction is %g N", c, x[1]/2, f)
+		}
+	}
+}
+
+// ramp is a force that rises by du (N/s) during a step.
+type ramp struct{ u, du float64 }
+
+func (r *ramp) Span(tau, h, x float64) {}
+func (r *ramp) At(tau, x, v float64) (force, dx, dv float64) {
+	return r.u + r.du*tau, 0, 0
+}
+
+// A contact that strengthens with speed breaks away at Fs and slides from there: under a slow ramp the force of friction is the
+// curve itself, and the body is never held and released in turn.
+func TestStribeckBelowCoulomb(t *testing.T) {
+	for _, curve := range []Curve{HessSoom, BoPavelescu, Tustin} {
+		law := &Stribeck{Curve: curve, Fc: 2, Fs: 0.8, Vs: 0.02, Fv: 3, Delta: 2}
+		m, err := NewMass(1, law, Midpoint)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const h = 1e-3
+		x, load, moved := m.NewState(), &ramp{}, false
+		for k := range 40000 {
+			load.u, load.du = 1e-4*float64(k), 0.1
+			if k > 20000 { // hold, then let go
+				load.u, load.du = 2-1e-4*float64(k-20000), -0.1
+			}
+			r := m.Step(h, x, load)
+			if r.Status != 0 {
+				t.Fatal(r.Status)
+			}
+			if v := x[1]; k < 20000 && load.u > 0.81 {
+				f, slope := law.At(v)
+				if math.Abs(load.u-f) > 0.3/slope+1e-3 || v <= 0 { // it lags behind by M·dv/dt
+					t.Fatalf("%v at %g N: %g m/s, where the curve has %g N", curve, load.u, v, f)
+				}
+				moved = true
+			} else if k < 20000 && load.u < 0.8 && v != 0 {
+				t.Fatalf("%v: moves at %g N", curve, load.u)
+			}
+		}
+		if !moved || x[1] != 0 {
+			t.Errorf("%v: moved %v, ends at %g m/s", curve, moved, x[1])
 		}
 	}
 }

@@ -148,8 +148,11 @@ func (b *body) rigid(law friction.Model, at map[string]int) {
 		b.put = append(b.put, func(v []float64) { *fc, b.loads.offset = (v[p]+v[n])/2, (v[p]-v[n])/2 })
 		for _, name := range []string{"Fs", "Fs_inf"} {
 			if fs, ok := field(law, name); ok {
-				i := at["dFs"]
-				b.put = append(b.put, func(v []float64) { *fs = *fc + max(v[i], 0) })
+				i, least := at["dFs"], 0.0
+				if strengthens(law) {
+					least = leastFs - 1 // of the weaker direction
+				}
+				b.put = append(b.put, func(v []float64) { *fs = *fc + max(v[i], least*min(v[p], v[n])) })
 			}
 		}
 	}
@@ -175,13 +178,13 @@ func (b *body) sides(fore, back friction.Model, at map[string]int) {
 		fc, ok := field(s.law, "Fc")
 		fs, is := field(s.law, "Fs")
 		if i, there := at["dFs"]; ok && is && there {
-			b.put = append(b.put, func(v []float64) { *fs = max(*fc+v[i], 0.05**fc) })
+			b.put = append(b.put, func(v []float64) { *fs = max(*fc+v[i], leastFs**fc) })
 		}
 	}
 }
 
-// level keeps the break-away level of a rigid law at or above its Coulomb level, as the law demands: a search that tries the
-// contrary gets the law with both equal.
+// level keeps the break-away level of a rigid law at or above its Coulomb level, as the law demands, or above zero where it
+// may strengthen with speed: a search that tries the contrary gets the law at that limit.
 func level(law friction.Model) []func([]float64) {
 	if _, gms := law.(*friction.GMS); !gms && !isSwitched(law) {
 		return nil
@@ -190,12 +193,22 @@ func level(law friction.Model) []func([]float64) {
 	if !ok {
 		return nil
 	}
+	least := 1.0
+	if strengthens(law) {
+		least = leastFs
+	}
 	for _, name := range []string{"Fs", "Fs_inf"} {
 		if fs, ok := field(law, name); ok {
-			return []func([]float64){func([]float64) { *fs = max(*fs, *fc) }}
+			return []func([]float64){func([]float64) { *fs = max(*fs, least**fc) }}
 		}
 	}
 	return nil
+}
+
+// strengthens tells that a law may have less friction at rest than in motion: its curve begins at the break-away level.
+func strengthens(law friction.Model) bool {
+	_, curve := law.(*friction.Stribeck)
+	return curve || !isSwitched(law)
 }
 
 // combination is what a law demands of several parameters together.

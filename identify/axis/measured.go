@@ -23,7 +23,7 @@ func (e *evaluator) Measured() (y []float64, quantity string, pieces []int, dt f
 // lift brings a break-away level below the Coulomb level up to it, where the law was simulated with both equal, and says so.
 func (m *Model) lift(s *fit.Solution) {
 	info, ok := friction.Find(m.spec.Law)
-	if !ok || m.spec.Asymmetric || level(info.New()) == nil {
+	if !ok || m.spec.Asymmetric || level(info.New()) == nil || strengthens(info.New()) {
 		return
 	}
 	at := func(name string) int {

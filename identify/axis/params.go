@@ -43,7 +43,6 @@ func (m *Model) defaults() []fit.Param {
 	}
 	if info, ok := friction.Find(m.spec.Law); ok {
 		law := info.New()
-		switched := isSwitched(law)
 		for _, p := range law.Params() {
 			value, lo, hi, log, fixed := m.lawParam(info.Name, p)
 			if !m.spec.Asymmetric {
@@ -56,7 +55,7 @@ func (m *Model) defaults() []fit.Param {
 				add(p.Name+"-", p.Unit, p.Doc+", backward", value, lo, hi, log, fixed)
 			case "Fs", "Fs_inf":
 				low := 0.0
-				if !switched {
+				if strengthens(law) {
 					low = -r.f
 				}
 				add("dFs", p.Unit, "break-away friction above Coulomb friction, both directions; below zero for a contact that strengthens with speed", 0.2*r.fc, low, 2*r.f, false, fixed)
