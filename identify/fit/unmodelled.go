@@ -359,11 +359,10 @@ func (x *explained) try(columns [][]float64) (f finding, ok bool) {
 	}
 	f.p = distuv.F{D1: float64(m), D2: math.Max(dof, 1)}.Survival(mat.Dot(bv, sol) / float64(m) / (w * w))
 	// Where most of the residual goes, few rows are left to tell that by. Then the other way round: how often would a residual
-	// of as many independent rows as before lie as much in this direction? Either test may tell
-	if rows := x.independent - float64(first+m); rows >= 1 {
-		f.p = math.Min(f.p, distuv.F{D1: float64(m), D2: rows}.Survival(f.share/(1-f.share)*rows/float64(m)))
+	// of as many independent rows as before lie as much in this direction? Either test may tell then
+	if rows := x.independent - float64(first+m); rows >= 1 && f.share > 0.5 {
+		f.p = 2 * math.Min(f.p, distuv.F{D1: float64(m), D2: rows}.Survival(f.share/(1-f.share)*rows/float64(m)))
 	}
-	f.p = math.Min(2*f.p, 1)
 
 	// back to the columns
 	f.b = make([]float64, len(columns))
