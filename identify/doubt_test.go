@@ -319,3 +319,20 @@ func TestVerdictHearsTheSteps(t *testing.T) {
 		}
 	}
 }
+
+// What the residual holds takes the verdict down where it moves a value, and is a warning where it is much and does not.
+func TestVerdictHearsTheResidual(t *testing.T) {
+	for _, c := range []struct {
+		worst string
+		share float64
+		want  Verdict
+		warns int
+	}{{"M", 5, Weak, 0}, {"", 40, Identified, 1}, {"", 2, Identified, 0}} {
+		r := judged(func(r *Result) {
+			r.Unmodelled = []fit.Effect{{Kind: "drag", What: "a force", Advice: "Do.", Share: c.share, Worst: c.worst, Values: map[string]float64{"M": 1.4}}}
+		})
+		if r.Verdict != c.want || len(r.Warnings) != c.warns || c.want == Weak && !strings.Contains(r.Reasons[0], "M would be 1.4 instead of 1") {
+			t.Errorf("%+v: %s %q, warnings %q", c, r.Verdict, r.Reasons, r.Warnings)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package identify
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -10,6 +11,9 @@ import (
 
 // systematic is the share of a value by which something that the residual shows may move it without a word.
 const systematic = 0.02
+
+// worthSaying is the share of the squared residual, %, from which structure that does no harm is a warning.
+const worthSaying = 10.0
 
 // findUnmodelled looks for what the model lacks in the residual of a force: that of the fit, or, where the fit explains a motion,
 // that of the recorded force along the recorded motion.
@@ -67,6 +71,9 @@ func (r *Result) harm(s *fit.Solution) map[string]float64 {
 func (r *Result) judgeUnmodelled(say func(Verdict, string, ...any)) {
 	for _, l := range r.Unmodelled {
 		if l.Worst == "" {
+			if l.Share > worthSaying {
+				r.Warnings = append(r.Warnings, fmt.Sprintf("%s: the residual holds %s, %.0f %% of its square; it moves no value by more than its interval. %s", l.Kind, l.What, l.Share, l.Advice))
+			}
 			continue
 		}
 		p, _ := r.Param(l.Worst)
