@@ -2,6 +2,7 @@ package bristle
 
 import (
 	"math"
+	"sync/atomic"
 
 	"hilrig/engine"
 	"hilrig/engine/numeric"
@@ -39,7 +40,8 @@ type filter struct {
 	ref      float64   // ln G₀
 
 	mover mover
-	s     []float64 // S of every sample
+	work  *atomic.Int64 // evaluations of the steps of all clones
+	s     []float64     // S of every sample
 }
 
 // Residuals implements fit.Evaluator; q are the free parameters.
@@ -73,6 +75,8 @@ func (f *filter) level(logS float64) float64 {
 // run filters the record with the parameters t, writes e/√S to r and returns the mean of ln S.
 func (f *filter) run(t *theta, r []float64) (logS float64, ok bool) {
 	at := 0
+	f.mover.work = 0
+	defer func() { f.work.Add(int64(f.mover.work)) }()
 	for _, p := range f.d.spans {
 		sum, ok := f.piece(t, p, f.u[at:], r)
 		if !ok {

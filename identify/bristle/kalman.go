@@ -2,10 +2,12 @@ package bristle
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"gonum.org/v1/gonum/mat"
@@ -26,7 +28,6 @@ type tracker struct {
 	quiet   []float64 // force without noise
 	free    bool      // the position variance is estimated too
 	runs    int
-	work    int // sub-steps of all runs
 	doubts  []string
 	watch   fit.Watch
 	workers int
@@ -67,6 +68,11 @@ func (m *model) track(ctx context.Context, recs []*record.Record, o Options, wat
 		}
 	}
 	s, err := newTracker(d, m, &o, start, watch).fit(ctx, start.theta)
+	var bad *fit.ParamError
+	if err != nil && !errors.As(err, &bad) && ctx.Err() == nil {
+		return nil, recs[0].Fail(0, "Do force and motion belong together: the same times, the right columns, units and signs?",
+			"the filter cannot follow this motion from where the smoothed one points to (%s %.3g, Fc %.3g, sigma0 %.3g)", m.name(inertia), start.theta[inertia], start.theta[coulomb], start.theta[sigma0])
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +88,7 @@ func newTracker(d *data, m *model, o *Options, start *smoothed, watch fit.Watch)
 	n := len(d.y)
 	k := &tracker{d: d, m: m, o: o, r: make([]float64, n), quiet: d.quiet(), watch: watch, workers: o.Workers, free: !d.explains}
 	k.f = &filter{
-		d: d, m: m, at: start.theta, s: make([]float64, n), share: 1,
+		d: d, m: m, work: new(atomic.Int64), at: start.theta, s: make([]float64, n), share: 1,
 		noise:    noise{position: d.noise * d.noise, force: start.variance()},
 		substeps: substeps(&start.theta, d.h),
 	}
@@ -98,17 +104,19 @@ func newTracker(d *data, m *model, o *Options, start *smoothed, watch fit.Watch)
 func substeps(t *theta, h float64) int {
 	n := math.Ceil(h * math.Sqrt(t[sigma0]/t[inertia]) / 0.05)
 	n = max(n, math.Ceil(h*0.858*math.Abs(t[breakout]-t[coulomb])/t[stribeck]/t[inertia]))
-	return int(min(max(n, 2), 200))
+	return int(min(max(n, 2), 64)) // beyond, the mode is faster than the samples, and the halving at the optimum decides
 }
 
-// most is how many sub-steps a fit may take: some seconds of one core.
-func (k *tracker) most() int { return 20e6 + 4000*len(k.r) }
+// most is how many evaluations of a step a fit may take: some seconds of one core.
+func (k *tracker) most() int { return 20e6 + 6000*len(k.r) }
 
-// ran counts runs of the filter.
-func (k *tracker) ran(n int) {
-	k.runs += n
-	k.work += n * len(k.r) * k.f.substeps
+// left is how many runs of the filter with the present sub-steps are left, if they are as hard as one was that took cost.
+func (k *tracker) left(cost int) int {
+	return max(0, k.most()-int(k.f.work.Load())) / max(cost, len(k.r)*k.f.substeps)
 }
+
+// spent tells that the limit of the work is reached.
+func (k *tracker) spent() bool { return int(k.f.work.Load()) >= k.most() }
 
 // problem is that of the parameters alone, from t on.
 func (k *tracker) problem(t *theta) (*fit.Problem, map[string]float64) {
@@ -134,7 +142,8 @@ func (k *tracker) search(ctx context.Context, t *theta, tol float64, most int) (
 	k.f.at = *t
 	var ok bool
 	k.f.ref, ok = k.f.run(t, k.r)
-	k.ran(1)
+	cost := k.f.mover.work
+	k.runs++
 	if len(k.m.free) == 0 {
 		if !ok {
 			return nil, fmt.Errorf("the filter does not stay finite with these parameters")
@@ -146,15 +155,14 @@ func (k *tracker) search(ctx context.Context, t *theta, tol float64, most int) (
 		return s, nil
 	}
 	p, scale := k.problem(t)
-	left := max((k.most()-k.work)/(len(k.r)*k.f.substeps), 4*len(p.Params))
-	s, err := fit.LM{Steps: []float64{1e-3}, Forward: tol > 1e-2, MaxIterations: most, MaxEvaluations: left, OffsetTol: tol, CostTol: 1e-8, Scale: scale, Workers: k.workers}.Fit(ctx, p, k.say)
+	s, err := fit.LM{Steps: []float64{1e-3}, Forward: tol > 1e-2, MaxIterations: most, MaxEvaluations: k.left(cost) + 1, OffsetTol: tol, CostTol: 1e-8, Scale: scale, Workers: k.workers}.Fit(ctx, p, k.say)
 	if err != nil {
 		return nil, err
 	}
 	for j, i := range k.m.free {
 		t[i] = s.Params[j].Value
 	}
-	k.ran(s.Evaluations)
+	k.runs += s.Evaluations
 	return s, nil
 }
 
@@ -174,18 +182,21 @@ type settled struct {
 // say passes on the progress of a search as that of the whole.
 func (k *tracker) say(p fit.Progress) {
 	p.Method, p.Phase, p.Simulated = "kalman", "force "+k.hold.String()+" between samples", k.runs+p.Simulated
-	p.Step, p.Of = (k.work+p.Simulated*len(k.r)*k.f.substeps)>>10, k.most()>>10
+	p.Step, p.Of = int(k.f.work.Load()>>10), k.most()>>10
 	k.watch.Say(p)
 }
 
 // settle alternates between parameters and noise levels until both rest.
 func (k *tracker) settle(ctx context.Context, t theta, passes, most int) (settled, error) {
 	for pass := range passes {
+		if pass > 0 && k.spent() {
+			break
+		}
 		before := k.f.noise
 		if _, err := k.search(ctx, &t, 2e-2, most); err != nil {
 			return settled{}, err
 		}
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || k.spent() {
 			break
 		}
 		k.levels(&t, 1/float64(1+pass))
@@ -214,6 +225,8 @@ func (k *tracker) fit(ctx context.Context, t theta) (*fit.Solution, error) {
 		passes, most := 4, 30
 		if i == 0 {
 			k.levels(&t, 5)
+		} else if k.spent() {
+			break
 		} else { // from the neighbour, only far enough to be judged
 			t, k.f.noise, passes, most = all[0].theta, all[0].noise, 1, 5
 		}
@@ -235,9 +248,11 @@ func (k *tracker) fit(ctx context.Context, t theta) (*fit.Solution, error) {
 	}
 	k.divide(best.hold, n)
 	k.f.noise = best.noise
-	best, err := k.settle(ctx, best.theta, 3, 30)
-	if err != nil {
-		return nil, err
+	var err error
+	if !k.spent() {
+		if best, err = k.settle(ctx, best.theta, 3, 30); err != nil {
+			return nil, err
+		}
 	}
 	t = best.theta
 
@@ -245,7 +260,7 @@ func (k *tracker) fit(ctx context.Context, t theta) (*fit.Solution, error) {
 	// with all of that, because with too much on the mass the parameters are wrong and the level of the noise with them
 	h := predictor(k.d)
 	new := h.apply(k.d, k.d.u)
-	if variance(new) > 0.1*k.f.noise.force {
+	if variance(new) > 0.1*k.f.noise.force && !k.spent() {
 		k.f.share = 0
 		if best, err = k.settle(ctx, t, 3, 30); err != nil {
 			return nil, err
@@ -254,12 +269,13 @@ func (k *tracker) fit(ctx context.Context, t theta) (*fit.Solution, error) {
 	}
 	var s *fit.Solution
 	shareErr := 0.0
-	for range 6 {
+	for i := range 6 {
 		if s, err = k.search(ctx, &t, 1e-3, 30); err != nil {
 			return nil, err
 		}
 		before := k.f.share
-		if k.f.share, shareErr = k.acting(&t, s, h, new); math.Abs(k.f.share-before) < 0.05 {
+		if k.f.share, shareErr = k.acting(&t, s, h, new); math.Abs(k.f.share-before) < 0.05 || i == 5 || k.spent() {
+			shareErr = math.Hypot(shareErr, k.f.share-before)
 			k.f.share = before
 			break
 		}
@@ -307,7 +323,7 @@ func (k *tracker) refine(ctx context.Context, t *theta, s *fit.Solution) (halved
 		was := k.f.substeps
 		k.divide(k.hold, 2*was)
 		_, ok := k.f.run(t, k.r)
-		k.ran(2)
+		k.runs += 2
 		cov, root, bad := normal(s)
 		if !ok || bad != nil { // nothing can be told apart: the judgement of the solution says so
 			k.divide(k.hold, was)
@@ -328,6 +344,11 @@ func (k *tracker) refine(ctx context.Context, t *theta, s *fit.Solution) (halved
 		}
 		if shift < 1./3 {
 			k.divide(k.hold, was)
+			return halved, shift, nil
+		}
+		if k.left(k.f.mover.work) < 10*n {
+			k.divide(k.hold, was)
+			k.doubt("sub-steps half as long would move a parameter by %.2g standard errors, and the limit of the work is reached: the steps, not the data, set its value", shift)
 			return halved, shift, nil
 		}
 		finer, err := k.search(ctx, t, 1e-3, 10)
@@ -362,7 +383,7 @@ func (k *tracker) widen(s *fit.Solution, t *theta, shareErr float64) {
 		down[i] -= h
 		a, okA := k.f.run(&up, k.r)
 		b, okB := k.f.run(&down, k.r)
-		k.ran(2)
+		k.runs += 2
 		if !okA || !okB {
 			return
 		}
@@ -419,7 +440,7 @@ func (k *tracker) solution(t theta, s *fit.Solution) *fit.Solution {
 	for _, p := range k.d.spans {
 		s.Pieces = append(s.Pieces, p.from)
 	}
-	if k.work > k.most() && !s.Converged {
+	if k.spent() && !s.Converged {
 		s.Reason = "the limit of its work was reached: a shorter record, fewer free parameters or better starts help"
 	}
 	s.Params, s.Free = k.m.answer(t)

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -102,7 +103,7 @@ func TestFilterIsGaussianLikelihood(t *testing.T) {
 	for k := range d.y {
 		d.y[k], d.u[k] = 3e-7*r.NormFloat64(), 1e-3*math.Sin(0.3*float64(k))
 	}
-	f := &filter{d: d, m: &model{}, noise: noise{1e-13, 1e-4}, share: 1, substeps: sub, s: make([]float64, n), u: make([]float64, (n-1)*sub)}
+	f := &filter{d: d, m: &model{}, noise: noise{1e-13, 1e-4}, share: 1, work: new(atomic.Int64), substeps: sub, s: make([]float64, n), u: make([]float64, (n-1)*sub)}
 	Linear.between(d.u, nil, sub, f.u)
 	// the prior of the bristles would be the level
 	const level = 1e4

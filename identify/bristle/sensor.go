@@ -43,7 +43,7 @@ func (k *tracker) acting(t *theta, s *fit.Solution, h innovator, new []float64) 
 		_, ok := k.f.run(t, out)
 		good = good && ok
 		k.f.u = plain
-		k.ran(1)
+		k.runs++
 		for i := range out {
 			out[i] = (out[i] - base[i]) / a
 		}

@@ -17,10 +17,11 @@ type mover struct {
 	fc, df, vs1 float64 // N, N, s/m: Coulomb level, increment, 1/vs
 	fg          float64 // N
 	tol         float64 // m/s, of w
+	work        int     // evaluations of the equation of a step so far
 }
 
 func (m *mover) set(t *theta, h float64) {
-	*m = mover{h: h, hs0: h * t[sigma0], inert: 2 * t[inertia] / h, s1: t[sigma1], s2: t[sigma2],
+	*m = mover{work: m.work, h: h, hs0: h * t[sigma0], inert: 2 * t[inertia] / h, s1: t[sigma1], s2: t[sigma2],
 		fc: t[coulomb], df: t[breakout] - t[coulomb], vs1: 1 / t[stribeck], fg: t[offset]}
 	// Newton's method doubles its digits: a last change of 1e-3·vs, carried through, leaves less than 1e-6·vs, as long as
 	// 2M/h exceeds the fall of the Stribeck curve
@@ -90,6 +91,7 @@ func (m *mover) move(s *state, u, guess float64, t *tangent) (w float64, ok bool
 	lo, hi := math.Inf(-1), math.Inf(1)
 	for range 30 {
 		m.at(w, s.z, &p)
+		m.work++
 		res := m.inert*(w-s.v) + p.f - u
 		slope := m.inert + p.fw
 		if res > 0 {
