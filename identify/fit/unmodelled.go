@@ -39,7 +39,7 @@ type Effect struct {
 
 // Limits of the search for structure.
 const (
-	unmodelledRows   = 8192 // that are looked at, evenly spaced
+	unmodelledRows   = 4096 // that are looked at, evenly spaced
 	unmodelledRounds = 6    // structures at most
 	unmodelledP      = 0.01 // by chance, over all suspects together
 )
@@ -263,15 +263,20 @@ func (x *explained) own(c []float64) {
 
 // against is c without its part in the basis, that part, and the length of what remains.
 func (x *explained) against(c []float64) (z, part []float64, size float64) {
-	z, part = append([]float64(nil), c...), make([]float64, len(x.q))
-	for range 2 { // twice, for accuracy
+	z, part = slices.Clone(c), make([]float64, len(x.q))
+	before := math.Sqrt(inner(c, c))
+	for {
 		for i, q := range x.q {
 			a := inner(q, z)
 			part[i] += a
 			axpy(-a, q, z)
 		}
+		size = math.Sqrt(inner(z, z))
+		if size > 0.5*before || !(size > 1e-12*before) { // twice is enough
+			return z, part, size
+		}
+		before = size
 	}
-	return z, part, length(z)
 }
 
 // finding is what columns do that are added to the model.
@@ -289,7 +294,7 @@ func (x *explained) try(columns [][]float64) (f finding, ok bool) {
 	var kept []int
 	for j, c := range columns {
 		z, part, size := y.against(c)
-		if !(size > 1e-3*length(c)) || math.IsInf(size, 0) {
+		if !(size > 1e-3*math.Sqrt(inner(c, c))) || math.IsInf(size, 0) {
 			continue
 		}
 		scale(z, 1/size)
@@ -312,7 +317,7 @@ func (x *explained) try(columns [][]float64) (f finding, ok bool) {
 		return f, false
 	}
 	f.share = 1 - after/before
-	if f.share < 1/float64(n) {
+	if f.share < 4/float64(n) { // less than chance gives to one in twenty; errors that know neighbours change little of that
 		return f, false
 	}
 
