@@ -88,7 +88,7 @@ func (p *progress) draw(s fit.Progress, t time.Time) {
 	text := fmt.Sprintf("%-80s", p.describe(s, t)) // what was longer before is written over
 	if p.bar == nil {
 		p.bar = progressbar.NewOptions(steps, progressbar.OptionSetWriter(p.out), progressbar.OptionSetWidth(24), progressbar.OptionSetDescription(text),
-			progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false), progressbar.OptionShowDescriptionAtLineEnd())
+			progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false), progressbar.OptionShowDescriptionAtLineEnd(), progressbar.OptionSetSpinnerChangeInterval(0)) // a spinner that drew itself would outlive its stage
 	}
 	p.bar.Describe(text)
 	if s.Of > 0 {

@@ -35,6 +35,7 @@ func TestProgressOnTerminal(t *testing.T) {
 		p.watch(s)
 		time.Sleep(120 * time.Millisecond) // the bar draws ten times a second
 	}
+	say(fit.Progress{Method: "regress"}) // of unknown length: a spinner, which ends with its stage
 	for k := 1; k <= 3; k++ {
 		say(fit.Progress{Method: "aep", Phase: "generation", Step: k, Of: 3, Best: 0.5, Unit: "mm", Simulated: 30 * k})
 	}
@@ -42,6 +43,9 @@ func TestProgressOnTerminal(t *testing.T) {
 	p.done()
 	tty.Close()
 	text := <-shown
+	if first, last := strings.Index(text, "aep"), strings.LastIndex(text, "regress"); last < 0 || last > first {
+		t.Errorf("regress is shown at %d, aep began at %d", last, first)
+	}
 	for _, want := range []string{"aep: generation 2 of 3, best 0.5 mm", "simulations/s", "left", "lm: start 1 of 5, best 0.25 mm"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("…%s… is missing in %q", want, text)
