@@ -28,12 +28,6 @@ const (
 
 // KindOf tells by its content what a file describes. A file that cannot be read, or says nothing of itself, is unknown.
 func KindOf(path string) Kind {
-	if st, err := os.Stat(path); err != nil || st.IsDir() {
-		if _, err := os.Stat(filepath.Join(path, "run.mcap")); err == nil {
-			return RunFile
-		}
-		return UnknownFile
-	}
 	head := firstBytes(path)
 	ext := strings.ToLower(filepath.Ext(strings.TrimSuffix(path, ".gz")))
 	switch {

@@ -68,8 +68,8 @@ func TestExportVerb(t *testing.T) {
 		{"backwards", []string{run, "-o", "-", "--from", "3", "--to", "2"}, exitUsage, "", "--from"},
 		{"decimate 0", []string{run, "-o", "-", "--decimate", "0"}, exitUsage, "", "--decimate"},
 		{"no rows", []string{run, "-o", filepath.Join(dir, "b.csv"), "--from", "60"}, exitInvalid, "", "no rows"},
-		{"no run", []string{filepath.Join(dir, "nothing"), "-o", "-"}, exitInvalid, "", "there is no"},
-		{"not a recording", []string{taken, "-o", "-"}, exitInvalid, "", "not an MCAP"},
+		{"no run", []string{filepath.Join(dir, "nothing"), "-o", "-"}, exitInvalid, "", "no recording there"},
+		{"not a recording", []string{taken, "-o", "-"}, exitInvalid, "", "is no recording"},
 		{"no folder", []string{run, "-o", filepath.Join(dir, "none", "a.csv")}, exitUnavailable, "", "cannot write"},
 		{"force", []string{run, "-o", taken, "--force"}, exitOK, "", "10 rows"},
 	} {

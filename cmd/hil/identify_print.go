@@ -29,7 +29,7 @@ func printIdentification(w io.Writer, r identification, rotary bool) {
 	}
 	if r.Run != nil {
 		for _, a := range r.Run.Assumed {
-			fmt.Fprintln(w, a)
+			fmt.Fprintf(w, "%-12s %s\n", a.About, a.Text)
 		}
 	}
 	fmt.Fprintf(w, "%s: %d rows\n", r.Method, r.Fit.Rows)

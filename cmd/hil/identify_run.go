@@ -61,6 +61,9 @@ func (r *recording) read(ctx context.Context, m record.Mapping) ([]*record.Recor
 	if err != nil {
 		return nil, err
 	}
+	if cut, lost := r.run.Truncated(); cut {
+		recs[0].Warnings = append(recs[0].Warnings, lost)
+	}
 	for _, p := range r.run.Problems() {
 		recs[0].Warnings = append(recs[0].Warnings, fmt.Sprint(p))
 	}
@@ -94,8 +97,14 @@ func hashOf(path string) (string, error) {
 
 // ownRun is what a recording says of itself when it is identified without a file.
 type ownRun struct {
-	Assumed []string      `json:"assumed"` // what was taken for granted, in sentences
+	Assumed []assumption  `json:"assumed"` // what was taken for granted
 	Live    *liveEstimate `json:"live"`    // null: the run has none
+}
+
+// assumption is one thing that was taken for granted.
+type assumption struct {
+	About string `json:"about"`
+	Text  string `json:"text"`
 }
 
 // liveEstimate is the recursive estimate with which the run ended, beside the fit.
@@ -124,7 +133,9 @@ func planRun(ctx context.Context, path string, bar *progress) (*configs.Identify
 	}
 	defer r.run.Close()
 	rig, own := r.rig, &ownRun{}
-	assume := func(format string, args ...any) { own.Assumed = append(own.Assumed, fmt.Sprintf(format, args...)) }
+	assume := func(about, format string, args ...any) {
+		own.Assumed = append(own.Assumed, assumption{about, fmt.Sprintf(format, args...)})
+	}
 	pos, cur, tor := measureRole(rig, "position"), measureRole(rig, "current"), measureRole(rig, "torque")
 	if cur < 0 && tor < 0 {
 		return nil, nil, nil, &record.Error{File: r.run.Path, Msg: "the run holds neither a current nor a torque: none of device.measure has the role current or torque",
@@ -137,6 +148,7 @@ func planRun(ctx context.Context, path string, bar *progress) (*configs.Identify
 	cfg.Form = "weak" // no derivative of data; a window that is slow somewhere is left out as a whole
 	cfg.Filter.Cutoff = min(100, 0.2/every)
 	cfg.Decimate = max(1, int(math.Round(0.01/every)))
+	cfg.Trim = 5 / cfg.Filter.Cutoff
 	if cfg.MinVelocity = rig.Estimator.RLS.MinVel; cfg.MinVelocity == 0 {
 		cfg.MinVelocity = 3 * rig.Friction.Vs
 	}
@@ -145,7 +157,7 @@ func planRun(ctx context.Context, path string, bar *progress) (*configs.Identify
 	cfg.Data.Columns.Position = configs.IdentifyColumn{Name: position, Unit: "rad"}
 	m := record.Mapping{SameUnit: sameUnit, Position: record.Column{Name: position, Unit: "rad"}}
 
-	assume("position     %s", position)
+	assume("position", "%s", position)
 	c, extra := 0.5, 0.0
 	if cur >= 0 {
 		name := rig.Device.Measure[cur].Name
@@ -154,22 +166,22 @@ func planRun(ctx context.Context, path string, bar *progress) (*configs.Identify
 			c, extra = estimator.HeldVoltage(motorOf(rig.Motor), every)
 		}
 		m.Force = record.Column{Name: name, Unit: "A", Scale: rig.Motor.K, Delay: (c - 0.5) * every}
-		assume("torque       %g N·m/A · %s (motor.K)", rig.Motor.K, name)
+		assume("torque", "%g N·m/A · %s (motor.K)", rig.Motor.K, name)
 		if c != 0.5 {
-			assume("             the winding (motor.R, motor.L) between held voltages: current %.2f samples earlier, inertia + %.3g kg·m²", c-0.5, extra)
+			assume("winding", "motor.R and motor.L between held voltages: current %.2f samples earlier, inertia + %.3g kg·m²", c-0.5, extra)
 		}
 	} else {
 		name := rig.Device.Measure[tor].Name
 		cfg.Data.Columns.Force = configs.IdentifyColumn{Name: name, Unit: "N·m"}
 		m.Force = record.Column{Name: name, Unit: "N·m"}
-		assume("torque       %s, taken for that of the drive", name)
+		assume("torque", "%s, taken for that of the drive", name)
 	}
 	clock := "the time of arrival: the device sends none"
 	if clocked(rig) {
 		clock = "the clock of the device"
 	}
-	assume("time         of the samples, by %s", clock)
-	assume("left out     what is near speeds below %g rad/s", cfg.MinVelocity)
+	assume("time", "of the samples, by %s", clock)
+	assume("left out", "what is near speeds below %g rad/s", cfg.MinVelocity)
 
 	recs, err := r.read(ctx, m)
 	if err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hilrig/configs"
+	"hilrig/hil/sink"
 )
 
 // takes are the kinds of file that a verb works on.
@@ -37,8 +39,16 @@ func checkKinds(c *cobra.Command, files []string) error {
 	want, known := takes[c.Name()]
 	for _, file := range files {
 		kind := configs.KindOf(file)
+		if _, ok := sink.FindRun(file); ok {
+			kind = configs.RunFile
+		}
+		st, missing := os.Stat(file)
 		switch {
+		case known && kind == configs.UnknownFile && slices.Contains(want, configs.RunFile) && (missing == nil && st.IsDir() || missing != nil && filepath.Ext(file) == ""):
+			return exitWith(exitInvalid, fmt.Errorf("%s: no recording there; hil run makes one", file))
 		case !known || kind == configs.UnknownFile || slices.Contains(want, kind):
+		case kind == configs.NumbersFile && slices.Contains(want, configs.RunFile) && c.Name() != "identify":
+			return exitWith(exitInvalid, fmt.Errorf("%s is no recording: it holds columns of numbers; hil identify %[1]s says what it takes to fit them", file))
 		case kind == configs.NumbersFile:
 			return exitWith(exitInvalid, errors.New(numbersNeed(file)))
 		default:

@@ -33,7 +33,8 @@ func TestWrongKindOfFile(t *testing.T) {
 		{study, "describes a study", "hil study " + study, []string{"run", "simulate", "identify"}},
 		{run, "is a recording", "hil identify " + run, []string{"run", "simulate", "study", "check", "compare"}},
 		{filepath.Join(run, "run.mcap"), "is a recording", "hil replay " + run, []string{"simulate", "check"}},
-		{odd, "holds columns of numbers: t, x, F", "hil identify axis.yaml", []string{"run", "identify", "simulate", "study", "compare", "check", "replay"}},
+		{odd, "holds columns of numbers: t, x, F", "hil identify axis.yaml", []string{"run", "identify", "simulate", "study", "compare", "check"}},
+		{odd, "is no recording", "hil identify " + odd, []string{"replay", "export"}},
 	} {
 		for _, verb := range c.verbs {
 			out, errs, code := execute(t, append(strings.Fields(verb), c.file)...)
