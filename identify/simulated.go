@@ -235,35 +235,89 @@ func evaluate(p *fit.Problem) (*fit.Solution, error) {
 	return s, nil
 }
 
-// vary repeats the fit with another hold of the force and with the lag free, or without it if it was.
+// foretold is how far the residual that the linear model foretells may be from the simulated one, as a share of it.
+const foretold = 0.02
+
+// vary tells what the fit would be with another hold of the force and with the lag free, or without it if it was. The linear
+// model of the solution foretells it; where a simulation there does not bear that out, the fit is repeated.
 func (j *job) vary(ctx context.Context, m *axis.Model, sol *fit.Solution) []Sensitivity {
 	if d := j.plan.Model.Drive; d != axis.Force && d != axis.Servo || len(sol.Free) == 0 {
 		return nil
 	}
-	var out []Sensitivity
-	try := func(what string, m *axis.Model, change func(lag *fit.Param)) {
-		params := slices.Clone(sol.Params)
-		if i := slices.IndexFunc(params, func(q fit.Param) bool { return q.Name == "lag" }); i >= 0 {
-			change(&params[i])
-		}
+	lag := slices.IndexFunc(sol.Params, func(q fit.Param) bool { return q.Name == "lag" })
+	if lag < 0 {
+		return nil
+	}
+	l := fit.NewLinear(sol)
+	with := func(m *axis.Model, params []fit.Param) []float64 { // the residuals, nil: they cannot be simulated
 		p, err := m.Problem(params)
-		if err != nil || len(p.Params) == 0 {
-			return
+		if err != nil {
+			return nil
 		}
-		s, err := fit.LM{Loss: lossOf(sol), Workers: j.plan.Workers, CostTol: 1e-7, Steps: []float64{1e-3}}.Fit(ctx, p, nil)
-		if err != nil || ctx.Err() != nil {
-			return
+		theta, r := make([]float64, len(p.Params)), make([]float64, p.Rows)
+		for i, q := range p.Params {
+			theta[i] = q.Value
 		}
-		sum, values := 0.0, map[string]float64{}
-		for _, e := range s.Residual {
-			sum += e * e
+		if p.New().Residuals(theta, r) == engine.NonFinite {
+			return nil
 		}
-		for _, q := range s.Params {
-			if !state(q.Name) {
+		return r
+	}
+	at := func(value float64) []fit.Param {
+		params := slices.Clone(sol.Params)
+		params[lag].Value = value
+		return params
+	}
+	now := sol.Params[lag].Value
+	base := with(m, sol.Params)
+	if base == nil {
+		return nil
+	}
+	moved := func(params []fit.Param, move []float64) []fit.Param {
+		for k, i := range sol.Free {
+			p := &params[i]
+			p.Value = math.Min(math.Max(p.Value+move[k], p.Lo), p.Hi)
+		}
+		return params
+	}
+	var out []Sensitivity
+	say := func(what string, m *axis.Model, params []fit.Param, left float64) {
+		rms := math.Inf(1)
+		if r := with(m, params); r != nil {
+			rms = l.RMS(r)
+		}
+		if math.Abs(rms-left) > foretold*left {
+			p, err := m.Problem(params)
+			if err != nil || len(p.Params) == 0 || ctx.Err() != nil {
+				return
+			}
+			if math.IsInf(rms, 1) || rms > l.RMS(base) {
+				start(p, sol)
+			}
+			s, err := fit.LM{Loss: lossOf(sol), Workers: j.plan.Workers, CostTol: 1e-6, Steps: []float64{1e-3}}.Fit(ctx, p, nil)
+			if err != nil || ctx.Err() != nil {
+				return
+			}
+			params, rms = valued(params, s), rmsOf(s.Residual)
+		}
+		values := map[string]float64{}
+		for _, q := range params {
+			if !q.Fixed && !state(q.Name) {
 				values[q.Name] = q.Value
 			}
 		}
-		out = append(out, Sensitivity{What: what, RMS: math.Sqrt(sum / float64(len(s.Residual))), Unit: p.Unit, Values: values})
+		out = append(out, Sensitivity{What: what, RMS: rms, Unit: sol.Unit, Values: values})
+	}
+	other := func(what string, m *axis.Model, params []fit.Param) {
+		y := with(m, params)
+		if y == nil {
+			return
+		}
+		for k := range y {
+			y[k] -= base[k]
+		}
+		move := l.Move(y)
+		say(what, m, moved(params, move), l.Left(y, move))
 	}
 	if j.plan.Model.Drive == axis.Force {
 		straight := !j.plan.Model.LinearHold
@@ -271,14 +325,45 @@ func (j *job) vary(ctx context.Context, m *axis.Model, sol *fit.Solution) []Sens
 		if straight {
 			what = "the force straight between its samples"
 		}
-		try(what, m.Hold(straight), func(*fit.Param) {})
+		other(what, m.Hold(straight), slices.Clone(sol.Params))
 	}
 	if j.plan.LagFree {
-		try("no lag of the force", m, func(lag *fit.Param) { lag.Value, lag.Fixed = 0, true })
-	} else {
-		try("the lag of the force free", m, func(lag *fit.Param) { lag.Fixed = false })
+		params := at(0)
+		params[lag].Fixed = true
+		other("no lag of the force", m, params)
+		return out
 	}
+	// a column more: the lag in the direction that the other parameters cannot take
+	h := 0.02 * (sol.Params[lag].Hi - sol.Params[lag].Lo)
+	up, down := with(m, at(now+h)), with(m, at(now-h))
+	if up == nil || down == nil {
+		return out
+	}
+	for k := range up {
+		up[k] = (up[k] - down[k]) / (2 * h)
+	}
+	move := l.Move(up)
+	step := l.Best(up, move)
+	params := at(math.Min(math.Max(now+step, sol.Params[lag].Lo), sol.Params[lag].Hi))
+	step = params[lag].Value - now
+	params[lag].Fixed = false
+	for k := range move {
+		move[k] *= step
+	}
+	for k := range up {
+		up[k] *= step
+	}
+	say("the lag of the force free", m, moved(params, move), l.Left(up, move))
 	return out
+}
+
+// rmsOf is the root of the mean square.
+func rmsOf(x []float64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += v * v
+	}
+	return math.Sqrt(sum / float64(max(1, len(x))))
 }
 
 // bootstrap refits resampled residuals.

@@ -2,6 +2,7 @@ package fit
 
 import (
 	"math"
+	"slices"
 
 	"hilrig/engine/numeric"
 )
@@ -82,15 +83,10 @@ func (l *Linear) Err() []float64 { return l.err }
 //
 //	Δθ = −J⁺·dy.
 func (l *Linear) Move(dy []float64) []float64 {
-	w := l.s.weights
 	b, y := make([]float64, l.n), make([]float64, l.n)
 	for j, x := range l.x {
-		if w == nil {
-			b[j] = -inner(x, dy)
-			continue
-		}
 		for k, q := range x {
-			b[j] -= q * w[k] * dy[k]
+			b[j] -= q * l.weight(k) * dy[k]
 		}
 	}
 	l.forward(b, y)
@@ -112,11 +108,52 @@ func (l *Linear) Move(dy []float64) []float64 {
 	return b
 }
 
-// Rows are the changes of the rows of the model, weighted, that follow a move of the parameters.
-func (l *Linear) Rows(move []float64) []float64 {
-	out := make([]float64, len(l.s.Residual))
-	for j, x := range l.x {
-		axpy(move[j]*l.length[j], x, out)
+// after is what is left of the residual, weighted, when the rows of the model rise by dy and the parameters move.
+func (l *Linear) after(dy, move []float64) []float64 {
+	e := slices.Clone(l.s.Residual)
+	for k, v := range dy {
+		e[k] -= l.weight(k) * v
 	}
-	return out
+	for j, x := range l.x {
+		axpy(-move[j]*l.length[j], x, e)
+	}
+	return e
+}
+
+func (l *Linear) weight(k int) float64 {
+	if l.s.weights == nil {
+		return 1
+	}
+	return l.s.weights[k]
+}
+
+// Left is the rms of the weighted residual when the rows of the model rise by dy and the parameters move.
+func (l *Linear) Left(dy, move []float64) float64 {
+	e := l.after(dy, move)
+	return math.Sqrt(inner(e, e) / float64(max(1, len(e))))
+}
+
+// RMS is the rms of the residuals r (model − measured), with the weights of the solution.
+func (l *Linear) RMS(r []float64) float64 {
+	sum := 0.0
+	for k, v := range r {
+		v *= l.weight(k)
+		sum += v * v
+	}
+	return math.Sqrt(sum / float64(max(1, len(r))))
+}
+
+// Best is the number by which dy, with the move of the parameters that answers it, lowers the sum of squares most.
+func (l *Linear) Best(dy, move []float64) float64 {
+	a, b := l.after(dy, move), 0.0
+	size := 0.0
+	for k, e := range l.s.Residual {
+		d := e - a[k] // what the two take off the residual
+		b += d * e
+		size += d * d
+	}
+	if size == 0 {
+		return 0
+	}
+	return b / size
 }
