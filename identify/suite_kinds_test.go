@@ -456,6 +456,70 @@ var kinds = []kind{
 			return 0
 		}
 	})},
+	// kinds that were tried after the checks were made, without a change of them
+	{name: "500 Hz", clean: true, make: func(b *bench) trial {
+		b.dt, b.n, b.kp, b.kv = 2e-3, b.n/2, 0.6*b.kp, 0.5*b.kv
+		return b.record(nil)
+	}},
+	{name: "5 kHz", clean: true, make: func(b *bench) trial { b.dt, b.n = 2e-4, 3*b.n; return b.record(nil) }},
+	{name: "stiff bristle", clean: true, make: func(b *bench) trial {
+		f := &b.axis.Friction
+		f.Sigma0, f.Sigma1 = f.Fc/1.5e-5, 10*b.axis.M
+		b.n /= 2
+		return b.record(nil)
+	}},
+	{name: "open loop, held force", clean: true, make: func(b *bench) trial { return b.driven(independent.Held) }},
+	{name: "open loop, smooth force", clean: true, make: func(b *bench) trial { return b.driven(independent.Exact) }},
+	{name: "large friction", clean: true, make: func(b *bench) trial { b.axis.Friction.Fc *= 5; return b.record(nil) }},
+	{name: "little friction", clean: true, make: func(b *bench) trial { b.axis.Friction.Fc *= 0.3; return b.record(nil) }},
+	{name: "no noise", clean: true, make: func(b *bench) trial { b.sensors.Force, b.sensors.Count = 0, 1e-9; return b.record(nil) }},
+	{name: "a little drag", make: loaded(func(b *bench) func(t, x, v float64) float64 {
+		c := 0.3 * b.axis.Friction.Sigma2
+		return func(_, _, v float64) float64 { return c * v * math.Abs(v) }
+	})},
+	{name: "pauses and a dip", make: func(b *bench) trial {
+		b.moves(0.3)
+		f := &b.axis.Friction
+		f.Fs, f.Vs = 1.5*f.Fc, 0.03
+		return b.record(nil)
+	}},
+	{name: "friction rounded at zero", make: func(b *bench) trial {
+		fc := b.axis.Friction.Fc
+		b.axis.Friction.Fc = 1e-9
+		b.axis.Load = func(_, _, v float64) float64 { return fc * math.Tanh(v/0.05) }
+		t := b.record(nil)
+		t.truth["Fc"] = fc
+		return t
+	}},
+	{name: "gain rises with speed", make: plain(func(_ *bench, tr *independent.Trace, d *record.Record) {
+		for k := range d.Force {
+			d.Force[k] *= 1 + 0.5*math.Abs(tr.V[k])
+		}
+	})},
+	{name: "position bends", make: plain(func(_ *bench, _ *independent.Trace, d *record.Record) {
+		for k, x := range d.Position {
+			d.Position[k] = x + 0.002*math.Sin(2*math.Pi*x/0.05)
+		}
+	})},
+	{name: "gain of the force drifts", make: plain(func(b *bench, _ *independent.Trace, d *record.Record) {
+		for k := range d.Force {
+			d.Force[k] *= 1 + 0.15*float64(k)/float64(b.n)
+		}
+	})},
+	{name: "lag drifts", make: plain(func(_ *bench, tr *independent.Trace, d *record.Record) {
+		for k := range d.Force {
+			j := max(k-10*k/len(d.Force), 0)
+			d.Force[k] += tr.U[j] - tr.U[k]
+		}
+	})},
+}
+
+// driven is the axis in open loop under a smooth force, or one that is held between its samples.
+func (b *bench) driven(between independent.Between) trial {
+	m := b.axis.M
+	u := independent.Sines(b.seed, []float64{4 * m, 2.5 * m, 1.5 * m}, []float64{0.45, 1.3, 2.7})
+	tr := b.axis.Simulate(independent.Run{Dt: b.dt, N: b.n, Force: u, Between: between})
+	return b.trial(tr.Record(b.sensors, nil))
 }
 
 // unclipped records the command of a drive that gives no more than limit: what the controller asked for.

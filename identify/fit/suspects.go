@@ -246,6 +246,8 @@ func (m *motion) drive() {
 		func(k int) float64 { return m.force[k] * math.Abs(m.force[k]) })
 	m.add("saturation", "a gain of the force that changes with its size (saturation, motor constant)", advice,
 		func(k int) float64 { return m.force[k] * m.force[k] * m.force[k] })
+	m.add("saturation", "a gain of the force that changes with the speed (a limit of the voltage, eddy currents)", advice,
+		func(k int) float64 { return m.force[k] * math.Abs(m.v[k]) })
 	m.add("gain by direction", "a gain of the force that differs between its directions", "Check zero and gain of the drive in both directions.",
 		func(k int) float64 { return math.Abs(m.force[k]) })
 	for _, q := range []float64{0.6, 0.8, 0.9, 0.95, 0.98} {
