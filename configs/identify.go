@@ -106,7 +106,6 @@ type IdentifyJoints struct {
 // IdentifySteps says how velocity steps were recorded.
 type IdentifySteps struct {
 	Machine float64 `yaml:"machine_stiffness" unit:"N/m" want:">=0" doc:"of what lies between the drive that imposes the velocity and the contact; 0: not known"`
-	Ratios  int     `yaml:"ratios" want:">=0 <=1000" doc:"different ratios of speed that are wanted; 0: 5"`
 }
 
 // Coefficient tells whether the force column holds a coefficient of friction: a pure number.

@@ -172,7 +172,8 @@ func (j *job) velocityStep(ctx context.Context) (*stage, error) {
 		}
 		return nil, e
 	}
-	params, err := j.curveParams(j.admit(steps, engine.Param{Name: "N0", Unit: "N", Doc: "normal load", Hi: 1e12}))
+	params, err := j.curveParams(j.admit(steps, engine.Param{Name: "N0", Unit: "N", Doc: "normal load", Hi: 1e12},
+		engine.Param{Name: "lag", Unit: "s", Doc: "by which the force is later than the motion", Lo: -1e3, Hi: 1e3}))
 	if err != nil {
 		return nil, err
 	}

@@ -62,7 +62,7 @@ func planOf(cfg *configs.Identify, workers int) identify.Plan {
 		Weights: cfg.Static.Weights,
 		Loop:    curve.LoopOptions{Rig: cfg.Presliding.Rig, Relaxed: cfg.Presliding.Relaxed, NoiseX: cfg.Bristle.Position, NoiseU: cfg.Bristle.Force},
 		Joints:  linear.JointOptions{Absolute: cfg.Joints.Absolute, Free: cfg.Joints.Free},
-		Steps:   curve.StepOptions{Coefficient: cfg.Coefficient(), Machine: cfg.Steps.Machine, Ratios: cfg.Steps.Ratios},
+		Steps:   curve.StepOptions{Coefficient: cfg.Coefficient(), Machine: cfg.Steps.Machine},
 		Bristle: bristle.Options{
 			Hold:    map[string]bristle.Hold{"auto": bristle.Auto, "smooth": bristle.Smooth, "linear": bristle.Linear, "held": bristle.Held}[cfg.Bristle.Hold],
 			Quantum: cfg.Bristle.Resolution, Noise: cfg.Bristle.Position, ForceNoise: cfg.Bristle.Force, Workers: workers},

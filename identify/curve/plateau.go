@@ -3,6 +3,7 @@ package curve
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"hilrig/engine/numeric"
@@ -213,7 +214,7 @@ func stretches(v []float64, tolerance float64, least int) []stretch {
 	if blocks < 3 {
 		return nil
 	}
-	noise := numeric.Noise(v) // of one sample
+	noise := jitter(v) // of one sample
 	mean := make([]float64, blocks)
 	for b := range mean {
 		for _, a := range v[b*size : (b+1)*size] {
@@ -264,4 +265,23 @@ func level(v []float64, tolerance, noise float64) bool {
 	}
 	rise := sxy / sxx * n
 	return math.Abs(rise) <= tolerance*math.Abs(mean)+4*noise*n/math.Sqrt(sxx)
+}
+
+// jitter is the noise of a sample of a velocity that is held and changed in turn. A set point that is recorded without any looks
+// like a coarse encoder, whose steps would be those between the speeds; so, unlike numeric.Noise, it goes by third differences
+// alone, the largest twentieth left out where most are zero.
+func jitter(v []float64) float64 {
+	var d []float64
+	for k := 3; k < len(v); k++ {
+		d = append(d, math.Abs(v[k]-3*v[k-1]+3*v[k-2]-v[k-3]))
+	}
+	if len(d) == 0 {
+		return 0
+	}
+	if m := numeric.Median(d); m > 0 {
+		return m / 0.6745 / math.Sqrt(20)
+	}
+	most := numeric.Quantile(d, 0.95)
+	d = slices.DeleteFunc(d, func(a float64) bool { return a > most })
+	return rms(d, 0) / math.Sqrt(20)
 }

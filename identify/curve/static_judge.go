@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
 )
 
@@ -241,36 +242,32 @@ func covariance(sol *fit.Solution) *mat.SymDense {
 		for k := range n {
 			length[i] = math.Hypot(length[i], sol.Jac[k*p+i])
 		}
-		if length[i] == 0 {
-			return nil
-		}
 	}
-	a := mat.NewSymDense(p, nil)
-	s2 := 0.0
+	f, row, s2 := numeric.NewFactor(p), make([]float64, p), 0.0
 	for k := range n {
-		row := sol.Jac[k*p : (k+1)*p]
-		for i := range p {
-			for j := i; j < p; j++ {
-				a.SetSym(i, j, a.At(i, j)+row[i]/length[i]*row[j]/length[j])
-			}
+		for i := range row {
+			row[i] = sol.Jac[k*p+i] / length[i]
 		}
+		f.Add(row, 0)
 		s2 += sol.Residual[k] * sol.Residual[k]
 	}
-	var ch mat.Cholesky
-	if !ch.Factorize(a) || ch.Cond() > 1e14 {
+	if condition := f.Errors(make([]float64, p)); !(condition < 1e11) {
 		return nil
 	}
-	c := mat.NewSymDense(p, nil)
-	if err := ch.InverseTo(c); err != nil {
+	r, _ := f.Triangle()
+	var inv mat.Dense
+	if err := inv.Inverse(mat.NewDense(p, p, r)); err != nil && inv.IsEmpty() {
 		return nil
 	}
 	s2 /= float64(max(1, n-p))
 	if sol.Known {
 		s2 = 1
 	}
+	c := mat.NewSymDense(p, nil)
+	c.SymOuterK(s2, &inv)
 	for i := range p {
 		for j := i; j < p; j++ {
-			c.SetSym(i, j, c.At(i, j)*s2/length[i]/length[j])
+			c.SetSym(i, j, c.At(i, j)/length[i]/length[j])
 		}
 	}
 	return c

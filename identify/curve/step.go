@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"hilrig/engine"
-	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
 )
@@ -18,8 +17,14 @@ import (
 // before the step and k the stiffness of the machine, infinite where it is not known.
 type plateau struct {
 	v        float64 // m/s, > 0
-	from, to int     // samples
-	t0       float64 // samples, where the step was
+	from, to int     // samples of this speed, and with …
+	late     int     // … this many more those of its force
+	t0       float64 // samples, where the step was as the motion says; and the force, once lag is known
+	unsure   float64 // samples², variance of t0
+	lag      float64 // s, of the force by its jump
+	dt       float64 // s
+	rho      float64 // how the noise depends on its own past
+	seen     bool    // the jump of the force lies between two samples
 	f        []float64
 	slip     []float64 // m
 	last     float64   // m, slip at the next step
@@ -60,7 +65,7 @@ func (d *decay) at(theta, f, j []float64) engine.Status {
 // positive. Stretches shorter than least samples belong to the transition between their neighbours.
 func plateausOf(v []float64, least int) []*plateau {
 	const window = 4
-	noise := numeric.Noise(v)
+	noise := jitter(v)
 	near := func(a, m float64) bool { return math.Abs(a-m) <= max(0.03*m, 5*noise) }
 	var list []*plateau
 	for k := 0; k+window <= len(v); {
@@ -93,8 +98,9 @@ func plateausOf(v []float64, least int) []*plateau {
 }
 
 // instant is where the velocity stepped between two plateaus, in samples: where the straight lines of the position meet;
-// without a position the first sample of the new speed, or, when samples lie between, the point that keeps the way.
-func instant(d *record.Record, v []float64, a, b *plateau) float64 {
+// without a position half a sample before the first of the new speed, or, when samples lie between, the point that keeps the
+// way; unsure is then the variance of anywhere within a sample.
+func instant(d *record.Record, v []float64, a, b *plateau) (t, unsure float64) {
 	lo, hi := float64(a.to-1), float64(b.from)
 	if len(d.Position) > 0 {
 		n := min(a.to-a.from, 200)
@@ -103,18 +109,38 @@ func instant(d *record.Record, v []float64, a, b *plateau) float64 {
 		x1, s1 := line(ramp(b.from, b.from+m), d.Position[b.from:b.from+m])
 		if s0 != s1 {
 			if t := (x0 - x1) / (s1 - s0); t > lo-0.5 && t < hi+0.5 {
-				return min(max(t, lo), hi)
+				return min(max(t, lo), hi), 0
 			}
 		}
 	}
 	if b.from == a.to {
-		return hi
+		return hi - 0.5, 1. / 12
 	}
 	way := 0.0
 	for k := a.to; k <= b.from; k++ {
 		way += (v[k] + v[k-1]) / 2
 	}
-	return min(max((b.v*hi-a.v*lo-way)/(b.v-a.v), lo), hi)
+	return min(max((b.v*hi-a.v*lo-way)/(b.v-a.v), lo), hi), 1. / 12
+}
+
+// jump looks for the sample at which the force f jumps at the step to b: one change that stands out, with the sign that a step
+// of velocity gives it. A machine that yields spreads the jump over several samples; then there is none.
+func jump(f []float64, a, b *plateau, noise float64) (late int, seen bool) {
+	const reach = 3
+	if b.from != a.to || b.from < reach+1 || b.from+reach >= len(f) {
+		return 0, false
+	}
+	sign := math.Copysign(1, b.v-a.v)
+	most, second := 0.0, 5*math.Sqrt2*noise/3
+	for k := -reach; k <= reach; k++ {
+		c := sign * (f[b.from+k] - f[b.from+k-1])
+		if c > most {
+			second, most, late = max(second, most), c, k
+		} else {
+			second = max(second, c)
+		}
+	}
+	return late, most > 3*second
 }
 
 func ramp(from, to int) []float64 {
@@ -127,13 +153,14 @@ func ramp(from, to int) []float64 {
 
 // fit fits the decay. A plateau without a step before it is its mean or, when its halves differ, a decay from its first
 // sample.
-func (p *plateau) fit(ctx context.Context) {
+func (p *plateau) fit(ctx context.Context, rho float64) {
+	p.rho, p.a, p.l, p.skip = rho, 0, 0, 0
 	if !p.decays {
 		n := len(p.f)
 		m, se := meanError(p.f)
 		a, sa := meanError(p.f[:n/2])
 		b, sb := meanError(p.f[n/2:])
-		if math.Abs(a-b) <= 5*math.Hypot(sa, sb)+1e-9*math.Abs(m) {
+		if se = max(se, rms(p.f, m)*math.Sqrt((1+rho)/(1-rho)/float64(n))); math.Abs(a-b) <= 5*math.Hypot(sa, sb)+1e-9*math.Abs(m) {
 			p.f2, p.cov[0][0] = m, se*se
 			return
 		}
@@ -189,6 +216,7 @@ func (p *plateau) exponential(ctx context.Context, given float64) {
 	for k := range s.w {
 		s.w[k] = 1
 	}
+	s.series = []series{{0, n, p.rho}}
 	wide := 1e3*span + 1e-6*math.Abs(f2) + 1e-300
 	s.params = []fit.Param{
 		{Param: engine.Param{Name: "f2", Value: f2, Lo: f2 - wide, Hi: f2 + wide}},

@@ -13,106 +13,155 @@ import (
 	"hilrig/identify/fit"
 )
 
-// whitened are the numbers of all steps, those of a step multiplied by the inverse of the root of their covariance, so that
-// all have unit variance and none depends on another.
+// whitened are the numbers of all steps and the levels before the first, multiplied by the inverse of the root of their
+// covariance, so that all have unit variance and none depends on another; and what is known of the lag beforehand.
 type whitened struct {
-	x *stepFit
-	n int // parameters
+	x    *stepFit
+	n    int // parameters
+	f, d []float64
 }
 
 func (m *whitened) at(theta, f, j []float64) engine.Status {
-	places := [4]int{m.x.at.of("A"), m.x.at.of("B"), m.x.at.of("L"), m.x.at.of("mu0")}
-	row := 0
-	for i, s := range m.x.steps {
-		y, d := m.x.predict(theta, s)
-		w := m.x.white[i]
-		n := 0
-		for a := range 4 {
-			if !s.has[a] {
-				continue
+	x := m.x
+	m.f, m.d = m.f[:0], m.d[:0]
+	for _, s := range x.steps {
+		y, d := x.predict(theta, s)
+		for a, has := range s.has {
+			if has {
+				m.f, m.d = append(m.f, y[a]), append(m.d, d[a][:]...)
 			}
-			f[row+n] = 0
-			c := 0
-			for b := range 4 {
-				if !s.has[b] || c > n {
-					continue
-				}
-				f[row+n] += w.At(n, c) * y[b]
-				if j != nil {
-					for q, place := range places {
-						if place >= 0 {
-							j[(row+n)*m.n+place] += w.At(n, c) * d[b][q]
-						}
-					}
-				}
-				c++
-			}
-			n++
 		}
-		row += n
+	}
+	for _, p := range x.begins {
+		y, d := x.level(theta, p.v)
+		m.f, m.d = append(m.f, y), append(m.d, d[:]...)
+	}
+	places := [5]int{x.at.of("A"), x.at.of("B"), x.at.of("L"), x.at.of("mu0"), x.at.of("lag")}
+	for row := range m.f {
+		w := x.white.RawRowView(row)
+		f[row] = 0
+		for c := range row + 1 {
+			f[row] += w[c] * m.f[c]
+			for q, place := range places {
+				if j != nil && place >= 0 {
+					j[row*m.n+place] += w[c] * m.d[5*c+q]
+				}
+			}
+		}
+	}
+	last := len(m.f)
+	f[last] = theta[places[4]] / x.lag[1]
+	if j != nil {
+		j[last*m.n+places[4]] = 1 / x.lag[1]
 	}
 	return engine.OK
 }
 
-// whiten makes the roots of the covariances, with the scatter from step to step, and the numbers that belong to them.
-func (x *stepFit) whiten() (y []float64) {
-	x.white = x.white[:0]
-	for _, s := range x.steps {
-		var at []int
-		for i, h := range s.has {
-			if h {
-				at = append(at, i)
-			}
-		}
-		// in units of the standard errors, which may be of very different size
-		n := len(at)
-		size := make([]float64, n)
-		for i, p := range at {
-			size[i] = math.Sqrt(s.cov[p][p] + x.tau[p]*x.tau[p])
-		}
-		c := mat.NewSymDense(n, nil)
-		for i, p := range at {
-			for j, q := range at {
-				c.SetSym(i, j, s.cov[p][q]/size[i]/size[j])
-			}
-			c.SetSym(i, i, 1+1e-12)
-		}
-		var ch mat.Cholesky
-		inv := mat.NewTriDense(n, mat.Lower, nil)
-		if ch.Factorize(c) {
-			var l mat.TriDense
-			ch.LTo(&l)
-			if err := inv.InverseTri(&l); err != nil {
-				inv = nil
-			}
-		} else {
-			inv = nil
-		}
-		if inv == nil { // as if independent
-			inv = mat.NewTriDense(n, mat.Lower, nil)
-			for i := range n {
-				inv.SetTri(i, i, 1)
-			}
-		}
-		for i := range n {
-			for j := range i + 1 {
-				inv.SetTri(i, j, inv.At(i, j)/size[j])
-			}
-			v := 0.0
-			for j := range i + 1 {
-				v += inv.At(i, j) * s.y[at[j]]
-			}
-			y = append(y, v)
-		}
-		x.white = append(x.white, inv)
+// whiten makes the root of the covariance, with the scatter from step to step, and the numbers that belong to it. A plateau is
+// the end of one step and the beginning of the next.
+func (x *stepFit) whiten() []float64 {
+	type number struct {
+		value    float64
+		variance float64
+		kind     int
+		of       [2]*plateau   // on whose fits it rests …
+		by       [2][3]float64 // … and its derivatives by them
 	}
-	return y
+	var list []number
+	for _, s := range x.steps {
+		for a, has := range s.has {
+			if has {
+				list = append(list, number{s.y[a], s.own[a], a, s.of, [2][3]float64{s.by[0][a], s.by[1][a]}})
+			}
+		}
+	}
+	for _, p := range x.begins {
+		list = append(list, number{p.f2, 1e-16 * p.f2 * p.f2, 3, [2]*plateau{p, nil}, [2][3]float64{{1}}})
+	}
+	n := len(list)
+	c := mat.NewSymDense(n, nil)
+	for i, a := range list {
+		for k, b := range list[:i+1] {
+			v := 0.0
+			for u, p := range a.of {
+				for w, q := range b.of {
+					if p == q && p != nil {
+						v += inner(a.by[u], p.cov, b.by[w])
+					}
+				}
+			}
+			if i == k {
+				v += a.variance + x.tau[a.kind]*x.tau[a.kind]
+			}
+			if i != k && a.of == b.of && a.kind < 2 && b.kind < 2 { // both shift with the instant of the step
+				v += math.Sqrt(x.jitter(a.of[0]) * x.jitter(b.of[0]))
+			} else if i == k && a.kind < 2 {
+				v += x.jitter(a.of[0])
+			}
+			c.SetSym(i, k, v)
+		}
+	}
+	// in units of the standard errors, which may be of very different size
+	size := make([]float64, n)
+	for i := range size {
+		size[i] = math.Sqrt(c.At(i, i))
+	}
+	for i := range n {
+		for k := range i {
+			c.SetSym(i, k, c.At(i, k)/size[i]/size[k])
+		}
+		c.SetSym(i, i, 1+1e-8)
+	}
+	var ch mat.Cholesky
+	inv := mat.NewTriDense(n, mat.Lower, nil)
+	var l mat.TriDense
+	if ch.Factorize(c) {
+		ch.LTo(&l)
+	}
+	if l.IsEmpty() || inv.InverseTri(&l) != nil { // as if independent
+		inv = mat.NewTriDense(n, mat.Lower, nil)
+		for i := range n {
+			inv.SetTri(i, i, 1)
+		}
+	}
+	x.white = mat.NewDense(n, n, nil)
+	y := make([]float64, n, n+1)
+	for i := range n {
+		for k := range i + 1 {
+			x.white.Set(i, k, inv.At(i, k)/size[k])
+			y[i] += x.white.At(i, k) * list[k].value
+		}
+	}
+	return append(y, x.lag[0]/x.lag[1])
+}
+
+// jitter is the variance of fmax of a step that the motion knows to a sample only.
+func (x *stepFit) jitter(p *plateau) float64 {
+	fall := p.a * p.v * p.dt / p.l
+	return fall * fall * p.unsure
+}
+
+// inner is aᵀ·c·b.
+func inner(a [3]float64, c [3][3]float64, b [3]float64) (s float64) {
+	for i := range a {
+		for k := range b {
+			s += a[i] * c[i][k] * b[k]
+		}
+	}
+	return s
 }
 
 // regress solves for the parameters, with as much scatter from step to step as each of the four kinds of numbers needs.
 func (x *stepFit) regress(ctx context.Context, params []fit.Param, watch fit.Watch) (*fit.Solution, error) {
 	s := system{params: slices.Clone(params)}
-	s.model = func() model { return &whitened{x, len(params)} }
+	s.model = func() model { return &whitened{x: x, n: len(s.params)} }
+	x.knowLag()
+	own := len(params)
+	if x.at.of("lag") < 0 {
+		far := 10*math.Abs(x.lag[0]) + 100*x.lag[1]
+		x.at["lag"] = own
+		s.params = append(s.params, fit.Param{Param: engine.Param{Name: "lag", Unit: "s", Lo: -far, Hi: far}})
+	}
 	x.start(s.params)
 	var sol *fit.Solution
 	for range 20 {
@@ -130,9 +179,34 @@ func (x *stepFit) regress(ctx context.Context, params []fit.Param, watch fit.Wat
 			break
 		}
 	}
-	sol.Known = x.tau == [4]float64{}
-	sol.Quantity = "A·ln(v2/v1), B·ln(v2/v1), ln L and level of every step"
+	sol.Known = true // by the residuals within the plateaus, and by tau
+	if place := x.at.of("lag"); place >= own {
+		sol.Extra["lag"] = sol.Params[place].Value
+		if cov, c := covariance(sol), slices.Index(sol.Free, place); cov != nil {
+			sol.Extra["lag_se"] = math.Sqrt(cov.At(c, c))
+		}
+		marginal(sol, own)
+	}
+	sol.Quantity = "A·ln(v2/v1), B·ln(v2/v1), ln L and level of every step, and the lag of the force"
 	return sol, nil
+}
+
+// knowLag gathers what the jumps of the force say of its lag: each that it is within half a sample of its own. Without them it
+// is less than about a sample.
+func (x *stepFit) knowLag() {
+	var seen []float64
+	dt := 0.0
+	for _, s := range x.steps {
+		dt = max(dt, s.dt)
+		if s.seen {
+			seen = append(seen, s.centre)
+		}
+	}
+	if seen == nil {
+		x.lag = [2]float64{0, 0.6 * dt}
+		return
+	}
+	x.lag = [2]float64{mean(seen), dt / math.Sqrt(12)}
 }
 
 // start sets the free parameters to medians over the steps.
@@ -150,9 +224,21 @@ func (x *stepFit) start(params []fit.Param) {
 			params[i].Value = min(max(numeric.Median(list), params[i].Lo), params[i].Hi)
 		}
 	}
-	if i := x.at.of("L"); len(l) == 0 && !params[i].Fixed {
-		params[i].Fixed = true // nothing tells it
+	if i := x.at.of("lag"); !params[i].Fixed {
+		params[i].Value = min(max(x.lag[0], params[i].Lo), params[i].Hi)
 	}
+}
+
+// variance is that of a number of a step by itself.
+func (x *stepFit) variance(s step, kind int) float64 {
+	v := s.own[kind]
+	for i, p := range s.of {
+		v += inner(s.by[i][kind], p.cov, s.by[i][kind])
+	}
+	if kind < 2 {
+		v += x.jitter(s.of[0])
+	}
+	return v
 }
 
 // scatter sets the scatter of every kind so that its squares sum up to the degrees of freedom (Mandel and Paule), and says
@@ -163,7 +249,7 @@ func (x *stepFit) scatter(theta []float64) (changed bool) {
 		for _, s := range x.steps {
 			if s.has[kind] {
 				y, _ := x.predict(theta, s)
-				r, se = append(r, s.y[kind]-y[kind]), append(se, math.Sqrt(s.cov[kind][kind]))
+				r, se = append(r, s.y[kind]-y[kind]), append(se, math.Sqrt(x.variance(s, kind)))
 			}
 		}
 		if len(r) < 3 {
@@ -177,7 +263,7 @@ func (x *stepFit) scatter(theta []float64) (changed bool) {
 }
 
 // judge says what the steps do not tell.
-func (x *stepFit) judge(sol *fit.Solution, all []*plateau, length bool) {
+func (x *stepFit) judge(sol *fit.Solution, all []*plateau) {
 	cov := covariance(sol)
 	se := func(name string) float64 {
 		c := slices.Index(sol.Free, x.at.of(name))
@@ -195,9 +281,18 @@ func (x *stepFit) judge(sol *fit.Solution, all []*plateau, length bool) {
 		sol.Refused = append(sol.Refused, fit.Indistinct{Names: []string{"B"}, Why: fmt.Sprintf("it is below the noise: %.2g ± %.2g", b.Value, se("B")),
 			Advice: "Repeat with larger ratios of speed."})
 	}
-	if l := sol.Params[x.at.of("L")]; !length && !slices.Contains(sol.Free, x.at.of("L")) && l.Name == "L" {
-		sol.Refused = append(sol.Refused, fit.Indistinct{Names: []string{"L"}, Why: "no decay after a step is seen",
-			Advice: "Sample at least twenty times within L/v2 and hold every speed for 5·L/v2."})
+	least, most := math.Inf(1), math.Inf(-1)
+	for _, s := range x.steps {
+		least, most = min(least, s.r), max(most, s.r)
+	}
+	if most-least < 0.1 {
+		sol.Notes = append(sol.Notes, "all steps have one ratio of speeds: that friction follows its logarithm is taken for granted")
+	}
+	if cov != nil {
+		i, k := slices.Index(sol.Free, x.at.of("A")), slices.Index(sol.Free, x.at.of("B"))
+		if i >= 0 && k >= 0 {
+			sol.Extra["A_minus_B"], sol.Extra["A_minus_B_se"] = a.Value-b.Value, math.Sqrt(max(0, cov.At(i, i)+cov.At(k, k)-2*cov.At(i, k)))
+		}
 	}
 	short, skipped, steps := 0, 0, 0
 	for _, p := range all {

@@ -168,7 +168,7 @@ func (t *tied) place() {
 	if t.rate >= t.own {
 		fast := 0.0
 		for _, l := range t.loops {
-			fast = max(fast, rms(l.zdot))
+			fast = max(fast, rms(l.zdot, 0))
 		}
 		hints[0], hints = fast/(slowShare*theta[t.loops[0].level[0]]), hints[1:]
 	}
@@ -179,10 +179,11 @@ func (t *tied) place() {
 	}
 }
 
-func rms(x []float64) float64 {
+// rms is that of what x differs from m.
+func rms(x []float64, m float64) float64 {
 	s := 0.0
 	for _, a := range x {
-		s += a * a / float64(len(x))
+		s += (a - m) * (a - m) / float64(len(x))
 	}
 	return math.Sqrt(s)
 }
@@ -301,15 +302,15 @@ func (t *tied) finish(sol *fit.Solution) {
 	} else {
 		t.refuseSigma1(sol)
 	}
-	t.marginal(sol)
+	marginal(sol, t.own)
 }
 
-// marginal frees a solution of the unknowns behind the parameters.
-func (t *tied) marginal(sol *fit.Solution) {
+// marginal frees a solution of the unknowns behind its own parameters.
+func marginal(sol *fit.Solution, own int) {
 	n, all := len(sol.Residual), len(sol.Free)
 	keep := 0
 	for _, k := range sol.Free {
-		if k < t.own {
+		if k < own {
 			keep++
 		}
 	}
@@ -355,5 +356,5 @@ func (t *tied) marginal(sol *fit.Solution) {
 	}
 	sol.Jac = slices.Clone(j.RawMatrix().Data)
 	sol.Free = sol.Free[:keep]
-	sol.Params = sol.Params[:t.own]
+	sol.Params = sol.Params[:own]
 }

@@ -20,19 +20,25 @@ type StepOptions struct {
 	Rotary      bool    // the axis turns: units are N·m and rad
 	Coefficient bool    // the force channel holds the coefficient of friction, no load is needed
 	Machine     float64 // N/m, stiffness between what imposes the velocity and the contact; 0: not known
-	Ratios      int     // different ratios of speed that are wanted; 0: 5
 }
 
-var stepNames = []string{"mu0", "v0", "A", "B", "L", "N0"}
+var stepNames = []string{"mu0", "v0", "A", "B", "L", "lag", "N0"}
 
 const minPlateau = 12 // samples
 
 // step is what a step of the velocity from v1 to v2 tells: A·r and B·r with r = ln(v2/v1), ln L, and the level f2.
 type step struct {
-	r, v2   float64
+	r       float64
+	v1, v2  float64 // m/s
+	centre  float64 // s, lag for which the decay was extrapolated to the step
+	rest    float64 // what the step before had left to decay
+	seen    bool    // centre is where the force jumps
+	dt      float64 // s, of a sample
 	machine float64 // 1/m, stiffness over load; 0: rigid
 	y       [4]float64
-	cov     [4][4]float64
+	own     [4]float64       // variance that is its own: digits
+	of      [2]*plateau      // after and before the step …
+	by      [2][4][3]float64 // … and the derivatives of y by their f2, a, L
 	has     [4]bool
 }
 
@@ -52,8 +58,8 @@ func StepParams(recs []*record.Record) []fit.Param {
 	return []fit.Param{
 		{Param: engine.Param{Name: "mu0", Doc: "coefficient of friction at v0", Value: 0.5, Hi: 100}},
 		{Param: engine.Param{Name: "v0", Unit: "m/s", Doc: "speed at which the coefficient is mu0", Value: math.Exp(sum / n), Lo: 1e-12, Hi: 1e6, Fixed: true}},
-		{Param: engine.Param{Name: "A", Doc: "direct effect", Value: 1e-3, Hi: 10}},
-		{Param: engine.Param{Name: "B", Doc: "effect of the state", Value: 2e-3, Hi: 10}},
+		{Param: engine.Param{Name: "A", Doc: "direct effect", Value: 1e-3, Lo: -10, Hi: 10}},
+		{Param: engine.Param{Name: "B", Doc: "effect of the state", Value: 2e-3, Lo: -10, Hi: 10}},
 		{Param: engine.Param{Name: "L", Unit: "m", Doc: "distance over which the state follows the speed", Value: 2e-5, Lo: 1e-9, Hi: 1}, Log: true},
 	}
 }
@@ -63,10 +69,15 @@ func StepParams(recs []*record.Record) []fit.Param {
 //
 //	fmax − f1 = A·ln(v2/v1)   (6.38),   fmax − f2 − (f1 − f1∞) = B·ln(v2/v1)   (6.39),   f2 = mu0 + (A − B)·ln(v2/v0)   (6.37)
 //
-// and A, B, L, mu0 are the regression over all steps, with a scatter of A·r, B·r, ln L and f2 from step to step beside their
+// where fmax − f2 = a falls by v2·lag/L when the force is recorded that much later than the motion. A, B, L, mu0 are the regression over all steps, with a scatter of A·r, B·r, ln L and f2 from step to step beside their
 // errors where they need one. Against the source (6.39) has f1 − f1∞, what the step before had left to decay. f1 is the
 // level right before the step, so the record must hold it. What a machine of known stiffness does to the numbers is told by
 // yielding.
+//
+// Force and motion are seldom sampled at one instant. Where the force is seen to jump between two of its samples it tells lag to
+// a part of a sample, else it is known to be less than about one; steps of different v2/L tell it better. Unless it is among the
+// parameters it is an unknown beside them, in Extra "lag" (s) with "lag_se". Without a position the motion knows every step to a
+// sample only, and lag counts from its middle. One step is enough for A, B, L and mu0.
 //
 // The friction coefficient is force over load: the recorded load, or the parameter N0, or with Coefficient it is the force
 // channel itself. The residuals are those of the regression, a few for every step. Extra holds "steps" (ratio, A, B, L and
@@ -94,10 +105,16 @@ func VelocitySteps(ctx context.Context, recs []*record.Record, params []fit.Para
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
-			p.fit(ctx)
+			p.fit(ctx, 0)
 			watch.Say(fit.Progress{Method: "velocity-step", Phase: fmt.Sprintf("record %d of %d", i+1, len(recs)), Step: k + 1, Of: len(ps)})
 		}
 		all = append(all, ps...)
+	}
+	// noise that depends on its own past
+	if rho := past(all); rho > 0 {
+		for _, p := range all {
+			p.fit(ctx, rho)
+		}
 	}
 	// decays that are not seen borrow their length from those that are
 	var lengths []float64
@@ -111,46 +128,82 @@ func VelocitySteps(ctx context.Context, recs []*record.Record, params []fit.Para
 			p.exponential(ctx, numeric.Median(lengths))
 		}
 	}
+	pool(all)
 	for k, p := range all {
 		if p.decays {
 			x.add(all[k-1], p)
+		} else if x.at.of("mu0") >= 0 {
+			x.begins = append(x.begins, p)
 		}
 	}
-	if err := x.enough(recs, o.Ratios); err != nil {
-		return nil, err
+	switch {
+	case len(x.steps) == 0:
+		return nil, recs[0].Fail(0, "Record steps up and down between several speeds, each held for several L.", "no step of the velocity by more than 2 %%")
+	case lengths == nil:
+		return nil, x.onlyLevels(recs[0])
 	}
 	sol, err := x.regress(ctx, params, watch)
 	if err != nil {
 		return nil, err
 	}
-	x.judge(sol, all, lengths != nil)
-	if n := timing(recs, all, lengths); n != "" {
-		sol.Refused = append(sol.Refused, fit.Indistinct{Names: []string{"A", "B"}, Why: n,
-			Advice: "Record the position, sample faster, or step to lower speeds"})
-	}
+	x.judge(sol, all)
 	sol.Compute = time.Since(began)
 	return sol, nil
 }
 
-// lateShare is the part of the decay within one sample from which the instant of a step has to be known better than that.
-const lateShare = 0.02
-
-// timing says what it costs that without a position a step is known to one sample only: within a sample friction falls from its
-// peak by the part 1 − exp(−v·Δt/L), and A and B come out low by up to that much. "": nothing worth saying.
-func timing(recs []*record.Record, all []*plateau, lengths []float64) string {
-	if len(lengths) == 0 || slices.ContainsFunc(recs, func(d *record.Record) bool { return len(d.Position) > 0 }) {
-		return ""
-	}
-	l, dt, parts := numeric.Median(lengths), recs[0].Dt, []float64{}
+// past is how much a residual of the decays takes after the one before; 0: not beyond chance.
+func past(all []*plateau) float64 {
+	pairs, square, n, used := 0.0, 0.0, 0.0, 0.0
 	for _, p := range all {
-		if p.decays {
-			parts = append(parts, -math.Expm1(-math.Abs(p.v)*dt/l))
+		last := 0.0
+		for k := p.skip; k < len(p.f); k++ {
+			f, _ := p.end(p.slip[k])
+			r := p.f[k] - f
+			pairs, square, last = pairs+r*last, square+r*r, r
+		}
+		n, used = n+float64(len(p.f)-p.skip), used+3
+	}
+	rho := pairs / square
+	if rho += used / n * (1 + rho); !(rho > 3/math.Sqrt(n)) { // every number that was fitted takes away some of it
+		return 0
+	}
+	return min(rho, 0.99)
+}
+
+// pool gives the plateaus the noise of all of them: that of a short one alone is hardly known. Where a plateau scatters by far more
+// it keeps its own.
+func pool(all []*plateau) {
+	of := func(p *plateau) (square, free float64) {
+		for k := p.skip; k < len(p.f); k++ {
+			f, _ := p.end(p.slip[k])
+			square += (p.f[k] - f) * (p.f[k] - f)
+		}
+		return square, float64(len(p.f) - p.skip - 3)
+	}
+	square, free := 0.0, 0.0
+	for _, p := range all {
+		s, n := of(p)
+		square, free = square+s, free+n
+	}
+	for _, p := range all {
+		if s, n := of(p); s/n < 2*square/free && s > 0 {
+			for i := range p.cov {
+				for j := range p.cov[i] {
+					p.cov[i][j] *= square / free / (s / n)
+				}
+			}
 		}
 	}
-	if share := numeric.Median(parts); share > lateShare {
-		return fmt.Sprintf("without a position the instant of a step is known to one sample, in which friction falls by %.0f %% of its peak: both are low by up to that much", 100*share)
+}
+
+// onlyLevels is the refusal of steps after which no decay is seen: their levels show A − B and nothing else.
+func (x *stepFit) onlyLevels(d *record.Record) error {
+	var diff []float64
+	for _, s := range x.steps {
+		diff = append(diff, (s.y[0]-s.y[1])/s.r) // (f2 − f1∞)/ln(v2/v1), whatever the peak
 	}
-	return ""
+	return d.Fail(0, "Sample at least twenty times within L/v2, step to lower speeds, and hold every speed for 5·L/v2.",
+		"no decay after a step is seen: A, B and L cannot be told, only A − B = %.2g (median of %d steps)", numeric.Median(diff), len(diff))
 }
 
 // stepsOf finds the plateaus of a record, with coefficient and slip.
@@ -184,29 +237,62 @@ func stepsOf(d *record.Record, o StepOptions, load float64) ([]*plateau, error) 
 			return nil, d.Fail(0, "", "sample %d: velocity %g, force %g: want finite numbers", k, d.Velocity[k], d.Force[k])
 		}
 	}
+	if lo, hi := slices.Min(f), slices.Max(f); !(hi-lo > 1e-12*max(hi, -lo)) {
+		return nil, d.Fail(0, "Record the friction force, or its coefficient.", "the force is %.4g throughout", d.Force[0])
+	}
 	ps := plateausOf(v, minPlateau)
 	if len(ps) < 2 {
 		return nil, d.Fail(0, "The level before a step must be in the record: begin it well before the first step, and hold every speed for several L.",
 			"%d stretches of constant speed: no step of the velocity with both of its levels", len(ps))
 	}
+	noise := numeric.Noise(f)
+	var late []float64 // of the force, samples, where its jump is seen
 	for i, p := range ps {
 		p.t0, p.machine = float64(p.from), o.Machine/numeric.Median(normal)
-		if i > 0 {
-			p.t0, p.decays = instant(d, v, ps[i-1], p), math.Abs(math.Log(p.v/ps[i-1].v)) > 0.02
+		if i == 0 || math.Abs(math.Log(p.v/ps[i-1].v)) <= 0.02 {
+			continue
 		}
+		p.decays = true
+		p.t0, p.unsure = instant(d, v, ps[i-1], p)
+		if o.Machine == 0 {
+			if p.late, p.seen = jump(f, ps[i-1], p, noise); p.seen {
+				late = append(late, float64(p.late))
+			}
+		}
+	}
+	for i, p := range ps {
+		if !p.seen && late != nil { // as late as the others
+			p.late = int(math.Round(numeric.Median(late)))
+		}
+		if i > 0 && p.from == ps[i-1].to {
+			ps[i-1].to += p.late
+		}
+		p.from += p.late
+	}
+	for i, p := range ps {
+		p.to = min(p.to, n)
+		if p.seen { // the force says that the step is before this sample and behind the one before
+			p.lag = (float64(p.from) - 0.5 - p.t0) * d.Dt
+		}
+		p.t0 += p.lag / d.Dt
 		before := mean(f[max(0, p.from-3):max(1, p.from)])
-		for k := p.from; k < p.to; k++ {
+		for k := max(p.from, 0); k < p.to; k++ {
 			s := p.v * (float64(k) - p.t0) * d.Dt
 			if o.Machine > 0 && p.decays {
 				s -= (f[k] - before) * normal[k] / o.Machine
 			}
 			p.slip, p.f = append(p.slip, s), append(p.f, f[k])
 		}
-	}
-	for i := 0; i+1 < len(ps); i++ { // slip up to the next step
-		ps[i].last = ps[i].v * (ps[i+1].t0 - ps[i].t0) * d.Dt
-		if o.Machine > 0 && ps[i].decays {
-			ps[i].last += ps[i].slip[len(ps[i].slip)-1] - ps[i].v*(float64(ps[i].to-1)-ps[i].t0)*d.Dt
+		if len(p.f) < minPlateau {
+			return nil, d.Fail(0, "Hold every speed longer, or sample faster.", "%d samples of a speed, want at least %d", len(p.f), minPlateau)
+		}
+		p.dt = d.Dt
+		if i > 0 { // slip up to this step
+			a := ps[i-1]
+			a.last = a.v * (p.t0 - a.t0) * d.Dt
+			if o.Machine > 0 && a.decays {
+				a.last += a.slip[len(a.slip)-1] - a.v*(float64(a.to-1)-a.t0)*d.Dt
+			}
 		}
 	}
 	return ps, nil
@@ -214,10 +300,12 @@ func stepsOf(d *record.Record, o StepOptions, load float64) ([]*plateau, error) 
 
 // stepFit is the regression over the steps.
 type stepFit struct {
-	at    names
-	steps []step
-	tau   [4]float64
-	white []*mat.TriDense // per step: inverse of the root of its covariance
+	at     names
+	steps  []step
+	begins []*plateau // before the first steps
+	lag    [2]float64 // s: what the force says of it, and how sure that is
+	tau    [4]float64
+	white  *mat.Dense // inverse of the root of the covariance of all numbers
 }
 
 func (x *stepFit) checkNames(params []fit.Param, turn rotary) error {
@@ -248,57 +336,35 @@ func (x *stepFit) checkNames(params []fit.Param, turn rotary) error {
 func (x *stepFit) add(before, p *plateau) {
 	f1, g := before.end(before.last)
 	rest := f1 - before.f2 // what had not decayed
-	s := step{r: math.Log(p.v / before.v), v2: p.v, machine: p.machine}
+	s := step{r: math.Log(p.v / before.v), v1: before.v, v2: p.v, machine: p.machine, centre: p.lag, rest: rest, seen: p.seen, dt: p.dt}
 	s.y = [4]float64{p.f2 + p.a - f1, p.a - rest, math.Log(p.l), p.f2}
 	s.has = [4]bool{true, true, p.resolved, x.at.of("mu0") >= 0}
-	// derivatives of the four by (f2, a, L) of both plateaus
-	now := [4][3]float64{{1, 1, 0}, {0, 1, 0}, {0, 0, 1 / p.l}, {1, 0, 0}}
-	was := [4][3]float64{{-g[0], -g[1], -g[2]}, {0, -g[1], -g[2]}, {}, {}}
-	for i := range 4 {
-		for j := range 4 {
-			for a := range 3 {
-				for b := range 3 {
-					s.cov[i][j] += now[i][a]*p.cov[a][b]*now[j][b] + was[i][a]*before.cov[a][b]*was[j][b]
-				}
-			}
-		}
-	}
-	// never better than double precision lets it be
+	s.of = [2]*plateau{p, before}
+	s.by = [2][4][3]float64{{{1, 1, 0}, {0, 1, 0}, {0, 0, 1 / p.l}, {1, 0, 0}}, {{-g[0], -g[1], -g[2]}, {0, -g[1], -g[2]}}}
+	// never better than the digits of a record, or the root would lose its own
 	size := math.Abs(p.f2) + math.Abs(p.a)
-	for i, e := range []float64{1e-12 * size, 1e-12 * size, 1e-10, 1e-12 * size} {
-		s.cov[i][i] += e * e
+	for i, e := range []float64{1e-8 * size, 1e-8 * size, 1e-7, 1e-8 * size} {
+		s.own[i] = e * e
 	}
 	x.steps = append(x.steps, s)
 }
 
-// enough asks for different ratios.
-func (x *stepFit) enough(recs []*record.Record, want int) error {
-	if want == 0 {
-		want = 5
-	}
-	var r []float64
-	for _, s := range x.steps {
-		r = append(r, s.r)
-	}
-	slices.Sort(r)
-	have := 0
-	for i := range r {
-		if i == 0 || r[i]-r[i-1] > 0.01 {
-			have++
-		}
-	}
-	if have < want {
-		return recs[0].Fail(0, "Record steps up and down between several speeds, each held for several L.",
-			"%d different ratios of speed in %d steps, want at least %d", have, len(x.steps), want)
-	}
-	return nil
-}
-
-// predict are the four numbers of a step, with derivatives by A, B, L, mu0.
-func (x *stepFit) predict(theta []float64, s step) (y [4]float64, d [4][4]float64) {
+// predict are the four numbers of a step, with derivatives by A, B, L, mu0, lag.
+func (x *stepFit) predict(theta []float64, s step) (y [4]float64, d [4][5]float64) {
 	a, b, l := theta[x.at.of("A")], theta[x.at.of("B")], theta[x.at.of("L")]
 	y = [4]float64{a * s.r, b * s.r, math.Log(l), 0}
-	d = [4][4]float64{{s.r, 0, 0, 0}, {0, s.r, 0, 0}, {0, 0, 1 / l, 0}, {}}
+	d = [4][5]float64{{s.r}, {0, s.r}, {0, 0, 1 / l}, {}}
+	// a step that was later than taken has a higher peak where it was taken to be, and less is left of the decay before
+	eps := theta[x.at.of("lag")] - s.centre
+	e, left := math.Exp(s.v2*eps/l), s.rest*math.Exp(-s.v1*eps/l)
+	peak := b*s.r + left
+	slope := peak*e*s.v2 - left*e*s.v1 // by eps/L
+	for i := range 2 {
+		y[i] += peak*(e-1) + left - s.rest
+		d[i][1] += s.r * (e - 1)
+		d[i][2] -= slope * eps / (l * l)
+		d[i][4] += slope / l
+	}
 	if s.machine > 0 {
 		// the change that the machine makes, and its derivatives by differences: it is small
 		more := func(p [3]float64) (m [3]float64) {
@@ -319,10 +385,14 @@ func (x *stepFit) predict(theta []float64, s step) (y [4]float64, d [4][4]float6
 			}
 		}
 	}
-	if m := x.at.of("mu0"); m >= 0 {
-		q := math.Log(s.v2 / theta[x.at.of("v0")])
-		y[3] = theta[m] + (a-b)*q
-		d[3] = [4]float64{q, -q, 0, 1}
+	if s.has[3] {
+		y[3], d[3] = x.level(theta, s.v2)
 	}
 	return y, d
+}
+
+// level is the steady level at a speed (6.37), with its derivatives.
+func (x *stepFit) level(theta []float64, v float64) (y float64, d [5]float64) {
+	q := math.Log(v / theta[x.at.of("v0")])
+	return theta[x.at.of("mu0")] + (theta[x.at.of("A")]-theta[x.at.of("B")])*q, [5]float64{q, -q, 0, 1}
 }
