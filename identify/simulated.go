@@ -270,7 +270,7 @@ func (j *job) vary(ctx context.Context, m *axis.Model, sol *fit.Solution) []Sens
 	}
 	now := sol.Params[lag].Value
 	base := with(m, sol.Params)
-	if base == nil {
+	if len(base) != len(sol.Residual) { // nil, or gaps between segments stand behind the rows
 		return nil
 	}
 	moved := func(params []fit.Param, move []float64) []fit.Param {
