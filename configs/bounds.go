@@ -79,6 +79,12 @@ func (r *Report) boundsOf(path string, v reflect.Value) {
 }
 
 func (r *Report) bounded(path string, f field, v reflect.Value) {
+	if v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return
+		}
+		v = v.Elem()
+	}
 	var x float64
 	switch {
 	case v.CanFloat():

@@ -29,7 +29,7 @@ type Identify struct {
 	Filter      IdentifyFilter `yaml:"filter" doc:"regress: the zero-phase Butterworth low-pass of the position"`
 	Decimate    int            `yaml:"decimate" want:">=1 <=1000" doc:"regress: every n-th sample is kept, after a zero-phase filter of both sides; 1: all"`
 	Trim        float64        `yaml:"trim" unit:"s" want:">=0" doc:"regress: left out at each end of the record"`
-	MinVelocity float64        `yaml:"min_velocity" unit:"m/s|rad/s" want:">=0" doc:"regress: slower samples are left out of the fit; 0: none"`
+	MinVelocity *float64       `yaml:"min_velocity,omitempty" unit:"m/s|rad/s" want:">=0" doc:"regress: slower samples are left out of the fit; 0: none; left out: found in the record"`
 	Static      IdentifyStatic `yaml:"static" doc:"static, joint: how means at constant speed are taken"`
 	Presliding  IdentifyLoop   `yaml:"presliding" doc:"presliding, joint: how the loop was recorded"`
 	Joints      IdentifyJoints `yaml:"joints" doc:"two-joint: how the arm was recorded"`
@@ -169,7 +169,7 @@ func DefaultIdentify() *Identify {
 		Axis:     "linear",
 		Data:     IdentifyData{Separator: "auto", Decimal: "point"},
 		Method:   []string{"regress"},
-		Model:    IdentifyModel{Terms: []string{}, Drive: "force", Output: "position", Initial: "measured", Hold: "held", Lag: "fixed", Scheme: "midpoint", Decimate: 1},
+		Model:    IdentifyModel{Terms: []string{}, Drive: "force", Output: "position", Initial: "measured", Hold: "held", Lag: "auto", Scheme: "midpoint", Decimate: 1},
 		Terms:    []string{"inertia", "viscous", "coulomb", "offset"},
 		Form:     "direct",
 		Filter:   IdentifyFilter{Order: 4, Cutoff: 100},

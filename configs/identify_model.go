@@ -23,7 +23,7 @@ type IdentifyModel struct {
 	Initial    string              `yaml:"initial" enum:"measured,rest,free" doc:"state at the beginning of a record; free: position and velocity are parameters"`
 	Controller *IdentifyController `yaml:"controller,omitempty" doc:"servo: u = clamp(kv·(kp·(reference − position) − velocity))"`
 	Hold       string              `yaml:"hold" enum:"held,linear" doc:"the force between its samples"`
-	Lag        string              `yaml:"lag" enum:"fixed,free" doc:"free: the effective lag of the force is a parameter, in s"`
+	Lag        string              `yaml:"lag" enum:"auto,fixed,free" doc:"free: the effective lag of the force is a parameter, in s; fixed: there is none; auto: free for regress where the record tells it, else fixed"`
 	Scheme     string              `yaml:"scheme" enum:"midpoint,implicit" doc:"how the law is coupled to the mass"`
 	Substeps   int                 `yaml:"substeps" want:">=0 <=10000" doc:"steps in a sampling interval; 0: as many as the record needs"`
 	Decimate   int                 `yaml:"decimate" want:">=1 <=1000" doc:"every n-th sample is compared; all are simulated"`
@@ -46,7 +46,7 @@ type Variant struct {
 	Name       string   `yaml:"name" doc:"for people"`
 	Law        string   `yaml:"law,omitempty" doc:"a friction law"`
 	Asymmetric *bool    `yaml:"asymmetric,omitempty" doc:"as model.asymmetric"`
-	Lag        string   `yaml:"lag,omitempty" enum:"fixed,free" doc:"as model.lag"`
+	Lag        string   `yaml:"lag,omitempty" enum:"auto,fixed,free" doc:"as model.lag"`
 	Terms      []string `yaml:"terms,omitempty" doc:"as terms, for regress"`
 	Method     []string `yaml:"method,omitempty" doc:"as method"`
 }

@@ -350,11 +350,16 @@ var kinds = []kind{
 		f.Sigma0, f.Sigma1 = f.Fc/1e-4, 20*b.axis.M
 		return b.record(nil)
 	}},
-	{name: "sensor of position drifts", make: plain(func(b *bench, _ *independent.Trace, d *record.Record) {
-		for k := range d.Position {
-			d.Position[k] += 0.02 * float64(k) * b.dt
-		}
-	})},
+	{name: "sensor of position drifts", make: func(b *bench) trial {
+		const speed = 0.02 // m/s
+		t := b.record(func(_ *independent.Trace, d *record.Record) {
+			for k := range d.Position {
+				d.Position[k] += speed * float64(k) * b.dt
+			}
+		})
+		t.truth["offset"] = -speed * t.truth["Fv"] // seen from the sensor
+		return t
+	}},
 	{name: "force sensor drifts", make: plain(func(b *bench, _ *independent.Trace, d *record.Record) {
 		for k := range d.Force {
 			d.Force[k] += b.axis.Friction.Fc * float64(k) / float64(b.n)

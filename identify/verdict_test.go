@@ -67,7 +67,7 @@ func TestVerdictNamesItsReason(t *testing.T) {
 	expect(t, "a spring that is not in the model", regressed(t, s, swing(t, func(q, v, a float64) float64 { return slide(q, v, a) + 4000*q }, 0, 0), nil),
 		Rejected, "does not describe these data")
 	expect(t, "drowned in noise", regressed(t, s, swing(t, slide, 1500, 0), nil), Rejected, "Fc")
-	expect(t, "a coarse encoder", regressed(t, s, swing(t, slide, 0, 8e-4), nil), Weak, "depends on the filter")
+	expect(t, "a coarse encoder", regressed(t, s, swing(t, slide, 0, 8e-4), nil), Weak, "depend on the filter")
 }
 
 // A second record that the parameters explain far worse takes the verdict down.
@@ -78,8 +78,8 @@ func TestVerdictHearsValidation(t *testing.T) {
 	expect(t, "a heavier one", regressed(t, s, good, swing(t, func(q, v, a float64) float64 { return slide(q, v, a) + 2*a + 3*v }, 1, 0)), Weak, "points worse")
 }
 
-// A torque-controlled pendulum: the run ddp is fitted to 93 % by others; from the whole band the inertia depends on the
-// filter; the run pd_sysid, whose drive saturates, is neither explained by it nor fitted by the same terms.
+// A torque-controlled pendulum: the run ddp is fitted to 93 % by others; from the whole band the inertia differs between
+// tenths of the run; the run pd_sysid, whose drive saturates, is neither explained by it nor fitted by the same terms.
 func TestVerdictOnMeasuredPendulum(t *testing.T) {
 	read := func(name string) *record.Record {
 		d, err := record.ReadCSV(peer.Shared(t, "dfki_pendulum/"+name+".csv.gz"), record.Mapping{
@@ -97,7 +97,7 @@ func TestVerdictOnMeasuredPendulum(t *testing.T) {
 		Order: 4, Cutoff: 20, Decimate: 5, Trim: 0.2,
 	}
 	good, bad := read("ddp"), read("pd_sysid")
-	expect(t, "the whole band", regressed(t, s, good, nil), Weak, "J, mgs depend on the filter")
+	expect(t, "the whole band", regressed(t, s, good, nil), Weak, "J is known to")
 	expect(t, "the saturated run as validation", regressed(t, s, good, bad), Rejected, "validation")
 	expect(t, "the saturated run itself", regressed(t, s, bad, nil), Rejected, "does not describe these data")
 }

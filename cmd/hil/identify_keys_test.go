@@ -66,6 +66,8 @@ func TestEveryKeyHasAnEffect(t *testing.T) {
 				"static.weights": "equal", "noise.hold": "held", "aep.spread": "one", "lm.loss": "huber",
 			}
 			x.SetString(other[path])
+		case reflect.Pointer:
+			x.Set(reflect.New(x.Type().Elem()))
 		case reflect.Slice:
 			x.Set(reflect.Append(x, reflect.New(x.Type().Elem()).Elem()))
 		default:

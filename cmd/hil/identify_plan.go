@@ -29,7 +29,10 @@ import (
 func termsOf(cfg *configs.Identify) linear.Spec {
 	s := linear.Spec{
 		Rotary: cfg.Axis == "rotary", Order: cfg.Filter.Order, Cutoff: cfg.Filter.Cutoff,
-		Decimate: cfg.Decimate, Trim: cfg.Trim, MinVelocity: cfg.MinVelocity,
+		Decimate: cfg.Decimate, Trim: cfg.Trim, MinVelocity: linear.FromRecord, Lag: linear.LagMode(cfg.Model.Lag),
+	}
+	if cfg.MinVelocity != nil {
+		s.MinVelocity = *cfg.MinVelocity
 	}
 	for _, t := range cfg.Terms {
 		s.Terms = append(s.Terms, linear.Term(t))

@@ -149,8 +149,12 @@ func planRun(ctx context.Context, path string, bar *progress) (*configs.Identify
 	cfg.Filter.Cutoff = min(100, 0.2/every)
 	cfg.Decimate = max(1, int(math.Round(0.01/every)))
 	cfg.Trim = 5 / cfg.Filter.Cutoff
-	if cfg.MinVelocity = rig.Estimator.RLS.MinVel; cfg.MinVelocity == 0 {
-		cfg.MinVelocity = 3 * rig.Friction.Vs
+	slow := rig.Estimator.RLS.MinVel
+	if slow == 0 {
+		slow = 3 * rig.Friction.Vs
+	}
+	if slow > 0 {
+		cfg.MinVelocity = &slow
 	}
 	position := rig.Device.Measure[pos].Name
 	cfg.Data.Columns.Time = configs.IdentifyColumn{Name: sink.SampleTime, Unit: "s"}
@@ -180,8 +184,13 @@ func planRun(ctx context.Context, path string, bar *progress) (*configs.Identify
 	if clocked(rig) {
 		clock = "the clock of the device"
 	}
+<<<<<<< HEAD
 	assume("time", "of the samples, by %s", clock)
 	assume("left out", "what is near speeds below %g rad/s", cfg.MinVelocity)
+=======
+	assume("time         of the samples, by %s", clock)
+	assume("left out     what is near speeds below %g rad/s", slow)
+>>>>>>> e937589 (identify/linear: slow samples are cut out, the lag of the force is a parameter, long records in stretches)
 
 	recs, err := r.read(ctx, m)
 	if err != nil {

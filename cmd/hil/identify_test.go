@@ -138,7 +138,7 @@ func TestIdentifyJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &r); err != nil || code != exitOK {
 		t.Fatalf("exit code %d, %v\n%s%s", code, err, out, errs)
 	}
-	if r.Verdict != "identified" || len(r.Parameters) != 4 || math.Abs(r.Parameters[0].Value-12) > 0.01 || r.Parameters[0].Unit != "kg" || len(r.Data.SHA256) != 64 {
+	if r.Verdict != "identified" || len(r.Parameters) != 5 || math.Abs(r.Parameters[0].Value-12) > 0.01 || r.Parameters[0].Unit != "kg" || len(r.Data.SHA256) != 64 {
 		t.Errorf("%+v", r)
 	}
 	stored, err := os.ReadFile(file)

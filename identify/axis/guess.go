@@ -54,7 +54,7 @@ func (g *sliding) inverse(d record.Record, drive []float64, rotary bool) {
 	d.Force, d.Disturbance = drive, nil
 	d.Position = despiked(d.Position)
 	s := linear.DefaultSpec()
-	s.Rotary = rotary
+	s.Rotary, s.MinVelocity, s.Lag = rotary, 0, linear.LagFixed // a guess is enough
 	rate := 1 / d.Dt
 	s.Cutoff = min(s.Cutoff, 0.2*rate)
 	s.Decimate = max(1, min(s.Decimate, int(0.4*rate/s.Cutoff), len(d.Position)/200))

@@ -30,6 +30,13 @@ func recordOf(t testing.TB, file string, m record.Mapping) *record.Record {
 	return d
 }
 
+// published is the procedure of the benchmark: all rows, and the force as it is stamped.
+func published() Spec {
+	s := DefaultSpec()
+	s.MinVelocity, s.Lag = 0, LagFixed
+	return s
+}
+
 func emps(t testing.TB) *record.Record {
 	return recordOf(t, "emps/emps_estimation.csv.gz", empsMapping())
 }
@@ -56,7 +63,7 @@ func compare(t *testing.T, r *Result, wants []want) {
 
 // Published with the data [EMPS]: values, standard errors, condition number, misfit.
 func TestEMPSPublished(t *testing.T) {
-	r, err := InverseDynamics(emps(t), DefaultSpec())
+	r, err := InverseDynamics(emps(t), published())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +87,7 @@ func TestEMPSPublished(t *testing.T) {
 }
 
 func TestEMPSAsymmetric(t *testing.T) {
-	s, _ := DefaultSpec().Asymmetric()
+	s, _ := published().Asymmetric()
 	r, err := InverseDynamics(emps(t), s)
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +123,7 @@ func TestEMPSUnidentifiable(t *testing.T) {
 // The whole procedure again in SciPy, by another author's filters, decimation and solver.
 func TestEMPSAgainstSciPy(t *testing.T) {
 	d := emps(t)
-	r, err := InverseDynamics(d, DefaultSpec())
+	r, err := InverseDynamics(d, published())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +131,8 @@ func TestEMPSAgainstSciPy(t *testing.T) {
 	scipy(t, `
 q, y, dt = np.array(d["q"]), np.array(d["y"]), d["dt"]
 q = signal.filtfilt(*signal.butter(4, 100*2*dt), q)
-v = np.gradient(q, dt); a = np.gradient(v, dt)
+diff = lambda x: np.concatenate([np.gradient(x, dt)[:3], np.convolve(x, np.array([1, -9, 45, 0, -45, 9, -1])/60/dt, "valid"), np.gradient(x, dt)[-3:]])
+v = diff(q); a = diff(v)
 w = np.column_stack([a, v, np.sign(v), np.ones(len(q))])
 dec = lambda x: signal.decimate(x, 10, ftype="iir", zero_phase=True)[10:-10]
 w, y = np.column_stack([dec(c) for c in w.T]), dec(y)
@@ -194,7 +202,7 @@ func TestEMPSForms(t *testing.T) {
 		r := fitForm(t, form, o, d)
 		for j, e := range r.Estimates {
 			t.Logf("%-12s %-6s %8.3f ± %.3f, direct %8.3f ± %.3f", form, e.Symbol, e.Value, e.RobustErr, direct.Estimates[j].Value, direct.Estimates[j].RobustErr)
-			if w := direct.Estimates[j]; math.Abs(e.Value-w.Value) > 0.03*math.Abs(w.Value)+3*w.RobustErr {
+			if w := direct.Estimates[j]; math.Abs(e.Value-w.Value) > 0.03*math.Abs(w.Value)+3*w.RobustErr+0.25e-3*b2f(e.Symbol == "lag") {
 				t.Errorf("%s: %s = %.5g, direct %.5g", form, e.Symbol, e.Value, w.Value)
 			}
 		}

@@ -68,6 +68,22 @@ func bilinear(poles []complex128, fc, fs float64) (lowpass, error) {
 // filter, as is usual [G96].
 func (f lowpass) padding() int { return 3 * (2*len(f) + 1) }
 
+// settle is the number of samples after which the filter has forgotten where it began, to 1e-13.
+func (f lowpass) settle() int {
+	if f == nil {
+		return 0
+	}
+	slowest := 0.0
+	for _, s := range f {
+		radius := math.Sqrt(s.a2)
+		if s.a2 == 0 {
+			radius = math.Abs(s.a1)
+		}
+		slowest = math.Max(slowest, radius)
+	}
+	return f.padding() + int(30*1.2/-math.Log(slowest))
+}
+
 // zeroPhase filters x forward and then backward and returns a new slice. The record is extended at both ends by its odd
 // reflection, 2·x_0 − x_k, and each pass starts in the steady state of its first sample, so that a constant and the ends
 // of a slow record pass without a transient. x must be longer than the padding.
@@ -84,28 +100,42 @@ func (f lowpass) zeroPhase(x []float64) []float64 {
 	return ext[pad : pad+n : pad+n]
 }
 
-// run filters x in place, from index start in the direction dir, starting in the steady state of the first sample.
+// run filters x in place, from index start in the direction dir, starting in the steady state of the first sample. Two
+// sections at a time: their sums do not wait for each other.
 func (f lowpass) run(x []float64, start, dir int) {
-	for _, s := range f {
+	for ; len(f) > 0; f = f[min(2, len(f)):] {
+		s, t := f[0], biquad{b0: 1}
+		if len(f) > 1 {
+			t = f[1]
+		}
 		// with gain 1 the input of every section starts at x[start], and so does its output
 		x0 := x[start]
 		z1, z2 := (1-s.b0)*x0, (s.b2-s.a2)*x0
+		u1, u2 := (1-t.b0)*x0, (t.b2-t.a2)*x0
 		for i := start; i >= 0 && i < len(x); i += dir {
 			v := x[i]
 			y := s.b0*v + z1
 			z1 = s.b1*v - s.a1*y + z2
 			z2 = s.b2*v - s.a2*y
-			x[i] = y
+			w := t.b0*y + u1
+			u1 = t.b1*y - t.a1*w + u2
+			u2 = t.b2*y - t.a2*w
+			x[i] = w
 		}
 	}
 }
 
-// derivative is the central difference of x over step dt (s); at the two ends, which are trimmed later, one-sided.
+// derivative of x over step dt (s) by differences over seven samples, exact to (ω·dt)⁶/140; at the ends, which are trimmed later,
+// over three and two. Central differences over three would shrink an acceleration by (ω·dt)²/3: 2 % at 40 Hz of 1 kHz.
 func derivative(x []float64, dt float64) []float64 {
 	n := len(x)
 	d := make([]float64, n)
 	for k := 1; k < n-1; k++ {
-		d[k] = (x[k+1] - x[k-1]) / (2 * dt)
+		if k < 3 || k >= n-3 {
+			d[k] = (x[k+1] - x[k-1]) / (2 * dt)
+			continue
+		}
+		d[k] = (45*(x[k+1]-x[k-1]) - 9*(x[k+2]-x[k-2]) + (x[k+3] - x[k-3])) / (60 * dt)
 	}
 	d[0], d[n-1] = (x[1]-x[0])/dt, (x[n-1]-x[n-2])/dt
 	return d

@@ -2,9 +2,8 @@ package linear
 
 import (
 	"fmt"
-	"strings"
-
-	"hilrig/identify/record"
+	"math"
+	"slices"
 )
 
 // Form is how a linear model meets the data.
@@ -27,21 +26,28 @@ type Options struct {
 	NoiseRatio float64 // total: standard deviation of the position noise over that of the force, m/N or rad/(N·m)
 }
 
-// regression prepares the rows of a form.
-func (s Spec) regression(recs []*record.Record, form Form, o Options) (*regression, error) {
-	switch form {
-	case Direct:
-		return prepare(s, recs)
-	case Weak:
-		return s.weak(recs, o)
-	case Instrumental:
-		return s.instrumental(recs, o)
-	case Total:
-		return s.total(recs, o)
+// options fills and checks the settings of a form.
+func (s Spec) options(by Form, o *Options) error {
+	if o.Iterations == 0 {
+		o.Iterations = instrumentIterates
 	}
-	names := make([]string, len(Forms))
-	for i, f := range Forms {
-		names[i] = string(f)
+	bad := ""
+	switch {
+	case !slices.Contains(Forms, by):
+		bad = fmt.Sprintf("form: %q, want one of direct, weak, instrumental, total", by)
+	case by == Instrumental && (o.Iterations < 1 || o.Iterations > 100):
+		bad = fmt.Sprintf("iterations: %d, want 1 to 100", o.Iterations)
+	case by == Instrumental && !s.has(Inertia):
+		bad = "form instrumental: the motion of the model is simulated, which needs the term inertia"
+	case by == Total && (!(o.NoiseRatio > 0) || math.IsInf(o.NoiseRatio, 0)):
+		unit := "m/N"
+		if s.Rotary {
+			unit = "rad/(N·m)"
+		}
+		bad = fmt.Sprintf("noise_ratio: %g %s, want the standard deviation of the position noise over that of the force: without it, total least squares has no answer; use form instrumental instead", o.NoiseRatio, unit)
 	}
-	return nil, &SpecError{Problems: []string{fmt.Sprintf("form: %q, want one of %s", form, strings.Join(names, ", "))}}
+	if bad != "" {
+		return &SpecError{Problems: []string{bad}}
+	}
+	return nil
 }

@@ -35,10 +35,11 @@
 package linear
 
 import (
+	"fmt"
+	"math"
 	"slices"
 	"time"
 
-	"hilrig/identify/fit"
 	"hilrig/identify/record"
 )
 
@@ -49,58 +50,53 @@ func InverseDynamics(d *record.Record, s Spec) (*Result, error) {
 }
 
 // Fit fits the terms of s to all records at once, in the given form. Errors are as those of InverseDynamics.
-func Fit(recs []*record.Record, s Spec, form Form, o Options) (*Result, error) {
-	if form == "" {
-		form = Direct
+func Fit(recs []*record.Record, s Spec, by Form, o Options) (*Result, error) {
+	if by == "" {
+		by = Direct
 	}
-	r, err := fitted(recs, s, func(h Spec, recs []*record.Record) (*regression, error) {
-		own := o
-		if len(recs) > 0 { // a window that was given grows as the band shrinks
-			own.Window *= s.band(1/recs[0].Dt) / h.band(1/recs[0].Dt)
+	if err := s.options(by, &o); err != nil {
+		return nil, err
+	}
+	r, err := fitted(recs, s, by, o, func(s Spec, recs []*record.Record) (*form, error) {
+		if by == Weak {
+			return s.weak(recs, o)
 		}
-		return h.regression(recs, form, own)
+		return s.direct(recs, by != Direct || s.MinVelocity == FromRecord)
 	})
 	if err != nil {
 		return nil, err
 	}
-	r.Form, r.again = form, prepare
+	r.Form = by
 	return r, nil
 }
 
-// fitted solves the regression that rows prepares, and once more at half the band.
-func fitted(recs []*record.Record, s Spec, rows func(Spec, []*record.Record) (*regression, error)) (*Result, error) {
+// maker makes the form of records.
+type maker func(Spec, []*record.Record) (*form, error)
+
+// fitted prepares rows, decides which of them count and by how much the force is late, and solves.
+func fitted(recs []*record.Record, s Spec, by Form, o Options, of maker) (*Result, error) {
 	start := time.Now()
-	reg, err := rows(s, recs)
+	r := &Result{Spec: s, Warnings: []string{}, of: of}
+	reg, sol, err := s.solved(recs, by, o, of)
 	if err != nil {
 		return nil, err
 	}
-	sol, err := reg.solve()
-	if err != nil {
+	if err := r.take(reg, sol); err != nil {
 		return nil, err
 	}
-	r := &Result{
-		Data:      recs[0].Info(),
-		Spec:      s,
-		Condition: sol.condition,
-		Scaled:    sol.scaled,
-		Warnings:  []string{},
-		sol:       reg.solution(sol.theta),
-		again:     rows,
-	}
-	p := len(reg.columns)
-	r.sol.Blur = 1 / s.band(1/recs[0].Dt)
-	r.sol.Jac = make([]float64, len(reg.y)*p)
-	for j, col := range sol.influence {
-		r.sol.Free = append(r.sol.Free, j)
-		for k, c := range col {
-			r.sol.Jac[k*p+j] = c
+	if lag := r.estimate("lag"); lag != nil && s.Lag == LagAuto && lag.RobustErr > reg.form.f.dt && math.Abs(lag.Value) < 2*lag.RobustErr {
+		// the record does not tell it: that it is small is known better
+		s.Lag, r.Spec = LagFixed, s
+		if reg, sol, err = s.solved(recs, by, o, of); err != nil {
+			return nil, err
 		}
+		note := fmt.Sprintf("the record tells the lag of the force to ± %.2g s only; it is taken for zero", lag.RobustErr)
+		if err := r.take(reg, sol); err != nil {
+			return nil, err
+		}
+		r.sol.Notes = append(r.sol.Notes, note)
 	}
-	if r.Estimates, err = reg.estimates(r.sol); err != nil {
-		return nil, err
-	}
-	reg.compare(sol, r.sol, r.Estimates)
-	r.Fit = fit.MisfitOf(reg.y, r.sol.Residual, p)
+	r.Data = recs[0].Info()
 	for _, d := range recs {
 		for _, w := range d.Warnings {
 			if !slices.Contains(r.Warnings, w) {
@@ -109,26 +105,212 @@ func fitted(recs []*record.Record, s Spec, rows func(Spec, []*record.Record) (*r
 		}
 	}
 	r.Warnings = append(r.Warnings, reg.left...)
-	if w := reg.restWarning(); w != "" {
+	if w := reg.slowNote(s.unitOfSpeed()); w != "" && s.MinVelocity == FromRecord {
 		r.Warnings = append(r.Warnings, w)
 	}
-	r.HalfCutoff = halfCutoff(recs, s, rows)
+	r.Doubts, r.OneWay = append(r.Doubts, reg.doubts...), reg.single
+	r.HalfCutoff = reg.half(by, o, sol.theta)
 	r.Compute = time.Since(start).Seconds()
 	return r, nil
 }
 
-// halfCutoff repeats the fit with the position low-pass at half the band that matters, that of the low-pass or of the
-// decimation filter. Noise of the position, and a lag between position and force, bias the parameters the more the wider
-// the band is; where they do not matter, the values stay. A record that cannot be fitted there gives nothing to compare.
-func halfCutoff(recs []*record.Record, s Spec, rows func(Spec, []*record.Record) (*regression, error)) []float64 {
-	s.Cutoff = s.band(1/recs[0].Dt) / 2
-	reg, err := rows(s, recs)
+// solved is the regression of all rows, and the solution of those that are kept.
+func (s Spec) solved(recs []*record.Record, by Form, o Options, of maker) (*regression, *solution, error) {
+	m, err := of(s, recs)
+	if err != nil {
+		return nil, nil, err
+	}
+	reg, err := s.settle(recs, m)
+	if err != nil {
+		return nil, nil, err
+	}
+	if by == Instrumental {
+		if err := reg.instruments(o.Iterations); err != nil {
+			return nil, nil, err
+		}
+	}
+	sol, err := reg.solve(by, o)
+	return reg, sol, err
+}
+
+// probeSamples are enough to decide by what is slow and how late the force is.
+const probeSamples = 1 << 20
+
+// settle decides which samples count and what the lag is, and gives the regression with them.
+func (s Spec) settle(recs []*record.Record, m *form) (*regression, error) {
+	parts, left, err := s.stretches(recs, m)
+	if err != nil {
+		return nil, err
+	}
+	probe, samples := parts, 0
+	for _, p := range parts {
+		samples += p.n * p.every
+	}
+	if thin := samples / probeSamples; thin > 1 && len(parts) > 1 {
+		probe = nil
+		for i := 0; i < len(parts); i += thin {
+			probe = append(probe, parts[i])
+		}
+	}
+
+	least := math.Max(s.MinVelocity, 0)
+	limit := [2]float64{least, least}
+	found := s.MinVelocity == FromRecord && s.turns()
+	if found {
+		limit = s.restSpeed(recs, m)
+	}
+	if limit != [2]float64{} {
+		m.setBlur(s, probe, limit)
+	}
+	lag := 0.0
+	if s.wantsLag() && !m.free {
+		r, err := s.assemble(recs, m, probe, [2]float64{}, limit)
+		if err == nil {
+			err = r.enough(found)
+		}
+		if err != nil {
+			return nil, err
+		}
+		lag = r.searchLag()
+	}
+	var known *regression // that tells what the force does between its samples
+	try := func(parts []part, limit [2]float64) (*regression, error) {
+		r, err := s.assemble(recs, m, parts, limit, limit)
+		if err == nil {
+			err = r.enough(found)
+		}
+		if err == nil {
+			err = r.findLag(lag, known)
+			known = r
+		}
+		return r, err
+	}
+	r, err := try(probe, limit)
+	if err != nil {
+		return nil, err
+	}
+	rest := r // with all that is faster than rest
+	for first := r.rowsKept(); found; {
+		next, err := r.slower()
+		if err != nil || next == r.slowest {
+			break
+		}
+		lag = r.lag
+		n, err := try(probe, next)
+		if err != nil || float64(n.rowsKept()) < leastShare*float64(first) {
+			break
+		}
+		r = n
+	}
+	lopsided := rest.lopsided(r)
+	if len(probe) < len(parts) {
+		lag = r.lag
+		if r, err = try(parts, r.slowest); err != nil {
+			return nil, err
+		}
+	}
+	r.left = left
+	if lopsided != "" {
+		r.doubts = append(r.doubts, lopsided)
+	}
+	if far := lagReach - 1.0; math.Abs(r.lag) > far*m.f.dt {
+		how := "later"
+		if r.lag < 0 {
+			how = "earlier"
+		}
+		r.doubts = append(r.doubts, fmt.Sprintf("the force fits best %.0f samples or more %s than its stamp: look at how its time stamps are made", far, how))
+	}
+	return r, nil
+}
+
+// enough tells what makes the kept rows useless.
+func (r *regression) enough(found bool) error {
+	if want, n := 10*len(r.w), r.rowsKept(); n < want {
+		if found {
+			return r.recs[0].Fail(0, "Record faster motion, or a finer position; or lower the filter cutoff.",
+				"only %d rows are faster than %.3g %s, what the noise of the position cannot tell from rest, want at least %d", n, r.slowest[0], r.spec.unitOfSpeed(), want)
+		}
+		return r.recs[0].Fail(0, "Lower min_velocity.", "only %d rows are faster than min_velocity %g, want at least %d", n, r.spec.MinVelocity, want)
+	}
+	if err := r.oneNumber(); err != nil {
+		return err
+	}
+	return r.examine(&solution{})
+}
+
+func (s Spec) wantsLag() bool { return s.Lag == LagFree || s.Lag == LagAuto }
+
+// findLag makes the lag a parameter if it is wanted and the record tells it. What the force does between its samples is as in
+// known, or as it fits better.
+func (r *regression) findLag(from float64, known *regression) error {
+	if !r.spec.wantsLag() || r.form.free {
+		r.push(0, false)
+		return nil
+	}
+	err := r.refineLag(from, known == nil || known.held)
+	if err == nil && known == nil {
+		held := r.factor().SumSquares()
+		if err = r.refineLag(from, false); err == nil && held < r.factor().SumSquares() {
+			err = r.refineLag(r.lag, true)
+		}
+	}
+	if err == nil {
+		err = r.examine(&solution{})
+	}
+	if err != nil && r.spec.Lag == LagAuto {
+		r.push(0, false)
+		return nil
+	}
+	return err
+}
+
+// half is the solution with the rows once more through a low-pass at half the band. Noise of the position biases the
+// parameters the more the wider the band is; where it does not matter, the values stay. nil: the record is too short for that.
+func (r *regression) half(by Form, o Options, theta []float64) []float64 {
+	low, err := butterworth(r.spec.Order, r.spec.band(1/r.form.f.dt)/2, 1/r.dt)
 	if err != nil {
 		return nil
 	}
-	sol, err := reg.solve()
+	// what is left out is as the model has it, so that nothing of it reaches other rows
+	out := *r
+	w, columns := r.regressor()
+	e := r.misfit(theta)
+	for k, keep := range r.kept {
+		if !keep {
+			e[k] = 0
+		}
+	}
+	filtered := func(x []float64) []float64 {
+		y := make([]float64, 0, len(x))
+		r.eachPiece(func(_, from, to int) {
+			if to-from > low.padding() {
+				y = append(y, low.zeroPhase(x[from:to])...)
+			} else {
+				y = append(y, make([]float64, to-from)...)
+			}
+		})
+		return y
+	}
+	out.w, out.columns, out.slope, out.after = make([][]float64, len(w)), columns, nil, low
+	out.y = filtered(e)
+	for j := range w {
+		out.w[j] = filtered(w[j])
+		for k, x := range out.w[j] {
+			out.y[k] += theta[j] * x
+		}
+	}
+	if r.z != nil {
+		out.z = make([][]float64, len(r.z))
+		for j := range r.z {
+			out.z[j] = filtered(r.z[j])
+		}
+	}
+	sol, err := out.solve(by, o)
 	if err != nil {
 		return nil
+	}
+	if r.slope != nil {
+		sol.theta[len(sol.theta)-1] += r.lag
 	}
 	return sol.theta
 }

@@ -29,51 +29,50 @@ const correctionShare = 0.02
 // the measured motion is taken.
 var followShares = []float64{0.02, 0.05, 0.1, 0.2, 0.5}
 
-// instrumental prepares the rows of the direct form with instruments.
-func (s Spec) instrumental(recs []*record.Record, o Options) (*regression, error) {
-	iterations := o.Iterations
-	if iterations == 0 {
-		iterations = instrumentIterates
-	}
-	switch {
-	case iterations < 1 || iterations > 100:
-		return nil, &SpecError{Problems: []string{fmt.Sprintf("iterations: %d, want 1 to 100", iterations)}}
-	case !s.has(Inertia):
-		return nil, &SpecError{Problems: []string{"form instrumental: the motion of the model is simulated, which needs the term inertia"}}
-	}
-	f, err := s.start(recs)
+// instruments makes the columns Z by simulating the model and fitting it, in turns.
+func (r *regression) instruments(iterations int) error {
+	theta, err := r.theta()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := f.steady(s); err != nil {
-		return nil, err
-	}
-	r, err := prepare(s, recs)
-	if err != nil {
-		return nil, err
-	}
-	for range iterations {
-		sol, err := r.solve()
-		if err != nil {
-			return nil, err
-		}
-		m, err := s.model(sol.theta)
-		if err != nil {
-			return nil, err
-		}
-		if r, err = assemble(recs, s, s.columns(), f.count, func(d *record.Record) (rows, error) {
-			w, v := f.regressors(s.Terms, d.Position)
-			x, err := m.run(d, s.band(1/d.Dt))
+	s, f := r.spec, r.form.f
+	for turn := range iterations {
+		if turn > 0 {
+			sol, err := r.solve(Instrumental, Options{})
 			if err != nil {
-				return rows{}, err
+				return err
 			}
-			z, _ := f.regressors(s.Terms, x)
-			return rows{w: w, z: z, y: f.row(d.Force), v: f.keep(v), q: f.keep(d.Position), full: v}, nil
-		}); err != nil {
-			return nil, err
+			if theta = sol.theta; r.slope != nil {
+				r.push(r.lag+theta[len(r.w)], r.held)
+				r.slope = r.slopes(func(p part) []float64 { return r.form.force(p.rec, p.from, p.to, theta) })
+			}
+		}
+		m, err := s.model(theta)
+		if err != nil {
+			return err
+		}
+		x := make([][]float64, len(r.recs))
+		for _, i := range r.of {
+			if x[i], err = m.run(r.recs[i], delayed(r.recs[i].Force, r.lag/f.dt, r.held), s.band(1/f.dt)); err != nil {
+				return err
+			}
+		}
+		r.z = make([][]float64, len(r.w))
+		for j := range r.z {
+			r.z[j] = make([]float64, len(r.y))
+		}
+		each(len(r.parts), func(i int) {
+			p := r.parts[i]
+			own := x[p.rec][p.from:p.to]
+			for j, col := range f.regressors(s.Terms, own, p.places, f.way(own), p.moving).w {
+				copy(r.z[j][p.row:], col)
+			}
+		})
+		if r.slope != nil {
+			r.z = append(r.z, r.slopes(func(p part) []float64 { return f.force(s.Terms, theta, x[p.rec][p.from:p.to]) }))
 		}
 	}
-	return r, nil
+	return nil
 }
 
 // model is an axis with the coefficients of a fit.
@@ -126,9 +125,9 @@ func (s Spec) model(theta []float64) (*model, error) {
 }
 
 // run simulates the motion over a record.
-func (m *model) run(d *record.Record, band float64) ([]float64, error) {
+func (m *model) run(d *record.Record, force []float64, band float64) ([]float64, error) {
 	if len(d.Reference) == 0 {
-		return m.simulate(d, d.Force, d.Position, 2*math.Pi*correctionShare*band)
+		return m.simulate(d, force, d.Position, 2*math.Pi*correctionShare*band)
 	}
 	var best []float64
 	least := math.Inf(1)

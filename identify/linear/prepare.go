@@ -3,28 +3,30 @@ package linear
 import (
 	"fmt"
 	"math"
+	"runtime"
+	"slices"
 	"sync"
 
+	"hilrig/engine/numeric"
 	"hilrig/identify/record"
 )
 
-// regression is an overdetermined system W·θ = y, one row per kept sample or window.
-type regression struct {
-	columns  []column
-	w        [][]float64 // a slice per column
-	y        []float64   // N or N·m
-	z        [][]float64 // instruments, a slice per column; nil: none
-	noise    []float64   // total: covariance of the columns' noise, mean over the rows, row-major; nil: columns are exact
-	noiseY   float64     // and the variance of that of y, in the same unit
-	dt       float64     // s, between rows of the undisturbed grid
-	v, q     []float64   // velocity and position at the rows: m/s, m or rad/s, rad
-	rest     float64     // share of the raw samples within the velocity noise of rest
-	pieces   []int       // first row of every piece
-	of       []int       // place of its record
-	joints   bool        // records of two joints take turns
-	unit     string      // of y …
-	quantity string      // … and what it is
-	left     []string    // records that were left out, and why
+// form is how a linear model meets the data: it makes the rows of a record, a stretch at a time, so that a long record needs
+// memory for its rows only.
+type form struct {
+	columns []column
+	f       *filters
+	skip    int     // samples before the first row and after the last one
+	reach   int     // samples to either side that a row depends on
+	whole   float64 // share of a row that has to be in motion for it to be kept
+	joints  bool    // records of two joints take turns
+	free    bool    // nobody drives: the right-hand side is not a force
+
+	way   func(rec, from, to int) []float64                                    // has the sign of the velocity and about its size
+	sides func(rec, from, to int, p places, way []float64, moving []bool) rows // of the samples from … to of a record
+	side  func(x []float64, moving []bool) func(at int) float64                // the force as the right-hand side has it, at a sample
+	force func(rec, from, to int, theta []float64) []float64                   // by the model, but for what jumps
+	share func(moving []bool, at int) float64                                  // of a row that is in motion
 }
 
 // column is what is known of a column apart from its numbers.
@@ -34,13 +36,65 @@ type column struct {
 	unit string
 }
 
-// rows is what one piece contributes, its columns in the order of the regression.
-type rows struct {
-	w, z [][]float64
-	y, v []float64 // v: velocity at the rows
-	q    []float64 // position at the rows; nil: not known
-	full []float64 // velocity at all samples
+// places are the samples of a stretch that rows belong to.
+type places struct{ first, every, n int }
+
+func (p places) of(x []float64) []float64 {
+	out := make([]float64, p.n)
+	for k := range out {
+		out[k] = x[p.first+k*p.every]
+	}
+	return out
 }
+
+// rows is what a stretch contributes, its columns in the order of the form.
+type rows struct {
+	w [][]float64
+	y []float64 // nil: the force
+	v []float64 // velocity at the rows
+}
+
+// regression is an overdetermined system W·θ = y, one row per window or kept sample.
+type regression struct {
+	spec     Spec
+	form     *form
+	recs     []*record.Record
+	parts    []part
+	columns  []column
+	w        [][]float64 // a slice per column
+	y        []float64   // N or N·m, with the force shifted by lag
+	slope    []float64   // dy/dt, where the lag is a parameter
+	z        [][]float64 // instruments, a slice per column; nil: none
+	noise    []float64   // total: covariance of the columns' noise, mean over the rows, row-major; nil: columns are exact
+	noiseY   float64     // and the variance of that of y, in the same unit
+	dt       float64     // s, between rows of the undisturbed grid
+	v, q     []float64   // velocity and position at the rows
+	after    lowpass     // of the rows; nil: none
+	kept     []bool      // rows that are fitted …
+	slowest  [2]float64  // … of samples at least that fast, by joint
+	lag      float64     // s, by which the force acts later than its stamp
+	held     bool        // it keeps its value until the next one
+	pieces   []int       // first row of every piece
+	of       []int       // place of its record
+	unit     string      // of y …
+	quantity string      // … and what it is
+	left     []string    // records that were left out, and why
+	joints   bool        // records of two joints take turns
+	doubts   []string    // what speaks against the numbers
+	single   bool        // all motion is in one direction, and no term is a constant force
+}
+
+// part is a stretch with the place of its rows.
+type part struct {
+	rec, from, to int
+	places
+	row    int
+	moving []bool // samples of it that count; nil: all
+}
+
+// stretchSamples is how many samples are prepared at once. Beyond each end of a stretch as many more are filtered as it takes
+// for the filters to forget that end, to 1e-13.
+var stretchSamples = 1 << 16
 
 // decimationEdge is the edge of the decimation filter, as a share of half the new sampling rate; customary.
 const decimationEdge = 0.8
@@ -48,14 +102,21 @@ const decimationEdge = 0.8
 // filters are the low-passes of a preparation at one sampling rate.
 type filters struct {
 	dt           float64 // s, of the samples
+	blur         int     // samples beside slow ones that do not count
 	smooth, both lowpass // of the position; of both sides
-	turn         lowpass // of the position, for the direction of motion; nil: smooth
+	calm         lowpass // of the position in half the band
+	noisy        bool    // the direction of motion is taken from that
+	after        lowpass // of the rows; nil: none
 	every        int     // samples from row to row
-	trim         int     // rows left out at each end
 }
 
-// design makes the filters of s for samples every dt (s).
-func (s Spec) design(dt float64) (*filters, error) {
+// directionShare is the band of the position from which the direction of motion is taken where there is noise, as a share of
+// that of the fit. Noise turns signs of velocity near a reversal, which shrinks their columns in a way that no noise model of
+// the columns describes; it falls with the 1.5th power of the band.
+const directionShare = 0.5
+
+// design makes the filters of s for samples every dt (s); noisy: the direction of motion has to be found through noise.
+func (s Spec) design(dt float64, noisy bool) (*filters, error) {
 	fs := 1 / dt
 	if err := s.check(fs); err != nil {
 		return nil, err
@@ -71,87 +132,123 @@ func (s Spec) design(dt float64) (*filters, error) {
 			return nil, &SpecError{Problems: []string{err.Error()}}
 		}
 	}
-	return &filters{dt: dt, smooth: smooth, both: both, every: s.Decimate, trim: int(math.Ceil(s.Trim * fs / float64(s.Decimate)))}, nil
+	calm, err := butterworth(s.Order, directionShare*s.band(fs), fs)
+	return &filters{dt: dt, smooth: smooth, both: both, calm: calm, noisy: noisy, every: s.Decimate}, err
 }
 
-// count is the number of rows that n samples give, 0 if they are too few for the filters.
-func (f *filters) count(n int) int {
-	if n <= max(f.smooth.padding(), f.both.padding()) {
-		return 0
+// motion is the position behind a low-pass, with its derivatives. Velocities that are nothing but rounding are zero.
+func (f *filters) motion(low lowpass, position []float64) (q, v, a []float64) {
+	if len(position) <= low.padding() {
+		low = f.smooth
 	}
-	return max((n+f.every-1)/f.every-2*f.trim, 0)
-}
-
-// motion is the smoothed position with its derivatives. Velocities that are nothing but rounding are zero.
-func (f *filters) motion(position []float64) (q, v, a []float64) {
-	q = f.smooth.zeroPhase(position)
+	q = low.zeroPhase(position)
 	v = derivative(q, f.dt)
 	flatten(v, q, f.dt)
 	return q, v, derivative(v, f.dt)
 }
 
-// directionShare is the band of the position from which forms that expect noise take the direction of motion, as a share of
-// that of the fit. Noise turns signs of velocity near a reversal, which shrinks their columns in a way that no noise model of
-// the columns describes; it falls with the 1.5th power of the band.
-const directionShare = 0.5
-
-// steady says that the direction of motion has to be found through noise.
-func (f *filters) steady(s Spec) (err error) {
-	f.turn, err = butterworth(s.Order, directionShare*s.band(1/f.dt), 1/f.dt)
-	return err
-}
-
-// direction has the sign of the velocity v that belongs to the position.
-func (f *filters) direction(position, v []float64) []float64 {
-	if f.turn == nil || len(position) <= f.turn.padding() {
-		return v
+// way has the sign of the velocity.
+func (f *filters) way(position []float64) []float64 {
+	low := f.smooth
+	if f.noisy {
+		low = f.calm
 	}
-	q := f.turn.zeroPhase(position)
-	dir := derivative(q, f.dt)
-	flatten(dir, q, f.dt)
-	return dir
+	_, v, _ := f.motion(low, position)
+	return v
 }
 
-// row filters a side of the equation and keeps every n-th sample of it.
-func (f *filters) row(x []float64) []float64 { return f.keep(f.both.zeroPhase(x)) }
-
-func (f *filters) keep(x []float64) []float64 {
-	out := make([]float64, f.count(len(x)))
-	for k := range out {
-		out[k] = x[(k+f.trim)*f.every]
+// force is the part of the force that changes while the direction does not, by coefficients of the terms and the calm motion:
+// of its slope noise is the larger part otherwise, and would be taken for knowledge of the lag.
+func (f *filters) force(terms []Term, theta, position []float64) []float64 {
+	q, v, a := f.motion(f.calm, position)
+	out := make([]float64, len(q))
+	for j, t := range terms {
+		if t.rough() {
+			continue
+		}
+		for k, x := range t.column(q, v, a, v) {
+			out[k] += theta[j] * x
+		}
 	}
 	return out
 }
 
-// regressors are the filtered columns of the terms at a position, and the velocity at all samples.
-func (f *filters) regressors(terms []Term, position []float64) (w [][]float64, v []float64) {
-	q, v, a := f.motion(position)
-	dir := f.direction(position, v)
-	w = make([][]float64, len(terms))
-	var wg sync.WaitGroup
-	for j, t := range terms {
-		wg.Go(func() { w[j] = f.row(t.column(q, v, a, dir)) })
-	}
-	wg.Wait()
-	return w, v
+// row is a side of the equation, filtered. Where some samples do not count they are cut out in between, after the low-pass of
+// the position, which those sides that do not come from it (rough) have not had.
+func (f *filters) row(x []float64, rough bool, p places, moving []bool) []float64 {
+	return p.of(f.side(x, rough, moving))
 }
 
-// prepare turns records into a regression by the procedure of [EMPS]:
+func (f *filters) side(x []float64, rough bool, moving []bool) []float64 {
+	if moving != nil {
+		if rough {
+			x = f.smooth.zeroPhase(x)
+		} else {
+			x = slices.Clone(x)
+		}
+		for k, m := range moving {
+			if !m {
+				x[k] = 0
+			}
+		}
+	}
+	return f.both.zeroPhase(x)
+}
+
+// regressors are the columns of the terms at a position.
+func (f *filters) regressors(terms []Term, position []float64, p places, way []float64, moving []bool) rows {
+	q, v, a := f.motion(f.smooth, position)
+	out := rows{w: make([][]float64, len(terms)), v: p.of(v)}
+	for j, t := range terms {
+		if col := t.column(q, v, a, way); t == Offset && moving == nil { // passes as it is
+			out.w[j] = col[:p.n]
+		} else {
+			out.w[j] = f.row(col, t.rough(), p, moving)
+		}
+	}
+	return out
+}
+
+// direct is the form by the procedure of [EMPS]:
 //
-//	position → zero-phase low-pass → central differences → columns of the terms
-//	columns and force → the same zero-phase decimation filter → every Decimate-th sample → ends trimmed
+//	position → zero-phase low-pass → differences → columns of the terms
+//	columns and force → zero where the motion is slow → the same zero-phase decimation filter → every Decimate-th sample
 //
-// Filtering both sides by one linear filter leaves the coefficients of a linear model as they are; the sign of velocity
-// must therefore be taken before, and its filtered column is no longer ±1 near a reversal.
-func prepare(s Spec, recs []*record.Record) (*regression, error) {
-	f, err := s.start(recs)
+// Treating both sides by one linear operation leaves the coefficients of a linear model as they are; the sign of velocity
+// must therefore be taken before, and its filtered column is no longer ±1 near a reversal. Samples of slow motion are cut out
+// before the filter, or it would carry what happens there into its neighbours.
+func (s Spec) direct(recs []*record.Record, steady bool) (*form, error) {
+	f, err := s.start(recs, steady)
 	if err != nil {
 		return nil, err
 	}
-	return assemble(recs, s, s.columns(), f.count, func(d *record.Record) (rows, error) {
-		w, v := f.regressors(s.Terms, d.Position)
-		return rows{w: w, y: f.row(d.Force), v: f.keep(v), q: f.keep(d.Position), full: v}, nil
-	})
+	near := max(1, int(0.4/(s.band(1/f.dt)*f.dt)))
+	return &form{
+		columns: s.columns(), f: f,
+		skip:  f.every * int(math.Ceil(s.Trim/f.dt/float64(f.every))),
+		reach: f.smooth.settle() + f.both.settle() + f.calm.settle(),
+		way:   func(rec, from, to int) []float64 { return f.way(recs[rec].Position[from:to]) },
+		sides: func(rec, from, to int, p places, way []float64, moving []bool) rows {
+			return f.regressors(s.Terms, recs[rec].Position[from:to], p, way, moving)
+		},
+		force: func(rec, from, to int, theta []float64) []float64 {
+			return f.force(s.Terms, theta, recs[rec].Position[from:to])
+		},
+		side: func(x []float64, moving []bool) func(at int) float64 {
+			y := f.side(x, true, moving)
+			return func(at int) float64 { return y[min(max(at, 0), len(y)-1)] }
+		},
+		whole: 0.5,
+		share: func(moving []bool, at int) float64 {
+			n, all := 0, 0
+			for k := max(at-near, 0); k <= min(at+near, len(moving)-1); k++ {
+				if all++; moving[k] {
+					n++
+				}
+			}
+			return float64(n) / float64(all)
+		},
+	}, nil
 }
 
 // sameRate is the share by which sampling intervals of records may differ. A clock that trembles by a hundredth tells the
@@ -159,7 +256,7 @@ func prepare(s Spec, recs []*record.Record) (*regression, error) {
 const sameRate = 1e-4
 
 // start checks that the records go together and designs their filters.
-func (s Spec) start(recs []*record.Record) (*filters, error) {
+func (s Spec) start(recs []*record.Record, steady bool) (*filters, error) {
 	if len(recs) == 0 {
 		return nil, &record.Error{Msg: "no record to fit"}
 	}
@@ -174,7 +271,7 @@ func (s Spec) start(recs []*record.Record) (*filters, error) {
 			return nil, d.Fail(0, "Name both columns.", "%d positions and %d forces: the fit needs both, sample by sample", len(d.Position), len(d.Force))
 		}
 	}
-	return s.design(first.Dt)
+	return s.design(first.Dt, steady)
 }
 
 // columns are those of the terms of an axis.
@@ -186,82 +283,219 @@ func (s Spec) columns() []column {
 	return c
 }
 
-// assemble puts the pieces below each other. Pieces too short for the filters are left out, which is said; count tells the
-// rows of n samples, and of makes them.
-func assemble(recs []*record.Record, s Spec, columns []column, count func(n int) int, of func(*record.Record) (rows, error)) (*regression, error) {
-	r := &regression{columns: columns, w: make([][]float64, len(columns)), dt: recs[0].Dt * float64(s.Decimate), unit: "N", quantity: "force"}
+// count is the number of rows that n samples give, 0 if they are too few for the filters.
+func (m *form) count(n int) int {
+	if n <= max(m.f.smooth.padding(), m.f.both.padding()) {
+		return 0
+	}
+	return max((n-2*m.skip+m.f.every-1)/m.f.every, 0)
+}
+
+// stretches cuts the records into parts. Pieces too short for the filters are left out, which is said.
+func (s Spec) stretches(recs []*record.Record, m *form) (parts []part, left []string, err error) {
+	total, samples := 0, 0
+	for i, d := range recs {
+		samples += d.Len()
+		n := m.count(d.Len())
+		if n < 2 {
+			left = append(left, fmt.Sprintf("%s is left out: %d samples are too few for the filters and the trimming of %.3g s at each end", named(d), d.Len(), s.Trim))
+			continue
+		}
+		total += n
+		margin := m.reach + lagReach + delayTaps
+		chunk := max(stretchSamples, 4*margin) / m.f.every
+		for k := 0; k < n; k += chunk {
+			p := part{rec: i}
+			p.every, p.n = m.f.every, min(chunk, n-k)
+			at := m.skip + k*p.every
+			p.from, p.to = max(at-margin, 0), min(at+(p.n-1)*p.every+margin+1, d.Len())
+			if p.n == n {
+				p.from, p.to = 0, d.Len()
+			}
+			p.first = at - p.from
+			parts = append(parts, p)
+		}
+	}
+	if want := 10 * len(m.columns); total < want {
+		return nil, nil, recs[0].Fail(0, "Record longer, sample faster, or lower decimate or trim.",
+			"%d samples leave %d rows after decimation by %d and trimming %.3g s at each end, want at least %d", samples, total, s.Decimate, s.Trim, want)
+	}
+	return parts, left, nil
+}
+
+// assemble makes the rows of the parts, all but the right-hand side. Samples slower than cut do not count; rows are kept if
+// enough of what they look at is at least as fast as keep.
+func (s Spec) assemble(recs []*record.Record, m *form, parts []part, cut, keep [2]float64) (*regression, error) {
+	r := &regression{
+		spec: s, form: m, recs: recs, parts: slices.Clone(parts), columns: slices.Clone(m.columns), w: make([][]float64, len(m.columns)),
+		dt: m.f.dt * float64(m.f.every), unit: "N", quantity: "force", joints: m.joints, slowest: keep,
+	}
 	if s.Rotary {
 		r.unit, r.quantity = "N·m", "torque"
 	}
-	want, all, total := 10*len(columns), 0, 0
-	for i, d := range recs {
-		n := count(d.Len())
-		all += n
-		if n < 2 {
-			r.left = append(r.left, fmt.Sprintf("%s is left out: %d samples are too few for the filters and the trimming of %.3g s at each end", named(d), d.Len(), s.Trim))
-			continue
+	total := 0
+	for i := range r.parts {
+		p := &r.parts[i]
+		if p.row = total; i == 0 || parts[i-1].rec != p.rec || parts[i-1].from+parts[i-1].first+parts[i-1].n*p.every != p.from+p.first {
+			r.pieces, r.of = append(r.pieces, total), append(r.of, p.rec)
 		}
-		p, err := of(d)
-		if err != nil {
-			return nil, err
-		}
-		if err := r.add(d, i, s, p); err != nil {
-			return nil, err
-		}
-		r.rest += restShare(d, s, p.full) * float64(d.Len())
-		total += d.Len()
+		total += p.n
 	}
-	switch {
-	case all < want:
-		return nil, recs[0].Fail(0, "Record longer, sample faster, or lower decimate or trim.",
-			"%d samples leave %d rows after decimation by %d and trimming %.3g s at each end, want at least %d", samples(recs), all, s.Decimate, s.Trim, want)
-	case len(r.y) < want:
-		return nil, recs[0].Fail(0, "Lower min_velocity.", "only %d rows are faster than min_velocity %g, want at least %d", len(r.y), s.MinVelocity, want)
+	for j := range r.w {
+		r.w[j] = make([]float64, total)
 	}
-	r.rest /= float64(total)
+	r.y, r.v, r.q, r.kept = make([]float64, total), make([]float64, total), make([]float64, total), make([]bool, total)
+	each(len(parts), func(i int) {
+		p := &r.parts[i]
+		joint := p.rec % 2 * indicator(m.joints)
+		way := m.way(p.rec, p.from, p.to)
+		p.moving = moving(way, cut[joint], m.f.blur)
+		got := m.sides(p.rec, p.from, p.to, p.places, way, p.moving)
+		for j, col := range got.w {
+			copy(r.w[j][p.row:], col)
+		}
+		copy(r.y[p.row:], got.y)
+		copy(r.v[p.row:], got.v)
+		copy(r.q[p.row:], p.of(recs[p.rec].Position[p.from:p.to]))
+		look := moving(way, keep[joint], m.f.blur)
+		for k := range p.n {
+			r.kept[p.row+k] = look == nil || m.share(look, p.first+k*p.every) >= m.whole
+		}
+	})
+	for j, col := range r.w {
+		if !numeric.AllFinite(col...) {
+			return nil, recs[0].Fail(0, "Check the scale of the data.", "column %s overflows", r.columns[j].term)
+		}
+	}
 	return r, nil
 }
 
-// add appends the rows of a piece that are fast enough.
-func (r *regression) add(d *record.Record, place int, s Spec, p rows) error {
-	first := len(r.y)
-	for j := range p.w {
-		for _, x := range p.w[j] {
-			if math.IsNaN(x) || math.IsInf(x, 0) {
-				return d.Fail(0, "Check the scale of the data.", "column %s overflows", r.columns[j].term)
+// each calls f with 0 … n−1 on all processors.
+func each(n int, f func(i int)) {
+	var wg sync.WaitGroup
+	next := make(chan int)
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		wg.Go(func() {
+			for i := range next {
+				f(i)
 			}
-		}
+		})
 	}
-	if p.z != nil && r.z == nil {
-		r.z = make([][]float64, len(r.w))
+	for i := range n {
+		next <- i
 	}
-	for k, v := range p.v {
-		if math.Abs(v) < s.MinVelocity {
-			continue
-		}
-		for j := range r.w {
-			r.w[j] = append(r.w[j], p.w[j][k])
-			if p.z != nil {
-				r.z[j] = append(r.z[j], p.z[j][k])
-			}
-		}
-		r.y, r.v = append(r.y, p.y[k]), append(r.v, v)
-		if p.q != nil {
-			r.q = append(r.q, p.q[k])
-		}
-	}
-	if len(r.y) > first {
-		r.pieces, r.of = append(r.pieces, first), append(r.of, place)
-	}
-	return nil
+	close(next)
+	wg.Wait()
 }
 
-func samples(recs []*record.Record) int {
-	n := 0
-	for _, d := range recs {
-		n += d.Len()
+// push forms the right-hand side with the force shifted by the lag (s); held: the force keeps its value until the next sample.
+func (r *regression) push(lag float64, held bool) {
+	r.lag, r.held, r.slope = lag, held, nil
+	if r.form.free {
+		return
 	}
-	return n
+	each(len(r.parts), func(i int) {
+		p := r.parts[i]
+		at := r.form.side(delayed(r.recs[p.rec].Force[p.from:p.to], lag/r.form.f.dt, held), p.moving)
+		for k := range p.n {
+			r.y[p.row+k] = at(p.first + k*p.every)
+		}
+	})
+}
+
+// slopes are those of a force at the rows.
+func (r *regression) slopes(force func(p part) []float64) []float64 {
+	out := make([]float64, len(r.y))
+	each(len(r.parts), func(i int) {
+		p := r.parts[i]
+		at := r.form.side(derivative(force(p), r.form.f.dt), p.moving)
+		for k := range p.n {
+			out[p.row+k] = at(p.first + k*p.every)
+		}
+	})
+	return out
+}
+
+// regressor are the columns with that of the lag, if there is one.
+func (r *regression) regressor() ([][]float64, []column) {
+	if r.slope == nil {
+		return r.w, r.columns
+	}
+	return append(slices.Clip(r.w), r.slope), append(slices.Clip(r.columns), column{lagTerm, "lag", "s"})
+}
+
+// runs calls f with every range of rows that are kept, one after the other within a piece.
+func (r *regression) runs(f func(from, to int)) {
+	for from := 0; from < len(r.kept); {
+		to := from
+		for to < len(r.kept) && r.kept[to] {
+			to++
+		}
+		if to > from {
+			f(from, to)
+		}
+		from = to + 1
+	}
+}
+
+// factor is that of the rows that are kept.
+func (r *regression) factor() *numeric.Factor {
+	w, _ := r.regressor()
+	f := numeric.NewFactor(len(w))
+	cut := make([][]float64, len(w))
+	r.runs(func(from, to int) {
+		for j, col := range w {
+			cut[j] = col[from:to]
+		}
+		f.AddColumns(cut, r.y[from:to])
+	})
+	return f
+}
+
+// only is the regression of the rows that are kept, with the lag among its columns.
+func (r *regression) only() *regression {
+	out := *r
+	n := 0
+	r.runs(func(from, to int) { n += to - from })
+	pick := func(x []float64) []float64 {
+		if x == nil || n == len(x) {
+			return x
+		}
+		y := make([]float64, 0, n)
+		r.runs(func(from, to int) { y = append(y, x[from:to]...) })
+		return y
+	}
+	w, columns := r.regressor()
+	out.w, out.columns, out.slope = make([][]float64, len(w)), columns, nil
+	for j := range w {
+		out.w[j] = pick(w[j])
+	}
+	if r.z != nil {
+		out.z = make([][]float64, len(r.z))
+		for j, col := range r.z {
+			out.z[j] = pick(col)
+		}
+	}
+	out.y, out.v, out.q = pick(r.y), pick(r.v), pick(r.q)
+	out.pieces, out.of = nil, nil
+	place, done := make([]int, len(r.kept)+1), 0
+	for k, keep := range r.kept {
+		if place[k] = done; keep {
+			done++
+		}
+	}
+	place[len(r.kept)] = done
+	for i, from := range r.pieces {
+		to := len(r.kept)
+		if i+1 < len(r.pieces) {
+			to = r.pieces[i+1]
+		}
+		if place[to] > place[from] {
+			out.pieces, out.of = append(out.pieces, place[from]), append(out.of, r.of[i])
+		}
+	}
+	out.kept = slices.Repeat([]bool{true}, n)
+	return &out
 }
 
 // named is how a record is called in a message.
@@ -289,33 +523,9 @@ func flatten(v, q []float64, dt float64) {
 	}
 }
 
-// restShare is the share of samples whose velocity lies within three standard deviations of its own quantisation noise:
-// the sign of velocity is chance there. A position step p, sampled at fs, has the one-sided density (p²/12)/(fs/2), and
-// differentiation up to the cutoff fc turns it into the variance (p²/12)·(2/fs)·4π²·fc³/3.
-func restShare(d *record.Record, s Spec, v []float64) float64 {
-	p := math.Inf(1)
-	for k := 1; k < len(d.Position); k++ {
-		if x := math.Abs(d.Position[k] - d.Position[k-1]); x > 0 && x < p {
-			p = x
-		}
+func indicator(yes bool) int {
+	if yes {
+		return 1
 	}
-	if math.IsInf(p, 1) {
-		return 1 // never moves
-	}
-	limit := 3 * p * math.Sqrt(2*d.Dt*4*math.Pi*math.Pi*s.Cutoff*s.Cutoff*s.Cutoff/3/12)
-	n := 0
-	for _, x := range v {
-		if math.Abs(x) < limit {
-			n++
-		}
-	}
-	return float64(n) / float64(len(v))
-}
-
-// restWarning is said when much of the record is noise about rest.
-func (r *regression) restWarning() string {
-	if r.rest < 0.05 {
-		return ""
-	}
-	return fmt.Sprintf("%.0f %% of the samples are at rest within the resolution of the position: the sign of velocity is chance there and Coulomb friction comes out too small; set min_velocity or record more motion", 100*r.rest)
+	return 0
 }

@@ -2,6 +2,7 @@ package linear
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"hilrig/engine"
@@ -20,13 +21,20 @@ type Result struct {
 	HalfCutoff []float64   `json:"values_at_half_cutoff,omitempty"` // the parameters fitted with half the band
 	Fit        fit.Misfit  `json:"fit"`                             // of the rows
 	Warnings   []string    `json:"warnings"`
-	Compute    float64     `json:"compute_s"` // s, from data in memory to this result
+	Doubts     []string    `json:"doubts,omitempty"` // what speaks against the numbers
+	OneWay     bool        `json:"one_way"`          // all motion that was fitted is in one direction, and no term is a constant force
+	Compute    float64     `json:"compute_s"`        // s, from data in memory to this result
 
-	sol   *fit.Solution
-	again func(Spec, []*record.Record) (*regression, error) // rows of other records
+	sol     *fit.Solution
+	of      maker
+	lag     float64 // s
+	held    bool
+	blur    int
+	noisy   bool
+	slowest [2]float64 // of rows, by joint
 }
 
-// Estimate is one parameter; its errors are those of fit.Assess.
+// Estimate is one parameter; its errors are those of fit.Assess, the robust ones or those between pieces.
 type Estimate struct {
 	Term              Term       `json:"term"`
 	Symbol            string     `json:"name"`
@@ -37,6 +45,18 @@ type Estimate struct {
 	CI95, RobustCI95  [2]float64 `json:"-"`
 }
 
+// estimate finds a parameter; nil: there is none.
+func (r *Result) estimate(name string) *Estimate {
+	i := slices.IndexFunc(r.Estimates, func(e Estimate) bool { return e.Symbol == name })
+	if i < 0 {
+		return nil
+	}
+	return &r.Estimates[i]
+}
+
+// Lagged tells whether the lag of the force is a parameter.
+func (r *Result) Lagged() bool { return r.estimate("lag") != nil }
+
 // Solution is the fit in the form that every method shares: its rows are those of the regression.
 func (r *Result) Solution() *fit.Solution {
 	s := *r.sol
@@ -44,31 +64,75 @@ func (r *Result) Solution() *fit.Solution {
 	return &s
 }
 
-// Explain is what the parameters of r leave over of other records, prepared as for a direct fit. Nothing is fitted.
+// take fills the result from a solved regression.
+func (r *Result) take(reg *regression, sol *solution) (err error) {
+	rows := sol.rows
+	p := len(rows.columns)
+	r.Condition, r.Scaled, r.slowest = sol.condition, sol.scaled, reg.slowest
+	if r.Spec.MinVelocity == FromRecord {
+		r.Spec.MinVelocity = math.Max(reg.slowest[0], reg.slowest[1])
+	}
+	r.sol = rows.solution(sol.theta)
+	r.sol.Jac = make([]float64, len(rows.y)*p)
+	for j, col := range sol.influence {
+		r.sol.Free = append(r.sol.Free, j)
+		for k, c := range col {
+			r.sol.Jac[k*p+j] = c
+		}
+	}
+	r.Estimates, err = rows.estimates(r.sol)
+	r.lag, r.held, r.blur, r.noisy = reg.lag, reg.held, reg.form.f.blur, reg.form.f.noisy
+	if lag := r.estimate("lag"); lag != nil {
+		r.lag = lag.Value
+	}
+	r.Fit = fit.MisfitOf(rows.y, r.sol.Residual, p)
+	return err
+}
+
+// Explain is what the parameters of r leave over of other records, prepared as for the fit. Nothing is fitted.
 func (r *Result) Explain(recs ...*record.Record) (*fit.Solution, error) {
-	reg, err := r.again(r.Spec, recs)
+	m, err := r.of(r.Spec, recs)
 	if err != nil {
 		return nil, err
 	}
-	theta := make([]float64, len(r.Estimates))
-	for j, e := range r.Estimates {
-		theta[j] = e.Value
+	parts, left, err := r.Spec.stretches(recs, m)
+	if err != nil {
+		return nil, err
 	}
-	return reg.solution(theta), nil
+	m.f.blur, m.f.noisy = r.blur, r.noisy
+	reg, err := r.Spec.assemble(recs, m, parts, r.slowest, r.slowest)
+	if err != nil {
+		return nil, err
+	}
+	if want, n := 10*len(reg.w), reg.rowsKept(); n < want {
+		return nil, recs[0].Fail(0, "Record faster motion.", "only %d rows are faster than %.3g %s, the slowest that were fitted, want at least %d", n, r.Spec.MinVelocity, r.Spec.unitOfSpeed(), want)
+	}
+	reg.push(r.lag, r.held)
+	theta := make([]float64, len(reg.columns))
+	for j := range theta {
+		theta[j] = r.Estimates[j].Value
+	}
+	out := reg.only().solution(theta)
+	out.Notes = append(out.Notes, left...)
+	return out, nil
 }
 
 // solution is the regression at the parameters theta, none of them free.
 func (reg *regression) solution(theta []float64) *fit.Solution {
 	s := &fit.Solution{
 		Residual: reg.misfit(theta), Measured: reg.y, Unit: reg.unit, Quantity: reg.quantity, Dt: reg.dt, Velocity: reg.v, Position: reg.q,
-		Objective: "half the sum of squares", Converged: true, Iterations: 1, Reason: "linear: solved at once",
+		Blur: 1 / reg.spec.band(1/reg.form.f.dt), Objective: "half the sum of squares", Converged: true, Iterations: 1, Reason: "linear: solved at once",
 	}
 	if len(reg.pieces) > 1 {
 		s.Pieces = reg.pieces
 	}
 	for j, c := range reg.columns {
+		value := theta[j]
+		if c.term == lagTerm { // the column is that of its change
+			value += reg.lag
+		}
 		s.Params = append(s.Params, fit.Param{Param: engine.Param{
-			Name: c.name, Unit: c.unit, Value: theta[j], Lo: math.Inf(-1), Hi: math.Inf(1),
+			Name: c.name, Unit: c.unit, Value: value, Lo: math.Inf(-1), Hi: math.Inf(1),
 		}})
 	}
 	for _, e := range s.Residual {
@@ -89,12 +153,13 @@ func (reg *regression) estimates(s *fit.Solution) ([]Estimate, error) {
 	force := math.Sqrt(dot(reg.y, reg.y))
 	out := make([]Estimate, len(a.Estimates))
 	for j, e := range a.Estimates {
-		if e.CI95 == nil || e.RobustCI95 == nil {
+		err, ci := e.Err(false), e.Interval(false)
+		if e.CI95 == nil || ci == nil || err == nil {
 			return nil, unlikeMotion
 		}
 		out[j] = Estimate{
 			Term: reg.columns[j].term, Symbol: e.Name, Unit: e.Unit, Value: e.Value,
-			StdErr: *e.StdErr, RobustErr: *e.RobustErr, CI95: *e.CI95, RobustCI95: *e.RobustCI95,
+			StdErr: *e.StdErr, RobustErr: *err, CI95: *e.CI95, RobustCI95: *ci,
 		}
 		if force > 0 {
 			out[j].Share = 100 * math.Abs(e.Value) * math.Sqrt(dot(reg.w[j], reg.w[j])) / force

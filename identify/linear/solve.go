@@ -10,6 +10,7 @@ import (
 
 // solution is what linear least squares says about W·θ = y + e.
 type solution struct {
+	rows      *regression // that were fitted, with the lag among the columns
 	theta     []float64
 	influence [][]float64 // X, a slice per column: a change δ of y moves θ by (XᵀX)⁻¹Xᵀδ. W itself but for noisy columns
 	condition float64     // of W as it stands, in SI
@@ -20,53 +21,61 @@ type solution struct {
 // the condition number of the column-scaled regressor, which does not depend on units.
 const MaxCondition = 1e4
 
-// solve fits by the triangular factor of the regressor. Dependent columns are found on the factor with its columns scaled to
-// length one, whose singular values are those of the scaled W, before anything is solved; they come back as *Unidentifiable.
-func (r *regression) solve() (*solution, error) {
-	s := &solution{influence: r.w}
-	if err := r.examine(s); err != nil {
+// solve fits the kept rows by the triangular factor of the regressor. Dependent columns are found on the factor with its
+// columns scaled to length one, whose singular values are those of the scaled W, before anything is solved; they come back as
+// *Unidentifiable.
+func (r *regression) solve(by Form, o Options) (*solution, error) {
+	rows := r.only()
+	s := &solution{rows: rows, influence: rows.w}
+	if err := rows.examine(s); err != nil {
 		return nil, err
 	}
+	var err error
 	switch {
+	case by == Total && !r.form.free:
+		rows.spread(o.NoiseRatio)
+		err = rows.totalLeastSquares(s)
+	case r.form.free:
+		rows.evenNoise()
+		err = rows.totalLeastSquares(s)
 	case r.z != nil:
-		var err error
-		if s.influence, err = project(r.z, r.w); err != nil {
+		if s.influence, err = project(rows.z, rows.w); err != nil {
 			return nil, err
 		}
-		if s.theta, err = leastSquares(s.influence, r.y); err != nil {
+		if s.theta, err = leastSquares(s.influence, rows.y); err != nil {
 			return nil, unlikeMotion
 		}
-	case r.noise != nil:
-		if err := r.totalLeastSquares(s); err != nil {
-			return nil, err
-		}
 	default:
-		var err error
-		if s.theta, err = leastSquares(r.w, r.y); err != nil {
-			return nil, err // not reached: the condition was checked
-		}
+		s.theta, err = rows.theta()
 	}
-	return s, nil
+	return s, err
+}
+
+// theta is the solution by least squares of the kept rows.
+func (r *regression) theta() ([]float64, error) {
+	w, _ := r.regressor()
+	theta := make([]float64, len(w))
+	return theta, r.factor().Solve(theta)
 }
 
 // examine finds the condition of W and refuses dependent columns.
 func (r *regression) examine(s *solution) error {
-	p := len(r.w)
-	f := numeric.NewFactor(p)
-	f.AddColumns(r.w, r.y)
-	tri, _ := f.Triangle()
+	w, columns := r.regressor()
+	p := len(w)
+	tri, _ := r.factor().Triangle()
 	scaled := mat.NewDense(p, p, slices.Clone(tri))
 	length := make([]float64, p)
 	for j := range p {
 		length[j] = mat.Norm(scaled.ColView(j), 2)
 	}
-	if err := zeroColumns(r.columns, length); err != nil {
+	if err := zeroColumns(columns, length); err != nil {
 		return err
 	}
-	s.condition = mat.Cond(scaled, 2)
+	own := len(r.w) - indicator(r.columns[len(r.columns)-1].term == lagTerm) // that of the lag is in another unit
+	s.condition = mat.Cond(scaled.Slice(0, own, 0, own), 2)
 	scaled.Apply(func(_, j int, v float64) float64 { return v / length[j] }, scaled)
 	var err error
-	s.scaled, err = checkRank(r.columns, scaled, length)
+	s.scaled, err = checkRank(columns, scaled, length)
 	return err
 }
 
@@ -80,8 +89,9 @@ func leastSquares(x [][]float64, y []float64) ([]float64, error) {
 
 // misfit is y − W·θ.
 func (r *regression) misfit(theta []float64) []float64 {
-	e := append([]float64(nil), r.y...)
-	for j, col := range r.w {
+	e := slices.Clone(r.y)
+	w, _ := r.regressor()
+	for j, col := range w {
 		for k, c := range col {
 			e[k] -= theta[j] * c
 		}

@@ -101,6 +101,11 @@ func (t Term) column(q, v, a, dir []float64) []float64 {
 	return c
 }
 
+// rough tells whether the column jumps at a reversal.
+func (t Term) rough() bool {
+	return strings.HasPrefix(string(t), "coulomb")
+}
+
 func sign(v float64) float64 {
 	switch {
 	case v > 0:
@@ -119,13 +124,21 @@ type Spec struct {
 	Cutoff      float64 `json:"filter_cutoff_hz"` // Hz, its corner
 	Decimate    int     `json:"decimate"`         // every n-th sample is kept, after a zero-phase filter of both sides; 1: all
 	Trim        float64 `json:"trim_s"`           // s, left out at each end of the record, where filters and differences are one-sided
-	MinVelocity float64 `json:"min_velocity"`     // m/s or rad/s, slower samples are left out of the regression; 0: none
+	MinVelocity float64 `json:"min_velocity"`     // m/s or rad/s, slower rows are left out of the regression; 0: none; FromRecord
+	Lag         LagMode `json:"lag"`              // of the force
 }
 
-// DefaultSpec is the published procedure [EMPS]: inertia, viscous, Coulomb and offset, fourth-order low-pass at 100 Hz,
-// every tenth sample.
+// DefaultSpec is the published procedure [EMPS] (inertia, viscous, Coulomb and offset, fourth-order low-pass at 100 Hz, every
+// tenth sample) without slow rows and with the lag of the force as a parameter.
 func DefaultSpec() Spec {
-	return Spec{Terms: []Term{Inertia, Viscous, Coulomb, Offset}, Order: 4, Cutoff: 100, Decimate: 10, Trim: 0.1}
+	return Spec{Terms: []Term{Inertia, Viscous, Coulomb, Offset}, Order: 4, Cutoff: 100, Decimate: 10, Trim: 0.1, MinVelocity: FromRecord, Lag: LagAuto}
+}
+
+func (s Spec) unitOfSpeed() string {
+	if s.Rotary {
+		return "rad/s"
+	}
+	return "m/s"
 }
 
 // Asymmetric is s with friction that depends on the direction: viscous and coulomb are split by the sign of velocity. The
@@ -192,8 +205,13 @@ func (s Spec) check(fs float64) error {
 	if !(s.Trim >= 0) || math.IsInf(s.Trim, 0) {
 		add("trim: %g s, want ≥ 0", s.Trim)
 	}
-	if !(s.MinVelocity >= 0) || math.IsInf(s.MinVelocity, 0) {
+	if !(s.MinVelocity >= 0 || s.MinVelocity == FromRecord) || math.IsInf(s.MinVelocity, 0) {
 		add("min_velocity: %g, want ≥ 0", s.MinVelocity)
+	}
+	switch s.Lag {
+	case "", LagFixed, LagFree, LagAuto:
+	default:
+		add("lag: %q, want one of auto, fixed, free", s.Lag)
 	}
 	if bad != nil {
 		return &SpecError{Problems: bad}

@@ -1,7 +1,6 @@
 package linear
 
 import (
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -27,44 +26,10 @@ import (
 // Σ ŵ_k·e_k = 0, and a change of the rows moves it by B⁻¹·Σ ŵ_k·δ_k with B = WᵀW − N·λ·Σw, λ = Σe²/(N·(σy² + θᵀΣwθ)):
 // this is where standard errors come from.
 
-// total prepares the rows of the direct form with the covariance of their noise.
-func (s Spec) total(recs []*record.Record, o Options) (*regression, error) {
-	if !(o.NoiseRatio > 0) || math.IsInf(o.NoiseRatio, 0) {
-		unit := "m/N"
-		if s.Rotary {
-			unit = "rad/(N·m)"
-		}
-		return nil, &SpecError{Problems: []string{fmt.Sprintf("noise_ratio: %g %s, want the standard deviation of the position noise over that of the force: without it, total least squares has no answer; use form instrumental instead", o.NoiseRatio, unit)}}
-	}
-	f, err := s.start(recs)
-	if err != nil {
-		return nil, err
-	}
-	if err := f.steady(s); err != nil {
-		return nil, err
-	}
-	p := len(s.Terms)
-	cov := f.noise()
-	noise, n := make([]float64, p*p), 0
-	r, err := assemble(recs, s, s.columns(), f.count, func(d *record.Record) (rows, error) {
-		w, v := f.regressors(s.Terms, d.Position)
-		n += s.spread(cov, f.smooth.zeroPhase(d.Position), v, noise)
-		return rows{w: w, y: f.row(d.Force), v: f.keep(v), q: f.keep(d.Position), full: v}, nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	for i := range noise {
-		noise[i] *= o.NoiseRatio * o.NoiseRatio / float64(n)
-	}
-	r.noise, r.noiseY = noise, f.power(func(float64) float64 { return 1 }, false)
-	return r, nil
-}
-
 // noise is the covariance of position, velocity and acceleration after the filters, for white noise of the position with
 // variance one.
 func (f *filters) noise() (c [3][3]float64) {
-	speed := func(w float64) float64 { return math.Sin(w) / f.dt } // of a central difference, w rad a sample
+	speed := func(w float64) float64 { return slope(w) / f.dt } // w rad a sample
 	c[0][0] = f.power(func(w float64) float64 { return 1 }, true)
 	c[1][1] = f.power(func(w float64) float64 { return speed(w) * speed(w) }, true)
 	c[2][2] = f.power(func(w float64) float64 { return math.Pow(speed(w), 4) }, true)
@@ -76,17 +41,27 @@ func (f *filters) noise() (c [3][3]float64) {
 // power is the mean over all frequencies of gain times the squared gain of the filter of both sides, and of that of the
 // position where wanted.
 func (f *filters) power(gain func(w float64) float64, position bool) float64 {
-	const steps = 4096
-	sum := 0.0
-	for i := range steps {
-		w := math.Pi * (float64(i) + 0.5) / steps
-		g := f.both.gain(w)
+	return mean(func(w float64) float64 {
+		g := f.both.gain(w) * f.after.gain(w*float64(f.every))
 		if position {
 			g *= f.smooth.gain(w)
 		}
-		sum += g * g * gain(w) / steps
+		return g * g * gain(w)
+	})
+}
+
+// mean of a function over the frequencies 0 … π rad a sample.
+func mean(of func(w float64) float64) (sum float64) {
+	const steps = 4096
+	for i := range steps {
+		sum += of(math.Pi*(float64(i)+0.5)/steps) / steps
 	}
 	return sum
+}
+
+// slope is the gain of derivative for dt = 1.
+func slope(w float64) float64 {
+	return (45*math.Sin(w) - 9*math.Sin(2*w) + math.Sin(3*w)) / 30
 }
 
 // gain of the filter run forward and backward, at w rad a sample.
@@ -123,25 +98,27 @@ func (t Term) slope(q, v float64) (d [3]float64) {
 	return d
 }
 
-// spread adds the noise covariance of the columns at every sample to sum and tells the number of samples.
-func (s Spec) spread(c [3][3]float64, q, v, sum []float64) int {
-	p := len(s.Terms)
+// spread forms the noise covariance of the columns, mean over the rows, for a force noise of one and a position noise of ratio.
+func (r *regression) spread(ratio float64) {
+	f := *r.form.f
+	f.after = r.after
+	c, p := f.noise(), len(r.w)
+	r.noise, r.noiseY = make([]float64, p*p), f.power(func(float64) float64 { return 1 }, false)
 	d := make([][3]float64, p)
-	for k := range q {
-		for j, t := range s.Terms {
-			d[j] = t.slope(q[k], v[k])
+	for k, v := range r.v {
+		for j, t := range r.spec.Terms {
+			d[j] = t.slope(r.q[k], v)
 		}
 		for i := range p {
 			for j := range p {
 				for a := range 3 {
 					for b := range 3 {
-						sum[i*p+j] += d[i][a] * c[a][b] * d[j][b]
+						r.noise[i*p+j] += d[i][a] * c[a][b] * d[j][b] * ratio * ratio / float64(len(r.v))
 					}
 				}
 			}
 		}
 	}
-	return len(q)
 }
 
 // totalLeastSquares solves for θ with noisy columns and finds the influence of the rows.

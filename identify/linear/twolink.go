@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync"
 
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
@@ -46,7 +45,10 @@ func TwoJoint(first, second []*record.Record, s Spec, o JointOptions) (*Result, 
 		return nil, err
 	}
 	s.Rotary = true
-	r, err := fitted(recs, s, func(s Spec, recs []*record.Record) (*regression, error) { return s.joints(recs, o) })
+	if o.Free {
+		s.Lag = LagFixed
+	}
+	r, err := fitted(recs, s, Direct, Options{}, func(s Spec, recs []*record.Record) (*form, error) { return s.twoJoints(recs, o) })
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +78,7 @@ func (reg *regression) byJoint(s *fit.Solution) {
 		if i+1 < len(reg.pieces) {
 			to = reg.pieces[i+1]
 		}
-		joint := reg.of[i] % 2
+		joint := reg.joint(i)
 		y[joint] = append(y[joint], s.Measured[from:to]...)
 		e[joint] = append(e[joint], s.Residual[from:to]...)
 	}
@@ -105,46 +107,68 @@ func paired(first, second []*record.Record) ([]*record.Record, error) {
 	return recs, nil
 }
 
-// joints prepares the rows of two joints; records come in pairs.
-func (s Spec) joints(recs []*record.Record, o JointOptions) (*regression, error) {
+// twoJoints is the form of two joints; records come in pairs.
+func (s Spec) twoJoints(recs []*record.Record, o JointOptions) (*form, error) {
 	if o.Free && !s.has(GravitySin) {
 		return nil, &SpecError{Problems: []string{"terms: a free arm is measured by its weight: gravity-sin is needed"}}
 	}
-	for _, d := range recs {
-		if o.Free && len(d.Force) == 0 {
+	driven := recs
+	if o.Free { // there may be no column of force
+		driven = nil
+		for _, d := range recs {
 			c := *d
-			c.Force = make([]float64, d.Len()) // nobody drives
-			recs = slices.Clone(recs)
-			recs[slices.Index(recs, d)] = &c
+			c.Force = c.Position
+			driven = append(driven, &c)
 		}
 	}
-	f, err := s.start(recs)
+	m, err := s.direct(driven, s.MinVelocity == FromRecord)
 	if err != nil {
 		return nil, err
 	}
-	cols := s.jointColumns(o)
-	var pending rows // of the second joint
-	i := 0
-	r, err := assemble(recs, s, cols, f.count, func(d *record.Record) (p rows, err error) {
-		if i++; i%2 == 0 {
-			return pending, nil
+	m.columns, m.joints, m.free = s.jointColumns(o), true, o.Free
+	angles := func(rec, from, to int) (x1, x2 []float64) {
+		x1, x2 = recs[rec-rec%2].Position[from:to], recs[rec-rec%2+1].Position[from:to]
+		if o.Absolute {
+			x2 = slices.Clone(x2)
+			for k := range x2 {
+				x2[k] -= x1[k]
+			}
 		}
-		p, pending = s.jointRows(f, d, recs[slices.Index(recs, d)+1], cols, o)
-		return p, nil
-	})
-	if err != nil {
-		return nil, err
+		return x1, x2
 	}
-	r.joints = true
-	if o.Free {
-		r.unit, r.quantity = "", "moment over mgs2"
-		p, n := len(cols), float64(len(r.y))
-		r.noise, r.noiseY = make([]float64, p*p), dot(r.y, r.y)/n
-		for j, col := range r.w {
-			r.noise[j*p+j] = dot(col, col) / n
+	m.way = func(rec, from, to int) []float64 {
+		x1, x2 := angles(rec, from, to)
+		return m.f.way([2][]float64{x1, x2}[rec%2])
+	}
+	m.sides = func(rec, from, to int, p places, way []float64, moving []bool) rows {
+		x1, x2 := angles(rec, from, to)
+		return s.jointRows(m.f, rec%2, x1, x2, m.columns, o, p, way, moving)
+	}
+	m.force = func(rec, from, to int, theta []float64) []float64 {
+		x1, x2 := angles(rec, from, to)
+		column := m.f.jointColumns(m.f.calm, rec%2, x1, x2, o, nil)
+		out := make([]float64, to-from)
+		for j, c := range m.columns {
+			if c.term.rough() {
+				continue
+			}
+			for k, x := range column(c.term) {
+				out[k] += theta[j] * x
+			}
 		}
+		return out
 	}
-	return r, nil
+	return m, nil
+}
+
+// evenNoise is that of a free arm: every column has as much as it is large.
+func (r *regression) evenNoise() {
+	r.unit, r.quantity = "", "moment over mgs2"
+	p, n := len(r.columns), float64(len(r.y))
+	r.noise, r.noiseY = make([]float64, p*p), dot(r.y, r.y)/n
+	for j, col := range r.w {
+		r.noise[j*p+j] = dot(col, col) / n
+	}
 }
 
 // The columns that both joints share, named by their parameters.
@@ -190,83 +214,71 @@ func (s Spec) jointColumns(o JointOptions) []column {
 	return out
 }
 
-// jointRows are the rows of both joints of a piece.
-func (s Spec) jointRows(f *filters, first, second *record.Record, cols []column, o JointOptions) (p1, p2 rows) {
-	x2 := second.Position
-	if o.Absolute {
-		x2 = slices.Clone(x2)
-		for k := range x2 {
-			x2[k] -= first.Position[k]
-		}
-	}
-	q1, v1, a1 := f.motion(first.Position)
-	q2, v2, a2 := f.motion(x2)
-	n := len(q1)
+// jointColumns gives the column of a term in the equation of a joint, before the filter; nil: not in it.
+func (f *filters) jointColumns(low lowpass, joint int, x1, x2 []float64, o JointOptions, way []float64) func(t Term) []float64 {
+	q1, v1, a1 := f.motion(low, x1)
+	q2, v2, a2 := f.motion(low, x2)
 	fill := func(of func(k int) float64) []float64 {
-		x := make([]float64, n)
+		x := make([]float64, len(q1))
 		for k := range x {
 			x[k] = of(k)
 		}
 		return x
 	}
+	if way == nil {
+		way = [2][]float64{v1, v2}[joint]
+	}
 	sum := fill(func(k int) float64 { return q1[k] + q2[k] })
-	none := make([]float64, f.count(n))
-
-	// both sides of every column, before the filter; nil: not in this joint
-	shared := func(t Term) (up, low []float64) {
-		switch t {
-		case inertia1:
-			return a1, nil
-		case inertia12:
-			return a2, a1
-		case inertia2:
-			if o.Free { // J12 is J2
-				return a2, fill(func(k int) float64 { return a1[k] + a2[k] })
+	return func(t Term) []float64 {
+		first := joint == 0
+		switch {
+		case t == inertia1 && first, t == inertia12 && !first:
+			return a1
+		case t == inertia12, t == inertia2 && (!first || o.Free):
+			if t == inertia2 && o.Free && !first { // J12 is J2
+				return fill(func(k int) float64 { return a1[k] + a2[k] })
 			}
-			return nil, a2
-		case coupling:
-			up = fill(func(k int) float64 {
+			return a2
+		case t == inertia1, t == inertia2:
+			return nil
+		case t == coupling && first:
+			return fill(func(k int) float64 {
 				sin, cos := math.Sincos(q2[k])
 				return cos*(2*a1[k]+a2[k]) - sin*v2[k]*(2*v1[k]+v2[k])
 			})
-			return up, fill(func(k int) float64 {
+		case t == coupling:
+			return fill(func(k int) float64 {
 				sin, cos := math.Sincos(q2[k])
 				return cos*a1[k] + sin*v1[k]*v1[k]
 			})
-		case "gravity-sin2":
-			x := GravitySin.column(sum, nil, nil, nil)
-			return x, x
-		case "gravity-cos2":
-			x := GravityCos.column(sum, nil, nil, nil)
-			return x, x
+		case t == "gravity-sin2":
+			return GravitySin.column(sum, nil, nil, nil)
+		case t == "gravity-cos2":
+			return GravityCos.column(sum, nil, nil, nil)
 		}
-		base := strings.NewReplacer("1", "", "2", "").Replace(string(t))
-		if strings.Contains(string(t), "1") {
-			return Term(base).column(q1, v1, a1, v1), nil
+		base := Term(strings.NewReplacer("1", "", "2", "").Replace(string(t)))
+		switch {
+		case strings.Contains(string(t), "1") && first:
+			return base.column(q1, v1, a1, way)
+		case strings.Contains(string(t), "2") && !first:
+			return base.column(q2, v2, a2, way)
 		}
-		return nil, Term(base).column(q2, v2, a2, v2)
+		return nil
 	}
-	row := func(x []float64) []float64 {
-		if x == nil {
-			return none
-		}
-		return f.row(x)
-	}
-	p1 = rows{w: make([][]float64, len(cols)), v: f.keep(v1), full: v1}
-	p2 = rows{w: make([][]float64, len(cols)), v: f.keep(v2), full: v2}
-	var wg sync.WaitGroup
+}
+
+// jointRows are the rows of one of the joints.
+func (s Spec) jointRows(f *filters, joint int, x1, x2 []float64, cols []column, o JointOptions, p places, way []float64, moving []bool) rows {
+	column := f.jointColumns(f.smooth, joint, x1, x2, o, way)
+	_, v, _ := f.motion(f.smooth, [2][]float64{x1, x2}[joint])
+	out := rows{w: make([][]float64, len(cols)), v: p.of(v)}
 	for j, c := range cols {
-		wg.Go(func() {
-			up, low := shared(c.term)
-			p1.w[j], p2.w[j] = row(up), row(low)
-		})
+		if x := column(c.term); x != nil {
+			out.w[j] = f.row(x, c.term.rough(), p, moving)
+		}
 	}
 	if o.Free {
-		p1.y = negative(row(GravitySin.column(sum, nil, nil, nil)))
-		p2.y = slices.Clone(p1.y)
-	} else {
-		p1.y, p2.y = row(first.Force), row(second.Force)
+		out.y = negative(f.row(column("gravity-sin2"), false, p, moving))
 	}
-	wg.Wait()
-	return p1, p2
+	return out
 }

@@ -279,10 +279,6 @@ func TestMeasuredArm(t *testing.T) {
 			t.Errorf("%s = %.4f ± %.4f is taken for known", name, e.Value, e.RobustErr)
 		}
 	}
-	between := r.Solution().Extra["std_err_between_pieces"].(map[string]float64)
-	if between["Fc1"] < by["Fc1"].RobustErr || !strings.Contains(strings.Join(r.Solution().Notes, "\n"), "between the 6 pieces") {
-		t.Errorf("errors between pieces %v, notes %q", between, r.Solution().Notes)
-	}
 }
 
 func armRecords(t *testing.T, path string) (first, second *record.Record) {
@@ -332,14 +328,14 @@ func TestMeasuredFreeSwing(t *testing.T) {
 
 	// run forward from the measured states, these ratios follow the swing far closer than the published values
 	mine := armOf(ours)
-	f, err := Spec{Rotary: true, Terms: s.Terms, Order: 4, Cutoff: 20, Decimate: 1}.design(1e-3)
+	f, err := Spec{Rotary: true, Terms: s.Terms, Order: 4, Cutoff: 20, Decimate: 1}.design(1e-3, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var sum [2]float64
 	for i := 0; i < len(first); i += 5 {
-		q1, v1, _ := f.motion(first[i].Position)
-		q2, v2, _ := f.motion(second[i].Position) // absolute
+		q1, v1, _ := f.motion(f.smooth, first[i].Position)
+		q2, v2, _ := f.motion(f.smooth, second[i].Position) // absolute
 		const from, n = 50, 2500
 		x := [4]float64{q1[from], q2[from] - q1[from], v1[from], v2[from] - v1[from]}
 		for k, b := range []*arm{&mine, &authors} {

@@ -3,7 +3,7 @@ package linear
 import (
 	"fmt"
 	"math"
-	"sync"
+	"slices"
 
 	"hilrig/identify/record"
 )
@@ -69,13 +69,10 @@ func bump(n int, h float64) window {
 	return w
 }
 
-// weak prepares the rows of the weak form, one window every Decimate samples.
-func (s Spec) weak(recs []*record.Record, o Options) (*regression, error) {
-	f, err := s.start(recs)
+// weak is the form with windows, one every Decimate samples.
+func (s Spec) weak(recs []*record.Record, o Options) (*form, error) {
+	f, err := s.start(recs, true)
 	if err != nil {
-		return nil, err
-	}
-	if err := f.steady(s); err != nil {
 		return nil, err
 	}
 	length := o.Window
@@ -88,47 +85,57 @@ func (s Spec) weak(recs []*record.Record, o Options) (*regression, error) {
 		return nil, &SpecError{Problems: []string{fmt.Sprintf("window: %.4g s is %d samples, want at least %d: lower the filter cutoff, or raise decimate", length, n, least)}}
 	}
 	win := bump(n, f.dt)
-
-	// rows begin where the window fits and the ends are trimmed
-	skip := max(int(math.Ceil(s.Trim/f.dt)), n/2)
-	count := func(samples int) int {
-		if f.count(samples) == 0 || samples <= 2*skip {
-			return 0
+	over := func(kernel, x []float64, p places) []float64 {
+		out := make([]float64, p.n)
+		for k := range out {
+			at := p.first + k*p.every - n/2
+			out[k] = dot(kernel, x[at:at+n+1])
 		}
-		return (samples - 2*skip + s.Decimate - 1) / s.Decimate
+		return out
 	}
-	return assemble(recs, s, s.columns(), count, func(d *record.Record) (rows, error) {
-		m := count(d.Len())
-		over := func(kernel, x []float64) []float64 {
-			out := make([]float64, m)
-			for k := range out {
-				at := skip + k*s.Decimate - n/2
-				out[k] = dot(kernel, x[at:at+n+1])
+	return &form{
+		columns: s.columns(), f: f,
+		skip:  max(int(math.Ceil(s.Trim/f.dt)), n/2), // the window fits
+		reach: f.smooth.settle() + f.calm.settle() + n/2,
+		way:   func(rec, from, to int) []float64 { return f.way(recs[rec].Position[from:to]) },
+		force: func(rec, from, to int, theta []float64) []float64 {
+			return f.force(s.Terms, theta, recs[rec].Position[from:to])
+		},
+		side: func(x []float64, _ []bool) func(at int) float64 {
+			return func(at int) float64 {
+				at = min(max(at-n/2, 0), len(x)-n-1)
+				return dot(win.phi, x[at:at+n+1])
 			}
-			return out
-		}
-		q, v, a := f.motion(d.Position)
-		dir := f.direction(d.Position, v)
-		p := rows{w: make([][]float64, len(s.Terms)), full: v}
-		var wg sync.WaitGroup
-		for j, t := range s.Terms {
-			wg.Go(func() {
+		},
+		whole: 0.99,
+		share: func(moving []bool, at int) float64 {
+			sum := 0.0
+			for k, phi := range win.phi {
+				if moving[at-n/2+k] {
+					sum += phi
+				}
+			}
+			return sum
+		},
+		sides: func(rec, from, to int, p places, way []float64, _ []bool) rows {
+			x := recs[rec].Position[from:to]
+			q, v, a := f.motion(f.smooth, x)
+			out := rows{w: make([][]float64, len(s.Terms)), v: negative(over(win.d1, x, p))}
+			for j, t := range s.Terms {
 				switch t {
 				case Inertia:
-					p.w[j] = over(win.d2, d.Position)
+					out.w[j] = over(win.d2, x, p)
 				case Viscous:
-					p.w[j] = negative(over(win.d1, d.Position))
+					out.w[j] = slices.Clone(out.v)
 				case Stiffness, GravitySin, GravityCos:
-					p.w[j] = over(win.phi, t.column(d.Position, v, a, dir))
+					out.w[j] = over(win.phi, t.column(x, v, a, way), p)
 				default:
-					p.w[j] = over(win.phi, t.column(q, v, a, dir))
+					out.w[j] = over(win.phi, t.column(q, v, a, way), p)
 				}
-			})
-		}
-		p.y, p.v, p.q = over(win.phi, d.Force), negative(over(win.d1, d.Position)), over(win.phi, d.Position)
-		wg.Wait()
-		return p, nil
-	})
+			}
+			return out
+		},
+	}, nil
 }
 
 func negative(x []float64) []float64 {

@@ -1,0 +1,190 @@
+package linear
+
+import "math"
+
+// The force of a record is seldom that of its stamp: a command is held until the next one, drives and filters take their time,
+// channels are read one after the other. The lag λ is the time by which the force acts later than it is stamped; with it the
+// model says
+//
+//	y(t − λ) = W(t)·θ
+//
+// which is linear in θ for every λ. First the sum of squares is searched over whole samples, up to lagReach to either side:
+// with R the factor of W it is |y_λ|² − |R⁻ᵀ·Wᵀ·y_λ|². Then λ is a parameter as the others, by Gauss and Newton with the column
+// dy/dt, and its error is in the covariance.
+
+// LagMode says what is done about the lag of the force.
+type LagMode string
+
+const (
+	LagFixed LagMode = "fixed" // there is none; the zero value too
+	LagFree  LagMode = "free"  // it is a parameter
+	LagAuto  LagMode = "auto"  // a parameter wherever the record can tell it
+)
+
+// lagTerm is the column of the lag.
+const lagTerm Term = "lag"
+
+const (
+	lagReach  = 20 // samples to either side that are searched
+	delayTaps = 16 // of the interpolation between samples
+)
+
+// delayed is x later by the given number of samples; averaged: the mean over a sample around that, of a force that is held until
+// the next one. Between samples it is interpolated by a sine cardinal in a Kaiser window of 16 points, which is exact to 1e-4
+// up to 70 % of the band; beyond the ends x keeps its last value.
+func delayed(x []float64, samples float64, averaged bool) []float64 {
+	if samples == 0 && !averaged {
+		return x
+	}
+	whole := math.Floor(samples)
+	frac := samples - whole
+	var h [delayTaps]float64
+	add := func(frac float64) {
+		var one [delayTaps]float64
+		sum := 0.0
+		for i := range one {
+			t := float64(i-delayTaps/2+1) - frac // samples from the point that is wanted
+			one[i] = kaiser(t / (delayTaps / 2))
+			if t != 0 {
+				one[i] *= math.Sin(math.Pi*t) / (math.Pi * t)
+			}
+			sum += one[i]
+		}
+		for i := range h {
+			h[i] += one[i] / sum
+		}
+	}
+	add(frac)
+	if averaged { // by Gauss' rule of three points, exact to (ω·dt)⁶/2e6
+		const a = 0.3872983346207417 // √0.6/2
+		for i := range h {
+			h[i] *= 8
+		}
+		for _, off := range [2]float64{-a, a} {
+			part := h
+			h = [delayTaps]float64{}
+			add(frac + off)
+			for i := range h {
+				h[i] = part[i] + 5*h[i]
+			}
+		}
+		for i := range h {
+			h[i] /= 18
+		}
+	}
+	// y_k = Σ h_i·x_{k − whole − (i − 7)}
+	out, shift, last := make([]float64, len(x)), int(whole)-delayTaps/2+1, len(x)-1
+	for k := range out {
+		s, at := 0.0, k-shift
+		if at-delayTaps+1 >= 0 && at <= last {
+			for i, c := range &h {
+				s += c * x[at-i]
+			}
+		} else {
+			for i, c := range &h {
+				s += c * x[min(max(at-i, 0), last)]
+			}
+		}
+		out[k] = s
+	}
+	return out
+}
+
+// kaiser is the window of Kaiser with β = 6 for −1 < t < 1, but for a factor.
+func kaiser(t float64) float64 {
+	if t <= -1 || t >= 1 {
+		return 0
+	}
+	x := 3 * math.Sqrt(1-t*t) // β/2·√…
+	sum, term := 1.0, 1.0     // I0 by its series
+	for i := 1.0; i < 30; i++ {
+		term *= x / i
+		sum += term * term
+	}
+	return sum
+}
+
+// searchLag is the lag (s) with the least sum of squares over the kept rows, within the reach. All samples count, and the
+// columns have been examined.
+func (r *regression) searchLag() float64 {
+	const grid = 2*lagReach + 1
+	p := len(r.w)
+	type products struct {
+		wy [grid][]float64
+		yy [grid]float64
+	}
+	sums := make([]products, len(r.parts))
+	each(len(r.parts), func(i int) {
+		t, s := r.parts[i], &sums[i]
+		at := r.form.side(r.recs[t.rec].Force[t.from:t.to], nil)
+		y := make([]float64, t.n)
+		for l := range grid {
+			for k := range y {
+				if y[k] = 0; r.kept[t.row+k] {
+					y[k] = at(t.first + k*t.every - l + lagReach)
+				}
+			}
+			s.yy[l], s.wy[l] = dot(y, y), make([]float64, p)
+			for j, col := range r.w {
+				s.wy[l][j] = dot(y, col[t.row:t.row+t.n])
+			}
+		}
+	})
+	var cost [grid]float64
+	tri, _ := r.factor().Triangle()
+	for l := range grid {
+		wy := make([]float64, p)
+		for i := range sums {
+			cost[l] += sums[i].yy[l]
+			for j, x := range sums[i].wy[l] {
+				wy[j] += x
+			}
+		}
+		for j := range wy { // Rᵀ·c = Wᵀ·y
+			for i := range j {
+				wy[j] -= tri[i*p+j] * wy[i]
+			}
+			wy[j] /= tri[j*p+j]
+			cost[l] -= wy[j] * wy[j]
+		}
+	}
+	best := 0
+	for l, c := range cost {
+		if c < cost[best] || c == cost[best] && abs(l-lagReach) < abs(best-lagReach) {
+			best = l
+		}
+	}
+	if best == 0 || best == grid-1 {
+		return float64(best-lagReach) * r.form.f.dt
+	}
+	// top of the parabola
+	a, b, c := cost[best-1], cost[best], cost[best+1]
+	off := 0.0
+	if d := a - 2*b + c; d > 0 {
+		off = (a - c) / d / 2
+	}
+	return (float64(best-lagReach) + off) * r.form.f.dt
+}
+
+func abs(i int) int { return max(i, -i) }
+
+// refineLag makes the lag a parameter and takes it to the least sum of squares from where it is.
+func (r *regression) refineLag(from float64, held bool) error {
+	for range 8 {
+		r.push(from, held)
+		theta, err := r.theta()
+		if err != nil {
+			return err
+		}
+		r.slope = r.slopes(func(p part) []float64 { return r.form.force(p.rec, p.from, p.to, theta) })
+		if theta, err = r.theta(); err != nil {
+			return err
+		}
+		step := theta[len(r.w)]
+		from = r.lag + math.Max(-1, math.Min(1, step/r.form.f.dt))*r.form.f.dt
+		if !(math.Abs(step) > 0.01*r.form.f.dt) { // what is left is linear
+			break
+		}
+	}
+	return nil
+}
