@@ -184,13 +184,8 @@ func planRun(ctx context.Context, path string, bar *progress) (*configs.Identify
 	if clocked(rig) {
 		clock = "the clock of the device"
 	}
-<<<<<<< HEAD
 	assume("time", "of the samples, by %s", clock)
-	assume("left out", "what is near speeds below %g rad/s", cfg.MinVelocity)
-=======
-	assume("time         of the samples, by %s", clock)
-	assume("left out     what is near speeds below %g rad/s", slow)
->>>>>>> e937589 (identify/linear: slow samples are cut out, the lag of the force is a parameter, long records in stretches)
+	assume("left out", "what is near speeds below %g rad/s", slow)
 
 	recs, err := r.read(ctx, m)
 	if err != nil {
