@@ -110,3 +110,72 @@ func TestPreslidingCoverage(t *testing.T) {
 		return s
 	})
 }
+
+// Static maps as means with standard errors, as a table of means and deviations without a count, with a drive that does not repeat
+// itself, of equal weight, and of a contact that strengthens with speed.
+func TestStaticCoverage(t *testing.T) {
+	c := truths[1]
+	strengthens := c
+	strengthens.fs = 14
+	for i, k := range []struct {
+		name    string
+		truth   truth
+		o       StaticOptions
+		points  func(p *Point, r *rand.Rand)
+		strange bool
+	}{
+		{"standard errors", c, StaticOptions{}, func(*Point, *rand.Rand) {}, false},
+		{"at their word", c, StaticOptions{Strict: true}, func(*Point, *rand.Rand) {}, false},
+		{"equal", c, StaticOptions{Equal: true}, func(*Point, *rand.Rand) {}, false},
+		{"a table without counts", c, StaticOptions{}, func(p *Point, _ *rand.Rand) { p.SE, p.Loose = 12*p.SE, true }, false},
+		{"a drive that does not repeat itself", c, StaticOptions{}, func(p *Point, r *rand.Rand) { p.F += 0.2 * r.NormFloat64() }, false},
+		{"Fs below Fc", strengthens, StaticOptions{}, func(*Point, *rand.Rand) {}, true},
+	} {
+		truth := map[string]float64{}
+		for j, name := range staticOrder {
+			truth[name] = k.truth.values()[j]
+		}
+		coverage(t, k.name, coverageDraws, truth, func(seed uint64) *fit.Solution {
+			r := rand.New(rand.NewPCG(seed, 71+uint64(i)))
+			ps := k.truth.points(16, seed+1000*uint64(i))
+			for j := range ps {
+				k.points(&ps[j], r)
+			}
+			s, err := Static(context.Background(), ps, StaticParams(ps, "lugre", false), k.o, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(s.Refused) > 0 {
+				t.Errorf("%s, draw %d: refused %v", k.name, seed, s.Refused)
+			}
+			if said := len(s.Notes) > 0; said != k.strange {
+				t.Errorf("%s, draw %d: %q", k.name, seed, s.Notes)
+			}
+			return s
+		})
+	}
+}
+
+// A map and a loop whose sensor had another zero, with white and with dependent noise.
+func TestJointCoverage(t *testing.T) {
+	for i, c := range rigs[:3] {
+		kind := []string{"white", "dependent"}[i%2]
+		exact := c
+		exact.noiseX, exact.noiseU, exact.offset = 0, 0, 3*c.fs
+		clean := exact.closed(1200, 1.8, 0)
+		truth := map[string]float64{"sigma0": c.sigma0}
+		for j, name := range staticOrder {
+			truth[name] = c.values()[j]
+		}
+		coverage(t, fmt.Sprintf("%s, %s noise", c.name, kind), coverageDraws, truth, func(seed uint64) *fit.Solution {
+			r := rand.New(rand.NewPCG(seed, 81+uint64(i)))
+			x, u := noise(kind, 1200, r), noise(kind, 1200, r)
+			d := &record.Record{Dt: clean.Dt}
+			for k := range x {
+				d.Position = append(d.Position, clean.Position[k]+max(c.noiseX, 1e-8)*x[k])
+				d.Force = append(d.Force, clean.Force[k]+max(c.noiseU, 1e-3*c.fs)*u[k])
+			}
+			return c.joint(t, c.points(16, seed+500*uint64(i)), d)
+		})
+	}
+}
