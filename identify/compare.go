@@ -2,6 +2,7 @@ package identify
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -116,6 +117,80 @@ func Compare(models []Ranked) (*Comparison, error) {
 	}
 	c.say(validated)
 	return c, nil
+}
+
+// Worse finds the models that ended worse than one they hold as a special case, such as LuGre and Coulomb friction, or a law
+// by direction and the same law without: their descents missed what the simpler one found. It gives for each of them the
+// parameters of the best such model, to begin from (Plan.Near).
+func Worse(models []Ranked) map[int]map[string]float64 {
+	out := map[int]map[string]float64{}
+	for i, m := range models {
+		best := math.Inf(1)
+		for _, s := range models {
+			if m.Result == nil || s.Result == nil || !s.Result.within(m.Result) || s.Result.Fit.RMS >= min(best, m.Result.Fit.RMS*(1-1e-4)) {
+				continue
+			}
+			best, out[i] = s.Result.Fit.RMS, map[string]float64{}
+			for _, p := range s.Result.Parameters {
+				out[i][p.Name] = p.Value
+			}
+		}
+	}
+	return out
+}
+
+// within tells that the model of r is a special case of that of a result on the same rows: it has fewer free parameters, and
+// each of them is there, under its own name, another, or by direction.
+func (r *Result) within(m *Result) bool {
+	if r.Fit.Params >= m.Fit.Params || r.Fit.Rows != m.Fit.Rows || r.Fit.Unit != m.Fit.Unit {
+		return false
+	}
+	free := found{}
+	for _, p := range m.Parameters {
+		if !p.Fixed {
+			free[p.Name] = p.Value
+		}
+	}
+	_, rise := free["dFs"]
+	for _, p := range r.Parameters {
+		if _, ok := free.get(p.Name); !ok && !p.Fixed && !(rise && p.Name == "Fs") && !(p.Name == "offset" && free.split()) {
+			return false
+		}
+	}
+	return true
+}
+
+// split tells that Coulomb friction has two directions, which take an offset in.
+func (f found) split() bool {
+	_, ok := f["Fc+"]
+	return ok
+}
+
+// near is a point in the free parameters at the values of a simpler model; what that has not stays where it is, and there is
+// no break-away level above sliding friction.
+func (p *Plan) near(free []fit.Param) []float64 {
+	f := found(maps.Clone(p.Near))
+	if fc, ok := f.get("Fc"); ok {
+		fs, has := f.get("Fs")
+		if !has {
+			fs = fc
+		}
+		if _, has := f["dFs"]; !has {
+			f["dFs"] = fs - fc
+		}
+		f["Fs"] = fs
+		if offset := f["offset"]; !f.split() { // the directions hold it
+			f["Fc+"], f["Fc-"] = fc+offset, fc-offset
+		}
+	}
+	out := make([]float64, len(free))
+	for i, q := range free {
+		out[i] = q.Value
+		if x, ok := f.get(q.Name); ok {
+			out[i] = math.Min(math.Max(x, q.Lo), q.Hi)
+		}
+	}
+	return out
 }
 
 // rows is the solution whose residuals rank: that of the validation, or of the fit.

@@ -146,3 +146,42 @@ func TestCompareSaysWhetherABristleIsNeeded(t *testing.T) {
 		}
 	}
 }
+
+// A model that ends worse than a special case of it is found, with the values to begin from; they are those of the special
+// case in its own parameters.
+func TestWorseThanASpecialCase(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	base := noise(rng, 500, 1, 0)
+	more := make([]float64, len(base))
+	for k := range base {
+		more[k] = 1.1 * base[k]
+	}
+	with := func(m Ranked, values map[string]float64) Ranked {
+		for name, x := range values {
+			m.Result.Parameters = append(m.Result.Parameters, Parameter{Estimate: fit.Estimate{Name: name, Value: x}})
+		}
+		return m
+	}
+	models := []Ranked{
+		with(ranked("simple", 4, base, nil), map[string]float64{"M": 2, "Fc": 3, "Fv": 4, "offset": 0.5}),
+		with(ranked("by direction", 5, more, nil), map[string]float64{"M": 1, "Fc+": 1, "Fc-": 1, "sigma2+": 1, "sigma2-": 1, "dFs": 1, "sigma0": 7}),
+		with(ranked("other", 5, more, nil), map[string]float64{"M": 1, "alpha0": 1, "sigma2": 1}),
+	}
+	worse := Worse(models)
+	if len(worse) != 1 || worse[1]["Fc"] != 3 {
+		t.Fatalf("worse: %v, want the second, from the first", worse)
+	}
+	plan := Plan{Near: worse[1]}
+	var free []fit.Param
+	for _, name := range []string{"M", "Fc+", "Fc-", "sigma2+", "dFs", "sigma0"} {
+		p := fit.Param{}
+		p.Name, p.Value, p.Lo, p.Hi = name, 7, -1e9, 1e9
+		free = append(free, p)
+	}
+	want := []float64{2, 3.5, 2.5, 4, 0, 7}
+	for i, x := range plan.near(free) {
+		if x != want[i] {
+			t.Errorf("%s begins at %g, want %g", free[i].Name, x, want[i])
+		}
+	}
+}

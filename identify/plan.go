@@ -67,6 +67,7 @@ type Plan struct {
 	SpreadOne                                bool // S = 1 in (6.26)
 
 	Starts, Draws int
+	Near          map[string]float64 // parameters of a simpler model, by name, from which lm descends as well; nil: none
 	Loss          string
 	LossScale     float64
 	Horizon       []float64

@@ -135,6 +135,9 @@ func (j *job) lm(ctx context.Context) (*stage, error) {
 		if j.last != nil {
 			survivors = j.last.survivors
 		}
+		if j.plan.Near != nil {
+			survivors = append(slices.Clone(survivors), j.plan.near(p.Params))
+		}
 		d := j.plan.Model.Drive
 		if len(descent.Horizons) == 0 && (d == axis.Coast || d == axis.Spring) && len(survivors) == 0 {
 			descent.Horizons = growing

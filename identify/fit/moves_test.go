@@ -120,7 +120,7 @@ func TestLinearForetells(t *testing.T) {
 		t.Fatal(err)
 	}
 	for j, e := range a.Estimates {
-		if math.Abs(l.Err()[j] / *e.StdErr-1) > 1e-9 {
+		if math.Abs(l.Err()[j] / *e.StdErr - 1) > 1e-9 {
 			t.Errorf("error %g, %g by the covariance", l.Err()[j], *e.StdErr)
 		}
 	}
