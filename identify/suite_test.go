@@ -154,7 +154,13 @@ func TestSuiteOfCleanAndFlawedRecords(t *testing.T) {
 			t.Errorf("%s: %d of %d results are wrong under the verdict identified", w.name, wrong, trials)
 		}
 	}
-	count(everyday)
+	wrong, trials, alarms, clean := suite(t, everyday, 1)
+	if wrong > 0 {
+		t.Errorf("%d of %d results are wrong under the verdict identified", wrong, trials)
+	}
+	if float64(alarms) > 0.05*float64(clean) {
+		t.Errorf("%d of %d clean records are not identified", alarms, clean)
+	}
 	for _, w := range ways {
 		if !w.slow {
 			w.kinds = []string{"sines", "quadratic drag", "friction falls by a third", "force acts 4 ms later", "Stribeck dip"}
