@@ -67,6 +67,9 @@ func (j *job) output(ctx context.Context, whole bool, q question, solve func(ctx
 	st.vary = func(ctx context.Context) []Sensitivity { return j.vary(ctx, m, sol) }
 	if d := j.plan.Model.Drive; d == axis.Force || d == axis.Servo && j.plan.Model.Output != axis.Command {
 		st.inverse = func() *fit.Solution { return j.inverse(j.plan.Model, sol.Params) }
+		if d == axis.Force && whole {
+			st.pushed = func(push func(row int) float64) []float64 { return j.pushed(m, sol, push) }
+		}
 	}
 	st.suspicions = func() []string { return axis.Suspicions(j.plan.Model, j.recs.Fit, sol) }
 	if d := steps.doubt(j.plan.Model.Substeps > 0); d != "" {
@@ -83,6 +86,33 @@ func (j *job) output(ctx context.Context, whole bool, q question, solve func(ctx
 		return j.bootstrap(ctx, p, sol)
 	}
 	return st, nil
+}
+
+// pushed is by how much the residual of a solution moves if a force is taken from that of the drive; nil: that cannot be said.
+func (j *job) pushed(m *axis.Model, sol *fit.Solution, push func(row int) float64) []float64 {
+	var e [2][]float64
+	for i, recs := range [][]*record.Record{j.recs.Fit, m.Pushed(push)} {
+		m, err := j.model(recs)
+		if err != nil {
+			return nil
+		}
+		p, err := m.Problem(valued(sol.Params, sol))
+		if err != nil {
+			return nil
+		}
+		theta := make([]float64, len(p.Params))
+		for k := range theta {
+			theta[k] = p.Params[k].Value
+		}
+		e[i] = make([]float64, p.Rows)
+		if p.New().Residuals(theta, e[i]) == engine.NonFinite || len(e[i]) != len(sol.Residual) {
+			return nil
+		}
+	}
+	for k, x := range e[0] { // residuals of an evaluator are model less measurement
+		e[1][k] -= x
+	}
+	return e[1]
 }
 
 // inverse is what the parameters leave over of the recorded force; nil: nothing can be said.

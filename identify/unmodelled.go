@@ -32,6 +32,9 @@ func (r *Result) findUnmodelled(j *job, st *stage) {
 		suspects = slices.DeleteFunc(fit.Suspects(s, rotary), func(p fit.Suspect) bool { return p.Turn })
 	}
 	r.Unmodelled = fit.Unmodelled(s, suspects, r.tolerance)
+	if st.pushed != nil && r.Residual.White {
+		r.Unmodelled = fit.Unmodelled(st.sol, confirmable(st, r.Unmodelled), r.tolerance)
+	}
 	for _, l := range r.Unmodelled {
 		for i := range r.Parameters {
 			p := &r.Parameters[i]
@@ -40,6 +43,25 @@ func (r *Result) findUnmodelled(j *job, st *stage) {
 			}
 		}
 	}
+}
+
+// confirmable are the effects on a recorded force as suspects of the motion that was explained. Where the fit leaves white noise,
+// the motion tells better than the force along it, which has to be smoothed.
+func confirmable(st *stage, effects []fit.Effect) []fit.Suspect {
+	var out []fit.Suspect
+	for _, l := range effects {
+		moved := st.pushed(l.Column)
+		if moved == nil {
+			continue
+		}
+		size := 1.0
+		if l.Drift {
+			size = l.Size
+		}
+		out = append(out, fit.Suspect{Kind: l.Kind, What: l.What, Advice: l.Advice, Of: l.Of, Drift: l.Drift,
+			Columns: []func(k int) float64{func(k int) float64 { return moved[k] / size }}})
+	}
+	return out
 }
 
 // harm is by how much each free parameter may move without harm: its interval, or a little of its value if that is more. What

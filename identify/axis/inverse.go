@@ -2,10 +2,12 @@ package axis
 
 import (
 	"math"
+	"slices"
 
 	"hilrig/engine/friction"
 	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
+	"hilrig/identify/record"
 )
 
 // Inverse is what the model, with the parameters of a fit, leaves over of the recorded force along the recorded motion:
@@ -87,6 +89,25 @@ func (m *Model) Inverse(params []fit.Param) (*fit.Solution, error) {
 		}
 	}
 	return s, nil
+}
+
+// Pushed are the records of the model with a force taken from that of the drive: push(k) N at row k of a solution of Inverse,
+// which lies between two samples, and from there to the next.
+func (m *Model) Pushed(push func(k int) float64) []*record.Record {
+	var out []*record.Record
+	w, row := m.smoothing(), 0
+	for _, p := range m.pieces {
+		d := *p.rec
+		d.Force = slices.Clone(d.Force)
+		if g := newDrag(p, w); g != nil {
+			for k := range g.v {
+				d.Force[4*w+k] -= push(row + k)
+			}
+			row += len(g.v)
+		}
+		out = append(out, &d)
+	}
+	return out
 }
 
 func isState(name string) bool { return len(name) > 1 && (name[:2] == "x0" || name[:2] == "v0") }
