@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sync"
 
 	"hilrig/engine"
 	"hilrig/identify/axis"
@@ -68,7 +69,7 @@ func (j *job) output(ctx context.Context, whole bool, q question, solve func(ctx
 	if d := j.plan.Model.Drive; d == axis.Force || d == axis.Servo && j.plan.Model.Output != axis.Command {
 		st.inverse = func() *fit.Solution { return j.inverse(j.plan.Model, sol.Params) }
 		if d == axis.Force && whole {
-			st.pushed = func(push func(row int) float64) []float64 { return j.pushed(m, sol, push) }
+			st.pushed = underLess(m, sol)
 		}
 	}
 	st.suspicions = func() []string { return axis.Suspicions(j.plan.Model, j.recs.Fit, sol) }
@@ -88,31 +89,34 @@ func (j *job) output(ctx context.Context, whole bool, q question, solve func(ctx
 	return st, nil
 }
 
-// pushed is by how much the residual of a solution moves if a force is taken from that of the drive; nil: that cannot be said.
-func (j *job) pushed(m *axis.Model, sol *fit.Solution, push func(row int) float64) []float64 {
-	var e [2][]float64
-	for i, recs := range [][]*record.Record{j.recs.Fit, m.Pushed(push)} {
-		m, err := j.model(recs)
-		if err != nil {
-			return nil
-		}
+// underLess tells by how much the residual of a solution moves, to first order, for every newton that is taken from the drive in
+// a course of time given at the rows of inverse, of which the size is tried; nil: that cannot be said.
+func underLess(m *axis.Model, sol *fit.Solution) func(push func(row int) float64, size float64) []float64 {
+	residual := func(m *axis.Model) []float64 { // of an evaluator: model less measurement
 		p, err := m.Problem(valued(sol.Params, sol))
-		if err != nil {
+		if err != nil || p.Rows != len(sol.Residual) {
 			return nil
 		}
-		theta := make([]float64, len(p.Params))
+		theta, e := make([]float64, len(p.Params)), make([]float64, p.Rows)
 		for k := range theta {
 			theta[k] = p.Params[k].Value
 		}
-		e[i] = make([]float64, p.Rows)
-		if p.New().Residuals(theta, e[i]) == engine.NonFinite || len(e[i]) != len(sol.Residual) {
+		if p.New().Residuals(theta, e) == engine.NonFinite {
 			return nil
 		}
+		return e
 	}
-	for k, x := range e[0] { // residuals of an evaluator are model less measurement
-		e[1][k] -= x
+	own := sync.OnceValue(func() []float64 { return residual(m) })
+	return func(push func(row int) float64, size float64) []float64 {
+		e := residual(m.Pushed(func(row int) float64 { return size * push(row) }))
+		if own() == nil {
+			return nil
+		}
+		for k := range e {
+			e[k] = (e[k] - own()[k]) / size
+		}
+		return e
 	}
-	return e[1]
 }
 
 // inverse is what the parameters leave over of the recorded force; nil: nothing can be said.

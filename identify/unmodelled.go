@@ -16,25 +16,23 @@ const systematic = 0.02
 const worthSaying = 10.0
 
 // findUnmodelled looks for what the model lacks in the residual of a force: that of the fit, or, where the fit explains a motion,
-// that of the recorded force along the recorded motion.
+// that of the motion under forces that are sought along it.
 func (r *Result) findUnmodelled(j *job, st *stage) {
 	if r.Interrupted {
 		return
 	}
-	rotary, s := j.plan.Model.Rotary, st.sol
-	suspects := fit.Suspects(s, rotary)
-	if st.inverse != nil {
-		s = st.inverse()
-		if s == nil {
-			return
+	s, suspects := st.sol, []fit.Suspect(nil)
+	if st.inverse == nil {
+		suspects = fit.Suspects(s, j.plan.Model.Rotary)
+	} else if inverse := st.inverse(); inverse != nil {
+		suspects = fit.Suspects(inverse, j.plan.Model.Rotary)
+		if st.pushed != nil {
+			suspects = st.onMotion(inverse, suspects, r.Residual.White)
+		} else { // smoothing bends the motion most where it turns
+			s, suspects = inverse, slices.DeleteFunc(suspects, func(p fit.Suspect) bool { return p.Turn })
 		}
-		// smoothing bends the motion most where it turns
-		suspects = slices.DeleteFunc(fit.Suspects(s, rotary), func(p fit.Suspect) bool { return p.Turn })
 	}
 	r.Unmodelled = fit.Unmodelled(s, suspects, r.tolerance)
-	if st.pushed != nil && r.Residual.White {
-		r.Unmodelled = fit.Unmodelled(st.sol, confirmable(st, r.Unmodelled), r.tolerance)
-	}
 	for _, l := range r.Unmodelled {
 		for i := range r.Parameters {
 			p := &r.Parameters[i]
@@ -45,21 +43,42 @@ func (r *Result) findUnmodelled(j *job, st *stage) {
 	}
 }
 
-// confirmable are the effects on a recorded force as suspects of the motion that was explained. Where the fit leaves white noise,
-// the motion tells better than the force along it, which has to be smoothed.
-func confirmable(st *stage, effects []fit.Effect) []fit.Suspect {
+// pushShare is how large a force is that tells what a suspect does to the motion, relative to that of the drive.
+const pushShare = 1e-3
+
+// onMotion turns suspects of a force into those of the motion that the fit explains: the drive is given less by each, and the
+// motion simulated again. Where the fit leaves white noise, one of each kind is enough to be sure of it.
+func (st *stage) onMotion(inverse *fit.Solution, suspects []fit.Suspect, white bool) []fit.Suspect {
+	type kind struct {
+		name string
+		of   int
+	}
+	rms := func(x func(k int) float64) float64 {
+		sum := 0.0
+		for k := range inverse.Measured {
+			sum += x(k) * x(k)
+		}
+		return math.Sqrt(sum / float64(len(inverse.Measured)))
+	}
+	force := rms(func(k int) float64 { return inverse.Measured[k] })
+	seen := map[kind]bool{}
 	var out []fit.Suspect
-	for _, l := range effects {
-		moved := st.pushed(l.Column)
-		if moved == nil {
+	for _, sp := range suspects {
+		if is := (kind{sp.Kind, sp.Of}); white && (seen[is] || len(sp.Columns) > 2) {
 			continue
+		} else {
+			seen[is] = true
 		}
-		size := 1.0
-		if l.Drift {
-			size = l.Size
+		var moved []func(k int) float64
+		for _, c := range sp.Columns {
+			if e := st.pushed(c, pushShare*force/rms(c)); e != nil {
+				moved = append(moved, func(k int) float64 { return e[k] })
+			}
 		}
-		out = append(out, fit.Suspect{Kind: l.Kind, What: l.What, Advice: l.Advice, Of: l.Of, Drift: l.Drift,
-			Columns: []func(k int) float64{func(k int) float64 { return moved[k] / size }}})
+		if len(moved) == len(sp.Columns) {
+			sp.Columns = moved
+			out = append(out, sp)
+		}
 	}
 	return out
 }

@@ -7,7 +7,6 @@ import (
 	"hilrig/engine/friction"
 	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
-	"hilrig/identify/record"
 )
 
 // Inverse is what the model, with the parameters of a fit, leaves over of the recorded force along the recorded motion:
@@ -91,23 +90,22 @@ func (m *Model) Inverse(params []fit.Param) (*fit.Solution, error) {
 	return s, nil
 }
 
-// Pushed are the records of the model with a force taken from that of the drive: push(k) N at row k of a solution of Inverse,
-// which lies between two samples, and from there to the next.
-func (m *Model) Pushed(push func(k int) float64) []*record.Record {
-	var out []*record.Record
+// Pushed is the model under less force: push(k) N less at row k of a solution of Inverse, which lies between two samples, and
+// from there to the next.
+func (m *Model) Pushed(push func(k int) float64) *Model {
+	q := *m
+	q.pieces = nil
 	w, row := m.smoothing(), 0
 	for _, p := range m.pieces {
-		d := *p.rec
-		d.Force = slices.Clone(d.Force)
-		if g := newDrag(p, w); g != nil {
-			for k := range g.v {
-				d.Force[4*w+k] -= push(row + k)
-			}
-			row += len(g.v)
+		less := *p
+		less.force = slices.Clone(p.force)
+		for k := 4 * w; k < p.n-4*w-1 && p.draggable(w); k++ {
+			less.force[k] -= push(row)
+			row++
 		}
-		out = append(out, &d)
+		q.pieces = append(q.pieces, &less)
 	}
-	return out
+	return &q
 }
 
 func isState(name string) bool { return len(name) > 1 && (name[:2] == "x0" || name[:2] == "v0") }
@@ -146,11 +144,10 @@ type drag struct {
 
 // newDrag smooths a piece; nil: it is too short or has no position.
 func newDrag(p *piece, w int) *drag {
-	n := p.n
-	first, last := 4*w, n-4*w-1
-	if len(p.rec.Position) != n || last-first < 20 {
+	if !p.draggable(w) {
 		return nil
 	}
+	first, last := 4*w, p.n-4*w-1
 	d := &drag{p: p, w: w}
 	x := averaged(averaged(p.rec.Position, w), w)
 	var far []float64
@@ -168,6 +165,9 @@ func newDrag(p *piece, w int) *drag {
 	d.u = make([]float64, len(d.v))
 	return d
 }
+
+// draggable tells whether a piece is long enough to be smoothed, and has a position.
+func (p *piece) draggable(w int) bool { return len(p.rec.Position) == p.n && p.n-8*w-1 >= 20 }
 
 // averaged is the mean over 2·half+1 samples, fewer at the ends.
 func averaged(x []float64, half int) []float64 {

@@ -35,11 +35,6 @@ type Effect struct {
 	Values map[string]float64 `json:"values"`        // the parameters with it in the model; where one drifts, its extreme
 	Moves  map[string]float64 `json:"-"`             // by which each parameter moves
 	Worst  string             `json:"worst"`         // the parameter that moves most, measured by its tolerance
-
-	Column func(k int) float64 `json:"-"` // what the residual holds of it, at row k
-	Of     int                 `json:"-"` // as of the suspect
-	Drift  bool                `json:"-"`
-	Size   float64             `json:"-"` // coefficient of a single column
 }
 
 // Limits of the search for structure.
@@ -213,15 +208,7 @@ func (x *explained) search(s *Solution, whole *explained, all []int, suspects []
 
 // left says what a suspect does.
 func (sp *Suspect) left(s *Solution, f finding, move []float64, harm map[string]float64, tries float64) Effect {
-	l := Effect{Kind: sp.Kind, What: sp.What, Advice: sp.Advice, Share: 100 * f.share, PValue: math.Min(f.p*tries, 1), Values: map[string]float64{}, Moves: map[string]float64{},
-		Of: sp.Of, Drift: sp.Drift, Size: f.b[0]}
-	l.Column = func(k int) float64 {
-		sum := 0.0
-		for i, c := range sp.Columns {
-			sum += f.b[i] * c(k)
-		}
-		return sum
-	}
+	l := Effect{Kind: sp.Kind, What: sp.What, Advice: sp.Advice, Share: 100 * f.share, PValue: math.Min(f.p*tries, 1), Values: map[string]float64{}, Moves: map[string]float64{}}
 	worst := 1.0
 	for j, i := range s.Free {
 		m := move[j]
