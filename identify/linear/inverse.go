@@ -13,7 +13,7 @@
 // # Method
 //
 // Inverse dynamics by linear least squares, the procedure published with the benchmark [EMPS]: velocity and acceleration
-// are central differences of the position after a zero-phase low-pass; regressor columns and force pass the same zero-phase
+// are differences of the position after a zero-phase low-pass; regressor columns and force pass the same zero-phase
 // decimation filter [G96] and are decimated; a triangular factor of the regressor, built by Householder reflections in blocks
 // of rows, gives θ. Standard errors are those of package fit: classical, for independent residuals of equal size, and robust
 // [NW87][A91], for residuals that depend on their neighbours, which is the rule because a friction law is never exact.
