@@ -36,7 +36,7 @@ var everyday = way{name: "regress", seconds: 10}
 
 // ways besides the everyday command.
 var ways = []way{
-	{name: "weak", seconds: 10, plan: func(_ *bench, p *Plan) { p.Form = "weak" }},
+	{name: "weak", known: 1, seconds: 10, plan: func(_ *bench, p *Plan) { p.Form = "weak" }},
 	{name: "lm in open loop", strict: true, seconds: 4, kinds: some, prepare: func(b *bench) { b.sensors.Force = 0 }, plan: func(b *bench, p *Plan) {
 		*p = Plan{Methods: []string{"regress", "lm"}, Regress: p.Regress, Seed: 1, Model: axis.Spec{Law: "coulomb", Terms: []string{"viscous", "offset"}, Drive: axis.Force, Output: axis.Position, Initial: axis.Free, Rotary: b.rotary}}
 	}},
@@ -45,5 +45,5 @@ var ways = []way{
 			Controller: &axis.Controller{Kp: b.kp, Kv: b.kv, Limit: b.limit, Gain: 1, Mean: 2}}}
 	}},
 	{name: "lugre", strict: true, seconds: 3, kinds: some, prepare: contact, plan: contactPlan("lugre")},
-	{name: "lugre, kalman", slow: true, seconds: 3, kinds: some, prepare: contact, plan: contactPlan("lugre", "kalman")},
+	{name: "lugre, kalman", slow: true, strict: true, known: 2, seconds: 3, kinds: some, prepare: contact, plan: contactPlan("lugre", "kalman")},
 }
