@@ -7,24 +7,21 @@ import (
 )
 
 // DormandPrince integrates with the embedded pair of orders 5 and 4 [DP80], a PI control of the step size and a
-// continuous solution of fourth order between the steps, both after DOPRI5 [HNW93 II.4–II.6]. Events are found on the
-// continuous solution. It is for problems that are not stiff: on stiff ones the step shrinks to the limit of stability
-// (about 3.3/|λ|) and the integration ends with ErrSteps, or is slow.
+// continuous solution of fourth order between the steps, both after DOPRI5 [HNW93 II.4–II.6]. It is for
+// problems that are not stiff: on stiff ones the step shrinks to the limit of stability (about 3.3/|λ|) and the integration
+// ends with ErrSteps, or is slow.
 //
 //	d := engine.NewDormandPrince(f, n)
 //	d.Start(0, x0)
 //	for d.T < 10 {
 //		if err := d.Step(10); err != nil { … }
 //		d.At(t, y)        // anywhere in the last step, d.Old ≤ t ≤ d.T
-//		d.Hits()          // events in the last step, in time order
 //	}
 type DormandPrince struct {
-	Rtol, Atol float64   // error of a step per component: ≤ Atol_i + Rtol·|x_i|, root mean square; default 1e-6, 1e-9
-	AtolEach   []float64 // Atol of every component when they differ in size; nil: Atol for all
-	MaxStep    float64   // s  0: no limit
-	First      float64   // s  first step after Start; 0: chosen from the slope
-	MaxSteps   int       // tried steps after Start; default 1e6
-	Events     []Event   // set before Start
+	Rtol, Atol float64 // error of a step per component: ≤ Atol + Rtol·|x_i|, root mean square; default 1e-6, 1e-9
+	MaxStep    float64 // s  0: no limit
+	First      float64 // s  first step after Start; 0: chosen from the slope
+	MaxSteps   int     // tried steps after Start; default 1e6
 
 	T   float64   // s  time reached
 	Old float64   // s  time before the last step
@@ -38,11 +35,10 @@ type DormandPrince struct {
 	prev   float64 // error of the last accepted step
 	retry  bool    // the last step was a rejection
 	fresh  bool    // k1 has to be taken again
-	span   float64 // s  full length of the last step, of which a terminal event may leave a part
+	span   float64 // s  length of the last step
 	k      [7][]float64
 	y, bad []float64
 	cont   [5][]float64 // continuous solution of the last step
-	events locator
 }
 
 // Coefficients of [DP80] table 2, RK5(4)7M, and of the continuous solution, [HNW93] II.6. The stages and the error estimate
@@ -88,11 +84,10 @@ func NewDormandPrince(f RHS, n int) *DormandPrince {
 	return d
 }
 
-// Start begins at t (s) with the state x, which is copied. An event whose function is zero here is not counted.
+// Start begins at t (s) with the state x, which is copied.
 func (d *DormandPrince) Start(t float64, x []float64) {
-	wantLen("DormandPrince", x, d.X)
-	if d.AtolEach != nil {
-		wantLen("DormandPrince.AtolEach", d.AtolEach, d.X)
+	if len(x) != d.n {
+		panic("engine: DormandPrince.Start: state of another length")
 	}
 	copy(d.X, x)
 	d.T, d.Old, d.span = t, t, 0
@@ -102,13 +97,11 @@ func (d *DormandPrince) Start(t float64, x []float64) {
 		clear(d.cont[i])
 	}
 	copy(d.cont[0], x)
-	d.events.start(d.Events, t, d.X)
 }
 
-// Step makes one step towards end (s), and not beyond it; a terminal event in it ends the step there. After the last step
+// Step makes one step towards end (s), and not beyond it. After the last step
 // T is end exactly. The error is a *Stop; the state is then that of the last good step.
 func (d *DormandPrince) Step(end float64) error {
-	d.events.hits = d.events.hits[:0]
 	d.dir = math.Copysign(1, end-d.T)
 	if end == d.T {
 		d.Old = d.T
@@ -173,26 +166,8 @@ func (d *DormandPrince) Step(end float64) error {
 		} else {
 			d.h = next
 		}
-		d.locate()
 		return nil
 	}
-}
-
-// Run steps to end (s), calling visit after every step, until visit returns false or a terminal event ends it. visit may be
-// nil.
-func (d *DormandPrince) Run(end float64, visit func(*DormandPrince) bool) error {
-	for d.T != end {
-		if err := d.Step(end); err != nil {
-			return err
-		}
-		if visit != nil && !visit(d) {
-			return nil
-		}
-		if d.Terminated() {
-			return nil
-		}
-	}
-	return nil
 }
 
 // At writes the continuous solution at t to x; t lies in the last step.
@@ -212,19 +187,6 @@ func (d *DormandPrince) theta(th float64, x []float64) {
 	for i := range x {
 		x[i] = r0[i] + th*(r1[i]+up*(r2[i]+th*(r3[i]+up*r4[i])))
 	}
-}
-
-// Hits lists the events in the last step in the order of time; it is overwritten by the next step.
-func (d *DormandPrince) Hits() []Hit { return d.events.hits }
-
-// Terminated tells whether a terminal event ended the last step.
-func (d *DormandPrince) Terminated() bool {
-	for _, h := range d.events.hits {
-		if d.Events[h.Event].Terminal {
-			return true
-		}
-	}
-	return false
 }
 
 // try computes the stages of a step of h; its result is in y, its slope there in k[6]. It returns the error relative to
@@ -247,7 +209,7 @@ func (d *DormandPrince) try(h float64) float64 {
 		for s, w := range DormandPrinceE {
 			e += w * d.k[s][i]
 		}
-		e *= h / d.scale(i, max(math.Abs(d.X[i]), math.Abs(d.y[i])))
+		e *= h / d.scale(max(math.Abs(d.X[i]), math.Abs(d.y[i])))
 		sum += e * e
 	}
 	if math.IsInf(sum, 0) || !numeric.AllFinite(d.y...) || !numeric.AllFinite(d.k[6]...) {
@@ -256,13 +218,9 @@ func (d *DormandPrince) try(h float64) float64 {
 	return math.Sqrt(sum / float64(d.n))
 }
 
-// scale is the error that component i of size x may have.
-func (d *DormandPrince) scale(i int, x float64) float64 {
-	a := d.Atol
-	if d.AtolEach != nil {
-		a = d.AtolEach[i]
-	}
-	return max(a+d.Rtol*x, math.SmallestNonzeroFloat64)
+// scale is the error that a component of size x may have.
+func (d *DormandPrince) scale(x float64) float64 {
+	return max(d.Atol+d.Rtol*x, math.SmallestNonzeroFloat64)
 }
 
 // accept takes over the step of h: continuous solution, state, slope, time.
@@ -294,7 +252,7 @@ func (d *DormandPrince) first(end float64) float64 {
 	norm := func(v []float64) float64 {
 		sum := 0.0
 		for i, x := range d.X {
-			q := v[i] / d.scale(i, math.Abs(x))
+			q := v[i] / d.scale(math.Abs(x))
 			sum += q * q
 		}
 		return math.Sqrt(sum / float64(d.n))
