@@ -9,7 +9,7 @@
 // law passive, is the loop stable with its delay, does the guard see what it watches. The tags also make the JSON Schema
 // (Schema), the reference in docs/config.md (Tables), and the text of the configuration in force (Marshal).
 //
-// The package imports nothing of this program. Other verbs bring structs of their own: LoadInto.
+// Other verbs bring structs of their own.
 package configs
 
 //go:generate go test . -run Docs -update

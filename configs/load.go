@@ -65,25 +65,6 @@ func CheckBytes(name string, data []byte) (c *Config, warnings []Problem, err er
 	return c, r.warnings, nil
 }
 
-// LoadInto reads a file into a struct that holds its defaults, strictly, and checks it if it is a Checker.
-func LoadInto(path string, into any) error {
-	data, err := readFile(path)
-	if err != nil {
-		return err
-	}
-	return Decode(path, data, into)
-}
-
-// Decode decodes YAML into a struct that holds its defaults: unknown keys, wrong units, wrong types and repeated keys are
-// all reported at once, as *Errors. into is a pointer to a struct with tags as in Config; a Checker is checked as well.
-func Decode(name string, data []byte, into any) error {
-	r, read := decode(name, data, into)
-	if c, ok := into.(Checker); ok && read {
-		c.Check(r)
-	}
-	return r.err()
-}
-
 // Validate checks a configuration that was changed after loading (flags); there are no places in a file to point at.
 func (c *Config) Validate() (problems, warnings []Problem) {
 	r := &Report{unit: c.units(nil)}

@@ -108,12 +108,6 @@ func LoadStudy(name string) (c *Study, warnings []Problem, err error) {
 	return studyBytes(name, data, readFile)
 }
 
-// StudyBytes is LoadStudy for a file that is already in memory; name appears in messages, and its folder is where the path of
-// the file to simulate starts.
-func StudyBytes(name string, data []byte) (c *Study, warnings []Problem, err error) {
-	return studyBytes(name, data, readFile)
-}
-
 func studyBytes(name string, data []byte, read func(string) ([]byte, error)) (c *Study, warnings []Problem, err error) {
 	c = DefaultStudy()
 	c.name = name

@@ -133,7 +133,3 @@ func PulseTicks(fp, fc, m, dist, dt float64) (n int, f float64) {
 	t := float64(n) * dt
 	return n, min(fp, 0.5*(fc+math.Sqrt(fc*fc+8*m*fc*dist/(t*t))))
 }
-
-// SmoothedCoulomb is the mean of Coulomb friction fc·sgn over a velocity dither of amplitude vd about v:
-// (2fc/π)·asin(v/vd) for |v| < vd, fc·sgn v beyond [theory §10.5].
-func SmoothedCoulomb(v, vd, fc float64) float64 { return 2 * fc / math.Pi * math.Asin(sat(v/vd)) }

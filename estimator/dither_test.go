@@ -155,3 +155,7 @@ func TestPulsesWait(t *testing.T) {
 		t.Errorf("%g allocations", n)
 	}
 }
+
+// SmoothedCoulomb is the mean of Coulomb friction fc·sgn over a velocity dither of amplitude vd about v:
+// (2fc/π)·asin(v/vd) for |v| < vd, fc·sgn v beyond [theory §10.5].
+func SmoothedCoulomb(v, vd, fc float64) float64 { return 2 * fc / math.Pi * math.Asin(sat(v/vd)) }

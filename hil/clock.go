@@ -108,20 +108,3 @@ func (c *DeviceClock) follow(t, stamp int64, n uint64) {
 
 // DeviceLate tells whether the last deadline passed without a new frame.
 func (c *DeviceClock) DeviceLate() bool { return c.late }
-
-// VirtualClock counts deadlines without waiting: tests, offline runs. Every tick is on time and takes no time.
-type VirtualClock struct {
-	T, Period int64
-	N         int // ticks left
-}
-
-func (c *VirtualClock) Wait() (t, late int64, ok bool) {
-	if c.N <= 0 {
-		return 0, 0, false
-	}
-	c.N--
-	c.T += c.Period
-	return c.T, 0, true
-}
-
-func (c *VirtualClock) Now() int64 { return c.T }

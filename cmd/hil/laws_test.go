@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
+	"fmt"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -110,4 +113,83 @@ func TestLawsCommand(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &d); err != nil || len(d.Parameters) != 9 || d.Parameters[0].RotaryUnit != "N·m/rad" || len(d.Phenomena) < 10 {
 		t.Errorf("%v: %s", err, out.String())
 	}
+}
+
+// examine puts every law of the registry through the experiments, on all processors.
+func examine(ctx context.Context) ([][]experiment.Phenomenon, error) {
+	laws := friction.Laws()
+	shows := make([][]experiment.Phenomenon, len(laws))
+	errs := make([]error, len(laws))
+	var wg sync.WaitGroup
+	free := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for i, info := range laws {
+		wg.Go(func() {
+			free <- struct{}{}
+			shows[i], errs[i] = experiment.Phenomena(ctx, experiment.Subject{Name: info.Name, Label: info.Title, Law: info.New(), Force: info.Force})
+			<-free
+		})
+	}
+	wg.Wait()
+	return shows, errors.Join(errs...)
+}
+
+// lawsMarkdown is docs/laws.md: written by the program, from the registry and from what the laws did in the experiments.
+func lawsMarkdown(shows [][]experiment.Phenomenon) []byte {
+	laws := friction.Laws()
+	var b bytes.Buffer
+	b.WriteString(`# Friction laws
+
+Written by the program: go test ./cmd/hil -run LawsDoc -update. Every law stands in the registry of engine/friction under its
+name; [keys](references.md) name the sources, numbers in parentheses are those of the chapter. Units are those of a linear
+axis; on a rotary axis read N·m for N, rad for m. ` + "`hil laws NAME`" + ` prints the same for one law.
+
+## What they show
+
+Found by experiment with the default parameters, not typed in: each law was pushed, held, drawn and moved, and what it did
+compared with a criterion (below the table).
+
+| law |`)
+	for _, p := range shows[0] {
+		fmt.Fprintf(&b, " %s |", p.Title)
+	}
+	fmt.Fprintf(&b, "\n|---|%s\n", strings.Repeat("---|", len(shows[0])))
+	for i, info := range laws {
+		fmt.Fprintf(&b, "| `%s` |", info.Name)
+		for _, p := range shows[i] {
+			if p.Shown {
+				b.WriteString(" yes |")
+			} else {
+				b.WriteString(" – |")
+			}
+		}
+		b.WriteString("\n")
+	}
+	b.WriteString("\n")
+	for _, p := range shows[0] {
+		fmt.Fprintf(&b, "- *%s*: %s.\n", p.Title, p.Criterion)
+	}
+	b.WriteString("\n## Inputs, states and parameters\n\n| law | name | equations | source | input | states |\n|---|---|---|---|---|---|\n")
+	for _, info := range laws {
+		d := describeLaw(info)
+		var states []string
+		for _, s := range d.States {
+			states = append(states, strings.TrimSpace(s.Name+" "+bracket(s.Unit)))
+		}
+		fmt.Fprintf(&b, "| %s | `%s` | %s | [%s] | %s | %s |\n", d.Title, d.Name, d.Equations, d.Source, d.Input, strings.Join(states, ", "))
+	}
+	for _, info := range laws {
+		d := describeLaw(info)
+		fmt.Fprintf(&b, "\n### %s\n\n| parameter | unit | default | range | |\n|---|---|---|---|---|\n", d.Name)
+		for _, p := range d.Parameters {
+			fmt.Fprintf(&b, "| `%s` | %s | %g | %g … %g | %s |\n", p.Name, p.Unit, p.Default, p.Min, p.Max, p.Doc)
+		}
+	}
+	return b.Bytes()
+}
+
+func bracket(unit string) string {
+	if unit == "" {
+		return ""
+	}
+	return "(" + unit + ")"
 }

@@ -234,9 +234,6 @@ func (e *EventDriven) At(t float64, q, u []float64) {
 // Old is the time at which the last step began, from which on At is known (s).
 func (e *EventDriven) Old() float64 { return min(e.dp.Old, e.T) }
 
-// Event is what ended the last step, and at which contact; NoEvent in a visit after a plain step.
-func (e *EventDriven) Event() (EventKind, uint32) { return e.what.kind, e.what.id }
-
 // ContactForce is what a held contact does, or what an impact did there.
 type ContactForce struct {
 	ID     uint32

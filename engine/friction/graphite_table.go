@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 )
 
 // MuTable is a coefficient of friction measured over speed, temperature and current density. Between the nodes it is linear
@@ -12,13 +11,6 @@ import (
 type MuTable struct {
 	v, t, j []float64 // m/s, °C, A/m²
 	mu      []float64 // mu[(a·len(t) + b)·len(j) + c] at v[a], t[b], j[c]
-}
-
-// NewMuTable takes the axes, each with at least one number and rising, and the coefficients in the order of mu[v][t][j]: the
-// current density runs fastest. The slices are copied.
-func NewMuTable(v, t, j, mu []float64) (*MuTable, error) {
-	m := &MuTable{slices.Clone(v), slices.Clone(t), slices.Clone(j), slices.Clone(mu)}
-	return m, m.Validate()
 }
 
 // Validate reports every axis that does not rise, every coefficient that is not positive, and a wrong number of them.

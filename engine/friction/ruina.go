@@ -62,11 +62,6 @@ var ToolSteel = []Material{
 	{Name: "boundary", A: 1.1e-3, DA: 0.1e-3, B: 4.0e-3, DB: 0.4e-3, L: 19.2e-6, DL: 1.4e-6, Lubricant: "commercial boundary lubricant, paste"},
 }
 
-// Law is the state-variable law of the material, with the coefficient mu0 at the speed v0 (m/s) and the normal load n0 (N).
-func (m Material) Law(mu0, v0, n0 float64) StateVariable {
-	return StateVariable{Mu0: mu0, V0: v0, A: m.A, B: m.B, L: m.L, N0: n0, Veps: 1e-9}
-}
-
 // StateDim is 1: θ.
 func (p *StateVariable) StateDim() int { return 1 }
 

@@ -92,25 +92,7 @@ func Interpolate(x, y []float64, at float64) float64 {
 	if len(x) == 0 {
 		return math.NaN()
 	}
-	return between(x, y, at, sort.SearchFloat64s(x, at))
-}
-
-// InterpolateOnto writes y(from + k·step) into dst, for step > 0: Interpolate on a grid, in one pass.
-func InterpolateOnto(dst, x, y []float64, from, step float64) {
-	i := 0
-	for k := range dst {
-		at := from + float64(k)*step
-		for i < len(x) && x[i] < at {
-			i++
-		}
-		if dst[k] = math.NaN(); len(x) > 0 {
-			dst[k] = between(x, y, at, i)
-		}
-	}
-}
-
-// between is y at the given place, where i is the first point that is not before it.
-func between(x, y []float64, at float64, i int) float64 {
+	i := sort.SearchFloat64s(x, at)
 	switch {
 	case i == 0:
 		return y[0]

@@ -64,13 +64,6 @@ func TestInterpolate(t *testing.T) {
 			t.Errorf("at %g: %g, want %g", c.at, got, c.want)
 		}
 	}
-	grid := make([]float64, 23)
-	InterpolateOnto(grid, x, y, -0.5, 0.25)
-	for k, got := range grid {
-		if want := Interpolate(x, y, -0.5+0.25*float64(k)); got != want {
-			t.Errorf("grid place %d: %g, want %g", k, got, want)
-		}
-	}
 	if !math.IsNaN(Interpolate(nil, nil, 0)) {
 		t.Error("no points are a value")
 	}

@@ -48,7 +48,6 @@ type Supervisor struct {
 	rows     atomic.Uint64 // rows pumped
 	lostRows atomic.Uint64 // rows the core could not push
 	deaths   []time.Time
-	notes    atomic.Pointer[string]
 }
 
 // ErrTrip ends a run that ends tripped; ErrDevice one whose device could not be had.
@@ -94,14 +93,6 @@ func (s *Supervisor) LostRows() uint64 { return s.lostRows.Load() }
 func (s *Supervisor) Brush() (switches, averaged uint64, ok bool) {
 	c := &s.wit.brush
 	return c.switches.Load(), c.rows.Load(), c.averaged >= 0
-}
-
-// Privileges are the sentences about what the host refused the core; "" if it got everything or is not up yet.
-func (s *Supervisor) Privileges() string {
-	if p := s.notes.Load(); p != nil {
-		return *p
-	}
-	return ""
 }
 
 // Run runs until ctx ends, the core is lost for good, or a trip ends it. When it returns the rig is safe and every sink
@@ -398,7 +389,6 @@ func (s *Supervisor) pump(ctx context.Context, h *handle, arm bool) (cause strin
 // up tells what the new core got from the host.
 func (s *Supervisor) up(h *handle) {
 	notes := h.sh.words.text()
-	s.notes.Store(&notes)
 	text := fmt.Sprintf("core up (epoch %d): real-time scheduling %s, memory %s", s.epoch,
 		yesNo(h.sh.words.Privs.Load()&privFIFO != 0, "on", "not granted"), yesNo(h.sh.words.Privs.Load()&privLocked != 0, "locked", "not locked"))
 	s.event("info", "CORE_UP", text)

@@ -136,15 +136,6 @@ func checkBroker(broker string) error {
 // Addr is the host:port to open in a browser on this machine.
 func (s *Server) Addr() string { return s.addr }
 
-// Close gives the port back without having run.
-func (s *Server) Close() error {
-	var errs []error
-	for _, l := range s.listeners {
-		errs = append(errs, l.Close())
-	}
-	return errors.Join(errs...)
-}
-
 // Run serves until ctx ends, then lets requests under way finish for two seconds. It returns nil after such an end and
 // leaves no goroutine behind; WebSockets of /mqtt end with the broker's handler, whose request context is cancelled.
 func (s *Server) Run(ctx context.Context) error {

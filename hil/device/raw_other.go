@@ -11,8 +11,5 @@ var errOnlyLinux = errors.New("needs Linux, this is " + runtime.GOOS)
 
 func openRaw(string, int) (Port, error) { return nil, errOnlyLinux }
 
-// Pair is available on Linux only.
-func Pair() (a, b Port, err error) { return nil, nil, errOnlyLinux }
-
 // OpenPTY is available on Linux only.
 func OpenPTY(string) (master Port, name string, err error) { return nil, "", errOnlyLinux }

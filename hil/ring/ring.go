@@ -141,9 +141,6 @@ func (r *Ring[T]) Writer() *Writer[T] { return &r.w }
 // Reader is the consumer's end; every call returns the same one.
 func (r *Ring[T]) Reader() *Reader[T] { return &r.r }
 
-// Cap is the number of values the ring holds.
-func (r *Ring[T]) Cap() int { return len(r.w.slots) }
-
 // Push copies *v into the ring. When the ring is full the value is dropped and counted, and Push returns false. It never
 // waits and never allocates. A tail that makes no sense (a dying consumer) reads as full.
 func (w *Writer[T]) Push(v *T) bool {
@@ -160,12 +157,6 @@ func (w *Writer[T]) Push(v *T) bool {
 	w.ctl.head.Store(w.head) // publishes the slot
 	return true
 }
-
-// Pushed is the number of values that went in.
-func (w *Writer[T]) Pushed() uint64 { return w.ctl.head.Load() }
-
-// Dropped is the number of values refused because the ring was full.
-func (w *Writer[T]) Dropped() uint64 { return w.ctl.drops.Load() }
 
 // Pop copies the oldest value into *v; false when there is none, or when the indices are corrupt. It never waits and
 // never allocates.

@@ -35,10 +35,4 @@ func (l *LifeLine) Why() string { return lossText[l.lost.Load()] }
 // StopRequested tells whether an orderly stop was asked for (SIGTERM).
 func (l *LifeLine) StopRequested() bool { return l.stop.Load() }
 
-// Close ends the watch and returns when its goroutines have ended.
-func (l *LifeLine) Close() {
-	l.once.Do(func() { close(l.quit) })
-	l.done.Wait()
-}
-
 func (l *LifeLine) lose(why loss) { l.lost.CompareAndSwap(alive, why) }

@@ -62,9 +62,6 @@ func (c *Core) Done() <-chan Exit { return c.done }
 // Kill ends the core at once (SIGKILL), also when it is stopped or hung. Done tells when it is gone.
 func (c *Core) Kill() { c.cmd.Process.Kill() } // the only error is that it is gone already
 
-// Stop asks for an orderly end (SIGTERM): the core's LifeLine reports StopRequested.
-func (c *Core) Stop() { c.cmd.Process.Signal(syscall.SIGTERM) }
-
 // Exit is how a core ended and what it used.
 type Exit struct {
 	PID    int

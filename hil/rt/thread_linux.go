@@ -40,19 +40,6 @@ func PinThread(cpu int) error {
 	return nil
 }
 
-// Unpin undoes one PinThread of the same goroutine.
-func Unpin() error {
-	set, err := wholeSet()
-	if err == nil {
-		err = unix.SchedSetaffinity(0, set)
-	}
-	if err != nil {
-		return fmt.Errorf("unpin: %w", err) // the thread stays locked: nobody else shall get a pinned one
-	}
-	runtime.UnlockOSThread()
-	return nil
-}
-
 // KeepOff takes every thread of this process, and those that they start later, off one processor, so that the system calls
 // of ordinary work, which a kernel without preemption does not interrupt, do not stand in the way of a tick pinned there.
 // A core started afterwards is not affected. With a single processor, or if this process may not use cpu anyway, nothing

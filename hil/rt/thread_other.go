@@ -5,8 +5,5 @@ package rt
 // PinThread needs Linux.
 func PinThread(int) error { return notSupported("pin a thread") }
 
-// Unpin needs Linux.
-func Unpin() error { return notSupported("unpin a thread") }
-
 // KeepOff needs Linux.
 func KeepOff(int) error { return notSupported("keep off a processor") }

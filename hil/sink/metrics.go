@@ -1,7 +1,6 @@
 package sink
 
 import (
-	"context"
 	"sync"
 	"time"
 
@@ -169,25 +168,5 @@ func (m *Metrics) irregular(r *hil.Row) {
 		c.OverrunsHost++
 	default:
 		c.OverrunsUnknown++
-	}
-}
-
-// Run lets the metrics be a sink of their own; it returns when ctx ends and the rows are drained.
-func (m *Metrics) Run(ctx context.Context, rows RowSource) error {
-	tick := time.NewTicker(drainEvery)
-	defer tick.Stop()
-	var r hil.Row
-	for {
-		ending := ctx.Err() != nil
-		for rows.Pop(&r) {
-			m.Add(&r)
-		}
-		if ending {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-		case <-tick.C:
-		}
 	}
 }

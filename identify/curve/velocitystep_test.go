@@ -39,9 +39,14 @@ func stepped(law friction.StateVariable, hold, dt float64) *record.Record {
 
 // law has no floor under the speed: the formulas have none.
 func (m stepCase) law() friction.StateVariable {
-	law := m.material.Law(0.4, 3*m.material.L, 5)
+	law := lawOf(m.material, 0.4, 3*m.material.L, 5)
 	law.Veps = 1e-15
 	return law
+}
+
+// lawOf is the state-variable law of a material, with the coefficient mu0 at the speed v0 (m/s) and the normal load n0 (N).
+func lawOf(m friction.Material, mu0, v0, n0 float64) friction.StateVariable {
+	return friction.StateVariable{Mu0: mu0, V0: v0, A: m.A, B: m.B, L: m.L, N0: n0, Veps: 1e-9}
 }
 
 type stepCase struct{ material friction.Material }

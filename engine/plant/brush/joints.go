@@ -24,13 +24,6 @@ func Star(width float64) [segments]Joint {
 	return [segments]Joint{{-1, -width / 3}, {-1, 0}, {-1, width / 3}}
 }
 
-// Chain hangs each segment on the one before it; the coordinates are then displacements against that neighbour.
-func Chain(width float64) [segments]Joint {
-	j := Star(width)
-	j[1].Parent, j[2].Parent = 0, 1
-	return j
-}
-
 // sums turns displacements of joints into displacements against the main body, down the tree.
 func (b *Brush) sums(v *[segments]float64) {
 	if b.star {

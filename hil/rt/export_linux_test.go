@@ -1,0 +1,33 @@
+package rt
+
+import (
+	"fmt"
+	"runtime"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// What only tests ask for.
+
+// Close ends the watch and returns when its goroutines have ended.
+func (l *LifeLine) Close() {
+	l.once.Do(func() { close(l.quit) })
+	l.done.Wait()
+}
+
+// Stop asks for an orderly end (SIGTERM): the core's LifeLine reports StopRequested.
+func (c *Core) Stop() { c.cmd.Process.Signal(syscall.SIGTERM) }
+
+// Unpin undoes one PinThread of the same goroutine.
+func Unpin() error {
+	set, err := wholeSet()
+	if err == nil {
+		err = unix.SchedSetaffinity(0, set)
+	}
+	if err != nil {
+		return fmt.Errorf("unpin: %w", err) // the thread stays locked: nobody else shall get a pinned one
+	}
+	runtime.UnlockOSThread()
+	return nil
+}
