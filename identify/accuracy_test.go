@@ -87,3 +87,57 @@ func TestFitsOfRecordsMadeApart(t *testing.T) {
 		t.Errorf("%d of %d 95 %% intervals hold", held, of)
 	}
 }
+
+// The same in a controller, where the commands are compared: quantised position, a contact as stiff as that of a slide.
+func TestServoFitsOfRecordsMadeApart(t *testing.T) {
+	const kp, kv, limit = 160, 8000, 350 // 1/s, N·s/m, N
+	truth := map[string]float64{"M": 95, "sigma0": 1e6, "sigma1": 3000, "sigma2": 200, "Fc": 20, "Fs": 26, "vs": 0.01}
+	seeds, held, of := uint64(1), 0, 0
+	if soak {
+		seeds = 10
+	}
+	for seed := range seeds {
+		reference := independent.Sines(seed+1, []float64{0.02, 0.004}, []float64{0.9, 3.1})
+		gentle := func(at float64) float64 { return (1 - math.Exp(-at*at/0.02)) * reference(at) }
+		ax := &independent.Axis{M: 95, Friction: independent.Friction{Sigma0: 1e6, Sigma1: 3000, Sigma2: 200, Fc: 20, Fs: 26, Vs: 0.01}}
+		tr := ax.Simulate(independent.Run{Dt: 1e-3, N: 6000, X0: gentle(0), Sampled: independent.Cascade(kp, kv, limit, 1e-3, gentle)})
+		rec := tr.Record(independent.Sensors{Velocity: -1, Force: 0.5, Seed: seed}, gentle)
+		spec := axis.Spec{Law: "lugre", Drive: axis.Servo, Output: axis.Command, Controller: &axis.Controller{Kp: kp, Kv: kv, Limit: limit, Gain: 1, Mean: 2}}
+		r, err := Run(t.Context(), Plan{Methods: []string{"lm"}, Model: spec, Starts: 2}, Records{Fit: []*record.Record{rec}}, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, n := agree(t, r, truth)
+		held, of = held+h, of+n
+	}
+	if float64(held) < 0.85*float64(of) {
+		t.Errorf("%d of %d 95 %% intervals hold", held, of)
+	}
+}
+
+// Both schemes answer alike: each in steps as short as it needs.
+func TestSchemesAgree(t *testing.T) {
+	rec, truth := apart{2e4, 150, 0.03}.driven(5, independent.Sensors{Velocity: 2e-3})
+	for _, scheme := range []friction.Scheme{friction.Midpoint, friction.Implicit} {
+		plan := Plan{Methods: []string{"lm"}, Model: axis.Spec{Law: "lugre", Output: axis.Velocity, Scheme: scheme}, Starts: 2}
+		r, err := Run(t.Context(), plan, Records{Fit: []*record.Record{rec}}, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Steps == nil || r.Steps.Scheme != scheme.String() {
+			t.Errorf("asked for %v, ran %+v", scheme, r.Steps)
+		}
+		if scheme == friction.Midpoint {
+			agree(t, r, truth)
+			continue
+		}
+		// of first order: within its errors, or it says that its steps are too long
+		if s := r.Steps; s.Shift == nil || *s.Shift > tooFar {
+			if r.Verdict == Identified {
+				t.Errorf("steps %+v, %s", s, r.Verdict)
+			}
+			continue
+		}
+		agree(t, r, truth)
+	}
+}
