@@ -2,7 +2,6 @@ package identify
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -17,15 +16,6 @@ import (
 // bristled runs a method of package bristle.
 func (j *job) bristled(ctx context.Context, method string, run func(context.Context, []*record.Record, []fit.Param, bristle.Options, fit.Watch) (*fit.Solution, error)) (*stage, error) {
 	recs, params := j.recs.Fit, bristle.Params(j.plan.Model.Rotary)
-	var bad []string
-	for _, g := range j.plan.Given {
-		if _, known := j.found.get(g.Name); g.Fixed != nil && *g.Fixed && g.Start == nil && !known && g.Name != "offset" {
-			bad = append(bad, fmt.Sprintf("%s: fixed, but at which value? Give start, or let a method before %s find it", g.Name, method))
-		}
-	}
-	if bad != nil {
-		return nil, &fit.ParamError{Problems: bad}
-	}
 	j.found.start(params, j.plan.Given)
 	if err := apply(params, j.plan.Given); err != nil {
 		return nil, err

@@ -60,7 +60,7 @@ func (k *tracker) acting(t *theta, s *fit.Solution, h innovator, new []float64) 
 		f.Add(s.Jac[i*n:i*n+n], v)
 	}
 	if !good || f.Solve(coef) != nil {
-		return k.f.share, 0.29
+		return k.f.share, 0.5
 	}
 	num, cc, kk := 0.0, 0.0, 0.0
 	for i, v := range c {
@@ -77,9 +77,9 @@ func (k *tracker) acting(t *theta, s *fit.Solution, h innovator, new []float64) 
 		sensor, err = 0, math.Inf(1)
 	}
 	err = math.Hypot(err, sensor*k.levelErr(t))
-	// before, every share up to what the past does not predict was as likely as every other
+	// before it was all or nothing, up to what the past does not predict
 	most := min(1, variance(new)/k.f.noise.force)
-	mean, spread := 0.5*most, 0.29*most
+	mean, spread := 0.5*most, 0.5*most
 	weight := 1 / (1 + err*err/max(spread*spread, 1e-30))
 	return 1 - min(max(weight*sensor+(1-weight)*mean, 0), most), spread * math.Sqrt(1-weight)
 }

@@ -10,7 +10,7 @@ import (
 
 const soaking = true
 
-// The intervals of the filter hold the truth in 93 to 97 % of 40 records, over all experiments, and in 90 to 99 % of each.
+// The intervals of the filter hold the truth in 93 to 97 % of 40 records, over all experiments, and in 90 % of each at least.
 // SOAK_DRAWS changes the number of records.
 func TestSoakCoverage(t *testing.T) {
 	draws := 40
@@ -33,8 +33,8 @@ func TestSoakCoverage(t *testing.T) {
 					}
 					c.log(t, draws)
 					held, all = held+c.held, all+c.all
-					if c.share() < 0.90 || c.share() > 0.99 {
-						t.Errorf("%.1f %% of the intervals hold the truth, want 90 to 99", 100*c.share())
+					if c.share() < 0.90 {
+						t.Errorf("%.1f %% of the intervals hold the truth, want 90 at least", 100*c.share())
 					}
 				})
 			}
