@@ -39,7 +39,10 @@ func presliders() (out []*bench, known []map[string]float64) {
 			case ", white noise":
 				b.count, b.white = 0, 2e-8
 			case ", noisy force":
-				b.sensor = level / 10
+				b.sensor = level / 5
+				if bent {
+					b.sensor = level / 10
+				}
 			case ", disturbed":
 				b.sensor, b.push = 0, level/10
 			}
