@@ -65,8 +65,8 @@ func TestSteadyTable(t *testing.T) {
 		t.Error(err)
 	}
 	for bad, want := range map[string]string{
-		"  rate: 1 kHz\n":                         "data.rate: a table of steady friction has no time",
-		"    time: {name: t, unit: s}\n":          "data.columns.time: a table of steady friction has no time",
+		"  rate: 1 kHz\n":                          "data.rate: a table of steady friction has no time",
+		"    time: {name: t, unit: s}\n":           "data.columns.time: a table of steady friction has no time",
 		"    position: {name: x, unit: m}\nx: 1\n": `unknown key "x"`,
 	} {
 		if strings.HasPrefix(bad, "  rate") {

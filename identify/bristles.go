@@ -38,16 +38,25 @@ func (j *job) bristled(ctx context.Context, method string, run func(context.Cont
 	own, _ := sol.Extra["doubts"].([]string)
 	delete(sol.Extra, "doubts")
 	st.doubts = func() []string { return own }
+	less, _ := sol.Extra["less"].(func(u []float64) []float64)
+	delete(sol.Extra, "less")
 	if method == "presliding-linear" {
 		return st, nil
 	}
 	st.explain = func(recs []*record.Record) (*fit.Solution, error) { return bristle.Explain(recs, sol.Params, o) }
-	st.inverse = func() *fit.Solution {
-		spec := axis.Spec{Rotary: j.plan.Model.Rotary, Law: "lugre", Terms: []string{"offset"}, Drive: axis.Force, LinearHold: true}
-		if hold, ok := sol.Extra["hold"].(string); ok {
-			spec.LinearHold = hold != "held"
+	spec := axis.Spec{Rotary: j.plan.Model.Rotary, Law: "lugre", Terms: []string{"offset"}, Drive: axis.Force, LinearHold: true}
+	if hold, ok := sol.Extra["hold"].(string); ok {
+		spec.LinearHold = hold != "held"
+	}
+	st.inverse = func() *fit.Solution { return j.inverse(spec, sol.Params) }
+	if m, err := axis.New(spec, recs); err == nil && less != nil {
+		st.pushed = func(push func(row int) float64, size float64) []float64 {
+			e := less(slices.Concat(m.AtSamples(func(row int) float64 { return size * push(row) })...))
+			for k := range e {
+				e[k] /= size
+			}
+			return e
 		}
-		return j.inverse(spec, sol.Params)
 	}
 	// here they are no more than doubts: the filter weighs the motion finer than they do
 	st.doubts = func() []string {

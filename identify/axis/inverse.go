@@ -2,7 +2,6 @@ package axis
 
 import (
 	"math"
-	"slices"
 
 	"hilrig/engine/friction"
 	"hilrig/engine/numeric"
@@ -90,20 +89,33 @@ func (m *Model) Inverse(params []fit.Param) (*fit.Solution, error) {
 	return s, nil
 }
 
-// Pushed is the model under less force: push(k) N less at row k of a solution of Inverse, which lies between two samples, and
-// from there to the next.
-func (m *Model) Pushed(push func(k int) float64) *Model {
-	q := *m
-	q.pieces = nil
+// AtSamples are the values at the rows of a solution of Inverse, which lie between two samples, at the samples before them, for
+// every piece; 0 where there is no row.
+func (m *Model) AtSamples(at func(row int) float64) [][]float64 {
+	var out [][]float64
 	w, row := m.smoothing(), 0
 	for _, p := range m.pieces {
-		less := *p
-		less.force = slices.Clone(p.force)
+		x := make([]float64, p.n)
 		for k := 4 * w; k < p.n-4*w-1 && p.draggable(w); k++ {
-			less.force[k] -= push(row)
+			x[k] = at(row)
 			row++
 		}
-		q.pieces = append(q.pieces, &less)
+		out = append(out, x)
+	}
+	return out
+}
+
+// Pushed is the model under less force: less N at the rows of a solution of Inverse, each up to the next sample.
+func (m *Model) Pushed(less func(row int) float64) *Model {
+	q := *m
+	q.pieces = nil
+	for i, x := range m.AtSamples(less) {
+		p := *m.pieces[i]
+		for k := range x {
+			x[k] = p.force[k] - x[k]
+		}
+		p.force = x
+		q.pieces = append(q.pieces, &p)
 	}
 	return &q
 }

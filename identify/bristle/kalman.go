@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -40,7 +41,7 @@ type tracker struct {
 // Its rows are prediction errors of the position in units of their standard deviation, so Known is true. Extra holds
 // "force_noise" and "position_noise" (rms), "force_noise_sensor", the share of the variance of the former that is an error of
 // the force sensor and does not act on the mass, "substeps" and "substep_shift", by how many standard errors half the sub-step
-// would move the parameters, "halved", the values with that, "deviance", −2·ln L, "doubts", reasons not to trust the intervals, "innovation", the mean of e²/S, and "innovation_limit", by how much it may differ from 1, "hold",
+// would move the parameters, "halved", the values with that, "less", a function that tells how the rows move under less force, "deviance", −2·ln L, "doubts", reasons not to trust the intervals, "innovation", the mean of e²/S, and "innovation_limit", by how much it may differ from 1, "hold",
 // what the force does between samples, and "hold_likelihood", −2·ln L of every choice less that of this one with its sign
 // turned.
 func Kalman(ctx context.Context, recs []*record.Record, params []fit.Param, o Options, watch fit.Watch) (*fit.Solution, error) {
@@ -289,9 +290,37 @@ func (k *tracker) fit(ctx context.Context, t theta) (*fit.Solution, error) {
 	if len(s.Free) > 0 {
 		k.widen(s, &t, shareErr)
 	}
+	s.Extra["less"] = k.less(t)
 	maps.Copy(s.Extra, map[string]any{"hold": best.hold.String(), "hold_likelihood": gain, "substep_shift": shift, "halved": halved, "doubts": k.doubts})
 	resolved(k.m, k.d, &t, s)
 	return s, nil
+}
+
+// less tells by how much the prediction errors move if the force is less by u (N) at the samples of all pieces; nil: unknown.
+func (k *tracker) less(t theta) func(u []float64) []float64 {
+	run := func(u []float64) []float64 {
+		f, r := k.f.clone(), make([]float64, len(k.r))
+		f.u, f.work = k.hold.within(k.d, u, k.quiet, f.substeps), new(atomic.Int64)
+		if _, ok := f.run(&t, r); !ok {
+			return nil
+		}
+		return r
+	}
+	own := sync.OnceValue(func() []float64 { return run(k.d.u) })
+	return func(u []float64) []float64 {
+		if len(u) != len(k.d.u) || own() == nil {
+			return nil
+		}
+		drive := slices.Clone(k.d.u)
+		for i := range drive {
+			drive[i] -= u[i]
+		}
+		r := run(drive)
+		for i := range r {
+			r[i] -= own()[i]
+		}
+		return r
+	}
 }
 
 // normal are the normal equations of a solution with a diagonal of ones, inverted, and the roots of that diagonal.
