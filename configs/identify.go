@@ -27,8 +27,8 @@ type Identify struct {
 	Form        string         `yaml:"form" enum:"direct,weak,instrumental,total" doc:"regress: differences of the filtered position; weak: integrals against test functions; instrumental: with simulated regressors; total: noise on both sides"`
 	NoiseRatio  float64        `yaml:"noise_ratio" want:">=0" doc:"regress with form total: standard deviation of the position noise, m or rad, over that of the force, N or N·m"`
 	Filter      IdentifyFilter `yaml:"filter" doc:"regress: the zero-phase Butterworth low-pass of the position"`
-	Decimate    int            `yaml:"decimate" want:">=1 <=1000" doc:"regress: every n-th sample is kept, after a zero-phase filter of both sides; 1: all"`
-	Trim        float64        `yaml:"trim" unit:"s" want:">=0" doc:"regress: left out at each end of the record"`
+	Decimate    int            `yaml:"decimate" want:">=0 <=1000" doc:"regress: every n-th sample is kept, after a zero-phase filter of both sides; 1: all, 0: one every 10 ms"`
+	Trim        *float64       `yaml:"trim,omitempty" unit:"s" want:">=0" doc:"regress: left out at each end of the record; without it ten periods of the cutoff"`
 	MinVelocity *float64       `yaml:"min_velocity,omitempty" unit:"m/s|rad/s" want:">=0" doc:"regress: slower samples are left out of the fit; 0: none; left out: found in the record"`
 	Static      IdentifyStatic `yaml:"static" doc:"static, joint: how means at constant speed are taken"`
 	Presliding  IdentifyLoop   `yaml:"presliding" doc:"presliding, joint: how the loop was recorded"`
@@ -159,27 +159,25 @@ type IdentifyColumn struct {
 // IdentifyFilter is a low-pass.
 type IdentifyFilter struct {
 	Order  int     `yaml:"order" want:">=1 <=12"`
-	Cutoff float64 `yaml:"cutoff" unit:"Hz" want:">0" doc:"−3 dB of one pass, −6 dB of both"`
+	Cutoff float64 `yaml:"cutoff" unit:"Hz" want:">=0" doc:"−3 dB of one pass, −6 dB of both; 0: 100 Hz, or a fifth of a lower sampling rate"`
 }
 
 // DefaultIdentify is what an identification file starts from: the procedure published with the EMPS record.
 func DefaultIdentify() *Identify {
 	return &Identify{
-		Version:  1,
-		Axis:     "linear",
-		Data:     IdentifyData{Separator: "auto", Decimal: "point"},
-		Method:   []string{"regress"},
-		Model:    IdentifyModel{Terms: []string{}, Drive: "force", Output: "position", Initial: "measured", Hold: "held", Lag: "auto", Scheme: "midpoint", Decimate: 1},
-		Terms:    []string{"inertia", "viscous", "coulomb", "offset"},
-		Form:     "direct",
-		Filter:   IdentifyFilter{Order: 4, Cutoff: 100},
-		Decimate: 10,
-		Trim:     0.1,
-		AEP:      IdentifyAEP{Members: 30, Generations: 100, Islands: 1, Beta1: 0.1, Beta2: 0.05, Spread: "cost", Survivors: 3},
-		LM:       IdentifyLM{Loss: "squares"},
-		Static:   IdentifyStatic{Weights: "scatter"},
-		Bristle:  IdentifyNoise{Hold: "auto"},
-		Seed:     1,
+		Version: 1,
+		Axis:    "linear",
+		Data:    IdentifyData{Separator: "auto", Decimal: "point"},
+		Method:  []string{"regress"},
+		Model:   IdentifyModel{Terms: []string{}, Drive: "force", Output: "position", Initial: "measured", Hold: "held", Lag: "auto", Scheme: "midpoint", Decimate: 1},
+		Terms:   []string{"inertia", "viscous", "coulomb", "offset"},
+		Form:    "direct",
+		Filter:  IdentifyFilter{Order: 4},
+		AEP:     IdentifyAEP{Members: 30, Generations: 100, Islands: 1, Beta1: 0.1, Beta2: 0.05, Spread: "cost", Survivors: 3},
+		LM:      IdentifyLM{Loss: "squares"},
+		Static:  IdentifyStatic{Weights: "scatter"},
+		Bristle: IdentifyNoise{Hold: "auto"},
+		Seed:    1,
 	}
 }
 

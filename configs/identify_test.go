@@ -19,7 +19,7 @@ func TestIdentifyExamples(t *testing.T) {
 	if want := filepath.Join("..", "..", "shared", "data", "emps", "emps_estimation.csv.gz"); filepath.Clean(c.Data.File) != filepath.Join("..", want[3:]) {
 		t.Errorf("file %s, want it relative to configs/", c.Data.File)
 	}
-	if c.Trim != 0.1 || c.Filter.Cutoff != 100 || c.Decimate != 10 {
+	if c.Trim == nil || *c.Trim != 0.1 || c.Filter.Cutoff != 100 || c.Decimate != 10 {
 		t.Errorf("%+v", c)
 	}
 	if c, err = LoadIdentify("pendulum.yaml"); err != nil || c.Axis != "rotary" {
@@ -87,7 +87,7 @@ func TestIdentifyErrors(t *testing.T) {
 	}
 	for _, c := range []struct{ old, new, want string }{
 		{"decimate: 10", "decimat: 10", `unknown key "decimat"`},
-		{"decimate: 10", "decimate: 0", "decimate: 0, want 1 to 1000"},
+		{"decimate: 10", "decimate: -1", "decimate: -1, want 0 to 1000"},
 		{"cutoff: 100 Hz", "cutoff: 100 s", "filter.cutoff: 100 s is in s (time), want Hz"},
 		{"axis: linear", "axis: rotary", "data.columns.position: the column is in m (length), want rad (angle)"},
 		{"axis: linear", "axis: lnear", `did you mean "linear"?`},

@@ -29,7 +29,10 @@ import (
 func termsOf(cfg *configs.Identify) linear.Spec {
 	s := linear.Spec{
 		Rotary: cfg.Axis == "rotary", Order: cfg.Filter.Order, Cutoff: cfg.Filter.Cutoff,
-		Decimate: cfg.Decimate, Trim: cfg.Trim, MinVelocity: linear.FromRecord, Lag: linear.LagMode(cfg.Model.Lag),
+		Decimate: cfg.Decimate, Trim: linear.FromRecord, MinVelocity: linear.FromRecord, Lag: linear.LagMode(cfg.Model.Lag),
+	}
+	if cfg.Trim != nil {
+		s.Trim = *cfg.Trim
 	}
 	if cfg.MinVelocity != nil {
 		s.MinVelocity = *cfg.MinVelocity

@@ -145,10 +145,9 @@ func planRun(ctx context.Context, path string, bar *progress) (*configs.Identify
 	cfg := configs.DefaultIdentify()
 	cfg.Name, cfg.Description, cfg.Axis, cfg.Data.File = rig.Rig.Name, rig.Rig.Description, "rotary", r.run.Path
 	every := 1 / rig.DeviceRate()
-	cfg.Form = "weak" // no derivative of data; a window that is slow somewhere is left out as a whole
-	cfg.Filter.Cutoff = min(100, 0.2/every)
-	cfg.Decimate = max(1, int(math.Round(0.01/every)))
-	cfg.Trim = 5 / cfg.Filter.Cutoff
+	cfg.Form = "weak"           // no derivative of data; a window that is slow somewhere is left out as a whole
+	trim := max(0.05, 25*every) // five periods of the corner
+	cfg.Trim = &trim
 	slow := rig.Estimator.RLS.MinVel
 	if slow == 0 {
 		slow = 3 * rig.Friction.Vs

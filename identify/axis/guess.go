@@ -54,6 +54,7 @@ func (g *sliding) inverse(d record.Record, drive []float64, rotary bool) {
 	d.Force, d.Disturbance = drive, nil
 	d.Position = despiked(d.Position)
 	s := linear.DefaultSpec()
+	s.Cutoff, s.Decimate, s.Trim = 100, 10, 0.1
 	s.Rotary, s.MinVelocity, s.Lag = rotary, 0, linear.LagFixed // a guess is enough
 	rate := 1 / d.Dt
 	s.Cutoff = min(s.Cutoff, 0.2*rate)

@@ -151,3 +151,22 @@ func TestOneDirectionIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// The settings of the default come from the sampling rate, so that a slow record needs none.
+func TestDefaultAtEveryRate(t *testing.T) {
+	for _, rate := range []float64{100, 200, 500, 2000} {
+		a := independent.Axis{M: 2, Friction: independent.Friction{Fc: 3, Sigma2: 5}}
+		ref := independent.Sines(4, []float64{0.1, 0.05, 0.02}, []float64{0.3, 0.9, 1.7})
+		tr := a.Simulate(independent.Run{Dt: 1 / rate, N: int(20 * rate), Sampled: independent.Cascade(8, 30, 0, 1/rate, ref)})
+		r, err := InverseDynamics(tr.Record(independent.Sensors{Count: 1e-6, Force: 0.02, Velocity: -1, Seed: 1}, nil), DefaultSpec())
+		if err != nil {
+			t.Errorf("%g Hz: %v", rate, err)
+			continue
+		}
+		for name, want := range map[string]float64{"M": 2, "Fv": 5, "Fc": 3} {
+			if e := r.estimate(name); math.Abs(e.Value-want) > 0.03*want {
+				t.Errorf("%g Hz: %s %.4g, want %g", rate, name, e.Value, want)
+			}
+		}
+	}
+}

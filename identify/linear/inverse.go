@@ -76,6 +76,9 @@ type maker func(Spec, []*record.Record) (*form, error)
 // fitted prepares rows, decides which of them count and by how much the force is late, and solves.
 func fitted(recs []*record.Record, s Spec, by Form, o Options, of maker) (*Result, error) {
 	start := time.Now()
+	if len(recs) > 0 {
+		s = s.At(1 / recs[0].Dt)
+	}
 	r := &Result{Spec: s, Warnings: []string{}, of: of}
 	reg, sol, err := s.solved(recs, by, o, of)
 	if err != nil {

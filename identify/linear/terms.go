@@ -121,17 +121,31 @@ type Spec struct {
 	Rotary      bool    `json:"rotary"`           // rad and N·m instead of m and N
 	Terms       []Term  `json:"terms"`            // the columns, in the order of the result
 	Order       int     `json:"filter_order"`     // of the position low-pass
-	Cutoff      float64 `json:"filter_cutoff_hz"` // Hz, its corner
-	Decimate    int     `json:"decimate"`         // every n-th sample is kept, after a zero-phase filter of both sides; 1: all
-	Trim        float64 `json:"trim_s"`           // s, left out at each end of the record, where filters and differences are one-sided
+	Cutoff      float64 `json:"filter_cutoff_hz"` // Hz, its corner; 0: 100 Hz, or a fifth of a lower sampling rate
+	Decimate    int     `json:"decimate"`         // every n-th sample is kept, after a zero-phase filter of both sides; 1: all, 0: a row every 10 ms
+	Trim        float64 `json:"trim_s"`           // s, left out at each end of the record, where filters and differences are one-sided; FromRecord: ten periods of the corner
 	MinVelocity float64 `json:"min_velocity"`     // m/s or rad/s, slower rows are left out of the regression; 0: none; FromRecord
 	Lag         LagMode `json:"lag"`              // of the force
 }
 
-// DefaultSpec is the published procedure [EMPS] (inertia, viscous, Coulomb and offset, fourth-order low-pass at 100 Hz, every
-// tenth sample) without slow rows and with the lag of the force as a parameter.
+// DefaultSpec is the published procedure [EMPS] (inertia, viscous, Coulomb and offset, at 1 kHz a fourth-order low-pass at 100 Hz
+// and every tenth sample) without slow rows and with the lag of the force as a parameter.
 func DefaultSpec() Spec {
-	return Spec{Terms: []Term{Inertia, Viscous, Coulomb, Offset}, Order: 4, Cutoff: 100, Decimate: 10, Trim: 0.1, MinVelocity: FromRecord, Lag: LagAuto}
+	return Spec{Terms: []Term{Inertia, Viscous, Coulomb, Offset}, Order: 4, Trim: FromRecord, MinVelocity: FromRecord, Lag: LagAuto}
+}
+
+// At is s with what it leaves to the record, for one sampled at fs (Hz).
+func (s Spec) At(fs float64) Spec {
+	if s.Cutoff == 0 {
+		s.Cutoff = math.Min(100, fs/5)
+	}
+	if s.Decimate == 0 {
+		s.Decimate = max(1, int(math.Round(fs/100)))
+	}
+	if s.Trim == FromRecord {
+		s.Trim = 10 / s.Cutoff
+	}
+	return s
 }
 
 func (s Spec) unitOfSpeed() string {
@@ -200,7 +214,7 @@ func (s Spec) check(fs float64) error {
 		add("filter cutoff: %g Hz, want more than 0 and less than %.4g Hz, 45 %% of the sampling rate of %.4g Hz", s.Cutoff, 0.45*fs, fs)
 	}
 	if s.Decimate < 1 || s.Decimate > 1000 {
-		add("decimate: %d, want 1 to 1000", s.Decimate)
+		add("decimate: %d, want 0 to 1000", s.Decimate)
 	}
 	if !(s.Trim >= 0) || math.IsInf(s.Trim, 0) {
 		add("trim: %g s, want ≥ 0", s.Trim)
