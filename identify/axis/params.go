@@ -103,8 +103,8 @@ func (m *Model) defaults() []fit.Param {
 				dv, free[1] = 12*noise, true
 			}
 		}
-		if m.spec.Initial != Free && m.spec.Drive != Servo && m.spec.Output == Position && p.flutter > 0 {
-			dx, free[0] = 12*p.flutter, true
+		if m.spec.Initial != Free && m.spec.Drive != Servo && m.spec.Output == Position && p.noise > 0 {
+			dx, free[0] = 12*p.noise, true
 			if m.spec.Drive != Force || p.v0 != 0 {
 				dv, free[1] = p.v0Doubt, true
 			}

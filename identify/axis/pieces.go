@@ -25,7 +25,6 @@ type piece struct {
 	x0, v0   float64   // at the first sample, from the record
 	noise    float64   // m or rad, white part of the position, from its differences
 	v0Doubt  float64   // m/s or rad/s, twelve standard errors of v0 and what it leaves out: it is the velocity a few samples later
-	flutter  float64   // m or rad, the same without the slips of a stick-slip record, which differences take for noise
 	calm     []float64 // m or rad, the position without outliers
 	v, a     []float64 // smoothed derivatives, for first guesses and for tests of the residual
 }
@@ -143,11 +142,11 @@ func (p *piece) differentiate() {
 		p.fromVelocity()
 		return
 	}
-	p.noise, p.flutter = whiteNoise(x), numeric.Noise(x)
+	p.noise = numeric.Noise(x)
 	p.calm = despiked(x)
 	noise := p.noise
 	if &p.calm[0] != &x[0] {
-		noise = whiteNoise(p.calm)
+		noise = numeric.Noise(p.calm)
 	}
 	half := 2
 	for {
@@ -162,7 +161,7 @@ func (p *piece) differentiate() {
 	}
 	p.x0, p.v0 = p.calm[0], p.v[0]
 	far := float64(min(half, (p.n-1)/2)) // the line through 2·far + 1 samples
-	p.v0Doubt = 12*p.flutter/(p.dt*math.Sqrt(far*(far+1)*(2*far+1)/3)) + math.Abs(p.a[0])*far*p.dt
+	p.v0Doubt = 12*p.noise/(p.dt*math.Sqrt(far*(far+1)*(2*far+1)/3)) + math.Abs(p.a[0])*far*p.dt
 	if v := p.rec.Velocity; len(v) == p.n {
 		// the line through the first measured velocities is better than one of them
 		k := min(half, 5)
@@ -180,17 +179,6 @@ func (p *piece) fromVelocity() {
 	p.v = v
 	p.a, _ = parabolas(v, p.dt, max(2, min(50, p.n/20)))
 	p.v0 = v[0]
-}
-
-// whiteNoise is the standard deviation of the part of x that third differences see, Σ(Δ³x)²/20: a smooth motion has
-// nearly none of them.
-func whiteNoise(x []float64) float64 {
-	sum := 0.0
-	for k := 3; k < len(x); k++ {
-		d := x[k] - 3*x[k-1] + 3*x[k-2] - x[k-3]
-		sum += d * d
-	}
-	return math.Sqrt(sum / 20 / float64(len(x)-3))
 }
 
 // parabolas lays a parabola through every sample and its half neighbours on either side, by least squares, and returns its

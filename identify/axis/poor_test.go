@@ -1,6 +1,7 @@
 package axis
 
 import (
+	"hilrig/engine/numeric"
 	"math"
 	"testing"
 
@@ -62,7 +63,7 @@ func TestPoorRunShowsItself(t *testing.T) {
 	_, _, pr := problemOf(t, pendulumSpec, recs, nil)
 	s, at := fitted(t, pr)
 	left, white := rms(s.Residual), fit.WhitenessOf(s.Residual, s.Pieces)
-	noise := whiteNoise(recs[0].Position)
+	noise := numeric.Noise(recs[0].Position)
 	_, _, other := problemOf(t, pendulumSpec, pendulum(t, "ddp"), nil)
 	theta, r := startOf(other), make([]float64, other.Rows)
 	for i, p := range other.Params {

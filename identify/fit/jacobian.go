@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"hilrig/engine"
+	"hilrig/engine/numeric"
 )
 
 // Local is an Evaluator with parameters that act on few rows only, as the states of the segments of multiple shooting do.
@@ -267,12 +268,12 @@ func (h *hand) run(n int) {
 	if h.batch != nil {
 		h.batch.ResidualsOf(h.theta[:n], h.r[:n])
 		for m := range n {
-			h.ok[m] = finite(h.r[m])
+			h.ok[m] = numeric.AllFinite(h.r[m]...)
 		}
 		return
 	}
 	for m := range n {
-		h.ok[m] = h.ev.Residuals(h.theta[m], h.r[m]) != engine.NonFinite && finite(h.r[m])
+		h.ok[m] = h.ev.Residuals(h.theta[m], h.r[m]) != engine.NonFinite && numeric.AllFinite(h.r[m]...)
 	}
 }
 
@@ -338,7 +339,7 @@ func (d *slope) exact(s []float64) bool {
 		}
 		d.at.theta(s, d.theta0)
 		d.simulated++
-		if e.Jacobian(d.theta0, h.r[0], d.flat) == engine.NonFinite || !finite(d.flat) {
+		if e.Jacobian(d.theta0, h.r[0], d.flat) == engine.NonFinite || !numeric.AllFinite(d.flat...) {
 			return false
 		}
 		for j := range d.j {
@@ -360,15 +361,6 @@ func scaled(y, x []float64, f float64) bool {
 			return false
 		}
 		y[k] = v * f
-	}
-	return true
-}
-
-func finite(r []float64) bool {
-	for _, v := range r {
-		if v-v != 0 {
-			return false
-		}
 	}
 	return true
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"hilrig/engine"
+	"hilrig/engine/numeric"
 )
 
 // wave has third derivatives of every kind; it fails where broken says so.
@@ -112,7 +113,7 @@ func TestFailingSideIsLeftOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(s.Notes) != 1 || !finite(s.Jac) {
+	if len(s.Notes) != 1 || !numeric.AllFinite(s.Jac...) {
 		t.Errorf("both sides fail: notes %q", s.Notes)
 	}
 }

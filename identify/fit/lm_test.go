@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"hilrig/engine"
+	"hilrig/engine/numeric"
 )
 
 // formula is an evaluator of a function in closed form.
@@ -199,7 +200,7 @@ func TestCliffIsSteppedBackFrom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if math.Abs(s.Params[1].Value-0.95) > 1e-6 || !finite(s.Jac) || !finite(s.Residual) {
+	if math.Abs(s.Params[1].Value-0.95) > 1e-6 || !numeric.AllFinite(s.Jac...) || !numeric.AllFinite(s.Residual...) {
 		t.Errorf("b = %g, want 0.95 (%s)", s.Params[1].Value, s.Reason)
 	}
 }

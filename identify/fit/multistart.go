@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"hilrig/engine/numeric"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -157,7 +158,7 @@ func (m MultiStart) box(p *Problem) (lo, hi []float64, err error) {
 		add("%d starts of %d draws, want numbers above zero", m.Starts, m.Draws)
 	}
 	for i, from := range m.From {
-		if len(from) != len(p.Params) || !finite(from) {
+		if len(from) != len(p.Params) || !numeric.AllFinite(from...) {
 			add("start %d of those given has %d numbers %v, want %d finite ones", i+1, len(from), from, len(p.Params))
 		}
 	}
