@@ -15,13 +15,13 @@ type apart struct {
 	sigma0, sigma1, vs float64
 }
 
-// driven is a record of 10 000 samples at 1 kHz of 1 kg on a contact, integrated apart, under a force that runs straight
-// between its samples.
-func (c apart) driven(seed uint64, s independent.Sensors) (*record.Record, map[string]float64) {
+// driven is a record of n samples at 1 kHz of 1 kg on a contact, integrated apart, under a force that is held from sample
+// to sample.
+func (c apart) driven(n int, seed uint64, s independent.Sensors) (*record.Record, map[string]float64) {
 	f := independent.Friction{Sigma0: c.sigma0, Sigma1: c.sigma1, Sigma2: 0.4, Fc: 1, Fs: 1.5, Vs: c.vs}
 	ax := &independent.Axis{M: 1, Friction: f}
 	s.Seed = seed
-	tr := ax.Simulate(independent.Run{Dt: 1e-3, N: 10000, Force: independent.Sines(seed, []float64{1.5, 1.2, 0.9}, []float64{0.7, 1.9, 5.3}), Between: independent.Held})
+	tr := ax.Simulate(independent.Run{Dt: 1e-3, N: n, Force: independent.Sines(seed, []float64{1.5, 1.2, 0.9}, []float64{0.7, 1.9, 5.3}), Between: independent.Held})
 	return tr.Record(s, nil), map[string]float64{"M": 1, "sigma0": c.sigma0, "sigma1": c.sigma1, "sigma2": 0.4, "Fc": 1, "Fs": 1.5, "vs": c.vs}
 }
 
@@ -70,7 +70,7 @@ func TestFitsOfRecordsMadeApart(t *testing.T) {
 	for _, c := range contacts {
 		for _, out := range []axis.Output{axis.Velocity, axis.Position} {
 			for seed := range seeds {
-				rec, truth := c.driven(seed+1, independent.Sensors{Position: 1e-6, Velocity: 2e-4})
+				rec, truth := c.driven(10000, seed+1, independent.Sensors{Position: 1e-6, Velocity: 2e-4})
 				plan := Plan{Methods: []string{"lm"}, Model: axis.Spec{Law: "lugre", Output: out, Scheme: friction.Midpoint}}
 				r, err := Run(t.Context(), plan, Records{Fit: []*record.Record{rec}}, nil, nil)
 				if err != nil {
@@ -117,7 +117,7 @@ func TestServoFitsOfRecordsMadeApart(t *testing.T) {
 
 // Both schemes answer alike: each in steps as short as it needs.
 func TestSchemesAgree(t *testing.T) {
-	rec, truth := apart{2e4, 150, 0.03}.driven(5, independent.Sensors{Velocity: 2e-3})
+	rec, truth := apart{2e4, 150, 0.03}.driven(10000, 5, independent.Sensors{Velocity: 2e-3})
 	for _, scheme := range []friction.Scheme{friction.Midpoint, friction.Implicit} {
 		plan := Plan{Methods: []string{"lm"}, Model: axis.Spec{Law: "lugre", Output: axis.Velocity, Scheme: scheme}, Starts: 2}
 		r, err := Run(t.Context(), plan, Records{Fit: []*record.Record{rec}}, nil, nil)
