@@ -16,7 +16,7 @@ build:                    ## compile the program into bin/
 	$(GO) build $(LDFLAGS) -o $(BIN) ./cmd/hil
 
 test: build lint          ## everything a change must pass; asks for nothing but Go, counts and names what it skipped
-	@set -o pipefail; $(GO) test -json -p 1 -timeout 12m ./... | $(GO) run ./internal/testsum    # one package at a time: some of them measure time
+	@set -o pipefail; $(GO) test -json -p 1 -timeout 12m ./... | $(GO) run ./cmd/testsum    # one package at a time: some of them measure time
 
 race:                     ## the packages that share memory between goroutines, under the race detector
 	# without the tests of the whole daemon: under the detector its core takes too long for its own watchdogs

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"hilrig/engine/friction"
-	"hilrig/internal/spelling"
+	"hilrig/engine/spelling"
 
 	"github.com/goccy/go-yaml/ast"
 )

@@ -4,7 +4,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
 
-	"hilrig/internal/spelling"
+	"hilrig/engine/spelling"
 )
 
 // collectAnchors remembers every &name of the file.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
-	"hilrig/internal/spelling"
+	"hilrig/engine/spelling"
 )
 
 // scalar decodes a single value.

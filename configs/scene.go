@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"hilrig/internal/spelling"
+	"hilrig/engine/spelling"
 )
 
 // Scene is a set of planar rigid bodies.

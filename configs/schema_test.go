@@ -16,7 +16,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"hilrig/internal/peer"
+	"hilrig/engine/peer"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/config.md")

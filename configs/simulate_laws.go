@@ -12,7 +12,7 @@ import (
 
 	"hilrig/engine"
 	"hilrig/engine/friction"
-	"hilrig/internal/spelling"
+	"hilrig/engine/spelling"
 )
 
 // Laws are the friction laws of a run, in the order of the file. In the file stands a law, or a list of laws; a law is its

@@ -7,7 +7,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"hilrig/engine/plant/toys"
-	"hilrig/internal/spelling"
+	"hilrig/engine/spelling"
 )
 
 // Toy is a small system of the registry of toys: its kind, and parameters by name.

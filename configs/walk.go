@@ -8,7 +8,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
-	"hilrig/internal/spelling"
+	"hilrig/engine/spelling"
 )
 
 // Defaulter is implemented by types that appear in lists, maps or behind pointers and have defaults of their own.

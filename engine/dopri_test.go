@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"hilrig/engine/numeric"
-	"hilrig/internal/peer"
+	"hilrig/engine/peer"
 )
 
 // arenstorf is the restricted three-body problem of [HNW93] II.0 (0.1): a periodic orbit whose start and period are

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"hilrig/engine/peer"
 	"hilrig/identify/axis"
 	"hilrig/identify/record"
-	"hilrig/internal/peer"
 )
 
 // empsHead is the beginning of the measured record of a servo axis, as the files under configs read it.

@@ -35,13 +35,13 @@ import (
 	"strings"
 	"time"
 
+	"hilrig/engine/spelling"
 	"hilrig/identify/axis"
 	"hilrig/identify/bristle"
 	"hilrig/identify/curve"
 	"hilrig/identify/fit"
 	"hilrig/identify/linear"
 	"hilrig/identify/record"
-	"hilrig/internal/spelling"
 )
 
 // Plan is what is to be identified, and how.

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"hilrig/engine/peer"
 	"hilrig/identify/linear"
 	"hilrig/identify/record"
-	"hilrig/internal/peer"
 )
 
 // swing is a slide in motion: three sines with known derivatives, the force of a law, noise in it and steps in the position.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"hilrig/internal/peer"
+	"hilrig/engine/peer"
 )
 
 // touched is the JSON of hil simulate for bodies in contact, as docs/contact.md describes it.

@@ -16,12 +16,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"hilrig/configs"
+	"hilrig/engine/spelling"
 	"hilrig/hil/sink"
 	"hilrig/identify"
 	"hilrig/identify/fit"
 	"hilrig/identify/linear"
 	"hilrig/identify/record"
-	"hilrig/internal/spelling"
 )
 
 // identifyFlags are what the user chose.

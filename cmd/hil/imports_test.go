@@ -18,7 +18,6 @@ func TestImportDirection(t *testing.T) {
 		prefix string
 		may    []string // hilrig packages it may import, by prefix
 	}{
-		{"hilrig/internal", nil}, // helpers of any package
 		{"hilrig/engine/numeric", nil},
 		{"hilrig/engine", []string{"hilrig/engine"}},
 		{"hilrig/estimator", []string{"hilrig/engine", "hilrig/estimator"}},
@@ -62,7 +61,7 @@ func TestImportDirection(t *testing.T) {
 			continue
 		}
 		for _, imp := range p.Imports {
-			if strings.HasPrefix(imp, "hilrig/") && !within(imp, "hilrig/internal") && !anyPrefix(imp, layer.may) {
+			if strings.HasPrefix(imp, "hilrig/") && !anyPrefix(imp, layer.may) {
 				t.Errorf("%s imports %s: against the direction", p.ImportPath, imp)
 			}
 			if strings.HasPrefix(p.ImportPath, "hilrig/engine") && strings.Contains(strings.SplitN(imp, "/", 2)[0], ".") && !strings.HasPrefix(imp, "gonum.org/v1/gonum") {

@@ -15,7 +15,7 @@ import (
 	"hilrig/engine/experiment"
 	"hilrig/engine/friction"
 	"hilrig/engine/numeric"
-	"hilrig/internal/spelling"
+	"hilrig/engine/spelling"
 )
 
 func newLawsCmd() *cobra.Command {

@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"hilrig/engine/peer"
 	"hilrig/hil"
 	"hilrig/hil/rt"
 	"hilrig/hil/sink"
-	"hilrig/internal/peer"
 )
 
 // A broker that freezes, or a line that carries nothing but rubbish, must not be felt by the tick: all rows are recorded,

@@ -10,7 +10,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"hilrig/internal/peer"
+	"hilrig/engine/peer"
 )
 
 var figures = flag.Bool("figures", false, "redraw the picture of the page in docs/img")

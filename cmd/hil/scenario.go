@@ -22,7 +22,7 @@ import (
 	"hilrig/configs"
 	"hilrig/engine/experiment"
 	"hilrig/engine/friction"
-	"hilrig/internal/spelling"
+	"hilrig/engine/spelling"
 )
 
 // chapterLaws are the models that the literature compares, in its order.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"hilrig/internal/peer"
+	"hilrig/engine/peer"
 )
 
 // runPython feeds numbers to a script of SciPy's system Python and returns the numbers that it prints.

@@ -9,7 +9,7 @@ import (
 
 	"hilrig/engine"
 	"hilrig/engine/contact"
-	"hilrig/internal/peer"
+	"hilrig/engine/peer"
 )
 
 // wings is the mean of the last eight periods (s) of a woodpecker that runs for 2.5 s: between upward passages of the bird

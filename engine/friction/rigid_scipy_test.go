@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"hilrig/internal/peer"
+	"hilrig/engine/peer"
 )
 
 // rigidPeer is an event-driven solution: one adaptive integration per slip, to its arrest, and the break-away of a stuck

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"hilrig/engine"
-	"hilrig/internal/peer"
+	"hilrig/engine/peer"
 )
 
 // steel is a row of table 6.4 at a coefficient of 0.5 at 1 mm/s under 2 N.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"hilrig/engine"
-	"hilrig/internal/peer"
+	"hilrig/engine/peer"
 )
 
 // draw is one parameter of a random set, log-uniform between lo and hi; lo = hi fixes it.

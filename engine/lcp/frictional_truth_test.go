@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"hilrig/internal/peer"
+	"hilrig/engine/peer"
 )
 
 // all solutions of a problem of regular D by trying all 4ⁿ states: the velocities of each.

@@ -20,7 +20,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"hilrig/internal/peer"
+	"hilrig/engine/peer"
 )
 
 var (

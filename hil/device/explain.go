@@ -13,7 +13,7 @@ import (
 
 	"go.bug.st/serial"
 
-	"hilrig/internal/spelling"
+	"hilrig/engine/spelling"
 )
 
 var errNoSerial = errors.New("it is not a serial port")

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"hilrig/internal/peer"
+	"hilrig/engine/peer"
 )
 
 // What DescribeHost reads, against what the system's own programs and calls say.

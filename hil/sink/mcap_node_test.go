@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"hilrig/internal/peer"
+	"hilrig/engine/peer"
 )
 
 // The reader of the MCAP project itself (npm @mcap/core) opens a recording by its index, checks every CRC, and finds

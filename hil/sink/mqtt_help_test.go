@@ -29,9 +29,9 @@ import (
 	paho "github.com/eclipse/paho.mqtt.golang"
 
 	"hilrig/engine"
+	"hilrig/engine/peer"
 	"hilrig/hil"
 	"hilrig/hil/ring"
-	"hilrig/internal/peer"
 )
 
 // testSchema is a small rig with running estimates.

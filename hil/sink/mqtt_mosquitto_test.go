@@ -12,7 +12,7 @@ import (
 
 	paho "github.com/eclipse/paho.mqtt.golang"
 
-	"hilrig/internal/peer"
+	"hilrig/engine/peer"
 )
 
 // freeze is how long the foreign broker is stopped; the build tag soak makes it longer than every time-out of the client.

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"hilrig/internal/peer"
+	"hilrig/engine/peer"
 )
 
 // The page for those who write the rig's side must not differ from what this side does.

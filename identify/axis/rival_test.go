@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"hilrig/engine/peer"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
-	"hilrig/internal/peer"
 )
 
 // rivalTask is one of testdata/rival.py.

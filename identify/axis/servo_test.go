@@ -10,10 +10,10 @@ import (
 
 	"hilrig/engine"
 	"hilrig/engine/friction"
+	"hilrig/engine/peer"
 	"hilrig/identify/fit"
 	"hilrig/identify/independent"
 	"hilrig/identify/record"
-	"hilrig/internal/peer"
 )
 
 func empsRecord(t testing.TB) *record.Record {

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"testing"
 
+	"hilrig/engine/peer"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
-	"hilrig/internal/peer"
 )
 
 // read takes a file of the shared measurements, or skips.

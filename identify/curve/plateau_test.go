@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"hilrig/engine/peer"
 	"hilrig/identify/record"
-	"hilrig/internal/peer"
 )
 
 // The standard error of a mean of a first-order process agrees with the scatter of many such means and with its closed

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"hilrig/engine"
+	"hilrig/engine/peer"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
-	"hilrig/internal/peer"
 )
 
 // The static map agrees with curve_fit, and a virgin curve with orthogonal distance regression of ODRPACK, in values and

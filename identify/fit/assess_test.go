@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"hilrig/engine"
-	"hilrig/internal/peer"
+	"hilrig/engine/peer"
 )
 
 // peer runs a program for Debian's Python on JSON input d and decodes its JSON output; without SciPy the test is skipped.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"hilrig/internal/peer"
+	"hilrig/engine/peer"
 )
 
 func TestLossesBySeries(t *testing.T) {

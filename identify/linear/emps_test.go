@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"hilrig/engine/peer"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
-	"hilrig/internal/peer"
 )
 
 // empsMapping is what configs/emps.yaml says.

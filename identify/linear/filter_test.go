@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"hilrig/internal/peer"
+	"hilrig/engine/peer"
 )
 
 // response is the complex gain at freq (Hz) of a single forward pass on data sampled at fs (Hz).

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"hilrig/internal/spelling"
+	"hilrig/engine/spelling"
 )
 
 // Term names one column of the regressor, in the words of the configuration file.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"hilrig/engine/peer"
 	"hilrig/identify/record"
-	"hilrig/internal/peer"
 )
 
 // arm is two links with a geared motor at the second joint.

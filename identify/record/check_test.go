@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"hilrig/internal/peer"
+	"hilrig/engine/peer"
 )
 
 // servo is a sound record: 10 s at 1 kHz of an axis with M = 20 kg, Fc = 12 N, Fv = 60 N·s/m and 3 N of offset on a sum of

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"hilrig/internal/peer"
+	"hilrig/engine/peer"
 )
 
 // Files of Octave in its three MAT formats, and its own, which is refused by name.

@@ -17,7 +17,7 @@ import (
 	"testing"
 
 	"hilrig/engine/numeric"
-	"hilrig/internal/peer"
+	"hilrig/engine/peer"
 )
 
 // python runs a script of SciPy and gives what it prints.

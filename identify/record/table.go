@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"hilrig/internal/spelling"
+	"hilrig/engine/spelling"
 )
 
 // Table is what a file holds before its columns are given a meaning: numbers as they stand there, by name. Every reader

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"hilrig/internal/peer"
+	"hilrig/engine/peer"
 )
 
 // SciPy's spearmanr, and partial correlations as Pearson correlations of the residuals of least squares on ranks: another

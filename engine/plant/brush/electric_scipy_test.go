@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"hilrig/engine"
-	"hilrig/internal/peer"
+	"hilrig/engine/peer"
 )
 
 type circuitCase struct {

@@ -10,7 +10,7 @@ import (
 
 	"hilrig/engine"
 	"hilrig/engine/contact"
-	"hilrig/internal/peer"
+	"hilrig/engine/peer"
 )
 
 // Steps of a run, each done again by testdata/step.py from the equations alone: bodies, joints, outline, contacts and their states.
