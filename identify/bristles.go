@@ -50,12 +50,15 @@ func (j *job) bristled(ctx context.Context, method string, run func(context.Cont
 	}
 	st.inverse = func() *fit.Solution { return j.inverse(spec, sol.Params) }
 	if m, err := axis.New(spec, recs); err == nil && less != nil {
-		st.pushed = func(push func(row int) float64, size float64) []float64 {
-			e := less(slices.Concat(m.AtSamples(func(row int) float64 { return size * push(row) })...))
-			for k := range e {
-				e[k] /= size
+		st.pushed = func(pushes []func(row int) float64, sizes []float64) [][]float64 {
+			out := make([][]float64, len(pushes))
+			for i, push := range pushes {
+				out[i] = less(slices.Concat(m.AtSamples(func(row int) float64 { return sizes[i] * push(row) })...))
+				for k := range out[i] {
+					out[i][k] /= sizes[i]
+				}
 			}
-			return e
+			return out
 		}
 	}
 	// here they are no more than doubts: the filter weighs the motion finer than they do

@@ -61,7 +61,7 @@ type stage struct {
 	explain    func(recs []*record.Record) (*fit.Solution, error)                    // the same parameters on other records; nil: cannot
 	vary       func(ctx context.Context) []Sensitivity                               // what else could have been taken for granted; nil: nothing
 	inverse    func() *fit.Solution                                                  // the recorded force along the recorded motion; nil: the residual is that of a force
-	pushed     func(push func(row int) float64, size float64) []float64              // how the residual moves with a force at the rows of inverse, which is made as large as size, N; nil: not known
+	pushed     func(pushes []func(row int) float64, sizes []float64) [][]float64     // how the residual moves with each force at the rows of inverse, which may be tried as large as its size, N; nil: not known
 	steps      *Stepping                                                             // of the simulation; nil: none was run
 	resample   func(ctx context.Context) (map[string][2]float64, *Resampling, error) // nil: cannot
 	suspicions func() []string                                                       // that reject

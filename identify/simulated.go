@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"slices"
-	"sync"
 
 	"hilrig/engine"
 	"hilrig/identify/axis"
@@ -90,10 +89,12 @@ func (j *job) output(ctx context.Context, whole bool, q question, solve func(ctx
 }
 
 // underLess tells by how much the residual of a solution moves, to first order, for every newton that is taken from the drive in
-// a course of time given at the rows of inverse, of which the size is tried; nil: that cannot be said.
-func underLess(m *axis.Model, sol *fit.Solution) func(push func(row int) float64, size float64) []float64 {
+// courses of time given at the rows of inverse, of which the sizes are tried where the model has no derivatives; nil: that cannot
+// be said.
+func underLess(m *axis.Model, sol *fit.Solution) func(pushes []func(row int) float64, sizes []float64) [][]float64 {
+	at := valued(sol.Params, sol)
 	residual := func(m *axis.Model) []float64 { // of an evaluator: model less measurement
-		p, err := m.Problem(valued(sol.Params, sol))
+		p, err := m.Problem(at)
 		if err != nil || p.Rows != len(sol.Residual) {
 			return nil
 		}
@@ -106,16 +107,22 @@ func underLess(m *axis.Model, sol *fit.Solution) func(push func(row int) float64
 		}
 		return e
 	}
-	own := sync.OnceValue(func() []float64 { return residual(m) })
-	return func(push func(row int) float64, size float64) []float64 {
-		e := residual(m.Pushed(func(row int) float64 { return size * push(row) }))
-		if own() == nil {
-			return nil
+	return func(pushes []func(row int) float64, sizes []float64) [][]float64 {
+		if out := m.Yields(at, pushes); len(out) > 0 && len(out[0]) == len(sol.Residual) {
+			return out
 		}
-		for k := range e {
-			e[k] = (e[k] - own()[k]) / size
+		own, out := residual(m), make([][]float64, len(pushes))
+		for i, push := range pushes {
+			e := residual(m.Pushed(func(row int) float64 { return sizes[i] * push(row) }))
+			if own == nil || e == nil {
+				continue
+			}
+			for k := range e {
+				e[k] = (e[k] - own[k]) / sizes[i]
+			}
+			out[i] = e
 		}
-		return e
+		return out
 	}
 }
 

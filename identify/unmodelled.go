@@ -46,8 +46,8 @@ func (r *Result) findUnmodelled(j *job, st *stage) {
 // pushShare is how large a force is that tells what a suspect does to the motion, relative to that of the drive.
 const pushShare = 1e-3
 
-// onMotion turns suspects of a force into those of the motion that the fit explains: the drive is given less by each, and the
-// motion simulated again. Where the fit leaves white noise, one of each kind is enough to be sure of it.
+// onMotion turns suspects of a force into those of the motion that the fit explains: the drive is given less by each, and what
+// that does to the motion is found. Where the fit leaves white noise, one of each kind is enough to be sure of it.
 func (st *stage) onMotion(inverse *fit.Solution, suspects []fit.Suspect, white bool) []fit.Suspect {
 	type kind struct {
 		name string
@@ -62,23 +62,33 @@ func (st *stage) onMotion(inverse *fit.Solution, suspects []fit.Suspect, white b
 	}
 	force := rms(func(k int) float64 { return inverse.Measured[k] })
 	seen := map[kind]bool{}
-	var out []fit.Suspect
+	var kept []fit.Suspect
+	var pushes []func(k int) float64
+	var sizes []float64
 	for _, sp := range suspects {
 		if is := (kind{sp.Kind, sp.Of}); white && (seen[is] || len(sp.Columns) > 2) {
 			continue
 		} else {
 			seen[is] = true
 		}
-		var moved []func(k int) float64
+		kept = append(kept, sp)
 		for _, c := range sp.Columns {
-			if e := st.pushed(c, pushShare*force/rms(c)); e != nil {
-				moved = append(moved, func(k int) float64 { return e[k] })
-			}
+			pushes, sizes = append(pushes, c), append(sizes, pushShare*force/rms(c))
 		}
-		if len(moved) == len(sp.Columns) {
-			sp.Columns = moved
-			out = append(out, sp)
+	}
+	moved := st.pushed(pushes, sizes)
+	var out []fit.Suspect
+	for _, sp := range kept {
+		own := moved[:len(sp.Columns)]
+		moved = moved[len(sp.Columns):]
+		if slices.ContainsFunc(own, func(e []float64) bool { return e == nil }) {
+			continue
 		}
+		sp.Columns = nil
+		for _, e := range own {
+			sp.Columns = append(sp.Columns, func(k int) float64 { return e[k] })
+		}
+		out = append(out, sp)
 	}
 	return out
 }

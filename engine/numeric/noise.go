@@ -86,14 +86,18 @@ func roundingOf(sorted []float64) float64 {
 	return max(1e-9*(hi-lo), 8*ulp*max(math.Abs(lo), math.Abs(hi)))
 }
 
-// divides refines q over multiples that grow with its accuracy, and gives it back if the distances are multiples of it by
-// more than chance, else 0.
+// divides refines q over multiples that grow with its accuracy, and gives it back if the distances, which are sorted, are
+// multiples of it by more than chance, else 0.
 func divides(q float64, gaps []float64) float64 {
 	const farthest, near = 10000, 0.15
 	for most := 1.0; ; most *= 2 {
 		sum, weight := 0.0, 0.0
 		for _, s := range gaps {
-			if n := math.Round(s / q); n >= 1 && n <= most && math.Abs(s/q-n) < near {
+			n := math.Round(s / q)
+			if n > most {
+				break
+			}
+			if n >= 1 && math.Abs(s/q-n) < near {
 				sum, weight = sum+n*s, weight+n*n
 			}
 		}
@@ -109,7 +113,7 @@ func divides(q float64, gaps []float64) float64 {
 		for _, s := range gaps {
 			r := s / q
 			if r > farthest {
-				continue
+				break
 			}
 			n++
 			if r > 0.5 && math.Abs(r-math.Round(r)) < near {

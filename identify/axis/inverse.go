@@ -122,15 +122,15 @@ func (m *Model) Pushed(less func(row int) float64) *Model {
 
 func isState(name string) bool { return len(name) > 1 && (name[:2] == "x0" || name[:2] == "v0") }
 
-// smoothing is the length of the moving averages, samples.
-func (m *Model) smoothing() int {
+// smoothed is the length of the moving averages, samples.
+func (m *Model) smoothed() int {
 	const noisy = 0.05 // share of the acceleration that may be noise
 	w := 2
 	for _, p := range m.pieces {
 		if len(p.rec.Position) == 0 {
 			continue
 		}
-		noise := math.Max(numeric.Noise(p.rec.Position), numeric.EncoderStep(p.rec.Position)/math.Sqrt(12))
+		noise := numeric.Noise(p.rec.Position)
 		for limit := max(p.n/50, 2); w < limit; w += 1 + w/4 {
 			sum, n := 0.0, 0
 			for k := 2 * w; k < p.n-2*w; k++ {

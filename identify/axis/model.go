@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"hilrig/engine"
 	"hilrig/engine/friction"
@@ -22,6 +23,8 @@ type Model struct {
 	slides sliding // under a force or in a controller: what is known before any simulation
 	parts  []int   // of a sampling interval of every piece; nil: found by the plan
 	span   float64 // of what is compared, the scale of the largest residual
+
+	smoothing func() int // samples of the moving averages of Inverse, found when first asked for
 }
 
 // names of a model, linear or rotary.
@@ -44,6 +47,7 @@ var loadTerms = []struct{ term, param, unit, doc string }{
 // New puts a model on the pieces of a recording. The channels that the model needs have to be there.
 func New(spec Spec, pieces []*record.Record) (*Model, error) {
 	m := &Model{spec: spec, names: linearNames}
+	m.smoothing = sync.OnceValue(m.smoothed)
 	if spec.Rotary {
 		m.names = rotaryNames
 	}

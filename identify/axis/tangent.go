@@ -2,6 +2,7 @@ package axis
 
 import (
 	"math"
+	"slices"
 
 	"hilrig/engine"
 	"hilrig/engine/friction"
@@ -38,6 +39,8 @@ type tangent struct {
 	early   [][]window  // of every piece, with a lag a little shorter …
 	later   [][]window  // … and a little longer
 	eps     float64     // s, by how much
+
+	less [][][]float64 // of every column behind the parameters and every piece: what the force loses, N at the samples
 
 	// of a controller, per parameter; behind the last one stands the command at the end of the interval
 	su0, su1, su2 []float64
@@ -193,6 +196,38 @@ func (t *tangent) Jacobian(theta, r, jac []float64) engine.Status {
 	return status
 }
 
+// Yields is by how much the residuals move, to first order, for every newton that is taken from the force in a course of time
+// given at the rows of a solution of Inverse, each up to the next sample; nil where derivatives are not to be had.
+func (m *Model) Yields(params []fit.Param, courses []func(row int) float64) [][]float64 {
+	params = slices.Clone(params)
+	for i := range params {
+		params[i].Fixed = true
+	}
+	q, err := m.planOf(params)
+	if err != nil || m.spec.Drive != Force {
+		return nil
+	}
+	t := q.tangent(1)
+	if t == nil {
+		return nil
+	}
+	var out [][]float64
+	for some := range slices.Chunk(courses, 32) {
+		n := len(some)
+		t.sx, t.sv, t.sz, t.du = make([]float64, n+1), make([]float64, n+1), make([]float64, n+1), make([]float64, n+1)
+		t.less, t.columns = nil, nil
+		for _, course := range some {
+			t.less, t.columns = append(t.less, m.AtSamples(course)), append(t.columns, make([]float64, t.rows))
+		}
+		columns, status := t.Columns(nil)
+		if status == engine.NonFinite {
+			return nil
+		}
+		out = append(out, columns...)
+	}
+	return out
+}
+
 // small is the relative displacement of the differences by which places are asked: they are straight lines, or have a corner.
 const small = 1e-6
 
@@ -242,8 +277,10 @@ func (t *tangent) sensitivities() {
 // begin puts the body at the beginning of piece i, and finds how that moves.
 func (t *tangent) begin(i int, x, v float64) {
 	b := t.b
+	clear(t.sx)
+	clear(t.sv)
+	clear(t.sz)
 	for j, at := range t.q.free {
-		t.sx[j], t.sv[j], t.sz[j] = 0, 0, 0
 		switch at {
 		case b.x0[2*i]:
 			t.sx[j] = 1
@@ -364,6 +401,9 @@ func (t *tangent) advance(i, k int, c *servo) bool {
 			}
 		} else {
 			t.push(&in[part], p, k, part, h)
+			for j, less := range t.less {
+				t.du[j] = -in[part].meanOf(less[i], k)
+			}
 			if t.lag >= 0 {
 				t.du[t.lag] = (t.later[i][part].meanOf(p.force, k) - t.early[i][part].meanOf(p.force, k)) / (2 * t.eps)
 			}

@@ -117,3 +117,51 @@ func TestTangents(t *testing.T) {
 		})
 	}
 }
+
+// What a little less force does to the residual is what a simulation under so much less says.
+func TestYields(t *testing.T) {
+	rec := populationRecord(t, 3000, 2e-4, 1)
+	for _, straight := range []bool{false, true} {
+		m, err := New(Spec{Law: "lugre", Output: Velocity, LinearHold: straight, Terms: []string{"offset"}}, []*record.Record{rec, rec})
+		if err != nil {
+			t.Fatal(err)
+		}
+		params := m.Params()
+		for i := range params {
+			p := &params[i]
+			if x, ok := populationTruth[p.Name]; ok {
+				p.Value, p.Lo, p.Hi = x, math.Min(p.Lo, x), math.Max(p.Hi, x)
+			}
+			p.Fixed = true
+		}
+		simulate := func(m *Model) []float64 {
+			p, err := m.Problem(params)
+			if err != nil {
+				t.Fatal(err)
+			}
+			y := make([]float64, p.Rows)
+			p.New().Residuals(nil, y)
+			return y
+		}
+		courses := []func(row int) float64{
+			func(row int) float64 { return math.Sin(0.01 * float64(row)) },
+			func(row int) float64 { return float64(row%7) - 3 },
+		}
+		own := m.Yields(params, courses)
+		const size = 1e-5 // N
+		for i, course := range courses {
+			push := func(by float64) []float64 {
+				return simulate(m.Pushed(func(row int) float64 { return by * course(row) }))
+			}
+			up, down := push(size), push(-size)
+			off, all := 0.0, 0.0
+			for k := range up {
+				want := (up[k] - down[k]) / (2 * size)
+				off, all = off+(own[i][k]-want)*(own[i][k]-want), all+want*want
+			}
+			if off > 1e-6*all || all == 0 {
+				t.Errorf("course %d, straight %t: off by %.2g of its rms", i, straight, math.Sqrt(off/all))
+			}
+		}
+	}
+}

@@ -1,0 +1,158 @@
+//go:build unix
+
+package identify
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"hilrig/engine/friction"
+	"hilrig/engine/numeric"
+	"hilrig/identify/axis"
+	"hilrig/identify/fit"
+	"hilrig/identify/independent"
+	"hilrig/identify/record"
+	"hilrig/internal/peer"
+)
+
+var rival = flag.Bool("rival", false, "measure the everyday fit against SciPy on a numba kernel")
+
+// everydayPlan is the fit of 10 000 rows of velocity that docs/identify-speed.md speaks of: what hil identify runs with
+// method lm and law lugre.
+func everydayPlan(substeps int) (Plan, *record.Record, map[string]float64) {
+	rec, truth := apart{1e4, 100, 0.05}.driven(1, independent.Sensors{Position: 1e-6, Velocity: 2e-4})
+	return Plan{Methods: []string{"lm"}, Model: axis.Spec{Law: "lugre", Output: axis.Velocity, Scheme: friction.Midpoint, Substeps: substeps}, Workers: 1}, rec, truth
+}
+
+// used is the time of processors so far, s.
+func used() float64 {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
+}
+
+// simulationError is the rms, m/s, by which steps of n parts of a sample are off at the truth.
+func simulationError(t *testing.T, n int) float64 {
+	var y [2][]float64
+	for i, parts := range []int{n, 64} {
+		plan, rec, truth := everydayPlan(parts)
+		m, err := axis.New(plan.Model, []*record.Record{rec})
+		if err != nil {
+			t.Fatal(err)
+		}
+		params := m.Params()
+		for k := range params {
+			p := &params[k]
+			if x, ok := truth[p.Name]; ok {
+				p.Value, p.Lo, p.Hi = x, math.Min(p.Lo, x), math.Max(p.Hi, x)
+			}
+			p.Fixed = true
+		}
+		p, err := m.Problem(params)
+		if err != nil {
+			t.Fatal(err)
+		}
+		y[i] = make([]float64, p.Rows)
+		p.New().Residuals(nil, y[i])
+	}
+	for k := range y[1] {
+		y[1][k] -= y[0][k]
+	}
+	return rmsOf(y[1])
+}
+
+// TestEverydaySpeed prints what the everyday fit costs with all that hil identify does, and what least_squares of SciPy costs
+// on the same record with steps of the same accuracy, in turn:
+//
+//	go test ./identify -run EverydaySpeed -v -args -rival
+func TestEverydaySpeed(t *testing.T) {
+	if !*rival {
+		t.Skip("a measurement: asked for with -rival")
+	}
+	peer.Python(t, "scipy.optimize", "numba")
+	plan, rec, truth := everydayPlan(0)
+	names := []string{"M", "sigma0", "sigma1", "sigma2", "Fc", "Fs", "vs"}
+	of := map[string][]float64{}
+	parts, off := 0, 0.0
+	for range 5 {
+		begin := used()
+		mark, phase := begin, "reading, draws and descents"
+		r, err := Run(t.Context(), plan, Records{Fit: []*record.Record{rec}}, nil, func(p fit.Progress) {
+			now := used()
+			if p.Phase == "checks of the record" || strings.HasPrefix(p.Phase, "what else") {
+				of[phase] = append(of[phase], now-mark)
+				mark, phase = now, p.Phase
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		of[phase] = append(of[phase], used()-mark)
+		of["whole"] = append(of["whole"], used()-begin)
+		parts = r.Steps.PerSample
+
+		if off == 0 {
+			off = simulationError(t, parts)
+			t.Logf("error of our steps %.3g m/s, %d in a sample", off, parts)
+		}
+		task := map[string]any{"error": off}
+		var lo, hi, made, one []float64
+		for i, name := range names {
+			p, _ := r.Param(name)
+			lo, hi, made = append(lo, math.Max(*p.Min, 1e-6**p.Max)), append(hi, *p.Max), append(made, truth[name])
+			one = append(one, truth[name]*[]float64{1.1, 0.6, 1.7, 0.5, 1.2, 0.8, 2}[i])
+		}
+		starts := [][]float64{one}
+		for _, s := range r.Stages[0].Extra["starts"].([]fit.Start) {
+			starts = append(starts, s.From)
+		}
+		task["finer"], task["lo"], task["hi"], task["truth"] = starts, lo, hi, made
+		in, err := json.Marshal(map[string]any{"dt": rec.Dt, "u": rec.Force, "y": rec.Velocity, "m": 1, "offset": 0, "lo": lo[1:], "hi": hi[1:], "tasks": []any{task}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command("/usr/bin/python3", "axis/testdata/rival.py")
+		cmd.Stdin = strings.NewReader(string(in))
+		text, err := cmd.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got struct {
+			Descended []struct {
+				Costs, CPUs []float64
+				Thetas      [][]float64
+				Error       float64
+				Parts       int
+			}
+		}
+		if err := json.Unmarshal(text, &got); err != nil {
+			t.Fatal(err)
+		}
+		d, sum, own := got.Descended[0], 0.0, 2*r.Stages[0].Cost
+		for i, c := range d.CPUs {
+			if i > 0 {
+				sum += c
+			}
+			t.Logf("trf from %.3g: %.0f ms, cost %.6g (ours %.6g) at %.5g", starts[i], 1e3*c, d.Costs[i], own, d.Thetas[i])
+		}
+		t.Logf("error of the rival's steps %.3g m/s, %d in a sample", d.Error, d.Parts)
+		of["trf, one start"] = append(of["trf, one start"], d.CPUs[0])
+		of["trf, our starts"] = append(of["trf, our starts"], sum)
+	}
+	for _, k := range slices.Sorted(func(yield func(string) bool) {
+		for k := range of {
+			if !yield(k) {
+				return
+			}
+		}
+	}) {
+		fmt.Printf("%-45s %6.0f ms\n", k, 1e3*numeric.Median(of[k]))
+	}
+}
