@@ -120,10 +120,15 @@ func (c *checker) drifts(names []string, rows []rowsOf, top float64) {
 		return
 	}
 	var way, one []float64
+	forward := 0
 	for i := range time {
 		if keep(i) {
 			way, one = append(way, time[i]*sign(all.v[i])), append(one, time[i])
+			forward += int(1+sign(all.v[i])) / 2
 		}
+	}
+	if 10*min(forward, len(way)-forward) < len(way) { // in one direction the two are one
+		return
 	}
 	cols := append(slices.Clone(r.cols), way, one)
 	p := len(cols)
