@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/creack/pty"
+
+	"hilrig/engine/peer"
 )
 
 func TestHintsNameTheProgramAsStarted(t *testing.T) {
@@ -70,11 +72,11 @@ func TestMakeRunEndsQuietly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := exec.Command("make", "-o", "build", "run", "BIN="+bin)
+		c := exec.Command(peer.Program(t, "make", "make"), "-o", "build", "run", "BIN="+bin)
 		c.Dir = root
 		tty, err := pty.Start(c)
 		if err != nil {
-			t.Skipf("no make in a pseudo-terminal here: %v", err)
+			t.Fatal(err)
 		}
 		defer tty.Close()
 		var out strings.Builder

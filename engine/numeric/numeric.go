@@ -14,6 +14,22 @@ import (
 // Finite tells that x is a number: neither NaN nor infinite.
 func Finite(x float64) bool { return x-x == 0 }
 
+// Sign is −1, 0 or 1.
+func Sign(x float64) float64 {
+	switch {
+	case x > 0:
+		return 1
+	case x < 0:
+		return -1
+	}
+	return 0
+}
+
+// OnlyFinite are the values of x that are numbers, in a slice of their own.
+func OnlyFinite(x ...float64) []float64 {
+	return slices.DeleteFunc(slices.Clone(x), func(v float64) bool { return !Finite(v) })
+}
+
 // AllFinite tells that every value is a number. 0·v is NaN when v is not; four sums do not wait for each other.
 func AllFinite(x ...float64) bool {
 	var a, b, c, d float64

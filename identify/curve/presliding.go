@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hilrig/engine"
+	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
 )
@@ -195,7 +196,7 @@ func (t *tied) begin() {
 	case l.relaxed:
 		set(l.offset, l.u[0])
 	case t.static != nil: // which knows Fs
-		set(l.offset, mean(finite(best[0]-fs, best[1]+fs)))
+		set(l.offset, mean(numeric.OnlyFinite(best[0]-fs, best[1]+fs)))
 	default:
 		set(l.offset, (best[0]+best[1])/2)
 	}
@@ -203,7 +204,7 @@ func (t *tied) begin() {
 	switch {
 	case t.static != nil:
 	case up == down:
-		set(up, mean(finite(best[0]-off, off-best[1])))
+		set(up, mean(numeric.OnlyFinite(best[0]-off, off-best[1])))
 	default:
 		set(up, best[0]-off)
 		set(down, off-best[1])
@@ -219,10 +220,6 @@ func (t *tied) begin() {
 			t.params[i].Value = given[i]
 		}
 	}
-}
-
-func finite(x ...float64) []float64 {
-	return slices.DeleteFunc(x, func(a float64) bool { return math.IsNaN(a) || math.IsInf(a, 0) })
 }
 
 // asymptote is the level to which a branch tends at a given κ, with its weight and what is left over.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"hilrig/engine/numeric"
 	"hilrig/engine/peer"
 )
 
@@ -57,17 +58,7 @@ type peerCase struct {
 func decay(t float64, q []float64) float64 { return q[0]*math.Exp(-t*q[1]) + q[2] }
 
 func stribeck(v float64, q []float64) float64 {
-	return (q[0]+q[1]*math.Exp(-v/q[2]*v/q[2]))*sign(v) + q[3]*v
-}
-
-func sign(v float64) float64 {
-	switch {
-	case v > 0:
-		return 1
-	case v < 0:
-		return -1
-	}
-	return 0
+	return (q[0]+q[1]*math.Exp(-v/q[2]*v/q[2]))*numeric.Sign(v) + q[3]*v
 }
 
 var peerModels = map[string]func(float64, []float64) float64{"decay": decay, "stribeck": stribeck}
@@ -96,7 +87,7 @@ func peers() (cases []*peerCase) {
 			// friction over velocity, both directions
 			c = &peerCase{Model: "stribeck", Start: []float64{5, 5, 0.02, 10}, Loss: loss, Scale: 0.5, kind: LossKind(kind), Lo: make([]*float64, 4), Hi: make([]*float64, 4)}
 			for k := range 80 {
-				v := sign(float64(k%2)-0.5) * 0.001 * math.Pow(1.08, float64(k))
+				v := numeric.Sign(float64(k%2)-0.5) * 0.001 * math.Pow(1.08, float64(k))
 				c.T = append(c.T, v)
 				c.Y = append(c.Y, stribeck(v, []float64{12, 4, 0.01, 25})+0.3*rng.NormFloat64())
 			}

@@ -1,6 +1,8 @@
 package fit
 
 import (
+	"hilrig/engine/numeric"
+
 	"fmt"
 	"math"
 	"slices"
@@ -56,7 +58,7 @@ func newMotion(s *Solution) *motion {
 	each(n, s.Pieces, func(from, to int) {
 		way, side := math.Inf(1), 0.0
 		for k := from; k < to; k++ {
-			if now := sgn(m.v[k]); now != 0 && now != side {
+			if now := numeric.Sign(m.v[k]); now != 0 && now != side {
 				if side != 0 {
 					way = 0
 				}
@@ -92,16 +94,6 @@ func (m *motion) piece(k int) int {
 	return i
 }
 
-func sgn(v float64) float64 {
-	switch {
-	case v > 0:
-		return 1
-	case v < 0:
-		return -1
-	}
-	return 0
-}
-
 func (m *motion) add(kind, what, advice string, columns ...func(k int) float64) {
 	m.list = append(m.list, Suspect{Kind: kind, What: what, Advice: advice, Columns: columns, Turn: m.atTurns})
 }
@@ -115,7 +107,7 @@ func (m *motion) speed() {
 	for _, share := range []float64{0.02, 0.05, 0.1, 0.2, 0.4} {
 		vs := share * m.top
 		m.add("Stribeck", fmt.Sprintf("a friction that differs below %.3g of the top speed (Stribeck dip, presliding)", share), "Fit a law with a Stribeck dip, or leave slow rows out with min_velocity.",
-			func(k int) float64 { return sgn(m.v[k]) * math.Exp(-m.v[k]*m.v[k]/(vs*vs)) })
+			func(k int) float64 { return numeric.Sign(m.v[k]) * math.Exp(-m.v[k]*m.v[k]/(vs*vs)) })
 	}
 }
 
@@ -182,7 +174,7 @@ func (m *motion) turn() {
 		l := share * mean
 		soft := func(k int) float64 { return math.Exp(-m.since[k] / l) }
 		m.add("presliding", "a friction that builds up behind every reversal (presliding)", "Fit a law with a bristle, or leave slow rows out with min_velocity.",
-			func(k int) float64 { return sgn(m.v[k]) * soft(k) })
+			func(k int) float64 { return numeric.Sign(m.v[k]) * soft(k) })
 		m.add("backlash", "a mass that is missing behind every reversal (backlash)", "Remove the play, measure behind it, or leave out what follows a reversal.",
 			func(k int) float64 { return m.a[k] * soft(k) })
 	}
@@ -198,8 +190,8 @@ func (m *motion) course(s *Solution) {
 	}{
 		{"that drifts over the record", func(t float64) float64 { return 2*t - 1 }},
 		{"that settles over the record", func(t float64) float64 { return 2*math.Exp(-5*t) - 1 }},
-		{"that jumps halfway", func(t float64) float64 { return sgn(t - 0.5) }},
-		{"that differs in the middle of the record", func(t float64) float64 { return sgn(1./6 - math.Abs(t-0.5)) }},
+		{"that jumps halfway", func(t float64) float64 { return numeric.Sign(t - 0.5) }},
+		{"that differs in the middle of the record", func(t float64) float64 { return numeric.Sign(1./6 - math.Abs(t-0.5)) }},
 	}
 	constant := false
 	for j, i := range s.Free {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"hilrig/engine"
+	"hilrig/engine/numeric"
 )
 
 // axisRows is M·a + Fv·v + Fc·sgn v + offset = y, rows every 10 ms, with a force that the model lacks and noise that depends on
@@ -27,11 +28,11 @@ func axisRows(seed uint64, rho float64, extra func(t, x, v, a float64) float64) 
 			x, v, a = x+c[0]*sin, v+c[0]*c[1]*cos, a-c[0]*c[1]*c[1]*sin
 		}
 		e = rho*e + math.Sqrt(1-rho*rho)*0.1*r.NormFloat64()
-		y := m*a + fv*v + fc*sgn(v) + e
+		y := m*a + fv*v + fc*numeric.Sign(v) + e
 		if extra != nil {
 			y += extra(t, x, v, a)
 		}
-		s.Jac = append(s.Jac, a, v, sgn(v), 1)
+		s.Jac = append(s.Jac, a, v, numeric.Sign(v), 1)
 		s.Measured, s.Velocity, s.Position = append(s.Measured, y), append(s.Velocity, v), append(s.Position, x)
 	}
 	// least squares by the basis of the test's own
@@ -60,11 +61,11 @@ func TestUnmodelledForcesAreNamed(t *testing.T) {
 		{"direction", func(_, _, v, _ float64) float64 { return math.Abs(v) }},
 		{"stiffness", func(_, x, _, _ float64) float64 { return 10 * x }},
 		{"cogging", func(_, x, _, _ float64) float64 { return math.Sin(2 * math.Pi * x / 0.05) }},
-		{"drift", func(t, _, v, _ float64) float64 { return 0.1 * t * sgn(v) }},
-		{"along the way", func(_, x, v, _ float64) float64 { return 10 * x * sgn(v) }},
+		{"drift", func(t, _, v, _ float64) float64 { return 0.1 * t * numeric.Sign(v) }},
+		{"along the way", func(_, x, v, _ float64) float64 { return 10 * x * numeric.Sign(v) }},
 		{"late force", func(_, _, v, a float64) float64 { return 0.02 * 5 * a }}, // Fv·v(t + 20 ms), as far as it is no mass
-		{"Stribeck", func(_, _, v, _ float64) float64 { return 2 * sgn(v) * math.Exp(-v*v/0.01) }},
-		{"saturation", func(_, _, v, a float64) float64 { f := 2*a + 5*v + 3*sgn(v); return -2e-3 * f * f * f }},
+		{"Stribeck", func(_, _, v, _ float64) float64 { return 2 * numeric.Sign(v) * math.Exp(-v*v/0.01) }},
+		{"saturation", func(_, _, v, a float64) float64 { f := 2*a + 5*v + 3*numeric.Sign(v); return -2e-3 * f * f * f }},
 	} {
 		if c.kind == "late force" {
 			continue // tested on whole records, see TestSuiteOfCleanAndFlawedRecords
@@ -147,7 +148,7 @@ func TestNoiseIsNoStructure(t *testing.T) {
 
 // Errors that differ from block to block widen the interval; those that do not leave it as it is, but for once in a hundred.
 func TestBlocksWidenIntervals(t *testing.T) {
-	slow := axisRows(1, 0, func(t, _, v, _ float64) float64 { return sgn(v) * math.Sin(2*math.Pi*t/15*2) })
+	slow := axisRows(1, 0, func(t, _, v, _ float64) float64 { return numeric.Sign(v) * math.Sin(2*math.Pi*t/15*2) })
 	a, err := Assess(slow)
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"hilrig/engine/numeric"
 	"hilrig/identify/record"
 )
 
@@ -47,7 +48,7 @@ func TestWeakTerms(t *testing.T) {
 	m := swing
 	m.tones = [][3]float64{{1.5, 0.3, 0}, {0.4, 1.1, 1}, {0.1, 3.2, 2}} // rad
 	law := func(q, v, a float64) float64 {
-		return 12*a + 30*math.Max(v, 0) + 40*math.Min(v, 0) + 5*math.Max(sign(v), 0) + 7*math.Min(sign(v), 0) + 80*q + 20*math.Sin(q) - 3*math.Cos(q)
+		return 12*a + 30*math.Max(v, 0) + 40*math.Min(v, 0) + 5*math.Max(numeric.Sign(v), 0) + 7*math.Min(numeric.Sign(v), 0) + 80*q + 20*math.Sin(q) - 3*math.Cos(q)
 	}
 	s := DefaultSpec()
 	s.Rotary, s.Terms = true, []Term{Inertia, ViscousPlus, ViscousMinus, CoulombPlus, CoulombMinus, Stiffness, GravitySin, GravityCos}
@@ -230,7 +231,7 @@ func TestPiecesDisagree(t *testing.T) {
 	for i, fc := range []float64{6, 0.5, 1, 9} { // N
 		m := swing
 		m.noise, m.seed = 1, uint64(i)
-		recs = append(recs, m.data(func(q, v, a float64) float64 { return 12*a + 30*v + fc*sign(v) }))
+		recs = append(recs, m.data(func(q, v, a float64) float64 { return 12*a + 30*v + fc*numeric.Sign(v) }))
 	}
 	r := fitForm(t, Direct, Options{}, recs...)
 	if fc := r.Estimates[2]; fc.RobustCI95[0] > 0 || fc.RobustErr < 1 {

@@ -150,7 +150,7 @@ func (r *regression) searchLag() float64 {
 	}
 	best := 0
 	for l, c := range cost {
-		if c < cost[best] || c == cost[best] && abs(l-lagReach) < abs(best-lagReach) {
+		if c < cost[best] || c == cost[best] && max(l-lagReach, lagReach-l) < max(best-lagReach, lagReach-best) {
 			best = l
 		}
 	}
@@ -165,8 +165,6 @@ func (r *regression) searchLag() float64 {
 	}
 	return (float64(best-lagReach) + off) * r.form.f.dt
 }
-
-func abs(i int) int { return max(i, -i) }
 
 // refineLag makes the lag a parameter and takes it to the least sum of squares from where it is.
 func (r *regression) refineLag(from float64, held bool) error {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"hilrig/engine/numeric"
 	"hilrig/engine/reference"
 	"hilrig/identify/record"
 )
@@ -51,7 +52,7 @@ func (m motion) data(force func(q, v, a float64) float64) *record.Record {
 	return d
 }
 
-func axis(q, v, a float64) float64 { return 12*a + 30*v + 5*sign(v) - 1.5 }
+func axis(q, v, a float64) float64 { return 12*a + 30*v + 5*numeric.Sign(v) - 1.5 }
 
 var axisTruth = []float64{12, 30, 5, -1.5, 0} // kg, N·s/m, N, N, s
 
@@ -66,7 +67,7 @@ func TestRecoversParameters(t *testing.T) {
 	}{
 		{"symmetric", false, axis, DefaultSpec().Terms, axisTruth},
 		{"asymmetric", false, func(q, v, a float64) float64 {
-			return 12*a + 30*math.Max(v, 0) + 40*math.Min(v, 0) + 5*math.Max(sign(v), 0) + 7*math.Min(sign(v), 0)
+			return 12*a + 30*math.Max(v, 0) + 40*math.Min(v, 0) + 5*math.Max(numeric.Sign(v), 0) + 7*math.Min(numeric.Sign(v), 0)
 		}, []Term{Inertia, ViscousPlus, ViscousMinus, CoulombPlus, CoulombMinus}, []float64{12, 30, 40, 5, 7}},
 		{"spring", false, func(q, v, a float64) float64 { return axis(q, v, a) + 80*q },
 			[]Term{Inertia, Viscous, Coulomb, Offset, Stiffness}, append(slices.Clone(axisTruth[:4]), 80)},

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"hilrig/engine/numeric"
 	"hilrig/engine/spelling"
 )
 
@@ -79,17 +80,17 @@ func (t Term) column(q, v, a, dir []float64) []float64 {
 		case Viscous:
 			c[k] = v[k]
 		case Coulomb:
-			c[k] = sign(dir[k])
+			c[k] = numeric.Sign(dir[k])
 		case Offset:
 			c[k] = 1
 		case ViscousPlus:
-			c[k] = v[k] * math.Max(sign(dir[k]), 0)
+			c[k] = v[k] * math.Max(numeric.Sign(dir[k]), 0)
 		case ViscousMinus:
-			c[k] = v[k] * math.Max(-sign(dir[k]), 0)
+			c[k] = v[k] * math.Max(-numeric.Sign(dir[k]), 0)
 		case CoulombPlus:
-			c[k] = math.Max(sign(dir[k]), 0)
+			c[k] = math.Max(numeric.Sign(dir[k]), 0)
 		case CoulombMinus:
-			c[k] = math.Min(sign(dir[k]), 0)
+			c[k] = math.Min(numeric.Sign(dir[k]), 0)
 		case Stiffness:
 			c[k] = q[k]
 		case GravitySin:
@@ -104,16 +105,6 @@ func (t Term) column(q, v, a, dir []float64) []float64 {
 // rough tells whether the column jumps at a reversal.
 func (t Term) rough() bool {
 	return strings.HasPrefix(string(t), "coulomb")
-}
-
-func sign(v float64) float64 {
-	switch {
-	case v > 0:
-		return 1
-	case v < 0:
-		return -1
-	}
-	return 0
 }
 
 // Spec says what is fitted and how the data is prepared.

@@ -85,9 +85,9 @@ func (t Term) slope(q, v float64) (d [3]float64) {
 	case Viscous:
 		d[1] = 1
 	case ViscousPlus:
-		d[1] = math.Max(sign(v), 0)
+		d[1] = math.Max(numeric.Sign(v), 0)
 	case ViscousMinus:
-		d[1] = math.Max(-sign(v), 0)
+		d[1] = math.Max(-numeric.Sign(v), 0)
 	case Stiffness:
 		d[0] = 1
 	case GravitySin:

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"hilrig/engine/numeric"
 	"hilrig/engine/peer"
 	"hilrig/identify/record"
 )
@@ -51,7 +52,7 @@ func (b *arm) torques(q, v, a [2]float64) [2]float64 {
 	t1 := b.i1*a[0] + r1.x*f1.y - r1.y*f1.x + elbow.x*f2.y - elbow.y*f2.x + about2 + b.rotor*spin
 	out := [2]float64{t1, t2}
 	for i := range out {
-		out[i] += b.fv[i]*v[i] + b.fc[i]*sign(v[i]) + b.offset[i]
+		out[i] += b.fv[i]*v[i] + b.fc[i]*numeric.Sign(v[i]) + b.offset[i]
 	}
 	return out
 }

@@ -123,8 +123,8 @@ func (c *checker) drifts(names []string, rows []rowsOf, top float64) {
 	forward := 0
 	for i := range time {
 		if keep(i) {
-			way, one = append(way, time[i]*sign(all.v[i])), append(one, time[i])
-			forward += int(1+sign(all.v[i])) / 2
+			way, one = append(way, time[i]*math.Copysign(1, all.v[i])), append(one, time[i])
+			forward += int(1+math.Copysign(1, all.v[i])) / 2
 		}
 	}
 	if 10*min(forward, len(way)-forward) < len(way) { // in one direction the two are one
@@ -164,8 +164,6 @@ func (c *checker) drifts(names []string, rows []rowsOf, top float64) {
 	}
 }
 
-func sign(x float64) float64 { return math.Copysign(1, x) }
-
 // play reports a position that stands still behind its reversals and then jumps to a speed, as behind a gap: a mass that
 // sticks begins to move from rest, v² = 2·a·s over the way s, but behind a gap g it is v² = 2·a·(s + g). Both v at the end
 // of the rest and a are found in the time after it that is as long as the rest.
@@ -182,7 +180,7 @@ func (c *checker) play(m *motion) {
 		if math.Abs(v) < fast {
 			continue
 		}
-		if now := sign(v); side != 0 && now != side {
+		if now := math.Copysign(1, v); side != 0 && now != side {
 			turns++
 			// the extreme between the two motions, and the rest at it
 			peak := last
@@ -202,7 +200,7 @@ func (c *checker) play(m *motion) {
 				gaps, waits = append(gaps, g), append(waits, float64(to-from)*dt*a/max(v, 1e-300))
 			}
 		}
-		last, side = k, sign(v)
+		last, side = k, math.Copysign(1, v)
 	}
 	if len(gaps) < 6 || 4*len(gaps) < turns {
 		return

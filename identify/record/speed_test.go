@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"hilrig/engine/peer"
 )
 
 // longRecord writes rows of time, position and force as an instrument does, and gives the path.
@@ -137,8 +139,8 @@ func TestMemoryOfALongRecord(t *testing.T) {
 	path := longRecord(t, rows)
 	for _, packed := range []bool{false, true} {
 		if packed {
-			if err := exec.Command("gzip", "-1", path).Run(); err != nil {
-				t.Skip("no gzip here")
+			if err := exec.Command(peer.Program(t, "gzip", "gzip"), "-1", path).Run(); err != nil {
+				t.Fatal(err)
 			}
 			path += ".gz"
 		}

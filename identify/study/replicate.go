@@ -24,7 +24,7 @@ func Summarise(values []float64, replicates int) Summary {
 	var all []float64
 	squares, relative, counted := 0.0, 0.0, 0
 	for point := range slices.Chunk(values, max(replicates, 1)) {
-		part := finite(point)
+		part := numeric.OnlyFinite(point...)
 		all = append(all, part...)
 		if len(part) < 2 {
 			continue
@@ -57,7 +57,7 @@ func Means(values []float64, replicates int) []float64 {
 	var out []float64
 	for point := range slices.Chunk(values, max(replicates, 1)) {
 		mean := math.NaN()
-		if part := finite(point); len(part) > 0 {
+		if part := numeric.OnlyFinite(point...); len(part) > 0 {
 			mean, _ = moments(part)
 		}
 		out = append(out, mean)
@@ -107,8 +107,4 @@ func moments(x []float64) (mean, sd float64) {
 		sd += (v - mean) * (v - mean)
 	}
 	return mean, math.Sqrt(sd / float64(len(x)-1))
-}
-
-func finite(x []float64) []float64 {
-	return slices.DeleteFunc(slices.Clone(x), func(v float64) bool { return !numeric.Finite(v) })
 }
