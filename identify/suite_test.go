@@ -47,7 +47,10 @@ func attempt(k kind, t trial) outcome {
 		if p.Name == "offset" {
 			size = math.Abs(t.truth["Fc"])
 		}
-		ci := r.Interval(p)
+		ci := p.CI // what JSON calls interval
+		if is := r.Interval(p); (ci == nil) != (is == nil) || ci != nil && *ci != *is {
+			o.wrong = append(o.wrong, fmt.Sprintf("%s: JSON has the interval %v, the verdict goes by %v", p.Name, ci, is))
+		}
 		if ci == nil || math.Abs(truth-(ci[0]+ci[1])/2) <= clearly*(ci[1]-ci[0])/2 || math.Abs(p.Value-truth) < off*size {
 			continue
 		}

@@ -81,14 +81,15 @@ func (r *Result) judge(suspicions []string) {
 		say(Weak, "do not trust these intervals: the residual hardly changes from row to row, so that the %d rows count as about %.2g independent ones, and there are %d parameters", r.Fit.Rows, n, r.Fit.Params)
 	}
 
-	// is every parameter known?
+	// is every parameter known? Not before the intervals hold what the alternatives do to the values
+	r.judgeAlternatives(say)
 	for i := range r.Parameters {
 		p := &r.Parameters[i]
 		if p.Fixed {
 			p.Worth = "known"
 			continue
 		}
-		p.Worth = r.worth(p, say)
+		p.Worth, p.Error, p.CI = r.worth(p, say), r.Err(p), r.Interval(p)
 	}
 	r.judgeStates(say)
 	for _, in := range r.Indistinct {
@@ -117,7 +118,6 @@ func (r *Result) judge(suspicions []string) {
 		}
 	}
 	r.judgeHalfCutoff(say)
-	r.judgeAlternatives(say)
 	r.judgeUnmodelled(say)
 	r.judgePassivity(r.top, say)
 	r.judgeDirection(r.offsetKnown, say)

@@ -38,7 +38,7 @@ func TestIdentifyTableOfSteadyFriction(t *testing.T) {
 		Parameters []struct {
 			Name  string
 			Value float64
-			CI95  [2]float64 `json:"ci95"`
+			CI95  [2]float64 `json:"interval"`
 		}
 	}
 	if err := json.Unmarshal([]byte(out), &got); err != nil || code != exitOK {

@@ -127,7 +127,7 @@ func TestIdentifyJSON(t *testing.T) {
 			Name, Unit string
 			Value      float64
 			StdErr     float64    `json:"std_err"`
-			CI95       [2]float64 `json:"ci95"`
+			CI95       [2]float64 `json:"interval"`
 		}
 		Condition float64
 		Fit       struct {
