@@ -75,6 +75,19 @@ func TestZeroIsAnAnswer(t *testing.T) {
 	}
 }
 
+// No axis is without inertia: one that may be zero is not known, however small its part of the force. Friction may be that small.
+func TestInertiaIsNeverNothing(t *testing.T) {
+	for name, want := range map[string]Verdict{"M": Weak, "J": Weak, "Fv": Identified} {
+		r := judged(func(r *Result) {
+			p, se, share := &r.Parameters[0], 1e-3, 0.1
+			p.Name, p.Value, p.StdErr, p.CI95, p.Share = name, 1e-3, &se, &[2]float64{-1e-3, 3e-3}, &share
+		})
+		if r.Verdict != want {
+			t.Errorf("%s 1e-3 ± 1e-3, 0.1 %% of the force: %s %q, want %s", name, r.Verdict, r.Reasons, want)
+		}
+	}
+}
+
 // Ranking of results whose residuals are not at hand claims no test, and says when they rest on different records.
 func TestCompareOfStoredResults(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))

@@ -165,6 +165,8 @@ func (r *Result) worth(p *Parameter, say func(Verdict, string, ...any)) string {
 	case p.Value < 0 && !zero && passive[p.Name]:
 		say(Rejected, "%s is negative (%.4g %s): is the sign of force or position wrong?", p.Name, p.Value, p.Unit)
 		return string(Rejected)
+	case zero && (p.Name == "M" || p.Name == "J"): // no axis is without inertia, however small its part of the force
+		weak("%s cannot be told from zero (95 %% interval %.3g to %.3g %s): the motion hardly accelerates in the rows that are used", p.Name, ci[0], ci[1], p.Unit)
 	case minor:
 	case state(p.Name): // where a record begins: nothing to know about the axis
 	case zero && !mayBeZero(p.Name):
