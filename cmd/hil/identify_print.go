@@ -46,8 +46,8 @@ func printIdentification(w io.Writer, r identification, rotary bool) {
 	for _, reason := range r.Reasons {
 		fmt.Fprintf(w, "             %s\n", reason)
 	}
-	if r.Run != nil && r.Run.Live != nil {
-		r.Run.Live.print(w)
+	if r.Run != nil {
+		r.Run.print(w)
 	}
 	fmt.Fprintf(w, "residual     %s\n", misfitLine(r.Fit, r.Weighted, r.Quantity))
 	if own := r.Unweighted; own != nil {

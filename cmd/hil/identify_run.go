@@ -13,6 +13,7 @@ import (
 
 	"hilrig/configs"
 	"hilrig/estimator"
+	"hilrig/hil"
 	"hilrig/hil/sink"
 	"hilrig/identify"
 	"hilrig/identify/record"
@@ -23,6 +24,7 @@ type recording struct {
 	run     *sink.Run
 	rig     *configs.Config
 	samples *sink.Samples
+	live    *liveRows
 }
 
 // openRecording opens a run; watch is told how far it is read. Samples are those while the drive was on, or, where still says so, while it was off.
@@ -36,9 +38,11 @@ func openRecording(path string, still bool, watch func(read, size int64, rows in
 		run.Close()
 		return nil, err
 	}
-	return &recording{run, rig, run.Samples(sink.SampleOptions{
-		Delay: rig.Estimator.Delay, Every: 1 / rig.DeviceRate(), Clocked: clocked(rig), Still: still || run.Info.DryRun, Watch: watch,
-	})}, nil
+	r := &recording{run: run, rig: rig, live: newLiveRows(&run.Info.Schema)}
+	r.samples = run.Samples(sink.SampleOptions{
+		Delay: rig.Estimator.Delay, Every: 1 / rig.DeviceRate(), Clocked: clocked(rig), Still: still || run.Info.DryRun, Row: r.live.see, Watch: watch,
+	})
+	return r, nil
 }
 
 // clocked tells whether samples carry the device's own time.
@@ -97,8 +101,9 @@ func hashOf(path string) (string, error) {
 
 // ownRun is what a recording says of itself when it is identified without a file.
 type ownRun struct {
-	Assumed []assumption  `json:"assumed"` // what was taken for granted
-	Live    *liveEstimate `json:"live"`    // null: the run has none
+	Assumed []assumption  `json:"assumed"`           // what was taken for granted
+	Live    *liveEstimate `json:"live"`              // null: the run has none
+	NoLive  string        `json:"no_live,omitempty"` // why there is none
 }
 
 // assumption is one thing that was taken for granted.
@@ -107,10 +112,12 @@ type assumption struct {
 	Text  string `json:"text"`
 }
 
-// liveEstimate is the recursive estimate with which the run ended, beside the fit.
+// liveEstimate is the last recursive estimate of the run, beside the fit.
 type liveEstimate struct {
+	Time       float64         `json:"t_s"`     // of its row, after the first one
+	Stale      float64         `json:"stale_s"` // the run goes on for so long without one
 	Windows    int             `json:"windows"`
-	Agrees     bool            `json:"agrees"` // all parameters, within joint intervals
+	Agrees     bool            `json:"agrees"` // all parameters of the fit, within joint intervals
 	Parameters []liveParameter `json:"parameters"`
 }
 
@@ -193,7 +200,12 @@ func planRun(ctx context.Context, path string, bar *progress) (*configs.Identify
 	for _, d := range recs {
 		addInertia(d, extra)
 	}
-	own.Live = liveOf(r)
+	if own.Live = r.live.estimate(); own.Live == nil {
+		own.NoLive = "the recursive estimate of the run never had an error: too short a run, or too little motion above estimator.rls.min_velocity"
+		if !rig.Estimator.RLS.Enabled {
+			own.NoLive = "estimator.rls is off in this run"
+		}
+	}
 	return cfg, recs, own, nil
 }
 
@@ -207,26 +219,59 @@ func addInertia(d *record.Record, extra float64) {
 	}
 }
 
-// liveOf is the recursive estimate in the last row; nil: there is none.
-func liveOf(r *recording) *liveEstimate {
-	last, sch := r.samples.Last(), &r.run.Info.Schema
-	value := func(name string) float64 {
-		if i := sch.Index(name); i >= 0 {
-			return last.X[i]
+// liveNames are the parameters of the recursive estimate, as a fit calls them.
+var liveNames = [...]string{"J", "Fv", "Fc", "offset"}
+
+// liveRows keep the last recursive estimate of a run. A core that starts again begins without one.
+type liveRows struct {
+	at               []int     // in X: parameters, their standard errors, windows
+	x                []float64 // there, in the last row with an estimate; nil: none yet
+	first, held, end int64     // ns  of the first row, of that one and of the last
+	any              bool      // a row was seen
+}
+
+func newLiveRows(s *hil.Schema) *liveRows {
+	l := &liveRows{}
+	for _, suffix := range []string{"", "_se"} {
+		for _, name := range liveNames {
+			l.at = append(l.at, s.Index("rls."+strings.TrimSuffix(name, "set")+suffix))
 		}
-		return math.NaN()
 	}
-	live := &liveEstimate{Agrees: true}
-	for _, name := range []string{"J", "Fv", "Fc", "offset"} {
-		own := "rls." + strings.TrimSuffix(name, "set")
-		p := liveParameter{Name: name, Value: value(own), StdErr: value(own + "_se")}
-		if !(p.StdErr > 0) || math.IsInf(p.StdErr, 0) {
-			return nil
+	l.at = append(l.at, s.Index("rls.windows"))
+	return l
+}
+
+// see takes a row.
+func (l *liveRows) see(r *hil.Row) {
+	if !l.any {
+		l.any, l.first = true, r.T
+	}
+	l.end = r.T
+	if slices.Min(l.at) < 0 {
+		return // not recorded
+	}
+	for _, i := range l.at[len(liveNames) : 2*len(liveNames)] {
+		if !(r.X[i] > 0) || math.IsInf(r.X[i], 0) {
+			return
 		}
-		live.Parameters = append(live.Parameters, p)
 	}
-	live.Windows = int(value("rls.windows"))
-	return live
+	l.held, l.x = r.T, l.x[:0]
+	for _, i := range l.at {
+		l.x = append(l.x, r.X[i])
+	}
+}
+
+// estimate is the last one; nil: there is none.
+func (l *liveRows) estimate() *liveEstimate {
+	if l.x == nil {
+		return nil
+	}
+	n := len(liveNames)
+	out := &liveEstimate{Time: float64(l.held-l.first) * 1e-9, Stale: float64(l.end-l.held) * 1e-9, Windows: int(l.x[2*n])}
+	for i, name := range liveNames {
+		out.Parameters = append(out.Parameters, liveParameter{Name: name, Value: l.x[i], StdErr: l.x[n+i]})
+	}
+	return out
 }
 
 // hold compares the fit with the live estimate. Where they differ, one of them is wrong, and the verdict says so.
@@ -235,6 +280,7 @@ func (o *ownRun) hold(res *identify.Result) {
 		return
 	}
 	var differ []string
+	compared := 0
 	for i := range o.Live.Parameters {
 		p := &o.Live.Parameters[i]
 		q, ok := res.Param(p.Name)
@@ -246,13 +292,13 @@ func (o *ownRun) hold(res *identify.Result) {
 			continue
 		}
 		apart := (q.Value - p.Value) / math.Hypot((ci[1]-ci[0])/2/1.96, p.StdErr)
-		p.Apart = &apart
+		p.Apart, compared = &apart, compared+1
 		if !(math.Abs(apart) <= jointLimit) {
-			o.Live.Agrees = false
 			differ = append(differ, fmt.Sprintf("%s %.4g, live %.4g", p.Name, q.Value, p.Value))
 		}
 	}
-	if len(differ) > 0 {
+	o.Live.Agrees = compared > 0 && differ == nil
+	if differ != nil {
 		res.Reasons = append(res.Reasons, "the live estimate of the run differs by more than both errors allow: "+strings.Join(differ, "; "))
 		if res.Verdict == identify.Identified {
 			res.Verdict = identify.Weak
@@ -260,8 +306,13 @@ func (o *ownRun) hold(res *identify.Result) {
 	}
 }
 
-// print writes the live estimate beside the fit.
-func (l *liveEstimate) print(w io.Writer) {
+// print writes the live estimate beside the fit, or why there is none.
+func (o *ownRun) print(w io.Writer) {
+	l := o.Live
+	if l == nil {
+		fmt.Fprintf(w, "live         none: %s\n", o.NoLive)
+		return
+	}
 	for i, p := range l.Parameters {
 		lead := ""
 		if i == 0 {
@@ -275,5 +326,8 @@ func (l *liveEstimate) print(w io.Writer) {
 	}
 	if l.Agrees {
 		fmt.Fprintf(w, "             the live estimate (%d windows) agrees within joint 95 %% intervals\n", l.Windows)
+	}
+	if l.Stale > 0 {
+		fmt.Fprintf(w, "             it is the live estimate of t = %.4g s; the run goes on for %.4g s without one: the core began anew\n", l.Time, l.Stale)
 	}
 }

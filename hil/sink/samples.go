@@ -33,7 +33,6 @@ type Samples struct {
 	run   *Run
 	opt   SampleOptions
 	notes []string
-	last  hil.Row
 }
 
 // SampleOptions say what the recording does not say by itself. The zero value suits a device that samples once a tick.
@@ -44,6 +43,7 @@ type SampleOptions struct {
 	Clocked bool    // ages come from the device's own clock
 	Still   bool    // samples while the drive was off, instead of those while it was on
 
+	Row   func(r *hil.Row)                 // is shown every row, during the call; nil: nobody
 	Watch func(read, size int64, rows int) // is told now and then how many bytes and rows were read; nil: nobody
 }
 
@@ -84,9 +84,6 @@ func (s *Samples) Signals() []engine.Signal {
 
 // Notes say what was left out or filled in by the last call of Columns.
 func (s *Samples) Notes() []string { return s.notes }
-
-// Last is the last row that Columns has seen.
-func (s *Samples) Last() *hil.Row { return &s.last }
 
 // taken is one column that is asked for.
 type taken struct {
@@ -184,6 +181,7 @@ type gather struct {
 	age  int    // in X; −1: none
 
 	rows  int       // all so far
+	last  hil.Row   // of them
 	first int64     // ns  time of the first row
 	since float64   // s   when the drive came into its present state
 	tick  []float64 // s   of every row, and
@@ -213,14 +211,17 @@ func (g *gather) row(r *hil.Row) {
 		g.tick = append(g.tick, t)
 		g.acts = append(g.acts, t+float64(r.Late)*1e-9+float64(r.Busy)*1e-9)
 	}
-	if g.rows == 0 || r.Mode != g.s.last.Mode || r.Epoch != g.s.last.Epoch {
+	if g.rows == 0 || r.Mode != g.last.Mode || r.Epoch != g.last.Epoch {
 		g.since = t
 		if n := len(g.time); n > 0 && (len(g.cut) == 0 || g.cut[len(g.cut)-1] != n) {
 			g.cut = append(g.cut, n)
 		}
 	}
-	g.s.last = *r
+	g.last = *r
 	g.rows++
+	if g.s.opt.Row != nil {
+		g.s.opt.Row(r)
+	}
 
 	if r.Fresh&g.need != g.need {
 		g.stale++
@@ -285,7 +286,7 @@ func (g *gather) onRaster() ([][]float64, error) {
 
 	// cut where the mode changed and at long gaps
 	var pieces []piece
-	samples, lost, gaps := 0, 0, 0
+	samples, lost, gaps, gone := 0, 0, 0, 0.0
 	cuts := append(append([]int{0}, g.cut...), len(g.time))
 	for i := range len(cuts) - 1 {
 		for lo, hi := cuts[i], 0; lo < cuts[i+1]; lo = hi {
@@ -293,6 +294,7 @@ func (g *gather) onRaster() ([][]float64, error) {
 			}
 			if hi < cuts[i+1] {
 				gaps++
+				gone += g.time[hi] - g.time[hi-1] - period
 			}
 			if hi-lo < fragment {
 				lost += hi - lo
@@ -322,7 +324,7 @@ func (g *gather) onRaster() ([][]float64, error) {
 		note("%d missing samples (%.2g %%), at most %d in a row, are filled in by a cubic", filled, 100*float64(filled)/float64(samples+filled), bridge)
 	}
 	if gaps > 0 {
-		note("%d longer gaps cut the record into pieces", gaps)
+		note("%d longer gaps, %.3g s in all, cut the record into pieces", gaps, gone)
 	}
 	if lost > 0 {
 		note("%d samples in stretches shorter than %d are left out", lost, fragment)
