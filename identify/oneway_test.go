@@ -99,3 +99,40 @@ func TestFrictionThatDrivesIsRejected(t *testing.T) {
 		t.Errorf("static: %s, %+v", r.Headline(), r.Reasons)
 	}
 }
+
+// A torque of two constant parts that never turns, as a public motor bench is recorded: friction warms up, so that the slower half
+// is explained worse than the faster one. It must not be left out for that: a constant torque would be all that remains, and
+// friction with no error at all.
+func TestTwoLevelsOfForceOneWay(t *testing.T) {
+	for seed := range uint64(4) {
+		const fc, fv, j = 0.012, 1.1e-4, 1.2e-4
+		a := independent.Axis{M: j, Friction: independent.Friction{Fc: fc, Sigma2: fv}, Scale: func(t float64) float64 { return 1 + 0.25*math.Exp(-t/(3+float64(seed))) }}
+		sign := 1 - 2*float64(seed%2)
+		tr := a.Simulate(independent.Run{Dt: 1e-3, N: 20000, Between: independent.Held, Force: func(t float64) float64 {
+			if t < 10 {
+				return 0.03 * sign
+			}
+			return 0.04 * sign
+		}})
+		rec := tr.Record(independent.Sensors{Count: 2 * math.Pi / 10000, Velocity: -1, Seed: seed}, nil)
+		none, yes := 0.0, true
+		spec := linear.DefaultSpec()
+		spec.Terms = []linear.Term{linear.Inertia, linear.Viscous, linear.Coulomb}
+		r, err := Run(t.Context(), Plan{
+			Methods: []string{"regress"}, Regress: spec,
+			Given: []Given{{Name: "offset", Start: &none, Fixed: &yes}},
+		}, Records{Fit: []*record.Record{rec}}, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, want := range map[string]float64{"M": j, "Fv": fv, "Fc": fc} {
+			p, ok := r.Param(name)
+			if !ok {
+				t.Fatalf("seed %d: no %s in %+v", seed, name, r.Parameters)
+			}
+			if half := (p.CI[1] - p.CI[0]) / 2; math.Abs(want-(p.CI[0]+p.CI[1])/2) > 2*half || p.Worth == string(Identified) && (p.CI[0] > want || p.CI[1] < want) {
+				t.Errorf("seed %d: %s %.4g in %.4g … %.4g, true %.4g; %q", seed, name, p.Value, p.CI[0], p.CI[1], want, r.Reasons)
+			}
+		}
+	}
+}

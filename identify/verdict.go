@@ -179,6 +179,9 @@ func (r *Result) worth(p *Parameter, say func(Verdict, string, ...any)) string {
 	if p.AtBound != "" && !state(p.Name) {
 		weak("%s is on its %s bound, %.4g %s: the bound has the last word, not the data; widen it or fix the parameter", p.Name, p.AtBound, p.Value, p.Unit)
 	}
+	if h := r.tolerance[p.Name]; out == string(Identified) && h > 0 && p.Biased != nil && math.Abs(*p.Biased) > h && !state(p.Name) {
+		return string(Weak) // moved by an alternative, or by what the model lacks: the reason says by which
+	}
 	return out
 }
 

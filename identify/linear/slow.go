@@ -26,6 +26,7 @@ const (
 	slowRows   = 8     // rows that a mean takes
 	fastShare  = 0.5   // of the rows are fast
 	leastShare = 0.3   // of the rows that move are kept, however bad the slow ones are
+	slowMost   = 0.5   // of the top speed, above which no motion is slow
 	minorShare = 0.02  // of the rows in one direction, below which there is none
 )
 
@@ -190,6 +191,7 @@ func (r *regression) slowLimit(joint int, e []float64) float64 {
 		return 0
 	}
 	half := numeric.Quantile(speed, fastShare)
+	most := slowMost * numeric.Quantile(speed, 0.98)
 	fast, n := 0.0, 0
 	for k, s := range speed {
 		if s >= half {
@@ -205,7 +207,7 @@ func (r *regression) slowLimit(joint int, e []float64) float64 {
 				sum, n = sum+square[k], n+1
 			}
 		}
-		if n >= slowRows && sum > slowWorse*fast*float64(n) {
+		if n >= slowRows && hi <= most && sum > slowWorse*fast*float64(n) {
 			return hi
 		}
 	}
