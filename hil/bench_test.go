@@ -74,7 +74,8 @@ type hand2 struct {
 	keep   *[]Row
 }
 
-func (h *hand2) Flags() Flags { return h.flags }
+func (h *hand2) Flags() Flags     { return h.flags }
+func (h *hand2) Silence() float64 { return 0.3 }
 func (h *hand2) Order() (uint32, Request) {
 	q := h.req
 	h.req = ReqNone

@@ -117,6 +117,7 @@ type Controller struct {
 	dt     float64
 	schema Schema
 	guard  *Guard
+	signs  *signs
 	kf     *estimator.Kalman
 	ahead  *estimator.Ahead
 	at     sampleTime
@@ -159,8 +160,6 @@ func NewController(s ControllerSpec) (*Controller, error) {
 			return nil, fmt.Errorf("estimator.rls: %w", err)
 		}
 	}
-	s.Guard.Dt = c.dt
-	c.guard = NewGuard(s.Guard)
 	if c.comp, err = newCompensator(s.Comp, s.Law, s.Motor.J, s.PID); err != nil {
 		return nil, fmt.Errorf("compensation: %w", err)
 	}
@@ -172,6 +171,10 @@ func NewController(s ControllerSpec) (*Controller, error) {
 	c.shown = len(model)
 	model = append(model, c.brush.signals()...)
 	c.schema = Schema{Rig: s.Rig, Rate: s.Rate, Meas: s.Meas, Est: estSignals, Model: model, Cmd: s.Cmd}
+	g := s.Guard
+	g.Dt, g.CmdAt, g.Current, g.MaxResidual = c.dt, len(s.Meas)+len(estSignals)+len(model), s.Current, unexplained*s.Law.Fs
+	c.guard = NewGuard(g)
+	c.signs = newSigns(s)
 	if n := c.schema.Len(); n > MaxSignals {
 		return nil, fmt.Errorf("%d signals, a row holds %d: declare fewer measurements%s", n, MaxSignals, c.brush.instead())
 	}
@@ -256,7 +259,7 @@ func (c *Controller) Compute(r *Row, b *Blocks) {
 		r.Flags |= FlagEstimator
 	}
 	b.Model[mBristle] = c.model.Bristle()
-	c.diverging(r, x[eFric]-b.Model[mFric])
+	c.explain(r, x[eFric]-b.Model[mFric], dt)
 
 	// feedback, inertia, friction
 	tau, fric := 0.0, 0.0
@@ -300,26 +303,27 @@ func (c *Controller) current(b *Blocks) float64 {
 // stale tells whether the newest sample is too old to act on.
 func (c *Controller) stale() bool { return !(c.age <= float64(tooOld*c.s.Every)*c.dt) }
 
-// diverging watches the slow mean of what the model cannot explain: ten times break-away for half a second is no friction.
-func (c *Controller) diverging(r *Row, residual float64) {
+// unexplained times break-away for half a second is no friction.
+const unexplained = 10
+
+// explain keeps the slow mean of the torque that the model cannot explain, while energised.
+func (c *Controller) explain(r *Row, residual, dt float64) {
 	const tau = 0.5 // s
-	if !numeric.Finite(residual) {
-		r.Flags |= FlagDiverged
-		return
+	if !r.Mode.Energised() {
+		c.residual = 0
+	} else {
+		c.residual += (residual - c.residual) * -math.Expm1(-dt/tau)
 	}
-	c.residual += (residual - c.residual) * c.dt / tau
-	if math.Abs(c.residual) > 10*c.s.Law.Fs && r.Mode.Energised() {
+	if !numeric.Finite(residual) {
 		r.Flags |= FlagDiverged
 	}
 }
 
 // Guard has the last word on the command.
 func (c *Controller) Guard(r *Row, b *Blocks) {
-	speed, err := b.Est[eVel], b.Model[mErr]
-	if c.stale() && numeric.Finite(speed) && numeric.Finite(err) {
-		speed, err = 0, 0 // a guess about the motion trips nothing: the age of the sensor is watched by itself
-	}
-	c.guard.Watch(r, speed, err, c.current(b))
+	m := Motion{Speed: b.Est[eVel], Error: b.Model[mErr], Current: c.current(b), Residual: c.residual}
+	m.Signs = c.signs.step(r, b.Meas, c.guard.last)
+	c.guard.Watch(r, m)
 	c.guard.Limit(r, b.Cmd)
 	c.held = c.held || r.Flags&(FlagClamped|FlagSlewed) != 0
 	b.Model[mHeat] = c.guard.Heat()

@@ -2,23 +2,29 @@ package hil
 
 import (
 	"math"
+	"math/bits"
 
 	"hilrig/engine/numeric"
 )
 
-// GuardSpec is what the guard watches. Lengths follow the schema: Meas the measured signals, Cmd the commands.
+// GuardSpec is what the guard watches. Lengths follow the schema: Meas the measured signals, Cmd the commands. A limit holds on
+// both sides and its edge is still good.
 type GuardSpec struct {
 	Dt       float64 // s
 	Meas     []MeasLimit
 	Cmd      []CmdLimit
+	CmdAt    int     // index of the first command in Row.X
 	HoldTime float64 // s  HOLD for a sick sensor becomes TRIP
 	SelfTest float64 // s  health needed before READY
+	Beat     float64 // s  silence of the supervisor that is tolerated
 
-	MaxSpeed   float64 // rad/s  0: none
-	MaxError   float64 // rad    0: none
-	MaxCurrent float64 // A      0: none
-	RatedI     float64 // A      0: no i²t budget
-	Thermal    float64 // s      time constant of the budget
+	MaxSpeed    float64 // rad/s  0: none
+	MaxError    float64 // rad    0: none
+	MaxCurrent  float64 // A      0: none
+	MaxResidual float64 // N·m    slow mean of the torque that the model leaves unexplained; 0: none
+	RatedI      float64 // A      0: no i²t budget
+	Thermal     float64 // s      time constant of the budget
+	Current     int     // index of the measured current in Meas; −1: none
 
 	Overrun      OverrunPolicy
 	OverrunMax   int   // misses tolerated in a window of 100 ticks (hold, trip)
@@ -29,7 +35,10 @@ type GuardSpec struct {
 type MeasLimit struct {
 	Stale  float64 // s
 	Lo, Hi float64
-	Status bool // a device status word: anything but 0 is a fault of the device once the drive is on
+	Hot    float64 // of a temperature: above it the rig trips; 0: none
+	Status bool    // a device status word: anything but 0 is a fault of the device once the drive is on
+	Needed bool    // no drive is energised unless the age of this signal is watched
+	Age    bool    // the age (s) that the newest sample had when it arrived
 }
 
 // CmdLimit bounds one command.
@@ -58,6 +67,7 @@ const (
 	CauseRemains         // the fault is still there
 	DryRunOnly           // nothing may be armed in a dry run
 	NotAllowed           // started without --arm
+	Unwatched            // a signal that must be watched is not
 )
 
 // RefusalText explains a refusal.
@@ -73,23 +83,34 @@ func RefusalText(r Refusal, q Request, m Mode) string {
 		return "this is a dry run: nothing is sent to the device; start with --arm to drive it"
 	case NotAllowed:
 		return "the daemon was started without --arm: it may not drive this rig"
+	case Unwatched:
+		return "the file switches off the watch over a signal that driving needs (stale: 0): give it a time, or leave stale out"
 	}
 	return "refused"
+}
+
+// reason is a cause with what the event tells about it. Value and limit are finite; both 0: nothing to tell.
+type reason struct {
+	cause        Cause
+	where        uint16 // index of the signal in Row.X plus 1; 0: none
+	value, limit float64
 }
 
 // Guard has the last word: it decides the mode (Decide), then limits or replaces the command (Limit). It keeps the
 // actuator inside its limits whatever the controller says.
 type Guard struct {
-	s     GuardSpec
-	mode  Mode
-	cause Cause
+	s    GuardSpec
+	mode Mode
+	why  reason
+	age  int // index of the age of the samples; −1: none
 
-	lastFresh []int64   // ns  T of the newest sample of each measured signal
-	seenFresh []bool    // … has it ever been seen
+	sampled   []int64   // ns  time of the newest sample of each measured signal
+	seen      []bool    // … has it ever been seen
 	healthy   float64   // s   time since everything watched was last sick
 	sick      float64   // s   time in HOLD with a sick sensor
 	byFault   bool      // HOLD was entered for a sick sensor
 	now       Cause     // what is wrong in this tick, CauseNone if nothing
+	motion    reason    // what Watch found wrong in the tick before
 	last      []float64 // commands of the tick before
 	heat      float64   // i²t budget used, 0…1
 	cooling   bool      // the budget was used up; it must fall below one half before a reset
@@ -99,7 +120,12 @@ type Guard struct {
 
 // NewGuard checks lengths once; the tick trusts them.
 func NewGuard(s GuardSpec) *Guard {
-	g := &Guard{s: s, cause: CauseStart, lastFresh: make([]int64, len(s.Meas)), seenFresh: make([]bool, len(s.Meas)), last: make([]float64, len(s.Cmd))}
+	g := &Guard{s: s, why: reason{cause: CauseStart}, age: -1, sampled: make([]int64, len(s.Meas)), seen: make([]bool, len(s.Meas)), last: make([]float64, len(s.Cmd))}
+	for i, m := range s.Meas {
+		if m.Age {
+			g.age = i
+		}
+	}
 	for i, c := range s.Cmd {
 		g.last[i] = c.Safe
 	}
@@ -113,26 +139,35 @@ func (g *Guard) Mode() Mode { return g.mode }
 func (g *Guard) Heat() float64 { return g.heat }
 
 // Decide settles the mode of this tick from the state of the sensors, the flags raised outside and the request in
-// r.Req. It writes r.Mode, r.Cause, r.Res and flag bits.
+// r.Req. It writes mode, cause, result and flag bits.
 func (g *Guard) Decide(r *Row, meas []float64) {
 	if g.mode == Init {
-		g.move(onBegin, g.cause)
+		g.move(onBegin, g.why)
 	}
-	sick, fault := g.sensors(r, meas), g.faults(r, meas)
-	g.now = sick
-	if fault != CauseNone {
-		g.now = fault
+	sick, fault := g.sensors(r, meas)
+	if f := g.faults(r, meas); f.cause != CauseNone {
+		fault = f
+	}
+	if sick.cause == CauseNone {
+		sick = g.motion // de-energised: an axis that breaks a limit, or an absurd estimate, is not ready
+	}
+	g.now = sick.cause
+	if fault.cause != CauseNone {
+		g.now = fault.cause
 	}
 
 	// faults first, then sensors, then requests: nobody can ask a sick rig to run
-	if fault != CauseNone {
+	if fault.cause != CauseNone {
 		g.move(onFault, fault)
 	}
-	if sick != CauseNone {
+	if sick.cause != CauseNone {
 		g.healthy = 0
 		g.move(onSick, sick)
-		if g.mode == Hold {
-			if g.sick += g.s.Dt; g.sick > g.s.HoldTime {
+		switch g.mode {
+		case SelfTest:
+			g.why = sick // what it waits for
+		case Hold:
+			if g.sick += g.elapsed(r); g.sick > g.s.HoldTime {
 				g.move(onExpire, sick)
 			}
 		}
@@ -140,23 +175,31 @@ func (g *Guard) Decide(r *Row, meas []float64) {
 		g.healthy += g.s.Dt
 		g.sick = 0
 		if g.mode == SelfTest && g.healthy >= g.s.SelfTest {
-			g.move(onHealthy, CauseNone)
+			g.move(onHealthy, reason{})
 		}
 		if g.mode == Hold && g.byFault {
-			g.move(onWell, CauseNone)
+			g.move(onWell, reason{})
 		}
 	}
 	if g.mode.Energised() {
-		g.energised += g.s.Dt
+		g.energised += g.elapsed(r)
 	} else {
 		g.energised = 0
 	}
 	g.request(r)
-	r.Mode, r.Cause = g.mode, g.cause
+	g.tell(r)
+}
+
+// elapsed is the time since the tick before, in s.
+func (g *Guard) elapsed(r *Row) float64 { return g.s.Dt * (1 + float64(r.Skip)) }
+
+// tell writes mode and cause into the row.
+func (g *Guard) tell(r *Row) {
+	r.Mode, r.Cause, r.Where, r.Value, r.Limit = g.mode, g.why.cause, g.why.where, g.why.value, g.why.limit
 }
 
 // move follows the table; where it has no entry nothing happens.
-func (g *Guard) move(on trigger, why Cause) bool {
+func (g *Guard) move(on trigger, why reason) bool {
 	to := next[g.mode][on]
 	if to == nowhere {
 		return false
@@ -170,58 +213,100 @@ func (g *Guard) move(on trigger, why Cause) bool {
 	if to == SelfTest {
 		g.healthy = 0
 	}
-	g.mode, g.cause = to, why
+	g.mode, g.why = to, why
 	return true
 }
 
-// sensors looks at age, finiteness and range of every measurement, in this order.
-func (g *Guard) sensors(r *Row, meas []float64) Cause {
-	worst := CauseNone
+// sensors looks at the line, then at age, finiteness and range of every measurement, and at temperatures. Number before
+// range before age: the first of the worst kind is told.
+func (g *Guard) sensors(r *Row, meas []float64) (sick, fault reason) {
+	kind := func(c Cause) int { // a reading that is wrong says more than one that is missing
+		switch c {
+		case CauseTemperature:
+			return 4
+		case CauseNonFinite:
+			return 3
+		case CauseRange:
+			return 2
+		case CauseStale:
+			return 1
+		}
+		return 0
+	}
+	worse := func(c Cause, i int, value, limit float64) {
+		if kind(c) > kind(sick.cause) {
+			sick = reason{c, uint16(i + 1), value, limit}
+		}
+	}
+	late := 0.0 // s  age that a sample has when it comes
+	if g.age >= 0 && meas[g.age] > 0 {
+		late = meas[g.age]
+	}
 	for i := range g.s.Meas {
-		m := &g.s.Meas[i]
+		m, y := &g.s.Meas[i], meas[i]
 		if r.Fresh&(1<<i) != 0 {
-			g.lastFresh[i], g.seenFresh[i] = r.T, true
+			g.sampled[i], g.seen[i] = r.T-int64(late*1e9), true
 		}
-		if m.Stale > 0 && (!g.seenFresh[i] || float64(r.T-g.lastFresh[i]) > m.Stale*1e9) {
+		age := float64(r.T-g.sampled[i]) * 1e-9
+		if m.Stale > 0 && (!g.seen[i] || age > m.Stale) {
 			r.Flags |= FlagStale
-			if worst == CauseNone {
-				worst = CauseStale
+			if !g.seen[i] {
+				age = 0 // never seen
 			}
+			worse(CauseStale, i, age, m.Stale)
 			continue
 		}
-		if !g.seenFresh[i] {
-			continue
-		}
-		y := meas[i]
-		if !numeric.Finite(y) {
+		switch {
+		case !g.seen[i]:
+		case !numeric.Finite(y):
 			r.Flags |= FlagNonFinite
-			worst = CauseNonFinite
-		} else if m.Hi > m.Lo && (y < m.Lo || y > m.Hi) {
+			worse(CauseNonFinite, i, 0, 0)
+		case m.Hot != 0 && y > m.Hot:
 			r.Flags |= FlagRange
-			if worst == CauseNone {
-				worst = CauseRange
+			if hot := (reason{CauseTemperature, uint16(i + 1), y, m.Hot}); g.mode.Energised() {
+				fault = hot
+			} else {
+				sick = hot
 			}
+		case g.outside(i, y):
+			r.Flags |= FlagRange
+			edge := m.Hi
+			if y < m.Lo {
+				edge = m.Lo
+			}
+			worse(CauseRange, i, y, edge)
 		}
 	}
-	if worst == CauseStale && r.Flags&FlagLinkDown != 0 {
-		worst = CauseLink
+	if r.Flags&FlagLinkDown != 0 {
+		sick = reason{cause: CauseLink}
 	}
-	return worst
+	return sick, fault
+}
+
+// outside tells whether a reading is beyond its declared range.
+func (g *Guard) outside(i int, y float64) bool {
+	m := &g.s.Meas[i]
+	return m.Hi > m.Lo && (y < m.Lo || y > m.Hi)
 }
 
 // faults are the conditions that trip at once.
-func (g *Guard) faults(r *Row, meas []float64) Cause {
+func (g *Guard) faults(r *Row, meas []float64) reason {
 	switch {
 	case r.Flags&FlagSupLost != 0:
-		return CauseSupervisor
+		if r.Value > g.s.Beat { // the loop puts the silence here
+			return reason{CauseStarved, 0, r.Value, g.s.Beat}
+		}
+		return reason{cause: CauseSupervisor}
 	case r.Flags&FlagTripIn != 0:
-		return CauseCommand
+		return reason{cause: CauseCommand}
+	case r.Flags&FlagLinkDown != 0 && g.mode.Energised():
+		return reason{cause: CauseLink}
 	}
 	// the device's own status, once it has had time to notice that it is enabled
 	if g.mode.Energised() && g.energised > 0.1 {
 		for i := range g.s.Meas {
-			if g.s.Meas[i].Status && g.seenFresh[i] && meas[i] != 0 {
-				return CauseDevice
+			if g.s.Meas[i].Status && g.seen[i] && meas[i] != 0 {
+				return reason{CauseDevice, uint16(i + 1), finite(meas[i]), 0}
 			}
 		}
 	}
@@ -233,28 +318,30 @@ func (g *Guard) faults(r *Row, meas []float64) Cause {
 		g.misses[0] |= 1
 	}
 	if g.s.OverrunLimit > 0 && int64(r.Late) > g.s.OverrunLimit && g.mode.Energised() {
-		return CauseOverrun
+		return reason{CauseOverrun, 0, float64(r.Late) * 1e-9, float64(g.s.OverrunLimit) * 1e-9}
 	}
-	if late && g.s.Overrun != OverrunCount && ones(g.misses[0])+ones(g.misses[1]&(1<<36-1)) > g.s.OverrunMax {
+	if n := bits.OnesCount64(g.misses[0]) + bits.OnesCount64(g.misses[1]&(1<<36-1)); late && g.s.Overrun != OverrunCount && n > g.s.OverrunMax {
+		why := reason{CauseLateTicks, 0, float64(n), float64(g.s.OverrunMax)}
 		if g.s.Overrun == OverrunTrip {
 			if g.mode.Energised() {
-				return CauseOverrun
+				return why
 			}
 		} else if g.mode == Run {
-			g.move(onHold, CauseOverrun)
+			g.move(onHold, why)
 		}
 	}
 	if g.cooling {
-		return CauseThermal
+		return reason{CauseThermal, 0, g.heat, 0.5}
 	}
-	return CauseNone
+	return reason{}
 }
 
-func ones(x uint64) (n int) {
-	for ; x != 0; x &= x - 1 {
-		n++
+// finite is x, or 0 for what is no number: what an event tells must fit JSON.
+func finite(x float64) float64 {
+	if numeric.Finite(x) {
+		return x
 	}
-	return n
+	return 0
 }
 
 // requestTrigger maps a request to the table's trigger.
@@ -273,6 +360,14 @@ func (g *Guard) request(r *Row) {
 		}
 		return
 	}
+	if q == ReqArm {
+		for i := range g.s.Meas {
+			if m := &g.s.Meas[i]; m.Needed && m.Stale <= 0 {
+				r.Res = Unwatched
+				return
+			}
+		}
+	}
 	if (q == ReqReset || q == ReqArm || q == ReqRun) && g.now != CauseNone {
 		r.Res = CauseRemains
 		return
@@ -281,47 +376,64 @@ func (g *Guard) request(r *Row) {
 	if q == ReqEstop {
 		why = CauseEstop
 	}
-	if !g.move(requestTrigger[q], why) {
+	if !g.move(requestTrigger[q], reason{cause: why}) {
 		r.Res = WrongMode
 	}
 }
 
-// Watch looks at the motion of this tick: estimated speed in rad/s, tracking error in rad, measured current in A. A violated
-// bound trips before the command leaves. (A current that is no number is the sensor's affair: see sensors.)
-func (g *Guard) Watch(r *Row, speed, trackErr, current float64) {
-	bad := CauseNone
+// Motion is what the controller knows about the axis in this tick.
+type Motion struct {
+	Speed    float64 // rad/s  estimated
+	Error    float64 // rad    tracking error
+	Current  float64 // A      measured; 0 where it is not
+	Residual float64 // N·m    slow mean of what the friction model leaves unexplained
+	Signs    reason  // what the electrical balance found wrong
+}
+
+// Watch looks at the motion of this tick. A violated bound trips an energised rig before the command leaves, and keeps another one
+// from READY. Stale samples do not lift the limits: what the estimator predicts is held against them. (A current that is no number
+// is the sensor's affair: see sensors.)
+func (g *Guard) Watch(r *Row, m Motion) {
+	above := func(x, limit float64) bool { return limit > 0 && math.Abs(x) > limit }
+	bad := reason{}
 	switch {
-	case !numeric.Finite(speed) || !numeric.Finite(trackErr):
-		r.Flags |= FlagNonFinite
-		bad = CauseNonFinite
-	case g.s.MaxSpeed > 0 && math.Abs(speed) > g.s.MaxSpeed,
-		g.s.MaxError > 0 && math.Abs(trackErr) > g.s.MaxError:
+	case r.Flags&FlagDiverged != 0 || !numeric.Finite(m.Speed) || !numeric.Finite(m.Error) || !numeric.Finite(m.Residual):
 		r.Flags |= FlagDiverged
-		bad = CauseDiverged
-	case g.s.MaxCurrent > 0 && math.Abs(current) > g.s.MaxCurrent:
+		bad.cause = CauseDiverged
+	case m.Signs.cause != CauseNone:
+		bad = m.Signs
+	case above(m.Current, g.s.MaxCurrent):
 		r.Flags |= FlagRange
-		bad = CauseRange
-	case r.Flags&FlagDiverged != 0:
-		bad = CauseDiverged
+		bad = reason{CauseCurrent, uint16(g.s.Current + 1), finite(m.Current), g.s.MaxCurrent}
+	case above(m.Speed, g.s.MaxSpeed):
+		bad = reason{CauseSpeed, 0, m.Speed, g.s.MaxSpeed}
+	case above(m.Error, g.s.MaxError):
+		bad = reason{CauseError, 0, m.Error, g.s.MaxError}
+	case above(m.Residual, g.s.MaxResidual):
+		bad = reason{CauseResidual, 0, m.Residual, g.s.MaxResidual}
 	}
-	if bad != CauseNone && g.mode.Energised() {
+	g.motion = reason{}
+	if g.mode.Energised() && bad.cause != CauseNone {
 		g.move(onFault, bad)
+	} else {
+		g.motion = bad
 	}
-	// i²t as a first-order image of the winding's temperature rise: 1 is the rise at rated current
-	if g.s.RatedI > 0 && g.s.Thermal > 0 && numeric.Finite(current) {
-		p := current / g.s.RatedI
-		g.heat += (p*p - g.heat) * -math.Expm1(-g.s.Dt/g.s.Thermal)
+	// i²t as a first-order image of the winding's temperature rise: 1 is the rise at rated current. A reading that is not
+	// believed heats nothing
+	if g.s.RatedI > 0 && g.s.Thermal > 0 && numeric.Finite(m.Current) && !(g.s.Current >= 0 && g.outside(g.s.Current, m.Current)) {
+		p := m.Current / g.s.RatedI
+		g.heat += (p*p - g.heat) * -math.Expm1(-g.elapsed(r)/g.s.Thermal)
 		if g.heat > 1 {
 			g.cooling = true
 			r.Flags |= FlagThermal
 			if g.mode.Energised() {
-				g.move(onFault, CauseThermal)
+				g.move(onFault, reason{CauseThermal, 0, g.heat, 1})
 			}
 		} else if g.heat < 0.5 {
 			g.cooling = false
 		}
 	}
-	r.Mode, r.Cause = g.mode, g.cause
+	g.tell(r)
 }
 
 // Limit is the last word on the command, in place: safe values unless energised, then finite, range and slew.
@@ -329,7 +441,7 @@ func (g *Guard) Limit(r *Row, u []float64) {
 	for i := range g.s.Cmd {
 		if c := &g.s.Cmd[i]; !c.Enable && !numeric.Finite(u[i]) && g.mode.Energised() {
 			r.Flags |= FlagNonFinite
-			g.move(onFault, CauseNonFinite)
+			g.move(onFault, reason{CauseNonFinite, uint16(g.s.CmdAt + i + 1), 0, 0})
 		}
 	}
 	on := g.mode.Energised()
@@ -359,5 +471,5 @@ func (g *Guard) Limit(r *Row, u []float64) {
 		}
 		g.last[i] = u[i]
 	}
-	r.Mode, r.Cause = g.mode, g.cause
+	g.tell(r)
 }

@@ -103,7 +103,7 @@ func newRigged(t *testing.T, change func(*GuardSpec)) *rigged {
 		Dt:       1e-3,
 		Meas:     []MeasLimit{{Stale: 0.005, Lo: -100, Hi: 100}, {Stale: 0.005, Lo: -20, Hi: 20}},
 		Cmd:      []CmdLimit{{Lo: -10, Hi: 10, Slew: 1000}, {Hi: 1, Enable: true}},
-		HoldTime: 0.010, SelfTest: 0.020, MaxSpeed: 50, MaxCurrent: 15, RatedI: 5, Thermal: 0.1,
+		HoldTime: 0.010, SelfTest: 0.020, MaxSpeed: 50, MaxCurrent: 15, RatedI: 5, Thermal: 0.1, Current: 1, Beat: 0.25,
 	}
 	if change != nil {
 		change(&s)
@@ -126,7 +126,7 @@ func (g *rigged) tick(u0 float64, q Request) Refusal {
 	if math.IsNaN(speed) {
 		speed = 0 // the estimator leaves a bad sample out
 	}
-	g.Watch(&g.row, speed, 0, g.meas[1])
+	g.Watch(&g.row, Motion{Speed: speed, Current: g.meas[1]})
 	g.Limit(&g.row, g.u)
 	if !g.row.Mode.Energised() && (g.u[0] != 0 || g.u[1] != 0) {
 		g.t.Fatalf("tick %d: command %v in mode %v", g.row.Seq, g.u, g.row.Mode)
@@ -256,8 +256,8 @@ func TestGuardFaults(t *testing.T) {
 		{"measurement out of range", func(g *rigged) { g.meas[0] = 1e3; g.s.MaxSpeed = 0; g.tick(1, 0) }, Hold, CauseRange},
 		{"command not finite", func(g *rigged) { g.tick(math.NaN(), 0) }, Trip, CauseNonFinite},
 		{"command infinite", func(g *rigged) { g.tick(math.Inf(-1), 0) }, Trip, CauseNonFinite},
-		{"too fast", func(g *rigged) { g.meas[0] = 60; g.tick(1, 0) }, Trip, CauseDiverged},
-		{"overcurrent", func(g *rigged) { g.meas[1] = 16; g.tick(1, 0) }, Trip, CauseRange},
+		{"too fast", func(g *rigged) { g.meas[0] = 60; g.tick(1, 0) }, Trip, CauseSpeed},
+		{"overcurrent", func(g *rigged) { g.meas[1] = 16; g.tick(1, 0) }, Trip, CauseCurrent},
 		{"i2t", func(g *rigged) { g.meas[1] = 10; g.ticks(60, 1) }, Trip, CauseThermal},
 		{"supervisor lost", func(g *rigged) { g.row.Flags |= FlagSupLost; g.tick(1, 0) }, Trip, CauseSupervisor},
 		{"trip request", func(g *rigged) { g.tick(1, ReqTrip) }, Trip, CauseCommand},

@@ -47,6 +47,7 @@ type Blocks struct {
 // replay they come from the recording, which is what makes the rows repeat bit for bit.
 type Outside interface {
 	Flags() Flags                  // conditions raised elsewhere: link down, supervisor lost, dry run …
+	Silence() float64              // s  since the supervisor's last beat; asked for when FlagSupLost is up
 	Order() (id uint32, q Request) // at most one order a tick; q is ReqNone when there is none
 	Params(p *Params) bool         // a newer parameter block, if there is one
 	Seen(r *Row)                   // the finished row, before it is published
@@ -85,7 +86,9 @@ func (l *Loop) tick(t, late int64) {
 	l.pace(r, t, late)
 
 	// sense
-	r.Flags |= l.out.Flags()
+	if r.Flags |= l.out.Flags(); r.Flags&FlagSupLost != 0 {
+		r.Value = l.out.Silence() // the guard tells a dead supervisor from a starved one by it
+	}
 	r.Fresh = l.dev.Poll(t, b.Meas)
 
 	// adopt what came from outside, then settle what this tick may do

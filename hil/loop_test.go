@@ -56,7 +56,8 @@ type hand struct {
 	rows   []Row
 }
 
-func (h *hand) Flags() Flags { return h.flags }
+func (h *hand) Flags() Flags     { return h.flags }
+func (h *hand) Silence() float64 { return 0 }
 func (h *hand) Order() (uint32, Request) {
 	if len(h.orders) == 0 {
 		return 0, ReqNone
@@ -129,6 +130,7 @@ func TestLoopAllocs(t *testing.T) {
 type quiet struct{}
 
 func (*quiet) Flags() Flags             { return 0 }
+func (*quiet) Silence() float64         { return 0 }
 func (*quiet) Order() (uint32, Request) { return 0, ReqNone }
 func (*quiet) Params(*Params) bool      { return false }
 func (*quiet) Seen(*Row)                {}

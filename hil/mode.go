@@ -1,5 +1,7 @@
 package hil
 
+import "fmt"
+
 // Mode is the state of the guard: INIT → SELFTEST → READY → ARMED → RUN → HOLD | TRIP | ESTOP.
 type Mode uint8
 
@@ -61,29 +63,86 @@ func ParseRequest(name string) (Request, bool) {
 type Cause uint8
 
 const (
-	CauseNone       Cause = iota
-	CauseStart            // the program just started
-	CauseCommand          // somebody asked for it
-	CauseStale            // a sensor was older than its limit
-	CauseRange            // a sensor was outside its range
-	CauseNonFinite        // a number was not finite
-	CauseDiverged         // model or estimator diverged
-	CauseThermal          // i²t
-	CauseOverrun          // the loop missed its deadlines
-	CauseLink             // the device went away
-	CauseSupervisor       // the supervisor was lost
-	CauseSelfTest         // the self-test failed
-	CauseDevice           // the device reported a fault
-	CauseEstop            // emergency stop
-	CauseDone             // the run ended as planned
+	CauseNone        Cause = iota
+	CauseStart             // the program just started
+	CauseCommand           // somebody asked for it
+	CauseEstop             // emergency stop
+	CauseStale             // a sensor was older than its limit
+	CauseRange             // a sensor was outside its range
+	CauseNonFinite         // a measurement or a command was not finite
+	CauseLink              // the port went away
+	CauseDevice            // the device reported a fault
+	CauseSupervisor        // the supervisor died
+	CauseStarved           // the supervisor lives but gave no beat for too long
+	CauseOverrun           // the loop woke too late once
+	CauseLateTicks         // the loop woke late too often
+	CauseSpeed             // the estimated speed was above its limit
+	CauseError             // the tracking error was above its limit
+	CauseCurrent           // the measured current was above its limit
+	CauseTemperature       // a temperature was above its limit
+	CauseThermal           // i²t
+	CauseResidual          // the model explains the motion no longer
+	CauseDiverged          // estimator or model is not finite, or absurd
+	CauseDirection         // the axis runs against its command
+	CauseFrozen            // the position does not move, though the axis must
 )
 
-var causeNames = [...]string{"none", "start", "command", "stale sensor", "out of range", "non-finite number", "divergence", "i2t", "overrun",
-	"link down", "supervisor lost", "self-test failed", "device fault", "emergency stop", "done"}
+// causes: the name, the unit of value and limit where it is not that of the signal, and what to look at.
+var causes = [...]struct{ name, unit, hint string }{
+	CauseNone:        {"none", "", ""},
+	CauseStart:       {"start", "", ""},
+	CauseCommand:     {"command", "", ""},
+	CauseEstop:       {"emergency stop", "", ""},
+	CauseStale:       {"stale sensor", "s", ""},
+	CauseRange:       {"out of range", "", ""},
+	CauseNonFinite:   {"non-finite number", "", ""},
+	CauseLink:        {"link down", "", ""},
+	CauseDevice:      {"device fault", "", ""},
+	CauseSupervisor:  {"supervisor lost", "", ""},
+	CauseStarved:     {"supervisor starved", "s", ""},
+	CauseOverrun:     {"overrun", "s", ""},
+	CauseLateTicks:   {"late ticks", "of 100", ""},
+	CauseSpeed:       {"speed", "rad/s", ""},
+	CauseError:       {"tracking error", "rad", ""},
+	CauseCurrent:     {"current", "", ""},
+	CauseTemperature: {"temperature", "", ""},
+	CauseThermal:     {"i2t", "of the budget", ""},
+	CauseResidual:    {"model residual", "N·m", "torque that the friction model does not explain: blocked shaft, collision, wrong model"},
+	CauseDiverged:    {"divergence", "", "the estimate is not finite or absurd"},
+	CauseDirection:   {"wrong direction", "V", "the axis runs against its command: check the signs of drive, encoder and current"},
+	CauseFrozen:      {"frozen position", "V", "the voltage shows motion, the position does not: sensor, coupling, drive"},
+}
 
 func (c Cause) String() string {
-	if int(c) < len(causeNames) {
-		return causeNames[c]
+	if int(c) < len(causes) {
+		return causes[c].name
 	}
 	return "unknown"
+}
+
+// Why is the cause in words: what, which signal, value, limit.
+//
+//	stale sensor motor.angle: 0.0214 s, limit 0.02 s
+//	tracking error: -0.523 rad, limit 0.349 rad
+func (r *Row) Why(s *Schema) string {
+	text, unit, hint := r.Cause.String(), "", ""
+	if int(r.Cause) < len(causes) {
+		unit, hint = causes[r.Cause].unit, causes[r.Cause].hint
+	}
+	if all := s.Signals(); r.Where > 0 && int(r.Where) <= len(all) {
+		text += " " + all[r.Where-1].Name
+		if unit == "" {
+			unit = all[r.Where-1].Unit
+		}
+	}
+	if unit != "" {
+		unit = " " + unit
+	}
+	if r.Value != 0 || r.Limit != 0 {
+		text += fmt.Sprintf(": %.4g%s, limit %.4g%s", r.Value, unit, r.Limit, unit)
+	}
+	if hint != "" {
+		text += "; " + hint
+	}
+	return text
 }

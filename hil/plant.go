@@ -69,7 +69,7 @@ func (p *Plant) Decide(r *Row, b *Blocks) {
 	if r.Fresh&(1<<p.s.Drive) != 0 {
 		p.silent, p.alive = 0, true
 		p.volts = b.Meas[p.s.Drive]
-		p.enable = p.s.Enable < 0 || b.Meas[p.s.Enable] != 0
+		p.enable = p.s.Enable < 0 || b.Meas[p.s.Enable] == 1
 	} else {
 		p.silent += dt
 	}

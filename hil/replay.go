@@ -65,6 +65,14 @@ const outsideFlags = FlagLinkDown | FlagSupLost | FlagDryRun | FlagUnprivileged 
 
 func (rp *Replay) Flags() Flags { return rp.rec.Flags & outsideFlags }
 
+// Silence repeats the recorded one.
+func (rp *Replay) Silence() float64 {
+	if rp.rec.Cause == CauseStarved {
+		return rp.rec.Value
+	}
+	return 0
+}
+
 // Order repeats the request taken in this tick.
 func (rp *Replay) Order() (uint32, Request) { return rp.rec.Cmd, Request(rp.rec.Req) }
 

@@ -132,7 +132,7 @@ func controllerSpec(cfg *configs.Config, meas, cmd []engine.Signal) (hil.Control
 		Ref:    gen, Fade: r.Fade,
 		PID: hil.PIDSpec{Kp: cfg.Control.Kp, Ki: cfg.Control.Ki, Kd: cfg.Control.Kd, Limit: cfg.Control.Limit, DeadZone: cfg.Control.DeadZn},
 		Guard: hil.GuardSpec{
-			HoldTime: cfg.Guard.HoldTime, SelfTest: cfg.Guard.SelfTest, MaxSpeed: cfg.Guard.MaxSpeed, MaxError: cfg.Guard.MaxError,
+			HoldTime: cfg.Guard.HoldTime, SelfTest: cfg.Guard.SelfTest, Beat: cfg.Loop.Beat, MaxSpeed: cfg.Guard.MaxSpeed, MaxError: cfg.Guard.MaxError,
 			MaxCurrent: cfg.Guard.MaxCurrent, RatedI: cfg.Guard.RatedI, Thermal: cfg.Guard.Thermal,
 			OverrunMax: cfg.Loop.Overrun.Max, OverrunLimit: int64(cfg.Loop.Overrun.Limit * 1e9),
 		},
@@ -152,6 +152,7 @@ func controllerSpec(cfg *configs.Config, meas, cmd []engine.Signal) (hil.Control
 		spec.Guard.Meas = append(spec.Guard.Meas, hil.MeasLimit{Stale: m.Stale, Lo: m.Range[0], Hi: m.Range[1], Status: m.Role == "status"})
 	}
 	spec.Guard.Meas = append(spec.Guard.Meas, make([]hil.MeasLimit, len(meas)-len(spec.Guard.Meas))...) // what the driver adds, e.g. link.age
+	spec.Guard.Meas[spec.Age].Age = true
 	for _, c := range cfg.Device.Command {
 		spec.Guard.Cmd = append(spec.Guard.Cmd, hil.CmdLimit{Lo: c.Limit[0], Hi: c.Limit[1], Slew: c.Slew, Safe: c.Safe, Enable: c.Role == "enable"})
 	}

@@ -163,6 +163,7 @@ func runRig(ctx context.Context, out io.Writer, cfg *configs.Config, build func(
 type nobody struct{}
 
 func (nobody) Flags() hil.Flags             { return 0 }
+func (nobody) Silence() float64             { return 0 }
 func (nobody) Order() (uint32, hil.Request) { return 0, hil.ReqNone }
 func (nobody) Params(*hil.Params) bool      { return false }
 func (nobody) Seen(*hil.Row)                {}

@@ -18,13 +18,14 @@ import (
 
 // outside is what reaches the core's tick beside samples: all of it atomic words, a ring and a mailbox.
 type outside struct {
-	orders *ring.Reader[order]
-	params *ring.Mailbox[hil.Params]
-	raised atomic.Uint32 // hil.Flags raised by the watchers
-	steady hil.Flags     // dry run, unprivileged
-	rig    Rig
-	mode   atomic.Uint32 // the guard's mode after the last tick
-	ticks  atomic.Uint64
+	orders  *ring.Reader[order]
+	params  *ring.Mailbox[hil.Params]
+	raised  atomic.Uint32 // hil.Flags raised by the watchers
+	steady  hil.Flags     // dry run, unprivileged
+	rig     Rig
+	silence atomic.Int64  // ns  of the supervisor when it was found missing
+	mode    atomic.Uint32 // the guard's mode after the last tick
+	ticks   atomic.Uint64
 }
 
 func (o *outside) Flags() hil.Flags {
@@ -34,6 +35,8 @@ func (o *outside) Flags() hil.Flags {
 	}
 	return f
 }
+
+func (o *outside) Silence() float64 { return float64(o.silence.Load()) * 1e-9 }
 
 func (o *outside) Order() (uint32, hil.Request) {
 	var q order
@@ -211,6 +214,7 @@ func Core(assemble func(config []byte) (*Assembly, error)) int {
 func (b *body) watch(life *rt.LifeLine, lost chan<- string) {
 	for {
 		if life.Lost() {
+			b.out.silence.Store(rt.Now() - b.sh.words.Beat.Load())
 			b.out.raise(hil.FlagSupLost)
 			lost <- life.Why()
 			b.quit()

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"hilrig/engine"
 	"hilrig/hil"
 )
 
@@ -164,7 +165,7 @@ func TestLedger(t *testing.T) {
 // Rows become events: a change of mode at once, late ticks once a second with their causes counted.
 func TestWitness(t *testing.T) {
 	var events []hil.Event
-	w := &witness{emit: func(e hil.Event) { events = append(events, e) }, wall: func(int64) time.Time { return time.Now() }, rate: 1000}
+	w := &witness{emit: func(e hil.Event) { events = append(events, e) }, wall: func(int64) time.Time { return time.Now() }, schema: &hil.Schema{Meas: []engine.Signal{{Name: "motor.angle", Unit: "rad"}}}}
 	row := hil.Row{Mode: hil.SelfTest, Cause: hil.CauseStart}
 	tick := func() {
 		row.Seq++
@@ -173,7 +174,7 @@ func TestWitness(t *testing.T) {
 	}
 	tick()
 	tick()
-	row.Mode, row.Cause = hil.Trip, hil.CauseStale
+	row.Mode, row.Cause, row.Where, row.Value, row.Limit = hil.Trip, hil.CauseStale, 1, 0.0214, 0.02
 	tick()
 	for k := range 2000 {
 		row.Flags = 0
@@ -188,14 +189,23 @@ func TestWitness(t *testing.T) {
 	tick()
 	row.Flags = 0
 	tick()
+	// a self-test that waits says for what, once
+	row.Mode, row.Cause = hil.SelfTest, hil.CauseCommand
+	for range 1500 {
+		tick()
+	}
+	row.Cause = hil.CauseStale
+	for range 3000 {
+		tick()
+	}
 	var codes []string
 	for _, e := range events {
 		codes = append(codes, e.Level+" "+e.Code)
 	}
-	if got, want := strings.Join(codes, ", "), "info MODE, error MODE, warn LATE, error LINK_DOWN, info LINK_UP"; got != want {
+	if got, want := strings.Join(codes, ", "), "info MODE, error MODE, warn LATE, error LINK_DOWN, info LINK_UP, info MODE, warn LATE, warn WAITING"; got != want {
 		t.Errorf("events %s\nwant   %s", got, want)
 	}
-	if !strings.Contains(events[1].Text, "selftest → trip (stale sensor)") || !strings.Contains(events[2].Text, "model 11") || w.Trips != 1 {
+	if !strings.Contains(events[1].Text, "selftest → trip (stale sensor motor.angle: 0.0214 s, limit 0.02 s)") || !strings.Contains(events[2].Text, "model 11") || w.Trips != 1 {
 		t.Errorf("texts %q, %q; trips %d", events[1].Text, events[2].Text, w.Trips)
 	}
 }

@@ -59,7 +59,7 @@ var (
 // New prepares a supervisor; nothing runs yet.
 func New(a *Assembly, info *hil.Info, o Options) *Supervisor {
 	s := &Supervisor{a: a, o: o, info: info, desk: newDesk(a)}
-	s.wit = &witness{emit: o.Emit, wall: info.Wall, rate: a.Schema.Rate, brush: newContactWitness(&a.Schema)}
+	s.wit = &witness{emit: o.Emit, wall: info.Wall, schema: &a.Schema, brush: newContactWitness(&a.Schema)}
 	s.desk.kept = func(p hil.Params) {
 		if o.Kept != nil {
 			o.Kept(p, rt.Now())

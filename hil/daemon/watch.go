@@ -11,16 +11,18 @@ import (
 // witness turns rows into events: changes of mode, late ticks with their cause, the link going and coming. At most one
 // line a second per kind; what was left out is counted into the next.
 type witness struct {
-	emit  func(hil.Event)
-	wall  func(t int64) time.Time
-	rate  float64
-	mode  hil.Mode
-	begun bool
-	link  bool // link was down in the last row
-	late  burst
-	stat  steal
-	brush contactWitness
-	Trips uint64
+	emit   func(hil.Event)
+	wall   func(t int64) time.Time
+	schema *hil.Schema
+	mode   hil.Mode
+	begun  bool
+	link   bool      // link was down in the last row
+	wait   int64     // ns  since when the self-test waits for the same thing; −1: told
+	what   hil.Cause // that thing
+	late   burst
+	stat   steal
+	brush  contactWitness
+	Trips  uint64
 }
 
 // burst collects late ticks of one second.
@@ -76,7 +78,7 @@ func (w *witness) row(r *hil.Row) {
 			text = fmt.Sprintf("mode %s → %s", w.mode, r.Mode)
 		}
 		if r.Cause != hil.CauseNone {
-			text += " (" + r.Cause.String() + ")"
+			text += " (" + r.Why(w.schema) + ")"
 		}
 		if r.Mode == hil.Trip || r.Mode == hil.Estop {
 			level = "error"
@@ -87,8 +89,20 @@ func (w *witness) row(r *hil.Row) {
 		w.event(r, level, "MODE", text)
 		w.begun, w.mode = true, r.Mode
 	}
+	w.waits(r)
 	if r.Req != 0 && r.Res != hil.Taken {
 		w.event(r, "warn", "REFUSED", hil.RefusalText(r.Res, hil.Request(r.Req), r.Mode))
+	}
+}
+
+// waits tells once what the self-test has been waiting for, when that has been the same for a second.
+func (w *witness) waits(r *hil.Row) {
+	switch {
+	case r.Mode != hil.SelfTest || r.Cause != w.what:
+		w.wait, w.what = r.T, r.Cause
+	case w.wait >= 0 && r.T-w.wait > 1e9 && r.Cause != hil.CauseStart && r.Cause != hil.CauseCommand:
+		w.wait = -1
+		w.event(r, "warn", "WAITING", "not ready: "+r.Why(w.schema))
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 // and the sign of zero included (entries of X beyond the schema are not kept). Neither direction allocates.
 //
 //	{"timestamp":1795221000.123456,"seq":12,"t":8123.000412345,"late_us":1.204,"busy_us":3.871,"mode":"run",
-//	 "cause":"none","flags":0,"fresh":"7","gen":1,"cmd":0,"req":"none","res":0,"skip":0,"epoch":1,
+//	 "cause":"none","cause_signal":0,"cause_value":0,"cause_limit":0,"flags":0,"fresh":"7","gen":1,"cmd":0,"req":"none","res":0,"skip":0,"epoch":1,
 //	 "motor.angle":0.0125,"motor.current":null,"nonfinite":{"motor.current":"nan"}}
 //
 // Times are decimal fractions with all their digits: t is the loop's clock in s to the ns, late_us and busy_us are µs to
@@ -38,6 +38,9 @@ const (
 	fBusy
 	fMode
 	fCause
+	fWhere
+	fValue
+	fLimit
 	fFlags
 	fFresh
 	fGen
@@ -60,6 +63,9 @@ var rowFields = [nFixed]rowField{
 	{"busy_us", "us", "number", "from the wake-up to the row being complete"},
 	{"mode", "", "string", "state of the guard after this tick"},
 	{"cause", "", "string", "why the guard is in that state"},
+	{"cause_signal", "", "integer", "the signal behind the cause, from 1; 0: none"},
+	{"cause_value", "", "number", "what it was, in its unit or that of the cause; 0 with cause_limit 0: nothing to tell"},
+	{"cause_limit", "", "number", "what it should have stayed within"},
 	{"flags", "", "integer", "what happened in this tick, bits"},
 	{"fresh", "", "string", "measured signals that arrived since the last tick, bits in hexadecimal"},
 	{"gen", "", "integer", "generation of the parameter block in force"},
@@ -127,6 +133,12 @@ func (c *RowCodec) Append(b []byte, r *hil.Row) []byte {
 	b = append(b, modes.quoted[r.Mode]...)
 	key(fCause)
 	b = append(b, causes.quoted[r.Cause]...)
+	key(fWhere)
+	b = strconv.AppendUint(b, uint64(r.Where), 10)
+	key(fValue)
+	b = strconv.AppendFloat(b, r.Value, 'g', -1, 64)
+	key(fLimit)
+	b = strconv.AppendFloat(b, r.Limit, 'g', -1, 64)
 	key(fFlags)
 	b = strconv.AppendUint(b, uint64(r.Flags), 10)
 	key(fFresh)

@@ -97,6 +97,14 @@ func (c *RowCodec) field(s *scanner, i int, r *hil.Row) error {
 		var v uint8
 		v, ok = s.name(causes)
 		r.Cause = hil.Cause(v)
+	case fWhere:
+		var v uint64
+		v, ok = s.uint(16)
+		r.Where = uint16(v)
+	case fValue:
+		r.Value, ok = s.float()
+	case fLimit:
+		r.Limit, ok = s.float()
 	case fFlags:
 		var v uint64
 		v, ok = s.uint(32)
@@ -138,9 +146,7 @@ func (c *RowCodec) field(s *scanner, i int, r *hil.Row) error {
 			}
 			return nil
 		}
-		var err error
-		*x, err = strconv.ParseFloat(string(s.token()), 64)
-		ok = err == nil
+		*x, ok = s.float()
 	}
 	if !ok {
 		return fmt.Errorf("row: field %s has no usable value", c.keys[i][1:len(c.keys[i])-1])
@@ -240,6 +246,11 @@ func (s *scanner) token() []byte {
 
 func (s *scanner) uint(bits int) (uint64, bool) {
 	v, err := strconv.ParseUint(string(s.token()), 10, bits)
+	return v, err == nil
+}
+
+func (s *scanner) float() (float64, bool) {
+	v, err := strconv.ParseFloat(string(s.token()), 64)
 	return v, err == nil
 }
 

@@ -51,7 +51,8 @@ func wildFloat(r *rand.Rand) float64 {
 func wildRow(r *rand.Rand, n int) hil.Row {
 	row := hil.Row{Seq: r.Uint64() >> r.IntN(64), T: int64(r.Uint64()) >> r.IntN(64), Fresh: r.Uint64() >> r.IntN(64), Late: int32(r.Uint32()),
 		Busy: int32(r.Uint32()) >> r.IntN(31), Flags: hil.Flags(r.Uint32()), Gen: r.Uint32(), Cmd: r.Uint32(), Skip: r.Uint32(),
-		Epoch: uint16(r.Uint32()), Req: uint8(r.IntN(256)), Res: uint8(r.IntN(256)), Mode: hil.Mode(r.IntN(256)), Cause: hil.Cause(r.IntN(256))}
+		Epoch: uint16(r.Uint32()), Req: uint8(r.IntN(256)), Res: uint8(r.IntN(256)), Mode: hil.Mode(r.IntN(256)), Cause: hil.Cause(r.IntN(256)),
+		Where: uint16(r.Uint32()), Value: r.NormFloat64(), Limit: r.NormFloat64()}
 	for i := range n {
 		row.X[i] = wildFloat(r)
 	}

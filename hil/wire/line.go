@@ -31,6 +31,7 @@ type layout struct {
 	timeBits     int
 	timeCol      int  // index of the column of time, -1 none
 	extra        bool // that column is not a field
+	dashes       bool // no column can be empty: a - stands for a field that is absent
 }
 
 // check turns words into bytes and returns every problem at once.
@@ -68,6 +69,7 @@ func (f Format) check(fields []Field) (l layout, err error) {
 			l.wrap, l.timeBits = int64(math.Round(w)), f.TimeBits
 		}
 	}
+	l.dashes = l.sep == ' ' || l.columns(len(fields)) == 1
 	if err = errors.Join(errs...); err != nil {
 		return l, fmt.Errorf("line format: %w", err)
 	}

@@ -4,8 +4,9 @@ import "hilrig/engine/numeric"
 
 // LineDecoder reads text lines. A line ends with LF, CR or both; empty lines are nothing. The piece before the first end
 // of line is dropped, since a half line can look like a whole one. A line with the right number of columns of which none
-// is a number is a header, and a line that begins with # a comment: both are skipped. A column that is empty, nan or inf
-// is a field that is not fresh. Anything else that does not parse, and any other number of columns, refuses the line.
+// is a number is a header, and a line that begins with # a comment: both are skipped. An empty column is a field that is not
+// fresh; where no column can be empty (between blanks, or with one column) a - is. nan, inf and what is too large for a float64
+// are numbers that are not finite. Anything else that does not parse, and any other number of columns, refuses the line.
 type LineDecoder struct {
 	layout
 	fields []Field
@@ -119,15 +120,12 @@ func (d *LineDecoder) line(b []byte, f *Frame) Status {
 			}
 			return Corrupt
 		}
-		v, what := parseNumber(text, d.decimal)
-		switch what {
-		case noNumber:
-			words++
+		if len(text) == 0 || d.dashes && len(text) == 1 && text[0] == '-' {
 			continue
-		case absent:
-			if len(text) > 0 {
-				nonFinite++
-			}
+		}
+		v, ok := parseNumber(text, d.decimal)
+		if !ok {
+			words++
 			continue
 		}
 		if col == d.timeCol {
@@ -141,10 +139,9 @@ func (d *LineDecoder) line(b []byte, f *Frame) Status {
 			i--
 		}
 		// lines are refused as a whole, so values wait in the frame only under bits that are not handed out
-		if v = d.fields[i].value(v); numeric.Finite(v) {
-			f.V[i] = v
-			h.Fresh |= 1 << i
-		} else {
+		f.V[i] = d.fields[i].value(v)
+		h.Fresh |= 1 << i
+		if !numeric.Finite(f.V[i]) {
 			nonFinite++
 		}
 	}

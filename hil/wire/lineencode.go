@@ -27,7 +27,7 @@ func (e *LineEncoder) MaxLen() int { return min(26*e.columns(len(e.fields))+5, M
 // Resync appends an end of line: it ends whatever was begun, and an empty line is nothing.
 func (e *LineEncoder) Resync(dst []byte) []byte { return append(dst, e.end...) }
 
-// Append writes one line behind dst; see Encoder. A field that is absent gives an empty column, or nan between blanks.
+// Append writes one line behind dst; see Encoder. A field that is absent gives an empty column, or a - between blanks.
 // Numbers are written in the shortest form that reads back to the same float64 (float32 for f32), integers as integers.
 // It also returns false for a line longer than MaxLine.
 func (e *LineEncoder) Append(dst []byte, h Header, v []float64) ([]byte, bool) {
@@ -44,8 +44,8 @@ func (e *LineEncoder) Append(dst []byte, h Header, v []float64) ([]byte, bool) {
 		case col == e.timeCol && h.HasTime:
 			b = e.number(b, e.counts(h.Time), 64)
 		case i < 0 || h.Fresh>>i&1 == 0:
-			if e.sep == ' ' || n == 1 { // an empty line would be nothing
-				b = append(b, "nan"...)
+			if e.dashes { // an empty line would be nothing
+				b = append(b, '-')
 			}
 		default:
 			f := &e.fields[i]

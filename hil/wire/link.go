@@ -228,10 +228,8 @@ func (d *LinkDecoder) frame(chunk []byte, f *Frame) Status {
 			continue
 		}
 		fd := &d.fields[i]
-		if v := fd.value(fd.Type.get(p[at:])); numeric.Finite(v) {
-			f.V[i] = v
-		} else {
-			f.Fresh &^= 1 << i
+		f.V[i] = fd.value(fd.Type.get(p[at:]))
+		if !numeric.Finite(f.V[i]) {
 			d.c.NonFinite++
 		}
 		at += fd.Type.Size()

@@ -6,36 +6,28 @@ import (
 	"unsafe"
 )
 
-// What a column of a line can be.
-type column uint8
-
-const (
-	number column = iota // a finite number
-	absent               // empty, nan, inf, or beyond the range of a float64
-	noNumber
-)
-
 // maxDigits bounds a number in a line; the longest decimal form of a float64 that round trips has 24 characters.
 const maxDigits = 40
 
 var pow10 = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
 
-// parseNumber reads a decimal number with the given decimal sign: [+-]digits[.digits][e[+-]digits]. The result is the
-// float64 nearest to the decimal. It never allocates, also not for rubbish: strconv sees only what already follows the
-// grammar and lies in range, since its errors would cost an allocation each.
-func parseNumber(b []byte, decimal byte) (float64, column) {
-	if len(b) == 0 {
-		return 0, absent
-	}
-	if len(b) > maxDigits {
-		return 0, noNumber
+// parseNumber reads a decimal number with the given decimal sign: [+-]digits[.digits][e[+-]digits], or nan, inf, infinity; ok
+// is false for anything else. The result is the float64 nearest to the decimal, infinite from 1e308 on. It never allocates, also
+// not for rubbish: strconv sees only what already follows the grammar and lies in range, since its errors would cost an
+// allocation each.
+func parseNumber(b []byte, decimal byte) (v float64, ok bool) {
+	if len(b) == 0 || len(b) > maxDigits {
+		return 0, false
 	}
 	i, neg := 0, false
 	if b[0] == '+' || b[0] == '-' {
 		i, neg = 1, b[0] == '-'
 	}
-	if notFinite(b[i:]) {
-		return 0, absent
+	switch {
+	case fold(b[i:], "nan"):
+		return math.NaN(), true
+	case fold(b[i:], "inf"), fold(b[i:], "infinity"):
+		return signed(math.Inf(1), neg), true
 	}
 	// mantissa and decimal exponent; after 19 digits the mantissa may be cut and the exact path is left
 	var mant uint64
@@ -61,15 +53,14 @@ func parseNumber(b []byte, decimal byte) (float64, column) {
 		break
 	}
 	if digits == 0 {
-		return 0, noNumber
+		return 0, false
 	}
 	if i < len(b) {
 		if b[i]|0x20 != 'e' {
-			return 0, noNumber
+			return 0, false
 		}
-		var ok bool
 		if exp, ok = parseExp(b[i+1:]); !ok {
-			return 0, noNumber
+			return 0, false
 		}
 	}
 	frac := 0
@@ -80,9 +71,9 @@ func parseNumber(b []byte, decimal byte) (float64, column) {
 	top := exp + digits - frac - first + 1
 	switch {
 	case used == 0 || top < -320:
-		return signed(0, neg), number
+		return signed(0, neg), true
 	case top > 308:
-		return 0, absent
+		return signed(math.Inf(1), neg), true
 	}
 	// both factors exact: one rounding, the right one
 	if e := exp - frac; used <= 15 && e >= -22 && e <= 22 {
@@ -92,7 +83,7 @@ func parseNumber(b []byte, decimal byte) (float64, column) {
 		} else {
 			v *= pow10[e]
 		}
-		return signed(v, neg), number
+		return signed(v, neg), true
 	}
 	var tmp [maxDigits]byte
 	n := copy(tmp[:], b)
@@ -104,10 +95,7 @@ func parseNumber(b []byte, decimal byte) (float64, column) {
 		}
 	}
 	v, err := strconv.ParseFloat(unsafe.String(&tmp[0], n), 64)
-	if err != nil {
-		return 0, noNumber
-	}
-	return v, number
+	return v, err == nil
 }
 
 // parseExp reads the digits behind the e; beyond ±9999 it saturates.
@@ -134,9 +122,6 @@ func signed(v float64, neg bool) float64 {
 	}
 	return v
 }
-
-// notFinite recognises nan, inf and infinity in any case.
-func notFinite(b []byte) bool { return fold(b, "nan") || fold(b, "inf") || fold(b, "infinity") }
 
 // fold compares b with a word in lower case.
 func fold(b []byte, word string) bool {

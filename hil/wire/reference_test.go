@@ -170,7 +170,6 @@ func slowFrame(fields []Field, kind Kind, chunk []byte, c *Counters) (f Frame, v
 		v := float64(raw*fd.Scale) + fd.Offset
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			c.NonFinite++
-			continue
 		}
 		f.V[i] = v
 		f.Fresh |= 1 << i

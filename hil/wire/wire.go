@@ -13,8 +13,9 @@
 // memory is bounded whatever arrives; a frame that passed the CRC is never held back by the rubbish before it, except for
 // the one frame the rubbish ran into.
 //
-// A number on the wire is raw; the value in SI is raw·Scale + Offset. A value that is not finite is no measurement: it is
-// never sent, and when it arrives its field counts as absent.
+// A number on the wire is raw; the value in SI is raw·Scale + Offset. A value that is not finite is never sent. When it arrives
+// its field is present and not finite: what a sensor says while it is broken must reach the guard. A field that is absent says
+// nothing.
 package wire
 
 import "math/bits"
@@ -94,7 +95,7 @@ type Counters struct {
 	Foreign   uint64 // intact frames of a kind that is not for this side, such as an echo of our own
 	Gaps      uint64 // frames missing by their sequence number
 	Restarts  uint64 // sequence jumped by 128 or more: the sender restarted, or a long loss of unknown length
-	NonFinite uint64 // fields that arrived as NaN or infinity
+	NonFinite uint64 // fields that arrived as NaN, infinite or too large; they are handed out as such
 	Resync    uint64 // bytes thrown away while looking for the next good frame
 }
 

@@ -1,0 +1,106 @@
+package hil
+
+import (
+	"math"
+
+	"hilrig/engine/plant"
+)
+
+// signs compares what voltage, current and position say about one another:
+//
+//	u = R·i + drop + K·ω
+//
+// The balance is that of the winding alone: no load, gravity or hand on the shaft enters it. With the sign of drive, encoder or
+// current sensor turned round it is broken by twice a term, and kept once that sign is turned back: wrong direction. Where the
+// position hardly moves and the current leaves voltage over, the axis turns unseen, or the drive does nothing: frozen position.
+//
+// All three are means over the same short time, so that the delay of a sample and the inductance hardly count. Tolerated are half of
+// R·i and K·ω, twice the drop of the brushes and 5 % of the largest command: a hot winding or a poor data sheet is no wrong sign.
+type signs struct {
+	motor    plant.Motor
+	pos, cur int // in Meas; cur −1: no current, nothing is compared
+	applied  int // in Meas; −1: the command
+	drive    int // in Cmd
+	dt, tau  float64
+	floor    float64 // V
+
+	on        bool    // means are those of an energised axis
+	u, i, th  float64 // V, A, rad  means
+	since     float64 // s  since energised
+	bad       reason
+	confirmed float64 // s  it has lasted
+}
+
+// signsFor is how long a balance must be broken: longer than any transient of a drive.
+const signsFor = 20e-3 // s
+
+func newSigns(s ControllerSpec) *signs {
+	limit := 0.0
+	if s.Drive < len(s.Guard.Cmd) {
+		c := s.Guard.Cmd[s.Drive]
+		limit = max(math.Abs(c.Lo), math.Abs(c.Hi))
+	}
+	return &signs{motor: s.Motor, pos: s.Position, cur: s.Current, applied: s.Applied, drive: s.Drive, dt: 1 / s.Rate,
+		tau: max(10e-3, 5*float64(s.Every)/s.Rate), floor: 2*s.Motor.BrushDrop + 0.05*limit}
+}
+
+// step takes the newest samples and the commands of the tick before.
+func (s *signs) step(r *Row, meas, cmd []float64) reason {
+	if s.cur < 0 || s.floor == 0 {
+		return reason{}
+	}
+	if !r.Mode.Energised() {
+		s.on = false
+		return reason{}
+	}
+	u, i, th := cmd[s.drive], meas[s.cur], meas[s.pos]
+	if s.applied >= 0 {
+		u = meas[s.applied]
+	}
+	dt := s.dt * (1 + float64(r.Skip))
+	if sum := u + i + th; !s.on || sum-sum != 0 || r.Flags&(FlagStale|FlagRange) != 0 {
+		// begin anew behind a gap or a reading that is not believed
+		*s = signs{motor: s.motor, pos: s.pos, cur: s.cur, applied: s.applied, drive: s.drive, dt: s.dt, tau: s.tau, floor: s.floor}
+		s.on, s.u, s.i, s.th = sum-sum == 0, u, i, th
+		return reason{}
+	}
+	w := -math.Expm1(-dt / s.tau)
+	s.u += w * (u - s.u)
+	s.i += w * (i - s.i)
+	s.th += w * (th - s.th)
+	if s.since += dt; s.since < 3*s.tau {
+		return reason{}
+	}
+	bad := s.balance(s.u, s.i, (th-s.th)/s.tau)
+	if bad.cause != s.bad.cause {
+		s.confirmed = 0
+	}
+	s.bad = bad
+	if s.confirmed += dt; bad.cause == CauseNone || s.confirmed < signsFor {
+		return reason{}
+	}
+	return bad
+}
+
+// balance judges means of voltage (V), current (A) and speed (rad/s).
+func (s *signs) balance(u, i, omega float64) reason {
+	m := &s.motor
+	ri := m.R * i
+	if m.DropScale > 0 {
+		ri += m.BrushDrop * math.Tanh(i/m.DropScale)
+	}
+	emf := m.K * omega
+	over := u - ri - emf // what is left over if all signs are right
+	limit := s.floor + 0.5*(math.Abs(ri)+math.Abs(emf))
+	if !(math.Abs(over) > limit) {
+		return reason{}
+	}
+	turned := min(math.Abs(over+2*emf), math.Abs(over-2*u), math.Abs(over+2*ri)) // encoder, drive or current the other way round
+	switch {
+	case turned < math.Abs(over)/3:
+		return reason{CauseDirection, uint16(s.pos + 1), over, limit}
+	case math.Abs(emf) < math.Abs(over)/10:
+		return reason{CauseFrozen, uint16(s.pos + 1), over, limit}
+	}
+	return reason{}
+}

@@ -1,0 +1,171 @@
+package hil
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"hilrig/engine/friction"
+	"hilrig/engine/plant"
+	"hilrig/engine/reference"
+)
+
+// turnedDevice is a line with wires the wrong way round: factors of position, current and drive, and a position that may freeze.
+type turnedDevice struct {
+	Device
+	position, current, drive float64
+	frozen                   bool
+	at                       float64
+}
+
+func (d *turnedDevice) Poll(now int64, y []float64) uint64 {
+	fresh := d.Device.Poll(now, y)
+	y[0] *= d.position
+	y[1] *= d.current
+	if !d.frozen {
+		d.at = y[0]
+	}
+	y[0] = d.at
+	return fresh
+}
+
+func (d *turnedDevice) Send(u []float64) {
+	u[0] *= d.drive
+	d.Device.Send(u)
+	u[0] *= d.drive
+}
+
+// turnedBench is the bench with such a line and no declared limits.
+func turnedBench(t *testing.T, o benchOptions) (*bench, *turnedDevice) {
+	b := newBench(t, o)
+	g := &b.controller.guard.s
+	g.MaxSpeed, g.MaxError, g.MaxCurrent, g.RatedI = 0, 0, 0, 0
+	g.Meas[1].Lo, g.Meas[1].Hi = 0, 0
+	d := &turnedDevice{Device: b.ctl.dev, position: 1, current: 1, drive: 1}
+	b.ctl.dev = d
+	return b, d
+}
+
+// energise goes through self-test and arming.
+func (b *bench) energise(t *testing.T) {
+	t.Helper()
+	for range 150 {
+		b.step()
+	}
+	b.out.req = ReqArm
+	b.step()
+	b.out.req = ReqRun
+	b.step()
+	if b.ctl.row.Mode != Run {
+		t.Fatalf("not running: %v (%v)", b.ctl.row.Mode, b.ctl.row.Why(&b.controller.schema))
+	}
+}
+
+// until steps to the first tick that is not energised; −1: it never came.
+func (b *bench) until(n int) int {
+	for k := range n {
+		b.step()
+		if !b.ctl.row.Mode.Energised() {
+			return k
+		}
+	}
+	return -1
+}
+
+// One of three signs the wrong way round, in a motion to either side, without any declared limit: named as such, before the axis gets
+// far. A current sensor the wrong way round moves nothing, but its guard would be blind.
+func TestWrongSigns(t *testing.T) {
+	for _, side := range []float64{1, -1} {
+		slow, fast := reference.Spec{Kind: "sine", Amplitude: 3 * side, Frequency: 0.8}, reference.Spec{Kind: "sine", Amplitude: 40 * side, Frequency: 1.5}
+		for _, c := range []struct {
+			name                     string
+			position, current, drive float64
+			ref                      reference.Spec
+			speed                    float64 // rad/s  fastest that the axis may get
+		}{{"encoder", -1, 1, 1, slow, 200}, {"drive", 1, 1, -1, slow, 50}, {"drive with its current", 1, -1, -1, slow, 200}, {"current", 1, -1, 1, fast, 380}} {
+			t.Run(fmt.Sprintf("%s %+g", c.name, side), func(t *testing.T) {
+				b, d := turnedBench(t, benchOptions{seed: 1, comp: observer, ref: c.ref, fade: 0.5})
+				d.position, d.current, d.drive = c.position, c.current, c.drive
+				b.energise(t)
+				n, top := 0, 0.0
+				for ; b.ctl.row.Mode.Energised() && n < 3000; n++ {
+					b.step()
+					top = max(top, math.Abs(b.plant.x[plant.Omega]))
+				}
+				r := &b.ctl.row
+				t.Logf("%d ms, %.0f rad/s: %s", n, top, r.Why(&b.controller.schema))
+				if r.Mode != Trip || r.Cause != CauseDirection || top > c.speed {
+					t.Errorf("%v (%v) at %.0f rad/s, want a trip for the wrong direction below %g", r.Mode, r.Cause, top, c.speed)
+				}
+				if math.Abs(r.Value) <= r.Limit || r.Limit <= 0 {
+					t.Errorf("value %g, limit %g", r.Value, r.Limit)
+				}
+			})
+		}
+	}
+}
+
+// What a sound axis may go through: never taken for a wrong sign or a frozen position.
+func TestSoundSigns(t *testing.T) {
+	slow := reference.Spec{Kind: "sine", Amplitude: 1, Frequency: 0.25}
+	fast := reference.Spec{Kind: "sine", Amplitude: 40, Frequency: 1.5} // 380 rad/s: into the voltage limit
+	steps := reference.Spec{Kind: "step", Amplitude: 30, Frequency: 2}  // full voltage to either side
+	for _, c := range []struct {
+		name  string
+		ref   reference.Spec
+		truth func(*plant.DriveSpec)
+	}{
+		{"as the model", slow, nil},
+		{"as the model, fast", fast, nil},
+		{"as the model, steps", steps, nil},
+		{"hot winding", fast, func(s *plant.DriveSpec) { s.Motor.R *= 1.5 }},
+		{"hot winding, steps", steps, func(s *plant.DriveSpec) { s.Motor.R *= 1.5 }},
+		{"resistance too high in the file", steps, func(s *plant.DriveSpec) { s.Motor.R *= 0.7 }},
+		{"weak magnet", fast, func(s *plant.DriveSpec) { s.Motor.K *= 0.8 }},
+		{"strong magnet", fast, func(s *plant.DriveSpec) { s.Motor.K *= 1.2 }},
+		{"twice the drop", slow, func(s *plant.DriveSpec) { s.Motor.BrushDrop *= 2 }},
+		{"gravity", slow, func(s *plant.DriveSpec) { s.LoadTorque = 0.15 }},
+		{"gravity the other way", slow, func(s *plant.DriveSpec) { s.LoadTorque = -0.15 }},
+		{"driven back by more than the drive can hold", slow, func(s *plant.DriveSpec) { s.LoadTorque = 1 }},
+		{"driven back slowly", slow, func(s *plant.DriveSpec) { s.LoadTorque = 0.5 }},
+		{"driven back slowly the other way", slow, func(s *plant.DriveSpec) { s.LoadTorque = -0.5 }},
+		{"driven back the other way", slow, func(s *plant.DriveSpec) { s.LoadTorque = -1 }},
+		{"driven back with a hot winding", slow, func(s *plant.DriveSpec) { s.LoadTorque = 1; s.Motor.R *= 1.5 }},
+		{"blocked shaft", steps, func(s *plant.DriveSpec) { blocked(s) }},
+		{"blocked shaft, hot winding", steps, func(s *plant.DriveSpec) { blocked(s); s.Motor.R *= 1.5 }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b, _ := turnedBench(t, benchOptions{seed: 2, comp: observer, ref: c.ref, truth: c.truth, fade: 0.3})
+			b.controller.guard.s.MaxResidual = 0 // a load beyond the model is not what this is about
+			b.energise(t)
+			n := b.until(6000)
+			t.Logf("after %d ms: %s", n, b.ctl.row.Why(&b.controller.schema))
+			if c := b.ctl.row.Cause; c == CauseDirection || c == CauseFrozen {
+				t.Errorf("after %d ms: %s", n, b.ctl.row.Why(&b.controller.schema))
+			}
+		})
+	}
+}
+
+func blocked(s *plant.DriveSpec) {
+	law := s.Friction.(*friction.LuGre)
+	law.Fc, law.Fs, law.Sigma0 = 5, 5, 2000
+}
+
+// A position that stops telling the truth while the axis moves, to either side; and a drive that does nothing, which looks the same.
+func TestFrozenPosition(t *testing.T) {
+	for _, side := range []float64{1, -1, 0} {
+		b, d := turnedBench(t, benchOptions{seed: 1, comp: observer, ref: reference.Spec{Kind: "sine", Amplitude: 3 * (side + 0.5), Frequency: 0.8}, fade: 0.5})
+		b.energise(t)
+		for range 1000 {
+			b.step()
+		}
+		d.frozen = side != 0
+		d.drive *= math.Abs(side)
+		n := b.until(3000)
+		t.Logf("after %d ms: %s", n, b.ctl.row.Why(&b.controller.schema))
+		if b.ctl.row.Cause != CauseFrozen || n < 0 || n > 500 {
+			t.Errorf("after %d ms: %s", n, b.ctl.row.Why(&b.controller.schema))
+		}
+	}
+}
