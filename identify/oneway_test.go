@@ -75,11 +75,39 @@ func TestFrictionThatDrivesIsRejected(t *testing.T) {
 			}{{"Fc", c.fc}, {"Fv", c.fv}} {
 				r.Parameters = append(r.Parameters, plainParameter(p.name, p.x, 0.01))
 			}
-			r.top = 0.5
+			r.tops = []float64{0.5}
 			r.Correlation = [][]float64{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}
 		})
 		if r.Verdict != c.want {
 			t.Errorf("Fc %g, Fv %g: %s %q, want %s", c.fc, c.fv, r.Verdict, r.Reasons, c.want)
+		}
+	}
+	// each joint is judged by its own friction and speed
+	for _, c := range []struct {
+		name string
+		x    float64
+		want Verdict
+	}{{"Fc1", 1, Identified}, {"Fc2", -0.2, Rejected}, {"Fc1", -0.2, Rejected}, {"J1", -0.2, Rejected}, {"J2", -0.2, Rejected}, {"J12", -0.2, Identified}} {
+		r := judged(func(r *Result) {
+			r.Parameters = append(r.Parameters, plainParameter(c.name, c.x, 0.001))
+			r.tops = []float64{0.5, 2}
+			r.Correlation = [][]float64{{1, 0}, {0, 1}}
+		})
+		if r.Verdict != c.want {
+			t.Errorf("%s %g: %s %q, want %s", c.name, c.x, r.Verdict, r.Reasons, c.want)
+		}
+	}
+	for _, c := range []struct {
+		fv   float64
+		want Verdict
+	}{{-0.4, Identified}, {-0.7, Rejected}} { // 1 − 0.4·2 and 1 − 0.7·2; neither drives at the speed of joint 1
+		r := judged(func(r *Result) {
+			r.Parameters = append(r.Parameters, plainParameter("Fc2", 1, 0.01), plainParameter("Fv2", c.fv, 0.01))
+			r.tops = []float64{0.5, 2}
+			r.Correlation = [][]float64{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}
+		})
+		if r.Verdict != c.want {
+			t.Errorf("joint 2, Fv %g: %s %q, want %s", c.fv, r.Verdict, r.Reasons, c.want)
 		}
 	}
 	// plateaus with the wrong sign of the force

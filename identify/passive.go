@@ -3,6 +3,7 @@ package identify
 import (
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"hilrig/engine/numeric"
@@ -17,13 +18,13 @@ import (
 //
 // in both directions together where they differ: a constant force adds to one what it takes from the other.
 
-// frictionAt is the friction at speed v ≥ 0 (m/s or rad/s), the sum of both directions, by parameters of the usual names, and
-// its standard error. ok is false for laws of other names.
-func (r *Result) frictionAt(v float64) (force, err float64, ok bool) {
+// frictionAt is the friction of a joint ("", "1", "2") at speed v ≥ 0 (m/s or rad/s), the mean of both directions, by parameters
+// of the usual names, and its standard error. ok is false for laws of other names.
+func (r *Result) frictionAt(joint string, v float64) (force, err float64, ok bool) {
 	slope := make([]float64, len(r.Parameters))
 	value := func(names ...string) (x float64, at int) {
 		for _, n := range names {
-			if i := slices.IndexFunc(r.Parameters, func(p Parameter) bool { return p.Name == n }); i >= 0 {
+			if i := slices.IndexFunc(r.Parameters, func(p Parameter) bool { return p.Name == n+joint }); i >= 0 {
 				return r.Parameters[i].Value, i
 			}
 		}
@@ -102,16 +103,24 @@ func (r *Result) errOf(slope []float64) float64 {
 	return math.Sqrt(math.Max(sum, 0))
 }
 
-// judgePassivity rejects friction that drives the axis beyond doubt at a speed of the record.
-func (r *Result) judgePassivity(top float64, say func(Verdict, string, ...any)) {
-	for _, share := range []float64{0.02, 0.05, 0.1, 0.2, 0.5, 1} {
-		v := share * top
-		f, se, ok := r.frictionAt(v)
-		if !ok || !(f+3*se < 0) {
-			continue
+// judgePassivity rejects friction that drives an axis beyond doubt at a speed of the record. tops are the highest speeds: of the
+// axis, or of each of two joints.
+func (r *Result) judgePassivity(tops []float64, say func(Verdict, string, ...any)) {
+	for i, top := range tops {
+		joint, axis := "", "the axis"
+		if len(tops) > 1 {
+			joint = strconv.Itoa(i + 1)
+			axis = "joint " + joint
 		}
-		say(Rejected, "friction would drive the axis: %.4g at a speed of %.4g, which the record holds. Is the sign of force or position wrong, or does something else drive it?", f, v)
-		return
+		for _, share := range []float64{0.02, 0.05, 0.1, 0.2, 0.5, 1} {
+			v := share * top
+			f, se, ok := r.frictionAt(joint, v)
+			if !ok || !(f+3*se < 0) {
+				continue
+			}
+			say(Rejected, "friction would drive %s: %.4g at a speed of %.4g, which the record holds. Is the sign of force or position wrong, or does something else drive it?", axis, f, v)
+			break
+		}
 	}
 }
 

@@ -53,7 +53,7 @@ type Result struct {
 
 	doubts      []string           // of the method about itself
 	tolerance   map[string]float64 // by how much a parameter may move without harm
-	top         float64            // m/s or rad/s, speed of the record; 0: not known
+	tops        []float64          // m/s or rad/s, speed of the record, or of both joints; 0: not known
 	offsetKnown bool               // the user says what the constant force is
 	oneWay      bool               // the rows of the fit move in one direction
 	solution    *fit.Solution

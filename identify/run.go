@@ -228,7 +228,10 @@ func (r *Result) finish(ctx context.Context, j *job, read []*record.Record) erro
 		r.Sensitivity = st.vary(ctx)
 		r.measureMoves()
 	}
-	r.tolerance, r.top, r.offsetKnown = r.harm(st.sol), topSpeed(read), j.offsetKnown()
+	r.tolerance, r.tops, r.offsetKnown = r.harm(st.sol), []float64{topSpeed(read)}, j.offsetKnown()
+	if st.method == "two-joint" {
+		r.tops = append(r.tops, topSpeed(j.recs.Second))
+	}
 	r.oneWay = (j.plan.Model.Drive == axis.Force || j.plan.Model.Drive == axis.Servo) && st.method != "velocity-step" && goesOneWay(st.sol.Velocity)
 	r.findUnmodelled(j, st)
 	if j.plan.Bootstrap > 0 && !r.Interrupted {

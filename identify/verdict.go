@@ -24,7 +24,7 @@ const (
 )
 
 // passive are parameters whose negative value contradicts physics.
-var passive = map[string]bool{"M": true, "J": true, "Fc": true, "Fs": true, "sigma0": true, "kt": true, "vs": true}
+var passive = map[string]bool{"M": true, "J": true, "J1": true, "J2": true, "Fc": true, "Fc1": true, "Fc2": true, "Fs": true, "sigma0": true, "kt": true, "vs": true}
 
 // judge turns the numbers into a verdict with reasons; each reason says what it rests on.
 func (r *Result) judge(suspicions []string) {
@@ -119,7 +119,7 @@ func (r *Result) judge(suspicions []string) {
 	}
 	r.judgeHalfCutoff(say)
 	r.judgeUnmodelled(say)
-	r.judgePassivity(r.top, say)
+	r.judgePassivity(r.tops, say)
 	r.judgeDirection(r.offsetKnown, say)
 
 	// does it carry over?
@@ -165,7 +165,7 @@ func (r *Result) worth(p *Parameter, say func(Verdict, string, ...any)) string {
 	case p.Value < 0 && !zero && passive[p.Name]:
 		say(Rejected, "%s is negative (%.4g %s): is the sign of force or position wrong?", p.Name, p.Value, p.Unit)
 		return string(Rejected)
-	case zero && (p.Name == "M" || p.Name == "J"): // no axis is without inertia, however small its part of the force
+	case minor && zero && (p.Name == "M" || strings.TrimRight(p.Name, "12") == "J" && p.Name != "J12"): // no axis is without inertia
 		weak("%s cannot be told from zero (95 %% interval %.3g to %.3g %s): the motion hardly accelerates in the rows that are used", p.Name, ci[0], ci[1], p.Unit)
 	case minor:
 	case state(p.Name): // where a record begins: nothing to know about the axis
