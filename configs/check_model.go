@@ -120,6 +120,11 @@ func (c *Config) checkGuard(r *Report) {
 	if g.MaxCurrent > 0 && g.RatedI > g.MaxCurrent {
 		r.Errorf("guard.rated_current", "guard.rated_current: %s A is above guard.max_current, %s A; the budget would never be used", short(g.RatedI), short(g.MaxCurrent))
 	}
+	if temp := role("temperature"); g.MaxTemp != 0 && temp < 0 && !r.Bad("device.measure") {
+		r.Errorf("guard.max_temperature", "guard.max_temperature: needs a measurement with role temperature")
+	} else if temp >= 0 && c.Hot(c.Device.Measure[temp]) == 0 {
+		r.Warnf("guard.max_temperature", "guard.max_temperature: %s has no limit; give one, or the range of the measurement", c.Device.Measure[temp].Name)
+	}
 	if !c.IsVirtual() && g.MaxSpeed == 0 && g.MaxError == 0 {
 		r.Warnf("guard", "guard: neither max_speed nor max_error is set; a runaway axis would be stopped by the current limit at best")
 	}

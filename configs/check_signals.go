@@ -179,14 +179,73 @@ func (c *Config) checkMeasure(r *Report, p string, m Measure) {
 			r.Errorf(p+".stale", "%s.stale: %s s, want more than two periods of the %s, %s s", p, short(m.Stale), what, short(2*slow))
 		}
 	}
-	if m.Role == "position" && m.Stale == 0 {
-		r.Warnf(p+".stale", "%s.stale: the position is not watched; a cable that comes off would not hold the rig", p)
+	if c.Needs(m) && m.Stale == 0 {
+		r.Warnf(p+".stale", "%s.stale: %s is not watched; a cable that comes off would not hold the rig. hil run --arm refuses this file: leave stale out, or give it a time", p, m.Name)
 	}
 	if m.Role == "status" && m.Scale != 1 {
 		r.Errorf(p+".scale", "%s.scale: a status is bits; want 1", p)
 	}
 	if m.Role == "status" && (m.Type == "f32" || m.Type == "f64") {
 		r.Errorf(p+".type", "%s.type: a status is bits; want an integer type", p)
+	}
+}
+
+// staleOf is how old a sample with this role may be where the file does not say: five of its periods, at least 20 ms, for what moves
+// the axis, 5 s for what warms up.
+func (c *Config) staleOf(role string) float64 {
+	switch role {
+	case "position", "current":
+		slow := max(1/c.Loop.Rate, 1/c.DeviceRate())
+		if !(slow < 10) { // a rate that is refused elsewhere
+			slow = 0
+		}
+		return max(0.02, 5*slow)
+	case "temperature":
+		return 5
+	}
+	return 0
+}
+
+// Hot is the limit of a measured temperature in its own unit; 0: none.
+func (c *Config) Hot(m Measure) float64 {
+	switch {
+	case m.Role != "temperature":
+		return 0
+	case c.Guard.MaxTemp == 0:
+		return m.Range[1]
+	case m.Unit == "K":
+		return c.Guard.MaxTemp + 273.15
+	}
+	return c.Guard.MaxTemp
+}
+
+// Needs tells whether a drive must not be energised without watching the age of m: the position, and what a limit rests on.
+func (c *Config) Needs(m Measure) bool {
+	return m.Role == "position" || m.Role == "current" && (c.Guard.MaxCurrent > 0 || c.Guard.RatedI > 0) || c.Hot(m) != 0
+}
+
+// MayDrive is why this rig must not be energised; nil if it may.
+func (c *Config) MayDrive() error {
+	for i, m := range c.Device.Measure {
+		if c.Needs(m) && m.Stale == 0 {
+			return fmt.Errorf("device.measure[%d].stale is 0: nobody would notice that %s stopped coming while the drive is energised; leave stale out (%s s here) or give it a time. "+
+				"hil run --dry-run reads and estimates without it", i, m.Name, short(c.staleOf(m.Role)))
+		}
+	}
+	return nil
+}
+
+// SetRate moves the configuration to another rate of the loop; samples may be older where they come more slowly.
+func (c *Config) SetRate(rate float64) {
+	c.Loop.Rate = rate
+	c.Loop.Spin = min(c.Loop.Spin, 0.4/rate)
+	if c.Device.Rate != 0 {
+		c.Device.Rate = rate
+	}
+	for i := range c.Device.Measure {
+		if m := &c.Device.Measure[i]; m.Stale > 0 {
+			m.Stale = max(m.Stale, c.staleOf(m.Role))
+		}
 	}
 }
 

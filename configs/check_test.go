@@ -53,6 +53,9 @@ func TestCheck(t *testing.T) {
 		{"stale within two ticks", func(c *Config) { c.Device.Measure[0].Stale = 2e-3 }, "want more than two periods of the loop", ""},
 		{"stale within two frames", func(c *Config) { c.Device.Rate, c.Device.Measure[1].Stale = 10, 0 }, "want more than two periods of the device", ""},
 		{"position not watched", func(c *Config) { c.Device.Measure[0].Stale = 0 }, "", "a cable that comes off"},
+		{"limited current not watched", func(c *Config) { c.Device.Measure[1].Stale = 0 }, "", "hil run --arm refuses this file"},
+		{"limit of a temperature that is not measured", func(c *Config) { c.Device.Measure[3].Role = ""; c.Guard.MaxTemp = 90 }, "needs a measurement with role temperature", ""},
+		{"temperature without a limit", func(c *Config) { c.Device.Measure[3].Range = [2]float64{} }, "", "motor.temperature has no limit"},
 		{"unknown virtual rig", func(c *Config) { c.Device.Port = "virtual:brsh" }, "want virtual:motor, virtual:brush or a serial port", ""},
 		{"too many signals", func(c *Config) {
 			for range 36 {

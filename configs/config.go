@@ -10,6 +10,7 @@ package configs
 //	       loading both the number and the named unit are SI (degC alone stays degC)
 //	delta  the number is a difference: "0.01 degC" is 0.01 K
 //	want   the range of a number in SI, as comparisons: ">0 <=1"
+//	auto   the default follows from other keys: from which
 //	enum   the words that are possible, comma separated
 //	parse  unit: the word is the unit of its siblings
 //	secret may be ${VARIABLE}; never shown, recorded or hashed
@@ -86,7 +87,7 @@ type Measure struct {
 	Offset float64    `yaml:"offset" unit:"@unit" doc:"value at count 0"`
 	Role   string     `yaml:"role,omitempty" enum:",position,current,voltage,velocity,torque,temperature,status" doc:"what it is used for; status: 0 is healthy; empty: recorded and published only"`
 	Range  [2]float64 `yaml:"range,omitempty" unit:"@unit" doc:"outside it the measurement is not believed; [0, 0]: no check"`
-	Stale  float64    `yaml:"stale" unit:"s" want:">=0 <=60" doc:"age at which the guard holds; 0: not watched"`
+	Stale  float64    `yaml:"stale" unit:"s" want:">=0 <=60" auto:"five sample periods, at least 20 ms, for position and current; 5 s for a temperature; else 0" doc:"age at which the guard holds; 0: not watched, which hil run --arm refuses for the position and for what a limit needs"`
 }
 
 // Command is one number sent to the device: raw = (value − offset)/scale, rounded, value in Unit, which is SI.
@@ -221,6 +222,7 @@ type Guard struct {
 	MaxSpeed   float64 `yaml:"max_speed" unit:"rad/s" want:">=0" doc:"estimated speed that trips; 0: no limit"`
 	MaxError   float64 `yaml:"max_error" unit:"rad" want:">=0" doc:"tracking error that trips; 0: no limit"`
 	MaxCurrent float64 `yaml:"max_current" unit:"A" want:">=0" doc:"measured current that trips; 0: no limit"`
+	MaxTemp    float64 `yaml:"max_temperature" unit:"degC" want:">=-273 <=2000" auto:"upper edge of the range of the temperature" doc:"temperature that trips; 0: none beside that range"`
 	RatedI     float64 `yaml:"rated_current" unit:"A" want:">=0" doc:"continuous current of the i²t budget; 0: no budget"`
 	Thermal    float64 `yaml:"thermal_time" unit:"s" want:">0" doc:"time constant of the i²t budget"`
 	SelfTest   float64 `yaml:"selftest_time" unit:"s" want:">=0 <=60" doc:"every watched sensor must be alive and in range for this long before READY"`

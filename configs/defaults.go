@@ -2,6 +2,7 @@ package configs
 
 import (
 	_ "embed"
+	"fmt"
 	"path/filepath"
 )
 
@@ -71,8 +72,12 @@ func (v *Virtual) SetDefaults() {
 // complete fills what follows from other keys, and joins relative paths to the folder of the file.
 func (c *Config) complete(r *Report, dir string) {
 	for i := range c.Device.Measure {
-		if m := &c.Device.Measure[i]; m.Type == "" && c.Device.Protocol == "line" {
+		m := &c.Device.Measure[i]
+		if m.Type == "" && c.Device.Protocol == "line" {
 			m.Type = "text"
+		}
+		if !r.Given(fmt.Sprintf("device.measure[%d].stale", i)) {
+			m.Stale = c.staleOf(m.Role)
 		}
 	}
 	for i := range c.Device.Command {

@@ -13,8 +13,9 @@ type field struct {
 	delta  bool   // a difference: no offset of an affine unit
 	enum   []string
 	want   []bound
-	secret bool // may be ${VARIABLE}, is never shown
-	isUnit bool // the string is the unit of its siblings; it is stored in SI
+	secret bool   // may be ${VARIABLE}, is never shown
+	auto   string // what the default follows from, where it has no number of its own
+	isUnit bool   // the string is the unit of its siblings; it is stored in SI
 	doc    string
 }
 
@@ -27,7 +28,7 @@ func fieldsOf(t reflect.Type) []field {
 		if !f.IsExported() || key == "" || key == "-" {
 			continue
 		}
-		fd := field{index: i, key: key, unit: f.Tag.Get("unit"), delta: f.Tag.Get("delta") != "", secret: f.Tag.Get("secret") != "",
+		fd := field{index: i, key: key, unit: f.Tag.Get("unit"), delta: f.Tag.Get("delta") != "", secret: f.Tag.Get("secret") != "", auto: f.Tag.Get("auto"),
 			isUnit: f.Tag.Get("parse") == "unit", doc: f.Tag.Get("doc"), want: bounds(f.Tag.Get("want"))}
 		if e, ok := f.Tag.Lookup("enum"); ok {
 			fd.enum = strings.Split(e, ",")

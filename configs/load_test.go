@@ -108,10 +108,10 @@ func TestDemo(t *testing.T) {
 	c := Demo()
 	count := 2 * math.Pi / 65536
 	want := []Measure{
-		{Name: "motor.angle", Unit: "rad", Type: "i32", Scale: count, Role: "position", Stale: 0.15},
-		{Name: "motor.current", Unit: "A", Type: "i16", Scale: 0.001, Role: "current", Range: [2]float64{-20, 20}, Stale: 0.15},
+		{Name: "motor.angle", Unit: "rad", Type: "i32", Scale: count, Role: "position", Stale: 0.05},
+		{Name: "motor.current", Unit: "A", Type: "i16", Scale: 0.001, Role: "current", Range: [2]float64{-20, 20}, Stale: 0.05},
 		{Name: "motor.voltage", Unit: "V", Type: "i16", Scale: 0.001, Role: "voltage"},
-		{Name: "motor.temperature", Unit: "degC", Type: "i16", Scale: 0.01, Role: "temperature", Range: [2]float64{-40, 150}},
+		{Name: "motor.temperature", Unit: "degC", Type: "i16", Scale: 0.01, Role: "temperature", Range: [2]float64{-40, 150}, Stale: 5},
 		{Name: "drive.status", Type: "u8", Scale: 1, Role: "status"},
 	}
 	if d := cmp.Diff(want, c.Device.Measure); d != "" {

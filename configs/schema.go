@@ -161,7 +161,7 @@ func description(f field) string {
 
 // shownDefault is the default of a scalar, if there is one worth showing.
 func shownDefault(f field, v reflect.Value) (any, bool) {
-	if !v.IsValid() || f.secret {
+	if !v.IsValid() || f.secret || f.auto != "" {
 		return nil, false
 	}
 	switch v.Kind() {

@@ -77,6 +77,8 @@ func unitCell(f field) string {
 func defaultCell(f field, v reflect.Value) string {
 	def, ok := shownDefault(f, v)
 	switch {
+	case f.auto != "":
+		return f.auto
 	case v.Kind() == reflect.Array && v.IsZero(), v.Kind() == reflect.Slice, v.Kind() == reflect.Map, v.Kind() == reflect.Pointer:
 		return ""
 	case !ok && v.Kind() == reflect.String:

@@ -149,7 +149,7 @@ func controllerSpec(cfg *configs.Config, meas, cmd []engine.Signal) (hil.Control
 	}
 	spec.Guard.Overrun = map[string]hil.OverrunPolicy{"hold": hil.OverrunHold, "trip": hil.OverrunTrip}[cfg.Loop.Overrun.Policy]
 	for _, m := range cfg.Device.Measure {
-		spec.Guard.Meas = append(spec.Guard.Meas, hil.MeasLimit{Stale: m.Stale, Lo: m.Range[0], Hi: m.Range[1], Status: m.Role == "status"})
+		spec.Guard.Meas = append(spec.Guard.Meas, hil.MeasLimit{Stale: m.Stale, Lo: m.Range[0], Hi: m.Range[1], Status: m.Role == "status", Hot: cfg.Hot(m), Needed: cfg.Needs(m)})
 	}
 	spec.Guard.Meas = append(spec.Guard.Meas, make([]hil.MeasLimit, len(meas)-len(spec.Guard.Meas))...) // what the driver adds, e.g. link.age
 	spec.Guard.Meas[spec.Age].Age = true
@@ -237,11 +237,7 @@ func rangesOf(cfg *configs.Config) map[string][2]float64 {
 // scaleToRate moves a configuration to another loop rate: the virtual plant keeps a whole number of steps per tick, and
 // the line gets a speed that can carry the frames.
 func scaleToRate(cfg *configs.Config, rate float64) {
-	cfg.Loop.Rate = rate
-	cfg.Loop.Spin = min(cfg.Loop.Spin, 0.4/rate)
-	if cfg.Device.Rate != 0 {
-		cfg.Device.Rate = rate
-	}
+	cfg.SetRate(rate)
 	if v := cfg.Virtual; v != nil {
 		v.InnerRate = rate * math.Max(1, math.Ceil(v.InnerRate/rate-1e-9))
 	}

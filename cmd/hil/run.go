@@ -101,6 +101,9 @@ func run(c *cobra.Command, file string, o runFlags) error {
 	if o.dryRun && o.arm {
 		return exitWith(exitUsage, errors.New("--dry-run and --arm exclude each other"))
 	}
+	if err := cfg.MayDrive(); err != nil && (virtual || o.arm) && !o.dryRun {
+		return exitWith(exitInvalid, err)
+	}
 	ctx, wasInterrupted, stop := interrupted(c.Context())
 	defer stop()
 	if o.duration > 0 {

@@ -18,21 +18,25 @@ import (
 
 // outside is what reaches the core's tick beside samples: all of it atomic words, a ring and a mailbox.
 type outside struct {
-	orders  *ring.Reader[order]
-	params  *ring.Mailbox[hil.Params]
-	raised  atomic.Uint32 // hil.Flags raised by the watchers
-	steady  hil.Flags     // dry run, unprivileged
-	rig     Rig
-	silence atomic.Int64  // ns  of the supervisor when it was found missing
-	mode    atomic.Uint32 // the guard's mode after the last tick
-	ticks   atomic.Uint64
+	orders *ring.Reader[order]
+	params *ring.Mailbox[hil.Params]
+	raised atomic.Uint32 // hil.Flags raised by the watchers
+	steady hil.Flags     // dry run, unprivileged
+	rig    Rig
+
+	reconnects uint64        // seen by the tick before
+	silence    atomic.Int64  // ns  of the supervisor when it was found missing
+	mode       atomic.Uint32 // the guard's mode after the last tick
+	ticks      atomic.Uint64
 }
 
 func (o *outside) Flags() hil.Flags {
 	f := o.steady | hil.Flags(o.raised.Load())
-	if !o.rig.Connected() {
+	n := o.rig.Reconnects() // a port that went and came between two ticks was gone all the same
+	if n != o.reconnects || !o.rig.Connected() {
 		f |= hil.FlagLinkDown
 	}
+	o.reconnects = n
 	return f
 }
 

@@ -22,6 +22,7 @@ type Rig interface {
 	hil.Device
 	hil.Pacer
 	Connected() bool
+	Reconnects() uint64
 	Flush()
 	Safe()
 	Stats(*device.Stats)

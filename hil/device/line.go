@@ -191,6 +191,9 @@ func (l *line) stop() {
 // Connected tells whether the port is open. A device that is there but silent shows in link.age.
 func (l *line) Connected() bool { return l.board.connected.Load() != 0 }
 
+// Reconnects counts how often the port was opened again.
+func (l *line) Reconnects() uint64 { return l.board.reconnects.Load() }
+
 // Stats fills s with the newest numbers. It may be called from any goroutine; it takes no lock and allocates nothing.
 func (l *line) Stats(s *Stats) { l.board.read(s, l.now()) }
 

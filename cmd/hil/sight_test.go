@@ -1,0 +1,24 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// A file that switches off the watch over the position is refused before anything is opened, unless nothing is driven.
+func TestArmNeedsSight(t *testing.T) {
+	blind := func(port string) string { return demoFile(t, port, "stale: 50 ms", "stale: 0") }
+	for _, args := range [][]string{{"run", blind("/dev/none"), "--arm"}, {"run", blind(virtualPort)}} {
+		_, errs, code := execute(t, append(args, "--no-web", "--no-mqtt", "--no-record")...)
+		for _, want := range []string{"device.measure[0].stale is 0", "motor.angle", "leave stale out (0.02 s here)", "--dry-run"} {
+			if code != exitInvalid || !strings.Contains(errs, want) {
+				t.Errorf("%v: exit code %d, want %d and %q:\n%s", args, code, exitInvalid, want, errs)
+			}
+		}
+	}
+	for _, args := range [][]string{{"run", blind("/dev/none"), "--dry-run"}, {"run", blind("/dev/none")}} {
+		if _, errs, code := execute(t, append(args, "--no-web", "--no-mqtt", "--no-record")...); code != exitUnavailable {
+			t.Errorf("%v: exit code %d, want %d: it drives nothing, and there is no port\n%s", args, code, exitUnavailable, errs)
+		}
+	}
+}
