@@ -78,9 +78,9 @@ func assemble(cfg *configs.Config, h handover) (*daemon.Assembly, error) {
 			}
 			return c
 		},
-		NewRig: func(txCPU int) (daemon.Rig, error) {
+		NewRig: func(edit func(*device.Options)) (daemon.Rig, error) {
 			o := opt
-			o.TxCPU = txCPU
+			edit(&o)
 			return device.NewRig(o)
 		},
 		Params: spec.Params(), Names: hil.ParamNames, Check: hil.CheckParam,

@@ -218,14 +218,16 @@ func demoFile(t *testing.T, port string, changes ...string) string {
 	return path
 }
 
-// watchedRig is a virtual rig in this process that tells when it is energised.
+// watchedRig is a virtual rig in this process that tells when it is energised, and can be unplugged.
 type watchedRig struct {
 	nobody
-	port string
-	mu   sync.Mutex
-	on   bool
-	at   int64 // ns of rt.Now at the last change
-	rows uint64
+	t      *testing.T
+	port   string // a link that stays the same
+	unplug func() // the pseudo-terminal and the link are gone when it returns
+	mu     sync.Mutex
+	on     bool
+	at     int64 // ns of rt.Now at the last change
+	rows   uint64
 }
 
 func (w *watchedRig) Seen(r *hil.Row) {
@@ -246,21 +248,36 @@ func (w *watchedRig) energised() (on bool, since int64) {
 // startWatchedRig plays the demo's rig on a pseudo-terminal.
 func startWatchedRig(t *testing.T) *watchedRig {
 	t.Helper()
-	w := &watchedRig{}
+	w := &watchedRig{t: t, port: filepath.Join(t.TempDir(), "rig")}
+	w.plug()
+	t.Cleanup(func() { w.unplug() })
+	return w
+}
+
+// plug puts a fresh rig on a new pseudo-terminal behind the old name.
+func (w *watchedRig) plug() {
+	w.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	out, in := io.Pipe()
 	ended := make(chan error, 1)
-	go func() {
-		ended <- runRig(ctx, in, configs.Demo(), motorMachine, filepath.Join(t.TempDir(), "rig"), 0, w)
-	}()
+	cfg := configs.Demo()
+	cfg.Virtual.Watchdog = 30 // s: what takes the energy away is the daemon, not the rig by itself
+	go func() { ended <- runRig(ctx, in, cfg, motorMachine, w.port, 0, w) }()
+	w.unplug = func() {
+		cancel()
+		if err := <-ended; err != nil {
+			w.t.Error(err)
+		}
+		w.unplug = func() {}
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.on = false
+	}
 	var ready rigReady
 	if err := json.NewDecoder(out).Decode(&ready); err != nil {
-		t.Fatal(err)
+		w.t.Fatal(err)
 	}
 	go io.Copy(io.Discard, out)
-	w.port = ready.Port
-	t.Cleanup(func() { cancel(); <-ended })
-	return w
 }
 
 // awaitOff waits for the rig to lose its energy and returns how long after t0 that was.

@@ -72,10 +72,10 @@ type body struct {
 	done chan struct{}
 }
 
-// newBody opens the device and starts its threads. A port that is missing at the start is an error: the daemon says so
-// and exits; one that goes away later is waited for.
-func newBody(ctx context.Context, a *Assembly, sh *shared, txCPU int) (*body, error) {
-	rig, err := a.NewRig(txCPU)
+// newBody opens the device and starts its threads. A port that is missing at the start of the daemon is an error: the daemon
+// says so and exits; one that goes away later is waited for, by the cores after the first from their start on.
+func newBody(ctx context.Context, a *Assembly, sh *shared, edit func(*device.Options)) (*body, error) {
+	rig, err := a.NewRig(edit)
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +172,9 @@ func Core(assemble func(config []byte) (*Assembly, error)) int {
 	if err := rt.KeepOff(a.CPU); err != nil {
 		sh.words.say(err.Error())
 	}
-	b, err := newBody(context.Background(), a, sh, a.CPU)
+	b, err := newBody(context.Background(), a, sh, func(o *device.Options) {
+		o.TxCPU, o.Patient, o.Opened = a.CPU, epoch > 1, device.HandOver(boot.Extra[1])
+	})
 	if err != nil {
 		return fail(4, err)
 	}

@@ -31,10 +31,10 @@ type Rig interface {
 // Assembly is one configured rig, built the same way by supervisor and core from the same configuration.
 type Assembly struct {
 	Schema  hil.Schema
-	NewRole func() hil.Role              // a fresh controller in its initial state
-	NewRig  func(txCPU int) (Rig, error) // the device, not started
-	Params  hil.Params                   // the configured parameter block, generation 0
-	Names   []string                     // the parameters' names, in order
+	NewRole func() hil.Role                               // a fresh controller in its initial state
+	NewRig  func(edit func(*device.Options)) (Rig, error) // the device, not started, with what the daemon adds to its options
+	Params  hil.Params                                    // the configured parameter block, generation 0
+	Names   []string                                      // the parameters' names, in order
 	Check   func(name string, v float64) error
 
 	Period      int64 // ns
@@ -46,7 +46,7 @@ type Assembly struct {
 	Beat        int64 // ns  silence of the supervisor that the core tolerates
 	DryRun      bool
 	Locked      bool   // arming is refused: a real port without --arm
-	Port        string // path of the port, for the safe frames of the supervisor
+	Port        string // path of the port
 	SafeFrame   []byte // what the supervisor writes on a lost core; empty in a dry run
 	RealTime    bool   // ask for FIFO and locked memory
 }

@@ -38,11 +38,12 @@ type Supervisor struct {
 	info *hil.Info
 
 	fan  []*ring.Writer[hil.Row]
-	kept *device.Kept // descriptor for safe frames, open from the start
+	kept *device.Kept // the core's port, for safe frames when it is dead
 
-	epoch  uint16
-	link   device.Stats
-	linkMu sync.Mutex
+	epoch   uint16
+	link    device.Stats
+	linkMu  sync.Mutex
+	refused uint64 // why the port could not be opened, as last told
 
 	lastMode atomic.Uint32
 	rows     atomic.Uint64 // rows pumped
@@ -58,7 +59,7 @@ var (
 
 // New prepares a supervisor; nothing runs yet.
 func New(a *Assembly, info *hil.Info, o Options) *Supervisor {
-	s := &Supervisor{a: a, o: o, info: info, desk: newDesk(a)}
+	s := &Supervisor{a: a, o: o, info: info, desk: newDesk(a), kept: device.NewKept()}
 	s.wit = &witness{emit: o.Emit, wall: info.Wall, schema: &a.Schema, brush: newContactWitness(&a.Schema)}
 	s.desk.kept = func(p hil.Params) {
 		if o.Kept != nil {
@@ -98,14 +99,7 @@ func (s *Supervisor) Brush() (switches, averaged uint64, ok bool) {
 // Run runs until ctx ends, the core is lost for good, or a trip ends it. When it returns the rig is safe and every sink
 // has written what it got.
 func (s *Supervisor) Run(ctx context.Context) error {
-	if len(s.a.SafeFrame) > 0 {
-		kept, err := device.OpenKept(s.a.Port)
-		if err != nil {
-			return fmt.Errorf("%w: %w", ErrDevice, err)
-		}
-		s.kept = kept
-		defer kept.Close()
-	}
+	defer s.kept.Close()
 
 	// sinks live a little longer than the core, to drain what it left
 	sinkCtx, endSinks := context.WithCancel(context.Background())
@@ -241,6 +235,12 @@ func (s *Supervisor) startCore() (*handle, error) {
 		return nil, fmt.Errorf("configuration for the core: %w", err)
 	}
 	copy(conf.Bytes(), s.o.Config)
+	ports, err := s.kept.Expect()
+	if err != nil {
+		conf.Close()
+		mem.Close()
+		return nil, err
+	}
 	core, err := rt.StartCore(rt.CoreSpec{
 		Args: []string{"core"},
 		Env: []string{
@@ -249,10 +249,11 @@ func (s *Supervisor) startCore() (*handle, error) {
 			envLog + "=" + s.o.Log,
 		},
 		Memory:   mem.File(),
-		Extra:    []*os.File{conf.File()},
+		Extra:    []*os.File{conf.File(), ports},
 		RealTime: s.a.RealTime,
 	})
 	conf.Close()
+	ports.Close()
 	if err != nil {
 		mem.Close()
 		return nil, fmt.Errorf("start the core: %w", err)
@@ -269,7 +270,7 @@ func (s *Supervisor) startCore() (*handle, error) {
 func (s *Supervisor) startHere(ctx context.Context) (*handle, error) {
 	sh := heapShared(s.a.Schema.Rate, s.epoch)
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	b, err := newBody(own, s.a, sh, -1)
+	b, err := newBody(own, s.a, sh, func(o *device.Options) { o.TxCPU = -1 })
 	if err != nil {
 		cancel()
 		return nil, fmt.Errorf("%w: %w", ErrDevice, err)
@@ -339,6 +340,7 @@ func (s *Supervisor) pump(ctx context.Context, h *handle, arm bool) (cause strin
 		gap := time.Duration(now - last)
 		last = now
 		h.sh.words.Beat.Store(now)
+		s.kept.Look()
 		s.wit.stat.look()
 		s.drain(rows)
 
@@ -364,6 +366,7 @@ func (s *Supervisor) pump(ctx context.Context, h *handle, arm bool) (cause strin
 		}
 		var st device.Stats
 		if h.sh.link.Take(&st) {
+			s.refusal(&st)
 			s.linkMu.Lock()
 			s.link = st
 			s.linkMu.Unlock()
@@ -382,6 +385,18 @@ func (s *Supervisor) pump(ctx context.Context, h *handle, arm bool) (cause strin
 		}
 		if s.o.UntilTrip && s.wit.Trips > 0 {
 			stop()
+		}
+	}
+}
+
+// refusal tells why the port cannot be opened again, once per cause.
+func (s *Supervisor) refusal(st *device.Stats) {
+	if st.Connected != 0 {
+		s.refused = 0
+	} else if st.Refused != s.refused {
+		s.refused = st.Refused
+		if err := st.OpenRefused(s.a.Port); err != nil {
+			s.event("warn", "LINK_WAIT", err.Error())
 		}
 	}
 }
@@ -425,10 +440,15 @@ func (s *Supervisor) drain(rows *ring.Reader[hil.Row]) {
 	s.lostRows.Store(rows.Dropped())
 }
 
-// sendSafe writes the safe frame three times on the descriptor kept from the start.
+// sendSafe writes the safe frame three times on the dead core's descriptor and frees the port for the next core.
 func (s *Supervisor) sendSafe() string {
-	if s.kept == nil {
+	s.kept.Look()
+	defer s.kept.Free()
+	if len(s.a.SafeFrame) == 0 {
 		return "no safe frame (nothing is ever sent in this mode)"
+	}
+	if !s.kept.Open() {
+		return "no safe frame: the port was not open"
 	}
 	var err error
 	for range 3 {

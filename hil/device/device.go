@@ -38,7 +38,7 @@ type Port interface {
 // Info names a port.
 type Info struct {
 	Name string // as opened
-	Kind string // "serial", "raw", "pty", "socket"
+	Kind string // "serial" (of the library), "raw" (our own descriptor), "pty", "socket"
 	FD   int    // descriptor of our own for ioctl; -1 if there is none
 }
 
@@ -55,28 +55,16 @@ var (
 	ErrClosed    = said("port closed", fs.ErrClosed)
 )
 
-// OpenPort opens a serial port, 8N1, without flow control, through go.bug.st/serial, with writes on a descriptor of our
-// own since the library has no write timeout. baud 0 means DefaultBaud. Errors are of type *OpenError.
+// OpenPort opens a serial port, 8N1, without flow control, and keeps others out of it. baud 0 means DefaultBaud. Errors are
+// of type *OpenError.
 func OpenPort(name string, baud int) (Port, error) {
-	return opened(name, baud, openSerial)
-}
-
-// OpenRaw opens the same port with our own non-blocking descriptor only (Linux): no select, so any number of descriptors.
-func OpenRaw(name string, baud int) (Port, error) {
-	return opened(name, baud, openRaw)
-}
-
-func opened(name string, baud int, open func(string, int) (Port, error)) (Port, error) {
 	if baud == 0 {
 		baud = DefaultBaud
-	}
-	if name == "" {
-		return nil, &OpenError{Port: `""`, Err: errors.New("no port named"), Hint: "set device.port; hil ports lists what is there"}
 	}
 	if baud < 0 {
 		return nil, &OpenError{Port: name, Err: fmt.Errorf("baud %d, want > 0", baud)}
 	}
-	p, err := open(name, baud)
+	p, err := openPort(name, baud)
 	if err != nil {
 		return nil, explain(name, err)
 	}

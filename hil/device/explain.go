@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"go.bug.st/serial"
 
 	"hilrig/engine/spelling"
+	"hilrig/hil/rt"
 )
 
 var errNoSerial = errors.New("it is not a serial port")
@@ -38,6 +40,9 @@ func (e *OpenError) Unwrap() error { return e.Err }
 
 // explain adds to an error of opening what the user can do about it.
 func explain(name string, err error) error {
+	if name == "" {
+		return &OpenError{Port: `""`, Err: errors.New("no port named"), Hint: "set device.port; hil ports lists what is there"}
+	}
 	var lib *serial.PortError
 	if errors.As(err, &lib) {
 		switch lib.Code() {
@@ -134,22 +139,28 @@ func busyHint(name string) string {
 	return "Another program has it for itself (a serial monitor, ModemManager, another hil?). To see which:   sudo fuser -v " + name
 }
 
-// holders looks for open descriptors of the port in /proc; other users' processes are invisible without root.
+// holders looks for open descriptors of the port in /proc; of other users' processes it sees the one that locked the port.
 func holders(name string) (who []string) {
 	real, err := filepath.EvalSymlinks(name)
 	if err != nil {
 		return nil
 	}
 	links, _ := filepath.Glob("/proc/[0-9]*/fd/*")
-	seen := map[string]bool{}
+	pids := map[string]bool{}
 	for _, l := range links {
-		to, err := os.Readlink(l)
-		pid := strings.Split(l, "/")[2]
-		if err != nil || to != real || seen[pid] || pid == fmt.Sprint(os.Getpid()) {
-			continue
+		if to, err := os.Readlink(l); err == nil && to == real {
+			pids[strings.Split(l, "/")[2]] = true
 		}
-		seen[pid] = true
-		comm, _ := os.ReadFile("/proc/" + pid + "/comm")
+	}
+	if pid := rt.LockHolder(real); pid > 0 {
+		pids[fmt.Sprint(pid)] = true
+	}
+	delete(pids, fmt.Sprint(os.Getpid()))
+	for _, pid := range slices.Sorted(maps.Keys(pids)) {
+		comm, err := os.ReadFile("/proc/" + pid + "/comm")
+		if err != nil {
+			continue // gone meanwhile
+		}
 		who = append(who, fmt.Sprintf("%s (process %s)", strings.TrimSpace(string(comm)), pid))
 	}
 	return who

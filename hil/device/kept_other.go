@@ -2,15 +2,23 @@
 
 package device
 
-import "time"
+import (
+	"os"
+	"time"
+)
 
 // Kept is available on Linux only; elsewhere there is one process and nobody to step in for it.
 type Kept struct{}
 
-// OpenKept says so.
-func OpenKept(name string) (*Kept, error) { return nil, explain(name, errOnlyLinux) }
+// NewKept returns one that never has a port; Expect and Write say that it needs Linux.
+func NewKept() *Kept { return &Kept{} }
 
-// Write, Free and Close do nothing.
+func (*Kept) Expect() (*os.File, error)         { return nil, errOnlyLinux }
+func (*Kept) Look()                             {}
+func (*Kept) Open() bool                        { return false }
 func (*Kept) Write([]byte, time.Duration) error { return errOnlyLinux }
 func (*Kept) Free()                             {}
-func (*Kept) Close() error                      { return nil }
+func (*Kept) Close()                            {}
+
+// HandOver does nothing.
+func HandOver(uintptr) func(int) { return func(int) {} }

@@ -25,6 +25,9 @@ type line struct {
 	perByte float64   // ns that a byte takes on the line; 0: not known
 	now     func() int64
 	open    func() (Port, error)
+	explain func(error) error // adds to an error of the first opening what the user can do; nil: nothing
+	opened  func(fd int)      // told of every opening, and with −1 of every closing; nil: nobody is
+	patient bool              // a port that is missing at the start is waited for
 	backoff []time.Duration
 	within  time.Duration // for one write
 	mute    bool          // nothing is ever sent
@@ -141,19 +144,24 @@ func (l *line) Signals() (meas, cmd []engine.Signal) {
 	return append(signals(l.in), linkAge), signals(l.out)
 }
 
-// Start opens the port and starts the threads. The first opening must succeed; later ones are repeated until ctx ends.
-// When ctx ends, the line closes as by Close.
+// Start opens the port and starts the threads. The first opening must succeed, unless the line is patient; later ones are
+// repeated until ctx ends. When ctx ends, the line closes as by Close.
 func (l *line) Start(ctx context.Context) error {
 	if l.closing.Load() || l.started.Swap(true) {
 		return fmt.Errorf("%s: a device starts once", l.name)
 	}
 	p, err := l.open()
-	if err != nil {
+	var c *conn
+	if err == nil {
+		c = l.connect(p)
+	} else if l.patient {
+		l.board.refused(err)
+	} else {
+		if l.explain != nil {
+			err = l.explain(err)
+		}
 		return fmt.Errorf("%s: %w", l.name, err)
 	}
-	c := &conn{Port: p}
-	l.port.Store(c)
-	l.board.connected.Store(1)
 	l.wg.Add(1)
 	go l.receive(c)
 	if !l.mute {
@@ -162,6 +170,18 @@ func (l *line) Start(ctx context.Context) error {
 	}
 	l.unhook = context.AfterFunc(ctx, func() { l.stop() })
 	return nil
+}
+
+// connect makes an open port the line's.
+func (l *line) connect(p Port) *conn {
+	c := &conn{Port: p}
+	if l.opened != nil {
+		l.opened(p.Info().FD)
+	}
+	l.port.Store(c)
+	l.board.refused(nil)
+	l.board.connected.Store(1)
+	return c
 }
 
 // Close sends the safe frame, if the line has one, ends both threads and frees the port. It waits for them: a write

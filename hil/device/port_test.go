@@ -20,8 +20,7 @@ var portKinds = []struct {
 	name string
 	open func(t *testing.T) (p Port, peer *os.File)
 }{
-	{"library", func(t *testing.T) (Port, *os.File) { return overPTY(t, OpenPort) }},
-	{"raw", func(t *testing.T) (Port, *os.File) { return overPTY(t, OpenRaw) }},
+	{"raw", func(t *testing.T) (Port, *os.File) { return overPTY(t, OpenPort) }},
 }
 
 // overPTY opens the slave side of a pseudo-terminal made by another package; its own master is the peer.
@@ -225,20 +224,15 @@ func TestOpenErrors(t *testing.T) {
 		{"/dev/ttyNONE7", fs.ErrNotExist, []string{"cannot open /dev/ttyNONE7: no such port", "Is the cable in?", "hil ports"}},
 		{plain, nil, []string{"not a serial port", "hil ports"}},
 	} {
-		for _, open := range []func(string, int) (Port, error){OpenPort, OpenRaw, func(n string, _ int) (Port, error) { _, err := OpenKept(n); return nil, err }} {
-			_, err := open(c.port, 115200)
-			var oe *OpenError
-			if c.port == "" && err != nil && !strings.Contains(err.Error(), "named") {
-				continue // OpenKept is never asked for no port
-			}
-			if !errors.As(err, &oe) || c.is != nil && !errors.Is(err, c.is) {
-				t.Errorf("%q: %v", c.port, err)
-				continue
-			}
-			for _, w := range c.want {
-				if !strings.Contains(err.Error(), w) {
-					t.Errorf("%q: missing %q in: %v", c.port, w, err)
-				}
+		_, err := OpenPort(c.port, 115200)
+		var oe *OpenError
+		if !errors.As(err, &oe) || c.is != nil && !errors.Is(err, c.is) {
+			t.Errorf("%q: %v", c.port, err)
+			continue
+		}
+		for _, w := range c.want {
+			if !strings.Contains(err.Error(), w) {
+				t.Errorf("%q: missing %q in: %v", c.port, w, err)
 			}
 		}
 	}
@@ -277,42 +271,65 @@ func TestOpenHints(t *testing.T) {
 	}
 }
 
-// A second opener is turned away; the one who keeps a descriptor still gets his bytes out and can free the port.
+// A second opener is turned away, root too, and told who has the port. The supervisor's share of the core's descriptor gets
+// the bytes out after every opening, and frees the port for a successor.
 func TestKept(t *testing.T) {
-	master, slave, err := pty.Open()
-	if err != nil {
-		t.Skip(err)
+	if runtime.GOOS != "linux" {
+		t.Skip("descriptors are handed over on Linux")
 	}
-	defer master.Close()
-	name := slave.Name()
-	kept, err := OpenKept(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kept := NewKept()
 	defer kept.Close()
-	slave.Close()
-	owner, err := OpenPort(name, 115200)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if os.Geteuid() != 0 { // root is let in all the same
-		if _, err := OpenRaw(name, 115200); !errors.Is(err, syscall.EBUSY) {
+	for round := range 3 { // each round is another core, or another device behind the name
+		core, err := kept.Expect()
+		if err != nil {
+			t.Fatal(err)
+		}
+		handOver := HandOver(core.Fd())
+		link := filepath.Join(t.TempDir(), "port")
+		master, _, err := OpenPTY(link)
+		if err != nil {
+			t.Fatal(err)
+		}
+		owner, err := OpenPort(link, 115200)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if kept.Look(); kept.Open() != (round == 2) { // what the core before had open stays until the next has something
+			t.Errorf("round %d: open %v before anything was handed over", round, kept.Open())
+		}
+		handOver(owner.Info().FD)
+		kept.Look()
+		if err := kept.Write([]byte("safe"), time.Second); err != nil {
+			t.Fatal(err)
+		}
+		b := make([]byte, 4)
+		if _, err := readFull(master.Read, b); err != nil || string(b) != "safe" {
+			t.Fatalf("%q %v", b, err)
+		}
+		if _, err := OpenPort(link, 115200); !errors.Is(err, syscall.EBUSY) {
 			t.Errorf("second opener: %v", err)
 		}
+		if round == 0 { // unplugged: nothing may hold the old device, or it would come back under another name
+			owner.Close()
+			handOver(-1)
+			if kept.Look(); kept.Open() || kept.Write([]byte("safe"), time.Second) == nil {
+				t.Error("the port that was closed is still kept")
+			}
+		} else { // the core is dead: its descriptor is gone, ours has its lock and its exclusive use
+			syscall.Close(owner.Info().FD)
+			if _, err := OpenPort(link, 115200); !errors.Is(err, syscall.EBUSY) {
+				t.Errorf("beside a kept descriptor: %v", err)
+			}
+			kept.Free()
+			next, err := OpenPort(link, 115200)
+			if err != nil {
+				t.Fatalf("the successor: %v", err)
+			}
+			next.Close()
+		}
+		core.Close()
+		master.Close()
 	}
-	if err := kept.Write([]byte("safe"), time.Second); err != nil {
-		t.Fatal(err)
-	}
-	b := make([]byte, 4)
-	if _, err := readFull(master.Read, b); err != nil || string(b) != "safe" {
-		t.Fatalf("%q %v", b, err)
-	}
-	next, err := OpenRaw(name, 115200)
-	if err != nil {
-		t.Fatalf("the successor: %v", err)
-	}
-	next.Close()
-	owner.Close()
 }
 
 // The link is made, replaced when it is ours, refused when it is not, and gone after Close.

@@ -19,6 +19,7 @@ type rawPort struct {
 	wake    int // eventfd
 	mu      sync.RWMutex
 	closed  atomic.Bool
+	owned   bool // locked and in exclusive use
 	onClose func()
 }
 
@@ -47,7 +48,7 @@ func openTTY(name string) (*rawPort, error) {
 	return newRawPort(fd, Info{Name: name, Kind: "raw"})
 }
 
-func openRaw(name string, baud int) (Port, error) {
+func openPort(name string, baud int) (Port, error) {
 	p, err := openTTY(name)
 	if err != nil {
 		return nil, err
@@ -59,15 +60,29 @@ func openRaw(name string, baud int) (Port, error) {
 	return p, nil
 }
 
-// configure sets raw mode, 8N1, the speed, keeps others out, and drops what waited in the port.
+// configure keeps others out, sets raw mode, 8N1 and the speed, and drops what waited in the port.
 func (p *rawPort) configure(baud int) error {
-	if err := makeRaw(p.fd, baud); err != nil {
+	// the terminal's exclusive use does not bind root, the lock does not bind other programs; the lock ends with the process
+	if _, err := retry(func() (int, error) { return 0, unix.Flock(p.fd, unix.LOCK_EX|unix.LOCK_NB) }); err != nil {
+		if err == unix.EWOULDBLOCK {
+			err = unix.EBUSY
+		}
 		return err
 	}
+	p.owned = true
 	if err := unix.IoctlSetInt(p.fd, unix.TIOCEXCL, 0); err != nil {
 		return fmt.Errorf("exclusive use: %w", err)
 	}
+	if err := makeRaw(p.fd, baud); err != nil {
+		return err
+	}
 	return p.Flush()
+}
+
+// release gives a port free for the next one who opens it, even while others hold this descriptor too.
+func release(fd int) {
+	unix.IoctlSetInt(fd, unix.TIOCNXCL, 0)
+	unix.Flock(fd, unix.LOCK_UN)
 }
 
 // makeRaw turns off everything a terminal does to bytes. baud 0 leaves the speed alone.
@@ -206,6 +221,9 @@ func (p *rawPort) Close() error {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.owned {
+		release(p.fd)
+	}
 	err := unix.Close(p.fd)
 	unix.Close(p.wake)
 	if p.onClose != nil {

@@ -13,6 +13,9 @@ func (l *line) receive(c *conn) {
 	runtime.LockOSThread() // and never unlock: the thread ends with the goroutine
 	defer l.wg.Done()
 	buf := make([]byte, 4096)
+	if c == nil {
+		c = l.reopen(nil)
+	}
 	for c != nil {
 		n, err := c.Read(buf)
 		stamp := l.now()
@@ -67,30 +70,36 @@ func (l *line) accept(arrived int64) {
 	l.pace.publish(stamp, l.news.N)
 }
 
-// reopen closes the port and opens it again, however long it takes; nil once the line is closing.
+// reopen closes the port, if there is one, and opens it again, however long it takes; nil once the line is closing. Where
+// nothing is ever collected, a try must leave next to nothing behind.
 func (l *line) reopen(old *conn) *conn {
-	l.port.Store(nil)
-	l.board.connected.Store(0)
-	old.Close()
-	for i := 0; !l.closing.Load(); i++ {
-		wait := time.NewTimer(l.backoff[min(i, len(l.backoff)-1)])
+	if old != nil {
+		l.port.Store(nil)
+		l.board.connected.Store(0)
+		old.Close()
+		if l.opened != nil {
+			l.opened(-1)
+		}
+	}
+	wait := time.NewTimer(l.backoff[0])
+	defer wait.Stop()
+	for i := 1; !l.closing.Load(); i++ {
 		select {
 		case <-l.done:
-			wait.Stop()
 			return nil
 		case <-wait.C:
 		}
 		p, err := l.open()
 		if err != nil {
+			l.board.refused(err)
+			wait.Reset(l.backoff[min(i, len(l.backoff)-1)])
 			continue
 		}
 		// the device may have restarted, or be another one: its sequence and clock begin anew
 		l.dec.Reset()
 		l.clock.reset()
-		c := &conn{Port: p}
 		l.board.reconnects.Add(1)
-		l.port.Store(c)
-		l.board.connected.Store(1)
+		c := l.connect(p)
 		if l.closing.Load() { // closed in between, perhaps without having seen the new port
 			l.board.connected.Store(0)
 			c.Close()

@@ -18,11 +18,13 @@ type Options struct {
 	Command  []wire.Field // what it takes
 	Safe     []float64    // its safe state, one value per command, in the command's unit
 	DryRun   bool         // listen only: nothing is ever written, the sending thread does not exist
-	Raw      bool         // our own descriptor instead of the library's (Linux)
+	Patient  bool         // a port that is missing at the start is waited for, as one that goes away later
 
 	TxCPU   int             // processor of the sending thread, that of the tick; −1: any
 	Within  time.Duration   // longest write; 0: 20 ms
 	Backoff []time.Duration // between two tries to open the port again; nil: 0.1, 0.2, 0.5, 1, 1, … s
+
+	Opened func(fd int) // told the descriptor of every opening, and −1 after a closing; see HandOver
 
 	Open func() (Port, error) // instead of Port, for tests; may be called again after an unplug
 	Now  func() int64         // ns, instead of rt.Now
@@ -55,15 +57,17 @@ func NewRig(o Options) (*Rig, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, fmt.Errorf("rig %s: %w", o.Name, err)
 	}
-	open := o.Open
+	open, words := o.Open, func(err error) error { return err }
 	if open == nil {
-		open = func() (Port, error) { return OpenPort(o.Port, o.Baud) }
-		if o.Raw {
-			open = func() (Port, error) { return OpenRaw(o.Port, o.Baud) }
+		baud := o.Baud
+		if baud == 0 {
+			baud = DefaultBaud
 		}
+		open = func() (Port, error) { return openPort(o.Port, baud) }
+		words = func(err error) error { return explain(o.Port, err) }
 	}
 	r := &Rig{line{
-		name: "rig " + o.Name, in: o.Measure, out: o.Command, dec: dec, enc: enc, kind: wire.Command, now: o.Now, open: open,
+		name: "rig " + o.Name, in: o.Measure, out: o.Command, dec: dec, enc: enc, kind: wire.Command, now: o.Now, open: open, explain: words, opened: o.Opened, patient: o.Patient,
 		backoff: o.Backoff, within: o.Within, mute: o.DryRun || len(o.Command) == 0, opens: o.Protocol.opens(), txCPU: o.TxCPU, safe: safe, clocked: true,
 		device: func(now int64) int64 { return now },
 	}}

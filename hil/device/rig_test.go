@@ -22,7 +22,7 @@ var (
 )
 
 // Stats lies in shared memory: its size is part of the layout.
-const _ = uint(unsafe.Sizeof(Stats{}) - 21*8)
+const _ = uint(unsafe.Sizeof(Stats{}) - 22*8)
 
 var (
 	sensors = []wire.Field{
@@ -109,15 +109,13 @@ func TestExchange(t *testing.T) {
 		name     string
 		terminal bool
 		proto    Protocol
-		raw      bool
 	}{
-		{"link over a socket pair", false, Protocol{}, false},
-		{"link over a pseudo-terminal", true, Protocol{Kind: "link"}, false},
-		{"link over a pseudo-terminal, raw port", true, Protocol{Kind: "link"}, true},
-		{"lines over a pseudo-terminal", true, line, false},
+		{"link over a socket pair", false, Protocol{}},
+		{"link over a pseudo-terminal", true, Protocol{Kind: "link"}},
+		{"lines over a pseudo-terminal", true, line},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := lay(t, c.terminal, func(o *Options, fo *FirmwareOptions) { o.Protocol, fo.Protocol, o.Raw = c.proto, c.proto, c.raw })
+			b := lay(t, c.terminal, func(o *Options, fo *FirmwareOptions) { o.Protocol, fo.Protocol = c.proto, c.proto })
 			if meas, cmd := b.Signals(); len(meas) != 3 || meas[2].Name != "link.age" || meas[2].Unit != "s" || len(cmd) != 2 || meas[0].Unit != "rad" {
 				t.Fatalf("signals %v %v", meas, cmd)
 			}

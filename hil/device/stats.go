@@ -3,6 +3,7 @@ package device
 import (
 	"math"
 	"sync/atomic"
+	"syscall"
 
 	"hilrig/hil/wire"
 )
@@ -19,6 +20,7 @@ type Stats struct {
 
 	Connected  uint64 // 1: the port is open
 	Reconnects uint64
+	Refused    uint64  // number of the system's error that the last try to open the port ended with; 0: it is open, or no such number
 	ClockJumps uint64  // the device's clock was not where it should be, and was mapped anew
 	Age        int64   // ns  since the newest frame arrived; 0 before the first
 	Offset     int64   // ns  host minus device clock at the newest frame, the smallest delay included; 0: no device clock
@@ -38,6 +40,7 @@ type board struct {
 	txDropped  atomic.Uint64
 	connected  atomic.Uint64
 	reconnects atomic.Uint64
+	why        atomic.Uint64
 	jumps      atomic.Uint64
 	newest     atomic.Int64 // ns  arrival of the newest frame
 	offset     atomic.Int64
@@ -49,6 +52,29 @@ type board struct {
 func (b *board) received(c *wire.Counters) {
 	for i, v := range [...]uint64{c.Bytes, c.Frames, c.Repeats, c.Bad, c.Oversize, c.Foreign, c.Gaps, c.Restarts, c.NonFinite, c.Resync} {
 		b.rx[i].Store(v)
+	}
+}
+
+// refused notes why the port could not be opened; nil: it is open.
+func (b *board) refused(err error) {
+	var why syscall.Errno
+	if e, ok := err.(syscall.Errno); ok {
+		why = e
+	} else if err == errNoSerial {
+		why = syscall.ENOTTY
+	}
+	b.why.Store(uint64(why))
+}
+
+// OpenRefused says in words why the port cannot be opened; nil while it is open.
+func (s *Stats) OpenRefused(port string) error {
+	switch e := syscall.Errno(s.Refused); {
+	case s.Connected != 0 || e == 0:
+		return nil
+	case e == syscall.ENOTTY:
+		return explain(port, errNoSerial)
+	default:
+		return explain(port, e)
 	}
 }
 
@@ -65,7 +91,7 @@ func (b *board) read(s *Stats, now int64) {
 		*p = b.rx[i].Load()
 	}
 	s.TxFrames, s.TxBytes, s.TxErrors, s.TxDropped = b.txFrames.Load(), b.txBytes.Load(), b.txErrors.Load(), b.txDropped.Load()
-	s.Connected, s.Reconnects, s.ClockJumps = b.connected.Load(), b.reconnects.Load(), b.jumps.Load()
+	s.Connected, s.Reconnects, s.Refused, s.ClockJumps = b.connected.Load(), b.reconnects.Load(), b.why.Load(), b.jumps.Load()
 	s.Offset, s.DriftPPM, s.Residual = b.offset.Load(), math.Float64frombits(b.drift.Load()), b.residual.Load()
 	s.Age = 0
 	if t := b.newest.Load(); t != 0 {

@@ -45,6 +45,7 @@ func Boot() (*Handover, error) {
 // stage1 ends in another incarnation of the same program; it returns only when that fails.
 func stage1(o order) error {
 	o.stage = 2
+	unix.Prctl(unix.PR_SET_THP_DISABLE, 1, 0, 0, 0) // locked memory grows by what is touched, not by 2 MB; no page is collapsed under a tick
 	if o.priority > 0 {
 		err := unix.SchedSetAttr(0, &unix.SchedAttr{Policy: unix.SCHED_FIFO, Priority: uint32(o.priority)}, 0) // no reset on fork
 		var errno syscall.Errno
