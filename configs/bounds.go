@@ -2,6 +2,7 @@ package configs
 
 import (
 	"fmt"
+	"math"
 	"reflect"
 	"strconv"
 	"strings"
@@ -42,8 +43,8 @@ func (b bound) holds(x float64) bool {
 	return x <= b.v
 }
 
-// CheckBounds reports every number of a struct that is outside its want tag, at any depth. A number that the file left
-// out and that has no default is reported as missing.
+// CheckBounds reports every number of a struct that is outside its want tag, or of a size that nothing has, at any depth. A
+// number that the file left out and that has no default is reported as missing.
 func (r *Report) CheckBounds(s any) {
 	v := reflect.ValueOf(s)
 	for v.Kind() == reflect.Pointer {
@@ -69,14 +70,24 @@ func (r *Report) boundsOf(path string, v reflect.Value) {
 	case reflect.Struct:
 		for _, f := range fieldsOf(v.Type()) {
 			x, p := v.Field(f.index), join(path, f.key)
-			if len(f.want) == 0 {
-				r.boundsOf(p, x)
-				continue
+			if len(f.want) > 0 {
+				r.bounded(p, f, x)
 			}
-			r.bounded(p, f, x)
+			r.boundsOf(p, x)
+		}
+	case reflect.Array:
+		for i := range v.Len() {
+			r.boundsOf(path, v.Index(i))
+		}
+	case reflect.Float64:
+		if x := math.Abs(v.Float()); x != 0 && !(x >= smallest && x <= largest) && !r.Bad(path) {
+			r.Errorf(path, "%s: %s in SI, want 0, or a magnitude from %s to %s; is its unit right?", path, short(v.Float()), short(smallest), short(largest))
 		}
 	}
 }
+
+// No quantity of a rig in SI lies outside these, and no product of a few that lie inside overflows.
+const smallest, largest = 1e-30, 1e30
 
 func (r *Report) bounded(path string, f field, v reflect.Value) {
 	if v.Kind() == reflect.Pointer {

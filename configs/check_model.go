@@ -51,6 +51,9 @@ func (c *Config) checkLaw(r *Report, path string, f Friction) {
 		return
 	}
 	lugre := f.LuGre()
+	if lugre.Validate() != nil {
+		return // said where the numbers stand
+	}
 	law := Law{Name: "lugre", Model: &lugre, path: path}
 	law.advise(r)
 }

@@ -182,6 +182,9 @@ func (c *Config) checkMeasure(r *Report, p string, m Measure) {
 	if c.Needs(m) && m.Stale == 0 {
 		r.Warnf(p+".stale", "%s.stale: %s is not watched; a cable that comes off would not hold the rig. hil run --arm refuses this file: leave stale out, or give it a time", p, m.Name)
 	}
+	if m.Role == "position" && math.Abs(m.Scale) > 2*math.Pi*(1+1e-9) {
+		r.Errorf(p+".scale", "%s.scale: one count is %s rad, want at most one turn", p, short(math.Abs(m.Scale)))
+	}
 	if m.Role == "status" && m.Scale != 1 {
 		r.Errorf(p+".scale", "%s.scale: a status is bits; want 1", p)
 	}

@@ -116,23 +116,23 @@ type Motor struct {
 // Friction is the LuGre law (theory: ż = v − σ0|v|z/g(v), F = σ0 z + σ1(v) ż + σ2 v).
 type Friction struct {
 	Law    string  `yaml:"law" enum:"lugre" doc:"friction law"`
-	Sigma0 float64 `yaml:"sigma0" unit:"N·m/rad" want:">0" doc:"bristle stiffness"`
-	Sigma1 float64 `yaml:"sigma1" unit:"N·m·s/rad|N·m·s" want:">=0" doc:"bristle damping at rest"`
-	Sigma2 float64 `yaml:"sigma2" unit:"N·m·s/rad|N·m·s" want:">=0" doc:"viscous friction"`
-	Fc     float64 `yaml:"Fc" unit:"N·m" want:">0" doc:"Coulomb friction"`
-	Fs     float64 `yaml:"Fs" unit:"N·m" want:">0" doc:"break-away friction (total, not the increment)"`
-	Vs     float64 `yaml:"vs" unit:"rad/s" want:">0" doc:"Stribeck velocity"`
-	Vd     float64 `yaml:"vd" unit:"rad/s" want:">=0" doc:"velocity at which sigma1 has decayed to 1/e; 0: constant sigma1"`
-	Offset float64 `yaml:"offset" unit:"N·m" doc:"load torque or amplifier offset, opposing positive motion"`
+	Sigma0 float64 `yaml:"sigma0" unit:"N·m/rad" want:">=1e-12 <=1e15" doc:"bristle stiffness"`
+	Sigma1 float64 `yaml:"sigma1" unit:"N·m·s/rad|N·m·s" want:">=0 <=1e9" doc:"bristle damping at rest"`
+	Sigma2 float64 `yaml:"sigma2" unit:"N·m·s/rad|N·m·s" want:">=0 <=1e9" doc:"viscous friction"`
+	Fc     float64 `yaml:"Fc" unit:"N·m" want:">=1e-12 <=1e9" doc:"Coulomb friction"`
+	Fs     float64 `yaml:"Fs" unit:"N·m" want:">=1e-12 <=1e9" doc:"break-away friction (total, not the increment)"`
+	Vs     float64 `yaml:"vs" unit:"rad/s" want:">=1e-12 <=1e6" doc:"Stribeck velocity"`
+	Vd     float64 `yaml:"vd" unit:"rad/s" want:">=0 <=1e6" doc:"velocity at which sigma1 has decayed to 1/e; 0: constant sigma1"`
+	Offset float64 `yaml:"offset" unit:"N·m" want:">=-1e9 <=1e9" doc:"load torque or amplifier offset, opposing positive motion"`
 }
 
 // Estimator is the Kalman filter for position, velocity, current and friction torque, and the recursive least squares.
 type Estimator struct {
 	Gain          string  `yaml:"gain" enum:"steady,varying" doc:"steady: constant gain of the Riccati equation; varying: covariance propagated each tick"`
-	PositionNoise float64 `yaml:"position_noise" unit:"rad" want:">=0" doc:"standard deviation of the position measurement; 0: count/√12"`
-	CurrentNoise  float64 `yaml:"current_noise" unit:"A" want:">0" doc:"standard deviation of the current measurement"`
-	TorqueWalk    float64 `yaml:"torque_walk" unit:"N·m/√s" want:">0" doc:"random walk of the friction torque"`
-	VoltageNoise  float64 `yaml:"voltage_noise" unit:"V" want:">=0" doc:"standard deviation of the applied voltage"`
+	PositionNoise float64 `yaml:"position_noise" unit:"rad" want:">=0 <=1000" doc:"standard deviation of the position measurement; 0: count/√12"`
+	CurrentNoise  float64 `yaml:"current_noise" unit:"A" want:">=1e-9 <=1e6" doc:"standard deviation of the current measurement"`
+	TorqueWalk    float64 `yaml:"torque_walk" unit:"N·m/√s" want:">=1e-12 <=1e9" doc:"random walk of the friction torque"`
+	VoltageNoise  float64 `yaml:"voltage_noise" unit:"V" want:">=0 <=1e6" doc:"standard deviation of the applied voltage"`
 	Delay         float64 `yaml:"delay" unit:"s" want:">=0 <=0.1" doc:"age of a sample when it reaches the tick; the filter predicts across it"`
 	RLS           RLS     `yaml:"rls" doc:"recursive least squares for inertia, viscous, Coulomb and offset torque"`
 }
@@ -140,9 +140,9 @@ type Estimator struct {
 // RLS is the recursive least squares for inertia, viscous, Coulomb and offset torque.
 type RLS struct {
 	Enabled bool    `yaml:"enabled" doc:"estimate while running; wants position and current at the rate of the loop (from slower samples the inertia comes out biased)"`
-	Memory  float64 `yaml:"memory" unit:"s" want:">=0" doc:"exponential forgetting: weight 1/e after this time; 0: no forgetting"`
+	Memory  float64 `yaml:"memory" unit:"s" want:">=0 <=1e6" doc:"exponential forgetting: weight 1/e after this time; 0: no forgetting"`
 	Window  float64 `yaml:"window" unit:"s" want:">0 <=60" doc:"length of the test functions of the weak form"`
-	MinVel  float64 `yaml:"min_velocity" unit:"rad/s" want:">=0" doc:"windows that go below this speed are left out (Stribeck and presliding)"`
+	MinVel  float64 `yaml:"min_velocity" unit:"rad/s" want:">=0 <=1e6" doc:"windows that go below this speed are left out (Stribeck and presliding)"`
 }
 
 // Reference is the desired motion of the axis.
@@ -152,7 +152,7 @@ type Reference struct {
 	Amplitude float64 `yaml:"amplitude" unit:"rad" doc:"step, sine, chirp: amplitude; trapezoid: travel"`
 	Frequency float64 `yaml:"frequency" unit:"Hz" want:">=0" doc:"sine; first frequency of a chirp; repetition of step and trapezoid (0: once)"`
 	FreqEnd   float64 `yaml:"frequency_end" unit:"Hz" want:">=0" doc:"chirp: last frequency"`
-	Sweep     float64 `yaml:"sweep" unit:"s" want:">=0" doc:"chirp: duration of one sweep"`
+	Sweep     float64 `yaml:"sweep" unit:"s" want:">=0 <=1e6" doc:"chirp: duration of one sweep"`
 	Velocity  float64 `yaml:"velocity" unit:"rad/s" doc:"ramp; trapezoid: cruising speed"`
 	Accel     float64 `yaml:"acceleration" unit:"rad/s²" want:">=0" doc:"trapezoid: acceleration and deceleration"`
 	Tones     []Tone  `yaml:"tones,omitempty" doc:"multisine: a sum of sines"`
@@ -171,10 +171,10 @@ type Tone struct {
 // Control is the position controller; its output is a torque, turned into a voltage by the motor's static inverse.
 type Control struct {
 	Kind   string  `yaml:"kind" enum:"pd,pid" doc:"pd ignores ki"`
-	Kp     float64 `yaml:"kp" unit:"N·m/rad" want:">=0" doc:"proportional gain"`
-	Ki     float64 `yaml:"ki" unit:"N·m/(rad·s)" want:">=0" doc:"integral gain"`
-	Kd     float64 `yaml:"kd" unit:"N·m·s/rad|N·m·s" want:">=0" doc:"derivative gain, on the estimated velocity"`
-	Limit  float64 `yaml:"limit" unit:"N·m" want:">0" doc:"largest torque asked for"`
+	Kp     float64 `yaml:"kp" unit:"N·m/rad" want:">=0 <=1e9" doc:"proportional gain"`
+	Ki     float64 `yaml:"ki" unit:"N·m/(rad·s)" want:">=0 <=1e9" doc:"integral gain"`
+	Kd     float64 `yaml:"kd" unit:"N·m·s/rad|N·m·s" want:">=0 <=1e9" doc:"derivative gain, on the estimated velocity"`
+	Limit  float64 `yaml:"limit" unit:"N·m" want:">=1e-12 <=1e9" doc:"largest torque asked for"`
 	DeadZn float64 `yaml:"dead_zone" unit:"rad" want:">=0" doc:"the integral rests inside it (no hunting)"`
 }
 
@@ -219,12 +219,12 @@ type Dither struct {
 // Guard decides about the command.
 type Guard struct {
 	HoldTime   float64 `yaml:"hold_time" unit:"s" want:">=0 <=10" doc:"HOLD for a stale or missing sensor becomes TRIP after this time"`
-	MaxSpeed   float64 `yaml:"max_speed" unit:"rad/s" want:">=0" doc:"estimated speed that trips; 0: no limit"`
-	MaxError   float64 `yaml:"max_error" unit:"rad" want:">=0" doc:"tracking error that trips; 0: no limit"`
-	MaxCurrent float64 `yaml:"max_current" unit:"A" want:">=0" doc:"measured current that trips; 0: no limit"`
+	MaxSpeed   float64 `yaml:"max_speed" unit:"rad/s" want:">=0 <=1e9" doc:"estimated speed that trips; 0: no limit"`
+	MaxError   float64 `yaml:"max_error" unit:"rad" want:">=0 <=1e9" doc:"tracking error that trips; 0: no limit"`
+	MaxCurrent float64 `yaml:"max_current" unit:"A" want:">=0 <=1e9" doc:"measured current that trips; 0: no limit"`
 	MaxTemp    float64 `yaml:"max_temperature" unit:"degC" want:">=-273 <=2000" auto:"upper edge of the range of the temperature" doc:"temperature that trips; 0: none beside that range"`
-	RatedI     float64 `yaml:"rated_current" unit:"A" want:">=0" doc:"continuous current of the i²t budget; 0: no budget"`
-	Thermal    float64 `yaml:"thermal_time" unit:"s" want:">0" doc:"time constant of the i²t budget"`
+	RatedI     float64 `yaml:"rated_current" unit:"A" want:">=0 <=1e9" doc:"continuous current of the i²t budget; 0: no budget"`
+	Thermal    float64 `yaml:"thermal_time" unit:"s" want:">=0.001 <=1e6" doc:"time constant of the i²t budget"`
 	SelfTest   float64 `yaml:"selftest_time" unit:"s" want:">=0 <=60" doc:"every watched sensor must be alive and in range for this long before READY"`
 }
 
@@ -256,7 +256,7 @@ type Record struct {
 	Enabled bool    `yaml:"enabled" doc:"record every run"`
 	Dir     string  `yaml:"dir" doc:"each run makes a folder of its own below it; relative to the working directory"`
 	Chunk   float64 `yaml:"chunk" unit:"s" want:">=0.05 <=10" doc:"a recording cut short by a crash loses at most this much"`
-	Keep    float64 `yaml:"keep" unit:"B" want:">=0" doc:"oldest runs are removed above this size; 0: keep all"`
+	Keep    float64 `yaml:"keep" unit:"B" want:">=0 <=1e15" doc:"oldest runs are removed above this size; 0: keep all"`
 }
 
 // Virtual is the plant behind the virtual rig: the truth, which the model above may know only roughly.

@@ -18,7 +18,7 @@ type ContactRun struct {
 	Scene       *Scene         `yaml:"scene,omitempty" doc:"planar rigid bodies, springs between them, pairs that may touch"`
 	Toy         *Toy           `yaml:"toy,omitempty" doc:"a small system whose motion is known"`
 	Engine      ContactEngine  `yaml:"engine" doc:"how it is integrated"`
-	Duration    float64        `yaml:"duration" unit:"s" want:">0" doc:"length of the run"`
+	Duration    float64        `yaml:"duration" unit:"s" want:">0 <=1e6" doc:"length of the run"`
 	Discard     float64        `yaml:"discard" unit:"s" want:">=0" doc:"beginning that statistics leave out"`
 	Outputs     ContactOutputs `yaml:"outputs" doc:"what is kept"`
 }
@@ -34,7 +34,7 @@ type ContactEngine struct {
 	Impact    string  `yaml:"impact" enum:",newton,poisson,sequential" doc:"law of impact: newton solves one problem and may gain energy with friction; poisson two, compression and expansion; sequential: pair after pair, event-driven only; left out: newton with a fixed step, poisson with events"`
 	Slow      float64 `yaml:"restitution_speed" unit:"m/s" want:">=0" doc:"approaches slower than this do not rebound; 0: 1 mm/s with a fixed step and for a brush, otherwise 0.1 µm/s with events"`
 	Tolerance float64 `yaml:"tolerance" want:">=0 <=1e-3" doc:"event-driven: relative error of a step, 1e-13 or more; 0: 1e-9, for a brush 1e-6"`
-	MaxEvents int     `yaml:"max_events" want:">=1" doc:"event-driven: the run ends with an error beyond this many"`
+	MaxEvents int     `yaml:"max_events" want:">=1 <=1e9" doc:"event-driven: the run ends with an error beyond this many"`
 	Averaged  bool    `yaml:"averaged" doc:"brush: where the step does not resolve the surface, go on with the averaged contact in place of refusing"`
 }
 

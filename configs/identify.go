@@ -194,6 +194,11 @@ func CheckIdentify(path string, also ...string) (c *Identify, warnings []Problem
 	if err != nil {
 		return nil, nil, err
 	}
+	return identifyBytes(path, data, also...)
+}
+
+// identifyBytes is CheckIdentify for a file that is already in memory.
+func identifyBytes(path string, data []byte, also ...string) (c *Identify, warnings []Problem, err error) {
 	c = DefaultIdentify()
 	r, read := decode(path, data, c)
 	if read {

@@ -94,7 +94,7 @@ func decode(name string, data []byte, into any) (r *Report, read bool) {
 	if v.Kind() != reflect.Pointer || v.IsNil() || v.Elem().Kind() != reflect.Struct {
 		panic(fmt.Sprintf("configs: decode into %T, want a pointer to a struct", into))
 	}
-	r = &Report{file: name, at: map[string]place{}, guessed: map[string]bool{}}
+	r = &Report{file: name, at: map[string]place{}, guessed: map[string]bool{}, copied: map[string]string{}}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	if !r.readable(data) {
 		return r, false

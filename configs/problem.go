@@ -83,9 +83,9 @@ type Report struct {
 	at       map[string]place // key path → place in the file
 	problems []Problem
 	warnings []Problem
-	seen     map[string]bool // repeated reports (an anchor used twice) are dropped
-	guessed  map[string]bool // what misspelt keys were probably meant to be: reported once, as the misspelling
-	copied   []string        // sections taken over from others, where their problems are reported
+	seen     map[string]bool   // repeated reports (an anchor used twice) are dropped
+	guessed  map[string]bool   // what misspelt keys were probably meant to be: reported once, as the misspelling
+	copied   map[string]string // sections taken over from others, where their problems are reported
 
 	unit func(tag string) string // what a unit tag means in this file; nil: what it says
 }
@@ -108,22 +108,28 @@ func (r *Report) Errorf(path, format string, args ...any) {
 			return
 		}
 	}
-	for _, c := range r.copied {
-		if within(path, c) {
-			return
-		}
+	if r.original(path) != path {
+		return
 	}
 	r.add(&r.problems, path, r.find(path), fmt.Sprintf(format, args...), "")
 }
 
 // Warnf adds a remark about the value at path: legal, but worth a thought.
 func (r *Report) Warnf(path, format string, args ...any) {
-	for _, c := range r.copied {
-		if within(path, c) {
-			return
-		}
+	if r.original(path) != path {
+		return
 	}
 	r.add(&r.warnings, path, r.find(path), fmt.Sprintf(format, args...), "")
+}
+
+// original is the path where a section stands that was taken over from there.
+func (r *Report) original(path string) string {
+	for to, from := range r.copied {
+		if within(path, to) {
+			return from + path[len(to):]
+		}
+	}
+	return path
 }
 
 // Given tells whether the file contains the key; without a file nothing is given.
@@ -131,6 +137,7 @@ func (r *Report) Given(path string) bool { _, ok := r.at[path]; return ok }
 
 // Bad tells whether something is wrong at path or below it, so that follow-up checks can be left out.
 func (r *Report) Bad(path string) bool {
+	path = r.original(path)
 	for _, p := range r.problems {
 		if within(p.Path, path) {
 			return true

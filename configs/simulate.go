@@ -23,7 +23,7 @@ type Simulate struct {
 	Initial     SimInitial  `yaml:"initial" doc:"where the run starts; the contact starts relaxed"`
 	Scheme      string      `yaml:"scheme" enum:"midpoint,implicit,explicit,explicit-pade" doc:"how a law is coupled to a mass; laws with a stick mode have their own"`
 	Step        float64     `yaml:"step" unit:"s" want:">0" doc:"length of a step"`
-	Duration    float64     `yaml:"duration" unit:"s" want:">0" doc:"length of the run"`
+	Duration    float64     `yaml:"duration" unit:"s" want:">0 <=1e9" doc:"length of the run"`
 	OverLimit   string      `yaml:"over_limit" enum:"refuse,substep" doc:"a step beyond the limit of the scheme is refused or divided"`
 	Outputs     SimOutputs  `yaml:"outputs" doc:"what is kept"`
 	Events      SimEvents   `yaml:"events" doc:"what counts as rest"`

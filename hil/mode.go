@@ -59,6 +59,10 @@ func ParseRequest(name string) (Request, bool) {
 	return ReqNone, false
 }
 
+// Safer tells whether a request takes energy out of the rig. Such a request is taken from whoever can reach the daemon, late,
+// repeated or with a payload that cannot be read.
+func (q Request) Safer() bool { return q == ReqStop || q == ReqHold || q == ReqEstop }
+
 // Cause says why the guard is where it is.
 type Cause uint8
 

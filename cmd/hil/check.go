@@ -87,6 +87,11 @@ func report(out, errOut io.Writer, name string, warnings []configs.Problem, err 
 // checkRig reports on a rig file.
 func checkRig(out, errOut io.Writer, name string) bool {
 	cfg, warnings, err := configs.Check(name)
+	if err == nil { // what hil run would find when it builds the controller
+		if _, err = assemble(cfg, handover{Port: cfg.Device.Port}); err != nil {
+			err = fmt.Errorf("%s: %w", name, err)
+		}
+	}
 	if err != nil {
 		printProblems(errOut, "hil: ", err)
 		for _, w := range warnings {

@@ -178,20 +178,11 @@ func (p *DahlModified) Passive() (ok bool, speed float64) {
 		d := delta + math.Copysign(visc, p.Alpha1)
 		return visc < delta && d*d > 8*visc*rest
 	}
-	step := math.Pow(10, 1.0/25)
-	for v := 1e-8 * p.V0; v < 100*p.V0 || p.Alpha2*v < math.Abs(p.Alpha1); v *= step {
-		if !active(v) {
-			continue
+	const perDecade = 25
+	for v := range speeds(1e-8*p.V0, max(100*p.V0, math.Abs(p.Alpha1)/p.Alpha2), perDecade) {
+		if active(v) {
+			return false, onset(v/math.Pow(10, 1.0/perDecade), v, active)
 		}
-		lo, hi := v/step, v
-		for range 60 {
-			if mid := 0.5 * (lo + hi); active(mid) {
-				hi = mid
-			} else {
-				lo = mid
-			}
-		}
-		return false, hi
 	}
 	return true, 0
 }

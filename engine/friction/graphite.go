@@ -253,16 +253,10 @@ func (p *Brush) Passive() (ok bool, speed float64) {
 		return true, 0
 	}
 	// first crossing of σ1·v·exp(−(v/vd)²) = limit below vd/√2
-	lo, hi := 0.0, p.Vd/math.Sqrt2
-	for range 60 {
-		mid := 0.5 * (lo + hi)
-		if r := mid / p.Vd; p.Sigma1*mid*expNeg(r*r) > limit {
-			hi = mid
-		} else {
-			lo = mid
-		}
-	}
-	return false, hi
+	return false, onset(0, p.Vd/math.Sqrt2, func(v float64) bool {
+		r := v / p.Vd
+		return p.Sigma1*v*expNeg(r*r) > limit
+	})
 }
 
 func (p *Brush) fields() []field {

@@ -1,6 +1,30 @@
 package friction
 
-import "math"
+import (
+	"iter"
+	"math"
+)
+
+// speeds is a logarithmic grid from lo to hi (m/s). It ends, whatever its ends are: what lies outside 1e-60 to 1e60 is cut.
+func speeds(lo, hi float64, perDecade float64) iter.Seq[float64] {
+	return func(yield func(float64) bool) {
+		step := math.Pow(10, 1/perDecade)
+		for v := max(lo, 1e-60); v <= min(hi, 1e60) && yield(v); v *= step {
+		}
+	}
+}
+
+// onset halves [lo, hi] down to the speed at which active becomes true.
+func onset(lo, hi float64, active func(v float64) bool) float64 {
+	for range 60 {
+		if mid := 0.5 * (lo + hi); active(mid) {
+			hi = mid
+		} else {
+			lo = mid
+		}
+	}
+	return hi
+}
 
 // Passive tells whether the port from velocity to force is passive for every motion that starts with |z| ≤ Fs/σ0: no
 // motion takes more work out of the contact than was put in. If not, speed is the lowest speed (m/s) at which the contact
@@ -24,10 +48,11 @@ func (p *LuGre) Passive() (ok bool, speed float64) {
 		v := p.Fc / p.Sigma1
 		lo, hi = min(lo, v), max(hi, v)
 	}
-	step := math.Pow(10, 1.0/25)
-	for v := 1e-4 * lo; v <= 1e4*hi; v *= step {
-		if p.surplus(v) < 0 {
-			return false, p.onset(v/step, v)
+	const perDecade = 25
+	active := func(v float64) bool { return p.surplus(v) < 0 }
+	for v := range speeds(1e-4*lo, 1e4*hi, perDecade) {
+		if active(v) {
+			return false, onset(v/math.Pow(10, 1.0/perDecade), v, active)
 		}
 	}
 	// v → ∞: g → Fc, the v² term decides
@@ -43,19 +68,6 @@ func (p *LuGre) surplus(v float64) float64 {
 	top := max(p.Fs, p.Fc) / g
 	y := min(top, s1*v/(2*g))
 	return g*y*y + v*(p.Sigma2+s1*(1-y))
-}
-
-// onset halves [lo, hi] down to the speed at which surplus turns negative.
-func (p *LuGre) onset(lo, hi float64) float64 {
-	for range 60 {
-		mid := 0.5 * (lo + hi)
-		if p.surplus(mid) < 0 {
-			hi = mid
-		} else {
-			lo = mid
-		}
-	}
-	return hi
 }
 
 // Remedy proposes how fast the bristle damping should fade: the largest vd (m/s) for which σ1·exp(−(v/vd)²) < g(v)/|v| at
@@ -83,16 +95,19 @@ func (p *LuGre) Remedy() (vd float64, ok bool) {
 		}
 		return math.Inf(1)
 	}
-	step := math.Pow(10, 0.01)
+	const perDecade = 100
 	best := 0.0
 	vd = math.Inf(1)
-	for v := low / p.Sigma1; v/math.Sqrt(math.Log(p.Sigma1*v/low)+1) < bound; v *= step {
+	for v := range speeds(low/p.Sigma1, math.Inf(1), perDecade) {
+		if !(v/math.Sqrt(math.Log(p.Sigma1*v/low)+1) < bound) {
+			break
+		}
 		if l := limit(v); l < vd {
 			best, vd = v, l
 		}
 	}
 	// halve the stride around the best point of the grid
-	for d := math.Sqrt(step); d-1 > 1e-8; d = math.Sqrt(d) {
+	for d := math.Pow(10, 0.5/perDecade); d-1 > 1e-8; d = math.Sqrt(d) {
 		for _, v := range [2]float64{best / d, best * d} {
 			if l := limit(v); l < vd {
 				best, vd = v, l

@@ -13,12 +13,6 @@ import (
 	"hilrig/hil"
 )
 
-// commands the page knows; true: takes energy out of the rig, so anybody who sees the page may send it.
-var commands = map[string]bool{
-	"stop": true, "hold": true, "estop": true,
-	"arm": false, "run": false, "reset": false, "set": false,
-}
-
 // commandBody is what POST /api/cmd/<name> takes; all of it may be missing.
 type commandBody struct {
 	ID  string             `json:"id"`  // chosen by the sender, comes back in the reply
@@ -29,7 +23,8 @@ type commandBody struct {
 // 200 taken, 400 not understood, 403 not from here, 409 refused by the guard, 503 busy.
 func (s *Server) postCommand(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
-	safe, known := commands[name]
+	request, known := hil.ParseRequest(name)
+	known = known && request != hil.ReqTrip
 	body, bad := readCommand(w, r)
 	reply := func(status int, format string, args ...any) {
 		writeReply(w, status, hil.Reply{ID: body.ID, Error: fmt.Sprintf(format, args...)})
@@ -47,7 +42,7 @@ func (s *Server) postCommand(w http.ResponseWriter, r *http.Request) {
 		reply(http.StatusForbidden, "this page only shows; it has no way to command the rig")
 		return
 	}
-	if !safe {
+	if !request.Safer() { // what takes energy out of the rig is taken from anybody who sees the page
 		if why := s.refusal(r); why != "" {
 			reply(http.StatusForbidden, "%s", why)
 			return

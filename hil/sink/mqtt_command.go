@@ -29,7 +29,7 @@ const (
 // its own: paho delivers messages one after the other, and a handler that waited would hold up the stop behind an arm.
 //
 // A stop (stop, hold, estop) is carried out whenever it can be understood as one: without payload, with a payload that
-// cannot be read, repeated with an id that was used before, retained. All others need an id, are carried out once per id
+// cannot be read, repeated with an id that was used before, retained, after it expired: clocks differ. All others need an id, are carried out once per id
 // and name, and are refused when retained: a broker would repeat them at every reconnection.
 type desk struct {
 	p    *Publisher
@@ -119,7 +119,10 @@ func (d *desk) arrived(m paho.Message) {
 }
 
 // alwaysTaken are the commands that make the rig safer.
-func alwaysTaken(name string) bool { return name == "stop" || name == "hold" || name == "estop" }
+func alwaysTaken(name string) bool {
+	q, _ := hil.ParseRequest(name)
+	return q.Safer()
+}
 
 // order is the payload of a command.
 type order struct {
@@ -153,7 +156,7 @@ func (d *desk) serve(name string, retained bool, payload []byte) hil.Reply {
 		return fail(`%s takes no "set"`, name)
 	}
 	var expires time.Time
-	if o.Expires != nil {
+	if o.Expires != nil && !stop {
 		expires = time.UnixMicro(int64(*o.Expires * 1e6))
 		if late := time.Since(expires); late >= 0 {
 			return fail("expired %.1f s ago by the clock of this host", late.Seconds())
