@@ -3,8 +3,11 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 )
 
 // The exit codes and the sentences that go with them, as a script sees them.
@@ -60,6 +63,50 @@ func TestExitCodes(t *testing.T) {
 				if !strings.Contains(text, s) {
 					t.Errorf("says nothing of %q:\n%s", s, text)
 				}
+			}
+		})
+	}
+}
+
+// A run that was to drive the rig and did not, or lost its core, does not end with 0; one that went well does, and says what it
+// found.
+func TestExitCodesOfRuns(t *testing.T) {
+	never := demoFile(t, virtualPort, "range: ±20 A", "range: [10 A, 20 A]") // no current flows before the rig is armed
+	for _, c := range []struct {
+		name string
+		args []string
+		kill bool // the core
+		code int
+		says string
+	}{
+		{"good", []string{tolerant(t, virtualPort), "--duration", "6s"}, false, exitOK, `estimates ± standard error: J = [67]\.\d+e-05 ± \S+ kg·m², Fv = `},
+		{"good, too short for estimates", []string{tolerant(t, virtualPort), "--duration", "1500ms"}, false, exitOK, `no estimates: .* too short a run`},
+		{"never ready", []string{never, "--duration", "2s"}, false, exitTrip, `the rig never ran: the run ended in mode selftest \(.*motor\.current`},
+		{"never ready, dry run", []string{never, "--duration", "1s", "--dry-run"}, false, exitOK, ""},
+		{"core lost", []string{tolerant(t, virtualPort), "--duration", "3s"}, true, exitTrip, `the core was lost, and the rig was made safe`},
+		{"core lost, interrupted", []string{tolerant(t, virtualPort)}, true, exitTrip, `the core was lost`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := startRun(t, append(c.args, "--record", t.TempDir())...)
+			if c.kill {
+				d.awaitMode("run")
+				syscall.Kill(d.ready.Core, syscall.SIGKILL)
+				if len(c.args) == 1 {
+					for end := time.Now().Add(5 * time.Second); !strings.Contains(d.errs.String(), "CORE_LOST") && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+					}
+					d.cmd.Process.Signal(syscall.SIGINT)
+				}
+			}
+			select {
+			case <-d.done:
+			case <-time.After(30 * time.Second):
+				t.Fatalf("the run does not end:\n%s", d.errs)
+			}
+			if code := d.cmd.ProcessState.ExitCode(); code != c.code {
+				t.Errorf("exit code %d, want %d\n%s", code, c.code, d.errs)
+			}
+			if !regexp.MustCompile(c.says).MatchString(d.errs.String()) {
+				t.Errorf("says nothing of %q:\n%s", c.says, d.errs)
 			}
 		})
 	}

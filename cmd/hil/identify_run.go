@@ -201,7 +201,7 @@ func planRun(ctx context.Context, path string, bar *progress) (*configs.Identify
 		addInertia(d, extra)
 	}
 	if own.Live = r.live.estimate(); own.Live == nil {
-		own.NoLive = "the recursive estimate of the run never had an error: too short a run, or too little motion above estimator.rls.min_velocity"
+		own.NoLive = "the recursive estimate of the run " + noLive
 		if !rig.Estimator.RLS.Enabled {
 			own.NoLive = "estimator.rls is off in this run"
 		}
@@ -218,6 +218,9 @@ func addInertia(d *record.Record, extra float64) {
 		}
 	}
 }
+
+// noLive says why a run has no live estimate.
+const noLive = "never had an error: too short a run, or too little motion above estimator.rls.min_velocity"
 
 // liveNames are the parameters of the recursive estimate, as a fit calls them.
 var liveNames = [...]string{"J", "Fv", "Fc", "offset"}

@@ -41,6 +41,7 @@ type parts struct {
 	fifo     atomic.Bool
 	mu       sync.Mutex
 	newest   hil.Row
+	live     *liveRows // the last estimates
 	closers  []func()
 }
 
@@ -172,6 +173,7 @@ func (d *parts) row(r *hil.Row) {
 	d.metrics.Add(r)
 	d.mu.Lock()
 	d.newest = *r
+	d.live.see(r)
 	d.mu.Unlock()
 }
 
@@ -313,9 +315,30 @@ func (d *parts) finish(summary string) {
 		d.log.Info(fmt.Sprintf("%d ticks at %.1f Hz; lateness p50 %.1f p99 %.1f p99.9 %.1f max %.1f µs; busy p50 %.1f µs; %d skipped",
 			s.Ticks, s.Rate, s.Late.P50, s.Late.P99, s.Late.P999, s.Late.Max, s.Busy.P50, s.Skipped))
 	}
+	if d.cfg.Estimator.RLS.Enabled && s.Ticks > 0 {
+		d.log.Info(d.estimates())
+	}
 	if d.recorder != nil {
 		d.log.Info("recorded", "run", d.recorder.Dir(), "rows", d.recorder.Stats().Rows, "next", asStarted("hil identify "+d.recorder.Dir()))
 	}
+}
+
+// estimates are the last ones of the run in words, each with its standard error and unit.
+func (d *parts) estimates() string {
+	live := d.live.estimate()
+	if live == nil {
+		return "no estimates: the recursive estimate " + noLive
+	}
+	signals := d.a.Schema.Signals()
+	text := "estimates ± standard error:"
+	for i, p := range live.Parameters {
+		text += fmt.Sprintf(" %s = %.4g ± %.2g %s,", p.Name, p.Value, p.StdErr, signals[d.live.at[i]].Unit)
+	}
+	text += fmt.Sprintf(" from %d windows", live.Windows)
+	if live.Stale > 2 {
+		text += fmt.Sprintf(", %.0f s before the end", live.Stale)
+	}
+	return text
 }
 
 func (d *parts) close() {

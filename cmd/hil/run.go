@@ -142,7 +142,7 @@ func run(c *cobra.Command, file string, o runFlags) error {
 	}
 	info := hil.Info{Version: programVersion(), ConfigHash: cfg.Hash(), Config: config, Schema: a.Schema, Start: time.Now(), Mono: rt.Now(), DryRun: o.dryRun}
 
-	d := &parts{cfg: cfg, info: &info, bus: bus, log: log, a: a}
+	d := &parts{cfg: cfg, info: &info, bus: bus, log: log, a: a, live: newLiveRows(&a.Schema)}
 	defer d.close()
 	if err := d.open(ctx, &ready); err != nil {
 		return err
@@ -164,6 +164,12 @@ func run(c *cobra.Command, file string, o runFlags) error {
 
 	err = sup.Run(ctx)
 	d.finish(o.summary)
+	return d.outcome(err, (virtual || o.arm) && !o.dryRun, wasInterrupted())
+}
+
+// outcome is how a run ended that its supervisor ended with err; arm: it was to drive the rig.
+func (d *parts) outcome(err error, arm, interrupted bool) error {
+	sup := d.sup.Load()
 	switch {
 	case errors.Is(err, daemon.ErrDevice):
 		return exitWith(exitUnavailable, err)
@@ -171,11 +177,13 @@ func run(c *cobra.Command, file string, o runFlags) error {
 		return exitWith(exitTrip, err)
 	case err != nil:
 		return err
-	case sup.Mode() == hil.Trip || sup.Mode() == hil.Estop:
-		return exitWith(exitTrip, daemon.ErrTrip)
-	case wasInterrupted():
-		log.Info("stopped in the safe state")
+	case sup.Lost():
+		return exitWith(exitTrip, errors.New("the core was lost, and the rig was made safe; CORE_LOST above says how"))
+	case interrupted:
+		d.log.Info("stopped in the safe state")
 		return exitWith(exitInterrupted, nil)
+	case arm && !sup.Ran():
+		return exitWith(exitTrip, fmt.Errorf("the rig never ran: the run ended in mode %s (%s)", sup.Mode(), d.newest.Why(&d.a.Schema)))
 	}
 	return nil
 }

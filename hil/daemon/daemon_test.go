@@ -95,6 +95,45 @@ func TestDeskSilentCore(t *testing.T) {
 	}
 }
 
+// Few late ticks are one line a minute; a second with more than a hundredth of them is told at once, skipped ticks included, and
+// nothing is counted twice or lost.
+func TestLateIsToldInProportion(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		late  func(k int) bool // of tick k, at 1 kHz
+		skip  uint32
+		lines int // in 130 s
+		all   int // late ticks told, in the last whole minute at the latest
+	}{
+		{"never", func(int) bool { return false }, 0, 0, 0},
+		{"one a second", func(k int) bool { return k%1000 == 500 }, 0, 2, 120},
+		{"a hundredth", func(k int) bool { return k%100 == 50 }, 0, 2, 1200},
+		{"a fiftieth", func(k int) bool { return k%50 == 25 }, 0, 129, 2580},
+		{"a fiftieth in one second", func(k int) bool { return k > 90_000 && k <= 91_000 && k%50 == 25 }, 0, 1, 20},
+		{"a gap of 20 ticks", func(k int) bool { return k == 90_500 }, 20, 1, 1},
+	} {
+		lines, all := 0, 0
+		w := &witness{schema: &hil.Schema{}, wall: func(int64) time.Time { return time.Time{} }, emit: func(e hil.Event) {
+			if e.Code == "LATE" {
+				n := 0
+				fmt.Sscanf(e.Text, "%d", &n)
+				lines, all = lines+1, all+n
+			}
+		}}
+		row := hil.Row{Mode: hil.Ready}
+		for k := range 130_000 {
+			row.T, row.Flags, row.Skip = int64(k)*1e6, 0, 0
+			if c.late(k) {
+				row.Flags, row.Skip = hil.FlagLate, c.skip
+			}
+			w.row(&row)
+		}
+		if lines != c.lines || all < c.all*98/100 || all > c.all {
+			t.Errorf("%s: %d lines about %d late ticks, want %d and %d", c.name, lines, all, c.lines, c.all)
+		}
+	}
+}
+
 // The core refuses shared memory of another layout.
 func TestCarveRefuses(t *testing.T) {
 	mem := make([]byte, sharedSize(1000)+128)
@@ -166,7 +205,7 @@ func TestLedger(t *testing.T) {
 	}
 }
 
-// Rows become events: a change of mode at once, late ticks once a second with their causes counted.
+// Rows become events: a change of mode at once, many late ticks once a second with their causes counted.
 func TestWitness(t *testing.T) {
 	var events []hil.Event
 	w := &witness{emit: func(e hil.Event) { events = append(events, e) }, wall: func(int64) time.Time { return time.Now() }, schema: &hil.Schema{Meas: []engine.Signal{{Name: "motor.angle", Unit: "rad"}}}}
@@ -182,7 +221,7 @@ func TestWitness(t *testing.T) {
 	tick()
 	for k := range 2000 {
 		row.Flags = 0
-		if k%100 == 0 {
+		if k%50 == 0 {
 			row.Flags = hil.FlagLate | hil.FlagLateModel
 			row.Late = 1e6
 		}
@@ -206,10 +245,10 @@ func TestWitness(t *testing.T) {
 	for _, e := range events {
 		codes = append(codes, e.Level+" "+e.Code)
 	}
-	if got, want := strings.Join(codes, ", "), "info MODE, error MODE, warn LATE, error LINK_DOWN, info LINK_UP, info MODE, warn LATE, warn WAITING"; got != want {
+	if got, want := strings.Join(codes, ", "), "info MODE, error MODE, warn LATE, warn LATE, error LINK_DOWN, info LINK_UP, info MODE, warn WAITING"; got != want {
 		t.Errorf("events %s\nwant   %s", got, want)
 	}
-	if !strings.Contains(events[1].Text, "selftest → trip (stale sensor motor.angle: 0.0214 s, limit 0.02 s)") || !strings.Contains(events[2].Text, "model 11") || w.Trips != 1 {
+	if !strings.Contains(events[1].Text, "selftest → trip (stale sensor motor.angle: 0.0214 s, limit 0.02 s)") || events[2].Text != "20 of 1000 ticks late in 1 s, 0 skipped, worst 1.00 ms; causes: model 20" || w.Trips != 1 {
 		t.Errorf("texts %q, %q; trips %d", events[1].Text, events[2].Text, w.Trips)
 	}
 }

@@ -49,6 +49,7 @@ type Supervisor struct {
 	rows     atomic.Uint64 // rows pumped
 	lostRows atomic.Uint64 // rows the core could not push
 	deaths   []time.Time
+	lost     bool // a core ended without being asked to, or did not when asked
 }
 
 // ErrTrip ends a run that ends tripped; ErrDevice one whose device could not be had.
@@ -85,6 +86,12 @@ func (s *Supervisor) Mode() hil.Mode { return hil.Mode(s.lastMode.Load()) }
 
 // Rows counts the rows that came from all cores.
 func (s *Supervisor) Rows() uint64 { return s.rows.Load() }
+
+// Ran tells whether the rig was ever energised. To be asked when Run has returned, as Lost.
+func (s *Supervisor) Ran() bool { return s.wit.ran }
+
+// Lost tells whether a core died, hung, or did not end when it was asked to.
+func (s *Supervisor) Lost() bool { return s.lost }
 
 // LostRows counts the rows that found the ring full.
 func (s *Supervisor) LostRows() uint64 { return s.lostRows.Load() }
@@ -195,13 +202,14 @@ func (s *Supervisor) incarnation(ctx context.Context, arm bool) ending {
 
 	cause, ended := s.pump(ctx, h, arm)
 	if ended {
-		if m := s.Mode(); m == hil.Trip {
-			return ending{true, ErrTrip}
+		if m := s.Mode(); m == hil.Trip || m == hil.Estop || s.o.UntilTrip && s.wit.Trips > 0 {
+			return ending{true, fmt.Errorf("%w: %s", ErrTrip, s.wit.tripped)}
 		}
 		return ending{true, nil}
 	}
 
 	// the core is lost: the rig must not keep its last command
+	s.lost = true
 	frames := s.sendSafe()
 	text := h.sh.words.text()
 	if h.sh.words.State.Load() == coreFailed {

@@ -8,8 +8,7 @@ import (
 	"hilrig/hil/rt"
 )
 
-// witness turns rows into events: changes of mode, late ticks with their cause, the link going and coming. At most one
-// line a second per kind; what was left out is counted into the next.
+// witness turns rows into events: changes of mode, late ticks with their cause, the link going and coming.
 type witness struct {
 	emit   func(hil.Event)
 	wall   func(t int64) time.Time
@@ -23,28 +22,52 @@ type witness struct {
 	stat   steal
 	brush  contactWitness
 	Trips  uint64
+
+	minute  burst
+	ran     bool   // the rig was energised
+	tripped string // why it tripped last
 }
 
-// burst collects late ticks of one second.
+// burst collects the late ticks of a stretch of time.
 type burst struct {
 	from                         int64
-	n, skipped                   uint64
+	ticks, n, skipped            uint64
 	model, device, host, unknown uint64
 	worst                        int32
-	lastSeq                      uint64
 }
 
-func (w *witness) row(r *hil.Row) {
+// Late ticks are told once a minute, or at once where they are more than a hundredth of a second's.
+const (
+	lateShare = 0.01
+	lateEvery = 60e9 // ns
+)
+
+// deadline counts the row's lateness, and tells.
+func (w *witness) deadline(r *hil.Row) {
+	b := &w.late
+	if b.ticks > 0 && r.T-b.from >= 1e9 { // a second is over
+		if float64(b.n+b.skipped) > lateShare*float64(b.ticks) {
+			w.tell(r, b)
+		} else {
+			w.minute.add(b)
+		}
+		*b = burst{}
+	}
+	if m := &w.minute; m.ticks > 0 && r.T-m.from >= lateEvery {
+		if m.n > 0 {
+			w.tell(r, m)
+		}
+		*m = burst{}
+	}
+	if b.ticks == 0 {
+		b.from = r.T
+	}
+	b.ticks += 1 + uint64(r.Skip)
 	// why was it late? The loop knows about model and device; what the host took shows in its processor accounting.
 	if r.Flags&(hil.FlagLate|hil.FlagSkipped) != 0 {
-		b := &w.late
-		if b.n == 0 {
-			b.from = r.T
-		}
 		b.n++
 		b.skipped += uint64(r.Skip)
 		b.worst = max(b.worst, r.Late)
-		b.lastSeq = r.Seq
 		switch {
 		case r.Flags&hil.FlagLateModel != 0:
 			b.model++
@@ -57,11 +80,31 @@ func (w *witness) row(r *hil.Row) {
 			b.unknown++
 		}
 	}
-	if b := &w.late; b.n > 0 && r.T-b.from > 1e9 {
-		w.event(r, "warn", "LATE", fmt.Sprintf("%d late ticks in 1 s, %d skipped, worst %.2f ms; causes: model %d, device %d, host %d, woke late %d",
-			b.n, b.skipped, float64(b.worst)/1e6, b.model, b.device, b.host, b.unknown))
-		*b = burst{}
+}
+
+func (b *burst) add(o *burst) {
+	if b.ticks == 0 {
+		b.from = o.from
 	}
+	b.ticks, b.n, b.skipped, b.worst = b.ticks+o.ticks, b.n+o.n, b.skipped+o.skipped, max(b.worst, o.worst)
+	b.model, b.device, b.host, b.unknown = b.model+o.model, b.device+o.device, b.host+o.host, b.unknown+o.unknown
+}
+
+func (w *witness) tell(r *hil.Row, b *burst) {
+	text := fmt.Sprintf("%d of %d ticks late in %.0f s, %d skipped, worst %.2f ms; causes:", b.n, b.ticks, float64(r.T-b.from)/1e9, b.skipped, float64(b.worst)/1e6)
+	for _, c := range []struct {
+		n    uint64
+		what string
+	}{{b.model, "model"}, {b.device, "device"}, {b.host, "host"}, {b.unknown, "woke late"}} {
+		if c.n > 0 {
+			text += fmt.Sprintf(" %s %d,", c.what, c.n)
+		}
+	}
+	w.event(r, "warn", "LATE", text[:len(text)-1])
+}
+
+func (w *witness) row(r *hil.Row) {
+	w.deadline(r)
 	w.brush.row(w, r)
 	if down := r.Flags&hil.FlagLinkDown != 0; down != w.link {
 		w.link = down
@@ -83,12 +126,14 @@ func (w *witness) row(r *hil.Row) {
 		if r.Mode == hil.Trip || r.Mode == hil.Estop {
 			level = "error"
 			w.Trips++
+			w.tripped = r.Why(w.schema)
 		} else if r.Mode == hil.Hold && r.Cause != hil.CauseCommand {
 			level = "warn"
 		}
 		w.event(r, level, "MODE", text)
 		w.begun, w.mode = true, r.Mode
 	}
+	w.ran = w.ran || r.Mode.Energised()
 	w.waits(r)
 	if r.Req != 0 && r.Res != hil.Taken {
 		w.event(r, "warn", "REFUSED", hil.RefusalText(r.Res, hil.Request(r.Req), r.Mode))
