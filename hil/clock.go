@@ -15,6 +15,7 @@ type WallClock struct {
 	period, spin, next int64
 	missed             Missed
 	stop               func() bool
+	rest               rt.Rest
 }
 
 // NewWallClock starts at the absolute time first (ns of rt.Now). stop is asked once a tick; nil never stops.
@@ -28,6 +29,7 @@ func (c *WallClock) Wait() (t, late int64, ok bool) {
 		return 0, 0, false
 	}
 	t = c.next
+	c.rest.Due()
 	rt.SleepUntil(t, c.spin)
 	late = rt.Now() - t
 	c.next = afterMiss(t, late, c.period, c.missed.CatchUp)

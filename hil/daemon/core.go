@@ -109,20 +109,22 @@ func (b *body) tick(epoch uint16) {
 	b.rig.Safe()
 }
 
-// shortSleep keeps the runtime's monitor thread quiet: as long as no thread of the core stays in a system call for 10 ms it
-// takes no processor away from one, and then it looks every 10 ms only. Woken up by one such call, it looks every 20 µs for
-// a while, which on a slow virtual timer means that it, at FIFO priority, fills a processor.
-const shortSleep = 5e6 // ns
-
-// housekeeping publishes the line's counters ten times a second, beside the tick and without allocating.
+// housekeeping looks for the supervisor's word to end, and publishes the line's counters ten times a second, beside the tick
+// and without allocating.
 func (b *body) housekeeping() {
 	var st device.Stats
+	var rest rt.Rest
 	for k := 0; !b.stop.Load(); k++ {
 		if k%20 == 0 {
 			b.rig.Stats(&st)
 			b.sh.link.Publish(&st)
 		}
-		rt.SleepUntil(rt.Now()+shortSleep, 0)
+		if b.sh.words.Quit.Load() != 0 {
+			b.quit()
+			return
+		}
+		rest.Due()
+		rt.SleepUntil(rt.Now()+5e6, 0)
 	}
 }
 
@@ -218,20 +220,13 @@ func Core(assemble func(config []byte) (*Assembly, error)) int {
 
 // watch ends the loop when the supervisor is lost (after a few ticks in TRIP that send safe values) or asks for the end.
 func (b *body) watch(life *rt.LifeLine, lost chan<- string) {
-	for {
-		if life.Lost() {
-			b.out.silence.Store(rt.Now() - b.sh.words.Beat.Load())
-			b.out.raise(hil.FlagSupLost)
-			lost <- life.Why()
-			b.quit()
-			return
-		}
-		if life.StopRequested() || b.sh.words.Quit.Load() != 0 {
-			b.quit()
-			return
-		}
-		rt.SleepUntil(rt.Now()+1e6, 0)
+	<-life.Ended()
+	if life.Lost() {
+		b.out.silence.Store(rt.Now() - b.sh.words.Beat.Load())
+		b.out.raise(hil.FlagSupLost)
+		lost <- life.Why()
 	}
+	b.quit()
 }
 
 // quit ends the loop; a rig that is still energised trips first and gets a few safe commands.

@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"time"
 
+	"hilrig/hil/rt"
 	"hilrig/hil/wire"
 )
 
@@ -16,7 +17,9 @@ func (l *line) receive(c *conn) {
 	if c == nil {
 		c = l.reopen(nil)
 	}
+	var rest rt.Rest
 	for c != nil {
+		rest.Due()
 		n, err := c.Read(buf)
 		stamp := l.now()
 		if n > 0 {

@@ -44,7 +44,9 @@ func (l *line) transmit() {
 		quiet int64 // when the line is free
 		buf   = make([]byte, 0, l.enc.MaxLen()+8)
 	)
+	var rest rt.Rest
 	for {
+		rest.Due()
 		l.next(&m)
 		if !l.late && quiet > l.now() {
 			rt.SleepUntil(quiet, 0)

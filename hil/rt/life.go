@@ -9,6 +9,8 @@ import (
 type LifeLine struct {
 	lost atomic.Uint32 // a loss; the first one stays
 	stop atomic.Bool
+	news chan struct{} // closed at the first loss or request to stop
+	told sync.Once
 	quit chan struct{}
 	once sync.Once
 	done sync.WaitGroup
@@ -35,4 +37,12 @@ func (l *LifeLine) Why() string { return lossText[l.lost.Load()] }
 // StopRequested tells whether an orderly stop was asked for (SIGTERM).
 func (l *LifeLine) StopRequested() bool { return l.stop.Load() }
 
-func (l *LifeLine) lose(why loss) { l.lost.CompareAndSwap(alive, why) }
+// Ended is closed when the supervisor is lost or asks for an orderly stop.
+func (l *LifeLine) Ended() <-chan struct{} { return l.news }
+
+func (l *LifeLine) lose(why loss) {
+	l.lost.CompareAndSwap(alive, why)
+	l.tell()
+}
+
+func (l *LifeLine) tell() { l.told.Do(func() { close(l.news) }) }

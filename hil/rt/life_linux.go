@@ -18,7 +18,7 @@ import (
 //
 // Call it once.
 func (h *Handover) WatchLife(beat *atomic.Int64, silence time.Duration) *LifeLine {
-	l := &LifeLine{quit: make(chan struct{})}
+	l := &LifeLine{quit: make(chan struct{}), news: make(chan struct{})}
 	l.done.Add(2)
 	go l.watchSignals(h)
 	go l.watchPipe(h.life, beat, int64(silence))
@@ -33,6 +33,7 @@ func (l *LifeLine) watchSignals(h *Handover) {
 		case s := <-h.signals:
 			if s == unix.SIGTERM {
 				l.stop.Store(true)
+				l.tell()
 			} else {
 				l.lose(lossSignal)
 			}
@@ -55,7 +56,9 @@ func (l *LifeLine) watchPipe(fd int, beat *atomic.Int64, silence int64) {
 		seen = beat.Load()
 	}
 	last := Now()
+	var rest Rest
 	for {
+		rest.Due()
 		select {
 		case <-l.quit:
 			return
