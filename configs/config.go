@@ -44,7 +44,7 @@ type Loop struct {
 	Rate    float64 `yaml:"rate" unit:"Hz" want:">=10 <=20000" doc:"ticks per second"`
 	Clock   string  `yaml:"clock" enum:"wall,device" doc:"wall: absolute deadlines of the host; device: deadlines follow the device's own clock"`
 	Overrun Overrun `yaml:"overrun" doc:"what happens when deadlines are missed"`
-	CPU     int     `yaml:"cpu" want:">=-1 <=1023" doc:"processor the tick is pinned to; -1: the last one"`
+	CPU     int     `yaml:"cpu" want:">=-1 <=1023" doc:"processor the tick is pinned to; -1: the last that no other daemon ticks on"`
 	Spin    float64 `yaml:"spin" unit:"s" want:">=0 <=0.0001" doc:"busy wait at the end of the sleep"`
 	Beat    float64 `yaml:"beat" unit:"s" want:">=0.02 <=10" doc:"longest silence of the supervisor that the core tolerates"`
 }

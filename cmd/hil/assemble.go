@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime"
 
 	"hilrig/configs"
 	"hilrig/engine"
@@ -25,6 +24,7 @@ type handover struct {
 	Locked   bool   `json:"locked"` // arming is refused
 	RealTime bool   `json:"real_time"`
 	Port     string `json:"port"` // the port to open, where the configuration says virtual
+	CPU      int    `json:"cpu"`  // processor of the tick
 }
 
 // packHandover puts it in front of the configuration, as one line of JSON.
@@ -91,19 +91,11 @@ func assemble(cfg *configs.Config, h handover) (*daemon.Assembly, error) {
 	if cfg.Loop.Overrun.Policy == "catch-up" {
 		a.CatchUp = cfg.Loop.Overrun.Max
 	}
-	a.CPU = tickCPU(cfg)
+	a.CPU = h.CPU
 	if h.DryRun {
 		a.SafeFrame = nil
 	}
 	return a, nil
-}
-
-// tickCPU is the processor of the tick: the configured one, or the last.
-func tickCPU(cfg *configs.Config) int {
-	if n := runtime.NumCPU(); cfg.Loop.CPU < 0 || cfg.Loop.CPU >= n {
-		return n - 1
-	}
-	return cfg.Loop.CPU
 }
 
 // controllerSpec is the configured controller.

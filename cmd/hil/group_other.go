@@ -5,5 +5,3 @@ package main
 import "os/exec"
 
 func setOwnGroup(*exec.Cmd) {}
-
-func preferred() {}

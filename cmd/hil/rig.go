@@ -147,7 +147,7 @@ func runRig(ctx context.Context, out io.Writer, cfg *configs.Config, build func(
 		go floodLine(ctx, fw, flood, v.Seed)
 	}
 
-	preferred() // a starved rig is a rig that stopped sending
+	defer rt.Prefer()()
 
 	// ordinary priority, absolute sleep, no spin, nothing to collect
 	period := int64(1e9/rate + 0.5)

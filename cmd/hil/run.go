@@ -126,11 +126,20 @@ func run(c *cobra.Command, file string, o runFlags) error {
 		defer rig.stop()
 		hand.Port, ready.Rig = rig.port, rig.pid
 	}
-	// ordinary work stays off the tick's processor; the rig is not ours to starve
-	if !o.single && !o.noRT {
-		if err := rt.KeepOff(tickCPU(cfg)); err != nil {
-			log.Warn(err.Error())
+	// a processor for the tick; ordinary work stays off it. The rig is not ours to starve
+	if !o.single {
+		claim := rt.ClaimCPU(cfg.Loop.CPU)
+		defer claim.Release()
+		if claim.Shared > 0 {
+			log.Warn(fmt.Sprintf("process %d ticks on processor %d too: both will be late. Stop one, or set loop.cpu", claim.Shared, claim.CPU))
 		}
+		hand.CPU = claim.CPU
+		if !o.noRT {
+			if err := rt.KeepOff(claim.CPU); err != nil {
+				log.Warn(err.Error())
+			}
+		}
+		defer rt.Prefer()()
 	}
 	a, err := assemble(cfg, hand)
 	if err != nil {

@@ -34,8 +34,8 @@ type ClaimedCPU struct {
 	lock   int
 }
 
-// ClaimCPU claims a processor for a tick: the wanted one, or, with −1, the last that nobody ticks on. If there is none left, or
-// somebody ticks on the wanted one, it is shared, and Shared tells with whom.
+// ClaimCPU claims a processor for a tick: the wanted one, or, where it is −1 or not ours, the last that nobody ticks on. If
+// there is none left, or somebody ticks on the wanted one, it is shared, and Shared tells with whom.
 //
 // The mark is a lock on the processor's own folder in /sys: everybody may open it, nothing needs to be created or cleaned up,
 // and the kernel lifts it with the process.
@@ -46,7 +46,7 @@ func ClaimCPU(want int) ClaimedCPU {
 	}
 	cpus := cpuList(set)
 	slices.Reverse(cpus)
-	if want >= 0 {
+	if slices.Contains(cpus, want) {
 		cpus = []int{want}
 	}
 	for _, cpu := range cpus {

@@ -7,3 +7,6 @@ func PinThread(int) error { return notSupported("pin a thread") }
 
 // KeepOff needs Linux.
 func KeepOff(int) error { return notSupported("keep off a processor") }
+
+// Prefer needs Linux: nothing happens.
+func Prefer() (undo func()) { return func() {} }
