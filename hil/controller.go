@@ -322,7 +322,7 @@ func (c *Controller) explain(r *Row, residual, dt float64) {
 // Guard has the last word on the command.
 func (c *Controller) Guard(r *Row, b *Blocks) {
 	m := Motion{Speed: b.Est[eVel], Error: b.Model[mErr], Current: c.current(b), Residual: c.residual}
-	m.Signs = c.signs.step(r, b.Meas, c.guard.last)
+	m.Signs, m.Hint = c.signs.step(r, b.Meas, c.guard.last)
 	c.guard.Watch(r, m)
 	c.guard.Limit(r, b.Cmd)
 	c.held = c.held || r.Flags&(FlagClamped|FlagSlewed) != 0

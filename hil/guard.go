@@ -350,7 +350,7 @@ var requestTrigger = [...]trigger{ReqArm: onArm, ReqRun: onRun, ReqHold: onHold,
 // request takes or refuses what somebody asked for.
 func (g *Guard) request(r *Row) {
 	q := Request(r.Req)
-	if q == ReqNone || q == ReqSet || int(q) >= len(requestTrigger) {
+	if q == ReqNone || int(q) >= len(requestTrigger) { // nothing, or parameters
 		return
 	}
 	if q == ReqArm && r.Flags&(FlagDryRun|FlagLocked) != 0 {
@@ -388,6 +388,7 @@ type Motion struct {
 	Current  float64 // A      measured; 0 where it is not
 	Residual float64 // N·m    slow mean of what the friction model leaves unexplained
 	Signs    reason  // what the electrical balance found wrong
+	Hint     reason  // … and what it would put down to it if the axis left its limits
 }
 
 // Watch looks at the motion of this tick. A violated bound trips an energised rig before the command leaves, and keeps another one
@@ -411,6 +412,13 @@ func (g *Guard) Watch(r *Row, m Motion) {
 		bad = reason{CauseError, 0, m.Error, g.s.MaxError}
 	case above(m.Residual, g.s.MaxResidual):
 		bad = reason{CauseResidual, 0, m.Residual, g.s.MaxResidual}
+	}
+	switch {
+	case bad.cause == CauseNone:
+	case g.mode == Hold && g.byFault:
+		bad = g.why // what made it blind is what made it leave its limits
+	case m.Hint.cause == CauseDirection && bad.cause != CauseDiverged:
+		bad = m.Hint
 	}
 	g.motion = reason{}
 	if g.mode.Energised() && bad.cause != CauseNone {

@@ -96,6 +96,7 @@ type rigged struct {
 	meas []float64
 	u    []float64
 	dead bool // sensors deliver nothing
+	off  Motion
 }
 
 func newRigged(t *testing.T, change func(*GuardSpec)) *rigged {
@@ -126,7 +127,7 @@ func (g *rigged) tick(u0 float64, q Request) Refusal {
 	if math.IsNaN(speed) {
 		speed = 0 // the estimator leaves a bad sample out
 	}
-	g.Watch(&g.row, Motion{Speed: speed, Current: g.meas[1]})
+	g.Watch(&g.row, Motion{Speed: speed + g.off.Speed, Current: g.meas[1], Error: g.off.Error, Residual: g.off.Residual, Signs: g.off.Signs})
 	g.Limit(&g.row, g.u)
 	if !g.row.Mode.Energised() && (g.u[0] != 0 || g.u[1] != 0) {
 		g.t.Fatalf("tick %d: command %v in mode %v", g.row.Seq, g.u, g.row.Mode)

@@ -142,7 +142,10 @@ func (r *Row) Why(s *Schema) string {
 	if unit != "" {
 		unit = " " + unit
 	}
-	if r.Value != 0 || r.Limit != 0 {
+	switch {
+	case r.Cause == CauseStale && r.Value == 0:
+		text += fmt.Sprintf(": no sample yet, limit %.4g s", r.Limit)
+	case r.Value != 0 || r.Limit != 0:
 		text += fmt.Sprintf(": %.4g%s, limit %.4g%s", r.Value, unit, r.Limit, unit)
 	}
 	if hint != "" {

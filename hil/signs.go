@@ -27,12 +27,27 @@ type signs struct {
 	on        bool    // means are those of an energised axis
 	u, i, th  float64 // V, A, rad  means
 	since     float64 // s  since energised
-	bad       reason
-	confirmed float64 // s  it has lasted
+	bad, hint lasting
 }
 
-// signsFor is how long a balance must be broken: longer than any transient of a drive.
-const signsFor = 20e-3 // s
+// lasting is a verdict and how long it has been the same.
+type lasting struct {
+	reason
+	time float64 // s
+}
+
+func (l *lasting) add(r reason, dt float64) {
+	if r.cause != l.cause {
+		l.time = 0
+	}
+	l.reason = r
+	l.time += dt
+}
+
+const (
+	signsFor = 20e-3 // s  a balance must be broken for so long: longer than any transient of a drive
+	hintFor  = 5e-3  // s  … to name what a limit of the motion has found first
+)
 
 func newSigns(s ControllerSpec) *signs {
 	limit := 0.0
@@ -44,14 +59,15 @@ func newSigns(s ControllerSpec) *signs {
 		tau: max(10e-3, 5*float64(s.Every)/s.Rate), floor: 2*s.Motor.BrushDrop + 0.05*limit}
 }
 
-// step takes the newest samples and the commands of the tick before.
-func (s *signs) step(r *Row, meas, cmd []float64) reason {
+// step takes the newest samples and the commands of the tick before. bad is a balance that is broken beyond doubt; hint is one that
+// is broken enough to be the cause when the axis leaves its limits.
+func (s *signs) step(r *Row, meas, cmd []float64) (bad, hint reason) {
 	if s.cur < 0 || s.floor == 0 {
-		return reason{}
+		return
 	}
 	if !r.Mode.Energised() {
 		s.on = false
-		return reason{}
+		return
 	}
 	u, i, th := cmd[s.drive], meas[s.cur], meas[s.pos]
 	if s.applied >= 0 {
@@ -62,28 +78,29 @@ func (s *signs) step(r *Row, meas, cmd []float64) reason {
 		// begin anew behind a gap or a reading that is not believed
 		*s = signs{motor: s.motor, pos: s.pos, cur: s.cur, applied: s.applied, drive: s.drive, dt: s.dt, tau: s.tau, floor: s.floor}
 		s.on, s.u, s.i, s.th = sum-sum == 0, u, i, th
-		return reason{}
+		return
 	}
 	w := -math.Expm1(-dt / s.tau)
 	s.u += w * (u - s.u)
 	s.i += w * (i - s.i)
 	s.th += w * (th - s.th)
 	if s.since += dt; s.since < 3*s.tau {
-		return reason{}
+		return
 	}
-	bad := s.balance(s.u, s.i, (th-s.th)/s.tau)
-	if bad.cause != s.bad.cause {
-		s.confirmed = 0
+	omega := (th - s.th) / s.tau
+	s.bad.add(s.balance(s.u, s.i, omega, 0.5, s.floor), dt)
+	s.hint.add(s.balance(s.u, s.i, omega, 0.25, s.floor/8), dt)
+	if s.bad.time >= signsFor {
+		bad = s.bad.reason
 	}
-	s.bad = bad
-	if s.confirmed += dt; bad.cause == CauseNone || s.confirmed < signsFor {
-		return reason{}
+	if s.hint.time >= hintFor {
+		hint = s.hint.reason
 	}
-	return bad
+	return bad, hint
 }
 
-// balance judges means of voltage (V), current (A) and speed (rad/s).
-func (s *signs) balance(u, i, omega float64) reason {
+// balance judges means of voltage (V), current (A) and speed (rad/s); tolerated are floor (V) and a share of the terms.
+func (s *signs) balance(u, i, omega, share, floor float64) reason {
 	m := &s.motor
 	ri := m.R * i
 	if m.DropScale > 0 {
@@ -91,7 +108,7 @@ func (s *signs) balance(u, i, omega float64) reason {
 	}
 	emf := m.K * omega
 	over := u - ri - emf // what is left over if all signs are right
-	limit := s.floor + 0.5*(math.Abs(ri)+math.Abs(emf))
+	limit := floor + share*(math.Abs(ri)+math.Abs(emf))
 	if !(math.Abs(over) > limit) {
 		return reason{}
 	}

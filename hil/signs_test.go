@@ -105,6 +105,23 @@ func TestWrongSigns(t *testing.T) {
 	}
 }
 
+// Where a limit of the motion is reached before the balance is beyond doubt, the sign is named all the same.
+func TestWrongSignsUnderLimits(t *testing.T) {
+	for _, side := range []float64{1, -1} {
+		for _, most := range []float64{1, 3} { // rad
+			for name, turn := range map[string]func(*turnedDevice){"encoder": func(d *turnedDevice) { d.position = -1 }, "drive": func(d *turnedDevice) { d.drive = -1 }} {
+				b, d := turnedBench(t, benchOptions{seed: 1, comp: observer, ref: reference.Spec{Kind: "sine", Amplitude: 3 * side, Frequency: 0.8}, fade: 0.5})
+				b.controller.guard.s.MaxError, b.controller.guard.s.MaxSpeed = most, 100
+				turn(d)
+				b.energise(t)
+				if n := b.until(3000); n < 0 || b.ctl.row.Cause != CauseDirection {
+					t.Errorf("%s, %+g, error limit %g rad: after %d ms %s", name, side, most, n, b.ctl.row.Why(&b.controller.schema))
+				}
+			}
+		}
+	}
+}
+
 // What a sound axis may go through: never taken for a wrong sign or a frozen position.
 func TestSoundSigns(t *testing.T) {
 	slow := reference.Spec{Kind: "sine", Amplitude: 1, Frequency: 0.25}
@@ -150,6 +167,21 @@ func TestSoundSigns(t *testing.T) {
 func blocked(s *plant.DriveSpec) {
 	law := s.Friction.(*friction.LuGre)
 	law.Fc, law.Fs, law.Sigma0 = 5, 5, 2000
+}
+
+// A sound axis that leaves its limits under load, with a winding 30 % off: the limit is named, not a sign.
+func TestLoadIsNoSign(t *testing.T) {
+	for _, load := range []float64{0.6, -0.6, 1.5, -1.5} {
+		for _, r := range []float64{0.7, 1, 1.3} {
+			b, _ := turnedBench(t, benchOptions{seed: 2, comp: observer, ref: reference.Spec{Kind: "sine", Amplitude: 1, Frequency: 0.25}, fade: 0.3,
+				truth: func(s *plant.DriveSpec) { s.LoadTorque = load; s.Motor.R *= r }})
+			b.controller.guard.s.MaxError = 1
+			b.energise(t)
+			if n := b.until(3000); n < 0 || b.ctl.row.Cause != CauseError && b.ctl.row.Cause != CauseResidual {
+				t.Errorf("load %g N·m, R %g: after %d ms %s", load, r, n, b.ctl.row.Why(&b.controller.schema))
+			}
+		}
+	}
 }
 
 // A position that stops telling the truth while the axis moves, to either side; and a drive that does nothing, which looks the same.

@@ -15,7 +15,7 @@ import (
 // handful of operations, per block one pass over the hull.
 //
 // A point below the line pushes it down at once. A device clock that jumps (reset, set) shows as points far below the
-// line, or for a second nothing but points far above it: then the fit begins anew and Jumps counts. Numbers are kept
+// line, or nothing but points far above it: for a second, or for 20 ms if they lie alike. Then the fit begins anew and Jumps counts. Numbers are kept
 // relative to the first frame in float64, which resolves 1 ns for 100 days.
 type clockFit struct {
 	wrap      int64 // ns  modulus of the device's clock; 0: none
@@ -30,6 +30,9 @@ type clockFit struct {
 	frozen    uint64 // frames whose clock stood still
 	low, high int    // suspicious frames in a row
 	highSince float64
+	step      float64 // ns  height at which frames begin to lie alike
+	stepN     int
+	stepSince float64
 
 	cur      point // lowest point of the block that is filling
 	curStart float64
@@ -56,6 +59,9 @@ const (
 	fitHigh    = 5e6    // ns above the line that is a jump …
 	fitHighFor = 1e9    // ns … when nothing else was seen for so long
 	fitHighN   = 20     // … in so many frames
+	fitStep    = 20e6   // ns … or for only so long
+	fitStepN   = 5      // … in so many frames
+	fitStepIn  = 2e6    // ns … that are so near the first of them
 	fitCreep   = 200e-6 // drift that may change between two frames
 	fitHistory = 5e9    // ns after which old residuals count half
 )
@@ -100,12 +106,21 @@ func (c *clockFit) add(raw, h int64) {
 	c.low = 0
 	c.raw, c.h, c.d = raw, h, d
 
-	// long and far above it: the clock went back. A stalled host ends with frames that are on time
+	// long and far above it: the clock went back. A stalled host ends with frames that are on time, and before that with frames
+	// that lie ever less high
 	if e > fitHigh {
+		now := float64(h)
 		if c.high == 0 {
-			c.highSince = float64(h)
+			c.highSince = now
 		}
-		if c.high++; c.high >= fitHighN && float64(h)-c.highSince > fitHighFor {
+		if c.high == 0 || e < c.step-fitStepIn {
+			c.step, c.stepN, c.stepSince = e, 0, now
+		}
+		c.high++
+		if e < c.step+fitStepIn {
+			c.stepN++
+		}
+		if c.high >= fitHighN && now-c.highSince > fitHighFor || c.stepN >= fitStepN && now-c.stepSince >= fitStep {
 			c.restart(raw, h, d)
 			return
 		}

@@ -145,6 +145,48 @@ func TestClockFitJumps(t *testing.T) {
 	}
 }
 
+// A clock set back makes samples look old. That lasts 25 ms, or five frames, not a second; what a stalled host kept back never looks
+// like it, at any rate of frames.
+func TestClockFitSetBack(t *testing.T) {
+	for _, hz := range []float64{20, 100, 1000, 8000} {
+		for _, back := range []float64{6e6, 50e6, 900e6, 60e9} {
+			s := &synth{rng: rand.New(rand.NewPCG(3, 4)), period: 1e9 / hz, ppm: 40, base: 200e3, mean: 50e3, start: 3e9}
+			s.rng = rand.New(rand.NewPCG(uint64(hz), uint64(back)))
+			f := clockFit{wrap: 1000 << 32}
+			for s.t < 20e9 {
+				f.add(s.next())
+			}
+			s.jump -= back
+			n, from := 0, s.t
+			for f.jumps == 0 && n < 20000 {
+				f.add(s.next())
+				n++
+			}
+			// an outlier among them, the host being away for up to 20 ms, costs another 20 ms
+			if took := s.t - from; n > 5 && took > 75e6 || n < 5 {
+				t.Errorf("%g Hz, back by %g ms: noticed after %d frames, %.1f ms", hz, back/1e6, n, took/1e6)
+			}
+		}
+		for _, stall := range []float64{10e6, 30e6, 300e6, 3e9} {
+			s := &synth{rng: rand.New(rand.NewPCG(5, 6)), period: 1e9 / hz, ppm: 40, base: 200e3, mean: 50e3}
+			f := clockFit{wrap: 1000 << 32}
+			for s.t < 20e9 {
+				f.add(s.next())
+			}
+			for k, at := 0, s.t+stall; s.t < at; k++ {
+				raw, _ := s.next()
+				f.add(raw, 1e15+int64(at)+int64(k)*1e4) // handed over one by one when the host is back
+			}
+			for end := s.t + 1e9; s.t < end; {
+				f.add(s.next())
+			}
+			if f.jumps != 0 {
+				t.Errorf("%g Hz: a stall of %g ms was taken for a jump", hz, stall/1e6)
+			}
+		}
+	}
+}
+
 // Whatever a clock says, the fit neither panics nor maps a frame to later than it came, once it describes it.
 func TestClockFitNonsense(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

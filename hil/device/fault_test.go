@@ -269,6 +269,23 @@ func TestLyingDevice(t *testing.T) {
 		t.Errorf("after repeats: %+v", s)
 	}
 
+	// the same numbers at the same time of its clock, under a new counter, neither; other numbers are
+	again := func(v float64) []byte {
+		seq++
+		p, _ := enc.Append(nil, wire.Header{Kind: wire.Measurement, Seq: seq, Time: dev, Fresh: 3}, []float64{1, v})
+		return p
+	}
+	b.play(t, rng, again(2))
+	time.Sleep(time.Millisecond)
+	if b.Stats(&s); s.Repeats != 6 || b.poll() != 0 {
+		t.Errorf("after a repeat under a new counter: %+v", s)
+	}
+	b.play(t, rng, again(2.5))
+	time.Sleep(time.Millisecond)
+	if b.Stats(&s); s.Repeats != 6 || b.poll() != 0b111 {
+		t.Errorf("after a new number at the same time: %+v", s)
+	}
+
 	// NaN in one field: it reaches the tick, and the other one as well
 	bits, _ := wire.NewLinkEncoder([]wire.Field{{Name: "a", Type: wire.U32, Scale: 1}, {Name: "b", Type: wire.F32, Scale: 1}})
 	p, _ := bits.Append(nil, wire.Header{Kind: wire.Measurement, Seq: seq + 1, Time: dev + 1e6, Fresh: 3}, []float64{0x7fc00000, 3})

@@ -50,9 +50,10 @@ type line struct {
 	pinErr  atomic.Pointer[error]
 
 	// receiving thread
-	frame wire.Frame
-	clock clockFit
-	news  arrival
+	frame  wire.Frame
+	before wire.Frame // the one before
+	clock  clockFit
+	news   arrival
 
 	// tick
 	inbox   *ring.Mailbox[arrival]

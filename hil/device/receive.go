@@ -1,6 +1,7 @@
 package device
 
 import (
+	"math"
 	"runtime"
 	"time"
 
@@ -40,7 +41,7 @@ func (l *line) take(chunk []byte, stamp int64) {
 		if rest = rest[n:]; st == wire.More {
 			break
 		}
-		if st == wire.Good {
+		if st == wire.Good && !l.repeated() {
 			l.accept(stamp - int64(float64(len(rest))*l.perByte))
 		}
 	}
@@ -48,6 +49,23 @@ func (l *line) take(chunk []byte, stamp int64) {
 		l.inbox.Publish(&l.news)
 	}
 	l.board.received(l.dec.Counters())
+}
+
+// repeated tells, and counts, a frame that says the same as the one before at the same time of the device's clock: the device hangs
+// and its line repeats. (A coarse clock may well stand still from one sample to the next; so may an axis at rest.)
+func (l *line) repeated() bool {
+	f, old := &l.frame, &l.before
+	same := l.clocked && f.HasTime && old.HasTime && f.Time == old.Time && f.Fresh == old.Fresh
+	for i := range l.in {
+		same = same && math.Float64bits(f.V[i]) == math.Float64bits(old.V[i])
+	}
+	if same {
+		c := l.dec.Counters()
+		c.Frames--
+		c.Repeats++
+	}
+	l.before = l.frame
+	return same
 }
 
 // accept merges the frame that arrived at the given time. A frame may carry some of the fields only.
@@ -101,6 +119,7 @@ func (l *line) reopen(old *conn) *conn {
 		// the device may have restarted, or be another one: its sequence and clock begin anew
 		l.dec.Reset()
 		l.clock.reset()
+		l.before.HasTime = false
 		l.board.reconnects.Add(1)
 		c := l.connect(p)
 		if l.closing.Load() { // closed in between, perhaps without having seen the new port

@@ -89,7 +89,7 @@ func (s Status) String() string {
 type Counters struct {
 	Bytes     uint64 // bytes taken in
 	Frames    uint64 // frames handed out as Good
-	Repeats   uint64 // frames with the sequence number of the frame before
+	Repeats   uint64 // frames with the sequence number of the frame before, or with its time and values
 	Bad       uint64 // refused: checksum, length, framing, columns, not a number
 	Oversize  uint64 // refused: longer than the longest frame the table allows
 	Foreign   uint64 // intact frames of a kind that is not for this side, such as an echo of our own
