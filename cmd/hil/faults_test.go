@@ -1,0 +1,513 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"hilrig/hil/device"
+	"hilrig/hil/rt"
+	"hilrig/hil/wire"
+)
+
+// board is a motor with its electronics on a pseudo-terminal, written apart from the program's own rig: a winding without inductance, a
+// shaft with Coulomb friction, 500 samples a second, and no watchdog of its own: what it is told stays in force. It can be made to
+// fail in many ways.
+type board struct {
+	text bool
+	path string
+
+	mu    sync.Mutex
+	f     boardFault
+	port  device.Port
+	on    bool  // the drive is enabled
+	at    int64 // ns of rt.Now when that changed last
+	volts float64
+	theta float64 // rad
+	omega float64 // rad/s
+	amps  float64
+	done  chan struct{}
+	wg    sync.WaitGroup
+}
+
+// boardFault is what is wrong with the board; the zero value is nothing.
+type boardFault struct {
+	silent, nanAngle, nanCurrent, stuckAngle, repeats, blocked, table bool
+	loss                                                              float64       // share of frames that get lost
+	burst, every                                                      time.Duration // so long nothing, so often
+	clock                                                             time.Duration // added to the board's clock
+	wildAngle, wildCurrent                                            float64       // instead of one sample
+	turned                                                            bool          // the encoder counts the other way
+}
+
+const (
+	inMotion   = 400 * time.Millisecond // from RUN to the fault
+	boardRate  = 500
+	boardCount = 1e-4 // rad
+)
+
+func startBoard(t *testing.T, text bool) *board {
+	t.Helper()
+	b := &board{text: text, path: filepath.Join(t.TempDir(), "board"), done: make(chan struct{})}
+	b.plug(t)
+	t.Cleanup(rt.Prefer()) // a starved board is a silent one
+	b.wg.Add(1)
+	go b.run()
+	t.Cleanup(func() { close(b.done); b.unplug(); b.wg.Wait() })
+	return b
+}
+
+func (b *board) plug(t *testing.T) {
+	t.Helper()
+	p, _, err := device.OpenPTY(b.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.mu.Lock()
+	b.port, b.on = p, false
+	b.mu.Unlock()
+	b.wg.Add(1)
+	go b.listen(p)
+}
+
+func (b *board) unplug() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.port != nil {
+		b.port.Close()
+	}
+	b.port = nil
+}
+
+func (b *board) fail(f boardFault) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.f = f
+}
+
+func (b *board) energised() (on bool, at int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.on, b.at
+}
+
+// await waits for the drive to be on or off and tells when that happened; false: it did not.
+func (b *board) await(on bool, within time.Duration) (int64, bool) {
+	for end := time.Now().Add(within); ; time.Sleep(time.Millisecond) {
+		if is, at := b.energised(); is == on {
+			return at, true
+		} else if time.Now().After(end) {
+			return 0, false
+		}
+	}
+}
+
+// listen takes commands.
+func (b *board) listen(p device.Port) {
+	defer b.wg.Done()
+	fields := []wire.Field{{Name: "u", Unit: "V", Type: wire.F32, Scale: 1}, {Name: "e", Type: wire.U8, Scale: 1}}
+	var dec wire.Decoder
+	if b.text {
+		dec, _ = wire.NewLineDecoder(fields, wire.Format{}, wire.Command)
+	} else {
+		dec, _ = wire.NewLinkDecoder(fields, wire.Command, wire.Safe)
+	}
+	buf := make([]byte, 1024)
+	var f wire.Frame
+	for {
+		n, err := p.Read(buf)
+		if err != nil && n == 0 {
+			if _, gone := err.(interface{ Is(error) bool }); gone || strings.Contains(err.Error(), "closed") {
+				return
+			}
+			select {
+			case <-b.done:
+				return
+			case <-time.After(time.Millisecond): // nobody has the other side open
+			}
+			continue
+		}
+		for rest := buf[:n]; ; {
+			k, st := dec.Next(rest, &f)
+			if rest = rest[k:]; st == wire.More {
+				break
+			}
+			if st == wire.Good && f.Fresh == 3 {
+				b.mu.Lock()
+				b.volts = f.V[0]
+				if on := f.V[1] == 1; on != b.on {
+					b.on, b.at = on, rt.Now()
+				}
+				b.mu.Unlock()
+			}
+		}
+	}
+}
+
+// run moves the motor and sends.
+func (b *board) run() {
+	defer b.wg.Done()
+	rng := rand.New(rand.NewPCG(1, 2))
+	begin := rt.Now()
+	seq := uint8(0)
+	var last []byte
+	held := 0.0 // rad  what the encoder said last
+	for next := begin; ; next += 1e9 / boardRate {
+		select {
+		case <-b.done:
+			return
+		default:
+		}
+		rt.SleepUntil(next, 0)
+		b.mu.Lock()
+		b.move(1.0 / boardRate)
+		f, port := b.f, b.port
+		angle, amps := b.theta, b.amps
+		b.f.wildAngle, b.f.wildCurrent = 0, 0
+		b.mu.Unlock()
+		if !f.stuckAngle {
+			held = angle
+		}
+		angle = held
+		now := rt.Now()
+		if port == nil || f.silent || rng.Float64() < f.loss || f.every > 0 && time.Duration(now-begin)%f.every < f.burst {
+			continue
+		}
+		if f.turned {
+			angle = -angle
+		}
+		if f.nanAngle {
+			angle = math.NaN()
+		}
+		if f.nanCurrent {
+			amps = math.NaN()
+		}
+		if f.wildAngle != 0 {
+			angle = f.wildAngle
+		}
+		if f.wildCurrent != 0 {
+			amps = f.wildCurrent
+		}
+		seq++
+		if frame := b.frame(seq, now-begin+int64(f.clock), angle, amps, f.table); !f.repeats || last == nil {
+			last = frame
+		}
+		port.Write(last, 5*time.Millisecond)
+	}
+}
+
+// frame encodes one sample; other is the table of another firmware, with a number more.
+func (b *board) frame(seq uint8, clock int64, angle, amps float64, other bool) []byte {
+	counts := math.Round(angle / boardCount)
+	if b.text {
+		line := fmt.Sprintf("%d,%v,%.4f", uint32(clock/1000), counts, amps)
+		if other {
+			line += ",7"
+		}
+		return []byte(strings.ToLower(line) + "\n")
+	}
+	// floats as their bits, so that NaN gets out
+	fields := []wire.Field{{Name: "a", Type: wire.U32, Scale: 1}, {Name: "i", Type: wire.U32, Scale: 1}, {Name: "x", Type: wire.U8, Scale: 1}}
+	n := 2
+	if other {
+		n = 3
+	}
+	enc, err := wire.NewLinkEncoder(fields[:n])
+	if err != nil {
+		panic(err)
+	}
+	raw := func(x float64) float64 { return float64(math.Float32bits(float32(x))) }
+	out, _ := enc.Append([]byte{0}, wire.Header{Kind: wire.Measurement, Seq: seq, Time: clock, HasTime: true, Fresh: wire.All(n)}, []float64{raw(counts), raw(amps), 7}[:n])
+	return out
+}
+
+// move is the physics: u = R·i + drop + K·ω, J·dω/dt = K·i − friction.
+func (b *board) move(dt float64) {
+	const r, k, j, drop, coulomb, viscous = 1.2, 0.042, 7e-5, 0.6, 0.015, 1.5e-4
+	const n = 40
+	for range n {
+		b.amps = 0
+		if over := b.volts - k*b.omega; b.on && math.Abs(over) > drop {
+			b.amps = (over - math.Copysign(drop, over)) / r
+		}
+		if b.f.blocked {
+			b.omega = 0
+			continue
+		}
+		torque := k * b.amps
+		h := dt / n
+		if b.omega == 0 && math.Abs(torque) <= coulomb {
+			continue
+		}
+		dir := b.omega
+		if dir == 0 {
+			dir = torque
+		}
+		was := b.omega
+		b.omega += h / j * (torque - math.Copysign(coulomb, dir) - viscous*b.omega)
+		if was*b.omega < 0 && math.Abs(torque) <= coulomb {
+			b.omega = 0
+		}
+		b.theta += h * b.omega
+	}
+}
+
+// file is a configuration for the board.
+func (b *board) file(t *testing.T, limits bool) string {
+	t.Helper()
+	kind, line := "f32", ""
+	if b.text {
+		kind, line = "text", "  protocol: line\n  line: {time: t, time_unit: 1 us, time_bits: 32}\n"
+	}
+	guard := "guard: {selftest_time: 100 ms}\n"
+	current := ""
+	if limits {
+		guard = "guard: {selftest_time: 100 ms, max_speed: 100 rad/s, max_error: 1 rad, max_current: 10 A, rated_current: 4 A, thermal_time: 2 s}\n"
+		current = ", range: ±20 A"
+	}
+	text := fmt.Sprintf(`version: 1
+rig: {name: board, description: a motor played by a test}
+loop: {rate: 500 Hz, beat: 5 s, overrun: {limit: 5 s}}
+device:
+  port: %s
+  baud: 921600
+%s  measure:
+    - {name: motor.angle, unit: rad, type: %s, scale: %g, role: position}
+    - {name: motor.current, unit: A, type: %s, role: current%s}
+  command:
+    - {name: drive.voltage, unit: V, type: %s, role: drive, limit: ±24 V, slew: 20000 V/s, safe: 0 V}
+    - {name: drive.enable, type: %s, role: enable}
+motor: {R: 1.2, L: 6e-4, K: 0.042, brush_drop: 0.6 V, drop_current: 50 mA, J: 7e-5}
+friction: {sigma0: 11, sigma1: 0.02, sigma2: 1.5e-4, Fc: 0.015, Fs: 0.021, vs: 0.5, vd: 0.3}
+estimator: {position_noise: 0.1 mrad, current_noise: 20 mA, torque_walk: 0.1}
+reference: {kind: sine, amplitude: 3 rad, frequency: 0.5 Hz, fade: 0.3 s}
+control: {kind: pd, kp: 0.1, kd: 4 mN·m·s/rad, limit: 0.4}
+%sweb: {commands: true}
+`, b.path, line, kind, boardCount, kind, current, kind, map[bool]string{true: "text", false: "u8"}[b.text], guard)
+	path := filepath.Join(t.TempDir(), "board.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+var tripText = regexp.MustCompile(`mode (?:run|hold|armed) → trip \((.*?)[;)]`)
+
+// TestBoardFaults plays every fault against the built program, in both protocols, with and without declared limits. It measures how
+// long the drive stays energised after the fault, which cause is named, and how long the way back takes. `make soak` plays all
+// four combinations; the table of docs/safety.md comes from there.
+func TestBoardFaults(t *testing.T) {
+	if testing.Short() {
+		t.Skip("drives a board for a minute")
+	}
+	var table [][]string
+	for _, c := range []struct {
+		text, limits, always bool
+	}{{true, false, true}, {false, true, true}, {false, false, false}, {true, true, false}} {
+		if !c.always && !soak {
+			continue
+		}
+		name := map[bool]string{true: "text", false: "link"}[c.text] + map[bool]string{true: ", limits", false: ", no limits"}[c.limits]
+		t.Run(name, func(t *testing.T) {
+			for i, row := range playFaults(t, c.text, c.limits) {
+				if len(table) == i {
+					table = append(table, row[:1])
+				}
+				table[i] = append(table[i], row[1])
+			}
+		})
+	}
+	for _, row := range table {
+		t.Logf("| %s |", strings.Join(row, " | "))
+	}
+}
+
+// outcome is what a fault must lead to.
+type outcome struct {
+	rides  bool          // runs on
+	may    bool          // … or trips, if the way back is short
+	within time.Duration // else de-energised within
+	causes []string      // one of them is named
+}
+
+func playFaults(t *testing.T, text, limits bool) (rows [][]string) {
+	b := startBoard(t, text)
+	d := startRun(t, b.file(t, limits), "--arm", "--no-mqtt", "--no-record")
+	if _, ok := b.await(true, 10*time.Second); !ok {
+		t.Fatal("never energised")
+	}
+	const blind = 120 * time.Millisecond // stale 20 ms, hold_time 100 ms
+	off := func(within time.Duration, causes ...string) outcome { return outcome{within: within, causes: causes} }
+	rides, either := outcome{rides: true}, outcome{rides: true, may: true}
+	for _, c := range []struct {
+		name string
+		f    boardFault
+		want outcome
+	}{
+		{"silence", boardFault{silent: true}, off(blind, "stale sensor motor.angle")},
+		{"position is NaN", boardFault{nanAngle: true}, off(blind, "non-finite number motor.angle")},
+		{"current is NaN", boardFault{nanCurrent: true}, off(blind, "non-finite number motor.current")},
+		{"the same frame again and again", boardFault{repeats: true}, off(blind, "stale sensor motor.angle")},
+		{"position frozen", boardFault{stuckAngle: true}, off(1000*time.Millisecond, "frozen position", "tracking error")},
+		{"10 % of the frames lost", boardFault{loss: 0.1}, rides},
+		{"50 % of the frames lost", boardFault{loss: 0.5}, rides},
+		{"16 ms lost every 100 ms", boardFault{burst: 16 * time.Millisecond, every: 100 * time.Millisecond}, rides},
+		{"60 ms lost every 500 ms", boardFault{burst: 60 * time.Millisecond, every: 500 * time.Millisecond}, rides},
+		{"one position wild", boardFault{wildAngle: 1e3}, either},
+		{"one current wild", boardFault{wildCurrent: 1e6}, either},
+		{"clock 10 s ahead", boardFault{clock: 10 * time.Second}, rides},
+		{"clock 0.3 s back", boardFault{clock: -300 * time.Millisecond}, rides},
+		{"another frame table", boardFault{table: true}, off(blind, "stale sensor motor.angle")},
+		{"shaft blocked", boardFault{blocked: true}, off(3*time.Second, "model residual", "tracking error", "i2t", "current")},
+		{"encoder turned round", boardFault{turned: true}, off(time.Second, "wrong direction", "tracking error", "speed")},
+	} {
+		// on a crowded machine the board or the tick itself may be away for longer than the guard waits: tried again
+		for try := 1; ; try++ {
+			row, bad := b.play(t, d, c.f, c.want)
+			if bad == "" || try == 4 {
+				if bad != "" {
+					t.Errorf("%s: %s", c.name, bad)
+				}
+				rows = append(rows, []string{c.name, row})
+				t.Logf("%-32s %s", c.name, row)
+				break
+			}
+			t.Logf("%-32s %s: again", c.name, bad)
+		}
+	}
+	rows = append(rows, []string{"unplugged and plugged in again", b.replug(t, d)})
+	d.stop()
+	return rows
+}
+
+// play lets the board fail once, in motion, and tells what came of it, and what of that should not be.
+func (b *board) play(t *testing.T, d *daemonUnderTest, f boardFault, want outcome) (row, bad string) {
+	t.Helper()
+	const slack = 150 * time.Millisecond // a test machine
+	b.drive(t, d)
+	if f.turned { // while it rests
+		d.command("stop", "{}")
+		b.await(false, time.Second)
+		b.fail(f)
+		time.Sleep(300 * time.Millisecond)
+		for range 200 {
+			d.command("arm", "{}")
+			if d.command("run", "{}").OK {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		b.await(true, time.Second)
+	}
+	said := len(d.errs.String())
+	t0 := rt.Now()
+	b.fail(f)
+	watch := want.within + 2*time.Second
+	if want.rides {
+		watch = time.Second
+	}
+	at, tripped := b.await(false, watch)
+	took := time.Duration(at - t0)
+	b.fail(boardFault{})
+	if !tripped {
+		if !want.rides {
+			bad = fmt.Sprintf("still energised after %v", watch)
+		}
+		return "runs on", bad
+	}
+	cause := ""
+	for range 100 {
+		if m := tripText.FindStringSubmatch(d.errs.String()[said:]); m != nil {
+			cause = m[1]
+			break
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	switch {
+	case want.may:
+	case want.rides:
+		bad = fmt.Sprintf("tripped after %v: %s", took, cause)
+	case took > want.within+slack:
+		bad = fmt.Sprintf("energised for %v, want %v at most", took, want.within)
+	case !containsOne(cause, want.causes):
+		bad = fmt.Sprintf("the cause named is %q, want one of %q", cause, want.causes)
+	}
+	// the fault has gone; nothing comes back by itself
+	if _, again := b.await(true, 200*time.Millisecond); again {
+		t.Fatalf("energised again by itself after %s", cause)
+	}
+	t1 := rt.Now()
+	b.drive(t, d)
+	_, on := b.energised()
+	back := time.Duration(on - t1)
+	if limit := map[bool]time.Duration{true: time.Second, false: 3 * time.Second}[want.may]; back > limit+slack && bad == "" {
+		bad = fmt.Sprintf("the way back took %v, want %v at most", back, limit)
+	}
+	return fmt.Sprintf("%d ms, %s, back after %.1f s", took.Milliseconds(), cause, back.Seconds()), bad
+}
+
+func containsOne(text string, parts []string) bool {
+	for _, p := range parts {
+		if strings.Contains(text, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// drive brings the daemon to RUN, whatever it is in.
+func (b *board) drive(t *testing.T, d *daemonUnderTest) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		switch m := d.state()["mode"]; m {
+		case "trip", "estop":
+			d.command("reset", "{}")
+		case "ready":
+			d.command("arm", "{}")
+		case "armed":
+			d.command("run", "{}")
+		case "run":
+			if _, ok := b.await(true, time.Second); ok {
+				time.Sleep(inMotion)
+				if d.state()["mode"] == "run" {
+					return
+				}
+			}
+		}
+	}
+	t.Fatalf("not driven again: %v\n%s", d.state(), d.errs)
+}
+
+// replug pulls the cable and puts it back: the daemon trips at once, and a board that comes back de-energised stays so.
+func (b *board) replug(t *testing.T, d *daemonUnderTest) string {
+	b.drive(t, d)
+	said := len(d.errs.String())
+	t0 := time.Now()
+	b.unplug()
+	for d.state()["mode"] != "trip" && time.Since(t0) < 2*time.Second {
+		time.Sleep(2 * time.Millisecond)
+	}
+	took := time.Since(t0)
+	time.Sleep(400 * time.Millisecond)
+	b.plug(t)
+	_, again := b.await(true, 2*time.Second)
+	m := tripText.FindStringSubmatch(d.errs.String()[said:])
+	if again || m == nil || took > 300*time.Millisecond || !containsOne(m[1], []string{"link down", "stale sensor"}) {
+		t.Errorf("unplugged: tripped after %v (%v); energised by the replug: %v", took, m, again)
+		return "failed"
+	}
+	t1 := time.Now()
+	b.drive(t, d)
+	row := fmt.Sprintf("%d ms, %s, back after %.1f s", took.Milliseconds(), m[1], (time.Since(t1) - inMotion).Seconds())
+	t.Logf("%-32s %s", "unplugged", row)
+	return row
+}
