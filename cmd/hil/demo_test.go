@@ -177,6 +177,26 @@ func TestDryRun(t *testing.T) {
 	if d.stop() != exitInterrupted {
 		t.Error("exit code")
 	}
+
+	// every channel is shown; a table that is not the board's is told with what the board sends
+	other := strings.NewReplacer("type: u8\n      role: status", "type: u32\n      role: status")
+	text, err := os.ReadFile(tolerant(t, rig.port))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := filepath.Join(t.TempDir(), "wrong.yaml")
+	if err := os.WriteFile(wrong, []byte(other.Replace(string(text))), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for file, want := range map[string][3]string{
+		tolerant(t, rig.port): {"motor.angle", "Hz", ""},
+		wrong:                 {"never came", "motor.angle", "frames arrive whole, but with 11 bytes of data; those of the file have 14"},
+	} {
+		out, errs, code := execute(t, "run", file, "--dry-run", "--duration", "4s", "--no-web", "--no-mqtt", "--no-record")
+		if code != exitOK || !strings.Contains(out, want[0]) || !strings.Contains(out, want[1]) || !strings.Contains(errs, want[2]) {
+			t.Errorf("exit code %d\n%s%s", code, out, errs)
+		}
+	}
 }
 
 // A real port is not driven unless --arm says so.

@@ -42,6 +42,7 @@ type parts struct {
 	mu       sync.Mutex
 	newest   hil.Row
 	live     *liveRows // the last estimates
+	channels *channels // of a dry run; nil otherwise
 	closers  []func()
 }
 
@@ -171,6 +172,9 @@ func (d *parts) openPage(ctx context.Context, ready *readyLine) error {
 // row sees every row in the supervisor's pump.
 func (d *parts) row(r *hil.Row) {
 	d.metrics.Add(r)
+	if d.channels != nil {
+		d.channels.see(r)
+	}
 	d.mu.Lock()
 	d.newest = *r
 	d.live.see(r)
@@ -315,7 +319,7 @@ func (d *parts) finish(summary string) {
 		d.log.Info(fmt.Sprintf("%d ticks at %.1f Hz; lateness p50 %.1f p99 %.1f p99.9 %.1f max %.1f µs; busy p50 %.1f µs; %d skipped",
 			s.Ticks, s.Rate, s.Late.P50, s.Late.P99, s.Late.P999, s.Late.Max, s.Busy.P50, s.Skipped))
 	}
-	if d.cfg.Estimator.RLS.Enabled && s.Ticks > 0 {
+	if d.cfg.Estimator.RLS.Enabled && s.Ticks > 0 && (d.channels == nil || d.live.x != nil) {
 		d.log.Info(d.estimates())
 	}
 	if d.recorder != nil {

@@ -48,7 +48,8 @@ func newRunCmd() *cobra.Command {
 		Long: `Without FILE a virtual rig is started on a pseudo-terminal and driven: the page is at http://localhost:8080.
 
 With FILE the rig described there is opened. A real port is never driven unless --arm is given; look first with --dry-run,
-which reads and estimates but never writes a byte to the device.`,
+which reads and estimates but never writes a byte to the device. Every few seconds it shows each channel: value, rate, age, noise,
+the share of samples that repeat the one before, and which way it moved.`,
 		Example: "  hil run\n  hil run rig.yaml --dry-run\n  hil run rig.yaml --arm --duration 60s",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -156,6 +157,9 @@ func run(c *cobra.Command, file string, o runFlags) error {
 	if err := d.open(ctx, &ready); err != nil {
 		return err
 	}
+	if o.dryRun {
+		d.channels = newChannels(&a.Schema)
+	}
 	sup := daemon.New(a, &info, daemon.Options{
 		Config: packHandover(config, hand), Log: d.coreLog(), SingleProcess: o.single, Arm: virtual || o.arm, UntilTrip: o.untilTrip,
 		Sinks: d.sinks, Emit: bus.emit, Kept: d.kept, Row: d.row, Up: func(pid int, fifo bool) { d.up(c.OutOrStdout(), o.readyLine, ready, pid, fifo) },
@@ -165,13 +169,18 @@ func run(c *cobra.Command, file string, o runFlags) error {
 		go ballast(ctx, o.ballast)
 	}
 	go d.ledgerLoop(ctx)
+	go d.arrivalsLoop(ctx)
 	if o.dryRun {
+		go d.channels.run(ctx, c.OutOrStdout())
 		log.Info("dry run: reading and estimating, nothing is sent to the device")
 	} else if !virtual && !o.arm {
 		log.Info("not armed: safe commands are sent, and arming is refused; pass --arm to drive the rig")
 	}
 
 	err = sup.Run(ctx)
+	if o.dryRun {
+		d.channels.print(c.OutOrStdout())
+	}
 	d.finish(o.summary)
 	return d.outcome(err, (virtual || o.arm) && !o.dryRun, wasInterrupted())
 }

@@ -319,7 +319,11 @@ func (s *Supervisor) pump(ctx context.Context, h *handle, arm bool) (cause strin
 	stop := func() {
 		if !asked {
 			asked = true
-			s.event("info", "STOP", "stopping: the rig goes to its safe state first")
+			text := "stopping: the rig goes to its safe state first"
+			if s.a.DryRun {
+				text = "stopping; nothing was sent to the rig"
+			}
+			s.event("info", "STOP", text)
 			h.busy.Go(func() {
 				s.desk.Do(context.Background(), hil.Command{Name: "stop", From: "local"})
 				h.term()

@@ -48,7 +48,7 @@ func (l *line) take(chunk []byte, stamp int64) {
 	if l.news.N > before {
 		l.inbox.Publish(&l.news)
 	}
-	l.board.received(l.dec.Counters())
+	l.board.received(l.dec.Counters(), l.dec.Misfit())
 }
 
 // repeated tells, and counts, a frame that says the same as the one before at the same time of the device's clock: the device hangs

@@ -22,7 +22,7 @@ var (
 )
 
 // Stats lies in shared memory: its size is part of the layout.
-const _ = uint(unsafe.Sizeof(Stats{}) - 22*8)
+const _ = uint(unsafe.Sizeof(Stats{}) - (24*8 + wire.TextLen))
 
 var (
 	sensors = []wire.Field{

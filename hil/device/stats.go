@@ -1,9 +1,14 @@
 package device
 
 import (
+	"bytes"
+	"encoding/binary"
 	"math"
+	"strings"
 	"sync/atomic"
 	"syscall"
+	"unicode"
+	"unicode/utf8"
 
 	"hilrig/hil/wire"
 )
@@ -12,6 +17,10 @@ import (
 type Stats struct {
 	// received; see wire.Counters
 	Bytes, Frames, Repeats, Bad, Oversize, Foreign, Gaps, Restarts, NonFinite, Resync uint64
+
+	// frames that came whole and do not fit the table; see wire.Misfit and Line
+	Misfits, Width uint64
+	Text           [wire.TextLen / 8]uint64
 
 	// sent
 	TxFrames, TxBytes uint64
@@ -31,9 +40,25 @@ type Stats struct {
 // Lost is the sum of frames that did not arrive as sent.
 func (s *Stats) Lost() uint64 { return s.Bad + s.Oversize + s.Gaps }
 
+// Line is the beginning of the newest text line that did not fit the table; what cannot be shown is a dot.
+func (s *Stats) Line() string {
+	var b [wire.TextLen]byte
+	for i, w := range s.Text {
+		binary.LittleEndian.PutUint64(b[8*i:], w)
+	}
+	text, _, _ := bytes.Cut(b[:], []byte{0})
+	return strings.Map(func(c rune) rune {
+		if !unicode.IsPrint(c) || c == utf8.RuneError {
+			return '·'
+		}
+		return c
+	}, string(text))
+}
+
 // board is where the threads of a line publish their numbers, each word by itself; a snapshot may fall between two.
 type board struct {
-	rx         [10]atomic.Uint64
+	rx         [12]atomic.Uint64
+	text       [wire.TextLen / 8]atomic.Uint64
 	txFrames   atomic.Uint64
 	txBytes    atomic.Uint64
 	txErrors   atomic.Uint64
@@ -49,9 +74,14 @@ type board struct {
 }
 
 // received copies the decoder's counters.
-func (b *board) received(c *wire.Counters) {
-	for i, v := range [...]uint64{c.Bytes, c.Frames, c.Repeats, c.Bad, c.Oversize, c.Foreign, c.Gaps, c.Restarts, c.NonFinite, c.Resync} {
+func (b *board) received(c *wire.Counters, m *wire.Misfit) {
+	for i, v := range [...]uint64{c.Bytes, c.Frames, c.Repeats, c.Bad, c.Oversize, c.Foreign, c.Gaps, c.Restarts, c.NonFinite, c.Resync, m.Count, m.Width} {
 		b.rx[i].Store(v)
+	}
+	if m.Count > 0 {
+		for i := range b.text {
+			b.text[i].Store(binary.LittleEndian.Uint64(m.Text[8*i:]))
+		}
 	}
 }
 
@@ -87,8 +117,11 @@ func (b *board) clock(c *clockFit) {
 
 // read fills s.
 func (b *board) read(s *Stats, now int64) {
-	for i, p := range [...]*uint64{&s.Bytes, &s.Frames, &s.Repeats, &s.Bad, &s.Oversize, &s.Foreign, &s.Gaps, &s.Restarts, &s.NonFinite, &s.Resync} {
+	for i, p := range [...]*uint64{&s.Bytes, &s.Frames, &s.Repeats, &s.Bad, &s.Oversize, &s.Foreign, &s.Gaps, &s.Restarts, &s.NonFinite, &s.Resync, &s.Misfits, &s.Width} {
 		*p = b.rx[i].Load()
+	}
+	for i := range s.Text {
+		s.Text[i] = b.text[i].Load()
 	}
 	s.TxFrames, s.TxBytes, s.TxErrors, s.TxDropped = b.txFrames.Load(), b.txBytes.Load(), b.txErrors.Load(), b.txDropped.Load()
 	s.Connected, s.Reconnects, s.Refused, s.ClockJumps = b.connected.Load(), b.reconnects.Load(), b.why.Load(), b.jumps.Load()

@@ -12,6 +12,7 @@ type LineDecoder struct {
 	fields []Field
 	kind   Kind
 	c      Counters
+	misfit Misfit
 	n      int  // bytes kept of the line that is coming in
 	over   bool // it is already too long
 	lost   bool // no end of line seen yet
@@ -32,6 +33,9 @@ func (d *LineDecoder) Reset() { d.n, d.over, d.lost = 0, false, true }
 
 // Counters are owned by the decoder.
 func (d *LineDecoder) Counters() *Counters { return &d.c }
+
+// Misfit tells about frames that came whole and do not fit the table.
+func (d *LineDecoder) Misfit() *Misfit { return &d.misfit }
 
 // Wrap is the modulus of the time column in ns; 0 if it never wraps or there is none.
 func (d *LineDecoder) Wrap() int64 { return d.wrap }
@@ -118,6 +122,10 @@ func (d *LineDecoder) line(b []byte, f *Frame) Status {
 			if !more && len(text) == 0 && col == want {
 				break
 			}
+			for col++; more; col++ {
+				_, rest, more = d.cut(rest)
+			}
+			d.misfit.note(col, b)
 			return Corrupt
 		}
 		if len(text) == 0 || d.dashes && len(text) == 1 && text[0] == '-' {
@@ -146,11 +154,12 @@ func (d *LineDecoder) line(b []byte, f *Frame) Status {
 		}
 	}
 	switch {
-	case col < want:
-		return Corrupt
-	case words == want && printable(b):
+	case words == want && col == want && printable(b):
 		return More
-	case words > 0 || !intact:
+	case col < want || words > 0:
+		d.misfit.note(col, b)
+		return Corrupt
+	case !intact:
 		return Corrupt
 	}
 	d.c.NonFinite += nonFinite

@@ -92,6 +92,7 @@ type LinkDecoder struct {
 	full    int   // bytes of a complete frame before COBS, with CRC
 	max     int   // bytes of the longest chunk between zeros
 	c       Counters
+	misfit  Misfit
 	n       int  // bytes kept of the frame that is coming in
 	over    bool // it is already too long
 	lost    bool // nothing but rubbish since the start: the first chunk may be half a frame
@@ -122,6 +123,9 @@ func (d *LinkDecoder) Reset() { d.n, d.over, d.lost, d.started = 0, false, true,
 // Counters are owned by the decoder.
 func (d *LinkDecoder) Counters() *Counters { return &d.c }
 
+// Misfit tells about frames that came whole and do not fit the table.
+func (d *LinkDecoder) Misfit() *Misfit { return &d.misfit }
+
 // Wrap is 2³² µs.
 func (d *LinkDecoder) Wrap() int64 { return wrapLink }
 
@@ -145,6 +149,9 @@ func (d *LinkDecoder) Next(buf []byte, f *Frame) (n int, st Status) {
 		d.n, d.over = 0, false
 		switch {
 		case over:
+			if p, ok := d.intact(chunk); ok && len(p) >= headLen {
+				d.misfit.note(len(p)-headLen, nil)
+			}
 			d.c.Resync += uint64(len(chunk) + 1)
 			d.c.Oversize++
 			d.lost = false
@@ -172,7 +179,7 @@ func (d *LinkDecoder) Next(buf []byte, f *Frame) (n int, st Status) {
 
 // keep stores the beginning of a chunk whose end is still to come; of an oversize one only the fact is kept.
 func (d *LinkDecoder) keep(b []byte) {
-	if d.over = d.over || d.n+len(b) > d.max; d.over {
+	if d.over = d.over || d.n+len(b) > maxPayload; d.over {
 		d.c.Resync += uint64(d.n + len(b))
 		d.n = 0
 		return
@@ -180,14 +187,23 @@ func (d *LinkDecoder) keep(b []byte) {
 	d.n += copy(d.part[d.n:], b)
 }
 
+// intact takes COBS and checksum off what stood between two zeros; ok is false when they do not fit.
+func (d *LinkDecoder) intact(chunk []byte) (p []byte, ok bool) {
+	if len(chunk) > maxPayload {
+		return nil, false
+	}
+	n, ok := cobsDecode(d.pay[:], chunk)
+	if !ok || n < 2 {
+		return nil, false
+	}
+	p = d.pay[:n-2]
+	return p, crc16(p) == binary.LittleEndian.Uint16(d.pay[n-2:])
+}
+
 // frame decodes what stood between two zeros. More means: intact, not for this side, counted as foreign.
 func (d *LinkDecoder) frame(chunk []byte, f *Frame) Status {
-	n, ok := cobsDecode(d.pay[:], chunk)
-	if !ok || n < headLen+2 {
-		return Corrupt
-	}
-	p := d.pay[:n-2]
-	if crc16(p) != binary.LittleEndian.Uint16(d.pay[n-2:]) {
+	p, ok := d.intact(chunk)
+	if !ok || len(p) < headLen {
 		return Corrupt
 	}
 	// the length must be exactly what the table and the presence bits say
@@ -217,9 +233,11 @@ func (d *LinkDecoder) frame(chunk []byte, f *Frame) Status {
 			}
 		}
 		if len(p) != want {
+			d.misfit.note(len(p)-at, nil)
 			return Corrupt
 		}
-	} else if n != d.full {
+	} else if len(p)+2 != d.full {
+		d.misfit.note(len(p)-headLen, nil)
 		return Corrupt
 	}
 	f.Header = Header{Kind: kind, Seq: p[1], HasTime: true, Time: int64(binary.LittleEndian.Uint32(p[2:])) * 1000, Fresh: fresh}

@@ -99,6 +99,23 @@ type Counters struct {
 	Resync    uint64 // bytes thrown away while looking for the next good frame
 }
 
+// Misfit counts the frames that came whole, by their checksum, and have another length, number of columns or a word where the
+// table says otherwise: of Bad and Oversize those that more bytes on the line would not help.
+type Misfit struct {
+	Count uint64
+	Width uint64        // bytes of data, or columns, of the newest
+	Text  [TextLen]byte // its beginning, if it is a text line; zeros behind its end
+}
+
+// TextLen is how much is kept of a line that does not fit.
+const TextLen = 48
+
+func (m *Misfit) note(width int, text []byte) {
+	m.Count++
+	m.Width, m.Text = uint64(width), [TextLen]byte{}
+	copy(m.Text[:], text)
+}
+
 // Decoder finds frames in a stream of bytes.
 type Decoder interface {
 	// Next reads from buf until one frame is complete. n bytes are used up whatever st is; with More, n = len(buf) and
@@ -108,6 +125,8 @@ type Decoder interface {
 	Reset()
 	// Counters are owned by the codec; read them from the goroutine that calls Next.
 	Counters() *Counters
+	// Misfit is owned by the codec as Counters are.
+	Misfit() *Misfit
 	// Wrap is the modulus of Header.Time in ns; 0 if the clock never wraps.
 	Wrap() int64
 }

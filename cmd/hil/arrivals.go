@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"hilrig/configs"
+	"hilrig/hil"
+	"hilrig/hil/device"
+)
+
+// arrivals watches what the line brings and tells when no frame of a whole second fitted the table, with what came instead.
+type arrivals struct {
+	cfg  *configs.Config
+	emit func(hil.Event)
+	last device.Stats
+	told string
+}
+
+func (d *parts) arrivalsLoop(ctx context.Context) {
+	a := arrivals{cfg: d.cfg, emit: d.bus.emit}
+	t := time.NewTicker(time.Second)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+			a.look(d.sup.Load().Link())
+		}
+	}
+}
+
+// look compares the counters with those of a second before. The same thing is told once until frames arrive again.
+func (a *arrivals) look(now device.Stats) {
+	last := a.last
+	a.last = now
+	switch {
+	case now.Frames != last.Frames:
+		a.told = ""
+	case now.Connected == 0 || last.Connected == 0 || now.Bytes < last.Bytes: // told by the link; or a new core
+	default:
+		kind, text := a.instead(&last, &now)
+		if kind == a.told {
+			return
+		}
+		a.told = kind
+		a.emit(hil.Event{Time: time.Now(), Level: "error", Code: "NO_FRAMES", Text: text})
+	}
+}
+
+// instead says what came in a second that brought no frame. kind is the same for the same trouble.
+func (a *arrivals) instead(last, now *device.Stats) (kind, text string) {
+	c := a.cfg
+	line, clock := c.Device.Protocol == "line", c.Device.Line.Time
+	var names []string
+	for _, m := range c.Device.Measure {
+		if line {
+			names = append(names, m.Name)
+		} else {
+			names = append(names, m.Name+" "+m.Type)
+		}
+	}
+	if line && clock != "" && !slices.Contains(names, clock) {
+		names = slices.Insert(names, 0, clock)
+	}
+	table := strings.Join(names, ", ")
+	bytes, misfits := now.Bytes-last.Bytes, now.Misfits-last.Misfits
+	switch {
+	case bytes == 0:
+		return "silent", fmt.Sprintf("nothing arrives on %s: no byte in a second. Is the board powered, sending, and on this port?", c.Device.Port)
+	case misfits > 0 && line && strings.Count(now.Line(), "·") > 2:
+		return "no text", fmt.Sprintf("what arrives is no text: %q. Is the protocol link, or the board at another speed than %d baud?", now.Line(), c.Device.Baud)
+	case misfits > 0 && line && int(now.Width) != len(names):
+		return fmt.Sprint("columns ", now.Width), fmt.Sprintf("lines arrive with %s, the file has %d (%s): %q. Compare device.measure and device.line with what the board sends", count(now.Width, "column"), len(names), table, now.Line())
+	case misfits > 0 && line:
+		return "words", fmt.Sprintf("lines arrive in which a column is no number: %q; the file has %s. Compare device.measure and device.line with what the board sends", now.Line(), table)
+	case misfits > 0:
+		return fmt.Sprint("bytes ", now.Width), fmt.Sprintf("frames arrive whole, but with %s of data; those of the file have %d (%s). Compare device.measure with the table of the board", count(now.Width, "byte"), c.Budget().Rx.Data, table)
+	case now.Foreign > last.Foreign:
+		return "foreign", fmt.Sprintf("frames arrive that a host sends, not a board: %d in a second. Is this an echo, or the port of another hil?", now.Foreign-last.Foreign)
+	case line:
+		return "no lines", fmt.Sprintf("%d bytes a second arrive, and no whole line: %d refused by their checksum, %d without an end. Is the board at %d baud, and device.line.checksum as it sends?", bytes, now.Bad-last.Bad, now.Oversize-last.Oversize, c.Device.Baud)
+	}
+	return "no frames", fmt.Sprintf("%d bytes a second arrive, and no whole frame: %d with a wrong checksum, %d without an end. Is the board at %d baud, and does it speak the protocol link?", bytes, now.Bad-last.Bad, now.Oversize-last.Oversize, c.Device.Baud)
+}
+
+// count is a number of things: "1 byte", "2 bytes".
+func count(n uint64, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"encoding/binary"
+	"strings"
+	"testing"
+
+	"hilrig/configs"
+	"hilrig/hil"
+	"hilrig/hil/device"
+)
+
+// A second without a frame of the table is told with what came instead, once for each trouble until frames arrive again.
+func TestWhatArrivesInstead(t *testing.T) {
+	link, line := configs.Demo(), configs.Demo()
+	line.Device.Protocol, line.Device.Line.Time = "line", "t"
+	line.Device.Measure = line.Device.Measure[:2]
+	withText := func(s device.Stats, text string) device.Stats {
+		var b [8 * len(s.Text)]byte
+		copy(b[:], text)
+		for i := range s.Text {
+			s.Text[i] = binary.LittleEndian.Uint64(b[8*i:])
+		}
+		return s
+	}
+	start := device.Stats{Connected: 1, Bytes: 100, Frames: 5}
+	for _, c := range []struct {
+		name string
+		cfg  *configs.Config
+		now  device.Stats
+		want string // "": nothing is told
+	}{
+		{"frames", link, device.Stats{Connected: 1, Bytes: 300, Frames: 6, Misfits: 9}, ""},
+		{"unplugged", link, device.Stats{Bytes: 300, Frames: 5}, ""},
+		{"silence", link, start, "nothing arrives on virtual:motor: no byte in a second"},
+		{"other table", link, device.Stats{Connected: 1, Bytes: 900, Frames: 5, Bad: 40, Misfits: 40, Width: 9}, "with 9 bytes of data; those of the file have 11 (motor.angle i32, motor.current i16"},
+		{"an echo", link, device.Stats{Connected: 1, Bytes: 900, Frames: 5, Foreign: 40}, "frames arrive that a host sends"},
+		{"wrong speed", link, device.Stats{Connected: 1, Bytes: 900, Frames: 5, Bad: 40, Oversize: 2}, "800 bytes a second arrive, and no whole frame: 40 with a wrong checksum, 2 without an end. Is the board at 921600 baud"},
+		{"a column less", line, withText(device.Stats{Connected: 1, Bytes: 900, Frames: 5, Misfits: 40, Width: 1}, "12.5\x01"), `lines arrive with 1 column, the file has 3 (t, motor.angle, motor.current): "12.5·"`},
+		{"bytes", line, withText(device.Stats{Connected: 1, Bytes: 900, Frames: 5, Misfits: 40, Width: 1}, "\x01\x02\x7f4"), `what arrives is no text: "···4". Is the protocol link`},
+		{"a word", line, withText(device.Stats{Connected: 1, Bytes: 900, Frames: 5, Misfits: 40, Width: 3}, "1;2,5;on"), `a column is no number: "1;2,5;on"; the file has t, motor.angle, motor.current`},
+		{"a wrong checksum", line, device.Stats{Connected: 1, Bytes: 900, Frames: 5, Bad: 40}, "no whole line: 40 refused by their checksum"},
+	} {
+		var told []string
+		a := arrivals{cfg: c.cfg, last: start, emit: func(e hil.Event) { told = append(told, e.Code+" "+e.Text) }}
+		a.look(c.now)
+		c.now.Bytes += c.now.Bytes - start.Bytes
+		c.now.Bad, c.now.Misfits, c.now.Foreign, c.now.Oversize = 2*c.now.Bad, 2*c.now.Misfits, 2*c.now.Foreign, 2*c.now.Oversize
+		c.now.Frames += c.now.Frames - start.Frames
+		a.look(c.now) // the same again
+		if c.want == "" && told != nil || c.want != "" && (len(told) != 1 || !strings.HasPrefix(told[0], "NO_FRAMES ") || !strings.Contains(told[0], c.want)) {
+			t.Errorf("%s: %q, want %q", c.name, told, c.want)
+		}
+		if c.want != "" { // frames, and the trouble again
+			c.now.Frames++
+			a.look(c.now)
+			a.look(c.now)
+			if len(told) != 2 {
+				t.Errorf("%s: told %d times, want 2", c.name, len(told))
+			}
+		}
+	}
+}
