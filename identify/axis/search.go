@@ -60,16 +60,22 @@ func (m *Model) Starts(params []fit.Param, n, draws int, seed uint64) ([][]float
 		out = m.draws(q, free, base, n, draws, seed)
 	}
 	if given {
-		out = append(out, own)
+		out = slices.Insert(out, 0, own)
 	}
 	return out, nil
 }
 
-// draws are the best of n groups of draws.
+// draws are the best of n groups of draws, in the order of their costs. One step in a sample is enough to compare them, where
+// the law bears it.
 func (m *Model) draws(q *plan, free []fit.Param, base []float64, n, draws int, seed uint64) [][]float64 {
+	if m.spec.Substeps == 0 {
+		coarse := *q
+		coarse.parts = slices.Repeat([]int{1}, len(q.parts))
+		q = &coarse
+	}
 	e := q.evaluator(1)
-	out := make([][]float64, n)
-	for i := range out {
+	out, costs := make([][]float64, 0, n), make([]float64, 0, n)
+	for i := range n {
 		rng := rand.New(rand.NewPCG(seed, uint64(i)))
 		best, least := base, math.Inf(1)
 		for d := range draws {
@@ -84,7 +90,8 @@ func (m *Model) draws(q *plan, free []fit.Param, base []float64, n, draws int, s
 				best, least = theta, cost
 			}
 		}
-		out[i] = best
+		at, _ := slices.BinarySearch(costs, least)
+		out, costs = slices.Insert(out, at, best), slices.Insert(costs, at, least)
 	}
 	return out
 }
@@ -95,9 +102,13 @@ const rounds = 3
 // aboveNoise is the number of noises of the sensor beyond which a residual may be that of a wrong valley.
 const aboveNoise = 3
 
+// asNoise is the number of noises of the sensor at which a residual is that noise, as well as it is known.
+const asNoise = 1.05
+
 // Fit searches the parameters that are not fixed, from Starts. Where only one of several descents reached the lowest cost, or
 // more is left than the noise of the sensor, there may be a lower one still: the contact is drawn again, around sliding
-// friction as the best descent found it, until that brings nothing. The solution is that of Problem; its Extra is that of fit.MultiStart.
+// friction as the best descent found it, until that brings nothing. Where the first two descents leave the noise alone, they are
+// enough. The solution is that of Problem; its Extra is that of fit.MultiStart.
 func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit.Watch) (*fit.Solution, error) {
 	p, err := m.Problem(params)
 	if err != nil {
@@ -107,7 +118,12 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 	if err != nil {
 		return nil, err
 	}
-	multi := fit.MultiStart{LM: s.LM, Seed: s.Seed, Workers: s.Workers, From: append(from, s.From...)}
+	noise := m.noise()
+	floor := p.Cost(asNoise * noise)
+	if s.Starts > 0 {
+		floor = 0 // as many as were asked for
+	}
+	multi := fit.MultiStart{LM: s.LM, Seed: s.Seed, Workers: s.Workers, From: append(from, s.From...), Floor: floor}
 	if multi.LM.CostTol == 0 {
 		multi.LM.CostTol = 1e-7
 	}
@@ -115,9 +131,7 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 	if err != nil {
 		return nil, err
 	}
-	doubtful := func() bool {
-		return sol.Extra["reached"] == 1 || math.Sqrt(2*sol.Cost/float64(p.Rows)) > aboveNoise*m.noise()
-	}
+	doubtful := func() bool { return sol.Extra["reached"] == 1 || sol.Cost > p.Cost(aboveNoise*noise) }
 	for round := uint64(1); round < rounds && len(from) > 1 && doubtful() && ctx.Err() == nil; round++ {
 		at := slices.Clone(p.Params)
 		best := make([]float64, len(at))
@@ -128,14 +142,14 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 		if err != nil {
 			return nil, err
 		}
-		multi.From = append(m.draws(q, at, best, len(from), 20, s.Seed+1000*round)[1:], best)
+		drawn := m.draws(q, at, best, len(from), 20, s.Seed+1000*round)
+		drawn = slices.DeleteFunc(drawn, func(x []float64) bool { return slices.Equal(x, best) })
+		multi.From = append([][]float64{best}, drawn...)
 		again, err := multi.Fit(ctx, p, watch)
 		if err != nil {
 			break
 		}
-		again.Iterations += sol.Iterations
-		again.Evaluations += sol.Evaluations
-		again.Compute += sol.Compute
+		again.Count(sol)
 		better := again.Cost < sol.Cost*(1-1e-3)
 		if again.Cost <= sol.Cost {
 			sol = again

@@ -34,6 +34,10 @@ type MultiStart struct {
 	// From are members that are refined besides, such as survivors of an evolution.
 	From [][]float64
 
+	// Floor is a cost that no place can be much below, that of the noise alone. Where the first two descents end together at
+	// or below it, there is nothing left to find, and the others are spared. 0: all descend.
+	Floor float64
+
 	Seed    uint64
 	Workers int // descents at the same time; 0: as many as there are processors
 }
@@ -109,30 +113,37 @@ func (m MultiStart) Fit(ctx context.Context, p *Problem, watch Watch) (*Solution
 	ends := make([]*Solution, len(froms))
 	errs := make([]error, len(froms))
 	done, simulated, lowest := 0, 0, math.Inf(1)
-	parallel(workers, len(froms), func() func(int) {
-		return func(i int) {
-			// once interrupted, only the first begins, so that there is an answer
-			if ctx.Err() != nil && i > 0 {
-				return
-			}
-			if froms[i] == nil {
-				froms[i] = values(p.Params)
-			}
-			ends[i], errs[i] = lm.Fit(ctx, p.at(froms[i]), nil)
-			one.Lock()
-			defer one.Unlock()
-			done++
-			if s := ends[i]; s != nil {
-				simulated += s.Evaluations
-				if lowest = min(lowest, s.Cost); watch != nil {
-					watch.Say(Progress{
-						Method: "lm", Phase: fmt.Sprintf("start %d of %d", done, len(froms)), Step: done, Of: len(froms),
-						Best: lowest, Unit: squared(p.Unit), Simulated: simulated, Theta: values(s.Params),
-					})
+	descend := func(first, last int) {
+		parallel(workers, last-first, func() func(int) {
+			return func(i int) {
+				// once interrupted, only the first begins, so that there is an answer
+				if i += first; ctx.Err() != nil && i > 0 {
+					return
+				}
+				if froms[i] == nil {
+					froms[i] = values(p.Params)
+				}
+				ends[i], errs[i] = lm.Fit(ctx, p.at(froms[i]), nil)
+				one.Lock()
+				defer one.Unlock()
+				done++
+				if s := ends[i]; s != nil {
+					simulated += s.Evaluations
+					if lowest = min(lowest, s.Cost); watch != nil {
+						watch.Say(Progress{
+							Method: "lm", Phase: fmt.Sprintf("start %d of %d", done, len(froms)), Step: done, Of: len(froms),
+							Best: lowest, Unit: squared(p.Unit), Simulated: simulated, Theta: values(s.Params),
+						})
+					}
 				}
 			}
-		}
-	})
+		})
+	}
+	pair := min(2, len(froms))
+	descend(0, pair)
+	if !m.together(ends[:pair]) {
+		descend(pair, len(froms))
+	}
 	s, err := m.lowest(p, froms, ends, errs)
 	if err != nil {
 		return nil, err
@@ -145,6 +156,20 @@ func (m MultiStart) Fit(ctx context.Context, p *Problem, watch Watch) (*Solution
 	s.Evaluations += drawn
 	s.Compute = time.Since(begin)
 	return s, nil
+}
+
+// together tells that two descents ended in the same place, at the floor.
+func (m MultiStart) together(ends []*Solution) bool {
+	if len(ends) < 2 || ends[0] == nil || ends[1] == nil || max(ends[0].Cost, ends[1].Cost) > m.Floor {
+		return false
+	}
+	for j, p := range ends[0].Params {
+		a, b := p.Value, ends[1].Params[j].Value
+		if math.Abs(a-b) > sameEnd*max(math.Abs(a), math.Abs(b)) {
+			return false
+		}
+	}
+	return true
 }
 
 // box checks the settings and returns the range to draw from of every parameter; the same number twice if it is not drawn.

@@ -40,6 +40,9 @@ type Problem struct {
 	Horizon func(share float64) *Problem
 }
 
+// Cost is that of residuals of the given root of mean square.
+func (p *Problem) Cost(rms float64) float64 { return float64(p.Rows) * rms * rms / 2 }
+
 // Evaluator runs the model. It owns its workspace and allocates nothing in Residuals.
 type Evaluator interface {
 	// Residuals writes model − measured for the parameters theta (in their units, not logarithms) to r, of length
