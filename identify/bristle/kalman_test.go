@@ -2,6 +2,7 @@ package bristle
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -214,30 +215,40 @@ func within(t *testing.T, s *fit.Solution, truth *theta) (off theta, held [count
 // From the record alone the filter finds every parameter within its errors and close to the truth: soft and stiff contacts,
 // open loop and servo, noise of force sensors, disturbances, fine and coarse encoders.
 func TestKalmanAccuracy(t *testing.T) {
-	limits := theta{0.02, 0.05, 0.1, 0.2, 0.02, 0.02, 0.05, 0.05} // of the value
 	for i, b := range benches() {
-		if !soaking && i%3 > 0 || testing.Short() && i > 0 {
-			continue
+		if soaking || i%3 == 0 && (!testing.Short() || i == 0) {
+			accurate(t, b, theta{0.02, 0.05, 0.1, 0.2, 0.02, 0.02, 0.05, 0.05}, 4)
 		}
-		t.Run(b.name, func(t *testing.T) {
-			s, err := Kalman(context.Background(), []*record.Record{b.draw(1)}, Params(false), Options{}, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			off, _ := within(t, s, &b.truth)
-			for i, z := range off {
-				if rel := s.Params[i].Value/b.truth[i] - 1; math.Abs(z) > 4 || math.Abs(rel) > limits[i] {
-					t.Errorf("%s = %.6g, truth %.6g: off by %.2f %%, limit %.0f %%, %.1f standard errors", names[i], s.Params[i].Value, b.truth[i], 100*rel, 100*limits[i], z)
-				}
-			}
-			if in, lim := s.Extra["innovation"].(float64), s.Extra["innovation_limit"].(float64); math.Abs(in-1) > lim {
-				t.Errorf("mean of e²/S %.3f, want 1 ± %.3f", in, lim)
-			}
-			if shift := s.Extra["substep_shift"].(float64); shift > 1./3 {
-				t.Errorf("sub-steps half as long move a parameter by %.2f standard errors", shift)
-			}
-		})
 	}
+	for i, b := range fine() {
+		if soaking || i < 2 && !testing.Short() {
+			accurate(t, b, theta{0.008, 0.003, 0.03, 0.06, 0.008, 0.002, 0.01, 0.01}, 4)
+		}
+	}
+}
+
+// accurate holds a fit from the record alone within shares of the truth and a number of standard errors.
+func accurate(t *testing.T, b *bench, limits theta, errs float64) {
+	t.Run(fmt.Sprintf("%s, %g s", b.name, b.seconds), func(t *testing.T) {
+		s, err := Kalman(context.Background(), []*record.Record{b.draw(1)}, Params(false), Options{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		off, _ := within(t, s, &b.truth)
+		for i, z := range off {
+			rel := s.Params[i].Value/b.truth[i] - 1
+			t.Logf("%-7s %+.3f %%, %+.2f standard errors", names[i], 100*rel, z)
+			if math.Abs(z) > errs || math.Abs(rel) > limits[i] {
+				t.Errorf("%s = %.6g, truth %.6g: off by %.2f %%, limit %.1f %%, %.1f standard errors", names[i], s.Params[i].Value, b.truth[i], 100*rel, 100*limits[i], z)
+			}
+		}
+		if in, lim := s.Extra["innovation"].(float64), s.Extra["innovation_limit"].(float64); math.Abs(in-1) > lim {
+			t.Errorf("mean of e²/S %.3f, want 1 ± %.3f", in, lim)
+		}
+		if shift := s.Extra["substep_shift"].(float64); shift > 1./3 {
+			t.Errorf("sub-steps half as long move a parameter by %.2f standard errors", shift)
+		}
+	})
 }
 
 // prepared is a tracker at the truth of a bench.

@@ -89,6 +89,17 @@ func benches() []*bench {
 	}
 }
 
+// fine are the experiments in which a fit has all that it wants: ten seconds, a 16-bit encoder and a good force sensor.
+func fine() (out []*bench) {
+	for _, b := range benches()[:3] {
+		b.seconds = 10
+		out = append(out, b)
+	}
+	out[0].count, out[1].count, out[2].count = 0.1/65536, 0.04/65536, 0.08/65536
+	out[2].truth[sigma0], out[2].truth[sigma1] = 2e6, 4000
+	return out
+}
+
 // named is one of the benches.
 func named(t *testing.T, name string) *bench {
 	for _, b := range benches() {
