@@ -68,6 +68,7 @@ type Plan struct {
 
 	Starts, Draws int
 	Near          map[string]float64 // parameters of a simpler model, by name, from which lm descends as well; nil: none
+	RunFree       bool               // lm: no simulation is led back along the record, so that residuals of several laws can be compared
 	Loss          string
 	LossScale     float64
 	Horizon       []float64

@@ -38,7 +38,7 @@ type Result struct {
 	Fit         fit.Quality      `json:"fit"`                      // on the records that were fitted
 	Unweighted  *fit.Quality     `json:"fit_unweighted,omitempty"` // of weighted fits: the same records in their own unit
 	Quantity    string           `json:"quantity"`                 // what was explained
-	Weighted    bool             `json:"weighted"`                 // residuals are in standard deviations of a known noise
+	Weighted    bool             `json:"weighted"`                 // residuals are in standard deviations of a known noise, or what the rows before do not foretell
 	Residual    fit.Residual     `json:"residual"`                 //
 	Validation  *Validation      `json:"validation,omitempty"`     // on the second record
 	Sensitivity []Sensitivity    `json:"sensitivity,omitempty"`    // to what was taken for granted
@@ -95,6 +95,7 @@ type Sensitivity struct {
 	Values map[string]float64 `json:"values"`
 	Worst  string             `json:"worst"`     // the parameter that moves most …
 	Moves  float64            `json:"moves_err"` // … in standard errors of the result
+	Off    float64            `json:"off_err"`   // by how many of its standard errors the record is away from this; 0: not known
 }
 
 // Resampling says how the bootstrap intervals were found.

@@ -62,6 +62,7 @@ type stage struct {
 	vary       func(ctx context.Context) []Sensitivity                               // what else could have been taken for granted; nil: nothing
 	inverse    func() *fit.Solution                                                  // the recorded force along the recorded motion; nil: the residual is that of a force
 	pushed     func(pushes []func(row int) float64, sizes []float64) [][]float64     // how the residual moves with each force at the rows of inverse, which may be tried as large as its size, N; nil: not known
+	weighted   bool                                                                  // rows are no plain differences
 	steps      *Stepping                                                             // of the simulation; nil: none was run
 	resample   func(ctx context.Context) (map[string][2]float64, *Resampling, error) // nil: cannot
 	suspicions func() []string                                                       // that reject
@@ -202,6 +203,7 @@ func (r *Result) finish(ctx context.Context, j *job, read []*record.Record) erro
 		r.Parameters[i].Share, r.Parameters[i].Term = &st.share[i], st.terms[i]
 	}
 	r.HalfCutoff, r.Steps = st.half, st.steps
+	r.Weighted = r.Weighted || st.weighted
 	r.Data = j.recs.Fit[0].Info()
 	r.Records = infos(j.recs.Fit)
 	j.watch.Say(fit.Progress{Method: st.method, Phase: "checks of the record"})

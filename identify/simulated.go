@@ -2,6 +2,7 @@ package identify
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -50,6 +51,7 @@ func (j *job) output(ctx context.Context, whole bool, q question, solve func(ctx
 	if err != nil {
 		return nil, err
 	}
+	m, sol, followed := j.follow(ctx, m, params, sol, q)
 	m, sol, steps, err := j.settle(ctx, m, params, sol, q)
 	if err != nil {
 		return nil, err
@@ -62,7 +64,7 @@ func (j *job) output(ctx context.Context, whole bool, q question, solve func(ctx
 		return nil, err
 	}
 	sol.Refused = append(sol.Refused, out...)
-	st := &stage{sol: sol, start: params, settings: j.plan.settings(), steps: steps}
+	st := &stage{sol: sol, start: params, settings: j.plan.settings(), steps: steps, weighted: followed}
 	st.explain = func(recs []*record.Record) (*fit.Solution, error) { return j.explain(m, sol.Params, recs) }
 	st.vary = func(ctx context.Context) []Sensitivity { return j.vary(ctx, m, sol) }
 	if d := j.plan.Model.Drive; d == axis.Force || d == axis.Servo && j.plan.Model.Output != axis.Command {
@@ -86,6 +88,33 @@ func (j *job) output(ctx context.Context, whole bool, q question, solve func(ctx
 		return j.bootstrap(ctx, p, sol)
 	}
 	return st, nil
+}
+
+// adding is the autocorrelation of the residual, from row to row, from which it may be added up.
+const adding = 0.5
+
+// follow fits again with the noise of the recorded force taken into account, from the solution, where that noise explains what
+// the solution leaves over.
+func (j *job) follow(ctx context.Context, m *axis.Model, params []fit.Param, sol *fit.Solution, q question) (*axis.Model, *fit.Solution, bool) {
+	if j.plan.RunFree || len(sol.Free) == 0 || len(sol.Jac) == 0 || ctx.Err() != nil {
+		return m, sol, false
+	}
+	other, noise := m.Led(sol)
+	if other == nil || fit.WhitenessOf(sol.Residual, sol.Pieces).Lag1 < adding {
+		return m, sol, false
+	}
+	p, err := q.problem(other, params)
+	if err != nil {
+		return m, sol, false
+	}
+	start(p, sol)
+	next, err := q.again(ctx, p)
+	if err != nil || ctx.Err() != nil || !next.Converged || !other.Noisy(next, sol) {
+		return m, sol, false
+	}
+	next.Continue(sol)
+	next.Notes = append(next.Notes, fmt.Sprintf("the recorded force carries noise of %.2g %s, which a simulation adds up: the simulation is led back along the record, and the residual is what the rows before do not foretell", noise, map[bool]string{false: "N", true: "N·m"}[j.plan.Model.Rotary]))
+	return other, next, true
 }
 
 // underLess tells by how much the residual of a solution moves, to first order, for every newton that is taken from the drive in
@@ -370,6 +399,16 @@ func (j *job) vary(ctx context.Context, m *axis.Model, sol *fit.Solution) []Sens
 			what = "the force straight between its samples"
 		}
 		other(what, m.Hold(straight), slices.Clone(sol.Params))
+		// noise of the force is less in the mean of two samples, so what is left over tells nothing: how late does the force act?
+		if ahead := m.Ahead(straight); ahead != nil && len(out) > 0 {
+			y := with(ahead, sol.Params)
+			for k := range y {
+				y[k] -= base[k]
+			}
+			if share, err := l.Best(y, l.Move(y)); share < 0.5 {
+				out[0].Off = (1 - share) / err
+			}
+		}
 	}
 	if j.plan.LagFree {
 		params := at(0)
@@ -387,7 +426,7 @@ func (j *job) vary(ctx context.Context, m *axis.Model, sol *fit.Solution) []Sens
 		up[k] = (up[k] - down[k]) / (2 * h)
 	}
 	move := l.Move(up)
-	step := l.Best(up, move)
+	step, _ := l.Best(up, move)
 	params := at(math.Min(math.Max(now+step, sol.Params[lag].Lo), sol.Params[lag].Hi))
 	step = params[lag].Value - now
 	params[lag].Fixed = false

@@ -3,7 +3,6 @@ package identify
 import (
 	"context"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 
@@ -77,12 +76,7 @@ func (j *job) settle(ctx context.Context, m *axis.Model, params []fit.Param, sol
 		if err != nil || ctx.Err() != nil { // the coarser answer is there all the same
 			return m, sol, st, nil
 		}
-		next.Iterations += sol.Iterations
-		next.Evaluations += sol.Evaluations
-		next.Compute += sol.Compute
-		extra := maps.Clone(sol.Extra) // what is known of the starts
-		maps.Copy(extra, next.Extra)
-		next.Extra, next.Notes = extra, append(sol.Notes, next.Notes...)
+		next.Continue(sol)
 		m, sol = finer, next
 	}
 }

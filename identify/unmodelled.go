@@ -96,24 +96,14 @@ func (st *stage) onMotion(inverse *fit.Solution, suspects []fit.Suspect, white b
 // harm is by how much each free parameter may move without harm: its interval, or a little of its value if that is more. What
 // may be zero is measured by the force.
 func (r *Result) harm(s *fit.Solution) map[string]float64 {
-	p, out := len(s.Free), map[string]float64{}
+	out := map[string]float64{}
 	for j, i := range s.Free {
 		q := &r.Parameters[i]
 		h := math.Inf(1)
 		if ci := r.random(q); ci != nil {
 			h = (ci[1] - ci[0]) / 2
 		}
-		size := math.Abs(q.Value)
-		if mayBeZero(q.Name) {
-			all, own := 0.0, 0.0
-			for k, y := range s.Measured {
-				all, own = all+y*y, own+s.Jac[k*p+j]*s.Jac[k*p+j]
-			}
-			if size = math.Inf(1); all > 0 && own > 0 {
-				size = math.Sqrt(all / own)
-			}
-		}
-		out[q.Name] = math.Max(h, systematic*size)
+		out[q.Name] = math.Max(h, systematic*s.Size(j))
 	}
 	return out
 }

@@ -169,10 +169,10 @@ func (r *Result) worth(p *Parameter, say func(Verdict, string, ...any)) string {
 		weak("%s cannot be told from zero (95 %% interval %.3g to %.3g %s): the motion hardly accelerates in the rows that are used", p.Name, ci[0], ci[1], p.Unit)
 	case minor:
 	case state(p.Name): // where a record begins: nothing to know about the axis
-	case zero && !mayBeZero(p.Name):
+	case zero && !fit.MayBeZero(p.Name):
 		weak("%s cannot be told from zero (95 %% interval %.3g to %.3g %s)", p.Name, ci[0], ci[1], p.Unit)
 	case zero: // that is an answer
-	case mayBeZero(p.Name): // and so is one that is near it
+	case fit.MayBeZero(p.Name): // and so is one that is near it
 	case *se > weakRelative*math.Abs(p.Value):
 		weak("%s is known to ±%.0f %% only", p.Name, 100**se/math.Abs(p.Value))
 	}
@@ -183,16 +183,6 @@ func (r *Result) worth(p *Parameter, say func(Verdict, string, ...any)) string {
 		return string(Weak) // moved by an alternative, or by what the model lacks: the reason says by which
 	}
 	return out
-}
-
-// mayBeZero are parameters of which zero is as good a value as any: a constant force, a lag, the line from which an angle
-// counts. A number at the end tells the joint.
-func mayBeZero(name string) bool {
-	switch strings.TrimRight(name, "0123456789") {
-	case "offset", "lag", "mgc":
-		return true
-	}
-	return false
 }
 
 // state tells whether a parameter is where a record, a piece of it or a segment begins, not a property of the axis.
@@ -229,7 +219,7 @@ func (r *Result) judgeAlternatives(say func(Verdict, string, ...any)) {
 		if n := r.Residual.Effective; n > 1 {
 			limit = math.Max(limit, math.Exp(excluded/2/n))
 		}
-		if s.RMS > limit*r.Fit.RMS {
+		if s.RMS > limit*r.Fit.RMS || s.Off*s.Off > excluded {
 			continue
 		}
 		worst, most := "", 1.0

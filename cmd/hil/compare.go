@@ -84,7 +84,7 @@ func runCompare(ctx context.Context, paths []string, f identifyFlags, stdout, st
 		for i := range plan.Given {
 			plan.Given[i].Optional = c.some
 		}
-		plan.Near = near
+		plan.Near, plan.RunFree = near, true
 		res, err := identify.Run(ctx, plan, recs, nil, bar.watch)
 		if ctx.Err() != nil {
 			bar.done()

@@ -194,11 +194,11 @@ func digits(value, err float64) func(float64) string {
 
 func misfitLine(q fit.Quality, weighted bool, quantity string) string {
 	unit := " " + q.Unit
-	if q.Unit == "" {
-		unit = ""
-	}
-	if weighted {
+	switch {
+	case q.Unit == "" && weighted:
 		unit = " standard deviations"
+	case q.Unit == "":
+		unit = ""
 	}
 	s := fmt.Sprintf("%.3g%s rms", q.RMS, unit)
 	if q.Relative != nil && *q.Relative != 0 && !weighted {

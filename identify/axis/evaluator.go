@@ -155,7 +155,7 @@ func (e *evaluator) run(theta, r []float64, limit float64) (cost float64, status
 			c = e.servos[i]
 			c.begin(start{x, v, p.a0})
 		}
-		next := q.first
+		next, begin := q.first, row
 		for k := 0; ; k++ {
 			if c != nil {
 				if c.ask(k, b.x[0]); !(math.Abs(b.x[0]) < c.reach) {
@@ -173,6 +173,9 @@ func (e *evaluator) run(theta, r []float64, limit float64) (cost float64, status
 				d -= p.measured[k]
 				if !(math.Abs(d) < q.worst) {
 					return e.fail(r, row, cost, limit), engine.NonFinite
+				}
+				if q.m.led != nil {
+					d = e.lead(i, row-begin, d)
 				}
 				if r != nil {
 					r[row] = d

@@ -20,9 +20,10 @@ type Model struct {
 	pieces []*piece
 	params []fit.Param
 	rough  rough
-	slides sliding // under a force or in a controller: what is known before any simulation
-	parts  []int   // of a sampling interval of every piece; nil: found by the plan
-	span   float64 // of what is compared, the scale of the largest residual
+	slides sliding  // under a force or in a controller: what is known before any simulation
+	parts  []int    // of a sampling interval of every piece; nil: found by the plan
+	led    *leading // along the record; nil: it runs free
+	span   float64  // of what is compared, the scale of the largest residual
 
 	smoothing func() int // samples of the moving averages of Inverse, found when first asked for
 }

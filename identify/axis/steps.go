@@ -37,5 +37,8 @@ func (m *Model) Finer(params []fit.Param, n int) (*Model, error) {
 func (m *Model) Hold(straight bool) *Model {
 	other := *m
 	other.spec.LinearHold = straight
+	if m.led != nil {
+		other.lead(m.led.mass, m.led.noise)
+	}
 	return &other
 }

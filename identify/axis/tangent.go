@@ -147,7 +147,7 @@ func (t *tangent) Columns(theta []float64) ([][]float64, engine.Status) {
 			c = e.servos[i]
 			c.begin(start{x, v, p.a0})
 		}
-		next := q.first
+		next, begin := q.first, row
 		for k := 0; ; k++ {
 			if c != nil {
 				c.ask(k, b.x[0])
@@ -164,6 +164,9 @@ func (t *tangent) Columns(theta []float64) ([][]float64, engine.Status) {
 				for j := range t.columns {
 					t.columns[j][row] = out[j]
 				}
+				if q.m.led != nil {
+					t.lead(i, row-begin, row)
+				}
 				row++
 				next += q.every
 			}
@@ -179,6 +182,24 @@ func (t *tangent) Columns(theta []float64) ([][]float64, engine.Status) {
 		}
 	}
 	return t.columns, engine.OK
+}
+
+// lead leads body and derivatives back at row k of piece i, which is the given row of the columns.
+func (t *tangent) lead(i, k, row int) {
+	p := t.q.m.pieces[i]
+	at := t.q.first + k*t.q.every
+	d := t.b.x[0]
+	if t.q.m.spec.Output == Velocity {
+		d = t.b.x[1]
+	}
+	t.evaluator.lead(i, k, d-p.measured[at])
+	g := t.q.m.gain(i, k)
+	for j := range t.columns {
+		y := &t.columns[j][row]
+		t.sx[j] -= g.x * *y
+		t.sv[j] -= g.v * *y
+		*y *= g.weight
+	}
 }
 
 // Jacobian is Columns by row, with the residuals.

@@ -27,19 +27,22 @@ func TestTangents(t *testing.T) {
 		spec  Spec
 		set   map[string]float64
 		pulse []float64
+		led   bool
 	}{
-		{"both directions alike", Spec{Terms: []string{"offset"}, Controller: servo}, map[string]float64{"lag": 0.23e-3}, nil},
-		{"by direction", Spec{Asymmetric: true, Controller: servo, Substeps: 3}, map[string]float64{"lag": -0.2e-3}, nil},
-		{"before its stamp", Spec{Asymmetric: true, Controller: servo}, map[string]float64{"lag": -0.83e-3}, nil},
-		{"far before its stamp, linear hold", Spec{Asymmetric: true, Controller: servo, LinearHold: true, Substeps: 2}, map[string]float64{"lag": -0.7e-3}, nil},
-		{"pulses", Spec{Asymmetric: true, Controller: servo}, map[string]float64{"lag": -0.83e-3}, pulse},
-		{"late velocity", Spec{Asymmetric: true, Controller: &late, Substeps: 2}, map[string]float64{"lag": -1.2e-3}, nil},
-		{"implicit", Spec{Asymmetric: true, Controller: servo, Scheme: friction.Implicit, Substeps: 2}, map[string]float64{"lag": 0.2e-3}, nil},
-		{"saturated", Spec{Asymmetric: true, Controller: &tight}, map[string]float64{"lag": -0.83e-3}, nil},
-		{"free start", Spec{Asymmetric: true, Controller: servo, Initial: Free, Output: Position}, map[string]float64{"lag": 0.1e-3}, nil},
-		{"open loop", Spec{Terms: []string{"offset"}, Drive: Force, Output: Position, Initial: Free}, map[string]float64{"lag": 0.3e-3}, nil},
-		{"open loop, velocity", Spec{Asymmetric: true, Drive: Force, Output: Velocity, Substeps: 3}, map[string]float64{"lag": -0.7e-3}, nil},
-		{"open loop, spring and decay", Spec{Terms: []string{"stiffness"}, Drive: Force, Output: Position, LinearHold: true}, map[string]float64{"k": 300, "lag": 0.1e-3}, nil},
+		{"both directions alike", Spec{Terms: []string{"offset"}, Controller: servo}, map[string]float64{"lag": 0.23e-3}, nil, false},
+		{"by direction", Spec{Asymmetric: true, Controller: servo, Substeps: 3}, map[string]float64{"lag": -0.2e-3}, nil, false},
+		{"before its stamp", Spec{Asymmetric: true, Controller: servo}, map[string]float64{"lag": -0.83e-3}, nil, false},
+		{"far before its stamp, linear hold", Spec{Asymmetric: true, Controller: servo, LinearHold: true, Substeps: 2}, map[string]float64{"lag": -0.7e-3}, nil, false},
+		{"pulses", Spec{Asymmetric: true, Controller: servo}, map[string]float64{"lag": -0.83e-3}, pulse, false},
+		{"late velocity", Spec{Asymmetric: true, Controller: &late, Substeps: 2}, map[string]float64{"lag": -1.2e-3}, nil, false},
+		{"implicit", Spec{Asymmetric: true, Controller: servo, Scheme: friction.Implicit, Substeps: 2}, map[string]float64{"lag": 0.2e-3}, nil, false},
+		{"saturated", Spec{Asymmetric: true, Controller: &tight}, map[string]float64{"lag": -0.83e-3}, nil, false},
+		{"free start", Spec{Asymmetric: true, Controller: servo, Initial: Free, Output: Position}, map[string]float64{"lag": 0.1e-3}, nil, false},
+		{"open loop", Spec{Terms: []string{"offset"}, Drive: Force, Output: Position, Initial: Free}, map[string]float64{"lag": 0.3e-3}, nil, false},
+		{"open loop, velocity", Spec{Asymmetric: true, Drive: Force, Output: Velocity, Substeps: 3}, map[string]float64{"lag": -0.7e-3}, nil, false},
+		{"open loop, spring and decay", Spec{Terms: []string{"stiffness"}, Drive: Force, Output: Position, LinearHold: true}, map[string]float64{"k": 300, "lag": 0.1e-3}, nil, false},
+		{"open loop, led by position", Spec{Terms: []string{"offset"}, Drive: Force, Output: Position, Initial: Free}, map[string]float64{"lag": 0.3e-3}, nil, true},
+		{"open loop, led by velocity", Spec{Asymmetric: true, Drive: Force, Output: Velocity, LinearHold: true}, map[string]float64{"lag": -0.7e-3}, nil, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.spec.Law, c.spec.Decimate = "lugre", 2
@@ -58,10 +61,17 @@ func TestTangents(t *testing.T) {
 			for k := range d.Velocity {
 				d.Velocity[k] = float64(k)
 			}
+			if c.led {
+				d.Velocity, _ = parabolas(d.Position, d.Dt, 5)
+			}
 			d.Disturbance = c.pulse
 			l, err := New(c.spec, []*record.Record{d, d})
 			if err != nil {
 				t.Fatal(err)
+			}
+			if c.led {
+				g := gains(l.pieces[0].n, 2*d.Dt, d.Dt, 95, 5, 1e-6, c.spec.Output, c.spec.LinearHold)
+				l.led = &leading{gains: [][]gain{g, g}}
 			}
 			ps := l.Params()
 			for i := range ps {

@@ -38,11 +38,7 @@ func indistinct(s *Solution, c *covariance, est []Estimate) []Indistinct {
 		for _, j := range group {
 			l.Names = append(l.Names, est[j].Name)
 			named[j] = true
-			if r := est[j].Relative; r != nil {
-				worst = math.Max(worst, *r)
-			} else {
-				worst = math.Inf(1)
-			}
+			worst = math.Max(worst, relative(s, j, &est[j]))
 		}
 		l.RelErr, l.Advice = orNull(worst), advice(l.Names)
 		list = append(list, l)
@@ -243,4 +239,20 @@ func names(est []Estimate, group []int) string {
 		s = append(s, est[j].Name)
 	}
 	return strings.Join(s, ", ")
+}
+
+// relative is the largest standard error of parameter j, relative to its size.
+func relative(s *Solution, j int, e *Estimate) float64 {
+	size := s.Size(j)
+	switch {
+	case !MayBeZero(e.Name) && e.Relative != nil:
+		return *e.Relative
+	case e.StdErr == nil || e.RobustErr == nil || !(size > 0) || len(s.Measured) == 0:
+		return math.Inf(1)
+	}
+	worst := math.Max(*e.StdErr, *e.RobustErr)
+	if e.BetweenErr != nil {
+		worst = math.Max(worst, *e.BetweenErr)
+	}
+	return worst / size
 }

@@ -143,8 +143,9 @@ func (l *Linear) RMS(r []float64) float64 {
 	return math.Sqrt(sum / float64(max(1, len(r))))
 }
 
-// Best is the number by which dy, with the move of the parameters that answers it, lowers the sum of squares most.
-func (l *Linear) Best(dy, move []float64) float64 {
+// Best is the number by which dy, with the move of the parameters that answers it, lowers the sum of squares most, and its
+// classical standard error.
+func (l *Linear) Best(dy, move []float64) (best, err float64) {
 	a, b := l.after(dy, move), 0.0
 	size := 0.0
 	for k, e := range l.s.Residual {
@@ -153,7 +154,7 @@ func (l *Linear) Best(dy, move []float64) float64 {
 		size += d * d
 	}
 	if size == 0 {
-		return 0
+		return 0, math.Inf(1)
 	}
-	return b / size
+	return b / size, l.RMS(l.s.Residual) / math.Sqrt(size)
 }

@@ -102,7 +102,7 @@ func TestLinearForetells(t *testing.T) {
 		t.Errorf("%g is left, after a fit %g", got, left)
 	}
 	with, least := fitted(dy, true)
-	share := l.Best(dy, move)
+	share, _ := l.Best(dy, move)
 	if math.Abs(share-with[3]) > 1e-9 {
 		t.Errorf("share %g of the column, a fit finds %g", share, with[3])
 	}

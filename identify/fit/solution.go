@@ -1,6 +1,11 @@
 package fit
 
-import "time"
+import (
+	"maps"
+	"math"
+	"strings"
+	"time"
+)
 
 // Solution is the answer of a method: values, and what is needed to judge them. Assess turns it into standard errors,
 // correlations and what cannot be told apart.
@@ -43,6 +48,50 @@ type Solution struct {
 	Extra   map[string]any // numbers of this method, by documented name, for the JSON of the result
 }
 
+// MayBeZero tells of parameters of which zero is as good a value as any: a constant force, a lag, the line from which an angle
+// counts. A number at the end tells the joint.
+func MayBeZero(name string) bool {
+	switch strings.TrimRight(name, "0123456789") {
+	case "offset", "lag", "mgc":
+		return true
+	}
+	return false
+}
+
+// Size is what free parameter j is measured by: its value, or, where that may be zero, the value whose effect would be as large
+// as all that was measured.
+func (s *Solution) Size(j int) float64 {
+	q := &s.Params[s.Free[j]]
+	if !MayBeZero(q.Name) {
+		return math.Abs(q.Value)
+	}
+	all, own := 0.0, 0.0
+	for k, y := range s.Measured {
+		d := s.Jac[k*len(s.Free)+j]
+		all, own = all+y*y, own+d*d
+	}
+	if all == 0 || own == 0 {
+		return math.Inf(1)
+	}
+	return math.Sqrt(all / own)
+}
+
+// Count adds the work of the solution before.
+func (s *Solution) Count(before *Solution) {
+	s.Iterations += before.Iterations
+	s.Evaluations += before.Evaluations
+	s.Compute += before.Compute
+}
+
+// Continue makes s, which was found from the solution before, the answer for both: with its work, its notes, and what is known of
+// its starts.
+func (s *Solution) Continue(before *Solution) {
+	s.Count(before)
+	extra := maps.Clone(before.Extra)
+	maps.Copy(extra, s.Extra)
+	s.Extra, s.Notes = extra, append(before.Notes, s.Notes...)
+}
+
 // Indistinct is a parameter, or a combination of several, on which the data say nothing.
 type Indistinct struct {
 	Names   []string  `json:"names"`
@@ -51,8 +100,8 @@ type Indistinct struct {
 	Advice  string    `json:"advice"`           // which experiment would tell, or what to fix
 	Remark  bool      `json:"remark,omitempty"` // good to know, no doubt about the values: they hold for what was given
 
-	// RelErr is the largest relative standard error of the named parameters, each for itself: a pair may be tightly
-	// correlated and yet known well. nil: infinite, or not known.
+	// RelErr is the largest standard error of the named parameters relative to their sizes (Solution.Size), each for itself: a
+	// pair may be tightly correlated and yet known well. nil: infinite, or not known.
 	RelErr *float64 `json:"relative_err,omitempty"`
 }
 
