@@ -2,6 +2,9 @@ package main
 
 import (
 	"encoding/binary"
+	"os"
+	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -9,6 +12,56 @@ import (
 	"hilrig/hil"
 	"hilrig/hil/device"
 )
+
+// Every number of the line is in the health report, and every key of the report in its page of the docs, no more and no less.
+func TestHealthCarriesTheLine(t *testing.T) {
+	page, err := os.ReadFile("../../docs/mqtt.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := map[string]bool{}
+	for _, key := range regexp.MustCompile("`(link_[a-z0-9_]+)`").FindAllStringSubmatch(string(page), -1) {
+		told[key[1]] = true
+	}
+	var none, st device.Stats
+	empty := linkMap(&none)
+	for key := range empty {
+		if !told[key] {
+			t.Errorf("docs/mqtt.md does not say what %s is", key)
+		}
+		delete(told, key)
+	}
+	for key := range told {
+		t.Errorf("docs/mqtt.md speaks of %s, which health does not have", key)
+	}
+	v := reflect.ValueOf(&st).Elem()
+	for i := range v.NumField() {
+		name := v.Type().Field(i).Name
+		if name == "Width" || name == "Text" || name == "Refused" {
+			continue // of the newest misfit and of the newest refusal: told in words
+		}
+		st = device.Stats{}
+		switch f := v.Field(i); f.Kind() {
+		case reflect.Uint64:
+			f.SetUint(7000)
+		case reflect.Int64:
+			f.SetInt(7000)
+		case reflect.Float64:
+			f.SetFloat(7000)
+		default:
+			t.Fatalf("%s is a %s", name, f.Kind())
+		}
+		changed := 0
+		for key, x := range linkMap(&st) {
+			if x != empty[key] {
+				changed++
+			}
+		}
+		if changed != 1 {
+			t.Errorf("%s shows in %d keys of health, want 1", name, changed)
+		}
+	}
+}
 
 // A second without a frame of the table is told with what came instead, once for each trouble until frames arrive again.
 func TestWhatArrivesInstead(t *testing.T) {

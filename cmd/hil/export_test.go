@@ -58,7 +58,7 @@ func TestExportVerb(t *testing.T) {
 		say  string // part of the error or of stderr
 	}{
 		{"standard output", []string{run, "-o", "-", "--channels", "motor.angle"}, exitOK, angle, ""},
-		{"file", []string{run, "-o", filepath.Join(dir, "a.csv")}, exitOK, "", "10 rows, 7 columns"},
+		{"file", []string{run, "-o", filepath.Join(dir, "a.csv")}, exitOK, "", "10 rows, 8 columns"},
 		{"recording cut short", []string{cut, "-o", "-", "--channels", "motor.angle"}, exitOK, angle, "was not closed"},
 		{"no -o", []string{run}, exitUsage, "", "say where to"},
 		{"other ending", []string{run, "-o", filepath.Join(dir, "a.mat")}, exitUsage, "", "only .csv"},

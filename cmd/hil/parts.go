@@ -243,7 +243,9 @@ func (d *parts) losses(add func(string, float64)) {
 		add("record_rows_lost", float64(d.recorder.Stats().Lost))
 	}
 	if d.broker != nil {
-		add("broker_messages_dropped", float64(d.broker.Stats().Dropped))
+		st := d.broker.Stats()
+		add("broker_messages_dropped", float64(st.Dropped))
+		add("broker_full", float64(st.Full))
 	}
 }
 
@@ -251,10 +253,12 @@ func (d *parts) losses(add func(string, float64)) {
 func linkMap(st *device.Stats) map[string]float64 {
 	return map[string]float64{
 		"link_connected": float64(st.Connected), "link_bytes": float64(st.Bytes), "link_frames": float64(st.Frames),
-		"link_bad_crc": float64(st.Bad), "link_resync_bytes": float64(st.Resync), "link_oversize": float64(st.Oversize),
-		"link_gaps": float64(st.Gaps), "link_repeats": float64(st.Repeats), "link_reconnects": float64(st.Reconnects),
-		"link_tx_frames": float64(st.TxFrames), "link_tx_errors": float64(st.TxErrors), "link_age_us": float64(st.Age) / 1e3,
-		"link_clock_drift_ppm": st.DriftPPM, "link_clock_residual_p99_us": float64(st.Residual) / 1e3,
+		"link_bad": float64(st.Bad), "link_misfits": float64(st.Misfits), "link_resync_bytes": float64(st.Resync), "link_oversize": float64(st.Oversize),
+		"link_foreign": float64(st.Foreign), "link_gaps": float64(st.Gaps), "link_repeats": float64(st.Repeats), "link_restarts": float64(st.Restarts),
+		"link_nonfinite": float64(st.NonFinite), "link_reconnects": float64(st.Reconnects), "link_age_us": float64(st.Age) / 1e3,
+		"link_tx_frames": float64(st.TxFrames), "link_tx_bytes": float64(st.TxBytes), "link_tx_errors": float64(st.TxErrors), "link_tx_dropped": float64(st.TxDropped),
+		"link_clock_drift_ppm": st.DriftPPM, "link_clock_offset_us": float64(st.Offset) / 1e3, "link_clock_residual_p99_us": float64(st.Residual) / 1e3,
+		"link_clock_jumps": float64(st.ClockJumps),
 	}
 }
 

@@ -35,6 +35,7 @@ type BrokerStats struct {
 	Clients int64 // connected now
 	Refused int64 // publishes from those who may not
 	Dropped int64 // messages a slow subscriber did not get
+	Full    int64 // connections refused because all seats of their user were taken
 	Cut     int64 // connections ended because the far side took no byte for writeWait
 }
 
@@ -51,13 +52,16 @@ type BrokerOptions struct {
 
 const (
 	portRange   = 20        // ports tried after the one asked for
-	maxClients  = 128       // connections
+	maxGreeting = 64        // connections that have not said who they are; a further one ends the oldest of them
 	maxPending  = 64        // messages waiting for one slow subscriber; the next is dropped
 	maxInflight = 256       // unacknowledged QoS 1 messages for one subscriber
 	maxPacket   = 1 << 20   // bytes; bounds what an unknown client can make the broker allocate
 	idleSession = 3600      // s  a persistent session outlives its connection by this
 	quietSys    = 24 * 3600 // s  between two $SYS reports; each costs a stop-the-world pause
 )
+
+// seats are the connections of each user at once, so that viewers cannot take those of commands and of the rig itself.
+var seats = map[string]int{userViewer: 96, userOperator: 24, userRig: 8}
 
 type mochi struct {
 	server   *mqtt.Server
@@ -69,7 +73,9 @@ type mochi struct {
 
 	mu      sync.Mutex
 	conns   map[*conn]struct{} // every open connection, also those that have not said CONNECT yet
+	seated  map[string]int     // connections of each user
 	done    bool
+	full    atomic.Int64
 	writers sync.WaitGroup // one for each connection
 	begun   sync.WaitGroup // connections that the broker has not begun to read
 	cut     atomic.Int64
@@ -99,12 +105,11 @@ func StartBroker(o BrokerOptions) (Broker, error) {
 	}
 
 	caps := mqtt.NewDefaultServerCapabilities()
-	caps.MaximumClients = maxClients
 	caps.MaximumClientWritesPending = maxPending
 	caps.MaximumInflight = maxInflight
 	caps.MaximumPacketSize = maxPacket
 	caps.MaximumSessionExpiryInterval = idleSession
-	b := &mochi{addr: ln.Addr(), rig: o.login, operator: o.Operator, ws: &wsListener{}, conns: make(map[*conn]struct{})}
+	b := &mochi{addr: ln.Addr(), rig: o.login, operator: o.Operator, ws: &wsListener{}, conns: make(map[*conn]struct{}), seated: make(map[string]int)}
 	b.server = mqtt.New(&mqtt.Options{
 		Capabilities:           caps,
 		Logger:                 slog.New(&quietLog{out: o.Log.Handler()}),
@@ -170,6 +175,7 @@ func (b *mochi) Stats() BrokerStats {
 		Clients: atomic.LoadInt64(&b.server.Info.ClientsConnected),
 		Refused: b.access.refused.Load(),
 		Dropped: atomic.LoadInt64(&b.server.Info.MessagesDropped) + b.slow.Load(),
+		Full:    b.full.Load(),
 		Cut:     b.cut.Load(),
 	}
 }

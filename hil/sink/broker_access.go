@@ -55,11 +55,32 @@ func (a *access) Provides(b byte) bool {
 	return false
 }
 
-// OnConnectAuthenticate lets viewers in with any password and the others with theirs.
+// OnConnectAuthenticate lets viewers in with any password and the others with theirs, as long as there are seats.
 func (a *access) OnConnectAuthenticate(cl *mqtt.Client, pk packets.Packet) bool {
+	user := string(pk.Connect.Username)
+	if user == "" {
+		user = userViewer
+	}
+	if !a.known(user, pk.Connect.Password) {
+		return false
+	}
+	if a.b.sit(cl.Net.Conn, user) {
+		return true
+	}
+	// the broker would say that the password is wrong
+	busy := packets.ErrServerBusy
+	if cl.Properties.ProtocolVersion < 5 {
+		busy = packets.ErrServerUnavailable
+	}
+	_ = a.b.server.SendConnack(cl, busy, false, nil)
+	cl.Stop(busy)
+	return false
+}
+
+func (a *access) known(user string, password []byte) bool {
 	var want string
-	switch string(pk.Connect.Username) {
-	case "", userViewer:
+	switch user {
+	case userViewer:
 		return true
 	case userOperator:
 		want = a.b.operator
@@ -69,7 +90,7 @@ func (a *access) OnConnectAuthenticate(cl *mqtt.Client, pk packets.Packet) bool 
 		return false
 	}
 	// hashes have equal length, so the time of the comparison tells nothing
-	w, g := sha256.Sum256([]byte(want)), sha256.Sum256(pk.Connect.Password)
+	w, g := sha256.Sum256([]byte(want)), sha256.Sum256(password)
 	if subtle.ConstantTimeCompare(w[:], g[:]) == 1 {
 		return true
 	}

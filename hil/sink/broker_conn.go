@@ -31,6 +31,8 @@ type conn struct {
 	b    *mochi
 	wake chan struct{}
 	read sync.Once // the first Read
+	came time.Time
+	user string // whose seat it has, guarded by the broker's lock; "": none yet
 
 	mu      sync.Mutex
 	pending []byte // whole packets
@@ -39,12 +41,24 @@ type conn struct {
 
 // track registers a connection; nil when the broker is closed already.
 func (b *mochi) track(nc net.Conn) *conn {
-	c := &conn{Conn: nc, b: b, wake: make(chan struct{}, 1)}
+	c := &conn{Conn: nc, b: b, wake: make(chan struct{}, 1), came: time.Now()}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.done {
 		nc.Close()
 		return nil
+	}
+	greeting, oldest := 0, c
+	for o := range b.conns {
+		if o.user == "" {
+			greeting++
+			if o.came.Before(oldest.came) {
+				oldest = o
+			}
+		}
+	}
+	if greeting >= maxGreeting {
+		go oldest.Close()
 	}
 	b.conns[c] = struct{}{}
 	b.writers.Add(1)
@@ -52,6 +66,25 @@ func (b *mochi) track(nc net.Conn) *conn {
 	nc.SetReadDeadline(time.Now().Add(helloWait))
 	go c.write()
 	return c
+}
+
+// sit gives a connection a seat of its user; false when all are taken.
+func (b *mochi) sit(nc net.Conn, user string) bool {
+	c, ok := nc.(*conn)
+	if !ok {
+		return true // within the process
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.seated[user] >= seats[user] {
+		b.full.Add(1)
+		return false
+	}
+	if _, open := b.conns[c]; open {
+		b.seated[user]++
+		c.user = user
+	}
+	return true
 }
 
 func (c *conn) Read(p []byte) (int, error) {
@@ -137,6 +170,9 @@ func (c *conn) write() {
 	c.read.Do(c.b.begun.Done)
 	c.b.mu.Lock()
 	delete(c.b.conns, c)
+	if c.user != "" {
+		c.b.seated[c.user]--
+	}
 	c.b.mu.Unlock()
 }
 

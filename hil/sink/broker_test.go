@@ -291,3 +291,74 @@ func (b *mochi) open() int {
 	defer b.mu.Unlock()
 	return len(b.conns)
 }
+
+// Viewers fill their own seats only: commands and telemetry find theirs. A wrong password takes none, a seat left is free again,
+// and connections that never say who they are do not keep others out.
+func TestBrokerSeats(t *testing.T) {
+	b := testBroker(t)
+	try := func(user, password string) (paho.Client, error) {
+		o := paho.NewClientOptions().AddBroker(b.URL()).SetUsername(user).SetPassword(password).SetAutoReconnect(false).SetConnectTimeout(5 * time.Second).
+			SetProtocolVersion(4) // or a refused client tries an older one
+		c := paho.NewClient(o)
+		err := token(c.Connect())
+		if err == nil {
+			t.Cleanup(func() { c.Disconnect(0) })
+		}
+		return c, err
+	}
+	fill := func(user, password string) (all []paho.Client) {
+		t.Helper()
+		for range seats[userOf(user)] {
+			c, err := try(user, password)
+			if err != nil {
+				t.Fatalf("%q, connection %d: %v", user, len(all)+1, err)
+			}
+			all = append(all, c)
+		}
+		for _, name := range []string{user, userOf(user)} {
+			if _, err := try(name, password); err == nil || !strings.Contains(err.Error(), "Unavailable") {
+				t.Fatalf("%q, one too many: %v", name, err)
+			}
+		}
+		return all
+	}
+	for range 70 {
+		nc, err := net.Dial("tcp", b.Addr())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer nc.Close()
+	}
+	viewers := fill("", "")
+	if _, err := try(userOperator, "wrong"); err == nil {
+		t.Fatal("a wrong password was taken")
+	}
+	operators := fill(userOperator, b.Operator())
+	rigs := fill(b.Login())
+	if got := b.Stats().Full; got != 6 {
+		t.Errorf("%d refused, want 6", got)
+	}
+	for _, c := range []paho.Client{viewers[3], operators[3], rigs[3]} {
+		c.Disconnect(0)
+	}
+	rigUser, rigPassword := b.Login()
+	for _, c := range [][2]string{{"", ""}, {userOperator, b.Operator()}, {rigUser, rigPassword}} {
+		var err error
+		for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+			if _, err = try(c[0], c[1]); err == nil {
+				break
+			}
+		}
+		if err != nil {
+			t.Errorf("%q: the seat that was left is not free: %v", c[0], err)
+		}
+	}
+}
+
+// userOf is the user behind a name.
+func userOf(name string) string {
+	if name == "" {
+		return userViewer
+	}
+	return name
+}

@@ -31,7 +31,7 @@ type Exported struct {
 var ErrChannel = errors.New("no such channel")
 
 // ExportCSV writes a run as CSV: the first line holds the names, the second the units behind "# ", then a line per row.
-// The first column is timestamp, s since 1970 to the ns; without a choice of channels the rest are seq, mode, flags,
+// The first column is timestamp, s since 1970 to the ns; without a choice of channels the rest are seq, epoch, mode, flags,
 // late_us, busy_us and every signal, in SI. Numbers have the digits that read back as the same float64; NaN, Inf and
 // -Inf stand for themselves. ctx ends it early with ctx's error.
 func ExportCSV(ctx context.Context, run *Run, w io.Writer, opt ExportOptions) (Exported, error) {
@@ -145,7 +145,7 @@ func columnsOf(s *hil.Schema, want []string) ([]column, error) {
 		}})
 	}
 	if want == nil {
-		cols := []column{all[fTimestamp], all[fSeq], all[fMode], all[fFlags], all[fLate], all[fBusy]}
+		cols := []column{all[fTimestamp], all[fSeq], all[fEpoch], all[fMode], all[fFlags], all[fLate], all[fBusy]}
 		return append(cols, all[nFixed:]...), nil
 	}
 	cols := all[:1:1]

@@ -32,7 +32,7 @@ func TestExportReadsBack(t *testing.T) {
 		t.Fatalf("%d lines, %v", len(table), err)
 	}
 	names, units := table[0], table[1]
-	if names[0] != "timestamp" || units[0] != "# s" || names[4] != "late_us" || units[4] != "us" || names[6] != "block0.signal0" || units[6] != "rad" || units[9] != "N·m" {
+	if names[0] != "timestamp" || units[0] != "# s" || names[2] != "epoch" || names[5] != "late_us" || units[5] != "us" || names[7] != "block0.signal0" || units[7] != "rad" || units[10] != "N·m" {
 		t.Errorf("names %q, units %q", names, units)
 	}
 	for k, cells := range table[2:] {
@@ -41,13 +41,13 @@ func TestExportReadsBack(t *testing.T) {
 		if !ok || run.Info.Wall(want.T).UnixNano() != ns {
 			t.Fatalf("line %d: timestamp %s, want %v", k, cells[0], run.Info.Wall(want.T))
 		}
-		if cells[1] != fmt.Sprint(want.Seq) || cells[2] != "run" || len(cells) != 6+signals {
+		if cells[1] != fmt.Sprint(want.Seq) || cells[2] != fmt.Sprint(want.Epoch) || cells[3] != "run" || len(cells) != 7+signals {
 			t.Fatalf("line %d: %q", k, cells)
 		}
 		for i := range signals {
-			x, err := strconv.ParseFloat(cells[6+i], 64)
+			x, err := strconv.ParseFloat(cells[7+i], 64)
 			if err != nil || x != want.X[i] && (x == x || want.X[i] == want.X[i]) {
-				t.Fatalf("line %d, %s: %s, want %v", k, names[6+i], cells[6+i], want.X[i])
+				t.Fatalf("line %d, %s: %s, want %v", k, names[7+i], cells[7+i], want.X[i])
 			}
 		}
 	}
