@@ -266,7 +266,7 @@ func innovation(s *fit.Solution) (mean, limit float64, ok bool) {
 
 // findings are what the checks of the data say, but for what an experiment wants: steps of the velocity go one way.
 func (j *job) findings(recs []*record.Record) []record.Finding {
-	out := record.CheckAll(recs, j.known())
+	out := record.Check(recs, j.known())
 	if j.last.method == "velocity-step" {
 		out = slices.DeleteFunc(out, func(f record.Finding) bool { return f.Kind == "one-direction" })
 	}
@@ -278,9 +278,6 @@ func (j *job) known() record.CheckOptions {
 	o := record.CheckOptions{Rotary: j.plan.Model.Rotary, Coupled: j.plan.Model.Drive == axis.Spring || slices.Contains(j.plan.Methods, "two-joint")}
 	for _, m := range j.plan.Methods {
 		o.Static = o.Static || m == "static" || m == "joint" || m == "velocity-step"
-	}
-	for _, p := range j.last.sol.Params {
-		o.LagFree = o.LagFree || p.Name == "lag" && !p.Fixed
 	}
 	fs, okF := j.found["Fs"]
 	s0, okS := j.found["sigma0"]
@@ -302,7 +299,7 @@ func (r *Result) validate(recs, fitted []*record.Record, st *stage, known record
 	}
 	r.checked = s
 	v := &Validation{Data: recs[0].Info(), Records: infos(recs), Findings: []record.Finding{}, Fit: a.Fit, Residual: a.Residual, Warnings: []string{}}
-	v.Findings = append(v.Findings, record.CheckAll(recs, known)...)
+	v.Findings = append(v.Findings, record.Check(recs, known)...)
 	v.Warnings = append(v.Warnings, s.Notes...)
 	if recs[0].SHA256 != "" && slices.ContainsFunc(fitted, func(d *record.Record) bool { return d.SHA256 == recs[0].SHA256 }) {
 		v.Warnings = append(v.Warnings, fmt.Sprintf("%s is a record that was fitted: that it is explained proves nothing", recs[0].File))

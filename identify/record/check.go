@@ -38,7 +38,6 @@ type CheckOptions struct {
 	TorqueConstant float64 // N/A or N·m/A
 	Inertia        float64 // kg or kg·m²
 	Static         bool    // plateaus of constant speed: neither acceleration nor reversals within a piece are asked for
-	LagFree        bool    // the lag of the force is found by the fit
 	Coupled        bool    // something besides the recorded force moves the axis: another joint, a spring, a hand
 }
 
@@ -57,12 +56,10 @@ func (o CheckOptions) force() string {
 }
 
 // Check looks for what would spoil a fit: wrong units and signs, clocks, converters and sensors at their limits, and motion
-// that says nothing. It judges what the record shows and invents no reason for it.
-func Check(d *Record, o CheckOptions) []Finding { return CheckAll([]*Record{d}, o) }
-
-// CheckAll is Check for pieces that are fitted together: signals are judged one by one, motion as a whole. What several
-// pieces share is said once.
-func CheckAll(pieces []*Record, o CheckOptions) []Finding {
+// that says nothing. It judges what the record shows and invents no reason for it; what a fitted model lacks shows in its
+// residual, which is not looked at here. Pieces are fitted together: signals are judged one by one, motion as a whole, and what
+// several pieces share is said once.
+func Check(pieces []*Record, o CheckOptions) []Finding {
 	c := checker{o: o, moves: map[string]bool{}}
 	for _, c.d = range pieces {
 		for _, s := range c.channels() {

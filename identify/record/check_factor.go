@@ -261,8 +261,7 @@ func (d *Record) commanded() (share, se float64, ok bool) {
 	if len(y) < 200 {
 		return 0, 0, false
 	}
-	value, errs := jackknife(partsOf(cols, y), func(s *sums) []float64 {
-		coef, rest := s.solve()
+	value, errs := jackknife(cols, y, func(coef []float64, rest float64) []float64 {
 		return []float64{coef[len(coef)-1], rest}
 	})
 	share, se = value[0], errs[0]

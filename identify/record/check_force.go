@@ -31,35 +31,16 @@ func (b *balance) of(name string) (x, se float64) {
 	return 0, math.Inf(1)
 }
 
-// rowsOf is the share of a piece in the regression: columns and force, smoothed alike.
-type rowsOf struct {
-	cols   [][]float64
-	force  []float64
-	v      []float64
-	at     []int     // samples that are rows
-	smooth []float64 // force of every sample
-}
-
-// dynamics judges sign, inertia and lag of the force.
+// dynamics judges sign and inertia of the force, and what only the balance of all pieces shows.
 func (c *checker) dynamics(all []*motion) {
 	c.d = nil
-	var rows []rowsOf
-	var names []string
-	top := 0.0
+	var rows *balanceRows
 	for _, m := range all {
-		if len(m.d.Force) == 0 || m.top == 0 {
-			continue
-		}
-		n, r := c.regressors(m, 0)
-		if names == nil {
-			names = n
-		}
-		if r != nil && len(n) == len(names) {
-			rows = append(rows, *r)
+		if len(m.d.Force) > 0 && m.top > 0 {
+			rows = rows.join(c.regressors(m))
 		}
 	}
 	for _, m := range all {
-		top = max(top, m.top)
 		if !c.o.Static {
 			c.d = m.d
 			c.play(m)
@@ -69,15 +50,13 @@ func (c *checker) dynamics(all []*motion) {
 	if rows == nil || c.o.Coupled {
 		return
 	}
-	b := regress(names, rows)
+	b := rows.regress()
 	if b == nil {
 		return
 	}
 	if sound := c.signs(b); sound && !c.o.Static {
 		c.inertia(b)
-		c.clipped(names, rows)
-		c.drifts(names, rows, top)
-		c.forceLag(all, names)
+		c.clipped(rows)
 	}
 }
 
@@ -125,137 +104,4 @@ func (c *checker) inertia(b *balance) {
 		c.say("inertia-scale", Fatal, "force", mass/known, "", "Check the units of force, position and time: force / (position / time²) is an inertia.",
 			"force and acceleration give an inertia of %.3g %s, %.3g times the known one%s", mass, unit, mass/known, why)
 	}
-}
-
-// lagReach is how far the force is looked for before and behind its motion, s.
-const lagReach = 0.05
-
-// lateness is by how much the force comes later than the motion says.
-type lateness struct {
-	lag, se    float64   // samples
-	here, best []float64 // coefficients of the balance as recorded, and with the lag taken out
-	share      float64   // of the squared residual that is left then
-}
-
-// findLag shifts the force of a piece against its motion, up to lagReach, and takes the shift at which the balance leaves
-// least. Its standard error is that of the jackknife. nil: no such place.
-func (c *checker) findLag(m *motion) *lateness {
-	n := len(m.v)
-	most := max(6, int(math.Round(lagReach/m.d.Dt)))
-	if most = min(most, n/8); most < 2 {
-		return nil
-	}
-	names, r := c.regressors(m, most)
-	if r == nil {
-		return nil
-	}
-	if r = r.where(func(i int) bool { return math.Abs(r.v[i]) > 0.2*m.top }); len(r.at) < 100 { // what bristles do at reversals looks like a lag
-		return nil
-	}
-	at := map[int][]*sums{}
-	y := make([]float64, len(r.force))
-	shifted := func(by int) []*sums {
-		if at[by] == nil {
-			for i, k := range r.at {
-				y[i] = r.smooth[k+by]
-			}
-			at[by] = partsOf(r.cols, y)
-		}
-		return at[by]
-	}
-	left := func(by, without int) (coef []float64, rest float64) {
-		all := newSums(len(r.cols))
-		for i, s := range shifted(by) {
-			if i != without {
-				all.add(s, 1)
-			}
-		}
-		return all.solve()
-	}
-	// a single tone can be turned into any other phase by inertia and stiffness
-	whole := newSums(len(r.cols))
-	whole.take(r.cols, r.force, 0, len(r.force))
-	if len(names) == 0 || whole.alone(len(names)-1) < 0.02 {
-		return nil
-	}
-	// the least over coarse steps, then over single samples around it
-	best, rest := 0, math.Inf(1)
-	look := func(from, to, step int) {
-		for by := from; by <= to; by += step {
-			if by < -most || by > most {
-				continue
-			}
-			if _, e := left(by, -1); e < rest {
-				best, rest = by, e
-			}
-		}
-	}
-	coarse := max(1, most/20)
-	look(-most, most, coarse)
-	look(best-coarse, best+coarse, max(1, coarse/8))
-	look(best-coarse/8-1, best+coarse/8+1, 1)
-	if best <= -most || best >= most || rest > 0.2*variance(r.force) {
-		return nil
-	}
-	vertex := func(without int) float64 {
-		_, a := left(best-1, without)
-		_, e := left(best, without)
-		_, b := left(best+1, without)
-		if bend := a - 2*e + b; bend > 0 {
-			return min(max(0.5*(a-b)/bend, -2), 2)
-		}
-		return math.NaN()
-	}
-	out := &lateness{lag: float64(best) + vertex(-1)}
-	for i := range jackBlocks {
-		e := float64(best) + vertex(i) - out.lag
-		out.se += e * e * (jackBlocks - 1) / jackBlocks
-	}
-	out.se = math.Sqrt(out.se)
-	out.here, out.share = left(0, -1)
-	out.share = rest / max(out.share, math.SmallestNonzeroFloat64)
-	out.best, _ = left(best, -1)
-	// an inertia that a shift doubles or halves is none: the balance is no witness
-	if m := len(names) - 1; math.IsNaN(out.se) || !(out.here[m] > 0.5*out.best[m] && out.here[m] < 2*out.best[m]) {
-		return nil
-	}
-	return out
-}
-
-// forceLag says if the force and the motion are not of one time: positive lags mean that its stamp comes later than its
-// effect.
-func (c *checker) forceLag(all []*motion, names []string) {
-	m := all[0]
-	for _, other := range all {
-		if len(other.v) > len(m.v) && len(other.d.Force) > 0 {
-			m = other
-		}
-	}
-	// a force that is held from sample to sample acts half a sample late by itself; what leaves most of the residual as it is
-	// has another cause
-	l := c.findLag(m)
-	if l == nil || math.Abs(l.lag) < 1.5 || math.Abs(l.lag) < 5*l.se || l.share > 0.7 {
-		return
-	}
-	// what it does to inertia and friction
-	moved, what := 0.0, ""
-	for i, name := range names {
-		if share := math.Abs(l.here[i]/l.best[i] - 1); (name == "M" || name == "Fv" || name == "Fc") && share > moved {
-			moved, what = share, name
-		}
-	}
-	how, severity := "later than", Note
-	if l.lag < 0 {
-		how = "earlier than"
-	}
-	switch {
-	case c.o.LagFree:
-	case moved > 0.02:
-		severity = Fatal
-	case math.Abs(l.lag) >= 3:
-		severity = Warning
-	}
-	c.say("force-lag", severity, "force", l.lag*m.d.Dt, "s", "Free the lag in the fit, or correct the times of the column with delay.",
-		"the force fits the motion best if its stamp is taken as %.2g s, %.1f samples, %s its effect; in a plain regression %s is %.2g %% off without that",
-		math.Abs(l.lag)*m.d.Dt, math.Abs(l.lag), how, what, 100*moved)
 }

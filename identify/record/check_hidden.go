@@ -7,20 +7,19 @@ import (
 	"hilrig/engine/numeric"
 )
 
-// What a plain balance of forces shows although no single channel does: limits behind noise, friction that drifts, and play of
-// the sensor. All of it makes values untrustworthy whatever is fitted afterwards.
+// What no single channel shows: limits behind noise, and play of the sensor. Both make values untrustworthy whatever is fitted
+// afterwards.
 
 // clipped reports a force that stays at a level while the motion needs more, or that exceeds a level at which what moves the
 // axis stays. Noise may hide it: no two samples need be equal.
 //
 // The balance is fitted to rows below the level; where it asks for more, the other force hardly rises.
-func (c *checker) clipped(names []string, rows []rowsOf) {
-	all := joined(rows)
+func (c *checker) clipped(all *balanceRows) {
 	n := len(all.force)
 	if n < 200 {
 		return
 	}
-	below := func(limit float64) *rowsOf {
+	below := func(limit float64) *balanceRows {
 		return all.where(func(i int) bool { return math.Abs(all.force[i]) < limit })
 	}
 	size := func(x []float64) float64 {
@@ -31,14 +30,12 @@ func (c *checker) clipped(names []string, rows []rowsOf) {
 	}
 	// asked is what the balance asks for, fitted to some rows; noise is what those leave. Friction alone is no witness: it is
 	// as flat as a limit
-	inertia := slices.Index(names, "M")
-	balanced := func(fit *rowsOf) (asked []float64, noise float64) {
+	inertia := slices.Index(all.names, "M")
+	balanced := func(fit *balanceRows) (asked []float64, noise float64) {
 		if len(fit.force) < 100 || len(fit.force) < n/4 {
 			return nil, 0
 		}
-		s := newSums(len(names))
-		s.take(fit.cols, fit.force, 0, len(fit.force))
-		coef, rest := s.solve()
+		coef, rest := solve(factorOf(fit.cols, fit.force))
 		asked = make([]float64, n)
 		for j, x := range coef {
 			for i := range asked {
@@ -91,77 +88,6 @@ func (c *checker) clipped(names []string, rows []rowsOf) {
 	}
 	judge(asked, all.force, noise, 0.02, "in %.1f %% of the samples the axis moves as if the force stayed near %.4g %s, while %.3g more is recorded on average: the drive gives less than the command",
 		"Record the force behind the limit of the drive, or keep the command below it.")
-}
-
-// joined are the rows of all pieces together, in the order of time.
-func joined(rows []rowsOf) *rowsOf {
-	out := &rowsOf{cols: make([][]float64, len(rows[0].cols))}
-	for _, r := range rows {
-		out.force, out.v = append(out.force, r.force...), append(out.v, r.v...)
-		for j, c := range r.cols {
-			out.cols[j] = append(out.cols[j], c...)
-		}
-	}
-	return out
-}
-
-// drifts reports friction, or a constant force, that changes over the record: the sliding rows are balanced with two more
-// columns, the direction of motion and one, both times the course of time from −1 to 1.
-func (c *checker) drifts(names []string, rows []rowsOf, top float64) {
-	all := joined(rows)
-	n := len(all.force)
-	time := make([]float64, n)
-	for i := range time {
-		time[i] = 2*float64(i)/float64(max(n-1, 1)) - 1
-	}
-	keep := func(i int) bool { return math.Abs(all.v[i]) > 0.2*top }
-	r := all.where(keep)
-	if len(r.force) < 400 {
-		return
-	}
-	var way, one []float64
-	forward := 0
-	for i := range time {
-		if keep(i) {
-			way, one = append(way, time[i]*math.Copysign(1, all.v[i])), append(one, time[i])
-			forward += int(1+math.Copysign(1, all.v[i])) / 2
-		}
-	}
-	if 10*min(forward, len(way)-forward) < len(way) { // in one direction the two are one
-		return
-	}
-	cols := append(slices.Clone(r.cols), way, one)
-	p := len(cols)
-	level := 0.0 // of friction, mean
-	value, se := jackknife(partsOf(cols, r.force), func(s *sums) []float64 {
-		coef, _ := s.solve()
-		return coef
-	})
-	for i, name := range names {
-		for _, v := range r.v {
-			switch {
-			case math.IsNaN(value[i]):
-			case name == "Fv":
-				level += value[i] * math.Abs(v) / float64(len(r.v))
-			case name == "Fc":
-				level += value[i] / float64(len(r.v))
-			}
-		}
-	}
-	const sure, much = 6, 0.05
-	for _, d := range []struct {
-		i              int
-		what, channel  string
-		cause, instead string
-	}{
-		{p - 2, "friction", "", "it warms up, or runs in", "Warm the axis up before the record, or fit parts of the record one by one."},
-		{p - 1, "a constant force", "force", "the zero of the force drifts", "Take the zero of the force before and after, and record under constant conditions."},
-	} {
-		if change := 2 * value[d.i]; math.Abs(change) > sure*2*se[d.i] && math.Abs(change) > much*math.Abs(level) && level > 0 {
-			c.say("drift", Fatal, d.channel, change, c.o.force(), d.instead, "%s changes by %+.3g %s over the record, %.0f %% of the friction: %s",
-				d.what, change, c.o.force(), 100*math.Abs(change)/level, d.cause)
-		}
-	}
 }
 
 // play reports a position that stands still behind its reversals and then jumps to a speed, as behind a gap: a mass that
@@ -222,15 +148,12 @@ func leaving(x []float64, side float64, peak, to, count int, dt float64) (gap, v
 	if count < 6 || to+count >= len(x) {
 		return 0, 0, 0, false
 	}
-	s := newSums(3)
-	cols, y := [][]float64{nil, nil, nil}, []float64(nil)
+	f := numeric.NewFactor(3)
 	for i := 1; i <= count; i++ {
 		t := float64(i) * dt
-		cols[0], cols[1], cols[2] = append(cols[0], 1), append(cols[1], t), append(cols[2], t*t/2)
-		y = append(y, side*(x[peak]-x[to+i]))
+		f.Add([]float64{1, t, t * t / 2}, side*(x[peak]-x[to+i]))
 	}
-	s.take(cols, y, 0, count)
-	coef, _ := s.solve()
+	coef, _ := solve(f)
 	if math.IsNaN(coef[0]) || math.IsNaN(coef[1]) || math.IsNaN(coef[2]) || coef[2] <= 0 || coef[1] <= 0 {
 		return 0, max(coef[1], 0), coef[2], !math.IsNaN(coef[2]) // moves from rest: no gap
 	}

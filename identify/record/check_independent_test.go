@@ -1,7 +1,6 @@
 package record_test
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -53,14 +52,6 @@ func (g *rig) run() (*independent.Trace, *record.Record) {
 	return tr, tr.Record(g.sensors, g.ref)
 }
 
-func shifted(x []float64, by int) []float64 {
-	y := make([]float64, len(x))
-	for k := range x {
-		y[k] = x[min(max(k-by, 0), len(x)-1)]
-	}
-	return y
-}
-
 func serious(found []record.Finding) string {
 	var out []string
 	for _, f := range found {
@@ -91,7 +82,7 @@ func TestIndependentSoundRecords(t *testing.T) {
 			g := newRig(10*seed + 3)
 			change(g)
 			_, d := g.run()
-			if said := serious(record.Check(d, record.CheckOptions{})); said != "" {
+			if said := serious(record.Check([]*record.Record{d}, record.CheckOptions{})); said != "" {
 				alarms++
 				t.Logf("%s, seed %d: %s", name, seed, said)
 			}
@@ -144,57 +135,17 @@ func TestIndependentFlaws(t *testing.T) {
 			}
 			return d
 		}, 1e-3, 4e-4},
-		{"friction falls by a third", "drift", func(g *rig) *record.Record {
-			g.axis.Scale = func(t float64) float64 { return 1 - t/30 }
-			_, d := g.run()
-			return d
-		}, 0, 0},
-		{"zero of the force drifts", "drift", func(g *rig) *record.Record {
-			_, d := g.run()
-			for k := range d.Force {
-				d.Force[k] += g.axis.M * float64(k) / 1e4
-			}
-			return d
-		}, 0, 0},
-	}
-	for _, by := range []int{3, 8, 25, -5, -20} {
-		flaws = append(flaws, flaw{fmt.Sprintf("force %d ms late", by), "force-lag", func(g *rig) *record.Record {
-			_, d := g.run()
-			d.Force = shifted(d.Force, by)
-			return d
-		}, 1e-3 * float64(by), 0.7e-3})
 	}
 	for _, f := range flaws {
 		for seed := range uint64(2) {
 			d := f.spoil(newRig(10*seed + 4))
-			found := record.Check(d, record.CheckOptions{})
+			found := record.Check([]*record.Record{d}, record.CheckOptions{})
 			hit := false
 			for _, x := range found {
 				hit = hit || x.Kind == f.kind && x.Severity == record.Fatal && (f.tol == 0 || math.Abs(x.Value-f.value) < f.tol)
 			}
 			if !hit {
 				t.Errorf("%s, seed %d: not found: %q", f.name, seed, serious(found))
-			}
-		}
-	}
-}
-
-// What the balance lacks is not called a lag.
-func TestIndependentNoLag(t *testing.T) {
-	for name, load := range map[string]func(a independent.Axis) func(t, x, v float64) float64{
-		"cogging": func(a independent.Axis) func(t, x, v float64) float64 {
-			return func(_, x, _ float64) float64 { return 0.3 * a.Friction.Fc * math.Sin(x/2.4e-3) }
-		},
-		"drag": func(a independent.Axis) func(t, x, v float64) float64 {
-			return func(_, _, v float64) float64 { return 3 * a.Friction.Sigma2 * v * math.Abs(v) }
-		},
-	} {
-		for seed := range uint64(3) {
-			g := newRig(10*seed + 3)
-			g.axis.Load = load(g.axis)
-			_, d := g.run()
-			if said := serious(record.Check(d, record.CheckOptions{})); strings.Contains(said, "force-lag") {
-				t.Errorf("%s, seed %d: %s", name, seed, said)
 			}
 		}
 	}
@@ -219,11 +170,11 @@ func TestPulsesInTheWrongUnit(t *testing.T) {
 		volts[k] = newtons[k] / gain
 	}
 	d.Disturbance = newtons
-	if said := serious(record.Check(d, record.CheckOptions{})); said != "" || !d.InCommand() {
+	if said := serious(record.Check([]*record.Record{d}, record.CheckOptions{})); said != "" || !d.InCommand() {
 		t.Errorf("newtons: %s, in the command: %v", said, d.InCommand())
 	}
 	d.Disturbance = volts
-	found := record.Check(d, record.CheckOptions{})
+	found := record.Check([]*record.Record{d}, record.CheckOptions{})
 	hit := false
 	for _, f := range found {
 		hit = hit || f.Kind == "disturbance-scale" && f.Severity == record.Fatal && math.Abs(f.Value-gain) < 0.01*gain
@@ -240,7 +191,7 @@ func TestPulsesInTheWrongUnit(t *testing.T) {
 		newtons[k] = push(tr.T[k])
 	}
 	d.Disturbance = newtons
-	if said := serious(record.Check(d, record.CheckOptions{})); said != "" || d.InCommand() {
+	if said := serious(record.Check([]*record.Record{d}, record.CheckOptions{})); said != "" || d.InCommand() {
 		t.Errorf("besides the drive: %s, in the command: %v", said, d.InCommand())
 	}
 }

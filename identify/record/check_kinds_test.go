@@ -25,9 +25,9 @@ func TestSoundExperiments(t *testing.T) {
 			{"bristles under a sum of sines", bristles(r), CheckOptions{Inertia: 1, Presliding: 1.5e-5}, ""},
 			{"torque in steps", relay(r), CheckOptions{Rotary: true}, ""},
 		} {
-			if bad := kinds(Check(c.d, c.o), Warning); bad != c.allow {
+			if bad := kinds(Check([]*Record{c.d}, c.o), Warning); bad != c.allow {
 				t.Errorf("%s, seed %d: %q, want %q", c.name, seed, bad, c.allow)
-				for _, f := range Check(c.d, c.o) {
+				for _, f := range Check([]*Record{c.d}, c.o) {
 					t.Logf("   %s %s: %s", f.Kind, f.Severity, f.Text)
 				}
 			}

@@ -78,7 +78,7 @@ func TestIndependentSoundExperiments(t *testing.T) {
 			d := run(g)
 			o := record.CheckOptions{Rotary: name == "pendulum"}
 			n++
-			if s := serious(record.Check(d, o)); s != "" {
+			if s := serious(record.Check([]*record.Record{d}, o)); s != "" {
 				bad++
 				t.Logf("%s %d: %s", name, seed, s)
 			}

@@ -23,7 +23,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	for _, f := range record.Check(pieces[0], record.CheckOptions{Rotary: true}) {
+	for _, f := range record.Check(pieces, record.CheckOptions{Rotary: true}) {
 		if f.Severity != record.Note {
 			fmt.Printf("%s: %s\n", f.Severity, f.Text)
 		}

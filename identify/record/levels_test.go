@@ -43,7 +43,7 @@ func TestTableOfSteadyFriction(t *testing.T) {
 func TestLevelsAreJudged(t *testing.T) {
 	kinds := func(text string) string {
 		var out []string
-		for _, f := range CheckAll(pieces(t, text, levelTable), CheckOptions{Static: true}) {
+		for _, f := range Check(pieces(t, text, levelTable), CheckOptions{Static: true}) {
 			out = append(out, f.Kind+" "+string(f.Severity))
 		}
 		return strings.Join(out, ", ")
