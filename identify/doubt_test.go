@@ -147,10 +147,7 @@ func wagon(t *testing.T, noise float64) *record.Record {
 		end := f[k] / 3
 		x, v = x+end*h+(v-end)*(1-e)*2/3, end+(v-end)*e
 	}
-	d, err := record.New(h, q, f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := &record.Record{Dt: h, Position: q, Force: f}
 	return d
 }
 

@@ -28,10 +28,7 @@ func swing(t *testing.T, law func(q, v, a float64) float64, noise, step float64)
 			q[k] = step * math.Round(q[k]/step)
 		}
 	}
-	d, err := record.New(1e-3, q, f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := &record.Record{Dt: 1e-3, Position: q, Force: f}
 	return d
 }
 
@@ -82,7 +79,7 @@ func TestVerdictHearsValidation(t *testing.T) {
 // tenths of the run; the run pd_sysid, whose drive saturates, is neither explained by it nor fitted by the same terms.
 func TestVerdictOnMeasuredPendulum(t *testing.T) {
 	read := func(name string) *record.Record {
-		d, err := record.ReadCSV(peer.Shared(t, "dfki_pendulum/"+name+".csv.gz"), record.Mapping{
+		recs, err := record.Read(peer.Shared(t, "dfki_pendulum/"+name+".csv.gz"), record.Mapping{
 			Time:     record.Column{Name: "time_s", Unit: "s"},
 			Position: record.Column{Name: "position_rad", Unit: "rad"},
 			Force:    record.Column{Name: "torque_Nm", Unit: "N·m"},
@@ -90,7 +87,7 @@ func TestVerdictOnMeasuredPendulum(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return d
+		return recs[0]
 	}
 	s := linear.Spec{
 		Rotary: true, Terms: []linear.Term{linear.Inertia, linear.Viscous, linear.Coulomb, linear.GravitySin, linear.Offset},

@@ -119,14 +119,15 @@ func TestOwnRecordIsWhatItsCommandMakes(t *testing.T) {
 	}
 	m := record.Mapping{Time: record.Column{Name: "time_s"}, Position: record.Column{Name: "measured_position_m"}, Force: record.Column{Name: "measured_load_N"}}
 	kept := identifyExamples + "data/lugre-kalman.csv.gz"
-	a, err := record.ReadCSV(made, m)
+	as, err := record.Read(made, m)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := record.ReadCSV(kept, m)
+	bs, err := record.Read(kept, m)
 	if err != nil {
 		t.Fatal(err)
 	}
+	a, b := as[0], bs[0]
 	if a.Len() != b.Len() {
 		t.Fatalf("%d and %d samples", a.Len(), b.Len())
 	}

@@ -313,13 +313,13 @@ func TestSimulateCSVIsConsistent(t *testing.T) {
 	if math.Abs(work-c["work_J"][last]) > 1e-12 {
 		t.Errorf("Σ F·Δx = %.15g J, column says %.15g", work, c["work_J"][last])
 	}
-	d, err := record.ReadCSV(path, record.Mapping{
+	recs, err := record.Read(path, record.Mapping{
 		Time:     record.Column{Name: "time_s", Unit: "s", Scale: 1},
 		Position: record.Column{Name: "position_m", Unit: "m", Scale: 1},
 		Force:    record.Column{Name: "load_N", Unit: "N", Scale: 1},
 		SameUnit: sameUnit,
 	})
-	if err != nil || len(d.Position) != 9000 {
+	if err != nil || len(recs[0].Position) != 9000 {
 		t.Errorf("identify: %v", err)
 	}
 }

@@ -19,7 +19,7 @@ import (
 func empsRecord(t testing.TB) *record.Record {
 	t.Helper()
 	path := peer.Shared(t, "emps/emps_estimation.csv.gz")
-	d, err := record.ReadCSV(path, record.Mapping{
+	recs, err := record.Read(path, record.Mapping{
 		Time:      record.Column{Name: "time_s", Unit: "s", Scale: 1},
 		Position:  record.Column{Name: "position_m", Unit: "m", Scale: 1},
 		Force:     record.Column{Name: "command_V", Unit: "V", Scale: 35.15065188248547},
@@ -28,7 +28,7 @@ func empsRecord(t testing.TB) *record.Record {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return d
+	return recs[0]
 }
 
 func empsController() *Controller {

@@ -60,10 +60,7 @@ func (b *bench) draw(seed uint64) *record.Record {
 	for k := range u {
 		u[k] = tr.U[k] + b.sensor*r.NormFloat64()
 	}
-	rec, err := record.New(dt, seen, u)
-	if err != nil {
-		panic(err)
-	}
+	rec := &record.Record{Dt: dt, Position: seen, Force: u}
 	return rec
 }
 

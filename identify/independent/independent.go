@@ -13,10 +13,10 @@
 package independent
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 
+	"hilrig/engine/numeric"
 	"hilrig/identify/record"
 )
 
@@ -325,10 +325,10 @@ func (tr *Trace) Record(s Sensors, reference func(t float64) float64) *record.Re
 			x[k] = s.Count * math.Floor((x[k]+shift)/s.Count)
 		}
 	}
-	rec, err := record.New(tr.Dt, x, u)
-	if err != nil {
-		panic(fmt.Sprintf("independent: the simulated record is none: %v", err))
+	if !numeric.AllFinite(append(x, u...)...) {
+		panic("independent: the simulation is not finite")
 	}
+	rec := &record.Record{Dt: tr.Dt, Position: x, Force: u}
 	rec.File = "simulated apart"
 	if s.Velocity >= 0 {
 		rec.Velocity = make([]float64, n)

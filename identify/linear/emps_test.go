@@ -23,11 +23,11 @@ func empsMapping() record.Mapping {
 
 func recordOf(t testing.TB, file string, m record.Mapping) *record.Record {
 	t.Helper()
-	d, err := record.ReadCSV(peer.Shared(t, file), m)
+	recs, err := record.Read(peer.Shared(t, file), m)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return d
+	return recs[0]
 }
 
 // published is the procedure of the benchmark: all rows, and the force as it is stamped.

@@ -45,10 +45,7 @@ func (m motion) data(force func(q, v, a float64) float64) *record.Record {
 			q[k] = m.step * math.Round(q[k]/m.step)
 		}
 	}
-	d, err := record.New(m.dt, q, f)
-	if err != nil {
-		panic(err)
-	}
+	d := &record.Record{Dt: m.dt, Position: q, Force: f}
 	return d
 }
 
@@ -193,10 +190,7 @@ func TestRestingAxis(t *testing.T) {
 				f[k] = -1.5 + 4*math.Sin(float64(k)*1e-3)
 			}
 		}
-		d, err := record.New(1e-3, q, f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := &record.Record{Dt: 1e-3, Position: q, Force: f}
 		r, err := InverseDynamics(d, DefaultSpec())
 		if err != nil {
 			t.Fatal(err)
@@ -277,11 +271,7 @@ func ExampleInverseDynamics() {
 		}
 		f[k] = 12*a + 30*v + math.Copysign(5, v)
 	}
-	d, err := record.New(1e-3, q, f)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	d := &record.Record{Dt: 1e-3, Position: q, Force: f}
 	r, err := InverseDynamics(d, DefaultSpec())
 	if err != nil {
 		fmt.Println(err)

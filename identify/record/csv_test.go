@@ -24,7 +24,7 @@ var bench = Mapping{
 	Force:    Column{Name: "u", Unit: "V", Scale: 2}, // N/V
 }
 
-// read is ReadCSV on an open stream.
+// read is readOne on an open stream.
 func read(name string, raw *bufio.Reader, m Mapping) (*Record, error) {
 	t, err := open(name, raw, &m)
 	if err != nil {
@@ -178,50 +178,34 @@ func TestCompressed(t *testing.T) {
 		}
 	}
 	write(z.Bytes())
-	d, err := ReadCSV(path, bench)
+	d, err := readOne(path, bench)
 	if err != nil || d.Len() != 5000 || len(d.SHA256) != 64 {
 		t.Fatalf("%v, error %v", d, err)
 	}
 	write(z.Bytes()[:z.Len()/2])
-	if _, err := ReadCSV(path, bench); err == nil || !strings.Contains(err.Error(), "cut short or damaged") {
+	if _, err := readOne(path, bench); err == nil || !strings.Contains(err.Error(), "cut short or damaged") {
 		t.Errorf("half a file: %v", err)
 	}
 	damaged := bytes.Clone(z.Bytes())
 	damaged[z.Len()-6] ^= 1 // checksum
 	write(damaged)
-	if _, err := ReadCSV(path, bench); err == nil || !strings.Contains(err.Error(), "cut short or damaged") {
+	if _, err := readOne(path, bench); err == nil || !strings.Contains(err.Error(), "cut short or damaged") {
 		t.Errorf("wrong checksum: %v", err)
 	}
 	for at := z.Len() / 10; at < z.Len()-8; at += z.Len() / 10 { // whatever the rows read like there
 		damaged := bytes.Clone(z.Bytes())
 		damaged[at] ^= 0x55
 		write(damaged)
-		if _, err := ReadCSV(path, bench); err == nil || !strings.Contains(err.Error(), "damaged") {
+		if _, err := readOne(path, bench); err == nil || !strings.Contains(err.Error(), "damaged") {
 			t.Errorf("byte %d changed: %v", at, err)
 		}
 	}
 	var de *Error
-	if _, err := ReadCSV(path+".missing", bench); !errors.As(err, &de) || !strings.Contains(err.Error(), "no such file") {
+	if _, err := readOne(path+".missing", bench); !errors.As(err, &de) || !strings.Contains(err.Error(), "no such file") {
 		t.Errorf("missing file: %v", err)
 	}
-	if _, err := ReadCSV(t.TempDir(), bench); !errors.As(err, &de) {
+	if _, err := readOne(t.TempDir(), bench); !errors.As(err, &de) {
 		t.Errorf("a folder: %v", err)
-	}
-}
-
-func TestNewDataErrors(t *testing.T) {
-	for _, c := range []struct {
-		dt   float64
-		q, f []float64
-		want string
-	}{
-		{0, []float64{1}, []float64{1}, "sampling interval 0 s"},
-		{1, []float64{1, 2}, []float64{1}, "2 positions but 1 forces"},
-		{1, []float64{1, math.NaN()}, []float64{1, 2}, "sample 1"},
-	} {
-		if _, err := New(c.dt, c.q, c.f); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v: %v", c, err)
-		}
 	}
 }
 
@@ -279,4 +263,21 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
+}
+
+// readOne reads a file of one piece.
+func readOne(path string, m Mapping) (*Record, error) {
+	pieces, err := Read(path, m)
+	if err != nil {
+		return nil, err
+	}
+	return one(pieces)
+}
+
+// one refuses several pieces.
+func one(pieces []*Record) (*Record, error) {
+	if len(pieces) > 1 {
+		return nil, pieces[0].Fail(0, "", "%d pieces, want a single one", len(pieces))
+	}
+	return pieces[0], nil
 }

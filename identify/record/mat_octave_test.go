@@ -40,7 +40,7 @@ save('-v6', 'o6.mat'); save('-v7', 'o7.mat'); save('-text', 'text.mat', 'x');`
 		if file == "o4.mat" {
 			scaled.Force.Name = "x"
 		}
-		d, err := ReadCSV(filepath.Join(dir, file), scaled)
+		d, err := readOne(filepath.Join(dir, file), scaled)
 		if err != nil || d.Position[3] != 1e-250*x[3] || d.Force[2] != 1e-250*x[2] {
 			t.Errorf("%s: %v, %v", file, d, err)
 		}

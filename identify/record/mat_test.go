@@ -32,7 +32,7 @@ func python(t *testing.T, script string, args ...string) []byte {
 
 // columns reads a file as time at 1 Hz and two channels.
 func columns(path, position, velocity string) (*Record, error) {
-	return ReadCSV(path, Mapping{Rate: 1, Position: Column{Name: position}, Velocity: Column{Name: velocity}})
+	return readOne(path, Mapping{Rate: 1, Position: Column{Name: position}, Velocity: Column{Name: velocity}})
 }
 
 // Files of SciPy: both versions, plain and compressed, every class of numbers, structures, rows and columns.

@@ -65,23 +65,6 @@ func (s *source) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// ReadCSV is Read for a file with one piece.
-func ReadCSV(path string, m Mapping) (*Record, error) {
-	pieces, err := Read(path, m)
-	if err != nil {
-		return nil, err
-	}
-	return one(pieces)
-}
-
-// one refuses several pieces where one is wanted.
-func one(pieces []*Record) (*Record, error) {
-	if len(pieces) > 1 {
-		return nil, pieces[0].Fail(0, "Use one of them, or a method that takes several.", "%d pieces, want a single one", len(pieces))
-	}
-	return pieces[0], nil
-}
-
 // open reads the columns of the mapping from an open stream.
 func open(name string, raw *bufio.Reader, m *Mapping) (*Table, error) {
 	text, packed := raw, false

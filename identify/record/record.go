@@ -6,12 +6,7 @@
 // and motion that says nothing about friction.
 package record
 
-import (
-	"fmt"
-	"math"
-
-	"hilrig/engine/numeric"
-)
+import "fmt"
 
 // Record is a recording of an axis on a uniform grid of time, in SI: metres and newtons, or radians and newton metres.
 // A file may hold several pieces, each a Record of its own. Channels that were not recorded are nil.
@@ -46,23 +41,6 @@ func (d *Record) Len() int {
 
 // Duration is the time from the first to the last sample, s.
 func (d *Record) Duration() float64 { return float64(d.Len()-1) * d.Dt }
-
-// New wraps a record that is in memory already: dt in s, position and force of equal length, all finite.
-func New(dt float64, position, force []float64) (*Record, error) {
-	d := &Record{Dt: dt, Position: position, Force: force}
-	if !(dt > 0) || math.IsInf(dt, 0) {
-		return nil, &Error{Msg: fmt.Sprintf("sampling interval %g s, want > 0", dt)}
-	}
-	if len(position) != len(force) {
-		return nil, &Error{Msg: fmt.Sprintf("%d positions but %d forces", len(position), len(force))}
-	}
-	for k := range position {
-		if !numeric.Finite(position[k]) || !numeric.Finite(force[k]) {
-			return nil, &Error{Msg: fmt.Sprintf("sample %d: position %g, force %g: want finite numbers", k, position[k], force[k])}
-		}
-	}
-	return d, nil
-}
 
 // Info identifies a record.
 type Info struct {

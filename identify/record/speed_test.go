@@ -94,7 +94,7 @@ func TestReadingCostsWhatParsingCosts(t *testing.T) {
 		begin := processor()
 		plainRead(t, path)
 		plain, begin = min(plain, processor()-begin), processor()
-		if _, err := ReadCSV(path, longMapping); err != nil {
+		if _, err := readOne(path, longMapping); err != nil {
 			t.Fatal(err)
 		}
 		own = min(own, processor()-begin)
@@ -123,7 +123,7 @@ func TestMemoryOfALongRecord(t *testing.T) {
 			return kb << 10
 		}
 		before := peak()
-		d, err := ReadCSV(path, longMapping)
+		d, err := readOne(path, longMapping)
 		if err != nil {
 			t.Fatal(err)
 		}
