@@ -128,19 +128,11 @@ func (r *Result) judgePassivity(tops []float64, say func(Verdict, string, ...any
 func topSpeed(recs []*record.Record) float64 {
 	top := 0.0
 	for _, d := range recs {
-		var v []float64
-		switch n := len(d.Position); {
-		case len(d.Velocity) > 0:
-			for _, x := range d.Velocity {
-				v = append(v, math.Abs(x))
-			}
-		case n > 20:
-			for k := 10; k < n-10; k++ {
-				v = append(v, math.Abs(d.Position[k+10]-d.Position[k-10])/(20*d.Dt))
-			}
-		}
+		x, v := d.Position, d.Velocity
 		if len(v) > 0 {
-			top = math.Max(top, numeric.Quantile(v, 0.995))
+			top = max(top, numeric.QuantileOf(len(v), 0.995, func(k int) float64 { return math.Abs(v[k]) }))
+		} else {
+			top = max(top, numeric.QuantileOf(len(x)-20, 0.995, func(k int) float64 { return math.Abs(x[k+20]-x[k]) / (20 * d.Dt) }))
 		}
 	}
 	return top

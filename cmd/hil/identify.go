@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -123,6 +124,10 @@ func runIdentify(ctx context.Context, path string, f identifyFlags, stdout, stde
 		return exitWith(exitInvalid, err)
 	}
 
+	// of a long record nothing but numbers is in memory, which cost the collector nothing: let it run often
+	if slices.ContainsFunc(recs.Fit, func(d *record.Record) bool { return d.Len() > 1<<20 }) {
+		defer debug.SetGCPercent(debug.SetGCPercent(20))
+	}
 	ctx, stop := signal.NotifyContext(background(ctx), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	var kept identify.Keeper

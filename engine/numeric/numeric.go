@@ -66,6 +66,18 @@ func QuantileInPlace(x []float64, p float64) float64 {
 	return x[k]
 }
 
+// QuantileOf is the quantile p of a quantity of the samples 0 … n − 1, by as many of them as are enough; 0 without any.
+func QuantileOf(n int, p float64, of func(k int) float64) float64 {
+	var x []float64
+	for k, stride := 0, max(1, (n+mostSamples-1)/mostSamples); k < n; k += stride {
+		x = append(x, of(k))
+	}
+	if len(x) == 0 {
+		return 0
+	}
+	return QuantileInPlace(x, p)
+}
+
 // Median is the middle of the sample, the mean of the two middle ones of an even number. NaN where x is empty or holds a NaN.
 func Median(x []float64) float64 { return Quantile(x, 0.5) }
 

@@ -68,3 +68,24 @@ func TestInterpolate(t *testing.T) {
 		t.Error("no points are a value")
 	}
 }
+
+// A quantile by some of the samples is that of all where they are few, and close to it where they are many.
+func TestQuantileOf(t *testing.T) {
+	of := func(k int) float64 { return math.Abs(math.Sin(float64(k))) }
+	for _, n := range []int{0, 1, 1000, 1_000_001} {
+		var all []float64
+		for k := range n {
+			all = append(all, of(k))
+		}
+		want, off := 0.0, 0.0
+		if n > 0 {
+			want = Quantile(all, 0.9)
+		}
+		if n > mostSamples {
+			off = 1e-3
+		}
+		if got := QuantileOf(n, 0.9, of); math.Abs(got-want) > off {
+			t.Errorf("%d samples: %g, want %g", n, got, want)
+		}
+	}
+}

@@ -122,20 +122,6 @@ func windows(d *Record) []*Record {
 	return out
 }
 
-// usual is the quantile p of a quantity of the samples 0 … n − 1, by as many of them as are enough.
-func usual(n int, p float64, of func(k int) float64) float64 {
-	const most = 1 << 17
-	stride := (n + most - 1) / most
-	var x []float64
-	for k := 0; k < n; k += max(stride, 1) {
-		x = append(x, of(k))
-	}
-	if len(x) == 0 {
-		return 0
-	}
-	return numeric.QuantileInPlace(x, p)
-}
-
 // checker collects findings.
 type checker struct {
 	o     CheckOptions

@@ -26,7 +26,7 @@ func (c *checker) clipped(all *balanceRows) {
 		return numeric.Quantile(x, 0.98) - numeric.Quantile(x, 0.02)
 	}
 	limit := func(x []float64) float64 {
-		return usual(n, 0.99, func(k int) float64 { return math.Abs(x[k]) })
+		return numeric.QuantileOf(n, 0.99, func(k int) float64 { return math.Abs(x[k]) })
 	}
 	// asked is what the balance asks for, fitted to some rows; noise is what those leave. Friction alone is no witness: it is
 	// as flat as a limit

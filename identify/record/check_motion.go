@@ -44,7 +44,7 @@ func (c *checker) newMotion() *motion {
 	default:
 		return nil
 	}
-	m.top = usual(len(m.v), 0.995, func(k int) float64 { return math.Abs(m.v[k]) })
+	m.top = numeric.QuantileOf(len(m.v), 0.995, func(k int) float64 { return math.Abs(m.v[k]) })
 	m.rest = max(4*vn, 2e-3*m.top)
 	return m
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"hilrig/engine/numeric"
 )
 
 // signals judges every channel by itself.
@@ -141,9 +143,12 @@ func (c *checker) outliers(s signal) {
 		}
 		return math.Abs(s.x[k] - middle([5]float64(s.x[k-2:k+3])))
 	}
-	limit := max(12*usual(n, 0.97, far), 8*q, 0.01*span)
+	limit := max(12*numeric.QuantileOf(n, 0.97, far), 8*q, 0.01*span)
 	count, first, worst, zeros := 0, 0, 0.0, 0
 	for k := 2; k < n-2; k++ {
+		if math.Abs(s.x[k]-s.x[k-1]) <= limit && math.Abs(s.x[k]-s.x[k+1]) <= limit {
+			continue // three of five are within the limit, and so is their median
+		}
 		x := far(k)
 		if x <= limit {
 			continue
@@ -189,7 +194,7 @@ func middle(x [5]float64) float64 {
 func (c *checker) drops(s signal, tiny float64) (first, count int) {
 	n := len(s.x)
 	step := func(k int) float64 { return math.Abs(s.x[k+1] - s.x[k]) }
-	limit := max(20*usual(n-1, 0.99, step), 20*tiny)
+	limit := max(20*numeric.QuantileOf(n-1, 0.99, step), 20*tiny)
 	for k := 0; k < n-1; k++ {
 		if step(k) <= limit {
 			continue
@@ -243,7 +248,7 @@ func (c *checker) counts(s signal) {
 // turns counts jumps of a whole turn between samples that are otherwise close.
 func turns(x []float64) int {
 	step := func(k int) float64 { return math.Abs(x[k+1] - x[k]) }
-	often, n := usual(len(x)-1, 0.9, step), 0
+	often, n := numeric.QuantileOf(len(x)-1, 0.9, step), 0
 	for k := range len(x) - 1 {
 		if math.Abs(step(k)-2*math.Pi) < max(3*often, 0.02) && often < 1 {
 			n++
