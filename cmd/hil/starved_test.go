@@ -1,0 +1,71 @@
+package main
+
+import (
+	"regexp"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"hilrig/configs"
+	"hilrig/engine"
+	"hilrig/hil"
+)
+
+// A supervisor that is stopped for a while and goes on says itself what its core did meanwhile, and for how long it had been silent.
+func TestStarvedSupervisorIsTold(t *testing.T) {
+	said := regexp.MustCompile(`→ trip \(supervisor starved: ([0-9.]+) s, limit 0.25 s\)`)
+	for try := 1; ; try++ {
+		_, _, rig, d := energise(t)
+		pid := d.cmd.Process.Pid
+		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+		for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+			if on, _ := rig.energised(); !on {
+				break
+			}
+		}
+		syscall.Kill(pid, syscall.SIGCONT)
+		for end := time.Now().Add(5 * time.Second); time.Now().Before(end) && !said.MatchString(d.errs.String()); time.Sleep(10 * time.Millisecond) {
+		}
+		m := said.FindStringSubmatch(d.errs.String())
+		d.stop()
+		if m == nil && try < 3 {
+			continue // something else tripped first: a crowded machine
+		}
+		if m == nil {
+			t.Fatalf("no word of it:\n%s", d.errs)
+		}
+		if s, err := strconv.ParseFloat(m[1], 64); err != nil || s < 0.25 || s > 2 {
+			t.Errorf("silent for %s s", m[1])
+		}
+		return
+	}
+}
+
+// What the file says about sight, temperature and the supervisor reaches the guard.
+func TestGuardOfTheFile(t *testing.T) {
+	cfg := configs.Demo()
+	cfg.Guard.MaxTemp = 90
+	var meas []engine.Signal
+	for _, m := range cfg.Device.Measure {
+		meas = append(meas, engine.Signal{Name: m.Name, Unit: m.Unit})
+	}
+	meas = append(meas, engine.Signal{Name: "link.age", Unit: "s"})
+	spec, err := controllerSpec(cfg, meas, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []hil.MeasLimit{
+		{Stale: 0.05, Needed: true}, {Stale: 0.05, Lo: -20, Hi: 20, Needed: true}, {}, {Stale: 5, Lo: -40, Hi: 150, Hot: 90, Needed: true}, {Status: true}, {Age: true},
+	}
+	for i, w := range want {
+		if got := spec.Guard.Meas[i]; got != w {
+			t.Errorf("%s: %+v, want %+v", meas[i].Name, got, w)
+		}
+	}
+	if g := spec.Guard; g.Beat != 0.25 || g.HoldTime != 0.2 || g.MaxSpeed != 300 || g.MaxError != 10 || g.MaxCurrent != 15 || g.RatedI != 5 || g.Thermal != 20 {
+		t.Errorf("%+v", g)
+	}
+}
