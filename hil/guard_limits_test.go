@@ -202,6 +202,13 @@ func TestGuardAge(t *testing.T) {
 		}
 	}
 
+	// the age may be any of the signals, the first too
+	aged := NewGuard(GuardSpec{Dt: 1e-3, Meas: []MeasLimit{{Age: true}, {Stale: 5e-3}}})
+	r := Row{T: 1e9, Fresh: 3}
+	if sick, _ := aged.sensors(&r, []float64{0.006, 1}); sick.cause != CauseStale || sick.where != 2 {
+		t.Errorf("a sample that is 6 ms old: %+v", sick)
+	}
+
 	// one signal never comes
 	g = newRigged(t, nil)
 	for range 100 {
@@ -739,6 +746,11 @@ func TestRequestNames(t *testing.T) {
 			t.Errorf("%q: %v, %v", name, got, ok)
 		}
 	}
+	for q := ReqNone; q < 20; q++ {
+		if want := q == ReqStop || q == ReqHold || q == ReqEstop; q.Safer() != want {
+			t.Errorf("%v makes safer: %v", q, !want)
+		}
+	}
 	if Request(200).String() != "unknown" || Mode(200).String() != "unknown" || ReqNone.String() != "none" || Estop.String() != "estop" {
 		t.Error("names beyond the list")
 	}
@@ -746,6 +758,24 @@ func TestRequestNames(t *testing.T) {
 
 // A rig that waits blind is stopped by its limits too; the cause is what made it blind.
 func TestGuardBlindHold(t *testing.T) {
+	// … but not of a HOLD that was asked for, nor of one that has healed
+	for _, q := range []Request{ReqHold, ReqNone} {
+		g := newRigged(t, nil)
+		g.running()
+		if q == ReqNone {
+			g.dead = true
+			g.ticks(7, 0)
+			g.dead = false
+		}
+		g.tick(2, q)
+		g.tick(3, 0)
+		if g.u[0] != 3 && q == ReqHold { // its command is the controller's
+			t.Errorf("a commanded HOLD sends %g V", g.u[0])
+		}
+		g.off.Speed = 51
+		g.tick(0, 0)
+		g.want(Trip, CauseSpeed)
+	}
 	for _, m := range []Motion{{Speed: -51}, {Error: 3}} {
 		g := newRigged(t, func(s *GuardSpec) { s.MaxError = 2 })
 		g.running()
@@ -773,6 +803,7 @@ func TestWhy(t *testing.T) {
 		{Row{Cause: CauseStale, Where: 1, Value: 0.0214, Limit: 0.02}, "stale sensor motor.angle: 0.0214 s, limit 0.02 s"},
 		{Row{Cause: CauseStale, Where: 1, Limit: 0.02}, "stale sensor motor.angle: no sample yet, limit 0.02 s"},
 		{Row{Cause: CauseRange, Where: 2, Value: -21.5, Limit: -20}, "out of range motor.current: -21.5 A, limit -20 A"},
+		{Row{Cause: CauseDevice, Where: 2, Value: 6}, "device fault motor.current: 6 A, limit 0 A"},
 		{Row{Cause: CauseNonFinite, Where: 2}, "non-finite number motor.current"},
 		{Row{Cause: CauseError, Value: -0.523, Limit: 0.349}, "tracking error: -0.523 rad, limit 0.349 rad"},
 		{Row{Cause: CauseStarved, Value: 0.31, Limit: 0.25}, "supervisor starved: 0.31 s, limit 0.25 s"},

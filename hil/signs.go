@@ -53,7 +53,7 @@ func newSigns(s ControllerSpec) *signs {
 	limit := 0.0
 	if s.Drive < len(s.Guard.Cmd) {
 		c := s.Guard.Cmd[s.Drive]
-		limit = max(math.Abs(c.Lo), math.Abs(c.Hi))
+		limit = max(-c.Lo, c.Hi)
 	}
 	return &signs{motor: s.Motor, pos: s.Position, cur: s.Current, applied: s.Applied, drive: s.Drive, dt: 1 / s.Rate,
 		tau: max(10e-3, 5*float64(s.Every)/s.Rate), floor: 2*s.Motor.BrushDrop + 0.05*limit}

@@ -254,3 +254,89 @@ func TestLineTime(t *testing.T) {
 		}
 	}
 }
+
+// Numbers at the edges of what is read: the first digit that counts, the largest, the smallest, the exponent.
+func TestNumberEdges(t *testing.T) {
+	for _, c := range []struct {
+		text    string
+		decimal byte
+		want    float64
+		ok      bool
+	}{
+		{"0.00001e312", '.', 1e307, true}, {"12345e303", '.', 1.2345e307, true}, {"9.999e307", '.', 9.999e307, true},
+		{"1e308", '.', math.Inf(1), true}, {"-1e308", '.', math.Inf(-1), true}, {"0.1e309", '.', math.Inf(1), true}, {"100000e303", '.', math.Inf(1), true},
+		{"0e999", '.', 0, true}, {"0.000e-999", '.', 0, true}, {"1e-400", '.', 0, true}, {"5e-324", '.', 5e-324, true},
+		{",1234567890123456789", ',', 0.1234567890123456789, true}, {"1,234567890123456789", ',', 1.234567890123456789, true}, {"12345678901234567890", ',', 12345678901234567890, true},
+		{"1e5x", '.', 0, false}, {"1e/", '.', 0, false}, {"1e:", '.', 0, false}, {"1e+", '.', 0, false}, {"1e99999", '.', math.Inf(1), true}, {"-", '.', 0, false}, {"+", '.', 0, false}, {"", '.', 0, false},
+		{"nan", '.', math.NaN(), true}, {"na", '.', 0, false}, {"nano", '.', 0, false}, {"+INF", '.', math.Inf(1), true}, {"-Infinity", '.', math.Inf(-1), true}, {"infinite", '.', 0, false},
+	} {
+		got, ok := parseNumber([]byte(c.text), c.decimal)
+		if ok != c.ok || ok && math.Float64bits(got) != math.Float64bits(c.want) {
+			t.Errorf("%q: %v, %v; want %v, %v", c.text, got, ok, c.want, c.ok)
+		}
+	}
+	long := strings.Repeat("0", maxDigits-1) + "7"
+	if v, ok := parseNumber([]byte(long), '.'); !ok || v != 7 {
+		t.Errorf("%d digits: %v, %v", len(long), v, ok)
+	}
+	if _, ok := parseNumber([]byte("0"+long), '.'); ok {
+		t.Errorf("%d digits were taken", len(long)+1)
+	}
+}
+
+// What is sent: never a number that is none, never a line too long, large whole numbers with an exponent, time within its wrap.
+func TestLineEncoderEdges(t *testing.T) {
+	table := func(n int) (f []Field) {
+		for i := range n {
+			f = append(f, Field{"f" + strconv.Itoa(i), "", Text, 1, 0})
+		}
+		return f
+	}
+	for n, want := range map[int]int{1: 31, 2: 57, 39: 1019, 40: 1026, 64: 1026} {
+		e, err := NewLineEncoder(table(n), Format{Checksum: "xor", End: "crlf"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.MaxLen() != want {
+			t.Errorf("%d columns: at most %d characters, want %d", n, e.MaxLen(), want)
+		}
+		v := make([]float64, n)
+		for i := range v {
+			v[i] = -1.2345678901234567e-300 // 24 characters
+		}
+		b, ok := e.Append([]byte("x"), Header{Fresh: All(n)}, v)
+		if long := 25*n-1+3 > MaxLine; ok == long || len(b)-1 > want || !ok && string(b) != "x" {
+			t.Errorf("%d columns: %v, %d characters", n, ok, len(b)-1)
+		}
+		v[n-1] = math.NaN()
+		if b, ok := e.Append([]byte("x"), Header{Fresh: All(n)}, v); ok || string(b) != "x" {
+			t.Errorf("NaN was sent: %q", b)
+		}
+	}
+	e, _ := NewLineEncoder(table(1), Format{Time: "t", TimeUnit: 1e-6, TimeBits: 32})
+	for _, c := range []struct {
+		ns   int64
+		v    float64
+		want string
+	}{
+		{0, -1e20, "0,-1e+20\n"}, {1000, 1e15, "1,1e+15\n"}, {1000, 999999999999999, "1,999999999999999\n"}, {1000, -999999999999999, "1,-999999999999999\n"},
+		{-1000, 0.5, "4294967295,0.5\n"}, {4294967296000, 1, "0,1\n"}, {4294967295600, 1, "0,1\n"}, {-4294967297000, 1, "4294967295,1\n"},
+	} {
+		if b, ok := e.Append(nil, Header{HasTime: true, Time: c.ns, Fresh: 1}, []float64{c.v}); !ok || string(b) != c.want {
+			t.Errorf("%d ns, %g: %q, want %q", c.ns, c.v, b, c.want)
+		}
+	}
+}
+
+func TestTypeNames(t *testing.T) {
+	for typ := U8; typ <= Text; typ++ {
+		if got, err := ParseType(typ.String()); got != typ || err != nil {
+			t.Errorf("%v: %v, %v", typ, got, err)
+		}
+	}
+	for _, typ := range []Type{0, Text + 1} {
+		if typ.String() != "unknown type" {
+			t.Errorf("type %d is called %v", uint8(typ), typ)
+		}
+	}
+}

@@ -70,7 +70,7 @@ func parseNumber(b []byte, decimal byte) (v float64, ok bool) {
 	// the value is 0.d₁d₂… · 10^top with d₁ the first digit that is not 0
 	top := exp + digits - frac - first + 1
 	switch {
-	case used == 0 || top < -320:
+	case used == 0:
 		return signed(0, neg), true
 	case top > 308:
 		return signed(math.Inf(1), neg), true
