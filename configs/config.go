@@ -128,7 +128,6 @@ type Friction struct {
 
 // Estimator is the Kalman filter for position, velocity, current and friction torque, and the recursive least squares.
 type Estimator struct {
-	Gain          string  `yaml:"gain" enum:"steady,varying" doc:"steady: constant gain of the Riccati equation; varying: covariance propagated each tick"`
 	PositionNoise float64 `yaml:"position_noise" unit:"rad" want:">=0 <=1000" doc:"standard deviation of the position measurement; 0: count/√12"`
 	CurrentNoise  float64 `yaml:"current_noise" unit:"A" want:">=1e-9 <=1e6" doc:"standard deviation of the current measurement"`
 	TorqueWalk    float64 `yaml:"torque_walk" unit:"N·m/√s" want:">=1e-12 <=1e9" doc:"random walk of the friction torque"`

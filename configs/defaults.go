@@ -43,7 +43,7 @@ func Default() *Config {
 		Device: Device{Baud: 921600, Protocol: "link",
 			Line: Line{Separator: "comma", Decimal: "point", Checksum: "none", TimeUnit: 1e-6, TimeBits: 32, End: "lf"}},
 		Friction:  Friction{Law: "lugre"},
-		Estimator: Estimator{Gain: "steady", VoltageNoise: 0.05, RLS: RLS{Memory: 20, Window: 0.2}},
+		Estimator: Estimator{VoltageNoise: 0.05, RLS: RLS{Memory: 20, Window: 0.2}},
 		Reference: Reference{Kind: "constant", Fade: 1},
 		Control:   Control{Kind: "pd"},
 		Compensation: Compensation{Kind: "none", Scale: 0.9, Ramp: 1, Lead: 2e-3, Order: 1, Rest: 0.05,

@@ -33,17 +33,18 @@ func ExampleRLS() {
 // A filter follows a shaft that is held at one radian, from the encoder only.
 func ExampleKalman() {
 	kf, err := estimator.NewKalman(estimator.KalmanSpec{
-		Dt: 1e-3, Motor: plant.Motor{R: 1.2, L: 0.6e-3, K: 0.042, J: 7e-5}, Count: 1e-4, CurrentNoise: 0.02, TorqueWalk: 0.05, Every: [2]int{1, -1},
+		Dt: 1e-3, Motor: plant.Motor{R: 1.2, L: 0.6e-3, K: 0.042, J: 7e-5}, Count: 1e-4, CurrentNoise: 0.02, TorqueWalk: 0.05,
 	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	xhat := make([]float64, 4)
-	kf.Reset(1)
 	for range 500 {
-		kf.Step([2]float64{1, 0}, [2]bool{true, false}, 0.6, xhat) // 0.6 V on a held shaft
+		kf.Predict(1e-3, 0.6, 0) // 0.6 V on a held shaft
+		kf.Correct([2]float64{1, 0}, [2]bool{true, false})
 	}
+	kf.State(xhat)
 	fmt.Printf("θ %.3f rad, i %.2f A, holding torque %.1f mN·m\n", xhat[0], xhat[2], 1e3*xhat[3])
 	// Output:
 	// θ 1.000 rad, i 0.50 A, holding torque 21.0 mN·m

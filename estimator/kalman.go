@@ -5,105 +5,91 @@ import (
 	"fmt"
 	"math"
 
-	"hilrig/engine"
+	"hilrig/engine/numeric"
 	"hilrig/engine/plant"
 )
 
 // KalmanSpec describes the filter.
 type KalmanSpec struct {
-	Dt            float64     // s         period of the tick
+	Dt            float64     // s         from sample to sample as a rule; every other interval is predicted as exactly
 	Motor         plant.Motor // as the model knows it; J includes the load
-	Varying       bool        // propagate the covariance each tick; otherwise constant gains
 	Count         float64     // rad       one encoder count; used when PositionNoise is 0
 	PositionNoise float64     // rad       standard deviation of the position; 0: Count/√12
 	CurrentNoise  float64     // A         standard deviation of the current
 	TorqueWalk    float64     // N·m/√s    random walk of friction and load
-	VoltageNoise  float64     // V         standard deviation of the applied voltage, fresh every tick
-	BiasWalk      float64     // A/√s      random walk of the current sensor's offset; 0: no offset in the state
-	Delay         float64     // s         age of a sample when it reaches the tick
-	Every         [2]int      // constant gains: ticks from sample to sample of position and current; 0: 1; −1: current is not measured
+	VoltageNoise  float64     // V         standard deviation of the applied voltage, fresh every Dt
+	TopVoltage    float64     // V         the drive applies no more; 0: not known, no sample is refused
+	TopSpeed      float64     // rad/s     the axis turns no faster; 0: TopVoltage/K
 }
 
-// State of the filter, and what Step writes to xhat.
+// State of the filter, and what State writes.
 const (
 	XPos    = iota // rad
 	XVel           // rad/s
 	XCur           // A
 	XTorque        // N·m  friction and load, opposing positive motion
-	XBias          // A    offset of the current sensor, with BiasWalk > 0 only
-	nMax
+	nX
 )
 
-const (
-	maxDelay = 64 // ticks
-	maxEvery = 32 // ticks  keeps the table of constant gains below half a megabyte
+type (
+	vector [nX]float64
+	matrix [nX][nX]float64
 )
 
-// Kalman estimates position, speed, current and friction torque of a motor from its voltage and samples of position and
-// current, each used only in the ticks in which it is fresh.
+// Kalman estimates position, speed, current and friction torque of a motor from its voltage and from samples of position
+// and current that may be late, uneven, lost or wild.
 //
-// Model, x = [θ ω i T (b)], discretised exactly for a voltage held over the tick:
+// Model, x = [θ ω i T], discretised exactly for a voltage held over the interval:
 //
-//	θ' = ω,  ω' = (K·i − T)/J,  i' = (u − drop − R·i − K·ω)/L,  T' = noise,  b' = noise;   y = [θ, i + b]
+//	θ' = ω,  ω' = (K·i − T)/J,  i' = (u − drop(i) − R·i − K·ω)/L,  T' = noise;   y = [θ, i]
+//
+// The filter lives in the time of its newest sample. Predict carries state and covariance over the interval to the next one,
+// whatever that is, and Correct takes what came then: the gain belongs to the interval that really passed. A constant gain
+// made for one period is too large after a longer one and lets the error grow without end. With the covariance carried along
+// the filter is stable for every pattern of samples that shows the position again and again. Ahead gives the state at a later
+// moment.
 //
 // The brush drop is a known nonlinear input. Taken from the old current it would oscillate (its slope near zero current is
 // ten times R), so it belongs to the current at the end of the step, found from a scalar equation that always has exactly
-// one root. The covariance leaves its slope out.
+// one root; the covariance takes the slope there.
 //
-// Noise: T and b are random walks; the voltage has an error that is constant within a tick.
-//
-// A delayed sample is met in its own time: the filter state lives Delay seconds in the past, where the samples are
-// current, and is carried to the present with the voltages sent since. That is the optimal filter for a constant delay.
+// Noise: T is a random walk; the voltage has an error that is constant within a period.
 type Kalman struct {
-	s                 KalmanSpec
-	n                 int          // states
-	lag               int          // whole ticks of delay
-	head, tail, whole transition   // δ, Dt − δ and Dt long, δ the fraction of the delay
-	r                 [2]float64   // variances of the measurements
-	gain              []steadyGain // by freshness and age, see slot
-	age               [2]int       // ticks since the last sample of each sensor
-	ok                float64      // last finite voltage
+	s     KalmanSpec
+	steps [1 + fractions]transition // Dt, Dt/2, Dt/4 …
+	r     [2]float64                // variances of the measurements
 
-	steadyP [nMax * nMax]float64 // covariance that belongs to the constant gains
+	x      vector
+	p      matrix
+	primed bool // the first position has come
 
-	x    [nMax]float64
-	p    [nMax * nMax]float64
-	past [maxDelay + 2]float64 // V  voltages, newest first
-
-	nis  float64
-	used int
+	screen screen
+	nis    float64 // of the last correction
+	used   int     // … and the number of samples in it
+	misfit float64 // slow mean of the normalised innovation squared of a position
 }
 
-// NewKalman checks the description, discretises the model and, for constant gains, solves the Riccati equation.
+const (
+	longest   = 64  // periods across which is predicted; what comes after a longer gap is a new beginning
+	misfitAge = 100 // positions over which the misfit is averaged
+	misfitTop = 100 // a misfit above says that the estimate is not that of this motion: innovations ten times too large
+)
+
+// NewKalman checks the description and discretises the model.
 func NewKalman(s KalmanSpec) (*Kalman, error) {
 	if s.PositionNoise == 0 {
 		s.PositionNoise = s.Count / math.Sqrt(12)
 	}
-	for i, e := range s.Every {
-		if e == 0 {
-			s.Every[i] = 1
-		}
-	}
 	if err := s.validate(); err != nil {
 		return nil, err
 	}
-	k := &Kalman{s: s, n: 4, r: [2]float64{s.PositionNoise * s.PositionNoise, s.CurrentNoise * s.CurrentNoise}}
-	if s.BiasWalk > 0 {
-		k.n = 5
+	if s.TopSpeed == 0 {
+		s.TopSpeed = s.TopVoltage / s.Motor.K
 	}
-	k.lag = int(math.Floor(s.Delay/s.Dt + 1e-9))
-	delta := max(0, s.Delay-float64(k.lag)*s.Dt)
-	if delta < 1e-9*s.Dt {
-		delta = 0
+	k := &Kalman{s: s, r: [2]float64{s.PositionNoise * s.PositionNoise, s.CurrentNoise * s.CurrentNoise}}
+	for j := range k.steps {
+		k.steps[j] = discretise(&s, math.Ldexp(s.Dt, -j))
 	}
-	k.whole = discretise(&s, k.n, s.Dt)
-	k.head, k.tail = discretise(&s, k.n, delta), discretise(&s, k.n, s.Dt-delta)
-	if !s.Varying {
-		if err := k.riccati(); err != nil {
-			return nil, err
-		}
-	}
-	k.Reset(0)
 	return k, nil
 }
 
@@ -111,7 +97,7 @@ func (s *KalmanSpec) validate() error {
 	errs := []error{s.Motor.Validate()}
 	check := func(name string, v float64, unit string, positive bool) {
 		switch {
-		case math.IsNaN(v) || math.IsInf(v, 0) || v < 0:
+		case !numeric.Finite(v) || v < 0:
 			errs = append(errs, fmt.Errorf("kalman: %s: %g %s, want a finite number ≥ 0", name, v, unit))
 		case positive && v == 0:
 			errs = append(errs, fmt.Errorf("kalman: %s: 0 %s, want > 0", name, unit))
@@ -122,115 +108,157 @@ func (s *KalmanSpec) validate() error {
 	check("current noise", s.CurrentNoise, "A", true)
 	check("torque walk", s.TorqueWalk, "N·m/√s", true)
 	check("voltage noise", s.VoltageNoise, "V", false)
-	check("bias walk", s.BiasWalk, "A/√s", false)
-	check("delay", s.Delay, "s", false)
-	if s.Delay > (maxDelay-1)*s.Dt {
-		errs = append(errs, fmt.Errorf("kalman: delay: %g s, want at most %d periods", s.Delay, maxDelay-1))
-	}
-	if s.Every[0] < 1 || s.Every[0] > maxEvery {
-		errs = append(errs, fmt.Errorf("kalman: a position every %d ticks, want 1 to %d: without it nothing can be estimated", s.Every[0], maxEvery))
-	}
-	if s.Every[1] < -1 || s.Every[1] > maxEvery {
-		errs = append(errs, fmt.Errorf("kalman: a current every %d ticks, want 1 to %d, or −1 for none", s.Every[1], maxEvery))
-	}
+	check("top voltage", s.TopVoltage, "V", false)
+	check("top speed", s.TopSpeed, "rad/s", false)
 	return errors.Join(errs...)
 }
 
-// Reset puts the shaft at rest at theta (rad), without current and without torque, and forgets the past.
-func (k *Kalman) Reset(theta float64) {
-	k.x = [nMax]float64{XPos: theta}
-	k.past = [maxDelay + 2]float64{}
-	k.p = [nMax * nMax]float64{}
-	k.ok, k.nis, k.used = 0, 0, 0
-	k.age = [2]int{1, 1}
-	if !k.s.Varying && k.steadyP[0] > 0 {
-		k.p = k.steadyP
+// Reset forgets everything; the next position is taken as it comes.
+func (k *Kalman) Reset() {
+	k.x, k.p, k.primed, k.screen = vector{}, matrix{}, false, screen{}
+	k.nis, k.used, k.misfit = 0, 0, 0
+}
+
+// begin puts the shaft at theta (rad) with any speed, current and torque that the motor can have; without a top voltage, with
+// any that motors have.
+func (k *Kalman) begin(theta float64) {
+	k.Reset()
+	m := &k.s.Motor
+	speed, current := 1000.0, 10.0 // rad/s, A
+	if k.s.TopVoltage > 0 {
+		speed, current = k.s.TopSpeed, k.s.TopVoltage/m.R
+	}
+	for i, sd := range (vector{XPos: k.s.PositionNoise, XVel: speed, XCur: current, XTorque: m.K * current}) {
+		k.p[i][i] = sd * sd
+	}
+	k.x[XPos], k.primed = theta, true
+}
+
+// Predict carries the estimate over dt (s), the time since the newest sample, under the voltage u (V) with the standard
+// deviation su (V) beside the usual noise: what is not known of the voltage where samples are missing. Across more than 64
+// periods, or back in time, nothing is predicted: the next position is a new beginning.
+func (k *Kalman) Predict(dt, u, su float64) {
+	if !k.primed || !(dt > 0 && dt <= longest*k.s.Dt) {
+		k.Reset()
 		return
 	}
-	// what is not known at rest: a slow drift, the brush current, any torque the motor can hold with one ampere
-	sd := [nMax]float64{XPos: k.s.PositionNoise, XVel: 1, XCur: 0.5, XTorque: k.s.Motor.K, XBias: 0.1}
-	for i := range k.n {
-		k.p[i*k.n+i] = sd[i] * sd[i]
-	}
+	k.screen.since += dt
+	// a voltage error that is constant within a period, or over all of dt, as the white noise of the same strength
+	white := k.s.VoltageNoise*k.s.VoltageNoise*k.s.Dt + su*su*dt
+	rest := k.each(dt, func(t *transition) { k.p = t.spread(&k.p, t.step(&k.s.Motor, &k.x, u), white) })
+	k.x[XPos] += k.x[XVel] * rest
 }
 
-// Set puts the shaft at theta (rad), turning at omega (rad/s) with the current i (A), keeps the torque, and forgets the
-// rest of the past: the way to go on after a gap across which nothing can be predicted.
-func (k *Kalman) Set(theta, omega, i float64) {
-	torque := k.x[XTorque]
-	k.Reset(theta)
-	k.x[XVel], k.x[XCur], k.x[XTorque] = omega, i, torque
+// Ahead carries x = [θ ω i T], an estimate of the time of the newest sample, by dt (s) under the voltage u (V), in place. At
+// most 50 periods: what lies beyond is no estimate any more.
+func (k *Kalman) Ahead(x []float64, dt, u float64) {
+	if !(dt > 0) || math.IsNaN(u) {
+		return
+	}
+	var s vector
+	copy(s[:], x)
+	rest := k.each(min(dt, 50*k.s.Dt), func(t *transition) { t.step(&k.s.Motor, &s, u) })
+	s[XPos] += s[XVel] * rest
+	copy(x, s[:])
 }
 
-// Step takes the samples y = [position rad, current A] of this tick, fresh or not, and the voltage u (V) that was applied
-// since the tick before, and writes the estimate for now to xhat = [θ, ω, i, T] and, if there is room and an offset is
-// estimated, b. A sample or voltage that is not finite is left out and reported.
-func (k *Kalman) Step(y [2]float64, fresh [2]bool, u float64, xhat []float64) engine.Status {
-	st := engine.OK
-	if math.IsNaN(u) || math.IsInf(u, 0) {
-		u, st = k.ok, engine.NonFinite
+// each walks over dt (s) in whole periods and halves, quarters … of one, and returns what is left: at most half of the
+// shortest piece, either sign.
+func (k *Kalman) each(dt float64, step func(*transition)) (rest float64) {
+	pieces := int(math.Round(math.Ldexp(dt/k.s.Dt, fractions)))
+	for range pieces >> fractions {
+		step(&k.steps[0])
 	}
-	k.ok = u
-	copy(k.past[1:k.lag+2], k.past[:k.lag+1])
-	k.past[0] = u
-
-	// to the time of the sample: the voltage changes once on the way, δ after the start
-	k.head.step(k, &k.x, k.past[k.lag+1])
-	k.tail.step(k, &k.x, k.past[k.lag])
-	if k.s.Varying {
-		k.spread(&k.whole)
+	for j := 1; j <= fractions; j++ {
+		if pieces&(1<<(fractions-j)) != 0 {
+			step(&k.steps[j])
+		}
 	}
+	return dt - math.Ldexp(float64(pieces)*k.s.Dt, -fractions)
+}
 
-	// the samples that arrived
-	mask := 0
+// Correct takes the samples y = [position rad, current A] of the time to which Predict went, those that are fresh. It tells
+// which it took (see screen for those it refuses) and whether the position jumped: then the filter begins anew from it.
+func (k *Kalman) Correct(y [2]float64, fresh [2]bool) (taken [2]bool, jumped bool) {
+	k.nis, k.used = 0, 0
 	for j := range y {
-		if fresh[j] && (math.IsNaN(y[j]) || math.IsInf(y[j], 0)) {
-			fresh[j], st = false, engine.NonFinite
-		}
-		if fresh[j] {
-			mask |= 1 << j
-		}
+		taken[j] = fresh[j] && numeric.Finite(y[j])
 	}
-	if k.s.Varying {
-		k.correct(y, mask)
-	} else {
-		k.correctSteady(y, mask)
-	}
-	for i := range k.n {
-		if math.IsNaN(k.x[i]) || math.IsInf(k.x[i], 0) {
-			theta := 0.0
-			if fresh[0] {
-				theta = y[0]
-			}
-			k.Reset(theta)
-			st = engine.NonFinite
-			break
+	if taken[0] {
+		if !k.primed {
+			k.begin(y[0])
+		}
+		taken[0], jumped = k.admit(y[0])
+		if jumped {
+			k.begin(y[0])
 		}
 	}
-
-	// to the present
-	x := k.x
-	k.head.step(k, &x, k.past[k.lag])
-	for j := k.lag - 1; j >= 0; j-- {
-		k.whole.step(k, &x, k.past[j])
+	taken[1] = taken[1] && k.primed && (k.s.TopVoltage == 0 || math.Abs(y[1]) <= k.topCurrent())
+	for j := range y {
+		if !taken[j] {
+			continue
+		}
+		e := k.update(j, y[j])
+		if j == 0 {
+			k.misfit += (min(e, misfitTop*misfitTop/10) - k.misfit) / misfitAge // one sample alone is no misfit
+		}
+		k.nis += e
+		k.used++
 	}
-	copy(xhat, x[:k.n])
-	return st
+	for i, x := range k.x {
+		if !numeric.Finite(x) || !numeric.Finite(k.p[i][i]) {
+			k.Reset()
+			return [2]bool{}, false
+		}
+	}
+	return taken, jumped
 }
 
-// NIS is the normalised innovation squared of the last step and the number of samples in it: its mean is that number when
-// the noise levels are right.
+var sensed = [2]int{XPos, XCur}
+
+// update takes one sample: a scalar update of the covariance in Joseph's form, P ← (I − g·hᵀ)·P·(I − g·hᵀ)ᵀ + g·r·gᵀ, which
+// keeps P symmetric and positive whatever rounding does to g. It returns the normalised innovation squared.
+func (k *Kalman) update(j int, y float64) float64 {
+	c := sensed[j]
+	nu, s := y-k.x[c], k.p[c][c]+k.r[j]
+	var g, ph vector
+	for i := range g {
+		ph[i] = k.p[i][c]
+		g[i] = ph[i] / s
+		k.x[i] += g[i] * nu
+	}
+	for i := range g {
+		for l := range i + 1 {
+			v := k.p[i][l] - g[i]*ph[l] - ph[i]*g[l] + g[i]*s*g[l]
+			k.p[i][l], k.p[l][i] = v, v
+		}
+	}
+	return nu * nu / s
+}
+
+// Unseen is the time (s) from the newest position that was taken to the newest sample.
+func (k *Kalman) Unseen() float64 { return k.screen.since }
+
+// Primed tells whether a position has come since the last Reset: before, the state is zero and means nothing.
+func (k *Kalman) Primed() bool { return k.primed }
+
+// State writes [θ, ω, i, T] at the time of the newest sample.
+func (k *Kalman) State(dst []float64) { copy(dst, k.x[:]) }
+
+// StdDevs writes the standard deviations of State, in the same order and units.
+func (k *Kalman) StdDevs(dst []float64) {
+	for i := range min(len(dst), nX) {
+		dst[i] = math.Sqrt(max(0, k.p[i][i]))
+	}
+}
+
+// NIS is the normalised innovation squared of the last correction and the number of samples in it: its mean is that number
+// when the noise levels are right.
 func (k *Kalman) NIS() (value float64, samples int) { return k.nis, k.used }
 
-// StdDevs writes the standard deviations of what Step last wrote to xhat, in the same order and units. Not for the tick:
-// with a delay it propagates the covariance.
-func (k *Kalman) StdDevs(dst []float64) {
-	c := *k // the covariance walks ahead in a copy
-	c.spread(&c.head)
-	for range c.lag {
-		c.spread(&c.whole)
-	}
-	for i := range min(len(dst), c.n) {
-		dst[i] = math.Sqrt(max(0, c.p[i*c.n+i]))
-	}
+// Sound tells whether the estimate may be acted on: a position has come and is not being refused, the speed is known to a tenth
+// of the top speed, and the estimate follows the positions: their innovations are not ten times what the noise explains.
+func (k *Kalman) Sound() bool {
+	known := k.s.TopSpeed == 0 || k.p[XVel][XVel] <= k.s.TopSpeed*k.s.TopSpeed/100
+	return k.primed && k.screen.odd == 0 && known && k.misfit <= misfitTop
 }

@@ -7,35 +7,29 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"hilrig/engine"
 	"hilrig/engine/plant"
 )
 
 // textbook is a second filter: dense matrices, Van Loan's discretisation [VL78], all fresh samples in one vector update,
 // P = (I − K·H)·P. It shares nothing with Kalman but the specification.
 type textbook struct {
-	n    int
-	phi  *mat.Dense
-	gam  *mat.VecDense
-	q, p *mat.Dense
-	x    *mat.VecDense
 	s    KalmanSpec
+	p    *mat.Dense
+	x    *mat.VecDense
+	made map[float64][3]mat.Matrix // by interval: Φ, Q, Γ
 }
 
-// vanLoan discretises the model over dt.
-func vanLoan(s KalmanSpec, n int, dt float64) (phi, q *mat.Dense, gam *mat.VecDense) {
+// vanLoan discretises the model over dt, with a voltage error that is held over it and as strong as white noise.
+func vanLoan(s KalmanSpec, dt float64) (phi, q, gam *mat.Dense) {
+	const n = nX
 	m := s.Motor
-	a, w, b := mat.NewDense(n, n, nil), mat.NewDense(n, n, nil), mat.NewVecDense(n, nil)
+	a, w := mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)
 	a.Set(0, 1, 1)
 	a.Set(1, 2, m.K/m.J)
 	a.Set(1, 3, -1/m.J)
 	a.Set(2, 1, -m.K/m.L)
 	a.Set(2, 2, -m.R/m.L)
-	b.SetVec(2, 1/m.L)
 	w.Set(3, 3, s.TorqueWalk*s.TorqueWalk)
-	if n == 5 {
-		w.Set(4, 4, s.BiasWalk*s.BiasWalk)
-	}
 	big := mat.NewDense(2*n, 2*n, nil)
 	for i := range n {
 		for j := range n {
@@ -50,7 +44,7 @@ func vanLoan(s KalmanSpec, n int, dt float64) (phi, q *mat.Dense, gam *mat.VecDe
 	phi.CloneFrom(e.Slice(n, 2*n, n, 2*n).T())
 	q.Mul(phi, e.Slice(0, n, n, 2*n))
 	// Γ = ∫Φ(s)ds·B by Simpson's rule on a fine grid
-	gam = mat.NewVecDense(n, nil)
+	gam = mat.NewDense(n, 1, nil)
 	const cells = 200
 	for c := 0; c <= 2*cells; c++ {
 		weight := 4.0
@@ -63,57 +57,62 @@ func vanLoan(s KalmanSpec, n int, dt float64) (phi, q *mat.Dense, gam *mat.VecDe
 		var ah, f mat.Dense
 		ah.Scale(dt*float64(c)/(2*cells), a)
 		f.Exp(&ah)
-		var v mat.VecDense
-		v.MulVec(&f, b)
-		gam.AddScaledVec(gam, weight*dt/(6*cells), &v)
+		for i := range n {
+			gam.Set(i, 0, gam.At(i, 0)+weight*dt/(6*cells)*f.At(i, 2)/m.L)
+		}
 	}
 	var vv mat.Dense
-	vv.Outer(s.VoltageNoise*s.VoltageNoise, gam, gam)
+	vv.Mul(gam, gam.T())
+	vv.Scale(s.VoltageNoise*s.VoltageNoise*s.Dt/dt, &vv)
 	q.Add(q, &vv)
 	return phi, q, gam
 }
 
-func newTextbook(s KalmanSpec, n int, k *Kalman) *textbook {
-	f := &textbook{n: n, s: s, x: mat.NewVecDense(n, nil), p: mat.NewDense(n, n, nil)}
-	f.phi, f.q, f.gam = vanLoan(s, n, s.Dt)
-	for i := range n {
-		f.p.Set(i, i, k.p[i*n+i])
+// newTextbook begins where k is.
+func newTextbook(k *Kalman) *textbook {
+	f := &textbook{s: k.s, x: mat.NewVecDense(nX, k.x[:]), p: mat.NewDense(nX, nX, nil), made: map[float64][3]mat.Matrix{}}
+	f.x = mat.VecDenseCopyOf(f.x)
+	for i := range nX {
+		for j := range nX {
+			f.p.Set(i, j, k.p[i][j])
+		}
 	}
 	return f
 }
 
-func (f *textbook) step(y [2]float64, fresh [2]bool, u float64) {
+func (f *textbook) predict(dt, u float64) {
+	t, ok := f.made[dt]
+	if !ok {
+		phi, q, gam := vanLoan(f.s, dt)
+		t = [3]mat.Matrix{phi, q, gam}
+		f.made[dt] = t
+	}
 	var x mat.VecDense
-	x.MulVec(f.phi, f.x)
-	x.AddScaledVec(&x, u, f.gam)
-	f.x.CopyVec(&x)
+	x.MulVec(t[0], f.x)
+	for i := range nX {
+		f.x.SetVec(i, x.AtVec(i)+u*t[2].At(i, 0))
+	}
 	var p mat.Dense
-	p.Product(f.phi, f.p, f.phi.T())
-	p.Add(&p, f.q)
-	f.p.Copy(&p)
+	p.Product(t[0], f.p, t[0].T())
+	f.p.Add(&p, t[1])
+}
+
+func (f *textbook) correct(y [2]float64, fresh [2]bool) {
 	var rows [][]float64
 	var v, r []float64
 	for j := range y {
 		if !fresh[j] {
 			continue
 		}
-		h := make([]float64, f.n)
-		if j == 0 {
-			h[0] = 1
-			r = append(r, f.s.PositionNoise*f.s.PositionNoise)
-		} else {
-			h[2] = 1
-			if f.n == 5 {
-				h[4] = 1
-			}
-			r = append(r, f.s.CurrentNoise*f.s.CurrentNoise)
-		}
-		rows, v = append(rows, h), append(v, y[j])
+		h := make([]float64, nX)
+		h[[2]int{0, 2}[j]] = 1
+		noise := [2]float64{f.s.PositionNoise, f.s.CurrentNoise}[j]
+		rows, v, r = append(rows, h), append(v, y[j]), append(r, noise*noise)
 	}
 	if len(rows) == 0 {
 		return
 	}
-	h := mat.NewDense(len(rows), f.n, nil)
+	h := mat.NewDense(len(rows), nX, nil)
 	for i, row := range rows {
 		h.SetRow(i, row)
 	}
@@ -135,7 +134,7 @@ func (f *textbook) step(y [2]float64, fresh [2]bool, u float64) {
 	var kh mat.Dense
 	kh.Mul(&k, h)
 	kh.Scale(-1, &kh)
-	for i := range f.n {
+	for i := range nX {
 		kh.Set(i, i, kh.At(i, i)+1)
 	}
 	var pn mat.Dense
@@ -151,246 +150,196 @@ func linear() KalmanSpec {
 	return s
 }
 
-func TestKalmanAgainstTextbook(t *testing.T) {
-	for _, n := range []int{4, 5} {
-		s := linear()
-		s.Varying = true
-		if n == 5 {
-			s.BiasWalk = 1e-3
-		}
-		k, err := NewKalman(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		f := newTextbook(s, n, k)
-		rng := rand.New(rand.NewPCG(1, 2))
-		xhat, sd := make([]float64, 5), make([]float64, 5)
-		for tick := range 2000 {
-			u := 5 * math.Sin(0.02*float64(tick))
-			y := [2]float64{0.3*math.Sin(0.01*float64(tick)) + 1e-4*rng.NormFloat64(), 0.5*math.Cos(0.02*float64(tick)) + 0.02*rng.NormFloat64()}
-			fresh := [2]bool{rng.IntN(3) > 0, rng.IntN(2) > 0} // samples come as they like
-			k.Step(y, fresh, u, xhat)
-			f.step(y, fresh, u)
-			k.StdDevs(sd)
-			for i := range n {
-				std := math.Sqrt(f.p.At(i, i))
-				if math.Abs(xhat[i]-f.x.AtVec(i)) > 1e-6*std+1e-12 {
-					t.Fatalf("n=%d tick %d state %d: %.12g, textbook %.12g (standard deviation %g)", n, tick, i, xhat[i], f.x.AtVec(i), std)
-				}
-				if math.Abs(sd[i]/std-1) > 1e-6 {
-					t.Fatalf("n=%d tick %d state %d: standard deviation %.12g, textbook %.12g", n, tick, i, sd[i], std)
-				}
-			}
-		}
-	}
-}
-
-// The constant gains are those at which the varying filter arrives, also when position comes every fourth tick only.
-func TestKalmanSteady(t *testing.T) {
-	for _, every := range [][2]int{{1, 1}, {4, 1}, {3, 2}, {1, -1}} {
-		s := linear()
-		s.Every = every
-		steady, err := NewKalman(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.Varying = true
-		varying, _ := NewKalman(s)
-		a, b, sd := make([]float64, 4), make([]float64, 4), make([]float64, 4)
-		rng := rand.New(rand.NewPCG(3, 4))
-		for tick := range 20000 {
-			y := [2]float64{math.Sin(0.01 * float64(tick)), 0.5*math.Cos(0.02*float64(tick)) + 0.02*rng.NormFloat64()}
-			fresh := [2]bool{tick%every[0] == 0, every[1] > 0 && tick%max(1, every[1]) == 0}
-			u := 5 * math.Sin(0.02*float64(tick))
-			steady.Step(y, fresh, u, a)
-			varying.Step(y, fresh, u, b)
-		}
-		varying.StdDevs(sd)
-		for i := range a {
-			if math.Abs(a[i]-b[i]) > 1e-5*sd[i] {
-				t.Errorf("every %v: state %d: constant gain %.10g, varying gain %.10g, standard deviation %.3g", every, i, a[i], b[i], sd[i])
-			}
-		}
-	}
-}
-
-// On data drawn from its own model the innovations have the size the filter expects, and so have the errors of the estimate
-// for now, with and without a delay.
-func TestKalmanConsistency(t *testing.T) {
-	for _, c := range []struct {
-		varying bool
-		delay   int // ticks
-	}{{false, 0}, {true, 0}, {false, 3}} {
-		s := linear()
-		s.Varying, s.Delay, s.Every = c.varying, float64(c.delay)*tick, [2]int{2, 1}
-		k, err := NewKalman(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		phi, q, gam := vanLoan(s, 4, tick)
-		// torque walk and voltage error make Q; drawn from its factor
-		var eig mat.EigenSym
-		sym := mat.NewSymDense(4, nil)
-		for i := range 4 {
-			for j := i; j < 4; j++ {
-				sym.SetSym(i, j, 0.5*(q.At(i, j)+q.At(j, i)))
-			}
-		}
-		if !eig.Factorize(sym, true) {
-			t.Fatal("Q has no eigenvalues")
-		}
-		var vec mat.Dense
-		eig.VectorsTo(&vec)
-		lam := eig.Values(nil)
-		rng := rand.New(rand.NewPCG(5, 6))
-		x := mat.NewVecDense(4, nil)
-		const n = 20000
-		past := make([][2]float64, n)
-		xhat, sd := make([]float64, 4), make([]float64, 4)
-		nis, samples, used := 0.0, 0, 0
-		var nees [4]float64
-		u := 0.0
-		for tick := range n {
-			if tick > 0 {
-				w := mat.NewVecDense(4, nil)
-				for j := range 4 {
-					w.AddScaledVec(w, math.Sqrt(max(0, lam[j]))*rng.NormFloat64(), vec.ColView(j))
-				}
-				var next mat.VecDense
-				next.MulVec(phi, x)
-				next.AddScaledVec(&next, u, gam)
-				next.AddVec(&next, w)
-				x.CopyVec(&next)
-			}
-			past[tick] = [2]float64{x.AtVec(0) + s.PositionNoise*rng.NormFloat64(), x.AtVec(2) + s.CurrentNoise*rng.NormFloat64()}
-			at := tick - c.delay
-			y, fresh := [2]float64{}, [2]bool{}
-			if at >= 0 {
-				y, fresh = past[at], [2]bool{at%2 == 0, true}
-			}
-			k.Step(y, fresh, u, xhat)
-			if tick > 1000 {
-				v, m := k.NIS()
-				nis, samples = nis+v, samples+m
-				// the constant gains report the tick with both samples; only those are compared
-				if fresh[0] && fresh[1] {
-					k.StdDevs(sd)
-					for j := range nees {
-						d := (xhat[j] - x.AtVec(j)) / sd[j]
-						nees[j] += d * d
-					}
-					used++
-				}
-			}
-			u = 6*math.Sin(0.01*float64(tick)) - 0.5*xhat[1]*s.Motor.K
-		}
-		if mean, tol := nis/float64(samples), 4*math.Sqrt(2/float64(samples)); math.Abs(mean-1) > tol {
-			t.Errorf("varying %v delay %d: mean of the normalised innovations %.4f, want 1 ± %.3f", c.varying, c.delay, mean, tol)
-		}
-		for j, e := range nees {
-			if mean := e / float64(used); mean < 0.8 || mean > 1.25 { // neighbouring errors are correlated
-				t.Errorf("varying %v delay %d: state %d: mean squared error %.3f of its variance, want 1", c.varying, c.delay, j, mean)
-			}
-		}
-		t.Logf("varying %v delay %d: NIS %.4f a sample, squared errors over variance %.3f", c.varying, c.delay, nis/float64(samples), [4]float64{nees[0] / float64(used), nees[1] / float64(used), nees[2] / float64(used), nees[3] / float64(used)})
-	}
-}
-
-// A delay that is no whole number of ticks, without noise: the estimate for now is the state now, although the samples tell
-// of the past.
-func TestKalmanDelay(t *testing.T) {
-	s := linear()
-	s.Delay = 2.3e-3
+func newKalman(t testing.TB, s KalmanSpec) *Kalman {
+	t.Helper()
 	k, err := NewKalman(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	const fine = 10 // pieces of a tick
-	phi, _, gam := vanLoan(s, 4, tick/fine)
-	x := mat.NewVecDense(4, nil)
-	var thetas, currents []float64
-	xhat := make([]float64, 4)
-	u, worst := 0.0, [4]float64{}
-	for step := range 3000 {
-		if step > 0 {
-			for range fine {
-				var next mat.VecDense
-				next.MulVec(phi, x)
-				next.AddScaledVec(&next, u, gam)
-				x.CopyVec(&next)
-				thetas, currents = append(thetas, x.AtVec(0)), append(currents, x.AtVec(2))
+	return k
+}
+
+// Samples come as they like: at any multiple of 1/256 of a period, one sensor or both or none.
+func TestKalmanAgainstTextbook(t *testing.T) {
+	s := linear()
+	k := newKalman(t, s)
+	xhat, sd := make([]float64, nX), make([]float64, nX)
+	follow(k, tick, [2]float64{0.01, 0}, [2]bool{true, true}, 0, xhat)
+	follow(k, tick, [2]float64{0.01, 0}, [2]bool{true, true}, 0, xhat)
+	follow(k, tick, [2]float64{0.01, 0}, [2]bool{true, true}, 0, xhat) // the prior is too wide for the textbook's P = (I − K·H)·P
+	f := newTextbook(k)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for n := range 2000 {
+		u := 5 * math.Sin(0.02*float64(n))
+		y := [2]float64{0.3*math.Sin(0.01*float64(n)) + 1e-4*rng.NormFloat64(), 0.5*math.Cos(0.02*float64(n)) + 0.02*rng.NormFloat64()}
+		fresh := [2]bool{rng.IntN(3) > 0, rng.IntN(2) > 0}
+		pieces := [][]float64{{1}, {1, 1}, {1, 1, 1, 1, 1}, {0.5, 0.125}, {1, 0.5, 0.25, 1.0 / 256}}[rng.IntN(5)]
+		dt := 0.0
+		for _, p := range pieces {
+			f.predict(p*tick, u)
+			dt += p * tick
+		}
+		f.correct(y, fresh)
+		follow(k, dt, y, fresh, u, xhat)
+		k.StdDevs(sd)
+		for i := range nX {
+			std := math.Sqrt(f.p.At(i, i))
+			if math.Abs(xhat[i]-f.x.AtVec(i)) > 1e-6*std+1e-12 {
+				t.Fatalf("step %d state %d: %.12g, textbook %.12g (standard deviation %g)", n, i, xhat[i], f.x.AtVec(i), std)
 			}
-			x.SetVec(3, 0.01) // a torque that the filter has to find
-		} else {
-			thetas, currents = append(thetas, 0), append(currents, 0)
-		}
-		y, fresh := [2]float64{}, [2]bool{}
-		if at := len(thetas) - 1 - 23; at >= 0 {
-			y, fresh = [2]float64{thetas[at], currents[at]}, [2]bool{true, true}
-		}
-		k.Step(y, fresh, u, xhat)
-		if step > 2000 {
-			for j := range worst {
-				worst[j] = max(worst[j], math.Abs(xhat[j]-x.AtVec(j)))
+			if math.Abs(sd[i]/std-1) > 1e-6 {
+				t.Fatalf("step %d state %d: standard deviation %.12g, textbook %.12g", n, i, sd[i], std)
 			}
 		}
-		u = 3 * math.Sin(0.05*float64(step))
 	}
-	for j, w := range worst {
-		if limit := [4]float64{1e-7, 1e-5, 1e-6, 1e-7}[j]; w > limit {
-			t.Errorf("state %d off by %g, want below %g", j, w, limit)
+}
+
+// Intervals of any length and either rounding: what the transitions leave over moves the angle as the speed says.
+func TestKalmanAnyInterval(t *testing.T) {
+	s := linear()
+	k := newKalman(t, s)
+	for _, dt := range []float64{1e-3, 1.00001e-3, 0.99999e-3, 2.34567e-3, 0.4e-6, 63.9e-3} {
+		phi, _, gam := vanLoan(s, dt)
+		x := mat.NewVecDense(nX, []float64{0.1, 20, 0.5, 0.01})
+		var want mat.VecDense
+		want.MulVec(phi, x)
+		got := []float64{0.1, 20, 0.5, 0.01}
+		k.Ahead(got, min(dt, 50e-3), 3)
+		predicted := newKalman(t, s)
+		predicted.begin(0)
+		predicted.x = vector{0.1, 20, 0.5, 0.01}
+		predicted.Predict(dt, 3, 0)
+		for i := range nX {
+			w := want.AtVec(i) + 3*gam.At(i, 0)
+			// half a piece of 1/256 ms at the rates of change of this motion: second order, 1000 rad/s², 4500 A/s, none
+			tol := [nX]float64{1e-7, 3e-3, 1e-2, 1e-12}[i]
+			if math.Abs(predicted.x[i]-w) > tol {
+				t.Errorf("%g s: state %d predicted %.9g, want %.9g", dt, i, predicted.x[i], w)
+			}
+			if dt <= 50e-3 && math.Abs(got[i]-w) > tol {
+				t.Errorf("%g s: state %d ahead %.9g, want %.9g", dt, i, got[i], w)
+			}
+		}
+	}
+	far, same := []float64{0, 1, 0, 0}, []float64{0, 1, 0, 0}
+	k.Ahead(far, 1e3, 0)
+	k.Ahead(same, 50*s.Dt, 0)
+	if [nX]float64(far) != [nX]float64(same) {
+		t.Errorf("a thousand seconds ahead: %v, want as far as 50 periods: %v", far, same)
+	}
+	for _, bad := range [][2]float64{{-1e-3, 0}, {math.NaN(), 0}, {1e-3, math.NaN()}} {
+		x := []float64{0, 1, 0, 0}
+		if k.Ahead(x, bad[0], bad[1]); [nX]float64(x) != [nX]float64{0, 1, 0, 0} {
+			t.Errorf("%v: moved to %v", bad, x)
+		}
+	}
+}
+
+// On data drawn from its own model the innovations have the size the filter expects, and so have the errors of the estimate,
+// with every second position and one in three of all samples missing.
+func TestKalmanConsistency(t *testing.T) {
+	s := linear()
+	k := newKalman(t, s)
+	phi, q, gam := vanLoan(s, tick)
+	// torque walk and voltage error make Q; drawn from its factor
+	var eig mat.EigenSym
+	sym := mat.NewSymDense(nX, nil)
+	for i := range nX {
+		for j := i; j < nX; j++ {
+			sym.SetSym(i, j, 0.5*(q.At(i, j)+q.At(j, i)))
+		}
+	}
+	if !eig.Factorize(sym, true) {
+		t.Fatal("Q has no eigenvalues")
+	}
+	var vec mat.Dense
+	eig.VectorsTo(&vec)
+	lam := eig.Values(nil)
+	rng := rand.New(rand.NewPCG(5, 6))
+	x := mat.NewVecDense(nX, nil)
+	const n = 20000
+	xhat, sd := make([]float64, nX), make([]float64, nX)
+	nis, samples, used := 0.0, 0, 0
+	var nees [nX]float64
+	u := 0.0
+	for step := range n {
+		if step > 0 {
+			w := mat.NewVecDense(nX, nil)
+			for j := range nX {
+				w.AddScaledVec(w, math.Sqrt(max(0, lam[j]))*rng.NormFloat64(), vec.ColView(j))
+			}
+			var next mat.VecDense
+			next.MulVec(phi, x)
+			next.AddScaledVec(&next, u, gam.ColView(0))
+			next.AddVec(&next, w)
+			x.CopyVec(&next)
+		}
+		y := [2]float64{x.AtVec(0) + s.PositionNoise*rng.NormFloat64(), x.AtVec(2) + s.CurrentNoise*rng.NormFloat64()}
+		came := step == 0 || rng.IntN(3) > 0
+		follow(k, tick, y, [2]bool{came && step%2 == 0, came}, u, xhat)
+		if step > 1000 {
+			v, m := k.NIS()
+			nis, samples = nis+v, samples+m
+			k.StdDevs(sd)
+			for j := range nees {
+				d := (xhat[j] - x.AtVec(j)) / sd[j]
+				nees[j] += d * d
+			}
+			used++
+		}
+		u = 6*math.Sin(0.01*float64(step)) - 0.5*xhat[1]*s.Motor.K
+	}
+	if mean, tol := nis/float64(samples), 4*math.Sqrt(2/float64(samples)); math.Abs(mean-1) > tol {
+		t.Errorf("mean of the normalised innovations %.4f, want 1 ± %.3f", mean, tol)
+	}
+	for j, e := range nees {
+		if mean := e / float64(used); mean < 0.8 || mean > 1.25 { // neighbouring errors are correlated
+			t.Errorf("state %d: mean squared error %.3f of its variance, want 1", j, mean)
 		}
 	}
 }
 
 // On the demonstration motor with bristle friction, brush drop, encoder counts and noise.
 func TestKalmanOnMotor(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		spec func(s *KalmanSpec)
-	}{{"steady", func(*KalmanSpec) {}}, {"varying", func(s *KalmanSpec) { s.Varying = true }}, {"with bias", func(s *KalmanSpec) { s.BiasWalk = 1e-3 }}} {
-		spec := demoKalman()
-		c.spec(&spec)
-		r := newRig(t, 1, spec)
-		r.xhat = make([]float64, 5)
-		var sq [4]float64
-		const n = 10000
-		for k := range n {
-			before := append([]float64(nil), r.x...)
-			friction := r.y[3]
-			r.step()
-			if r.status != engine.OK {
-				t.Fatalf("%s: tick %d: %v", c.name, k, r.status)
-			}
-			for j, x := range []float64{before[plant.Theta], before[plant.Omega], before[plant.Current], friction} {
-				sq[j] += (r.xhat[j] - x) * (r.xhat[j] - x) / n
-			}
+	r := newRig(t, 1, demoKalman())
+	var sq [nX]float64
+	nis, samples := 0.0, 0
+	const n = 10000
+	for k := range n {
+		before := append([]float64(nil), r.x...)
+		friction := r.y[3]
+		r.step()
+		v, m := r.kf.NIS()
+		nis, samples = nis+v, samples+m
+		if k < 10 {
+			continue // the speed is not known before the second sample
 		}
-		t.Logf("%s: rms errors θ %.2g rad, ω %.2g rad/s, i %.2g A, T %.2g N·m; offset %.4f A", c.name, math.Sqrt(sq[0]), math.Sqrt(sq[1]), math.Sqrt(sq[2]), math.Sqrt(sq[3]), r.xhat[4])
-		// an encoder difference over one tick has 0.04 rad/s of noise and half a tick of lag, up to 0.08 rad/s; the raw
-		// current has 0.02 A and an offset of 0.03 A
-		for j, limit := range [4]float64{count, 0.08, 0.036, 4e-3} {
-			if rms := math.Sqrt(sq[j]); rms > limit {
-				t.Errorf("%s: state %d: rms error %g, want below %g", c.name, j, rms, limit)
-			}
+		if !r.kf.Sound() {
+			t.Fatalf("tick %d: not sound", k)
 		}
-		if c.name == "with bias" && math.Abs(r.xhat[4]-0.03) > 0.01 {
-			t.Errorf("offset of the current sensor estimated at %g A, is 0.03", r.xhat[4])
+		for j, x := range []float64{before[plant.Theta], before[plant.Omega], before[plant.Current], friction} {
+			sq[j] += (r.xhat[j] - x) * (r.xhat[j] - x) / n
+		}
+	}
+	t.Logf("rms errors θ %.2g rad, ω %.2g rad/s, i %.2g A, T %.2g N·m; normalised innovation %.2f a sample",
+		math.Sqrt(sq[0]), math.Sqrt(sq[1]), math.Sqrt(sq[2]), math.Sqrt(sq[3]), nis/float64(samples))
+	// an encoder difference over one tick has 0.04 rad/s of noise and half a tick of lag, up to 0.08 rad/s; the raw
+	// current has 0.02 A and an offset of 0.03 A
+	for j, limit := range [nX]float64{count, 0.08, 0.036, 4e-3} {
+		if rms := math.Sqrt(sq[j]); rms > limit {
+			t.Errorf("state %d: rms error %g, want below %g", j, rms, limit)
 		}
 	}
 }
 
 // Near zero current the brush drop is stiffer than the winding is slow; the prediction must not ring.
 func TestKalmanBrushDrop(t *testing.T) {
-	k, err := NewKalman(demoKalman())
-	if err != nil {
-		t.Fatal(err)
-	}
-	xhat := make([]float64, 4)
+	k := newKalman(t, demoKalman())
+	xhat := make([]float64, nX)
 	for step := range 50 {
-		k.Step([2]float64{}, [2]bool{true, false}, 0.3, xhat)
+		follow(k, tick, [2]float64{}, [2]bool{true, false}, 0.3, xhat)
 		before := xhat[XCur]
-		k.Step([2]float64{}, [2]bool{true, false}, 0.3, xhat)
+		follow(k, tick, [2]float64{}, [2]bool{true, false}, 0.3, xhat)
 		if step > 5 && math.Abs(xhat[XCur]-before) > 1e-3 {
 			t.Fatalf("current jumps from %g to %g A under a constant voltage", before, xhat[XCur])
 		}
@@ -408,32 +357,34 @@ func TestKalmanBrushDrop(t *testing.T) {
 }
 
 func TestKalmanBadInput(t *testing.T) {
-	k, err := NewKalman(demoKalman())
-	if err != nil {
-		t.Fatal(err)
-	}
-	k.Reset(1)
-	xhat := make([]float64, 4)
 	nan := math.NaN()
+	xhat := make([]float64, nX)
 	for _, c := range []struct {
-		y [2]float64
-		u float64
-	}{{[2]float64{nan, 0}, 0}, {[2]float64{1, math.Inf(1)}, 0}, {[2]float64{1, 0}, nan}} {
-		if st := k.Step(c.y, [2]bool{true, true}, c.u, xhat); st != engine.NonFinite {
-			t.Errorf("%v: %v, want non-finite", c, st)
+		y     [2]float64
+		taken [2]bool
+	}{{[2]float64{nan, 0}, [2]bool{false, true}}, {[2]float64{1, math.Inf(1)}, [2]bool{true, false}}, {[2]float64{math.Inf(-1), nan}, [2]bool{}}} {
+		k := newKalman(t, demoKalman())
+		for range 10 {
+			follow(k, tick, [2]float64{1, 0}, [2]bool{true, true}, 0, xhat)
 		}
+		k.Predict(tick, 0, 0)
+		if taken, jumped := k.Correct(c.y, [2]bool{true, true}); taken != c.taken || jumped {
+			t.Errorf("%v: taken %v, jumped %v", c, taken, jumped)
+		}
+		k.State(xhat)
 		if math.Abs(xhat[0]-1) > 1e-3 || math.IsNaN(xhat[1]+xhat[2]+xhat[3]) {
 			t.Errorf("%v: the estimate is now %v", c, xhat)
 		}
-	}
-	// a sample that is not fresh may hold anything
-	if st := k.Step([2]float64{nan, nan}, [2]bool{}, 0, xhat); st != engine.OK {
-		t.Errorf("stale NaN: %v", st)
+		// a sample that is not fresh may hold anything
+		follow(k, tick, [2]float64{nan, nan}, [2]bool{}, 0, xhat)
+		if math.Abs(xhat[0]-1) > 1e-3 || !k.Sound() {
+			t.Errorf("%v: after samples that are not fresh %v, sound %v", c, xhat, k.Sound())
+		}
 	}
 	for name, spoil := range map[string]func(*KalmanSpec){
 		"period": func(s *KalmanSpec) { s.Dt = 0 }, "current noise": func(s *KalmanSpec) { s.CurrentNoise = 0 }, "R": func(s *KalmanSpec) { s.Motor.R = -1 },
-		"position noise": func(s *KalmanSpec) { s.Count = 0 }, "delay": func(s *KalmanSpec) { s.Delay = 1 }, "torque walk": func(s *KalmanSpec) { s.TorqueWalk = nan },
-		"position every": func(s *KalmanSpec) { s.Every[0] = -1 },
+		"position noise": func(s *KalmanSpec) { s.Count = 0 }, "torque walk": func(s *KalmanSpec) { s.TorqueWalk = nan },
+		"voltage noise": func(s *KalmanSpec) { s.VoltageNoise = -1 }, "top voltage": func(s *KalmanSpec) { s.TopVoltage = -1 }, "top speed": func(s *KalmanSpec) { s.TopSpeed = math.Inf(1) },
 	} {
 		s := demoKalman()
 		spoil(&s)
@@ -444,37 +395,27 @@ func TestKalmanBadInput(t *testing.T) {
 }
 
 func TestKalmanAllocs(t *testing.T) {
-	for _, varying := range []bool{false, true} {
-		s := demoKalman()
-		s.Varying, s.Delay, s.BiasWalk = varying, 1.5e-3, 1e-3
-		k, err := NewKalman(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		xhat := make([]float64, 5)
-		if n := testing.AllocsPerRun(100, func() { k.Step([2]float64{1, 0.1}, [2]bool{true, true}, 2, xhat) }); n != 0 {
-			t.Errorf("varying %v: %g allocations in a step", varying, n)
-		}
+	k := newKalman(t, demoKalman())
+	xhat := make([]float64, nX)
+	if n := testing.AllocsPerRun(100, func() {
+		follow(k, 2.7*tick, [2]float64{1, 0.1}, [2]bool{true, true}, 2, xhat)
+		k.Ahead(xhat, 1.3*tick, 2)
+	}); n != 0 {
+		t.Errorf("%g allocations in a step", n)
 	}
 }
 
 func BenchmarkKalmanStep(b *testing.B) {
 	for _, c := range []struct {
-		name    string
-		varying bool
-		delay   float64
-	}{{"steady", false, 0}, {"varying", true, 0}, {"steady delay 1.5 ms", false, 1.5e-3}} {
+		name string
+		dt   float64
+	}{{"one period", tick}, {"255/256 of one", tick * 255 / 256}, {"nine periods", 9 * tick}} {
 		b.Run(c.name, func(b *testing.B) {
-			s := demoKalman()
-			s.Varying, s.Delay = c.varying, c.delay
-			k, err := NewKalman(s)
-			if err != nil {
-				b.Fatal(err)
-			}
-			xhat := make([]float64, 4)
+			k := newKalman(b, demoKalman())
+			xhat := make([]float64, nX)
 			b.ReportAllocs()
 			for b.Loop() {
-				k.Step([2]float64{1, 0.3}, [2]bool{true, true}, 2, xhat)
+				follow(k, c.dt, [2]float64{1, 0.3}, [2]bool{true, true}, 2, xhat)
 			}
 		})
 	}

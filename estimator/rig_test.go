@@ -4,7 +4,6 @@ import (
 	"math"
 	"testing"
 
-	"hilrig/engine"
 	"hilrig/engine/friction"
 	"hilrig/engine/plant"
 )
@@ -40,6 +39,13 @@ func multisine(t float64) (pos, vel float64) {
 	return 3*math.Sin(a*t) + 0.6*math.Sin(b*t), 3*a*math.Cos(a*t) + 0.6*b*math.Cos(b*t)
 }
 
+// follow carries a filter over dt (s) to samples and writes the state there.
+func follow(k *Kalman, dt float64, y [2]float64, fresh [2]bool, u float64, xhat []float64) {
+	k.Predict(dt, u, 0)
+	k.Correct(y, fresh)
+	k.State(xhat)
+}
+
 // rig is one simulated run.
 type rig struct {
 	plant    *plant.Rig
@@ -51,7 +57,6 @@ type rig struct {
 	xhat     []float64
 	k        int
 	kp, kd   float64
-	status   engine.Status
 	voltsErr func() float64 // V  error of the voltage in this tick, held over it
 }
 
@@ -75,7 +80,7 @@ func newRig(t testing.TB, seed uint64, kalman KalmanSpec) *rig {
 // step runs one tick: read, estimate, control, and the plant until the next tick.
 func (r *rig) step() {
 	r.plant.Read(r.x, r.y, r.reads)
-	r.status = r.kf.Step([2]float64{r.reads[0], r.reads[1]}, [2]bool{true, true}, r.u[0], r.xhat)
+	follow(r.kf, tick, [2]float64{r.reads[0], r.reads[1]}, [2]bool{true, true}, r.u[0], r.xhat)
 	if r.ref != nil {
 		pos, vel := r.ref(float64(r.k) * tick)
 		m := demoMotor()

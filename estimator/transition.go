@@ -4,67 +4,53 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"hilrig/engine/plant"
 )
 
-// transition is the motor model over a fixed time with the voltage held: x⁺ = Φ·x + Γ·(u − drop), noise covariance Q.
-// All matrices are n×n row-major.
+// fractions is the number of halvings of a period for which transitions are kept. What is left of an interval is at most
+// 1/512 of a period, 2 µs at 1 kHz, and moves the angle alone.
+const fractions = 8
+
+// transition is the motor model over a fixed time with the voltage held: x⁺ = Φ·x + Γ·(u − drop).
 type transition struct {
 	dt  float64 // s
-	phi [nMax * nMax]float64
-	gam [nMax]float64 // per V
-	q   [nMax * nMax]float64
+	phi matrix
+	gam vector // per V
+	q   matrix // covariance that the walk of the torque builds up
 }
 
 // discretise gives the transition of the model over dt, by the exponential of the augmented matrix [A B; 0 0].
-func discretise(s *KalmanSpec, n int, dt float64) transition {
+func discretise(s *KalmanSpec, dt float64) transition {
 	t := transition{dt: dt}
-	a, b := continuous(s, n)
-	aug := mat.NewDense(n+1, n+1, nil)
-	for i := range n {
-		for j := range n {
-			aug.Set(i, j, a.At(i, j)*dt)
-		}
-		aug.Set(i, n, b[i]*dt)
-	}
-	var e mat.Dense
-	e.Exp(aug)
-	for i := range n {
-		for j := range n {
-			t.phi[i*n+j] = e.At(i, j)
-		}
-		t.gam[i] = e.At(i, n)
-	}
-	q := walkNoise(s, n, a, dt)
-	for i := range n {
-		for j := range n {
-			t.q[i*n+j] = q.At(i, j) + s.VoltageNoise*s.VoltageNoise*t.gam[i]*t.gam[j]
-		}
-	}
-	return t
-}
-
-// continuous is the model x' = A·x + B·(u − drop).
-func continuous(s *KalmanSpec, n int) (*mat.Dense, []float64) {
 	m := &s.Motor
-	a, b := mat.NewDense(n, n, nil), make([]float64, n)
+	a := mat.NewDense(nX, nX, nil)
 	a.Set(XPos, XVel, 1)
 	a.Set(XVel, XCur, m.K/m.J)
 	a.Set(XVel, XTorque, -1/m.J)
 	a.Set(XCur, XVel, -m.K/m.L)
 	a.Set(XCur, XCur, -m.R/m.L)
-	b[XCur] = 1 / m.L
-	return a, b
+	aug := mat.NewDense(nX+1, nX+1, nil)
+	aug.Slice(0, nX, 0, nX).(*mat.Dense).Scale(dt, a)
+	aug.Set(XCur, nX, dt/m.L)
+	var e mat.Dense
+	e.Exp(aug)
+	q := walkNoise(a, s.TorqueWalk, dt)
+	for i := range nX {
+		for j := range nX {
+			t.phi[i][j], t.q[i][j] = e.At(i, j), q.At(i, j)
+		}
+		t.gam[i] = e.At(i, nX)
+	}
+	return t
 }
 
-// walkNoise is the covariance that the random walks of torque and offset build up over dt, ∫ e^{As}·W·e^{Aᵀs} ds. A short
-// piece by three-point Gauss–Legendre, then doubled: Q(2h) = Q(h) + Φ(h)·Q(h)·Φ(h)ᵀ. Van Loan's block exponential [VL78]
-// would overflow for a winding much faster than the tick.
-func walkNoise(s *KalmanSpec, n int, a *mat.Dense, dt float64) *mat.Dense {
-	w := mat.NewDense(n, n, nil)
-	w.Set(XTorque, XTorque, s.TorqueWalk*s.TorqueWalk)
-	if n > XBias {
-		w.Set(XBias, XBias, s.BiasWalk*s.BiasWalk)
-	}
+// walkNoise is the covariance that the random walk of the torque builds up over dt, ∫ e^{As}·W·e^{Aᵀs} ds. A short piece by
+// three-point Gauss–Legendre, then doubled: Q(2h) = Q(h) + Φ(h)·Q(h)·Φ(h)ᵀ. Van Loan's block exponential [VL78] would
+// overflow for a winding much faster than the tick.
+func walkNoise(a *mat.Dense, walk, dt float64) *mat.Dense {
+	w := mat.NewDense(nX, nX, nil)
+	w.Set(XTorque, XTorque, walk*walk)
 	expm := func(h float64) *mat.Dense {
 		var ah, e mat.Dense
 		ah.Scale(h, a)
@@ -81,7 +67,7 @@ func walkNoise(s *KalmanSpec, n int, a *mat.Dense, dt float64) *mat.Dense {
 	for mat.Norm(a, 1)*h > 0.1 && pieces < 60 {
 		h, pieces = h/2, pieces+1
 	}
-	q := mat.NewDense(n, n, nil)
+	q := mat.NewDense(nX, nX, nil)
 	root := math.Sqrt(0.6)
 	for _, g := range [3][2]float64{{0.5 * (1 - root), 5.0 / 18}, {0.5, 8.0 / 18}, {0.5 * (1 + root), 5.0 / 18}} {
 		part := congruent(expm(g[0]*h), w)
@@ -95,28 +81,64 @@ func walkNoise(s *KalmanSpec, n int, a *mat.Dense, dt float64) *mat.Dense {
 	return q
 }
 
-// step carries a state over the transition under the voltage u (V).
-func (t *transition) step(k *Kalman, x *[nMax]float64, u float64) {
-	if t.dt == 0 {
-		return
-	}
-	n := k.n
-	var y [nMax]float64
-	for i := range n {
+// step carries a state over the transition under the voltage u (V) and returns the slope of the brush drop at its end (Ω).
+func (t *transition) step(m *plant.Motor, x *vector, u float64) (slope float64) {
+	var y vector
+	for i := range y {
 		s := t.gam[i] * u
-		for j, f := range t.phi[i*n : i*n+n] {
+		for j, f := range t.phi[i] {
 			s += f * x[j]
 		}
 		y[i] = s
 	}
 	// brush drop at the end of the step: i = c − Γi·drop(i)
-	if m := &k.s.Motor; m.BrushDrop > 0 {
+	if m.BrushDrop > 0 {
 		d := brushDrop(y[XCur], t.gam[XCur], m.BrushDrop, m.DropScale)
-		for i := range n {
+		for i := range y {
 			y[i] -= t.gam[i] * d
 		}
+		slope = (m.BrushDrop - d*d/m.BrushDrop) / m.DropScale
 	}
 	*x = y
+	return slope
+}
+
+// spread is M·(Φ·P·Φᵀ + Q)·Mᵀ, with Q from the walk of the torque and from a voltage of the white strength (V²·s). M belongs to
+// a brush drop of this slope (Ω) at the end of the step, dx⁺ = Φ·dx − Γ·slope·di⁺: M = I − Γ·slope/(1 + slope·Γi)·eiᵀ.
+func (t *transition) spread(p *matrix, slope, white float64) (r matrix) {
+	var a matrix
+	for i, row := range t.phi {
+		for j := range a {
+			s := 0.0
+			for l, f := range row {
+				s += f * p[l][j]
+			}
+			a[i][j] = s
+		}
+	}
+	white /= t.dt
+	for i := range r {
+		for j := range i + 1 {
+			s := t.q[i][j] + white*t.gam[i]*t.gam[j]
+			for l, f := range t.phi[j] {
+				s += a[i][l] * f
+			}
+			r[i][j], r[j][i] = s, s
+		}
+	}
+	if slope == 0 {
+		return r
+	}
+	f, c := slope/(1+slope*t.gam[XCur]), r[XCur]
+	for i := range r {
+		gi := f * t.gam[i]
+		for j := range i + 1 {
+			gj := f * t.gam[j]
+			v := r[i][j] - gi*c[j] - c[i]*gj + gi*c[XCur]*gj
+			r[i][j], r[j][i] = v, v
+		}
+	}
+	return r
 }
 
 // brushDrop solves i + g·drop·tanh(i/i0) = c for i (A) and returns drop·tanh(i/i0) (V). For c > 0 the left-hand side rises

@@ -154,9 +154,9 @@ func newBench(tb testing.TB, o benchOptions) *bench {
 	b.plant = NewPlant(PlantSpec{Name: "rig", Rate: rate, Inner: o.inner, Machine: machine, State: state, Recv: commands, Send: sensors,
 		Drive: 0, Enable: 1, Status: -1, Voltage: -1, Watchdog: 0.05, Supply: [2]float64{-24, 24}})
 	spec := ControllerSpec{
-		Rig: "bench", Rate: rate, Meas: sensors, Cmd: commands, Position: 0, Current: 1, Drive: 0, Age: -1, Applied: -1, Every: o.every,
+		Rig: "bench", Rate: rate, Meas: sensors, Cmd: commands, Position: 0, Current: 1, Drive: 0, Age: -1, Applied: -1, Every: float64(o.every) / rate,
 		Motor: demoMotor(), Law: demoLaw(),
-		Kalman: estimator.KalmanSpec{Dt: 1 / rate, Motor: demoMotor(), Count: count, CurrentNoise: 0.02, TorqueWalk: 0.15, VoltageNoise: 0.05, Every: [2]int{o.every, o.every}},
+		Kalman: estimator.KalmanSpec{Motor: demoMotor(), Count: count, CurrentNoise: 0.02, TorqueWalk: 0.15, VoltageNoise: 0.05},
 		RLS:    &estimator.RLSSpec{Dt: float64(o.every) / rate, Motor: demoMotor(), Smooth: o.every > 1, Window: 0.2, MinVel: 1.5, Memory: 20, Count: count},
 		Ref:    gen, Fade: o.fade, PID: PIDSpec{Kp: 0.25, Kd: 6e-3, Limit: 0.4}, Comp: o.comp, Beside: o.brush,
 		Guard: GuardSpec{Meas: []MeasLimit{{Stale: 0.02}, {Stale: 0.02, Lo: -20, Hi: 20}},

@@ -23,7 +23,7 @@ type ControllerSpec struct {
 	Age       int     // index of the samples' age (s) in Meas; −1: none, samples are as old as Delay
 	Delay     float64 // s  age of a sample beyond Age: what every sample takes at least
 	Applied   int     // index of the applied voltage in Meas; −1: the command of the tick before is taken for it
-	Every     int     // ticks from sample to sample; 0: 1
+	Every     float64 // s  from sample to sample; 0: one tick
 
 	Motor  plant.Motor    // as the model knows it
 	Law    friction.LuGre // as the model knows it
@@ -119,9 +119,9 @@ type Controller struct {
 	guard  *Guard
 	signs  *signs
 	kf     *estimator.Kalman
-	ahead  *estimator.Ahead
 	at     sampleTime
-	xs     [4]float64 // the filter's state at the time of the newest sample
+	sent   commands
+	taken  [2]float64 // position and current that the filter took last
 	rls    *estimator.RLS
 	ref    motion
 	pid    pid
@@ -135,26 +135,28 @@ type Controller struct {
 	asked  float64            // N·m  torque of the tick before
 	held   bool               // … did not reach the shaft as asked
 
-	primed     bool    // the filter has been set to the first sample
-	recovering bool    // … and again from the sample after a gap: the next one gives its speed
-	age        float64 // s    of the newest sample
-	residual   float64 // N·m  slow mean of estimated minus modelled friction
-	before     Mode
-	upd        uint64     // RLS windows
-	last       [2]float64 // position and current of the sample before
+	age      float64 // s    of the newest position that was taken
+	residual float64 // N·m  slow mean of estimated minus modelled friction
+	before   Mode
+	upd      uint64     // RLS windows
+	learnt   [2]float64 // position and current that RLS got last
+	missing  float64    // s  since then
 }
 
 // NewController checks the specification and builds a controller in its initial state.
 func NewController(s ControllerSpec) (*Controller, error) {
-	s.Every = max(1, s.Every)
+	if s.Every == 0 {
+		s.Every = 1 / s.Rate
+	}
+	s.Kalman.Dt, s.Kalman.TopSpeed = s.Every, s.Guard.MaxSpeed
+	if s.Drive < len(s.Guard.Cmd) {
+		s.Kalman.TopVoltage = max(s.Guard.Cmd[s.Drive].Hi, -s.Guard.Cmd[s.Drive].Lo)
+	}
 	kf, err := estimator.NewKalman(s.Kalman)
 	if err != nil {
 		return nil, fmt.Errorf("estimator: %w", err)
 	}
-	c := &Controller{s: s, dt: 1 / s.Rate, kf: kf}
-	if c.ahead, err = estimator.NewAhead(s.Kalman); err != nil {
-		return nil, fmt.Errorf("estimator: %w", err)
-	}
+	c := &Controller{s: s, dt: 1 / s.Rate, kf: kf, sent: commands{tick: 1 / s.Rate}}
 	if s.RLS != nil {
 		if c.rls, err = estimator.NewRLS(*s.RLS); err != nil {
 			return nil, fmt.Errorf("estimator.rls: %w", err)
@@ -211,21 +213,23 @@ func (c *Controller) adopt() {
 	c.ref.wantScale, c.ref.wantOffset = c.p.V[pRefScale], c.p.V[pRefOffset]
 }
 
-// Decide lets the guard settle the mode of this tick.
+// Decide estimates the state and lets the guard settle the mode of this tick: it refuses READY without a sound estimate.
 func (c *Controller) Decide(r *Row, b *Blocks) {
 	c.busy = r.Busy // still that of the tick before
+	c.estimate(r, b)
 	c.guard.Decide(r, b.Meas)
+	if r.Mode == SelfTest && (c.before == Trip || c.before == Estop) { // a reset
+		c.kf.Reset()
+	}
 }
 
 const (
 	longestGap = 20 // ticks of time that reference and model make up for at once after a stop of the host
-	bridged    = 3  // sampling periods across which the filter predicts when samples are lost
 	tooOld     = 5  // sampling periods of age beyond which the last command stands: a prediction that far is a guess
 )
 
-// Compute estimates the state, advances reference and model, and forms the wanted command.
+// Compute advances reference and model, and forms the wanted command.
 func (c *Controller) Compute(r *Row, b *Blocks) {
-	c.estimate(r, b)
 	x := b.Est
 
 	// start, pause and end of the motion
@@ -301,7 +305,7 @@ func (c *Controller) current(b *Blocks) float64 {
 }
 
 // stale tells whether the newest sample is too old to act on.
-func (c *Controller) stale() bool { return !(c.age <= float64(tooOld*c.s.Every)*c.dt) }
+func (c *Controller) stale() bool { return !(c.age <= tooOld*c.s.Every) }
 
 // unexplained times break-away for half a second is no friction.
 const unexplained = 10
@@ -321,8 +325,11 @@ func (c *Controller) explain(r *Row, residual, dt float64) {
 
 // Guard has the last word on the command.
 func (c *Controller) Guard(r *Row, b *Blocks) {
-	m := Motion{Speed: b.Est[eVel], Error: b.Model[mErr], Current: c.current(b), Residual: c.residual}
-	m.Signs, m.Hint = c.signs.step(r, b.Meas, c.guard.last)
+	m := Motion{Speed: b.Est[eVel], Error: b.Model[mErr], Current: c.current(b), Heating: c.taken[1], Residual: c.residual, Unsound: !c.kf.Sound()}
+	m.Signs, m.Hint = c.signs.step(r, b.Meas, c.taken, c.guard.last)
+	if r.Flags&FlagJump != 0 {
+		m.Jump = reason{CauseJump, uint16(c.s.Position + 1), 0, 0}
+	}
 	c.guard.Watch(r, m)
 	c.guard.Limit(r, b.Cmd)
 	c.held = c.held || r.Flags&(FlagClamped|FlagSlewed) != 0

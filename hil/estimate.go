@@ -3,77 +3,113 @@ package hil
 import (
 	"math"
 
-	"hilrig/engine"
 	"hilrig/engine/numeric"
 )
 
 // What the controller makes of its samples, in their own time.
 
+// bridged is the number of sampling periods that the recursive least squares bridge by a straight line, which errs by less than
+// a count.
+const bridged = 3
+
 // estimate runs the filter and the recursive least squares in the samples' own time, then carries the estimate to now.
 // b.Cmd still holds the command of the tick before: the voltage on its way to the motor.
 func (c *Controller) estimate(r *Row, b *Blocks) {
 	y := [2]float64{b.Meas[c.s.Position], c.current(b)}
-	fresh := [2]bool{r.Fresh&(1<<c.s.Position) != 0, c.s.Current >= 0 && r.Fresh&(1<<max(0, c.s.Current)) != 0}
-	u, age := b.Cmd[c.s.Drive], c.s.Delay
+	age := c.s.Delay
 	if c.s.Age >= 0 {
 		age += b.Meas[c.s.Age]
 	}
-	c.age = age
-	n := c.at.advance(r.T-int64(age*1e9), fresh[0] || fresh[1], c.dt)
-	if fresh[0] && numeric.Finite(y[0]) && (!c.primed || n > bridged*c.s.Every || c.recovering) {
-		// after a gap in which the voltage may have been anything the filter's prediction would only shock it: position and
-		// current are measured, the speed is the mean since the sample before; the next sample gives it well
-		omega, cur := 0.0, 0.0
-		if c.primed {
-			omega = (y[0] - c.xs[ePos]) / (float64(n) * c.dt)
+	c.sent.add(b.Cmd[c.s.Drive], 1+r.Skip)
+
+	// what came, without what the declaration or the clock calls impossible
+	came := [2]bool{c.fresh(r, c.s.Position), c.fresh(r, c.s.Current)}
+	known := math.Abs(age) < oldest
+	c.guard.refused = 0
+	good := [2]bool{came[0] && known && !c.guard.outside(c.s.Position, y[0]), came[1] && known && !c.guard.outside(c.s.Current, y[1])}
+	if good[0] || good[1] {
+		dt, lost := c.at.advance(r.T-int64(age*1e9), c.s.Every)
+		if measured, ok := c.applied(b); !(dt > 0) {
+			c.kf.Reset() // the clock of the samples jumped back
+		} else if !c.before.Energised() {
+			emf := c.emf(b)
+			c.kf.Predict(dt, emf, math.Abs(emf))
+		} else if ok && !lost {
+			c.kf.Predict(dt, measured, 0) // the device's own word
+		} else {
+			doubt := 0.0
+			if ok {
+				doubt = c.sent.beyond(measured, age+dt)
+			}
+			c.sent.between(age+dt, age, c.s.Every, func(dt, u float64) { c.kf.Predict(dt, u, doubt) })
 		}
-		if fresh[1] && numeric.Finite(y[1]) {
-			cur = y[1]
+		taken, jumped := c.kf.Correct(y, good)
+		for j, i := range [2]int{c.s.Position, c.s.Current} {
+			if taken[j] {
+				c.taken[j] = y[j]
+			} else if good[j] && numeric.Finite(y[j]) {
+				c.guard.refused |= 1 << i
+			}
 		}
-		c.kf.Set(y[0], omega, cur)
-		c.recovering, c.primed = !c.recovering, true
-		c.xs[ePos], c.xs[eVel], c.xs[eCur] = y[0], omega, cur
-		if c.rls != nil {
-			c.rls.Gap()
+		if jumped {
+			r.Flags |= FlagJump
 		}
-		n = 0
+		c.regress(r, b, y, dt, taken[0] && taken[1] && !jumped)
 	}
-	if n > 0 && c.primed {
-		applied := u
-		if c.s.Applied >= 0 && numeric.Finite(b.Meas[c.s.Applied]) {
-			applied = b.Meas[c.s.Applied]
-		}
-		for range n - 1 {
-			c.kf.Step(y, [2]bool{}, applied, c.xs[:]) // samples that never came: predict only
-		}
-		if c.kf.Step(y, fresh, applied, c.xs[:]) != engine.OK {
-			r.Flags |= FlagEstimator
-		}
-		c.regress(r, b, y, n, fresh[0] && fresh[1])
+	if came != good || c.guard.refused != 0 {
+		r.Flags |= FlagRefused
 	}
-	copy(b.Est[:4], c.xs[:])
-	if c.primed && age < float64(longestGap*c.s.Every)*c.dt {
-		c.ahead.Step(b.Est[:4], u, max(0, age)) // a tick that woke late may have a sample from after its time
+	c.age = age + c.kf.Unseen()
+	c.kf.State(b.Est)
+	if !c.kf.Primed() || !(age < longestGap*c.s.Every) {
+		return
+	}
+	if !c.before.Energised() {
+		c.kf.Ahead(b.Est[:4], age, c.emf(b))
+	} else { // a tick that woke late may have a sample from after its time
+		c.sent.between(age, 0, c.s.Every, func(dt, u float64) { c.kf.Ahead(b.Est[:4], dt, u) })
 	}
 }
 
-// regress feeds the recursive least squares: one sample a sampling period; one or two lost ones are bridged by a straight line,
-// which errs by less than a count.
-func (c *Controller) regress(r *Row, b *Blocks, y [2]float64, n int, both bool) {
+// emf is the voltage (V) of a winding that nothing drives. It may be open, as it is with most drives, or shorted: then it is zero.
+func (c *Controller) emf(b *Blocks) float64 { return c.s.Motor.K * b.Est[eVel] }
+
+// applied is the voltage (V) that the device says it applied, if it says so.
+func (c *Controller) applied(b *Blocks) (u float64, ok bool) {
+	if c.s.Applied < 0 {
+		return 0, false
+	}
+	return b.Meas[c.s.Applied], numeric.Finite(b.Meas[c.s.Applied])
+}
+
+// oldest is the age (s) beyond which the time of a sample is not believed; before the first frame, link.age is 1000 s.
+const oldest = 100
+
+// fresh tells whether signal i brought a new sample; a signal that is not there (−1) never does.
+func (c *Controller) fresh(r *Row, i int) bool { return i >= 0 && r.Fresh&(1<<i) != 0 }
+
+// regress feeds the recursive least squares: one sample a sampling period; one or two lost ones are bridged by a straight line.
+func (c *Controller) regress(r *Row, b *Blocks, y [2]float64, dt float64, both bool) {
 	if c.rls == nil {
 		return
 	}
 	x := b.Est
-	if m := (n + c.s.Every/2) / c.s.Every; both {
-		for k := 1; k < m; k++ {
-			w := float64(k) / float64(m)
-			c.rls.Step(c.last[0]+w*(y[0]-c.last[0]), c.xs[eVel], c.last[1]+w*(y[1]-c.last[1]), true)
-		}
-	}
-	c.rls.Step(y[0], c.xs[eVel], y[1], both)
+	var now [4]float64
+	c.kf.State(now[:])
+	c.missing += dt
 	if both {
-		c.last = y
+		m := math.Round(c.missing / c.s.Every)
+		if m > bridged {
+			c.rls.Gap()
+		} else {
+			for k := 1.0; k < m; k++ {
+				w := k / m
+				c.rls.Step(c.learnt[0]+w*(y[0]-c.learnt[0]), now[eVel], c.learnt[1]+w*(y[1]-c.learnt[1]), true)
+			}
+		}
+		c.learnt, c.missing = y, 0
 	}
+	c.rls.Step(y[0], now[eVel], y[1], both)
 	if k := c.rls.Windows(); k != c.upd || k == 0 {
 		c.upd = k
 		c.rls.Values(x[eRLS : eRLS+4])
@@ -85,30 +121,84 @@ func (c *Controller) regress(r *Row, b *Blocks, y [2]float64, n int, both bool) 
 	}
 }
 
-// sampleTime counts the ticks from one sample to the next by their times, which are exact to microseconds
-// where the device has a clock and noisy where it has none.
-type sampleTime struct {
-	t   float64 // ns  time of the newest sample on the device's raster, as far as is known
-	set bool
+// commands are the voltages sent in the last ticks, as if each acted from its tick to the next.
+type commands struct {
+	u      [256]float64 // V  ring
+	newest int
+	tick   float64 // s
 }
 
-// advance takes the time of the newest sample (ns) and returns how many ticks lie between it and the one before; 0 when
-// nothing is fresh. A fresh sample is at least one period younger, and a late one is not yet a lost one.
-func (s *sampleTime) advance(at int64, fresh bool, dt float64) int {
-	if !fresh {
-		return 0
+// add takes the command (V) that was held for so many ticks up to now.
+func (c *commands) add(u float64, ticks uint32) {
+	for range min(ticks, uint32(len(c.u))) {
+		c.newest = (c.newest + 1) % len(c.u)
+		c.u[c.newest] = u
 	}
-	t, period := float64(at), dt*1e9
-	if !s.set {
-		s.t, s.set = t, true
-		return 1
+}
+
+// mean of the commands from i to j ticks ago.
+func (c *commands) mean(i, j int) float64 {
+	sum := 0.0
+	for l := i; l <= j; l++ {
+		sum += c.u[(c.newest+len(c.u)-min(l, len(c.u)-1))%len(c.u)]
 	}
-	n := math.Max(1, math.Round((t-s.t)/period-0.25))
-	s.t += n * period
-	if d := t - s.t; math.Abs(d) > 5*period {
-		s.t = t
-	} else {
-		s.t += 0.02 * d // the device's period is not exactly ours
+	return sum / float64(j-i+1)
+}
+
+// between tells piece by piece which voltage acted, from one time to a later one, both in s ago. What changes more often than
+// eight times a sampling period is averaged.
+func (c *commands) between(from, to, period float64, piece func(dt, u float64)) {
+	group := max(1, int(period/c.tick/8))
+	for t := from; t > to; {
+		i := min(max(0, int(math.Ceil(t/c.tick-1e-6))-1), len(c.u)) // ticks ago
+		low := i - i%group
+		end := max(to, float64(low)*c.tick)
+		if low == 0 {
+			end = to
+		}
+		piece(t-end, c.mean(low, i))
+		t = end
 	}
-	return int(math.Min(n, 1<<30))
+}
+
+// beyond is how far a voltage lies outside those sent since (s ago): the commands did not arrive.
+func (c *commands) beyond(u, since float64) (d float64) {
+	lo, hi := math.Inf(1), math.Inf(-1)
+	for i := range min(len(c.u), 2+int(since/c.tick)) {
+		v := c.mean(i, i)
+		lo, hi = min(lo, v), max(hi, v)
+	}
+	return max(0, lo-u, u-hi)
+}
+
+// sampleTime gives the intervals between samples. The device's raster is even, the times at which samples are known to have been
+// taken are not: exact to microseconds where the device has a clock, noisy where it has none. So the raster follows them
+// slowly, in phase and in period.
+type sampleTime struct {
+	t      float64 // ns  time of the newest sample on the device's raster
+	period float64 // ns  of the raster; 0: no sample yet
+}
+
+// advance takes the time of a new sample (ns) and the nominal period (s). It returns the interval (s) since the sample before, a
+// whole number of periods of the raster, and whether samples in between were lost. A sample is at least one period younger than
+// the one before, and a late one is not yet a lost one. After a clock that jumped back the interval is negative.
+func (s *sampleTime) advance(at int64, nominal float64) (dt float64, lost bool) {
+	const pull = 0.02
+	t := float64(at)
+	if s.period == 0 {
+		s.t, s.period = t, nominal*1e9
+		return 0, false
+	}
+	n := max(1, math.Round((t-s.t)/s.period-0.25))
+	dt = n * s.period
+	s.t += dt
+	switch d := t - s.t; {
+	case math.Abs(d) > 5*s.period:
+		s.t, dt = t, dt+d
+	default:
+		s.t += pull * d
+		s.period += pull * pull / 2 * d / n
+		s.period = max(0.95*nominal*1e9, min(1.05*nominal*1e9, s.period)) // a bad oscillator is 3 % off
+	}
+	return dt * 1e-9, n > 1
 }

@@ -116,6 +116,7 @@ type Guard struct {
 	cooling   bool      // the budget was used up; it must fall below one half before a reset
 	misses    [2]uint64 // bits: was the tick late, newest first
 	energised float64   // s   time since RUN was entered from a de-energised mode
+	refused   uint64    // bit i: the new sample of signal i counts as none
 }
 
 // NewGuard checks lengths once; the tick trusts them.
@@ -244,7 +245,7 @@ func (g *Guard) sensors(r *Row, meas []float64) (sick, fault reason) {
 	}
 	for i := range g.s.Meas {
 		m, y := &g.s.Meas[i], meas[i]
-		if r.Fresh&(1<<i) != 0 {
+		if r.Fresh&^g.refused&(1<<i) != 0 {
 			g.sampled[i], g.seen[i] = r.T-int64(late*1e9), true
 		}
 		age := float64(r.T-g.sampled[i]) * 1e-9
@@ -386,9 +387,12 @@ type Motion struct {
 	Speed    float64 // rad/s  estimated
 	Error    float64 // rad    tracking error
 	Current  float64 // A      measured; 0 where it is not
+	Heating  float64 // A      the newest one that was believed
 	Residual float64 // N·m    slow mean of what the friction model leaves unexplained
 	Signs    reason  // what the electrical balance found wrong
 	Hint     reason  // … and what it would put down to it if the axis left its limits
+	Unsound  bool    // the estimate must not be acted on
+	Jump     reason  // the position jumped in this tick
 }
 
 // Watch looks at the motion of this tick. A violated bound trips an energised rig before the command leaves, and keeps another one
@@ -401,6 +405,10 @@ func (g *Guard) Watch(r *Row, m Motion) {
 	case r.Flags&FlagDiverged != 0 || !numeric.Finite(m.Speed) || !numeric.Finite(m.Error) || !numeric.Finite(m.Residual):
 		r.Flags |= FlagDiverged
 		bad.cause = CauseDiverged
+	case m.Jump.cause != CauseNone:
+		bad = m.Jump
+	case m.Unsound && (g.mode == SelfTest || g.mode == Ready || g.mode == Armed):
+		bad.cause = CauseEstimate
 	case m.Signs.cause != CauseNone:
 		bad = m.Signs
 	case above(m.Current, g.s.MaxCurrent):
@@ -426,10 +434,9 @@ func (g *Guard) Watch(r *Row, m Motion) {
 	} else {
 		g.motion = bad
 	}
-	// i²t as a first-order image of the winding's temperature rise: 1 is the rise at rated current. A reading that is not
-	// believed heats nothing
-	if g.s.RatedI > 0 && g.s.Thermal > 0 && numeric.Finite(m.Current) && !(g.s.Current >= 0 && g.outside(g.s.Current, m.Current)) {
-		p := m.Current / g.s.RatedI
+	// i²t as a first-order image of the winding's temperature rise: 1 is the rise at rated current
+	if g.s.RatedI > 0 && g.s.Thermal > 0 {
+		p := m.Heating / g.s.RatedI
 		g.heat += (p*p - g.heat) * -math.Expm1(-g.elapsed(r)/g.s.Thermal)
 		if g.heat > 1 {
 			g.cooling = true

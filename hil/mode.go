@@ -89,6 +89,8 @@ const (
 	CauseDiverged          // estimator or model is not finite, or absurd
 	CauseDirection         // the axis runs against its command
 	CauseFrozen            // the position does not move, though the axis must
+	CauseJump              // the position jumped as no axis can
+	CauseEstimate          // the estimate of the motion is not sound
 )
 
 // causes: the name, the unit of value and limit where it is not that of the signal, and what to look at.
@@ -115,6 +117,8 @@ var causes = [...]struct{ name, unit, hint string }{
 	CauseDiverged:    {"divergence", "", "the estimate is not finite or absurd"},
 	CauseDirection:   {"wrong direction", "V", "the axis runs against its command: check the signs of drive, encoder and current"},
 	CauseFrozen:      {"frozen position", "V", "the voltage shows motion, the position does not: sensor, coupling, drive"},
+	CauseJump:        {"position jump", "", "the counter was reset, counts were lost or a coupling slipped"},
+	CauseEstimate:    {"estimate", "", "the position is missing or refused, or its noise is far above estimator.position_noise"},
 }
 
 func (c Cause) String() string {

@@ -67,6 +67,8 @@ const (
 	FlagUnexcited                      // the recursive estimator is frozen for lack of excitation
 	FlagEstimator                      // the estimator or the model reported a status other than ok
 	FlagLocked                         // the command line does not allow arming
+	FlagRefused                        // a sample of position or current is not taken: out of range, without a time, or nothing an axis could do
+	FlagJump                           // the position jumped, and is taken anew
 )
 
 // Schema names the signals of a row's X, block by block, and the rate of the rows.

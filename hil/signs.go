@@ -56,12 +56,12 @@ func newSigns(s ControllerSpec) *signs {
 		limit = max(-c.Lo, c.Hi)
 	}
 	return &signs{motor: s.Motor, pos: s.Position, cur: s.Current, applied: s.Applied, drive: s.Drive, dt: 1 / s.Rate,
-		tau: max(10e-3, 5*float64(s.Every)/s.Rate), floor: 2*s.Motor.BrushDrop + 0.05*limit}
+		tau: max(10e-3, 5*s.Every), floor: 2*s.Motor.BrushDrop + 0.05*limit}
 }
 
-// step takes the newest samples and the commands of the tick before. bad is a balance that is broken beyond doubt; hint is one that
-// is broken enough to be the cause when the axis leaves its limits.
-func (s *signs) step(r *Row, meas, cmd []float64) (bad, hint reason) {
+// step takes position and current as the filter took them last, what the device says it applied, and the commands of the tick before.
+// bad is a balance that is broken beyond doubt; hint is one that is broken enough to be the cause when the axis leaves its limits.
+func (s *signs) step(r *Row, meas []float64, taken [2]float64, cmd []float64) (bad, hint reason) {
 	if s.cur < 0 || s.floor == 0 {
 		return
 	}
@@ -69,12 +69,12 @@ func (s *signs) step(r *Row, meas, cmd []float64) (bad, hint reason) {
 		s.on = false
 		return
 	}
-	u, i, th := cmd[s.drive], meas[s.cur], meas[s.pos]
+	u, i, th := cmd[s.drive], taken[1], taken[0]
 	if s.applied >= 0 {
 		u = meas[s.applied]
 	}
 	dt := s.dt * (1 + float64(r.Skip))
-	if sum := u + i + th; !s.on || sum-sum != 0 || r.Flags&(FlagStale|FlagRange) != 0 {
+	if sum := u + i + th; !s.on || sum-sum != 0 || r.Flags&(FlagStale|FlagRange|FlagJump) != 0 {
 		// begin anew behind a gap or a reading that is not believed
 		*s = signs{motor: s.motor, pos: s.pos, cur: s.cur, applied: s.applied, drive: s.drive, dt: s.dt, tau: s.tau, floor: s.floor}
 		s.on, s.u, s.i, s.th = sum-sum == 0, u, i, th

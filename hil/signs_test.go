@@ -266,7 +266,7 @@ func TestSignsTiming(t *testing.T) {
 		for k := 1; k <= 300; k++ {
 			c := at(k)
 			r := Row{Mode: c.mode, Skip: c.skip, Flags: c.flags}
-			b, h := s.step(&r, c.meas, []float64{0, c.cmd})
+			b, h := s.step(&r, c.meas, [2]float64{c.meas[1], c.meas[2]}, []float64{0, c.cmd})
 			if b.cause != CauseNone && bad == 0 {
 				bad = k
 			}

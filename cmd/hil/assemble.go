@@ -112,13 +112,12 @@ func controllerSpec(cfg *configs.Config, meas, cmd []engine.Signal) (hil.Control
 	if err != nil {
 		return hil.ControllerSpec{}, err
 	}
-	dt := 1 / cfg.Loop.Rate
 	pos, cur := measureRole(cfg, "position"), measureRole(cfg, "current")
 	e := cfg.Estimator
 	count := math.Abs(cfg.Device.Measure[pos].Scale)
 	spec := hil.ControllerSpec{
 		Rig: cfg.Rig.Name, Rate: cfg.Loop.Rate, Meas: meas, Cmd: cmd, Position: pos, Current: cur, Drive: commandRole(cfg, "drive"),
-		Age: len(cfg.Device.Measure), Delay: e.Delay, Applied: measureRole(cfg, "voltage"), Every: sampleEvery(cfg), // link.age follows the declared measurements
+		Age: len(cfg.Device.Measure), Delay: e.Delay, Applied: measureRole(cfg, "voltage"), Every: 1 / cfg.DeviceRate(), // link.age follows the declared measurements
 		Motor: motorOf(cfg.Motor), Law: cfg.Friction.LuGre(),
 		Kalman: kalmanSpec(cfg, count),
 		Ref:    gen, Fade: r.Fade,
@@ -149,7 +148,7 @@ func controllerSpec(cfg *configs.Config, meas, cmd []engine.Signal) (hil.Control
 		spec.Guard.Cmd = append(spec.Guard.Cmd, hil.CmdLimit{Lo: c.Limit[0], Hi: c.Limit[1], Slew: c.Slew, Safe: c.Safe, Enable: c.Role == "enable"})
 	}
 	if e.RLS.Enabled && cur >= 0 {
-		spec.RLS = rlsSpec(cfg, dt, count)
+		spec.RLS = rlsSpec(cfg, count)
 	}
 	return spec, nil
 }
@@ -286,25 +285,22 @@ func commandFields(cfg *configs.Config) (fields []wire.Field, err error) {
 	return fields, nil
 }
 
-// sampleEvery is the number of ticks from one sample of the device to the next.
-func sampleEvery(cfg *configs.Config) int {
-	return max(1, int(math.Round(cfg.Loop.Rate/cfg.DeviceRate())))
-}
+// everyTick tells whether the device samples in every tick of the loop: then the voltage is held from sample to sample.
+func everyTick(cfg *configs.Config) bool { return cfg.DeviceRate() > cfg.Loop.Rate/1.5 }
 
 // kalmanSpec is the configured filter; count is the resolution of the position in rad.
 func kalmanSpec(cfg *configs.Config, count float64) estimator.KalmanSpec {
 	e := cfg.Estimator
 	return estimator.KalmanSpec{
-		Dt: 1 / cfg.Loop.Rate, Motor: motorOf(cfg.Motor), Varying: e.Gain == "varying" || sampleEvery(cfg) > 32, // constant gains are tabulated up to there
-		Count: count, PositionNoise: e.PositionNoise,
-		CurrentNoise: e.CurrentNoise, TorqueWalk: e.TorqueWalk, VoltageNoise: e.VoltageNoise, Every: [2]int{sampleEvery(cfg), sampleEvery(cfg)},
+		Motor: motorOf(cfg.Motor), Count: count, PositionNoise: e.PositionNoise,
+		CurrentNoise: e.CurrentNoise, TorqueWalk: e.TorqueWalk, VoltageNoise: e.VoltageNoise,
 	}
 }
 
 // rlsSpec is the configured recursive least squares.
-func rlsSpec(cfg *configs.Config, dt, count float64) *estimator.RLSSpec {
+func rlsSpec(cfg *configs.Config, count float64) *estimator.RLSSpec {
 	r := cfg.Estimator.RLS
 	return &estimator.RLSSpec{
-		Dt: dt * float64(sampleEvery(cfg)), Motor: motorOf(cfg.Motor), Smooth: sampleEvery(cfg) > 1, Window: r.Window, MinVel: r.MinVel, Memory: r.Memory, Count: count,
+		Dt: 1 / cfg.DeviceRate(), Motor: motorOf(cfg.Motor), Smooth: !everyTick(cfg), Window: r.Window, MinVel: r.MinVel, Memory: r.Memory, Count: count,
 	}
 }
