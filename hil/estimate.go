@@ -54,7 +54,13 @@ func (c *Controller) estimate(r *Row, b *Blocks) {
 		if jumped {
 			r.Flags |= FlagJump
 		}
-		c.regress(r, b, y, dt, taken[0] && taken[1] && !jumped)
+		c.regress(b, y, dt, taken[0] && taken[1] && !jumped)
+	}
+	if c.rls != nil && !c.rls.Excited() {
+		r.Flags |= FlagUnexcited
+	}
+	if !known {
+		c.guard.refused = r.Fresh
 	}
 	if came != good || c.guard.refused != 0 {
 		r.Flags |= FlagRefused
@@ -89,7 +95,7 @@ const oldest = 100
 func (c *Controller) fresh(r *Row, i int) bool { return i >= 0 && r.Fresh&(1<<i) != 0 }
 
 // regress feeds the recursive least squares: one sample a sampling period; one or two lost ones are bridged by a straight line.
-func (c *Controller) regress(r *Row, b *Blocks, y [2]float64, dt float64, both bool) {
+func (c *Controller) regress(b *Blocks, y [2]float64, dt float64, both bool) {
 	if c.rls == nil {
 		return
 	}
@@ -115,9 +121,6 @@ func (c *Controller) regress(r *Row, b *Blocks, y [2]float64, dt float64, both b
 		c.rls.Values(x[eRLS : eRLS+4])
 		c.rls.StdErrs(x[eRLS+4 : eRLS+8])
 		x[eWin], x[eCond] = float64(k), c.rls.Cond()
-	}
-	if !c.rls.Excited() {
-		r.Flags |= FlagUnexcited
 	}
 }
 

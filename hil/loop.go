@@ -26,8 +26,8 @@ type Loop struct {
 // None of its methods allocates.
 type Role interface {
 	Schema() Schema
-	Decide(r *Row, b *Blocks)  // orders and faults → the mode of this tick
-	Compute(r *Row, b *Blocks) // estimate, model, compensate → the wanted command
+	Decide(r *Row, b *Blocks)  // estimate; then orders and faults → the mode of this tick
+	Compute(r *Row, b *Blocks) // model, compensate → the wanted command
 	Guard(r *Row, b *Blocks)   // the last word on the command
 	Adopt(p *Params)           // a new parameter block, at the edge of a tick
 }
@@ -91,7 +91,7 @@ func (l *Loop) tick(t, late int64) {
 	}
 	r.Fresh = l.dev.Poll(t, b.Meas)
 
-	// adopt what came from outside, then settle what this tick may do
+	// adopt what came from outside, estimate, then settle what this tick may do
 	if l.out.Params(&l.params) {
 		l.role.Adopt(&l.params)
 		r.Gen = l.params.Gen
@@ -99,7 +99,7 @@ func (l *Loop) tick(t, late int64) {
 	r.Cmd, r.Req = l.order()
 	l.role.Decide(r, b)
 
-	// estimate, model, compensate
+	// model, compensate
 	l.role.Compute(r, b)
 
 	// guard, act

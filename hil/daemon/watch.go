@@ -23,9 +23,11 @@ type witness struct {
 	brush  contactWitness
 	Trips  uint64
 
-	minute  burst
-	ran     bool   // the rig was energised
-	tripped string // why it tripped last
+	minute      burst
+	ran         bool   // the rig was energised
+	tripped     string // why it tripped last
+	refused     uint64 // ticks with samples that were not taken …
+	refusedFrom int64  // ns  … since then
 }
 
 // burst collects the late ticks of a stretch of time.
@@ -105,6 +107,7 @@ func (w *witness) tell(r *hil.Row, b *burst) {
 
 func (w *witness) row(r *hil.Row) {
 	w.deadline(r)
+	w.samples(r)
 	w.brush.row(w, r)
 	if down := r.Flags&hil.FlagLinkDown != 0; down != w.link {
 		w.link = down
@@ -137,6 +140,23 @@ func (w *witness) row(r *hil.Row) {
 	w.waits(r)
 	if r.Req != 0 && r.Res != hil.Taken {
 		w.event(r, "warn", "REFUSED", hil.RefusalText(r.Res, hil.Request(r.Req), r.Mode))
+	}
+}
+
+// samples tells of samples that were not taken, once a second, and of every jump of the position.
+func (w *witness) samples(r *hil.Row) {
+	if r.Flags&hil.FlagRefused != 0 {
+		if w.refused == 0 {
+			w.refusedFrom = r.T
+		}
+		w.refused++
+	}
+	if w.refused > 0 && r.T-w.refusedFrom > 1e9 {
+		w.event(r, "warn", "SAMPLES", fmt.Sprintf("%d samples in 1 s were not taken: position or current out of range, of no believable time, or nothing that this axis can do", w.refused))
+		w.refused = 0
+	}
+	if r.Flags&hil.FlagJump != 0 {
+		w.event(r, "warn", "JUMP", "the position jumped as no axis can, and stays there: it is taken as the new position")
 	}
 }
 
