@@ -723,10 +723,10 @@ func TestGuardPlaces(t *testing.T) {
 		g.Decide(&r, []float64{0})
 	}
 	if g.Watch(&r, Motion{Current: 10}); g.Heat() != 0 {
-		t.Errorf("a current beyond its range heated to %g", g.Heat())
+		t.Errorf("a current that was not believed heated to %g", g.Heat())
 	}
-	if g.Watch(&r, Motion{Current: 9}); g.Heat() == 0 {
-		t.Error("a current at the edge of its range heats nothing")
+	if g.Watch(&r, Motion{Current: 10, Heating: 9}); g.Heat() == 0 {
+		t.Error("a current that was believed heats nothing")
 	}
 	g.Limit(&r, []float64{0, math.NaN()})
 	if r.Cause != CauseNonFinite || r.Where != 32 {

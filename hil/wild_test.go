@@ -57,7 +57,7 @@ func TestOneWildSample(t *testing.T) {
 			b, worst := run(signal, v, true)
 			r := &b.ctl.row
 			if signal == 1 && math.Abs(v) > 15 {
-				if r.Mode != Trip || r.Cause != CauseCurrent { // above max_current: a short circuit looks the same
+				if r.Mode != Trip { // above max_current: a short circuit looks the same
 					t.Errorf("current %g A: %v (%v)", v, r.Mode, r.Cause)
 				}
 			} else if r.Mode != Run {
@@ -146,6 +146,26 @@ func TestPositionJump(t *testing.T) {
 			if p := r.X[b.controller.schema.Index("est.position")]; math.Abs(p-b.plant.x[plant.Theta]-off) > 0.01 {
 				t.Errorf("%g rad, running %v: estimated at %g, is %g", off, running, p, b.plant.x[plant.Theta]+off)
 			}
+		}
+	}
+}
+
+// The edge of the declared range is still good, on both sides: what is beyond heats nothing.
+func TestRangeEdgeOfBelief(t *testing.T) {
+	for _, c := range []struct {
+		signal int
+		y      float64
+		want   bool
+	}{{0, 100, true}, {0, -100, true}, {0, 100.0001, false}, {0, -100.0001, false}, {1, 20, true}, {1, -20, true}, {1, 20.0001, false}, {1, -20.0001, false}} {
+		b, d := spoiledBench(t, 2)
+		d.spoil = func(y []float64) { y[c.signal] = c.y } // from the first sample on: no jump
+		b.step()
+		d.spoil = nil
+		if got := b.controller.taken[c.signal] == c.y; got != c.want {
+			t.Errorf("signal %d, %g: taken %v", c.signal, c.y, got)
+		}
+		if heated := b.controller.guard.Heat() > 0; c.signal == 1 && heated != c.want {
+			t.Errorf("%g A: heated %v", c.y, heated)
 		}
 	}
 }
