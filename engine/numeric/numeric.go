@@ -114,6 +114,19 @@ func partition(x []float64, k int) {
 	slices.Sort(x)
 }
 
+// Lagrange is the value at a place of the polynomial through the points, which are few and all at different x.
+func Lagrange(x, y []float64, at float64) (sum float64) {
+	for i, term := range y {
+		for j := range x {
+			if i != j {
+				term *= (at - x[j]) / (x[i] - x[j])
+			}
+		}
+		sum += term
+	}
+	return sum
+}
+
 // Interpolate reads a curve given at rising x: straight between the points, the value of the nearest end beyond them. Where
 // an x stands twice, the curve jumps, and the value there is the one before the jump. NaN where there is no point.
 func Interpolate(x, y []float64, at float64) float64 {

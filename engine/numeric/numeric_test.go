@@ -89,3 +89,21 @@ func TestQuantileOf(t *testing.T) {
 		}
 	}
 }
+
+// A cubic goes through four points of a cubic, anywhere, and through two of a straight line.
+func TestLagrange(t *testing.T) {
+	cubic := func(x float64) float64 { return 2 - x + 0.5*x*x - 0.1*x*x*x }
+	x := []float64{-1.5, 0, 0.7, 4}
+	var y []float64
+	for _, v := range x {
+		y = append(y, cubic(v))
+	}
+	for _, at := range []float64{-2, -1.5, 0.3, 0.7, 2, 5} {
+		if got := Lagrange(x, y, at); math.Abs(got-cubic(at)) > 1e-13 {
+			t.Errorf("at %g: %g, want %g", at, got, cubic(at))
+		}
+	}
+	if got := Lagrange([]float64{1, 3}, []float64{5, 6}, 2); got != 5.5 {
+		t.Errorf("half way: %g", got)
+	}
+}

@@ -52,28 +52,31 @@ const (
 	nFixed
 )
 
-// rowField documents a field: name, unit, JSON type, meaning.
-type rowField struct{ name, unit, kind, doc string }
+// rowField documents a field: name, unit, JSON type, meaning, and what it is as a number, nil for texts and times.
+type rowField struct {
+	name, unit, kind, doc string
+	number                func(r *hil.Row) float64
+}
 
 var rowFields = [nFixed]rowField{
-	{"timestamp", "s", "number", "wall-clock time of the tick's deadline, seconds since 1970"},
-	{"seq", "", "integer", "number of the tick, from 1; gaps are lost rows"},
-	{"t", "s", "number", "deadline of the tick on the loop's clock, exact to 1 ns"},
-	{"late_us", "us", "number", "wake-up after the deadline"},
-	{"busy_us", "us", "number", "from the wake-up to the row being complete"},
-	{"mode", "", "string", "state of the guard after this tick"},
-	{"cause", "", "string", "why the guard is in that state"},
-	{"cause_signal", "", "integer", "the signal behind the cause, from 1; 0: none"},
-	{"cause_value", "", "number", "what it was, in its unit or that of the cause; 0 with cause_limit 0: nothing to tell"},
-	{"cause_limit", "", "number", "what it should have stayed within"},
-	{"flags", "", "integer", "what happened in this tick, bits"},
-	{"fresh", "", "string", "measured signals that arrived since the last tick, bits in hexadecimal"},
-	{"gen", "", "integer", "generation of the parameter block in force"},
-	{"cmd", "", "integer", "id of the command taken in this tick, 0 for none"},
-	{"req", "", "string", "the request taken in this tick"},
-	{"res", "", "integer", "what became of it, 0 = accepted"},
-	{"skip", "", "integer", "ticks skipped just before this one"},
-	{"epoch", "", "integer", "incarnation of the core that made the row"},
+	{"timestamp", "s", "number", "wall-clock time of the tick's deadline, seconds since 1970", nil},
+	{"seq", "", "integer", "number of the tick, from 1; gaps are lost rows", func(r *hil.Row) float64 { return float64(r.Seq) }},
+	{"t", "s", "number", "deadline of the tick on the loop's clock, exact to 1 ns", nil},
+	{"late_us", "us", "number", "wake-up after the deadline", func(r *hil.Row) float64 { return float64(r.Late) * 1e-3 }},
+	{"busy_us", "us", "number", "from the wake-up to the row being complete", func(r *hil.Row) float64 { return float64(r.Busy) * 1e-3 }},
+	{"mode", "", "string", "state of the guard after this tick", nil},
+	{"cause", "", "string", "why the guard is in that state", nil},
+	{"cause_signal", "", "integer", "the signal behind the cause, from 1; 0: none", func(r *hil.Row) float64 { return float64(r.Where) }},
+	{"cause_value", "", "number", "what it was, in its unit or that of the cause; 0 with cause_limit 0: nothing to tell", func(r *hil.Row) float64 { return r.Value }},
+	{"cause_limit", "", "number", "what it should have stayed within", func(r *hil.Row) float64 { return r.Limit }},
+	{"flags", "", "integer", "what happened in this tick, bits", func(r *hil.Row) float64 { return float64(r.Flags) }},
+	{"fresh", "", "string", "measured signals that arrived since the last tick, bits in hexadecimal", nil},
+	{"gen", "", "integer", "generation of the parameter block in force", func(r *hil.Row) float64 { return float64(r.Gen) }},
+	{"cmd", "", "integer", "id of the command taken in this tick, 0 for none", func(r *hil.Row) float64 { return float64(r.Cmd) }},
+	{"req", "", "string", "the request taken in this tick", nil},
+	{"res", "", "integer", "what became of it, 0 = accepted", func(r *hil.Row) float64 { return float64(r.Res) }},
+	{"skip", "", "integer", "ticks skipped just before this one", func(r *hil.Row) float64 { return float64(r.Skip) }},
+	{"epoch", "", "integer", "incarnation of the core that made the row", func(r *hil.Row) float64 { return float64(r.Epoch) }},
 }
 
 const keyNonfinite = "nonfinite"

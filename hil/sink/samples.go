@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"hilrig/engine"
+	"hilrig/engine/numeric"
 	"hilrig/hil"
 )
 
@@ -74,8 +75,8 @@ func (r *Run) Samples(opt SampleOptions) *Samples {
 // Signals are the columns there are, with their units.
 func (s *Samples) Signals() []engine.Signal {
 	out := []engine.Signal{{Name: SampleTime, Unit: "s"}, {Name: SamplePiece}}
-	for _, f := range rowFields[fSeq:] {
-		if f.kind != "string" && f.name != "t" {
+	for _, f := range rowFields {
+		if f.number != nil {
 			out = append(out, engine.Signal{Name: f.name, Unit: f.unit})
 		}
 	}
@@ -114,7 +115,7 @@ func (s *Samples) find(names []string) ([]taken, error) {
 			t.kind = 'p'
 		default:
 			t.kind = 'r'
-			if t.at = slices.IndexFunc(rowFields[:], func(f rowField) bool { return f.name == name && f.kind != "string" }); t.at < 0 {
+			if t.at = slices.IndexFunc(rowFields[:], func(f rowField) bool { return f.name == name && f.number != nil }); t.at < 0 {
 				unknown = append(unknown, strconv.Quote(name))
 			}
 		}
@@ -240,7 +241,7 @@ func (g *gather) row(r *hil.Row) {
 		case 'm':
 			g.in[j] = append(g.in[j], r.X[c.at])
 		case 'r':
-			g.in[j] = append(g.in[j], fieldOf(c.at, r))
+			g.in[j] = append(g.in[j], rowFields[c.at].number(r))
 		}
 	}
 }
@@ -346,8 +347,7 @@ func periodOf(time []float64, nominal float64) float64 {
 	if len(d) < len(time)/4 || len(d) == 0 {
 		return nominal
 	}
-	slices.Sort(d)
-	return d[len(d)/2]
+	return numeric.QuantileInPlace(d, 0.5)
 }
 
 // scatterOf is how unevenly samples follow each other: the deviation of an interval from the nearest number of periods, as the
@@ -361,8 +361,7 @@ func scatterOf(time []float64, period float64) float64 {
 	if len(e) == 0 {
 		return 0
 	}
-	slices.Sort(e)
-	return e[len(e)*9/10]
+	return numeric.QuantileInPlace(e, 0.9)
 }
 
 // piece is a stretch of samples without a long gap.
@@ -456,41 +455,10 @@ func (p *piece) put(out [][]float64, number, period float64, free bool) (filled 
 
 // cubic is the value at i, between the samples k and k+1, of the cubic through the two samples on either side.
 func cubic(place []int, x []float64, k int, i float64) float64 {
-	lo, hi := max(k-1, 0), min(k+2, len(place)-1)
-	sum := 0.0
-	for a := lo; a <= hi; a++ {
-		l := x[a]
-		for b := lo; b <= hi; b++ {
-			if a != b {
-				l *= (i - float64(place[b])) / float64(place[a]-place[b])
-			}
-		}
-		sum += l
+	lo, hi := max(k-1, 0), min(k+3, len(place))
+	var at [4]float64
+	for a, p := range place[lo:hi] {
+		at[a] = float64(p)
 	}
-	return sum
-}
-
-// fieldOf is a field of a row as a number.
-func fieldOf(i int, r *hil.Row) float64 {
-	switch i {
-	case fSeq:
-		return float64(r.Seq)
-	case fLate:
-		return float64(r.Late) * 1e-3
-	case fBusy:
-		return float64(r.Busy) * 1e-3
-	case fFlags:
-		return float64(r.Flags)
-	case fGen:
-		return float64(r.Gen)
-	case fCmd:
-		return float64(r.Cmd)
-	case fRes:
-		return float64(r.Res)
-	case fSkip:
-		return float64(r.Skip)
-	case fEpoch:
-		return float64(r.Epoch)
-	}
-	return math.NaN()
+	return numeric.Lagrange(at[:hi-lo], x[lo:hi], i)
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"hilrig/engine"
+	"hilrig/engine/numeric"
 	"hilrig/hil"
 )
 
@@ -217,5 +218,27 @@ func TestSamplesByMode(t *testing.T) {
 	}
 	if _, _, err := b.read(t, SampleOptions{}, SampleTime, "motor.angel"); !errors.Is(err, ErrChannel) || !strings.Contains(err.Error(), "motor.angle") {
 		t.Errorf("a wrong name: %v", err)
+	}
+}
+
+// Every column that is offered can be read, and none of a sound run is NaN.
+func TestEverySampleColumn(t *testing.T) {
+	b := boardRun{rate: 1000, period: 1e-3, clocked: true, seconds: 0.2, delay: func(int) float64 { return 0.4e-3 }}
+	schema := boardSchema(b.rate)
+	var names []string
+	for _, s := range (&Samples{run: &Run{Info: hil.Info{Schema: schema}}}).Signals() {
+		names = append(names, s.Name)
+	}
+	x, _, err := b.read(t, SampleOptions{}, names...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j, name := range names {
+		if !numeric.AllFinite(x[j]...) || len(x[j]) == 0 {
+			t.Errorf("%s: %v", name, x[j])
+		}
+	}
+	if _, _, err := b.read(t, SampleOptions{}, "mode"); !errors.Is(err, ErrChannel) {
+		t.Errorf("mode is no number: %v", err)
 	}
 }

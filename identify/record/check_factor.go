@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // A wrong unit shows as a factor between two signals that ought to agree. factorNames are the usual ones.
@@ -59,16 +61,8 @@ type relation struct {
 }
 
 func relate(x, y []float64) relation {
-	n := float64(len(x))
-	mx, my, xx, yy, xy := 0.0, 0.0, 0.0, 0.0, 0.0
-	for k := range x {
-		mx, my = mx+x[k]/n, my+y[k]/n
-	}
-	for k := range x {
-		a, b := x[k]-mx, y[k]-my
-		xx, yy, xy = xx+a*a, yy+b*b, xy+a*b
-	}
-	if xx == 0 || yy == 0 || xy == 0 {
+	xx, yy, xy := stat.Variance(x, nil), stat.Variance(y, nil), stat.Covariance(x, y, nil)
+	if !(xx > 0 && yy > 0) || xy == 0 {
 		return relation{}
 	}
 	return relation{lo: math.Abs(xy) / xx, hi: yy / math.Abs(xy), scale: math.Copysign(math.Sqrt(yy/xx), xy), r2: xy * xy / (xx * yy)}
@@ -265,7 +259,7 @@ func (d *Record) commanded() (share, se float64, ok bool) {
 		return []float64{coef[len(coef)-1], rest}
 	})
 	share, se = value[0], errs[0]
-	return share, se, value[1] < 1e-3*variance(y) && !math.IsNaN(share) && !math.IsNaN(se)
+	return share, se, value[1] < 1e-3*stat.Variance(y, nil)*float64(len(y)-1) && !math.IsNaN(share) && !math.IsNaN(se)
 }
 
 // InCommand tells that the disturbance was added to the command before it was recorded as the force.

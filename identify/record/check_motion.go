@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"hilrig/engine/numeric"
 )
 
@@ -86,13 +88,7 @@ func slopeOver(x []float64, w int, dt float64) []float64 {
 	return v
 }
 
-func rms(x []float64) float64 {
-	s := 0.0
-	for _, v := range x {
-		s += v * v
-	}
-	return math.Sqrt(s / float64(max(len(x), 1)))
-}
+func rms(x []float64) float64 { return floats.Norm(x, 2) / math.Sqrt(float64(max(len(x), 1))) }
 
 // quantum compares the step of the position with the motion and with presliding.
 func (c *checker) quantum(m *motion) {

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"hilrig/engine/numeric"
 )
 
@@ -152,18 +154,6 @@ func solve(f *numeric.Factor) (coef []float64, rest float64) {
 	return coef, f.SumSquares()
 }
 
-// variance is Σ(y − mean)².
-func variance(y []float64) float64 {
-	mean, sum := 0.0, 0.0
-	for _, v := range y {
-		mean += v / float64(len(y))
-	}
-	for _, v := range y {
-		sum += (v - mean) * (v - mean)
-	}
-	return sum
-}
-
 // jackknife is a statistic of a regression with its standard error, from the same without each of twenty parts of the rows:
 // neighbouring rows may depend on each other as they like [T58].
 func jackknife(cols [][]float64, y []float64, of func(coef []float64, rest float64) []float64) (value, se []float64) {
@@ -223,7 +213,7 @@ func (r *balanceRows) regress() *balance {
 	})
 	p := len(r.names)
 	b.loss, b.lossSE = value[p], se[p]
-	b.r2 = 1 - value[p+1]/variance(y)
+	b.r2 = 1 - value[p+1]/(stat.Variance(y, nil)*float64(n-1))
 	for i, name := range r.names {
 		if !math.IsNaN(value[i]) && !math.IsNaN(se[i]) {
 			b.names, b.coef, b.se = append(b.names, name), append(b.coef, value[i]), append(b.se, se[i])

@@ -172,18 +172,7 @@ func interpolate(s, y []float64, dt float64, n int, median float64, how Interpol
 		if how != Cubic || k == 0 || k+2 >= len(s) || s[k+2]-s[k-1] > 3*2*median {
 			continue
 		}
-		p, v := s[k-1:k+3], y[k-1:k+3]
-		sum := 0.0
-		for a := range p {
-			l := v[a]
-			for b := range p {
-				if a != b {
-					l *= (x - p[b]) / (p[a] - p[b])
-				}
-			}
-			sum += l
-		}
-		out[i] = sum
+		out[i] = numeric.Lagrange(s[k-1:k+3], y[k-1:k+3], x)
 	}
 	return out
 }

@@ -3,6 +3,8 @@ package record
 import (
 	"fmt"
 	"math"
+
+	"hilrig/engine/numeric"
 )
 
 // minFragment is the least number of samples of a stretch between two gaps; shorter ones are left out.
@@ -172,6 +174,5 @@ func between(x []float64, k int, w float64, smooth bool) float64 {
 	if !smooth || k < 1 || k+2 >= len(x) {
 		return x[k] + w*(x[k+1]-x[k])
 	}
-	// the cubic of Lagrange through k − 1 … k + 2
-	return -w*(w-1)*(w-2)/6*x[k-1] + (w+1)*(w-1)*(w-2)/2*x[k] - (w+1)*w*(w-2)/2*x[k+1] + (w+1)*w*(w-1)/6*x[k+2]
+	return numeric.Lagrange([]float64{-1, 0, 1, 2}, x[k-1:k+3], w)
 }

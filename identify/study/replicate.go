@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"hilrig/engine/numeric"
 )
 
@@ -29,7 +31,7 @@ func Summarise(values []float64, replicates int) Summary {
 		if len(part) < 2 {
 			continue
 		}
-		mean, sd := moments(part)
+		mean, sd := stat.MeanStdDev(part, nil)
 		squares += sd * sd * float64(len(part)-1)
 		s.WithinDF += len(part) - 1
 		if mean != 0 {
@@ -46,7 +48,7 @@ func Summarise(values []float64, replicates int) Summary {
 	if s.N = len(all); s.N == 0 {
 		return s
 	}
-	s.Mean, s.SD = moments(all)
+	s.Mean, s.SD = stat.MeanStdDev(all, nil)
 	slices.Sort(all)
 	s.Min, s.Median, s.Max = all[0], numeric.Median(all), all[len(all)-1]
 	return s
@@ -58,7 +60,7 @@ func Means(values []float64, replicates int) []float64 {
 	for point := range slices.Chunk(values, max(replicates, 1)) {
 		mean := math.NaN()
 		if part := numeric.OnlyFinite(point...); len(part) > 0 {
-			mean, _ = moments(part)
+			mean = stat.Mean(part, nil)
 		}
 		out = append(out, mean)
 	}
@@ -92,19 +94,4 @@ func RunningMedian(x, y []float64, window int) (mx, my []float64) {
 		mx, my = append(mx, numeric.Median(xs)), append(my, numeric.Median(ys))
 	}
 	return mx, my
-}
-
-// moments are mean and standard deviation; that of a single number is NaN.
-func moments(x []float64) (mean, sd float64) {
-	for _, v := range x {
-		mean += v
-	}
-	mean /= float64(len(x))
-	if len(x) < 2 {
-		return mean, math.NaN()
-	}
-	for _, v := range x {
-		sd += (v - mean) * (v - mean)
-	}
-	return mean, math.Sqrt(sd / float64(len(x)-1))
 }
