@@ -30,9 +30,7 @@ type clockFit struct {
 	frozen    uint64 // frames whose clock stood still
 	low, high int    // suspicious frames in a row
 	highSince float64
-	step      float64 // ns  height at which frames begin to lie alike
-	stepN     int
-	stepSince float64
+	step      float64 // ns  how high the first of them lay
 
 	cur      point // lowest point of the block that is filling
 	curStart float64
@@ -57,11 +55,9 @@ const (
 	fitLow     = 2e6    // ns below the line that is a jump …
 	fitLowN    = 3      // … when so many frames in a row say so
 	fitHigh    = 5e6    // ns above the line that is a jump …
-	fitHighFor = 1e9    // ns … when nothing else was seen for so long
-	fitHighN   = 20     // … in so many frames
-	fitStep    = 20e6   // ns … or for only so long
-	fitStepN   = 5      // … in so many frames
-	fitStepIn  = 2e6    // ns … that are so near the first of them
+	fitStep    = 20e6   // ns … when it lasts so long
+	fitStepN   = 5      // … and so many frames
+	fitStepIn  = 2e6    // ns … are so near the first of them
 	fitCreep   = 200e-6 // drift that may change between two frames
 	fitHistory = 5e9    // ns after which old residuals count half
 )
@@ -75,9 +71,6 @@ func (c *clockFit) add(raw, h int64) {
 	// undo the wrap: the multiple that fits the time the host saw pass
 	step, passed := raw-c.raw, h-c.h
 	if c.wrap > 0 {
-		if step %= c.wrap; step < 0 {
-			step += c.wrap
-		}
 		step += int64(math.Round(float64(passed-step)/float64(c.wrap))) * c.wrap
 	}
 	if step == 0 {
@@ -106,26 +99,17 @@ func (c *clockFit) add(raw, h int64) {
 	c.low = 0
 	c.raw, c.h, c.d = raw, h, d
 
-	// long and far above it: the clock went back. A stalled host ends with frames that are on time, and before that with frames
-	// that lie ever less high
-	if e > fitHigh {
-		now := float64(h)
-		if c.high == 0 {
-			c.highSince = now
-		}
-		if c.high == 0 || e < c.step-fitStepIn {
-			c.step, c.stepN, c.stepSince = e, 0, now
-		}
-		c.high++
-		if e < c.step+fitStepIn {
-			c.stepN++
-		}
-		if c.high >= fitHighN && now-c.highSince > fitHighFor || c.stepN >= fitStepN && now-c.stepSince >= fitStep {
+	// far above it, one like the other: the clock went back. What a stalled host kept back lies ever less high, and ends on time
+	switch now := float64(h); {
+	case e <= fitHigh:
+		c.high = 0
+	case c.high == 0 || e < c.step-fitStepIn:
+		c.step, c.high, c.highSince = e, 1, now
+	case e < c.step+fitStepIn:
+		if c.high++; c.high >= fitStepN && now-c.highSince >= fitStep {
 			c.restart(raw, h, d)
 			return
 		}
-	} else {
-		c.high = 0
 	}
 
 	if e < 0 {

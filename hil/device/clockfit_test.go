@@ -187,6 +187,58 @@ func TestClockFitSetBack(t *testing.T) {
 	}
 }
 
+// Without noise the numbers are exact: a clock set ahead is believed at the third frame, one set back at the fifth and after 20 ms,
+// not before; what is known of its drift begins anew.
+func TestClockFitExact(t *testing.T) {
+	for _, c := range []struct {
+		period, jump float64 // ns
+		frames       int
+	}{{5e6, 2.1e6, 3}, {5e6, 1.9e6, 0}, {5e6, 60e9, 3}, {5e6, -5.1e6, 5}, {5e6, -4.9e6, 0}, {4e6, -50e6, 6}, {20e6, -50e6, 5}, {1e6, -50e6, 21}} {
+		f := clockFit{wrap: 1000 << 32}
+		at, ahead := 0.0, 0.0
+		next := func() { at += c.period; f.add(int64(at+ahead)/1000*1000, 1e15+int64(at)) }
+		for at < 10e9 {
+			next()
+		}
+		if f.driftPPM() > 0.01 || !f.ready {
+			t.Fatalf("drift %g, ready %v", f.driftPPM(), f.ready)
+		}
+		ahead = c.jump
+		n := 0
+		for ; f.jumps == 0 && n < 1000; n++ {
+			next()
+		}
+		if want := c.frames; n != want && (want != 0 || f.jumps != 0) {
+			t.Errorf("a frame every %g ms, by %g ms: noticed after %d, want %d", c.period/1e6, c.jump/1e6, n, want)
+		} else if want != 0 && (f.ready || f.low != 0 || f.high != 0) {
+			t.Errorf("after the jump: %v, %d, %d", f.ready, f.low, f.high)
+		}
+	}
+	// two frames from another time, one at a time, are two wrong frames
+	f := clockFit{wrap: 1000 << 32}
+	for k := range 4000 {
+		raw := int64(k) * 5e6
+		if k > 3000 && k%3 != 0 {
+			raw += 1e9
+		}
+		f.add(raw, 1e15+int64(k)*5e6)
+	}
+	if f.jumps != 0 {
+		t.Errorf("%d jumps", f.jumps)
+	}
+	// the first seconds of a slow device with a bad oscillator are no jump
+	for _, drift := range []float64{0.02, -0.02} {
+		f := clockFit{wrap: 1000 << 32}
+		for k := range 40 {
+			at := float64(k) * 500e6
+			f.add(int64(at*(1+drift))/1000*1000, 1e15+int64(at))
+		}
+		if f.jumps != 0 || math.Abs(f.driftPPM()-drift*1e6) > 500 {
+			t.Errorf("drift %g: %d jumps, found %g ppm", drift, f.jumps, f.driftPPM())
+		}
+	}
+}
+
 // Whatever a clock says, the fit neither panics nor maps a frame to later than it came, once it describes it.
 func TestClockFitNonsense(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
