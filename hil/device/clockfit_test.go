@@ -239,6 +239,83 @@ func TestClockFitExact(t *testing.T) {
 	}
 }
 
+// The line of a window of points against the best of all lines through two of them: below every point, highest at the mean.
+func TestClockFitIsTheBestLine(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var c clockFit
+		n := rapid.IntRange(2, 9).Draw(t, "points")
+		pts := make([]point, n)
+		x := rapid.Float64Range(0, 1e10).Draw(t, "start")
+		for i := range pts {
+			pts[i] = point{x, rapid.Float64Range(-3e6, 3e6).Draw(t, "r")}
+			c.push(pts[i])
+			x += rapid.Float64Range(2e9/float64(n-1), 1e10).Draw(t, "step")
+		}
+		if pts[n-1].x-pts[0].x < fitSpan {
+			t.Skip("too short for a slope")
+		}
+		mean := 0.0
+		for _, p := range pts {
+			mean += p.x / float64(n)
+		}
+		best := math.Inf(-1)
+		for i := range pts {
+			for j := range i {
+				b := (pts[i].r - pts[j].r) / (pts[i].x - pts[j].x)
+				a := pts[i].r - b*pts[i].x
+				below := true
+				for _, p := range pts {
+					below = below && a+b*p.x <= p.r+1e-3
+				}
+				if below {
+					best = max(best, a+b*mean)
+				}
+			}
+		}
+		c.fit()
+		if got := c.a + c.b*mean; math.Abs(got-best) > 1e-2 || !c.ready {
+			t.Fatalf("%g ns at the mean, the best line has %g; ready %v", got, best, c.ready)
+		}
+	})
+	// a slope that no oscillator has is not believed, to either side
+	for _, slope := range []float64{0.031, -0.031} {
+		var c clockFit
+		for i := range 4 {
+			c.push(point{float64(i) * 1e9, slope * float64(i) * 1e9})
+		}
+		if c.fit(); c.b != 0 || c.ready || c.a != min(0, slope*3e9) {
+			t.Errorf("slope %g: line %g + %g·x, ready %v", slope, c.a, c.b, c.ready)
+		}
+	}
+	// too short for a slope: the one that is known, touching from below
+	c := clockFit{b: 1e-3}
+	c.push(point{1e9, 5e6})
+	c.push(point{2e9, 2e6})
+	if c.fit(); c.b != 1e-3 || c.a != 0 || c.ready {
+		t.Errorf("line %g + %g·x, ready %v", c.a, c.b, c.ready)
+	}
+}
+
+// The 99th percentile by hand, and how it forgets.
+func TestClockFitQuantile(t *testing.T) {
+	const a, b = 40, 60
+	for _, c := range []struct {
+		inA, inB uint32
+		want     float64
+	}{{99, 1, edge(a + 1)}, {98, 2, edge(b) + 0.5*(edge(b+1)-edge(b))}, {50, 50, edge(b) + 0.98*(edge(b+1)-edge(b))}, {100, 0, edge(a) + 0.99*(edge(a+1)-edge(a))}} {
+		var f clockFit
+		f.hist[a], f.hist[b], f.histN = c.inA, c.inB, c.inA+c.inB
+		f.histLast = 1e15
+		f.quantile(1e15 + fitHistory - 1)
+		if math.Abs(f.p99-c.want) > 1e-6*c.want || f.histN != 100 {
+			t.Errorf("%d and %d: %g ns, want %g; %d kept", c.inA, c.inB, f.p99, c.want, f.histN)
+		}
+		if f.quantile(1e15 + fitHistory); f.histN != c.inA/2+c.inB/2 || f.histLast != 1e15+fitHistory {
+			t.Errorf("%d and %d: after 5 s %d are kept", c.inA, c.inB, f.histN)
+		}
+	}
+}
+
 // Whatever a clock says, the fit neither panics nor maps a frame to later than it came, once it describes it.
 func TestClockFitNonsense(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
