@@ -243,7 +243,7 @@ func (c *Controller) Compute(r *Row, b *Blocks) {
 			c.asked, c.held = 0, false
 		case r.Mode == Run && c.ref.paused:
 			c.ref.start(x[ePos], true)
-		case r.Mode == Hold && (r.Cause == CauseCommand || r.Cause == CauseOverrun):
+		case r.Mode == Hold && (r.Cause == CauseCommand || r.Cause == CauseLateTicks):
 			c.ref.pause(x[ePos]) // the HOLD for a sick sensor is short: the reference runs on, and so does the axis
 		}
 		c.before = r.Mode

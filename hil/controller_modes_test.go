@@ -1,0 +1,184 @@
+package hil
+
+import (
+	"math"
+	"testing"
+
+	"hilrig/engine/reference"
+)
+
+func TestCheckParam(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		v    float64
+		ok   bool
+	}{
+		{"control.kp", 0, true}, {"control.kp", 1e6, true}, {"control.kp", -1e-9, false}, {"control.ki", -1, false}, {"control.kd", 0, true},
+		{"compensation.scale", 0, true}, {"compensation.scale", 1, true}, {"compensation.scale", 1.001, false}, {"compensation.scale", -0.001, false}, {"compensation.gain", 5, true},
+		{"reference.scale", 10, true}, {"reference.scale", 10.001, false}, {"reference.offset", -1e6, true}, {"reference.offset", 1e6, true},
+		{"control.kp", math.NaN(), false}, {"control.kp", math.Inf(1), false}, {"reference.offset", math.Inf(-1), false}, {"reference.offset", math.NaN(), false},
+	} {
+		if err := CheckParam(c.name, c.v); (err == nil) != c.ok {
+			t.Errorf("%s = %g: %v", c.name, c.v, err)
+		}
+	}
+}
+
+// ref reads the reference of the newest row: position and velocity.
+func (b *bench) ref() (pos, vel float64) {
+	s := b.controller.Schema()
+	return b.ctl.row.X[s.Index("ref.position")], b.ctl.row.X[s.Index("ref.velocity")]
+}
+
+// A HOLD that was asked for, or that late ticks caused, pauses the motion; one for a sick sensor does not, for the axis moves on too.
+// RUN goes on from where it paused, a new start begins the motion anew from where the axis is.
+func TestHoldAndReference(t *testing.T) {
+	start := func() *bench {
+		b := newBench(t, benchOptions{seed: 1, comp: observer, ref: reference.Spec{Kind: "sine", Amplitude: 3, Frequency: 0.5}, fade: 0.2})
+		b.controller.guard.s.Overrun, b.controller.guard.s.OverrunMax, b.controller.guard.s.HoldTime = OverrunHold, 3, 1
+		b.energise(t)
+		for range 800 {
+			b.step()
+		}
+		return b
+	}
+	for name, hold := range map[string]func(b *bench){
+		"asked for": func(b *bench) { b.out.req = ReqHold; b.step() },
+		"late ticks": func(b *bench) {
+			for range 5 {
+				b.out.flags = FlagLate
+				b.step()
+			}
+			b.out.flags = 0
+		},
+	} {
+		b := start()
+		before, v := b.ref()
+		if math.Abs(v) < 1 {
+			t.Fatalf("%s: the reference does not move: %g rad/s", name, v)
+		}
+		hold(b)
+		if b.ctl.row.Mode != Hold {
+			t.Fatalf("%s: %v (%v)", name, b.ctl.row.Mode, b.ctl.row.Cause)
+		}
+		at, v := b.ref()
+		for range 300 {
+			b.step()
+		}
+		if p, _ := b.ref(); v != 0 || p != at || math.Abs(p-before) > 0.2 {
+			t.Errorf("%s: the reference goes from %g to %g rad at %g rad/s", name, before, p, v)
+		}
+		// on from here, smoothly
+		b.out.req = ReqRun
+		b.step()
+		if p, v := b.ref(); math.Abs(p-at) > 0.05 || math.Abs(v) > 0.5 {
+			t.Errorf("%s: it goes on at %g rad with %g rad/s, paused at %g", name, p, v, at)
+		}
+		for range 400 {
+			b.step()
+		}
+		if _, v := b.ref(); v == 0 {
+			t.Errorf("%s: it does not go on", name)
+		}
+	}
+
+	// blind for 40 ms
+	b := start()
+	b.controller.guard.s.Meas[0].Stale = 5e-3
+	before, _ := b.ref()
+	for range 40 {
+		b.up.sent = false
+		b.n++
+		b.up.fresh = false
+		b.ctlClk.N = 1
+		at, late, _ := b.ctlClk.Wait()
+		b.ctl.tick(at, late)
+	}
+	if p, v := b.ref(); b.ctl.row.Mode != Hold || v == 0 || p == before {
+		t.Errorf("blind: %v, reference at %g rad with %g rad/s", b.ctl.row.Mode, p, v)
+	}
+
+	// a stop and a new start: the same motion from the beginning, about where the axis is then
+	b = newBench(t, benchOptions{seed: 1, comp: observer, ref: reference.Spec{Kind: "sine", Amplitude: 3, Frequency: 0.5}, fade: 0.2})
+	var first []float64
+	for n := range 2 {
+		if n == 0 {
+			b.energise(t)
+		} else {
+			b.out.req = ReqStop
+			for range 300 {
+				b.step()
+			}
+			b.out.req = ReqArm
+			b.step()
+			b.out.req = ReqRun
+			b.step()
+		}
+		s := b.controller.Schema()
+		if e := b.ctl.row.X[s.Index("ctl.error")]; math.Abs(e) > 0.01 {
+			t.Errorf("start %d: an error of %g rad at once", n+1, e)
+		}
+		for k := range 700 {
+			b.step()
+			_, v := b.ref()
+			if n == 0 {
+				first = append(first, v)
+			} else if k > 300 && math.Abs(v-first[k]) > 0.05 { // the blend from another place is over
+				t.Fatalf("start 2, tick %d: %g rad/s, the first time %g", k, v, first[k])
+			}
+		}
+	}
+}
+
+// Time that was skipped moves the reference on, up to a bound; the torque stays within its limit to either side and says when it is cut;
+// in ordinary motion nothing is flagged and little is left unexplained.
+func TestControllerTicks(t *testing.T) {
+	b := newBench(t, benchOptions{seed: 1, comp: observer, ref: slowSine, fade: 0.2})
+	b.energise(t)
+	flags := Flags(0)
+	s := b.controller.Schema()
+	for range 3000 {
+		b.step()
+		flags |= b.ctl.row.Flags
+	}
+	if flags&(FlagEstimator|FlagDiverged|FlagNonFinite) != 0 || math.Abs(b.controller.residual) > 0.3*demoLaw().Fs || b.controller.residual == 0 {
+		t.Errorf("flags %b, residual %g N·m", flags, b.controller.residual)
+	}
+	if at := s.Index("drive.voltage"); b.controller.guard.s.CmdAt != at {
+		t.Errorf("the commands begin at %d, want %d", b.controller.guard.s.CmdAt, at)
+	}
+
+	// skipped time, on a ramp of 5 rad/s
+	b = newBench(t, benchOptions{seed: 1, comp: CompSpec{}, ref: reference.Spec{Kind: "ramp", Velocity: 5}, fade: 0.1})
+	b.energise(t)
+	for range 1000 {
+		b.step()
+	}
+	c := b.controller
+	var blocks Blocks
+	r := b.ctl.row
+	blocks.Meas, blocks.Est, blocks.Model, blocks.Cmd = s.Blocks(&r)
+	for _, skip := range []uint32{0, 4, 20, 21, 1000} {
+		from := blocks.Model[mRef]
+		r.Skip = skip
+		c.Compute(&r, &blocks)
+		if d, want := blocks.Model[mRef]-from, 5e-3*float64(1+min(skip, longestGap)); math.Abs(d-want) > 1e-6 {
+			t.Errorf("%d ticks skipped: the reference moves by %g rad, want %g", skip, d, want)
+		}
+	}
+	// far away to either side: the limit, and the word that it was cut; near: neither
+	r.Skip = 0
+	for _, c2 := range []struct {
+		error float64
+		tau   float64
+		held  bool
+	}{{1000, 0.4, true}, {-1000, -0.4, true}, {0.1, 0, false}} {
+		blocks.Est[ePos] = blocks.Model[mRef] - c2.error
+		blocks.Est[eVel] = 5
+		c.Compute(&r, &blocks)
+		tau := blocks.Model[mTau]
+		if c.held != c2.held || c2.held && tau != c2.tau || !c2.held && math.Abs(tau) >= 0.4 {
+			t.Errorf("error %g rad: %g N·m, cut: %v", c2.error, tau, c.held)
+		}
+	}
+}
