@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"hilrig/identify/fit"
@@ -12,40 +13,62 @@ import (
 	"hilrig/identify/record"
 )
 
+// tally counts the intervals of a method with independent noise, over several experiments.
+type tally struct{ held, all int }
+
+// neitherWay wants 93 to 97 % of them to hold the truth: wider ones than need be are wrong as well.
+func (c *tally) neitherWay(t *testing.T) {
+	t.Helper()
+	if c.all == 0 { // none was chosen
+		return
+	}
+	share, chance := float64(c.held)/float64(c.all), 0.0
+	t.Logf("%.1f %% of %d intervals with independent noise hold the truth", 100*share, c.all)
+	if coverageDraws < 100 { // few draws say it less exactly
+		chance = 2 * math.Sqrt(0.95*0.05/float64(c.all))
+	}
+	if share < 0.93-chance || share > 0.97+chance {
+		t.Errorf("%.1f %% of the intervals with independent noise hold the truth, want 93 to 97", 100*share)
+	}
+}
+
 // coverage counts how often the 95 % intervals of a method, as the result shows them, hold the truth over draws of the noise. A
 // refused parameter promises nothing and does not count; half of the draws have to count.
-func coverage(t *testing.T, name string, draws int, truth map[string]float64, fitted func(seed uint64) *fit.Solution) {
-	t.Helper()
-	held, all := 0, 0
-	line := ""
-	hits, counts := map[string]int{}, map[string]int{}
-	for seed := range uint64(draws) {
-		s := fitted(seed)
-		a, err := fit.Assess(s)
-		if err != nil {
-			t.Errorf("%s, draw %d: %v", name, seed, err)
-			continue
-		}
-		for j, e := range a.Estimates {
-			want, ok := truth[e.Name]
-			if !ok || refused(s, e.Name) {
+func (c *tally) coverage(t *testing.T, name string, draws int, truth map[string]float64, fitted func(t *testing.T, seed uint64) *fit.Solution) {
+	t.Run(name, func(t *testing.T) {
+		held, all, line := 0, 0, ""
+		hits, counts := map[string]int{}, map[string]int{}
+		for seed := range uint64(draws) {
+			s := fitted(t, seed)
+			a, err := fit.Assess(s)
+			if err != nil {
+				t.Errorf("draw %d: %v", seed, err)
 				continue
 			}
-			counts[e.Name]++
-			if ci := a.Interval(j); ci != nil && ci[0] <= want && want <= ci[1] {
-				hits[e.Name]++
+			for j, e := range a.Estimates {
+				want, ok := truth[e.Name]
+				if !ok || refused(s, e.Name) {
+					continue
+				}
+				counts[e.Name]++
+				if ci := a.Interval(j); ci != nil && ci[0] <= want && want <= ci[1] {
+					hits[e.Name]++
+				}
 			}
 		}
-	}
-	for p := range truth {
-		line += fmt.Sprintf(" %s %d/%d", p, hits[p], counts[p])
-		held, all = held+hits[p], all+counts[p]
-		// one in a thousand for each if the intervals hold with 94 %: noise that depends on its past costs a little
-		if n := float64(counts[p]); n < float64(draws)/2 || float64(hits[p]) < 0.94*n-3.1*math.Sqrt(n*0.94*0.06)-0.5 {
-			t.Errorf("%s: the interval of %s holds the truth in %d of %d", name, p, hits[p], counts[p])
+		for p := range truth {
+			line += fmt.Sprintf(" %s %d/%d", p, hits[p], counts[p])
+			held, all = held+hits[p], all+counts[p]
+			// one in a thousand for each if the intervals hold with 95 %
+			if n := float64(counts[p]); n < float64(draws)/2 || float64(hits[p]) < 0.95*n-3.1*math.Sqrt(n*0.95*0.05)-0.5 {
+				t.Errorf("the interval of %s holds the truth in %d of %d", p, hits[p], counts[p])
+			}
 		}
-	}
-	t.Logf("%s: %.1f %% of %d:%s", name, 100*float64(held)/float64(all), all, line)
+		t.Logf("%.1f %% of %d:%s", 100*float64(held)/float64(all), all, line)
+		if !strings.Contains(name, "dependent") {
+			c.held, c.all = c.held+held, c.all+all
+		}
+	})
 }
 
 // noise is one of several kinds of noise of unit variance.
@@ -69,18 +92,20 @@ func noise(kind string, n int, r *rand.Rand) []float64 {
 // and a mass on LuGre integrated apart.
 func TestPreslidingCoverage(t *testing.T) {
 	draws := coverageDraws
+	var all tally
+	defer all.neitherWay(t)
 	for i, c := range rigs[:4] {
 		for _, kind := range []string{"white", "dependent"} {
-			for _, offset := range []float64{0, -4 * c.fs} {
+			for o, offset := range []float64{0, -4 * c.fs} {
 				if draws < 100 && (i%2 == 0) == (kind == "white") {
 					continue
 				}
 				exact := c
 				exact.noiseX, exact.noiseU, exact.offset = 0, 0, offset
 				whole := exact.closed(1800, 1.8, 0)
-				coverage(t, fmt.Sprintf("%s, %s noise, offset %g", c.name, kind, offset), draws,
-					map[string]float64{"sigma0": c.sigma0, "Fs": c.fs, "offset": offset}, func(seed uint64) *fit.Solution {
-						r := rand.New(rand.NewPCG(seed, 51+uint64(i)))
+				all.coverage(t, fmt.Sprintf("%s, %s noise, offset %g", c.name, kind, offset), draws,
+					map[string]float64{"sigma0": c.sigma0, "Fs": c.fs, "offset": offset}, func(t *testing.T, seed uint64) *fit.Solution {
+						r := rand.New(rand.NewPCG(seed, 51+uint64(i+10*o)))
 						const from = 130 // in the middle of a branch
 						x, u := noise(kind, 1800, r), noise(kind, 1800, r)
 						d := &record.Record{Dt: whole.Dt}
@@ -100,7 +125,7 @@ func TestPreslidingCoverage(t *testing.T) {
 		p := math.Mod(t/20+0.25, 1)
 		return 9 + 4*(1-4*math.Abs(p-0.5))*min(1, 0.5+t/40)
 	}})
-	coverage(t, "LuGre with a mass", draws, map[string]float64{"sigma0": 2e4, "Fs": 5, "offset": 9}, func(seed uint64) *fit.Solution {
+	all.coverage(t, "LuGre with a mass", draws, map[string]float64{"sigma0": 2e4, "Fs": 5, "offset": 9}, func(t *testing.T, seed uint64) *fit.Solution {
 		d := tr.Record(independent.Sensors{Position: 5e-7, Velocity: -1, Force: 0.02, Seed: seed}, nil)
 		d.Position, d.Force = d.Position[1:], d.Force[1:]
 		s, err := Presliding(context.Background(), []*record.Record{d}, PreslidingParams([]*record.Record{d}), LoopOptions{}, nil)
@@ -114,6 +139,8 @@ func TestPreslidingCoverage(t *testing.T) {
 // Static maps as means with standard errors, as a table of means and deviations without a count, with a drive that does not repeat
 // itself, of equal weight, and of a contact that strengthens with speed.
 func TestStaticCoverage(t *testing.T) {
+	var all tally
+	defer all.neitherWay(t)
 	c := truths[1]
 	strengthens := c
 	strengthens.fs = 14
@@ -135,7 +162,7 @@ func TestStaticCoverage(t *testing.T) {
 		for j, name := range staticOrder {
 			truth[name] = k.truth.values()[j]
 		}
-		coverage(t, k.name, coverageDraws, truth, func(seed uint64) *fit.Solution {
+		all.coverage(t, k.name, coverageDraws, truth, func(t *testing.T, seed uint64) *fit.Solution {
 			r := rand.New(rand.NewPCG(seed, 71+uint64(i)))
 			ps := k.truth.points(16, seed+1000*uint64(i))
 			for j := range ps {
@@ -146,10 +173,10 @@ func TestStaticCoverage(t *testing.T) {
 				t.Fatal(err)
 			}
 			if len(s.Refused) > 0 {
-				t.Errorf("%s, draw %d: refused %v", k.name, seed, s.Refused)
+				t.Errorf("draw %d: refused %v", seed, s.Refused)
 			}
 			if said := len(s.Notes) > 0; said != k.strange {
-				t.Errorf("%s, draw %d: %q", k.name, seed, s.Notes)
+				t.Errorf("draw %d: %q", seed, s.Notes)
 			}
 			return s
 		})
@@ -158,6 +185,8 @@ func TestStaticCoverage(t *testing.T) {
 
 // A map and a loop whose sensor had another zero, with white and with dependent noise.
 func TestJointCoverage(t *testing.T) {
+	var all tally
+	defer all.neitherWay(t)
 	for i, c := range rigs[:3] {
 		kind := []string{"white", "dependent"}[i%2]
 		exact := c
@@ -167,7 +196,7 @@ func TestJointCoverage(t *testing.T) {
 		for j, name := range staticOrder {
 			truth[name] = c.values()[j]
 		}
-		coverage(t, fmt.Sprintf("%s, %s noise", c.name, kind), coverageDraws, truth, func(seed uint64) *fit.Solution {
+		all.coverage(t, fmt.Sprintf("%s, %s noise", c.name, kind), coverageDraws, truth, func(t *testing.T, seed uint64) *fit.Solution {
 			r := rand.New(rand.NewPCG(seed, 81+uint64(i)))
 			x, u := noise(kind, 1200, r), noise(kind, 1200, r)
 			d := &record.Record{Dt: clean.Dt}

@@ -162,7 +162,8 @@ func (c rig) bound(ps []Point, d *record.Record, cycles float64) []float64 {
 	}
 	slow := make([]float64, n) // the loop is known to be slow, as the method takes it
 	slow[8] = 1
-	add(slow, slowShare*slowShare)
+	share := bristleTime * 4 * c.reach / c.period // the triangle's rate, as a share of break-away
+	add(slow, share*share)
 	clean := c
 	clean.noiseX, clean.noiseU, clean.quantum = 0, 0, 0
 	exact := clean.closed(len(d.Force), cycles, 0)

@@ -21,7 +21,7 @@ func TestSolutionsCanBeJudged(t *testing.T) {
 	law := stepCases[0].law()
 	for name, s := range map[string]*fit.Solution{
 		"static": static, "presliding": c.presliding(t, LoopOptions{}, d), "joint": c.joint(t, ps, d),
-		"velocity-step": solveSteps(t, stepped(law, 5, 1e-2), StepOptions{}, law.V0),
+		"velocity-step": solveSteps(t, stepped(law, 5, 1e-2, 0), StepOptions{}, law.V0),
 	} {
 		a, err := fit.Assess(s)
 		if err != nil {

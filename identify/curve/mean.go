@@ -65,3 +65,22 @@ func autocovariance(x []float64, mean float64, k int) float64 {
 	}
 	return s / float64(len(x))
 }
+
+// past is by how much a residual takes after the one before it within its piece; 0: not beyond chance. Every smooth curve that was
+// fitted to the n residuals takes away (1 + rho)/n of it, and the ratio itself 2·rho/n (Marriott and Pope), which are put back.
+func past(fitted int, pieces ...[]float64) float64 {
+	pairs, square, n := 0.0, 0.0, 0.0
+	for _, x := range pieces {
+		for k := 1; k < len(x); k++ {
+			pairs += x[k] * x[k-1]
+			square += (x[k]*x[k] + x[k-1]*x[k-1]) / 2
+		}
+		n += float64(len(x))
+	}
+	used := float64(fitted)
+	rho := (n*pairs/square + used) / (n - used - 2)
+	if !(n > used+2) || !(rho > 3/math.Sqrt(n)) {
+		return 0
+	}
+	return min(rho, 0.999)
+}

@@ -16,8 +16,9 @@ import (
 var loopNames = []string{"sigma0", "sigma1", "Fs", "Fs+", "Fs-", "Fc", "offset"}
 
 const (
-	farEnough  = 0.3 // share of break-away that a loop should reach for its asymptote to be seen
-	levelLimit = 0.2 // standard error of Fs, as a share of it
+	farEnough  = 0.3   // share of break-away that a loop should reach for its asymptote to be seen
+	levelLimit = 0.2   // standard error of Fs, as a share of it
+	fastShare  = 0.004 // share of break-away that goes with the rate of the bristle and is worth a word
 )
 
 const sigma1Advice = "Excite presliding near √(σ0/M): a small chirp or a tap on the axis from rest, sampled ten times faster than that; or fit a whole motion (lugre, kalman)."
@@ -48,7 +49,7 @@ func PreslidingParams(recs []*record.Record) []fit.Param {
 // Presliding fits the Dahl curve to force–displacement loops: sigma0 from the slopes behind the reversals, Fs from the
 // asymptote (Fc where the law has no Fs), and offset, a constant force beside friction: gravity, a load, the zero of the
 // sensor. Without offset among the parameters there is none. Noise in both channels is reckoned with; see branches for the
-// equations. A small part of the force may go with the rate of the bristle, see slowShare.
+// equations. A small part of the force may go with the rate of the bristle, see bristleTime.
 //
 // Force that was drawn one way only shows Fs + offset, not the two; all three are refused then, unless offset is given or the
 // record begins relaxed. Fs from loops that stay far below break-away is poor: give the map of constant velocities with them
@@ -153,7 +154,7 @@ func (t *tied) refuseSigma1(sol *fit.Solution) {
 	why := fmt.Sprintf("a slow loop does not show it: bristles move at %.2g %s at most", fast, t.turns.unit("m/s"))
 	if c, se := sol.Params[t.rate].Value, t.se(sol, t.rate); !math.IsInf(se, 0) {
 		sol.Extra["rate"], sol.Extra["rate_se"] = c, se
-		if share := c * fast / sol.Params[t.loops[0].level[0]].Value; math.Abs(share) > 2*slowShare {
+		if share := c * fast / sol.Params[t.loops[0].level[0]].Value; math.Abs(share) > fastShare && math.Abs(c) > 2*se {
 			sol.Notes = append(sol.Notes, fmt.Sprintf("%.1f %% of the force go with the rate of the bristle: the loop was drawn fast, or the rig has losses of its own; it is allowed for, but draw the loop slower", 100*share))
 		}
 	}

@@ -3,6 +3,7 @@ package curve
 import (
 	"context"
 	"math"
+	"slices"
 
 	"hilrig/engine"
 	"hilrig/identify/fit"
@@ -44,6 +45,16 @@ func (p *plateau) end(slip float64) (f float64, g [3]float64) {
 	}
 	e := math.Exp(-slip / p.l)
 	return p.f2 + p.a*e, [3]float64{1, e, p.a * e * slip / (p.l * p.l)}
+}
+
+// left are the residuals of the fit, of the samples after skip.
+func (p *plateau) left() []float64 {
+	r := slices.Clone(p.f[p.skip:])
+	for k := range r {
+		f, _ := p.end(p.slip[p.skip+k])
+		r[k] -= f
+	}
+	return r
 }
 
 // decay is the model of one plateau: parameters f2, a, L.
@@ -173,17 +184,8 @@ func (p *plateau) fit(ctx context.Context, rho float64) {
 		if p.skip+w > len(p.f)/2 {
 			return
 		}
-		off, rest := 0.0, 0.0
-		for k := p.skip; k < len(p.f); k++ {
-			f, _ := p.end(p.slip[k])
-			r := p.f[k] - f
-			if k < p.skip+w {
-				off += r / float64(w)
-			} else {
-				rest += r * r / float64(n-w)
-			}
-		}
-		if math.Abs(off) <= 3.5*math.Sqrt(rest/float64(w))+1e-9*math.Abs(p.a) {
+		r := p.left()
+		if math.Abs(mean(r[:w])) <= 3.5*rms(r[w:], 0)/math.Sqrt(float64(w))+1e-9*math.Abs(p.a) {
 			return
 		}
 		p.skip += w

@@ -50,10 +50,10 @@ func (s *stack) at(theta, f, j []float64) engine.Status {
 	return st
 }
 
-// slowShare is what is held for possible of a loop that was drawn slowly: the standard deviation of the force that goes with the
-// rate of the bristle, as a share of break-away. A triangle of force cannot tell it from a change of Fs. With damping ratio ζ it is
-// 2ζ times the angular frequency of the loop over that of the bristle, √(σ0/M).
-const slowShare = 0.002
+// bristleTime is what is held for possible of the time by which bristles lag the force, σ1/σ0 or, under a mass with damping ratio ζ,
+// 2ζ·√(M/σ0): its standard deviation. A triangle of force, which loads them at a constant rate, cannot tell the lag from a change
+// of Fs.
+const bristleTime = 0.01 // s: twice and more what is known of contacts in the literature, 0.5 to 5 ms
 
 // hint says that a parameter is zero, give or take what its weight says.
 type hint struct{ place, n int }
@@ -166,11 +166,7 @@ func (t *tied) place() {
 	}
 	hints := t.w[len(t.w)-len(t.hints):]
 	if t.rate >= t.own {
-		fast := 0.0
-		for _, l := range t.loops {
-			fast = max(fast, rms(l.zdot, 0))
-		}
-		hints[0], hints = fast/(slowShare*theta[t.loops[0].level[0]]), hints[1:]
+		hints[0], hints = 1/(bristleTime*theta[t.loops[0].sigma0]), hints[1:]
 	}
 	for k, l := range t.loops { // the place of a relaxed bristle is as uncertain as one sample
 		if l.relaxed {
@@ -233,28 +229,25 @@ func (t *tied) weigh(sol *fit.Solution) (changed bool) {
 	for i, from := range t.rows() {
 		n := len(t.loops[i].u)
 		r, new := raw[from:from+n], sol.Residual[from:from+n]
-		s, past, square := 0.0, 0.0, 0.0
-		for k, a := range new {
+		s := 0.0
+		for _, a := range new {
 			s += a * a
-			if square += r[k] * r[k]; k > 0 {
-				past += r[k] * r[k-1]
-			}
 		}
-		free := n - 3 - len(t.loops[i].turnX)
-		if free < 1 || !(s > 0) {
+		used := 4 + len(t.loops[i].turnX) // sigma0, Fs, offset, and the unknowns of the loop
+		if n <= used || !(s > 0) {
 			continue
 		}
-		factor := math.Sqrt(s / float64(free))
+		factor := math.Sqrt(s / float64(n-used))
 		factor = max(factor, 1e-7*t.loops[i].span/(t.loops[i].noiseU*t.scale[i])) // numbers without noise are no better than that
 		t.scale[i] *= factor
-		rho := past / square
-		if rho += (1 + 4*rho) / float64(free); rho < 3/math.Sqrt(float64(n)) { // a mean takes away some of it
-			rho = 0
+		var branches [][]float64 // at a reversal the noise of the other channel takes over
+		for p, b := range t.loops[i].begin {
+			branches = append(branches, r[b:t.loops[i].end(p)])
 		}
-		rho = min(rho, 0.999)
+		rho := past(used, branches...)
 		changed = changed || math.Abs(factor-1) > 1e-3 || math.Abs(rho-t.rho[i]) > 1e-3
 		t.rho[i] = rho
-		for p, b := range t.loops[i].begin { // at a reversal the noise of the other channel takes over
+		for p, b := range t.loops[i].begin {
 			next = append(next, series{from + b, from + t.loops[i].end(p), rho})
 		}
 	}

@@ -111,7 +111,11 @@ func VelocitySteps(ctx context.Context, recs []*record.Record, params []fit.Para
 		all = append(all, ps...)
 	}
 	// noise that depends on its own past
-	if rho := past(all); rho > 0 {
+	var left [][]float64
+	for _, p := range all {
+		left = append(left, p.left())
+	}
+	if rho := min(past(3*len(all), left...), 0.99); rho > 0 { // a machine that yields is no noise
 		for _, p := range all {
 			p.fit(ctx, rho)
 		}
@@ -151,34 +155,15 @@ func VelocitySteps(ctx context.Context, recs []*record.Record, params []fit.Para
 	return sol, nil
 }
 
-// past is how much a residual of the decays takes after the one before; 0: not beyond chance.
-func past(all []*plateau) float64 {
-	pairs, square, n, used := 0.0, 0.0, 0.0, 0.0
-	for _, p := range all {
-		last := 0.0
-		for k := p.skip; k < len(p.f); k++ {
-			f, _ := p.end(p.slip[k])
-			r := p.f[k] - f
-			pairs, square, last = pairs+r*last, square+r*r, r
-		}
-		n, used = n+float64(len(p.f)-p.skip), used+3
-	}
-	rho := pairs / square
-	if rho += used / n * (1 + rho); !(rho > 3/math.Sqrt(n)) { // every number that was fitted takes away some of it
-		return 0
-	}
-	return min(rho, 0.99)
-}
-
 // pool gives the plateaus the noise of all of them: that of a short one alone is hardly known. Where a plateau scatters by far more
 // it keeps its own.
 func pool(all []*plateau) {
 	of := func(p *plateau) (square, free float64) {
-		for k := p.skip; k < len(p.f); k++ {
-			f, _ := p.end(p.slip[k])
-			square += (p.f[k] - f) * (p.f[k] - f)
+		r := p.left()
+		for _, a := range r {
+			square += a * a
 		}
-		return square, float64(len(p.f) - p.skip - 3)
+		return square, float64(len(r) - 3)
 	}
 	square, free := 0.0, 0.0
 	for _, p := range all {
