@@ -75,10 +75,7 @@ type evaluator struct {
 func (s *system) evaluator() *evaluator {
 	_, at := fit.Free(s.params)
 	e := &evaluator{s: s, m: s.model(), at: at, f: make([]float64, len(s.y))}
-	e.theta, e.full = make([]float64, len(s.params)), make([]float64, len(s.y)*len(s.params))
-	for i, p := range s.params {
-		e.theta[i] = p.Value
-	}
+	e.theta, e.full = values(s.params), make([]float64, len(s.y)*len(s.params))
 	return e
 }
 

@@ -10,33 +10,27 @@ import "math"
 // with the autocovariances γk summed in pairs as long as the pairs stay positive (the initial positive sequence of Geyer,
 // which needs no bandwidth). It replaces γ0/n·(1+ρ)/(1−ρ), which holds for a first-order process only. A negative
 // correlation is not trusted to make the mean better than that of independent samples.
-func meanError(x []float64) (mean, se float64) {
+func meanError(x []float64) (m, se float64) {
 	n := len(x)
 	if n == 0 {
 		return 0, 0
 	}
-	for _, a := range x {
-		mean += a
-	}
-	mean /= float64(n)
-	if n < 2 {
-		return mean, 0
+	if m = mean(x); n < 2 {
+		return m, 0
 	}
 	// means of blocks say the same of a long series
 	if every := (n + longest - 1) / longest; every > 1 {
 		blocks := make([]float64, n/every)
 		for b := range blocks {
-			for _, a := range x[b*every : (b+1)*every] {
-				blocks[b] += a / float64(every)
-			}
+			blocks[b] = mean(x[b*every : (b+1)*every])
 		}
 		x, n = blocks, len(blocks)
 	}
-	g0 := autocovariance(x, mean, 0)
+	g0 := autocovariance(x, m, 0)
 	if !(g0 > 0) {
-		return mean, 0
+		return m, 0
 	}
-	return mean, math.Sqrt(g0 * inefficiencyOf(x, mean, g0) / float64(n-1))
+	return m, math.Sqrt(g0 * inefficiencyOf(x, m, g0) / float64(n-1))
 }
 
 const longest = 20000 // samples whose autocovariances are summed as they are

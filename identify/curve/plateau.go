@@ -187,15 +187,8 @@ func (o PlateauOptions) average(d *record.Record, v []float64, s stretch) (Point
 	if drift := last - first; math.Abs(drift) > 5*math.Hypot(se1, se2)+1e-9*math.Abs(p.F) && n >= 3*minSamples {
 		p.Drift, p.SE = drift, math.Hypot(p.SE, drift/2)
 	}
-	mean, square := 0.0, 0.0
-	for _, a := range v[from:to] {
-		mean += a
-	}
-	mean /= float64(n)
-	for _, a := range v[from:to] {
-		square += (a - mean) * (a - mean)
-	}
-	p.V, p.Scatter = mean, math.Sqrt(square/float64(n))
+	p.V = mean(v[from:to])
+	p.Scatter = rms(v[from:to], p.V)
 	if len(d.Position) > 0 { // better than the mean of a noisy channel
 		p.V = (x(to-1) - x(from)) / (float64(n-1) * d.Dt)
 	}
@@ -215,22 +208,20 @@ func stretches(v []float64, tolerance float64, least int) []stretch {
 		return nil
 	}
 	noise := jitter(v) // of one sample
-	mean := make([]float64, blocks)
-	for b := range mean {
-		for _, a := range v[b*size : (b+1)*size] {
-			mean[b] += a / float64(size)
-		}
+	of := make([]float64, blocks)
+	for b := range of {
+		of[b] = mean(v[b*size : (b+1)*size])
 	}
 	slack := 4 * noise / math.Sqrt(float64(size))
 	var found []stretch
 	for b := 0; b < blocks; {
-		e, sum := b+1, mean[b]
+		e, sum := b+1, of[b]
 		for ; e < blocks; e++ {
 			m := sum / float64(e-b)
-			if math.Abs(mean[e]-m) > tolerance*math.Abs(m)+slack {
+			if math.Abs(of[e]-m) > tolerance*math.Abs(m)+slack {
 				break
 			}
-			sum += mean[e]
+			sum += of[e]
 		}
 		s := stretch{b * size, e * size}
 		if b > 0 {
@@ -255,16 +246,9 @@ func stretches(v []float64, tolerance float64, least int) []stretch {
 // do over its length.
 func level(v []float64, tolerance, noise float64) bool {
 	n := float64(len(v))
-	mid, mean, sxy, sxx := (n-1)/2, 0.0, 0.0, 0.0
-	for _, a := range v {
-		mean += a / n
-	}
-	for k, a := range v {
-		t := float64(k) - mid
-		sxy, sxx = sxy+t*(a-mean), sxx+t*t
-	}
-	rise := sxy / sxx * n
-	return math.Abs(rise) <= tolerance*math.Abs(mean)+4*noise*n/math.Sqrt(sxx)
+	_, slope := line(ramp(0, len(v)), v)
+	sxx := n * (n*n - 1) / 12
+	return math.Abs(slope*n) <= tolerance*math.Abs(mean(v))+4*noise*n/math.Sqrt(sxx)
 }
 
 // jitter is the noise of a sample of a velocity that is held and changed in turn. A set point that is recorded without any looks

@@ -18,13 +18,9 @@ func StaticAt(points []Point, params []fit.Param, o StaticOptions) (*fit.Solutio
 	if err != nil {
 		return nil, err
 	}
-	theta := make([]float64, len(params))
-	for i, p := range params {
-		theta[i] = p.Value
-	}
 	n := len(e.y)
 	s := &fit.Solution{Params: slices.Clone(params), Residual: make([]float64, n), Measured: slices.Clone(e.y), Unit: e.unit, Quantity: e.turns.quantity("force at constant velocity"), Converged: true, Notes: notes}
-	e.m.at(theta, s.Residual, nil)
+	e.m.at(values(params), s.Residual, nil)
 	for k, f := range s.Residual {
 		s.Residual[k] = e.y[k] - f
 	}

@@ -141,9 +141,7 @@ func (e *staticFit) fit(ctx context.Context, watch fit.Watch) (*fit.Solution, er
 		if best, err = e.solve(ctx, watch); err != nil {
 			return nil, err
 		}
-		for i, p := range best.Params {
-			e.params[i].Value = p.Value
-		}
+		e.take(best.Params)
 	}
 	// without scatter of their own the points speak for themselves
 	best.Known = !e.loose || e.tau == 0
@@ -169,10 +167,15 @@ func (e *staticFit) fromStarts(ctx context.Context, watch fit.Watch) (*fit.Solut
 		}
 	}
 	best.Evaluations = evaluations
-	for i, p := range best.Params {
+	e.take(best.Params)
+	return best, nil
+}
+
+// take gives the parameters other values.
+func (e *staticFit) take(from []fit.Param) {
+	for i, p := range from {
 		e.params[i].Value = p.Value
 	}
-	return best, nil
 }
 
 // scatter sets tau so that the weighted squares of the residuals sum up to the degrees of freedom, and says whether that
@@ -249,12 +252,9 @@ func drives(force [2][]float64) bool {
 		if len(f) == 0 {
 			continue
 		}
-		m, s := mean(f), 0.0
-		for _, a := range f {
-			s += (a - m) * (a - m)
-		}
+		m := mean(f)
 		sum += m * float64(1-2*d)
-		variance += s / float64(len(f)*max(1, len(f)-1))
+		variance += math.Pow(rms(f, m), 2) / float64(max(1, len(f)-1))
 	}
 	return sum < -3*math.Sqrt(variance)
 }

@@ -71,7 +71,7 @@ func (e *staticFit) without(ctx context.Context, watch fit.Watch) (*fit.Solution
 	bare := *e.m
 	bare.flat = true
 	flat.m, flat.model = &bare, func() model { return &bare }
-	flat.params = append([]fit.Param(nil), e.params...)
+	flat.params = slices.Clone(e.params)
 	for _, s := range e.m.side {
 		for _, k := range []int{s.fs, s.vs, e.m.delta} {
 			if k >= 0 {
@@ -109,7 +109,8 @@ func (e *staticFit) without(ctx context.Context, watch fit.Watch) (*fit.Solution
 
 // weakSpeed refuses a vs that the points show in part only.
 func (e *staticFit) weakSpeed(sol *fit.Solution) {
-	cov, slow := covariance(sol), e.slowest()
+	cov := covariance(sol)
+	slow, _ := e.m.speeds()
 	done := map[int]bool{}
 	for _, s := range e.m.side {
 		c := slices.Index(sol.Free, s.vs)
@@ -152,7 +153,8 @@ func (e *staticFit) weakLevel(sol *fit.Solution) {
 			}
 			se = math.Sqrt(max(variance, 0))
 		}
-		left, _, _ := e.m.share(e.slowest()/vs, value(values(sol.Params), e.m.delta, 2))
+		slow, _ := e.m.speeds()
+		left, _, _ := e.m.share(slow/vs, value(values(sol.Params), e.m.delta, 2))
 		switch {
 		case dip < -2*se && e.mixed(sol):
 			sol.Notes = append(sol.Notes, fmt.Sprintf("friction %s grows with speed where it falls in the other direction (Fs below Fc): an offset or a temperature that changes between the recordings, or another law",
@@ -179,13 +181,13 @@ func (e *staticFit) mixed(sol *fit.Solution) bool {
 	return up && down
 }
 
-// slowest is the least speed of the points.
-func (e *staticFit) slowest() float64 {
-	slow := math.Inf(1)
-	for _, v := range e.m.v {
-		slow = min(slow, math.Abs(v))
+// speeds are the least and the most of the points.
+func (m *staticMap) speeds() (slow, fast float64) {
+	slow = math.Inf(1)
+	for _, v := range m.v {
+		slow, fast = min(slow, math.Abs(v)), max(fast, math.Abs(v))
 	}
-	return slow
+	return slow, fast
 }
 
 // refuse names parameters that are free in the fit's own list, once.
@@ -195,16 +197,8 @@ func (e *staticFit) refuse(sol *fit.Solution, at []int, why, advice string) {
 		if k < 0 || e.params[k].Fixed {
 			continue
 		}
-		name, known := e.params[k].Name, false
-		for _, r := range sol.Refused {
-			for _, n := range r.Names {
-				known = known || n == name
-			}
-		}
-		for _, n := range in.Names {
-			known = known || n == name
-		}
-		if !known {
+		name := e.params[k].Name
+		if !slices.ContainsFunc(append(sol.Refused, in), func(r fit.Indistinct) bool { return slices.Contains(r.Names, name) }) {
 			in.Names = append(in.Names, name)
 		}
 	}
@@ -215,7 +209,8 @@ func (e *staticFit) refuse(sol *fit.Solution, at []int, why, advice string) {
 
 // slower is the advice for a fall that is not seen.
 func (e *staticFit) slower() string {
-	return fmt.Sprintf("Record speeds below %.2g %s, several per decade down to a tenth of vs, both directions; or fix Fs from a presliding loop, or leave out Fs and vs.", e.slowest(), e.turns.unit("m/s"))
+	slow, _ := e.m.speeds()
+	return fmt.Sprintf("Record speeds below %.2g %s, several per decade down to a tenth of vs, both directions; or fix Fs from a presliding loop, or leave out Fs and vs.", slow, e.turns.unit("m/s"))
 }
 
 // tell fills in what the judgement of all methods wants to know.

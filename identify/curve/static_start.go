@@ -5,8 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
-
 	"hilrig/engine"
 	"hilrig/engine/friction"
 	"hilrig/engine/numeric"
@@ -122,11 +120,7 @@ func folded(points []Point) (v, f []float64, mid float64, both bool) {
 
 // line is the straight line through points, a + b·x; without extent in x it is level.
 func line(x, y []float64) (a, b float64) {
-	n := float64(len(x))
-	mx, my, sxx, sxy := 0.0, 0.0, 0.0, 0.0
-	for i := range x {
-		mx, my = mx+x[i]/n, my+y[i]/n
-	}
+	mx, my, sxx, sxy := mean(x), mean(y), 0.0, 0.0
 	for i := range x {
 		sxx, sxy = sxx+(x[i]-mx)*(x[i]-mx), sxy+(x[i]-mx)*(y[i]-my)
 	}
@@ -139,10 +133,7 @@ func line(x, y []float64) (a, b float64) {
 // starts are sets of values to begin from, the given one first, then the best of a grid over vs, and delta if it is free:
 // at each of its nodes the other parameters are linear and solved for.
 func (m *staticMap) starts(params []fit.Param, y, w []float64) [][]float64 {
-	given := make([]float64, len(params))
-	for i, p := range params {
-		given[i] = p.Value
-	}
+	given := values(params)
 	list := [][]float64{given}
 	free := func(i int) bool { return i >= 0 && !params[i].Fixed }
 	vs := m.side[0].vs
@@ -152,10 +143,7 @@ func (m *staticMap) starts(params []fit.Param, y, w []float64) [][]float64 {
 		}
 		return list
 	}
-	slow, fast := math.Inf(1), 0.0
-	for _, v := range m.v {
-		slow, fast = min(slow, math.Abs(v)), max(fast, math.Abs(v))
-	}
+	slow, fast := m.speeds()
 	deltas := []float64{value(given, m.delta, 2)}
 	if free(m.delta) {
 		deltas = []float64{0.5, 1, 2, 4}
@@ -211,33 +199,27 @@ func (m *staticMap) linear(params []fit.Param, theta, y, w []float64) ([]float64
 	m.at(theta, f, j)
 	theta = slices.Clone(theta)
 	if c > 0 {
-		length := make([]float64, c)
-		for i, p := range cols {
-			for k := range n {
-				length[i] = math.Hypot(length[i], j[k*m.n+p]*w[k])
-			}
-			if length[i] == 0 {
-				length[i] = 1
-			}
-		}
-		a, b := mat.NewDense(n+c, c, nil), mat.NewVecDense(n+c, nil)
+		a, length, x := numeric.NewFactor(c), make([]float64, c), make([]float64, c)
 		for k := range n {
 			for i, p := range cols {
-				a.Set(k, i, j[k*m.n+p]*w[k]/length[i])
+				x[i] = j[k*m.n+p] * w[k]
+				length[i] = math.Hypot(length[i], x[i])
 			}
-			b.SetVec(k, (y[k]-f[k])*w[k])
+			a.Add(x, (y[k]-f[k])*w[k])
 		}
 		for i := range c {
-			a.Set(n+i, i, 1e-6)
+			clear(x)
+			x[i] = 1e-6 * length[i]
+			if length[i] == 0 {
+				x[i] = 1e-6
+			}
+			a.Add(x, 0)
 		}
-		var qr mat.QR
-		qr.Factorize(a)
-		var x mat.VecDense
-		if err := qr.SolveVecTo(&x, false, b); err != nil {
+		if a.Solve(x) != nil {
 			return nil, 0
 		}
 		for i, p := range cols {
-			theta[p] = min(max(theta[p]+x.AtVec(i)/length[i], params[p].Lo), params[p].Hi)
+			theta[p] = min(max(theta[p]+x[i], params[p].Lo), params[p].Hi)
 		}
 		m.at(theta, f, nil)
 	}

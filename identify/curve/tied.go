@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/floats"
 
 	"hilrig/engine"
 	"hilrig/identify/fit"
@@ -307,47 +307,36 @@ func marginal(sol *fit.Solution, own int) {
 			keep++
 		}
 	}
-	extra := all - keep
-	j := mat.NewDense(n, keep, nil)
-	for k := range n {
-		for c := range keep {
-			j.Set(k, c, sol.Jac[k*all+c])
+	var basis [][]float64 // of the columns of the unknowns, orthonormal; twice is enough
+	rest := func(c int) []float64 {
+		v := make([]float64, n)
+		for k := range v {
+			v[k] = sol.Jac[k*all+c]
+		}
+		for range 2 {
+			for _, q := range basis {
+				floats.AddScaled(v, -floats.Dot(v, q), q)
+			}
+		}
+		return v
+	}
+	for c := keep; c < all; c++ {
+		v, whole := rest(c), 0.0
+		for k := range n {
+			whole = math.Hypot(whole, sol.Jac[k*all+c])
+		}
+		if left := floats.Norm(v, 2); left > 1e-9*whole {
+			floats.Scale(1/left, v)
+			basis = append(basis, v)
 		}
 	}
-	if extra > 0 {
-		// columns of length one, orthonormal by QR; twice is enough
-		var list []*mat.VecDense
-		for c := keep; c < all; c++ {
-			v := mat.NewVecDense(n, nil)
-			for k := range n {
-				v.SetVec(k, sol.Jac[k*all+c])
-			}
-			length := mat.Norm(v, 2)
-			if length == 0 {
-				continue
-			}
-			v.ScaleVec(1/length, v)
-			for range 2 {
-				for _, q := range list {
-					v.AddScaledVec(v, -mat.Dot(q, v), q)
-				}
-			}
-			if rest := mat.Norm(v, 2); rest > 1e-9 {
-				v.ScaleVec(1/rest, v)
-				list = append(list, v)
-			}
-		}
-		for c := range keep {
-			col := mat.VecDenseCopyOf(j.ColView(c))
-			for range 2 {
-				for _, q := range list {
-					col.AddScaledVec(col, -mat.Dot(q, col), q)
-				}
-			}
-			j.SetCol(c, col.RawVector().Data)
+	jac := make([]float64, n*keep)
+	for c := range keep {
+		for k, a := range rest(c) {
+			jac[k*keep+c] = a
 		}
 	}
-	sol.Jac = slices.Clone(j.RawMatrix().Data)
+	sol.Jac = jac
 	sol.Free = sol.Free[:keep]
 	sol.Params = sol.Params[:own]
 }
