@@ -77,8 +77,9 @@ func TestHoldAndReference(t *testing.T) {
 		for range 400 {
 			b.step()
 		}
-		if _, v := b.ref(); v == 0 {
-			t.Errorf("%s: it does not go on", name)
+		// 3 rad at 0.5 Hz, 1.2 s into it; from the beginning it would be +2.9
+		if _, v := b.ref(); math.Abs(v+7.6) > 0.5 {
+			t.Errorf("%s: it goes on with %g rad/s, want -7.6", name, v)
 		}
 	}
 
@@ -96,6 +97,36 @@ func TestHoldAndReference(t *testing.T) {
 	}
 	if p, v := b.ref(); b.ctl.row.Mode != Hold || v == 0 || p == before {
 		t.Errorf("blind: %v, reference at %g rad with %g rad/s", b.ctl.row.Mode, p, v)
+	}
+
+	// healed: on as if nothing had been
+	_, v := b.ref()
+	b.controller.guard.s.Meas[0].Stale = 1
+	for range 3 {
+		b.step()
+	}
+	if _, now := b.ref(); b.ctl.row.Mode != Run || math.Abs(now-v) > 0.3 {
+		t.Errorf("healed: %v, reference at %g rad/s, before %g", b.ctl.row.Mode, now, v)
+	}
+
+	// a reset forgets what the filter believed, after a trip and after an emergency stop; nothing else does
+	for _, q := range []Request{ReqTrip, ReqEstop} {
+		b.out.req = q
+		b.step()
+		b.step()
+		if !b.controller.kf.Primed() {
+			t.Errorf("%v made the filter forget", q)
+		}
+		b.out.req = ReqReset
+		if b.step(); b.ctl.row.Mode != SelfTest || b.controller.kf.Primed() {
+			t.Errorf("reset after %v: %v, the filter knows: %v", q, b.ctl.row.Mode, b.controller.kf.Primed())
+		}
+		for range 200 {
+			b.step()
+		}
+		if b.ctl.row.Mode != Ready || !b.controller.kf.Primed() {
+			t.Errorf("after it: %v", b.ctl.row.Mode)
+		}
 	}
 
 	// a stop and a new start: the same motion from the beginning, about where the axis is then
@@ -146,6 +177,15 @@ func TestControllerTicks(t *testing.T) {
 	}
 	if at := s.Index("drive.voltage"); b.controller.guard.s.CmdAt != at {
 		t.Errorf("the commands begin at %d, want %d", b.controller.guard.s.CmdAt, at)
+	}
+
+	if b.controller.held {
+		t.Error("the torque reaches the shaft as asked, and counts as cut")
+	}
+	b.controller.guard.s.Cmd[0].Hi, b.controller.guard.s.Cmd[0].Lo = 0.01, -0.01
+	b.step()
+	if b.step(); !b.controller.held || b.ctl.row.Flags&FlagClamped == 0 {
+		t.Error("the torque is cut by the guard, and nobody is told")
 	}
 
 	// skipped time, on a ramp of 5 rad/s
