@@ -49,7 +49,7 @@ type parts struct {
 // open starts everything but the core. What listens prints where.
 func (d *parts) open(ctx context.Context, ready *readyLine) error {
 	cfg := d.cfg
-	d.metrics = sink.NewMetrics(sink.MetricsOptions{WarmUp: 200 * time.Millisecond, Link: d.link, Extra: d.losses})
+	d.metrics = sink.NewMetrics(sink.MetricsOptions{Schema: &d.info.Schema, WarmUp: 200 * time.Millisecond, Link: d.link, Extra: d.losses})
 
 	if cfg.Record.Enabled {
 		rec, err := sink.NewRecorder(cfg.Record.Dir, *d.info, sink.RecorderOptions{Chunk: seconds(cfg.Record.Chunk), Event: func(e hil.Event) { logEvent(d.log, e) }})

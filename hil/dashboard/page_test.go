@@ -246,7 +246,10 @@ func TestPageReconnects(t *testing.T) {
 	r := newRig(t, true)
 	p := tab{t, ctx}
 	p.do(chromedp.Navigate(r.url))
-	p.until("window.hil && hil.link() === 'live' && hil.counters.batches > 5")
+	p.until("window.hil && hil.link() === 'live' && hil.counters.batches > 5 && hil.counters.estimates >= 2")
+	if got := p.text("params"); !strings.Contains(got, "no estimate yet") {
+		t.Errorf("zeros before the first window are shown as estimates: %s", got)
+	}
 
 	// the WebSocket is refused and the connection cut: nobody at /mqtt
 	r.refused.Store(true)
@@ -256,8 +259,13 @@ func TestPageReconnects(t *testing.T) {
 		}
 	})
 	p.until("hil.link() === 'lost' && hil.counters.polls > 1 && /no broker/.test(document.getElementById('banner').textContent)")
+	const stop = "document.getElementById('cmd-stop').getBoundingClientRect().toJSON().y"
+	before := eval[float64](p, stop)
 	r.with(func() { r.mode, r.cause = hil.Trip, hil.CauseStale })
-	p.until("hil.mode() === 'trip' && !document.getElementById('why').hidden && document.getElementById('cause').textContent === 'stale sensor'")
+	p.until("hil.mode() === 'trip' && !document.getElementById('why').hidden && document.getElementById('cause').textContent === 'stale sensor motor.angle: 0.0214 s, limit 0.02 s'")
+	if now := eval[float64](p, stop); now != before {
+		t.Errorf("the trip moved the button Stop from %g to %g", before, now)
+	}
 
 	// it comes back by itself
 	r.refused.Store(false)

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -68,7 +69,7 @@ func schema() hil.Schema {
 func newRig(t *testing.T, reachable bool) *rig {
 	t.Helper()
 	s := schema()
-	r := &rig{mode: hil.Ready, rng: rand.New(rand.NewPCG(1, 2)), metrics: sink.NewMetrics(sink.MetricsOptions{})}
+	r := &rig{mode: hil.Ready, rng: rand.New(rand.NewPCG(1, 2)), metrics: sink.NewMetrics(sink.MetricsOptions{Schema: &s})}
 	r.info = hil.Info{Version: "v0.0.0-test", ConfigHash: "0123abcd", Schema: s, Start: time.Now(), Mono: 0, Note: "no real-time priority in this test"}
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
@@ -178,6 +179,9 @@ func (r *rig) next() hil.Row {
 	const dt = 1e-3
 	r.made++
 	row := hil.Row{Seq: r.made, T: int64(r.made) * 1e6, Mode: r.mode, Cause: r.cause, Late: int32(4000 + 2500*math.Abs(r.rng.NormFloat64())), Busy: int32(3200 + 300*r.rng.Float64())}
+	if r.cause == hil.CauseStale {
+		row.Where, row.Value, row.Limit = 1, 0.0214, 0.02
+	}
 	if r.rng.IntN(400) == 0 {
 		row.Late += int32(r.rng.ExpFloat64() * 60e3)
 	}
@@ -209,6 +213,9 @@ func (r *rig) next() hil.Row {
 		"comp.friction": 0.9 * model, "model.friction": model, "model.bristle": math.NaN(), "guard.i2t": 0.1, "drive.voltage": 0.05*vel + 2*torque/0.05 + 0.02*noise(),
 	}
 	for i, s := range r.info.Schema.Signals() {
+		if strings.HasPrefix(s.Name, "rls.") && r.phase == 0 {
+			continue // as before the first window
+		}
 		row.X[i] = values[s.Name]
 	}
 	return row

@@ -9,6 +9,7 @@ import (
 
 // MetricsOptions say what beside the rows enters the health report.
 type MetricsOptions struct {
+	Schema *hil.Schema                     // for the cause in words; nil: by its name only
 	WarmUp time.Duration                   // rows of this first stretch count as ticks only, not in the statistics since start
 	Link   func() map[string]float64       // counters of the serial line, asked once per report; may be nil
 	Extra  func(add func(string, float64)) // further counters, by key; may be nil
@@ -42,8 +43,11 @@ type rowStamp struct {
 	t     int64
 	epoch uint16
 	mode  hil.Mode
-	cause hil.Cause
 	flags hil.Flags
+
+	cause        hil.Cause
+	where        uint16
+	value, limit float64
 }
 
 // timing are both histograms of one stretch of time. Lateness is counted per µs up to 20 ms, as cyclictest does; busy time,
@@ -109,7 +113,7 @@ func (m *Metrics) Add(r *hil.Row) {
 	} else {
 		m.follow(r)
 	}
-	m.newest = rowStamp{r.Seq, r.T, r.Epoch, r.Mode, r.Cause, r.Flags}
+	m.newest = rowStamp{r.Seq, r.T, r.Epoch, r.Mode, r.Flags, r.Cause, r.Where, r.Value, r.Limit}
 	m.ticks++
 
 	// whole seconds: the finished one is kept for the reports, the other is emptied and filled next

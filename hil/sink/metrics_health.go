@@ -24,6 +24,7 @@ type Health struct {
 	Rate   float64 // Hz  in the last whole second of loop time; 0 when rows stopped
 	Mode   hil.Mode
 	Cause  hil.Cause
+	Why    string    // the cause with signal, value and limit; "" without a schema
 	Flags  hil.Flags // of the newest row
 	Late   Spread    // µs  last second
 	Busy   Spread    // µs
@@ -67,6 +68,9 @@ func (m *Metrics) snapshot() Health {
 	defer m.mu.Unlock()
 	h := Health{Time: time.Now(), Ticks: m.ticks, Mode: m.newest.mode, Cause: m.newest.cause, Flags: m.newest.flags,
 		Counts: m.count, Seen: m.flags, LateUp: m.total.late.spread(), BusyUp: m.total.busy.spread()}
+	if m.o.Schema != nil {
+		h.Why = (&hil.Row{Cause: h.Cause, Where: m.newest.where, Value: m.newest.value, Limit: m.newest.limit}).Why(m.o.Schema)
+	}
 	nan := math.NaN()
 	h.Late, h.Busy = Spread{nan, nan, nan, nan}, Spread{nan, nan, nan, nan}
 	if m.started && h.Time.Sub(m.seen) < stale {
@@ -90,6 +94,10 @@ func (h *Health) AppendJSON(b []byte) []byte {
 	b = append(b, `","cause":"`...)
 	b = append(b, h.Cause.String()...)
 	b = append(b, '"')
+	if h.Why != "" {
+		b = append(b, `,"why":`...)
+		b = append(b, quote(h.Why)...)
+	}
 	b = appendField(b, "ticks", float64(h.Ticks))
 	b = appendField(b, "rate_hz", h.Rate)
 	b = appendSpread(b, "late", h.Late)

@@ -73,6 +73,17 @@ func TestMetricsCountByCause(t *testing.T) {
 	if j["flag_stale"] != 2.0 || j["link_crc"] != 7.0 || j["link_age_ms"] != nil || j["mode"] != "trip" || j["overruns_host"] != 1.0 {
 		t.Errorf("%v", j)
 	}
+	if _, there := j["why"]; there {
+		t.Errorf("why without a schema: %v", j["why"])
+	}
+	schema := testSchema()
+	m = NewMetrics(MetricsOptions{Schema: &schema})
+	m.Add(&hil.Row{Seq: 1, Mode: hil.Trip, Cause: hil.CauseStale, Where: 2, Value: 0.03, Limit: 0.02})
+	h = m.Health()
+	decode(t, h.AppendJSON(nil), &j)
+	if j["why"] != "stale sensor motor.current: 0.03 s, limit 0.02 s" || j["cause"] != "stale sensor" {
+		t.Errorf("why %q, cause %q", j["why"], j["cause"])
+	}
 	if len(j["late_counts"].([]any)) != len(j["late_edges_us"].([]any))+1 {
 		t.Error("one count more than edges is wanted")
 	}

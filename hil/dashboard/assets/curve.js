@@ -83,7 +83,7 @@ export class Curve {
   }
 
   estimate(e) {
-    this.rls = Number.isFinite(e.Fc) && Number.isFinite(e.Fv) ? e : null;
+    this.rls = e.Fc_se > 0 && Number.isFinite(e.Fc) && Number.isFinite(e.Fv) ? e : null; // before the first window all are zero
   }
 
   draw() {

@@ -21,7 +21,7 @@ export class Estimates {
   }
 
   update(e, mode) {
-    const names = Object.keys(e).filter((k) => `${k}_se` in e);
+    const names = Object.keys(e).filter((k) => e[`${k}_se`] > 0); // before the first window there is nothing but zeros
     names.sort((a, b) => rank(a) - rank(b));
     if (names.length) this.body.replaceChildren(...names.map((k) => this.row(k, e[k], e[`${k}_se`])));
     this.excitation(e, mode);

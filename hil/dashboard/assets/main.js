@@ -71,7 +71,7 @@ async function start() {
     polled: (s) => { counters.polls++; sparseState(s); },
     samples: (b) => { if (!Array.isArray(b)) return; counters.batches++; now.samplesAt = performance.now(); take(b, false); },
     estimate: (e) => { counters.estimates++; estimates.update(e, now.mode); curve.estimate(e); },
-    health: (h) => { counters.health++; lateness.update(h); if (Number.isFinite(h.rate_hz)) now.rate = h.rate_hz; now.cause = h.cause; vitals(); },
+    health: (h) => { counters.health++; lateness.update(h); if (Number.isFinite(h.rate_hz)) now.rate = h.rate_hz; now.cause = h.why || h.cause; vitals(); },
     event: (e) => { counters.events++; events.add(e); },
   });
 
@@ -81,7 +81,7 @@ async function start() {
     $('link').textContent = state === 'live' ? 'live' : state === 'poll' ? 'polling' : state === 'wait' ? 'connecting' : 'lost';
     $('link').title = words;
     $('rate').textContent = now.rate === undefined ? '–' : `${eng(now.rate, 'Hz', 4)}`;
-    $('why').hidden = !now.cause || now.cause === 'none' || !['hold', 'trip', 'estop'].includes(now.mode);
+    $('why').hidden = !now.cause || now.cause.startsWith('none') || !['hold', 'trip', 'estop'].includes(now.mode);
     $('cause').textContent = now.cause || '';
     $('lost').textContent = count(rows.lost);
     $('lost').classList.toggle('bad', rows.lost > 0);
