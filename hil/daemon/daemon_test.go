@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -92,6 +93,37 @@ func TestDeskSilentCore(t *testing.T) {
 	}
 	if len(d.waiting) != 0 {
 		t.Errorf("%d commands still waited for", len(d.waiting))
+	}
+}
+
+// A run ends with ErrTrip and the reason when it is tripped at the end, and under UntilTrip also after a reset.
+func TestTrippedAtTheEnd(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		modes []hil.Mode
+		until bool
+		want  bool
+	}{
+		{"never", []hil.Mode{hil.Ready, hil.Run, hil.Ready}, true, false},
+		{"tripped", []hil.Mode{hil.Run, hil.Trip}, false, true},
+		{"emergency stop", []hil.Mode{hil.Run, hil.Estop}, false, true},
+		{"reset", []hil.Mode{hil.Run, hil.Trip, hil.SelfTest}, false, false},
+		{"reset under --until-trip", []hil.Mode{hil.Run, hil.Trip, hil.SelfTest}, true, true},
+		{"emergency stop and reset under --until-trip", []hil.Mode{hil.Run, hil.Estop, hil.SelfTest, hil.Ready}, true, true},
+	} {
+		s := New(testAssembly(), &hil.Info{}, Options{UntilTrip: c.until, Emit: func(hil.Event) {}})
+		for k, m := range c.modes {
+			row := hil.Row{Seq: uint64(k + 1), T: int64(k+1) * 1e6, Mode: m}
+			if m == hil.Trip || m == hil.Estop {
+				row.Cause = hil.CauseThermal
+			}
+			s.wit.row(&row)
+			s.lastMode.Store(uint32(m))
+		}
+		err := s.tripped()
+		if errors.Is(err, ErrTrip) != c.want || c.want && !strings.Contains(err.Error(), "i2t") {
+			t.Errorf("%s: %v, want ErrTrip %v", c.name, err, c.want)
+		}
 	}
 }
 

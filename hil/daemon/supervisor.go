@@ -202,10 +202,7 @@ func (s *Supervisor) incarnation(ctx context.Context, arm bool) ending {
 
 	cause, ended := s.pump(ctx, h, arm)
 	if ended {
-		if m := s.Mode(); m == hil.Trip || m == hil.Estop || s.o.UntilTrip && s.wit.Trips > 0 {
-			return ending{true, fmt.Errorf("%w: %s", ErrTrip, s.wit.tripped)}
-		}
-		return ending{true, nil}
+		return ending{true, s.tripped()}
 	}
 
 	// the core is lost: the rig must not keep its last command
@@ -222,6 +219,15 @@ func (s *Supervisor) incarnation(ctx context.Context, arm bool) ending {
 	}
 	s.event("error", "CORE_LOST", fmt.Sprintf("%s; last mode %s after %d rows; %s", cause, s.Mode(), s.rows.Load(), frames))
 	return ending{false, errors.New(cause)}
+}
+
+// tripped is ErrTrip with its reason when the run ends tripped, or has tripped and was to end then; a reset in the last moment
+// does not undo that.
+func (s *Supervisor) tripped() error {
+	if m := s.Mode(); m == hil.Trip || m == hil.Estop || s.o.UntilTrip && s.wit.Trips > 0 {
+		return fmt.Errorf("%w: %s", ErrTrip, s.wit.tripped)
+	}
+	return nil
 }
 
 // startCore re-executes this binary as the core.
