@@ -48,8 +48,14 @@ func (j *job) bristled(ctx context.Context, method string, run func(context.Cont
 	if hold, ok := sol.Extra["hold"].(string); ok {
 		spec.LinearHold = hold != "held"
 	}
-	st.inverse = func() *fit.Solution { return j.inverse(spec, sol.Params) }
-	if m, err := axis.New(spec, recs); err == nil && less != nil {
+	m, err := axis.New(spec, recs)
+	st.inverse = func() *fit.Solution {
+		if err != nil {
+			return nil
+		}
+		return inverse(m, sol.Params)
+	}
+	if err == nil && less != nil {
 		st.pushed = func(pushes []func(row int) float64, sizes []float64) [][]float64 {
 			out := make([][]float64, len(pushes))
 			for i, push := range pushes {

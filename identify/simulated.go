@@ -68,7 +68,7 @@ func (j *job) output(ctx context.Context, whole bool, q question, solve func(ctx
 	st.explain = func(recs []*record.Record) (*fit.Solution, error) { return j.explain(m, sol.Params, recs) }
 	st.vary = func(ctx context.Context) []Sensitivity { return j.vary(ctx, m, sol) }
 	if d := j.plan.Model.Drive; d == axis.Force || d == axis.Servo && j.plan.Model.Output != axis.Command {
-		st.inverse = func() *fit.Solution { return j.inverse(j.plan.Model, sol.Params) }
+		st.inverse = func() *fit.Solution { return inverse(m, sol.Params) }
 		if d == axis.Force && whole {
 			st.pushed = underLess(m, sol)
 		}
@@ -96,11 +96,11 @@ const adding = 0.5
 // follow fits again with the noise of the recorded force taken into account, from the solution, where that noise explains what
 // the solution leaves over.
 func (j *job) follow(ctx context.Context, m *axis.Model, params []fit.Param, sol *fit.Solution, q question) (*axis.Model, *fit.Solution, bool) {
-	if j.plan.RunFree || len(sol.Free) == 0 || len(sol.Jac) == 0 || ctx.Err() != nil {
+	if j.plan.RunFree || len(sol.Free) == 0 || len(sol.Jac) == 0 || ctx.Err() != nil || fit.WhitenessOf(sol.Residual, sol.Pieces).Lag1 < adding {
 		return m, sol, false
 	}
 	other, noise := m.Led(sol)
-	if other == nil || fit.WhitenessOf(sol.Residual, sol.Pieces).Lag1 < adding {
+	if other == nil {
 		return m, sol, false
 	}
 	p, err := q.problem(other, params)
@@ -127,14 +127,7 @@ func underLess(m *axis.Model, sol *fit.Solution) func(pushes []func(row int) flo
 		if err != nil || p.Rows != len(sol.Residual) {
 			return nil
 		}
-		theta, e := make([]float64, len(p.Params)), make([]float64, p.Rows)
-		for k := range theta {
-			theta[k] = p.Params[k].Value
-		}
-		if p.New().Residuals(theta, e) == engine.NonFinite {
-			return nil
-		}
-		return e
+		return p.Residuals()
 	}
 	return func(pushes []func(row int) float64, sizes []float64) [][]float64 {
 		if out := m.Yields(at, pushes); len(out) > 0 && len(out[0]) == len(sol.Residual) {
@@ -156,12 +149,7 @@ func underLess(m *axis.Model, sol *fit.Solution) func(pushes []func(row int) flo
 }
 
 // inverse is what the parameters leave over of the recorded force; nil: nothing can be said.
-func (j *job) inverse(spec axis.Spec, params []fit.Param) *fit.Solution {
-	spec.Known = nil
-	m, err := axis.New(spec, j.recs.Fit)
-	if err != nil {
-		return nil
-	}
+func inverse(m *axis.Model, params []fit.Param) *fit.Solution {
 	own := m.Params()
 	for i := range own {
 		if k := slices.IndexFunc(params, func(q fit.Param) bool { return q.Name == own[i].Name }); k >= 0 {
@@ -327,14 +315,7 @@ func (j *job) vary(ctx context.Context, m *axis.Model, sol *fit.Solution) []Sens
 		if err != nil {
 			return nil
 		}
-		theta, r := make([]float64, len(p.Params)), make([]float64, p.Rows)
-		for i, q := range p.Params {
-			theta[i] = q.Value
-		}
-		if p.New().Residuals(theta, r) == engine.NonFinite {
-			return nil
-		}
-		return r
+		return p.Residuals()
 	}
 	at := func(value float64) []fit.Param {
 		params := slices.Clone(sol.Params)

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"hilrig/engine"
 	"hilrig/engine/friction"
 	"hilrig/identify/axis"
 	"hilrig/identify/fit"
@@ -94,12 +93,7 @@ func halved(m *axis.Model, at []fit.Param, sol *fit.Solution, q question) (shift
 			return 0, "", err
 		}
 		start(p, sol)
-		theta := make([]float64, len(p.Params))
-		for k := range theta {
-			theta[k] = p.Params[k].Value
-		}
-		y[i] = make([]float64, p.Rows)
-		if p.New().Residuals(theta, y[i]) == engine.NonFinite {
+		if y[i] = p.Residuals(); y[i] == nil {
 			return math.Inf(1), "", nil
 		}
 	}

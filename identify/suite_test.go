@@ -71,7 +71,7 @@ type way struct {
 	kinds   []string                // nil: all
 	prepare func(b *bench)          // before the record; nil: nothing
 	plan    func(b *bench, p *Plan) // nil: the everyday command
-	strict  bool                    // it seldom calls anything identified: a start, or a fit that integrates every error of the force
+	strict  bool                    // no bar of false alarms: a start that is never called identified, or a filter that doubts a very noisy force
 	slow    bool
 	known   int // results that are wrong in the whole suite, see docs/identify-trust.md: no more of them
 }

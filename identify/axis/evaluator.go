@@ -126,21 +126,25 @@ func (q *plan) evaluator(share float64) *evaluator {
 
 // Residuals simulates with the free parameters theta.
 func (e *evaluator) Residuals(theta, r []float64) engine.Status {
-	_, status := e.run(theta, r, math.Inf(1))
+	_, status := e.run(theta, r, math.Inf(1), nil)
 	return status
 }
 
 // Cost is the sum of the squared residuals, given up beyond limit.
 func (e *evaluator) Cost(theta []float64, limit float64) float64 {
-	cost, _ := e.run(theta, nil, limit)
+	cost, _ := e.run(theta, nil, limit, nil)
 	return cost
 }
 
-// run simulates all pieces. r may be nil. Rows behind a failure count with the largest residual.
-func (e *evaluator) run(theta, r []float64, limit float64) (cost float64, status engine.Status) {
+// run simulates all pieces, with derivatives if there is a tangent. r may be nil. Rows behind a failure count with the largest
+// residual.
+func (e *evaluator) run(theta, r []float64, limit float64, t *tangent) (cost float64, status engine.Status) {
 	q, b := e.q, e.b
 	for j, i := range q.free {
 		b.value[i] = theta[j]
+	}
+	if t != nil {
+		t.sensitivities()
 	}
 	row := 0
 	if !b.set() {
@@ -150,6 +154,9 @@ func (e *evaluator) run(theta, r []float64, limit float64) (cost float64, status
 	for i, p := range q.m.pieces {
 		x, v := b.initial(i)
 		b.start(x, v)
+		if t != nil {
+			t.begin(i, x, v)
+		}
 		var c *servo
 		if e.servos != nil {
 			c = e.servos[i]
@@ -160,6 +167,9 @@ func (e *evaluator) run(theta, r []float64, limit float64) (cost float64, status
 			if c != nil {
 				if c.ask(k, b.x[0]); !(math.Abs(b.x[0]) < c.reach) {
 					return e.fail(r, row, cost, limit), engine.NonFinite
+				}
+				if t != nil {
+					t.ask(c, k)
 				}
 			}
 			if k == next {
@@ -173,6 +183,9 @@ func (e *evaluator) run(theta, r []float64, limit float64) (cost float64, status
 				d -= p.measured[k]
 				if !(math.Abs(d) < q.worst) {
 					return e.fail(r, row, cost, limit), engine.NonFinite
+				}
+				if t != nil {
+					t.keep(i, row-begin, row)
 				}
 				if q.m.led != nil {
 					d = e.lead(i, row-begin, d)
@@ -189,7 +202,12 @@ func (e *evaluator) run(theta, r []float64, limit float64) (cost float64, status
 			if k == e.n[i]-1 {
 				break
 			}
-			s := e.interval(i, k)
+			var s engine.Status
+			if t != nil {
+				s = t.advance(i, k, c)
+			} else {
+				s = e.interval(i, k)
+			}
 			if s == engine.NonFinite {
 				return e.fail(r, row, cost, limit), s
 			}

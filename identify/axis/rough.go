@@ -6,8 +6,6 @@ import (
 
 	"hilrig/engine/friction"
 	"hilrig/engine/numeric"
-
-	"gonum.org/v1/gonum/mat"
 )
 
 // rough are the sizes of a motion and of its forces, for bounds, and a first guess of the linear part of the model.
@@ -148,14 +146,12 @@ func (m *Model) regress(r *rough) {
 			terms = append(terms, t)
 		}
 	}
-	var rows [][]float64
-	var rhs []float64
-	skip := 1
+	f, row := numeric.NewFactor(len(terms)), make([]float64, len(terms))
 	total := 0
 	for _, p := range m.pieces {
 		total += p.n
 	}
-	skip = max(1, total/20000)
+	skip := max(1, total/20000)
 	for _, p := range m.pieces {
 		for k := 0; k < p.n; k += skip {
 			v, a := p.v[k], p.a[k]
@@ -166,7 +162,6 @@ func (m *Model) regress(r *rough) {
 			if len(p.calm) > 0 {
 				x = p.calm[k]
 			}
-			row := make([]float64, len(terms))
 			for j, t := range terms {
 				row[j] = map[string]float64{"M": a, "Fv": v, "Fc": math.Copysign(1, v), "offset": 1,
 					"stiffness": x, "gravity-sin": math.Sin(x), "gravity-cos": math.Cos(x)}[t]
@@ -182,7 +177,7 @@ func (m *Model) regress(r *rough) {
 			case len(p.rec.Force) == p.n:
 				u = p.rec.Force[k]
 			}
-			rows, rhs = append(rows, row), append(rhs, u)
+			f.Add(row, u)
 		}
 	}
 	// fallbacks
@@ -190,35 +185,15 @@ func (m *Model) regress(r *rough) {
 	if !coast && r.a > 0 {
 		r.m = r.f / r.a
 	}
-	if len(terms) == 0 || len(rows) < 3*len(terms) {
+	if len(terms) == 0 || f.Rows() < 3*len(terms) {
 		return
 	}
-	n, w := len(rows), len(terms)
-	A, b := mat.NewDense(n, w, nil), mat.NewVecDense(n, rhs)
-	for i, row := range rows {
-		A.SetRow(i, row)
-	}
-	scale := make([]float64, w)
-	for j := range w {
-		col := mat.Col(nil, j, A)
-		if scale[j] = mat.Norm(mat.NewVecDense(n, col), 2); scale[j] == 0 {
-			scale[j] = 1
-		}
-		for i := range n {
-			A.Set(i, j, A.At(i, j)/scale[j])
-		}
-	}
-	var qr mat.QR
-	qr.Factorize(A)
-	if c := qr.Cond(); math.IsInf(c, 0) || c > 1e10 {
-		return
-	}
-	var sol mat.VecDense
-	if qr.SolveVecTo(&sol, false, b) != nil {
+	theta, se := make([]float64, len(terms)), make([]float64, len(terms))
+	if f.Solve(theta) != nil || f.Errors(se) > 1e10 {
 		return
 	}
 	for j, t := range terms {
-		q := sol.AtVec(j) / scale[j]
+		q := theta[j]
 		switch t {
 		case "M":
 			if q > 0.02*r.m && q < 50*r.m {

@@ -128,90 +128,42 @@ func (q *plan) tangent(share float64) *tangent {
 
 // Columns simulates with the free parameters theta and returns the derivatives of the residuals.
 func (t *tangent) Columns(theta []float64) ([][]float64, engine.Status) {
-	e, q, b := t.evaluator, t.q, t.b
-	for j, i := range q.free {
-		b.value[i] = theta[j]
-	}
-	t.sensitivities()
-	if !b.set() {
-		return nil, engine.NonFinite
-	}
-	e.divide()
-	row := 0
-	for i, p := range q.m.pieces {
-		x, v := b.initial(i)
-		t.begin(i, x, v)
-		t.around(i)
-		var c *servo
-		if e.servos != nil {
-			c = e.servos[i]
-			c.begin(start{x, v, p.a0})
-		}
-		next, begin := q.first, row
-		for k := 0; ; k++ {
-			if c != nil {
-				c.ask(k, b.x[0])
-				t.ask(c, k)
-			}
-			if k == next {
-				out := t.sx
-				switch q.m.spec.Output {
-				case Velocity:
-					out = t.sv
-				case Command:
-					out = t.su0
-				}
-				for j := range t.columns {
-					t.columns[j][row] = out[j]
-				}
-				if q.m.led != nil {
-					t.lead(i, row-begin, row)
-				}
-				row++
-				next += q.every
-			}
-			if k == e.n[i]-1 {
-				break
-			}
-			if p.load != nil || p.current != nil {
-				b.channels(p, k)
-			}
-			if !t.advance(i, k, c) {
-				return nil, engine.NonFinite
-			}
-		}
+	if _, status := t.run(theta, nil, math.Inf(1), t); status == engine.NonFinite {
+		return nil, status
 	}
 	return t.columns, engine.OK
 }
 
-// lead leads body and derivatives back at row k of piece i, which is the given row of the columns.
-func (t *tangent) lead(i, k, row int) {
-	p := t.q.m.pieces[i]
-	at := t.q.first + k*t.q.every
-	d := t.b.x[0]
-	if t.q.m.spec.Output == Velocity {
-		d = t.b.x[1]
+// keep writes the given row, row k of piece i, and leads the derivatives back like the body.
+func (t *tangent) keep(i, k, row int) {
+	out := t.sx
+	switch t.q.m.spec.Output {
+	case Velocity:
+		out = t.sv
+	case Command:
+		out = t.su0
 	}
-	t.evaluator.lead(i, k, d-p.measured[at])
-	g := t.q.m.gain(i, k)
-	for j := range t.columns {
-		y := &t.columns[j][row]
-		t.sx[j] -= g.x * *y
-		t.sv[j] -= g.v * *y
-		*y *= g.weight
+	g := &gain{weight: 1}
+	if t.q.m.led != nil {
+		g = t.q.m.gain(i, k)
+	}
+	for j, column := range t.columns {
+		y := out[j]
+		t.sx[j] -= g.x * y
+		t.sv[j] -= g.v * y
+		column[row] = y * g.weight
 	}
 }
 
 // Jacobian is Columns by row, with the residuals.
 func (t *tangent) Jacobian(theta, r, jac []float64) engine.Status {
-	status := t.Residuals(theta, r)
-	columns, st := t.Columns(theta)
-	if st == engine.NonFinite {
-		return st
+	_, status := t.run(theta, r, math.Inf(1), t)
+	if status == engine.NonFinite {
+		return status
 	}
-	for j, x := range columns {
+	for j, x := range t.columns {
 		for k, v := range x {
-			jac[k*len(columns)+j] = v
+			jac[k*len(t.columns)+j] = v
 		}
 	}
 	return status
@@ -298,6 +250,7 @@ func (t *tangent) sensitivities() {
 // begin puts the body at the beginning of piece i, and finds how that moves.
 func (t *tangent) begin(i int, x, v float64) {
 	b := t.b
+	t.around(i)
 	clear(t.sx)
 	clear(t.sv)
 	clear(t.sz)
@@ -388,17 +341,20 @@ func (t *tangent) ask(c *servo, k int) {
 	}
 }
 
-// advance moves body and derivatives through interval k of piece i; false where the simulation fails.
-func (t *tangent) advance(i, k int, c *servo) bool {
+// advance moves body and derivatives through interval k of piece i.
+func (t *tangent) advance(i, k int, c *servo) engine.Status {
 	b, p, in := t.b, t.q.m.pieces[i], t.inputs[i]
+	if p.load != nil || p.current != nil {
+		b.channels(p, k)
+	}
 	n, h := len(t.columns), p.dt/float64(len(in))
-	columns, un := n, 0.0
+	columns, un, status := n, 0.0, engine.OK
 	if c != nil {
 		un = c.u0
 		if c.next != 0 { // the command at the end, which the interval leads to
 			copy(c.saved, b.x)
 			if c.drive(b, k) == engine.NonFinite {
-				return false
+				return engine.NonFinite
 			}
 			un = c.un
 			copy(b.x, c.saved)
@@ -429,14 +385,15 @@ func (t *tangent) advance(i, k int, c *servo) bool {
 				t.du[t.lag] = (t.later[i][part].meanOf(p.force, k) - t.early[i][part].meanOf(p.force, k)) / (2 * t.eps)
 			}
 		}
-		if !t.step(h, columns) {
-			return false
+		s := t.step(h, columns)
+		if status = max(status, s); s == engine.NonFinite {
+			return s
 		}
 	}
 	if columns > n {
 		t.answer(c, k)
 	}
-	return true
+	return status
 }
 
 // answer puts in how the command at the end of interval k moves: u = target − slope·x, with x after the interval.
@@ -460,13 +417,13 @@ func (t *tangent) answer(c *servo, k int) {
 }
 
 // step moves body and derivatives by h (s); the inputs move by du.
-func (t *tangent) step(h float64, columns int) bool {
+func (t *tangent) step(h float64, columns int) engine.Status {
 	b, d := t.b, &t.slopes
 	scheme := t.q.m.spec.Scheme
 	x, v, z := b.x[0], b.x[1], b.x[2]
 	r := b.mass.Step(h, b.x, &b.loads)
 	if r.Status == engine.NonFinite {
-		return false
+		return r.Status
 	}
 	w, c, at := r.W, 2.0, 0.5*h
 	if scheme == friction.Implicit {
@@ -502,7 +459,7 @@ func (t *tangent) step(h float64, columns int) bool {
 		}
 		t.sz[j] = state + d.StateV*dw
 	}
-	return true
+	return r.Status
 }
 
 // slope is the derivative of what holds the mass back with respect to a place: acceleration a (m/s²), position x, velocity v.

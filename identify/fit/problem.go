@@ -43,6 +43,15 @@ type Problem struct {
 // Cost is that of residuals of the given root of mean square.
 func (p *Problem) Cost(rms float64) float64 { return float64(p.Rows) * rms * rms / 2 }
 
+// Residuals are those at the values of the parameters; nil: the model cannot be run there.
+func (p *Problem) Residuals() []float64 {
+	r := make([]float64, p.Rows)
+	if p.New().Residuals(values(p.Params), r) == engine.NonFinite {
+		return nil
+	}
+	return r
+}
+
 // Evaluator runs the model. It owns its workspace and allocates nothing in Residuals.
 type Evaluator interface {
 	// Residuals writes model − measured for the parameters theta (in their units, not logarithms) to r, of length
