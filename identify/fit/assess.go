@@ -93,11 +93,13 @@ const looseRelative = 0.5
 // parameters,
 //
 //	Cov θ = s²·(JᵀJ)⁻¹,   s² = eᵀe/(N−p), or 1 if the noise level is known,
-//	robust: (JᵀJ)⁻¹·S·(JᵀJ)⁻¹·N/(N−p),   S the long-run covariance of the scores J_k·e_k, see LongRun.
+//	robust: (JᵀJ)⁻¹·S·(JᵀJ)⁻¹,   S the long-run covariance of the scores J_k·e_k/√(1−h_k), see LongRun,
 //
-// Intervals take the quantile of Student's distribution with N−p degrees of freedom, or of the normal one if the noise
-// level is known; that of the robust ones is widened for the bandwidth, see widening. Rows that are no series in time (Dt = 0) have a robust covariance without lags. Directions in which
-// the columns of J, scaled to length one, vanish to 1e-12 have infinite errors, and only the parameters in them.
+// where h is the leverage of the row, the diagonal of J·(JᵀJ)⁻¹·Jᵀ. Intervals take the quantile of Student's distribution with
+// N−p degrees of freedom, or of the normal one if the noise level is known; the robust ones robustQuantile, with as many rows
+// as would carry the parameter as well if all were equal [BM02]. Rows that are no series in time (Dt = 0) have a robust
+// covariance without lags. Directions in which the columns of J, scaled to length one, vanish to 1e-12 have infinite errors,
+// and only the parameters in them.
 //
 // Assumed: the model is linear over the errors, and the estimate lies inside its bounds; next to a bound the errors
 // are those that the data alone would give.
@@ -131,7 +133,11 @@ func Assess(s *Solution) (*Assessment, error) {
 		t = distuv.UnitNormal.Quantile(0.975)
 	}
 	for j, i := range s.Free {
-		e := estimate(&s.Params[i], c.plain[j], c.robust[j], t, t*widening(c.lags, n))
+		robust := math.Inf(1)
+		if c.carry != nil {
+			robust = robustQuantile(float64(c.lags+1) / math.Min(c.carry[j], float64(n-p)))
+		}
+		e := estimate(&s.Params[i], c.plain[j], c.robust[j], t, robust)
 		if c.between != nil && !state(e.Name) {
 			e.spread(c.between[j], distuv.StudentsT{Sigma: 1, Nu: float64(c.groups - 1)}.Quantile(0.975))
 		}

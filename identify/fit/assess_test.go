@@ -76,15 +76,15 @@ func TestAgainstNumPy(t *testing.T) {
 	a := assessed(t, s)
 
 	var want struct {
-		SE, Robust               []float64
-		Corr                     [][]float64
-		Cond, Scaled             float64
-		Lags                     int
-		Percent, Relative        float64
-		FPE, AIC, AICc, BIC      float64
-		Eff, Q, P, Lag1, T, Wide float64
-		Worst, Band              float64
-		At                       int
+		SE, Robust, Quantile []float64
+		Corr                 [][]float64
+		Cond, Scaled         float64
+		Lags                 int
+		Percent, Relative    float64
+		FPE, AIC, AICc, BIC  float64
+		Eff, Q, P, Lag1, T   float64
+		Worst, Band          float64
+		At                   int
 	}
 	scipy(t, `
 J, e, y, u = (np.array(d[k]) for k in ("J", "e", "y", "u")); n, p = J.shape
@@ -94,13 +94,15 @@ dist = np.abs(np.subtract.outer(np.arange(n), np.arange(n)))
 G = np.linalg.inv(J.T @ J); dof = n - p
 cov = G*(e @ e)/dof
 L = np.sqrt((J**2).sum(0))
-q = np.linalg.qr(J/L)[0]; g = q*e[:, None]
+q = np.linalg.qr(J/L)[0]; g = q*(e/np.sqrt(1 - (q**2).sum(1)))[:, None]
 def acf(x, l): return np.sum(x[l:]*x[:-l]*(piece[l:] == piece[:-l]))/(x @ x)
 rho = np.array([acf(c, 1) for c in g.T]); s4 = ((g**2).sum(0)*(1 - rho**2))**2
 alpha = np.sum(4*rho**2*s4/(1 - rho)**6/(1 + rho)**2)/np.sum(s4/(1 - rho)**4)
 lags = int(1.1447*(alpha*n)**(1/3))
 w = np.clip(1 - dist/(lags + 1), 0, None)*same
-rob = G @ (J*e[:, None]).T @ w @ (J*e[:, None]) @ G*n/dof
+s = J*(e/np.sqrt(1 - np.einsum("ki,ij,kj->k", J, G, J)))[:, None]
+rob = G @ s.T @ w @ s @ G
+c = G @ J.T; carry = (c**2).sum(1)**2/(c**4).sum(1)
 # Ljung-Box with the number of pairs of every lag
 pairs = lambda l: np.sum(piece[l:] == piece[:-l])
 K = min(40, 270//5)
@@ -121,8 +123,7 @@ json.dump(dict(SE=np.sqrt(np.diag(cov)).tolist(), Robust=np.sqrt(np.diag(rob)).t
   Corr=(cov/np.sqrt(np.outer(np.diag(cov), np.diag(cov)))).tolist(), Cond=np.linalg.cond(J), Scaled=np.linalg.cond(J/L), Lags=lags,
   Percent=100*(1 - np.linalg.norm(e)/np.linalg.norm(y - y.mean())), Relative=100*np.linalg.norm(e)/np.linalg.norm(y),
   FPE=np.mean(e**2)*(1 + p/n)/(1 - p/n), AIC=-2*ll + 2*p, AICc=-2*ll + 2*p + 2*p*(p + 1)/(n - p - 1), BIC=-2*ll + p*np.log(n),
-  Eff=-2*ll*eff/n + 2*p + 2*p*(p + 1)/(eff - p - 1), Q=Q, P=stats.chi2.sf(Q, K), Lag1=r1, T=stats.t.ppf(0.975, dof),
-  Wide=np.polyval([-.5324, .4160, 2.9694, 1.96], (lags + 1)/n)/1.96,
+  Eff=-2*ll*eff/n + 2*p + 2*p*(p + 1)/(eff - p - 1), Q=Q, P=stats.chi2.sf(Q, K), Lag1=r1, T=stats.t.ppf(0.975, dof), Quantile=np.polyval([-.5324, .4160, 2.9694, 1.96], (lags + 1)/np.minimum(carry, dof)).tolist(),
   Worst=cc[i], At=int(lags2[i]), Band=2.576*np.sqrt(max(wide, 1)/n)), sys.stdout)`,
 		map[string]any{"J": rowsOf(s.Jac, 4), "e": s.Residual, "y": s.Measured, "u": s.Input, "pieces": pieces}, &want)
 
@@ -139,7 +140,7 @@ json.dump(dict(SE=np.sqrt(np.diag(cov)).tolist(), Robust=np.sqrt(np.diag(rob)).t
 		near("standard error of "+e.Name, e.StdErr, want.SE[j])
 		near("robust error of "+e.Name, e.RobustErr, want.Robust[j])
 		near("interval of "+e.Name, &e.CI95[1], e.Value+want.T*want.SE[j])
-		near("robust interval of "+e.Name, &e.RobustCI95[0], e.Value-want.T*want.Wide*want.Robust[j])
+		near("robust interval of "+e.Name, &e.RobustCI95[0], e.Value-want.Quantile[j]*want.Robust[j])
 		for i, r := range a.Correlation[j] {
 			if math.Abs(r-want.Corr[j][i]) > 1e-9 {
 				t.Errorf("correlation %d, %d: %g, NumPy %g", j, i, r, want.Corr[j][i])
@@ -187,15 +188,15 @@ func TestKnownNoise(t *testing.T) {
 	}
 }
 
-// Rows that are no series in time get a robust covariance without lags: White's.
+// Rows that are no series in time get a robust covariance without lags: White's, with the leverage of every row.
 func TestRowsWithoutTime(t *testing.T) {
 	s := solved(rand.New(rand.NewPCG(3, 2)), 60, "M")
 	s.Dt = 0
-	sum := 0.0
+	sum, all := 0.0, inner(s.Jac, s.Jac)
 	for k, x := range s.Jac {
-		sum += x * x * s.Residual[k] * s.Residual[k]
+		sum += x * x * s.Residual[k] * s.Residual[k] / (1 - x*x/all)
 	}
-	want := math.Sqrt(sum*60/59) / inner(s.Jac, s.Jac)
+	want := math.Sqrt(sum) / all
 	if e := assessed(t, s).Estimates[0]; math.Abs(*e.RobustErr/want-1) > 1e-12 {
 		t.Errorf("robust error %g, by hand %g", *e.RobustErr, want)
 	}

@@ -20,7 +20,8 @@ type covariance struct {
 	correlation   [][]float64 // of the estimates
 	condition     float64     // of J as it stands
 	scaled        float64     // of J with columns of length one
-	lags          int         // of the robust one
+	lags          int         // of the robust one …
+	carry         []float64   // … and how many equal rows would carry as much of its scatter, by parameter
 	singular      []float64   // values of the scaled J, largest first …
 	v             *mat.Dense  // … and its right vectors, in columns
 }
@@ -114,7 +115,18 @@ func (c *covariance) errors(s *Solution, x [][]float64, b *mat.Dense) {
 		for j := range x {
 			axpy(b.At(j, i), x[j], g[i])
 		}
-		for k, e := range s.Residual {
+	}
+	c.carry = carrying(g, b, p)
+	// a row that draws the fit to itself leaves less there
+	for k, e := range s.Residual {
+		own := 0.0
+		for i := range g {
+			own += g[i][k] * g[i][k]
+		}
+		if own < 1-1e-9 {
+			e /= math.Sqrt(1 - own)
+		}
+		for i := range g {
 			g[i][k] *= e
 		}
 	}
@@ -149,7 +161,7 @@ func (c *covariance) errors(s *Solution, x [][]float64, b *mat.Dense) {
 	for j := range p {
 		row := b.RawRowView(j)
 		c.plain[j] = math.Sqrt(s2*inner(row, row)) / c.length[j]
-		c.robust[j] = math.Sqrt(math.Max(hac.At(j, j), 0)*float64(n)/dof) / c.length[j]
+		c.robust[j] = math.Sqrt(math.Max(hac.At(j, j), 0)) / c.length[j]
 		if c.length[j] == 0 {
 			c.plain[j], c.robust[j] = math.Inf(1), math.Inf(1)
 		}
@@ -163,6 +175,26 @@ func (c *covariance) errors(s *Solution, x [][]float64, b *mat.Dense) {
 			}
 		}
 	}
+}
+
+// carrying is, for every parameter, the number of equal rows that would tell the variance of its estimate as well as these do
+// [BM02]: with the estimate Σ a_k·y_k it is (Σa²)²/Σa⁴, few where few rows carry the parameter. q are the columns of Q, a = B·q.
+func carrying(q [][]float64, b *mat.Dense, p int) []float64 {
+	out := make([]float64, p)
+	for j := range out {
+		row, square, fourth := b.RawRowView(j), 0.0, 0.0
+		for k := range q[0] {
+			a := 0.0
+			for i, col := range q {
+				a += row[i] * col[k]
+			}
+			square, fourth = square+a*a, fourth+a*a*a*a
+		}
+		if out[j] = 1; fourth > 0 {
+			out[j] = square * square / fourth
+		}
+	}
+	return out
 }
 
 // Groups of rows that may stand for the sample.

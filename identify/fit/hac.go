@@ -21,15 +21,20 @@ func LongRun(q []float64, p int, e []float64, pieces []int) (s []float64, lags i
 	return windows(g, n, lags, pieces), lags
 }
 
-// widening is by how much an interval from LongRun has to be wider than one from a covariance that is known: triangular
-// weights lose some of the correlation and the rest is estimated from few windows. With b = (L+1)/N, the 97.5 % quantile of
-// the ratio is 1.9600 + 2.9694·b + 0.4160·b² − 0.5324·b³ [KV05].
+// robustQuantile is the 97.5 % quantile of an estimate over its standard error by LongRun, with b = (L+1)/N [KV05]: triangular
+// weights lose some of the correlation, and the rest is estimated from few windows. For L = 0 it is that of Student's
+// distribution with N degrees of freedom, to 2 % down to N = 4.
+func robustQuantile(b float64) float64 {
+	b = math.Min(b, 1)
+	return 1.9600 + b*(2.9694+b*(0.4160-b*0.5324))
+}
+
+// widening is by how much an interval from LongRun has to be wider than one from a covariance that is known.
 func widening(lags, n int) float64 {
 	if lags == 0 {
 		return 1
 	}
-	b := math.Min(float64(lags+1)/float64(n), 1)
-	return (1.9600 + b*(2.9694+b*(0.4160-b*0.5324))) / 1.9600
+	return robustQuantile(float64(lags+1)/float64(n)) / 1.9600
 }
 
 // scores are the columns of q, each times e.
