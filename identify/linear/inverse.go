@@ -87,7 +87,7 @@ func fitted(recs []*record.Record, s Spec, by Form, o Options, of maker) (*Resul
 	if err := r.take(reg, sol); err != nil {
 		return nil, err
 	}
-	if lag := r.estimate("lag"); lag != nil && s.Lag == LagAuto && lag.RobustErr > reg.form.f.dt && math.Abs(lag.Value) < 2*lag.RobustErr {
+	if lag := r.estimate("lag"); lag != nil && s.Lag == LagAuto && lag.RobustErr > reg.form.f.dt && lag.RobustCI95[0] < 0 && lag.RobustCI95[1] > 0 {
 		// the record does not tell it: that it is small is known better
 		s.Lag, r.Spec = LagFixed, s
 		if reg, sol, err = s.solved(recs, by, o, of); err != nil {
@@ -206,6 +206,14 @@ func (s Spec) settle(recs []*record.Record, m *form) (*regression, error) {
 		r = n
 	}
 	lopsided := rest.lopsided(r)
+	if beyond, err := r.beyondFriction(probe); err != nil {
+		return nil, err
+	} else if beyond != "" {
+		lag, lopsided = r.lag, beyond
+		if r, err = try(probe, [2]float64{}); err != nil {
+			return nil, err
+		}
+	}
 	if len(probe) < len(parts) {
 		lag = r.lag
 		if r, err = try(parts, r.slowest); err != nil {
@@ -252,8 +260,8 @@ func (r *regression) findLag(from float64, known *regression) error {
 	}
 	err := r.refineLag(from, known == nil || known.held)
 	if err == nil && known == nil {
-		held := r.factor().SumSquares()
-		if err = r.refineLag(from, false); err == nil && held < r.factor().SumSquares() {
+		held := r.cost()
+		if err = r.refineLag(from, false); err == nil && held < r.cost() {
 			err = r.refineLag(r.lag, true)
 		}
 	}

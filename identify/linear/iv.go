@@ -42,10 +42,11 @@ func (r *regression) instruments(iterations int) error {
 			if err != nil {
 				return err
 			}
-			if theta = sol.theta; r.slope != nil {
-				r.push(r.lag+theta[len(r.w)], r.held)
-				r.slope = r.slopes(func(p part) []float64 { return r.form.force(p.rec, p.from, p.to, theta) })
-			}
+			theta = sol.theta
+		}
+		lagged := r.slope != nil
+		if lagged {
+			r.push(r.lag+theta[len(r.w)], r.held)
 		}
 		m, err := s.model(theta)
 		if err != nil {
@@ -57,19 +58,19 @@ func (r *regression) instruments(iterations int) error {
 				return err
 			}
 		}
-		r.z = make([][]float64, len(r.w))
-		for j := range r.z {
-			r.z[j] = make([]float64, len(r.y))
+		z := make([][]float64, len(r.w))
+		for j := range z {
+			z[j] = make([]float64, len(r.y))
 		}
 		each(len(r.parts), func(i int) {
 			p := r.parts[i]
 			own := x[p.rec][p.from:p.to]
 			for j, col := range f.regressors(s.Terms, own, p.places, f.way(own), p.moving).w {
-				copy(r.z[j][p.row:], col)
+				copy(z[j][p.row:], col)
 			}
 		})
-		if r.slope != nil {
-			r.z = append(r.z, r.slopes(func(p part) []float64 { return f.force(s.Terms, theta, x[p.rec][p.from:p.to]) }))
+		if r.z = z; lagged {
+			r.freeLag(z, func(p part) []float64 { return f.force(s.Terms, theta, x[p.rec][p.from:p.to]) })
 		}
 	}
 	return nil

@@ -1,6 +1,9 @@
 package linear
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // The force of a record is seldom that of its stamp: a command is held until the next one, drives and filters take their time,
 // channels are read one after the other. The lag λ is the time by which the force acts later than it is stamped; with it the
@@ -10,7 +13,8 @@ import "math"
 //
 // which is linear in θ for every λ. First the sum of squares is searched over whole samples, up to lagReach to either side:
 // with R the factor of W it is |y_λ|² − |R⁻ᵀ·Wᵀ·y_λ|². Then λ is a parameter as the others, by Gauss and Newton with the column
-// dy/dt, and its error is in the covariance.
+// dy/dt, and its error is in the covariance. The slope of the recorded force is mostly noise; the slope of what the model makes of
+// the motion is its instrument, see freeLag.
 
 // LagMode says what is done about the lag of the force.
 type LagMode string
@@ -26,11 +30,11 @@ const lagTerm Term = "lag"
 
 const (
 	lagReach  = 20 // samples to either side that are searched
-	delayTaps = 16 // of the interpolation between samples
+	delayTaps = 24 // of the interpolation between samples
 )
 
 // delayed is x later by the given number of samples; averaged: the mean over a sample around that, of a force that is held until
-// the next one. Between samples it is interpolated by a sine cardinal in a Kaiser window of 16 points, which is exact to 1e-4
+// the next one. Between samples it is interpolated by a sine cardinal in a Kaiser window of 24 points, which is exact to 2e-5
 // up to 70 % of the band; beyond the ends x keeps its last value.
 func delayed(x []float64, samples float64, averaged bool) []float64 {
 	if samples == 0 && !averaged {
@@ -72,7 +76,7 @@ func delayed(x []float64, samples float64, averaged bool) []float64 {
 			h[i] /= 18
 		}
 	}
-	// y_k = Σ h_i·x_{k − whole − (i − 7)}
+	// y_k = Σ h_i·x_{k − whole − (i − 11)}
 	out, shift, last := make([]float64, len(x)), int(whole)-delayTaps/2+1, len(x)-1
 	for k := range out {
 		s, at := 0.0, k-shift
@@ -90,12 +94,12 @@ func delayed(x []float64, samples float64, averaged bool) []float64 {
 	return out
 }
 
-// kaiser is the window of Kaiser with β = 6 for −1 < t < 1, but for a factor.
+// kaiser is the window of Kaiser with β = 10 for −1 < t < 1, but for a factor.
 func kaiser(t float64) float64 {
 	if t <= -1 || t >= 1 {
 		return 0
 	}
-	x := 3 * math.Sqrt(1-t*t) // β/2·√…
+	x := 5 * math.Sqrt(1-t*t) // β/2·√…
 	sum, term := 1.0, 1.0     // I0 by its series
 	for i := 1.0; i < 30; i++ {
 		term *= x / i
@@ -174,15 +178,23 @@ func (r *regression) refineLag(from float64, held bool) error {
 		if err != nil {
 			return err
 		}
-		r.slope = r.slopes(func(p part) []float64 { return r.form.force(p.rec, p.from, p.to, theta) })
+		r.freeLag(r.w, func(p part) []float64 { return r.form.force(p.rec, p.from, p.to, theta) })
 		if theta, err = r.theta(); err != nil {
 			return err
 		}
 		step := theta[len(r.w)]
 		from = r.lag + math.Max(-1, math.Min(1, step/r.form.f.dt))*r.form.f.dt
-		if !(math.Abs(step) > 0.01*r.form.f.dt) { // what is left is linear
+		if !(math.Abs(step) > 1e-3*r.form.f.dt) { // what is left is linear
 			break
 		}
 	}
 	return nil
+}
+
+// freeLag makes the lag a parameter. Its column is the slope of the recorded force, with the noise of that; its instrument is
+// the slope of what the model makes of the motion, which knows nothing of that noise. The other columns have instruments z.
+func (r *regression) freeLag(z [][]float64, force func(p part) []float64) {
+	dt := r.form.f.dt
+	r.slope = r.right(func(p part) []float64 { return derivative(r.shifted(p), dt) })
+	r.z = append(slices.Clone(z), r.right(func(p part) []float64 { return derivative(force(p), dt) }))
 }

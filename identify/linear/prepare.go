@@ -147,20 +147,23 @@ func (f *filters) motion(low lowpass, position []float64) (q, v, a []float64) {
 	return q, v, derivative(v, f.dt)
 }
 
+// quiet is the low-pass for what noise of the position must not reach.
+func (f *filters) quiet() lowpass {
+	if f.noisy {
+		return f.calm
+	}
+	return f.smooth
+}
+
 // way has the sign of the velocity.
 func (f *filters) way(position []float64) []float64 {
-	low := f.smooth
-	if f.noisy {
-		low = f.calm
-	}
-	_, v, _ := f.motion(low, position)
+	_, v, _ := f.motion(f.quiet(), position)
 	return v
 }
 
-// force is the part of the force that changes while the direction does not, by coefficients of the terms and the calm motion:
-// of its slope noise is the larger part otherwise, and would be taken for knowledge of the lag.
+// force is the part of the force that changes while the direction does not, by coefficients of the terms.
 func (f *filters) force(terms []Term, theta, position []float64) []float64 {
-	q, v, a := f.motion(f.calm, position)
+	q, v, a := f.motion(f.quiet(), position)
 	out := make([]float64, len(q))
 	for j, t := range terms {
 		if t.rough() {
@@ -389,26 +392,26 @@ func each(n int, f func(i int)) {
 }
 
 // push forms the right-hand side with the force shifted by the lag (s); held: the force keeps its value until the next sample.
+// The lag is no parameter then.
 func (r *regression) push(lag float64, held bool) {
-	r.lag, r.held, r.slope = lag, held, nil
+	r.lag, r.held, r.slope, r.z = lag, held, nil, nil
 	if r.form.free {
 		return
 	}
-	each(len(r.parts), func(i int) {
-		p := r.parts[i]
-		at := r.form.side(delayed(r.recs[p.rec].Force[p.from:p.to], lag/r.form.f.dt, held), p.moving)
-		for k := range p.n {
-			r.y[p.row+k] = at(p.first + k*p.every)
-		}
-	})
+	r.y = r.right(func(p part) []float64 { return r.shifted(p) })
 }
 
-// slopes are those of a force at the rows.
-func (r *regression) slopes(force func(p part) []float64) []float64 {
+// shifted is the recorded force of a part, later by the lag.
+func (r *regression) shifted(p part) []float64 {
+	return delayed(r.recs[p.rec].Force[p.from:p.to], r.lag/r.form.f.dt, r.held)
+}
+
+// right is a force at the rows, as the right-hand side has it.
+func (r *regression) right(force func(p part) []float64) []float64 {
 	out := make([]float64, len(r.y))
 	each(len(r.parts), func(i int) {
 		p := r.parts[i]
-		at := r.form.side(derivative(force(p), r.form.f.dt), p.moving)
+		at := r.form.side(force(p), p.moving)
 		for k := range p.n {
 			out[p.row+k] = at(p.first + k*p.every)
 		}

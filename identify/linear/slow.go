@@ -27,6 +27,7 @@ const (
 	fastShare  = 0.5   // of the rows are fast
 	leastShare = 0.3   // of the rows that move are kept, however bad the slow ones are
 	slowMost   = 0.5   // of the top speed, above which no motion is slow
+	restMisses = 2.0   // friction levels that the model misses by at rest and more than friction can
 	minorShare = 0.02  // of the rows in one direction, below which there is none
 )
 
@@ -50,8 +51,8 @@ func moving(way []float64, limit float64, blur int) []bool {
 }
 
 // blurs are the periods of the low-pass of the position that count as slow beside a slow sample: the low-pass mixes what is
-// there into them, a hundredth of it after two. Where reversals follow each other too closely for that, fewer do.
-var blurs = []float64{2, 1, 0.5, 0.25, 0}
+// there into them, a hundredth of it after two, 7e-5 after four. Where reversals follow each other too closely for that, fewer do.
+var blurs = []float64{4, 3, 2, 1, 0.5, 0.25, 0}
 
 const blurKeeps = 0.5 // of the rows there are without blur
 
@@ -242,6 +243,39 @@ func (r *regression) lopsided(final *regression) string {
 		}
 	}
 	return ""
+}
+
+// beyondFriction looks at the rows that are left out as slow. Friction of an axis at rest lies between its levels in both
+// directions; where the model misses by more, slow motion is no excuse, and the rows have to stay.
+func (r *regression) beyondFriction(parts []part) (string, error) {
+	if r.spec.MinVelocity != FromRecord || r.form.free || r.rowsKept() == len(r.kept) {
+		return "", nil
+	}
+	all, err := r.spec.assemble(r.recs, r.form, parts, [2]float64{}, [2]float64{})
+	if err != nil {
+		return "", err
+	}
+	all.push(r.lag, r.held)
+	theta, err := r.theta()
+	if err != nil {
+		return "", err
+	}
+	friction := 0.0
+	for j, c := range r.columns {
+		if c.term.rough() {
+			friction = math.Max(friction, math.Abs(theta[j]))
+		}
+	}
+	var square, n [2]float64 // of rows left out, of those kept
+	for k, e := range all.misfit(theta[:len(r.w)]) {
+		i := indicator(r.kept[k])
+		square[i], n[i] = square[i]+e*e, n[i]+1
+	}
+	miss := math.Sqrt(square[0] / n[0])
+	if friction == 0 || miss < restMisses*friction || square[0]/n[0] < slowWorse*square[1]/n[1] {
+		return "", nil
+	}
+	return fmt.Sprintf("in slow motion the model misses by %.3g %s rms, more than friction of %.3g %s can explain: the slow rows are not left out", miss, r.unit, friction, r.unit), nil
 }
 
 // oneWay tells that next to all of the rows of a joint are of motion in one direction.

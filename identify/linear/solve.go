@@ -1,6 +1,7 @@
 package linear
 
 import (
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -38,24 +39,41 @@ func (r *regression) solve(by Form, o Options) (*solution, error) {
 	case r.form.free:
 		rows.evenNoise()
 		err = rows.totalLeastSquares(s)
-	case r.z != nil:
-		if s.influence, err = project(rows.z, rows.w); err != nil {
-			return nil, err
-		}
-		if s.theta, err = leastSquares(s.influence, rows.y); err != nil {
-			return nil, unlikeMotion
-		}
 	default:
-		s.theta, err = rows.theta()
+		s.theta, s.influence, err = rows.linear()
 	}
 	return s, err
 }
 
-// theta is the solution by least squares of the kept rows.
+// linear solves by least squares or, where there are instruments, by those.
+func (r *regression) linear() (theta []float64, influence [][]float64, err error) {
+	influence = r.w
+	if r.z != nil {
+		if influence, err = project(r.z, r.w); err != nil {
+			return nil, nil, err
+		}
+	}
+	if theta, err = leastSquares(influence, r.y); err != nil && r.z != nil {
+		err = unlikeMotion
+	}
+	return theta, influence, err
+}
+
+// theta is the solution of the kept rows.
 func (r *regression) theta() ([]float64, error) {
-	w, _ := r.regressor()
-	theta := make([]float64, len(w))
-	return theta, r.factor().Solve(theta)
+	theta, _, err := r.only().linear()
+	return theta, err
+}
+
+// cost is the sum of squares that the kept rows leave.
+func (r *regression) cost() float64 {
+	rows := r.only()
+	theta, _, err := rows.linear()
+	if err != nil {
+		return math.Inf(1)
+	}
+	e := rows.misfit(theta)
+	return dot(e, e)
 }
 
 // examine finds the condition of W and refuses dependent columns.

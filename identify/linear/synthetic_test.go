@@ -84,7 +84,7 @@ func TestRecoversParameters(t *testing.T) {
 			}
 			for j, e := range r.Estimates {
 				if e.Symbol == "lag" {
-					if math.Abs(e.Value) > 1e-5 {
+					if math.Abs(e.Value) > 1e-6 {
 						t.Errorf("lag %.2g s, put in none", e.Value)
 					}
 				} else if math.Abs(e.Value-c.truth[j]) > 2e-3*math.Abs(c.truth[j]) {

@@ -139,7 +139,7 @@ func (r *regression) totalLeastSquares(s *solution) error {
 	f := numeric.NewFactor(p + 1)
 	cols := make([][]float64, 0, p+1)
 	for _, j := range order {
-		cols = append(cols, r.w[j])
+		cols = append(cols, r.exact()[j])
 	}
 	cols = append(cols, r.y)
 	f.AddColumns(cols, r.y)
@@ -223,7 +223,7 @@ func (r *regression) moved(s *solution) error {
 	lambda := dot(e, e) / size // times N
 
 	near := make([][]float64, p)
-	for j, col := range r.w {
+	for j, col := range r.exact() {
 		near[j] = make([]float64, n)
 		for k, x := range col {
 			near[j][k] = x + e[k]*st[j]/size
@@ -235,7 +235,7 @@ func (r *regression) moved(s *solution) error {
 	for i := range p {
 		for j := range p {
 			gram.Set(i, j, dot(near[i], near[j]))
-			b.Set(i, j, dot(r.w[i], r.w[j])-lambda*r.noise[i*p+j])
+			b.Set(i, j, dot(r.exact()[i], r.w[j])-lambda*r.noise[i*p+j])
 		}
 	}
 	if err := turn.Solve(&gram, &b); err != nil {
@@ -254,4 +254,12 @@ func (r *regression) moved(s *solution) error {
 		}
 	}
 	return nil
+}
+
+// exact are the columns with no noise of the force.
+func (r *regression) exact() [][]float64 {
+	if r.z != nil {
+		return r.z
+	}
+	return r.w
 }

@@ -146,7 +146,7 @@ func (s Spec) twoJoints(recs []*record.Record, o JointOptions) (*form, error) {
 	}
 	m.force = func(rec, from, to int, theta []float64) []float64 {
 		x1, x2 := angles(rec, from, to)
-		column := m.f.jointColumns(m.f.calm, rec%2, x1, x2, o, nil)
+		column := m.f.jointColumns(m.f.quiet(), rec%2, x1, x2, o, nil)
 		out := make([]float64, to-from)
 		for j, c := range m.columns {
 			if c.term.rough() {
