@@ -123,15 +123,20 @@ func TestJumpThatStays(t *testing.T) {
 
 // Positions that do not agree with one another are never a new position; the good one after them is taken.
 func TestWildSamplesThatDisagree(t *testing.T) {
-	k, theta := watched(t, 0)
-	for n := range 40 {
-		off := 1e4 * float64(1+n%7) * float64(1-2*(n%2))
-		if taken, jumped := next(k, &theta, 0, off); taken || jumped {
-			t.Fatalf("sample %d: taken %v, jumped %v", n, taken, jumped)
+	for name, off := range map[string]func(n int) float64{
+		"to and fro": func(n int) float64 { return 1e4 * float64(1+n%7) * float64(1-2*(n%2)) },
+		"upwards":    func(n int) float64 { return 1e4 * float64(1+n) },
+		"downwards":  func(n int) float64 { return -1e4 * float64(1+n) },
+	} {
+		k, theta := watched(t, 0)
+		for n := range 40 {
+			if taken, jumped := next(k, &theta, 0, off(n)); taken || jumped {
+				t.Fatalf("%s, sample %d: taken %v, jumped %v", name, n, taken, jumped)
+			}
 		}
-	}
-	if taken, _ := next(k, &theta, 0, 0); !taken || !k.Sound() {
-		t.Errorf("a good sample after 40 wild ones: taken %v, sound %v", taken, k.Sound())
+		if taken, _ := next(k, &theta, 0, 0); !taken || !k.Sound() {
+			t.Errorf("%s: a good sample after 40 wild ones: taken %v, sound %v", name, taken, k.Sound())
+		}
 	}
 }
 
@@ -205,8 +210,10 @@ func TestSound(t *testing.T) {
 	if k.Sound() {
 		t.Error("sound 64 periods after the last sample under a voltage that is not known")
 	}
-	k.Predict(65*tick, 0, 0)
-	if k.Primed() {
+	if k.Predict(64*tick, 0, 0); !k.Primed() {
+		t.Error("not predicted across 64 periods")
+	}
+	if k.Predict(65*tick, 0, 0); k.Primed() {
 		t.Error("predicted across 65 periods")
 	}
 	// noise far above what was declared: a shaft at rest whose encoder flickers by 30 standard deviations
