@@ -25,6 +25,7 @@ type handover struct {
 	RealTime bool   `json:"real_time"`
 	Port     string `json:"port"` // the port to open, where the configuration says virtual
 	CPU      int    `json:"cpu"`  // processor of the tick
+	Free     int    `json:"free"` // processor that everything but tick and sender leaves free: the tick's, unless something else is measured
 }
 
 // packHandover puts it in front of the configuration, as one line of JSON.
@@ -91,7 +92,7 @@ func assemble(cfg *configs.Config, h handover) (*daemon.Assembly, error) {
 	if cfg.Loop.Overrun.Policy == "catch-up" {
 		a.CatchUp = cfg.Loop.Overrun.Max
 	}
-	a.CPU = h.CPU
+	a.CPU, a.Free = h.CPU, h.Free
 	if h.DryRun {
 		a.SafeFrame = nil
 	}

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -46,12 +47,17 @@ type running struct {
 	done  chan error
 }
 
-func startDaemon(o latencyOptions, dir string, cpu int) (*running, error) {
+// startDaemon starts the whole daemon, which leaves the processor under test to its tick, or to the reference.
+func startDaemon(o latencyOptions, dir string, reference bool) (*running, error) {
 	exe, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	args := []string{"run", "--ready-line", "--quiet", "--rate", fmt.Sprintf("%g Hz", o.rate), "--cpu", fmt.Sprint(cpu),
+	cpu := o.cpu
+	if reference {
+		cpu = (o.cpu + 1) % runtime.NumCPU()
+	}
+	args := []string{"run", "--ready-line", "--quiet", "--rate", fmt.Sprintf("%g Hz", o.rate), "--cpu", fmt.Sprint(cpu), "--keep-off", fmt.Sprint(o.cpu),
 		"--record", dir, "--summary", dir + "/summary.json", "--web", "localhost:0", "--mqtt", "localhost:0"}
 	switch o.load {
 	case "garbage":
@@ -88,7 +94,6 @@ func startDaemon(o latencyOptions, dir string, cpu int) (*running, error) {
 		d.kill()
 		return nil, errors.New("the daemon did not get ready within 30 s")
 	}
-	time.Sleep(300 * time.Millisecond) // past the warm-up
 	return d, nil
 }
 
@@ -136,8 +141,8 @@ func (d *running) visit() (stop func()) {
 	return func() { once.Do(func() { cancel(); wg.Wait() }) }
 }
 
-// wait stops the daemon and reads what it measured between two moments (ns of rt.Now).
-func (d *running) wait(summary string, h *half, from, to int64) error {
+// wait stops the daemon; of a block of the loop it reads what was measured between two moments (ns of rt.Now).
+func (d *running) wait(summary string, b *block, from, to int64) error {
 	d.cmd.Process.Signal(syscall.SIGINT)
 	select {
 	case <-d.done:
@@ -153,27 +158,29 @@ func (d *running) wait(summary string, h *half, from, to int64) error {
 	if err := json.Unmarshal(data, &s); err != nil {
 		return fmt.Errorf("summary of the run: %w", err)
 	}
-	h.FIFO = s.FIFO
-	return h.read(d.ready.Run, from, to)
+	b.FIFO = s.FIFO
+	if b.Reference {
+		return nil
+	}
+	return b.read(d.ready.Run, from, to)
 }
 
-// read takes the loop's timing between two moments (ns of rt.Now) from the recording of the run. The reference disturbs the
-// machine while it starts and while it prints, when it does not measure itself; those moments count for neither.
-func (h *half) read(path string, from, to int64) error {
+// read takes the loop's timing from the recording of the run.
+func (b *block) read(path string, from, to int64) error {
 	run, err := sink.OpenRun(path)
 	if err != nil {
 		return err
 	}
 	defer run.Close()
-	h.loopHist = make([]uint64, histBins)
+	hist := make([]uint64, histBins)
 	var missed uint64
 	var busy []float64
 	var worst int32
 	err = run.Rows(func(r *hil.Row) error {
-		if r.T < from || r.T > to {
+		if r.T < from || r.T >= to {
 			return nil
 		}
-		h.loopHist[min(histBins-1, max(0, int(r.Late)/1000))]++
+		hist[min(histBins-1, max(0, int(r.Late)/1000))]++
 		worst = max(worst, r.Late)
 		missed += uint64(r.Skip)
 		busy = append(busy, float64(r.Busy)/1e3)
@@ -182,13 +189,13 @@ func (h *half) read(path string, from, to int64) error {
 	if err != nil {
 		return err
 	}
-	h.Loop = distribution(h.loopHist)
-	h.Loop.Max = float64(worst) / 1e3
-	if all := h.Loop.N + missed; all > 0 {
-		h.Loop.Missed = 100 * float64(missed) / float64(all)
+	b.timing = distribution(hist)
+	b.Max = float64(worst) / 1e3
+	if all := b.N + missed; all > 0 {
+		b.Missed = 100 * float64(missed) / float64(all)
 	}
 	if len(busy) > 0 {
-		h.BusyP50 = numeric.QuantileInPlace(busy, 0.5)
+		b.BusyP50 = numeric.QuantileInPlace(busy, 0.5)
 	}
 	return nil
 }

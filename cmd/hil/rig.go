@@ -9,6 +9,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"time"
 
@@ -88,6 +89,7 @@ func rigVerb(kind, short, long string, demo func() *configs.Config, build func(*
 				ctx, cancel = context.WithCancel(ctx)
 				go func() { io.Copy(io.Discard, os.Stdin); cancel() }()
 			}
+			runtime.GOMAXPROCS(8) // more than the threads in system calls, or the runtime's monitor never sleeps (rt.Rest)
 			return runRig(ctx, c.OutOrStdout(), cfg, build, link, flood, nobody{})
 		},
 	}
@@ -147,7 +149,7 @@ func runRig(ctx context.Context, out io.Writer, cfg *configs.Config, build func(
 		go floodLine(ctx, fw, flood, v.Seed)
 	}
 
-	defer rt.Prefer()()
+	rt.Prefer() // a starved rig is a rig that stopped sending
 
 	// ordinary priority, absolute sleep, no spin, nothing to collect
 	period := int64(1e9/rate + 0.5)

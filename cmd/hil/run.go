@@ -35,7 +35,7 @@ type runFlags struct {
 	noMQTT, noWeb, noRecord                                         bool
 	duration                                                        time.Duration
 	rate, record, web, mqtt, summary, logFormat                     string
-	cpu                                                             int
+	cpu, keepOff                                                    int
 	seed                                                            uint64
 	flood, ballast                                                  float64
 }
@@ -83,6 +83,8 @@ the share of samples that repeat the one before, and which way it moved.`,
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "errors only")
 	f.Float64Var(&o.flood, "flood", 0, "virtual rig: random bytes per second on the line")
 	f.Float64Var(&o.ballast, "ballast", 0, "bytes per second the supervisor allocates and drops")
+	f.IntVar(&o.keepOff, "keep-off", -1, "processor that ordinary work leaves free, instead of the tick's")
+	f.MarkHidden("keep-off")
 	f.MarkHidden("flood")
 	f.MarkHidden("ballast")
 	return c
@@ -134,13 +136,17 @@ func run(c *cobra.Command, file string, o runFlags) error {
 		if claim.Shared > 0 {
 			log.Warn(fmt.Sprintf("process %d ticks on processor %d too: both will be late. Stop one, or set loop.cpu", claim.Shared, claim.CPU))
 		}
-		hand.CPU = claim.CPU
+		hand.CPU, hand.Free = claim.CPU, claim.CPU
+		if o.keepOff >= 0 {
+			hand.Free = o.keepOff
+		}
 		if !o.noRT {
-			if err := rt.KeepOff(claim.CPU); err != nil {
+			if err := rt.KeepOff(hand.Free); err != nil {
 				log.Warn(err.Error())
 			}
 		}
-		defer rt.Prefer()()
+		rt.OwnSession()
+		rt.Prefer()
 	}
 	a, err := assemble(cfg, hand)
 	if err != nil {

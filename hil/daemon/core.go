@@ -171,7 +171,7 @@ func Core(assemble func(config []byte) (*Assembly, error)) int {
 	}
 	// only the tick and its sender may run on the tick's processor. The runtime's monitor thread sleeps 20 µs at a time: on a
 	// slow virtual timer it never really leaves the processor, and at the tick's own priority the tick cannot push it aside
-	if err := rt.KeepOff(a.CPU); err != nil {
+	if err := rt.KeepOff(a.Free); err != nil {
 		sh.words.say(err.Error())
 	}
 	b, err := newBody(context.Background(), a, sh, func(o *device.Options) {

@@ -43,6 +43,7 @@ type Assembly struct {
 	CatchUp     int   // ticks repeated at once after a miss
 	DevicePaced bool
 	CPU         int   // processor of the tick
+	Free        int   // processor that the core's other threads leave free
 	Beat        int64 // ns  silence of the supervisor that the core tolerates
 	DryRun      bool
 	Locked      bool   // arming is refused: a real port without --arm

@@ -64,11 +64,16 @@ func stage1(o order) error {
 // kernel does not know it ignores; stage 2 looks at what became of it.
 func bestOrdinary() {
 	unix.Prctl(unix.PR_SET_TIMERSLACK, ordinarySlack, 0, 0, 0)
-	a := unix.SchedAttr{Policy: unix.SCHED_NORMAL, Runtime: uint64(ordinarySlice)}
-	if now, err := unix.SchedGetAttr(0, 0); err == nil && now.Policy == unix.SCHED_NORMAL {
-		a.Nice = now.Nice
+	shortSlice(0)
+}
+
+// shortSlice asks for ordinarySlice on a thread of the ordinary class.
+func shortSlice(tid int) error {
+	a, err := unix.SchedGetAttr(tid, 0)
+	if err != nil || a.Policy != unix.SCHED_NORMAL {
+		return err
 	}
-	unix.SchedSetAttr(0, &a, 0)
+	return unix.SchedSetAttr(tid, &unix.SchedAttr{Policy: unix.SCHED_NORMAL, Nice: a.Nice, Runtime: uint64(ordinarySlice)}, 0)
 }
 
 func stage2(o order) (*Handover, error) {

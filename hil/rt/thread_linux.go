@@ -5,7 +5,6 @@ import (
 	"os"
 	"runtime"
 	"strconv"
-	"strings"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -85,16 +84,28 @@ func eachThread(do func(tid int) error) error {
 const preferred = -15
 
 // Prefer puts every thread of this process, and those that they start later, above other ordinary work, and so the scheduling
-// group of its session: a supervisor that does not get to beat is a core that trips, and a rig that starves stops sending.
-// Without the privilege nothing happens. undo gives the session's group back what it had.
-func Prefer() (undo func()) {
-	eachThread(func(tid int) error { return unix.Setpriority(unix.PRIO_PROCESS, tid, preferred) })
-	const group = "/proc/self/autogroup"
-	name, nice, _ := strings.Cut(readText(group), " nice ") // /autogroup-123 nice 0
-	if name == "" || nice == fmt.Sprint(preferred) || os.WriteFile(group, []byte(fmt.Sprint(preferred)), 0) != nil {
-		return func() {}
+// group of its session if it has one of its own: a supervisor that does not get to beat is a core that trips, and a rig that
+// starves stops sending. A session that others share is left alone, since its group would lift all of them, over the kernel's
+// own workers too. Without the privilege only a short time slice is had (Linux 6.12), with which a thread that wakes up is put
+// before one that computes.
+func Prefer() {
+	eachThread(func(tid int) error {
+		unix.Setpriority(unix.PRIO_PROCESS, tid, preferred)
+		return shortSlice(tid)
+	})
+	if sid, err := unix.Getsid(0); err == nil && sid == os.Getpid() {
+		os.WriteFile("/proc/self/autogroup", []byte(fmt.Sprint(preferred)), 0)
 	}
-	return func() { os.WriteFile(group, []byte(nice), 0) }
+}
+
+// OwnSession gives this process a session of its own, and so a scheduling group, where nobody would notice: without a terminal
+// there is no Ctrl-C that had to reach it. The leader of a process group stays where it is.
+func OwnSession() {
+	if tty, err := unix.Open("/dev/tty", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0); err == nil {
+		unix.Close(tty)
+		return
+	}
+	unix.Setsid()
 }
 
 func cpuList(set *unix.CPUSet) (cpus []int) {

@@ -9,4 +9,7 @@ func PinThread(int) error { return notSupported("pin a thread") }
 func KeepOff(int) error { return notSupported("keep off a processor") }
 
 // Prefer needs Linux: nothing happens.
-func Prefer() (undo func()) { return func() {} }
+func Prefer() {}
+
+// OwnSession needs Linux: nothing happens.
+func OwnSession() {}
