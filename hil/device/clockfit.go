@@ -31,6 +31,7 @@ type clockFit struct {
 	low, high int    // suspicious frames in a row
 	highSince float64
 	step      float64 // ns  how high the first of them lay
+	above     int     // frames in a row that lie higher
 
 	cur      point // lowest point of the block that is filling
 	curStart float64
@@ -103,13 +104,16 @@ func (c *clockFit) add(raw, h int64) {
 	switch now := float64(h); {
 	case e <= fitHigh:
 		c.high = 0
-	case c.high == 0 || e < c.step-fitStepIn:
-		c.step, c.high, c.highSince = e, 1, now
+	case c.high == 0 || e < c.step-fitStepIn || c.above == fitStepN:
+		c.step, c.high, c.above, c.highSince = e, 1, 0, now
 	case e < c.step+fitStepIn:
+		c.above = 0
 		if c.high++; c.high >= fitStepN && now-c.highSince >= fitStep {
 			c.restart(raw, h, d)
 			return
 		}
+	default: // one that was late, or the first of them was one from before the step
+		c.above++
 	}
 
 	if e < 0 {

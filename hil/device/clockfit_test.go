@@ -316,6 +316,37 @@ func TestClockFitQuantile(t *testing.T) {
 	}
 }
 
+// A board whose clock is set to and fro, on a line with late frames now and then: every step is found soon, whatever came before it.
+func TestClockFitSetToAndFro(t *testing.T) {
+	for seed := range uint64(200) {
+		s := &synth{rng: rand.New(rand.NewPCG(seed, 4)), period: 2e6, ppm: 0, base: 200e3, mean: 300e3, start: 0}
+		f := clockFit{wrap: 4294967296000}
+		run := func(d float64) {
+			for end := s.t + d; s.t < end; {
+				f.add(s.next())
+			}
+		}
+		run(5e9 + float64(seed)*7e6)
+		s.jump += 10e9
+		run(1e9)
+		s.jump -= 10e9
+		run(0.45e9)
+		for k := range 4 {
+			s.jump -= 300e6
+			from, j := s.t, f.jumps
+			for f.jumps == j && s.t < from+1e9 {
+				f.add(s.next())
+			}
+			if s.t-from > 100e6 {
+				t.Errorf("seed %d, step %d: not found after %.0f ms", seed, k, (s.t-from)/1e6)
+			}
+			run(0.1e9)
+			s.jump += 300e6
+			run(1.5e9)
+		}
+	}
+}
+
 // Whatever a clock says, the fit neither panics nor maps a frame to later than it came, once it describes it.
 func TestClockFitNonsense(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
