@@ -791,6 +791,35 @@ func TestGuardBlindHold(t *testing.T) {
 	}
 }
 
+// An estimate that is not sound keeps a rig from READY and from being armed; one that runs is watched by its limits.
+func TestGuardUnsound(t *testing.T) {
+	g := newRigged(t, nil)
+	g.off.Unsound = true
+	g.ticks(40, 0)
+	g.want(SelfTest, CauseEstimate)
+	g.off.Unsound = false
+	g.ticks(25, 0)
+	g.want(Ready, CauseNone)
+	g.off.Unsound = true
+	g.ticks(2, 0)
+	g.want(SelfTest, CauseEstimate)
+	g = newRigged(t, nil)
+	g.ticks(25, 0)
+	g.tick(0, ReqArm)
+	g.off.Unsound = true
+	g.ticks(2, 0)
+	g.want(Trip, CauseEstimate)
+	for _, hold := range []Request{ReqNone, ReqHold} {
+		g = newRigged(t, nil)
+		g.running()
+		g.tick(1, hold)
+		mode := g.row.Mode
+		g.off.Unsound = true
+		g.ticks(20, 1)
+		g.want(mode, CauseCommand)
+	}
+}
+
 // What the row says in words.
 func TestWhy(t *testing.T) {
 	s := &Schema{Meas: []engine.Signal{{Name: "motor.angle", Unit: "rad"}, {Name: "motor.current", Unit: "A"}}}
