@@ -304,7 +304,11 @@ func (s *Supervisor) startHere(ctx context.Context) (*handle, error) {
 
 // stallTime is how long the row counter may stand still before the core counts as lost. Stalls of a shared host reach
 // 30 ms; the time in which the supervisor itself did not run does not count.
-const stallTime = 60 * time.Millisecond
+// A core without real-time scheduling stands still for longer beside a single program that computes.
+const (
+	stallTime         = 60 * time.Millisecond
+	stallTimeOrdinary = 200 * time.Millisecond
+)
 
 // pump moves rows from the core to the sinks every 2 ms, beats, and watches. ended is true when the core stopped because
 // it was asked to.
@@ -320,6 +324,7 @@ func (s *Supervisor) pump(ctx context.Context, h *handle, arm bool) (cause strin
 		asked    bool
 		ready    bool
 		armStep  int
+		stall    = stallTime
 		started  = time.Now()
 	)
 	stop := func() {
@@ -365,6 +370,9 @@ func (s *Supervisor) pump(ctx context.Context, h *handle, arm bool) (cause strin
 		switch state := h.sh.words.State.Load(); {
 		case state == coreReady && !ready:
 			ready = true
+			if h.sh.words.Privs.Load()&privFIFO == 0 {
+				stall = stallTimeOrdinary
+			}
 			s.up(h)
 		case state == coreStarting && time.Since(started) > 10*time.Second:
 			h.kill()
@@ -377,7 +385,7 @@ func (s *Supervisor) pump(ctx context.Context, h *handle, arm bool) (cause strin
 		// the row counter is the core's heartbeat; count only time in which this process was awake
 		if n := rows.Offered(); n != counter {
 			counter, still = n, 0
-		} else if still += min(gap, 10*time.Millisecond); still > max(stallTime, 4*time.Duration(s.a.Period)) && !asked && !s.o.SingleProcess {
+		} else if still += min(gap, 10*time.Millisecond); still > max(stall, 4*time.Duration(s.a.Period)) && !asked && !s.o.SingleProcess {
 			h.kill()
 			<-h.done
 			return fmt.Sprintf("the core stood still for %v; killed", still.Round(time.Millisecond)), false
