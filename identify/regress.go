@@ -2,6 +2,7 @@ package identify
 
 import (
 	"context"
+	"fmt"
 
 	"hilrig/identify/fit"
 	"hilrig/identify/linear"
@@ -31,10 +32,50 @@ func (j *job) regressLinear(ctx context.Context) (*stage, error) {
 	if r.OneWay && !j.offsetKnown() {
 		r.Doubts = append(r.Doubts, "what moves fast enough to be fitted goes in one direction, where friction and an unknown constant force (weight, zero of the sensor) are one number. Record both directions, or give the constant force: parameters: {offset: 0}")
 	}
-	if !r.Lagged() {
-		st.vary = func(context.Context) []Sensitivity { return j.shifted(form, o) }
+	samples := 0
+	for _, d := range j.recs.Fit {
+		samples += len(d.Force)
+	}
+	if samples > comparedForms {
+		st.warnings = append(st.warnings, fmt.Sprintf("more than %.0f million samples: direct and weak form were not compared", comparedForms/1e6))
+	}
+	st.vary = func(context.Context) (out []Sensitivity) {
+		if !r.Lagged() {
+			out = j.shifted(form, o)
+		}
+		if samples <= comparedForms {
+			out = append(out, j.otherForm(form)...)
+		}
+		return out
 	}
 	return st, nil
+}
+
+// comparedForms is the number of samples up to which two forms are compared: it takes as long as the fit itself.
+const comparedForms = 2e6
+
+// otherForm repeats a fit of rows in the weak form and the other way round: both weigh the same motion, each in its own way.
+func (j *job) otherForm(form linear.Form) []Sensitivity {
+	other := map[linear.Form]linear.Form{linear.Direct: linear.Weak, linear.Weak: linear.Direct}[form]
+	if other == "" {
+		return nil
+	}
+	r, err := linear.Fit(j.recs.Fit, j.plan.Regress, other, linear.Options{})
+	if err != nil {
+		return nil
+	}
+	s := varied(r, "the "+map[linear.Form]string{linear.Weak: "weak form", linear.Direct: "direct form"}[other])
+	s.Form = true
+	return []Sensitivity{s}
+}
+
+// varied is a fit that took something else for granted.
+func varied(r *linear.Result, what string) Sensitivity {
+	s := Sensitivity{What: what, RMS: r.Fit.RMS, Unit: r.Solution().Unit, Values: map[string]float64{}}
+	for _, e := range r.Estimates {
+		s.Values[e.Symbol] = e.Value
+	}
+	return s
 }
 
 // shifted repeats the fit with the force half a sample earlier and later: what an effective lag would do.
@@ -57,11 +98,7 @@ func (j *job) shifted(form linear.Form, o linear.Options) []Sensitivity {
 		if err != nil {
 			continue
 		}
-		s := Sensitivity{What: c.what, RMS: r.Fit.RMS, Unit: r.Solution().Unit, Values: map[string]float64{}}
-		for _, e := range r.Estimates {
-			s.Values[e.Symbol] = e.Value
-		}
-		out = append(out, s)
+		out = append(out, varied(r, c.what))
 	}
 	return out
 }

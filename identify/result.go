@@ -95,6 +95,7 @@ type Sensitivity struct {
 	Values map[string]float64 `json:"values"`
 	Worst  string             `json:"worst"`     // the parameter that moves most …
 	Moves  float64            `json:"moves_err"` // … in standard errors of the result
+	Form   bool               `json:"-"`         // another form of the same regression
 	Off    float64            `json:"off_err"`   // by how many of its standard errors the record is away from this; 0: not known
 }
 

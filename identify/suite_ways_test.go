@@ -36,7 +36,7 @@ var everyday = way{name: "regress", seconds: 10}
 
 // ways besides the everyday command.
 var ways = []way{
-	{name: "weak", known: 1, seconds: 10, plan: func(_ *bench, p *Plan) { p.Form = "weak" }},
+	{name: "weak", seconds: 10, plan: func(_ *bench, p *Plan) { p.Form = "weak" }},
 	{name: "lm in open loop", seconds: 4, kinds: some, prepare: func(b *bench) { b.sensors.Force = 0 }, plan: func(b *bench, p *Plan) {
 		*p = Plan{Methods: []string{"regress", "lm"}, Regress: p.Regress, Seed: 1, Model: axis.Spec{Law: "coulomb", Terms: []string{"viscous", "offset"}, Drive: axis.Force, Output: axis.Position, Initial: axis.Free, Rotary: b.rotary}}
 	}},

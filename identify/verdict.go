@@ -20,6 +20,7 @@ const (
 	validLoss    = 10.0  // percentage points of fit lost on the second record
 	cutoffDrift  = 0.10  // relative change at half the cutoff, if it is also more than 3 standard errors
 	excluded     = 10.0  // twice the logarithm of the likelihood by which an alternative is excluded by the record
+	formsApart   = 1.5   // half intervals by which two forms of a regression may differ
 	asGood       = 1.005 // times the residual: no alternative below this is excluded, since no model is exact
 )
 
@@ -212,17 +213,21 @@ func (r *Result) judgeStates(say func(Verdict, string, ...any)) {
 func (p *Parameter) State() bool { return state(p.Name) }
 
 // judgeAlternatives looks at the fits that took something else for granted. One that explains the record as well is as true as
-// the result: a parameter that moves with it beyond its interval is not known.
+// the result: a parameter that moves with it beyond its interval is not known. Two forms of the regression weigh one motion
+// differently; where the model holds, they differ by chance alone [H78].
 func (r *Result) judgeAlternatives(say func(Verdict, string, ...any)) {
 	for _, s := range r.Sensitivity {
 		limit := asGood
 		if n := r.Residual.Effective; n > 1 {
 			limit = math.Max(limit, math.Exp(excluded/2/n))
 		}
-		if s.RMS > limit*r.Fit.RMS || s.Off*s.Off > excluded {
+		if !s.Form && (s.RMS > limit*r.Fit.RMS || s.Off*s.Off > excluded) {
 			continue
 		}
 		worst, most := "", 1.0
+		if s.Form {
+			most = formsApart
+		}
 		for name, x := range s.Values {
 			p, ok := r.Param(name)
 			h := r.tolerance[name]
@@ -230,6 +235,9 @@ func (r *Result) judgeAlternatives(say func(Verdict, string, ...any)) {
 				continue
 			}
 			m := x - p.Value
+			if s.Form && (fit.MayBeZero(name) || math.Abs(m) <= formsApart*h) {
+				continue
+			}
 			if p.Biased == nil || math.Abs(m) > math.Abs(*p.Biased) {
 				p.Biased = &m
 			}
@@ -237,7 +245,10 @@ func (r *Result) judgeAlternatives(say func(Verdict, string, ...any)) {
 				worst, most = name, m
 			}
 		}
-		if p, ok := r.Param(worst); ok {
+		if p, ok := r.Param(worst); ok && s.Form {
+			say(Weak, "%s is %.4g %s instead of %.4g in %s, which weighs the same motion otherwise: the model lacks something in a part of the motion (slow rows, reversals). Leave slow rows out with min_velocity, or fit a law with a bristle",
+				worst, s.Values[worst], p.Unit, p.Value, s.What)
+		} else if ok {
 			say(Weak, "%s is %.4g %s instead of %.4g with %s, which explains the record as well (%.4g instead of %.4g %s rms): its interval does not hold that",
 				worst, s.Values[worst], p.Unit, p.Value, s.What, s.RMS, r.Fit.RMS, s.Unit)
 		}
