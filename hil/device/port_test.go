@@ -20,7 +20,8 @@ var portKinds = []struct {
 	name string
 	open func(t *testing.T) (p Port, peer *os.File)
 }{
-	{"raw", func(t *testing.T) (Port, *os.File) { return overPTY(t, OpenPort) }},
+	{"library", func(t *testing.T) (Port, *os.File) { return overPTY(t, OpenPort) }},
+	{"raw", func(t *testing.T) (Port, *os.File) { return overPTY(t, openRaw) }},
 }
 
 // overPTY opens the slave side of a pseudo-terminal made by another package; its own master is the peer.

@@ -48,21 +48,25 @@ func openTTY(name string) (*rawPort, error) {
 	return newRawPort(fd, Info{Name: name, Kind: "raw"})
 }
 
-func openPort(name string, baud int) (Port, error) {
+// openRaw opens a port without the library.
+func openRaw(name string, baud int) (Port, error) {
 	p, err := openTTY(name)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.configure(baud); err != nil {
+	if err = p.lock(); err == nil {
+		err = p.configure(baud)
+	}
+	if err != nil {
 		p.Close()
 		return nil, err
 	}
 	return p, nil
 }
 
-// configure keeps others out, sets raw mode, 8N1 and the speed, and drops what waited in the port.
-func (p *rawPort) configure(baud int) error {
-	// the terminal's exclusive use does not bind root, the lock does not bind other programs; the lock ends with the process
+// lock keeps other daemons out: the terminal's exclusive use does not bind root, the lock does not bind other programs. It ends
+// with the process.
+func (p *rawPort) lock() error {
 	if _, err := retry(func() (int, error) { return 0, unix.Flock(p.fd, unix.LOCK_EX|unix.LOCK_NB) }); err != nil {
 		if err == unix.EWOULDBLOCK {
 			err = unix.EBUSY
@@ -70,6 +74,11 @@ func (p *rawPort) configure(baud int) error {
 		return err
 	}
 	p.owned = true
+	return nil
+}
+
+// configure takes exclusive use, sets raw mode, 8N1 and the speed, and drops what waited in the port.
+func (p *rawPort) configure(baud int) error {
 	if err := unix.IoctlSetInt(p.fd, unix.TIOCEXCL, 0); err != nil {
 		return fmt.Errorf("exclusive use: %w", err)
 	}

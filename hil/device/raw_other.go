@@ -9,5 +9,7 @@ import (
 
 var errOnlyLinux = errors.New("needs Linux, this is " + runtime.GOOS)
 
+func openRaw(string, int) (Port, error) { return nil, errOnlyLinux }
+
 // OpenPTY is available on Linux only.
 func OpenPTY(string) (master Port, name string, err error) { return nil, "", errOnlyLinux }

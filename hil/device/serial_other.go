@@ -3,100 +3,11 @@
 package device
 
 import (
-	"errors"
-	"fmt"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"go.bug.st/serial"
 )
-
-// serialPort reads through go.bug.st/serial and writes through out, where there is no rawPort. What it makes good:
-//
-//   - the library's Close frees the descriptor before its reader has left, so another file could take the number and be
-//     read by mistake: here Close first waits for the reader, ReadTimeout at most;
-//   - a descriptor of 1024 or more panics in its select: Read turns that into an error;
-//   - unplugging and closing look alike: closed tells them apart.
-//
-// Modem bits are left alone; a pseudo-terminal has none.
-type serialPort struct {
-	info   Info
-	lib    serial.Port
-	out    writer
-	mu     sync.RWMutex // held shared by Read
-	closed atomic.Bool
-}
-
-// writer is the direction for which the library has no deadline.
-type writer interface {
-	Write(p []byte, within time.Duration) (int, error)
-	Close() error
-}
-
-func openLibrary(name string, baud int) (serial.Port, error) {
-	lib, err := serial.Open(name, &serial.Mode{BaudRate: baud, DataBits: 8, Parity: serial.NoParity, StopBits: serial.OneStopBit})
-	if err != nil {
-		return nil, err
-	}
-	if err := lib.SetReadTimeout(ReadTimeout); err != nil {
-		lib.Close()
-		return nil, err
-	}
-	if err := lib.ResetInputBuffer(); err != nil {
-		lib.Close()
-		return nil, fmt.Errorf("drop old input: %w", err)
-	}
-	return lib, nil
-}
-
-func (p *serialPort) Info() Info { return p.info }
-
-func (p *serialPort) Read(b []byte) (n int, err error) {
-	p.mu.RLock()
-	defer p.mu.RUnlock()
-	if p.closed.Load() {
-		return 0, ErrClosed
-	}
-	defer func() {
-		if v := recover(); v != nil {
-			n, err = 0, fmt.Errorf("read %s: the serial library panicked: %v", p.info.Name, v)
-		}
-	}()
-	if n, err = p.lib.Read(b); err != nil {
-		if p.closed.Load() {
-			return 0, ErrClosed
-		}
-		return n, gone(err)
-	}
-	return n, nil
-}
-
-func (p *serialPort) Write(b []byte, within time.Duration) (int, error) {
-	if p.closed.Load() {
-		return 0, ErrClosed
-	}
-	return p.out.Write(b, within)
-}
-
-func (p *serialPort) Flush() error {
-	p.mu.RLock()
-	defer p.mu.RUnlock()
-	if p.closed.Load() {
-		return ErrClosed
-	}
-	return p.lib.ResetInputBuffer()
-}
-
-func (p *serialPort) Close() error {
-	if p.closed.Swap(true) {
-		return nil
-	}
-	errOut := p.out.Close() // wakes a blocked Write
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return errors.Join(p.lib.Close(), errOut)
-}
 
 // openPort has no second descriptor here: a write that takes too long is released by dropping what waits in the line.
 func openPort(name string, baud int) (Port, error) {
