@@ -191,16 +191,7 @@ func (b *bench) step() {
 // run goes through self-test, arming and n ticks of motion, keeping the rows.
 func (b *bench) run(tb testing.TB, n int) []Row {
 	tb.Helper()
-	for range 150 {
-		b.step()
-	}
-	b.out.req = ReqArm
-	b.step()
-	b.out.req = ReqRun
-	b.step()
-	if b.ctl.row.Mode != Run {
-		tb.Fatalf("not running: %v (%v)", b.ctl.row.Mode, b.ctl.row.Cause)
-	}
+	b.energise(tb)
 	b.rows = make([]Row, 0, n)
 	b.out.keep = &b.rows
 	for range n {

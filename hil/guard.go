@@ -307,7 +307,7 @@ func (g *Guard) faults(r *Row, meas []float64) reason {
 	if g.mode.Energised() && g.energised > 0.1 {
 		for i := range g.s.Meas {
 			if g.s.Meas[i].Status && g.seen[i] && meas[i] != 0 {
-				return reason{CauseDevice, uint16(i + 1), finite(meas[i]), 0}
+				return reason{CauseDevice, uint16(i + 1), numeric.OrZero(meas[i]), 0}
 			}
 		}
 	}
@@ -335,14 +335,6 @@ func (g *Guard) faults(r *Row, meas []float64) reason {
 		return reason{CauseThermal, 0, g.heat, 0.5}
 	}
 	return reason{}
-}
-
-// finite is x, or 0 for what is no number: what an event tells must fit JSON.
-func finite(x float64) float64 {
-	if numeric.Finite(x) {
-		return x
-	}
-	return 0
 }
 
 // requestTrigger maps a request to the table's trigger.
@@ -413,7 +405,7 @@ func (g *Guard) Watch(r *Row, m Motion) {
 		bad = m.Signs
 	case above(m.Current, g.s.MaxCurrent):
 		r.Flags |= FlagRange
-		bad = reason{CauseCurrent, uint16(g.s.Current + 1), finite(m.Current), g.s.MaxCurrent}
+		bad = reason{CauseCurrent, uint16(g.s.Current + 1), numeric.OrZero(m.Current), g.s.MaxCurrent}
 	case above(m.Speed, g.s.MaxSpeed):
 		bad = reason{CauseSpeed, 0, m.Speed, g.s.MaxSpeed}
 	case above(m.Error, g.s.MaxError):

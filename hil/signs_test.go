@@ -47,7 +47,7 @@ func turnedBench(t *testing.T, o benchOptions) (*bench, *turnedDevice) {
 }
 
 // energise goes through self-test and arming.
-func (b *bench) energise(t *testing.T) {
+func (b *bench) energise(t testing.TB) {
 	t.Helper()
 	for range 150 {
 		b.step()

@@ -7,6 +7,8 @@ import (
 	"io"
 	"math"
 	"slices"
+
+	"hilrig/engine/numeric"
 )
 
 //go:embed animation.html
@@ -123,7 +125,7 @@ func (s *touching) animate(w io.Writer) error {
 		}
 		y := make([]*float64, len(s.rows))
 		for k := range s.rows {
-			y[k] = finite(shown7(s.rows[k].q[i]))
+			y[k] = numeric.OrNull(shown7(s.rows[k].q[i]))
 		}
 		d.Traces = append(d.Traces, tracePanel{c.Name, c.Unit, y})
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"text/tabwriter"
+
+	"hilrig/engine/numeric"
 )
 
 type contactResult struct {
@@ -40,7 +42,7 @@ func (s *touching) result(f simulateFlags) contactResult {
 		}
 	}
 	for _, m := range s.metrics {
-		out.Metrics[m.Name], out.Units[m.Name] = finite(m.Value), m.Unit
+		out.Metrics[m.Name], out.Units[m.Name] = numeric.OrNull(m.Value), m.Unit
 	}
 	for _, m := range s.solver {
 		out.Solver[m.Name] = m.Value

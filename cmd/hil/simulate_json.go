@@ -7,6 +7,7 @@ import (
 	"hilrig/engine"
 	"hilrig/engine/experiment"
 	"hilrig/engine/friction"
+	"hilrig/engine/numeric"
 )
 
 // The keys of the JSON are documented in docs/simulate.md.
@@ -62,14 +63,6 @@ type eventResult struct {
 	Direction float64 `json:"direction"`
 }
 
-// finite is a pointer to a finite number, else nil, which JSON shows as null.
-func finite(x float64) *float64 {
-	if math.IsInf(x, 0) || math.IsNaN(x) {
-		return nil
-	}
-	return &x
-}
-
 // result gathers everything but the traces.
 func (s *simulation) result(f simulateFlags) simulateResult {
 	c := s.cfg
@@ -95,7 +88,7 @@ func (s *simulation) lawResult(r *lawRun) lawResult {
 	m := r.trace.Summary
 	out := lawResult{
 		Label: r.law.Label, Law: r.law.Name, Title: r.law.Title, Equations: info.Equations, Source: info.Source,
-		Limit: finite(r.limit), Parts: r.parts, Events: []eventResult{},
+		Limit: numeric.OrNull(r.limit), Parts: r.parts, Events: []eventResult{},
 		Metrics: map[string]any{
 			"position_min": m.XMin, "position_max": m.XMax, "position_end": m.XEnd, "velocity_min": m.VMin, "velocity_max": m.VMax,
 			"velocity_end": m.VEnd, "friction_min": m.FMin, "friction_max": m.FMax, "load_min": m.DriveMin, "load_max": m.DriveMax,
@@ -106,13 +99,13 @@ func (s *simulation) lawResult(r *lawRun) lawResult {
 	}
 	var from float64
 	if out.Passive, from = r.law.Model.Passive(); !out.Passive {
-		out.ActiveFrom = finite(from)
+		out.ActiveFrom = numeric.OrNull(from)
 	}
 	for _, k := range []experiment.Kind{experiment.BreakAway, experiment.Arrest, experiment.Reversal} {
 		n, first := countEvents(r.trace.Events, k)
 		key := map[experiment.Kind]string{experiment.BreakAway: "break_away", experiment.Arrest: "arrest", experiment.Reversal: "reversal"}[k]
 		out.Metrics[key+"_count"] = n
-		out.Metrics["first_"+key+"_s"] = finite(first)
+		out.Metrics["first_"+key+"_s"] = numeric.OrNull(first)
 	}
 	for _, e := range r.trace.Events {
 		out.Events = append(out.Events, eventResult{e.T, e.Kind.String(), e.X, e.F, e.Dir})

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"hilrig/engine/numeric"
 	"hilrig/identify/study"
 )
 
@@ -94,7 +95,7 @@ type sitting struct {
 const shownFailures = 20
 
 func valueOf(c study.Correlation) correlationValue {
-	return correlationValue{finite(c.R), finite(c.Lo), finite(c.Hi), finite(c.P)}
+	return correlationValue{numeric.OrNull(c.R), numeric.OrNull(c.Lo), numeric.OrNull(c.Hi), numeric.OrNull(c.P)}
 }
 
 // summarise makes tables of the outcomes.
@@ -135,8 +136,8 @@ func (s *parameterStudy) summarise() *studySummary {
 		}
 		d := study.Summarise(values, s.plan.Replicates())
 		sum := metricSummary{
-			Name: m.Name, Unit: m.Unit, N: d.N, Mean: finite(d.Mean), SD: finite(d.SD), Min: finite(d.Min), Median: finite(d.Median), Max: finite(d.Max),
-			SeedSD: finite(d.WithinSD), SeedRelative: finite(d.RelativeWithin), Correlations: []correlationSummary{},
+			Name: m.Name, Unit: m.Unit, N: d.N, Mean: numeric.OrNull(d.Mean), SD: numeric.OrNull(d.SD), Min: numeric.OrNull(d.Min), Median: numeric.OrNull(d.Median), Max: numeric.OrNull(d.Max),
+			SeedSD: numeric.OrNull(d.WithinSD), SeedRelative: numeric.OrNull(d.RelativeWithin), Correlations: []correlationSummary{},
 		}
 		means := s.means(values)
 		for k, p := range study.Partial(x, means) {

@@ -14,6 +14,22 @@ import (
 // Finite tells that x is a number: neither NaN nor infinite.
 func Finite(x float64) bool { return x-x == 0 }
 
+// OrNull is a pointer to a finite number, else nil, which JSON shows as null.
+func OrNull(x float64) *float64 {
+	if !Finite(x) {
+		return nil
+	}
+	return &x
+}
+
+// OrZero is x, or 0 for what is no number.
+func OrZero(x float64) float64 {
+	if !Finite(x) {
+		return 0
+	}
+	return x
+}
+
 // Sign is −1, 0 or 1.
 func Sign(x float64) float64 {
 	switch {

@@ -60,7 +60,7 @@ func Channels(s *hil.Schema, ranges map[string][2]float64) []Channel {
 		for _, sig := range block.signals {
 			c := Channel{Name: sig.Name, Unit: sig.Unit, Block: block.name}
 			if r, ok := ranges[sig.Name]; ok {
-				c.Min, c.Max = finite(r[0]), finite(r[1])
+				c.Min, c.Max = numeric.OrNull(r[0]), numeric.OrNull(r[1])
 			}
 			out = append(out, c)
 		}
@@ -148,15 +148,7 @@ func (e *estimates) full(r *hil.Row) ([]byte, error) {
 	out := make([]entry, 0, len(e.report))
 	for _, p := range e.report {
 		v, se := r.X[p.value], r.X[p.se]
-		out = append(out, entry{p.name, p.unit, finite(v), finite(se), [2]*float64{finite(v - z95*se), finite(v + z95*se)}})
+		out = append(out, entry{p.name, p.unit, numeric.OrNull(v), numeric.OrNull(se), [2]*float64{numeric.OrNull(v - z95*se), numeric.OrNull(v + z95*se)}})
 	}
 	return json.Marshal(out)
-}
-
-// finite is nil, JSON's null, for NaN and infinities.
-func finite(v float64) *float64 {
-	if !numeric.Finite(v) {
-		return nil
-	}
-	return &v
 }

@@ -6,6 +6,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"hilrig/engine/numeric"
 )
 
 // Assessment is what the measured numbers say about the parameters of a solution. It marshals to JSON without loss; what
@@ -127,7 +129,7 @@ func Assess(s *Solution) (*Assessment, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.Condition, a.Scaled, a.Correlation, a.Lags = orNull(c.condition), orNull(c.scaled), c.correlation, c.lags
+	a.Condition, a.Scaled, a.Correlation, a.Lags = numeric.OrNull(c.condition), numeric.OrNull(c.scaled), c.correlation, c.lags
 	t := distuv.StudentsT{Sigma: 1, Nu: float64(n - p)}.Quantile(0.975)
 	if s.Known {
 		t = distuv.UnitNormal.Quantile(0.975)
@@ -216,7 +218,7 @@ func (s *Solution) check() error {
 // quantiles.
 func estimate(p *Param, plain, robust, t, tRobust float64) Estimate {
 	v := p.Value
-	e := Estimate{Name: p.Name, Unit: p.Unit, Value: v, StdErr: orNull(plain), RobustErr: orNull(robust)}
+	e := Estimate{Name: p.Name, Unit: p.Unit, Value: v, StdErr: numeric.OrNull(plain), RobustErr: numeric.OrNull(robust)}
 	around := func(half float64) *[2]float64 { return interval(v-half, v+half) }
 	e.CI95, e.RobustCI95 = around(t*plain), around(tRobust*robust)
 	if p.Log && v > 0 {
@@ -227,7 +229,7 @@ func estimate(p *Param, plain, robust, t, tRobust float64) Estimate {
 	if v == 0 {
 		relative = math.Inf(1)
 	}
-	e.Relative, e.Loose = orNull(relative), relative > looseRelative
+	e.Relative, e.Loose = numeric.OrNull(relative), relative > looseRelative
 	e.AtBound = atBound(p)
 	return e
 }
@@ -238,9 +240,9 @@ func (e *Estimate) spread(between, t float64) {
 	if between == 0 || ci == nil || t*between <= (ci[1]-ci[0])/2 {
 		return
 	}
-	e.BetweenErr, e.BetweenCI95 = orNull(between), interval(e.Value-t*between, e.Value+t*between)
+	e.BetweenErr, e.BetweenCI95 = numeric.OrNull(between), interval(e.Value-t*between, e.Value+t*between)
 	if relative := between / math.Abs(e.Value); e.Relative != nil && relative > *e.Relative {
-		e.Relative, e.Loose = orNull(relative), relative > looseRelative
+		e.Relative, e.Loose = numeric.OrNull(relative), relative > looseRelative
 	}
 }
 
@@ -267,7 +269,7 @@ func quality(s *Solution, effective float64) Quality {
 	q := Quality{Rows: m.Rows, Params: p, RMS: m.RMS, StdDev: m.StdDev, Unit: s.Unit, MSE: m.RMS * m.RMS, Loss: s.Cost, Of: s.Objective}
 	if len(s.Measured) > 0 {
 		m = MisfitOf(s.Measured, s.Residual, p)
-		q.Percent, q.Relative = orNull(m.Percent), orNull(m.Relative)
+		q.Percent, q.Relative = numeric.OrNull(m.Percent), numeric.OrNull(m.Relative)
 	}
 
 	k, n := float64(p), float64(m.Rows)
@@ -282,25 +284,18 @@ func quality(s *Solution, effective float64) Quality {
 		if rows <= k+1 {
 			return nil
 		}
-		return orNull(minus2L(rows) + 2*k + 2*k*(k+1)/(rows-k-1))
+		return numeric.OrNull(minus2L(rows) + 2*k + 2*k*(k+1)/(rows-k-1))
 	}
-	q.FPE = orNull(mse * (1 + k/n) / (1 - k/n))
-	q.AIC = orNull(minus2L(n) + 2*k)
-	q.BIC = orNull(minus2L(n) + k*math.Log(n))
+	q.FPE = numeric.OrNull(mse * (1 + k/n) / (1 - k/n))
+	q.AIC = numeric.OrNull(minus2L(n) + 2*k)
+	q.BIC = numeric.OrNull(minus2L(n) + k*math.Log(n))
 	q.AICc, q.AICcEffective = corrected(n), corrected(effective)
 	return q
 }
 
 // orNull is x, or nothing if x is no finite number.
-func orNull(x float64) *float64 {
-	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return nil
-	}
-	return &x
-}
-
 func interval(lo, hi float64) *[2]float64 {
-	if orNull(lo) == nil || orNull(hi) == nil {
+	if numeric.OrNull(lo) == nil || numeric.OrNull(hi) == nil {
 		return nil
 	}
 	return &[2]float64{lo, hi}

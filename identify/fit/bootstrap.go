@@ -11,6 +11,7 @@ import (
 	"sort"
 
 	"hilrig/engine"
+	"hilrig/engine/numeric"
 )
 
 // Resampled is what a bootstrap says about the parameters of a solution.
@@ -148,7 +149,7 @@ func summary(p *Problem, theta []float64, ends []*Solution, errs []error, block 
 			square += (v - mean) * (v - mean)
 		}
 		if r.Done > 1 {
-			e.StdErr, e.Bias = orNull(math.Sqrt(square/float64(r.Done-1))), orNull(mean-theta[j])
+			e.StdErr, e.Bias = numeric.OrNull(math.Sqrt(square/float64(r.Done-1))), numeric.OrNull(mean-theta[j])
 		}
 		if r.Done >= percentileRows {
 			sort.Float64s(x)

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
+
+	"hilrig/engine/numeric"
 )
 
 // Where parameters count as indistinct [theory §9.5].
@@ -40,7 +42,7 @@ func indistinct(s *Solution, c *covariance, est []Estimate) []Indistinct {
 			named[j] = true
 			worst = math.Max(worst, relative(s, j, &est[j]))
 		}
-		l.RelErr, l.Advice = orNull(worst), advice(l.Names)
+		l.RelErr, l.Advice = numeric.OrNull(worst), advice(l.Names)
 		list = append(list, l)
 	}
 
