@@ -22,16 +22,7 @@ type arrivals struct {
 
 func (d *parts) arrivalsLoop(ctx context.Context) {
 	a := arrivals{cfg: d.cfg, emit: d.bus.emit}
-	t := time.NewTicker(time.Second)
-	defer t.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-t.C:
-			a.look(d.sup.Load().Link())
-		}
-	}
+	every(ctx, time.Second, func() { a.look(d.sup.Load().Link()) })
 }
 
 // look compares the counters with those of a second before. The same thing is told once until frames arrive again.

@@ -111,24 +111,9 @@ func (d *running) visit() (stop func()) {
 			resp.Body.Close()
 		}
 	}
-	every := func(period time.Duration, do func()) {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			t := time.NewTicker(period)
-			defer t.Stop()
-			for {
-				select {
-				case <-ctx.Done():
-					return
-				case <-t.C:
-					do()
-				}
-			}
-		}()
-	}
-	every(50*time.Millisecond, func() { get("/api/state") })
-	every(500*time.Millisecond, func() { get("/") })
+	beside := func(period time.Duration, do func()) { wg.Go(func() { every(ctx, period, do) }) }
+	beside(50*time.Millisecond, func() { get("/api/state") })
+	beside(500*time.Millisecond, func() { get("/") })
 	if path, err := exec.LookPath("mosquitto_sub"); err == nil {
 		host, port, _ := strings.Cut(strings.TrimPrefix(d.ready.MQTT, "tcp://"), ":")
 		sub := exec.CommandContext(ctx, path, "-h", host, "-p", port, "-t", "#")

@@ -276,16 +276,23 @@ func (d *parts) ledgerLoop(ctx context.Context) {
 	if d.ledger == nil {
 		return
 	}
-	t := time.NewTicker(time.Second)
+	every(ctx, time.Second, func() {
+		if err := d.ledger.Update(d.sup.Load().Mode().String(), d.sup.Load().Rows()); err != nil {
+			d.log.Warn("ledger: " + err.Error())
+		}
+	})
+}
+
+// every does something once a period until ctx ends.
+func every(ctx context.Context, period time.Duration, do func()) {
+	t := time.NewTicker(period)
 	defer t.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-t.C:
-			if err := d.ledger.Update(d.sup.Load().Mode().String(), d.sup.Load().Rows()); err != nil {
-				d.log.Warn("ledger: " + err.Error())
-			}
+			do()
 		}
 	}
 }
