@@ -49,20 +49,19 @@ type EventDriven struct {
 	im  *Impact
 	cor *corner
 
-	was    []held    // held before the event
-	p, v   []float64 // impulses or forces, velocities of chosen contacts
-	w      []float64
-	laws   []Law
-	du     []float64
-	last   map[uint32]float64 // s  last impact of each pair
-	blows  []ContactForce     // impulses of the last event
-	what   trigger
-	causes []trigger
-	byLCP  bool // the mode is held together by the problem of all forces
-	ready  bool
+	was   []held    // held before the event
+	p, v  []float64 // impulses or forces, velocities of chosen contacts
+	w     []float64
+	laws  []Law
+	du    []float64
+	last  map[uint32]float64 // s  last impact of each pair
+	event Event              // the last one, for visits; its impulses are in place
+	byLCP bool               // the mode is held together by the problem of all forces
+	ready bool
 
 	a, b, probe *sample
 	found       []trigger
+	causes      []trigger // room for those of an event
 	buf         []float64
 	levels      []level
 	jams        *Impact // compression alone
@@ -70,7 +69,7 @@ type EventDriven struct {
 	hKept       []int32
 	idsN        []uint32
 	idsH        []uint32
-	wedged      []int32 // sliding contacts with A ≤ 0
+	wedged      []int32 // room for sliding contacts with A ≤ 0
 
 	stormT float64
 	stormN int
@@ -121,7 +120,7 @@ func NewEventDriven(sys System, opt EventOptions) (*EventDriven, error) {
 		set: sets{tolG: opt.TolGap, tolV: opt.TolV, tolT: opt.TolT},
 		im:  NewImpact(opt.Law, opt.MaxClosed), cor: newCorner(opt.MaxClosed),
 		p: v(w), v: v(w), w: v(w), laws: make([]Law, opt.MaxClosed), du: v(f), last: map[uint32]float64{}, buf: v(2 * f),
-		a: new(sample), b: new(sample), probe: new(sample), jams: NewImpact(Poisson, opt.MaxClosed),
+		a: new(sample), b: new(sample), probe: new(sample), jams: NewImpact(Poisson, opt.MaxClosed), wedged: make([]int32, 0, opt.MaxClosed),
 	}
 	e.dp = engine.NewDormandPrince(e.slope, 2*f)
 	e.dp.Rtol, e.dp.Atol, e.dp.MaxSteps = opt.RTol, opt.ATol, math.MaxInt
@@ -141,13 +140,12 @@ func (e *EventDriven) Start(t float64, q, u []float64) error {
 	if !numeric.AllFinite(q...) || !numeric.AllFinite(u...) || !numeric.Finite(t) {
 		return &EventError{T: t, Cause: engine.ErrNonFinite}
 	}
-	e.T, e.EventStats = t, EventStats{}
+	e.T, e.EventStats, e.event = t, EventStats{}, Event{T: t, Impulses: e.event.Impulses[:0]}
 	copy(e.x, q)
 	copy(e.x[e.f:], u)
-	e.sm.held, e.was, e.causes, e.what = e.sm.held[:0], e.was[:0], e.causes[:0], trigger{}
+	e.sm.held, e.was = e.sm.held[:0], e.was[:0]
 	e.stormT, e.stormN = t, 0
 	clear(e.last)
-	e.blows = e.blows[:0]
 	if err := e.look(); err != nil {
 		return err
 	}
@@ -160,7 +158,7 @@ func (e *EventDriven) Start(t float64, q, u []float64) error {
 	if len(bad) > 0 {
 		return e.fail(ErrPenetration, bad...)
 	}
-	if err := e.settle(); err != nil {
+	if err := e.settle(event{}); err != nil {
 		return err
 	}
 	e.ready = true
@@ -168,54 +166,50 @@ func (e *EventDriven) Start(t float64, q, u []float64) error {
 }
 
 // Run integrates to end (s). visit, which may be nil, is called after each step and again after each event; the run stops
-// when it returns false, and may be continued. The error is an *EventError.
+// when it returns false, and may be continued. What a visit asks for changes nothing of the run. The error is an *EventError.
 func (e *EventDriven) Run(end float64, visit func(*EventDriven) bool) error {
 	if !e.ready {
 		return e.fail(errors.New("not started, or stopped by an error"))
 	}
-	for e.T < end {
-		if err := e.dp.Step(end); err != nil {
-			if e.stuck() {
-				if err = e.jam(); err == nil {
-					err = e.settle()
-				}
-			}
-			if err != nil {
-				e.ready = false
-				var known *EventError
-				if errors.As(err, &known) {
-					return err
-				}
-				return e.fail(err, e.heldIDs()...)
-			}
+	e.ready = false
+	seen := func() bool { return visit == nil || visit(e) }
+	for more := true; more && e.T < end; {
+		ev, err := e.advance(end)
+		if err != nil {
+			return err
+		}
+		if ev.kind != Jamming {
+			e.event = Event{T: e.T, Kind: ev.kind, ID: ev.id, Impulses: e.event.Impulses[:0]}
+			more = seen()
+		}
+		if ev.kind == NoEvent && !ev.drift {
 			continue
 		}
-		e.Steps++
-		e.what = trigger{}
-		e.blows = e.blows[:0]
-		event := e.locate()
-		if e.sm.set.Dropped > 0 {
-			e.ready = false
-			return e.fail(fmt.Errorf("%w: MaxContacts is %d", ErrFull, e.opt.MaxContacts))
+		if err := e.applyEvent(ev); err != nil {
+			return err
 		}
-		more := visit == nil || visit(e)
-		if event {
-			if err := e.happen(); err != nil {
-				e.ready = false
-				return err
-			}
-			more = more && (visit == nil || visit(e))
-		} else if e.drifted() {
-			if err := e.settle(); err != nil {
-				e.ready = false
-				return err
-			}
-		}
-		if !more {
-			return nil
+		if ev.kind != NoEvent || len(e.event.Impulses) > 0 {
+			more = seen() && more
 		}
 	}
+	e.ready = true
 	return nil
+}
+
+// advance makes one step of the integrator, or less where an event comes first.
+func (e *EventDriven) advance(end float64) (event, error) {
+	if err := e.dp.Step(end); err != nil {
+		if wedged := e.stuck(); len(wedged) > 0 {
+			return event{kind: Jamming, id: e.sm.held[wedged[0]].id, wedged: wedged}, nil
+		}
+		return event{}, e.fail(err, e.heldIDs()...)
+	}
+	e.Steps++
+	ev := e.locate()
+	if e.sm.set.Dropped > 0 {
+		return event{}, e.fail(fmt.Errorf("%w: MaxContacts is %d", ErrFull, e.opt.MaxContacts))
+	}
+	return ev, nil
 }
 
 // State copies the state at T.
@@ -244,9 +238,9 @@ type ContactForce struct {
 	NX, NY float64 //       n
 }
 
-// Blows appends the impulses of the impacts that the last event brought, in the visit after it; several of one contact when one
-// impact leads to the next.
-func (e *EventDriven) Blows(list []ContactForce) []ContactForce { return append(list, e.blows...) }
+// Event is the last event: in the visit before it is settled without impulses, in the visit after it with them. Its Kind is NoEvent in
+// the visit of a plain step. The impulses are to be copied by those who keep them.
+func (e *EventDriven) Event() Event { return e.event }
 
 // Forces appends the forces at T to list. Those of redundant contacts are one choice of many.
 func (e *EventDriven) Forces(list []ContactForce) []ContactForce { return e.forces(e.T, e.x, list) }
@@ -318,14 +312,4 @@ func (e *EventDriven) look() error {
 		return e.fail(fmt.Errorf("%w: MaxContacts is %d", ErrFull, e.opt.MaxContacts))
 	}
 	return nil
-}
-
-// drifted tells whether a held contact has left its surface by a tenth of what counts as closed.
-func (e *EventDriven) drifted() bool {
-	for _, h := range e.sm.held {
-		if i := h.at; i >= 0 && int(i) < e.sm.set.N && math.Abs(e.sm.set.Gap[i]) > 0.1*e.opt.TolGap {
-			return true
-		}
-	}
-	return false
 }

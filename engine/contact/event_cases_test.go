@@ -141,7 +141,7 @@ func TestPolylineKinksAreEvents(t *testing.T) {
 	q, u := make([]float64, 2), make([]float64, 2)
 	var kinds []string
 	runTo(t, e, 1.6, func(e *EventDriven) bool {
-		if k, _ := e.Event(); k != NoEvent && e.Old() == e.T {
+		if k := e.Event().Kind; k != NoEvent && e.Old() == e.T {
 			kinds = append(kinds, k.String())
 		}
 		return true
@@ -187,7 +187,7 @@ func TestEdgeOfAStepLetsGo(t *testing.T) {
 	e := drive(t, sys, EventOptions{}, []float64{-0.1, 0}, []float64{v, 0})
 	landed := 0.0
 	runTo(t, e, 0.5, func(e *EventDriven) bool {
-		if k, _ := e.Event(); k == Closing {
+		if k := e.Event().Kind; k == Closing {
 			landed = e.T
 		}
 		return true
@@ -218,7 +218,7 @@ func TestSurfaceThatEndsLetsGo(t *testing.T) {
 	e := drive(t, sys, EventOptions{}, []float64{-0.1, 0}, []float64{v, 0})
 	left, landed := 0.0, 0.0
 	runTo(t, e, 0.4, func(e *EventDriven) bool {
-		switch k, _ := e.Event(); k {
+		switch k := e.Event().Kind; k {
 		case Kinking:
 			left = e.T
 		case Closing:
@@ -445,7 +445,7 @@ func TestAtAndContinue(t *testing.T) {
 	n := 0
 	runTo(t, e, 5, func(e *EventDriven) bool {
 		n++
-		k, _ := e.Event()
+		k := e.Event().Kind
 		return k == NoEvent
 	})
 	e.State(q, u)
@@ -467,7 +467,7 @@ func TestSmoothMotionAllocatesNothing(t *testing.T) {
 		t.Errorf("measure: %g allocations", n)
 	}
 	if n := testing.AllocsPerRun(50, func() {
-		if err := e.settle(); err != nil {
+		if err := e.settle(event{}); err != nil {
 			t.Fatal(err)
 		}
 	}); n != 0 {

@@ -6,7 +6,7 @@ import (
 )
 
 // collide makes impacts until no contact of I_S closes, and puts I_N and I_H to rest.
-func (e *EventDriven) collide() error {
+func (e *EventDriven) collide(ev event) error {
 	const rounds = 100
 	s, u := e.sm, e.x[e.f:]
 	for round := 0; ; round++ {
@@ -24,7 +24,7 @@ func (e *EventDriven) collide() error {
 		}
 		if round == 0 {
 			// drift since the last event is no impact
-			if err := e.calm(e.kept()); err != nil {
+			if err := e.stopMotion(e.kept()); err != nil {
 				return err
 			}
 		}
@@ -46,12 +46,12 @@ func (e *EventDriven) collide() error {
 	e.set.rest(s.set, u, e.was)
 	stops := e.set.h
 	for _, i := range e.set.n {
-		if e.caused(Stopping, s.set.ID[i]) && !among(stops, i) {
+		if ev.has(Stopping, s.set.ID[i]) && !among(stops, i) {
 			stops = append(stops, i)
 		}
 	}
 	e.set.h = stops
-	if err := e.calm(e.set.n, e.set.h); err != nil {
+	if err := e.stopMotion(e.set.n, e.set.h); err != nil {
 		return err
 	}
 	return e.putBack()
@@ -136,14 +136,14 @@ func (e *EventDriven) impact(fast float64) error {
 	s.push(p, u)
 	e.remember(v, p)
 	if plastic {
-		return e.rock(after)
+		return e.settleRocking(after)
 	}
 	return nil
 }
 
-// rock puts contacts to rest that an impact without rebound sends off slower than VChatter; after are the velocities it leaves.
+// settleRocking puts contacts to rest that an impact without rebound sends off slower than VChatter; after are the velocities it leaves.
 // Otherwise a body may rock between two contacts for ever, since the stop of one lifts the other. The forces decide who parts.
-func (e *EventDriven) rock(after []float64) error {
+func (e *EventDriven) settleRocking(after []float64) error {
 	rest, off := e.nKept[:0], false
 	for k, i := range e.sm.chosen {
 		if v := after[2*k]; v < e.opt.VChatter {
@@ -153,7 +153,7 @@ func (e *EventDriven) rock(after []float64) error {
 	if e.nKept = rest; !off {
 		return nil
 	}
-	return e.calm(rest, nil)
+	return e.stopMotion(rest, nil)
 }
 
 // remember keeps the impulses p of the chosen contacts, which came with the velocities v.
@@ -161,14 +161,14 @@ func (e *EventDriven) remember(v, p []float64) {
 	set := e.sm.set
 	for k, i := range e.sm.chosen {
 		if n, t := p[2*k], p[2*k+1]; n > 0 {
-			e.blows = append(e.blows, ContactForce{set.ID[i], stateOf(n, t, set.Law[i].Mu), n, t, set.Gap[i], v[2*k+1],
+			e.event.Impulses = append(e.event.Impulses, ContactForce{set.ID[i], stateOf(n, t, set.Law[i].Mu), n, t, set.Gap[i], v[2*k+1],
 				set.X[i], set.Y[i], set.NX[i], set.NY[i]})
 		}
 	}
 }
 
-// calm changes u, weighted by the masses, so that the contacts of n are at rest along the normal and those of h along the tangent.
-func (e *EventDriven) calm(n, h []int32) error {
+// stopMotion changes u, weighted by the masses, so that the contacts of n are at rest along the normal and those of h along the tangent.
+func (e *EventDriven) stopMotion(n, h []int32) error {
 	if len(n) == 0 {
 		return nil
 	}

@@ -3,7 +3,7 @@ package contact
 import "math"
 
 // locate looks for events in the last step and moves T and x to the first of them, or to the end of the step.
-func (e *EventDriven) locate() bool {
+func (e *EventDriven) locate() event {
 	d := e.dp
 	for part := 1; part <= sampleParts; part++ {
 		end := d.T
@@ -22,15 +22,19 @@ func (e *EventDriven) locate() bool {
 				e.reach(t)
 			}
 			if e.scan(); len(e.found) > 0 {
-				e.narrow()
-				return true
+				return e.narrow()
 			}
 			e.a, e.b = e.b, e.a
 		}
 	}
 	e.T = d.T
 	copy(e.x, d.X)
-	return false
+	// a is the sample at T
+	drift := false
+	for _, i := range e.a.at {
+		drift = drift || i >= 0 && math.Abs(e.a.gap[i]) > 0.1*e.opt.TolGap
+	}
+	return event{drift: drift}
 }
 
 // reach measures b at t.
@@ -140,9 +144,8 @@ func (e *EventDriven) at(t float64, forces bool) {
 }
 
 // narrow finds the earliest of the events found and goes there; those that have happened by then are its causes.
-func (e *EventDriven) narrow() {
-	end := e.b.t
-	e.what = e.found[0]
+func (e *EventDriven) narrow() event {
+	end, what := e.b.t, e.found[0]
 	for _, tr := range e.found {
 		if end < e.b.t {
 			e.at(end, tr.kind != Closing)
@@ -151,13 +154,13 @@ func (e *EventDriven) narrow() {
 			}
 		}
 		if t := e.first(tr, end); t < end || end == e.b.t {
-			end, e.what = t, tr
+			end, what = t, tr
 		}
 	}
 	e.at(end, true)
 	e.causes = e.causes[:0]
 	for _, tr := range e.found {
-		if tr == e.what || e.passed(tr, e.probe) {
+		if tr == what || e.passed(tr, e.probe) {
 			e.causes = append(e.causes, tr)
 		}
 	}
@@ -166,6 +169,7 @@ func (e *EventDriven) narrow() {
 	if end == e.dp.T {
 		copy(e.x, e.dp.X)
 	}
+	return event{kind: what.kind, id: what.id, causes: e.causes}
 }
 
 // first is the time between sample a and tb at which an event, known to have happened at tb, is first known to have happened.

@@ -4,25 +4,25 @@ import "math"
 
 // stopSliding ends what no forces can: sliding contacts with A ≤ 0, or all that slide where it is not for one alone, take an
 // impulse that needs no approach. They are given one that is nothing beside their sliding, so that P = 0 is no way out.
-func (e *EventDriven) stopSliding(c *corner) error {
+func (e *EventDriven) stopSliding(c *corner, wedged []int32) error {
 	s, u := e.sm, e.x[e.f:]
 	n := c.n
 	w := 2 * n
-	if len(e.wedged) == 0 {
+	if len(wedged) == 0 {
 		for k := range n {
 			if c.side[k] != either {
-				e.wedged = append(e.wedged, int32(k))
+				wedged = append(wedged, int32(k))
 			}
 		}
 	}
-	if len(e.wedged) == 0 {
+	if len(wedged) == 0 {
 		return e.fail(ErrNoForces, e.ids(s.chosen)...)
 	}
 	v, p, laws := e.v[:w], e.p[:w], e.laws[:n]
 	for k, i := range s.chosen {
 		laws[k] = Law{Mu: s.set.Law[i].Mu}
 	}
-	for _, k := range e.wedged {
+	for _, k := range wedged {
 		v[2*k] -= 1e-9 * math.Abs(v[2*k+1])
 	}
 	r := e.jams.Solve(s.g[:w*w], v, laws, p)
@@ -40,35 +40,35 @@ func (e *EventDriven) stopSliding(c *corner) error {
 	return nil
 }
 
-// stuck tells whether the integrator may have failed because a sliding contact comes close to A = 0.
-func (e *EventDriven) stuck() bool {
+// stuck lists the held contacts that slide close to A = 0, where the integrator may have failed because of them; it goes back to the
+// beginning of the step.
+func (e *EventDriven) stuck() []int32 {
 	s := e.sm
-	e.wedged = e.wedged[:0]
 	if len(s.held) == 0 {
-		return false
+		return nil
 	}
 	e.T = e.dp.T
 	copy(e.x, e.dp.X)
 	if s.look(e.T, e.x[:e.f], e.x[e.f:], e.opt.Reach); !s.keep(e.T, e.x[:e.f], e.x[e.f:]) && len(s.chosen) < len(s.held) {
-		return false
+		return nil
 	}
-	w := 2 * len(s.held)
+	w, wedged := 2*len(s.held), e.wedged[:0]
 	for k, h := range s.held {
 		gnn := s.g[2*k*w+2*k]
 		if h.sigma != 0 && gnn-h.mu*h.sigma*s.g[2*k*w+2*k+1] <= 1e-3*gnn {
-			e.wedged = append(e.wedged, int32(k))
+			wedged = append(wedged, int32(k))
 		}
 	}
-	return len(e.wedged) > 0
+	return wedged
 }
 
-// jam is stopSliding for the contacts that stuck found.
-func (e *EventDriven) jam() error {
+// jam is stopSliding for held contacts.
+func (e *EventDriven) jam(wedged []int32) error {
 	s, c := e.sm, e.cor
 	c.n = len(s.held)
 	for k, h := range s.held {
 		c.side[k] = sideOf(h.sigma)
 	}
 	s.rates(e.x[e.f:], e.v[:2*c.n])
-	return e.stopSliding(c)
+	return e.stopSliding(c, wedged)
 }

@@ -1,6 +1,9 @@
 package contact
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // EventKind is what ends a smooth motion.
 type EventKind uint8
@@ -13,11 +16,43 @@ const (
 	Stopping            // ġ_T of a sliding contact → 0
 	Kinking             // another feature under a held contact, or the end of it
 	Sharing             // redundant contacts: the forces of all of them ask for another mode
+	Jamming             // a sliding contact close to where no forces exist, see Painlevé's cases
 )
 
-var eventKindNames = [...]string{"none", "closing", "detaching", "slipping", "stopping", "kinking", "sharing"}
+var eventKindNames = [...]string{"none", "closing", "detaching", "slipping", "stopping", "kinking", "sharing", "jamming"}
 
 func (k EventKind) String() string { return eventKindNames[k] }
+
+// Event is what ended a smooth motion, and the impulses of the impacts it brought: several of one contact when one impact leads to
+// the next.
+type Event struct {
+	T        float64 // s
+	Kind     EventKind
+	ID       uint32 // the contact that came first
+	Impulses []ContactForce
+}
+
+// event is an event on its way from where it is located to where it is settled. The zero value is none: contacts at the start.
+type event struct {
+	kind   EventKind
+	id     uint32
+	causes []trigger // all that had happened by then, the first included
+	wedged []int32   // Jamming: places in held
+	drift  bool      // held contacts have left their surface by a tenth of what counts as closed
+}
+
+// has tells whether the event is of this kind at this contact.
+func (ev event) has(kind EventKind, id uint32) bool {
+	return slices.ContainsFunc(ev.causes, func(c trigger) bool { return c.kind == kind && c.id == id })
+}
+
+// ids are the contacts concerned.
+func (ev event) ids() (ids []uint32) {
+	for _, c := range ev.causes {
+		ids = append(ids, c.id)
+	}
+	return ids
+}
 
 // trigger is one function whose sign says that an event has happened; k is the place in held, −1 for an open contact.
 type trigger struct {

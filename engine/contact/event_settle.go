@@ -11,10 +11,13 @@ type level struct {
 	gap float64
 }
 
-// happen counts the event that locate found, settles it and begins the next smooth motion.
-func (e *EventDriven) happen() error {
+// applyEvent counts an event, settles it and begins the next smooth motion. What has drifted without an event is put back.
+func (e *EventDriven) applyEvent(ev event) error {
+	if ev.kind == NoEvent {
+		return e.settle(ev)
+	}
 	e.Events++
-	for _, c := range e.causes {
+	for _, c := range ev.causes {
 		switch c.kind {
 		case Closing:
 			e.Closings++
@@ -29,43 +32,32 @@ func (e *EventDriven) happen() error {
 		}
 	}
 	if e.Events > e.opt.MaxEvents {
-		return e.fail(fmt.Errorf("%w: %d", ErrMaxEvents, e.opt.MaxEvents), e.causeIDs()...)
+		return e.fail(fmt.Errorf("%w: %d", ErrMaxEvents, e.opt.MaxEvents), ev.ids()...)
 	}
 	if e.T-e.stormT > stormTime {
 		e.stormT, e.stormN = e.T, 0
 	}
 	if e.stormN++; e.stormN > stormEvents {
-		return e.fail(fmt.Errorf("%w: %d in %.3g s, the last %v", ErrStorm, e.stormN, e.T-e.stormT, e.what.kind), e.causeIDs()...)
+		return e.fail(fmt.Errorf("%w: %d in %.3g s, the last %v", ErrStorm, e.stormN, e.T-e.stormT, ev.kind), ev.ids()...)
 	}
-	return e.settle()
-}
-
-func (e *EventDriven) causeIDs() (ids []uint32) {
-	for _, c := range e.causes {
-		ids = append(ids, c.id)
-	}
-	return ids
-}
-
-// caused tells whether the present event is of this kind at this contact.
-func (e *EventDriven) caused(kind EventKind, id uint32) bool {
-	for _, c := range e.causes {
-		if c.kind == kind && c.id == id {
-			return true
+	if ev.kind == Jamming {
+		e.event = Event{T: e.T, Kind: Jamming, ID: ev.id, Impulses: e.event.Impulses[:0]}
+		if err := e.jam(ev.wedged); err != nil {
+			return err
 		}
 	}
-	return false
+	return e.settle(ev)
 }
 
 // settle goes from the state at T to the next smooth motion: projections, impacts, forces.
-func (e *EventDriven) settle() error {
+func (e *EventDriven) settle(ev event) error {
 	const rounds = 20
 	e.was = append(e.was[:0], e.sm.held...)
 	for range rounds {
-		if err := e.collide(); err != nil {
+		if err := e.collide(ev); err != nil {
 			return err
 		}
-		again, err := e.decide()
+		again, err := e.decide(ev)
 		if err != nil {
 			return err
 		}
@@ -78,7 +70,7 @@ func (e *EventDriven) settle() error {
 
 // decide solves for the forces on I_N and fills held with the contacts that stay. It is true when an impulse was needed instead, after
 // which all has to be looked at again.
-func (e *EventDriven) decide() (again bool, err error) {
+func (e *EventDriven) decide(ev event) (again bool, err error) {
 	s, q, u := e.sm, e.x[:e.f], e.x[e.f:]
 	s.held = s.held[:0]
 	n := len(e.set.n)
@@ -95,7 +87,7 @@ func (e *EventDriven) decide() (again bool, err error) {
 	s.rates(u, e.v[:w])
 	c := e.cor
 	c.n = n
-	e.wedged = e.wedged[:0]
+	wedged := e.wedged[:0]
 	for k, i := range s.chosen {
 		mu, vt := s.set.Law[i].Mu, e.v[2*k+1]
 		c.mu[k], c.base[k], c.side[k] = mu, 0, either
@@ -105,7 +97,7 @@ func (e *EventDriven) decide() (again bool, err error) {
 		sigma := math.Copysign(1, vt)
 		c.side[k] = sideOf(sigma)
 		if g[2*k*w+2*k]-mu*sigma*g[2*k*w+2*k+1] <= 1e-12*g[2*k*w+2*k] {
-			e.wedged = append(e.wedged, int32(k))
+			wedged = append(wedged, int32(k))
 		}
 	}
 	large := c.large
@@ -116,9 +108,9 @@ func (e *EventDriven) decide() (again bool, err error) {
 		ok = e.holds(c, p, acc)
 	}
 	if !ok {
-		return true, e.stopSliding(c)
+		return true, e.stopSliding(c, wedged)
 	}
-	if len(e.wedged) > 0 {
+	if len(wedged) > 0 {
 		e.Indeterminate++
 	}
 
@@ -126,7 +118,7 @@ func (e *EventDriven) decide() (again bool, err error) {
 	tol := 0.1 * forceBand * s.scale
 	for k, i := range s.chosen {
 		id := s.set.ID[i]
-		if p[2*k] == 0 && (acc[2*k]*s.root[2*k] > tol || e.caused(Detaching, id)) {
+		if p[2*k] == 0 && (acc[2*k]*s.root[2*k] > tol || ev.has(Detaching, id)) {
 			continue
 		}
 		h := held{id: id, feature: s.set.Feature[i], mu: c.mu[k], at: i}
@@ -137,7 +129,7 @@ func (e *EventDriven) decide() (again bool, err error) {
 			h.sigma = -1
 		case math.Abs(vt)*s.root[2*k+1] > tol:
 			h.sigma = math.Copysign(1, vt)
-		case e.caused(Slipping, id) && math.Abs(p[2*k+1]) >= c.mu[k]*p[2*k]*(1-1e-12):
+		case ev.has(Slipping, id) && math.Abs(p[2*k+1]) >= c.mu[k]*p[2*k]*(1-1e-12):
 			h.sigma = -math.Copysign(1, p[2*k+1])
 		}
 		if k := find(e.was, id); k >= 0 && e.was[k].sigma == 0 && h.sigma != 0 {

@@ -68,7 +68,7 @@ func TestBouncingBallComesToRestInTime(t *testing.T) {
 		e := drive(t, bouncing(eps), EventOptions{}, []float64{h}, []float64{0})
 		hits, last, want, step := 0, 0.0, t0, 2*t0*eps
 		runTo(t, e, rest+0.5, func(e *EventDriven) bool {
-			if kind, _ := e.Event(); kind == Closing && e.T > last {
+			if kind := e.Event().Kind; kind == Closing && e.T > last {
 				if hits < 12 {
 					near(t, "impact", e.T, want, 1e-9)
 				}
@@ -150,7 +150,7 @@ func TestCoulombOscillatorLosesTheSameEachHalfSwing(t *testing.T) {
 	x, turn, n := x0, 0.0, 0
 	q, u := make([]float64, 2), make([]float64, 2)
 	runTo(t, e, 3, func(e *EventDriven) bool {
-		if kind, _ := e.Event(); kind != Stopping || e.T == turn {
+		if kind := e.Event().Kind; kind != Stopping || e.T == turn {
 			return true
 		}
 		turn, n = e.T, n+1
@@ -188,7 +188,7 @@ func TestBeltCarriesUntilTheSpringPullsOff(t *testing.T) {
 	q, u := make([]float64, 2), make([]float64, 2)
 	slip := 0.0
 	runTo(t, e, 1.2, func(e *EventDriven) bool {
-		if kind, _ := e.Event(); kind == Slipping && slip == 0 {
+		if kind := e.Event().Kind; kind == Slipping && slip == 0 {
 			slip = e.T
 		}
 		return true

@@ -39,7 +39,7 @@ func TestWoodpeckerPeriod(t *testing.T) {
 		if e.T > 1 {
 			top[0], top[1] = max(top[0], math.Abs(q[1])), max(top[1], q[2])
 		}
-		if kind, id := e.Event(); kind == contact.Closing && id == 0 && (len(pecks) == 0 || e.T > pecks[len(pecks)-1]+0.02) {
+		if ev := e.Event(); ev.Kind == contact.Closing && ev.ID == 0 && (len(pecks) == 0 || e.T > pecks[len(pecks)-1]+0.02) {
 			pecks = append(pecks, e.T)
 		}
 		return true

@@ -7,9 +7,6 @@ import (
 
 // What only tests ask for.
 
-// Event is what ended the last step, and at which contact; NoEvent in a visit after a plain step.
-func (e *EventDriven) Event() (EventKind, uint32) { return e.what.kind, e.what.id }
-
 // NewOpenOutline makes an outline with two ends, of ground for example. Material is on the given side. A body off the ends is not in
 // contact with the material behind them: let the outline reach beyond what can be touched.
 func NewOpenOutline(points []Point, material Side) (*Outline, error) {

@@ -195,7 +195,7 @@ func (r *eventful) look(event bool) *forces {
 	}
 	var blow forces
 	if event {
-		r.list = e.Blows(r.list[:0])
+		r.list = append(r.list[:0], e.Event().Impulses...)
 		blow = sum(r.list)
 	}
 	r.list = e.Forces(r.list[:0])
