@@ -227,13 +227,29 @@ func (c *Config) Needs(m Measure) bool {
 	return m.Role == "position" || m.Role == "current" && (c.Guard.MaxCurrent > 0 || c.Guard.RatedI > 0) || c.Hot(m) != 0
 }
 
+// A drive at full voltage brings a motor to its top speed within a few hundredths of a second. Longer than that it must not stay
+// energised without a good sample, unless five samples of a slow device take longer.
+const (
+	longestStale = 0.5 // s
+	longestHold  = 1.0 // s
+)
+
 // MayDrive is why this rig must not be energised; nil if it may.
 func (c *Config) MayDrive() error {
+	const instead = "hil run --dry-run reads and estimates all the same"
 	for i, m := range c.Device.Measure {
-		if c.Needs(m) && m.Stale == 0 {
-			return fmt.Errorf("device.measure[%d].stale is 0: nobody would notice that %s stopped coming while the drive is energised; leave stale out (%s s here) or give it a time. "+
-				"hil run --dry-run reads and estimates without it", i, m.Name, short(c.staleOf(m.Role)))
+		top := max(longestStale, c.staleOf(m.Role))
+		switch {
+		case c.Needs(m) && m.Stale == 0:
+			return fmt.Errorf("device.measure[%d].stale is 0: nobody would notice that %s stopped coming while the drive is energised; leave stale out (%s s here) or give it a time. %s",
+				i, m.Name, short(c.staleOf(m.Role)), instead)
+		case c.Needs(m) && m.Stale > top:
+			return fmt.Errorf("device.measure[%d].stale is %s s: so long the drive would be energised blind when %s stops coming; want at most %s s, or leave stale out (%s s here). %s",
+				i, short(m.Stale), m.Name, short(top), short(c.staleOf(m.Role)), instead)
 		}
+	}
+	if h := c.Guard.HoldTime; h > longestHold {
+		return fmt.Errorf("guard.hold_time is %s s: so long the drive would stay energised while a sensor is sick; want at most %s s. %s", short(h), short(longestHold), instead)
 	}
 	return nil
 }

@@ -87,7 +87,7 @@ type Measure struct {
 	Offset float64    `yaml:"offset" unit:"@unit" doc:"value at count 0"`
 	Role   string     `yaml:"role,omitempty" enum:",position,current,voltage,velocity,torque,temperature,status" doc:"what it is used for; status: 0 is healthy; empty: recorded and published only"`
 	Range  [2]float64 `yaml:"range,omitempty" unit:"@unit" doc:"outside it the measurement is not believed; [0, 0]: no check"`
-	Stale  float64    `yaml:"stale" unit:"s" want:">=0 <=60" auto:"five sample periods, at least 20 ms, for position and current; 5 s for a temperature; else 0" doc:"age at which the guard holds; 0: not watched, which hil run --arm refuses for the position and for what a limit needs"`
+	Stale  float64    `yaml:"stale" unit:"s" want:">=0 <=60" auto:"five sample periods, at least 20 ms, for position and current; 5 s for a temperature; else 0" doc:"age at which the guard holds; 0: not watched. hil run --arm refuses 0 and more than 0.5 s (or five sample periods) for the position and for what a limit needs"`
 }
 
 // Command is one number sent to the device: raw = (value − offset)/scale, rounded, value in Unit, which is SI.
@@ -217,7 +217,7 @@ type Dither struct {
 
 // Guard decides about the command.
 type Guard struct {
-	HoldTime   float64 `yaml:"hold_time" unit:"s" want:">=0 <=10" doc:"HOLD for a stale or missing sensor becomes TRIP after this time"`
+	HoldTime   float64 `yaml:"hold_time" unit:"s" want:">=0 <=10" doc:"HOLD for a stale or missing sensor becomes TRIP after this time; hil run --arm refuses more than 1 s"`
 	MaxSpeed   float64 `yaml:"max_speed" unit:"rad/s" want:">=0 <=1e9" doc:"estimated speed that trips; 0: no limit"`
 	MaxError   float64 `yaml:"max_error" unit:"rad" want:">=0 <=1e9" doc:"tracking error that trips; 0: no limit"`
 	MaxCurrent float64 `yaml:"max_current" unit:"A" want:">=0 <=1e9" doc:"measured current that trips; 0: no limit"`

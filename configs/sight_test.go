@@ -75,6 +75,16 @@ func TestMayDrive(t *testing.T) {
 		{"current without either", func(c *Config) { c.Device.Measure[1].Stale = 0; none(c) }, ""},
 		{"voltage", func(c *Config) { c.Device.Measure[2].Stale = 0 }, ""},
 		{"temperature", func(c *Config) { c.Device.Measure[3].Stale = 0 }, "device.measure[3].stale is 0"},
+		{"position, half a second", func(c *Config) { c.Device.Measure[0].Stale = 0.5 }, ""},
+		{"position, more", func(c *Config) { c.Device.Measure[0].Stale = 0.501 }, "device.measure[0].stale is 0.501 s: so long the drive would be energised blind when motor.angle stops coming; want at most 0.5 s, or leave stale out (0.02 s here)"},
+		{"position of a device of 4 Hz, five samples", func(c *Config) { c.Device.Rate, c.Device.Measure[0].Stale = 4, 1.25 }, ""},
+		{"position of a device of 4 Hz, more", func(c *Config) { c.Device.Rate, c.Device.Measure[0].Stale = 4, 1.3 }, "want at most 1.25 s"},
+		{"current under a limit, a minute", func(c *Config) { c.Device.Measure[1].Stale = 60 }, "device.measure[1].stale is 60 s"},
+		{"current without a limit, a minute", func(c *Config) { c.Device.Measure[1].Stale = 60; none(c) }, ""},
+		{"temperature, five seconds", func(c *Config) { c.Device.Measure[3].Stale = 5 }, ""},
+		{"temperature, a minute", func(c *Config) { c.Device.Measure[3].Stale = 60 }, "device.measure[3].stale is 60 s"},
+		{"hold for a second", func(c *Config) { c.Guard.HoldTime = 1 }, ""},
+		{"hold for more", func(c *Config) { c.Guard.HoldTime = 1.001 }, "guard.hold_time is 1.001 s: so long the drive would stay energised while a sensor is sick; want at most 1 s"},
 		{"temperature without a limit", func(c *Config) { c.Device.Measure[3].Stale = 0; c.Device.Measure[3].Range = [2]float64{} }, ""},
 	} {
 		cfg := Demo()

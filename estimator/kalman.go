@@ -252,6 +252,9 @@ func (k *Kalman) StdDevs(dst []float64) {
 	}
 }
 
+// PositionNoise is the standard deviation (rad) that a position is taken to have.
+func (k *Kalman) PositionNoise() float64 { return k.s.PositionNoise }
+
 // NIS is the normalised innovation squared of the last correction and the number of samples in it: its mean is that number
 // when the noise levels are right.
 func (k *Kalman) NIS() (value float64, samples int) { return k.nis, k.used }

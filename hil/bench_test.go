@@ -106,6 +106,7 @@ type benchOptions struct {
 	inner int
 	every int // the rig samples every so many ticks of the controller
 	fade  float64
+	blind bool // the controller has no current
 	brush *BesideSpec
 	rig   *brush.Rig // the rig in place of the demo's
 }
@@ -162,6 +163,9 @@ func newBench(tb testing.TB, o benchOptions) *bench {
 		Guard: GuardSpec{Meas: []MeasLimit{{Stale: 0.02}, {Stale: 0.02, Lo: -20, Hi: 20}},
 			Cmd:      []CmdLimit{{Lo: -24, Hi: 24, Slew: 20000}, {Hi: 1, Enable: true}},
 			HoldTime: 0.1, SelfTest: 0.1, MaxSpeed: 300, MaxError: 2, MaxCurrent: 15, RatedI: 5, Thermal: 20},
+	}
+	if o.blind {
+		spec.Current, spec.RLS = -1, nil
 	}
 	if b.controller, err = NewController(spec); err != nil {
 		tb.Fatal(err)

@@ -118,6 +118,8 @@ type Controller struct {
 	schema Schema
 	guard  *Guard
 	signs  *signs
+	stall  *stall
+	stuck  reason // what it found in the newest sample
 	kf     *estimator.Kalman
 	at     sampleTime
 	sent   commands
@@ -177,6 +179,7 @@ func NewController(s ControllerSpec) (*Controller, error) {
 	g.Dt, g.CmdAt, g.Current, g.MaxResidual = c.dt, len(s.Meas)+len(estSignals)+len(model), s.Current, unexplained*s.Law.Fs
 	c.guard = NewGuard(g)
 	c.signs = newSigns(s)
+	c.stall = newStall(s.Motor.J, s.Law, kf.PositionNoise())
 	if n := c.schema.Len(); n > MaxSignals {
 		return nil, fmt.Errorf("%d signals, a row holds %d: declare fewer measurements%s", n, MaxSignals, c.brush.instead())
 	}
@@ -325,7 +328,7 @@ func (c *Controller) explain(r *Row, residual, dt float64) {
 
 // Guard has the last word on the command.
 func (c *Controller) Guard(r *Row, b *Blocks) {
-	m := Motion{Speed: b.Est[eVel], Error: b.Model[mErr], Current: c.current(b), Heating: c.taken[1], Residual: c.residual, Unsound: !c.kf.Sound()}
+	m := Motion{Speed: b.Est[eVel], Error: b.Model[mErr], Current: c.current(b), Heating: c.taken[1], Residual: c.residual, Unsound: !c.kf.Sound(), Stuck: c.stuck}
 	m.Signs, m.Hint = c.signs.step(r, b.Meas, c.taken, c.guard.last)
 	if r.Flags&FlagJump != 0 {
 		m.Jump = reason{CauseJump, uint16(c.s.Position + 1), 0, 0}

@@ -54,7 +54,13 @@ func (c *Controller) estimate(r *Row, b *Blocks) {
 		if jumped {
 			r.Flags |= FlagJump
 		}
-		c.regress(b, y, dt, taken[0] && taken[1] && !jumped)
+		var x [4]float64
+		c.kf.State(x[:])
+		c.regress(b, y, x[eVel], dt, taken[0] && taken[1] && !jumped)
+		c.stuck = c.stall.step(c.before.Energised(), taken[0], y[0], c.s.Motor.K*x[eCur], x[eFric], dt)
+		if c.stuck.cause != CauseNone {
+			c.stuck.where = uint16(c.s.Position + 1)
+		}
 	}
 	if c.rls != nil && !c.rls.Excited() {
 		r.Flags |= FlagUnexcited
@@ -95,13 +101,11 @@ const oldest = 100
 func (c *Controller) fresh(r *Row, i int) bool { return i >= 0 && r.Fresh&(1<<i) != 0 }
 
 // regress feeds the recursive least squares: one sample a sampling period; one or two lost ones are bridged by a straight line.
-func (c *Controller) regress(b *Blocks, y [2]float64, dt float64, both bool) {
+func (c *Controller) regress(b *Blocks, y [2]float64, speed, dt float64, both bool) {
 	if c.rls == nil {
 		return
 	}
 	x := b.Est
-	var now [4]float64
-	c.kf.State(now[:])
 	c.missing += dt
 	if both {
 		m := math.Round(c.missing / c.s.Every)
@@ -110,12 +114,12 @@ func (c *Controller) regress(b *Blocks, y [2]float64, dt float64, both bool) {
 		} else {
 			for k := 1.0; k < m; k++ {
 				w := k / m
-				c.rls.Step(c.learnt[0]+w*(y[0]-c.learnt[0]), now[eVel], c.learnt[1]+w*(y[1]-c.learnt[1]), true)
+				c.rls.Step(c.learnt[0]+w*(y[0]-c.learnt[0]), speed, c.learnt[1]+w*(y[1]-c.learnt[1]), true)
 			}
 		}
 		c.learnt, c.missing = y, 0
 	}
-	c.rls.Step(y[0], now[eVel], y[1], both)
+	c.rls.Step(y[0], speed, y[1], both)
 	if k := c.rls.Windows(); k != c.upd || k == 0 {
 		c.upd = k
 		c.rls.Values(x[eRLS : eRLS+4])

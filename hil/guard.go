@@ -383,6 +383,7 @@ type Motion struct {
 	Residual float64 // N·m    slow mean of what the friction model leaves unexplained
 	Signs    reason  // what the electrical balance found wrong
 	Hint     reason  // … and what it would put down to it if the axis left its limits
+	Stuck    reason  // the axis stands although its torque must move it
 	Unsound  bool    // the estimate must not be acted on
 	Jump     reason  // the position jumped in this tick
 }
@@ -403,6 +404,8 @@ func (g *Guard) Watch(r *Row, m Motion) {
 		bad.cause = CauseEstimate
 	case m.Signs.cause != CauseNone:
 		bad = m.Signs
+	case m.Stuck.cause != CauseNone:
+		bad = m.Stuck
 	case above(m.Current, g.s.MaxCurrent):
 		r.Flags |= FlagRange
 		bad = reason{CauseCurrent, uint16(g.s.Current + 1), numeric.OrZero(m.Current), g.s.MaxCurrent}

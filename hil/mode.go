@@ -91,6 +91,7 @@ const (
 	CauseFrozen            // the position does not move, though the axis must
 	CauseJump              // the position jumped as no axis can
 	CauseEstimate          // the estimate of the motion is not sound
+	CauseBlocked           // the axis stands although its torque must move it
 )
 
 // causes: the name, the unit of value and limit where it is not that of the signal, and what to look at.
@@ -115,10 +116,11 @@ var causes = [...]struct{ name, unit, hint string }{
 	CauseThermal:     {"i2t", "of the budget", ""},
 	CauseResidual:    {"model residual", "N·m", "torque that the friction model does not explain: blocked shaft, collision, wrong model"},
 	CauseDiverged:    {"divergence", "", "the estimate is not finite or absurd"},
-	CauseDirection:   {"wrong direction", "V", "the axis runs against its command: check the signs of drive, encoder and current"},
+	CauseDirection:   {"wrong direction", "V", "the axis runs against its command: check the signs of drive, encoder and current; without a measured current also a load that throws it back"},
 	CauseFrozen:      {"frozen position", "V", "the voltage shows motion, the position does not: sensor, coupling, drive"},
 	CauseJump:        {"position jump", "", "the counter was reset, counts were lost or a coupling slipped"},
 	CauseEstimate:    {"estimate", "", "the position is missing or refused, or its noise is far above estimator.position_noise"},
+	CauseBlocked:     {"blocked shaft", "N·m", "the torque must move the axis, and it stands: shaft, position sensor, coupling; without a measured current also the drive"},
 }
 
 func (c Cause) String() string {

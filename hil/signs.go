@@ -16,9 +16,13 @@ import (
 //
 // All three are means over the same short time, so that the delay of a sample and the inductance hardly count. Tolerated are half of
 // R·i and K·ω, twice the drop of the brushes and 5 % of the largest command: a hot winding or a poor data sheet is no wrong sign.
+//
+// Without a measured current the acceleration stands in for it, i = J·ω'/K, and five times the break-away torque is tolerated
+// beside the rest. With the sign of drive or encoder turned round, speed and acceleration both change sign. That tells a wrong sign
+// from a load: one that drives the axis back does not do so with the acceleration that belongs to the voltage.
 type signs struct {
 	motor    plant.Motor
-	pos, cur int // in Meas; cur −1: no current, nothing is compared
+	pos, cur int // in Meas; cur −1: no current is measured
 	applied  int // in Meas; −1: the command
 	drive    int // in Cmd
 	dt, tau  float64
@@ -26,6 +30,7 @@ type signs struct {
 
 	on        bool    // means are those of an energised axis
 	u, i, th  float64 // V, A, rad  means
+	u2, w2    float64 // V, rad/s  means of the means, for the acceleration
 	since     float64 // s  since energised
 	bad, hint lasting
 }
@@ -55,14 +60,18 @@ func newSigns(s ControllerSpec) *signs {
 		c := s.Guard.Cmd[s.Drive]
 		limit = max(-c.Lo, c.Hi)
 	}
-	return &signs{motor: s.Motor, pos: s.Position, cur: s.Current, applied: s.Applied, drive: s.Drive, dt: 1 / s.Rate,
+	n := &signs{motor: s.Motor, pos: s.Position, cur: s.Current, applied: s.Applied, drive: s.Drive, dt: 1 / s.Rate,
 		tau: max(10e-3, 5*s.Every), floor: 2*s.Motor.BrushDrop + 0.05*limit}
+	if n.cur < 0 && n.floor > 0 {
+		n.floor += stallFs * max(s.Law.Fs, s.Law.Fc) * s.Motor.R / s.Motor.K
+	}
+	return n
 }
 
 // step takes position and current as the filter took them last, what the device says it applied, and the commands of the tick before.
 // bad is a balance that is broken beyond doubt; hint is one that is broken enough to be the cause when the axis leaves its limits.
 func (s *signs) step(r *Row, meas []float64, taken [2]float64, cmd []float64) (bad, hint reason) {
-	if s.cur < 0 || s.floor == 0 {
+	if s.floor == 0 {
 		return
 	}
 	if !r.Mode.Energised() {
@@ -77,19 +86,25 @@ func (s *signs) step(r *Row, meas []float64, taken [2]float64, cmd []float64) (b
 	if sum := u + i + th; !s.on || sum-sum != 0 || r.Flags&(FlagStale|FlagRange|FlagJump) != 0 {
 		// begin anew behind a gap or a reading that is not believed
 		*s = signs{motor: s.motor, pos: s.pos, cur: s.cur, applied: s.applied, drive: s.drive, dt: s.dt, tau: s.tau, floor: s.floor}
-		s.on, s.u, s.i, s.th = sum-sum == 0, u, i, th
+		s.on, s.u, s.i, s.th, s.u2 = sum-sum == 0, u, i, th, u
 		return
 	}
 	w := -math.Expm1(-dt / s.tau)
 	s.u += w * (u - s.u)
 	s.i += w * (i - s.i)
 	s.th += w * (th - s.th)
+	omega := (th - s.th) / s.tau
+	s.u2 += w * (s.u - s.u2)
+	s.w2 += w * (omega - s.w2)
 	if s.since += dt; s.since < 3*s.tau {
 		return
 	}
-	omega := (th - s.th) / s.tau
-	s.bad.add(s.balance(s.u, s.i, omega, 0.5, s.floor), dt)
-	s.hint.add(s.balance(s.u, s.i, omega, 0.25, s.floor/8), dt)
+	mean := s.i
+	if u = s.u; s.cur < 0 {
+		u, mean, omega = s.u2, s.motor.J/s.motor.K*(omega-s.w2)/s.tau, s.w2
+	}
+	s.bad.add(s.balance(u, mean, omega, 0.5, s.floor), dt)
+	s.hint.add(s.balance(u, mean, omega, 0.25, s.floor/8), dt)
 	if s.bad.time >= signsFor {
 		bad = s.bad.reason
 	}
@@ -102,10 +117,7 @@ func (s *signs) step(r *Row, meas []float64, taken [2]float64, cmd []float64) (b
 // balance judges means of voltage (V), current (A) and speed (rad/s); tolerated are floor (V) and a share of the terms.
 func (s *signs) balance(u, i, omega, share, floor float64) reason {
 	m := &s.motor
-	ri := m.R * i
-	if m.DropScale > 0 {
-		ri += m.BrushDrop * math.Tanh(i/m.DropScale)
-	}
+	ri := m.R*i + m.Drop(i)
 	emf := m.K * omega
 	over := u - ri - emf // what is left over if all signs are right
 	limit := floor + share*(math.Abs(ri)+math.Abs(emf))
@@ -113,9 +125,13 @@ func (s *signs) balance(u, i, omega, share, floor float64) reason {
 		return reason{}
 	}
 	turned := min(math.Abs(over+2*emf), math.Abs(over-2*u), math.Abs(over+2*ri)) // encoder, drive or current the other way round
+	if s.cur < 0 {
+		turned = math.Abs(over - 2*u) // an encoder turns speed and acceleration
+	}
 	switch {
 	case turned < math.Abs(over)/3:
 		return reason{CauseDirection, uint16(s.pos + 1), over, limit}
+	case s.cur < 0: // a frozen position is one of a blocked shaft
 	case math.Abs(emf) < math.Abs(over)/10:
 		return reason{CauseFrozen, uint16(s.pos + 1), over, limit}
 	}

@@ -30,9 +30,10 @@ func (d *turnedDevice) Poll(now int64, y []float64) uint64 {
 }
 
 func (d *turnedDevice) Send(u []float64) {
+	sent := u[0]
 	u[0] *= d.drive
 	d.Device.Send(u)
-	u[0] *= d.drive
+	u[0] = sent
 }
 
 // turnedBench is the bench with such a line and no declared limits.
@@ -82,9 +83,12 @@ func TestWrongSigns(t *testing.T) {
 			position, current, drive float64
 			ref                      reference.Spec
 			speed                    float64 // rad/s  fastest that the axis may get
-		}{{"encoder", -1, 1, 1, slow, 200}, {"drive", 1, 1, -1, slow, 50}, {"drive with its current", 1, -1, -1, slow, 200}, {"current", 1, -1, 1, fast, 380}} {
+			blind                    bool    // no current is measured
+		}{{"encoder", -1, 1, 1, slow, 200, false}, {"drive", 1, 1, -1, slow, 50, false}, {"drive with its current", 1, -1, -1, slow, 200, false}, {"current", 1, -1, 1, fast, 380, false},
+			{"encoder, no current", -1, 1, 1, slow, 200, true}, {"drive, no current", 1, 1, -1, slow, 200, true},
+			{"encoder in fast motion, no current", -1, 1, 1, fast, 400, true}, {"drive in fast motion, no current", 1, 1, -1, fast, 400, true}} {
 			t.Run(fmt.Sprintf("%s %+g", c.name, side), func(t *testing.T) {
-				b, d := turnedBench(t, benchOptions{seed: 1, comp: observer, ref: c.ref, fade: 0.5})
+				b, d := turnedBench(t, benchOptions{seed: 1, comp: observer, ref: c.ref, fade: 0.5, blind: c.blind})
 				d.position, d.current, d.drive = c.position, c.current, c.drive
 				b.energise(t)
 				n, top := 0, 0.0
@@ -128,39 +132,42 @@ func TestSoundSigns(t *testing.T) {
 	fast := reference.Spec{Kind: "sine", Amplitude: 40, Frequency: 1.5} // 380 rad/s: into the voltage limit
 	steps := reference.Spec{Kind: "step", Amplitude: 30, Frequency: 2}  // full voltage to either side
 	for _, c := range []struct {
-		name  string
-		ref   reference.Spec
-		truth func(*plant.DriveSpec)
+		name   string
+		ref    reference.Spec
+		truth  func(*plant.DriveSpec)
+		beyond bool // a load that the drive cannot hold: without a current it may look like a wrong sign
 	}{
-		{"as the model", slow, nil},
-		{"as the model, fast", fast, nil},
-		{"as the model, steps", steps, nil},
-		{"hot winding", fast, func(s *plant.DriveSpec) { s.Motor.R *= 1.5 }},
-		{"hot winding, steps", steps, func(s *plant.DriveSpec) { s.Motor.R *= 1.5 }},
-		{"resistance too high in the file", steps, func(s *plant.DriveSpec) { s.Motor.R *= 0.7 }},
-		{"weak magnet", fast, func(s *plant.DriveSpec) { s.Motor.K *= 0.8 }},
-		{"strong magnet", fast, func(s *plant.DriveSpec) { s.Motor.K *= 1.2 }},
-		{"twice the drop", slow, func(s *plant.DriveSpec) { s.Motor.BrushDrop *= 2 }},
-		{"gravity", slow, func(s *plant.DriveSpec) { s.LoadTorque = 0.15 }},
-		{"gravity the other way", slow, func(s *plant.DriveSpec) { s.LoadTorque = -0.15 }},
-		{"driven back by more than the drive can hold", slow, func(s *plant.DriveSpec) { s.LoadTorque = 1 }},
-		{"driven back slowly", slow, func(s *plant.DriveSpec) { s.LoadTorque = 0.5 }},
-		{"driven back slowly the other way", slow, func(s *plant.DriveSpec) { s.LoadTorque = -0.5 }},
-		{"driven back the other way", slow, func(s *plant.DriveSpec) { s.LoadTorque = -1 }},
-		{"driven back with a hot winding", slow, func(s *plant.DriveSpec) { s.LoadTorque = 1; s.Motor.R *= 1.5 }},
-		{"blocked shaft", steps, func(s *plant.DriveSpec) { blocked(s) }},
-		{"blocked shaft, hot winding", steps, func(s *plant.DriveSpec) { blocked(s); s.Motor.R *= 1.5 }},
+		{"as the model", slow, nil, false},
+		{"as the model, fast", fast, nil, false},
+		{"as the model, steps", steps, nil, false},
+		{"hot winding", fast, func(s *plant.DriveSpec) { s.Motor.R *= 1.5 }, false},
+		{"hot winding, steps", steps, func(s *plant.DriveSpec) { s.Motor.R *= 1.5 }, false},
+		{"resistance too high in the file", steps, func(s *plant.DriveSpec) { s.Motor.R *= 0.7 }, false},
+		{"weak magnet", fast, func(s *plant.DriveSpec) { s.Motor.K *= 0.8 }, false},
+		{"strong magnet", fast, func(s *plant.DriveSpec) { s.Motor.K *= 1.2 }, false},
+		{"twice the drop", slow, func(s *plant.DriveSpec) { s.Motor.BrushDrop *= 2 }, false},
+		{"gravity", slow, func(s *plant.DriveSpec) { s.LoadTorque = 0.15 }, false},
+		{"gravity the other way", slow, func(s *plant.DriveSpec) { s.LoadTorque = -0.15 }, false},
+		{"driven back by more than the drive can hold", slow, func(s *plant.DriveSpec) { s.LoadTorque = 1 }, true},
+		{"driven back slowly", slow, func(s *plant.DriveSpec) { s.LoadTorque = 0.5 }, false},
+		{"driven back slowly the other way", slow, func(s *plant.DriveSpec) { s.LoadTorque = -0.5 }, false},
+		{"driven back the other way", slow, func(s *plant.DriveSpec) { s.LoadTorque = -1 }, true},
+		{"driven back with a hot winding", slow, func(s *plant.DriveSpec) { s.LoadTorque = 1; s.Motor.R *= 1.5 }, true},
+		{"blocked shaft", steps, func(s *plant.DriveSpec) { blocked(s) }, false},
+		{"blocked shaft, hot winding", steps, func(s *plant.DriveSpec) { blocked(s); s.Motor.R *= 1.5 }, false},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			b, _ := turnedBench(t, benchOptions{seed: 2, comp: observer, ref: c.ref, truth: c.truth, fade: 0.3})
-			b.controller.guard.s.MaxResidual = 0 // a load beyond the model is not what this is about
-			b.energise(t)
-			n := b.until(6000)
-			t.Logf("after %d ms: %s", n, b.ctl.row.Why(&b.controller.schema))
-			if c := b.ctl.row.Cause; c == CauseDirection || c == CauseFrozen {
-				t.Errorf("after %d ms: %s", n, b.ctl.row.Why(&b.controller.schema))
-			}
-		})
+		for _, blind := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, current %v", c.name, !blind), func(t *testing.T) {
+				b, _ := turnedBench(t, benchOptions{seed: 2, comp: observer, ref: c.ref, truth: c.truth, fade: 0.3, blind: blind})
+				b.controller.guard.s.MaxResidual = 0 // a load beyond the model is not what this is about
+				b.energise(t)
+				n := b.until(6000)
+				t.Logf("after %d ms: %s", n, b.ctl.row.Why(&b.controller.schema))
+				if cause := b.ctl.row.Cause; cause == CauseFrozen || cause == CauseDirection && !(blind && c.beyond) {
+					t.Errorf("after %d ms: %s", n, b.ctl.row.Why(&b.controller.schema))
+				}
+			})
+		}
 	}
 }
 
@@ -172,32 +179,41 @@ func blocked(s *plant.DriveSpec) {
 // A sound axis that leaves its limits under load, with a winding 30 % off: the limit is named, not a sign.
 func TestLoadIsNoSign(t *testing.T) {
 	for _, load := range []float64{0.6, -0.6, 1.5, -1.5} {
-		for _, r := range []float64{0.7, 1, 1.3} {
-			b, _ := turnedBench(t, benchOptions{seed: 2, comp: observer, ref: reference.Spec{Kind: "sine", Amplitude: 1, Frequency: 0.25}, fade: 0.3,
+		for _, r := range []float64{0.7, 1, 1.3, -0.7, -1, -1.3} { // minus: no current is measured
+			blind := r < 0
+			r := math.Abs(r)
+			b, _ := turnedBench(t, benchOptions{seed: 2, comp: observer, blind: blind, ref: reference.Spec{Kind: "sine", Amplitude: 1, Frequency: 0.25}, fade: 0.3,
 				truth: func(s *plant.DriveSpec) { s.LoadTorque = load; s.Motor.R *= r }})
 			b.controller.guard.s.MaxError = 1
 			b.energise(t)
 			if n := b.until(3000); n < 0 || b.ctl.row.Cause != CauseError && b.ctl.row.Cause != CauseResidual {
-				t.Errorf("load %g N·m, R %g: after %d ms %s", load, r, n, b.ctl.row.Why(&b.controller.schema))
+				t.Errorf("load %g N·m, R %g, current %v: after %d ms %s", load, r, !blind, n, b.ctl.row.Why(&b.controller.schema))
 			}
 		}
 	}
 }
 
 // A position that stops telling the truth while the axis moves, to either side; and a drive that does nothing, which looks the same.
+// Without a current they look like a blocked shaft too.
 func TestFrozenPosition(t *testing.T) {
-	for _, side := range []float64{1, -1, 0} {
-		b, d := turnedBench(t, benchOptions{seed: 1, comp: observer, ref: reference.Spec{Kind: "sine", Amplitude: 3 * (side + 0.5), Frequency: 0.8}, fade: 0.5})
-		b.energise(t)
-		for range 1000 {
-			b.step()
+	for _, blind := range []bool{false, true} {
+		want := CauseFrozen
+		if blind {
+			want = CauseBlocked
 		}
-		d.frozen = side != 0
-		d.drive *= math.Abs(side)
-		n := b.until(3000)
-		t.Logf("after %d ms: %s", n, b.ctl.row.Why(&b.controller.schema))
-		if b.ctl.row.Cause != CauseFrozen || n < 0 || n > 500 {
-			t.Errorf("after %d ms: %s", n, b.ctl.row.Why(&b.controller.schema))
+		for _, side := range []float64{1, -1, 0} {
+			b, d := turnedBench(t, benchOptions{seed: 1, comp: observer, ref: reference.Spec{Kind: "sine", Amplitude: 3 * (side + 0.5), Frequency: 0.8}, fade: 0.5, blind: blind})
+			b.energise(t)
+			for range 1000 {
+				b.step()
+			}
+			d.frozen = side != 0
+			d.drive *= math.Abs(side)
+			n := b.until(3000)
+			t.Logf("current %v: after %d ms at %.0f rad/s: %s", !blind, n, b.plant.x[plant.Omega], b.ctl.row.Why(&b.controller.schema))
+			if b.ctl.row.Cause != want || n < 0 || n > 500 {
+				t.Errorf("current %v: after %d ms: %s, want %v", !blind, n, b.ctl.row.Why(&b.controller.schema), want)
+			}
 		}
 	}
 }

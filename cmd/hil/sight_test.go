@@ -16,6 +16,12 @@ func TestArmNeedsSight(t *testing.T) {
 			}
 		}
 	}
+	for _, key := range [][2]string{{"stale: 50 ms", "stale: 60 s"}, {"hold_time: 200 ms", "hold_time: 5 s"}} {
+		_, errs, code := execute(t, "run", demoFile(t, "/dev/none", key[0], key[1]), "--arm", "--no-web", "--no-mqtt", "--no-record")
+		if code != exitInvalid || !strings.Contains(errs, "so long the drive would") {
+			t.Errorf("%s: exit code %d, want %d\n%s", key[1], code, exitInvalid, errs)
+		}
+	}
 	for _, args := range [][]string{{"run", blind("/dev/none"), "--dry-run"}, {"run", blind("/dev/none")}} {
 		if _, errs, code := execute(t, append(args, "--no-web", "--no-mqtt", "--no-record")...); code != exitUnavailable {
 			t.Errorf("%v: exit code %d, want %d: it drives nothing, and there is no port\n%s", args, code, exitUnavailable, errs)

@@ -1,0 +1,86 @@
+package hil
+
+import (
+	"math"
+
+	"hilrig/engine/friction"
+	"hilrig/engine/numeric"
+)
+
+// stall finds an axis that stands although the torque of its motor must move it: a blocked shaft or, where no current is measured,
+// a position that stopped telling, a coupling that slips, a drive that does nothing.
+//
+// A twin of the axis has the inertia of the model and a Coulomb friction of stallFs times the break-away torque:
+//
+//	J·v' = push − stallFs·Fs·sgn v
+//
+// and stands still itself below that. When it has gone stallWay times as far as an axis that stands may give way, within stallFor at
+// least, without the axis leaving its place, the axis is blocked. An inertia that is ten times that of the file is still no blocked
+// shaft.
+//
+// The push is what no load explains. A load that the axis carried when it moved last (gravity, a spring, a hand) keeps it in place
+// against as much torque; a torque that falls, as at the end of braking, does not push. So the push is the torque beyond the declared
+// offset or the torque beyond that load, whichever is smaller; none if they point to different sides.
+type stall struct {
+	j, friction, offset float64 // kg·m², N·m, N·m
+	band                float64 // rad  within it the axis stands
+
+	on      bool
+	at      float64 // rad  where it stands
+	stood   float64 // s    so long
+	load    float64 // N·m  mean of what opposed the motion, over the last loadMean of motion
+	pending float64 // s    since the newest position that was taken
+	v, way  float64 // rad/s, rad  of the twin
+	moving  float64 // s    it moves
+}
+
+const (
+	stallFs  = 5   // friction of the twin in units of break-away: that of a real contact varies by a factor of two
+	stallWay = 30  // way of the twin in units of the band
+	stallFor = 0.1 // s  longer than any delay between command and motion
+	loadMean = 0.1 // s
+)
+
+// newStall takes the inertia (kg·m²), the friction law and the standard deviation of a position (rad). An axis that stands gives way
+// by twice the deflection of the bristles to either side.
+func newStall(j float64, law friction.LuGre, noise float64) *stall {
+	fs := max(law.Fs, law.Fc)
+	return &stall{j: j, friction: stallFs * fs, offset: law.Offset, band: 4*fs/law.Sigma0 + 10*noise}
+}
+
+// step takes a sample: its position (rad), whether that is believed, torque of the motor and load (N·m) as estimated for its time, and
+// the time since the sample before (s). It is the verdict so far; where belongs to the position.
+func (s *stall) step(energised, taken bool, theta, torque, load, dt float64) reason {
+	if !energised || !numeric.Finite(torque+load) {
+		*s = stall{j: s.j, friction: s.friction, offset: s.offset, band: s.band}
+		return reason{}
+	}
+	if s.pending += max(0, dt); !taken {
+		return reason{}
+	}
+	dt, s.pending = s.pending, 0
+	s.stood += dt
+	if !s.on || math.Abs(theta-s.at) > s.band { // it moves
+		if s.on {
+			s.load += (load - s.load) * -math.Expm1(-s.stood/loadMean)
+		}
+		s.on, s.at, s.stood, s.v, s.way, s.moving = true, theta, 0, 0, 0, 0
+		return reason{}
+	}
+	push := torque - s.offset
+	if p := torque - s.load; p*push <= 0 {
+		push = 0
+	} else if math.Abs(p) < math.Abs(push) {
+		push = p
+	}
+	v := s.v + dt/s.j*push
+	s.v = math.Copysign(max(0, math.Abs(v)-dt/s.j*s.friction), v)
+	s.way += dt * s.v
+	if s.v != 0 {
+		s.moving += dt
+	}
+	if s.moving >= stallFor && math.Abs(s.way) > stallWay*s.band {
+		return reason{cause: CauseBlocked, value: math.Copysign(s.friction, s.v) + s.j*s.v/s.moving, limit: s.friction} // the mean push
+	}
+	return reason{}
+}
