@@ -177,3 +177,20 @@ func TestSuiteOfCleanAndFlawedRecords(t *testing.T) {
 func plainParameter(name string, x, se float64) Parameter {
 	return Parameter{Estimate: fit.Estimate{Name: name, Value: x, StdErr: &se, CI95: &[2]float64{x - 2*se, x + 2*se}}}
 }
+
+// In a long record the error of a filter is beyond chance. It is no structure of the axis; a drag that moves viscous friction by
+// a tenth is.
+func TestLongPeriodicRecord(t *testing.T) {
+	for _, drag := range []float64{0, 0.05} {
+		b := newBench(2, 1000)
+		b.ref = func(t float64) float64 {
+			return (0.05*math.Sin(math.Pi*t) + 0.02*math.Sin(3*math.Pi*t)) * smoothstep(t/0.3)
+		}
+		c := drag * b.axis.Friction.Sigma2 / 0.1
+		b.axis.Load = func(_, _, v float64) float64 { return c * v * math.Abs(v) }
+		o := attempt(kind{}, b.record(nil))
+		if o.wrong != nil || (o.verdict == Identified) != (drag == 0) || drag > 0 && !strings.HasPrefix(o.reason, "drag") {
+			t.Errorf("drag of %g of the viscous force at 0.1 m/s: %s %v (%s)", drag, o.verdict, o.wrong, o.reason)
+		}
+	}
+}

@@ -46,7 +46,9 @@ const (
 
 // Unmodelled looks for suspects in the residual: each is added to the model, to first order, and what that does is measured. A
 // suspect counts if what it explains is beyond chance at 1 % over all suspects, with a covariance that knows how residuals
-// depend on their neighbours [NW87]. The one that explains most is added for good, and the others are tried again.
+// depend on their neighbours [NW87] and on the motion: where that repeats itself, errors of an encoder or of the way do too, and
+// a thousand rounds tell no more of them than one. So rows in one cell of position and velocity count as one cluster [LZ86]. The
+// suspect that explains most is added for good, and the others are tried again.
 //
 // With Q an orthonormal basis of the Jacobian X and c a column, c⊥ = c − Q·Qᵀc, b = c⊥ᵀe/c⊥ᵀc⊥, the parameters move by
 // −b·X⁺c: the theorem of Frisch, Waugh and Lovell [FW33].
@@ -145,7 +147,52 @@ func (s *Solution) explained(rows []int) *explained {
 	for _, q := range x.q { // what these rows alone would have said
 		axpy(-inner(q, x.e), q, x.e)
 	}
+	x.cells, x.clusters = s.cells(rows)
 	return x
+}
+
+// cellsAcross is the number of cells in the range of the position, and in that of the velocity.
+const cellsAcross = 64
+
+// cells numbers the cells of position and velocity in which the rows are; nil: the motion is not known.
+func (s *Solution) cells(rows []int) (cell []int, count int) {
+	n := len(s.Residual)
+	if len(s.Position) != n || len(s.Velocity) != n {
+		return nil, 0
+	}
+	place := func(x []float64) func(k int) int {
+		lo, hi := slices.Min(x), slices.Max(x)
+		return func(k int) int { return int(cellsAcross * (x[k] - lo) / math.Max(hi-lo, math.SmallestNonzeroFloat64)) }
+	}
+	at, fast, number := place(s.Position), place(s.Velocity), map[[2]int]int{}
+	for _, k := range rows {
+		c := [2]int{at(k), fast(k)}
+		if _, seen := number[c]; !seen {
+			number[c] = len(number)
+		}
+		cell = append(cell, number[c])
+	}
+	return cell, len(number)
+}
+
+// clustered is the covariance of the sum of the scores g with the cells as the sample.
+func (x *explained) clustered(g [][]float64) []float64 {
+	m := len(g)
+	sums, s := make([]float64, m*x.clusters), make([]float64, m*m)
+	for i, col := range g {
+		for k, v := range col {
+			sums[x.cells[k]*m+i] += v
+		}
+	}
+	for c := range x.clusters {
+		of := sums[c*m : c*m+m]
+		for i, a := range of {
+			for j, b := range of {
+				s[i*m+j] += a * b
+			}
+		}
+	}
+	return s
 }
 
 // extend adds what was found before.
@@ -233,6 +280,9 @@ type explained struct {
 	e      []float64   // what is left over
 	pieces []int
 	series bool
+
+	cells    []int // of the motion, by row; nil: not known
+	clusters int   // how many
 
 	independent float64 // rows that carry as much about a mean of e as all of them
 }
@@ -342,16 +392,11 @@ func (x *explained) try(columns [][]float64) (f finding, ok bool) {
 	if x.series {
 		lags, pieces = bandwidth(g, n, x.pieces), x.pieces
 	}
-	cov := mat.NewSymDense(m, windows(g, n, lags, pieces))
-	var chol mat.Cholesky
-	if !chol.Factorize(cov) {
-		return f, false
-	}
-	bv, sol := mat.NewVecDense(m, b), mat.NewVecDense(m, nil)
-	if chol.SolveVecTo(sol, bv) != nil {
-		return f, false
-	}
 	w := widening(lags, n)
+	beyond, ok := wald(b, windows(g, n, lags, pieces))
+	if beyond /= w * w; !ok {
+		return f, false
+	}
 
 	// the covariance is itself estimated, from as many rows as carry the columns [BM02], fewer if they depend on each other
 	dof := float64(n - first - m)
@@ -362,7 +407,13 @@ func (x *explained) try(columns [][]float64) (f finding, ok bool) {
 		}
 		dof = math.Min(dof, 1/fourth/math.Max(1, float64(lags+1)/1.5))
 	}
-	f.p = distuv.F{D1: float64(m), D2: math.Max(dof, 1)}.Survival(mat.Dot(bv, sol) / float64(m) / (w * w))
+	if x.cells != nil && x.clusters > first+2*m {
+		other, ok := wald(b, x.clustered(g))
+		if ok && other < beyond {
+			beyond, dof = other, math.Min(dof, float64(x.clusters-first-m))
+		}
+	}
+	f.p = distuv.F{D1: float64(m), D2: math.Max(dof, 1)}.Survival(beyond / float64(m))
 	// Where most of the residual goes, few rows are left to tell that by. Then the other way round: how often would a residual
 	// of as many independent rows as before lie as much in this direction? Either test may tell then
 	if rows := x.independent - float64(first+m); rows >= 1 && f.share > 0.5 {
@@ -379,6 +430,16 @@ func (x *explained) try(columns [][]float64) (f finding, ok bool) {
 		f.b[kept[i]] = v / parts[i][i]
 	}
 	return f, true
+}
+
+// wald is bᵀ·C⁻¹·b for the covariance C of b, row-major; ok is false if that has no inverse.
+func wald(b, c []float64) (size float64, ok bool) {
+	var chol mat.Cholesky
+	v, x := mat.NewVecDense(len(b), b), mat.NewVecDense(len(b), nil)
+	if !chol.Factorize(mat.NewSymDense(len(b), c)) || chol.SolveVecTo(x, v) != nil {
+		return 0, false
+	}
+	return mat.Dot(v, x), true
 }
 
 // solve is the least squares solution of the model for y.
