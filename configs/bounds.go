@@ -112,7 +112,7 @@ func (r *Report) bounded(path string, f field, v reflect.Value) {
 	}
 	unit := ""
 	if u, _, ok := siblingUnit(f.unit); !ok && u != "" {
-		unit = " " + strings.Split(r.unitOf(f.unit), "|")[0]
+		unit = " " + strings.Split(r.UnitOf(f.unit), "|")[0]
 	}
 	for _, b := range f.want {
 		switch {

@@ -31,7 +31,7 @@ func (b *Brush) decodeNode(w *walker, path string, e entry, _ field) { b.keys().
 
 // emitNode writes what decodeNode reads, behind the key.
 func (b *Brush) emitNode(e *emitter, indent int) {
-	e.b.WriteByte('\n')
+	e.WriteByte('\n')
 	b.keys().emit(e, indent)
 }
 

@@ -80,15 +80,13 @@ func (b *RigBrush) keys() keyTable {
 
 // decodeNode reads the section. Its units are what they say, while the laws of a rig file turn m into rad.
 func (b *RigBrush) decodeNode(w *walker, path string, e entry, _ field) {
-	outer := w.r.unit
-	defer func() { w.r.unit = outer }()
-	w.r.unit = nil
+	defer w.WithUnits(nil)()
 	b.keys().decode(w, path, "", e)
 }
 
 // emitNode writes what decodeNode reads, behind the key.
 func (b *RigBrush) emitNode(e *emitter, indent int) {
-	e.b.WriteByte('\n')
+	e.WriteByte('\n')
 	b.keys().emit(e, indent)
 }
 

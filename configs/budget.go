@@ -151,6 +151,6 @@ func (c *Config) checkBudget(r *Report) {
 		if !math.IsInf(need, 0) {
 			advice = fmt.Sprintf("set the baud rate of device and file to %.0f, or ", need) + advice
 		}
-		r.errorAt("device.baud", r.find("device.baud"), advice, "device.baud: %s", load)
+		r.ErrorAt("device.baud", r.PlaceOf("device.baud"), advice, "device.baud: %s", load)
 	}
 }

@@ -132,12 +132,12 @@ func TestCheck(t *testing.T) {
 // sigma1, or sigma2 ≥ sigma1·(Fs − Fc)/Fc.
 func TestPassivityIsAdvised(t *testing.T) {
 	advice := func(f Friction) string {
-		r := &Report{unit: (*Config)(nil).units(nil)}
+		r := newReport((*Config)(nil).units(nil))
 		(*Config)(nil).checkLaw(r, "friction", f)
-		if len(r.warnings) == 0 {
+		if len(r.Warnings()) == 0 {
 			return ""
 		}
-		return r.warnings[0].Msg
+		return r.Warnings()[0].Msg
 	}
 	base := Friction{Law: "lugre", Sigma0: 1e5, Sigma1: math.Sqrt(1e5), Sigma2: 0.4, Fc: 1, Fs: 1.5, Vs: 1e-3}
 	// beyond vs g = Fc and y = Fs/Fc: Fs²/Fc + v·(σ2 − σ1·(Fs − Fc)/Fc) < 0 from v = 2.25/157.7 on; √(2e)·Fc/σ1 = 7.37e-3

@@ -22,16 +22,16 @@ func (c *Contact) decodeNode(w *walker, path string, e entry, _ field) {
 // emitNode writes what decodeNode reads, behind the key.
 func (c *Contact) emitNode(e *emitter, indent int) {
 	pad := strings.Repeat(" ", indent+2)
-	e.b.WriteString("\n" + pad + "law: " + c.Name + "\n")
+	e.WriteString("\n" + pad + "law: " + c.Name + "\n")
 	if c.Label != c.Name {
-		e.b.WriteString(pad + "label: " + yamlQuote(c.Label) + "\n")
+		e.WriteString(pad + "label: " + yamlQuote(c.Label) + "\n")
 	}
 	for _, p := range c.Model.Params() {
 		line := pad + p.Name + ": " + strconv.FormatFloat(p.Value, 'g', -1, 64)
 		if u := friction.RotaryUnit(p.Unit); u != "" {
 			line += " # " + u
 		}
-		e.b.WriteString(line + "\n")
+		e.WriteString(line + "\n")
 	}
 }
 

@@ -72,8 +72,7 @@ func LoadContactRun(path string) (c *ContactRun, warnings []Problem, err error) 
 // relative paths start.
 func ContactRunBytes(name string, data []byte) (c *ContactRun, warnings []Problem, err error) {
 	c = DefaultContactRun()
-	r, read := decode(name, data, c)
-	if read {
+	warnings, err = load(name, data, c, func(r *Report) {
 		c.Check(r)
 		if c.Scene != nil {
 			for i := range c.Scene.Bodies {
@@ -82,19 +81,18 @@ func ContactRunBytes(name string, data []byte) (c *ContactRun, warnings []Proble
 				}
 			}
 		}
+	})
+	if err != nil {
+		return nil, warnings, err
 	}
-	inOrder(r.warnings)
-	if err := r.err(); err != nil {
-		return nil, r.warnings, err
-	}
-	return c, r.warnings, nil
+	return c, warnings, nil
 }
 
 // Validate checks a run that was changed after loading (flags); there are no places in a file to point at.
 func (c *ContactRun) Validate() []Problem {
 	r := &Report{}
 	c.Check(r)
-	return r.problems
+	return r.Problems()
 }
 
 // Check looks at what the tags cannot say.

@@ -106,11 +106,11 @@ func (c *Config) complete(r *Report, dir string) {
 	if v := c.Virtual; v != nil {
 		if v.Motor == (Motor{}) { // problems are reported where they stand
 			v.Motor = c.Motor
-			r.copied["virtual.motor"] = "motor"
+			r.Copied("virtual.motor", "motor")
 		}
 		if v.Friction == (Friction{Law: "lugre"}) {
 			v.Friction = c.Friction
-			r.copied["virtual.friction"] = "friction"
+			r.Copied("virtual.friction", "friction")
 			if b := v.Brush; b != nil && c.Device.Port != VirtualMotor { // what is left for the bearings
 				two := 2 * b.Parameters.MeanTorque()
 				v.Friction.Fc, v.Friction.Fs = v.Friction.Fc-two, v.Friction.Fs-two

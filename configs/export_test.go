@@ -3,13 +3,14 @@ package configs
 // What only tests ask for.
 
 // Decode decodes YAML into a struct that holds its defaults: unknown keys, wrong units, wrong types and repeated keys are
-// all reported at once, as *Errors. into is a pointer to a struct with tags as in Config; a Checker is checked as well.
+// all reported at once, as *Errors. into is a pointer to a struct with tags as in Config; one with a method Check is checked as well.
 func Decode(name string, data []byte, into any) error {
-	r, read := decode(name, data, into)
-	if c, ok := into.(Checker); ok && read {
-		c.Check(r)
-	}
-	return r.err()
+	_, err := load(name, data, into, func(r *Report) {
+		if c, ok := into.(interface{ Check(r *Report) }); ok {
+			c.Check(r)
+		}
+	})
+	return err
 }
 
 // StudyBytes is LoadStudy for a file that is already in memory; name appears in messages, and its folder is where the path of

@@ -200,14 +200,12 @@ func CheckIdentify(path string, also ...string) (c *Identify, warnings []Problem
 // identifyBytes is CheckIdentify for a file that is already in memory.
 func identifyBytes(path string, data []byte, also ...string) (c *Identify, warnings []Problem, err error) {
 	c = DefaultIdentify()
-	r, read := decode(path, data, c)
-	if read {
+	warnings, err = load(path, data, c, func(r *Report) {
 		c.Check(r)
 		c.checkUnused(r, also)
-	}
-	inOrder(r.warnings)
-	if err := r.err(); err != nil {
-		return nil, r.warnings, err
+	})
+	if err != nil {
+		return nil, warnings, err
 	}
 	files := []*string{&c.Data.File, &c.Validate}
 	for i := range c.Data.More {
@@ -221,7 +219,7 @@ func identifyBytes(path string, data []byte, also ...string) (c *Identify, warni
 			*p = filepath.Join(filepath.Dir(path), *p)
 		}
 	}
-	return c, r.warnings, nil
+	return c, warnings, nil
 }
 
 // settings are the keys that belong to some methods only; a variant of a comparison may have others.

@@ -67,13 +67,13 @@ func (ps *IdentifyParams) decodeNode(w *walker, path string, e entry, _ field) {
 	m := w.mapping(e.value)
 	if m == nil {
 		if e.value.Type() != ast.NullType {
-			w.r.errorAt(path, keyOrValue(e), "", "%s: want names with numbers, got %s", path, kindName(e.value))
+			w.ErrorAt(path, e.Place(), "", "%s: want names with numbers, got %s", path, kindName(e.value))
 		}
 		return
 	}
 	for _, k := range w.entries(path, m, 0) {
 		key := join(path, k.key)
-		w.r.at[key] = keyOrValue(k)
+		w.Mark(key, k.Place())
 		v := w.resolve(key, k.value, 0)
 		if v == nil {
 			continue
@@ -82,7 +82,7 @@ func (ps *IdentifyParams) decodeNode(w *walker, path string, e entry, _ field) {
 		f := field{unit: "param:" + k.key}
 		inner := w.mapping(v)
 		if inner == nil {
-			if x, ok := paramNumber(w, key, keyOrValue(k), v, f); ok {
+			if x, ok := paramNumber(w, key, k.Place(), v, f); ok {
 				yes := true
 				p.Start, p.Fixed = &x, &yes
 				*ps = append(*ps, p)
@@ -91,20 +91,20 @@ func (ps *IdentifyParams) decodeNode(w *walker, path string, e entry, _ field) {
 		}
 		for _, q := range w.entries(key, inner, 0) {
 			at := join(key, q.key)
-			w.r.at[at] = keyOrValue(q)
+			w.Mark(at, q.Place())
 			qv := w.resolve(at, q.value, 0)
 			if qv == nil {
 				continue
 			}
 			switch q.key {
 			case "start", "min", "max":
-				if x, ok := paramNumber(w, at, keyOrValue(q), qv, f); ok {
+				if x, ok := paramNumber(w, at, q.Place(), qv, f); ok {
 					*map[string]**float64{"start": &p.Start, "min": &p.Min, "max": &p.Max}[q.key] = &x
 				}
 			case "fixed", "log":
 				s, _, _ := text(qv)
 				if s != "true" && s != "false" {
-					w.r.errorAt(at, keyOrValue(q), "", "%s: %s, want true or false", at, quote(s))
+					w.ErrorAt(at, q.Place(), "", "%s: %s, want true or false", at, quote(s))
 					continue
 				}
 				yes := s == "true"
@@ -120,7 +120,7 @@ func (ps *IdentifyParams) decodeNode(w *walker, path string, e entry, _ field) {
 func paramNumber(w *walker, path string, at place, n ast.Node, f field) (float64, bool) {
 	s, _, isText := text(n)
 	if !isText || n.Type() == ast.NullType {
-		w.r.errorAt(path, at, "", "%s: want a number, with or without unit, got %s", path, kindName(n))
+		w.ErrorAt(path, at, "", "%s: want a number, with or without unit, got %s", path, kindName(n))
 		return 0, false
 	}
 	return w.number(path, at, s, f, reflect.Value{})

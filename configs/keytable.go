@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
-
-	"hilrig/engine"
 )
 
 // keyTable is a section whose keys come from a table of the engine. A dot opens a section: commutator.radius is radius under
@@ -30,14 +28,14 @@ func (table keyTable) decode(w *walker, path, prefix string, e entry) {
 	m := w.mapping(e.value)
 	if m == nil {
 		if e.value.Type() != ast.NullType {
-			w.r.errorAt(path, keyOrValue(e), "", "%s: want keys and values, got %s", path, kindName(e.value))
+			w.ErrorAt(path, e.Place(), "", "%s: want keys and values, got %s", path, kindName(e.value))
 		}
 		return
 	}
 	known, leaves := table.below(prefix)
 	for _, k := range w.entries(path, m, 0) {
-		at, p := keyOrValue(k), join(path, k.key)
-		w.r.at[p] = at
+		at, p := k.Place(), join(path, k.key)
+		w.Mark(p, at)
 		i, leaf := leaves[k.key]
 		if !leaf && !table.opens(prefix+k.key+".") {
 			w.unknown(path, k, known)
@@ -57,20 +55,20 @@ func (table keyTable) decode(w *walker, path, prefix string, e entry) {
 		}
 		s, _, isText := text(k.value)
 		if !isText || k.value.Type() == ast.NullType {
-			w.r.errorAt(p, at, "", "%s: want a number, got %s", p, kindName(k.value))
+			w.ErrorAt(p, at, "", "%s: want a number, got %s", p, kindName(k.value))
 			continue
 		}
 		spec := field{unit: f.Unit}
 		if unit, _, several := strings.Cut(f.Unit, "|"); !several {
-			spec = fieldOf(engine.Param{Unit: unit}) // a unit that files cannot name leaves the number alone
+			spec = unitField(unit)
 		}
 		x, ok := w.number(p, at, s, spec, reflect.Value{})
 		switch unit := behind(f.Unit); {
 		case !ok:
 		case f.Whole && x != math.Trunc(x):
-			w.r.errorAt(p, at, "", "%s: %s, want a whole number: %s", p, short(x), f.Doc)
+			w.ErrorAt(p, at, "", "%s: %s, want a whole number: %s", p, short(x), f.Doc)
 		case !(x >= f.Lo && x <= f.Hi):
-			w.r.errorAt(p, at, "", "%s: %s%s, want %s: %s", p, short(x), unit, f.span(unit), f.Doc)
+			w.ErrorAt(p, at, "", "%s: %s%s, want %s: %s", p, short(x), unit, f.span(unit), f.Doc)
 		default:
 			*f.Ptr = x
 		}
@@ -141,7 +139,7 @@ func (table keyTable) emit(e *emitter, indent int) {
 			same++
 		}
 		for i := same; i < len(groups); i++ {
-			fmt.Fprintf(&e.b, "%s%s:\n", strings.Repeat(" ", indent+2+2*i), groups[i])
+			fmt.Fprintf(e, "%s%s:\n", strings.Repeat(" ", indent+2+2*i), groups[i])
 		}
 		open = groups
 		value := ""
@@ -150,11 +148,11 @@ func (table keyTable) emit(e *emitter, indent int) {
 		} else {
 			value = strconv.FormatFloat(*f.Ptr, 'g', -1, 64)
 		}
-		fmt.Fprintf(&e.b, "%s%s: %s", strings.Repeat(" ", indent+2+2*len(groups)), key, value)
+		fmt.Fprintf(e, "%s%s: %s", strings.Repeat(" ", indent+2+2*len(groups)), key, value)
 		if f.Unit != "" {
-			fmt.Fprintf(&e.b, " #%s", behind(f.Unit))
+			fmt.Fprintf(e, " #%s", behind(f.Unit))
 		}
-		e.b.WriteByte('\n')
+		e.WriteByte('\n')
 	}
 }
 
@@ -182,4 +180,12 @@ func (table keyTable) shape(prefix string) *object {
 	}
 	props.set("<<", new(object).set("description", "YAML merge key"))
 	return new(object).set("type", []string{"object", "null"}).set("properties", props).set("additionalProperties", false)
+}
+
+// unitField is a field of one unit. A unit that files cannot name, such as m^-n, leaves the number alone.
+func unitField(unit string) field {
+	if _, err := ParseUnit(unit); err != nil {
+		return field{}
+	}
+	return field{unit: unit}
 }

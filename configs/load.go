@@ -24,9 +24,6 @@ const (
 	maxMarks = 6000 // : , [ { and list dashes, also those in comments
 )
 
-// Checker is what a file's type implements to be checked after decoding, with the places of its keys at hand.
-type Checker interface{ Check(r *Report) }
-
 // Load reads, decodes and checks a rig file. The error is *Errors and holds every problem, or says why the file could not
 // be read. Relative paths inside (reference.file, mqtt.ca) come back joined to the folder of the file.
 func Load(path string) (*Config, error) {
@@ -53,23 +50,21 @@ func LoadBytes(name string, data []byte) (*Config, error) {
 // CheckBytes is LoadBytes that also returns the warnings.
 func CheckBytes(name string, data []byte) (c *Config, warnings []Problem, err error) {
 	c = Default()
-	r, read := decode(name, data, c)
-	if read {
+	warnings, err = load(name, data, c, func(r *Report) {
 		c.complete(r, filepath.Dir(name))
 		c.Check(r)
+	})
+	if err != nil {
+		return nil, warnings, err
 	}
-	inOrder(r.warnings)
-	if err := r.err(); err != nil {
-		return nil, r.warnings, err
-	}
-	return c, r.warnings, nil
+	return c, warnings, nil
 }
 
 // Validate checks a configuration that was changed after loading (flags); there are no places in a file to point at.
 func (c *Config) Validate() (problems, warnings []Problem) {
-	r := &Report{unit: c.units(nil)}
+	r := newReport(c.units(nil))
 	c.Check(r)
-	return r.problems, r.warnings
+	return r.Problems(), r.Warnings()
 }
 
 func readFile(path string) ([]byte, error) {
@@ -88,52 +83,55 @@ func readFile(path string) ([]byte, error) {
 	return data, nil
 }
 
-// decode does everything but the check of values; read is false when the text could not be read as keys and values.
-func decode(name string, data []byte, into any) (r *Report, read bool) {
+// load reads a file into a struct that holds its defaults, then lets check look at the values; name appears in messages. check
+// is left out when the text could not be read as keys and values. The error is *Errors and holds every problem.
+func load(name string, data []byte, into any, check func(r *Report)) (warnings []Problem, err error) {
 	v := reflect.ValueOf(into)
 	if v.Kind() != reflect.Pointer || v.IsNil() || v.Elem().Kind() != reflect.Struct {
-		panic(fmt.Sprintf("configs: decode into %T, want a pointer to a struct", into))
+		panic(fmt.Sprintf("configs: load into %T, want a pointer to a struct", into))
 	}
-	r = &Report{file: name, at: map[string]place{}, guessed: map[string]bool{}, copied: map[string]string{}}
+	r := &Report{file: name}
+	if root, ok := r.open(data); ok {
+		w := reader(r, root)
+		if m := w.mapping(w.resolve("", root, 0)); m != nil {
+			if s, ok := into.(speller); ok {
+				r.unit = s.units(func(path ...string) string { return w.wordAt(m, path...) })
+			}
+			w.structure("", m, v.Elem())
+			check(r)
+		} else {
+			r.ErrorAt("", nodePlace(root), "", "want keys and values at the top of the file, got %s", kindName(root))
+		}
+	}
+	return r.result()
+}
+
+// open turns the text into a tree and keeps its lines; ok is false when there is nothing to walk.
+func (r *Report) open(data []byte) (root ast.Node, ok bool) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	if !r.readable(data) {
-		return r, false
+		return nil, false
 	}
 	r.lines = strings.Split(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n")
-	root, ok := r.parse(data)
-	if !ok {
-		return r, false
-	}
-	w := walker{r: r, anchors: map[string]ast.Node{}}
-	w.collectAnchors(root, 0)
-	m := w.mapping(w.resolve("", root, 0))
-	if m == nil {
-		r.errorAt("", nodePlace(root), "", "want keys and values at the top of the file, got %s", kindName(root))
-		return r, false
-	}
-	if s, ok := into.(speller); ok {
-		r.unit = s.units(func(path ...string) string { return w.wordAt(m, path...) })
-	}
-	w.structure("", m, v.Elem())
-	return r, true
+	return r.parse(data)
 }
 
 // readable refuses what no YAML parser should see.
 func (r *Report) readable(data []byte) bool {
 	switch {
 	case len(data) > maxBytes:
-		r.errorAt("", place{}, "large tables belong into CSV files", "the file has more than %d kB; a configuration has less", maxBytes>>10)
+		r.ErrorAt("", place{}, "large tables belong into CSV files", "the file has more than %d kB; a configuration has less", maxBytes>>10)
 	case bytes.Count(data, []byte("\n")) > maxLines:
-		r.errorAt("", place{}, "", "the file has more than %d lines; a configuration has less", maxLines)
+		r.ErrorAt("", place{}, "", "the file has more than %d lines; a configuration has less", maxLines)
 	case marks(data) > maxMarks:
-		r.errorAt("", place{}, "", "the file has more than %d keys and list entries; a configuration has less", maxMarks)
+		r.ErrorAt("", place{}, "", "the file has more than %d keys and list entries; a configuration has less", maxMarks)
 	case bytes.IndexByte(data, 0) >= 0:
-		r.errorAt("", place{line: 1 + bytes.Count(data[:bytes.IndexByte(data, 0)], []byte("\n"))}, "save it as UTF-8", "the file contains a zero byte; it is no text, or it is UTF-16")
+		r.ErrorAt("", place{line: 1 + bytes.Count(data[:bytes.IndexByte(data, 0)], []byte("\n"))}, "save it as UTF-8", "the file contains a zero byte; it is no text, or it is UTF-16")
 	case !utf8.Valid(data):
 		at := invalidUTF8(data)
 		line := 1 + bytes.Count(data[:at], []byte("\n"))
 		col := 1 + utf8.RuneCount(data[1+bytes.LastIndexByte(data[:at], '\n'):at])
-		r.errorAt("", place{line: line, col: col}, "save the file as UTF-8; is it Latin-1?", "byte 0x%02x is not valid UTF-8", data[at])
+		r.ErrorAt("", place{line: line, col: col}, "save the file as UTF-8; is it Latin-1?", "byte 0x%02x is not valid UTF-8", data[at])
 	default:
 		return true
 	}
@@ -164,7 +162,7 @@ func (r *Report) parse(data []byte) (root ast.Node, ok bool) {
 	// the parser has met few hostile files; a panic in it is reported, not passed on
 	defer func() {
 		if p := recover(); p != nil {
-			r.errorAt("", place{}, "please report this with the file", "the YAML parser broke down: %v", p)
+			r.ErrorAt("", place{}, "please report this with the file", "the YAML parser broke down: %v", p)
 			root, ok = nil, false
 		}
 	}()
@@ -178,13 +176,13 @@ func (r *Report) parse(data []byte) (root ast.Node, ok bool) {
 			continue
 		}
 		if root != nil {
-			r.errorAt("", nodePlace(d.Body), "", "a second document after ---; a file holds one")
+			r.ErrorAt("", nodePlace(d.Body), "", "a second document after ---; a file holds one")
 			return nil, false
 		}
 		root = d.Body
 	}
 	if root == nil || root.Type() == ast.NullType {
-		r.errorAt("", place{}, "hil config example prints a complete one", "the file is empty")
+		r.ErrorAt("", place{}, "hil config example prints a complete one", "the file is empty")
 		return nil, false
 	}
 	return root, true
@@ -197,7 +195,7 @@ func (r *Report) syntax(err error) {
 		GetMessage() string
 	}
 	if !errors.As(err, &e) {
-		r.errorAt("", place{}, "", "not valid YAML: %v", err)
+		r.ErrorAt("", place{}, "", "not valid YAML: %v", err)
 		return
 	}
 	hint := ""
@@ -208,5 +206,5 @@ func (r *Report) syntax(err error) {
 	if tk := e.GetToken(); tk != nil && tk.Position != nil {
 		at = place{tk.Position.Line, tk.Position.Column}
 	}
-	r.errorAt("", at, hint, "not valid YAML: %s", e.GetMessage())
+	r.ErrorAt("", at, hint, "not valid YAML: %s", e.GetMessage())
 }

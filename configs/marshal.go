@@ -54,11 +54,12 @@ func Marshal(s any) ([]byte, error) {
 	if e.err != nil {
 		return nil, e.err
 	}
-	return []byte(e.b.String()), nil
+	return []byte(e.String()), nil
 }
 
+// emitter writes the YAML of a configuration.
 type emitter struct {
-	b   strings.Builder
+	strings.Builder
 	err error
 }
 
@@ -75,7 +76,7 @@ func (e *emitter) structure(v reflect.Value, indent int, dash string) {
 			continue
 		}
 		if n, ok := asNode[nodeEmitter](x); ok {
-			e.b.WriteString(lead + f.key + ":")
+			e.WriteString(lead + f.key + ":")
 			lead = pad
 			n.emitNode(e, indent)
 			continue
@@ -83,7 +84,7 @@ func (e *emitter) structure(v reflect.Value, indent int, dash string) {
 		for x.Kind() == reflect.Pointer {
 			x = x.Elem()
 		}
-		e.b.WriteString(lead + f.key + ":")
+		e.WriteString(lead + f.key + ":")
 		lead = pad
 		e.value(x, f, indent, v)
 	}
@@ -93,18 +94,18 @@ func (e *emitter) structure(v reflect.Value, indent int, dash string) {
 func (e *emitter) value(x reflect.Value, f field, indent int, owner reflect.Value) {
 	switch x.Kind() {
 	case reflect.Struct:
-		e.b.WriteByte('\n')
+		e.WriteByte('\n')
 		e.structure(x, indent+2, "")
 	case reflect.Slice:
 		if x.Len() == 0 {
-			e.b.WriteString(" []\n")
+			e.WriteString(" []\n")
 			return
 		}
 		if x.Type().Elem().Kind() != reflect.Struct {
 			e.flow(x, f, owner)
 			return
 		}
-		e.b.WriteByte('\n')
+		e.WriteByte('\n')
 		for i := range x.Len() {
 			e.structure(x.Index(i), indent+4, strings.Repeat(" ", indent+2)+"- ")
 		}
@@ -112,18 +113,18 @@ func (e *emitter) value(x reflect.Value, f field, indent int, owner reflect.Valu
 		e.flow(x, f, owner)
 	case reflect.Map:
 		if x.Len() == 0 {
-			e.b.WriteString(" {}\n")
+			e.WriteString(" {}\n")
 			return
 		}
-		e.b.WriteByte('\n')
+		e.WriteByte('\n')
 		keys := x.MapKeys()
 		slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
 		for _, k := range keys {
-			e.b.WriteString(strings.Repeat(" ", indent+2) + strconv.Quote(k.String()) + ":")
+			e.WriteString(strings.Repeat(" ", indent+2) + strconv.Quote(k.String()) + ":")
 			e.value(x.MapIndex(k), f, indent+2, owner)
 		}
 	default:
-		e.b.WriteString(" " + e.scalar(x, f) + comment(f, owner) + "\n")
+		e.WriteString(" " + e.scalar(x, f) + comment(f, owner) + "\n")
 	}
 }
 
@@ -132,7 +133,7 @@ func (e *emitter) flow(x reflect.Value, f field, owner reflect.Value) {
 	for i := range parts {
 		parts[i] = e.scalar(x.Index(i), f)
 	}
-	e.b.WriteString(" [" + strings.Join(parts, ", ") + "]" + comment(f, owner) + "\n")
+	e.WriteString(" [" + strings.Join(parts, ", ") + "]" + comment(f, owner) + "\n")
 }
 
 func (e *emitter) scalar(x reflect.Value, f field) string {

@@ -32,7 +32,7 @@ func (w *walker) collectAnchors(n ast.Node, depth int) {
 // resolve follows anchors and aliases; nil if that led nowhere, which is reported.
 func (w *walker) resolve(path string, n ast.Node, depth int) ast.Node {
 	if depth > maxDepth {
-		w.r.errorAt(path, nodePlace(n), "", "an anchor that refers to itself")
+		w.ErrorAt(path, nodePlace(n), "", "an anchor that refers to itself")
 		return nil
 	}
 	switch t := n.(type) {
@@ -50,12 +50,12 @@ func (w *walker) resolve(path string, n ast.Node, depth int) ast.Node {
 			if s := spelling.Nearest(name, known); s != "" {
 				hint = "did you mean *" + s + "?"
 			}
-			w.r.errorAt(path, nodePlace(n), hint, "*%s refers to nothing", name)
+			w.ErrorAt(path, nodePlace(n), hint, "*%s refers to nothing", name)
 			return nil
 		}
 		return w.resolve(path, target, depth+1)
 	case *ast.TagNode:
-		w.r.errorAt(path, nodePlace(n), "leave it out", "YAML tag %q is not used here", t.GetToken().Value)
+		w.ErrorAt(path, nodePlace(n), "leave it out", "YAML tag %q is not used here", t.GetToken().Value)
 		return nil
 	}
 	return n
@@ -117,8 +117,8 @@ func nodePlace(n ast.Node) place {
 	return place{tk.Position.Line, tk.Position.Column}
 }
 
-// keyOrValue points at the value where it is a scalar on the line of its key, else at the key.
-func keyOrValue(e entry) place {
+// Place points at the value where it is a scalar on the line of its key, else at the key.
+func (e entry) Place() place {
 	if v := nodePlace(e.value); v.line == e.at.line && e.value.Type() != ast.NullType {
 		return v
 	}

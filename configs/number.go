@@ -15,7 +15,7 @@ import (
 func (w *walker) number(path string, at place, s string, f field, owner reflect.Value) (float64, bool) {
 	num, unitText, err := splitNumber(s)
 	if err != nil {
-		w.r.errorAt(path, at, "", "%s: %v", path, err)
+		w.ErrorAt(path, at, "", "%s: %v", path, err)
 		return 0, false
 	}
 	want, ok := w.wantUnits(path, at, f, owner)
@@ -25,17 +25,17 @@ func (w *walker) number(path string, at place, s string, f field, owner reflect.
 	u := want[0]
 	if unitText != "" {
 		if u, err = ParseUnit(unitText); err != nil {
-			w.r.errorAt(path, at, "", "%s: %v", path, err)
+			w.ErrorAt(path, at, "", "%s: %v", path, err)
 			return 0, false
 		}
 		if hint, ok := agree(u, want); !ok {
-			w.r.errorAt(path, at, hint, "%s: %s is %s, want %s", path, strings.TrimSpace(s), inDescribed(u), describe(want[0]))
+			w.ErrorAt(path, at, hint, "%s: %s is %s, want %s", path, strings.TrimSpace(s), inDescribed(u), describe(want[0]))
 			return 0, false
 		}
 	}
 	x := convert(num, u, want[0], f)
 	if math.IsNaN(x) || math.IsInf(x, 0) {
-		w.r.errorAt(path, at, "", "%s: %s is beyond all floating-point numbers", path, s)
+		w.ErrorAt(path, at, "", "%s: %s is beyond all floating-point numbers", path, s)
 		return 0, false
 	}
 	return x, true
@@ -133,7 +133,7 @@ func splitNumber(s string) (num, unit string, err error) {
 
 // wantUnits gives the unit a field is stored in (first) and its other accepted spellings.
 func (w *walker) wantUnits(path string, at place, f field, owner reflect.Value) ([]Unit, bool) {
-	tag := w.r.unitOf(f.unit)
+	tag := w.UnitOf(f.unit)
 	if sib, rest, ok := siblingUnit(tag); ok {
 		name := siblingString(owner, sib)
 		if name == "" {
@@ -222,16 +222,16 @@ func inDescribed(u Unit) string {
 
 // pair decodes [lo, hi], or ±x.
 func (w *walker) pair(path string, e entry, v reflect.Value, f field, owner reflect.Value) {
-	at := keyOrValue(e)
+	at := e.Place()
 	if seq, ok := e.value.(*ast.SequenceNode); ok {
 		if len(seq.Values) != v.Len() {
-			w.r.errorAt(path, at, "", "%s: want %d values, got %d", path, v.Len(), len(seq.Values))
+			w.ErrorAt(path, at, "", "%s: want %d values, got %d", path, v.Len(), len(seq.Values))
 			return
 		}
 		for i, item := range seq.Values {
 			p := fmt.Sprintf("%s[%d]", path, i)
 			ie := entry{key: f.key, at: nodePlace(item), value: item}
-			w.r.at[p] = ie.at
+			w.Mark(p, ie.at)
 			w.value(p, ie, v.Index(i), f, owner)
 		}
 		return
@@ -242,7 +242,7 @@ func (w *walker) pair(path string, e entry, v reflect.Value, f field, owner refl
 		if half, ok := strings.CutPrefix(s, sign); ok && v.Len() == 2 && v.Type().Elem().Kind() == reflect.Float64 {
 			if x, ok := w.number(path, at, half, f, owner); ok {
 				if x <= 0 || strings.HasPrefix(strings.TrimSpace(half), "+") {
-					w.r.errorAt(path, at, "", "%s: want ± and a positive number, got %s", path, quote(s))
+					w.ErrorAt(path, at, "", "%s: want ± and a positive number, got %s", path, quote(s))
 					return
 				}
 				v.Index(0).SetFloat(-x)
@@ -251,5 +251,5 @@ func (w *walker) pair(path string, e entry, v reflect.Value, f field, owner refl
 			return
 		}
 	}
-	w.r.errorAt(path, at, "write [low, high] or ±value", "%s: want a range, got %s", path, kindName(e.value))
+	w.ErrorAt(path, at, "write [low, high] or ±value", "%s: want a range, got %s", path, kindName(e.value))
 }

@@ -90,15 +90,61 @@ type Report struct {
 	unit func(tag string) string // what a unit tag means in this file; nil: what it says
 }
 
-// unitOf is the unit that a tag stands for.
-func (r *Report) unitOf(tag string) string {
-	if r.unit == nil {
-		return tag
-	}
-	return r.unit(tag)
+// newReport is a report without a file, for values that were changed after loading: units tells what a unit tag means, nil
+// what it says.
+func newReport(units func(tag string) string) *Report { return &Report{unit: units} }
+
+// place is where something stands in a file. The zero place is nowhere.
+type place struct{ line, col int }
+
+// UnitOf is the unit that a tag stands for, with its other spellings after |.
+func (r *Report) UnitOf(tag string) string { return r.Units()(tag) }
+
+// UnitIn is the first spelling of the unit that a tag stands for.
+func (r *Report) UnitIn(tag string) string {
+	u, _, _ := strings.Cut(r.UnitOf(tag), "|")
+	return u
 }
 
-type place struct{ line, col int }
+// Units tells what unit tags mean at the place that is being read.
+func (r *Report) Units() func(tag string) string {
+	if r.unit == nil {
+		return func(tag string) string { return tag }
+	}
+	return r.unit
+}
+
+// WithUnits gives unit tags another meaning, nil what they say, until the function that it returns is called.
+func (r *Report) WithUnits(units func(tag string) string) (restore func()) {
+	outer := r.unit
+	r.unit = units
+	return func() { r.unit = outer }
+}
+
+// Problems are the problems found so far.
+func (r *Report) Problems() []Problem { return r.problems }
+
+// Warnings are the remarks made so far.
+func (r *Report) Warnings() []Problem { return r.warnings }
+
+// Mark says where a key stands.
+func (r *Report) Mark(path string, at place) {
+	if r.at == nil {
+		r.at = map[string]place{}
+	}
+	r.at[path] = at
+}
+
+// Copied says that the section to was taken over from another one, where its problems are reported.
+func (r *Report) Copied(to, from string) {
+	if r.copied == nil {
+		r.copied = map[string]string{}
+	}
+	r.copied[to] = from
+}
+
+// Pass adds a problem of another file as it is.
+func (r *Report) Pass(p Problem) { r.problems = append(r.problems, p) }
 
 // Errorf adds a problem with the value at path, unless it only follows from another: from a misspelt key that was
 // probably meant to be this one, or from a section that was copied.
@@ -111,7 +157,7 @@ func (r *Report) Errorf(path, format string, args ...any) {
 	if r.original(path) != path {
 		return
 	}
-	r.add(&r.problems, path, r.find(path), fmt.Sprintf(format, args...), "")
+	r.add(&r.problems, path, r.PlaceOf(path), fmt.Sprintf(format, args...), "")
 }
 
 // Warnf adds a remark about the value at path: legal, but worth a thought.
@@ -119,7 +165,15 @@ func (r *Report) Warnf(path, format string, args ...any) {
 	if r.original(path) != path {
 		return
 	}
-	r.add(&r.warnings, path, r.find(path), fmt.Sprintf(format, args...), "")
+	r.add(&r.warnings, path, r.PlaceOf(path), fmt.Sprintf(format, args...), "")
+}
+
+// guess says that a misspelt key was probably meant to be the one at path.
+func (r *Report) guess(path string) {
+	if r.guessed == nil {
+		r.guessed = map[string]bool{}
+	}
+	r.guessed[path] = true
 }
 
 // original is the path where a section stands that was taken over from there.
@@ -157,7 +211,8 @@ func within(inner, outer string) bool {
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-func (r *Report) errorAt(path string, at place, hint, format string, args ...any) {
+// ErrorAt adds a problem that stands at a place of the file, with what to do about it.
+func (r *Report) ErrorAt(path string, at place, hint, format string, args ...any) {
 	r.add(&r.problems, path, at, fmt.Sprintf(format, args...), hint)
 }
 
@@ -173,8 +228,8 @@ func (r *Report) add(to *[]Problem, path string, at place, msg, hint string) {
 	*to = append(*to, Problem{File: r.file, Line: at.line, Col: at.col, Path: path, Msg: msg, Hint: hint, Excerpt: r.excerpt(at)})
 }
 
-// find gives the place of a key, or of the nearest key above it that is in the file.
-func (r *Report) find(path string) place {
+// PlaceOf gives the place of a key, or of the nearest key above it that is in the file.
+func (r *Report) PlaceOf(path string) place {
 	for path != "" {
 		if at, ok := r.at[path]; ok {
 			return at
@@ -237,13 +292,14 @@ func clip(s string) string {
 	return string([]rune(s)[:maxExcerpt]) + "…"
 }
 
-// err is nil when there was no problem.
-func (r *Report) err() error {
+// result is what was found, in the order of the lines. The error is nil without a problem, else *Errors.
+func (r *Report) result() (warnings []Problem, err error) {
+	inOrder(r.warnings)
 	if len(r.problems) == 0 {
-		return nil
+		return r.warnings, nil
 	}
 	inOrder(r.problems)
-	return &Errors{List: r.problems}
+	return r.warnings, &Errors{List: r.problems}
 }
 
 // inOrder sorts by place in the file.

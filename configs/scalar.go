@@ -19,7 +19,7 @@ import (
 func (w *walker) scalar(path string, at place, n ast.Node, v reflect.Value, f field, owner reflect.Value) {
 	s, quoted, ok := text(n)
 	if !ok {
-		w.r.errorAt(path, at, "", "%s: want %s, got %s", path, wanted(v.Kind()), kindName(n))
+		w.ErrorAt(path, at, "", "%s: want %s, got %s", path, wanted(v.Kind()), kindName(n))
 		return
 	}
 	switch v.Kind() {
@@ -27,7 +27,7 @@ func (w *walker) scalar(path string, at place, n ast.Node, v reflect.Value, f fi
 		w.word(path, at, n, s, v, f)
 	case reflect.Bool:
 		if quoted || s != "true" && s != "false" {
-			w.r.errorAt(path, at, "", "%s: want true or false, got %s", path, quote(s))
+			w.ErrorAt(path, at, "", "%s: want true or false, got %s", path, quote(s))
 			return
 		}
 		v.SetBool(s == "true")
@@ -71,7 +71,7 @@ func (w *walker) word(path string, at place, n ast.Node, s string, v reflect.Val
 			if f.secret {
 				shown = "…"
 			}
-			w.r.errorAt(path, at, fmt.Sprintf("write \"%s\" if you mean the text", shown), "%s: want a word, got a number or the like", path)
+			w.ErrorAt(path, at, fmt.Sprintf("write \"%s\" if you mean the text", shown), "%s: want a word, got a number or the like", path)
 			return
 		}
 	}
@@ -82,17 +82,17 @@ func (w *walker) word(path string, at place, n ast.Node, s string, v reflect.Val
 			}
 			m := varName.FindStringSubmatch(ref)
 			if m == nil {
-				w.r.errorAt(path, at, "write $${ for a plain ${", "%s: %q is not a variable", path, ref)
+				w.ErrorAt(path, at, "write $${ for a plain ${", "%s: %q is not a variable", path, ref)
 				return ""
 			}
 			value, ok := os.LookupEnv(m[1])
 			if !ok {
-				w.r.errorAt(path, at, "export "+m[1]+"=…", "%s: the environment has no variable %s", path, m[1])
+				w.ErrorAt(path, at, "export "+m[1]+"=…", "%s: the environment has no variable %s", path, m[1])
 			}
 			return value
 		})
 	} else if strings.Contains(s, "${") {
-		w.r.errorAt(path, at, "", "%s: variables are replaced in passwords only", path)
+		w.ErrorAt(path, at, "", "%s: variables are replaced in passwords only", path)
 		return
 	}
 	if f.enum != nil && !slices.Contains(f.enum, s) {
@@ -101,12 +101,12 @@ func (w *walker) word(path string, at place, n ast.Node, s string, v reflect.Val
 		if near := spelling.Nearest(s, options); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
-		w.r.errorAt(path, at, hint, "%s: %s is not one of %s", path, quote(s), strings.Join(options, ", "))
+		w.ErrorAt(path, at, hint, "%s: %s is not one of %s", path, quote(s), strings.Join(options, ", "))
 		return
 	}
 	if f.isUnit {
 		if _, err := ParseUnit(s); err != nil {
-			w.r.errorAt(path, at, "", "%s: %v", path, err)
+			w.ErrorAt(path, at, "", "%s: %v", path, err)
 			return
 		}
 	}
@@ -152,10 +152,10 @@ func (w *walker) integer(path string, at place, s string, v reflect.Value) {
 		hint = "it has no unit"
 	}
 	if unsigned {
-		w.r.errorAt(path, at, hint, "%s: %s is not a whole number from 0 to 2^%d−1", path, quote(s), v.Type().Bits())
+		w.ErrorAt(path, at, hint, "%s: %s is not a whole number from 0 to 2^%d−1", path, quote(s), v.Type().Bits())
 		return
 	}
-	w.r.errorAt(path, at, hint, "%s: %s is not a whole number", path, quote(s))
+	w.ErrorAt(path, at, hint, "%s: %s is not a whole number", path, quote(s))
 }
 
 // quote shows a piece of a file, shortened.

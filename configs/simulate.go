@@ -85,20 +85,18 @@ func LoadSimulate(path string) (c *Simulate, warnings []Problem, err error) {
 // SimulateBytes is LoadSimulate for a file that is already in memory; name appears in messages.
 func SimulateBytes(name string, data []byte) (c *Simulate, warnings []Problem, err error) {
 	c = DefaultSimulate()
-	r, read := decode(name, data, c)
-	if read {
+	warnings, err = load(name, data, c, func(r *Report) {
 		for _, s := range []*Signal{&c.Input, c.Normal, c.Current} {
 			if s != nil && s.File != "" && !filepath.IsAbs(s.File) {
 				s.File = filepath.Join(filepath.Dir(name), s.File)
 			}
 		}
 		c.Check(r)
+	})
+	if err != nil {
+		return nil, warnings, err
 	}
-	inOrder(r.warnings)
-	if err := r.err(); err != nil {
-		return nil, r.warnings, err
-	}
-	return c, r.warnings, nil
+	return c, warnings, nil
 }
 
 // Rotary tells whether the axis turns.

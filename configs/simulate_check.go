@@ -9,14 +9,14 @@ import (
 
 // Validate checks a run that was changed after loading (flags); there are no places in a file to point at.
 func (c *Simulate) Validate() (problems, warnings []Problem) {
-	r := &Report{unit: c.units(func(path ...string) string {
+	r := newReport(c.units(func(path ...string) string {
 		if len(path) == 1 {
 			return c.Axis
 		}
 		return c.Plant.Kind
-	})}
+	}))
 	c.Check(r)
-	return r.problems, r.warnings
+	return r.Problems(), r.Warnings()
 }
 
 // Check reports what is wrong with the values, and what is legal but worth a thought.
@@ -176,7 +176,7 @@ func (l *Law) advise(r *Report) {
 	fs, fc := l.param("Fs"), l.param("Fc")
 	if fs < fc { // NaN: no such parameter
 		r.Warnf(l.path+".Fs", "%s: Fs, %s %s, lies below Fc, %s %s: this contact strengthens with speed; Fs is the total break-away level, not what is added to Fc",
-			l.path, short(fs), r.unitIn("N"), short(fc), r.unitIn("N"))
+			l.path, short(fs), r.UnitIn("N"), short(fc), r.UnitIn("N"))
 	}
 	ok, from := l.Model.Passive()
 	if ok {
@@ -186,7 +186,7 @@ func (l *Law) advise(r *Report) {
 	if math.IsInf(from, 0) {
 		at = ", in the limit of high speed"
 	} else if from > 0 {
-		at = ", from " + short3(from) + " " + r.unitIn("m/s") + " on"
+		at = ", from " + short3(from) + " " + r.UnitIn("m/s") + " on"
 	}
 	lugre, is := l.Model.(*friction.LuGre)
 	if !is {
@@ -198,17 +198,11 @@ func (l *Law) advise(r *Report) {
 	if lugre.Vd > 0 {
 		key, remedy = ".vd", "lower vd to about "
 	}
-	remedy += short3(vd) + " " + r.unitIn("m/s")
+	remedy += short3(vd) + " " + r.UnitIn("m/s")
 	if lugre.Vd == 0 && lugre.Fs > lugre.Fc {
-		remedy += ", or have sigma2 ≥ sigma1·(Fs − Fc)/Fc = " + short3(lugre.Sigma1*(lugre.Fs-lugre.Fc)/lugre.Fc) + " " + r.unitIn("N·s/m")
+		remedy += ", or have sigma2 ≥ sigma1·(Fs − Fc)/Fc = " + short3(lugre.Sigma1*(lugre.Fs-lugre.Fc)/lugre.Fc) + " " + r.UnitIn("N·s/m")
 	}
 	r.Warnf(l.path+key, "%s: with these parameters lugre can return more energy than it was given%s; %s", l.path, at, remedy)
-}
-
-// unitIn is the first spelling of a unit in this file.
-func (r *Report) unitIn(tag string) string {
-	u, _, _ := strings.Cut(r.unitOf(tag), "|")
-	return u
 }
 
 // each lists the errors that errors.Join put together.

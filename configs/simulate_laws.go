@@ -70,15 +70,6 @@ func PublicLaw(name string) (Law, error) {
 // optional tells whether a parameter of the public set may be left out, and is zero then: it is zero there too.
 func optional(p engine.Param) bool { return p.Value == 0 }
 
-// fieldOf is the parameter as a field of a section. A unit that depends on other parameters (m^-n) cannot be checked: the
-// number stands alone then.
-func fieldOf(p engine.Param) field {
-	if _, err := ParseUnit(p.Unit); err != nil {
-		return field{}
-	}
-	return field{unit: p.Unit}
-}
-
 // decodeNode takes a law or a list of laws.
 func (ls *Laws) decodeNode(w *walker, path string, e entry, _ field) {
 	seq, ok := e.value.(*ast.SequenceNode)
@@ -95,7 +86,7 @@ func (ls *Laws) decodeNode(w *walker, path string, e entry, _ field) {
 		if ie.value == nil {
 			continue
 		}
-		w.r.at[p] = ie.at
+		w.Mark(p, ie.at)
 		if l, ok := decodeLaw(w, p, ie); ok {
 			out = append(out, l)
 		}
@@ -116,27 +107,27 @@ func decodeLaw(w *walker, path string, e entry) (l Law, ok bool) {
 	if m == nil {
 		name, _, isText := text(e.value)
 		if !isText || e.value.Type() == ast.NullType {
-			w.r.errorAt(path, keyOrValue(e), "", "%s: want the name of a law or {law: …, parameters}, got %s", path, kindName(e.value))
+			w.ErrorAt(path, e.Place(), "", "%s: want the name of a law or {law: …, parameters}, got %s", path, kindName(e.value))
 			return l, false
 		}
-		return buildLaw(w, path, keyOrValue(e), name, nil)
+		return buildLaw(w, path, e.Place(), name, nil)
 	}
 	given := map[string]entry{}
 	var order []string
 	for _, k := range w.entries(path, m, 0) {
 		given[k.key] = k
 		order = append(order, k.key)
-		w.r.at[join(path, k.key)] = keyOrValue(k)
+		w.Mark(join(path, k.key), k.Place())
 	}
 	name, at := "", e.at
 	if k, there := given["law"]; there {
-		at = keyOrValue(k)
+		at = k.Place()
 		name, _, _ = text(k.value)
 	} else if s := spelling.Nearest("law", order); s != "" {
-		w.r.errorAt(path+".law", given[s].at, `did you mean "law"?`, "unknown key %q under %s", s, path)
+		w.ErrorAt(path+".law", given[s].at, `did you mean "law"?`, "unknown key %q under %s", s, path)
 		return l, false
 	} else {
-		w.r.errorAt(path+".law", at, "known: "+strings.Join(LawNames(), ", "), "%s.law is missing: the name of the friction law", path)
+		w.ErrorAt(path+".law", at, "known: "+strings.Join(LawNames(), ", "), "%s.law is missing: the name of the friction law", path)
 		return l, false
 	}
 	params := make([]entry, 0, len(order))
@@ -152,7 +143,7 @@ func decodeLaw(w *walker, path string, e entry) (l Law, ok bool) {
 func buildLaw(w *walker, path string, at place, name string, given []entry) (l Law, ok bool) {
 	l, err := PublicLaw(name)
 	if err != nil {
-		w.r.errorAt(path+".law", at, "", "%s: %v", path, err)
+		w.ErrorAt(path+".law", at, "", "%s: %v", path, err)
 		return l, false
 	}
 	l.path, l.Public = path, nil
@@ -182,23 +173,23 @@ func buildLaw(w *walker, path string, at place, name string, given []entry) (l L
 		case value == nil:
 			failed = true
 		case !isText || value.Type() == ast.NullType:
-			w.r.errorAt(key, keyOrValue(k), "", "%s: want %s, got %s", key, map[bool]string{true: "a number", false: "a word"}[i >= 0], kindName(value))
+			w.ErrorAt(key, k.Place(), "", "%s: want %s, got %s", key, map[bool]string{true: "a number", false: "a word"}[i >= 0], kindName(value))
 			failed = true
 		case k.key == "label":
 			l.Label = s
 			if s == "" || len([]rune(s)) > 40 || strings.ContainsAny(s, "\n\r\t") {
-				w.r.errorAt(key, keyOrValue(k), "", "%s: %s, want 1 to 40 characters on one line", key, quote(s))
+				w.ErrorAt(key, k.Place(), "", "%s: %s, want 1 to 40 characters on one line", key, quote(s))
 				failed = true
 			}
 		case k.key == "defaults":
 			if public = s == "public"; !public {
-				w.r.errorAt(key, keyOrValue(k), "", "%s: %s is not one of public", key, quote(s))
+				w.ErrorAt(key, k.Place(), "", "%s: %s is not one of public", key, quote(s))
 				failed, unclear = true, true // whether anything is missing
 			}
 		default:
-			x, good := w.number(key, keyOrValue(k), s, fieldOf(ps[i]), reflect.Value{})
+			x, good := w.number(key, k.Place(), s, unitField(ps[i].Unit), reflect.Value{})
 			if good {
-				good = inRange(w, key, keyOrValue(k), ps[i], x)
+				good = inRange(w, key, k.Place(), ps[i], x)
 			}
 			if !good {
 				failed = true
@@ -208,9 +199,9 @@ func buildLaw(w *walker, path string, at place, name string, given []entry) (l L
 	}
 
 	// what the file leaves out
-	rotary := w.r.unitIn("m") == "rad"
+	rotary := w.UnitIn("m") == "rad"
 	if public && rotary {
-		w.r.errorAt(path+".defaults", w.r.find(path+".defaults"), "", "%s.defaults: the public set is one of a linear axis in N and m; give the parameters of this one", path)
+		w.ErrorAt(path+".defaults", w.PlaceOf(path+".defaults"), "", "%s.defaults: the public set is one of a linear axis in N and m; give the parameters of this one", path)
 		return l, false
 	}
 	public = public || len(set) == 0 && !rotary
@@ -224,7 +215,7 @@ func buildLaw(w *walker, path string, at place, name string, given []entry) (l L
 		case optional(p):
 			l.Zero = append(l.Zero, p.Name)
 		default:
-			missing = append(missing, fmt.Sprintf("%s (%s, %s)", p.Name, p.Doc, nameOr(w.r.unitIn(p.Unit), "a pure number")))
+			missing = append(missing, fmt.Sprintf("%s (%s, %s)", p.Name, p.Doc, nameOr(w.UnitIn(p.Unit), "a pure number")))
 		}
 	}
 	if len(missing) > 0 && !unclear {
@@ -232,7 +223,7 @@ func buildLaw(w *walker, path string, at place, name string, given []entry) (l L
 		if rotary {
 			hint = "the public set is one of a linear axis in N and m"
 		}
-		w.r.errorAt(path+".law", at, hint, "%s: %s lacks %s", path, name, strings.Join(missing, "; "))
+		w.ErrorAt(path+".law", at, hint, "%s: %s lacks %s", path, name, strings.Join(missing, "; "))
 		return l, false
 	}
 	if failed {
@@ -240,7 +231,7 @@ func buildLaw(w *walker, path string, at place, name string, given []entry) (l L
 	}
 	if err := l.Model.SetParams(theta); err != nil {
 		for _, e := range each(err) {
-			w.r.errorAt(path+".law", at, "", "%s: %v", path, e)
+			w.ErrorAt(path+".law", at, "", "%s: %v", path, e)
 		}
 		return l, false
 	}
@@ -260,11 +251,11 @@ func inRange(w *walker, path string, at place, p engine.Param, x float64) bool {
 	default:
 		want = short(p.Lo) + " to " + short(p.Hi)
 	}
-	unit := w.r.unitIn(p.Unit)
+	unit := w.UnitIn(p.Unit)
 	if unit != "" {
 		unit = " " + unit
 	}
-	w.r.errorAt(path, at, "", "%s: %s%s, want %s%s", path, short(x), unit, want, unit)
+	w.ErrorAt(path, at, "", "%s: %s%s, want %s%s", path, short(x), unit, want, unit)
 	return false
 }
 

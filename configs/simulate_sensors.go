@@ -25,18 +25,17 @@ type SimSensor struct {
 
 // decodeNode gives the numbers the unit of the section.
 func (s *SimSensor) decodeNode(w *walker, path string, e entry, f field) {
-	quantity, outer := w.r.unitIn(f.unit), w.r.unit
-	defer func() { w.r.unit = outer }()
-	w.r.unit = func(tag string) string {
+	quantity := w.UnitIn(f.unit)
+	defer w.WithUnits(func(tag string) string {
 		if tag == "#" {
 			return quantity
 		}
 		return tag
-	}
+	})()
 	if m := w.mapping(e.value); m != nil {
 		w.structure(path, m, reflect.ValueOf(s).Elem())
 	} else if e.value.Type() != ast.NullType {
-		w.r.errorAt(path, keyOrValue(e), "", "%s: want {noise, resolution}, got %s", path, kindName(e.value))
+		w.ErrorAt(path, e.Place(), "", "%s: want {noise, resolution}, got %s", path, kindName(e.value))
 	}
 }
 

@@ -55,10 +55,9 @@ func (s *Signal) Generator() reference.Generator {
 
 // decodeNode takes a number for a constant.
 func (s *Signal) decodeNode(w *walker, path string, e entry, f field) {
-	quantity := w.r.unitIn(f.unit)
-	outer := w.r.unit
-	defer func() { w.r.unit = outer }()
-	w.r.unit = func(tag string) string {
+	quantity := w.UnitIn(f.unit)
+	outer := w.Units()
+	defer w.WithUnits(func(tag string) string {
 		switch tag {
 		case "#":
 			return quantity
@@ -69,11 +68,8 @@ func (s *Signal) decodeNode(w *walker, path string, e entry, f field) {
 		case "rad": // the phase of a tone, also on a linear axis
 			return tag
 		}
-		if outer == nil {
-			return tag
-		}
 		return outer(tag)
-	}
+	})()
 	v := reflect.ValueOf(s).Elem()
 	if m := w.mapping(e.value); m != nil {
 		w.structure(path, m, v)
@@ -81,10 +77,10 @@ func (s *Signal) decodeNode(w *walker, path string, e entry, f field) {
 	}
 	text, _, ok := text(e.value)
 	if !ok || e.value.Type() == ast.NullType {
-		w.r.errorAt(path, keyOrValue(e), "", "%s: want a number or a generator such as {kind: sine, …}, got %s", path, kindName(e.value))
+		w.ErrorAt(path, e.Place(), "", "%s: want a number or a generator such as {kind: sine, …}, got %s", path, kindName(e.value))
 		return
 	}
-	if x, ok := w.number(path, keyOrValue(e), text, f, v); ok {
+	if x, ok := w.number(path, e.Place(), text, f, v); ok {
 		s.Kind, s.Offset = "constant", x
 	}
 }

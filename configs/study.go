@@ -111,16 +111,14 @@ func LoadStudy(name string) (c *Study, warnings []Problem, err error) {
 func studyBytes(name string, data []byte, read func(string) ([]byte, error)) (c *Study, warnings []Problem, err error) {
 	c = DefaultStudy()
 	c.name = name
-	r, ok := decode(name, data, c)
-	if ok {
+	warnings, err = load(name, data, c, func(r *Report) {
 		c.Check(r)
 		c.checkBase(r, read)
+	})
+	if err != nil {
+		return nil, warnings, err
 	}
-	inOrder(r.warnings)
-	if err := r.err(); err != nil {
-		return nil, r.warnings, err
-	}
-	return c, r.warnings, nil
+	return c, warnings, nil
 }
 
 // Check looks at what can be known without the file to simulate.

@@ -65,10 +65,8 @@ func (c *Study) checkBase(r *Report, read func(string) ([]byte, error)) {
 			c.passOn(r, err)
 			return
 		}
-		var ok bool
-		own := &Report{file: c.BaseName(), at: map[string]place{}, guessed: map[string]bool{}}
-		if base, ok = parseTree(own, data); !ok {
-			c.passOn(r, own.err())
+		if base, err = parseTree(c.BaseName(), data); err != nil {
+			c.passOn(r, err)
 			return
 		}
 	case base == nil:
@@ -204,7 +202,7 @@ func (c *Study) passOn(r *Report, err error) {
 	}
 	for _, p := range list.List {
 		p.Path = "base"
-		r.problems = append(r.problems, p)
+		r.Pass(p)
 	}
 }
 

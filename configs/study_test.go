@@ -15,10 +15,9 @@ func TestTreeKeepsTheMeaningOfFiles(t *testing.T) {
 	inner, _ := filepath.Glob("identify/*.yaml")
 	seen := 0
 	same := func(name string, data []byte) {
-		r := &Report{file: name, at: map[string]place{}, guessed: map[string]bool{}}
-		root, ok := parseTree(r, data)
-		if !ok {
-			t.Fatalf("%s: %v", name, r.err())
+		root, err := parseTree(name, data)
+		if err != nil {
+			t.Fatal(err)
 		}
 		load := func(text []byte) (any, error) {
 			if kindOf(text) == ContactFile {
@@ -72,10 +71,9 @@ duration: 1
 }
 
 func TestChangesByPath(t *testing.T) {
-	r := &Report{at: map[string]place{}, guessed: map[string]bool{}}
-	root, ok := parseTree(r, []byte("a: {b: 1, c: [x, {d: 2}]}\ne:\nf: word\n"))
-	if !ok {
-		t.Fatal(r.err())
+	root, err := parseTree("", []byte("a: {b: 1, c: [x, {d: 2}]}\ne:\nf: word\n"))
+	if err != nil {
+		t.Fatal(err)
 	}
 	before := string(root.yaml())
 	for _, c := range []struct{ path, want, err string }{

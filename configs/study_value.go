@@ -24,7 +24,7 @@ func (b *StudyBase) decodeNode(w *walker, path string, e entry, _ field) {
 		b.Path = s.Value
 		return
 	}
-	w.r.errorAt(path, keyOrValue(e), "", "%s: want the path of a file to simulate, or its keys and values, got %s", path, kindName(e.value))
+	w.ErrorAt(path, e.Place(), "", "%s: want the path of a file to simulate, or its keys and values, got %s", path, kindName(e.value))
 }
 
 func (b *StudyBase) shape() *object {
@@ -66,7 +66,7 @@ func (p *StudyPaths) decodeNode(w *walker, path string, e entry, _ field) {
 	for _, n := range items {
 		s, ok := n.(*ast.StringNode)
 		if !ok || s.Value == "" {
-			w.r.errorAt(path, nodePlace(n), "", "%s: want a path such as seed, or a list of paths, got %s", path, kindName(n))
+			w.ErrorAt(path, nodePlace(n), "", "%s: want a path such as seed, or a list of paths, got %s", path, kindName(n))
 			continue
 		}
 		*p = append(*p, s.Value)
@@ -123,7 +123,7 @@ type StudyRange struct {
 // decodeNode takes [low, high] and ±value.
 func (g *StudyRange) decodeNode(w *walker, path string, e entry, _ field) {
 	bad := func(format string, args ...any) {
-		w.r.errorAt(path, keyOrValue(e), "write [low, high] or ±value", "%s: "+format, append([]any{path}, args...)...)
+		w.ErrorAt(path, e.Place(), "write [low, high] or ±value", "%s: "+format, append([]any{path}, args...)...)
 	}
 	if seq, ok := e.value.(*ast.SequenceNode); ok {
 		if len(seq.Values) != 2 {

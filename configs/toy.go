@@ -38,7 +38,7 @@ func toyKeys(info toys.Info, values []float64) keyTable {
 func (c *Toy) decodeNode(w *walker, path string, e entry, _ field) {
 	m := w.mapping(e.value)
 	if m == nil {
-		w.r.errorAt(path, keyOrValue(e), "", "%s: want {kind: …, parameters}, got %s", path, kindName(e.value))
+		w.ErrorAt(path, e.Place(), "", "%s: want {kind: …, parameters}, got %s", path, kindName(e.value))
 		return
 	}
 	c.Kind = w.wordAt(m, "kind")
@@ -48,13 +48,13 @@ func (c *Toy) decodeNode(w *walker, path string, e entry, _ field) {
 		if near := spelling.Nearest(c.Kind, toyNames()); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
-		at := keyOrValue(e)
+		at := e.Place()
 		for _, k := range w.entries(path, m, 0) {
 			if k.key == "kind" {
-				at = keyOrValue(k)
+				at = k.Place()
 			}
 		}
-		w.r.errorAt(path+".kind", at, hint, "%s.kind: there is no toy %q", path, c.Kind)
+		w.ErrorAt(path+".kind", at, hint, "%s.kind: there is no toy %q", path, c.Kind)
 		return
 	}
 	values := make([]float64, len(info.Params()))
@@ -91,7 +91,7 @@ func (c *Toy) check(r *Report) {
 
 // emitNode writes what decodeNode reads, behind the key.
 func (c *Toy) emitNode(e *emitter, indent int) {
-	fmt.Fprintf(&e.b, "\n%skind: %s\n", strings.Repeat(" ", indent+2), c.Kind)
+	fmt.Fprintf(e, "\n%skind: %s\n", strings.Repeat(" ", indent+2), c.Kind)
 	info, err := toys.Find(c.Kind)
 	if err != nil {
 		return

@@ -32,7 +32,7 @@ func bare(text string) *tree { return &tree{kind: scalarTree, text: text} }
 // tree reads a node, and notes where everything stands.
 func (w *walker) tree(path string, n ast.Node, depth int) (*tree, bool) {
 	if depth > maxDepth {
-		w.r.errorAt(path, nodePlace(n), "", "nested too deeply")
+		w.ErrorAt(path, nodePlace(n), "", "nested too deeply")
 		return nil, false
 	}
 	if n = w.resolve(path, n, 0); n == nil {
@@ -42,7 +42,7 @@ func (w *walker) tree(path string, n ast.Node, depth int) (*tree, bool) {
 		out, all := &tree{kind: mapTree}, true
 		for _, e := range w.entries(path, m, 0) {
 			p := join(path, e.key)
-			w.r.at[p] = keyOrValue(e)
+			w.Mark(p, e.Place())
 			kid, ok := w.tree(p, e.value, depth+1)
 			if !ok {
 				all = false
@@ -56,7 +56,7 @@ func (w *walker) tree(path string, n ast.Node, depth int) (*tree, bool) {
 		out, all := &tree{kind: listTree}, true
 		for i, item := range seq.Values {
 			p := fmt.Sprintf("%s[%d]", path, i)
-			w.r.at[p] = nodePlace(item)
+			w.Mark(p, nodePlace(item))
 			kid, ok := w.tree(p, item, depth+1)
 			if !ok {
 				all = false
@@ -74,7 +74,7 @@ func (w *walker) tree(path string, n ast.Node, depth int) (*tree, bool) {
 	}
 	s, _, ok := text(n)
 	if !ok {
-		w.r.errorAt(path, nodePlace(n), "", "%s: %s cannot be used here", path, kindName(n))
+		w.ErrorAt(path, nodePlace(n), "", "%s: %s cannot be used here", path, kindName(n))
 		return nil, false
 	}
 	switch n.(type) {
@@ -84,19 +84,18 @@ func (w *walker) tree(path string, n ast.Node, depth int) (*tree, bool) {
 	return bare(s), true
 }
 
-// parseTree reads a whole file.
-func parseTree(r *Report, data []byte) (*tree, bool) {
-	if !r.readable(data) {
-		return nil, false
+// parseTree reads a whole file of keys and values; name appears in messages. The error is *Errors.
+func parseTree(name string, data []byte) (*tree, error) {
+	r := &Report{file: name}
+	if root, ok := r.open(data); ok {
+		if t, ok := reader(r, root).tree("", root, 0); ok && t.kind == mapTree {
+			return t, nil
+		} else if ok {
+			r.ErrorAt("", nodePlace(root), "", "want keys and values at the top of the file, got %s", kindName(root))
+		}
 	}
-	root, ok := r.parse(data)
-	if !ok {
-		return nil, false
-	}
-	w := walker{r: r, anchors: map[string]ast.Node{}}
-	w.collectAnchors(root, 0)
-	t, ok := w.tree("", root, 0)
-	return t, ok && t.kind == mapTree
+	_, err := r.result()
+	return nil, err
 }
 
 // what names a tree in messages.

@@ -29,8 +29,15 @@ const maxDepth = 32 // nesting of keys, and of aliases
 
 // walker carries a YAML tree into a struct, reporting on the way.
 type walker struct {
-	r       *Report
+	*Report
 	anchors map[string]ast.Node
+}
+
+// reader starts a walk from the root of a tree.
+func reader(r *Report, root ast.Node) *walker {
+	w := &walker{Report: r, anchors: map[string]ast.Node{}}
+	w.collectAnchors(root, 0)
+	return w
 }
 
 // entry is a key with its value after merge keys were followed.
@@ -55,7 +62,7 @@ func (w *walker) structure(path string, m *ast.MappingNode, v reflect.Value) {
 			continue
 		}
 		given[e.key] = e
-		w.r.at[join(path, e.key)] = keyOrValue(e)
+		w.Mark(join(path, e.key), e.Place())
 	}
 	for _, stringsFirst := range []bool{true, false} {
 		for _, f := range fields {
@@ -104,15 +111,15 @@ func (w *walker) unknown(path string, e entry, known []string) {
 	hint := "known here: " + strings.Join(known, ", ")
 	if s := spelling.Nearest(e.key, known); s != "" {
 		hint = fmt.Sprintf("did you mean %q?", s)
-		w.r.guessed[join(path, s)] = true
+		w.guess(join(path, s))
 	}
-	w.r.errorAt(join(path, e.key), e.at, hint, "unknown key %q%s", e.key, under)
+	w.ErrorAt(join(path, e.key), e.at, hint, "unknown key %q%s", e.key, under)
 }
 
 // value decodes one node into one field; owner is the struct that holds it.
 func (w *walker) value(path string, e entry, v reflect.Value, f field, owner reflect.Value) {
 	if strings.Count(path, ".")+strings.Count(path, "[") > maxDepth {
-		w.r.errorAt(path, e.at, "", "nested too deeply")
+		w.ErrorAt(path, e.at, "", "nested too deeply")
 		return
 	}
 	n := w.resolve(path, e.value, 0)
@@ -120,7 +127,7 @@ func (w *walker) value(path string, e entry, v reflect.Value, f field, owner ref
 		return // an alias without anchor, already reported
 	}
 	e.value = n
-	at := keyOrValue(e)
+	at := e.Place()
 	empty := n.Type() == ast.NullType
 	if d, ok := v.Addr().Interface().(noder); ok && v.Kind() != reflect.Pointer {
 		d.decodeNode(w, path, e, f)
@@ -142,7 +149,7 @@ func (w *walker) value(path string, e entry, v reflect.Value, f field, owner ref
 		case m != nil:
 			w.structure(path, m, v)
 		case !empty: // an empty section leaves the defaults
-			w.r.errorAt(path, at, "", "%s: want keys and values, got %s", path, kindName(n))
+			w.ErrorAt(path, at, "", "%s: want keys and values, got %s", path, kindName(n))
 		}
 	case reflect.Slice:
 		w.list(path, e, v, f, owner)
@@ -152,7 +159,7 @@ func (w *walker) value(path string, e entry, v reflect.Value, f field, owner ref
 		w.pair(path, e, v, f, owner)
 	default:
 		if empty {
-			w.r.errorAt(path, at, "give a value or leave the key out", "%s has no value", path)
+			w.ErrorAt(path, at, "give a value or leave the key out", "%s has no value", path)
 			return
 		}
 		w.scalar(path, at, n, v, f, owner)
@@ -164,7 +171,7 @@ func (w *walker) list(path string, e entry, v reflect.Value, f field, owner refl
 	seq, ok := e.value.(*ast.SequenceNode)
 	if !ok {
 		if e.value.Type() != ast.NullType {
-			w.r.errorAt(path, keyOrValue(e), "", "%s: want a list, got %s", path, kindName(e.value))
+			w.ErrorAt(path, e.Place(), "", "%s: want a list, got %s", path, kindName(e.value))
 		}
 		return
 	}
@@ -173,7 +180,7 @@ func (w *walker) list(path string, e entry, v reflect.Value, f field, owner refl
 		el := newValue(v.Type().Elem()).Elem()
 		p := fmt.Sprintf("%s[%d]", path, i)
 		ie := entry{key: f.key, at: nodePlace(item), value: item}
-		w.r.at[p] = ie.at
+		w.Mark(p, ie.at)
 		w.value(p, ie, el, f, owner)
 		out = reflect.Append(out, el)
 	}
@@ -185,7 +192,7 @@ func (w *walker) dictionary(path string, e entry, v reflect.Value, f field, owne
 	m := w.mapping(e.value)
 	if m == nil {
 		if e.value.Type() != ast.NullType {
-			w.r.errorAt(path, keyOrValue(e), "", "%s: want keys and values, got %s", path, kindName(e.value))
+			w.ErrorAt(path, e.Place(), "", "%s: want keys and values, got %s", path, kindName(e.value))
 		}
 		return
 	}
@@ -202,7 +209,7 @@ func (w *walker) dictionary(path string, e entry, v reflect.Value, f field, owne
 			el.Set(old)
 		}
 		p := join(path, ent.key)
-		w.r.at[p] = keyOrValue(ent)
+		w.Mark(p, ent.Place())
 		w.value(p, ent, el, f, owner)
 		v.SetMapIndex(key, el)
 	}
@@ -221,11 +228,11 @@ func (w *walker) entries(path string, m *ast.MappingNode, depth int) []entry {
 		name, ok := keyText(kv.Key)
 		at := nodePlace(kv.Key)
 		if !ok {
-			w.r.errorAt(path, at, "", "a key must be a plain word, got %s", kindName(kv.Key))
+			w.ErrorAt(path, at, "", "a key must be a plain word, got %s", kindName(kv.Key))
 			continue
 		}
 		if f, twice := first[name]; twice {
-			w.r.errorAt(join(path, name), at, fmt.Sprintf("first on line %d", f.line), "key %q appears twice", join(path, name))
+			w.ErrorAt(join(path, name), at, fmt.Sprintf("first on line %d", f.line), "key %q appears twice", join(path, name))
 			continue
 		}
 		first[name] = at
@@ -247,7 +254,7 @@ func (w *walker) entries(path string, m *ast.MappingNode, depth int) []entry {
 // mergeSources gives the mappings behind a merge key: one alias, or a list of them, the first winning.
 func (w *walker) mergeSources(path string, n ast.Node, depth int) []*ast.MappingNode {
 	if depth > maxDepth {
-		w.r.errorAt(path, nodePlace(n), "", "merge keys nested too deeply; do they contain themselves?")
+		w.ErrorAt(path, nodePlace(n), "", "merge keys nested too deeply; do they contain themselves?")
 		return nil
 	}
 	n = w.resolve(path, n, 0)
@@ -257,7 +264,7 @@ func (w *walker) mergeSources(path string, n ast.Node, depth int) []*ast.Mapping
 			if m := w.mapping(w.resolve(path, item, 0)); m != nil {
 				out = append(out, m)
 			} else {
-				w.r.errorAt(path, nodePlace(item), "", "<< takes sections, got %s", kindName(item))
+				w.ErrorAt(path, nodePlace(item), "", "<< takes sections, got %s", kindName(item))
 			}
 		}
 		return out
@@ -266,7 +273,7 @@ func (w *walker) mergeSources(path string, n ast.Node, depth int) []*ast.Mapping
 		return []*ast.MappingNode{m}
 	}
 	if n != nil {
-		w.r.errorAt(path, nodePlace(n), "write <<: *name", "<< takes a section, got %s", kindName(n))
+		w.ErrorAt(path, nodePlace(n), "write <<: *name", "<< takes a section, got %s", kindName(n))
 	}
 	return nil
 }
