@@ -42,7 +42,8 @@ fuzz:                     ## every fuzz target for FUZZTIME each
 
 soak: build               ## the long checks: starts at 10 kHz, frozen broker, latency against cyclictest, absurd files, fits over many records
 	$(GO) test -p 1 -tags soak -timeout 60m -count=1 -v -run 'Soak|Demo|Broker|Flood|Freeze|Frozen|Replugs|Absurd|BoardFaults' ./hil/rt ./hil/sink ./cmd/hil
-	@set -e; for f in FuzzLoad FuzzFiles FuzzSimulate FuzzParseUnit; do $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime 3m -fuzzminimizetime 5x ./configs; done
+	@set -e; for f in FuzzLoad FuzzFiles FuzzSimulate; do $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime 3m -fuzzminimizetime 5x ./configs; done
+	$(GO) test -run '^$$' -fuzz '^FuzzParseUnit$$' -fuzztime 3m -fuzzminimizetime 5x ./configs/schema
 	$(GO) test -p 1 -tags soak -timeout 60m -count=1 ./identify/...    # coverage over many records, every start, rivals of SciPy
 	$(GO) test -p 1 -tags soak -timeout 60m -count=1 ./engine/lcp ./engine/contact ./engine/plant/brush    # criteria of the brush over seeds and designs
 	./$(BIN) latency --pair

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 
+	"hilrig/configs/schema"
 	"hilrig/engine/plant/brush"
 )
 
@@ -67,8 +68,8 @@ func (b *RigBrush) Of(m Motor) brush.Params {
 }
 
 // keys leaves out what the rig says elsewhere.
-func (b *RigBrush) keys() keyTable {
-	var t keyTable
+func (b *RigBrush) keys() schema.KeyTable {
+	var t schema.KeyTable
 	for _, k := range brushKeys(&b.Params) {
 		if strings.HasPrefix(k.Key, "motor.") && k.Key != "motor.coil_inductance" && k.Key != "motor.fan" || k.Key == "commutator.speed" {
 			continue
@@ -78,23 +79,23 @@ func (b *RigBrush) keys() keyTable {
 	return t
 }
 
-// decodeNode reads the section. Its units are what they say, while the laws of a rig file turn m into rad.
-func (b *RigBrush) decodeNode(w *walker, path string, e entry, _ field) {
+// DecodeNode reads the section. Its units are what they say, while the laws of a rig file turn m into rad.
+func (b *RigBrush) DecodeNode(w *schema.Walker, path string, e schema.Entry, _ schema.Field) {
 	defer w.WithUnits(nil)()
-	b.keys().decode(w, path, "", e)
+	b.keys().Decode(w, path, "", e)
 }
 
-// emitNode writes what decodeNode reads, behind the key.
-func (b *RigBrush) emitNode(e *emitter, indent int) {
+// EmitNode writes what DecodeNode reads, behind the key.
+func (b *RigBrush) EmitNode(e *schema.Emitter, indent int) {
 	e.WriteByte('\n')
-	b.keys().emit(e, indent)
+	b.keys().Emit(e, indent)
 }
 
-// shape describes the section to editors.
-func (b *RigBrush) shape() *object { return NewRigBrush().keys().shape("") }
+// Shape describes the section to editors.
+func (b *RigBrush) Shape() *schema.Object { return NewRigBrush().keys().Shape("") }
 
 // checkBrushes looks at the brush of the virtual rig and at the one beside the rig.
-func (c *Config) checkBrushes(r *Report) {
+func (c *Config) checkBrushes(r *schema.Report) {
 	if b := c.Brush; b != nil && !r.Bad("brush") {
 		b.Parameters.check(r, "brush.parameters", c.Motor, b.Step)
 	}
@@ -116,12 +117,12 @@ func (c *Config) checkBrushes(r *Report) {
 		}
 	}
 	if two := 2 * v.Brush.Parameters.MeanTorque(); v.Contact == nil && v.Friction.Fc <= 0 && c.Friction.Fc > 0 {
-		r.Errorf("friction.Fc", "friction.Fc: %s N·m, but the brushes of virtual.brush alone have %s N·m; what is left would be virtual.friction, which the file does not give", short(c.Friction.Fc), short(two))
+		r.Errorf("friction.Fc", "friction.Fc: %s N·m, but the brushes of virtual.brush alone have %s N·m; what is left would be virtual.friction, which the file does not give", schema.Short(c.Friction.Fc), schema.Short(two))
 	}
 }
 
 // check asks the model; it is built only when its numbers are in range.
-func (b *RigBrush) check(r *Report, path string, m Motor, step float64) {
+func (b *RigBrush) check(r *schema.Report, path string, m Motor, step float64) {
 	p := b.Of(m)
 	if m.R <= 0 || m.L <= 0 || m.K <= 0 || m.J <= 0 || math.IsNaN(m.R+m.L+m.K+m.J) {
 		p.Motor = b.Motor // said where the motor stands

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"hilrig/configs/schema"
 )
 
 // Each case changes one thing of the rig with brushes.
@@ -37,7 +39,7 @@ func TestCheckBrushes(t *testing.T) {
 			cfg.Device.Baud = 3000000
 			c.change(cfg)
 			problems, warnings := cfg.Validate()
-			text := func(list []Problem) string {
+			text := func(list []schema.Problem) string {
 				var all []string
 				for _, p := range list {
 					all = append(all, p.Error())
@@ -76,7 +78,7 @@ func TestBrushFileWithSeveralMistakes(t *testing.T) {
 		text = strings.Replace(text, from, to, 1)
 	}
 	_, err := LoadBytes("bad.yaml", []byte(text))
-	var list *Errors
+	var list *schema.Errors
 	if !errors.As(err, &list) || len(list.List) != 7 {
 		t.Fatalf("want 7 problems:\n%v", err)
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"hilrig/configs/schema"
 )
 
 // Budget is what a serial line has to carry: 8N1, ten bits per byte.
@@ -101,7 +103,7 @@ func (b Budget) String() string {
 			about = "about "
 		}
 		fmt.Fprintf(&s, "%s  %s%d bytes per frame (%d of them data), %s frames/s, %s%.3g %% of the line (%.3g bytes would fit)\n",
-			f.name, about, f.Bytes, f.Data, short(f.Rate), about, 100*f.Use, f.Fit)
+			f.name, about, f.Bytes, f.Data, schema.Short(f.Rate), about, 100*f.Use, f.Fit)
 	}
 	fmt.Fprintf(&s, "age            a sample is at most %.3g ms old when the tick reads it: %.3g ms on the line, up to %.3g ms between frames\n",
 		1e3*b.Age(), 1e3*b.Rx.Wire, 1e3/b.Rx.Rate)
@@ -112,7 +114,7 @@ func (b Budget) String() string {
 var standardBauds = []int{9600, 19200, 38400, 57600, 115200, 230400, 460800, 921600, 1000000, 1500000, 2000000, 3000000, 6000000, 12000000}
 
 // checkBudget refuses a line that cannot carry its frames.
-func (c *Config) checkBudget(r *Report) {
+func (c *Config) checkBudget(r *schema.Report) {
 	if r.Bad("device") || r.Bad("loop") {
 		return
 	}
@@ -128,7 +130,7 @@ func (c *Config) checkBudget(r *Report) {
 			continue
 		}
 		load := fmt.Sprintf("%s %d bytes per frame × %s frames/s × 10 bits = %.0f bit/s over a line of %d bit/s (%.0f %%); at this rate %.3g bytes per frame fit",
-			f.from, f.Bytes, short(f.Rate), float64(f.Bytes)*f.Rate*10, b.Baud, 100*f.Use, f.Fit)
+			f.from, f.Bytes, schema.Short(f.Rate), float64(f.Bytes)*f.Rate*10, b.Baud, 100*f.Use, f.Fit)
 		if b.Estimated {
 			if f.Use > 1 {
 				load += "; the length of a text line is an estimate"

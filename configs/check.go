@@ -10,11 +10,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"hilrig/configs/schema"
 )
 
 // Check reports everything that would make the rig misbehave: numbers out of range, contradictions between sections, a
 // line too slow for its frames. Warnings are legal settings that deserve a thought.
-func (c *Config) Check(r *Report) {
+func (c *Config) Check(r *schema.Report) {
 	if c.Version != 1 && !r.Bad("version") {
 		r.Errorf("version", "version: %d, this program reads version 1", c.Version)
 	}
@@ -38,17 +40,17 @@ var (
 	topicPart  = regexp.MustCompile(`^[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*$`)
 )
 
-func (c *Config) checkNames(r *Report) {
+func (c *Config) checkNames(r *schema.Report) {
 	switch {
 	case r.Bad("rig.name"):
 	case c.Rig.Name == "":
 		r.Errorf("rig.name", "rig.name is missing: it is part of every topic and of the folder of a recording")
 	case !rigName.MatchString(c.Rig.Name):
-		r.Errorf("rig.name", "rig.name: %s, want up to 48 letters, digits, - and _", quote(c.Rig.Name))
+		r.Errorf("rig.name", "rig.name: %s, want up to 48 letters, digits, - and _", schema.Quote(c.Rig.Name))
 	}
 }
 
-func (c *Config) checkLoop(r *Report) {
+func (c *Config) checkLoop(r *schema.Report) {
 	l := c.Loop
 	if l.Overrun.Policy == "catch-up" && l.Overrun.Max == 0 {
 		r.Errorf("loop.overrun.max", "loop.overrun.max: 0, want at least 1 with policy catch-up")
@@ -60,20 +62,20 @@ func (c *Config) checkLoop(r *Report) {
 		return
 	}
 	if l.Overrun.Limit > 0 && l.Overrun.Limit < 2/l.Rate {
-		r.Errorf("loop.overrun.limit", "loop.overrun.limit: %s s, want at least two periods, %s s", short(l.Overrun.Limit), short(2/l.Rate))
+		r.Errorf("loop.overrun.limit", "loop.overrun.limit: %s s, want at least two periods, %s s", schema.Short(l.Overrun.Limit), schema.Short(2/l.Rate))
 	}
 	if l.Spin > 0.5/l.Rate {
-		r.Errorf("loop.spin", "loop.spin: %s s, want at most half a period, %s s", short(l.Spin), short(0.5/l.Rate))
+		r.Errorf("loop.spin", "loop.spin: %s s, want at most half a period, %s s", schema.Short(l.Spin), schema.Short(0.5/l.Rate))
 	}
 	if l.Rate > 5000 {
-		r.Warnf("loop.rate", "loop.rate: %s Hz needs an isolated processor; up to 5 kHz does not", short(l.Rate))
+		r.Warnf("loop.rate", "loop.rate: %s Hz needs an isolated processor; up to 5 kHz does not", schema.Short(l.Rate))
 	}
 	if l.Clock == "device" && c.Device.Rate != 0 && c.Device.Rate != l.Rate {
-		r.Errorf("device.rate", "device.rate: %s Hz, want %s Hz as loop.rate: with loop.clock device each frame makes a tick", short(c.Device.Rate), short(l.Rate))
+		r.Errorf("device.rate", "device.rate: %s Hz, want %s Hz as loop.rate: with loop.clock device each frame makes a tick", schema.Short(c.Device.Rate), schema.Short(l.Rate))
 	}
 }
 
-func (c *Config) checkReference(r *Report) {
+func (c *Config) checkReference(r *schema.Report) {
 	ref := c.Reference
 	need := func(key, what string, ok bool) {
 		if p := "reference." + key; !ok && !r.Bad(p) {
@@ -137,10 +139,10 @@ func (c *Config) checkReference(r *Report) {
 		}
 	}
 	if !r.Bad("loop.rate") && top > c.Loop.Rate/10 {
-		r.Errorf("reference", "reference: %s Hz is more than a tenth of loop.rate; a tick would see steps", short(top))
+		r.Errorf("reference", "reference: %s Hz is more than a tenth of loop.rate; a tick would see steps", schema.Short(top))
 	}
 	if g := c.Guard.MaxSpeed; g > 0 && speed > g {
-		r.Errorf("reference", "reference: asks for up to %s rad/s, but guard.max_speed trips at %s rad/s", short(speed), short(g))
+		r.Errorf("reference", "reference: asks for up to %s rad/s, but guard.max_speed trips at %s rad/s", schema.Short(speed), schema.Short(g))
 	}
 	c.checkVoltage(r, speed)
 }
@@ -170,7 +172,7 @@ func (c *Config) nonZero(key string) bool {
 }
 
 // checkVoltage warns when the drive cannot follow the reference: back-emf, brush drop and sliding friction at top speed.
-func (c *Config) checkVoltage(r *Report, speed float64) {
+func (c *Config) checkVoltage(r *schema.Report, speed float64) {
 	i := slices.IndexFunc(c.Device.Command, func(d Command) bool { return d.Role == "drive" })
 	if i < 0 || speed == 0 || r.Bad("motor") || r.Bad("friction") || r.Bad("device") {
 		return
@@ -183,11 +185,11 @@ func (c *Config) checkVoltage(r *Report, speed float64) {
 	}
 }
 
-func (c *Config) checkOutside(r *Report) {
+func (c *Config) checkOutside(r *schema.Report) {
 	m := c.MQTT
 	if m.Enabled {
 		if !topicPart.MatchString(m.Prefix) {
-			r.Errorf("mqtt.prefix", "mqtt.prefix: %s, want words joined by /, without a leading or closing / and without + # $", quote(m.Prefix))
+			r.Errorf("mqtt.prefix", "mqtt.prefix: %s, want words joined by /, without a leading or closing / and without + # $", schema.Quote(m.Prefix))
 		}
 		if m.Broker == "" {
 			c.checkListen(r, "mqtt.listen", m.Listen)
@@ -207,43 +209,43 @@ func (c *Config) checkOutside(r *Report) {
 		r.Errorf("record.dir", "record.dir is empty: give a folder, or set record.enabled to false")
 	}
 	if c.Record.Keep > 0 && c.Record.Keep < 1e6 {
-		r.Errorf("record.keep", "record.keep: %s B is less than one minute of recording; want 0 (keep all) or at least 1 MB", short(c.Record.Keep))
+		r.Errorf("record.keep", "record.keep: %s B is less than one minute of recording; want 0 (keep all) or at least 1 MB", schema.Short(c.Record.Keep))
 	}
 }
 
-func (c *Config) checkListen(r *Report, path, addr string) {
+func (c *Config) checkListen(r *schema.Report, path, addr string) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
-		r.Errorf(path, "%s: %s, want host:port such as localhost:8080", path, quote(addr))
+		r.Errorf(path, "%s: %s, want host:port such as localhost:8080", path, schema.Quote(addr))
 		return
 	}
 	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
-		r.Errorf(path, "%s: port %s is not a number from 0 to 65535", path, quote(port))
+		r.Errorf(path, "%s: port %s is not a number from 0 to 65535", path, schema.Quote(port))
 		return
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		r.Warnf(path, "%s: %s can be read by everybody in the network; localhost keeps it on this machine", path, quote(addr))
+		r.Warnf(path, "%s: %s can be read by everybody in the network; localhost keeps it on this machine", path, schema.Quote(addr))
 	}
 }
 
-func (c *Config) checkBroker(r *Report) {
+func (c *Config) checkBroker(r *schema.Report) {
 	m := c.MQTT
 	u, err := url.Parse(m.Broker)
 	if err != nil || u.Host == "" {
-		r.Errorf("mqtt.broker", "mqtt.broker: %s, want an address such as tcp://host:1883 or ssl://host:8883", quote(m.Broker))
+		r.Errorf("mqtt.broker", "mqtt.broker: %s, want an address such as tcp://host:1883 or ssl://host:8883", schema.Quote(m.Broker))
 		return
 	}
 	schemes := []string{"tcp", "ssl", "ws", "wss"}
 	if !slices.Contains(schemes, u.Scheme) {
 		hint := map[string]string{"mqtt": " (mqtt:// is tcp:// here)", "mqtts": " (mqtts:// is ssl:// here)", "tls": " (tls:// is ssl:// here)", "http": " (MQTT over WebSocket is ws://)", "https": " (MQTT over WebSocket is wss://)"}[u.Scheme]
-		r.Errorf("mqtt.broker", "mqtt.broker: %s is none of %s%s", quote(u.Scheme+"://"), strings.Join(schemes, ", "), hint)
+		r.Errorf("mqtt.broker", "mqtt.broker: %s is none of %s%s", schema.Quote(u.Scheme+"://"), strings.Join(schemes, ", "), hint)
 		return
 	}
 	if u.User != nil {
 		r.Errorf("mqtt.broker", "mqtt.broker: user and password stand in mqtt.user and mqtt.password, not in the address")
 	}
 	if u.Port() == "" {
-		r.Errorf("mqtt.broker", "mqtt.broker: %s has no port; 1883 is usual for tcp, 8883 for ssl", quote(m.Broker))
+		r.Errorf("mqtt.broker", "mqtt.broker: %s has no port; 1883 is usual for tcp, 8883 for ssl", schema.Quote(m.Broker))
 	}
 	secure := u.Scheme == "ssl" || u.Scheme == "wss"
 	switch {
@@ -262,14 +264,14 @@ func (c *Config) checkBroker(r *Report) {
 	}
 }
 
-func (c *Config) checkVirtual(r *Report) {
+func (c *Config) checkVirtual(r *schema.Report) {
 	v := c.Virtual
 	if v == nil || r.Bad("virtual") {
 		return
 	}
 	multiple := func(key string, hz float64) {
 		if n := v.InnerRate / hz; math.Abs(n-math.Round(n)) > 1e-9*n {
-			r.Errorf("virtual.inner_rate", "virtual.inner_rate: %s Hz, want a multiple of %s, %s Hz", short(v.InnerRate), key, short(hz))
+			r.Errorf("virtual.inner_rate", "virtual.inner_rate: %s Hz, want a multiple of %s, %s Hz", schema.Short(v.InnerRate), key, schema.Short(hz))
 		}
 	}
 	if !r.Bad("loop.rate") {
@@ -279,13 +281,13 @@ func (c *Config) checkVirtual(r *Report) {
 		multiple("device.rate", c.Device.Rate)
 	}
 	if v.Supply[0] >= v.Supply[1] {
-		r.Errorf("virtual.supply", "virtual.supply: %s to %s V, want low < high", short(v.Supply[0]), short(v.Supply[1]))
+		r.Errorf("virtual.supply", "virtual.supply: %s to %s V, want low < high", schema.Short(v.Supply[0]), schema.Short(v.Supply[1]))
 	}
 	if v.Cogging > 0 && v.CoggingN == 0 {
 		r.Errorf("virtual.cogging_periods", "virtual.cogging_periods is missing: there is a cogging torque")
 	}
 	if !r.Bad("loop.rate") && v.Watchdog < 3/c.Loop.Rate {
-		r.Errorf("virtual.watchdog", "virtual.watchdog: %s s, want at least three ticks, %s s", short(v.Watchdog), short(3/c.Loop.Rate))
+		r.Errorf("virtual.watchdog", "virtual.watchdog: %s s, want at least three ticks, %s s", schema.Short(v.Watchdog), schema.Short(3/c.Loop.Rate))
 	}
 	if v.Contact == nil {
 		c.checkLaw(r, "virtual.friction", v.Friction)
@@ -298,7 +300,7 @@ func (c *Config) checkVirtual(r *Report) {
 		// the virtual encoder and the file must speak of the same count
 		if want := 2 * math.Pi / float64(v.Counts); m.Role == "position" && math.Abs(math.Abs(m.Scale)-want) > 1e-6*want {
 			p := fmt.Sprintf("device.measure[%d].scale", i)
-			r.Warnf(p, "%s: %s rad per count; the virtual encoder counts %d per turn, %s rad", p, short(m.Scale), v.Counts, short(want))
+			r.Warnf(p, "%s: %s rad per count; the virtual encoder counts %d per turn, %s rad", p, schema.Short(m.Scale), v.Counts, schema.Short(want))
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"hilrig/configs/schema"
 )
 
 // maxSignals is what a row leaves for measurements and commands: 64 less the signals of estimator, model and link.
@@ -49,7 +51,7 @@ func (c *Config) signals() (out []signal) {
 	return out
 }
 
-func (c *Config) checkSignals(r *Report) {
+func (c *Config) checkSignals(r *schema.Report) {
 	d := c.Device
 	c.checkPort(r)
 	sigs := c.signals()
@@ -93,35 +95,35 @@ func (c *Config) checkSignals(r *Report) {
 	}
 }
 
-func (c *Config) checkPort(r *Report) {
+func (c *Config) checkPort(r *schema.Report) {
 	d := c.Device
 	switch {
 	case r.Bad("device.port"):
 	case d.Port == "":
 		r.Errorf("device.port", "device.port is missing: a serial port (hil ports lists them), %s or %s", VirtualMotor, VirtualBrush)
 	case strings.HasPrefix(d.Port, "virtual:") && !c.IsVirtual():
-		r.Errorf("device.port", "device.port: %s, want %s, %s or a serial port", quote(d.Port), VirtualMotor, VirtualBrush)
+		r.Errorf("device.port", "device.port: %s, want %s, %s or a serial port", schema.Quote(d.Port), VirtualMotor, VirtualBrush)
 	}
 	if d.Protocol == "line" {
 		if d.Line.Separator == "comma" && d.Line.Decimal == "comma" {
 			r.Errorf("device.line.decimal", "device.line.decimal: comma cannot be both separator and decimal sign")
 		}
 		if strings.ContainsAny(d.Line.Time, ",; \t") {
-			r.Errorf("device.line.time", "device.line.time: %s is not the name of a column", quote(d.Line.Time))
+			r.Errorf("device.line.time", "device.line.time: %s is not the name of a column", schema.Quote(d.Line.Time))
 		}
 	} else if r.Given("device.line") {
 		r.Warnf("device.line", "device.line: not used by protocol %s", d.Protocol)
 	}
 }
 
-func (c *Config) checkSignal(r *Report, s signal) {
+func (c *Config) checkSignal(r *schema.Report, s signal) {
 	p := s.path
 	switch {
 	case r.Bad(p + ".name"):
 	case s.name == "":
 		r.Errorf(p+".name", "%s.name is missing", p)
 	case !signalName.MatchString(s.name):
-		r.Errorf(p+".name", "%s.name: %s, want up to 48 letters, digits, dots, - and _, starting with a letter", p, quote(s.name))
+		r.Errorf(p+".name", "%s.name: %s, want up to 48 letters, digits, dots, - and _, starting with a letter", p, schema.Quote(s.name))
 	case s.name == "timestamp" || s.name == "seq" || s.name == "mode" || s.name == "armed" || s.name == "late_us":
 		r.Errorf(p+".name", "%s.name: %q is a key of every telemetry message", p, s.name)
 	case slices.ContainsFunc(reserved, func(pre string) bool { return strings.HasPrefix(s.name, pre) }):
@@ -145,7 +147,7 @@ func (c *Config) checkSignal(r *Report, s signal) {
 	}
 	lo, hi := s.limits[0], s.limits[1]
 	if (lo != 0 || hi != 0) && !(lo < hi) && !r.Bad(p+"."+s.limitKey) {
-		r.Errorf(p+"."+s.limitKey, "%s.%s: %s to %s, want low < high", p, s.limitKey, short(lo), short(hi))
+		r.Errorf(p+"."+s.limitKey, "%s.%s: %s to %s, want low < high", p, s.limitKey, schema.Short(lo), schema.Short(hi))
 	}
 }
 
@@ -163,12 +165,12 @@ func carried(kind string, scale, offset float64) ([2]float64, bool) {
 	return [2]float64{math.Min(a, b), math.Max(a, b)}, ok
 }
 
-func (c *Config) checkMeasure(r *Report, p string, m Measure) {
+func (c *Config) checkMeasure(r *schema.Report, p string, m Measure) {
 	if r.Bad(p) {
 		return
 	}
 	if span, ok := carried(m.Type, m.Scale, m.Offset); ok && m.Range != [2]float64{} && (m.Range[0] < span[0] || m.Range[1] > span[1]) {
-		r.Warnf(p+".range", "%s.range: %s carries %s to %s %s; beyond it the device saturates and the range check stays silent", p, m.Type, short(span[0]), short(span[1]), m.Unit)
+		r.Warnf(p+".range", "%s.range: %s carries %s to %s %s; beyond it the device saturates and the range check stays silent", p, m.Type, schema.Short(span[0]), schema.Short(span[1]), m.Unit)
 	}
 	if m.Stale > 0 && !r.Bad("loop.rate") && !r.Bad("device.rate") {
 		slow, what := 1/c.Loop.Rate, "loop"
@@ -176,14 +178,14 @@ func (c *Config) checkMeasure(r *Report, p string, m Measure) {
 			slow, what = d, "device"
 		}
 		if m.Stale <= 2*slow {
-			r.Errorf(p+".stale", "%s.stale: %s s, want more than two periods of the %s, %s s", p, short(m.Stale), what, short(2*slow))
+			r.Errorf(p+".stale", "%s.stale: %s s, want more than two periods of the %s, %s s", p, schema.Short(m.Stale), what, schema.Short(2*slow))
 		}
 	}
 	if c.Needs(m) && m.Stale == 0 {
 		r.Warnf(p+".stale", "%s.stale: %s is not watched; a cable that comes off would not hold the rig. hil run --arm refuses this file: leave stale out, or give it a time", p, m.Name)
 	}
 	if m.Role == "position" && math.Abs(m.Scale) > 2*math.Pi*(1+1e-9) {
-		r.Errorf(p+".scale", "%s.scale: one count is %s rad, want at most one turn", p, short(math.Abs(m.Scale)))
+		r.Errorf(p+".scale", "%s.scale: one count is %s rad, want at most one turn", p, schema.Short(math.Abs(m.Scale)))
 	}
 	if m.Role == "status" && m.Scale != 1 {
 		r.Errorf(p+".scale", "%s.scale: a status is bits; want 1", p)
@@ -242,14 +244,14 @@ func (c *Config) MayDrive() error {
 		switch {
 		case c.Needs(m) && m.Stale == 0:
 			return fmt.Errorf("device.measure[%d].stale is 0: nobody would notice that %s stopped coming while the drive is energised; leave stale out (%s s here) or give it a time. %s",
-				i, m.Name, short(c.staleOf(m.Role)), instead)
+				i, m.Name, schema.Short(c.staleOf(m.Role)), instead)
 		case c.Needs(m) && m.Stale > top:
 			return fmt.Errorf("device.measure[%d].stale is %s s: so long the drive would be energised blind when %s stops coming; want at most %s s, or leave stale out (%s s here). %s",
-				i, short(m.Stale), m.Name, short(top), short(c.staleOf(m.Role)), instead)
+				i, schema.Short(m.Stale), m.Name, schema.Short(top), schema.Short(c.staleOf(m.Role)), instead)
 		}
 	}
 	if h := c.Guard.HoldTime; h > longestHold {
-		return fmt.Errorf("guard.hold_time is %s s: so long the drive would stay energised while a sensor is sick; want at most %s s. %s", short(h), short(longestHold), instead)
+		return fmt.Errorf("guard.hold_time is %s s: so long the drive would stay energised while a sensor is sick; want at most %s s. %s", schema.Short(h), schema.Short(longestHold), instead)
 	}
 	return nil
 }
@@ -268,7 +270,7 @@ func (c *Config) SetRate(rate float64) {
 	}
 }
 
-func (c *Config) checkCommand(r *Report, p string, m Command) {
+func (c *Config) checkCommand(r *schema.Report, p string, m Command) {
 	if r.Bad(p) {
 		return
 	}
@@ -280,12 +282,12 @@ func (c *Config) checkCommand(r *Report, p string, m Command) {
 		r.Errorf(p+".limit", "%s.limit is missing: the command never leaves it, e.g. ±24 V", p)
 		return
 	case m.Safe < m.Limit[0] || m.Safe > m.Limit[1]:
-		r.Errorf(p+".safe", "%s.safe: %s is outside the limit, %s to %s %s", p, short(m.Safe), short(m.Limit[0]), short(m.Limit[1]), m.Unit)
+		r.Errorf(p+".safe", "%s.safe: %s is outside the limit, %s to %s %s", p, schema.Short(m.Safe), schema.Short(m.Limit[0]), schema.Short(m.Limit[1]), m.Unit)
 		return
 	}
 	if span, ok := carried(m.Type, m.Scale, m.Offset); ok {
 		if m.Limit[0] < span[0] || m.Limit[1] > span[1] {
-			r.Errorf(p+".limit", "%s.limit: %s to %s %s does not fit %s with this scale, which carries %s to %s", p, short(m.Limit[0]), short(m.Limit[1]), m.Unit, m.Type, short(span[0]), short(span[1]))
+			r.Errorf(p+".limit", "%s.limit: %s to %s %s does not fit %s with this scale, which carries %s to %s", p, schema.Short(m.Limit[0]), schema.Short(m.Limit[1]), m.Unit, m.Type, schema.Short(span[0]), schema.Short(span[1]))
 		}
 		if steps := (m.Limit[1] - m.Limit[0]) / math.Abs(m.Scale); m.Role == "drive" && steps < 100 {
 			r.Warnf(p+".scale", "%s.scale: the whole limit is %.3g counts; the drive moves in coarse steps", p, steps)
@@ -294,17 +296,17 @@ func (c *Config) checkCommand(r *Report, p string, m Command) {
 	switch m.Role {
 	case "enable":
 		if m.Safe != 0 {
-			r.Errorf(p+".safe", "%s.safe: %s, want 0: enable is off in every safe state", p, short(m.Safe))
+			r.Errorf(p+".safe", "%s.safe: %s, want 0: enable is off in every safe state", p, schema.Short(m.Safe))
 		}
 		if m.Limit != [2]float64{0, 1} {
 			r.Errorf(p+".limit", "%s.limit: enable is 0 or 1", p)
 		}
 	case "drive":
 		if m.Safe != 0 {
-			r.Warnf(p+".safe", "%s.safe: %s %s keeps the drive energised in the safe state", p, short(m.Safe), m.Unit)
+			r.Warnf(p+".safe", "%s.safe: %s %s keeps the drive energised in the safe state", p, schema.Short(m.Safe), m.Unit)
 		}
 		if m.Slew > 0 && !r.Bad("loop.rate") && m.Slew/c.Loop.Rate < math.Abs(m.Scale) && m.Type != "text" {
-			r.Errorf(p+".slew", "%s.slew: %s %s/s is less than one count per tick; the drive would never move", p, short(m.Slew), m.Unit)
+			r.Errorf(p+".slew", "%s.slew: %s %s/s is less than one count per tick; the drive would never move", p, schema.Short(m.Slew), m.Unit)
 		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"hilrig/configs/schema"
 )
 
 // Each case changes one thing of the demo. want is part of the only problem, warn part of a warning.
@@ -132,7 +134,7 @@ func TestCheck(t *testing.T) {
 // sigma1, or sigma2 ≥ sigma1·(Fs − Fc)/Fc.
 func TestPassivityIsAdvised(t *testing.T) {
 	advice := func(f Friction) string {
-		r := newReport((*Config)(nil).units(nil))
+		r := schema.NewReport((*Config)(nil).UnitTags(nil))
 		(*Config)(nil).checkLaw(r, "friction", f)
 		if len(r.Warnings()) == 0 {
 			return ""

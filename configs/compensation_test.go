@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"hilrig/configs/schema"
 )
 
 // withCompensation is the demo's file with another compensation section.
@@ -75,7 +77,7 @@ func TestBadCompensationIsRefused(t *testing.T) {
 		{"compensation:\n  kind: none\n  dither: {kind: velocity, velocity: 60 mN·m, frequency: 60 Hz}", "velocity", "60 mN·m"},
 	} {
 		_, err := LoadBytes("rig.yaml", withCompensation(c.section))
-		var list *Errors
+		var list *schema.Errors
 		if !errors.As(err, &list) || len(list.List) != 1 {
 			t.Errorf("%s: got %v, want one problem", c.section, err)
 			continue

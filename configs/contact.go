@@ -1,10 +1,10 @@
 package configs
 
 import (
-	"reflect"
 	"strconv"
 	"strings"
 
+	"hilrig/configs/schema"
 	"hilrig/engine/friction"
 )
 
@@ -12,19 +12,19 @@ import (
 // turns, so its units are N·m and rad. Without a name it is not there, and the numbers of virtual.friction count.
 type Contact struct{ Law }
 
-// decodeNode reads the law.
-func (c *Contact) decodeNode(w *walker, path string, e entry, _ field) {
+// DecodeNode reads the law.
+func (c *Contact) DecodeNode(w *schema.Walker, path string, e schema.Entry, _ schema.Field) {
 	if l, ok := decodeLaw(w, path, e); ok {
 		c.Law = l
 	}
 }
 
-// emitNode writes what decodeNode reads, behind the key.
-func (c *Contact) emitNode(e *emitter, indent int) {
+// EmitNode writes what DecodeNode reads, behind the key.
+func (c *Contact) EmitNode(e *schema.Emitter, indent int) {
 	pad := strings.Repeat(" ", indent+2)
 	e.WriteString("\n" + pad + "law: " + c.Name + "\n")
 	if c.Label != c.Name {
-		e.WriteString(pad + "label: " + yamlQuote(c.Label) + "\n")
+		e.WriteString(pad + "label: " + schema.QuoteYAML(c.Label) + "\n")
 	}
 	for _, p := range c.Model.Params() {
 		line := pad + p.Name + ": " + strconv.FormatFloat(p.Value, 'g', -1, 64)
@@ -35,38 +35,15 @@ func (c *Contact) emitNode(e *emitter, indent int) {
 	}
 }
 
-// shape describes the law to editors: its name, and numbers by names that depend on it.
-func (c *Contact) shape() *object {
-	number := new(object).set("anyOf", []any{typed("number"), typed("string")})
-	props := new(object).set("law", typed("string").set("enum", LawNames())).set("label", typed("string"))
-	section := typed("object").set("properties", props).set("required", []string{"law"}).set("additionalProperties", number)
+// Shape describes the law to editors: its name, and numbers by names that depend on it.
+func (c *Contact) Shape() *schema.Object {
+	number := new(schema.Object).Set("anyOf", []any{schema.Typed("number"), schema.Typed("string")})
+	props := new(schema.Object).Set("law", schema.Typed("string").Set("enum", LawNames())).Set("label", schema.Typed("string"))
+	section := schema.Typed("object").Set("properties", props).Set("required", []string{"law"}).Set("additionalProperties", number)
 	return section
 }
 
-// emitter side of a noder.
-type nodeEmitter interface {
-	emitNode(e *emitter, indent int)
+// UnitTags makes the laws of a rig file speak of N·m and rad; every other tag is what it says.
+func (c *Config) UnitTags(func(path ...string) string) func(string) string {
+	return friction.RotaryUnit
 }
-
-// schema side of a noder.
-type shaped interface{ shape() *object }
-
-// asNode gives the interface T of a value whose type reads and writes its node itself.
-func asNode[T any](v reflect.Value) (T, bool) {
-	var none T
-	if v.Kind() == reflect.Pointer {
-		if v.IsNil() {
-			return none, false
-		}
-		t, ok := v.Interface().(T)
-		return t, ok
-	}
-	if v.CanAddr() {
-		t, ok := v.Addr().Interface().(T)
-		return t, ok
-	}
-	return none, false
-}
-
-// units makes the laws of a rig file speak of N·m and rad; every other tag is what it says.
-func (c *Config) units(func(path ...string) string) func(string) string { return friction.RotaryUnit }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"hilrig/configs/schema"
 	"hilrig/engine/plant/brush"
 	"hilrig/engine/plant/toys"
 )
@@ -99,7 +100,7 @@ func TestContactDocsAreCurrent(t *testing.T) {
 		if f.Flag != nil {
 			def = fmt.Sprint(*f.Flag)
 		} else {
-			def, span = short(*f.Ptr), fmt.Sprintf("%s … %s", short(f.Lo), short(f.Hi))
+			def, span = schema.Short(*f.Ptr), fmt.Sprintf("%s … %s", schema.Short(f.Lo), schema.Short(f.Hi))
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | `%s` | %s | %s |\n", f.Key, strings.ReplaceAll(f.Symbol, "_", "\\_"), strings.ReplaceAll(f.Unit, "|", " or "), def, span, strings.ReplaceAll(f.Doc, "|", "\\|"))
 	}
@@ -117,7 +118,7 @@ func TestContactDocsAreCurrent(t *testing.T) {
 		}
 		b.WriteString("\n\n| key | unit | default | range | meaning |\n|---|---|---|---|---|\n")
 		for _, f := range info.Params() {
-			lo, hi := short(f.Lo), short(f.Hi)
+			lo, hi := schema.Short(f.Lo), schema.Short(f.Hi)
 			switch {
 			case math.IsInf(f.Lo, 0):
 				lo = "−∞"
@@ -127,7 +128,7 @@ func TestContactDocsAreCurrent(t *testing.T) {
 			if math.IsInf(f.Hi, 0) {
 				hi = "∞"
 			}
-			fmt.Fprintf(&b, "| `%s` | %s | `%s` | %s … %s | %s |\n", f.Name, f.Unit, short(f.Value), lo, hi, f.Doc)
+			fmt.Fprintf(&b, "| `%s` | %s | `%s` | %s … %s | %s |\n", f.Name, f.Unit, schema.Short(f.Value), lo, hi, f.Doc)
 		}
 	}
 	current(t, "contact.md", b.String())

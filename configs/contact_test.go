@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"hilrig/configs/schema"
 	"hilrig/engine/friction"
 )
 
@@ -58,7 +59,7 @@ func TestContact(t *testing.T) {
 
 // Editors learn from the schema which laws there are.
 func TestContactSchema(t *testing.T) {
-	text, err := Schema("x", Demo())
+	text, err := schema.JSON("x", Demo())
 	if err != nil {
 		t.Fatal(err)
 	}

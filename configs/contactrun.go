@@ -4,6 +4,8 @@ import (
 	"math"
 	"path/filepath"
 	"strings"
+
+	"hilrig/configs/schema"
 )
 
 // ContactRun describes a run of bodies that touch, stick, slide, separate and collide: the brush of a motor, a scene of planar
@@ -60,8 +62,8 @@ func DefaultContactRun() *ContactRun {
 }
 
 // LoadContactRun reads and checks a contact file. The error is *Errors and holds every problem.
-func LoadContactRun(path string) (c *ContactRun, warnings []Problem, err error) {
-	data, err := readFile(path)
+func LoadContactRun(path string) (c *ContactRun, warnings []schema.Problem, err error) {
+	data, err := schema.ReadFile(path)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -70,9 +72,9 @@ func LoadContactRun(path string) (c *ContactRun, warnings []Problem, err error) 
 
 // ContactRunBytes is LoadContactRun for a file that is already in memory; name appears in messages, and its folder is where
 // relative paths start.
-func ContactRunBytes(name string, data []byte) (c *ContactRun, warnings []Problem, err error) {
+func ContactRunBytes(name string, data []byte) (c *ContactRun, warnings []schema.Problem, err error) {
 	c = DefaultContactRun()
-	warnings, err = load(name, data, c, func(r *Report) {
+	warnings, err = schema.Load(name, data, c, func(r *schema.Report) {
 		c.Check(r)
 		if c.Scene != nil {
 			for i := range c.Scene.Bodies {
@@ -89,14 +91,14 @@ func ContactRunBytes(name string, data []byte) (c *ContactRun, warnings []Proble
 }
 
 // Validate checks a run that was changed after loading (flags); there are no places in a file to point at.
-func (c *ContactRun) Validate() []Problem {
-	r := &Report{}
+func (c *ContactRun) Validate() []schema.Problem {
+	r := &schema.Report{}
 	c.Check(r)
 	return r.Problems()
 }
 
 // Check looks at what the tags cannot say.
-func (c *ContactRun) Check(r *Report) {
+func (c *ContactRun) Check(r *schema.Report) {
 	r.CheckBounds(c)
 	if c.Version != 1 {
 		r.Errorf("version", "version: %d, this program reads 1", c.Version)
@@ -190,7 +192,7 @@ func (c *ContactRun) Check(r *Report) {
 }
 
 // checkBrush asks the model.
-func (c *ContactRun) checkBrush(r *Report) {
+func (c *ContactRun) checkBrush(r *schema.Report) {
 	if r.Bad("brush") {
 		return
 	}

@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"hilrig/configs/schema"
 )
 
 const goodBrush = `version: 1
@@ -66,7 +68,7 @@ func TestContactRunSurvivesMarshal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := Marshal(c)
+		out, err := schema.Marshal(c)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,8 @@ import (
 	_ "embed"
 	"fmt"
 	"path/filepath"
+
+	"hilrig/configs/schema"
 )
 
 //go:embed motor.yaml
@@ -70,7 +72,7 @@ func (v *Virtual) SetDefaults() {
 }
 
 // complete fills what follows from other keys, and joins relative paths to the folder of the file.
-func (c *Config) complete(r *Report, dir string) {
+func (c *Config) complete(r *schema.Report, dir string) {
 	for i := range c.Device.Measure {
 		m := &c.Device.Measure[i]
 		if m.Type == "" && c.Device.Protocol == "line" {

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"hilrig/configs/schema"
 )
 
 // Identify describes an identification: measured records, a model, and the methods that find its parameters, each starting
@@ -189,8 +191,8 @@ func LoadIdentify(path string, also ...string) (*Identify, error) {
 }
 
 // CheckIdentify is LoadIdentify that also returns the warnings.
-func CheckIdentify(path string, also ...string) (c *Identify, warnings []Problem, err error) {
-	data, err := readFile(path)
+func CheckIdentify(path string, also ...string) (c *Identify, warnings []schema.Problem, err error) {
+	data, err := schema.ReadFile(path)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -198,9 +200,9 @@ func CheckIdentify(path string, also ...string) (c *Identify, warnings []Problem
 }
 
 // identifyBytes is CheckIdentify for a file that is already in memory.
-func identifyBytes(path string, data []byte, also ...string) (c *Identify, warnings []Problem, err error) {
+func identifyBytes(path string, data []byte, also ...string) (c *Identify, warnings []schema.Problem, err error) {
 	c = DefaultIdentify()
-	warnings, err = load(path, data, c, func(r *Report) {
+	warnings, err = schema.Load(path, data, c, func(r *schema.Report) {
 		c.Check(r)
 		c.checkUnused(r, also)
 	})
@@ -244,7 +246,7 @@ var simulating = []string{"aep", "lm", "multishoot"}
 
 // checkUnused refuses settings of methods that are not in the chain: who wrote them expects them to act. A constant force that
 // is known counts for every method.
-func (c *Identify) checkUnused(r *Report, also []string) {
+func (c *Identify) checkUnused(r *schema.Report, also []string) {
 	chain := slices.Concat(c.Method, also)
 	for _, v := range c.Compare {
 		chain = append(chain, v.Method...)
@@ -259,7 +261,7 @@ func (c *Identify) checkUnused(r *Report, also []string) {
 }
 
 // Check reports what is wrong with the values. The terms are checked by the fit, which knows them.
-func (c *Identify) Check(r *Report) {
+func (c *Identify) Check(r *schema.Report) {
 	if c.Version != 1 && !r.Bad("version") {
 		r.Errorf("version", "version: %d, this program reads version 1", c.Version)
 	}
@@ -332,7 +334,7 @@ type IdentifyChannel struct {
 }
 
 // checkData checks one data section.
-func (c *Identify) checkData(r *Report, at string, d *IdentifyData, need []string) {
+func (c *Identify) checkData(r *schema.Report, at string, d *IdentifyData, need []string) {
 	if d.File == "" && !r.Bad(at+".file") {
 		r.Errorf(at+".file", "%s.file is missing: the record, a CSV or MAT file, plain or gzip, or a recording", at)
 	}
@@ -371,7 +373,7 @@ func recordingName(file string) bool {
 }
 
 // checkSteady checks a table of steady friction, which has no time.
-func (c *Identify) checkSteady(r *Report, at string, d *IdentifyData) {
+func (c *Identify) checkSteady(r *schema.Report, at string, d *IdentifyData) {
 	for _, m := range c.Method {
 		if at != "data" || (m != "static" && m != "joint") {
 			r.Errorf(at+".steady", "%s.steady: %s needs samples in time; a table of steady friction serves static, and joint in data", at, m)
@@ -398,7 +400,7 @@ func (c IdentifyColumn) Shift(want string) (float64, error) {
 	if c.Add == "" {
 		return 0, nil
 	}
-	num, unit, err := splitNumber(c.Add)
+	num, unit, err := schema.SplitNumber(c.Add)
 	if err != nil {
 		return 0, fmt.Errorf("add: %w", err)
 	}
@@ -407,23 +409,23 @@ func (c IdentifyColumn) Shift(want string) (float64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("add: %w", err)
 	}
-	one, _ := ParseUnit("1")
-	return one.parse(num, true) * scale, nil
+	one, _ := schema.ParseUnit("1")
+	return one.Parse(num, true) * scale, nil
 }
 
 // Scale is the factor from the numbers of the column to the unit want (SI), or why there is none.
 func (c IdentifyColumn) Scale(want string) (float64, error) {
-	w, err := ParseUnit(want)
+	w, err := schema.ParseUnit(want)
 	if err != nil {
 		return 0, err
 	}
 	text, factor := c.Unit, "1"
 	if c.Gain != "" {
-		num, unit, err := splitNumber(c.Gain)
+		num, unit, err := schema.SplitNumber(c.Gain)
 		if err != nil {
 			return 0, fmt.Errorf("gain: %w", err)
 		}
-		if _, err := ParseUnit(unit); err != nil {
+		if _, err := schema.ParseUnit(unit); err != nil {
 			return 0, fmt.Errorf("gain: %w", err)
 		}
 		switch factor = num; {
@@ -433,21 +435,21 @@ func (c IdentifyColumn) Scale(want string) (float64, error) {
 			text = unit
 		}
 	}
-	if _, err := ParseUnit(c.Unit); err != nil {
+	if _, err := schema.ParseUnit(c.Unit); err != nil {
 		return 0, err
 	}
-	u, err := ParseUnit(text)
+	u, err := schema.ParseUnit(text)
 	switch {
 	case err != nil:
 		return 0, err
 	case u.Offset != 0:
 		return 0, fmt.Errorf("%s is no unit for this", c.Unit)
 	case u.Dim != w.Dim && c.Gain == "":
-		return 0, fmt.Errorf("the column is %s, want %s; if something else was recorded, give gain: how much of it one %s is", inDescribed(u), describe(w), nameOr(c.Unit, "count"))
+		return 0, fmt.Errorf("the column is %s, want %s; if something else was recorded, give gain: how much of it one %s is", schema.DescribeValue(u), schema.DescribeUnit(w), schema.NameOr(c.Unit, "count"))
 	case u.Dim != w.Dim:
-		return 0, fmt.Errorf("gain %s times a column in %s is %s, want %s", c.Gain, nameOr(c.Unit, "pure numbers"), inDescribed(u), describe(w))
+		return 0, fmt.Errorf("gain %s times a column in %s is %s, want %s", c.Gain, schema.NameOr(c.Unit, "pure numbers"), schema.DescribeValue(u), schema.DescribeUnit(w))
 	}
-	scale := u.parse(factor, true)
+	scale := u.Parse(factor, true)
 	if scale == 0 || math.IsInf(scale, 0) {
 		return 0, fmt.Errorf("gain: %s, want a number other than zero", c.Gain)
 	}

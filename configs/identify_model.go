@@ -7,10 +7,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/goccy/go-yaml/ast"
+
+	"hilrig/configs/schema"
 	"hilrig/engine/friction"
 	"hilrig/engine/spelling"
-
-	"github.com/goccy/go-yaml/ast"
 )
 
 // IdentifyModel is what is simulated.
@@ -62,25 +63,25 @@ type IdentifyParam struct {
 	path            string
 }
 
-// decodeNode reads name: number, or name: {start, min, max, fixed, log}.
-func (ps *IdentifyParams) decodeNode(w *walker, path string, e entry, _ field) {
-	m := w.mapping(e.value)
+// DecodeNode reads name: number, or name: {start, min, max, fixed, log}.
+func (ps *IdentifyParams) DecodeNode(w *schema.Walker, path string, e schema.Entry, _ schema.Field) {
+	m := w.Mapping(e.Value)
 	if m == nil {
-		if e.value.Type() != ast.NullType {
-			w.ErrorAt(path, e.Place(), "", "%s: want names with numbers, got %s", path, kindName(e.value))
+		if e.Value.Type() != ast.NullType {
+			w.ErrorAt(path, e.Place(), "", "%s: want names with numbers, got %s", path, schema.KindName(e.Value))
 		}
 		return
 	}
-	for _, k := range w.entries(path, m, 0) {
-		key := join(path, k.key)
+	for _, k := range w.Entries(path, m, 0) {
+		key := schema.Join(path, k.Key)
 		w.Mark(key, k.Place())
-		v := w.resolve(key, k.value, 0)
+		v := w.Resolve(key, k.Value, 0)
 		if v == nil {
 			continue
 		}
-		p := IdentifyParam{Name: k.key, path: key}
-		f := field{unit: "param:" + k.key}
-		inner := w.mapping(v)
+		p := IdentifyParam{Name: k.Key, path: key}
+		f := schema.Field{Unit: "param:" + k.Key}
+		inner := w.Mapping(v)
 		if inner == nil {
 			if x, ok := paramNumber(w, key, k.Place(), v, f); ok {
 				yes := true
@@ -89,50 +90,52 @@ func (ps *IdentifyParams) decodeNode(w *walker, path string, e entry, _ field) {
 			}
 			continue
 		}
-		for _, q := range w.entries(key, inner, 0) {
-			at := join(key, q.key)
+		for _, q := range w.Entries(key, inner, 0) {
+			at := schema.Join(key, q.Key)
 			w.Mark(at, q.Place())
-			qv := w.resolve(at, q.value, 0)
+			qv := w.Resolve(at, q.Value, 0)
 			if qv == nil {
 				continue
 			}
-			switch q.key {
+			switch q.Key {
 			case "start", "min", "max":
 				if x, ok := paramNumber(w, at, q.Place(), qv, f); ok {
-					*map[string]**float64{"start": &p.Start, "min": &p.Min, "max": &p.Max}[q.key] = &x
+					*map[string]**float64{"start": &p.Start, "min": &p.Min, "max": &p.Max}[q.Key] = &x
 				}
 			case "fixed", "log":
-				s, _, _ := text(qv)
+				s, _, _ := schema.Text(qv)
 				if s != "true" && s != "false" {
-					w.ErrorAt(at, q.Place(), "", "%s: %s, want true or false", at, quote(s))
+					w.ErrorAt(at, q.Place(), "", "%s: %s, want true or false", at, schema.Quote(s))
 					continue
 				}
 				yes := s == "true"
-				*map[string]**bool{"fixed": &p.Fixed, "log": &p.Log}[q.key] = &yes
+				*map[string]**bool{"fixed": &p.Fixed, "log": &p.Log}[q.Key] = &yes
 			default:
-				w.unknown(key, q, []string{"start", "min", "max", "fixed", "log"})
+				w.Unknown(key, q, []string{"start", "min", "max", "fixed", "log"})
 			}
 		}
 		*ps = append(*ps, p)
 	}
 }
 
-func paramNumber(w *walker, path string, at place, n ast.Node, f field) (float64, bool) {
-	s, _, isText := text(n)
+func paramNumber(w *schema.Walker, path string, at schema.Place, n ast.Node, f schema.Field) (float64, bool) {
+	s, _, isText := schema.Text(n)
 	if !isText || n.Type() == ast.NullType {
-		w.ErrorAt(path, at, "", "%s: want a number, with or without unit, got %s", path, kindName(n))
+		w.ErrorAt(path, at, "", "%s: want a number, with or without unit, got %s", path, schema.KindName(n))
 		return 0, false
 	}
-	return w.number(path, at, s, f, reflect.Value{})
+	return w.Number(path, at, s, f, reflect.Value{})
 }
 
-// shape describes parameters to editors.
-func (ps *IdentifyParams) shape() *object {
-	number := func() *object { return new(object).set("anyOf", []any{typed("number"), typed("string")}) }
-	props := new(object).set("start", number()).set("min", number()).set("max", number()).
-		set("fixed", typed("boolean")).set("log", typed("boolean"))
-	entry := typed("object").set("properties", props).set("additionalProperties", false)
-	return typed("object").set("additionalProperties", new(object).set("anyOf", []any{typed("number"), typed("string"), entry}))
+// Shape describes parameters to editors.
+func (ps *IdentifyParams) Shape() *schema.Object {
+	number := func() *schema.Object {
+		return new(schema.Object).Set("anyOf", []any{schema.Typed("number"), schema.Typed("string")})
+	}
+	props := new(schema.Object).Set("start", number()).Set("min", number()).Set("max", number()).
+		Set("fixed", schema.Typed("boolean")).Set("log", schema.Typed("boolean"))
+	entry := schema.Typed("object").Set("properties", props).Set("additionalProperties", false)
+	return schema.Typed("object").Set("additionalProperties", new(schema.Object).Set("anyOf", []any{schema.Typed("number"), schema.Typed("string"), entry}))
 }
 
 // modelParams are the names and SI units, on a linear axis, of what a model may have besides the parameters of its law.
@@ -141,8 +144,8 @@ var modelParams = []struct{ name, unit string }{
 	{"f0", ""}, {"zeta", ""}, {"dFs", "N"},
 }
 
-// units gives parameters their unit by law and axis; every other tag is what it says.
-func (c *Identify) units(word func(path ...string) string) func(string) string {
+// UnitTags gives parameters their unit by law and axis; every other tag is what it says.
+func (c *Identify) UnitTags(word func(path ...string) string) func(string) string {
 	rotary, law := word("axis") == "rotary", word("model", "law")
 	compared := map[string]string{"velocity": "m/s", "command": "N"}[word("model", "output")]
 	return func(tag string) string {
@@ -168,7 +171,7 @@ func (c *Identify) units(word func(path ...string) string) func(string) string {
 		case u == "N·m·s/rad" || u == "N·m/rad":
 			u += "|" + strings.TrimSuffix(u, "/rad")
 		case u != "":
-			if _, err := ParseUnit(u); err != nil {
+			if _, err := schema.ParseUnit(u); err != nil {
 				return ""
 			}
 		}
@@ -226,7 +229,7 @@ func (p *IdentifyParam) Text(unit string) string {
 		if x == nil {
 			return none
 		}
-		return short(*x)
+		return schema.Short(*x)
 	}
 	if unit != "" {
 		unit = " " + unit
@@ -236,7 +239,7 @@ func (p *IdentifyParam) Text(unit string) string {
 	}
 	text := p.Name + " searched"
 	if p.Start != nil {
-		text += " from " + short(*p.Start) + unit
+		text += " from " + schema.Short(*p.Start) + unit
 	}
 	if p.Min != nil || p.Max != nil {
 		text += fmt.Sprintf(", between %s and %s%s", num(p.Min, "what the record says"), num(p.Max, "what the record says"), unit)
@@ -257,7 +260,7 @@ func (c *Identify) Files() []string {
 }
 
 // checkModel reports what is wrong with the model, as far as it can be said without the record.
-func (c *Identify) checkModel(r *Report) {
+func (c *Identify) checkModel(r *schema.Report) {
 	m := &c.Model
 	law := func(path, name string) {
 		if _, ok := friction.Find(name); !ok && name != "" && !r.Bad(path) {
@@ -322,7 +325,7 @@ func (c *Identify) simulates() bool {
 	return slices.ContainsFunc(c.Method, func(m string) bool { return m == "aep" || m == "lm" || m == "multishoot" })
 }
 
-func (c *Identify) checkParam(r *Report, p IdentifyParam) {
+func (c *Identify) checkParam(r *schema.Report, p IdentifyParam) {
 	unit, known := c.paramUnit(p.Name, c.Model.Law)
 	if !known {
 		names := []string{}
@@ -371,7 +374,7 @@ func (c *Identify) ControllerGains() (kv, limit float64, err error) {
 		perSpeed, level = "N·m·s/rad", "N·m"
 	}
 	in := func(what, value, want string) (float64, error) {
-		num, unit, err := splitNumber(value)
+		num, unit, err := schema.SplitNumber(value)
 		if err != nil {
 			return 0, fmt.Errorf("%s: %w", what, err)
 		}
@@ -380,8 +383,8 @@ func (c *Identify) ControllerGains() (kv, limit float64, err error) {
 		if err != nil {
 			return 0, fmt.Errorf("%s: %s times the gain of the force column: %w", what, value, err)
 		}
-		one, _ := ParseUnit("1")
-		return one.parse(num, true) * scale, nil
+		one, _ := schema.ParseUnit("1")
+		return one.Parse(num, true) * scale, nil
 	}
 	if kc.Kv == "" {
 		return 0, 0, fmt.Errorf("kv is missing: the velocity gain with its unit")

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml"
+
+	"hilrig/configs/schema"
 )
 
 // Kind of a file.
@@ -36,7 +38,7 @@ func KindOf(path string) Kind {
 	case slices.Contains([]string{".csv", ".tsv", ".mat"}, ext) || bytes.HasPrefix(head, []byte("MATLAB")):
 		return NumbersFile
 	}
-	data, err := readFile(path)
+	data, err := schema.ReadFile(path)
 	if err != nil {
 		return UnknownFile
 	}

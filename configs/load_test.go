@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"hilrig/configs/schema"
 )
 
 // Files in testdata that must load.
@@ -40,7 +42,7 @@ func TestBadFiles(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err = LoadBytes(filepath.Base(name), data)
-			var list *Errors
+			var list *schema.Errors
 			if !errors.As(err, &list) {
 				t.Fatalf("got %v, want *Errors", err)
 			}
@@ -69,7 +71,7 @@ func TestMessageFormat(t *testing.T) {
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)
 	}
-	var p Problem
+	var p schema.Problem
 	if !errors.As(err, &p) || p.Line != 3 || p.Col != 5 || p.Path != "friction.sgima0" || p.Hint == "" {
 		t.Errorf("problem %+v", p)
 	}
@@ -263,11 +265,11 @@ func TestSecretsAreReachable(t *testing.T) {
 		case reflect.Pointer, reflect.Slice, reflect.Map:
 			walk(typ.Elem(), true)
 		case reflect.Struct:
-			for _, f := range fieldsOf(typ) {
-				if f.secret && hidden {
-					t.Errorf("secret %s.%s is out of reach", typ, f.key)
+			for _, f := range schema.FieldsOf(typ) {
+				if f.Secret && hidden {
+					t.Errorf("secret %s.%s is out of reach", typ, f.Key)
 				}
-				walk(typ.Field(f.index).Type, hidden)
+				walk(typ.Field(f.Index).Type, hidden)
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"hilrig/configs/schema"
 	"hilrig/engine/spelling"
 )
 
@@ -99,7 +100,7 @@ type ScenePair struct {
 }
 
 // check looks for what a scene cannot do without. Shapes and places are checked where the scene is built.
-func (s *Scene) check(r *Report) {
+func (s *Scene) check(r *schema.Report) {
 	var names []string
 	for i, b := range s.Bodies {
 		at := fmt.Sprintf("scene.bodies[%d]", i)

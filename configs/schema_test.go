@@ -16,6 +16,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"hilrig/configs/schema"
 	"hilrig/engine/peer"
 )
 
@@ -25,7 +26,7 @@ var update = flag.Bool("update", false, "rewrite docs/config.md")
 func TestEveryKeyHasADoc(t *testing.T) {
 	var walk func(path string, typ reflect.Type)
 	walk = func(path string, typ reflect.Type) {
-		if reflect.PointerTo(typ).Implements(reflect.TypeFor[shaped]()) {
+		if reflect.PointerTo(typ).Implements(reflect.TypeFor[schema.SelfDescribing]()) {
 			return // its keys depend on what it says; its own test
 		}
 		switch typ.Kind() {
@@ -38,8 +39,8 @@ func TestEveryKeyHasADoc(t *testing.T) {
 					t.Errorf("%s.%s has no key or no doc", path, f.Name)
 				}
 			}
-			for _, f := range fieldsOf(typ) {
-				walk(join(path, f.key), typ.Field(f.index).Type)
+			for _, f := range schema.FieldsOf(typ) {
+				walk(schema.Join(path, f.Key), typ.Field(f.Index).Type)
 			}
 		}
 	}
@@ -80,7 +81,7 @@ func TestDocsAreCurrent(t *testing.T) {
 
 // The schema takes what the loader takes: every example and every good file, read by an independent YAML decoder.
 func TestSchemaTakesExamples(t *testing.T) {
-	text, err := Schema("hil rig file", Default())
+	text, err := schema.JSON("hil rig file", Default())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +133,7 @@ func TestSchemasTakeExamples(t *testing.T) {
 		{SimulateFile, DefaultSimulate(), []string{`{"step":"fast"}`, `{"sensors":{"position":{"nois":1}}}`, `{"input":{"kind":"level"}}`, `{"input":[1]}`, `{"friction":"lugr"}`, `{"friction":[{"sigma0":1}]}`}},
 		{IdentifyFile, DefaultIdentify(), []string{`{"method":["llm"]}`, `{"data":{"fiel":"x"}}`, `{"lm":{"loss":"none"}}`, `{"parameters":{"M":{"begin":1}}}`}},
 	} {
-		text, err := Schema("file", c.defaults)
+		text, err := schema.JSON("file", c.defaults)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -187,7 +188,7 @@ func TestSchemaWithJSONSchemaOfPython(t *testing.T) {
 		t.Skip("starts Python")
 	}
 	python := peer.Python(t, "jsonschema")
-	schema, err := Schema("hil rig file", Default())
+	schema, err := schema.JSON("hil rig file", Default())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -294,9 +295,11 @@ func validate(s map[string]any, v any, path string) (errs []string) {
 				bad("%q does not match", x)
 			}
 		case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum":
-			op := map[string]string{"minimum": ">=", "maximum": "<=", "exclusiveMinimum": ">", "exclusiveMaximum": "<"}[key]
-			if x, ok := v.(float64); ok && !(bound{op, arg.(float64)}).holds(x) {
-				bad("%v, want %s %v", x, op, arg)
+			if x, ok := v.(float64); ok {
+				limit := arg.(float64)
+				if !map[string]bool{"minimum": x >= limit, "maximum": x <= limit, "exclusiveMinimum": x > limit, "exclusiveMaximum": x < limit}[key] {
+					bad("%v, want %s %v", x, key, limit)
+				}
 			}
 		case "additionalProperties":
 			if more, ok := arg.(map[string]any); ok && s["properties"] == nil {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"path/filepath"
 
+	"hilrig/configs/schema"
 	"hilrig/engine/friction"
 )
 
@@ -74,8 +75,8 @@ func DefaultSimulate() *Simulate {
 
 // LoadSimulate reads and checks a simulation file. The error is *Errors and holds every problem; warnings are legal settings
 // worth a thought. Relative paths of input files start at the folder of the file.
-func LoadSimulate(path string) (c *Simulate, warnings []Problem, err error) {
-	data, err := readFile(path)
+func LoadSimulate(path string) (c *Simulate, warnings []schema.Problem, err error) {
+	data, err := schema.ReadFile(path)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -83,9 +84,9 @@ func LoadSimulate(path string) (c *Simulate, warnings []Problem, err error) {
 }
 
 // SimulateBytes is LoadSimulate for a file that is already in memory; name appears in messages.
-func SimulateBytes(name string, data []byte) (c *Simulate, warnings []Problem, err error) {
+func SimulateBytes(name string, data []byte) (c *Simulate, warnings []schema.Problem, err error) {
 	c = DefaultSimulate()
-	warnings, err = load(name, data, c, func(r *Report) {
+	warnings, err = schema.Load(name, data, c, func(r *schema.Report) {
 		for _, s := range []*Signal{&c.Input, c.Normal, c.Current} {
 			if s != nil && s.File != "" && !filepath.IsAbs(s.File) {
 				s.File = filepath.Join(filepath.Dir(name), s.File)
@@ -134,8 +135,8 @@ func turned(unit string) string {
 	return friction.RotaryUnit(unit)
 }
 
-// units makes the unit tags follow axis and plant.
-func (c *Simulate) units(word func(path ...string) string) func(string) string {
+// UnitTags makes the unit tags follow axis and plant.
+func (c *Simulate) UnitTags(word func(path ...string) string) func(string) string {
 	axis, plant := word("axis"), word("plant", "kind")
 	rotary := axis == "rotary" || axis == "" && plant == "motor"
 	return func(tag string) string {

@@ -4,12 +4,13 @@ import (
 	"math"
 	"strings"
 
+	"hilrig/configs/schema"
 	"hilrig/engine/friction"
 )
 
 // Validate checks a run that was changed after loading (flags); there are no places in a file to point at.
-func (c *Simulate) Validate() (problems, warnings []Problem) {
-	r := newReport(c.units(func(path ...string) string {
+func (c *Simulate) Validate() (problems, warnings []schema.Problem) {
+	r := schema.NewReport(c.UnitTags(func(path ...string) string {
 		if len(path) == 1 {
 			return c.Axis
 		}
@@ -20,7 +21,7 @@ func (c *Simulate) Validate() (problems, warnings []Problem) {
 }
 
 // Check reports what is wrong with the values, and what is legal but worth a thought.
-func (c *Simulate) Check(r *Report) {
+func (c *Simulate) Check(r *schema.Report) {
 	if c.Version != 1 && !r.Bad("version") {
 		r.Errorf("version", "version: %d, this program reads version 1", c.Version)
 	}
@@ -34,7 +35,7 @@ func (c *Simulate) Check(r *Report) {
 	}
 }
 
-func (c *Simulate) checkPlant(r *Report) {
+func (c *Simulate) checkPlant(r *schema.Report) {
 	p, motor := &c.Plant, c.Plant.Kind == "motor"
 	if motor && !r.Given("axis") {
 		c.Axis = "rotary"
@@ -79,7 +80,7 @@ func (c *Simulate) checkPlant(r *Report) {
 	}
 }
 
-func (c *Simulate) checkSignals(r *Report) {
+func (c *Simulate) checkSignals(r *schema.Report) {
 	if c.Input.Kind == "" && !r.Given("input") && !r.Bad("input") {
 		r.Errorf("input", "input is missing: the %s, a number or a generator such as {kind: ramp, velocity: 0.1 m/s}", c.inputName())
 	} else {
@@ -100,9 +101,9 @@ func (c *Simulate) checkSignals(r *Report) {
 }
 
 // checkLoad wants a normal load for a law that takes its level from it, where the run has none; N0 will do.
-func (l *Law) checkLoad(r *Report, why string) {
+func (l *Law) checkLoad(r *schema.Report, why string) {
 	if l.NeedsNormal() {
-		r.Errorf(l.path+".mu", "%s: %s has mu = %s, so it needs the normal load, but %s; give it as N0", l.path, l.Name, short(l.param("mu")), why)
+		r.Errorf(l.path+".mu", "%s: %s has mu = %s, so it needs the normal load, but %s; give it as N0", l.path, l.Name, schema.Short(l.param("mu")), why)
 	}
 }
 
@@ -126,21 +127,21 @@ func (c *Simulate) inputName() string {
 	return "input of the plant"
 }
 
-func (c *Simulate) checkRun(r *Report) {
+func (c *Simulate) checkRun(r *schema.Report) {
 	if r.Bad("step") || r.Bad("duration") {
 		return
 	}
 	switch n := c.Duration / c.Step; {
 	case n < 1-1e-9:
-		r.Errorf("duration", "duration: %s s, want at least one step, %s s", short(c.Duration), short(c.Step))
+		r.Errorf("duration", "duration: %s s, want at least one step, %s s", schema.Short(c.Duration), schema.Short(c.Step))
 	case n > 1e9:
-		r.Errorf("duration", "duration: %s s are %.3g steps, want at most 1e9", short(c.Duration), n)
+		r.Errorf("duration", "duration: %s s are %.3g steps, want at most 1e9", schema.Short(c.Duration), n)
 	}
 	c.checkSampling(r)
 	if c.Outputs.Every > 0 && c.Outputs.Decimate > 0 {
 		r.Errorf("outputs.decimate", "outputs.decimate: every says it already; leave one of them out")
 	} else if _, ok := c.Decimation(); !ok && !r.Bad("outputs.every") {
-		r.Errorf("outputs.every", "outputs.every: %s s is no whole number of steps of %s s", short(c.Outputs.Every), short(c.Step))
+		r.Errorf("outputs.every", "outputs.every: %s s is no whole number of steps of %s s", schema.Short(c.Outputs.Every), schema.Short(c.Step))
 	}
 	if len(c.Outputs.Columns) == 0 && !r.Bad("outputs.columns") {
 		r.Errorf("outputs.columns", "outputs.columns: empty, want at least one")
@@ -172,11 +173,11 @@ func (c *Simulate) checkRun(r *Report) {
 }
 
 // advise warns about laws that do what nature does not.
-func (l *Law) advise(r *Report) {
+func (l *Law) advise(r *schema.Report) {
 	fs, fc := l.param("Fs"), l.param("Fc")
 	if fs < fc { // NaN: no such parameter
 		r.Warnf(l.path+".Fs", "%s: Fs, %s %s, lies below Fc, %s %s: this contact strengthens with speed; Fs is the total break-away level, not what is added to Fc",
-			l.path, short(fs), r.UnitIn("N"), short(fc), r.UnitIn("N"))
+			l.path, schema.Short(fs), r.UnitIn("N"), schema.Short(fc), r.UnitIn("N"))
 	}
 	ok, from := l.Model.Passive()
 	if ok {

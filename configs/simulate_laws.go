@@ -10,6 +10,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
+	"hilrig/configs/schema"
 	"hilrig/engine"
 	"hilrig/engine/friction"
 	"hilrig/engine/spelling"
@@ -70,9 +71,9 @@ func PublicLaw(name string) (Law, error) {
 // optional tells whether a parameter of the public set may be left out, and is zero then: it is zero there too.
 func optional(p engine.Param) bool { return p.Value == 0 }
 
-// decodeNode takes a law or a list of laws.
-func (ls *Laws) decodeNode(w *walker, path string, e entry, _ field) {
-	seq, ok := e.value.(*ast.SequenceNode)
+// DecodeNode takes a law or a list of laws.
+func (ls *Laws) DecodeNode(w *schema.Walker, path string, e schema.Entry, _ schema.Field) {
+	seq, ok := e.Value.(*ast.SequenceNode)
 	if !ok {
 		if l, ok := decodeLaw(w, path, e); ok {
 			*ls = Laws{l}
@@ -82,11 +83,11 @@ func (ls *Laws) decodeNode(w *walker, path string, e entry, _ field) {
 	out := Laws{}
 	for i, item := range seq.Values {
 		p := fmt.Sprintf("%s[%d]", path, i)
-		ie := entry{key: e.key, at: nodePlace(item), value: w.resolve(p, item, 0)}
-		if ie.value == nil {
+		ie := schema.Entry{Key: e.Key, At: schema.NodePlace(item), Value: w.Resolve(p, item, 0)}
+		if ie.Value == nil {
 			continue
 		}
-		w.Mark(p, ie.at)
+		w.Mark(p, ie.At)
 		if l, ok := decodeLaw(w, p, ie); ok {
 			out = append(out, l)
 		}
@@ -94,43 +95,43 @@ func (ls *Laws) decodeNode(w *walker, path string, e entry, _ field) {
 	*ls = out
 }
 
-// shape describes laws to editors: a law, or a list of them.
-func (ls *Laws) shape() *object {
-	section := (*Contact)(nil).shape()
-	one := []any{typed("string").set("enum", LawNames()), section}
-	return new(object).set("anyOf", append(one, typed("array").set("items", new(object).set("anyOf", one))))
+// Shape describes laws to editors: a law, or a list of them.
+func (ls *Laws) Shape() *schema.Object {
+	section := (*Contact)(nil).Shape()
+	one := []any{schema.Typed("string").Set("enum", LawNames()), section}
+	return new(schema.Object).Set("anyOf", append(one, schema.Typed("array").Set("items", new(schema.Object).Set("anyOf", one))))
 }
 
 // decodeLaw reads the name of a law or a section with name and parameters. What is not ok has been reported.
-func decodeLaw(w *walker, path string, e entry) (l Law, ok bool) {
-	m := w.mapping(e.value)
+func decodeLaw(w *schema.Walker, path string, e schema.Entry) (l Law, ok bool) {
+	m := w.Mapping(e.Value)
 	if m == nil {
-		name, _, isText := text(e.value)
-		if !isText || e.value.Type() == ast.NullType {
-			w.ErrorAt(path, e.Place(), "", "%s: want the name of a law or {law: …, parameters}, got %s", path, kindName(e.value))
+		name, _, isText := schema.Text(e.Value)
+		if !isText || e.Value.Type() == ast.NullType {
+			w.ErrorAt(path, e.Place(), "", "%s: want the name of a law or {law: …, parameters}, got %s", path, schema.KindName(e.Value))
 			return l, false
 		}
 		return buildLaw(w, path, e.Place(), name, nil)
 	}
-	given := map[string]entry{}
+	given := map[string]schema.Entry{}
 	var order []string
-	for _, k := range w.entries(path, m, 0) {
-		given[k.key] = k
-		order = append(order, k.key)
-		w.Mark(join(path, k.key), k.Place())
+	for _, k := range w.Entries(path, m, 0) {
+		given[k.Key] = k
+		order = append(order, k.Key)
+		w.Mark(schema.Join(path, k.Key), k.Place())
 	}
-	name, at := "", e.at
+	name, at := "", e.At
 	if k, there := given["law"]; there {
 		at = k.Place()
-		name, _, _ = text(k.value)
+		name, _, _ = schema.Text(k.Value)
 	} else if s := spelling.Nearest("law", order); s != "" {
-		w.ErrorAt(path+".law", given[s].at, `did you mean "law"?`, "unknown key %q under %s", s, path)
+		w.ErrorAt(path+".law", given[s].At, `did you mean "law"?`, "unknown key %q under %s", s, path)
 		return l, false
 	} else {
 		w.ErrorAt(path+".law", at, "known: "+strings.Join(LawNames(), ", "), "%s.law is missing: the name of the friction law", path)
 		return l, false
 	}
-	params := make([]entry, 0, len(order))
+	params := make([]schema.Entry, 0, len(order))
 	for _, k := range order {
 		if k != "law" {
 			params = append(params, given[k])
@@ -140,7 +141,7 @@ func decodeLaw(w *walker, path string, e entry) (l Law, ok bool) {
 }
 
 // buildLaw makes the law name with the given keys; at is where its name stands.
-func buildLaw(w *walker, path string, at place, name string, given []entry) (l Law, ok bool) {
+func buildLaw(w *schema.Walker, path string, at schema.Place, name string, given []schema.Entry) (l Law, ok bool) {
 	l, err := PublicLaw(name)
 	if err != nil {
 		w.ErrorAt(path+".law", at, "", "%s: %v", path, err)
@@ -156,38 +157,38 @@ func buildLaw(w *walker, path string, at place, name string, given []entry) (l L
 	public, failed, unclear := false, false, false
 	theta := make([]float64, len(ps))
 	for _, k := range given {
-		key := join(path, k.key)
-		i := slices.IndexFunc(ps, func(p engine.Param) bool { return p.Name == k.key })
-		value := w.resolve(key, k.value, 0)
+		key := schema.Join(path, k.Key)
+		i := slices.IndexFunc(ps, func(p engine.Param) bool { return p.Name == k.Key })
+		value := w.Resolve(key, k.Value, 0)
 		s, _, isText := "", false, false
 		if value != nil {
-			s, _, isText = text(value)
+			s, _, isText = schema.Text(value)
 		}
 		switch {
-		case i < 0 && !slices.Contains(known, k.key):
-			w.unknown(path, k, known)
-			if near := spelling.Nearest(k.key, known); near != "" {
+		case i < 0 && !slices.Contains(known, k.Key):
+			w.Unknown(path, k, known)
+			if near := spelling.Nearest(k.Key, known); near != "" {
 				set[near] = true // it is reported as the misspelling
 			}
 			failed = true
 		case value == nil:
 			failed = true
 		case !isText || value.Type() == ast.NullType:
-			w.ErrorAt(key, k.Place(), "", "%s: want %s, got %s", key, map[bool]string{true: "a number", false: "a word"}[i >= 0], kindName(value))
+			w.ErrorAt(key, k.Place(), "", "%s: want %s, got %s", key, map[bool]string{true: "a number", false: "a word"}[i >= 0], schema.KindName(value))
 			failed = true
-		case k.key == "label":
+		case k.Key == "label":
 			l.Label = s
 			if s == "" || len([]rune(s)) > 40 || strings.ContainsAny(s, "\n\r\t") {
-				w.ErrorAt(key, k.Place(), "", "%s: %s, want 1 to 40 characters on one line", key, quote(s))
+				w.ErrorAt(key, k.Place(), "", "%s: %s, want 1 to 40 characters on one line", key, schema.Quote(s))
 				failed = true
 			}
-		case k.key == "defaults":
+		case k.Key == "defaults":
 			if public = s == "public"; !public {
-				w.ErrorAt(key, k.Place(), "", "%s: %s is not one of public", key, quote(s))
+				w.ErrorAt(key, k.Place(), "", "%s: %s is not one of public", key, schema.Quote(s))
 				failed, unclear = true, true // whether anything is missing
 			}
 		default:
-			x, good := w.number(key, k.Place(), s, unitField(ps[i].Unit), reflect.Value{})
+			x, good := w.Number(key, k.Place(), s, schema.UnitField(ps[i].Unit), reflect.Value{})
 			if good {
 				good = inRange(w, key, k.Place(), ps[i], x)
 			}
@@ -215,7 +216,7 @@ func buildLaw(w *walker, path string, at place, name string, given []entry) (l L
 		case optional(p):
 			l.Zero = append(l.Zero, p.Name)
 		default:
-			missing = append(missing, fmt.Sprintf("%s (%s, %s)", p.Name, p.Doc, nameOr(w.UnitIn(p.Unit), "a pure number")))
+			missing = append(missing, fmt.Sprintf("%s (%s, %s)", p.Name, p.Doc, schema.NameOr(w.UnitIn(p.Unit), "a pure number")))
 		}
 	}
 	if len(missing) > 0 && !unclear {
@@ -239,7 +240,7 @@ func buildLaw(w *walker, path string, at place, name string, given []entry) (l L
 }
 
 // inRange reports a parameter outside its range.
-func inRange(w *walker, path string, at place, p engine.Param, x float64) bool {
+func inRange(w *schema.Walker, path string, at schema.Place, p engine.Param, x float64) bool {
 	want := ""
 	switch {
 	case x >= p.Lo && x <= p.Hi:
@@ -249,13 +250,13 @@ func inRange(w *walker, path string, at place, p engine.Param, x float64) bool {
 	case p.Lo > 0 && p.Lo < 1e-9 && x <= 0:
 		want = "> 0"
 	default:
-		want = short(p.Lo) + " to " + short(p.Hi)
+		want = schema.Short(p.Lo) + " to " + schema.Short(p.Hi)
 	}
 	unit := w.UnitIn(p.Unit)
 	if unit != "" {
 		unit = " " + unit
 	}
-	w.ErrorAt(path, at, "", "%s: %s%s, want %s%s", path, short(x), unit, want, unit)
+	w.ErrorAt(path, at, "", "%s: %s%s, want %s%s", path, schema.Short(x), unit, want, unit)
 	return false
 }
 

@@ -3,20 +3,22 @@ package configs
 import (
 	"math"
 	"strings"
+
+	"hilrig/configs/schema"
 )
 
 // checkSampling looks at what the step does to the run: how much of it is kept, where it ends, whether the signals survive.
-func (c *Simulate) checkSampling(r *Report) {
+func (c *Simulate) checkSampling(r *schema.Report) {
 	steps := math.Round(c.Duration / c.Step)
 	if every, ok := c.Decimation(); ok && float64(every) > steps && steps >= 1 {
 		key := "outputs.decimate"
 		if c.Outputs.Every > 0 {
 			key = "outputs.every"
 		}
-		r.Errorf(key, "%s: one row in %d steps, but the run has %s: none would be kept", key, every, short(steps))
+		r.Errorf(key, "%s: one row in %d steps, but the run has %s: none would be kept", key, every, schema.Short(steps))
 	}
 	if end := steps * c.Step; math.Abs(end-c.Duration) > 1e-6*c.Step && steps >= 1 {
-		r.Warnf("duration", "duration: %s s is no whole number of steps of %s s; the run ends at %.9g s", short(c.Duration), short(c.Step), end)
+		r.Warnf("duration", "duration: %s s is no whole number of steps of %s s; the run ends at %.9g s", schema.Short(c.Duration), schema.Short(c.Step), end)
 	}
 	// the load of a step is that of its middle: half the rate of the steps is the highest frequency that can be told
 	limit := 0.5 / c.Step
@@ -28,7 +30,7 @@ func (c *Simulate) checkSampling(r *Report) {
 			continue
 		}
 		if f := s.highest(); f > limit {
-			r.Warnf(s.key, "%s: %s Hz is beyond half the rate of the steps, %s Hz: a slower signal will be seen in its place; take a step below %s s", s.key, short(f), short(limit), short3(0.5/f))
+			r.Warnf(s.key, "%s: %s Hz is beyond half the rate of the steps, %s Hz: a slower signal will be seen in its place; take a step below %s s", s.key, schema.Short(f), schema.Short(limit), short3(0.5/f))
 		}
 	}
 	c.checkUnused(r)
@@ -52,7 +54,7 @@ func (s *Signal) highest() float64 {
 }
 
 // checkUnused warns about a normal load or a current that no law looks at.
-func (c *Simulate) checkUnused(r *Report) {
+func (c *Simulate) checkUnused(r *schema.Report) {
 	var names []string
 	normal, current := c.Normal == nil, c.Current == nil
 	for i := range c.Friction {

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
+
+	"hilrig/configs/schema"
 )
 
 // SimSensors are what stands between the run and its CSV: with them the columns are those of a record, not of the truth.
@@ -23,19 +25,19 @@ type SimSensor struct {
 	Resolution float64 `yaml:"resolution" unit:"#" doc:"step to which the sum is rounded; 0: none"`
 }
 
-// decodeNode gives the numbers the unit of the section.
-func (s *SimSensor) decodeNode(w *walker, path string, e entry, f field) {
-	quantity := w.UnitIn(f.unit)
+// DecodeNode gives the numbers the unit of the section.
+func (s *SimSensor) DecodeNode(w *schema.Walker, path string, e schema.Entry, f schema.Field) {
+	quantity := w.UnitIn(f.Unit)
 	defer w.WithUnits(func(tag string) string {
 		if tag == "#" {
 			return quantity
 		}
 		return tag
 	})()
-	if m := w.mapping(e.value); m != nil {
-		w.structure(path, m, reflect.ValueOf(s).Elem())
-	} else if e.value.Type() != ast.NullType {
-		w.ErrorAt(path, e.Place(), "", "%s: want {noise, resolution}, got %s", path, kindName(e.value))
+	if m := w.Mapping(e.Value); m != nil {
+		w.Structure(path, m, reflect.ValueOf(s).Elem())
+	} else if e.Value.Type() != ast.NullType {
+		w.ErrorAt(path, e.Place(), "", "%s: want {noise, resolution}, got %s", path, schema.KindName(e.Value))
 	}
 }
 
@@ -66,7 +68,7 @@ func (c *Simulate) Sensor(column string) SimSensor {
 }
 
 // checkSensors refuses negative numbers and warns about sensors that no column shows.
-func (c *Simulate) checkSensors(r *Report) {
+func (c *Simulate) checkSensors(r *schema.Report) {
 	if c.Sensors == nil {
 		return
 	}
@@ -74,7 +76,7 @@ func (c *Simulate) checkSensors(r *Report) {
 		unit, of := c.Unit(map[string]string{"position": "m", "velocity": "m/s", "force": "N"}[s.key]), c.Sensor(s.columns[0])
 		for key, x := range map[string]float64{"noise": of.Noise, "resolution": of.Resolution} {
 			if path := "sensors." + s.key + "." + key; x < 0 && !r.Bad(path) {
-				r.Errorf(path, "%s: %s %s, want ≥ 0", path, short(x), unit)
+				r.Errorf(path, "%s: %s %s, want ≥ 0", path, schema.Short(x), unit)
 			}
 		}
 		shown := slices.ContainsFunc(s.columns, func(col string) bool { return slices.Contains(c.Outputs.Columns, col) })

@@ -7,6 +7,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
+	"hilrig/configs/schema"
 	"hilrig/engine/reference"
 )
 
@@ -53,9 +54,9 @@ func (s *Signal) Generator() reference.Generator {
 	return s.gen
 }
 
-// decodeNode takes a number for a constant.
-func (s *Signal) decodeNode(w *walker, path string, e entry, f field) {
-	quantity := w.UnitIn(f.unit)
+// DecodeNode takes a number for a constant.
+func (s *Signal) DecodeNode(w *schema.Walker, path string, e schema.Entry, f schema.Field) {
+	quantity := w.UnitIn(f.Unit)
 	outer := w.Units()
 	defer w.WithUnits(func(tag string) string {
 		switch tag {
@@ -71,16 +72,16 @@ func (s *Signal) decodeNode(w *walker, path string, e entry, f field) {
 		return outer(tag)
 	})()
 	v := reflect.ValueOf(s).Elem()
-	if m := w.mapping(e.value); m != nil {
-		w.structure(path, m, v)
+	if m := w.Mapping(e.Value); m != nil {
+		w.Structure(path, m, v)
 		return
 	}
-	text, _, ok := text(e.value)
-	if !ok || e.value.Type() == ast.NullType {
-		w.ErrorAt(path, e.Place(), "", "%s: want a number or a generator such as {kind: sine, …}, got %s", path, kindName(e.value))
+	text, _, ok := schema.Text(e.Value)
+	if !ok || e.Value.Type() == ast.NullType {
+		w.ErrorAt(path, e.Place(), "", "%s: want a number or a generator such as {kind: sine, …}, got %s", path, schema.KindName(e.Value))
 		return
 	}
-	if x, ok := w.number(path, e.Place(), text, f, v); ok {
+	if x, ok := w.Number(path, e.Place(), text, f, v); ok {
 		s.Kind, s.Offset = "constant", x
 	}
 }
@@ -88,10 +89,10 @@ func (s *Signal) decodeNode(w *walker, path string, e entry, f field) {
 // generator is a Signal without its methods, for the schema.
 type generator Signal
 
-// shape describes a signal to editors: a number, or a generator.
-func (s *Signal) shape() *object {
-	section := schemaOf(reflect.TypeFor[generator](), reflect.ValueOf(generator{}), field{})
-	return new(object).set("anyOf", []any{typed("number"), typed("string"), section})
+// Shape describes a signal to editors: a number, or a generator.
+func (s *Signal) Shape() *schema.Object {
+	section := schema.SchemaOf(reflect.TypeFor[generator](), reflect.ValueOf(generator{}), schema.Field{})
+	return new(schema.Object).Set("anyOf", []any{schema.Typed("number"), schema.Typed("string"), section})
 }
 
 // perSecond is the unit of a rate of change.
@@ -119,7 +120,7 @@ var used = map[string][]string{
 }
 
 // check builds the generator. from is where a fade starts.
-func (s *Signal) check(r *Report, path, unit string, from float64) {
+func (s *Signal) check(r *schema.Report, path, unit string, from float64) {
 	if r.Bad(path) {
 		return
 	}
@@ -136,10 +137,10 @@ func (s *Signal) check(r *Report, path, unit string, from float64) {
 		r.Errorf(path+".rate", "%s.rate: velocity says it already; leave one of them out", path)
 		return
 	}
-	for _, f := range fieldsOf(reflect.TypeFor[Signal]()) {
-		free := f.key == "kind" || f.key == "offset" || f.key == "fade"
-		if r.Given(path+"."+f.key) && !free && !slices.Contains(used[s.Kind], f.key) {
-			r.Warnf(path+"."+f.key, "%s.%s: not used by kind %s", path, f.key, s.Kind)
+	for _, f := range schema.FieldsOf(reflect.TypeFor[Signal]()) {
+		free := f.Key == "kind" || f.Key == "offset" || f.Key == "fade"
+		if r.Given(path+"."+f.Key) && !free && !slices.Contains(used[s.Kind], f.Key) {
+			r.Warnf(path+"."+f.Key, "%s.%s: not used by kind %s", path, f.Key, s.Kind)
 		}
 	}
 	spec := reference.Spec{

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"hilrig/configs/schema"
 	"hilrig/engine/friction"
 )
 
@@ -83,7 +84,7 @@ func TestEveryLawCanBeWritten(t *testing.T) {
 					if axis == "rotary" {
 						unit = friction.RotaryUnit(unit)
 					}
-					if _, err := ParseUnit(unit); err != nil {
+					if _, err := schema.ParseUnit(unit); err != nil {
 						unit = ""
 					}
 					text += fmt.Sprintf("  %s: %.17g %s\n", p.Name, p.Value, unit)
@@ -199,16 +200,16 @@ func TestSimulateErrors(t *testing.T) {
 		}
 		_, warnings, err := SimulateBytes("x.yaml", []byte(strings.Replace(string(good), c.old, c.new, 1)))
 		want, legal := strings.CutPrefix(c.want, "warning: ")
-		var list []Problem
+		var list []schema.Problem
 		if legal {
 			list = warnings
-		} else if e, ok := err.(*Errors); ok {
+		} else if e, ok := err.(*schema.Errors); ok {
 			list = e.List
 		}
 		if legal && err != nil {
 			t.Errorf("%s: %v", c.new, err)
 		}
-		if !slices.ContainsFunc(list, func(p Problem) bool { return strings.Contains(p.Error(), want) && p.Line == c.line }) {
+		if !slices.ContainsFunc(list, func(p schema.Problem) bool { return strings.Contains(p.Error(), want) && p.Line == c.line }) {
 			t.Errorf("%s:\n%+v\nwant …%s… in line %d", c.new, list, want, c.line)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"hilrig/configs/schema"
 )
 
 // Study describes many runs of one file to simulate, each with other numbers in some places, and what is made of the results.
@@ -24,8 +26,8 @@ type Study struct {
 	Output      string                `yaml:"output,omitempty" doc:"folder of journal, tables and figures, from where the program is started; left out: runs/ and the name"`
 	Figures     []StudyFigure         `yaml:"figures" doc:"what --plot draws"`
 
-	name  string // of the file
-	floor *tree  // the file to simulate, with set
+	name  string       // of the file
+	floor *schema.Tree // the file to simulate, with set
 }
 
 // StudyVary is a factor: a place in the file to simulate and what it may be.
@@ -91,7 +93,7 @@ func BuiltInStudies() []string {
 
 // LoadStudy reads and checks a study: one that comes with the program by its name, or a file. The file to simulate is read and
 // checked with it, with every factor at the ends of what it may be. The error is *Errors and holds every problem.
-func LoadStudy(name string) (c *Study, warnings []Problem, err error) {
+func LoadStudy(name string) (c *Study, warnings []schema.Problem, err error) {
 	if slices.Contains(BuiltInStudies(), name) {
 		data, err := examples.ReadFile(builtIn + name + ".yaml")
 		if err != nil {
@@ -101,17 +103,17 @@ func LoadStudy(name string) (c *Study, warnings []Problem, err error) {
 			return examples.ReadFile(path.Clean(filepath.ToSlash(p)))
 		})
 	}
-	data, err := readFile(name)
+	data, err := schema.ReadFile(name)
 	if err != nil {
 		return nil, nil, err
 	}
-	return studyBytes(name, data, readFile)
+	return studyBytes(name, data, schema.ReadFile)
 }
 
-func studyBytes(name string, data []byte, read func(string) ([]byte, error)) (c *Study, warnings []Problem, err error) {
+func studyBytes(name string, data []byte, read func(string) ([]byte, error)) (c *Study, warnings []schema.Problem, err error) {
 	c = DefaultStudy()
 	c.name = name
-	warnings, err = load(name, data, c, func(r *Report) {
+	warnings, err = schema.Load(name, data, c, func(r *schema.Report) {
 		c.Check(r)
 		c.checkBase(r, read)
 	})
@@ -122,7 +124,7 @@ func studyBytes(name string, data []byte, read func(string) ([]byte, error)) (c 
 }
 
 // Check looks at what can be known without the file to simulate.
-func (c *Study) Check(r *Report) {
+func (c *Study) Check(r *schema.Report) {
 	r.CheckBounds(c)
 	if c.Version != 1 && !r.Bad("version") {
 		r.Errorf("version", "version: %d, this program reads version 1", c.Version)
@@ -153,7 +155,7 @@ func (c *Study) Check(r *Report) {
 }
 
 // checkVary checks one factor by itself.
-func (c *Study) checkVary(r *Report, i int) {
+func (c *Study) checkVary(r *schema.Report, i int) {
 	v, at := &c.Vary[i], fmt.Sprintf("vary[%d]", i)
 	if v.Name == "" {
 		v.Name = v.Path
@@ -178,9 +180,9 @@ func (c *Study) checkVary(r *Report, i int) {
 	case !hasRange:
 		r.Errorf(at+".values", "%s.values: empty, want at least one", at)
 	case !(v.Range.Lo < v.Range.Hi):
-		r.Errorf(at+".range", "%s.range: from %s to %s, want it to rise", at, short(v.Range.Lo), short(v.Range.Hi))
+		r.Errorf(at+".range", "%s.range: from %s to %s, want it to rise", at, schema.Short(v.Range.Lo), schema.Short(v.Range.Hi))
 	case v.Scale == "log" && v.Range.Lo <= 0:
-		r.Errorf(at+".range", "%s.range: a logarithmic range begins at %s, want more than 0", at, short(v.Range.Lo))
+		r.Errorf(at+".range", "%s.range: a logarithmic range begins at %s, want more than 0", at, schema.Short(v.Range.Lo))
 	case v.Scale == "whole" && (v.Range.Unit != "" || !whole(v.Range.Lo) || !whole(v.Range.Hi) || v.Range.Hi-v.Range.Lo > 1e5):
 		r.Errorf(at+".range", "%s.range: scale whole wants whole numbers without unit, at most 100 000 of them", at)
 	case c.Design.Kind == "grid" && v.Levels < 2 && v.Scale != "whole":
@@ -193,7 +195,7 @@ func (c *Study) checkVary(r *Report, i int) {
 
 func whole(x float64) bool { return x == float64(int64(x)) }
 
-func (c *Study) checkFigure(r *Report, i int, names map[string]bool) {
+func (c *Study) checkFigure(r *schema.Report, i int, names map[string]bool) {
 	f, at := &c.Figures[i], fmt.Sprintf("figures[%d]", i)
 	switch {
 	case r.Bad(at):
@@ -237,9 +239,9 @@ func (c *Study) BaseName() string {
 func (c *Study) Simulation(x []float64, seed int64, more map[string]StudyValue) ([]byte, error) {
 	t := c.floor
 	var err error
-	put := func(path string, v *tree) {
+	put := func(path string, v *schema.Tree) {
 		if err == nil {
-			if t, err = t.with(path, v); err != nil {
+			if t, err = t.With(path, v); err != nil {
 				err = fmt.Errorf("%s: %w", path, err)
 			}
 		}
@@ -249,7 +251,7 @@ func (c *Study) Simulation(x []float64, seed int64, more map[string]StudyValue) 
 	}
 	if seed >= 0 {
 		for k, p := range c.Design.SeedPath {
-			put(p, bare(strconv.FormatInt(seed+int64(k)<<31, 10))) // different draws at different places
+			put(p, schema.Bare(strconv.FormatInt(seed+int64(k)<<31, 10))) // different draws at different places
 		}
 	}
 	for _, p := range sortedKeys(more) {
@@ -258,7 +260,7 @@ func (c *Study) Simulation(x []float64, seed int64, more map[string]StudyValue) 
 	if err != nil {
 		return nil, err
 	}
-	return t.yaml(), nil
+	return t.YAML(), nil
 }
 
 func sortedKeys[T any](m map[string]T) []string {

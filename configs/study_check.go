@@ -6,12 +6,14 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+
+	"hilrig/configs/schema"
 )
 
 // Simulation is what can be said of a file to simulate without running it.
 type Simulation struct {
 	Kind     Kind
-	Warnings []Problem
+	Warnings []schema.Problem
 	Files    []string // that it reads
 }
 
@@ -38,14 +40,14 @@ func CheckSimulation(name string, data []byte) (s Simulation, err error) {
 			}
 		}
 	default:
-		return s, &Errors{[]Problem{{File: name, Msg: "is no file to simulate: it has neither plant and input nor system"}}}
+		return s, &schema.Errors{List: []schema.Problem{{File: name, Msg: "is no file to simulate: it has neither plant and input nor system"}}}
 	}
 	return s, err
 }
 
 // checkBase reads the file to simulate and tries what the study would make of it: first as it is, then with set, then with
 // every factor alone at the ends and in the middle of what it may be, the others staying what the file says.
-func (c *Study) checkBase(r *Report, read func(string) ([]byte, error)) {
+func (c *Study) checkBase(r *schema.Report, read func(string) ([]byte, error)) {
 	if r.Bad("base") {
 		return
 	}
@@ -65,7 +67,7 @@ func (c *Study) checkBase(r *Report, read func(string) ([]byte, error)) {
 			c.passOn(r, err)
 			return
 		}
-		if base, err = parseTree(c.BaseName(), data); err != nil {
+		if base, err = schema.ParseTree(c.BaseName(), data); err != nil {
 			c.passOn(r, err)
 			return
 		}
@@ -79,7 +81,7 @@ func (c *Study) checkBase(r *Report, read func(string) ([]byte, error)) {
 	}
 	ok := true
 	for _, p := range sortedKeys(c.Set) {
-		t, err := c.floor.with(p, c.Set[p].t)
+		t, err := c.floor.With(p, c.Set[p].t)
 		if err != nil {
 			r.Errorf("set."+p, "set.%s: %v", p, err)
 			ok = false
@@ -94,7 +96,7 @@ func (c *Study) checkBase(r *Report, read func(string) ([]byte, error)) {
 		c.tryFactor(r, i)
 	}
 	for k, p := range c.Design.SeedPath {
-		c.tryAt(r, p, bare("1"), fmt.Sprintf("design.seed_path[%d]", k), "design.seed_path")
+		c.tryAt(r, p, schema.Bare("1"), fmt.Sprintf("design.seed_path[%d]", k), "design.seed_path")
 	}
 	for i, f := range c.Figures {
 		for _, p := range sortedKeys(f.At) {
@@ -114,12 +116,12 @@ func (c *Study) setKeys() map[string]string {
 }
 
 // tryFactor tries the ends, the middle and all listed values of a factor.
-func (c *Study) tryFactor(r *Report, i int) {
+func (c *Study) tryFactor(r *schema.Report, i int) {
 	v, at := &c.Vary[i], fmt.Sprintf("vary[%d]", i)
 	if r.Bad(at) || v.Path == "" {
 		return
 	}
-	var tries []*tree
+	var tries []*schema.Tree
 	if len(v.Values) > 0 {
 		for _, x := range v.Values {
 			tries = append(tries, x.t)
@@ -141,11 +143,11 @@ func (c *Study) tryFactor(r *Report, i int) {
 }
 
 // tryAt tries one change; key is where the study names the path, and above the section that says the value.
-func (c *Study) tryAt(r *Report, path string, v *tree, key, above string) bool {
+func (c *Study) tryAt(r *schema.Report, path string, v *schema.Tree, key, above string) bool {
 	if r.Bad(key) || v == nil {
 		return true
 	}
-	t, err := c.floor.with(path, v)
+	t, err := c.floor.With(path, v)
 	if err != nil {
 		r.Errorf(key, "%s: %s: %v", key, path, err)
 		return false
@@ -155,9 +157,9 @@ func (c *Study) tryAt(r *Report, path string, v *tree, key, above string) bool {
 
 // try loads a file to simulate and reports what is wrong with it where the study says so: keys maps paths of the file to keys
 // of the study. It tells whether nothing was wrong.
-func (c *Study) try(r *Report, t *tree, keys map[string]string) bool {
-	_, err := CheckSimulation(c.BaseName(), t.yaml())
-	var list *Errors
+func (c *Study) try(r *schema.Report, t *schema.Tree, keys map[string]string) bool {
+	_, err := CheckSimulation(c.BaseName(), t.YAML())
+	var list *schema.Errors
 	if !errors.As(err, &list) {
 		if err != nil {
 			r.Errorf("base", "base: %v", err)
@@ -167,7 +169,7 @@ func (c *Study) try(r *Report, t *tree, keys map[string]string) bool {
 	for _, p := range list.List {
 		key := ""
 		for path, k := range keys {
-			if p.Path != "" && (within(p.Path, path) || within(path, p.Path)) {
+			if p.Path != "" && (schema.Within(p.Path, path) || schema.Within(path, p.Path)) {
 				key = k
 			}
 		}
@@ -194,8 +196,8 @@ func (c *Study) try(r *Report, t *tree, keys map[string]string) bool {
 }
 
 // passOn reports the problems of the file to simulate where they stand in it.
-func (c *Study) passOn(r *Report, err error) {
-	var list *Errors
+func (c *Study) passOn(r *schema.Report, err error) {
+	var list *schema.Errors
 	if !errors.As(err, &list) {
 		r.Errorf("base", "base: %v", err)
 		return

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"hilrig/configs/schema"
 )
 
 // A file that went through the tree gives the same run as the file itself: anchors, merge keys, quotes, lists, null.
@@ -15,7 +17,7 @@ func TestTreeKeepsTheMeaningOfFiles(t *testing.T) {
 	inner, _ := filepath.Glob("identify/*.yaml")
 	seen := 0
 	same := func(name string, data []byte) {
-		root, err := parseTree(name, data)
+		root, err := schema.ParseTree(name, data)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -26,7 +28,7 @@ func TestTreeKeepsTheMeaningOfFiles(t *testing.T) {
 			}
 			c, _, err := SimulateBytes(name, text)
 			if err == nil {
-				out, merr := Marshal(c)
+				out, merr := schema.Marshal(c)
 				return string(out), merr
 			}
 			return nil, err
@@ -35,9 +37,9 @@ func TestTreeKeepsTheMeaningOfFiles(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		got, err := load(root.yaml())
+		got, err := load(root.YAML())
 		if err != nil {
-			t.Errorf("%s: %v in\n%s", name, err, root.yaml())
+			t.Errorf("%s: %v in\n%s", name, err, root.YAML())
 		} else if d := cmp.Diff(want, got); d != "" {
 			t.Errorf("%s: %s", name, d)
 		}
@@ -45,7 +47,7 @@ func TestTreeKeepsTheMeaningOfFiles(t *testing.T) {
 	}
 	for _, name := range append(top, inner...) {
 		if k := KindOf(name); k == SimulateFile || k == ContactFile {
-			data, err := readFile(name)
+			data, err := schema.ReadFile(name)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -71,11 +73,11 @@ duration: 1
 }
 
 func TestChangesByPath(t *testing.T) {
-	root, err := parseTree("", []byte("a: {b: 1, c: [x, {d: 2}]}\ne:\nf: word\n"))
+	root, err := schema.ParseTree("", []byte("a: {b: 1, c: [x, {d: 2}]}\ne:\nf: word\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	before := string(root.yaml())
+	before := string(root.YAML())
 	for _, c := range []struct{ path, want, err string }{
 		{"a.b", "a:\n  b: 7\n", ""},
 		{"a.c[0]", "  c:\n    - 7\n", ""},
@@ -91,7 +93,7 @@ func TestChangesByPath(t *testing.T) {
 		{"g[0].x", "", "the file has no list g"},
 		{"", "", "is no path"}, {"a..b", "", "is no path"}, {"a.c[x]", "", "is no path"}, {"a.c[0", "", "is no path"}, {"a.c[-1]", "", "is no path"}, {"a.c[0]d", "", "is no path"},
 	} {
-		got, err := root.with(c.path, bare("7"))
+		got, err := root.With(c.path, schema.Bare("7"))
 		switch {
 		case c.err != "":
 			if err == nil || !strings.Contains(err.Error(), c.err) {
@@ -99,11 +101,11 @@ func TestChangesByPath(t *testing.T) {
 			}
 		case err != nil:
 			t.Errorf("%q: %v", c.path, err)
-		case !strings.Contains(string(got.yaml()), c.want):
-			t.Errorf("%q: %q not in\n%s", c.path, c.want, got.yaml())
+		case !strings.Contains(string(got.YAML()), c.want):
+			t.Errorf("%q: %q not in\n%s", c.path, c.want, got.YAML())
 		}
 	}
-	if string(root.yaml()) != before {
+	if string(root.YAML()) != before {
 		t.Error("a change reached the tree it was laid over")
 	}
 }
@@ -120,7 +122,7 @@ func TestFactorsKeepTheirUnits(t *testing.T) {
 		if err != nil || n.Unit != c.unit || n.Value != c.value {
 			t.Errorf("%s: %+v, %v", c.text, n, err)
 		}
-		back, err := studyNumber(strings.TrimSpace((&StudyVary{Range: StudyRange{Unit: n.Unit}}).tree(n.Value).text))
+		back, err := studyNumber(strings.TrimSpace((&StudyVary{Range: StudyRange{Unit: n.Unit}}).tree(n.Value).Text))
 		if err != nil || back != n {
 			t.Errorf("%s comes back as %+v (%v)", c.text, back, err)
 		}
@@ -219,7 +221,7 @@ func TestBadStudies(t *testing.T) {
 
 // The studies that come with the program load, fit their schema, and are told from other files.
 func TestBuiltInStudies(t *testing.T) {
-	schema, err := Schema("study", DefaultStudy())
+	schema, err := schema.JSON("study", DefaultStudy())
 	if err != nil {
 		t.Fatal(err)
 	}

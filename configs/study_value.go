@@ -6,42 +6,44 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
+
+	"hilrig/configs/schema"
 )
 
 // StudyBase is the file to simulate: its path, or its contents.
 type StudyBase struct {
 	Path   string
-	inline *tree
+	inline *schema.Tree
 }
 
-// decodeNode takes a word for a path and keys and values for the file itself.
-func (b *StudyBase) decodeNode(w *walker, path string, e entry, _ field) {
-	if m := w.mapping(e.value); m != nil {
-		b.inline, _ = w.tree(path, e.value, 0)
+// DecodeNode takes a word for a path and keys and values for the file itself.
+func (b *StudyBase) DecodeNode(w *schema.Walker, path string, e schema.Entry, _ schema.Field) {
+	if m := w.Mapping(e.Value); m != nil {
+		b.inline, _ = w.Tree(path, e.Value, 0)
 		return
 	}
-	if s, ok := e.value.(*ast.StringNode); ok && s.Value != "" {
+	if s, ok := e.Value.(*ast.StringNode); ok && s.Value != "" {
 		b.Path = s.Value
 		return
 	}
-	w.ErrorAt(path, e.Place(), "", "%s: want the path of a file to simulate, or its keys and values, got %s", path, kindName(e.value))
+	w.ErrorAt(path, e.Place(), "", "%s: want the path of a file to simulate, or its keys and values, got %s", path, schema.KindName(e.Value))
 }
 
-func (b *StudyBase) shape() *object {
-	return new(object).set("anyOf", []any{typed("string"), typed("object")})
+func (b *StudyBase) Shape() *schema.Object {
+	return new(schema.Object).Set("anyOf", []any{schema.Typed("string"), schema.Typed("object")})
 }
 
 // StudyValue is anything that may stand behind a key of the file to simulate.
-type StudyValue struct{ t *tree }
+type StudyValue struct{ t *schema.Tree }
 
-func (v *StudyValue) decodeNode(w *walker, path string, e entry, _ field) {
-	if t, ok := w.tree(path, e.value, 0); ok {
+func (v *StudyValue) DecodeNode(w *schema.Walker, path string, e schema.Entry, _ schema.Field) {
+	if t, ok := w.Tree(path, e.Value, 0); ok {
 		v.t = t
 	}
 }
 
-func (v *StudyValue) shape() *object {
-	return new(object).set("anyOf", []any{typed("number"), typed("string"), typed("boolean"), typed("object"), typed("array")})
+func (v *StudyValue) Shape() *schema.Object {
+	return new(schema.Object).Set("anyOf", []any{schema.Typed("number"), schema.Typed("string"), schema.Typed("boolean"), schema.Typed("object"), schema.Typed("array")})
 }
 
 // Text is the value as it was written.
@@ -49,32 +51,32 @@ func (v StudyValue) Text() string {
 	if v.t == nil {
 		return ""
 	}
-	if v.t.kind == scalarTree {
-		return v.t.text
+	if v.t.Kind == schema.ScalarTree {
+		return v.t.Text
 	}
-	return strings.TrimSpace(string(v.t.yaml()))
+	return strings.TrimSpace(string(v.t.YAML()))
 }
 
 // StudyPaths are keys of the file to simulate.
 type StudyPaths []string
 
-func (p *StudyPaths) decodeNode(w *walker, path string, e entry, _ field) {
-	items := []ast.Node{e.value}
-	if seq, ok := e.value.(*ast.SequenceNode); ok {
+func (p *StudyPaths) DecodeNode(w *schema.Walker, path string, e schema.Entry, _ schema.Field) {
+	items := []ast.Node{e.Value}
+	if seq, ok := e.Value.(*ast.SequenceNode); ok {
 		items = seq.Values
 	}
 	for _, n := range items {
 		s, ok := n.(*ast.StringNode)
 		if !ok || s.Value == "" {
-			w.ErrorAt(path, nodePlace(n), "", "%s: want a path such as seed, or a list of paths, got %s", path, kindName(n))
+			w.ErrorAt(path, schema.NodePlace(n), "", "%s: want a path such as seed, or a list of paths, got %s", path, schema.KindName(n))
 			continue
 		}
 		*p = append(*p, s.Value)
 	}
 }
 
-func (p *StudyPaths) shape() *object {
-	return new(object).set("anyOf", []any{typed("string"), typed("array").set("items", typed("string"))})
+func (p *StudyPaths) Shape() *schema.Object {
+	return new(schema.Object).Set("anyOf", []any{schema.Typed("string"), schema.Typed("array").Set("items", schema.Typed("string"))})
 }
 
 // StudyNumber is a number of a factor. It is SI if its unit measures something; a share (%, ppm) and degC stay in their unit,
@@ -82,27 +84,27 @@ func (p *StudyPaths) shape() *object {
 type StudyNumber struct {
 	Value float64
 	Unit  string // "" for a plain number
-	dim   Dim
+	dim   schema.Dim
 }
 
 // studyNumber reads a number with or without unit.
 func studyNumber(s string) (n StudyNumber, err error) {
-	num, text, err := splitNumber(s)
+	num, text, err := schema.SplitNumber(s)
 	if err != nil {
 		return n, err
 	}
-	one, _ := ParseUnit("")
+	one, _ := schema.ParseUnit("")
 	if text == "" {
-		n.Value = one.parse(num, true)
+		n.Value = one.Parse(num, true)
 	} else {
-		u, err := ParseUnit(text)
+		u, err := schema.ParseUnit(text)
 		if err != nil {
 			return n, err
 		}
-		if u.alone || u.SI == "" {
-			n = StudyNumber{one.parse(num, true), text, u.Dim}
+		if u.Celsius() || u.SI == "" {
+			n = StudyNumber{one.Parse(num, true), text, u.Dim}
 		} else {
-			n = StudyNumber{u.parse(num, false), u.SI, u.Dim}
+			n = StudyNumber{u.Parse(num, false), u.SI, u.Dim}
 		}
 	}
 	if n.Value-n.Value != 0 {
@@ -120,19 +122,19 @@ type StudyRange struct {
 	Unit   string
 }
 
-// decodeNode takes [low, high] and ±value.
-func (g *StudyRange) decodeNode(w *walker, path string, e entry, _ field) {
+// DecodeNode takes [low, high] and ±value.
+func (g *StudyRange) DecodeNode(w *schema.Walker, path string, e schema.Entry, _ schema.Field) {
 	bad := func(format string, args ...any) {
 		w.ErrorAt(path, e.Place(), "write [low, high] or ±value", "%s: "+format, append([]any{path}, args...)...)
 	}
-	if seq, ok := e.value.(*ast.SequenceNode); ok {
+	if seq, ok := e.Value.(*ast.SequenceNode); ok {
 		if len(seq.Values) != 2 {
 			bad("want 2 values, got %d", len(seq.Values))
 			return
 		}
 		var ends [2]StudyNumber
 		for i, n := range seq.Values {
-			s, _, isText := text(w.resolve(path, n, 0))
+			s, _, isText := schema.Text(w.Resolve(path, n, 0))
 			var err error
 			if ends[i], err = studyNumber(s); err != nil || !isText {
 				bad("%v", err)
@@ -140,13 +142,13 @@ func (g *StudyRange) decodeNode(w *walker, path string, e entry, _ field) {
 			}
 		}
 		if !ends[0].like(ends[1]) {
-			bad("the ends are in different units, %s and %s", nameOr(ends[0].Unit, "a plain number"), nameOr(ends[1].Unit, "a plain number"))
+			bad("the ends are in different units, %s and %s", schema.NameOr(ends[0].Unit, "a plain number"), schema.NameOr(ends[1].Unit, "a plain number"))
 			return
 		}
 		*g = StudyRange{ends[0].Value, ends[1].Value, ends[0].Unit}
 		return
 	}
-	s, _, _ := text(e.value)
+	s, _, _ := schema.Text(e.Value)
 	for _, sign := range []string{"±", "+-", "+/-"} {
 		half, ok := strings.CutPrefix(strings.TrimSpace(s), sign)
 		if !ok {
@@ -154,28 +156,28 @@ func (g *StudyRange) decodeNode(w *walker, path string, e entry, _ field) {
 		}
 		n, err := studyNumber(half)
 		if err != nil || n.Value <= 0 {
-			bad("want ± and a positive number, got %s", quote(s))
+			bad("want ± and a positive number, got %s", schema.Quote(s))
 			return
 		}
 		*g = StudyRange{-n.Value, n.Value, n.Unit}
 		return
 	}
-	bad("want a range, got %s", kindName(e.value))
+	bad("want a range, got %s", schema.KindName(e.Value))
 }
 
-func (g *StudyRange) shape() *object {
-	end := new(object).set("anyOf", []any{typed("number"), typed("string").set("pattern", numberPattern)})
-	return new(object).set("anyOf", []any{typed("array").set("items", end).set("minItems", 2).set("maxItems", 2), typed("string").set("pattern", rangePattern)})
+func (g *StudyRange) Shape() *schema.Object {
+	end := new(schema.Object).Set("anyOf", []any{schema.Typed("number"), schema.Typed("string").Set("pattern", schema.NumberPattern)})
+	return new(schema.Object).Set("anyOf", []any{schema.Typed("array").Set("items", end).Set("minItems", 2).Set("maxItems", 2), schema.Typed("string").Set("pattern", schema.RangePattern)})
 }
 
 // readValues finds out whether the values of a factor are numbers.
-func (v *StudyVary) readValues(r *Report, at string) {
+func (v *StudyVary) readValues(r *schema.Report, at string) {
 	v.numbers = nil
 	for _, x := range v.Values {
-		if x.t == nil || x.t.kind != scalarTree {
+		if x.t == nil || x.t.Kind != schema.ScalarTree {
 			return
 		}
-		n, err := studyNumber(x.t.text)
+		n, err := studyNumber(x.t.Text)
 		if err != nil {
 			v.numbers = nil
 			return
@@ -221,14 +223,14 @@ func (v *StudyVary) Text(x float64) string {
 	return strconv.FormatFloat(x, 'g', -1, 64)
 }
 
-// tree is a value of the factor as it goes into the file.
-func (v *StudyVary) tree(x float64) *tree {
+// Tree is a value of the factor as it goes into the file.
+func (v *StudyVary) tree(x float64) *schema.Tree {
 	if v.Words() {
 		return v.Values[int(x)].t
 	}
 	s := v.Text(x)
 	if u := v.Unit(); u != "" {
-		return &tree{kind: scalarTree, text: s + " " + u, quoted: true}
+		return &schema.Tree{Kind: schema.ScalarTree, Text: s + " " + u, Quoted: true}
 	}
-	return bare(s)
+	return schema.Bare(s)
 }

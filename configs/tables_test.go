@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+
+	"hilrig/configs/schema"
 )
 
 // Tables lists all keys as Markdown, for docs/config.md: one table per section, from the tags and the defaults.
@@ -19,19 +21,19 @@ func Tables(defaults any) string {
 
 // sectionTable writes the scalars of a struct, then its sections one by one.
 func sectionTable(b *strings.Builder, path, doc string, v reflect.Value) {
-	var inner []field
+	var inner []schema.Field
 	rows := 0
-	row := func(f field, x reflect.Value) {
+	row := func(f schema.Field, x reflect.Value) {
 		if rows++; rows == 1 {
 			if path != "" {
 				fmt.Fprintf(b, "\n## %s\n\n%s.\n", path, doc)
 			}
 			b.WriteString("\n| key | unit | default | range | meaning |\n|---|---|---|---|---|\n")
 		}
-		fmt.Fprintf(b, "| `%s` | %s | %s | %s | %s |\n", f.key, unitCell(f), defaultCell(f, x), rangeCell(f), meaningCell(f))
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s | %s |\n", f.Key, unitCell(f), defaultCell(f, x), rangeCell(f), meaningCell(f))
 	}
-	for _, f := range fieldsOf(v.Type()) {
-		x := v.Field(f.index)
+	for _, f := range schema.FieldsOf(v.Type()) {
+		x := v.Field(f.Index)
 		if holdsStruct(x.Type()) {
 			inner = append(inner, f)
 			continue
@@ -39,21 +41,21 @@ func sectionTable(b *strings.Builder, path, doc string, v reflect.Value) {
 		row(f, x)
 	}
 	for _, f := range inner {
-		x, name := v.Field(f.index), join(path, f.key)
+		x, name := v.Field(f.Index), schema.Join(path, f.Key)
 		switch x.Kind() {
 		case reflect.Slice:
-			x, name = newValue(x.Type().Elem()).Elem(), name+"[]"
+			x, name = schema.NewValue(x.Type().Elem()).Elem(), name+"[]"
 		case reflect.Map:
-			x, name = newValue(x.Type().Elem()).Elem(), name+".NAME"
+			x, name = schema.NewValue(x.Type().Elem()).Elem(), name+".NAME"
 		case reflect.Pointer:
-			x = newValue(x.Type().Elem()).Elem()
+			x = schema.NewValue(x.Type().Elem()).Elem()
 		}
-		sectionTable(b, name, f.doc, x)
+		sectionTable(b, name, f.Doc, x)
 	}
 }
 
 func holdsStruct(t reflect.Type) bool {
-	if t.Implements(reflect.TypeFor[shaped]()) {
+	if t.Implements(reflect.TypeFor[schema.SelfDescribing]()) {
 		return false // its keys depend on what it says: one row
 	}
 	switch t.Kind() {
@@ -65,8 +67,8 @@ func holdsStruct(t reflect.Type) bool {
 	return false
 }
 
-func unitCell(f field) string {
-	switch unit, _, _ := strings.Cut(f.unit, "|"); {
+func unitCell(f schema.Field) string {
+	switch unit, _, _ := strings.Cut(f.Unit, "|"); {
 	case strings.HasPrefix(unit, "@"):
 		return "*unit*" + unit[len("@unit"):]
 	default:
@@ -74,11 +76,11 @@ func unitCell(f field) string {
 	}
 }
 
-func defaultCell(f field, v reflect.Value) string {
-	def, ok := shownDefault(f, v)
+func defaultCell(f schema.Field, v reflect.Value) string {
+	def, ok := schema.ShownDefault(f, v)
 	switch {
-	case f.auto != "":
-		return f.auto
+	case f.Auto != "":
+		return f.Auto
 	case v.Kind() == reflect.Array && v.IsZero(), v.Kind() == reflect.Slice, v.Kind() == reflect.Map, v.Kind() == reflect.Pointer:
 		return ""
 	case !ok && v.Kind() == reflect.String:
@@ -87,30 +89,30 @@ func defaultCell(f field, v reflect.Value) string {
 		return "**to be given**"
 	}
 	if x, isFloat := def.(float64); isFloat {
-		def = short(x)
+		def = schema.Short(x)
 	}
 	return fmt.Sprintf("`%v`", def)
 }
 
-func rangeCell(f field) string {
-	if f.want == nil {
+func rangeCell(f schema.Field) string {
+	if f.Want == nil {
 		return ""
 	}
-	return f.wanted("")
+	return f.Wanted("")
 }
 
-func meaningCell(f field) string {
-	parts := []string{f.doc}
-	if f.enum != nil {
+func meaningCell(f schema.Field) string {
+	parts := []string{f.Doc}
+	if f.Enum != nil {
 		var words []string
-		for _, e := range f.enum {
+		for _, e := range f.Enum {
 			if e != "" {
 				words = append(words, "`"+e+"`")
 			}
 		}
 		parts = append(parts, "one of "+strings.Join(words, " "))
 	}
-	if f.secret {
+	if f.Secret {
 		parts = append(parts, "secret")
 	}
 	return strings.ReplaceAll(strings.Join(parts, "; "), "|", "\\|")

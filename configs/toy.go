@@ -6,6 +6,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
+	"hilrig/configs/schema"
 	"hilrig/engine/plant/toys"
 	"hilrig/engine/spelling"
 )
@@ -25,23 +26,23 @@ func toyNames() (names []string) {
 }
 
 // keys is the table of a kind; what is read goes into values.
-func toyKeys(info toys.Info, values []float64) keyTable {
-	var t keyTable
+func toyKeys(info toys.Info, values []float64) schema.KeyTable {
+	var t schema.KeyTable
 	for i, p := range info.Params() {
 		values[i] = p.Value
-		t = append(t, tableKey{Key: p.Name, Unit: p.Unit, Doc: p.Doc, Lo: p.Lo, Hi: p.Hi, Ptr: &values[i]})
+		t = append(t, schema.TableKey{Key: p.Name, Unit: p.Unit, Doc: p.Doc, Lo: p.Lo, Hi: p.Hi, Ptr: &values[i]})
 	}
 	return t
 }
 
-// decodeNode reads the section.
-func (c *Toy) decodeNode(w *walker, path string, e entry, _ field) {
-	m := w.mapping(e.value)
+// DecodeNode reads the section.
+func (c *Toy) DecodeNode(w *schema.Walker, path string, e schema.Entry, _ schema.Field) {
+	m := w.Mapping(e.Value)
 	if m == nil {
-		w.ErrorAt(path, e.Place(), "", "%s: want {kind: …, parameters}, got %s", path, kindName(e.value))
+		w.ErrorAt(path, e.Place(), "", "%s: want {kind: …, parameters}, got %s", path, schema.KindName(e.Value))
 		return
 	}
-	c.Kind = w.wordAt(m, "kind")
+	c.Kind = w.WordAt(m, "kind")
 	info, err := toys.Find(c.Kind)
 	if err != nil {
 		hint := "known: " + strings.Join(toyNames(), ", ")
@@ -49,8 +50,8 @@ func (c *Toy) decodeNode(w *walker, path string, e entry, _ field) {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
 		at := e.Place()
-		for _, k := range w.entries(path, m, 0) {
-			if k.key == "kind" {
+		for _, k := range w.Entries(path, m, 0) {
+			if k.Key == "kind" {
 				at = k.Place()
 			}
 		}
@@ -62,11 +63,11 @@ func (c *Toy) decodeNode(w *walker, path string, e entry, _ field) {
 	rest := *m
 	rest.Values = nil
 	for _, kv := range m.Values {
-		if name, ok := keyText(kv.Key); !ok || name != "kind" {
+		if name, ok := schema.KeyText(kv.Key); !ok || name != "kind" {
 			rest.Values = append(rest.Values, kv)
 		}
 	}
-	table.decode(w, path, "", entry{key: e.key, at: e.at, value: ast.Node(&rest)})
+	table.Decode(w, path, "", schema.Entry{Key: e.Key, At: e.At, Value: ast.Node(&rest)})
 	c.Values = map[string]float64{}
 	for _, k := range table {
 		c.Values[k.Key] = *k.Ptr
@@ -74,7 +75,7 @@ func (c *Toy) decodeNode(w *walker, path string, e entry, _ field) {
 }
 
 // check lets the toy look at its parameters.
-func (c *Toy) check(r *Report) {
+func (c *Toy) check(r *schema.Report) {
 	if c.Kind == "" || r.Bad("toy") {
 		return
 	}
@@ -89,8 +90,8 @@ func (c *Toy) check(r *Report) {
 	}
 }
 
-// emitNode writes what decodeNode reads, behind the key.
-func (c *Toy) emitNode(e *emitter, indent int) {
+// EmitNode writes what DecodeNode reads, behind the key.
+func (c *Toy) EmitNode(e *schema.Emitter, indent int) {
 	fmt.Fprintf(e, "\n%skind: %s\n", strings.Repeat(" ", indent+2), c.Kind)
 	info, err := toys.Find(c.Kind)
 	if err != nil {
@@ -103,11 +104,11 @@ func (c *Toy) emitNode(e *emitter, indent int) {
 			values[i] = v
 		}
 	}
-	table.emit(e, indent)
+	table.Emit(e, indent)
 }
 
-// shape describes the section to editors: the kind, and numbers by names that depend on it.
-func (c *Toy) shape() *object {
-	number := new(object).set("anyOf", []any{typed("number"), typed("string"), typed("object")})
-	return typed("object").set("properties", new(object).set("kind", typed("string").set("enum", toyNames()))).set("required", []string{"kind"}).set("additionalProperties", number)
+// Shape describes the section to editors: the kind, and numbers by names that depend on it.
+func (c *Toy) Shape() *schema.Object {
+	number := new(schema.Object).Set("anyOf", []any{schema.Typed("number"), schema.Typed("string"), schema.Typed("object")})
+	return schema.Typed("object").Set("properties", new(schema.Object).Set("kind", schema.Typed("string").Set("enum", toyNames()))).Set("required", []string{"kind"}).Set("additionalProperties", number)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hilrig/configs"
+	"hilrig/configs/schema"
 )
 
 func newCheckCmd() *cobra.Command {
@@ -71,7 +72,7 @@ func checkFile(out, errOut io.Writer, name string) bool {
 }
 
 // report prints problems and warnings of a file, or that there are none.
-func report(out, errOut io.Writer, name string, warnings []configs.Problem, err error) bool {
+func report(out, errOut io.Writer, name string, warnings []schema.Problem, err error) bool {
 	if err != nil {
 		printProblems(errOut, "hil: ", err)
 		out = errOut
@@ -115,7 +116,7 @@ func checkRig(out, errOut io.Writer, name string) bool {
 
 // printProblems writes each problem, the first fifty, behind its own "hil: ".
 func printProblems(w io.Writer, lead string, err error) {
-	var list *configs.Errors
+	var list *schema.Errors
 	if !errors.As(err, &list) {
 		fmt.Fprintf(w, "%s%v\n", lead, err)
 		return

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hilrig/configs"
+	"hilrig/configs/schema"
 )
 
 func newConfigCmd() *cobra.Command {
@@ -44,7 +45,7 @@ editor completes keys and shows their meaning, for instance:
 			default:
 				return exitWith(exitUsage, fmt.Errorf("config schema: --kind %q, want rig, simulate, identify or study", kind))
 			}
-			text, err := configs.Schema("hil "+kind+" file", defaults)
+			text, err := schema.JSON("hil "+kind+" file", defaults)
 			if err != nil {
 				return err
 			}

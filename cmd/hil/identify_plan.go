@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"hilrig/configs"
+	"hilrig/configs/schema"
 	"hilrig/engine/friction"
 	"hilrig/hil/sink"
 	"hilrig/identify"
@@ -186,8 +187,8 @@ func fromWhere(cfg *configs.Identify, d *configs.IdentifyData) string {
 
 // sameUnit compares units by meaning, so that "Nm" and "N·m" are equal. A unit that cannot be read is left to the user.
 func sameUnit(a, b string) bool {
-	u, errA := configs.ParseUnit(a)
-	v, errB := configs.ParseUnit(b)
+	u, errA := schema.ParseUnit(a)
+	v, errB := schema.ParseUnit(b)
 	if errA != nil || errB != nil {
 		return true
 	}

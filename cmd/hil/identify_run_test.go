@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"hilrig/configs"
+	"hilrig/configs/schema"
 	"hilrig/hil"
 	"hilrig/hil/sink"
 	"hilrig/identify"
@@ -86,7 +87,7 @@ func (m *motorTruth) record(t *testing.T, c truthRun) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config, err := configs.Marshal(cfg)
+	config, err := schema.Marshal(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,7 +276,7 @@ func TestIdentifyOwnRun(t *testing.T) {
 			if c.change != nil {
 				c.change(cfg)
 			}
-			text, err := configs.Marshal(cfg)
+			text, err := schema.Marshal(cfg)
 			if err != nil {
 				t.Fatal(err)
 			}

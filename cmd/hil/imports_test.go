@@ -22,7 +22,8 @@ func TestImportDirection(t *testing.T) {
 		{"hilrig/engine", []string{"hilrig/engine"}},
 		{"hilrig/estimator", []string{"hilrig/engine", "hilrig/estimator"}},
 		{"hilrig/identify", []string{"hilrig/engine", "hilrig/identify"}},
-		{"hilrig/configs", []string{"hilrig/engine"}}, // it checks parameters against the registry of the laws
+		{"hilrig/configs/schema", []string{"hilrig/engine/spelling"}},          // how files are read, without any physics
+		{"hilrig/configs", []string{"hilrig/engine", "hilrig/configs/schema"}}, // it checks parameters against the registry of the laws
 		{"hilrig/hil/wire", []string{"hilrig/engine", "hilrig/hil/wire"}},
 		{"hilrig/hil/ring", nil},
 		{"hilrig/hil/rt", nil},
@@ -35,6 +36,7 @@ func TestImportDirection(t *testing.T) {
 		"golang.org/x/sys":                    {"hilrig/hil/rt", "hilrig/hil/ring", "hilrig/hil/device"},
 		"github.com/mochi-mqtt":               {"hilrig/hil/sink"},
 		"github.com/spf13/cobra":              {"hilrig/cmd/hil"},
+		"github.com/goccy/go-yaml":            {"hilrig/configs"},
 	}
 	seen := 0
 	for dec := json.NewDecoder(strings.NewReader(string(out))); dec.More(); {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hilrig/configs"
+	"hilrig/configs/schema"
 	"hilrig/hil"
 	"hilrig/hil/daemon"
 	"hilrig/hil/rt"
@@ -222,7 +223,7 @@ func runConfig(file string, o runFlags, log *slog.Logger) (*configs.Config, erro
 		}
 	}
 	if o.rate != "" {
-		rate, err := configs.ParseValue(o.rate, "Hz")
+		rate, err := schema.ParseValue(o.rate, "Hz")
 		if err != nil || rate < 10 || rate > 20000 {
 			return nil, exitWith(exitUsage, fmt.Errorf("--rate %q: want 10 Hz to 20 kHz", o.rate))
 		}
@@ -248,7 +249,7 @@ func runConfig(file string, o runFlags, log *slog.Logger) (*configs.Config, erro
 	cfg.Web.Enabled = cfg.Web.Enabled && !o.noWeb
 	problems, warnings := cfg.Validate() // the flags may have asked for something the file alone would not
 	if len(problems) > 0 {
-		return nil, exitWith(exitInvalid, &configs.Errors{List: problems})
+		return nil, exitWith(exitInvalid, &schema.Errors{List: problems})
 	}
 	for _, w := range warnings {
 		log.Warn(w.Error())

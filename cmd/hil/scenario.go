@@ -20,6 +20,7 @@ import (
 
 	"hilrig/cmd/hil/plot"
 	"hilrig/configs"
+	"hilrig/configs/schema"
 	"hilrig/engine/experiment"
 	"hilrig/engine/friction"
 	"hilrig/engine/spelling"
@@ -113,7 +114,7 @@ func quantityVar(fl *pflag.FlagSet, v *float64, name, unit, usage string) {
 func (q quantity) Type() string { return q.unit }
 
 func (q quantity) Set(s string) error {
-	v, err := configs.ParseValue(s, q.unit)
+	v, err := schema.ParseValue(s, q.unit)
 	if err != nil {
 		return err
 	}

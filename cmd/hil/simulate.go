@@ -15,6 +15,7 @@ import (
 
 	"hilrig/cmd/hil/plot"
 	"hilrig/configs"
+	"hilrig/configs/schema"
 	"hilrig/engine/experiment"
 	"hilrig/engine/friction"
 	"hilrig/engine/plant"
@@ -121,7 +122,7 @@ func runSimulate(ctx context.Context, path string, f simulateFlags, stdout, stde
 			warnings = again // the others were about laws that do not run
 		}
 		for _, w := range again {
-			if !slices.ContainsFunc(warnings, func(o configs.Problem) bool { return o.Msg == w.Msg }) {
+			if !slices.ContainsFunc(warnings, func(o schema.Problem) bool { return o.Msg == w.Msg }) {
 				warnings = append(warnings, w)
 			}
 		}
@@ -225,7 +226,7 @@ func (f *simulateFlags) times(step, duration *float64) error {
 		if v.text == "" {
 			continue
 		}
-		x, err := configs.ParseValue(v.text, "s")
+		x, err := schema.ParseValue(v.text, "s")
 		if err == nil && !(x > 0) {
 			err = fmt.Errorf("%g s, want > 0", x)
 		}

@@ -1,4 +1,4 @@
-package configs
+package schema
 
 import (
 	"fmt"
@@ -11,9 +11,9 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// number reads "12", "1e4" or "12 mN·m" and returns SI.
-func (w *walker) number(path string, at place, s string, f field, owner reflect.Value) (float64, bool) {
-	num, unitText, err := splitNumber(s)
+// Number reads "12", "1e4" or "12 mN·m" and returns SI.
+func (w *Walker) Number(path string, at Place, s string, f Field, owner reflect.Value) (float64, bool) {
+	num, unitText, err := SplitNumber(s)
 	if err != nil {
 		w.ErrorAt(path, at, "", "%s: %v", path, err)
 		return 0, false
@@ -29,7 +29,7 @@ func (w *walker) number(path string, at place, s string, f field, owner reflect.
 			return 0, false
 		}
 		if hint, ok := agree(u, want); !ok {
-			w.ErrorAt(path, at, hint, "%s: %s is %s, want %s", path, strings.TrimSpace(s), inDescribed(u), describe(want[0]))
+			w.ErrorAt(path, at, hint, "%s: %s is %s, want %s", path, strings.TrimSpace(s), DescribeValue(u), DescribeUnit(want[0]))
 			return 0, false
 		}
 	}
@@ -42,26 +42,26 @@ func (w *walker) number(path string, at place, s string, f field, owner reflect.
 }
 
 // convert brings the digits of a number to the unit in which the field is stored: SI, but for fields kept in degC or ppm.
-func convert(num string, u, want Unit, f field) float64 {
-	_, _, sibling := siblingUnit(f.unit)
+func convert(num string, u, want Unit, f Field) float64 {
+	_, _, sibling := siblingUnit(f.Unit)
 	switch {
 	case u.alone && want.alone:
-		return u.parse(num, true) // untouched, no detour through kelvin
-	case want.alone && !f.delta:
-		return u.parse(num, false) - want.Offset
+		return u.Parse(num, true) // untouched, no detour through kelvin
+	case want.alone && !f.Delta:
+		return u.Parse(num, false) - want.Offset
 	case !sibling && want.Factor != 1:
 		if u.exp10 == want.exp10 && u.mult == want.mult {
 			u.exp10, u.mult, want.Factor = 0, 1, 1
 		}
-		return u.parse(num, true) / want.Factor
+		return u.Parse(num, true) / want.Factor
 	}
-	return u.parse(num, f.delta)
+	return u.Parse(num, f.Delta)
 }
 
 // ParseValue reads a number with or without a unit, as a file would, and returns it in the unit named: ParseValue("2 kHz",
 // "Hz") is 2000. For flags of the command line.
 func ParseValue(s, unit string) (float64, error) {
-	num, text, err := splitNumber(s)
+	num, text, err := SplitNumber(s)
 	if err != nil {
 		return 0, err
 	}
@@ -78,18 +78,18 @@ func ParseValue(s, unit string) (float64, error) {
 			if hint != "" {
 				hint = " (" + hint + ")"
 			}
-			return 0, fmt.Errorf("%s is %s, want %s%s", quote(s), inDescribed(u), describe(want), hint)
+			return 0, fmt.Errorf("%s is %s, want %s%s", Quote(s), DescribeValue(u), DescribeUnit(want), hint)
 		}
 	}
-	x := convert(num, u, want, field{unit: unit})
+	x := convert(num, u, want, Field{Unit: unit})
 	if math.IsInf(x, 0) || math.IsNaN(x) {
-		return 0, fmt.Errorf("%s is beyond all floating-point numbers", quote(s))
+		return 0, fmt.Errorf("%s is beyond all floating-point numbers", Quote(s))
 	}
 	return x, nil
 }
 
-// parse converts the digits of a number in one rounding where the factor is a power of ten.
-func (u Unit) parse(num string, delta bool) float64 {
+// Parse converts the digits of a number in one rounding where the factor is a power of ten.
+func (u Unit) Parse(num string, delta bool) float64 {
 	mantissa, exp := num, 0
 	if i := strings.IndexAny(num, "eE"); i >= 0 {
 		mantissa = num[:i]
@@ -108,8 +108,8 @@ func (u Unit) parse(num string, delta bool) float64 {
 
 var numberText = regexp.MustCompile(`^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?`)
 
-// splitNumber cuts "12 mN·m" into digits and unit.
-func splitNumber(s string) (num, unit string, err error) {
+// SplitNumber cuts "12 mN·m" into digits and unit.
+func SplitNumber(s string) (num, unit string, err error) {
 	s = strings.TrimSpace(strings.ReplaceAll(s, "−", "-"))
 	num = numberText.FindString(s)
 	rest := s[len(num):]
@@ -118,22 +118,22 @@ func splitNumber(s string) (num, unit string, err error) {
 	case num == "" && (strings.HasPrefix(low, "nan") || strings.HasPrefix(low, "inf")):
 		return "", "", fmt.Errorf("%s: only finite numbers are possible", s)
 	case num == "":
-		return "", "", fmt.Errorf("%s is not a number", quote(s))
+		return "", "", fmt.Errorf("%s is not a number", Quote(s))
 	case strings.HasPrefix(unit, ","):
-		return "", "", fmt.Errorf("%s: decimals are written with a point", quote(s))
+		return "", "", fmt.Errorf("%s: decimals are written with a point", Quote(s))
 	case strings.HasPrefix(unit, "_"):
-		return "", "", fmt.Errorf("%s: digits are written without _", quote(s))
+		return "", "", fmt.Errorf("%s: digits are written without _", Quote(s))
 	case len(num) > 1 && num[0] == '0' && num[1] >= '0' && num[1] <= '9':
-		return "", "", fmt.Errorf("%s: a leading zero; is that an octal number?", quote(s))
+		return "", "", fmt.Errorf("%s: a leading zero; is that an octal number?", Quote(s))
 	case unit != "" && (unit[0] >= '0' && unit[0] <= '9' || unit[0] == '.') && rest == unit:
-		return "", "", fmt.Errorf("%s is not a number", quote(s))
+		return "", "", fmt.Errorf("%s is not a number", Quote(s))
 	}
 	return num, unit, nil
 }
 
 // wantUnits gives the unit a field is stored in (first) and its other accepted spellings.
-func (w *walker) wantUnits(path string, at place, f field, owner reflect.Value) ([]Unit, bool) {
-	tag := w.UnitOf(f.unit)
+func (w *Walker) wantUnits(path string, at Place, f Field, owner reflect.Value) ([]Unit, bool) {
+	tag := w.UnitOf(f.Unit)
 	if sib, rest, ok := siblingUnit(tag); ok {
 		name := siblingString(owner, sib)
 		if name == "" {
@@ -155,7 +155,7 @@ func (w *walker) wantUnits(path string, at place, f field, owner reflect.Value) 
 	for alt := range strings.SplitSeq(tag, "|") {
 		u, err := ParseUnit(alt)
 		if err != nil {
-			panic(fmt.Sprintf("configs: %s: tag: %v", path, err))
+			panic(fmt.Sprintf("schema: %s: tag: %v", path, err))
 		}
 		out = append(out, u)
 	}
@@ -172,12 +172,12 @@ func siblingUnit(tag string) (key, rest string, ok bool) {
 }
 
 func siblingString(owner reflect.Value, key string) string {
-	for _, f := range fieldsOf(owner.Type()) {
-		if f.key == key {
-			return owner.Field(f.index).String()
+	for _, f := range FieldsOf(owner.Type()) {
+		if f.Key == key {
+			return owner.Field(f.Index).String()
 		}
 	}
-	panic(fmt.Sprintf("configs: %s has no key %q for its unit", owner.Type(), key))
+	panic(fmt.Sprintf("schema: %s has no key %q for its unit", owner.Type(), key))
 }
 
 // agree tells whether a unit measures what is wanted, and if not, what was probably meant.
@@ -201,8 +201,8 @@ func agree(u Unit, want []Unit) (hint string, ok bool) {
 	return "", false
 }
 
-// describe names unit and quantity: "V (voltage)".
-func describe(u Unit) string {
+// DescribeUnit names unit and quantity: "V (voltage)".
+func DescribeUnit(u Unit) string {
 	if u.SI == "" {
 		return "a pure number"
 	}
@@ -212,37 +212,37 @@ func describe(u Unit) string {
 	return u.SI
 }
 
-// inDescribed is describe behind a number: "in V (voltage)".
-func inDescribed(u Unit) string {
+// DescribeValue is describe behind a number: "in V (voltage)".
+func DescribeValue(u Unit) string {
 	if u.SI == "" {
 		return "a pure number"
 	}
-	return "in " + describe(u)
+	return "in " + DescribeUnit(u)
 }
 
 // pair decodes [lo, hi], or ±x.
-func (w *walker) pair(path string, e entry, v reflect.Value, f field, owner reflect.Value) {
+func (w *Walker) pair(path string, e Entry, v reflect.Value, f Field, owner reflect.Value) {
 	at := e.Place()
-	if seq, ok := e.value.(*ast.SequenceNode); ok {
+	if seq, ok := e.Value.(*ast.SequenceNode); ok {
 		if len(seq.Values) != v.Len() {
 			w.ErrorAt(path, at, "", "%s: want %d values, got %d", path, v.Len(), len(seq.Values))
 			return
 		}
 		for i, item := range seq.Values {
 			p := fmt.Sprintf("%s[%d]", path, i)
-			ie := entry{key: f.key, at: nodePlace(item), value: item}
-			w.Mark(p, ie.at)
+			ie := Entry{Key: f.Key, At: NodePlace(item), Value: item}
+			w.Mark(p, ie.At)
 			w.value(p, ie, v.Index(i), f, owner)
 		}
 		return
 	}
-	s, _, _ := text(e.value)
+	s, _, _ := Text(e.Value)
 	s = strings.TrimSpace(s)
 	for _, sign := range []string{"±", "+-", "+/-"} {
 		if half, ok := strings.CutPrefix(s, sign); ok && v.Len() == 2 && v.Type().Elem().Kind() == reflect.Float64 {
-			if x, ok := w.number(path, at, half, f, owner); ok {
+			if x, ok := w.Number(path, at, half, f, owner); ok {
 				if x <= 0 || strings.HasPrefix(strings.TrimSpace(half), "+") {
-					w.ErrorAt(path, at, "", "%s: want ± and a positive number, got %s", path, quote(s))
+					w.ErrorAt(path, at, "", "%s: want ± and a positive number, got %s", path, Quote(s))
 					return
 				}
 				v.Index(0).SetFloat(-x)
@@ -251,5 +251,5 @@ func (w *walker) pair(path string, e entry, v reflect.Value, f field, owner refl
 			return
 		}
 	}
-	w.ErrorAt(path, at, "write [low, high] or ±value", "%s: want a range, got %s", path, kindName(e.value))
+	w.ErrorAt(path, at, "write [low, high] or ±value", "%s: want a range, got %s", path, KindName(e.Value))
 }

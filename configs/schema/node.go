@@ -1,4 +1,4 @@
-package configs
+package schema
 
 import (
 	"github.com/goccy/go-yaml/ast"
@@ -8,7 +8,7 @@ import (
 )
 
 // collectAnchors remembers every &name of the file.
-func (w *walker) collectAnchors(n ast.Node, depth int) {
+func (w *Walker) collectAnchors(n ast.Node, depth int) {
 	if depth > 4*maxDepth {
 		return // what lies deeper is refused by value
 	}
@@ -29,15 +29,15 @@ func (w *walker) collectAnchors(n ast.Node, depth int) {
 	}
 }
 
-// resolve follows anchors and aliases; nil if that led nowhere, which is reported.
-func (w *walker) resolve(path string, n ast.Node, depth int) ast.Node {
+// Resolve follows anchors and aliases; nil if that led nowhere, which is reported.
+func (w *Walker) Resolve(path string, n ast.Node, depth int) ast.Node {
 	if depth > maxDepth {
-		w.ErrorAt(path, nodePlace(n), "", "an anchor that refers to itself")
+		w.ErrorAt(path, NodePlace(n), "", "an anchor that refers to itself")
 		return nil
 	}
 	switch t := n.(type) {
 	case *ast.AnchorNode:
-		return w.resolve(path, t.Value, depth+1)
+		return w.Resolve(path, t.Value, depth+1)
 	case *ast.AliasNode:
 		name := t.Value.GetToken().Value
 		target, ok := w.anchors[name]
@@ -50,19 +50,19 @@ func (w *walker) resolve(path string, n ast.Node, depth int) ast.Node {
 			if s := spelling.Nearest(name, known); s != "" {
 				hint = "did you mean *" + s + "?"
 			}
-			w.ErrorAt(path, nodePlace(n), hint, "*%s refers to nothing", name)
+			w.ErrorAt(path, NodePlace(n), hint, "*%s refers to nothing", name)
 			return nil
 		}
-		return w.resolve(path, target, depth+1)
+		return w.Resolve(path, target, depth+1)
 	case *ast.TagNode:
-		w.ErrorAt(path, nodePlace(n), "leave it out", "YAML tag %q is not used here", t.GetToken().Value)
+		w.ErrorAt(path, NodePlace(n), "leave it out", "YAML tag %q is not used here", t.GetToken().Value)
 		return nil
 	}
 	return n
 }
 
-// mapping gives keys and values, whichever way the parser holds them; nil for anything else.
-func (w *walker) mapping(n ast.Node) *ast.MappingNode {
+// Mapping gives keys and values, whichever way the parser holds them; nil for anything else.
+func (w *Walker) Mapping(n ast.Node) *ast.MappingNode {
 	switch n := n.(type) {
 	case *ast.MappingNode:
 		return n
@@ -72,8 +72,8 @@ func (w *walker) mapping(n ast.Node) *ast.MappingNode {
 	return nil
 }
 
-// keyText gives a key that is a plain or quoted word.
-func keyText(n ast.Node) (string, bool) {
+// KeyText gives a key that is a plain or quoted word.
+func KeyText(n ast.Node) (string, bool) {
 	switch n := n.(type) {
 	case *ast.StringNode:
 		return n.Value, true
@@ -83,8 +83,8 @@ func keyText(n ast.Node) (string, bool) {
 	return "", false
 }
 
-// text gives the characters of a scalar as written; quoted tells a string in quotes or a block from a bare word.
-func text(n ast.Node) (s string, quoted, ok bool) {
+// Text gives the characters of a scalar as written; quoted tells a string in quotes or a block from a bare word.
+func Text(n ast.Node) (s string, quoted, ok bool) {
 	switch n := n.(type) {
 	case *ast.StringNode:
 		t := n.GetToken().Type
@@ -100,32 +100,34 @@ func text(n ast.Node) (s string, quoted, ok bool) {
 // isImplicit tells a missing value from a written null.
 func isImplicit(n ast.Node) bool { return n.GetToken().Type == token.ImplicitNullType }
 
-func nodePlace(n ast.Node) place {
+// NodePlace is where a node begins.
+func NodePlace(n ast.Node) Place {
 	if n == nil {
-		return place{}
+		return Place{}
 	}
 	if m, ok := n.(*ast.MappingNode); ok && !m.IsFlowStyle && len(m.Values) > 0 {
-		return nodePlace(m.Values[0])
+		return NodePlace(m.Values[0])
 	}
 	if kv, ok := n.(*ast.MappingValueNode); ok {
-		return nodePlace(kv.Key)
+		return NodePlace(kv.Key)
 	}
 	tk := n.GetToken()
 	if tk == nil || tk.Position == nil {
-		return place{}
+		return Place{}
 	}
-	return place{tk.Position.Line, tk.Position.Column}
+	return Place{tk.Position.Line, tk.Position.Column}
 }
 
 // Place points at the value where it is a scalar on the line of its key, else at the key.
-func (e entry) Place() place {
-	if v := nodePlace(e.value); v.line == e.at.line && e.value.Type() != ast.NullType {
+func (e Entry) Place() Place {
+	if v := NodePlace(e.Value); v.line == e.At.line && e.Value.Type() != ast.NullType {
 		return v
 	}
-	return e.at
+	return e.At
 }
 
-func kindName(n ast.Node) string {
+// KindName says in words what a node is.
+func KindName(n ast.Node) string {
 	switch n := n.(type) {
 	case *ast.MappingNode, *ast.MappingValueNode:
 		return "keys and values"
@@ -138,8 +140,8 @@ func kindName(n ast.Node) string {
 	case *ast.MappingKeyNode:
 		return "a complex key"
 	default:
-		if s, _, ok := text(n); ok {
-			return "the word " + quote(s)
+		if s, _, ok := Text(n); ok {
+			return "the word " + Quote(s)
 		}
 		return n.Type().YAMLName()
 	}

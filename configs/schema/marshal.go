@@ -1,8 +1,6 @@
-package configs
+package schema
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"reflect"
 	"slices"
@@ -10,34 +8,16 @@ import (
 	"strings"
 )
 
-// Marshal writes the configuration in force as YAML: every key, numbers in SI with the unit as a comment. Loading it
-// gives the same Config. Passwords are in it; see Redacted.
-func (c *Config) Marshal() ([]byte, error) { return Marshal(c) }
-
-// Redacted is a copy whose passwords read "redacted": for recordings, bug reports and the screen.
-func (c *Config) Redacted() *Config {
-	out := *c // no secret lies behind a pointer or in a slice; a test walks the tags
-	redact(reflect.ValueOf(&out).Elem())
-	return &out
-}
-
-// Hash is the hex SHA-256 of the redacted configuration as Marshal writes it.
-func (c *Config) Hash() string {
-	text, err := c.Redacted().Marshal()
-	if err != nil {
-		panic("configs: " + err.Error()) // a Config always marshals; a test does it
-	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
-}
+// Redact writes "redacted" over the secrets of a struct and of the structs in it, but not behind pointers and in slices.
+func Redact(s any) { redact(reflect.ValueOf(s).Elem()) }
 
 func redact(v reflect.Value) {
-	for _, f := range fieldsOf(v.Type()) {
-		x := v.Field(f.index)
+	for _, f := range FieldsOf(v.Type()) {
+		x := v.Field(f.Index)
 		switch {
 		case x.Kind() == reflect.Struct:
 			redact(x)
-		case f.secret && x.String() != "":
+		case f.Secret && x.String() != "":
 			x.SetString("redacted")
 		}
 	}
@@ -49,7 +29,7 @@ func Marshal(s any) ([]byte, error) {
 	for v.Kind() == reflect.Pointer {
 		v = v.Elem()
 	}
-	e := emitter{}
+	e := Emitter{}
 	e.structure(v, 0, "")
 	if e.err != nil {
 		return nil, e.err
@@ -57,41 +37,41 @@ func Marshal(s any) ([]byte, error) {
 	return []byte(e.String()), nil
 }
 
-// emitter writes the YAML of a configuration.
-type emitter struct {
+// Emitter writes the YAML of a configuration.
+type Emitter struct {
 	strings.Builder
 	err error
 }
 
 // structure writes the keys of a struct; the first line may follow a list dash.
-func (e *emitter) structure(v reflect.Value, indent int, dash string) {
+func (e *Emitter) structure(v reflect.Value, indent int, dash string) {
 	pad := strings.Repeat(" ", indent)
 	lead := pad
 	if dash != "" {
 		lead = dash
 	}
-	for _, f := range fieldsOf(v.Type()) {
-		x := v.Field(f.index)
+	for _, f := range FieldsOf(v.Type()) {
+		x := v.Field(f.Index)
 		if x.Kind() == reflect.Pointer && x.IsNil() {
 			continue
 		}
-		if n, ok := asNode[nodeEmitter](x); ok {
-			e.WriteString(lead + f.key + ":")
+		if n, ok := asNode[SelfWriting](x); ok {
+			e.WriteString(lead + f.Key + ":")
 			lead = pad
-			n.emitNode(e, indent)
+			n.EmitNode(e, indent)
 			continue
 		}
 		for x.Kind() == reflect.Pointer {
 			x = x.Elem()
 		}
-		e.WriteString(lead + f.key + ":")
+		e.WriteString(lead + f.Key + ":")
 		lead = pad
 		e.value(x, f, indent, v)
 	}
 }
 
 // value writes what stands behind a key, with the line end.
-func (e *emitter) value(x reflect.Value, f field, indent int, owner reflect.Value) {
+func (e *Emitter) value(x reflect.Value, f Field, indent int, owner reflect.Value) {
 	switch x.Kind() {
 	case reflect.Struct:
 		e.WriteByte('\n')
@@ -128,7 +108,7 @@ func (e *emitter) value(x reflect.Value, f field, indent int, owner reflect.Valu
 	}
 }
 
-func (e *emitter) flow(x reflect.Value, f field, owner reflect.Value) {
+func (e *Emitter) flow(x reflect.Value, f Field, owner reflect.Value) {
 	parts := make([]string, x.Len())
 	for i := range parts {
 		parts[i] = e.scalar(x.Index(i), f)
@@ -136,14 +116,14 @@ func (e *emitter) flow(x reflect.Value, f field, owner reflect.Value) {
 	e.WriteString(" [" + strings.Join(parts, ", ") + "]" + comment(f, owner) + "\n")
 }
 
-func (e *emitter) scalar(x reflect.Value, f field) string {
+func (e *Emitter) scalar(x reflect.Value, f Field) string {
 	switch {
 	case x.Kind() == reflect.String:
 		s := x.String()
-		if f.secret {
+		if f.Secret {
 			s = strings.ReplaceAll(s, "${", "$${")
 		}
-		return yamlQuote(s)
+		return QuoteYAML(s)
 	case x.Kind() == reflect.Bool:
 		return strconv.FormatBool(x.Bool())
 	case x.CanFloat():
@@ -153,14 +133,14 @@ func (e *emitter) scalar(x reflect.Value, f field) string {
 	case x.CanUint():
 		return strconv.FormatUint(x.Uint(), 10)
 	}
-	e.err = fmt.Errorf("configs: %s: cannot write a %s", f.key, x.Kind())
+	e.err = fmt.Errorf("schema: %s: cannot write a %s", f.Key, x.Kind())
 	return ""
 }
 
 // comment gives the unit of a plain number.
-func comment(f field, owner reflect.Value) string {
-	unit, _, _ := strings.Cut(f.unit, "|")
-	if sib, rest, ok := siblingUnit(f.unit); ok {
+func comment(f Field, owner reflect.Value) string {
+	unit, _, _ := strings.Cut(f.Unit, "|")
+	if sib, rest, ok := siblingUnit(f.Unit); ok {
 		if unit = siblingString(owner, sib) + rest; rest != "" && unit == rest {
 			unit = "1" + rest
 		}
@@ -171,8 +151,8 @@ func comment(f field, owner reflect.Value) string {
 	return " # " + unit
 }
 
-// yamlQuote writes a plain word bare and everything else in double quotes.
-func yamlQuote(s string) string {
+// QuoteYAML writes a plain word bare and everything else in double quotes.
+func QuoteYAML(s string) string {
 	for i, c := range s {
 		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || i > 0 && (c >= '0' && c <= '9' || c == '.' || c == '_' || c == '-' || c == '/') {
 			continue

@@ -1,4 +1,4 @@
-package configs
+package schema
 
 import (
 	"bytes"
@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"unicode/utf8"
@@ -24,50 +23,8 @@ const (
 	maxMarks = 6000 // : , [ { and list dashes, also those in comments
 )
 
-// Load reads, decodes and checks a rig file. The error is *Errors and holds every problem, or says why the file could not
-// be read. Relative paths inside (reference.file, mqtt.ca) come back joined to the folder of the file.
-func Load(path string) (*Config, error) {
-	c, _, err := Check(path)
-	return c, err
-}
-
-// Check is Load that also returns the warnings: legal settings worth a thought.
-func Check(path string) (c *Config, warnings []Problem, err error) {
-	data, err := readFile(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	return CheckBytes(path, data)
-}
-
-// LoadBytes decodes and checks a rig file that is already in memory; name appears in messages, and its folder is where
-// relative paths start.
-func LoadBytes(name string, data []byte) (*Config, error) {
-	c, _, err := CheckBytes(name, data)
-	return c, err
-}
-
-// CheckBytes is LoadBytes that also returns the warnings.
-func CheckBytes(name string, data []byte) (c *Config, warnings []Problem, err error) {
-	c = Default()
-	warnings, err = load(name, data, c, func(r *Report) {
-		c.complete(r, filepath.Dir(name))
-		c.Check(r)
-	})
-	if err != nil {
-		return nil, warnings, err
-	}
-	return c, warnings, nil
-}
-
-// Validate checks a configuration that was changed after loading (flags); there are no places in a file to point at.
-func (c *Config) Validate() (problems, warnings []Problem) {
-	r := newReport(c.units(nil))
-	c.Check(r)
-	return r.Problems(), r.Warnings()
-}
-
-func readFile(path string) ([]byte, error) {
+// ReadFile reads a file of at most maxBytes, so that a large one by mistake does no harm.
+func ReadFile(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err // "open rig.yaml: no such file or directory" says it all
@@ -83,24 +40,24 @@ func readFile(path string) ([]byte, error) {
 	return data, nil
 }
 
-// load reads a file into a struct that holds its defaults, then lets check look at the values; name appears in messages. check
+// Load reads a file into a struct that holds its defaults, then lets check look at the values; name appears in messages. check
 // is left out when the text could not be read as keys and values. The error is *Errors and holds every problem.
-func load(name string, data []byte, into any, check func(r *Report)) (warnings []Problem, err error) {
+func Load(name string, data []byte, into any, check func(r *Report)) (warnings []Problem, err error) {
 	v := reflect.ValueOf(into)
 	if v.Kind() != reflect.Pointer || v.IsNil() || v.Elem().Kind() != reflect.Struct {
-		panic(fmt.Sprintf("configs: load into %T, want a pointer to a struct", into))
+		panic(fmt.Sprintf("schema: load into %T, want a pointer to a struct", into))
 	}
 	r := &Report{file: name}
 	if root, ok := r.open(data); ok {
 		w := reader(r, root)
-		if m := w.mapping(w.resolve("", root, 0)); m != nil {
-			if s, ok := into.(speller); ok {
-				r.unit = s.units(func(path ...string) string { return w.wordAt(m, path...) })
+		if m := w.Mapping(w.Resolve("", root, 0)); m != nil {
+			if s, ok := into.(UnitSpeaking); ok {
+				r.unit = s.UnitTags(func(path ...string) string { return w.WordAt(m, path...) })
 			}
-			w.structure("", m, v.Elem())
+			w.Structure("", m, v.Elem())
 			check(r)
 		} else {
-			r.ErrorAt("", nodePlace(root), "", "want keys and values at the top of the file, got %s", kindName(root))
+			r.ErrorAt("", NodePlace(root), "", "want keys and values at the top of the file, got %s", KindName(root))
 		}
 	}
 	return r.result()
@@ -120,18 +77,18 @@ func (r *Report) open(data []byte) (root ast.Node, ok bool) {
 func (r *Report) readable(data []byte) bool {
 	switch {
 	case len(data) > maxBytes:
-		r.ErrorAt("", place{}, "large tables belong into CSV files", "the file has more than %d kB; a configuration has less", maxBytes>>10)
+		r.ErrorAt("", Place{}, "large tables belong into CSV files", "the file has more than %d kB; a configuration has less", maxBytes>>10)
 	case bytes.Count(data, []byte("\n")) > maxLines:
-		r.ErrorAt("", place{}, "", "the file has more than %d lines; a configuration has less", maxLines)
+		r.ErrorAt("", Place{}, "", "the file has more than %d lines; a configuration has less", maxLines)
 	case marks(data) > maxMarks:
-		r.ErrorAt("", place{}, "", "the file has more than %d keys and list entries; a configuration has less", maxMarks)
+		r.ErrorAt("", Place{}, "", "the file has more than %d keys and list entries; a configuration has less", maxMarks)
 	case bytes.IndexByte(data, 0) >= 0:
-		r.ErrorAt("", place{line: 1 + bytes.Count(data[:bytes.IndexByte(data, 0)], []byte("\n"))}, "save it as UTF-8", "the file contains a zero byte; it is no text, or it is UTF-16")
+		r.ErrorAt("", Place{line: 1 + bytes.Count(data[:bytes.IndexByte(data, 0)], []byte("\n"))}, "save it as UTF-8", "the file contains a zero byte; it is no text, or it is UTF-16")
 	case !utf8.Valid(data):
 		at := invalidUTF8(data)
 		line := 1 + bytes.Count(data[:at], []byte("\n"))
 		col := 1 + utf8.RuneCount(data[1+bytes.LastIndexByte(data[:at], '\n'):at])
-		r.ErrorAt("", place{line: line, col: col}, "save the file as UTF-8; is it Latin-1?", "byte 0x%02x is not valid UTF-8", data[at])
+		r.ErrorAt("", Place{line: line, col: col}, "save the file as UTF-8; is it Latin-1?", "byte 0x%02x is not valid UTF-8", data[at])
 	default:
 		return true
 	}
@@ -162,7 +119,7 @@ func (r *Report) parse(data []byte) (root ast.Node, ok bool) {
 	// the parser has met few hostile files; a panic in it is reported, not passed on
 	defer func() {
 		if p := recover(); p != nil {
-			r.ErrorAt("", place{}, "please report this with the file", "the YAML parser broke down: %v", p)
+			r.ErrorAt("", Place{}, "please report this with the file", "the YAML parser broke down: %v", p)
 			root, ok = nil, false
 		}
 	}()
@@ -176,13 +133,13 @@ func (r *Report) parse(data []byte) (root ast.Node, ok bool) {
 			continue
 		}
 		if root != nil {
-			r.ErrorAt("", nodePlace(d.Body), "", "a second document after ---; a file holds one")
+			r.ErrorAt("", NodePlace(d.Body), "", "a second document after ---; a file holds one")
 			return nil, false
 		}
 		root = d.Body
 	}
 	if root == nil || root.Type() == ast.NullType {
-		r.ErrorAt("", place{}, "hil config example prints a complete one", "the file is empty")
+		r.ErrorAt("", Place{}, "hil config example prints a complete one", "the file is empty")
 		return nil, false
 	}
 	return root, true
@@ -195,16 +152,16 @@ func (r *Report) syntax(err error) {
 		GetMessage() string
 	}
 	if !errors.As(err, &e) {
-		r.ErrorAt("", place{}, "", "not valid YAML: %v", err)
+		r.ErrorAt("", Place{}, "", "not valid YAML: %v", err)
 		return
 	}
 	hint := ""
 	if strings.Contains(e.GetMessage(), "'\t'") {
 		hint = "indent with spaces"
 	}
-	at := place{}
+	at := Place{}
 	if tk := e.GetToken(); tk != nil && tk.Position != nil {
-		at = place{tk.Position.Line, tk.Position.Column}
+		at = Place{tk.Position.Line, tk.Position.Column}
 	}
 	r.ErrorAt("", at, hint, "not valid YAML: %s", e.GetMessage())
 }

@@ -1,4 +1,4 @@
-package configs
+package schema
 
 import (
 	"cmp"
@@ -55,7 +55,7 @@ func (e *Errors) Error() string {
 		return e.List[0].Error()
 	}
 	parts := make([]string, 0, len(e.List)+1)
-	parts = append(parts, fmt.Sprintf("%d problems in %s", len(e.List), nameOr(e.List[0].File, "the configuration")))
+	parts = append(parts, fmt.Sprintf("%d problems in %s", len(e.List), NameOr(e.List[0].File, "the configuration")))
 	for i, p := range e.List {
 		if i == maxShown {
 			parts = append(parts, fmt.Sprintf("… and %d more", len(e.List)-i))
@@ -80,7 +80,7 @@ func (e *Errors) Unwrap() []error {
 type Report struct {
 	file     string
 	lines    []string
-	at       map[string]place // key path → place in the file
+	at       map[string]Place // key path → place in the file
 	problems []Problem
 	warnings []Problem
 	seen     map[string]bool   // repeated reports (an anchor used twice) are dropped
@@ -90,12 +90,12 @@ type Report struct {
 	unit func(tag string) string // what a unit tag means in this file; nil: what it says
 }
 
-// newReport is a report without a file, for values that were changed after loading: units tells what a unit tag means, nil
+// NewReport is a report without a file, for values that were changed after loading: units tells what a unit tag means, nil
 // what it says.
-func newReport(units func(tag string) string) *Report { return &Report{unit: units} }
+func NewReport(units func(tag string) string) *Report { return &Report{unit: units} }
 
-// place is where something stands in a file. The zero place is nowhere.
-type place struct{ line, col int }
+// Place is where something stands in a file. The zero place is nowhere.
+type Place struct{ line, col int }
 
 // UnitOf is the unit that a tag stands for, with its other spellings after |.
 func (r *Report) UnitOf(tag string) string { return r.Units()(tag) }
@@ -128,9 +128,9 @@ func (r *Report) Problems() []Problem { return r.problems }
 func (r *Report) Warnings() []Problem { return r.warnings }
 
 // Mark says where a key stands.
-func (r *Report) Mark(path string, at place) {
+func (r *Report) Mark(path string, at Place) {
 	if r.at == nil {
-		r.at = map[string]place{}
+		r.at = map[string]Place{}
 	}
 	r.at[path] = at
 }
@@ -150,7 +150,7 @@ func (r *Report) Pass(p Problem) { r.problems = append(r.problems, p) }
 // probably meant to be this one, or from a section that was copied.
 func (r *Report) Errorf(path, format string, args ...any) {
 	for g := range r.guessed {
-		if within(path, g) {
+		if Within(path, g) {
 			return
 		}
 	}
@@ -179,7 +179,7 @@ func (r *Report) guess(path string) {
 // original is the path where a section stands that was taken over from there.
 func (r *Report) original(path string) string {
 	for to, from := range r.copied {
-		if within(path, to) {
+		if Within(path, to) {
 			return from + path[len(to):]
 		}
 	}
@@ -193,30 +193,30 @@ func (r *Report) Given(path string) bool { _, ok := r.at[path]; return ok }
 func (r *Report) Bad(path string) bool {
 	path = r.original(path)
 	for _, p := range r.problems {
-		if within(p.Path, path) {
+		if Within(p.Path, path) {
 			return true
 		}
 	}
 	for g := range r.guessed {
-		if within(g, path) || within(path, g) {
+		if Within(g, path) || Within(path, g) {
 			return true
 		}
 	}
 	return false
 }
 
-// within tells whether inner is outer or a key below it.
-func within(inner, outer string) bool {
+// Within tells whether inner is outer or a key below it.
+func Within(inner, outer string) bool {
 	rest, ok := strings.CutPrefix(inner, outer)
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
 // ErrorAt adds a problem that stands at a place of the file, with what to do about it.
-func (r *Report) ErrorAt(path string, at place, hint, format string, args ...any) {
+func (r *Report) ErrorAt(path string, at Place, hint, format string, args ...any) {
 	r.add(&r.problems, path, at, fmt.Sprintf(format, args...), hint)
 }
 
-func (r *Report) add(to *[]Problem, path string, at place, msg, hint string) {
+func (r *Report) add(to *[]Problem, path string, at Place, msg, hint string) {
 	key := fmt.Sprintf("%d:%d:%s", at.line, at.col, msg)
 	if r.seen == nil {
 		r.seen = map[string]bool{}
@@ -229,7 +229,7 @@ func (r *Report) add(to *[]Problem, path string, at place, msg, hint string) {
 }
 
 // PlaceOf gives the place of a key, or of the nearest key above it that is in the file.
-func (r *Report) PlaceOf(path string) place {
+func (r *Report) PlaceOf(path string) Place {
 	for path != "" {
 		if at, ok := r.at[path]; ok {
 			return at
@@ -240,13 +240,13 @@ func (r *Report) PlaceOf(path string) place {
 		}
 		path = path[:cut]
 	}
-	return place{}
+	return Place{}
 }
 
 const maxExcerpt = 160 // characters of a line that are shown
 
 // excerpt shows the line before, the line and a caret below the column.
-func (r *Report) excerpt(at place) string {
+func (r *Report) excerpt(at Place) string {
 	if at.line < 1 || at.line > len(r.lines) {
 		return ""
 	}
@@ -310,7 +310,8 @@ func inOrder(list []Problem) {
 	})
 }
 
-func nameOr(name, fallback string) string {
+// NameOr is the name, or the fallback where it is empty.
+func NameOr(name, fallback string) string {
 	if name == "" {
 		return fallback
 	}

@@ -1,4 +1,4 @@
-package configs
+package schema
 
 import (
 	"fmt"
@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// bound is one comparison of a want tag, in the unit of the field.
-type bound struct {
+// Bound is one comparison of a want tag, in the unit of the field.
+type Bound struct {
 	op string // ">", ">=", "<", "<="
 	v  float64
 }
 
 // bounds reads a want tag such as ">0 <=1".
-func bounds(tag string) []bound {
-	var out []bound
+func bounds(tag string) []Bound {
+	var out []Bound
 	for part := range strings.FieldsSeq(tag) {
 		op := part[:1]
 		if strings.HasPrefix(part[1:], "=") {
@@ -24,14 +24,14 @@ func bounds(tag string) []bound {
 		}
 		v, err := strconv.ParseFloat(part[len(op):], 64)
 		if err != nil || op[0] != '<' && op[0] != '>' {
-			panic(fmt.Sprintf("configs: want tag %q", tag))
+			panic(fmt.Sprintf("schema: want tag %q", tag))
 		}
-		out = append(out, bound{op, v})
+		out = append(out, Bound{op, v})
 	}
 	return out
 }
 
-func (b bound) holds(x float64) bool {
+func (b Bound) holds(x float64) bool {
 	switch b.op {
 	case ">":
 		return x > b.v
@@ -65,12 +65,12 @@ func (r *Report) boundsOf(path string, v reflect.Value) {
 		}
 	case reflect.Map:
 		for it := v.MapRange(); it.Next(); {
-			r.boundsOf(join(path, it.Key().String()), it.Value())
+			r.boundsOf(Join(path, it.Key().String()), it.Value())
 		}
 	case reflect.Struct:
-		for _, f := range fieldsOf(v.Type()) {
-			x, p := v.Field(f.index), join(path, f.key)
-			if len(f.want) > 0 {
+		for _, f := range FieldsOf(v.Type()) {
+			x, p := v.Field(f.Index), Join(path, f.Key)
+			if len(f.Want) > 0 {
 				r.bounded(p, f, x)
 			}
 			r.boundsOf(p, x)
@@ -81,7 +81,7 @@ func (r *Report) boundsOf(path string, v reflect.Value) {
 		}
 	case reflect.Float64:
 		if x := math.Abs(v.Float()); x != 0 && !(x >= smallest && x <= largest) && !r.Bad(path) {
-			r.Errorf(path, "%s: %s in SI, want 0, or a magnitude from %s to %s; is its unit right?", path, short(v.Float()), short(smallest), short(largest))
+			r.Errorf(path, "%s: %s in SI, want 0, or a magnitude from %s to %s; is its unit right?", path, Short(v.Float()), Short(smallest), Short(largest))
 		}
 	}
 }
@@ -89,7 +89,7 @@ func (r *Report) boundsOf(path string, v reflect.Value) {
 // No quantity of a rig in SI lies outside these, and no product of a few that lie inside overflows.
 const smallest, largest = 1e-30, 1e30
 
-func (r *Report) bounded(path string, f field, v reflect.Value) {
+func (r *Report) bounded(path string, f Field, v reflect.Value) {
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {
 			return
@@ -105,23 +105,23 @@ func (r *Report) bounded(path string, f field, v reflect.Value) {
 	case v.CanUint():
 		x = float64(v.Uint())
 	default:
-		panic(fmt.Sprintf("configs: %s: a want tag on %s", path, v.Kind()))
+		panic(fmt.Sprintf("schema: %s: a want tag on %s", path, v.Kind()))
 	}
 	if r.Bad(path) {
 		return
 	}
 	unit := ""
-	if u, _, ok := siblingUnit(f.unit); !ok && u != "" {
-		unit = " " + strings.Split(r.UnitOf(f.unit), "|")[0]
+	if u, _, ok := siblingUnit(f.Unit); !ok && u != "" {
+		unit = " " + strings.Split(r.UnitOf(f.Unit), "|")[0]
 	}
-	for _, b := range f.want {
+	for _, b := range f.Want {
 		switch {
 		case b.holds(x): // also refuses NaN
 		case x == 0 && !r.Given(path):
-			r.Errorf(path, "%s is missing: %s%s", path, f.doc, inUnit(unit))
+			r.Errorf(path, "%s is missing: %s%s", path, f.Doc, inUnit(unit))
 			return
 		default:
-			r.Errorf(path, "%s: %s%s, want %s", path, short(x), unit, f.wanted(unit))
+			r.Errorf(path, "%s: %s%s, want %s", path, Short(x), unit, f.Wanted(unit))
 			return
 		}
 	}
@@ -134,17 +134,17 @@ func inUnit(unit string) string {
 	return ", in" + unit
 }
 
-// wanted says a want tag in words: "> 0 V", "10 to 20000 Hz".
-func (f *field) wanted(unit string) string {
-	if len(f.want) == 2 && f.want[0].op == ">=" && f.want[1].op == "<=" {
-		return fmt.Sprintf("%s to %s%s", short(f.want[0].v), short(f.want[1].v), unit)
+// Wanted says a want tag in words: "> 0 V", "10 to 20000 Hz".
+func (f *Field) Wanted(unit string) string {
+	if len(f.Want) == 2 && f.Want[0].op == ">=" && f.Want[1].op == "<=" {
+		return fmt.Sprintf("%s to %s%s", Short(f.Want[0].v), Short(f.Want[1].v), unit)
 	}
-	parts := make([]string, len(f.want))
-	for i, b := range f.want {
-		parts[i] = b.op + " " + short(b.v) + unit
+	parts := make([]string, len(f.Want))
+	for i, b := range f.Want {
+		parts[i] = b.op + " " + Short(b.v) + unit
 	}
 	return strings.ReplaceAll(strings.ReplaceAll(strings.Join(parts, " and "), ">=", "≥"), "<=", "≤")
 }
 
-// short prints a number for people: nine digits at most.
-func short(x float64) string { return strconv.FormatFloat(x, 'g', 9, 64) }
+// Short prints a number for people: nine digits at most.
+func Short(x float64) string { return strconv.FormatFloat(x, 'g', 9, 64) }

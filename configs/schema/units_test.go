@@ -1,4 +1,4 @@
-package configs
+package schema
 
 import (
 	"math"
@@ -219,4 +219,24 @@ func TestPrefixesAreExact(t *testing.T) {
 			t.Errorf("%s is %v, want %v exactly (%v)", text, got, want, err)
 		}
 	}
+}
+
+func FuzzParseUnit(f *testing.F) {
+	for n := range atoms {
+		f.Add(n)
+	}
+	f.Add("mN·m/(rad·√s)^-0.5")
+	f.Fuzz(func(t *testing.T, s string) {
+		u, err := ParseUnit(s)
+		if err != nil {
+			return
+		}
+		if !(u.Factor > 0) || math.IsInf(u.Factor, 0) {
+			t.Fatalf("%q: factor %v", s, u.Factor)
+		}
+		v, err := ParseUnit(u.SI)
+		if err == nil && v.Dim != u.Dim || err != nil && len(u.SI) <= maxUnit {
+			t.Fatalf("%q became %q: %v", s, u.SI, err)
+		}
+	})
 }

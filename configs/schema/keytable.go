@@ -1,4 +1,4 @@
-package configs
+package schema
 
 import (
 	"fmt"
@@ -10,12 +10,12 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// keyTable is a section whose keys come from a table of the engine. A dot opens a section: commutator.radius is radius under
+// KeyTable is a section whose keys come from a table of the engine. A dot opens a section: commutator.radius is radius under
 // commutator. What a file leaves out keeps its number.
-type keyTable []tableKey
+type KeyTable []TableKey
 
-// tableKey is one key: a number in SI (Ptr) or a switch (Flag).
-type tableKey struct {
+// TableKey is one key: a number in SI (Ptr) or a switch (Flag).
+type TableKey struct {
 	Key, Unit, Doc string
 	Lo, Hi         float64
 	Whole          bool
@@ -23,52 +23,52 @@ type tableKey struct {
 	Flag           *bool
 }
 
-// decode reads the keys that begin with prefix.
-func (table keyTable) decode(w *walker, path, prefix string, e entry) {
-	m := w.mapping(e.value)
+// Decode reads the keys that begin with prefix.
+func (table KeyTable) Decode(w *Walker, path, prefix string, e Entry) {
+	m := w.Mapping(e.Value)
 	if m == nil {
-		if e.value.Type() != ast.NullType {
-			w.ErrorAt(path, e.Place(), "", "%s: want keys and values, got %s", path, kindName(e.value))
+		if e.Value.Type() != ast.NullType {
+			w.ErrorAt(path, e.Place(), "", "%s: want keys and values, got %s", path, KindName(e.Value))
 		}
 		return
 	}
 	known, leaves := table.below(prefix)
-	for _, k := range w.entries(path, m, 0) {
-		at, p := k.Place(), join(path, k.key)
+	for _, k := range w.Entries(path, m, 0) {
+		at, p := k.Place(), Join(path, k.Key)
 		w.Mark(p, at)
-		i, leaf := leaves[k.key]
-		if !leaf && !table.opens(prefix+k.key+".") {
-			w.unknown(path, k, known)
+		i, leaf := leaves[k.Key]
+		if !leaf && !table.opens(prefix+k.Key+".") {
+			w.Unknown(path, k, known)
 			continue
 		}
-		if k.value = w.resolve(p, k.value, 0); k.value == nil {
+		if k.Value = w.Resolve(p, k.Value, 0); k.Value == nil {
 			continue
 		}
 		if !leaf {
-			table.decode(w, p, prefix+k.key+".", k)
+			table.Decode(w, p, prefix+k.Key+".", k)
 			continue
 		}
 		f := table[i]
 		if f.Flag != nil {
-			w.scalar(p, at, k.value, reflect.ValueOf(f.Flag).Elem(), field{key: k.key}, reflect.Value{})
+			w.scalar(p, at, k.Value, reflect.ValueOf(f.Flag).Elem(), Field{Key: k.Key}, reflect.Value{})
 			continue
 		}
-		s, _, isText := text(k.value)
-		if !isText || k.value.Type() == ast.NullType {
-			w.ErrorAt(p, at, "", "%s: want a number, got %s", p, kindName(k.value))
+		s, _, isText := Text(k.Value)
+		if !isText || k.Value.Type() == ast.NullType {
+			w.ErrorAt(p, at, "", "%s: want a number, got %s", p, KindName(k.Value))
 			continue
 		}
-		spec := field{unit: f.Unit}
+		spec := Field{Unit: f.Unit}
 		if unit, _, several := strings.Cut(f.Unit, "|"); !several {
-			spec = unitField(unit)
+			spec = UnitField(unit)
 		}
-		x, ok := w.number(p, at, s, spec, reflect.Value{})
+		x, ok := w.Number(p, at, s, spec, reflect.Value{})
 		switch unit := behind(f.Unit); {
 		case !ok:
 		case f.Whole && x != math.Trunc(x):
-			w.ErrorAt(p, at, "", "%s: %s, want a whole number: %s", p, short(x), f.Doc)
+			w.ErrorAt(p, at, "", "%s: %s, want a whole number: %s", p, Short(x), f.Doc)
 		case !(x >= f.Lo && x <= f.Hi):
-			w.ErrorAt(p, at, "", "%s: %s%s, want %s: %s", p, short(x), unit, f.span(unit), f.Doc)
+			w.ErrorAt(p, at, "", "%s: %s%s, want %s: %s", p, Short(x), unit, f.span(unit), f.Doc)
 		default:
 			*f.Ptr = x
 		}
@@ -76,16 +76,16 @@ func (table keyTable) decode(w *walker, path, prefix string, e entry) {
 }
 
 // span is the range of a key in words.
-func (f *tableKey) span(unit string) string {
+func (f *TableKey) span(unit string) string {
 	switch {
 	case f.Lo == math.SmallestNonzeroFloat64 && math.IsInf(f.Hi, 1):
 		return "> 0" + unit
 	case f.Lo == math.SmallestNonzeroFloat64:
-		return "> 0 to " + short(f.Hi) + unit
+		return "> 0 to " + Short(f.Hi) + unit
 	case math.IsInf(f.Hi, 1):
-		return "≥ " + short(f.Lo) + unit
+		return "≥ " + Short(f.Lo) + unit
 	}
-	return short(f.Lo) + " to " + short(f.Hi) + unit
+	return Short(f.Lo) + " to " + Short(f.Hi) + unit
 }
 
 // behind is a unit as it stands behind a number.
@@ -98,7 +98,7 @@ func behind(unit string) string {
 }
 
 // below lists the keys one level below a prefix, in the order of the table, and where those are that hold a number.
-func (table keyTable) below(prefix string) (known []string, leaves map[string]int) {
+func (table KeyTable) below(prefix string) (known []string, leaves map[string]int) {
 	leaves = map[string]int{}
 	seen := map[string]bool{}
 	for i, f := range table {
@@ -119,7 +119,7 @@ func (table keyTable) below(prefix string) (known []string, leaves map[string]in
 }
 
 // opens tells whether keys begin with a prefix.
-func (table keyTable) opens(prefix string) bool {
+func (table KeyTable) opens(prefix string) bool {
 	for _, f := range table {
 		if strings.HasPrefix(f.Key, prefix) {
 			return true
@@ -128,8 +128,8 @@ func (table keyTable) opens(prefix string) bool {
 	return false
 }
 
-// emit writes what decode reads.
-func (table keyTable) emit(e *emitter, indent int) {
+// Emit writes what decode reads.
+func (table KeyTable) Emit(e *Emitter, indent int) {
 	var open []string
 	for _, f := range table {
 		parts := strings.Split(f.Key, ".")
@@ -156,36 +156,36 @@ func (table keyTable) emit(e *emitter, indent int) {
 	}
 }
 
-// shape describes the keys below a prefix to editors.
-func (table keyTable) shape(prefix string) *object {
-	props := new(object)
+// Shape describes the keys below a prefix to editors.
+func (table KeyTable) Shape(prefix string) *Object {
+	props := new(Object)
 	known, leaves := table.below(prefix)
 	for _, k := range known {
 		i, leaf := leaves[k]
 		if !leaf {
-			props.set(k, table.shape(prefix+k+"."))
+			props.Set(k, table.Shape(prefix+k+"."))
 			continue
 		}
 		f := table[i]
 		if f.Flag != nil {
-			props.set(k, typed("boolean").set("description", f.Doc).set("default", *f.Flag))
+			props.Set(k, Typed("boolean").Set("description", f.Doc).Set("default", *f.Flag))
 			continue
 		}
-		number := new(object).set("anyOf", []any{typed("number").set("minimum", f.Lo).set("maximum", f.Hi), typed("string").set("pattern", numberPattern)})
+		number := new(Object).Set("anyOf", []any{Typed("number").Set("minimum", f.Lo).Set("maximum", f.Hi), Typed("string").Set("pattern", NumberPattern)})
 		doc := f.Doc
 		if f.Unit != "" {
 			doc += " [" + behind(f.Unit)[1:] + ", or with its own unit]"
 		}
-		props.set(k, number.set("description", doc).set("default", *f.Ptr))
+		props.Set(k, number.Set("description", doc).Set("default", *f.Ptr))
 	}
-	props.set("<<", new(object).set("description", "YAML merge key"))
-	return new(object).set("type", []string{"object", "null"}).set("properties", props).set("additionalProperties", false)
+	props.Set("<<", new(Object).Set("description", "YAML merge key"))
+	return new(Object).Set("type", []string{"object", "null"}).Set("properties", props).Set("additionalProperties", false)
 }
 
-// unitField is a field of one unit. A unit that files cannot name, such as m^-n, leaves the number alone.
-func unitField(unit string) field {
+// UnitField is a field of one unit. A unit that files cannot name, such as m^-n, leaves the number alone.
+func UnitField(unit string) Field {
 	if _, err := ParseUnit(unit); err != nil {
-		return field{}
+		return Field{}
 	}
-	return field{unit: unit}
+	return Field{Unit: unit}
 }

@@ -1,4 +1,4 @@
-package configs
+package schema
 
 import (
 	"fmt"
@@ -9,55 +9,56 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// tree is a file as keys, lists and scalars, anchors and merge keys followed: what changes can be laid over. It is not changed
+// Tree is a file as keys, lists and scalars, anchors and merge keys followed: what changes can be laid over. It is not changed
 // once made; with shares what stays the same.
-type tree struct {
-	kind   treeKind
-	text   string // of a scalar, as written
-	quoted bool   // a text; otherwise a number, true, null …
+type Tree struct {
+	Kind   treeKind
+	Text   string // of a scalar, as written
+	Quoted bool   // a text; otherwise a number, true, null …
 	keys   []string
-	kids   []*tree // values of keys, or entries of a list
+	kids   []*Tree // values of keys, or entries of a list
 }
 
 type treeKind uint8
 
 const (
-	scalarTree treeKind = iota
+	ScalarTree treeKind = iota
 	mapTree
 	listTree
 )
 
-func bare(text string) *tree { return &tree{kind: scalarTree, text: text} }
+// Bare is a word or number without quotes.
+func Bare(text string) *Tree { return &Tree{Kind: ScalarTree, Text: text} }
 
-// tree reads a node, and notes where everything stands.
-func (w *walker) tree(path string, n ast.Node, depth int) (*tree, bool) {
+// Tree reads a node, and notes where everything stands.
+func (w *Walker) Tree(path string, n ast.Node, depth int) (*Tree, bool) {
 	if depth > maxDepth {
-		w.ErrorAt(path, nodePlace(n), "", "nested too deeply")
+		w.ErrorAt(path, NodePlace(n), "", "nested too deeply")
 		return nil, false
 	}
-	if n = w.resolve(path, n, 0); n == nil {
+	if n = w.Resolve(path, n, 0); n == nil {
 		return nil, false
 	}
-	if m := w.mapping(n); m != nil {
-		out, all := &tree{kind: mapTree}, true
-		for _, e := range w.entries(path, m, 0) {
-			p := join(path, e.key)
+	if m := w.Mapping(n); m != nil {
+		out, all := &Tree{Kind: mapTree}, true
+		for _, e := range w.Entries(path, m, 0) {
+			p := Join(path, e.Key)
 			w.Mark(p, e.Place())
-			kid, ok := w.tree(p, e.value, depth+1)
+			kid, ok := w.Tree(p, e.Value, depth+1)
 			if !ok {
 				all = false
 				continue
 			}
-			out.keys, out.kids = append(out.keys, e.key), append(out.kids, kid)
+			out.keys, out.kids = append(out.keys, e.Key), append(out.kids, kid)
 		}
 		return out, all
 	}
 	if seq, ok := n.(*ast.SequenceNode); ok {
-		out, all := &tree{kind: listTree}, true
+		out, all := &Tree{Kind: listTree}, true
 		for i, item := range seq.Values {
 			p := fmt.Sprintf("%s[%d]", path, i)
-			w.Mark(p, nodePlace(item))
-			kid, ok := w.tree(p, item, depth+1)
+			w.Mark(p, NodePlace(item))
+			kid, ok := w.Tree(p, item, depth+1)
 			if !ok {
 				all = false
 				continue
@@ -68,30 +69,30 @@ func (w *walker) tree(path string, n ast.Node, depth int) (*tree, bool) {
 	}
 	if n.Type() == ast.NullType {
 		if isImplicit(n) {
-			return bare(""), true
+			return Bare(""), true
 		}
-		return bare("null"), true
+		return Bare("null"), true
 	}
-	s, _, ok := text(n)
+	s, _, ok := Text(n)
 	if !ok {
-		w.ErrorAt(path, nodePlace(n), "", "%s: %s cannot be used here", path, kindName(n))
+		w.ErrorAt(path, NodePlace(n), "", "%s: %s cannot be used here", path, KindName(n))
 		return nil, false
 	}
 	switch n.(type) {
 	case *ast.StringNode, *ast.LiteralNode:
-		return &tree{kind: scalarTree, text: s, quoted: true}, true
+		return &Tree{Kind: ScalarTree, Text: s, Quoted: true}, true
 	}
-	return bare(s), true
+	return Bare(s), true
 }
 
-// parseTree reads a whole file of keys and values; name appears in messages. The error is *Errors.
-func parseTree(name string, data []byte) (*tree, error) {
+// ParseTree reads a whole file of keys and values; name appears in messages. The error is *Errors.
+func ParseTree(name string, data []byte) (*Tree, error) {
 	r := &Report{file: name}
 	if root, ok := r.open(data); ok {
-		if t, ok := reader(r, root).tree("", root, 0); ok && t.kind == mapTree {
+		if t, ok := reader(r, root).Tree("", root, 0); ok && t.Kind == mapTree {
 			return t, nil
 		} else if ok {
-			r.ErrorAt("", nodePlace(root), "", "want keys and values at the top of the file, got %s", kindName(root))
+			r.ErrorAt("", NodePlace(root), "", "want keys and values at the top of the file, got %s", KindName(root))
 		}
 	}
 	_, err := r.result()
@@ -99,16 +100,16 @@ func parseTree(name string, data []byte) (*tree, error) {
 }
 
 // what names a tree in messages.
-func (t *tree) what() string {
+func (t *Tree) what() string {
 	switch {
-	case t.kind == listTree:
+	case t.Kind == listTree:
 		return fmt.Sprintf("a list of %d", len(t.kids))
-	case t.kind == mapTree:
+	case t.Kind == mapTree:
 		return "a section"
-	case t.text == "" || t.text == "null":
+	case t.Text == "" || t.Text == "null":
 		return "nothing"
 	}
-	return quote(t.text)
+	return Quote(t.Text)
 }
 
 // step is one part of a path: a key, or the place in a list.
@@ -139,9 +140,9 @@ func steps(path string) ([]step, error) {
 	return out, nil
 }
 
-// with is the tree with another value at path. Keys that are not there are added, whether they are known is the loader's
+// With is the tree with another value at path. Keys that are not there are added, whether they are known is the loader's
 // business; lists keep their length.
-func (t *tree) with(path string, v *tree) (*tree, error) {
+func (t *Tree) With(path string, v *Tree) (*Tree, error) {
 	s, err := steps(path)
 	if err != nil {
 		return nil, err
@@ -149,18 +150,18 @@ func (t *tree) with(path string, v *tree) (*tree, error) {
 	return t.put(s, "", v)
 }
 
-func (t *tree) put(s []step, at string, v *tree) (*tree, error) {
+func (t *Tree) put(s []step, at string, v *Tree) (*Tree, error) {
 	if len(s) == 0 {
 		return v, nil
 	}
-	here := nameOr(at, "the file")
-	if t.kind == scalarTree && (t.text == "" || t.text == "null") && !t.quoted {
-		t = &tree{kind: mapTree} // an empty section
+	here := NameOr(at, "the file")
+	if t.Kind == ScalarTree && (t.Text == "" || t.Text == "null") && !t.Quoted {
+		t = &Tree{Kind: mapTree} // an empty section
 	}
-	out := &tree{kind: t.kind, keys: t.keys, kids: slices.Clone(t.kids)}
+	out := &Tree{Kind: t.Kind, keys: t.keys, kids: slices.Clone(t.kids)}
 	if s[0].index >= 0 {
 		switch {
-		case t.kind != listTree:
+		case t.Kind != listTree:
 			return nil, fmt.Errorf("%s is %s, no list", here, t.what())
 		case s[0].index >= len(t.kids):
 			return nil, fmt.Errorf("%s is %s; the last entry is %s[%d]", here, t.what(), at, len(t.kids)-1)
@@ -169,48 +170,48 @@ func (t *tree) put(s []step, at string, v *tree) (*tree, error) {
 		out.kids[s[0].index] = kid
 		return out, err
 	}
-	switch t.kind {
+	switch t.Kind {
 	case listTree:
 		return nil, fmt.Errorf("%s is %s: say which entry, as in %s[0].%s", here, t.what(), at, s[0].key)
-	case scalarTree:
+	case ScalarTree:
 		return nil, fmt.Errorf("%s is %s in the file, it has no keys", here, t.what())
 	}
 	i := slices.Index(t.keys, s[0].key)
-	below := &tree{kind: mapTree}
+	below := &Tree{Kind: mapTree}
 	if i < 0 {
 		i = len(t.keys)
 		out.keys, out.kids = append(slices.Clone(t.keys), s[0].key), append(out.kids, nil)
 		if len(s) > 1 && s[1].index >= 0 {
-			return nil, fmt.Errorf("the file has no list %s", join(at, s[0].key))
+			return nil, fmt.Errorf("the file has no list %s", Join(at, s[0].key))
 		}
 	} else {
 		below = t.kids[i]
 	}
-	kid, err := below.put(s[1:], join(at, s[0].key), v)
+	kid, err := below.put(s[1:], Join(at, s[0].key), v)
 	out.kids[i] = kid
 	return out, err
 }
 
-// yaml writes the tree so that the parser reads it as it was.
-func (t *tree) yaml() []byte {
+// YAML writes the tree so that the parser reads it as it was.
+func (t *Tree) YAML() []byte {
 	var b strings.Builder
 	t.write(&b, 0)
 	return []byte(b.String())
 }
 
-func (t *tree) write(b *strings.Builder, indent int) {
+func (t *Tree) write(b *strings.Builder, indent int) {
 	pad := strings.Repeat(" ", indent)
 	for i, kid := range t.kids {
 		lead := pad + "-"
-		if t.kind == mapTree {
-			lead = pad + yamlQuote(t.keys[i]) + ":"
+		if t.Kind == mapTree {
+			lead = pad + QuoteYAML(t.keys[i]) + ":"
 		}
 		b.WriteString(lead)
 		switch {
-		case kid.kind == scalarTree:
+		case kid.Kind == ScalarTree:
 			b.WriteString(kid.scalar() + "\n")
 		case len(kid.kids) == 0:
-			b.WriteString(map[treeKind]string{mapTree: " {}\n", listTree: " []\n"}[kid.kind])
+			b.WriteString(map[treeKind]string{mapTree: " {}\n", listTree: " []\n"}[kid.Kind])
 		default:
 			b.WriteByte('\n')
 			kid.write(b, indent+2)
@@ -219,12 +220,12 @@ func (t *tree) write(b *strings.Builder, indent int) {
 }
 
 // scalar is what stands behind a key or a dash.
-func (t *tree) scalar() string {
+func (t *Tree) scalar() string {
 	switch {
-	case t.quoted:
-		return " " + doubleQuote(t.text)
-	case t.text == "":
+	case t.Quoted:
+		return " " + doubleQuote(t.Text)
+	case t.Text == "":
 		return ""
 	}
-	return " " + t.text
+	return " " + t.Text
 }

@@ -1,4 +1,4 @@
-package configs
+package schema
 
 import (
 	"fmt"
@@ -16,10 +16,10 @@ import (
 )
 
 // scalar decodes a single value.
-func (w *walker) scalar(path string, at place, n ast.Node, v reflect.Value, f field, owner reflect.Value) {
-	s, quoted, ok := text(n)
+func (w *Walker) scalar(path string, at Place, n ast.Node, v reflect.Value, f Field, owner reflect.Value) {
+	s, quoted, ok := Text(n)
 	if !ok {
-		w.ErrorAt(path, at, "", "%s: want %s, got %s", path, wanted(v.Kind()), kindName(n))
+		w.ErrorAt(path, at, "", "%s: want %s, got %s", path, wanted(v.Kind()), KindName(n))
 		return
 	}
 	switch v.Kind() {
@@ -27,7 +27,7 @@ func (w *walker) scalar(path string, at place, n ast.Node, v reflect.Value, f fi
 		w.word(path, at, n, s, v, f)
 	case reflect.Bool:
 		if quoted || s != "true" && s != "false" {
-			w.ErrorAt(path, at, "", "%s: want true or false, got %s", path, quote(s))
+			w.ErrorAt(path, at, "", "%s: want true or false, got %s", path, Quote(s))
 			return
 		}
 		v.SetBool(s == "true")
@@ -35,11 +35,11 @@ func (w *walker) scalar(path string, at place, n ast.Node, v reflect.Value, f fi
 		reflect.Uint, reflect.Uint64, reflect.Uint32, reflect.Uint16, reflect.Uint8:
 		w.integer(path, at, s, v)
 	case reflect.Float64:
-		if x, ok := w.number(path, at, s, f, owner); ok {
+		if x, ok := w.Number(path, at, s, f, owner); ok {
 			v.SetFloat(x)
 		}
 	default:
-		panic(fmt.Sprintf("configs: %s: fields of kind %s are not supported", path, v.Kind()))
+		panic(fmt.Sprintf("schema: %s: fields of kind %s are not supported", path, v.Kind()))
 	}
 }
 
@@ -61,21 +61,21 @@ var (
 )
 
 // word stores a string: one of a list, a unit, a password that may come from the environment, or plain text.
-func (w *walker) word(path string, at place, n ast.Node, s string, v reflect.Value, f field) {
+func (w *Walker) word(path string, at Place, n ast.Node, s string, v reflect.Value, f Field) {
 	switch n.(type) {
 	case *ast.StringNode, *ast.LiteralNode:
 	default:
 		// 010 or 1e5 would come back as another text; whoever means a text quotes it
-		if !f.isUnit || s != "1" {
+		if !f.IsUnit || s != "1" {
 			shown := s
-			if f.secret {
+			if f.Secret {
 				shown = "…"
 			}
 			w.ErrorAt(path, at, fmt.Sprintf("write \"%s\" if you mean the text", shown), "%s: want a word, got a number or the like", path)
 			return
 		}
 	}
-	if f.secret {
+	if f.Secret {
 		s = variable.ReplaceAllStringFunc(s, func(ref string) string {
 			if strings.HasPrefix(ref, "$$") {
 				return ref[1:] // $${ is a plain ${
@@ -95,16 +95,16 @@ func (w *walker) word(path string, at place, n ast.Node, s string, v reflect.Val
 		w.ErrorAt(path, at, "", "%s: variables are replaced in passwords only", path)
 		return
 	}
-	if f.enum != nil && !slices.Contains(f.enum, s) {
-		options := slices.DeleteFunc(slices.Clone(f.enum), func(o string) bool { return o == "" })
+	if f.Enum != nil && !slices.Contains(f.Enum, s) {
+		options := slices.DeleteFunc(slices.Clone(f.Enum), func(o string) bool { return o == "" })
 		hint := ""
 		if near := spelling.Nearest(s, options); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
-		w.ErrorAt(path, at, hint, "%s: %s is not one of %s", path, quote(s), strings.Join(options, ", "))
+		w.ErrorAt(path, at, hint, "%s: %s is not one of %s", path, Quote(s), strings.Join(options, ", "))
 		return
 	}
-	if f.isUnit {
+	if f.IsUnit {
 		if _, err := ParseUnit(s); err != nil {
 			w.ErrorAt(path, at, "", "%s: %v", path, err)
 			return
@@ -114,7 +114,7 @@ func (w *walker) word(path string, at place, n ast.Node, s string, v reflect.Val
 }
 
 // integer takes whole numbers, also as 0x… or 1e6.
-func (w *walker) integer(path string, at place, s string, v reflect.Value) {
+func (w *Walker) integer(path string, at Place, s string, v reflect.Value) {
 	unsigned := v.CanUint()
 	fits := func() bool {
 		digits, base := s, 10
@@ -148,18 +148,18 @@ func (w *walker) integer(path string, at place, s string, v reflect.Value) {
 		return
 	}
 	hint := ""
-	if _, unit, err := splitNumber(s); err == nil && unit != "" {
+	if _, unit, err := SplitNumber(s); err == nil && unit != "" {
 		hint = "it has no unit"
 	}
 	if unsigned {
-		w.ErrorAt(path, at, hint, "%s: %s is not a whole number from 0 to 2^%d−1", path, quote(s), v.Type().Bits())
+		w.ErrorAt(path, at, hint, "%s: %s is not a whole number from 0 to 2^%d−1", path, Quote(s), v.Type().Bits())
 		return
 	}
-	w.ErrorAt(path, at, hint, "%s: %s is not a whole number", path, quote(s))
+	w.ErrorAt(path, at, hint, "%s: %s is not a whole number", path, Quote(s))
 }
 
-// quote shows a piece of a file, shortened.
-func quote(s string) string {
+// Quote shows a piece of a file, shortened.
+func Quote(s string) string {
 	if r := []rune(s); len(r) > 60 {
 		s = string(r[:60]) + "…"
 	}

@@ -1,0 +1,44 @@
+package schema
+
+import "reflect"
+
+// What the type of a section may do itself.
+
+// Defaulter has defaults of its own: a type that appears in lists, maps or behind pointers.
+type Defaulter interface{ SetDefaults() }
+
+// SelfReading reads its node itself, because its keys depend on what is said in it.
+type SelfReading interface {
+	DecodeNode(w *Walker, path string, e Entry, f Field)
+}
+
+// SelfWriting writes what SelfReading reads, behind the key.
+type SelfWriting interface {
+	EmitNode(e *Emitter, indent int)
+}
+
+// SelfDescribing makes its part of the JSON Schema.
+type SelfDescribing interface{ Shape() *Object }
+
+// UnitSpeaking is the type of a file in which the meaning of unit tags depends on what the file says. word reads a word at the
+// path of a key before everything else is read; "" if it is not there.
+type UnitSpeaking interface {
+	UnitTags(word func(path ...string) string) func(tag string) string
+}
+
+// asNode gives the interface T of a value whose type reads and writes its node itself.
+func asNode[T any](v reflect.Value) (T, bool) {
+	var none T
+	if v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return none, false
+		}
+		t, ok := v.Interface().(T)
+		return t, ok
+	}
+	if v.CanAddr() {
+		t, ok := v.Addr().Interface().(T)
+		return t, ok
+	}
+	return none, false
+}
