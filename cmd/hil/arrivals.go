@@ -14,33 +14,34 @@ import (
 
 // arrivals watches what the line brings and tells when no frame of a whole second fitted the table, with what came instead.
 type arrivals struct {
-	cfg  *configs.Config
-	emit func(hil.Event)
-	last device.Stats
-	told string
+	cfg   *configs.Config
+	emit  func(hil.Event)
+	last  device.Stats  // when the second began …
+	since time.Duration // … which began then
+	told  string
 }
 
 func (d *parts) arrivalsLoop(ctx context.Context) {
-	a := arrivals{cfg: d.cfg, emit: d.bus.emit}
-	every(ctx, time.Second, func() { a.look(d.sup.Load().Link()) })
+	a, begin := arrivals{cfg: d.cfg, emit: d.bus.emit}, time.Now()
+	every(ctx, 100*time.Millisecond, func() { a.look(d.sup.Load().Link(), time.Since(begin)) })
 }
 
-// look compares the counters with those of a second before. The same thing is told once until frames arrive again.
-func (a *arrivals) look(now device.Stats) {
+// look takes the counters at a time. A second without a frame is told, the same trouble once until frames arrive again.
+func (a *arrivals) look(now device.Stats, at time.Duration) {
 	last := a.last
-	a.last = now
 	switch {
 	case now.Frames != last.Frames:
 		a.told = ""
 	case now.Connected == 0 || last.Connected == 0 || now.Bytes < last.Bytes: // told by the link; or a new core
+	case at-a.since < time.Second:
+		return
 	default:
-		kind, text := a.instead(&last, &now)
-		if kind == a.told {
-			return
+		if kind, text := a.instead(&last, &now); kind != a.told {
+			a.told = kind
+			a.emit(hil.Event{Time: time.Now(), Level: "error", Code: "NO_FRAMES", Text: text})
 		}
-		a.told = kind
-		a.emit(hil.Event{Time: time.Now(), Level: "error", Code: "NO_FRAMES", Text: text})
 	}
+	a.last, a.since = now, at
 }
 
 // instead says what came in a second that brought no frame. kind is the same for the same trouble.

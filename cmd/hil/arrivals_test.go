@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"hilrig/configs"
 	"hilrig/hil"
@@ -96,18 +97,26 @@ func TestWhatArrivesInstead(t *testing.T) {
 	} {
 		var told []string
 		a := arrivals{cfg: c.cfg, last: start, emit: func(e hil.Event) { told = append(told, e.Code+" "+e.Text) }}
-		a.look(c.now)
+		a.look(c.now, 990*time.Millisecond)
+		if c.want != "" && len(told) > 0 {
+			t.Errorf("%s: told before a second was over", c.name)
+		}
+		a.look(c.now, time.Second)
 		c.now.Bytes += c.now.Bytes - start.Bytes
 		c.now.Bad, c.now.Misfits, c.now.Foreign, c.now.Oversize = 2*c.now.Bad, 2*c.now.Misfits, 2*c.now.Foreign, 2*c.now.Oversize
 		c.now.Frames += c.now.Frames - start.Frames
-		a.look(c.now) // the same again
+		a.look(c.now, 2*time.Second) // the same again
 		if c.want == "" && told != nil || c.want != "" && (len(told) != 1 || !strings.HasPrefix(told[0], "NO_FRAMES ") || !strings.Contains(told[0], c.want)) {
 			t.Errorf("%s: %q, want %q", c.name, told, c.want)
 		}
 		if c.want != "" { // frames, and the trouble again
 			c.now.Frames++
-			a.look(c.now)
-			a.look(c.now)
+			a.look(c.now, 2500*time.Millisecond)
+			a.look(c.now, 3490*time.Millisecond)
+			if len(told) != 1 {
+				t.Errorf("%s: told %d times, want 1", c.name, len(told))
+			}
+			a.look(c.now, 3500*time.Millisecond)
 			if len(told) != 2 {
 				t.Errorf("%s: told %d times, want 2", c.name, len(told))
 			}

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"math"
 	"strings"
 	"sync"
@@ -75,15 +74,16 @@ func (c *channel) add(x float64, arrived int64) {
 // noise is the standard deviation of white noise that bends the signal as much.
 func (c *channel) noise() float64 { return math.Sqrt(c.bend / 6 / float64(max(c.bends, 1))) }
 
-// print writes a line for each channel and begins a new stretch.
-func (c *channels) print(w io.Writer) {
+// table has a line for each channel, and begins a new stretch.
+func (c *channels) table() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.t == c.from {
-		return
+		return ""
 	}
 	span := float64(c.t-c.from) * 1e-9
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	var b strings.Builder
+	tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(tw, "\nchannel\tvalue\trate\tage\tnoise (σ)\trepeats\tin %.1f s it moved\n", span)
 	for i := range c.of {
 		ch, unit := &c.of[i], c.signals[i].Unit
@@ -97,6 +97,7 @@ func (c *channels) print(w io.Writer) {
 	}
 	c.from = c.t
 	tw.Flush()
+	return b.String()
 }
 
 // moved says which way the channel went; less than its noise is none.
@@ -115,19 +116,22 @@ func (c *channel) moved(unit string) string {
 	return strings.TrimSpace(fmt.Sprintf("down, %.3g %s", by, unit))
 }
 
-// run prints after two seconds and then every five, until ctx ends.
-func (c *channels) run(ctx context.Context, w io.Writer) {
-	wait := 2 * time.Second
-	for {
+// run shows the table after two seconds and then every five, every two on a terminal, until ctx ends.
+func (c *channels) run(ctx context.Context, screen *redrawn) {
+	const every = 5 * time.Second
+	for wait := 2 * time.Second; ; {
 		select {
 		case <-ctx.Done():
 			return
 		case <-time.After(wait):
 		}
-		c.print(w)
-		if wait == 2*time.Second {
-			fmt.Fprintln(w, "\nmove the axis by hand: the position has to rise in the direction into which a positive drive turns it")
+		text := c.table()
+		if terminal := screen.width() > 0; terminal || wait < every {
+			text += "\nmove the axis by hand: the position has to rise in the direction into which a positive drive turns it\n"
+			if !terminal {
+				wait = every
+			}
 		}
-		wait = 5 * time.Second
+		screen.show(text)
 	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"math"
 	"math/rand/v2"
 	"regexp"
@@ -35,9 +34,7 @@ func TestChannelsOfADryRun(t *testing.T) {
 			copy(r.X[:], []float64{2e-3*x + 0.01*rng.NormFloat64(), -2e-3 * x, 5 + 0.1*rng.NormFloat64(), 7, 3, 0, 1, math.NaN(), 250e-6})
 			c.see(&r)
 		}
-		var b bytes.Buffer
-		c.print(&b)
-		return b.String()
+		return c.table()
 	}
 	first, second := rows(0, 1001), rows(1001, 2001)
 	for name, want := range map[string][2]string{

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -15,7 +16,7 @@ import (
 )
 
 // newLogger logs to stderr: coloured text on a terminal, JSON on request.
-func newLogger(format string, verbose, quiet bool) (*slog.Logger, error) {
+func newLogger(out io.Writer, format string, verbose, quiet bool) (*slog.Logger, error) {
 	level := slog.LevelInfo
 	switch {
 	case verbose:
@@ -25,11 +26,11 @@ func newLogger(format string, verbose, quiet bool) (*slog.Logger, error) {
 	}
 	switch format {
 	case "json":
-		return slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: level, ReplaceAttr: logAsStarted})), nil
+		return slog.New(slog.NewJSONHandler(out, &slog.HandlerOptions{Level: level, ReplaceAttr: logAsStarted})), nil
 	case "text":
 		st, err := os.Stderr.Stat()
 		terminal := err == nil && st.Mode()&os.ModeCharDevice != 0 && os.Getenv("NO_COLOR") == ""
-		return slog.New(tint.NewTextHandler(os.Stderr, &tint.Options{Level: level, TimeFormat: time.TimeOnly + ".000", NoColor: !terminal, ReplaceAttr: logAsStarted})), nil
+		return slog.New(tint.NewTextHandler(out, &tint.Options{Level: level, TimeFormat: time.TimeOnly + ".000", NoColor: !terminal, ReplaceAttr: logAsStarted})), nil
 	}
 	return nil, exitWith(exitUsage, fmt.Errorf("--log-format %q: want text or json", format))
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"sync/atomic"
 	"time"
 
@@ -49,7 +50,7 @@ func newRunCmd() *cobra.Command {
 		Long: `Without FILE a virtual rig is started on a pseudo-terminal and driven: the page is at http://localhost:8080.
 
 With FILE the rig described there is opened. A real port is never driven unless --arm is given; look first with --dry-run,
-which reads and estimates but never writes a byte to the device. Every few seconds it shows each channel: value, rate, age, noise,
+which reads and estimates but never writes a byte to the device. Every few seconds it shows each channel (on a terminal in place): value, rate, age, noise,
 the share of samples that repeat the one before, and which way it moved.`,
 		Example: "  hil run\n  hil run rig.yaml --dry-run\n  hil run rig.yaml --arm --duration 60s",
 		Args:    cobra.MaximumNArgs(1),
@@ -93,7 +94,8 @@ the share of samples that repeat the one before, and which way it moved.`,
 
 // run is the verb: configuration, rig, sinks, supervisor, and what to say at the end.
 func run(c *cobra.Command, file string, o runFlags) error {
-	log, err := newLogger(o.logFormat, o.verbose, o.quiet)
+	screen := newRedrawn(c.OutOrStdout(), os.Stderr)
+	log, err := newLogger(screen, o.logFormat, o.verbose, o.quiet)
 	if err != nil {
 		return err
 	}
@@ -178,7 +180,7 @@ func run(c *cobra.Command, file string, o runFlags) error {
 	go d.ledgerLoop(ctx)
 	go d.arrivalsLoop(ctx)
 	if o.dryRun {
-		go d.channels.run(ctx, c.OutOrStdout())
+		go d.channels.run(ctx, screen)
 		log.Info("dry run: reading and estimating, nothing is sent to the device")
 	} else if !virtual && !o.arm {
 		log.Info("not armed: safe commands are sent, and arming is refused; pass --arm to drive the rig")
@@ -186,7 +188,7 @@ func run(c *cobra.Command, file string, o runFlags) error {
 
 	err = sup.Run(ctx)
 	if o.dryRun {
-		d.channels.print(c.OutOrStdout())
+		screen.show(d.channels.table())
 	}
 	d.finish(o.summary)
 	return d.outcome(err, (virtual || o.arm) && !o.dryRun, wasInterrupted())

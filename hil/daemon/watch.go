@@ -24,6 +24,8 @@ type witness struct {
 	Trips  uint64
 
 	minute      burst
+	lateTold    int64  // ns  when late ticks were told last; 0: never
+	lateAt      int64  // ns  of the newest one
 	ran         bool   // the rig was energised
 	tripped     string // why it tripped last
 	refused     uint64 // ticks with samples that were not taken …
@@ -38,7 +40,7 @@ type burst struct {
 	worst                        int32
 }
 
-// Late ticks are told once a minute, or at once where they are more than a hundredth of a second's.
+// Late ticks are told once a minute at most: at once where they are more than a hundredth of a second's, else when a minute is over.
 const (
 	lateShare = 0.01
 	lateEvery = 60e9 // ns
@@ -46,20 +48,18 @@ const (
 
 // deadline counts the row's lateness, and tells.
 func (w *witness) deadline(r *hil.Row) {
-	b := &w.late
+	b, m := &w.late, &w.minute
 	if b.ticks > 0 && r.T-b.from >= 1e9 { // a second is over
-		if float64(b.n+b.skipped) > lateShare*float64(b.ticks) {
-			w.tell(r, b)
-		} else {
-			w.minute.add(b)
-		}
+		many := float64(b.n+b.skipped) > lateShare*float64(b.ticks) && (w.lateTold == 0 || r.T-w.lateTold >= lateEvery)
+		m.add(b)
 		*b = burst{}
-	}
-	if m := &w.minute; m.ticks > 0 && r.T-m.from >= lateEvery {
-		if m.n > 0 {
-			w.tell(r, m)
+		if many || r.T-m.from >= lateEvery {
+			if m.n > 0 {
+				w.tell(r, m)
+				w.lateTold = r.T
+			}
+			*m = burst{}
 		}
-		*m = burst{}
 	}
 	if b.ticks == 0 {
 		b.from = r.T
@@ -67,7 +67,7 @@ func (w *witness) deadline(r *hil.Row) {
 	b.ticks += 1 + uint64(r.Skip)
 	// why was it late? The loop knows about model and device; what the host took shows in its processor accounting.
 	if r.Flags&(hil.FlagLate|hil.FlagSkipped) != 0 {
-		b.n++
+		b.n, w.lateAt = b.n+1, r.T
 		b.skipped += uint64(r.Skip)
 		b.worst = max(b.worst, r.Late)
 		switch {
@@ -102,7 +102,11 @@ func (w *witness) tell(r *hil.Row, b *burst) {
 			text += fmt.Sprintf(" %s %d,", c.what, c.n)
 		}
 	}
-	w.event(r, "warn", "LATE", text[:len(text)-1])
+	text = text[:len(text)-1]
+	if quiet := r.T - w.lateAt; quiet > 5e9 {
+		text += fmt.Sprintf("; none in the last %.0f s", float64(quiet)/1e9)
+	}
+	w.event(r, "warn", "LATE", text)
 }
 
 func (w *witness) row(r *hil.Row) {
