@@ -15,29 +15,28 @@ func (s *Solver) lemkeHowson(limit int, z []float64) (Status, int) {
 	if !s.bipartite() {
 		return RayUnknown, 0
 	}
-	clear(s.d[:n])
 	st, pivots := RayUnknown, 0
 	for k := range n {
 		t := s.load()
 		side := s.colour[k]
-		r := s.cover(t, k, 1-side)
+		r := s.cover(n+k, 1-side)
 		if r < 0 {
 			continue
 		}
-		t.pivot(r, k)
-		p := s.cover(t, r, side)
+		t.pivot(r, n+k)
+		p := s.cover(n+r, side)
 		if p < 0 {
 			continue
 		}
-		t.pivot(p, r)
+		t.pivot(p, n+r)
 		pivots += 2
 		if p == k {
-			if s.arrived(t, z) {
+			if s.arrived(z) {
 				return Solved, pivots
 			}
 			continue
 		}
-		st, pivots = s.follow(t, p, k, pivots, limit, z)
+		st, pivots = s.follow(p, k, pivots, limit, z)
 		if st == Solved || st == PivotLimit || st == RayInfeasible {
 			break
 		}
@@ -77,22 +76,23 @@ func (s *Solver) bipartite() bool {
 	return true
 }
 
-// cover is the row of the given colour that binds last when the unknown of column c grows until b ≥ 0 in all of them, the
-// lexicographic minimum of (b_i, e_i)/−T_ic. It is −1 when growing does not help one of them.
-func (s *Solver) cover(t *tableau, c, colour int) int {
+// cover is the row of the given colour that binds last when unknown in grows until b ≥ 0 in all of them, the
+// lexicographic minimum of (b_i, e_i)/−col_i. It is −1 when growing does not help one of them.
+func (s *Solver) cover(in, colour int) int {
+	t := &s.basis
+	s.enter(in)
 	r, least := -1, math.Inf(1)
-	for i := range t.n {
+	for i, a := range t.col[:t.n] {
 		if s.colour[i] != colour {
 			continue
 		}
-		row := t.row(i)
-		a, b := -row[c], row[t.n+1]
+		b := t.b[i]
 		switch {
-		case a > 0:
-			if b/a <= least {
-				r, least = i, b/a
+		case a < 0:
+			if -b/a <= least {
+				r, least = i, -b/a
 			}
-		case b < 0 || a < 0:
+		case b < 0 || a > 0:
 			return -1
 		}
 	}

@@ -27,9 +27,6 @@ type brancher struct {
 }
 
 func newBrancher(n int) brancher {
-	if n > branchSize {
-		n = branchSize
-	}
 	return brancher{
 		t: make([]float64, (n+1)*(2*n+1)), basic: make([]int, n), other: make([]int, 2*n), full: make([]int, 2*n+1),
 		open: make([][2]int8, n), want: make([]int8, n),
@@ -44,14 +41,17 @@ const (
 // branch returns Solved, RayUnknown with none = true when there is no solution, or PivotLimit when the parts are too many for the work that is left.
 func (s *Solver) branch(z []float64) (st Status, none bool, parts int) {
 	n, b := s.n, &s.br
-	if n > branchSize {
-		return PivotLimit, false, 0
-	}
 	clear(b.want[:n])
 	none = true
 	depth := 0
 	for parts = 1; ; parts++ {
 		ok, empty := s.program()
+		if parts == 1 && empty && s.infeasible() {
+			return RayInfeasible, false, parts
+		}
+		if n > branchSize {
+			return PivotLimit, false, parts
+		}
 		pair := -1
 		switch {
 		case !ok: // too close to tell: its parts may be clearer
@@ -175,7 +175,7 @@ func (s *Solver) program() (ok, empty bool) {
 		}
 		if c < 0 {
 			missing := sum[2*n]
-			empty := missing > max(branchGap, branchFar*small) || s.empty(sum)
+			empty := missing > max(branchGap, branchFar*small) || s.empty()
 			return empty || missing <= branchGap, empty
 		}
 		r, least := -1, math.Inf(1)
@@ -210,16 +210,13 @@ func (s *Solver) program() (ok, empty bool) {
 //	Σ y_i·w_i − Σ (M̃ᵀy)_j·z_j = yᵀq̃ > 0,   y_i ≤ 0 and (M̃ᵀy)_j ≥ 0 where w_i and z_j are not demanded to be zero
 //
 // with the same allowance for rounding as a certificate of infeasibility has.
-func (s *Solver) empty(sum []float64) bool {
+func (s *Solver) empty() bool {
 	n, b := s.n, &s.br
 	y, v, size := s.rhs[:n], s.d[:n], s.some[:n]
-	clear(y)
+	s.multipliers(y)
 	big := 0.0
-	for j, k := range b.other[:2*n] {
-		if k < n {
-			y[k] = sum[j]
-			big = max(big, math.Abs(y[k]))
-		}
+	for _, yi := range y {
+		big = max(big, math.Abs(yi))
 	}
 	clear(v)
 	clear(size)
@@ -249,4 +246,25 @@ func (s *Solver) empty(sum []float64) bool {
 		}
 	}
 	return true
+}
+
+// multipliers fills y with what the last row of the program has in the columns of w.
+func (s *Solver) multipliers(y []float64) {
+	n, b := s.n, &s.br
+	clear(y)
+	for j, k := range b.other[:2*n] {
+		if k < n {
+			y[k] = b.t[n*(2*n+1)+j]
+		}
+	}
+}
+
+// infeasible checks whether the program without demands proves that there is no z ≥ 0 with w ≥ 0: −y of empty is Farkas' proof.
+func (s *Solver) infeasible() bool {
+	u := s.rhs[:s.n]
+	s.multipliers(u)
+	for i, y := range u {
+		u[i] = max(-y, 0)
+	}
+	return s.certified(u)
 }

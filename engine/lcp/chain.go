@@ -59,7 +59,6 @@ func (s *Solver) chain(z []float64, guess bool) Result {
 			return res
 		}
 	}
-	s.ones()
 	first, k := s.lemke(limit, z)
 	if ended(first, k, Lemke) {
 		return res
@@ -82,43 +81,15 @@ func (s *Solver) chain(z []float64, guess bool) Result {
 	if st, k := s.lemkeHowson(limit, z); ended(st, k, LemkeHowson) {
 		return res
 	}
-	// no solution at all?
-	if first == RayUnknown {
-		if st, k := s.phaseOne(limit); ended(st, k, PhaseOne) {
-			return res
-		}
-	}
-	// another path, d_i between 1 and 2: fractional parts of multiples of the golden ratio
-	for i := range n {
-		s.d[i] = 1 + golden(i)
-	}
-	if st, k := s.lemke(limit, z); ended(st, k, LemkeAgain) {
-		return res
-	}
-	if st, k := s.principal(limit, z); ended(st, k, Principal) {
-		return res
-	}
-	if st, k := s.cottle(limit, z); ended(st, k, Cottle) {
-		return res
-	}
-	if st, k := s.newton(limit, z); ended(st, k, Newton) {
-		return res
-	}
-	for try := range starts {
-		if st, k := s.elsewhere(try, limit, z); ended(st, k, LemkeElsewhere) {
-			return res
-		}
-	}
-	if first != RayUnknown {
-		if st, k := s.phaseOne(limit); ended(st, k, PhaseOne) {
-			return res
-		}
-	}
-	// all complementary parts of a problem that is not too large
+	// no w ≥ 0 at all, or one of all complementary parts
 	if s.MaxPivots <= 0 {
 		s.left, s.spare = s.left+s.spare, 0
 		st, none, k := s.branch(z)
-		if ended(st, k, Branch) {
+		by := Branch
+		if st == RayInfeasible {
+			by = PhaseOne
+		}
+		if ended(st, k, by) {
 			return res
 		}
 		if none {
@@ -143,11 +114,4 @@ func (s *Solver) spend(k int) bool {
 	s.left -= float64(k)
 	s.cut = s.cut || s.left < 0
 	return s.left < 0
-}
-
-// ones is the covering vector.
-func (s *Solver) ones() {
-	for i := range s.n {
-		s.d[i] = 1
-	}
 }

@@ -5,14 +5,12 @@
 // the form that unilateral contact with Coulomb friction, impacts and quadratic programs take. M may be any square matrix.
 //
 // Solve looks whether M has the form of a contact problem (form.go), which is solved in two unknowns per contact (path.go). It
-// scales everything else symmetrically by powers of two (scale.go), follows Lemke's path with lexicographic ties (lemke.go), and
-// goes through a chain of other methods (chain.go) where that path does not end at a solution: Lemke–Howson for bimatrix
-// games (bimatrix.go), another covering vector, principal pivoting by blocks (principal.go) and one by one (cottle.go),
-// semismooth Newton (newton.go), Lemke's path from other complementary bases (elsewhere.go), and up to 100 unknowns a
-// search through all parts of the problem (branch.go). What any of them finds is a set of unknowns that may be positive,
-// nothing more: z follows from M and q as given, and it is called solved after its residual has been computed from M and q as
-// given (residual.go). "Infeasible" likewise takes a certificate that holds for M and q as given; where Lemke's ray is none,
-// phase one of the simplex method looks for one (feasible.go).
+// scales everything else symmetrically by powers of two (scale.go) and follows Lemke's path with lexicographic ties (lemke.go).
+// Where that path does not end at a solution, two more methods follow: Lemke–Howson for bimatrix games (bimatrix.go), and linear
+// programs (branch.go). The first of these shows whether there is any z ≥ 0 with w ≥ 0, the others go through all parts of the problem, up to
+// 100 unknowns. What any of them finds is a set of unknowns that may be positive, nothing more: z follows from M and q as
+// given, and it is called solved after its residual has been computed from M and q as given (residual.go). "Infeasible" likewise
+// takes a certificate that holds for M and q as given.
 //
 // Everything is dense and in double precision. The keys in brackets resolve in docs/references.md.
 package lcp
@@ -49,29 +47,20 @@ func (s Status) OK() bool { return s <= Trivial }
 type Method uint8
 
 const (
-	None           Method = iota // nothing was found, or nothing had to be
-	Warm                         // the basis of the first guess, or Lemke's path from there
-	Path                         // path of contact states, for matrices that have the form of a contact problem
-	Lemke                        // lexicographic Lemke, covering vector of ones
-	LemkeHowson                  // start for bimatrix games
-	LemkeAgain                   // lexicographic Lemke, another covering vector
-	LemkeElsewhere               // lexicographic Lemke from another complementary basis
-	Principal                    // block principal pivoting
-	Cottle                       // principal pivoting of Cottle and Dantzig
-	Newton                       // semismooth Newton on the function of Fischer and Burmeister
-	PhaseOne                     // phase one of the simplex method: certificates only
-	Branch                       // all parts of a problem that is not too large
+	None        Method = iota // nothing was found, or nothing had to be
+	Warm                      // the basis of the first guess, or Lemke's path from there
+	Path                      // path of contact states, for matrices that have the form of a contact problem
+	Lemke                     // lexicographic Lemke, covering vector of ones
+	LemkeHowson               // start for bimatrix games
+	PhaseOne                  // phase one of the simplex method: certificates only
+	Branch                    // all parts of a problem that is not too large
 )
 
 var methodNames = [...]string{
-	"none", "warm", "contact path", "lemke", "lemke-howson", "lemke again", "lemke elsewhere", "principal pivoting",
-	"cottle-dantzig", "newton", "phase one", "branching",
+	"none", "warm", "contact path", "lemke", "lemke-howson", "phase one", "branching",
 }
 
 func (m Method) String() string { return methodNames[m] }
-
-// starts is the number of other complementary bases from which Lemke's path is tried.
-const starts = 12
 
 // Tol is the largest residual of a solution.
 const Tol = 1e-9
@@ -79,7 +68,7 @@ const Tol = 1e-9
 // Result of a Solve.
 type Result struct {
 	Status   Status
-	Pivots   int     // of all methods tried; a block of principal pivots, a Newton step and a linear program count once
+	Pivots   int     // of all methods tried; a linear program counts once
 	Residual float64 // of z in M and q as given (residual.go); after a failure that of the best candidate, +Inf without one
 	Method   Method
 	// NoSolution comes with RayUnknown and Branch: z ≥ 0 with w ≥ 0 may exist, but none with zᵀw = 0. Every part of the problem has
@@ -90,7 +79,7 @@ type Result struct {
 // Solver holds the workspace of problems with up to a given number of unknowns. One goroutine at a time may use it.
 type Solver struct {
 	MaxPivots int  // bound for each path; 0: 10n + 50
-	Quick     bool // the path of contact states and Lemke's with ones, nothing behind them: bounded work for a loop with a fall-back of its own
+	Quick     bool // the path of contact states and Lemke's, nothing behind them: bounded work for a loop with a fall-back of its own
 
 	// Work bounds what is done in all behind Lemke's first path, in multiplications of two numbers, about: 10⁹ of them are a second or less. 0:
 	// 10⁹ + 4n³. A link of the chain may use half of what the ones before it have left.
@@ -107,12 +96,13 @@ type Solver struct {
 	s     []float64 // scales: M̃ = S·M·S, q̃ = S·q/sigma
 	sigma float64
 
-	tab    tableau
+	basis  basis
 	path   statePath
 	d      []float64 // covering vector
 	full   []int     // unknowns that are not zero
 	some   []float64 // the same
 	in     []bool    // unknowns that may be positive
+	out    []bool    // rows of which w leaves a basis that is built up
 	set    []int     // the same as a list
 	lu     engine.LU
 	colour []int // side of each unknown in a game
@@ -122,6 +112,7 @@ type Solver struct {
 	br     brancher
 	guess  []bool
 	best   float64 // residual of the best candidate
+	exact  bool    // see residual
 	left   float64 // of Work, for the link at hand
 	spare  float64 // for those behind it
 	cut    bool    // a link has used up its share
@@ -137,7 +128,7 @@ func NewSolver(n int) *Solver {
 	f := func(k int) []float64 { return make([]float64, k) }
 	return &Solver{
 		max: n, left: math.Inf(1), top: make([]int64, n), s: f(n), d: f(n), full: make([]int, n+1), some: f(n + 1), in: make([]bool, n),
-		set: make([]int, n), lu: engine.NewLU(n), colour: make([]int, n), rhs: f(n), x: f(n), y: f(n), keep: f(n), br: newBrancher(n), guess: make([]bool, n), cert: f(n), tab: newTableau(n), path: newStatePath(n),
+		set: make([]int, n), lu: engine.NewLU(n), colour: make([]int, n), rhs: f(n), x: f(n), y: f(n), keep: f(n), br: newBrancher(n), guess: make([]bool, n), out: make([]bool, n), cert: f(n), basis: newBasis(n), path: newStatePath(n),
 	}
 }
 

@@ -7,99 +7,188 @@ import (
 )
 
 const (
-	pivotTol = 1e-11 // of a pivot, relative to the largest number of its column
-	tieTol   = 1e-12 // of ratios, relative to 1 + ratio
-	lexTol   = 1e-11 // of ratios in the columns of the inverse
-	clipTol  = 1e-13 // of right sides below zero by rounding; q̃ is about 1
-	zeroTol  = 1e-12 // of the artificial unknown: the path has arrived
+	pivotTol  = 1e-11 // of a pivot, relative to the largest number of its column
+	tieTol    = 1e-12 // of ratios, relative to 1 + ratio
+	lexTol    = 1e-11 // of ratios in the columns of the inverse
+	clipTol   = 1e-13 // of right sides below zero by rounding; q̃ is about 1
+	zeroTol   = 1e-12 // of the artificial unknown: the path has arrived
+	safePivot = 1e-3  // of pivots that are not necessary
 )
 
-// tableau is the system w − M̃z − d·z0 = q̃ solved for n of its 2n+1 unknowns:
+// basis is the system w − M̃z − d·z0 = q̃ solved for n of its 2n+1 unknowns,
 //
-//	x_B + T·x_N = b
+//	x_B + B⁻¹N·x_N = B⁻¹q̃
 //
-// T and b side by side, row-major with n+2 columns. Unknowns are numbered w = 0…n−1, z = n…2n−1, z0 = 2n. The inverse of the
-// basis, which decides ties, is what the columns of the first basis hold (ref, w as a rule): a
-// column of T when the unknown is in x_N, a unit vector when it is in x_B.
-type tableau struct {
+// in the product form of the inverse [DO54]: every pivot leaves the column that it was made in, and any other column follows from
+// these. Lemke's path needs one column a pivot, so this is less work than to keep all of them. Unknowns are numbered w = 0…n−1,
+// z = n…2n−1, z0 = 2n.
+type basis struct {
 	n     int
-	t     []float64
-	basic []int // unknown of each row
-	other []int // unknown of each column
-	at    []int // row of an unknown in x_B, ^column of one in x_N
-	ref   []int // first basis
-
+	basic []int     // unknown of each row
+	at    []int     // row of each unknown, −1 outside the basis
+	ref   []int     // first basis of the path, which decides ties
+	b     []float64 // B⁻¹q̃
+	col   []float64 // column of the unknown that enters
+	lex   []float64 // the same of an unknown of ref
 	tie   []int
-	full  []int     // columns of a row that are not 0
-	ratio []float64 // b_i/T_ic
+
+	count int       // of pivots since the basis was w
+	eta   []float64 // columns of these pivots, with 1/pivot in the row
+	row   []int     // and their rows
 }
 
-func newTableau(n int) tableau {
-	return tableau{
-		t: make([]float64, n*(n+2)), basic: make([]int, n), other: make([]int, n+1), at: make([]int, 2*n+1), tie: make([]int, n),
-		ref: make([]int, n), full: make([]int, n+2), ratio: make([]float64, n),
+// etas is the number of pivots after which the basis is built up again.
+func etas(n int) int { return 2*n + 2 }
+
+func newBasis(n int) basis {
+	f := func(k int) []float64 { return make([]float64, k) }
+	return basis{
+		basic: make([]int, n), at: make([]int, 2*n+1), ref: make([]int, n), b: f(n), lex: f(n), tie: make([]int, n),
+		eta: f(n * etas(n)), row: make([]int, etas(n)),
 	}
 }
 
-// load writes the start: w in x_B, z and z0 in x_N.
-func (s *Solver) load() *tableau {
-	n, t := s.n, &s.tab
-	t.n = n
+// load makes w the basis.
+func (s *Solver) load() *basis {
+	n, t := s.n, &s.basis
+	t.n, t.count = n, 0
 	for i := range n {
-		row, si := t.t[i*(n+2):(i+1)*(n+2)], s.s[i]
-		for j, v := range s.m[i*n : i*n+n] {
-			row[j] = -v * si * s.s[j]
-		}
-		row[n], row[n+1] = -s.d[i], s.q[i]*(si/s.sigma)
-		t.basic[i], t.at[i], t.ref[i] = i, i, i
-		t.other[i], t.at[n+i] = n+i, ^i
+		t.basic[i], t.at[i], t.at[n+i] = i, i, -1
+		t.ref[i] = i
+		t.b[i] = s.q[i] * (s.s[i] / s.sigma)
 	}
-	t.other[n], t.at[2*n] = 2*n, ^n
+	t.at[2*n] = -1
 	return t
 }
 
-func (t *tableau) row(i int) []float64 { return t.t[i*(t.n+2) : (i+1)*(t.n+2)] }
-
-// pivot exchanges the unknowns of row r and column c. Right sides below zero by rounding become zero.
-func (t *tableau) pivot(r, c int) {
-	n := t.n
-	st := n + 2
-	sweep(t.t[:n*st], st, r, c, t.full[:st])
-	for i := n + 1; i < n*st; i += st {
-		if b := t.t[i]; b < 0 && b > -clipTol {
-			t.t[i] = 0
+// column fills x with the column of unknown k.
+func (s *Solver) column(k int, x []float64) {
+	n, t := s.n, &s.basis
+	x = x[:n]
+	switch {
+	case k < n:
+		clear(x)
+		x[k] = 1
+	case k < 2*n:
+		j := k - n
+		f := -s.s[j]
+		for i, sc := range s.s[:n] {
+			x[i] = f * sc * s.m[i*n+j]
+		}
+	default:
+		for i, d := range s.d[:n] {
+			x[i] = -d
 		}
 	}
-	out, in := t.basic[r], t.other[c]
-	t.basic[r], t.other[c] = in, out
-	t.at[in], t.at[out] = r, ^c
+	t.apply(x)
 }
 
-// leaving is the ratio test of column c: the row whose (b, B⁻¹)_i/T_ic is the lexicographic minimum over T_ic > 0, or −1 when
-// there is none. z0 leaves whenever it may. Rows that stay equal are told apart by the size of their pivots.
-func (t *tableau) leaving(c int) int {
-	n, st := t.n, t.n+2
-	ratio, big := t.ratio[:n], int64(0)
-	for i, k := 0, c; i < n; i, k = i+1, k+st {
-		big = max(big, magnitude(t.t[k]))
+// apply makes B⁻¹·x of x.
+func (t *basis) apply(x []float64) {
+	n := t.n
+	for k, r := range t.row[:t.count] {
+		if x[r] == 0 {
+			continue
+		}
+		col := t.eta[k*n : k*n+n]
+		f := x[r] * col[r]
+		axpy(x, col, f)
+		x[r] = f
 	}
-	tol, least := pivotTol*math.Float64frombits(uint64(big)), math.Inf(1)
-	for i, k := 0, 0; i < n; i, k = i+1, k+st {
-		row := t.t[k : k+st]
-		r := math.Inf(1)
-		if a := row[c]; a > tol {
-			if r = row[n+1] / a; r < least {
-				least = r
+}
+
+// enter finds the column of unknown k, the next to come into the basis.
+func (s *Solver) enter(k int) {
+	t := &s.basis
+	t.col = t.eta[t.count*t.n : (t.count+1)*t.n]
+	s.column(k, t.col)
+}
+
+// pivot lets unknown in, whose column is t.col, take row r. Right sides below zero by rounding become zero.
+func (t *basis) pivot(r, in int) {
+	col, p := t.col, 1/t.col[r]
+	f := t.b[r] * p
+	t.b[r] = f
+	col[r] = 0
+	for i, v := range col {
+		b := t.b[i] - f*v
+		if b < 0 && b > -clipTol {
+			b = 0
+		}
+		t.b[i] = b
+	}
+	col[r] = p
+	t.row[t.count] = r
+	t.count++
+	t.at[t.basic[r]], t.at[in] = -1, r
+	t.basic[r] = in
+}
+
+// build makes a basis of the unknowns of s.some, z and z0, and of w for the rest, the rows with s.out: the largest pivot of each column. It is false when
+// they are no basis.
+func (s *Solver) build(enter []int) bool {
+	t := s.load()
+	for _, k := range enter {
+		s.enter(k)
+		r, top, all := -1, 0.0, 0.0
+		for i, v := range t.col[:t.n] {
+			v = math.Abs(v)
+			if all = max(all, v); v > top && t.basic[i] == i && s.out[i] {
+				r, top = i, v
 			}
 		}
-		ratio[i] = r
+		if r < 0 || top <= pivotTol*all {
+			return false
+		}
+		t.pivot(r, k)
+	}
+	return true
+}
+
+// again builds the basis up from the problem as given, in fewer pivots than have led to it.
+func (s *Solver) again() bool {
+	t, k := &s.basis, 0
+	n := t.n
+	for i := range n {
+		s.out[i] = t.at[i] < 0
+	}
+	for x := n; x <= 2*n; x++ {
+		if t.at[x] >= 0 {
+			s.full[k] = x
+			k++
+		}
+	}
+	return s.build(s.full[:k])
+}
+
+// leaving is the ratio test of t.col: the row whose (b, B⁻¹)_i/col_i is the lexicographic minimum over col_i > 0, or −1 when
+// there is none. z0 leaves whenever it may. Rows that stay equal are told apart by the size of their pivots.
+func (s *Solver) leaving() int {
+	t := &s.basis
+	n, col := t.n, t.col[:t.n]
+	// rows that come down, then the least of their ratios
+	big, k := int64(0), 0
+	rows, b := t.tie[:n], t.b[:n]
+	for i, a := range col {
+		big = max(big, magnitude(a))
+		rows[k] = i
+		if a > 0 {
+			k++
+		}
+	}
+	rows = rows[:k]
+	tol, least := pivotTol*math.Float64frombits(uint64(big)), math.Inf(1)
+	for _, i := range rows {
+		if a := col[i]; b[i] < least*a && a > tol {
+			least = b[i] / a
+		}
 	}
 	if math.IsInf(least, 1) {
 		return -1
 	}
-	ties, bound := t.tie[:0], least+tieTol*(1+math.Abs(least))
-	for i, r := range ratio {
-		if r <= bound {
+	ties, bound := rows[:0], least+tieTol*(1+math.Abs(least))
+	for _, i := range rows {
+		if a := col[i]; b[i] <= bound*a && a > tol {
 			if t.basic[i] == 2*n {
 				return i
 			}
@@ -107,12 +196,12 @@ func (t *tableau) leaving(c int) int {
 		}
 	}
 	for _, k := range t.ref[:n] {
-		if len(ties) == 1 {
+		if len(ties) <= 1 {
 			break
 		}
+		kept := ties[:0]
 		if r := t.at[k]; r >= 0 {
 			// a unit vector: its row is the largest of the tied
-			kept := ties[:0]
 			for _, i := range ties {
 				if i != r {
 					kept = append(kept, i)
@@ -121,17 +210,14 @@ func (t *tableau) leaving(c int) int {
 			ties = kept
 			continue
 		}
-		col := ^t.at[k]
-		if col == c {
-			continue
-		}
+		s.column(k, t.lex)
 		least = math.Inf(1)
 		for _, i := range ties {
-			least = min(least, t.t[i*st+col]/t.t[i*st+c])
+			least = min(least, t.lex[i]/col[i])
 		}
-		bound, kept := least+lexTol*(1+math.Abs(least)), ties[:0]
+		bound = least + lexTol*(1+math.Abs(least))
 		for _, i := range ties {
-			if t.t[i*st+col]/t.t[i*st+c] <= bound {
+			if t.lex[i]/col[i] <= bound {
 				kept = append(kept, i)
 			}
 		}
@@ -142,7 +228,7 @@ func (t *tableau) leaving(c int) int {
 	}
 	r := ties[0]
 	for _, i := range ties {
-		if t.t[i*st+c] > t.t[r*st+c] {
+		if col[i] > col[r] {
 			r = i
 		}
 	}
@@ -151,31 +237,42 @@ func (t *tableau) leaving(c int) int {
 
 // start brings z0 into the basis at the lexicographic minimum of (b_i, e_i)/d_i, after which b ≥ 0. It returns the unknown that
 // has left.
-func (s *Solver) start(t *tableau) int {
-	n, r, least := t.n, 0, math.Inf(1)
-	for i := range n {
-		if v := t.row(i)[n+1] / s.d[i]; v <= least {
+func (s *Solver) start() int {
+	t := &s.basis
+	s.enter(2 * t.n)
+	r, least := 0, math.Inf(1)
+	for i, d := range t.col[:t.n] {
+		if v := -t.b[i] / d; v <= least {
 			r, least = i, v
 		}
 	}
 	out := t.basic[r]
-	t.pivot(r, n)
+	t.pivot(r, 2*t.n)
 	return out
 }
 
 // lemke follows Lemke's path [L65], [CPS09] 4.4 and 4.9: w − M̃z − d·z0 = q̃ with a covering vector d > 0 holds at the start with z0
 // large enough. Unknowns enter one by one, each time the partner of the one that has left, so that z_i·w_i = 0 all along the way,
-// until z0 leaves: solved; or until nothing leaves: a ray.
+// until z0 leaves: solved; or until nothing leaves: a ray. The numbers of d are all different, between 1 and 2, so that ties are rare and
+// Murty's examples short.
 func (s *Solver) lemke(limit int, z []float64) (Status, int) {
-	t := s.load()
-	out := s.start(t)
-	return s.follow(t, out, -1, 1, limit, z)
+	for i := range s.n {
+		s.d[i] = 1 + golden(i)
+	}
+	s.load()
+	return s.follow(s.start(), -1, 1, limit, z)
 }
 
-// follow goes on from a tableau whose last pivot drove out the unknown out. The path ends when z0 leaves, or one of the pair of
+// golden is the fractional part of (i+1)·0.618…: numbers between 0 and 1 that never come near each other.
+func golden(i int) float64 {
+	_, f := math.Modf(float64(i+1) * 0.6180339887498949)
+	return f
+}
+
+// follow goes on from a basis whose last pivot drove out the unknown out. The path ends when z0 leaves, or one of the pair of
 // k (−1: there is none).
-func (s *Solver) follow(t *tableau, out, k, pivots, limit int, z []float64) (Status, int) {
-	n := t.n
+func (s *Solver) follow(out, k, pivots, limit int, z []float64) (Status, int) {
+	n, t := s.n, &s.basis
 	tried := false
 	for {
 		// the partner of the unknown that has left enters
@@ -186,22 +283,25 @@ func (s *Solver) follow(t *tableau, out, k, pivots, limit int, z []float64) (Sta
 		if pivots >= limit || s.spend(n*n) {
 			return PivotLimit, pivots
 		}
-		c := ^t.at[in]
-		r := t.leaving(c)
+		if t.count == etas(n) && !s.again() {
+			return Numeric, pivots
+		}
+		s.enter(in)
+		r := s.leaving()
 		if r < 0 {
-			return s.ray(t, c), pivots
+			return s.ray(in), pivots
 		}
 		out = t.basic[r]
-		t.pivot(r, c)
+		t.pivot(r, in)
 		pivots++
 		if out == 2*n || out == k || out == k+n && k >= 0 {
-			if s.arrived(t, z) {
+			if s.arrived(z) {
 				return Solved, pivots
 			}
 			return Numeric, pivots
 		}
-		if r := t.at[2*n]; r >= 0 && !tried && t.row(r)[n+1] <= zeroTol {
-			if tried = true; s.arrived(t, z) {
+		if r := t.at[2*n]; r >= 0 && !tried && t.b[r] <= zeroTol {
+			if tried = true; s.arrived(z) {
 				return Solved, pivots
 			}
 		}
@@ -209,27 +309,27 @@ func (s *Solver) follow(t *tableau, out, k, pivots, limit int, z []float64) (Sta
 }
 
 // arrived tries the z of the basis as a solution.
-func (s *Solver) arrived(t *tableau, z []float64) bool {
-	n, x := s.n, s.x[:s.n]
+func (s *Solver) arrived(z []float64) bool {
+	n, x, t := s.n, s.x[:s.n], &s.basis
 	for i := range n {
 		r := t.at[n+i]
 		s.in[i], x[i] = r >= 0, 0
-		if r >= 0 {
-			x[i] = t.row(r)[n+1]
+		if r >= 0 && t.b[r] > clipTol { // the rest is rounding
+			x[i] = t.b[r]
 		}
 	}
 	return s.accept(z, x)
 }
 
-// ray looks at the direction (z̄, z̄0) of the ray along column c. With M copositive plus, z̄ᵀM = −(M·z̄)ᵀ ≤ 0 and qᵀz̄ < 0
+// ray looks at the direction (z̄, z̄0) of the ray along which unknown in grows. With M copositive plus, z̄ᵀM = −(M·z̄)ᵀ ≤ 0 and qᵀz̄ < 0
 // [CPS09] 4.4: z̄ proves that the problem is infeasible. Whether it does is checked, whatever M is.
-func (s *Solver) ray(t *tableau, c int) Status {
-	n, u := s.n, s.rhs[:s.n]
+func (s *Solver) ray(in int) Status {
+	n, u, t := s.n, s.rhs[:s.n], &s.basis
 	for i := range n {
 		u[i] = 0
-		if a := t.at[n+i]; a >= 0 {
-			u[i] = -t.row(a)[c]
-		} else if ^a == c {
+		if r := t.at[n+i]; r >= 0 {
+			u[i] = -t.col[r]
+		} else if n+i == in {
 			u[i] = 1
 		}
 		if !numeric.Finite(u[i]) {

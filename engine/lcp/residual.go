@@ -6,6 +6,12 @@ import (
 	"hilrig/engine/numeric"
 )
 
+// enough is the residual from which on nothing better is looked for, when the rows of z > 0 hold to as much of their own numbers.
+const (
+	enough = 1e-12
+	rough  = 1e-10
+)
+
 // residual of z in the problem as given: the larger of
 //
 //	|min(z, w)|∞ / (1 + |q|∞)                            natural residual [CPS09] 1.5
@@ -13,10 +19,11 @@ import (
 //
 // with r_i = w_i where z_i > 0, min(w_i, 0) where z_i = 0. The first has the unit of the problem and would call everything
 // small a solution of a problem of small numbers; the second is relative to the numbers of each row, σ/s_i being what
-// scaling makes of the largest q. NaN and negative z give +Inf.
+// scaling makes of the largest q. NaN and negative z give +Inf. s.exact tells whether w = 0 where z > 0 to what rounding leaves of the row.
 func (s *Solver) residual(z []float64) float64 {
 	n, nat, back, big := s.n, 0.0, 0.0, 0.0
 	k := 0
+	s.exact = true
 	for j, v := range z {
 		if !(v >= 0) || v > math.MaxFloat64 {
 			return math.Inf(1)
@@ -38,6 +45,8 @@ func (s *Solver) residual(z []float64) float64 {
 		r := w
 		if z[i] == 0 {
 			r = min(w, 0)
+		} else if math.Abs(w) > rough*size {
+			s.exact = false
 		}
 		e, b := math.Abs(min(z[i], w)), math.Abs(r)/(size+s.sigma/s.s[i])
 		if !(e < nat) {
@@ -55,7 +64,7 @@ func (s *Solver) residual(z []float64) float64 {
 }
 
 // accept tries the solution with w_i = 0 for the unknowns of s.in and z_i = 0 for the others. M_SS·z_S = −q_S is solved
-// afresh from the data with one step of refinement: the path leaves errors relative to
+// afresh from the data with one step of refinement, unless x is good enough: the path leaves errors relative to
 // the largest number of the whole problem, this one relative to each row. x holds a candidate of the path (scaled; nil: none), which
 // counts where M_SS is all but singular. The better of both goes to z, and it is a solution if its residual says so.
 func (s *Solver) accept(z, x []float64) bool {
@@ -76,7 +85,7 @@ func (s *Solver) accept(z, x []float64) bool {
 		}
 		s.offer(z, y)
 	}
-	if s.factor(set) {
+	if (s.best > enough || !s.exact) && s.factor(set) {
 		rhs := s.rhs[:k]
 		for a, i := range set {
 			rhs[a] = -s.q[i] * (s.s[i] / s.sigma)

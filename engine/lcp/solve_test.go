@@ -191,7 +191,7 @@ func TestPivotLimit(t *testing.T) {
 	s.MaxPivots = 2
 	res := s.Solve(p.m, p.q, z)
 	honest(t, p, s, res, z)
-	if res.Status != PivotLimit || res.Pivots > (2+p.n)*(4+starts) {
+	if res.Status != PivotLimit || res.Pivots > 2*(2+p.n) {
 		t.Errorf("%+v", res)
 	}
 	s.Quick = true

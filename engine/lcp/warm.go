@@ -1,6 +1,6 @@
 package lcp
 
-import "math"
+import "slices"
 
 // SolveFrom is Solve with z as a first guess: unknowns with z_i > 0 are expected to be positive in the solution as well, the
 // others zero. When that basis holds the answer costs one small system of equations and no pivot; otherwise Lemke's path
@@ -19,43 +19,35 @@ func (s *Solver) holds(z []float64) Status {
 	return RayUnknown
 }
 
-// warm follows Lemke's path from the basis in s.in.
+// warm follows Lemke's path from the basis in s.guess, with a covering vector of ones for the rows of that basis.
 func (s *Solver) warm(limit int, z []float64) (Status, int) {
-	n := s.n
-	// the scaled problem is solved for the basis, the largest pivots first
-	t := s.load()
-	for i := range n {
-		s.keep[i] = 0
-		if s.in[i] {
-			s.keep[i] = 1
+	n, t, k := s.n, &s.basis, 0
+	for j, in := range s.guess[:n] {
+		if s.out[j] = in; in {
+			s.full[k] = n + j
+			k++
 		}
-	}
-	st := n + 2
-	for {
-		r, c, big := -1, -1, safePivot
-		for j, want := range s.keep[:n] {
-			if want == 0 || t.at[n+j] >= 0 {
-				continue
-			}
-			k := ^t.at[n+j]
-			for i := range n {
-				if b := t.basic[i]; b < n && s.keep[b] == 1 {
-					if a := math.Abs(t.t[i*st+k]); a > big {
-						r, c, big = i, k, a
-					}
-				}
-			}
-		}
-		if r < 0 {
-			break
-		}
-		t.pivot(r, c)
 	}
 	// M_SS is singular, or nearly
-	for j := range n {
-		if a, b := t.at[j], t.at[n+j]; a >= 0 == (b >= 0) {
-			return RayUnknown, 1
+	if !s.build(s.full[:k]) {
+		return RayUnknown, 1
+	}
+	if slices.Min(t.b[:n]) >= 0 {
+		if s.arrived(z) {
+			return Solved, 1
+		}
+		return Numeric, 1
+	}
+	// the sum of the columns of the basis
+	copy(t.ref[:n], t.basic[:n])
+	for i := range n {
+		s.d[i] = 0
+		if t.at[i] >= 0 {
+			s.d[i] = 1
+		}
+		for _, x := range s.full[:k] {
+			s.d[i] -= s.s[i] * s.s[x-n] * s.m[i*n+x-n]
 		}
 	}
-	return s.onward(t, 1, limit, z)
+	return s.follow(s.start(), -1, 2, limit, z)
 }
