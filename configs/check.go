@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"hilrig/configs/schema"
+	"hilrig/engine/reference"
 )
 
 // Check reports everything that would make the rig misbehave: numbers out of range, contradictions between sections, a
@@ -76,99 +77,23 @@ func (c *Config) checkLoop(r *schema.Report) {
 }
 
 func (c *Config) checkReference(r *schema.Report) {
-	ref := c.Reference
-	need := func(key, what string, ok bool) {
-		if p := "reference." + key; !ok && !r.Bad(p) {
-			r.Errorf(p, "%s is missing: kind %s needs %s", p, ref.Kind, what)
-		}
+	spec := c.Reference
+	spec.Fade = 0 // begins with RUN, from where the axis is then
+	g := checkMotion(r, "reference", spec, "rad")
+	if len(spec.Tones) > 64 {
+		r.Errorf("reference.tones", "reference.tones: %d, at most 64", len(spec.Tones))
 	}
-	// keys each kind reads; any other key in the file is a misunderstanding
-	uses := map[string][]string{
-		"constant": {}, "step": {"amplitude", "frequency"}, "ramp": {"velocity"}, "trapezoid": {"amplitude", "velocity", "acceleration", "frequency"},
-		"sine": {"amplitude", "frequency"}, "multisine": {"tones"}, "chirp": {"amplitude", "frequency", "frequency_end", "sweep"}, "file": {"file", "loop"},
-	}[ref.Kind]
-	for _, key := range []string{"amplitude", "frequency", "frequency_end", "sweep", "velocity", "acceleration", "tones", "file", "loop"} {
-		used := slices.Contains(uses, key)
-		if !used && r.Given("reference."+key) && c.nonZero(key) {
-			r.Warnf("reference."+key, "reference.%s: not used by kind %s", key, ref.Kind)
-		}
+	if g == nil {
+		return
 	}
-	top, speed := 0.0, 0.0 // highest frequency Hz, peak speed rad/s
-	switch ref.Kind {
-	case "step":
-		need("amplitude", "the height of the step", ref.Amplitude != 0)
-	case "ramp":
-		need("velocity", "a speed", ref.Velocity != 0)
-		speed = math.Abs(ref.Velocity)
-	case "trapezoid":
-		need("amplitude", "the travel", ref.Amplitude != 0)
-		need("velocity", "the cruising speed", ref.Velocity > 0)
-		need("acceleration", "the acceleration", ref.Accel > 0)
-		speed = ref.Velocity
-		if ref.Accel > 0 {
-			speed = math.Min(speed, math.Sqrt(math.Abs(ref.Amplitude)*ref.Accel))
-		}
-	case "sine":
-		need("amplitude", "an amplitude", ref.Amplitude != 0)
-		need("frequency", "a frequency", ref.Frequency > 0)
-		top, speed = ref.Frequency, 2*math.Pi*ref.Frequency*math.Abs(ref.Amplitude)
-	case "chirp":
-		need("amplitude", "an amplitude", ref.Amplitude != 0)
-		need("frequency", "the first frequency", ref.Frequency > 0)
-		need("frequency_end", "the last frequency", ref.FreqEnd > 0)
-		need("sweep", "the duration of a sweep", ref.Sweep > 0)
-		top = math.Max(ref.Frequency, ref.FreqEnd)
-		speed = 2 * math.Pi * top * math.Abs(ref.Amplitude)
-	case "multisine":
-		need("tones", "at least one tone", len(ref.Tones) > 0)
-		if len(ref.Tones) > 64 {
-			r.Errorf("reference.tones", "reference.tones: %d, at most 64", len(ref.Tones))
-		}
-		for _, t := range ref.Tones {
-			top = math.Max(top, t.Frequency)
-			speed += 2 * math.Pi * t.Frequency * math.Abs(t.Amplitude)
-		}
-	case "file":
-		need("file", "the name of a CSV file", ref.File != "")
-		if ref.File != "" {
-			if st, err := os.Stat(ref.File); err != nil {
-				r.Errorf("reference.file", "reference.file: %v", err)
-			} else if st.IsDir() {
-				r.Errorf("reference.file", "reference.file: %s is a folder", ref.File)
-			}
-		}
+	frequency, speed := reference.Fastest(g)
+	if !r.Bad("loop.rate") && frequency > c.Loop.Rate/10 {
+		r.Errorf("reference", "reference: %s Hz is more than a tenth of loop.rate; a tick would see steps", schema.Short(frequency))
 	}
-	if !r.Bad("loop.rate") && top > c.Loop.Rate/10 {
-		r.Errorf("reference", "reference: %s Hz is more than a tenth of loop.rate; a tick would see steps", schema.Short(top))
-	}
-	if g := c.Guard.MaxSpeed; g > 0 && speed > g {
-		r.Errorf("reference", "reference: asks for up to %s rad/s, but guard.max_speed trips at %s rad/s", schema.Short(speed), schema.Short(g))
+	if top := c.Guard.MaxSpeed; top > 0 && speed > top {
+		r.Errorf("reference", "reference: asks for up to %s rad/s, but guard.max_speed trips at %s rad/s", schema.Short(speed), schema.Short(top))
 	}
 	c.checkVoltage(r, speed)
-}
-
-// nonZero tells whether a key of the reference carries something.
-func (c *Config) nonZero(key string) bool {
-	ref := c.Reference
-	switch key {
-	case "amplitude":
-		return ref.Amplitude != 0
-	case "frequency":
-		return ref.Frequency != 0
-	case "frequency_end":
-		return ref.FreqEnd != 0
-	case "sweep":
-		return ref.Sweep != 0
-	case "velocity":
-		return ref.Velocity != 0
-	case "acceleration":
-		return ref.Accel != 0
-	case "tones":
-		return len(ref.Tones) > 0
-	case "file":
-		return ref.File != ""
-	}
-	return ref.Loop
 }
 
 // checkVoltage warns when the drive cannot follow the reference: back-emf, brush drop and sliding friction at top speed.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"hilrig/configs/schema"
+	"hilrig/engine/reference"
 )
 
 // Each case changes one thing of the demo. want is part of the only problem, warn part of a warning.
@@ -87,10 +88,10 @@ func TestCheck(t *testing.T) {
 		{"reference above the speed limit", func(c *Config) { c.Guard.MaxSpeed = 10 }, "guard.max_speed trips at 10 rad/s", ""},
 		{"reference above the voltage", func(c *Config) { c.Reference.Tones[1].Amplitude, c.Guard.MaxSpeed = 60, 0 }, "", "the drive gives 24 V"},
 		{"reference above the rate", func(c *Config) { c.Reference.Tones[1].Frequency = 120; c.Guard.MaxSpeed = 0 }, "more than a tenth of loop.rate", ""},
-		{"sine without frequency", func(c *Config) { c.Reference = Reference{Kind: "sine", Amplitude: 1} }, "reference.frequency is missing", ""},
-		{"trapezoid without acceleration", func(c *Config) { c.Reference = Reference{Kind: "trapezoid", Amplitude: 1, Velocity: 1} }, "reference.acceleration is missing", ""},
-		{"file without a name", func(c *Config) { c.Reference = Reference{Kind: "file"} }, "reference.file is missing", ""},
-		{"file not there", func(c *Config) { c.Reference = Reference{Kind: "file", File: "testdata/none.csv"} }, "no such file", ""},
+		{"sine without frequency", func(c *Config) { c.Reference = reference.Spec{Kind: "sine", Amplitude: 1} }, "reference.frequency is missing", ""},
+		{"trapezoid without acceleration", func(c *Config) { c.Reference = reference.Spec{Kind: "trapezoid", Amplitude: 1, Velocity: 1} }, "reference.acceleration is missing", ""},
+		{"file without a name", func(c *Config) { c.Reference = reference.Spec{Kind: "file"} }, "reference.file is missing", ""},
+		{"file not there", func(c *Config) { c.Reference = reference.Spec{Kind: "file", File: "testdata/none.csv"} }, "no such file", ""},
 		{"i²t above the trip", func(c *Config) { c.Guard.RatedI = 16 }, "the budget would never be used", ""},
 		{"current guard without current", func(c *Config) { c.Device.Measure[1].Role, c.Guard.RatedI = "", 0 }, "needs a measurement with role current", ""},
 		{"RLS window", func(c *Config) { c.Estimator.RLS.Window = 5e-3 }, "want at least ten ticks", ""},

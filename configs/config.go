@@ -1,5 +1,7 @@
 package configs
 
+import "hilrig/engine/reference"
+
 // Config describes one rig and how `hil run` treats it. Fields are SI after loading. The tags of a field are its law:
 //
 //	yaml   the key; own key names only, the walker of this package reads them
@@ -15,22 +17,22 @@ package configs
 //	parse  unit: the word is the unit of its siblings
 //	secret may be ${VARIABLE}; never shown, recorded or hashed
 type Config struct {
-	Version      int          `yaml:"version" doc:"format of this file, 1"`
-	Rig          Rig          `yaml:"rig" doc:"who this is"`
-	Loop         Loop         `yaml:"loop" doc:"how the tick is paced"`
-	Device       Device       `yaml:"device" doc:"the port and the numbers that pass it"`
-	Motor        Motor        `yaml:"motor" doc:"the brushed motor as the model knows it"`
-	Friction     Friction     `yaml:"friction" doc:"the friction law as the model knows it"`
-	Estimator    Estimator    `yaml:"estimator" doc:"Kalman filter and recursive least squares"`
-	Reference    Reference    `yaml:"reference" doc:"the desired motion"`
-	Control      Control      `yaml:"control" doc:"the position controller"`
-	Compensation Compensation `yaml:"compensation" doc:"what is added against friction"`
-	Guard        Guard        `yaml:"guard" doc:"what holds and trips"`
-	Brush        *Beside      `yaml:"brush,omitempty" doc:"a model of the motor's brushes that runs beside the rig, turned by the estimated motion; left out: none. See docs/brush-loop.md"`
-	MQTT         MQTT         `yaml:"mqtt" doc:"telemetry"`
-	Web          Web          `yaml:"web" doc:"the page"`
-	Record       Record       `yaml:"record" doc:"the recording"`
-	Virtual      *Virtual     `yaml:"virtual,omitempty" doc:"the plant of the virtual rig; used when device.port is virtual:motor or virtual:brush, and by hil rig; left out: a plant just like the model"`
+	Version      int            `yaml:"version" doc:"format of this file, 1"`
+	Rig          Rig            `yaml:"rig" doc:"who this is"`
+	Loop         Loop           `yaml:"loop" doc:"how the tick is paced"`
+	Device       Device         `yaml:"device" doc:"the port and the numbers that pass it"`
+	Motor        Motor          `yaml:"motor" doc:"the brushed motor as the model knows it"`
+	Friction     Friction       `yaml:"friction" doc:"the friction law as the model knows it"`
+	Estimator    Estimator      `yaml:"estimator" doc:"Kalman filter and recursive least squares"`
+	Reference    reference.Spec `yaml:"reference" unit:"rad" doc:"the desired motion"`
+	Control      Control        `yaml:"control" doc:"the position controller"`
+	Compensation Compensation   `yaml:"compensation" doc:"what is added against friction"`
+	Guard        Guard          `yaml:"guard" doc:"what holds and trips"`
+	Brush        *Beside        `yaml:"brush,omitempty" doc:"a model of the motor's brushes that runs beside the rig, turned by the estimated motion; left out: none. See docs/brush-loop.md"`
+	MQTT         MQTT           `yaml:"mqtt" doc:"telemetry"`
+	Web          Web            `yaml:"web" doc:"the page"`
+	Record       Record         `yaml:"record" doc:"the recording"`
+	Virtual      *Virtual       `yaml:"virtual,omitempty" doc:"the plant of the virtual rig; used when device.port is virtual:motor or virtual:brush, and by hil rig; left out: a plant just like the model"`
 }
 
 // Rig names the test rig.
@@ -142,29 +144,6 @@ type RLS struct {
 	Memory  float64 `yaml:"memory" unit:"s" want:">=0 <=1e6" doc:"exponential forgetting: weight 1/e after this time; 0: no forgetting"`
 	Window  float64 `yaml:"window" unit:"s" want:">0 <=60" doc:"length of the test functions of the weak form"`
 	MinVel  float64 `yaml:"min_velocity" unit:"rad/s" want:">=0 <=1e6" doc:"windows that go below this speed are left out (Stribeck and presliding)"`
-}
-
-// Reference is the desired motion of the axis.
-type Reference struct {
-	Kind      string  `yaml:"kind" enum:"constant,step,ramp,trapezoid,sine,multisine,chirp,file" doc:"form of the motion"`
-	Offset    float64 `yaml:"offset" unit:"rad" doc:"position about which it moves"`
-	Amplitude float64 `yaml:"amplitude" unit:"rad" doc:"step, sine, chirp: amplitude; trapezoid: travel"`
-	Frequency float64 `yaml:"frequency" unit:"Hz" want:">=0" doc:"sine; first frequency of a chirp; repetition of step and trapezoid (0: once)"`
-	FreqEnd   float64 `yaml:"frequency_end" unit:"Hz" want:">=0" doc:"chirp: last frequency"`
-	Sweep     float64 `yaml:"sweep" unit:"s" want:">=0 <=1e6" doc:"chirp: duration of one sweep"`
-	Velocity  float64 `yaml:"velocity" unit:"rad/s" doc:"ramp; trapezoid: cruising speed"`
-	Accel     float64 `yaml:"acceleration" unit:"rad/s²" want:">=0" doc:"trapezoid: acceleration and deceleration"`
-	Tones     []Tone  `yaml:"tones,omitempty" doc:"multisine: a sum of sines"`
-	File      string  `yaml:"file,omitempty" doc:"CSV with columns time_s, position_rad[, velocity_rad_s]; relative to this file"`
-	Loop      bool    `yaml:"loop,omitempty" doc:"file: start again at the end"`
-	Fade      float64 `yaml:"fade" unit:"s" want:">=0 <=60" doc:"smooth start of the motion after RUN"`
-}
-
-// Tone is one sine of a multisine: amplitude·sin(2π·frequency·t + phase).
-type Tone struct {
-	Amplitude float64 `yaml:"amplitude" unit:"rad" doc:"peak"`
-	Frequency float64 `yaml:"frequency" unit:"Hz" want:">0" doc:"of this sine"`
-	Phase     float64 `yaml:"phase" unit:"rad" doc:"at the start"`
 }
 
 // Control is the position controller; its output is a torque, turned into a voltage by the motor's static inverse.

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"hilrig/configs/schema"
+	"hilrig/engine/reference"
 )
 
 //go:embed motor.yaml
@@ -46,7 +47,7 @@ func Default() *Config {
 			Line: Line{Separator: "comma", Decimal: "point", Checksum: "none", TimeUnit: 1e-6, TimeBits: 32, End: "lf"}},
 		Friction:  Friction{Law: "lugre"},
 		Estimator: Estimator{VoltageNoise: 0.05, RLS: RLS{Memory: 20, Window: 0.2}},
-		Reference: Reference{Kind: "constant", Fade: 1},
+		Reference: reference.Spec{Kind: "constant", Fade: 1},
 		Control:   Control{Kind: "pd"},
 		Compensation: Compensation{Kind: "none", Scale: 0.9, Ramp: 1, Lead: 2e-3, Order: 1, Rest: 0.05,
 			Adapt: Adapt{Time: 5, Range: [2]float64{0.5, 2}}, Dither: Dither{Kind: "none"}},

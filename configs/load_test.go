@@ -269,7 +269,7 @@ func TestSecretsAreReachable(t *testing.T) {
 				if f.Secret && hidden {
 					t.Errorf("secret %s.%s is out of reach", typ, f.Key)
 				}
-				walk(typ.Field(f.Index).Type, hidden)
+				walk(typ.FieldByIndex(f.Index).Type, hidden)
 			}
 		}
 	}

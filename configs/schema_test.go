@@ -40,7 +40,7 @@ func TestEveryKeyHasADoc(t *testing.T) {
 				}
 			}
 			for _, f := range schema.FieldsOf(typ) {
-				walk(schema.Join(path, f.Key), typ.Field(f.Index).Type)
+				walk(schema.Join(path, f.Key), typ.FieldByIndex(f.Index).Type)
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"hilrig/configs/schema"
+	"hilrig/engine/reference"
 )
 
 // checkSampling looks at what the step does to the run: how much of it is kept, where it ends, whether the signals survive.
@@ -26,31 +27,14 @@ func (c *Simulate) checkSampling(r *schema.Report) {
 		key string
 		*Signal
 	}{{"input", &c.Input}, {"normal", c.Normal}, {"current", c.Current}} {
-		if s.Signal == nil {
+		if s.Signal == nil || s.gen == nil {
 			continue
 		}
-		if f := s.highest(); f > limit {
+		if f, _ := reference.Fastest(s.gen); f > limit {
 			r.Warnf(s.key, "%s: %s Hz is beyond half the rate of the steps, %s Hz: a slower signal will be seen in its place; take a step below %s s", s.key, schema.Short(f), schema.Short(limit), short3(0.5/f))
 		}
 	}
 	c.checkUnused(r)
-}
-
-// highest is the highest frequency (Hz) of the sines of a signal; 0 if it has none.
-func (s *Signal) highest() float64 {
-	switch s.Kind {
-	case "sine":
-		return s.Frequency
-	case "chirp":
-		return max(s.Frequency, s.FreqEnd)
-	case "multisine":
-		f := 0.0
-		for _, t := range s.Tones {
-			f = max(f, t.Frequency)
-		}
-		return f
-	}
-	return 0
 }
 
 // checkUnused warns about a normal load or a current that no law looks at.

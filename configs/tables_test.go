@@ -15,25 +15,25 @@ func Tables(defaults any) string {
 		v = v.Elem()
 	}
 	var b strings.Builder
-	sectionTable(&b, "", "", v)
+	sectionTable(&b, "", schema.Field{}, v)
 	return b.String()
 }
 
 // sectionTable writes the scalars of a struct, then its sections one by one.
-func sectionTable(b *strings.Builder, path, doc string, v reflect.Value) {
+func sectionTable(b *strings.Builder, path string, section schema.Field, v reflect.Value) {
 	var inner []schema.Field
 	rows := 0
 	row := func(f schema.Field, x reflect.Value) {
 		if rows++; rows == 1 {
 			if path != "" {
-				fmt.Fprintf(b, "\n## %s\n\n%s.\n", path, doc)
+				fmt.Fprintf(b, "\n## %s\n\n%s.\n", path, section.Doc)
 			}
 			b.WriteString("\n| key | unit | default | range | meaning |\n|---|---|---|---|---|\n")
 		}
 		fmt.Fprintf(b, "| `%s` | %s | %s | %s | %s |\n", f.Key, unitCell(f), defaultCell(f, x), rangeCell(f), meaningCell(f))
 	}
-	for _, f := range schema.FieldsOf(v.Type()) {
-		x := v.Field(f.Index)
+	for _, f := range schema.FieldsIn(v.Type(), section.Unit) {
+		x := v.FieldByIndex(f.Index)
 		if holdsStruct(x.Type()) {
 			inner = append(inner, f)
 			continue
@@ -41,7 +41,7 @@ func sectionTable(b *strings.Builder, path, doc string, v reflect.Value) {
 		row(f, x)
 	}
 	for _, f := range inner {
-		x, name := v.Field(f.Index), schema.Join(path, f.Key)
+		x, name := v.FieldByIndex(f.Index), schema.Join(path, f.Key)
 		switch x.Kind() {
 		case reflect.Slice:
 			x, name = schema.NewValue(x.Type().Elem()).Elem(), name+"[]"
@@ -50,7 +50,7 @@ func sectionTable(b *strings.Builder, path, doc string, v reflect.Value) {
 		case reflect.Pointer:
 			x = schema.NewValue(x.Type().Elem()).Elem()
 		}
-		sectionTable(b, name, f.Doc, x)
+		sectionTable(b, name, f, x)
 	}
 }
 

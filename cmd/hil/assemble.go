@@ -101,15 +101,9 @@ func assemble(cfg *configs.Config, h handover) (*daemon.Assembly, error) {
 
 // controllerSpec is the configured controller.
 func controllerSpec(cfg *configs.Config, meas, cmd []engine.Signal) (hil.ControllerSpec, error) {
-	r := cfg.Reference
-	tones := make([]reference.Tone, len(r.Tones))
-	for i, t := range r.Tones {
-		tones[i] = reference.Tone{Amplitude: t.Amplitude, Frequency: t.Frequency, Phase: t.Phase}
-	}
-	gen, err := reference.New(reference.Spec{
-		Kind: r.Kind, Offset: r.Offset, Amplitude: r.Amplitude, Frequency: r.Frequency, FreqEnd: r.FreqEnd, Sweep: r.Sweep,
-		Velocity: r.Velocity, Accel: r.Accel, Tones: tones, File: r.File, Loop: r.Loop,
-	})
+	motion := cfg.Reference
+	motion.Fade = 0 // begins with RUN, from where the axis is then
+	gen, err := reference.New(motion)
 	if err != nil {
 		return hil.ControllerSpec{}, err
 	}
@@ -121,7 +115,7 @@ func controllerSpec(cfg *configs.Config, meas, cmd []engine.Signal) (hil.Control
 		Age: len(cfg.Device.Measure), Delay: e.Delay, Applied: measureRole(cfg, "voltage"), Every: 1 / cfg.DeviceRate(), // link.age follows the declared measurements
 		Motor: motorOf(cfg.Motor), Law: cfg.Friction.LuGre(),
 		Kalman: kalmanSpec(cfg, count),
-		Ref:    gen, Fade: r.Fade,
+		Ref:    gen, Fade: cfg.Reference.Fade,
 		PID: hil.PIDSpec{Kp: cfg.Control.Kp, Ki: cfg.Control.Ki, Kd: cfg.Control.Kd, Limit: cfg.Control.Limit, DeadZone: cfg.Control.DeadZn},
 		Guard: hil.GuardSpec{
 			HoldTime: cfg.Guard.HoldTime, SelfTest: cfg.Guard.SelfTest, Beat: cfg.Loop.Beat, MaxSpeed: cfg.Guard.MaxSpeed, MaxError: cfg.Guard.MaxError,

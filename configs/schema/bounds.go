@@ -50,34 +50,34 @@ func (r *Report) CheckBounds(s any) {
 	for v.Kind() == reflect.Pointer {
 		v = v.Elem()
 	}
-	r.boundsOf("", v)
+	r.boundsOf("", "", v)
 }
 
-func (r *Report) boundsOf(path string, v reflect.Value) {
+func (r *Report) boundsOf(path, unit string, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
 		if !v.IsNil() {
-			r.boundsOf(path, v.Elem())
+			r.boundsOf(path, unit, v.Elem())
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
-			r.boundsOf(fmt.Sprintf("%s[%d]", path, i), v.Index(i))
+			r.boundsOf(fmt.Sprintf("%s[%d]", path, i), unit, v.Index(i))
 		}
 	case reflect.Map:
 		for it := v.MapRange(); it.Next(); {
-			r.boundsOf(Join(path, it.Key().String()), it.Value())
+			r.boundsOf(Join(path, it.Key().String()), unit, it.Value())
 		}
 	case reflect.Struct:
-		for _, f := range FieldsOf(v.Type()) {
-			x, p := v.Field(f.Index), Join(path, f.Key)
+		for _, f := range FieldsIn(v.Type(), unit) {
+			x, p := v.FieldByIndex(f.Index), Join(path, f.Key)
 			if len(f.Want) > 0 {
 				r.bounded(p, f, x)
 			}
-			r.boundsOf(p, x)
+			r.boundsOf(p, f.Unit, x)
 		}
 	case reflect.Array:
 		for i := range v.Len() {
-			r.boundsOf(path, v.Index(i))
+			r.boundsOf(path, unit, v.Index(i))
 		}
 	case reflect.Float64:
 		if x := math.Abs(v.Float()); x != 0 && !(x >= smallest && x <= largest) && !r.Bad(path) {

@@ -7,7 +7,7 @@ import (
 
 // Field is what the tags of a struct field say.
 type Field struct {
-	Index  int
+	Index  []int // of reflect.Value.FieldByIndex
 	Key    string
 	Unit   string // "ohm", "@unit", "@unit/s", alternatives with |
 	Delta  bool   // a difference: no offset of an affine unit
@@ -19,21 +19,68 @@ type Field struct {
 	Doc    string
 }
 
-// FieldsOf reads the tags of a struct: yaml, unit, delta, enum, secret, parse, doc.
+// FieldsOf reads the tags of a struct: yaml, unit, delta, enum, secret, parse, doc. The fields of an embedded struct without a key
+// stand among its own.
 func FieldsOf(t reflect.Type) []Field {
 	var out []Field
 	for i := range t.NumField() {
 		f := t.Field(i)
 		key, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		if f.Anonymous && key == "" && f.Type.Kind() == reflect.Struct {
+			for _, inner := range FieldsOf(f.Type) {
+				inner.Index = append([]int{i}, inner.Index...)
+				out = append(out, inner)
+			}
+			continue
+		}
 		if !f.IsExported() || key == "" || key == "-" {
 			continue
 		}
-		fd := Field{Index: i, Key: key, Unit: f.Tag.Get("unit"), Delta: f.Tag.Get("delta") != "", Secret: f.Tag.Get("secret") != "", Auto: f.Tag.Get("auto"),
+		fd := Field{Index: []int{i}, Key: key, Unit: f.Tag.Get("unit"), Delta: f.Tag.Get("delta") != "", Secret: f.Tag.Get("secret") != "", Auto: f.Tag.Get("auto"),
 			IsUnit: f.Tag.Get("parse") == "unit", Doc: f.Tag.Get("doc"), Want: bounds(f.Tag.Get("want"))}
 		if e, ok := f.Tag.Lookup("enum"); ok {
 			fd.Enum = strings.Split(e, ",")
+		} else if w, ok := reflect.Zero(f.Type).Interface().(Worded); ok {
+			fd.Enum = w.Words()
 		}
 		out = append(out, fd)
 	}
 	return out
+}
+
+// FieldsIn are the fields of a section in a field of this unit: # in their unit tags stands for it.
+func FieldsIn(t reflect.Type, unit string) []Field {
+	fields := FieldsOf(t)
+	for i := range fields {
+		if unit != "" {
+			fields[i].Unit = quantity(unit)(fields[i].Unit)
+		}
+	}
+	return fields
+}
+
+// quantity tells what #, #/s and #/s² mean in a section whose field has this unit; every other tag is what it says.
+func quantity(unit string) func(tag string) string {
+	return func(tag string) string {
+		switch tag {
+		case "#":
+			return unit
+		case "#/s":
+			return PerSecond(unit)
+		case "#/s²":
+			return PerSecond(PerSecond(unit))
+		}
+		return tag
+	}
+}
+
+// PerSecond is the unit of a rate of change.
+func PerSecond(unit string) string {
+	if u, ok := strings.CutSuffix(unit, "/s"); ok {
+		return u + "/s²"
+	}
+	if u, ok := strings.CutSuffix(unit, "/s²"); ok {
+		return u + "/s³"
+	}
+	return unit + "/s"
 }

@@ -92,12 +92,12 @@ func SchemaOf(t reflect.Type, v reflect.Value, f Field) *Object {
 		return SchemaOf(t.Elem(), v, f)
 	case reflect.Struct:
 		props := new(Object)
-		for _, sub := range FieldsOf(t) {
+		for _, sub := range FieldsIn(t, f.Unit) {
 			var d reflect.Value
 			if v.IsValid() {
-				d = v.Field(sub.Index)
+				d = v.FieldByIndex(sub.Index)
 			}
-			s := SchemaOf(t.Field(sub.Index).Type, d, sub)
+			s := SchemaOf(t.FieldByIndex(sub.Index).Type, d, sub)
 			s.Set("description", description(sub))
 			if def, ok := ShownDefault(sub, d); ok {
 				s.Set("default", def)

@@ -13,7 +13,7 @@ func Redact(s any) { redact(reflect.ValueOf(s).Elem()) }
 
 func redact(v reflect.Value) {
 	for _, f := range FieldsOf(v.Type()) {
-		x := v.Field(f.Index)
+		x := v.FieldByIndex(f.Index)
 		switch {
 		case x.Kind() == reflect.Struct:
 			redact(x)
@@ -30,7 +30,7 @@ func Marshal(s any) ([]byte, error) {
 		v = v.Elem()
 	}
 	e := Emitter{}
-	e.structure(v, 0, "")
+	e.structure(v, "", 0, "")
 	if e.err != nil {
 		return nil, e.err
 	}
@@ -44,14 +44,14 @@ type Emitter struct {
 }
 
 // structure writes the keys of a struct; the first line may follow a list dash.
-func (e *Emitter) structure(v reflect.Value, indent int, dash string) {
+func (e *Emitter) structure(v reflect.Value, unit string, indent int, dash string) {
 	pad := strings.Repeat(" ", indent)
 	lead := pad
 	if dash != "" {
 		lead = dash
 	}
-	for _, f := range FieldsOf(v.Type()) {
-		x := v.Field(f.Index)
+	for _, f := range FieldsIn(v.Type(), unit) {
+		x := v.FieldByIndex(f.Index)
 		if x.Kind() == reflect.Pointer && x.IsNil() {
 			continue
 		}
@@ -75,7 +75,7 @@ func (e *Emitter) value(x reflect.Value, f Field, indent int, owner reflect.Valu
 	switch x.Kind() {
 	case reflect.Struct:
 		e.WriteByte('\n')
-		e.structure(x, indent+2, "")
+		e.structure(x, f.Unit, indent+2, "")
 	case reflect.Slice:
 		if x.Len() == 0 {
 			e.WriteString(" []\n")
@@ -87,7 +87,7 @@ func (e *Emitter) value(x reflect.Value, f Field, indent int, owner reflect.Valu
 		}
 		e.WriteByte('\n')
 		for i := range x.Len() {
-			e.structure(x.Index(i), indent+4, strings.Repeat(" ", indent+2)+"- ")
+			e.structure(x.Index(i), f.Unit, indent+4, strings.Repeat(" ", indent+2)+"- ")
 		}
 	case reflect.Array:
 		e.flow(x, f, owner)

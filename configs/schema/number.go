@@ -174,7 +174,7 @@ func siblingUnit(tag string) (key, rest string, ok bool) {
 func siblingString(owner reflect.Value, key string) string {
 	for _, f := range FieldsOf(owner.Type()) {
 		if f.Key == key {
-			return owner.Field(f.Index).String()
+			return owner.FieldByIndex(f.Index).String()
 		}
 	}
 	panic(fmt.Sprintf("schema: %s has no key %q for its unit", owner.Type(), key))

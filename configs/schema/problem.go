@@ -121,6 +121,17 @@ func (r *Report) WithUnits(units func(tag string) string) (restore func()) {
 	return func() { r.unit = outer }
 }
 
+// WithQuantity gives #, #/s and #/s² the meaning of a unit of this file and of its rates, until the function that it returns is called.
+func (r *Report) WithQuantity(unit string) (restore func()) {
+	own, outer := quantity(unit), r.Units()
+	return r.WithUnits(func(tag string) string {
+		if of := own(tag); of != tag || tag == "rad" { // of a phase, also on a linear axis
+			return of
+		}
+		return outer(tag)
+	})
+}
+
 // Problems are the problems found so far.
 func (r *Report) Problems() []Problem { return r.problems }
 

@@ -20,6 +20,9 @@ type SelfWriting interface {
 // SelfDescribing makes its part of the JSON Schema.
 type SelfDescribing interface{ Shape() *Object }
 
+// Worded is a string that is one of these words.
+type Worded interface{ Words() []string }
+
 // UnitSpeaking is the type of a file in which the meaning of unit tags depends on what the file says. word reads a word at the
 // path of a key before everything else is read; "" if it is not there.
 type UnitSpeaking interface {

@@ -82,16 +82,16 @@ func (u Unit) Quantity() string {
 	return u.SI
 }
 
-type quantity struct {
+type known struct {
 	name string
 	dim  Dim
 }
 
-var knownQuantities = sync.OnceValue(func() []quantity {
-	var out []quantity
+var knownQuantities = sync.OnceValue(func() []known {
+	var out []known
 	for _, q := range quantities {
 		if u, err := ParseUnit(q.unit); err == nil {
-			out = append(out, quantity{q.name, u.Dim})
+			out = append(out, known{q.name, u.Dim})
 		}
 	}
 	return out

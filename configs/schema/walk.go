@@ -52,8 +52,8 @@ func (w *Walker) Structure(path string, m *ast.MappingNode, v reflect.Value) {
 	}
 	for _, stringsFirst := range []bool{true, false} {
 		for _, f := range fields {
-			if e, ok := given[f.Key]; ok && (v.Field(f.Index).Kind() == reflect.String) == stringsFirst {
-				w.value(Join(path, f.Key), e, v.Field(f.Index), f, v)
+			if e, ok := given[f.Key]; ok && (v.FieldByIndex(f.Index).Kind() == reflect.String) == stringsFirst {
+				w.value(Join(path, f.Key), e, v.FieldByIndex(f.Index), f, v)
 			}
 		}
 	}
@@ -67,7 +67,7 @@ func (w *Walker) toSI(fields []Field, given map[string]Entry, v reflect.Value) {
 		if !unitField.IsUnit {
 			continue
 		}
-		u, err := ParseUnit(v.Field(unitField.Index).String())
+		u, err := ParseUnit(v.FieldByIndex(unitField.Index).String())
 		if err != nil {
 			continue // reported where it stands
 		}
@@ -76,7 +76,7 @@ func (w *Walker) toSI(fields []Field, given map[string]Entry, v reflect.Value) {
 			if _, read := given[f.Key]; !ok || read || sibling != unitField.Key {
 				continue
 			}
-			switch x := v.Field(f.Index); x.Kind() {
+			switch x := v.FieldByIndex(f.Index); x.Kind() {
 			case reflect.Float64:
 				x.SetFloat(u.scale(x.Float()))
 			case reflect.Array:
@@ -85,7 +85,7 @@ func (w *Walker) toSI(fields []Field, given map[string]Entry, v reflect.Value) {
 				}
 			}
 		}
-		v.Field(unitField.Index).SetString(u.SI)
+		v.FieldByIndex(unitField.Index).SetString(u.SI)
 	}
 }
 
@@ -133,6 +133,10 @@ func (w *Walker) value(path string, e Entry, v reflect.Value, f Field, owner ref
 	case reflect.Struct:
 		m := w.Mapping(n)
 		switch {
+		case m != nil && f.Unit != "":
+			restore := w.WithQuantity(w.UnitIn(f.Unit))
+			w.Structure(path, m, v)
+			restore()
 		case m != nil:
 			w.Structure(path, m, v)
 		case !empty: // an empty section leaves the defaults

@@ -5,12 +5,6 @@ import (
 	"sort"
 )
 
-// Level is a value that is held for a time, its rise included.
-type Level struct {
-	Value float64 // rad
-	Hold  float64 // s, > 0
-}
-
 // Levels goes through values one after the other and stays at each. It begins at the first and ends at the last, or starts
 // anew. From one value to the next it jumps, or runs straight through the rise at the beginning of the hold; the time
 // derivative of a jump is left out, as in Step.

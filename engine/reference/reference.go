@@ -19,12 +19,7 @@
 // Reference: [FB84] for the monotone interpolation of files.
 package reference
 
-import (
-	"errors"
-	"fmt"
-	"math"
-	"strings"
-)
+import "math"
 
 // Generator is a desired motion. At returns position (rad), velocity (rad/s) and acceleration (rad/s²) at t (s), allocates
 // nothing and may be called in any order of t.
@@ -32,154 +27,60 @@ type Generator interface {
 	At(t float64) (pos, vel, acc float64)
 }
 
-// Kinds lists what Spec.Kind may say.
-var Kinds = []string{"constant", "step", "ramp", "trapezoid", "sine", "multisine", "chirp", "file", "levels"}
-
-// Tone is one sine of a multisine: Amplitude·sin(2π·Frequency·t + Phase).
-type Tone struct {
-	Amplitude float64 // rad
-	Frequency float64 // Hz
-	Phase     float64 // rad
+// Fastest is the highest frequency of the sines in a motion (Hz; 0: it has none) and its top speed (rad/s), both without the start
+// that a Fade adds. Zero where the generator does not tell.
+func Fastest(g Generator) (frequency, speed float64) {
+	if f, ok := g.(interface{ fastest() (float64, float64) }); ok {
+		return f.fastest()
+	}
+	return 0, 0
 }
 
-// Spec describes a motion by numbers; which of them matter depends on Kind. The fields mirror the reference section of the
-// configuration file.
-type Spec struct {
-	Kind      string
-	Offset    float64 // rad     added to every kind, the file included
-	Amplitude float64 // rad     step, sine, chirp: amplitude; trapezoid: travel (negative: backwards first)
-	Frequency float64 // Hz      sine; first frequency of a chirp; repetition of step and trapezoid (0: once)
-	FreqEnd   float64 // Hz      chirp: last frequency
-	Sweep     float64 // s       chirp: duration of one sweep
-	Velocity  float64 // rad/s   ramp; trapezoid: cruising speed
-	Accel     float64 // rad/s²  trapezoid
-	Tones     []Tone  // multisine
-	File      string  // file: path of the table
-	Levels    []Level // levels
-	Rise      float64 // s       levels: time of every change; 0: jumps
-	Loop      bool    // file, levels: start again at the end
-	Fade      float64 // s       smooth start; 0: none
-	From      float64 // rad     where the axis is at t = 0; the fade leads from here to the motion
+func (r Ramp) fastest() (frequency, speed float64)       { return 0, math.Abs(r.Velocity) }
+func (tr Trapezoid) fastest() (frequency, speed float64) { return 0, tr.peak }
+func (s Sine) fastest() (frequency, speed float64)       { return s.Tone.fastest() }
+func (f *Fade) fastest() (frequency, speed float64)      { return Fastest(f.g) }
+
+func (tone Tone) fastest() (frequency, speed float64) {
+	return tone.Frequency, 2 * math.Pi * tone.Frequency * math.Abs(tone.Amplitude)
 }
 
-// New builds the generator that s describes. The error lists every number that does not make sense, each with its key.
-func New(s Spec) (Generator, error) {
-	var bad []error
-	finite := func(key string, v float64) bool {
-		ok := !math.IsNaN(v) && !math.IsInf(v, 0)
-		if !ok {
-			bad = append(bad, fmt.Errorf("reference.%s: %g is not a finite number", key, v))
-		}
-		return ok
+func (m Multisine) fastest() (frequency, speed float64) {
+	for _, t := range m.Tones {
+		f, v := t.fastest()
+		frequency, speed = max(frequency, f), speed+v
 	}
-	positive := func(key string, v float64, unit, why string) {
-		if finite(key, v) && v <= 0 {
-			bad = append(bad, fmt.Errorf("reference.%s: %g %s, want > 0: %s", key, v, unit, why))
+	return frequency, speed
+}
+
+func (c Chirp) fastest() (frequency, speed float64) {
+	return Tone{Amplitude: c.Amplitude, Frequency: max(c.F0, c.F1)}.fastest()
+}
+
+func (l *Levels) fastest() (frequency, speed float64) {
+	if l.rise == 0 {
+		return 0, 0
+	}
+	n := len(l.value)
+	for k, v := range l.value {
+		if k > 0 || l.loop {
+			speed = max(speed, math.Abs(v-l.value[(k+n-1)%n])/l.rise)
 		}
 	}
-	notNegative := func(key string, v float64, unit string) {
-		if finite(key, v) && v < 0 {
-			bad = append(bad, fmt.Errorf("reference.%s: %g %s, want ≥ 0", key, v, unit))
+	return 0, speed
+}
+
+// fastest takes the ends of each cubic and, where the speed has an extreme between them, that.
+func (tab *Table) fastest() (frequency, speed float64) {
+	for i := 1; i < len(tab.t); i++ {
+		h := tab.t[i] - tab.t[i-1]
+		v0, v1, mean := tab.v[i-1], tab.v[i], (tab.p[i]-tab.p[i-1])/h
+		speed = max(speed, math.Abs(v0), math.Abs(v1))
+		// v(x) = v0 + 2·a·x + 3·b·x² over x = 0…1, with
+		a, b := 3*mean-2*v0-v1, v0+v1-2*mean
+		if x := -a / (3 * b); x > 0 && x < 1 {
+			speed = max(speed, math.Abs(v0+x*(2*a+3*b*x)))
 		}
 	}
-	finite("offset", s.Offset)
-	finite("from", s.From)
-	notNegative("fade", s.Fade, "s")
-
-	var g Generator
-	switch s.Kind {
-	case "constant":
-		g = Constant(s.Offset)
-
-	case "step":
-		finite("amplitude", s.Amplitude)
-		notNegative("frequency", s.Frequency, "Hz")
-		g = Step{Offset: s.Offset, Amplitude: s.Amplitude, Frequency: s.Frequency}
-
-	case "ramp":
-		finite("velocity", s.Velocity)
-		g = Ramp{Offset: s.Offset, Velocity: s.Velocity}
-
-	case "trapezoid":
-		finite("amplitude", s.Amplitude)
-		notNegative("frequency", s.Frequency, "Hz")
-		positive("velocity", s.Velocity, "rad/s", "it is the cruising speed of the trapezoid")
-		positive("acceleration", s.Accel, "rad/s²", "the trapezoid speeds up and slows down with it")
-		if len(bad) > 0 {
-			break
-		}
-		tr := NewTrapezoid(s.Offset, s.Amplitude, s.Velocity, s.Accel, s.Frequency)
-		if half := 0.5 / s.Frequency; s.Frequency > 0 && tr.Duration() > half {
-			bad = append(bad, fmt.Errorf("reference.frequency: %g Hz leaves %.4g s for a move that takes %.4g s; want at most %.4g Hz, or a higher velocity or acceleration",
-				s.Frequency, half, tr.Duration(), 0.5/tr.Duration()))
-		}
-		g = tr
-
-	case "sine":
-		finite("amplitude", s.Amplitude)
-		positive("frequency", s.Frequency, "Hz", "a sine needs it")
-		g = Sine{Offset: s.Offset, Tone: Tone{Amplitude: s.Amplitude, Frequency: s.Frequency}}
-
-	case "multisine":
-		if len(s.Tones) == 0 {
-			bad = append(bad, errors.New("reference.tones: empty, want at least one {amplitude, frequency, phase}"))
-		}
-		for i, tone := range s.Tones {
-			finite(fmt.Sprintf("tones[%d].amplitude", i), tone.Amplitude)
-			finite(fmt.Sprintf("tones[%d].phase", i), tone.Phase)
-			positive(fmt.Sprintf("tones[%d].frequency", i), tone.Frequency, "Hz", "a constant part belongs in offset")
-		}
-		g = Multisine{Offset: s.Offset, Tones: append([]Tone(nil), s.Tones...)}
-
-	case "chirp":
-		finite("amplitude", s.Amplitude)
-		notNegative("frequency", s.Frequency, "Hz")
-		notNegative("frequency_end", s.FreqEnd, "Hz")
-		positive("sweep", s.Sweep, "s", "it is the duration of one sweep from frequency to frequency_end")
-		if s.Frequency == 0 && s.FreqEnd == 0 {
-			bad = append(bad, errors.New("reference.frequency_end: both frequencies are zero, the chirp would not move"))
-		}
-		g = Chirp{Offset: s.Offset, Amplitude: s.Amplitude, F0: s.Frequency, F1: s.FreqEnd, Sweep: s.Sweep}
-
-	case "file":
-		if s.File == "" {
-			bad = append(bad, errors.New("reference.file: empty, want the path of a CSV with columns time_s, position_rad[, velocity_rad_s]"))
-			break
-		}
-		table, err := LoadTable(s.File, s.Loop)
-		if err != nil {
-			bad = append(bad, fmt.Errorf("reference.file: %w", err))
-			break
-		}
-		table.Offset = s.Offset
-		g = table
-
-	case "levels":
-		if len(s.Levels) == 0 {
-			bad = append(bad, errors.New("reference.levels: empty, want at least one {value, hold}"))
-		}
-		notNegative("rise", s.Rise, "s")
-		for i, l := range s.Levels {
-			finite(fmt.Sprintf("levels[%d].value", i), l.Value)
-			hold := fmt.Sprintf("levels[%d].hold", i)
-			positive(hold, l.Hold, "s", "a level is held for a time")
-			if l.Hold > 0 && l.Hold < s.Rise {
-				bad = append(bad, fmt.Errorf("reference.%s: %g s are over before the rise of %g s is", hold, l.Hold, s.Rise))
-			}
-		}
-		if len(bad) > 0 {
-			break
-		}
-		g = NewLevels(s.Offset, s.Levels, s.Rise, s.Loop)
-
-	default:
-		bad = append(bad, fmt.Errorf("reference.kind: %q is unknown, want one of %s", s.Kind, strings.Join(Kinds, ", ")))
-	}
-	if len(bad) > 0 {
-		return nil, errors.Join(bad...)
-	}
-	if s.Fade > 0 {
-		g = NewFade(g, s.Fade, s.From)
-	}
-	return g, nil
+	return 0, speed
 }
