@@ -92,7 +92,6 @@ type Solver struct {
 	m   []float64 // M as given
 	q   []float64 // q as given
 
-	top   []int64
 	s     []float64 // scales: M̃ = S·M·S, q̃ = S·q/sigma
 	sigma float64
 
@@ -127,7 +126,7 @@ func NewSolver(n int) *Solver {
 	}
 	f := func(k int) []float64 { return make([]float64, k) }
 	return &Solver{
-		max: n, left: math.Inf(1), top: make([]int64, n), s: f(n), d: f(n), full: make([]int, n+1), some: f(n + 1), in: make([]bool, n),
+		max: n, left: math.Inf(1), s: f(n), d: f(n), full: make([]int, n+1), some: f(n + 1), in: make([]bool, n),
 		set: make([]int, n), lu: engine.NewLU(n), colour: make([]int, n), rhs: f(n), x: f(n), y: f(n), keep: f(n), br: newBrancher(n), guess: make([]bool, n), out: make([]bool, n), cert: f(n), basis: newBasis(n), path: newStatePath(n),
 	}
 }

@@ -7,12 +7,11 @@ import "math"
 //	z = σ·S·z̃,   w = σ·S⁻¹·w̃,   w̃ = M̃·z̃ + q̃,   q̃ = S·q/σ
 //
 // The same S on both sides keeps signs, complementarity, definiteness and copositivity. Unknowns with a number on the diagonal come
-// first: s_i is 1 over the root of the largest number between them. The others follow from those: s_i = 1/max_j(|M_ij|, |M_ji|)·s_j. In
-// contact problems this comes to 1/√G_ii for a force and √G_ii for the slack that goes with it. All scales are powers of
-// two: scaling rounds nothing.
+// first: s_i is 1 over the root of the largest number of row i between them. The others follow, s_i = 1/max_j |M_ij|·s_j. In
+// contact problems this comes to 1/√G_ii for a force and √G_ii for the slack that goes with it. All scales are powers of two:
+// scaling rounds nothing.
 func (s *Solver) scale() {
-	n, sc, top := s.n, s.s[:s.n], s.top[:s.n]
-	clear(top)
+	n, sc := s.n, s.s[:s.n]
 	clear(sc)
 	first := s.set[:0]
 	for i := range n {
@@ -20,26 +19,25 @@ func (s *Solver) scale() {
 			first = append(first, i)
 		}
 	}
-	for k, i := range first {
-		r := top[i]
-		for _, j := range first[:k+1] {
-			v := max(magnitude(s.m[i*n+j]), magnitude(s.m[j*n+i]))
-			r, top[j] = max(r, v), max(top[j], v)
+	for _, i := range first {
+		row, top := s.m[i*n:i*n+n], int64(0)
+		for _, j := range first {
+			top = max(top, magnitude(row[j]))
 		}
-		top[i] = max(r, top[i])
+		s.some[i] = 1 / math.Sqrt(math.Float64frombits(uint64(top)))
 	}
 	for _, i := range first {
-		sc[i] = 1 / math.Sqrt(math.Float64frombits(uint64(top[i])))
+		sc[i] = s.some[i]
 	}
 	for i := range n {
 		if sc[i] > 0 {
 			continue
 		}
 		big, row := 0.0, s.m[i*n:i*n+n]
-		for j, f := range sc {
-			if v := max(magnitude(row[j]), magnitude(s.m[j*n+i])); v != 0 {
-				if x := math.Float64frombits(uint64(v)) * f; x > big {
-					big = x
+		for j, v := range row {
+			if v != 0 {
+				if v = math.Abs(v) * sc[j]; v > big {
+					big = v
 				}
 			}
 		}

@@ -150,7 +150,8 @@ func fromFiles(t *testing.T, pattern string) (all []side) {
 
 // Side by side with Siconos on the same problems, in turn: median over the instances of each size, processor time of the thread.
 // What Siconos solves has to be solved here; sliding contacts may have no solution, the others all have one. Times count
-// against each other only: 5 contacts must be 4 times, 10 contacts 5 times as fast as lexicolemke.
+// against each other only: 5 contacts must be 4 times, 10 contacts 5 times as fast as lexicolemke, and without a look at the form
+// 3 times, a quarter less than is measured in more rounds.
 func TestSiconos(t *testing.T) {
 	other := newSiconos(t)
 	runtime.LockOSThread()
@@ -165,7 +166,7 @@ func TestSiconos(t *testing.T) {
 	if *siconosFiles != "" {
 		all = fromFiles(t, *siconosFiles)
 	}
-	t.Log("µs per solve (solved)         Solve, and without the form  |  Siconos: lexicolemke, pivot  |  lexicolemke/Solve")
+	t.Log("µs per solve (solved)         Solve, and without the form  |  Siconos: lexicolemke, pivot  |  lexicolemke/Solve, without the form")
 	for _, c := range all {
 		const solvers = 4
 		var times [solvers][]float64
@@ -215,10 +216,10 @@ func TestSiconos(t *testing.T) {
 			median[j] = times[j][count/2] / 1000
 			line += fmt.Sprintf("  %8.2f (%d/%d)", median[j], solved[j], count)
 		}
-		ratio := median[2] / median[0]
-		t.Logf("%s   %.1f", line, ratio)
-		if ratio < c.ratio {
-			t.Errorf("%s: %.1f times as fast as lexicolemke, want %g", c.name, ratio, c.ratio)
+		ratio, plain := median[2]/median[0], median[2]/median[1]
+		t.Logf("%s   %.1f, %.1f", line, ratio, plain)
+		if ratio < c.ratio || c.ratio > 0 && plain < 3 {
+			t.Errorf("%s: %.1f times as fast as lexicolemke, want %g; without the form %.1f, want 3", c.name, ratio, c.ratio, plain)
 		}
 	}
 }

@@ -1,6 +1,10 @@
 package lcp
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas/gonum"
+)
 
 // sweep exchanges the unknowns of row r and column c in the tableau t of rows of length st: Gauss–Jordan in place. full is
 // scratch for st numbers.
@@ -36,20 +40,7 @@ func sweep(t []float64, st, r, c int, full []int) {
 }
 
 // axpy is y −= f·x, both of the same length.
-func axpy(y, x []float64, f float64) {
-	y = y[:len(x)]
-	j := 0
-	for ; j+4 <= len(x); j += 4 {
-		a, b := x[j:j+4:j+4], y[j:j+4:j+4]
-		b[0] -= f * a[0]
-		b[1] -= f * a[1]
-		b[2] -= f * a[2]
-		b[3] -= f * a[3]
-	}
-	for ; j < len(x); j++ {
-		y[j] -= f * x[j]
-	}
-}
+func axpy(y, x []float64, f float64) { gonum.Implementation{}.Daxpy(len(x), -f, x, 1, y, 1) }
 
 // magnitude is |v| as a whole number that orders as |v| does: the largest of many without a branch.
 func magnitude(v float64) int64 { return int64(math.Float64bits(v) &^ (1 << 63)) }
