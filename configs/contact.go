@@ -38,9 +38,19 @@ func (c *Contact) EmitNode(e *schema.Emitter, indent int) {
 // Shape describes the law to editors: its name, and numbers by names that depend on it.
 func (c *Contact) Shape() *schema.Object {
 	number := new(schema.Object).Set("anyOf", []any{schema.Typed("number"), schema.Typed("string")})
-	props := new(schema.Object).Set("law", schema.Typed("string").Set("enum", LawNames())).Set("label", schema.Typed("string"))
+	props := new(schema.Object).Set("law", schema.Typed("string").Set("enum", LawNames())).Set("label", schema.Typed("string")).
+		Set("defaults", schema.Typed("string").Set("enum", publishedSets()))
 	section := schema.Typed("object").Set("properties", props).Set("required", []string{"law"}).Set("additionalProperties", number)
 	return section
+}
+
+// publishedSets are the sets of numbers that stand in for parameters which a file leaves out.
+func publishedSets() []string {
+	names := []string{"public"}
+	for _, i := range friction.Laws() {
+		names = append(names, presetNames(i)...)
+	}
+	return names
 }
 
 // UnitTags makes the laws of a rig file speak of N·m and rad; every other tag is what it says.

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 
 	"hilrig/configs/schema"
+	"hilrig/engine/control"
+	"hilrig/engine/experiment"
 	"hilrig/engine/friction"
 )
 
@@ -20,7 +22,8 @@ type Simulate struct {
 	Friction    Laws        `yaml:"friction" doc:"a law, or a list of laws that go through the same run"`
 	Normal      *Signal     `yaml:"normal,omitempty" unit:"N" doc:"normal load, for laws that ask for it; a number or a generator"`
 	Current     *Signal     `yaml:"current,omitempty" unit:"A" doc:"current through the contact, for laws that ask for it; a number or a generator"`
-	Input       Signal      `yaml:"input" unit:"input" doc:"position, velocity, force or voltage by plant.kind; a number or a generator"`
+	Control     *SimControl `yaml:"control,omitempty" doc:"controlled-mass: what moves it"`
+	Input       Signal      `yaml:"input" unit:"input" doc:"position, velocity, force or voltage by plant.kind, or the reference of a controller; a number or a generator"`
 	Initial     SimInitial  `yaml:"initial" doc:"where the run starts; the contact starts relaxed"`
 	Scheme      string      `yaml:"scheme" enum:"midpoint,implicit,explicit,explicit-pade" doc:"how a law is coupled to a mass; laws with a stick mode have their own"`
 	Step        float64     `yaml:"step" unit:"s" want:">0" doc:"length of a step"`
@@ -33,9 +36,9 @@ type Simulate struct {
 
 // SimPlant is a plant. Which numbers matter depends on Kind.
 type SimPlant struct {
-	Kind       string   `yaml:"kind" enum:"drawn-mass,imposed-velocity,imposed-motion,imposed-force,motor" doc:"drawn-mass: a mass on a spring whose far end follows the input; imposed-force: a mass under the input; imposed-velocity, imposed-motion: the contact itself follows the input; motor: a motor axis under the voltage of the input"`
-	Mass       float64  `yaml:"mass" unit:"kg" want:">=0" doc:"drawn-mass, imposed-force"`
-	Spring     float64  `yaml:"spring" unit:"N/m" want:">=0" doc:"drawn-mass: to the moving end; imposed-force: to the ground"`
+	Kind       string   `yaml:"kind" enum:"drawn-mass,imposed-velocity,imposed-motion,imposed-force,motor,controlled-mass" doc:"drawn-mass: a mass on a spring whose far end follows the input; imposed-force: a mass under the input; controlled-mass: a mass that a controller leads along the input; imposed-velocity, imposed-motion: the contact itself follows the input; motor: a motor axis under the voltage of the input"`
+	Mass       float64  `yaml:"mass" unit:"kg" want:">=0" doc:"drawn-mass, imposed-force, controlled-mass"`
+	Spring     float64  `yaml:"spring" unit:"N/m" want:">=0" doc:"drawn-mass: to the moving end; imposed-force, controlled-mass: to the ground"`
 	Damper     float64  `yaml:"damper" unit:"N·s/m" want:">=0" doc:"beside the spring"`
 	Motor      *Motor   `yaml:"motor,omitempty" doc:"the motor, with the keys of a rig file"`
 	LoadJ      float64  `yaml:"load_inertia" unit:"kg·m²|N·m·s²/rad" want:">=0" doc:"motor: added to its own"`
@@ -43,6 +46,17 @@ type SimPlant struct {
 	Cogging    float64  `yaml:"cogging" unit:"N·m" want:">=0" doc:"motor: amplitude of the cogging torque"`
 	CoggingN   int      `yaml:"cogging_periods" want:">=0 <=10000" doc:"motor: periods of the cogging torque per turn"`
 	Thermal    *Thermal `yaml:"thermal,omitempty" doc:"motor: drift with its own heat; left out: none"`
+}
+
+// SimControl is a controller, with the keys of a rig file.
+type SimControl struct {
+	Of     string  `yaml:"of" enum:"position,velocity" doc:"what it holds: the input is its reference"`
+	Kp     float64 `yaml:"kp" unit:"#kp" want:">=0 <=1e9" doc:"proportional gain"`
+	Ki     float64 `yaml:"ki" unit:"#ki" want:">=0 <=1e9" doc:"integral gain"`
+	Kd     float64 `yaml:"kd" unit:"#kd" want:">=0 <=1e9" doc:"of a position: derivative gain"`
+	Limit  float64 `yaml:"limit" unit:"N" want:">=0 <=1e9" doc:"largest force asked for; 0: none"`
+	DeadZn float64 `yaml:"dead_zone" unit:"#of" want:">=0" doc:"the integral rests inside it (no hunting)"`
+	Period float64 `yaml:"period" unit:"s" want:">=0" doc:"from sample to sample of a controller that holds its force, a whole number of steps; 0: continuous"`
 }
 
 // SimInitial is where a run starts.
@@ -111,11 +125,32 @@ func (c *Simulate) Unit(linear string) string {
 	return linear
 }
 
-// InputUnit is the unit of the input.
-func (c *Simulate) InputUnit() string { return c.Unit(inputUnit(c.Plant.Kind)) }
+// ControlUnit is the unit of a key of the controller, such as #kp.
+func (c *Simulate) ControlUnit(tag string) string {
+	return c.Unit(gainUnits[c.Control.Of == "velocity"][tag])
+}
 
-func inputUnit(plant string) string {
+// Spec is the controller for an experiment.
+func (k *SimControl) Spec() experiment.Control {
+	return experiment.Control{PID: control.PID{Kp: k.Kp, Ki: k.Ki, Kd: k.Kd, Limit: k.Limit, DeadZone: k.DeadZn}, Speed: k.Of == "velocity", Period: k.Period}
+}
+
+// InputUnit is the unit of the input.
+func (c *Simulate) InputUnit() string {
+	of := ""
+	if c.Control != nil {
+		of = c.Control.Of
+	}
+	return c.Unit(inputUnit(c.Plant.Kind, of))
+}
+
+// inputUnit is the unit of the input of a plant, whose controller holds a position or a velocity.
+func inputUnit(plant, of string) string {
 	switch plant {
+	case "controlled-mass":
+		if of == "velocity" {
+			return "m/s"
+		}
 	case "imposed-velocity":
 		return "m/s"
 	case "imposed-force":
@@ -124,6 +159,12 @@ func inputUnit(plant string) string {
 		return "V"
 	}
 	return "m"
+}
+
+// gainUnits are the units of a controller, of a position or (true) of a velocity.
+var gainUnits = map[bool]map[string]string{
+	false: {"#kp": "N/m", "#ki": "N/(m·s)", "#kd": "N·s/m", "#of": "m"},
+	true:  {"#kp": "N·s/m", "#ki": "N/m", "#kd": "kg", "#of": "m/s"},
 }
 
 // turned is a unit on a rotary axis.
@@ -137,11 +178,14 @@ func turned(unit string) string {
 
 // UnitTags makes the unit tags follow axis and plant.
 func (c *Simulate) UnitTags(word func(path ...string) string) func(string) string {
-	axis, plant := word("axis"), word("plant", "kind")
+	axis, plant, of := word("axis"), word("plant", "kind"), word("control", "of")
 	rotary := axis == "rotary" || axis == "" && plant == "motor"
 	return func(tag string) string {
-		if tag == "input" {
-			tag = inputUnit(plant)
+		switch tag {
+		case "input":
+			tag = inputUnit(plant, of)
+		case "#kp", "#ki", "#kd", "#of":
+			tag = gainUnits[of == "velocity"][tag]
 		}
 		if !rotary {
 			return tag

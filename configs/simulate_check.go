@@ -11,10 +11,15 @@ import (
 // Validate checks a run that was changed after loading (flags); there are no places in a file to point at.
 func (c *Simulate) Validate() (problems, warnings []schema.Problem) {
 	r := schema.NewReport(c.UnitTags(func(path ...string) string {
-		if len(path) == 1 {
+		switch {
+		case len(path) == 1:
 			return c.Axis
+		case path[0] == "plant":
+			return c.Plant.Kind
+		case c.Control != nil:
+			return c.Control.Of
 		}
-		return c.Plant.Kind
+		return ""
 	}))
 	c.Check(r)
 	return r.Problems(), r.Warnings()
@@ -44,18 +49,35 @@ func (c *Simulate) checkPlant(r *schema.Report) {
 		return
 	}
 	if p.Kind == "" {
-		r.Errorf("plant.kind", "plant.kind is missing: drawn-mass, imposed-velocity, imposed-motion, imposed-force or motor")
+		r.Errorf("plant.kind", "plant.kind is missing: drawn-mass, imposed-velocity, imposed-motion, imposed-force, controlled-mass or motor")
 		return
 	}
 	if motor && c.Axis != "rotary" {
 		r.Errorf("axis", "axis: a motor turns; want rotary, or leave axis out")
 	}
-	mass := p.Kind == "drawn-mass" || p.Kind == "imposed-force"
+	led := p.Kind == "controlled-mass"
+	mass := p.Kind == "drawn-mass" || p.Kind == "imposed-force" || led
 	if mass && p.Mass == 0 && !r.Bad("plant.mass") {
 		r.Errorf("plant.mass", "plant.mass is missing or zero: %s moves a mass, in %s", p.Kind, c.Unit("kg"))
 	}
 	if p.Kind == "drawn-mass" && p.Spring == 0 && p.Damper == 0 && !r.Bad("plant.spring") {
 		r.Errorf("plant.spring", "plant.spring is missing or zero: the input draws the mass over it, in %s", c.Unit("N/m"))
+	}
+	if led && c.Control == nil && !r.Bad("control") {
+		r.Errorf("control", "control is missing: a controlled mass needs its gains, such as {of: position, kp: 3 %s, kd: 6 %s}", c.Unit("N/m"), c.Unit("N·s/m"))
+	}
+	if k := c.Control; led && k != nil {
+		if k.Of == "" {
+			k.Of = "position"
+		}
+		k := k.Spec()
+		scheme, _ := friction.ParseScheme(c.Scheme)
+		for _, err := range k.Check(c.Step, scheme) {
+			key, _, _ := strings.Cut(err.Error(), ":")
+			if !r.Bad(key) && !r.Bad("step") && !r.Bad("control") {
+				r.Errorf(key, "%v", err)
+			}
+		}
 	}
 	if motor && p.Motor == nil && !r.Bad("plant.motor") {
 		r.Errorf("plant.motor", "plant.motor is missing: R, L, K, J as in a rig file")
@@ -69,7 +91,7 @@ func (c *Simulate) checkPlant(r *schema.Report) {
 	}{
 		{"plant.mass", mass}, {"plant.spring", mass}, {"plant.damper", mass}, {"plant.motor", motor}, {"plant.load_inertia", motor},
 		{"plant.load_torque", motor}, {"plant.cogging", motor}, {"plant.cogging_periods", motor}, {"plant.thermal", motor},
-		{"initial.velocity", mass || motor}, {"current", !motor},
+		{"initial.velocity", mass || motor}, {"current", !motor}, {"control", led},
 	} {
 		if r.Given(k.key) && !k.used {
 			r.Warnf(k.key, "%s: not used by plant.kind %s", k.key, p.Kind)
@@ -113,6 +135,8 @@ func (l *Law) NeedsNormal() bool { return l.param("mu") > 0 && l.param("N0") == 
 // inputName says what the input is.
 func (c *Simulate) inputName() string {
 	switch c.Plant.Kind {
+	case "controlled-mass":
+		return "reference of the controller"
 	case "drawn-mass":
 		return "position of the far end of the spring"
 	case "imposed-velocity":

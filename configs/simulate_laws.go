@@ -22,12 +22,14 @@ type Laws []Law
 
 // Law is a friction law with its parameters.
 type Law struct {
-	Name   string         // of the law in the registry
-	Label  string         // in tables and figures
-	Title  string         // for people
-	Model  friction.Model // with the parameters of the file
-	Public []string       // parameters that were left out and are those of the public set [theory §8]
-	Zero   []string       // parameters that were left out and are zero
+	Name   string          // of the law in the registry
+	Label  string          // in tables and figures
+	Title  string          // for people
+	Model  friction.Model  // with the parameters of the file
+	Public []string        // parameters that were left out and are those of the public set [theory §8]
+	Preset friction.Preset // whose parameters are Set
+	Set    []string        // parameters that were left out and are those of the preset
+	Zero   []string        // parameters that were left out and are zero
 
 	path string
 }
@@ -66,6 +68,59 @@ func PublicLaw(name string) (Law, error) {
 		l.Public = append(l.Public, p.Name)
 	}
 	return l, nil
+}
+
+// LawChoices are what a flag may say: a law, or a law and a preset with a colon between them.
+func LawChoices() []string {
+	var names []string
+	for _, i := range friction.Laws() {
+		names = append(names, i.Name)
+		for _, p := range i.Presets {
+			names = append(names, i.Name+":"+p.Name)
+		}
+	}
+	return names
+}
+
+// ChosenLaw is PublicLaw for one of LawChoices.
+func ChosenLaw(choice string) (Law, error) {
+	name, preset, with := strings.Cut(choice, ":")
+	l, err := PublicLaw(name)
+	if err != nil || !with {
+		return l, err
+	}
+	info, _ := friction.Find(name)
+	model, set, ok := info.With(preset)
+	if !ok {
+		known := presetNames(info)
+		if len(known) == 0 {
+			return Law{}, fmt.Errorf("the friction law %s has no presets", name)
+		}
+		return Law{}, fmt.Errorf("the friction law %s has no preset %q%s, known: %s", name, preset, spelling.DidYouMean(preset, known), strings.Join(known, ", "))
+	}
+	l.Model, l.Label = model, choice
+	l.use(set)
+	return l, nil
+}
+
+// use says that the parameters of a preset are not those of the public set.
+func (l *Law) use(p friction.Preset) {
+	l.Preset = p
+	isSet := func(name string) bool { return p.Find(name) >= 0 }
+	for _, name := range l.Public {
+		if isSet(name) {
+			l.Set = append(l.Set, name)
+		}
+	}
+	l.Public = slices.DeleteFunc(l.Public, isSet)
+}
+
+// presetNames lists the presets of a law.
+func presetNames(i friction.Info) (names []string) {
+	for _, p := range i.Presets {
+		names = append(names, p.Name)
+	}
+	return names
 }
 
 // optional tells whether a parameter of the public set may be left out, and is zero then: it is zero there too.
@@ -154,6 +209,8 @@ func buildLaw(w *schema.Walker, path string, at schema.Place, name string, given
 		known = append(known, p.Name)
 	}
 	set := map[string]bool{}
+	info, _ := friction.Find(name)
+	var preset friction.Preset
 	public, failed, unclear := false, false, false
 	theta := make([]float64, len(ps))
 	for _, k := range given {
@@ -183,9 +240,14 @@ func buildLaw(w *schema.Walker, path string, at schema.Place, name string, given
 				failed = true
 			}
 		case k.Key == "defaults":
-			if public = s == "public"; !public {
-				w.ErrorAt(key, k.Place(), "", "%s: %s is not one of public", key, schema.Quote(s))
+			model, chosen, ok := info.With(s)
+			if public = ok || s == "public"; !public {
+				known := append([]string{"public"}, presetNames(info)...)
+				w.ErrorAt(key, k.Place(), strings.TrimSpace(spelling.DidYouMean(s, known)), "%s: %s is not one of %s", key, schema.Quote(s), strings.Join(known, ", "))
 				failed, unclear = true, true // whether anything is missing
+			}
+			if ok {
+				ps, preset = model.Params(), chosen
 			}
 		default:
 			x, good := w.Number(key, k.Place(), s, schema.UnitField(ps[i].Unit), reflect.Value{})
@@ -202,7 +264,7 @@ func buildLaw(w *schema.Walker, path string, at schema.Place, name string, given
 	// what the file leaves out
 	rotary := w.UnitIn("m") == "rad"
 	if public && rotary {
-		w.ErrorAt(path+".defaults", w.PlaceOf(path+".defaults"), "", "%s.defaults: the public set is one of a linear axis in N and m; give the parameters of this one", path)
+		w.ErrorAt(path+".defaults", w.PlaceOf(path+".defaults"), "", "%s.defaults: published sets are those of a linear axis in N and m; give the parameters of this one", path)
 		return l, false
 	}
 	public = public || len(set) == 0 && !rotary
@@ -230,6 +292,7 @@ func buildLaw(w *schema.Walker, path string, at schema.Place, name string, given
 	if failed {
 		return l, false
 	}
+	l.use(preset)
 	if err := l.Model.SetParams(theta); err != nil {
 		for _, e := range each(err) {
 			w.ErrorAt(path+".law", at, "", "%s: %v", path, e)

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"hilrig/configs/schema"
+	"hilrig/engine/control"
+	"hilrig/engine/experiment"
 	"hilrig/engine/friction"
 )
 
@@ -234,9 +236,91 @@ func TestLabels(t *testing.T) {
 	}
 }
 
+// A controller takes the keys of a rig file, in the units of what it holds and of the axis.
+func TestControlledMass(t *testing.T) {
+	const head = "version: 1\nname: x\nstep: 1 ms\nduration: 1 s\n"
+	for _, c := range []struct{ text, want string }{
+		{"plant: {kind: controlled-mass, mass: 1 kg}\nfriction: lugre\ninput: 10 mm\ncontrol: {kp: 3 N/mm, ki: 4 N/(m·s), kd: 6 N·s/m, dead_zone: 1 mm, limit: 2 N, period: 2 ms}\n", ""},
+		{"plant: {kind: controlled-mass, mass: 1 kg}\nfriction: lugre\ninput: 10 mm/s\ncontrol: {of: velocity, kp: 3 N·s/m, ki: 4 N/m, dead_zone: 1 mm/s}\n", ""},
+		{"axis: rotary\nplant: {kind: controlled-mass, mass: 1 kg·m²}\nfriction: {law: coulomb, Fc: 1 N·m}\ninput: 10 deg\ncontrol: {kp: 3 N·m/rad, ki: 4 N·m/(rad·s), kd: 6 N·m·s}\n", ""},
+		{"plant: {kind: controlled-mass, mass: 1 kg}\nfriction: lugre\ninput: 1 m\n", "control is missing"},
+		{"plant: {kind: controlled-mass}\nfriction: lugre\ninput: 1 m\ncontrol: {kp: 1}\n", "plant.mass is missing"},
+		{"plant: {kind: controlled-mass, mass: 1 kg}\nfriction: lugre\ninput: 1 m\ncontrol: {of: velocity, kp: 1}\n", "m/s"},
+		{"plant: {kind: controlled-mass, mass: 1 kg}\nfriction: lugre\ninput: 1 m\ncontrol: {kp: 3 N·s/m}\n", "N/m"},
+		{"plant: {kind: controlled-mass, mass: 1 kg}\nfriction: lugre\ninput: 1 m/s\ncontrol: {of: velocity, kp: 1, kd: 1}\n", "no derivative gain"},
+		{"plant: {kind: controlled-mass, mass: 1 kg}\nfriction: lugre\ninput: 1 m\ncontrol: {kp: 1, period: 1.5 ms}\n", "whole number of steps"},
+		{"plant: {kind: controlled-mass, mass: 1 kg}\nfriction: lugre\ninput: 1 m\ncontrol: {kp: 0}\n", "all gains are zero"},
+		{"plant: {kind: controlled-mass, mass: 1 kg}\nfriction: lugre\ninput: 1 m\nscheme: explicit\ncontrol: {kp: 1}\n", "midpoint or implicit"},
+	} {
+		f, warnings, err := SimulateBytes("x.yaml", []byte(head+c.text))
+		switch {
+		case c.want == "" && (err != nil || len(warnings) > 0):
+			t.Errorf("%s: %v %v", c.text, err, warnings)
+		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%s: %v, want %q", c.text, err, c.want)
+		}
+		if err == nil {
+			if problems, _ := f.Validate(); len(problems) > 0 {
+				t.Errorf("%s: not twice: %v", c.text, problems)
+			}
+		}
+	}
+	f, _, err := SimulateBytes("x.yaml", []byte(head+"plant: {kind: controlled-mass, mass: 1 kg}\nfriction: lugre\ninput: 10 mm\ncontrol: {kp: 3 N/mm, ki: 4 N/(m·s), kd: 6 N·s/m, dead_zone: 1 mm, limit: 2 N, period: 2 ms}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := f.Control.Spec(), (experiment.Control{PID: control.PID{Kp: 3000, Ki: 4, Kd: 6, Limit: 2, DeadZone: 1e-3}, Period: 2e-3}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
+// A preset stands in for the parameters that a file leaves out, and the others are public; what stands in the file wins.
+func TestPresets(t *testing.T) {
+	file := func(law string) (*Simulate, error) {
+		c, _, err := SimulateBytes("x.yaml", []byte("version: 1\nname: x\nplant: {kind: drawn-mass, mass: 1 kg, spring: 100 N/m}\nfriction: "+law+"\ninput: {kind: ramp, velocity: 0.1 m/s}\nstep: 1 ms\nduration: 1 s\n"))
+		return c, err
+	}
+	c, err := file("{law: state-variable, defaults: boundary-lubricant, N0: 10 N, L: 20 µm}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := c.Friction[0]
+	if got := *l.Model.(*friction.StateVariable); got != (friction.StateVariable{Mu0: 0.5, V0: 1e-3, A: 1.1e-3, B: 4e-3, L: 20e-6, N0: 10, Veps: 1e-9}) {
+		t.Errorf("%+v", got)
+	}
+	if !slices.Equal(l.Set, []string{"A", "B"}) || !slices.Equal(l.Public, []string{"mu0", "v0", "veps"}) || l.Preset.Name != "boundary-lubricant" {
+		t.Errorf("%v of %s, %v public", l.Set, l.Preset.Name, l.Public)
+	}
+	if _, err := file("{law: state-variable, defaults: boundary-lubricants}"); err == nil || !strings.Contains(err.Error(), "dry-steel, paraffin-oil, boundary-lubricant") {
+		t.Errorf("%v", err)
+	}
+	if _, err := file("{law: lugre, defaults: dry-steel}"); err == nil || !strings.Contains(err.Error(), "is not one of public") {
+		t.Errorf("a preset of another law: %v", err)
+	}
+	// table 6.4, in µm and thousandths
+	for choice, want := range map[string][3]float64{"state-variable:dry-steel": {2.8, 9.4, 64.7}, "state-variable:paraffin-oil": {0, 11.1, 22.4}, "state-variable:boundary-lubricant": {1.1, 4.0, 19.2}} {
+		l, err := ChosenLaw(choice)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := l.Model.(*friction.StateVariable)
+		if got := [3]float64{1e3 * m.A, 1e3 * m.B, 1e6 * m.L}; math.Abs(got[0]-want[0])+math.Abs(got[1]-want[1])+math.Abs(got[2]-want[2]) > 1e-9 || l.Label != choice {
+			t.Errorf("%s: %v, want %v", choice, got, want)
+		}
+		if !slices.Contains(LawChoices(), choice) {
+			t.Errorf("%s cannot be completed", choice)
+		}
+	}
+	for choice, want := range map[string]string{"state-variable:dry": "known: dry-steel", "lugre:dry-steel": "no presets", "lugr:x": "did you mean"} {
+		if _, err := ChosenLaw(choice); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", choice, err, want)
+		}
+	}
+}
+
 // Whatever stands in a file, the loader answers; a file without problems has laws and an input.
 func FuzzSimulate(f *testing.F) {
-	for _, name := range []string{"stick-slip.yaml", "compare-laws.yaml", "presliding.yaml", "motor-coast.yaml", "motor-start.yaml"} {
+	for _, name := range []string{"stick-slip.yaml", "compare-laws.yaml", "presliding.yaml", "motor-coast.yaml", "motor-start.yaml", "hunting.yaml"} {
 		data, err := os.ReadFile(name)
 		if err != nil {
 			f.Fatal(err)

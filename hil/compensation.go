@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"hilrig/engine"
+	"hilrig/engine/control"
 	"hilrig/engine/friction"
 	"hilrig/engine/numeric"
 	"hilrig/estimator"
@@ -85,7 +86,7 @@ type compensator struct {
 	torque float64 // N·m  of the tick before
 }
 
-func newCompensator(s CompSpec, law friction.LuGre, j float64, pid PIDSpec) (*compensator, error) {
+func newCompensator(s CompSpec, law friction.LuGre, j float64, pid control.PID) (*compensator, error) {
 	c := &compensator{CompSpec: s, model: law, j: j, wanted: s.Scale, rest: rest{share: 1}}
 	if err := c.build(pid); err != nil {
 		return nil, err
@@ -101,7 +102,7 @@ func newCompensator(s CompSpec, law friction.LuGre, j float64, pid PIDSpec) (*co
 }
 
 // build makes the law.
-func (c *compensator) build(pid PIDSpec) (err error) {
+func (c *compensator) build(pid control.PID) (err error) {
 	sl := estimator.SlidingOf(pid.Kp, pid.Kd, c.j)
 	adapt := estimator.AdaptSpec{Law: c.model, Sliding: sl, Range: c.AdaptRange, DeadZone: c.AdaptZone}
 	if c.AdaptTime > 0 {
@@ -129,7 +130,7 @@ func (c *compensator) build(pid PIDSpec) (err error) {
 }
 
 // injection is the weight of the error in the observers of CompLuGre that these gains bear, up to a hundred times vs.
-func (c *compensator) injection(pid PIDSpec) float64 {
+func (c *compensator) injection(pid control.PID) float64 {
 	return estimator.Injection(c.model, pid.Kp, pid.Kd, 100*c.model.Vs)
 }
 
@@ -145,7 +146,7 @@ func (c *compensator) signals() []engine.Signal {
 }
 
 // adopt takes new gains while running.
-func (c *compensator) adopt(scale, gain float64, pid PIDSpec) {
+func (c *compensator) adopt(scale, gain float64, pid control.PID) {
 	c.wanted = scale
 	sl := estimator.SlidingOf(pid.Kp, pid.Kd, c.j)
 	rate := 0.0

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"hilrig/engine"
+	"hilrig/engine/control"
 	"hilrig/engine/friction"
 	"hilrig/engine/numeric"
 	"hilrig/engine/plant"
@@ -186,7 +187,7 @@ func (m *mad) Compensate(float64, estimator.Motion) (float64, engine.Status) {
 func TestCompensatorIsBounded(t *testing.T) {
 	comp := compOf(CompObserver)
 	comp.Limit = 0.02
-	c, err := newCompensator(comp, demoLaw(), 7e-5, PIDSpec{Kp: 0.25, Kd: 6e-3})
+	c, err := newCompensator(comp, demoLaw(), 7e-5, control.PID{Kp: 0.25, Kd: 6e-3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +220,7 @@ func TestCompensatorIsBounded(t *testing.T) {
 // The compensation fades in over its ramp, and goes to zero at rest over its rest time.
 func TestCompensationFades(t *testing.T) {
 	comp := CompSpec{Kind: CompObserver, Scale: 0.8, Ramp: 0.1, Resolution: 1e-3, Rest: 0.05}
-	c, err := newCompensator(comp, demoLaw(), 7e-5, PIDSpec{Kp: 0.25, Kd: 6e-3})
+	c, err := newCompensator(comp, demoLaw(), 7e-5, control.PID{Kp: 0.25, Kd: 6e-3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,7 +253,7 @@ func TestCompensationFades(t *testing.T) {
 func TestDitherFadesIn(t *testing.T) {
 	dither := estimator.DitherSpec{Kind: estimator.DitherForce, Amplitude: 0.03, Frequency: 100}
 	peaks := func(scale, later float64) (peaks [4]float64) {
-		pid := PIDSpec{Kp: 0.25, Kd: 6e-3}
+		pid := control.PID{Kp: 0.25, Kd: 6e-3}
 		c, err := newCompensator(CompSpec{Kind: CompObserver, Scale: scale, Ramp: 0.1, Dither: dither}, demoLaw(), 7e-5, pid)
 		if err != nil {
 			t.Fatal(err)
@@ -281,14 +282,14 @@ func TestDitherFadesIn(t *testing.T) {
 
 // Gains that change while the rig runs change what the observers of the adaptive law may feed back, too.
 func TestInjectionFollowsTheGains(t *testing.T) {
-	pid := PIDSpec{Kp: 0.25, Kd: 6e-3}
+	pid := control.PID{Kp: 0.25, Kd: 6e-3}
 	c, err := newCompensator(CompSpec{Kind: CompLuGre, Scale: 1, AdaptTime: 1, AdaptRange: [2]float64{0.5, 2}}, demoLaw(), 7e-5, pid)
 	if err != nil {
 		t.Fatal(err)
 	}
 	law := c.law.(*estimator.AdaptiveLuGre)
 	for _, share := range []float64{1, 0.1, 0.3} {
-		soft := PIDSpec{Kp: share * pid.Kp, Kd: share * pid.Kd}
+		soft := control.PID{Kp: share * pid.Kp, Kd: share * pid.Kd}
 		c.adopt(1, 0, soft)
 		law.Reset()
 		// at rest the first observer moves by −k·r·h, r = Λe

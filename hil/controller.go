@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"hilrig/engine"
+	"hilrig/engine/control"
 	"hilrig/engine/friction"
 	"hilrig/engine/numeric"
 	"hilrig/engine/plant"
@@ -31,7 +32,7 @@ type ControllerSpec struct {
 	RLS    *estimator.RLSSpec // nil: off
 	Ref    reference.Generator
 	Fade   float64 // s  every start and every change of the reference blends over this time
-	PID    PIDSpec
+	PID    control.PID
 	Comp   CompSpec
 	Guard  GuardSpec
 	Beside *BesideSpec // brush model beside the rig; nil: none
@@ -126,7 +127,7 @@ type Controller struct {
 	taken  [2]float64 // position and current that the filter took last
 	rls    *estimator.RLS
 	ref    motion
-	pid    pid
+	pid    control.Loop
 	comp   *compensator
 	model  *estimator.Observer // LuGre driven by the estimated motion: the open-loop model beside the rig
 	brush  *beside             // nil: none
@@ -184,7 +185,7 @@ func NewController(s ControllerSpec) (*Controller, error) {
 		return nil, fmt.Errorf("%d signals, a row holds %d: declare fewer measurements%s", n, MaxSignals, c.brush.instead())
 	}
 	c.ref = motion{gen: s.Ref, fade: s.Fade}
-	c.pid = pid{PIDSpec: s.PID}
+	c.pid = control.Loop{PID: s.PID}
 	if c.model, err = estimator.NewObserver(estimator.ObserverSpec{Law: s.Law}); err != nil {
 		return nil, fmt.Errorf("friction: %w", err)
 	}
@@ -212,7 +213,7 @@ func (c *Controller) Adopt(p *Params) {
 
 func (c *Controller) adopt() {
 	c.pid.Kp, c.pid.Ki, c.pid.Kd = c.p.V[pKp], c.p.V[pKi], c.p.V[pKd]
-	c.comp.adopt(c.p.V[pScale], c.p.V[pGain], c.pid.PIDSpec)
+	c.comp.adopt(c.p.V[pScale], c.p.V[pGain], c.pid.PID)
 	c.ref.wantScale, c.ref.wantOffset = c.p.V[pRefScale], c.p.V[pRefOffset]
 }
 
@@ -241,7 +242,7 @@ func (c *Controller) Compute(r *Row, b *Blocks) {
 		switch {
 		case r.Mode == Run && c.before != Hold:
 			c.ref.start(x[ePos], false)
-			c.pid.reset()
+			c.pid.Reset()
 			c.comp.reset()
 			c.asked, c.held = 0, false
 		case r.Mode == Run && c.ref.paused:
@@ -271,7 +272,7 @@ func (c *Controller) Compute(r *Row, b *Blocks) {
 	// feedback, inertia, friction
 	tau, fric := 0.0, 0.0
 	if on {
-		tau = c.pid.step(e, vel-x[eVel], c.dt)
+		tau = c.pid.Step(e, vel-x[eVel], c.dt)
 		if c.s.Comp.Inertia {
 			tau += c.s.Motor.J * acc
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"hilrig/engine"
+	"hilrig/engine/control"
 	"hilrig/engine/reference"
 	"hilrig/estimator"
 )
@@ -201,7 +202,7 @@ func errorsOf(t *testing.T, r *sampledRun, spec estimator.KalmanSpec) (ours, ide
 		Rig: "sampling", Rate: 1 / r.dt, Position: 0, Current: 1, Drive: 0, Age: 2, Applied: -1,
 		Meas:  []engine.Signal{{Name: "motor.angle", Unit: "rad"}, {Name: "motor.current", Unit: "A"}, {Name: "link.age", Unit: "s"}},
 		Cmd:   []engine.Signal{{Name: "drive.voltage", Unit: "V"}},
-		Motor: spec.Motor, Law: demoLaw(), Kalman: spec, Ref: gen, PID: PIDSpec{Kp: 0.25, Kd: 6e-3},
+		Motor: spec.Motor, Law: demoLaw(), Kalman: spec, Ref: gen, PID: control.PID{Kp: 0.25, Kd: 6e-3},
 		Guard: GuardSpec{Meas: make([]MeasLimit, 3), Cmd: []CmdLimit{{Lo: -24, Hi: 24}}, MaxSpeed: 300},
 	})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"hilrig/configs"
 	"hilrig/engine"
+	"hilrig/engine/control"
 	"hilrig/engine/plant"
 	"hilrig/engine/reference"
 	"hilrig/estimator"
@@ -116,7 +117,7 @@ func controllerSpec(cfg *configs.Config, meas, cmd []engine.Signal) (hil.Control
 		Motor: motorOf(cfg.Motor), Law: cfg.Friction.LuGre(),
 		Kalman: kalmanSpec(cfg, count),
 		Ref:    gen, Fade: cfg.Reference.Fade,
-		PID: hil.PIDSpec{Kp: cfg.Control.Kp, Ki: cfg.Control.Ki, Kd: cfg.Control.Kd, Limit: cfg.Control.Limit, DeadZone: cfg.Control.DeadZn},
+		PID: control.PID{Kp: cfg.Control.Kp, Ki: cfg.Control.Ki, Kd: cfg.Control.Kd, Limit: cfg.Control.Limit, DeadZone: cfg.Control.DeadZn},
 		Guard: hil.GuardSpec{
 			HoldTime: cfg.Guard.HoldTime, SelfTest: cfg.Guard.SelfTest, Beat: cfg.Loop.Beat, MaxSpeed: cfg.Guard.MaxSpeed, MaxError: cfg.Guard.MaxError,
 			MaxCurrent: cfg.Guard.MaxCurrent, RatedI: cfg.Guard.RatedI, Thermal: cfg.Guard.Thermal,

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -16,6 +17,7 @@ import (
 	"hilrig/engine/friction"
 	"hilrig/engine/numeric"
 	"hilrig/engine/spelling"
+	"hilrig/identify"
 )
 
 func newLawsCmd() *cobra.Command {
@@ -28,7 +30,8 @@ phenomena it shows with the default parameters: these are found by putting the l
 		Example: `  hil laws
   hil laws lugre
   hil laws gms --json`,
-		Args: cobra.MaximumNArgs(1),
+		Args:      cobra.MaximumNArgs(1),
+		ValidArgs: configs.LawNames(),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt)
 			defer stop()
@@ -55,7 +58,23 @@ type lawJSON struct {
 	Input      string           `json:"input"` // velocity or force
 	Parameters []paramJSON      `json:"parameters"`
 	States     []signalJSON     `json:"states"`
+	Presets    []presetJSON     `json:"presets,omitempty"`
+	Identify   []string         `json:"identified_by"` // methods of hil identify that find its parameters
 	Phenomena  []phenomenonJSON `json:"phenomena,omitempty"`
+}
+
+type presetJSON struct {
+	Name   string            `json:"name"`
+	Title  string            `json:"title"`
+	Source string            `json:"source"`
+	Values []presetValueJSON `json:"values"`
+}
+
+type presetValueJSON struct {
+	Name   string  `json:"name"`
+	Unit   string  `json:"unit"`
+	Value  float64 `json:"value"`
+	Spread float64 `json:"spread"` // 0: none is published
 }
 
 type paramJSON struct {
@@ -83,7 +102,8 @@ type phenomenonJSON struct {
 
 func describeLaw(info friction.Info) lawJSON {
 	law := info.New()
-	d := lawJSON{Name: info.Name, Title: info.Title, Equations: info.Equations, Source: info.Source, Input: "velocity", States: []signalJSON{}}
+	d := lawJSON{Name: info.Name, Title: info.Title, Equations: info.Equations, Source: info.Source, Input: "velocity", States: []signalJSON{},
+		Identify: identify.MethodsFor(info.Name)}
 	if info.Force {
 		d.Input = "force"
 	}
@@ -96,7 +116,28 @@ func describeLaw(info friction.Info) lawJSON {
 	if n := law.StateDim() - len(d.States); n > 0 {
 		d.States = append(d.States, signalJSON{fmt.Sprintf("delay line of %d numbers", n), ""})
 	}
+	for _, p := range info.Presets {
+		q := presetJSON{Name: p.Name, Title: p.Title, Source: p.Source}
+		for _, v := range p.Values {
+			i := slices.IndexFunc(d.Parameters, func(p paramJSON) bool { return p.Name == v.Name })
+			q.Values = append(q.Values, presetValueJSON{v.Name, d.Parameters[i].Unit, v.Value, v.Spread})
+		}
+		d.Presets = append(d.Presets, q)
+	}
 	return d
+}
+
+// text is the numbers of a preset for people.
+func (p presetJSON) text() string {
+	var parts []string
+	for _, v := range p.Values {
+		t := fmt.Sprintf("%s = %g", v.Name, v.Value)
+		if v.Spread > 0 {
+			t += fmt.Sprintf(" ± %g", v.Spread)
+		}
+		parts = append(parts, strings.TrimSpace(t+" "+v.Unit))
+	}
+	return strings.Join(parts, ", ")
 }
 
 func printLaws(w io.Writer, asJSON bool) error {
@@ -108,13 +149,13 @@ func printLaws(w io.Writer, asJSON bool) error {
 		return encodeJSON(w, all)
 	}
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "NAME\tLAW\tEQUATIONS\tPARAMETERS")
+	fmt.Fprintln(tw, "NAME\tLAW\tEQUATIONS\tIDENTIFIED BY\tPARAMETERS")
 	for _, info := range friction.Laws() {
 		var names []string
 		for _, p := range info.New().Params() {
 			names = append(names, p.Name)
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", info.Name, info.Title, info.Equations, strings.Join(names, " "))
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\n", info.Name, info.Title, info.Equations, strings.Join(identify.MethodsFor(info.Name), " "), strings.Join(names, " "))
 	}
 	tw.Flush()
 	fmt.Fprintln(w, asStarted("\nnext: hil laws lugre; hil scenario all --law lugre,gms"))
@@ -147,6 +188,14 @@ func printLaw(ctx context.Context, w io.Writer, info friction.Info, asJSON bool)
 		fmt.Fprintf(tw, "%s\t%g\t%s\t%s\t%g to %g\t%s\n", p.Name, p.Default, p.Unit, p.RotaryUnit, p.Min, p.Max, p.Doc)
 	}
 	tw.Flush()
+	for i, p := range d.Presets {
+		if i == 0 {
+			fmt.Fprintln(w)
+			fmt.Fprintln(tw, "PRESET\tVALUES\tOF\tSOURCE")
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%s\t[%s]\n", p.Name, p.text(), p.Title, p.Source)
+	}
+	tw.Flush()
 	if len(d.States) > 0 {
 		fmt.Fprintln(w)
 		fmt.Fprintln(tw, "STATE\tUNIT")
@@ -155,7 +204,7 @@ func printLaw(ctx context.Context, w io.Writer, info friction.Info, asJSON bool)
 		}
 		tw.Flush()
 	}
-	fmt.Fprintln(w)
+	fmt.Fprintf(w, "\nidentified by: %s (hil identify, method)\n\n", strings.Join(d.Identify, ", "))
 	fmt.Fprintln(tw, "SHOWS\t\tMEASURED\tCRITERION")
 	for _, p := range d.Phenomena {
 		value := "–"

@@ -59,19 +59,24 @@ func TestLawsDoc(t *testing.T) {
 }
 
 // What the literature and the equations say about the models of the chapter (table 6.5, corrected: only a law with a dwell
-// time strengthens at rest; LuGre, modified Dahl and M2 break away at a level that depends on the rate of the force).
+// time strengthens at rest; LuGre, modified Dahl and M2 break away at a level that depends on the rate of the force). Table 6.3:
+// under PD Coulomb friction neither sticks and slips nor hunts; static friction sticks and slips from some starts and hunts under
+// PID; a Stribeck curve decides which starts do.
 func TestPhenomenaOfTheChapter(t *testing.T) {
 	for law, want := range map[string]map[string]bool{
-		"seven-parameter": {"presliding": true, "presliding_hysteresis": false, "coulomb": true, "viscous": true, "negative_viscous": true, "dwell": true, "memory": true, "stick_slip": true, "stiction": true},
-		"state-variable":  {"presliding": false, "coulomb": true, "dwell": false, "memory": true},
-		"karnopp":         {"presliding": false, "coulomb": true, "viscous": true, "dwell": false, "rate": false, "memory": false, "stick_slip": true, "stiction": true},
-		"lugre":           {"presliding": true, "presliding_hysteresis": true, "coulomb": true, "viscous": true, "negative_viscous": true, "dwell": false, "rate": true, "memory": true, "stick_slip": true, "minor_loops": false},
-		"dahl-modified":   {"presliding": true, "presliding_hysteresis": true, "coulomb": true, "viscous": true, "negative_viscous": true, "dwell": false, "rate": true, "memory": true, "passive": true},
-		"m2":              {"presliding": true, "presliding_hysteresis": false, "coulomb": true, "viscous": true, "negative_viscous": true, "dwell": false, "memory": true, "stick_slip": true},
-		"dahl":            {"presliding": true, "presliding_hysteresis": true, "coulomb": true, "viscous": false, "negative_viscous": false, "stiction": false, "memory": false, "stick_slip": false, "passive": true},
-		"gms":             {"presliding": true, "presliding_hysteresis": true, "minor_loops": true},
-		"leuven":          {"presliding": true, "presliding_hysteresis": true, "minor_loops": true},
-		"coulomb":         {"presliding": false, "coulomb": true, "viscous": false, "negative_viscous": false, "stiction": false, "dwell": false, "memory": false, "stick_slip": false},
+		"seven-parameter":        {"stick_slip_sliding": true, "hunting": false, "presliding": true, "presliding_hysteresis": false, "coulomb": true, "viscous": true, "negative_viscous": true, "dwell": true, "memory": true, "stick_slip": true, "stiction": true},
+		"state-variable":         {"presliding": false, "coulomb": true, "dwell": false, "memory": true},
+		"karnopp":                {"stick_slip_sliding": false, "hunting": true, "presliding": false, "coulomb": true, "viscous": true, "dwell": false, "rate": false, "memory": false, "stick_slip": true, "stiction": true},
+		"lugre":                  {"stick_slip_sliding": true, "hunting": true, "presliding": true, "presliding_hysteresis": true, "coulomb": true, "viscous": true, "negative_viscous": true, "dwell": false, "rate": true, "memory": true, "stick_slip": true, "minor_loops": false},
+		"dahl-modified":          {"hunting": true, "presliding": true, "presliding_hysteresis": true, "coulomb": true, "viscous": true, "negative_viscous": true, "dwell": false, "rate": true, "memory": true, "passive": true},
+		"m2":                     {"hunting": true, "presliding": true, "presliding_hysteresis": false, "coulomb": true, "viscous": true, "negative_viscous": true, "dwell": false, "memory": true, "stick_slip": true},
+		"dahl":                   {"presliding": true, "presliding_hysteresis": true, "coulomb": true, "viscous": false, "negative_viscous": false, "stiction": false, "memory": false, "stick_slip": false, "passive": true},
+		"gms":                    {"presliding": true, "presliding_hysteresis": true, "minor_loops": true},
+		"leuven":                 {"presliding": true, "presliding_hysteresis": true, "minor_loops": true},
+		"viscous":                {"stick_slip": false, "stick_slip_sliding": false, "hunting": false},
+		"static-coulomb-viscous": {"stick_slip": true, "stick_slip_sliding": false, "hunting": true},
+		"stribeck-bo-pavelescu":  {"stick_slip": true, "stick_slip_sliding": true, "hunting": true},
+		"coulomb":                {"stick_slip_sliding": false, "hunting": false, "presliding": false, "coulomb": true, "viscous": false, "negative_viscous": false, "stiction": false, "dwell": false, "memory": false, "stick_slip": false},
 	} {
 		t.Run(law, func(t *testing.T) {
 			i := slices.Index(configs.LawNames(), law)
@@ -168,20 +173,34 @@ compared with a criterion (below the table).
 	for _, p := range shows[0] {
 		fmt.Fprintf(&b, "- *%s*: %s.\n", p.Title, p.Criterion)
 	}
-	b.WriteString("\n## Inputs, states and parameters\n\n| law | name | equations | source | input | states |\n|---|---|---|---|---|---|\n")
+	b.WriteString(`
+## Inputs, states and parameters
+
+Table 6.6 of the chapter for every law. The output is the friction force; the parameters stand below. *Identified by* names the methods
+of [hil identify](identify.md) that find its parameters out of a record.
+
+| law | name | equations | source | input | states | identified by |
+|---|---|---|---|---|---|---|
+`)
 	for _, info := range laws {
 		d := describeLaw(info)
 		var states []string
 		for _, s := range d.States {
 			states = append(states, strings.TrimSpace(s.Name+" "+bracket(s.Unit)))
 		}
-		fmt.Fprintf(&b, "| %s | `%s` | %s | [%s] | %s | %s |\n", d.Title, d.Name, d.Equations, d.Source, d.Input, strings.Join(states, ", "))
+		fmt.Fprintf(&b, "| %s | `%s` | %s | [%s] | %s | %s | %s |\n", d.Title, d.Name, d.Equations, d.Source, d.Input, strings.Join(states, ", "), strings.Join(d.Identify, ", "))
 	}
 	for _, info := range laws {
 		d := describeLaw(info)
 		fmt.Fprintf(&b, "\n### %s\n\n| parameter | unit | default | range | |\n|---|---|---|---|---|\n", d.Name)
 		for _, p := range d.Parameters {
 			fmt.Fprintf(&b, "| `%s` | %s | %g | %g … %g | %s |\n", p.Name, p.Unit, p.Default, p.Min, p.Max, p.Doc)
+		}
+		for i, p := range d.Presets {
+			if i == 0 {
+				fmt.Fprintf(&b, "\n| `defaults` | values | of | source |\n|---|---|---|---|\n")
+			}
+			fmt.Fprintf(&b, "| `%s` | %s | %s | [%s] |\n", p.Name, p.text(), p.Title, p.Source)
 		}
 	}
 	return b.Bytes()

@@ -49,9 +49,9 @@ func newScenarioCmd() *cobra.Command {
 	}
 	c := &cobra.Command{
 		Use:   "scenario " + strings.Join(names, "|"),
-		Short: "The five comparison scenarios of friction laws, with figures and a table",
+		Short: "The comparison scenarios of friction laws, with figures and a table",
 		Long: `Puts friction laws through the comparisons of the literature: stick-slip of a drawn mass, crossing zero velocity,
-hysteresis of friction over velocity, spring-like stiction, response to a step. Without --law the five models of the
+hysteresis of friction over velocity, spring-like stiction, response to a step, a position held by PD and PID. Without --law the five models of the
 chapter run with one public set of parameters; figures then carry the chapter's numbers 6.4 to 6.42. Laws with parameters
 of your own come from the friction section of a simulation file (--laws).
 
@@ -72,7 +72,8 @@ Exit codes: 0 done; 2 wrong usage; 3 a law that cannot be used, or a step withou
 		},
 	}
 	fl := c.Flags()
-	fl.StringSliceVar(&f.laws, "law", nil, "laws by name, separated by commas; see hil laws (default: the five of the chapter)")
+	fl.StringSliceVar(&f.laws, "law", nil, "laws by name, or law:preset, separated by commas; see hil laws (default: the five of the chapter)")
+	c.RegisterFlagCompletionFunc("law", cobra.FixedCompletions(configs.LawChoices(), cobra.ShellCompDirectiveNoFileComp))
 	fl.StringVar(&f.from, "laws", "", "take the laws and their parameters from the friction section of this simulation file")
 	fl.StringVarP(&f.out, "output", "o", "scenarios", "directory of the results")
 	fl.StringSliceVar(&f.formats, "format", []string{"svg", "png"}, "formats of the figures")
@@ -88,6 +89,10 @@ Exit codes: 0 done; 2 wrong usage; 3 a law that cannot be used, or a step withou
 	quantityVar(fl, &f.c.Ripple, "ripple", "m/s", "hysteresis: amplitude of the speed")
 	quantityVar(fl, &f.c.Push, "push", "N", "stiction: amplitude of the force; steps of force are two and four times this")
 	quantityVar(fl, &f.c.Jump, "jump", "m/s", "step response: the speed")
+	quantityVar(fl, &f.c.Kp, "kp", "N/m", "hunting: proportional gain")
+	quantityVar(fl, &f.c.Ki, "ki", "N/(m·s)", "hunting: integral gain")
+	quantityVar(fl, &f.c.Kd, "kd", "N·s/m", "hunting: derivative gain")
+	quantityVar(fl, &f.c.Move, "move", "m", "hunting: how far the mass is sent")
 	fl.BoolVar(&f.json, "json", false, "print the metrics as JSON")
 	fl.BoolVar(&f.force, "force", false, "write over existing files")
 	return c
@@ -190,7 +195,7 @@ func (f *scenarioFlags) check() error {
 	for _, q := range []struct {
 		name string
 		v    float64
-	}{{"step", f.c.Step}, {"mass", f.c.Mass}, {"spring", f.c.Spring}, {"pull", f.c.Pull}, {"swing", f.c.Swing}, {"omega", f.c.Omega}, {"ripple", f.c.Ripple}, {"push", f.c.Push}, {"jump", f.c.Jump}} {
+	}{{"step", f.c.Step}, {"mass", f.c.Mass}, {"spring", f.c.Spring}, {"pull", f.c.Pull}, {"swing", f.c.Swing}, {"omega", f.c.Omega}, {"ripple", f.c.Ripple}, {"push", f.c.Push}, {"jump", f.c.Jump}, {"kp", f.c.Kp}, {"ki", f.c.Ki}, {"kd", f.c.Kd}, {"move", f.c.Move}} {
 		if !(q.v > 0) || math.IsInf(q.v, 0) {
 			errs = append(errs, fmt.Errorf("--%s: %g, want > 0", q.name, q.v))
 		}
@@ -226,15 +231,20 @@ func (f *scenarioFlags) subjects(stderr io.Writer) (all []experiment.Subject, nu
 	if names == nil {
 		names = chapterLaws
 	}
-	for _, name := range names {
-		law, ok := friction.Find(name)
-		if !ok {
-			return nil, false, exitWith(exitUsage, fmt.Errorf("scenario: law %q is unknown%s; hil laws lists them", name, spelling.DidYouMean(name, configs.LawNames())))
+	for i, name := range names {
+		l, err := configs.ChosenLaw(name)
+		if err != nil {
+			return nil, false, exitWith(exitUsage, fmt.Errorf("scenario: %w; hil laws lists them", err))
 		}
-		if slices.ContainsFunc(all, func(s experiment.Subject) bool { return s.Name == name }) {
+		if slices.Index(names, name) != i {
 			return nil, false, exitWith(exitUsage, fmt.Errorf("scenario: law %q is named twice", name))
 		}
-		all = append(all, experiment.Subject{Name: law.Name, Label: law.Title, Law: law.New(), Force: law.Force})
+		law, _ := friction.Find(l.Name)
+		label := law.Title
+		if l.Preset.Name != "" {
+			label = l.Preset.Name
+		}
+		all = append(all, experiment.Subject{Name: law.Name, Label: label, Law: l.Model, Force: law.Force})
 	}
 	c := experiment.Public()
 	c.Step, c.Scheme = f.c.Step, f.c.Scheme

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"sort"
 
 	"hilrig/cmd/hil/plot"
 	"hilrig/engine/experiment"
@@ -134,6 +135,8 @@ func views(scenario string, group []*experiment.Outcome) []view {
 		return hysteresisViews(group)
 	case "stiction":
 		return stictionViews(group)
+	case "hunting":
+		return huntingViews(group)
 	}
 	return stepResponseViews(group)
 }
@@ -239,6 +242,29 @@ func loopOf(p experiment.Part) (v, f []float64) {
 		v, f = append(v, x), append(f, p.Trace.F[from+k])
 	}
 	return v, f
+}
+
+// huntingViews show where PD leaves the mass, and what PID does to it, in the first fifth of the records.
+func huntingViews(group []*experiment.Outcome) []view {
+	var panels []plot.Panel
+	for i, part := range group[0].Parts {
+		end := part.Trace.T[len(part.Trace.T)-1] / 5
+		p := plot.Panel{Title: part.Name, X: second, Y: plot.Axis{Name: "position", Unit: "m"}}
+		early := func(t *experiment.Trace) (x, y []float64) {
+			n := sort.SearchFloat64s(t.T, end)
+			return t.T[:n], t.X[:n]
+		}
+		p.Series = drawn(group, i, early)
+		x, y := early(&experiment.Trace{T: part.Trace.T, X: part.Trace.Input})
+		p.Series = append(p.Series, plot.Series{Label: "reference", X: x, Y: y, Style: plot.Guide})
+		if len(group) == 1 {
+			p.Series[0].Label = "mass"
+		}
+		panels = append(panels, p)
+	}
+	s := group[0].Parts[1].Spec
+	k := s.Control.PID
+	return []view{{note: fmt.Sprintf("%g kg, kp %g N/m, ki %g N/(m·s), kd %g N·s/m, step %g ms", s.Mass, k.Kp, k.Ki, k.Kd, 1e3*s.Step), columns: plot.Grid(1, panels...)}}
 }
 
 func stictionViews(group []*experiment.Outcome) []view {

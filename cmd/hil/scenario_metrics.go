@@ -152,7 +152,8 @@ func metricsJSON(c experiment.Conditions, outcomes []*experiment.Outcome) []byte
 		Scheme     string             `json:"scheme"`
 		Outcomes   []outcome          `json:"outcomes"`
 	}{programVersion(), map[string]float64{"step_s": c.Step, "mass_kg": c.Mass, "spring_N_m": c.Spring, "pull_m_s": c.Pull, "swing_m_s": c.Swing,
-		"omega_rad_s": c.Omega, "bias_m_s": c.Bias, "ripple_m_s": c.Ripple, "push_N": c.Push, "jump_m_s": c.Jump}, c.Scheme.String(), nil}
+		"omega_rad_s": c.Omega, "bias_m_s": c.Bias, "ripple_m_s": c.Ripple, "push_N": c.Push, "jump_m_s": c.Jump,
+		"kp_N_m": c.Kp, "ki_N_m_s": c.Ki, "kd_N_s_m": c.Kd, "move_m": c.Move}, c.Scheme.String(), nil}
 	for _, o := range outcomes {
 		r := outcome{o.Scenario, o.Subject.Name, o.Subject.Label, map[string]float64{}, map[string]number{}}
 		for _, p := range o.Subject.Law.Params() {

@@ -64,8 +64,8 @@ func TestScenarioFigures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal(data, &r); err != nil || len(r.Outcomes) != 25 {
-		t.Fatalf("metrics.json: %v, %d outcomes, want five laws in five scenarios", err, len(r.Outcomes))
+	if err := json.Unmarshal(data, &r); err != nil || len(r.Outcomes) != 30 {
+		t.Fatalf("metrics.json: %v, %d outcomes, want five laws in six scenarios", err, len(r.Outcomes))
 	}
 	lines := 1
 	for _, o := range r.Outcomes {

@@ -35,8 +35,8 @@ func newSimulateCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "simulate FILE.yaml",
 		Short: "Run friction laws, or bodies in contact, without a rig: numbers, CSV, figure, animation",
-		Long: `Runs one friction law, or several side by side, through an experiment: a mass drawn over a spring, a motion or force
-imposed, a motor under voltage. Prints what happened (break-away, arrest, reversal), extremes and the work against friction;
+		Long: `Runs one friction law, or several side by side, through an experiment: a mass drawn over a spring or led
+by a controller, a motion or force imposed, a motor under voltage. Prints what happened (break-away, arrest, reversal), extremes and the work against friction;
 -o writes the traces, --plot draws them. FILE.yaml is explained in docs/simulate.md; hil laws lists the friction laws.
 
 A file with the key system runs bodies that touch, stick, slide, separate and collide: the brush of a motor, a scene of planar
@@ -69,7 +69,8 @@ scheme takes; 4 an output cannot be written; 130 interrupted.`,
 	fl.StringVar(&f.animate, "animate", "", "write a page that shows bodies in contact moving, .html")
 	fl.BoolVar(&f.json, "json", false, "print parameters, events and numbers as JSON")
 	fl.BoolVar(&f.force, "force", false, "write over existing files")
-	fl.StringSliceVar(&f.laws, "law", nil, "laws in place of those of the file: labels of the file, or names with their public numbers")
+	fl.StringSliceVar(&f.laws, "law", nil, "laws in place of those of the file: labels of the file, or names with their public numbers or a preset (law:preset)")
+	c.RegisterFlagCompletionFunc("law", cobra.FixedCompletions(configs.LawChoices(), cobra.ShellCompDirectiveNoFileComp))
 	fl.StringVar(&f.step, "step", "", "step in place of that of the file, such as 0.1ms")
 	fl.StringVar(&f.duration, "duration", "", "duration in place of that of the file, such as 30s")
 	return c
@@ -204,7 +205,7 @@ func (f *simulateFlags) over(cfg *configs.Simulate) error {
 		if found {
 			continue
 		}
-		l, err := configs.PublicLaw(name)
+		l, err := configs.ChosenLaw(name)
 		if err == nil && cfg.Rotary() {
 			err = fmt.Errorf("%s is not in the file, and the public numbers are those of a linear axis", name)
 		}
@@ -269,6 +270,9 @@ func (s *simulation) prepare() error {
 			Input: c.Input.Generator(), Normal: c.Normal.Generator(), Current: c.Current.Generator(),
 			Mass: p.Mass, Spring: p.Spring, Damper: p.Damper, X0: c.Initial.Position, V0: c.Initial.Velocity,
 			Scheme: scheme, Step: c.Step, Duration: c.Duration, Substep: c.OverLimit == "substep",
+		}
+		if k := c.Control; k != nil {
+			spec.Control = k.Spec()
 		}
 		if p.Motor != nil {
 			spec.Motor = plant.DriveSpec{

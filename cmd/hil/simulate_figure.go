@@ -36,6 +36,13 @@ func (s *simulation) figure() *plot.Figure {
 	switch c.Plant.Kind {
 	case "drawn-mass":
 		x = append(x, plot.Series{Label: "end of the spring", X: first.T, Y: first.Input, Style: plot.Guide})
+	case "controlled-mass":
+		guide := plot.Series{Label: "reference", X: first.T, Y: first.Input, Style: plot.Guide}
+		if c.Control.Of == "velocity" {
+			v = append(v, guide)
+		} else {
+			x = append(x, guide)
+		}
 	case "imposed-force":
 		f = append(f, plot.Series{Label: "applied " + s.word("force", "torque"), X: first.T, Y: first.Input, Style: plot.Guide})
 	}

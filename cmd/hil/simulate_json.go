@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"slices"
 
 	"hilrig/configs"
 	"hilrig/engine"
@@ -51,7 +52,7 @@ type paramResult struct {
 	Name  string  `json:"name"`
 	Unit  string  `json:"unit"`
 	Value float64 `json:"value"`
-	From  string  `json:"from"` // file, public, zero
+	From  string  `json:"from"` // file, public, zero, or a preset
 	Doc   string  `json:"doc"`
 }
 
@@ -129,17 +130,15 @@ func countEvents(events []experiment.Event, k experiment.Kind) (n int, first flo
 	return n, first
 }
 
-// origin tells where a parameter comes from.
+// origin tells where a parameter comes from: file, public, zero, or the name of a preset.
 func origin(l *configs.Law, name string) string {
-	for _, p := range l.Public {
-		if p == name {
-			return "public"
-		}
-	}
-	for _, p := range l.Zero {
-		if p == name {
-			return "zero"
-		}
+	switch {
+	case slices.Contains(l.Public, name):
+		return "public"
+	case slices.Contains(l.Set, name):
+		return l.Preset.Name
+	case slices.Contains(l.Zero, name):
+		return "zero"
 	}
 	return "file"
 }

@@ -51,6 +51,17 @@ func (s *simulation) plantText() string {
 	switch p.Kind {
 	case "drawn-mass":
 		return mass + " drawn over " + spring
+	case "controlled-mass":
+		k := c.Control
+		text := fmt.Sprintf("%s under a %s controller, kp %s, ki %s, kd %s", mass, k.Of,
+			withUnit(k.Kp, c.ControlUnit("#kp")), withUnit(k.Ki, c.ControlUnit("#ki")), withUnit(k.Kd, c.ControlUnit("#kd")))
+		if k.Period > 0 {
+			text += ", sampled every " + withUnit(k.Period, "s")
+		}
+		if spring != "" {
+			text += ", on " + spring
+		}
+		return text
 	case "imposed-force":
 		if spring != "" {
 			return mass + " on " + spring + " under the input"
@@ -70,7 +81,7 @@ func (s *simulation) printLaw(w io.Writer, r *lawRun) {
 		name += " = " + r.law.Name
 	}
 	fmt.Fprintf(w, "%s   %s %s [%s]\n", name, r.law.Title, info.Equations, info.Source)
-	var file, public []string
+	var file, public, preset []string
 	for _, p := range r.law.Model.Params() {
 		text := p.Name + " " + withUnit(p.Value, s.cfg.Unit(p.Unit))
 		switch origin(&r.law, p.Name) {
@@ -78,12 +89,14 @@ func (s *simulation) printLaw(w io.Writer, r *lawRun) {
 			file = append(file, text)
 		case "public":
 			public = append(public, text)
+		case r.law.Preset.Name:
+			preset = append(preset, text)
 		}
 	}
 	for _, line := range []struct {
 		lead string
 		list []string
-	}{{"from the file", file}, {"public set", public}, {"left out, zero", r.law.Zero}} {
+	}{{"from the file", file}, {"public set", public}, {r.law.Preset.Name, preset}, {"left out, zero", r.law.Zero}} {
 		if len(line.list) > 0 {
 			fmt.Fprintf(w, "   %-15s %s\n", line.lead, strings.Join(line.list, ", "))
 		}

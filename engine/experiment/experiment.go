@@ -4,8 +4,8 @@
 // the contact, a force on a resting body, a motor. Run steps one law through one experiment with a fixed step and hands out
 // a Sample for every step; Record keeps them as columns; Watch finds break-aways, arrests and reversals.
 //
-// The five scenarios by which the literature compares laws, stick-slip, zero crossing, hysteresis, spring-like stiction and
-// step response, are experiments with numbers to read off: see Scenarios.
+// The scenarios by which the literature compares laws, stick-slip, zero crossing, hysteresis, spring-like stiction, step
+// response and hunting, are experiments with numbers to read off: see Scenarios.
 //
 // Times: position and velocity of a sample belong to the end of the step, friction and load are means over the step and
 // belong to its middle. Assumed: the input is evaluated in the middle of the step (schemes of second order) and needs no
@@ -39,12 +39,18 @@ const (
 	ImposedMotion
 	// MotorAxis is a brushed motor under the voltage Input; angles and torques take the place of positions and forces.
 	MotorAxis
+	// ControlledMass is a mass under a controller that follows Input, with an optional spring and damper to the ground:
+	// M·dv/dt = u(e) − kx − cv − F.
+	ControlledMass
 )
 
 // Plants lists the names of the plants in their order.
-var Plants = []string{"drawn-mass", "imposed-force", "imposed-velocity", "imposed-motion", "motor"}
+var Plants = []string{"drawn-mass", "imposed-force", "imposed-velocity", "imposed-motion", "motor", "controlled-mass"}
 
 func (p Plant) String() string { return Plants[p] }
+
+// slides tells that the plant is a mass that moves by itself, a slider.
+func (p Plant) slides() bool { return p == DrawnMass || p == ImposedForce || p == ControlledMass }
 
 // Spec describes an experiment with one law.
 type Spec struct {
@@ -57,6 +63,7 @@ type Spec struct {
 	Spring   float64             // N/m
 	Damper   float64             // N·s/m
 	Motor    plant.DriveSpec     // MotorAxis; its Friction is Law
+	Control  Control             // ControlledMass
 	X0, V0   float64             // m, m/s  at the start
 	State    []float64           // of the law at the start; nil: relaxed
 	Scheme   friction.Scheme
@@ -126,10 +133,13 @@ func (s *Spec) Validate() error {
 	if s.Step > 0 && s.Duration/s.Step > 1e9 {
 		errs = append(errs, fmt.Errorf("duration: %g s are %.3g steps, want at most 1e9", s.Duration, s.Duration/s.Step))
 	}
-	if s.Plant == DrawnMass || s.Plant == ImposedForce {
+	if s.Plant.slides() {
 		want(s.Mass > 0, "mass", s.Mass, "kg", "> 0")
 		want(s.Damper >= 0, "damper", s.Damper, "N·s/m", "≥ 0")
 		want(s.Spring >= 0 && (s.Spring > 0 || s.Plant != DrawnMass || s.Damper > 0), "spring", s.Spring, "N/m", "> 0: it draws the mass")
+	}
+	if s.Plant == ControlledMass && s.Step > 0 {
+		errs = append(errs, s.Control.Check(s.Step, s.Scheme)...)
 	}
 	want(!math.IsNaN(s.X0), "initial position", s.X0, "m", "a finite number")
 	want(!math.IsNaN(s.V0), "initial velocity", s.V0, "m/s", "a finite number")
@@ -142,7 +152,7 @@ func (s *Spec) Validate() error {
 
 // Substeps is the number of parts a step is divided into to stay below the limit of the scheme, and the limit (s).
 func (s *Spec) Substeps() (n int, limit float64, why string, err error) {
-	if s.Plant != DrawnMass && s.Plant != ImposedForce {
+	if !s.Plant.slides() {
 		return 1, math.Inf(1), "no limit: the motion is imposed or the plant steps itself", nil
 	}
 	b, err := friction.NewMass(s.Mass, s.Law, s.Scheme)

@@ -9,7 +9,7 @@ import (
 	"hilrig/engine/plant"
 )
 
-// slider is a mass under friction, drawn over a spring or pushed by a force. It is its own friction.Load.
+// slider is a mass under friction, drawn over a spring, pushed by a force or moved by a controller. It is its own friction.Load.
 type slider struct {
 	*Spec
 	body  *friction.Mass
@@ -17,6 +17,7 @@ type slider struct {
 	x     []float64
 	t     float64 // s  beginning of the step
 	work  float64
+	feedback
 }
 
 func newSlider(s *Spec) (*slider, error) {
@@ -34,7 +35,7 @@ func newSlider(s *Spec) (*slider, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &slider{Spec: s, body: body, parts: n, x: body.NewState()}
+	r := &slider{Spec: s, body: body, parts: n, x: body.NewState(), feedback: newFeedback(s)}
 	r.x[0], r.x[1] = s.X0, s.V0
 	copy(r.x[2:], s.State)
 	return r, nil
@@ -42,25 +43,42 @@ func newSlider(s *Spec) (*slider, error) {
 
 func (r *slider) Span(tau, h, x float64) {}
 
-// At is the force of spring, damper and input.
+// At is the force of spring, damper, input and controller.
 func (r *slider) At(tau, x, v float64) (force, dx, dv float64) {
 	y, dy, _ := r.Input.At(r.t + tau)
-	if r.Plant == DrawnMass {
+	switch r.Plant {
+	case DrawnMass:
 		return r.Spring*(y-x) + r.Damper*(dy-v), -r.Spring, -r.Damper
+	case ControlledMass:
+		e, de := r.Control.error(y, dy, x, v)
+		u, ue, ude := r.force(tau, e, de)
+		if r.Control.Speed {
+			ue, ude = 0, ue
+		}
+		return u - r.Spring*x - r.Damper*v, -ue - r.Spring, -ude - r.Damper
 	}
 	return y - r.Spring*x - r.Damper*v, -r.Spring, -r.Damper
 }
 
 func (r *slider) step(t, h float64, q *Sample) {
 	r.t = t
+	if r.Plant == ControlledMass {
+		y, dy, _ := r.Input.At(t)
+		r.begin(r.Control.error(y, dy, r.x[0], r.x[1]))
+	}
 	r.body.N, r.body.I = normal(r.Normal, t+h/2), at(r.Current, t+h/2)
 	m := r.body.Substeps(r.parts, h, r.x, r)
 	r.work += m.Work
 	q.X, q.V, q.W, q.F, q.Work, q.Z, q.Status = r.x[0], r.x[1], m.W, m.F, r.work, r.x[2:], m.Status
 	q.Evals += m.Evals
 	q.Parts += m.Parts
+	y, dy, _ := r.Input.At(t + h)
+	if r.Plant == ControlledMass {
+		e, _ := r.Control.error(y, dy, q.X, q.V)
+		r.end(h, e)
+	}
 	r.t = t + h
-	q.Input = at(r.Input, r.t)
+	q.Input = y
 	q.Drive, _, _ = r.At(0, q.X, q.V)
 }
 

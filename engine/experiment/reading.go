@@ -23,6 +23,29 @@ func upward(t, y []float64, level float64) []float64 {
 	return at
 }
 
+// cycle is a motion to and fro about a level.
+type cycle struct {
+	amplitude float64 // half the distance of the extremes
+	period    float64 // s  mean distance of upward crossings; NaN with fewer than two
+	growth    float64 // amplitude of the second half over that of the first: 1 for a limit cycle; NaN at rest
+}
+
+// readCycle reads the motion y about level from the time at on.
+func readCycle(t, y []float64, level, at float64) (c cycle) {
+	amplitude := func(y []float64) float64 {
+		lo, hi := extremes(y)
+		return (hi - lo) / 2
+	}
+	from := index(t, at)
+	t, y = t[from:], y[from:]
+	c.amplitude, c.period = amplitude(y), math.NaN()
+	c.growth = amplitude(y[len(y)/2:]) / amplitude(y[:len(y)/2])
+	if up := upward(t, y, level); len(up) > 1 {
+		c.period = (up[len(up)-1] - up[0]) / float64(len(up)-1)
+	}
+	return c
+}
+
 // extremes are the smallest and the largest value.
 func extremes(y []float64) (lo, hi float64) {
 	lo, hi = math.Inf(1), math.Inf(-1)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"hilrig/engine/control"
 	"hilrig/engine/friction"
 	"hilrig/engine/numeric"
 	"hilrig/engine/reference"
@@ -31,11 +32,16 @@ type Conditions struct {
 	Ripple float64 // m/s    hysteresis: amplitude of the speed
 	Push   float64 // N      stiction: amplitude of the force; step response: two and four times this are the steps of force
 	Jump   float64 // m/s    step response: the speed
+	Kp     float64 // N/m      hunting: gains of the position controller
+	Ki     float64 // N/(m·s)
+	Kd     float64 // N·s/m
+	Move   float64 // m      hunting: how far the mass is sent
 }
 
 // Public are the conditions under which the five models of the chapter show what is claimed of them.
 func Public() Conditions {
-	return Conditions{Step: 1e-3, Mass: 1, Spring: 100, Pull: 0.02, Swing: 1, Omega: 2, Bias: 0.06, Ripple: 0.04, Push: 0.5, Jump: 1}
+	return Conditions{Step: 1e-3, Mass: 1, Spring: 100, Pull: 0.02, Swing: 1, Omega: 2, Bias: 0.06, Ripple: 0.04, Push: 0.5, Jump: 1,
+		Kp: 3, Ki: 4, Kd: 6, Move: 1}
 }
 
 // Metric is a number that a scenario reads off.
@@ -75,6 +81,7 @@ var Scenarios = []Scenario{
 	{"hysteresis", "hysteresis of friction over velocity", (*trial).hysteresis},
 	{"stiction", "spring-like behaviour in stiction", (*trial).stiction},
 	{"step-response", "response to a step", (*trial).stepResponse},
+	{"hunting", "a position held by PD and by PID", (*trial).hunting},
 }
 
 // Run puts a law through the scenario.
@@ -97,10 +104,22 @@ func (t *trial) metric(key, title, unit string, v float64) {
 	t.out.Metrics = append(t.out.Metrics, Metric{key, title, unit, v})
 }
 
+// numbers are the metrics by key.
+func (t *trial) numbers() map[string]float64 {
+	got := map[string]float64{}
+	for _, m := range t.out.Metrics {
+		got[m.Key] = m.Value
+	}
+	return got
+}
+
 // record runs one experiment and adds it to the outcome. Every step is kept: the numbers are read off the record.
-func (t *trial) record(name string, s Spec) (*Trace, error) {
+func (t *trial) record(name string, s Spec) (*Trace, error) { return t.recordRows(name, s, 1) }
+
+// recordRows is record with one row in every steps.
+func (t *trial) recordRows(name string, s Spec, every int) (*Trace, error) {
 	s.Law, s.Mass, s.Scheme, s.Step, s.Substep = t.out.Subject.Law, t.c.Mass, t.c.Scheme, t.c.Step, true
-	tr, err := Record(t.ctx, s, Recording{Every: 1})
+	tr, err := Record(t.ctx, s, Recording{Every: every})
 	if err != nil {
 		return nil, err
 	}
@@ -263,6 +282,31 @@ func (t *trial) stepResponse() error {
 	t.metric("friction_start", "friction at once", "N", at0)
 	t.metric("friction_max", "largest friction", "N", max(hi, at0))
 	t.metric("friction_end", "friction at the end", "N", tr.F[len(tr.F)-1])
+	return nil
+}
+
+// hunting sends the mass away under a position controller. PD leaves it where friction holds it; with an integral it is let
+// go again and again, or arrives, as the law has it. The numbers of PID are read in the last half of the record, off rows of 10 ms:
+// nothing here is faster than the poles of the controller.
+func (t *trial) hunting() error {
+	const settle, end, row = 60.0, 600.0, 0.01 // s
+	every := max(1, int(row/t.c.Step))
+	c := Control{PID: control.PID{Kp: t.c.Kp, Kd: t.c.Kd}}
+	in := reference.Constant(t.c.Move)
+	pd, err := t.recordRows("PD", Spec{Plant: ControlledMass, Control: c, Input: in, Duration: t.steps(settle)}, every)
+	if err != nil {
+		return err
+	}
+	c.Ki = t.c.Ki
+	pid, err := t.recordRows("PID", Spec{Plant: ControlledMass, Control: c, Input: in, Duration: t.steps(end)}, every)
+	if err != nil {
+		return err
+	}
+	t.metric("pd_error", "error left by PD", "m", t.c.Move-pd.Summary.XEnd)
+	cycle := readCycle(pid.T, pid.X, t.c.Move, end/2)
+	t.metric("pid_amplitude", "amplitude under PID", "m", cycle.amplitude)
+	t.metric("pid_growth", "amplitude of the last quarter over that of the one before", "", cycle.growth)
+	t.metric("pid_period", "period under PID", "s", cycle.period)
 	return nil
 }
 

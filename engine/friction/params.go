@@ -89,6 +89,8 @@ func RotaryUnit(unit string) string {
 		return "rad/s"
 	case "N/m":
 		return "N·m/rad"
+	case "N/(m·s)":
+		return "N·m/(rad·s)"
 	case "N·s/m":
 		return "N·m·s/rad"
 	case "N/s":

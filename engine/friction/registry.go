@@ -15,6 +15,47 @@ type Info struct {
 	Source    string // key of docs/references.md
 	Force     bool   // the input of the law is the applied force, not the velocity
 	New       func() Model
+	Presets   []Preset // published sets of some of its parameters
+}
+
+// Preset is a published set of parameters of a law; those that it does not name are the default ones.
+type Preset struct {
+	Name   string // as in a configuration file
+	Title  string // for people
+	Source string // key of docs/references.md
+	Values []PresetValue
+}
+
+// PresetValue is one parameter of a preset, in the unit of the law.
+type PresetValue struct {
+	Name          string
+	Value, Spread float64 // the spread is the published uncertainty; 0: none is given
+}
+
+// With is the law with the numbers of a preset; false if there is none of that name.
+func (i Info) With(preset string) (Model, Preset, bool) {
+	k := slices.IndexFunc(i.Presets, func(p Preset) bool { return p.Name == preset })
+	if k < 0 {
+		return nil, Preset{}, false
+	}
+	m, p := i.New(), i.Presets[k]
+	ps := m.Params()
+	theta := make([]float64, len(ps))
+	for j, q := range ps {
+		theta[j] = q.Value
+		if n := p.Find(q.Name); n >= 0 {
+			theta[j] = p.Values[n].Value
+		}
+	}
+	if err := m.SetParams(theta); err != nil {
+		panic("friction: preset " + p.Name + ": " + err.Error()) // a number of this package
+	}
+	return m, p, true
+}
+
+// Find is the place of a parameter in Values; −1 if the preset does not name it.
+func (p Preset) Find(name string) int {
+	return slices.IndexFunc(p.Values, func(v PresetValue) bool { return v.Name == name })
 }
 
 // registry lists the laws from the elementary to the elaborate. New returns the law with its default parameters: the
@@ -74,7 +115,7 @@ var registry = []Info{
 		New: func() Model {
 			return &Leuven{Bristle: LuGre{Sigma0: 1e3, Sigma1: 30, Sigma2: 0.4, Fc: 1, Fs: 1.5, Vs: 0.05, Vd: 0.02}, Reach: 2, N: 2}
 		}},
-	{Name: "state-variable", Title: "state variable, Dieterich and Ruina", Equations: "(6.33)–(6.40)", Source: "RR83",
+	{Name: "state-variable", Title: "state variable, Dieterich and Ruina", Equations: "(6.33)–(6.40)", Source: "RR83", Presets: steelPresets(),
 		New: func() Model {
 			return &StateVariable{Mu0: 0.5, V0: 1e-3, A: 2.8e-3, B: 9.4e-3, L: 64.7e-6, N0: 2, Veps: 1e-9}
 		}},

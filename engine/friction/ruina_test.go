@@ -28,7 +28,7 @@ func steel(t testing.TB, name string) *StateVariable {
 
 // A step from v1 to v2 gives A, B and L back by (6.38)–(6.40), and f follows the exponential to 1e-6.
 func TestVelocityStepGivesParametersBack(t *testing.T) {
-	for _, name := range []string{"dry", "boundary"} {
+	for _, name := range []string{"dry-steel", "boundary-lubricant"} {
 		for _, c := range [][2]float64{{1e-3, 1e-2}, {1e-2, 1e-3}, {5e-3, 7e-3}} {
 			p := steel(t, name)
 			p.Veps = 1e-12 // (6.36) knows none
@@ -95,7 +95,7 @@ func TestStateVariableSteady(t *testing.T) {
 
 // The derivative that steers Newton's method against central differences.
 func TestStateVariableSlope(t *testing.T) {
-	p := steel(t, "dry")
+	p := steel(t, "dry-steel")
 	zn := make([]float64, 1)
 	for _, s := range []Scheme{Midpoint, Implicit} {
 		for _, v := range []float64{1e-9, -1e-6, 1e-4, -0.01, 0.3} {
@@ -118,7 +118,7 @@ func TestStateVariableSlope(t *testing.T) {
 
 // The force of a step is the mean of the instantaneous force along the exact θ(t), and a step may be split.
 func TestStateVariableMean(t *testing.T) {
-	p := steel(t, "dry")
+	p := steel(t, "dry-steel")
 	for _, v := range []float64{1e-4, -1e-2, 0.3} {
 		const h, theta = 1e-2, 0.03
 		to, _ := p.target(v)
@@ -144,7 +144,7 @@ func TestCriticalStiffness(t *testing.T) {
 	const m = 1.0
 	for _, n := range []float64{2, 50} {
 		for _, v := range []float64{1e-5, 1e-4, 1e-3, 1e-2} {
-			p := steel(t, "dry")
+			p := steel(t, "dry-steel")
 			p.Veps = 1e-15
 			for _, c := range []struct {
 				ratio  float64
@@ -251,7 +251,7 @@ func TestStateVariableAgainstRadau(t *testing.T) {
 		{name: "stick-slip", k: 60, v1: 1e-3, v2: 1e-3, dur: 5, start: 0.5, tol: map[float64]float64{1e-3: 5e-7, 1e-4: 5e-9}},
 		{name: "velocity step", k: 3000, v1: 2e-4, v2: 1e-3, jump: 0.3, dur: 1, start: 1, tol: map[float64]float64{1e-3: 1e-7, 1e-4: 1e-9}},
 	} {
-		p := steel(t, "dry")
+		p := steel(t, "dry-steel")
 		theta, _ := p.target(c.v1)
 		y0 := []float64{p.Steady(c.v1) / c.k, math.Log(c.v1 * c.start), theta}
 		var ts []float64

@@ -10,13 +10,13 @@ import (
 	"hilrig/identify/fit"
 )
 
-// The curves of the static map, by the names of their laws:
+// Laws are the laws whose steady curve is fitted, by name:
 //
 //	F(v) = [Fc + (Fs − Fc)·share(|v|/vs) + Fv·|v|]·sgn v + offset
 //
 // with share(r) = exp(−r²) for lugre (6.46), exp(−r^delta) for stribeck-bo-pavelescu (6.17), 1/(1 + r²) for
 // stribeck-hess-soom (6.16), exp(−r) for stribeck-tustin (6.18), and no share for coulomb and static-coulomb-viscous.
-var laws = []string{"lugre", "stribeck-hess-soom", "stribeck-bo-pavelescu", "stribeck-tustin", "static-coulomb-viscous", "coulomb"}
+var Laws = []string{"lugre", "stribeck-hess-soom", "stribeck-bo-pavelescu", "stribeck-tustin", "static-coulomb-viscous", "coulomb"}
 
 // staticNames are the parameters of a static map.
 var staticNames = []string{"Fc", "Fs", "vs", "Fv", "sigma2", "delta", "offset",
@@ -52,7 +52,7 @@ func bindStatic(law string, params []fit.Param) (*staticMap, error) {
 	case "static-coulomb-viscous", "coulomb":
 		m.flat = true
 	default:
-		return nil, &fit.ParamError{Problems: []string{fmt.Sprintf("law %q has no static map to fit; there are %s", law, strings.Join(laws, ", "))}}
+		return nil, &fit.ParamError{Problems: []string{fmt.Sprintf("law %q has no static map to fit; there are %s", law, strings.Join(Laws, ", "))}}
 	}
 	at := index(params)
 	m.offset, m.delta = at.of("offset"), at.of("delta")

@@ -199,7 +199,7 @@ func TestStaticRecoversEveryCurve(t *testing.T) {
 // Derivatives of the map agree with differences, and its evaluator allocates nothing.
 func TestStaticDerivatives(t *testing.T) {
 	ps := truths[1].points(9, 1)
-	for _, law := range laws {
+	for _, law := range Laws {
 		for _, asymmetric := range []bool{false, true} {
 			params := StaticParams(ps, law, asymmetric)
 			e, err := newStatic(ps, params, StaticOptions{Law: law})
@@ -332,7 +332,7 @@ func TestStaticAddsTheScatterOfTheDrive(t *testing.T) {
 func TestStaticOfOneSpeed(t *testing.T) {
 	one := []Point{{V: 0.1, F: 2, SE: 0.1}}
 	for _, ps := range [][]Point{one, append(one, Point{V: -0.1, F: -2, SE: 0.1})} {
-		for _, law := range laws {
+		for _, law := range Laws {
 			_, err := Static(context.Background(), ps, StaticParams(ps, law, false), StaticOptions{Law: law}, nil)
 			var de *record.Error
 			if !errors.As(err, &de) || de.Hint == "" {
