@@ -342,8 +342,7 @@ func TestBrushDescriptionsAreChecked(t *testing.T) {
 // A rig that measures no current runs as well, with and without a brush beside it.
 func TestWithoutACurrentSensor(t *testing.T) {
 	for _, s := range []*BesideSpec{nil, newBrush()} {
-		b := newBench(t, benchOptions{seed: 5, comp: observer, ref: slowSine, fade: 0.5, brush: s})
-		b.controller.s.Current, b.controller.rls = -1, nil
+		b := newBench(t, benchOptions{seed: 5, comp: observer, ref: slowSine, fade: 0.5, brush: s, blind: true})
 		rows := b.run(t, 2000)
 		if rms := b.rms(rows[500:], "ctl.error"); !(rms < 0.05) {
 			t.Errorf("rms error %g rad", rms)

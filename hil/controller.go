@@ -125,6 +125,7 @@ type Controller struct {
 	at     sampleTime
 	sent   commands
 	taken  [2]float64 // position and current that the filter took last
+	came   bool       // … a position in this tick
 	rls    *estimator.RLS
 	ref    motion
 	pid    control.Loop
@@ -330,7 +331,7 @@ func (c *Controller) explain(r *Row, residual, dt float64) {
 // Guard has the last word on the command.
 func (c *Controller) Guard(r *Row, b *Blocks) {
 	m := Motion{Speed: b.Est[eVel], Error: b.Model[mErr], Current: c.current(b), Heating: c.taken[1], Residual: c.residual, Unsound: !c.kf.Sound(), Stuck: c.stuck}
-	m.Signs, m.Hint = c.signs.step(r, b.Meas, c.taken, c.guard.last)
+	m.Signs, m.Hint = c.signs.step(r, c.came, b.Meas, c.taken, c.guard.last)
 	if r.Flags&FlagJump != 0 {
 		m.Jump = reason{CauseJump, uint16(c.s.Position + 1), 0, 0}
 	}

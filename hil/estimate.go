@@ -25,7 +25,7 @@ func (c *Controller) estimate(r *Row, b *Blocks) {
 	// what came, without what the declaration or the clock calls impossible
 	came := [2]bool{c.fresh(r, c.s.Position), c.fresh(r, c.s.Current)}
 	known := math.Abs(age) < oldest
-	c.guard.refused = 0
+	c.guard.refused, c.came = 0, false
 	good := [2]bool{came[0] && known && !c.guard.outside(c.s.Position, y[0]), came[1] && known && !c.guard.outside(c.s.Current, y[1])}
 	if good[0] || good[1] {
 		dt, lost := c.at.advance(r.T-int64(age*1e9), c.s.Every)
@@ -44,6 +44,7 @@ func (c *Controller) estimate(r *Row, b *Blocks) {
 			c.sent.between(age+dt, age, c.s.Every, func(dt, u float64) { c.kf.Predict(dt, u, doubt) })
 		}
 		taken, jumped := c.kf.Correct(y, good)
+		c.came = taken[0]
 		for j, i := range [2]int{c.s.Position, c.s.Current} {
 			if taken[j] {
 				c.taken[j] = y[j]

@@ -67,60 +67,62 @@ func (q Request) Safer() bool { return q == ReqStop || q == ReqHold || q == ReqE
 type Cause uint8
 
 const (
-	CauseNone        Cause = iota
-	CauseStart             // the program just started
-	CauseCommand           // somebody asked for it
-	CauseEstop             // emergency stop
-	CauseStale             // a sensor was older than its limit
-	CauseRange             // a sensor was outside its range
-	CauseNonFinite         // a measurement or a command was not finite
-	CauseLink              // the port went away
-	CauseDevice            // the device reported a fault
-	CauseSupervisor        // the supervisor died
-	CauseStarved           // the supervisor lives but gave no beat for too long
-	CauseOverrun           // the loop woke too late once
-	CauseLateTicks         // the loop woke late too often
-	CauseSpeed             // the estimated speed was above its limit
-	CauseError             // the tracking error was above its limit
-	CauseCurrent           // the measured current was above its limit
-	CauseTemperature       // a temperature was above its limit
-	CauseThermal           // i²t
-	CauseResidual          // the model explains the motion no longer
-	CauseDiverged          // estimator or model is not finite, or absurd
-	CauseDirection         // the axis runs against its command
-	CauseFrozen            // the position does not move, though the axis must
-	CauseJump              // the position jumped as no axis can
-	CauseEstimate          // the estimate of the motion is not sound
-	CauseBlocked           // the axis stands although its torque must move it
+	CauseNone          Cause = iota
+	CauseStart               // the program just started
+	CauseCommand             // somebody asked for it
+	CauseEstop               // emergency stop
+	CauseStale               // a sensor was older than its limit
+	CauseRange               // a sensor was outside its range
+	CauseNonFinite           // a measurement or a command was not finite
+	CauseLink                // the port went away
+	CauseDevice              // the device reported a fault
+	CauseSupervisor          // the supervisor died
+	CauseStarved             // the supervisor lives but gave no beat for too long
+	CauseOverrun             // the loop woke too late once
+	CauseLateTicks           // the loop woke late too often
+	CauseSpeed               // the estimated speed was above its limit
+	CauseError               // the tracking error was above its limit
+	CauseCurrent             // the measured current was above its limit
+	CauseTemperature         // a temperature was above its limit
+	CauseThermal             // i²t
+	CauseResidual            // the model explains the motion no longer
+	CauseDiverged            // estimator or model is not finite, or absurd
+	CauseDirection           // the axis runs against its command
+	CauseFrozen              // the position does not move, though the axis must
+	CauseJump                // the position jumped as no axis can
+	CauseEstimate            // the estimate of the motion is not sound
+	CauseBlocked             // the axis stands although its torque must move it
+	CauseFrozenCurrent       // the measured current stays the same number, though the voltage changes
 )
 
 // causes: the name, the unit of value and limit where it is not that of the signal, and what to look at.
 var causes = [...]struct{ name, unit, hint string }{
-	CauseNone:        {"none", "", ""},
-	CauseStart:       {"start", "", ""},
-	CauseCommand:     {"command", "", ""},
-	CauseEstop:       {"emergency stop", "", ""},
-	CauseStale:       {"stale sensor", "s", ""},
-	CauseRange:       {"out of range", "", ""},
-	CauseNonFinite:   {"non-finite number", "", ""},
-	CauseLink:        {"link down", "", ""},
-	CauseDevice:      {"device fault", "", ""},
-	CauseSupervisor:  {"supervisor lost", "", ""},
-	CauseStarved:     {"supervisor starved", "s", ""},
-	CauseOverrun:     {"overrun", "s", ""},
-	CauseLateTicks:   {"late ticks", "of 100", ""},
-	CauseSpeed:       {"speed", "rad/s", ""},
-	CauseError:       {"tracking error", "rad", ""},
-	CauseCurrent:     {"current", "", ""},
-	CauseTemperature: {"temperature", "", ""},
-	CauseThermal:     {"i2t", "of the budget", ""},
-	CauseResidual:    {"model residual", "N·m", "torque that the friction model does not explain: blocked shaft, collision, wrong model"},
-	CauseDiverged:    {"divergence", "", "the estimate is not finite or absurd"},
-	CauseDirection:   {"wrong direction", "V", "the axis runs against its command: check the signs of drive, encoder and current; without a measured current also a load that throws it back"},
-	CauseFrozen:      {"frozen position", "V", "the voltage shows motion, the position does not: sensor, coupling, drive"},
-	CauseJump:        {"position jump", "", "the counter was reset, counts were lost or a coupling slipped"},
-	CauseEstimate:    {"estimate", "", "the position is missing or refused, or its noise is far above estimator.position_noise"},
-	CauseBlocked:     {"blocked shaft", "N·m", "the torque must move the axis, and it stands: shaft, position sensor, coupling; without a measured current also the drive"},
+	CauseNone:          {"none", "", ""},
+	CauseStart:         {"start", "", ""},
+	CauseCommand:       {"command", "", ""},
+	CauseEstop:         {"emergency stop", "", ""},
+	CauseStale:         {"stale sensor", "s", ""},
+	CauseRange:         {"out of range", "", ""},
+	CauseNonFinite:     {"non-finite number", "", ""},
+	CauseLink:          {"link down", "", ""},
+	CauseDevice:        {"device fault", "", ""},
+	CauseSupervisor:    {"supervisor lost", "", ""},
+	CauseStarved:       {"supervisor starved", "s", ""},
+	CauseOverrun:       {"overrun", "s", ""},
+	CauseLateTicks:     {"late ticks", "of 100", ""},
+	CauseSpeed:         {"speed", "rad/s", ""},
+	CauseError:         {"tracking error", "rad", ""},
+	CauseCurrent:       {"current", "", ""},
+	CauseTemperature:   {"temperature", "", ""},
+	CauseThermal:       {"i2t", "of the budget", ""},
+	CauseResidual:      {"model residual", "N·m", "torque that the friction model does not explain: blocked shaft, collision, wrong model"},
+	CauseDiverged:      {"divergence", "", "the estimate is not finite or absurd"},
+	CauseDirection:     {"wrong direction", "V", "the axis runs against its command: check the signs of drive, encoder and current; without a measured current also a load that throws it back"},
+	CauseFrozen:        {"frozen position", "V", "the voltage shows motion, the position does not: sensor, coupling, drive"},
+	CauseJump:          {"position jump", "", "the counter was reset, counts were lost or a coupling slipped"},
+	CauseEstimate:      {"estimate", "", "the position is missing or refused, or its noise is far above estimator.position_noise"},
+	CauseFrozenCurrent: {"frozen current", "V", "the voltage changes by this much, the measured current not at all: sensor, wiring"},
+	CauseBlocked:       {"blocked shaft", "N·m", "the torque must move the axis, and it stands: shaft, position sensor, coupling; without a measured current also the drive"},
 }
 
 func (c Cause) String() string {

@@ -17,6 +17,9 @@ import (
 // All three are means over the same short time, so that the delay of a sample and the inductance hardly count. Tolerated are half of
 // R·i and K·ω, twice the drop of the brushes and 5 % of the largest command: a hot winding or a poor data sheet is no wrong sign.
 //
+// A current that is the same number in every sample while u − K·ω changes by more than twice the drop and 2 % of the largest command is
+// frozen: it no longer guards anything.
+//
 // Without a measured current the acceleration stands in for it, i = J·ω'/K, and five times the break-away torque is tolerated
 // beside the rest. With the sign of drive or encoder turned round, speed and acceleration both change sign. That tells a wrong sign
 // from a load: one that drives the axis back does not do so with the acceleration that belongs to the voltage.
@@ -27,12 +30,18 @@ type signs struct {
 	drive    int // in Cmd
 	dt, tau  float64
 	floor    float64 // V
+	fixed    float64 // V  a current that stays the same number bears no more change of the voltage
 
-	on        bool    // means are those of an energised axis
-	u, i, th  float64 // V, A, rad  means
-	u2, w2    float64 // V, rad/s  means of the means, for the acceleration
-	since     float64 // s  since energised
+	on        bool       // means are those of an energised axis
+	last      [2]float64 // rad, A  position and current taken last
+	sum, part float64    // V·s, s  voltage since then, and how long
+	u, i, w   float64    // V, A, rad/s  means
+	u2, w2    float64    // V, rad/s  means of the means, for the acceleration
+	since     float64    // s  since energised
 	bad, hint lasting
+
+	same   float64 // s  the current has been the same number for so long …
+	lo, hi float64 // V  … while u − K·ω went from here to there
 }
 
 // lasting is a verdict and how long it has been the same.
@@ -52,6 +61,7 @@ func (l *lasting) add(r reason, dt float64) {
 const (
 	signsFor = 20e-3 // s  a balance must be broken for so long: longer than any transient of a drive
 	hintFor  = 5e-3  // s  … to name what a limit of the motion has found first
+	sameFor  = 0.2   // s  a current may be the same number for so long; ten samples at least
 )
 
 func newSigns(s ControllerSpec) *signs {
@@ -61,16 +71,17 @@ func newSigns(s ControllerSpec) *signs {
 		limit = max(-c.Lo, c.Hi)
 	}
 	n := &signs{motor: s.Motor, pos: s.Position, cur: s.Current, applied: s.Applied, drive: s.Drive, dt: 1 / s.Rate,
-		tau: max(10e-3, 5*s.Every), floor: 2*s.Motor.BrushDrop + 0.05*limit}
+		tau: max(10e-3, 5*s.Every), floor: 2*s.Motor.BrushDrop + 0.05*limit, fixed: 2*s.Motor.BrushDrop + 0.02*limit}
 	if n.cur < 0 && n.floor > 0 {
 		n.floor += stallFs * max(s.Law.Fs, s.Law.Fc) * s.Motor.R / s.Motor.K
 	}
 	return n
 }
 
-// step takes position and current as the filter took them last, what the device says it applied, and the commands of the tick before.
-// bad is a balance that is broken beyond doubt; hint is one that is broken enough to be the cause when the axis leaves its limits.
-func (s *signs) step(r *Row, meas []float64, taken [2]float64, cmd []float64) (bad, hint reason) {
+// step takes position and current as the filter took them last, whether the position is new, what the device says it applied, and the
+// commands of the tick before. Only samples count: while none comes there is nothing to compare, and the voltage is summed up. bad is
+// a balance that is broken beyond doubt; hint is one that is broken enough to be the cause when the axis leaves its limits.
+func (s *signs) step(r *Row, fresh bool, meas []float64, taken [2]float64, cmd []float64) (bad, hint reason) {
 	if s.floor == 0 {
 		return
 	}
@@ -78,35 +89,57 @@ func (s *signs) step(r *Row, meas []float64, taken [2]float64, cmd []float64) (b
 		s.on = false
 		return
 	}
-	u, i, th := cmd[s.drive], taken[1], taken[0]
+	u := cmd[s.drive]
 	if s.applied >= 0 {
 		u = meas[s.applied]
 	}
 	dt := s.dt * (1 + float64(r.Skip))
-	if sum := u + i + th; !s.on || sum-sum != 0 || r.Flags&(FlagStale|FlagRange|FlagJump) != 0 {
+	if any := u + taken[0] + taken[1]; !s.on || any-any != 0 || r.Flags&(FlagStale|FlagRange|FlagJump) != 0 {
 		// begin anew behind a gap or a reading that is not believed
-		*s = signs{motor: s.motor, pos: s.pos, cur: s.cur, applied: s.applied, drive: s.drive, dt: s.dt, tau: s.tau, floor: s.floor}
-		s.on, s.u, s.i, s.th, s.u2 = sum-sum == 0, u, i, th, u
+		*s = signs{motor: s.motor, pos: s.pos, cur: s.cur, applied: s.applied, drive: s.drive, dt: s.dt, tau: s.tau, floor: s.floor, fixed: s.fixed}
+		s.on, s.last, s.u, s.i, s.u2 = any-any == 0, taken, u, taken[1], u
 		return
 	}
+	s.sum += dt * u
+	s.part += dt
+	if !fresh {
+		return s.verdict()
+	}
+	dt, u = s.part, s.sum/s.part
+	omega := (taken[0] - s.last[0]) / dt
 	w := -math.Expm1(-dt / s.tau)
 	s.u += w * (u - s.u)
-	s.i += w * (i - s.i)
-	s.th += w * (th - s.th)
-	omega := (th - s.th) / s.tau
+	s.i += w * (0.5*(taken[1]+s.last[1]) - s.i)
+	s.w += w * (omega - s.w)
 	s.u2 += w * (s.u - s.u2)
-	s.w2 += w * (omega - s.w2)
+	s.w2 += w * (s.w - s.w2)
+	left := s.u - s.motor.K*s.w
+	if s.same += dt; taken[1] != s.last[1] {
+		s.same = 0
+	}
+	if s.same == 0 || s.since < 3*s.tau {
+		s.same, s.lo, s.hi = 0, left, left
+	}
+	s.lo, s.hi = min(s.lo, left), max(s.hi, left)
+	s.last, s.sum, s.part = taken, 0, 0
 	if s.since += dt; s.since < 3*s.tau {
 		return
 	}
-	mean := s.i
+	mean, speed := s.i, s.w
 	if u = s.u; s.cur < 0 {
-		u, mean, omega = s.u2, s.motor.J/s.motor.K*(omega-s.w2)/s.tau, s.w2
+		u, mean, speed = s.u2, s.motor.J/s.motor.K*(s.w-s.w2)/s.tau, s.w2
 	}
-	s.bad.add(s.balance(u, mean, omega, 0.5, s.floor), dt)
-	s.hint.add(s.balance(u, mean, omega, 0.25, s.floor/8), dt)
-	if s.bad.time >= signsFor {
+	s.bad.add(s.balance(u, mean, speed, 0.5, s.floor), dt)
+	s.hint.add(s.balance(u, mean, speed, 0.25, s.floor/8), dt)
+	return s.verdict()
+}
+
+// verdict is what has lasted long enough.
+func (s *signs) verdict() (bad, hint reason) {
+	if s.bad.cause != CauseNone && s.bad.time >= signsFor {
 		bad = s.bad.reason
+	} else if s.cur >= 0 && s.same >= max(sameFor, s.tau) && s.hi-s.lo > s.fixed {
+		bad = reason{CauseFrozenCurrent, uint16(s.cur + 1), s.hi - s.lo, s.fixed}
 	}
 	if s.hint.time >= hintFor {
 		hint = s.hint.reason

@@ -14,6 +14,7 @@ import (
 type turnedDevice struct {
 	Device
 	position, current, drive float64
+	stuck                    float64 // A  added to the current
 	frozen                   bool
 	at                       float64
 }
@@ -21,7 +22,7 @@ type turnedDevice struct {
 func (d *turnedDevice) Poll(now int64, y []float64) uint64 {
 	fresh := d.Device.Poll(now, y)
 	y[0] *= d.position
-	y[1] *= d.current
+	y[1] = y[1]*d.current + d.stuck
 	if !d.frozen {
 		d.at = y[0]
 	}
@@ -218,6 +219,23 @@ func TestFrozenPosition(t *testing.T) {
 	}
 }
 
+// A current sensor that says the same number for ever: its limits guard nothing. Found in motion within half a second.
+func TestFrozenCurrent(t *testing.T) {
+	for _, stuck := range []float64{0, 1, -1} {
+		b, d := turnedBench(t, benchOptions{seed: 1, comp: observer, ref: reference.Spec{Kind: "sine", Amplitude: 3, Frequency: 0.8}, fade: 0.5})
+		b.energise(t)
+		for range 1000 {
+			b.step()
+		}
+		d.current, d.stuck = 0, stuck
+		n := b.until(3000)
+		t.Logf("%g A: after %d ms: %s", stuck, n, b.ctl.row.Why(&b.controller.schema))
+		if c := b.ctl.row.Cause; n < 0 || n > 1000 || c != CauseFrozenCurrent && (stuck == 0 || c != CauseFrozen) {
+			t.Errorf("%g A: after %d ms: %s", stuck, n, b.ctl.row.Why(&b.controller.schema))
+		}
+	}
+}
+
 // The balance by hand: R 2 Ω, K 0.5 V·s, tolerance 1 V and half of the terms; to both sides, at the edges.
 func TestSignsBalance(t *testing.T) {
 	s := &signs{motor: plant.Motor{R: 2, K: 0.5}, pos: 4}
@@ -276,13 +294,14 @@ func TestSignsTiming(t *testing.T) {
 		flags Flags
 		meas  []float64 // applied voltage, position, current
 		cmd   float64
+		old   bool // no new sample
 	}
 	// first is the tick, from 1, in which it is found and in which it would be put down to it; 0: never
 	first := func(s *signs, at func(k int) tick) (bad, hint int) {
 		for k := 1; k <= 300; k++ {
 			c := at(k)
 			r := Row{Mode: c.mode, Skip: c.skip, Flags: c.flags}
-			b, h := s.step(&r, c.meas, [2]float64{c.meas[1], c.meas[2]}, []float64{0, c.cmd})
+			b, h := s.step(&r, !c.old, c.meas, [2]float64{c.meas[1], c.meas[2]}, []float64{0, c.cmd})
 			if b.cause != CauseNone && bad == 0 {
 				bad = k
 			}
@@ -337,13 +356,43 @@ func TestSignsTiming(t *testing.T) {
 			}
 			return c
 		}, 70, 55},
-		{"now and then", -1, func(k int) tick { // on for 40 ms, off for 40: never 20 ms long with 8 V in the mean
+		{"now and then", -1, func(k int) tick { // on for 4 ms, off for 4: never 20 ms long with 8 V in the mean
 			c := steady
+			c.meas = []float64{0, 0, 1e-3 * float64(k%2)}
 			if k/4%2 == 0 {
 				c.cmd = -8
 			}
 			return c
 		}, 0, -1},
+		{"the same, and the current stays a number", -1, func(k int) tick { // 30 to settle, 200 ms for as long as it may
+			c := steady
+			if k/4%2 == 0 {
+				c.cmd = -8
+			}
+			return c
+		}, 231, -1},
+		{"0.39 V now and then, and the current stays a number", -1, func(k int) tick {
+			c := steady
+			if c.cmd = 0.39; k/60%2 == 0 {
+				c.cmd = 0
+			}
+			return c
+		}, 0, -1},
+		{"0.42 V now and then, and the current stays a number", -1, func(k int) tick {
+			c := steady
+			if c.cmd = 0.42; k/60%2 == 0 {
+				c.cmd = 0
+			}
+			return c
+		}, 231, -1},
+		{"a sample every fifth tick", -1, func(k int) tick { c := steady; c.old = k%5 != 1; return c }, 46, 31}, // an interval counts whole
+		{"no sample for 40 ms, in motion as it should be", -1, func(k int) tick {
+			c := tick{mode: Run, meas: []float64{0, 8e-3 * float64(k), 2 + 1e-3*float64(k%2)}, cmd: 8}
+			if k > 120 && k < 160 {
+				c.old, c.meas = true, []float64{0, 8e-3 * 120, 2}
+			}
+			return c
+		}, 0, 0},
 		{"as it should be", -1, func(k int) tick { // 4 V in the winding, 4 V of motion
 			return tick{mode: Run, meas: []float64{0, 8e-3 * float64(k), 2}, cmd: 8}
 		}, 0, 0},
