@@ -12,6 +12,8 @@
 // n turned by −90°, and ġ_T is the velocity of A relative to B along t. Friction opposes ġ_T.
 package contact
 
+import "cmp"
+
 // System is a mechanical system with its possible contacts. Its methods allocate nothing and keep no reference to their
 // arguments. Positions that are prescribed (a commutator that turns) depend on t alone and are no coordinates.
 type System interface {
@@ -52,7 +54,7 @@ type Law struct {
 	Nu   float64 // share of EpsT that a contact keeps which slides at the end of compression, 0…1
 }
 
-// Set is a list of contacts in flat slices of a fixed capacity: i is a contact, rows of WN and WT have length f.
+// Set is a list of contacts in flat slices: i is a contact, rows of WN and WT have length f.
 //
 //	ġ_N = w_N·u + VN,   g̈_N = w_N·du/dt + AN        and the same with T
 type Set struct {
@@ -68,7 +70,30 @@ type Set struct {
 	NX, NY  []float64 //       n, for pictures
 	Dropped int       // contacts that found no room since the set was made
 
-	dof int
+	dof   int
+	grows bool // makes room for more where none is left
+}
+
+// newSet is NewSet for limit contacts, or for as many as come where limit is 0.
+func newSet(limit, first, dof int) *Set {
+	s := NewSet(cmp.Or(limit, first), dof)
+	s.grows = limit == 0
+	return s
+}
+
+// grow doubles the room.
+func (s *Set) grow() {
+	n := NewSet(2*len(s.ID)+8, s.dof)
+	copy(n.ID, s.ID)
+	copy(n.Feature, s.Feature)
+	copy(n.Law, s.Law)
+	for _, x := range [...]struct{ to, from []float64 }{
+		{n.Gap, s.Gap}, {n.WN, s.WN}, {n.WT, s.WT}, {n.VN, s.VN}, {n.VT, s.VT}, {n.AN, s.AN}, {n.AT, s.AT}, {n.X, s.X}, {n.Y, s.Y}, {n.NX, s.NX}, {n.NY, s.NY},
+	} {
+		copy(x.to, x.from)
+	}
+	n.N, n.Dropped, n.grows = s.N, s.Dropped, s.grows
+	*s = *n
 }
 
 // NewSet makes room for up to capacity contacts of a system with dof coordinates.
@@ -91,8 +116,11 @@ func (s *Set) Clear() { s.N = 0 }
 func (s *Set) Add(id uint32, law Law, gap float64) int {
 	i := s.N
 	if i == len(s.ID) {
-		s.Dropped++
-		return -1
+		if !s.grows {
+			s.Dropped++
+			return -1
+		}
+		s.grow()
 	}
 	s.N++
 	s.ID[i], s.Feature[i], s.Law[i], s.Gap[i] = id, 0, law, gap

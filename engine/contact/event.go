@@ -1,6 +1,7 @@
 package contact
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -53,7 +54,6 @@ type EventDriven struct {
 	p, v  []float64 // impulses or forces, velocities of chosen contacts
 	w     []float64
 	laws  []Law
-	du    []float64
 	last  map[uint32]float64 // s  last impact of each pair
 	event Event              // the last one, for visits; its impulses are in place
 	byLCP bool               // the mode is held together by the problem of all forces
@@ -112,22 +112,26 @@ func NewEventDriven(sys System, opt EventOptions) (*EventDriven, error) {
 	if err := opt.fill(f); err != nil {
 		return nil, err
 	}
-	opt.MaxClosed = min(opt.MaxClosed, opt.MaxContacts)
-	w := 2 * opt.MaxClosed
-	v := func(k int) []float64 { return make([]float64, k) }
 	e := &EventDriven{
-		sys: sys, opt: opt, f: f, x: v(2 * f), sm: newSmooth(sys, opt.MaxContacts, opt.MaxClosed),
-		set: sets{tolG: opt.TolGap, tolV: opt.TolV, tolT: opt.TolT},
-		im:  NewImpact(opt.Law, opt.MaxClosed), cor: newCorner(opt.MaxClosed),
-		p: v(w), v: v(w), w: v(w), laws: make([]Law, opt.MaxClosed), du: v(f), last: map[uint32]float64{}, buf: v(2 * f),
-		a: new(sample), b: new(sample), probe: new(sample), jams: NewImpact(Poisson, opt.MaxClosed), wedged: make([]int32, 0, opt.MaxClosed),
+		sys: sys, opt: opt, f: f, x: make([]float64, 2*f), sm: newSmooth(sys, newSet(opt.MaxContacts, 64, f)),
+		set:  sets{tolG: opt.TolGap, tolV: opt.TolV, tolT: opt.TolT},
+		last: map[uint32]float64{}, buf: make([]float64, 2*f), a: new(sample), b: new(sample), probe: new(sample),
 	}
+	e.room(cmp.Or(opt.MaxClosed, firstRoom))
 	e.dp = engine.NewDormandPrince(e.slope, 2*f)
 	e.dp.Rtol, e.dp.Atol, e.dp.MaxSteps = opt.RTol, opt.ATol, math.MaxInt
 	if !math.IsInf(opt.MaxStep, 1) {
 		e.dp.MaxStep = opt.MaxStep
 	}
 	return e, nil
+}
+
+// room makes room for n closed contacts.
+func (e *EventDriven) room(n int) {
+	e.sm.room(n)
+	e.p, e.v, e.w, e.laws = make([]float64, 2*n), make([]float64, 2*n), make([]float64, 2*n), make([]Law, n)
+	e.im, e.jams, e.cor = NewImpact(e.opt.Law, n), NewImpact(Poisson, n), newCorner(n)
+	e.wedged = make([]int32, 0, n)
 }
 
 // Start begins at t (s) with q and u, which are copied. Bodies that overlap are refused; closed contacts that close further

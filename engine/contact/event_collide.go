@@ -14,7 +14,9 @@ func (e *EventDriven) collide(ev event) error {
 			return err
 		}
 		e.set.close(s.set, e.was)
-		if len(e.set.s) > e.opt.MaxClosed {
+		if n := len(e.set.s); e.opt.MaxClosed == 0 && n > len(e.laws) {
+			e.room(2 * n)
+		} else if n > len(e.laws) {
 			return e.fail(fmt.Errorf("%w: %d closed, MaxClosed is %d", ErrFull, len(e.set.s), e.opt.MaxClosed), e.ids(e.set.s)...)
 		}
 		for _, i := range e.set.s {

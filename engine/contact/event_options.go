@@ -18,8 +18,8 @@ type EventOptions struct {
 	TChatter    float64   // s     nor do those of a pair that collided so shortly before; default 1e-8
 	Law         ImpactLaw //       default Poisson
 	MaxEvents   int       //       since Start; default 1e6
-	MaxContacts int       //       in the reach; default 64
-	MaxClosed   int       //       closed at once; default 24
+	MaxContacts int       //       in the reach; 0: as many as there are
+	MaxClosed   int       //       closed at once; 0: as many as there are
 	Reach       float64   // m     pairs with a wider gap are not looked at; default: all are
 }
 
@@ -72,8 +72,8 @@ func (opt *EventOptions) fill(f int) error {
 		}
 	}
 	count(&opt.MaxEvents, 1e6, "MaxEvents")
-	count(&opt.MaxContacts, 64, "MaxContacts")
-	count(&opt.MaxClosed, 24, "MaxClosed")
+	count(&opt.MaxContacts, 0, "MaxContacts")
+	count(&opt.MaxClosed, 0, "MaxClosed")
 	if opt.Law > Sequential {
 		errs = append(errs, fmt.Errorf("impact law %d is unknown", opt.Law))
 	}

@@ -37,19 +37,21 @@ type smooth struct {
 	sol  []float64
 }
 
-func newSmooth(sys System, contacts, closed int) *smooth {
-	f := sys.DOF()
-	v := func(k int) []float64 { return make([]float64, k) }
-	w := 2 * closed
+func newSmooth(sys System, set *Set) *smooth {
 	lin, ok := sys.(Accelerator)
 	if !ok {
 		lin = newDense(sys)
 	}
-	return &smooth{
-		sys: sys, f: f, set: NewSet(contacts, f), lin: lin, held: make([]held, 0, closed), left: make([]held, 0, closed),
-		chosen: make([]int32, 0, closed), acc: v(f), x: v(w * f), g: v(w * w), b: v(w), lam: v(w),
-		eq: newPivoted(w), unk: make([]int, 0, w), root: v(w), sol: v(w),
-	}
+	return &smooth{sys: sys, f: sys.DOF(), set: set, lin: lin, acc: make([]float64, sys.DOF())}
+}
+
+// room makes room for n chosen contacts.
+func (s *smooth) room(n int) {
+	w := 2 * n
+	v := func(k int) []float64 { return make([]float64, k) }
+	s.held, s.left, s.chosen = append(make([]held, 0, n), s.held...), make([]held, 0, n), append(make([]int32, 0, n), s.chosen...)
+	s.x, s.g, s.b, s.lam, s.root, s.sol = v(w*s.f), v(w*w), v(w), v(w), v(w), v(w)
+	s.eq, s.unk = newPivoted(w), make([]int, 0, w)
 }
 
 // look fills set at (t, q, u).

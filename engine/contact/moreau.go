@@ -1,6 +1,7 @@
 package contact
 
 import (
+	"cmp"
 	"math"
 
 	"hilrig/engine"
@@ -67,6 +68,9 @@ type StepResult struct {
 	Solve  lcp.FrictionResult
 }
 
+// firstRoom is the number of closed contacts that find room without MaxContacts, until a step has more.
+const firstRoom = 24
+
 // touch is the gap up to which a contact counts as closed (m): the rounding of positions of some metres.
 const touch = 1e-15
 
@@ -83,26 +87,50 @@ func NewMoreau(sys System, opt MoreauOptions) (*Moreau, error) {
 		return nil, err
 	}
 
-	n := opt.MaxContacts
 	v := func(k int) []float64 { return make([]float64, k) }
-	m := &Moreau{
-		Set: NewSet(max(4*n, looked), f), Chosen: make([]int32, 0, n), Impulse: v(2 * n), State: make([]lcp.State, n),
-		sys: sys, opt: opt, fric: lcp.NewFrictional(n), dof: f,
-		qm: v(f), ufree: v(f), unew: v(f), vf: v(2 * n), vk: v(n), c: v(2 * n), d: v(4 * n * n), x: v(2 * n * f), mu: v(n), at: make([]uint32, n),
+	set := newSet(0, looked, f)
+	if opt.MaxContacts > 0 {
+		set = NewSet(max(4*opt.MaxContacts, looked), f)
 	}
+	m := &Moreau{Set: set, sys: sys, opt: opt, dof: f, qm: v(f), ufree: v(f), unew: v(f)}
 	if dyn, ok := sys.(Dynamics); ok {
 		m.dyn = dyn
 	} else {
 		m.dyn = newDense(sys)
 	}
-	if opt.Impact == Poisson {
-		m.two = newPoisson(n)
-	}
-	if opt.Positions && opt.Beta > 0 {
-		m.back = newPositions(n)
-	}
+	m.room(cmp.Or(opt.MaxContacts, firstRoom))
 	m.Reset()
 	return m, nil
+}
+
+// room makes room for n closed contacts and keeps those chosen so far.
+func (m *Moreau) room(n int) {
+	more := func(s []float64, k int) []float64 { return append(make([]float64, 0, k), s...)[:k] }
+	k := len(m.Chosen)
+	m.Chosen = append(make([]int32, 0, n), m.Chosen...)
+	m.State = append(make([]lcp.State, 0, n), m.State[:k]...)[:n]
+	m.at = append(make([]uint32, 0, n), m.at[:k]...)[:n]
+	m.Impulse, m.vf, m.c = more(m.Impulse[:2*k], 2*n), more(m.vf[:2*k], 2*n), more(m.c[:2*k], 2*n)
+	m.vk, m.mu = more(m.vk[:k], n), more(m.mu[:k], n)
+	m.d, m.x = make([]float64, 4*n*n), make([]float64, 2*n*m.dof)
+	m.fric = lcp.NewFrictional(n)
+	if m.opt.Impact == Poisson {
+		m.two = newPoisson(n)
+	}
+	if m.opt.Positions && m.opt.Beta > 0 {
+		m.back = newPositions(n)
+	}
+	old := m.mem.slot
+	m.mem = newMemory(n)
+	for _, e := range old {
+		if e.stamp != 0 {
+			at, _ := m.mem.place(e.id)
+			m.mem.slot[at] = e
+		}
+	}
+	for i, c := range m.Chosen {
+		m.at[i], _ = m.mem.place(m.Set.ID[c])
+	}
 }
 
 // Reset forgets contact states and counters.
@@ -111,7 +139,7 @@ func (m *Moreau) Reset() {
 	m.Set.Clear()
 	m.Set.Dropped = 0
 	m.none()
-	m.mem = memory{}
+	clear(m.mem.slot)
 }
 
 // none empties the results of the last step.
@@ -128,7 +156,8 @@ func (m *Moreau) SetStep(h float64) {
 // StepLength is h (s).
 func (m *Moreau) StepLength() float64 { return m.opt.Step }
 
-// Step advances q and u in place from t to t+h. It allocates nothing and keeps no reference to its arguments.
+// Step advances q and u in place from t to t+h. It allocates nothing, but for a step that makes room (MaxContacts 0), and keeps no
+// reference to its arguments.
 func (m *Moreau) Step(t float64, q, u []float64) StepResult {
 	if len(q) != m.dof || len(u) != m.dof {
 		panic("contact: Step: q or u is not of the size of the system")
@@ -195,7 +224,7 @@ func (m *Moreau) Step(t float64, q, u []float64) StepResult {
 
 	// what the next step starts from
 	for k, c := range m.Chosen {
-		m.mem.slot[m.at[k]%memorySlots] = ended{stamp: m.Steps, h: h, pn: m.Impulse[2*k], pt: m.Impulse[2*k+1], id: m.Set.ID[c], state: m.State[k]}
+		m.mem.slot[m.at[k]] = ended{stamp: m.Steps, h: h, pn: m.Impulse[2*k], pt: m.Impulse[2*k+1], id: m.Set.ID[c], state: m.State[k]}
 	}
 	m.count(&res, left, gain, scale)
 	return res
@@ -239,6 +268,9 @@ func (m *Moreau) close(u []float64) (left int) {
 			continue
 		}
 		i := n
+		if n == cap(m.Chosen) && m.opt.MaxContacts == 0 {
+			m.room(2 * n)
+		}
 		if n == cap(m.Chosen) {
 			left++
 			if i = m.shallowest(); gap >= s.Gap[m.Chosen[i]] {
@@ -249,7 +281,7 @@ func (m *Moreau) close(u []float64) (left int) {
 
 		law := &s.Law[c]
 		at, known := m.mem.place(s.ID[c])
-		old := &m.mem.slot[at%memorySlots]
+		old := &m.mem.slot[at]
 		was := known && old.stamp == m.Steps-1 && old.pn > 0
 		cn, ct := 0.0, 0.0
 		if atEnd {

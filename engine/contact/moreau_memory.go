@@ -2,10 +2,20 @@ package contact
 
 import "hilrig/engine/lcp"
 
-// memory keeps how contacts ended by their id: a table of fixed size with short probing. A contact that finds its places taken by
+// memory keeps how contacts ended by their id: a table with short probing, whose size is a power of two. A contact that finds its places taken by
 // others pushes out the one not seen for longest, which costs that one its warm start and nothing else.
 type memory struct {
-	slot [memorySlots]ended
+	slot  []ended
+	shift uint32 // 32 − log₂ of the size
+}
+
+// newMemory has ten places for each of so many contacts, 256 or more.
+func newMemory(contacts int) memory {
+	m := memory{shift: 24}
+	for ; 10*contacts > 1<<(32-m.shift); m.shift-- {
+	}
+	m.slot = make([]ended, 1<<(32-m.shift))
+	return m
 }
 
 // ended is a contact at the end of the last step in which it was closed.
@@ -17,23 +27,20 @@ type ended struct {
 	state  lcp.State
 }
 
-const (
-	memorySlots = 256 // a power of two
-	memoryProbe = 4
-)
+const memoryProbe = 4
 
 // place is the slot of id, which the contact keeps or takes, and whether it is known there. Probing starts at the upper bits
 // of a product with 2³²/golden ratio.
 func (m *memory) place(id uint32) (at uint32, known bool) {
-	from := id * 2654435769 >> 24
+	from := id * 2654435769 >> m.shift
 	at = from
 	for k := range uint32(memoryProbe) {
-		i := (from + k) % memorySlots
+		i := (from + k) & uint32(len(m.slot)-1)
 		e := &m.slot[i]
 		if e.stamp != 0 && e.id == id {
 			return i, true
 		}
-		if e.stamp < m.slot[at%memorySlots].stamp {
+		if e.stamp < m.slot[at].stamp {
 			at = i
 		}
 	}

@@ -14,7 +14,7 @@ func TestMemoryKnowsContactsByTheirID(t *testing.T) {
 		stride uint32
 		all    bool
 	}{{24, 1, true}, {24, 256, true}, {24, 1 << 16, true}, {40, 7, true}, {5000, 1, false}, {5000, 4096, false}} {
-		var m memory
+		m := newMemory(firstRoom)
 		for k := range c.count {
 			id := uint32(k) * c.stride
 			at, known := m.place(id)

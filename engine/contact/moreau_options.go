@@ -15,7 +15,7 @@ type MoreauOptions struct {
 	Positions   bool      //         take penetration back by moving q, not through the velocities (moreau_positions.go)
 	EndOfStep   bool      //         look for contacts at the end of the step instead of its middle
 	Impact      ImpactLaw //         Newton (default) or Poisson
-	MaxContacts int       // 1       closed at once; default 24. Of more the shallowest are left out, and the step says Limited
+	MaxContacts int       // 1       closed at once. Of more the shallowest are left out, and the step says Limited. 0: as many as there are; a step with more than ever before makes room
 	Reach       float64   // m       EndOfStep alone: pairs with a wider gap are not looked at; default: all are
 }
 
@@ -53,9 +53,6 @@ func (o *MoreauOptions) settle(f int) error {
 	pick(&o.Reach, math.Inf(1))
 	o.Beta = max(o.Beta, 0)
 	o.VTh = max(o.VTh, 0)
-	if o.MaxContacts == 0 {
-		o.MaxContacts = 24
-	}
 	if o.Impact == ByEngine {
 		o.Impact = Newton
 	}
@@ -73,7 +70,7 @@ func (o *MoreauOptions) settle(f int) error {
 	wrong(math.IsNaN(o.VTh), "vth: %g m/s, want a number", o.VTh)
 	wrong(!(o.Reach > 0), "reach: %g m, want > 0", o.Reach)
 	wrong(o.Positions && o.EndOfStep, "positions: contacts of the end of the step have no penetration to take back")
-	wrong(o.MaxContacts < 1, "max contacts: %d, want one or more", o.MaxContacts)
+	wrong(o.MaxContacts < 0, "max contacts: %d, want one or more, or 0", o.MaxContacts)
 	wrong(o.Impact != Newton && o.Impact != Poisson, "impact: %v, want newton or poisson", o.Impact)
 	wrong(o.Impact == Poisson && o.EndOfStep, "impact: poisson needs the contacts of the middle of the step")
 	return errors.Join(errs...)

@@ -31,12 +31,11 @@ type Scene struct {
 	forces   []sceneForce
 	passes   []scenePass
 
-	body    []sceneBody
-	load    [][3]float64 // force and moment on each body
-	hits    []hit
-	gaps    []float64
-	dropped int
-	list    placeList
+	body []sceneBody
+	load [][3]float64 // force and moment on each body
+	hits []hit
+	gaps []float64
+	list placeList
 }
 
 // Coordinate names one entry of q.

@@ -34,10 +34,8 @@ func (p *scenePass) advance(r placement) {
 	}
 }
 
-const (
-	sceneHits = 512               // contacts of all pairs that are looked at in one call
-	perPoint  = maxChains * ranks // ids of one point over one body
-)
+// perPoint is the number of ids of one point over one body.
+const perPoint = maxChains * ranks
 
 // pair makes the passes: discs look at outlines, and two outlines look at each other.
 func (s *Scene) pair(index map[string]int) error {
@@ -75,7 +73,6 @@ func (s *Scene) pair(index map[string]int) error {
 	if next > math.MaxUint32 {
 		return fmt.Errorf("pairs: outlines have too many vertices for 32-bit contact ids")
 	}
-	s.hits, s.gaps = make([]hit, 0, sceneHits), make([]float64, 0, sceneHits)
 	return nil
 }
 
@@ -94,11 +91,11 @@ func (s *Shape) rank() int {
 func (s *Scene) Contacts(t float64, q, u []float64, reach float64, set *Set) {
 	set.Clear()
 	s.collect(t, q, u, reach)
-	if room := set.Cap(); len(s.hits) > room {
-		s.dropped += len(s.hits) - room
+	if room := set.Cap(); len(s.hits) > room && !set.grows {
+		set.Dropped += len(s.hits) - room
 		s.nearest(room)
 	}
-	set.Dropped += s.dropped
+	set.Dropped += s.list.dropped
 	for i := range s.hits {
 		s.fill(&s.hits[i], set)
 	}
@@ -141,7 +138,7 @@ func (s *Scene) nearest(room int) {
 // collect finds the contacts of all pairs.
 func (s *Scene) collect(t float64, q, u []float64, reach float64) {
 	s.move(t, q, u)
-	s.hits, s.dropped, s.list.dropped = s.hits[:0], 0, 0
+	s.hits, s.list.dropped = s.hits[:0], 0
 	first := 0 // of the pair
 	mid := 0   // of its second pass
 	for i := range s.passes {
@@ -163,7 +160,6 @@ func (s *Scene) collect(t float64, q, u []float64, reach float64) {
 			s.hits = s.hits[:first+dropTwins(s.hits[first:], mid-first)]
 		}
 	}
-	s.dropped += s.list.dropped
 }
 
 // look finds the contacts of one pass.
@@ -244,7 +240,7 @@ func (s *Scene) lookVertices(pass int32, r placement, level, node int, reach flo
 	}
 }
 
-// take keeps a place when it is within reach. A full list gives up its widest gap.
+// take keeps a place when it is within reach.
 func (s *Scene) take(pass, point int32, h *spot, x, y, reach float64) {
 	p := &s.passes[pass]
 	gap := h.gap - p.radius
@@ -255,20 +251,7 @@ func (s *Scene) take(pass, point int32, h *spot, x, y, reach float64) {
 	n := hit{spot: *h, gapNow: gap, point: point, pass: pass}
 	n.x, n.y = b.world(x, y)
 	n.wx, n.wy = b.cos*h.nx-b.sin*h.ny, b.sin*h.nx+b.cos*h.ny
-	if len(s.hits) < cap(s.hits) {
-		s.hits = append(s.hits, n)
-		return
-	}
-	s.dropped++
-	far := 0
-	for i := range s.hits {
-		if s.hits[i].gapNow > s.hits[far].gapNow {
-			far = i
-		}
-	}
-	if gap < s.hits[far].gapNow && s.hits[far].pass == pass {
-		s.hits[far] = n
-	}
+	s.hits = append(s.hits, n)
 }
 
 // fill writes the rows of a contact; the equations are those of Scene.

@@ -7,6 +7,9 @@ import (
 	"hilrig/engine/contact"
 )
 
+// mostContacts is the number of contacts closed at once for which a brush in the tick has room: its steps must not allocate.
+const mostContacts = 24
+
 // Beside is the brush of a motor that is measured and not simulated: angle, speed and current come from outside, and nothing
 // goes back. Both brushes of the motor do the same. The caller says how many sub-steps a call may take; none means the averaged
 // contact, whose work does not depend on the speed.
@@ -58,7 +61,7 @@ func NewBeside(p Params, scheme contact.MoreauOptions) (*Beside, error) {
 	if b.comm, err = p.Commutation(); err != nil {
 		return nil, err
 	}
-	scheme.Step = 20e-6
+	scheme.Step, scheme.MaxContacts = 20e-6, mostContacts
 	if s.m, err = contact.NewMoreau(s.b, scheme); err != nil {
 		return nil, err
 	}

@@ -172,7 +172,7 @@ func NewMachine(s MachineSpec) (*Machine, error) {
 			return nil, err
 		}
 		opt := s.Scheme
-		opt.Step = s.SubStep
+		opt.Step, opt.MaxContacts = s.SubStep, mostContacts
 		if side.m, err = contact.NewMoreau(side.b, opt); err != nil {
 			return nil, err
 		}
