@@ -79,6 +79,17 @@ What the solver did is part of every result: steps whose contact problem was not
 which contact forces did work, and after an event-driven run the kinds of events, impacts repeated with less
 restitution because they would have made energy, and Painlevé's cases.
 
+A result that is not to be trusted comes with a warning on stderr and in ` + "`warnings`" + `, and with exit code 6; CSV, figure and animation are
+written all the same. The reasons, by their counts in ` + "`solver`" + `:
+
+- ` + "`unverified_steps`" + `: contact forces that do not fulfil the laws of all contacts; ` + "`steps_without_solution`" + ` of them are known to have none.
+- ` + "`steps_too_long`" + `: fixed-step; bodies near each other moved further in a step than half the thickness of one of them (a disc: its radius
+  beside that). A contact may have been missed, or a body pushed out on the far side. The warning names the bodies and a step that is
+  short enough.
+- ` + "`contacts_left_out`" + `: contacts without room: the brush inside the loop alone, which has room for 24. Elsewhere any number finds room.
+
+A run that cannot go on ends with an error that names the time and the bodies, and with exit code 6.
+
 Impacts: ` + "`newton`" + ` reverses the approach of each contact in one problem and may gain energy with friction; ` + "`poisson`" + ` compresses and
 expands, gives back the share eps_n of the impulse, and never gains energy at a single contact; ` + "`sequential`" + ` treats pair after
 pair, which chains of balls need. With newton eps_t reverses the tangential velocity, with poisson it gives back a share of the

@@ -35,6 +35,7 @@ type touching struct {
 	rows   []instant
 	beside []engine.Signal // what rows have beside coordinates and contacts
 
+	tooLong string   // what is said of steps that may have missed a contact
 	metrics []metric // what happened
 	solver  []metric // how the contact problems fared
 }
@@ -99,15 +100,10 @@ func runContact(ctx context.Context, path string, f simulateFlags, stdout, stder
 	}
 	told := len(s.warnings)
 	if err := s.run(ctx); err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		code := exitInternal
-		if errors.Is(err, errUnresolved) {
-			code = exitInvalid
-		}
-		return exitWith(code, fmt.Errorf("simulate: %w", err))
+		return s.ended(ctx, err)
 	}
+	doubts := s.doubts()
+	s.warnings = append(s.warnings, doubts...)
 	for _, w := range s.warnings[told:] {
 		fmt.Fprintf(stderr, "warning: %s\n", w)
 	}
@@ -122,8 +118,15 @@ func runContact(ctx context.Context, path string, f simulateFlags, stdout, stder
 			return exitWith(exitUnavailable, fmt.Errorf("simulate: %w", err))
 		}
 	}
+	doubtful := error(nil)
+	if len(doubts) > 0 {
+		doubtful = exitWith(exitQuality, fmt.Errorf("simulate: do not trust this result, see the warnings"))
+	}
 	if f.json {
-		return encodeJSON(stdout, s.result(f))
+		if err := encodeJSON(stdout, s.result(f)); err != nil {
+			return err
+		}
+		return doubtful
 	}
 	s.print(stdout)
 	next := "hil simulate " + path + " --animate run.html      shows it moving"
@@ -134,7 +137,7 @@ func runContact(ctx context.Context, path string, f simulateFlags, stdout, stder
 		next = "hil simulate " + path + " --plot run.png      draws it"
 	}
 	fmt.Fprintf(stdout, "\nnext: %s\n", asStarted(next))
-	return nil
+	return doubtful
 }
 
 // build makes the system and its start.
@@ -217,7 +220,7 @@ func (s *touching) bySteps(ctx context.Context) error {
 			sums.weigh(s.q, s.u, 0.5*e.Step)
 		}
 		if r := m.Step(t, s.q, s.u); r.Status == engine.NonFinite {
-			return fmt.Errorf("at t = %.6g s the step has no finite result; a shorter --step may help", t)
+			return fmt.Errorf("at t = %.6g s: %w", t, errNotFinite)
 		}
 		if counts {
 			sums.touch(s.q, s.u)
@@ -232,6 +235,10 @@ func (s *touching) bySteps(ctx context.Context) error {
 	}
 	s.metrics = append(s.metrics, sums.metrics(s.coords)...)
 	s.solver = stepCounts(&m.MoreauCounts)
+	if o := m.Overrun; m.Overruns > 0 {
+		s.tooLong = fmt.Sprintf("%d of %d steps are too long for the speed: at t = %.6g s %q and %q moved against each other by %.3g times what lets every contact between them be found; "+
+			"engine.step: %.2g s is short enough, and engine.kind: event-driven needs no step", m.Overruns, m.Steps, o.T, o.A, o.B, o.Share, 0.9*e.Step/o.Share)
+	}
 	return nil
 }
 
@@ -257,7 +264,7 @@ func stepCounts(c *contact.MoreauCounts) []metric {
 		{"unverified_steps", "", float64(c.Degraded)}, {"unverified_share", "", share(c.Degraded)},
 		{"steps_without_solution", "", float64(c.NoSolution)}, {"eased_steps", "", float64(c.Eased)}, {"painleve_steps", "", float64(c.Painleve)},
 		{"refused_steps", "", float64(c.Refused)},
-		{"contacts_left_out", "", float64(c.Left)}, {"state_updates_share", "", share(c.Updates)},
+		{"contacts_left_out", "", float64(c.Left)}, {"steps_too_long", "", float64(c.Overruns)}, {"state_updates_share", "", share(c.Updates)},
 		{"energy_gain_steps", "", float64(c.EnergyGains)}, {"energy_gained", "J", c.Gained}, {"energy_dissipated", "J", c.Dissipated},
 	}
 	return append(out, byMethod("solved_by_", c.ByMethod)...)

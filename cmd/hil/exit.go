@@ -13,7 +13,7 @@ const (
 	exitInvalid     = 3   // configuration or data that cannot be used
 	exitUnavailable = 4   // device or broker not there, or not permitted
 	exitTrip        = 5   // the safety guard tripped
-	exitQuality     = 6   // a quality gate was missed: unidentifiable parameter, --require-fit, latency verdict
+	exitQuality     = 6   // a quality gate was missed: unidentifiable parameter, --require-fit, latency verdict, contacts not solved
 	exitInterrupted = 130 // interrupted, after a clean stop to the safe state
 )
 

@@ -90,11 +90,15 @@ var (
 type EventError struct {
 	T     float64  // s
 	IDs   []uint32 // contacts concerned
+	At    string   // their bodies
 	Cause error
 }
 
 func (e *EventError) Error() string {
-	return fmt.Sprintf("contact: t = %.12g s, contacts %v: %v", e.T, e.IDs, e.Cause)
+	if e.At == "" {
+		return fmt.Sprintf("at t = %.12g s: %v", e.T, e.Cause)
+	}
+	return fmt.Sprintf("at t = %.12g s, %s: %v", e.T, e.At, e.Cause)
 }
 
 // Unwrap makes errors.Is work.
@@ -298,7 +302,7 @@ func (e *EventDriven) slope(t float64, x, dx []float64) {
 }
 
 func (e *EventDriven) fail(cause error, ids ...uint32) error {
-	return &EventError{T: e.T, IDs: slices.Clone(ids), Cause: cause}
+	return &EventError{T: e.T, IDs: slices.Clone(ids), At: pairs(e.sys, ids), Cause: cause}
 }
 
 func (e *EventDriven) heldIDs() (ids []uint32) {

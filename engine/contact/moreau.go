@@ -39,8 +39,10 @@ type Moreau struct {
 	State   []lcp.State
 
 	MoreauCounts
+	Overrun Overrun // the worst of Overruns
 
 	sys  System
+	swp  Sweeper // nil: does not know
 	dyn  Dynamics
 	opt  MoreauOptions
 	fric *lcp.Frictional
@@ -98,6 +100,7 @@ func NewMoreau(sys System, opt MoreauOptions) (*Moreau, error) {
 	} else {
 		m.dyn = newDense(sys)
 	}
+	m.swp, _ = sys.(Sweeper)
 	m.room(cmp.Or(opt.MaxContacts, firstRoom))
 	m.Reset()
 	return m, nil
@@ -135,7 +138,7 @@ func (m *Moreau) room(n int) {
 
 // Reset forgets contact states and counters.
 func (m *Moreau) Reset() {
-	m.MoreauCounts = MoreauCounts{}
+	m.MoreauCounts, m.Overrun = MoreauCounts{}, Overrun{}
 	m.Set.Clear()
 	m.Set.Dropped = 0
 	m.none()
@@ -181,6 +184,13 @@ func (m *Moreau) Step(t float64, q, u []float64) StepResult {
 	dropped := m.Set.Dropped
 	m.sys.Contacts(tc, qm, u, reach, m.Set)
 	left := m.Set.Dropped - dropped + m.close(u)
+	if m.swp != nil {
+		if a, b, share := m.swp.Overrun(h); share > 1 {
+			if m.Overruns++; share > m.Overrun.Share {
+				m.Overrun = Overrun{a, b, t, share}
+			}
+		}
+	}
 
 	// impulses
 	res := StepResult{Closed: len(m.Chosen)}
@@ -224,7 +234,11 @@ func (m *Moreau) Step(t float64, q, u []float64) StepResult {
 
 	// what the next step starts from
 	for k, c := range m.Chosen {
-		m.mem.slot[m.at[k]] = ended{stamp: m.Steps, h: h, pn: m.Impulse[2*k], pt: m.Impulse[2*k+1], id: m.Set.ID[c], state: m.State[k]}
+		e := ended{stamp: m.Steps, h: h, pn: m.Impulse[2*k], pt: m.Impulse[2*k+1], id: m.Set.ID[c], state: m.State[k]}
+		if m.back != nil {
+			e.back, e.lambda = m.back.state[k], m.back.p[2*k]
+		}
+		m.mem.slot[m.at[k]] = e
 	}
 	m.count(&res, left, gain, scale)
 	return res

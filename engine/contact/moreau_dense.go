@@ -14,11 +14,13 @@ type dense struct {
 	mass []float64
 	low  []float64 // Cholesky factor of M̂, lower triangle
 	inv  []float64 // 1/diagonal of low
+	diag bool      // M̂ is diagonal
+	nz   []int32   // columns of a row that are not zero
 }
 
 func newDense(sys System) *dense {
 	f := sys.DOF()
-	d := &dense{sys: sys, f: f, mass: make([]float64, f*f), low: make([]float64, f*f), inv: make([]float64, f)}
+	d := &dense{sys: sys, f: f, mass: make([]float64, f*f), low: make([]float64, f*f), inv: make([]float64, f), nz: make([]int32, 0, f)}
 	if s, ok := sys.(Stiff); ok {
 		d.k, d.c = make([]float64, f*f), make([]float64, f*f)
 		s.Linear(d.k, d.c)
@@ -42,7 +44,7 @@ func (d *dense) Free(t, h, theta float64, q, u, ufree []float64) bool {
 			ufree[i] -= h * theta * ku
 		}
 	}
-	if !cholesky(d.mass, d.low, d.inv, f) {
+	if !d.factor() {
 		return false
 	}
 	d.solve(ufree)
@@ -56,15 +58,70 @@ func (d *dense) Free(t, h, theta float64, q, u, ufree []float64) bool {
 func (d *dense) Accelerate(t float64, q, u, acc []float64) bool {
 	d.sys.Mass(t, q, d.mass)
 	d.sys.Force(t, q, u, acc)
-	if !cholesky(d.mass, d.low, d.inv, d.f) {
+	if !d.factor() {
 		return false
 	}
 	d.solve(acc)
 	return numeric.AllFinite(acc...)
 }
 
+// factor factors the mass matrix; false when it is not positive definite or not finite. One that is diagonal has its inverse in inv.
+func (d *dense) factor() bool {
+	f := d.f
+	d.diag = f > 6 // small ones gain nothing
+	for i := 0; d.diag && i < f; i++ {
+		row := d.mass[i*f : (i+1)*f]
+		for _, v := range row[:i] {
+			d.diag = d.diag && v == 0
+		}
+		for _, v := range row[i+1:] {
+			d.diag = d.diag && v == 0
+		}
+	}
+	if !d.diag {
+		return cholesky(d.mass, d.low, d.inv, f)
+	}
+	for i := range f {
+		m := d.mass[i*(f+1)]
+		if d.inv[i] = 1 / m; !(m > 0) || math.IsInf(m, 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// projectDiagonal is Project for a diagonal M̂. Rows of contacts are mostly zeros.
+func (d *dense) projectDiagonal(set *Set, chosen []int32, x, dd []float64) {
+	f, n := d.f, 2*len(chosen)
+	for k, c := range chosen {
+		for l, w := range [2][]float64{set.RowN(int(c)), set.RowT(int(c))} {
+			at := 2*k + l
+			xk := x[at*f : (at+1)*f]
+			d.nz = d.nz[:0]
+			for j, wj := range w {
+				xk[j] = 0
+				if wj != 0 {
+					d.nz, xk[j] = append(d.nz, int32(j)), wj*d.inv[j]
+				}
+			}
+			// symmetric: rows before this one have been seen
+			for i := range at + 1 {
+				row, s := x[i*f:(i+1)*f], 0.0
+				for _, j := range d.nz {
+					s += w[j] * row[j]
+				}
+				dd[at*n+i], dd[i*n+at] = s, s
+			}
+		}
+	}
+}
+
 // Project is Dynamics.Project.
 func (d *dense) Project(set *Set, chosen []int32, x, dd []float64) {
+	if d.diag {
+		d.projectDiagonal(set, chosen, x, dd)
+		return
+	}
 	f, n := d.f, 2*len(chosen)
 	for k, c := range chosen {
 		copy(x[2*k*f:], set.RowN(int(c)))
@@ -89,6 +146,12 @@ func (d *dense) Project(set *Set, chosen []int32, x, dd []float64) {
 // solve replaces b by M̂⁻¹·b.
 func (d *dense) solve(b []float64) {
 	f := d.f
+	if d.diag {
+		for i, m := range d.inv {
+			b[i] *= m
+		}
+		return
+	}
 	for i := range f {
 		s := b[i]
 		for j, l := range d.low[i*f : i*f+i] {

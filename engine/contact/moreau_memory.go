@@ -25,6 +25,8 @@ type ended struct {
 	pn, pt float64 // N·s
 	id     uint32
 	state  lcp.State
+	back   lcp.State // of the problem of positions, and its λ (m·kg)
+	lambda float64
 }
 
 const memoryProbe = 4

@@ -30,6 +30,7 @@ type MoreauCounts struct {
 	Painleve    int64 // steps in which a contact could not slide on as it did, see lcp.FrictionResult.Jams
 	Refused     int64 // steps with something that was not finite: nothing was done
 	Left        int64 // closed contacts left out for want of room
+	Overruns    int64 // steps in which bodies close to each other moved too far for contacts to be found for sure, see Sweeper
 	Updates     int64 // solves whose contact states were not those expected
 	Sweeps      int64
 	Pivots      int64
@@ -38,6 +39,13 @@ type MoreauCounts struct {
 	EnergyGains int64    // steps in which the contacts did work on the bodies, beyond rounding
 	Gained      float64  // J, their sum
 	Dissipated  float64  // J, the sum over the other steps
+}
+
+// Overrun is a step that was too long.
+type Overrun struct {
+	A, B  string  // the bodies
+	T     float64 // s
+	Share float64 // the largest quotient of motion and room
 }
 
 // settle puts the defaults in and says all that is wrong, for a system with f coordinates.

@@ -31,12 +31,21 @@ func (c *positions) correct(m *Moreau, q []float64) {
 		deep = deep || r < 0
 		c.b[2*k], c.b[2*k+1] = r, 0
 		c.p[2*k], c.p[2*k+1] = 0, 0
-		c.state[k] = lcp.Open
-		if r < 0 {
+		switch old := &m.mem.slot[m.at[k]]; {
+		case old.stamp == m.Steps-1 && old.id == m.Set.ID[i]:
+			c.state[k], c.p[2*k] = old.back, old.lambda
+		case r < 0:
 			c.state[k] = lcp.SlipPlus
+		default:
+			c.state[k] = lcp.Open
 		}
 	}
-	if !deep || m.fric.Solve(d, c.b[:2*n], c.mu[:n], c.state[:n], c.p[:2*n]).Status == lcp.Failed {
+	if !deep {
+		clear(c.state[:n])
+		clear(c.p[:2*n])
+		return
+	}
+	if m.fric.Solve(d, c.b[:2*n], c.mu[:n], c.state[:n], c.p[:2*n]).Status == lcp.Failed {
 		return
 	}
 	for k := range n {

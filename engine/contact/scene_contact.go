@@ -14,10 +14,12 @@ type scenePass struct {
 	radius float64 // m, of the disc, 0 for vertices
 	second bool    // the other direction of a pair: places around vertices were seen in the first
 	hints  []int32 // edge of b that point k of a was over
+	far    float64 // m, from the origin of b to where the points of a may touch it
+	room   float64 // m, that a may move within a step without being lost behind the surface of b
 
 	// A point that is away from b needs no look before the bodies have moved that far: travel (m) is a bound of the way of any point of a in
 	// the frame of b so far, and point k cannot be nearer than until[k] − travel.
-	size   float64 // m, of a about its origin
+	size   float64 // m, of the points of a about its origin
 	last   placement
 	travel float64
 	until  []float64
@@ -40,6 +42,13 @@ const perPoint = maxChains * ranks
 // pair makes the passes: discs look at outlines, and two outlines look at each other.
 func (s *Scene) pair(index map[string]int) error {
 	next := uint64(0)
+	known := map[*Outline]float64{}
+	thick := func(o *Outline) float64 {
+		if _, ok := known[o]; !ok {
+			known[o] = o.thickness()
+		}
+		return known[o]
+	}
 	add := func(a, b int, law Law, second bool) {
 		shape := &s.spec.Bodies[a].Shape
 		p := scenePass{a: a, b: b, law: law, base: uint32(next), radius: shape.Radius, second: second}
@@ -47,10 +56,15 @@ func (s *Scene) pair(index map[string]int) error {
 		if shape.Outline != nil {
 			points = shape.Outline.edges + 1
 		}
-		if o := shape.Outline; o != nil {
-			for k := range o.x {
-				p.size = max(p.size, math.Hypot(o.x[k], o.y[k]))
-			}
+		other := &s.spec.Bodies[b].Shape
+		p.size, p.far = shape.reach(), other.reach()+other.Radius+shape.Radius
+		switch {
+		case other.HalfPlane:
+			p.room = math.Inf(1)
+		case other.Outline != nil:
+			p.room = shape.Radius + thick(other.Outline)/2
+		default:
+			p.room = shape.Radius + other.Radius
 		}
 		p.until = make([]float64, points)
 		p.hints = make([]int32, points)

@@ -1,0 +1,93 @@
+package contact
+
+import (
+	"math"
+	"testing"
+)
+
+func TestThicknessOfOutlines(t *testing.T) {
+	hexagon := mustOutline(t)(RegularPolygon(6, 2, 0.3))
+	// a comb of four teeth, 0.1 m wide and as far apart, on a back of 0.5 m
+	var comb []Point
+	for k := range 4 {
+		x := 0.2 * float64(k)
+		comb = append(comb, Point{x, 0}, Point{x, 1}, Point{x + 0.1, 1}, Point{x + 0.1, 0})
+	}
+	comb = append(comb, Point{0.7, -0.5}, Point{0, -0.5})
+	room := mustOutline(t)(NewCavity([]Point{{0, 0}, {1, 0}, {1, 1}, {0, 1}}))
+	for _, c := range []struct {
+		name string
+		o    *Outline
+		want float64
+	}{
+		{"plate", mustOutline(t)(Rectangle(0.001, 0.2, 0)), 0.001},
+		{"plate on its side", mustOutline(t)(Rectangle(0.3, 0.002, 0)), 0.002},
+		{"hexagon", hexagon, 2 * math.Sqrt(3)},
+		{"comb", mustOutline(t)(NewOutline(comb)), 0.1},
+		{"room", room, math.Inf(1)},
+	} {
+		if got := c.o.thickness(); !(got == c.want || math.Abs(got-c.want) < 1e-12) {
+			t.Errorf("%s: %g m thick, want %g m", c.name, got, c.want)
+		}
+	}
+}
+
+// A bullet at a plate: half the thickness in one step is the limit, whichever of the two moves, on both sides of the plate, and only
+// while they are close.
+func TestOverrunsAreFoundOnBothSidesOfTheLimit(t *testing.T) {
+	const thick, h = 0.001, 20e-6
+	plate, bullet := mustOutline(t)(Rectangle(thick, 0.2, 0)), mustOutline(t)(Rectangle(0.004, 0.004, 0))
+	limit := thick / 2 / h
+	for _, c := range []struct {
+		name    string
+		shape   Shape
+		x       float64
+		a, b    [3]float64 // velocities of bullet and plate
+		overrun bool
+	}{
+		{"below", Shape{Outline: bullet}, -0.0028, [3]float64{0.999 * limit}, [3]float64{}, false},
+		{"above", Shape{Outline: bullet}, -0.0028, [3]float64{1.001 * limit}, [3]float64{}, true},
+		{"from the right, below", Shape{Outline: bullet}, 0.0028, [3]float64{-0.999 * limit}, [3]float64{}, false},
+		{"from the right, above", Shape{Outline: bullet}, 0.0028, [3]float64{-1.001 * limit}, [3]float64{}, true},
+		{"the plate, above", Shape{Outline: bullet}, 0.0028, [3]float64{}, [3]float64{1.001 * limit}, true},
+		{"both, below", Shape{Outline: bullet}, 0.0028, [3]float64{900 + 0.999*limit}, [3]float64{900}, false},
+		{"both, above", Shape{Outline: bullet}, 0.0028, [3]float64{-0.51 * limit}, [3]float64{0.51 * limit}, true},
+		{"far away", Shape{Outline: bullet}, -0.5, [3]float64{2 * limit}, [3]float64{}, false},
+		{"a disc has its radius beside, below", Shape{Radius: 0.002}, -0.004, [3]float64{4.99 * limit}, [3]float64{}, false},
+		{"a disc has its radius beside, above", Shape{Radius: 0.002}, -0.004, [3]float64{5.01 * limit}, [3]float64{}, true},
+		{"spin, below", Shape{Outline: bullet}, -0.0028, [3]float64{0, 0, 0.999 * limit / (0.002 * math.Sqrt2)}, [3]float64{}, false},
+		{"spin, above", Shape{Outline: bullet}, -0.0028, [3]float64{0, 0, -1.001 * limit / (0.002 * math.Sqrt2)}, [3]float64{}, true},
+		{"the plate turns, below", Shape{Outline: bullet}, 0.0028, [3]float64{}, [3]float64{0, 0, 0.999 * limit / (0.0028 + 0.002*math.Sqrt2)}, false},
+		{"the plate turns, above", Shape{Outline: bullet}, 0.0028, [3]float64{}, [3]float64{0, 0, 1.001 * limit / (0.0028 + 0.002*math.Sqrt2)}, true},
+	} {
+		sc := mustScene(t, SceneSpec{
+			Bodies: []BodySpec{
+				{Name: "plate", Mass: 1, Inertia: 1, Shape: Shape{Outline: plate}, Speed: c.b},
+				{Name: "bullet", Mass: 0.01, Inertia: 1e-6, Shape: c.shape, Pose: [3]float64{c.x}, Speed: c.a},
+			},
+			Pairs: []PairSpec{{A: "bullet", B: "plate"}},
+		})
+		m, err := NewMoreau(sc, MoreauOptions{Step: h})
+		if err != nil {
+			t.Fatal(err)
+		}
+		q, u := make([]float64, 6), make([]float64, 6)
+		sc.Start(q, u)
+		m.Step(0.25, q, u)
+		if o := m.Overrun; m.Overruns > 0 != c.overrun || c.overrun && !(o.Share > 1 && o.Share < 1.03 && o.T == 0.25 && o.A+o.B == "platebullet" || o.A+o.B == "bulletplate") {
+			t.Errorf("%s: %d overruns, %+v", c.name, m.Overruns, o)
+		}
+	}
+	// nothing gets behind a half-plane
+	sc := mustScene(t, SceneSpec{
+		Bodies: []BodySpec{{Name: "floor", Fixed: true, Shape: Shape{HalfPlane: true}}, {Name: "bullet", Mass: 1, Inertia: 1, Shape: Shape{Outline: bullet}, Pose: [3]float64{0, 0.01}, Speed: [3]float64{0, -1e4}}},
+		Pairs:  []PairSpec{{A: "bullet", B: "floor"}},
+	})
+	m, _ := NewMoreau(sc, MoreauOptions{Step: 1e-3})
+	q, u := make([]float64, 3), make([]float64, 3)
+	sc.Start(q, u)
+	m.Step(0, q, u)
+	if m.Overruns > 0 {
+		t.Errorf("half-plane: %+v", m.Overrun)
+	}
+}
