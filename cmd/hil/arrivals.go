@@ -19,11 +19,45 @@ type arrivals struct {
 	last  device.Stats  // when the second began …
 	since time.Duration // … which began then
 	told  string
+
+	sent      device.Stats  // when a command was written last …
+	sentAt    time.Duration // … which was then
+	deaf      bool          // told that none is
+	jumps     uint64        // of the device's clock, as told last …
+	jumpsTold time.Duration // … which was then
 }
 
 func (d *parts) arrivalsLoop(ctx context.Context) {
 	a, begin := arrivals{cfg: d.cfg, emit: d.bus.emit}, time.Now()
-	every(ctx, 100*time.Millisecond, func() { a.look(d.sup.Load().Link(), time.Since(begin)) })
+	every(ctx, 100*time.Millisecond, func() {
+		now, at := d.sup.Load().Link(), time.Since(begin)
+		a.look(now, at)
+		a.commands(now, at)
+		a.clock(now, at)
+	})
+}
+
+// commands tells when none could be written for a second, once until one can.
+func (a *arrivals) commands(now device.Stats, at time.Duration) {
+	switch {
+	case now.TxFrames != a.sent.TxFrames || now.Connected == 0 || now.TxErrors <= a.sent.TxErrors:
+		a.sent, a.sentAt, a.deaf = now, at, false
+	case at-a.sentAt >= time.Second && !a.deaf:
+		a.deaf = true
+		a.emit(hil.Event{Time: time.Now(), Level: "error", Code: "NO_COMMANDS", Text: fmt.Sprintf("no command could be written to %s for a second (%d tried): the board does not read, or flow control holds the line. The drive may keep its last command",
+			a.cfg.Device.Port, now.TxErrors-a.sent.TxErrors)})
+	}
+}
+
+// clock tells of jumps of the device's clock, at once and then once a minute at most.
+func (a *arrivals) clock(now device.Stats, at time.Duration) {
+	if now.ClockJumps <= a.jumps {
+		a.jumps = now.ClockJumps
+	} else if a.jumpsTold == 0 || at-a.jumpsTold >= time.Minute {
+		a.emit(hil.Event{Time: time.Now(), Level: "warn", Code: "CLOCK", Text: fmt.Sprintf("the device's clock jumped, %s: it was set, the board started anew, or it runs at another rate than the file says. Ages of samples may be wrong until it is mapped again",
+			strings.Replace(count(now.ClockJumps-a.jumps, "time"), "1 time", "once", 1))})
+		a.jumps, a.jumpsTold = now.ClockJumps, at
+	}
 }
 
 // look takes the counters at a time. A second without a frame is told, the same trouble once until frames arrive again.

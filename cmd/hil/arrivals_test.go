@@ -123,3 +123,43 @@ func TestWhatArrivesInstead(t *testing.T) {
 		}
 	}
 }
+
+// A board that takes no commands is told after a second, once; a clock that jumps at once and then once a minute.
+func TestCommandsAndClock(t *testing.T) {
+	var told []string
+	a := arrivals{cfg: configs.Demo(), emit: func(e hil.Event) { told = append(told, e.Code+" "+e.Text) }}
+	st := device.Stats{Connected: 1, TxFrames: 10, TxErrors: 3, ClockJumps: 0}
+	at := time.Duration(0)
+	look := func(frames, errors, jumps uint64, d time.Duration, want ...string) {
+		t.Helper()
+		st.TxFrames, st.TxErrors, st.ClockJumps, at, told = st.TxFrames+frames, st.TxErrors+errors, st.ClockJumps+jumps, at+d, nil
+		a.commands(st, at)
+		a.clock(st, at)
+		if len(told) != len(want) {
+			t.Fatalf("%q, want %q", told, want)
+		}
+		for i := range want {
+			if !strings.Contains(told[i], want[i]) {
+				t.Errorf("%q, want %q", told[i], want[i])
+			}
+		}
+	}
+	look(1, 0, 0, 100*time.Millisecond)
+	look(0, 0, 0, 2*time.Second) // nothing to send: no fault
+	look(0, 50, 0, 990*time.Millisecond)
+	look(0, 7, 0, 10*time.Millisecond, "NO_COMMANDS no command could be written to virtual:motor for a second (57 tried)")
+	look(0, 50, 0, 5*time.Second)
+	look(1, 0, 0, time.Second)
+	look(0, 50, 0, 999*time.Millisecond)
+	look(0, 50, 0, time.Millisecond, "NO_COMMANDS")
+	st.Connected = 0
+	look(0, 50, 0, 2*time.Second)
+	st.Connected = 1
+	look(0, 1, 0, 100*time.Millisecond)
+
+	look(1, 0, 1, time.Second, "CLOCK the device's clock jumped, once:")
+	look(1, 0, 30, 59*time.Second)
+	look(1, 0, 2, time.Second, "CLOCK the device's clock jumped, 32 times:")
+	look(1, 0, 0, 90*time.Second)
+	look(1, 0, 1, time.Second, "CLOCK the device's clock jumped, once:")
+}

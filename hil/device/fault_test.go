@@ -286,6 +286,25 @@ func TestLyingDevice(t *testing.T) {
 		t.Errorf("after a new number at the same time: %+v", s)
 	}
 
+	// a frame that a newer one overtook is not taken, up to 20 ms back; further back the clock was set
+	late := func(back int64) []byte {
+		seq++
+		p, _ := enc.Append(nil, wire.Header{Kind: wire.Measurement, Seq: seq, Time: dev - back, Fresh: 3}, []float64{9, 9})
+		return p
+	}
+	for _, back := range []int64{1e6, 19.999e6} {
+		b.play(t, rng, late(back))
+	}
+	time.Sleep(time.Millisecond)
+	if b.Stats(&s); s.Repeats != 8 || b.poll() != 0 {
+		t.Errorf("after overtaken frames: %+v", s)
+	}
+	b.play(t, rng, late(20e6))
+	time.Sleep(time.Millisecond)
+	if b.Stats(&s); s.Repeats != 8 || b.poll() != 0b111 || b.y[0] != 9 {
+		t.Errorf("after a clock 20 ms back: %+v", s)
+	}
+
 	// NaN in one field: it reaches the tick, and the other one as well
 	bits, _ := wire.NewLinkEncoder([]wire.Field{{Name: "a", Type: wire.U32, Scale: 1}, {Name: "b", Type: wire.F32, Scale: 1}})
 	p, _ := bits.Append(nil, wire.Header{Kind: wire.Measurement, Seq: seq + 1, Time: dev + 1e6, Fresh: 3}, []float64{0x7fc00000, 3})

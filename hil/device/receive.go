@@ -51,21 +51,29 @@ func (l *line) take(chunk []byte, stamp int64) {
 	l.board.received(l.dec.Counters(), l.dec.Misfit())
 }
 
+// overtaken is how far (ns) the device's clock may lie back in a frame that a newer one overtook; further back it was set.
+const overtaken = 20e6
+
 // repeated tells, and counts, a frame that says the same as the one before at the same time of the device's clock: the device hangs
-// and its line repeats. (A coarse clock may well stand still from one sample to the next; so may an axis at rest.)
+// and its line repeats. (A coarse clock may well stand still from one sample to the next; so may an axis at rest.) So is a frame that
+// a newer one overtook: in its place it would be a sample from the past.
 func (l *line) repeated() bool {
 	f, old := &l.frame, &l.before
-	same := l.clocked && f.HasTime && old.HasTime && f.Time == old.Time && f.Fresh == old.Fresh
+	clocks := l.clocked && f.HasTime && old.HasTime
+	same := clocks && f.Time == old.Time && f.Fresh == old.Fresh
 	for i := range l.in {
 		same = same && math.Float64bits(f.V[i]) == math.Float64bits(old.V[i])
 	}
-	if same {
+	past := clocks && f.Time < old.Time && old.Time-f.Time < overtaken
+	if same || past {
 		c := l.dec.Counters()
 		c.Frames--
 		c.Repeats++
 	}
-	l.before = l.frame
-	return same
+	if !past {
+		l.before = l.frame
+	}
+	return same || past
 }
 
 // accept merges the frame that arrived at the given time. A frame may carry some of the fields only.
