@@ -25,7 +25,7 @@ func brushFile(t *testing.T, changes ...string) string {
 		t.Fatal(err)
 	}
 	text := string(data)
-	changes = append([]string{"stale: 50 ms", "stale: 500 ms", "hold_time: 200 ms", "hold_time: 2 s", "watchdog: 200 ms", "watchdog: 1 s", "limit: 100 ms", "limit: 2 s",
+	changes = append([]string{"stale: 50 ms", "stale: 500 ms", "hold_time: 200 ms", "hold_time: 1 s", "watchdog: 200 ms", "watchdog: 1 s", "limit: 100 ms", "limit: 2 s",
 		"beat: 250 ms", "beat: 3 s", "max_error: 10 rad", "max_error: 500 rad", "max_speed: 450 rad/s", "max_speed: 5000 rad/s", "max_current: 25 A", "max_current: 0 A"}, changes...)
 	for i := 0; i < len(changes); i += 2 {
 		if !strings.Contains(text, changes[i]) {

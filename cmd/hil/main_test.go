@@ -196,7 +196,7 @@ func (d *daemonUnderTest) command(name, body string) hil.Reply {
 func tolerant(t *testing.T, port string) string {
 	t.Helper()
 	return demoFile(t, port,
-		"stale: 50 ms", "stale: 500 ms", "hold_time: 200 ms", "hold_time: 2 s", "watchdog: 200 ms", "watchdog: 1 s",
+		"stale: 50 ms", "stale: 500 ms", "hold_time: 200 ms", "hold_time: 1 s", "watchdog: 200 ms", "watchdog: 1 s",
 		"limit: 100 ms", "limit: 2 s", "beat: 250 ms", "beat: 3 s", "max_error: 10 rad", "max_error: 50 rad", "max_speed: 300 rad/s", "max_speed: 5000 rad/s")
 }
 
