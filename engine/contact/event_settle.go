@@ -100,9 +100,9 @@ func (e *EventDriven) decide(ev event) (again bool, err error) {
 			wedged = append(wedged, int32(k))
 		}
 	}
-	large := c.large
+	general := c.general
 	ok := c.solve(g, b, p).Status.OK()
-	e.LargeForms += c.large - large
+	e.LargeForms += c.general - general
 	if ok {
 		product(g, p, b, acc)
 		ok = e.holds(c, p, acc)

@@ -1,47 +1,44 @@
 package contact
 
-import (
-	"hilrig/engine/lcp"
-	"hilrig/engine/numeric"
-)
+import "hilrig/engine/lcp"
 
 // side is what is known of the force along the tangent of a contact before it is solved for.
-type side uint8
+type side = lcp.Side
 
 const (
-	either   side = iota // −μ·P_N ≤ P_T ≤ μ·P_N: the contact may stick
-	forward              // slides with ġ_T > 0: P_T = −μ·P_N
-	backward             // slides with ġ_T < 0: P_T = +μ·P_N
-	atLeast              // r ≤ P_T ≤ μ·P_N, r > 0
-	atMost               // −μ·P_N ≤ P_T ≤ r, r < 0
+	either   = lcp.Either
+	forward  = lcp.Forward
+	backward = lcp.Backward
+	atLeast  = lcp.AtLeast
+	atMost   = lcp.AtMost
 )
 
-// corner is the complementarity problem of unilateral contacts with Coulomb friction, for forces and accelerations as well
+// corner is the problem of unilateral contacts with Coulomb friction, for forces and accelerations as well
 // as for impulses and velocities: with the normal parts P_N = base + x_N,
 //
 //	v = G·P + b,   0 ≤ x_N ⊥ v_N ≥ 0,   lower ≤ P_T ≤ upper,   v_T ≥ 0 at lower, ≤ 0 at upper, 0 between
 //
 // where the bounds of each contact are those of its side. G is WᵀM⁻¹W, row-major 2n×2n, in the order N0, T0, N1, T1, …
 //
-// The law along the tangent is made of halves. Each has a force s ≥ 0 that grows from one bound until its slack towards the
+// lcp.Frictional solves it in these unknowns. Contacts that slide one way may have no solution, or one that its path does not come to.
+// Where it finds none the problem is written as a linear complementarity problem, for which lcp.Solver decides whether there is one. The
+// law along the tangent is then made of halves. Each has a force s ≥ 0 that grows from one bound until its slack towards the
 // other is used up, after which the relative motion k ≥ 0 takes over:
 //
 //	σ·v_T + k ≥ 0 ⊥ s ≥ 0,   room − s ≥ 0 ⊥ k ≥ 0
 //
-// In the large form a contact that may stick has two halves, P_T = s⁺ − s⁻ with room μ·P_N each: n_N + 4·n_H unknowns
-// x = (x_N, s⁺, s⁻, k⁺, k⁻), after [SNB06] (14) and [PG96], with blocks of our own. Without sliding contacts the matrix is
-// copositive, since xᵀAx = |M^−½·W·P|² + kᵀμ·x_N, so that Lemke's path finds a solution whenever the surfaces leave one. In the small
-// form there is one half from the lower bound, P_T = s − μ·P_N with room 2μ·P_N: n_N + 2·n_H unknowns x = (x_N, s, k); less
-// than a third of the work, but not copositive. Both have the same accelerations. Sides atLeast and atMost have one half in
-// both forms.
+// A contact that may stick has one half from the lower bound, P_T = s − μ·P_N with room 2μ·P_N: n_N + 2·n_H unknowns x = (x_N, s, k), after
+// [SNB06] (14) and [PG96], with blocks of our own.
 type corner struct {
 	n       int       // contacts, at most that of newCorner
 	mu      []float64 // as for the solution
 	base, r []float64
 	side    []side
 
-	small, large int // problems solved by one form and by the other
+	general int // problems that lcp.Frictional did not solve
 
+	fric   *lcp.Frictional
+	bound  []lcp.Bound
 	solver *lcp.Solver
 	half   []half
 	a, q   []float64 // y = A·x + q
@@ -60,44 +57,39 @@ type half struct {
 
 func newCorner(contacts int) *corner {
 	f := func(k int) []float64 { return make([]float64, k) }
-	n := 5 * contacts
+	n := 3 * contacts
 	return &corner{
 		mu: f(contacts), base: f(contacts), r: f(contacts), side: make([]side, contacts),
-		solver: lcp.NewSolver(n), half: make([]half, 0, 2*contacts), a: f(n * n), q: f(n), x: f(n),
+		fric: lcp.NewFrictional(contacts), bound: make([]lcp.Bound, contacts),
+		solver: lcp.NewSolver(n), half: make([]half, 0, contacts), a: f(n * n), q: f(n), x: f(n),
 		p0: f(2 * contacts), slope: f(contacts),
 	}
 }
 
-// solve fills p with P. n, mu, base, r and side have been set. Both forms are tried with Lemke's path alone, then with all
-// that the solver knows; the status is that of the last one tried.
+// solve fills p with P. n, mu, base, r and side have been set.
 func (c *corner) solve(g, b, p []float64) lcp.Result {
-	var res lcp.Result
-	for try := range 4 {
-		large := try%2 == 1
-		c.solver.Quick = try < 2
-		n := c.assemble(g, b, large)
-		r := c.solver.Solve(c.a[:n*n], c.q[:n], c.x[:n])
-		r.Pivots += res.Pivots
-		if res = r; res.Status == lcp.Numeric && try == 0 && !(numeric.AllFinite(g...) && numeric.AllFinite(b...)) {
-			break
-		}
-		if res.Status.OK() {
-			if large {
-				c.large++
-			} else {
-				c.small++
-			}
-			break
-		}
+	for i := range c.n {
+		c.bound[i] = lcp.Bound{Side: c.side[i], Base: c.base[i], R: c.r[i]}
 	}
-	c.forces(p)
+	r := c.fric.SolveBounded(g, b, c.mu[:c.n], c.bound[:c.n], p)
+	res := lcp.Result{Status: lcp.Solved, Pivots: r.Pivots, Residual: r.Residual}
+	switch r.Status {
+	case lcp.Failed:
+		res.Status = lcp.Numeric
+	case lcp.Degraded:
+		c.general++
+		n := c.assemble(g, b)
+		res = c.solver.Solve(c.a[:n*n], c.q[:n], c.x[:n])
+		res.Pivots += r.Pivots
+		c.forces(p)
+	}
 	return res
 }
 
 // assemble fills a and q, and returns the number of unknowns.
-func (c *corner) assemble(g, b []float64, large bool) int {
+func (c *corner) assemble(g, b []float64) int {
 	n, w := c.n, 2*c.n
-	c.halves(large)
+	c.halves()
 	nh := len(c.half)
 	size := n + 2*nh
 	a, q := c.a[:size*size], c.q[:size]
@@ -133,41 +125,24 @@ func (c *corner) assemble(g, b []float64, large bool) int {
 	return size
 }
 
-// halves lists the halves, those with σ = +1 first, and fills p0 and slope.
-func (c *corner) halves(large bool) {
+// halves lists the halves and fills p0 and slope.
+func (c *corner) halves() {
 	c.half = c.half[:0]
-	for pass := range 2 {
-		for i := range c.n {
-			mu, kind := c.mu[i], c.side[i]
-			if kind == either && mu == 0 {
-				kind = forward
-			}
-			plus := pass == 0
-			if plus {
-				t0, slope := 0.0, 0.0
-				switch {
-				case kind == forward || kind == either && !large:
-					t0, slope = -mu*c.base[i], -mu
-				case kind == backward:
-					t0, slope = mu*c.base[i], mu
-				case kind >= atLeast:
-					t0 = c.r[i]
-				}
-				c.p0[2*i], c.p0[2*i+1], c.slope[i] = c.base[i], t0, slope
-			}
-			switch {
-			case kind == either && !large && plus:
-				c.half = append(c.half, half{i, 1, 2 * mu, 0})
-			case kind == either && large && plus:
-				c.half = append(c.half, half{i, 1, mu, 0})
-			case kind == either && large:
-				c.half = append(c.half, half{i, -1, mu, 0})
-			case kind == atLeast && plus:
-				c.half = append(c.half, half{i, 1, mu, -c.r[i]})
-			case kind == atMost && !plus:
-				c.half = append(c.half, half{i, -1, mu, c.r[i]})
-			}
+	for i, mu := range c.mu[:c.n] {
+		kind, slope, t0 := c.side[i], -mu, -mu*c.base[i]
+		switch {
+		case kind == either && mu > 0:
+			c.half = append(c.half, half{i, 1, 2 * mu, 0})
+		case kind == backward:
+			slope, t0 = mu, mu*c.base[i]
+		case kind == atLeast:
+			slope, t0 = 0, c.r[i]
+			c.half = append(c.half, half{i, 1, mu, -c.r[i]})
+		case kind == atMost:
+			slope, t0 = 0, c.r[i]
+			c.half = append(c.half, half{i, -1, mu, c.r[i]})
 		}
+		c.p0[2*i], c.p0[2*i+1], c.slope[i] = c.base[i], t0, slope
 	}
 }
 

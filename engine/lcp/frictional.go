@@ -14,11 +14,14 @@ const (
 	Stick                  // v_N = 0, v_T = 0
 	SlipPlus               // v_N = 0, v_T > 0, p_T = −μ·p_N
 	SlipMinus              // v_N = 0, v_T < 0, p_T = +μ·p_N
+
+	apart       State = 4 // beside a state: p_N = Base and v_N ≥ 0, see Bound
+	closedState State = 3 // the state without
 )
 
 var stateNames = [...]string{"open", "stick", "slip +", "slip -"}
 
-func (s State) String() string { return stateNames[s] }
+func (s State) String() string { return stateNames[s&closedState] }
 
 // sense is the sign of v_T in a sliding contact, otherwise 0.
 func (s State) sense() float64 { return senses[s&3] }
@@ -140,6 +143,10 @@ type Frictional struct {
 	bestR  float64
 	sum    []float64
 
+	plain   bool // Coulomb's law for every contact
+	base, r []float64
+	side    []Side
+
 	sys  system
 	path path
 	gs   []float64
@@ -155,6 +162,7 @@ func NewFrictional(maxContacts int) *Frictional {
 	return &Frictional{
 		max: maxContacts, dg: f(n2), ig: f(n2), p: f(n2), v: f(n2), keep: f(n2), best: f(n2), sum: f(n2),
 		st: make([]State, maxContacts), old: make([]State, maxContacts), hand: make([]State, maxContacts), bestSt: make([]State, maxContacts),
+		plain: true, base: f(maxContacts), r: f(maxContacts), side: make([]Side, maxContacts),
 		sys: newSystem(maxContacts), path: newPath(maxContacts), gs: f(n2),
 	}
 }
@@ -164,13 +172,9 @@ func NewFrictional(maxContacts int) *Frictional {
 // not fit each other are a panic.
 func (f *Frictional) Solve(d, b, mu []float64, state []State, p []float64) FrictionResult {
 	n := len(mu)
-	switch {
-	case n > f.max:
-		panic("lcp: Frictional: more contacts than NewFrictional has room for")
-	case len(d) != 4*n*n:
-		panic("lcp: Frictional: d has not 2n×2n numbers")
-	case len(b) != 2*n || len(p) != 2*n || len(state) != n:
-		panic("lcp: Frictional: b, state or p is not of the size of mu")
+	f.check(n, d, b, p)
+	if len(state) != n {
+		panic("lcp: Frictional: state is not of the size of mu")
 	}
 	if n == 0 {
 		return FrictionResult{}
@@ -186,6 +190,18 @@ func (f *Frictional) Solve(d, b, mu []float64, state []State, p []float64) Frict
 	}
 	f.finish(&r, state, p)
 	return r
+}
+
+// check panics on slices that do not fit each other.
+func (f *Frictional) check(n int, d, b, p []float64) {
+	switch {
+	case n > f.max:
+		panic("lcp: Frictional: more contacts than NewFrictional has room for")
+	case len(d) != 4*n*n:
+		panic("lcp: Frictional: d has not 2n×2n numbers")
+	case len(b) != 2*n || len(p) != 2*n:
+		panic("lcp: Frictional: b or p is not of the size of mu")
+	}
 }
 
 // start checks the problem and takes over what is known from the last step.
@@ -282,7 +298,7 @@ func (f *Frictional) chain(r *FrictionResult) {
 		r.Status, r.Method, r.Residual = Verified, by, f.bestR
 		return f.bestR <= FrictionTol
 	}
-	if f.n == 1 && f.single(r) {
+	if f.n == 1 && f.plain && f.single(r) {
 		return
 	}
 	// old states, flipped where need be
@@ -301,6 +317,9 @@ func (f *Frictional) chain(r *FrictionResult) {
 	r.Clash = false
 	limit += r.Pivots
 	for from := range 3 {
+		if from == 0 && !f.plain {
+			continue // nothing is known
+		}
 		most := min(limit, r.Pivots+4*f.n+10)
 		switch from {
 		case 0:
@@ -323,6 +342,10 @@ func (f *Frictional) chain(r *FrictionResult) {
 				return
 			}
 		}
+	}
+	if !f.plain {
+		r.Status = Degraded
+		return
 	}
 	sweeps := maxSweeps
 	if f.Budget > 0 {

@@ -10,13 +10,9 @@ import "math"
 // Verified then refers to b + c without it.
 func (f *Frictional) SolveEased(d, b, c, mu []float64, state []State, p []float64) FrictionResult {
 	n := len(mu)
-	switch {
-	case n > f.max:
-		panic("lcp: Frictional: more contacts than NewFrictional has room for")
-	case len(d) != 4*n*n:
-		panic("lcp: Frictional: d has not 2n×2n numbers")
-	case len(b) != 2*n || len(p) != 2*n || len(state) != n || len(c) != 2*n:
-		panic("lcp: Frictional: b, c, state or p is not of the size of mu")
+	f.check(n, d, b, p)
+	if len(state) != n || len(c) != 2*n {
+		panic("lcp: Frictional: c or state is not of the size of mu")
 	}
 	if n == 0 {
 		return FrictionResult{}

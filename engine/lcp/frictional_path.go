@@ -22,19 +22,33 @@ const pathEps = 1e-9
 // neighbouring state by one pivot, and t goes the way that lets the quantity that is now free grow from zero: what Lemke's
 // method does on the larger problem, less the pivots in which an open contact turns round. Columns: 2n, then x(0), then e.
 //
-// statePath follows the same kind of path for matrices that need not be symmetric and contacts of which some slide for good. From
-// all open both take the same time (0.7 µs with 5 contacts, 5 µs with 14) and arrive. This one starts from any states and adds pathEps,
-// which is what shows a clash; it relies on the check behind it, where statePath steps across pivots that vanish.
+// With Bounds, p_N is what comes on top of Base, and a contact that is apart slides or sticks like a closed one.
 type path struct {
-	a  []float64
-	s  []float64 // scales 1/√D_ii
-	mu []float64 // scaled
-	st []State
+	a      []float64
+	s      []float64 // scales 1/√D_ii
+	st     []State
+	lo, hi []edge  // bounds of p_T, scaled: of SlipPlus and of SlipMinus
+	kept   []bool  // Base > 0: friction acts whether the contact is closed or not
+	only   []State // the one way a contact slides whatever v_T is; Open: v_T decides
 }
+
+// edge is a bound of p_T, con + slope·p_N.
+type edge struct{ slope, con float64 }
 
 func newPath(contacts int) path {
 	k := 2 * contacts
-	return path{a: make([]float64, k*(k+2)), s: make([]float64, k), mu: make([]float64, contacts), st: make([]State, contacts)}
+	return path{
+		a: make([]float64, k*(k+2)), s: make([]float64, k), st: make([]State, contacts), lo: make([]edge, contacts), hi: make([]edge, contacts),
+		kept: make([]bool, contacts), only: make([]State, contacts),
+	}
+}
+
+// edge is the bound of p_T at which contact i slides in state st.
+func (p *path) edge(i int, st State) edge {
+	if st&closedState == SlipPlus {
+		return p.lo[i]
+	}
+	return p.hi[i]
 }
 
 // follow goes along the path from the states f.st to the states of a solution, which it leaves in f.st;
@@ -48,9 +62,13 @@ func (f *Frictional) follow(eps float64, limit int, count *int) bool {
 	p.fill(f, eps, sigma)
 	for i := range n {
 		p.st[i] = Open
+		if p.kept[i] {
+			p.st[i] = apart | p.slide(i, 0)
+			p.lean(n, i, p.edge(i, p.st[i]).slope)
+		}
 	}
 	for i, s := range f.st[:n] {
-		if s != Open {
+		if s != Open && !p.kept[i] {
 			p.enter(n, i, s)
 		}
 	}
@@ -74,13 +92,19 @@ func (f *Frictional) follow(eps float64, limit int, count *int) bool {
 	}
 	for i, st := range p.st[:n] {
 		f.st[i] = st
-		pn, pt := 0.0, 0.0
+		pn, pt := f.base[i], 0.0
 		if st != Open {
-			pn = sigma * p.s[2*i] * max(p.a[2*i*(w+2)+w], 0)
-			bound := f.mu[i] * pn
-			pt = -st.sense() * bound
-			if st == Stick {
-				pt = min(max(sigma*p.s[2*i+1]*p.a[(2*i+1)*(w+2)+w], -bound), bound)
+			if st < apart {
+				pn += sigma * p.s[2*i] * max(p.a[2*i*(w+2)+w], 0)
+			}
+			low, high := f.edge(i, SlipPlus).at(pn), f.edge(i, SlipMinus).at(pn)
+			switch st & closedState {
+			case Stick:
+				pt = min(max(sigma*p.s[2*i+1]*p.a[(2*i+1)*(w+2)+w], low), high)
+			case SlipPlus:
+				pt = low
+			default:
+				pt = high
 			}
 		}
 		if !numeric.Finite(pn) || !numeric.Finite(pt) {
@@ -91,6 +115,9 @@ func (f *Frictional) follow(eps float64, limit int, count *int) bool {
 	return true
 }
 
+// at is the bound at p_N = pn.
+func (e edge) at(pn float64) float64 { return e.con + e.slope*pn }
+
 // fill is the tableau of all contacts open, scaled, with eps on the diagonal.
 func (p *path) fill(f *Frictional, eps, sigma float64) {
 	n, w := f.n, 2*f.n
@@ -98,24 +125,44 @@ func (p *path) fill(f *Frictional, eps, sigma float64) {
 		p.s[i] = math.Sqrt(f.ig[i])
 	}
 	for i := range n {
-		p.mu[i] = f.mu[i] * p.s[2*i] / p.s[2*i+1]
+		mu := f.mu[i] * p.s[2*i] / p.s[2*i+1]
+		p.lo[i], p.hi[i] = edge{-mu, 0}, edge{mu, 0}
+		p.kept[i], p.only[i] = f.base[i] > 0, f.side[i].only()
+		if p.kept[i] {
+			for _, st := range [2]State{SlipPlus, SlipMinus} {
+				e, to := f.edge(i, st), &p.lo[i]
+				if st == SlipMinus {
+					to = &p.hi[i]
+				}
+				*to = edge{e.slope * p.s[2*i] / p.s[2*i+1], e.at(f.base[i]) / (sigma * p.s[2*i+1])}
+			}
+		}
 	}
 	for i := range w {
 		row, from, si := p.a[i*(w+2):(i+1)*(w+2)], f.d[i*w:i*w+w], p.s[i]
 		for j, x := range from {
 			row[j] = x * si * p.s[j]
 		}
+		b := f.b[i] * si / sigma
+		for j, kept := range p.kept[:n] {
+			if kept {
+				b += row[2*j]*f.base[j]/(sigma*p.s[2*j]) + row[2*j+1]*p.edge(j, p.slide(j, 0)).con
+			}
+		}
 		row[i] += eps
-		row[w], row[w+1] = f.b[i]*si/sigma, 0
+		row[w], row[w+1] = b, 0
 	}
 }
 
 // enter brings contact i from open to a state without regard to signs, as far as the pivots allow.
 func (p *path) enter(n, i int, st State) {
-	s := st.sense()
-	p.lean(n, i, -s*p.mu[i])
+	slope := 0.0
+	if st != Stick {
+		slope = p.edge(i, st).slope
+	}
+	p.lean(n, i, slope)
 	if !p.pivot(n, 2*i) {
-		p.lean(n, i, s*p.mu[i])
+		p.lean(n, i, -slope)
 		return
 	}
 	p.st[i] = st
@@ -136,8 +183,8 @@ func (p *path) cover(n int) bool {
 			return false
 		}
 		low = min(low, xn)
-		if s := p.st[i].sense(); s != 0 {
-			low = min(low, s*xt)
+		if s := p.st[i].sense(); s != 0 && p.only[i] == Open {
+			low = min(low, s*xt/p.side(i))
 		}
 	}
 	size := max(-low, 1e-3)
@@ -149,33 +196,42 @@ func (p *path) cover(n int) bool {
 		case p.st[i] == Stick:
 			// back to the middle of the cone, or nearly
 			e = -xt * (0.9 + 0.1*golden(2*i+1))
-		case s != 0:
-			e = s * size * (1.1 + golden(2*i+1))
+		case s != 0 && p.only[i] == Open:
+			e = s * size * p.side(i) * (1.1 + golden(2*i+1))
 		}
 		p.a[(2*i+1)*c+w+1] = e
 	}
 	// every cone must hold at t = 1
 	for i := range n {
 		if p.st[i] == Stick {
-			r := p.a[2*i*c:]
-			over := math.Abs(p.a[(2*i+1)*c+w]+p.a[(2*i+1)*c+w+1]) - p.mu[i]*(r[w]+r[w+1])
+			r, mu := p.a[2*i*c:], p.hi[i].slope
+			over := math.Abs(p.a[(2*i+1)*c+w]+p.a[(2*i+1)*c+w+1]) - mu*(r[w]+r[w+1])
 			if over > 0 {
-				if p.mu[i] == 0 {
+				if mu == 0 {
 					return false
 				}
-				r[w+1] += over / p.mu[i] * 1.1
+				r[w+1] += over / mu * 1.1
 			}
 		}
 	}
 	return true
 }
 
+// side is the share of e that an open contact with friction gets along its tangent: with less than 1/μ, impulses along a ray do no work on e,
+// and the path of copositive problems arrives.
+func (p *path) side(i int) float64 {
+	if !p.kept[i] {
+		return 1
+	}
+	return min(1, 0.5/max(p.hi[i].slope, -p.lo[i].slope))
+}
+
 // events of a contact
 const (
 	normal = iota // v_N or p_N
 	across        // s·v_T of a sliding contact
-	upper         // μ·p_N − p_T of a sticking one
-	lower         // μ·p_N + p_T
+	upper         // upper bound of p_T less p_T, of a sticking one
+	lower         // p_T less its lower bound
 )
 
 // next is the first event from t on, downwards or upwards; −1 when there is none.
@@ -192,22 +248,34 @@ func (p *path) next(n int, t, way float64) (contact, kind int, at float64) {
 			}
 		}
 	}
-	for i := range n {
+	for i, st := range p.st[:n] {
 		xn, en := p.a[2*i*c+w], p.a[2*i*c+w+1]
-		switch st := p.st[i]; st {
-		case Open:
+		if st != Stick || p.kept[i] {
 			try(i, normal, xn, en)
-		case Stick:
-			xt, et, mu := p.a[(2*i+1)*c+w], p.a[(2*i+1)*c+w+1], p.mu[i]
-			try(i, upper, mu*xn-xt, mu*en-et)
-			try(i, lower, mu*xn+xt, mu*en+et)
-		default:
+		}
+		switch xt, et := p.a[(2*i+1)*c+w], p.a[(2*i+1)*c+w+1]; {
+		case st == Open:
+		case st&closedState == Stick:
+			if st >= apart {
+				xn, en = 0, 0
+			}
+			hi, lo := p.hi[i], p.lo[i]
+			try(i, upper, hi.at(xn)-xt, hi.slope*en-et)
+			try(i, lower, xt-lo.at(xn), et-lo.slope*en)
+		case p.only[i] == Open:
 			s := st.sense()
-			try(i, normal, xn, en)
-			try(i, across, s*p.a[(2*i+1)*c+w], s*p.a[(2*i+1)*c+w+1])
+			try(i, across, s*xt, s*et)
 		}
 	}
 	return contact, kind, t + way*step
+}
+
+// slide is the state in which contact i begins to slide with vt.
+func (p *path) slide(i int, vt float64) State {
+	if s := p.only[i]; s != Open {
+		return s
+	}
+	return sliding(vt)
 }
 
 // exchange takes contact i through its event at t and returns the way t goes from there; 0: no pivot.
@@ -222,47 +290,45 @@ func (p *path) exchange(n, i, kind int, t, way float64) float64 {
 		return -1
 	}
 	switch {
-	case kind == normal && st == Open:
-		row := p.a[(2*i+1)*c:]
-		st = sliding(row[w] + t*row[w+1])
-		p.lean(n, i, -st.sense()*p.mu[i])
+	case kind == normal:
+		if st == Open {
+			row := p.a[(2*i+1)*c:]
+			st = p.slide(i, row[w]+t*row[w+1])
+			p.lean(n, i, p.edge(i, st).slope)
+			st |= apart
+		}
 		if !p.pivot(n, 2*i) {
 			return 0
+		}
+		if st ^= apart; st >= apart && !p.kept[i] {
+			p.lean(n, i, -p.edge(i, st).slope)
+			st = Open
 		}
 		p.st[i] = st
 		return rate(p.a[2*i*c+w+1])
-	case kind == normal:
-		if !p.pivot(n, 2*i) {
-			return 0
-		}
-		p.lean(n, i, st.sense()*p.mu[i])
-		p.st[i] = Open
-		return rate(p.a[2*i*c+w+1])
-	case kind == across && p.mu[i] == 0:
+	case kind == across && p.hi[i].slope == 0 && !p.kept[i]:
 		p.st[i] = SlipPlus + SlipMinus - st
 		return way
 	case kind == across:
 		if !p.pivot(n, 2*i+1) {
 			return 0
 		}
-		// the basic quantity is p_T + s·μ·p_N, which grows with sign s; the row is to hold p_T
-		s := st.sense()
-		out := rate(s * p.a[(2*i+1)*c+w+1])
-		p.shift(n, i, -s*p.mu[i])
-		p.st[i] = Stick
+		// the basic quantity is p_T less its bound, which grows with sign s; the row is to hold p_T
+		out := rate(st.sense() * p.a[(2*i+1)*c+w+1])
+		p.shift(n, i, p.edge(i, st), 1)
+		p.st[i] = st&apart | Stick
 		return out
 	default:
-		s := 1.0
-		p.st[i] = SlipPlus
+		to := st&apart | SlipPlus
 		if kind == upper {
-			s = -1
-			p.st[i] = SlipMinus
+			to = st&apart | SlipMinus
 		}
-		p.shift(n, i, s*p.mu[i])
+		p.shift(n, i, p.edge(i, to), -1)
 		if !p.pivot(n, 2*i+1) {
 			return 0
 		}
-		return rate(s * p.a[(2*i+1)*c+w+1])
+		p.st[i] = to
+		return rate(to.sense() * p.a[(2*i+1)*c+w+1])
 	}
 }
 
@@ -277,12 +343,17 @@ func (p *path) lean(n, i int, g float64) {
 	}
 }
 
-// shift adds g times the first row of contact i to its second.
-func (p *path) shift(n, i int, g float64) {
+// shift adds sign times a bound to the row of p_T of contact i.
+func (p *path) shift(n, i int, e edge, sign float64) {
 	c := 2*n + 2
 	first, second := p.a[2*i*c:(2*i+1)*c], p.a[(2*i+1)*c:(2*i+2)*c]
+	second[2*n] += sign * e.con
+	if p.st[i] >= apart { // p_N is no row but a column
+		second[2*i] += sign * e.slope
+		return
+	}
 	for j, x := range first {
-		second[j] += g * x
+		second[j] += sign * e.slope * x
 	}
 }
 

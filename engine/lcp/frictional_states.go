@@ -76,9 +76,18 @@ func (f *Frictional) equations() {
 		}
 		act[na] = int32(i)
 		na++
-		s.row[k], s.fac[k] = int32(2*i), -f.mu[i]*st.sense()
-		k++
-		if st == Stick {
+		slides := edge{-f.mu[i] * st.sense(), 0}
+		if !f.plain && st&closedState != Stick {
+			slides = f.edge(i, st)
+			f.p[2*i+1] = slides.con
+		}
+		if st >= apart {
+			f.p[2*i], f.p[2*i+1] = f.base[i], slides.at(f.base[i])
+		} else {
+			s.row[k], s.fac[k] = int32(2*i), slides.slope
+			k++
+		}
+		if st&closedState == Stick {
 			s.row[k], s.fac[k] = int32(2*i+1), 0
 			k++
 		}
@@ -98,6 +107,11 @@ func (f *Frictional) equations() {
 			to[c] = x
 		}
 		to[k] = -f.b[r]
+		if !f.plain {
+			for j, x := range f.p[:w] {
+				to[k] -= from[j] * x
+			}
+		}
 	}
 	s.eliminate(f)
 	f.back(f.p, false)
@@ -203,6 +217,10 @@ func (f *Frictional) judge() {
 			if st == Open {
 				continue
 			}
+			if !f.plain {
+				f.confine(i)
+				continue
+			}
 			pn, pt := f.p[2*i], f.p[2*i+1]
 			if !(pn >= 0) {
 				if pn*pn*f.dg[2*i] > coneTol*coneTol*f.sig2 || pn != pn {
@@ -237,6 +255,37 @@ func (f *Frictional) judge() {
 		}
 		return
 	}
+}
+
+// confine is judge for the impulses of contact i with bounds other than Coulomb's.
+func (f *Frictional) confine(i int) {
+	s, st := &f.sys, f.st[i]
+	pn, pt, base := f.p[2*i], f.p[2*i+1], f.base[i]
+	if st < apart && !(pn >= base) {
+		if less := pn - base; less*less*f.dg[2*i] > coneTol*coneTol*f.sig2 || pn != pn {
+			if s.flip[i], s.any = Open, true; base > 0 {
+				s.flip[i] = apart | st
+			}
+			return
+		}
+		pn = base
+	}
+	low, high := f.edge(i, SlipPlus).at(pn), f.edge(i, SlipMinus).at(pn)
+	switch st & closedState {
+	case SlipPlus:
+		pt = low
+	case SlipMinus:
+		pt = high
+	default:
+		if over := max(low-pt, pt-high); over > 0 {
+			if over*over*f.dg[2*i+1] > coneTol*coneTol*f.sig2 {
+				s.flip[i], s.any = st&apart|sliding(low-pt), true
+				return
+			}
+			pt = min(max(pt, low), high)
+		}
+	}
+	f.p[2*i], f.p[2*i+1] = pn, pt
 }
 
 // velocities fills f.v with D·p + b. Where impulses are so large that the rounding of this sum could hide a violation it is computed in
@@ -303,6 +352,9 @@ func (f *Frictional) wrong() float64 {
 					if flip[i] = sliding(vt); et <= tol {
 						flip[i] = Stick
 					}
+					if only := f.side[i].only(); only != Open {
+						flip[i] = only
+					}
 				}
 			}
 			continue
@@ -311,18 +363,24 @@ func (f *Frictional) wrong() float64 {
 		if e := pn*pn*dg[k] + pt*pt*dg[k+1]; e > big {
 			big = e
 		}
+		if st >= apart && vn >= 0 {
+			en = 0
+		}
 		if en > worst {
 			worst = en
 		}
-		if st != Stick && vt*st.sense() >= 0 {
+		if st >= apart && en > tol && flip[i] == st {
+			flip[i], s.any = st&closedState, true
+		}
+		if st&closedState != Stick && (vt*st.sense() >= 0 || !f.plain && f.side[i].only() != Open) {
 			continue
 		}
 		if et > worst {
 			worst = et
 		}
-		if et > tol && st != Stick && flip[i] == st {
+		if et > tol && st&closedState != Stick && flip[i] == st {
 			s.any = true
-			if flip[i] = Stick; f.mu[i] == 0 {
+			if flip[i] = st&apart | Stick; f.mu[i] == 0 {
 				flip[i] = sliding(vt)
 			}
 		}
@@ -336,9 +394,11 @@ func (f *Frictional) wrong() float64 {
 					continue
 				}
 				if r&1 == 1 {
-					s.flip[i], s.any = sliding(v), true
+					s.flip[i], s.any = f.st[i]&apart|sliding(v), true
 				} else if v > 0 {
-					s.flip[i], s.any = Open, true
+					if s.flip[i], s.any = Open, true; f.base[i] > 0 {
+						s.flip[i] = apart | f.st[i]
+					}
 				}
 			}
 		}

@@ -1,0 +1,85 @@
+package lcp
+
+import "math"
+
+// Side is what is known of the tangential impulse of a contact before it is solved for.
+type Side uint8
+
+const (
+	Either   Side = iota // −μ·p_N ≤ p_T ≤ μ·p_N: the contact may stick
+	Forward              // slides with v_T > 0, whatever v_T comes out: p_T = −μ·p_N
+	Backward             // slides with v_T < 0, whatever v_T comes out: p_T = +μ·p_N
+	AtLeast              // R ≤ p_T ≤ μ·p_N, R > 0
+	AtMost               // −μ·p_N ≤ p_T ≤ R, R < 0
+)
+
+// only is the state of a contact that slides one way whatever v_T is; Open: v_T decides.
+func (s Side) only() State { return [...]State{Open, SlipPlus, SlipMinus, Open, Open}[s] }
+
+// Bound is what a contact gets beside Coulomb's law: p_N = Base + x, 0 ≤ x ⊥ v_N ≥ 0, and bounds of p_T. The zero value is Coulomb's law.
+type Bound struct {
+	Side Side
+	Base float64 // ≥ 0
+	R    float64 // for AtLeast and AtMost, |R| ≤ μ·Base
+}
+
+// SolveBounded solves v = D·p + b with bounds that are not those of Coulomb's law for every contact, from all open:
+//
+//	p_N = Base + x,   0 ≤ x ⊥ v_N ≥ 0,   lower ≤ p_T ≤ upper,   v_T ≥ 0 at lower, ≤ 0 at upper, 0 between
+//
+// Forces of contacts that slide already are of this kind, and so is the second phase of an impact by Poisson's law. Degraded here means
+// that no solution was found, and that p is zero; contacts that slide one way may have none [PG96].
+func (f *Frictional) SolveBounded(d, b, mu []float64, bound []Bound, p []float64) FrictionResult {
+	n := len(mu)
+	f.check(n, d, b, p)
+	if len(bound) != n {
+		panic("lcp: Frictional: bound is not of the size of mu")
+	}
+	if n == 0 {
+		return FrictionResult{}
+	}
+	clear(f.st[:n])
+	clear(f.old[:n])
+	clear(f.keep[:2*n])
+	res := FrictionResult{Status: Failed, Method: BySafe, Residual: math.Inf(1)}
+	if f.take(d, b, mu) {
+		f.plain = true
+		for i, x := range bound {
+			if x.Base > 0 && mu[i] == 0 {
+				x.Side = Forward // v_T has no say
+			}
+			f.base[i], f.r[i], f.side[i] = x.Base, x.R, x.Side
+			f.plain = f.plain && x == Bound{}
+			if x.Base > 0 {
+				f.st[i], f.old[i] = apart|Stick, apart|Stick
+			}
+		}
+		// what Base alone does counts for σ as b does
+		for i, inv := range f.ig[:2*n] {
+			v := 0.0
+			for j, x := range bound {
+				v += math.Abs(d[2*n*i+2*j]*x.Base) + math.Abs(d[2*n*i+2*j+1]*x.R)
+			}
+			f.sig2 = max(f.sig2, v*v*inv)
+		}
+		f.chain(&res)
+		clear(f.base[:n])
+		clear(f.side[:n])
+		f.plain = true
+	}
+	clear(p)
+	if res.Status == Verified {
+		copy(p, f.best)
+	}
+	f.d, f.b, f.mu = nil, nil, nil
+	return res
+}
+
+// edge is the bound of p_T at which contact i slides in state st.
+func (f *Frictional) edge(i int, st State) edge {
+	s := st.sense()
+	if side := f.side[i]; side == AtLeast && s > 0 || side == AtMost && s < 0 {
+		return edge{0, f.r[i]}
+	}
+	return edge{-s * f.mu[i], 0}
+}
