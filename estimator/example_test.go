@@ -11,7 +11,7 @@ import (
 // A shaft that swings under a known torque: inertia and friction from angle and current alone.
 func ExampleRLS() {
 	motor := plant.Motor{R: 1.2, L: 0.6e-3, K: 0.042, J: 1}
-	rls, err := estimator.NewRLS(estimator.RLSSpec{Dt: 1e-3, Motor: motor, Smooth: true, Window: 0.064, MinVel: 1})
+	rls, err := estimator.NewRLS(estimator.RLSSpec{Dt: 1e-3, K: motor.K, Window: 0.064, MinVel: 1})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -30,7 +30,7 @@ func demoKalman() KalmanSpec {
 }
 
 func demoRLS() RLSSpec {
-	return RLSSpec{Dt: tick, Motor: demoMotor(), Window: 0.064, MinVel: 1.6, Count: count}
+	return RLSSpec{Dt: tick, K: demoMotor().K, Window: 0.064, MinVel: 1.6, Count: count}
 }
 
 // multisine is the desired motion: position (rad) and speed (rad/s).
@@ -57,6 +57,8 @@ type rig struct {
 	xhat     []float64
 	k        int
 	kp, kd   float64
+	bow      float64        // A  of the current in the last tick, as the filter predicts it
+	wind     float64        // A  current of a winding that nothing measures …
 	voltsErr func() float64 // V  error of the voltage in this tick, held over it
 }
 
@@ -80,6 +82,10 @@ func newRig(t testing.TB, seed uint64, kalman KalmanSpec) *rig {
 // step runs one tick: read, estimate, control, and the plant until the next tick.
 func (r *rig) step() {
 	r.plant.Read(r.x, r.y, r.reads)
+	to := [4]float64{r.xhat[XPos], r.xhat[XVel], r.wind, r.xhat[XTorque]}
+	from := to
+	r.kf.Ahead(to[:], tick, r.u[0])
+	r.wind, r.bow = to[XCur], Bow(demoMotor(), from[:], to[:], tick)
 	follow(r.kf, tick, [2]float64{r.reads[0], r.reads[1]}, [2]bool{true, true}, r.u[0], r.xhat)
 	if r.ref != nil {
 		pos, vel := r.ref(float64(r.k) * tick)

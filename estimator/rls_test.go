@@ -32,6 +32,7 @@ func TestRLSOnMotor(t *testing.T) {
 				e := newRLS(t, demoRLS())
 				for range seconds * 1000 {
 					r.step()
+					e.Bow(r.bow)
 					e.Step(r.reads[0], r.xhat[XVel], r.reads[1], true)
 				}
 				e.Values(out[i].v[:])
@@ -85,6 +86,7 @@ func TestRLSRest(t *testing.T) {
 	run := func(seconds float64) (v, se [rlsN]float64) {
 		for range int(seconds * 1000) {
 			r.step()
+			e.Bow(r.bow)
 			e.Step(r.reads[0], r.xhat[XVel], r.reads[1], true)
 		}
 		e.Values(v[:])
@@ -125,14 +127,14 @@ func TestRLSRest(t *testing.T) {
 // change of inertia is followed once the motion is rich again.
 func TestRLSNoWindUp(t *testing.T) {
 	spec := demoRLS()
-	spec.Memory, spec.Smooth = 5, true
+	spec.Memory = 5
 	e := newRLS(t, spec)
 	rng := rand.New(rand.NewPCG(1, 1))
 	theta, clock := 0.0, 0.0
 	drive := func(seconds, j float64, motion func(t float64) (v, a float64)) {
 		for range int(seconds / spec.Dt) {
 			v, a := motion(clock)
-			i := (j*a + truth[PViscous]*v + truth[PCoulomb]*math.Copysign(1, v) + truth[POffset]) / spec.Motor.K
+			i := (j*a + truth[PViscous]*v + truth[PCoulomb]*math.Copysign(1, v) + truth[POffset]) / spec.K
 			e.Step(math.Round(theta/count)*count, v, i+0.02*rng.NormFloat64(), true)
 			// exact integral of the motion over the tick by Simpson's rule
 			vm, _ := motion(clock + spec.Dt/2)
@@ -179,10 +181,12 @@ func TestRLSLostSamples(t *testing.T) {
 		case 0: // lost without a word: the next sample is two ticks on
 		case 1: // late: an empty tick, then the sample
 			e.Step(math.NaN(), 0, math.NaN(), false)
+			e.Bow(r.bow)
 			e.Step(r.reads[0], r.xhat[XVel], r.reads[1], true)
 		case 2: // nonsense
 			e.Step(r.reads[0], r.xhat[XVel], math.NaN(), true)
 		default:
+			e.Bow(r.bow)
 			e.Step(r.reads[0], r.xhat[XVel], r.reads[1], true)
 		}
 	}
@@ -200,7 +204,7 @@ func TestRLSLostSamples(t *testing.T) {
 // The recursion with forgetting equals weighted least squares solved at once, values and standard errors.
 func TestRLSAgainstBatch(t *testing.T) {
 	spec := demoRLS()
-	spec.Memory, spec.Smooth = 1, true
+	spec.Memory = 1
 	e := newRLS(t, spec)
 	rng := rand.New(rand.NewPCG(9, 9))
 	const n = 120
@@ -283,7 +287,6 @@ func TestRLSAgainstBatch(t *testing.T) {
 // Smooth motion sampled without noise and rounding: the weak form is exact to the quadrature.
 func TestRLSExact(t *testing.T) {
 	spec := demoRLS()
-	spec.Smooth = true
 	e := newRLS(t, spec)
 	if math.Abs(e.one/(0.375*spec.Window)-1) > 1e-12 { // ∫sin⁴ = 3W/8
 		t.Errorf("∫φ = %g s, want %g", e.one, 0.375*spec.Window)
@@ -297,7 +300,7 @@ func TestRLSExact(t *testing.T) {
 		a, b := 2*math.Pi*0.4, 2*math.Pi*2.3
 		acc := -3*a*a*math.Sin(a*at) - 0.6*b*b*math.Sin(b*at)
 		torque := truth[PInertia]*acc + truth[PViscous]*vel + truth[PCoulomb]*math.Copysign(1, vel) + truth[POffset]
-		e.Step(1e5+pos, vel, torque/spec.Motor.K, true)
+		e.Step(1e5+pos, vel, torque/spec.K, true)
 	}
 	v := make([]float64, rlsN)
 	e.Values(v)
@@ -320,7 +323,7 @@ func TestRLSBasics(t *testing.T) {
 		t.Errorf("standard errors before any motion %v, want infinite", v)
 	}
 	for name, spoil := range map[string]func(*RLSSpec){
-		"period": func(s *RLSSpec) { s.Dt = 0 }, "torque constant": func(s *RLSSpec) { s.Motor.K = math.NaN() }, "window": func(s *RLSSpec) { s.Window = 2e-3 },
+		"period": func(s *RLSSpec) { s.Dt = 0 }, "torque constant": func(s *RLSSpec) { s.K = math.NaN() }, "window": func(s *RLSSpec) { s.Window = 2e-3 },
 		"memory": func(s *RLSSpec) { s.Memory = -1 }, "smallest speed": func(s *RLSSpec) { s.MinVel = 0 }, "condition": func(s *RLSSpec) { s.Cond = 0.5 },
 	} {
 		s := demoRLS()

@@ -18,7 +18,7 @@ type window struct {
 func (a *window) start(theta float64) { *a = window{theta0: theta} }
 
 // HeldVoltage says what samples of the current of a motor tell of its torque, where the voltage is held from sample to sample, dt
-// (s) apart: the mean torque between two samples is K·((1−c)·i_k + c·i_{k+1}) + extra·dω/dt, extra in kg·m². See RLS.
+// (s) apart: the mean torque between two samples is K·((1−c)·i_k + c·i_{k+1}) + extra·dω/dt, extra in kg·m².
 func HeldVoltage(m plant.Motor, dt float64) (c, extra float64) {
 	c = 0.5
 	if q := dt * m.R / m.L; q > 1e-3 {
@@ -30,10 +30,7 @@ func HeldVoltage(m plant.Motor, dt float64) (c, extra float64) {
 // tabulate prepares the weights of the samples and the correlation of overlapping windows.
 func (r *RLS) tabulate() {
 	n, h := r.n, r.s.Dt
-	c, k := 0.5, r.s.Motor.K
-	if !r.s.Smooth {
-		c, r.extraJ = HeldVoltage(r.s.Motor, h)
-	}
+	k := r.s.K
 	om := math.Pi / (float64(n) * h)
 	phi := func(j float64) float64 {
 		if j < 0 || j > float64(n) {
@@ -42,13 +39,13 @@ func (r *RLS) tabulate() {
 		s := math.Sin(om * h * j)
 		return s * s * s * s
 	}
-	r.wJ, r.wV, r.wI = make([]float64, n+1), make([]float64, n+1), make([]float64, n+1)
+	r.wJ, r.wV, r.wI, r.wBow = make([]float64, n+1), make([]float64, n+1), make([]float64, n+1), make([]float64, n+1)
 	r.one = 0
 	for j := range n + 1 {
 		sin, cos := math.Sincos(om * h * float64(j))
 		r.wJ[j] = h * om * om * 4 * sin * sin * (3*cos*cos - sin*sin)
 		r.wV[j] = -h * om * 4 * sin * sin * sin * cos
-		r.wI[j] = h * k * ((1-c)*phi(float64(j)+0.5) + c*phi(float64(j)-0.5))
+		r.wI[j], r.wBow[j] = h*k*(phi(float64(j)+0.5)+phi(float64(j)-0.5))/2, h*k*phi(float64(j)+0.5)
 		r.one += r.wI[j] / k
 	}
 	// noise of the current is white: correlation of the windows is that of their weights

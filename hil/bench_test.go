@@ -159,7 +159,7 @@ func newBench(tb testing.TB, o benchOptions) *bench {
 		Rig: "bench", Rate: rate, Meas: sensors, Cmd: commands, Position: 0, Current: 1, Drive: 0, Age: -1, Applied: -1, Every: float64(o.every) / rate,
 		Motor: demoMotor(), Law: demoLaw(),
 		Kalman: estimator.KalmanSpec{Motor: demoMotor(), Count: count, CurrentNoise: 0.02, TorqueWalk: 0.15, VoltageNoise: 0.05},
-		RLS:    &estimator.RLSSpec{Dt: float64(o.every) / rate, Motor: demoMotor(), Smooth: o.every > 1, Window: 0.2, MinVel: 1.5, Memory: 20, Count: count},
+		RLS:    &estimator.RLSSpec{Dt: float64(o.every) / rate, K: demoMotor().K, Window: 0.2, MinVel: 1.5, Memory: 20, Count: count},
 		Ref:    gen, Fade: o.fade, PID: control.PID{Kp: 0.25, Kd: 6e-3, Limit: 0.4}, Comp: o.comp, Beside: o.brush,
 		Guard: GuardSpec{Meas: []MeasLimit{{Stale: 0.02}, {Stale: 0.02, Lo: -20, Hi: 20}},
 			Cmd:      []CmdLimit{{Lo: -24, Hi: 24, Slew: 20000}, {Hi: 1, Enable: true}},

@@ -143,7 +143,8 @@ type Controller struct {
 	residual float64 // N·m  slow mean of estimated minus modelled friction
 	before   Mode
 	upd      uint64     // RLS windows
-	learnt   [2]float64 // position and current that RLS got last
+	learnt   [2]float64 // position and current that RLS got last …
+	learntAt [4]float64 // … and the filter's state then
 	missing  float64    // s  since then
 }
 

@@ -4,13 +4,13 @@ import (
 	"math"
 
 	"hilrig/engine/numeric"
+	"hilrig/estimator"
 )
 
 // What the controller makes of its samples, in their own time.
 
-// bridged is the number of sampling periods that the recursive least squares bridge by a straight line, which errs by less than
-// a count.
-const bridged = 3
+// bridged is the number of sampling periods that the recursive least squares bridge with the filter's model.
+const bridged = 12
 
 // estimate runs the filter and the recursive least squares in the samples' own time, then carries the estimate to now.
 // b.Cmd still holds the command of the tick before: the voltage on its way to the motor.
@@ -57,7 +57,7 @@ func (c *Controller) estimate(r *Row, b *Blocks) {
 		}
 		var x [4]float64
 		c.kf.State(x[:])
-		c.regress(b, y, x[eVel], dt, taken[0] && taken[1] && !jumped)
+		c.regress(b, y, &x, age, dt, taken[0] && taken[1] && !jumped)
 		c.stuck = c.stall.step(c.before.Energised(), taken[0], y[0], c.s.Motor.K*x[eCur], x[eFric], dt)
 		if c.stuck.cause != CauseNone {
 			c.stuck.where = uint16(c.s.Position + 1)
@@ -77,11 +77,7 @@ func (c *Controller) estimate(r *Row, b *Blocks) {
 	if !c.kf.Primed() || !(age < longestGap*c.s.Every) {
 		return
 	}
-	if !c.before.Energised() {
-		c.kf.Ahead(b.Est[:4], age, c.emf(b))
-	} else { // a tick that woke late may have a sample from after its time
-		c.sent.between(age, 0, c.s.Every, func(dt, u float64) { c.kf.Ahead(b.Est[:4], dt, u) })
-	}
+	c.carry(b, b.Est[:4], age, 0)
 }
 
 // emf is the voltage (V) of a winding that nothing drives. It may be open, as it is with most drives, or shorted: then it is zero.
@@ -101,31 +97,67 @@ const oldest = 100
 // fresh tells whether signal i brought a new sample; a signal that is not there (−1) never does.
 func (c *Controller) fresh(r *Row, i int) bool { return i >= 0 && r.Fresh&(1<<i) != 0 }
 
-// regress feeds the recursive least squares: one sample a sampling period; one or two lost ones are bridged by a straight line.
-func (c *Controller) regress(b *Blocks, y [2]float64, speed, dt float64, both bool) {
+// regress feeds the recursive least squares: one sample a sampling period, and what the filter's model says of the current between
+// two. x is the state after the sample, age and dt are those of the sample (s).
+func (c *Controller) regress(b *Blocks, y [2]float64, x *[4]float64, age, dt float64, both bool) {
 	if c.rls == nil {
 		return
 	}
-	x := b.Est
 	c.missing += dt
 	if both {
-		m := math.Round(c.missing / c.s.Every)
-		if m > bridged {
+		current := x[eCur]
+		if m := int(math.Round(c.missing / c.s.Every)); m < 1 || m > bridged {
 			c.rls.Gap()
 		} else {
-			for k := 1.0; k < m; k++ {
-				w := k / m
-				c.rls.Step(c.learnt[0]+w*(y[0]-c.learnt[0]), speed, c.learnt[1]+w*(y[1]-c.learnt[1]), true)
-			}
+			current = c.bridge(b, y, m, age)
 		}
-		c.learnt, c.missing = y, 0
+		c.learnt, c.learntAt, c.missing = y, *x, 0
+		c.learntAt[eCur] = current
 	}
-	c.rls.Step(y[0], speed, y[1], both)
+	c.rls.Step(y[0], x[eVel], y[1], both)
+	est := b.Est
 	if k := c.rls.Windows(); k != c.upd || k == 0 {
 		c.upd = k
-		c.rls.Values(x[eRLS : eRLS+4])
-		c.rls.StdErrs(x[eRLS+4 : eRLS+8])
-		x[eWin], x[eCond] = float64(k), c.rls.Cond()
+		c.rls.Values(est[eRLS : eRLS+4])
+		c.rls.StdErrs(est[eRLS+4 : eRLS+8])
+		est[eWin], est[eCond] = float64(k), c.rls.Cond()
+	}
+}
+
+// bridge carries the model from the sample before to y, m sampling periods on, and feeds the m − 1 samples that are missing between: the
+// model's path, turned so that it ends in both. It returns the model's current (A) at the end, where the next path begins: one that began
+// with the measured current would run off an offset of the sensor each time.
+func (c *Controller) bridge(b *Blocks, y [2]float64, m int, age float64) float64 {
+	var path [bridged + 1][4]float64
+	period, from := c.missing/float64(m), age+c.missing
+	path[0] = c.learntAt
+	for k := 1; k <= m; k++ {
+		path[k] = path[k-1]
+		if u, ok := c.applied(b); ok && m == 1 && c.before.Energised() {
+			c.kf.Ahead(path[k][:], period, u)
+		} else {
+			c.carry(b, path[k][:], from-period*float64(k-1), from-period*float64(k))
+		}
+	}
+	at := func(k, j int, first, last float64) float64 {
+		w := float64(k) / float64(m)
+		return first + w*(last-first) + path[k][j] - path[0][j] - w*(path[m][j]-path[0][j])
+	}
+	for k := 1; k <= m; k++ {
+		c.rls.Bow(estimator.Bow(c.s.Kalman.Motor, path[k-1][:], path[k][:], period))
+		if k < m {
+			c.rls.Step(at(k, ePos, c.learnt[0], y[0]), path[k][eVel], at(k, eCur, c.learnt[1], y[1]), true)
+		}
+	}
+	return path[m][eCur]
+}
+
+// carry takes a state from one time to a later one, both in s ago, under the voltage that acted.
+func (c *Controller) carry(b *Blocks, x []float64, from, to float64) {
+	if !c.before.Energised() {
+		c.kf.Ahead(x, from-to, c.emf(b))
+	} else { // a tick that woke late may have a sample from after its time
+		c.sent.between(from, to, c.s.Every, func(dt, u float64) { c.kf.Ahead(x, dt, u) })
 	}
 }
 

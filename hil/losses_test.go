@@ -75,7 +75,7 @@ func TestLossesInTheLoop(t *testing.T) {
 	}
 }
 
-// The recursive least squares find the same inertia and friction with samples lost, or say that they were not excited.
+// The recursive least squares find the same inertia and friction with samples lost.
 func TestLossesInRLS(t *testing.T) {
 	ref := reference.Spec{Kind: "multisine", Tones: []reference.Tone{{Amplitude: 3, Frequency: 0.4}, {Amplitude: 0.6, Frequency: 2.3}}}
 	for _, l := range losses {
@@ -84,18 +84,15 @@ func TestLossesInRLS(t *testing.T) {
 		r, s := &rows[len(rows)-1], b.controller.Schema()
 		windows := r.X[s.Index("rls.windows")]
 		t.Logf("%s: %g windows, J %.4g ± %.2g, Fc %.4g ± %.2g", l.name, windows, r.X[s.Index("rls.J")], r.X[s.Index("rls.J_se")], r.X[s.Index("rls.Fc")], r.X[s.Index("rls.Fc_se")])
-		if windows == 0 {
-			if r.Flags&FlagUnexcited == 0 {
-				t.Errorf("%s: no window, and nothing is said", l.name)
-			}
-			continue
+		if windows < 45 {
+			t.Errorf("%s: %g windows in 20 s", l.name, windows)
 		}
 		for _, c := range []struct {
 			name  string
 			truth float64
 		}{{"rls.J", 7e-5}, {"rls.Fc", 15e-3}} {
 			k := s.Index(c.name)
-			if v, se := r.X[k], r.X[k+4]; math.Abs(v-c.truth) > 0.05*c.truth+4*se {
+			if v, se := r.X[k], r.X[k+4]; !(math.Abs(v-c.truth) <= 4*se) {
 				t.Errorf("%s: %s is %.5g ± %.2g, truth %.5g", l.name, c.name, v, se, c.truth)
 			}
 		}

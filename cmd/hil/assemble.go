@@ -297,6 +297,6 @@ func kalmanSpec(cfg *configs.Config, count float64) estimator.KalmanSpec {
 func rlsSpec(cfg *configs.Config, count float64) *estimator.RLSSpec {
 	r := cfg.Estimator.RLS
 	return &estimator.RLSSpec{
-		Dt: 1 / cfg.DeviceRate(), Motor: motorOf(cfg.Motor), Smooth: !everyTick(cfg), Window: r.Window, MinVel: r.MinVel, Memory: r.Memory, Count: count,
+		Dt: 1 / cfg.DeviceRate(), K: cfg.Motor.K, Window: r.Window, MinVel: r.MinVel, Memory: r.Memory, Count: count,
 	}
 }

@@ -1,0 +1,220 @@
+package hil
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"hilrig/engine"
+	"hilrig/engine/control"
+	"hilrig/engine/reference"
+	"hilrig/estimator"
+)
+
+// freeBoard is a motor on a line, written from the equations (truthDot, Runge–Kutta): it samples at a raster of its own, whatever the
+// loop's, and loses samples.
+type freeBoard struct {
+	rate   float64 // Hz
+	loss   float64 // share lost at random
+	report float64 // of the voltage that it says it applied
+	brake  func(t, u float64) float64
+
+	rng  *rand.Rand
+	x    motion4
+	t    float64 // s
+	next float64 // s  of the next sample
+	u    float64 // V
+	got  [4]float64
+	at   float64 // s  of the newest sample that arrived
+	seen bool
+}
+
+func (d *freeBoard) Signals() (m, c []engine.Signal) { return nil, nil }
+func (d *freeBoard) Start(context.Context) error     { return nil }
+func (d *freeBoard) Close() error                    { return nil }
+func (d *freeBoard) Send(u []float64)                { d.u = u[0] }
+
+func (d *freeBoard) Poll(now int64, y []float64) (fresh uint64) {
+	const count = 2 * math.Pi / 65536
+	end := float64(now) * 1e-9
+	for d.t < end {
+		stop := min(end, d.next)
+		u := d.u
+		if d.brake != nil {
+			u = d.brake(d.t, u)
+		}
+		steps := max(1, math.Ceil((stop-d.t)/50e-6))
+		for range int(steps) {
+			rk4(d.x[:], (stop-d.t)/steps, func(x, dx []float64) { truthDot(x, dx, u) })
+		}
+		if d.t = stop; d.t < d.next {
+			break
+		}
+		y0 := [4]float64{math.Round(d.x[0]/count) * count, d.x[2] + 0.02*d.rng.NormFloat64(), d.report * u}
+		if d.rng.Float64() >= d.loss {
+			d.got, d.at, d.seen, fresh = y0, d.t, true, 15
+		}
+		d.next += 1 / d.rate
+	}
+	copy(y, d.got[:3])
+	if y[3] = 1e3; d.seen {
+		y[3] = end - d.at
+	}
+	return fresh
+}
+
+// free is a controller at 1 kHz beside such a board.
+type free struct {
+	*Loop
+	clock *VirtualClock
+	out   *hand2
+	board *freeBoard
+	ctl   *Controller
+}
+
+func newFree(t *testing.T, b *freeBoard, seed uint64, reported bool, ref reference.Spec) *free {
+	t.Helper()
+	gen, err := reference.New(ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.rng, b.next = rand.New(rand.NewPCG(seed, 3)), 0.37/b.rate
+	spec := samplingSpec()
+	s := ControllerSpec{
+		Rig: "free", Rate: 1000, Every: 1 / b.rate, Position: 0, Current: 1, Drive: 0, Age: 3, Applied: -1,
+		Meas:  []engine.Signal{{Name: "motor.angle", Unit: "rad"}, {Name: "motor.current", Unit: "A"}, {Name: "motor.voltage", Unit: "V"}, {Name: "link.age", Unit: "s"}},
+		Cmd:   []engine.Signal{{Name: "drive.voltage", Unit: "V"}},
+		Motor: spec.Motor, Law: demoLaw(), Kalman: spec, Ref: gen, Fade: 0.5, PID: control.PID{Kp: 0.25, Kd: 6e-3, Limit: 0.4}, Comp: observer,
+		RLS: &estimator.RLSSpec{Dt: 1 / b.rate, K: spec.Motor.K, Window: 0.2, MinVel: 1.5, Memory: 20, Count: 2 * math.Pi / 65536},
+		Guard: GuardSpec{Meas: []MeasLimit{{Stale: 0.1}, {Stale: 0.1}, {}, {Age: true}}, Cmd: []CmdLimit{{Lo: -24, Hi: 24, Slew: 20000}},
+			HoldTime: 0.1, SelfTest: 0.1},
+	}
+	if reported {
+		s.Applied = 2
+	}
+	f := &free{clock: &VirtualClock{Period: 1e6}, out: &hand2{}, board: b}
+	if f.ctl, err = NewController(s); err != nil {
+		t.Fatal(err)
+	}
+	f.Loop = NewLoop(f.clock, b, f.out, f.ctl, 1)
+	return f
+}
+
+func (f *free) step() {
+	f.clock.N = 1
+	t, late, _ := f.clock.Wait()
+	f.tick(t, late)
+}
+
+func (f *free) drive(t *testing.T) {
+	t.Helper()
+	for range 400 {
+		f.step()
+	}
+	f.out.req = ReqArm
+	f.step()
+	f.out.req = ReqRun
+	f.step()
+	if f.row.Mode != Run {
+		t.Fatalf("not running: %v", f.row.Why(&f.ctl.schema))
+	}
+}
+
+// Devices whose rate is that of the loop, no part of it and no whole share, with up to half of the samples lost: the recursive least
+// squares go on, and every value lies within 3.5 of its standard errors from the truth (1 of 2000 would not by chance; there are 72).
+func TestRatesAndLossesInRLS(t *testing.T) {
+	ref := reference.Spec{Kind: "multisine", Tones: []reference.Tone{{Amplitude: 3, Frequency: 0.4}, {Amplitude: 0.6, Frequency: 2.3}}}
+	for _, rate := range []float64{1000, 700, 400} {
+		for _, loss := range []float64{0, 0.3, 0.5} {
+			for seed := range uint64(2) {
+				f := newFree(t, &freeBoard{rate: rate, loss: loss}, seed, false, ref)
+				f.drive(t)
+				for range 20000 {
+					f.step()
+				}
+				x := f.b.Est
+				if f.row.Mode != Run || x[eWin] < 45 {
+					t.Errorf("%g Hz, %g lost: %g windows; %v", rate, loss, x[eWin], f.row.Why(&f.ctl.schema))
+				}
+				for i, truth := range []float64{7e-5, 1.5e-4, 15e-3, 0} {
+					if v, se := x[eRLS+i], x[eRLS+4+i]; !(math.Abs(v-truth) <= 3.5*se) || i == 0 && se > 0.01*truth {
+						t.Errorf("%g Hz, %g lost: parameter %d is %.4g ± %.2g, truth %.4g", rate, loss, i, v, se, truth)
+					}
+				}
+			}
+		}
+	}
+}
+
+// A device of 400 Hz beside a loop of 1 kHz: the axis follows as well as with 1 kHz, and the speed is known as well as the samples allow.
+func TestRateThatDoesNotDivide(t *testing.T) {
+	run := func(rate float64) (tracking, speed float64) {
+		f := newFree(t, &freeBoard{rate: rate}, 1, false, slowSine)
+		f.drive(t)
+		const n = 4000
+		for k := range n {
+			if f.step(); f.row.Mode != Run || f.row.Flags&(FlagRefused|FlagStale|FlagJump) != 0 {
+				t.Fatalf("%g Hz, tick %d: %v, flags %b", rate, k, f.row.Why(&f.ctl.schema), f.row.Flags)
+			}
+			if k >= 1000 {
+				e, v := f.b.Model[mErr], f.b.Est[eVel]-f.board.x[1]
+				tracking, speed = tracking+e*e/(n-1000), speed+v*v/(n-1000)
+			}
+		}
+		return math.Sqrt(tracking), math.Sqrt(speed)
+	}
+	e1, v1 := run(1000)
+	e4, v4 := run(400)
+	t.Logf("tracking %.2g and %.2g rad, speed %.2g and %.2g rad/s", e1, e4, v1, v4)
+	if e4 > 1.2*e1 || v4 > 4*v1 || v4 > 0.5 {
+		t.Errorf("at 400 Hz tracking %.2g rad and speed %.2g rad/s, at 1 kHz %.2g and %.2g", e4, v4, e1, v1)
+	}
+}
+
+// Commands that do not arrive while samples are lost: the device then reports a voltage that was never sent, and the filter doubts the
+// voltage of the gap. Its error of the speed stays within four of its standard deviations; where the voltage was sent there is no doubt.
+func TestDoubtAboutTheVoltage(t *testing.T) {
+	run := func(cut bool) (off, sd float64) {
+		b := &freeBoard{rate: 500, report: 1}
+		f := newFree(t, b, 1, true, reference.Spec{Kind: "sine", Amplitude: 4, Frequency: 1})
+		f.drive(t)
+		for range 1000 {
+			f.step()
+		}
+		if cut {
+			b.brake = func(t, u float64) float64 { return -5 }
+		}
+		b.loss = 1
+		for range 30 {
+			f.step()
+		}
+		b.loss = 0
+		for f.step(); f.row.Fresh == 0; {
+			f.step()
+		}
+		var x, dev [4]float64
+		f.ctl.kf.State(x[:])
+		f.ctl.kf.StdDevs(dev[:])
+		return x[eVel] - b.x[1], dev[eVel]
+	}
+	off, sd := run(false)
+	offCut, sdCut := run(true)
+	t.Logf("error %.2g ± %.2g rad/s, with commands that did not arrive %.2g ± %.2g", off, sd, offCut, sdCut)
+	if math.Abs(off) > 4*sd || math.Abs(offCut) > 4*sdCut || sdCut < 3*sd {
+		t.Errorf("error %.2g ± %.2g rad/s, with commands that did not arrive %.2g ± %.2g", off, sd, offCut, sdCut)
+	}
+	// by hand: commands of 1 to 4 V, a millisecond each, the newest 4
+	c := commands{tick: 1e-3}
+	for u := 1.0; u <= 4; u++ {
+		c.add(u, 1)
+	}
+	for _, x := range []struct{ u, since, want float64 }{
+		{4, 0, 0}, {3, 0, 0}, {2.9, 0, 0.1}, {4.5, 0, 0.5}, // the one that acts now and the one before
+		{2.9, 1e-3, 0}, {1.5, 1e-3, 0.5}, {1, 2e-3, 0}, {-1, 2e-3, 2}, {-1, 3e-3, 1}, {7, 3e-3, 3},
+	} {
+		if got := c.beyond(x.u, x.since); math.Abs(got-x.want) > 1e-12 {
+			t.Errorf("%g V since %g s: %g V beyond what was sent, want %g", x.u, x.since, got, x.want)
+		}
+	}
+}
