@@ -6,6 +6,7 @@ import (
 
 	"hilrig/configs/schema"
 	"hilrig/engine/plant/brush"
+	"hilrig/hil"
 )
 
 // VirtualBrush is the port name that stands for the virtual rig whose brushes are simulated.
@@ -32,15 +33,15 @@ func (b *BrushRig) SetDefaults() {
 
 // Beside is the brush model that runs beside a rig.
 type Beside struct {
-	Contact    string    `yaml:"contact" enum:"auto,full,averaged" doc:"auto: full while the period has room for the sub-steps that the speed needs, else averaged, with an event at each change; full: also where the surface is not resolved; averaged: always"`
-	Step       float64   `yaml:"step" unit:"s" want:">=1e-06 <=0.0001" doc:"sub-step; up to twice as long where the period has no room for more"`
-	Share      float64   `yaml:"share" want:">0 <=0.9" doc:"largest share of the period that the model may use"`
-	Parameters *RigBrush `yaml:"parameters" doc:"the brush, as in docs/brush.md without its motor and commutator.speed"`
+	Contact    hil.BesideContact `yaml:"contact" doc:"auto: full while the period has room for the sub-steps that the speed needs, else averaged, with an event at each change; full: also where the surface is not resolved; averaged: always"`
+	Step       float64           `yaml:"step" unit:"s" want:">=1e-06 <=0.0001" doc:"sub-step; up to twice as long where the period has no room for more"`
+	Share      float64           `yaml:"share" want:">0 <=0.9" doc:"largest share of the period that the model may use"`
+	Parameters *RigBrush         `yaml:"parameters" doc:"the brush, as in docs/brush.md without its motor and commutator.speed"`
 }
 
 // SetDefaults of the model beside a rig.
 func (b *Beside) SetDefaults() {
-	b.Contact, b.Step, b.Share, b.Parameters = "auto", 20e-6, 0.4, NewRigBrush()
+	b.Contact, b.Step, b.Share, b.Parameters = hil.BesideAuto, 20e-6, 0.4, NewRigBrush()
 }
 
 // RigBrush is a brush without the motor around it, which a rig file describes elsewhere.

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hilrig/configs/schema"
+	"hilrig/hil"
 )
 
 // Each case changes one thing of the rig with brushes.
@@ -116,7 +117,7 @@ func TestBrushDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b := c.Brush; b == nil || b.Contact != "auto" || b.Step != 20e-6 || b.Share != 0.4 || b.Parameters.Brush.Length != 0.032 || b.Parameters.Motor.Series {
+	if b := c.Brush; b == nil || b.Contact != hil.BesideAuto || b.Step != 20e-6 || b.Share != 0.4 || b.Parameters.Brush.Length != 0.032 || b.Parameters.Motor.Series {
 		t.Errorf("brush %+v", c.Brush)
 	}
 	v := c.Virtual

@@ -13,6 +13,7 @@ import (
 
 	"hilrig/configs/schema"
 	"hilrig/engine/reference"
+	"hilrig/hil"
 )
 
 // Check reports everything that would make the rig misbehave: numbers out of range, contradictions between sections, a
@@ -53,10 +54,10 @@ func (c *Config) checkNames(r *schema.Report) {
 
 func (c *Config) checkLoop(r *schema.Report) {
 	l := c.Loop
-	if l.Overrun.Policy == "catch-up" && l.Overrun.Max == 0 {
+	if l.Overrun.Policy == hil.OverrunCatchUp && l.Overrun.Max == 0 {
 		r.Errorf("loop.overrun.max", "loop.overrun.max: 0, want at least 1 with policy catch-up")
 	}
-	if l.Overrun.Max > 100 && (l.Overrun.Policy == "hold" || l.Overrun.Policy == "trip") {
+	if l.Overrun.Max > 100 && (l.Overrun.Policy == hil.OverrunHold || l.Overrun.Policy == hil.OverrunTrip) {
 		r.Errorf("loop.overrun.max", "loop.overrun.max: %d, want 0 to 100: misses are counted in a window of 100 ticks", l.Overrun.Max)
 	}
 	if r.Bad("loop.rate") {

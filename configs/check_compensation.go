@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hilrig/configs/schema"
+	"hilrig/estimator"
 )
 
 // checkCompensation compares the compensation with the law, the controller and the rate of the loop.
@@ -117,7 +118,7 @@ func (c *Config) checkAdapt(r *schema.Report) {
 // checkDither compares the dither with break-away, actuator and the frequencies of the loop.
 func (c *Config) checkDither(r *schema.Report) {
 	d, f := c.Compensation.Dither, c.Friction
-	if d.Kind == "none" || r.Bad("compensation.dither") {
+	if d.Kind == estimator.DitherNone || r.Bad("compensation.dither") {
 		return
 	}
 	const at = "compensation.dither."
@@ -129,7 +130,7 @@ func (c *Config) checkDither(r *schema.Report) {
 	}
 	ok := need("frequency", d.Frequency, "Hz")
 	torque := d.Amplitude
-	if d.Kind == "velocity" {
+	if d.Kind == estimator.DitherVelocity {
 		ok = need("velocity", d.Velocity, "rad/s") && ok
 		w := 2 * math.Pi * d.Frequency
 		torque = d.Velocity * math.Hypot(c.Motor.J*w-c.Control.Kp/math.Max(w, 1e-9), c.Control.Kd)
@@ -140,20 +141,20 @@ func (c *Config) checkDither(r *schema.Report) {
 		return
 	}
 	switch {
-	case d.Kind == "velocity" && torque > c.Control.Limit:
+	case d.Kind == estimator.DitherVelocity && torque > c.Control.Limit:
 		r.Errorf(at+"velocity", "%svelocity: %s rad/s at %s Hz takes %.3g N·m, more than control.limit, %s N·m", at, schema.Short(d.Velocity), schema.Short(d.Frequency), torque, schema.Short(c.Control.Limit))
 	case torque > c.Control.Limit:
 		r.Errorf(at+"amplitude", "%samplitude: %s N·m is above control.limit, %s N·m", at, schema.Short(torque), schema.Short(c.Control.Limit))
-	case d.Kind == "pulse" && d.Amplitude <= f.Fc:
+	case d.Kind == estimator.DitherPulse && d.Amplitude <= f.Fc:
 		r.Errorf(at+"amplitude", "%samplitude: %s N·m moves nothing; want more than the Coulomb friction, %s N·m", at, schema.Short(d.Amplitude), schema.Short(f.Fc))
-	case d.Kind == "force" && d.Amplitude <= f.Fs:
+	case d.Kind == estimator.DitherForce && d.Amplitude <= f.Fs:
 		r.Warnf(at+"amplitude", "%samplitude: %s N·m does not break away; want more than Fs, %s N·m", at, schema.Short(d.Amplitude), schema.Short(f.Fs))
 	}
 	loop := math.Sqrt(c.Control.Kp/c.Motor.J) / (2 * math.Pi) // Hz
 	switch rate := c.Loop.Rate; {
-	case d.Kind == "pulse" && d.Frequency > rate/20:
+	case d.Kind == estimator.DitherPulse && d.Frequency > rate/20:
 		r.Errorf(at+"frequency", "%sfrequency: %s Hz, want at most a twentieth of loop.rate, %s Hz: the axis must come to rest in between", at, schema.Short(d.Frequency), schema.Short(rate/20))
-	case d.Kind == "pulse":
+	case d.Kind == estimator.DitherPulse:
 	case d.Frequency > rate/4:
 		r.Errorf(at+"frequency", "%sfrequency: %s Hz, want at most a quarter of loop.rate, %s Hz", at, schema.Short(d.Frequency), schema.Short(rate/4))
 	case d.Frequency < 5*loop:

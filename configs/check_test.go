@@ -7,6 +7,7 @@ import (
 
 	"hilrig/configs/schema"
 	"hilrig/engine/reference"
+	"hilrig/hil"
 )
 
 // Each case changes one thing of the demo. want is part of the only problem, warn part of a warning.
@@ -25,8 +26,8 @@ func TestCheck(t *testing.T) {
 		{"not a number", func(c *Config) { c.Motor.R = math.NaN() }, "motor.R: NaN ohm, want > 0 ohm", ""},
 		{"inertia forgotten", func(c *Config) { c.Motor.J = 0 }, "motor.J is missing", ""},
 		{"brush drop without its current", func(c *Config) { c.Motor.DropScale = 0 }, "motor.drop_current is missing", ""},
-		{"catch up by nothing", func(c *Config) { c.Loop.Overrun = Overrun{"catch-up", 0, 0.05} }, "want at least 1 with policy catch-up", ""},
-		{"window of misses", func(c *Config) { c.Loop.Overrun = Overrun{"trip", 101, 0.05} }, "window of 100 ticks", ""},
+		{"catch up by nothing", func(c *Config) { c.Loop.Overrun = Overrun{hil.OverrunCatchUp, 0, 0.05} }, "want at least 1 with policy catch-up", ""},
+		{"window of misses", func(c *Config) { c.Loop.Overrun = Overrun{hil.OverrunTrip, 101, 0.05} }, "window of 100 ticks", ""},
 		{"limit below two periods", func(c *Config) { c.Loop.Overrun.Limit = 1e-3 }, "want at least two periods", ""},
 		{"device clock at another rate", func(c *Config) { c.Loop.Clock, c.Device.Rate = "device", 500 }, "each frame makes a tick", ""},
 		{"no position", func(c *Config) { c.Device.Measure[0].Role = "" }, "no measurement has the role position", ""},

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"hilrig/configs/schema"
+	"hilrig/estimator"
 )
 
 // withCompensation is the demo's file with another compensation section.
@@ -22,7 +23,7 @@ func TestEveryCompensationLoads(t *testing.T) {
 		section string
 		is      func(k Compensation) bool
 	}{
-		{"compensation: {kind: none}", func(k Compensation) bool { return k.Scale == 0.9 && k.Dither.Kind == "none" }},
+		{"compensation: {kind: none}", func(k Compensation) bool { return k.Scale == 0.9 && k.Dither.Kind == estimator.DitherNone }},
 		{"compensation: {kind: feedforward, scale: 80 %, inertia: true}", func(k Compensation) bool { return k.Scale == 0.8 && k.Accel }},
 		{"compensation: {kind: feedforward-static, lead: 3 ms, band: 1 rpm}", func(k Compensation) bool { return k.Lead == 3e-3 && k.Band > 0.1047 && k.Band < 0.1048 }},
 		{"compensation: {kind: lugre-observer, resolution: 0.2 mrad, rest: 20 ms, limit: 20 mN·m, slew: 5 N·m/s}", func(k Compensation) bool {
@@ -37,9 +38,11 @@ func TestEveryCompensationLoads(t *testing.T) {
 		{"compensation: {kind: adaptive-lugre, inertia: true}", func(k Compensation) bool {
 			return k.Adapt == Adapt{Time: 5, Range: [2]float64{0.5, 2}}
 		}},
-		{"compensation:\n  kind: none\n  dither: {kind: velocity, velocity: 1 rad/s, frequency: 60 Hz}", func(k Compensation) bool { return k.Dither == Dither{Kind: "velocity", Velocity: 1, Frequency: 60} }},
+		{"compensation:\n  kind: none\n  dither: {kind: velocity, velocity: 1 rad/s, frequency: 60 Hz}", func(k Compensation) bool {
+			return k.Dither == Dither{Kind: estimator.DitherVelocity, Velocity: 1, Frequency: 60}
+		}},
 		{"compensation:\n  kind: feedforward\n  dither: {kind: force, amplitude: 60 mN·m, frequency: 60 Hz}", func(k Compensation) bool { return k.Dither.Amplitude == 0.06 }},
-		{"compensation:\n  kind: none\n  dither: {kind: pulse, amplitude: 60 mN·m, frequency: 5 Hz}", func(k Compensation) bool { return k.Dither.Kind == "pulse" }},
+		{"compensation:\n  kind: none\n  dither: {kind: pulse, amplitude: 60 mN·m, frequency: 5 Hz}", func(k Compensation) bool { return k.Dither.Kind == estimator.DitherPulse }},
 	} {
 		cfg, err := LoadBytes("rig.yaml", withCompensation(c.section))
 		if err != nil {
@@ -112,8 +115,12 @@ func TestCompensationWarnings(t *testing.T) {
 		}, "above a sixteenth of loop.rate, 62.5 Hz"},
 		{"learning without inertia", func(c *Config) { c.Compensation.Kind, c.Compensation.Accel = "adaptive-gain", false }, "takes the missing J"},
 		{"learning faster than the loop", func(c *Config) { c.Compensation.Kind, c.Compensation.Adapt.Time = "adaptive-gain", 0.05 }, "below 8·J/kd = 0.0933 s"},
-		{"dither below break-away", func(c *Config) { c.Compensation.Dither = Dither{Kind: "force", Amplitude: 0.02, Frequency: 60} }, "want more than Fs, 0.021 N·m"},
-		{"dither within the bandwidth", func(c *Config) { c.Compensation.Dither = Dither{Kind: "force", Amplitude: 0.06, Frequency: 20} }, "five times its bandwidth, 47.6 Hz"},
+		{"dither below break-away", func(c *Config) {
+			c.Compensation.Dither = Dither{Kind: estimator.DitherForce, Amplitude: 0.02, Frequency: 60}
+		}, "want more than Fs, 0.021 N·m"},
+		{"dither within the bandwidth", func(c *Config) {
+			c.Compensation.Dither = Dither{Kind: estimator.DitherForce, Amplitude: 0.06, Frequency: 20}
+		}, "five times its bandwidth, 47.6 Hz"},
 	} {
 		cfg := Demo()
 		c.change(cfg)

@@ -1,6 +1,10 @@
 package configs
 
-import "hilrig/engine/reference"
+import (
+	"hilrig/engine/reference"
+	"hilrig/estimator"
+	"hilrig/hil"
+)
 
 // Config describes one rig and how `hil run` treats it. Fields are SI after loading. The tags of a field are its law:
 //
@@ -53,9 +57,9 @@ type Loop struct {
 
 // Overrun says what happens when deadlines are missed.
 type Overrun struct {
-	Policy string  `yaml:"policy" enum:"skip,catch-up,hold,trip" doc:"skip: skip missed ticks and count them; catch-up: run up to max missed ticks at once, then skip; hold, trip: skip and change the mode"`
-	Max    int     `yaml:"max" want:">=0 <=1000" doc:"catch-up: ticks run at once; hold, trip: tolerated misses in a window of 100 ticks"`
-	Limit  float64 `yaml:"limit" unit:"s" want:">0 <=10" doc:"a single miss longer than this trips under every policy"`
+	Policy hil.OverrunPolicy `yaml:"policy" doc:"skip: skip missed ticks and count them; catch-up: run up to max missed ticks at once, then skip; hold, trip: skip and change the mode"`
+	Max    int               `yaml:"max" want:">=0 <=1000" doc:"catch-up: ticks run at once; hold, trip: tolerated misses in a window of 100 ticks"`
+	Limit  float64           `yaml:"limit" unit:"s" want:">0 <=10" doc:"a single miss longer than this trips under every policy"`
 }
 
 // Device is the port and the layout of its frames.
@@ -188,10 +192,10 @@ type Adapt struct {
 
 // Dither is an additive signal against stiction.
 type Dither struct {
-	Kind      string  `yaml:"kind" enum:"none,velocity,force,pulse" doc:"velocity: a velocity amplitude, which turns Coulomb friction into viscous friction; force: a sine of torque; pulse: a rectangular pulse for a stuck axis, as long as its error asks"`
-	Amplitude float64 `yaml:"amplitude" unit:"N·m" want:">=0" doc:"force: peak, above Fs; pulse: largest torque, above Fc"`
-	Velocity  float64 `yaml:"velocity" unit:"rad/s" want:">=0" doc:"velocity: peak"`
-	Frequency float64 `yaml:"frequency" unit:"Hz" want:">=0" doc:"of the sine, at least five times the bandwidth of the controller; pulse: at most so many a second"`
+	Kind      estimator.DitherKind `yaml:"kind" doc:"velocity: a velocity amplitude, which turns Coulomb friction into viscous friction; force: a sine of torque; pulse: a rectangular pulse for a stuck axis, as long as its error asks"`
+	Amplitude float64              `yaml:"amplitude" unit:"N·m" want:">=0" doc:"force: peak, above Fs; pulse: largest torque, above Fc"`
+	Velocity  float64              `yaml:"velocity" unit:"rad/s" want:">=0" doc:"velocity: peak"`
+	Frequency float64              `yaml:"frequency" unit:"Hz" want:">=0" doc:"of the sine, at least five times the bandwidth of the controller; pulse: at most so many a second"`
 }
 
 // Guard decides about the command.

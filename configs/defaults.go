@@ -42,7 +42,7 @@ func Default() *Config {
 	return &Config{
 		Version: 1,
 		Loop: Loop{Rate: 1000, Clock: "wall", CPU: -1, Spin: 40e-6, Beat: 0.25,
-			Overrun: Overrun{Policy: "skip", Max: 10, Limit: 0.05}},
+			Overrun: Overrun{Max: 10, Limit: 0.05}},
 		Device: Device{Baud: 921600, Protocol: "link",
 			Line: Line{Separator: "comma", Decimal: "point", Checksum: "none", TimeUnit: 1e-6, TimeBits: 32, End: "lf"}},
 		Friction:  Friction{Law: "lugre"},
@@ -50,7 +50,7 @@ func Default() *Config {
 		Reference: reference.Spec{Kind: "constant", Fade: 1},
 		Control:   Control{Kind: "pd"},
 		Compensation: Compensation{Kind: "none", Scale: 0.9, Ramp: 1, Lead: 2e-3, Order: 1, Rest: 0.05,
-			Adapt: Adapt{Time: 5, Range: [2]float64{0.5, 2}}, Dither: Dither{Kind: "none"}},
+			Adapt: Adapt{Time: 5, Range: [2]float64{0.5, 2}}},
 		Guard:  Guard{HoldTime: 0.1, Thermal: 20, SelfTest: 0.5},
 		MQTT:   MQTT{Enabled: true, Prefix: "hil", Listen: "localhost:1883", State: 20, Batch: 0.04, Estimate: 1, Commands: "stop"},
 		Web:    Web{Enabled: true, Listen: "localhost:8080"},

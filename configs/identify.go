@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"hilrig/configs/schema"
+	"hilrig/identify/axis"
+	"hilrig/identify/bristle"
 )
 
 // Identify describes an identification: measured records, a model, and the methods that find its parameters, each starting
@@ -118,10 +120,10 @@ func (c *Identify) Coefficient() bool {
 
 // IdentifyNoise is what is known of a record besides its numbers.
 type IdentifyNoise struct {
-	Force      float64 `yaml:"force" unit:"N" want:">=0" doc:"standard deviation of the force noise; 0: estimated"`
-	Position   float64 `yaml:"position" unit:"m" want:">=0" doc:"standard deviation of the position noise besides the steps of the encoder; 0: estimated"`
-	Resolution float64 `yaml:"resolution" unit:"m" want:">=0" doc:"step of the position encoder; 0: found in the record"`
-	Hold       string  `yaml:"hold" enum:"auto,smooth,linear,held" doc:"the force between its samples: the likeliest, band-limited, straight, constant"`
+	Force      float64      `yaml:"force" unit:"N" want:">=0" doc:"standard deviation of the force noise; 0: estimated"`
+	Position   float64      `yaml:"position" unit:"m" want:">=0" doc:"standard deviation of the position noise besides the steps of the encoder; 0: estimated"`
+	Resolution float64      `yaml:"resolution" unit:"m" want:">=0" doc:"step of the position encoder; 0: found in the record"`
+	Hold       bristle.Hold `yaml:"hold" doc:"the force between its samples: the likeliest, band-limited, straight, constant"`
 }
 
 // IdentifyAEP are the settings of accelerated evolutionary programming.
@@ -171,14 +173,13 @@ func DefaultIdentify() *Identify {
 		Axis:    "linear",
 		Data:    IdentifyData{Separator: "auto", Decimal: "point"},
 		Method:  []string{"regress"},
-		Model:   IdentifyModel{Terms: []string{}, Drive: "force", Output: "position", Initial: "measured", Hold: "held", Lag: "auto", Scheme: "midpoint", Decimate: 1},
+		Model:   IdentifyModel{Terms: []string{}, Hold: "held", Lag: "auto", Scheme: "midpoint", Decimate: 1},
 		Terms:   []string{"inertia", "viscous", "coulomb", "offset"},
 		Form:    "direct",
 		Filter:  IdentifyFilter{Order: 4},
 		AEP:     IdentifyAEP{Members: 30, Generations: 100, Islands: 1, Beta1: 0.1, Beta2: 0.05, Spread: "cost", Survivors: 3},
 		LM:      IdentifyLM{Loss: "squares"},
 		Static:  IdentifyStatic{Weights: "scatter"},
-		Bristle: IdentifyNoise{Hold: "auto"},
 		Seed:    1,
 	}
 }
@@ -294,9 +295,9 @@ func (c *Identify) needs() []string {
 			need["position"], need["position2"] = true, true
 			need["force"], need["force2"] = need["force"] || !c.Joints.Free, !c.Joints.Free
 		case "aep", "lm", "multishoot":
-			need["position"] = need["position"] || c.Model.Output != "velocity" || c.Model.Drive != "coast"
-			need["velocity"] = need["velocity"] || c.Model.Output == "velocity"
-			need["force"] = need["force"] || c.Model.Drive == "force" || c.Model.Drive == "servo"
+			need["position"] = need["position"] || c.Model.Output != axis.Velocity || c.Model.Drive != axis.Coast
+			need["velocity"] = need["velocity"] || c.Model.Output == axis.Velocity
+			need["force"] = need["force"] || c.Model.Drive == axis.Force || c.Model.Drive == axis.Servo
 		default:
 			need["position"], need["force"] = true, true
 		}

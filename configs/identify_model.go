@@ -12,6 +12,7 @@ import (
 	"hilrig/configs/schema"
 	"hilrig/engine/friction"
 	"hilrig/engine/spelling"
+	"hilrig/identify/axis"
 )
 
 // IdentifyModel is what is simulated.
@@ -19,9 +20,9 @@ type IdentifyModel struct {
 	Law        string              `yaml:"law,omitempty" doc:"a friction law of hil laws; empty: no friction"`
 	Asymmetric bool                `yaml:"asymmetric" doc:"levels and viscosity by the sign of velocity: Fc+ and Fc- for Fc, and so on"`
 	Terms      []string            `yaml:"terms" enum:"viscous,offset,stiffness,gravity-sin,gravity-cos" doc:"loads besides the law; viscous for a law that has no viscous friction itself"`
-	Drive      string              `yaml:"drive" enum:"force,spring,coast,servo" doc:"force: the recorded one; spring: kd to the recorded reference; coast: none; servo: the controller on the recorded reference"`
-	Output     string              `yaml:"output" enum:"position,velocity,command" doc:"what is compared with the record; a servo compares its command"`
-	Initial    string              `yaml:"initial" enum:"measured,rest,free" doc:"state at the beginning of a record; free: position and velocity are parameters"`
+	Drive      axis.Drive          `yaml:"drive" doc:"force: the recorded one; spring: kd to the recorded reference; coast: none; servo: the controller on the recorded reference"`
+	Output     axis.Output         `yaml:"output" doc:"what is compared with the record; a servo compares its command"`
+	Initial    axis.Initial        `yaml:"initial" doc:"state at the beginning of a record; free: position and velocity are parameters"`
 	Controller *IdentifyController `yaml:"controller,omitempty" doc:"servo: u = clamp(kv·(kp·(reference − position) − velocity))"`
 	Hold       string              `yaml:"hold" enum:"held,linear" doc:"the force between its samples"`
 	Lag        string              `yaml:"lag" enum:"auto,fixed,free" doc:"free: the effective lag of the force is a parameter, in s; fixed: there is none; auto: free for regress where the record tells it, else fixed"`
@@ -281,11 +282,11 @@ func (c *Identify) checkModel(r *schema.Report) {
 		}
 	}
 	if c.simulates() {
-		servo := m.Drive == "servo"
+		servo := m.Drive == axis.Servo
 		switch {
 		case servo && m.Controller == nil && !r.Bad("model.controller"):
 			r.Errorf("model.controller", "model.controller is missing: a servo needs its kp and kv")
-		case !servo && m.Output == "command" && !r.Bad("model.output"):
+		case !servo && m.Output == axis.Command && !r.Bad("model.output"):
 			r.Errorf("model.output", "model.output: a command is compared in closed loop only, with drive: servo")
 		}
 		if servo && m.Controller != nil {
@@ -293,7 +294,7 @@ func (c *Identify) checkModel(r *schema.Report) {
 				r.Errorf("model.controller", "model.controller: %v", err)
 			}
 		}
-		if (servo || m.Drive == "spring") && c.Data.Columns.Reference.Name == "" && !r.Bad("data.columns.reference") {
+		if (servo || m.Drive == axis.Spring) && c.Data.Columns.Reference.Name == "" && !r.Bad("data.columns.reference") {
 			r.Errorf("data.columns.reference", "data.columns.reference is missing: drive: %s needs it", m.Drive)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"hilrig/configs/schema"
+	"hilrig/identify/study"
 )
 
 // Study describes many runs of one file to simulate, each with other numbers in some places, and what is made of the results.
@@ -47,12 +48,12 @@ func (v *StudyVary) SetDefaults() { v.Scale = "linear" }
 
 // StudyDesign says how the runs are spread.
 type StudyDesign struct {
-	Kind       string     `yaml:"kind" enum:"latin-hypercube,grid,random" doc:"latin-hypercube: one run in each of as many strata of every factor; grid: all combinations; random: independent draws"`
-	Runs       int        `yaml:"runs" want:">=0 <=10000000" doc:"settings of the factors; a grid counts its own"`
-	Seed       int        `yaml:"seed" want:">=0" doc:"of the design and of the seeds that runs get"`
-	Replicates int        `yaml:"replicates" want:">=1 <=100000" doc:"runs of every setting, each with a seed of its own"`
-	SeedPath   StudyPaths `yaml:"seed_path,omitempty" doc:"keys that receive the seed of a run, a path or a list of paths"`
-	Seeds      string     `yaml:"seeds" enum:"own,common" doc:"own: every run has another seed; common: the n-th replicates of all settings share theirs, so that settings are compared on the same draws"`
+	Kind       study.Design `yaml:"kind" doc:"latin-hypercube: one run in each of as many strata of every factor; grid: all combinations; random: independent draws"`
+	Runs       int          `yaml:"runs" want:">=0 <=10000000" doc:"settings of the factors; a grid counts its own"`
+	Seed       int          `yaml:"seed" want:">=0" doc:"of the design and of the seeds that runs get"`
+	Replicates int          `yaml:"replicates" want:">=1 <=100000" doc:"runs of every setting, each with a seed of its own"`
+	SeedPath   StudyPaths   `yaml:"seed_path,omitempty" doc:"keys that receive the seed of a run, a path or a list of paths"`
+	Seeds      string       `yaml:"seeds" enum:"own,common" doc:"own: every run has another seed; common: the n-th replicates of all settings share theirs, so that settings are compared on the same draws"`
 }
 
 // StudyFigure is a drawing.
@@ -73,7 +74,7 @@ type StudyFigure struct {
 
 // DefaultStudy is what a study file starts from.
 func DefaultStudy() *Study {
-	return &Study{Version: 1, MaxFailed: 1, Design: StudyDesign{Kind: "latin-hypercube", Seed: 1, Replicates: 1, Seeds: "own"}}
+	return &Study{Version: 1, MaxFailed: 1, Design: StudyDesign{Seed: 1, Replicates: 1, Seeds: "own"}}
 }
 
 //go:embed *.yaml study/*.yaml
@@ -139,10 +140,10 @@ func (c *Study) Check(r *schema.Report) {
 		c.checkVary(r, i)
 	}
 	d := &c.Design
-	if d.Kind == "grid" && r.Given("design.runs") {
+	if d.Kind == study.Grid && r.Given("design.runs") {
 		r.Errorf("design.runs", "design.runs: a grid counts its own runs; leave it out")
 	}
-	if d.Kind != "grid" && d.Runs == 0 && !r.Bad("design.runs") {
+	if d.Kind != study.Grid && d.Runs == 0 && !r.Bad("design.runs") {
 		r.Errorf("design.runs", "design.runs is missing: how many settings of the factors")
 	}
 	if d.Replicates > 1 && len(d.SeedPath) == 0 && !r.Bad("design.seed_path") {
@@ -185,10 +186,10 @@ func (c *Study) checkVary(r *schema.Report, i int) {
 		r.Errorf(at+".range", "%s.range: a logarithmic range begins at %s, want more than 0", at, schema.Short(v.Range.Lo))
 	case v.Scale == "whole" && (v.Range.Unit != "" || !whole(v.Range.Lo) || !whole(v.Range.Hi) || v.Range.Hi-v.Range.Lo > 1e5):
 		r.Errorf(at+".range", "%s.range: scale whole wants whole numbers without unit, at most 100 000 of them", at)
-	case c.Design.Kind == "grid" && v.Levels < 2 && v.Scale != "whole":
+	case c.Design.Kind == study.Grid && v.Levels < 2 && v.Scale != "whole":
 		r.Errorf(at+".levels", "%s.levels: %d, a grid takes at least 2 values from a range", at, v.Levels)
 	}
-	if c.Design.Kind != "grid" && v.Levels != 0 {
+	if c.Design.Kind != study.Grid && v.Levels != 0 {
 		r.Warnf(at+".levels", "%s.levels: used by a grid only", at)
 	}
 }

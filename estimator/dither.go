@@ -16,6 +16,11 @@ const (
 	DitherPulse               // rectangular pulses that move a stuck axis by the error that is left
 )
 
+// Words are the kinds by number.
+func (DitherKind) Words() []string { return []string{"none", "velocity", "force", "pulse"} }
+
+func (d DitherKind) String() string { return d.Words()[d] }
+
 // DitherSpec describes a dither.
 type DitherSpec struct {
 	Kind      DitherKind

@@ -27,6 +27,9 @@ const (
 	BesideAveraged                      // always averaged
 )
 
+// Words are the choices by number.
+func (BesideContact) Words() []string { return []string{"auto", "full", "averaged"} }
+
 // besideSignals follow the signals of the model and of a learning compensation.
 var besideSignals = []engine.Signal{
 	{Name: "brush.tilt", Unit: "rad"}, {Name: "brush.force", Unit: "N"}, {Name: "brush.torque", Unit: "N·m"}, {Name: "brush.drop", Unit: "V"},

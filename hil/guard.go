@@ -49,14 +49,18 @@ type CmdLimit struct {
 	Enable bool // the drive's enable line: 1 in RUN and HOLD, else 0
 }
 
-// OverrunPolicy says what missed deadlines mean; skipping and catching up is the clock's part.
+// OverrunPolicy says what missed deadlines mean.
 type OverrunPolicy uint8
 
 const (
-	OverrunCount OverrunPolicy = iota // skip, catch-up: counted only
+	OverrunSkip    OverrunPolicy = iota // counted only; the clock skips them
+	OverrunCatchUp                      // counted only; the clock runs some of them at once
 	OverrunHold
 	OverrunTrip
 )
+
+// Words are the policies by number.
+func (OverrunPolicy) Words() []string { return []string{"skip", "catch-up", "hold", "trip"} }
 
 // Refusal is why a request was not taken; 0 means it was.
 type Refusal = uint8
@@ -321,7 +325,7 @@ func (g *Guard) faults(r *Row, meas []float64) reason {
 	if g.s.OverrunLimit > 0 && int64(r.Late) > g.s.OverrunLimit && g.mode.Energised() {
 		return reason{CauseOverrun, 0, float64(r.Late) * 1e-9, float64(g.s.OverrunLimit) * 1e-9}
 	}
-	if n := bits.OnesCount64(g.misses[0]) + bits.OnesCount64(g.misses[1]&(1<<36-1)); late && g.s.Overrun != OverrunCount && n > g.s.OverrunMax {
+	if n := bits.OnesCount64(g.misses[0]) + bits.OnesCount64(g.misses[1]&(1<<36-1)); late && g.s.Overrun >= OverrunHold && n > g.s.OverrunMax {
 		why := reason{CauseLateTicks, 0, float64(n), float64(g.s.OverrunMax)}
 		if g.s.Overrun == OverrunTrip {
 			if g.mode.Energised() {

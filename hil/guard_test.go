@@ -331,7 +331,7 @@ func TestGuardOverrun(t *testing.T) {
 		policy OverrunPolicy
 		misses int
 		mode   Mode
-	}{{OverrunCount, 50, Run}, {OverrunHold, 3, Run}, {OverrunHold, 4, Hold}, {OverrunTrip, 3, Run}, {OverrunTrip, 4, Trip}} {
+	}{{OverrunSkip, 50, Run}, {OverrunHold, 3, Run}, {OverrunHold, 4, Hold}, {OverrunTrip, 3, Run}, {OverrunTrip, 4, Trip}} {
 		g := newRigged(t, func(s *GuardSpec) { s.Overrun, s.OverrunMax, s.OverrunLimit = c.policy, 3, 50e6 })
 		g.running()
 		for range c.misses {

@@ -90,7 +90,7 @@ func assemble(cfg *configs.Config, h handover) (*daemon.Assembly, error) {
 		Beat: int64(cfg.Loop.Beat * 1e9), DryRun: h.DryRun, Locked: h.Locked, Port: h.Port, SafeFrame: safe, RealTime: h.RealTime,
 	}
 	a.Lag = a.Period * 3 / 10 // late enough for every frame to be there, early enough to be fresh
-	if cfg.Loop.Overrun.Policy == "catch-up" {
+	if cfg.Loop.Overrun.Policy == hil.OverrunCatchUp {
 		a.CatchUp = cfg.Loop.Overrun.Max
 	}
 	a.CPU, a.Free = h.CPU, h.Free
@@ -121,7 +121,7 @@ func controllerSpec(cfg *configs.Config, meas, cmd []engine.Signal) (hil.Control
 		Guard: hil.GuardSpec{
 			HoldTime: cfg.Guard.HoldTime, SelfTest: cfg.Guard.SelfTest, Beat: cfg.Loop.Beat, MaxSpeed: cfg.Guard.MaxSpeed, MaxError: cfg.Guard.MaxError,
 			MaxCurrent: cfg.Guard.MaxCurrent, RatedI: cfg.Guard.RatedI, Thermal: cfg.Guard.Thermal,
-			OverrunMax: cfg.Loop.Overrun.Max, OverrunLimit: int64(cfg.Loop.Overrun.Limit * 1e9),
+			Overrun: cfg.Loop.Overrun.Policy, OverrunMax: cfg.Loop.Overrun.Max, OverrunLimit: int64(cfg.Loop.Overrun.Limit * 1e9),
 		},
 	}
 	if cfg.Control.Kind == "pd" {
@@ -129,12 +129,11 @@ func controllerSpec(cfg *configs.Config, meas, cmd []engine.Signal) (hil.Control
 	}
 	if b := cfg.Brush; b != nil {
 		spec.Beside = &hil.BesideSpec{Params: b.Parameters.Of(cfg.Motor), Step: b.Step, Share: b.Share,
-			Contact: map[string]hil.BesideContact{"full": hil.BesideFull, "averaged": hil.BesideAveraged}[b.Contact]}
+			Contact: b.Contact}
 	}
 	if spec.Comp, err = compSpec(cfg, count); err != nil {
 		return spec, err
 	}
-	spec.Guard.Overrun = map[string]hil.OverrunPolicy{"hold": hil.OverrunHold, "trip": hil.OverrunTrip}[cfg.Loop.Overrun.Policy]
 	for _, m := range cfg.Device.Measure {
 		spec.Guard.Meas = append(spec.Guard.Meas, hil.MeasLimit{Stale: m.Stale, Lo: m.Range[0], Hi: m.Range[1], Status: m.Role == "status", Hot: cfg.Hot(m), Needed: cfg.Needs(m)})
 	}
@@ -162,7 +161,7 @@ func compSpec(cfg *configs.Config, count float64) (hil.CompSpec, error) {
 		AdaptTime: k.Adapt.Time, AdaptRange: k.Adapt.Range, AdaptZone: k.Adapt.DeadZone,
 		Resolution: k.Resolution, Rest: k.Rest, Limit: k.Limit, Slew: k.Slew,
 		Dither: estimator.DitherSpec{Amplitude: k.Dither.Amplitude, Velocity: k.Dither.Velocity, Frequency: k.Dither.Frequency,
-			Kind: map[string]estimator.DitherKind{"velocity": estimator.DitherVelocity, "force": estimator.DitherForce, "pulse": estimator.DitherPulse}[k.Dither.Kind]},
+			Kind: k.Dither.Kind},
 	}
 	if s.Resolution == 0 {
 		s.Resolution = count

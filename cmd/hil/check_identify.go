@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"hilrig/configs"
+	"hilrig/identify/axis"
 )
 
 // describeIdentify says what an identification file asks for, as far as it can be known without reading a record: methods,
@@ -84,8 +85,8 @@ func modelText(m *configs.IdentifyModel) string {
 		parts = append(parts, law)
 	}
 	parts = append(parts, m.Terms...)
-	drive := map[string]string{
-		"force": "under the recorded force", "spring": "drawn over a spring by the reference", "coast": "without a drive", "servo": "in its controller, on the reference",
+	drive := [...]string{
+		axis.Force: "under the recorded force", axis.Spring: "drawn over a spring by the reference", axis.Coast: "without a drive", axis.Servo: "in its controller, on the reference",
 	}[m.Drive]
 	return fmt.Sprintf("%s, %s, %s compared", strings.Join(parts, " and "), drive, m.Output)
 }

@@ -14,7 +14,7 @@ func TestCompensationOfTheConfiguration(t *testing.T) {
 	for _, kind := range []string{"none", "feedforward", "feedforward-static", "lugre-observer", "disturbance-observer", "adaptive-gain", "adaptive-lugre"} {
 		cfg := configs.Demo()
 		cfg.Compensation.Kind, cfg.Compensation.Bandwidth = kind, 20
-		cfg.Compensation.Dither = configs.Dither{Kind: "pulse", Amplitude: 0.06, Frequency: 5}
+		cfg.Compensation.Dither = configs.Dither{Kind: estimator.DitherPulse, Amplitude: 0.06, Frequency: 5}
 		a, err := assemble(cfg, handover{Port: "none"})
 		if err != nil {
 			t.Errorf("%s: %v", kind, err)

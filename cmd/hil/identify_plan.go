@@ -50,9 +50,9 @@ func planOf(cfg *configs.Identify, workers int) identify.Plan {
 	spec := axis.Spec{
 		Rotary: cfg.Axis == "rotary", Law: m.Law, Asymmetric: m.Asymmetric, Terms: m.Terms, LinearHold: m.Hold == "linear",
 		Substeps: m.Substeps, Decimate: m.Decimate,
-		Drive:   map[string]axis.Drive{"force": axis.Force, "spring": axis.Spring, "coast": axis.Coast, "servo": axis.Servo}[m.Drive],
-		Output:  map[string]axis.Output{"position": axis.Position, "velocity": axis.Velocity, "command": axis.Command}[m.Output],
-		Initial: map[string]axis.Initial{"measured": axis.Measured, "rest": axis.Rest, "free": axis.Free}[m.Initial],
+		Drive:   m.Drive,
+		Output:  m.Output,
+		Initial: m.Initial,
 	}
 	spec.Scheme, _ = friction.ParseScheme(m.Scheme) // checked by the loader
 	if c := m.Controller; c != nil {
@@ -71,7 +71,7 @@ func planOf(cfg *configs.Identify, workers int) identify.Plan {
 		Joints:  linear.JointOptions{Absolute: cfg.Joints.Absolute, Free: cfg.Joints.Free},
 		Steps:   curve.StepOptions{Coefficient: cfg.Coefficient(), Machine: cfg.Steps.Machine},
 		Bristle: bristle.Options{
-			Hold:    map[string]bristle.Hold{"auto": bristle.Auto, "smooth": bristle.Smooth, "linear": bristle.Linear, "held": bristle.Held}[cfg.Bristle.Hold],
+			Hold:    cfg.Bristle.Hold,
 			Quantum: cfg.Bristle.Resolution, Noise: cfg.Bristle.Position, ForceNoise: cfg.Bristle.Force, Workers: workers},
 		Members: cfg.AEP.Members, Generations: cfg.AEP.Generations, Islands: cfg.AEP.Islands, Survivors: cfg.AEP.Survivors,
 		Beta1: cfg.AEP.Beta1, Beta2: cfg.AEP.Beta2, SpreadOne: cfg.AEP.Spread == "one",
@@ -163,7 +163,7 @@ func readRecord(ctx context.Context, path string, cfg *configs.Identify, d *conf
 		*to[ch.Key] = record.Column{Name: c.Name, Unit: c.Unit, Scale: scale, Shift: shift, Delay: c.Delay, Optional: c.Optional}
 	}
 	if _, ok := sink.FindRun(path); ok {
-		return readRecording(ctx, path, m, cfg.Model.Drive == "coast")
+		return readRecording(ctx, path, m, cfg.Model.Drive == axis.Coast)
 	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && d.Source != "" {
 		return nil, &record.Error{File: path, Msg: "is not there", Hint: fromWhere(cfg, d)}

@@ -169,7 +169,7 @@ func (f *studyFlags) check() error {
 // over puts the flags over the file.
 func (f *studyFlags) over(c *configs.Study) error {
 	if f.runs > 0 {
-		if c.Design.Kind == "grid" {
+		if c.Design.Kind == study.Grid {
 			return errors.New("--runs: a grid counts its own runs; change levels or values in the file")
 		}
 		c.Design.Runs = f.runs

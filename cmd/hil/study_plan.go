@@ -32,8 +32,7 @@ func planOfStudy(c *configs.Study) (*study.Plan, error) {
 		}
 		factors = append(factors, f)
 	}
-	design := map[string]study.Design{"latin-hypercube": study.Hypercube, "grid": study.Grid, "random": study.Random}[c.Design.Kind]
-	return study.NewPlan(design, factors, c.Design.Runs, c.Design.Replicates, uint64(c.Design.Seed))
+	return study.NewPlan(c.Design.Kind, factors, c.Design.Runs, c.Design.Replicates, uint64(c.Design.Seed))
 }
 
 // drawSeeds gives every run its seed.

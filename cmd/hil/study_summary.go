@@ -102,7 +102,7 @@ func valueOf(c study.Correlation) correlationValue {
 func (s *parameterStudy) summarise() *studySummary {
 	c := s.cfg
 	out := &studySummary{
-		Name: c.Name, Description: c.Description, Study: s.name, Base: c.BaseName(), Program: programVersion(), Design: c.Design.Kind, Seed: c.Design.Seed,
+		Name: c.Name, Description: c.Description, Study: s.name, Base: c.BaseName(), Program: programVersion(), Design: c.Design.Kind.String(), Seed: c.Design.Seed,
 		Runs: s.plan.Runs(), Points: s.plan.Points(), Replicates: s.plan.Replicates(), Failures: []failure{}, Files: []string{}, Folder: s.dir,
 	}
 	for _, o := range s.outcomes {

@@ -40,12 +40,20 @@ func FieldsOf(t reflect.Type) []Field {
 			IsUnit: f.Tag.Get("parse") == "unit", Doc: f.Tag.Get("doc"), Want: bounds(f.Tag.Get("want"))}
 		if e, ok := f.Tag.Lookup("enum"); ok {
 			fd.Enum = strings.Split(e, ",")
-		} else if w, ok := reflect.Zero(f.Type).Interface().(Worded); ok {
+		} else if w, ok := reflect.Zero(single(f.Type)).Interface().(Worded); ok {
 			fd.Enum = w.Words()
 		}
 		out = append(out, fd)
 	}
 	return out
+}
+
+// single is the type of one of them, behind pointers and lists.
+func single(t reflect.Type) reflect.Type {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	return t
 }
 
 // FieldsIn are the fields of a section in a field of this unit: # in their unit tags stands for it.

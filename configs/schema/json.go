@@ -129,6 +129,9 @@ func SchemaOf(t reflect.Type, v reflect.Value, f Field) *Object {
 		}
 		return s
 	}
+	if f.Enum != nil {
+		return Typed("string").Set("enum", f.Enum)
+	}
 	s := Typed("integer")
 	if t.Kind() >= reflect.Uint && t.Kind() <= reflect.Uint64 {
 		s.Set("minimum", 0)
@@ -176,6 +179,9 @@ func ShownDefault(f Field, v reflect.Value) (any, bool) {
 		return v.String(), v.String() != ""
 	case reflect.Bool:
 		return v.Bool(), true
+	}
+	if v.CanUint() && f.Enum != nil {
+		return f.Enum[v.Uint()], true
 	}
 	// a zero that the range refuses stands for "must be given"
 	x := 0.0

@@ -130,6 +130,8 @@ func (e *Emitter) scalar(x reflect.Value, f Field) string {
 		return strconv.FormatFloat(x.Float(), 'g', -1, 64)
 	case x.CanInt():
 		return strconv.FormatInt(x.Int(), 10)
+	case x.CanUint() && f.Enum != nil:
+		return QuoteYAML(f.Enum[x.Uint()])
 	case x.CanUint():
 		return strconv.FormatUint(x.Uint(), 10)
 	}

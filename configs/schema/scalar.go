@@ -22,6 +22,13 @@ func (w *Walker) scalar(path string, at Place, n ast.Node, v reflect.Value, f Fi
 		w.ErrorAt(path, at, "", "%s: want %s, got %s", path, wanted(v.Kind()), KindName(n))
 		return
 	}
+	if v.CanUint() && f.Enum != nil {
+		word := reflect.New(reflect.TypeFor[string]()).Elem()
+		if w.word(path, at, n, s, word, f); word.String() != "" {
+			v.SetUint(uint64(slices.Index(f.Enum, word.String())))
+		}
+		return
+	}
 	switch v.Kind() {
 	case reflect.String:
 		w.word(path, at, n, s, v, f)

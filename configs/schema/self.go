@@ -20,7 +20,7 @@ type SelfWriting interface {
 // SelfDescribing makes its part of the JSON Schema.
 type SelfDescribing interface{ Shape() *Object }
 
-// Worded is a string that is one of these words.
+// Worded is one of these words: a string, or an unsigned number that counts them from zero.
 type Worded interface{ Words() []string }
 
 // UnitSpeaking is the type of a file in which the meaning of unit tags depends on what the file says. word reads a word at the

@@ -27,6 +27,11 @@ const (
 	Servo               // the controller, on the recorded reference
 )
 
+// Words are the drives by number.
+func (Drive) Words() []string { return []string{"force", "spring", "coast", "servo"} }
+
+func (d Drive) String() string { return d.Words()[d] }
+
 // Output says what is compared with the record.
 type Output uint8
 
@@ -35,6 +40,11 @@ const (
 	Velocity               // m/s or rad/s
 	Command                // N or N·m: the force of the controller in closed loop
 )
+
+// Words are the outputs by number.
+func (Output) Words() []string { return []string{"position", "velocity", "command"} }
+
+func (o Output) String() string { return o.Words()[o] }
 
 // Initial says where the state at the beginning of every piece comes from: parameters x0 and v0, with several pieces, or a
 // law that has a v0 itself, x0[1], v0[1] and so on. In open loop a body remembers where it started: they are searched within the
@@ -47,6 +57,11 @@ const (
 	Rest                    // position of the record, at rest, contact relaxed
 	Free                    // position and velocity are free parameters of every piece
 )
+
+// Words are the choices by number.
+func (Initial) Words() []string { return []string{"measured", "rest", "free"} }
+
+func (i Initial) String() string { return i.Words()[i] }
 
 // Spec describes a model of an axis.
 type Spec struct {

@@ -16,7 +16,10 @@ const (
 	Held               // constant until the next sample, as a converter gives it out
 )
 
-func (h Hold) String() string { return [...]string{"auto", "linear", "smooth", "held"}[h&3] }
+// Words are the choices by number.
+func (Hold) Words() []string { return []string{"auto", "linear", "smooth", "held"} }
+
+func (h Hold) String() string { return h.Words()[h] }
 
 // quiet is the force without the noise that differs from sample to sample: smoothed by the discrepancy rule, so that it
 // keeps the band of the signal whatever that is.

@@ -26,6 +26,11 @@ const (
 	Random                  // independent draws
 )
 
+// Words are the designs by number.
+func (Design) Words() []string { return []string{"latin-hypercube", "grid", "random"} }
+
+func (d Design) String() string { return d.Words()[d] }
+
 // Factor is a parameter that a study varies: over a range, or over listed values.
 type Factor struct {
 	Name   string
