@@ -6,7 +6,7 @@ import (
 )
 
 // contactForm recognises the stick–slip problem of planar contact with n_N normals, n_H ≥ 1 of them with friction, and lays it out
-// for statePath. Two forms are known, x = (λ_N, λ⁺, λ⁻, k⁺, k⁻) and x = (λ_N, s, g̈⁻) with λ_T = s − μ·λ_N:
+// for Frictional. Two forms are known, x = (λ_N, λ⁺, λ⁻, k⁺, k⁻) and x = (λ_N, s, g̈⁻) with λ_T = s − μ·λ_N:
 //
 //	| G_NP   G_NH  −G_NH  0  0 |  b_N       | G_NP − G_NH·μ   G_NH  0 |  b_N
 //	| G_HP   G_HH  −G_HH  I  0 |  b_H       | G_HP − G_HH·μ   G_HH  I |  b_H        [SNB06] (14)–(15), [PG96]
@@ -72,17 +72,40 @@ func (s *Solver) bounds(row []float64, nn, h int) (normal int, mu float64, ok bo
 	return normal, mu, true
 }
 
-// claim gives tangent h its normal; false when another has it.
-func (p *statePath) claim(h, normal int, mu float64) bool {
-	if normal >= 0 && slices.Contains(p.normal[:h], normal) {
-		return false
+// form is a contact problem found in M and q.
+type form struct {
+	nn, nh int       // normals; tangents
+	normal []int     // of each tangent: the normal of the same contact
+	place  []int     // of each row of M in D
+	d, b   []float64 // D and b of Frictional, zero in the rows and columns of tangents that are not there
+	mu     []float64
+	fric   *Frictional
+}
+
+// newForm makes room for contact problems with up to n unknowns: at most n−2 normals.
+func newForm(n int) form {
+	n = max(n-2, 0)
+	return form{
+		normal: make([]int, n), place: make([]int, 2*n), d: make([]float64, 4*n*n), b: make([]float64, 2*n), mu: make([]float64, n),
+		fric: NewFrictional(n),
 	}
-	p.normal[h], p.mu[h] = normal, mu
+}
+
+// claim gives tangent h its normal; false when another has it.
+func (p *form) claim(h, normal int, mu float64) bool {
+	if normal >= 0 {
+		if slices.Contains(p.normal[:h], normal) {
+			return false
+		}
+		p.mu[normal] = mu
+	}
+	p.normal[h] = normal
 	return true
 }
 
-// rest gives tangents without friction the normals that are left: their forces are zero whatever the normal ones are.
-func (p *statePath) rest() {
+// lay decides which contact each row belongs to. Tangents without friction get the normals that are left: their forces are zero whatever
+// the normal ones are. Contacts without a tangent slide, which the columns of their normals contain.
+func (p *form) lay() {
 	next := 0
 	for h, j := range p.normal[:p.nh] {
 		if j >= 0 {
@@ -93,30 +116,38 @@ func (p *statePath) rest() {
 		}
 		p.normal[h] = next
 	}
+	f := p.fric
+	f.n, f.plain = p.nn, p.nh == p.nn
+	for i := range p.nn {
+		p.place[i], f.side[i] = 2*i, Forward
+	}
+	for h, j := range p.normal[:p.nh] {
+		p.place[p.nn+h], f.side[j] = 2*j+1, Either
+	}
+	f.d, f.b, f.mu = p.d[:4*p.nn*p.nn], p.b[:2*p.nn], p.mu[:p.nn]
+	clear(f.b)
+	if !f.plain {
+		clear(f.d)
+	}
 }
 
-func (s *Solver) large(nh int) bool {
-	n, p := s.n, &s.path
-	nn := n - 4*nh
-	if nh < 1 || nn < nh || !zeros(s.q[nn+2*nh:]) {
+// start of a search for a form with nn normals and nh tangents.
+func (p *form) start(nn, nh int) bool {
+	if nh < 1 || nn < nh {
 		return false
 	}
 	p.nn, p.nh = nn, nh
-	m, k := nn+nh, 0
-	for i := range m {
-		row := s.m[i*n : i*n+n]
-		copy(p.g[k:k+m], row[:m])
-		k += m
-		for j, v := range row[nn:m] {
-			if row[m+j] != -v {
-				return false
-			}
-		}
-		if i < nn && !zeros(row[m+nh:]) || i >= nn && !unit(row[m+nh:], i-nn, 1) {
-			return false
-		}
+	clear(p.mu[:nn])
+	return true
+}
+
+func (s *Solver) large(nh int) bool {
+	n, p := s.n, &s.form
+	nn := n - 4*nh
+	m := nn + nh
+	if !p.start(nn, nh) || !zeros(s.q[m+nh:]) {
+		return false
 	}
-	copy(p.b, s.q[:m])
 	for h := range nh {
 		up, down := s.m[(nn+h)*n:(nn+h)*n+n], s.m[(m+h)*n:(m+h)*n+n]
 		for j, v := range up[:m+nh] {
@@ -134,73 +165,85 @@ func (s *Solver) large(nh int) bool {
 			return false
 		}
 	}
-	p.rest()
+	p.lay()
+	for i, at := range p.place[:m] {
+		row, to := s.m[i*n:i*n+n], p.d[2*nn*at:2*nn*at+2*nn]
+		for j, k := range p.place[:m] {
+			to[k] = row[j]
+		}
+		for j, v := range row[nn:m] {
+			if row[m+j] != -v {
+				return false
+			}
+		}
+		if i < nn && !zeros(row[m+nh:]) || i >= nn && !unit(row[m+nh:], i-nn, 1) {
+			return false
+		}
+		p.b[at] = s.q[i]
+	}
 	return true
 }
 
 func (s *Solver) slim(nh int) bool {
-	n, p := s.n, &s.path
+	n, p := s.n, &s.form
 	nn := n - 2*nh
-	if nh < 1 || nn < nh || !zeros(s.q[nn+nh:]) {
+	m := nn + nh
+	if !p.start(nn, nh) || !zeros(s.q[m:]) {
 		return false
 	}
-	p.nn, p.nh = nn, nh
-	m := nn + nh
 	for h := range nh {
 		i, mu, ok := s.bounds(s.m[(m+h)*n:(m+h)*n+n], nn, h)
 		if !ok || !p.claim(h, i, mu/2) {
 			return false
 		}
 	}
-	p.rest()
-	for i := range m {
-		row, g := s.m[i*n:i*n+n], p.g[i*m:i*m+m]
+	p.lay()
+	for i, at := range p.place[:m] {
+		row, to := s.m[i*n:i*n+n], p.d[2*nn*at:2*nn*at+2*nn]
 		if i < nn && !zeros(row[m:]) || i >= nn && !unit(row[m:], i-nn, 1) {
 			return false
 		}
-		copy(g, row)
-		for h, j := range p.normal[:nh] {
-			g[j] += p.mu[h] * g[nn+h]
+		for j, k := range p.place[:m] {
+			to[k] = row[j]
 		}
+		for h, j := range p.normal[:nh] {
+			to[2*j] += p.mu[j] * row[nn+h]
+		}
+		p.b[at] = s.q[i]
 	}
-	copy(p.b, s.q[:m])
 	return true
 }
 
-// unfold writes the unknowns of the form from the forces and tangential accelerations of the path.
-func (s *Solver) unfold(form int, z []float64) {
-	p := &s.path
-	nn, nh := p.nn, p.nh
-	clear(z)
+// measure sets the scales of Frictional, and those of Lemke's path from them: 1/√G_NN for forces and √G_NN for accelerations, in z.
+// G_NP of a contact that slides may be anything: where it is small beside its row, the row counts.
+func (s *Solver) measure() {
+	p, n := &s.form, s.n
+	f, nn, nh := p.fric, p.nn, p.nh
+	f.sig2 = 0
 	for i := range nn {
-		low, high, vt := p.force(i)
-		z[i] = low + high
-		h := p.tangent[i]
-		if h < 0 {
-			continue
+		row, top := p.d[4*nn*i:4*nn*i+2*nn], 0.0
+		d := math.Abs(row[2*i])
+		if !f.plain {
+			for j := 0; j < 2*nn; j += 2 {
+				top = max(top, math.Abs(row[j]))
+			}
 		}
-		if form == 3 {
-			// λ_T = s − μ·λ_N, g̈ = g̈⁺ − g̈⁻
-			z[nn+h], z[nn+nh+h] = 2*p.mu[h]*high, max(-vt, 0)
-			continue
+		if d < 0.01*top {
+			d = top
 		}
-		pt := p.mu[h] * (high - low)
-		z[nn+h], z[nn+nh+h] = max(pt, 0), max(-pt, 0)
-		z[nn+2*nh+h], z[nn+3*nh+h] = max(-vt, 0), max(vt, 0)
+		if d == 0 {
+			d = 1
+		}
+		for k := 2 * i; k < 2*i+2; k++ {
+			f.dg[k], f.ig[k] = d, 1/d
+			f.sig2 = max(f.sig2, f.b[k]*f.b[k]/d)
+		}
+		s.s[i] = math.Sqrt(f.ig[2*i])
 	}
-}
-
-// contactScale are the scales of the numbers of a contact problem from the diagonal of G: 1/√G_NN for forces and √G_NN for
-// accelerations, in z. Of 8000 problems Lemke's path solves all with them and all but one with those of scale, which cost more.
-func (s *Solver) contactScale() {
-	p := &s.path
-	nn, nh := p.nn, p.nh
-	copy(s.s, p.scale[:nn])
-	back := s.s[nn:s.n]
+	back := s.s[nn:n]
 	for h, i := range p.normal[:nh] {
-		force, slack := p.scale[i], 1/p.scale[i]
-		back[h] = force
-		if s.n == nn+2*nh {
+		force, slack := s.s[i], 1/s.s[i]
+		if back[h] = force; n == nn+2*nh {
 			back[nh+h] = slack
 			continue
 		}
@@ -212,22 +255,58 @@ func (s *Solver) contactScale() {
 	}
 }
 
-// contact follows the path of states of a contact problem, the scales of which it leaves in s.s whether it arrives or not. form
-// is 0 if it is none.
+// unfold writes the unknowns of the form from the forces p in the states of Frictional.
+func (s *Solver) unfold(form int, p, z []float64) {
+	c := &s.form
+	nn, nh, w := c.nn, c.nh, 2*c.nn
+	for i := range nn {
+		z[i] = p[2*i]
+	}
+	for h, i := range c.normal[:nh] {
+		pn, pt, v, st := p[2*i], p[2*i+1], 0.0, c.fric.st[i]
+		if st != Stick {
+			v = c.b[2*i+1]
+			for j, x := range c.d[(2*i+1)*w : (2*i+2)*w] {
+				v += x * p[j]
+			}
+			if v*st.sense() < 0 && c.mu[i] > 0 {
+				v = 0 // by rounding
+			}
+		}
+		if form == 3 {
+			// λ_T = s − μ·λ_N, g̈ = g̈⁺ − g̈⁻
+			z[nn+h], z[nn+nh+h] = max(pt+c.mu[i]*pn, 0), max(-v, 0)
+			continue
+		}
+		z[nn+h], z[nn+nh+h] = max(pt, 0), max(-pt, 0)
+		z[nn+2*nh+h], z[nn+3*nh+h] = max(-v, 0), max(v, 0)
+	}
+}
+
+// contact follows the path of states of a contact problem, as it stands and then with pathEps on the diagonal and the
+// equations of the states behind it. It leaves the scales of the problem in s.s. form is 0 if it is none.
 func (s *Solver) contact(limit int, z []float64) (st Status, pivots, form int) {
 	if form = s.contactForm(); form == 0 {
 		return RayUnknown, 0, 0
 	}
-	ok, pivots := s.path.solve(limit)
-	s.contactScale()
-	if !ok {
-		return RayUnknown, pivots, form
+	s.measure()
+	f, y := s.form.fric, s.y[:s.n]
+	clear(f.st[:f.n])
+	if f.follow(0, limit, &pivots) {
+		s.unfold(form, f.keep, y)
+		if s.offer(z, y); s.best <= pathTol {
+			return Solved, pivots, form
+		}
 	}
-	y := s.y[:s.n]
-	s.unfold(form, y)
-	s.offer(z, y)
-	if s.best <= pathTol {
-		return Solved, pivots, form
+	clear(f.st[:f.n])
+	if f.follow(pathEps, limit, &pivots) {
+		f.bestR = math.Inf(1)
+		f.update(polishRounds, new(int))
+		copy(f.st, f.bestSt)
+		s.unfold(form, f.best, y)
+		if s.offer(z, y); s.best <= pathTol {
+			return Solved, pivots, form
+		}
 	}
 	return RayUnknown, pivots, form
 }

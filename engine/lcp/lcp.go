@@ -4,7 +4,7 @@
 //
 // the form that unilateral contact with Coulomb friction, impacts and quadratic programs take. M may be any square matrix.
 //
-// Solve looks whether M has the form of a contact problem (form.go), which is solved in two unknowns per contact (path.go). It
+// Solve looks whether M has the form of a contact problem (form.go), which is solved in two unknowns per contact (frictional_path.go). It
 // scales everything else symmetrically by powers of two (scale.go) and follows Lemke's path with lexicographic ties (lemke.go).
 // Where that path does not end at a solution, two more methods follow: Lemke–Howson for bimatrix games (bimatrix.go), and linear
 // programs (branch.go). The first of these shows whether there is any z ≥ 0 with w ≥ 0, the others go through all parts of the problem, up to
@@ -96,7 +96,7 @@ type Solver struct {
 	sigma float64
 
 	basis  basis
-	path   statePath
+	form   form
 	d      []float64 // covering vector
 	full   []int     // unknowns that are not zero
 	some   []float64 // the same
@@ -127,7 +127,7 @@ func NewSolver(n int) *Solver {
 	f := func(k int) []float64 { return make([]float64, k) }
 	return &Solver{
 		max: n, left: math.Inf(1), s: f(n), d: f(n), full: make([]int, n+1), some: f(n + 1), in: make([]bool, n),
-		set: make([]int, n), lu: engine.NewLU(n), colour: make([]int, n), rhs: f(n), x: f(n), y: f(n), keep: f(n), br: newBrancher(n), guess: make([]bool, n), out: make([]bool, n), cert: f(n), basis: newBasis(n), path: newStatePath(n),
+		set: make([]int, n), lu: engine.NewLU(n), colour: make([]int, n), rhs: f(n), x: f(n), y: f(n), keep: f(n), br: newBrancher(n), guess: make([]bool, n), out: make([]bool, n), cert: f(n), basis: newBasis(n), form: newForm(n),
 	}
 }
 
