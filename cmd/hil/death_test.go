@@ -28,7 +28,7 @@ func TestDeath(t *testing.T) {
 		{"core killed", "core", syscall.SIGKILL, time.Second, "CORE_LOST"},
 		{"core stopped", "core", syscall.SIGSTOP, time.Second, "CORE_LOST"},
 		{"supervisor killed", "supervisor", syscall.SIGKILL, time.Second, "supervisor lost"},
-		{"supervisor stopped", "supervisor", syscall.SIGSTOP, 3 * time.Second, "supervisor lost"},
+		{"supervisor stopped", "supervisor", syscall.SIGSTOP, time.Second, "supervisor lost"},
 		{"core killed after a replug", "core", syscall.SIGKILL, time.Second, "CORE_LOST"},
 		{"core stopped after a replug", "core", syscall.SIGSTOP, time.Second, "CORE_LOST"},
 		{"supervisor killed after a replug", "supervisor", syscall.SIGKILL, time.Second, "supervisor lost"},

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -35,6 +36,8 @@ type board struct {
 	theta float64 // rad
 	omega float64 // rad/s
 	amps  float64
+	top   float64 // rad/s  fastest since it was set to 0
+	later []func(*board)
 	done  chan struct{}
 	wg    sync.WaitGroup
 }
@@ -47,6 +50,22 @@ type boardFault struct {
 	clock                                                             time.Duration // added to the board's clock
 	wildAngle, wildCurrent                                            float64       // instead of one sample
 	turned                                                            bool          // the encoder counts the other way
+
+	shape        func(s *boardSample)    // changes what is sent
+	swap, thrice bool                    // frames in pairs the wrong way round, each frame three times
+	kept         time.Duration           // … this long at the beginning of every `every`, and sent at once then
+	noise        float64                 // random bytes in front of so many frames
+	echo         bool                    // commands come back as they are
+	deaf         bool                    // does not read its port
+	drive        func(u float64) float64 // what the drive makes of its command (V)
+	slow         time.Duration           // … so much later
+	reboot       bool                    // once: drive off, clock and counter at 0, silent for 0.3 s
+}
+
+// boardSample is what a board says.
+type boardSample struct {
+	clock       int64   // ns
+	angle, amps float64 // rad, A
 }
 
 const (
@@ -124,6 +143,19 @@ func (b *board) listen(p device.Port) {
 	buf := make([]byte, 1024)
 	var f wire.Frame
 	for {
+		for deaf := true; deaf; {
+			b.mu.Lock()
+			deaf = b.f.deaf
+			b.mu.Unlock()
+			if deaf {
+				time.Sleep(time.Millisecond)
+			}
+			select {
+			case <-b.done:
+				return
+			default:
+			}
+		}
 		n, err := p.Read(buf)
 		if err != nil && n == 0 {
 			if _, gone := err.(interface{ Is(error) bool }); gone || strings.Contains(err.Error(), "closed") {
@@ -136,16 +168,35 @@ func (b *board) listen(p device.Port) {
 			}
 			continue
 		}
+		b.mu.Lock()
+		echo := b.f.echo
+		b.mu.Unlock()
+		if echo {
+			p.Write(buf[:n], 5*time.Millisecond)
+		}
 		for rest := buf[:n]; ; {
 			k, st := dec.Next(rest, &f)
 			if rest = rest[k:]; st == wire.More {
 				break
 			}
 			if st == wire.Good && f.Fresh == 3 {
+				volts, on := f.V[0], f.V[1] == 1
 				b.mu.Lock()
-				b.volts = f.V[0]
-				if on := f.V[1] == 1; on != b.on {
-					b.on, b.at = on, rt.Now()
+				if b.f.drive != nil {
+					volts = b.f.drive(volts)
+				}
+				if b.later = append(b.later, func(b *board) {
+					if b.volts = volts; on != b.on {
+						b.on, b.at = on, rt.Now()
+					}
+				}); b.f.slow == 0 {
+					for _, act := range b.later {
+						act(b)
+					}
+					b.later = b.later[:0]
+				} else if n := int(b.f.slow.Seconds() * boardRate); len(b.later) > n {
+					b.later[0](b)
+					b.later = b.later[1:]
 				}
 				b.mu.Unlock()
 			}
@@ -159,8 +210,8 @@ func (b *board) run() {
 	rng := rand.New(rand.NewPCG(1, 2))
 	begin := rt.Now()
 	seq := uint8(0)
-	var last []byte
-	held := 0.0 // rad  what the encoder said last
+	var last, waiting []byte
+	held, zero := 0.0, 0.0 // rad  what the encoder said last, and where it counts from
 	for next := begin; ; next += 1e9 / boardRate {
 		select {
 		case <-b.done:
@@ -173,7 +224,14 @@ func (b *board) run() {
 		f, port := b.f, b.port
 		angle, amps := b.theta, b.amps
 		b.f.wildAngle, b.f.wildCurrent = 0, 0
+		b.top = max(b.top, math.Abs(b.omega))
+		if b.f.reboot {
+			b.f.reboot, b.on, b.at, zero, begin, waiting = false, false, rt.Now(), angle, rt.Now()+300e6, nil
+		}
 		b.mu.Unlock()
+		if angle -= zero; rt.Now() < begin {
+			continue
+		}
 		if !f.stuckAngle {
 			held = angle
 		}
@@ -197,11 +255,32 @@ func (b *board) run() {
 		if f.wildCurrent != 0 {
 			amps = f.wildCurrent
 		}
-		seq++
-		if frame := b.frame(seq, now-begin+int64(f.clock), angle, amps, f.table); !f.repeats || last == nil {
-			last = frame
+		sample := boardSample{now - begin + int64(f.clock), angle, amps}
+		if f.shape != nil {
+			f.shape(&sample)
 		}
-		port.Write(last, 5*time.Millisecond)
+		seq++
+		frame := b.frame(seq, sample.clock, sample.angle, sample.amps, f.table)
+		if f.repeats && last != nil {
+			frame = last
+		}
+		switch last = frame; {
+		case f.thrice:
+			frame = slices.Repeat(frame, 3)
+		case f.swap && seq%2 == 1, time.Duration(now-begin)%max(1, f.every) < f.kept:
+			waiting = append(waiting, frame...)
+			continue
+		case f.swap:
+			frame, waiting = append(slices.Clone(frame), waiting...), nil
+		case waiting != nil:
+			frame, waiting = append(waiting, frame...), nil
+		}
+		if rng.Float64() < f.noise {
+			for range 1 + rng.IntN(30) {
+				frame = slices.Insert(frame, 0, byte(rng.Uint32()))
+			}
+		}
+		port.Write(frame, 5*time.Millisecond)
 	}
 }
 
@@ -367,7 +446,7 @@ func playFaults(t *testing.T, text, limits bool) (rows [][]string) {
 		{"clock 10 s ahead", boardFault{clock: 10 * time.Second}, rides},
 		{"clock 0.3 s back", boardFault{clock: -300 * time.Millisecond}, rides},
 		{"another frame table", boardFault{table: true}, off(blind, "stale sensor motor.angle")},
-		{"shaft blocked", boardFault{blocked: true}, off(3*time.Second, "model residual", "tracking error", "i2t", "current")},
+		{"shaft blocked", boardFault{blocked: true}, off(500*time.Millisecond, "blocked shaft", "tracking error")},
 		{"encoder turned round", boardFault{turned: true}, off(time.Second, "wrong direction", "tracking error", "speed")},
 	} {
 		// on a crowded machine the board or the tick itself may be away for longer than the guard waits: tried again

@@ -245,7 +245,7 @@ func TestIdentifyOwnRun(t *testing.T) {
 				c.Device.Measure[i].Stale = 0.5
 			}
 		}
-		c.Guard.HoldTime, c.Guard.MaxError, c.Guard.MaxSpeed = 2, 50, 5000
+		c.Guard.HoldTime, c.Guard.MaxError, c.Guard.MaxSpeed = 1, 50, 5000
 		c.Loop.Overrun.Limit, c.Loop.Beat, c.Virtual.Watchdog = 2, 10, 1
 	}
 	for _, c := range []struct {

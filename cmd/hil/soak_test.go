@@ -46,7 +46,7 @@ func TestSoakDeath(t *testing.T) {
 			{"core kill -9", true, syscall.SIGKILL, 100 * time.Millisecond},
 			{"core SIGSTOP", true, syscall.SIGSTOP, 100 * time.Millisecond},
 			{"supervisor kill -9", false, syscall.SIGKILL, 100 * time.Millisecond},
-			{"supervisor SIGSTOP", false, syscall.SIGSTOP, 400 * time.Millisecond}, // loop.beat is 250 ms
+			{"supervisor SIGSTOP", false, syscall.SIGSTOP, 100 * time.Millisecond},
 		} {
 			name := c.name + map[bool]string{false: ", before a replug", true: ", after a replug"}[replugged]
 			t.Run(name, func(t *testing.T) {

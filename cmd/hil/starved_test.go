@@ -1,32 +1,37 @@
+//go:build linux
+
 package main
 
 import (
+	"fmt"
+	"os"
 	"regexp"
+	"runtime"
 	"strconv"
 	"syscall"
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"hilrig/configs"
 	"hilrig/engine"
 	"hilrig/hil"
+	"hilrig/hil/rt"
 )
 
-// A supervisor that is stopped for a while and goes on says itself what its core did meanwhile, and for how long it had been silent.
+// A supervisor that does not run for a while and goes on says itself what its core did meanwhile, and for how long it had been silent.
 func TestStarvedSupervisorIsTold(t *testing.T) {
 	said := regexp.MustCompile(`→ trip \(supervisor starved: ([0-9.]+) s, limit 0.25 s\)`)
 	for try := 1; ; try++ {
 		_, _, rig, d := energise(t)
-		pid := d.cmd.Process.Pid
-		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-			t.Fatal(err)
-		}
+		goOn := freeze(t, d.cmd.Process.Pid)
 		for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
 			if on, _ := rig.energised(); !on {
 				break
 			}
 		}
-		syscall.Kill(pid, syscall.SIGCONT)
+		goOn()
 		for end := time.Now().Add(5 * time.Second); time.Now().Before(end) && !said.MatchString(d.errs.String()); time.Sleep(10 * time.Millisecond) {
 		}
 		m := said.FindStringSubmatch(d.errs.String())
@@ -42,6 +47,52 @@ func TestStarvedSupervisorIsTold(t *testing.T) {
 		}
 		return
 	}
+}
+
+// freeze keeps a process from running as a debugger does: to its core it looks as if it got no processor. goOn ends that.
+func freeze(t *testing.T, pid int) (goOn func()) {
+	t.Helper()
+	runtime.LockOSThread() // the tracer is a thread
+	var held []int
+	goOn = func() {
+		for _, tid := range held {
+			unix.PtraceDetach(tid)
+		}
+		held = nil
+		runtime.UnlockOSThread()
+	}
+	tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, task := range tasks {
+		tid, _ := strconv.Atoi(task.Name())
+		err := unix.PtraceSeize(tid)
+		if err == nil {
+			held = append(held, tid)
+			err = unix.PtraceInterrupt(tid)
+		}
+		if err == nil {
+			_, err = unix.Wait4(tid, nil, unix.WALL, nil)
+		}
+		if err != nil {
+			goOn()
+			t.Skipf("no process may be frozen here: %v", err)
+		}
+	}
+	return goOn
+}
+
+// A supervisor that a signal stops is lost at once: its core does not wait for loop.beat.
+func TestStoppedSupervisorIsTold(t *testing.T) {
+	_, _, rig, d := energise(t)
+	t0 := rt.Now()
+	syscall.Kill(d.cmd.Process.Pid, syscall.SIGSTOP)
+	t.Logf("de-energised after %v", rig.awaitOff(t, t0))
+	syscall.Kill(d.cmd.Process.Pid, syscall.SIGCONT)
+	d.awaitLog("→ trip (supervisor lost)")
+	d.awaitLog("lost its supervisor (it was stopped)")
+	d.stop()
 }
 
 // What the file says about sight, temperature and the supervisor reaches the guard.

@@ -173,6 +173,7 @@ type ending struct {
 type handle struct {
 	sh   *shared
 	done <-chan string // closed or sent with the cause when the core is gone
+	held func() bool   // a signal has stopped the core
 	kill func()
 	term func() // orderly stop
 	free func()
@@ -277,7 +278,7 @@ func (s *Supervisor) startCore() (*handle, error) {
 		x := <-core.Done()
 		done <- x.String()
 	}()
-	return &handle{sh: sh, done: done, kill: core.Kill, term: func() { sh.words.Quit.Store(1) }, free: func() { mem.Close() }, pid: core.PID}, nil
+	return &handle{sh: sh, done: done, held: core.Stopped, kill: core.Kill, term: func() { sh.words.Quit.Store(1) }, free: func() { mem.Close() }, pid: core.PID}, nil
 }
 
 // startHere runs the loop on a goroutine of this process.
@@ -304,8 +305,10 @@ func (s *Supervisor) startHere(ctx context.Context) (*handle, error) {
 
 // stallTime is how long the row counter may stand still before the core counts as lost. Stalls of a shared host reach
 // 30 ms; the time in which the supervisor itself did not run does not count.
-// A core without real-time scheduling stands still for longer beside a single program that computes.
+// A core without real-time scheduling stands still for longer beside a single program that computes. One that a signal has stopped
+// says so to the kernel, and is not waited for.
 const (
+	stopTime          = 20 * time.Millisecond
 	stallTime         = 60 * time.Millisecond
 	stallTimeOrdinary = 200 * time.Millisecond
 )
@@ -385,10 +388,16 @@ func (s *Supervisor) pump(ctx context.Context, h *handle, arm bool) (cause strin
 		// the row counter is the core's heartbeat; count only time in which this process was awake
 		if n := rows.Offered(); n != counter {
 			counter, still = n, 0
-		} else if still += min(gap, 10*time.Millisecond); still > max(stall, 4*time.Duration(s.a.Period)) && !asked && !s.o.SingleProcess {
+		} else if still += min(gap, 10*time.Millisecond); asked || s.o.SingleProcess {
+			// it may end in its own time
+		} else if held := still > stopTime && h.held(); held || still > max(stall, 4*time.Duration(s.a.Period)) {
 			h.kill()
 			<-h.done
-			return fmt.Sprintf("the core stood still for %v; killed", still.Round(time.Millisecond)), false
+			why := ""
+			if held {
+				why = ": a signal had stopped it"
+			}
+			return fmt.Sprintf("the core stood still for %v%s; killed", still.Round(time.Millisecond), why), false
 		}
 		var st device.Stats
 		if h.sh.link.Take(&st) {

@@ -24,9 +24,10 @@ const (
 	lossSignal
 	lossPipe
 	lossBeat
+	lossStop
 )
 
-var lossText = [...]string{"", "its death signal came", "the life pipe ended", "its beat fell silent"}
+var lossText = [...]string{"", "its death signal came", "the life pipe ended", "its beat fell silent", "it was stopped"}
 
 // Lost tells whether the supervisor is gone or hangs. It never turns false again.
 func (l *LifeLine) Lost() bool { return l.lost.Load() != alive }

@@ -1,6 +1,7 @@
 package rt
 
 import (
+	"os"
 	"os/signal"
 	"sync/atomic"
 	"time"
@@ -8,9 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// WatchLife watches the supervisor in three ways, because each is blind somewhere: the parent-death signal is the fastest
+// WatchLife watches the supervisor in four ways, because each is blind somewhere: the parent-death signal is the fastest
 // (0.2 ms) but needs a process that really dies; the end of the life pipe comes when the dead one's memory has been torn
-// down (2 ms, 90 ms with 1.5 GB resident); the silence of the beat also finds one that is stopped or hung.
+// down (2 ms, 90 ms with 1.5 GB resident); the silence of the beat also finds one that hangs. After 20 ms of it the kernel is
+// asked whether a signal has stopped the supervisor: then there is nothing to wait for.
 //
 // beat is a word in shared memory that the supervisor changes at least every silence/5; nil or silence 0: not watched.
 // Silence is the time in which this process was awake and saw no change, so that a host that stops both does not count.
@@ -18,10 +20,11 @@ import (
 //
 // Call it once.
 func (h *Handover) WatchLife(beat *atomic.Int64, silence time.Duration) *LifeLine {
+	parent := watchProcess(os.Getppid())
 	l := &LifeLine{quit: make(chan struct{}), news: make(chan struct{})}
 	l.done.Add(2)
 	go l.watchSignals(h)
-	go l.watchPipe(h.life, beat, int64(silence))
+	go l.watchPipe(h.life, parent, beat, int64(silence))
 	return l
 }
 
@@ -43,13 +46,16 @@ func (l *LifeLine) watchSignals(h *Handover) {
 	}
 }
 
-// look is the time between two looks at the beat; the end of the pipe wakes the watch at once.
-const look = 5 // ms
+const (
+	look      = 5    // ms  between two looks at the beat; the end of the pipe wakes the watch at once
+	stopAfter = 20e6 // ns  of silence after which a stopped supervisor is looked for
+)
 
 // watchPipe waits on the life pipe, in which nothing is ever written, and looks at the beat in between.
-func (l *LifeLine) watchPipe(fd int, beat *atomic.Int64, silence int64) {
+func (l *LifeLine) watchPipe(fd int, parent *process, beat *atomic.Int64, silence int64) {
 	defer l.done.Done()
 	defer unix.Close(fd)
+	defer parent.stat.Close()
 	fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 	var seen, quiet int64
 	if beat != nil {
@@ -80,6 +86,8 @@ func (l *LifeLine) watchPipe(fd int, beat *atomic.Int64, silence int64) {
 			seen, quiet = b, 0
 		} else if quiet += awake; quiet > silence {
 			l.lose(lossBeat)
+		} else if quiet > stopAfter && parent.stopped() {
+			l.lose(lossStop)
 		}
 	}
 }

@@ -178,13 +178,42 @@ func TestSupervisorKilled(t *testing.T) {
 
 func TestSupervisorStopped(t *testing.T) {
 	d, why := superviseAndSend(t, unix.SIGSTOP)
-	if why != lossText[lossBeat] {
-		t.Errorf("noticed %q, want %q", why, lossText[lossBeat])
+	if why != lossText[lossStop] {
+		t.Errorf("noticed %q, want %q", why, lossText[lossStop])
 	}
 	if d > 10*beatSilence {
 		t.Errorf("noticed after %v", d)
 	}
 	t.Logf("SIGSTOP of the supervisor noticed after %v", d.Round(time.Millisecond))
+}
+
+// The kernel tells a process that a signal has stopped from one that sleeps, and a look allocates nothing.
+func TestStoppedIsSeen(t *testing.T) {
+	cmd := exec.Command("sleep", "60")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { cmd.Process.Kill(); cmd.Wait() }()
+	p := watchProcess(cmd.Process.Pid)
+	defer p.stat.Close()
+	time.Sleep(20 * time.Millisecond)
+	for _, c := range []struct {
+		signal unix.Signal
+		want   bool
+	}{{unix.SIGSTOP, true}, {unix.SIGCONT, false}, {unix.SIGSTOP, true}, {unix.SIGKILL, false}} {
+		unix.Kill(cmd.Process.Pid, c.signal)
+		for end := time.Now().Add(5 * time.Second); p.stopped() != c.want && time.Now().Before(end); time.Sleep(time.Millisecond) {
+		}
+		if p.stopped() != c.want {
+			t.Errorf("after %v: stopped %v", c.signal, !c.want)
+		}
+	}
+	if n := testing.AllocsPerRun(100, func() { p.stopped() }); n != 0 {
+		t.Errorf("%v allocations per look", n)
+	}
+	if watchProcess(1 << 30).stopped() {
+		t.Error("a process that is not there is stopped")
+	}
 }
 
 // kill -9 of the core reaches the supervisor through Wait, also when the core was stopped; nothing is left behind.

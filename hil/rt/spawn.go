@@ -54,6 +54,7 @@ type Core struct {
 	cmd  *exec.Cmd
 	life *os.File // writing end of the life pipe; the core lives as long as it is open
 	done chan Exit
+	seen *process
 }
 
 // Done delivers the end of the core, once, and is closed then.
@@ -61,6 +62,9 @@ func (c *Core) Done() <-chan Exit { return c.done }
 
 // Kill ends the core at once (SIGKILL), also when it is stopped or hung. Done tells when it is gone.
 func (c *Core) Kill() { c.cmd.Process.Kill() } // the only error is that it is gone already
+
+// Stopped tells whether a signal (SIGSTOP) holds the core. To be asked by one goroutine; it allocates nothing.
+func (c *Core) Stopped() bool { return c.seen.stopped() }
 
 // Exit is how a core ended and what it used.
 type Exit struct {
