@@ -8,8 +8,10 @@ import (
 	"strings"
 
 	"hilrig/configs/schema"
+	"hilrig/identify"
 	"hilrig/identify/axis"
 	"hilrig/identify/bristle"
+	"hilrig/identify/linear"
 )
 
 // Identify describes an identification: measured records, a model, and the methods that find its parameters, each starting
@@ -24,7 +26,7 @@ type Identify struct {
 	Data        IdentifyData   `yaml:"data" doc:"the record that is fitted"`
 	Loop        *IdentifyData  `yaml:"loop,omitempty" doc:"joint: the presliding loop that belongs to the static map in data"`
 	Validate    string         `yaml:"validate,omitempty" doc:"a second record with the same columns, explained by the parameters but not used to find them"`
-	Method      []string       `yaml:"method" enum:"regress,two-joint,static,presliding,presliding-linear,joint,velocity-step,lugre,kalman,aep,lm,multishoot" doc:"what is done, in order; the last one gives the result"`
+	Method      identify.Chain `yaml:"method" doc:"what is done, in order; the last one gives the result"`
 	Model       IdentifyModel  `yaml:"model" doc:"what is simulated, for aep, lm and multishoot; the law also for static, lugre and kalman"`
 	Parameters  IdentifyParams `yaml:"parameters" doc:"by name: a number is known and stays, {start, min, max, fixed, log} is searched"`
 	Terms       []string       `yaml:"terms" enum:"inertia,viscous,coulomb,offset,viscous+,viscous-,coulomb+,coulomb-,stiffness,gravity-sin,gravity-cos" doc:"regress: what is fitted"`
@@ -115,7 +117,7 @@ type IdentifySteps struct {
 // Coefficient tells whether the force column holds a coefficient of friction: a pure number.
 func (c *Identify) Coefficient() bool {
 	f := c.Data.Columns.Force
-	return c.uses("velocity-step") && f.Unit == "" && f.Gain == ""
+	return c.Method.Any(func(m *identify.MethodInfo) bool { return m.Coefficient }) && f.Unit == "" && f.Gain == ""
 }
 
 // IdentifyNoise is what is known of a record besides its numbers.
@@ -172,7 +174,7 @@ func DefaultIdentify() *Identify {
 		Version: 1,
 		Axis:    "linear",
 		Data:    IdentifyData{Separator: "auto", Decimal: "point"},
-		Method:  []string{"regress"},
+		Method:  identify.Chain{"regress"},
 		Model:   IdentifyModel{Terms: []string{}, Hold: "held", Lag: "auto", Scheme: "midpoint", Decimate: 1},
 		Terms:   []string{"inertia", "viscous", "coulomb", "offset"},
 		Form:    "direct",
@@ -186,13 +188,13 @@ func DefaultIdentify() *Identify {
 
 // LoadIdentify reads and checks an identification file. The error is *Errors and holds every problem. Relative paths of
 // records come back joined to the folder of the file. also are methods that will run besides those of the file.
-func LoadIdentify(path string, also ...string) (*Identify, error) {
+func LoadIdentify(path string, also ...identify.Method) (*Identify, error) {
 	c, _, err := CheckIdentify(path, also...)
 	return c, err
 }
 
 // CheckIdentify is LoadIdentify that also returns the warnings.
-func CheckIdentify(path string, also ...string) (c *Identify, warnings []schema.Problem, err error) {
+func CheckIdentify(path string, also ...identify.Method) (c *Identify, warnings []schema.Problem, err error) {
 	data, err := schema.ReadFile(path)
 	if err != nil {
 		return nil, nil, err
@@ -201,7 +203,7 @@ func CheckIdentify(path string, also ...string) (c *Identify, warnings []schema.
 }
 
 // identifyBytes is CheckIdentify for a file that is already in memory.
-func identifyBytes(path string, data []byte, also ...string) (c *Identify, warnings []schema.Problem, err error) {
+func identifyBytes(path string, data []byte, also ...identify.Method) (c *Identify, warnings []schema.Problem, err error) {
 	c = DefaultIdentify()
 	warnings, err = schema.Load(path, data, c, func(r *schema.Report) {
 		c.Check(r)
@@ -225,38 +227,32 @@ func identifyBytes(path string, data []byte, also ...string) (c *Identify, warni
 	return c, warnings, nil
 }
 
-// settings are the keys that belong to some methods only; a variant of a comparison may have others.
-var settings = []struct {
-	key     string
-	methods []string
-}{
-	{"terms", []string{"regress", "two-joint"}}, {"form", []string{"regress"}}, {"noise_ratio", []string{"regress"}},
-	{"filter", []string{"regress", "two-joint"}}, {"decimate", []string{"regress", "two-joint"}}, {"trim", []string{"regress", "two-joint"}},
-	{"min_velocity", []string{"regress", "two-joint"}}, {"static", []string{"static", "joint"}}, {"presliding", []string{"presliding", "joint"}},
-	{"loop", []string{"joint"}}, {"joints", []string{"two-joint"}}, {"velocity_step", []string{"velocity-step"}},
-	{"noise", []string{"lugre", "kalman", "presliding", "presliding-linear", "joint"}}, {"aep", []string{"aep"}}, {"lm", []string{"lm"}},
-	{"segments", []string{"multishoot"}}, {"bootstrap", []string{"lm", "aep", "lugre"}},
-	{"model.law", []string{"static", "joint", "lugre", "kalman", "aep", "lm", "multishoot"}},
-	{"model.terms", simulating}, {"model.drive", simulating}, {"model.output", simulating}, {"model.initial", simulating}, {"model.controller", simulating},
-	{"model.hold", simulating}, {"model.scheme", simulating}, {"model.substeps", simulating}, {"model.decimate", simulating},
-	{"parameters", []string{"static", "presliding", "presliding-linear", "joint", "velocity-step", "lugre", "kalman", "aep", "lm", "multishoot"}},
-}
-
-// simulating are the methods that run the model.
-var simulating = []string{"aep", "lm", "multishoot"}
-
 // checkUnused refuses settings of methods that are not in the chain: who wrote them expects them to act. A constant force that
 // is known counts for every method.
-func (c *Identify) checkUnused(r *schema.Report, also []string) {
+func (c *Identify) checkUnused(r *schema.Report, also identify.Chain) {
 	chain := slices.Concat(c.Method, also)
 	for _, v := range c.Compare {
 		chain = append(chain, v.Method...)
 	}
-	for _, s := range settings {
-		used := slices.ContainsFunc(chain, func(m string) bool { return slices.Contains(s.methods, m) })
-		known := s.key == "parameters" && !slices.ContainsFunc(c.Parameters, func(p IdentifyParam) bool { return p.Name != "offset" || p.Fixed == nil || !*p.Fixed })
-		if r.Given(s.key) && !used && !known {
-			r.Errorf(s.key, "%s: not used by %s; it belongs to %s", s.key, strings.Join(c.Method, ", "), strings.Join(s.methods, ", "))
+	var keys []string
+	for _, m := range identify.Methods {
+		for _, key := range m.Settings {
+			if !slices.Contains(keys, key) {
+				keys = append(keys, key)
+			}
+		}
+	}
+	for _, key := range keys {
+		var owners identify.Chain
+		for _, m := range identify.Methods {
+			if slices.Contains(m.Settings, key) {
+				owners = append(owners, m.Name)
+			}
+		}
+		used := slices.ContainsFunc(chain, func(m identify.Method) bool { return slices.Contains(owners, m) })
+		known := key == "parameters" && !slices.ContainsFunc(c.Parameters, func(p IdentifyParam) bool { return p.Name != "offset" || p.Fixed == nil || !*p.Fixed })
+		if r.Given(key) && !used && !known {
+			r.Errorf(key, "%s: not used by %s; it belongs to %s", key, c.Method, owners)
 		}
 	}
 }
@@ -268,38 +264,29 @@ func (c *Identify) Check(r *schema.Report) {
 	}
 	r.CheckBounds(c)
 	if len(c.Method) == 0 && !r.Bad("method") {
-		r.Errorf("method", "method: empty, want at least one of %s", strings.Join(identifyMethods, ", "))
+		r.Errorf("method", "method: empty, want at least one of %s", strings.Join(identify.Method("").Words(), ", "))
 	}
-	if len(c.Terms) == 0 && c.uses("regress") && !r.Bad("terms") {
+	if len(c.Terms) == 0 && slices.Contains(c.Method, "regress") && !r.Bad("terms") {
 		r.Errorf("terms", "terms: empty, want at least one")
 	}
 	c.checkData(r, "data", &c.Data, c.needs())
 	if c.Loop != nil {
 		c.checkData(r, "loop", c.Loop, []string{"position", "force"})
-	} else if c.uses("joint") && !r.Bad("loop") {
+	} else if c.Method.Any(func(m *identify.MethodInfo) bool { return m.Loop }) && !r.Bad("loop") {
 		r.Errorf("loop", "loop is missing: joint ties a presliding loop, in loop, to the static map, in data")
 	}
 	c.checkModel(r)
 }
 
-func (c *Identify) uses(method string) bool { return slices.Contains(c.Method, method) }
-
 // needs are the columns without which no method of the file can work.
 func (c *Identify) needs() []string {
+	plan := identify.Plan{Model: axis.Spec{Drive: c.Model.Drive, Output: c.Model.Output}, Joints: linear.JointOptions{Free: c.Joints.Free}}
 	need := map[string]bool{}
-	for _, m := range c.Method {
-		switch m {
-		case "static", "joint", "velocity-step":
-			need["velocity"], need["force"] = true, true
-		case "two-joint":
-			need["position"], need["position2"] = true, true
-			need["force"], need["force2"] = need["force"] || !c.Joints.Free, !c.Joints.Free
-		case "aep", "lm", "multishoot":
-			need["position"] = need["position"] || c.Model.Output != axis.Velocity || c.Model.Drive != axis.Coast
-			need["velocity"] = need["velocity"] || c.Model.Output == axis.Velocity
-			need["force"] = need["force"] || c.Model.Drive == axis.Force || c.Model.Drive == axis.Servo
-		default:
-			need["position"], need["force"] = true, true
+	for _, name := range c.Method {
+		if m := identify.FindMethod(name); m != nil {
+			for _, column := range m.Columns(&plan) {
+				need[column] = true
+			}
 		}
 	}
 	var out []string
@@ -376,7 +363,7 @@ func recordingName(file string) bool {
 // checkSteady checks a table of steady friction, which has no time.
 func (c *Identify) checkSteady(r *schema.Report, at string, d *IdentifyData) {
 	for _, m := range c.Method {
-		if at != "data" || (m != "static" && m != "joint") {
+		if info := identify.FindMethod(m); at != "data" || info != nil && !info.Tabled {
 			r.Errorf(at+".steady", "%s.steady: %s needs samples in time; a table of steady friction serves static, and joint in data", at, m)
 			return
 		}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
@@ -12,6 +11,7 @@ import (
 	"hilrig/configs/schema"
 	"hilrig/engine/friction"
 	"hilrig/engine/spelling"
+	"hilrig/identify"
 	"hilrig/identify/axis"
 )
 
@@ -45,12 +45,12 @@ func (c *IdentifyController) SetDefaults() { c.Mean = 1 }
 
 // Variant is a model of a comparison. What is left out is as in the file.
 type Variant struct {
-	Name       string   `yaml:"name" doc:"for people"`
-	Law        string   `yaml:"law,omitempty" doc:"a friction law"`
-	Asymmetric *bool    `yaml:"asymmetric,omitempty" doc:"as model.asymmetric"`
-	Lag        string   `yaml:"lag,omitempty" enum:"auto,fixed,free" doc:"as model.lag"`
-	Terms      []string `yaml:"terms,omitempty" doc:"as terms, for regress"`
-	Method     []string `yaml:"method,omitempty" doc:"as method"`
+	Name       string         `yaml:"name" doc:"for people"`
+	Law        string         `yaml:"law,omitempty" doc:"a friction law"`
+	Asymmetric *bool          `yaml:"asymmetric,omitempty" doc:"as model.asymmetric"`
+	Lag        string         `yaml:"lag,omitempty" enum:"auto,fixed,free" doc:"as model.lag"`
+	Terms      []string       `yaml:"terms,omitempty" doc:"as terms, for regress"`
+	Method     identify.Chain `yaml:"method,omitempty" doc:"as method"`
 }
 
 // IdentifyParams are what the file says about parameters, in its order.
@@ -275,11 +275,6 @@ func (c *Identify) checkModel(r *schema.Report) {
 	law("model.law", m.Law)
 	for i, v := range c.Compare {
 		law(fmt.Sprintf("compare[%d].law", i), v.Law)
-		for _, step := range v.Method {
-			if !slices.Contains(identifyMethods, step) {
-				r.Errorf(fmt.Sprintf("compare[%d].method", i), "compare[%d].method: there is no method %q, known: %s", i, step, strings.Join(identifyMethods, ", "))
-			}
-		}
 	}
 	if c.simulates() {
 		servo := m.Drive == axis.Servo
@@ -319,11 +314,9 @@ func (c *Identify) checkModel(r *schema.Report) {
 	}
 }
 
-var identifyMethods = []string{"regress", "two-joint", "static", "presliding", "presliding-linear", "joint", "velocity-step", "lugre", "kalman", "aep", "lm", "multishoot"}
-
 // simulates tells whether a method runs the model.
 func (c *Identify) simulates() bool {
-	return slices.ContainsFunc(c.Method, func(m string) bool { return m == "aep" || m == "lm" || m == "multishoot" })
+	return c.Method.Any(func(m *identify.MethodInfo) bool { return m.Simulates })
 }
 
 func (c *Identify) checkParam(r *schema.Report, p IdentifyParam) {

@@ -81,8 +81,8 @@ func TestLMAgreesWithKalman(t *testing.T) {
 			for seed := range seeds {
 				noise := independent.Sensors{Position: 3e-6, Count: 1e-6, Velocity: 5e-4, Force: 1e-5}
 				rec, truth := contact.driven(3000, seed+21, noise)
-				c.joint(t, "lm", identified(t, rec, Plan{Methods: []string{"lm"}, Model: axis.Spec{Law: "lugre", Output: out}}),
-					"kalman", identified(t, rec, Plan{Methods: []string{"lugre", "kalman"}, Model: axis.Spec{Law: "lugre"}}), truth)
+				c.joint(t, "lm", identified(t, rec, Plan{Methods: Chain{"lm"}, Model: axis.Spec{Law: "lugre", Output: out}}),
+					"kalman", identified(t, rec, Plan{Methods: Chain{"lugre", "kalman"}, Model: axis.Spec{Law: "lugre"}}), truth)
 			}
 		}
 		c.check(t)
@@ -103,9 +103,9 @@ func TestRegressAgreesWithKalman(t *testing.T) {
 		tr := ax.Simulate(independent.Run{Dt: dt, N: n, X0: ref(0), Sampled: independent.Cascade(40, 300, 0, dt, ref)})
 		rec := tr.Record(independent.Sensors{Count: 1e-6, Velocity: -1, Force: 0.05, Seed: seed}, nil)
 		level, speed, yes := 3.0, 0.01, true
-		r := identified(t, rec, Plan{Methods: []string{"lugre", "kalman"}, Model: axis.Spec{Law: "lugre"},
+		r := identified(t, rec, Plan{Methods: Chain{"lugre", "kalman"}, Model: axis.Spec{Law: "lugre"},
 			Given: []Given{{Name: "Fs", Start: &level, Fixed: &yes}, {Name: "vs", Start: &speed, Fixed: &yes}}})
-		g := identified(t, rec, Plan{Methods: []string{"regress"}, Regress: linear.DefaultSpec()})
+		g := identified(t, rec, Plan{Methods: Chain{"regress"}, Regress: linear.DefaultSpec()})
 		for i := range g.Parameters {
 			if g.Parameters[i].Name == "Fv" {
 				g.Parameters[i].Name = "sigma2"

@@ -13,16 +13,23 @@ import (
 	"hilrig/identify/record"
 )
 
-// bristled runs a method of package bristle.
-func (j *job) bristled(ctx context.Context, method string, run func(context.Context, []*record.Record, []fit.Param, bristle.Options, fit.Watch) (*fit.Solution, error)) (*stage, error) {
+// bristleMethod is a method of package bristle.
+type bristleMethod struct {
+	fit      func(context.Context, []*record.Record, []fit.Param, bristle.Options, fit.Watch) (*fit.Solution, error)
+	warm     bool // starts from what earlier methods found, if that is all of the bristle
+	smoothed bool // fits smoothed motion: a start
+	small    bool // explains motion that never breaks loose only
+}
+
+func (b bristleMethod) run(j *job, ctx context.Context) (*stage, error) {
 	recs, params := j.recs.Fit, bristle.Params(j.plan.Model.Rotary)
 	j.found.start(params, j.plan.Given)
 	if err := apply(params, j.plan.Given); err != nil {
 		return nil, err
 	}
 	o := j.plan.Bristle
-	o.Warm = method == "kalman" && j.knowsBristle()
-	sol, err := run(ctx, recs, slices.Clone(params), o, j.watch)
+	o.Warm = b.warm && j.knowsBristle()
+	sol, err := b.fit(ctx, recs, slices.Clone(params), o, j.watch)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +47,7 @@ func (j *job) bristled(ctx context.Context, method string, run func(context.Cont
 	st.doubts = func() []string { return own }
 	less, _ := sol.Extra["less"].(func(u []float64) []float64)
 	delete(sol.Extra, "less")
-	if method == "presliding-linear" {
+	if b.small {
 		return st, nil
 	}
 	st.explain = func(recs []*record.Record) (*fit.Solution, error) { return bristle.Explain(recs, sol.Params, o) }
@@ -71,7 +78,7 @@ func (j *job) bristled(ctx context.Context, method string, run func(context.Cont
 	st.doubts = func() []string {
 		model := axis.Spec{Rotary: j.plan.Model.Rotary, Law: "lugre", Drive: axis.Force, LinearHold: true}
 		out := axis.Suspicions(model, recs, sol)
-		if method == "lugre" && len(sol.Free) > 0 {
+		if b.smoothed && len(sol.Free) > 0 {
 			out = slices.Insert(out, 0, "lugre smooths the motion, and smoothing rounds the reversals: its values are a start, its intervals are too narrow, most for Fc, Fs, vs and sigma2; let kalman follow")
 		}
 		return append(out, own...)
@@ -87,21 +94,6 @@ func (j *job) knowsBristle() bool {
 		}
 	}
 	return true
-}
-
-// lugre fits the force that the smoothed motion needs.
-func (j *job) lugre(ctx context.Context) (*stage, error) {
-	return j.bristled(ctx, "lugre", bristle.Separable)
-}
-
-// kalman fits the prediction error of a filter.
-func (j *job) kalman(ctx context.Context) (*stage, error) {
-	return j.bristled(ctx, "kalman", bristle.Kalman)
-}
-
-// preslidingLinear fits motion that never breaks loose.
-func (j *job) preslidingLinear(ctx context.Context) (*stage, error) {
-	return j.bristled(ctx, "presliding-linear", bristle.Presliding)
 }
 
 // points are the means at constant speed of records.

@@ -60,7 +60,7 @@ func TestDifferCounts(t *testing.T) {
 func ranked(name string, params int, e, checked []float64) Ranked {
 	s := &fit.Solution{Residual: e, Measured: e, Unit: "N", Quantity: "force"}
 	a, _ := fit.Assess(s)
-	r := &Result{solution: s, Fit: a.Fit, Residual: a.Residual, Quantity: "force", Verdict: Identified, Chain: []string{"lm"}}
+	r := &Result{solution: s, Fit: a.Fit, Residual: a.Residual, Quantity: "force", Verdict: Identified, Chain: Chain{"lm"}}
 	r.Fit.Params = params
 	if checked != nil {
 		c := &fit.Solution{Residual: checked, Measured: checked, Unit: "N", Quantity: "force"}

@@ -163,7 +163,7 @@ func jolt(rec *record.Record) {
 // fitted is the result for the wagon.
 func fitted(t *testing.T, edit func(p *Plan), recs Records) *Result {
 	t.Helper()
-	p := Plan{Methods: []string{"lm"}, Model: axis.Spec{Terms: []string{"viscous"}, Drive: axis.Force, Initial: axis.Rest}, Seed: 1}
+	p := Plan{Methods: Chain{"lm"}, Model: axis.Spec{Terms: []string{"viscous"}, Drive: axis.Force, Initial: axis.Rest}, Seed: 1}
 	edit(&p)
 	r, err := Run(t.Context(), p, recs, nil, nil)
 	if err != nil {
@@ -209,7 +209,7 @@ func TestWhatIsNotGivenIsSaid(t *testing.T) {
 	if r := fitted(t, func(p *Plan) { p.Bootstrap = 40 }, recs); r.Bootstrap == nil || r.Parameters[0].Boot95 == nil {
 		t.Error("no interval from 40 refits")
 	}
-	said(fitted(t, func(p *Plan) { p.Methods, p.Bootstrap = []string{"lm", "multishoot"}, 40 }, recs), "multishoot has none")
+	said(fitted(t, func(p *Plan) { p.Methods, p.Bootstrap = Chain{"lm", "multishoot"}, 40 }, recs), "multishoot has none")
 }
 
 // Sensitivity keeps the loss of the fit, and frees the lag only if it is not free already.
@@ -305,7 +305,7 @@ func TestContactExplainedOnSeveralRecords(t *testing.T) {
 func TestAbsurdContactIsDoubted(t *testing.T) {
 	rec := pushed(t, 8000)
 	run := func(given ...Given) *Result {
-		r, err := Run(t.Context(), Plan{Methods: []string{"lugre"}, Given: given}, Records{Fit: []*record.Record{rec}}, nil, nil)
+		r, err := Run(t.Context(), Plan{Methods: Chain{"lugre"}, Given: given}, Records{Fit: []*record.Record{rec}}, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

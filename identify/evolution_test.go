@@ -49,7 +49,7 @@ func pushed(t *testing.T, n int) *record.Record {
 // kernels for it. Where these do not serve, it runs on the model and says so.
 func TestEvolutionOfContact(t *testing.T) {
 	plan := Plan{
-		Methods: []string{"aep", "lm"}, Seed: 3, Members: 100, Generations: 150,
+		Methods: Chain{"aep", "lm"}, Seed: 3, Members: 100, Generations: 150,
 		Model: axis.Spec{Law: "lugre", Drive: axis.Force, Output: axis.Velocity, Initial: axis.Rest, Terms: []string{"offset"}},
 	}
 	rec := pushed(t, 4000)
@@ -78,7 +78,7 @@ func TestEvolutionOfContact(t *testing.T) {
 		}
 	}
 
-	plan.Methods, plan.Members, plan.Generations = []string{"aep"}, 4, 2
+	plan.Methods, plan.Members, plan.Generations = Chain{"aep"}, 4, 2
 	short := &record.Record{Dt: rec.Dt, Position: rec.Position[:300], Velocity: rec.Velocity[:300], Force: rec.Force[:300]}
 	for _, c := range []struct {
 		name   string

@@ -35,8 +35,8 @@ func TestOneDirectionLeavesCoulombOpen(t *testing.T) {
 		plan  Plan
 		close float64 // of Fc with the load known
 	}{
-		{"regress", Plan{Methods: []string{"regress"}, Regress: linear.Spec{Terms: short, Order: 4, Cutoff: 100, Decimate: 10, Trim: 0.1}}, 0.06},
-		{"lm", Plan{Methods: []string{"lm"}, Model: model}, 0.05},
+		{"regress", Plan{Methods: Chain{"regress"}, Regress: linear.Spec{Terms: short, Order: 4, Cutoff: 100, Decimate: 10, Trim: 0.1}}, 0.06},
+		{"lm", Plan{Methods: Chain{"lm"}, Model: model}, 0.05},
 	} {
 		judge := func(given []Given, terms []string) *Result {
 			p := c.plan
@@ -122,7 +122,7 @@ func TestFrictionThatDrivesIsRejected(t *testing.T) {
 		}
 		recs = append(recs, d)
 	}
-	r, err := Run(t.Context(), Plan{Methods: []string{"static"}, Model: axis.Spec{Law: "stribeck-bo-pavelescu"}}, Records{Fit: recs}, nil, nil)
+	r, err := Run(t.Context(), Plan{Methods: Chain{"static"}, Model: axis.Spec{Law: "stribeck-bo-pavelescu"}}, Records{Fit: recs}, nil, nil)
 	if err == nil && r.Verdict == Identified {
 		t.Errorf("static: %s, %+v", r.Headline(), r.Reasons)
 	}
@@ -147,7 +147,7 @@ func TestTwoLevelsOfForceOneWay(t *testing.T) {
 		spec := linear.DefaultSpec()
 		spec.Terms = []linear.Term{linear.Inertia, linear.Viscous, linear.Coulomb}
 		r, err := Run(t.Context(), Plan{
-			Methods: []string{"regress"}, Regress: spec,
+			Methods: Chain{"regress"}, Regress: spec,
 			Given: []Given{{Name: "offset", Start: &none, Fixed: &yes}},
 		}, Records{Fit: []*record.Record{rec}}, nil, nil)
 		if err != nil {

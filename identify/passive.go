@@ -187,18 +187,18 @@ func (g *Given) known() bool { return g.Fixed != nil && *g.Fixed && g.Start != n
 
 // knowOffset takes a constant force that the user gives out of the records of methods whose model has none: what is left is
 // the force that moves the axis. A model that is simulated needs the term for it, unless it is zero.
-func (j *job) knowOffset(method string) {
+func (j *job) knowOffset(method *MethodInfo) {
 	i := slices.IndexFunc(j.plan.Given, func(g Given) bool { return isOffset(g.Name) && g.known() })
 	if i < 0 {
 		return
 	}
 	j.plan.Given = slices.Clone(j.plan.Given)
 	force := *j.plan.Given[i].Start
-	switch method {
-	case "regress":
+	switch {
+	case method.Name == regress:
 		j.plan.Regress.Terms = slices.DeleteFunc(slices.Clone(j.plan.Regress.Terms), func(t linear.Term) bool { return t == linear.Offset })
-	case "static", "joint", "velocity-step":
-	case "aep", "lm", "multishoot":
+	case method.Steady:
+	case method.Simulates:
 		j.plan.Given[i].Optional = j.plan.Given[i].Optional || force == 0
 		return
 	default: // has a parameter for it

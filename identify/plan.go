@@ -46,7 +46,7 @@ import (
 
 // Plan is what is to be identified, and how.
 type Plan struct {
-	Methods []string
+	Methods Chain
 	Model   axis.Spec // simulated; its law is also that of static, lugre and kalman
 	LagFree bool      // the effective lag of the force is a parameter
 	Given   []Given   // what is known of parameters

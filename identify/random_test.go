@@ -103,9 +103,9 @@ func anyPlan(r *rand.Rand, b *bench) Plan {
 	for _, l := range friction.Laws() {
 		laws = append(laws, l.Name)
 	}
-	chains := [][]string{{"regress", "lm"}, {"lugre", "kalman"}, {"aep", "lm"}, {"static", "lm"}}
+	chains := []Chain{{"regress", "lm"}, {"lugre", "kalman"}, {"aep", "lm"}, {"static", "lm"}}
 	for _, m := range Methods {
-		chains = append(chains, []string{m})
+		chains = append(chains, Chain{m.Name})
 	}
 	pick := func(n int) bool { return r.IntN(n) == 0 }
 	p := Plan{Methods: chains[r.IntN(len(chains))], Regress: linear.DefaultSpec(), Seed: r.Uint64N(1000), Members: 4, Generations: 2, Islands: 1, Beta1: 0.1, Beta2: 0.05, Survivors: 1, LagFree: pick(3)}

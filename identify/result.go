@@ -20,7 +20,7 @@ const (
 // is null. docs/identify-result.md describes every field.
 type Result struct {
 	Method  string   `json:"method"` // for people
-	Chain   []string `json:"methods"`
+	Chain   Chain    `json:"methods"`
 	Verdict Verdict  `json:"verdict"`
 	Reasons []string `json:"reasons"` // for a verdict below identified
 
@@ -109,7 +109,7 @@ type Resampling struct {
 
 // Stage is what one method of the chain found.
 type Stage struct {
-	Method      string             `json:"method"`
+	Method      Method             `json:"method"`
 	Converged   bool               `json:"converged"`
 	Reason      string             `json:"reason"`
 	Objective   string             `json:"objective,omitempty"`

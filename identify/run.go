@@ -1,6 +1,7 @@
 package identify
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,25 +15,6 @@ import (
 	"hilrig/identify/linear"
 	"hilrig/identify/record"
 )
-
-// Methods are the names of all methods.
-var Methods = []string{"regress", "two-joint", "static", "presliding", "presliding-linear", "joint", "velocity-step", "lugre", "kalman", "aep", "lm", "multishoot"}
-
-// methods by name.
-var methods = map[string]func(j *job, ctx context.Context) (*stage, error){
-	"regress":           (*job).regressLinear,
-	"two-joint":         (*job).twoJoint,
-	"static":            (*job).static,
-	"presliding":        (*job).presliding,
-	"presliding-linear": (*job).preslidingLinear,
-	"joint":             (*job).joint,
-	"velocity-step":     (*job).velocityStep,
-	"lugre":             (*job).lugre,
-	"kalman":            (*job).kalman,
-	"aep":               (*job).aep,
-	"lm":                (*job).lm,
-	"multishoot":        (*job).multishoot,
-}
 
 // job is a plan at work.
 type job struct {
@@ -52,7 +34,7 @@ type Keeper interface {
 
 // stage is what one method leaves behind.
 type stage struct {
-	method   string
+	method *MethodInfo
 	title    string // for people; "": that of the method
 	sol      *fit.Solution
 	start    []fit.Param
@@ -96,24 +78,24 @@ func Run(ctx context.Context, plan Plan, recs Records, keep Keeper, watch fit.Wa
 	j.plan.Loop.Rotary, j.plan.Steps.Rotary = plan.Model.Rotary, plan.Model.Rotary
 	r := &Result{Chain: plan.Methods, Findings: []record.Finding{}, Warnings: []string{}}
 	for _, name := range plan.Methods {
-		method, ok := methods[name]
-		if !ok {
+		method := FindMethod(name)
+		if method == nil {
 			return nil, &fit.ParamError{Problems: []string{fmt.Sprintf("method %q is not known", name)}}
 		}
 		j.recs = driven
-		if slices.Contains([]string{"aep", "lm", "multishoot", "velocity-step"}, name) {
+		if method.Apart {
 			j.recs = recs
 		}
-		watch.Say(fit.Progress{Method: name, Note: samples(j.recs.Fit)})
-		j.knowOffset(name)
-		st, err := method(j, ctx)
+		watch.Say(fit.Progress{Method: string(name), Note: samples(j.recs.Fit)})
+		j.knowOffset(method)
+		st, err := method.run(j, ctx)
 		if err != nil {
 			if ctx.Err() != nil && j.last != nil {
 				break
 			}
 			return nil, refusal(name, recs.Fit[0], err)
 		}
-		st.method = name
+		st.method = method
 		j.last = st
 		j.found.note(st.sol.Params)
 		r.Stages = append(r.Stages, st.stage())
@@ -126,7 +108,7 @@ func Run(ctx context.Context, plan Plan, recs Records, keep Keeper, watch fit.Wa
 		return nil, ctx.Err()
 	}
 	if err := r.finish(whole, j, recs.Fit); err != nil {
-		return nil, refusal(j.last.method, recs.Fit[0], err)
+		return nil, refusal(j.last.method.Name, recs.Fit[0], err)
 	}
 	r.Compute = time.Since(begin).Seconds()
 	return r, nil
@@ -157,7 +139,7 @@ func (r Records) check() error {
 }
 
 // refusal makes what a method cannot do with a record an error of the record. Errors that say already what they are about stay.
-func refusal(method string, d *record.Record, err error) error {
+func refusal(method Method, d *record.Record, err error) error {
 	var data *record.Error
 	var param *fit.ParamError
 	var spec *linear.SpecError
@@ -171,7 +153,7 @@ func refusal(method string, d *record.Record, err error) error {
 // stage is the short form of what a method found.
 func (s *stage) stage() Stage {
 	out := Stage{
-		Method: s.method, Converged: s.sol.Converged, Reason: s.sol.Reason, Objective: s.sol.Objective, Cost: s.sol.Cost, Unit: s.sol.Unit,
+		Method: s.method.Name, Converged: s.sol.Converged, Reason: s.sol.Reason, Objective: s.sol.Objective, Cost: s.sol.Cost, Unit: s.sol.Unit,
 		Iterations: s.sol.Iterations, Evaluations: s.sol.Evaluations, Compute: s.sol.Compute.Seconds(), Values: map[string]float64{},
 		Notes: s.sol.Notes, Extra: map[string]any{},
 	}
@@ -206,7 +188,7 @@ func (r *Result) finish(ctx context.Context, j *job, read []*record.Record) erro
 	r.Weighted = r.Weighted || st.weighted
 	r.Data = j.recs.Fit[0].Info()
 	r.Records = infos(j.recs.Fit)
-	j.watch.Say(fit.Progress{Method: st.method, Phase: "checks of the record"})
+	j.watch.Say(fit.Progress{Method: string(st.method.Name), Phase: "checks of the record"})
 	r.Findings = append(r.Findings, j.findings(read)...)
 	r.Warnings = append(r.Warnings, st.warnings...)
 	r.Warnings = append(r.Warnings, st.sol.Notes...)
@@ -219,26 +201,26 @@ func (r *Result) finish(ctx context.Context, j *job, read []*record.Record) erro
 		}
 	}
 	if len(j.recs.Validation) > 0 && st.explain == nil {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("validation: %s cannot explain another record, so it was not looked at; let lm or kalman follow, or leave it out", st.method))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("validation: %s cannot explain another record, so it was not looked at; let lm or kalman follow, or leave it out", st.method.Name))
 	} else if len(j.recs.Validation) > 0 {
 		if err := r.validate(j.recs.Validation, read, st, j.known()); err != nil {
 			return fmt.Errorf("validation: %w", err)
 		}
 	}
 	if st.vary != nil && !r.Interrupted && ctx.Err() == nil {
-		j.watch.Say(fit.Progress{Method: st.method, Phase: "what else could have been taken for granted"})
+		j.watch.Say(fit.Progress{Method: string(st.method.Name), Phase: "what else could have been taken for granted"})
 		r.Sensitivity = st.vary(ctx)
 		r.measureMoves()
 	}
 	r.tolerance, r.tops, r.offsetKnown = r.harm(st.sol), []float64{topSpeed(read)}, j.offsetKnown()
-	if st.method == "two-joint" {
+	if st.method.Coupled {
 		r.tops = append(r.tops, topSpeed(j.recs.Second))
 	}
-	r.oneWay = (j.plan.Model.Drive == axis.Force || j.plan.Model.Drive == axis.Servo) && st.method != "velocity-step" && goesOneWay(st.sol.Velocity)
+	r.oneWay = (j.plan.Model.Drive == axis.Force || j.plan.Model.Drive == axis.Servo) && !st.method.OneWay && goesOneWay(st.sol.Velocity)
 	r.findUnmodelled(j, st)
 	if j.plan.Bootstrap > 0 && !r.Interrupted {
 		if st.resample == nil {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("bootstrap: %s has none; the intervals are those of the Jacobian", st.method))
+			r.Warnings = append(r.Warnings, fmt.Sprintf("bootstrap: %s has none; the intervals are those of the Jacobian", st.method.Name))
 		} else if err := r.resample(ctx, st); err != nil { // the fit is there all the same
 			r.Warnings = append(r.Warnings, fmt.Sprintf("bootstrap: %v; the intervals are those of the Jacobian", err))
 		}
@@ -267,7 +249,7 @@ func innovation(s *fit.Solution) (mean, limit float64, ok bool) {
 // findings are what the checks of the data say, but for what an experiment wants: steps of the velocity go one way.
 func (j *job) findings(recs []*record.Record) []record.Finding {
 	out := record.Check(recs, j.known())
-	if j.last.method == "velocity-step" {
+	if j.last.method.OneWay {
 		out = slices.DeleteFunc(out, func(f record.Finding) bool { return f.Kind == "one-direction" })
 	}
 	return out
@@ -275,10 +257,8 @@ func (j *job) findings(recs []*record.Record) []record.Finding {
 
 // known is what the checks of the data may rest on.
 func (j *job) known() record.CheckOptions {
-	o := record.CheckOptions{Rotary: j.plan.Model.Rotary, Coupled: j.plan.Model.Drive == axis.Spring || slices.Contains(j.plan.Methods, "two-joint")}
-	for _, m := range j.plan.Methods {
-		o.Static = o.Static || m == "static" || m == "joint" || m == "velocity-step"
-	}
+	o := record.CheckOptions{Rotary: j.plan.Model.Rotary, Coupled: j.plan.Model.Drive == axis.Spring || j.plan.Methods.Any(func(m *MethodInfo) bool { return m.Coupled })}
+	o.Static = j.plan.Methods.Any(func(m *MethodInfo) bool { return m.Steady })
 	fs, okF := j.found["Fs"]
 	s0, okS := j.found["sigma0"]
 	if okF && okS && s0 > 0 {
@@ -357,22 +337,11 @@ func infos(recs []*record.Record) []record.Info {
 	return out
 }
 
-// titles of the methods, for people.
-var titles = map[string]string{
-	"regress": "inverse dynamics, linear least squares", "two-joint": "inverse dynamics of two joints, linear least squares",
-	"static": "static friction map", "presliding": "presliding loop", "presliding-linear": "small motion, prediction error of a Kalman filter", "joint": "static map and presliding loop together",
-	"velocity-step": "velocity steps", "lugre": "separable fit of the smoothed motion", "kalman": "prediction error of a Kalman filter",
-	"aep": "accelerated evolutionary programming", "lm": "output error, Levenberg–Marquardt", "multishoot": "output error, multiple shooting",
-}
-
-func describe(chain []string, j *job) string {
-	last := j.last.method
-	title := j.last.title
-	if title == "" {
-		title = titles[last]
-	}
-	if i := slices.Index(chain, last); i > 0 {
-		title += fmt.Sprintf(" after %s", titles[chain[i-1]])
+// describe says for people how the last method and the one before it work.
+func describe(chain Chain, j *job) string {
+	title := cmp.Or(j.last.title, j.last.method.Title)
+	if i := slices.Index(chain, j.last.method.Name); i > 0 {
+		title += fmt.Sprintf(" after %s", FindMethod(chain[i-1]).Title)
 	}
 	return title
 }

@@ -28,7 +28,7 @@ var rival = flag.Bool("rival", false, "measure the everyday fit against SciPy on
 // method lm and law lugre.
 func everydayPlan(substeps int) (Plan, *record.Record, map[string]float64) {
 	rec, truth := apart{1e4, 100, 0.05}.driven(10000, 1, independent.Sensors{Position: 1e-6, Velocity: 2e-4})
-	return Plan{Methods: []string{"lm"}, Model: axis.Spec{Law: "lugre", Output: axis.Velocity, Scheme: friction.Midpoint, Substeps: substeps}, Workers: 1}, rec, truth
+	return Plan{Methods: Chain{"lm"}, Model: axis.Spec{Law: "lugre", Output: axis.Velocity, Scheme: friction.Midpoint, Substeps: substeps}, Workers: 1}, rec, truth
 }
 
 // used is the time of processors so far, s.

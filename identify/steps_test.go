@@ -42,7 +42,7 @@ func TestFreeSwing(t *testing.T) {
 	one, lo, hi, yes := 1.0, 10.0, 300.0, true
 	for _, start := range []float64{40, 90} {
 		plan := Plan{
-			Methods: []string{"lm"}, Seed: 1,
+			Methods: Chain{"lm"}, Seed: 1,
 			Model: axis.Spec{Rotary: true, Law: "coulomb", Drive: axis.Coast, Terms: []string{"viscous", "gravity-sin"}},
 			Given: []Given{{Name: "J", Start: &one, Fixed: &yes}, {Name: "mgs", Start: &start, Lo: &lo, Hi: &hi}},
 		}

@@ -130,7 +130,7 @@ func (b *bench) record(edit func(tr *independent.Trace, d *record.Record)) trial
 // trial is the everyday fit of records.
 func (b *bench) trial(recs ...*record.Record) trial {
 	f := b.axis.Friction
-	plan := Plan{Methods: []string{"regress"}, Regress: linear.DefaultSpec(), Model: axis.Spec{Rotary: b.rotary}, Seed: 1}
+	plan := Plan{Methods: Chain{"regress"}, Regress: linear.DefaultSpec(), Model: axis.Spec{Rotary: b.rotary}, Seed: 1}
 	plan.Regress.Rotary = b.rotary
 	if b.terms != nil {
 		plan.Regress.Terms = b.terms

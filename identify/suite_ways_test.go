@@ -25,7 +25,7 @@ func contact(b *bench) {
 	b.sensors.Position = 2e-8
 }
 
-func contactPlan(method ...string) func(b *bench, p *Plan) {
+func contactPlan(method ...Method) func(b *bench, p *Plan) {
 	return func(b *bench, p *Plan) {
 		*p = Plan{Methods: method, Seed: 1, Bristle: bristle.Options{}, Model: axis.Spec{Law: "lugre", Terms: []string{"offset"}, Drive: axis.Force, Output: axis.Position, Initial: axis.Free, Rotary: b.rotary}}
 	}
@@ -38,10 +38,10 @@ var everyday = way{name: "regress", seconds: 10}
 var ways = []way{
 	{name: "weak", seconds: 10, plan: func(_ *bench, p *Plan) { p.Form = "weak" }},
 	{name: "lm in open loop", seconds: 4, kinds: some, prepare: func(b *bench) { b.sensors.Force = 0 }, plan: func(b *bench, p *Plan) {
-		*p = Plan{Methods: []string{"regress", "lm"}, Regress: p.Regress, Seed: 1, Model: axis.Spec{Law: "coulomb", Terms: []string{"viscous", "offset"}, Drive: axis.Force, Output: axis.Position, Initial: axis.Free, Rotary: b.rotary}}
+		*p = Plan{Methods: Chain{"regress", "lm"}, Regress: p.Regress, Seed: 1, Model: axis.Spec{Law: "coulomb", Terms: []string{"viscous", "offset"}, Drive: axis.Force, Output: axis.Position, Initial: axis.Free, Rotary: b.rotary}}
 	}},
 	{name: "lm in the servo", seconds: 6, kinds: some, plan: func(b *bench, p *Plan) {
-		*p = Plan{Methods: []string{"lm"}, Seed: 1, Model: axis.Spec{Law: "coulomb", Terms: []string{"viscous", "offset"}, Drive: axis.Servo, Output: axis.Command, Initial: axis.Measured, Rotary: b.rotary,
+		*p = Plan{Methods: Chain{"lm"}, Seed: 1, Model: axis.Spec{Law: "coulomb", Terms: []string{"viscous", "offset"}, Drive: axis.Servo, Output: axis.Command, Initial: axis.Measured, Rotary: b.rotary,
 			Controller: &axis.Controller{Kp: b.kp, Kv: b.kv, Limit: b.limit, Gain: 1, Mean: 2}}}
 	}},
 	{name: "lugre", strict: true, seconds: 3, kinds: some, prepare: contact, plan: contactPlan("lugre")},

@@ -67,7 +67,7 @@ func (r *Result) judge(suspicions []string) {
 	switch last := r.Stages[len(r.Stages)-1]; {
 	case r.Interrupted:
 		say(Weak, "interrupted: the best so far, not the optimum")
-	case !last.Converged && last.Method != "aep":
+	case !last.Converged && !FindMethod(last.Method).Estimate:
 		say(Weak, "%s ended before it converged: %s", last.Method, last.Reason)
 	case !last.Converged:
 		say(Weak, "evolution finds the neighbourhood of an optimum, not the optimum: let lm follow")

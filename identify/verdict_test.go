@@ -41,7 +41,7 @@ func regressed(t *testing.T, s linear.Spec, fitted, validation *record.Record) *
 	if validation != nil {
 		recs.Validation = []*record.Record{validation}
 	}
-	r, err := Run(t.Context(), Plan{Methods: []string{"regress"}, Regress: s}, recs, nil, nil)
+	r, err := Run(t.Context(), Plan{Methods: Chain{"regress"}, Regress: s}, recs, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ func describeIdentify(w io.Writer, name string, c *configs.Identify) {
 	line := func(lead, format string, args ...any) {
 		fmt.Fprintf(w, "%-14s %s\n", lead, fmt.Sprintf(format, args...))
 	}
-	line("method", "%s", strings.Join(c.Method, ", then "))
+	line("method", "%s", c.Method.Join(", then "))
 	if c.Model.Law != "" || len(c.Model.Terms) > 0 {
 		line("model", "%s", modelText(&c.Model))
 	}

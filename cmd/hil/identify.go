@@ -17,7 +17,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"hilrig/configs"
-	"hilrig/engine/spelling"
 	"hilrig/hil/sink"
 	"hilrig/identify"
 	"hilrig/identify/fit"
@@ -28,7 +27,8 @@ import (
 // identifyFlags are what the user chose.
 type identifyFlags struct {
 	data, validate string
-	methods        []string
+	methods        []string       // as they were given
+	chain          identify.Chain // … and read
 	terms          []string
 	asymmetric     bool
 	requireFit     float64
@@ -68,7 +68,7 @@ fit is rejected, or it misses --require-fit; 130 interrupted, with the best so f
 	}
 	fl := c.Flags()
 	f.recordFlags(fl)
-	fl.StringSliceVar(&f.methods, "method", nil, "methods in place of those of the file, separated by commas: "+strings.Join(identify.Methods, ", "))
+	fl.StringSliceVar(&f.methods, "method", nil, "methods in place of those of the file, separated by commas: "+strings.Join(identify.Method("").Words(), ", "))
 	fl.StringSliceVar(&f.terms, "terms", nil, "regress: terms in place of those of the file, separated by commas")
 	fl.BoolVar(&f.asymmetric, "asymmetric", false, "friction that depends on the direction: Fc+, Fc- and so on (no offset)")
 	fl.Float64Var(&f.requireFit, "require-fit", 0, "end with 6 if a fit is below this many percent")
@@ -170,6 +170,9 @@ func runIdentify(ctx context.Context, path string, f identifyFlags, stdout, stde
 
 // load reads what is to be fitted: what a file names, or a recording, which says everything itself.
 func (f *identifyFlags) load(ctx context.Context, path string, stderr io.Writer, bar *progress) (cfg *configs.Identify, recs identify.Records, own *ownRun, err error) {
+	if f.chain, err = identify.ParseChain(f.methods); err != nil {
+		return nil, recs, nil, exitWith(exitUsage, fmt.Errorf("identify: --method: %w", err))
+	}
 	_, isRun := sink.FindRun(path)
 	if isRun {
 		if f.data != "" {
@@ -179,7 +182,7 @@ func (f *identifyFlags) load(ctx context.Context, path string, stderr io.Writer,
 		if err != nil {
 			return nil, recs, nil, exitWith(exitInvalid, err)
 		}
-	} else if cfg, err = configs.LoadIdentify(path, f.methods...); err != nil {
+	} else if cfg, err = configs.LoadIdentify(path, f.chain...); err != nil {
 		printProblems(stderr, "hil: ", err)
 		return nil, recs, nil, exitWith(exitInvalid, nil)
 	}
@@ -232,19 +235,10 @@ func (f *identifyFlags) over(cfg *configs.Identify) error {
 		cfg.Validate = f.validate
 	}
 	if f.changed("method") {
-		for _, m := range f.methods {
-			if !slices.Contains(identify.Methods, m) {
-				hint := "known: " + strings.Join(identify.Methods, ", ")
-				if near := spelling.Nearest(m, identify.Methods); near != "" {
-					hint = fmt.Sprintf("did you mean %q?", near)
-				}
-				return fmt.Errorf("--method: there is no method %q (%s)", m, hint)
-			}
-		}
-		cfg.Method = f.methods
+		cfg.Method = f.chain
 	}
 	if f.resume != "" && !slices.Contains(cfg.Method, "aep") {
-		return fmt.Errorf("--resume: only an evolution keeps its state, and aep is not among the methods: %s", strings.Join(cfg.Method, ", "))
+		return fmt.Errorf("--resume: only an evolution keeps its state, and aep is not among the methods: %s", cfg.Method)
 	}
 	if f.changed("terms") {
 		cfg.Terms = f.terms

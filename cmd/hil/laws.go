@@ -59,7 +59,7 @@ type lawJSON struct {
 	Parameters []paramJSON      `json:"parameters"`
 	States     []signalJSON     `json:"states"`
 	Presets    []presetJSON     `json:"presets,omitempty"`
-	Identify   []string         `json:"identified_by"` // methods of hil identify that find its parameters
+	Identify   identify.Chain         `json:"identified_by"` // methods of hil identify that find its parameters
 	Phenomena  []phenomenonJSON `json:"phenomena,omitempty"`
 }
 
@@ -155,7 +155,7 @@ func printLaws(w io.Writer, asJSON bool) error {
 		for _, p := range info.New().Params() {
 			names = append(names, p.Name)
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\n", info.Name, info.Title, info.Equations, strings.Join(identify.MethodsFor(info.Name), " "), strings.Join(names, " "))
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\n", info.Name, info.Title, info.Equations, identify.MethodsFor(info.Name).Join(" "), strings.Join(names, " "))
 	}
 	tw.Flush()
 	fmt.Fprintln(w, asStarted("\nnext: hil laws lugre; hil scenario all --law lugre,gms"))
@@ -204,7 +204,7 @@ func printLaw(ctx context.Context, w io.Writer, info friction.Info, asJSON bool)
 		}
 		tw.Flush()
 	}
-	fmt.Fprintf(w, "\nidentified by: %s (hil identify, method)\n\n", strings.Join(d.Identify, ", "))
+	fmt.Fprintf(w, "\nidentified by: %s (hil identify, method)\n\n", d.Identify.Join(", "))
 	fmt.Fprintln(tw, "SHOWS\t\tMEASURED\tCRITERION")
 	for _, p := range d.Phenomena {
 		value := "–"

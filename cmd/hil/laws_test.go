@@ -188,7 +188,7 @@ of [hil identify](identify.md) that find its parameters out of a record.
 		for _, s := range d.States {
 			states = append(states, strings.TrimSpace(s.Name+" "+bracket(s.Unit)))
 		}
-		fmt.Fprintf(&b, "| %s | `%s` | %s | [%s] | %s | %s | %s |\n", d.Title, d.Name, d.Equations, d.Source, d.Input, strings.Join(states, ", "), strings.Join(d.Identify, ", "))
+		fmt.Fprintf(&b, "| %s | `%s` | %s | [%s] | %s | %s | %s |\n", d.Title, d.Name, d.Equations, d.Source, d.Input, strings.Join(states, ", "), d.Identify.Join(", "))
 	}
 	for _, info := range laws {
 		d := describeLaw(info)

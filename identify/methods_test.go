@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -52,7 +53,7 @@ func TestMethodsFor(t *testing.T) {
 	}
 	for law, want := range map[string]string{"state-variable": "velocity-step aep lm multishoot", "seven-parameter": "aep lm multishoot", "viscous": "regress aep lm multishoot",
 		"lugre": "static presliding presliding-linear joint lugre kalman aep lm multishoot", "nonesuch": ""} {
-		if got := strings.Join(MethodsFor(law), " "); got != want {
+		if got := MethodsFor(law).Join(" "); got != want {
 			t.Errorf("%s: %s, want %s", law, got, want)
 		}
 	}
@@ -136,5 +137,21 @@ func TestLawsOfTheChapterAreIdentified(t *testing.T) {
 				t.Errorf("%d parameters were searched", searched)
 			}
 		})
+	}
+}
+
+// Whatever a method is called, files take it, its keys exist, and the pages tell of it.
+func TestMethodsAreDocumented(t *testing.T) {
+	page, err := os.ReadFile("../docs/identify.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range Methods {
+		if m.Title == "" || m.Columns == nil || m.run == nil || len(m.Settings) == 0 {
+			t.Errorf("%s: incomplete", m.Name)
+		}
+		if !strings.Contains(string(page), "`"+string(m.Name)+"`") {
+			t.Errorf("docs/identify.md does not tell of %s", m.Name)
+		}
 	}
 }

@@ -1,0 +1,174 @@
+package identify
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"hilrig/engine/friction"
+	"hilrig/engine/spelling"
+	"hilrig/identify/axis"
+	"hilrig/identify/bristle"
+	"hilrig/identify/curve"
+)
+
+// Method is the name of a way to find parameters.
+type Method string
+
+// regress has a term for a constant force.
+const regress Method = "regress"
+
+// Words are the names of all methods.
+func (Method) Words() []string {
+	names := make([]string, len(Methods))
+	for i, m := range Methods {
+		names[i] = string(m.Name)
+	}
+	return names
+}
+
+// MethodInfo is what the program knows of a method: whatever depends on the method asks here.
+type MethodInfo struct {
+	Name     Method
+	Title    string                 // for people
+	Settings []string               // keys of an identification file that belong to this and some other methods
+	Columns  func(p *Plan) []string // without which it cannot work
+	Finds    func(law string) bool  // whether it finds parameters of a friction law; nil: of none
+
+	Simulates   bool // runs the model along the record
+	Apart       bool // keeps the force of the drive and a known disturbance apart
+	Steady      bool // looks at the friction at held velocities, whose constant force is known beforehand
+	OneWay      bool // its experiment goes one way
+	Coupled     bool // two joints act on each other
+	Loop        bool // ties a presliding loop, a second record, to the first
+	Tabled      bool // takes a table of steady friction in place of samples in time
+	Coefficient bool // takes a coefficient of friction in place of a force
+	Estimate    bool // ends near an optimum, not at one
+
+	run func(j *job, ctx context.Context) (*stage, error)
+}
+
+var (
+	regressing = []string{"terms", "filter", "decimate", "trim", "min_velocity"}
+	simulating = []string{"parameters", "model.law", "model.terms", "model.drive", "model.output", "model.initial", "model.controller", "model.hold", "model.scheme", "model.substeps", "model.decimate"}
+)
+
+// Methods are all methods, in the order of lists.
+var Methods = []MethodInfo{
+	{Name: regress, Title: "inverse dynamics, linear least squares", run: (*job).regressLinear,
+		Settings: append([]string{"form", "noise_ratio"}, regressing...), Columns: motionColumns, Finds: oneOf("coulomb", "viscous")},
+	{Name: "two-joint", Title: "inverse dynamics of two joints, linear least squares", run: (*job).twoJoint,
+		Settings: append([]string{"joints"}, regressing...), Columns: jointColumns, Coupled: true},
+	{Name: "static", Title: "static friction map", run: (*job).static,
+		Settings: []string{"static", "model.law", "parameters"}, Columns: steadyColumns, Finds: oneOf(curve.Laws...), Steady: true, Tabled: true},
+	{Name: "presliding", Title: "presliding loop", run: (*job).presliding,
+		Settings: []string{"presliding", "noise", "parameters"}, Columns: motionColumns, Finds: oneOf("lugre")},
+	{Name: "presliding-linear", Title: "small motion, prediction error of a Kalman filter", run: bristleMethod{fit: bristle.Presliding, small: true}.run,
+		Settings: []string{"noise", "parameters"}, Columns: motionColumns, Finds: oneOf("lugre")},
+	{Name: "joint", Title: "static map and presliding loop together", run: (*job).joint,
+		Settings: []string{"static", "presliding", "loop", "noise", "model.law", "parameters"}, Columns: steadyColumns, Finds: oneOf("lugre"), Steady: true, Tabled: true, Loop: true},
+	{Name: "velocity-step", Title: "velocity steps", run: (*job).velocityStep,
+		Settings: []string{"velocity_step", "parameters"}, Columns: steadyColumns, Finds: oneOf("state-variable"), Steady: true, OneWay: true, Apart: true, Coefficient: true},
+	{Name: "lugre", Title: "separable fit of the smoothed motion", run: bristleMethod{fit: bristle.Separable, smoothed: true}.run,
+		Settings: []string{"noise", "bootstrap", "model.law", "parameters"}, Columns: motionColumns, Finds: oneOf("lugre")},
+	{Name: "kalman", Title: "prediction error of a Kalman filter", run: bristleMethod{fit: bristle.Kalman, warm: true}.run,
+		Settings: []string{"noise", "model.law", "parameters"}, Columns: motionColumns, Finds: oneOf("lugre")},
+	{Name: "aep", Title: "accelerated evolutionary programming", run: (*job).aep,
+		Settings: append([]string{"aep", "bootstrap"}, simulating...), Columns: simulatedColumns, Finds: anyLaw, Simulates: true, Apart: true, Estimate: true},
+	{Name: "lm", Title: "output error, Levenberg–Marquardt", run: (*job).lm,
+		Settings: append([]string{"lm", "bootstrap"}, simulating...), Columns: simulatedColumns, Finds: anyLaw, Simulates: true, Apart: true},
+	{Name: "multishoot", Title: "output error, multiple shooting", run: (*job).multishoot,
+		Settings: append([]string{"segments"}, simulating...), Columns: simulatedColumns, Finds: anyLaw, Simulates: true, Apart: true},
+}
+
+// FindMethod returns a method by its name; nil if there is none.
+func FindMethod(name Method) *MethodInfo {
+	for i := range Methods {
+		if Methods[i].Name == name {
+			return &Methods[i]
+		}
+	}
+	return nil
+}
+
+// Chain is what is done, in order; the last method gives the result.
+type Chain []Method
+
+// ParseChain takes the names of methods.
+func ParseChain(names []string) (Chain, error) {
+	known, chain := Method("").Words(), make(Chain, len(names))
+	for i, name := range names {
+		if chain[i] = Method(name); FindMethod(chain[i]) == nil {
+			hint := "known: " + strings.Join(known, ", ")
+			if near := spelling.Nearest(name, known); near != "" {
+				hint = fmt.Sprintf("did you mean %q?", near)
+			}
+			return nil, fmt.Errorf("there is no method %q (%s)", name, hint)
+		}
+	}
+	return chain, nil
+}
+
+// Any tells whether one of its methods is such a one.
+func (c Chain) Any(such func(m *MethodInfo) bool) bool {
+	return slices.ContainsFunc(c, func(name Method) bool { m := FindMethod(name); return m != nil && such(m) })
+}
+
+func (c Chain) String() string { return c.Join(", ") }
+
+// Join writes the names with sep between them.
+func (c Chain) Join(sep string) string {
+	var b strings.Builder
+	for i, name := range c {
+		if i > 0 {
+			b.WriteString(sep)
+		}
+		b.WriteString(string(name))
+	}
+	return b.String()
+}
+
+// MethodsFor lists the methods that find parameters of a law.
+func MethodsFor(law string) (names Chain) {
+	if _, ok := friction.Find(law); !ok {
+		return nil
+	}
+	for _, m := range Methods {
+		if m.Finds != nil && m.Finds(law) {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}
+
+func oneOf(laws ...string) func(string) bool {
+	return func(law string) bool { return slices.Contains(laws, law) }
+}
+
+func anyLaw(string) bool { return true }
+
+func motionColumns(*Plan) []string { return []string{"position", "force"} }
+
+func steadyColumns(*Plan) []string { return []string{"velocity", "force"} }
+
+func jointColumns(p *Plan) []string {
+	if p.Joints.Free {
+		return []string{"position", "position2"}
+	}
+	return []string{"position", "position2", "force", "force2"}
+}
+
+func simulatedColumns(p *Plan) (columns []string) {
+	m := &p.Model
+	if m.Output != axis.Velocity || m.Drive != axis.Coast {
+		columns = append(columns, "position")
+	}
+	if m.Output == axis.Velocity {
+		columns = append(columns, "velocity")
+	}
+	if m.Drive == axis.Force || m.Drive == axis.Servo {
+		columns = append(columns, "force")
+	}
+	return columns
+}
