@@ -66,7 +66,7 @@ func eventCounts(e *contact.EventStats) (out []metric) {
 	}{
 		{"integrator_steps", e.Steps}, {"events", e.Events}, {"closings", e.Closings}, {"impacts", e.Impacts}, {"impacts_without_rebound", e.Plastic},
 		{"impacts_with_less_restitution", e.Lowered}, {"detachments", e.Detachments}, {"slips", e.Slips}, {"stops", e.Stops}, {"kinks", e.Kinks},
-		{"redundant", e.Redundant}, {"painleve_inconsistent", e.Inconsistent}, {"painleve_indeterminate", e.Indeterminate}, {"large_forms", e.LargeForms},
+		{"redundant", e.Redundant}, {"painleve_inconsistent", e.Inconsistent}, {"painleve_indeterminate", e.Indeterminate},
 	} {
 		out = append(out, metric{n.name, "", float64(n.n)})
 	}

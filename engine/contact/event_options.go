@@ -39,7 +39,6 @@ type EventStats struct {
 	Redundant     int     // events of redundant contacts
 	Inconsistent  int     // Painlevé: no forces, sliding stopped by an impulse
 	Indeterminate int     // Painlevé: more than one solution
-	LargeForms    int     // problems of forces that needed the complementarity problem of n_N + 2·n_H unknowns
 }
 
 // fill sets the defaults and says all that is wrong, for a system of f coordinates.

@@ -1,6 +1,10 @@
 package contact
 
-import "math"
+import (
+	"math"
+
+	"hilrig/engine/lcp"
+)
 
 // stopSliding ends what no forces can: sliding contacts with A ≤ 0, or all that slide where it is not for one alone, take an
 // impulse that needs no approach. They are given one that is nothing beside their sliding, so that P = 0 is no way out.
@@ -10,7 +14,7 @@ func (e *EventDriven) stopSliding(c *corner, wedged []int32) error {
 	w := 2 * n
 	if len(wedged) == 0 {
 		for k := range n {
-			if c.side[k] != either {
+			if c.bound[k].Side != lcp.Either {
 				wedged = append(wedged, int32(k))
 			}
 		}
@@ -67,7 +71,7 @@ func (e *EventDriven) jam(wedged []int32) error {
 	s, c := e.sm, e.cor
 	c.n = len(s.held)
 	for k, h := range s.held {
-		c.side[k] = sideOf(h.sigma)
+		c.set(k, h.mu, sideOf(h.sigma))
 	}
 	s.rates(e.x[e.f:], e.v[:2*c.n])
 	return e.stopSliding(c, wedged)

@@ -162,10 +162,11 @@ func (e *EventDriven) whole() bool {
 	sm, c := e.sm, e.cor
 	c.n = len(sm.held)
 	for k, h := range sm.held {
-		c.mu[k], c.base[k], c.side[k] = h.mu, 0, sideOf(h.sigma)
+		c.set(k, h.mu, sideOf(h.sigma))
 	}
 	w := 2 * c.n
-	return c.solve(sm.g[:w*w], sm.b[:w], e.p[:w]).Status.OK()
+	_, ok := c.solve(sm.g[:w*w], sm.b[:w], e.p[:w])
+	return ok
 }
 
 // deviation is how far the accelerations with the forces p are from those of the mode, as a share of those that act.
@@ -183,16 +184,6 @@ func (e *EventDriven) deviation() (d float64) {
 		}
 	}
 	return d / sm.scale
-}
-
-func sideOf(sigma float64) side {
-	switch {
-	case sigma > 0:
-		return forward
-	case sigma < 0:
-		return backward
-	}
-	return either
 }
 
 // value is the function of a trigger, negative after the event.

@@ -3,6 +3,8 @@ package contact
 import (
 	"fmt"
 	"math"
+
+	"hilrig/engine/lcp"
 )
 
 // level is the gap at which a contact opened, where that is below zero: it closes again there.
@@ -90,19 +92,17 @@ func (e *EventDriven) decide(ev event) (again bool, err error) {
 	wedged := e.wedged[:0]
 	for k, i := range s.chosen {
 		mu, vt := s.set.Law[i].Mu, e.v[2*k+1]
-		c.mu[k], c.base[k], c.side[k] = mu, 0, either
+		c.set(k, mu, lcp.Either)
 		if among(e.set.h, i) || mu == 0 {
 			continue
 		}
 		sigma := math.Copysign(1, vt)
-		c.side[k] = sideOf(sigma)
+		c.set(k, mu, sideOf(sigma))
 		if g[2*k*w+2*k]-mu*sigma*g[2*k*w+2*k+1] <= 1e-12*g[2*k*w+2*k] {
 			wedged = append(wedged, int32(k))
 		}
 	}
-	general := c.general
-	ok := c.solve(g, b, p).Status.OK()
-	e.LargeForms += c.general - general
+	_, ok := c.solve(g, b, p)
 	if ok {
 		product(g, p, b, acc)
 		ok = e.holds(c, p, acc)
@@ -123,9 +123,9 @@ func (e *EventDriven) decide(ev event) (again bool, err error) {
 		}
 		h := held{id: id, feature: s.set.Feature[i], mu: c.mu[k], at: i}
 		switch vt := acc[2*k+1]; {
-		case c.side[k] == forward || h.mu == 0:
+		case c.bound[k].Side == lcp.Forward || h.mu == 0:
 			h.sigma = 1
-		case c.side[k] == backward:
+		case c.bound[k].Side == lcp.Backward:
 			h.sigma = -1
 		case math.Abs(vt)*s.root[2*k+1] > tol:
 			h.sigma = math.Copysign(1, vt)

@@ -170,7 +170,6 @@ func TestRandomRunsEndWellAndGainNoEnergy(t *testing.T) {
 		sum.Redundant += e.Redundant
 		sum.Inconsistent += e.Inconsistent
 		sum.Indeterminate += e.Indeterminate
-		sum.LargeForms += e.LargeForms
 	}
 	t.Logf("largest rise of the energy between two looks: %.1e of it; %+v", worst, sum)
 	if worst > 1e-8 {

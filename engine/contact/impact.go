@@ -3,6 +3,7 @@ package contact
 import (
 	"math"
 
+	"hilrig/engine/lcp"
 	"hilrig/engine/numeric"
 )
 
@@ -174,26 +175,34 @@ func (im *Impact) newton(g, v []float64, l []Law, p []float64) bool {
 	c, xi := im.c, im.vc[:len(v)]
 	c.n = len(l)
 	for i, x := range l {
-		c.mu[i], c.base[i], c.side[i] = x.Mu, 0, either
+		c.set(i, x.Mu, lcp.Either)
 		xi[2*i] = v[2*i] + x.EpsN*min(v[2*i], 0)
 		xi[2*i+1] = (1 + x.EpsT) * v[2*i+1]
 	}
-	res := c.solve(g, xi, p)
+	return im.solve(g, xi, p)
+}
+
+// solve is that of the corner, and counts its pivots.
+func (im *Impact) solve(g, v, p []float64) bool {
+	res, ok := im.c.solve(g, v, p)
 	im.pivots += res.Pivots
-	return res.Status.OK()
+	return ok
+}
+
+// compress brings all contacts to rest along the normal, with Coulomb's law.
+func (im *Impact) compress(g, v []float64, l []Law, p []float64) bool {
+	im.c.n = len(l)
+	for i, x := range l {
+		im.c.set(i, x.Mu, lcp.Either)
+	}
+	return im.solve(g, v, p)
 }
 
 // poisson solves compression, then expansion.
 func (im *Impact) poisson(g, v []float64, l []Law, p []float64) bool {
-	c, n, w := im.c, len(l), len(v)
+	c, w := im.c, len(v)
 	vc, pc, pe := im.vc[:w], im.pc[:w], im.pe[:w]
-	c.n = n
-	for i, x := range l {
-		c.mu[i], c.base[i], c.side[i] = x.Mu, 0, either
-	}
-	res := c.solve(g, v, pc)
-	im.pivots += res.Pivots
-	if !res.Status.OK() {
+	if !im.compress(g, v, l, pc) {
 		return false
 	}
 	product(g, pc, v, vc)
@@ -201,9 +210,9 @@ func (im *Impact) poisson(g, v []float64, l []Law, p []float64) bool {
 	// what expansion gives back
 	stored := false
 	for i, x := range l {
-		back := x.EpsN * pc[2*i]
-		c.base[i], c.r[i] = back, 0
-		if back == 0 {
+		bound := &c.bound[i]
+		bound.Base = x.EpsN * pc[2*i]
+		if bound.Base == 0 {
 			continue
 		}
 		stored = true
@@ -214,21 +223,20 @@ func (im *Impact) poisson(g, v []float64, l []Law, p []float64) bool {
 		}
 		switch r := share * x.EpsN * x.EpsT * pc[2*i+1]; {
 		case r > 0:
-			c.side[i], c.r[i] = atLeast, r
+			bound.Side, bound.R = lcp.AtLeast, r
 		case r < 0:
-			c.side[i], c.r[i] = atMost, r
+			bound.Side, bound.R = lcp.AtMost, r
 		}
 	}
 	if !stored {
 		copy(p, pc)
 		return true
 	}
-	res = c.solve(g, vc, pe)
-	im.pivots += res.Pivots
+	ok := im.solve(g, vc, pe)
 	for i := range p {
 		p[i] = pc[i] + pe[i]
 	}
-	return res.Status.OK()
+	return ok
 }
 
 // sequential takes pairs one by one until none closes faster than 1e-9 of the fastest approach at the beginning, at most 200
@@ -274,14 +282,7 @@ func (im *Impact) sequential(g, v []float64, l []Law, p []float64) bool {
 		fast = max(fast, -ve[2*i])
 	}
 	if fast > 0 {
-		c := im.c
-		c.n = n
-		for i, x := range l {
-			c.mu[i], c.base[i], c.side[i] = x.Mu, 0, either
-		}
-		res := c.solve(g, ve, im.pc[:w])
-		im.pivots += res.Pivots
-		if !res.Status.OK() {
+		if !im.compress(g, ve, l, im.pc[:w]) {
 			return fast <= 1e3*slow
 		}
 		for i := range p {

@@ -59,9 +59,10 @@ const (
 	BySweeps                       // block Gauss–Seidel over the contacts, one 2×2 problem each
 	ByNewton                       // damped semismooth Newton
 	BySafe                         // contacts made slightly compliant
+	BySearch                       // all states tried, SolveBounded alone
 )
 
-var frictionMethodNames = [...]string{"warm", "update", "lemke", "nsgs", "newton", "safe"}
+var frictionMethodNames = [...]string{"warm", "update", "lemke", "nsgs", "newton", "safe", "search"}
 
 func (m FrictionMethod) String() string { return frictionMethodNames[m] }
 

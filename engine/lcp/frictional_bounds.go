@@ -27,8 +27,9 @@ type Bound struct {
 //
 //	p_N = Base + x,   0 ≤ x ⊥ v_N ≥ 0,   lower ≤ p_T ≤ upper,   v_T ≥ 0 at lower, ≤ 0 at upper, 0 between
 //
-// Forces of contacts that slide already are of this kind, and so is the second phase of an impact by Poisson's law. Degraded here means
-// that no solution was found, and that p is zero; contacts that slide one way may have none [PG96].
+// Forces of contacts that slide already are of this kind, and so is the second phase of an impact by Poisson's law. Contacts that slide one
+// way may have no solution, or one that no path comes to [PG96]: where the paths fail, all states are tried, up to searchStates of them. Degraded
+// here means that no solution was found, and that p is zero; NoSolution that all states were tried.
 func (f *Frictional) SolveBounded(d, b, mu []float64, bound []Bound, p []float64) FrictionResult {
 	n := len(mu)
 	f.check(n, d, b, p)
@@ -62,7 +63,9 @@ func (f *Frictional) SolveBounded(d, b, mu []float64, bound []Bound, p []float64
 			}
 			f.sig2 = max(f.sig2, v*v*inv)
 		}
-		f.chain(&res)
+		if f.chain(&res); res.Status == Degraded {
+			f.search(&res)
+		}
 		clear(f.base[:n])
 		clear(f.side[:n])
 		f.plain = true
@@ -73,6 +76,48 @@ func (f *Frictional) SolveBounded(d, b, mu []float64, bound []Bound, p []float64
 	}
 	f.d, f.b, f.mu = nil, nil, nil
 	return res
+}
+
+// searchStates is the number of states of all contacts that are tried: twelve contacts that slide, or six that may stick.
+const searchStates = 1 << 12
+
+// search tries the states of all contacts, one after another.
+func (f *Frictional) search(res *FrictionResult) {
+	clear(f.keep[:2*f.n])
+	for i := range f.n {
+		f.st[i] = 7
+		f.turn(i)
+	}
+	for range searchStates {
+		f.equations()
+		if f.judge(); f.bestR <= FrictionTol {
+			res.Status, res.Method, res.Residual, res.Clash = Verified, BySearch, f.bestR, false
+			return
+		}
+		res.Rounds++
+		i := 0
+		for i < f.n && !f.turn(i) {
+			i++
+		}
+		if i == f.n {
+			res.NoSolution = true
+			return
+		}
+	}
+}
+
+// turn gives contact i its next state; false when that is the first again.
+func (f *Frictional) turn(i int) bool {
+	for again := false; ; {
+		st := (f.st[i] + 1) % (2 * apart)
+		again = again || st == 0
+		f.st[i] = st
+		only, kept := f.side[i].only(), f.base[i] > 0
+		if st&closedState == Open && (kept || st == apart) || st > apart && !kept || only != Open && st&closedState != Open && st&closedState != only {
+			continue
+		}
+		return !again
+	}
 }
 
 // edge is the bound of p_T at which contact i slides in state st.

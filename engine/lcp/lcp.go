@@ -48,7 +48,6 @@ type Method uint8
 
 const (
 	None        Method = iota // nothing was found, or nothing had to be
-	Warm                      // the basis of the first guess, or Lemke's path from there
 	Path                      // path of contact states, for matrices that have the form of a contact problem
 	Lemke                     // lexicographic Lemke, covering vector of ones
 	LemkeHowson               // start for bimatrix games
@@ -57,7 +56,7 @@ const (
 )
 
 var methodNames = [...]string{
-	"none", "warm", "contact path", "lemke", "lemke-howson", "phase one", "branching",
+	"none", "contact path", "lemke", "lemke-howson", "phase one", "branching",
 }
 
 func (m Method) String() string { return methodNames[m] }
@@ -78,9 +77,6 @@ type Result struct {
 
 // Solver holds the workspace of problems with up to a given number of unknowns. One goroutine at a time may use it.
 type Solver struct {
-	MaxPivots int  // bound for each path; 0: 10n + 50
-	Quick     bool // the path of contact states and Lemke's, nothing behind them: bounded work for a loop with a fall-back of its own
-
 	// Work bounds what is done in all behind Lemke's first path, in multiplications of two numbers, about: 10⁹ of them are a second or less. 0:
 	// 10⁹ + 4n³. A link of the chain may use half of what the ones before it have left.
 	Work float64
@@ -107,9 +103,7 @@ type Solver struct {
 	colour []int // side of each unknown in a game
 	rhs    []float64
 	x, y   []float64 // candidates for z
-	keep   []float64
 	br     brancher
-	guess  []bool
 	best   float64 // residual of the best candidate
 	exact  bool    // see residual
 	left   float64 // of Work, for the link at hand
@@ -127,15 +121,13 @@ func NewSolver(n int) *Solver {
 	f := func(k int) []float64 { return make([]float64, k) }
 	return &Solver{
 		max: n, left: math.Inf(1), s: f(n), d: f(n), full: make([]int, n+1), some: f(n + 1), in: make([]bool, n),
-		set: make([]int, n), lu: engine.NewLU(n), colour: make([]int, n), rhs: f(n), x: f(n), y: f(n), keep: f(n), br: newBrancher(n), guess: make([]bool, n), out: make([]bool, n), cert: f(n), basis: newBasis(n), form: newForm(n),
+		set: make([]int, n), lu: engine.NewLU(n), colour: make([]int, n), rhs: f(n), x: f(n), y: f(n), br: newBrancher(n), out: make([]bool, n), cert: f(n), basis: newBasis(n), form: newForm(n),
 	}
 }
 
 // Solve solves the problem of m, row-major, and q, and fills z. It allocates nothing and keeps no reference to its
 // arguments. The size is that of q, at most that of NewSolver; slices that do not fit each other are a panic.
-func (s *Solver) Solve(m, q, z []float64) Result { return s.run(m, q, z, false) }
-
-func (s *Solver) run(m, q, z []float64, guess bool) Result {
+func (s *Solver) Solve(m, q, z []float64) Result {
 	n := len(q)
 	switch {
 	case n > s.max:
@@ -146,7 +138,7 @@ func (s *Solver) run(m, q, z []float64, guess bool) Result {
 		panic("lcp: Solve: z is not of the size of q")
 	}
 	s.n, s.m, s.q, s.proof, s.best = n, m, q, false, math.Inf(1)
-	r := s.chain(z, guess)
+	r := s.chain(z)
 	s.m, s.q = nil, nil
 	if !r.Status.OK() {
 		clear(z)

@@ -26,10 +26,9 @@ type basis struct {
 	n     int
 	basic []int     // unknown of each row
 	at    []int     // row of each unknown, −1 outside the basis
-	ref   []int     // first basis of the path, which decides ties
 	b     []float64 // B⁻¹q̃
 	col   []float64 // column of the unknown that enters
-	lex   []float64 // the same of an unknown of ref
+	lex   []float64 // the same of w, which decides ties
 	tie   []int
 
 	count int       // of pivots since the basis was w
@@ -43,7 +42,7 @@ func etas(n int) int { return 2*n + 2 }
 func newBasis(n int) basis {
 	f := func(k int) []float64 { return make([]float64, k) }
 	return basis{
-		basic: make([]int, n), at: make([]int, 2*n+1), ref: make([]int, n), b: f(n), lex: f(n), tie: make([]int, n),
+		basic: make([]int, n), at: make([]int, 2*n+1), b: f(n), lex: f(n), tie: make([]int, n),
 		eta: f(n * etas(n)), row: make([]int, etas(n)),
 	}
 }
@@ -54,7 +53,6 @@ func (s *Solver) load() *basis {
 	t.n, t.count = n, 0
 	for i := range n {
 		t.basic[i], t.at[i], t.at[n+i] = i, i, -1
-		t.ref[i] = i
 		t.b[i] = s.q[i] * (s.s[i] / s.sigma)
 	}
 	t.at[2*n] = -1
@@ -124,14 +122,23 @@ func (t *basis) pivot(r, in int) {
 	t.basic[r] = in
 }
 
-// build makes a basis of the unknowns of s.some, z and z0, and of w for the rest, the rows with s.out: the largest pivot of each column. It is false when
-// they are no basis.
-func (s *Solver) build(enter []int) bool {
+// again builds the basis up from the problem as given, in fewer pivots than have led to it: the largest pivot of each column in the
+// rows that w has left. It is false when the unknowns are no basis.
+func (s *Solver) again() bool {
+	n, enter := s.n, s.full[:0]
+	for i := range n {
+		s.out[i] = s.basis.at[i] < 0
+	}
+	for x := n; x <= 2*n; x++ {
+		if s.basis.at[x] >= 0 {
+			enter = append(enter, x)
+		}
+	}
 	t := s.load()
 	for _, k := range enter {
 		s.enter(k)
 		r, top, all := -1, 0.0, 0.0
-		for i, v := range t.col[:t.n] {
+		for i, v := range t.col[:n] {
 			v = math.Abs(v)
 			if all = max(all, v); v > top && t.basic[i] == i && s.out[i] {
 				r, top = i, v
@@ -145,60 +152,46 @@ func (s *Solver) build(enter []int) bool {
 	return true
 }
 
-// again builds the basis up from the problem as given, in fewer pivots than have led to it.
-func (s *Solver) again() bool {
-	t, k := &s.basis, 0
-	n := t.n
-	for i := range n {
-		s.out[i] = t.at[i] < 0
-	}
-	for x := n; x <= 2*n; x++ {
-		if t.at[x] >= 0 {
-			s.full[k] = x
-			k++
-		}
-	}
-	return s.build(s.full[:k])
-}
-
 // leaving is the ratio test of t.col: the row whose (b, B⁻¹)_i/col_i is the lexicographic minimum over col_i > 0, or −1 when
 // there is none. z0 leaves whenever it may. Rows that stay equal are told apart by the size of their pivots.
 func (s *Solver) leaving() int {
 	t := &s.basis
 	n, col := t.n, t.col[:t.n]
-	// rows that come down, then the least of their ratios
+	// rows that come down; with the sign bit and no branch, as signs are not to be foreseen
 	big, k := int64(0), 0
 	rows, b := t.tie[:n], t.b[:n]
 	for i, a := range col {
 		big = max(big, magnitude(a))
 		rows[k] = i
-		if a > 0 {
-			k++
-		}
+		k += int(uint64(-int64(math.Float64bits(a))) >> 63)
 	}
 	rows = rows[:k]
-	tol, least := pivotTol*math.Float64frombits(uint64(big)), math.Inf(1)
-	for _, i := range rows {
-		if a := col[i]; b[i] < least*a && a > tol {
-			least = b[i] / a
-		}
-	}
-	if math.IsInf(least, 1) {
-		return -1
-	}
-	ties, bound := rows[:0], least+tieTol*(1+math.Abs(least))
+	tol := pivotTol * math.Float64frombits(uint64(big))
+	r, least, bound, tied := -1, math.Inf(1), math.Inf(1), false
 	for _, i := range rows {
 		if a := col[i]; b[i] <= bound*a && a > tol {
-			if t.basic[i] == 2*n {
-				return i
+			e := b[i] / a
+			if e >= least {
+				tied = true
+				continue
 			}
+			bound = e + tieTol*(1+math.Abs(e))
+			r, least, tied = i, e, least <= bound
+		}
+	}
+	if z0 := t.at[2*n]; r >= 0 && z0 >= 0 && col[z0] > tol && b[z0] <= bound*col[z0] {
+		return z0
+	}
+	if !tied {
+		return r
+	}
+	ties := rows[:0]
+	for _, i := range rows {
+		if a := col[i]; b[i] <= bound*a && a > tol {
 			ties = append(ties, i)
 		}
 	}
-	for _, k := range t.ref[:n] {
-		if len(ties) <= 1 {
-			break
-		}
+	for k := 0; k < n && len(ties) > 1; k++ {
 		kept := ties[:0]
 		if r := t.at[k]; r >= 0 {
 			// a unit vector: its row is the largest of the tied
@@ -226,7 +219,7 @@ func (s *Solver) leaving() int {
 	if len(ties) == 0 { // not a number
 		return -1
 	}
-	r := ties[0]
+	r = ties[0]
 	for _, i := range ties {
 		if col[i] > col[r] {
 			r = i

@@ -87,64 +87,6 @@ func TestBranchAgainstEnumeration(t *testing.T) {
 	t.Logf("%d with, %d without a solution", count[1], count[0])
 }
 
-// A guess that holds costs no pivot, one that holds but for one unknown few, a wrong one is no harm; bad numbers are refused.
-func TestWarmStart(t *testing.T) {
-	few, cold := 0, 0
-	for i := range 300 {
-		r := source(uint64(i))
-		n := 2 + r.IntN(30)
-		p := problem{"P", n, skewed(r, n, gram(r, n, n)), normals(r, n)}
-		if i%3 == 0 {
-			p = contacts(r, 1+n/5)
-		}
-		s, z := NewSolver(p.n), make([]float64, p.n)
-		first := s.Solve(p.m, p.q, z)
-		if first.Status != Solved {
-			continue
-		}
-		want := slices.Clone(z)
-		if res := s.SolveFrom(p.m, p.q, z); res.Status != Solved || i%3 != 0 && (res.Method != Warm || res.Pivots != 0) {
-			t.Errorf("%v: from its own solution: %+v", p, res)
-		}
-		// a little further, same basis as a rule
-		next := problem{p.name, p.n, p.m, slices.Clone(p.q)}
-		for j := range next.q {
-			next.q[j] *= 1 + 0.05*r.NormFloat64()
-		}
-		if i%3 != 0 {
-			copy(z, want)
-			res := s.SolveFrom(next.m, next.q, z)
-			honest(t, next, s, res, z)
-			if !res.Status.OK() {
-				t.Errorf("%v: %+v", next, res)
-			}
-			few += res.Pivots
-			cold += s.Solve(next.m, next.q, z).Pivots
-		}
-		// nothing right
-		for j := range z {
-			z[j] = r.NormFloat64()
-		}
-		z[0] = math.NaN()
-		res := s.SolveFrom(p.m, p.q, z)
-		honest(t, p, s, res, z)
-		if res.Status != Solved {
-			t.Errorf("%v: from a wrong guess: %+v", p, res)
-		}
-		if got := testing.AllocsPerRun(1, func() { s.SolveFrom(p.m, p.q, z) }); got != 0 {
-			t.Errorf("%v allocations", got)
-		}
-	}
-	t.Logf("right sides 5 %% away: %d pivots warm, %d cold", few, cold)
-	if 3*few > cold {
-		t.Error("a warm start saves too little")
-	}
-	z := []float64{1}
-	if res := NewSolver(1).SolveFrom([]float64{1}, []float64{math.NaN()}, z); res.Status != Numeric || z[0] != 0 {
-		t.Errorf("%+v, z = %v", res, z)
-	}
-}
-
 // Matrices that resemble a contact problem without being one are left to the general methods, and solved.
 func TestOnlyContactProblemsTakeTheirPath(t *testing.T) {
 	spoil := map[string]func(r *rand.Rand, p problem){

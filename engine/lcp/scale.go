@@ -11,11 +11,9 @@ import "math"
 // contact problems this comes to 1/√G_ii for a force and √G_ii for the slack that goes with it. All scales are powers of two:
 // scaling rounds nothing.
 func (s *Solver) scale() {
-	n, sc := s.n, s.s[:s.n]
-	clear(sc)
-	first := s.set[:0]
+	n, sc, first := s.n, s.s[:s.n], s.set[:0]
 	for i := range n {
-		if s.m[i*n+i] != 0 {
+		if sc[i] = 0; s.m[i*n+i] != 0 {
 			first = append(first, i)
 		}
 	}
@@ -24,7 +22,7 @@ func (s *Solver) scale() {
 		for _, j := range first {
 			top = max(top, magnitude(row[j]))
 		}
-		s.some[i] = 1 / math.Sqrt(math.Float64frombits(uint64(top)))
+		s.some[i] = power(-(exponent(top) + 1) >> 1)
 	}
 	for _, i := range first {
 		sc[i] = s.some[i]
@@ -33,33 +31,23 @@ func (s *Solver) scale() {
 		if sc[i] > 0 {
 			continue
 		}
-		big, row := 0.0, s.m[i*n:i*n+n]
-		for j, v := range row {
-			if v != 0 {
-				if v = math.Abs(v) * sc[j]; v > big {
-					big = v
-				}
-			}
+		top := int64(0)
+		for j, v := range s.m[i*n : i*n+n] {
+			top = max(top, magnitude(v*sc[j]))
 		}
-		if sc[i] = 1; big > 0 {
-			sc[i] = 1 / big
+		if sc[i] = 1; top > 0 {
+			sc[i] = power(-exponent(top))
 		}
 	}
-	s.sigma = 0
+	top := int64(0)
 	for i, v := range s.q {
-		sc[i] = powerOfTwo(clampScale(sc[i]))
-		s.sigma = max(s.sigma, math.Abs(v)*sc[i])
+		top = max(top, magnitude(v*sc[i]))
 	}
-	s.sigma = powerOfTwo(s.sigma)
+	s.sigma = math.Float64frombits(uint64(max(top, 1<<52) &^ (1<<52 - 1)))
 }
 
-// powerOfTwo is the largest one that is not above v > 0.
-func powerOfTwo(v float64) float64 {
-	if v < 0x1p-1022 {
-		return 0x1p-1022
-	}
-	return math.Float64frombits(math.Float64bits(v) &^ (1<<52 - 1))
-}
+// exponent of the number with these bits, which is ≥ 0.
+func exponent(bits int64) int { return int(bits>>52) - 1023 }
 
-// clampScale keeps the products of two scales and a number of M finite and away from zero.
-func clampScale(v float64) float64 { return min(max(v, 0x1p-160), 0x1p+160) }
+// power is 2^k, between bounds that keep the products of two scales and a number of M finite and away from zero.
+func power(k int) float64 { return math.Float64frombits(uint64(min(max(k, -160), 160)+1023) << 52) }

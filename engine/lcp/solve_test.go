@@ -184,28 +184,6 @@ func TestReuse(t *testing.T) {
 	}
 }
 
-func TestPivotLimit(t *testing.T) {
-	r := source(1)
-	p := contacts(r, 10)
-	s, z := NewSolver(p.n), make([]float64, p.n)
-	s.MaxPivots = 2
-	res := s.Solve(p.m, p.q, z)
-	honest(t, p, s, res, z)
-	if res.Status != PivotLimit || res.Pivots > 2*(2+p.n) {
-		t.Errorf("%+v", res)
-	}
-	s.Quick = true
-	res = s.Solve(p.m, p.q, z)
-	honest(t, p, s, res, z)
-	if res.Status != PivotLimit || res.Pivots != 4 || res.Method != None {
-		t.Errorf("quick: %+v", res)
-	}
-	s.MaxPivots = 0
-	if res = s.Solve(p.m, p.q, z); res.Status != Solved {
-		t.Errorf("quick: %+v", res)
-	}
-}
-
 func FuzzSolve(f *testing.F) {
 	f.Add([]byte{2, 1, 1, 2, 251, 250})
 	f.Add([]byte{0, 1, 0, 0, 255, 1})
