@@ -2,11 +2,12 @@ package configs
 
 import (
 	"math"
+	"reflect"
 	"slices"
-	"strings"
 
 	"hilrig/configs/schema"
 	"hilrig/estimator"
+	"hilrig/hil"
 )
 
 // checkCompensation compares the compensation with the law, the controller and the rate of the loop.
@@ -15,7 +16,7 @@ func (c *Config) checkCompensation(r *schema.Report) {
 	if r.Bad("compensation.kind") {
 		return
 	}
-	if k.Scale > 0.95 && k.Scale <= 1 && k.Kind != "none" {
+	if k.Scale > 0.95 && k.Scale <= 1 && k.Kind != hil.CompNone {
 		r.Warnf("compensation.scale", "compensation.scale: %s; above 0.95 a small error of the model over-compensates and the axis hunts", schema.Short(k.Scale))
 	}
 	c.checkUnused(r)
@@ -24,9 +25,9 @@ func (c *Config) checkCompensation(r *schema.Report) {
 		return
 	}
 	switch k.Kind {
-	case "lugre-observer":
+	case hil.CompObserver:
 		c.checkSPR(r)
-	case "disturbance-observer":
+	case hil.CompDisturbance:
 		c.checkDisturbance(r)
 	}
 	c.checkDither(r)
@@ -34,22 +35,12 @@ func (c *Config) checkCompensation(r *schema.Report) {
 
 // checkUnused warns of numbers that the kind does not look at.
 func (c *Config) checkUnused(r *schema.Report) {
-	k, d := c.Compensation, Default().Compensation
-	for _, f := range []struct {
-		key   string
-		set   bool
-		kinds string // that use it
-	}{
-		{"gain", k.Gain != d.Gain, "lugre-observer"},
-		{"lead", k.Lead != d.Lead, "feedforward-static"},
-		{"band", k.Band != d.Band, "feedforward-static"},
-		{"bandwidth", k.Bandwidth != d.Bandwidth, "disturbance-observer"},
-		{"order", k.Order != d.Order, "disturbance-observer"},
-		{"dead_band", k.DeadBand != d.DeadBand, "disturbance-observer"},
-		{"adapt", k.Adapt != d.Adapt, "adaptive-gain adaptive-lugre"},
-	} {
-		if f.set && !slices.Contains(strings.Fields(f.kinds), k.Kind) {
-			r.Warnf("compensation."+f.key, "compensation.%s: not used by kind %s", f.key, k.Kind)
+	given, usual := reflect.ValueOf(c.Compensation), reflect.ValueOf(Default().Compensation)
+	own := c.Compensation.Kind.Info().Settings
+	for _, f := range schema.FieldsOf(given.Type()) {
+		belongs := slices.ContainsFunc(hil.Compensations[:], func(i hil.CompInfo) bool { return slices.Contains(i.Settings, f.Key) })
+		if belongs && !slices.Contains(own, f.Key) && !given.FieldByIndex(f.Index).Equal(usual.FieldByIndex(f.Index)) {
+			r.Warnf("compensation."+f.Key, "compensation.%s: not used by kind %s", f.Key, c.Compensation.Kind)
 		}
 	}
 }
@@ -93,13 +84,13 @@ func (c *Config) checkDisturbance(r *schema.Report) {
 // checkAdapt looks at what learning rests on: the model's inertia, damping, and a time that is slow for the loop.
 func (c *Config) checkAdapt(r *schema.Report) {
 	k := c.Compensation
-	if !strings.HasPrefix(k.Kind, "adaptive-") {
+	if k.Kind.Info().Learns == nil {
 		return
 	}
 	if a := k.Adapt.Range; !(a[0] > 0 && a[0] <= 1 && a[1] >= 1) || math.IsInf(a[1], 0) {
 		r.Errorf("compensation.adapt.range", "compensation.adapt.range: %s to %s, want two numbers > 0 around 1, the model", schema.Short(a[0]), schema.Short(a[1]))
 	}
-	if !k.Accel {
+	if !k.Inertia {
 		r.Warnf("compensation.inertia", "compensation.inertia: false; kind %s takes the missing J times acceleration for friction", k.Kind)
 	}
 	if r.Bad("control") || r.Bad("motor") || r.Bad("friction") {

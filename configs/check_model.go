@@ -6,6 +6,7 @@ import (
 
 	"hilrig/configs/schema"
 	"hilrig/engine/friction"
+	"hilrig/hil"
 )
 
 func (c *Config) checkModel(r *schema.Report) {
@@ -26,7 +27,7 @@ func (c *Config) checkModel(r *schema.Report) {
 	// the bristle must be resolved by the encoder, else presliding cannot be compensated [theory §4.2]
 	for _, m := range c.Device.Measure {
 		stick := c.Friction.Fs / c.Friction.Sigma0
-		if count := math.Abs(m.Scale); m.Role == "position" && c.Compensation.Kind == "lugre-observer" && stick > 0 && count > stick/4 {
+		if count := math.Abs(m.Scale); m.Role == "position" && c.Compensation.Kind == hil.CompObserver && stick > 0 && count > stick/4 {
 			r.Warnf("compensation.kind", "compensation.kind: one count, %s rad, is more than a quarter of the presliding travel Fs/sigma0, %s rad; the observer will not see presliding", schema.Short(count), schema.Short(stick))
 		}
 	}

@@ -12,9 +12,6 @@ import (
 // maxSignals is what a row leaves for measurements and commands: 64 less the signals of estimator, model and link.
 const maxSignals = 40
 
-// learnedSignals are the factors that a learning compensation adds to the row.
-var learnedSignals = map[string]int{"adaptive-gain": 1, "adaptive-lugre": 3}
-
 // besideSignals is what a brush beside the rig adds.
 const besideSignals = 10
 
@@ -55,7 +52,7 @@ func (c *Config) checkSignals(r *schema.Report) {
 	d := c.Device
 	c.checkPort(r)
 	sigs := c.signals()
-	most, beside := maxSignals-learnedSignals[c.Compensation.Kind], ""
+	most, beside := maxSignals-len(c.Compensation.Kind.Info().Learns), ""
 	if c.Brush != nil {
 		most, beside = most-besideSignals, " beside those of the brush"
 	}

@@ -2,7 +2,6 @@ package configs
 
 import (
 	"hilrig/engine/reference"
-	"hilrig/estimator"
 	"hilrig/hil"
 )
 
@@ -30,7 +29,7 @@ type Config struct {
 	Estimator    Estimator      `yaml:"estimator" doc:"Kalman filter and recursive least squares"`
 	Reference    reference.Spec `yaml:"reference" unit:"rad" doc:"the desired motion"`
 	Control      Control        `yaml:"control" doc:"the position controller"`
-	Compensation Compensation   `yaml:"compensation" doc:"what is added against friction"`
+	Compensation hil.CompSpec   `yaml:"compensation" doc:"what is added against friction"`
 	Guard        Guard          `yaml:"guard" doc:"what holds and trips"`
 	Brush        *Beside        `yaml:"brush,omitempty" doc:"a model of the motor's brushes that runs beside the rig, turned by the estimated motion; left out: none. See docs/brush-loop.md"`
 	MQTT         MQTT           `yaml:"mqtt" doc:"telemetry"`
@@ -158,44 +157,6 @@ type Control struct {
 	Kd     float64 `yaml:"kd" unit:"N·m·s/rad|N·m·s" want:">=0 <=1e9" doc:"derivative gain, on the estimated velocity"`
 	Limit  float64 `yaml:"limit" unit:"N·m" want:">=1e-12 <=1e9" doc:"largest torque asked for"`
 	DeadZn float64 `yaml:"dead_zone" unit:"rad" want:">=0" doc:"the integral rests inside it (no hunting)"`
-}
-
-// Compensation of friction: one law, what keeps it safe, and a dither beside it. See docs/compensation.md.
-type Compensation struct {
-	Kind  string  `yaml:"kind" enum:"none,feedforward,feedforward-static,lugre-observer,disturbance-observer,adaptive-gain,adaptive-lugre" doc:"feedforward: the model at the desired velocity; feedforward-static: its steady curve there; lugre-observer: its bristle driven by the estimated velocity; disturbance-observer: the torque that the motion leaves unexplained; adaptive-gain: the observer times one learned factor; adaptive-lugre: sigma0, sigma1 and sigma2 learned"`
-	Scale float64 `yaml:"scale" want:">=0 <=1" doc:"share of the modelled friction that is compensated"`
-	Gain  float64 `yaml:"gain" unit:"1/s" want:">=0" doc:"lugre-observer: correction of the bristle by the tracking error; 0: open loop"`
-	Accel bool    `yaml:"inertia" doc:"also feed J times the desired acceleration forward"`
-	Ramp  float64 `yaml:"ramp" unit:"s" want:">=0 <=60" doc:"time over which compensation fades in after RUN"`
-
-	Lead float64 `yaml:"lead" unit:"s" want:">=0 <=0.1" doc:"feedforward-static: how far ahead the sign of the desired motion is taken; the delay of loop and drive"`
-	Band float64 `yaml:"band" unit:"rad/s" want:">=0" doc:"feedforward-static: desired speed below which the sign is blended; 0: it switches"`
-
-	Bandwidth float64 `yaml:"bandwidth" unit:"Hz" want:">=0" doc:"disturbance-observer: −3 dB of its low-pass"`
-	Order     int     `yaml:"order" want:">=1 <=2" doc:"disturbance-observer: order of its low-pass"`
-	DeadBand  float64 `yaml:"dead_band" unit:"rad" want:">=0" doc:"disturbance-observer: tracking error below which the estimate is frozen (no hunting)"`
-	Adapt     Adapt   `yaml:"adapt" doc:"learning of adaptive-gain and adaptive-lugre"`
-
-	Resolution float64 `yaml:"resolution" unit:"rad" want:">=0" doc:"with no motion commanded and an error below this, compensation and dither go to zero; 0: one count of the position sensor"`
-	Rest       float64 `yaml:"rest" unit:"s" want:">=0 <=10" doc:"time over which they do"`
-	Limit      float64 `yaml:"limit" unit:"N·m" want:">=0" doc:"largest torque of the compensation; 0: 1.2·Fs, plus what is viscous and the offset"`
-	Slew       float64 `yaml:"slew" unit:"N·m/s" want:">=0" doc:"largest change of that torque; 0: from limit to limit within five ticks"`
-	Dither     Dither  `yaml:"dither" doc:"shaking beside the compensation, with any kind of it"`
-}
-
-// Adapt is the learning of the adaptive kinds.
-type Adapt struct {
-	Time     float64    `yaml:"time" unit:"s" want:">0 <=10000" doc:"time constant with which a wrong friction level is corrected while moving: the rate is K/(time·Fc²), K the damping of the controller"`
-	Range    [2]float64 `yaml:"range" doc:"learned factors stay within it; 1 is the model"`
-	DeadZone float64    `yaml:"dead_zone" unit:"rad/s" want:">=0" doc:"velocity error plus Λ times position error that teaches nothing"`
-}
-
-// Dither is an additive signal against stiction.
-type Dither struct {
-	Kind      estimator.DitherKind `yaml:"kind" doc:"velocity: a velocity amplitude, which turns Coulomb friction into viscous friction; force: a sine of torque; pulse: a rectangular pulse for a stuck axis, as long as its error asks"`
-	Amplitude float64              `yaml:"amplitude" unit:"N·m" want:">=0" doc:"force: peak, above Fs; pulse: largest torque, above Fc"`
-	Velocity  float64              `yaml:"velocity" unit:"rad/s" want:">=0" doc:"velocity: peak"`
-	Frequency float64              `yaml:"frequency" unit:"Hz" want:">=0" doc:"of the sine, at least five times the bandwidth of the controller; pulse: at most so many a second"`
 }
 
 // Guard decides about the command.

@@ -7,6 +7,7 @@ import (
 
 	"hilrig/configs/schema"
 	"hilrig/engine/reference"
+	"hilrig/hil"
 )
 
 //go:embed motor.yaml
@@ -49,8 +50,8 @@ func Default() *Config {
 		Estimator: Estimator{VoltageNoise: 0.05, RLS: RLS{Memory: 20, Window: 0.2}},
 		Reference: reference.Spec{Kind: "constant", Fade: 1},
 		Control:   Control{Kind: "pd"},
-		Compensation: Compensation{Kind: "none", Scale: 0.9, Ramp: 1, Lead: 2e-3, Order: 1, Rest: 0.05,
-			Adapt: Adapt{Time: 5, Range: [2]float64{0.5, 2}}},
+		Compensation: hil.CompSpec{Scale: 0.9, Ramp: 1, Lead: 2e-3, Order: 1, Rest: 0.05,
+			Adapt: hil.Adapt{Time: 5, Range: [2]float64{0.5, 2}}},
 		Guard:  Guard{HoldTime: 0.1, Thermal: 20, SelfTest: 0.5},
 		MQTT:   MQTT{Enabled: true, Prefix: "hil", Listen: "localhost:1883", State: 20, Batch: 0.04, Estimate: 1, Commands: "stop"},
 		Web:    Web{Enabled: true, Listen: "localhost:8080"},

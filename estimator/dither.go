@@ -21,17 +21,19 @@ func (DitherKind) Words() []string { return []string{"none", "velocity", "force"
 
 func (d DitherKind) String() string { return d.Words()[d] }
 
-// DitherSpec describes a dither.
+// DitherSpec is the section of an additive signal against stiction, and what the axis adds to it.
 type DitherSpec struct {
-	Kind      DitherKind
-	Amplitude float64 // N·m    force: peak; pulse: largest torque
-	Velocity  float64 // rad/s  velocity: peak
-	Frequency float64 // Hz     of the sine; pulse: at most so many pulses a second
-	Inertia   float64 // kg·m²
-	Kp, Kd    float64 // of the controller, which would otherwise damp the velocity dither
-	Fc        float64 // N·m    pulse: Coulomb friction
-	Spring    float64 // rad    pulse: spring-back of the contact, added to the way to go; Fc/σ0
-	Zone      float64 // rad    pulse: errors below it are left alone
+	Kind      DitherKind `yaml:"kind" doc:"velocity: a velocity amplitude, which turns Coulomb friction into viscous friction; force: a sine of torque; pulse: a rectangular pulse for a stuck axis, as long as its error asks"`
+	Amplitude float64    `yaml:"amplitude" unit:"N·m" want:">=0" doc:"force: peak, above Fs; pulse: largest torque, above Fc"`
+	Velocity  float64    `yaml:"velocity" unit:"rad/s" want:">=0" doc:"velocity: peak"`
+	Frequency float64    `yaml:"frequency" unit:"Hz" want:">=0" doc:"of the sine, at least five times the bandwidth of the controller; pulse: at most so many a second"`
+
+	Inertia float64 `yaml:"-"` // kg·m²
+	Kp      float64 `yaml:"-"` // N·m/rad    of the controller, which would otherwise damp the velocity dither
+	Kd      float64 `yaml:"-"` // N·m·s/rad
+	Fc      float64 `yaml:"-"` // N·m    pulse: Coulomb friction
+	Spring  float64 `yaml:"-"` // rad    pulse: spring-back of the contact, added to the way to go; Fc/σ0
+	Zone    float64 `yaml:"-"` // rad    pulse: errors below it are left alone
 }
 
 // Dither is a signal that is added to the torque, whatever the compensation.

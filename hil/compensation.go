@@ -11,7 +11,7 @@ import (
 	"hilrig/estimator"
 )
 
-// CompKind selects the friction compensation.
+// CompKind is a kind of friction compensation: its place in Compensations.
 type CompKind uint8
 
 const (
@@ -24,50 +24,82 @@ const (
 	CompLuGre                // LuGre with three adapted parameters and two observers [TK99]
 )
 
-var compNames = []string{"none", "feedforward", "lugre-observer", "feedforward-static", "disturbance-observer", "adaptive-gain", "adaptive-lugre"}
-
-func (k CompKind) String() string {
-	if int(k) < len(compNames) {
-		return compNames[k]
-	}
-	return "unknown"
+// CompInfo is what the program knows of a kind of compensation.
+type CompInfo struct {
+	Name     string
+	Settings []string // keys of the section that belong to it and to few others
+	Learns   []string // names of what it learns
+	Desired  bool     // driven by the desired motion, not by the estimated one
+	build    func(c *compensator, pid control.PID) (estimator.Compensation, error)
 }
 
-// ParseCompKind is the inverse of String.
-func ParseCompKind(name string) (CompKind, error) {
-	for i, n := range compNames {
-		if n == name {
-			return CompKind(i), nil
-		}
-	}
-	return 0, fmt.Errorf("unknown compensation %q", name)
+// Compensations are all kinds, by CompKind.
+var Compensations = [...]CompInfo{
+	CompNone: {Name: "none", build: func(*compensator, control.PID) (estimator.Compensation, error) { return nil, nil }},
+	CompFeedForward: {Name: "feedforward", Desired: true, build: func(c *compensator, _ control.PID) (estimator.Compensation, error) {
+		return estimator.NewFeedForward(c.model)
+	}},
+	CompObserver: {Name: "lugre-observer", Settings: []string{"gain"}, build: func(c *compensator, _ control.PID) (estimator.Compensation, error) {
+		return estimator.NewObserver(estimator.ObserverSpec{Law: c.model, Gain: c.Gain})
+	}},
+	CompStatic: {Name: "feedforward-static", Settings: []string{"lead", "band"}, Desired: true, build: func(c *compensator, _ control.PID) (estimator.Compensation, error) {
+		return estimator.NewStaticFeedForward(estimator.StaticSpec{Law: c.model, Lead: c.Lead, Band: c.Band})
+	}},
+	CompDisturbance: {Name: "disturbance-observer", Settings: []string{"bandwidth", "order", "dead_band"}, build: func(c *compensator, _ control.PID) (estimator.Compensation, error) {
+		return estimator.NewDisturbanceObserver(estimator.DisturbanceSpec{Inertia: c.j, Bandwidth: c.Bandwidth, Order: c.Order, DeadBand: c.DeadBand, Limit: c.most(0)})
+	}},
+	CompGain: {Name: "adaptive-gain", Settings: []string{"adapt"}, Learns: []string{"comp.theta"}, build: func(c *compensator, pid control.PID) (estimator.Compensation, error) {
+		return estimator.NewAdaptiveGain(c.learning(pid))
+	}},
+	CompLuGre: {Name: "adaptive-lugre", Settings: []string{"adapt"}, Learns: []string{"comp.theta0", "comp.theta1", "comp.theta2"}, build: func(c *compensator, pid control.PID) (estimator.Compensation, error) {
+		return estimator.NewAdaptiveLuGre(c.learning(pid), c.injection(pid))
+	}},
 }
 
-// CompSpec is the friction compensation.
+// Words are the names of the kinds.
+func (CompKind) Words() []string {
+	names := make([]string, len(Compensations))
+	for i, c := range Compensations {
+		names[i] = c.Name
+	}
+	return names
+}
+
+func (k CompKind) String() string { return Compensations[k].Name }
+
+// Info describes the kind.
+func (k CompKind) Info() *CompInfo { return &Compensations[k] }
+
+// CompSpec is the section of the friction compensation: one law, what keeps it safe, and a dither beside it. See
+// docs/compensation.md.
 type CompSpec struct {
-	Kind    CompKind
-	Scale   float64 // share of the modelled friction that is compensated, ≤ 1
-	Gain    float64 // 1/s  observer: correction of the bristle by the tracking error, per rad
-	Inertia bool    // also feed J·α forward
-	Ramp    float64 // s  time over which it fades in
+	Kind    CompKind `yaml:"kind" doc:"feedforward: the model at the desired velocity; feedforward-static: its steady curve there; lugre-observer: its bristle driven by the estimated velocity; disturbance-observer: the torque that the motion leaves unexplained; adaptive-gain: the observer times one learned factor; adaptive-lugre: sigma0, sigma1 and sigma2 learned"`
+	Scale   float64  `yaml:"scale" want:">=0 <=1" doc:"share of the modelled friction that is compensated"`
+	Gain    float64  `yaml:"gain" unit:"1/s" want:">=0" doc:"lugre-observer: correction of the bristle by the tracking error, per rad; 0: open loop"`
+	Inertia bool     `yaml:"inertia" doc:"also feed J times the desired acceleration forward"`
+	Ramp    float64  `yaml:"ramp" unit:"s" want:">=0 <=60" doc:"time over which compensation fades in after RUN"`
 
-	Lead float64 // s      static feed-forward: how far ahead the sign of the motion is taken
-	Band float64 // rad/s  static feed-forward: the sign is blended below this speed
+	Lead float64 `yaml:"lead" unit:"s" want:">=0 <=0.1" doc:"feedforward-static: how far ahead the sign of the desired motion is taken; the delay of loop and drive"`
+	Band float64 `yaml:"band" unit:"rad/s" want:">=0" doc:"feedforward-static: desired speed below which the sign is blended; 0: it switches"`
 
-	Bandwidth float64 // Hz   disturbance observer
-	Order     int     // 1 or 2
-	DeadBand  float64 // rad  the estimate is frozen below this error
+	Bandwidth float64 `yaml:"bandwidth" unit:"Hz" want:">=0" doc:"disturbance-observer: −3 dB of its low-pass"`
+	Order     int     `yaml:"order" want:">=1 <=2" doc:"disturbance-observer: order of its low-pass"`
+	DeadBand  float64 `yaml:"dead_band" unit:"rad" want:">=0" doc:"disturbance-observer: tracking error below which the estimate is frozen (no hunting)"`
+	Adapt     Adapt   `yaml:"adapt" doc:"learning of adaptive-gain and adaptive-lugre"`
 
-	AdaptTime  float64    // s      time constant with which a wrong friction level is corrected; 0: the factors stay 1
-	AdaptRange [2]float64 // of the factors
-	AdaptZone  float64    // rad/s  dead zone of r
+	Resolution float64 `yaml:"resolution" unit:"rad" want:">=0" doc:"with no motion commanded and an error below this, compensation and dither go to zero; 0: one count of the position sensor"`
+	Rest       float64 `yaml:"rest" unit:"s" want:">=0 <=10" doc:"time over which they do"`
+	Limit      float64 `yaml:"limit" unit:"N·m" want:">=0" doc:"largest torque of the compensation; 0: 1.2·Fs, plus what is viscous and the offset"`
+	Slew       float64 `yaml:"slew" unit:"N·m/s" want:">=0" doc:"largest change of that torque; 0: from limit to limit within five ticks"`
 
-	Resolution float64 // rad    below this error, with no motion commanded, compensation and dither go to zero; 0: never
-	Rest       float64 // s      time over which they do
-	Limit      float64 // N·m    largest torque of the compensation; 0: 1.2·Fs, plus what is viscous and the offset
-	Slew       float64 // N·m/s  largest change; 0: no limit
+	Dither estimator.DitherSpec `yaml:"dither" doc:"shaking beside the compensation, with any kind of it"` // inertia, gains and Coulomb friction are filled in
+}
 
-	Dither estimator.DitherSpec // Inertia, gains and Coulomb friction are filled in
+// Adapt is the learning of the adaptive kinds.
+type Adapt struct {
+	Time     float64    `yaml:"time" unit:"s" want:">0 <=10000" doc:"time constant with which a wrong friction level is corrected while moving: the rate is K/(time·Fc²), K the damping of the controller"` // 0: the factors stay 1
+	Range    [2]float64 `yaml:"range" doc:"learned factors stay within it; 1 is the model"`
+	DeadZone float64    `yaml:"dead_zone" unit:"rad/s" want:">=0" doc:"velocity error plus Λ times position error that teaches nothing"`
 }
 
 // compensator turns friction compensation into a torque that may be trusted: faded in, at rest when the axis is, limited in
@@ -88,7 +120,11 @@ type compensator struct {
 
 func newCompensator(s CompSpec, law friction.LuGre, j float64, pid control.PID) (*compensator, error) {
 	c := &compensator{CompSpec: s, model: law, j: j, wanted: s.Scale, rest: rest{share: 1}}
-	if err := c.build(pid); err != nil {
+	if int(s.Kind) >= len(Compensations) {
+		return nil, fmt.Errorf("compensation kind %d is unknown", s.Kind)
+	}
+	var err error
+	if c.law, err = s.Kind.Info().build(c, pid); err != nil {
 		return nil, err
 	}
 	d := s.Dither
@@ -96,37 +132,22 @@ func newCompensator(s CompSpec, law friction.LuGre, j float64, pid control.PID) 
 	if d.Zone == 0 {
 		d.Zone = 4 * s.Resolution
 	}
-	var err error
 	c.dither, err = estimator.NewDither(d)
 	return c, err
 }
 
-// build makes the law.
-func (c *compensator) build(pid control.PID) (err error) {
+// learning is how the adaptive laws learn with these gains.
+func (c *compensator) learning(pid control.PID) estimator.AdaptSpec {
 	sl := estimator.SlidingOf(pid.Kp, pid.Kd, c.j)
-	adapt := estimator.AdaptSpec{Law: c.model, Sliding: sl, Range: c.AdaptRange, DeadZone: c.AdaptZone}
-	if c.AdaptTime > 0 {
-		adapt.Rate = sl.Rate(c.AdaptTime, c.model.Fc)
+	return estimator.AdaptSpec{Law: c.model, Sliding: sl, Range: c.Adapt.Range, DeadZone: c.Adapt.DeadZone, Rate: c.rate(sl)}
+}
+
+// rate is that of learning.
+func (c *compensator) rate(sl estimator.Sliding) float64 {
+	if c.Adapt.Time > 0 {
+		return sl.Rate(c.Adapt.Time, c.model.Fc)
 	}
-	switch c.Kind {
-	case CompNone:
-	case CompFeedForward:
-		c.law, err = estimator.NewFeedForward(c.model)
-	case CompObserver:
-		c.law, err = estimator.NewObserver(estimator.ObserverSpec{Law: c.model, Gain: c.Gain})
-	case CompStatic:
-		c.law, err = estimator.NewStaticFeedForward(estimator.StaticSpec{Law: c.model, Lead: c.Lead, Band: c.Band})
-	case CompDisturbance:
-		c.law, err = estimator.NewDisturbanceObserver(estimator.DisturbanceSpec{Inertia: c.j, Bandwidth: c.Bandwidth, Order: c.Order,
-			DeadBand: c.DeadBand, Limit: c.most(0)})
-	case CompGain:
-		c.law, err = estimator.NewAdaptiveGain(adapt)
-	case CompLuGre:
-		c.law, err = estimator.NewAdaptiveLuGre(adapt, c.injection(pid))
-	default:
-		err = fmt.Errorf("kind %d is unknown", c.Kind)
-	}
-	return err
+	return 0
 }
 
 // injection is the weight of the error in the observers of CompLuGre that these gains bear, up to a hundred times vs.
@@ -135,24 +156,18 @@ func (c *compensator) injection(pid control.PID) float64 {
 }
 
 // signals are what the law has learned; without a learning law there are none.
-func (c *compensator) signals() []engine.Signal {
-	switch c.Kind {
-	case CompGain:
-		return []engine.Signal{{Name: "comp.theta"}}
-	case CompLuGre:
-		return []engine.Signal{{Name: "comp.theta0"}, {Name: "comp.theta1"}, {Name: "comp.theta2"}}
+func (c *compensator) signals() (signals []engine.Signal) {
+	for _, name := range c.Kind.Info().Learns {
+		signals = append(signals, engine.Signal{Name: name})
 	}
-	return nil
+	return signals
 }
 
 // adopt takes new gains while running.
 func (c *compensator) adopt(scale, gain float64, pid control.PID) {
 	c.wanted = scale
 	sl := estimator.SlidingOf(pid.Kp, pid.Kd, c.j)
-	rate := 0.0
-	if c.AdaptTime > 0 {
-		rate = sl.Rate(c.AdaptTime, c.model.Fc)
-	}
+	rate := c.rate(sl)
 	switch l := c.law.(type) {
 	case *estimator.Observer:
 		l.SetGain(gain)
@@ -194,7 +209,7 @@ func (c *compensator) step(m estimator.Motion, dt float64) (torque float64, st e
 	}
 	f *= c.scale * c.rest.share
 	v := m.V
-	if c.Kind == CompFeedForward || c.Kind == CompStatic {
+	if c.Kind.Info().Desired {
 		v = m.Vd
 	}
 	if top := c.most(v); math.Abs(f) > top {

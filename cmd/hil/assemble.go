@@ -131,9 +131,7 @@ func controllerSpec(cfg *configs.Config, meas, cmd []engine.Signal) (hil.Control
 		spec.Beside = &hil.BesideSpec{Params: b.Parameters.Of(cfg.Motor), Step: b.Step, Share: b.Share,
 			Contact: b.Contact}
 	}
-	if spec.Comp, err = compSpec(cfg, count); err != nil {
-		return spec, err
-	}
+	spec.Comp = compSpec(cfg, count)
 	for _, m := range cfg.Device.Measure {
 		spec.Guard.Meas = append(spec.Guard.Meas, hil.MeasLimit{Stale: m.Stale, Lo: m.Range[0], Hi: m.Range[1], Status: m.Role == "status", Hot: cfg.Hot(m), Needed: cfg.Needs(m)})
 	}
@@ -149,20 +147,8 @@ func controllerSpec(cfg *configs.Config, meas, cmd []engine.Signal) (hil.Control
 }
 
 // compSpec is the configured compensation; count is the resolution of the position in rad.
-func compSpec(cfg *configs.Config, count float64) (hil.CompSpec, error) {
-	k := cfg.Compensation
-	kind, err := hil.ParseCompKind(k.Kind)
-	if err != nil {
-		return hil.CompSpec{}, err
-	}
-	s := hil.CompSpec{
-		Kind: kind, Scale: k.Scale, Gain: k.Gain, Inertia: k.Accel, Ramp: k.Ramp, Lead: k.Lead, Band: k.Band,
-		Bandwidth: k.Bandwidth, Order: k.Order, DeadBand: k.DeadBand,
-		AdaptTime: k.Adapt.Time, AdaptRange: k.Adapt.Range, AdaptZone: k.Adapt.DeadZone,
-		Resolution: k.Resolution, Rest: k.Rest, Limit: k.Limit, Slew: k.Slew,
-		Dither: estimator.DitherSpec{Amplitude: k.Dither.Amplitude, Velocity: k.Dither.Velocity, Frequency: k.Dither.Frequency,
-			Kind: k.Dither.Kind},
-	}
+func compSpec(cfg *configs.Config, count float64) hil.CompSpec {
+	s := cfg.Compensation
 	if s.Resolution == 0 {
 		s.Resolution = count
 	}
@@ -173,7 +159,7 @@ func compSpec(cfg *configs.Config, count float64) (hil.CompSpec, error) {
 		}
 		s.Slew = 2 * top * cfg.Loop.Rate / 5
 	}
-	return s, nil
+	return s
 }
 
 func motorOf(m configs.Motor) plant.Motor {

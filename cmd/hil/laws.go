@@ -59,7 +59,7 @@ type lawJSON struct {
 	Parameters []paramJSON      `json:"parameters"`
 	States     []signalJSON     `json:"states"`
 	Presets    []presetJSON     `json:"presets,omitempty"`
-	Identify   identify.Chain         `json:"identified_by"` // methods of hil identify that find its parameters
+	Identify   identify.Chain   `json:"identified_by"` // methods of hil identify that find its parameters
 	Phenomena  []phenomenonJSON `json:"phenomena,omitempty"`
 }
 
