@@ -44,6 +44,37 @@ correlation length of its roughness, or of the dip at a slot where that is short
 do; ` + "`engine.averaged: true`" + ` goes on with an averaged contact instead and says so. At 20 µs the limit is 4340 rpm
 on the standard commutator. The same holds [in the loop](brush-loop.md).
 
+## A measured surface
+
+A record of a profilometer takes the place of the drawn roughness. [brush-measured.yaml](../configs/brush-measured.yaml) is an example with
+files beside it; copy them and put your own numbers in:
+
+` + "```" + `
+hil simulate configs/brush-measured.yaml --plot measured.png
+` + "```" + `
+
+` + "```yaml\nbrush:\n  commutator: {profile: outline.csv}     # columns angle_deg, radius_mm, or arc_mm, radius_mm\n  face: {profile: face.csv}              # columns x_mm, height_um\n```" + `
+
+A CSV has a header; each column has its unit behind an underscore, any unit that a file takes. Paths start at the folder of the
+file. Points are joined by straight lines.
+
+- *Outline*: one whole turn, angles or arcs rising, slot 0 at the angle 0. An arc is divided by ` + "`commutator.radius`" + `, from which the
+  mean radius may differ by 1 %. The record holds slots, bar steps and eccentricity too, so their keys are refused beside it.
+- *Face*: x from the middle over the whole width; the height is that over the arc of ` + "`face.radius_ratio`" + `, positive towards the
+  commutator. ` + "`face.vertices`" + ` says at how many points of a segment it is taken.
+
+Each record is asked for its own correlation length, the distance over which the autocorrelation falls to 1/e (without mean and, on
+an outline, eccentricity). At least three points have to lie in it. It takes the place of ` + "`commutator.correlation`" + ` in the rule above:
+a step that moves the surface by more than a fifth of it is refused, by more than a seventh warned about.
+
+## Measured material
+
+The source lets restitution, stiffness and damping depend on temperature and current density, and restitution on the length of the brush
+too. Keys such as ` + "`material.eps_by_temperature`" + ` name a CSV with the cause (` + "`temperature_degC`, `current_density_A_mm2` or `length_mm`" + `) and the ` + "`factor`" + ` by
+which the parameter is multiplied: a table of one row with the factor 1 is the constant. Between rows the factor lies on a straight
+line. A file whose temperature, current density or length lies outside a table is refused. If the current of a run leaves the table,
+the nearest row is held and a warning says so. Tables and slopes multiply.
+
 ## What to trust
 
 The defaults are plausible, not identified: the source prints none. Trends are the source's (mean |φ̇| grows as the brush
@@ -52,6 +83,11 @@ nothing: at 32 mm the mean of |φ̇| scatters by a quarter from seed to seed. Me
 by the spring and hardly depend on anything else; the share of time without contact and the count of interruptions depend on
 the step.
 
+## What is printed
+
+After ` + "`discard`" + `; the same names are in the JSON and in the ` + "`metrics`" + ` of a study.
+
+@FIGURES@
 ## Parameters
 
 All are keys of the section ` + "`brush`" + `; a dot opens a section: ` + "`brush: {holder: {clearance: 0.1 mm}}`" + `. Numbers are SI or carry their
@@ -104,7 +140,12 @@ The keys below are made from the source: ` + "`go test ./configs -run Docs -upda
 // docs/brush.md lists every parameter of the model, docs/contact.md every key and every toy.
 func TestContactDocsAreCurrent(t *testing.T) {
 	var b strings.Builder
-	b.WriteString(brushHead + "| key | symbol | unit | default | range | meaning |\n|---|---|---|---|---|---|\n")
+	var figures strings.Builder
+	figures.WriteString("| name | unit | meaning |\n|---|---|---|\n")
+	for _, f := range new(brush.Stats).Figures() {
+		fmt.Fprintf(&figures, "| `%s` | %s | %s |\n", f.Name, f.Unit, strings.ReplaceAll(f.Doc, "|", "\\|"))
+	}
+	b.WriteString(strings.Replace(brushHead, "@FIGURES@", figures.String(), 1) + "| key | symbol | unit | default | range | meaning |\n|---|---|---|---|---|---|\n")
 	p := brush.DefaultParams()
 	for _, f := range p.Table() {
 		def, span := "", ""
@@ -114,6 +155,9 @@ func TestContactDocsAreCurrent(t *testing.T) {
 			def, span = schema.Short(*f.Ptr), fmt.Sprintf("%s … %s", schema.Short(f.Lo), schema.Short(f.Hi))
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | `%s` | %s | %s |\n", f.Key, strings.ReplaceAll(f.Symbol, "_", "\\_"), strings.ReplaceAll(f.Unit, "|", " or "), def, span, strings.ReplaceAll(f.Doc, "|", "\\|"))
+	}
+	for _, f := range measuredFiles() {
+		fmt.Fprintf(&b, "| `%s` |  |  |  |  | %s |\n", f.key, f.doc)
 	}
 	current(t, "brush.md", b.String())
 

@@ -75,6 +75,9 @@ func LoadContactRun(path string) (c *ContactRun, warnings []schema.Problem, err 
 func ContactRunBytes(name string, data []byte) (c *ContactRun, warnings []schema.Problem, err error) {
 	c = DefaultContactRun()
 	warnings, err = schema.Load(name, data, c, func(r *schema.Report) {
+		if c.Brush != nil {
+			c.Brush.measure(r, filepath.Dir(name))
+		}
 		c.Check(r)
 		if c.Scene != nil {
 			for i := range c.Scene.Bodies {

@@ -1,6 +1,10 @@
 package configs
 
 import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -130,6 +134,83 @@ func TestContactRunBadInput(t *testing.T) {
 		_, _, err := ContactRunBytes("x.yaml", []byte(strings.Replace(goodToy, "{kind: woodpecker}", c.is, 1)))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+// Measured files are read in their own units from beside the file that names them; what they stand in place of is refused.
+func TestMeasuredFiles(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var deg, arc, face strings.Builder
+	deg.WriteString("# outline\nradius_mm, angle_deg\n")
+	arc.WriteString("arc_mm,radius_um\n")
+	face.WriteString("x_mm,height_um\n")
+	for k := range 2000 {
+		a := 2 * math.Pi * float64(k) / 2000
+		r := 11 + 1e-3*math.Sin(10*a)
+		fmt.Fprintf(&deg, "%.9f,%.6f\n", r, a*180/math.Pi)
+		fmt.Fprintf(&arc, "%.9f,%.6f\n", 11*a, 1e3*r)
+	}
+	for k := -330; k <= 330; k++ {
+		fmt.Fprintf(&face, "%.2f,%.6f\n", 0.01*float64(k), 2*math.Cos(0.01*float64(k)))
+	}
+	write("deg.csv", deg.String())
+	write("arc.csv", arc.String())
+	write("face.csv", face.String())
+	write("eps.csv", "factor,temperature_degC\n1.1,20\n0.9,100\n")
+	write("damping.csv", "current_density_A_mm2,factor\n0,1\n0.2,3\n")
+	write("unitless.csv", "temperature,factor\n300,1\n")
+	write("wrong.csv", "temperature_mm,factor\n300,1\n")
+	write("text.csv", "temperature_K,factor\n300,one\n")
+	write("few.csv", "angle_rad,radius_mm\n0,11\n1,11\n")
+	load := func(keys string) (*ContactRun, error) {
+		text := "version: 1\nname: x\nsystem: brush\nduration: 1 s\nbrush: {" + keys + "}\n"
+		c, _, err := ContactRunBytes(filepath.Join(dir, "run.yaml"), []byte(text))
+		return c, err
+	}
+	for _, outline := range []string{"deg.csv", "arc.csv"} {
+		c, err := load("commutator: {profile: " + outline + "}, face: {profile: face.csv}, material: {eps_by_temperature: eps.csv, damping_by_current: damping.csv}")
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := &c.Brush.Params
+		if got, want := p.Commutator.Profile.At(0.1), 0.011+1e-6*math.Sin(1); math.Abs(got-want) > 1e-9 {
+			t.Errorf("%s: radius %.9g m, want %.9g", outline, got, want)
+		}
+		if got, want := p.Face.Profile.At(1e-3)-p.Face.Profile.At(0), 2e-6*(math.Cos(1)-1); math.Abs(got-want) > 1e-11 {
+			t.Errorf("the face falls by %g m, want %g", got, want)
+		}
+		eps, damping := p.Material.By[0][0], p.Material.By[2][1]
+		if math.Abs(eps.X[0]-293.15) > 1e-9 || math.Abs(eps.X[1]-373.15) > 1e-9 || eps.Y[0] != 1.1 || damping.X[1] != 2e5 || damping.Y[1] != 3 {
+			t.Errorf("tables %+v, %+v", eps, damping)
+		}
+		if n := len(c.Brush.Files()); n != 4 {
+			t.Errorf("%d files, want 4", n)
+		}
+	}
+	for keys, want := range map[string]string{
+		"commutator: {profile: nowhere.csv}":                          "no such file",
+		"commutator: {profile: few.csv}":                              "at least 8",
+		"commutator: {profile: face.csv}":                             "want the columns angle or arc and radius",
+		"commutator: {profile: deg.csv, roughness: 1 um}":             "brush.commutator.roughness: not used",
+		"commutator: {profile: deg.csv, radius: 12 mm}":               "mean radius",
+		"face: {profile: face.csv, seed: 3}":                          "brush.face.seed: not used",
+		"face: {profile: face.csv}, brush: {width: 7 mm}":             "the whole width",
+		"commutator: {profile: 3 mm, speed: 10}":                      "no such file",
+		"commutator: {profile: {a: b}}":                               "want a word",
+		"material: {eps_by_temperature: unitless.csv}":                "has no unit",
+		"material: {eps_by_temperature: wrong.csv}":                   "column temperature",
+		"material: {eps_by_temperature: text.csv}":                    "text.csv:2",
+		"material: {eps_by_temperature: eps.csv, temperature: 400 K}": "outside the table",
+		"material: {eps_by_speed: eps.csv}":                           "unknown key",
+	} {
+		if _, err := load(keys); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", keys, err, want)
 		}
 	}
 }

@@ -23,7 +23,10 @@ func CheckSimulation(name string, data []byte) (s Simulation, err error) {
 	switch s.Kind {
 	case ContactFile:
 		var c *ContactRun
-		if c, s.Warnings, err = ContactRunBytes(name, data); err == nil && c.Scene != nil {
+		if c, s.Warnings, err = ContactRunBytes(name, data); err == nil && c.Brush != nil {
+			s.Files = c.Brush.Files()
+		}
+		if err == nil && c.Scene != nil {
 			for _, b := range c.Scene.Bodies {
 				if b.File != "" {
 					s.Files = append(s.Files, b.File)

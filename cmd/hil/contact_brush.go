@@ -39,9 +39,7 @@ func (s *touching) brushBySteps(ctx context.Context, b *brush.Brush) error {
 	if err != nil {
 		return err
 	}
-	for _, f := range stats.Figures() {
-		s.metrics = append(s.metrics, metric{f.Name, f.Unit, f.Value})
-	}
+	s.figures(&stats)
 	s.warnings = append(s.warnings, b.Warnings(e.Step)...)
 	s.solver = append(s.solver, metric{"steps", "", float64(stats.Steps)}, metric{"unverified_steps", "", float64(stats.Unverified)},
 		metric{"eased_steps", "", float64(stats.Eased)}, metric{"warm_share", "", stats.Warm})
@@ -74,12 +72,18 @@ func (s *touching) brushByEvents(ctx context.Context, b *brush.Brush) error {
 	if err != nil {
 		return err
 	}
-	for _, f := range stats.Figures() {
-		s.metrics = append(s.metrics, metric{f.Name, f.Unit, f.Value})
-	}
+	s.figures(&stats)
 	s.warnings = append(s.warnings, b.Warnings(0)...)
 	s.solver = eventCounts(&counts)
 	return nil
+}
+
+// figures takes the numbers of a run and what they mean.
+func (s *touching) figures(stats *brush.Stats) {
+	s.meaning = map[string]string{}
+	for _, f := range stats.Figures() {
+		s.metrics, s.meaning[f.Name] = append(s.metrics, metric{f.Name, f.Unit, f.Value}), f.Doc
+	}
 }
 
 // brushByMeans is the averaged contact in place of a run: what the statics of the spring and the fits of the model say. There is no

@@ -84,6 +84,7 @@ func (s *touching) motorBySteps(ctx context.Context) error {
 		{"steps", "", float64(c.Steps)}, {"sub_steps", "", float64(c.Sub)}, {"averaged_sub_steps", "", float64(c.Averaged)}, {"switches", "", float64(c.Switches)},
 		{"unverified_steps", "", float64(c.Degraded)}, {"unverified_share", "", float64(c.Degraded) / max(1, float64(c.Sub))}, {"restarts", "", float64(c.Restarts)},
 	}
+	s.warnings = append(s.warnings, s.motor.Warnings()...)
 	if c.Averaged > 0 {
 		s.warnings = append(s.warnings, fmt.Sprintf("averaged contact in %d of %d sub-steps: a step of %g s does not resolve the surface at that speed", c.Averaged, c.Sub, s.cfg.Engine.Step))
 	}

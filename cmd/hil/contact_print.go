@@ -70,7 +70,7 @@ func (s *touching) print(w io.Writer) {
 		}
 		t := tabwriter.NewWriter(w, 0, 8, 3, ' ', tabwriter.AlignRight)
 		for _, m := range part.list {
-			fmt.Fprintf(t, "%-28s\t%.6g\t %-7s\t\n", m.Name, clean(m.Value), m.Unit)
+			fmt.Fprintf(t, "%-28s\t%.6g\t %-7s\t %s\n", m.Name, clean(m.Value), m.Unit, s.meaning[m.Name])
 		}
 		t.Flush()
 	}

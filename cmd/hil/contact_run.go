@@ -35,9 +35,10 @@ type touching struct {
 	rows   []instant
 	beside []engine.Signal // what rows have beside coordinates and contacts
 
-	tooLong string   // what is said of steps that may have missed a contact
-	metrics []metric // what happened
-	solver  []metric // how the contact problems fared
+	tooLong string            // what is said of steps that may have missed a contact
+	metrics []metric          // what happened
+	meaning map[string]string // of metrics whose name does not say it, by name
+	solver  []metric          // how the contact problems fared
 }
 
 // instant is one row of a run.

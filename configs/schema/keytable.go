@@ -14,13 +14,14 @@ import (
 // commutator. What a file leaves out keeps its number.
 type KeyTable []TableKey
 
-// TableKey is one key: a number in SI (Ptr) or a switch (Flag).
+// TableKey is one key: a number in SI (Ptr), a switch (Flag) or a word (Word), which is empty when left out.
 type TableKey struct {
 	Key, Unit, Doc string
 	Lo, Hi         float64
 	Whole          bool
 	Ptr            *float64
 	Flag           *bool
+	Word           *string
 }
 
 // Decode reads the keys that begin with prefix.
@@ -54,6 +55,14 @@ func (table KeyTable) Decode(w *Walker, path, prefix string, e Entry) {
 			continue
 		}
 		s, _, isText := Text(k.Value)
+		if f.Word != nil {
+			if !isText || s == "" || k.Value.Type() == ast.NullType {
+				w.ErrorAt(p, at, "", "%s: want a word, got %s: %s", p, KindName(k.Value), f.Doc)
+				continue
+			}
+			*f.Word = s
+			continue
+		}
 		if !isText || k.Value.Type() == ast.NullType {
 			w.ErrorAt(p, at, "", "%s: want a number, got %s", p, KindName(k.Value))
 			continue
@@ -132,6 +141,9 @@ func (table KeyTable) opens(prefix string) bool {
 func (table KeyTable) Emit(e *Emitter, indent int) {
 	var open []string
 	for _, f := range table {
+		if f.Word != nil && *f.Word == "" {
+			continue
+		}
 		parts := strings.Split(f.Key, ".")
 		groups, key := parts[:len(parts)-1], parts[len(parts)-1]
 		same := 0
@@ -143,9 +155,12 @@ func (table KeyTable) Emit(e *Emitter, indent int) {
 		}
 		open = groups
 		value := ""
-		if f.Flag != nil {
+		switch {
+		case f.Flag != nil:
 			value = strconv.FormatBool(*f.Flag)
-		} else {
+		case f.Word != nil:
+			value = strconv.Quote(*f.Word)
+		default:
 			value = strconv.FormatFloat(*f.Ptr, 'g', -1, 64)
 		}
 		fmt.Fprintf(e, "%s%s: %s", strings.Repeat(" ", indent+2+2*len(groups)), key, value)
@@ -169,6 +184,10 @@ func (table KeyTable) Shape(prefix string) *Object {
 		f := table[i]
 		if f.Flag != nil {
 			props.Set(k, Typed("boolean").Set("description", f.Doc).Set("default", *f.Flag))
+			continue
+		}
+		if f.Word != nil {
+			props.Set(k, Typed("string").Set("description", f.Doc))
 			continue
 		}
 		number := new(Object).Set("anyOf", []any{Typed("number").Set("minimum", f.Lo).Set("maximum", f.Hi), Typed("string").Set("pattern", NumberPattern)})

@@ -20,6 +20,8 @@ import (
 // or, with TrueSlots, the slot itself: SlotDepth deep over SlotWidth, with edges rounded by DipDepth·(1 − y/EdgeLength)² at the
 // distance y from the wall. The roughness has the autocorrelation exp(−(x/Corr)²) and the mean roughness depth Rz, see RoughRing.
 //
+// A measured Profile stands in place of the sum, slots and eccentricity included.
+//
 // The source names the quantities but gives no law for the surface [SNB06]: the laws are ours.
 type CommutatorSpec struct {
 	Radius            float64
@@ -35,6 +37,7 @@ type CommutatorSpec struct {
 	TrueSlots         bool
 	Spacing           float64 // largest distance of vertices; 0: the smaller of 25 µm and Corr/20
 	Seed              uint64
+	Profile           *Profile // measured, in place of everything above but Radius, Bars, SlotWidth and Spacing; nil: none
 }
 
 // Validate reports every problem at once.
@@ -74,6 +77,11 @@ func (s *CommutatorSpec) Validate() error {
 		}
 		if s.DipDepth > 0 && s.SlotWidth+s.EdgeLength == 0 {
 			bad("slot_width: a dip of %g m has no width", s.DipDepth)
+		}
+	}
+	if p := s.Profile; p != nil {
+		if lo, _ := extent(p.Y); s.TrueSlots || !(lo > s.Radius/2) {
+			bad("profile: a measured outline has no true slots, and no point within half of radius, %g m", s.Radius)
 		}
 	}
 	if s.Rz > 0 && s.Corr == 0 {
@@ -145,6 +153,9 @@ func NewCommutator(spec CommutatorSpec) (*Commutator, error) {
 		}
 		dip, _, _ := spec.dip(c.angle[k])
 		c.r[k] = spec.Radius + c.rough[k] + steps[bar] + spec.Eccentricity*math.Cos(c.angle[k]-spec.EccentricityPhase) - dip
+		if spec.Profile != nil {
+			c.r[k] = spec.Profile.At(c.angle[k])
+		}
 		sin, cos := math.Sincos(c.angle[k])
 		c.x[k], c.y[k] = c.r[k]*cos, c.r[k]*sin
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -120,9 +121,45 @@ func slopes(t, p []float64, loop bool) []float64 {
 // LoadTable reads a CSV with a header that names time_s, position_rad (or position_m) and, if present, velocity_rad_s (or
 // velocity_m_s). Lines that begin with # are skipped. Errors name the line.
 func LoadTable(path string, loop bool) (*Table, error) {
-	f, err := os.Open(path)
+	find := func(header []string, names ...string) int {
+		return slices.IndexFunc(header, func(h string) bool { return slices.Contains(names, h) })
+	}
+	c, lines, err := ReadColumns(path, func(header []string) ([]int, error) {
+		ct, cp, cv := find(header, "time_s"), find(header, "position_rad", "position_m"), find(header, "velocity_rad_s", "velocity_m_s")
+		if ct < 0 || cp < 0 {
+			return nil, fmt.Errorf("want columns time_s and position_rad (velocity_rad_s if known), found %s", strings.Join(header, ", "))
+		}
+		if cv < 0 {
+			return []int{ct, cp}, nil
+		}
+		return []int{ct, cp, cv}, nil
+	})
 	if err != nil {
 		return nil, err
+	}
+	t := c[0]
+	for k := 1; k < len(t); k++ {
+		if t[k] <= t[k-1] {
+			return nil, fmt.Errorf("%s:%d: time goes from %g s to %g s, want increasing times", path, lines[k], t[k-1], t[k])
+		}
+	}
+	var v []float64
+	if len(c) > 2 {
+		v = c[2]
+	}
+	tab, err := NewTable(t, c[1], v, loop)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return tab, nil
+}
+
+// ReadColumns reads columns of finite numbers from a CSV with a header, and the lines that they stand in. choose gets the names of the
+// header and says which columns are wanted, in which order. Lines that begin with # are skipped. Errors name the line.
+func ReadColumns(path string, choose func(header []string) ([]int, error)) (columns [][]float64, lines []int, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
 	}
 	defer f.Close()
 	r := csv.NewReader(f)
@@ -130,59 +167,36 @@ func LoadTable(path string, loop bool) (*Table, error) {
 
 	header, err := r.Read()
 	if errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s: empty file", path)
+		return nil, nil, fmt.Errorf("%s: empty file", path)
 	} else if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	width := len(header)
-	find := func(names ...string) int {
-		for i, h := range header {
-			for _, name := range names {
-				if strings.TrimSpace(strings.TrimPrefix(h, "\ufeff")) == name {
-					return i
-				}
-			}
-		}
-		return -1
+	for i, h := range header {
+		header[i] = strings.TrimSpace(strings.TrimPrefix(h, "\ufeff"))
 	}
-	ct, cp, cv := find("time_s"), find("position_rad", "position_m"), find("velocity_rad_s", "velocity_m_s")
-	if ct < 0 || cp < 0 {
-		return nil, fmt.Errorf("%s:1: want columns time_s and position_rad (velocity_rad_s if known), found %s", path, strings.Join(header, ", "))
+	at, err := choose(header)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s:1: %w", path, err)
 	}
-
-	var t, p, v []float64
+	columns = make([][]float64, len(at))
 	for {
 		rec, err := r.Read()
 		if errors.Is(err, io.EOF) {
-			break
+			return columns, lines, nil
 		} else if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+			return nil, nil, fmt.Errorf("%s: %w", path, err)
 		}
 		line, _ := r.FieldPos(0)
-		if len(rec) != width {
-			return nil, fmt.Errorf("%s:%d: %d cells, the header has %d", path, line, len(rec), width)
+		if len(rec) != len(header) {
+			return nil, nil, fmt.Errorf("%s:%d: %d cells, the header has %d", path, line, len(rec), len(header))
 		}
-		cell := func(c int) float64 {
-			x, perr := strconv.ParseFloat(strings.TrimSpace(rec[c]), 64)
-			if err == nil && (perr != nil || !numeric.Finite(x)) {
-				err = fmt.Errorf("%s:%d: %q in column %s is not a finite number", path, line, rec[c], header[c])
+		lines = append(lines, line)
+		for i, c := range at {
+			x, err := strconv.ParseFloat(strings.TrimSpace(rec[c]), 64)
+			if err != nil || !numeric.Finite(x) {
+				return nil, nil, fmt.Errorf("%s:%d: %q in column %s is not a finite number", path, line, rec[c], header[c])
 			}
-			return x
-		}
-		t, p = append(t, cell(ct)), append(p, cell(cp))
-		if cv >= 0 {
-			v = append(v, cell(cv))
-		}
-		if err != nil {
-			return nil, err
-		}
-		if k := len(t) - 1; k > 0 && t[k] <= t[k-1] {
-			return nil, fmt.Errorf("%s:%d: time goes from %g s to %g s, want increasing times", path, line, t[k-1], t[k])
+			columns[i] = append(columns[i], x)
 		}
 	}
-	tab, err := NewTable(t, p, v, loop)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return tab, nil
 }

@@ -76,7 +76,7 @@ func NewBeside(p Params, scheme contact.MoreauOptions) (*Beside, error) {
 // Need is the least number of steps in dt (s) that resolve the surface at the speed omega (rad/s), as Resolvable says. It is no
 // whole number.
 func (b *Beside) Need(dt, omega float64) float64 {
-	way, _, _ := b.p.Commutator.resolved()
+	way, _, _ := b.p.resolved()
 	return math.Abs(omega) * b.p.Commutator.Radius * dt / way
 }
 

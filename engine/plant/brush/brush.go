@@ -24,8 +24,10 @@ type Brush struct {
 
 	// face, at the present temperature (K) and current density (A/m²); drifts: some law depends on the speed
 	law                  contact.Law
+	holder, spring       contact.Law
 	temperature, density float64
 	drifts               bool
+	beyond               bool // has been outside a table of Material
 
 	// commutator: angle(t) = angle0 + speed·(t − time0)
 	angle0, speed, time0 float64
@@ -136,6 +138,9 @@ func (p *Params) outline() contact.CommutatorSpec {
 	if c.Smooth {
 		s.Rz, s.BarStep = 0, 0
 	}
+	if c.Profile != nil {
+		s.Profile, s.Rz, s.BarStep, s.Eccentricity, s.DipDepth = c.Profile, 0, 0, 0, 0
+	}
 	return s
 }
 
@@ -173,6 +178,10 @@ func (b *Brush) Heat(temperature, density float64) {
 	b.temperature, b.density = temperature, density
 	b.law = b.p.Contact.Face
 	b.law.Mu = b.p.FaceMu(temperature, density, 0)
+	b.holder, b.spring = b.p.Contact.Holder, b.p.Contact.Spring
+	eps := b.p.factor(ofEps, temperature, density)
+	b.law.EpsN, b.holder.EpsN, b.spring.EpsN = b.law.EpsN*eps, b.holder.EpsN*eps, b.spring.EpsN*eps
+	b.beyond = b.beyond || b.p.outside(temperature, density)
 	b.drifts = m.MuSpeed != 0 || m.EpsSpeed != 0
 	b.links()
 	b.f.h = 0
@@ -183,7 +192,7 @@ func (b *Brush) Heat(temperature, density float64) {
 // main body.
 func (b *Brush) links() {
 	g := &b.p.Segment
-	ka := g.AxialStiffness * g.Factor * b.p.Warm(b.temperature)
+	ka := g.AxialStiffness * g.Factor * b.p.Warm(b.temperature) * b.p.factor(ofStiffness, b.temperature, b.density)
 	ks := ka * g.ShearRatio
 	b.kU, b.kS, b.cU, b.cS = [segments][segments]float64{}, [segments][segments]float64{}, [segments][segments]float64{}, [segments][segments]float64{}
 	path := b.path()
@@ -211,16 +220,22 @@ func (b *Brush) links() {
 	}
 	fill(&b.kU, ka, ka*g.AxialCoupling)
 	fill(&b.kS, ks, ks*g.ShearCoupling)
-	fill(&b.cU, g.AxialDamping, g.AxialDamping*g.AxialCouplingDamping)
-	fill(&b.cS, g.ShearDamping, g.ShearDamping*g.ShearCouplingDamping)
+	damp := b.p.factor(ofDamping, b.temperature, b.density)
+	ca, cs := g.AxialDamping*damp, g.ShearDamping*damp
+	fill(&b.cU, ca, ca*g.AxialCouplingDamping)
+	fill(&b.cS, cs, cs*g.ShearCouplingDamping)
 }
 
 // face places the vertices: a concave arc, whose sides hang lower, with its roughness.
 func (b *Brush) face() error {
 	p := &b.p
-	rough, err := contact.FaceProfile(p.Brush.Width, 0, p.Commutator.Correlation, p.Face.Roughness, uint64(p.Face.Seed))
-	if err != nil {
-		return err
+	var rough interface{ At(x float64) float64 } = recessed{p.Face.Profile}
+	if p.Face.Profile == nil {
+		drawn, err := contact.FaceProfile(p.Brush.Width, 0, p.Commutator.Correlation, p.Face.Roughness, uint64(p.Face.Seed))
+		if err != nil {
+			return err
+		}
+		rough = drawn
 	}
 	n, rf := int(p.Face.Vertices), p.Face.RadiusRatio*p.Commutator.Radius
 	third := p.Brush.Width / segments
@@ -235,3 +250,9 @@ func (b *Brush) face() error {
 	b.hint = make([]int32, len(b.point))
 	return nil
 }
+
+// recessed is a measured face seen from inside the brush: a point that stands out lies lower.
+type recessed struct{ *contact.Profile }
+
+// At is the height (m) at x, outward along the brush.
+func (r recessed) At(x float64) float64 { return -r.Profile.At(x) }

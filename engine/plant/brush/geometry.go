@@ -139,7 +139,7 @@ func (b *Brush) inHolder(s *scene, reach float64, set *contact.Set) {
 		if gap > reach {
 			continue
 		}
-		i := set.Add(id+2, b.p.Contact.Holder, gap)
+		i := set.Add(id+2, b.holder, gap)
 		if i < 0 {
 			continue
 		}
@@ -163,7 +163,7 @@ func (b *Brush) wallEnd(s *scene, sign, hx, hy, reach float64, id uint32, set *c
 	if gap > reach {
 		return
 	}
-	i := set.Add(id, b.p.Contact.Holder, gap)
+	i := set.Add(id, b.holder, gap)
 	if i < 0 {
 		return
 	}
@@ -207,7 +207,7 @@ func (b *Brush) underSpring(s *scene, reach float64, set *contact.Set) {
 		rel := (vx-s.dx+s.omega*ky)*c.ny - (vy-s.dy-s.omega*kx)*c.nx
 		c.turn = -rel / dist
 	}
-	i := set.Add(id, b.p.Contact.Spring, gap)
+	i := set.Add(id, b.spring, gap)
 	if i < 0 {
 		return
 	}

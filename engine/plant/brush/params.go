@@ -43,6 +43,9 @@ type Commutator struct {
 	Seed         float64 //         a whole number
 	TrueSlots    bool    //         walls and a floor in place of the dip; not for the loop
 	Smooth       bool    //         no roughness and no steps, curvature exact
+
+	// Profile is a measured outline in place of roughness, steps, dips and eccentricity; nil: none.
+	Profile *contact.Profile
 }
 
 // Block is the brush as a whole.
@@ -61,6 +64,9 @@ type Face struct {
 	Roughness   float64 // m    Rz over five lengths of w/5
 	Vertices    float64 //      on each segment, both ends included; a whole number
 	Seed        float64 //      a whole number
+
+	// Profile is a measured surface in place of the roughness, over the arc of the face, positive towards the commutator; nil: none.
+	Profile *contact.Profile
 }
 
 // Segment is one of the three elastic parts of the face. Neighbours are joined by a share of its stiffness and damping.
@@ -120,6 +126,8 @@ type Material struct {
 	CurrentDensity       float64 // A/m²
 	RefTemperature       float64 // K
 	RefCurrentDensity    float64 // A/m²
+
+	By [len(Properties)][len(Causes)]*Curve // measured factors of a property by a cause; nil: 1
 }
 
 // Electric is the current's way from brush to bar.
@@ -198,6 +206,6 @@ func (p *Params) BodyResistance() float64 {
 // Stiffness is k_a and k_s at factor κ and the present temperature (N/m).
 func (p *Params) Stiffness() (axial, shear float64) {
 	axial = p.Segment.AxialStiffness * p.Segment.Factor
-	axial *= p.Warm(p.Material.Temperature)
+	axial *= p.Warm(p.Material.Temperature) * p.factor(ofStiffness, p.Material.Temperature, p.Material.CurrentDensity)
 	return axial, axial * p.Segment.ShearRatio
 }

@@ -133,6 +133,9 @@ type Machine struct {
 	drive    float64 // N·m  held torque of the sub-step
 }
 
+// Warnings names what makes results doubtful, as Brush.Warnings does, at the last speed of a run.
+func (m *Machine) Warnings() []string { return m.side[0].b.Warnings(m.s.SubStep) }
+
 // MachineCounts counts since the start.
 type MachineCounts struct {
 	Steps, Sub, Averaged int // steps, sub-steps, sub-steps with the averaged contact

@@ -76,7 +76,7 @@ type stepSums struct {
 func (m *Machine) choose(h, omega float64) bool {
 	p := &m.s.Params
 	was := m.averaged
-	limit, _, _ := p.Commutator.resolved()
+	limit, _, _ := p.resolved()
 	step := math.Abs(omega) * p.Commutator.Radius * h
 	switch {
 	case m.s.Averaged || step > limit:
@@ -258,5 +258,5 @@ func face(m *contact.Moreau) (force, moment float64) {
 }
 
 func (m *Material) drifts() bool {
-	return m.MuTemperature != 0 || m.MuCurrent != 0 || m.MuSpeed != 0 || m.StiffnessTemperature != 0 || m.EpsSpeed != 0
+	return m.MuTemperature != 0 || m.MuCurrent != 0 || m.MuSpeed != 0 || m.StiffnessTemperature != 0 || m.EpsSpeed != 0 || m.By != Material{}.By
 }

@@ -36,18 +36,26 @@ type Snapshot struct {
 }
 
 // resolved is how far (m) the surface may move in a step at most, a fifth of its shortest wave, and that wave with its key: the
-// correlation length of the roughness, or the dip at a slot, or a true slot. A smooth commutator without dips has none.
-func (c *Commutator) resolved() (way, wave float64, key string) {
+// correlation length of the roughness, or the dip at a slot, or a true slot. A smooth commutator without dips has none. A measured
+// surface has its own correlation length, in which its slots have a share.
+func (p *Params) resolved() (way, wave float64, key string) {
+	c := &p.Commutator
 	wave = math.Inf(1)
 	if !c.Smooth {
 		wave, key = c.Correlation, "commutator.correlation"
+	}
+	if c.Profile != nil {
+		wave, key = c.Profile.Correlation, "the correlation length of commutator.profile,"
+	}
+	if f := p.Face.Profile; f != nil && f.Correlation < wave {
+		wave, key = f.Correlation, "the correlation length of face.profile,"
 	}
 	dip, of := c.SlotWidth+2*c.EdgeLength, "commutator.slot_width and two of commutator.edge_length together,"
 	deep := c.DipDepth
 	if c.TrueSlots && c.SlotDepth > 0 {
 		dip, of, deep = c.SlotWidth, "commutator.slot_width", c.SlotDepth
 	}
-	if deep > 0 && dip > 0 && dip < wave {
+	if deep > 0 && dip > 0 && dip < wave && c.Profile == nil {
 		wave, key = dip, of
 	}
 	return wave / 5 * (1 + 1e-9), wave, key
@@ -57,11 +65,11 @@ func (c *Commutator) resolved() (way, wave float64, key string) {
 // outline of straight edges then meets another outline at every step. The averaged contact is for such speeds.
 func (b *Brush) Resolvable(h float64) error {
 	v := math.Abs(b.speed) * b.p.Commutator.Radius
-	way, wave, key := b.p.Commutator.resolved()
+	way, wave, key := b.p.resolved()
 	if v*h <= way {
 		return nil
 	}
-	return fmt.Errorf("brush: the surface moves %.3g m at %.4g m/s in a step of %g s, more than a fifth of %s %g m: not resolved; a step of %.3g s, a length of %.3g m or the averaged contact would do",
+	return fmt.Errorf("brush: the surface moves %.3g m at %.4g m/s in a step of %g s, more than a fifth of %s %.4g m: not resolved; a step of %.3g s, a length of %.3g m or the averaged contact would do",
 		v*h, v, h, key, wave, wave/5/v, 5*v*h)
 }
 
@@ -72,6 +80,13 @@ func (b *Brush) Warnings(h float64) []string {
 	if r := h * math.Sqrt(3*k/b.p.Mass()); r > 1 {
 		w = append(w, fmt.Sprintf("a step of %g s does not resolve the brush on its face: h·√(3·k_a/m) = %.2g, want at most 1: results depend on theta; k_a up to %.3g N/m or a step of %.3g s would do",
 			h, r, b.p.Mass()/(3*h*h), h/r))
+	}
+	v := math.Abs(b.speed) * b.p.Commutator.Radius
+	if _, wave, key := b.p.resolved(); (b.p.Commutator.Profile != nil || b.p.Face.Profile != nil) && v*h > wave/7 {
+		w = append(w, fmt.Sprintf("a step of %g s moves the surface by %.3g m, more than a seventh of %s %.3g m: results depend on the step; one of %.3g s would do", h, v*h, key, wave, wave/7/v))
+	}
+	if b.beyond {
+		w = append(w, "temperature or current density went beyond a table of material: its nearest row was held")
 	}
 	if r := b.p.Holder.Rake; math.Abs(r) > 5e-3 {
 		w = append(w, fmt.Sprintf("holder.rake: %g rad puts the face on its edge, which hides other trends", r))

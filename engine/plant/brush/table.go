@@ -190,9 +190,10 @@ func (p *Params) fits(bad func(string, ...any)) {
 	if b.Width > c.Radius {
 		bad("brush.width: %g m, want at most commutator.radius %g m", b.Width, c.Radius)
 	}
-	if c.Spacing > c.Correlation/20*(1+1e-9) {
-		bad("commutator.spacing: %g m, want at most correlation/20 = %g m", c.Spacing, c.Correlation/20)
+	if l := c.Correlation; c.Profile == nil && c.Spacing > l/20*(1+1e-9) {
+		bad("commutator.spacing: %g m, want at most correlation/20 = %g m", c.Spacing, l/20)
 	}
+	p.measured(bad)
 	if pitch := 2 * math.Pi * c.Radius / c.Bars; c.SlotWidth+2*c.EdgeLength > pitch {
 		bad("commutator.slot_width: slot and both edges take %g m, the pitch of %g bars is %.3g m", c.SlotWidth+2*c.EdgeLength, c.Bars, pitch)
 	}
