@@ -65,12 +65,12 @@ func (r *regression) instruments(iterations int) error {
 		each(len(r.parts), func(i int) {
 			p := r.parts[i]
 			own := x[p.rec][p.from:p.to]
-			for j, col := range f.regressors(s.Terms, own, p.places, f.way(own), p.moving).w {
+			for j, col := range r.form.rows(f.of(f.smooth, own), p.places, f.of(f.quiet(), own).v, p.moving).w {
 				copy(z[j][p.row:], col)
 			}
 		})
 		if r.z = z; lagged {
-			r.freeLag(z, func(p part) []float64 { return f.force(s.Terms, theta, x[p.rec][p.from:p.to]) })
+			r.freeLag(z, func(p part) []float64 { return r.form.force(f.of(f.quiet(), x[p.rec][p.from:p.to]), theta) })
 		}
 	}
 	return nil

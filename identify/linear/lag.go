@@ -42,38 +42,24 @@ func delayed(x []float64, samples float64, averaged bool) []float64 {
 	}
 	whole := math.Floor(samples)
 	frac := samples - whole
-	var h [delayTaps]float64
-	add := func(frac float64) {
-		var one [delayTaps]float64
+	points, weights := []float64{0}, []float64{1}
+	if averaged { // by Gauss' rule of three points, exact to (ω·dt)⁶/2e6
+		const a = 0.3872983346207417 // √0.6/2
+		points, weights = []float64{-a, 0, a}, []float64{5. / 18, 8. / 18, 5. / 18}
+	}
+	var h, one [delayTaps]float64
+	for j, off := range points {
 		sum := 0.0
 		for i := range one {
-			t := float64(i-delayTaps/2+1) - frac // samples from the point that is wanted
+			t := float64(i-delayTaps/2+1) - frac - off // samples from the point that is wanted
 			one[i] = kaiser(t / (delayTaps / 2))
 			if t != 0 {
 				one[i] *= math.Sin(math.Pi*t) / (math.Pi * t)
 			}
 			sum += one[i]
 		}
-		for i := range h {
-			h[i] += one[i] / sum
-		}
-	}
-	add(frac)
-	if averaged { // by Gauss' rule of three points, exact to (ω·dt)⁶/2e6
-		const a = 0.3872983346207417 // √0.6/2
-		for i := range h {
-			h[i] *= 8
-		}
-		for _, off := range [2]float64{-a, a} {
-			part := h
-			h = [delayTaps]float64{}
-			add(frac + off)
-			for i := range h {
-				h[i] = part[i] + 5*h[i]
-			}
-		}
-		for i := range h {
-			h[i] /= 18
+		for i, x := range one {
+			h[i] += weights[j] * x / sum
 		}
 	}
 	// y_k = Σ h_i·x_{k − whole − (i − 11)}
@@ -178,7 +164,9 @@ func (r *regression) refineLag(from float64, held bool) error {
 		if err != nil {
 			return err
 		}
-		r.freeLag(r.w, func(p part) []float64 { return r.form.force(p.rec, p.from, p.to, theta) })
+		r.freeLag(r.w, func(p part) []float64 {
+			return r.form.force(r.form.track(r.form.f.quiet(), p.rec, p.from, p.to), theta)
+		})
 		if theta, err = r.theta(); err != nil {
 			return err
 		}

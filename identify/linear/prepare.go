@@ -22,11 +22,49 @@ type form struct {
 	joints  bool    // records of two joints take turns
 	free    bool    // nobody drives: the right-hand side is not a force
 
-	way   func(rec, from, to int) []float64                                    // has the sign of the velocity and about its size
-	sides func(rec, from, to int, p places, way []float64, moving []bool) rows // of the samples from … to of a record
+	track func(low lowpass, rec, from, to int) track                           // of the samples from … to of a record
+	sides func(rec, from, to int, p places, way []float64, moving []bool) rows // way has the sign of the velocity
 	side  func(x []float64, moving []bool) func(at int) float64                // the force as the right-hand side has it, at a sample
-	force func(rec, from, to int, theta []float64) []float64                   // by the model, but for what jumps
 	share func(moving []bool, at int) float64                                  // of a row that is in motion
+}
+
+// track is what moves behind a low-pass: its velocity, and the columns of the terms, for the direction in which way has its sign.
+// nil: a term is not in the equation.
+type track struct {
+	v      []float64
+	column func(t Term, way []float64) []float64
+}
+
+// way has the sign of the velocity and about its size.
+func (m *form) way(rec, from, to int) []float64 { return m.track(m.f.quiet(), rec, from, to).v }
+
+// force is the part of the force that changes while the direction does not, by coefficients of the columns.
+func (m *form) force(of track, theta []float64) []float64 {
+	out := make([]float64, len(of.v))
+	for j, c := range m.columns {
+		if c.term.rough() {
+			continue
+		}
+		for k, x := range of.column(c.term, of.v) {
+			out[k] += theta[j] * x
+		}
+	}
+	return out
+}
+
+// rows are the columns of a track, filtered and decimated.
+func (m *form) rows(of track, p places, way []float64, moving []bool) rows {
+	out := rows{w: make([][]float64, len(m.columns)), v: p.of(of.v)}
+	for j, c := range m.columns {
+		switch x := of.column(c.term, way); {
+		case x == nil:
+		case c.term == Offset && moving == nil: // passes as it is
+			out.w[j] = x[:p.n]
+		default:
+			out.w[j] = m.f.row(x, c.term.rough(), p, moving)
+		}
+	}
+	return out
 }
 
 // column is what is known of a column apart from its numbers.
@@ -155,25 +193,10 @@ func (f *filters) quiet() lowpass {
 	return f.smooth
 }
 
-// way has the sign of the velocity.
-func (f *filters) way(position []float64) []float64 {
-	_, v, _ := f.motion(f.quiet(), position)
-	return v
-}
-
-// force is the part of the force that changes while the direction does not, by coefficients of the terms.
-func (f *filters) force(terms []Term, theta, position []float64) []float64 {
-	q, v, a := f.motion(f.quiet(), position)
-	out := make([]float64, len(q))
-	for j, t := range terms {
-		if t.rough() {
-			continue
-		}
-		for k, x := range t.column(q, v, a, v) {
-			out[k] += theta[j] * x
-		}
-	}
-	return out
+// of is the track of an axis.
+func (f *filters) of(low lowpass, position []float64) track {
+	q, v, a := f.motion(low, position)
+	return track{v, func(t Term, way []float64) []float64 { return t.column(q, v, a, way) }}
 }
 
 // row is a side of the equation, filtered. Where some samples do not count they are cut out in between, after the low-pass of
@@ -198,20 +221,6 @@ func (f *filters) side(x []float64, rough bool, moving []bool) []float64 {
 	return f.both.zeroPhase(x)
 }
 
-// regressors are the columns of the terms at a position.
-func (f *filters) regressors(terms []Term, position []float64, p places, way []float64, moving []bool) rows {
-	q, v, a := f.motion(f.smooth, position)
-	out := rows{w: make([][]float64, len(terms)), v: p.of(v)}
-	for j, t := range terms {
-		if col := t.column(q, v, a, way); t == Offset && moving == nil { // passes as it is
-			out.w[j] = col[:p.n]
-		} else {
-			out.w[j] = f.row(col, t.rough(), p, moving)
-		}
-	}
-	return out
-}
-
 // direct is the form by the procedure of [EMPS]:
 //
 //	position → zero-phase low-pass → differences → columns of the terms
@@ -226,17 +235,11 @@ func (s Spec) direct(recs []*record.Record, steady bool) (*form, error) {
 		return nil, err
 	}
 	near := max(1, int(0.4/(s.band(1/f.dt)*f.dt)))
-	return &form{
+	m := &form{
 		columns: s.columns(), f: f,
 		skip:  f.every * int(math.Ceil(s.Trim/f.dt/float64(f.every))),
 		reach: f.smooth.settle() + f.both.settle() + f.calm.settle(),
-		way:   func(rec, from, to int) []float64 { return f.way(recs[rec].Position[from:to]) },
-		sides: func(rec, from, to int, p places, way []float64, moving []bool) rows {
-			return f.regressors(s.Terms, recs[rec].Position[from:to], p, way, moving)
-		},
-		force: func(rec, from, to int, theta []float64) []float64 {
-			return f.force(s.Terms, theta, recs[rec].Position[from:to])
-		},
+		track: func(low lowpass, rec, from, to int) track { return f.of(low, recs[rec].Position[from:to]) },
 		side: func(x []float64, moving []bool) func(at int) float64 {
 			y := f.side(x, true, moving)
 			return func(at int) float64 { return y[min(max(at, 0), len(y)-1)] }
@@ -251,7 +254,11 @@ func (s Spec) direct(recs []*record.Record, steady bool) (*form, error) {
 			}
 			return float64(n) / float64(all)
 		},
-	}, nil
+	}
+	m.sides = func(rec, from, to int, p places, way []float64, moving []bool) rows {
+		return m.rows(m.track(f.smooth, rec, from, to), p, way, moving)
+	}
+	return m, nil
 }
 
 // sameRate is the share by which sampling intervals of records may differ. A clock that trembles by a hundredth tells the

@@ -136,27 +136,17 @@ func (s Spec) twoJoints(recs []*record.Record, o JointOptions) (*form, error) {
 		}
 		return x1, x2
 	}
-	m.way = func(rec, from, to int) []float64 {
+	m.track = func(low lowpass, rec, from, to int) track {
 		x1, x2 := angles(rec, from, to)
-		return m.f.way([2][]float64{x1, x2}[rec%2])
+		return m.f.ofJoint(low, rec%2, x1, x2, o)
 	}
-	m.sides = func(rec, from, to int, p places, way []float64, moving []bool) rows {
-		x1, x2 := angles(rec, from, to)
-		return s.jointRows(m.f, rec%2, x1, x2, m.columns, o, p, way, moving)
-	}
-	m.force = func(rec, from, to int, theta []float64) []float64 {
-		x1, x2 := angles(rec, from, to)
-		column := m.f.jointColumns(m.f.quiet(), rec%2, x1, x2, o, nil)
-		out := make([]float64, to-from)
-		for j, c := range m.columns {
-			if c.term.rough() {
-				continue
-			}
-			for k, x := range column(c.term) {
-				out[k] += theta[j] * x
-			}
+	if o.Free {
+		m.sides = func(rec, from, to int, p places, way []float64, moving []bool) rows {
+			of := m.track(m.f.smooth, rec, from, to)
+			out := m.rows(of, p, way, moving)
+			out.y = negative(m.f.row(of.column("gravity-sin2", way), false, p, moving))
+			return out
 		}
-		return out
 	}
 	return m, nil
 }
@@ -214,8 +204,8 @@ func (s Spec) jointColumns(o JointOptions) []column {
 	return out
 }
 
-// jointColumns gives the column of a term in the equation of a joint, before the filter; nil: not in it.
-func (f *filters) jointColumns(low lowpass, joint int, x1, x2 []float64, o JointOptions, way []float64) func(t Term) []float64 {
+// ofJoint is the track of one of two joints, with the columns of its equation.
+func (f *filters) ofJoint(low lowpass, joint int, x1, x2 []float64, o JointOptions) track {
 	q1, v1, a1 := f.motion(low, x1)
 	q2, v2, a2 := f.motion(low, x2)
 	fill := func(of func(k int) float64) []float64 {
@@ -225,11 +215,8 @@ func (f *filters) jointColumns(low lowpass, joint int, x1, x2 []float64, o Joint
 		}
 		return x
 	}
-	if way == nil {
-		way = [2][]float64{v1, v2}[joint]
-	}
 	sum := fill(func(k int) float64 { return q1[k] + q2[k] })
-	return func(t Term) []float64 {
+	return track{[2][]float64{v1, v2}[joint], func(t Term, way []float64) []float64 {
 		first := joint == 0
 		switch {
 		case t == inertia1 && first, t == inertia12 && !first:
@@ -264,21 +251,5 @@ func (f *filters) jointColumns(low lowpass, joint int, x1, x2 []float64, o Joint
 			return base.column(q2, v2, a2, way)
 		}
 		return nil
-	}
-}
-
-// jointRows are the rows of one of the joints.
-func (s Spec) jointRows(f *filters, joint int, x1, x2 []float64, cols []column, o JointOptions, p places, way []float64, moving []bool) rows {
-	column := f.jointColumns(f.smooth, joint, x1, x2, o, way)
-	_, v, _ := f.motion(f.smooth, [2][]float64{x1, x2}[joint])
-	out := rows{w: make([][]float64, len(cols)), v: p.of(v)}
-	for j, c := range cols {
-		if x := column(c.term); x != nil {
-			out.w[j] = f.row(x, c.term.rough(), p, moving)
-		}
-	}
-	if o.Free {
-		out.y = negative(f.row(column("gravity-sin2"), false, p, moving))
-	}
-	return out
+	}}
 }

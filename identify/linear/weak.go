@@ -97,10 +97,7 @@ func (s Spec) weak(recs []*record.Record, o Options) (*form, error) {
 		columns: s.columns(), f: f,
 		skip:  max(int(math.Ceil(s.Trim/f.dt)), n/2), // the window fits
 		reach: f.smooth.settle() + f.calm.settle() + n/2,
-		way:   func(rec, from, to int) []float64 { return f.way(recs[rec].Position[from:to]) },
-		force: func(rec, from, to int, theta []float64) []float64 {
-			return f.force(s.Terms, theta, recs[rec].Position[from:to])
-		},
+		track: func(low lowpass, rec, from, to int) track { return f.of(low, recs[rec].Position[from:to]) },
 		side: func(x []float64, _ []bool) func(at int) float64 {
 			return func(at int) float64 {
 				at = min(max(at-n/2, 0), len(x)-n-1)
