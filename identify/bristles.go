@@ -42,11 +42,12 @@ func (b bristleMethod) run(j *job, ctx context.Context) (*stage, error) {
 			return []Sensitivity{{What: "simulation steps half as long", RMS: math.Sqrt(2 * sol.Cost / float64(len(sol.Residual))), Unit: sol.Unit, Values: values}}
 		}
 	}
-	own, _ := sol.Extra["doubts"].([]string)
+	st.doubts, _ = sol.Extra["doubts"].([]string)
 	delete(sol.Extra, "doubts")
-	st.doubts = func() []string { return own }
 	less, _ := sol.Extra["less"].(func(u []float64) []float64)
+	st.runs, _ = sol.Extra["runs"].(int)
 	delete(sol.Extra, "less")
+	delete(sol.Extra, "runs")
 	if b.small {
 		return st, nil
 	}
@@ -75,13 +76,9 @@ func (b bristleMethod) run(j *job, ctx context.Context) (*stage, error) {
 		}
 	}
 	// here they are no more than doubts: the filter weighs the motion finer than they do
-	st.doubts = func() []string {
-		model := axis.Spec{Rotary: j.plan.Model.Rotary, Law: "lugre", Drive: axis.Force, LinearHold: true}
-		out := axis.Suspicions(model, recs, sol)
-		if b.smoothed && len(sol.Free) > 0 {
-			out = slices.Insert(out, 0, "lugre smooths the motion, and smoothing rounds the reversals: its values are a start, its intervals are too narrow, most for Fc, Fs, vs and sigma2; let kalman follow")
-		}
-		return append(out, own...)
+	st.doubts = append(axis.Suspicions(axis.Spec{Rotary: spec.Rotary, Law: "lugre", Drive: axis.Force, LinearHold: true}, recs, sol), st.doubts...)
+	if b.smoothed && len(sol.Free) > 0 {
+		st.doubts = slices.Insert(st.doubts, 0, "lugre smooths the motion, and smoothing rounds the reversals: its values are a start, its intervals are too narrow, most for Fc, Fs, vs and sigma2; let kalman follow")
 	}
 	return st, nil
 }

@@ -166,10 +166,11 @@ func (f found) split() bool {
 	return ok
 }
 
-// near is a point in the free parameters at the values of a simpler model; what that has not stays where it is, and there is
-// no break-away level above sliding friction.
-func (p *Plan) near(free []fit.Param) []float64 {
-	f := found(maps.Clone(p.Near))
+// in is the place in the free parameters of a model where a simpler one ended, and which of them that has: the others stay where they
+// are. Without a break-away level there is none above sliding friction.
+func (f found) in(free []fit.Param) (theta []float64, known []bool) {
+	own := f
+	f = maps.Clone(f)
 	if fc, ok := f.get("Fc"); ok {
 		fs, has := f.get("Fs")
 		if !has {
@@ -183,14 +184,15 @@ func (p *Plan) near(free []fit.Param) []float64 {
 			f["Fc+"], f["Fc-"] = fc+offset, fc-offset
 		}
 	}
-	out := make([]float64, len(free))
+	theta, known = make([]float64, len(free)), make([]bool, len(free))
 	for i, q := range free {
-		out[i] = q.Value
+		theta[i] = q.Value
 		if x, ok := f.get(q.Name); ok {
-			out[i] = math.Min(math.Max(x, q.Lo), q.Hi)
+			theta[i] = math.Min(math.Max(x, q.Lo), q.Hi)
+			_, known[i] = own.get(q.Name)
 		}
 	}
-	return out
+	return theta, known
 }
 
 // rows is the solution whose residuals rank: that of the validation, or of the fit.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"hilrig/identify/axis"
 	"hilrig/identify/fit"
 )
 
@@ -171,7 +172,6 @@ func TestWorseThanASpecialCase(t *testing.T) {
 	if len(worse) != 1 || worse[1]["Fc"] != 3 {
 		t.Fatalf("worse: %v, want the second, from the first", worse)
 	}
-	plan := Plan{Near: worse[1]}
 	var free []fit.Param
 	for _, name := range []string{"M", "Fc+", "Fc-", "sigma2+", "dFs", "sigma0"} {
 		p := fit.Param{}
@@ -179,9 +179,35 @@ func TestWorseThanASpecialCase(t *testing.T) {
 		free = append(free, p)
 	}
 	want := []float64{2, 3.5, 2.5, 4, 0, 7}
-	for i, x := range plan.near(free) {
-		if x != want[i] {
-			t.Errorf("%s begins at %g, want %g", free[i].Name, x, want[i])
+	theta, known := found(worse[1]).in(free)
+	for i, x := range theta {
+		if x != want[i] || known[i] != (i < 4) {
+			t.Errorf("%s begins at %g (known: %v), want %g", free[i].Name, x, known[i], want[i])
+		}
+	}
+}
+
+// A model that ends above a special case of its own is fitted again from there, within one run; where that does not help it is said.
+func TestModelEndsNoWorseThanItsSpecialCases(t *testing.T) {
+	for _, seed := range []uint64{1, 2} {
+		b := newBench(seed, 2)
+		drag := b.axis.Friction.Sigma2 / 0.3
+		b.axis.Load = func(_, _, v float64) float64 { return drag * v * math.Abs(v) } // more than noise is left over
+		tr := b.record(nil)
+		fitted := func(law string, terms ...string) *Result {
+			spec := axis.Spec{Law: law, Terms: append(terms, "offset"), Drive: axis.Force, Output: axis.Position, Initial: axis.Free}
+			r, err := Run(t.Context(), Plan{Methods: []string{"lm"}, Seed: seed, Starts: 1, Draws: 2, Model: spec, RunFree: true}, Records{Fit: tr.recs}, nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r
+		}
+		coulomb, static, bristle := fitted("coulomb", "viscous"), fitted("stribeck-bo-pavelescu"), fitted("lugre")
+		t.Logf("seed %d: %.4g, %.4g, %.4g %s", seed, coulomb.Fit.RMS, static.Fit.RMS, bristle.Fit.RMS, bristle.Fit.Unit)
+		for _, c := range [][2]*Result{{coulomb, static}, {coulomb, bristle}, {static, bristle}} {
+			if c[1].Fit.RMS > 1.001*c[0].Fit.RMS && !strings.Contains(strings.Join(c[1].Reasons, "\n"), "alone leaves") {
+				t.Errorf("%s leaves %.4g over, its special case %s %.4g: %v", c[1].Method, c[1].Fit.RMS, c[0].Method, c[0].Fit.RMS, c[1].Reasons)
+			}
 		}
 	}
 }

@@ -28,9 +28,9 @@ func (j *job) regressLinear(ctx context.Context) (*stage, error) {
 	}
 	st.warnings = r.Warnings
 	st.explain = func(recs []*record.Record) (*fit.Solution, error) { return r.Explain(recs...) }
-	st.doubts = func() []string { return r.Doubts }
+	st.doubts = r.Doubts
 	if r.OneWay && !j.offsetKnown() {
-		r.Doubts = append(r.Doubts, "what moves fast enough to be fitted goes in one direction, where friction and an unknown constant force (weight, zero of the sensor) are one number. Record both directions, or give the constant force: parameters: {offset: 0}")
+		st.doubts = append(st.doubts, "what moves fast enough to be fitted goes in one direction, where friction and an unknown constant force (weight, zero of the sensor) are one number. Record both directions, or give the constant force: parameters: {offset: 0}")
 	}
 	samples := 0
 	for _, d := range j.recs.Fit {
@@ -109,7 +109,7 @@ func (j *job) twoJoint(ctx context.Context) (*stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	st := &stage{sol: r.Solution(), settings: r.Spec, half: r.HalfCutoff, warnings: r.Warnings, doubts: func() []string { return r.Doubts }}
+	st := &stage{sol: r.Solution(), settings: r.Spec, half: r.HalfCutoff, warnings: r.Warnings, doubts: r.Doubts}
 	for _, e := range r.Estimates {
 		st.share, st.terms = append(st.share, e.Share), append(st.terms, string(e.Term))
 	}

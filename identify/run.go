@@ -24,6 +24,8 @@ type job struct {
 	found found  // values from earlier methods
 	last  *stage // the method before, nil for the first
 	keep  Keeper // checkpoints of long methods
+
+	simple map[string]*fit.Solution // of special cases of the model; nil: without
 }
 
 // Keeper keeps the state of a long method between runs.
@@ -44,11 +46,12 @@ type stage struct {
 	vary       func(ctx context.Context) []Sensitivity                               // what else could have been taken for granted; nil: nothing
 	inverse    func() *fit.Solution                                                  // the recorded force along the recorded motion; nil: the residual is that of a force
 	pushed     func(pushes []func(row int) float64, sizes []float64) [][]float64     // how the residual moves with each force at the rows of inverse, which may be tried as large as its size, N; nil: not known
+	runs       int                                                                   // of pushed that may be spent; 0: any number
 	weighted   bool                                                                  // rows are no plain differences
 	steps      *Stepping                                                             // of the simulation; nil: none was run
 	resample   func(ctx context.Context) (map[string][2]float64, *Resampling, error) // nil: cannot
-	suspicions func() []string                                                       // that reject
-	doubts     func() []string                                                       // that weaken
+	suspicions []string                                                              // that reject
+	doubts     []string                                                              // that weaken
 	survivors  [][]float64                                                           // of an evolution, for the descent that follows
 	half       []float64                                                             // regress
 	share      []float64                                                             //
@@ -73,7 +76,7 @@ func Run(ctx context.Context, plan Plan, recs Records, keep Keeper, watch fit.Wa
 		ctx, cancel = context.WithTimeout(ctx, plan.TimeLimit)
 		defer cancel()
 	}
-	j := &job{plan: plan, recs: recs, watch: watch, found: found{}, keep: keep}
+	j := &job{plan: plan, recs: recs, watch: watch, found: found{}, keep: keep, simple: map[string]*fit.Solution{}}
 	driven := recs.driven()
 	j.plan.Loop.Rotary, j.plan.Steps.Rotary = plan.Model.Rotary, plan.Model.Rotary
 	r := &Result{Chain: plan.Methods, Findings: []record.Finding{}, Warnings: []string{}}
@@ -228,14 +231,8 @@ func (r *Result) finish(ctx context.Context, j *job, read []*record.Record) erro
 	if mean, limit, ok := innovation(st.sol); ok && math.Abs(mean-1) > limit {
 		r.doubts = append(r.doubts, fmt.Sprintf("the prediction errors do not scatter as the filter expects (mean of e²/S %.3f, want 1 ± %.3f): a noise level that was given, or the model, is wrong, and the intervals with it", mean, limit))
 	}
-	if st.doubts != nil {
-		r.doubts = append(r.doubts, st.doubts()...)
-	}
-	var suspicions []string
-	if st.suspicions != nil {
-		suspicions = st.suspicions()
-	}
-	r.judge(suspicions)
+	r.doubts = append(r.doubts, st.doubts...)
+	r.judge(st.suspicions)
 	return nil
 }
 

@@ -73,9 +73,9 @@ func (j *job) output(ctx context.Context, whole bool, q question, solve func(ctx
 			st.pushed = underLess(m, sol)
 		}
 	}
-	st.suspicions = func() []string { return axis.Suspicions(j.plan.Model, j.recs.Fit, sol) }
+	st.suspicions = axis.Suspicions(j.plan.Model, j.recs.Fit, sol)
 	if d := steps.doubt(j.plan.Model.Substeps > 0); d != "" {
-		st.doubts = func() []string { return []string{d} }
+		st.doubts = append(st.doubts, d)
 	}
 	if !whole { // gaps between segments are no residuals that could be drawn anew
 		return st, nil
@@ -172,10 +172,11 @@ var growing = []float64{0.1, 0.2, 0.35, 0.5, 0.7, 1}
 // lm descends from the survivors of an evolution, from the best of several draws, or from the start of the plan.
 func (j *job) lm(ctx context.Context) (*stage, error) {
 	var near fit.LM
+	worse := ""
 	q := question{problem: (*axis.Model).Problem, again: func(ctx context.Context, p *fit.Problem) (*fit.Solution, error) {
 		return near.Fit(ctx, p, j.watch)
 	}}
-	return j.output(ctx, true, q, func(ctx context.Context, m *axis.Model, params []fit.Param) (*fit.Solution, error) {
+	st, err := j.output(ctx, true, q, func(ctx context.Context, m *axis.Model, params []fit.Param) (*fit.Solution, error) {
 		p, err := m.Problem(params)
 		if err != nil {
 			return nil, err
@@ -194,14 +195,21 @@ func (j *job) lm(ctx context.Context) (*stage, error) {
 			survivors = j.last.survivors
 		}
 		if j.plan.Near != nil {
-			survivors = append(slices.Clone(survivors), j.plan.near(p.Params))
+			near, _ := found(j.plan.Near).in(p.Params)
+			survivors = append(slices.Clone(survivors), near)
 		}
 		d := j.plan.Model.Drive
 		if len(descent.Horizons) == 0 && (d == axis.Coast || d == axis.Spring) && len(survivors) == 0 {
 			descent.Horizons = growing
 		}
 		if d == axis.Servo || d == axis.Force {
-			return m.Fit(ctx, params, axis.Search{Starts: j.plan.Starts, Draws: j.plan.Draws, Seed: j.plan.Seed, Workers: j.plan.Workers, LM: descent, From: survivors}, j.watch)
+			s := axis.Search{Starts: j.plan.Starts, Draws: j.plan.Draws, Seed: j.plan.Seed, Workers: j.plan.Workers, LM: descent, From: survivors}
+			s.Simpler = func(ctx context.Context) []axis.Place { return j.simpler(ctx, p.Params, s) }
+			sol, err := m.Fit(ctx, params, s, j.watch)
+			if err == nil {
+				worse = j.worse(sol)
+			}
+			return sol, err
 		}
 		several := fit.MultiStart{LM: descent, Seed: j.plan.Seed, Workers: j.plan.Workers, Pool: true}
 		switch {
@@ -219,6 +227,75 @@ func (j *job) lm(ctx context.Context) (*stage, error) {
 		}
 		return descent.Fit(ctx, p, j.watch)
 	})
+	if err == nil && worse != "" {
+		st.doubts = append(st.doubts, worse)
+	}
+	return st, err
+}
+
+// worse tells that a special case of the model explains more than the model itself where its descents ended; "": none does.
+func (j *job) worse(sol *fit.Solution) string {
+	for _, spec := range j.plan.Model.Simpler() {
+		if s := j.simple[caseOf(spec)]; s != nil && s.Cost < sol.Cost*(1-2*barely) {
+			return fmt.Sprintf("%s alone leaves %.3g %s over, and this model, which holds it, %.3g: no descent found the place where it is better; give starts, or use the simpler law", spec.Law, rmsOf(s.Residual), sol.Unit, rmsOf(sol.Residual))
+		}
+	}
+	return ""
+}
+
+// barely is the share of a residual that makes no difference.
+const barely = 1e-3
+
+// caseOf names a special case.
+func caseOf(s axis.Spec) string { return fmt.Sprint(s.Law, s.Asymmetric, s.Terms) }
+
+// simpler fits the models that the plan's holds as special cases. It gives where they end, in the free parameters of the plan's model.
+func (j *job) simpler(ctx context.Context, free []fit.Param, s axis.Search) (out []axis.Place) {
+	for _, spec := range j.plan.Model.Simpler() {
+		k := *j
+		k.plan.Model = spec
+		key := caseOf(spec)
+		end, done := j.simple[key]
+		if !done {
+			end = k.special(ctx, s)
+			j.simple[key] = end
+		}
+		if end == nil || ctx.Err() != nil {
+			continue
+		}
+		near := found{}
+		near.note(end.Params)
+		theta, known := near.in(free)
+		out = append(out, axis.Place{Theta: theta, Known: known, Cost: end.Cost})
+	}
+	return out
+}
+
+// special is the solution of a special case of a model, with all of its parameters; nil: there is none. What is given of parameters
+// that it does not have is left out.
+func (j *job) special(ctx context.Context, s axis.Search) *fit.Solution {
+	m, err := axis.New(j.plan.Model, j.recs.Fit)
+	if err != nil {
+		return nil
+	}
+	own := m.Params()
+	j.plan.Given = slices.DeleteFunc(slices.Clone(j.plan.Given), func(g Given) bool {
+		return !slices.ContainsFunc(own, func(p fit.Param) bool { return p.Name == g.Name })
+	})
+	if m, err = j.model(j.recs.Fit); err != nil {
+		return nil
+	}
+	params, err := j.parameters(m)
+	if err != nil {
+		return nil
+	}
+	free, _ := fit.Free(params)
+	s.From, s.Simpler = nil, func(ctx context.Context) []axis.Place { return j.simpler(ctx, free, s) }
+	sol, err := m.Fit(ctx, params, s, nil)
+	if err != nil || m.Complete(params, sol) != nil {
+		return nil
+	}
+	return sol
 }
 
 // multishoot makes the states of segments parameters.

@@ -27,7 +27,7 @@ func (r *Result) findUnmodelled(j *job, st *stage) {
 	} else if inverse := st.inverse(); inverse != nil {
 		suspects = fit.Suspects(inverse, j.plan.Model.Rotary)
 		if st.pushed != nil {
-			suspects = st.onMotion(inverse, suspects, r.Residual.White)
+			suspects = st.onMotion(inverse, suspects, r.Residual.White || st.runs > 0 && st.runs < len(suspects))
 		} else { // smoothing bends the motion most where it turns
 			s, suspects = inverse, slices.DeleteFunc(suspects, func(p fit.Suspect) bool { return p.Turn })
 		}
@@ -47,8 +47,9 @@ func (r *Result) findUnmodelled(j *job, st *stage) {
 const pushShare = 1e-3
 
 // onMotion turns suspects of a force into those of the motion that the fit explains: the drive is given less by each, and what
-// that does to the motion is found. Where the fit leaves white noise, one of each kind is enough to be sure of it.
-func (st *stage) onMotion(inverse *fit.Solution, suspects []fit.Suspect, white bool) []fit.Suspect {
+// that does to the motion is found; few: one of each kind. Where the fit leaves white noise they are enough to be sure of it, and
+// where a run takes long they are what there is time for.
+func (st *stage) onMotion(inverse *fit.Solution, suspects []fit.Suspect, few bool) []fit.Suspect {
 	type kind struct {
 		name string
 		of   int
@@ -66,7 +67,7 @@ func (st *stage) onMotion(inverse *fit.Solution, suspects []fit.Suspect, white b
 	var pushes []func(k int) float64
 	var sizes []float64
 	for _, sp := range suspects {
-		if is := (kind{sp.Kind, sp.Of}); white && (seen[is] || len(sp.Columns) > 2) {
+		if is := (kind{sp.Kind, sp.Of}); few && (seen[is] || len(sp.Columns) > 2) {
 			continue
 		} else {
 			seen[is] = true

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"hilrig/engine"
+	"hilrig/engine/friction"
 	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
 )
@@ -21,6 +23,17 @@ type Search struct {
 	Workers int         // 0: as many as there are processors
 	From    [][]float64 // starts, in the free parameters, besides the draws
 	LM      fit.LM      // its CostTol, where 0, is 1e-7: the last digits of a bristle are beyond what a record tells
+
+	// Simpler tells where the models end that are special cases of this one. It is asked where more than noise is left over; nil:
+	// never.
+	Simpler func(ctx context.Context) []Place
+}
+
+// Place is where a simpler model ends, in the free parameters of another.
+type Place struct {
+	Theta []float64
+	Known []bool // which of them the simpler model has
+	Cost  float64
 }
 
 // Starts are points, in the free parameters, from which to descend under a force or in a controller: the best of each of n
@@ -107,8 +120,9 @@ const asNoise = 1.05
 
 // Fit searches the parameters that are not fixed, from Starts. Where only one of several descents reached the lowest cost, or
 // more is left than the noise of the sensor, there may be a lower one still: the contact is drawn again, around sliding
-// friction as the best descent found it, until that brings nothing. Where the first two descents leave the noise alone, they are
-// enough. The solution is that of Problem; its Extra is that of fit.MultiStart.
+// friction as the best descent found it, until that brings nothing, and around what a simpler model found, where that left less over.
+// Where the first two descents leave the noise alone, they are enough. The solution is that of Problem; its Extra is that of
+// fit.MultiStart.
 func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit.Watch) (*fit.Solution, error) {
 	p, err := m.Problem(params)
 	if err != nil {
@@ -131,35 +145,83 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 	if err != nil {
 		return nil, err
 	}
-	doubtful := func() bool { return sol.Extra["reached"] == 1 || sol.Cost > p.Cost(aboveNoise*noise) }
-	for round := uint64(1); round < rounds && len(from) > 1 && doubtful() && ctx.Err() == nil; round++ {
-		at := slices.Clone(p.Params)
-		best := make([]float64, len(at))
-		for i := range at {
-			best[i] = sol.Params[sol.Free[i]].Value
-		}
+	// around draws the contact anew around a place, but for what is known of it, and tells whether that brings anything
+	around := func(at []float64, known []bool, seed uint64) (better bool) {
 		q, err := m.planOf(params)
 		if err != nil {
-			return nil, err
+			return false
 		}
-		drawn := m.draws(q, at, best, len(from), 20, s.Seed+1000*round)
-		drawn = slices.DeleteFunc(drawn, func(x []float64) bool { return slices.Equal(x, best) })
-		multi.From = append([][]float64{best}, drawn...)
+		contact := slices.Clone(p.Params)
+		for i := range known {
+			contact[i].Fixed = known[i]
+		}
+		drawn := m.draws(q, contact, at, len(from), 20, seed)
+		drawn = slices.DeleteFunc(drawn, func(x []float64) bool { return slices.Equal(x, at) })
+		multi.From = append([][]float64{at}, drawn...)
 		again, err := multi.Fit(ctx, p, watch)
 		if err != nil {
-			break
+			return false
 		}
 		again.Count(sol)
-		better := again.Cost < sol.Cost*(1-1e-3)
+		better = again.Cost < sol.Cost*(1-1e-3)
 		if again.Cost <= sol.Cost {
 			sol = again
 		}
-		if !better {
+		return better
+	}
+	if s.Simpler != nil && sol.Cost > p.Cost(asNoise*noise) && ctx.Err() == nil {
+		for _, e := range s.Simpler(ctx) {
+			for i, known := range [][]bool{e.Known, nil} {
+				if e.Cost < sol.Cost && ctx.Err() == nil {
+					around(e.Theta, known, s.Seed+500+uint64(i))
+				}
+			}
+		}
+	}
+	doubtful := func() bool { return sol.Extra["reached"] == 1 || sol.Cost > p.Cost(aboveNoise*noise) }
+	for round := uint64(1); round < rounds && len(from) > 1 && doubtful() && ctx.Err() == nil; round++ {
+		best := make([]float64, len(p.Params))
+		for i := range best {
+			best[i] = sol.Params[sol.Free[i]].Value
+		}
+		if !around(best, nil, s.Seed+1000*round) {
 			break
 		}
 	}
 	sol.Notes = append(sol.Notes, scattered(sol)...)
 	return sol, nil
+}
+
+// Simpler are models that this one holds as special cases: Coulomb with viscous friction, the static curve of a bristle, and what
+// is by direction without directions.
+func (s Spec) Simpler() (out []Spec) {
+	info, ok := friction.Find(s.Law)
+	if !ok {
+		return nil
+	}
+	has := func(name string) bool {
+		return slices.ContainsFunc(info.New().Params(), func(p engine.Param) bool { return p.Name == name })
+	}
+	with := func(law string, terms ...string) {
+		q := s
+		q.Law, q.Terms = law, slices.Concat(s.Terms, terms)
+		out = append(out, q)
+	}
+	if has("Fc") && s.Law != "coulomb" {
+		if Damped(s.Law) {
+			with("coulomb", "viscous")
+		} else {
+			with("coulomb")
+		}
+	}
+	if has("sigma0") && has("Fs") && has("vs") {
+		with(friction.BoPavelescu.String())
+	}
+	if s.Asymmetric && hasLevel(info.New()) {
+		with(s.Law, "offset")
+		out[len(out)-1].Asymmetric = false
+	}
+	return out
 }
 
 // noise of what is compared.

@@ -41,7 +41,7 @@ type tracker struct {
 // Its rows are prediction errors of the position in units of their standard deviation, so Known is true. Extra holds
 // "force_noise" and "position_noise" (rms), "force_noise_sensor", the share of the variance of the former that is an error of
 // the force sensor and does not act on the mass, "substeps" and "substep_shift", by how many standard errors half the sub-step
-// would move the parameters, "halved", the values with that, "less", a function that tells how the rows move under less force, "deviance", −2·ln L, "doubts", reasons not to trust the intervals, "innovation", the mean of e²/S, and "innovation_limit", by how much it may differ from 1, "hold",
+// would move the parameters, "halved", the values with that, "less", a function that tells how the rows move under less force, "runs", how often that may be asked in half the time of a fit at most, "deviance", −2·ln L, "doubts", reasons not to trust the intervals, "innovation", the mean of e²/S, and "innovation_limit", by how much it may differ from 1, "hold",
 // what the force does between samples, and "hold_likelihood", −2·ln L of every choice less that of this one with its sign
 // turned.
 func Kalman(ctx context.Context, recs []*record.Record, params []fit.Param, o Options, watch fit.Watch) (*fit.Solution, error) {
@@ -290,7 +290,7 @@ func (k *tracker) fit(ctx context.Context, t theta) (*fit.Solution, error) {
 	if len(s.Free) > 0 {
 		k.widen(s, &t, shareErr)
 	}
-	s.Extra["less"] = k.less(t)
+	s.Extra["less"], s.Extra["runs"] = k.less(t), k.most()/2/max(1, k.f.mover.work)
 	maps.Copy(s.Extra, map[string]any{"hold": best.hold.String(), "hold_likelihood": gain, "substep_shift": shift, "halved": halved, "doubts": k.doubts})
 	resolved(k.m, k.d, &t, s)
 	return s, nil
