@@ -98,3 +98,21 @@ func TestVerdictOnMeasuredPendulum(t *testing.T) {
 	expect(t, "the saturated run as validation", regressed(t, s, good, bad), Rejected, "validation")
 	expect(t, "the saturated run itself", regressed(t, s, bad, nil), Rejected, "does not describe these data")
 }
+
+// A parameter that differs from piece to piece is not called identified because the rows are many.
+func TestPiecesThatDisagreeAreNotIdentified(t *testing.T) {
+	var recs []*record.Record
+	b := newBench(3, 6)
+	for _, share := range []float64{1.5, 0.12, 0.25, 2.2} {
+		one := *b
+		one.axis.Friction.Fc *= share
+		recs = append(recs, one.run().Record(one.sensors, one.ref))
+	}
+	o := attempt(kind{}, b.trial(recs...))
+	if o.result == nil || o.verdict == Identified {
+		t.Fatalf("%s: %s", o.verdict, o.reason)
+	}
+	if p, _ := o.result.Param("Fc"); p.Worth == string(Identified) || p.CI == nil || p.CI[0] > 0.25*b.axis.Friction.Fc || p.CI[1] < 1.5*b.axis.Friction.Fc {
+		t.Errorf("Fc = %.3g N, %s in %v: the pieces were made with 0.12 to 2.2 times %.3g", p.Value, p.Worth, p.CI, b.axis.Friction.Fc)
+	}
+}

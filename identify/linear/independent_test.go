@@ -77,8 +77,11 @@ func TestRecordsMadeApart(t *testing.T) {
 				t.Errorf("%s, %s: %d parameters, fit %.1f %%, doubts %q", c.name, form, len(r.Estimates), r.Fit.Percent, r.Doubts)
 			}
 			for _, e := range r.Estimates {
-				want := truth[e.Symbol]
-				if off := math.Abs(e.Value - want); off > 0.02*math.Abs(want)+0.02*b2f(e.Symbol == "offset")+1e-4*b2f(e.Symbol == "lag") {
+				want, allowed := truth[e.Symbol], 0.02*math.Abs(truth[e.Symbol])+0.02*b2f(e.Symbol == "offset")
+				if e.Symbol == "lag" { // known to 1.4 to 37 µs by itself: nothing is granted beside that
+					allowed = 4 * e.RobustErr
+				}
+				if off := math.Abs(e.Value - want); off > allowed {
 					t.Errorf("%s, %s: %s = %.5g ± %.2g, put in %.5g", c.name, form, e.Symbol, e.Value, e.RobustErr, want)
 				}
 			}

@@ -9,6 +9,7 @@ import (
 
 	"hilrig/engine/numeric"
 	"hilrig/engine/peer"
+	"hilrig/identify/fit"
 	"hilrig/identify/record"
 )
 
@@ -273,6 +274,15 @@ func TestMeasuredArm(t *testing.T) {
 	// the length of the first link follows from two parameters that are not tied
 	if l := by["mlc"].Value * gravity / by["mgs2"].Value; math.Abs(l-0.3) > 0.02 {
 		t.Errorf("first link %.3f m, built with 0.3", l)
+	}
+	a, err := fit.Assess(r.Solution())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range a.Estimates {
+		if e.Name == "Fc1" && (e.BetweenErr == nil || *e.BetweenErr < *e.RobustErr) {
+			t.Errorf("%s: standard error between the pieces %v, within them %.2g", e.Name, e.BetweenErr, *e.RobustErr)
+		}
 	}
 	// viscous friction is known to a tenth at best, and the pieces agree on less than their rows say
 	for _, name := range []string{"Fv1", "Fv2"} {
