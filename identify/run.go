@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"hilrig/engine/numeric"
 	"hilrig/identify/axis"
 	"hilrig/identify/fit"
 	"hilrig/identify/linear"
@@ -160,13 +161,7 @@ func (s *stage) stage() Stage {
 		Iterations: s.sol.Iterations, Evaluations: s.sol.Evaluations, Compute: s.sol.Compute.Seconds(), Values: map[string]float64{},
 		Notes: s.sol.Notes, Extra: map[string]any{},
 	}
-	sum := 0.0
-	for _, e := range s.sol.Residual {
-		sum += e * e
-	}
-	if n := len(s.sol.Residual); n > 0 {
-		out.RMS = math.Sqrt(sum / float64(n))
-	}
+	out.RMS = numeric.RMS(s.sol.Residual)
 	for _, p := range s.sol.Params {
 		out.Values[p.Name] = p.Value
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"hilrig/engine"
+	"hilrig/engine/numeric"
 	"hilrig/identify/axis"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
@@ -237,7 +238,7 @@ func (j *job) lm(ctx context.Context) (*stage, error) {
 func (j *job) worse(sol *fit.Solution) string {
 	for _, spec := range j.plan.Model.Simpler() {
 		if s := j.simple[caseOf(spec)]; s != nil && s.Cost < sol.Cost*(1-2*barely) {
-			return fmt.Sprintf("%s alone leaves %.3g %s over, and this model, which holds it, %.3g: no descent found the place where it is better; give starts, or use the simpler law", spec.Law, rmsOf(s.Residual), sol.Unit, rmsOf(sol.Residual))
+			return fmt.Sprintf("%s alone leaves %.3g %s over, and this model, which holds it, %.3g: no descent found the place where it is better; give starts, or use the simpler law", spec.Law, numeric.RMS(s.Residual), sol.Unit, numeric.RMS(sol.Residual))
 		}
 	}
 	return ""
@@ -429,7 +430,7 @@ func (j *job) vary(ctx context.Context, m *axis.Model, sol *fit.Solution) []Sens
 			if err != nil || ctx.Err() != nil {
 				return
 			}
-			params, rms = valued(params, s), rmsOf(s.Residual)
+			params, rms = valued(params, s), numeric.RMS(s.Residual)
 		}
 		values := map[string]float64{}
 		for _, q := range params {
@@ -496,15 +497,6 @@ func (j *job) vary(ctx context.Context, m *axis.Model, sol *fit.Solution) []Sens
 	}
 	say("the lag of the force free", m, moved(params, move), l.Left(up, move))
 	return out
-}
-
-// rmsOf is the root of the mean square.
-func rmsOf(x []float64) float64 {
-	sum := 0.0
-	for _, v := range x {
-		sum += v * v
-	}
-	return math.Sqrt(sum / float64(max(1, len(x))))
 }
 
 // bootstrap refits resampled residuals.

@@ -65,7 +65,7 @@ func simulationError(t *testing.T, n int) float64 {
 	for k := range y[1] {
 		y[1][k] -= y[0][k]
 	}
-	return rmsOf(y[1])
+	return numeric.RMS(y[1])
 }
 
 // TestEverydaySpeed prints what the everyday fit costs with all that hil identify does, and what least_squares of SciPy costs

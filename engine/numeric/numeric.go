@@ -41,6 +41,15 @@ func Sign(x float64) float64 {
 	return 0
 }
 
+// RMS is the root of the mean square of x, 0 of nothing.
+func RMS(x []float64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += v * v
+	}
+	return math.Sqrt(sum / float64(max(1, len(x))))
+}
+
 // OnlyFinite are the values of x that are numbers, in a slice of their own.
 func OnlyFinite(x ...float64) []float64 {
 	return slices.DeleteFunc(slices.Clone(x), func(v float64) bool { return !Finite(v) })

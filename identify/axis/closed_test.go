@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"hilrig/engine"
+	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
 )
@@ -57,7 +58,7 @@ func apart(a, b []float64) float64 {
 	for k := range d {
 		d[k] = a[k] - b[k]
 	}
-	return rms(d)
+	return numeric.RMS(d)
 }
 
 // The model agrees with the continuous solution, and better with finer parts: with a bristle and with a rigid contact, late
@@ -109,7 +110,7 @@ func TestServoAgainstContinuousSolution(t *testing.T) {
 				spec.Substeps = c.parts * times
 				miss = append(miss, apart(commandsOf(t, spec, d, values), d.Force))
 			}
-			t.Logf("commands differ by %.4f N rms of %.1f N", miss, rms(d.Force))
+			t.Logf("commands differ by %.4f N rms of %.1f N", miss, numeric.RMS(d.Force))
 			if miss[0] > c.limit || miss[2] > miss[0]/8 {
 				t.Errorf("commands differ by %.4f N with %d, 4 and 16 times as many parts, want at most %g and an eighth of it with the most", miss, c.parts, c.limit)
 			}
@@ -182,9 +183,9 @@ func TestServoModelFindsLaws(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Logf("%s: %.4f N rms, %d simulations", c.law, rms(s.Residual), s.Evaluations)
-		if rms(s.Residual) > c.rms {
-			t.Errorf("%s: residual %.3f N, want below %g N", c.law, rms(s.Residual), c.rms)
+		t.Logf("%s: %.4f N rms, %d simulations", c.law, numeric.RMS(s.Residual), s.Evaluations)
+		if numeric.RMS(s.Residual) > c.rms {
+			t.Errorf("%s: residual %.3f N, want below %g N", c.law, numeric.RMS(s.Residual), c.rms)
 		}
 		for name, within := range c.within {
 			if x := valueOf(t, s.Params, name); math.Abs(x/truth[name]-1) > within {

@@ -10,6 +10,7 @@ import (
 
 	"hilrig/engine"
 	"hilrig/engine/friction"
+	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
 )
@@ -149,7 +150,7 @@ func TestLawsAreRecovered(t *testing.T) {
 		}
 		for _, p := range s.Params {
 			if want := c.values[p.Name]; strings.Contains(" "+c.free+" ", " "+p.Name+" ") && math.Abs(p.Value/want-1) > c.tol {
-				t.Errorf("%s: %s = %.5g, want %g within %g %%; residual %g m", c.law, p.Name, p.Value, want, 100*c.tol, rms(s.Residual))
+				t.Errorf("%s: %s = %.5g, want %g within %g %%; residual %g m", c.law, p.Name, p.Value, want, 100*c.tol, numeric.RMS(s.Residual))
 			}
 		}
 	}
@@ -191,8 +192,8 @@ func TestCostLimitHorizonAndFailure(t *testing.T) {
 
 	bad := startOf(pr)
 	bad[0] = math.NaN()
-	if st := ev.Residuals(bad, r); st != engine.NonFinite || math.IsNaN(rms(r)) || math.IsInf(rms(r), 0) || rms(r) < 1 {
-		t.Errorf("mass NaN: %v, residual %g", st, rms(r))
+	if st := ev.Residuals(bad, r); st != engine.NonFinite || math.IsNaN(numeric.RMS(r)) || math.IsInf(numeric.RMS(r), 0) || numeric.RMS(r) < 1 {
+		t.Errorf("mass NaN: %v, residual %g", st, numeric.RMS(r))
 	}
 	if c := cost(bad, math.Inf(1)); math.IsNaN(c) || math.IsInf(c, 0) || c < sum {
 		t.Errorf("mass NaN: cost %g", c)

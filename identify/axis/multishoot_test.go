@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
 )
@@ -73,7 +74,7 @@ func TestShootingSucceedsOnChaosWhereOneSimulationFails(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := rms(s.Residual); got < 10*chaosNoise {
+		if got := numeric.RMS(s.Residual); got < 10*chaosNoise {
 			t.Errorf("one simulation explains the record to %g rad: this is no test of segments", got)
 		}
 	}
@@ -87,8 +88,8 @@ func TestShootingSucceedsOnChaosWhereOneSimulationFails(t *testing.T) {
 			t.Fatal(err)
 		}
 		last := s.Pieces[len(s.Pieces)-1]
-		if got := rms(s.Residual[:last]); got > 1.1*chaosNoise || rms(s.Residual[last:]) > chaosNoise {
-			t.Errorf("%d segments: residual %g rad, gaps %g, noise %g rad", n, got, rms(s.Residual[last:]), chaosNoise)
+		if got := numeric.RMS(s.Residual[:last]); got > 1.1*chaosNoise || numeric.RMS(s.Residual[last:]) > chaosNoise {
+			t.Errorf("%d segments: residual %g rad, gaps %g, noise %g rad", n, got, numeric.RMS(s.Residual[last:]), chaosNoise)
 		}
 		for i, want := range []float64{1, 0.5, 1} {
 			if p := s.Params[i]; math.Abs(p.Value/want-1) > 1e-3 {

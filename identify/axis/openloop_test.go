@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
 )
@@ -91,7 +92,7 @@ func leftBy(t testing.TB, m *Model, params []fit.Param) float64 {
 	}
 	r := make([]float64, pr.Rows)
 	pr.New().Residuals(nil, r)
-	return rms(r)
+	return numeric.RMS(r)
 }
 
 // Each implausible number is named.

@@ -153,7 +153,7 @@ func (p *piece) differentiate() {
 		p.v, p.a = parabolas(p.calm, p.dt, half)
 		size := float64(2*half + 1)
 		sa := noise * math.Sqrt(720/(size*size*size*size*size)) / (p.dt * p.dt)
-		if next := half + (half+1)/2; sa <= 0.03*rms(p.a) || 2*next+1 > p.n/10 || next > 500 {
+		if next := half + (half+1)/2; sa <= 0.03*numeric.RMS(p.a) || 2*next+1 > p.n/10 || next > 500 {
 			break
 		} else {
 			half = next
@@ -216,14 +216,6 @@ func parabolas(x []float64, dt float64, half int) (d1, d2 []float64) {
 
 // span is the range of x.
 func span(x []float64) float64 { return slices.Max(x) - slices.Min(x) }
-
-func rms(x []float64) float64 {
-	s := 0.0
-	for _, q := range x {
-		s += q * q
-	}
-	return math.Sqrt(s / float64(max(1, len(x))))
-}
 
 // substeps is the number of parts of a sampling interval with which the law and the springs are resolved: where a spring
 // carries the mass, a part is a tenth of a radian of its oscillation, and where friction has a memory, at most 1 ms: a

@@ -26,7 +26,7 @@ func shareExplained(y, r []float64) float64 {
 	for _, v := range y {
 		ss += (v - mean) * (v - mean)
 	}
-	return 1 - rms(r)/math.Sqrt(ss/float64(len(y)))
+	return 1 - numeric.RMS(r)/math.Sqrt(ss/float64(len(y)))
 }
 
 // Two runs of a torque-controlled pendulum agree with each other and with least squares on accelerations (J about 0.19
@@ -47,7 +47,7 @@ func TestPendulumUnderTorque(t *testing.T) {
 				n = s.Pieces[1]
 			}
 			share := shareExplained(s.Measured[:n], s.Residual[:n])
-			t.Logf("%s, %d segments: J = %.4f, mgl = %.3f, Fc = %.3f, residual %.4f rad, %.1f %%", run, segments, at["J"], at["mgs"], at["Fc"], rms(s.Residual[:n]), 100*share)
+			t.Logf("%s, %d segments: J = %.4f, mgl = %.3f, Fc = %.3f, residual %.4f rad, %.1f %%", run, segments, at["J"], at["mgs"], at["Fc"], numeric.RMS(s.Residual[:n]), 100*share)
 			if math.Abs(at["J"]-0.19) > 0.02 || at["mgs"] < 3.5 || at["mgs"] > 4.1 || share < 0.97 {
 				t.Errorf("%s, %d segments: J = %.4f kg·m², mgl = %.3f N·m, %.1f %% explained; want 0.19, 3.5 to 4.1, 97 %%", run, segments, at["J"], at["mgs"], 100*share)
 			}
@@ -62,7 +62,7 @@ func TestPoorRunShowsItself(t *testing.T) {
 	recs := pendulum(t, "pd_sysid")
 	_, _, pr := problemOf(t, pendulumSpec, recs, nil)
 	s, at := fitted(t, pr)
-	left, white := rms(s.Residual), fit.WhitenessOf(s.Residual, s.Pieces)
+	left, white := numeric.RMS(s.Residual), fit.WhitenessOf(s.Residual, s.Pieces)
 	noise := numeric.Noise(recs[0].Position)
 	_, _, other := problemOf(t, pendulumSpec, pendulum(t, "ddp"), nil)
 	theta, r := startOf(other), make([]float64, other.Rows)
@@ -70,8 +70,8 @@ func TestPoorRunShowsItself(t *testing.T) {
 		theta[i] = at[p.Name]
 	}
 	other.New().Residuals(theta, r)
-	t.Logf("residual %.4f rad, noise of the sensor %.5f rad, %+v; J = %.4f, mgs = %.3f; on the other run %.3f rad", left, noise, white, at["J"], at["mgs"], rms(r))
-	if left < 5*noise || white.White || rms(r) < 5*left {
-		t.Errorf("a poor fit looks good: residual %g rad over noise %g rad, whiteness %+v, %g rad on another run", left, noise, white, rms(r))
+	t.Logf("residual %.4f rad, noise of the sensor %.5f rad, %+v; J = %.4f, mgs = %.3f; on the other run %.3f rad", left, noise, white, at["J"], at["mgs"], numeric.RMS(r))
+	if left < 5*noise || white.White || numeric.RMS(r) < 5*left {
+		t.Errorf("a poor fit looks good: residual %g rad over noise %g rad, whiteness %+v, %g rad on another run", left, noise, white, numeric.RMS(r))
 	}
 }

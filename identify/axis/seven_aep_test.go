@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"hilrig/engine/friction"
+	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
 )
 
@@ -53,7 +54,7 @@ func TestSevenByEvolutionThenLeastSquares(t *testing.T) {
 		}
 		best := polished(t, pr, pop.Extra["survivors"].([][]float64), sevenNoise)
 		checkSeven(t, best, sevenNoise)
-		t.Logf("seed %d: %.4g m rms, %.2g s AEP", seed, rms(best.Residual), pop.Compute.Seconds())
+		t.Logf("seed %d: %.4g m rms, %.2g s AEP", seed, numeric.RMS(best.Residual), pop.Compute.Seconds())
 	}
 }
 
@@ -107,9 +108,9 @@ func TestSevenOfAnyTruth(t *testing.T) {
 			t.Fatal(err)
 		}
 		best := polished(t, pr, pop.Extra["survivors"].([][]float64), noise)
-		t.Logf("%+v: %.4g m rms", truth, rms(best.Residual))
-		if rms(best.Residual) > 1.15*noise {
-			t.Errorf("%+v: %.4g m rms is left over noise of %g m", truth, rms(best.Residual), noise)
+		t.Logf("%+v: %.4g m rms", truth, numeric.RMS(best.Residual))
+		if numeric.RMS(best.Residual) > 1.15*noise {
+			t.Errorf("%+v: %.4g m rms is left over noise of %g m", truth, numeric.RMS(best.Residual), noise)
 		}
 	}
 }

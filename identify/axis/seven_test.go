@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"hilrig/engine/friction"
+	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
 )
@@ -89,7 +90,7 @@ func sevenProblem(t testing.TB, recs []*record.Record, boxed bool) *fit.Problem 
 // checkSeven wants the residual at the noise and every parameter near the truth, Fv within 0.5 %, the others 0.2 %.
 func checkSeven(t *testing.T, s *fit.Solution, noise float64) {
 	t.Helper()
-	if got := rms(s.Residual); got > 1.15*noise {
+	if got := numeric.RMS(s.Residual); got > 1.15*noise {
 		t.Errorf("residual %.4g m rms, want at most 1.15 times the noise of %g m", got, noise)
 	}
 	for _, p := range s.Params {
@@ -154,7 +155,7 @@ func TestSevenParametersFromRandomStarts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if rms(s.Residual) < 1.5*sevenNoise {
+		if numeric.RMS(s.Residual) < 1.5*sevenNoise {
 			arrived++
 			checkSeven(t, s, sevenNoise)
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"hilrig/engine/numeric"
 	"hilrig/engine/peer"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
@@ -67,15 +68,15 @@ func TestFreeSwing(t *testing.T) {
 	spec := Spec{Rotary: true, Law: "viscous", Drive: Coast, Terms: []string{"gravity-sin"}}
 	_, _, pr := problemOf(t, spec, recs, func(p *fit.Param) { p.Fixed = p.Fixed || isState(p.Name) })
 	s, at := fitted(t, pr)
-	t.Logf("residual %.5f rad, k/J = %.5f 1/s", rms(s.Residual), at["Fv"])
-	if got := rms(s.Residual); got > 0.013 || math.Abs(at["Fv"]-0.058) > 0.001 || math.Abs(-at["mgs"]/64.2-1) > 0.005 {
+	t.Logf("residual %.5f rad, k/J = %.5f 1/s", numeric.RMS(s.Residual), at["Fv"])
+	if got := numeric.RMS(s.Residual); got > 0.013 || math.Abs(at["Fv"]-0.058) > 0.001 || math.Abs(-at["mgs"]/64.2-1) > 0.005 {
 		t.Errorf("residual %.4f rad, k/J = %.4f 1/s, m·g·a/J = %.2f 1/s²; want at most 0.013, 0.058 and 64.2", got, at["Fv"], -at["mgs"])
 	}
 
 	spec.Initial = Free
 	_, _, pr = problemOf(t, spec, recs, nil)
 	s, at = fitted(t, pr)
-	viscous, k := rms(s.Residual), at["Fv"]
+	viscous, k := numeric.RMS(s.Residual), at["Fv"]
 	if viscous > 0.0045 {
 		t.Errorf("residual %.4f rad with free initial states, want a third of 0.013", viscous)
 	}
@@ -86,8 +87,8 @@ func TestFreeSwing(t *testing.T) {
 		}
 	})
 	s, at = fitted(t, pr)
-	if at["Fc"] > 1e-3 || rms(s.Residual) < 0.99*viscous || math.Abs(at["Fv"]/k-1) > 0.01 {
-		t.Errorf("Coulomb level %g rad/s² beside k/J = %g 1/s, residual %g rad, %g rad without it; want none of it", at["Fc"], at["Fv"], rms(s.Residual), viscous)
+	if at["Fc"] > 1e-3 || numeric.RMS(s.Residual) < 0.99*viscous || math.Abs(at["Fv"]/k-1) > 0.01 {
+		t.Errorf("Coulomb level %g rad/s² beside k/J = %g 1/s, residual %g rad, %g rad without it; want none of it", at["Fc"], at["Fv"], numeric.RMS(s.Residual), viscous)
 	}
 }
 
@@ -100,8 +101,8 @@ func TestBallDownASlope(t *testing.T) {
 	s, at := fitted(t, pr)
 	a := -at["offset"]
 	v0 := at["v0"] - a*recs[0].Start
-	if math.Abs(a-0.160) > 0.001 || math.Abs(v0-0.0372) > 0.001 || rms(s.Residual) > 0.6e-3 {
-		t.Errorf("a = %.4f m/s², v0 = %.4f m/s, residual %.2g m; want 0.160, 0.0372 and 0.6e-3", a, v0, rms(s.Residual))
+	if math.Abs(a-0.160) > 0.001 || math.Abs(v0-0.0372) > 0.001 || numeric.RMS(s.Residual) > 0.6e-3 {
+		t.Errorf("a = %.4f m/s², v0 = %.4f m/s, residual %.2g m; want 0.160, 0.0372 and 0.6e-3", a, v0, numeric.RMS(s.Residual))
 	}
 	checkIndistinct(t, m, ps, []string{"offset"}, []string{"offset"})
 }
@@ -123,8 +124,8 @@ func TestSpinDown(t *testing.T) {
 		}
 		mean = append(mean, sum/w)
 	}
-	if math.Abs(at["Fc"]-1.106) > 0.01 || rms(mean) > 0.06 {
-		t.Errorf("Fc/J = %.4f rad/s², residual of the mean %.4f rad/s; want 1.106 and 0.055", at["Fc"], rms(mean))
+	if math.Abs(at["Fc"]-1.106) > 0.01 || numeric.RMS(mean) > 0.06 {
+		t.Errorf("Fc/J = %.4f rad/s², residual of the mean %.4f rad/s; want 1.106 and 0.055", at["Fc"], numeric.RMS(mean))
 	}
 	spec.Terms = []string{"offset"}
 	m, ps, _ := problemOf(t, spec, recs, nil)

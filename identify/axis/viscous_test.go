@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"hilrig/engine/numeric"
 	"hilrig/identify/record"
 )
 
@@ -25,8 +26,8 @@ func TestViscousTermIsThatOfLaws(t *testing.T) {
 	} {
 		a := run(Spec{Law: "static-coulomb-viscous", Asymmetric: c.by}, c.law)
 		b := run(Spec{Law: "coulomb", Terms: []string{"viscous"}, Asymmetric: c.by}, c.term)
-		if off := apart(a, b); off > 1e-5*rms(a) { // arrests are cut a little differently
-			t.Errorf("by direction %v: the two differ by %.2g m of %.2g m", c.by, off, rms(a))
+		if off := apart(a, b); off > 1e-5*numeric.RMS(a) { // arrests are cut a little differently
+			t.Errorf("by direction %v: the two differ by %.2g m of %.2g m", c.by, off, numeric.RMS(a))
 		}
 		dry := map[string]float64{}
 		for name, x := range c.term {
@@ -34,7 +35,7 @@ func TestViscousTermIsThatOfLaws(t *testing.T) {
 				dry[name] = x
 			}
 		}
-		if off := apart(a, run(Spec{Law: "coulomb", Asymmetric: c.by}, dry)); off < 0.01*rms(a) {
+		if off := apart(a, run(Spec{Law: "coulomb", Asymmetric: c.by}, dry)); off < 0.01*numeric.RMS(a) {
 			t.Errorf("by direction %v: without the term the motion is the same", c.by)
 		}
 	}

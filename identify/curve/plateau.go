@@ -267,5 +267,5 @@ func jitter(v []float64) float64 {
 	}
 	most := numeric.Quantile(d, 0.95)
 	d = slices.DeleteFunc(d, func(a float64) bool { return a > most })
-	return rms(d, 0) / math.Sqrt(20)
+	return numeric.RMS(d) / math.Sqrt(20)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"hilrig/engine"
+	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
 )
@@ -185,7 +186,7 @@ func (p *plateau) fit(ctx context.Context, rho float64) {
 			return
 		}
 		r := p.left()
-		if math.Abs(mean(r[:w])) <= 3.5*rms(r[w:], 0)/math.Sqrt(float64(w))+1e-9*math.Abs(p.a) {
+		if math.Abs(mean(r[:w])) <= 3.5*numeric.RMS(r[w:])/math.Sqrt(float64(w))+1e-9*math.Abs(p.a) {
 			return
 		}
 		p.skip += w

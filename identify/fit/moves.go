@@ -130,7 +130,7 @@ func (l *Linear) weight(k int) float64 {
 // Left is the rms of the weighted residual when the rows of the model rise by dy and the parameters move.
 func (l *Linear) Left(dy, move []float64) float64 {
 	e := l.after(dy, move)
-	return math.Sqrt(inner(e, e) / float64(max(1, len(e))))
+	return numeric.RMS(e)
 }
 
 // RMS is the rms of the residuals r (model − measured), with the weights of the solution.

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/stat"
+
+	"hilrig/engine/numeric"
 )
 
 // A wrong unit shows as a factor between two signals that ought to agree. factorNames are the usual ones.
@@ -132,7 +134,7 @@ func (c *checker) velocity(m *motion) {
 func (c *checker) velocityLag(m *motion, scale float64) {
 	n := len(m.v)
 	w := 1
-	for ; w < n/100 && m.noise/(float64(w)*m.d.Dt) > 0.05*rms(m.v); w *= 2 {
+	for ; w < n/100 && m.noise/(float64(w)*m.d.Dt) > 0.05*numeric.RMS(m.v); w *= 2 {
 	}
 	slope, v := slopeOver(m.x, w, m.d.Dt), average(m.v, w)
 	most := min(50, n/20)

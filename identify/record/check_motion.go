@@ -4,8 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
-
 	"hilrig/engine/numeric"
 )
 
@@ -71,7 +69,7 @@ func (m *motion) derivative() (v []float64, noise float64) {
 	for w := 1; ; w *= 2 {
 		v = slopeOver(m.x, w, m.d.Dt)
 		noise = m.noise * math.Sqrt2 / (2 * float64(w) * m.d.Dt)
-		if 2*w > most || noise < 0.01*rms(v) {
+		if 2*w > most || noise < 0.01*numeric.RMS(v) {
 			return v, noise
 		}
 	}
@@ -87,8 +85,6 @@ func slopeOver(x []float64, w int, dt float64) []float64 {
 	}
 	return v
 }
-
-func rms(x []float64) float64 { return floats.Norm(x, 2) / math.Sqrt(float64(max(len(x), 1))) }
 
 // quantum compares the step of the position with the motion and with presliding.
 func (c *checker) quantum(m *motion) {

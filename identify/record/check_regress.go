@@ -40,7 +40,7 @@ func (c *checker) regressors(m *motion) *balanceRows {
 		if m.x == nil {
 			noise = m.rest / 4 / (float64(w) * math.Sqrt(float64(2*w)) * dt)
 		}
-		if noise < 0.1*rms(a) || 4*w > max(n/100, 4) {
+		if noise < 0.1*numeric.RMS(a) || 4*w > max(n/100, 4) {
 			break
 		}
 	}
