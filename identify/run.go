@@ -37,7 +37,7 @@ type Keeper interface {
 
 // stage is what one method leaves behind.
 type stage struct {
-	method *MethodInfo
+	method   *MethodInfo
 	title    string // for people; "": that of the method
 	sol      *fit.Solution
 	start    []fit.Param
