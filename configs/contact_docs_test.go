@@ -105,6 +105,7 @@ unilateral, with Coulomb friction.
 hil simulate configs/contact/woodpecker.yaml --animate woodpecker.html     # a page that needs nothing but a browser
 hil simulate configs/contact/woodpecker.yaml --plot woodpecker.png -o woodpecker.csv
 hil simulate configs/contact/woodpecker.yaml --json
+hil simulate configs/contact/bouncing-ball.yaml --events ball-events.csv
 ` + "```" + `
 
 Two engines run the same systems. **fixed-step** is Moreau's time stepping at the level of velocities and impulses: bounded work
@@ -131,8 +132,25 @@ expands, gives back the share eps_n of the impulse, and never gains energy at a 
 pair, which chains of balls need. With newton eps_t reverses the tangential velocity, with poisson it gives back a share of the
 tangential impulse: the two are different laws once eps_t > 0. Multi-impact results depend on the law: none of them is exact.
 
-CSV columns: time_s, the coordinates, their rates (` + "`…_dot`" + `), contacts with force, sums of normal and tangential forces. JSON: ` + "`metrics`" + `
-(with ` + "`units`" + `) is what happened after ` + "`discard`" + `, ` + "`solver`" + ` how the contact problems fared.
+CSV columns: time_s, the coordinates, their rates (` + "`…_dot`" + `), means of the normal and tangential forces since the row before, contacts with
+force, sums of normal and tangential forces at that time. The means hold the impulses of impacts: times the length of their rows they add up to
+the change of momentum, in both engines. For the brush ` + "`face_force`" + ` and its like are such means. JSON: ` + "`metrics`" + ` (with ` + "`units`" + `) is what
+happened after ` + "`discard`" + `, ` + "`solver`" + ` how the contact problems fared.
+
+` + "`--events FILE.csv`" + ` or ` + "`FILE.json`" + ` writes what the event-driven engine locates: ` + "`time_s`" + `, ` + "`kind`" + `, the bodies ` + "`a`" + ` and ` + "`b`" + `, and of an
+` + "`impact`" + ` also ` + "`normal_impulse_Ns`" + ` on a, away from b, and ` + "`tangential_impulse_Ns`" + `. Kinds: closing (a gap closes), impact, detaching (a force
+reaches zero), slipping (a sticking contact begins to slide), stopping, kinking (another edge under a contact), sharing (the forces of
+redundant contacts ask for another motion), jamming (Painlevé). A closing without an impact came with no speed.
+
+Pairs may be groups: bodies with the same ` + "`group`" + `, or ` + "`all`" + `. ` + "`pairs: [{a: all, b: all, mu: 0.3}]`" + ` lets every two bodies touch that can: both have
+a shape, and one is free to move. A later entry for the same two bodies takes the place of an earlier one, so general rules come first:
+
+` + "```" + `
+pairs:
+  - {a: all, b: all, mu: 0.3}
+  - {a: stones, b: stones, mu: 0.6, eps_n: 0.2}     # bodies with group: stones
+  - {a: plate, b: floor, mu: 0.1}
+` + "```" + `
 
 The keys below are made from the source: ` + "`go test ./configs -run Docs -update`" + `.
 `

@@ -29,7 +29,7 @@ type ContactRun struct {
 type ContactEngine struct {
 	Kind      string  `yaml:"kind" enum:"fixed-step,event-driven" doc:"fixed-step: Moreau–Jean, bounded work per step, as in the loop; event-driven: exact times of contact, the reference"`
 	Step      float64 `yaml:"step" unit:"s" want:">0 <=0.1" doc:"fixed-step: length of a step"`
-	Theta     float64 `yaml:"theta" want:">=0 <=1" doc:"fixed-step: 0.5 keeps energy, 1 damps most; 0: 0.55, and 0.5 for a brush with end_of_step"`
+	Theta     float64 `yaml:"theta" want:">=0 <=1" doc:"fixed-step: 0.5 keeps energy, 1 damps most; 0: 0.51 with positions, otherwise 0.55, and 0.5 for a brush with end_of_step"`
 	Beta      float64 `yaml:"beta" want:">=0 <=0.2" doc:"fixed-step: share of a penetration that one step takes back"`
 	Positions *bool   `yaml:"positions,omitempty" doc:"fixed-step: taken back by moving, not by a velocity that adds to restitution; left out: true, but for a brush, whose published numbers hold with velocities"`
 	EndOfStep bool    `yaml:"end_of_step" doc:"fixed-step: gaps at the end of the step in place of its middle; quieter, up to half slower"`
@@ -146,17 +146,19 @@ func (c *ContactRun) Check(r *schema.Report) {
 		r.Errorf("discard", "discard: %g s of a run of %g s; nothing would be left", c.Discard, c.Duration)
 	}
 	e := &c.Engine
+	if e.Positions == nil {
+		positions := c.Brush == nil && !e.EndOfStep
+		e.Positions = &positions
+	}
 	switch {
 	case e.Theta == 0 && c.System == "brush" && e.EndOfStep:
 		e.Theta = 0.5
+	case e.Theta == 0 && *e.Positions:
+		e.Theta = 0.51
 	case e.Theta == 0:
 		e.Theta = 0.55
 	case e.Theta < 0.5:
 		r.Errorf("engine.theta", "engine.theta: %g, want 0.5 to 1: smaller ones are not stable", e.Theta)
-	}
-	if e.Positions == nil {
-		positions := c.Brush == nil && !e.EndOfStep
-		e.Positions = &positions
 	}
 	if e.Impact == "" {
 		e.Impact = map[string]string{"fixed-step": "newton", "event-driven": "poisson"}[e.Kind]

@@ -117,6 +117,15 @@ func TestContactRunBadInput(t *testing.T) {
 	for name, c := range map[string]struct{ was, is, want string }{
 		"unknown body": {"{a: ball, b: floor", "{a: bal, b: floor", `did you mean "ball"`},
 		"twice":        {"name: floor", "name: ball", "two bodies"},
+		"fixed frame":  {"name: floor", "name: ground", "ground is the fixed frame"},
+		"every body":   {"name: floor", "name: all", "all is every body"},
+		"no name":      {"name: floor, ", "", "scene.bodies[0].name is missing"},
+		"pair twice":   {"eps_n: 0.8}]", "eps_n: 0.8}, {a: floor, b: ball}]", `scene.pairs[1]: "floor" and "ball" are given above`},
+		"group":        {"radius: 5 cm", "radius: 5 cm, group: floor", `scene.bodies[1].group: "floor" means something else`},
+		"group all":    {"radius: 5 cm", "radius: 5 cm, group: all", `scene.bodies[1].group: "all" means something else`},
+		"of no two":    {"position: [0, 1 m]}\n  pairs: [{a: ball, b: floor", "position: [0, 1 m], group: balls}\n  pairs: [{a: balls, b: balls}, {a: ball, b: floor", `"balls" and "balls" have no two bodies that may touch`},
+		"near a group": {"position: [0, 1 m]}\n  pairs: [{a: ball,", "position: [0, 1 m], group: stones}\n  pairs: [{a: stone,", `scene.pairs[0].a: there is no body or group "stone"; did you mean "stones"?`},
+		"spring":       {"  pairs:", "  springs: [{a: all, b: ball}]\n  pairs:", `scene.springs[0].a: there is no body "all"`},
 		"no mass":      {"mass: 1 kg, ", "", "mass is missing"},
 		"no shape":     {"shape: disc, ", "", "shape is missing"},
 	} {
@@ -211,6 +220,47 @@ func TestMeasuredFiles(t *testing.T) {
 	} {
 		if _, err := load(keys); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", keys, err, want)
+		}
+	}
+}
+
+// Groups stand for each two of their bodies that can touch, and the last entry for two bodies counts.
+func TestPairsOfGroups(t *testing.T) {
+	const text = `version: 1
+name: groups
+system: scene
+scene:
+  bodies:
+    - {name: floor, shape: half-plane, fixed: true}
+    - {name: wall, shape: half-plane, fixed: true, angle: 1, position: [5, 0]}
+    - {name: spirit, mass: 1, shape: none}
+    - {name: nail, mass: 1, shape: disc, radius: 1 mm, position: [3, 5], locked: [angle, x, y]}
+    - {name: a, mass: 1, shape: disc, radius: 1 cm, position: [0, 1], group: stones}
+    - {name: b, mass: 1, shape: disc, radius: 1 cm, position: [1, 1], group: stones}
+    - {name: c, mass: 1, shape: disc, radius: 1 cm, position: [2, 1]}
+  pairs: PAIRS
+duration: 1 s
+`
+	for _, c := range []struct{ pairs, want string }{
+		{"[{a: stones, b: stones}]", "a-b:0"},
+		{"[{a: stones, b: floor}]", "a-floor:0 b-floor:0"},
+		{"[{a: floor, b: stones}]", "floor-a:0 floor-b:0"},
+		{"[{a: c, b: all}, {a: spirit, b: nail}]", "c-floor:0 c-wall:0 c-nail:0 c-a:0 c-b:0 spirit-nail:0"},
+		{"[{a: all, b: all}]", "floor-a:0 wall-a:0 nail-a:0 floor-b:0 wall-b:0 nail-b:0 a-b:0 floor-c:0 wall-c:0 nail-c:0 a-c:0 b-c:0"},
+		{"[{a: stones, b: stones, mu: 0.1}, {a: a, b: b, mu: 0.2}, {a: stones, b: c, mu: 0.3}]", "a-b:0.2 a-c:0.3 b-c:0.3"},
+		{"[{a: a, b: b, mu: 0.2}, {a: stones, b: stones, mu: 0.1}]", "a-b:0.1"},
+	} {
+		r, _, err := ContactRunBytes("groups.yaml", []byte(strings.Replace(text, "PAIRS", c.pairs, 1)))
+		if err != nil {
+			t.Errorf("%s: %v", c.pairs, err)
+			continue
+		}
+		var got []string
+		for _, p := range r.Scene.Touching(r.Scene.Pairs) {
+			got = append(got, fmt.Sprintf("%s-%s:%g", p.A, p.B, p.Mu))
+		}
+		if list := strings.Join(got, " "); list != c.want {
+			t.Errorf("%s: %s, want %s", c.pairs, list, c.want)
 		}
 	}
 }

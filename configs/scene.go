@@ -12,7 +12,7 @@ import (
 type Scene struct {
 	Gravity [2]float64    `yaml:"gravity" unit:"m/s²" doc:"along x and y"`
 	Bodies  []SceneBody   `yaml:"bodies" doc:"what may touch"`
-	Pairs   []ScenePair   `yaml:"pairs" doc:"which bodies may touch, and how; the rest passes through each other"`
+	Pairs   []ScenePair   `yaml:"pairs" doc:"which bodies may touch, and how; the rest passes through each other; for two bodies the last entry counts"`
 	Springs []SceneSpring `yaml:"springs,omitempty" doc:"along the line between two points"`
 	Mounts  []SceneMount  `yaml:"mounts,omitempty" doc:"springs that tie a body to its place at the start; a guide when they are stiff"`
 	Forces  []SceneForce  `yaml:"forces,omitempty" doc:"on points of bodies"`
@@ -23,7 +23,8 @@ func (s *Scene) SetDefaults() { s.Gravity = [2]float64{0, -9.81} }
 
 // SceneBody is a rigid body.
 type SceneBody struct {
-	Name     string       `yaml:"name" doc:"by which pairs and springs mean it"`
+	Name     string       `yaml:"name" doc:"by which pairs and springs mean it; not ground, which is the fixed frame, nor all, which is every body"`
+	Group    string       `yaml:"group,omitempty" doc:"by which pairs mean all bodies that have the same group"`
 	Shape    string       `yaml:"shape" enum:"none,disc,box,polygon,cavity,half-plane,commutator" doc:"disc: radius; box: size; polygon: points or file; cavity: the same, with the material around it; half-plane: material below the x axis of the body; commutator: a rough wheel; none: it touches nothing"`
 	Mass     float64      `yaml:"mass" unit:"kg" want:">=0" doc:"of a body that is free to move"`
 	Inertia  float64      `yaml:"inertia" unit:"kg·m²" want:">=0" doc:"about its centre of mass; 0: that of its shape with even density"`
@@ -89,15 +90,21 @@ type SceneForce struct {
 	Frequency float64    `yaml:"frequency" unit:"Hz" want:">=0" doc:"of the sine"`
 }
 
-// ScenePair are two bodies that may touch.
+// ScenePair are bodies that may touch: each of A with each of B.
 type ScenePair struct {
-	A    string  `yaml:"a" doc:"a body"`
-	B    string  `yaml:"b" doc:"a body"`
+	A    string  `yaml:"a" doc:"a body, a group of bodies, or all"`
+	B    string  `yaml:"b" doc:"a body, a group of bodies, or all; the group of a: each of it with each other"`
 	Mu   float64 `yaml:"mu" want:">=0 <=10" doc:"coefficient of Coulomb friction"`
 	EpsN float64 `yaml:"eps_n" want:">=0 <=1" doc:"restitution along the normal"`
 	EpsT float64 `yaml:"eps_t" want:">=0 <=1" doc:"restitution along the tangent; 1: a super-ball"`
 	Nu   float64 `yaml:"nu" want:">=0 <=1" doc:"share of eps_t that is left when the contact slides at the end of compression"`
 }
+
+// Names that are not those of a body.
+const (
+	groundName = "ground" // the fixed frame
+	allName    = "all"    // every body
+)
 
 // check looks for what a scene cannot do without. Shapes and places are checked where the scene is built.
 func (s *Scene) check(r *schema.Report) {
@@ -105,8 +112,12 @@ func (s *Scene) check(r *schema.Report) {
 	for i, b := range s.Bodies {
 		at := fmt.Sprintf("scene.bodies[%d]", i)
 		switch {
-		case b.Name == "" || b.Name == "ground":
-			r.Errorf(at+".name", "%s.name: %q, want a name of its own", at, b.Name)
+		case b.Name == "":
+			r.Errorf(at+".name", "%s.name is missing", at)
+		case b.Name == groundName:
+			r.Errorf(at+".name", "%s.name: ground is the fixed frame, to which springs may be tied; give this body another name, such as floor", at)
+		case b.Name == allName:
+			r.Errorf(at+".name", "%s.name: all is every body, in pairs; give this body another name", at)
 		case slices.Contains(names, b.Name):
 			r.Errorf(at+".name", "%s.name: there are two bodies %q", at, b.Name)
 		}
@@ -124,33 +135,96 @@ func (s *Scene) check(r *schema.Report) {
 	if len(s.Bodies) == 0 {
 		r.Errorf("scene.bodies", "scene.bodies: no body")
 	}
-	known := func(path, name string, ground bool) {
-		if slices.Contains(names, name) || ground && name == "ground" {
-			return
+	groups := []string{allName}
+	for i, b := range s.Bodies {
+		at := fmt.Sprintf("scene.bodies[%d].group", i)
+		switch {
+		case b.Group == "":
+		case b.Group == groundName || b.Group == allName || slices.Contains(names, b.Group):
+			r.Errorf(at, "%s: %q means something else already; give the group another name", at, b.Group)
+		case !slices.Contains(groups, b.Group):
+			groups = append(groups, b.Group)
 		}
-		hint := ""
-		if near := spelling.Nearest(name, names); near != "" {
-			hint = fmt.Sprintf("; did you mean %q?", near)
+	}
+	known := func(path, name, what string, others ...string) {
+		if list := slices.Concat(names, others); !slices.Contains(list, name) {
+			hint := ""
+			if near := spelling.Nearest(name, list); near != "" {
+				hint = fmt.Sprintf("; did you mean %q?", near)
+			}
+			r.Errorf(path, "%s: there is no %s %q%s", path, what, name, hint)
 		}
-		r.Errorf(path, "%s: there is no body %q%s", path, name, hint)
 	}
 	for i, p := range s.Pairs {
 		at := fmt.Sprintf("scene.pairs[%d]", i)
-		known(at+".a", p.A, false)
-		known(at+".b", p.B, false)
-		if p.A == p.B {
+		known(at+".a", p.A, "body or group", groups...)
+		known(at+".b", p.B, "body or group", groups...)
+		same := func(o ScenePair) bool { return o.A == p.A && o.B == p.B || o.A == p.B && o.B == p.A }
+		switch {
+		case p.A == p.B && slices.Contains(names, p.A):
 			r.Errorf(at+".b", "%s: %q with itself", at, p.A)
+		case slices.ContainsFunc(s.Pairs[:i], same):
+			r.Errorf(at, "%s: %q and %q are given above already", at, p.A, p.B)
+		case !slices.Contains(names, p.A) || !slices.Contains(names, p.B):
+			if len(s.Touching([]ScenePair{p})) == 0 {
+				r.Errorf(at, "%s: %q and %q have no two bodies that may touch: those with a shape, one of them free to move", at, p.A, p.B)
+			}
 		}
 	}
 	for i, p := range s.Springs {
 		at := fmt.Sprintf("scene.springs[%d]", i)
-		known(at+".a", p.A, true)
-		known(at+".b", p.B, true)
+		known(at+".a", p.A, "body", groundName)
+		known(at+".b", p.B, "body", groundName)
 	}
 	for i, p := range s.Mounts {
-		known(fmt.Sprintf("scene.mounts[%d].body", i), p.Body, false)
+		known(fmt.Sprintf("scene.mounts[%d].body", i), p.Body, "body")
 	}
 	for i, p := range s.Forces {
-		known(fmt.Sprintf("scene.forces[%d].body", i), p.Body, false)
+		known(fmt.Sprintf("scene.forces[%d].body", i), p.Body, "body")
 	}
+}
+
+// Touching lists pairs by the names of two bodies. Groups stand for each two of their bodies that can touch: both have a shape, one is free
+// to move, and they are not two half-planes. For two bodies the last entry counts, in the place of the first.
+func (s *Scene) Touching(pairs []ScenePair) (list []ScenePair) {
+	place := map[[2]string]int{}
+	for _, p := range pairs {
+		for k := range s.Bodies {
+			for i := range k {
+				a, b := &s.Bodies[i], &s.Bodies[k]
+				if !a.within(p.A) || !b.within(p.B) {
+					a, b = b, a
+				}
+				named := a.Name == p.A && b.Name == p.B
+				if !a.within(p.A) || !b.within(p.B) || !named && !a.touches(b) {
+					continue
+				}
+				pair := p
+				pair.A, pair.B = a.Name, b.Name
+				id := [2]string{min(a.Name, b.Name), max(a.Name, b.Name)}
+				if at, ok := place[id]; ok {
+					list[at] = pair
+					continue
+				}
+				place[id] = len(list)
+				list = append(list, pair)
+			}
+		}
+	}
+	return list
+}
+
+// within tells whether a name of a pair means the body.
+func (b *SceneBody) within(name string) bool {
+	return name == b.Name || name == allName || name != "" && name == b.Group
+}
+
+// touches tells whether contact of two bodies has a meaning.
+func (b *SceneBody) touches(o *SceneBody) bool {
+	return b.Shape != "none" && o.Shape != "none" && (b.moves() || o.moves()) && !(b.Shape == "half-plane" && o.Shape == "half-plane")
+}
+
+// moves tells whether forces move the body.
+func (b *SceneBody) moves() bool {
+	return !b.Fixed && !(slices.Contains(b.Locked, "x") && slices.Contains(b.Locked, "y") && slices.Contains(b.Locked, "angle"))
 }

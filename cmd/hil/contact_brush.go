@@ -61,7 +61,7 @@ func (s *touching) brushByEvents(ctx context.Context, b *brush.Brush) error {
 	s.rows[0].beside = make([]float64, len(brushBeside))
 	stats, counts, err := b.RunEvents(ctx, brush.EventRunOptions{
 		EventOptions: contact.EventOptions{RTol: e.Tolerance, VTh: e.Slow, MaxEvents: e.MaxEvents, Law: s.impactLaw()},
-		Time:         s.cfg.Duration, Discard: orNone(s.cfg.Discard), Every: s.cfg.Rows(),
+		Time:         s.cfg.Duration, Discard: orNone(s.cfg.Discard), Every: s.cfg.Rows(), Event: s.happened,
 		Trace: func(now *brush.EventSnapshot) {
 			copy(s.q, now.Q)
 			copy(s.u, now.U)

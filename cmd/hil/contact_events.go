@@ -2,6 +2,10 @@ package main
 
 import (
 	"context"
+	"encoding/csv"
+	"io"
+	"math"
+	"strconv"
 
 	"hilrig/engine/contact"
 )
@@ -19,23 +23,58 @@ func (s *touching) byEvents(ctx context.Context) error {
 		return err
 	}
 	e.State(s.q, s.u)
+	var load [2]float64 // N·s since the last row, N and T
+	settled := func() {
+		ev := e.Event()
+		s.happened(&ev)
+		for _, p := range ev.Impulses {
+			load[0], load[1] = load[0]+p.N, load[1]+p.T
+		}
+	}
+	settled()
 	var sums coordSums
 	sums.start(len(s.q))
 	q, u := make([]float64, len(s.q)), make([]float64, len(s.q))
 	forces := e.Forces(nil)
+	s.beside = meanForces
 	s.keep(0, heldPushes(forces))
+	s.rows[0].beside = make([]float64, len(meanForces))
 	every, row := c.Rows(), 1
 	if c.Discard == 0 {
 		sums.touch(s.q, s.u)
 	}
 	last := 0.0
+	// push adds the forces between two times of the last step: Gauss's rule of three points, over parts as short as the rows of a file without
+	// outputs.every, since forces of bodies at rest may change more than the integrator sees
+	push := func(a, b float64) {
+		if !(b > a) || len(e.ForcesAt(a, forces[:0])) == 0 {
+			return
+		}
+		parts := 1 + int((b-a)/c.Duration*2000)
+		h := (b - a) / float64(2*parts)
+		for k := range parts {
+			for i, at := range [3]float64{-math.Sqrt(0.6), 0, math.Sqrt(0.6)} {
+				forces = e.ForcesAt(a+h*(float64(2*k+1)+at), forces[:0])
+				for _, f := range forces {
+					w := h * [3]float64{5. / 9, 8. / 9, 5. / 9}[i]
+					load[0], load[1] = load[0]+w*f.N, load[1]+w*f.T
+				}
+			}
+		}
+	}
 	err = e.Run(c.Duration, func(e *contact.EventDriven) bool {
+		from := last
 		for ; float64(row)*every <= e.T*(1+1e-12) && float64(row)*every <= c.Duration*(1+1e-12); row++ {
 			t := float64(row) * every
 			t = min(max(t, e.Old()), e.T)
+			push(from, t)
+			from = t
 			e.At(t, s.q, s.u)
 			forces = e.ForcesAt(t, forces[:0])
-			s.keep(float64(row)*every, heldPushes(forces))
+			s.keepMeans(float64(row)*every, heldPushes(forces), &load, every)
+		}
+		if push(from, e.T); e.Event().Settled {
+			settled()
 		}
 		if from := max(last, c.Discard); e.T > from {
 			sums.span(from, e.T, e.At)
@@ -56,6 +95,46 @@ func (s *touching) byEvents(ctx context.Context) error {
 	s.metrics = sums.metrics(s.coords)
 	s.solver = eventCounts(&e.EventStats)
 	return nil
+}
+
+// eventRow is a line of the list of events: what happened at a contact, or an impulse there.
+type eventRow struct {
+	T          float64 `json:"time_s"`
+	Kind       string  `json:"kind"` // impact: an impulse
+	A          string  `json:"a"`    // the body that the impulse pushes along the normal
+	B          string  `json:"b"`
+	Normal     float64 `json:"normal_impulse_Ns"`
+	Tangential float64 `json:"tangential_impulse_Ns"`
+}
+
+// happened lists an event that is settled.
+func (s *touching) happened(e *contact.Event) {
+	if !s.listing {
+		return
+	}
+	for _, c := range e.Causes {
+		a, b := contact.Pair(s.sys, c.ID)
+		s.events = append(s.events, eventRow{T: e.T, Kind: c.Kind.String(), A: a, B: b})
+	}
+	for _, p := range e.Impulses {
+		a, b := contact.Pair(s.sys, p.ID)
+		s.events = append(s.events, eventRow{e.T, "impact", a, b, p.N, p.T})
+	}
+}
+
+// writeEvents writes the list of events, as JSON or CSV by the ending of the file's name.
+func (s *touching) writeEvents(w io.Writer, ending string) error {
+	if ending == ".json" {
+		return encodeJSON(w, append([]eventRow{}, s.events...))
+	}
+	out := csv.NewWriter(w)
+	out.Write([]string{"time_s", "kind", "a", "b", "normal_impulse_Ns", "tangential_impulse_Ns"})
+	for _, e := range s.events {
+		digits := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+		out.Write([]string{digits(e.T), e.Kind, e.A, e.B, digits(e.Normal), digits(e.Tangential)})
+	}
+	out.Flush()
+	return out.Error()
 }
 
 // eventCounts names the counters of the engine.

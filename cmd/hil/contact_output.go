@@ -47,7 +47,7 @@ func (s *touching) figure() *plot.Figure {
 	if s.motor != nil {
 		return s.motorFigure()
 	}
-	if s.beside != nil {
+	if s.cfg.System == "brush" && s.beside != nil {
 		return s.brushFigure()
 	}
 	column := s.column

@@ -36,7 +36,7 @@ func (s *touching) result(f simulateFlags) contactResult {
 	if c.Engine.Kind == "fixed-step" {
 		out.Step = &c.Engine.Step
 	}
-	for name, path := range map[string]string{"csv": f.out, "plot": f.plot, "animation": f.animate} {
+	for name, path := range map[string]string{"csv": f.out, "plot": f.plot, "animation": f.animate, "events": f.events} {
 		if path != "" {
 			out.Files[name] = path
 		}

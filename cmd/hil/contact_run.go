@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"path/filepath"
 
 	"hilrig/configs"
 	"hilrig/engine"
@@ -34,6 +35,9 @@ type touching struct {
 	drawn  *picture // what an animation shows; nil: nothing
 	rows   []instant
 	beside []engine.Signal // what rows have beside coordinates and contacts
+
+	listing bool // events are kept
+	events  []eventRow
 
 	tooLong string            // what is said of steps that may have missed a contact
 	metrics []metric          // what happened
@@ -99,6 +103,9 @@ func runContact(ctx context.Context, path string, f simulateFlags, stdout, stder
 	if err != nil {
 		return err
 	}
+	if s.listing = f.events != ""; s.listing && s.cfg.Engine.Kind != "event-driven" {
+		return exitWith(exitUsage, fmt.Errorf("simulate: --events lists what the event-driven engine locates; %s has engine.kind: %s", path, s.cfg.Engine.Kind))
+	}
 	told := len(s.warnings)
 	if err := s.run(ctx); err != nil {
 		return s.ended(ctx, err)
@@ -111,7 +118,7 @@ func runContact(ctx context.Context, path string, f simulateFlags, stdout, stder
 	for _, o := range []struct {
 		path  string
 		write func(io.Writer) error
-	}{{f.out, s.writeCSV}, {f.plot, func(w io.Writer) error { return s.figure().Write(w, format) }}, {f.animate, s.animate}} {
+	}{{f.out, s.writeCSV}, {f.plot, func(w io.Writer) error { return s.figure().Write(w, format) }}, {f.animate, s.animate}, {f.events, func(w io.Writer) error { return s.writeEvents(w, filepath.Ext(f.events)) }}} {
 		if o.path == "" {
 			continue
 		}
@@ -212,7 +219,10 @@ func (s *touching) bySteps(ctx context.Context) error {
 	steps, every := int(math.Round(s.cfg.Duration/e.Step)), int(math.Round(s.cfg.Rows()/e.Step))
 	var sums coordSums
 	sums.start(len(s.q))
+	s.beside = meanForces
 	s.keep(0, nil)
+	s.rows[0].beside = make([]float64, len(meanForces))
+	var load [2]float64 // N·s since the last row, N and T
 	for k := range steps {
 		t := float64(k) * e.Step
 		counts := t >= s.cfg.Discard-1e-9*e.Step
@@ -227,8 +237,11 @@ func (s *touching) bySteps(ctx context.Context) error {
 			sums.touch(s.q, s.u)
 			sums.weigh(s.q, s.u, 0.5*e.Step)
 		}
+		for i, p := range m.Impulse {
+			load[i&1] += p
+		}
 		if (k+1)%every == 0 {
-			s.keep(t+e.Step, pushesOf(m, e.Step))
+			s.keepMeans(t+e.Step, pushesOf(m, e.Step), &load, float64(every)*e.Step)
 		}
 		if k%4096 == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -284,6 +297,16 @@ func byMethod(lead string, counts [8]int64) (out []metric) {
 // keep appends a row.
 func (s *touching) keep(t float64, pushes []push) {
 	s.rows = append(s.rows, instant{t: t, q: append([]float64(nil), s.q...), u: append([]float64(nil), s.u...), pushes: pushes})
+}
+
+// meanForces are what rows have beside the forces of their time: means since the row before, impulses included.
+var meanForces = []engine.Signal{{Name: "mean_normal_force", Unit: "N"}, {Name: "mean_tangential_force", Unit: "N"}}
+
+// keepMeans appends a row with the means of impulses (N·s), summed since the row before, over every (s), and begins new sums.
+func (s *touching) keepMeans(t float64, pushes []push, load *[2]float64, every float64) {
+	s.keep(t, pushes)
+	s.rows[len(s.rows)-1].beside = []float64{load[0] / every, load[1] / every}
+	*load = [2]float64{}
 }
 
 // pushesOf are the contact forces of the last step: impulses over its length.

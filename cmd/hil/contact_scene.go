@@ -27,7 +27,7 @@ func buildScene(c *configs.Scene) (*contact.Scene, *picture, error) {
 		}
 		return name
 	}
-	for _, p := range c.Pairs {
+	for _, p := range c.Touching(c.Pairs) {
 		spec.Pairs = append(spec.Pairs, contact.PairSpec{A: p.A, B: p.B, Law: contact.Law{Mu: p.Mu, EpsN: p.EpsN, EpsT: p.EpsT, Nu: p.Nu}})
 	}
 	for _, p := range c.Springs {

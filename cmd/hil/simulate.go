@@ -25,6 +25,7 @@ import (
 type simulateFlags struct {
 	out, plot      string
 	animate        string
+	events         string
 	json, force    bool
 	laws           []string
 	step, duration string
@@ -40,7 +41,7 @@ by a controller, a motion or force imposed, a motor under voltage. Prints what h
 -o writes the traces, --plot draws them. FILE.yaml is explained in docs/simulate.md; hil laws lists the friction laws.
 
 A file with the key system runs bodies that touch, stick, slide, separate and collide: the brush of a motor, a scene of planar
-bodies, a toy. --animate writes a page that shows them moving. Such files are explained in docs/contact.md.
+bodies, a toy. --animate writes a page that shows them moving, --events the list of impacts, slips and stops. Such files are explained in docs/contact.md.
 
 Exit codes: 0 done; 1 a step had no finite result; 2 wrong usage; 3 the file cannot be used, or the step is beyond what the
 scheme takes; 4 an output cannot be written; 130 interrupted.`,
@@ -67,6 +68,7 @@ scheme takes; 4 an output cannot be written; 130 interrupted.`,
 	fl.StringVarP(&f.out, "output", "o", "", "write the traces to this CSV file, packed if it ends in .gz")
 	fl.StringVar(&f.plot, "plot", "", "draw the traces to this file, .svg or .png")
 	fl.StringVar(&f.animate, "animate", "", "write a page that shows bodies in contact moving, .html")
+	fl.StringVar(&f.events, "events", "", "write the events of bodies in contact to this file, .csv or .json; for the event-driven engine")
 	fl.BoolVar(&f.json, "json", false, "print parameters, events and numbers as JSON")
 	fl.BoolVar(&f.force, "force", false, "write over existing files")
 	fl.StringSliceVar(&f.laws, "law", nil, "laws in place of those of the file: labels of the file, or names with their public numbers or a preset (law:preset)")
@@ -100,8 +102,8 @@ func runSimulate(ctx context.Context, path string, f simulateFlags, stdout, stde
 	if err != nil {
 		return err
 	}
-	if f.animate != "" {
-		return exitWith(exitUsage, errors.New("simulate: --animate shows bodies in contact; friction laws have --plot"))
+	if f.animate != "" || f.events != "" {
+		return exitWith(exitUsage, errors.New("simulate: --animate and --events are for bodies in contact; friction laws have --plot, and --json lists their events"))
 	}
 	cfg, warnings, err := configs.LoadSimulate(path)
 	if err != nil {
@@ -175,7 +177,13 @@ func (f *simulateFlags) check(path string) (format string, err error) {
 	if f.animate != "" && filepath.Ext(f.animate) != ".html" {
 		return "", exitWith(exitUsage, fmt.Errorf("simulate: --animate %s: a page ends in .html", f.animate))
 	}
-	for _, out := range []string{f.out, f.plot, f.animate} {
+	if ext := filepath.Ext(f.events); f.events != "" && ext != ".csv" && ext != ".json" {
+		return "", exitWith(exitUsage, fmt.Errorf("simulate: --events %s: want a name that ends in .csv or .json", f.events))
+	}
+	if f.events != "" && filepath.Clean(f.events) == filepath.Clean(f.out) {
+		return "", exitWith(exitUsage, fmt.Errorf("simulate: -o and --events name the same file, %s", f.out))
+	}
+	for _, out := range []string{f.out, f.plot, f.animate, f.events} {
 		if out == "" {
 			continue
 		}

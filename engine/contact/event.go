@@ -41,6 +41,7 @@ type EventDriven struct {
 	EventStats
 
 	sys System
+	swp Sweeper // nil: does not know
 	opt EventOptions
 	f   int
 	x   []float64 // q, u at T
@@ -121,6 +122,7 @@ func NewEventDriven(sys System, opt EventOptions) (*EventDriven, error) {
 		set:  sets{tolG: opt.TolGap, tolV: opt.TolV, tolT: opt.TolT},
 		last: map[uint32]float64{}, buf: make([]float64, 2*f), a: new(sample), b: new(sample), probe: new(sample),
 	}
+	e.swp, _ = sys.(Sweeper)
 	e.room(cmp.Or(opt.MaxClosed, firstRoom))
 	e.dp = engine.NewDormandPrince(e.slope, 2*f)
 	e.dp.Rtol, e.dp.Atol, e.dp.MaxSteps = opt.RTol, opt.ATol, math.MaxInt
@@ -169,7 +171,7 @@ func (e *EventDriven) Start(t float64, q, u []float64) error {
 	if err := e.settle(event{}); err != nil {
 		return err
 	}
-	e.ready = true
+	e.event.Settled, e.ready = true, true
 	return nil
 }
 
@@ -186,8 +188,7 @@ func (e *EventDriven) Run(end float64, visit func(*EventDriven) bool) error {
 		if err != nil {
 			return err
 		}
-		if ev.kind != Jamming {
-			e.event = Event{T: e.T, Kind: ev.kind, ID: ev.id, Impulses: e.event.Impulses[:0]}
+		if e.happened(ev); ev.kind != Jamming {
 			more = seen()
 		}
 		if ev.kind == NoEvent && !ev.drift {
@@ -196,7 +197,7 @@ func (e *EventDriven) Run(end float64, visit func(*EventDriven) bool) error {
 		if err := e.applyEvent(ev); err != nil {
 			return err
 		}
-		if ev.kind != NoEvent || len(e.event.Impulses) > 0 {
+		if e.event.Settled = true; ev.kind != NoEvent || len(e.event.Impulses) > 0 {
 			more = seen() && more
 		}
 	}
@@ -246,8 +247,19 @@ type ContactForce struct {
 	NX, NY float64 //       n
 }
 
-// Event is the last event: in the visit before it is settled without impulses, in the visit after it with them. Its Kind is NoEvent in
-// the visit of a plain step. The impulses are to be copied by those who keep them.
+// happened makes an event the last one, to be settled.
+func (e *EventDriven) happened(ev event) {
+	e.event = Event{T: e.T, Kind: ev.kind, ID: ev.id, Causes: e.event.Causes[:0], Impulses: e.event.Impulses[:0]}
+	for _, c := range ev.causes {
+		e.event.Causes = append(e.event.Causes, Cause{c.kind, c.id})
+	}
+	if ev.kind == Jamming {
+		e.event.Causes = append(e.event.Causes, Cause{ev.kind, ev.id})
+	}
+}
+
+// Event is the last event: in the visit before it is settled without impulses, in the visit after it with them, and after Start that of the
+// start. Its Kind is NoEvent in the visit of a plain step. Causes and impulses are to be copied by those who keep them.
 func (e *EventDriven) Event() Event { return e.event }
 
 // Forces appends the forces at T to list. Those of redundant contacts are one choice of many.

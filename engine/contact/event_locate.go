@@ -48,11 +48,17 @@ func (e *EventDriven) reach(t float64) {
 
 // coarse tells whether an open gap changes so much between a and b that it may have been closed in between. A body that turns in free
 // flight is smooth for the integrator, whose steps may be longer than its turns: where the change of a gap is not that of its rates, the
-// samples are too far apart. Nor may a contact that is listed at one end alone be on its way through the surface: corners that turn
+// samples are too far apart; so they are where bodies close to each other move further between them than a contact is found for sure, and
+// where a gap turns from closing to opening so that it may have been closed. Nor may a contact that is listed at one end alone be on its way through the surface: corners that turn
 // come and go, and one that is deep inside may be listed over another edge or not at all.
 func (e *EventDriven) coarse() bool {
 	a, b := e.a, e.b
 	h := b.t - a.t
+	if e.swp != nil {
+		if _, _, share := e.swp.Overrun(h); share > 1 {
+			return true
+		}
+	}
 	for j, id := range a.id {
 		if a.gap[j] > 0 && a.gap[j]+a.rate[j]*h < -e.opt.TolGap && b.place(id, j) < 0 && find(e.sm.held, id) < 0 {
 			return true
@@ -71,12 +77,14 @@ func (e *EventDriven) coarse() bool {
 		}
 		ga, gb, ra, rb := a.gap[j], b.gap[i], a.rate[j], b.rate[i]
 		off := math.Abs(gb - ga - 0.5*(ra+rb)*h)
-		if off < max(0.05*(math.Abs(ra)+math.Abs(rb))*h, e.opt.TolGap) {
-			continue
-		}
 		low := min(ga, gb)
 		if ra < 0 && rb > 0 {
-			low = min(low, ga+ra*(gb-ga-rb*h)/(ra-rb))
+			if low = min(low, ga+ra*(gb-ga-rb*h)/(ra-rb)); ga > 0 && gb > 0 && low < -e.opt.TolGap {
+				return true
+			}
+		}
+		if off < max(0.05*(math.Abs(ra)+math.Abs(rb))*h, e.opt.TolGap) {
+			continue
 		}
 		if low < 2*off {
 			return true

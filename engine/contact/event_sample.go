@@ -28,17 +28,25 @@ func (k EventKind) String() string { return eventKindNames[k] }
 type Event struct {
 	T        float64 // s
 	Kind     EventKind
-	ID       uint32 // the contact that came first
+	ID       uint32  // the contact that came first
+	Causes   []Cause // all that had happened by then, the first included
 	Impulses []ContactForce
+	Settled  bool // the impulses are in place
+}
+
+// Cause is what happened at one contact.
+type Cause struct {
+	Kind EventKind
+	ID   uint32
 }
 
 // event is an event on its way from where it is located to where it is settled. The zero value is none: contacts at the start.
 type event struct {
 	kind   EventKind
 	id     uint32
-	causes []trigger // all that had happened by then, the first included
-	wedged []int32   // Jamming: places in held
-	drift  bool      // held contacts have left their surface by a tenth of what counts as closed
+	causes []trigger
+	wedged []int32 // Jamming: places in held
+	drift  bool    // held contacts have left their surface by a tenth of what counts as closed
 }
 
 // has tells whether the event is of this kind at this contact.
@@ -65,7 +73,7 @@ const (
 	// each step is looked at in so many places
 	sampleParts = 4
 	// and where gaps change too much between two of them, in the middle, over and over
-	sampleHalvings = 12
+	sampleHalvings = 40
 	// forces count as beyond an edge by this share of those that act
 	forceBand = 1e-9
 	// times are found to this share of a step, or to two units in the last place

@@ -43,7 +43,6 @@ func (e *EventDriven) applyEvent(ev event) error {
 		return e.fail(fmt.Errorf("%w: %d in %.3g s, the last %v", ErrStorm, e.stormN, e.T-e.stormT, ev.kind), ev.ids()...)
 	}
 	if ev.kind == Jamming {
-		e.event = Event{T: e.T, Kind: Jamming, ID: ev.id, Impulses: e.event.Impulses[:0]}
 		if err := e.jam(ev.wedged); err != nil {
 			return err
 		}

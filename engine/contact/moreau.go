@@ -19,7 +19,8 @@ import (
 //	0 ≤ P_N ⊥ ġ_N⁺ + ε_N·ġ_N⁻ + β·g_N/h ≥ 0,   |P_T| ≤ μ·P_N against ġ_T⁺ + ε_T·ġ_T⁻,   ġ⁺ = ġ(u_free) + WᵀM̂⁻¹W·P
 //	u⁺ = u_free + M̂⁻¹W·P,   q⁺ = q + h·(θu⁺ + (1−θ)u)
 //
-// ε counts where ġ_N⁻ = ġ_N(u) < −VTh, β·g_N/h where g_N < 0. The error is of first order in h with β = 0 or Positions. With β·g_N/h
+// ε counts where ġ_N⁻ = ġ_N(u) < −VTh, β·g_N/h where g_N < 0. The error is of first order in h with β = 0 or
+// Positions, which puts the times of impacts right (moreau_impact.go). With β·g_N/h
 // a contact that opens soon after an impact keeps some of the speed of that impact, as if its ε were larger by about β/2:
 // of no account where spring forces keep contacts closed, as on the brush, but an error that does not fall with h.
 //
@@ -50,9 +51,13 @@ type Moreau struct {
 	two  *poisson   // nil: Newton's law
 	back *positions // nil: penetration is taken back in the rows of velocity
 
+	touch     float64 // m, the gap up to which a contact is closed
 	dof       int
 	qm, ufree []float64
+	qnew      []float64
 	unew      []float64
+	lag       []float64 // s, see sinceImpact; 0: no impact
+	stays     []bool
 	vf        []float64 // ġ(u_free), N and T of each closed contact
 	vk        []float64 // ġ_N(u)
 	c         []float64 // what restitution and β·g_N/h add to it
@@ -73,11 +78,11 @@ type StepResult struct {
 // firstRoom is the number of closed contacts that find room without MaxContacts, until a step has more.
 const firstRoom = 24
 
-// touch is the gap up to which a contact counts as closed (m): the rounding of positions of some metres.
-const touch = 1e-15
-
-// closed is the reach that finds contacts up to touch.
-var closed = math.Nextafter(touch, 1)
+// Gaps up to which a contact counts as closed (m).
+const (
+	touch      = 1e-15 // the rounding of positions of some metres
+	touchScene = 1e-13 // with Positions: stacks of bodies add it up, and hop where it leaves a gap
+)
 
 // looked is the least number of contacts that find room in Set: with EndOfStep all pairs are listed, however wide their gaps.
 const looked = 512
@@ -94,13 +99,16 @@ func NewMoreau(sys System, opt MoreauOptions) (*Moreau, error) {
 	if opt.MaxContacts > 0 {
 		set = NewSet(max(4*opt.MaxContacts, looked), f)
 	}
-	m := &Moreau{Set: set, sys: sys, opt: opt, dof: f, qm: v(f), ufree: v(f), unew: v(f)}
+	m := &Moreau{Set: set, touch: touch, sys: sys, opt: opt, dof: f, qm: v(f), qnew: v(f), ufree: v(f), unew: v(f)}
 	if dyn, ok := sys.(Dynamics); ok {
 		m.dyn = dyn
 	} else {
 		m.dyn = newDense(sys)
 	}
 	m.swp, _ = sys.(Sweeper)
+	if opt.Positions {
+		m.touch = touchScene
+	}
 	m.room(cmp.Or(opt.MaxContacts, firstRoom))
 	m.Reset()
 	return m, nil
@@ -114,7 +122,8 @@ func (m *Moreau) room(n int) {
 	m.State = append(make([]lcp.State, 0, n), m.State[:k]...)[:n]
 	m.at = append(make([]uint32, 0, n), m.at[:k]...)[:n]
 	m.Impulse, m.vf, m.c = more(m.Impulse[:2*k], 2*n), more(m.vf[:2*k], 2*n), more(m.c[:2*k], 2*n)
-	m.vk, m.mu = more(m.vk[:k], n), more(m.mu[:k], n)
+	m.stays = append(make([]bool, 0, n), m.stays[:k]...)[:n]
+	m.vk, m.mu, m.lag = more(m.vk[:k], n), more(m.mu[:k], n), more(m.lag[:k], n)
 	m.d, m.x = make([]float64, 4*n*n), make([]float64, 2*n*m.dof)
 	m.fric = lcp.NewFrictional(n)
 	if m.opt.Impact == Poisson {
@@ -173,7 +182,7 @@ func (m *Moreau) Step(t float64, q, u []float64) StepResult {
 		return m.refuse()
 	}
 	// contacts, their states and right-hand sides
-	ahead, tc, reach := 0.5*h, t+0.5*h, closed
+	ahead, tc, reach := 0.5*h, t+0.5*h, math.Nextafter(m.touch, 1)
 	if m.opt.EndOfStep {
 		ahead, tc, reach = (1-theta)*h, t+h, m.opt.Reach
 	}
@@ -200,6 +209,13 @@ func (m *Moreau) Step(t float64, q, u []float64) StepResult {
 	if n := len(m.Chosen); n > 0 {
 		x, d := m.x[:2*n*m.dof], m.d[:4*n*n]
 		m.dyn.Project(m.Set, m.Chosen, x, d)
+		if m.opt.Positions && m.two == nil {
+			for k, vk := range m.vk[:n] {
+				if vk < -m.opt.VTh {
+					m.c[2*k] = -m.rebound(d, k)
+				}
+			}
+		}
 		if m.two == nil {
 			res.Solve = m.fric.SolveEased(d, m.vf[:2*n], m.c[:2*n], m.mu[:n], m.State, m.Impulse)
 			gain, scale = work(d, m.Impulse, m.vf)
@@ -220,21 +236,25 @@ func (m *Moreau) Step(t float64, q, u []float64) StepResult {
 	}
 
 	// positions; what is not finite is not taken
+	qnew := m.qnew
 	for j, v := range unew {
-		qm[j] = q[j] + h*(theta*v+(1-theta)*u[j])
+		qnew[j] = q[j] + h*(theta*v+(1-theta)*u[j])
 	}
-	if m.back != nil && len(m.Chosen) > 0 {
-		m.back.correct(m, qm)
+	if m.opt.Positions && len(m.Chosen) > 0 {
+		m.sinceImpact(m.d[:4*len(m.Chosen)*len(m.Chosen)], qnew)
+		if m.back != nil {
+			m.back.correct(m, qm, qnew)
+		}
 	}
-	if !numeric.AllFinite(qm...) || !numeric.AllFinite(unew...) {
+	if !numeric.AllFinite(qnew...) || !numeric.AllFinite(unew...) {
 		return m.refuse()
 	}
-	copy(q, qm)
+	copy(q, qnew)
 	copy(u, unew)
 
 	// what the next step starts from
 	for k, c := range m.Chosen {
-		e := ended{stamp: m.Steps, h: h, pn: m.Impulse[2*k], pt: m.Impulse[2*k+1], id: m.Set.ID[c], state: m.State[k]}
+		e := ended{stamp: m.Steps, h: h, pn: m.Impulse[2*k], pt: m.Impulse[2*k+1], id: m.Set.ID[c], state: m.State[k], hit: m.lag[k] != 0}
 		if m.back != nil {
 			e.back, e.lambda = m.back.state[k], m.back.p[2*k]
 		}
@@ -265,7 +285,7 @@ func (m *Moreau) close(u []float64) (left int) {
 	m.Chosen, m.Impulse, m.State = m.Chosen[:0], m.Impulse[:cap(m.Impulse)], m.State[:cap(m.State)]
 	for c := range s.N {
 		gap := s.Gap[c]
-		if gap > touch && !atEnd {
+		if gap > m.touch && !atEnd {
 			continue
 		}
 		wn, wt := s.WN[c*f:][:f], s.WT[c*f:][:f]
@@ -303,7 +323,9 @@ func (m *Moreau) close(u []float64) (left int) {
 		} else if gap < 0 {
 			cn = perDepth * gap
 		}
-		if nk < -m.opt.VTh && m.two == nil && !(atEnd && was) {
+		// with Positions also of a contact that separates and that an impulse elsewhere closes again: it may close by ε of that speed, and no
+		// energy is made [M88b]; it collides in the next step
+		if (nk < -m.opt.VTh || nk > m.opt.VTh && m.back != nil) && m.two == nil && !(atEnd && was) {
 			if atEnd {
 				cn = min(cn, law.EpsN*nk)
 			} else {
@@ -322,6 +344,14 @@ func (m *Moreau) close(u []float64) (left int) {
 		m.vk[i], m.mu[i], m.at[i] = nk, law.Mu, at
 		m.vf[2*i], m.vf[2*i+1] = nf, tf
 		m.c[2*i], m.c[2*i+1] = cn, ct
+		m.lag[i] = 0
+		if m.opt.Positions && (nk < -m.opt.VTh || nk < 0 && !was) {
+			hit := 0.5*h + gap/-nk
+			if was {
+				hit = max(hit, 0)
+			}
+			m.lag[i] = (1-m.opt.Theta)*h - max(hit, -0.5*h)
+		}
 		m.State[i], m.Impulse[2*i], m.Impulse[2*i+1] = old.expect(known, was, h, nf+cn, tf+ct)
 	}
 	m.Impulse, m.State = m.Impulse[:2*n], m.State[:n]

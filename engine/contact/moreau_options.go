@@ -9,7 +9,7 @@ import (
 // MoreauOptions says how to step. The zero value of a field stands for its default.
 type MoreauOptions struct {
 	Step        float64   // s       length h
-	Theta       float64   // 1       weight of the end of the step, ½ (neutral) … 1 (damped); default 0.55
+	Theta       float64   // 1       weight of the end of the step, ½ (neutral) … 1 (damped); default 0.55, with Positions 0.51
 	Beta        float64   // 1       share of a penetration that is taken back per step; default 0.2; negative: none
 	VTh         float64   // m/s     slower approaches do not rebound; default 1e-3; negative: all of them do
 	Positions   bool      //         take penetration back by moving q, not through the velocities (moreau_positions.go)
@@ -55,7 +55,7 @@ func (o *MoreauOptions) settle(f int) error {
 			*v = def
 		}
 	}
-	pick(&o.Theta, 0.55)
+	pick(&o.Theta, map[bool]float64{false: 0.55, true: 0.51}[o.Positions])
 	pick(&o.Beta, 0.2)
 	pick(&o.VTh, 1e-3)
 	pick(&o.Reach, math.Inf(1))

@@ -11,8 +11,8 @@ import (
 //	P₁ from ġ(u_free),  P₂ from ġ(u_free) + D·P₁ + β·g_N/h,  P = P₁ + P₂
 //
 // Forces of the step are part of the compression, as they have to be where stiff joints pass the blow on within a step. ε
-// multiplies no more than the share of the approach that was there before the step, min(1, ġ_N(u)/ġ_N(u_free)): the weight of
-// a ball on the ground does not make it rebound.
+// multiplies no more than the share of the approach that was there before the step, min(1, ġ_N(u)/ġ_N(u_free)), with Positions at the time of the
+// impact: the weight of a ball on the ground does not make it rebound.
 type poisson struct {
 	im   *Impact
 	laws []Law
@@ -33,8 +33,8 @@ func (p *poisson) solve(m *Moreau, d []float64) (r lcp.FrictionResult, e, scale 
 		switch before, free := m.vk[k], m.vf[2*k]; {
 		case before >= -m.opt.VTh || free >= 0:
 			l.EpsN, l.EpsT = 0, 0
-		case free < before:
-			l.EpsN *= before / free
+		case free < before || m.opt.Positions:
+			l.EpsN = min(m.rebound(d, k)/-free, 1)
 		}
 		hits = hits || l.EpsN > 0
 		p.laws[k] = l

@@ -4,9 +4,9 @@ import "hilrig/engine/lcp"
 
 // positions takes penetration back by moving q and leaves velocities alone:
 //
-//	q⁺ += M̂⁻¹W_N·λ,   0 ≤ λ ⊥ W_NᵀM̂⁻¹W_N·λ + β·g_N + h·ġ_N⁺ ≥ 0
+//	q⁺ += M̂⁻¹W_N·λ,   0 ≤ λ ⊥ W_NᵀM̂⁻¹W_N·λ + β·g_N(q⁺) ≥ 0
 //
-// over the closed contacts; what separates anyway counts towards its correction. In the rows of velocity β·g_N/h leaves a speed behind when a
+// over the closed contacts, with β = 1 where g_N(q⁺) > 0 and for contacts that close in this step and stay. In the rows of velocity β·g_N/h leaves a speed behind when a
 // contact opens, β/2 of that of the impact and more, whatever h: an impact with ε = 0 rebounds. This does not.
 type positions struct {
 	b, p, mu []float64
@@ -17,17 +17,20 @@ func newPositions(n int) *positions {
 	return &positions{b: make([]float64, 2*n), p: make([]float64, 2*n), mu: make([]float64, n), state: make([]lcp.State, n)}
 }
 
-// correct moves q after a step whose impulses are known.
-func (c *positions) correct(m *Moreau, q []float64) {
+// correct moves q after a step whose impulses are known and whose contacts were looked for at qm.
+func (c *positions) correct(m *Moreau, qm, q []float64) {
 	h, n, f := m.opt.Step, len(m.Chosen), m.dof
 	x, d := m.x[:2*n*f], m.d[:4*n*n]
 	deep := false
 	for k, i := range m.Chosen {
-		vn := m.vf[2*k]
-		for j, p := range m.Impulse {
-			vn += d[2*k*2*n+j] * p
+		gap := m.Set.Gap[i] + 0.5*h*m.Set.VN[i]
+		for j, w := range m.Set.RowN(int(i)) {
+			gap += w * (q[j] - qm[j])
 		}
-		r := m.opt.Beta*min(m.Set.Gap[i], 0) + h*max(vn, 0)
+		r := gap
+		if gap < 0 && !m.stays[k] {
+			r = m.opt.Beta * gap
+		}
 		deep = deep || r < 0
 		c.b[2*k], c.b[2*k+1] = r, 0
 		c.p[2*k], c.p[2*k+1] = 0, 0

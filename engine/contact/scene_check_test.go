@@ -45,7 +45,7 @@ func TestSceneRefusals(t *testing.T) {
 		{func(s *SceneSpec) { s.Pairs = []PairSpec{{A: "a", B: "grund"}} }, []string{`pairs[0].b: no body is called "grund"`}},
 		{func(s *SceneSpec) { s.Bodies[1].Pose[1] = 0.49 }, []string{`"a" and "ground" overlap at the start: 0.01`}},
 		{func(s *SceneSpec) { s.Bodies[1].Pose[0] = math.NaN() }, []string{"pose: NaN"}},
-		{func(s *SceneSpec) { s.Bodies[1].Name = "ground" }, []string{"name of its own"}},
+		{func(s *SceneSpec) { s.Bodies[1].Name = "ground" }, []string{"has the same name"}},
 		{func(s *SceneSpec) { s.Bodies[1].Fixed = true }, []string{"no coordinate is free", "neither"}},
 		{func(s *SceneSpec) { s.Pairs[0].Law = Law{Mu: -1, EpsN: 2} }, []string{"pairs[0].mu: -1", "pairs[0].eps_n: 2"}},
 		{func(s *SceneSpec) { s.Springs = []SpringSpec{{A: "a", B: "x", Stiffness: -1}} }, []string{"springs[0].b", "springs[0].stiffness"}},

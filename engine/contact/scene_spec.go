@@ -127,8 +127,10 @@ func (s *SceneSpec) validate(index map[string]int) error {
 	for i := range s.Bodies {
 		b := &s.Bodies[i]
 		key := fmt.Sprintf("bodies[%d] %q", i, b.Name)
-		if j, ok := index[b.Name]; b.Name == "" || ok && j != i {
-			bad("%s: want a name of its own", key)
+		if b.Name == "" {
+			bad("%s: the name is missing", key)
+		} else if j := index[b.Name]; j != i {
+			bad("%s: bodies[%d] has the same name", key, j)
 		}
 		number(key+".pose", b.Pose[:]...)
 		number(key+".speed", b.Speed[:]...)

@@ -20,6 +20,8 @@ type EventRunOptions struct {
 
 	Every float64                //     s  time between calls of Trace; default: one call at the end
 	Trace func(s *EventSnapshot) //     what it is given is valid during the call
+
+	Event func(e *contact.Event) // called after each event, with its impulses; valid during the call
 }
 
 // EventSnapshot is the run at a time.
@@ -194,9 +196,12 @@ func (r *eventful) look(event bool) *forces {
 		return f
 	}
 	var blow forces
-	if event {
-		r.list = append(r.list[:0], e.Event().Impulses...)
+	if ev := e.Event(); event {
+		r.list = append(r.list[:0], ev.Impulses...)
 		blow = sum(r.list)
+		if ev.Settled && r.opt.Event != nil {
+			r.opt.Event(&ev)
+		}
 	}
 	r.list = e.Forces(r.list[:0])
 	r.load, r.closed, r.held = sum(r.list), len(r.list), false
