@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"hilrig/configs/schema"
+	"hilrig/engine/plant"
 	"hilrig/engine/plant/brush"
 	"hilrig/hil"
 )
@@ -62,7 +63,7 @@ func (b *RigBrush) SetDefaults() {
 }
 
 // Of is the brush on a motor.
-func (b *RigBrush) Of(m Motor) brush.Params {
+func (b *RigBrush) Of(m plant.Motor) brush.Params {
 	p := b.Params
 	p.Motor.Resistance, p.Motor.Inductance, p.Motor.Constant, p.Motor.Inertia = m.R, m.L, m.K, m.J
 	return p
@@ -123,7 +124,7 @@ func (c *Config) checkBrushes(r *schema.Report) {
 }
 
 // check asks the model; it is built only when its numbers are in range.
-func (b *RigBrush) check(r *schema.Report, path string, m Motor, step float64) {
+func (b *RigBrush) check(r *schema.Report, path string, m plant.Motor, step float64) {
 	p := b.Of(m)
 	if m.R <= 0 || m.L <= 0 || m.K <= 0 || m.J <= 0 || math.IsNaN(m.R+m.L+m.K+m.J) {
 		p.Motor = b.Motor // said where the motor stands

@@ -6,6 +6,7 @@ import (
 
 	"hilrig/configs/schema"
 	"hilrig/engine/friction"
+	"hilrig/engine/plant"
 	"hilrig/hil"
 )
 
@@ -33,7 +34,7 @@ func (c *Config) checkModel(r *schema.Report) {
 	}
 }
 
-func (c *Config) checkMotor(r *schema.Report, path string, m Motor) {
+func (c *Config) checkMotor(r *schema.Report, path string, m plant.Motor) {
 	if m.BrushDrop > 0 && m.DropScale <= 0 && !r.Bad(path+".drop_current") {
 		r.Errorf(path+".drop_current", "%s.drop_current is missing: there is a brush drop; want the current at which it is three quarters developed", path)
 	}

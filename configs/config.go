@@ -1,6 +1,8 @@
 package configs
 
 import (
+	"hilrig/engine/control"
+	"hilrig/engine/plant"
 	"hilrig/engine/reference"
 	"hilrig/hil"
 )
@@ -20,22 +22,22 @@ import (
 //	parse  unit: the word is the unit of its siblings
 //	secret may be ${VARIABLE}; never shown, recorded or hashed
 type Config struct {
-	Version      int            `yaml:"version" doc:"format of this file, 1"`
-	Rig          Rig            `yaml:"rig" doc:"who this is"`
-	Loop         Loop           `yaml:"loop" doc:"how the tick is paced"`
-	Device       Device         `yaml:"device" doc:"the port and the numbers that pass it"`
-	Motor        Motor          `yaml:"motor" doc:"the brushed motor as the model knows it"`
-	Friction     Friction       `yaml:"friction" doc:"the friction law as the model knows it"`
-	Estimator    Estimator      `yaml:"estimator" doc:"Kalman filter and recursive least squares"`
-	Reference    reference.Spec `yaml:"reference" unit:"rad" doc:"the desired motion"`
-	Control      Control        `yaml:"control" doc:"the position controller"`
-	Compensation hil.CompSpec   `yaml:"compensation" doc:"what is added against friction"`
-	Guard        Guard          `yaml:"guard" doc:"what holds and trips"`
-	Brush        *Beside        `yaml:"brush,omitempty" doc:"a model of the motor's brushes that runs beside the rig, turned by the estimated motion; left out: none. See docs/brush-loop.md"`
-	MQTT         MQTT           `yaml:"mqtt" doc:"telemetry"`
-	Web          Web            `yaml:"web" doc:"the page"`
-	Record       Record         `yaml:"record" doc:"the recording"`
-	Virtual      *Virtual       `yaml:"virtual,omitempty" doc:"the plant of the virtual rig; used when device.port is virtual:motor or virtual:brush, and by hil rig; left out: a plant just like the model"`
+	Version      int             `yaml:"version" doc:"format of this file, 1"`
+	Rig          Rig             `yaml:"rig" doc:"who this is"`
+	Loop         Loop            `yaml:"loop" doc:"how the tick is paced"`
+	Device       Device          `yaml:"device" doc:"the port and the numbers that pass it"`
+	Motor        plant.Motor     `yaml:"motor" doc:"the brushed motor as the model knows it"`
+	Friction     Friction        `yaml:"friction" doc:"the friction law as the model knows it"`
+	Estimator    Estimator       `yaml:"estimator" doc:"Kalman filter and recursive least squares"`
+	Reference    reference.Spec  `yaml:"reference" unit:"rad" doc:"the desired motion"`
+	Control      Control         `yaml:"control" doc:"the position controller"`
+	Compensation hil.CompSpec    `yaml:"compensation" doc:"what is added against friction"`
+	Guard        hil.GuardLimits `yaml:"guard" doc:"what holds and trips"`
+	Brush        *Beside         `yaml:"brush,omitempty" doc:"a model of the motor's brushes that runs beside the rig, turned by the estimated motion; left out: none. See docs/brush-loop.md"`
+	MQTT         MQTT            `yaml:"mqtt" doc:"telemetry"`
+	Web          Web             `yaml:"web" doc:"the page"`
+	Record       Record          `yaml:"record" doc:"the recording"`
+	Virtual      *Virtual        `yaml:"virtual,omitempty" doc:"the plant of the virtual rig; used when device.port is virtual:motor or virtual:brush, and by hil rig; left out: a plant just like the model"`
 }
 
 // Rig names the test rig.
@@ -108,16 +110,6 @@ type Command struct {
 	Safe   float64    `yaml:"safe" unit:"@unit" doc:"value sent in every state but RUN and HOLD"`
 }
 
-// Motor is the brushed motor as the model knows it: L di/dt = u − R i − K ω − drop·tanh(i/i0), J dω/dt = K i − F.
-type Motor struct {
-	R         float64 `yaml:"R" unit:"ohm" want:">0 <=10000" doc:"armature resistance"`
-	L         float64 `yaml:"L" unit:"H" want:">0 <=10" doc:"armature inductance"`
-	K         float64 `yaml:"K" unit:"N·m/A|V·s/rad" want:">0 <=100" doc:"torque and back-emf constant"`
-	BrushDrop float64 `yaml:"brush_drop" unit:"V" want:">=0 <=10" doc:"voltage drop of both brushes"`
-	DropScale float64 `yaml:"drop_current" unit:"A" want:">=0 <=100" doc:"current at which the brush drop is 76 % developed"`
-	J         float64 `yaml:"J" unit:"kg·m²|N·m·s²/rad" want:">0 <=1000" doc:"inertia of rotor and load"`
-}
-
 // Friction is the LuGre law (theory: ż = v − σ0|v|z/g(v), F = σ0 z + σ1(v) ż + σ2 v).
 type Friction struct {
 	Law    string  `yaml:"law" enum:"lugre" doc:"friction law"`
@@ -151,24 +143,8 @@ type RLS struct {
 
 // Control is the position controller; its output is a torque, turned into a voltage by the motor's static inverse.
 type Control struct {
-	Kind   string  `yaml:"kind" enum:"pd,pid" doc:"pd ignores ki"`
-	Kp     float64 `yaml:"kp" unit:"N·m/rad" want:">=0 <=1e9" doc:"proportional gain"`
-	Ki     float64 `yaml:"ki" unit:"N·m/(rad·s)" want:">=0 <=1e9" doc:"integral gain"`
-	Kd     float64 `yaml:"kd" unit:"N·m·s/rad|N·m·s" want:">=0 <=1e9" doc:"derivative gain, on the estimated velocity"`
-	Limit  float64 `yaml:"limit" unit:"N·m" want:">=1e-12 <=1e9" doc:"largest torque asked for"`
-	DeadZn float64 `yaml:"dead_zone" unit:"rad" want:">=0" doc:"the integral rests inside it (no hunting)"`
-}
-
-// Guard decides about the command.
-type Guard struct {
-	HoldTime   float64 `yaml:"hold_time" unit:"s" want:">=0 <=10" doc:"HOLD for a stale or missing sensor becomes TRIP after this time; hil run --arm refuses more than 1 s"`
-	MaxSpeed   float64 `yaml:"max_speed" unit:"rad/s" want:">=0 <=1e9" doc:"estimated speed that trips; 0: no limit"`
-	MaxError   float64 `yaml:"max_error" unit:"rad" want:">=0 <=1e9" doc:"tracking error that trips; 0: no limit"`
-	MaxCurrent float64 `yaml:"max_current" unit:"A" want:">=0 <=1e9" doc:"measured current that trips; 0: no limit"`
-	MaxTemp    float64 `yaml:"max_temperature" unit:"degC" want:">=-273 <=2000" auto:"upper edge of the range of the temperature" doc:"temperature that trips; 0: none beside that range"`
-	RatedI     float64 `yaml:"rated_current" unit:"A" want:">=0 <=1e9" doc:"continuous current of the i²t budget; 0: no budget"`
-	Thermal    float64 `yaml:"thermal_time" unit:"s" want:">=0.001 <=1e6" doc:"time constant of the i²t budget"`
-	SelfTest   float64 `yaml:"selftest_time" unit:"s" want:">=0 <=60" doc:"every watched sensor must be alive and in range for this long before READY"`
+	Kind string `yaml:"kind" enum:"pd,pid" doc:"pd ignores ki"`
+	control.PID
 }
 
 // MQTT is the telemetry.
@@ -204,30 +180,22 @@ type Record struct {
 
 // Virtual is the plant behind the virtual rig: the truth, which the model above may know only roughly.
 type Virtual struct {
-	Seed         uint64     `yaml:"seed" doc:"of all noise; the same seed gives the same run"`
-	InnerRate    float64    `yaml:"inner_rate" unit:"Hz" want:">=10000 <=1000000" doc:"steps of the plant per second; a multiple of the rates of loop and device. A rig of brushes has virtual.brush.step"`
-	Motor        Motor      `yaml:"motor" doc:"the true motor; J is the rotor alone; left out: as the model"`
-	LoadJ        float64    `yaml:"load_inertia" unit:"kg·m²|N·m·s²/rad" want:">=0" doc:"added to the rotor's"`
-	Friction     Friction   `yaml:"friction" doc:"the true friction; left out: as the model"`
-	Contact      *Contact   `yaml:"contact,omitempty" doc:"the true friction by another law than LuGre, {law: gms, sigma0: …} with the parameters of hil laws; takes the place of friction"`
-	Brush        *BrushRig  `yaml:"brush,omitempty" doc:"the motor's brushes by their model, for virtual:brush and hil rig brush; the friction beside it is that of the bearings: left out, the model's less that of the brushes"`
-	Cogging      float64    `yaml:"cogging" unit:"N·m" want:">=0" doc:"amplitude of the cogging torque"`
-	CoggingN     int        `yaml:"cogging_periods" want:">=0 <=10000" doc:"periods of the cogging torque per turn"`
-	LoadTorque   float64    `yaml:"load_torque" unit:"N·m" doc:"constant torque against positive motion"`
-	Counts       int        `yaml:"encoder_counts" want:">=4 <=16777216" doc:"counts of the encoder per turn"`
-	CurrentNoise float64    `yaml:"current_noise" unit:"A" want:">=0" doc:"standard deviation of the current sensor"`
-	CurrentOff   float64    `yaml:"current_offset" unit:"A" doc:"offset of the current sensor"`
-	Thermal      Thermal    `yaml:"thermal" doc:"drift with the motor's own heat; of one brush where those are simulated"`
-	ClockPPM     float64    `yaml:"clock_drift" unit:"ppm" want:">=-1000 <=1000" doc:"drift of the device clock"`
-	Watchdog     float64    `yaml:"watchdog" unit:"s" want:">=0.001 <=10" doc:"the firmware de-energises after this silence"`
-	Supply       [2]float64 `yaml:"supply" unit:"V" doc:"the drive saturates here"`
-	Pacing       bool       `yaml:"pacing" doc:"bytes leave at the baud rate"`
-}
-
-// Thermal is the drift of the virtual rig's resistance and friction with its own heat.
-type Thermal struct {
-	Resistance float64 `yaml:"resistance" unit:"K/W" want:">0" doc:"winding to ambient"`
-	Capacity   float64 `yaml:"capacity" unit:"J/K" want:">0" doc:"heat capacity of the winding"`
-	CopperTC   float64 `yaml:"copper_tc" unit:"1/K" doc:"relative change of R per kelvin, 0.0039 for copper"`
-	FrictionTC float64 `yaml:"friction_tc" unit:"1/K" doc:"relative change of friction per kelvin"`
+	Seed         uint64        `yaml:"seed" doc:"of all noise; the same seed gives the same run"`
+	InnerRate    float64       `yaml:"inner_rate" unit:"Hz" want:">=10000 <=1000000" doc:"steps of the plant per second; a multiple of the rates of loop and device. A rig of brushes has virtual.brush.step"`
+	Motor        plant.Motor   `yaml:"motor" doc:"the true motor; J is the rotor alone; left out: as the model"`
+	LoadJ        float64       `yaml:"load_inertia" unit:"kg·m²|N·m·s²/rad" want:">=0" doc:"added to the rotor's"`
+	Friction     Friction      `yaml:"friction" doc:"the true friction; left out: as the model"`
+	Contact      *Contact      `yaml:"contact,omitempty" doc:"the true friction by another law than LuGre, {law: gms, sigma0: …} with the parameters of hil laws; takes the place of friction"`
+	Brush        *BrushRig     `yaml:"brush,omitempty" doc:"the motor's brushes by their model, for virtual:brush and hil rig brush; the friction beside it is that of the bearings: left out, the model's less that of the brushes"`
+	Cogging      float64       `yaml:"cogging" unit:"N·m" want:">=0" doc:"amplitude of the cogging torque"`
+	CoggingN     int           `yaml:"cogging_periods" want:">=0 <=10000" doc:"periods of the cogging torque per turn"`
+	LoadTorque   float64       `yaml:"load_torque" unit:"N·m" doc:"constant torque against positive motion"`
+	Counts       int           `yaml:"encoder_counts" want:">=4 <=16777216" doc:"counts of the encoder per turn"`
+	CurrentNoise float64       `yaml:"current_noise" unit:"A" want:">=0" doc:"standard deviation of the current sensor"`
+	CurrentOff   float64       `yaml:"current_offset" unit:"A" doc:"offset of the current sensor"`
+	Thermal      plant.Thermal `yaml:"thermal" doc:"drift with the motor's own heat; of one brush where those are simulated"`
+	ClockPPM     float64       `yaml:"clock_drift" unit:"ppm" want:">=-1000 <=1000" doc:"drift of the device clock"`
+	Watchdog     float64       `yaml:"watchdog" unit:"s" want:">=0.001 <=10" doc:"the firmware de-energises after this silence"`
+	Supply       [2]float64    `yaml:"supply" unit:"V" doc:"the drive saturates here"`
+	Pacing       bool          `yaml:"pacing" doc:"bytes leave at the baud rate"`
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"hilrig/configs/schema"
+	"hilrig/engine/plant"
 	"hilrig/engine/reference"
 	"hilrig/hil"
 )
@@ -52,7 +53,7 @@ func Default() *Config {
 		Control:   Control{Kind: "pd"},
 		Compensation: hil.CompSpec{Scale: 0.9, Ramp: 1, Lead: 2e-3, Order: 1, Rest: 0.05,
 			Adapt: hil.Adapt{Time: 5, Range: [2]float64{0.5, 2}}},
-		Guard:  Guard{HoldTime: 0.1, Thermal: 20, SelfTest: 0.5},
+		Guard:  hil.GuardLimits{HoldTime: 0.1, Thermal: 20, SelfTest: 0.5},
 		MQTT:   MQTT{Enabled: true, Prefix: "hil", Listen: "localhost:1883", State: 20, Batch: 0.04, Estimate: 1, Commands: "stop"},
 		Web:    Web{Enabled: true, Listen: "localhost:8080"},
 		Record: Record{Enabled: true, Dir: "runs", Chunk: 0.5},
@@ -69,8 +70,8 @@ func (c *Command) SetDefaults() { c.Scale = 1 }
 func (v *Virtual) SetDefaults() {
 	v.Seed, v.InnerRate, v.Counts, v.Watchdog, v.Pacing = 1, 20000, 65536, 0.05, true
 	v.Supply = [2]float64{-24, 24}
-	v.Motor, v.Friction.Law = Motor{}, "lugre"
-	v.Thermal = Thermal{Resistance: 10, Capacity: 20}
+	v.Motor, v.Friction.Law = plant.Motor{}, "lugre"
+	v.Thermal = plant.Thermal{Resistance: 10, Capacity: 20, Ambient: 20}
 }
 
 // complete fills what follows from other keys, and joins relative paths to the folder of the file.
@@ -108,7 +109,7 @@ func (c *Config) complete(r *schema.Report, dir string) {
 		v.Brush.SetDefaults()
 	}
 	if v := c.Virtual; v != nil {
-		if v.Motor == (Motor{}) { // problems are reported where they stand
+		if v.Motor == (plant.Motor{}) { // problems are reported where they stand
 			v.Motor = c.Motor
 			r.Copied("virtual.motor", "motor")
 		}

@@ -4,13 +4,14 @@ import (
 	"fmt"
 
 	"hilrig/configs"
+	"hilrig/engine/plant"
 )
 
 // A misspelt key and a unit of the wrong kind are both found in one go.
 func Example() {
 	var rig struct {
-		Loop  configs.Loop  `yaml:"loop"`
-		Motor configs.Motor `yaml:"motor"`
+		Loop  configs.Loop `yaml:"loop"`
+		Motor plant.Motor  `yaml:"motor"`
 	}
 	err := configs.Decode("rig.yaml", []byte("loop: {rate: 2 kHz}\nmotor:\n  R: 0.8 Ω\n  K: 31 mV\n  intertia: 5 g·cm²\n"), &rig)
 	fmt.Println(rig.Loop.Rate, rig.Motor.R)

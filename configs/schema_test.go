@@ -35,7 +35,11 @@ func TestEveryKeyHasADoc(t *testing.T) {
 		case reflect.Struct:
 			for i := range typ.NumField() {
 				f := typ.Field(i)
-				if f.Tag.Get("yaml") == "-" {
+				switch {
+				case f.Tag.Get("yaml") == "-":
+					continue
+				case f.Anonymous && f.Tag.Get("yaml") == "":
+					walk(path, f.Type) // its keys stand among those of the section
 					continue
 				}
 				if f.Tag.Get("yaml") == "" || f.Tag.Get("doc") == "" {

@@ -8,6 +8,7 @@ import (
 	"hilrig/engine/control"
 	"hilrig/engine/experiment"
 	"hilrig/engine/friction"
+	"hilrig/engine/plant"
 )
 
 // Simulate describes a run without hardware: a plant, one friction law or several that go through the same run, an input.
@@ -36,16 +37,16 @@ type Simulate struct {
 
 // SimPlant is a plant. Which numbers matter depends on Kind.
 type SimPlant struct {
-	Kind       string   `yaml:"kind" enum:"drawn-mass,imposed-velocity,imposed-motion,imposed-force,motor,controlled-mass" doc:"drawn-mass: a mass on a spring whose far end follows the input; imposed-force: a mass under the input; controlled-mass: a mass that a controller leads along the input; imposed-velocity, imposed-motion: the contact itself follows the input; motor: a motor axis under the voltage of the input"`
-	Mass       float64  `yaml:"mass" unit:"kg" want:">=0" doc:"drawn-mass, imposed-force, controlled-mass"`
-	Spring     float64  `yaml:"spring" unit:"N/m" want:">=0" doc:"drawn-mass: to the moving end; imposed-force, controlled-mass: to the ground"`
-	Damper     float64  `yaml:"damper" unit:"N·s/m" want:">=0" doc:"beside the spring"`
-	Motor      *Motor   `yaml:"motor,omitempty" doc:"the motor, with the keys of a rig file"`
-	LoadJ      float64  `yaml:"load_inertia" unit:"kg·m²|N·m·s²/rad" want:">=0" doc:"motor: added to its own"`
-	LoadTorque float64  `yaml:"load_torque" unit:"N·m" doc:"motor: constant torque against positive motion"`
-	Cogging    float64  `yaml:"cogging" unit:"N·m" want:">=0" doc:"motor: amplitude of the cogging torque"`
-	CoggingN   int      `yaml:"cogging_periods" want:">=0 <=10000" doc:"motor: periods of the cogging torque per turn"`
-	Thermal    *Thermal `yaml:"thermal,omitempty" doc:"motor: drift with its own heat; left out: none"`
+	Kind       string         `yaml:"kind" enum:"drawn-mass,imposed-velocity,imposed-motion,imposed-force,motor,controlled-mass" doc:"drawn-mass: a mass on a spring whose far end follows the input; imposed-force: a mass under the input; controlled-mass: a mass that a controller leads along the input; imposed-velocity, imposed-motion: the contact itself follows the input; motor: a motor axis under the voltage of the input"`
+	Mass       float64        `yaml:"mass" unit:"kg" want:">=0" doc:"drawn-mass, imposed-force, controlled-mass"`
+	Spring     float64        `yaml:"spring" unit:"N/m" want:">=0" doc:"drawn-mass: to the moving end; imposed-force, controlled-mass: to the ground"`
+	Damper     float64        `yaml:"damper" unit:"N·s/m" want:">=0" doc:"beside the spring"`
+	Motor      *plant.Motor   `yaml:"motor,omitempty" doc:"the motor, with the keys of a rig file"`
+	LoadJ      float64        `yaml:"load_inertia" unit:"kg·m²|N·m·s²/rad" want:">=0" doc:"motor: added to its own"`
+	LoadTorque float64        `yaml:"load_torque" unit:"N·m" doc:"motor: constant torque against positive motion"`
+	Cogging    float64        `yaml:"cogging" unit:"N·m" want:">=0" doc:"motor: amplitude of the cogging torque"`
+	CoggingN   int            `yaml:"cogging_periods" want:">=0 <=10000" doc:"motor: periods of the cogging torque per turn"`
+	Thermal    *plant.Thermal `yaml:"thermal,omitempty" doc:"motor: drift with its own heat; left out: none"`
 }
 
 // SimControl is a controller, with the keys of a rig file.

@@ -162,8 +162,8 @@ func newBench(tb testing.TB, o benchOptions) *bench {
 		RLS:    &estimator.RLSSpec{Dt: float64(o.every) / rate, K: demoMotor().K, Window: 0.2, MinVel: 1.5, Memory: 20, Count: count},
 		Ref:    gen, Fade: o.fade, PID: control.PID{Kp: 0.25, Kd: 6e-3, Limit: 0.4}, Comp: o.comp, Beside: o.brush,
 		Guard: GuardSpec{Meas: []MeasLimit{{Stale: 0.02}, {Stale: 0.02, Lo: -20, Hi: 20}},
-			Cmd:      []CmdLimit{{Lo: -24, Hi: 24, Slew: 20000}, {Hi: 1, Enable: true}},
-			HoldTime: 0.1, SelfTest: 0.1, MaxSpeed: 300, MaxError: 2, MaxCurrent: 15, RatedI: 5, Thermal: 20},
+			Cmd:         []CmdLimit{{Lo: -24, Hi: 24, Slew: 20000}, {Hi: 1, Enable: true}},
+			GuardLimits: GuardLimits{HoldTime: 0.1, SelfTest: 0.1, MaxSpeed: 300, MaxError: 2, MaxCurrent: 15, RatedI: 5, Thermal: 20}},
 	}
 	if o.blind {
 		spec.Current, spec.RLS = -1, nil

@@ -10,25 +10,32 @@ import (
 // GuardSpec is what the guard watches. Lengths follow the schema: Meas the measured signals, Cmd the commands. A limit holds on
 // both sides and its edge is still good.
 type GuardSpec struct {
-	Dt       float64 // s
-	Meas     []MeasLimit
-	Cmd      []CmdLimit
-	CmdAt    int     // index of the first command in Row.X
-	HoldTime float64 // s  HOLD for a sick sensor becomes TRIP
-	SelfTest float64 // s  health needed before READY
-	Beat     float64 // s  silence of the supervisor that is tolerated
+	GuardLimits
 
-	MaxSpeed    float64 // rad/s  0: none
-	MaxError    float64 // rad    0: none
-	MaxCurrent  float64 // A      0: none
+	Dt    float64 // s
+	Meas  []MeasLimit
+	Cmd   []CmdLimit
+	CmdAt int     // index of the first command in Row.X
+	Beat  float64 // s  silence of the supervisor that is tolerated
+
 	MaxResidual float64 // N·m    slow mean of the torque that the model leaves unexplained; 0: none
-	RatedI      float64 // A      0: no i²t budget
-	Thermal     float64 // s      time constant of the budget
 	Current     int     // index of the measured current in Meas; −1: none
 
 	Overrun      OverrunPolicy
 	OverrunMax   int   // misses tolerated in a window of 100 ticks (hold, trip)
 	OverrunLimit int64 // ns  a single miss longer than this trips; 0: none
+}
+
+// GuardLimits is the section of what the guard watches beside single signals.
+type GuardLimits struct {
+	HoldTime   float64 `yaml:"hold_time" unit:"s" want:">=0 <=10" doc:"HOLD for a stale or missing sensor becomes TRIP after this time; hil run --arm refuses more than 1 s"`
+	MaxSpeed   float64 `yaml:"max_speed" unit:"rad/s" want:">=0 <=1e9" doc:"estimated speed that trips; 0: no limit"`
+	MaxError   float64 `yaml:"max_error" unit:"rad" want:">=0 <=1e9" doc:"tracking error that trips; 0: no limit"`
+	MaxCurrent float64 `yaml:"max_current" unit:"A" want:">=0 <=1e9" doc:"measured current that trips; 0: no limit"`
+	MaxTemp    float64 `yaml:"max_temperature" unit:"degC" want:">=-273 <=2000" auto:"upper edge of the range of the temperature" doc:"temperature that trips; 0: none beside that range"` // in MeasLimit.Hot
+	RatedI     float64 `yaml:"rated_current" unit:"A" want:">=0 <=1e9" doc:"continuous current of the i²t budget; 0: no budget"`
+	Thermal    float64 `yaml:"thermal_time" unit:"s" want:">=0.001 <=1e6" doc:"time constant of the i²t budget"`
+	SelfTest   float64 `yaml:"selftest_time" unit:"s" want:">=0 <=60" doc:"every watched sensor must be alive and in range for this long before READY"`
 }
 
 // MeasLimit bounds one measured signal. Stale 0: its age is not watched. Lo ≥ Hi: any finite value will do.

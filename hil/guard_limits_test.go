@@ -2,9 +2,10 @@ package hil
 
 import (
 	"fmt"
-	"hilrig/engine"
 	"math"
 	"testing"
+
+	"hilrig/engine"
 )
 
 // Every limit on both sides: at its edge the rig runs on, the next number beyond it trips at once, and the row says what it was.

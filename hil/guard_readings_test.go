@@ -62,7 +62,7 @@ func TestGuardWorstReading(t *testing.T) {
 		{7, 7, CauseStale, 1}, {7, 1e9, CauseRange, 2}, {1e9, 7, CauseRange, 1}, {1e9, 1e9, CauseRange, 1},
 		{math.NaN(), 1e9, CauseNonFinite, 1}, {1e9, math.NaN(), CauseNonFinite, 2}, {7, math.NaN(), CauseNonFinite, 2}, {math.NaN(), 7, CauseNonFinite, 1},
 	} {
-		g := NewGuard(GuardSpec{Dt: 1e-3, HoldTime: 1, Meas: []MeasLimit{{Stale: 5e-3, Lo: -9, Hi: 9}, {Stale: 5e-3, Lo: -9, Hi: 9}}, Cmd: []CmdLimit{{Lo: -1, Hi: 1}}})
+		g := NewGuard(GuardSpec{Dt: 1e-3, GuardLimits: GuardLimits{HoldTime: 1}, Meas: []MeasLimit{{Stale: 5e-3, Lo: -9, Hi: 9}, {Stale: 5e-3, Lo: -9, Hi: 9}}, Cmd: []CmdLimit{{Lo: -1, Hi: 1}}})
 		var r Row
 		meas := []float64{0, 0}
 		for k, q := range []Request{0, ReqArm, ReqRun, 0, 0, 0, 0, 0, 0, 0, 0, 0} {
@@ -104,7 +104,7 @@ func TestGuardAge(t *testing.T) {
 	}
 
 	// samples that come old
-	s := GuardSpec{Dt: 1e-3, HoldTime: 1, Meas: []MeasLimit{{Stale: 5e-3}, {Age: true}}, Cmd: []CmdLimit{{Lo: -1, Hi: 1}}}
+	s := GuardSpec{Dt: 1e-3, GuardLimits: GuardLimits{HoldTime: 1}, Meas: []MeasLimit{{Stale: 5e-3}, {Age: true}}, Cmd: []CmdLimit{{Lo: -1, Hi: 1}}}
 	if g := NewGuard(GuardSpec{Meas: []MeasLimit{{Age: true}, {}}}); g.age != 0 {
 		t.Errorf("the age is signal %d", g.age)
 	}
@@ -282,7 +282,7 @@ func TestGuardRequestsWhileSick(t *testing.T) {
 
 // Signals and commands are told by their place, whichever it is.
 func TestGuardPlaces(t *testing.T) {
-	g := NewGuard(GuardSpec{Dt: 1e-3, Meas: []MeasLimit{{Lo: -9, Hi: 9}}, Cmd: []CmdLimit{{Lo: -1, Hi: 1}, {Lo: -1, Hi: 1}}, CmdAt: 30, Current: 0, RatedI: 1, Thermal: 1})
+	g := NewGuard(GuardSpec{Dt: 1e-3, Meas: []MeasLimit{{Lo: -9, Hi: 9}}, Cmd: []CmdLimit{{Lo: -1, Hi: 1}, {Lo: -1, Hi: 1}}, CmdAt: 30, Current: 0, GuardLimits: GuardLimits{RatedI: 1, Thermal: 1}})
 	var r Row
 	for _, q := range []Request{0, ReqArm, ReqRun} {
 		r.T, r.Fresh, r.Req, r.Flags = r.T+1e6, 1, uint8(q), 0

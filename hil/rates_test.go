@@ -88,7 +88,7 @@ func newFree(t *testing.T, b *freeBoard, seed uint64, reported bool, ref referen
 		Motor: spec.Motor, Law: demoLaw(), Kalman: spec, Ref: gen, Fade: 0.5, PID: control.PID{Kp: 0.25, Kd: 6e-3, Limit: 0.4}, Comp: observer,
 		RLS: &estimator.RLSSpec{Dt: 1 / b.rate, K: spec.Motor.K, Window: 0.2, MinVel: 1.5, Memory: 20, Count: 2 * math.Pi / 65536},
 		Guard: GuardSpec{Meas: []MeasLimit{{Stale: 0.1}, {Stale: 0.1}, {}, {Age: true}}, Cmd: []CmdLimit{{Lo: -24, Hi: 24, Slew: 20000}},
-			HoldTime: 0.1, SelfTest: 0.1},
+			GuardLimits: GuardLimits{HoldTime: 0.1, SelfTest: 0.1}},
 	}
 	if reported {
 		s.Applied = 2

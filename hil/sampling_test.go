@@ -203,7 +203,7 @@ func errorsOf(t *testing.T, r *sampledRun, spec estimator.KalmanSpec) (ours, ide
 		Meas:  []engine.Signal{{Name: "motor.angle", Unit: "rad"}, {Name: "motor.current", Unit: "A"}, {Name: "link.age", Unit: "s"}},
 		Cmd:   []engine.Signal{{Name: "drive.voltage", Unit: "V"}},
 		Motor: spec.Motor, Law: demoLaw(), Kalman: spec, Ref: gen, PID: control.PID{Kp: 0.25, Kd: 6e-3},
-		Guard: GuardSpec{Meas: make([]MeasLimit, 3), Cmd: []CmdLimit{{Lo: -24, Hi: 24}}, MaxSpeed: 300},
+		Guard: GuardSpec{Meas: make([]MeasLimit, 3), Cmd: []CmdLimit{{Lo: -24, Hi: 24}}, GuardLimits: GuardLimits{MaxSpeed: 300}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -9,8 +9,6 @@ import (
 
 	"hilrig/configs"
 	"hilrig/engine"
-	"hilrig/engine/control"
-	"hilrig/engine/plant"
 	"hilrig/engine/reference"
 	"hilrig/estimator"
 	"hilrig/hil"
@@ -114,13 +112,12 @@ func controllerSpec(cfg *configs.Config, meas, cmd []engine.Signal) (hil.Control
 	spec := hil.ControllerSpec{
 		Rig: cfg.Rig.Name, Rate: cfg.Loop.Rate, Meas: meas, Cmd: cmd, Position: pos, Current: cur, Drive: commandRole(cfg, "drive"),
 		Age: len(cfg.Device.Measure), Delay: e.Delay, Applied: measureRole(cfg, "voltage"), Every: 1 / cfg.DeviceRate(), // link.age follows the declared measurements
-		Motor: motorOf(cfg.Motor), Law: cfg.Friction.LuGre(),
+		Motor: cfg.Motor, Law: cfg.Friction.LuGre(),
 		Kalman: kalmanSpec(cfg, count),
 		Ref:    gen, Fade: cfg.Reference.Fade,
-		PID: control.PID{Kp: cfg.Control.Kp, Ki: cfg.Control.Ki, Kd: cfg.Control.Kd, Limit: cfg.Control.Limit, DeadZone: cfg.Control.DeadZn},
+		PID: cfg.Control.PID,
 		Guard: hil.GuardSpec{
-			HoldTime: cfg.Guard.HoldTime, SelfTest: cfg.Guard.SelfTest, Beat: cfg.Loop.Beat, MaxSpeed: cfg.Guard.MaxSpeed, MaxError: cfg.Guard.MaxError,
-			MaxCurrent: cfg.Guard.MaxCurrent, RatedI: cfg.Guard.RatedI, Thermal: cfg.Guard.Thermal,
+			GuardLimits: cfg.Guard, Beat: cfg.Loop.Beat,
 			Overrun: cfg.Loop.Overrun.Policy, OverrunMax: cfg.Loop.Overrun.Max, OverrunLimit: int64(cfg.Loop.Overrun.Limit * 1e9),
 		},
 	}
@@ -160,10 +157,6 @@ func compSpec(cfg *configs.Config, count float64) hil.CompSpec {
 		s.Slew = 2 * top * cfg.Loop.Rate / 5
 	}
 	return s
-}
-
-func motorOf(m configs.Motor) plant.Motor {
-	return plant.Motor{R: m.R, L: m.L, K: m.K, BrushDrop: m.BrushDrop, DropScale: m.DropScale, J: m.J}
 }
 
 // frictionMap are the parameters under the names that the page draws the friction curve from.
@@ -273,7 +266,7 @@ func everyTick(cfg *configs.Config) bool { return cfg.DeviceRate() > cfg.Loop.Ra
 func kalmanSpec(cfg *configs.Config, count float64) estimator.KalmanSpec {
 	e := cfg.Estimator
 	return estimator.KalmanSpec{
-		Motor: motorOf(cfg.Motor), Count: count, PositionNoise: e.PositionNoise,
+		Motor: cfg.Motor, Count: count, PositionNoise: e.PositionNoise,
 		CurrentNoise: e.CurrentNoise, TorqueWalk: e.TorqueWalk, VoltageNoise: e.VoltageNoise,
 	}
 }

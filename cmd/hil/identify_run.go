@@ -173,7 +173,7 @@ func planRun(ctx context.Context, path string, bar *progress) (*configs.Identify
 		name := rig.Device.Measure[cur].Name
 		cfg.Data.Columns.Force = configs.IdentifyColumn{Name: name, Unit: "A", Gain: fmt.Sprintf("%g N·m/A", rig.Motor.K)}
 		if everyTick(rig) {
-			c, extra = estimator.HeldVoltage(motorOf(rig.Motor), every)
+			c, extra = estimator.HeldVoltage(rig.Motor, every)
 		}
 		m.Force = record.Column{Name: name, Unit: "A", Scale: rig.Motor.K, Delay: (c - 0.5) * every}
 		assume("torque", "%g N·m/A · %s (motor.K)", rig.Motor.K, name)

@@ -196,9 +196,9 @@ func motorMachine(cfg *configs.Config) (rigMachine, int, error) {
 	v := cfg.Virtual
 	m, err := plant.NewRig(
 		plant.DriveSpec{
-			Motor: motorOf(v.Motor), LoadJ: v.LoadJ, Friction: bearings(v), Cogging: v.Cogging, CoggingN: v.CoggingN, LoadTorque: v.LoadTorque,
+			Motor: v.Motor, LoadJ: v.LoadJ, Friction: bearings(v), Cogging: v.Cogging, CoggingN: v.CoggingN, LoadTorque: v.LoadTorque,
 			Freewheel: v.Supply[1],
-			Thermal:   plant.Thermal{Resistance: v.Thermal.Resistance, Capacity: v.Thermal.Capacity, CopperTC: v.Thermal.CopperTC, FrictionTC: v.Thermal.FrictionTC, Ambient: 20},
+			Thermal:   v.Thermal,
 		},
 		sensorSpec(cfg),
 	)
@@ -215,7 +215,7 @@ func brushMachine(cfg *configs.Config) (rigMachine, int, error) {
 		brush.MachineSpec{
 			Params: v.Brush.Parameters.Of(v.Motor), SubStep: v.Brush.Step, Most: int(math.Ceil(period / float64(inner) / v.Brush.Step)),
 			Pair: v.Brush.Pair, Averaged: v.Brush.Averaged, Bearing: bearings(v), LoadJ: v.LoadJ, LoadTorque: v.LoadTorque, Freewheel: v.Supply[1],
-			Thermal: plant.Thermal{Resistance: v.Thermal.Resistance, Capacity: v.Thermal.Capacity, Ambient: 20},
+			Thermal: plant.Thermal{Resistance: v.Thermal.Resistance, Capacity: v.Thermal.Capacity, Ambient: v.Thermal.Ambient},
 		},
 		sensorSpec(cfg),
 	)

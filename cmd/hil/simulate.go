@@ -284,11 +284,12 @@ func (s *simulation) prepare() error {
 		}
 		if p.Motor != nil {
 			spec.Motor = plant.DriveSpec{
-				Motor: motorOf(*p.Motor), LoadJ: p.LoadJ, LoadTorque: p.LoadTorque, Cogging: p.Cogging, CoggingN: p.CoggingN,
+				Motor: *p.Motor, LoadJ: p.LoadJ, LoadTorque: p.LoadTorque, Cogging: p.Cogging, CoggingN: p.CoggingN,
 				Thermal: plant.Thermal{Ambient: 20},
 			}
 			if th := p.Thermal; th != nil {
-				spec.Motor.Thermal = plant.Thermal{Resistance: th.Resistance, Capacity: th.Capacity, CopperTC: th.CopperTC, FrictionTC: th.FrictionTC, Ambient: 20}
+				spec.Motor.Thermal = *th
+				spec.Motor.Thermal.Ambient = 20
 			}
 		}
 		if err := spec.Validate(); err != nil {

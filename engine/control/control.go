@@ -6,11 +6,11 @@ import "math"
 
 // PID is a controller: a force from an error. Units are those of a rotary axis; on a linear one read N for N·m, m for rad.
 type PID struct {
-	Kp       float64 // N·m/rad
-	Ki       float64 // N·m/(rad·s); 0: PD
-	Kd       float64 // N·m·s/rad
-	Limit    float64 // N·m  largest torque asked for; 0: no limit
-	DeadZone float64 // rad  the integral rests inside it: no hunting around the stick position
+	Kp       float64 `yaml:"kp" unit:"N·m/rad" want:">=0 <=1e9" doc:"proportional gain"`
+	Ki       float64 `yaml:"ki" unit:"N·m/(rad·s)" want:">=0 <=1e9" doc:"integral gain"` // 0: PD
+	Kd       float64 `yaml:"kd" unit:"N·m·s/rad|N·m·s" want:">=0 <=1e9" doc:"derivative gain, on the estimated velocity"`
+	Limit    float64 `yaml:"limit" unit:"N·m" want:">=1e-12 <=1e9" doc:"largest torque asked for"` // 0: no limit
+	DeadZone float64 `yaml:"dead_zone" unit:"rad" want:">=0" doc:"the integral rests inside it (no hunting)"`
 }
 
 // Growth is the rate (N·m/s) at which the integral grows under the error e (rad).

@@ -23,11 +23,11 @@ type DriveSpec struct {
 
 // Thermal is one lump of heat. Without Capacity the temperature stays at Ambient.
 type Thermal struct {
-	Resistance float64 // K/W  to ambient
-	Capacity   float64 // J/K
-	CopperTC   float64 // 1/K  relative change of the resistance
-	FrictionTC float64 // 1/K  relative change of friction
-	Ambient    float64 // °C
+	Resistance float64 `yaml:"resistance" unit:"K/W" want:">0" doc:"winding to ambient"`
+	Capacity   float64 `yaml:"capacity" unit:"J/K" want:">0" doc:"heat capacity of the winding"`
+	CopperTC   float64 `yaml:"copper_tc" unit:"1/K" doc:"relative change of R per kelvin, 0.0039 for copper"`
+	FrictionTC float64 `yaml:"friction_tc" unit:"1/K" doc:"relative change of friction per kelvin"`
+	Ambient    float64 `yaml:"-"` // °C
 }
 
 const t20 = 20.0 // °C  the parameters of motor and friction belong to this temperature

@@ -27,12 +27,12 @@ import (
 
 // Motor is what a controller knows about a brushed motor.
 type Motor struct {
-	R         float64 // Ω      armature resistance
-	L         float64 // H      armature inductance
-	K         float64 // N·m/A  torque constant, equal to the back-emf constant in V·s/rad
-	BrushDrop float64 // V      voltage drop of both brushes
-	DropScale float64 // A      current at which the drop is 76 % developed
-	J         float64 // kg·m²  inertia of rotor and load
+	R         float64 `yaml:"R" unit:"ohm" want:">0 <=10000" doc:"armature resistance"`
+	L         float64 `yaml:"L" unit:"H" want:">0 <=10" doc:"armature inductance"`
+	K         float64 `yaml:"K" unit:"N·m/A|V·s/rad" want:">0 <=100" doc:"torque and back-emf constant"`
+	BrushDrop float64 `yaml:"brush_drop" unit:"V" want:">=0 <=10" doc:"voltage drop of both brushes"`
+	DropScale float64 `yaml:"drop_current" unit:"A" want:">=0 <=100" doc:"current at which the brush drop is 76 % developed"`
+	J         float64 `yaml:"J" unit:"kg·m²|N·m·s²/rad" want:">0 <=1000" doc:"inertia of rotor and load"`
 }
 
 // Voltage is the static inverse of the motor: the voltage (V) that holds the torque tau (N·m) at the speed omega (rad/s),
