@@ -392,7 +392,6 @@ func (m *Moreau) count(res *StepResult, left int, gain, scale float64) {
 	if n := len(m.Chosen); n > 0 {
 		m.Closed += int64(n)
 		m.Solves++
-		m.Sweeps += int64(res.Solve.Sweeps)
 		m.Pivots += int64(res.Solve.Pivots)
 		m.ByMethod[int(res.Solve.Method)%len(m.ByMethod)]++
 		if res.Solve.Rounds > 0 {

@@ -32,7 +32,6 @@ type MoreauCounts struct {
 	Left        int64 // closed contacts left out for want of room
 	Overruns    int64 // steps in which bodies close to each other moved too far for contacts to be found for sure, see Sweeper
 	Updates     int64 // solves whose contact states were not those expected
-	Sweeps      int64
 	Pivots      int64
 	Lowered     int64    // impacts by Poisson's law with less restitution than asked for, which would have made energy
 	ByMethod    [8]int64 // solves by lcp.FrictionResult.Method

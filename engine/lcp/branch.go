@@ -212,7 +212,7 @@ func (s *Solver) program() (ok, empty bool) {
 // with the same allowance for rounding as a certificate of infeasibility has.
 func (s *Solver) empty() bool {
 	n, b := s.n, &s.br
-	y, v, size := s.rhs[:n], s.d[:n], s.some[:n]
+	y, v, size := s.rhs[:n], s.x[:n], s.some[:n]
 	s.multipliers(y)
 	big := 0.0
 	for _, yi := range y {

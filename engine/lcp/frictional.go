@@ -56,13 +56,11 @@ const (
 	ByWarm   FrictionMethod = iota // the old states still held
 	ByUpdate                       // states flipped where they were violated
 	ByLemke                        // path of the covering parameter through the states
-	BySweeps                       // block Gauss–Seidel over the contacts, one 2×2 problem each
-	ByNewton                       // damped semismooth Newton
 	BySafe                         // contacts made slightly compliant
 	BySearch                       // all states tried, SolveBounded alone
 )
 
-var frictionMethodNames = [...]string{"warm", "update", "lemke", "nsgs", "newton", "safe", "search"}
+var frictionMethodNames = [...]string{"warm", "update", "lemke", "safe", "search"}
 
 func (m FrictionMethod) String() string { return frictionMethodNames[m] }
 
@@ -81,7 +79,6 @@ type FrictionResult struct {
 	Status   FrictionStatus
 	Method   FrictionMethod
 	Rounds   int     // of flipped states
-	Sweeps   int     // of Gauss–Seidel
 	Pivots   int     // on paths
 	Eased    int     // contacts that went without their extra velocity, SolveEased alone
 	Clash    bool    // Degraded because the contacts ask for velocities that exclude each other
@@ -103,10 +100,9 @@ type FrictionResult struct {
 //
 // Solve goes through stages until p is verified. It assumes the old states, which leaves one system of linear equations,
 // and flips those that are violated (frictional_states.go). Where that does not settle, it follows Lemke's path from the old
-// states, which are seldom more than a few pivots away, then from others (frictional_path.go), sweeps over the contacts (frictional_sweep.go), takes damped Newton steps
-// (frictional_newton.go) and at last makes the contacts a little compliant, for which there is always a solution
-// (frictional_safe.go). Whatever found p, it is called verified after the residual has been computed on D and b as given.
-// The path comes before the sweeps: it costs less than ten of them and ends where they creep.
+// states, which are seldom more than a few pivots away, then from others (frictional_path.go), and at last makes the contacts a little compliant,
+// for which there is always a solution (frictional_safe.go). Whatever found p, it is called verified after the residual has been computed on D
+// and b as given.
 //
 // Some problems have no solution, because b asks opposite contacts for velocities that exclude each other. The path shows
 // them by impulses without bound: the result is then degraded with Clash set. SolveEased deals with them.
@@ -122,10 +118,6 @@ type FrictionResult struct {
 //
 // One goroutine at a time may use a Frictional.
 type Frictional struct {
-	// Budget bounds the work of a Solve in a loop with a deadline: so many pivots, fewer sweeps, no Newton steps. 0: enough for
-	// all but contrived problems.
-	Budget int
-
 	max  int
 	n    int
 	d    []float64 // D as given
@@ -150,7 +142,6 @@ type Frictional struct {
 
 	sys  system
 	path path
-	gs   []float64
 }
 
 // NewFrictional makes room for up to maxContacts contacts.
@@ -164,7 +155,7 @@ func NewFrictional(maxContacts int) *Frictional {
 		max: maxContacts, dg: f(n2), ig: f(n2), p: f(n2), v: f(n2), keep: f(n2), best: f(n2), sum: f(n2),
 		st: make([]State, maxContacts), old: make([]State, maxContacts), hand: make([]State, maxContacts), bestSt: make([]State, maxContacts),
 		plain: true, base: f(maxContacts), r: f(maxContacts), side: make([]Side, maxContacts),
-		sys: newSystem(maxContacts), path: newPath(maxContacts), gs: f(n2),
+		sys: newSystem(maxContacts), path: newPath(maxContacts),
 	}
 }
 
@@ -311,12 +302,8 @@ func (f *Frictional) chain(r *FrictionResult) {
 		return
 	}
 	// paths: from the old states, from those at hand, from all open
-	limit := f.Budget
-	if limit <= 0 {
-		limit = 40*f.n + 40
-	}
+	limit := r.Pivots + 40*f.n + 40
 	r.Clash = false
-	limit += r.Pivots
 	for from := range 3 {
 		if from == 0 && !f.plain {
 			continue // nothing is known
@@ -343,23 +330,6 @@ func (f *Frictional) chain(r *FrictionResult) {
 				return
 			}
 		}
-	}
-	if !f.plain {
-		r.Status = Degraded
-		return
-	}
-	sweeps := maxSweeps
-	if f.Budget > 0 {
-		sweeps = budgetSweeps
-	}
-	if f.sweep(sweeps, &r.Sweeps); done(BySweeps) || f.Budget > 0 {
-		if f.bestR > FrictionTol {
-			r.Status = Degraded
-		}
-		return
-	}
-	if f.newton(&r.Rounds); done(ByNewton) {
-		return
 	}
 	r.Status = Degraded
 }

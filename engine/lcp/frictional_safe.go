@@ -6,9 +6,12 @@ import (
 	"hilrig/engine/numeric"
 )
 
-// safeEps is the compliance of the contacts in the last stage, as a share of D_ii: a contact that ought to be closed may
-// give way by a hundredth of what its impulse would move it alone.
-const safeEps = 1e-2
+const (
+	// safeEps is the compliance of the contacts in the last stage, as a share of D_ii: a contact that ought to be closed may give way by a
+	// hundredth of what its impulse would move it alone.
+	safeEps    = 1e-2
+	safeSweeps = 50
+)
 
 // safe solves the problem with D_ii·(1 + 10⁻²) in place of D_ii. D is then positive definite, for which a solution exists
 // whatever b [PT96], also where b asks for the impossible, such as two opposite walls that both push a body away. The
@@ -23,7 +26,7 @@ func (f *Frictional) safe(res *FrictionResult) {
 	p := f.keep[:w]
 	if !ok {
 		clear(p)
-		for range maxSweeps {
+		for range safeSweeps {
 			for i := range n {
 				v := f.b[2*i]
 				for j := 0; j < w; j += 2 {

@@ -93,7 +93,7 @@ type Solver struct {
 
 	basis  basis
 	form   form
-	d      []float64 // covering vector
+	d      []float64 // less the covering vector, d > 0: numbers between 1 and 2, all different, so that ties are rare and Murty's examples short
 	full   []int     // unknowns that are not zero
 	some   []float64 // the same
 	in     []bool    // unknowns that may be positive
@@ -119,8 +119,12 @@ func NewSolver(n int) *Solver {
 		panic("lcp: NewSolver: negative size")
 	}
 	f := func(k int) []float64 { return make([]float64, k) }
+	d := f(n)
+	for i := range d {
+		d[i] = -1 - golden(i)
+	}
 	return &Solver{
-		max: n, left: math.Inf(1), s: f(n), d: f(n), full: make([]int, n+1), some: f(n + 1), in: make([]bool, n),
+		max: n, left: math.Inf(1), s: f(n), d: d, full: make([]int, n+1), some: f(n + 1), in: make([]bool, n),
 		set: make([]int, n), lu: engine.NewLU(n), colour: make([]int, n), rhs: f(n), x: f(n), y: f(n), br: newBrancher(n), out: make([]bool, n), cert: f(n), basis: newBasis(n), form: newForm(n),
 	}
 }

@@ -68,15 +68,12 @@ func (s *Solver) column(k int, x []float64) {
 		clear(x)
 		x[k] = 1
 	case k < 2*n:
-		j := k - n
-		f := -s.s[j]
+		m, f := s.m[k-n:], -s.s[k-n]
 		for i, sc := range s.s[:n] {
-			x[i] = f * sc * s.m[i*n+j]
+			x[i] = f * sc * m[i*n]
 		}
 	default:
-		for i, d := range s.d[:n] {
-			x[i] = -d
-		}
+		copy(x, s.d)
 	}
 	t.apply(x)
 }
@@ -104,16 +101,16 @@ func (s *Solver) enter(k int) {
 
 // pivot lets unknown in, whose column is t.col, take row r. Right sides below zero by rounding become zero.
 func (t *basis) pivot(r, in int) {
-	col, p := t.col, 1/t.col[r]
-	f := t.b[r] * p
-	t.b[r] = f
+	col, b, p := t.col, t.b[:len(t.col)], 1/t.col[r]
+	f := b[r] * p
+	b[r] = f
 	col[r] = 0
 	for i, v := range col {
-		b := t.b[i] - f*v
-		if b < 0 && b > -clipTol {
-			b = 0
+		v = b[i] - f*v
+		if v < 0 && v > -clipTol {
+			v = 0
 		}
-		t.b[i] = b
+		b[i] = v
 	}
 	col[r] = p
 	t.row[t.count] = r
@@ -157,27 +154,26 @@ func (s *Solver) again() bool {
 func (s *Solver) leaving() int {
 	t := &s.basis
 	n, col := t.n, t.col[:t.n]
-	// rows that come down; with the sign bit and no branch, as signs are not to be foreseen
-	big, k := int64(0), 0
-	rows, b := t.tie[:n], t.b[:n]
-	for i, a := range col {
-		big = max(big, magnitude(a))
-		rows[k] = i
-		k += int(uint64(-int64(math.Float64bits(a))) >> 63)
-	}
-	rows = rows[:k]
-	tol := pivotTol * math.Float64frombits(uint64(big))
-	r, least, bound, tied := -1, math.Inf(1), math.Inf(1), false
-	for _, i := range rows {
-		if a := col[i]; b[i] <= bound*a && a > tol {
-			e := b[i] / a
-			if e >= least {
-				tied = true
-				continue
+	r, b, big, tol := -1, t.b[:n], int64(0), 0.0
+	least, bound, tied := 0.0, 0.0, false
+	for {
+		r, least, bound, tied = -1, math.Inf(1), math.Inf(1), false
+		for i, a := range col {
+			big = max(big, magnitude(a))
+			if b[i] <= bound*a && a > tol { // seldom; rows that go up fail the first, as b ≥ 0
+				e := b[i] / a
+				if e >= least {
+					tied = true
+					continue
+				}
+				bound = e + tieTol*(1+math.Abs(e))
+				r, least, tied = i, e, least <= bound
 			}
-			bound = e + tieTol*(1+math.Abs(e))
-			r, least, tied = i, e, least <= bound
 		}
+		if tol = pivotTol * math.Float64frombits(uint64(big)); r < 0 || col[r] > tol {
+			break
+		}
+		// a pivot that is rounding: once more without any of these
 	}
 	if z0 := t.at[2*n]; r >= 0 && z0 >= 0 && col[z0] > tol && b[z0] <= bound*col[z0] {
 		return z0
@@ -185,9 +181,9 @@ func (s *Solver) leaving() int {
 	if !tied {
 		return r
 	}
-	ties := rows[:0]
-	for _, i := range rows {
-		if a := col[i]; b[i] <= bound*a && a > tol {
+	ties := t.tie[:0]
+	for i, a := range col {
+		if b[i] <= bound*a && a > tol {
 			ties = append(ties, i)
 		}
 	}
@@ -246,12 +242,8 @@ func (s *Solver) start() int {
 
 // lemke follows Lemke's path [L65], [CPS09] 4.4 and 4.9: w − M̃z − d·z0 = q̃ with a covering vector d > 0 holds at the start with z0
 // large enough. Unknowns enter one by one, each time the partner of the one that has left, so that z_i·w_i = 0 all along the way,
-// until z0 leaves: solved; or until nothing leaves: a ray. The numbers of d are all different, between 1 and 2, so that ties are rare and
-// Murty's examples short.
+// until z0 leaves: solved; or until nothing leaves: a ray.
 func (s *Solver) lemke(limit int, z []float64) (Status, int) {
-	for i := range s.n {
-		s.d[i] = 1 + golden(i)
-	}
 	s.load()
 	return s.follow(s.start(), -1, 1, limit, z)
 }

@@ -42,13 +42,13 @@ func (s *Solver) residual(z []float64) float64 {
 			w += p
 			size += math.Abs(p)
 		}
-		r := w
-		if z[i] == 0 {
-			r = min(w, 0)
-		} else if math.Abs(w) > rough*size {
+		if z[i] == 0 && w >= 0 {
+			continue
+		}
+		if z[i] != 0 && math.Abs(w) > rough*size {
 			s.exact = false
 		}
-		e, b := math.Abs(min(z[i], w)), math.Abs(r)/(size+s.sigma/s.s[i])
+		e, b := math.Abs(min(z[i], w)), math.Abs(w)/(size+s.sigma/s.s[i])
 		if !(e < nat) {
 			nat = e
 		}

@@ -39,11 +39,11 @@ func (s *Solver) scale() {
 			sc[i] = power(-exponent(top))
 		}
 	}
-	top := int64(0)
+	top := int64(1 << 52)
 	for i, v := range s.q {
 		top = max(top, magnitude(v*sc[i]))
 	}
-	s.sigma = math.Float64frombits(uint64(max(top, 1<<52) &^ (1<<52 - 1)))
+	s.sigma = math.Float64frombits(uint64(top &^ (1<<52 - 1)))
 }
 
 // exponent of the number with these bits, which is ≥ 0.

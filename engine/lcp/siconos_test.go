@@ -151,7 +151,7 @@ func fromFiles(t *testing.T, pattern string) (all []side) {
 // Side by side with Siconos on the same problems, in turn: median over the instances of each size, processor time of the thread.
 // What Siconos solves has to be solved here; sliding contacts may have no solution, the others all have one. Times count
 // against each other only: 5 contacts must be 4 times, 10 contacts 5 times as fast as lexicolemke, and without a look at the form
-// 3 times, a quarter less than is measured in more rounds.
+// 4 times.
 func TestSiconos(t *testing.T) {
 	other := newSiconos(t)
 	runtime.LockOSThread()
@@ -218,8 +218,8 @@ func TestSiconos(t *testing.T) {
 		}
 		ratio, plain := median[2]/median[0], median[2]/median[1]
 		t.Logf("%s   %.1f, %.1f", line, ratio, plain)
-		if ratio < c.ratio || c.ratio > 0 && plain < 3 {
-			t.Errorf("%s: %.1f times as fast as lexicolemke, want %g; without the form %.1f, want 3", c.name, ratio, c.ratio, plain)
+		if ratio < c.ratio || c.ratio > 0 && plain < 4 {
+			t.Errorf("%s: %.1f times as fast as lexicolemke, want %g; without the form %.1f, want 4", c.name, ratio, c.ratio, plain)
 		}
 	}
 }
