@@ -28,15 +28,8 @@ func (s *Solver) chain(z []float64) (res Result) {
 		return false
 	}
 
-	// contact problems have a path of their own
 	s.left, s.spare = math.Inf(1), math.Inf(1)
-	st, k, form := s.contact(limit, z)
-	if ended(st, k, Path) {
-		return res
-	}
-	if form == 0 {
-		s.scale()
-	}
+	s.scale()
 	first, k := s.lemke(limit, z)
 	if ended(first, k, Lemke) {
 		return res
@@ -49,9 +42,6 @@ func (s *Solver) chain(z []float64) (res Result) {
 	s.cut = false
 	s.left = 0
 	s.share()
-	if form != 0 {
-		s.scale()
-	}
 	// games have their own start
 	if st, k := s.lemkeHowson(limit, z); ended(st, k, LemkeHowson) {
 		return res

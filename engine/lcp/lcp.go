@@ -4,9 +4,7 @@
 //
 // the form that unilateral contact with Coulomb friction, impacts and quadratic programs take. M may be any square matrix.
 //
-// Solve looks whether M has the form of a contact problem (form.go), which is solved in two unknowns per contact (frictional_path.go). It
-// scales everything else symmetrically by powers of two (scale.go) and follows Lemke's path with lexicographic ties (lemke.go).
-// Where that path does not end at a solution, two more methods follow: Lemke–Howson for bimatrix games (bimatrix.go), and linear
+// Solve scales M symmetrically by powers of two (scale.go) and follows Lemke's path with lexicographic ties (lemke.go). Where that path does not end at a solution, two more methods follow: Lemke–Howson for bimatrix games (bimatrix.go), and linear
 // programs (branch.go). The first of these shows whether there is any z ≥ 0 with w ≥ 0, the others go through all parts of the problem, up to
 // 100 unknowns. What any of them finds is a set of unknowns that may be positive, nothing more: z follows from M and q as
 // given, and it is called solved after its residual has been computed from M and q as given (residual.go). "Infeasible" likewise
@@ -48,7 +46,6 @@ type Method uint8
 
 const (
 	None        Method = iota // nothing was found, or nothing had to be
-	Path                      // path of contact states, for matrices that have the form of a contact problem
 	Lemke                     // lexicographic Lemke, covering vector of ones
 	LemkeHowson               // start for bimatrix games
 	PhaseOne                  // phase one of the simplex method: certificates only
@@ -56,7 +53,7 @@ const (
 )
 
 var methodNames = [...]string{
-	"none", "contact path", "lemke", "lemke-howson", "phase one", "branching",
+	"none", "lemke", "lemke-howson", "phase one", "branching",
 }
 
 func (m Method) String() string { return methodNames[m] }
@@ -81,8 +78,6 @@ type Solver struct {
 	// 10⁹ + 4n³. A link of the chain may use half of what the ones before it have left.
 	Work float64
 
-	general bool // no look for a special form: tests
-
 	max int
 	n   int
 	m   []float64 // M as given
@@ -92,7 +87,6 @@ type Solver struct {
 	sigma float64
 
 	basis  basis
-	form   form
 	d      []float64 // less the covering vector, d > 0: numbers between 1 and 2, all different, so that ties are rare and Murty's examples short
 	full   []int     // unknowns that are not zero
 	some   []float64 // the same
@@ -125,7 +119,7 @@ func NewSolver(n int) *Solver {
 	}
 	return &Solver{
 		max: n, left: math.Inf(1), s: f(n), d: d, full: make([]int, n+1), some: f(n + 1), in: make([]bool, n),
-		set: make([]int, n), lu: engine.NewLU(n), colour: make([]int, n), rhs: f(n), x: f(n), y: f(n), br: newBrancher(n), out: make([]bool, n), cert: f(n), basis: newBasis(n), form: newForm(n),
+		set: make([]int, n), lu: engine.NewLU(n), colour: make([]int, n), rhs: f(n), x: f(n), y: f(n), br: newBrancher(n), out: make([]bool, n), cert: f(n), basis: newBasis(n),
 	}
 }
 

@@ -209,25 +209,18 @@ func FuzzSolve(f *testing.F) {
 	})
 }
 
-func BenchmarkLemke(b *testing.B) {
-	for _, k := range []int{1, 3, 5, 10, 20} {
-		b.Run(fmt.Sprintf("contacts=%d/n=%d", k, 5*k), func(b *testing.B) { benchmark(b, k, true) })
-	}
-}
-
 func BenchmarkSolve(b *testing.B) {
 	for _, k := range []int{1, 3, 5, 10, 20} {
-		b.Run(fmt.Sprintf("contacts=%d/n=%d", k, 5*k), func(b *testing.B) { benchmark(b, k, false) })
+		b.Run(fmt.Sprintf("contacts=%d/n=%d", k, 5*k), func(b *testing.B) { benchmark(b, k) })
 	}
 }
 
-func benchmark(b *testing.B, k int, general bool) {
+func benchmark(b *testing.B, k int) {
 	ps := make([]problem, 20)
 	for i := range ps {
 		ps[i] = contacts(source(uint64(i)), k)
 	}
 	s, z, i := NewSolver(5*k), make([]float64, 5*k), 0
-	s.general = general
 	b.ReportAllocs()
 	for b.Loop() {
 		p := &ps[i%len(ps)]
@@ -253,5 +246,5 @@ func ExampleSolver() {
 	s, z := NewSolver(len(q)), make([]float64, len(q))
 	r := s.Solve(m, q, z)
 	fmt.Printf("%v by %v: normal force %.0f N, friction %.0f N, acceleration %.0f m/s²\n", r.Status, r.Method, z[0], z[1]-z[2], z[4])
-	// Output: solved by contact path: normal force 10 N, friction -5 N, acceleration 3 m/s²
+	// Output: solved by lemke: normal force 10 N, friction -5 N, acceleration 3 m/s²
 }
