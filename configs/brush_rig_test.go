@@ -10,6 +10,7 @@ import (
 
 	"hilrig/configs/schema"
 	"hilrig/hil"
+	"hilrig/hil/wire"
 )
 
 // Each case changes one thing of the rig with brushes.
@@ -60,7 +61,7 @@ func TestCheckBrushes(t *testing.T) {
 // more adds measurements.
 func more(c *Config, n int) {
 	for range n {
-		c.Device.Measure = append(c.Device.Measure, Measure{Name: "n" + strings.Repeat("x", len(c.Device.Measure)), Type: "u8", Scale: 1})
+		c.Device.Measure = append(c.Device.Measure, Measure{Field: wire.Field{Name: "n" + strings.Repeat("x", len(c.Device.Measure)), Type: wire.U8, Scale: 1}})
 	}
 }
 

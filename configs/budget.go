@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hilrig/configs/schema"
+	"hilrig/hil/wire"
 )
 
 // Budget is what a serial line has to carry: 8N1, ten bits per byte.
@@ -26,57 +27,26 @@ type Flow struct {
 	Wire  float64 // s  time of one frame on the line
 }
 
-// linkHead is the constant part of a link frame: opening zero 1, kind 1, sequence 1, time 4, CRC 2, COBS and
-// its zero 2 bytes.
-const linkHead = 1 + 1 + 1 + 4 + 2 + 2
-
-// textColumn is the estimated width of a column of a text line with its separator: sign, six digits, point, exponent.
-const textColumn = 12
-
-var typeBytes = map[string]int{"u8": 1, "i8": 1, "u16": 2, "i16": 2, "u32": 4, "i32": 4, "f32": 4, "f64": 8}
-
 // Budget computes bytes per frame and the load of the line in both directions.
 func (c *Config) Budget() Budget {
-	d := c.Device
-	b := Budget{Baud: d.Baud, Estimated: d.Protocol == "line", Period: 1 / c.Loop.Rate}
+	d, p := &c.Device, c.Device.Frames()
+	b := Budget{Baud: d.Baud, Estimated: d.Protocol.Info().Text, Period: 1 / c.Loop.Rate}
+	var measured, commanded []wire.Type
 	for _, m := range d.Measure {
-		b.Rx.Data += typeBytes[m.Type]
+		measured = append(measured, m.Type)
 	}
 	for _, m := range d.Command {
-		b.Tx.Data += typeBytes[m.Type]
+		commanded = append(commanded, m.Type)
 	}
-	if b.Estimated {
-		b.Rx.Data = textColumn * len(d.Measure)
-		b.Tx.Data = textColumn * len(d.Command)
-		if d.Line.Time != "" {
-			b.Rx.Data += textColumn
-		}
-	}
+	b.Rx.Data, b.Rx.Bytes = p.Bytes(measured, wire.Measurement)
+	b.Tx.Data, b.Tx.Bytes = p.Bytes(commanded, wire.Command)
 	b.Rx.Rate, b.Tx.Rate = c.DeviceRate(), c.Loop.Rate
 	for _, f := range []*Flow{&b.Rx, &b.Tx} {
-		f.Bytes = f.Data + c.overhead()
-		if d.Protocol == "link" {
-			f.Bytes += (f.Bytes - 2) / 254 // COBS adds one more byte per 254
-		}
 		f.Wire = float64(f.Bytes) * 10 / float64(d.Baud)
 		f.Use = f.Wire * f.Rate
 		f.Fit = float64(d.Baud) / 10 / f.Rate
 	}
 	return b
-}
-
-func (c *Config) overhead() int {
-	if c.Device.Protocol == "link" {
-		return linkHead
-	}
-	n := 1 // line end; the separator is in the column
-	if c.Device.Line.End == "crlf" {
-		n++
-	}
-	if c.Device.Line.Checksum == "xor" {
-		n += 3
-	}
-	return n - 1 // the last column has no separator
 }
 
 // DeviceRate is the rate of the frames the device sends, in Hz.

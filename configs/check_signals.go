@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"hilrig/configs/schema"
+	"hilrig/hil/device"
+	"hilrig/hil/wire"
 )
 
 // maxSignals is what a row leaves for measurements and commands: 64 less the signals of estimator, model and link.
@@ -24,26 +26,20 @@ var roleUnit = map[string][]string{
 	"drive": {"V"}, "enable": {""},
 }
 
-// span of the raw numbers of each integer type.
-var span = map[string][2]float64{
-	"u8": {0, math.MaxUint8}, "i8": {math.MinInt8, math.MaxInt8}, "u16": {0, math.MaxUint16}, "i16": {math.MinInt16, math.MaxInt16},
-	"u32": {0, math.MaxUint32}, "i32": {math.MinInt32, math.MaxInt32},
-}
-
 // signal is what measurements and commands have in common.
 type signal struct {
-	path, name, unit, kind, role string
-	scale, offset                float64
-	limits                       [2]float64
-	limitKey                     string
+	wire.Field
+	path, role string
+	limits     [2]float64
+	limitKey   string
 }
 
 func (c *Config) signals() (out []signal) {
 	for i, m := range c.Device.Measure {
-		out = append(out, signal{fmt.Sprintf("device.measure[%d]", i), m.Name, m.Unit, m.Type, m.Role, m.Scale, m.Offset, m.Range, "range"})
+		out = append(out, signal{m.Field, fmt.Sprintf("device.measure[%d]", i), m.Role, m.Range, "range"})
 	}
 	for i, m := range c.Device.Command {
-		out = append(out, signal{fmt.Sprintf("device.command[%d]", i), m.Name, m.Unit, m.Type, m.Role, m.Scale, m.Offset, m.Limit, "limit"})
+		out = append(out, signal{m.Field, fmt.Sprintf("device.command[%d]", i), m.Role, m.Limit, "limit"})
 	}
 	return out
 }
@@ -69,10 +65,10 @@ func (c *Config) checkSignals(r *schema.Report) {
 	roles := map[string]string{}
 	for _, s := range sigs {
 		c.checkSignal(r, s)
-		if other, twice := first[s.name]; twice && s.name != "" {
-			r.Errorf(s.path+".name", "%s.name: %q is the name of %s too", s.path, s.name, other)
+		if other, twice := first[s.Name]; twice && s.Name != "" {
+			r.Errorf(s.path+".name", "%s.name: %q is the name of %s too", s.path, s.Name, other)
 		}
-		first[s.name] = s.path
+		first[s.Name] = s.path
 		if other, twice := roles[s.role]; twice && s.role != "" {
 			r.Errorf(s.path+".role", "%s.role: %s is the role of %s too; want one", s.path, s.role, other)
 		}
@@ -101,7 +97,7 @@ func (c *Config) checkPort(r *schema.Report) {
 	case strings.HasPrefix(d.Port, "virtual:") && !c.IsVirtual():
 		r.Errorf("device.port", "device.port: %s, want %s, %s or a serial port", schema.Quote(d.Port), VirtualMotor, VirtualBrush)
 	}
-	if d.Protocol == "line" {
+	if d.Protocol == device.Line {
 		if d.Line.Separator == "comma" && d.Line.Decimal == "comma" {
 			r.Errorf("device.line.decimal", "device.line.decimal: comma cannot be both separator and decimal sign")
 		}
@@ -117,30 +113,30 @@ func (c *Config) checkSignal(r *schema.Report, s signal) {
 	p := s.path
 	switch {
 	case r.Bad(p + ".name"):
-	case s.name == "":
+	case s.Name == "":
 		r.Errorf(p+".name", "%s.name is missing", p)
-	case !signalName.MatchString(s.name):
-		r.Errorf(p+".name", "%s.name: %s, want up to 48 letters, digits, dots, - and _, starting with a letter", p, schema.Quote(s.name))
-	case s.name == "timestamp" || s.name == "seq" || s.name == "mode" || s.name == "armed" || s.name == "late_us":
-		r.Errorf(p+".name", "%s.name: %q is a key of every telemetry message", p, s.name)
-	case slices.ContainsFunc(reserved, func(pre string) bool { return strings.HasPrefix(s.name, pre) }):
+	case !signalName.MatchString(s.Name):
+		r.Errorf(p+".name", "%s.name: %s, want up to 48 letters, digits, dots, - and _, starting with a letter", p, schema.Quote(s.Name))
+	case s.Name == "timestamp" || s.Name == "seq" || s.Name == "mode" || s.Name == "armed" || s.Name == "late_us":
+		r.Errorf(p+".name", "%s.name: %q is a key of every telemetry message", p, s.Name)
+	case slices.ContainsFunc(reserved, func(pre string) bool { return strings.HasPrefix(s.Name, pre) }):
 		r.Errorf(p+".name", "%s.name: names that start with %s belong to the loop", p, strings.Join(reserved, ", "))
-	case c.Brush != nil && strings.HasPrefix(s.name, "brush."):
+	case c.Brush != nil && strings.HasPrefix(s.Name, "brush."):
 		r.Errorf(p+".name", "%s.name: names that start with brush. belong to the brush beside the rig", p)
 	}
 	if r.Bad(p + ".type") {
-	} else if _, binary := typeBytes[s.kind]; s.kind == "" {
+	} else if text := c.Device.Protocol.Info().Text; s.Type == 0 {
 		r.Errorf(p+".type", "%s.type is missing: one of u8, i8, u16, i16, u32, i32, f32, f64", p)
-	} else if c.Device.Protocol == "link" && !binary {
-		r.Errorf(p+".type", "%s.type: %s does not fit a link frame; want one of u8, i8, u16, i16, u32, i32, f32, f64", p, s.kind)
-	} else if c.Device.Protocol == "line" && s.kind != "text" {
-		r.Errorf(p+".type", "%s.type: %s does not fit a text line; want text, or leave it out", p, s.kind)
+	} else if !text && s.Type == wire.Text {
+		r.Errorf(p+".type", "%s.type: %s does not fit a link frame; want one of u8, i8, u16, i16, u32, i32, f32, f64", p, s.Type)
+	} else if text && s.Type != wire.Text {
+		r.Errorf(p+".type", "%s.type: %s does not fit a text line; want text, or leave it out", p, s.Type)
 	}
-	if s.scale == 0 && !r.Bad(p+".scale") {
+	if s.Scale == 0 && !r.Bad(p+".scale") {
 		r.Errorf(p+".scale", "%s.scale: 0 makes every value the same", p)
 	}
-	if want, ok := roleUnit[s.role]; ok && !r.Bad(p+".unit") && !r.Bad(p+".role") && !slices.Contains(want, s.unit) {
-		r.Errorf(p+".unit", "%s.unit: role %s is measured in %s, not in %s", p, s.role, unitName(want[0]), unitName(s.unit))
+	if want, ok := roleUnit[s.role]; ok && !r.Bad(p+".unit") && !r.Bad(p+".role") && !slices.Contains(want, s.Unit) {
+		r.Errorf(p+".unit", "%s.unit: role %s is measured in %s, not in %s", p, s.role, unitName(want[0]), unitName(s.Unit))
 	}
 	lo, hi := s.limits[0], s.limits[1]
 	if (lo != 0 || hi != 0) && !(lo < hi) && !r.Bad(p+"."+s.limitKey) {
@@ -155,19 +151,12 @@ func unitName(si string) string {
 	return si
 }
 
-// carried is the range a type can carry; the second result is false for floats and text.
-func carried(kind string, scale, offset float64) ([2]float64, bool) {
-	s, ok := span[kind]
-	a, b := s[0]*scale+offset, s[1]*scale+offset
-	return [2]float64{math.Min(a, b), math.Max(a, b)}, ok
-}
-
 func (c *Config) checkMeasure(r *schema.Report, p string, m Measure) {
 	if r.Bad(p) {
 		return
 	}
-	if span, ok := carried(m.Type, m.Scale, m.Offset); ok && m.Range != [2]float64{} && (m.Range[0] < span[0] || m.Range[1] > span[1]) {
-		r.Warnf(p+".range", "%s.range: %s carries %s to %s %s; beyond it the device saturates and the range check stays silent", p, m.Type, schema.Short(span[0]), schema.Short(span[1]), m.Unit)
+	if lo, hi, ok := m.Field.Range(); ok && m.Range != [2]float64{} && (m.Range[0] < lo || m.Range[1] > hi) {
+		r.Warnf(p+".range", "%s.range: %s carries %s to %s %s; beyond it the device saturates and the range check stays silent", p, m.Type, schema.Short(lo), schema.Short(hi), m.Unit)
 	}
 	if m.Stale > 0 && !r.Bad("loop.rate") && !r.Bad("device.rate") {
 		slow, what := 1/c.Loop.Rate, "loop"
@@ -187,7 +176,7 @@ func (c *Config) checkMeasure(r *schema.Report, p string, m Measure) {
 	if m.Role == "status" && m.Scale != 1 {
 		r.Errorf(p+".scale", "%s.scale: a status is bits; want 1", p)
 	}
-	if m.Role == "status" && (m.Type == "f32" || m.Type == "f64") {
+	if m.Role == "status" && (m.Type == wire.F32 || m.Type == wire.F64) {
 		r.Errorf(p+".type", "%s.type: a status is bits; want an integer type", p)
 	}
 }
@@ -282,9 +271,9 @@ func (c *Config) checkCommand(r *schema.Report, p string, m Command) {
 		r.Errorf(p+".safe", "%s.safe: %s is outside the limit, %s to %s %s", p, schema.Short(m.Safe), schema.Short(m.Limit[0]), schema.Short(m.Limit[1]), m.Unit)
 		return
 	}
-	if span, ok := carried(m.Type, m.Scale, m.Offset); ok {
-		if m.Limit[0] < span[0] || m.Limit[1] > span[1] {
-			r.Errorf(p+".limit", "%s.limit: %s to %s %s does not fit %s with this scale, which carries %s to %s", p, schema.Short(m.Limit[0]), schema.Short(m.Limit[1]), m.Unit, m.Type, schema.Short(span[0]), schema.Short(span[1]))
+	if lo, hi, ok := m.Range(); ok {
+		if m.Limit[0] < lo || m.Limit[1] > hi {
+			r.Errorf(p+".limit", "%s.limit: %s to %s %s does not fit %s with this scale, which carries %s to %s", p, schema.Short(m.Limit[0]), schema.Short(m.Limit[1]), m.Unit, m.Type, schema.Short(lo), schema.Short(hi))
 		}
 		if steps := (m.Limit[1] - m.Limit[0]) / math.Abs(m.Scale); m.Role == "drive" && steps < 100 {
 			r.Warnf(p+".scale", "%s.scale: the whole limit is %.3g counts; the drive moves in coarse steps", p, steps)
@@ -302,7 +291,7 @@ func (c *Config) checkCommand(r *schema.Report, p string, m Command) {
 		if m.Safe != 0 {
 			r.Warnf(p+".safe", "%s.safe: %s %s keeps the drive energised in the safe state", p, schema.Short(m.Safe), m.Unit)
 		}
-		if m.Slew > 0 && !r.Bad("loop.rate") && m.Slew/c.Loop.Rate < math.Abs(m.Scale) && m.Type != "text" {
+		if m.Slew > 0 && !r.Bad("loop.rate") && m.Slew/c.Loop.Rate < math.Abs(m.Scale) && m.Type != wire.Text {
 			r.Errorf(p+".slew", "%s.slew: %s %s/s is less than one count per tick; the drive would never move", p, schema.Short(m.Slew), m.Unit)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"hilrig/configs/schema"
 	"hilrig/engine/reference"
 	"hilrig/hil"
+	"hilrig/hil/wire"
 )
 
 // Each case changes one thing of the demo. want is part of the only problem, warn part of a warning.
@@ -42,10 +43,10 @@ func TestCheck(t *testing.T) {
 		{"a telemetry key", func(c *Config) { c.Device.Measure[2].Name = "mode" }, "key of every telemetry message", ""},
 		{"drive in ampere", func(c *Config) { c.Device.Command[0].Unit = "A" }, "role drive is measured in V, not in A", ""},
 		{"linear axis", func(c *Config) { c.Device.Measure[0].Unit = "m" }, "role position is measured in rad, not in m", ""},
-		{"text in a frame", func(c *Config) { c.Device.Measure[0].Type = "text" }, "text does not fit a link frame", ""},
-		{"type forgotten", func(c *Config) { c.Device.Measure[0].Type = "" }, "device.measure[0].type is missing", ""},
+		{"text in a frame", func(c *Config) { c.Device.Measure[0].Type = wire.Text }, "text does not fit a link frame", ""},
+		{"type forgotten", func(c *Config) { c.Device.Measure[0].Type = 0 }, "device.measure[0].type is missing", ""},
 		{"no scale", func(c *Config) { c.Device.Measure[2].Scale = 0 }, "makes every value the same", ""},
-		{"a count of many turns", func(c *Config) { c.Device.Measure[0].Scale, c.Device.Measure[0].Type, c.Virtual = 7, "u8", nil }, "one count is 7 rad, want at most one turn", ""},
+		{"a count of many turns", func(c *Config) { c.Device.Measure[0].Scale, c.Device.Measure[0].Type, c.Virtual = 7, wire.U8, nil }, "one count is 7 rad, want at most one turn", ""},
 		{"no unit is so large", func(c *Config) { c.Device.Measure[2].Offset = 1e31 }, "device.measure[2].offset: 1e+31 in SI, want 0, or a magnitude from 1e-30 to 1e+30", ""},
 		{"or so small", func(c *Config) { c.Device.Measure[2].Offset = -1e-31 }, "device.measure[2].offset: -1e-31 in SI", ""},
 		{"not even in a pair", func(c *Config) { c.Virtual.Supply[1] = 1e31 }, "virtual.supply: 1e+31 in SI", ""},
@@ -68,7 +69,7 @@ func TestCheck(t *testing.T) {
 		{"unknown virtual rig", func(c *Config) { c.Device.Port = "virtual:brsh" }, "want virtual:motor, virtual:brush or a serial port", ""},
 		{"too many signals", func(c *Config) {
 			for range 36 {
-				c.Device.Measure = append(c.Device.Measure, Measure{Name: "n" + strings.Repeat("x", len(c.Device.Measure)), Type: "u8", Scale: 1})
+				c.Device.Measure = append(c.Device.Measure, Measure{Field: wire.Field{Name: "n" + strings.Repeat("x", len(c.Device.Measure)), Type: wire.U8, Scale: 1}})
 			}
 		}, "43 measurements and commands, at most 40", ""},
 		{"line too slow", func(c *Config) { c.Device.Baud = 150000 }, "the device sends 22 bytes per frame × 1000 frames/s", ""},
@@ -247,7 +248,7 @@ func TestBudget(t *testing.T) {
 	// 40 doubles need a second COBS block
 	c.Device.Measure = nil
 	for range 40 {
-		c.Device.Measure = append(c.Device.Measure, Measure{Type: "f64"})
+		c.Device.Measure = append(c.Device.Measure, Measure{Field: wire.Field{Type: wire.F64}})
 	}
 	if b := c.Budget(); b.Rx.Bytes != 320+8+2+2 {
 		t.Errorf("%d bytes for 40 doubles, want 332", b.Rx.Bytes)

@@ -8,6 +8,7 @@ import (
 	"hilrig/configs/schema"
 	"hilrig/estimator"
 	"hilrig/hil"
+	"hilrig/hil/wire"
 )
 
 // withCompensation is the demo's file with another compensation section.
@@ -141,7 +142,7 @@ func TestLearningTakesSignals(t *testing.T) {
 	c.Compensation.Kind = hil.CompLuGre
 	for len(c.Device.Measure)+len(c.Device.Command) < 38 {
 		n := len(c.Device.Measure)
-		c.Device.Measure = append(c.Device.Measure, Measure{Name: "n" + strings.Repeat("x", n), Type: "u8", Scale: 1})
+		c.Device.Measure = append(c.Device.Measure, Measure{Field: wire.Field{Name: "n" + strings.Repeat("x", n), Type: wire.U8, Scale: 1}})
 	}
 	c.Device.Baud = 3000000
 	problems, _ := c.Validate()

@@ -5,6 +5,8 @@ import (
 	"hilrig/engine/plant"
 	"hilrig/engine/reference"
 	"hilrig/hil"
+	"hilrig/hil/device"
+	"hilrig/hil/wire"
 )
 
 // Config describes one rig and how `hil run` treats it. Fields are SI after loading. The tags of a field are its law:
@@ -65,49 +67,30 @@ type Overrun struct {
 
 // Device is the port and the layout of its frames.
 type Device struct {
-	Port     string    `yaml:"port" doc:"serial port, or virtual:motor or virtual:brush for a virtual rig"`
-	Baud     int       `yaml:"baud" want:">=1200 <=12000000" doc:"bits per second, 8N1"`
-	Protocol string    `yaml:"protocol" enum:"link,line" doc:"link: COBS frames with CRC-16; line: text lines"`
-	Line     Line      `yaml:"line,omitempty" doc:"the text protocol"`
-	Rate     float64   `yaml:"rate" unit:"Hz" want:">=0 <=20000" doc:"frames per second the device sends; 0: the rate of the loop"`
-	Measure  []Measure `yaml:"measure" doc:"what the device sends, in the order of the frame"`
-	Command  []Command `yaml:"command" doc:"what is sent to the device, in the order of the frame"`
-}
-
-// Line describes the text protocol.
-type Line struct {
-	Separator string  `yaml:"separator" enum:"comma,semicolon,tab,space" doc:"between columns; space also takes runs of blanks and tabs"`
-	Decimal   string  `yaml:"decimal" enum:"point,comma" doc:"how decimals are written; comma cannot be the separator then"`
-	Checksum  string  `yaml:"checksum" enum:"none,xor" doc:"xor: two hex digits after a * at the end of the line, over everything before it"`
-	Time      string  `yaml:"time,omitempty" doc:"name of the column that carries device time; empty: none"`
-	TimeUnit  float64 `yaml:"time_unit" unit:"s" want:">=1e-9 <=3600" doc:"one count of the time column"`
-	TimeBits  int     `yaml:"time_bits" want:">=0 <=52" doc:"the time column wraps after 2^bits counts; 0: never"`
-	End       string  `yaml:"end" enum:"lf,crlf,cr" doc:"end of the lines that are sent"`
+	Port     string              `yaml:"port" doc:"serial port, or virtual:motor or virtual:brush for a virtual rig"`
+	Baud     int                 `yaml:"baud" want:">=1200 <=12000000" doc:"bits per second, 8N1"`
+	Protocol device.ProtocolKind `yaml:"protocol" doc:"link: COBS frames with CRC-16; line: text lines"`
+	Line     wire.Format         `yaml:"line,omitempty" doc:"the text protocol"`
+	Rate     float64             `yaml:"rate" unit:"Hz" want:">=0 <=20000" doc:"frames per second the device sends; 0: the rate of the loop"`
+	Measure  []Measure           `yaml:"measure" doc:"what the device sends, in the order of the frame"`
+	Command  []Command           `yaml:"command" doc:"what is sent to the device, in the order of the frame"`
 }
 
 // Measure is one number the device sends, in the order of the frame: value = raw·scale + offset, in Unit, which is SI.
 type Measure struct {
-	Name   string     `yaml:"name" doc:"letters, digits, dots, - and _; starts with a letter"`
-	Unit   string     `yaml:"unit" parse:"unit" doc:"unit of the plain numbers below; empty: a pure number"`
-	Type   string     `yaml:"type" enum:"u8,i8,u16,i16,u32,i32,f32,f64,text" doc:"binary type in a link frame; text in a line"`
-	Scale  float64    `yaml:"scale" unit:"@unit" delta:"yes" doc:"value per count"`
-	Offset float64    `yaml:"offset" unit:"@unit" doc:"value at count 0"`
-	Role   string     `yaml:"role,omitempty" enum:",position,current,voltage,velocity,torque,temperature,status" doc:"what it is used for; status: 0 is healthy; empty: recorded and published only"`
-	Range  [2]float64 `yaml:"range,omitempty" unit:"@unit" doc:"outside it the measurement is not believed; [0, 0]: no check"`
-	Stale  float64    `yaml:"stale" unit:"s" want:">=0 <=60" auto:"five sample periods, at least 20 ms, for position and current; 5 s for a temperature; else 0" doc:"age at which the guard holds; 0: not watched. hil run --arm refuses 0 and more than 0.5 s (or five sample periods) for the position and for what a limit needs"`
+	wire.Field
+	Role  string     `yaml:"role,omitempty" enum:",position,current,voltage,velocity,torque,temperature,status" doc:"what it is used for; status: 0 is healthy; empty: recorded and published only"`
+	Range [2]float64 `yaml:"range,omitempty" unit:"@unit" doc:"outside it the measurement is not believed; [0, 0]: no check"`
+	Stale float64    `yaml:"stale" unit:"s" want:">=0 <=60" auto:"five sample periods, at least 20 ms, for position and current; 5 s for a temperature; else 0" doc:"age at which the guard holds; 0: not watched. hil run --arm refuses 0 and more than 0.5 s (or five sample periods) for the position and for what a limit needs"`
 }
 
 // Command is one number sent to the device: raw = (value − offset)/scale, rounded, value in Unit, which is SI.
 type Command struct {
-	Name   string     `yaml:"name" doc:"letters, digits, dots, - and _; starts with a letter"`
-	Unit   string     `yaml:"unit" parse:"unit" doc:"unit of the plain numbers below; empty: a pure number"`
-	Type   string     `yaml:"type" enum:"u8,i8,u16,i16,u32,i32,f32,f64,text" doc:"binary type in a link frame; text in a line"`
-	Scale  float64    `yaml:"scale" unit:"@unit" delta:"yes" doc:"value per count; raw = (value − offset)/scale"`
-	Offset float64    `yaml:"offset" unit:"@unit" doc:"value at count 0"`
-	Role   string     `yaml:"role" enum:"drive,enable" doc:"drive: the actuator; enable: 1 only in RUN and HOLD"`
-	Limit  [2]float64 `yaml:"limit" unit:"@unit" doc:"the command never leaves it"`
-	Slew   float64    `yaml:"slew" unit:"@unit/s" want:">=0" doc:"largest change per second; 0: no limit"`
-	Safe   float64    `yaml:"safe" unit:"@unit" doc:"value sent in every state but RUN and HOLD"`
+	wire.Field
+	Role  string     `yaml:"role" enum:"drive,enable" doc:"drive: the actuator; enable: 1 only in RUN and HOLD"`
+	Limit [2]float64 `yaml:"limit" unit:"@unit" doc:"the command never leaves it"`
+	Slew  float64    `yaml:"slew" unit:"@unit/s" want:">=0" doc:"largest change per second; 0: no limit"`
+	Safe  float64    `yaml:"safe" unit:"@unit" doc:"value sent in every state but RUN and HOLD"`
 }
 
 // Friction is the LuGre law (theory: ż = v − σ0|v|z/g(v), F = σ0 z + σ1(v) ż + σ2 v).

@@ -9,6 +9,7 @@ import (
 	"hilrig/engine/plant"
 	"hilrig/engine/reference"
 	"hilrig/hil"
+	"hilrig/hil/wire"
 )
 
 //go:embed motor.yaml
@@ -45,8 +46,8 @@ func Default() *Config {
 		Version: 1,
 		Loop: Loop{Rate: 1000, Clock: "wall", CPU: -1, Spin: 40e-6, Beat: 0.25,
 			Overrun: Overrun{Max: 10, Limit: 0.05}},
-		Device: Device{Baud: 921600, Protocol: "link",
-			Line: Line{Separator: "comma", Decimal: "point", Checksum: "none", TimeUnit: 1e-6, TimeBits: 32, End: "lf"}},
+		Device: Device{Baud: 921600,
+			Line: wire.Format{Separator: "comma", Decimal: "point", Checksum: "none", TimeUnit: 1e-6, TimeBits: 32, End: "lf"}},
 		Friction:  Friction{Law: "lugre"},
 		Estimator: Estimator{VoltageNoise: 0.05, RLS: RLS{Memory: 20, Window: 0.2}},
 		Reference: reference.Spec{Kind: "constant", Fade: 1},
@@ -78,8 +79,8 @@ func (v *Virtual) SetDefaults() {
 func (c *Config) complete(r *schema.Report, dir string) {
 	for i := range c.Device.Measure {
 		m := &c.Device.Measure[i]
-		if m.Type == "" && c.Device.Protocol == "line" {
-			m.Type = "text"
+		if m.Type == 0 && c.Device.Protocol.Info().Text {
+			m.Type = wire.Text
 		}
 		if !r.Given(fmt.Sprintf("device.measure[%d].stale", i)) {
 			m.Stale = c.staleOf(m.Role)
@@ -87,8 +88,8 @@ func (c *Config) complete(r *schema.Report, dir string) {
 	}
 	for i := range c.Device.Command {
 		cmd := &c.Device.Command[i]
-		if cmd.Type == "" && c.Device.Protocol == "line" {
-			cmd.Type = "text"
+		if cmd.Type == 0 && c.Device.Protocol.Info().Text {
+			cmd.Type = wire.Text
 		}
 		if cmd.Role == "enable" && cmd.Limit == [2]float64{} {
 			cmd.Limit = [2]float64{0, 1}

@@ -14,6 +14,7 @@ import (
 
 	"hilrig/configs/schema"
 	"hilrig/engine/plant"
+	"hilrig/hil/wire"
 )
 
 // Files in testdata that must load.
@@ -111,18 +112,18 @@ func TestDemo(t *testing.T) {
 	c := Demo()
 	count := 2 * math.Pi / 65536
 	want := []Measure{
-		{Name: "motor.angle", Unit: "rad", Type: "i32", Scale: count, Role: "position", Stale: 0.05},
-		{Name: "motor.current", Unit: "A", Type: "i16", Scale: 0.001, Role: "current", Range: [2]float64{-20, 20}, Stale: 0.05},
-		{Name: "motor.voltage", Unit: "V", Type: "i16", Scale: 0.001, Role: "voltage"},
-		{Name: "motor.temperature", Unit: "degC", Type: "i16", Scale: 0.01, Role: "temperature", Range: [2]float64{-40, 150}, Stale: 5},
-		{Name: "drive.status", Type: "u8", Scale: 1, Role: "status"},
+		{Field: wire.Field{Name: "motor.angle", Unit: "rad", Type: wire.I32, Scale: count}, Role: "position", Stale: 0.05},
+		{Field: wire.Field{Name: "motor.current", Unit: "A", Type: wire.I16, Scale: 0.001}, Role: "current", Range: [2]float64{-20, 20}, Stale: 0.05},
+		{Field: wire.Field{Name: "motor.voltage", Unit: "V", Type: wire.I16, Scale: 0.001}, Role: "voltage"},
+		{Field: wire.Field{Name: "motor.temperature", Unit: "degC", Type: wire.I16, Scale: 0.01}, Role: "temperature", Range: [2]float64{-40, 150}, Stale: 5},
+		{Field: wire.Field{Name: "drive.status", Type: wire.U8, Scale: 1}, Role: "status"},
 	}
 	if d := cmp.Diff(want, c.Device.Measure); d != "" {
 		t.Error(d)
 	}
 	commands := []Command{
-		{Name: "drive.voltage", Unit: "V", Type: "i16", Scale: 0.001, Role: "drive", Limit: [2]float64{-24, 24}, Slew: 20000},
-		{Name: "drive.enable", Type: "u8", Scale: 1, Role: "enable", Limit: [2]float64{0, 1}},
+		{Field: wire.Field{Name: "drive.voltage", Unit: "V", Type: wire.I16, Scale: 0.001}, Role: "drive", Limit: [2]float64{-24, 24}, Slew: 20000},
+		{Field: wire.Field{Name: "drive.enable", Type: wire.U8, Scale: 1}, Role: "enable", Limit: [2]float64{0, 1}},
 	}
 	if d := cmp.Diff(commands, c.Device.Command); d != "" {
 		t.Error(d)
@@ -157,13 +158,13 @@ func TestSiblingUnits(t *testing.T) {
 		text string
 		want Measure
 	}{
-		{"m: {unit: mA}", Measure{Unit: "A", Scale: 1e-3}}, // one count is one mA, the default
-		{"m: {unit: mA, scale: 2, offset: 500, range: ±4 A}", Measure{Unit: "A", Scale: 2e-3, Offset: 0.5, Range: [2]float64{-4, 4}}},
-		{"m: {unit: A, scale: 2 mA, offset: 500 mA, range: [-4000 mA, 4]}", Measure{Unit: "A", Scale: 2e-3, Offset: 0.5, Range: [2]float64{-4, 4}}},
-		{"m: {range: [-90, 0.25 turn], unit: deg}", Measure{Unit: "rad", Scale: math.Pi / 180, Range: [2]float64{-math.Pi / 2, math.Pi / 2}}},
-		{"m: {unit: degC, scale: 0.01 K, offset: -40, range: [233.15 K, 60 degC]}", Measure{Unit: "degC", Scale: 0.01, Offset: -40, Range: [2]float64{-40, 60}}},
-		{"m: {unit: K, scale: 0.01 degC, offset: 0 degC}", Measure{Unit: "K", Scale: 0.01, Offset: 273.15}},
-		{"m: {unit: 1, scale: 50 %}", Measure{Scale: 0.5}},
+		{"m: {unit: mA}", Measure{Field: wire.Field{Unit: "A", Scale: 1e-3}}}, // one count is one mA, the default
+		{"m: {unit: mA, scale: 2, offset: 500, range: ±4 A}", Measure{Field: wire.Field{Unit: "A", Scale: 2e-3, Offset: 0.5}, Range: [2]float64{-4, 4}}},
+		{"m: {unit: A, scale: 2 mA, offset: 500 mA, range: [-4000 mA, 4]}", Measure{Field: wire.Field{Unit: "A", Scale: 2e-3, Offset: 0.5}, Range: [2]float64{-4, 4}}},
+		{"m: {range: [-90, 0.25 turn], unit: deg}", Measure{Field: wire.Field{Unit: "rad", Scale: math.Pi / 180}, Range: [2]float64{-math.Pi / 2, math.Pi / 2}}},
+		{"m: {unit: degC, scale: 0.01 K, offset: -40, range: [233.15 K, 60 degC]}", Measure{Field: wire.Field{Unit: "degC", Scale: 0.01, Offset: -40}, Range: [2]float64{-40, 60}}},
+		{"m: {unit: K, scale: 0.01 degC, offset: 0 degC}", Measure{Field: wire.Field{Unit: "K", Scale: 0.01, Offset: 273.15}}},
+		{"m: {unit: 1, scale: 50 %}", Measure{Field: wire.Field{Scale: 0.5}}},
 	} {
 		got := load(c.text)
 		near := cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) <= 1e-15*math.Max(1, math.Abs(a)) })

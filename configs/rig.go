@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"hilrig/configs/schema"
+	"hilrig/hil/device"
 )
 
 // Load reads, decodes and checks a rig file. The error is *Errors and holds every problem, or says why the file could not
@@ -71,3 +72,9 @@ func (c *Config) Hash() string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }
+
+// Frames is the form of the frames on the port.
+func (d *Device) Frames() device.Protocol { return device.Protocol{Kind: d.Protocol, Line: d.Line} }
+
+// Clocked tells whether samples carry the time of the device.
+func (c *Config) Clocked() bool { p := c.Device.Frames(); return p.Clocked() }

@@ -81,13 +81,13 @@ func (a *arrivals) look(now device.Stats, at time.Duration) {
 // instead says what came in a second that brought no frame. kind is the same for the same trouble.
 func (a *arrivals) instead(last, now *device.Stats) (kind, text string) {
 	c := a.cfg
-	line, clock := c.Device.Protocol == "line", c.Device.Line.Time
+	line, clock := c.Device.Protocol.Info().Text, c.Device.Line.Time
 	var names []string
 	for _, m := range c.Device.Measure {
 		if line {
 			names = append(names, m.Name)
 		} else {
-			names = append(names, m.Name+" "+m.Type)
+			names = append(names, m.Name+" "+m.Type.String())
 		}
 	}
 	if line && clock != "" && !slices.Contains(names, clock) {

@@ -67,7 +67,7 @@ func TestHealthCarriesTheLine(t *testing.T) {
 // A second without a frame of the table is told with what came instead, once for each trouble until frames arrive again.
 func TestWhatArrivesInstead(t *testing.T) {
 	link, line := configs.Demo(), configs.Demo()
-	line.Device.Protocol, line.Device.Line.Time = "line", "t"
+	line.Device.Protocol, line.Device.Line.Time = device.Line, "t"
 	line.Device.Measure = line.Device.Measure[:2]
 	withText := func(s device.Stats, text string) device.Stats {
 		var b [8 * len(s.Text)]byte

@@ -48,10 +48,7 @@ func unpackHandover(data []byte) (*configs.Config, handover, error) {
 
 // assemble turns a configuration into the parts of a daemon. Supervisor, core and replay all use it.
 func assemble(cfg *configs.Config, h handover) (*daemon.Assembly, error) {
-	opt, err := rigOptions(cfg, h)
-	if err != nil {
-		return nil, err
-	}
+	opt := rigOptions(cfg, h)
 	silent, err := device.NewRig(opt) // checks the frames; nothing is opened
 	if err != nil {
 		return nil, err
@@ -215,48 +212,27 @@ func scaleToRate(cfg *configs.Config, rate float64) {
 }
 
 // rigOptions describes the serial line.
-func rigOptions(cfg *configs.Config, h handover) (device.Options, error) {
-	o := device.Options{Name: cfg.Rig.Name, Port: h.Port, Baud: cfg.Device.Baud, Protocol: protocolOf(cfg), DryRun: h.DryRun, TxCPU: -1}
-	var err error
-	if o.Measure, err = measureFields(cfg); err != nil {
-		return o, err
-	}
-	if o.Command, err = commandFields(cfg); err != nil {
-		return o, err
-	}
+func rigOptions(cfg *configs.Config, h handover) device.Options {
+	o := device.Options{Name: cfg.Rig.Name, Port: h.Port, Baud: cfg.Device.Baud, Protocol: cfg.Device.Frames(), DryRun: h.DryRun, TxCPU: -1,
+		Measure: measureFields(cfg), Command: commandFields(cfg)}
 	for _, c := range cfg.Device.Command {
 		o.Safe = append(o.Safe, c.Safe)
 	}
-	return o, nil
+	return o
 }
 
-func protocolOf(cfg *configs.Config) device.Protocol {
-	l := cfg.Device.Line
-	return device.Protocol{Kind: cfg.Device.Protocol, Line: wire.Format{
-		Separator: l.Separator, Decimal: l.Decimal, Checksum: l.Checksum, Time: l.Time, TimeUnit: l.TimeUnit, TimeBits: l.TimeBits, End: l.End,
-	}}
-}
-
-func measureFields(cfg *configs.Config) (fields []wire.Field, err error) {
+func measureFields(cfg *configs.Config) (fields []wire.Field) {
 	for _, m := range cfg.Device.Measure {
-		t, err := wire.ParseType(m.Type)
-		if err != nil {
-			return nil, fmt.Errorf("device.measure %s: %w", m.Name, err)
-		}
-		fields = append(fields, wire.Field{Name: m.Name, Unit: m.Unit, Type: t, Scale: m.Scale, Offset: m.Offset})
+		fields = append(fields, m.Field)
 	}
-	return fields, nil
+	return fields
 }
 
-func commandFields(cfg *configs.Config) (fields []wire.Field, err error) {
+func commandFields(cfg *configs.Config) (fields []wire.Field) {
 	for _, c := range cfg.Device.Command {
-		t, err := wire.ParseType(c.Type)
-		if err != nil {
-			return nil, fmt.Errorf("device.command %s: %w", c.Name, err)
-		}
-		fields = append(fields, wire.Field{Name: c.Name, Unit: c.Unit, Type: t, Scale: c.Scale, Offset: c.Offset})
+		fields = append(fields, c.Field)
 	}
-	return fields, nil
+	return fields
 }
 
 // everyTick tells whether the device samples in every tick of the loop: then the voltage is held from sample to sample.

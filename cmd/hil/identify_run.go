@@ -40,14 +40,9 @@ func openRecording(path string, still bool, watch func(read, size int64, rows in
 	}
 	r := &recording{run: run, rig: rig, live: newLiveRows(&run.Info.Schema)}
 	r.samples = run.Samples(sink.SampleOptions{
-		Delay: rig.Estimator.Delay, Every: 1 / rig.DeviceRate(), Clocked: clocked(rig), Still: still || run.Info.DryRun, Row: r.live.see, Watch: watch,
+		Delay: rig.Estimator.Delay, Every: 1 / rig.DeviceRate(), Clocked: rig.Clocked(), Still: still || run.Info.DryRun, Row: r.live.see, Watch: watch,
 	})
 	return r, nil
-}
-
-// clocked tells whether samples carry the device's own time.
-func clocked(rig *configs.Config) bool {
-	return rig.Device.Protocol != "line" || rig.Device.Line.Time != ""
 }
 
 // read gives the records of the columns of m.
@@ -187,7 +182,7 @@ func planRun(ctx context.Context, path string, bar *progress) (*configs.Identify
 		assume("torque", "%s, taken for that of the drive", name)
 	}
 	clock := "the time of arrival: the device sends none"
-	if clocked(rig) {
+	if rig.Clocked() {
 		clock = "the clock of the device"
 	}
 	assume("time", "of the samples, by %s", clock)

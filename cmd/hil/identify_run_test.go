@@ -17,7 +17,9 @@ import (
 	"hilrig/configs"
 	"hilrig/configs/schema"
 	"hilrig/hil"
+	"hilrig/hil/device"
 	"hilrig/hil/sink"
+	"hilrig/hil/wire"
 	"hilrig/identify"
 )
 
@@ -74,12 +76,12 @@ func (m *motorTruth) record(t *testing.T, c truthRun) string {
 	cfg := configs.Demo()
 	scaleToRate(cfg, c.rate)
 	if !c.clocked {
-		cfg.Device.Protocol = "line"
+		cfg.Device.Protocol = device.Line
 		for i := range cfg.Device.Measure {
-			cfg.Device.Measure[i].Type = "text"
+			cfg.Device.Measure[i].Type = wire.Text
 		}
 		for i := range cfg.Device.Command {
-			cfg.Device.Command[i].Type = "text"
+			cfg.Device.Command[i].Type = wire.Text
 		}
 	}
 	cfg.Motor.R, cfg.Motor.L, cfg.Motor.K = m.R, m.L, m.K
@@ -257,12 +259,12 @@ func TestIdentifyOwnRun(t *testing.T) {
 		{"demo", nil, false, false},
 		{"text lines at 200 Hz", func(c *configs.Config) {
 			scaleToRate(c, 200)
-			c.Device.Protocol, c.Device.Line = "line", configs.Line{Separator: "comma", Decimal: "point", Checksum: "none", Time: "t_us", TimeUnit: 1e-6, TimeBits: 32, End: "lf"}
+			c.Device.Protocol, c.Device.Line = device.Line, wire.Format{Separator: "comma", Decimal: "point", Checksum: "none", Time: "t_us", TimeUnit: 1e-6, TimeBits: 32, End: "lf"}
 			for i := range c.Device.Measure {
-				c.Device.Measure[i].Type = "text"
+				c.Device.Measure[i].Type = wire.Text
 			}
 			for i := range c.Device.Command {
-				c.Device.Command[i].Type = "text"
+				c.Device.Command[i].Type = wire.Text
 			}
 			c.Control.Kp, c.Control.Kd, c.Compensation.Scale = 0.05, 2e-3, 0.5
 		}, false, false},

@@ -116,17 +116,9 @@ func runRig(ctx context.Context, out io.Writer, cfg *configs.Config, build func(
 		return exitWith(exitInvalid, err)
 	}
 
-	recvFields, err := commandFields(cfg)
-	if err != nil {
-		return exitWith(exitInvalid, err)
-	}
-	sendFields, err := measureFields(cfg)
-	if err != nil {
-		return exitWith(exitInvalid, err)
-	}
 	fw, err := device.NewFirmware(device.FirmwareOptions{
 		Link: link, Baud: cfg.Device.Baud, Pace: v.Pacing, DriftPPM: v.ClockPPM,
-		Protocol: protocolOf(cfg), Recv: recvFields, Send: sendFields,
+		Protocol: cfg.Device.Frames(), Recv: commandFields(cfg), Send: measureFields(cfg),
 	})
 	if err != nil {
 		return exitWith(exitUnavailable, err)

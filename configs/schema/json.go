@@ -181,7 +181,7 @@ func ShownDefault(f Field, v reflect.Value) (any, bool) {
 		return v.Bool(), true
 	}
 	if v.CanUint() && f.Enum != nil {
-		return f.Enum[v.Uint()], true
+		return f.Enum[v.Uint()], f.Enum[v.Uint()] != ""
 	}
 	// a zero that the range refuses stands for "must be given"
 	x := 0.0

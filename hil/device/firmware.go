@@ -56,7 +56,7 @@ func NewFirmware(o FirmwareOptions) (*Firmware, error) {
 	}
 	f := &Firmware{addr: addr, paced: o.Pace, line: line{
 		name: "firmware", in: o.Recv, out: o.Send, dec: dec, enc: enc, kind: wire.Measurement, now: o.Now, txCPU: -1, within: time.Millisecond,
-		mute: len(o.Send) == 0, opens: o.Protocol.opens(), late: o.Pace,
+		mute: len(o.Send) == 0, opens: o.Protocol.Kind.Info().opens, late: o.Pace,
 	}}
 	var used atomic.Bool
 	f.open = func() (Port, error) {

@@ -68,7 +68,7 @@ func NewRig(o Options) (*Rig, error) {
 	}
 	r := &Rig{line{
 		name: "rig " + o.Name, in: o.Measure, out: o.Command, dec: dec, enc: enc, kind: wire.Command, now: o.Now, open: open, explain: words, opened: o.Opened, patient: o.Patient,
-		backoff: o.Backoff, within: o.Within, mute: o.DryRun || len(o.Command) == 0, opens: o.Protocol.opens(), txCPU: o.TxCPU, safe: safe, clocked: true,
+		backoff: o.Backoff, within: o.Within, mute: o.DryRun || len(o.Command) == 0, opens: o.Protocol.Kind.Info().opens, txCPU: o.TxCPU, safe: safe, clocked: true,
 		device: func(now int64) int64 { return now },
 	}}
 	r.init(o.Baud)

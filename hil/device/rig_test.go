@@ -104,14 +104,14 @@ func (b *bench) fwPoll() uint64 { return b.fw.Poll(rt.Now(), b.c) }
 
 // One sample out and one command back, over both kinds of line and both protocols.
 func TestExchange(t *testing.T) {
-	line := Protocol{Kind: "line", Line: wire.Format{Checksum: "xor", Time: "t", TimeUnit: 1e-6, TimeBits: 32}}
+	line := Protocol{Kind: Line, Line: wire.Format{Checksum: "xor", Time: "t", TimeUnit: 1e-6, TimeBits: 32}}
 	for _, c := range []struct {
 		name     string
 		terminal bool
 		proto    Protocol
 	}{
 		{"link over a socket pair", false, Protocol{}},
-		{"link over a pseudo-terminal", true, Protocol{Kind: "link"}},
+		{"link over a pseudo-terminal", true, Protocol{Kind: Link}},
 		{"lines over a pseudo-terminal", true, line},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -395,8 +395,8 @@ func TestFirmwareClock(t *testing.T) {
 }
 
 func TestOptionErrors(t *testing.T) {
-	_, err := NewRig(Options{Name: "a", Protocol: Protocol{Kind: "morse"}, Baud: -1})
-	for _, want := range []string{"rig a", `protocol "morse"`, "baud -1"} {
+	_, err := NewRig(Options{Name: "a", Protocol: Protocol{Kind: 9}, Baud: -1})
+	for _, want := range []string{"rig a", "protocol 9 is unknown", "baud -1"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("missing %q in %v", want, err)
 		}

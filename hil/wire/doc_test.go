@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -68,10 +69,7 @@ func (e example) options(key string) map[string]string {
 func (e example) fields() (fields []Field) {
 	for _, f := range strings.Split(e.lines["fields"], ";") {
 		w := strings.Fields(f)
-		ty, err := ParseType(w[2])
-		if err != nil {
-			e.t.Fatal(err)
-		}
+		ty := Type(slices.Index(Type(0).Words(), w[2]))
 		fields = append(fields, Field{w[0], strings.Trim(w[1], "-"), ty, e.number(w[3]), e.number(w[4])})
 	}
 	return fields

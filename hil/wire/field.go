@@ -51,22 +51,29 @@ func (t Type) String() string {
 // Size is the number of bytes in a link frame; 0 for Text.
 func (t Type) Size() int { return types[t].size }
 
-// ParseType turns a name of the configuration (u8, i16, f32, text, …) into a type.
-func ParseType(name string) (Type, error) {
-	for t := U8; t <= Text; t++ {
-		if types[t].name == name {
-			return t, nil
-		}
+// Words are the names of the types in files by number; the first stands for none.
+func (Type) Words() []string {
+	names := make([]string, len(types))
+	for i, t := range types {
+		names[i] = t.name
 	}
-	return 0, fmt.Errorf("unknown field type %q, want one of u8 i8 u16 i16 u32 i32 f32 f64 text", name)
+	return names
 }
 
 // Field is one column of a frame: value = raw·Scale + Offset, in Unit.
 type Field struct {
-	Name, Unit string
-	Type       Type
-	Scale      float64 // unit per count; never 0
-	Offset     float64 // unit
+	Name   string  `yaml:"name" doc:"letters, digits, dots, - and _; starts with a letter"`
+	Unit   string  `yaml:"unit" parse:"unit" doc:"unit of the plain numbers below; empty: a pure number"`
+	Type   Type    `yaml:"type" doc:"binary type in a link frame; text in a line"`
+	Scale  float64 `yaml:"scale" unit:"@unit" delta:"yes" doc:"value per count; raw = (value − offset)/scale"` // never 0
+	Offset float64 `yaml:"offset" unit:"@unit" doc:"value at count 0"`
+}
+
+// Range is what the type carries; ok is false for floats and text, which carry everything.
+func (f *Field) Range() (lo, hi float64, ok bool) {
+	t := &types[f.Type]
+	a, b := t.lo*f.Scale+f.Offset, t.hi*f.Scale+f.Offset
+	return min(a, b), max(a, b), f.Type >= U8 && f.Type <= I32
 }
 
 // raw is the number that travels for v: rounded and clamped for integers, clamped for F32. ok is false if v, or the
