@@ -37,6 +37,7 @@ type board struct {
 	omega float64 // rad/s
 	amps  float64
 	top   float64 // rad/s  fastest since it was set to 0
+	away  int64   // ns     longest time that the board itself was late since then
 	later []func(*board)
 	done  chan struct{}
 	wg    sync.WaitGroup
@@ -224,12 +225,12 @@ func (b *board) run() {
 		f, port := b.f, b.port
 		angle, amps := b.theta, b.amps
 		b.f.wildAngle, b.f.wildCurrent = 0, 0
-		b.top = max(b.top, math.Abs(b.omega))
+		b.top, b.away = max(b.top, math.Abs(b.omega)), max(b.away, rt.Now()-next)
 		if b.f.reboot {
-			b.f.reboot, b.on, b.at, zero, begin, waiting = false, false, rt.Now(), angle, rt.Now()+300e6, nil
+			b.f.reboot, b.on, b.at, zero, begin, waiting = false, false, rt.Now(), angle, next+300e6, nil
 		}
 		b.mu.Unlock()
-		if angle -= zero; rt.Now() < begin {
+		if angle -= zero; next < begin {
 			continue
 		}
 		if !f.stuckAngle {
@@ -255,7 +256,7 @@ func (b *board) run() {
 		if f.wildCurrent != 0 {
 			amps = f.wildCurrent
 		}
-		sample := boardSample{now - begin + int64(f.clock), angle, amps}
+		sample := boardSample{next - begin + int64(f.clock), angle, amps} // a board reads its clock when it samples
 		if f.shape != nil {
 			f.shape(&sample)
 		}

@@ -116,7 +116,7 @@ func (w *witness) row(r *hil.Row) {
 	if down := r.Flags&hil.FlagLinkDown != 0; down != w.link {
 		w.link = down
 		if down {
-			w.event(r, "error", "LINK_DOWN", "the device is gone; trying to open the port again")
+			w.event(r, "error", "LINK_DOWN", "the device is gone, or began anew: its port is opened again, its position may be another one")
 		} else {
 			w.event(r, "info", "LINK_UP", "the device is back")
 		}

@@ -15,8 +15,9 @@ import (
 // handful of operations, per block one pass over the hull.
 //
 // A point below the line pushes it down at once. A device clock that jumps (reset, set) shows as points far below the
-// line, or nothing but points far above it: for a second, or for 20 ms if they lie alike. Then the fit begins anew and Jumps counts. Numbers are kept
-// relative to the first frame in float64, which resolves 1 ns for 100 days.
+// line, or nothing but points far above it, for 20 ms. Then the fit begins anew and jumps counts; where the new clock has run no
+// longer than nothing was heard of the old one, the board itself began anew. Numbers are kept relative to the first frame in float64,
+// which resolves 1 ns for 100 days.
 type clockFit struct {
 	wrap      int64 // ns  modulus of the device's clock; 0: none
 	seen      bool
@@ -27,9 +28,11 @@ type clockFit struct {
 	a, b      float64 // ns, –  line: h − h0 = (d − d0)·(1 + b) + a
 	ready     bool    // the window spans enough for a drift
 	jumps     uint64
+	reboots   uint64
 	frozen    uint64 // frames whose clock stood still
 	low, high int    // suspicious frames in a row
 	highSince float64
+	trusted   int64   // ns  host time of the newest frame before the suspicious ones
 	step      float64 // ns  how high the first of them lay
 	above     int     // frames in a row that lie higher
 
@@ -58,6 +61,7 @@ const (
 	fitHigh    = 5e6    // ns above the line that is a jump …
 	fitStep    = 20e6   // ns … when it lasts so long
 	fitStepN   = 5      // … and so many frames
+	fitBegin   = 20e6   // ns that a clock may be older than the silence in which its board began anew
 	fitStepIn  = 2e6    // ns … are so near the first of them
 	fitCreep   = 200e-6 // drift that may change between two frames
 	fitHistory = 5e9    // ns after which old residuals count half
@@ -92,12 +96,15 @@ func (c *clockFit) add(raw, h int64) {
 		allowed = fitLow + fitDrift*float64(passed)
 	}
 	if e < -allowed {
+		c.trusted = c.h
 		if c.low++; c.low >= fitLowN {
 			c.restart(raw, h, d)
 		}
 		return
 	}
-	c.low = 0
+	if c.low = 0; c.high == 0 {
+		c.trusted = c.h
+	}
 	c.raw, c.h, c.d = raw, h, d
 
 	// far above it, one like the other: the clock went back. What a stalled host kept back lies ever less high, and ends on time
@@ -141,6 +148,9 @@ func (c *clockFit) begin(raw, h int64) {
 // restart begins anew at a jump. The drift belongs to the oscillator and stays as the first guess.
 func (c *clockFit) restart(raw, h, d int64) {
 	c.jumps++
+	if raw <= h-c.trusted+fitBegin {
+		c.reboots++
+	}
 	c.raw, c.h, c.d, c.d0, c.h0 = raw, h, d, d, h
 	c.a, c.low, c.high, c.n, c.ready = 0, 0, 0, 0, false
 	c.cur, c.curStart = point{}, 0
@@ -148,7 +158,7 @@ func (c *clockFit) restart(raw, h, d int64) {
 
 // reset forgets everything: another device may be on the line.
 func (c *clockFit) reset() {
-	*c = clockFit{wrap: c.wrap, jumps: c.jumps, frozen: c.frozen}
+	*c = clockFit{wrap: c.wrap, jumps: c.jumps, reboots: c.reboots, frozen: c.frozen}
 }
 
 // host is the host time at which a frame of the newest device time would have arrived without any delay beyond the

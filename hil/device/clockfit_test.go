@@ -95,31 +95,34 @@ func TestClockFitJumps(t *testing.T) {
 		name  string
 		do    func(s *synth, c *clockFit)
 		jumps uint64
+		anew  uint64
 	}{
-		{"nothing", func(*synth, *clockFit) {}, 0},
-		{"forward 50 ms", func(s *synth, _ *clockFit) { s.jump += 50e6 }, 1},
-		{"forward 10 min", func(s *synth, _ *clockFit) { s.jump += 600e9 }, 1},
-		{"back 50 ms", func(s *synth, _ *clockFit) { s.jump -= 50e6 }, 1},
-		{"restart at 0", func(s *synth, _ *clockFit) { s.jump = -s.t; s.start = 0 }, 1},
+		{"nothing", func(*synth, *clockFit) {}, 0, 0},
+		{"forward 50 ms", func(s *synth, _ *clockFit) { s.jump += 50e6 }, 1, 0},
+		{"forward 10 min", func(s *synth, _ *clockFit) { s.jump += 600e9 }, 1, 0},
+		{"back 50 ms", func(s *synth, _ *clockFit) { s.jump -= 50e6 }, 1, 0},
+		{"restart at 0", func(s *synth, _ *clockFit) { s.jump = -s.t; s.start = 0 }, 1, 1},
+		{"restart at 0, silent for 0.3 s", func(s *synth, _ *clockFit) { s.t += 300e6; s.jump = -s.t; s.start = 0 }, 1, 1},
+		{"set to 0.1 s", func(s *synth, _ *clockFit) { s.jump = 100e6 - s.t; s.start = 0 }, 1, 0},
 		{"host stalled for 2 s", func(s *synth, c *clockFit) {
 			at := s.t + 2e9
 			for s.t < at {
 				raw, _ := s.next()
 				c.add(raw, 1e15+int64(at+s.base)+1e5)
 			}
-		}, 0},
+		}, 0, 0},
 		{"one wrong time", func(s *synth, c *clockFit) {
 			raw, h := s.next()
 			c.add(raw+3e9, h)
-		}, 0},
+		}, 0, 0},
 		{"clock stands still for 1 s", func(s *synth, c *clockFit) {
 			raw, _ := s.next()
 			for range 1000 {
 				_, h := s.next()
 				c.add(raw, h)
 			}
-		}, 0},
-		{"line silent for 3 h: the wrap count is guessed from the host", func(s *synth, _ *clockFit) { s.t += 3 * 3600e9 }, 0},
+		}, 0, 0},
+		{"line silent for 3 h: the wrap count is guessed from the host", func(s *synth, _ *clockFit) { s.t += 3 * 3600e9 }, 0, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := &synth{rng: rand.New(rand.NewPCG(3, 4)), period: 1e6, ppm: -80, base: 200e3, mean: 50e3, start: 1e9}
@@ -134,6 +137,9 @@ func TestClockFitJumps(t *testing.T) {
 			run(30e9)
 			if f.jumps != c.jumps {
 				t.Errorf("%d jumps, want %d", f.jumps, c.jumps)
+			}
+			if f.reboots != c.anew {
+				t.Errorf("%d boards that began anew, want %d", f.reboots, c.anew)
 			}
 			if e := f.driftPPM() + 80; math.Abs(e) > 1 {
 				t.Errorf("drift %.2f ppm, want −80", f.driftPPM())

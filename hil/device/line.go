@@ -212,7 +212,8 @@ func (l *line) stop() {
 // Connected tells whether the port is open. A device that is there but silent shows in link.age.
 func (l *line) Connected() bool { return l.board.connected.Load() != 0 }
 
-// Reconnects counts how often the port was opened again.
+// Reconnects counts how often the port was opened again, or a board began anew behind an open one: its counters and its drive may
+// have begun anew too.
 func (l *line) Reconnects() uint64 { return l.board.reconnects.Load() }
 
 // Stats fills s with the newest numbers. It may be called from any goroutine; it takes no lock and allocates nothing.

@@ -87,7 +87,9 @@ func (l *line) accept(arrived int64) {
 	}
 	stamp := l.news.Stamp
 	if l.clocked && l.frame.HasTime {
+		was := l.clock.reboots
 		l.clock.add(l.frame.Time, arrived)
+		l.board.reconnects.Add(l.clock.reboots - was)
 		l.board.clock(&l.clock)
 		// believe the line only for a frame that it describes
 		if h := l.clock.host(); l.clock.n > 0 && l.clock.raw == l.frame.Time && h <= stamp && stamp-h < 1e9 {
