@@ -4,7 +4,9 @@ import (
 	"math"
 	"testing"
 
+	"hilrig/engine"
 	"hilrig/engine/reference"
+	"hilrig/estimator"
 )
 
 func TestCheckParam(t *testing.T) {
@@ -219,6 +221,77 @@ func TestControllerTicks(t *testing.T) {
 		tau := blocks.Model[mTau]
 		if c.held != c2.held || c2.held && tau != c2.tau || !c2.held && math.Abs(tau) >= 0.4 {
 			t.Errorf("error %g rad: %g N·m, cut: %v", c2.error, tau, c.held)
+		}
+	}
+}
+
+// told is a compensation that keeps what it is told.
+type told struct {
+	estimator.Motion
+	n int
+}
+
+func (l *told) Reset() {}
+
+func (l *told) Compensate(_ float64, m estimator.Motion) (float64, engine.Status) {
+	l.Motion, l.n = m, l.n+1
+	return 0, engine.OK
+}
+
+// What learns rests in a tick whose past is not what was asked for: ticks are missing, the sample is too old, the torque was cut by
+// its own limit or by the guard in the tick before. It is told the torque that was asked for then.
+func TestCompensationIsHeld(t *testing.T) {
+	b := newBench(t, benchOptions{seed: 1, comp: observer, ref: slowSine, fade: 0.2})
+	b.energise(t)
+	for range 300 {
+		b.step()
+	}
+	c, r, blocks := b.controller, b.ctl.row, Blocks{}
+	s := c.Schema()
+	blocks.Meas, blocks.Est, blocks.Model, blocks.Cmd = s.Blocks(&r)
+	law := &told{}
+	c.comp.law = law
+	tick := func() bool { c.Compute(&r, &blocks); return law.Held }
+	tick()
+	if asked := blocks.Model[mTau]; tick() || law.n != 2 || law.U != asked || asked == 0 {
+		t.Errorf("an ordinary tick: held %v, told %g N·m, asked for %g", law.Held, law.U, asked)
+	}
+	for _, k := range []struct {
+		name string
+		skip uint32
+		age  float64 // sampling periods
+		want bool
+	}{{"one tick missing", 1, 0, true}, {"none", 0, 0, false}, {"old sample", 0, 5.001, true}, {"sample of five periods", 0, 4.999, false},
+		{"sample of no time", 0, math.NaN(), true}, {"sample from after the tick", 0, -1, false}} {
+		r.Skip, c.age = k.skip, k.age*c.s.Every
+		if tick() != k.want {
+			t.Errorf("%s: held %v, want %v", k.name, law.Held, k.want)
+		}
+	}
+	r.Skip, c.age = 0, 0
+	before := blocks.Est[ePos]
+	for _, side := range []float64{1, -1} {
+		blocks.Est[ePos] = before - 1000*side
+		cut := tick()
+		blocks.Est[ePos] = before
+		if next := tick(); cut || !next || law.U != 0.4*side || tick() {
+			t.Errorf("torque at its limit to side %+g: held %v at once, %v then, told %g N·m; for longer: %v", side, cut, next, law.U, law.Held)
+		}
+	}
+	for _, f := range []Flags{FlagClamped, FlagSlewed, FlagStale} {
+		limits := c.guard.s.Cmd[0]
+		switch f {
+		case FlagClamped:
+			c.guard.s.Cmd[0].Hi, c.guard.s.Cmd[0].Lo = 1e-3, -1e-3
+		case FlagSlewed:
+			c.guard.s.Cmd[0].Slew = 1e-3
+		}
+		blocks.Cmd[0] = c.guard.last[0] + 1
+		r.Flags = 0
+		c.Guard(&r, &blocks)
+		c.guard.s.Cmd[0] = limits
+		if want := f != FlagStale; r.Flags&f != 0 != want || tick() != want || tick() {
+			t.Errorf("flag %b: flags %b, held %v in the end", f, r.Flags, law.Held)
 		}
 	}
 }

@@ -132,8 +132,8 @@ func TestPositionJump(t *testing.T) {
 			}
 			r := &b.ctl.row
 			if running {
-				if r.Mode != Trip || r.Cause != CauseJump {
-					t.Fatalf("%g rad: %v (%s), want a trip for the jump", off, r.Mode, r.Why(&b.controller.schema))
+				if r.Mode != Trip || r.Cause != CauseJump || r.Where != 1 {
+					t.Fatalf("%g rad: %v (%s), want a trip for the jump of the position", off, r.Mode, r.Why(&b.controller.schema))
 				}
 				b.out.req = ReqReset
 				for range 400 {
