@@ -193,11 +193,11 @@ func (d *daemonUnderTest) command(name, body string) hil.Reply {
 }
 
 // tolerant is the demo with limits that a crowded test machine does not trip over.
-func tolerant(t *testing.T, port string) string {
+func tolerant(t *testing.T, port string, changes ...string) string {
 	t.Helper()
-	return demoFile(t, port,
+	return demoFile(t, port, append([]string{
 		"stale: 50 ms", "stale: 500 ms", "hold_time: 200 ms", "hold_time: 1 s", "watchdog: 200 ms", "watchdog: 1 s",
-		"limit: 100 ms", "limit: 2 s", "beat: 250 ms", "beat: 3 s", "max_error: 10 rad", "max_error: 50 rad", "max_speed: 300 rad/s", "max_speed: 5000 rad/s")
+		"limit: 100 ms", "limit: 2 s", "beat: 250 ms", "beat: 3 s", "max_error: 10 rad", "max_error: 50 rad", "max_speed: 300 rad/s", "max_speed: 5000 rad/s"}, changes...)...)
 }
 
 // demoFile writes the demo's configuration with the port and further texts replaced.
@@ -248,6 +248,7 @@ func (w *watchedRig) energised() (on bool, since int64) {
 // startWatchedRig plays the demo's rig on a pseudo-terminal.
 func startWatchedRig(t *testing.T) *watchedRig {
 	t.Helper()
+	rt.Prefer() // a starved rig is a silent one
 	w := &watchedRig{t: t, port: filepath.Join(t.TempDir(), "rig")}
 	w.plug()
 	t.Cleanup(func() { w.unplug() })

@@ -22,9 +22,9 @@ import (
 
 // A supervisor that does not run for a while and goes on says itself what its core did meanwhile, and for how long it had been silent.
 func TestStarvedSupervisorIsTold(t *testing.T) {
-	said := regexp.MustCompile(`→ trip \(supervisor starved: ([0-9.]+) s, limit 0.25 s\)`)
+	said := regexp.MustCompile(`→ trip \(supervisor starved: ([0-9.]+) s, limit 1 s\)`)
 	for try := 1; ; try++ {
-		_, _, rig, d := energise(t)
+		_, _, rig, d := energise(t, "beat: 3 s", "beat: 1 s")
 		goOn := freeze(t, d.cmd.Process.Pid)
 		for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
 			if on, _ := rig.energised(); !on {
@@ -42,7 +42,7 @@ func TestStarvedSupervisorIsTold(t *testing.T) {
 		if m == nil {
 			t.Fatalf("no word of it:\n%s", d.errs)
 		}
-		if s, err := strconv.ParseFloat(m[1], 64); err != nil || s < 0.25 || s > 2 {
+		if s, err := strconv.ParseFloat(m[1], 64); err != nil || s < 1 || s > 3 {
 			t.Errorf("silent for %s s", m[1])
 		}
 		return
