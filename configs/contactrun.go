@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hilrig/configs/schema"
+	"hilrig/engine/contact"
 )
 
 // ContactRun describes a run of bodies that touch, stick, slide, separate and collide: the brush of a motor, a scene of planar
@@ -27,17 +28,17 @@ type ContactRun struct {
 
 // ContactEngine says how contacts are integrated.
 type ContactEngine struct {
-	Kind      string  `yaml:"kind" enum:"fixed-step,event-driven" doc:"fixed-step: Moreau–Jean, bounded work per step, as in the loop; event-driven: exact times of contact, the reference"`
-	Step      float64 `yaml:"step" unit:"s" want:">0 <=0.1" doc:"fixed-step: length of a step"`
-	Theta     float64 `yaml:"theta" want:">=0 <=1" doc:"fixed-step: 0.5 keeps energy, 1 damps most; 0: 0.51 with positions, otherwise 0.55, and 0.5 for a brush with end_of_step"`
-	Beta      float64 `yaml:"beta" want:">=0 <=0.2" doc:"fixed-step: share of a penetration that one step takes back"`
-	Positions *bool   `yaml:"positions,omitempty" doc:"fixed-step: taken back by moving, not by a velocity that adds to restitution; left out: true, but for a brush, whose published numbers hold with velocities"`
-	EndOfStep bool    `yaml:"end_of_step" doc:"fixed-step: gaps at the end of the step in place of its middle; quieter, up to half slower"`
-	Impact    string  `yaml:"impact" enum:",newton,poisson,sequential" doc:"law of impact: newton solves one problem and may gain energy with friction; poisson two, compression and expansion; sequential: pair after pair, event-driven only; left out: newton with a fixed step, poisson with events"`
-	Slow      float64 `yaml:"restitution_speed" unit:"m/s" want:">=0" doc:"approaches slower than this do not rebound; 0: 1 mm/s with a fixed step and for a brush, otherwise 0.1 µm/s with events"`
-	Tolerance float64 `yaml:"tolerance" want:">=0 <=1e-3" doc:"event-driven: relative error of a step, 1e-13 or more; 0: 1e-9, for a brush 1e-6"`
-	MaxEvents int     `yaml:"max_events" want:">=1 <=1e9" doc:"event-driven: the run ends with an error beyond this many"`
-	Averaged  bool    `yaml:"averaged" doc:"brush: where the step does not resolve the surface, go on with the averaged contact in place of refusing"`
+	Kind      string            `yaml:"kind" enum:"fixed-step,event-driven" doc:"fixed-step: Moreau–Jean, bounded work per step, as in the loop; event-driven: exact times of contact, the reference"`
+	Step      float64           `yaml:"step" unit:"s" want:">0 <=0.1" doc:"fixed-step: length of a step"`
+	Theta     float64           `yaml:"theta" want:">=0 <=1" doc:"fixed-step: 0.5 keeps energy, 1 damps most; 0: 0.51 with positions, otherwise 0.55, and 0.5 for a brush with end_of_step"`
+	Beta      float64           `yaml:"beta" want:">=0 <=0.2" doc:"fixed-step: share of a penetration that one step takes back"`
+	Positions *bool             `yaml:"positions,omitempty" doc:"fixed-step: taken back by moving, not by a velocity that adds to restitution; left out: true, but for a brush, whose published numbers hold with velocities"`
+	EndOfStep bool              `yaml:"end_of_step" doc:"fixed-step: gaps at the end of the step in place of its middle; quieter, up to half slower"`
+	Impact    contact.ImpactLaw `yaml:"impact" doc:"law of impact: newton solves one problem and may gain energy with friction; poisson two, compression and expansion; sequential: pair after pair, event-driven only; left out: newton with a fixed step, poisson with events"`
+	Slow      float64           `yaml:"restitution_speed" unit:"m/s" want:">=0" doc:"approaches slower than this do not rebound; 0: 1 mm/s with a fixed step and for a brush, otherwise 0.1 µm/s with events"`
+	Tolerance float64           `yaml:"tolerance" want:">=0 <=1e-3" doc:"event-driven: relative error of a step, 1e-13 or more; 0: 1e-9, for a brush 1e-6"`
+	MaxEvents int               `yaml:"max_events" want:">=1 <=1e9" doc:"event-driven: the run ends with an error beyond this many"`
+	Averaged  bool              `yaml:"averaged" doc:"brush: where the step does not resolve the surface, go on with the averaged contact in place of refusing"`
 }
 
 // BrushDrive is the shaft of a motor with brushes. The supply is that of brush.motor.
@@ -160,8 +161,10 @@ func (c *ContactRun) Check(r *schema.Report) {
 	case e.Theta < 0.5:
 		r.Errorf("engine.theta", "engine.theta: %g, want 0.5 to 1: smaller ones are not stable", e.Theta)
 	}
-	if e.Impact == "" {
-		e.Impact = map[string]string{"fixed-step": "newton", "event-driven": "poisson"}[e.Kind]
+	if e.Impact == contact.ByEngine {
+		if e.Impact = contact.Newton; e.Kind == "event-driven" {
+			e.Impact = contact.Poisson
+		}
 	}
 	switch {
 	case e.Tolerance == 0 && c.Brush != nil:
@@ -181,7 +184,7 @@ func (c *ContactRun) Check(r *schema.Report) {
 		if n := c.Duration / e.Step; n > 2e9 {
 			r.Errorf("engine.step", "engine.step: %g s gives %.3g steps; at most 2e9", e.Step, n)
 		}
-		if e.Impact == "sequential" {
+		if e.Impact == contact.Sequential {
 			r.Errorf("engine.impact", "engine.impact: sequential needs the event-driven engine, which knows which pair collides first")
 		}
 	}

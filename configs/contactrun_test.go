@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"hilrig/configs/schema"
+	"hilrig/engine/contact"
 )
 
 const goodBrush = `version: 1
@@ -54,13 +55,13 @@ func TestContactRunIsRead(t *testing.T) {
 	if got := []float64{b.Brush.Length, b.Commutator.Speed, b.Commutator.Seed, b.Contact.Face.Mu, b.Contact.Holder.Mu}; got[0] != 0.012 || got[1] < 314.159 || got[1] > 314.16 || got[2] != 7 || got[3] != 0.3 || got[4] != 0.15 {
 		t.Errorf("length, speed, seed, mu of face and holder: %v", got)
 	}
-	if c.Engine.Impact != "newton" || c.Engine.Theta != 0.5 || !c.Engine.EndOfStep {
+	if c.Engine.Impact != contact.Newton || c.Engine.Theta != 0.5 || !c.Engine.EndOfStep {
 		t.Errorf("engine: %+v", c.Engine)
 	}
 	if c, _, err = ContactRunBytes("drop.yaml", []byte(goodScene)); err != nil {
 		t.Fatal(err)
 	}
-	if ball := c.Scene.Bodies[1]; ball.Radius != 0.05 || ball.Position != [2]float64{0, 1} || c.Scene.Gravity != [2]float64{0, -9.81} || c.Engine.Impact != "poisson" {
+	if ball := c.Scene.Bodies[1]; ball.Radius != 0.05 || ball.Position != [2]float64{0, 1} || c.Scene.Gravity != [2]float64{0, -9.81} || c.Engine.Impact != contact.Poisson {
 		t.Errorf("ball %+v, gravity %v, impact %s", ball, c.Scene.Gravity, c.Engine.Impact)
 	}
 }

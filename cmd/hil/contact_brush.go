@@ -60,7 +60,7 @@ func (s *touching) brushByEvents(ctx context.Context, b *brush.Brush) error {
 	s.keep(0, nil)
 	s.rows[0].beside = make([]float64, len(brushBeside))
 	stats, counts, err := b.RunEvents(ctx, brush.EventRunOptions{
-		EventOptions: contact.EventOptions{RTol: e.Tolerance, VTh: e.Slow, MaxEvents: e.MaxEvents, Law: s.impactLaw()},
+		EventOptions: contact.EventOptions{RTol: e.Tolerance, VTh: e.Slow, MaxEvents: e.MaxEvents, Law: s.cfg.Engine.Impact},
 		Time:         s.cfg.Duration, Discard: orNone(s.cfg.Discard), Every: s.cfg.Rows(), Event: s.happened,
 		Trace: func(now *brush.EventSnapshot) {
 			copy(s.q, now.Q)

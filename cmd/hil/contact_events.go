@@ -14,7 +14,7 @@ import (
 func (s *touching) byEvents(ctx context.Context) error {
 	c := s.cfg
 	e, err := contact.NewEventDriven(s.sys, contact.EventOptions{
-		RTol: c.Engine.Tolerance, VTh: c.Engine.Slow, MaxEvents: c.Engine.MaxEvents, Law: s.impactLaw(),
+		RTol: c.Engine.Tolerance, VTh: c.Engine.Slow, MaxEvents: c.Engine.MaxEvents, Law: s.cfg.Engine.Impact,
 	})
 	if err != nil {
 		return err

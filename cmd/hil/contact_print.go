@@ -29,7 +29,7 @@ type contactResult struct {
 func (s *touching) result(f simulateFlags) contactResult {
 	c := s.cfg
 	out := contactResult{
-		Name: c.Name, Config: s.path, Program: programVersion(), System: c.System, Engine: c.Engine.Kind, Impact: c.Engine.Impact,
+		Name: c.Name, Config: s.path, Program: programVersion(), System: c.System, Engine: c.Engine.Kind, Impact: c.Engine.Impact.String(),
 		Duration: c.Duration, Discard: c.Discard, Warnings: append([]string{}, s.warnings...), Files: map[string]string{},
 		Metrics: map[string]any{}, Units: map[string]string{}, Solver: map[string]float64{},
 	}

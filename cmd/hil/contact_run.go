@@ -204,11 +204,6 @@ func (s *touching) run(ctx context.Context) error {
 	return s.bySteps(ctx)
 }
 
-// impactLaw is the law of the file.
-func (s *touching) impactLaw() contact.ImpactLaw {
-	return map[string]contact.ImpactLaw{"newton": contact.Newton, "poisson": contact.Poisson, "sequential": contact.Sequential}[s.cfg.Engine.Impact]
-}
-
 // bySteps runs the engine of fixed steps.
 func (s *touching) bySteps(ctx context.Context) error {
 	e := s.cfg.Engine
@@ -259,7 +254,7 @@ func (s *touching) bySteps(ctx context.Context) error {
 // moreau are the options of the file.
 func (s *touching) moreau() contact.MoreauOptions {
 	e := s.cfg.Engine
-	return contact.MoreauOptions{Step: e.Step, Theta: e.Theta, Beta: orNone(e.Beta), VTh: e.Slow, EndOfStep: e.EndOfStep, Positions: *e.Positions, Impact: s.impactLaw()}
+	return contact.MoreauOptions{Step: e.Step, Theta: e.Theta, Beta: orNone(e.Beta), VTh: e.Slow, EndOfStep: e.EndOfStep, Positions: *e.Positions, Impact: s.cfg.Engine.Impact}
 }
 
 // orNone is an option of the engine for which 0 means its default and a negative number none.

@@ -10,6 +10,7 @@ const (
 	Sequential                  // one pair at a time, each by Poisson; tells more of a chain of balls than the two above
 )
 
-var impactLawNames = [...]string{"by engine", "newton", "poisson", "sequential"}
+// Words are the names of the laws by number; the first stands for the choice of the engine.
+func (ImpactLaw) Words() []string { return []string{"", "newton", "poisson", "sequential"} }
 
-func (l ImpactLaw) String() string { return impactLawNames[l] }
+func (l ImpactLaw) String() string { return l.Words()[l] }
