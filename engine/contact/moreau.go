@@ -58,6 +58,8 @@ type Moreau struct {
 	unew      []float64
 	lag       []float64 // s, see sinceImpact; 0: no impact
 	stays     []bool
+	struck    bool      // the step has an impact
+	late      float64   // s, the most of lag in the step before: bodies moved as much further without a look for contacts
 	vf        []float64 // ġ(u_free), N and T of each closed contact
 	vk        []float64 // ġ_N(u)
 	c         []float64 // what restitution and β·g_N/h add to it
@@ -147,7 +149,7 @@ func (m *Moreau) room(n int) {
 
 // Reset forgets contact states and counters.
 func (m *Moreau) Reset() {
-	m.MoreauCounts, m.Overrun = MoreauCounts{}, Overrun{}
+	m.MoreauCounts, m.Overrun, m.late = MoreauCounts{}, Overrun{}, 0
 	m.Set.Clear()
 	m.Set.Dropped = 0
 	m.none()
@@ -194,7 +196,7 @@ func (m *Moreau) Step(t float64, q, u []float64) StepResult {
 	m.sys.Contacts(tc, qm, u, reach, m.Set)
 	left := m.Set.Dropped - dropped + m.close(u)
 	if m.swp != nil {
-		if a, b, share := m.swp.Overrun(h); share > 1 {
+		if a, b, share := m.swp.Overrun(h + m.late); share > 1 {
 			if m.Overruns++; share > m.Overrun.Share {
 				m.Overrun = Overrun{a, b, t, share}
 			}
@@ -205,6 +207,7 @@ func (m *Moreau) Step(t float64, q, u []float64) StepResult {
 	res := StepResult{Closed: len(m.Chosen)}
 	unew := m.unew
 	copy(unew, m.ufree)
+	m.late, m.struck = 0, false
 	var gain, scale float64
 	if n := len(m.Chosen); n > 0 {
 		x, d := m.x[:2*n*m.dof], m.d[:4*n*n]
@@ -254,7 +257,7 @@ func (m *Moreau) Step(t float64, q, u []float64) StepResult {
 
 	// what the next step starts from
 	for k, c := range m.Chosen {
-		e := ended{stamp: m.Steps, h: h, pn: m.Impulse[2*k], pt: m.Impulse[2*k+1], id: m.Set.ID[c], state: m.State[k], hit: m.lag[k] != 0}
+		e := ended{stamp: m.Steps, h: h, pn: m.Impulse[2*k], pt: m.Impulse[2*k+1], id: m.Set.ID[c], state: m.State[k], hit: m.struck}
 		if m.back != nil {
 			e.back, e.lambda = m.back.state[k], m.back.p[2*k]
 		}
@@ -346,7 +349,7 @@ func (m *Moreau) close(u []float64) (left int) {
 		m.c[2*i], m.c[2*i+1] = cn, ct
 		m.lag[i] = 0
 		if m.opt.Positions && (nk < -m.opt.VTh || nk < 0 && !was) {
-			hit := 0.5*h + gap/-nk
+			hit := 0.5*h + min(gap/-nk, 0) // gap may be a rounding error
 			if was {
 				hit = max(hit, 0)
 			}

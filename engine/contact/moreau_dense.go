@@ -2,6 +2,7 @@ package contact
 
 import (
 	"math"
+	"slices"
 
 	"hilrig/engine/numeric"
 )
@@ -10,7 +11,7 @@ import (
 type dense struct {
 	sys  System
 	f    int
-	k, c []float64 // nil: not Stiff
+	k, c []float64 // nil: not Stiff, or zero
 	mass []float64
 	low  []float64 // Cholesky factor of M̂, lower triangle
 	inv  []float64 // 1/diagonal of low
@@ -24,6 +25,9 @@ func newDense(sys System) *dense {
 	if s, ok := sys.(Stiff); ok {
 		d.k, d.c = make([]float64, f*f), make([]float64, f*f)
 		s.Linear(d.k, d.c)
+		if acts := func(v float64) bool { return v != 0 }; !slices.ContainsFunc(d.k, acts) && !slices.ContainsFunc(d.c, acts) {
+			d.k, d.c = nil, nil
+		}
 	}
 	return d
 }

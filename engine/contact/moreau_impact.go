@@ -1,5 +1,7 @@
 package contact
 
+import "math"
+
 // A contact that closes with ġ_N < 0 does so at the time
 //
 //	s = h/2 + g_N(q_m)/|ġ_N|  after the beginning of the step, −h/2 < s ≤ h/2
@@ -11,6 +13,9 @@ package contact
 // of the contacts that last,
 //
 //	ġ_N⁺ = −ε·(ġ_N + s·a) + (h − s)·a,  not below 0
+//
+// Impulses of the step before that were, or came with, those of an impact are no forces. Nor can the rebound be faster than the approach by more
+// than twice of what forces other than of contact change the velocity in a step.
 func (m *Moreau) rebound(d []float64, k int) float64 {
 	eps := m.Set.Law[m.Chosen[k]].EpsN
 	if !m.opt.Positions || eps == 0 {
@@ -23,7 +28,7 @@ func (m *Moreau) rebound(d []float64, k int) float64 {
 		}
 	}
 	s := ((1-m.opt.Theta)*m.opt.Step - m.lag[k]) / m.opt.Step
-	return max(-eps*(m.vk[k]+s*gain)+(1-s)*gain, 0)
+	return min(max(-eps*(m.vk[k]+s*gain)+(1-s)*gain, 0), -eps*m.vk[k]+2*math.Abs(m.vf[2*k]-m.vk[k]))
 }
 
 // sinceImpact moves q by what the impacts of the step have done since. Bodies that stay together are left in each other by as much as they came too
@@ -35,6 +40,8 @@ func (m *Moreau) sinceImpact(d, q []float64) {
 		if lag == 0 {
 			continue
 		}
+		m.struck = true
+		m.late = max(m.late, lag)
 		first := 2 * k
 		if m.back != nil && lag > 0 {
 			v := m.vf[2*k]

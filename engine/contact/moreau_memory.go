@@ -25,7 +25,7 @@ type ended struct {
 	pn, pt float64 // N·s
 	id     uint32
 	state  lcp.State
-	hit    bool      // the impulses were those of an impact
+	hit    bool      // that step had an impact: the impulses are no forces
 	back   lcp.State // of the problem of positions, and its λ (m·kg)
 	lambda float64
 }

@@ -48,7 +48,9 @@ func (c *positions) correct(m *Moreau, qm, q []float64) {
 		clear(c.p[:2*n])
 		return
 	}
-	if m.fric.Solve(d, c.b[:2*n], c.mu[:n], c.state[:n], c.p[:2*n]).Status == lcp.Failed {
+	if m.fric.Solve(d, c.b[:2*n], c.mu[:n], c.state[:n], c.p[:2*n]).Status != lcp.Verified {
+		clear(c.state[:n]) // what is left is taken back in the steps to come
+		clear(c.p[:2*n])
 		return
 	}
 	for k := range n {

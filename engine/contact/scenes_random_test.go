@@ -413,10 +413,13 @@ var families = []struct {
 }{{"stack", stack}, {"chain", chain}, {"bullet", bullet}, {"slide", slide}, {"bounce", bounce}}
 
 // randomScenes draws scenes and wants none of them wrong without a word, in either engine.
-func randomScenes(t *testing.T, count int) {
+func randomScenes(t *testing.T, count int, more ...int) {
 	sum := map[string]*[4]int{}
 	reasons := map[string]int{}
 	for k := range count {
+		more = append(more, k)
+	}
+	for _, k := range more {
 		f := families[k%len(families)]
 		var c *scenario
 		var err error
@@ -460,4 +463,4 @@ func randomScenes(t *testing.T, count int) {
 	}
 }
 
-func TestRandomScenes(t *testing.T) { randomScenes(t, 40) }
+func TestRandomScenes(t *testing.T) { randomScenes(t, 60, 61, 86) }
