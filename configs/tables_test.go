@@ -83,7 +83,7 @@ func defaultCell(f schema.Field, v reflect.Value) string {
 		return f.Auto
 	case v.Kind() == reflect.Array && v.IsZero(), v.Kind() == reflect.Slice, v.Kind() == reflect.Map, v.Kind() == reflect.Pointer:
 		return ""
-	case !ok && v.Kind() == reflect.String:
+	case !ok && (v.Kind() == reflect.String || f.Enum != nil):
 		return ""
 	case !ok:
 		return "**to be given**"
