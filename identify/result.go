@@ -75,6 +75,8 @@ type Parameter struct {
 	Boot95 *[2]float64 `json:"ci95_bootstrap,omitempty"`
 	Biased *float64    `json:"systematic,omitempty"` // by how much structure in the residual moves the value; the interval holds it
 	Worth  string      `json:"judgement"`            // identified, weakly identified, not identifiable, known
+
+	possible bool // Biased is by what the residual does not exclude, not by what it shows
 }
 
 // Validation is the fit to records that were not used to find the parameters.

@@ -13,7 +13,7 @@ func TestWholeSuite(t *testing.T) {
 				seeds = 2
 			}
 			wrong, trials, alarms, clean := suite(t, w, seeds)
-			if wrong > w.known {
+			if wrong > 0 {
 				t.Errorf("%d of %d results are wrong under the verdict identified", wrong, trials)
 			}
 			if !w.strict && float64(alarms) > 0.05*float64(clean) {

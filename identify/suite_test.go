@@ -73,7 +73,6 @@ type way struct {
 	plan    func(b *bench, p *Plan) // nil: the everyday command
 	strict  bool                    // no bar of false alarms: a start that is never called identified, or a filter that doubts a very noisy force
 	slow    bool
-	known   int // results that are wrong in the whole suite, see docs/identify-trust.md: no more of them
 }
 
 // suite runs seeds of every kind and counts.

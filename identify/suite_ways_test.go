@@ -45,5 +45,5 @@ var ways = []way{
 			Controller: &axis.Controller{Kp: b.kp, Kv: b.kv, Limit: b.limit, Gain: 1, Mean: 2}}}
 	}},
 	{name: "lugre", strict: true, seconds: 3, kinds: some, prepare: contact, plan: contactPlan("lugre")},
-	{name: "lugre, kalman", slow: true, strict: true, known: 1, seconds: 3, kinds: some, prepare: contact, plan: contactPlan("lugre", "kalman")},
+	{name: "lugre, kalman", slow: true, strict: true, seconds: 3, kinds: some, prepare: contact, plan: contactPlan("lugre", "kalman")},
 }

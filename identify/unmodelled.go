@@ -32,12 +32,17 @@ func (r *Result) findUnmodelled(j *job, st *stage) {
 			s, suspects = inverse, slices.DeleteFunc(suspects, func(p fit.Suspect) bool { return p.Turn })
 		}
 	}
-	r.Unmodelled = fit.Unmodelled(s, suspects, r.tolerance)
-	for _, l := range r.Unmodelled {
+	found, possible := fit.Unmodelled(s, suspects, r.tolerance)
+	for _, l := range append(found, possible...) {
+		if worst, ok := r.Param(l.Worst); l.Possible && (!ok || math.Abs(l.Moves[l.Worst]) < weakRelative*math.Abs(worst.Value)) {
+			continue
+		}
+		r.Unmodelled = append(r.Unmodelled, l)
 		for i := range r.Parameters {
 			p := &r.Parameters[i]
-			if m, ok := l.Moves[p.Name]; ok && (p.Biased == nil || math.Abs(m) > math.Abs(*p.Biased)) {
-				p.Biased = &m
+			m, ok := l.Moves[p.Name]
+			if ok && (p.Biased == nil || !l.Possible && math.Abs(m) > math.Abs(*p.Biased)) {
+				p.Biased, p.possible = &m, l.Possible
 			}
 		}
 	}
@@ -112,6 +117,11 @@ func (r *Result) harm(s *fit.Solution) map[string]float64 {
 // judgeUnmodelled names what the model lacks and what that does to the values.
 func (r *Result) judgeUnmodelled(say func(Verdict, string, ...any)) {
 	for _, l := range r.Unmodelled {
+		if p, ok := r.Param(l.Worst); ok && l.Possible {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("%s: this motion does not exclude %s, with as much of which as it allows %s would be %.4g instead of %.4g %s; the intervals hold that. Record faster motion for narrower ones.",
+				l.Kind, l.What, p.Name, l.Values[p.Name], p.Value, strings.TrimSpace(p.Unit)))
+			continue
+		}
 		if l.Worst == "" {
 			if l.Share > worthSaying {
 				r.Warnings = append(r.Warnings, fmt.Sprintf("%s: the residual holds %s, %.0f %% of its square; it moves no value by more than its interval. %s", l.Kind, l.What, l.Share, l.Advice))

@@ -155,6 +155,9 @@ func (r *Result) worth(p *Parameter, say func(Verdict, string, ...any)) string {
 		return "not identifiable"
 	}
 	ci := r.Interval(p)
+	if p.possible {
+		ci = r.random(p)
+	}
 	zero := ci != nil && ci[0] <= 0 && ci[1] >= 0
 	minor := p.Share != nil && *p.Share**se <= weakShare*math.Abs(p.Value) // a small parameter that is known to be small
 	out := string(Identified)
@@ -180,7 +183,7 @@ func (r *Result) worth(p *Parameter, say func(Verdict, string, ...any)) string {
 	if p.AtBound != "" && !state(p.Name) {
 		weak("%s is on its %s bound, %.4g %s: the bound has the last word, not the data; widen it or fix the parameter", p.Name, p.AtBound, p.Value, p.Unit)
 	}
-	if h := r.tolerance[p.Name]; out == string(Identified) && h > 0 && p.Biased != nil && math.Abs(*p.Biased) > h && !state(p.Name) {
+	if h := r.tolerance[p.Name]; out == string(Identified) && h > 0 && p.Biased != nil && !p.possible && math.Abs(*p.Biased) > h && !state(p.Name) {
 		return string(Weak) // moved by an alternative, or by what the model lacks: the reason says by which
 	}
 	return out
@@ -239,7 +242,7 @@ func (r *Result) judgeAlternatives(say func(Verdict, string, ...any)) {
 				continue
 			}
 			if p.Biased == nil || math.Abs(m) > math.Abs(*p.Biased) {
-				p.Biased = &m
+				p.Biased, p.possible = &m, false
 			}
 			if m := math.Abs(m) / h; m > most {
 				worst, most = name, m

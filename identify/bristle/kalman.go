@@ -296,7 +296,8 @@ func (k *tracker) fit(ctx context.Context, t theta) (*fit.Solution, error) {
 	return s, nil
 }
 
-// less tells by how much the prediction errors move if the force is less by u (N) at the samples of all pieces; nil: unknown.
+// less tells by how much what is predicted moves, in units of the residual, if the force is less by u (N) at the samples of all
+// pieces; nil: unknown.
 func (k *tracker) less(t theta) func(u []float64) []float64 {
 	run := func(u []float64) []float64 {
 		f, r := k.f.clone(), make([]float64, len(k.r))
@@ -317,7 +318,7 @@ func (k *tracker) less(t theta) func(u []float64) []float64 {
 		}
 		r := run(drive)
 		for i := range r {
-			r[i] -= own()[i]
+			r[i] = own()[i] - r[i]
 		}
 		return r
 	}

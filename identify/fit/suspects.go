@@ -102,6 +102,7 @@ func (m *motion) add(kind, what, advice string, columns ...func(k int) float64) 
 func (m *motion) speed() {
 	m.add("drag", "a force that grows with the square of the speed (drag)", "Fit a model with quadratic drag, or record slower motion.",
 		func(k int) float64 { return m.v[k] * math.Abs(m.v[k]) })
+	m.list[len(m.list)-1].Usual = true
 	m.add("direction", "a viscous friction that differs between the directions", "Split friction by direction: --asymmetric.",
 		func(k int) float64 { return math.Abs(m.v[k]) })
 	for _, share := range []float64{0.02, 0.05, 0.1, 0.2, 0.4} {

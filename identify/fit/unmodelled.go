@@ -22,9 +22,13 @@ type Suspect struct {
 	Drift bool
 
 	Turn bool // it lives where the motion turns
+
+	// Usual is set for what every axis has a little of, with a positive coefficient: what of it the residual does not exclude
+	// counts too.
+	Usual bool
 }
 
-// Effect is something that a fit left in its residual.
+// Effect is something that a fit left in its residual, or may have left there.
 type Effect struct {
 	Kind   string `json:"kind"`
 	What   string `json:"what"`
@@ -35,6 +39,8 @@ type Effect struct {
 	Values map[string]float64 `json:"values"`        // the parameters with it in the model; where one drifts, its extreme
 	Moves  map[string]float64 `json:"-"`             // by which each parameter moves
 	Worst  string             `json:"worst"`         // the parameter that moves most, measured by its tolerance
+
+	Possible bool `json:"possible,omitempty"` // it does not show: values and moves are those of as much of it as the residual does not exclude
 }
 
 // Limits of the search for structure.
@@ -56,11 +62,12 @@ const (
 // Filters bend what is next to a reversal, where friction jumps. Suspects that do not live there are therefore looked for in
 // the other rows, and those that do afterwards, in all of them.
 //
-// harm is by how much each parameter may move without harm; Worst is set for structures that do more.
-func Unmodelled(s *Solution, suspects []Suspect, harm map[string]float64) []Effect {
+// harm is by how much each parameter may move without harm; Worst is set for structures that do more. possible are those that are
+// usual, do not show, and are as large as the residual allows.
+func Unmodelled(s *Solution, suspects []Suspect, harm map[string]float64) (found, possible []Effect) {
 	n, p := len(s.Residual), len(s.Free)
 	if p == 0 || n == 0 || len(suspects) == 0 {
-		return nil
+		return nil, nil
 	}
 	stride := (n + unmodelledRows - 1) / unmodelledRows
 	turned := turning(s)
@@ -74,7 +81,6 @@ func Unmodelled(s *Solution, suspects []Suspect, harm map[string]float64) []Effe
 		away = all
 	}
 	whole := s.explained(all)
-	var out []Effect
 	var columns []func(k int) float64
 	for _, turn := range []bool{false, true} {
 		rows := away
@@ -86,10 +92,10 @@ func Unmodelled(s *Solution, suspects []Suspect, harm map[string]float64) []Effe
 			break
 		}
 		x.extend(columns, rows)
-		left, more := x.search(s, whole, all, suspects, turn, rows, harm)
-		out, columns = append(out, left...), append(columns, more...)
+		left, may, more := x.search(s, whole, all, suspects, turn, rows, harm)
+		found, possible, columns = append(found, left...), append(possible, may...), append(columns, more...)
 	}
-	return out
+	return found, possible
 }
 
 // turning marks the rows that filters mix with a reversal.
@@ -208,8 +214,9 @@ func (x *explained) extend(columns []func(k int) float64, rows []int) {
 	}
 }
 
-// search accepts suspects, one of a kind but for what may come in several, until none is left that explains anything.
-func (x *explained) search(s *Solution, whole *explained, all []int, suspects []Suspect, turn bool, rows []int, harm map[string]float64) (out []Effect, columns []func(k int) float64) {
+// search accepts suspects, one of a kind but for what may come in several, until none is left that explains anything. What is
+// usual and was not accepted is possible.
+func (x *explained) search(s *Solution, whole *explained, all []int, suspects []Suspect, turn bool, rows []int, harm map[string]float64) (out, possible []Effect, columns []func(k int) float64) {
 	of := make([][][]float64, len(suspects))
 	used := make([]bool, len(suspects))
 	for i, sp := range suspects {
@@ -242,15 +249,30 @@ func (x *explained) search(s *Solution, whole *explained, all []int, suspects []
 		}
 		x.extend(sp.Columns, rows)
 		columns = append(columns, sp.Columns...)
-		bias := make([]float64, len(all)) // what the fit took for its own columns
-		for j, c := range sp.Columns {
-			axpy(found.b[j], taken(c, all), bias)
-		}
-		move := whole.solve(bias)
-		scale(move, -1)
-		out = append(out, sp.left(s, found, move, harm, tries))
+		out = append(out, sp.left(s, found, whole.without(sp, found.b, all), harm, tries))
 	}
-	return out, columns
+	for i := range suspects {
+		if sp := &suspects[i]; sp.Usual && !used[i] {
+			if most, ok := x.most(of[i][0]); ok && most > 0 {
+				f := finding{b: []float64{most}, p: 1}
+				e := sp.left(s, f, whole.without(sp, f.b, all), harm, tries)
+				e.Possible = true
+				possible = append(possible, e)
+			}
+		}
+	}
+	return out, possible, columns
+}
+
+// without is by how much the parameters move if a suspect with coefficients b is in the model, and no more taken for its columns.
+func (x *explained) without(sp *Suspect, b []float64, rows []int) []float64 {
+	bias := make([]float64, len(rows))
+	for j, c := range sp.Columns {
+		axpy(b[j], taken(c, rows), bias)
+	}
+	move := x.solve(bias)
+	scale(move, -1)
+	return move
 }
 
 // left says what a suspect does.
@@ -371,30 +393,9 @@ func (x *explained) try(columns [][]float64) (f finding, ok bool) {
 		return f, false
 	}
 
-	// covariance of b: that of the sum of the scores, with residuals as they would be had their row not been fitted
-	free := slices.Clone(e)
-	for k := range free {
-		h := 0.0
-		for _, q := range y.q {
-			h += q[k] * q[k]
-		}
-		free[k] /= math.Max(1-h, 0.1)
-	}
-	g := make([][]float64, m)
-	for i := range g {
-		g[i] = make([]float64, n)
-		for k, v := range y.q[first+i] {
-			g[i][k] = v * free[k]
-		}
-	}
-	lags := 0
-	var pieces []int
-	if x.series {
-		lags, pieces = bandwidth(g, n, x.pieces), x.pieces
-	}
-	w := widening(lags, n)
-	beyond, ok := wald(b, windows(g, n, lags, pieces))
-	if beyond /= w * w; !ok {
+	g, cov, lags := x.errors(y.q, first, e)
+	beyond, ok := wald(b, cov)
+	if !ok {
 		return f, false
 	}
 
@@ -430,6 +431,52 @@ func (x *explained) try(columns [][]float64) (f finding, ok bool) {
 		f.b[kept[i]] = v / parts[i][i]
 	}
 	return f, true
+}
+
+// errors is the covariance of the coefficients of the columns of q from first on, which leave e over: that of the sum of the scores
+// g, with residuals as they would be had their row not been fitted, over so many lags.
+func (x *explained) errors(q [][]float64, first int, e []float64) (g [][]float64, cov []float64, lags int) {
+	free := slices.Clone(e)
+	for k := range free {
+		h := 0.0
+		for _, c := range q {
+			h += c[k] * c[k]
+		}
+		free[k] /= math.Max(1-h, 0.1)
+	}
+	g = make([][]float64, len(q)-first)
+	for i := range g {
+		g[i] = make([]float64, len(e))
+		for k, v := range q[first+i] {
+			g[i][k] = v * free[k]
+		}
+	}
+	var pieces []int
+	if x.series {
+		lags, pieces = bandwidth(g, len(e), x.pieces), x.pieces
+	}
+	cov = windows(g, len(e), lags, pieces)
+	w := widening(lags, len(e))
+	scale(cov, w*w)
+	return g, cov, lags
+}
+
+// most is the largest coefficient of a column that the residual does not exclude at 97.5 %; not ok: it cannot be told from the model.
+func (x *explained) most(c []float64) (b float64, ok bool) {
+	z, _, size := x.against(c)
+	if !(size > 1e-3*length(c)) || math.IsInf(size, 0) {
+		return 0, false
+	}
+	scale(z, 1/size)
+	e, own := slices.Clone(x.e), inner(z, x.e)
+	axpy(-own, z, e)
+	q := append(slices.Clip(x.q), z)
+	g, cov, _ := x.errors(q, len(x.q), e)
+	variance := cov[0]
+	if x.cells != nil && x.clusters > len(q)+1 {
+		variance = math.Max(variance, x.clustered(g)[0])
+	}
+	return (own + distuv.UnitNormal.Quantile(0.975)*math.Sqrt(variance)) / size, true
 }
 
 // wald is bᵀ·C⁻¹·b for the covariance C of b, row-major; ok is false if that has no inverse.
