@@ -33,6 +33,9 @@ func (r *Result) findUnmodelled(j *job, st *stage) {
 		}
 	}
 	found, possible := fit.Unmodelled(s, suspects, r.tolerance)
+	if st.pushed == nil { // a force shows drag by itself
+		possible = nil
+	}
 	for _, l := range append(found, possible...) {
 		if worst, ok := r.Param(l.Worst); l.Possible && (!ok || math.Abs(l.Moves[l.Worst]) < weakRelative*math.Abs(worst.Value)) {
 			continue
