@@ -450,9 +450,23 @@ func playFaults(t *testing.T, text, limits bool) (rows [][]string) {
 		{"shaft blocked", boardFault{blocked: true}, off(500*time.Millisecond, "blocked shaft", "tracking error")},
 		{"encoder turned round", boardFault{turned: true}, off(time.Second, "wrong direction", "tracking error", "speed")},
 	} {
-		// on a crowded machine the board or the tick itself may be away for longer than the guard waits: tried again
-		for try := 1; ; try++ {
+		// on a crowded machine the board or the tick itself may be away for longer than the guard waits: tried again. A try in which
+		// the board starved says nothing
+		for try, starved := 1, 0; ; try++ {
+			b.mu.Lock()
+			b.away = 0
+			b.mu.Unlock()
 			row, bad := b.play(t, d, c.f, c.want)
+			b.mu.Lock()
+			away := time.Duration(b.away)
+			b.mu.Unlock()
+			if bad != "" && away > 10*time.Millisecond {
+				bad = fmt.Sprintf("%s (the board was late by %v)", bad, away.Round(time.Millisecond))
+				if starved++; starved == 4 {
+					bad, row = "", "not measured: the board starved four times"
+				}
+				try--
+			}
 			if bad == "" || try == 4 {
 				if bad != "" {
 					t.Errorf("%s: %s", c.name, bad)
