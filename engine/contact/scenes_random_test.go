@@ -155,7 +155,7 @@ func sceneOf(spec contact.SceneSpec) (*scenario, *contact.Scene, error) {
 }
 
 // stack: up to 30 boxes on each other at rest, or dropped by up to a tenth of a millimetre: the load of every pair is the weight above it,
-// and nothing moves.
+// and nothing moves. Where heavy boxes that rebound strike light ones nothing says that these stay: then there is no more energy than before.
 func stack(r *rand.Rand) (*scenario, error) {
 	n := oneOf(r, 1, 2, 3, 5, 8, 13, 20, 30)
 	ratio := oneOf(r, 1, 1, 10, 1e3, 1e6)
@@ -193,7 +193,20 @@ func stack(r *rand.Rand) (*scenario, error) {
 	}
 	q0, u0 := make([]float64, s.DOF()), make([]float64, s.DOF())
 	s.Start(q0, u0)
+	energy := func(q, u []float64) (e float64) {
+		for i := range n {
+			b := &spec.Bodies[i+1]
+			e += b.Mass*(weight*q[3*i+1]+(u[3*i]*u[3*i]+u[3*i+1]*u[3*i+1])/2) + b.Inertia*u[3*i+2]*u[3*i+2]/2
+		}
+		return e
+	}
 	c.judge = func(o *outcome, slack float64) (says string) {
+		if gap > 0 && law.EpsN > 0 && ratio >= 1e3 {
+			if e, e0 := energy(o.q, o.u), energy(q0, u0); !(e <= e0*(1+1e-6)) {
+				says = fmt.Sprintf("energy: %g J, %g J at the start; ", e, e0)
+			}
+			return says
+		}
 		for i := range n {
 			says += off("load under "+spec.Bodies[i+1].Name, o.load[key(spec.Bodies[i+1].Name, spec.Bodies[i].Name)], above[i], 1e-3*above[i])
 			says += off("height of "+spec.Bodies[i+1].Name, o.q[3*i+1], q0[3*i+1]-gap*float64(i+1), 1e-5+slack*weight*c.step)
@@ -463,4 +476,4 @@ func randomScenes(t *testing.T, count int, more ...int) {
 	}
 }
 
-func TestRandomScenes(t *testing.T) { randomScenes(t, 60, 61, 86) }
+func TestRandomScenes(t *testing.T) { randomScenes(t, 60, 61, 75, 86) }
