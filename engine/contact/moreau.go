@@ -207,7 +207,7 @@ func (m *Moreau) Step(t float64, q, u []float64) StepResult {
 	res := StepResult{Closed: len(m.Chosen)}
 	unew := m.unew
 	copy(unew, m.ufree)
-	m.late, m.struck = 0, false
+	m.late = 0
 	var gain, scale float64
 	if n := len(m.Chosen); n > 0 {
 		x, d := m.x[:2*n*m.dof], m.d[:4*n*n]
@@ -285,6 +285,7 @@ func (m *Moreau) close(u []float64) (left int) {
 	uf := m.ufree[:f]
 	u = u[:f]
 	n := 0
+	m.struck = false
 	m.Chosen, m.Impulse, m.State = m.Chosen[:0], m.Impulse[:cap(m.Impulse)], m.State[:cap(m.State)]
 	for c := range s.N {
 		gap := s.Gap[c]
@@ -354,6 +355,7 @@ func (m *Moreau) close(u []float64) (left int) {
 				hit = max(hit, 0)
 			}
 			m.lag[i] = (1-m.opt.Theta)*h - max(hit, -0.5*h)
+			m.struck = true
 		}
 		m.State[i], m.Impulse[2*i], m.Impulse[2*i+1] = old.expect(known, was, h, nf+cn, tf+ct)
 	}

@@ -36,13 +36,13 @@ func (m *Moreau) rebound(d []float64, k int) float64 {
 func (m *Moreau) sinceImpact(d, q []float64) {
 	n := len(m.Chosen)
 	for k, lag := range m.lag[:n] {
-		m.stays[k] = false
+		m.stays[k] = m.struck && m.back != nil // others may have been pushed into each other
 		if lag == 0 {
 			continue
 		}
-		m.struck = true
 		m.late = max(m.late, lag)
 		first := 2 * k
+		m.stays[k] = false
 		if m.back != nil && lag > 0 {
 			v := m.vf[2*k]
 			for j, p := range m.Impulse {

@@ -476,4 +476,4 @@ func randomScenes(t *testing.T, count int, more ...int) {
 	}
 }
 
-func TestRandomScenes(t *testing.T) { randomScenes(t, 60, 61, 75, 86) }
+func TestRandomScenes(t *testing.T) { randomScenes(t, 60, 61, 75, 86, 211) }
