@@ -81,7 +81,7 @@ The defaults are plausible, not identified: the source prints none. Trends are t
 wears and falls with softer segments). The roughness of the face decides which two or three points carry, so one seed proves
 nothing: at 32 mm the mean of |φ̇| scatters by a quarter from seed to seed. Mean face force and friction torque are set
 by the spring and hardly depend on anything else; the share of time without contact and the count of interruptions depend on
-the step.
+the step. Where the model differs from its source: [differences.md](differences.md).
 
 ## What is printed
 

@@ -70,6 +70,12 @@ func (s *touching) motorBySteps(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
+	s.meaning = map[string]string{
+		"speed_mean": "after discard, as every mean", "current_ripple": "standard deviation of the current", "brush_torque_mean": "of both brushes, against the rotation",
+		"face_force": "on one brush, mean", "contact_drop_mean": "of one brush", "loss": "share of the time without force on the face, last 50 ms",
+		"sparking_mean": "broken when a bar leaves the brush", "interruptions": "gaps of the face force of 0.5 ms and more", "tilt": "of the first brush, mean",
+		"averaged_share": "share of the time with the averaged contact",
+	}
 	c := &s.motor.Counts
 	time := n * dt
 	i := mean[brush.OutCurrent]

@@ -320,15 +320,6 @@ func pushesOf(m *contact.Moreau, h float64) []push {
 
 func perSecond(unit string) string { return unit + "/s" }
 
-// contactMetrics runs a contact file that is in memory and returns its numbers.
-func contactMetrics(ctx context.Context, name string, data []byte) ([]metric, error) {
-	s, err := contactRun(ctx, name, data, func(c *configs.ContactRun) { c.Outputs.Every = c.Duration }) // a study keeps no rows
-	if err != nil {
-		return nil, err
-	}
-	return append(s.metrics, s.solver...), nil
-}
-
 // contactRun runs a contact file that is in memory, with some change to it.
 func contactRun(ctx context.Context, name string, data []byte, change func(*configs.ContactRun)) (*touching, error) {
 	cfg, _, err := configs.ContactRunBytes(name, data)

@@ -176,6 +176,32 @@ func TestBrushMotorRunsUp(t *testing.T) {
 	}
 }
 
+// The example with records in place of numbers says nothing it should not. A motor whose current leaves a table of its brush says so.
+func TestMeasuredBrush(t *testing.T) {
+	if r := touch(t, "../../configs/brush-measured.yaml", "--duration", "50ms"); len(r.Warnings) > 0 {
+		t.Errorf("warnings %v", r.Warnings)
+	}
+	text, err := os.ReadFile("../../configs/brush-motor.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for rows, want := range map[string]int{"0,1\n1,2": 0, "0.0001,1\n1,2": 1, "0,1\n0.002,2": 1} { // A/mm²; up to some 10 A flow through 69 mm²
+		file := filepath.Join(dir, "m.yaml")
+		for name, content := range map[string]string{
+			"m.yaml": strings.Replace(string(text), "brush:\n", "brush:\n  material: {damping_by_current: d.csv, current_density: 1e3}\n", 1), "d.csv": "current_density_A_mm2,factor\n" + rows + "\n",
+		} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r := touch(t, file, "--duration", "50ms")
+		if len(r.Warnings) != want || want == 1 && !strings.Contains(r.Warnings[0], "beyond a table of material") {
+			t.Errorf("rows %q: warnings %v, want %d", rows, r.Warnings, want)
+		}
+	}
+}
+
 // A step that does not resolve the surface is refused with a way on, or averaged on request, and says so.
 func TestBrushTooFastForTheStep(t *testing.T) {
 	text, err := os.ReadFile("../../configs/brush.yaml")

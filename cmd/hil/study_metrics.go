@@ -22,15 +22,26 @@ func simulateMetrics(ctx context.Context, name string, data []byte) ([]metric, e
 	if err != nil {
 		return nil, err
 	}
+	var out []metric
+	n := len(c.Warnings)
 	if c.Kind == configs.ContactFile {
-		return contactMetrics(ctx, name, data)
+		s, err := contactRun(ctx, name, data, func(c *configs.ContactRun) { c.Outputs.Every = c.Duration }) // a study keeps no rows
+		if err != nil {
+			return nil, err
+		}
+		out, n = append(s.metrics, s.solver...), n+len(s.warnings)+len(s.doubts())
+	} else {
+		s, err := simulateLaws(ctx, name, data, true)
+		if err != nil {
+			return nil, err
+		}
+		out = s.metrics()
 	}
-	s, err := simulateLaws(ctx, name, data, true)
-	if err != nil {
-		return nil, err
-	}
-	return s.metrics(), nil
+	return append(out, metric{warnings, "", float64(n)}), nil
 }
+
+// warnings is how many hil simulate would print for the run.
+const warnings = "warnings"
 
 // simulateTrace runs a file to simulate of any kind and gives its trace.
 func simulateTrace(ctx context.Context, name string, data []byte) ([]traceColumn, error) {

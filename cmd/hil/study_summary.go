@@ -30,6 +30,7 @@ type studySummary struct {
 	Factors     []factorSummary  `json:"factors"`
 	Metrics     []metricSummary  `json:"metrics"`
 	Unverified  *unverifiedSteps `json:"unverified"` // null: the runs do not say
+	Warned      []int            `json:"warned"`     // runs with warnings
 	Files       []string         `json:"files"`
 	Folder      string           `json:"folder"`
 }
@@ -103,7 +104,7 @@ func (s *parameterStudy) summarise() *studySummary {
 	c := s.cfg
 	out := &studySummary{
 		Name: c.Name, Description: c.Description, Study: s.name, Base: c.BaseName(), Program: programVersion(), Design: c.Design.Kind.String(), Seed: c.Design.Seed,
-		Runs: s.plan.Runs(), Points: s.plan.Points(), Replicates: s.plan.Replicates(), Failures: []failure{}, Files: []string{}, Folder: s.dir,
+		Runs: s.plan.Runs(), Points: s.plan.Points(), Replicates: s.plan.Replicates(), Failures: []failure{}, Warned: []int{}, Files: []string{}, Folder: s.dir,
 	}
 	for _, o := range s.outcomes {
 		if o.Failed == "" {
@@ -130,6 +131,13 @@ func (s *parameterStudy) summarise() *studySummary {
 		values := s.result(m.Name)
 		if isUnverified(m.Name) {
 			out.doubt(values)
+		}
+		if m.Name == warnings {
+			for run, n := range values {
+				if n > 0 {
+					out.Warned = append(out.Warned, run)
+				}
+			}
 		}
 		if len(c.Metrics) > 0 && !slices.Contains(c.Metrics, m.Name) {
 			continue
@@ -204,6 +212,9 @@ func (s *studySummary) print(w io.Writer, sit sitting) {
 		} else {
 			fmt.Fprintf(w, "%.2g of all on average, at most %.2g (run %d); none in %d runs\n", d.Mean, d.Max, d.MaxRun, d.Without)
 		}
+	}
+	if n := len(s.Warned); n > 0 {
+		fmt.Fprintf(w, "%d of %d runs have warnings, run %d is the first: hil simulate with its factors says them\n", n, s.Runs, s.Warned[0])
 	}
 	fmt.Fprintln(w)
 	s.printMetrics(w)

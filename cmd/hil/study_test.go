@@ -377,3 +377,22 @@ func TestStudyOfTheBrush(t *testing.T) {
 		}
 	}
 }
+
+// Two brushes on either side of the stiffness that a step of 20 µs resolves, √(3·k_a/m)·h = 1 with m = 1600·6.3e-3·11e-3·0.012 kg:
+// the study names the run for which hil simulate warns.
+func TestStudyNamesRunsWithWarnings(t *testing.T) {
+	base, err := filepath.Abs("../../configs/brush.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "stiff.yaml")
+	text := "version: 1\nname: stiff\nbase: " + base + "\nset: {brush.brush.length: 12 mm, duration: 0.01 s, discard: 0 s}\n" +
+		"vary:\n  - {path: brush.segment.factor, name: stiffness, values: [1.10, 1.12]}\ndesign: {kind: grid}\n"
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	stdout, stderr, code := execute(t, "study", path, "--out", filepath.Join(t.TempDir(), "out"))
+	if code != exitOK || !strings.Contains(stdout, "1 of 2 runs have warnings, run 1 is the first") {
+		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
+	}
+}

@@ -99,6 +99,20 @@ func TestProfilesRefused(t *testing.T) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
 	}
+	// a hole of up to five spacings is bridged, ends that differ by up to a tenth of the height range are joined
+	for hole, ok := range map[int]bool{3: true, 4: true, 5: false} {
+		a, r := ring(2000, 0, smooth)
+		a, r = append(a[:700:700], a[700+hole:]...), append(r[:700:700], r[700+hole:]...)
+		if _, err := RingProfile(a, r); (err == nil) != ok {
+			t.Errorf("%d points are missing: %v", hole, err)
+		}
+	}
+	for share, ok := range map[float64]bool{0.09: true, -0.09: true, 0.11: false, -0.11: false} {
+		a, r := ring(2000, 0, smooth)
+		if _, err := RingProfile(append(a, 2*math.Pi), append(r, r[0]+2e-6*share)); (err == nil) != ok {
+			t.Errorf("the ends differ by %g of the range: %v", share, err)
+		}
+	}
 	// three points in the correlation length are enough, two are not
 	for n, ok := range map[int]bool{10 * 20: true, 10 * 14: false} {
 		a, r := ring(n, 0, smooth)
