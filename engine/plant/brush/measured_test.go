@@ -219,6 +219,7 @@ func TestMeasuredRefused(t *testing.T) {
 		{"mean radius", func(p *Params) { p.Commutator.Profile = good(0.011 * 1.0101) }},
 		{"mean radius", func(p *Params) { p.Commutator.Profile = good(0.011 * 0.9899) }},
 		{"neither smooth", func(p *Params) { p.Commutator.Profile, p.Commutator.Smooth = good(0.011), true }},
+		{"", func(p *Params) { p.Commutator.Profile, p.Commutator.Spacing = good(0.011), 2.6e-4 }}, // 11 mm·acos(1/e)/10/5 = 2.63e-4 m
 		{"commutator.spacing", func(p *Params) { p.Commutator.Profile, p.Commutator.Spacing = good(0.011), 2.7e-4 }},
 		{"face.profile", func(p *Params) {
 			p.Face.Profile, p.Brush.Width = acrossFace(t, func(float64) float64 { return 0 }), 6.5e-3
@@ -277,6 +278,15 @@ func TestMeasuredBrushRuns(t *testing.T) {
 	b.Heat(401, 1e5)
 	if !held() || b.cU != at {
 		t.Error("beyond the table: not held, or not said")
+	}
+
+	// a current has no direction in a table
+	stiffer := func(p *Params) { p.Material.By[ofStiffness][1] = &Curve{[]float64{0, 2e5}, []float64{1, 3}} }
+	plus, minus := build(t, false, stiffer), build(t, false, stiffer)
+	plus.Heat(353, 5e4)
+	minus.Heat(353, -5e4)
+	if plus.kU != minus.kU || minus.beyond {
+		t.Error("a current the other way has another stiffness")
 	}
 
 	m, err := contact.NewMoreau(b, contact.MoreauOptions{Step: 20e-6})
