@@ -57,13 +57,15 @@ func TestEveryKeyHasAnEffect(t *testing.T) {
 			x.SetBool(!x.Bool())
 		case reflect.Int:
 			x.SetInt(x.Int() + 7)
+		case reflect.Uint8: // a word
+			x.SetUint(x.Uint() + 1)
 		case reflect.Float64:
 			x.SetFloat(x.Float() + 7)
 		case reflect.String:
 			other := map[string]string{
-				"axis": "rotary", "form": "weak", "model.drive": "coast", "model.output": "velocity", "model.initial": "free", "model.hold": "linear",
+				"axis": "rotary", "form": "weak", "model.hold": "linear",
 				"model.lag": "free", "model.scheme": "explicit", "model.law": "dahl", "model.controller.kv": "5 N·s/m", "model.controller.limit": "4 N",
-				"static.weights": "equal", "noise.hold": "held", "aep.spread": "one", "lm.loss": "huber",
+				"static.weights": "equal", "aep.spread": "one", "lm.loss": "huber",
 			}
 			x.SetString(other[path])
 		case reflect.Pointer:
