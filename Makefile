@@ -3,7 +3,7 @@ SHELL   := /bin/bash
 GO      ?= go
 BIN     := bin/hil
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo development)
-LDFLAGS := -ldflags "-X main.version=$(VERSION)"
+LDFLAGS := -ldflags "-X hilrig/cmd/report.version=$(VERSION)"
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZTIME ?= 20s
 
@@ -51,7 +51,7 @@ soak: build               ## the long checks: starts at 10 kHz, frozen broker, l
 figures: build            ## redraw the figures of the README and docs
 	$(GO) test ./hil ./cmd/hil -run Figure -count=1 -args -figures
 	./$(BIN) simulate configs/compare-laws.yaml --plot docs/img/laws.png --force
-	$(GO) test ./cmd/hil -run LawsDoc -count=1 -args -update
+	$(GO) test ./cmd/simulate -run LawsDoc -count=1 -args -update
 
 examples: build           ## make the synthetic records under runs/, then run every example of identification; results beside them
 	@mkdir -p runs

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"path/filepath"
+	"slices"
 
 	"hilrig/configs/schema"
 	"hilrig/hil/device"
@@ -78,3 +79,11 @@ func (d *Device) Frames() device.Protocol { return device.Protocol{Kind: d.Proto
 
 // Clocked tells whether samples carry the time of the device.
 func (c *Config) Clocked() bool { p := c.Device.Frames(); return p.Clocked() }
+
+// MeasureRole is the index of the measurement with a role; −1: none.
+func (c *Config) MeasureRole(role string) int {
+	return slices.IndexFunc(c.Device.Measure, func(m Measure) bool { return m.Role == role })
+}
+
+// EveryTick tells whether the device samples in every tick of the loop: then the voltage is held from sample to sample.
+func (c *Config) EveryTick() bool { return c.DeviceRate() > c.Loop.Rate/1.5 }

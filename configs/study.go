@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"hilrig/configs/schema"
-	"hilrig/identify/study"
+	"hilrig/engine/study"
 )
 
 // Study describes many runs of one file to simulate, each with other numbers in some places, and what is made of the results.

@@ -15,6 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"hilrig/cmd/check"
+	"hilrig/cmd/daemon"
+	"hilrig/cmd/simulate"
 	"hilrig/configs"
 	"hilrig/hil"
 )
@@ -129,7 +132,7 @@ func answer(t *testing.T, path, what string) (slowest string, taken time.Duratio
 			}
 		}()
 		stage <- "check"
-		if !checkFile(io.Discard, io.Discard, path) {
+		if !check.File(io.Discard, io.Discard, path) {
 			return
 		}
 		ok = true
@@ -162,9 +165,9 @@ func start(path string) error {
 	var out bytes.Buffer
 	switch configs.KindOf(path) {
 	case configs.SimulateFile:
-		return runSimulate(ctx, path, simulateFlags{}, &out, &out)
+		return simulate.RunLaws(ctx, path, simulate.Options{}, &out, &out)
 	case configs.ContactFile:
-		return runContact(ctx, path, simulateFlags{}, &out, &out)
+		return simulate.RunContact(ctx, path, simulate.Options{}, &out, &out)
 	case configs.RigFile:
 		return startRigFile(path)
 	}
@@ -177,7 +180,7 @@ func startRigFile(path string) error {
 	if err != nil {
 		return err
 	}
-	a, err := assemble(cfg, handover{Port: cfg.Device.Port})
+	a, err := daemon.Assemble(cfg, daemon.Handover{Port: cfg.Device.Port})
 	if err != nil {
 		return err
 	}
@@ -195,9 +198,9 @@ func startRigFile(path string) error {
 	if !cfg.IsVirtual() {
 		return nil
 	}
-	build := motorMachine
+	build := daemon.MotorMachine
 	if cfg.Device.Port == configs.VirtualBrush {
-		build = brushMachine
+		build = daemon.BrushMachine
 	}
 	machine, inner, err := build(cfg)
 	if err != nil {

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"hilrig/cmd/daemon"
+	"hilrig/cmd/report"
 	"hilrig/configs"
 	"hilrig/engine/plant"
 	"hilrig/hil"
@@ -55,11 +57,11 @@ func TestBrushRun(t *testing.T) {
 	if h := d.health(); h["link_frames"].(float64) < 500 || h["brush_switches"] == nil || h["brush_averaged"] == nil {
 		t.Errorf("health %v", h)
 	}
-	if code := d.stop(); code != exitInterrupted {
+	if code := d.stop(); code != report.Interrupted {
 		t.Fatalf("exit code %d\n%s", code, d.errs)
 	}
 	out, errs, code := execute(t, "replay", "--json", d.ready.Run)
-	var rep replayResult
+	var rep daemon.ReplayResult
 	if err := json.Unmarshal([]byte(out), &rep); err != nil || code != 0 || rep.Rows < 1000 || rep.Differ != 0 {
 		t.Errorf("replay: code %d, %v, %+v\n%s", code, err, rep, errs)
 	}
@@ -105,7 +107,7 @@ func TestBrushWithoutTime(t *testing.T) {
 	if !strings.Contains(d.errs.String(), "BRUSH_AVERAGED") {
 		t.Errorf("no event:\n%s", d.errs)
 	}
-	if code := d.stop(); code != exitInterrupted {
+	if code := d.stop(); code != report.Interrupted {
 		t.Errorf("exit code %d", code)
 	}
 }
@@ -116,9 +118,9 @@ func TestBrushRigAnswers(t *testing.T) {
 	out, in := io.Pipe()
 	ended := make(chan error, 1)
 	w := &watchedRig{}
-	go func() { ended <- runRig(ctx, in, configs.BrushDemo(), brushMachine, "", 0, w) }()
+	go func() { ended <- daemon.RunRig(ctx, in, configs.BrushDemo(), daemon.BrushMachine, "", 0, w) }()
 	defer func() { cancel(); <-ended }()
-	var ready rigReady
+	var ready daemon.RigReady
 	if err := json.NewDecoder(out).Decode(&ready); err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +154,7 @@ func TestBrushMachineFollowsTheConfig(t *testing.T) {
 	}{{1000, 1}, {2000, 1}, {500, 2}, {100, 10}} {
 		cfg := configs.BrushDemo()
 		cfg.Device.Rate, cfg.Virtual.Brush.Pair = c.rate, c.rate == 2000
-		m, inner, err := brushMachine(cfg)
+		m, inner, err := daemon.BrushMachine(cfg)
 		if err != nil || inner != c.inner {
 			t.Fatalf("%g Hz: %d steps a tick, want %d: %v", c.rate, inner, c.inner, err)
 		}
@@ -164,7 +166,7 @@ func TestBrushMachineFollowsTheConfig(t *testing.T) {
 	// at 12 V without load the torque of bearings and brushes is what the current makes
 	cfg := configs.BrushDemo()
 	cfg.Virtual.CurrentOff, cfg.Virtual.CurrentNoise = 0, 0
-	m, _, err := brushMachine(cfg)
+	m, _, err := daemon.BrushMachine(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +192,7 @@ func TestRigVerbsRefuse(t *testing.T) {
 		{"brush", "../../configs/serial-line.yaml", "no section virtual"},
 		{"motor", "../../configs/serial-line.yaml", "no section virtual"},
 	} {
-		if _, errs, code := execute(t, "rig", c.verb, c.file); code != exitInvalid || !strings.Contains(errs, c.want) {
+		if _, errs, code := execute(t, "rig", c.verb, c.file); code != report.Invalid || !strings.Contains(errs, c.want) {
 			t.Errorf("%s %s: code %d\n%s", c.verb, c.file, code, errs)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hilrig/cmd/report"
 	"hilrig/configs"
 )
 
@@ -49,15 +50,15 @@ func TestCheckKnowsEveryKindOfFile(t *testing.T) {
 	if err := os.WriteFile(bad, []byte("version: 1\nname: x\nplant: {kind: drawn-mass, mass: 1 kg, spring: 1 N/m}\nfriction: lugr\ninput: 1 m\nstep: 1 ms\nduration: 1 s\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, errOut, err := runVerb(newCheckCmd(), bad); exitCode(err) != exitInvalid || !strings.Contains(errOut, `did you mean "lugre"`) {
+	if _, errOut, err := runVerb(newCheckCmd(), bad); report.ExitCode(err) != report.Invalid || !strings.Contains(errOut, `did you mean "lugre"`) {
 		t.Errorf("%v\n%s", err, errOut)
 	}
 }
 
 func TestCheckBadFiles(t *testing.T) {
 	out, errOut, err := runVerb(newCheckCmd(), "../../configs/testdata/unknown_key.bad.yaml", "../../configs/motor.yaml", "none.yaml")
-	if exitCode(err) != exitInvalid {
-		t.Errorf("exit code %d, want %d", exitCode(err), exitInvalid)
+	if report.ExitCode(err) != report.Invalid {
+		t.Errorf("exit code %d, want %d", report.ExitCode(err), report.Invalid)
 	}
 	for _, want := range []string{`hil: ../../configs/testdata/unknown_key.bad.yaml:15:3: unknown key "sgima0" under friction (did you mean "sigma0"?)`, "\n> 15 |   sgima0: 11 N·m/rad\n", "hil: open none.yaml: no such file"} {
 		if !strings.Contains(errOut, want) {
@@ -96,7 +97,7 @@ func TestConfigVerbs(t *testing.T) {
 	if err != nil || mine.Hash() != configs.Demo().Hash() {
 		t.Errorf("example: %v", err)
 	}
-	if _, _, err := runVerb(newConfigCmd(), "show", "../../configs/testdata/tab.bad.yaml"); exitCode(err) != exitInvalid {
-		t.Errorf("show of a bad file: exit code %d, want %d", exitCode(err), exitInvalid)
+	if _, _, err := runVerb(newConfigCmd(), "show", "../../configs/testdata/tab.bad.yaml"); report.ExitCode(err) != report.Invalid {
+		t.Errorf("show of a bad file: exit code %d, want %d", report.ExitCode(err), report.Invalid)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"hilrig/cmd/report"
 )
 
 // sceneFile writes a scene with an engine and some more keys.
@@ -27,7 +29,7 @@ func TestStepTooLongForAThinPlate(t *testing.T) {
 	for _, c := range []struct {
 		step string
 		code int
-	}{{"20 us", exitQuality}, {"5.1 us", exitQuality}, {"4.9 us", exitOK}, {"1 us", exitOK}} {
+	}{{"20 us", report.Quality}, {"5.1 us", report.Quality}, {"4.9 us", report.OK}, {"1 us", report.OK}} {
 		path := sceneFile(t, `    - {name: plate, shape: box, mass: 1, size: [0.001, 0.2], position: [0.5, 0], locked: [angle]}
     - {name: bullet, shape: box, mass: 0.01, size: [0.004, 0.004], velocity: [100, 0]}
 `, "    - {a: bullet, b: plate, eps_n: 0.5}\n", "engine: {step: "+c.step+"}\nduration: 10 ms\n")
@@ -43,7 +45,7 @@ func TestStepTooLongForAThinPlate(t *testing.T) {
 		if _, err := os.Stat(csv); err != nil {
 			t.Error(err)
 		}
-		if c.code == exitOK {
+		if c.code == report.OK {
 			if len(r.Warnings) > 0 || r.Solver["steps_too_long"] != 0 {
 				t.Errorf("step of %s: %q, %v", c.step, r.Warnings, r.Solver)
 			}
@@ -99,7 +101,7 @@ func TestRunsThatEndEarlyNameBodies(t *testing.T) {
 `, "    - {a: marble, b: floor, eps_n: 0.9}\n", "engine: {kind: event-driven, max_events: 3}\nduration: 5 s\n")
 	for path, names := range map[string]string{toy: "ball on ground", scene: "marble on floor"} {
 		_, errs, code := execute(t, "simulate", path)
-		if code != exitQuality || !strings.Contains(errs, names) || !strings.Contains(errs, "fixed-step") || slices.Contains(strings.Fields(errs), "[0]") {
+		if code != report.Quality || !strings.Contains(errs, names) || !strings.Contains(errs, "fixed-step") || slices.Contains(strings.Fields(errs), "[0]") {
 			t.Errorf("exit code %d, %s", code, errs)
 		}
 	}

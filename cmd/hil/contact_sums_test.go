@@ -12,6 +12,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"hilrig/cmd/report"
+	"hilrig/cmd/simulate"
 )
 
 // toyFile writes a contact file of a toy.
@@ -101,8 +104,8 @@ func TestRunsOfNoStepOrTooManyRows(t *testing.T) {
 		"duration: 1 s\nengine: {kind: event-driven}\noutputs: {every: 1e-12}": "outputs.every: 1e+12 rows in 1 s",
 	} {
 		_, errs, err := runVerb(newSimulateCmd(), toyFile(t, "system: toy\ntoy: {kind: ball}\n"+text))
-		if exitCode(err) != exitInvalid || !strings.Contains(errs, want) {
-			t.Errorf("%s: exit %d, %s", text, exitCode(err), errs)
+		if report.ExitCode(err) != report.Invalid || !strings.Contains(errs, want) {
+			t.Errorf("%s: exit %d, %s", text, report.ExitCode(err), errs)
 		}
 	}
 }
@@ -203,7 +206,7 @@ engine: {kind: event-driven}`
 	if err != nil {
 		t.Fatal(err)
 	}
-	var rows []eventRow
+	var rows []simulate.EventRow
 	if err := json.Unmarshal(data, &rows); err != nil {
 		t.Fatal(err)
 	}
@@ -242,16 +245,16 @@ engine: {kind: event-driven}`
 		}
 	}
 	for _, args := range [][]string{{"--events", filepath.Join(dir, "e.txt")}, {"--events", filepath.Join(dir, "e.csv"), "-o", filepath.Join(dir, "e.csv")}} {
-		if _, _, err := runVerb(newSimulateCmd(), append(args, toyFile(t, text))...); exitCode(err) != exitUsage {
+		if _, _, err := runVerb(newSimulateCmd(), append(args, toyFile(t, text))...); report.ExitCode(err) != report.Usage {
 			t.Errorf("%v: %v", args, err)
 		}
 	}
 	_, _, err = runVerb(newSimulateCmd(), toyFile(t, strings.Replace(text, "event-driven", "fixed-step", 1)), "--events", filepath.Join(dir, "f.csv"))
-	if exitCode(err) != exitUsage || !strings.Contains(err.Error(), "event-driven") {
+	if report.ExitCode(err) != report.Usage || !strings.Contains(err.Error(), "event-driven") {
 		t.Errorf("fixed-step: %v", err)
 	}
 	_, _, err = runVerb(newSimulateCmd(), "../../configs/stick-slip.yaml", "--events", filepath.Join(dir, "g.csv"))
-	if exitCode(err) != exitUsage {
+	if report.ExitCode(err) != report.Usage {
 		t.Errorf("friction law: %v", err)
 	}
 }

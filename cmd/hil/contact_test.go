@@ -12,6 +12,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"hilrig/cmd/report"
 	"hilrig/engine/peer"
 )
 
@@ -217,7 +218,7 @@ func TestBrushTooFastForTheStep(t *testing.T) {
 	}
 	write(fast)
 	_, _, err = runVerb(newSimulateCmd(), file)
-	if code := exitCode(err); code != exitInvalid || !strings.Contains(err.Error(), "1.45e-05 s") || !strings.Contains(err.Error(), "engine.averaged") {
+	if code := report.ExitCode(err); code != report.Invalid || !strings.Contains(err.Error(), "1.45e-05 s") || !strings.Contains(err.Error(), "engine.averaged") {
 		t.Errorf("exit %d: %v", code, err)
 	}
 	write(strings.Replace(fast, "step: 20 us}", "step: 20 us, averaged: true}", 1))
@@ -273,8 +274,8 @@ func TestContactFlags(t *testing.T) {
 		{"../../configs/contact/chain.yaml", "--law", "lugre"}, {"../../configs/contact/chain.yaml", "--animate", "run.gif"},
 		{"../../configs/contact/chain.yaml", "--duration", "1 m"}, {"../../configs/stick-slip.yaml", "--animate", filepath.Join(t.TempDir(), "a.html")},
 	} {
-		if _, _, err := runVerb(newSimulateCmd(), args...); exitCode(err) != exitUsage {
-			t.Errorf("%v: exit %d, %v", args, exitCode(err), err)
+		if _, _, err := runVerb(newSimulateCmd(), args...); report.ExitCode(err) != report.Usage {
+			t.Errorf("%v: exit %d, %v", args, report.ExitCode(err), err)
 		}
 	}
 }

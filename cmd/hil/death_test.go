@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"hilrig/cmd/report"
 	"hilrig/hil"
 	"hilrig/hil/rt"
 	"hilrig/hil/sink"
@@ -173,7 +174,7 @@ func TestSecondDaemon(t *testing.T) {
 			d.stop()
 		}
 	}
-	if code != exitUnavailable || !strings.Contains(errs, "the port is busy") || !strings.Contains(errs, fmt.Sprintf("(process %d)", d.ready.Core)) {
+	if code != report.Unavailable || !strings.Contains(errs, "the port is busy") || !strings.Contains(errs, fmt.Sprintf("(process %d)", d.ready.Core)) {
 		t.Errorf("code %d\n%s%s", code, out, errs)
 	}
 	d.stop()

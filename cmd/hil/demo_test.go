@@ -10,6 +10,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"hilrig/cmd/daemon"
+	"hilrig/cmd/report"
 )
 
 // The whole daemon as a newcomer starts it: virtual rig on a pseudo-terminal, core, broker, page, recording; then the
@@ -50,13 +53,13 @@ func TestDemo(t *testing.T) {
 	d.command("run", "{}")
 	d.awaitMode("run")
 
-	if code := d.stop(); code != exitInterrupted {
-		t.Fatalf("exit code %d, want %d\n%s", code, exitInterrupted, d.errs)
+	if code := d.stop(); code != report.Interrupted {
+		t.Fatalf("exit code %d, want %d\n%s", code, report.Interrupted, d.errs)
 	}
 
 	// the recording
 	out, errs, code := execute(t, "replay", "--json", d.ready.Run)
-	var rep replayResult
+	var rep daemon.ReplayResult
 	if err := json.Unmarshal([]byte(out), &rep); err != nil || code != 0 {
 		t.Fatalf("replay: code %d, %v\n%s%s", code, err, out, errs)
 	}
@@ -81,7 +84,7 @@ func TestDemo(t *testing.T) {
 	if n := uint64(len(rows) - 2); n != rep.Rows {
 		t.Errorf("%d rows exported, %d recorded", n, rep.Rows)
 	}
-	if _, _, code = execute(t, "export", d.ready.Run, "-o", file); code != exitInvalid && code != exitUsage {
+	if _, _, code = execute(t, "export", d.ready.Run, "-o", file); code != report.Invalid && code != report.Usage {
 		t.Errorf("export wrote over a file: code %d", code)
 	}
 }
@@ -150,8 +153,8 @@ func TestTripExitCode(t *testing.T) {
 		case <-time.After(20 * time.Second):
 			t.Fatalf("%v: the run does not end:\n%s", mode, d.errs)
 		}
-		if code := d.cmd.ProcessState.ExitCode(); code != exitTrip {
-			t.Errorf("%v: exit code %d, want %d\n%s", mode, code, exitTrip, d.errs)
+		if code := d.cmd.ProcessState.ExitCode(); code != report.Trip {
+			t.Errorf("%v: exit code %d, want %d\n%s", mode, code, report.Trip, d.errs)
 		}
 		if len(mode) > 0 && mode[0] == "--single-process" && !strings.Contains(d.errs.String(), "not real time") {
 			t.Error("single-process mode does not say that it is not real time")
@@ -174,7 +177,7 @@ func TestDryRun(t *testing.T) {
 	if resp["link_tx_frames"] != 0.0 || resp["link_frames"].(float64) < 100 {
 		t.Errorf("frames received %v, sent %v", resp["link_frames"], resp["link_tx_frames"])
 	}
-	if d.stop() != exitInterrupted {
+	if d.stop() != report.Interrupted {
 		t.Error("exit code")
 	}
 
@@ -193,7 +196,7 @@ func TestDryRun(t *testing.T) {
 		wrong:                 {"never came", "motor.angle", "frames arrive whole, but with 11 bytes of data; those of the file have 14"},
 	} {
 		out, errs, code := execute(t, "run", file, "--dry-run", "--duration", "4s", "--no-web", "--no-mqtt", "--no-record")
-		if code != exitOK || !strings.Contains(out, want[0]) || !strings.Contains(out, want[1]) || !strings.Contains(errs, want[2]) {
+		if code != report.OK || !strings.Contains(out, want[0]) || !strings.Contains(out, want[1]) || !strings.Contains(errs, want[2]) {
 			t.Errorf("exit code %d\n%s%s", code, out, errs)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"hilrig/cmd/report"
 	"hilrig/configs"
 	"hilrig/identify/record"
 )
@@ -84,7 +85,7 @@ func TestReadmeCommandsAreReady(t *testing.T) {
 			continue
 		}
 		path := "../../" + m[2]
-		if out, errs, code := execute(t, "check", path); code != exitOK {
+		if out, errs, code := execute(t, "check", path); code != report.OK {
 			t.Errorf("hil %s %s: %s%s", m[1], m[2], out, errs)
 		}
 		if configs.KindOf(path) != configs.IdentifyFile {
@@ -114,7 +115,7 @@ func TestReadmeCommandsAreReady(t *testing.T) {
 // The record that comes with the program is what its command makes.
 func TestOwnRecordIsWhatItsCommandMakes(t *testing.T) {
 	made := filepath.Join(t.TempDir(), "made.csv.gz")
-	if _, errs, code := execute(t, "simulate", identifyExamples+"lugre-kalman-rig.yaml", "-o", made); code != exitOK {
+	if _, errs, code := execute(t, "simulate", identifyExamples+"lugre-kalman-rig.yaml", "-o", made); code != report.OK {
 		t.Fatal(errs)
 	}
 	m := record.Mapping{Time: record.Column{Name: "time_s"}, Position: record.Column{Name: "measured_position_m"}, Force: record.Column{Name: "measured_load_N"}}

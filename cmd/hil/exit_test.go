@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"hilrig/cmd/report"
 )
 
 // The exit codes and the sentences that go with them, as a script sees them.
@@ -32,23 +34,23 @@ func TestExitCodes(t *testing.T) {
 		code int
 		says []string // on stderr, or stdout for code 0
 	}{
-		{"version", []string{"version"}, exitOK, []string{"hil "}},
-		{"completion", []string{"completion", "bash"}, exitOK, []string{"complete"}},
-		{"ports", []string{"ports", "--json"}, exitOK, nil},
-		{"unknown verb", []string{"rnu"}, exitUsage, []string{`unknown command "rnu"`, "run"}},
-		{"unknown flag", []string{"run", "--dri-run"}, exitUsage, []string{"unknown flag: --dri-run"}},
-		{"too many arguments", []string{"run", "a", "b"}, exitUsage, []string{"accepts at most 1 arg"}},
-		{"contradiction", []string{"run", good, "--dry-run", "--arm"}, exitUsage, []string{"exclude each other"}},
-		{"check", []string{"check", good}, exitOK, nil},
-		{"misspelt key", []string{"run", misspelt}, exitInvalid, []string{"rig.yaml:", `unknown key "sgima0"`, `did you mean "sigma0"`, "^"}},
-		{"misspelt key, check", []string{"check", misspelt}, exitInvalid, []string{`did you mean "sigma0"`}},
-		{"wrong unit", []string{"run", wrongUnit}, exitInvalid, []string{"motor.K", "^"}},
-		{"out of range", []string{"run", outOfRange}, exitInvalid, []string{"loop.rate"}},
-		{"missing file", []string{"run", filepath.Join(dir, "nothing.yaml")}, exitInvalid, []string{"nothing.yaml"}},
-		{"missing port", []string{"run", noPort, "--dry-run", "--no-web", "--record", dir}, exitUnavailable, []string{"/dev/ttyUSB-nowhere", "hil ports"}},
-		{"broker refused", []string{"run", noBroker, "--no-web", "--record", dir}, exitUnavailable, []string{"127.0.0.1:9"}},
-		{"no recording", []string{"replay", filepath.Join(dir, "none")}, exitInvalid, []string{"none"}},
-		{"not a recording", []string{"export", write("junk.mcap", "this is not MCAP"), "-o", "-"}, exitInvalid, []string{"junk.mcap"}},
+		{"version", []string{"version"}, report.OK, []string{"hil "}},
+		{"completion", []string{"completion", "bash"}, report.OK, []string{"complete"}},
+		{"ports", []string{"ports", "--json"}, report.OK, nil},
+		{"unknown verb", []string{"rnu"}, report.Usage, []string{`unknown command "rnu"`, "run"}},
+		{"unknown flag", []string{"run", "--dri-run"}, report.Usage, []string{"unknown flag: --dri-run"}},
+		{"too many arguments", []string{"run", "a", "b"}, report.Usage, []string{"accepts at most 1 arg"}},
+		{"contradiction", []string{"run", good, "--dry-run", "--arm"}, report.Usage, []string{"exclude each other"}},
+		{"check", []string{"check", good}, report.OK, nil},
+		{"misspelt key", []string{"run", misspelt}, report.Invalid, []string{"rig.yaml:", `unknown key "sgima0"`, `did you mean "sigma0"`, "^"}},
+		{"misspelt key, check", []string{"check", misspelt}, report.Invalid, []string{`did you mean "sigma0"`}},
+		{"wrong unit", []string{"run", wrongUnit}, report.Invalid, []string{"motor.K", "^"}},
+		{"out of range", []string{"run", outOfRange}, report.Invalid, []string{"loop.rate"}},
+		{"missing file", []string{"run", filepath.Join(dir, "nothing.yaml")}, report.Invalid, []string{"nothing.yaml"}},
+		{"missing port", []string{"run", noPort, "--dry-run", "--no-web", "--record", dir}, report.Unavailable, []string{"/dev/ttyUSB-nowhere", "hil ports"}},
+		{"broker refused", []string{"run", noBroker, "--no-web", "--record", dir}, report.Unavailable, []string{"127.0.0.1:9"}},
+		{"no recording", []string{"replay", filepath.Join(dir, "none")}, report.Invalid, []string{"none"}},
+		{"not a recording", []string{"export", write("junk.mcap", "this is not MCAP"), "-o", "-"}, report.Invalid, []string{"junk.mcap"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			out, errs, code := execute(t, c.args...)
@@ -56,7 +58,7 @@ func TestExitCodes(t *testing.T) {
 				t.Errorf("exit code %d, want %d\n%s%s", code, c.code, out, errs)
 			}
 			text := errs
-			if c.code == exitOK {
+			if c.code == report.OK {
 				text = out
 			}
 			for _, s := range c.says {
@@ -79,12 +81,12 @@ func TestExitCodesOfRuns(t *testing.T) {
 		code int
 		says string
 	}{
-		{"good", []string{tolerant(t, virtualPort), "--duration", "6s"}, false, exitOK, `estimates ± standard error: J = [67]\.\d+e-05 ± \S+ kg·m², Fv = `},
-		{"good, too short for estimates", []string{tolerant(t, virtualPort), "--duration", "1500ms"}, false, exitOK, `no estimates: .* too short a run`},
-		{"never ready", []string{never, "--duration", "2s"}, false, exitTrip, `the rig never ran: the run ended in mode selftest \(.*motor\.current`},
-		{"never ready, dry run", []string{never, "--duration", "1s", "--dry-run"}, false, exitOK, ""},
-		{"core lost", []string{tolerant(t, virtualPort), "--duration", "3s"}, true, exitTrip, `the core was lost, and the rig was made safe`},
-		{"core lost, interrupted", []string{tolerant(t, virtualPort)}, true, exitTrip, `the core was lost`},
+		{"good", []string{tolerant(t, virtualPort), "--duration", "6s"}, false, report.OK, `estimates ± standard error: J = [67]\.\d+e-05 ± \S+ kg·m², Fv = `},
+		{"good, too short for estimates", []string{tolerant(t, virtualPort), "--duration", "1500ms"}, false, report.OK, `no estimates: .* too short a run`},
+		{"never ready", []string{never, "--duration", "2s"}, false, report.Trip, `the rig never ran: the run ended in mode selftest \(.*motor\.current`},
+		{"never ready, dry run", []string{never, "--duration", "1s", "--dry-run"}, false, report.OK, ""},
+		{"core lost", []string{tolerant(t, virtualPort), "--duration", "3s"}, true, report.Trip, `the core was lost, and the rig was made safe`},
+		{"core lost, interrupted", []string{tolerant(t, virtualPort)}, true, report.Trip, `the core was lost`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := startRun(t, append(c.args, "--record", t.TempDir())...)

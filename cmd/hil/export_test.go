@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"hilrig/cmd/report"
 	"hilrig/engine"
 	"hilrig/hil"
 	"hilrig/hil/ring"
@@ -57,21 +58,21 @@ func TestExportVerb(t *testing.T) {
 		out  string // beginning of what is written to -o -
 		say  string // part of the error or of stderr
 	}{
-		{"standard output", []string{run, "-o", "-", "--channels", "motor.angle"}, exitOK, angle, ""},
-		{"file", []string{run, "-o", filepath.Join(dir, "a.csv")}, exitOK, "", "10 rows, 8 columns"},
-		{"recording cut short", []string{cut, "-o", "-", "--channels", "motor.angle"}, exitOK, angle, "was not closed"},
-		{"no -o", []string{run}, exitUsage, "", "say where to"},
-		{"other ending", []string{run, "-o", filepath.Join(dir, "a.mat")}, exitUsage, "", "only .csv"},
-		{"file exists", []string{run, "-o", taken}, exitUsage, "", "--force"},
-		{"unknown channel", []string{run, "-o", filepath.Join(dir, "b.csv"), "--channels", "motor.angel"}, exitUsage, "", "motor.angle"},
-		{"unknown flag", []string{run, "--outpt", "x"}, exitUsage, "", "--outpt"},
-		{"backwards", []string{run, "-o", "-", "--from", "3", "--to", "2"}, exitUsage, "", "--from"},
-		{"decimate 0", []string{run, "-o", "-", "--decimate", "0"}, exitUsage, "", "--decimate"},
-		{"no rows", []string{run, "-o", filepath.Join(dir, "b.csv"), "--from", "60"}, exitInvalid, "", "no rows"},
-		{"no run", []string{filepath.Join(dir, "nothing"), "-o", "-"}, exitInvalid, "", "no recording there"},
-		{"not a recording", []string{taken, "-o", "-"}, exitInvalid, "", "is no recording"},
-		{"no folder", []string{run, "-o", filepath.Join(dir, "none", "a.csv")}, exitUnavailable, "", "cannot write"},
-		{"force", []string{run, "-o", taken, "--force"}, exitOK, "", "10 rows"},
+		{"standard output", []string{run, "-o", "-", "--channels", "motor.angle"}, report.OK, angle, ""},
+		{"file", []string{run, "-o", filepath.Join(dir, "a.csv")}, report.OK, "", "10 rows, 8 columns"},
+		{"recording cut short", []string{cut, "-o", "-", "--channels", "motor.angle"}, report.OK, angle, "was not closed"},
+		{"no -o", []string{run}, report.Usage, "", "say where to"},
+		{"other ending", []string{run, "-o", filepath.Join(dir, "a.mat")}, report.Usage, "", "only .csv"},
+		{"file exists", []string{run, "-o", taken}, report.Usage, "", "--force"},
+		{"unknown channel", []string{run, "-o", filepath.Join(dir, "b.csv"), "--channels", "motor.angel"}, report.Usage, "", "motor.angle"},
+		{"unknown flag", []string{run, "--outpt", "x"}, report.Usage, "", "--outpt"},
+		{"backwards", []string{run, "-o", "-", "--from", "3", "--to", "2"}, report.Usage, "", "--from"},
+		{"decimate 0", []string{run, "-o", "-", "--decimate", "0"}, report.Usage, "", "--decimate"},
+		{"no rows", []string{run, "-o", filepath.Join(dir, "b.csv"), "--from", "60"}, report.Invalid, "", "no rows"},
+		{"no run", []string{filepath.Join(dir, "nothing"), "-o", "-"}, report.Invalid, "", "no recording there"},
+		{"not a recording", []string{taken, "-o", "-"}, report.Invalid, "", "is no recording"},
+		{"no folder", []string{run, "-o", filepath.Join(dir, "none", "a.csv")}, report.Unavailable, "", "cannot write"},
+		{"force", []string{run, "-o", taken, "--force"}, report.OK, "", "10 rows"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			before, _ := os.ReadFile(taken)
@@ -85,7 +86,7 @@ func TestExportVerb(t *testing.T) {
 			if err != nil {
 				said += err.Error()
 			}
-			if code := exitCode(err); code != c.code || !strings.HasPrefix(stdout.String(), c.out) || !strings.Contains(said, c.say) {
+			if code := report.ExitCode(err); code != c.code || !strings.HasPrefix(stdout.String(), c.out) || !strings.Contains(said, c.say) {
 				t.Errorf("exit code %d, want %d\nstdout %q\nstderr and error %q", code, c.code, stdout.String(), said)
 			}
 			after, _ := os.ReadFile(taken)

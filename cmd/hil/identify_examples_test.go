@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	cmdidentify "hilrig/cmd/identify"
+	"hilrig/cmd/report"
 	"hilrig/configs"
 	"hilrig/identify"
 )
@@ -46,11 +48,11 @@ func exampleFolder(t *testing.T) string {
 func identified(t *testing.T, path string) *identify.Result {
 	t.Helper()
 	out, errs, code := execute(t, "identify", path, "--json")
-	var r identification
-	if err := json.Unmarshal([]byte(out), &r); err != nil || code != exitOK && code != exitQuality {
+	var r cmdidentify.Identification
+	if err := json.Unmarshal([]byte(out), &r); err != nil || code != report.OK && code != report.Quality {
 		t.Fatalf("exit code %d, %v\n%s", code, err, errs)
 	}
-	if (code == exitQuality) != (r.Verdict == identify.Rejected) {
+	if (code == report.Quality) != (r.Verdict == identify.Rejected) {
 		t.Errorf("exit code %d with the verdict %s", code, r.Verdict)
 	}
 	return r.Result
@@ -95,7 +97,7 @@ func TestSyntheticExamplesGiveBackTheTruth(t *testing.T) {
 					continue
 				}
 				truthOf(t, filepath.Join(dir, c[2]), truth)
-				if _, errs, code := execute(t, "simulate", filepath.Join(dir, c[2]), "-o", filepath.Join(dir, c[3])); code != exitOK {
+				if _, errs, code := execute(t, "simulate", filepath.Join(dir, c[2]), "-o", filepath.Join(dir, c[3])); code != report.OK {
 					t.Fatalf("%s: exit code %d\n%s", c[2], code, errs)
 				}
 			}
@@ -220,7 +222,7 @@ func TestCheckDescribesIdentification(t *testing.T) {
 	}
 	for _, f := range files {
 		out, errs, code := execute(t, "check", f)
-		if code != exitOK || !strings.Contains(out, ": ok\n") || !strings.Contains(out, "next: hil ") {
+		if code != report.OK || !strings.Contains(out, ": ok\n") || !strings.Contains(out, "next: hil ") {
 			t.Errorf("%s: exit code %d\n%s%s", f, code, out, errs)
 		}
 		if configs.KindOf(f) == configs.IdentifyFile && strings.Contains(out, "warning:") {
@@ -239,7 +241,7 @@ func TestCheckDescribesIdentification(t *testing.T) {
 		"method         lm\n", "coulomb, under the recorded force, position compared", "position = q · 0.0174533 -3.14159 rad", "force = i · 4.2e-05 N·m",
 		"J = 0.0002 kg·m², known", "Fc searched from 0.003 N·m, between 0.001 and what the record says N·m", "x.csv is not there", "once the records are there",
 	} {
-		if !strings.Contains(out, want) || code != exitOK {
+		if !strings.Contains(out, want) || code != report.OK {
 			t.Errorf("exit code %d, …%s… is missing in\n%s", code, want, out)
 		}
 	}
@@ -262,7 +264,7 @@ func TestSettingsThatNothingReads(t *testing.T) {
 			t.Fatal(err)
 		}
 		out, errs, code := execute(t, "check", path)
-		if said := out + errs; c.want != "" && (code != exitInvalid || !strings.Contains(said, c.want)) || c.want == "" && strings.Contains(said, "not used") {
+		if said := out + errs; c.want != "" && (code != report.Invalid || !strings.Contains(said, c.want)) || c.want == "" && strings.Contains(said, "not used") {
 			t.Errorf("%sexit code %d, want …%s… in\n%s", c.text, code, c.want, said)
 		}
 	}

@@ -14,6 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"hilrig/cmd/daemon"
+	cmdidentify "hilrig/cmd/identify"
+	"hilrig/cmd/report"
 	"hilrig/configs"
 	"hilrig/configs/schema"
 	"hilrig/hil"
@@ -74,7 +77,7 @@ const currentOffset = 0.01 // A
 func (m *motorTruth) record(t *testing.T, c truthRun) string {
 	t.Helper()
 	cfg := configs.Demo()
-	scaleToRate(cfg, c.rate)
+	daemon.ScaleToRate(cfg, c.rate)
 	if !c.clocked {
 		cfg.Device.Protocol = device.Line
 		for i := range cfg.Device.Measure {
@@ -85,7 +88,7 @@ func (m *motorTruth) record(t *testing.T, c truthRun) string {
 		}
 	}
 	cfg.Motor.R, cfg.Motor.L, cfg.Motor.K = m.R, m.L, m.K
-	a, err := assemble(cfg, handover{})
+	a, err := daemon.Assemble(cfg, daemon.Handover{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,23 +213,23 @@ func TestIdentifyRecordingFindsTheTruth(t *testing.T) {
 
 // identifyForTest is hil identify RUN without printing.
 func identifyForTest(run string) (*identify.Result, error) {
-	cfg, recs, _, err := planRun(context.Background(), run, newProgress(io.Discard))
+	cfg, recs, _, err := cmdidentify.PlanRun(context.Background(), run, report.NewProgress(io.Discard))
 	if err != nil {
 		return nil, err
 	}
-	return identify.Run(context.Background(), planOf(cfg, 0), identify.Records{Fit: recs}, nil, nil)
+	return identify.Run(context.Background(), cmdidentify.PlanOf(cfg, 0), identify.Records{Fit: recs}, nil, nil)
 }
 
 // A run without a live estimate says so, and why.
 func TestIdentifyRunWithoutLiveEstimate(t *testing.T) {
 	m := &motorTruth{R: 1.2, L: 0.6e-3, K: 0.042, J: 7e-5, Sigma0: 11, Sigma1: 0.02, Fv: 1.5e-4, Fc: 0.015, Fs: 0.021, Vs: 0.5}
 	run := m.record(t, truthRun{rate: 1000, clocked: true, seconds: 5})
-	if out, errs, code := execute(t, "identify", run); code != exitOK || !strings.Contains(out, "live         none: the recursive estimate of the run never had an error") {
+	if out, errs, code := execute(t, "identify", run); code != report.OK || !strings.Contains(out, "live         none: the recursive estimate of the run never had an error") {
 		t.Errorf("code %d\n%s%s", code, out, errs)
 	}
 	out, _, code := execute(t, "identify", run, "--json")
-	var r identification
-	if err := json.Unmarshal([]byte(out), &r); err != nil || code != exitOK || r.Run.Live != nil || r.Run.NoLive == "" {
+	var r cmdidentify.Identification
+	if err := json.Unmarshal([]byte(out), &r); err != nil || code != report.OK || r.Run.Live != nil || r.Run.NoLive == "" {
 		t.Errorf("code %d, %v, %+v", code, err, r.Run)
 	}
 }
@@ -258,7 +261,7 @@ func TestIdentifyOwnRun(t *testing.T) {
 	}{
 		{"demo", nil, false, false},
 		{"text lines at 200 Hz", func(c *configs.Config) {
-			scaleToRate(c, 200)
+			daemon.ScaleToRate(c, 200)
 			c.Device.Protocol, c.Device.Line = device.Line, wire.Format{Separator: "comma", Decimal: "point", Checksum: "none", Time: "t_us", TimeUnit: 1e-6, TimeBits: 32, End: "lf"}
 			for i := range c.Device.Measure {
 				c.Device.Measure[i].Type = wire.Text
@@ -268,8 +271,8 @@ func TestIdentifyOwnRun(t *testing.T) {
 			}
 			c.Control.Kp, c.Control.Kd, c.Compensation.Scale = 0.05, 2e-3, 0.5
 		}, false, false},
-		{"paced by the device, core restarted at the end", func(c *configs.Config) { scaleToRate(c, 500); c.Loop.Clock = "device" }, false, true},
-		{"skipped ticks", func(c *configs.Config) { scaleToRate(c, 500) }, true, false},
+		{"paced by the device, core restarted at the end", func(c *configs.Config) { daemon.ScaleToRate(c, 500); c.Loop.Clock = "device" }, false, true},
+		{"skipped ticks", func(c *configs.Config) { daemon.ScaleToRate(c, 500) }, true, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -286,11 +289,11 @@ func TestIdentifyOwnRun(t *testing.T) {
 			if err := os.WriteFile(file, text, 0o644); err != nil {
 				t.Fatal(err)
 			}
-			var r identification
+			var r cmdidentify.Identification
 			for try := 1; ; try++ {
 				why := driveFor(t, long, c.stops, c.dies, file, "--record", dir)
 				out, errs, code := execute(t, "identify", dir, "--json")
-				if err := json.Unmarshal([]byte(out), &r); why == "" && (err != nil || code != exitOK || r.Run == nil) {
+				if err := json.Unmarshal([]byte(out), &r); why == "" && (err != nil || code != report.OK || r.Run == nil) {
 					t.Fatalf("code %d, %v\n%s", code, err, errs)
 				}
 				if why == "" && r.Run.Live == nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"reflect"
@@ -9,6 +10,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"hilrig/cmd/identify"
+	"hilrig/cmd/report"
 )
 
 // resultSchema describes the JSON of hil identify by its Go types: what may be null, what may be missing.
@@ -17,7 +21,7 @@ func resultSchema() []byte {
 	doc := map[string]any{
 		"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "JSON of hil identify and hil compare",
 		"description": "a result of hil identify, its refusal, or a result of hil compare", "$defs": defs,
-		"anyOf": []any{schemaOf(reflect.TypeFor[identification](), defs), schemaOf(reflect.TypeFor[refused](), defs), schemaOf(reflect.TypeFor[compared](), defs)},
+		"anyOf": []any{schemaOf(reflect.TypeFor[identify.Identification](), defs), schemaOf(reflect.TypeFor[identify.Refused](), defs), schemaOf(reflect.TypeFor[identify.Compared](), defs)},
 	}
 	out, err := json.MarshalIndent(doc, "", " ")
 	if err != nil {
@@ -160,6 +164,8 @@ func conforms(v any, s map[string]any, defs map[string]any, at string) error {
 	return nil
 }
 
+var update = flag.Bool("update", false, "rewrite the generated parts of docs")
+
 // docs/identify-result.schema.json is what the program writes: go test ./cmd/hil -run ResultSchema -args -update renews it.
 func TestResultSchema(t *testing.T) {
 	const path = "../../docs/identify-result.schema.json"
@@ -183,9 +189,9 @@ func TestResultSchema(t *testing.T) {
 		code int
 		args []string
 	}{
-		{exitOK, []string{"identify", record, "--json"}},
-		{exitQuality, []string{"identify", record, "--json", "--terms", "inertia,coulomb+,coulomb-,offset"}},
-		{exitOK, []string{"compare", record, axisRecord(t, 1, "axis: linear", "axis: linear\nterms: [inertia, viscous, coulomb]"), "--json"}},
+		{report.OK, []string{"identify", record, "--json"}},
+		{report.Quality, []string{"identify", record, "--json", "--terms", "inertia,coulomb+,coulomb-,offset"}},
+		{report.OK, []string{"compare", record, axisRecord(t, 1, "axis: linear", "axis: linear\nterms: [inertia, viscous, coulomb]"), "--json"}},
 	} {
 		out, errs, code := execute(t, c.args...)
 		var v map[string]any

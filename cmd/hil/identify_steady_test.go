@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"hilrig/cmd/report"
 )
 
 // A table of means with their deviation and count is enough for the static map: the law that made it comes back within its
@@ -41,7 +43,7 @@ func TestIdentifyTableOfSteadyFriction(t *testing.T) {
 			CI95  [2]float64 `json:"interval"`
 		}
 	}
-	if err := json.Unmarshal([]byte(out), &got); err != nil || code != exitOK {
+	if err := json.Unmarshal([]byte(out), &got); err != nil || code != report.OK {
 		t.Fatalf("exit code %d, %v\n%s%s", code, err, out, errs)
 	}
 	want := map[string]float64{"Fc": 2, "Fs": 3.5, "vs": 0.02}

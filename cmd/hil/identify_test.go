@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"hilrig/cmd/report"
 	"hilrig/configs"
 	"hilrig/identify/linear"
 )
@@ -68,29 +69,29 @@ func TestIdentifyVerb(t *testing.T) {
 		code int
 		says []string // on stdout for code 0, else on stderr
 	}{
-		{"good", []string{good}, exitOK, []string{"force = M·a + Fv·v + Fc·sgn(v) + offset", "12.0", "identified", "next: hil identify"}},
-		{"validated by itself", []string{good, "--validate", filepath.Join(dir, "record.csv"), "--require-fit", "99"}, exitOK, []string{"validation"}},
-		{"asymmetric", []string{good, "--asymmetric"}, exitOK, []string{"Fc+", "Fv-"}},
-		{"no file", []string{}, exitUsage, []string{"accepts 1 arg"}},
-		{"missing configuration", []string{filepath.Join(dir, "no.yaml")}, exitInvalid, []string{"no.yaml"}},
-		{"missing record", []string{good, "--data", "nowhere.csv"}, exitInvalid, []string{"nowhere.csv", "no such file"}},
-		{"misspelt term", []string{good, "--terms", "inertia,viscus"}, exitUsage, []string{`did you mean "viscous"?`}},
-		{"nothing to split", []string{good, "--terms", "inertia,offset", "--asymmetric"}, exitUsage, []string{"nothing to split"}},
-		{"impossible gate", []string{good, "--require-fit", "101"}, exitUsage, []string{"want 0 to 100"}},
-		{"kept file", []string{good, "-o", existing}, exitUsage, []string{"kept.json exists"}},
-		{"unidentifiable", []string{good, "--terms", "inertia,viscous,coulomb+,coulomb-,offset"}, exitQuality, []string{"not identifiable", "coulomb+ − coulomb- − offset = 0"}},
-		{"misses the gate", []string{good, "--terms", "inertia,viscous", "--require-fit", "99"}, exitQuality, []string{"below the 99 % that are required"}},
-		{"wrong sign", []string{axisRecord(t, -1)}, exitQuality, []string{"rejected: M is negative", "sign of force or position"}},
-		{"unit of another kind", []string{axisRecord(t, 1, "unit: mm}", "unit: mV}")}, exitInvalid, []string{"axis.yaml:", "V (voltage)", "want m (length)", "^"}},
-		{"unit the file contradicts", []string{axisRecord(t, 1, "unit: mm}", "unit: m}")}, exitInvalid, []string{"record.csv:2", `"pos" is in mm, the configuration says m`}},
-		{"misspelt key", []string{axisRecord(t, 1, "axis: linear", "axsi: linear")}, exitInvalid, []string{`did you mean "axis"?`}},
-		{"missing column", []string{axisRecord(t, 1, "timestamp,pos,u", "timestamp,pso,u")}, exitInvalid, []string{`record.csv:1: no column "pos"`, `Did you mean "pso"?`}},
-		{"truncated row", []string{axisRecord(t, 1, "\n700,", "\n699.5\n700,")}, exitInvalid, []string{"record.csv:703: 1 cells"}},
-		{"reordered rows", []string{axisRecord(t, 1, "\n700,", "\n600,")}, exitInvalid, []string{"record.csv:703: time goes back by 0.099 s"}},
-		{"segments of a driven axis", []string{axisRecord(t, 1, "axis: linear\n", "axis: linear\nmodel: {law: coulomb, terms: [viscous, offset]}\nsegments: 4\n"), "--method", "regress,multishoot"}, exitOK, []string{"multiple shooting"}},
-		{"velocity steps without a velocity", []string{good, "--method", "velocity-step"}, exitInvalid, []string{"record.csv: no velocity", "data.columns.velocity"}},
-		{"state without an evolution", []string{good, "--resume", filepath.Join(dir, "state.json")}, exitUsage, []string{"only an evolution keeps its state"}},
-		{"state that cannot be kept", []string{good, "--method", "aep", "--resume", filepath.Join(dir, "no", "state.json")}, exitInvalid, []string{"--resume", "cannot write there"}},
+		{"good", []string{good}, report.OK, []string{"force = M·a + Fv·v + Fc·sgn(v) + offset", "12.0", "identified", "next: hil identify"}},
+		{"validated by itself", []string{good, "--validate", filepath.Join(dir, "record.csv"), "--require-fit", "99"}, report.OK, []string{"validation"}},
+		{"asymmetric", []string{good, "--asymmetric"}, report.OK, []string{"Fc+", "Fv-"}},
+		{"no file", []string{}, report.Usage, []string{"accepts 1 arg"}},
+		{"missing configuration", []string{filepath.Join(dir, "no.yaml")}, report.Invalid, []string{"no.yaml"}},
+		{"missing record", []string{good, "--data", "nowhere.csv"}, report.Invalid, []string{"nowhere.csv", "no such file"}},
+		{"misspelt term", []string{good, "--terms", "inertia,viscus"}, report.Usage, []string{`did you mean "viscous"?`}},
+		{"nothing to split", []string{good, "--terms", "inertia,offset", "--asymmetric"}, report.Usage, []string{"nothing to split"}},
+		{"impossible gate", []string{good, "--require-fit", "101"}, report.Usage, []string{"want 0 to 100"}},
+		{"kept file", []string{good, "-o", existing}, report.Usage, []string{"kept.json exists"}},
+		{"unidentifiable", []string{good, "--terms", "inertia,viscous,coulomb+,coulomb-,offset"}, report.Quality, []string{"not identifiable", "coulomb+ − coulomb- − offset = 0"}},
+		{"misses the gate", []string{good, "--terms", "inertia,viscous", "--require-fit", "99"}, report.Quality, []string{"below the 99 % that are required"}},
+		{"wrong sign", []string{axisRecord(t, -1)}, report.Quality, []string{"rejected: M is negative", "sign of force or position"}},
+		{"unit of another kind", []string{axisRecord(t, 1, "unit: mm}", "unit: mV}")}, report.Invalid, []string{"axis.yaml:", "V (voltage)", "want m (length)", "^"}},
+		{"unit the file contradicts", []string{axisRecord(t, 1, "unit: mm}", "unit: m}")}, report.Invalid, []string{"record.csv:2", `"pos" is in mm, the configuration says m`}},
+		{"misspelt key", []string{axisRecord(t, 1, "axis: linear", "axsi: linear")}, report.Invalid, []string{`did you mean "axis"?`}},
+		{"missing column", []string{axisRecord(t, 1, "timestamp,pos,u", "timestamp,pso,u")}, report.Invalid, []string{`record.csv:1: no column "pos"`, `Did you mean "pso"?`}},
+		{"truncated row", []string{axisRecord(t, 1, "\n700,", "\n699.5\n700,")}, report.Invalid, []string{"record.csv:703: 1 cells"}},
+		{"reordered rows", []string{axisRecord(t, 1, "\n700,", "\n600,")}, report.Invalid, []string{"record.csv:703: time goes back by 0.099 s"}},
+		{"segments of a driven axis", []string{axisRecord(t, 1, "axis: linear\n", "axis: linear\nmodel: {law: coulomb, terms: [viscous, offset]}\nsegments: 4\n"), "--method", "regress,multishoot"}, report.OK, []string{"multiple shooting"}},
+		{"velocity steps without a velocity", []string{good, "--method", "velocity-step"}, report.Invalid, []string{"record.csv: no velocity", "data.columns.velocity"}},
+		{"state without an evolution", []string{good, "--resume", filepath.Join(dir, "state.json")}, report.Usage, []string{"only an evolution keeps its state"}},
+		{"state that cannot be kept", []string{good, "--method", "aep", "--resume", filepath.Join(dir, "no", "state.json")}, report.Invalid, []string{"--resume", "cannot write there"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			out, errs, code := execute(t, append([]string{"identify"}, c.args...)...)
@@ -98,7 +99,7 @@ func TestIdentifyVerb(t *testing.T) {
 				t.Errorf("exit code %d, want %d\n%s%s", code, c.code, out, errs)
 			}
 			where := errs
-			if c.code == exitOK {
+			if c.code == report.OK {
 				where = out
 			}
 			for _, s := range c.says {
@@ -106,7 +107,7 @@ func TestIdentifyVerb(t *testing.T) {
 					t.Errorf("…%s… is missing in\n%s", s, where)
 				}
 			}
-			if c.code == exitInvalid && out != "" {
+			if c.code == report.Invalid && out != "" {
 				t.Errorf("stdout of a failure: %s", out)
 			}
 		})
@@ -135,7 +136,7 @@ func TestIdentifyJSON(t *testing.T) {
 		}
 		Data struct{ SHA256 string }
 	}
-	if err := json.Unmarshal([]byte(out), &r); err != nil || code != exitOK {
+	if err := json.Unmarshal([]byte(out), &r); err != nil || code != report.OK {
 		t.Fatalf("exit code %d, %v\n%s%s", code, err, out, errs)
 	}
 	if r.Verdict != "identified" || len(r.Parameters) != 5 || math.Abs(r.Parameters[0].Value-12) > 0.01 || r.Parameters[0].Unit != "kg" || len(r.Data.SHA256) != 64 {
@@ -145,16 +146,16 @@ func TestIdentifyJSON(t *testing.T) {
 	if err != nil || string(stored) != out {
 		t.Errorf("the file differs from standard output (%v)", err)
 	}
-	if _, _, code := execute(t, "identify", config, "-o", file); code != exitUsage {
-		t.Errorf("exit code %d on an existing file, want %d", code, exitUsage)
+	if _, _, code := execute(t, "identify", config, "-o", file); code != report.Usage {
+		t.Errorf("exit code %d on an existing file, want %d", code, report.Usage)
 	}
-	if _, errs, code := execute(t, "identify", config, "-o", file, "--force"); code != exitOK {
+	if _, errs, code := execute(t, "identify", config, "-o", file, "--force"); code != report.OK {
 		t.Errorf("exit code %d with --force\n%s", code, errs)
 	}
 
 	out, _, code = execute(t, "identify", config, "--json", "--terms", "inertia,coulomb+,coulomb-,offset")
 	var refused map[string]any
-	if err := json.Unmarshal([]byte(out), &refused); err != nil || code != exitQuality {
+	if err := json.Unmarshal([]byte(out), &refused); err != nil || code != report.Quality {
 		t.Fatalf("exit code %d, %v\n%s", code, err, out)
 	}
 	if _, has := refused["parameters"]; has || refused["verdict"] != "not identifiable" {
@@ -174,7 +175,7 @@ func TestIdentifyExamples(t *testing.T) {
 			t.Logf("%s: its record is not here, not run", name)
 			continue
 		}
-		if out, errs, code := execute(t, "identify", path); code != exitOK || !strings.Contains(out, "identified: ") {
+		if out, errs, code := execute(t, "identify", path); code != report.OK || !strings.Contains(out, "identified: ") {
 			t.Errorf("%s: exit code %d\n%s%s", name, code, out, errs)
 		}
 		if name != "emps" {
@@ -182,7 +183,7 @@ func TestIdentifyExamples(t *testing.T) {
 		}
 		out, errs, code := execute(t, "identify", path, "--json")
 		var r linear.Result
-		if err := json.Unmarshal([]byte(out), &r); err != nil || code != exitOK {
+		if err := json.Unmarshal([]byte(out), &r); err != nil || code != report.OK {
 			t.Fatalf("%v, exit code %d\n%s", err, code, errs)
 		}
 		// published [EMPS]

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"hilrig/cmd/report"
 )
 
 // The wrong kind of file given to a verb names the right verb, and does nothing else.
@@ -38,7 +40,7 @@ func TestWrongKindOfFile(t *testing.T) {
 	} {
 		for _, verb := range c.verbs {
 			out, errs, code := execute(t, append(strings.Fields(verb), c.file)...)
-			if code != exitInvalid || !strings.Contains(errs, c.is) || !strings.Contains(errs, c.next) || out != "" {
+			if code != report.Invalid || !strings.Contains(errs, c.is) || !strings.Contains(errs, c.next) || out != "" {
 				t.Errorf("hil %s %s: code %d\n%s%s", verb, filepath.Base(c.file), code, out, errs)
 			}
 		}
@@ -74,7 +76,7 @@ func TestExampleForNumbers(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if out, errs, code := execute(t, "identify", file); code != 0 && code != exitQuality || !strings.Contains(out, "inverse dynamics") && !strings.Contains(out, "least squares") {
+	if out, errs, code := execute(t, "identify", file); code != 0 && code != report.Quality || !strings.Contains(out, "inverse dynamics") && !strings.Contains(out, "least squares") {
 		t.Errorf("code %d\n%s\n%s%s", code, text, out, errs)
 	}
 }

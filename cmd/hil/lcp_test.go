@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"hilrig/cmd/report"
+	"hilrig/cmd/simulate"
 )
 
 // A problem file as a script sees it: exit code, status, and numbers that hold for the file.
@@ -18,16 +21,16 @@ func TestLCPVerb(t *testing.T) {
 		z          []float64
 		says       string
 	}{
-		{"solved", `{"M": [[2, 1], [1, 2]], "q": [-5, -6]}`, exitOK, "solved", []float64{4. / 3, 7. / 3}, ""},
-		{"trivial", `{"M": [[-1]], "q": [0]}`, exitOK, "trivial", []float64{0}, ""},
-		{"infeasible", `{"M": [[-1, 0], [0, 1]], "q": [-1, 2]}`, exitQuality, "ray infeasible", nil, "there is no solution"},
-		{"feasible without a solution", `{"M": [[0, 1], [0, 0]], "q": [-1, 1]}`, exitQuality, "ray unknown", nil, "there is no solution"},
-		{"not square", `{"M": [[1, 2]], "q": [1, 2]}`, exitInvalid, "", nil, "matrix M: 1 rows, want 2"},
-		{"empty", `{"M": [], "q": []}`, exitInvalid, "", nil, "q: empty"},
-		{"not a number", `{"M": [[NaN]], "q": [1]}`, exitInvalid, "", nil, "want {"},
-		{"null", `{"M": [[null]], "q": [1]}`, exitInvalid, "", nil, "null where a number belongs"},
-		{"misspelt", `{"m2": [[1]], "q": [1]}`, exitInvalid, "", nil, "m2"},
-		{"two problems", `{"M": [[1]], "q": [1]} {"M": [[1]], "q": [1]}`, exitInvalid, "", nil, "one problem a file"},
+		{"solved", `{"M": [[2, 1], [1, 2]], "q": [-5, -6]}`, report.OK, "solved", []float64{4. / 3, 7. / 3}, ""},
+		{"trivial", `{"M": [[-1]], "q": [0]}`, report.OK, "trivial", []float64{0}, ""},
+		{"infeasible", `{"M": [[-1, 0], [0, 1]], "q": [-1, 2]}`, report.Quality, "ray infeasible", nil, "there is no solution"},
+		{"feasible without a solution", `{"M": [[0, 1], [0, 0]], "q": [-1, 1]}`, report.Quality, "ray unknown", nil, "there is no solution"},
+		{"not square", `{"M": [[1, 2]], "q": [1, 2]}`, report.Invalid, "", nil, "matrix M: 1 rows, want 2"},
+		{"empty", `{"M": [], "q": []}`, report.Invalid, "", nil, "q: empty"},
+		{"not a number", `{"M": [[NaN]], "q": [1]}`, report.Invalid, "", nil, "want {"},
+		{"null", `{"M": [[null]], "q": [1]}`, report.Invalid, "", nil, "null where a number belongs"},
+		{"misspelt", `{"m2": [[1]], "q": [1]}`, report.Invalid, "", nil, "m2"},
+		{"two problems", `{"M": [[1]], "q": [1]} {"M": [[1]], "q": [1]}`, report.Invalid, "", nil, "one problem a file"},
 	} {
 		path := filepath.Join(t.TempDir(), "p.json")
 		if err := os.WriteFile(path, []byte(c.file), 0o644); err != nil {
@@ -37,13 +40,13 @@ func TestLCPVerb(t *testing.T) {
 		if code != c.code || !strings.Contains(errs, c.says) {
 			t.Errorf("%s: exit code %d, want %d with %q: %s", c.name, code, c.code, c.says, errs)
 		}
-		if c.code == exitInvalid {
+		if c.code == report.Invalid {
 			if out != "" {
 				t.Errorf("%s: printed %s", c.name, out)
 			}
 			continue
 		}
-		var a lcpAnswer
+		var a simulate.LCPAnswer
 		if err := json.Unmarshal([]byte(out), &a); err != nil || a.Status != c.status || len(a.Z) != len(c.z) {
 			t.Errorf("%s: %v, %s", c.name, err, out)
 			continue
@@ -57,7 +60,7 @@ func TestLCPVerb(t *testing.T) {
 			t.Errorf("%s: certificate %v", c.name, a.Certificate)
 		}
 	}
-	if _, errs, code := execute(t, "lcp", "no-such.json"); code != exitInvalid || !strings.Contains(errs, "no-such.json") {
+	if _, errs, code := execute(t, "lcp", "no-such.json"); code != report.Invalid || !strings.Contains(errs, "no-such.json") {
 		t.Errorf("missing file: %d, %s", code, errs)
 	}
 }

@@ -8,38 +8,28 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"hilrig/cmd/check"
+	"hilrig/cmd/daemon"
+	"hilrig/cmd/report"
 )
 
 func main() {
-	startedAs(os.Args[0])
+	report.StartedAs(os.Args[0])
 	os.Exit(Main())
 }
 
 // Main runs the program and returns its exit code; tests call it in place of main.
 func Main() int {
-	if len(os.Args) > 1 && os.Args[1] == coreVerb {
-		return runCore() // before anything else: the core re-executes itself with its scheduling class
+	if len(os.Args) > 1 && os.Args[1] == daemon.CoreVerb {
+		return daemon.RunCore() // before anything else: the core re-executes itself with its scheduling class
 	}
-	root := newRoot()
-	err := root.Execute()
-	if err == nil {
-		return exitOK
-	}
-	code := exitCode(err)
-	var e *exitError
-	if !errors.As(err, &e) && isUsage(err) {
-		code = exitUsage
-		fmt.Fprintf(os.Stderr, "hil: %s\nSee %s --help.\n", asStarted(err.Error()), startName)
-	} else if e == nil || e.err != nil {
-		fmt.Fprintf(os.Stderr, "hil: %s\n", asStarted(err.Error()))
-	}
-	return code
+	return report.ExitPrint(os.Stderr, newRoot().Execute())
 }
 
 func newRoot() *cobra.Command {
@@ -52,13 +42,15 @@ publishes everything, records it, and identifies friction parameters from live o
 Try it without hardware:   hil run            then open http://localhost:8080
 Identify what it recorded: hil identify runs
 Before your own rig:       hil check FILE; hil run FILE --dry-run; hil run FILE --arm`,
-		SilenceErrors:     true,
-		SilenceUsage:      true,
-		PersistentPreRunE: checkKinds,
-		Annotations:       map[string]string{cobra.CommandDisplayNameAnnotation: startName},
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		PersistentPreRunE: func(c *cobra.Command, files []string) error {
+			return check.Kinds(c.Name(), strings.TrimPrefix(c.CommandPath(), c.Root().DisplayName()+" "), files)
+		},
+		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: report.StartName},
 	}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return exitWith(exitUsage, fmt.Errorf("%w (see %s --help)", err, c.CommandPath()))
+		return report.ExitWith(report.Usage, fmt.Errorf("%w (see %s --help)", err, c.CommandPath()))
 	})
 	root.AddCommand(newRunCmd(), newRigCmd(), newReplayCmd(), newExportCmd(), newIdentifyCmd(), newCompareCmd(), newSimulateCmd(), newScenarioCmd(), newLawsCmd(), newLCPCmd(), newStudyCmd(), newCheckCmd(), newConfigCmd(),
 		newPortsCmd(), newLatencyCmd(), newVersionCmd())
@@ -66,13 +58,10 @@ Before your own rig:       hil check FILE; hil run FILE --dry-run; hil run FILE 
 	return root
 }
 
-// isUsage recognises what cobra says about unknown verbs and wrong numbers of arguments.
-func isUsage(err error) bool {
-	s := err.Error()
-	for _, p := range []string{"unknown command", "unknown flag", "unknown shorthand", "accepts ", "requires ", "invalid argument"} {
-		if strings.HasPrefix(s, p) {
-			return true
-		}
+// helpAsStarted puts the name of the program as started in the help of a command and those below it.
+func helpAsStarted(c *cobra.Command) {
+	c.Long, c.Example = report.AsStarted(c.Long), report.AsStarted(c.Example)
+	for _, below := range c.Commands() {
+		helpAsStarted(below)
 	}
-	return false
 }

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"hilrig/cmd/daemon"
 	"hilrig/configs"
 	"hilrig/hil"
 	"hilrig/hil/rt"
@@ -64,7 +65,7 @@ func execute(t *testing.T, args ...string) (stdout, stderr string, code int) {
 type daemonUnderTest struct {
 	t     *testing.T
 	cmd   *exec.Cmd
-	ready readyLine
+	ready daemon.ReadyLine
 	errs  *syncBuffer
 	done  chan struct{}
 }
@@ -220,7 +221,7 @@ func demoFile(t *testing.T, port string, changes ...string) string {
 
 // watchedRig is a virtual rig in this process that tells when it is energised, and can be unplugged.
 type watchedRig struct {
-	nobody
+	daemon.Nobody
 	t      *testing.T
 	port   string // a link that stays the same
 	unplug func() // the pseudo-terminal and the link are gone when it returns
@@ -263,7 +264,7 @@ func (w *watchedRig) plug() {
 	ended := make(chan error, 1)
 	cfg := configs.Demo()
 	cfg.Virtual.Watchdog = 30 // s: what takes the energy away is the daemon, not the rig by itself
-	go func() { ended <- runRig(ctx, in, cfg, motorMachine, w.port, 0, w) }()
+	go func() { ended <- daemon.RunRig(ctx, in, cfg, daemon.MotorMachine, w.port, 0, w) }()
 	w.unplug = func() {
 		cancel()
 		if err := <-ended; err != nil {
@@ -274,7 +275,7 @@ func (w *watchedRig) plug() {
 		defer w.mu.Unlock()
 		w.on = false
 	}
-	var ready rigReady
+	var ready daemon.RigReady
 	if err := json.NewDecoder(out).Decode(&ready); err != nil {
 		w.t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"hilrig/cmd/report"
 	"hilrig/engine/peer"
 )
 
@@ -104,8 +105,8 @@ func drivePage(t *testing.T, file string, height int, watch time.Duration, pictu
 			t.Fatal(err)
 		}
 	}
-	if code := d.stop(); code != exitInterrupted {
-		t.Errorf("exit code %d, want %d", code, exitInterrupted)
+	if code := d.stop(); code != report.Interrupted {
+		t.Errorf("exit code %d, want %d", code, report.Interrupted)
 	}
 }
 

@@ -14,15 +14,17 @@ import (
 	"strings"
 	"testing"
 
+	"hilrig/cmd/report"
+	"hilrig/cmd/simulate"
 	"hilrig/engine/experiment"
 )
 
 // The chapter's figures 6.4 to 6.42 are all there, well formed and not blank, beside the tables.
 func TestScenarioFigures(t *testing.T) {
 	dir := t.TempDir()
-	f := scenarioFlags{c: experiment.Public(), scheme: "midpoint", out: dir, formats: []string{"svg"}}
+	f := simulate.ScenarioOptions{C: experiment.Public(), Scheme: "midpoint", Out: dir, Formats: []string{"svg"}}
 	var out bytes.Buffer
-	if err := runScenario(context.Background(), "all", f, &out, io.Discard); err != nil {
+	if err := simulate.Scenario(context.Background(), "all", f, &out, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	for n := 4; n <= 42; n++ {
@@ -88,8 +90,8 @@ func TestScenarioFigures(t *testing.T) {
 // One law of the user's choice: PNG is a picture with ink, nothing is written over without being told to.
 func TestScenarioOfOneLaw(t *testing.T) {
 	dir := t.TempDir()
-	f := scenarioFlags{c: experiment.Public(), scheme: "midpoint", out: dir, formats: []string{"png"}, laws: []string{"elasto-plastic"}}
-	if err := runScenario(context.Background(), "hysteresis", f, io.Discard, io.Discard); err != nil {
+	f := simulate.ScenarioOptions{C: experiment.Public(), Scheme: "midpoint", Out: dir, Formats: []string{"png"}, Laws: []string{"elasto-plastic"}}
+	if err := simulate.Scenario(context.Background(), "hysteresis", f, io.Discard, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	names, _ := filepath.Glob(filepath.Join(dir, "hysteresis-*.png"))
@@ -117,54 +119,54 @@ func TestScenarioOfOneLaw(t *testing.T) {
 	if share := float64(ink) / float64(b.Dx()*b.Dy()); share < 0.005 || share > 0.3 {
 		t.Errorf("%.2f %% of the picture is ink", 100*share)
 	}
-	err = runScenario(context.Background(), "hysteresis", f, io.Discard, io.Discard)
-	if exitCode(err) != exitUsage || !strings.Contains(fmt.Sprint(err), "--force") {
+	err = simulate.Scenario(context.Background(), "hysteresis", f, io.Discard, io.Discard)
+	if report.ExitCode(err) != report.Usage || !strings.Contains(fmt.Sprint(err), "--force") {
 		t.Errorf("a second run into the same directory: %v", err)
 	}
-	f.force = true
-	if err := runScenario(context.Background(), "hysteresis", f, io.Discard, io.Discard); err != nil {
+	f.Force = true
+	if err := simulate.Scenario(context.Background(), "hysteresis", f, io.Discard, io.Discard); err != nil {
 		t.Errorf("with --force: %v", err)
 	}
 }
 
 func TestScenarioRefuses(t *testing.T) {
-	good := func() scenarioFlags {
-		return scenarioFlags{c: experiment.Public(), scheme: "midpoint", out: t.TempDir(), formats: []string{"svg"}, noFigures: true}
+	good := func() simulate.ScenarioOptions {
+		return simulate.ScenarioOptions{C: experiment.Public(), Scheme: "midpoint", Out: t.TempDir(), Formats: []string{"svg"}, NoFigures: true}
 	}
 	for _, c := range []struct {
 		name, scenario string
-		change         func(*scenarioFlags)
+		change         func(*simulate.ScenarioOptions)
 		code           int
 		want           string
 	}{
-		{"unknown scenario", "stickslip", func(*scenarioFlags) {}, exitUsage, `did you mean "stick-slip"?`},
-		{"unknown law", "all", func(f *scenarioFlags) { f.laws = []string{"lugr"} }, exitUsage, `did you mean "lugre"?`},
-		{"a law twice", "all", func(f *scenarioFlags) { f.laws = []string{"lugre", "lugre"} }, exitUsage, "named twice"},
-		{"no step", "all", func(f *scenarioFlags) { f.c.Step = 0 }, exitUsage, "--step"},
-		{"unknown scheme", "all", func(f *scenarioFlags) { f.scheme = "euler" }, exitUsage, "midpoint"},
-		{"a ripple through zero", "all", func(f *scenarioFlags) { f.c.Ripple = 0.07 }, exitUsage, "--bias"},
-		{"missing file", "all", func(f *scenarioFlags) { f.from = "nowhere.yaml" }, exitInvalid, ""},
-		{"a law without its normal load", "all", func(f *scenarioFlags) {
-			f.from = simulateFile(t, "compare-laws.yaml", "{law: karnopp, label: Karnopp}", "{law: coulomb, mu: 0.2, Fc: 1 N}", "step: 1 ms", "step: 1 ms\nnormal: 10 N")
-		}, exitInvalid, "give it as N0"},
-		{"a mass too light for the step", "stick-slip", func(f *scenarioFlags) { f.c.Mass = 1e-12 }, exitInvalid, "would be divided into"},
-		{"two sources of laws", "all", func(f *scenarioFlags) { f.from, f.laws = "x.yaml", []string{"m2"} }, exitUsage, "one of them"},
+		{"unknown scenario", "stickslip", func(*simulate.ScenarioOptions) {}, report.Usage, `did you mean "stick-slip"?`},
+		{"unknown law", "all", func(f *simulate.ScenarioOptions) { f.Laws = []string{"lugr"} }, report.Usage, `did you mean "lugre"?`},
+		{"a law twice", "all", func(f *simulate.ScenarioOptions) { f.Laws = []string{"lugre", "lugre"} }, report.Usage, "named twice"},
+		{"no step", "all", func(f *simulate.ScenarioOptions) { f.C.Step = 0 }, report.Usage, "--step"},
+		{"unknown scheme", "all", func(f *simulate.ScenarioOptions) { f.Scheme = "euler" }, report.Usage, "midpoint"},
+		{"a ripple through zero", "all", func(f *simulate.ScenarioOptions) { f.C.Ripple = 0.07 }, report.Usage, "--bias"},
+		{"missing file", "all", func(f *simulate.ScenarioOptions) { f.From = "nowhere.yaml" }, report.Invalid, ""},
+		{"a law without its normal load", "all", func(f *simulate.ScenarioOptions) {
+			f.From = simulateFile(t, "compare-laws.yaml", "{law: karnopp, label: Karnopp}", "{law: coulomb, mu: 0.2, Fc: 1 N}", "step: 1 ms", "step: 1 ms\nnormal: 10 N")
+		}, report.Invalid, "give it as N0"},
+		{"a mass too light for the step", "stick-slip", func(f *simulate.ScenarioOptions) { f.C.Mass = 1e-12 }, report.Invalid, "would be divided into"},
+		{"two sources of laws", "all", func(f *simulate.ScenarioOptions) { f.From, f.Laws = "x.yaml", []string{"m2"} }, report.Usage, "one of them"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := good()
 			c.change(&f)
-			err := runScenario(context.Background(), c.scenario, f, io.Discard, io.Discard)
-			if exitCode(err) != c.code || !strings.Contains(fmt.Sprint(err), c.want) {
-				t.Errorf("exit %d: %v; want %d and %q", exitCode(err), err, c.code, c.want)
+			err := simulate.Scenario(context.Background(), c.scenario, f, io.Discard, io.Discard)
+			if report.ExitCode(err) != c.code || !strings.Contains(fmt.Sprint(err), c.want) {
+				t.Errorf("exit %d: %v; want %d and %q", report.ExitCode(err), err, c.code, c.want)
 			}
-			if files, _ := os.ReadDir(f.out); len(files) > 0 {
+			if files, _ := os.ReadDir(f.Out); len(files) > 0 {
 				t.Errorf("%d files were written all the same", len(files))
 			}
 		})
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := runScenario(ctx, "all", good(), io.Discard, io.Discard); exitCode(err) != exitInterrupted {
+	if err := simulate.Scenario(ctx, "all", good(), io.Discard, io.Discard); report.ExitCode(err) != report.Interrupted {
 		t.Errorf("interrupted: %v", err)
 	}
 }

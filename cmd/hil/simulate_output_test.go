@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"hilrig/cmd/report"
 )
 
 // Results never take the place of a device, of a pipe, or of what they were made from, --force or not.
@@ -38,7 +40,7 @@ func TestSimulateSparesWhatIsNoResult(t *testing.T) {
 		{track, "is an input of the run"},
 	} {
 		_, errs, code := execute(t, "simulate", own, "-o", c.out, "--force")
-		if code != exitUsage || !strings.Contains(errs, c.says) {
+		if code != report.Usage || !strings.Contains(errs, c.says) {
 			t.Errorf("-o %s: exit code %d, %s", c.out, code, errs)
 		}
 	}

@@ -19,6 +19,9 @@ import (
 	"syscall"
 	"testing"
 
+	"hilrig/cmd/identify"
+	"hilrig/cmd/report"
+	"hilrig/cmd/simulate"
 	"hilrig/configs"
 	"hilrig/identify/record"
 )
@@ -317,7 +320,7 @@ func TestSimulateCSVIsConsistent(t *testing.T) {
 		Time:     record.Column{Name: "time_s", Unit: "s", Scale: 1},
 		Position: record.Column{Name: "position_m", Unit: "m", Scale: 1},
 		Force:    record.Column{Name: "load_N", Unit: "N", Scale: 1},
-		SameUnit: sameUnit,
+		SameUnit: identify.SameUnit,
 	})
 	if err != nil || len(recs[0].Position) != 9000 {
 		t.Errorf("identify: %v", err)
@@ -343,29 +346,29 @@ func TestSimulateVerb(t *testing.T) {
 		code int
 		says []string // on stdout for code 0, else on stderr
 	}{
-		{"good", []string{good}, exitOK, []string{"left out, zero", "break-away forward", "10.22"}},
-		{"other laws", []string{good, "--law", "lugre,dahl,karnopp"}, exitOK, []string{"public set", "karnopp", "events of dahl"}},
-		{"other step", []string{good, "--step", "0.5ms", "--duration", "1 s"}, exitOK, []string{"1 s in 2000 steps of 0.0005 s"}},
-		{"no file", nil, exitUsage, []string{"accepts 1 arg"}},
-		{"missing file", []string{filepath.Join(dir, "no.yaml")}, exitInvalid, []string{"no.yaml: no such file"}},
-		{"kept file", []string{good, "-o", kept}, exitUsage, []string{"kept.csv exists; --force"}},
-		{"folder", []string{good, "-o", dir, "--force"}, exitUsage, []string{"is a folder"}},
-		{"no folder", []string{good, "-o", filepath.Join(dir, "none", "x.csv")}, exitUnavailable, []string{"cannot write", "there is no folder", "none"}},
-		{"standard output", []string{good, "-o", "-"}, exitUsage, []string{"standard output carries the report"}},
-		{"unknown format", []string{good, "--plot", "x.pdf"}, exitUsage, []string{"ends in .svg or .png"}},
-		{"one file for both", []string{good, "--plot", "x.svg", "-o", "./x.svg"}, exitUsage, []string{"the same file"}},
-		{"misspelt law", []string{good, "--law", "lugr"}, exitUsage, []string{`did you mean "lugre"?`}},
-		{"public law that turns", []string{"../../configs/motor-coast.yaml", "--law", "dahl"}, exitUsage, []string{"linear axis"}},
-		{"impossible step", []string{good, "--step", "-1ms"}, exitUsage, []string{"--step", "want > 0"}},
-		{"step of another kind", []string{good, "--step", "1 m"}, exitUsage, []string{"m (length), want s (time)"}},
-		{"step that divides nothing", []string{"../../configs/motor-coast.yaml", "--step", "0.3ms"}, exitUsage, []string{"outputs.every"}},
-		{"step beyond the limit", []string{far}, exitInvalid, []string{"lugre: step: 0.01 s is beyond what the midpoint scheme takes here, 0.004668 s", "over_limit: substep divides it into 3"}},
-		{"sub-steps", []string{simulateFile(t, "stick-slip.yaml", "step: 1 ms", "step: 10 ms\nover_limit: substep")}, exitOK, []string{"every step in 3 parts", "0.0046676"}},
-		{"unstable scheme", []string{simulateFile(t, "stick-slip.yaml", "step: 1 ms", "step: 5 ms\nscheme: explicit")}, exitInvalid, []string{"unstable while the contact sticks"}},
-		{"too many sub-steps", []string{simulateFile(t, "stick-slip.yaml", "mass: 1 kg", "mass: 1 mg", "step: 1 ms", "step: 10 ms\nover_limit: substep")}, exitInvalid, []string{"would be divided into", "want a step of at most"}},
-		{"misspelt parameter", []string{simulateFile(t, "stick-slip.yaml", "sigma0:", "sgima0:")}, exitInvalid, []string{`run.yaml:16:3: unknown key "sgima0"`, `did you mean "sigma0"?`, "^"}},
-		{"force of another world", []string{simulateFile(t, "presliding.yaml", "0.5 N", "1e308 N")}, exitInvalid, []string{"input.amplitude: 1e+308", "want 0, or a magnitude from 1e-30 to 1e+30"}},
-		{"no finite result", []string{simulateFile(t, "stick-slip.yaml", "{kind: ramp, velocity: 0.1 m/s}", "{kind: file, file: "+away+"}"), "--json"}, exitInternal,
+		{"good", []string{good}, report.OK, []string{"left out, zero", "break-away forward", "10.22"}},
+		{"other laws", []string{good, "--law", "lugre,dahl,karnopp"}, report.OK, []string{"public set", "karnopp", "events of dahl"}},
+		{"other step", []string{good, "--step", "0.5ms", "--duration", "1 s"}, report.OK, []string{"1 s in 2000 steps of 0.0005 s"}},
+		{"no file", nil, report.Usage, []string{"accepts 1 arg"}},
+		{"missing file", []string{filepath.Join(dir, "no.yaml")}, report.Invalid, []string{"no.yaml: no such file"}},
+		{"kept file", []string{good, "-o", kept}, report.Usage, []string{"kept.csv exists; --force"}},
+		{"folder", []string{good, "-o", dir, "--force"}, report.Usage, []string{"is a folder"}},
+		{"no folder", []string{good, "-o", filepath.Join(dir, "none", "x.csv")}, report.Unavailable, []string{"cannot write", "there is no folder", "none"}},
+		{"standard output", []string{good, "-o", "-"}, report.Usage, []string{"standard output carries the report"}},
+		{"unknown format", []string{good, "--plot", "x.pdf"}, report.Usage, []string{"ends in .svg or .png"}},
+		{"one file for both", []string{good, "--plot", "x.svg", "-o", "./x.svg"}, report.Usage, []string{"the same file"}},
+		{"misspelt law", []string{good, "--law", "lugr"}, report.Usage, []string{`did you mean "lugre"?`}},
+		{"public law that turns", []string{"../../configs/motor-coast.yaml", "--law", "dahl"}, report.Usage, []string{"linear axis"}},
+		{"impossible step", []string{good, "--step", "-1ms"}, report.Usage, []string{"--step", "want > 0"}},
+		{"step of another kind", []string{good, "--step", "1 m"}, report.Usage, []string{"m (length), want s (time)"}},
+		{"step that divides nothing", []string{"../../configs/motor-coast.yaml", "--step", "0.3ms"}, report.Usage, []string{"outputs.every"}},
+		{"step beyond the limit", []string{far}, report.Invalid, []string{"lugre: step: 0.01 s is beyond what the midpoint scheme takes here, 0.004668 s", "over_limit: substep divides it into 3"}},
+		{"sub-steps", []string{simulateFile(t, "stick-slip.yaml", "step: 1 ms", "step: 10 ms\nover_limit: substep")}, report.OK, []string{"every step in 3 parts", "0.0046676"}},
+		{"unstable scheme", []string{simulateFile(t, "stick-slip.yaml", "step: 1 ms", "step: 5 ms\nscheme: explicit")}, report.Invalid, []string{"unstable while the contact sticks"}},
+		{"too many sub-steps", []string{simulateFile(t, "stick-slip.yaml", "mass: 1 kg", "mass: 1 mg", "step: 1 ms", "step: 10 ms\nover_limit: substep")}, report.Invalid, []string{"would be divided into", "want a step of at most"}},
+		{"misspelt parameter", []string{simulateFile(t, "stick-slip.yaml", "sigma0:", "sgima0:")}, report.Invalid, []string{`run.yaml:16:3: unknown key "sgima0"`, `did you mean "sigma0"?`, "^"}},
+		{"force of another world", []string{simulateFile(t, "presliding.yaml", "0.5 N", "1e308 N")}, report.Invalid, []string{"input.amplitude: 1e+308", "want 0, or a magnitude from 1e-30 to 1e+30"}},
+		{"no finite result", []string{simulateFile(t, "stick-slip.yaml", "{kind: ramp, velocity: 0.1 m/s}", "{kind: file, file: "+away+"}"), "--json"}, report.Internal,
 			[]string{"lugre: at t = 0 s the step has no finite result (position", "m/s", "nothing was written"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -374,7 +377,7 @@ func TestSimulateVerb(t *testing.T) {
 				t.Errorf("exit code %d, want %d\n%s%s", code, c.code, out, errs)
 			}
 			where := errs
-			if c.code == exitOK {
+			if c.code == report.OK {
 				where = out
 			} else if out != "" {
 				t.Errorf("stdout of a failure: %s", out)
@@ -414,7 +417,7 @@ func TestSimulateTablesDoNotWrap(t *testing.T) {
 			t.Errorf("a line of %d letters", n)
 		}
 	}
-	if want := (len(names) + sideBySide - 1) / sideBySide; tables != want {
+	if want := (len(names) + simulate.SideBySide - 1) / simulate.SideBySide; tables != want {
 		t.Errorf("%d tables for %d laws, want %d", tables, len(names), want)
 	}
 }
@@ -444,8 +447,8 @@ func TestSimulateInterrupted(t *testing.T) {
 		said = lines.Text()
 	}
 	var exit *exec.ExitError
-	if err := c.Wait(); !errors.As(err, &exit) || exit.ExitCode() != exitInterrupted {
-		t.Errorf("%v, want exit code %d", err, exitInterrupted)
+	if err := c.Wait(); !errors.As(err, &exit) || exit.ExitCode() != report.Interrupted {
+		t.Errorf("%v, want exit code %d", err, report.Interrupted)
 	}
 	if !strings.Contains(said, "interrupted; nothing was written") {
 		t.Errorf("last words: %q", said)
@@ -462,20 +465,20 @@ func TestWriteWhole(t *testing.T) {
 	put := func(text string) func(io.Writer) error {
 		return func(w io.Writer) error { _, err := io.WriteString(w, text); return err }
 	}
-	if err := writeWhole(path, false, put("one")); err != nil {
+	if err := report.WriteWhole(path, false, put("one")); err != nil {
 		t.Fatal(err)
 	}
-	if err := writeWhole(path, false, put("two")); err == nil || !strings.Contains(err.Error(), "exists") {
+	if err := report.WriteWhole(path, false, put("two")); err == nil || !strings.Contains(err.Error(), "exists") {
 		t.Errorf("second write: %v", err)
 	}
 	broken := errors.New("disk full")
-	if err := writeWhole(path, true, func(w io.Writer) error { io.WriteString(w, "half"); return broken }); !errors.Is(err, broken) {
+	if err := report.WriteWhole(path, true, func(w io.Writer) error { io.WriteString(w, "half"); return broken }); !errors.Is(err, broken) {
 		t.Errorf("broken write: %v", err)
 	}
 	if data, _ := os.ReadFile(path); string(data) != "one" {
 		t.Errorf("file holds %q", data)
 	}
-	if err := writeWhole(path, true, put("three")); err != nil {
+	if err := report.WriteWhole(path, true, put("three")); err != nil {
 		t.Fatal(err)
 	}
 	if data, _ := os.ReadFile(path); string(data) != "three" {
@@ -490,7 +493,7 @@ func TestWriteWhole(t *testing.T) {
 func TestSimulateStopsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := runSimulate(ctx, "../../configs/stick-slip.yaml", simulateFlags{}, io.Discard, io.Discard); !errors.Is(err, context.Canceled) {
+	if err := simulate.RunLaws(ctx, "../../configs/stick-slip.yaml", simulate.Options{}, io.Discard, io.Discard); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }
@@ -541,7 +544,7 @@ func TestDevicesAreNotWrittenOver(t *testing.T) {
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 		t.Skip(err)
 	}
-	if err := writeWhole(fifo, true, func(w io.Writer) error { _, err := io.WriteString(w, "x"); return err }); err == nil {
+	if err := report.WriteWhole(fifo, true, func(w io.Writer) error { _, err := io.WriteString(w, "x"); return err }); err == nil {
 		t.Error("a pipe was written over")
 	}
 	if st, err := os.Lstat(fifo); err != nil || st.Mode()&os.ModeNamedPipe == 0 {

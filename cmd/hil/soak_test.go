@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"hilrig/cmd/report"
 	"hilrig/hil"
 	"hilrig/hil/rt"
 	"hilrig/hil/sink"
@@ -27,7 +28,7 @@ func TestSoakStarts(t *testing.T) {
 		d := startRun(t, file, "--rate", "10 kHz", "--record", t.TempDir(), "--no-mqtt")
 		time.Sleep(time.Second)
 		h := d.health()
-		if code := d.stop(); code != exitInterrupted || strings.Contains(d.errs.String(), "CORE_LOST") {
+		if code := d.stop(); code != report.Interrupted || strings.Contains(d.errs.String(), "CORE_LOST") {
 			t.Fatalf("start %d: exit code %d\n%s", k+1, code, d.errs)
 		}
 		t.Logf("start %2d: %.0f ticks, %.0f frames received, %.0f skipped", k+1, h["ticks"], h["link_frames"], h["skipped"])

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"hilrig/cmd/daemon"
 	"hilrig/configs"
 	"hilrig/engine"
 	"hilrig/hil"
@@ -104,7 +105,7 @@ func TestGuardOfTheFile(t *testing.T) {
 		meas = append(meas, engine.Signal{Name: m.Name, Unit: m.Unit})
 	}
 	meas = append(meas, engine.Signal{Name: "link.age", Unit: "s"})
-	spec, err := controllerSpec(cfg, meas, nil)
+	spec, err := daemon.ControllerSpec(cfg, meas, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,9 @@ import (
 	"encoding/json"
 	"path/filepath"
 	"testing"
+
+	"hilrig/cmd/report"
+	"hilrig/cmd/study"
 )
 
 // Trends of the brush: the mean rate of tilting grows as the brush shortens (240 runs over eleven parameters), and with its
@@ -31,10 +34,10 @@ func TestStudiesOfTheBrushSoak(t *testing.T) {
 	} {
 		args := append([]string{"study", c.study, "--json", "--out", filepath.Join(t.TempDir(), c.study)}, c.args...)
 		stdout, stderr, code := execute(t, args...)
-		if code != exitOK {
+		if code != report.OK {
 			t.Fatalf("%s: exit %d\n%s", c.study, code, stderr)
 		}
-		var s studySummary
+		var s study.Summary
 		if err := json.Unmarshal([]byte(stdout), &s); err != nil {
 			t.Fatal(err)
 		}

@@ -16,6 +16,9 @@ import (
 	"time"
 
 	"github.com/parquet-go/parquet-go"
+
+	"hilrig/cmd/report"
+	"hilrig/cmd/study"
 )
 
 // smallStudy is 60 runs of the stick-slip example; step and duration make a run last a few milliseconds or longer.
@@ -62,7 +65,7 @@ func folder(t *testing.T, dir string) map[string]string {
 	}
 	out := map[string]string{}
 	for _, e := range list {
-		if e.Name() == journalName {
+		if e.Name() == study.JournalName {
 			continue
 		}
 		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
@@ -92,7 +95,7 @@ func TestStudyDoesNotDependOnTheWorkers(t *testing.T) {
 	file, dir := studyFile(t, "2 s"), t.TempDir()
 	one, four := filepath.Join(dir, "one"), filepath.Join(dir, "four")
 	for out, workers := range map[string]string{one: "1", four: "4"} {
-		if stdout, stderr, code := execute(t, "study", file, "--out", out, "--workers", workers, "--plot"); code != exitOK {
+		if stdout, stderr, code := execute(t, "study", file, "--out", out, "--workers", workers, "--plot"); code != report.OK {
 			t.Fatalf("exit %d\n%s%s", code, stdout, stderr)
 		}
 	}
@@ -135,7 +138,7 @@ func TestStudyDoesNotDependOnTheWorkers(t *testing.T) {
 	base := simulateFile(t, "stick-slip.yaml", "velocity: 0.1 m/s", "velocity: "+r[at["speed_m_s"]]+" m/s",
 		"sigma1: 316.22776601683796", "sigma1: "+r[at["sigma1_Ns_m"]], "vd: 0 ", "vd: 0.1 ", "duration: 20 s", "duration: 2 s\nscheme: "+r[at["scheme"]])
 	stdout, stderr, code := execute(t, "simulate", base, "--json")
-	if code != exitOK {
+	if code != report.OK {
 		t.Fatal(stderr)
 	}
 	var sim struct {
@@ -168,10 +171,10 @@ func TestStudySurvivesBeingKilled(t *testing.T) {
 	}
 	file, dir := studyFile(t, "8 s"), t.TempDir()
 	whole, cut := filepath.Join(dir, "whole"), filepath.Join(dir, "cut")
-	if _, stderr, code := execute(t, "study", file, "--out", whole); code != exitOK {
+	if _, stderr, code := execute(t, "study", file, "--out", whole); code != report.OK {
 		t.Fatal(stderr)
 	}
-	journal := filepath.Join(cut, journalName)
+	journal := filepath.Join(cut, study.JournalName)
 	lines := func() int { data, _ := os.ReadFile(journal); return bytes.Count(data, []byte("\n")) }
 	for kill, at := range []int{8, 25, 40} {
 		c := program(t, "study", file, "--out", cut, "--workers", "2")
@@ -193,7 +196,7 @@ func TestStudySurvivesBeingKilled(t *testing.T) {
 		// the last time it is asked to end
 		_ = c.Process.Signal(syscall.SIGINT)
 		_ = c.Wait()
-		if code := c.ProcessState.ExitCode(); code != exitInterrupted || !strings.Contains(errs.String(), "goes on from there: hil study "+file) {
+		if code := c.ProcessState.ExitCode(); code != report.Interrupted || !strings.Contains(errs.String(), "goes on from there: hil study "+file) {
 			t.Errorf("exit %d\n%s", code, errs.String())
 		}
 	}
@@ -208,7 +211,7 @@ func TestStudySurvivesBeingKilled(t *testing.T) {
 	fmt.Fprint(f, `{"run":3,"metr`)
 	f.Close()
 	stdout, stderr, code := execute(t, "study", file, "--out", cut, "--workers", "1")
-	if code != exitOK || !strings.Contains(stderr, "of 60 runs are done") || !strings.Contains(stdout, "runs were there already") {
+	if code != report.OK || !strings.Contains(stderr, "of 60 runs are done") || !strings.Contains(stdout, "runs were there already") {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
 	sameFolders(t, cut, whole)
@@ -217,10 +220,10 @@ func TestStudySurvivesBeingKilled(t *testing.T) {
 // The table as Parquet, read back: the numbers of the CSV, null for what is none.
 func TestStudyWritesParquet(t *testing.T) {
 	file, dir := studyFile(t, "1 s", "runs: 60", "runs: 12"), filepath.Join(t.TempDir(), "p")
-	if _, stderr, code := execute(t, "study", file, "--out", dir, "--format", "parquet"); code != exitOK {
+	if _, stderr, code := execute(t, "study", file, "--out", dir, "--format", "parquet"); code != report.OK {
 		t.Fatal(stderr)
 	}
-	if _, stderr, code := execute(t, "study", file, "--out", dir); code != exitOK {
+	if _, stderr, code := execute(t, "study", file, "--out", dir); code != report.OK {
 		t.Fatal(stderr)
 	}
 	files := folder(t, dir)
@@ -270,7 +273,7 @@ func TestStudyVerb(t *testing.T) {
 	}
 	good := small()
 	used := filepath.Join(dir, "used")
-	if _, stderr, code := execute(t, "study", good, "--out", used); code != exitOK {
+	if _, stderr, code := execute(t, "study", good, "--out", used); code != report.OK {
 		t.Fatal(stderr)
 	}
 	foreign := filepath.Join(dir, "foreign")
@@ -286,26 +289,26 @@ func TestStudyVerb(t *testing.T) {
 		code int
 		want string
 	}{
-		{"done already", []string{good, "--out", used}, exitOK, "5 runs were there already"},
-		{"other runs", []string{good, "--out", used, "--runs", "6"}, exitInvalid, "belongs to a study of 5 runs (small, latin-hypercube of 5, seed 3)"},
-		{"other seed", []string{good, "--out", used, "--seed", "4"}, exitInvalid, "name another folder with --out, or begin again with --resume=false"},
-		{"begin again", []string{good, "--out", used, "--seed", "4", "--resume=false"}, exitOK, "seed 4"},
-		{"other base", []string{small("friction.vd: 0.1", "friction.vd: 0.2"), "--out", used}, exitInvalid, "belongs to other settings"},
-		{"nothing to resume", []string{good, "--out", filepath.Join(dir, "new"), "--resume"}, exitInvalid, "there is no journal"},
-		{"someone's results", []string{good, "--out", foreign}, exitUsage, "it is not of this study"},
-		{"folder in the way", []string{good, "--out", good}, exitUnavailable, "not a directory"},
-		{"misspelt result", []string{small("velocity_max, first", "velocity_mex, first")}, exitInvalid, `metrics[0]: no run gives "velocity_mex"; there are break_away_count`},
-		{"misspelt axis", []string{small("x: speed", "x: sped")}, exitInvalid, `figures[0].x: no run gives "sped"; there are speed`},
-		{"misspelt path", []string{small("path: friction.sigma1", "path: friction.sigma7")}, exitInvalid, `unknown key "sigma7"`},
-		{"misspelt column", []string{small("x: position, y: velocity", "x: place, y: velocity"), "--plot"}, exitInvalid, `the trace has no "place"; it has time, position`},
-		{"failing runs", []string{small("scheme, values: [midpoint, implicit]", "plant.mass, values: [1, 1e-12]")}, exitQuality, "runs failed"},
-		{"allowed failures", []string{small("scheme, values: [midpoint, implicit]", "plant.mass, values: [1, 1e-12]", "version: 1", "version: 1\nmax_failed: 90 %")}, exitOK, "runs failed:\n   run "},
-		{"no file", []string{"not-there.yaml"}, exitInvalid, "no such file"},
-		{"rig file", []string{"../../configs/motor.yaml"}, exitInvalid, "hil run"},
-		{"format", []string{good, "--format", "xlsx"}, exitUsage, "want csv or parquet"},
-		{"workers", []string{good, "--workers", "-1"}, exitUsage, "--workers -1"},
-		{"runs", []string{good, "--runs", "0"}, exitUsage, "--runs 0"},
-		{"no argument", nil, exitUsage, "accepts 1 arg"},
+		{"done already", []string{good, "--out", used}, report.OK, "5 runs were there already"},
+		{"other runs", []string{good, "--out", used, "--runs", "6"}, report.Invalid, "belongs to a study of 5 runs (small, latin-hypercube of 5, seed 3)"},
+		{"other seed", []string{good, "--out", used, "--seed", "4"}, report.Invalid, "name another folder with --out, or begin again with --resume=false"},
+		{"begin again", []string{good, "--out", used, "--seed", "4", "--resume=false"}, report.OK, "seed 4"},
+		{"other base", []string{small("friction.vd: 0.1", "friction.vd: 0.2"), "--out", used}, report.Invalid, "belongs to other settings"},
+		{"nothing to resume", []string{good, "--out", filepath.Join(dir, "new"), "--resume"}, report.Invalid, "there is no journal"},
+		{"someone's results", []string{good, "--out", foreign}, report.Usage, "it is not of this study"},
+		{"folder in the way", []string{good, "--out", good}, report.Unavailable, "not a directory"},
+		{"misspelt result", []string{small("velocity_max, first", "velocity_mex, first")}, report.Invalid, `metrics[0]: no run gives "velocity_mex"; there are break_away_count`},
+		{"misspelt axis", []string{small("x: speed", "x: sped")}, report.Invalid, `figures[0].x: no run gives "sped"; there are speed`},
+		{"misspelt path", []string{small("path: friction.sigma1", "path: friction.sigma7")}, report.Invalid, `unknown key "sigma7"`},
+		{"misspelt column", []string{small("x: position, y: velocity", "x: place, y: velocity"), "--plot"}, report.Invalid, `the trace has no "place"; it has time, position`},
+		{"failing runs", []string{small("scheme, values: [midpoint, implicit]", "plant.mass, values: [1, 1e-12]")}, report.Quality, "runs failed"},
+		{"allowed failures", []string{small("scheme, values: [midpoint, implicit]", "plant.mass, values: [1, 1e-12]", "version: 1", "version: 1\nmax_failed: 90 %")}, report.OK, "runs failed:\n   run "},
+		{"no file", []string{"not-there.yaml"}, report.Invalid, "no such file"},
+		{"rig file", []string{"../../configs/motor.yaml"}, report.Invalid, "hil run"},
+		{"format", []string{good, "--format", "xlsx"}, report.Usage, "want csv or parquet"},
+		{"workers", []string{good, "--workers", "-1"}, report.Usage, "--workers -1"},
+		{"runs", []string{good, "--runs", "0"}, report.Usage, "--runs 0"},
+		{"no argument", nil, report.Usage, "accepts 1 arg"},
 	} {
 		args := append([]string{"study"}, c.args...)
 		if len(c.args) == 1 || len(c.args) == 2 && c.args[1] == "--plot" {
@@ -322,7 +325,7 @@ func TestStudyVerb(t *testing.T) {
 
 	// JSON on standard output is the summary in the folder and this sitting
 	stdout, stderr, code := execute(t, "study", good, "--out", used, "--seed", "4", "--json")
-	if code != exitOK {
+	if code != report.OK {
 		t.Fatal(stderr)
 	}
 	var out, kept map[string]any
@@ -339,7 +342,7 @@ func TestStudyVerb(t *testing.T) {
 	if !bytes.Equal(a, b) {
 		t.Errorf("%s\n%s", a, b)
 	}
-	if _, _, code := execute(t, "check", good, "../../configs/study/stick-slip.yaml", "../../configs/study/brush-length.yaml"); code != exitOK {
+	if _, _, code := execute(t, "check", good, "../../configs/study/stick-slip.yaml", "../../configs/study/brush-length.yaml"); code != report.OK {
 		t.Error("hil check does not take studies")
 	}
 }
@@ -349,10 +352,10 @@ func TestStudyWithReplicates(t *testing.T) {
 	file := studyFile(t, "0.5 s", "runs: 60, seed: 3", "runs: 4, seed: 3, replicates: 3, seed_path: sensors.seed", "set: {", "set: {sensors: {position: {noise: 1e-6 m}}, ")
 	dir := filepath.Join(t.TempDir(), "r")
 	stdout, stderr, code := execute(t, "study", file, "--out", dir, "--json")
-	if code != exitOK {
+	if code != report.OK {
 		t.Fatal(stderr)
 	}
-	var out studySummary
+	var out study.Summary
 	if err := json.Unmarshal([]byte(stdout), &out); err != nil {
 		t.Fatal(err)
 	}
@@ -372,7 +375,7 @@ func TestStudyWithReplicates(t *testing.T) {
 func TestStudyOfTheBrush(t *testing.T) {
 	for _, c := range []struct{ name, runs, plot string }{{"brush-length", "1", "--plot"}, {"brush-stiffness", "2", "--json"}} {
 		stdout, stderr, code := execute(t, "study", c.name, "--runs", c.runs, c.plot, "--out", filepath.Join(t.TempDir(), c.name))
-		if code != exitOK || !strings.Contains(stdout, "mean_rate") {
+		if code != report.OK || !strings.Contains(stdout, "mean_rate") {
 			t.Errorf("%s: exit %d\n%s%s", c.name, code, stdout, stderr)
 		}
 	}
@@ -392,7 +395,7 @@ func TestStudyNamesRunsWithWarnings(t *testing.T) {
 		t.Fatal(err)
 	}
 	stdout, stderr, code := execute(t, "study", path, "--out", filepath.Join(t.TempDir(), "out"))
-	if code != exitOK || !strings.Contains(stdout, "1 of 2 runs have warnings, run 1 is the first") {
+	if code != report.OK || !strings.Contains(stdout, "1 of 2 runs have warnings, run 1 is the first") {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
 }

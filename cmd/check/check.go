@@ -1,0 +1,94 @@
+// Package check says what is wrong with files before anything runs, to which verb a file belongs, and what files look like: hil check,
+// hil config.
+package check
+
+import (
+	"fmt"
+	"io"
+
+	"hilrig/cmd/daemon"
+	"hilrig/cmd/report"
+	"hilrig/configs"
+	"hilrig/configs/schema"
+)
+
+// File reports on one file and tells whether it can be used.
+func File(out, errOut io.Writer, name string) bool {
+	switch configs.KindOf(name) {
+	case configs.SimulateFile:
+		cfg, warnings, err := configs.LoadSimulate(name)
+		if ok := printChecked(out, errOut, name, warnings, err); !ok {
+			return false
+		}
+		for _, l := range cfg.Friction {
+			fmt.Fprintf(out, "law            %s, %s\n", l.Label, l.Title)
+		}
+		fmt.Fprintf(out, "next: %s simulate %s\n", report.StartName, name)
+		return true
+	case configs.ContactFile:
+		_, warnings, err := configs.LoadContactRun(name)
+		if ok := printChecked(out, errOut, name, warnings, err); !ok {
+			return false
+		}
+		fmt.Fprintf(out, "next: %s simulate %s\n", report.StartName, name)
+		return true
+	case configs.IdentifyFile:
+		cfg, warnings, err := configs.CheckIdentify(name)
+		if ok := printChecked(out, errOut, name, warnings, err); !ok {
+			return false
+		}
+		describeIdentify(out, name, cfg)
+		return true
+	case configs.StudyFile:
+		cfg, warnings, err := configs.LoadStudy(name)
+		if ok := printChecked(out, errOut, name, warnings, err); !ok {
+			return false
+		}
+		describeStudy(out, name, cfg)
+		return true
+	}
+	return checkRig(out, errOut, name)
+}
+
+// printChecked prints problems and warnings of a file, or that there are none.
+func printChecked(out, errOut io.Writer, name string, warnings []schema.Problem, err error) bool {
+	if err != nil {
+		report.PrintProblems(errOut, "hil: ", err)
+		out = errOut
+	} else {
+		fmt.Fprintf(out, "%s: ok\n", name)
+	}
+	for _, w := range warnings {
+		fmt.Fprintf(out, "warning: %v\n", w)
+	}
+	return err == nil
+}
+
+// checkRig reports on a rig file.
+func checkRig(out, errOut io.Writer, name string) bool {
+	cfg, warnings, err := configs.Check(name)
+	if err == nil { // what hil run would find when it builds the controller
+		if _, err = daemon.Assemble(cfg, daemon.Handover{Port: cfg.Device.Port}); err != nil {
+			err = fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	if err != nil {
+		report.PrintProblems(errOut, "hil: ", err)
+		for _, w := range warnings {
+			fmt.Fprintf(errOut, "warning: %v\n", w)
+		}
+		return false
+	}
+	fmt.Fprintf(out, "%s: ok\n", name)
+	fmt.Fprintf(out, "rig            %s, %g ticks/s, %s protocol on %s at %d baud\n", cfg.Rig.Name, cfg.Loop.Rate, cfg.Device.Protocol, cfg.Device.Port, cfg.Device.Baud)
+	fmt.Fprint(out, cfg.Budget())
+	for _, w := range warnings {
+		fmt.Fprintf(out, "warning: %v\n", w)
+	}
+	next := "hil run " + name + " --dry-run      reads, never sends a command"
+	if cfg.IsVirtual() {
+		next = "hil run " + name
+	}
+	fmt.Fprintf(out, "next: %s\n", report.AsStarted(next))
+	return true
+}

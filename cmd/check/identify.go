@@ -1,0 +1,94 @@
+package check
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"hilrig/cmd/identify"
+	"hilrig/cmd/report"
+	"hilrig/configs"
+	"hilrig/identify/axis"
+)
+
+// describeIdentify says what an identification file asks for, as far as it can be known without reading a record: methods,
+// model, what each column becomes, what is known and what is searched, and whether the records are there.
+func describeIdentify(w io.Writer, name string, c *configs.Identify) {
+	line := func(lead, format string, args ...any) {
+		fmt.Fprintf(w, "%-14s %s\n", lead, fmt.Sprintf(format, args...))
+	}
+	line("method", "%s", c.Method.Join(", then "))
+	if c.Model.Law != "" || len(c.Model.Terms) > 0 {
+		line("model", "%s", modelText(&c.Model))
+	}
+	for _, d := range []struct {
+		lead string
+		*configs.IdentifyData
+	}{{"column", &c.Data}, {"loop column", c.Loop}} {
+		if d.IdentifyData == nil {
+			continue
+		}
+		for _, ch := range c.Channels(d.IdentifyData) {
+			if ch.Column.Name == "" {
+				continue
+			}
+			scale, _ := ch.Column.Scale(ch.SI) // checked by the loader
+			shift, _ := ch.Column.Shift(ch.SI)
+			text := fmt.Sprintf("%s = %s", ch.Key, ch.Column.Name)
+			if scale != 1 {
+				text += fmt.Sprintf(" · %.6g", scale)
+			}
+			if shift != 0 {
+				text += fmt.Sprintf(" %+.6g", shift)
+			}
+			if ch.SI != "1" {
+				text += " " + ch.SI
+			}
+			line(d.lead, "%s", text)
+		}
+	}
+	for i := range c.Parameters {
+		line("parameter", "%s", c.Parameters[i].Text(c.ParameterUnit(c.Parameters[i].Name)))
+	}
+	for _, v := range c.Compare {
+		line("compared", "%s", v.Name)
+	}
+	missing := 0
+	for _, path := range c.Files() {
+		there := "is there"
+		if _, err := os.Stat(path); err != nil {
+			there, missing = "is not there", missing+1
+		}
+		line("record", "%s %s", path, there)
+	}
+	if missing > 0 && c.Data.Source != "" {
+		line("", "%s", report.AsStarted(identify.FromWhere(c, &c.Data)))
+	}
+	verb := "identify"
+	if len(c.Compare) > 0 {
+		verb = "compare"
+	}
+	next := "hil " + verb + " " + name
+	if missing > 0 {
+		next += "      once the records are there"
+	}
+	fmt.Fprintf(w, "next: %s\n", report.AsStarted(next))
+}
+
+// modelText is a model in a line.
+func modelText(m *configs.IdentifyModel) string {
+	var parts []string
+	if m.Law != "" {
+		law := m.Law
+		if m.Asymmetric {
+			law += " by direction"
+		}
+		parts = append(parts, law)
+	}
+	parts = append(parts, m.Terms...)
+	drive := [...]string{
+		axis.Force: "under the recorded force", axis.Spring: "drawn over a spring by the reference", axis.Coast: "without a drive", axis.Servo: "in its controller, on the reference",
+	}[m.Drive]
+	return fmt.Sprintf("%s, %s, %s compared", strings.Join(parts, " and "), drive, m.Output)
+}

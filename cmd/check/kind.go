@@ -1,0 +1,86 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"hilrig/cmd/report"
+	"hilrig/configs"
+	"hilrig/hil/sink"
+)
+
+// takes are the kinds of file that a verb works on.
+var takes = map[string][]configs.Kind{
+	"run": {configs.RigFile}, "motor": {configs.RigFile}, "brush": {configs.RigFile},
+	"simulate": {configs.SimulateFile, configs.ContactFile},
+	"identify": {configs.IdentifyFile, configs.RunFile}, "compare": {configs.IdentifyFile},
+	"study":  {configs.StudyFile},
+	"replay": {configs.RunFile}, "export": {configs.RunFile},
+	"check": {configs.RigFile, configs.SimulateFile, configs.ContactFile, configs.IdentifyFile, configs.StudyFile},
+}
+
+// kinds say what a file of a kind is, and what to do with it.
+var kinds = map[configs.Kind]struct{ is, next string }{
+	configs.RigFile:      {"describes a rig", "hil run %s"},
+	configs.SimulateFile: {"describes a simulation", "hil simulate %s"},
+	configs.ContactFile:  {"describes bodies in contact", "hil simulate %s"},
+	configs.IdentifyFile: {"describes an identification", "hil identify %s"},
+	configs.StudyFile:    {"describes a study", "hil study %s"},
+	configs.RunFile:      {"is a recording", "hil identify %[1]s, hil replay %[1]s, or hil export %[1]s -o out.csv"},
+}
+
+// Kinds refuses a file that belongs to another verb than this one, whose words are path, and names that verb.
+func Kinds(verb, path string, files []string) error {
+	want, known := takes[verb]
+	for _, file := range files {
+		kind := configs.KindOf(file)
+		if _, ok := sink.FindRun(file); ok {
+			kind = configs.RunFile
+		}
+		st, missing := os.Stat(file)
+		switch {
+		case known && kind == configs.UnknownFile && slices.Contains(want, configs.RunFile) && (missing == nil && st.IsDir() || missing != nil && filepath.Ext(file) == ""):
+			return report.ExitWith(report.Invalid, fmt.Errorf("%s: no recording there; hil run makes one", file))
+		case !known || kind == configs.UnknownFile || slices.Contains(want, kind):
+		case kind == configs.NumbersFile && slices.Contains(want, configs.RunFile) && verb != "identify":
+			return report.ExitWith(report.Invalid, fmt.Errorf("%s is no recording: it holds columns of numbers; hil identify %[1]s says what it takes to fit them", file))
+		case kind == configs.NumbersFile:
+			return report.ExitWith(report.Invalid, errors.New(numbersNeed(file)))
+		default:
+			return report.ExitWith(report.Invalid, fmt.Errorf("%s %s; hil %s does not take that. Try:  %s",
+				file, kinds[kind].is, path, fmt.Sprintf(kinds[kind].next, file)))
+		}
+	}
+	return nil
+}
+
+// numbersNeed says what is missing beside columns of numbers, with an example to start from.
+func numbersNeed(file string) string {
+	names := configs.ColumnNames(file)
+	if strings.EqualFold(filepath.Ext(strings.TrimSuffix(file, ".gz")), ".mat") {
+		names = nil
+	}
+	columns, use := "", []string{"time", "position", "force"}
+	if len(names) > 0 {
+		columns = ": " + strings.Join(names[:min(len(names), 40)], ", ")
+		copy(use, names)
+	}
+	return fmt.Sprintf(`%s holds columns of numbers%s. What they mean stands in a YAML file beside it, such as axis.yaml:
+
+version: 1
+name: axis
+axis: linear                          # m, N, kg; or rotary: rad, N·m, kg·m²
+data:
+  file: %s
+  columns:                            # which column is what, and its unit in the file
+    time: {name: %q, unit: s}
+    position: {name: %q, unit: m}
+    force: {name: %q, unit: N}        # a command in V needs a gain: {unit: V, gain: 35 N/V}
+method: [regress]
+
+then:  hil identify axis.yaml         docs/identify.md explains methods and keys`, file, columns, filepath.Base(file), use[0], use[1], use[2])
+}

@@ -1,0 +1,123 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"hilrig/configs"
+	"hilrig/hil"
+	"hilrig/hil/device"
+)
+
+// arrivals watches what the line brings and tells when no frame of a whole second fitted the table, with what came instead.
+type arrivals struct {
+	cfg   *configs.Config
+	emit  func(hil.Event)
+	last  device.Stats  // when the second began …
+	since time.Duration // … which began then
+	told  string
+
+	sent      device.Stats  // when a command was written last …
+	sentAt    time.Duration // … which was then
+	deaf      bool          // told that none is
+	jumps     uint64        // of the device's clock, as told last …
+	jumpsTold time.Duration // … which was then
+}
+
+func (d *services) arrivalsLoop(ctx context.Context) {
+	a, begin := arrivals{cfg: d.cfg, emit: d.bus.emit}, time.Now()
+	every(ctx, 100*time.Millisecond, func() {
+		now, at := d.sup.Load().Link(), time.Since(begin)
+		a.look(now, at)
+		a.commands(now, at)
+		a.clock(now, at)
+	})
+}
+
+// commands tells when none could be written for a second, once until one can.
+func (a *arrivals) commands(now device.Stats, at time.Duration) {
+	switch {
+	case now.TxFrames != a.sent.TxFrames || now.Connected == 0 || now.TxErrors <= a.sent.TxErrors:
+		a.sent, a.sentAt, a.deaf = now, at, false
+	case at-a.sentAt >= time.Second && !a.deaf:
+		a.deaf = true
+		a.emit(hil.Event{Time: time.Now(), Level: "error", Code: "NO_COMMANDS", Text: fmt.Sprintf("no command could be written to %s for a second (%d tried): the board does not read, or flow control holds the line. The drive may keep its last command",
+			a.cfg.Device.Port, now.TxErrors-a.sent.TxErrors)})
+	}
+}
+
+// clock tells of jumps of the device's clock, at once and then once a minute at most.
+func (a *arrivals) clock(now device.Stats, at time.Duration) {
+	if now.ClockJumps <= a.jumps {
+		a.jumps = now.ClockJumps
+	} else if a.jumpsTold == 0 || at-a.jumpsTold >= time.Minute {
+		a.emit(hil.Event{Time: time.Now(), Level: "warn", Code: "CLOCK", Text: fmt.Sprintf("the device's clock jumped, %s: it was set, the board started anew, or it runs at another rate than the file says. Ages of samples may be wrong until it is mapped again",
+			strings.Replace(count(now.ClockJumps-a.jumps, "time"), "1 time", "once", 1))})
+		a.jumps, a.jumpsTold = now.ClockJumps, at
+	}
+}
+
+// look takes the counters at a time. A second without a frame is told, the same trouble once until frames arrive again.
+func (a *arrivals) look(now device.Stats, at time.Duration) {
+	last := a.last
+	switch {
+	case now.Frames != last.Frames:
+		a.told = ""
+	case now.Connected == 0 || last.Connected == 0 || now.Bytes < last.Bytes: // told by the link; or a new core
+	case at-a.since < time.Second:
+		return
+	default:
+		if kind, text := a.instead(&last, &now); kind != a.told {
+			a.told = kind
+			a.emit(hil.Event{Time: time.Now(), Level: "error", Code: "NO_FRAMES", Text: text})
+		}
+	}
+	a.last, a.since = now, at
+}
+
+// instead says what came in a second that brought no frame. kind is the same for the same trouble.
+func (a *arrivals) instead(last, now *device.Stats) (kind, text string) {
+	c := a.cfg
+	line, clock := c.Device.Protocol.Info().Text, c.Device.Line.Time
+	var names []string
+	for _, m := range c.Device.Measure {
+		if line {
+			names = append(names, m.Name)
+		} else {
+			names = append(names, m.Name+" "+m.Type.String())
+		}
+	}
+	if line && clock != "" && !slices.Contains(names, clock) {
+		names = slices.Insert(names, 0, clock)
+	}
+	table := strings.Join(names, ", ")
+	bytes, misfits := now.Bytes-last.Bytes, now.Misfits-last.Misfits
+	switch {
+	case bytes == 0:
+		return "silent", fmt.Sprintf("nothing arrives on %s: no byte in a second. Is the board powered, sending, and on this port?", c.Device.Port)
+	case misfits > 0 && line && strings.Count(now.Line(), "·") > 2:
+		return "no text", fmt.Sprintf("what arrives is no text: %q. Is the protocol link, or the board at another speed than %d baud?", now.Line(), c.Device.Baud)
+	case misfits > 0 && line && int(now.Width) != len(names):
+		return fmt.Sprint("columns ", now.Width), fmt.Sprintf("lines arrive with %s, the file has %d (%s): %q. Compare device.measure and device.line with what the board sends", count(now.Width, "column"), len(names), table, now.Line())
+	case misfits > 0 && line:
+		return "words", fmt.Sprintf("lines arrive in which a column is no number: %q; the file has %s. Compare device.measure and device.line with what the board sends", now.Line(), table)
+	case misfits > 0:
+		return fmt.Sprint("bytes ", now.Width), fmt.Sprintf("frames arrive whole, but with %s of data; those of the file have %d (%s). Compare device.measure with the table of the board", count(now.Width, "byte"), c.Budget().Rx.Data, table)
+	case now.Foreign > last.Foreign:
+		return "foreign", fmt.Sprintf("frames arrive that a host sends, not a board: %d in a second. Is this an echo, or the port of another hil?", now.Foreign-last.Foreign)
+	case line:
+		return "no lines", fmt.Sprintf("%d bytes a second arrive, and no whole line: %d refused by their checksum, %d without an end. Is the board at %d baud, and device.line.checksum as it sends?", bytes, now.Bad-last.Bad, now.Oversize-last.Oversize, c.Device.Baud)
+	}
+	return "no frames", fmt.Sprintf("%d bytes a second arrive, and no whole frame: %d with a wrong checksum, %d without an end. Is the board at %d baud, and does it speak the protocol link?", bytes, now.Bad-last.Bad, now.Oversize-last.Oversize, c.Device.Baud)
+}
+
+// count is a number of things: "1 byte", "2 bytes".
+func count(n uint64, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}

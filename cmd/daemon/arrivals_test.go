@@ -1,0 +1,165 @@
+package daemon
+
+import (
+	"encoding/binary"
+	"os"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"hilrig/configs"
+	"hilrig/hil"
+	"hilrig/hil/device"
+)
+
+// Every number of the line is in the health report, and every key of the report in its page of the docs, no more and no less.
+func TestHealthCarriesTheLine(t *testing.T) {
+	page, err := os.ReadFile("../../docs/mqtt.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := map[string]bool{}
+	for _, key := range regexp.MustCompile("`(link_[a-z0-9_]+)`").FindAllStringSubmatch(string(page), -1) {
+		told[key[1]] = true
+	}
+	var none, st device.Stats
+	empty := linkMap(&none)
+	for key := range empty {
+		if !told[key] {
+			t.Errorf("docs/mqtt.md does not say what %s is", key)
+		}
+		delete(told, key)
+	}
+	for key := range told {
+		t.Errorf("docs/mqtt.md speaks of %s, which health does not have", key)
+	}
+	v := reflect.ValueOf(&st).Elem()
+	for i := range v.NumField() {
+		name := v.Type().Field(i).Name
+		if name == "Width" || name == "Text" || name == "Refused" {
+			continue // of the newest misfit and of the newest refusal: told in words
+		}
+		st = device.Stats{}
+		switch f := v.Field(i); f.Kind() {
+		case reflect.Uint64:
+			f.SetUint(7000)
+		case reflect.Int64:
+			f.SetInt(7000)
+		case reflect.Float64:
+			f.SetFloat(7000)
+		default:
+			t.Fatalf("%s is a %s", name, f.Kind())
+		}
+		changed := 0
+		for key, x := range linkMap(&st) {
+			if x != empty[key] {
+				changed++
+			}
+		}
+		if changed != 1 {
+			t.Errorf("%s shows in %d keys of health, want 1", name, changed)
+		}
+	}
+}
+
+// A second without a frame of the table is told with what came instead, once for each trouble until frames arrive again.
+func TestWhatArrivesInstead(t *testing.T) {
+	link, line := configs.Demo(), configs.Demo()
+	line.Device.Protocol, line.Device.Line.Time = device.Line, "t"
+	line.Device.Measure = line.Device.Measure[:2]
+	withText := func(s device.Stats, text string) device.Stats {
+		var b [8 * len(s.Text)]byte
+		copy(b[:], text)
+		for i := range s.Text {
+			s.Text[i] = binary.LittleEndian.Uint64(b[8*i:])
+		}
+		return s
+	}
+	start := device.Stats{Connected: 1, Bytes: 100, Frames: 5}
+	for _, c := range []struct {
+		name string
+		cfg  *configs.Config
+		now  device.Stats
+		want string // "": nothing is told
+	}{
+		{"frames", link, device.Stats{Connected: 1, Bytes: 300, Frames: 6, Misfits: 9}, ""},
+		{"unplugged", link, device.Stats{Bytes: 300, Frames: 5}, ""},
+		{"silence", link, start, "nothing arrives on virtual:motor: no byte in a second"},
+		{"other table", link, device.Stats{Connected: 1, Bytes: 900, Frames: 5, Bad: 40, Misfits: 40, Width: 9}, "with 9 bytes of data; those of the file have 11 (motor.angle i32, motor.current i16"},
+		{"an echo", link, device.Stats{Connected: 1, Bytes: 900, Frames: 5, Foreign: 40}, "frames arrive that a host sends"},
+		{"wrong speed", link, device.Stats{Connected: 1, Bytes: 900, Frames: 5, Bad: 40, Oversize: 2}, "800 bytes a second arrive, and no whole frame: 40 with a wrong checksum, 2 without an end. Is the board at 921600 baud"},
+		{"a column less", line, withText(device.Stats{Connected: 1, Bytes: 900, Frames: 5, Misfits: 40, Width: 1}, "12.5\x01"), `lines arrive with 1 column, the file has 3 (t, motor.angle, motor.current): "12.5·"`},
+		{"bytes", line, withText(device.Stats{Connected: 1, Bytes: 900, Frames: 5, Misfits: 40, Width: 1}, "\x01\x02\x7f4"), `what arrives is no text: "···4". Is the protocol link`},
+		{"a word", line, withText(device.Stats{Connected: 1, Bytes: 900, Frames: 5, Misfits: 40, Width: 3}, "1;2,5;on"), `a column is no number: "1;2,5;on"; the file has t, motor.angle, motor.current`},
+		{"a wrong checksum", line, device.Stats{Connected: 1, Bytes: 900, Frames: 5, Bad: 40}, "no whole line: 40 refused by their checksum"},
+	} {
+		var told []string
+		a := arrivals{cfg: c.cfg, last: start, emit: func(e hil.Event) { told = append(told, e.Code+" "+e.Text) }}
+		a.look(c.now, 990*time.Millisecond)
+		if c.want != "" && len(told) > 0 {
+			t.Errorf("%s: told before a second was over", c.name)
+		}
+		a.look(c.now, time.Second)
+		c.now.Bytes += c.now.Bytes - start.Bytes
+		c.now.Bad, c.now.Misfits, c.now.Foreign, c.now.Oversize = 2*c.now.Bad, 2*c.now.Misfits, 2*c.now.Foreign, 2*c.now.Oversize
+		c.now.Frames += c.now.Frames - start.Frames
+		a.look(c.now, 2*time.Second) // the same again
+		if c.want == "" && told != nil || c.want != "" && (len(told) != 1 || !strings.HasPrefix(told[0], "NO_FRAMES ") || !strings.Contains(told[0], c.want)) {
+			t.Errorf("%s: %q, want %q", c.name, told, c.want)
+		}
+		if c.want != "" { // frames, and the trouble again
+			c.now.Frames++
+			a.look(c.now, 2500*time.Millisecond)
+			a.look(c.now, 3490*time.Millisecond)
+			if len(told) != 1 {
+				t.Errorf("%s: told %d times, want 1", c.name, len(told))
+			}
+			a.look(c.now, 3500*time.Millisecond)
+			if len(told) != 2 {
+				t.Errorf("%s: told %d times, want 2", c.name, len(told))
+			}
+		}
+	}
+}
+
+// A board that takes no commands is told after a second, once; a clock that jumps at once and then once a minute.
+func TestCommandsAndClock(t *testing.T) {
+	var told []string
+	a := arrivals{cfg: configs.Demo(), emit: func(e hil.Event) { told = append(told, e.Code+" "+e.Text) }}
+	st := device.Stats{Connected: 1, TxFrames: 10, TxErrors: 3, ClockJumps: 0}
+	at := time.Duration(0)
+	look := func(frames, errors, jumps uint64, d time.Duration, want ...string) {
+		t.Helper()
+		st.TxFrames, st.TxErrors, st.ClockJumps, at, told = st.TxFrames+frames, st.TxErrors+errors, st.ClockJumps+jumps, at+d, nil
+		a.commands(st, at)
+		a.clock(st, at)
+		if len(told) != len(want) {
+			t.Fatalf("%q, want %q", told, want)
+		}
+		for i := range want {
+			if !strings.Contains(told[i], want[i]) {
+				t.Errorf("%q, want %q", told[i], want[i])
+			}
+		}
+	}
+	look(1, 0, 0, 100*time.Millisecond)
+	look(0, 0, 0, 2*time.Second) // nothing to send: no fault
+	look(0, 50, 0, 990*time.Millisecond)
+	look(0, 7, 0, 10*time.Millisecond, "NO_COMMANDS no command could be written to virtual:motor for a second (57 tried)")
+	look(0, 50, 0, 5*time.Second)
+	look(1, 0, 0, time.Second)
+	look(0, 50, 0, 999*time.Millisecond)
+	look(0, 50, 0, time.Millisecond, "NO_COMMANDS")
+	st.Connected = 0
+	look(0, 50, 0, 2*time.Second)
+	st.Connected = 1
+	look(0, 1, 0, 100*time.Millisecond)
+
+	look(1, 0, 1, time.Second, "CLOCK the device's clock jumped, once:")
+	look(1, 0, 30, 59*time.Second)
+	look(1, 0, 2, time.Second, "CLOCK the device's clock jumped, 32 times:")
+	look(1, 0, 0, 90*time.Second)
+	look(1, 0, 1, time.Second, "CLOCK the device's clock jumped, once:")
+}

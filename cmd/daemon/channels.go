@@ -1,0 +1,138 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"text/tabwriter"
+	"time"
+
+	"hilrig/cmd/report"
+	"hilrig/engine"
+	"hilrig/hil"
+)
+
+// channels look at every measurement of a dry run: what it says, how often, how old, how noisy, and which way it moves.
+type channels struct {
+	mu      sync.Mutex
+	signals []engine.Signal // those the device sends; link.age follows them in a row
+	of      []channel
+	from    int64 // ns  of the first row of this stretch
+	t       int64 // ns  of the newest
+}
+
+// channel is one measurement over a stretch of time.
+type channel struct {
+	seen    uint64 // samples of all stretches
+	n       uint64 // samples of this one
+	repeats uint64 // of these, equal to the one before
+	first   float64
+	last    [2]float64 // the newest two
+	fresh   int64      // ns  arrival of the newest
+	bends   uint64     // pairs of neighbouring differences …
+	bend    float64    // … and the sum of the squares of their difference
+}
+
+func newChannels(s *hil.Schema) *channels {
+	n := len(s.Meas) - 1 // without link.age
+	return &channels{signals: s.Meas[:n], of: make([]channel, n)}
+}
+
+// see takes a row.
+func (c *channels) see(r *hil.Row) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.t = r.T; c.from == 0 {
+		c.from = r.T // what it holds came before the stretch
+		return
+	}
+	for i := range c.of {
+		if r.Fresh>>i&1 != 0 {
+			c.of[i].add(r.X[i], r.T-int64(max(0, r.X[len(c.of)])*1e9))
+		}
+	}
+}
+
+func (c *channel) add(x float64, arrived int64) {
+	switch {
+	case c.n == 0:
+		c.first = x
+	case x == c.last[0]:
+		c.repeats++
+	}
+	// noise is what neighbouring differences do not share: a steady motion does not count
+	if c.seen >= 2 {
+		if b := x - 2*c.last[0] + c.last[1]; b-b == 0 {
+			c.bends, c.bend = c.bends+1, c.bend+b*b
+		}
+	}
+	c.seen, c.n = c.seen+1, c.n+1
+	c.last[1], c.last[0], c.fresh = c.last[0], x, arrived
+}
+
+// noise is the standard deviation of white noise that bends the signal as much.
+func (c *channel) noise() float64 { return math.Sqrt(c.bend / 6 / float64(max(c.bends, 1))) }
+
+// table has a line for each channel, and begins a new stretch.
+func (c *channels) table() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.t == c.from {
+		return ""
+	}
+	span := float64(c.t-c.from) * 1e-9
+	var b strings.Builder
+	tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(tw, "\nchannel\tvalue\trate\tage\tnoise (σ)\trepeats\tin %.1f s it moved\n", span)
+	for i := range c.of {
+		ch, unit := &c.of[i], c.signals[i].Unit
+		if ch.seen == 0 {
+			fmt.Fprintf(tw, "%s\tnever came\n", c.signals[i].Name)
+			continue
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%.4g Hz\t%s\t%.2g %s\t%.0f %%\t%s\n", c.signals[i].Name, report.WithUnit(ch.last[0], unit), float64(ch.n)/span,
+			time.Duration(max(0, c.t-ch.fresh)).Round(10*time.Microsecond), ch.noise(), unit, 100*float64(ch.repeats)/float64(max(1, ch.n)), ch.moved(unit))
+		*ch = channel{seen: ch.seen, last: ch.last, fresh: ch.fresh}
+	}
+	c.from = c.t
+	tw.Flush()
+	return b.String()
+}
+
+// moved says which way the channel went; less than its noise is none.
+func (c *channel) moved(unit string) string {
+	by := c.last[0] - c.first
+	switch {
+	case c.n == 0:
+		return "no sample came"
+	case by != by:
+		return "not a number"
+	case math.Abs(by) <= 4*c.noise():
+		return "still"
+	case by > 0:
+		return strings.TrimSpace(fmt.Sprintf("up, +%.3g %s", by, unit))
+	}
+	return strings.TrimSpace(fmt.Sprintf("down, %.3g %s", by, unit))
+}
+
+// run shows the table after two seconds and then every five, every two on a terminal, until ctx ends.
+func (c *channels) run(ctx context.Context, screen *report.Redrawn) {
+	const every = 5 * time.Second
+	for wait := 2 * time.Second; ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+		}
+		text := c.table()
+		if terminal := screen.Width() > 0; terminal || wait < every {
+			text += "\nmove the axis by hand: the position has to rise in the direction into which a positive drive turns it\n"
+			if !terminal {
+				wait = every
+			}
+		}
+		screen.Show(text)
+	}
+}

@@ -1,0 +1,39 @@
+package daemon
+
+import (
+	"math"
+	"testing"
+
+	"hilrig/configs"
+	"hilrig/estimator"
+	"hilrig/hil"
+)
+
+// Every kind of the configuration becomes a controller, and what the file leaves at zero follows from sensor and friction.
+func TestCompensationOfTheConfiguration(t *testing.T) {
+	for i := range hil.Compensations {
+		kind := hil.CompKind(i)
+		cfg := configs.Demo()
+		cfg.Compensation.Kind, cfg.Compensation.Bandwidth = kind, 20
+		cfg.Compensation.Dither = estimator.DitherSpec{Kind: estimator.DitherPulse, Amplitude: 0.06, Frequency: 5}
+		a, err := Assemble(cfg, Handover{Port: "none"})
+		if err != nil {
+			t.Errorf("%s: %v", kind, err)
+			continue
+		}
+		a.NewRole()
+		s := compSpec(cfg, 1e-4)
+		if s.Kind != kind || s.Dither.Kind != estimator.DitherPulse {
+			t.Errorf("%s: %+v", kind, s)
+		}
+		// 2.4·21 mN·m in five ticks of 1 ms
+		if s.Resolution != 1e-4 || math.Abs(s.Slew-10.08) > 1e-12 || s.Limit != 0 {
+			t.Errorf("%s: resolution %g rad, slew %g N·m/s, limit %g N·m", kind, s.Resolution, s.Slew, s.Limit)
+		}
+	}
+	cfg := configs.Demo()
+	cfg.Compensation.Resolution, cfg.Compensation.Limit, cfg.Compensation.Slew = 1e-3, 0.01, 3
+	if s := compSpec(cfg, 1e-4); s.Resolution != 1e-3 || s.Limit != 0.01 || s.Slew != 3 || s.Kind != hil.CompObserver {
+		t.Errorf("%+v", s)
+	}
+}

@@ -1,0 +1,7 @@
+//go:build !unix
+
+package daemon
+
+import "os/exec"
+
+func setOwnGroup(*exec.Cmd) {}

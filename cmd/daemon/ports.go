@@ -1,0 +1,43 @@
+package daemon
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"hilrig/cmd/report"
+	"hilrig/hil/device"
+)
+
+// PrintPorts lists the serial ports of this machine.
+func PrintPorts(out io.Writer, asJSON bool) error {
+	ports, err := device.ListPorts()
+	if err != nil {
+		return report.ExitWith(report.Unavailable, fmt.Errorf("list serial ports: %w", err))
+	}
+	if asJSON {
+		enc := json.NewEncoder(out)
+		enc.SetIndent("", "  ")
+		return enc.Encode(ports)
+	}
+	if len(ports) == 0 {
+		fmt.Fprintln(out, "No serial port found. A USB adapter appears as /dev/ttyUSB0 or /dev/ttyACM0 once its driver is loaded (see dmesg).")
+		fmt.Fprintf(out, "Without hardware: %s run starts a virtual rig.\n", report.StartName)
+		return nil
+	}
+	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(w, "port\tusb\tproduct\tstable name\taccess")
+	for _, p := range ports {
+		usb := ""
+		if p.VID != "" {
+			usb = p.VID + ":" + p.PID
+		}
+		access := "ok"
+		if !p.Accessible {
+			access = p.Why
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", p.Name, usb, p.Product, p.ByID, access)
+	}
+	return w.Flush()
+}

@@ -1,0 +1,126 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"hilrig/cmd/report"
+	"hilrig/configs"
+	"hilrig/hil"
+	"hilrig/hil/sink"
+)
+
+// ReplayResult is what a replay found.
+type ReplayResult struct {
+	Run       string   `json:"run"`
+	Rows      uint64   `json:"rows"`
+	Differ    uint64   `json:"differ"`
+	Epochs    int      `json:"epochs"`
+	Gaps      uint64   `json:"gaps"` // ticks missing in the recording
+	Truncated string   `json:"truncated,omitempty"`
+	First     string   `json:"first_difference,omitempty"`
+	Version   string   `json:"recorded_by"`
+	Signals   []string `json:"signals,omitempty"` // that differ in the first row
+}
+
+// Replay repeats one run, epoch by epoch: each incarnation of the core began with a fresh controller.
+func Replay(path string) (ReplayResult, error) {
+	res := ReplayResult{Run: path}
+	rec, err := sink.OpenRun(path)
+	if err != nil {
+		if errors.Is(err, fs.ErrPermission) {
+			return res, report.ExitWith(report.Unavailable, err)
+		}
+		return res, report.ExitWith(report.Invalid, err)
+	}
+	defer rec.Close()
+	res.Version = rec.Info.Version
+	if cut, lost := rec.Truncated(); cut {
+		res.Truncated = lost
+	}
+	cfg, err := configs.LoadBytes(filepath.Join(path, "run.yaml (in the recording)"), rec.Info.Config)
+	if err != nil {
+		return res, report.ExitWith(report.Invalid, err)
+	}
+	a, err := Assemble(cfg, Handover{DryRun: rec.Info.DryRun, Port: os.DevNull})
+	if err != nil {
+		return res, report.ExitWith(report.Invalid, err)
+	}
+	blocks, err := rec.Params()
+	if err != nil {
+		return res, report.ExitWith(report.Invalid, err)
+	}
+	params := func(gen uint32, p *hil.Params) bool {
+		for _, b := range blocks {
+			if b.Gen == gen {
+				*p = b.Params
+				return true
+			}
+		}
+		return false
+	}
+
+	it := rec.Iter()
+	var ahead hil.Row
+	have := it.Next(&ahead)
+	for have {
+		epoch, last := ahead.Epoch, ahead.Seq-1
+		if ahead.Seq != 1 {
+			return res, report.ExitWith(report.Invalid, fmt.Errorf("%s: the first rows of epoch %d are missing (it begins at tick %d): a replay needs the state from the start", path, epoch, ahead.Seq))
+		}
+		res.Epochs++
+		next := func(r *hil.Row) bool {
+			if !have || ahead.Epoch != epoch {
+				return false
+			}
+			if ahead.Seq != last+1 {
+				res.Gaps += ahead.Seq - last - 1
+			}
+			last = ahead.Seq
+			*r = ahead
+			have = it.Next(&ahead)
+			return true
+		}
+		rp := hil.NewReplay(a.Schema, next, params)
+		hil.NewLoop(rp, rp, rp, a.NewRole(), epoch).Run()
+		res.Rows += rp.N
+		if rp.Diff > 0 && res.Differ == 0 {
+			res.First = fmt.Sprintf("epoch %d tick %d", epoch, rp.First.Seq)
+			for i, s := range a.Schema.Signals() {
+				if x, y := rp.First.X[i], rp.Made.X[i]; x != y && (x == x || y == y) {
+					res.Signals = append(res.Signals, fmt.Sprintf("%s: recorded %v, replayed %v", s.Name, x, y))
+				}
+			}
+			if len(res.Signals) == 0 {
+				res.Signals = append(res.Signals, fmt.Sprintf("recorded flags %b mode %v, replayed flags %b mode %v", rp.First.Flags, rp.First.Mode, rp.Made.Flags, rp.Made.Mode))
+			}
+		}
+		res.Differ += rp.Diff
+	}
+	if err := it.Err(); err != nil {
+		return res, report.ExitWith(report.Invalid, err)
+	}
+	if res.Gaps > 0 {
+		return res, report.ExitWith(report.Invalid, fmt.Errorf("%s: %d rows are missing inside the recording; the controller's state cannot be repeated across a gap", path, res.Gaps))
+	}
+	return res, nil
+}
+
+func (r *ReplayResult) Print(w io.Writer) {
+	if r.Truncated != "" {
+		fmt.Fprintf(w, "the recording was cut short: %s\n", r.Truncated)
+	}
+	if r.Differ == 0 {
+		fmt.Fprintf(w, "%d rows replayed, all equal bit for bit\n", r.Rows)
+		return
+	}
+	fmt.Fprintf(w, "%d of %d rows differ, first at %s\n", r.Differ, r.Rows, r.First)
+	for _, s := range r.Signals {
+		fmt.Fprintln(w, "  "+s)
+	}
+	fmt.Fprintf(w, "recorded by %s, replayed by %s\n", r.Version, report.Version())
+}

@@ -1,0 +1,214 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"time"
+
+	"hilrig/cmd/report"
+	"hilrig/configs"
+	"hilrig/engine/friction"
+	"hilrig/engine/plant"
+	"hilrig/engine/plant/brush"
+	"hilrig/hil"
+	"hilrig/hil/device"
+	"hilrig/hil/rt"
+)
+
+// RigReady is printed on stdout once the virtual rig's port can be opened.
+type RigReady struct {
+	Port string `json:"port"`
+	PID  int    `json:"pid"`
+}
+
+// RigOptions are the flags of a virtual rig.
+type RigOptions struct {
+	Link   string
+	Seed   uint64
+	Seeded bool
+	Flood  float64
+	Life   bool
+}
+
+// rigKinds are the virtual rigs: what they are without a file, and what makes the machine and its steps per tick.
+var rigKinds = map[string]struct {
+	demo  func() *configs.Config
+	build func(*configs.Config) (rigMachine, int, error)
+}{"motor": {configs.Demo, MotorMachine}, "brush": {configs.BrushDemo, BrushMachine}}
+
+// PlayRig plays a virtual rig until ctx ends; without a file the demo of its kind.
+func PlayRig(ctx context.Context, out io.Writer, kind, file string, o RigOptions) error {
+	cfg := rigKinds[kind].demo()
+	if file != "" {
+		var err error
+		if cfg, err = configs.Load(file); err != nil {
+			return report.ExitWith(report.Invalid, err)
+		}
+	}
+	switch v := cfg.Virtual; {
+	case v == nil:
+		return report.ExitWith(report.Invalid, fmt.Errorf("%s has no section virtual: it describes the motor behind the port", file))
+	case kind == "brush" && v.Brush == nil:
+		return report.ExitWith(report.Invalid, fmt.Errorf("%s has no section virtual.brush: it describes the brushes of the motor", file))
+	}
+	if o.Seeded {
+		cfg.Virtual.Seed = o.Seed
+	}
+	ctx, _, stop := report.UntilInterrupt(ctx)
+	defer stop()
+	if o.Life {
+		// the parent holds the other end of stdin: its end ends this program
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(ctx)
+		go func() { io.Copy(io.Discard, os.Stdin); cancel() }()
+	}
+	runtime.GOMAXPROCS(8) // more than the threads in system calls, or the runtime's monitor never sleeps (rt.Rest)
+	return RunRig(ctx, out, cfg, rigKinds[kind].build, o.Link, o.Flood, Nobody{})
+}
+
+// rigMachine is the model of a virtual rig with its start.
+type rigMachine interface {
+	hil.Machine
+	NewState() []float64
+}
+
+// RunRig runs the loop in the plant role until ctx ends; outside sees its rows. build gives the machine and its steps per tick.
+func RunRig(ctx context.Context, out io.Writer, cfg *configs.Config, build func(*configs.Config) (rigMachine, int, error), link string, flood float64, outside hil.Outside) error {
+	rate := cfg.DeviceRate()
+	v := cfg.Virtual
+	machine, inner, err := build(cfg)
+	if err != nil {
+		return report.ExitWith(report.Invalid, err)
+	}
+
+	fw, err := device.NewFirmware(device.FirmwareOptions{
+		Link: link, Baud: cfg.Device.Baud, Pace: v.Pacing, DriftPPM: v.ClockPPM,
+		Protocol: cfg.Device.Frames(), Recv: commandFields(cfg), Send: measureFields(cfg),
+	})
+	if err != nil {
+		return report.ExitWith(report.Unavailable, err)
+	}
+	defer fw.Close()
+	if err := fw.Start(ctx); err != nil {
+		return report.ExitWith(report.Unavailable, err)
+	}
+	recv, send := fw.Signals()
+	role := hil.NewPlant(hil.PlantSpec{
+		Name: cfg.Rig.Name, Rate: rate, Inner: inner, Machine: machine, State: machine.NewState(), Recv: recv, Send: send,
+		Drive: commandRole(cfg, "drive"), Enable: commandRole(cfg, "enable"),
+		Status: cfg.MeasureRole("status"), Voltage: cfg.MeasureRole("voltage"),
+		Watchdog: v.Watchdog, Supply: v.Supply,
+	})
+	if err := json.NewEncoder(out).Encode(RigReady{Port: fw.Name(), PID: os.Getpid()}); err != nil {
+		return err
+	}
+	if flood > 0 {
+		go floodLine(ctx, fw, flood, v.Seed)
+	}
+
+	rt.Prefer() // a starved rig is a rig that stopped sending
+
+	// ordinary priority, absolute sleep, no spin, nothing to collect
+	period := int64(1e9/rate + 0.5)
+	clock := hil.NewWallClock(period, 0, rt.Now()+10e6, hil.Missed{}, func() bool { return ctx.Err() != nil })
+	loop := hil.NewLoop(clock, fw, outside, role, 1)
+	debug.SetGCPercent(-1)
+	debug.SetMemoryLimit(256 << 20) // the loop allocates nothing; should anything else, collect at 256 MiB
+	loop.Run()
+	return nil
+}
+
+// Nobody is the outside of a loop that takes no orders.
+type Nobody struct{}
+
+func (Nobody) Flags() hil.Flags             { return 0 }
+func (Nobody) Silence() float64             { return 0 }
+func (Nobody) Order() (uint32, hil.Request) { return 0, hil.ReqNone }
+func (Nobody) Params(*hil.Params) bool      { return false }
+func (Nobody) Seen(*hil.Row)                {}
+
+// floodLine writes random bytes between the frames, as a line with a bad contact does.
+func floodLine(ctx context.Context, w io.Writer, rate float64, seed uint64) {
+	rng := rand.New(rand.NewPCG(seed, 0x666c6f6f64))
+	t := time.NewTicker(time.Millisecond)
+	defer t.Stop()
+	buf := make([]byte, max(1, int(rate/1000)))
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+		}
+		for i := range buf {
+			buf[i] = byte(rng.Uint32())
+		}
+		if _, err := w.Write(buf); err != nil && errors.Is(err, os.ErrClosed) {
+			return
+		}
+	}
+}
+
+// MotorMachine builds the motor with its sensors, in the order of the frame.
+func MotorMachine(cfg *configs.Config) (rigMachine, int, error) {
+	v := cfg.Virtual
+	m, err := plant.NewRig(
+		plant.DriveSpec{
+			Motor: v.Motor, LoadJ: v.LoadJ, Friction: bearings(v), Cogging: v.Cogging, CoggingN: v.CoggingN, LoadTorque: v.LoadTorque,
+			Freewheel: v.Supply[1],
+			Thermal:   v.Thermal,
+		},
+		sensorSpec(cfg),
+	)
+	return m, max(1, int(v.InnerRate/cfg.DeviceRate()+0.5)), err
+}
+
+// BrushMachine builds the motor with simulated brushes and its sensors. It cuts its steps by itself.
+func BrushMachine(cfg *configs.Config) (rigMachine, int, error) {
+	v := cfg.Virtual
+	const longest = 1e-3 // s  of a step: torque and current of the rows are means over it
+	period := 1 / cfg.DeviceRate()
+	inner := int(math.Ceil(period / longest * (1 - 1e-9)))
+	m, err := brush.NewRig(
+		brush.MachineSpec{
+			Params: v.Brush.Parameters.Of(v.Motor), SubStep: v.Brush.Step, Most: int(math.Ceil(period / float64(inner) / v.Brush.Step)),
+			Pair: v.Brush.Pair, Averaged: v.Brush.Averaged, Bearing: bearings(v), LoadJ: v.LoadJ, LoadTorque: v.LoadTorque, Freewheel: v.Supply[1],
+			Thermal: plant.Thermal{Resistance: v.Thermal.Resistance, Capacity: v.Thermal.Capacity, Ambient: v.Thermal.Ambient},
+		},
+		sensorSpec(cfg),
+	)
+	return m, inner, err
+}
+
+// bearings is the friction of a virtual rig beside its brushes.
+func bearings(v *configs.Virtual) friction.Model {
+	if v.Contact != nil {
+		return v.Contact.Model
+	}
+	lugre := v.Friction.LuGre()
+	return &lugre
+}
+
+// sensorSpec are the sensors of a virtual rig, in the order of the frame.
+func sensorSpec(cfg *configs.Config) plant.SensorSpec {
+	v := cfg.Virtual
+	channels := make([]plant.Channel, len(cfg.Device.Measure))
+	for i, m := range cfg.Device.Measure {
+		switch m.Role {
+		case "position":
+			channels[i] = plant.Encoder
+		case "current":
+			channels[i] = plant.CurrentSensor
+		case "temperature":
+			channels[i] = plant.Thermometer
+		}
+	}
+	return plant.SensorSpec{Channels: channels, Counts: v.Counts, CurrentNoise: v.CurrentNoise, CurrentOff: v.CurrentOff, Seed: v.Seed}
+}

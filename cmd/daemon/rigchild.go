@@ -1,0 +1,107 @@
+package daemon
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"hilrig/cmd/report"
+	"hilrig/configs"
+)
+
+// rigChild is the virtual rig as a process of its own, started for a run and ended with it.
+type rigChild struct {
+	cmd  *exec.Cmd
+	life io.Closer // its standard input: the rig lives while it is open
+	port string
+	pid  int
+	dir  string
+	done chan struct{}
+	ends atomic.Bool
+}
+
+// startRig starts `hil rig motor` or `hil rig brush` with the run's configuration and waits for its port. lost is called if it ends by itself.
+func startRig(ctx context.Context, cfg *configs.Config, flood float64, lost func(string)) (*rigChild, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	data, err := cfg.Redacted().Marshal()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "hil-rig-")
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(dir, "rig.yaml")
+	if err := os.WriteFile(file, data, 0o600); err != nil {
+		return nil, err
+	}
+	kind := strings.TrimPrefix(cfg.Device.Port, "virtual:")
+	r := &rigChild{dir: dir, done: make(chan struct{})}
+	r.cmd = exec.Command(exe, "rig", kind, file, "--with-parent", "--flood", fmt.Sprint(flood))
+	setOwnGroup(r.cmd) // Ctrl-C is for the daemon, which stops the rig last
+	var errs strings.Builder
+	r.cmd.Stderr = &errs
+	in, err := r.cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	r.life = in
+	out, err := r.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := r.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start the virtual rig: %w", err)
+	}
+	first := make(chan RigReady, 1)
+	go func() {
+		sc := bufio.NewScanner(out)
+		var ready RigReady
+		if sc.Scan() && json.Unmarshal(sc.Bytes(), &ready) == nil {
+			first <- ready
+		}
+		io.Copy(io.Discard, out)
+		err := r.cmd.Wait()
+		close(r.done)
+		if !r.ends.Load() {
+			lost(fmt.Sprintf("the virtual rig ended (%v) %s", err, strings.TrimSpace(errs.String())))
+		}
+	}()
+	select {
+	case ready := <-first:
+		r.port, r.pid = ready.Port, ready.PID
+		return r, nil
+	case <-r.done:
+		return nil, report.ExitWith(report.Unavailable, fmt.Errorf("the virtual rig did not start: %s", strings.TrimSpace(errs.String())))
+	case <-time.After(10 * time.Second):
+		r.stop()
+		return nil, report.ExitWith(report.Unavailable, fmt.Errorf("the virtual rig did not name its port within 10 s: %s", strings.TrimSpace(errs.String())))
+	case <-ctx.Done():
+		r.stop()
+		return nil, ctx.Err()
+	}
+}
+
+// stop ends the rig and removes what it left.
+func (r *rigChild) stop() {
+	r.ends.Store(true)
+	r.life.Close()
+	select {
+	case <-r.done:
+	case <-time.After(2 * time.Second):
+		r.cmd.Process.Kill()
+		<-r.done
+	}
+	os.RemoveAll(r.dir)
+}

@@ -1,0 +1,237 @@
+// Package daemon is hil run and what belongs to it: the parts of a daemon built from a rig file, virtual rigs, replay and export of
+// recordings, ports, latency.
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"hilrig/cmd/report"
+	"hilrig/configs"
+	"hilrig/configs/schema"
+	"hilrig/hil"
+	"hilrig/hil/daemon"
+	"hilrig/hil/rt"
+	"hilrig/hil/sink"
+)
+
+// CoreVerb is the hidden first argument with which the program re-executes itself as the real-time core.
+const CoreVerb = "core"
+
+func RunCore() int {
+	return daemon.Core(func(config []byte) (*daemon.Assembly, error) {
+		cfg, hand, err := unpackHandover(config)
+		if err != nil {
+			return nil, err
+		}
+		return Assemble(cfg, hand)
+	})
+}
+
+// RunOptions are the flags of hil run.
+type RunOptions struct {
+	DryRun, Arm, Single, NoRT, UntilTrip, Quiet, Verbose, ReadyLine bool
+	NoMQTT, NoWeb, NoRecord                                         bool
+	Duration                                                        time.Duration
+	Rate, Record, Web, Mqtt, Summary, LogFormat                     string
+	Cpu, KeepOff                                                    int
+	Seed                                                            uint64
+	Flood, Ballast                                                  float64
+}
+
+// Run is the verb: configuration, rig, sinks, supervisor, and what to say at the end.
+func Run(parent context.Context, out io.Writer, file string, o RunOptions) error {
+	screen := report.NewRedrawn(out, os.Stderr)
+	log, err := report.NewLogger(screen, o.LogFormat, o.Verbose, o.Quiet)
+	if err != nil {
+		return err
+	}
+	cfg, err := runConfig(file, o, log)
+	if err != nil {
+		return err
+	}
+	virtual := cfg.IsVirtual()
+	if o.DryRun && o.Arm {
+		return report.ExitWith(report.Usage, errors.New("--dry-run and --arm exclude each other"))
+	}
+	if err := cfg.MayDrive(); err != nil && (virtual || o.Arm) && !o.DryRun {
+		return report.ExitWith(report.Invalid, err)
+	}
+	ctx, wasInterrupted, stop := report.UntilInterrupt(parent)
+	defer stop()
+	if o.Duration > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, o.Duration)
+		defer cancel()
+	}
+
+	// the events go to the log at once and to the sinks as they come up
+	bus := &eventBus{log: log}
+
+	// the virtual rig first: it makes the port
+	hand := Handover{DryRun: o.DryRun, RealTime: !o.NoRT && !o.Single, Port: cfg.Device.Port, Locked: !virtual && !o.Arm}
+	ready := ReadyLine{Ready: true}
+	if virtual {
+		rig, err := startRig(ctx, cfg, o.Flood, func(text string) { bus.emit(hil.Event{Time: time.Now(), Level: "error", Code: "RIG_LOST", Text: text}) })
+		if err != nil {
+			return err
+		}
+		defer rig.stop()
+		hand.Port, ready.Rig = rig.port, rig.pid
+	}
+	// a processor for the tick; ordinary work stays off it. The rig is not ours to starve
+	if !o.Single {
+		claim := rt.ClaimCPU(cfg.Loop.CPU)
+		defer claim.Release()
+		if claim.Shared > 0 {
+			log.Warn(fmt.Sprintf("process %d ticks on processor %d too: both will be late. Stop one, or set loop.cpu", claim.Shared, claim.CPU))
+		}
+		hand.CPU, hand.Free = claim.CPU, claim.CPU
+		if o.KeepOff >= 0 {
+			hand.Free = o.KeepOff
+		}
+		if !o.NoRT {
+			if err := rt.KeepOff(hand.Free); err != nil {
+				log.Warn(err.Error())
+			}
+		}
+		rt.OwnSession()
+		rt.Prefer()
+	}
+	a, err := Assemble(cfg, hand)
+	if err != nil {
+		return report.ExitWith(report.Invalid, err)
+	}
+	config, err := cfg.Redacted().Marshal() // recorded and handed to the core, neither of which needs a password
+	if err != nil {
+		return err
+	}
+	info := hil.Info{Version: report.Version(), ConfigHash: cfg.Hash(), Config: config, Schema: a.Schema, Start: time.Now(), Mono: rt.Now(), DryRun: o.DryRun}
+
+	d := &services{cfg: cfg, info: &info, bus: bus, log: log, a: a, live: sink.NewLiveRows(&a.Schema)}
+	defer d.close()
+	if err := d.open(ctx, &ready); err != nil {
+		return err
+	}
+	if o.DryRun {
+		d.channels = newChannels(&a.Schema)
+	}
+	sup := daemon.New(a, &info, daemon.Options{
+		Config: packHandover(config, hand), Log: d.coreLog(), SingleProcess: o.Single, Arm: virtual || o.Arm, UntilTrip: o.UntilTrip,
+		Sinks: d.sinks, Emit: bus.emit, Kept: d.kept, Row: d.row, Up: func(pid int, fifo bool) { d.up(out, o.ReadyLine, ready, pid, fifo) },
+	})
+	d.sup.Store(sup)
+	if o.Ballast > 0 {
+		go ballast(ctx, o.Ballast)
+	}
+	go d.ledgerLoop(ctx)
+	go d.arrivalsLoop(ctx)
+	if o.DryRun {
+		go d.channels.run(ctx, screen)
+		log.Info("dry run: reading and estimating, nothing is sent to the device")
+	} else if !virtual && !o.Arm {
+		log.Info("not armed: safe commands are sent, and arming is refused; pass --arm to drive the rig")
+	}
+
+	err = sup.Run(ctx)
+	if o.DryRun {
+		screen.Show(d.channels.table())
+	}
+	d.finish(o.Summary)
+	return d.outcome(err, (virtual || o.Arm) && !o.DryRun, wasInterrupted())
+}
+
+// outcome is how a run ended that its supervisor ended with err; arm: it was to drive the rig.
+func (d *services) outcome(err error, arm, interrupted bool) error {
+	sup := d.sup.Load()
+	switch {
+	case errors.Is(err, daemon.ErrDevice):
+		return report.ExitWith(report.Unavailable, err)
+	case errors.Is(err, daemon.ErrTrip):
+		return report.ExitWith(report.Trip, err)
+	case err != nil:
+		return err
+	case sup.Lost():
+		return report.ExitWith(report.Trip, errors.New("the core was lost, and the rig was made safe; CORE_LOST above says how"))
+	case interrupted:
+		d.log.Info("stopped in the safe state")
+		return report.ExitWith(report.Interrupted, nil)
+	case arm && !sup.Ran():
+		return report.ExitWith(report.Trip, fmt.Errorf("the rig never ran: the run ended in mode %s (%s)", sup.Mode(), d.newest.Why(&d.a.Schema)))
+	}
+	return nil
+}
+
+// runConfig loads the file, or the demo, and lays the flags over it.
+func runConfig(file string, o RunOptions, log *slog.Logger) (*configs.Config, error) {
+	cfg := configs.Demo()
+	if file != "" {
+		var err error
+		if cfg, err = configs.Load(file); err != nil {
+			return nil, report.ExitWith(report.Invalid, err)
+		}
+	}
+	if o.Rate != "" {
+		rate, err := schema.ParseValue(o.Rate, "Hz")
+		if err != nil || rate < 10 || rate > 20000 {
+			return nil, report.ExitWith(report.Usage, fmt.Errorf("--rate %q: want 10 Hz to 20 kHz", o.Rate))
+		}
+		ScaleToRate(cfg, rate)
+	}
+	if o.Cpu != -2 {
+		cfg.Loop.CPU = o.Cpu
+	}
+	if o.Record != "" {
+		cfg.Record.Dir = o.Record
+	}
+	if o.Web != "" {
+		cfg.Web.Listen = o.Web
+	}
+	if o.Mqtt != "" {
+		cfg.MQTT.Listen = o.Mqtt
+	}
+	if o.Seed != 0 && cfg.Virtual != nil {
+		cfg.Virtual.Seed = o.Seed
+	}
+	cfg.Record.Enabled = cfg.Record.Enabled && !o.NoRecord
+	cfg.MQTT.Enabled = cfg.MQTT.Enabled && !o.NoMQTT
+	cfg.Web.Enabled = cfg.Web.Enabled && !o.NoWeb
+	problems, warnings := cfg.Validate() // the flags may have asked for something the file alone would not
+	if len(problems) > 0 {
+		return nil, report.ExitWith(report.Invalid, &schema.Errors{List: problems})
+	}
+	for _, w := range warnings {
+		log.Warn(w.Error())
+	}
+	return cfg, nil
+}
+
+// eventBus logs every event and hands it to whoever has subscribed by then.
+type eventBus struct {
+	log  *slog.Logger
+	subs atomic.Pointer[[]func(hil.Event)]
+}
+
+func (b *eventBus) emit(e hil.Event) {
+	logEvent(b.log, e)
+	if subs := b.subs.Load(); subs != nil {
+		for _, s := range *subs {
+			s(e)
+		}
+	}
+}
+
+func (b *eventBus) subscribe(f func(hil.Event)) {
+	var all []func(hil.Event)
+	if old := b.subs.Load(); old != nil {
+		all = append(all, *old...)
+	}
+	all = append(all, f)
+	b.subs.Store(&all)
+}

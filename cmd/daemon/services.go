@@ -1,0 +1,381 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"hilrig/cmd/report"
+	"hilrig/configs"
+	"hilrig/hil"
+	"hilrig/hil/daemon"
+	"hilrig/hil/dashboard"
+	"hilrig/hil/device"
+	"hilrig/hil/ring"
+	"hilrig/hil/sink"
+)
+
+// services are the sinks and servers around the supervisor.
+type services struct {
+	cfg  *configs.Config
+	info *hil.Info
+	bus  *eventBus
+	log  *slog.Logger
+	a    *daemon.Assembly
+	sup  atomic.Pointer[daemon.Supervisor] // set a moment after the servers are up
+
+	metrics  *sink.Metrics
+	recorder *sink.Recorder
+	broker   sink.Broker
+	pub      *sink.Publisher
+	page     *dashboard.Server
+	ledger   *daemon.Ledger
+	sinks    []daemon.Sink
+	fifo     atomic.Bool
+	mu       sync.Mutex
+	newest   hil.Row
+	live     *sink.LiveRows // the last estimates
+	channels *channels      // of a dry run; nil otherwise
+	closers  []func()
+}
+
+// open starts everything but the core. What listens prints where.
+func (d *services) open(ctx context.Context, ready *ReadyLine) error {
+	cfg := d.cfg
+	d.metrics = sink.NewMetrics(sink.MetricsOptions{Schema: &d.info.Schema, WarmUp: 200 * time.Millisecond, Link: d.link, Extra: d.losses})
+
+	if cfg.Record.Enabled {
+		rec, err := sink.NewRecorder(cfg.Record.Dir, *d.info, sink.RecorderOptions{Chunk: seconds(cfg.Record.Chunk), Event: func(e hil.Event) { logEvent(d.log, e) }})
+		if err != nil {
+			return report.ExitWith(report.Invalid, err)
+		}
+		d.recorder = rec
+		d.bus.subscribe(rec.Event)
+		d.sinks = append(d.sinks, func(ctx context.Context, rows *ring.Reader[hil.Row]) error { return rec.Run(ctx, rows) })
+		ready.Run = rec.Dir()
+		if cfg.Record.Keep > 0 {
+			if _, err := sink.Prune(cfg.Record.Dir, int64(cfg.Record.Keep), rec.Dir()); err != nil {
+				d.log.Warn("old recordings could not be removed: " + err.Error())
+			}
+		}
+		ledger, before, err := daemon.OpenLedger(cfg.Record.Dir, cfg.Rig.Name, rec.Dir())
+		if err != nil {
+			return report.ExitWith(report.Invalid, err)
+		}
+		d.ledger = ledger
+		if before != "" {
+			d.bus.emit(hil.Event{Time: time.Now(), Level: "warn", Code: "LAST_RUN", Text: before})
+		}
+		d.log.Info("recording", "file", rec.Path())
+	}
+	if cfg.MQTT.Enabled {
+		if err := d.openMQTT(ctx, ready); err != nil {
+			return err
+		}
+	}
+	if cfg.Web.Enabled {
+		return d.openPage(ctx, ready)
+	}
+	return nil
+}
+
+// openMQTT starts the embedded broker, unless another is configured, and connects the publisher.
+func (d *services) openMQTT(ctx context.Context, ready *ReadyLine) error {
+	m := d.cfg.MQTT
+	opt := sink.PublisherOptions{
+		Broker: m.Broker, User: m.User, Password: m.Password, CA: m.CA, Prefix: m.Prefix, Info: d.info,
+		StateRate: m.State, Batch: seconds(m.Batch), Estimate: seconds(m.Estimate), Commands: m.Commands, Ranges: rangesOf(d.cfg),
+		Commander: d.command, Metrics: d.metrics, Emit: d.bus.emit, Log: d.log,
+	}
+	if m.Broker == "" {
+		b, err := sink.StartBroker(sink.BrokerOptions{Listen: m.Listen, Prefix: m.Prefix, Rig: d.cfg.Rig.Name, Operator: m.Operator, Log: d.log})
+		if err != nil {
+			return report.ExitWith(report.Unavailable, err)
+		}
+		d.broker = b
+		d.closers = append(d.closers, func() { b.Close() })
+		opt.Broker = b.URL()
+		opt.User, opt.Password = b.Login()
+		if m.Operator == "" {
+			d.log.Info("MQTT broker", "address", b.Addr(), "read", "user viewer, no password", "commands", "user operator, password "+b.Operator())
+		} else {
+			d.log.Info("MQTT broker", "address", b.Addr())
+		}
+	}
+	ready.MQTT = opt.Broker
+	pub, err := sink.NewPublisher(opt)
+	if err != nil {
+		return report.ExitWith(report.Invalid, err)
+	}
+	if err := pub.Connect(ctx); err != nil {
+		return report.ExitWith(report.Unavailable, err)
+	}
+	d.pub = pub
+	d.closers = append(d.closers, pub.Close)
+	d.bus.subscribe(pub.Event)
+	d.sinks = append(d.sinks, func(ctx context.Context, rows *ring.Reader[hil.Row]) error { return pub.Run(ctx, rows) })
+	return nil
+}
+
+// openPage starts the HTTP server.
+func (d *services) openPage(ctx context.Context, ready *ReadyLine) error {
+	opt := dashboard.Options{
+		Listen: d.cfg.Web.Listen, Info: *d.info, Prefix: d.cfg.MQTT.Prefix, Command: d.command, AllowCommands: d.cfg.Web.Commands,
+		Model: frictionMap(d.cfg.Friction, d.cfg.Motor.J), Log: d.log,
+		Health: func() []byte { h := d.metrics.Health(); return h.AppendJSON(nil) },
+	}
+	opt.State = d.state
+	if d.pub != nil {
+		opt.State, opt.Health = d.pub.State, d.pub.HealthJSON
+	}
+	if v := d.cfg.Virtual; v != nil && v.Contact == nil && d.cfg.IsVirtual() {
+		opt.Truth = frictionMap(v.Friction, v.Motor.J+v.LoadJ)
+		if b := v.Brush; b != nil && d.cfg.Device.Port == configs.VirtualBrush { // bearings and brushes
+			two := 2 * b.Parameters.MeanTorque()
+			opt.Truth["Fc"] += two
+			opt.Truth["Fs"] += two
+		}
+		opt.Truth["offset"] += v.LoadTorque + v.Motor.K*v.CurrentOff // what a fit of the torque balance sees as offset
+	}
+	switch {
+	case d.broker != nil:
+		opt.MQTT = d.broker.Handler()
+	case strings.HasPrefix(d.cfg.MQTT.Broker, "ws"):
+		opt.BrokerURL = d.cfg.MQTT.Broker
+	}
+	page, err := dashboard.New(opt)
+	if err != nil {
+		return report.ExitWith(report.Unavailable, err)
+	}
+	d.page = page
+	ready.Page = "http://" + page.Addr()
+	d.log.Info("page", "open", ready.Page)
+	done := make(chan struct{})
+	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	go func() {
+		defer close(done)
+		if err := page.Run(own); err != nil {
+			d.log.Error("page: " + err.Error())
+		}
+	}()
+	d.closers = append(d.closers, func() { cancel(); <-done })
+	return nil
+}
+
+// row sees every row in the supervisor's pump.
+func (d *services) row(r *hil.Row) {
+	d.metrics.Add(r)
+	if d.channels != nil {
+		d.channels.see(r)
+	}
+	d.mu.Lock()
+	d.newest = *r
+	d.live.See(r)
+	d.mu.Unlock()
+}
+
+// state is the newest row as the page polls it when there is no MQTT.
+func (d *services) state() []byte {
+	d.mu.Lock()
+	r := d.newest
+	d.mu.Unlock()
+	if r.Seq == 0 {
+		return nil
+	}
+	m := map[string]any{
+		"timestamp": float64(d.info.Wall(r.T).UnixMicro()) / 1e6, "seq": r.Seq, "mode": r.Mode.String(), "armed": r.Mode == hil.Armed || r.Mode.Energised(), "late_us": float64(r.Late) / 1e3,
+	}
+	for i, s := range d.info.Schema.Signals() {
+		if x := r.X[i]; x-x == 0 {
+			m[s.Name] = x
+		} else {
+			m[s.Name] = nil
+		}
+	}
+	data, err := json.Marshal(m)
+	if err != nil {
+		return nil
+	}
+	return data
+}
+
+// command carries a command to the supervisor, which exists a moment after the servers do.
+func (d *services) command(ctx context.Context, c hil.Command) hil.Reply {
+	if d.sup.Load() == nil {
+		return hil.Reply{ID: c.ID, Error: "the core is not running yet"}
+	}
+	return d.sup.Load().Command(ctx, c)
+}
+
+// kept records a parameter block that came into force.
+func (d *services) kept(p hil.Params, t int64) {
+	if d.recorder != nil {
+		d.recorder.Params(p, d.a.Names, t)
+	}
+}
+
+// link are the counters of the serial line for the health report.
+func (d *services) link() map[string]float64 {
+	if d.sup.Load() == nil {
+		return nil
+	}
+	st := d.sup.Load().Link()
+	return linkMap(&st)
+}
+
+// losses are what did not get through, for the health report.
+func (d *services) losses(add func(string, float64)) {
+	if d.sup.Load() != nil {
+		add("rows_dropped", float64(d.sup.Load().LostRows()))
+		if switches, averaged, ok := d.sup.Load().Brush(); ok {
+			add("brush_switches", float64(switches))
+			add("brush_averaged", float64(averaged))
+		}
+	}
+	if d.recorder != nil {
+		add("record_rows_lost", float64(d.recorder.Stats().Lost))
+	}
+	if d.broker != nil {
+		st := d.broker.Stats()
+		add("broker_messages_dropped", float64(st.Dropped))
+		add("broker_full", float64(st.Full))
+	}
+}
+
+// linkMap names the counters of the serial line.
+func linkMap(st *device.Stats) map[string]float64 {
+	return map[string]float64{
+		"link_connected": float64(st.Connected), "link_bytes": float64(st.Bytes), "link_frames": float64(st.Frames),
+		"link_bad": float64(st.Bad), "link_misfits": float64(st.Misfits), "link_resync_bytes": float64(st.Resync), "link_oversize": float64(st.Oversize),
+		"link_foreign": float64(st.Foreign), "link_gaps": float64(st.Gaps), "link_repeats": float64(st.Repeats), "link_restarts": float64(st.Restarts),
+		"link_nonfinite": float64(st.NonFinite), "link_reconnects": float64(st.Reconnects), "link_age_us": float64(st.Age) / 1e3,
+		"link_tx_frames": float64(st.TxFrames), "link_tx_bytes": float64(st.TxBytes), "link_tx_errors": float64(st.TxErrors), "link_tx_dropped": float64(st.TxDropped),
+		"link_clock_drift_ppm": st.DriftPPM, "link_clock_offset_us": float64(st.Offset) / 1e3, "link_clock_residual_p99_us": float64(st.Residual) / 1e3,
+		"link_clock_jumps": float64(st.ClockJumps),
+	}
+}
+
+// up is told that a core ticks.
+func (d *services) up(out io.Writer, print bool, ready ReadyLine, pid int, fifo bool) {
+	d.fifo.Store(fifo)
+	if print {
+		ready.Core = pid
+		json.NewEncoder(out).Encode(ready)
+	}
+}
+
+// ledgerLoop notes once a second how far the run has come.
+func (d *services) ledgerLoop(ctx context.Context) {
+	if d.ledger == nil {
+		return
+	}
+	every(ctx, time.Second, func() {
+		if err := d.ledger.Update(d.sup.Load().Mode().String(), d.sup.Load().Rows()); err != nil {
+			d.log.Warn("ledger: " + err.Error())
+		}
+	})
+}
+
+// every does something once a period until ctx ends.
+func every(ctx context.Context, period time.Duration, do func()) {
+	t := time.NewTicker(period)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+			do()
+		}
+	}
+}
+
+// coreLog is where the core leaves its last words.
+func (d *services) coreLog() string {
+	if d.recorder == nil {
+		return ""
+	}
+	path, err := filepath.Abs(daemon.CoreLog(d.recorder.Dir()))
+	if err != nil {
+		return ""
+	}
+	return path
+}
+
+// finish writes what is said at the end of a run.
+func (d *services) finish(summary string) {
+	if d.ledger != nil {
+		if err := d.ledger.Close(d.sup.Load().Mode().String(), d.sup.Load().Rows()); err != nil {
+			d.log.Warn("ledger: " + err.Error())
+		}
+	}
+	s := d.metrics.Summary()
+	if summary != "" {
+		data, err := json.Marshal(summaryFile{Summary: s, FIFO: d.fifo.Load(), RowsLost: d.sup.Load().LostRows(), Mode: d.sup.Load().Mode().String()})
+		if err == nil {
+			err = os.WriteFile(summary, data, 0o644)
+		}
+		if err != nil {
+			d.log.Error(fmt.Sprintf("summary: %v", err))
+		}
+	}
+	if s.Ticks > 0 {
+		d.log.Info(fmt.Sprintf("%d ticks at %.1f Hz; lateness p50 %.1f p99 %.1f p99.9 %.1f max %.1f µs; busy p50 %.1f µs; %d skipped",
+			s.Ticks, s.Rate, s.Late.P50, s.Late.P99, s.Late.P999, s.Late.Max, s.Busy.P50, s.Skipped))
+	}
+	if d.cfg.Estimator.RLS.Enabled && s.Ticks > 0 && (d.channels == nil || d.live.Estimate() != nil) {
+		d.log.Info(d.estimates())
+	}
+	if d.recorder != nil {
+		d.log.Info("recorded", "run", d.recorder.Dir(), "rows", d.recorder.Stats().Rows, "next", report.AsStarted("hil identify "+d.recorder.Dir()))
+	}
+}
+
+// estimates are the last ones of the run in words, each with its standard error and unit.
+func (d *services) estimates() string {
+	live := d.live.Estimate()
+	if live == nil {
+		return "no estimates: the recursive estimate " + sink.NoLive
+	}
+	text := "estimates ± standard error:"
+	for _, p := range live.Parameters {
+		text += fmt.Sprintf(" %s = %.4g ± %.2g %s,", p.Name, p.Value, p.StdErr, p.Unit)
+	}
+	text += fmt.Sprintf(" from %d windows", live.Windows)
+	if live.Stale > 2 {
+		text += fmt.Sprintf(", %.0f s before the end", live.Stale)
+	}
+	return text
+}
+
+func (d *services) close() {
+	for i := len(d.closers) - 1; i >= 0; i-- {
+		d.closers[i]()
+	}
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// logEvent writes an event as a log line.
+func logEvent(log *slog.Logger, e hil.Event) {
+	level := slog.LevelInfo
+	switch e.Level {
+	case "warn":
+		level = slog.LevelWarn
+	case "error":
+		level = slog.LevelError
+	}
+	args := []any{"code", e.Code}
+	if e.Seq > 0 {
+		args = append(args, "tick", e.Seq)
+	}
+	log.Log(context.Background(), level, e.Text, args...)
+}

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"hilrig/cmd/identify"
+)
+
+func newIdentifyCmd() *cobra.Command {
+	var f identify.Options
+	c := &cobra.Command{
+		Use:   "identify FILE.yaml|RUN",
+		Short: "Inertia and friction of a measured axis, with their uncertainty",
+		Long: `Fits the parameters of a model to recordings and says how far they can be trusted. FILE.yaml names the records, their
+columns with units, the model and a chain of methods (least squares, static map, presliding loop, LuGre, Kalman filter,
+evolution, output error), each starting from what the one before found; docs/identify.md explains every method and every
+number, docs/identify-result.md the JSON.
+
+Ctrl-C ends a long fit with the best so far. With --resume FILE an evolution keeps its state there and continues from it.
+
+Exit codes: 0 done; 2 wrong usage; 3 file or data that cannot be used; 6 the record cannot tell the parameters apart, the
+fit is rejected, or it misses --require-fit; 130 interrupted, with the best so far.`,
+		Example: `  hil identify configs/emps.yaml
+  hil identify configs/emps.yaml --asymmetric --json -o emps.json
+  hil identify configs/identify/emps-lugre.yaml --validate second.csv.gz --require-fit 90
+  hil identify configs/identify/emps-lugre.yaml --method regress,aep,lm --seed 7 --resume evolution.json`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			f.Changed = c.Flags().Changed
+			return identify.Run(c.Context(), args[0], f, c.OutOrStdout(), c.ErrOrStderr())
+		},
+	}
+	fl := c.Flags()
+	f.RecordFlags(fl)
+	fl.StringSliceVar(&f.Methods, "method", nil, "methods in place of those of the file, separated by commas: "+identify.MethodNames())
+	fl.StringSliceVar(&f.Terms, "terms", nil, "regress: terms in place of those of the file, separated by commas")
+	fl.BoolVar(&f.Asymmetric, "asymmetric", false, "friction that depends on the direction: Fc+, Fc- and so on (no offset)")
+	fl.Float64Var(&f.RequireFit, "require-fit", 0, "end with 6 if a fit is below this many percent")
+	fl.IntVar(&f.Bootstrap, "bootstrap", 0, "intervals by this many refits to resampled residuals")
+	fl.StringVar(&f.Resume, "resume", "", "keep the state of an evolution in this file, and continue from it if it exists")
+	return c
+}

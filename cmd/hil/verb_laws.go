@@ -1,0 +1,35 @@
+package main
+
+import (
+	"os"
+	"os/signal"
+
+	"github.com/spf13/cobra"
+
+	"hilrig/cmd/simulate"
+)
+
+func newLawsCmd() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "laws [NAME]",
+		Short: "The friction laws: parameters with unit and range, states, what they show",
+		Long: `Without NAME lists every friction law. With NAME prints its parameters with unit, range and default, its states, and the
+phenomena it shows with the default parameters: these are found by putting the law through experiments, now.`,
+		Example: `  hil laws
+  hil laws lugre
+  hil laws gms --json`,
+		Args:      cobra.MaximumNArgs(1),
+		ValidArgs: simulate.LawNames(),
+		RunE: func(c *cobra.Command, args []string) error {
+			ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt)
+			defer stop()
+			if len(args) == 0 {
+				return simulate.PrintLaws(c.OutOrStdout(), asJSON)
+			}
+			return simulate.PrintLaw(ctx, c.OutOrStdout(), args[0], asJSON)
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
+	return c
+}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"hilrig/cmd/report"
+	"hilrig/cmd/simulate"
+)
+
+func newSimulateCmd() *cobra.Command {
+	var f simulate.Options
+	c := &cobra.Command{
+		Use:   "simulate FILE.yaml",
+		Short: "Run friction laws, or bodies in contact, without a rig: numbers, CSV, figure, animation",
+		Long: `Runs one friction law, or several side by side, through an experiment: a mass drawn over a spring or led
+by a controller, a motion or force imposed, a motor under voltage. Prints what happened (break-away, arrest, reversal), extremes and the work against friction;
+-o writes the traces, --plot draws them. FILE.yaml is explained in docs/simulate.md; hil laws lists the friction laws.
+
+A file with the key system runs bodies that touch, stick, slide, separate and collide: the brush of a motor, a scene of planar
+bodies, a toy. --animate writes a page that shows them moving, --events the list of impacts, slips and stops. Such files are explained in docs/contact.md.
+
+Exit codes: 0 done; 1 a step had no finite result; 2 wrong usage; 3 the file cannot be used, or the step is beyond what the
+scheme takes; 4 an output cannot be written; 130 interrupted.`,
+		Example: `  hil simulate configs/stick-slip.yaml
+  hil simulate configs/stick-slip.yaml -o run.csv --plot run.png
+  hil simulate configs/stick-slip.yaml --law lugre,dahl --step 0.1ms --json
+  hil simulate configs/contact/woodpecker.yaml --animate woodpecker.html`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			ctx, was, stop := report.UntilInterrupt(c.Context())
+			defer stop()
+			err := simulate.Run(ctx, args[0], f, c.OutOrStdout(), c.ErrOrStderr())
+			if was() {
+				return report.ExitWith(report.Interrupted, errors.New("simulate: interrupted; nothing was written"))
+			}
+			return err
+		},
+	}
+	fl := c.Flags()
+	fl.StringVarP(&f.Out, "output", "o", "", "write the traces to this CSV file, packed if it ends in .gz")
+	fl.StringVar(&f.Plot, "plot", "", "draw the traces to this file, .svg or .png")
+	fl.StringVar(&f.Animate, "animate", "", "write a page that shows bodies in contact moving, .html")
+	fl.StringVar(&f.Events, "events", "", "write the events of bodies in contact to this file, .csv or .json; for the event-driven engine")
+	fl.BoolVar(&f.Json, "json", false, "print parameters, events and numbers as JSON")
+	fl.BoolVar(&f.Force, "force", false, "write over existing files")
+	fl.StringSliceVar(&f.Laws, "law", nil, "laws in place of those of the file: labels of the file, or names with their public numbers or a preset (law:preset)")
+	c.RegisterFlagCompletionFunc("law", cobra.FixedCompletions(simulate.LawChoices(), cobra.ShellCompDirectiveNoFileComp))
+	fl.StringVar(&f.Step, "step", "", "step in place of that of the file, such as 0.1ms")
+	fl.StringVar(&f.Duration, "duration", "", "duration in place of that of the file, such as 30s")
+	return c
+}

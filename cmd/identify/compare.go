@@ -1,0 +1,225 @@
+package identify
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"text/tabwriter"
+
+	"hilrig/cmd/report"
+	"hilrig/configs"
+	"hilrig/identify"
+	"hilrig/identify/axis"
+)
+
+// candidate is a model to be fitted, or one that was.
+type candidate struct {
+	name string
+	cfg  *configs.Identify // nil: the result is there
+	done *identify.Result
+	some bool // one of several models of a file, whose parameters need not be those of all
+}
+
+func Compare(ctx context.Context, paths []string, f Options, stdout, stderr io.Writer) error {
+	if err := f.check("compare"); err != nil {
+		return err
+	}
+	var all []candidate
+	for _, path := range paths {
+		some, err := f.candidates(path, stderr)
+		if err != nil {
+			return err
+		}
+		all = append(all, some...)
+	}
+	if len(all) < 2 {
+		return report.ExitWith(report.Usage, fmt.Errorf("compare: %s is a single model: give the file a compare: list, or name a second file", paths[0]))
+	}
+
+	ctx, stop := signal.NotifyContext(report.Background(ctx), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	bar := report.NewProgress(stderr)
+	run := func(c *candidate, near map[string]float64) (*identify.Result, error) {
+		recs, err := readRecords(ctx, c.cfg, bar)
+		if err != nil {
+			bar.Done()
+			return nil, report.ExitWith(report.Invalid, err)
+		}
+		plan := PlanOf(c.cfg, f.workers)
+		for i := range plan.Given {
+			plan.Given[i].Optional = c.some
+		}
+		plan.Near, plan.RunFree = near, true
+		res, err := identify.Run(ctx, plan, recs, nil, shown(bar))
+		if ctx.Err() != nil {
+			bar.Done()
+			return nil, report.ExitWith(report.Interrupted, errors.New("interrupted: a comparison needs all of its models"))
+		}
+		if err != nil {
+			return &identify.Result{}, err
+		}
+		return res, nil
+	}
+	var models []identify.Ranked
+	for i := range all {
+		m := identify.Ranked{Name: all[i].name, Result: all[i].done}
+		if all[i].cfg != nil {
+			res, err := run(&all[i], nil)
+			switch {
+			case err != nil && res == nil:
+				return err
+			case err != nil:
+				m.Err = err.Error()
+			default:
+				m.Result = res
+			}
+		}
+		models = append(models, m)
+	}
+	// what ended worse than a special case of it begins from there
+	for i, near := range identify.Worse(models) {
+		if all[i].cfg == nil {
+			continue
+		}
+		res, err := run(&all[i], near)
+		if res == nil {
+			return err
+		}
+		if err == nil && res.Fit.RMS < models[i].Result.Fit.RMS {
+			models[i].Result = res
+		}
+	}
+	bar.Done()
+	cmp, err := identify.Compare(models)
+	if err != nil {
+		return report.ExitWith(report.Invalid, fmt.Errorf("compare: %w", err))
+	}
+	out := Compared{paths, report.Version(), report.CommandLine(), cmp}
+	if f.out != "" {
+		if err := writeResult(f.out, out); err != nil {
+			return report.ExitWith(report.Unavailable, err)
+		}
+	}
+	if f.json {
+		if err := report.EncodeJSON(stdout, out); err != nil {
+			return err
+		}
+	} else {
+		printComparison(stdout, cmp)
+	}
+	if !slices.ContainsFunc(cmp.Models, func(m identify.Ranked) bool { return m.Result != nil && m.Verdict != identify.Rejected }) {
+		return report.ExitWith(report.Quality, errors.New("compare: no model is left that is not rejected"))
+	}
+	return nil
+}
+
+// candidates are the models that a file stands for.
+func (f *Options) candidates(path string, stderr io.Writer) ([]candidate, error) {
+	if strings.EqualFold(filepath.Ext(path), ".json") {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return nil, report.ExitWith(report.Invalid, err)
+		}
+		var r Identification
+		if err := json.Unmarshal(data, &r); err != nil || r.Result == nil || len(r.Stages) == 0 {
+			return nil, report.ExitWith(report.Invalid, fmt.Errorf("%s: not a result of hil identify -o (%v)", path, err))
+		}
+		return []candidate{{name: orPath(r.Name, path), done: r.Result}}, nil
+	}
+	cfg, err := configs.LoadIdentify(path)
+	if err != nil {
+		report.PrintProblems(stderr, "hil: ", err)
+		return nil, report.ExitWith(report.Invalid, nil)
+	}
+	if err := f.over(cfg); err != nil {
+		return nil, report.ExitWith(report.Usage, fmt.Errorf("compare: %w", err))
+	}
+	if len(cfg.Compare) == 0 {
+		return []candidate{{name: orPath(cfg.Name, path), cfg: cfg}}, nil
+	}
+	var out []candidate
+	for _, v := range cfg.Compare {
+		c := *cfg
+		c.Model.Terms = slices.Clone(cfg.Model.Terms)
+		if v.Law != "" {
+			c.Model.Law = v.Law
+		}
+		if v.Lag != "" {
+			c.Model.Lag = v.Lag
+		}
+		if v.Method != nil {
+			c.Method = v.Method
+		}
+		if v.Terms != nil {
+			c.Terms = v.Terms
+		}
+		if v.Asymmetric != nil {
+			c.Model.Asymmetric = *v.Asymmetric
+		}
+		if c.Model.Asymmetric { // the difference of Fc+ and Fc- is an offset
+			c.Model.Terms = slices.DeleteFunc(c.Model.Terms, func(t string) bool { return t == "offset" })
+		}
+		if axis.Damped(c.Model.Law) { // and has viscous friction without the term
+			c.Model.Terms = slices.DeleteFunc(c.Model.Terms, func(t string) bool { return t == "viscous" })
+		}
+		name := v.Name
+		if name == "" {
+			name = c.Model.Law
+		}
+		out = append(out, candidate{name: name, cfg: &c, some: true})
+	}
+	return out, nil
+}
+
+func orPath(name, path string) string {
+	if name == "" {
+		return path
+	}
+	return name
+}
+
+// Compared is what is printed and stored of a comparison.
+type Compared struct {
+	Files   []string `json:"files"`
+	Program string   `json:"program"`
+	Command string   `json:"command"`
+	*identify.Comparison
+}
+
+// printComparison writes a ranking for people.
+func printComparison(w io.Writer, c *identify.Comparison) {
+	fmt.Fprintf(w, "ranked by %s\n\n", c.By)
+	num := func(format string, x *float64) string {
+		if x == nil {
+			return "–"
+		}
+		return fmt.Sprintf(format, *x)
+	}
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(t, "rank\tmodel\tparameters\trms\tfit %\tΔAICc\tvalidation rms\tfit %\tp\tverdict")
+	for _, m := range c.Models {
+		rank := fmt.Sprint(m.Rank)
+		if m.Tied {
+			rank = "="
+		}
+		if m.Result == nil {
+			fmt.Fprintf(t, "–\t%s\t\t\t\t\t\t\t\tno result\n", m.Name)
+			continue
+		}
+		fmt.Fprintf(t, "%s\t%s\t%d\t%s %s\t%s\t%s\t%s\t%s\t%s\t%s\n", rank, m.Name, m.Params, num("%.4g", m.RMS), m.Unit, num("%.2f", m.Percent),
+			num("%.1f", m.DAICc), num("%.4g", m.VRMS), num("%.2f", m.VFit), num("%.2g", m.PValue), m.Verdict)
+	}
+	t.Flush()
+	fmt.Fprintf(w, "\n%s\n", c.Headline)
+	for _, s := range c.Supports {
+		fmt.Fprintf(w, "  %s\n", s)
+	}
+}

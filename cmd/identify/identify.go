@@ -1,0 +1,351 @@
+// Package identify fits models to records and compares them: hil identify, hil compare.
+package identify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"hilrig/cmd/report"
+	"hilrig/configs"
+	"hilrig/hil/sink"
+	"hilrig/identify"
+	"hilrig/identify/fit"
+	"hilrig/identify/linear"
+	"hilrig/identify/record"
+)
+
+// Options are what the user chose.
+type Options struct {
+	data, validate string
+	Methods        []string       // as they were given
+	chain          identify.Chain // … and read
+	Terms          []string
+	Asymmetric     bool
+	RequireFit     float64
+	Bootstrap      int
+	seed           int
+	workers        int
+	timeLimit      time.Duration
+	Resume         string
+	json, force    bool
+	out            string
+	Changed        func(flag string) bool
+}
+
+// RecordFlags are those that identify and compare share.
+func (f *Options) RecordFlags(fl flagSet) {
+	fl.StringVar(&f.data, "data", "", "another record with the same columns: CSV, MAT or a recording")
+	fl.StringVar(&f.validate, "validate", "", "second record, explained by the parameters but not used to find them")
+	fl.IntVar(&f.seed, "seed", 0, "of everything random; default: that of the file")
+	fl.IntVar(&f.workers, "workers", 0, "processors to use; results do not depend on it; 0: all")
+	fl.DurationVar(&f.timeLimit, "time-limit", 0, "end with the best so far after this time; 0: none")
+	fl.BoolVar(&f.json, "json", false, "print the result as JSON")
+	fl.StringVarP(&f.out, "output", "o", "", "also write the result to this JSON file")
+	fl.BoolVar(&f.force, "force", false, "write over an existing file")
+}
+
+// flagSet is the part of a set of flags that recordFlags needs.
+type flagSet interface {
+	StringVar(p *string, name, value, usage string)
+	StringVarP(p *string, name, shorthand, value, usage string)
+	IntVar(p *int, name string, value int, usage string)
+	BoolVar(p *bool, name string, value bool, usage string)
+	DurationVar(p *time.Duration, name string, value time.Duration, usage string)
+}
+
+// Identification is what is printed and stored: the result and where it came from.
+type Identification struct {
+	Name    string `json:"name"`
+	Config  string `json:"config"`
+	Program string `json:"program"`
+	Command string `json:"command"` // repeats it
+	*identify.Result
+	Run *ownRun `json:"run,omitempty"` // of a recording that was identified without a file
+}
+
+func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) error {
+	if err := f.check("identify"); err != nil {
+		return err
+	}
+	bar := report.NewProgress(stderr)
+	cfg, recs, own, err := f.load(ctx, path, stderr, bar)
+	if err != nil {
+		bar.Done()
+		return err
+	}
+	keep, err := openKeeper(f.Resume, cfg, recs)
+	if err != nil {
+		bar.Done()
+		return report.ExitWith(report.Invalid, err)
+	}
+
+	// of a long record nothing but numbers is in memory, which cost the collector nothing: let it run often
+	if slices.ContainsFunc(recs.Fit, func(d *record.Record) bool { return d.Len() > 1<<20 }) {
+		defer debug.SetGCPercent(debug.SetGCPercent(20))
+	}
+	ctx, stop := signal.NotifyContext(report.Background(ctx), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	var kept identify.Keeper
+	if keep != nil {
+		kept = keep
+	}
+	res, err := identify.Run(ctx, PlanOf(cfg, f.workers), recs, kept, shown(bar))
+	bar.Done()
+	if keep != nil {
+		if lost := keep.flush(); lost != nil {
+			fmt.Fprintf(stderr, "warning: --resume: the state of the evolution could not be kept: %v\n", lost)
+		}
+	}
+	if err != nil {
+		return f.refuse(ctx, path, err, stdout)
+	}
+	own.hold(res)
+	result := Identification{Name: cfg.Name, Config: path, Program: report.Version(), Command: report.CommandLine(), Result: res, Run: own}
+	if f.out != "" {
+		if err := writeResult(f.out, result); err != nil {
+			return report.ExitWith(report.Unavailable, err)
+		}
+	}
+	if f.json {
+		if err := report.EncodeJSON(stdout, result); err != nil {
+			return err
+		}
+	} else {
+		printIdentification(stdout, result, cfg.Axis == "rotary")
+		for _, w := range warningsOf(res) {
+			fmt.Fprintf(stderr, "warning: %s\n", w)
+		}
+		fmt.Fprintf(stdout, "\nnext: %s\n", report.AsStarted(nextIdentify(path, f, cfg, recs, res)))
+	}
+	if ctx.Err() != nil && res.Interrupted {
+		return report.ExitWith(report.Interrupted, errors.New("interrupted: these are the best values so far, not the optimum"))
+	}
+	return gate(res, cfg.RequireFit)
+}
+
+// load reads what is to be fitted: what a file names, or a recording, which says everything itself.
+func (f *Options) load(ctx context.Context, path string, stderr io.Writer, bar *report.Progress) (cfg *configs.Identify, recs identify.Records, own *ownRun, err error) {
+	if f.chain, err = identify.ParseChain(f.Methods); err != nil {
+		return nil, recs, nil, report.ExitWith(report.Usage, fmt.Errorf("identify: --method: %w", err))
+	}
+	_, isRun := sink.FindRun(path)
+	if isRun {
+		if f.data != "" {
+			return nil, recs, nil, report.ExitWith(report.Usage, fmt.Errorf("identify: --data belongs to a file that names columns; %s is a recording and says them itself", path))
+		}
+		cfg, recs.Fit, own, err = PlanRun(report.Background(ctx), path, bar)
+		if err != nil {
+			return nil, recs, nil, report.ExitWith(report.Invalid, err)
+		}
+	} else if cfg, err = configs.LoadIdentify(path, f.chain...); err != nil {
+		report.PrintProblems(stderr, "hil: ", err)
+		return nil, recs, nil, report.ExitWith(report.Invalid, nil)
+	}
+	if err = f.over(cfg); err != nil {
+		return nil, recs, nil, report.ExitWith(report.Usage, fmt.Errorf("identify: %w", err))
+	}
+	switch {
+	case !isRun:
+		recs, err = readRecords(ctx, cfg, bar)
+	case f.validate != "":
+		if _, recs.Validation, _, err = PlanRun(report.Background(ctx), f.validate, bar); err != nil {
+			err = fmt.Errorf("validation: %w", err)
+		}
+	}
+	if err != nil {
+		return nil, recs, nil, report.ExitWith(report.Invalid, err)
+	}
+	return cfg, recs, own, nil
+}
+
+// shown shows on a bar where a fit is.
+func shown(bar *report.Progress) func(fit.Progress) {
+	return func(p fit.Progress) {
+		bar.Watch(report.Stage{Method: p.Method, Phase: p.Phase, Step: p.Step, Of: p.Of, Best: p.Best, Unit: p.Unit, Simulated: p.Simulated, Note: p.Note})
+	}
+}
+
+// check refuses flags that make no sense before any file is read.
+func (f *Options) check(verb string) error {
+	switch {
+	case math.IsNaN(f.RequireFit) || f.RequireFit < 0 || f.RequireFit > 100:
+		return report.ExitWith(report.Usage, fmt.Errorf("%s: --require-fit %g, want 0 to 100 percent", verb, f.RequireFit))
+	case f.Bootstrap < 0 || f.workers < 0 || f.seed < 0 || f.timeLimit < 0:
+		return report.ExitWith(report.Usage, fmt.Errorf("%s: --bootstrap, --workers, --seed and --time-limit: want no negative number", verb))
+	case f.out != "" && !f.force:
+		if _, err := os.Lstat(f.out); err == nil {
+			return report.ExitWith(report.Usage, fmt.Errorf("%s: %s exists; --force writes over it", verb, f.out))
+		}
+	}
+	return nil
+}
+
+// over puts the flags over the file.
+func (f *Options) over(cfg *configs.Identify) error {
+	if f.data != "" {
+		cfg.Data.File, cfg.Data.More = f.data, nil
+	}
+	if f.validate != "" {
+		cfg.Validate = f.validate
+	}
+	if f.Changed("method") {
+		cfg.Method = f.chain
+	}
+	if f.Resume != "" && !slices.Contains(cfg.Method, "aep") {
+		return fmt.Errorf("--resume: only an evolution keeps its state, and aep is not among the methods: %s", cfg.Method)
+	}
+	if f.Changed("terms") {
+		cfg.Terms = f.Terms
+	}
+	if f.Changed("require-fit") {
+		cfg.RequireFit = f.RequireFit
+	}
+	if f.Changed("bootstrap") {
+		cfg.Bootstrap = f.Bootstrap
+	}
+	if f.Changed("seed") {
+		cfg.Seed = f.seed
+	}
+	if f.Changed("time-limit") {
+		cfg.TimeLimit = f.timeLimit.Seconds()
+	}
+	if f.Asymmetric {
+		cfg.Model.Asymmetric = true
+		cfg.Model.Terms = slices.DeleteFunc(cfg.Model.Terms, func(t string) bool { return t == "offset" })
+		split, changed := termsOf(cfg).Asymmetric()
+		if slices.Contains(cfg.Method, "regress") && !changed {
+			return fmt.Errorf("--asymmetric: the terms %v hold neither viscous nor coulomb, there is nothing to split", cfg.Terms)
+		}
+		cfg.Terms = nil
+		for _, t := range split.Terms {
+			cfg.Terms = append(cfg.Terms, string(t))
+		}
+	}
+	return nil
+}
+
+// refuse ends without a result. A refusal by the data is also said as JSON where JSON was asked for.
+func (f *Options) refuse(ctx context.Context, path string, err error, stdout io.Writer) error {
+	var u *linear.Unidentifiable
+	var s *linear.SpecError
+	var p *fit.ParamError
+	var d *record.Error
+	switch {
+	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		return report.ExitWith(report.Interrupted, errors.New("interrupted before there was anything to keep"))
+	case errors.Is(err, context.DeadlineExceeded):
+		return report.ExitWith(report.Invalid, fmt.Errorf("%s: time_limit was over before there was anything to keep: give more", path))
+	case errors.As(err, &u):
+		if f.json {
+			if err := report.EncodeJSON(stdout, refusal(u)); err != nil {
+				return err
+			}
+		}
+		return report.ExitWith(report.Quality, fmt.Errorf("%s: %w", path, err))
+	case errors.As(err, &s) && f.Changed("terms"):
+		return report.ExitWith(report.Usage, fmt.Errorf("identify: %w", err))
+	case errors.As(err, &s), errors.As(err, &p):
+		return report.ExitWith(report.Invalid, fmt.Errorf("%s: %w", path, err))
+	case errors.As(err, &d):
+		return report.ExitWith(report.Invalid, err)
+	}
+	return report.ExitWith(report.Invalid, fmt.Errorf("%s: %w", path, err))
+}
+
+// Refused is the JSON of a refusal: reasons, and no parameters.
+type Refused struct {
+	Verdict      string        `json:"verdict"`
+	Condition    *float64      `json:"condition_scaled"` // null: infinite
+	Limit        float64       `json:"condition_limit"`
+	Combinations []combination `json:"combinations"`
+}
+
+// combination is one of columns that depend on each other.
+type combination struct {
+	Terms   []linear.Term `json:"terms"`
+	Weights []float64     `json:"weights"`
+	Text    string        `json:"text"`
+	Advice  string        `json:"advice"`
+}
+
+func refusal(u *linear.Unidentifiable) Refused {
+	out := Refused{Verdict: "not identifiable", Limit: u.Limit}
+	if !math.IsInf(u.Condition, 0) {
+		out.Condition = &u.Condition
+	}
+	for _, c := range u.Combinations {
+		out.Combinations = append(out.Combinations, combination{c.Terms, c.Weights, c.String(), c.Advice})
+	}
+	return out
+}
+
+// gate turns a result that is not good enough into exit code 6. The numbers were printed before.
+func gate(r *identify.Result, want float64) error {
+	if r.Verdict == identify.Rejected && len(r.Reasons) > 0 {
+		return report.ExitWith(report.Quality, fmt.Errorf("rejected: %s", r.Reasons[0]))
+	}
+	if !(want > 0) {
+		return nil
+	}
+	fits := []*float64{r.Explained()}
+	if r.Validation != nil {
+		fits = append(fits, r.Validation.Fit.Percent)
+	}
+	for _, x := range fits {
+		if x == nil {
+			return report.ExitWith(report.Quality, fmt.Errorf("there is no fit in percent to compare with the %g %% that are required", want))
+		}
+		if *x < want {
+			return report.ExitWith(report.Quality, fmt.Errorf("fit %.2f %% is below the %g %% that are required", *x, want))
+		}
+	}
+	return nil
+}
+
+// writeResult writes the result as JSON.
+func writeResult(path string, v any) error {
+	if err := report.WriteWhole(path, true, func(w io.Writer) error { return report.EncodeJSON(w, v) }); err != nil {
+		return fmt.Errorf("identify: %w", err)
+	}
+	return nil
+}
+
+// warningsOf are the oddities of records and fit, each once.
+func warningsOf(r *identify.Result) []string {
+	var out []string
+	add := func(where string, findings []record.Finding, warnings []string) {
+		for _, f := range findings {
+			if f.Severity == record.Note {
+				continue
+			}
+			s := where + f.Text
+			if f.Advice != "" {
+				s = strings.TrimSuffix(s, ".") + ". " + f.Advice
+			}
+			out = append(out, s)
+		}
+		for _, w := range warnings {
+			if w = where + w; !slices.Contains(out, w) {
+				out = append(out, w)
+			}
+		}
+	}
+	add("", r.Findings, r.Warnings)
+	if v := r.Validation; v != nil {
+		add("validation: ", v.Findings, v.Warnings)
+	}
+	return out
+}
+
+// MethodNames are the methods.
+func MethodNames() string { return strings.Join(identify.Method("").Words(), ", ") }

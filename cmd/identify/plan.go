@@ -1,0 +1,276 @@
+package identify
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"hilrig/cmd/report"
+	"hilrig/configs"
+	"hilrig/configs/schema"
+	"hilrig/engine/friction"
+	"hilrig/hil/sink"
+	"hilrig/identify"
+	"hilrig/identify/axis"
+	"hilrig/identify/bristle"
+	"hilrig/identify/curve"
+	"hilrig/identify/linear"
+	"hilrig/identify/record"
+)
+
+// termsOf is the linear fit of the file.
+func termsOf(cfg *configs.Identify) linear.Spec {
+	s := linear.Spec{
+		Rotary: cfg.Axis == "rotary", Order: cfg.Filter.Order, Cutoff: cfg.Filter.Cutoff,
+		Decimate: cfg.Decimate, Trim: linear.FromRecord, MinVelocity: linear.FromRecord, Lag: linear.LagMode(cfg.Model.Lag),
+	}
+	if cfg.Trim != nil {
+		s.Trim = *cfg.Trim
+	}
+	if cfg.MinVelocity != nil {
+		s.MinVelocity = *cfg.MinVelocity
+	}
+	for _, t := range cfg.Terms {
+		s.Terms = append(s.Terms, linear.Term(t))
+	}
+	return s
+}
+
+// PlanOf translates the file for identify.
+func PlanOf(cfg *configs.Identify, workers int) identify.Plan {
+	m := &cfg.Model
+	spec := axis.Spec{
+		Rotary: cfg.Axis == "rotary", Law: m.Law, Asymmetric: m.Asymmetric, Terms: m.Terms, LinearHold: m.Hold == "linear",
+		Substeps: m.Substeps, Decimate: m.Decimate,
+		Drive:   m.Drive,
+		Output:  m.Output,
+		Initial: m.Initial,
+	}
+	spec.Scheme, _ = friction.ParseScheme(m.Scheme) // checked by the loader
+	if c := m.Controller; c != nil {
+		kv, limit, _ := cfg.ControllerGains() // checked by the loader
+		spec.Controller = &axis.Controller{Kp: c.Kp, Kv: kv, Limit: limit, Gain: 1, Mean: c.Mean, Delay: c.Delay}
+	}
+	p := identify.Plan{
+		Methods: cfg.Method, Model: spec, LagFree: m.Lag == "free",
+		Regress: termsOf(cfg), Form: cfg.Form, NoiseRatio: cfg.NoiseRatio,
+		Plateaus: curve.PlateauOptions{
+			Whole: cfg.Data.Columns.Group != "", Tolerance: cfg.Static.Tolerance, Least: cfg.Static.Least,
+			Travel: cfg.Static.Travel, Settle: cfg.Static.Settle, Period: cfg.Static.Period,
+		},
+		Weights: cfg.Static.Weights,
+		Loop:    curve.LoopOptions{Rig: cfg.Presliding.Rig, Relaxed: cfg.Presliding.Relaxed, NoiseX: cfg.Bristle.Position, NoiseU: cfg.Bristle.Force},
+		Joints:  linear.JointOptions{Absolute: cfg.Joints.Absolute, Free: cfg.Joints.Free},
+		Steps:   curve.StepOptions{Coefficient: cfg.Coefficient(), Machine: cfg.Steps.Machine},
+		Bristle: bristle.Options{
+			Hold:    cfg.Bristle.Hold,
+			Quantum: cfg.Bristle.Resolution, Noise: cfg.Bristle.Position, ForceNoise: cfg.Bristle.Force, Workers: workers},
+		Members: cfg.AEP.Members, Generations: cfg.AEP.Generations, Islands: cfg.AEP.Islands, Survivors: cfg.AEP.Survivors,
+		Beta1: cfg.AEP.Beta1, Beta2: cfg.AEP.Beta2, SpreadOne: cfg.AEP.Spread == "one",
+		Starts: cfg.LM.Starts, Draws: cfg.LM.Draws, Loss: cfg.LM.Loss, LossScale: cfg.LM.LossScale, Horizon: cfg.LM.Horizon,
+		Segments: cfg.Shooting, Bootstrap: cfg.Bootstrap, Seed: uint64(cfg.Seed), Workers: workers,
+		TimeLimit: time.Duration(cfg.TimeLimit * float64(time.Second)),
+	}
+	for _, g := range cfg.Parameters {
+		p.Given = append(p.Given, identify.Given{Name: g.Name, Start: g.Start, Lo: g.Min, Hi: g.Max, Fixed: g.Fixed, Log: g.Log})
+	}
+	return p
+}
+
+// readRecords reads everything the file names.
+func readRecords(ctx context.Context, cfg *configs.Identify, bar *report.Progress) (identify.Records, error) {
+	var out identify.Records
+	for _, file := range append([]string{cfg.Data.File}, cfg.Data.More...) {
+		recs, err := readRecord(ctx, file, cfg, &cfg.Data, bar)
+		if err != nil {
+			return out, err
+		}
+		out.Fit = append(out.Fit, recs...)
+		if out.Second, err = secondJoint(ctx, file, cfg, &cfg.Data, out.Second, bar); err != nil {
+			return out, err
+		}
+	}
+	if cfg.Loop != nil {
+		recs, err := readRecord(ctx, cfg.Loop.File, cfg, cfg.Loop, bar)
+		if err != nil {
+			return out, err
+		}
+		out.Loop = recs
+	}
+	if cfg.Validate != "" {
+		whole := cfg.Data // the selection belongs to the first record
+		whole.Rows, whole.Span = [2]float64{}, [2]float64{}
+		recs, err := readRecord(ctx, cfg.Validate, cfg, &whole, bar)
+		if err != nil {
+			return out, fmt.Errorf("validation: %w", err)
+		}
+		out.Validation = recs
+		if out.SecondVal, err = secondJoint(ctx, cfg.Validate, cfg, &whole, nil, bar); err != nil {
+			return out, fmt.Errorf("validation: %w", err)
+		}
+	}
+	return out, nil
+}
+
+// secondJoint adds the second joint of a file, if it has one.
+func secondJoint(ctx context.Context, file string, cfg *configs.Identify, d *configs.IdentifyData, to []*record.Record, bar *report.Progress) ([]*record.Record, error) {
+	if d.Columns.Position2.Name == "" {
+		return to, nil
+	}
+	other := *d
+	other.Columns = configs.IdentifyColumns{Time: d.Columns.Time, Position: d.Columns.Position2, Force: d.Columns.Force2, Group: d.Columns.Group}
+	recs, err := readRecord(ctx, file, cfg, &other, bar)
+	return append(to, recs...), err
+}
+
+// readRecord reads one file with the columns of a data section: text, a MAT file, or a recording of this program.
+func readRecord(ctx context.Context, path string, cfg *configs.Identify, d *configs.IdentifyData, bar *report.Progress) ([]*record.Record, error) {
+	m := record.Mapping{
+		Rate: d.Rate, DecimalComma: d.Decimal == "comma", SameUnit: SameUnit, Piece: d.Columns.Group,
+		Rows: [2]int{int(d.Rows[0]), int(d.Rows[1])}, Span: d.Span, Resample: d.Resample > 0, ResampleRate: d.Resample, SplitGaps: d.SplitGaps,
+		Steady: d.Steady, Watch: bar.Reading(path),
+	}
+	m.Separator = map[string]rune{"comma": ',', "semicolon": ';', "tab": '\t'}[d.Separator] // auto: 0
+	to := map[string]*record.Column{
+		"time": &m.Time, "position": &m.Position, "velocity": &m.Velocity, "force": &m.Force,
+		"reference": &m.Reference, "disturbance": &m.Disturbance, "load": &m.Load, "current": &m.Current,
+		"deviation": &m.Deviation, "count": &m.Count,
+	}
+	for _, ch := range cfg.Channels(d) {
+		c := ch.Column
+		if c.Name == "" {
+			continue
+		}
+		scale, err := c.Scale(ch.SI)
+		if err != nil {
+			return nil, fmt.Errorf("column %s: %w", c.Name, err)
+		}
+		shift, err := c.Shift(ch.SI)
+		if err != nil {
+			return nil, fmt.Errorf("column %s: %w", c.Name, err)
+		}
+		if to[ch.Key] == nil {
+			continue // of the second joint, read by itself
+		}
+		*to[ch.Key] = record.Column{Name: c.Name, Unit: c.Unit, Scale: scale, Shift: shift, Delay: c.Delay, Optional: c.Optional}
+	}
+	if _, ok := sink.FindRun(path); ok {
+		return readRecording(ctx, path, m, cfg.Model.Drive == axis.Coast)
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && d.Source != "" {
+		return nil, &record.Error{File: path, Msg: "is not there", Hint: FromWhere(cfg, d)}
+	}
+	return record.Read(path, m)
+}
+
+// FromWhere says how to get a record that is not there.
+func FromWhere(cfg *configs.Identify, d *configs.IdentifyData) string {
+	if command := strings.TrimSpace(d.Source); strings.HasPrefix(command, "hil ") {
+		return "Make it first:\n  " + strings.ReplaceAll(command, "\n", "\n  ")
+	}
+	var names []string
+	for _, ch := range cfg.Channels(d) {
+		if n := ch.Column.Name; n != "" && !ch.Column.Optional && !slices.Contains(names, n) {
+			names = append(names, n)
+		}
+	}
+	return fmt.Sprintf("It is a public record: %s. Give yours with --data FILE, with the columns %s.", strings.TrimSpace(d.Source), strings.Join(names, ", "))
+}
+
+// SameUnit compares units by meaning, so that "Nm" and "N·m" are equal. A unit that cannot be read is left to the user.
+func SameUnit(a, b string) bool {
+	u, errA := schema.ParseUnit(a)
+	v, errB := schema.ParseUnit(b)
+	if errA != nil || errB != nil {
+		return true
+	}
+	return u.Dim == v.Dim && math.Abs(u.Factor-v.Factor) <= 1e-12*math.Abs(v.Factor)
+}
+
+// keeper holds the state of an evolution in a file, with what it belongs to.
+type keeper struct {
+	path  string
+	state keptState
+	last  time.Time
+}
+
+// keptState is the content of the file.
+type keptState struct {
+	Config json.RawMessage            `json:"config"` // model, parameters and settings of the run that wrote it
+	Data   []string                   `json:"data_sha256"`
+	Stages map[string]json.RawMessage `json:"stages"`
+}
+
+// keepEvery is how often the state goes to disk.
+const keepEvery = 5 * time.Second
+
+// openKeeper reads the state of an earlier run, if there is one. A state of another model or other data is refused: going
+// on from it would give numbers that belong to neither.
+func openKeeper(path string, cfg *configs.Identify, recs identify.Records) (*keeper, error) {
+	if path == "" {
+		return nil, nil
+	}
+	selection := cfg.Data // the records are told by their content, wherever they lie
+	selection.File, selection.More = "", nil
+	said, err := json.Marshal(struct {
+		Axis                               string
+		Model, Parameters, AEP, Seed, Data any
+	}{cfg.Axis, cfg.Model, cfg.Parameters, cfg.AEP, cfg.Seed, selection})
+	if err != nil {
+		return nil, err
+	}
+	k := &keeper{path: path, state: keptState{Config: said, Stages: map[string]json.RawMessage{}}}
+	for _, d := range recs.Fit {
+		k.state.Data = append(k.state.Data, d.SHA256)
+	}
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) { // find out now, and not after hours, that nothing can be written there
+		probe, err := os.CreateTemp(filepath.Dir(path), ".hil-*")
+		if err != nil {
+			return nil, fmt.Errorf("--resume %s: cannot write there: %w", path, err)
+		}
+		return k, errors.Join(probe.Close(), os.Remove(probe.Name()))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--resume: %w", err)
+	}
+	var old keptState
+	if err := json.Unmarshal(data, &old); err != nil {
+		return nil, fmt.Errorf("--resume %s: no state of an evolution: %w", path, err)
+	}
+	if string(old.Config) != string(said) || strings.Join(old.Data, " ") != strings.Join(k.state.Data, " ") {
+		return nil, fmt.Errorf("--resume %s: the state belongs to another model, other settings or another record; give another file name to start anew", path)
+	}
+	if old.Stages != nil {
+		k.state.Stages = old.Stages
+	}
+	return k, nil
+}
+
+func (k *keeper) Load(method string) []byte { return k.state.Stages[method] }
+
+// Save writes the state at most every few seconds.
+func (k *keeper) Save(method string, data []byte) {
+	k.state.Stages[method] = data
+	if time.Since(k.last) >= keepEvery {
+		_ = k.flush() // the last one tells
+	}
+}
+
+// flush writes the state, if there is one.
+func (k *keeper) flush() error {
+	k.last = time.Now()
+	if len(k.state.Stages) == 0 {
+		return nil
+	}
+	return report.WriteWhole(k.path, true, func(w io.Writer) error { return json.NewEncoder(w).Encode(k.state) })
+}

@@ -1,0 +1,323 @@
+package identify
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"text/tabwriter"
+
+	"hilrig/configs"
+	"hilrig/hil/sink"
+	"hilrig/identify"
+	"hilrig/identify/fit"
+	"hilrig/identify/linear"
+)
+
+// printIdentification writes a result for people.
+func printIdentification(w io.Writer, r Identification, rotary bool) {
+	for _, d := range r.Records {
+		fmt.Fprintf(w, "%s: %d samples, %.4g s at %.6g Hz\n", d.File, d.Samples, d.Duration, 1/d.Interval)
+		if len(r.Records) > 4 {
+			fmt.Fprintf(w, "… and %d more pieces\n", len(r.Records)-1)
+			break
+		}
+	}
+	if len(r.Records) == 0 {
+		d := r.Data
+		fmt.Fprintf(w, "%s: %d samples, %.4g s at %.6g Hz\n", d.File, d.Samples, d.Duration, 1/d.Interval)
+	}
+	if r.Run != nil {
+		for _, a := range r.Run.Assumed {
+			fmt.Fprintf(w, "%-12s %s\n", a.About, a.Text)
+		}
+	}
+	fmt.Fprintf(w, "%s: %d rows\n", r.Method, r.Fit.Rows)
+	if s, ok := r.Settings.(linear.Spec); ok {
+		fmt.Fprintf(w, "position below %.4g Hz (order %d), every %s sample\n", s.Cutoff, s.Order, ordinal(s.Decimate))
+		if r.Chain[len(r.Chain)-1] == "regress" {
+			fmt.Fprintf(w, "%s = %s\n", forceName(rotary), equation(r.Parameters))
+		}
+	}
+	fmt.Fprintln(w)
+	printParameters(w, r.Result)
+
+	fmt.Fprintf(w, "\nverdict      %s\n", r.Headline())
+	for _, reason := range r.Reasons {
+		fmt.Fprintf(w, "             %s\n", reason)
+	}
+	if r.Run != nil {
+		r.Run.print(w)
+	}
+	fmt.Fprintf(w, "residual     %s\n", misfitLine(r.Fit, r.Weighted, r.Quantity))
+	if own := r.Unweighted; own != nil {
+		fmt.Fprintf(w, "unweighted   %s\n", misfitLine(*own, false, ""))
+	}
+	if v := r.Validation; v != nil {
+		quantity := r.Quantity
+		if r.Weighted { // there it is what the parameters explain unweighted
+			quantity = ""
+		}
+		fmt.Fprintf(w, "validation   %s, %s\n", misfitLine(v.Fit, false, quantity), v.Data.File)
+	}
+	white := "white: the classical errors hold, and the interval is theirs"
+	if !r.Residual.White {
+		white = fmt.Sprintf("not white (autocorrelation %.2f from row to row): %d rows count as about %.3g; go by the robust errors, as the interval does",
+			r.Residual.Lag1, r.Fit.Rows, r.Residual.Effective)
+	}
+	fmt.Fprintf(w, "whiteness    %s\n", white)
+	for _, c := range []struct {
+		name string
+		on   bool
+	}{{"the input", r.Residual.Input != nil && r.Residual.Input.Related}, {"velocity", r.Residual.Velocity != nil && r.Residual.Velocity.Related}} {
+		if c.on {
+			fmt.Fprintf(w, "             and related to %s: something that acts with it is not in the model\n", c.name)
+		}
+	}
+	if q := r.Fit; q.AICc != nil && q.BIC != nil && q.FPE != nil {
+		fmt.Fprintf(w, "criteria     AICc %.1f, BIC %.1f, FPE %.4g (%d parameters)\n", *q.AICc, *q.BIC, *q.FPE, q.Params)
+	}
+	if r.Condition != nil && r.Scaled != nil {
+		fmt.Fprintf(w, "condition    %.4g, with columns of length one %.4g (dependent from %.0f)\n", *r.Condition, *r.Scaled, float64(linear.MaxCondition))
+	} else if r.Fit.Params > 0 {
+		fmt.Fprintln(w, "condition    infinite: a parameter, or several together, have no effect at all")
+	}
+	printCorrelation(w, r.Result)
+	for _, s := range r.Sensitivity {
+		fmt.Fprintf(w, "with         %s: %.4g %s", s.What, s.RMS, s.Unit)
+		if s.Worst != "" {
+			fmt.Fprintf(w, ", %s moves by %.1f standard errors", s.Worst, s.Moves)
+		}
+		fmt.Fprintln(w)
+	}
+	if s := r.Steps; s != nil {
+		fmt.Fprintf(w, "simulated    %s, steps of %.3g s", s.Scheme, s.Step)
+		if s.Shift != nil && s.Worst != "" {
+			fmt.Fprintf(w, "; half as long they would move %s by %.2g standard errors", s.Worst, *s.Shift)
+		}
+		fmt.Fprintln(w)
+	}
+	simulated := 0
+	for _, s := range r.Stages {
+		simulated += s.Evaluations
+	}
+	fmt.Fprintf(w, "computed in  %s", tookText(r.Compute))
+	if simulated > 0 {
+		fmt.Fprintf(w, ", %d simulations", simulated)
+	}
+	fmt.Fprintln(w)
+}
+
+// printParameters writes the table. Columns that nothing would stand in are left out.
+func printParameters(w io.Writer, r *identify.Result) {
+	shares, boots := false, r.Bootstrap != nil
+	for _, p := range r.Parameters {
+		shares = shares || p.Share != nil
+	}
+	t := tabwriter.NewWriter(w, 0, 8, 3, ' ', tabwriter.AlignRight)
+	fmt.Fprint(t, "parameter\tvalue\t± classical\t± robust\t95 % interval\tunit\t")
+	if boots {
+		fmt.Fprint(t, "resampled\t")
+	}
+	if shares {
+		fmt.Fprint(t, "of the force\t")
+	}
+	fmt.Fprintln(t)
+	states := 0
+	for i := range r.Parameters {
+		p := &r.Parameters[i]
+		if p.State() {
+			if states++; states > shownStates {
+				continue
+			}
+		}
+		if p.Fixed && p.Value == 0 {
+			continue // what the model could have and has not
+		}
+		if p.Fixed {
+			fmt.Fprintf(t, "%s\t%.6g\tknown\t\t\t%s\t\n", p.Name, p.Value, p.Unit)
+			continue
+		}
+		smaller := math.Inf(1)
+		for _, se := range []*float64{p.StdErr, p.RobustErr} {
+			if se != nil {
+				smaller = math.Min(smaller, *se)
+			}
+		}
+		show := digits(p.Value, smaller)
+		or := func(x *float64) string {
+			if x == nil {
+				return "∞"
+			}
+			return show(*x)
+		}
+		between := func(ci *[2]float64) string {
+			if ci == nil {
+				return "unbounded"
+			}
+			return show(ci[0]) + " … " + show(ci[1])
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t", p.Name, show(p.Value), or(p.StdErr), or(p.RobustErr), between(r.Interval(p)), p.Unit)
+		if boots {
+			fmt.Fprintf(t, "%s\t", between(p.Boot95))
+		}
+		if shares && p.Share != nil {
+			fmt.Fprintf(t, "%.0f %%\t", *p.Share)
+		}
+		fmt.Fprintln(t)
+	}
+	t.Flush()
+	if states > shownStates {
+		fmt.Fprintf(w, "   and %d more states of the motion, in the JSON\n", states-shownStates)
+	}
+}
+
+// shownStates of the motion, where records and segments begin, are printed.
+const shownStates = 8
+
+// digits shows numbers of a parameter to two digits of its smaller error; very large and very small ones with an exponent.
+func digits(value, err float64) func(float64) string {
+	if size := math.Abs(value); size >= 1e6 || size > 0 && size < 1e-4 {
+		return func(x float64) string { return fmt.Sprintf("%.4g", x) }
+	}
+	d := decimals(err)
+	if math.IsInf(err, 0) {
+		d = 3
+	}
+	return func(x float64) string {
+		if math.Abs(x) >= 1e9 {
+			return fmt.Sprintf("%.2g", x)
+		}
+		return fmt.Sprintf("%.*f", d, x)
+	}
+}
+
+func misfitLine(q fit.Quality, weighted bool, quantity string) string {
+	unit := " " + q.Unit
+	switch {
+	case q.Unit == "" && weighted:
+		unit = " standard deviations"
+	case q.Unit == "":
+		unit = ""
+	}
+	s := fmt.Sprintf("%.3g%s rms", q.RMS, unit)
+	if q.Relative != nil && *q.Relative != 0 && !weighted {
+		if quantity != "" {
+			quantity += " "
+		}
+		s += fmt.Sprintf(", relative %serror %.2f %%", quantity, *q.Relative)
+	}
+	return s
+}
+
+func tookText(s float64) string {
+	if s < 1 {
+		return fmt.Sprintf("%.1f ms", 1e3*s)
+	}
+	return fmt.Sprintf("%.2f s", s)
+}
+
+// printCorrelation writes the lower half of the matrix, without the states of the motion.
+func printCorrelation(w io.Writer, r *identify.Result) {
+	var names []string
+	var at []int // in the matrix
+	free := 0
+	for i := range r.Parameters {
+		p := &r.Parameters[i]
+		if p.Fixed {
+			continue
+		}
+		if !p.State() {
+			names, at = append(names, p.Name), append(at, free)
+		}
+		free++
+	}
+	if len(names) > 12 {
+		fmt.Fprintf(w, "correlation  of %d parameters: in the JSON\n", len(names))
+		return
+	}
+	for i, name := range names {
+		lead := ""
+		if i == 0 {
+			lead = "correlation"
+		}
+		fmt.Fprintf(w, "%-13s%-8s", lead, name)
+		for _, k := range at[:i+1] {
+			fmt.Fprintf(w, " %6.3f", r.Correlation[at[i]][k])
+		}
+		fmt.Fprintln(w)
+	}
+}
+
+// nextIdentify is the command that makes sense after this result. Whether friction depends on the direction is tried, not
+// guessed.
+func nextIdentify(path string, f Options, cfg *configs.Identify, recs identify.Records, r *identify.Result) string {
+	again := "hil identify " + path
+	if f.data != "" {
+		again += " --data " + f.data
+	}
+	if s, ok := r.Settings.(linear.Spec); ok && len(recs.Fit) == 1 && cfg.Method[len(cfg.Method)-1] == "regress" && cfg.Form == string(linear.Direct) {
+		if split, ok := s.Asymmetric(); ok && !f.Asymmetric {
+			if a, err := linear.InverseDynamics(recs.Fit[0], split); err == nil && a.Fit.RMS < 0.95*r.Fit.RMS && r.Fit.Relative != nil {
+				return fmt.Sprintf("%s --asymmetric      friction depends on the direction: relative force error %.2f %% instead of %.2f %%", again, a.Fit.Relative, *r.Fit.Relative)
+			}
+		}
+	}
+	if f.Asymmetric {
+		again += " --asymmetric"
+	}
+	switch {
+	case r.Verdict != identify.Identified:
+		return "see docs/identify.md, section Verdict, for what each reason asks for"
+	case r.Validation == nil:
+		other := "OTHER.csv"
+		if _, run := sink.FindRun(path); run {
+			other = "OTHER-RUN"
+		}
+		return again + " --validate " + other + "      a second record tells what the parameters are worth"
+	}
+	return again + " -o result.json      keeps the result with its provenance"
+}
+
+// equation writes the linear model with the symbols of its parameters.
+func equation(params []identify.Parameter) string {
+	factor := map[string]string{
+		"inertia": "·a", "viscous": "·v", "coulomb": "·sgn(v)",
+		"viscous+": "·v⁺", "viscous-": "·v⁻", "coulomb+": "·[v>0]", "coulomb-": "·(−[v<0])",
+		"stiffness": "·x", "gravity-sin": "·sin(x)", "gravity-cos": "·cos(x)",
+	}
+	parts := make([]string, len(params))
+	for i, p := range params {
+		parts[i] = p.Name + factor[p.Term]
+	}
+	return strings.Join(parts, " + ")
+}
+
+func forceName(rotary bool) string {
+	if rotary {
+		return "torque"
+	}
+	return "force"
+}
+
+// decimals shows a value to two digits of its smaller error.
+func decimals(err float64) int {
+	if !(err > 0) {
+		return 6
+	}
+	return min(max(1-int(math.Floor(math.Log10(err))), 0), 12)
+}
+
+func ordinal(n int) string {
+	switch {
+	case n == 1:
+		return "single"
+	case n%10 == 2 && n%100 != 12:
+		return fmt.Sprintf("%dnd", n)
+	case n%10 == 3 && n%100 != 13:
+		return fmt.Sprintf("%drd", n)
+	case n%10 == 1 && n%100 != 11:
+		return fmt.Sprintf("%dst", n)
+	}
+	return fmt.Sprintf("%dth", n)
+}

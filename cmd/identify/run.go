@@ -1,0 +1,257 @@
+package identify
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strings"
+
+	"hilrig/cmd/report"
+	"hilrig/configs"
+	"hilrig/estimator"
+	"hilrig/hil/sink"
+	"hilrig/identify"
+	"hilrig/identify/record"
+)
+
+// recording is a run opened for identification: in the time of its samples, with the configuration it was made with.
+type recording struct {
+	run     *sink.Run
+	rig     *configs.Config
+	samples *sink.Samples
+	live    *sink.LiveRows
+}
+
+// openRecording opens a run; watch is told how far it is read. Samples are those while the drive was on, or, where still says so, while it was off.
+func openRecording(path string, still bool, watch func(read, size int64, rows int)) (*recording, error) {
+	run, err := sink.OpenRun(path)
+	if err != nil {
+		return nil, err
+	}
+	rig, err := configs.LoadBytes(run.Path+": its configuration", run.Info.Config)
+	if err != nil {
+		run.Close()
+		return nil, err
+	}
+	r := &recording{run: run, rig: rig, live: sink.NewLiveRows(&run.Info.Schema)}
+	r.samples = run.Samples(sink.SampleOptions{
+		Delay: rig.Estimator.Delay, Every: 1 / rig.DeviceRate(), Clocked: rig.Clocked(), Still: still || run.Info.DryRun, Row: r.live.See, Watch: watch,
+	})
+	return r, nil
+}
+
+// read gives the records of the columns of m.
+func (r *recording) read(ctx context.Context, m record.Mapping) ([]*record.Record, error) {
+	m.Time = record.Column{Name: sink.SampleTime, Unit: "s"}
+	if m.Piece == "" {
+		m.Piece = sink.SamplePiece
+	}
+	m.Resample, m.SplitGaps, m.Interpolation = true, true, record.Cubic // of devices that sample unevenly; an even raster stays as it is
+	sum, err := hashOf(r.run.Path)
+	if err != nil {
+		return nil, err
+	}
+	recs, err := record.ReadSource(ctx, r.run.Path, sum, r.samples, m)
+	if err != nil {
+		return nil, err
+	}
+	if cut, lost := r.run.Truncated(); cut {
+		recs[0].Warnings = append(recs[0].Warnings, lost)
+	}
+	for _, p := range r.run.Problems() {
+		recs[0].Warnings = append(recs[0].Warnings, fmt.Sprint(p))
+	}
+	return recs, nil
+}
+
+// readRecording reads the columns of m from a recording of this program, where it lies.
+func readRecording(ctx context.Context, path string, m record.Mapping, still bool) ([]*record.Record, error) {
+	if !slices.Contains([]string{"", "timestamp", "t", sink.SampleTime}, m.Time.Name) {
+		return nil, &record.Error{File: path, Msg: fmt.Sprintf("data.columns.time: %s: a recording is read in the time of its samples", m.Time.Name), Hint: "Leave data.columns.time out."}
+	}
+	r, err := openRecording(path, still, m.Watch)
+	if err != nil {
+		return nil, err
+	}
+	defer r.run.Close()
+	return r.read(ctx, m)
+}
+
+// hashOf is the SHA-256 of a file, in hexadecimal.
+func hashOf(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	_, err = io.Copy(h, f)
+	return hex.EncodeToString(h.Sum(nil)), err
+}
+
+// ownRun is what a recording says of itself when it is identified without a file.
+type ownRun struct {
+	Assumed []assumption       `json:"assumed"`           // what was taken for granted
+	Live    *sink.LiveEstimate `json:"live"`              // null: the run has none
+	NoLive  string             `json:"no_live,omitempty"` // why there is none
+}
+
+// assumption is one thing that was taken for granted.
+type assumption struct {
+	About string `json:"about"`
+	Text  string `json:"text"`
+}
+
+// jointLimit is the distance within which two estimates of four parameters agree, in joint standard errors: all four are within it
+// in 95 of 100 cases, 1 − (1 − 0.95)/4 two-sided.
+const jointLimit = 2.498
+
+// PlanRun makes of a recording what an identification file says: columns, motor constant, axis, band.
+func PlanRun(ctx context.Context, path string, bar *report.Progress) (*configs.Identify, []*record.Record, *ownRun, error) {
+	r, err := openRecording(path, false, bar.Reading(path))
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	defer r.run.Close()
+	rig, own := r.rig, &ownRun{}
+	assume := func(about, format string, args ...any) {
+		own.Assumed = append(own.Assumed, assumption{about, fmt.Sprintf(format, args...)})
+	}
+	pos, cur, tor := rig.MeasureRole("position"), rig.MeasureRole("current"), rig.MeasureRole("torque")
+	if cur < 0 && tor < 0 {
+		return nil, nil, nil, &record.Error{File: r.run.Path, Msg: "the run holds neither a current nor a torque: none of device.measure has the role current or torque",
+			Hint: "Without the torque of the drive there is no inertia and no friction. To take a command for it, write a file with data.columns.force and its gain: docs/identify.md."}
+	}
+
+	cfg := configs.DefaultIdentify()
+	cfg.Name, cfg.Description, cfg.Axis, cfg.Data.File = rig.Rig.Name, rig.Rig.Description, "rotary", r.run.Path
+	every := 1 / rig.DeviceRate()
+	cfg.Form = "weak"           // no derivative of data; a window that is slow somewhere is left out as a whole
+	trim := max(0.05, 25*every) // five periods of the corner
+	cfg.Trim = &trim
+	slow := rig.Estimator.RLS.MinVel
+	if slow == 0 {
+		slow = 3 * rig.Friction.Vs
+	}
+	if slow > 0 {
+		cfg.MinVelocity = &slow
+	}
+	position := rig.Device.Measure[pos].Name
+	cfg.Data.Columns.Time = configs.IdentifyColumn{Name: sink.SampleTime, Unit: "s"}
+	cfg.Data.Columns.Position = configs.IdentifyColumn{Name: position, Unit: "rad"}
+	m := record.Mapping{SameUnit: SameUnit, Position: record.Column{Name: position, Unit: "rad"}}
+
+	assume("position", "%s", position)
+	c, extra := 0.5, 0.0
+	if cur >= 0 {
+		name := rig.Device.Measure[cur].Name
+		cfg.Data.Columns.Force = configs.IdentifyColumn{Name: name, Unit: "A", Gain: fmt.Sprintf("%g N·m/A", rig.Motor.K)}
+		if rig.EveryTick() {
+			c, extra = estimator.HeldVoltage(rig.Motor, every)
+		}
+		m.Force = record.Column{Name: name, Unit: "A", Scale: rig.Motor.K, Delay: (c - 0.5) * every}
+		assume("torque", "%g N·m/A · %s (motor.K)", rig.Motor.K, name)
+		if c != 0.5 {
+			assume("winding", "motor.R and motor.L between held voltages: current %.2f samples earlier, inertia + %.3g kg·m²", c-0.5, extra)
+		}
+	} else {
+		name := rig.Device.Measure[tor].Name
+		cfg.Data.Columns.Force = configs.IdentifyColumn{Name: name, Unit: "N·m"}
+		m.Force = record.Column{Name: name, Unit: "N·m"}
+		assume("torque", "%s, taken for that of the drive", name)
+	}
+	clock := "the time of arrival: the device sends none"
+	if rig.Clocked() {
+		clock = "the clock of the device"
+	}
+	assume("time", "of the samples, by %s", clock)
+	assume("left out", "what is near speeds below %g rad/s", slow)
+
+	recs, err := r.read(ctx, m)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	for _, d := range recs {
+		addInertia(d, extra)
+	}
+	if own.Live = r.live.Estimate(); own.Live == nil {
+		own.NoLive = "the recursive estimate of the run " + sink.NoLive
+		if !rig.Estimator.RLS.Enabled {
+			own.NoLive = "estimator.rls is off in this run"
+		}
+	}
+	return cfg, recs, own, nil
+}
+
+// addInertia adds extra (kg·m²) times the acceleration to the force.
+func addInertia(d *record.Record, extra float64) {
+	n := len(d.Force)
+	for k := range n {
+		if j := min(max(k, 1), n-2); extra != 0 && n > 2 {
+			d.Force[k] += extra * (d.Position[j+1] - 2*d.Position[j] + d.Position[j-1]) / (d.Dt * d.Dt)
+		}
+	}
+}
+
+// hold compares the fit with the live estimate. Where they differ, one of them is wrong, and the verdict says so.
+func (o *ownRun) hold(res *identify.Result) {
+	if o == nil || o.Live == nil {
+		return
+	}
+	var differ []string
+	compared := 0
+	for i := range o.Live.Parameters {
+		p := &o.Live.Parameters[i]
+		q, ok := res.Param(p.Name)
+		if !ok || q.Fixed {
+			continue
+		}
+		ci := res.Interval(q)
+		if ci == nil {
+			continue
+		}
+		apart := (q.Value - p.Value) / math.Hypot((ci[1]-ci[0])/2/1.96, p.StdErr)
+		p.Apart, compared = &apart, compared+1
+		if !(math.Abs(apart) <= jointLimit) {
+			differ = append(differ, fmt.Sprintf("%s %.4g, live %.4g", p.Name, q.Value, p.Value))
+		}
+	}
+	o.Live.Agrees = compared > 0 && differ == nil
+	if differ != nil {
+		res.Reasons = append(res.Reasons, "the live estimate of the run differs by more than both errors allow: "+strings.Join(differ, "; "))
+		if res.Verdict == identify.Identified {
+			res.Verdict = identify.Weak
+		}
+	}
+}
+
+// print writes the live estimate beside the fit, or why there is none.
+func (o *ownRun) print(w io.Writer) {
+	l := o.Live
+	if l == nil {
+		fmt.Fprintf(w, "live         none: %s\n", o.NoLive)
+		return
+	}
+	for i, p := range l.Parameters {
+		lead := ""
+		if i == 0 {
+			lead = "live"
+		}
+		apart := "not in this fit"
+		if p.Apart != nil {
+			apart = fmt.Sprintf("%.1f joint errors away", math.Abs(*p.Apart))
+		}
+		fmt.Fprintf(w, "%-12s %-6s %.4g ± %.2g, %s\n", lead, p.Name, p.Value, p.StdErr, apart)
+	}
+	if l.Agrees {
+		fmt.Fprintf(w, "             the live estimate (%d windows) agrees within joint 95 %% intervals\n", l.Windows)
+	}
+	if l.Stale > 0 {
+		fmt.Fprintf(w, "             it is the live estimate of t = %.4g s; the run goes on for %.4g s without one: the core began anew\n", l.Time, l.Stale)
+	}
+}

@@ -1,0 +1,78 @@
+// Package report is what verbs share to speak with people and other programs: exit codes, problems, progress, logs, JSON, whole files,
+// the name of the program. It knows no domain.
+package report
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Exit codes are part of the interface: scripts and schedulers rely on them (docs/errors.md).
+const (
+	OK          = 0
+	Internal    = 1   // a bug or an unexpected failure
+	Usage       = 2   // wrong verb, flag or argument
+	Invalid     = 3   // configuration or data that cannot be used
+	Unavailable = 4   // device or broker not there, or not permitted
+	Trip        = 5   // the safety guard tripped
+	Quality     = 6   // a quality gate was missed: unidentifiable parameter, --require-fit, latency verdict, contacts not solved
+	Interrupted = 130 // interrupted, after a clean stop to the safe state
+)
+
+// exitError carries the exit code of an error up to main.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit code %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.err }
+
+// ExitWith gives err an exit code; a nil err ends silently with that code.
+func ExitWith(code int, err error) error { return &exitError{code: code, err: err} }
+
+// ExitCode finds the code of an error: its own, or internal.
+func ExitCode(err error) int {
+	if err == nil {
+		return OK
+	}
+	var e *exitError
+	if errors.As(err, &e) {
+		return e.code
+	}
+	return Internal
+}
+
+// ExitPrint says on w what ended a command, if anything did, and returns the exit code.
+func ExitPrint(w io.Writer, err error) int {
+	code := ExitCode(err)
+	var e *exitError
+	switch {
+	case err == nil:
+	case !errors.As(err, &e) && isUsage(err):
+		code = Usage
+		fmt.Fprintf(w, "hil: %s\nSee %s --help.\n", AsStarted(err.Error()), StartName)
+	case e == nil || e.err != nil:
+		fmt.Fprintf(w, "hil: %s\n", AsStarted(err.Error()))
+	}
+	return code
+}
+
+// isUsage recognises what cobra says about unknown verbs and wrong numbers of arguments.
+func isUsage(err error) bool {
+	s := err.Error()
+	for _, p := range []string{"unknown command", "unknown flag", "unknown shorthand", "accepts ", "requires ", "invalid argument"} {
+		if strings.HasPrefix(s, p) {
+			return true
+		}
+	}
+	return false
+}

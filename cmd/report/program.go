@@ -1,0 +1,57 @@
+package report
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"regexp"
+	"strings"
+)
+
+// StartName is the name by which the user started us, such as ./bin/hil: hints use it, so that they can be copied.
+var StartName = "hil"
+
+// StartedAs takes the name from the first word of the command line. What go run builds has no name that a user could repeat.
+func StartedAs(word string) {
+	if word != "" && !strings.Contains(word, "go-build") {
+		StartName = shellWord(word)
+	}
+}
+
+// shellWord quotes a word that a shell would take apart.
+func shellWord(w string) string {
+	if w != "" && !strings.ContainsAny(w, " \t\n\"'$`\\|&;<>()*?[]#~!{}") {
+		return w
+	}
+	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+}
+
+// CommandLine is how this run was started.
+func CommandLine() string {
+	words := []string{StartName}
+	for _, w := range os.Args[1:] {
+		words = append(words, shellWord(w))
+	}
+	return strings.Join(words, " ")
+}
+
+var hilVerb = regexp.MustCompile(`(^|[\s(,;:"'` + "`" + `])hil (run|rig|replay|export|identify|compare|simulate|scenario|laws|lcp|study|check|config|ports|latency|version|--help)\b`)
+
+// AsStarted puts the name of the program in place of hil in the commands of a hint.
+func AsStarted(hint string) string {
+	if StartName == "hil" {
+		return hint
+	}
+	return hilVerb.ReplaceAllString(hint, "${1}"+strings.ReplaceAll(StartName, "$", "$$")+" $2")
+}
+
+// logAsStarted does so in what is logged.
+func logAsStarted(_ []string, a slog.Attr) slog.Attr {
+	switch v := a.Value.Any().(type) {
+	case string, error:
+		if text := fmt.Sprint(v); AsStarted(text) != text {
+			a.Value = slog.StringValue(AsStarted(text))
+		}
+	}
+	return a
+}

@@ -1,0 +1,109 @@
+package report
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+)
+
+// On a terminal a long fit shows where it is: phase, best cost, simulations per second and time left, also when a phase
+// ends and another one begins.
+func TestProgressOnTerminal(t *testing.T) {
+	leader, tty, err := pty.Open()
+	if err != nil {
+		t.Skipf("no pseudo-terminal here: %v", err)
+	}
+	defer leader.Close()
+	_ = pty.Setsize(tty, &pty.Winsize{Rows: 24, Cols: 140})
+	shown := make(chan string, 1)
+	go func() {
+		var b bytes.Buffer
+		_, _ = b.ReadFrom(leader) // ends with the other side
+		shown <- b.String()
+	}()
+	p := NewProgress(tty)
+	at := time.Now()
+	p.now = func() time.Time { return at }
+	say := func(s Stage) {
+		at = at.Add(time.Second)
+		p.Watch(s)
+		time.Sleep(120 * time.Millisecond) // the bar draws ten times a second
+	}
+	say(Stage{Method: "regress"}) // of unknown length: a spinner, which ends with its stage
+	for k := 1; k <= 3; k++ {
+		say(Stage{Method: "aep", Phase: "generation", Step: k, Of: 3, Best: 0.5, Unit: "mm", Simulated: 30 * k})
+	}
+	say(Stage{Method: "lm", Phase: "start 1 of 5", Step: 1, Of: 5, Best: 0.25, Unit: "mm", Simulated: 100})
+	p.Done()
+	tty.Close()
+	text := <-shown
+	if first, last := strings.Index(text, "aep"), strings.LastIndex(text, "regress"); last < 0 || last > first {
+		t.Errorf("regress is shown at %d, aep began at %d", last, first)
+	}
+	for _, want := range []string{"aep: generation 2 of 3, best 0.5 mm", "simulations/s", "left", "lm: start 1 of 5, best 0.25 mm"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("…%s… is missing in %q", want, text)
+		}
+	}
+}
+
+// Elsewhere there is a line every ten seconds.
+func TestProgressInLog(t *testing.T) {
+	file, err := os.Create(t.TempDir() + "/log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	p := NewProgress(file)
+	at := time.Now()
+	p.now = func() time.Time { return at }
+	p.began, p.said = at, at
+	for k := range 250 {
+		at = at.Add(100 * time.Millisecond)
+		p.Watch(Stage{Method: "aep", Phase: "generation", Step: k, Of: 1000, Best: 0.5, Simulated: 30 * k})
+	}
+	p.Done()
+	text, _ := os.ReadFile(file.Name())
+	if n := strings.Count(string(text), "\n"); n != 2 || !strings.Contains(string(text), "aep: generation 99 of 1000, best 0.5, ") {
+		t.Errorf("%d lines in 25 s, want 2:\n%s", n, text)
+	}
+}
+
+// A long record is shown while it is read: how much of the file, and how many rows.
+func TestProgressOfReading(t *testing.T) {
+	var out bytes.Buffer
+	p := NewProgress(&out)
+	at := time.Now()
+	p.now = func() time.Time { return at }
+	p.began, p.said = at, at
+	show := p.Reading("/data/long.csv")
+	for k := range 30 {
+		at = at.Add(time.Second)
+		show(int64(k)<<23, 400<<20, k*300_000)
+	}
+	p.Done()
+	if text := out.String(); strings.Count(text, "\n") != 3 || !strings.Contains(text, "reading: long.csv, MB 72 of 400, 2.7 million rows, 41s left") {
+		t.Errorf("%s", text)
+	}
+}
+
+// Simulations per second are those of the method at work, not of all the time since the beginning.
+func TestProgressCountsTheMethodAtWork(t *testing.T) {
+	clock := time.Unix(0, 0)
+	p := NewProgress(io.Discard)
+	p.now = func() time.Time { return clock }
+	p.Watch(Stage{Method: "aep", Step: 1, Simulated: 10})
+	clock = clock.Add(100 * time.Second)
+	p.Watch(Stage{Method: "lm", Step: 1, Simulated: 1})
+	clock = clock.Add(time.Second)
+	s := Stage{Method: "lm", Step: 2, Simulated: 50}
+	p.Watch(s)
+	if text := p.describe(s, clock); !strings.Contains(text, "50 simulations/s") {
+		t.Errorf("%q, want 50 simulations/s", text)
+	}
+}

@@ -1,0 +1,53 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"hilrig/cmd/report"
+	"hilrig/engine/contact"
+)
+
+// errNotFinite is a step without a result.
+var errNotFinite = errors.New("the step has no finite result; a shorter engine.step may have one")
+
+// doubts says why the result of a run is not to be trusted: what the engine counted and could not mend.
+func (s *touching) doubts() (out []string) {
+	n := map[string]float64{}
+	for _, m := range s.solver {
+		n[m.Name] = m.Value
+	}
+	if k := n["unverified_steps"]; k > 0 {
+		out = append(out, fmt.Sprintf("the contact forces of %.0f of %.0f steps are not verified, %.0f of them because no forces exist that fit the laws of all contacts; "+
+			"a shorter engine.step, less friction or less unequal masses may help", k, n["steps"], n["steps_without_solution"]))
+	}
+	if k := n["contacts_left_out"]; k > 0 {
+		out = append(out, fmt.Sprintf("%.0f contacts found no room and were left out", k))
+	}
+	if s.tooLong != "" {
+		out = append(out, s.tooLong)
+	}
+	return out
+}
+
+// ended is the error of a run that could not go on, with its exit code and what may help.
+func (s *touching) ended(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	code, at := report.Internal, (*contact.EventError)(nil)
+	switch {
+	case errors.Is(err, errUnresolved):
+		code = report.Invalid
+	case errors.Is(err, contact.ErrPenetration) && errors.As(err, &at) && at.T == 0:
+		code = report.Invalid
+	case errors.Is(err, contact.ErrMaxEvents):
+		code, err = report.Quality, fmt.Errorf("%w (engine.max_events); engine.kind: fixed-step does not count them", err)
+	case errors.As(err, &at):
+		code, err = report.Quality, fmt.Errorf("%w; engine.kind: fixed-step may get through", err)
+	case errors.Is(err, errNotFinite):
+		code = report.Quality
+	}
+	return report.ExitWith(code, fmt.Errorf("simulate: %w", err))
+}

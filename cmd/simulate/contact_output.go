@@ -1,0 +1,97 @@
+package simulate
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"hilrig/cmd/plot"
+	"hilrig/cmd/report"
+)
+
+var errNoPicture = errors.New("there is no picture of this system")
+
+// csvNames are the columns: time, coordinates, their speeds, the sum of contact forces.
+func (s *touching) csvNames() []string {
+	names := []string{"time_s"}
+	for _, c := range s.coords {
+		names = append(names, Header(c.Name, c.Unit))
+	}
+	for _, c := range s.coords {
+		names = append(names, Header(c.Name+"_dot", perSecond(c.Unit)))
+	}
+	for _, c := range s.beside {
+		names = append(names, Header(c.Name, c.Unit))
+	}
+	return append(names, "contacts", "normal_force_N", "tangential_force_N")
+}
+
+// writeCSV writes the rows.
+func (s *touching) writeCSV(w io.Writer) error {
+	rows := make([][]float64, len(s.rows))
+	for i, r := range s.rows {
+		row := append([]float64{r.t}, r.q...)
+		row = append(append(row, r.u...), r.beside...)
+		n, t := 0.0, 0.0
+		for _, p := range r.pushes {
+			n += p.n
+			t += p.t
+		}
+		rows[i] = append(row, float64(len(r.pushes)), n, t)
+	}
+	return writeTable(w, s.csvNames(), len(rows), func(k, j int) float64 { return rows[k][j] })
+}
+
+// figure draws coordinates and speeds over time, and what is beside them.
+func (s *touching) figure() *plot.Figure {
+	if s.motor != nil {
+		return s.motorFigure()
+	}
+	if s.cfg.System == "brush" && s.beside != nil {
+		return s.brushFigure()
+	}
+	column := s.column
+	t := column(func(r *instant) float64 { return r.t })
+	time := plot.Axis{Name: "time", Unit: "s", Max: s.cfg.Duration}
+	var left, right []plot.Panel
+	units := map[string]int{}
+	for i, c := range s.coords {
+		at, seen := units[c.Unit]
+		if !seen {
+			at = len(left)
+			units[c.Unit] = at
+			left = append(left, plot.Panel{X: time, Y: plot.Axis{Name: map[string]string{"m": "position", "rad": "angle"}[c.Unit], Unit: c.Unit}})
+			right = append(right, plot.Panel{X: time, Y: plot.Axis{Name: map[string]string{"m": "velocity", "rad": "angular velocity"}[c.Unit], Unit: perSecond(c.Unit)}})
+		}
+		left[at].Series = append(left[at].Series, plot.Series{Label: c.Name, X: t, Y: column(func(r *instant) float64 { return r.q[i] })})
+		right[at].Series = append(right[at].Series, plot.Series{Label: c.Name, X: t, Y: column(func(r *instant) float64 { return r.u[i] })})
+	}
+	return &plot.Figure{Title: s.title(), Note: s.engineText(), Columns: []plot.Column{{Panels: left}, {Panels: right}}}
+}
+
+// engineText says how it was integrated.
+func (s *touching) engineText() string {
+	e := s.cfg.Engine
+	if e.Kind == "event-driven" {
+		return fmt.Sprintf("%s in %s, event-driven to %.0e, impacts by %s", filepath.Base(s.path), report.WithUnit(s.cfg.Duration, "s"), e.Tolerance, e.Impact)
+	}
+	return fmt.Sprintf("%s in %s, steps of %s, θ = %g, impacts by %s", filepath.Base(s.path), report.WithUnit(s.cfg.Duration, "s"), report.WithUnit(e.Step, "s"), e.Theta, e.Impact)
+}
+
+// title is what figure and animation are about.
+func (s *touching) title() string {
+	if s.cfg.Description != "" {
+		return s.cfg.Description
+	}
+	return s.cfg.Name
+}
+
+// column is one number of every row.
+func (s *touching) column(of func(*instant) float64) []float64 {
+	y := make([]float64, len(s.rows))
+	for k := range s.rows {
+		y[k] = of(&s.rows[k])
+	}
+	return y
+}

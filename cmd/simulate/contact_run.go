@@ -1,0 +1,336 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+
+	"hilrig/cmd/report"
+	"hilrig/configs"
+	"hilrig/engine"
+	"hilrig/engine/contact"
+	"hilrig/engine/lcp"
+	"hilrig/engine/plant/brush"
+	"hilrig/engine/plant/toys"
+)
+
+// Metric is a named number of a run: what a study collects, and what is printed.
+type Metric struct {
+	Name, Unit string
+	Value      float64
+}
+
+// touching is a run of bodies in contact under way, and its results.
+type touching struct {
+	path     string
+	cfg      *configs.ContactRun
+	warnings []string
+
+	sys    contact.System
+	motor  *brush.Machine  // in place of sys: a motor with brushes
+	coords []engine.Signal // q; u has the same per second
+	q, u   []float64
+	drawn  *picture // what an animation shows; nil: nothing
+	rows   []instant
+	beside []engine.Signal // what rows have beside coordinates and contacts
+
+	listing bool // events are kept
+	events  []EventRow
+
+	tooLong string            // what is said of steps that may have missed a contact
+	metrics []Metric          // what happened
+	meaning map[string]string // of metrics whose name does not say it, by name
+	solver  []Metric          // how the contact problems fared
+}
+
+// instant is one row of a run.
+type instant struct {
+	t      float64
+	q, u   []float64
+	beside []float64
+	pushes []push
+}
+
+// push is a contact that carries force: the point, the force on the body A in the inertial frame, its components.
+type push struct {
+	id     uint32
+	x, y   float64 // m
+	fx, fy float64 // N
+	n, t   float64 // N
+}
+
+// errUnresolved marks a step that does not resolve the surface.
+var errUnresolved = errors.New("engine.averaged: true goes on with an averaged contact")
+
+func loadContactRun(path string, f Options, stderr io.Writer) (*touching, error) {
+	cfg, warnings, err := configs.LoadContactRun(path)
+	if err != nil {
+		report.PrintProblems(stderr, "hil: ", err)
+		return nil, report.ExitWith(report.Invalid, nil)
+	}
+	if len(f.Laws) > 0 {
+		return nil, report.ExitWith(report.Usage, fmt.Errorf("simulate: --law is for friction laws; %s describes bodies in contact", path))
+	}
+	if err := f.times(&cfg.Engine.Step, &cfg.Duration); err != nil {
+		return nil, report.ExitWith(report.Usage, fmt.Errorf("simulate: %w", err))
+	}
+	if f.Duration != "" && cfg.Discard >= cfg.Duration {
+		cfg.Discard = 0 // a look at the beginning
+	}
+	if problems := cfg.Validate(); len(problems) > 0 {
+		return nil, report.ExitWith(report.Usage, fmt.Errorf("simulate: with these flags: %w", problems[0]))
+	}
+	s := &touching{path: path, cfg: cfg}
+	for _, w := range warnings {
+		fmt.Fprintf(stderr, "warning: %v\n", w)
+		s.warnings = append(s.warnings, w.Msg)
+	}
+	if err := s.build(); err != nil {
+		return nil, report.ExitWith(report.Invalid, fmt.Errorf("%s: %w", path, err))
+	}
+	return s, nil
+}
+
+// RunContact is hil simulate for bodies in contact.
+func RunContact(ctx context.Context, path string, f Options, stdout, stderr io.Writer) error {
+	format, err := f.check(path)
+	if err != nil {
+		return err
+	}
+	s, err := loadContactRun(path, f, stderr)
+	if err != nil {
+		return err
+	}
+	if s.listing = f.Events != ""; s.listing && s.cfg.Engine.Kind != "event-driven" {
+		return report.ExitWith(report.Usage, fmt.Errorf("simulate: --events lists what the event-driven engine locates; %s has engine.kind: %s", path, s.cfg.Engine.Kind))
+	}
+	told := len(s.warnings)
+	if err := s.run(ctx); err != nil {
+		return s.ended(ctx, err)
+	}
+	doubts := s.doubts()
+	s.warnings = append(s.warnings, doubts...)
+	for _, w := range s.warnings[told:] {
+		fmt.Fprintf(stderr, "warning: %s\n", w)
+	}
+	for _, o := range []struct {
+		path  string
+		write func(io.Writer) error
+	}{{f.Out, s.writeCSV}, {f.Plot, func(w io.Writer) error { return s.figure().Write(w, format) }}, {f.Animate, s.animate}, {f.Events, func(w io.Writer) error { return s.writeEvents(w, filepath.Ext(f.Events)) }}} {
+		if o.path == "" {
+			continue
+		}
+		if err := report.WriteWhole(o.path, f.Force, o.write); err != nil {
+			return report.ExitWith(report.Unavailable, fmt.Errorf("simulate: %w", err))
+		}
+	}
+	doubtful := error(nil)
+	if len(doubts) > 0 {
+		doubtful = report.ExitWith(report.Quality, fmt.Errorf("simulate: do not trust this result, see the warnings"))
+	}
+	if f.Json {
+		if err := report.EncodeJSON(stdout, s.result(f)); err != nil {
+			return err
+		}
+		return doubtful
+	}
+	s.print(stdout)
+	next := "hil simulate " + path + " --animate run.html      shows it moving"
+	switch {
+	case f.Animate != "":
+		next = "open " + f.Animate + " in a browser"
+	case s.drawn == nil:
+		next = "hil simulate " + path + " --plot run.png      draws it"
+	}
+	fmt.Fprintf(stdout, "\nnext: %s\n", report.AsStarted(next))
+	return doubtful
+}
+
+// build makes the system and its start.
+func (s *touching) build() error {
+	switch s.cfg.System {
+	case "brush":
+		b, err := brush.New(s.cfg.Brush.Params)
+		if err != nil {
+			return err
+		}
+		s.sys, s.coords, s.drawn = b, b.Coordinates(), brushPicture(b)
+		s.q, s.u = make([]float64, b.DOF()), make([]float64, b.DOF())
+		return b.Start(s.q, s.u)
+	case "brush-motor":
+		return s.buildMotor()
+	case "scene":
+		sc, pic, err := buildScene(s.cfg.Scene)
+		if err != nil {
+			return err
+		}
+		s.sys, s.coords, s.drawn = sc, sceneCoords(sc), pic
+		s.q, s.u = make([]float64, sc.DOF()), make([]float64, sc.DOF())
+		sc.Start(s.q, s.u)
+		return nil
+	case "toy":
+		info, err := toys.Find(s.cfg.Toy.Kind)
+		if err != nil {
+			return err
+		}
+		toy, err := info.Make(s.cfg.Toy.Values)
+		if err != nil {
+			return err
+		}
+		s.sys, s.coords = toy, toy.Coordinates()
+		s.q, s.u = make([]float64, toy.DOF()), make([]float64, toy.DOF())
+		toy.Start(s.q, s.u)
+		s.drawn = toyPicture(s.cfg.Toy.Kind, s.cfg.Toy.Values, toy.DOF())
+		return nil
+	}
+	return fmt.Errorf("system %s", s.cfg.System)
+}
+
+// run integrates with the engine of the file.
+func (s *touching) run(ctx context.Context) error {
+	b, isBrush := s.sys.(*brush.Brush)
+	switch {
+	case s.motor != nil:
+		return s.motorBySteps(ctx)
+	case s.cfg.Engine.Kind == "event-driven" && isBrush:
+		return s.brushByEvents(ctx, b)
+	case s.cfg.Engine.Kind == "event-driven":
+		return s.byEvents(ctx)
+	case isBrush:
+		return s.brushBySteps(ctx, b)
+	}
+	return s.bySteps(ctx)
+}
+
+// bySteps runs the engine of fixed steps.
+func (s *touching) bySteps(ctx context.Context) error {
+	e := s.cfg.Engine
+	m, err := contact.NewMoreau(s.sys, s.moreau())
+	if err != nil {
+		return err
+	}
+	steps, every := int(math.Round(s.cfg.Duration/e.Step)), int(math.Round(s.cfg.Rows()/e.Step))
+	var sums coordSums
+	sums.start(len(s.q))
+	s.beside = meanForces
+	s.keep(0, nil)
+	s.rows[0].beside = make([]float64, len(meanForces))
+	var load [2]float64 // N·s since the last row, N and T
+	for k := range steps {
+		t := float64(k) * e.Step
+		counts := t >= s.cfg.Discard-1e-9*e.Step
+		if counts {
+			sums.touch(s.q, s.u)
+			sums.weigh(s.q, s.u, 0.5*e.Step)
+		}
+		if r := m.Step(t, s.q, s.u); r.Status == engine.NonFinite {
+			return fmt.Errorf("at t = %.6g s: %w", t, errNotFinite)
+		}
+		if counts {
+			sums.touch(s.q, s.u)
+			sums.weigh(s.q, s.u, 0.5*e.Step)
+		}
+		for i, p := range m.Impulse {
+			load[i&1] += p
+		}
+		if (k+1)%every == 0 {
+			s.keepMeans(t+e.Step, pushesOf(m, e.Step), &load, float64(every)*e.Step)
+		}
+		if k%4096 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	s.metrics = append(s.metrics, sums.metrics(s.coords)...)
+	s.solver = stepCounts(&m.MoreauCounts)
+	if o := m.Overrun; m.Overruns > 0 {
+		s.tooLong = fmt.Sprintf("%d of %d steps are too long for the speed: at t = %.6g s %q and %q moved against each other by %.3g times what lets every contact between them be found; "+
+			"engine.step: %.2g s is short enough, and engine.kind: event-driven needs no step", m.Overruns, m.Steps, o.T, o.A, o.B, o.Share, 0.9*e.Step/o.Share)
+	}
+	return nil
+}
+
+// moreau are the options of the file.
+func (s *touching) moreau() contact.MoreauOptions {
+	e := s.cfg.Engine
+	return contact.MoreauOptions{Step: e.Step, Theta: e.Theta, Beta: orNone(e.Beta), VTh: e.Slow, EndOfStep: e.EndOfStep, Positions: *e.Positions, Impact: s.cfg.Engine.Impact}
+}
+
+// orNone is an option of the engine for which 0 means its default and a negative number none.
+func orNone(x float64) float64 {
+	if x == 0 {
+		return -1
+	}
+	return x
+}
+
+// stepCounts names the counters of the engine.
+func stepCounts(c *contact.MoreauCounts) []Metric {
+	share := func(n int64) float64 { return float64(n) / float64(max(c.Steps, 1)) }
+	out := []Metric{
+		{"steps", "", float64(c.Steps)}, {"closed_mean", "", share(c.Closed)}, {"steps_with_contact", "", share(c.Solves)},
+		{"unverified_steps", "", float64(c.Degraded)}, {"unverified_share", "", share(c.Degraded)},
+		{"steps_without_solution", "", float64(c.NoSolution)}, {"eased_steps", "", float64(c.Eased)}, {"painleve_steps", "", float64(c.Painleve)},
+		{"refused_steps", "", float64(c.Refused)},
+		{"contacts_left_out", "", float64(c.Left)}, {"steps_too_long", "", float64(c.Overruns)}, {"state_updates_share", "", share(c.Updates)},
+		{"energy_gain_steps", "", float64(c.EnergyGains)}, {"energy_gained", "J", c.Gained}, {"energy_dissipated", "J", c.Dissipated},
+	}
+	return append(out, byMethod("solved_by_", c.ByMethod)...)
+}
+
+// byMethod names counts of contact problems by what solved them.
+func byMethod(lead string, counts [8]int64) (out []Metric) {
+	for i, n := range counts {
+		if n > 0 {
+			out = append(out, Metric{lead + lcp.FrictionMethod(i).String(), "", float64(n)})
+		}
+	}
+	return out
+}
+
+// keep appends a row.
+func (s *touching) keep(t float64, pushes []push) {
+	s.rows = append(s.rows, instant{t: t, q: append([]float64(nil), s.q...), u: append([]float64(nil), s.u...), pushes: pushes})
+}
+
+// meanForces are what rows have beside the forces of their time: means since the row before, impulses included.
+var meanForces = []engine.Signal{{Name: "mean_normal_force", Unit: "N"}, {Name: "mean_tangential_force", Unit: "N"}}
+
+// keepMeans appends a row with the means of impulses (N·s), summed since the row before, over every (s), and begins new sums.
+func (s *touching) keepMeans(t float64, pushes []push, load *[2]float64, every float64) {
+	s.keep(t, pushes)
+	s.rows[len(s.rows)-1].beside = []float64{load[0] / every, load[1] / every}
+	*load = [2]float64{}
+}
+
+// pushesOf are the contact forces of the last step: impulses over its length.
+func pushesOf(m *contact.Moreau, h float64) []push {
+	var out []push
+	for k, c := range m.Chosen {
+		n, t := m.Impulse[2*k]/h, m.Impulse[2*k+1]/h
+		if n == 0 {
+			continue
+		}
+		nx, ny := m.Set.NX[c], m.Set.NY[c]
+		out = append(out, push{m.Set.ID[c], m.Set.X[c], m.Set.Y[c], n*nx + t*ny, n*ny - t*nx, n, t})
+	}
+	return out
+}
+
+func perSecond(unit string) string { return unit + "/s" }
+
+// contactRun runs a contact file that is in memory, with some change to it.
+func contactRun(ctx context.Context, name string, data []byte, change func(*configs.ContactRun)) (*touching, error) {
+	cfg, _, err := configs.ContactRunBytes(name, data)
+	if err != nil {
+		return nil, err
+	}
+	s := &touching{path: name, cfg: cfg}
+	change(cfg)
+	if err := s.build(); err != nil {
+		return nil, err
+	}
+	return s, s.run(ctx)
+}

@@ -1,0 +1,114 @@
+package simulate
+
+import (
+	"bufio"
+	"encoding/csv"
+	"io"
+	"strconv"
+	"strings"
+
+	"hilrig/engine/experiment"
+)
+
+// column is a column of the CSV: the end of its header, and where the numbers are.
+type column struct {
+	name, unit string // the unit on a linear axis
+	of         func(t *experiment.Trace) []float64
+}
+
+// columnsOf are the columns that a word of outputs.columns stands for.
+func (s *simulation) columnsOf(word string, t *experiment.Trace) []column {
+	input := s.cfg.InputUnit()
+	switch word {
+	case "position":
+		return []column{{"position", "m", func(t *experiment.Trace) []float64 { return t.X }}}
+	case "velocity":
+		return []column{{"velocity", "m/s", func(t *experiment.Trace) []float64 { return t.V }}}
+	case "friction":
+		return []column{{"friction", "N", func(t *experiment.Trace) []float64 { return t.F }}}
+	case "load":
+		return []column{{"load", "N", func(t *experiment.Trace) []float64 { return t.Drive }}}
+	case "input":
+		return []column{{"input", input, func(t *experiment.Trace) []float64 { return t.Input }}}
+	case "mean_velocity":
+		return []column{{"mean_velocity", "m/s", func(t *experiment.Trace) []float64 { return t.W }}}
+	case "work":
+		return []column{{"work", "J", func(t *experiment.Trace) []float64 { return t.Work }}}
+	case "current":
+		return []column{{"current", "A", func(t *experiment.Trace) []float64 { return t.Amps }}}
+	case "temperature":
+		return []column{{"temperature", "degC", func(t *experiment.Trace) []float64 { return t.Temp }}}
+	}
+	var states []column
+	for i, z := range t.States {
+		states = append(states, column{z.Name, z.Unit, func(t *experiment.Trace) []float64 { return t.Z[i] }})
+	}
+	return states
+}
+
+// Header is a name with its unit in letters that every reader of CSV takes: velocity_m_s, friction_Nm.
+func Header(name, unit string) string {
+	unit = strings.NewReplacer("·", "", "/", "_", "²", "2", "³", "3", "√", "sqrt", " ", "_", "(", "", ")", "", "1/", "per_", "⁻¹", "").Replace(unit)
+	name = strings.ReplaceAll(name, " ", "_")
+	if unit == "" {
+		return name
+	}
+	return name + "_" + unit
+}
+
+// writeCSV writes the traces: time_s, the end of the step, then time_mid_s, its middle, to which friction and mean velocity
+// belong, then the columns of every law, with its label in front where there are several, as sensors show them where there
+// are any. Numbers have all their digits.
+func (s *simulation) writeCSV(w io.Writer) error {
+	names := []string{"time_s", "time_mid_s"}
+	first := s.runs[0].trace
+	data := [][]float64{first.T, first.TMid}
+	for i := range s.runs {
+		r := &s.runs[i]
+		for _, word := range s.cfg.Outputs.Columns {
+			for _, c := range s.columnsOf(word, r.trace) {
+				unit := c.unit
+				if word != "input" {
+					unit = s.cfg.Unit(unit)
+				}
+				name := Header(c.name, unit)
+				if !s.cfg.Sensor(word).Exact() {
+					name = measuredPrefix + name
+				}
+				if len(s.runs) > 1 {
+					name = r.law.Label + "." + name
+				}
+				names, data = append(names, name), append(data, s.measured(word, i, c.of(r.trace)))
+			}
+		}
+	}
+
+	return writeTable(w, names, len(first.T), func(k, j int) float64 { return data[j][k] })
+}
+
+// writeTable writes rows of numbers with all their digits below their names.
+func writeTable(w io.Writer, names []string, rows int, at func(row, column int) float64) error {
+	head := csv.NewWriter(w)
+	if err := head.Write(names); err != nil {
+		return err
+	}
+	head.Flush()
+	if err := head.Error(); err != nil {
+		return err
+	}
+	out := bufio.NewWriterSize(w, 1<<16)
+	var line []byte
+	for k := range rows {
+		line = line[:0]
+		for j := range names {
+			if j > 0 {
+				line = append(line, ',')
+			}
+			line = strconv.AppendFloat(line, at(k, j), 'g', -1, 64)
+		}
+		if _, err := out.Write(append(line, '\n')); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}

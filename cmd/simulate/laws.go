@@ -1,0 +1,208 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"hilrig/cmd/report"
+	"hilrig/configs"
+	"hilrig/engine/experiment"
+	"hilrig/engine/friction"
+	"hilrig/engine/numeric"
+	"hilrig/engine/spelling"
+	"hilrig/identify"
+)
+
+// lawJSON describes a law to programs.
+type lawJSON struct {
+	Name       string           `json:"name"`
+	Title      string           `json:"title"`
+	Equations  string           `json:"equations,omitempty"`
+	Source     string           `json:"source"`
+	Input      string           `json:"input"` // velocity or force
+	Parameters []paramJSON      `json:"parameters"`
+	States     []signalJSON     `json:"states"`
+	Presets    []presetJSON     `json:"presets,omitempty"`
+	Identify   identify.Chain   `json:"identified_by"` // methods of hil identify that find its parameters
+	Phenomena  []phenomenonJSON `json:"phenomena,omitempty"`
+}
+
+type presetJSON struct {
+	Name   string            `json:"name"`
+	Title  string            `json:"title"`
+	Source string            `json:"source"`
+	Values []presetValueJSON `json:"values"`
+}
+
+type presetValueJSON struct {
+	Name   string  `json:"name"`
+	Unit   string  `json:"unit"`
+	Value  float64 `json:"value"`
+	Spread float64 `json:"spread"` // 0: none is published
+}
+
+type paramJSON struct {
+	Name       string  `json:"name"`
+	Unit       string  `json:"unit"`
+	RotaryUnit string  `json:"rotary_unit"`
+	Default    float64 `json:"default"`
+	Min        float64 `json:"min"`
+	Max        float64 `json:"max"`
+	Doc        string  `json:"doc"`
+}
+
+type signalJSON struct {
+	Name string `json:"name"`
+	Unit string `json:"unit"`
+}
+
+type phenomenonJSON struct {
+	Key       string   `json:"key"`
+	Title     string   `json:"title"`
+	Criterion string   `json:"criterion"`
+	Shown     bool     `json:"shown"`
+	Value     *float64 `json:"value"` // null: infinite or not measured
+}
+
+func describeLaw(info friction.Info) lawJSON {
+	law := info.New()
+	d := lawJSON{Name: info.Name, Title: info.Title, Equations: info.Equations, Source: info.Source, Input: "velocity", States: []signalJSON{},
+		Identify: identify.MethodsFor(info.Name)}
+	if info.Force {
+		d.Input = "force"
+	}
+	for _, p := range law.Params() {
+		d.Parameters = append(d.Parameters, paramJSON{p.Name, p.Unit, friction.RotaryUnit(p.Unit), p.Value, p.Lo, p.Hi, p.Doc})
+	}
+	for _, s := range friction.Telling(law) {
+		d.States = append(d.States, signalJSON{s.Name, s.Unit})
+	}
+	if n := law.StateDim() - len(d.States); n > 0 {
+		d.States = append(d.States, signalJSON{fmt.Sprintf("delay line of %d numbers", n), ""})
+	}
+	for _, p := range info.Presets {
+		q := presetJSON{Name: p.Name, Title: p.Title, Source: p.Source}
+		for _, v := range p.Values {
+			i := slices.IndexFunc(d.Parameters, func(p paramJSON) bool { return p.Name == v.Name })
+			q.Values = append(q.Values, presetValueJSON{v.Name, d.Parameters[i].Unit, v.Value, v.Spread})
+		}
+		d.Presets = append(d.Presets, q)
+	}
+	return d
+}
+
+// text is the numbers of a preset for people.
+func (p presetJSON) text() string {
+	var parts []string
+	for _, v := range p.Values {
+		t := fmt.Sprintf("%s = %g", v.Name, v.Value)
+		if v.Spread > 0 {
+			t += fmt.Sprintf(" ± %g", v.Spread)
+		}
+		parts = append(parts, strings.TrimSpace(t+" "+v.Unit))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func PrintLaws(w io.Writer, asJSON bool) error {
+	if asJSON {
+		var all []lawJSON
+		for _, info := range friction.Laws() {
+			all = append(all, describeLaw(info))
+		}
+		return report.EncodeJSON(w, all)
+	}
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, "NAME\tLAW\tEQUATIONS\tIDENTIFIED BY\tPARAMETERS")
+	for _, info := range friction.Laws() {
+		var names []string
+		for _, p := range info.New().Params() {
+			names = append(names, p.Name)
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\n", info.Name, info.Title, info.Equations, identify.MethodsFor(info.Name).Join(" "), strings.Join(names, " "))
+	}
+	tw.Flush()
+	fmt.Fprintln(w, report.AsStarted("\nnext: hil laws lugre; hil scenario all --law lugre,gms"))
+	return nil
+}
+
+func printLaw(ctx context.Context, w io.Writer, info friction.Info, asJSON bool) error {
+	d := describeLaw(info)
+	shows, err := experiment.Phenomena(ctx, experiment.Subject{Name: info.Name, Label: info.Title, Law: info.New(), Force: info.Force})
+	if err != nil {
+		if ctx.Err() != nil {
+			return report.ExitWith(report.Interrupted, nil)
+		}
+		return err
+	}
+	for _, p := range shows {
+		q := phenomenonJSON{Key: p.Key, Title: p.Title, Criterion: p.Criterion, Shown: p.Shown}
+		if numeric.Finite(p.Value) {
+			q.Value = &p.Value
+		}
+		d.Phenomena = append(d.Phenomena, q)
+	}
+	if asJSON {
+		return report.EncodeJSON(w, d)
+	}
+	fmt.Fprintf(w, "%s: %s %s [%s], input: %s\n\n", d.Name, d.Title, d.Equations, d.Source, d.Input)
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, "PARAMETER\tDEFAULT\tUNIT\tON A ROTARY AXIS\tRANGE\t")
+	for _, p := range d.Parameters {
+		fmt.Fprintf(tw, "%s\t%g\t%s\t%s\t%g to %g\t%s\n", p.Name, p.Default, p.Unit, p.RotaryUnit, p.Min, p.Max, p.Doc)
+	}
+	tw.Flush()
+	for i, p := range d.Presets {
+		if i == 0 {
+			fmt.Fprintln(w)
+			fmt.Fprintln(tw, "PRESET\tVALUES\tOF\tSOURCE")
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%s\t[%s]\n", p.Name, p.text(), p.Title, p.Source)
+	}
+	tw.Flush()
+	if len(d.States) > 0 {
+		fmt.Fprintln(w)
+		fmt.Fprintln(tw, "STATE\tUNIT")
+		for _, s := range d.States {
+			fmt.Fprintf(tw, "%s\t%s\n", s.Name, s.Unit)
+		}
+		tw.Flush()
+	}
+	fmt.Fprintf(w, "\nidentified by: %s (hil identify, method)\n\n", d.Identify.Join(", "))
+	fmt.Fprintln(tw, "SHOWS\t\tMEASURED\tCRITERION")
+	for _, p := range d.Phenomena {
+		value := "–"
+		if p.Value != nil {
+			value = fmt.Sprintf("%.4g", *p.Value)
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", p.Title, yes(p.Shown), value, p.Criterion)
+	}
+	tw.Flush()
+	return nil
+}
+
+func yes(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}
+
+// LawNames are the names of all laws.
+func LawNames() []string { return configs.LawNames() }
+
+// LawChoices are what may be given for a law: names, and names with a preset.
+func LawChoices() []string { return configs.LawChoices() }
+
+// PrintLaw prints the law of that name.
+func PrintLaw(ctx context.Context, out io.Writer, name string, asJSON bool) error {
+	law, ok := friction.Find(name)
+	if !ok {
+		return report.ExitWith(report.Usage, fmt.Errorf("laws: %q is unknown%s; hil laws lists them", name, spelling.DidYouMean(name, LawNames())))
+	}
+	return printLaw(ctx, out, law, asJSON)
+}

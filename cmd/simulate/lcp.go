@@ -1,0 +1,119 @@
+package simulate
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"hilrig/cmd/report"
+	"hilrig/engine/lcp"
+	"hilrig/engine/numeric"
+)
+
+// LCPAnswer is what is printed; what would be infinite is null.
+type LCPAnswer struct {
+	Status      string    `json:"status"`
+	Z           []float64 `json:"z"` // null without a solution
+	W           []float64 `json:"w"`
+	Residual    *float64  `json:"residual"`
+	Pivots      int       `json:"pivots"`
+	Method      string    `json:"method"`
+	Certificate []float64 `json:"certificate,omitempty"`
+	NoSolution  bool      `json:"no_solution,omitempty"`
+}
+
+// A person waits longer than a loop: up to so many unknowns, so much work (multiplications, some seconds) may go into a problem that no
+// class of matrices makes easy.
+const (
+	patient = 120
+	work    = 2e10
+)
+
+func LCP(path string, stdin io.Reader, stdout io.Writer) error {
+	in := stdin
+	if path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			return report.ExitWith(report.Invalid, err)
+		}
+		defer f.Close()
+		in = f
+	}
+	var p struct {
+		M [][]jsonNumber `json:"M"`
+		Q []jsonNumber   `json:"q"`
+	}
+	dec := json.NewDecoder(in)
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&p); err != nil {
+		var wrong *json.UnmarshalTypeError
+		if errors.As(err, &wrong) {
+			err = fmt.Errorf("%s at byte %d is not what belongs there", wrong.Value, wrong.Offset)
+		}
+		return report.ExitWith(report.Invalid, fmt.Errorf("%s: %w; want {\"M\": [[…]], \"q\": […]}", path, err))
+	}
+	if dec.More() {
+		return report.ExitWith(report.Invalid, fmt.Errorf("%s: something follows the problem; one problem a file", path))
+	}
+	rows, q := make([][]float64, len(p.M)), numbers(p.Q)
+	for i, row := range p.M {
+		rows[i] = numbers(row)
+	}
+	m, err := lcp.Dense(rows, q)
+	if err != nil {
+		return report.ExitWith(report.Invalid, fmt.Errorf("%s: %w", path, err))
+	}
+	n := len(q)
+	s, z := lcp.NewSolver(n), make([]float64, n)
+	if n <= patient {
+		s.Work = work
+	}
+	r := s.Solve(m, q, z)
+	out := LCPAnswer{Status: r.Status.String(), Pivots: r.Pivots, Method: r.Method.String(), Certificate: s.Certificate(),
+		NoSolution: r.NoSolution}
+	if numeric.Finite(r.Residual) {
+		out.Residual = &r.Residual
+	}
+	if r.Status.OK() {
+		out.Z, out.W = z, make([]float64, n)
+		for i := range n {
+			out.W[i] = q[i]
+			for j, x := range z {
+				out.W[i] += m[i*n+j] * x
+			}
+		}
+	}
+	if err := report.EncodeJSON(stdout, out); err != nil {
+		return err
+	}
+	switch r.Status {
+	case lcp.Solved, lcp.Trivial:
+		return nil
+	case lcp.RayInfeasible:
+		return report.ExitWith(report.Quality, errors.New("there is no solution: the certificate proves it"))
+	}
+	if r.NoSolution {
+		return report.ExitWith(report.Quality, errors.New("there is no solution: every choice of z_i = 0 or w_i = 0 contradicts the rest"))
+	}
+	return report.ExitWith(report.Quality, fmt.Errorf("no solution was found: %s", r.Status))
+}
+
+// jsonNumber is a number that has to be there: null, which encoding/json takes for zero, is what others write for NaN.
+type jsonNumber float64
+
+func (x *jsonNumber) UnmarshalJSON(text []byte) error {
+	if string(text) == "null" {
+		return errors.New("null where a number belongs")
+	}
+	return json.Unmarshal(text, (*float64)(x))
+}
+
+func numbers(list []jsonNumber) []float64 {
+	out := make([]float64, len(list))
+	for i, x := range list {
+		out[i] = float64(x)
+	}
+	return out
+}

@@ -1,0 +1,169 @@
+package simulate
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"hilrig/configs"
+	"hilrig/engine/experiment"
+)
+
+// TraceColumn is a column of the trace of a run.
+type TraceColumn struct {
+	Name, Unit string
+	Values     []float64
+}
+
+// Metrics runs a file to simulate of any kind and gives its numbers, in a fixed order. name appears in messages; its
+// folder is where relative paths of the file start.
+func Metrics(ctx context.Context, name string, data []byte) ([]Metric, error) {
+	c, err := configs.CheckSimulation(name, data)
+	if err != nil {
+		return nil, err
+	}
+	var out []Metric
+	n := len(c.Warnings)
+	if c.Kind == configs.ContactFile {
+		s, err := contactRun(ctx, name, data, func(c *configs.ContactRun) { c.Outputs.Every = c.Duration }) // a study keeps no rows
+		if err != nil {
+			return nil, err
+		}
+		out, n = append(s.metrics, s.solver...), n+len(s.warnings)+len(s.doubts())
+	} else {
+		s, err := simulateLaws(ctx, name, data, true)
+		if err != nil {
+			return nil, err
+		}
+		out = s.metrics()
+	}
+	return append(out, Metric{Warnings, "", float64(n)}), nil
+}
+
+// Warnings is how many hil simulate would print for the run.
+const Warnings = "warnings"
+
+// Trace runs a file to simulate of any kind and gives its trace.
+func Trace(ctx context.Context, name string, data []byte) ([]TraceColumn, error) {
+	c, err := configs.CheckSimulation(name, data)
+	if err != nil {
+		return nil, err
+	}
+	if c.Kind == configs.ContactFile {
+		return contactTrace(ctx, name, data)
+	}
+	s, err := simulateLaws(ctx, name, data, false)
+	if err != nil {
+		return nil, err
+	}
+	return s.columns(), nil
+}
+
+// contactTrace runs bodies in contact and gives the columns of the CSV, without what statistics leave out.
+func contactTrace(ctx context.Context, name string, data []byte) ([]TraceColumn, error) {
+	s, err := contactRun(ctx, name, data, func(*configs.ContactRun) {})
+	if err != nil {
+		return nil, err
+	}
+	out := []TraceColumn{{Name: "time", Unit: "s"}}
+	for _, c := range s.coords {
+		out = append(out, TraceColumn{Name: c.Name, Unit: c.Unit})
+	}
+	for _, c := range s.coords {
+		out = append(out, TraceColumn{Name: c.Name + "_dot", Unit: perSecond(c.Unit)})
+	}
+	for _, c := range s.beside {
+		out = append(out, TraceColumn{Name: c.Name, Unit: c.Unit})
+	}
+	for _, r := range s.rows {
+		if r.t < s.cfg.Discard {
+			continue
+		}
+		for i, v := range slices.Concat([]float64{r.t}, r.q, r.u, r.beside) {
+			out[i].Values = append(out[i].Values, v)
+		}
+	}
+	return out, nil
+}
+
+// simulateLaws runs friction laws; short keeps the numbers only.
+func simulateLaws(ctx context.Context, name string, data []byte, short bool) (*simulation, error) {
+	cfg, _, err := configs.SimulateBytes(name, data)
+	if err != nil {
+		return nil, err
+	}
+	s := &simulation{path: name, cfg: cfg}
+	if err := s.prepare(); err != nil {
+		return nil, err
+	}
+	if short {
+		s.watch.Every = s.steps()
+	}
+	return s, s.simulate(ctx)
+}
+
+// metrics are the numbers of hil simulate --json, with the label of the law in front where there are several.
+func (s *simulation) metrics() []Metric {
+	var out []Metric
+	for i := range s.runs {
+		r, c := &s.runs[i], s.cfg
+		m := r.trace.Summary
+		add := func(name, unit string, v float64) {
+			if len(s.runs) > 1 {
+				name = r.law.Label + "." + name
+			}
+			out = append(out, Metric{Name: name, Unit: c.Unit(unit), Value: v})
+		}
+		for _, k := range []struct {
+			kind experiment.Kind
+			name string
+		}{{experiment.BreakAway, "break_away"}, {experiment.Arrest, "arrest"}, {experiment.Reversal, "reversal"}} {
+			n, first := countEvents(r.trace.Events, k.kind)
+			add(k.name+"_count", "", float64(n))
+			add("first_"+k.name+"_s", "s", first)
+		}
+		add("position_min", "m", m.XMin)
+		add("position_max", "m", m.XMax)
+		add("position_end", "m", m.XEnd)
+		add("velocity_min", "m/s", m.VMin)
+		add("velocity_max", "m/s", m.VMax)
+		add("velocity_end", "m/s", m.VEnd)
+		add("friction_min", "N", m.FMin)
+		add("friction_max", "N", m.FMax)
+		add("load_min", "N", m.DriveMin)
+		add("load_max", "N", m.DriveMax)
+		add("work_against_friction", "J", m.Work)
+		add("evaluations_per_step", "", float64(m.Evals)/float64(max(m.Steps, 1)))
+		add(unverified, "", float64(m.NotConverged)/float64(max(m.Steps, 1)))
+	}
+	return out
+}
+
+// unverified is the share of steps that were taken without a verified solution.
+const unverified = "unverified_share"
+
+// IsUnverified tells whether a result is such a share, of one law among several perhaps.
+func IsUnverified(name string) bool {
+	return name == "unverified" || name == unverified || strings.HasSuffix(name, "."+unverified)
+}
+
+// columns are those of the CSV, and some more.
+func (s *simulation) columns() []TraceColumn {
+	first := s.runs[0].trace
+	out := []TraceColumn{{"time", "s", first.T}}
+	for i := range s.runs {
+		r := &s.runs[i]
+		for _, word := range slices.Concat(s.cfg.Outputs.Columns, []string{"mean_velocity", "states"}) {
+			for _, c := range s.columnsOf(word, r.trace) {
+				name := c.name
+				if len(s.runs) > 1 {
+					name = r.law.Label + "." + name
+				}
+				if !slices.ContainsFunc(out, func(o TraceColumn) bool { return o.Name == name }) {
+					out = append(out, TraceColumn{name, s.cfg.Unit(c.unit), c.of(r.trace)})
+				}
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,68 @@
+package simulate
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"hilrig/cmd/report"
+	"hilrig/configs"
+)
+
+// Outputs are looked at before anything runs: what cannot be written is better known at once than after the run, and some
+// things must not be written over, --force or not. A finished file takes the place of what bears its name, so a device or a
+// pipe would be gone, and a run would eat its own description.
+
+// checkOutput tells whether a file of results can be written to path, and the exit code if not. source is what the results
+// are made from.
+func checkOutput(path string, force bool, source string) (code int, err error) {
+	if path == "-" {
+		return report.Usage, errors.New("-: standard output carries the report; name a file")
+	}
+	dir := filepath.Dir(path)
+	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
+		return report.Unavailable, fmt.Errorf("cannot write %s: there is no folder %s", path, dir)
+	}
+	if _, err := os.Lstat(path); err != nil {
+		return report.OK, nil // nothing there
+	}
+	switch st, err := os.Stat(path); {
+	case err != nil: // a link to nowhere
+	case st.IsDir():
+		return report.Usage, fmt.Errorf("%s is a folder", path)
+	case !st.Mode().IsRegular():
+		return report.Usage, fmt.Errorf("%s is a device or a pipe; name a file", path)
+	case sameFile(path, source):
+		return report.Usage, fmt.Errorf("%s is the file to simulate; name another one", path)
+	}
+	if !force {
+		return report.Usage, fmt.Errorf("%s exists; --force writes over it", path)
+	}
+	return report.OK, nil
+}
+
+// spare keeps the files that the run reads from being written over.
+func (f *Options) spare(cfg *configs.Simulate) error {
+	for _, s := range []*configs.Signal{&cfg.Input, cfg.Normal, cfg.Current} {
+		if s == nil || s.File == "" {
+			continue
+		}
+		for _, out := range []string{f.Out, f.Plot} {
+			if out != "" && sameFile(out, s.File) {
+				return fmt.Errorf("%s is an input of the run; name another file", out)
+			}
+		}
+	}
+	return nil
+}
+
+// sameFile tells whether two paths lead to one file that is there.
+func sameFile(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
+}

@@ -1,0 +1,209 @@
+package simulate
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"hilrig/cmd/report"
+	"hilrig/engine/experiment"
+	"hilrig/engine/friction"
+)
+
+// shownEvents of every law are printed; --json has all.
+const shownEvents = 12
+
+// print writes the results for people: what ran, one column of numbers per law, events.
+func (s *simulation) print(w io.Writer) {
+	c := s.cfg
+	if name := c.Name; name != "" {
+		fmt.Fprint(w, name)
+		if c.Description != "" {
+			fmt.Fprintf(w, ": %s", c.Description)
+		}
+		fmt.Fprintln(w)
+	}
+	fmt.Fprintf(w, "%s, %s in %d steps of %s, %s; rest is below %s\n\n", s.plantText(), report.WithUnit(c.Duration, "s"), s.steps(), report.WithUnit(c.Step, "s"), c.Scheme, report.WithUnit(s.watch.Threshold, c.Unit("m/s")))
+	if texts := s.sensorTexts(); len(texts) > 0 {
+		fmt.Fprintf(w, "the CSV is what sensors show, seed %d: %s; everything below is exact\n\n", c.Sensors.Seed, strings.Join(texts, "; "))
+	}
+	for i := range s.runs {
+		s.printLaw(w, &s.runs[i])
+	}
+	fmt.Fprintln(w)
+	s.printNumbers(w)
+	for i := range s.runs {
+		s.printEvents(w, &s.runs[i])
+	}
+}
+
+func (s *simulation) plantText() string {
+	c, p := s.cfg, s.cfg.Plant
+	mass, spring := report.WithUnit(p.Mass, c.Unit("kg")), ""
+	if p.Spring > 0 {
+		spring = report.WithUnit(p.Spring, c.Unit("N/m"))
+	}
+	if p.Damper > 0 {
+		spring = strings.TrimPrefix(spring+" and "+report.WithUnit(p.Damper, c.Unit("N·s/m")), " and ")
+	}
+	switch p.Kind {
+	case "drawn-mass":
+		return mass + " drawn over " + spring
+	case "controlled-mass":
+		k := c.Control
+		text := fmt.Sprintf("%s under a %s controller, kp %s, ki %s, kd %s", mass, k.Of,
+			report.WithUnit(k.Kp, c.ControlUnit("#kp")), report.WithUnit(k.Ki, c.ControlUnit("#ki")), report.WithUnit(k.Kd, c.ControlUnit("#kd")))
+		if k.Period > 0 {
+			text += ", sampled every " + report.WithUnit(k.Period, "s")
+		}
+		if spring != "" {
+			text += ", on " + spring
+		}
+		return text
+	case "imposed-force":
+		if spring != "" {
+			return mass + " on " + spring + " under the input"
+		}
+		return mass + " under the input"
+	case "motor":
+		return fmt.Sprintf("motor, %s in all, under the input", report.WithUnit(p.Motor.J+p.LoadJ, "kg·m²"))
+	}
+	return strings.ReplaceAll(p.Kind, "-", " ")
+}
+
+// printLaw names a law with its parameters and where they come from.
+func (s *simulation) printLaw(w io.Writer, r *lawRun) {
+	info, _ := friction.Find(r.law.Name)
+	name := r.law.Label
+	if name != r.law.Name {
+		name += " = " + r.law.Name
+	}
+	fmt.Fprintf(w, "%s   %s %s [%s]\n", name, r.law.Title, info.Equations, info.Source)
+	var file, public, preset []string
+	for _, p := range r.law.Model.Params() {
+		text := p.Name + " " + report.WithUnit(p.Value, s.cfg.Unit(p.Unit))
+		switch origin(&r.law, p.Name) {
+		case "file":
+			file = append(file, text)
+		case "public":
+			public = append(public, text)
+		case r.law.Preset.Name:
+			preset = append(preset, text)
+		}
+	}
+	for _, line := range []struct {
+		lead string
+		list []string
+	}{{"from the file", file}, {"public set", public}, {r.law.Preset.Name, preset}, {"left out, zero", r.law.Zero}} {
+		if len(line.list) > 0 {
+			fmt.Fprintf(w, "   %-15s %s\n", line.lead, strings.Join(line.list, ", "))
+		}
+	}
+	if r.parts > 1 {
+		fmt.Fprintf(w, "   %-15s every step in %d parts: the scheme takes %s at most\n", "divided", r.parts, report.WithUnit(r.limit, "s"))
+	}
+}
+
+// SideBySide laws fit across a terminal.
+const SideBySide = 6
+
+// printNumbers writes the laws side by side, so many in a row that the lines do not wrap.
+func (s *simulation) printNumbers(w io.Writer) {
+	i := 0
+	for part := range slices.Chunk(s.runs, SideBySide) {
+		if i++; i > 1 {
+			fmt.Fprintln(w)
+		}
+		s.printTable(w, part)
+	}
+}
+
+// printTable writes a table with a column per law.
+func (s *simulation) printTable(w io.Writer, runs []lawRun) {
+	c := s.cfg
+	t := tabwriter.NewWriter(w, 0, 8, 3, ' ', tabwriter.AlignRight)
+	row := func(name, unit string, value func(r *lawRun) string) {
+		fmt.Fprintf(t, "%-21s\t%s\t", name, unit)
+		for i := range runs {
+			fmt.Fprintf(t, "%s\t", value(&runs[i]))
+		}
+		fmt.Fprintln(t)
+	}
+	num := func(get func(m *experiment.Summary) float64) func(r *lawRun) string {
+		return func(r *lawRun) string { return fmt.Sprintf("%.6g", report.Clean(get(&r.trace.Summary))) }
+	}
+	row("", "", func(r *lawRun) string { return r.law.Label })
+	for _, k := range []struct {
+		kind experiment.Kind
+		name string
+	}{{experiment.BreakAway, "break-aways"}, {experiment.Arrest, "arrests"}, {experiment.Reversal, "reversals"}} {
+		row(k.name, "", func(r *lawRun) string { n, _ := countEvents(r.trace.Events, k.kind); return fmt.Sprint(n) })
+	}
+	row("first break-away", "s", func(r *lawRun) string {
+		if n, at := countEvents(r.trace.Events, experiment.BreakAway); n > 0 {
+			return fmt.Sprintf("%.4f", at)
+		}
+		return "–"
+	})
+	x, v, f := c.Unit("m"), c.Unit("m/s"), c.Unit("N")
+	row("position min", x, num(func(m *experiment.Summary) float64 { return m.XMin }))
+	row("position max", x, num(func(m *experiment.Summary) float64 { return m.XMax }))
+	row("position at the end", x, num(func(m *experiment.Summary) float64 { return m.XEnd }))
+	row("velocity min", v, num(func(m *experiment.Summary) float64 { return m.VMin }))
+	row("velocity max", v, num(func(m *experiment.Summary) float64 { return m.VMax }))
+	row("friction min", f, num(func(m *experiment.Summary) float64 { return m.FMin }))
+	row("friction max", f, num(func(m *experiment.Summary) float64 { return m.FMax }))
+	if !strings.HasPrefix(c.Plant.Kind, "imposed-") || c.Plant.Kind == "imposed-force" {
+		row("load min", f, num(func(m *experiment.Summary) float64 { return m.DriveMin }))
+		row("load max", f, num(func(m *experiment.Summary) float64 { return m.DriveMax }))
+	}
+	row("work against friction", "J", num(func(m *experiment.Summary) float64 { return m.Work }))
+	row("evaluations per step", "", func(r *lawRun) string {
+		m := r.trace.Summary
+		return fmt.Sprintf("%.2f", float64(m.Evals)/float64(max(m.Steps, 1)))
+	})
+	row("steps not converged", "", func(r *lawRun) string { return fmt.Sprint(r.trace.Summary.NotConverged) })
+	t.Flush()
+}
+
+// printEvents lists the first events of a law.
+func (s *simulation) printEvents(w io.Writer, r *lawRun) {
+	events := r.trace.Events
+	fmt.Fprintf(w, "\nevents of %s", r.law.Label)
+	if len(events) == 0 {
+		fmt.Fprintln(w, ": none")
+		return
+	}
+	fmt.Fprintln(w)
+	for i, e := range events {
+		if i == shownEvents {
+			fmt.Fprintf(w, "   … and %d more, in --json\n", len(events)-i)
+			break
+		}
+		way := "forward"
+		if e.Dir < 0 {
+			way = "backward"
+		}
+		force := "friction"
+		if e.Kind == experiment.BreakAway {
+			force = "after a friction of"
+		}
+		fmt.Fprintf(w, "   %10.4f s   %-10s %-8s at %s, %s %s\n", e.T, e.Kind, way, prefixed(e.X, s.cfg.Unit("m")), force, prefixed(e.F, s.cfg.Unit("N")))
+	}
+}
+
+// prefixed prints a number with its unit and an SI prefix where the number is small.
+func prefixed(x float64, unit string) string {
+	for _, p := range []struct {
+		name string
+		from float64
+	}{{"", 0.1}, {"m", 1e-4}, {"µ", 1e-7}} {
+		if a := math.Abs(x); a >= p.from {
+			return fmt.Sprintf("%.4g %s%s", x*map[string]float64{"": 1, "m": 1e3, "µ": 1e6}[p.name], p.name, unit)
+		}
+	}
+	return fmt.Sprintf("%.3g %s", report.Clean(x), unit)
+}

@@ -1,0 +1,349 @@
+// Package simulate runs friction laws, bodies in contact, scenarios and complementarity problems, and writes what came out.
+package simulate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+
+	"hilrig/cmd/plot"
+	"hilrig/cmd/report"
+	"hilrig/configs"
+	"hilrig/configs/schema"
+	"hilrig/engine/experiment"
+	"hilrig/engine/friction"
+	"hilrig/engine/plant"
+)
+
+// Options are what the user chose.
+type Options struct {
+	Out, Plot      string
+	Animate        string
+	Events         string
+	Json, Force    bool
+	Laws           []string
+	Step, Duration string
+}
+
+// simulation is a run under way and its results.
+type simulation struct {
+	path     string
+	cfg      *configs.Simulate
+	warnings []string
+	runs     []lawRun
+	watch    experiment.Recording
+}
+
+// lawRun is one law in it.
+type lawRun struct {
+	law   configs.Law
+	spec  experiment.Spec
+	parts int     // that every step is divided into
+	limit float64 // s  longest step
+	trace *experiment.Trace
+	err   error
+}
+
+// Run runs a file: bodies in contact, or friction laws.
+func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) error {
+	if configs.KindOf(path) == configs.ContactFile {
+		return RunContact(ctx, path, f, stdout, stderr)
+	}
+	return RunLaws(ctx, path, f, stdout, stderr)
+}
+
+func RunLaws(ctx context.Context, path string, f Options, stdout, stderr io.Writer) error {
+	format, err := f.check(path)
+	if err != nil {
+		return err
+	}
+	if f.Animate != "" || f.Events != "" {
+		return report.ExitWith(report.Usage, errors.New("simulate: --animate and --events are for bodies in contact; friction laws have --plot, and --json lists their events"))
+	}
+	cfg, warnings, err := configs.LoadSimulate(path)
+	if err != nil {
+		report.PrintProblems(stderr, "hil: ", err)
+		return report.ExitWith(report.Invalid, nil)
+	}
+	if err := f.spare(cfg); err != nil {
+		return report.ExitWith(report.Usage, fmt.Errorf("simulate: %w", err))
+	}
+	if err := f.over(cfg); err != nil {
+		return report.ExitWith(report.Usage, fmt.Errorf("simulate: %w", err))
+	}
+	if len(f.Laws) > 0 || f.Step != "" || f.Duration != "" {
+		problems, again := cfg.Validate()
+		if len(problems) > 0 {
+			return report.ExitWith(report.Usage, fmt.Errorf("simulate: with these flags: %w", problems[0]))
+		}
+		if len(f.Laws) > 0 {
+			warnings = again // the others were about laws that do not run
+		}
+		for _, w := range again {
+			if !slices.ContainsFunc(warnings, func(o schema.Problem) bool { return o.Msg == w.Msg }) {
+				warnings = append(warnings, w)
+			}
+		}
+	}
+	s := &simulation{path: path, cfg: cfg}
+	for _, w := range warnings {
+		fmt.Fprintf(stderr, "warning: %v\n", w)
+		s.warnings = append(s.warnings, w.Msg)
+	}
+	if err := s.prepare(); err != nil {
+		return report.ExitWith(report.Invalid, fmt.Errorf("%s: %w", path, err))
+	}
+	if err := s.simulate(ctx); err != nil {
+		return err
+	}
+
+	for _, o := range []struct {
+		path  string
+		write func(io.Writer) error
+	}{{f.Out, s.writeCSV}, {f.Plot, func(w io.Writer) error { return s.figure().Write(w, format) }}} {
+		if o.path == "" {
+			continue
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := report.WriteWhole(o.path, f.Force, o.write); err != nil {
+			return report.ExitWith(report.Unavailable, fmt.Errorf("simulate: %w", err))
+		}
+	}
+	if f.Json {
+		return report.EncodeJSON(stdout, s.result(f))
+	}
+	s.print(stdout)
+	fmt.Fprintf(stdout, "\nnext: %s\n", report.AsStarted(f.next(path)))
+	return nil
+}
+
+// check looks at the flags before anything is read, and returns the format of the figure. path is the file to simulate.
+func (f *Options) check(path string) (format string, err error) {
+	if f.Plot != "" {
+		if format, err = plot.Format(f.Plot); err != nil {
+			return "", report.ExitWith(report.Usage, fmt.Errorf("simulate: %w", err))
+		}
+		if filepath.Clean(f.Plot) == filepath.Clean(f.Out) {
+			return "", report.ExitWith(report.Usage, fmt.Errorf("simulate: -o and --plot name the same file, %s", f.Out))
+		}
+	}
+	if f.Animate != "" && filepath.Ext(f.Animate) != ".html" {
+		return "", report.ExitWith(report.Usage, fmt.Errorf("simulate: --animate %s: a page ends in .html", f.Animate))
+	}
+	if ext := filepath.Ext(f.Events); f.Events != "" && ext != ".csv" && ext != ".json" {
+		return "", report.ExitWith(report.Usage, fmt.Errorf("simulate: --events %s: want a name that ends in .csv or .json", f.Events))
+	}
+	if f.Events != "" && filepath.Clean(f.Events) == filepath.Clean(f.Out) {
+		return "", report.ExitWith(report.Usage, fmt.Errorf("simulate: -o and --events name the same file, %s", f.Out))
+	}
+	for _, out := range []string{f.Out, f.Plot, f.Animate, f.Events} {
+		if out == "" {
+			continue
+		}
+		if code, err := checkOutput(out, f.Force, path); err != nil {
+			return "", report.ExitWith(code, fmt.Errorf("simulate: %w", err))
+		}
+	}
+	return format, nil
+}
+
+// over puts the flags over the file.
+func (f *Options) over(cfg *configs.Simulate) error {
+	if err := f.times(&cfg.Step, &cfg.Duration); err != nil {
+		return err
+	}
+	if len(f.Laws) == 0 {
+		return nil
+	}
+	var laws configs.Laws
+	for _, name := range f.Laws {
+		found := false
+		for _, l := range cfg.Friction {
+			if l.Label == name || l.Name == name {
+				laws, found = append(laws, l), true
+			}
+		}
+		if found {
+			continue
+		}
+		l, err := configs.ChosenLaw(name)
+		if err == nil && cfg.Rotary() {
+			err = fmt.Errorf("%s is not in the file, and the public numbers are those of a linear axis", name)
+		}
+		if err != nil {
+			return fmt.Errorf("--law: %w", err)
+		}
+		laws = append(laws, l)
+	}
+	cfg.Friction = laws
+	return nil
+}
+
+// times puts the flags of time over step and duration (s).
+func (f *Options) times(step, duration *float64) error {
+	for _, v := range []struct {
+		flag, text string
+		to         *float64
+	}{{"--step", f.Step, step}, {"--duration", f.Duration, duration}} {
+		if v.text == "" {
+			continue
+		}
+		x, err := schema.ParseValue(v.text, "s")
+		if err == nil && !(x > 0) {
+			err = fmt.Errorf("%g s, want > 0", x)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", v.flag, err)
+		}
+		*v.to = x
+	}
+	return nil
+}
+
+// next is the command that makes sense after this one.
+func (f *Options) next(path string) string {
+	switch {
+	case f.Plot == "":
+		return "hil simulate " + path + " --plot run.png      draws it"
+	case f.Out == "":
+		return "hil simulate " + path + " -o run.csv      keeps the traces"
+	}
+	return "hil simulate " + path + " --step 0.1ms      tells whether the step was short enough: the numbers should stay"
+}
+
+// prepare turns the file into experiments and finds out whether the step can be taken.
+func (s *simulation) prepare() error {
+	c := s.cfg
+	scheme, err := friction.ParseScheme(c.Scheme)
+	if err != nil {
+		return err
+	}
+	every, _ := c.Decimation()
+	if every == 0 {
+		every = (s.steps() + experiment.MaxRows - 1) / experiment.MaxRows
+	}
+	s.watch = experiment.Recording{Every: every, Threshold: c.Events.Speed, Rest: c.Events.Rest}
+	var bad []error
+	for _, l := range c.Friction {
+		p := c.Plant
+		spec := experiment.Spec{
+			Plant: experiment.Plant(slices.Index(experiment.Plants, p.Kind)), Law: l.Model,
+			Input: c.Input.Generator(), Normal: c.Normal.Generator(), Current: c.Current.Generator(),
+			Mass: p.Mass, Spring: p.Spring, Damper: p.Damper, X0: c.Initial.Position, V0: c.Initial.Velocity,
+			Scheme: scheme, Step: c.Step, Duration: c.Duration, Substep: c.OverLimit == "substep",
+		}
+		if k := c.Control; k != nil {
+			spec.Control = k.Spec()
+		}
+		if p.Motor != nil {
+			spec.Motor = plant.DriveSpec{
+				Motor: *p.Motor, LoadJ: p.LoadJ, LoadTorque: p.LoadTorque, Cogging: p.Cogging, CoggingN: p.CoggingN,
+				Thermal: plant.Thermal{Ambient: 20},
+			}
+			if th := p.Thermal; th != nil {
+				spec.Motor.Thermal = *th
+				spec.Motor.Thermal.Ambient = 20
+			}
+		}
+		if err := spec.Validate(); err != nil {
+			bad = append(bad, fmt.Errorf("%s: %w", l.Label, err))
+			continue
+		}
+		r := lawRun{law: l, spec: spec}
+		var why string
+		if r.parts, r.limit, why, err = stepLimit(&spec); err != nil {
+			bad = append(bad, fmt.Errorf("%s: %w", l.Label, err))
+		} else if spec.Step > experiment.MaxParts*r.limit {
+			bad = append(bad, fmt.Errorf("%s: step: %g s would be divided into %.3g parts; want a step of at most %.3g s", l.Label, spec.Step, spec.Step/r.limit, experiment.MaxParts*r.limit))
+		} else if r.parts > 1 && !spec.Substep {
+			e := &experiment.LimitError{Step: spec.Step, Limit: r.limit, Scheme: scheme, Why: why}
+			bad = append(bad, fmt.Errorf("%s: %w (over_limit: substep divides it into %d)", l.Label, e, r.parts))
+		}
+		// one threshold for all laws, else their events could not be compared
+		if c.Events.Speed == 0 {
+			if v := experiment.DefaultThreshold(&spec); s.watch.Threshold == 0 || v < s.watch.Threshold {
+				s.watch.Threshold = v
+			}
+		}
+		s.runs = append(s.runs, r)
+	}
+	return errors.Join(bad...)
+}
+
+// stepLimit is the longest step (s) that a law takes in an experiment, and the parts that the step has to be divided into.
+func stepLimit(spec *experiment.Spec) (parts int, limit float64, why string, err error) {
+	if spec.Plant != experiment.MotorAxis {
+		return spec.Substeps()
+	}
+	// the axis is a mass under the torque of the motor, by midpoint
+	body, err := friction.NewMass(spec.Motor.Motor.J+spec.Motor.LoadJ, spec.Law, friction.Midpoint)
+	if err != nil {
+		return 0, 0, "", err
+	}
+	limit, why = body.Limit()
+	return max(1, int(math.Ceil(min(spec.Step/limit*(1-1e-12), 1e9)))), limit, why, nil
+}
+
+// simulate runs the laws, as many at a time as there are processors.
+func (s *simulation) simulate(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for i := range s.runs {
+		r := &s.runs[i]
+		wg.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			spec, watch := r.spec, s.watch
+			if spec.Plant == experiment.MotorAxis {
+				// a motor steps itself: its steps are shortened
+				spec.Step /= float64(r.parts)
+				watch.Every *= r.parts
+			}
+			if r.trace, r.err = experiment.Record(ctx, spec, watch); r.err != nil {
+				cancel()
+			}
+		})
+	}
+	wg.Wait()
+	for i := range s.runs {
+		if err := s.runs[i].err; err != nil && !errors.Is(err, context.Canceled) {
+			return report.ExitWith(report.Internal, s.failed(&s.runs[i]))
+		}
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return nil
+}
+
+// failed says what was known when a step had no finite result.
+func (s *simulation) failed(r *lawRun) error {
+	var e *experiment.StepError
+	if !errors.As(r.err, &e) {
+		return fmt.Errorf("simulate: %s: %w", r.law.Label, r.err)
+	}
+	state := ""
+	if t := r.trace; t != nil && len(t.T) > 0 {
+		for i, z := range t.States {
+			state += fmt.Sprintf(", %s = %.6g %s", z.Name, t.Z[i][len(t.T)-1], s.cfg.Unit(z.Unit))
+		}
+		if state != "" {
+			state = fmt.Sprintf("; last kept state, at %.6g s%s", t.T[len(t.T)-1], state)
+		}
+	}
+	return fmt.Errorf("simulate: %s: at t = %.6g s the step has no finite result (position %.6g %s, velocity %.6g %s%s); nothing was written. A shorter --step or another scheme may help",
+		r.law.Label, e.T, e.X, s.cfg.Unit("m"), e.V, s.cfg.Unit("m/s"), state)
+}
+
+// steps is the number of steps of the run.
+func (s *simulation) steps() int { return int(math.Round(s.cfg.Duration / s.cfg.Step)) }

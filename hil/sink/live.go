@@ -1,0 +1,94 @@
+package sink
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"hilrig/hil"
+)
+
+// LiveEstimate is the last recursive estimate of the run, beside the fit.
+type LiveEstimate struct {
+	Time       float64         `json:"t_s"`     // of its row, after the first one
+	Stale      float64         `json:"stale_s"` // the run goes on for so long without one
+	Windows    int             `json:"windows"`
+	Agrees     bool            `json:"agrees"` // all parameters of the fit, within joint intervals
+	Parameters []LiveParameter `json:"parameters"`
+}
+
+// LiveParameter is one of its parameters.
+type LiveParameter struct {
+	Name   string   `json:"name"`
+	Value  float64  `json:"value"`
+	StdErr float64  `json:"std_err"`
+	Unit   string   `json:"-"`
+	Apart  *float64 `json:"apart_err"` // fit minus live over the root of the sum of both squared errors; null: the fit has no such parameter, or no error of it
+}
+
+// NoLive says why a run has no live estimate.
+const NoLive = "never had an error: too short a run, or too little motion above estimator.rls.min_velocity"
+
+// liveNames are the parameters of the recursive estimate, as a fit calls them.
+var liveNames = [...]string{"J", "Fv", "Fc", "offset"}
+
+// LiveRows keep the last recursive estimate of a run. A core that starts again begins without one.
+type LiveRows struct {
+	at               []int     // in X: parameters, their standard errors, windows
+	units            []string  // of the parameters
+	x                []float64 // there, in the last row with an estimate; nil: none yet
+	first, held, end int64     // ns  of the first row, of that one and of the last
+	any              bool      // a row was seen
+}
+
+// NewLiveRows keeps the estimates of rows of this schema.
+func NewLiveRows(s *hil.Schema) *LiveRows {
+	l := &LiveRows{}
+	for _, suffix := range []string{"", "_se"} {
+		for _, name := range liveNames {
+			l.at = append(l.at, s.Index("rls."+strings.TrimSuffix(name, "set")+suffix))
+		}
+	}
+	l.at = append(l.at, s.Index("rls.windows"))
+	for _, i := range l.at[:len(liveNames)] {
+		unit := ""
+		if i >= 0 {
+			unit = s.Signals()[i].Unit
+		}
+		l.units = append(l.units, unit)
+	}
+	return l
+}
+
+// See takes a row.
+func (l *LiveRows) See(r *hil.Row) {
+	if !l.any {
+		l.any, l.first = true, r.T
+	}
+	l.end = r.T
+	if slices.Min(l.at) < 0 {
+		return // not recorded
+	}
+	for _, i := range l.at[len(liveNames) : 2*len(liveNames)] {
+		if !(r.X[i] > 0) || math.IsInf(r.X[i], 0) {
+			return
+		}
+	}
+	l.held, l.x = r.T, l.x[:0]
+	for _, i := range l.at {
+		l.x = append(l.x, r.X[i])
+	}
+}
+
+// Estimate is the last one; nil: there is none.
+func (l *LiveRows) Estimate() *LiveEstimate {
+	if l.x == nil {
+		return nil
+	}
+	n := len(liveNames)
+	out := &LiveEstimate{Time: float64(l.held-l.first) * 1e-9, Stale: float64(l.end-l.held) * 1e-9, Windows: int(l.x[2*n])}
+	for i, name := range liveNames {
+		out.Parameters = append(out.Parameters, LiveParameter{Name: name, Value: l.x[i], StdErr: l.x[n+i], Unit: l.units[i]})
+	}
+	return out
+}
