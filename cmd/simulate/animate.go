@@ -74,7 +74,7 @@ type animationData struct {
 }
 
 // animate writes a page that needs nothing but a browser: every row of the run, with its contact forces.
-func (s *touching) animate(w io.Writer) error {
+func (s *contactRun) animate(w io.Writer) error {
 	p := s.drawn
 	if p == nil {
 		return errNoPicture

@@ -16,7 +16,7 @@ import (
 var brushBeside = []engine.Signal{{Name: "face_force", Unit: "N"}, {Name: "holder_force", Unit: "N"}, {Name: "spring_force", Unit: "N"}, {Name: "torque", Unit: "N·m"}}
 
 // brushBySteps runs the brush with its own statistics.
-func (s *touching) brushBySteps(ctx context.Context, b *brush.Brush) error {
+func (s *contactRun) brushBySteps(ctx context.Context, b *brush.Brush) error {
 	e := s.cfg.Engine
 	if err := b.Resolvable(e.Step); err != nil {
 		if !e.Averaged {
@@ -50,7 +50,7 @@ func (s *touching) brushBySteps(ctx context.Context, b *brush.Brush) error {
 }
 
 // brushByEvents is brushBySteps with the event-driven engine; forces of a row hold the impulses of impacts.
-func (s *touching) brushByEvents(ctx context.Context, b *brush.Brush) error {
+func (s *contactRun) brushByEvents(ctx context.Context, b *brush.Brush) error {
 	e := s.cfg.Engine
 	p := b.Params()
 	if !p.Commutator.Smooth {
@@ -80,7 +80,7 @@ func (s *touching) brushByEvents(ctx context.Context, b *brush.Brush) error {
 }
 
 // figures takes the numbers of a run and what they mean.
-func (s *touching) figures(stats *brush.Stats) {
+func (s *contactRun) figures(stats *brush.Stats) {
 	s.meaning = map[string]string{}
 	for _, f := range stats.Figures() {
 		s.metrics, s.meaning[f.Name] = append(s.metrics, Metric{f.Name, f.Unit, f.Value}), f.Doc
@@ -89,7 +89,7 @@ func (s *touching) figures(stats *brush.Stats) {
 
 // brushByMeans is the averaged contact in place of a run: what the statics of the spring and the fits of the model say. There is no
 // motion to keep.
-func (s *touching) brushByMeans(b *brush.Brush, why error) {
+func (s *contactRun) brushByMeans(b *brush.Brush, why error) {
 	s.warnings = append(s.warnings, fmt.Sprintf("averaged contact: %v", why))
 	p := b.Params()
 	a := brush.NewAveraged(&p)
@@ -104,7 +104,7 @@ func (s *touching) brushByMeans(b *brush.Brush, why error) {
 }
 
 // brushFigure has the phase portrait of the tilt, the tilt over time, and the forces.
-func (s *touching) brushFigure() *plot.Figure {
+func (s *contactRun) brushFigure() *plot.Figure {
 	t := s.column(func(r *instant) float64 { return r.t })
 	over := func(name, unit string, of func(*instant) float64) plot.Panel {
 		return plot.Panel{X: plot.Axis{Name: "time", Unit: "s", Max: s.cfg.Duration}, Y: plot.Axis{Name: name, Unit: unit}, Series: []plot.Series{{Label: name, X: t, Y: s.column(of)}}}

@@ -13,7 +13,7 @@ import (
 var errNotFinite = errors.New("the step has no finite result; a shorter engine.step may have one")
 
 // doubts says why the result of a run is not to be trusted: what the engine counted and could not mend.
-func (s *touching) doubts() (out []string) {
+func (s *contactRun) doubts() (out []string) {
 	n := map[string]float64{}
 	for _, m := range s.solver {
 		n[m.Name] = m.Value
@@ -32,7 +32,7 @@ func (s *touching) doubts() (out []string) {
 }
 
 // ended is the error of a run that could not go on, with its exit code and what may help.
-func (s *touching) ended(ctx context.Context, err error) error {
+func (s *contactRun) ended(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

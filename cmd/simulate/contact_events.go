@@ -12,7 +12,7 @@ import (
 )
 
 // byEvents runs the event-driven engine. Rows and statistics are read off the continuous solution.
-func (s *touching) byEvents(ctx context.Context) error {
+func (s *contactRun) byEvents(ctx context.Context) error {
 	c := s.cfg
 	e, err := contact.NewEventDriven(s.sys, contact.EventOptions{
 		RTol: c.Engine.Tolerance, VTh: c.Engine.Slow, MaxEvents: c.Engine.MaxEvents, Law: s.cfg.Engine.Impact,
@@ -109,7 +109,7 @@ type EventRow struct {
 }
 
 // happened lists an event that is settled.
-func (s *touching) happened(e *contact.Event) {
+func (s *contactRun) happened(e *contact.Event) {
 	if !s.listing {
 		return
 	}
@@ -124,7 +124,7 @@ func (s *touching) happened(e *contact.Event) {
 }
 
 // writeEvents writes the list of events, as JSON or CSV by the ending of the file's name.
-func (s *touching) writeEvents(w io.Writer, ending string) error {
+func (s *contactRun) writeEvents(w io.Writer, ending string) error {
 	if ending == ".json" {
 		return report.EncodeJSON(w, append([]EventRow{}, s.events...))
 	}

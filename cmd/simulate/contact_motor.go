@@ -16,7 +16,7 @@ import (
 const motorStep = 1e-4
 
 // buildMotor makes a motor with its brushes. Rows have its outputs in place of coordinates.
-func (s *touching) buildMotor() error {
+func (s *contactRun) buildMotor() error {
 	d := s.cfg.Drive
 	spec := brush.MachineSpec{
 		Params: s.cfg.Brush.Params, Scheme: s.moreau(), SubStep: s.cfg.Engine.Step, Averaged: s.cfg.Engine.Averaged,
@@ -37,7 +37,7 @@ func (s *touching) buildMotor() error {
 }
 
 // motorBySteps runs the motor under its supply and gathers means and ripples.
-func (s *touching) motorBySteps(ctx context.Context) error {
+func (s *contactRun) motorBySteps(ctx context.Context) error {
 	rows := s.cfg.Rows()
 	parts := max(1, int(math.Ceil(rows/motorStep-1e-9)))
 	dt := rows / float64(parts)
@@ -98,7 +98,7 @@ func (s *touching) motorBySteps(ctx context.Context) error {
 }
 
 // motorFigure has speed and current over the run, and what the bars do to current and contact over the last two turns.
-func (s *touching) motorFigure() *plot.Figure {
+func (s *contactRun) motorFigure() *plot.Figure {
 	t := s.column(func(r *instant) float64 { return r.t })
 	end := t[len(t)-1]
 	speed := math.Abs(s.rows[len(s.rows)-1].beside[brush.OutSpeed])

@@ -13,7 +13,7 @@ import (
 var errNoPicture = errors.New("there is no picture of this system")
 
 // csvNames are the columns: time, coordinates, their speeds, the sum of contact forces.
-func (s *touching) csvNames() []string {
+func (s *contactRun) csvNames() []string {
 	names := []string{"time_s"}
 	for _, c := range s.coords {
 		names = append(names, Header(c.Name, c.Unit))
@@ -28,7 +28,7 @@ func (s *touching) csvNames() []string {
 }
 
 // writeCSV writes the rows.
-func (s *touching) writeCSV(w io.Writer) error {
+func (s *contactRun) writeCSV(w io.Writer) error {
 	rows := make([][]float64, len(s.rows))
 	for i, r := range s.rows {
 		row := append([]float64{r.t}, r.q...)
@@ -44,7 +44,7 @@ func (s *touching) writeCSV(w io.Writer) error {
 }
 
 // figure draws coordinates and speeds over time, and what is beside them.
-func (s *touching) figure() *plot.Figure {
+func (s *contactRun) figure() *plot.Figure {
 	if s.motor != nil {
 		return s.motorFigure()
 	}
@@ -71,7 +71,7 @@ func (s *touching) figure() *plot.Figure {
 }
 
 // engineText says how it was integrated.
-func (s *touching) engineText() string {
+func (s *contactRun) engineText() string {
 	e := s.cfg.Engine
 	if e.Kind == "event-driven" {
 		return fmt.Sprintf("%s in %s, event-driven to %.0e, impacts by %s", filepath.Base(s.path), report.WithUnit(s.cfg.Duration, "s"), e.Tolerance, e.Impact)
@@ -80,7 +80,7 @@ func (s *touching) engineText() string {
 }
 
 // title is what figure and animation are about.
-func (s *touching) title() string {
+func (s *contactRun) title() string {
 	if s.cfg.Description != "" {
 		return s.cfg.Description
 	}
@@ -88,7 +88,7 @@ func (s *touching) title() string {
 }
 
 // column is one number of every row.
-func (s *touching) column(of func(*instant) float64) []float64 {
+func (s *contactRun) column(of func(*instant) float64) []float64 {
 	y := make([]float64, len(s.rows))
 	for k := range s.rows {
 		y[k] = of(&s.rows[k])

@@ -27,7 +27,7 @@ type contactResult struct {
 }
 
 // result gathers everything but the rows. The keys of the JSON are documented in docs/contact.md.
-func (s *touching) result(f Options) contactResult {
+func (s *contactRun) result(f Options) contactResult {
 	c := s.cfg
 	out := contactResult{
 		Name: c.Name, Config: s.path, Program: report.Version(), System: c.System, Engine: c.Engine.Kind, Impact: c.Engine.Impact.String(),
@@ -52,7 +52,7 @@ func (s *touching) result(f Options) contactResult {
 }
 
 // print writes the results for people.
-func (s *touching) print(w io.Writer) {
+func (s *contactRun) print(w io.Writer) {
 	c := s.cfg
 	fmt.Fprint(w, c.Name)
 	if c.Description != "" {

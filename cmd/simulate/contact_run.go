@@ -23,8 +23,8 @@ type Metric struct {
 	Value      float64
 }
 
-// touching is a run of bodies in contact under way, and its results.
-type touching struct {
+// contactRun is a run of bodies in contact under way, and its results.
+type contactRun struct {
 	path     string
 	cfg      *configs.ContactRun
 	warnings []string
@@ -65,7 +65,7 @@ type push struct {
 // errUnresolved marks a step that does not resolve the surface.
 var errUnresolved = errors.New("engine.averaged: true goes on with an averaged contact")
 
-func loadContactRun(path string, f Options, stderr io.Writer) (*touching, error) {
+func loadContactRun(path string, f Options, stderr io.Writer) (*contactRun, error) {
 	cfg, warnings, err := configs.LoadContactRun(path)
 	if err != nil {
 		report.PrintProblems(stderr, "hil: ", err)
@@ -83,7 +83,7 @@ func loadContactRun(path string, f Options, stderr io.Writer) (*touching, error)
 	if problems := cfg.Validate(); len(problems) > 0 {
 		return nil, report.ExitWith(report.Usage, fmt.Errorf("simulate: with these flags: %w", problems[0]))
 	}
-	s := &touching{path: path, cfg: cfg}
+	s := &contactRun{path: path, cfg: cfg}
 	for _, w := range warnings {
 		fmt.Fprintf(stderr, "warning: %v\n", w)
 		s.warnings = append(s.warnings, w.Msg)
@@ -150,7 +150,7 @@ func RunContact(ctx context.Context, path string, f Options, stdout, stderr io.W
 }
 
 // build makes the system and its start.
-func (s *touching) build() error {
+func (s *contactRun) build() error {
 	switch s.cfg.System {
 	case "brush":
 		b, err := brush.New(s.cfg.Brush.Params)
@@ -190,7 +190,7 @@ func (s *touching) build() error {
 }
 
 // run integrates with the engine of the file.
-func (s *touching) run(ctx context.Context) error {
+func (s *contactRun) run(ctx context.Context) error {
 	b, isBrush := s.sys.(*brush.Brush)
 	switch {
 	case s.motor != nil:
@@ -206,7 +206,7 @@ func (s *touching) run(ctx context.Context) error {
 }
 
 // bySteps runs the engine of fixed steps.
-func (s *touching) bySteps(ctx context.Context) error {
+func (s *contactRun) bySteps(ctx context.Context) error {
 	e := s.cfg.Engine
 	m, err := contact.NewMoreau(s.sys, s.moreau())
 	if err != nil {
@@ -253,7 +253,7 @@ func (s *touching) bySteps(ctx context.Context) error {
 }
 
 // moreau are the options of the file.
-func (s *touching) moreau() contact.MoreauOptions {
+func (s *contactRun) moreau() contact.MoreauOptions {
 	e := s.cfg.Engine
 	return contact.MoreauOptions{Step: e.Step, Theta: e.Theta, Beta: orNone(e.Beta), VTh: e.Slow, EndOfStep: e.EndOfStep, Positions: *e.Positions, Impact: s.cfg.Engine.Impact}
 }
@@ -291,7 +291,7 @@ func byMethod(lead string, counts [8]int64) (out []Metric) {
 }
 
 // keep appends a row.
-func (s *touching) keep(t float64, pushes []push) {
+func (s *contactRun) keep(t float64, pushes []push) {
 	s.rows = append(s.rows, instant{t: t, q: append([]float64(nil), s.q...), u: append([]float64(nil), s.u...), pushes: pushes})
 }
 
@@ -299,7 +299,7 @@ func (s *touching) keep(t float64, pushes []push) {
 var meanForces = []engine.Signal{{Name: "mean_normal_force", Unit: "N"}, {Name: "mean_tangential_force", Unit: "N"}}
 
 // keepMeans appends a row with the means of impulses (N·s), summed since the row before, over every (s), and begins new sums.
-func (s *touching) keepMeans(t float64, pushes []push, load *[2]float64, every float64) {
+func (s *contactRun) keepMeans(t float64, pushes []push, load *[2]float64, every float64) {
 	s.keep(t, pushes)
 	s.rows[len(s.rows)-1].beside = []float64{load[0] / every, load[1] / every}
 	*load = [2]float64{}
@@ -321,13 +321,13 @@ func pushesOf(m *contact.Moreau, h float64) []push {
 
 func perSecond(unit string) string { return unit + "/s" }
 
-// contactRun runs a contact file that is in memory, with some change to it.
-func contactRun(ctx context.Context, name string, data []byte, change func(*configs.ContactRun)) (*touching, error) {
+// contactRunOf runs a contact file that is in memory, with some change to it.
+func contactRunOf(ctx context.Context, name string, data []byte, change func(*configs.ContactRun)) (*contactRun, error) {
 	cfg, _, err := configs.ContactRunBytes(name, data)
 	if err != nil {
 		return nil, err
 	}
-	s := &touching{path: name, cfg: cfg}
+	s := &contactRun{path: name, cfg: cfg}
 	change(cfg)
 	if err := s.build(); err != nil {
 		return nil, err

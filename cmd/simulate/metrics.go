@@ -25,7 +25,7 @@ func Metrics(ctx context.Context, name string, data []byte) ([]Metric, error) {
 	var out []Metric
 	n := len(c.Warnings)
 	if c.Kind == configs.ContactFile {
-		s, err := contactRun(ctx, name, data, func(c *configs.ContactRun) { c.Outputs.Every = c.Duration }) // a study keeps no rows
+		s, err := contactRunOf(ctx, name, data, func(c *configs.ContactRun) { c.Outputs.Every = c.Duration }) // a study keeps no rows
 		if err != nil {
 			return nil, err
 		}
@@ -61,7 +61,7 @@ func Trace(ctx context.Context, name string, data []byte) ([]TraceColumn, error)
 
 // contactTrace runs bodies in contact and gives the columns of the CSV, without what statistics leave out.
 func contactTrace(ctx context.Context, name string, data []byte) ([]TraceColumn, error) {
-	s, err := contactRun(ctx, name, data, func(*configs.ContactRun) {})
+	s, err := contactRunOf(ctx, name, data, func(*configs.ContactRun) {})
 	if err != nil {
 		return nil, err
 	}

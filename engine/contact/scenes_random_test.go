@@ -41,7 +41,6 @@ type outcome struct {
 	load    map[string]float64 // N, the same at the end: means over the last 20 ms or less
 	work    float64            // J, lost in contacts; NaN: the engine does not know
 	most    float64            // J, highest energy on the way
-	energy  func(q, u []float64) float64
 }
 
 func key(a, b string) string {

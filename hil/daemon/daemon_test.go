@@ -30,7 +30,7 @@ func testAssembly() *Assembly {
 
 // A command waits for the row that answers it; what cannot be carried out says why and changes nothing.
 func TestDesk(t *testing.T) {
-	d := newDesk(testAssembly())
+	d := newCommands(testAssembly())
 	d.disconnect()
 	if r := d.Do(context.Background(), hil.Command{Name: "arm", ID: "1"}); r.OK || r.ID != "1" || r.Error != "the core is not running" {
 		t.Errorf("without a core: %+v", r)
@@ -84,7 +84,7 @@ func TestDesk(t *testing.T) {
 
 // A core that takes an order and never answers is not waited for for ever.
 func TestDeskSilentCore(t *testing.T) {
-	d := newDesk(testAssembly())
+	d := newCommands(testAssembly())
 	d.connect(func(order) bool { return true }, func(*hil.Params) {})
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
 	defer cancel()
@@ -117,7 +117,7 @@ func TestTrippedAtTheEnd(t *testing.T) {
 			if m == hil.Trip || m == hil.Estop {
 				row.Cause = hil.CauseThermal
 			}
-			s.wit.row(&row)
+			s.events.row(&row)
 			s.lastMode.Store(uint32(m))
 		}
 		err := s.tripped()
@@ -148,7 +148,7 @@ func TestLateIsToldInProportion(t *testing.T) {
 		{"a gap of 20 ticks", func(k int) bool { return k == 90_500 }, 20, 1, 1},
 	} {
 		lines, all := 0, 0
-		w := &witness{schema: &hil.Schema{}, wall: func(int64) time.Time { return time.Time{} }, emit: func(e hil.Event) {
+		w := &rowEvents{schema: &hil.Schema{}, wall: func(int64) time.Time { return time.Time{} }, emit: func(e hil.Event) {
 			if e.Code == "LATE" {
 				n := 0
 				fmt.Sscanf(e.Text, "%d", &n)
@@ -241,9 +241,9 @@ func TestLedger(t *testing.T) {
 }
 
 // Rows become events: a change of mode at once, many late ticks once a second with their causes counted.
-func TestWitness(t *testing.T) {
+func TestRowEvents(t *testing.T) {
 	var events []hil.Event
-	w := &witness{emit: func(e hil.Event) { events = append(events, e) }, wall: func(int64) time.Time { return time.Now() }, schema: &hil.Schema{Meas: []engine.Signal{{Name: "motor.angle", Unit: "rad"}}}}
+	w := &rowEvents{emit: func(e hil.Event) { events = append(events, e) }, wall: func(int64) time.Time { return time.Now() }, schema: &hil.Schema{Meas: []engine.Signal{{Name: "motor.angle", Unit: "rad"}}}}
 	row := hil.Row{Mode: hil.SelfTest, Cause: hil.CauseStart}
 	tick := func() {
 		row.Seq++

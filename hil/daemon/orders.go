@@ -11,9 +11,9 @@ import (
 	"hilrig/hil"
 )
 
-// desk takes commands from MQTT, the page and the command line, puts them on the order ring, and matches the rows that
+// commands takes them from MQTT, the page and the command line, puts them on the order ring, and matches the rows that
 // come back with the replies that are owed.
-type desk struct {
+type commands struct {
 	mu      sync.Mutex
 	a       *Assembly
 	post    func(order) bool  // onto the order ring; false: full or no core
@@ -24,15 +24,15 @@ type desk struct {
 	params  hil.Params // as last set
 }
 
-func newDesk(a *Assembly) *desk {
-	return &desk{a: a, waiting: map[uint32]chan hil.Row{}, params: a.Params}
+func newCommands(a *Assembly) *commands {
+	return &commands{a: a, waiting: map[uint32]chan hil.Row{}, params: a.Params}
 }
 
 // replyTime bounds how long a command waits for its tick; the tick takes one order each period.
 const replyTime = time.Second
 
 // Do carries out one command and says what became of it.
-func (d *desk) Do(ctx context.Context, c hil.Command) hil.Reply {
+func (d *commands) Do(ctx context.Context, c hil.Command) hil.Reply {
 	no := func(format string, args ...any) hil.Reply {
 		return hil.Reply{ID: c.ID, Error: fmt.Sprintf(format, args...)}
 	}
@@ -77,7 +77,7 @@ func (d *desk) Do(ctx context.Context, c hil.Command) hil.Reply {
 }
 
 // set validates every value first, then hands the whole block over.
-func (d *desk) set(values map[string]float64) error {
+func (d *commands) set(values map[string]float64) error {
 	if len(values) == 0 {
 		return fmt.Errorf("set needs {\"set\": {name: value}}; names: %s", strings.Join(d.a.Names, ", "))
 	}
@@ -110,8 +110,8 @@ func (d *desk) set(values map[string]float64) error {
 	return nil
 }
 
-// connect points the desk at a fresh core; the parameters are handed over again before anything else.
-func (d *desk) connect(post func(order) bool, publish func(*hil.Params)) {
+// connect leads to a fresh core; the parameters are handed over again before anything else.
+func (d *commands) connect(post func(order) bool, publish func(*hil.Params)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.post, d.publish = post, publish
@@ -120,7 +120,7 @@ func (d *desk) connect(post func(order) bool, publish func(*hil.Params)) {
 	}
 }
 
-func (d *desk) disconnect() {
+func (d *commands) disconnect() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.post = nil
@@ -128,7 +128,7 @@ func (d *desk) disconnect() {
 }
 
 // seen matches a row with the command it answers.
-func (d *desk) seen(r *hil.Row) {
+func (d *commands) seen(r *hil.Row) {
 	if r.Cmd == 0 {
 		return
 	}

@@ -31,11 +31,11 @@ type Options struct {
 
 // Supervisor starts the core, watches it, pumps its rows to the sinks, and brings the rig to rest when the core is lost.
 type Supervisor struct {
-	a    *Assembly
-	o    Options
-	desk *desk
-	wit  *witness
-	info *hil.Info
+	a        *Assembly
+	o        Options
+	commands *commands
+	events   *rowEvents
+	info     *hil.Info
 
 	fan  []*ring.Writer[hil.Row]
 	kept *device.Kept // the core's port, for safe frames when it is dead
@@ -60,19 +60,21 @@ var (
 
 // New prepares a supervisor; nothing runs yet.
 func New(a *Assembly, info *hil.Info, o Options) *Supervisor {
-	s := &Supervisor{a: a, o: o, info: info, desk: newDesk(a), kept: device.NewKept()}
-	s.wit = &witness{emit: o.Emit, wall: info.Wall, schema: &a.Schema, brush: newContactWitness(&a.Schema)}
-	s.desk.kept = func(p hil.Params) {
+	s := &Supervisor{a: a, o: o, info: info, commands: newCommands(a), kept: device.NewKept()}
+	s.events = &rowEvents{emit: o.Emit, wall: info.Wall, schema: &a.Schema, brush: newContactEvents(&a.Schema)}
+	s.commands.kept = func(p hil.Params) {
 		if o.Kept != nil {
 			o.Kept(p, rt.Now())
 		}
 	}
-	s.desk.disconnect()
+	s.commands.disconnect()
 	return s
 }
 
 // Command is the way in for MQTT, the page and the command line.
-func (s *Supervisor) Command(ctx context.Context, c hil.Command) hil.Reply { return s.desk.Do(ctx, c) }
+func (s *Supervisor) Command(ctx context.Context, c hil.Command) hil.Reply {
+	return s.commands.Do(ctx, c)
+}
 
 // Link is the newest state of the serial line.
 func (s *Supervisor) Link() device.Stats {
@@ -88,7 +90,7 @@ func (s *Supervisor) Mode() hil.Mode { return hil.Mode(s.lastMode.Load()) }
 func (s *Supervisor) Rows() uint64 { return s.rows.Load() }
 
 // Ran tells whether the rig was ever energised. To be asked when Run has returned, as Lost.
-func (s *Supervisor) Ran() bool { return s.wit.ran }
+func (s *Supervisor) Ran() bool { return s.events.ran }
 
 // Lost tells whether a core died, hung, or did not end when it was asked to.
 func (s *Supervisor) Lost() bool { return s.lost }
@@ -99,7 +101,7 @@ func (s *Supervisor) LostRows() uint64 { return s.lostRows.Load() }
 // Brush counts how often the brush beside the rig changed its contact, and the rows with the averaged one; ok is false without
 // a brush.
 func (s *Supervisor) Brush() (switches, averaged uint64, ok bool) {
-	c := &s.wit.brush
+	c := &s.events.brush
 	return c.switches.Load(), c.rows.Load(), c.averaged >= 0
 }
 
@@ -198,8 +200,8 @@ func (s *Supervisor) incarnation(ctx context.Context, arm bool) ending {
 	}
 	defer func() { h.busy.Wait(); h.free() }()
 	orders := h.sh.orders.Writer()
-	s.desk.connect(func(o order) bool { return orders.Push(&o) }, h.sh.params.Publish)
-	defer s.desk.disconnect()
+	s.commands.connect(func(o order) bool { return orders.Push(&o) }, h.sh.params.Publish)
+	defer s.commands.disconnect()
 
 	cause, ended := s.pump(ctx, h, arm)
 	if ended {
@@ -225,8 +227,8 @@ func (s *Supervisor) incarnation(ctx context.Context, arm bool) ending {
 // tripped is ErrTrip with its reason when the run ends tripped, or has tripped and was to end then; a reset in the last moment
 // does not undo that.
 func (s *Supervisor) tripped() error {
-	if m := s.Mode(); m == hil.Trip || m == hil.Estop || s.o.UntilTrip && s.wit.Trips > 0 {
-		return fmt.Errorf("%w: %s", ErrTrip, s.wit.tripped)
+	if m := s.Mode(); m == hil.Trip || m == hil.Estop || s.o.UntilTrip && s.events.Trips > 0 {
+		return fmt.Errorf("%w: %s", ErrTrip, s.events.tripped)
 	}
 	return nil
 }
@@ -339,7 +341,7 @@ func (s *Supervisor) pump(ctx context.Context, h *handle, arm bool) (cause strin
 			}
 			s.event("info", "STOP", text)
 			h.busy.Go(func() {
-				s.desk.Do(context.Background(), hil.Command{Name: "stop", From: "local"})
+				s.commands.Do(context.Background(), hil.Command{Name: "stop", From: "local"})
 				h.term()
 			})
 			stopping = time.After(3 * time.Second)
@@ -367,7 +369,7 @@ func (s *Supervisor) pump(ctx context.Context, h *handle, arm bool) (cause strin
 		last = now
 		h.sh.words.Beat.Store(now)
 		s.kept.Look()
-		s.wit.stat.look()
+		s.events.stat.look()
 		s.drain(rows)
 
 		switch state := h.sh.words.State.Load(); {
@@ -412,13 +414,13 @@ func (s *Supervisor) pump(ctx context.Context, h *handle, arm bool) (cause strin
 			switch m := s.Mode(); {
 			case armStep == 0 && m == hil.Ready:
 				armStep = 1
-				go s.desk.Do(ctx, hil.Command{Name: "arm", From: "local"})
+				go s.commands.Do(ctx, hil.Command{Name: "arm", From: "local"})
 			case armStep == 1 && m == hil.Armed:
 				armStep, arm = 2, false
-				go s.desk.Do(ctx, hil.Command{Name: "run", From: "local"})
+				go s.commands.Do(ctx, hil.Command{Name: "run", From: "local"})
 			}
 		}
-		if s.o.UntilTrip && s.wit.Trips > 0 {
+		if s.o.UntilTrip && s.events.Trips > 0 {
 			stop()
 		}
 	}
@@ -457,12 +459,12 @@ func yesNo(b bool, yes, no string) string {
 	return no
 }
 
-// drain hands every waiting row to the witnesses and the sinks.
+// drain hands every waiting row to the events and the sinks.
 func (s *Supervisor) drain(rows *ring.Reader[hil.Row]) {
 	var r hil.Row
 	for rows.Pop(&r) {
-		s.wit.row(&r)
-		s.desk.seen(&r)
+		s.events.row(&r)
+		s.commands.seen(&r)
 		s.lastMode.Store(uint32(r.Mode))
 		s.rows.Add(1)
 		if s.o.Row != nil {

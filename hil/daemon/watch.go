@@ -8,8 +8,8 @@ import (
 	"hilrig/hil/rt"
 )
 
-// witness turns rows into events: changes of mode, late ticks with their cause, the link going and coming.
-type witness struct {
+// rowEvents turns rows into events: changes of mode, late ticks with their cause, the link going and coming.
+type rowEvents struct {
 	emit   func(hil.Event)
 	wall   func(t int64) time.Time
 	schema *hil.Schema
@@ -20,7 +20,7 @@ type witness struct {
 	what   hil.Cause // that thing
 	late   burst
 	stat   steal
-	brush  contactWitness
+	brush  contactEvents
 	Trips  uint64
 
 	minute      burst
@@ -47,7 +47,7 @@ const (
 )
 
 // deadline counts the row's lateness, and tells.
-func (w *witness) deadline(r *hil.Row) {
+func (w *rowEvents) deadline(r *hil.Row) {
 	b, m := &w.late, &w.minute
 	if b.ticks > 0 && r.T-b.from >= 1e9 { // a second is over
 		many := float64(b.n+b.skipped) > lateShare*float64(b.ticks) && (w.lateTold == 0 || r.T-w.lateTold >= lateEvery)
@@ -92,7 +92,7 @@ func (b *burst) add(o *burst) {
 	b.model, b.device, b.host, b.unknown = b.model+o.model, b.device+o.device, b.host+o.host, b.unknown+o.unknown
 }
 
-func (w *witness) tell(r *hil.Row, b *burst) {
+func (w *rowEvents) tell(r *hil.Row, b *burst) {
 	text := fmt.Sprintf("%d of %d ticks late in %.0f s, %d skipped, worst %.2f ms; causes:", b.n, b.ticks, float64(r.T-b.from)/1e9, b.skipped, float64(b.worst)/1e6)
 	for _, c := range []struct {
 		n    uint64
@@ -109,7 +109,7 @@ func (w *witness) tell(r *hil.Row, b *burst) {
 	w.event(r, "warn", "LATE", text)
 }
 
-func (w *witness) row(r *hil.Row) {
+func (w *rowEvents) row(r *hil.Row) {
 	w.deadline(r)
 	w.samples(r)
 	w.brush.row(w, r)
@@ -148,7 +148,7 @@ func (w *witness) row(r *hil.Row) {
 }
 
 // samples tells of samples that were not taken, once a second, and of every jump of the position.
-func (w *witness) samples(r *hil.Row) {
+func (w *rowEvents) samples(r *hil.Row) {
 	if r.Flags&hil.FlagRefused != 0 {
 		if w.refused == 0 {
 			w.refusedFrom = r.T
@@ -165,7 +165,7 @@ func (w *witness) samples(r *hil.Row) {
 }
 
 // waits tells once what the self-test has been waiting for, when that has been the same for a second.
-func (w *witness) waits(r *hil.Row) {
+func (w *rowEvents) waits(r *hil.Row) {
 	switch {
 	case r.Mode != hil.SelfTest || r.Cause != w.what:
 		w.wait, w.what = r.T, r.Cause
@@ -175,7 +175,7 @@ func (w *witness) waits(r *hil.Row) {
 	}
 }
 
-func (w *witness) event(r *hil.Row, level, code, text string) {
+func (w *rowEvents) event(r *hil.Row, level, code, text string) {
 	w.emit(hil.Event{Time: w.wall(r.T), Seq: r.Seq, Level: level, Code: code, Text: text})
 }
 

@@ -7,9 +7,9 @@ import (
 	"hilrig/hil"
 )
 
-// contactWitness tells when the brush beside the rig changes between full and averaged contact: at once, then at most once a
+// contactEvents tells when the brush beside the rig changes between full and averaged contact: at once, then at most once a
 // second, with the number of changes in between.
-type contactWitness struct {
+type contactEvents struct {
 	averaged, speed, steps, room int // places in X; averaged −1: there is no brush
 
 	switches, rows atomic.Uint64 // changes; rows with the averaged contact
@@ -20,11 +20,11 @@ type contactWitness struct {
 	busy      int32  // ns  the tick before
 }
 
-func newContactWitness(s *hil.Schema) contactWitness {
-	return contactWitness{averaged: s.Index("brush.averaged"), speed: s.Index("est.velocity"), steps: s.Index("brush.substeps"), room: s.Index("brush.room")}
+func newContactEvents(s *hil.Schema) contactEvents {
+	return contactEvents{averaged: s.Index("brush.averaged"), speed: s.Index("est.velocity"), steps: s.Index("brush.substeps"), room: s.Index("brush.room")}
 }
 
-func (c *contactWitness) row(w *witness, r *hil.Row) {
+func (c *contactEvents) row(w *rowEvents, r *hil.Row) {
 	if c.averaged < 0 {
 		return
 	}

@@ -14,7 +14,7 @@ func TestContactEvents(t *testing.T) {
 	schema := hil.Schema{Rate: 1000, Est: []engine.Signal{{Name: "est.velocity"}},
 		Model: []engine.Signal{{Name: "brush.averaged"}, {Name: "brush.substeps"}, {Name: "brush.room"}}}
 	var got []hil.Event
-	w := &witness{emit: func(e hil.Event) { got = append(got, e) }, wall: func(t int64) time.Time { return time.Unix(0, t) }, begun: true, brush: newContactWitness(&schema)}
+	w := &rowEvents{emit: func(e hil.Event) { got = append(got, e) }, wall: func(t int64) time.Time { return time.Unix(0, t) }, begun: true, brush: newContactEvents(&schema)}
 	r := hil.Row{Busy: 123000}
 	tick := func(n int, averaged float64) {
 		for range n {
@@ -40,6 +40,6 @@ func TestContactEvents(t *testing.T) {
 		t.Errorf("%d changes, %d rows with the averaged contact", n, rows)
 	}
 	// a rig without a brush
-	none := &witness{emit: func(e hil.Event) { t.Errorf("event %+v", e) }, begun: true, brush: newContactWitness(&hil.Schema{})}
+	none := &rowEvents{emit: func(e hil.Event) { t.Errorf("event %+v", e) }, begun: true, brush: newContactEvents(&hil.Schema{})}
 	none.row(&hil.Row{})
 }

@@ -55,12 +55,12 @@ type Publisher struct {
 	id   string // client id, the same for every connection, so that a broker ends a stale one before it serves the next
 	tls  *tls.Config
 
-	queue  chan *batch
-	spare  chan *batch // empty batches, so that the draining goroutine allocates nothing
-	events chan hil.Event
-	acks   chan ack
-	link   chan linkChange
-	desk   desk
+	queue    chan *batch
+	spare    chan *batch // empty batches, so that the draining goroutine allocates nothing
+	events   chan hil.Event
+	acks     chan ack
+	link     chan linkChange
+	commands commands
 
 	mu     sync.Mutex
 	newest hil.Row // newest row, for state and estimates
@@ -173,7 +173,7 @@ func NewPublisher(o PublisherOptions) (*Publisher, error) {
 		queue: make(chan *batch, n), spare: make(chan *batch, n+4),
 		events: make(chan hil.Event, eventQueue), acks: make(chan ack, ackQueue), link: make(chan linkChange, 4),
 	}
-	p.desk = newDesk(p)
+	p.commands = newCommands(p)
 	p.drainer = drainer{p: p, batch: int64(o.Batch)}
 	p.sender = sender{p: p, topic: newTopics(root)}
 	if err := p.checkBroker(); err != nil {
@@ -215,7 +215,7 @@ func (p *Publisher) Run(ctx context.Context, rows RowSource) error {
 // Close disconnects; Run does it at its end. A publisher that was connected and never ran needs it.
 func (p *Publisher) Close() {
 	p.closeOnce.Do(func() {
-		p.desk.close()
+		p.commands.close()
 		if c := p.sender.client; c != nil {
 			c.Disconnect(goodbye)
 		}

@@ -25,13 +25,13 @@ const (
 	maxRemember = 1024             // ids known at once
 )
 
-// desk takes commands from the topics cmd/<name> to the commander and publishes the answers. Each command has a goroutine of
+// commands takes them from the topics cmd/<name> to the commander and publishes the answers. Each command has a goroutine of
 // its own: paho delivers messages one after the other, and a handler that waited would hold up the stop behind an arm.
 //
 // A stop (stop, hold, estop) is carried out whenever it can be understood as one: without payload, with a payload that
 // cannot be read, repeated with an id that was used before, retained, after it expired: clocks differ. All others need an id, are carried out once per id
 // and name, and are refused when retained: a broker would repeat them at every reconnection.
-type desk struct {
+type commands struct {
 	p    *Publisher
 	ctx  context.Context // ends the commands under way
 	end  context.CancelFunc
@@ -50,13 +50,13 @@ type answered struct {
 	reply hil.Reply
 }
 
-func newDesk(p *Publisher) desk {
+func newCommands(p *Publisher) commands {
 	ctx, end := context.WithCancel(context.Background())
-	return desk{p: p, ctx: ctx, end: end, seat: make(chan struct{}, maxAtOnce), known: make(map[string]*answered)}
+	return commands{p: p, ctx: ctx, end: end, seat: make(chan struct{}, maxAtOnce), known: make(map[string]*answered)}
 }
 
 // subscribe is called for every connection; it does not wait.
-func (d *desk) subscribe(c paho.Client) {
+func (d *commands) subscribe(c paho.Client) {
 	if !d.enter() {
 		return
 	}
@@ -74,7 +74,7 @@ func (d *desk) subscribe(c paho.Client) {
 }
 
 // enter adds a goroutine to those that close waits for; false when closed.
-func (d *desk) enter() bool {
+func (d *commands) enter() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
@@ -84,7 +84,7 @@ func (d *desk) enter() bool {
 	return true
 }
 
-func (d *desk) close() {
+func (d *commands) close() {
 	d.mu.Lock()
 	d.closed = true
 	d.mu.Unlock()
@@ -93,7 +93,7 @@ func (d *desk) close() {
 }
 
 // arrived runs in paho's goroutine and returns at once.
-func (d *desk) arrived(m paho.Message) {
+func (d *commands) arrived(m paho.Message) {
 	name := strings.TrimPrefix(m.Topic(), d.p.root+"cmd/")
 	stop := alwaysTaken(name)
 	seated := false
@@ -132,7 +132,7 @@ type order struct {
 }
 
 // serve decides about one command and returns the answer.
-func (d *desk) serve(name string, retained bool, payload []byte) hil.Reply {
+func (d *commands) serve(name string, retained bool, payload []byte) hil.Reply {
 	stop := alwaysTaken(name)
 	o, err := parseOrder(payload, stop)
 	fail := func(format string, a ...any) hil.Reply {
@@ -176,7 +176,7 @@ func (d *desk) serve(name string, retained bool, payload []byte) hil.Reply {
 }
 
 // once carries a command out unless its id is known, and waits for the answer either way.
-func (d *desk) once(c hil.Command) hil.Reply {
+func (d *commands) once(c hil.Command) hil.Reply {
 	key := c.Name + "\x00" + c.ID
 	now := time.Now()
 	d.mu.Lock()
@@ -208,7 +208,7 @@ func (d *desk) once(c hil.Command) hil.Reply {
 	return a.reply
 }
 
-func (d *desk) carryOut(c hil.Command) hil.Reply {
+func (d *commands) carryOut(c hil.Command) hil.Reply {
 	ctx, cancel := context.WithTimeout(d.ctx, commandWait)
 	defer cancel()
 	r := d.p.o.Commander(ctx, c)
@@ -217,7 +217,7 @@ func (d *desk) carryOut(c hil.Command) hil.Reply {
 }
 
 // reply queues an answer; the sender publishes it.
-func (d *desk) reply(name string, r hil.Reply) {
+func (d *commands) reply(name string, r hil.Reply) {
 	body, err := json.Marshal(r)
 	if err != nil {
 		return

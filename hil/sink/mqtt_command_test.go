@@ -98,7 +98,7 @@ func TestCommandsAreJudged(t *testing.T) {
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			p, l := commandPublisher(t, c.policy)
-			r := p.desk.serve(c.name, c.retained, []byte(c.payload))
+			r := p.commands.serve(c.name, c.retained, []byte(c.payload))
 			if r.OK != c.ok || !strings.Contains(r.Error, c.answer) || c.answer == "" && r.Error != "" {
 				t.Errorf("%+v", r)
 			}
@@ -117,7 +117,7 @@ func TestRepeatedCommands(t *testing.T) {
 	l.wait = func(context.Context, hil.Command) { <-release }
 	answers := make(chan hil.Reply, 2)
 	for range 2 {
-		go func() { answers <- p.desk.serve("arm", false, []byte(`{"id":"7"}`)) }()
+		go func() { answers <- p.commands.serve("arm", false, []byte(`{"id":"7"}`)) }()
 	}
 	close(release)
 	for range 2 {
@@ -126,19 +126,19 @@ func TestRepeatedCommands(t *testing.T) {
 		}
 	}
 	for range 3 {
-		if r := p.desk.serve("stop", false, []byte(`{"id":"7"}`)); !r.OK {
+		if r := p.commands.serve("stop", false, []byte(`{"id":"7"}`)); !r.OK {
 			t.Errorf("%+v", r)
 		}
 	}
-	if r := p.desk.serve("run", false, []byte(`{"id":"7"}`)); !r.OK { // another command under the same id
+	if r := p.commands.serve("run", false, []byte(`{"id":"7"}`)); !r.OK { // another command under the same id
 		t.Errorf("%+v", r)
 	}
 	if l.count("arm") != 1 || l.count("stop") != 3 || l.count("run") != 1 {
 		t.Errorf("%+v", l.done)
 	}
 	// after a minute the id is new
-	p.desk.known["arm\x007"].at = time.Now().Add(-remember - time.Second)
-	p.desk.serve("arm", false, []byte(`{"id":"7"}`))
+	p.commands.known["arm\x007"].at = time.Now().Add(-remember - time.Second)
+	p.commands.serve("arm", false, []byte(`{"id":"7"}`))
 	if l.count("arm") != 2 {
 		t.Errorf("arm was carried out %d times", l.count("arm"))
 	}

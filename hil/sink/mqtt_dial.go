@@ -92,12 +92,12 @@ func (p *Publisher) dial(ctx context.Context) (paho.Client, error) {
 
 // redial connects again, however long it takes, unless the publisher is closed.
 func (p *Publisher) redial() {
-	if !p.desk.enter() {
+	if !p.commands.enter() {
 		return
 	}
 	go func() {
-		defer p.desk.wg.Done()
-		ctx := p.desk.ctx
+		defer p.commands.wg.Done()
+		ctx := p.commands.ctx
 		for pause := redialFirst; ctx.Err() == nil; pause = min(2*pause, redialLast) {
 			if c, err := p.dial(ctx); err == nil {
 				p.changed(c, nil)
@@ -115,7 +115,7 @@ func (p *Publisher) redial() {
 func (p *Publisher) changed(c paho.Client, err error) {
 	select {
 	case p.link <- linkChange{c, err, time.Now()}:
-	case <-p.desk.ctx.Done():
+	case <-p.commands.ctx.Done():
 		c.Disconnect(0)
 	}
 }

@@ -134,7 +134,7 @@ func (s *sender) changed(c linkChange) {
 		return
 	}
 	s.client = c.client
-	p.desk.subscribe(c.client)
+	p.commands.subscribe(c.client)
 	s.publish(s.topic.status, 1, true, []byte(statusUp))
 	s.publish(s.topic.meta, 1, true, p.meta)
 	again := s.unsettled()

@@ -12,9 +12,9 @@ type scene struct {
 	x, y, dx, dy float64 // centre of the main body
 }
 
-// touching is one contact before it is written: the point (px, py), the unit normal n from B to A, and the motion of both bodies
+// contactRow is one contact before it is written: the point (px, py), the unit normal n from B to A, and the motion of both bodies
 // there. What depends on d²q/dt² is left out of the accelerations.
-type touching struct {
+type contactRow struct {
 	px, py, nx, ny float64
 	turn           float64 // rad/s   of n
 	vx, vy         float64 // m/s     of A against B at the point
@@ -29,7 +29,7 @@ func onFace(id uint32) bool { return id < idHolder || id >= idCorner }
 //	A_N = n·a − Ω_n·ġ_T,   A_T = t·a + Ω_n·ġ_N      for a normal that turns by Ω_n
 //
 // Friction and restitution that depend on the speed take its value here.
-func (b *Brush) put(set *contact.Set, i int, c *touching) {
+func (b *Brush) put(set *contact.Set, i int, c *contactRow) {
 	tx, ty := c.ny, -c.nx
 	vn, vt := c.nx*c.vx+c.ny*c.vy, tx*c.vx+ty*c.vy
 	set.AN[i] = c.nx*c.ax + c.ny*c.ay - c.turn*vt
@@ -87,14 +87,14 @@ func (b *Brush) onCommutator(t float64, s *scene, reach float64, set *contact.Se
 			continue
 		}
 		set.Feature[i] = feature
-		c := touching{px: cos*cx - sin*cy, py: sin*cx + cos*cy, nx: cos*nx - sin*ny, ny: sin*nx + cos*ny, turn: b.speed}
+		c := contactRow{px: cos*cx - sin*cy, py: sin*cx + cos*cy, nx: cos*nx - sin*ny, ny: sin*nx + cos*ny, turn: b.speed}
 		b.faceRows(s, int(g), xi, eta, bend, &c, set, i)
 	}
 }
 
 // faceRows completes contact i: a point of segment g at (ξ, η) in the frame of the brush on the surface of the commutator, whose
 // normal turns with it and, where the outline is bent, with the sliding.
-func (b *Brush) faceRows(s *scene, g int, xi, eta, bend float64, c *touching, set *contact.Set, i int) {
+func (b *Brush) faceRows(s *scene, g int, xi, eta, bend float64, c *contactRow, set *contact.Set, i int) {
 	// n along e_t and e_n; t is (n_n, −n_t)
 	nt, nn := s.cos*c.nx+s.sin*c.ny, s.cos*c.ny-s.sin*c.nx
 	// the point moves by v and would accelerate by γ without d²q/dt²
@@ -145,7 +145,7 @@ func (b *Brush) inHolder(s *scene, reach float64, set *contact.Set) {
 		}
 		// A is the brush, B the wall, n into the holder
 		rx, ry := px-s.x, py-s.y
-		c := touching{px: px, py: py, nx: -sign * cos, ny: -sign * sin, turn: s.holdRate}
+		c := contactRow{px: px, py: py, nx: -sign * cos, ny: -sign * sin, turn: s.holdRate}
 		mx, my := s.dx-s.omega*ry, s.dy+s.omega*rx
 		c.vx, c.vy = mx+s.holdRate*hy, my-s.holdRate*hx
 		// −φ̇²ρ of the corner, and φ̇_h × its velocity for the wall under it
@@ -167,7 +167,7 @@ func (b *Brush) wallEnd(s *scene, sign, hx, hy, reach float64, id uint32, set *c
 	if i < 0 {
 		return
 	}
-	c := touching{px: px, py: py, nx: sign * s.cos, ny: sign * s.sin, turn: s.omega}
+	c := contactRow{px: px, py: py, nx: sign * s.cos, ny: sign * s.sin, turn: s.omega}
 	mx, my := -s.holdRate*hy, s.holdRate*hx
 	c.vx, c.vy = mx-s.dx+s.omega*ry, my-s.dy-s.omega*rx
 	// the end on its circle; the side of the brush turns under it
@@ -189,7 +189,7 @@ func (b *Brush) underSpring(s *scene, reach float64, set *contact.Set) {
 	if above-b.tip > reach {
 		return
 	}
-	c := touching{nx: -ty, ny: tx, turn: s.omega}
+	c := contactRow{nx: -ty, ny: tx, turn: s.omega}
 	id := uint32(idSpring)
 	gap := above - b.tip
 	edge := b.p.Brush.Width / 2 / b.topC
@@ -225,7 +225,7 @@ func (b *Brush) underSpring(s *scene, reach float64, set *contact.Set) {
 
 // rows writes w_N and w_T of a contact between the main body, (rx, ry) from its centre, and a body that turns about a fixed
 // pivot by coordinate col, (hx, hy) from it: each with the sign of its part in the velocity of A against B.
-func (b *Brush) rows(set *contact.Set, i int, c *touching, rx, ry, main float64, col int, hx, hy, other float64) {
+func (b *Brush) rows(set *contact.Set, i int, c *contactRow, rx, ry, main float64, col int, hx, hy, other float64) {
 	wn, wt := set.RowN(i), set.RowT(i)
 	wn[0], wn[1], wn[2] = main*c.nx, main*c.ny, main*(rx*c.ny-ry*c.nx)
 	wt[0], wt[1], wt[2] = main*c.ny, -main*c.nx, -main*(rx*c.nx+ry*c.ny)

@@ -103,7 +103,7 @@ func (b *Brush) cornerRows(s *scene, e int, set *contact.Set, i int) {
 	g := e / int(b.p.Face.Vertices)
 	xi, eta, w := p.xi, p.eta, b.speed
 	nt, nn := outward(b.point[e:])
-	c := touching{px: p.px, py: p.py, nx: s.cos*nt - s.sin*nn, ny: s.sin*nt + s.cos*nn, turn: s.omega}
+	c := contactRow{px: p.px, py: p.py, nx: s.cos*nt - s.sin*nn, ny: s.sin*nt + s.cos*nn, turn: s.omega}
 	// A moves by ω×p; B is the segment, at the same point
 	mx, my := -w*p.py, w*p.px
 	vt, vn := s.vt+s.dxi[g]-s.omega*eta, s.vn+s.deta[g]+s.omega*xi
