@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"hilrig/configs/schema"
+	"hilrig/engine"
 	"hilrig/engine/plant"
 	"hilrig/engine/plant/brush"
 	"hilrig/hil"
@@ -132,13 +133,9 @@ func (b *RigBrush) check(r *schema.Report, path string, m plant.Motor, step floa
 	if b.Commutator.TrueSlots {
 		r.Errorf(path+".commutator.true_slots", "%s.commutator.true_slots: true slots need steps that a loop has no time for; leave it out", path)
 	}
-	if err := p.Validate(); err != nil {
-		for _, e := range each(err) {
-			at := path
-			if key, _, ok := strings.Cut(e.Error(), ": "); ok {
-				at += "." + key // where the file says it, or the nearest section
-			}
-			r.Errorf(at, "%s.%v", path, e)
+	if problems := engine.Problems(p.Validate()); problems != nil {
+		for _, p := range problems {
+			r.Take(path, p.Path, p.Text)
 		}
 		return
 	}

@@ -3,9 +3,9 @@ package configs
 import (
 	"math"
 	"path/filepath"
-	"strings"
 
 	"hilrig/configs/schema"
+	"hilrig/engine"
 	"hilrig/engine/contact"
 )
 
@@ -204,14 +204,8 @@ func (c *ContactRun) checkBrush(r *schema.Report) {
 	if r.Bad("brush") {
 		return
 	}
-	if err := c.Brush.Validate(); err != nil {
-		for _, e := range each(err) {
-			path := "brush"
-			if key, _, ok := strings.Cut(e.Error(), ": "); ok {
-				path += "." + key // where the file says it, or the nearest section
-			}
-			r.Errorf(path, "brush.%v", e)
-		}
+	for _, p := range engine.Problems(c.Brush.Validate()) {
+		r.Take("brush", p.Path, p.Text)
 	}
 }
 

@@ -229,15 +229,3 @@ func (l *Law) advise(r *schema.Report) {
 	}
 	r.Warnf(l.path+key, "%s: with these parameters lugre can return more energy than it was given%s; %s", l.path, at, remedy)
 }
-
-// each lists the errors that errors.Join put together.
-func each(err error) []error {
-	var out []error
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		for _, e := range joined.Unwrap() {
-			out = append(out, each(e)...)
-		}
-		return out
-	}
-	return []error{err}
-}

@@ -294,8 +294,8 @@ func buildLaw(w *schema.Walker, path string, at schema.Place, name string, given
 	}
 	l.use(preset)
 	if err := l.Model.SetParams(theta); err != nil {
-		for _, e := range each(err) {
-			w.ErrorAt(path+".law", at, "", "%s: %v", path, e)
+		for _, p := range engine.Problems(err) {
+			w.ErrorAt(path+".law", at, "", "%s: %s", path, p.Text)
 		}
 		return l, false
 	}

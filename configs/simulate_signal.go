@@ -8,6 +8,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"hilrig/configs/schema"
+	"hilrig/engine"
 	"hilrig/engine/reference"
 )
 
@@ -109,13 +110,12 @@ func checkMotion(r *schema.Report, path string, s reference.Spec, unit string) r
 	}
 	// the generator speaks of an axis that turns
 	words := strings.NewReplacer("rad/s²", schema.PerSecond(schema.PerSecond(unit)), "rad/s", schema.PerSecond(unit))
-	for _, e := range each(err) {
-		text := strings.TrimPrefix(e.Error(), "reference.")
-		key, _, _ := strings.Cut(text, ":")
-		if key == "velocity" && !r.Given(path+".velocity") && r.Given(path+".rate") {
-			key, text = "rate", strings.Replace(text, "velocity", "rate", 1)
+	for _, p := range engine.Problems(err) {
+		if p.Path == "velocity" && !r.Given(path+".velocity") && r.Given(path+".rate") {
+			p.Path = "rate"
 		}
-		r.Errorf(path+"."+key, "%s.%s", path, words.Replace(text))
+		p.Text = words.Replace(p.Text)
+		r.Take(path, p.Path, p.Text)
 	}
 	return nil
 }

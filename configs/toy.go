@@ -7,6 +7,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"hilrig/configs/schema"
+	"hilrig/engine"
 	"hilrig/engine/plant/toys"
 	"hilrig/engine/spelling"
 )
@@ -84,8 +85,8 @@ func (c *Toy) check(r *schema.Report) {
 		return // reported where it stands
 	}
 	if _, err := info.Make(c.Values); err != nil {
-		for _, e := range each(err) {
-			r.Errorf("toy", "toy: %v", e)
+		for _, p := range engine.Problems(err) {
+			r.Errorf("toy", "toy: %s", p.Text)
 		}
 	}
 }

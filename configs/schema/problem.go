@@ -157,6 +157,14 @@ func (r *Report) Copied(to, from string) {
 // Pass adds a problem of another file as it is.
 func (r *Report) Pass(p Problem) { r.problems = append(r.problems, p) }
 
+// Take adds what a section says of itself: path leads from the section on; "": all of it.
+func (r *Report) Take(section, path, text string) {
+	if path != "" {
+		section += "." + path
+	}
+	r.Errorf(section, "%s: %s", section, text)
+}
+
 // Errorf adds a problem with the value at path, unless it only follows from another: from a misspelt key that was
 // probably meant to be this one, or from a section that was copied.
 func (r *Report) Errorf(path, format string, args ...any) {

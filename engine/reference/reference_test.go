@@ -280,14 +280,14 @@ func TestErrorsNameTheKey(t *testing.T) {
 		want []string
 	}{
 		{Spec{Kind: "sin"}, []string{`reference.kind: "sin" is unknown`, "multisine"}},
-		{Spec{Kind: "sine", Amplitude: math.NaN()}, []string{"reference.amplitude", "reference.frequency"}},
-		{Spec{Kind: "trapezoid", Amplitude: 1, Velocity: 1}, []string{"reference.acceleration: 0 rad/s², want > 0"}},
+		{Spec{Kind: "sine", Amplitude: math.NaN()}, []string{"amplitude", "frequency"}},
+		{Spec{Kind: "trapezoid", Amplitude: 1, Velocity: 1}, []string{"acceleration: 0 rad/s², want > 0"}},
 		{Spec{Kind: "trapezoid", Amplitude: 10, Velocity: 1, Accel: 1, Frequency: 1}, []string{"leaves 0.5 s for a move that takes 11 s"}},
-		{Spec{Kind: "multisine"}, []string{"reference.tones"}},
-		{Spec{Kind: "multisine", Tones: []Tone{{1, 0, 0}}}, []string{"reference.tones[0].frequency"}},
-		{Spec{Kind: "chirp", Amplitude: 1, Frequency: 1}, []string{"reference.sweep"}},
-		{Spec{Kind: "constant", Fade: -1}, []string{"reference.fade: -1 s"}},
-		{Spec{Kind: "file"}, []string{"reference.file: empty"}},
+		{Spec{Kind: "multisine"}, []string{"tones"}},
+		{Spec{Kind: "multisine", Tones: []Tone{{1, 0, 0}}}, []string{"tones[0].frequency"}},
+		{Spec{Kind: "chirp", Amplitude: 1, Frequency: 1}, []string{"sweep"}},
+		{Spec{Kind: "constant", Fade: -1}, []string{"fade: -1 s"}},
+		{Spec{Kind: "file"}, []string{"file: empty"}},
 		{Spec{Kind: "file", File: "no/such.csv"}, []string{"no/such.csv"}},
 	} {
 		_, err := New(c.s)

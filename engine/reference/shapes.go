@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"hilrig/engine"
 	"hilrig/engine/numeric"
 )
 
@@ -105,7 +106,7 @@ func file(s *Spec, c *check) Generator {
 	}
 	table, err := LoadTable(s.File, s.Loop)
 	if err != nil {
-		c.fault("file", "%w", err)
+		c.fault("file", "%v", err)
 		return nil
 	}
 	table.Offset = s.Offset
@@ -164,11 +165,11 @@ type Spec struct {
 	From float64 `yaml:"-" doc:"#: where the axis is at t = 0; the fade leads from here to the motion"`
 }
 
-// New builds the generator that s describes. The error lists every number that does not make sense, each with its key.
+// New builds the generator that s describes. The error lists every number that does not make sense, each an engine.Problem with its key.
 func New(s Spec) (Generator, error) {
 	shape, ok := Find(s.Kind)
 	if !ok {
-		return nil, fmt.Errorf("reference.kind: %q is unknown, want one of %s", s.Kind, strings.Join(s.Kind.Words(), ", "))
+		return nil, engine.Problemf("kind", "%q is unknown, want one of %s", s.Kind, strings.Join(s.Kind.Words(), ", "))
 	}
 	c := &check{}
 	c.finite("offset", s.Offset)
@@ -197,7 +198,7 @@ func New(s Spec) (Generator, error) {
 type check struct{ bad []error }
 
 func (c *check) fault(key, format string, args ...any) {
-	c.bad = append(c.bad, fmt.Errorf("reference."+key+": "+format, args...))
+	c.bad = append(c.bad, engine.Problemf(key, format, args...))
 }
 
 func (c *check) finite(key string, v float64) bool {

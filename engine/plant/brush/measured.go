@@ -64,21 +64,21 @@ func (p *Params) outside(temperature, density float64) bool {
 }
 
 // measured checks measured surfaces and tables against the rest.
-func (p *Params) measured(bad func(string, ...any)) {
+func (p *Params) measured(bad func(path, format string, a ...any)) {
 	c, half := &p.Commutator, p.Brush.Width/2
 	if s := c.Profile; s != nil {
 		if mean := stat.Mean(s.Y, nil); math.Abs(mean/c.Radius-1) > 0.01 {
-			bad("commutator.profile: mean radius %.5g m, but commutator.radius is %g m; want them within 1 %%", mean, c.Radius)
+			bad("commutator.profile", "mean radius %.5g m, but commutator.radius is %g m; want them within 1 %%", mean, c.Radius)
 		} else if c.Spacing > s.Correlation/5 {
-			bad("commutator.spacing: %g m, want at most a fifth of the correlation length of commutator.profile, %.3g m", c.Spacing, s.Correlation/5)
+			bad("commutator.spacing", "%g m, want at most a fifth of the correlation length of commutator.profile, %.3g m", c.Spacing, s.Correlation/5)
 		}
 		if c.Smooth || c.TrueSlots {
-			bad("commutator.profile: a measured outline is neither smooth nor has it true slots; leave both out")
+			bad("commutator.profile", "a measured outline is neither smooth nor has it true slots; leave both out")
 		}
 	}
 	if s := p.Face.Profile; s != nil {
 		if from, to := s.X[0], s.X[len(s.X)-1]; from > -half*(1-1e-6) || to < half*(1-1e-6) {
-			bad("face.profile: reaches from %.4g to %.4g m, want the whole width of the brush, %.4g to %.4g m: x counts from the middle", from, to, -half, half)
+			bad("face.profile", "reaches from %.4g to %.4g m, want the whole width of the brush, %.4g to %.4g m: x counts from the middle", from, to, -half, half)
 		}
 	}
 	now, units := p.causes(p.Material.Temperature, p.Material.CurrentDensity), [len(Causes)]string{"K", "A/m²", "m"}
@@ -90,7 +90,7 @@ func (p *Params) measured(bad func(string, ...any)) {
 			}
 			key := "material." + property + "_by_" + cause
 			if len(t.X) == 0 || len(t.X) != len(t.Y) {
-				bad("%s: %d causes and %d factors, want as many of each", key, len(t.X), len(t.Y))
+				bad(key, "%d causes and %d factors, want as many of each", len(t.X), len(t.Y))
 				return
 			}
 			rising := true
@@ -98,13 +98,13 @@ func (p *Params) measured(bad func(string, ...any)) {
 				switch {
 				case k > 0 && !(t.X[k] > t.X[k-1]):
 					rising = false
-					bad("%s: row %d: %g %s after %g %s, want rising ones", key, k+1, t.X[k], units[j], t.X[k-1], units[j])
+					bad(key, "row %d: %g %s after %g %s, want rising ones", k+1, t.X[k], units[j], t.X[k-1], units[j])
 				case !(t.Y[k] >= 0) || math.IsInf(t.Y[k], 0) || t.Y[k] == 0 && i == ofStiffness:
-					bad("%s: row %d: factor %g, want a finite one > 0, for restitution and damping ≥ 0", key, k+1, t.Y[k])
+					bad(key, "row %d: factor %g, want a finite one > 0, for restitution and damping ≥ 0", k+1, t.Y[k])
 				}
 			}
 			if rising && t.outside(now[j]) {
-				bad("%s: the %s is %g %s, outside the table, which goes from %g to %g %s: add rows, or change the %s", key, cause, now[j], units[j], t.X[0], t.X[len(t.X)-1], units[j], cause)
+				bad(key, "the %s is %g %s, outside the table, which goes from %g to %g %s: add rows, or change the %s", cause, now[j], units[j], t.X[0], t.X[len(t.X)-1], units[j], cause)
 			}
 		}
 	}
@@ -117,7 +117,7 @@ func (p *Params) measured(bad func(string, ...any)) {
 	}
 	for _, law := range []contact.Law{p.Contact.Face, p.Contact.Holder, p.Contact.Spring} {
 		if law.EpsN*most > 1 {
-			bad("material.eps_by_…: the tables raise a restitution of %g to %.4g, want at most 1", law.EpsN, law.EpsN*most)
+			bad("material.eps_by_…", "the tables raise a restitution of %g to %.4g, want at most 1", law.EpsN, law.EpsN*most)
 			break
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"hilrig/engine"
 )
 
 // Field is one parameter: what a config, a study or a table in the docs needs to know about it. Exactly one of Ptr and Flag is
@@ -147,14 +149,14 @@ const tiltMost = 0.1
 // commutator and spring.
 func (p *Params) Validate() error {
 	var all []error
-	bad := func(format string, a ...any) { all = append(all, fmt.Errorf(format, a...)) }
+	bad := func(path, format string, a ...any) { all = append(all, engine.Problemf(path, format, a...)) }
 	for _, f := range p.Table() {
 		switch {
 		case f.Ptr == nil:
 		case !(*f.Ptr >= f.Lo && *f.Ptr <= f.Hi): // catches NaN
-			bad("%s: %s, want %s … %s", f.Key, f.text(*f.Ptr), f.text(f.Lo), f.text(f.Hi))
+			bad(f.Key, "%s, want %s … %s", f.text(*f.Ptr), f.text(f.Lo), f.text(f.Hi))
 		case f.Whole && *f.Ptr != math.Trunc(*f.Ptr):
-			bad("%s: %g, want a whole number", f.Key, *f.Ptr)
+			bad(f.Key, "%g, want a whole number", *f.Ptr)
 		}
 	}
 	if len(all) == 0 {
@@ -172,32 +174,32 @@ func (f *Field) text(v float64) string {
 }
 
 // fits checks the parameters against each other.
-func (p *Params) fits(bad func(string, ...any)) {
+func (p *Params) fits(bad func(path, format string, a ...any)) {
 	c, b, h := &p.Commutator, &p.Brush, &p.Holder
 	guided := p.Engagement()
 	if need := b.Width / 2; guided < need {
-		bad("brush.length: %g m leaves %.3g m of the brush in the holder, which starts %g m above the commutator: it falls out; want at least %.3g m guided (half the width)",
+		bad("brush.length", "%g m leaves %.3g m of the brush in the holder, which starts %g m above the commutator: it falls out; want at least %.3g m guided (half the width)",
 			b.Length, guided, h.CommutatorGap, need)
 	} else if tilt := h.Clearance / guided; tilt > tiltMost {
-		bad("holder.clearance: %g m over %.3g m of guided length lets the brush tip by %.2g rad and fall out, want at most %g rad", h.Clearance, guided, tilt, tiltMost)
+		bad("holder.clearance", "%g m over %.3g m of guided length lets the brush tip by %.2g rad and fall out, want at most %g rad", h.Clearance, guided, tilt, tiltMost)
 	}
 	if h.CommutatorGap <= p.Segment.Height {
-		bad("holder.commutator_gap: %g m, want more than segment.height %g m: the holder guides the main body", h.CommutatorGap, p.Segment.Height)
+		bad("holder.commutator_gap", "%g m, want more than segment.height %g m: the holder guides the main body", h.CommutatorGap, p.Segment.Height)
 	}
 	if p.Segment.Height >= b.Length/2 {
-		bad("segment.height: %g m, want less than half of brush.length %g m", p.Segment.Height, b.Length)
+		bad("segment.height", "%g m, want less than half of brush.length %g m", p.Segment.Height, b.Length)
 	}
 	if b.Width > c.Radius {
-		bad("brush.width: %g m, want at most commutator.radius %g m", b.Width, c.Radius)
+		bad("brush.width", "%g m, want at most commutator.radius %g m", b.Width, c.Radius)
 	}
 	if l := c.Correlation; c.Profile == nil && c.Spacing > l/20*(1+1e-9) {
-		bad("commutator.spacing: %g m, want at most correlation/20 = %g m", c.Spacing, l/20)
+		bad("commutator.spacing", "%g m, want at most correlation/20 = %g m", c.Spacing, l/20)
 	}
 	p.measured(bad)
 	if pitch := 2 * math.Pi * c.Radius / c.Bars; c.SlotWidth+2*c.EdgeLength > pitch {
-		bad("commutator.slot_width: slot and both edges take %g m, the pitch of %g bars is %.3g m", c.SlotWidth+2*c.EdgeLength, c.Bars, pitch)
+		bad("commutator.slot_width", "slot and both edges take %g m, the pitch of %g bars is %.3g m", c.SlotWidth+2*c.EdgeLength, c.Bars, pitch)
 	}
 	if c.Smooth && c.TrueSlots {
-		bad("commutator.smooth: a smooth outline has no true slots")
+		bad("commutator.smooth", "a smooth outline has no true slots")
 	}
 }
