@@ -279,7 +279,7 @@ func TestErrorsNameTheKey(t *testing.T) {
 		s    Spec
 		want []string
 	}{
-		{Spec{Kind: "sin"}, []string{`reference.kind: "sin" is unknown`, "multisine"}},
+		{Spec{Kind: "sin"}, []string{`kind: "sin" is unknown`, "multisine"}},
 		{Spec{Kind: "sine", Amplitude: math.NaN()}, []string{"amplitude", "frequency"}},
 		{Spec{Kind: "trapezoid", Amplitude: 1, Velocity: 1}, []string{"acceleration: 0 rad/s², want > 0"}},
 		{Spec{Kind: "trapezoid", Amplitude: 10, Velocity: 1, Accel: 1, Frequency: 1}, []string{"leaves 0.5 s for a move that takes 11 s"}},

@@ -55,22 +55,6 @@ var (
 	ErrClosed    = said("port closed", fs.ErrClosed)
 )
 
-// OpenPort opens a serial port, 8N1, without flow control, and keeps others out of it. baud 0 means DefaultBaud. Errors are
-// of type *OpenError.
-func OpenPort(name string, baud int) (Port, error) {
-	if baud == 0 {
-		baud = DefaultBaud
-	}
-	if baud < 0 {
-		return nil, &OpenError{Port: name, Err: fmt.Errorf("baud %d, want > 0", baud)}
-	}
-	p, err := openPort(name, baud)
-	if err != nil {
-		return nil, explain(name, err)
-	}
-	return p, nil
-}
-
 // gone wraps what the system said when the device went away.
 func gone(err error) error {
 	if err == nil {

@@ -3,6 +3,7 @@ package device
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -381,4 +382,20 @@ func TestListPorts(t *testing.T) {
 			t.Errorf("%+v", p)
 		}
 	}
+}
+
+// OpenPort opens a serial port, 8N1, without flow control, and keeps others out of it. baud 0 means DefaultBaud. Errors are
+// of type *OpenError.
+func OpenPort(name string, baud int) (Port, error) {
+	if baud == 0 {
+		baud = DefaultBaud
+	}
+	if baud < 0 {
+		return nil, &OpenError{Port: name, Err: fmt.Errorf("baud %d, want > 0", baud)}
+	}
+	p, err := openPort(name, baud)
+	if err != nil {
+		return nil, explain(name, err)
+	}
+	return p, nil
 }

@@ -31,3 +31,6 @@ func Unpin() error {
 	runtime.UnlockOSThread()
 	return nil
 }
+
+// StopRequested tells whether an orderly stop was asked for (SIGTERM).
+func (l *LifeLine) StopRequested() bool { return l.stop.Load() }

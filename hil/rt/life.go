@@ -35,9 +35,6 @@ func (l *LifeLine) Lost() bool { return l.lost.Load() != alive }
 // Why says how the loss was noticed first; empty while the supervisor lives.
 func (l *LifeLine) Why() string { return lossText[l.lost.Load()] }
 
-// StopRequested tells whether an orderly stop was asked for (SIGTERM).
-func (l *LifeLine) StopRequested() bool { return l.stop.Load() }
-
 // Ended is closed when the supervisor is lost or asks for an orderly stop.
 func (l *LifeLine) Ended() <-chan struct{} { return l.news }
 
