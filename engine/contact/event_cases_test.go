@@ -371,24 +371,26 @@ func TestBadStartsAndStormsAreErrors(t *testing.T) {
 	if _, err := NewEventDriven(bouncing(0.5), EventOptions{TolV: -1, RTol: math.NaN(), MaxEvents: -3}); err == nil || strings.Count(err.Error(), "want > 0") != 3 {
 		t.Errorf("options: %v", err)
 	}
-	// between two walls: the guard against chatter stops it, without that guard it is an error
+	// between two walls: the guard against chatter stops it where its way there and back is below ten tolerances of the gap, otherwise it is an error
+	width := 4e-9
 	storm := bouncing(1)
 	storm.contacts = func(_ float64, q, u []float64, set *Set) {
 		i := set.Add(3, Law{EpsN: 1}, q[0])
 		set.RowN(i)[0] = 1
-		if j := set.Add(4, Law{EpsN: 1}, 1e-7-q[0]); j >= 0 {
+		if j := set.Add(4, Law{EpsN: 1}, width-q[0]); j >= 0 {
 			set.RowN(j)[0] = -1
 		}
 	}
 	e, _ = NewEventDriven(storm, EventOptions{})
-	if err := e.Start(0, []float64{5e-8}, []float64{100}); err != nil {
+	if err := e.Start(0, []float64{2e-9}, []float64{100}); err != nil {
 		t.Fatal(err)
 	}
 	if err := e.Run(1, nil); err != nil {
 		t.Errorf("chatter: %v", err)
 	}
-	e, _ = NewEventDriven(storm, EventOptions{TChatter: 1e-15})
-	if err := e.Start(0, []float64{5e-8}, []float64{100}); err != nil {
+	width = 6e-9
+	e, _ = NewEventDriven(storm, EventOptions{})
+	if err := e.Start(0, []float64{3e-9}, []float64{100}); err != nil {
 		t.Fatal(err)
 	}
 	if err := e.Run(1, nil); !errors.Is(err, ErrStorm) {

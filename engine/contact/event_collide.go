@@ -92,7 +92,7 @@ func (e *EventDriven) impact(fast float64) error {
 		laws[k] = s.set.Law[i]
 		id := s.set.ID[i]
 		if v[2*k] < -e.opt.TolV {
-			if t, ok := e.last[id]; ok && e.T-t < e.opt.TChatter {
+			if t, ok := e.last[id]; ok && e.T-t < e.opt.TChatter && (e.T-t)*-v[2*k] < 10*e.opt.TolGap {
 				laws[k].EpsN, laws[k].EpsT = 0, 0
 			}
 			e.last[id] = e.T

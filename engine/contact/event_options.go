@@ -15,7 +15,7 @@ type EventOptions struct {
 	TolT        float64   // m/s   at rest along the tangent; default 1e-8
 	VTh         float64   // m/s   slower impacts do not rebound; default 1e-7
 	VChatter    float64   // m/s   impacts that would leave slower do not rebound; default 1e-7
-	TChatter    float64   // s     nor do those of a pair that collided so shortly before; default 1e-8
+	TChatter    float64   // s     nor do those of a pair that collided so shortly before and has moved less than 10·TolGap since; default 1e-8
 	Law         ImpactLaw //       default Poisson
 	MaxEvents   int       //       since Start; default 1e6
 	MaxContacts int       //       in the reach; 0: as many as there are

@@ -58,8 +58,12 @@ type Moreau struct {
 	unew      []float64
 	lag       []float64 // s, see sinceImpact; 0: no impact
 	stays     []bool
+	seen      []bool    // contact of an impact, see together
+	queue     []int32   // contacts of one impact
+	moved     []bool    // coordinate
 	struck    bool      // the step has an impact
 	late      float64   // s, the most of lag in the step before: bodies moved as much further without a look for contacts
+	fast      float64   // m/s, the fastest approach so far of a closed contact
 	vf        []float64 // ġ(u_free), N and T of each closed contact
 	vk        []float64 // ġ_N(u)
 	c         []float64 // what restitution and β·g_N/h add to it
@@ -101,7 +105,7 @@ func NewMoreau(sys System, opt MoreauOptions) (*Moreau, error) {
 	if opt.MaxContacts > 0 {
 		set = NewSet(max(4*opt.MaxContacts, looked), f)
 	}
-	m := &Moreau{Set: set, touch: touch, sys: sys, opt: opt, dof: f, qm: v(f), qnew: v(f), ufree: v(f), unew: v(f)}
+	m := &Moreau{Set: set, touch: touch, sys: sys, opt: opt, dof: f, qm: v(f), qnew: v(f), ufree: v(f), unew: v(f), moved: make([]bool, f)}
 	if dyn, ok := sys.(Dynamics); ok {
 		m.dyn = dyn
 	} else {
@@ -125,6 +129,7 @@ func (m *Moreau) room(n int) {
 	m.at = append(make([]uint32, 0, n), m.at[:k]...)[:n]
 	m.Impulse, m.vf, m.c = more(m.Impulse[:2*k], 2*n), more(m.vf[:2*k], 2*n), more(m.c[:2*k], 2*n)
 	m.stays = append(make([]bool, 0, n), m.stays[:k]...)[:n]
+	m.seen, m.queue = make([]bool, n), make([]int32, 0, n)
 	m.vk, m.mu, m.lag = more(m.vk[:k], n), more(m.mu[:k], n), more(m.lag[:k], n)
 	m.d, m.x = make([]float64, 4*n*n), make([]float64, 2*n*m.dof)
 	m.fric = lcp.NewFrictional(n)
@@ -149,7 +154,7 @@ func (m *Moreau) room(n int) {
 
 // Reset forgets contact states and counters.
 func (m *Moreau) Reset() {
-	m.MoreauCounts, m.Overrun, m.late = MoreauCounts{}, Overrun{}, 0
+	m.MoreauCounts, m.Overrun, m.late, m.fast = MoreauCounts{}, Overrun{}, 0, 0
 	m.Set.Clear()
 	m.Set.Dropped = 0
 	m.none()
@@ -196,10 +201,15 @@ func (m *Moreau) Step(t float64, q, u []float64) StepResult {
 	m.sys.Contacts(tc, qm, u, reach, m.Set)
 	left := m.Set.Dropped - dropped + m.close(u)
 	if m.swp != nil {
-		if a, b, share := m.swp.Overrun(h + m.late); share > 1 {
-			if m.Overruns++; share > m.Overrun.Share {
-				m.Overrun = Overrun{a, b, t, share}
-			}
+		far := m.deepest(t)
+		if a, b, share := m.swp.Overrun(h + m.late); share > max(1, far.Share) {
+			far = Overrun{a, b, t, share}
+		}
+		if far.Share > 1 {
+			m.Overruns++
+		}
+		if far.Share > m.Overrun.Share {
+			m.Overrun = far
 		}
 	}
 
@@ -244,7 +254,7 @@ func (m *Moreau) Step(t float64, q, u []float64) StepResult {
 		qnew[j] = q[j] + h*(theta*v+(1-theta)*u[j])
 	}
 	if m.opt.Positions && len(m.Chosen) > 0 {
-		m.sinceImpact(m.d[:4*len(m.Chosen)*len(m.Chosen)], qnew)
+		m.sinceImpact(m.d[:4*len(m.Chosen)*len(m.Chosen)], u, qnew)
 		if m.back != nil {
 			m.back.correct(m, qm, qnew)
 		}
@@ -316,6 +326,7 @@ func (m *Moreau) close(u []float64) (left int) {
 			}
 		}
 		nk, nf, tf = nk+s.VN[c], nf+s.VN[c], tf+s.VT[c]
+		m.fast = max(m.fast, -nk)
 
 		law := &s.Law[c]
 		at, known := m.mem.place(s.ID[c])
@@ -361,6 +372,22 @@ func (m *Moreau) close(u []float64) (left int) {
 	}
 	m.Impulse, m.State = m.Impulse[:2*n], m.State[:n]
 	return left
+}
+
+// deepest is the deepest of the closed contacts at t, against three times what the fastest approach so far closes in a step: an impact is found at half of
+// that or less. Deeper are bodies that were struck again from behind before a step could part them: those impacts have no order in time.
+func (m *Moreau) deepest(t float64) (o Overrun) {
+	at, deep := int32(-1), 0.0
+	for _, c := range m.Chosen {
+		if g := -m.Set.Gap[c]; g > deep {
+			at, deep = c, g
+		}
+	}
+	if share := deep / (3*m.opt.Step*max(m.fast, m.opt.VTh) + 1e-8); share > 1 {
+		o.T, o.Share = t, share
+		o.A, o.B = Pair(m.sys, m.Set.ID[at])
+	}
+	return o
 }
 
 // shallowest is the place of the chosen contact with the widest gap.

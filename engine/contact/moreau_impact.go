@@ -31,31 +31,81 @@ func (m *Moreau) rebound(d []float64, k int) float64 {
 	return min(max(-eps*(m.vk[k]+s*gain)+(1-s)*gain, 0), -eps*m.vk[k]+2*math.Abs(m.vf[2*k]-m.vk[k]))
 }
 
-// sinceImpact moves q by what the impacts of the step have done since. Bodies that stay together are left in each other by as much as they came too
-// far, which positions takes back at once: impulses hold the forces after the impact as well, and would leave a gap, from which bodies at rest hop.
-func (m *Moreau) sinceImpact(d, q []float64) {
+// sinceImpact moves q by what the impacts of the step have done since. Impulses of contacts that share bodies are one impact, which others of them pass
+// on: it has one time s, the mean of its closures by P_N·|ġ_N|. With a time each, impulses that hold each other would move bodies. Where all its bodies part,
+//
+//	q⁺ += ((1−θ)·h − s)·M̂⁻¹W·P
+//
+// Where some stay together impulses hold the forces after the impact as well, and would leave a gap, from which bodies at rest hop. Then
+//
+//	q⁺ = q + s·u + (h − s)·u⁺
+func (m *Moreau) sinceImpact(d, u, q []float64) {
 	n := len(m.Chosen)
 	for k, lag := range m.lag[:n] {
-		m.stays[k] = m.struck && m.back != nil // others may have been pushed into each other
-		if lag == 0 {
+		m.stays[k] = m.struck && m.back != nil && lag == 0 // others may have been pushed into each other
+		m.seen[k] = false
+	}
+	if !m.struck {
+		return
+	}
+	clear(m.moved)
+	for seed, p := range m.Impulse[:2*n] {
+		if p == 0 || m.seen[seed/2] {
 			continue
 		}
-		m.late = max(m.late, lag)
-		first := 2 * k
-		m.stays[k] = false
-		if m.back != nil && lag > 0 {
-			v := m.vf[2*k]
-			for j, p := range m.Impulse {
-				v += d[2*k*2*n+j] * p
-			}
-			if m.stays[k] = v < 1e-6*-m.vk[k]; m.stays[k] {
-				first++
+		impact := m.together(d, seed/2)
+		var weight, lag, speed float64
+		for _, k := range impact {
+			if l := m.lag[k]; l != 0 {
+				w := -m.vk[k] * m.Impulse[2*k]
+				weight, lag, speed = weight+w, lag+w*l, max(speed, -m.vk[k])
 			}
 		}
-		for l := first; l < 2*k+2; l++ {
-			for j, x := range m.x[l*m.dof : (l+1)*m.dof] {
-				q[j] += lag * m.Impulse[l] * x
+		if weight == 0 {
+			continue
+		}
+		lag /= weight
+		m.late = max(m.late, lag)
+		lasts := false
+		for _, k := range impact {
+			v := m.vf[2*k]
+			for j, p := range m.Impulse {
+				v += d[2*int(k)*2*n+j] * p
+			}
+			if v < 1e-6*speed {
+				lasts = true
+				m.stays[k] = m.back != nil && m.lag[k] >= 0
+			}
+		}
+		for _, k := range impact {
+			for l := 2 * int(k); l < 2*int(k)+2; l++ {
+				for j, x := range m.x[l*m.dof : (l+1)*m.dof] {
+					switch {
+					case !lasts:
+						q[j] += lag * m.Impulse[l] * x
+					case x != 0 && !m.moved[j]:
+						q[j] += lag * (m.unew[j] - u[j])
+						m.moved[j] = true
+					}
+				}
 			}
 		}
 	}
+}
+
+// together lists the closed contacts with impulses that share bodies with contact k, directly or through others of them, k among them.
+func (m *Moreau) together(d []float64, k int) []int32 {
+	n := len(m.Chosen)
+	m.queue = append(m.queue[:0], int32(k))
+	m.seen[k] = true
+	for at := 0; at < len(m.queue); at++ {
+		i := int(m.queue[at])
+		for j := range n {
+			if p, a, b := m.Impulse[2*j:], d[4*i*n+2*j:], d[(4*i+2)*n+2*j:]; !m.seen[j] && (p[0] != 0 || p[1] != 0) && (a[0] != 0 || a[1] != 0 || b[0] != 0 || b[1] != 0) {
+				m.queue = append(m.queue, int32(j))
+				m.seen[j] = true
+			}
+		}
+	}
+	return m.queue
 }

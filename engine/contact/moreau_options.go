@@ -30,7 +30,7 @@ type MoreauCounts struct {
 	Painleve    int64 // steps in which a contact could not slide on as it did, see lcp.FrictionResult.Jams
 	Refused     int64 // steps with something that was not finite: nothing was done
 	Left        int64 // closed contacts left out for want of room
-	Overruns    int64 // steps in which bodies close to each other moved too far for contacts to be found for sure, see Sweeper
+	Overruns    int64 // steps in which bodies close to each other moved too far for contacts to be found for sure, see Sweeper, or were too deep in each other, see deepest
 	Updates     int64 // solves whose contact states were not those expected
 	Pivots      int64
 	Lowered     int64    // impacts by Poisson's law with less restitution than asked for, which would have made energy
@@ -44,7 +44,7 @@ type MoreauCounts struct {
 type Overrun struct {
 	A, B  string  // the bodies
 	T     float64 // s
-	Share float64 // the largest quotient of motion and room
+	Share float64 // the largest quotient of motion and room, or of depth and what impacts explain
 }
 
 // settle puts the defaults in and says all that is wrong, for a system with f coordinates.

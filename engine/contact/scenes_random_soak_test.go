@@ -4,4 +4,10 @@ package contact_test
 
 import "testing"
 
-func TestSoakRandomScenes(t *testing.T) { randomScenes(t, 1000) }
+func TestSoakRandomScenes(t *testing.T) {
+	var list []int
+	for k := range 1000 {
+		list = append(list, k)
+	}
+	randomScenes(t, list)
+}

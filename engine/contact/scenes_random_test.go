@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"hilrig/engine"
@@ -39,6 +38,7 @@ type outcome struct {
 	q, u    []float64
 	impulse map[string]float64 // N·s, along the normal, by the names of the two bodies
 	load    map[string]float64 // N, the same at the end: means over the last 20 ms or less
+	slow    float64            // m/s, impacts slower than this need not rebound
 	work    float64            // J, lost in contacts; NaN: the engine does not know
 	most    float64            // J, highest energy on the way
 }
@@ -66,6 +66,7 @@ func (c *scenario) bySteps() (verdict, string) {
 		return refused, err.Error()
 	}
 	o := newOutcome(c)
+	o.slow = 1e-3 // the default of VTh
 	n := int(math.Round(c.end / c.step))
 	window := min(n/5, int(0.02/c.step))
 	for k := range n {
@@ -251,7 +252,7 @@ func chain(r *rand.Rand) (*scenario, error) {
 	c.end = min(2*x/speed, 0.5)
 	c.step = min(2e-5, 0.002/speed/4)
 	momentum, energy := m[0]*speed, m[0]*speed*speed/2
-	want, exact := collisions(place, v, m, law.EpsN, 0.02, c.end, 4*c.step)
+	want, slowest, exact := collisions(place, v, m, law.EpsN, 0.02, c.end, 4*c.step)
 	c.judge = func(o *outcome, slack float64) string {
 		p, e := 0.0, 0.0
 		for i := range n {
@@ -270,7 +271,11 @@ func chain(r *rand.Rand) (*scenario, error) {
 				says += fmt.Sprintf("disc %d is %g m in the one before; ", i, 0.02-o.q[3*i]+o.q[3*i-3])
 			}
 			if exact {
-				says += off(fmt.Sprintf("speed of disc %d", i), o.u[3*i], want[i], 1e-6*speed)
+				tol := 1e-6 * speed
+				if slowest < o.slow {
+					tol += o.slow
+				}
+				says += off(fmt.Sprintf("speed of disc %d", i), o.u[3*i], want[i], tol)
 			}
 		}
 		return says
@@ -278,11 +283,11 @@ func chain(r *rand.Rand) (*scenario, error) {
 	return c, nil
 }
 
-// collisions moves balls on a line from collision to collision, each of one pair, and says whether they are all further apart in time
-// than least.
-func collisions(x0, v0, m []float64, eps, size, end, least float64) (v []float64, apart bool) {
+// collisions moves balls on a line from collision to collision, each of one pair, and says how slow the slowest is and whether they are all
+// further apart in time than least.
+func collisions(x0, v0, m []float64, eps, size, end, least float64) (v []float64, slowest float64, apart bool) {
 	x, v := append([]float64(nil), x0...), append([]float64(nil), v0...)
-	apart = true
+	slowest, apart = math.Inf(1), true
 	last := make([]float64, len(x))
 	for i := range last {
 		last[i] = -1
@@ -297,7 +302,7 @@ func collisions(x0, v0, m []float64, eps, size, end, least float64) (v []float64
 			}
 		}
 		if at < 0 || t+next > end || hits > 2000 {
-			return v, apart && hits <= 2000 && !(at >= 0 && t+next-end < least)
+			return v, slowest, apart && hits <= 2000 && !(at >= 0 && t+next-end < least)
 		}
 		t += next
 		for i := range x {
@@ -310,6 +315,7 @@ func collisions(x0, v0, m []float64, eps, size, end, least float64) (v []float64
 			last[i] = t
 		}
 		a, b := m[at], m[at+1]
+		slowest = min(slowest, v[at]-v[at+1])
 		p := (1 + eps) * (v[at] - v[at+1]) / (1/a + 1/b)
 		v[at], v[at+1] = v[at]-p/a, v[at+1]+p/b
 		if end-t < least {
@@ -424,14 +430,10 @@ var families = []struct {
 	draw func(*rand.Rand) (*scenario, error)
 }{{"stack", stack}, {"chain", chain}, {"bullet", bullet}, {"slide", slide}, {"bounce", bounce}}
 
-// randomScenes draws scenes and wants none of them wrong without a word, in either engine.
-func randomScenes(t *testing.T, count int, more ...int) {
+// randomScenes draws scenes by their numbers and wants none of them wrong without a word, in either engine.
+func randomScenes(t *testing.T, list []int) {
 	sum := map[string]*[4]int{}
-	reasons := map[string]int{}
-	for k := range count {
-		more = append(more, k)
-	}
-	for _, k := range more {
+	for _, k := range list {
 		f := families[k%len(families)]
 		var c *scenario
 		var err error
@@ -458,8 +460,6 @@ func randomScenes(t *testing.T, count int, more ...int) {
 			case wrong:
 				t.Errorf("%s %d: %s", at, k, says)
 			case refused:
-				_, why, _ := strings.Cut(says, ": ")
-				reasons[at+" refused:"+why]++
 				t.Logf("%s %d refused: %s", at, k, says)
 			case warned:
 				t.Logf("%s %d warned: %s", at, k, says)
@@ -475,4 +475,12 @@ func randomScenes(t *testing.T, count int, more ...int) {
 	}
 }
 
-func TestRandomScenes(t *testing.T) { randomScenes(t, 60, 61, 75, 86, 211) }
+func TestRandomScenes(t *testing.T) {
+	list := []int{61, 75, 86, 211, 471, 790, 811}
+	for k := range 60 {
+		if k != 26 { // which takes as long as all others
+			list = append(list, k)
+		}
+	}
+	randomScenes(t, list)
+}
