@@ -5,7 +5,9 @@ import (
 	"hilrig/engine/plant"
 	"hilrig/engine/reference"
 	"hilrig/hil"
+	"hilrig/hil/dashboard"
 	"hilrig/hil/device"
+	"hilrig/hil/sink"
 	"hilrig/hil/wire"
 )
 
@@ -36,9 +38,9 @@ type Config struct {
 	Compensation hil.CompSpec    `yaml:"compensation" doc:"what is added against friction"`
 	Guard        hil.GuardLimits `yaml:"guard" doc:"what holds and trips"`
 	Brush        *Beside         `yaml:"brush,omitempty" doc:"a model of the motor's brushes that runs beside the rig, turned by the estimated motion; left out: none. See docs/brush-loop.md"`
-	MQTT         MQTT            `yaml:"mqtt" doc:"telemetry"`
-	Web          Web             `yaml:"web" doc:"the page"`
-	Record       Record          `yaml:"record" doc:"the recording"`
+	MQTT         sink.MQTT       `yaml:"mqtt" doc:"telemetry"`
+	Web          dashboard.Web   `yaml:"web" doc:"the page"`
+	Record       sink.Record     `yaml:"record" doc:"the recording"`
 	Virtual      *Virtual        `yaml:"virtual,omitempty" doc:"the plant of the virtual rig; used when device.port is virtual:motor or virtual:brush, and by hil rig; left out: a plant just like the model"`
 }
 
@@ -128,37 +130,6 @@ type RLS struct {
 type Control struct {
 	Kind string `yaml:"kind" enum:"pd,pid" doc:"pd ignores ki"`
 	control.PID
-}
-
-// MQTT is the telemetry.
-type MQTT struct {
-	Enabled  bool    `yaml:"enabled" doc:"publish telemetry"`
-	Prefix   string  `yaml:"prefix" doc:"first part of every topic; the name of the rig follows"`
-	Broker   string  `yaml:"broker,omitempty" doc:"tcp://host:1883, ssl://host:8883 or ws://…; empty: the embedded broker"`
-	User     string  `yaml:"user,omitempty" doc:"user at an external broker"`
-	Password string  `yaml:"password,omitempty" secret:"yes" doc:"password at an external broker; may be ${VARIABLE}"`
-	CA       string  `yaml:"ca,omitempty" doc:"PEM file of the certificate authority for ssl; relative to this file"`
-	Listen   string  `yaml:"listen" doc:"address of the embedded broker"`
-	Operator string  `yaml:"operator_password,omitempty" secret:"yes" doc:"password of the user operator of the embedded broker, who may send commands; empty: a fresh one at each start, printed"`
-	State    float64 `yaml:"state" unit:"Hz" want:">0 <=50" doc:"rate of the state topic"`
-	Batch    float64 `yaml:"batch" unit:"s" want:">=0.005 <=1" doc:"samples per message, as a time"`
-	Estimate float64 `yaml:"estimate" unit:"s" want:">=0.1 <=3600" doc:"time between two estimates"`
-	Commands string  `yaml:"commands" enum:"none,stop,all" doc:"commands taken from MQTT; stop: stop, hold, estop only; all: also arm, run, reset, set"`
-}
-
-// Web is the page.
-type Web struct {
-	Enabled  bool   `yaml:"enabled" doc:"serve the page"`
-	Listen   string `yaml:"listen" doc:"address of the page; the next free port is taken if this one is busy"`
-	Commands bool   `yaml:"commands" doc:"buttons on the page may arm and run; stop always works"`
-}
-
-// Record is the recording.
-type Record struct {
-	Enabled bool    `yaml:"enabled" doc:"record every run"`
-	Dir     string  `yaml:"dir" doc:"each run makes a folder of its own below it; relative to the working directory"`
-	Chunk   float64 `yaml:"chunk" unit:"s" want:">=0.05 <=10" doc:"a recording cut short by a crash loses at most this much"`
-	Keep    float64 `yaml:"keep" unit:"B" want:">=0 <=1e15" doc:"oldest runs are removed above this size; 0: keep all"`
 }
 
 // Virtual is the plant behind the virtual rig: the truth, which the model above may know only roughly.

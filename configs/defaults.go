@@ -9,6 +9,8 @@ import (
 	"hilrig/engine/plant"
 	"hilrig/engine/reference"
 	"hilrig/hil"
+	"hilrig/hil/dashboard"
+	"hilrig/hil/sink"
 	"hilrig/hil/wire"
 )
 
@@ -55,9 +57,9 @@ func Default() *Config {
 		Compensation: hil.CompSpec{Scale: 0.9, Ramp: 1, Lead: 2e-3, Order: 1, Rest: 0.05,
 			Adapt: hil.Adapt{Time: 5, Range: [2]float64{0.5, 2}}},
 		Guard:  hil.GuardLimits{HoldTime: 0.1, Thermal: 20, SelfTest: 0.5},
-		MQTT:   MQTT{Enabled: true, Prefix: "hil", Listen: "localhost:1883", State: 20, Batch: 0.04, Estimate: 1, Commands: "stop"},
-		Web:    Web{Enabled: true, Listen: "localhost:8080"},
-		Record: Record{Enabled: true, Dir: "runs", Chunk: 0.5},
+		MQTT:   sink.MQTT{Enabled: true, Prefix: "hil", Listen: "localhost:1883", State: 20, Batch: 0.04, Estimate: 1, Commands: "stop"},
+		Web:    dashboard.Web{Enabled: true, Listen: "localhost:8080"},
+		Record: sink.Record{Enabled: true, Dir: "runs", Chunk: 0.5},
 	}
 }
 

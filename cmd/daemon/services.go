@@ -91,8 +91,7 @@ func (d *services) open(ctx context.Context, ready *ReadyLine) error {
 func (d *services) openMQTT(ctx context.Context, ready *ReadyLine) error {
 	m := d.cfg.MQTT
 	opt := sink.PublisherOptions{
-		Broker: m.Broker, User: m.User, Password: m.Password, CA: m.CA, Prefix: m.Prefix, Info: d.info,
-		StateRate: m.State, Batch: seconds(m.Batch), Estimate: seconds(m.Estimate), Commands: m.Commands, Ranges: rangesOf(d.cfg),
+		MQTT: m, Info: d.info, Ranges: rangesOf(d.cfg),
 		Commander: d.command, Metrics: d.metrics, Emit: d.bus.emit, Log: d.log,
 	}
 	if m.Broker == "" {
@@ -128,7 +127,7 @@ func (d *services) openMQTT(ctx context.Context, ready *ReadyLine) error {
 // openPage starts the HTTP server.
 func (d *services) openPage(ctx context.Context, ready *ReadyLine) error {
 	opt := dashboard.Options{
-		Listen: d.cfg.Web.Listen, Info: *d.info, Prefix: d.cfg.MQTT.Prefix, Command: d.command, AllowCommands: d.cfg.Web.Commands,
+		Web: d.cfg.Web, Info: *d.info, Prefix: d.cfg.MQTT.Prefix, Command: d.command,
 		Model: frictionMap(d.cfg.Friction, d.cfg.Motor.J), Log: d.log,
 		Health: func() []byte { h := d.metrics.Health(); return h.AppendJSON(nil) },
 	}

@@ -92,7 +92,7 @@ func (s *Server) refusal(r *http.Request) string {
 	switch {
 	case s.opt.Command == nil:
 		return "this page only shows; it has no way to command the rig"
-	case !s.opt.AllowCommands:
+	case !s.opt.Commands:
 		return "the page may only stop: web.commands is off"
 	case !onThisMachine(r):
 		return "from another machine the page may only stop; open it on the machine of the rig"

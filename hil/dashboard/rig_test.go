@@ -76,7 +76,7 @@ func newRig(t *testing.T, reachable bool) *rig {
 	t.Cleanup(func() { cancel(); running.Wait() })
 
 	opt := dashboard.Options{
-		Listen: "127.0.0.1:0", Info: r.info, Command: r.command, AllowCommands: true,
+		Web: dashboard.Web{Listen: "127.0.0.1:0", Commands: true}, Info: r.info, Command: r.command,
 		Health: func() []byte { h := r.metrics.Health(); return h.AppendJSON(nil) },
 		Model:  map[string]float64{"J": 2.0e-4, "Fc": 0.024, "Fs": 0.034, "vs": 1.0, "sigma2": 0.9e-3, "offset": 0}, Truth: truth,
 		Log: slog.New(slog.DiscardHandler),
@@ -92,8 +92,8 @@ func newRig(t *testing.T, reachable bool) *rig {
 	}
 	user, password := b.Login()
 	pub, err := sink.NewPublisher(sink.PublisherOptions{
-		Info: &r.info, Prefix: "hil", Broker: b.URL(), User: user, Password: password, StateRate: 20, Batch: 40 * time.Millisecond, Estimate: time.Second / 2,
-		Commands: "none", Metrics: r.metrics, Log: slog.New(slog.DiscardHandler),
+		Info: &r.info, MQTT: sink.MQTT{Prefix: "hil", Broker: b.URL(), User: user, Password: password, State: 20, Batch: 0.04, Estimate: 0.5,
+			Commands: "none"}, Metrics: r.metrics, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)

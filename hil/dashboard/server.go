@@ -12,7 +12,7 @@
 //     machine has (an attacker's name that was pointed at 127.0.0.1 is refused), and the header X-Hil must be there, which
 //     a foreign page cannot set without asking;
 //   - stop, hold and estop are always carried to the tick;
-//   - everything else needs Options.AllowCommands and a browser on this machine.
+//   - everything else needs Web.Commands and a browser on this machine.
 //
 // The page is no safety channel: it stops the rig through a browser, a network stack and a scheduler, and any of them may
 // be slow. See docs/safety.md.
@@ -35,11 +35,18 @@ import (
 	"hilrig/hil"
 )
 
+// Web is the section of the page.
+type Web struct {
+	Enabled  bool   `yaml:"enabled" doc:"serve the page"`
+	Listen   string `yaml:"listen" doc:"address of the page; the next free port is taken if this one is busy"`
+	Commands bool   `yaml:"commands" doc:"buttons on the page may arm and run; stop always works"`
+}
+
 // Options says what the page shows and what it may do.
 type Options struct {
-	Listen string   // host:port; "" is localhost:8080. If the port is busy the next free one is taken, see Addr
-	Hosts  []string // further names under which browsers may address this server, beside localhost, IP addresses and this machine's name
-	Info   hil.Info // what runs: names and units of the signals, rate, version
+	Web
+	Hosts []string // further names under which browsers may address this server, beside localhost, IP addresses and this machine's name
+	Info  hil.Info // what runs: names and units of the signals, rate, version
 
 	Prefix    string       // first part of the topics; "" is "hil"
 	MQTT      http.Handler // MQTT over WebSocket from the embedded broker, mounted at /mqtt; nil: see BrokerURL
@@ -47,8 +54,7 @@ type Options struct {
 	User      string       // MQTT user of the page, who may only read; "" is "viewer"
 	Password  string       // its password; every reader of the page can see it
 
-	Command       hil.Commander // carries commands to the tick; nil: the page only shows
-	AllowCommands bool          // arm, run, reset, set from browsers on this machine; stop, hold, estop work regardless
+	Command hil.Commander // carries commands to the tick; nil: the page only shows
 
 	State  func() []byte // newest state, the JSON of the topic "state"; nil or empty result: none yet
 	Health func() []byte // newest health, the JSON of the topic "health"

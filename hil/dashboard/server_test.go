@@ -100,7 +100,7 @@ func TestCommandRights(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			var got *hil.Command
-			s := serve(t, dashboard.Options{AllowCommands: c.allow, Hosts: []string{"Bench.Lab"}, Command: func(ctx context.Context, cmd hil.Command) hil.Reply {
+			s := serve(t, dashboard.Options{Web: dashboard.Web{Commands: c.allow}, Hosts: []string{"Bench.Lab"}, Command: func(ctx context.Context, cmd hil.Command) hil.Reply {
 				got = &cmd
 				if _, ok := ctx.Deadline(); !ok {
 					t.Error("the command has no deadline")
@@ -129,7 +129,7 @@ func TestCommandRights(t *testing.T) {
 
 // A page without a commander shows and says so; a GET never commands.
 func TestReadOnlyPage(t *testing.T) {
-	s := serve(t, dashboard.Options{AllowCommands: true})
+	s := serve(t, dashboard.Options{Web: dashboard.Web{Commands: true}})
 	if w := ask(s, "POST", "/api/cmd/stop", here, map[string]string{"X-Hil": "1"}, ""); w.Code != 403 || !strings.Contains(w.Body.String(), "only shows") {
 		t.Errorf("stop: %d %s", w.Code, w.Body)
 	}
@@ -141,7 +141,7 @@ func TestReadOnlyPage(t *testing.T) {
 // A flood of commands that hang is bounded, and a stop still goes through.
 func TestStopPassesBusyCommands(t *testing.T) {
 	release, began := make(chan struct{}), make(chan struct{}, 100)
-	s := serve(t, dashboard.Options{AllowCommands: true, Command: func(_ context.Context, c hil.Command) hil.Reply {
+	s := serve(t, dashboard.Options{Web: dashboard.Web{Commands: true}, Command: func(_ context.Context, c hil.Command) hil.Reply {
 		if c.Name == "arm" {
 			began <- struct{}{}
 			<-release
@@ -167,7 +167,7 @@ func TestStopPassesBusyCommands(t *testing.T) {
 }
 
 func TestInfo(t *testing.T) {
-	opt := dashboard.Options{Prefix: "lab", MQTT: http.NotFoundHandler(), AllowCommands: true, Model: map[string]float64{"Fc": 0.02},
+	opt := dashboard.Options{Prefix: "lab", MQTT: http.NotFoundHandler(), Web: dashboard.Web{Commands: true}, Model: map[string]float64{"Fc": 0.02},
 		Command: func(_ context.Context, c hil.Command) hil.Reply { return hil.Reply{OK: true} }}
 	s := serve(t, opt)
 	var in struct {
@@ -273,14 +273,14 @@ func TestListen(t *testing.T) {
 	}
 	defer busy.Close()
 	port := busy.Addr().(*net.TCPAddr).Port
-	s := serve(t, dashboard.Options{Listen: busy.Addr().String()})
+	s := serve(t, dashboard.Options{Web: dashboard.Web{Listen: busy.Addr().String()}})
 	_, got, _ := net.SplitHostPort(s.Addr())
 	if got == fmt.Sprint(port) {
 		t.Errorf("listens on %s, which is taken", s.Addr())
 	}
 
 	// localhost is both loopback addresses on one port
-	l := serve(t, dashboard.Options{Listen: "localhost:0"})
+	l := serve(t, dashboard.Options{Web: dashboard.Web{Listen: "localhost:0"}})
 	host, p, _ := net.SplitHostPort(l.Addr())
 	if host != "localhost" {
 		t.Errorf("shown as %s", l.Addr())
@@ -291,12 +291,12 @@ func TestListen(t *testing.T) {
 	}
 
 	for addr, want := range map[string]string{"8080": "want host:port", "localhost:http": "want a number", "localhost:70000": "want a number", "203.0.113.1:8080": "listen on"} {
-		if _, err := dashboard.New(dashboard.Options{Listen: addr}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := dashboard.New(dashboard.Options{Web: dashboard.Web{Listen: addr}}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("listen %q: %v, want an error with %q", addr, err, want)
 		}
 	}
 	for _, broker := range []string{"tcp://localhost:1883", "ws://", "://"} {
-		if _, err := dashboard.New(dashboard.Options{Listen: "127.0.0.1:0", BrokerURL: broker}); err == nil || !strings.Contains(err.Error(), "broker address") {
+		if _, err := dashboard.New(dashboard.Options{Web: dashboard.Web{Listen: "127.0.0.1:0"}, BrokerURL: broker}); err == nil || !strings.Contains(err.Error(), "broker address") {
 			t.Errorf("broker %q: %v, want a refusal", broker, err)
 		}
 	}
@@ -305,7 +305,7 @@ func TestListen(t *testing.T) {
 // Run serves, ends with its context, gives the port back and leaves no goroutine.
 func TestRunEnds(t *testing.T) {
 	before := runtime.NumGoroutine()
-	opt := dashboard.Options{Listen: "localhost:0", State: func() []byte { return []byte("{}") }, Log: slog.New(slog.DiscardHandler)}
+	opt := dashboard.Options{Web: dashboard.Web{Listen: "localhost:0"}, State: func() []byte { return []byte("{}") }, Log: slog.New(slog.DiscardHandler)}
 	opt.Info.Schema = schema()
 	s, err := dashboard.New(opt)
 	if err != nil {

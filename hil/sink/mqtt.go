@@ -15,21 +15,27 @@ import (
 	"hilrig/hil"
 )
 
-// PublisherOptions describe what is published where.
+// MQTT is the section of the telemetry.
+type MQTT struct {
+	Enabled  bool    `yaml:"enabled" doc:"publish telemetry"`
+	Prefix   string  `yaml:"prefix" doc:"first part of every topic; the name of the rig follows"`
+	Broker   string  `yaml:"broker,omitempty" doc:"tcp://host:1883, ssl://host:8883 or ws://…; empty: the embedded broker"`
+	User     string  `yaml:"user,omitempty" doc:"user at an external broker"`
+	Password string  `yaml:"password,omitempty" secret:"yes" doc:"password at an external broker; may be ${VARIABLE}"`
+	CA       string  `yaml:"ca,omitempty" doc:"PEM file of the certificate authority for ssl; relative to this file"`
+	Listen   string  `yaml:"listen" doc:"address of the embedded broker"`
+	Operator string  `yaml:"operator_password,omitempty" secret:"yes" doc:"password of the user operator of the embedded broker, who may send commands; empty: a fresh one at each start, printed"`
+	State    float64 `yaml:"state" unit:"Hz" want:">0 <=50" doc:"rate of the state topic"`
+	Batch    float64 `yaml:"batch" unit:"s" want:">=0.005 <=1" doc:"samples per message, as a time"`
+	Estimate float64 `yaml:"estimate" unit:"s" want:">=0.1 <=3600" doc:"time between two estimates"`
+	Commands string  `yaml:"commands" enum:"none,stop,all" doc:"commands taken from MQTT; stop: stop, hold, estop only; all: also arm, run, reset, set"`
+}
+
+// PublisherOptions describe what is published where. The embedded broker is started apart.
 type PublisherOptions struct {
-	Info   *hil.Info
-	Prefix string // first levels of every topic, "hil"
+	MQTT
+	Info *hil.Info
 
-	Broker   string // tcp://host:1883, ssl://host:8883, ws://host/mqtt or wss://…
-	User     string
-	Password string
-	CA       string // PEM file of the authority that signed the broker's certificate; empty: those of the system
-
-	StateRate float64       // Hz  of the topic state, above 0 and at most 50
-	Batch     time.Duration // samples of this much loop time make one message
-	Estimate  time.Duration // between two estimates; 0: none
-
-	Commands  string        // none, stop (stop, hold, estop) or all
 	Commander hil.Commander // takes the commands; nil: none are taken
 
 	Metrics *Metrics              // published as health; nil: none
@@ -143,14 +149,14 @@ func NewPublisher(o PublisherOptions) (*Publisher, error) {
 	s := &o.Info.Schema
 	var bad []error
 	bad = append(bad, checkTopicPart("mqtt.prefix", o.Prefix, true), checkTopicPart("rig.name", s.Rig, false))
-	if !(o.StateRate > 0 && o.StateRate <= maxState) {
-		bad = append(bad, fmt.Errorf("mqtt.state: %g Hz, want above 0 and at most %g Hz; every row is in samples", o.StateRate, maxState))
+	if !(o.State > 0 && o.State <= maxState) {
+		bad = append(bad, fmt.Errorf("mqtt.state: %g Hz, want above 0 and at most %g Hz; every row is in samples", o.State, maxState))
 	}
-	if o.Batch < time.Millisecond || o.Batch > 10*time.Second {
-		bad = append(bad, fmt.Errorf("mqtt.batch: %v, want 1 ms to 10 s", o.Batch))
+	if !(o.Batch >= 1e-3 && o.Batch <= 10) {
+		bad = append(bad, fmt.Errorf("mqtt.batch: %g s, want 1 ms to 10 s", o.Batch))
 	}
-	if o.Estimate < 0 {
-		bad = append(bad, fmt.Errorf("mqtt.estimate: %v, want 0 (none) or more", o.Estimate))
+	if !(o.Estimate >= 0) {
+		bad = append(bad, fmt.Errorf("mqtt.estimate: %g s, want 0 (none) or more", o.Estimate))
 	}
 	if o.Commands != "none" && o.Commands != "stop" && o.Commands != "all" {
 		bad = append(bad, fmt.Errorf("mqtt.commands: %q, want none, stop or all", o.Commands))
@@ -168,13 +174,13 @@ func NewPublisher(o PublisherOptions) (*Publisher, error) {
 	if err != nil {
 		return nil, fmt.Errorf("mqtt: describe rig %s: %w", s.Rig, err)
 	}
-	n := max(minQueue, int(queueFor/o.Batch))
+	n := max(minQueue, int(queueFor/span(o.Batch)))
 	p := &Publisher{o: o, root: root, enc: enc, est: newEstimates(s), meta: meta,
 		queue: make(chan *batch, n), spare: make(chan *batch, n+4),
 		events: make(chan hil.Event, eventQueue), acks: make(chan ack, ackQueue), link: make(chan linkChange, 4),
 	}
 	p.commands = newCommands(p)
-	p.drainer = drainer{p: p, batch: int64(o.Batch)}
+	p.drainer = drainer{p: p, batch: int64(span(o.Batch))}
 	p.sender = sender{p: p, topic: newTopics(root)}
 	if err := p.checkBroker(); err != nil {
 		return nil, err
@@ -300,3 +306,6 @@ func (p *Publisher) latest(r *hil.Row) bool {
 	}
 	return p.have
 }
+
+// span is a time (s) as Go has it.
+func span(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -49,8 +49,7 @@ func testInfo() *hil.Info {
 }
 
 func testOptions(broker string) PublisherOptions {
-	return PublisherOptions{Info: testInfo(), Prefix: "hil", Broker: broker, StateRate: 20, Batch: 40 * time.Millisecond,
-		Estimate: 100 * time.Millisecond, Commands: "all", Log: slog.New(slog.DiscardHandler)}
+	return PublisherOptions{Info: testInfo(), MQTT: MQTT{Prefix: "hil", Broker: broker, State: 20, Batch: 0.04, Estimate: 0.1, Commands: "all"}, Log: slog.New(slog.DiscardHandler)}
 }
 
 // feed pushes rows at 1 kHz into a ring until ctx ends, as a core would, and says how many it made.

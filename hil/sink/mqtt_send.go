@@ -51,14 +51,14 @@ func newTopics(root string) topics {
 func (s *sender) run(stop <-chan struct{}) {
 	p := s.p
 	s.timer = time.NewTimer(time.Hour)
-	state := time.NewTicker(time.Duration(float64(time.Second) / p.o.StateRate))
+	state := time.NewTicker(time.Duration(float64(time.Second) / p.o.State))
 	sec := time.NewTicker(time.Second)
 	defer s.timer.Stop()
 	defer state.Stop()
 	defer sec.Stop()
 	var estimate <-chan time.Time
 	if p.o.Estimate > 0 && len(p.est.at) > 0 {
-		t := time.NewTicker(p.o.Estimate)
+		t := time.NewTicker(span(p.o.Estimate))
 		defer t.Stop()
 		estimate = t.C
 	}

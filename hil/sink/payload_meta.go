@@ -75,7 +75,7 @@ func metaJSON(o *PublisherOptions, root string) ([]byte, error) {
 		Start: float64(in.Start.UnixMicro()) * 1e-6, DryRun: in.DryRun, Note: in.Note, Commands: o.Commands,
 		Channels: Channels(&in.Schema, o.Ranges), Topics: make(map[string]string),
 	}
-	m.Samples.Content, m.Samples.Batch = "json", o.Batch.Seconds()
+	m.Samples.Content, m.Samples.Batch = "json", o.Batch
 	for _, t := range topicContent {
 		m.Topics[root+t[0]] = t[1]
 	}

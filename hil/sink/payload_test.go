@@ -174,7 +174,7 @@ func TestSchemasThatCannotBePublished(t *testing.T) {
 		"wildcard":      {func(o *PublisherOptions) { o.Prefix = "hil/+" }, "wildcards"},
 		"leading slash": {func(o *PublisherOptions) { o.Prefix = "/hil" }, "empty level"},
 		"rig with /":    {func(o *PublisherOptions) { o.Info.Schema.Rig = "a/b" }, "separates"},
-		"state rate":    {func(o *PublisherOptions) { o.StateRate = 200 }, "mqtt.state: 200 Hz"},
+		"state rate":    {func(o *PublisherOptions) { o.State = 200 }, "mqtt.state: 200 Hz"},
 		"commands":      {func(o *PublisherOptions) { o.Commands = "some" }, `"some"`},
 		"scheme":        {func(o *PublisherOptions) { o.Broker = "http://host" }, `scheme "http"`},
 		"no address":    {func(o *PublisherOptions) { o.Broker = "broker.lab:1883" }, "not an address"},

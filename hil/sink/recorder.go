@@ -19,6 +19,14 @@ type RecorderOptions struct {
 	Event func(hil.Event) // told at once when rows are lost or the disk fails; must not block; may be nil
 }
 
+// Record is the section of the recording.
+type Record struct {
+	Enabled bool    `yaml:"enabled" doc:"record every run"`
+	Dir     string  `yaml:"dir" doc:"each run makes a folder of its own below it; relative to the working directory"`
+	Chunk   float64 `yaml:"chunk" unit:"s" want:">=0.05 <=10" doc:"a recording cut short by a crash loses at most this much"`
+	Keep    float64 `yaml:"keep" unit:"B" want:">=0 <=1e15" doc:"oldest runs are removed above this size; 0: keep all"`
+}
+
 // RecorderStats are running totals.
 type RecorderStats struct {
 	Rows   uint64 // on file
