@@ -3,6 +3,7 @@ package configs
 import (
 	"math"
 	"path/filepath"
+	"slices"
 
 	"hilrig/configs/schema"
 	"hilrig/engine/control"
@@ -37,16 +38,16 @@ type Simulate struct {
 
 // SimPlant is a plant. Which numbers matter depends on Kind.
 type SimPlant struct {
-	Kind       string         `yaml:"kind" enum:"drawn-mass,imposed-velocity,imposed-motion,imposed-force,motor,controlled-mass" doc:"drawn-mass: a mass on a spring whose far end follows the input; imposed-force: a mass under the input; controlled-mass: a mass that a controller leads along the input; imposed-velocity, imposed-motion: the contact itself follows the input; motor: a motor axis under the voltage of the input"`
-	Mass       float64        `yaml:"mass" unit:"kg" want:">=0" doc:"drawn-mass, imposed-force, controlled-mass"`
-	Spring     float64        `yaml:"spring" unit:"N/m" want:">=0" doc:"drawn-mass: to the moving end; imposed-force, controlled-mass: to the ground"`
-	Damper     float64        `yaml:"damper" unit:"N·s/m" want:">=0" doc:"beside the spring"`
-	Motor      *plant.Motor   `yaml:"motor,omitempty" doc:"the motor, with the keys of a rig file"`
-	LoadJ      float64        `yaml:"load_inertia" unit:"kg·m²|N·m·s²/rad" want:">=0" doc:"motor: added to its own"`
-	LoadTorque float64        `yaml:"load_torque" unit:"N·m" doc:"motor: constant torque against positive motion"`
-	Cogging    float64        `yaml:"cogging" unit:"N·m" want:">=0" doc:"motor: amplitude of the cogging torque"`
-	CoggingN   int            `yaml:"cogging_periods" want:">=0 <=10000" doc:"motor: periods of the cogging torque per turn"`
-	Thermal    *plant.Thermal `yaml:"thermal,omitempty" doc:"motor: drift with its own heat; left out: none"`
+	Kind       experiment.Plant `yaml:"kind" doc:"drawn-mass: a mass on a spring whose far end follows the input; imposed-force: a mass under the input; controlled-mass: a mass that a controller leads along the input; imposed-velocity, imposed-motion: the contact itself follows the input; motor: a motor axis under the voltage of the input"`
+	Mass       float64          `yaml:"mass" unit:"kg" want:">=0" doc:"drawn-mass, imposed-force, controlled-mass"`
+	Spring     float64          `yaml:"spring" unit:"N/m" want:">=0" doc:"drawn-mass: to the moving end; imposed-force, controlled-mass: to the ground"`
+	Damper     float64          `yaml:"damper" unit:"N·s/m" want:">=0" doc:"beside the spring"`
+	Motor      *plant.Motor     `yaml:"motor,omitempty" doc:"the motor, with the keys of a rig file"`
+	LoadJ      float64          `yaml:"load_inertia" unit:"kg·m²|N·m·s²/rad" want:">=0" doc:"motor: added to its own"`
+	LoadTorque float64          `yaml:"load_torque" unit:"N·m" doc:"motor: constant torque against positive motion"`
+	Cogging    float64          `yaml:"cogging" unit:"N·m" want:">=0" doc:"motor: amplitude of the cogging torque"`
+	CoggingN   int              `yaml:"cogging_periods" want:">=0 <=10000" doc:"motor: periods of the cogging torque per turn"`
+	Thermal    *plant.Thermal   `yaml:"thermal,omitempty" doc:"motor: drift with its own heat; left out: none"`
 }
 
 // SimControl is a controller, with the keys of a rig file.
@@ -146,20 +147,11 @@ func (c *Simulate) InputUnit() string {
 }
 
 // inputUnit is the unit of the input of a plant, whose controller holds a position or a velocity.
-func inputUnit(plant, of string) string {
-	switch plant {
-	case "controlled-mass":
-		if of == "velocity" {
-			return "m/s"
-		}
-	case "imposed-velocity":
+func inputUnit(plant experiment.Plant, of string) string {
+	if plant == experiment.ControlledMass && of == "velocity" {
 		return "m/s"
-	case "imposed-force":
-		return "N"
-	case "motor":
-		return "V"
 	}
-	return "m"
+	return plant.Info().Unit
 }
 
 // gainUnits are the units of a controller, of a position or (true) of a velocity.
@@ -179,8 +171,9 @@ func turned(unit string) string {
 
 // UnitTags makes the unit tags follow axis and plant.
 func (c *Simulate) UnitTags(word func(path ...string) string) func(string) string {
-	axis, plant, of := word("axis"), word("plant", "kind"), word("control", "of")
-	rotary := axis == "rotary" || axis == "" && plant == "motor"
+	axis, of := word("axis"), word("control", "of")
+	plant := experiment.Plant(max(0, slices.Index(experiment.Plant(0).Words(), word("plant", "kind"))))
+	rotary := axis == "rotary" || axis == "" && plant == experiment.MotorAxis
 	return func(tag string) string {
 		switch tag {
 		case "input":

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"hilrig/configs/schema"
+	"hilrig/engine/experiment"
 	"hilrig/engine/friction"
 )
 
@@ -15,7 +16,7 @@ func (c *Simulate) Validate() (problems, warnings []schema.Problem) {
 		case len(path) == 1:
 			return c.Axis
 		case path[0] == "plant":
-			return c.Plant.Kind
+			return c.Plant.Kind.String()
 		case c.Control != nil:
 			return c.Control.Of
 		}
@@ -41,26 +42,26 @@ func (c *Simulate) Check(r *schema.Report) {
 }
 
 func (c *Simulate) checkPlant(r *schema.Report) {
-	p, motor := &c.Plant, c.Plant.Kind == "motor"
+	p, motor := &c.Plant, c.Plant.Kind == experiment.MotorAxis
 	if motor && !r.Given("axis") {
 		c.Axis = "rotary"
 	}
 	if r.Bad("plant.kind") {
 		return
 	}
-	if p.Kind == "" {
+	if p.Kind == 0 {
 		r.Errorf("plant.kind", "plant.kind is missing: drawn-mass, imposed-velocity, imposed-motion, imposed-force, controlled-mass or motor")
 		return
 	}
 	if motor && c.Axis != "rotary" {
 		r.Errorf("axis", "axis: a motor turns; want rotary, or leave axis out")
 	}
-	led := p.Kind == "controlled-mass"
-	mass := p.Kind == "drawn-mass" || p.Kind == "imposed-force" || led
+	led := p.Kind == experiment.ControlledMass
+	mass := p.Kind.Info().Mass
 	if mass && p.Mass == 0 && !r.Bad("plant.mass") {
 		r.Errorf("plant.mass", "plant.mass is missing or zero: %s moves a mass, in %s", p.Kind, c.Unit("kg"))
 	}
-	if p.Kind == "drawn-mass" && p.Spring == 0 && p.Damper == 0 && !r.Bad("plant.spring") {
+	if p.Kind == experiment.DrawnMass && p.Spring == 0 && p.Damper == 0 && !r.Bad("plant.spring") {
 		r.Errorf("plant.spring", "plant.spring is missing or zero: the input draws the mass over it, in %s", c.Unit("N/m"))
 	}
 	if led && c.Control == nil && !r.Bad("control") {
@@ -104,7 +105,7 @@ func (c *Simulate) checkPlant(r *schema.Report) {
 
 func (c *Simulate) checkSignals(r *schema.Report) {
 	if c.Input.Kind == "" && !r.Given("input") && !r.Bad("input") {
-		r.Errorf("input", "input is missing: the %s, a number or a generator such as {kind: ramp, velocity: 0.1 m/s}", c.inputName())
+		r.Errorf("input", "input is missing: the %s, a number or a generator such as {kind: ramp, velocity: 0.1 m/s}", c.Plant.Kind.Info().Input)
 	} else {
 		c.Input.check(r, "input", c.InputUnit(), c.Initial.Position)
 	}
@@ -132,25 +133,6 @@ func (l *Law) checkLoad(r *schema.Report, why string) {
 // NeedsNormal tells whether the law has no level without a normal load.
 func (l *Law) NeedsNormal() bool { return l.param("mu") > 0 && l.param("N0") == 0 }
 
-// inputName says what the input is.
-func (c *Simulate) inputName() string {
-	switch c.Plant.Kind {
-	case "controlled-mass":
-		return "reference of the controller"
-	case "drawn-mass":
-		return "position of the far end of the spring"
-	case "imposed-velocity":
-		return "velocity of the contact"
-	case "imposed-motion":
-		return "position of the contact"
-	case "imposed-force":
-		return "force on the mass"
-	case "motor":
-		return "voltage of the motor"
-	}
-	return "input of the plant"
-}
-
 func (c *Simulate) checkRun(r *schema.Report) {
 	if r.Bad("step") || r.Bad("duration") {
 		return
@@ -176,7 +158,7 @@ func (c *Simulate) checkRun(r *schema.Report) {
 			r.Errorf("outputs.columns", "outputs.columns: %s appears twice", col)
 		}
 		seen[col] = true
-		if (col == "current" || col == "temperature") && c.Plant.Kind != "motor" && c.Plant.Kind != "" {
+		if (col == "current" || col == "temperature") && c.Plant.Kind != experiment.MotorAxis && c.Plant.Kind != 0 {
 			r.Errorf("outputs.columns", "outputs.columns: %s is there for a motor only", col)
 		}
 	}
@@ -190,7 +172,7 @@ func (c *Simulate) checkRun(r *schema.Report) {
 	for i := range c.Friction {
 		l := &c.Friction[i]
 		l.advise(r)
-		if info, _ := friction.Find(l.Name); info.Force && strings.HasPrefix(c.Plant.Kind, "imposed-") && c.Plant.Kind != "imposed-force" {
+		if info, _ := friction.Find(l.Name); info.Force && c.Plant.Kind.Info().Led {
 			r.Warnf(l.path, "%s: %s looks at the applied force, and an imposed motion has none: only its sliding branch shows", l.path, l.Name)
 		}
 	}

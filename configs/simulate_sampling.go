@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"hilrig/configs/schema"
+	"hilrig/engine/experiment"
 	"hilrig/engine/reference"
 )
 
@@ -54,7 +55,7 @@ func (c *Simulate) checkUnused(r *schema.Report) {
 	if !normal {
 		r.Warnf("normal", "normal: not used by %s; N0 or mu, where a law has them, make friction follow the normal load", who)
 	}
-	if !current && c.Plant.Kind != "motor" { // there the check of the plant speaks
+	if !current && c.Plant.Kind != experiment.MotorAxis { // there the check of the plant speaks
 		r.Warnf("current", "current: not used by %s", who)
 	}
 }

@@ -35,21 +35,21 @@ func (s *simulation) figure() *plot.Figure {
 	// what the input is compared with
 	first := s.runs[0].trace
 	switch c.Plant.Kind {
-	case "drawn-mass":
+	case experiment.DrawnMass:
 		x = append(x, plot.Series{Label: "end of the spring", X: first.T, Y: first.Input, Style: plot.Guide})
-	case "controlled-mass":
+	case experiment.ControlledMass:
 		guide := plot.Series{Label: "reference", X: first.T, Y: first.Input, Style: plot.Guide}
 		if c.Control.Of == "velocity" {
 			v = append(v, guide)
 		} else {
 			x = append(x, guide)
 		}
-	case "imposed-force":
+	case experiment.ImposedForce:
 		f = append(f, plot.Series{Label: "applied " + s.word("force", "torque"), X: first.T, Y: first.Input, Style: plot.Guide})
 	}
 
 	left := []plot.Panel{{X: time, Y: position, Series: x}, {X: time, Y: velocity, Series: v}, {X: time, Y: friction, Series: f}}
-	if c.Plant.Kind == "motor" {
+	if c.Plant.Kind == experiment.MotorAxis {
 		left = append(left,
 			plot.Panel{X: time, Y: plot.Axis{Name: "current", Unit: "A"}, Series: amps},
 			plot.Panel{X: time, Y: plot.Axis{Name: "voltage", Unit: "V"}, Series: []plot.Series{{Label: "voltage", X: first.T, Y: first.Input, Style: plot.Guide}}})

@@ -50,9 +50,9 @@ func (s *simulation) plantText() string {
 		spring = strings.TrimPrefix(spring+" and "+report.WithUnit(p.Damper, c.Unit("N·s/m")), " and ")
 	}
 	switch p.Kind {
-	case "drawn-mass":
+	case experiment.DrawnMass:
 		return mass + " drawn over " + spring
-	case "controlled-mass":
+	case experiment.ControlledMass:
 		k := c.Control
 		text := fmt.Sprintf("%s under a %s controller, kp %s, ki %s, kd %s", mass, k.Of,
 			report.WithUnit(k.Kp, c.ControlUnit("#kp")), report.WithUnit(k.Ki, c.ControlUnit("#ki")), report.WithUnit(k.Kd, c.ControlUnit("#kd")))
@@ -63,15 +63,15 @@ func (s *simulation) plantText() string {
 			text += ", on " + spring
 		}
 		return text
-	case "imposed-force":
+	case experiment.ImposedForce:
 		if spring != "" {
 			return mass + " on " + spring + " under the input"
 		}
 		return mass + " under the input"
-	case "motor":
+	case experiment.MotorAxis:
 		return fmt.Sprintf("motor, %s in all, under the input", report.WithUnit(p.Motor.J+p.LoadJ, "kg·m²"))
 	}
-	return strings.ReplaceAll(p.Kind, "-", " ")
+	return strings.ReplaceAll(p.Kind.String(), "-", " ")
 }
 
 // printLaw names a law with its parameters and where they come from.
@@ -156,7 +156,7 @@ func (s *simulation) printTable(w io.Writer, runs []lawRun) {
 	row("velocity max", v, num(func(m *experiment.Summary) float64 { return m.VMax }))
 	row("friction min", f, num(func(m *experiment.Summary) float64 { return m.FMin }))
 	row("friction max", f, num(func(m *experiment.Summary) float64 { return m.FMax }))
-	if !strings.HasPrefix(c.Plant.Kind, "imposed-") || c.Plant.Kind == "imposed-force" {
+	if !c.Plant.Kind.Info().Led {
 		row("load min", f, num(func(m *experiment.Summary) float64 { return m.DriveMin }))
 		row("load max", f, num(func(m *experiment.Summary) float64 { return m.DriveMax }))
 	}

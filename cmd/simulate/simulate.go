@@ -235,7 +235,7 @@ func (s *simulation) prepare() error {
 	for _, l := range c.Friction {
 		p := c.Plant
 		spec := experiment.Spec{
-			Plant: experiment.Plant(slices.Index(experiment.Plants, p.Kind)), Law: l.Model,
+			Plant: p.Kind, Law: l.Model,
 			Input: c.Input.Generator(), Normal: c.Normal.Generator(), Current: c.Current.Generator(),
 			Mass: p.Mass, Spring: p.Spring, Damper: p.Damper, X0: c.Initial.Position, V0: c.Initial.Velocity,
 			Scheme: scheme, Step: c.Step, Duration: c.Duration, Substep: c.OverLimit == "substep",

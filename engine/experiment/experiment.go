@@ -24,19 +24,19 @@ import (
 	"hilrig/engine/reference"
 )
 
-// Plant is what the law works in.
+// Plant is what the law works in: its place in Plants.
 type Plant uint8
 
 const (
 	// DrawnMass is a mass on a spring and damper whose far end moves by Input: M·dv/dt = k(y − x) + c(ẏ − v) − F.
-	DrawnMass Plant = iota
-	// ImposedForce is a mass under the force Input, with an optional spring and damper to the ground:
-	// M·dv/dt = u − kx − cv − F.
-	ImposedForce
+	DrawnMass Plant = iota + 1
 	// ImposedVelocity moves the contact with the velocity Input; the displacement is its integral.
 	ImposedVelocity
 	// ImposedMotion moves the contact along the position Input.
 	ImposedMotion
+	// ImposedForce is a mass under the force Input, with an optional spring and damper to the ground:
+	// M·dv/dt = u − kx − cv − F.
+	ImposedForce
 	// MotorAxis is a brushed motor under the voltage Input; angles and torques take the place of positions and forces.
 	MotorAxis
 	// ControlledMass is a mass under a controller that follows Input, with an optional spring and damper to the ground:
@@ -44,13 +44,39 @@ const (
 	ControlledMass
 )
 
-// Plants lists the names of the plants in their order.
-var Plants = []string{"drawn-mass", "imposed-force", "imposed-velocity", "imposed-motion", "motor", "controlled-mass"}
+// PlantInfo is what the program knows of a plant.
+type PlantInfo struct {
+	Name  string
+	Input string // what the input is
+	Unit  string // of the input, on a linear axis
+	Mass  bool   // a mass moves by itself, with a spring and a damper
+	Led   bool   // the contact itself follows the input
+}
 
-func (p Plant) String() string { return Plants[p] }
+// Plants are all plants, by Plant; the first stands for none.
+var Plants = [...]PlantInfo{
+	{Input: "input of the plant", Unit: "m"},
+	DrawnMass:       {Name: "drawn-mass", Input: "position of the far end of the spring", Unit: "m", Mass: true},
+	ImposedVelocity: {Name: "imposed-velocity", Input: "velocity of the contact", Unit: "m/s", Led: true},
+	ImposedMotion:   {Name: "imposed-motion", Input: "position of the contact", Unit: "m", Led: true},
+	ImposedForce:    {Name: "imposed-force", Input: "force on the mass", Unit: "N", Mass: true},
+	MotorAxis:       {Name: "motor", Input: "voltage of the motor", Unit: "V"},
+	ControlledMass:  {Name: "controlled-mass", Input: "reference of the controller", Unit: "m", Mass: true},
+}
 
-// slides tells that the plant is a mass that moves by itself, a slider.
-func (p Plant) slides() bool { return p == DrawnMass || p == ImposedForce || p == ControlledMass }
+// Words are the names of the plants by number.
+func (Plant) Words() []string {
+	names := make([]string, len(Plants))
+	for i, p := range Plants {
+		names[i] = p.Name
+	}
+	return names
+}
+
+func (p Plant) String() string { return Plants[p].Name }
+
+// Info describes the plant.
+func (p Plant) Info() *PlantInfo { return &Plants[p] }
 
 // Spec describes an experiment with one law.
 type Spec struct {
@@ -133,7 +159,7 @@ func (s *Spec) Validate() error {
 	if s.Step > 0 && s.Duration/s.Step > 1e9 {
 		errs = append(errs, fmt.Errorf("duration: %g s are %.3g steps, want at most 1e9", s.Duration, s.Duration/s.Step))
 	}
-	if s.Plant.slides() {
+	if s.Plant.Info().Mass {
 		want(s.Mass > 0, "mass", s.Mass, "kg", "> 0")
 		want(s.Damper >= 0, "damper", s.Damper, "N·s/m", "≥ 0")
 		want(s.Spring >= 0 && (s.Spring > 0 || s.Plant != DrawnMass || s.Damper > 0), "spring", s.Spring, "N/m", "> 0: it draws the mass")
@@ -152,7 +178,7 @@ func (s *Spec) Validate() error {
 
 // Substeps is the number of parts a step is divided into to stay below the limit of the scheme, and the limit (s).
 func (s *Spec) Substeps() (n int, limit float64, why string, err error) {
-	if !s.Plant.slides() {
+	if !s.Plant.Info().Mass {
 		return 1, math.Inf(1), "no limit: the motion is imposed or the plant steps itself", nil
 	}
 	b, err := friction.NewMass(s.Mass, s.Law, s.Scheme)
