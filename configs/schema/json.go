@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -129,8 +130,8 @@ func SchemaOf(t reflect.Type, v reflect.Value, f Field) *Object {
 		}
 		return s
 	}
-	if f.Enum != nil {
-		return Typed("string").Set("enum", f.Enum)
+	if f.Enum != nil { // the word of 0 may be that of none
+		return Typed("string").Set("enum", slices.DeleteFunc(slices.Clone(f.Enum), func(word string) bool { return word == "" }))
 	}
 	s := Typed("integer")
 	if t.Kind() >= reflect.Uint && t.Kind() <= reflect.Uint64 {
