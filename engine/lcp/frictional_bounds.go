@@ -52,7 +52,11 @@ func (f *Frictional) SolveBounded(d, b, mu []float64, bound []Bound, p []float64
 			f.base[i], f.r[i], f.side[i] = x.Base, x.R, x.Side
 			f.plain = f.plain && x == Bound{}
 			if x.Base > 0 {
-				f.st[i], f.old[i] = apart|Stick, apart|Stick
+				st := apart | Stick
+				if only := x.Side.only(); only != Open {
+					st = apart | only
+				}
+				f.st[i], f.old[i] = st, st
 			}
 		}
 		// what Base alone does counts for σ as b does

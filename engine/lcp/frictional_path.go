@@ -144,9 +144,11 @@ func (p *path) fill(f *Frictional, eps, sigma float64) {
 			row[j] = x * si * p.s[j]
 		}
 		b := f.b[i] * si / sigma
-		for j, kept := range p.kept[:n] {
-			if kept {
-				b += row[2*j]*f.base[j]/(sigma*p.s[2*j]) + row[2*j+1]*p.edge(j, p.slide(j, 0)).con
+		if !f.plain {
+			for j, kept := range p.kept[:n] {
+				if kept {
+					b += row[2*j]*f.base[j]/(sigma*p.s[2*j]) + row[2*j+1]*p.edge(j, p.slide(j, 0)).con
+				}
 			}
 		}
 		row[i] += eps
