@@ -66,6 +66,7 @@ type latencyReport struct {
 	Verdict   string  `json:"verdict"`
 }
 
+// LatencyAlone measures how late the tick wakes on this machine.
 func LatencyAlone(w io.Writer, o LatencyOptions) error {
 	b, err := measureBlock(o, false)
 	if err != nil {
@@ -80,6 +81,7 @@ func LatencyAlone(w io.Writer, o LatencyOptions) error {
 	return nil
 }
 
+// LatencyPairs measures in turn, on one processor and under one load, how late the tick of a daemon and cyclictest wake.
 func LatencyPairs(w, progress io.Writer, o LatencyOptions) error {
 	if runtime.NumCPU() < 2 {
 		return report.ExitWith(report.Unavailable, errors.New("the daemon needs a second processor while the reference is measured"))

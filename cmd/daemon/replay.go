@@ -110,6 +110,7 @@ func Replay(path string) (ReplayResult, error) {
 	return res, nil
 }
 
+// Print says how many rows came out as they were recorded, and where the first one differs.
 func (r *ReplayResult) Print(w io.Writer) {
 	if r.Truncated != "" {
 		fmt.Fprintf(w, "the recording was cut short: %s\n", r.Truncated)

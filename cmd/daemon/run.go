@@ -24,6 +24,7 @@ import (
 // CoreVerb is the hidden first argument with which the program re-executes itself as the real-time core.
 const CoreVerb = "core"
 
+// RunCore is the core: the process that ticks. It returns the exit code.
 func RunCore() int {
 	return daemon.Core(func(config []byte) (*daemon.Assembly, error) {
 		cfg, hand, err := unpackHandover(config)

@@ -28,6 +28,7 @@ type candidate struct {
 	some bool // one of several models of a file, whose parameters need not be those of all
 }
 
+// Compare fits the models of files to their records and ranks them.
 func Compare(ctx context.Context, paths []string, f Options, stdout, stderr io.Writer) error {
 	if err := f.check("compare"); err != nil {
 		return err

@@ -73,6 +73,7 @@ type Identification struct {
 	Run *ownRun `json:"run,omitempty"` // of a recording that was identified without a file
 }
 
+// Run fits what a file asks for, or a recording of this program.
 func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) error {
 	if err := f.check("identify"); err != nil {
 		return err

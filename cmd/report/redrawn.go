@@ -19,6 +19,7 @@ type Redrawn struct {
 	text     string // on the screen
 }
 
+// NewRedrawn draws on out; lines of the log go to log, between two drawings.
 func NewRedrawn(out, log io.Writer) *Redrawn {
 	return &Redrawn{out: out, log: log, Width: func() int {
 		if f, ok := out.(*os.File); ok {

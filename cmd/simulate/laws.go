@@ -108,6 +108,7 @@ func (p presetJSON) text() string {
 	return strings.Join(parts, ", ")
 }
 
+// PrintLaws lists all friction laws.
 func PrintLaws(w io.Writer, asJSON bool) error {
 	if asJSON {
 		var all []lawJSON

@@ -31,6 +31,7 @@ const (
 	work    = 2e10
 )
 
+// LCP solves the problem in a file, or with "-" the one on stdin, and prints the answer as JSON.
 func LCP(path string, stdin io.Reader, stdout io.Writer) error {
 	in := stdin
 	if path != "-" {

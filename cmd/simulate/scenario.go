@@ -62,6 +62,7 @@ func (q quantity) Set(s string) error {
 	return nil
 }
 
+// Scenario puts laws through one comparison, or all of them, and writes figures and tables.
 func Scenario(ctx context.Context, name string, f ScenarioOptions, stdout, stderr io.Writer) error {
 	var chosen []experiment.Scenario
 	for _, s := range experiment.Scenarios {

@@ -58,6 +58,7 @@ func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) 
 	return RunLaws(ctx, path, f, stdout, stderr)
 }
 
+// RunLaws runs the friction laws of a file.
 func RunLaws(ctx context.Context, path string, f Options, stdout, stderr io.Writer) error {
 	format, err := f.check(path)
 	if err != nil {

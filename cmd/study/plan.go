@@ -113,6 +113,7 @@ func (s *parameterStudy) key() (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
+// JournalName is the file in the folder of results that says what is done.
 const JournalName = "journal.jsonl"
 
 // journal opens the journal in the folder of results.

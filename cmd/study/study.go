@@ -37,6 +37,7 @@ type parameterStudy struct {
 	outcomes []study.Outcome
 }
 
+// Run does a study that comes with the program, or that of a file. interrupted tells whether ctx ended by Ctrl-C.
 func Run(ctx context.Context, interrupted func() bool, name string, f Options, stdout, stderr io.Writer) error {
 	if err := f.check(); err != nil {
 		return report.ExitWith(report.Usage, fmt.Errorf("study: %w", err))
