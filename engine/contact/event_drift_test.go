@@ -122,3 +122,91 @@ func TestRodSlidesOnAfterAStop(t *testing.T) {
 		t.Logf("%+v: x = %.9f m, φ = %.9f rad, %d stops; off by %.1e", c, x, phi, stops, errs)
 	}
 }
+
+// rodLands is the fall of the rod of slidingRod in closed form until its lower end meets the ground, and the impact without restitution there, in which that end
+// slides on: how long it falls, then the place of the centre, the angle, the velocity of the centre along the ground and the turning speed.
+func rodLands(t *testing.T, mu, angle, gap, vx, vy, spin float64) (fall, x, phi, vAfter, spinAfter float64) {
+	const m, l, j, g = 1.0, 1.0, 1.0 / 12, 9.81
+	height := func(s float64) float64 {
+		return gap + l/2*math.Sin(angle) + vy*s - g/2*s*s - l/2*math.Sin(angle+spin*s)
+	}
+	lo, hi := 0.0, 0.0
+	for hi = 1e-3; height(hi) > 0; hi += 1e-3 {
+		lo = hi
+	}
+	for range 60 {
+		if mid := (lo + hi) / 2; height(mid) > 0 {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	fall, phi = hi, angle+spin*hi
+	s, c := math.Sincos(phi)
+	rx, ry := -l/2*c, -l/2*s
+	vn, vt := vy-g*fall+rx*spin, vx-ry*spin
+	sign := math.Copysign(1, vt)
+	n := -vn / (1/m + rx*(rx+ry*mu*sign)/j)
+	vAfter, spinAfter = vx-mu*sign*n/m, spin+(rx+ry*mu*sign)*n/j
+	if after := vAfter - ry*spinAfter; after*sign <= 0 {
+		t.Fatal("the end of the rod stops in the impact")
+	}
+	return fall, vx * fall, phi, vAfter, spinAfter
+}
+
+// A rod falls on one end, which slides on after the impact, stops and slides back: the error against closed forms and Runge and Kutta falls with the
+// tolerance, to its order, and nothing depends on how often the motion is looked at. Leaning to either side.
+func TestErrorOfImpactAndSlidingFallsWithTheTolerance(t *testing.T) {
+	for _, side := range []float64{1, -1} {
+		for _, c := range []struct{ mu, lean, gap, vx, spin, end float64 }{{0.1, 1.2, 0.05, 1.2, 0.3, 0.35}, {0.2, 1.25, 0.02, 1.1, 0, 0.35}, {0.05, 1.3, 0.03, 0.7, 0.2, 0.4}} {
+			angle := math.Pi/2 + side*(c.lean-math.Pi/2)
+			fall, x, phi, v, w := rodLands(t, c.mu, angle, c.gap, side*c.vx, 0, side*c.spin)
+			slid, phi, stops := slidingRod(t, c.mu, phi, v, w, c.end-fall)
+			x += slid
+			if phi <= 0 || phi >= math.Pi {
+				t.Fatal("the other end lands")
+			}
+			p := toys.DefaultRod()
+			p.Law = contact.Law{Mu: c.mu}
+			p.Angle, p.Gap, p.VX, p.VY, p.Spin = angle, c.gap, side*c.vx, 0, side*c.spin
+			var errs []float64
+			for _, tol := range []float64{1e-4, 1e-6, 1e-8} {
+				var first [3]float64
+				for k, every := range []float64{1, 1e-3} {
+					rod, err := toys.NewRod(p)
+					if err != nil {
+						t.Fatal(err)
+					}
+					e := start(t, rod, contact.EventOptions{RTol: tol, ATol: tol / 100})
+					row := every
+					q, u := make([]float64, 3), make([]float64, 3)
+					if err := e.Run(c.end, func(e *contact.EventDriven) bool {
+						for ; row <= e.T; row += every {
+							e.At(row, q, u)
+						}
+						return true
+					}); err != nil {
+						t.Fatal(err)
+					}
+					e.State(q, u)
+					if now := [3]float64(q); k == 0 {
+						first = now
+						errs = append(errs, math.Hypot(q[0]-x, q[2]-phi))
+						if e.Impacts == 0 || e.Stops != stops {
+							t.Errorf("%+v: %d impacts and %d stops, want some and %d", c, e.Impacts, e.Stops, stops)
+						}
+					} else if now != first {
+						t.Errorf("%+v, tolerance %g: looked at every %g s %v, otherwise %v", c, tol, every, now, first)
+					}
+				}
+				if off := errs[len(errs)-1]; !(off < 0.5*tol+4e-8) {
+					t.Errorf("%+v, tolerance %g: off by %.2e", c, tol, off)
+				}
+			}
+			t.Logf("%+v to the side of %g: off by %.1e after %d stops", c, side, errs, stops)
+			if !(errs[1] < 0.2*errs[0] && errs[2] < max(0.2*errs[1], 4e-8)) || stops == 0 {
+				t.Errorf("%+v: errors %.2e do not fall with the tolerance, or nothing stops: %d", c, errs, stops)
+			}
+		}
+	}
+}
