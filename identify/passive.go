@@ -115,7 +115,7 @@ func (r *Result) judgePassivity(tops []float64, say func(Verdict, string, ...any
 		for _, share := range []float64{0.02, 0.05, 0.1, 0.2, 0.5, 1} {
 			v := share * top
 			f, se, ok := r.frictionAt(joint, v)
-			if !ok || !(f+3*se < 0) {
+			if !ok || !(f+beyondDoubt*se < 0) {
 				continue
 			}
 			say(Rejected, "friction would drive %s: %.4g at a speed of %.4g, which the record holds. Is the sign of force or position wrong, or does something else drive it?", axis, f, v)

@@ -76,7 +76,7 @@ type Parameter struct {
 	Biased *float64    `json:"systematic,omitempty"` // by how much structure in the residual moves the value; the interval holds it
 	Worth  string      `json:"judgement"`            // identified, weakly identified, not identifiable, known
 
-	possible bool // Biased is by what the residual does not exclude, not by what it shows
+	shown, possible float64 // by how much the worst that the residual shows moves the value, and what it does not exclude
 }
 
 // Validation is the fit to records that were not used to find the parameters.
@@ -152,10 +152,30 @@ func (r *Result) Explained() *float64 {
 // residual does to the value is added. nil: unbounded.
 func (r *Result) Interval(p *Parameter) *[2]float64 {
 	ci := r.random(p)
-	if ci == nil || p.Biased == nil {
-		return ci
+	return widened(widened(ci, p.shown), p.possible)
+}
+
+// widened is an interval that holds a move of the value as well.
+func widened(ci *[2]float64, by float64) *[2]float64 {
+	if ci == nil {
+		return nil
 	}
-	return &[2]float64{math.Min(ci[0], ci[0]+*p.Biased), math.Max(ci[1], ci[1]+*p.Biased)}
+	return &[2]float64{ci[0] + math.Min(by, 0), ci[1] + math.Max(by, 0)}
+}
+
+// moved takes in by how much something moves the value, which the residual shows or, possible, does not exclude: beside each
+// other, for an axis may have both.
+func (p *Parameter) moved(by float64, possible bool) {
+	worst := &p.shown
+	if possible {
+		worst = &p.possible
+	}
+	if math.Abs(by) > math.Abs(*worst) {
+		*worst = by
+	}
+	if p.Biased == nil || math.Abs(by) > math.Abs(*p.Biased) {
+		p.Biased = &by
+	}
 }
 
 // random is the interval of chance alone.

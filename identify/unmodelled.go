@@ -42,10 +42,8 @@ func (r *Result) findUnmodelled(j *job, st *stage) {
 		}
 		r.Unmodelled = append(r.Unmodelled, l)
 		for i := range r.Parameters {
-			p := &r.Parameters[i]
-			m, ok := l.Moves[p.Name]
-			if ok && (p.Biased == nil || !l.Possible && math.Abs(m) > math.Abs(*p.Biased)) {
-				p.Biased, p.possible = &m, l.Possible
+			if m, ok := l.Moves[r.Parameters[i].Name]; ok {
+				r.Parameters[i].moved(m, l.Possible)
 			}
 		}
 	}

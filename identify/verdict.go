@@ -21,6 +21,7 @@ const (
 	cutoffDrift  = 0.10  // relative change at half the cutoff, if it is also more than 3 standard errors
 	excluded     = 10.0  // twice the logarithm of the likelihood by which an alternative is excluded by the record
 	formsApart   = 1.5   // half intervals by which two forms of a regression may differ
+	beyondDoubt  = 3.0   // standard errors
 	asGood       = 1.005 // times the residual: no alternative below this is excluded, since no model is exact
 )
 
@@ -154,10 +155,7 @@ func (r *Result) worth(p *Parameter, say func(Verdict, string, ...any)) string {
 		say(Weak, "%s: the data do not say how well it is known", p.Name)
 		return "not identifiable"
 	}
-	ci := r.Interval(p)
-	if p.possible {
-		ci = r.random(p)
-	}
+	ci := widened(r.random(p), p.shown)
 	zero := ci != nil && ci[0] <= 0 && ci[1] >= 0
 	minor := p.Share != nil && *p.Share**se <= weakShare*math.Abs(p.Value) // a small parameter that is known to be small
 	out := string(Identified)
@@ -169,6 +167,9 @@ func (r *Result) worth(p *Parameter, say func(Verdict, string, ...any)) string {
 	case p.Value < 0 && !zero && passive[p.Name]:
 		say(Rejected, "%s is negative (%.4g %s): is the sign of force or position wrong?", p.Name, p.Value, p.Unit)
 		return string(Rejected)
+	case viscous(p.Name) && p.Value+beyondDoubt**se < 0 && ci != nil && ci[1] < 0:
+		weak("%s is negative beyond doubt (%.4g, 95 %% interval %.3g to %.3g %s): friction that falls with speed is no viscous one. Look for a force that the model lacks (gravity, a Stribeck dip, a late or saturated force), or for a wrong sign",
+			p.Name, p.Value, ci[0], ci[1], p.Unit)
 	case minor && zero && (p.Name == "M" || strings.TrimRight(p.Name, "12") == "J" && p.Name != "J12"): // no axis is without inertia
 		weak("%s cannot be told from zero (95 %% interval %.3g to %.3g %s): the motion hardly accelerates in the rows that are used", p.Name, ci[0], ci[1], p.Unit)
 	case minor:
@@ -183,10 +184,19 @@ func (r *Result) worth(p *Parameter, say func(Verdict, string, ...any)) string {
 	if p.AtBound != "" && !state(p.Name) {
 		weak("%s is on its %s bound, %.4g %s: the bound has the last word, not the data; widen it or fix the parameter", p.Name, p.AtBound, p.Value, p.Unit)
 	}
-	if h := r.tolerance[p.Name]; out == string(Identified) && h > 0 && p.Biased != nil && !p.possible && math.Abs(*p.Biased) > h && !state(p.Name) {
+	if h := r.tolerance[p.Name]; out == string(Identified) && h > 0 && math.Abs(p.shown) > h && !state(p.Name) {
 		return string(Weak) // moved by an alternative, or by what the model lacks: the reason says by which
 	}
 	return out
+}
+
+// viscous tells whether a parameter is a coefficient of viscous friction, of one joint or direction or of all.
+func viscous(name string) bool {
+	switch strings.TrimRight(name, "+-12") {
+	case "Fv", "sigma", "alpha":
+		return name != "sigma1" && name != "alpha1"
+	}
+	return false
 }
 
 // state tells whether a parameter is where a record, a piece of it or a segment begins, not a property of the axis.
@@ -241,9 +251,7 @@ func (r *Result) judgeAlternatives(say func(Verdict, string, ...any)) {
 			if s.Form && (fit.MayBeZero(name) || math.Abs(m) <= formsApart*h) {
 				continue
 			}
-			if p.Biased == nil || math.Abs(m) > math.Abs(*p.Biased) {
-				p.Biased, p.possible = &m, false
-			}
+			p.moved(m, false)
 			if m := math.Abs(m) / h; m > most {
 				worst, most = name, m
 			}

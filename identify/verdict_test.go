@@ -64,6 +64,12 @@ func TestVerdictNamesItsReason(t *testing.T) {
 	expect(t, "a spring that is not in the model", regressed(t, s, swing(t, func(q, v, a float64) float64 { return slide(q, v, a) + 4000*q }, 0, 0), nil),
 		Rejected, "does not describe these data")
 	expect(t, "drowned in noise", regressed(t, s, swing(t, slide, 1500, 0), nil), Rejected, "Fc")
+	falls := func(fv float64) *record.Record {
+		return swing(t, func(q, v, a float64) float64 { return slide(q, v, a) + (fv-30)*v }, 1, 0)
+	}
+	expect(t, "friction that falls with speed", regressed(t, s, falls(-4), nil), Weak, "Fv is negative beyond doubt (-4")
+	expect(t, "hardly any viscous friction", regressed(t, s, falls(0.05), nil), Identified, "")
+	expect(t, "none that can be told from it", regressed(t, s, falls(-0.02), nil), Identified, "")
 	expect(t, "a coarse encoder", regressed(t, s, swing(t, slide, 0, 8e-4), nil), Weak, "depend on the filter")
 }
 
@@ -97,6 +103,9 @@ func TestVerdictOnMeasuredPendulum(t *testing.T) {
 	expect(t, "the whole band", regressed(t, s, good, nil), Weak, "J is known to")
 	expect(t, "the saturated run as validation", regressed(t, s, good, bad), Rejected, "validation")
 	expect(t, "the saturated run itself", regressed(t, s, bad, nil), Rejected, "does not describe these data")
+	s = linear.DefaultSpec()
+	s.Rotary, s.Terms = true, []linear.Term{linear.Inertia, linear.Viscous, linear.Coulomb, linear.GravitySin, linear.Offset}
+	expect(t, "a run with a viscous friction below zero", regressed(t, s, read("direct_collocation"), nil), Weak, "Fv is negative beyond doubt")
 }
 
 // A parameter that differs from piece to piece is not called identified because the rows are many.
