@@ -95,9 +95,9 @@ const looseRelative = 0.5
 // parameters,
 //
 //	Cov θ = s²·(JᵀJ)⁻¹,   s² = eᵀe/(N−p), or 1 if the noise level is known,
-//	robust: (JᵀJ)⁻¹·S·(JᵀJ)⁻¹,   S the long-run covariance of the scores J_k·e_k/√(1−h_k), see LongRun,
+//	robust: (JᵀJ)⁻¹·S·(JᵀJ)⁻¹,   S the long-run covariance of the scores J_k·e_k, see LongRun, with the leverage of its windows made up for [BM02].
 //
-// where h is the leverage of the row, the diagonal of J·(JᵀJ)⁻¹·Jᵀ. Intervals take the quantile of Student's distribution with
+// Intervals take the quantile of Student's distribution with
 // N−p degrees of freedom, or of the normal one if the noise level is known; the robust ones robustQuantile, with as many rows
 // as would carry the parameter as well if all were equal [BM02]. Rows that are no series in time (Dt = 0) have a robust
 // covariance without lags. Directions in which the columns of J, scaled to length one, vanish to 1e-12 have infinite errors,

@@ -94,14 +94,20 @@ dist = np.abs(np.subtract.outer(np.arange(n), np.arange(n)))
 G = np.linalg.inv(J.T @ J); dof = n - p
 cov = G*(e @ e)/dof
 L = np.sqrt((J**2).sum(0))
-q = np.linalg.qr(J/L)[0]; g = q*(e/np.sqrt(1 - (q**2).sum(1)))[:, None]
+q, R = np.linalg.qr(J/L); g = q*e[:, None]
 def acf(x, l): return np.sum(x[l:]*x[:-l]*(piece[l:] == piece[:-l]))/(x @ x)
 rho = np.array([acf(c, 1) for c in g.T]); s4 = ((g**2).sum(0)*(1 - rho**2))**2
 alpha = np.sum(4*rho**2*s4/(1 - rho)**6/(1 + rho)**2)/np.sum(s4/(1 - rho)**4)
 lags = int(1.1447*(alpha*n)**(1/3))
-w = np.clip(1 - dist/(lags + 1), 0, None)*same
-s = J*(e/np.sqrt(1 - np.einsum("ki,ij,kj->k", J, G, J)))[:, None]
-rob = G @ s.T @ w @ s @ G
+S = np.zeros((p, p))
+for first, last in zip(d["pieces"], d["pieces"][1:] + [n]):
+    for t in range(first, last + lags):
+        x = slice(max(first, t - lags), min(last, t + 1))
+        own, V = np.linalg.eigh(q[x].T @ q[x])
+        b = V @ ((V.T @ g[x].sum(0))/np.sqrt(1 - own))
+        S += np.outer(b, b)/(lags + 1)
+B = np.linalg.inv(R)/L[:, None]
+rob = B @ S @ B.T
 c = G @ J.T; carry = (c**2).sum(1)**2/(c**4).sum(1)
 # Ljung-Box with the number of pairs of every lag
 pairs = lambda l: np.sum(piece[l:] == piece[:-l])

@@ -117,25 +117,20 @@ func (c *covariance) errors(s *Solution, x [][]float64, b *mat.Dense) {
 		}
 	}
 	c.carry = carrying(g, b, p)
-	// a row that draws the fit to itself leaves less there
-	for k, e := range s.Residual {
-		own := 0.0
-		for i := range g {
-			own += g[i][k] * g[i][k]
-		}
-		if own < 1-1e-9 {
-			e /= math.Sqrt(1 - own)
-		}
-		for i := range g {
-			g[i][k] *= e
+	q := g
+	g, buf = make([][]float64, rank), make([]float64, n*rank)
+	for i := range g {
+		g[i] = buf[i*n : i*n+n]
+		for k, e := range s.Residual {
+			g[i][k] = q[i][k] * e
 		}
 	}
 	var sum []float64
 	if s.Dt > 0 {
 		c.lags = bandwidth(g, n, s.Pieces)
-		sum = windows(g, n, c.lags, s.Pieces)
+		sum = windows(g, q, n, c.lags, s.Pieces)
 	} else {
-		sum = windows(g, n, 0, nil)
+		sum = windows(g, q, n, 0, nil)
 	}
 	ends, pieces := s.groups(rank)
 	if ends != nil {

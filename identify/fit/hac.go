@@ -18,7 +18,7 @@ func LongRun(q []float64, p int, e []float64, pieces []int) (s []float64, lags i
 	n := len(e)
 	g := scores(q, p, e)
 	lags = bandwidth(g, n, pieces)
-	return windows(g, n, lags, pieces), lags
+	return windows(g, nil, n, lags, pieces), lags
 }
 
 // robustQuantile is the 97.5 % quantile of an estimate over its standard error by LongRun, with b = (L+1)/N [KV05]: triangular
@@ -69,20 +69,38 @@ func bandwidth(g [][]float64, n int, pieces []int) int {
 	return min(max(lags, 1), longest(n, pieces)/4)
 }
 
-// windows adds up the outer products of the sliding sums.
-func windows(g [][]float64, n, lags int, pieces []int) []float64 {
+// windows adds up the outer products of the sliding sums of g. Where g are the scores of residuals, q are the orthonormal columns
+// that these were fitted with, else nil. A window draws the fit to itself: of the covariance of B_t the fit leaves I − G_t,
+// G_t = Σ q_k·q_kᵀ over the window, and (I − G_t)^(−½)·B_t makes up for that [BM02]. Rows that depend on each other draw by more
+// than their own leverage: for windows as long as their memory the sum knows that, single rows do not.
+func windows(g, q [][]float64, n, lags int, pieces []int) []float64 {
 	p := len(g)
-	s, b := make([]float64, p*p), make([]float64, p)
+	s, sum, row := make([]float64, p*p), make([]float64, p), make([]float64, p)
+	own, buf := make([]float64, p*p), make([]float64, 3*p)
+	slide := func(k int, sign float64) {
+		for j, x := range g {
+			sum[j] += sign * x[k]
+		}
+		for j, x := range q {
+			row[j] = x[k]
+		}
+		for i := range q {
+			axpy(sign*row[i], row, own[i*p:i*p+p])
+		}
+	}
 	each(n, pieces, func(from, to int) {
-		clear(b)
+		clear(sum)
+		clear(own)
 		for t := from; t < to+lags; t++ {
-			for j, x := range g {
-				if t < to {
-					b[j] += x[t]
-				}
-				if k := t - lags - 1; k >= from {
-					b[j] -= x[k]
-				}
+			if t < to {
+				slide(t, 1)
+			}
+			if k := t - lags - 1; k >= from {
+				slide(k, -1)
+			}
+			b := sum
+			if q != nil {
+				b = undrawn(own, sum, buf)
 			}
 			for i, bi := range b {
 				for j := range i + 1 {
@@ -98,4 +116,28 @@ func windows(g [][]float64, n, lags int, pieces []int) []float64 {
 		}
 	}
 	return s
+}
+
+// undrawn is (I − G)^(−½)·b by its series Σ (2m−1)!!/(2m)!!·Gᵐ·b, cut where its terms are below 1e-12, or after 200 of
+// them: in a direction that a window takes whole there is nothing left to make up for. buf has room for three vectors.
+func undrawn(g, b, buf []float64) []float64 {
+	p := len(b)
+	out, term, next := buf[:p], buf[p:2*p], buf[2*p:3*p]
+	copy(out, b)
+	copy(term, b)
+	for m := 1; m <= 200; m++ {
+		small, c := true, 1-0.5/float64(m)
+		for i := range next {
+			next[i] = c * inner(g[i*p:i*p+p], term)
+		}
+		for i, x := range next {
+			out[i] += x
+			small = small && math.Abs(x) <= 1e-12*math.Abs(out[i])
+		}
+		if small {
+			break
+		}
+		term, next = next, term
+	}
+	return out
 }

@@ -76,7 +76,7 @@ func TestWideningSimulated(t *testing.T) {
 			for _, x := range e {
 				sum += x
 			}
-			ratio = append(ratio, math.Abs(sum)/math.Sqrt(windows([][]float64{centred(e)}, n, lags, nil)[0]))
+			ratio = append(ratio, math.Abs(sum)/math.Sqrt(windows([][]float64{centred(e)}, nil, n, lags, nil)[0]))
 		}
 		slices.Sort(ratio)
 		got, want := ratio[records*95/100], 1.96*widening(lags, n)

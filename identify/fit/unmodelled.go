@@ -316,7 +316,7 @@ func (x *explained) count() float64 {
 		return float64(n)
 	}
 	g := [][]float64{x.e}
-	long := windows(g, n, bandwidth(g, n, x.pieces), x.pieces)[0]
+	long := windows(g, nil, n, bandwidth(g, n, x.pieces), x.pieces)[0]
 	if long <= 0 {
 		return float64(n)
 	}
@@ -455,7 +455,7 @@ func (x *explained) errors(q [][]float64, first int, e []float64) (g [][]float64
 	if x.series {
 		lags, pieces = bandwidth(g, len(e), x.pieces), x.pieces
 	}
-	cov = windows(g, len(e), lags, pieces)
+	cov = windows(g, nil, len(e), lags, pieces)
 	w := widening(lags, len(e))
 	scale(cov, w*w)
 	return g, cov, lags
