@@ -70,3 +70,54 @@ func TestNoisyForceInOpenLoop(t *testing.T) {
 		t.Errorf("%d of %d are called identified without their drag", said, seeds)
 	}
 }
+
+// The command of a controller is held, the noise of the sensor that reads it is not. The damping of the bristles, which half a sample
+// of delay changes by a tenth, is true all the same, or a doubt says that noise hides what the force does between its samples.
+func TestHeldForceReadByANoisySensor(t *testing.T) {
+	way := ways[slices.IndexFunc(ways, func(w way) bool { return w.name == "lugre, kalman" })]
+	seeds := []uint64{9000, 9002}
+	if soak {
+		seeds = []uint64{9000, 9001, 9002, 9003, 9004, 9005, 9006, 9007}
+	}
+	right, of := 0, 0
+	for _, seed := range seeds {
+		for _, noise := range []float64{0.05, 0.08} { // N per kg
+			for _, held := range []bool{true, false} {
+				if !held && !soak {
+					continue
+				}
+				b := newBench(seed, way.seconds)
+				way.prepare(b)
+				b.sensors.Force = noise * b.axis.M
+				tr := b.record(nil)
+				if !held {
+					tr = b.driven(independent.Exact)
+				}
+				way.plan(b, &tr.plan)
+				o := attempt(kind{}, tr)
+				if o.wrong != nil || o.result == nil {
+					t.Errorf("seed %d, noise %g, held %v: %v %s %s", seed, noise, held, o.wrong, o.verdict, o.reason)
+					continue
+				}
+				of++
+				if taken := o.result.Stages[len(o.result.Stages)-1].Extra["hold"] == "held"; taken != held {
+					if o.verdict == Identified || !slices.ContainsFunc(o.result.Reasons, func(s string) bool { return strings.Contains(s, "between its samples") }) {
+						t.Errorf("seed %d, noise %g, held %v: taken for the other without a doubt: %s %q", seed, noise, held, o.verdict, o.result.Reasons)
+					}
+					continue
+				}
+				right++
+				for _, name := range []string{"M", "sigma0", "sigma1", "Fs", "vs"} {
+					p, _ := o.result.Param(name)
+					off := p.Value/tr.truth[name] - 1
+					if se := *o.result.Err(p) / tr.truth[name]; name == "sigma1" && math.Abs(off) > 0.055 || math.Abs(off) > 4*se+0.003 {
+						t.Errorf("seed %d, noise %g, held %v: %s is off by %+.1f %% ± %.1f %%", seed, noise, held, name, 100*off, 100*se)
+					}
+				}
+			}
+		}
+	}
+	if 4*right < 3*of {
+		t.Errorf("the hold is right in %d of %d", right, of)
+	}
+}

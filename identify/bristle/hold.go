@@ -14,12 +14,27 @@ const (
 	Linear             // straight from sample to sample
 	Smooth             // curved as a band-limited signal is
 	Held               // constant until the next sample, as a converter gives it out
+
+	heldQuiet // so too, but for the noise, which runs straight as in Linear: that of a sensor, which no converter gave out
 )
 
 // Words are the choices by number.
 func (Hold) Words() []string { return []string{"auto", "linear", "smooth", "held"} }
 
-func (h Hold) String() string { return h.Words()[h] }
+func (h Hold) String() string {
+	if h == heldQuiet {
+		return "held, but for noise"
+	}
+	return h.Words()[h]
+}
+
+// signal is what the force does, whatever its noise.
+func (h Hold) signal() Hold {
+	if h == heldQuiet {
+		return Held
+	}
+	return h
+}
 
 // quiet is the force without the noise that differs from sample to sample: smoothed by the discrepancy rule, so that it
 // keeps the band of the signal whatever that is.
@@ -34,15 +49,20 @@ func (d *data) quiet() []float64 {
 //
 // The choice matters: a straight line has the curve of a sine of angular frequency ω too low by the share (ω·dt)²/12, 0.2 %
 // at 23 Hz and 1 kHz, and the stiffness that presliding shows is wrong by as much. The curve is that of the cubic through
-// four samples of s, the force without its noise: so the noise of the record is treated alike with Linear and Smooth, and
-// their likelihoods tell about the signal alone.
+// four samples of s, the force without its noise: so the noise of the record is treated alike with Linear, Smooth and
+// heldQuiet, and their likelihoods tell about the signal alone. Noise that is held adds up to more than noise between two
+// samples, which has half its variance: where it is an error of the sensor, Held as it is loses by that to a signal of a wrong
+// time, half a sample off.
 func (h Hold) between(u, s []float64, n int, out []float64) {
 	last := len(u) - 1
 	for k := range last {
 		for i := range n {
 			x := (float64(i) + 0.5) / float64(n)
 			v := u[k]
-			if h != Held {
+			switch {
+			case h == heldQuiet:
+				v += x * (u[k+1] - s[k+1] - u[k] + s[k])
+			case h != Held:
 				v += x * (u[k+1] - u[k])
 			}
 			if h == Smooth && k > 0 && k+1 < last {
@@ -66,7 +86,7 @@ func (h Hold) within(d *data, u, s []float64, n int) []float64 {
 
 // atSamples is the force as central differences of a motion feel it at the samples: one that jumps there, by its mean.
 func (h Hold) atSamples(d *data) []float64 {
-	if h != Held {
+	if h.signal() != Held {
 		return d.u
 	}
 	out := slices.Clone(d.u)

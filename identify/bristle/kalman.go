@@ -209,14 +209,20 @@ func (k *tracker) settle(ctx context.Context, t theta, passes, most int) (settle
 	return settled{t, k.f.noise, k.hold, l * float64(len(k.r))}, nil
 }
 
-// doubt is the gain of −2·ln L below which the force is taken for band-limited.
-const doubt = 3
+// Gains of −2·ln L that decide between the choices of Hold.
+const (
+	doubt = 3  // below which the force is taken for band-limited
+	plain = 20 // below which noise of the force may have decided: what of the signal is taken for noise runs straight with every choice
+)
 
 // fit settles with every choice of Hold that is open, and refines the likeliest.
 func (k *tracker) fit(ctx context.Context, t theta) (*fit.Solution, error) {
 	holds := []Hold{k.o.Hold}
-	if k.o.Hold == Auto {
-		holds = []Hold{Smooth, Linear, Held}
+	switch k.o.Hold {
+	case Auto:
+		holds = []Hold{Smooth, Linear, Held, heldQuiet}
+	case Held:
+		holds = []Hold{Held, heldQuiet}
 	}
 	// judged with coarse sub-steps
 	var all []settled
@@ -247,6 +253,7 @@ func (k *tracker) fit(ctx context.Context, t theta) (*fit.Solution, error) {
 	for _, a := range all {
 		gain[a.hold.String()] = best.l - a.l
 	}
+	chosen := best
 	k.divide(best.hold, n)
 	k.f.noise = best.noise
 	var err error
@@ -289,34 +296,60 @@ func (k *tracker) fit(ctx context.Context, t theta) (*fit.Solution, error) {
 	s = k.solution(t, s)
 	if len(s.Free) > 0 {
 		k.widen(s, &t, shareErr)
+		k.undecided(chosen, all, s)
 	}
 	s.Extra["less"], s.Extra["runs"] = k.less(t), k.most()/2/max(1, k.f.mover.work)
-	maps.Copy(s.Extra, map[string]any{"hold": best.hold.String(), "hold_likelihood": gain, "substep_shift": shift, "halved": halved, "doubts": k.doubts})
+	maps.Copy(s.Extra, map[string]any{"hold": best.hold.signal().String(), "hold_likelihood": gain, "substep_shift": shift, "halved": halved, "doubts": k.doubts})
 	resolved(k.m, k.d, &t, s)
 	return s, nil
 }
 
+// undecided keeps a doubt where another signal of the force, which noise may have decided against, moves a parameter of the
+// solution by more than its interval.
+func (k *tracker) undecided(chosen settled, all []settled, s *fit.Solution) {
+	cov, root, err := normal(s)
+	if err != nil {
+		return
+	}
+	for _, a := range all {
+		held, other := chosen.hold.signal() == Held, a.hold.signal() == Held
+		if held == other || chosen.hold == Held || a.hold == Held || a.l-chosen.l > plain {
+			continue
+		}
+		worst, most := -1, 1.96
+		for j, i := range k.m.free {
+			if m := math.Abs(a.theta[i]-chosen.theta[i]) * root[j] / math.Sqrt(cov.At(j, j)); m > most {
+				worst, most = i, m
+			}
+		}
+		if worst >= 0 {
+			k.doubt("the record hardly tells what the force does between its samples: with %v instead of %v %s would be %.4g instead of %.4g; say it in noise.hold, or record the force with less noise",
+				a.hold.signal(), chosen.hold.signal(), k.m.name(worst), a.theta[worst], chosen.theta[worst])
+			return
+		}
+	}
+}
+
 // less tells by how much what is predicted moves, in units of the residual, if the force is less by u (N) at the samples of all
-// pieces; nil: unknown.
+// pieces; nil: unknown. What the axis adds to the force runs straight from sample to sample, whatever the drive does.
 func (k *tracker) less(t theta) func(u []float64) []float64 {
 	run := func(u []float64) []float64 {
-		f, r := k.f.clone(), make([]float64, len(k.r))
-		f.u, f.work = k.hold.within(k.d, u, k.quiet, f.substeps), new(atomic.Int64)
+		f, r, push := k.f.clone(), make([]float64, len(k.r)), Linear.within(k.d, u, u, k.f.substeps)
+		f.u, f.work = slices.Clone(f.u), new(atomic.Int64)
+		for i, p := range push {
+			f.u[i] -= p
+		}
 		if _, ok := f.run(&t, r); !ok {
 			return nil
 		}
 		return r
 	}
-	own := sync.OnceValue(func() []float64 { return run(k.d.u) })
+	own := sync.OnceValue(func() []float64 { return run(make([]float64, len(k.d.u))) })
 	return func(u []float64) []float64 {
 		if len(u) != len(k.d.u) || own() == nil {
 			return nil
 		}
-		drive := slices.Clone(k.d.u)
-		for i := range drive {
-			drive[i] -= u[i]
-		}
-		r := run(drive)
+		r := run(u)
 		for i := range r {
 			r[i] = own()[i] - r[i]
 		}

@@ -50,7 +50,7 @@ func (k *tracker) acting(t *theta, s *fit.Solution, h innovator, new []float64) 
 		return out
 	}
 	hold := k.hold
-	if hold == Smooth {
+	if hold != Held {
 		hold = Linear // so is the noise of it taken
 	}
 	c, gw, ghw := response(new, Held), response(w, hold), response(h.apply(k.d, w), Held)
