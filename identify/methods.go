@@ -79,7 +79,7 @@ var Methods = []MethodInfo{
 	{Name: "lm", Title: "output error, Levenberg–Marquardt", run: (*job).lm,
 		Settings: append([]string{"lm", "bootstrap"}, simulating...), Columns: simulatedColumns, Finds: anyLaw, Simulates: true, Apart: true},
 	{Name: "multishoot", Title: "output error, multiple shooting", run: (*job).multishoot,
-		Settings: append([]string{"segments"}, simulating...), Columns: simulatedColumns, Finds: anyLaw, Simulates: true, Apart: true},
+		Settings: append([]string{"segments"}, simulating...), Columns: shotColumns, Finds: anyLaw, Simulates: true, Apart: true},
 }
 
 // FindMethod returns a method by its name; nil if there is none.
@@ -161,7 +161,7 @@ func jointColumns(p *Plan) []string {
 
 func simulatedColumns(p *Plan) (columns []string) {
 	m := &p.Model
-	if m.Output != axis.Velocity || m.Drive != axis.Coast {
+	if m.NeedsPosition() {
 		columns = append(columns, "position")
 	}
 	if m.Output == axis.Velocity {
@@ -169,6 +169,15 @@ func simulatedColumns(p *Plan) (columns []string) {
 	}
 	if m.Drive == axis.Force || m.Drive == axis.Servo {
 		columns = append(columns, "force")
+	}
+	return columns
+}
+
+// shotColumns are those of a simulation whose segments begin at recorded positions.
+func shotColumns(p *Plan) []string {
+	columns := simulatedColumns(p)
+	if !p.Model.NeedsPosition() {
+		columns = slices.Insert(columns, 0, "position")
 	}
 	return columns
 }

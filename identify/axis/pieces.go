@@ -60,7 +60,7 @@ func (m *Model) newPiece(rec *record.Record) (*piece, error) {
 	if m.spec.Output == Velocity && len(rec.Position) == 0 {
 		// a run-down of speed alone: the position is its integral
 		errs = append(errs, need(m.names.velocity, "velocity", rec.Velocity, "it is what is compared"))
-		if m.positional() {
+		if m.spec.positional() {
 			errs = append(errs, need(m.names.position, "position", rec.Position, "a load of the model depends on it"))
 		}
 	} else {
@@ -124,14 +124,15 @@ func (m *Model) newPiece(rec *record.Record) (*piece, error) {
 	return p, nil
 }
 
+// NeedsPosition tells that the position has to be recorded: it is compared, a controller acts on it, or a load of the model depends
+// on it. Else a motion of which the velocity is compared begins at zero.
+func (s *Spec) NeedsPosition() bool {
+	return s.Output != Velocity || s.Drive == Servo || s.positional()
+}
+
 // positional tells that a load of the model depends on the position.
-func (m *Model) positional() bool {
-	for _, t := range m.spec.Terms {
-		if t != "offset" && t != "viscous" {
-			return true
-		}
-	}
-	return m.spec.Drive == Spring
+func (s *Spec) positional() bool {
+	return s.Drive == Spring || slices.ContainsFunc(s.Terms, func(t string) bool { return t != "offset" && t != "viscous" })
 }
 
 // differentiate finds v and a by parabolas laid through 2m+1 neighbours, m just so large that the noise of the position is
