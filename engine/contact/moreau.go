@@ -63,7 +63,7 @@ type Moreau struct {
 	moved     []bool    // coordinate
 	struck    bool      // the step has an impact
 	late      float64   // s, the most of lag in the step before: bodies moved as much further without a look for contacts
-	fast      float64   // m/s, the fastest approach so far of a closed contact
+	fast      float64   // m/s, the fastest approach of a closed contact, which fades at half the rate at which depth is taken back
 	vf        []float64 // ġ(u_free), N and T of each closed contact
 	vk        []float64 // ġ_N(u)
 	c         []float64 // what restitution and β·g_N/h add to it
@@ -296,6 +296,7 @@ func (m *Moreau) close(u []float64) (left int) {
 	u = u[:f]
 	n := 0
 	m.struck = false
+	m.fast *= 1 - 0.5*m.opt.Beta
 	m.Chosen, m.Impulse, m.State = m.Chosen[:0], m.Impulse[:cap(m.Impulse)], m.State[:cap(m.State)]
 	for c := range s.N {
 		gap := s.Gap[c]
@@ -374,7 +375,7 @@ func (m *Moreau) close(u []float64) (left int) {
 	return left
 }
 
-// deepest is the deepest of the closed contacts at t, against three times what the fastest approach so far closes in a step: an impact is found at half of
+// deepest is the deepest of the closed contacts at t, against three times what the fastest approach of late closes in a step: an impact is found at half of
 // that or less. Deeper are bodies that were struck again from behind before a step could part them: those impacts have no order in time.
 func (m *Moreau) deepest(t float64) (o Overrun) {
 	at, deep := int32(-1), 0.0
