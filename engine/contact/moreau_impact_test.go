@@ -111,3 +111,31 @@ func TestDepthThatNoImpactExplainsIsCounted(t *testing.T) {
 		}
 	}
 }
+
+// A fast approach long ago explains no depth, but where none is taken back.
+func TestDepthIsHeldAgainstApproachesOfLate(t *testing.T) {
+	const h, v = 1e-5, 20.0
+	for _, c := range []struct {
+		beta    float64
+		overrun int64
+	}{{0.2, 1}, {-1, 0}} {
+		s, q, u := row(t, 0, []float64{1, 2}, []float64{0, 0.02 + h/4*v}, []float64{v, 0})
+		m, err := contact.NewMoreau(s, contact.MoreauOptions{Step: h, Positions: true, Beta: c.beta})
+		if err != nil {
+			t.Fatal(err)
+		}
+		put := func(between, v float64) {
+			q[0], q[3], u[0], u[3] = 0, 0.02+between, v, 0
+		}
+		m.Step(0, q, u)
+		for range 60 {
+			put(0.01, 0)
+			m.Step(0, q, u)
+		}
+		put(-2.5*h*v, 1)
+		m.Step(0, q, u)
+		if m.Overruns != c.overrun {
+			t.Errorf("β = %g: %d counted, want %d", c.beta, m.Overruns, c.overrun)
+		}
+	}
+}
