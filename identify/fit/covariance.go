@@ -99,7 +99,7 @@ func newCovariance(s *Solution) (*covariance, error) {
 	return c, nil
 }
 
-// errors computes both kinds of standard errors from the root b of (XᵀX)⁺.
+// errors computes both kinds of standard errors from the root b of (XᵀX)⁺. x is used up.
 func (c *covariance) errors(s *Solution, x [][]float64, b *mat.Dense) {
 	n, p := len(s.Residual), len(x)
 	_, rank := b.Dims()
@@ -118,9 +118,8 @@ func (c *covariance) errors(s *Solution, x [][]float64, b *mat.Dense) {
 	}
 	c.carry = carrying(g, b, p)
 	q := g
-	g, buf = make([][]float64, rank), make([]float64, n*rank)
+	g = x[:rank] // its columns are in q
 	for i := range g {
-		g[i] = buf[i*n : i*n+n]
 		for k, e := range s.Residual {
 			g[i][k] = q[i][k] * e
 		}
