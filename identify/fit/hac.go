@@ -85,7 +85,9 @@ func windows(g, q [][]float64, n, lags int, pieces []int) []float64 {
 			row[j] = x[k]
 		}
 		for i := range q {
-			axpy(sign*row[i], row, own[i*p:i*p+p])
+			for j, c, to := 0, sign*row[i], own[i*p:i*p+p]; j < len(to); j++ {
+				to[j] += c * row[j]
+			}
 		}
 	}
 	each(n, pieces, func(from, to int) {
@@ -128,9 +130,12 @@ func undrawn(g, b, buf []float64) []float64 {
 	for m := 1; m <= 200; m++ {
 		small, c := true, 1-0.5/float64(m)
 		for i := range next {
-			next[i] = c * inner(g[i*p:i*p+p], term)
-		}
-		for i, x := range next {
+			x := 0.0
+			for j, v := range g[i*p : i*p+p] {
+				x += v * term[j]
+			}
+			x *= c
+			next[i] = x
 			out[i] += x
 			small = small && math.Abs(x) <= 1e-12*math.Abs(out[i])
 		}
