@@ -280,7 +280,7 @@ func (c *Identify) Check(r *schema.Report) {
 
 // needs are the columns without which no method of the file can work.
 func (c *Identify) needs() []string {
-	plan := identify.Plan{Model: axis.Spec{Drive: c.Model.Drive, Output: c.Model.Output}, Joints: linear.JointOptions{Free: c.Joints.Free}}
+	plan := identify.Plan{Model: axis.Spec{Drive: c.Model.Drive, Output: c.Model.Output, Terms: c.Model.Terms}, Joints: linear.JointOptions{Free: c.Joints.Free}}
 	need := map[string]bool{}
 	for _, name := range c.Method {
 		if m := identify.FindMethod(name); m != nil {
