@@ -122,7 +122,8 @@ written all the same. The reasons, by their counts in ` + "`solver`" + `:
 - ` + "`unverified_steps`" + `: contact forces that do not fulfil the laws of all contacts; ` + "`steps_without_solution`" + ` of them are known to have none.
 - ` + "`steps_too_long`" + `: fixed-step; bodies near each other moved further in a step than half the thickness of one of them (a disc: its radius
   beside that). A contact may have been missed, or a body pushed out on the far side. The warning names the bodies and a step that is
-  short enough.
+  short enough. Or bodies were deeper in each other than three steps of their fastest approach of late take them: bodies between heavier
+  ones that are struck several times in a step.
 - ` + "`contacts_left_out`" + `: contacts without room: the brush inside the loop alone, which has room for 24. Elsewhere any number finds room.
 
 A run that cannot go on ends with an error that names the time and the bodies, and with exit code 6.
