@@ -294,4 +294,8 @@ func TestCompensationIsHeld(t *testing.T) {
 			t.Errorf("flag %b: flags %b, held %v in the end", f, r.Flags, law.Held)
 		}
 	}
+	c.before, c.held = Ready, true
+	if tick() {
+		t.Error("RUN begins with a torque that was cut in the run before")
+	}
 }

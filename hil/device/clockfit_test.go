@@ -172,6 +172,9 @@ func TestClockFitSetBack(t *testing.T) {
 			if took := s.t - from; n > 5 && took > 75e6 || n < 5 {
 				t.Errorf("%g Hz, back by %g ms: noticed after %d frames, %.1f ms", hz, back/1e6, n, took/1e6)
 			}
+			if back < 10e9 && f.reboots != 0 { // its clock says that it has been on for 20 s
+				t.Errorf("%g Hz, back by %g ms: taken for a board that begins anew", hz, back/1e6)
+			}
 		}
 		for _, stall := range []float64{10e6, 30e6, 300e6, 3e9} {
 			s := &synth{rng: rand.New(rand.NewPCG(5, 6)), period: 1e9 / hz, ppm: 40, base: 200e3, mean: 50e3}
