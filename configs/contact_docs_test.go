@@ -141,7 +141,8 @@ happened after ` + "`discard`" + `, ` + "`solver`" + ` how the contact problems 
 ` + "`--events FILE.csv`" + ` or ` + "`FILE.json`" + ` writes what the event-driven engine locates: ` + "`time_s`" + `, ` + "`kind`" + `, the bodies ` + "`a`" + ` and ` + "`b`" + `, and of an
 ` + "`impact`" + ` also ` + "`normal_impulse_Ns`" + ` on a, away from b, and ` + "`tangential_impulse_Ns`" + `. Kinds: closing (a gap closes), impact, detaching (a force
 reaches zero), slipping (a sticking contact begins to slide), stopping, kinking (another edge under a contact), sharing (the forces of
-redundant contacts ask for another motion), jamming (Painlevé). A closing without an impact came with no speed.
+redundant contacts ask for another motion), jamming (Painlevé). A closing without an impact came with no speed. A contact that
+begins to slide because of something else at that time is counted in ` + "`" + `slips` + "`" + ` and not listed.
 
 Pairs may be groups: bodies with the same ` + "`group`" + `, or ` + "`all`" + `. ` + "`pairs: [{a: all, b: all, mu: 0.3}]`" + ` lets every two bodies touch that can: both have
 a shape, and one is free to move. A later entry for the same two bodies takes the place of an earlier one, so general rules come first:

@@ -108,6 +108,46 @@ func TestBrushIsSimulated(t *testing.T) {
 	}
 }
 
+// The list of events of a brush holds as many of each kind as the engine counted, in the order of time, and impulses that push apart.
+func TestBrushListsItsEvents(t *testing.T) {
+	dir := t.TempDir()
+	file, list := filepath.Join(dir, "b.yaml"), filepath.Join(dir, "events.json")
+	text := "version: 1\nname: b\nsystem: brush\nbrush: {commutator: {smooth: true}}\nengine: {kind: event-driven}\nduration: 16 ms\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := touch(t, file, "--events", list)
+	data, err := os.ReadFile(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var events []struct {
+		T      float64 `json:"time_s"`
+		Kind   string  `json:"kind"`
+		A      string  `json:"a"`
+		B      string  `json:"b"`
+		Normal float64 `json:"normal_impulse_Ns"`
+	}
+	if err := json.Unmarshal(data, &events); err != nil {
+		t.Fatal(err)
+	}
+	count, last := map[string]float64{}, 0.0
+	for _, e := range events {
+		if count[e.Kind]++; e.T < last || e.T > 16e-3 || e.Kind == "impact" && !(e.Normal > 0) || e.A == "" || e.B == "" || e.A == e.B {
+			t.Fatalf("%+v after %g s", e, last)
+		}
+		last = e.T
+	}
+	for kind, counted := range map[string]string{"closing": "closings", "stopping": "stops", "detaching": "detachments"} {
+		if n := r.Solver[counted]; n != count[kind] || n == 0 {
+			t.Errorf("%g %s in the list, counted %g", count[kind], kind, n)
+		}
+	}
+	if n := r.Solver["impacts"]; count["impact"] < n || n == 0 {
+		t.Errorf("%g impulses of %g impacts", count["impact"], n)
+	}
+}
+
 // The same file between events: the same figures and columns, the spring's force with the impulses of impacts in it.
 func TestBrushIsSimulatedBetweenEvents(t *testing.T) {
 	dir := t.TempDir()

@@ -68,6 +68,29 @@ func slidingRod(t *testing.T, mu, angle, vx, spin, end float64) (x, phi float64,
 	return y[0], y[1], stops
 }
 
+// lookedAt runs a rod to its end (s), asked for its motion and forces every so many seconds.
+func lookedAt(t *testing.T, p toys.RodParams, tol, every, end float64) (e *contact.EventDriven, q, u []float64) {
+	t.Helper()
+	rod, err := toys.NewRod(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e = start(t, rod, contact.EventOptions{RTol: tol, ATol: tol / 100})
+	row := every
+	q, u = make([]float64, 3), make([]float64, 3)
+	if err := e.Run(end, func(e *contact.EventDriven) bool {
+		for ; row <= e.T; row += every {
+			e.At(row, q, u)
+			e.ForcesAt(row, nil)
+		}
+		return true
+	}); err != nil {
+		t.Fatal(err)
+	}
+	e.State(q, u)
+	return e, q, u
+}
+
 // The end of a falling rod slides forward, stops, slides back. What is put back where it has drifted is no stop: the motion is that of an
 // integrator without events to settle, whatever is asked for on the way, and as near as the tolerance says.
 func TestRodSlidesOnAfterAStop(t *testing.T) {
@@ -83,23 +106,7 @@ func TestRodSlidesOnAfterAStop(t *testing.T) {
 		for _, tol := range []float64{1e-4, 1e-6, 1e-8, 1e-10} {
 			var first [6]float64
 			for k, every := range []float64{1, 0.05, 0.0101, 1e-3, 1e-4} {
-				rod, err := toys.NewRod(p)
-				if err != nil {
-					t.Fatal(err)
-				}
-				e := start(t, rod, contact.EventOptions{RTol: tol, ATol: tol / 100})
-				row := every
-				q, u := make([]float64, 3), make([]float64, 3)
-				if err := e.Run(c.end, func(e *contact.EventDriven) bool {
-					for ; row <= e.T; row += every {
-						e.At(row, q, u)
-						e.ForcesAt(row, nil)
-					}
-					return true
-				}); err != nil {
-					t.Fatal(err)
-				}
-				e.State(q, u)
+				e, q, u := lookedAt(t, p, tol, every, c.end)
 				now := [6]float64{q[0], q[1], q[2], u[0], u[1], u[2]}
 				if k == 0 {
 					first = now
@@ -173,22 +180,7 @@ func TestErrorOfImpactAndSlidingFallsWithTheTolerance(t *testing.T) {
 			for _, tol := range []float64{1e-4, 1e-6, 1e-8} {
 				var first [3]float64
 				for k, every := range []float64{1, 1e-3} {
-					rod, err := toys.NewRod(p)
-					if err != nil {
-						t.Fatal(err)
-					}
-					e := start(t, rod, contact.EventOptions{RTol: tol, ATol: tol / 100})
-					row := every
-					q, u := make([]float64, 3), make([]float64, 3)
-					if err := e.Run(c.end, func(e *contact.EventDriven) bool {
-						for ; row <= e.T; row += every {
-							e.At(row, q, u)
-						}
-						return true
-					}); err != nil {
-						t.Fatal(err)
-					}
-					e.State(q, u)
+					e, q, _ := lookedAt(t, p, tol, every, c.end)
 					if now := [3]float64(q); k == 0 {
 						first = now
 						errs = append(errs, math.Hypot(q[0]-x, q[2]-phi))
