@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -55,7 +56,8 @@ func (s *Stats) Line() string {
 	}, string(text))
 }
 
-// board is where the threads of a line publish their numbers, each word by itself; a snapshot may fall between two.
+// board is where the threads of a line publish their numbers, each word by itself; a snapshot may fall between two. Of
+// what was received the bytes are stored last and read first: who sees them sees all that they brought.
 type board struct {
 	rx         [12]atomic.Uint64
 	text       [wire.TextLen / 8]atomic.Uint64
@@ -75,13 +77,13 @@ type board struct {
 
 // received copies the decoder's counters.
 func (b *board) received(c *wire.Counters, m *wire.Misfit) {
-	for i, v := range [...]uint64{c.Bytes, c.Frames, c.Repeats, c.Bad, c.Oversize, c.Foreign, c.Gaps, c.Restarts, c.NonFinite, c.Resync, m.Count, m.Width} {
-		b.rx[i].Store(v)
-	}
 	if m.Count > 0 {
 		for i := range b.text {
 			b.text[i].Store(binary.LittleEndian.Uint64(m.Text[8*i:]))
 		}
+	}
+	for i, v := range slices.Backward([]uint64{c.Bytes, c.Frames, c.Repeats, c.Bad, c.Oversize, c.Foreign, c.Gaps, c.Restarts, c.NonFinite, c.Resync, m.Count, m.Width}) {
+		b.rx[i].Store(v)
 	}
 }
 
