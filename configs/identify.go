@@ -11,6 +11,8 @@ import (
 	"hilrig/identify"
 	"hilrig/identify/axis"
 	"hilrig/identify/bristle"
+	"hilrig/identify/curve"
+	"hilrig/identify/fit"
 	"hilrig/identify/linear"
 )
 
@@ -19,36 +21,36 @@ import (
 // measure is said by unit, and by gain where the column is not the wanted quantity itself (a command in V that a drive turns
 // into a force, encoder counts).
 type Identify struct {
-	Version     int            `yaml:"version" doc:"format of this file, 1"`
-	Name        string         `yaml:"name" doc:"name of the axis"`
-	Description string         `yaml:"description,omitempty" doc:"one line for people"`
-	Axis        string         `yaml:"axis" enum:"linear,rotary" doc:"linear: position in m, force in N; rotary: position in rad, torque in N·m"`
-	Data        IdentifyData   `yaml:"data" doc:"the record that is fitted"`
-	Loop        *IdentifyData  `yaml:"loop,omitempty" doc:"joint: the presliding loop that belongs to the static map in data"`
-	Validate    string         `yaml:"validate,omitempty" doc:"a second record with the same columns, explained by the parameters but not used to find them"`
-	Method      identify.Chain `yaml:"method" doc:"what is done, in order; the last one gives the result"`
-	Model       IdentifyModel  `yaml:"model" doc:"what is simulated, for aep, lm and multishoot; the law also for static, lugre and kalman"`
-	Parameters  IdentifyParams `yaml:"parameters" doc:"by name: a number is known and stays, {start, min, max, fixed, log} is searched"`
-	Terms       []string       `yaml:"terms" enum:"inertia,viscous,coulomb,offset,viscous+,viscous-,coulomb+,coulomb-,stiffness,gravity-sin,gravity-cos" doc:"regress: what is fitted"`
-	Form        string         `yaml:"form" enum:"direct,weak,instrumental,total" doc:"regress: differences of the filtered position; weak: integrals against test functions; instrumental: with simulated regressors; total: noise on both sides"`
-	NoiseRatio  float64        `yaml:"noise_ratio" want:">=0" doc:"regress with form total: standard deviation of the position noise, m or rad, over that of the force, N or N·m"`
-	Filter      IdentifyFilter `yaml:"filter" doc:"regress: the zero-phase Butterworth low-pass of the position"`
-	Decimate    int            `yaml:"decimate" want:">=0 <=1000" doc:"regress: every n-th sample is kept, after a zero-phase filter of both sides; 1: all, 0: one every 10 ms"`
-	Trim        *float64       `yaml:"trim,omitempty" unit:"s" want:">=0" doc:"regress: left out at each end of the record; without it ten periods of the cutoff"`
-	MinVelocity *float64       `yaml:"min_velocity,omitempty" unit:"m/s|rad/s" want:">=0" doc:"regress: slower samples are left out of the fit; 0: none; left out: found in the record"`
-	Static      IdentifyStatic `yaml:"static" doc:"static, joint: how means at constant speed are taken"`
-	Presliding  IdentifyLoop   `yaml:"presliding" doc:"presliding, joint: how the loop was recorded"`
-	Joints      IdentifyJoints `yaml:"joints" doc:"two-joint: how the arm was recorded"`
-	Steps       IdentifySteps  `yaml:"velocity_step" doc:"velocity-step: how the steps were recorded"`
-	Bristle     IdentifyNoise  `yaml:"noise" doc:"lugre, kalman: what is known of the noise"`
-	AEP         IdentifyAEP    `yaml:"aep" doc:"accelerated evolutionary programming"`
-	LM          IdentifyLM     `yaml:"lm" doc:"Levenberg–Marquardt"`
-	Shooting    int            `yaml:"segments" want:">=0 <=1000" doc:"multishoot: pieces into which every record is cut; 0: two for every swing or slip"`
-	Bootstrap   int            `yaml:"bootstrap" want:">=0 <=10000" doc:"refits to resampled residuals; 0: none"`
-	Seed        int            `yaml:"seed" want:">=0" doc:"of everything random"`
-	TimeLimit   float64        `yaml:"time_limit" unit:"s" want:">=0" doc:"best so far after this; 0: none"`
-	RequireFit  float64        `yaml:"require_fit" unit:"%" want:">=0 <=100" doc:"a fit below this is a missed quality gate; 0: no gate"`
-	Compare     []Variant      `yaml:"compare,omitempty" doc:"hil compare: models that are fitted side by side"`
+	Version     int                 `yaml:"version" doc:"format of this file, 1"`
+	Name        string              `yaml:"name" doc:"name of the axis"`
+	Description string              `yaml:"description,omitempty" doc:"one line for people"`
+	Axis        string              `yaml:"axis" enum:"linear,rotary" doc:"linear: position in m, force in N; rotary: position in rad, torque in N·m"`
+	Data        IdentifyData        `yaml:"data" doc:"the record that is fitted"`
+	Loop        *IdentifyData       `yaml:"loop,omitempty" doc:"joint: the presliding loop that belongs to the static map in data"`
+	Validate    string              `yaml:"validate,omitempty" doc:"a second record with the same columns, explained by the parameters but not used to find them"`
+	Method      identify.Chain      `yaml:"method" doc:"what is done, in order; the last one gives the result"`
+	Model       IdentifyModel       `yaml:"model" doc:"what is simulated, for aep, lm and multishoot; the law also for static, lugre and kalman"`
+	Parameters  IdentifyParams      `yaml:"parameters" doc:"by name: a number is known and stays, {start, min, max, fixed, log} is searched"`
+	Terms       []linear.Term       `yaml:"terms" doc:"regress: what is fitted"`
+	Form        linear.Form         `yaml:"form" doc:"regress: differences of the filtered position; weak: integrals against test functions; instrumental: with simulated regressors; total: noise on both sides"`
+	NoiseRatio  float64             `yaml:"noise_ratio" want:">=0" doc:"regress with form total: standard deviation of the position noise, m or rad, over that of the force, N or N·m"`
+	Filter      IdentifyFilter      `yaml:"filter" doc:"regress: the zero-phase Butterworth low-pass of the position"`
+	Decimate    int                 `yaml:"decimate" want:">=0 <=1000" doc:"regress: every n-th sample is kept, after a zero-phase filter of both sides; 1: all, 0: one every 10 ms"`
+	Trim        *float64            `yaml:"trim,omitempty" unit:"s" want:">=0" doc:"regress: left out at each end of the record; without it ten periods of the cutoff"`
+	MinVelocity *float64            `yaml:"min_velocity,omitempty" unit:"m/s|rad/s" want:">=0" doc:"regress: slower samples are left out of the fit; 0: none; left out: found in the record"`
+	Static      identify.Static     `yaml:"static" doc:"static, joint: how means at constant speed are taken"`
+	Presliding  curve.LoopOptions   `yaml:"presliding" doc:"presliding, joint: how the loop was recorded"`
+	Joints      linear.JointOptions `yaml:"joints" doc:"two-joint: how the arm was recorded"`
+	Steps       curve.StepOptions   `yaml:"velocity_step" doc:"velocity-step: how the steps were recorded"`
+	Bristle     bristle.Options     `yaml:"noise" doc:"lugre, kalman: what is known of the noise"`
+	AEP         fit.AEP             `yaml:"aep" doc:"accelerated evolutionary programming"`
+	LM          identify.LM         `yaml:"lm" doc:"Levenberg–Marquardt"`
+	Shooting    int                 `yaml:"segments" want:">=0 <=1000" doc:"multishoot: pieces into which every record is cut; 0: two for every swing or slip"`
+	Bootstrap   int                 `yaml:"bootstrap" want:">=0 <=10000" doc:"refits to resampled residuals; 0: none"`
+	Seed        int                 `yaml:"seed" want:">=0" doc:"of everything random"`
+	TimeLimit   float64             `yaml:"time_limit" unit:"s" want:">=0" doc:"best so far after this; 0: none"`
+	RequireFit  float64             `yaml:"require_fit" unit:"%" want:">=0 <=100" doc:"a fit below this is a missed quality gate; 0: no gate"`
+	Compare     []Variant           `yaml:"compare,omitempty" doc:"hil compare: models that are fitted side by side"`
 }
 
 // IdentifyData is a file with named columns: text, plain or gzip, a MAT file, or a recording of this program.
@@ -87,65 +89,10 @@ type IdentifyColumns struct {
 	Group       string         `yaml:"group,omitempty" doc:"column whose changing value cuts the file into pieces: a set point, a trial"`
 }
 
-// IdentifyStatic says how a static map is taken from raw records. With data.columns.group every piece is one speed.
-type IdentifyStatic struct {
-	Settle    float64 `yaml:"settle" unit:"s" want:">=0" doc:"left out at the beginning of every plateau"`
-	Travel    float64 `yaml:"travel" unit:"m" want:">=0" doc:"left out at the beginning of every plateau, in which bristles settle"`
-	Least     float64 `yaml:"least" unit:"s" want:">=0" doc:"shortest plateau; 0: 64 samples"`
-	Tolerance float64 `yaml:"tolerance" want:">=0 <=1" doc:"of the velocity within a plateau, as a share of it; 0: 0.05"`
-	Period    float64 `yaml:"period" unit:"m" want:">=0" doc:"travel after which cogging or a screw repeats: means are taken over whole ones; 0: none"`
-	Weights   string  `yaml:"weights" enum:"scatter,errors,equal" doc:"scatter: by the standard errors and a scatter common to all points; errors: by these alone; equal: none"`
-}
-
-// IdentifyLoop says how a presliding loop was recorded.
-type IdentifyLoop struct {
-	Rig     float64 `yaml:"rig_stiffness" unit:"N/m" want:">=0" doc:"of what lies between the contact and the sensor of displacement; 0: rigid"`
-	Relaxed bool    `yaml:"relaxed" doc:"the bristles carry no force at the first sample"`
-}
-
-// IdentifyJoints says how a two-joint arm was recorded.
-type IdentifyJoints struct {
-	Absolute bool `yaml:"absolute" doc:"the second angle counts from the same line as the first, not from the first link"`
-	Free     bool `yaml:"free" doc:"nobody drives the arm: parameters are ratios to mgs2"`
-}
-
-// IdentifySteps says how velocity steps were recorded.
-type IdentifySteps struct {
-	Machine float64 `yaml:"machine_stiffness" unit:"N/m" want:">=0" doc:"of what lies between the drive that imposes the velocity and the contact; 0: not known"`
-}
-
 // Coefficient tells whether the force column holds a coefficient of friction: a pure number.
 func (c *Identify) Coefficient() bool {
 	f := c.Data.Columns.Force
 	return c.Method.Any(func(m *identify.MethodInfo) bool { return m.Coefficient }) && f.Unit == "" && f.Gain == ""
-}
-
-// IdentifyNoise is what is known of a record besides its numbers.
-type IdentifyNoise struct {
-	Force      float64      `yaml:"force" unit:"N" want:">=0" doc:"standard deviation of the force noise; 0: estimated"`
-	Position   float64      `yaml:"position" unit:"m" want:">=0" doc:"standard deviation of the position noise besides the steps of the encoder; 0: estimated"`
-	Resolution float64      `yaml:"resolution" unit:"m" want:">=0" doc:"step of the position encoder; 0: found in the record"`
-	Hold       bristle.Hold `yaml:"hold" doc:"the force between its samples: the likeliest, band-limited, straight, constant"`
-}
-
-// IdentifyAEP are the settings of accelerated evolutionary programming.
-type IdentifyAEP struct {
-	Members     int     `yaml:"members" want:">=2 <=100000" doc:"individuals"`
-	Generations int     `yaml:"generations" want:">=1 <=1000000" doc:"at most"`
-	Islands     int     `yaml:"islands" want:">=1 <=1000" doc:"populations that exchange their best"`
-	Beta1       float64 `yaml:"beta1" want:">0 <=1" doc:"spread in the direction of the last success (6.26)"`
-	Beta2       float64 `yaml:"beta2" want:">0 <=1" doc:"spread per age without it (6.26)"`
-	Spread      string  `yaml:"spread" enum:"cost,one" doc:"cost: the spread shrinks with the root of the cost; one: as (6.26) is written"`
-	Survivors   int     `yaml:"survivors" want:">=1 <=100" doc:"best individuals that a following lm polishes"`
-}
-
-// IdentifyLM are the settings of Levenberg–Marquardt.
-type IdentifyLM struct {
-	Starts    int       `yaml:"starts" want:">=0 <=1000" doc:"descents from the best of the draws; 0: one, or five for a bristle in a servo"`
-	Draws     int       `yaml:"draws" want:">=0 <=100000" doc:"random points of the box that are scored first; 0: only the given start, but 20 for a bristle in a servo"`
-	Loss      string    `yaml:"loss" enum:"squares,soft-l1,huber,cauchy" doc:"squares, or a loss that outliers pull less"`
-	LossScale float64   `yaml:"loss_scale" unit:"residual" want:">=0" doc:"residual at which the loss turns, in the unit of what is compared; 0: 20 times the noise of the record"`
-	Horizon   []float64 `yaml:"horizon,omitempty" doc:"shares of the record that are fitted one after the other; the whole comes last anyway"`
 }
 
 // SetDefaults says what a variant starts from: the model of the file.
@@ -175,13 +122,11 @@ func DefaultIdentify() *Identify {
 		Axis:    "linear",
 		Data:    IdentifyData{Separator: "auto", Decimal: "point"},
 		Method:  identify.Chain{"regress"},
-		Model:   IdentifyModel{Terms: []string{}, Hold: "held", Lag: "auto", Scheme: "midpoint", Decimate: 1},
-		Terms:   []string{"inertia", "viscous", "coulomb", "offset"},
-		Form:    "direct",
+		Model:   IdentifyModel{Spec: axis.Spec{Terms: []string{}, Decimate: 1}, Lag: linear.LagAuto},
+		Terms:   linear.DefaultSpec().Terms,
+		Form:    linear.Direct,
 		Filter:  IdentifyFilter{Order: 4},
-		AEP:     IdentifyAEP{Members: 30, Generations: 100, Islands: 1, Beta1: 0.1, Beta2: 0.05, Spread: "cost", Survivors: 3},
-		LM:      IdentifyLM{Loss: "squares"},
-		Static:  IdentifyStatic{Weights: "scatter"},
+		AEP:     fit.AEP{Members: 30, Generations: 100, Islands: 1, Beta1: 0.1, Beta2: 0.05, Survivors: 3},
 		Seed:    1,
 	}
 }
@@ -280,7 +225,7 @@ func (c *Identify) Check(r *schema.Report) {
 
 // needs are the columns without which no method of the file can work.
 func (c *Identify) needs() []string {
-	plan := identify.Plan{Model: axis.Spec{Drive: c.Model.Drive, Output: c.Model.Output, Terms: c.Model.Terms}, Joints: linear.JointOptions{Free: c.Joints.Free}}
+	plan := identify.Plan{Model: c.Model.Spec, Joints: c.Joints}
 	need := map[string]bool{}
 	for _, name := range c.Method {
 		if m := identify.FindMethod(name); m != nil {

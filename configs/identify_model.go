@@ -13,22 +13,14 @@ import (
 	"hilrig/engine/spelling"
 	"hilrig/identify"
 	"hilrig/identify/axis"
+	"hilrig/identify/linear"
 )
 
 // IdentifyModel is what is simulated.
 type IdentifyModel struct {
-	Law        string              `yaml:"law,omitempty" doc:"a friction law of hil laws; empty: no friction"`
-	Asymmetric bool                `yaml:"asymmetric" doc:"levels and viscosity by the sign of velocity: Fc+ and Fc- for Fc, and so on"`
-	Terms      []string            `yaml:"terms" enum:"viscous,offset,stiffness,gravity-sin,gravity-cos" doc:"loads besides the law; viscous for a law that has no viscous friction itself"`
-	Drive      axis.Drive          `yaml:"drive" doc:"force: the recorded one; spring: kd to the recorded reference; coast: none; servo: the controller on the recorded reference"`
-	Output     axis.Output         `yaml:"output" doc:"what is compared with the record; a servo compares its command"`
-	Initial    axis.Initial        `yaml:"initial" doc:"state at the beginning of a record; free: position and velocity are parameters"`
+	axis.Spec
 	Controller *IdentifyController `yaml:"controller,omitempty" doc:"servo: u = clamp(kv·(kp·(reference − position) − velocity))"`
-	Hold       string              `yaml:"hold" enum:"held,linear" doc:"the force between its samples"`
-	Lag        string              `yaml:"lag" enum:"auto,fixed,free" doc:"free: the effective lag of the force is a parameter, in s; fixed: there is none; auto: free for regress where the record tells it, else fixed"`
-	Scheme     string              `yaml:"scheme" enum:"midpoint,implicit" doc:"how the law is coupled to the mass"`
-	Substeps   int                 `yaml:"substeps" want:">=0 <=10000" doc:"steps in a sampling interval; 0: as many as the record needs"`
-	Decimate   int                 `yaml:"decimate" want:">=1 <=1000" doc:"every n-th sample is compared; all are simulated"`
+	Lag        linear.LagMode      `yaml:"lag" doc:"free: the effective lag of the force is a parameter, in s; fixed: there is none; auto: free for regress where the record tells it, else fixed"`
 }
 
 // IdentifyController is the cascade of a positioning servo. Kv and limit are in the unit of the force column.
@@ -48,8 +40,8 @@ type Variant struct {
 	Name       string         `yaml:"name" doc:"for people"`
 	Law        string         `yaml:"law,omitempty" doc:"a friction law"`
 	Asymmetric *bool          `yaml:"asymmetric,omitempty" doc:"as model.asymmetric"`
-	Lag        string         `yaml:"lag,omitempty" enum:"auto,fixed,free" doc:"as model.lag"`
-	Terms      []string       `yaml:"terms,omitempty" doc:"as terms, for regress"`
+	Lag        linear.LagMode `yaml:"lag,omitempty" doc:"as model.lag"`
+	Terms      []linear.Term  `yaml:"terms,omitempty" doc:"as terms, for regress"`
 	Method     identify.Chain `yaml:"method,omitempty" doc:"as method"`
 }
 
@@ -58,10 +50,8 @@ type IdentifyParams []IdentifyParam
 
 // IdentifyParam is one of them, in SI. A number alone in the file is known: Fixed, with Start.
 type IdentifyParam struct {
-	Name            string
-	Start, Min, Max *float64
-	Fixed, Log      *bool
-	path            string
+	identify.Given
+	path string
 }
 
 // DecodeNode reads name: number, or name: {start, min, max, fixed, log}.
@@ -80,7 +70,7 @@ func (ps *IdentifyParams) DecodeNode(w *schema.Walker, path string, e schema.Ent
 		if v == nil {
 			continue
 		}
-		p := IdentifyParam{Name: k.Key, path: key}
+		p := IdentifyParam{Given: identify.Given{Name: k.Key}, path: key}
 		f := schema.Field{Unit: "param:" + k.Key}
 		inner := w.Mapping(v)
 		if inner == nil {
@@ -101,7 +91,7 @@ func (ps *IdentifyParams) DecodeNode(w *schema.Walker, path string, e schema.Ent
 			switch q.Key {
 			case "start", "min", "max":
 				if x, ok := paramNumber(w, at, q.Place(), qv, f); ok {
-					*map[string]**float64{"start": &p.Start, "min": &p.Min, "max": &p.Max}[q.Key] = &x
+					*map[string]**float64{"start": &p.Start, "min": &p.Lo, "max": &p.Hi}[q.Key] = &x
 				}
 			case "fixed", "log":
 				s, _, _ := schema.Text(qv)
@@ -242,8 +232,8 @@ func (p *IdentifyParam) Text(unit string) string {
 	if p.Start != nil {
 		text += " from " + schema.Short(*p.Start) + unit
 	}
-	if p.Min != nil || p.Max != nil {
-		text += fmt.Sprintf(", between %s and %s%s", num(p.Min, "what the record says"), num(p.Max, "what the record says"), unit)
+	if p.Lo != nil || p.Hi != nil {
+		text += fmt.Sprintf(", between %s and %s%s", num(p.Lo, "what the record says"), num(p.Hi, "what the record says"), unit)
 	}
 	return text
 }
@@ -344,7 +334,7 @@ func (c *Identify) checkParam(r *schema.Report, p IdentifyParam) {
 		}
 		return *x
 	}
-	lo, hi := get(p.Min, math.Inf(-1)), get(p.Max, math.Inf(1))
+	lo, hi := get(p.Lo, math.Inf(-1)), get(p.Hi, math.Inf(1))
 	fixed := p.Fixed != nil && *p.Fixed
 	switch {
 	case lo >= hi:

@@ -16,24 +16,24 @@ import (
 // Numbers follow the rules of Config. On a rotary axis N·m, rad and kg·m² take the place of N, m and kg in every unit, the
 // normal load included: there it stands for the load times its effective radius [theory (6.1)].
 type Simulate struct {
-	Version     int         `yaml:"version" doc:"format of this file, 1"`
-	Name        string      `yaml:"name" doc:"name of the run"`
-	Description string      `yaml:"description,omitempty" doc:"one line for people"`
-	Axis        string      `yaml:"axis" enum:"linear,rotary" doc:"linear: m, N, kg; rotary: rad, N·m, kg·m²; a motor is rotary"`
-	Plant       SimPlant    `yaml:"plant" doc:"what the law works in"`
-	Friction    Laws        `yaml:"friction" doc:"a law, or a list of laws that go through the same run"`
-	Normal      *Signal     `yaml:"normal,omitempty" unit:"N" doc:"normal load, for laws that ask for it; a number or a generator"`
-	Current     *Signal     `yaml:"current,omitempty" unit:"A" doc:"current through the contact, for laws that ask for it; a number or a generator"`
-	Control     *SimControl `yaml:"control,omitempty" doc:"controlled-mass: what moves it"`
-	Input       Signal      `yaml:"input" unit:"input" doc:"position, velocity, force or voltage by plant.kind, or the reference of a controller; a number or a generator"`
-	Initial     SimInitial  `yaml:"initial" doc:"where the run starts; the contact starts relaxed"`
-	Scheme      string      `yaml:"scheme" enum:"midpoint,implicit,explicit,explicit-pade" doc:"how a law is coupled to a mass; laws with a stick mode have their own"`
-	Step        float64     `yaml:"step" unit:"s" want:">0" doc:"length of a step"`
-	Duration    float64     `yaml:"duration" unit:"s" want:">0 <=1e9" doc:"length of the run"`
-	OverLimit   string      `yaml:"over_limit" enum:"refuse,substep" doc:"a step beyond the limit of the scheme is refused or divided"`
-	Outputs     SimOutputs  `yaml:"outputs" doc:"what is kept"`
-	Events      SimEvents   `yaml:"events" doc:"what counts as rest"`
-	Sensors     *SimSensors `yaml:"sensors,omitempty" doc:"what stands between the run and the CSV; left out: the CSV is exact"`
+	Version     int             `yaml:"version" doc:"format of this file, 1"`
+	Name        string          `yaml:"name" doc:"name of the run"`
+	Description string          `yaml:"description,omitempty" doc:"one line for people"`
+	Axis        string          `yaml:"axis" enum:"linear,rotary" doc:"linear: m, N, kg; rotary: rad, N·m, kg·m²; a motor is rotary"`
+	Plant       SimPlant        `yaml:"plant" doc:"what the law works in"`
+	Friction    Laws            `yaml:"friction" doc:"a law, or a list of laws that go through the same run"`
+	Normal      *Signal         `yaml:"normal,omitempty" unit:"N" doc:"normal load, for laws that ask for it; a number or a generator"`
+	Current     *Signal         `yaml:"current,omitempty" unit:"A" doc:"current through the contact, for laws that ask for it; a number or a generator"`
+	Control     *SimControl     `yaml:"control,omitempty" doc:"controlled-mass: what moves it"`
+	Input       Signal          `yaml:"input" unit:"input" doc:"position, velocity, force or voltage by plant.kind, or the reference of a controller; a number or a generator"`
+	Initial     SimInitial      `yaml:"initial" doc:"where the run starts; the contact starts relaxed"`
+	Scheme      friction.Scheme `yaml:"scheme" doc:"how a law is coupled to a mass; laws with a stick mode have their own"`
+	Step        float64         `yaml:"step" unit:"s" want:">0" doc:"length of a step"`
+	Duration    float64         `yaml:"duration" unit:"s" want:">0 <=1e9" doc:"length of the run"`
+	OverLimit   string          `yaml:"over_limit" enum:"refuse,substep" doc:"a step beyond the limit of the scheme is refused or divided"`
+	Outputs     SimOutputs      `yaml:"outputs" doc:"what is kept"`
+	Events      SimEvents       `yaml:"events" doc:"what counts as rest"`
+	Sensors     *SimSensors     `yaml:"sensors,omitempty" doc:"what stands between the run and the CSV; left out: the CSV is exact"`
 }
 
 // SimPlant is a plant. Which numbers matter depends on Kind.
@@ -83,7 +83,7 @@ type SimEvents struct {
 // DefaultSimulate is what a simulation file starts from.
 func DefaultSimulate() *Simulate {
 	return &Simulate{
-		Version: 1, Axis: "linear", Scheme: "midpoint", OverLimit: "refuse", Step: 1e-3,
+		Version: 1, Axis: "linear", OverLimit: "refuse", Step: 1e-3,
 		Outputs: SimOutputs{Columns: []string{"position", "velocity", "friction", "load", "input", "work"}},
 		Events:  SimEvents{Rest: 0.01},
 	}

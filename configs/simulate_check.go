@@ -72,8 +72,7 @@ func (c *Simulate) checkPlant(r *schema.Report) {
 			k.Of = "position"
 		}
 		k := k.Spec()
-		scheme, _ := friction.ParseScheme(c.Scheme)
-		for _, err := range k.Check(c.Step, scheme) {
+		for _, err := range k.Check(c.Step, c.Scheme) {
 			key, _, _ := strings.Cut(err.Error(), ":")
 			if !r.Bad(key) && !r.Bad("step") && !r.Bad("control") {
 				r.Errorf(key, "%v", err)
@@ -98,7 +97,7 @@ func (c *Simulate) checkPlant(r *schema.Report) {
 			r.Warnf(k.key, "%s: not used by plant.kind %s", k.key, p.Kind)
 		}
 	}
-	if motor && c.Scheme != "midpoint" && !r.Bad("scheme") {
+	if motor && c.Scheme != friction.Midpoint && !r.Bad("scheme") {
 		r.Errorf("scheme", "scheme: a motor is stepped by midpoint only")
 	}
 }

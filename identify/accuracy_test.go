@@ -103,7 +103,7 @@ func TestServoFitsOfRecordsMadeApart(t *testing.T) {
 		tr := ax.Simulate(independent.Run{Dt: 1e-3, N: 6000, X0: gentle(0), Sampled: independent.Cascade(kp, kv, limit, 1e-3, gentle)})
 		rec := tr.Record(independent.Sensors{Velocity: -1, Force: 0.5, Seed: seed}, gentle)
 		spec := axis.Spec{Law: "lugre", Drive: axis.Servo, Output: axis.Command, Controller: &axis.Controller{Kp: kp, Kv: kv, Limit: limit, Gain: 1, Mean: 2}}
-		r, err := Run(t.Context(), Plan{Methods: Chain{"lm"}, Model: spec, Starts: 2}, Records{Fit: []*record.Record{rec}}, nil, nil)
+		r, err := Run(t.Context(), Plan{Methods: Chain{"lm"}, Model: spec, LM: LM{Starts: 2}}, Records{Fit: []*record.Record{rec}}, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +119,7 @@ func TestServoFitsOfRecordsMadeApart(t *testing.T) {
 func TestSchemesAgree(t *testing.T) {
 	rec, truth := apart{2e4, 150, 0.03}.driven(10000, 5, independent.Sensors{Velocity: 2e-3})
 	for _, scheme := range []friction.Scheme{friction.Midpoint, friction.Implicit} {
-		plan := Plan{Methods: Chain{"lm"}, Model: axis.Spec{Law: "lugre", Output: axis.Velocity, Scheme: scheme}, Starts: 2}
+		plan := Plan{Methods: Chain{"lm"}, Model: axis.Spec{Law: "lugre", Output: axis.Velocity, Scheme: scheme}, LM: LM{Starts: 2}}
 		r, err := Run(t.Context(), plan, Records{Fit: []*record.Record{rec}}, nil, nil)
 		if err != nil {
 			t.Fatal(err)

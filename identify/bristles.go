@@ -52,9 +52,11 @@ func (b bristleMethod) run(j *job, ctx context.Context) (*stage, error) {
 		return st, nil
 	}
 	st.explain = func(recs []*record.Record) (*fit.Solution, error) { return bristle.Explain(recs, sol.Params, o) }
-	spec := axis.Spec{Rotary: j.plan.Model.Rotary, Law: "lugre", Terms: []string{"offset"}, Drive: axis.Force, LinearHold: true}
+	spec := axis.Spec{Rotary: j.plan.Model.Rotary, Law: "lugre", Terms: []string{"offset"}, Drive: axis.Force, Hold: axis.Linear}
 	if hold, ok := sol.Extra["hold"].(string); ok {
-		spec.LinearHold = hold != "held"
+		if hold == axis.Held.String() {
+			spec.Hold = axis.Held
+		}
 	}
 	m, err := axis.New(spec, recs)
 	st.inverse = func() *fit.Solution {
@@ -76,7 +78,7 @@ func (b bristleMethod) run(j *job, ctx context.Context) (*stage, error) {
 		}
 	}
 	// here they are no more than doubts: the filter weighs the motion finer than they do
-	st.doubts = append(axis.Suspicions(axis.Spec{Rotary: spec.Rotary, Law: "lugre", Drive: axis.Force, LinearHold: true}, recs, sol), st.doubts...)
+	st.doubts = append(axis.Suspicions(axis.Spec{Rotary: spec.Rotary, Law: "lugre", Drive: axis.Force, Hold: axis.Linear}, recs, sol), st.doubts...)
 	if b.smoothed && len(sol.Free) > 0 {
 		st.doubts = slices.Insert(st.doubts, 0, "lugre smooths the motion, and smoothing rounds the reversals: its values are a start, its intervals are too narrow, most for Fc, Fs, vs and sigma2; let kalman follow")
 	}
@@ -95,7 +97,7 @@ func (j *job) knowsBristle() bool {
 
 // points are the means at constant speed of records.
 func (j *job) points(recs []*record.Record) ([]curve.Point, error) {
-	return curve.Plateaus(recs, j.plan.Plateaus)
+	return curve.Plateaus(recs, j.plan.Static.PlateauOptions)
 }
 
 // static fits the static map.
@@ -214,5 +216,5 @@ func (j *job) curveParams(params []fit.Param) ([]fit.Param, error) {
 func (p *Plan) curveLaw() string { return p.Model.Law }
 
 func (p *Plan) static() curve.StaticOptions {
-	return curve.StaticOptions{Rotary: p.Model.Rotary, Law: p.Model.Law, Equal: p.Weights == "equal", Strict: p.Weights == "errors"}
+	return curve.StaticOptions{Rotary: p.Model.Rotary, Law: p.Model.Law, Equal: p.Static.Weights == Equal, Strict: p.Static.Weights == ByErrors}
 }

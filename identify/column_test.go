@@ -14,7 +14,7 @@ import (
 // Force and velocity are enough for a model in which no load depends on the position; where one does, the position is asked for.
 func TestVelocityWithoutPosition(t *testing.T) {
 	spec := func(terms ...string) axis.Spec {
-		return axis.Spec{Law: "coulomb", Terms: append(terms, "viscous"), Drive: axis.Force, Output: axis.Velocity, LinearHold: true}
+		return axis.Spec{Law: "coulomb", Terms: append(terms, "viscous"), Drive: axis.Force, Output: axis.Velocity, Hold: axis.Linear}
 	}
 	for _, method := range []Method{"lm", "aep", "multishoot"} {
 		for _, s := range []axis.Spec{spec("offset"), spec("stiffness")} {

@@ -196,7 +196,7 @@ func TestModelEndsNoWorseThanItsSpecialCases(t *testing.T) {
 		tr := b.record(nil)
 		fitted := func(law string, terms ...string) *Result {
 			spec := axis.Spec{Law: law, Terms: append(terms, "offset"), Drive: axis.Force, Output: axis.Position, Initial: axis.Free}
-			r, err := Run(t.Context(), Plan{Methods: Chain{"lm"}, Seed: seed, Starts: 1, Draws: 2, Model: spec, RunFree: true}, Records{Fit: tr.recs}, nil, nil)
+			r, err := Run(t.Context(), Plan{Methods: Chain{"lm"}, Seed: seed, LM: LM{Starts: 1, Draws: 2}, Model: spec, RunFree: true}, Records{Fit: tr.recs}, nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

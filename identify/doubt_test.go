@@ -177,12 +177,12 @@ func fitted(t *testing.T, edit func(p *Plan), recs Records) *Result {
 func TestLossScaleByTheData(t *testing.T) {
 	rec := wagon(t, 1e-5)
 	jolt(rec)
-	m := func(loss string) float64 {
-		r := fitted(t, func(p *Plan) { p.Loss = loss }, Records{Fit: []*record.Record{rec}})
+	m := func(loss fit.LossKind) float64 {
+		r := fitted(t, func(p *Plan) { p.LM.Kind = loss }, Records{Fit: []*record.Record{rec}})
 		p, _ := r.Param("M")
 		return math.Abs(p.Value/2 - 1)
 	}
-	squares, soft := m("squares"), m("soft-l1")
+	squares, soft := m(fit.Squares), m(fit.SoftL1)
 	if !(soft < 1e-3) || !(squares > 3*soft) {
 		t.Errorf("the mass is off by %.2g with squares and %.2g with soft-l1", squares, soft)
 	}
@@ -216,7 +216,7 @@ func TestWhatIsNotGivenIsSaid(t *testing.T) {
 func TestSensitivityKeepsTheLoss(t *testing.T) {
 	rec := wagon(t, 1e-5)
 	jolt(rec)
-	r := fitted(t, func(p *Plan) { p.Loss = "soft-l1" }, Records{Fit: []*record.Record{rec}})
+	r := fitted(t, func(p *Plan) { p.LM.Kind = fit.SoftL1 }, Records{Fit: []*record.Record{rec}})
 	for _, s := range r.Sensitivity {
 		if m := s.Values["M"]; s.What == "the lag of the force free" && math.Abs(m/2-1) > 3e-3 {
 			t.Errorf("with %s M is %.5g, want 2: another loss was used", s.What, m)

@@ -31,10 +31,8 @@ func (j *job) aep(ctx context.Context) (*stage, error) {
 		if err != nil {
 			return nil, err
 		}
-		a := fit.AEP{
-			Members: j.plan.Members, Generations: j.plan.Generations, Islands: j.plan.Islands, Beta1: j.plan.Beta1, Beta2: j.plan.Beta2,
-			SpreadOne: j.plan.SpreadOne, Survivor: j.plan.Survivors, Start: true, Seed: j.plan.Seed, Workers: j.plan.Workers,
-		}
+		a := j.plan.AEP
+		a.Start, a.Seed, a.Workers = true, j.plan.Seed, j.plan.Workers
 		if j.keep != nil {
 			if data := j.keep.Load("aep"); data != nil {
 				var c fit.Checkpoint
@@ -120,7 +118,7 @@ func (j *job) evolved(m *axis.Model, params []fit.Param) (p *fit.Problem, simula
 		params = j.nearer(params)
 	}
 	spec := &j.plan.Model
-	plain := spec.Law == "lugre" && spec.Drive == axis.Force && !spec.Asymmetric && !spec.LinearHold && spec.Decimate <= 1 &&
+	plain := spec.Law == "lugre" && spec.Drive == axis.Force && !spec.Asymmetric && spec.Hold == axis.Held && spec.Decimate <= 1 &&
 		len(j.recs.Fit) == 1 && !slices.ContainsFunc(spec.Terms, func(t string) bool { return t != "offset" })
 	if plain {
 		if p, err = axis.PopulationProblem(j.recs.Fit[0], spec.Output, forKernels(params, spec.Initial)); err == nil {

@@ -9,6 +9,7 @@ import (
 	"hilrig/engine"
 	"hilrig/engine/friction"
 	"hilrig/identify/axis"
+	"hilrig/identify/fit"
 	"hilrig/identify/record"
 )
 
@@ -49,7 +50,7 @@ func pushed(t *testing.T, n int) *record.Record {
 // kernels for it. Where these do not serve, it runs on the model and says so.
 func TestEvolutionOfContact(t *testing.T) {
 	plan := Plan{
-		Methods: Chain{"aep", "lm"}, Seed: 3, Members: 100, Generations: 150,
+		Methods: Chain{"aep", "lm"}, Seed: 3, AEP: fit.AEP{Members: 100, Generations: 150},
 		Model: axis.Spec{Law: "lugre", Drive: axis.Force, Output: axis.Velocity, Initial: axis.Rest, Terms: []string{"offset"}},
 	}
 	rec := pushed(t, 4000)
@@ -78,7 +79,7 @@ func TestEvolutionOfContact(t *testing.T) {
 		}
 	}
 
-	plan.Methods, plan.Members, plan.Generations = Chain{"aep"}, 4, 2
+	plan.Methods, plan.AEP.Members, plan.AEP.Generations = Chain{"aep"}, 4, 2
 	short := &record.Record{Dt: rec.Dt, Position: rec.Position[:300], Velocity: rec.Velocity[:300], Force: rec.Force[:300]}
 	for _, c := range []struct {
 		name   string
@@ -91,7 +92,7 @@ func TestEvolutionOfContact(t *testing.T) {
 		{"state at the beginning free", func(p *Plan) { p.Model.Initial = axis.Free }, false},
 		{"lag free", func(p *Plan) { p.LagFree = true }, false},
 		{"a spring", func(p *Plan) { p.Model.Terms = []string{"stiffness"} }, false},
-		{"force straight between samples", func(p *Plan) { p.Model.LinearHold = true }, false},
+		{"force straight between samples", func(p *Plan) { p.Model.Hold = axis.Linear }, false},
 		{"asymmetric", func(p *Plan) { p.Model.Asymmetric, p.Model.Terms = true, nil }, false},
 		{"every second sample", func(p *Plan) { p.Model.Decimate = 2 }, false},
 		{"another law", func(p *Plan) { p.Model.Law = "dahl" }, false},

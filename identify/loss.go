@@ -15,19 +15,18 @@ const lossNoise = 20
 
 // loss is that of the plan. Without a scale it is lossNoise times the noise of what is explained.
 func (j *job) loss(m *axis.Model, params []fit.Param) (fit.Loss, error) {
-	scale := j.plan.LossScale
-	if scale == 0 && j.plan.Loss != "" && j.plan.Loss != fit.Squares.String() {
+	l := j.plan.LM.Loss
+	if l.Scale == 0 && l.Kind != fit.Squares {
 		p, err := m.Problem(params)
 		if err != nil {
-			return fit.Loss{}, err
+			return l, err
 		}
 		if e, ok := p.New().(fit.Measuring); ok {
 			y, _, pieces, _ := e.Measured()
-			scale = lossNoise * noiseOf(y, pieces)
+			l.Scale = lossNoise * noiseOf(y, pieces)
 		}
 	}
-	l, err := fit.ParseLoss(j.plan.Loss, scale)
-	if err != nil {
+	if err := l.Check(); err != nil {
 		return l, &fit.ParamError{Problems: []string{"lm: " + err.Error()}}
 	}
 	return l, nil
@@ -37,11 +36,7 @@ func (j *job) loss(m *axis.Model, params []fit.Param) (fit.Loss, error) {
 func lossOf(s *fit.Solution) fit.Loss {
 	name, _ := s.Extra["loss"].(string)
 	scale, _ := s.Extra["loss_scale"].(float64)
-	l, err := fit.ParseLoss(name, scale)
-	if err != nil {
-		return fit.Loss{}
-	}
-	return l
+	return fit.Loss{Kind: fit.LossKind(max(0, slices.Index(fit.Squares.Words(), name))), Scale: scale}
 }
 
 // leastNoise is what a series without any noise is taken to have, of its range.

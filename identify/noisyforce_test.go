@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"hilrig/identify/axis"
 	"hilrig/identify/independent"
 )
 
@@ -34,7 +35,9 @@ func TestNoisyForceInOpenLoop(t *testing.T) {
 				tr = b.driven(independent.Exact)
 			}
 			way.plan(b, &tr.plan)
-			tr.plan.Model.LinearHold = c.straight
+			if c.straight {
+				tr.plan.Model.Hold = axis.Linear
+			}
 			o := attempt(kind{}, tr)
 			if o.wrong != nil || o.result == nil {
 				t.Errorf("seed %d, %+v: %v %s %s", seed, c, o.wrong, o.verdict, o.reason)

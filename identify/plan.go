@@ -52,33 +52,52 @@ type Plan struct {
 	Given   []Given   // what is known of parameters
 
 	Regress    linear.Spec
-	Form       string  // direct, weak, instrumental or total
-	NoiseRatio float64 // total: position over force noise, m/N or rad/(N·m)
+	Form       linear.Form // "": direct
+	NoiseRatio float64     // total: position over force noise, m/N or rad/(N·m)
 
-	Plateaus curve.PlateauOptions
-	Weights  string // static: scatter, errors or equal
-	Loop     curve.LoopOptions
-	Steps    curve.StepOptions
-	Joints   linear.JointOptions
-	Bristle  bristle.Options
+	Static  Static
+	Loop    curve.LoopOptions
+	Steps   curve.StepOptions
+	Joints  linear.JointOptions
+	Bristle bristle.Options
 
-	Members, Generations, Islands, Survivors int
-	Beta1, Beta2                             float64
-	SpreadOne                                bool // S = 1 in (6.26)
-
-	Starts, Draws int
-	Near          map[string]float64 // parameters of a simpler model, by name, from which lm descends as well; nil: none
-	RunFree       bool               // lm: no simulation is led back along the record, so that residuals of several laws can be compared
-	Loss          string
-	LossScale     float64
-	Horizon       []float64
-	Segments      int
+	AEP      fit.AEP
+	LM       LM
+	Near     map[string]float64 // parameters of a simpler model, by name, from which lm descends as well; nil: none
+	RunFree  bool               // lm: no simulation is led back along the record, so that residuals of several laws can be compared
+	Segments int
 
 	Bootstrap int
 	Seed      uint64
 	Workers   int // 0: all processors
 	TimeLimit time.Duration
 }
+
+// LM are the settings of Levenberg–Marquardt, the section lm of a file.
+type LM struct {
+	Starts int `yaml:"starts" want:">=0 <=1000" doc:"descents from the best of the draws; 0: one, or five for a bristle in a servo"`
+	Draws  int `yaml:"draws" want:">=0 <=100000" doc:"random points of the box that are scored first; 0: only the given start, but 20 for a bristle in a servo"`
+	fit.Loss
+	Horizon []float64 `yaml:"horizon,omitempty" doc:"shares of the record that are fitted one after the other; the whole comes last anyway"`
+}
+
+// Static says how a static map is taken from raw records, the section static of a file.
+type Static struct {
+	curve.PlateauOptions
+	Weights Weights `yaml:"weights" doc:"scatter: by the standard errors and a scatter common to all points; errors: by these alone; equal: none"`
+}
+
+// Weights says what the points of a static map are worth.
+type Weights uint8
+
+const (
+	ByScatter Weights = iota
+	ByErrors
+	Equal
+)
+
+// Words are the weights by number.
+func (Weights) Words() []string { return []string{"scatter", "errors", "equal"} }
 
 // Records are what a plan works on.
 type Records struct {
@@ -242,7 +261,7 @@ func (f found) start(params []fit.Param, given []Given) {
 
 // settings is what the result says of a simulated model.
 func (p *Plan) settings() any {
-	s := struct {
+	return struct {
 		Law        string           `json:"law"`
 		Asymmetric bool             `json:"asymmetric"`
 		Terms      []string         `json:"terms"`
@@ -256,15 +275,9 @@ func (p *Plan) settings() any {
 		Loss       string           `json:"loss"`
 		Seed       uint64           `json:"seed"`
 	}{
-		Law: p.Model.Law, Asymmetric: p.Model.Asymmetric, Terms: p.Model.Terms, Controller: p.Model.Controller, Hold: "held",
-		Drive:    []string{"force", "spring", "coast", "servo"}[p.Model.Drive],
-		Output:   []string{"position", "velocity", "command"}[p.Model.Output],
-		Initial:  []string{"measured", "rest", "free"}[p.Model.Initial],
+		Law: p.Model.Law, Asymmetric: p.Model.Asymmetric, Terms: p.Model.Terms, Controller: p.Model.Controller,
+		Drive: p.Model.Drive.String(), Output: p.Model.Output.String(), Initial: p.Model.Initial.String(), Hold: p.Model.Hold.String(),
 		Scheme:   p.Model.Scheme.String(),
-		Decimate: max(p.Model.Decimate, 1), Loss: p.Loss, Seed: p.Seed,
+		Decimate: max(p.Model.Decimate, 1), Loss: p.LM.Loss.Kind.String(), Seed: p.Seed,
 	}
-	if p.Model.LinearHold {
-		s.Hold = "linear"
-	}
-	return s
 }

@@ -11,7 +11,7 @@ import (
 
 // regressLinear is least squares on position and force.
 func (j *job) regressLinear(ctx context.Context) (*stage, error) {
-	form := linear.Form(j.plan.Form)
+	form := j.plan.Form
 	if form == "" {
 		form = linear.Direct
 	}

@@ -190,7 +190,7 @@ func (j *job) lm(ctx context.Context) (*stage, error) {
 			return nil, err
 		}
 		near = fit.LM{Loss: loss, Workers: j.plan.Workers, CostTol: 1e-7, Steps: []float64{1e-3}}
-		descent := fit.LM{Loss: loss, Horizons: j.plan.Horizon, Workers: j.plan.Workers}
+		descent := fit.LM{Loss: loss, Horizons: j.plan.LM.Horizon, Workers: j.plan.Workers}
 		var survivors [][]float64
 		if j.last != nil {
 			survivors = j.last.survivors
@@ -204,7 +204,7 @@ func (j *job) lm(ctx context.Context) (*stage, error) {
 			descent.Horizons = growing
 		}
 		if d == axis.Servo || d == axis.Force {
-			s := axis.Search{Starts: j.plan.Starts, Draws: j.plan.Draws, Seed: j.plan.Seed, Workers: j.plan.Workers, LM: descent, From: survivors}
+			s := axis.Search{Starts: j.plan.LM.Starts, Draws: j.plan.LM.Draws, Seed: j.plan.Seed, Workers: j.plan.Workers, LM: descent, From: survivors}
 			s.Simpler = func(ctx context.Context) []axis.Place { return j.simpler(ctx, p.Params, s) }
 			sol, err := m.Fit(ctx, params, s, j.watch)
 			if err == nil {
@@ -217,8 +217,8 @@ func (j *job) lm(ctx context.Context) (*stage, error) {
 		case len(survivors) > 0:
 			several.From = survivors
 			return several.Fit(ctx, p, j.watch)
-		case j.plan.Draws > 0 || j.plan.Starts > 1:
-			several.Starts, several.Draws = max(j.plan.Starts, 1), max(j.plan.Draws, j.plan.Starts)
+		case j.plan.LM.Draws > 0 || j.plan.LM.Starts > 1:
+			several.Starts, several.Draws = max(j.plan.LM.Starts, 1), max(j.plan.LM.Draws, j.plan.LM.Starts)
 			own := make([]float64, len(p.Params))
 			for i, q := range p.Params {
 				own[i] = q.Value
@@ -452,14 +452,13 @@ func (j *job) vary(ctx context.Context, m *axis.Model, sol *fit.Solution) []Sens
 		say(what, m, moved(params, move), l.Left(y, move))
 	}
 	if j.plan.Model.Drive == axis.Force {
-		straight := !j.plan.Model.LinearHold
-		what := "the force held between its samples"
-		if straight {
-			what = "the force straight between its samples"
+		what, hold := "the force held between its samples", axis.Held
+		if j.plan.Model.Hold == axis.Held {
+			what, hold = "the force straight between its samples", axis.Linear
 		}
-		other(what, m.Hold(straight), slices.Clone(sol.Params))
+		other(what, m.Hold(hold), slices.Clone(sol.Params))
 		// noise of the force is less in the mean of two samples, so what is left over tells nothing: how late does the force act?
-		if ahead := m.Ahead(straight); ahead != nil && len(out) > 0 {
+		if ahead := m.Ahead(hold == axis.Linear); ahead != nil && len(out) > 0 {
 			y := with(ahead, sol.Params)
 			for k := range y {
 				y[k] -= base[k]

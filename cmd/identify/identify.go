@@ -206,7 +206,10 @@ func (f *Options) over(cfg *configs.Identify) error {
 		return fmt.Errorf("--resume: only an evolution keeps its state, and aep is not among the methods: %s", cfg.Method)
 	}
 	if f.Changed("terms") {
-		cfg.Terms = f.Terms
+		cfg.Terms = nil
+		for _, t := range f.Terms {
+			cfg.Terms = append(cfg.Terms, linear.Term(t))
+		}
 	}
 	if f.Changed("require-fit") {
 		cfg.RequireFit = f.RequireFit
@@ -227,10 +230,7 @@ func (f *Options) over(cfg *configs.Identify) error {
 		if slices.Contains(cfg.Method, "regress") && !changed {
 			return fmt.Errorf("--asymmetric: the terms %v hold neither viscous nor coulomb, there is nothing to split", cfg.Terms)
 		}
-		cfg.Terms = nil
-		for _, t := range split.Terms {
-			cfg.Terms = append(cfg.Terms, string(t))
-		}
+		cfg.Terms = split.Terms
 	}
 	return nil
 }

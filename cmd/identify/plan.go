@@ -17,12 +17,9 @@ import (
 	"hilrig/cmd/report"
 	"hilrig/configs"
 	"hilrig/configs/schema"
-	"hilrig/engine/friction"
 	"hilrig/hil/sink"
 	"hilrig/identify"
 	"hilrig/identify/axis"
-	"hilrig/identify/bristle"
-	"hilrig/identify/curve"
 	"hilrig/identify/linear"
 	"hilrig/identify/record"
 )
@@ -30,8 +27,8 @@ import (
 // termsOf is the linear fit of the file.
 func termsOf(cfg *configs.Identify) linear.Spec {
 	s := linear.Spec{
-		Rotary: cfg.Axis == "rotary", Order: cfg.Filter.Order, Cutoff: cfg.Filter.Cutoff,
-		Decimate: cfg.Decimate, Trim: linear.FromRecord, MinVelocity: linear.FromRecord, Lag: linear.LagMode(cfg.Model.Lag),
+		Rotary: cfg.Axis == "rotary", Terms: cfg.Terms, Order: cfg.Filter.Order, Cutoff: cfg.Filter.Cutoff,
+		Decimate: cfg.Decimate, Trim: linear.FromRecord, MinVelocity: linear.FromRecord, Lag: cfg.Model.Lag,
 	}
 	if cfg.Trim != nil {
 		s.Trim = *cfg.Trim
@@ -39,49 +36,30 @@ func termsOf(cfg *configs.Identify) linear.Spec {
 	if cfg.MinVelocity != nil {
 		s.MinVelocity = *cfg.MinVelocity
 	}
-	for _, t := range cfg.Terms {
-		s.Terms = append(s.Terms, linear.Term(t))
-	}
 	return s
 }
 
 // PlanOf translates the file for identify.
 func PlanOf(cfg *configs.Identify, workers int) identify.Plan {
-	m := &cfg.Model
-	spec := axis.Spec{
-		Rotary: cfg.Axis == "rotary", Law: m.Law, Asymmetric: m.Asymmetric, Terms: m.Terms, LinearHold: m.Hold == "linear",
-		Substeps: m.Substeps, Decimate: m.Decimate,
-		Drive:   m.Drive,
-		Output:  m.Output,
-		Initial: m.Initial,
-	}
-	spec.Scheme, _ = friction.ParseScheme(m.Scheme) // checked by the loader
-	if c := m.Controller; c != nil {
+	spec := cfg.Model.Spec
+	spec.Rotary = cfg.Axis == "rotary"
+	if c := cfg.Model.Controller; c != nil {
 		kv, limit, _ := cfg.ControllerGains() // checked by the loader
 		spec.Controller = &axis.Controller{Kp: c.Kp, Kv: kv, Limit: limit, Gain: 1, Mean: c.Mean, Delay: c.Delay}
 	}
 	p := identify.Plan{
-		Methods: cfg.Method, Model: spec, LagFree: m.Lag == "free",
+		Methods: cfg.Method, Model: spec, LagFree: cfg.Model.Lag == linear.LagFree,
 		Regress: termsOf(cfg), Form: cfg.Form, NoiseRatio: cfg.NoiseRatio,
-		Plateaus: curve.PlateauOptions{
-			Whole: cfg.Data.Columns.Group != "", Tolerance: cfg.Static.Tolerance, Least: cfg.Static.Least,
-			Travel: cfg.Static.Travel, Settle: cfg.Static.Settle, Period: cfg.Static.Period,
-		},
-		Weights: cfg.Static.Weights,
-		Loop:    curve.LoopOptions{Rig: cfg.Presliding.Rig, Relaxed: cfg.Presliding.Relaxed, NoiseX: cfg.Bristle.Position, NoiseU: cfg.Bristle.Force},
-		Joints:  linear.JointOptions{Absolute: cfg.Joints.Absolute, Free: cfg.Joints.Free},
-		Steps:   curve.StepOptions{Coefficient: cfg.Coefficient(), Machine: cfg.Steps.Machine},
-		Bristle: bristle.Options{
-			Hold:    cfg.Bristle.Hold,
-			Quantum: cfg.Bristle.Resolution, Noise: cfg.Bristle.Position, ForceNoise: cfg.Bristle.Force, Workers: workers},
-		Members: cfg.AEP.Members, Generations: cfg.AEP.Generations, Islands: cfg.AEP.Islands, Survivors: cfg.AEP.Survivors,
-		Beta1: cfg.AEP.Beta1, Beta2: cfg.AEP.Beta2, SpreadOne: cfg.AEP.Spread == "one",
-		Starts: cfg.LM.Starts, Draws: cfg.LM.Draws, Loss: cfg.LM.Loss, LossScale: cfg.LM.LossScale, Horizon: cfg.LM.Horizon,
+		Static: cfg.Static, Loop: cfg.Presliding, Joints: cfg.Joints, Steps: cfg.Steps, Bristle: cfg.Bristle, AEP: cfg.AEP, LM: cfg.LM,
 		Segments: cfg.Shooting, Bootstrap: cfg.Bootstrap, Seed: uint64(cfg.Seed), Workers: workers,
 		TimeLimit: time.Duration(cfg.TimeLimit * float64(time.Second)),
 	}
+	p.Static.Whole = cfg.Data.Columns.Group != ""
+	p.Loop.NoiseX, p.Loop.NoiseU = cfg.Bristle.Noise, cfg.Bristle.ForceNoise
+	p.Steps.Coefficient = cfg.Coefficient()
+	p.Bristle.Workers = workers
 	for _, g := range cfg.Parameters {
-		p.Given = append(p.Given, identify.Given{Name: g.Name, Start: g.Start, Lo: g.Min, Hi: g.Max, Fixed: g.Fixed, Log: g.Log})
+		p.Given = append(p.Given, g.Given)
 	}
 	return p
 }

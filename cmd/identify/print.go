@@ -256,7 +256,7 @@ func nextIdentify(path string, f Options, cfg *configs.Identify, recs identify.R
 	if f.data != "" {
 		again += " --data " + f.data
 	}
-	if s, ok := r.Settings.(linear.Spec); ok && len(recs.Fit) == 1 && cfg.Method[len(cfg.Method)-1] == "regress" && cfg.Form == string(linear.Direct) {
+	if s, ok := r.Settings.(linear.Spec); ok && len(recs.Fit) == 1 && cfg.Method[len(cfg.Method)-1] == "regress" && cfg.Form == linear.Direct {
 		if split, ok := s.Asymmetric(); ok && !f.Asymmetric {
 			if a, err := linear.InverseDynamics(recs.Fit[0], split); err == nil && a.Fit.RMS < 0.95*r.Fit.RMS && r.Fit.Relative != nil {
 				return fmt.Sprintf("%s --asymmetric      friction depends on the direction: relative force error %.2f %% instead of %.2f %%", again, a.Fit.Relative, *r.Fit.Relative)

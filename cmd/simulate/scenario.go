@@ -142,9 +142,10 @@ func (f *ScenarioOptions) check() error {
 	if !(f.C.Bias > f.C.Ripple) {
 		errs = append(errs, fmt.Errorf("--bias: %g m/s, want more than --ripple: the speed must not change sign", f.C.Bias))
 	}
-	var err error
-	if f.C.Scheme, err = friction.ParseScheme(f.Scheme); err != nil {
-		errs = append(errs, fmt.Errorf("--scheme: %w", err))
+	if i := slices.Index(friction.Midpoint.Words(), f.Scheme); i >= 0 {
+		f.C.Scheme = friction.Scheme(i)
+	} else {
+		errs = append(errs, fmt.Errorf("--scheme: unknown scheme %q, want one of %s", f.Scheme, SchemeNames()))
 	}
 	for _, format := range f.Formats {
 		if format != "svg" && format != "png" {
@@ -289,7 +290,7 @@ func ScenarioNames() []string {
 }
 
 // SchemeNames are the schemes of the smooth laws.
-func SchemeNames() string { return strings.Join(friction.Schemes(), ", ") }
+func SchemeNames() string { return strings.Join(friction.Midpoint.Words(), ", ") }
 
 // QuantityOf is a flag that takes a number with a unit.
 func QuantityOf(v *float64, unit string) quantity { return quantity{v, unit} }

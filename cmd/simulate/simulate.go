@@ -223,10 +223,6 @@ func (f *Options) next(path string) string {
 // prepare turns the file into experiments and finds out whether the step can be taken.
 func (s *simulation) prepare() error {
 	c := s.cfg
-	scheme, err := friction.ParseScheme(c.Scheme)
-	if err != nil {
-		return err
-	}
 	every, _ := c.Decimation()
 	if every == 0 {
 		every = (s.steps() + experiment.MaxRows - 1) / experiment.MaxRows
@@ -239,7 +235,7 @@ func (s *simulation) prepare() error {
 			Plant: p.Kind, Law: l.Model,
 			Input: c.Input.Generator(), Normal: c.Normal.Generator(), Current: c.Current.Generator(),
 			Mass: p.Mass, Spring: p.Spring, Damper: p.Damper, X0: c.Initial.Position, V0: c.Initial.Velocity,
-			Scheme: scheme, Step: c.Step, Duration: c.Duration, Substep: c.OverLimit == "substep",
+			Scheme: c.Scheme, Step: c.Step, Duration: c.Duration, Substep: c.OverLimit == "substep",
 		}
 		if k := c.Control; k != nil {
 			spec.Control = k.Spec()
@@ -260,12 +256,13 @@ func (s *simulation) prepare() error {
 		}
 		r := lawRun{law: l, spec: spec}
 		var why string
+		var err error
 		if r.parts, r.limit, why, err = stepLimit(&spec); err != nil {
 			bad = append(bad, fmt.Errorf("%s: %w", l.Label, err))
 		} else if spec.Step > experiment.MaxParts*r.limit {
 			bad = append(bad, fmt.Errorf("%s: step: %g s would be divided into %.3g parts; want a step of at most %.3g s", l.Label, spec.Step, spec.Step/r.limit, experiment.MaxParts*r.limit))
 		} else if r.parts > 1 && !spec.Substep {
-			e := &experiment.LimitError{Step: spec.Step, Limit: r.limit, Scheme: scheme, Why: why}
+			e := &experiment.LimitError{Step: spec.Step, Limit: r.limit, Scheme: c.Scheme, Why: why}
 			bad = append(bad, fmt.Errorf("%s: %w (over_limit: substep divides it into %d)", l.Label, e, r.parts))
 		}
 		// one threshold for all laws, else their events could not be compared

@@ -3,7 +3,6 @@ package friction
 import (
 	"fmt"
 	"math"
-	"strings"
 
 	"hilrig/engine"
 )
@@ -41,26 +40,16 @@ const (
 	ExplicitPade
 )
 
-var schemeNames = []string{"midpoint", "implicit", "explicit", "explicit-pade"}
-
-// Schemes lists the names of the schemes in their order.
-func Schemes() []string { return schemeNames }
-
-func (s Scheme) String() string {
-	if int(s) < len(schemeNames) {
-		return schemeNames[s]
-	}
-	return "unknown scheme"
+// Words are the schemes by number.
+func (Scheme) Words() []string {
+	return []string{"midpoint", "implicit", "explicit", "explicit-pade"}
 }
 
-// ParseScheme is the inverse of String.
-func ParseScheme(name string) (Scheme, error) {
-	for i, n := range schemeNames {
-		if n == name {
-			return Scheme(i), nil
-		}
+func (s Scheme) String() string {
+	if s <= ExplicitPade {
+		return s.Words()[s]
 	}
-	return 0, fmt.Errorf("unknown scheme %q, want one of %s", name, strings.Join(schemeNames, ", "))
+	return "unknown scheme"
 }
 
 // Mass is a mass under a friction law. Its state is the caller's slice x = [position m, velocity m/s, state of the law …].
@@ -103,7 +92,7 @@ func NewMass(m float64, law Model, scheme Scheme) (*Mass, error) {
 	if err := law.Validate(); err != nil {
 		return nil, err
 	}
-	if int(scheme) >= len(schemeNames) {
+	if scheme > ExplicitPade {
 		return nil, fmt.Errorf("scheme: %d is unknown", scheme)
 	}
 	b := &Mass{M: m, law: law, scheme: scheme, zn: make([]float64, law.StateDim())}

@@ -63,24 +63,37 @@ func (Initial) Words() []string { return []string{"measured", "rest", "free"} }
 
 func (i Initial) String() string { return i.Words()[i] }
 
-// Spec describes a model of an axis.
+// Hold says what the recorded force does between its samples.
+type Hold uint8
+
+const (
+	Held   Hold = iota // it keeps its value to the next one
+	Linear             // it runs straight to the next one
+)
+
+// Words are the holds by number.
+func (Hold) Words() []string { return []string{"held", "linear"} }
+
+func (h Hold) String() string { return h.Words()[h] }
+
+// Spec describes a model of an axis. It is the section model of a file, but for the controller.
 type Spec struct {
-	Rotary     bool
-	Law        string   // name in the registry of friction; "" for none
-	Asymmetric bool     // levels and viscosity by the sign of velocity: Fc+ and Fc- for Fc, and so on
-	Terms      []string // loads besides the law: viscous, offset, stiffness, gravity-sin, gravity-cos
-	Drive      Drive
-	Output     Output
-	Initial    Initial
-	Controller *Controller // for Servo
-	LinearHold bool        // the force runs straight between its samples instead of being held
-	Scheme     friction.Scheme
-	Substeps   int // parts of a sampling interval; 0: as the law and the springs ask for
-	Decimate   int // every n-th sample is compared, all are simulated; 0: 1
+	Rotary     bool            `yaml:"-"`
+	Law        string          `yaml:"law,omitempty" doc:"a friction law of hil laws; empty: no friction"`
+	Asymmetric bool            `yaml:"asymmetric" doc:"levels and viscosity by the sign of velocity: Fc+ and Fc- for Fc, and so on"`
+	Terms      []string        `yaml:"terms" enum:"viscous,offset,stiffness,gravity-sin,gravity-cos" doc:"loads besides the law; viscous for a law that has no viscous friction itself"`
+	Drive      Drive           `yaml:"drive" doc:"force: the recorded one; spring: kd to the recorded reference; coast: none; servo: the controller on the recorded reference"`
+	Output     Output          `yaml:"output" doc:"what is compared with the record; a servo compares its command"`
+	Initial    Initial         `yaml:"initial" doc:"state at the beginning of a record; free: position and velocity are parameters"`
+	Controller *Controller     `yaml:"-"` // for Servo
+	Hold       Hold            `yaml:"hold" doc:"the force between its samples"`
+	Scheme     friction.Scheme `yaml:"scheme" enum:"midpoint,implicit" doc:"how the law is coupled to the mass"`
+	Substeps   int             `yaml:"substeps" want:">=0 <=10000" doc:"steps in a sampling interval; 0: as many as the record needs"`
+	Decimate   int             `yaml:"decimate" want:">=1 <=1000" doc:"every n-th sample is compared; all are simulated"` // 0: 1
 
 	// Known are parameters whose values are known beforehand. They are fixed at these, and guesses and bounds of the others
 	// rest on them: with a spring that draws the mass, every force is guessed in proportion to kd.
-	Known map[string]float64
+	Known map[string]float64 `yaml:"-"`
 }
 
 // Controller is a cascade: u = gain·clamp(kv·(kp·(reference − position) − velocity)), its velocity a difference of the

@@ -248,7 +248,7 @@ func (e *evaluator) divide() {
 			e.inputs[i] = make([]window, n, max(n, maxSubsteps))
 		}
 		e.inputs[i] = e.inputs[i][:n]
-		windows(e.inputs[i], lag/p.dt, e.q.m.spec.LinearHold)
+		windows(e.inputs[i], lag/p.dt, e.q.m.spec.Hold == Linear)
 		if e.servos != nil {
 			e.servos[i].late(e.inputs[i])
 		}

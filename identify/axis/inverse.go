@@ -204,7 +204,7 @@ func (d *drag) left(m *Model, b *body) []float64 {
 		if b.lag >= 0 {
 			lag = b.value[b.lag] / p.dt
 		}
-		w, late := windowOf(-lag, 1-lag, m.spec.LinearHold), make([]float64, len(u))
+		w, late := windowOf(-lag, 1-lag, m.spec.Hold == Linear), make([]float64, len(u))
 		for k := range late {
 			late[k] = w.meanOf(u, k)
 		}

@@ -112,7 +112,7 @@ func (m *Model) lead(mass, w float64) {
 	m.led = &leading{mass: mass, noise: w}
 	for _, p := range m.pieces {
 		h := p.dt * float64(m.spec.Decimate)
-		m.led.gains = append(m.led.gains, gains((p.n-1)/m.spec.Decimate+1, h, p.dt, mass, w, m.noise(), m.spec.Output, m.spec.LinearHold))
+		m.led.gains = append(m.led.gains, gains((p.n-1)/m.spec.Decimate+1, h, p.dt, mass, w, m.noise(), m.spec.Output, m.spec.Hold == Linear))
 	}
 }
 

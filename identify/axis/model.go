@@ -84,7 +84,7 @@ func New(spec Spec, pieces []*record.Record) (*Model, error) {
 	}
 	if m.spec.Drive == Force { // rests on the rough inertia
 		for _, p := range m.pieces {
-			s := m.spec.start(p.rec, &push{drive: p.force, m: m.rough.m, fv: m.rough.fv, linear: m.spec.LinearHold})
+			s := m.spec.start(p.rec, &push{drive: p.force, m: m.rough.m, fv: m.rough.fv, linear: m.spec.Hold == Linear})
 			p.x0, p.v0, p.a0 = s.x, s.v, s.a
 		}
 	}

@@ -59,19 +59,19 @@ func TestLagDelaysTheMotion(t *testing.T) {
 	for k := 100; k < len(force); k++ {
 		force[k] = 5
 	}
-	for _, linear := range []bool{false, true} {
+	for _, hold := range []Hold{Held, Linear} {
 		for _, lag := range []float64{0, 0.3, 1, 1.4, -0.4, -1.2} {
-			x := simulated(t, Spec{Law: "viscous", Drive: Force, LinearHold: linear, Substeps: 10}, dt, force,
+			x := simulated(t, Spec{Law: "viscous", Drive: Force, Hold: hold, Substeps: 10}, dt, force,
 				map[string]float64{"M": m, "Fv": c, "lag": lag * dt})
 			begin := 1 + lag*dt
-			if linear { // the ramp from sample 99 to 100 has its middle half a sample earlier
+			if hold == Linear { // the ramp from sample 99 to 100 has its middle half a sample earlier
 				begin -= dt / 2
 			}
 			for k := 110; k < len(x); k++ {
 				s := float64(k)*dt - begin
 				want := 5 / c * (s - m/c*(1-math.Exp(-c/m*s)))
 				if math.Abs(x[k]-want) > 5/m*dt*dt/4 {
-					t.Fatalf("straight %v, lag %g: x(%g s) = %.8f m, want %.8f", linear, lag, float64(k)*dt, x[k], want)
+					t.Fatalf("%v, lag %g: x(%g s) = %.8f m, want %.8f", hold, lag, float64(k)*dt, x[k], want)
 				}
 			}
 		}
@@ -89,7 +89,7 @@ func TestDirectionsHaveTheirOwnFriction(t *testing.T) {
 			for k := range force {
 				force[k] = c.u * min(1, float64(k)/1000) // loaded slowly: a jump would throw the bristles over
 			}
-			x := simulated(t, Spec{Law: law, Asymmetric: true, Drive: Force, LinearHold: true}, 2e-3, force, values)
+			x := simulated(t, Spec{Law: law, Asymmetric: true, Drive: Force, Hold: Linear}, 2e-3, force, values)
 			n := len(x) - 1
 			if got := (x[n] - x[n-500]) / 1; math.Abs(got-c.speed) > 2e-3*math.Abs(c.speed)+1e-4 {
 				t.Errorf("%s at %g N: %.5f m/s, want %.5f", law, c.u, got, c.speed)

@@ -15,7 +15,7 @@ func pendulum(t testing.TB, run string) []*record.Record {
 		Position: record.Column{Name: "position_rad"}, Velocity: record.Column{Name: "velocity_rad_s"}, Force: record.Column{Name: "torque_Nm"}})
 }
 
-var pendulumSpec = Spec{Rotary: true, Law: "static-coulomb-viscous", Drive: Force, Terms: []string{"gravity-sin", "offset"}, LinearHold: true}
+var pendulumSpec = Spec{Rotary: true, Law: "static-coulomb-viscous", Drive: Force, Terms: []string{"gravity-sin", "offset"}, Hold: Linear}
 
 // shareExplained is 1 − ‖residual‖/‖measured − its mean‖.
 func shareExplained(y, r []float64) float64 {

@@ -33,10 +33,10 @@ func (m *Model) Finer(params []fit.Param, n int) (*Model, error) {
 	return &finer, nil
 }
 
-// Hold is the model with the force straight between its samples, or held.
-func (m *Model) Hold(straight bool) *Model {
+// Hold is the model under a force that does h between its samples.
+func (m *Model) Hold(h Hold) *Model {
 	other := *m
-	other.spec.LinearHold = straight
+	other.spec.Hold = h
 	if m.led != nil {
 		other.lead(m.led.mass, m.led.noise)
 	}

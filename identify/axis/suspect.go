@@ -203,7 +203,7 @@ func (n *numbers) contradicted(spec Spec, pieces []*record.Record, u messageUnit
 		count := 0
 		for _, d := range forces {
 			drag, h, q := n.dragged(d.Position, d.Dt), d.Dt, d.Position
-			held := windowOf(-0.5-n.lag/h, 0.5-n.lag/h, spec.LinearHold)
+			held := windowOf(-0.5-n.lag/h, 0.5-n.lag/h, spec.Hold == Linear)
 			slid := 0.0 // since the last reversal
 			for k := 1; k < len(q); k++ {
 				dx := q[k] - q[k-1]

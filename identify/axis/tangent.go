@@ -305,7 +305,7 @@ func (t *tangent) around(i int) {
 	}
 	t.early[i], t.later[i] = t.early[i][:n], t.later[i][:n]
 	t.eps = 1e-4 * p.dt
-	straight := t.q.m.spec.LinearHold
+	straight := t.q.m.spec.Hold == Linear
 	windows(t.early[i], (t.b.late()-t.eps)/p.dt, straight)
 	windows(t.later[i], (t.b.late()+t.eps)/p.dt, straight)
 	if t.servos != nil {

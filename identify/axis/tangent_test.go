@@ -32,7 +32,7 @@ func TestTangents(t *testing.T) {
 		{"both directions alike", Spec{Terms: []string{"offset"}, Controller: servo}, map[string]float64{"lag": 0.23e-3}, nil, false},
 		{"by direction", Spec{Asymmetric: true, Controller: servo, Substeps: 3}, map[string]float64{"lag": -0.2e-3}, nil, false},
 		{"before its stamp", Spec{Asymmetric: true, Controller: servo}, map[string]float64{"lag": -0.83e-3}, nil, false},
-		{"far before its stamp, linear hold", Spec{Asymmetric: true, Controller: servo, LinearHold: true, Substeps: 2}, map[string]float64{"lag": -0.7e-3}, nil, false},
+		{"far before its stamp, linear hold", Spec{Asymmetric: true, Controller: servo, Hold: Linear, Substeps: 2}, map[string]float64{"lag": -0.7e-3}, nil, false},
 		{"pulses", Spec{Asymmetric: true, Controller: servo}, map[string]float64{"lag": -0.83e-3}, pulse, false},
 		{"late velocity", Spec{Asymmetric: true, Controller: &late, Substeps: 2}, map[string]float64{"lag": -1.2e-3}, nil, false},
 		{"implicit", Spec{Asymmetric: true, Controller: servo, Scheme: friction.Implicit, Substeps: 2}, map[string]float64{"lag": 0.2e-3}, nil, false},
@@ -40,9 +40,9 @@ func TestTangents(t *testing.T) {
 		{"free start", Spec{Asymmetric: true, Controller: servo, Initial: Free, Output: Position}, map[string]float64{"lag": 0.1e-3}, nil, false},
 		{"open loop", Spec{Terms: []string{"offset"}, Drive: Force, Output: Position, Initial: Free}, map[string]float64{"lag": 0.3e-3}, nil, false},
 		{"open loop, velocity", Spec{Asymmetric: true, Drive: Force, Output: Velocity, Substeps: 3}, map[string]float64{"lag": -0.7e-3}, nil, false},
-		{"open loop, spring and decay", Spec{Terms: []string{"stiffness"}, Drive: Force, Output: Position, LinearHold: true}, map[string]float64{"k": 300, "lag": 0.1e-3}, nil, false},
+		{"open loop, spring and decay", Spec{Terms: []string{"stiffness"}, Drive: Force, Output: Position, Hold: Linear}, map[string]float64{"k": 300, "lag": 0.1e-3}, nil, false},
 		{"open loop, led by position", Spec{Terms: []string{"offset"}, Drive: Force, Output: Position, Initial: Free}, map[string]float64{"lag": 0.3e-3}, nil, true},
-		{"open loop, led by velocity", Spec{Asymmetric: true, Drive: Force, Output: Velocity, LinearHold: true}, map[string]float64{"lag": -0.7e-3}, nil, true},
+		{"open loop, led by velocity", Spec{Asymmetric: true, Drive: Force, Output: Velocity, Hold: Linear}, map[string]float64{"lag": -0.7e-3}, nil, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.spec.Law, c.spec.Decimate = "lugre", 2
@@ -70,7 +70,7 @@ func TestTangents(t *testing.T) {
 				t.Fatal(err)
 			}
 			if c.led {
-				g := gains(l.pieces[0].n, 2*d.Dt, d.Dt, 95, 5, 1e-6, c.spec.Output, c.spec.LinearHold)
+				g := gains(l.pieces[0].n, 2*d.Dt, d.Dt, 95, 5, 1e-6, c.spec.Output, c.spec.Hold == Linear)
 				l.led = &leading{gains: [][]gain{g, g}}
 			}
 			ps := l.Params()
@@ -131,8 +131,8 @@ func TestTangents(t *testing.T) {
 // What a little less force does to the residual is what a simulation under so much less says.
 func TestYields(t *testing.T) {
 	rec := populationRecord(t, 3000, 2e-4, 1)
-	for _, straight := range []bool{false, true} {
-		m, err := New(Spec{Law: "lugre", Output: Velocity, LinearHold: straight, Terms: []string{"offset"}}, []*record.Record{rec, rec})
+	for _, hold := range []Hold{Held, Linear} {
+		m, err := New(Spec{Law: "lugre", Output: Velocity, Hold: hold, Terms: []string{"offset"}}, []*record.Record{rec, rec})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +170,7 @@ func TestYields(t *testing.T) {
 				off, all = off+(own[i][k]-want)*(own[i][k]-want), all+want*want
 			}
 			if off > 1e-6*all || all == 0 {
-				t.Errorf("course %d, straight %t: off by %.2g of its rms", i, straight, math.Sqrt(off/all))
+				t.Errorf("course %d, %s: off by %.2g of its rms", i, hold, math.Sqrt(off/all))
 			}
 		}
 	}

@@ -48,14 +48,14 @@ type theta [count]float64
 
 var names = [count]string{"M", "sigma0", "sigma1", "sigma2", "Fc", "Fs", "vs", "offset"}
 
-// Options are the settings of all methods here. The zero value means what the comments say.
+// Options are the settings of all methods here, and the section noise of a file: what is known of a record besides its numbers.
 type Options struct {
-	Warm       bool    // start from the values of the parameters instead of from the data
-	Quantum    float64 // m or rad, count of the encoder; 0: found in the record
-	Noise      float64 // m or rad, rms error of the position besides the count; 0: estimated where the count does not explain it
-	ForceNoise float64 // N or N·m, rms error of the force from sample to sample; 0: estimated
-	Hold       Hold    // what the force does between its samples
-	Workers    int     // 0: as many as there are cores
+	Warm       bool    `yaml:"-"` // start from the values of the parameters instead of from the data
+	Quantum    float64 `yaml:"resolution" unit:"m" want:">=0" doc:"step of the position encoder; 0: found in the record"`
+	Noise      float64 `yaml:"position" unit:"m" want:">=0" doc:"standard deviation of the position noise besides the steps of the encoder; 0: estimated"`
+	ForceNoise float64 `yaml:"force" unit:"N" want:">=0" doc:"standard deviation of the force noise; 0: estimated"`
+	Hold       Hold    `yaml:"hold" doc:"the force between its samples: the likeliest, band-limited, straight, constant"`
+	Workers    int     `yaml:"-"` // 0: as many as there are cores
 }
 
 // Params are the eight parameters with bounds that exclude nothing sensible. Their values matter to a warm start only.

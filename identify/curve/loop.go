@@ -13,16 +13,15 @@ import (
 
 // LoopOptions say how a presliding record is taken.
 type LoopOptions struct {
-	Rotary bool // the axis turns: units are N·m and rad
+	Rotary bool `yaml:"-"` // the axis turns: units are N·m and rad
 
-	// Rig is the stiffness of everything between the contact and the place where displacement is measured, N/m: the measured
-	// stiffness k has 1/k = 1/σ0 + 1/Rig. 0: rigid.
-	Rig float64
+	// The measured stiffness k has 1/k = 1/σ0 + 1/Rig.
+	Rig float64 `yaml:"rig_stiffness" unit:"N/m" want:">=0" doc:"of what lies between the contact and the sensor of displacement; 0: rigid"`
 
-	// Relaxed says that the bristles carry no force at the first sample. Otherwise that force is estimated.
-	Relaxed bool
+	// Otherwise that force is estimated.
+	Relaxed bool `yaml:"relaxed" doc:"the bristles carry no force at the first sample"`
 
-	NoiseX, NoiseU float64 // m and N, standard deviation of one sample; 0: from the record
+	NoiseX, NoiseU float64 `yaml:"-"` // m and N, standard deviation of one sample; 0: from the record
 }
 
 const (

@@ -22,21 +22,15 @@ type Point struct {
 	From    string  //      which part of which record
 }
 
-// PlateauOptions say how stretches of constant velocity are found and averaged.
+// PlateauOptions say how stretches of constant velocity are found and averaged. Bristles settle in a travel of 5·g/σ0 (theory
+// §9.2); with Settle and Travel 0 the first tenth of a plateau that was found is left out, and nothing with Whole.
 type PlateauOptions struct {
-	// Whole takes every record for one plateau, as files grouped by a set point are.
-	Whole bool
-
-	Tolerance float64 // of the velocity within a plateau, as a share of it; 0: 0.05
-	Least     float64 // s, shortest plateau; 0: 64 samples. Not for Whole
-
-	// What is left out at the beginning of a plateau: the travel in which bristles settle, 5·g/σ0 of theory §9.2, and a
-	// time in which the drive does. With both 0 it is the first tenth of a plateau that was found, and nothing with Whole.
-	Travel float64 // m or rad
-	Settle float64 // s
-
-	// Period is the travel after which cogging or a screw repeats (m or rad): means are taken over whole ones. 0: none.
-	Period float64
+	Settle    float64 `yaml:"settle" unit:"s" want:">=0" doc:"left out at the beginning of every plateau"`
+	Travel    float64 `yaml:"travel" unit:"m" want:">=0" doc:"left out at the beginning of every plateau, in which bristles settle"`
+	Least     float64 `yaml:"least" unit:"s" want:">=0" doc:"shortest plateau; 0: 64 samples"` // not for Whole
+	Tolerance float64 `yaml:"tolerance" want:">=0 <=1" doc:"of the velocity within a plateau, as a share of it; 0: 0.05"`
+	Period    float64 `yaml:"period" unit:"m" want:">=0" doc:"travel after which cogging or a screw repeats: means are taken over whole ones; 0: none"`
+	Whole     bool    `yaml:"-"` // every record is one plateau, as files grouped by a set point are
 }
 
 const minSamples = 16 // in a mean with a standard error

@@ -17,9 +17,9 @@ import (
 
 // StepOptions say how velocity steps are read.
 type StepOptions struct {
-	Rotary      bool    // the axis turns: units are N·m and rad
-	Coefficient bool    // the force channel holds the coefficient of friction, no load is needed
-	Machine     float64 // N/m, stiffness between what imposes the velocity and the contact; 0: not known
+	Rotary      bool    `yaml:"-"` // the axis turns: units are N·m and rad
+	Coefficient bool    `yaml:"-"` // the force channel holds the coefficient of friction, no load is needed
+	Machine     float64 `yaml:"machine_stiffness" unit:"N/m" want:">=0" doc:"of what lies between the drive that imposes the velocity and the contact; 0: not known"`
 }
 
 var stepNames = []string{"mu0", "v0", "A", "B", "L", "lag", "N0"}

@@ -206,10 +206,10 @@ func TestWildRecords(t *testing.T) {
 				}
 				what += damage(d, r) + ", "
 			}
-			plan := identify.Plan{Methods: identify.Chain{identify.Method(method)}, Weights: []string{"scatter", "errors", "equal"}[r.IntN(3)],
+			plan := identify.Plan{Methods: identify.Chain{identify.Method(method)}, Static: identify.Static{Weights: identify.Weights(r.IntN(3))},
 				Model: axis.Spec{Law: []string{"", "lugre", "stribeck-tustin", "stribeck-bo-pavelescu", "coulomb"}[r.IntN(5)], Asymmetric: r.IntN(4) == 0}}
 			plan.Loop.Relaxed = r.IntN(3) == 0
-			name := fmt.Sprintf("%s %d (%s%s)", method, seed, what, plan.Weights)
+			name := fmt.Sprintf("%s %d (%sweights %d)", method, seed, what, plan.Static.Weights)
 			res, err := func() (res *identify.Result, err error) {
 				defer func() {
 					if p := recover(); p != nil {

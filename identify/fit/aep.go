@@ -25,33 +25,44 @@ import (
 //
 // The zero value is a good method.
 type AEP struct {
-	Members      int     // of an island; 0: 30
-	Generations  int     // with that of the random members; 0: 100, or no limit if Simulations or Time is given
-	Beta1, Beta2 float64 // size of directed and of undirected steps; 0: 0.1, 0.05
-	Oldest       int     // age after which 2 follows; 0: 50
-	SpreadOne    bool    // S = 1 instead of √(f/f̄0)
+	Members     int     `yaml:"members" want:">=2 <=100000" doc:"individuals"`                                // of an island; 0: 30
+	Generations int     `yaml:"generations" want:">=1 <=1000000" doc:"at most"`                               // with that of the random members; 0: 100, or no limit if Simulations or Time is given
+	Islands     int     `yaml:"islands" want:">=1 <=1000" doc:"populations that exchange their best"`         // 0: 1
+	Beta1       float64 `yaml:"beta1" want:">0 <=1" doc:"spread in the direction of the last success (6.26)"` // 0: 0.1
+	Beta2       float64 `yaml:"beta2" want:">0 <=1" doc:"spread per age without it (6.26)"`                   // 0: 0.05
+	Spread      Spread  `yaml:"spread" doc:"cost: the spread shrinks with the root of the cost; one: as (6.26) is written"`
+	Survivors   int     `yaml:"survivors" want:">=1 <=100" doc:"best individuals that a following lm polishes"` // 0: 3
 
-	Islands int // populations on their own; 0: 1
-	Migrate int // generations from one exchange between them to the next; 0: 10
+	Oldest  int `yaml:"-"` // age after which 2 follows; 0: 50
+	Migrate int `yaml:"-"` // generations from one exchange between islands to the next; 0: 10
 
-	Simulations int           // no generation begins that would exceed as many; 0: no limit
-	Time        time.Duration // of this run, resumed or not; 0: no limit
-	Target      float64       // Σ r² to be content with; 0: none
-	Stagnation  int           // generations without improvement by a millionth of the cost; 0: no limit
+	Simulations int           `yaml:"-"` // no generation begins that would exceed as many; 0: no limit
+	Time        time.Duration `yaml:"-"` // of this run, resumed or not; 0: no limit
+	Target      float64       `yaml:"-"` // Σ r² to be content with; 0: none
+	Stagnation  int           `yaml:"-"` // generations without improvement by a millionth of the cost; 0: no limit
 
-	Seed     uint64
-	Start    bool // the values of the parameters are among the first members
-	Survivor int  // how many to report; 0: 3
-	Complete bool // simulate losers to their end
-
-	Workers int // 0: as many as there are processors
+	Seed     uint64 `yaml:"-"`
+	Start    bool   `yaml:"-"` // the values of the parameters are among the first members
+	Complete bool   `yaml:"-"` // simulate losers to their end
+	Workers  int    `yaml:"-"` // 0: as many as there are processors
 
 	// Save is called with the state after every Every-th generation, and at the end. Resume continues from such a state;
 	// it must come from the same problem and population.
-	Save   func(*Checkpoint)
-	Every  int // 0: 10
-	Resume *Checkpoint
+	Save   func(*Checkpoint) `yaml:"-" json:"-"`
+	Every  int               `yaml:"-"` // 0: 10
+	Resume *Checkpoint       `yaml:"-" json:"-"`
 }
+
+// Spread is the factor S of (6.26).
+type Spread uint8
+
+const (
+	SpreadCost Spread = iota // √(f/f̄0)
+	SpreadOne                // 1
+)
+
+// Words are the spreads by number.
+func (Spread) Words() []string { return []string{"cost", "one"} }
 
 // Fit is Search with its best member as a solution, whose derivatives are by differences. Cost is Σ r²; Converged says that
 // Target or Stagnation ended it; Extra has "survivors" ([][]float64) and "survivor_costs", "mean_first_cost" and "generations".
@@ -69,7 +80,7 @@ func (a AEP) Fit(ctx context.Context, p *Problem, watch Watch) (*Solution, error
 	s.Objective, s.Cost = "sum of squared residuals", cost
 	s.Converged, s.Reason = pop.settled, pop.Reason
 	s.Iterations, s.Evaluations = pop.Generation, s.Evaluations+pop.Simulated
-	k := a.Survivor
+	k := a.Survivors
 	if k == 0 {
 		k = 3
 	}

@@ -97,7 +97,7 @@ func (pop *Population) generation(ctx context.Context, c *crew, a *AEP) bool {
 	copy(pop.tested, pop.order)
 	for i, m := range pop.tested {
 		s := 1.0
-		if !a.SpreadOne {
+		if a.Spread == SpreadCost {
 			s = spread(m.cost, pop.mean)
 		}
 		m.bear(m.normal, a.Beta1, a.Beta2, s)

@@ -176,7 +176,7 @@ func (m LM) check(p *Problem) error {
 			add("a tolerance, the first λ or the longest step is %g, want numbers above zero", v)
 		}
 	}
-	if err := m.Loss.check(); err != nil {
+	if err := m.Loss.Check(); err != nil {
 		add("%v", err)
 	}
 	if bad != nil {

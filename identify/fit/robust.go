@@ -3,7 +3,6 @@ package fit
 import (
 	"fmt"
 	"math"
-	"strings"
 )
 
 // LossKind is what a residual costs.
@@ -16,9 +15,10 @@ const (
 	Cauchy
 )
 
-var lossNames = []string{"squares", "soft-l1", "huber", "cauchy"}
+// Words are the losses by number.
+func (LossKind) Words() []string { return []string{"squares", "soft-l1", "huber", "cauchy"} }
 
-func (k LossKind) String() string { return lossNames[k] }
+func (k LossKind) String() string { return k.Words()[k] }
 
 // Loss is ρ of the cost ½·Σ s²·ρ(r²/s²), with z = r²/s² and the scale s in the unit of the residuals:
 //
@@ -30,25 +30,12 @@ func (k LossKind) String() string { return lossNames[k] }
 // Residuals well below s count as squares, those far above it hardly pull. Far from the solution this smooths the valleys
 // of a record that goes out of phase; a scale of 20 times the noise keeps nearly full efficiency at the solution.
 type Loss struct {
-	Kind  LossKind
-	Scale float64
+	Kind  LossKind `yaml:"loss" doc:"squares, or a loss that outliers pull less"`
+	Scale float64  `yaml:"loss_scale" unit:"residual" want:">=0" doc:"residual at which the loss turns, in the unit of what is compared; 0: 20 times the noise of the record"`
 }
 
-// ParseLoss reads a loss from its name; "" is squares.
-func ParseLoss(name string, scale float64) (Loss, error) {
-	if name == "" {
-		name = lossNames[Squares]
-	}
-	for k, n := range lossNames {
-		if n == name {
-			l := Loss{LossKind(k), scale}
-			return l, l.check()
-		}
-	}
-	return Loss{}, fmt.Errorf("loss %q is not known, want one of %s", name, strings.Join(lossNames, ", "))
-}
-
-func (l Loss) check() error {
+// Check says what is wrong with a loss.
+func (l Loss) Check() error {
 	if l.Kind > Cauchy {
 		return fmt.Errorf("loss %d is not known", l.Kind)
 	}

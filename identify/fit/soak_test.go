@@ -14,7 +14,7 @@ func TestBesideDifferentialEvolution(t *testing.T) {
 	for _, l := range landscapes {
 		one, reached := evolved(t, l.p, l.goal, 20, AEP{Simulations: evaluations})
 		two, both := evolved(t, l.p, l.goal, 20, AEP{Simulations: evaluations, Islands: 2, Members: 15})
-		steady, still := evolved(t, l.p, l.goal, 20, AEP{Simulations: evaluations, SpreadOne: true})
+		steady, still := evolved(t, l.p, l.goal, 20, AEP{Simulations: evaluations, Spread: SpreadOne})
 		var de []float64
 		scipy(t, `
 def run(s):

@@ -19,6 +19,9 @@ const (
 // Forms lists every form.
 var Forms = []Form{Direct, Weak, Instrumental, Total}
 
+// Words are the forms.
+func (Form) Words() []string { return words(Forms) }
+
 // Options are the settings of the forms other than direct.
 type Options struct {
 	Window     float64 // s, weak: length of a test function; 0: by the band of the spec

@@ -25,6 +25,9 @@ const (
 	LagAuto  LagMode = "auto"  // a parameter wherever the record can tell it
 )
 
+// Words are the ways.
+func (LagMode) Words() []string { return words([]LagMode{LagAuto, LagFixed, LagFree}) }
+
 // lagTerm is the column of the lag.
 const lagTerm Term = "lag"
 

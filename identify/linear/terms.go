@@ -32,6 +32,16 @@ const (
 // Terms lists every term that exists.
 var Terms = []Term{Inertia, Viscous, Coulomb, Offset, ViscousPlus, ViscousMinus, CoulombPlus, CoulombMinus, Stiffness, GravitySin, GravityCos}
 
+// Words are the terms.
+func (Term) Words() []string { return words(Terms) }
+
+func words[T ~string](of []T) (out []string) {
+	for _, w := range of {
+		out = append(out, string(w))
+	}
+	return out
+}
+
 // property is what is known about a term apart from its column.
 type property struct {
 	symbol         string

@@ -28,13 +28,13 @@ import (
 
 // JointOptions say how two joints were recorded.
 type JointOptions struct {
-	Absolute bool // the second angle counts from the same line as the first, not from the first link
+	Absolute bool `yaml:"absolute" doc:"the second angle counts from the same line as the first, not from the first link"`
 
 	// Free: nobody drives the arm, and the sum of all columns times their parameters is zero. All parameters could be scaled
 	// together: they come out as ratios to mgs2, from the direction in which the columns, scaled to one length, come nearest
 	// to zero. Least squares with one of them on the left would take its noise for that of all and shrink the others. There
 	// is no motor: J12 = J2.
-	Free bool
+	Free bool `yaml:"free" doc:"nobody drives the arm: parameters are ratios to mgs2"`
 }
 
 // TwoJoint fits two joints; the records of a piece hold one joint each, on the same grid of time. Rows, filters and errors
