@@ -249,6 +249,9 @@ func printCorrelation(w io.Writer, r *identify.Result) {
 	}
 }
 
+// mostTried is the number of samples up to which friction by direction is tried, which takes as long as the fit.
+const mostTried = 2e6
+
 // nextIdentify is the command that makes sense after this result. Whether friction depends on the direction is tried, not
 // guessed.
 func nextIdentify(path string, f Options, cfg *configs.Identify, recs identify.Records, r *identify.Result) string {
@@ -256,7 +259,7 @@ func nextIdentify(path string, f Options, cfg *configs.Identify, recs identify.R
 	if f.data != "" {
 		again += " --data " + f.data
 	}
-	if s, ok := r.Settings.(linear.Spec); ok && len(recs.Fit) == 1 && cfg.Method[len(cfg.Method)-1] == "regress" && cfg.Form == linear.Direct {
+	if s, ok := r.Settings.(linear.Spec); ok && len(recs.Fit) == 1 && recs.Fit[0].Len() <= mostTried && cfg.Method[len(cfg.Method)-1] == "regress" && cfg.Form == linear.Direct {
 		if split, ok := s.Asymmetric(); ok && !f.Asymmetric {
 			if a, err := linear.InverseDynamics(recs.Fit[0], split); err == nil && a.Fit.RMS < 0.95*r.Fit.RMS && r.Fit.Relative != nil {
 				return fmt.Sprintf("%s --asymmetric      friction depends on the direction: relative force error %.2f %% instead of %.2f %%", again, a.Fit.Relative, *r.Fit.Relative)

@@ -80,21 +80,24 @@ func fitted(recs []*record.Record, s Spec, by Form, o Options, of maker) (*Resul
 		s = s.At(1 / recs[0].Dt)
 	}
 	r := &Result{Spec: s, Warnings: []string{}, of: of}
-	reg, sol, err := s.solved(recs, by, o, of)
-	if err != nil {
-		return nil, err
+	var reg *regression
+	once := func() error {
+		var sol *solution
+		var err error
+		if reg, sol, err = s.solved(recs, by, o, of); err != nil {
+			return err
+		}
+		r.HalfCutoff = reg.half(by, o, sol.theta)
+		return r.take(reg, sol)
 	}
-	if err := r.take(reg, sol); err != nil {
+	if err := once(); err != nil {
 		return nil, err
 	}
 	if lag := r.estimate("lag"); lag != nil && s.Lag == LagAuto && lag.RobustErr > reg.form.f.dt && lag.RobustCI95[0] < 0 && lag.RobustCI95[1] > 0 {
 		// the record does not tell it: that it is small is known better
 		s.Lag, r.Spec = LagFixed, s
-		if reg, sol, err = s.solved(recs, by, o, of); err != nil {
-			return nil, err
-		}
 		note := fmt.Sprintf("the record tells the lag of the force to ± %.2g s only; it is taken for zero", lag.RobustErr)
-		if err := r.take(reg, sol); err != nil {
+		if err := once(); err != nil {
 			return nil, err
 		}
 		r.sol.Notes = append(r.sol.Notes, note)
@@ -112,7 +115,6 @@ func fitted(recs []*record.Record, s Spec, by Form, o Options, of maker) (*Resul
 		r.Warnings = append(r.Warnings, w)
 	}
 	r.Doubts, r.OneWay = append(r.Doubts, reg.doubts...), reg.single
-	r.HalfCutoff = reg.half(by, o, sol.theta)
 	r.Compute = time.Since(start).Seconds()
 	return r, nil
 }
@@ -258,11 +260,11 @@ func (r *regression) findLag(from float64, known *regression) error {
 		r.push(0, false)
 		return nil
 	}
-	err := r.refineLag(from, known == nil || known.held)
+	held, err := r.refineLag(from, known == nil || known.held)
 	if err == nil && known == nil {
-		held := r.cost()
-		if err = r.refineLag(from, false); err == nil && held < r.cost() {
-			err = r.refineLag(r.lag, true)
+		straight := 0.0
+		if straight, err = r.refineLag(from, false); err == nil && held < straight {
+			_, err = r.refineLag(r.lag, true)
 		}
 	}
 	if err == nil {
@@ -302,18 +304,11 @@ func (r *regression) half(by Form, o Options, theta []float64) []float64 {
 		})
 		return y
 	}
-	out.w, out.columns, out.slope, out.after = make([][]float64, len(w)), columns, nil, low
-	out.y = filtered(e)
+	out.columns, out.slope, out.after, out.y = columns, nil, low, filtered(e)
+	out.w, out.z = r.mapped(filtered)
 	for j := range w {
-		out.w[j] = filtered(w[j])
 		for k, x := range out.w[j] {
 			out.y[k] += theta[j] * x
-		}
-	}
-	if r.z != nil {
-		out.z = make([][]float64, len(r.z))
-		for j := range r.z {
-			out.z[j] = filtered(r.z[j])
 		}
 	}
 	sol, err := out.solve(by, o)

@@ -198,25 +198,6 @@ func distance(x, y []float64) float64 {
 	return s
 }
 
-// project is the part of the columns w that the instruments z explain: Z·(ZᵀZ)⁻¹·Zᵀ·W. Least squares with it in the place
-// of W gives (ZᵀW)⁻¹·Zᵀy, and its covariances are those of this estimate.
-func project(z, w [][]float64) ([][]float64, error) {
-	out := make([][]float64, len(w))
-	for j, col := range w {
-		c, err := leastSquares(z, col)
-		if err != nil {
-			return nil, unlikeMotion
-		}
-		out[j] = make([]float64, len(col))
-		for i, zi := range z {
-			for k, x := range zi {
-				out[j][k] += c[i] * x
-			}
-		}
-	}
-	return out, nil
-}
-
 var unlikeMotion = &record.Error{
 	Msg:  "instrumental variables: the simulated motion is too unlike the measured one to stand for it",
 	Hint: "Use form direct or weak, or name data.columns.reference so that the simulation can follow it.",

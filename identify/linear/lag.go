@@ -124,7 +124,7 @@ func (r *regression) searchLag() float64 {
 		}
 	})
 	var cost [grid]float64
-	tri, _ := r.factor().Triangle()
+	tri, _ := r.factor(r.w).Triangle()
 	for l := range grid {
 		wy := make([]float64, p)
 		for i := range sums {
@@ -159,19 +159,19 @@ func (r *regression) searchLag() float64 {
 	return (float64(best-lagReach) + off) * r.form.f.dt
 }
 
-// refineLag makes the lag a parameter and takes it to the least sum of squares from where it is.
-func (r *regression) refineLag(from float64, held bool) error {
+// refineLag makes the lag a parameter and takes it from where it is to the least sum of squares, which is left.
+func (r *regression) refineLag(from float64, held bool) (left float64, err error) {
 	for range 8 {
 		r.push(from, held)
 		theta, err := r.theta()
 		if err != nil {
-			return err
+			return 0, err
 		}
 		r.freeLag(r.w, func(p part) []float64 {
 			return r.form.force(r.form.track(r.form.f.quiet(), p.rec, p.from, p.to), theta)
 		})
-		if theta, err = r.theta(); err != nil {
-			return err
+		if theta, _, left, err = r.least(); err != nil {
+			return 0, err
 		}
 		step := theta[len(r.w)]
 		from = r.lag + math.Max(-1, math.Min(1, step/r.form.f.dt))*r.form.f.dt
@@ -179,7 +179,7 @@ func (r *regression) refineLag(from float64, held bool) error {
 			break
 		}
 	}
-	return nil
+	return left, nil
 }
 
 // freeLag makes the lag a parameter. Its column is the slope of the recorded force, with the noise of that; its instrument is

@@ -434,6 +434,22 @@ func (r *regression) regressor() ([][]float64, []column) {
 	return append(slices.Clip(r.w), r.slope), append(slices.Clip(r.columns), column{lagTerm, "lag", "s"})
 }
 
+// mapped is what f makes of every column of the regressor and of the instruments, once where both have it.
+func (r *regression) mapped(f func([]float64) []float64) (w, z [][]float64) {
+	own, _ := r.regressor()
+	for _, col := range own {
+		w = append(w, f(col))
+	}
+	for _, col := range r.z {
+		if j := place(own, col); j >= 0 {
+			z = append(z, w[j])
+		} else {
+			z = append(z, f(col))
+		}
+	}
+	return w, z
+}
+
 // runs calls f with every range of rows that are kept, one after the other within a piece.
 func (r *regression) runs(f func(from, to int)) {
 	for from := 0; from < len(r.kept); {
@@ -448,9 +464,8 @@ func (r *regression) runs(f func(from, to int)) {
 	}
 }
 
-// factor is that of the rows that are kept.
-func (r *regression) factor() *numeric.Factor {
-	w, _ := r.regressor()
+// factor is that of columns and the right-hand side, in the rows that are kept.
+func (r *regression) factor(w [][]float64) *numeric.Factor {
 	f := numeric.NewFactor(len(w))
 	cut := make([][]float64, len(w))
 	r.runs(func(from, to int) {
@@ -462,30 +477,25 @@ func (r *regression) factor() *numeric.Factor {
 	return f
 }
 
-// only is the regression of the rows that are kept, with the lag among its columns.
-func (r *regression) only() *regression {
+// only is the regression of the rows that are kept, with the lag among its columns. apart: r is left as it is, else its columns
+// are used up.
+func (r *regression) only(apart bool) *regression {
 	out := *r
-	n := 0
-	r.runs(func(from, to int) { n += to - from })
+	n := r.rowsKept()
 	pick := func(x []float64) []float64 {
-		if x == nil || n == len(x) {
+		if n == len(x) {
 			return x
 		}
-		y := make([]float64, 0, n)
+		y := x[:0]
+		if apart {
+			y = make([]float64, 0, n)
+		}
 		r.runs(func(from, to int) { y = append(y, x[from:to]...) })
 		return y
 	}
-	w, columns := r.regressor()
-	out.w, out.columns, out.slope = make([][]float64, len(w)), columns, nil
-	for j := range w {
-		out.w[j] = pick(w[j])
-	}
-	if r.z != nil {
-		out.z = make([][]float64, len(r.z))
-		for j, col := range r.z {
-			out.z[j] = pick(col)
-		}
-	}
+	_, out.columns = r.regressor()
+	out.w, out.z = r.mapped(pick)
+	out.slope = nil
 	out.y, out.v, out.q = pick(r.y), pick(r.v), pick(r.q)
 	out.pieces, out.of = nil, nil
 	place, done := make([]int, len(r.kept)+1), 0

@@ -64,9 +64,12 @@ func (r *Result) Solution() *fit.Solution {
 	return &s
 }
 
-// take fills the result from a solved regression.
+// take fills the result from a solved regression, whose columns are used up.
 func (r *Result) take(reg *regression, sol *solution) (err error) {
 	rows := sol.rows
+	if rows == nil {
+		rows = reg.only(false)
+	}
 	p := len(rows.columns)
 	r.Condition, r.Scaled, r.slowest = sol.condition, sol.scaled, reg.slowest
 	if r.Spec.MinVelocity == FromRecord {
@@ -74,13 +77,25 @@ func (r *Result) take(reg *regression, sol *solution) (err error) {
 	}
 	r.sol = rows.solution(sol.theta)
 	r.sol.Jac = make([]float64, len(rows.y)*p)
-	for j, col := range sol.influence {
-		r.sol.Free = append(r.sol.Free, j)
-		for k, c := range col {
-			r.sol.Jac[k*p+j] = c
+	for i, col := range rows.exact() {
+		r.sol.Free = append(r.sol.Free, i)
+		for k, x := range col {
+			row := r.sol.Jac[k*p : k*p+p]
+			if sol.turn == nil {
+				row[i] = x
+				continue
+			}
+			for j, c := range sol.turn[i*p : i*p+p] {
+				row[j] += c * x
+			}
 		}
 	}
-	r.Estimates, err = rows.estimates(r.sol)
+	size := make([]float64, p) // of the columns; the columns themselves are in the way of what comes
+	for j, col := range rows.w {
+		size[j] = math.Sqrt(dot(col, col))
+	}
+	reg.w, reg.z, reg.slope, rows.w, rows.z = nil, nil, nil, nil, nil
+	r.Estimates, err = rows.estimates(r.sol, size)
 	r.lag, r.held, r.blur, r.noisy = reg.lag, reg.held, reg.form.f.blur, reg.form.f.noisy
 	if lag := r.estimate("lag"); lag != nil {
 		r.lag = lag.Value
@@ -112,7 +127,7 @@ func (r *Result) Explain(recs ...*record.Record) (*fit.Solution, error) {
 	for j := range theta {
 		theta[j] = r.Estimates[j].Value
 	}
-	out := reg.only().solution(theta)
+	out := reg.only(false).solution(theta)
 	out.Notes = append(out.Notes, left...)
 	return out, nil
 }
@@ -144,8 +159,8 @@ func (reg *regression) solution(theta []float64) *fit.Solution {
 	return s
 }
 
-// estimates are the parameters of an assessed solution.
-func (reg *regression) estimates(s *fit.Solution) ([]Estimate, error) {
+// estimates are the parameters of an assessed solution, with columns of the given length.
+func (reg *regression) estimates(s *fit.Solution, size []float64) ([]Estimate, error) {
 	a, err := fit.Assess(s)
 	if err != nil {
 		return nil, err
@@ -162,7 +177,7 @@ func (reg *regression) estimates(s *fit.Solution) ([]Estimate, error) {
 			StdErr: *e.StdErr, RobustErr: *err, CI95: *e.CI95, RobustCI95: *ci,
 		}
 		if force > 0 {
-			out[j].Share = 100 * math.Abs(e.Value) * math.Sqrt(dot(reg.w[j], reg.w[j])) / force
+			out[j].Share = 100 * math.Abs(e.Value) * size[j] / force
 		}
 	}
 	return out, nil

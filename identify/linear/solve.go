@@ -1,7 +1,7 @@
 package linear
 
 import (
-	"math"
+	"errors"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -9,11 +9,11 @@ import (
 	"hilrig/engine/numeric"
 )
 
-// solution is what linear least squares says about W·θ = y + e.
+// solution is what linear least squares says about W·θ = y + e. A change δ of y moves θ by (XᵀX)⁻¹·Xᵀδ.
 type solution struct {
-	rows      *regression // that were fitted, with the lag among the columns
 	theta     []float64
-	influence [][]float64 // X, a slice per column: a change δ of y moves θ by (XᵀX)⁻¹Xᵀδ. W itself but for noisy columns
+	turn      []float64   // X = Z·turn, row-major, Z the instruments or else W; nil: X = Z
+	rows      *regression // that were fitted; nil: those that are kept
 	condition float64     // of W as it stands, in SI
 	scaled    float64     // of W with its columns scaled to length one
 }
@@ -26,61 +26,98 @@ const MaxCondition = 1e4
 // columns scaled to length one, whose singular values are those of the scaled W, before anything is solved; they come back as
 // *Unidentifiable.
 func (r *regression) solve(by Form, o Options) (*solution, error) {
-	rows := r.only()
-	s := &solution{rows: rows, influence: rows.w}
-	if err := rows.examine(s); err != nil {
+	s := &solution{}
+	if err := r.examine(s); err != nil {
 		return nil, err
 	}
 	var err error
 	switch {
 	case by == Total && !r.form.free:
-		rows.spread(o.NoiseRatio)
-		err = rows.totalLeastSquares(s)
+		s.rows = r.only(true)
+		s.rows.spread(o.NoiseRatio)
+		err = s.rows.totalLeastSquares(s)
 	case r.form.free:
-		rows.evenNoise()
-		err = rows.totalLeastSquares(s)
+		s.rows = r.only(true)
+		s.rows.evenNoise()
+		err = s.rows.totalLeastSquares(s)
 	default:
-		s.theta, s.influence, err = rows.linear()
+		s.theta, s.turn, _, err = r.least()
 	}
 	return s, err
 }
 
-// linear solves by least squares or, where there are instruments, by those.
-func (r *regression) linear() (theta []float64, influence [][]float64, err error) {
-	influence = r.w
-	if r.z != nil {
-		if influence, err = project(r.z, r.w); err != nil {
-			return nil, nil, err
+// least solves the kept rows by least squares or, where there are instruments, by those, and gives the sum of squares that is left.
+//
+// With [Z W y] = Q·R, the part of the columns that the p instruments explain is in the first p rows of R: with T and c what stands
+// there of W and y, and S what stands there of Z, T·θ = c and Z·(ZᵀZ)⁻¹·Zᵀ·W = Z·S⁻¹·T. No column is needed twice, or as a whole.
+func (r *regression) least() (theta, turn []float64, left float64, err error) {
+	w, _ := r.regressor()
+	p := len(w)
+	theta = make([]float64, p)
+	if r.z == nil {
+		f := r.factor(w)
+		err = f.Solve(theta)
+		return theta, nil, f.SumSquares(), err
+	}
+	columns, at := slices.Clone(r.z), make([]int, p)
+	for j, col := range w {
+		if at[j] = place(columns, col); at[j] < 0 {
+			at[j], columns = len(columns), append(columns, col)
 		}
 	}
-	if theta, err = leastSquares(influence, r.y); err != nil && r.z != nil {
+	f := r.factor(columns)
+	all, c := f.Triangle()
+	n := len(columns)
+	of := func(i int) []float64 { // row i of R in the columns of W
+		row := make([]float64, p)
+		for j, k := range at {
+			row[j] = all[i*n+k]
+		}
+		return row
+	}
+	own := numeric.NewFactor(p)
+	for i := range p {
+		own.Add(of(i), c[i])
+	}
+	err = own.Solve(theta)
+	left, turn = f.SumSquares(), make([]float64, p*p)
+	for i := p; i < n; i++ {
+		e := c[i] - dot(of(i), theta)
+		left += e * e
+	}
+	x := make([]float64, p)
+	for j := range p {
+		s := numeric.NewFactor(p)
+		for i := range p {
+			s.Add(all[i*n:i*n+p], of(i)[j])
+		}
+		err = errors.Join(err, s.Solve(x))
+		for i, v := range x {
+			turn[i*p+j] = v
+		}
+	}
+	if err != nil {
 		err = unlikeMotion
 	}
-	return theta, influence, err
+	return theta, turn, left, err
+}
+
+// place is where among columns one stands; −1: nowhere.
+func place(columns [][]float64, col []float64) int {
+	return slices.IndexFunc(columns, func(c []float64) bool { return &c[0] == &col[0] })
 }
 
 // theta is the solution of the kept rows.
 func (r *regression) theta() ([]float64, error) {
-	theta, _, err := r.only().linear()
+	theta, _, _, err := r.least()
 	return theta, err
-}
-
-// cost is the sum of squares that the kept rows leave.
-func (r *regression) cost() float64 {
-	rows := r.only()
-	theta, _, err := rows.linear()
-	if err != nil {
-		return math.Inf(1)
-	}
-	e := rows.misfit(theta)
-	return dot(e, e)
 }
 
 // examine finds the condition of W and refuses dependent columns.
 func (r *regression) examine(s *solution) error {
 	w, columns := r.regressor()
 	p := len(w)
-	tri, _ := r.factor().Triangle()
+	tri, _ := r.factor(w).Triangle()
 	scaled := mat.NewDense(p, p, slices.Clone(tri))
 	length := make([]float64, p)
 	for j := range p {
@@ -95,14 +132,6 @@ func (r *regression) examine(s *solution) error {
 	var err error
 	s.scaled, err = checkRank(columns, scaled, length)
 	return err
-}
-
-// leastSquares makes ‖x·θ − y‖ least.
-func leastSquares(x [][]float64, y []float64) ([]float64, error) {
-	f := numeric.NewFactor(len(x))
-	f.AddColumns(x, y)
-	theta := make([]float64, len(x))
-	return theta, f.Solve(theta)
 }
 
 // misfit is y − W·θ.

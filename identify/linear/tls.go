@@ -209,7 +209,7 @@ var noAnswer = &record.Error{
 	Hint: "Check noise_ratio, lower the filter cutoff, or use form instrumental.",
 }
 
-// moved forms the influence X of the rows on θ: X = Ŵ·(ŴᵀŴ)⁻¹·B, so that (XᵀX)⁻¹·Xᵀ = B⁻¹·Ŵᵀ.
+// moved forms the influence X of the rows on θ: X = Ŵ·(ŴᵀŴ)⁻¹·B, so that (XᵀX)⁻¹·Xᵀ = B⁻¹·Ŵᵀ. From then on Ŵ are the instruments.
 func (r *regression) moved(s *solution) error {
 	n, p := len(r.y), len(r.w)
 	e := r.misfit(s.theta)
@@ -243,16 +243,7 @@ func (r *regression) moved(s *solution) error {
 			return noAnswer
 		}
 	}
-	s.influence = make([][]float64, p)
-	for j := range p {
-		s.influence[j] = make([]float64, n)
-		for i := range p {
-			c := turn.At(i, j)
-			for k, x := range near[i] {
-				s.influence[j][k] += c * x
-			}
-		}
-	}
+	r.z, s.turn = near, turn.RawMatrix().Data
 	return nil
 }
 
