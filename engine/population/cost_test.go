@@ -3,7 +3,6 @@ package population
 import (
 	"flag"
 	"fmt"
-	"math"
 	"slices"
 	"testing"
 	"time"
@@ -63,22 +62,6 @@ func BenchmarkMembers(b *testing.B) {
 				}
 			})
 		}
-	}
-}
-
-// BenchmarkDerivatives is one member with the derivatives for its parameters.
-func BenchmarkDerivatives(b *testing.B) {
-	tr := scene(10000, Velocity)
-	r := make([]float64, len(tr.U))
-	for _, p := range Paths() {
-		b.Run(p.String(), func(b *testing.B) {
-			k := kernel(b, tr, p)
-			b.ReportAllocs()
-			for b.Loop() {
-				k.Follow(truth, r, math.Inf(1))
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(tr.U)), "ns/step")
-		})
 	}
 }
 

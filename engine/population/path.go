@@ -25,7 +25,7 @@ func (p Path) String() string {
 func Paths() []Path {
 	ps := []Path{Portable}
 	for _, p := range []Path{AVX2, AVX512} {
-		if step, _ := steppers(p); step != nil {
+		if stepperOf(p) != nil {
 			ps = append(ps, p)
 		}
 	}

@@ -1,5 +1,5 @@
 // Package population simulates many members of one model over one recorded trace and tells how far each of them is from what
-// was measured: what a search with a population, or a Jacobian by differences, asks for thousands of times.
+// was measured: what a search with a population asks for thousands of times.
 //
 // The model is a mass on LuGre friction [C95], driven by a recorded force u,
 //
@@ -73,15 +73,12 @@ type Trace struct {
 // Kernel simulates members over a trace. It owns its workspace: not for concurrent use, see Fork.
 type Kernel struct {
 	*shared
-	path  Path
-	step  stepper // of the path
-	slope sloper
+	path Path
+	step stepper // of the path
 
-	oct    [maxOctets]octet
-	slopes slopes
-	kept   [thetaLen][]float64 // derivatives of the residuals of the member followed last
-	who    [maxOctets * 8]int  // member in a lane, −1: none
-	errs   []float64           // output errors of a block, as the stepper writes them
+	oct  [maxOctets]octet
+	who  [maxOctets * 8]int // member in a lane, −1: none
+	errs []float64          // output errors of a block, as the stepper writes them
 }
 
 // shared is the trace as the steppers read it.
@@ -155,26 +152,17 @@ func newKernel(s *shared) *Kernel {
 // Fork returns a kernel on the same trace with a workspace of its own, for another goroutine.
 func (k *Kernel) Fork() *Kernel {
 	f := newKernel(k.shared)
-	f.path, f.step, f.slope = k.path, k.step, k.slope
-	return f
-}
-
-// Head is a kernel on the first n samples.
-func (k *Kernel) Head(n int) *Kernel {
-	s := *k.shared
-	s.rows = s.rows[:min(max(n, 1)*s.every, len(s.rows))]
-	f := newKernel(&s)
-	f.path, f.step, f.slope = k.path, k.step, k.slope
+	f.path, f.step = k.path, k.step
 	return f
 }
 
 // Use chooses the path. Without it the fastest one of the machine is used.
 func (k *Kernel) Use(p Path) error {
-	step, slope := steppers(p)
+	step := stepperOf(p)
 	if step == nil {
 		return fmt.Errorf("population: this machine has no path %s", p)
 	}
-	k.path, k.step, k.slope = p, step, slope
+	k.path, k.step = p, step
 	return nil
 }
 

@@ -2,7 +2,6 @@ package population
 
 import (
 	"math"
-	"slices"
 	"testing"
 
 	"hilrig/engine/friction"
@@ -118,82 +117,5 @@ func TestBell(t *testing.T) {
 	}
 	if b := bell(bellEnd, 1); !(b > 0 && b < 1e-300) {
 		t.Errorf("at the end: %v", b)
-	}
-}
-
-// The derivatives are those of the residuals, as central differences see them; the residuals have the same bits.
-func TestDerivatives(t *testing.T) {
-	free := []int{0, 1, 2, 3, 4, 5, 6, 7}
-	for _, out := range []Output{Velocity, Position} {
-		for _, sub := range []int{1, 3} {
-			tr := scene(2000, out)
-			tr.Substeps, tr.V0 = sub, 0.01
-			k := kernel(t, tr, Fastest())
-			rows := len(tr.U)
-			r, want, cost := make([]float64, rows), matrix(2, rows), make([]float64, 1)
-			for _, th := range crowd(6, 13) {
-				if st, whole := k.Follow(th, r, math.Inf(1)); st != 0 || !whole {
-					t.Fatal(st, whole)
-				}
-				k.Residuals([][]float64{th}, want[:1])
-				for i := range r {
-					if r[i] != want[0][i] {
-						t.Fatalf("output %d: residual %d is %v, Residuals says %v", out, i, r[i], want[0][i])
-					}
-				}
-				// with the same bits on every path
-				for _, p := range Paths() {
-					otherR, o := make([]float64, rows), kernel(t, tr, p)
-					o.Follow(th, otherR, math.Inf(1))
-					for _, f := range free {
-						if !slices.Equal(o.Derivatives(f), k.Derivatives(f)) || !slices.Equal(otherR, r) {
-							t.Fatalf("output %d: %s differs from %s", out, p, k.Path())
-						}
-					}
-				}
-				for _, f := range free {
-					h := 1e-5 * th[f]
-					a, b := append([]float64(nil), th...), append([]float64(nil), th...)
-					a[f], b[f] = th[f]+h, th[f]-h
-					k.Residuals([][]float64{a, b}, want)
-					off, size, j := 0.0, 0.0, k.Derivatives(f)
-					for i := range rows {
-						d := (want[0][i] - want[1][i]) / (a[f] - b[f])
-						off += (j[i] - d) * (j[i] - d)
-						size += d * d
-					}
-					if off = math.Sqrt(off / size); !(off < 1e-5) {
-						t.Errorf("output %d, %d parts, %s: derivative differs from differences by %.1e relative", out, sub, Names[f], off)
-					}
-				}
-				// followed within its own cost it is whole, below it is given up, and the member after it is as ever
-				k.Costs([][]float64{th}, nil, cost)
-				if st, whole := k.Follow(th, want[0], 0.5*cost[0]); st != 0 || whole {
-					t.Errorf("within half of its cost: %v, whole %v", st, whole)
-				}
-				if st, whole := k.Follow(th, want[0], cost[0]); st != 0 || !whole || !slices.Equal(want[0], r) {
-					t.Errorf("within its cost: %v, whole %v", st, whole)
-				}
-			}
-		}
-	}
-}
-
-// The first samples of a trace have the residuals that they have in the whole.
-func TestHead(t *testing.T) {
-	tr := scene(1000, Velocity)
-	tr.Substeps = 3
-	k := kernel(t, tr, Fastest())
-	h := k.Head(321)
-	if h.Rows() != 321 {
-		t.Fatalf("%d rows, want 321", h.Rows())
-	}
-	whole, head := matrix(1, 1000), matrix(1, 321)
-	k.Residuals([][]float64{truth}, whole)
-	h.Residuals([][]float64{truth}, head)
-	for i, e := range head[0] {
-		if e != whole[0][i] {
-			t.Fatalf("row %d: %v, in the whole %v", i, e, whole[0][i])
-		}
 	}
 }

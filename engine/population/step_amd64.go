@@ -21,25 +21,17 @@ func stepAVX512x4(oct *octet, rows *row, n int, errs *float64, stride int)
 //go:noescape
 func stepAVX512x8(oct *octet, rows *row, n int, errs *float64, stride int)
 
-//go:noescape
-func slopesAVX2x1(oct *slopes, rows *row, n int, errs *float64)
-
-// steppers are the steppers of a path, nil if the machine has none.
-func steppers(p Path) (stepper, sloper) {
+// stepperOf is the stepper of a path, nil if the machine has none.
+func stepperOf(p Path) stepper {
 	switch {
 	case p == Portable:
-		return stepPortable, slopesPortable
+		return stepPortable
 	case p == AVX2 && hasAVX2:
-		return stepAVX2, slopesAVX2
+		return stepAVX2
 	case p == AVX512 && hasAVX512:
-		return stepAVX512, slopesAVX2
+		return stepAVX512
 	}
-	return nil, nil
-}
-
-func slopesAVX2(s *slopes, rows []row, errs []float64) {
-	_ = errs[len(rows)*slopeRow-1]
-	slopesAVX2x1(s, &rows[0], len(rows), &errs[0])
+	return nil
 }
 
 // Few octets take nearly as long as one, because a step waits for its exponential and its division: so three are better off

@@ -2,9 +2,9 @@
 
 package population
 
-func steppers(p Path) (stepper, sloper) {
+func stepperOf(p Path) stepper {
 	if p == Portable {
-		return stepPortable, slopesPortable
+		return stepPortable
 	}
-	return nil, nil
+	return nil
 }

@@ -130,6 +130,12 @@ func (e *evaluator) Residuals(theta, r []float64) engine.Status {
 	return status
 }
 
+// ResidualsWithin is Residuals, given up where the sum of their squares exceeds limit.
+func (e *evaluator) ResidualsWithin(theta, r []float64, limit float64) (engine.Status, bool) {
+	cost, status := e.run(theta, r, limit, nil)
+	return status, cost <= limit
+}
+
 // Cost is the sum of the squared residuals, given up beyond limit.
 func (e *evaluator) Cost(theta []float64, limit float64) float64 {
 	cost, _ := e.run(theta, nil, limit, nil)

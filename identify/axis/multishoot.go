@@ -323,6 +323,11 @@ func (e *shooter) rowsIn(at cut) int {
 	return n
 }
 
+// ResidualsWithin is Residuals: the gaps come last.
+func (e *shooter) ResidualsWithin(theta, r []float64, _ float64) (engine.Status, bool) {
+	return e.Residuals(theta, r), true
+}
+
 // Cost is the sum of the squared residuals, gaps among them.
 func (e *shooter) Cost(theta []float64, limit float64) float64 {
 	e.Residuals(theta, e.up)

@@ -50,7 +50,7 @@ func PopulationProblem(rec *record.Record, out Output, params []fit.Param) (*fit
 		return nil, rec.Fail(0, "", "%v", err)
 	}
 	p.y, p.dt, p.out = tr.Y, tr.Dt, out
-	return p.problem(p.kernel.Rows()), nil
+	return p.problem(), nil
 }
 
 // populationTrace takes from the record what the kernels need.
@@ -167,27 +167,20 @@ func (p *populationPlan) substeps(h float64) int {
 	return max(start, min(populationBoxSteps, need(lo[0], hi[1], hi[2]+hi[3])))
 }
 
-// problem is that of the first rows.
-func (p *populationPlan) problem(rows int) *fit.Problem {
-	q := &fit.Problem{Params: p.free, Rows: rows, Unit: "m"}
+// problem is that of the evaluators.
+func (p *populationPlan) problem() *fit.Problem {
+	q := &fit.Problem{Params: p.free, Rows: p.kernel.Rows(), Unit: "m"}
 	if p.out == Velocity {
 		q.Unit = "m/s"
 	}
 	if i := slices.IndexFunc(p.free, func(f fit.Param) bool { return f.Name == "J" || strings.Contains(f.Unit, "rad") }); i >= 0 {
 		q.Unit = strings.Replace(q.Unit, "m", "rad", 1)
 	}
-	head := p.kernel
-	if rows < head.Rows() {
-		head = head.Head(rows)
-	}
 	q.New = func() fit.Evaluator {
-		e := &populationEvaluator{populationPlan: p, kernel: head.Fork()}
+		e := &populationEvaluator{populationPlan: p, kernel: p.kernel.Fork()}
 		e.members(e.kernel.Width())
 		e.one, e.oneR, e.limit, e.cost = make([][]float64, 1), make([][]float64, 1), make([]float64, 1), make([]float64, 1)
 		return e
-	}
-	q.Horizon = func(share float64) *fit.Problem {
-		return p.problem(min(max(int(math.Ceil(share*float64(p.kernel.Rows()))), 2), p.kernel.Rows()))
 	}
 	return q
 }
@@ -201,14 +194,6 @@ type populationEvaluator struct {
 	oneR   [][]float64
 	limit  []float64
 	cost   []float64
-
-	// Derivatives cost little more than the residuals alone. Once they were asked for, single members are followed with
-	// them: a descent asks for them where it has just been.
-	kept   []float64 // member followed last
-	r      []float64
-	slopes [][]float64 // its columns
-	status engine.Status
-	whole  bool
 }
 
 // members makes sure of room for n.
@@ -232,32 +217,8 @@ func (e *populationEvaluator) fill(theta [][]float64) [][]float64 {
 
 // Residuals is one member.
 func (e *populationEvaluator) Residuals(theta, r []float64) engine.Status {
-	st, _ := e.ResidualsWithin(theta, r, math.Inf(1))
-	return st
-}
-
-// ResidualsWithin is one member, given up when the sum of its squares exceeds limit.
-func (e *populationEvaluator) ResidualsWithin(theta, r []float64, limit float64) (st engine.Status, whole bool) {
-	if e.kept != nil {
-		e.follow(theta, limit)
-		copy(r, e.r)
-		return e.status, e.whole
-	}
 	e.one[0], e.oneR[0] = theta, r
-	return e.kernel.Residuals(e.fill(e.one), e.oneR), true
-}
-
-// follow makes theta the member followed last.
-func (e *populationEvaluator) follow(theta []float64, limit float64) {
-	if e.whole && slices.Equal(e.kept, theta) {
-		return
-	}
-	if e.kept == nil {
-		e.kept, e.r, e.slopes = make([]float64, len(theta)), make([]float64, e.kernel.Rows()), make([][]float64, len(theta))
-	}
-	copy(e.kept, theta)
-	e.one[0] = theta
-	e.status, e.whole = e.kernel.Follow(e.fill(e.one)[0], e.r, limit)
+	return e.kernel.Residuals(e.fill(e.one), e.oneR)
 }
 
 // Cost is one member, given up when it exceeds limit.
@@ -275,37 +236,11 @@ func (e *populationEvaluator) Costs(theta [][]float64, limit, cost []float64) {
 	e.kernel.Costs(e.fill(theta), limit, cost)
 }
 
-// ResidualsOf is Residuals for many.
-func (e *populationEvaluator) ResidualsOf(theta, r [][]float64) {
-	e.kernel.Residuals(e.fill(theta), r)
-}
-
-// Columns are the derivatives of the scheme for one member.
-func (e *populationEvaluator) Columns(theta []float64) ([][]float64, engine.Status) {
-	e.follow(theta, math.Inf(1))
-	for j, at := range e.at {
-		e.slopes[j] = e.kernel.Derivatives(at)
-	}
-	return e.slopes, e.status
-}
-
-// Jacobian is one member with its derivatives by row.
-func (e *populationEvaluator) Jacobian(theta, r, j []float64) engine.Status {
-	columns, st := e.Columns(theta)
-	copy(r, e.r)
-	for c, x := range columns {
-		for k, v := range x {
-			j[k*len(columns)+c] = v
-		}
-	}
-	return st
-}
-
 // Measured tells what was compared.
 func (e *populationEvaluator) Measured() (y []float64, quantity string, pieces []int, dt float64) {
 	quantity = "position"
 	if e.out == Velocity {
 		quantity = "velocity"
 	}
-	return e.y[:e.kernel.Rows()], quantity, nil, e.dt
+	return e.y, quantity, nil, e.dt
 }

@@ -94,8 +94,7 @@ func populationOn(tb testing.TB, p *fit.Problem, path population.Path) *fit.Prob
 	return &q
 }
 
-// A local fit from a start 0.5 to 2 times off finds the truth within its standard errors, with the same bits on every path,
-// and in shares of the record too.
+// A local fit from a start 0.5 to 2 times off finds the truth within its standard errors, with the same bits on every path.
 func TestPopulationFit(t *testing.T) {
 	rec := populationRecord(t, 6000, 2e-4, 1)
 	for _, out := range []Output{Velocity, Position} {
@@ -132,13 +131,6 @@ func TestPopulationFit(t *testing.T) {
 				continue
 			}
 			t.Logf("output %d: %s = %.6g ± %.2g, the truth is %.6g", out, e.Name, e.Value, *se, want)
-		}
-		grown, err := fit.LM{Horizons: fit.GrowingHorizon}.Fit(context.Background(), pr, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if math.Abs(grown.Cost/first.Cost-1) > 1e-6 {
-			t.Errorf("output %d: cost %v by a growing horizon, %v at once", out, grown.Cost, first.Cost)
 		}
 	}
 }
@@ -184,7 +176,7 @@ func TestPopulationSearch(t *testing.T) {
 	}
 }
 
-// Single members and members of a batch have the same residuals, with and without derivatives kept, and nothing allocates.
+// Single members and members of a batch have the same residuals, and nothing allocates.
 func TestPopulationEvaluator(t *testing.T) {
 	rec := populationRecord(t, 1000, 2e-4, 3)
 	pr, err := PopulationProblem(rec, Position, populationParams(5, populationOff))
@@ -197,8 +189,8 @@ func TestPopulationEvaluator(t *testing.T) {
 	for j, p := range pr.Params {
 		a[j], b[j] = p.Value, 1.01*p.Value
 	}
-	ra, rb, one, j := make([]float64, pr.Rows), make([]float64, pr.Rows), make([]float64, pr.Rows), make([]float64, pr.Rows*n)
-	e.ResidualsOf([][]float64{a, b}, [][]float64{ra, rb})
+	ra, rb, one := make([]float64, pr.Rows), make([]float64, pr.Rows), make([]float64, pr.Rows)
+	e.kernel.Residuals(e.fill([][]float64{a, b}), [][]float64{ra, rb})
 	check := func(what string, theta, want []float64) {
 		t.Helper()
 		if e.Residuals(theta, one); !slices.Equal(one, want) {
@@ -214,20 +206,11 @@ func TestPopulationEvaluator(t *testing.T) {
 	}
 	check("first", a, ra)
 	check("second", b, rb)
-	e.Jacobian(a, one, j)
-	if !slices.Equal(one, ra) {
-		t.Error("residuals beside the derivatives differ from those of the batch")
-	}
-	check("second, derivatives kept", b, rb)
-	check("first, derivatives kept", a, ra)
-
-	members, rs, limit, cost := [][]float64{a, b}, [][]float64{ra, rb}, []float64{1, 1}, make([]float64, 2)
+	members, limit, cost := [][]float64{a, b}, []float64{1, 1}, make([]float64, 2)
 	if free := testing.AllocsPerRun(5, func() {
 		e.Residuals(a, one)
-		e.Jacobian(b, one, j)
 		e.Cost(a, 1)
 		e.Costs(members, limit, cost)
-		e.ResidualsOf(members, rs)
 	}); free != 0 {
 		t.Errorf("%g allocations", free)
 	}
@@ -305,71 +288,5 @@ func TestPopulationRefusals(t *testing.T) {
 		if !errors.As(err, &data) && !errors.As(err, &bad) {
 			t.Errorf("%s: %T is neither a *record.Error nor a *fit.ParamError", c.name, err)
 		}
-	}
-}
-
-// plainEvaluator hides all but residuals and derivatives by row.
-type plainEvaluator struct{ e *populationEvaluator }
-
-func (p plainEvaluator) Residuals(theta, r []float64) engine.Status { return p.e.Residuals(theta, r) }
-func (p plainEvaluator) Jacobian(theta, r, j []float64) engine.Status {
-	return p.e.Jacobian(theta, r, j)
-}
-
-// A descent that takes derivatives by column and gives up trials that have lost makes the same steps, to the last bit, as one
-// that does not, from good starts and from bad ones.
-func TestPopulationFitInShort(t *testing.T) {
-	rec := populationRecord(t, 1500, 2e-4, 2)
-	pr, err := PopulationProblem(rec, Velocity, populationParams(5, populationOff))
-	if err != nil {
-		t.Fatal(err)
-	}
-	rng := rand.New(rand.NewPCG(8, 8))
-	for i := range 6 {
-		full := *pr
-		full.Params = slices.Clone(pr.Params)
-		for j := range full.Params {
-			if p := &full.Params[j]; i > 0 {
-				p.Value = p.Lo * math.Pow(p.Hi/p.Lo, rng.Float64())
-			}
-		}
-		plain := full
-		plain.New = func() fit.Evaluator { return plainEvaluator{full.New().(*populationEvaluator)} }
-		a, errA := fit.LM{}.Fit(t.Context(), &full, nil)
-		b, errB := fit.LM{}.Fit(t.Context(), &plain, nil)
-		if errA != nil || errB != nil {
-			t.Fatal(errA, errB)
-		}
-		for j := range a.Params {
-			if a.Params[j].Value != b.Params[j].Value {
-				t.Errorf("start %d: %s is %v, in full %v", i, a.Params[j].Name, a.Params[j].Value, b.Params[j].Value)
-			}
-		}
-		if a.Cost != b.Cost || a.Iterations != b.Iterations || a.Evaluations != b.Evaluations || !slices.Equal(a.Jac, b.Jac) {
-			t.Errorf("start %d: cost %v in %d steps, in full %v in %d", i, a.Cost, a.Iterations, b.Cost, b.Iterations)
-		}
-	}
-
-	// neither columns nor a bounded simulation allocate
-	e := pr.New().(*populationEvaluator)
-	theta, other, r := make([]float64, len(pr.Params)), make([]float64, len(pr.Params)), make([]float64, pr.Rows)
-	for j, p := range pr.Params {
-		theta[j], other[j] = p.Value, 1.01*p.Value
-	}
-	e.Columns(theta)
-	if n := testing.AllocsPerRun(5, func() {
-		e.ResidualsWithin(other, r, 1e-9)
-		e.Columns(theta)
-	}); n != 0 {
-		t.Errorf("%g allocations", n)
-	}
-	// what was given up is not taken for whole afterwards
-	if _, whole := e.ResidualsWithin(other, r, 1e-9); whole {
-		t.Error("a limit below the noise was kept")
-	}
-	want := make([]float64, pr.Rows)
-	pr.New().Residuals(other, want)
-	if _, whole := e.ResidualsWithin(other, r, math.Inf(1)); !whole || !slices.Equal(r, want) {
-		t.Error("residuals of a member that was given up before are not its own")
 	}
 }

@@ -101,7 +101,7 @@ func TestRivalSolvesTheSameProblem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := fit.LM{}.Fit(t.Context(), pr, nil)
+	s, err := fit.LM{Steps: []float64{1e-2, 1e-4}}.Fit(t.Context(), pr, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

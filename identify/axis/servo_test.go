@@ -286,6 +286,13 @@ func TestServoAllocatesNothing(t *testing.T) {
 		if cost := e.(fit.Aborter).Cost(theta, sum); cost != sum {
 			t.Errorf("%s: cost %v, sum of squares %v", law, cost, sum)
 		}
+		within, again := e.(fit.Bounded).ResidualsWithin, make([]float64, p.Rows)
+		if _, whole := within(theta, again, sum/2); whole {
+			t.Errorf("%s: whole below its own sum of squares", law)
+		}
+		if _, whole := within(theta, again, sum); !whole || !slices.Equal(again, r) {
+			t.Errorf("%s: within its own sum of squares: whole %v", law, whole)
+		}
 		if e, ok := e.(fit.Differentiable); ok {
 			jac := make([]float64, p.Rows*len(theta))
 			if n := testing.AllocsPerRun(5, func() { e.Jacobian(theta, r, jac) }); n != 0 {

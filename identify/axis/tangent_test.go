@@ -2,8 +2,11 @@ package axis
 
 import (
 	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
+	"hilrig/engine"
 	"hilrig/engine/friction"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
@@ -125,6 +128,52 @@ func TestTangents(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// plain hides all but residuals and derivatives by row.
+type plain struct{ e fit.Evaluator }
+
+func (p plain) Residuals(theta, r []float64) engine.Status { return p.e.Residuals(theta, r) }
+func (p plain) Jacobian(theta, r, jac []float64) engine.Status {
+	return p.e.(fit.Differentiable).Jacobian(theta, r, jac)
+}
+
+// A descent that takes derivatives by column and gives up trials that have lost makes the same steps, to the last bit, as one
+// that does not, from good starts and from bad ones.
+func TestTrialsGivenUpChangeNothing(t *testing.T) {
+	rec := populationRecord(t, 1500, 2e-4, 2)
+	m, err := New(Spec{Law: "lugre", Drive: Force, Output: Velocity}, []*record.Record{rec})
+	if err != nil {
+		t.Fatal(err)
+	}
+	full, err := m.Problem(populationParams(5, populationOff)[:8])
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(8, 8))
+	for i := range 6 {
+		full.Params = slices.Clone(full.Params)
+		for j := range full.Params {
+			if p := &full.Params[j]; i > 0 {
+				p.Value = p.Lo * math.Pow(p.Hi/p.Lo, rng.Float64())
+			}
+		}
+		hidden := *full
+		hidden.New = func() fit.Evaluator { return plain{full.New()} }
+		a, errA := fit.LM{}.Fit(t.Context(), full, nil)
+		b, errB := fit.LM{}.Fit(t.Context(), &hidden, nil)
+		if errA != nil || errB != nil {
+			t.Fatal(errA, errB)
+		}
+		for j := range a.Params {
+			if a.Params[j].Value != b.Params[j].Value {
+				t.Errorf("start %d: %s is %v, in full %v", i, a.Params[j].Name, a.Params[j].Value, b.Params[j].Value)
+			}
+		}
+		if a.Cost != b.Cost || a.Iterations != b.Iterations || a.Evaluations != b.Evaluations || !slices.Equal(a.Jac, b.Jac) {
+			t.Errorf("start %d: cost %v in %d steps, in full %v in %d", i, a.Cost, a.Iterations, b.Cost, b.Iterations)
+		}
 	}
 }
 

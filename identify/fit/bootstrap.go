@@ -200,27 +200,12 @@ func shifted(p *Problem, shift []float64) *Problem {
 	q := *p
 	q.Horizon = nil
 	q.New = func() Evaluator {
-		inner := p.New()
-		s := &shiftEvaluator{inner, shift}
-		d, exact := inner.(Differentiable)
-		b, batch := inner.(Batcher)
-		switch {
-		case exact && batch:
-			return struct {
-				*shiftEvaluator
-				shiftExact
-				shiftBatch
-			}{s, shiftExact{d, shift}, shiftBatch{b, shift}}
-		case exact:
+		s := &shiftEvaluator{p.New(), shift}
+		if d, exact := s.inner.(Differentiable); exact {
 			return struct {
 				*shiftEvaluator
 				shiftExact
 			}{s, shiftExact{d, shift}}
-		case batch:
-			return struct {
-				*shiftEvaluator
-				shiftBatch
-			}{s, shiftBatch{b, shift}}
 		}
 		return s
 	}
@@ -247,29 +232,6 @@ func (s shiftExact) Jacobian(theta, r, j []float64) engine.Status {
 	st := s.exact.Jacobian(theta, r, j)
 	addTo(r, s.by)
 	return st
-}
-
-type shiftBatch struct {
-	batch Batcher
-	delta []float64
-}
-
-func (s shiftBatch) Width() int { return s.batch.Width() }
-
-// Costs are those of the residuals: what the batch knows of costs belongs to other measured numbers.
-func (s shiftBatch) Costs(theta [][]float64, limit, cost []float64) {
-	r := make([]float64, len(s.delta))
-	for i := range theta {
-		s.ResidualsOf(theta[i:i+1], [][]float64{r})
-		cost[i] = squares(r)
-	}
-}
-
-func (s shiftBatch) ResidualsOf(theta, r [][]float64) {
-	s.batch.ResidualsOf(theta, r)
-	for i := range r {
-		addTo(r[i], s.delta)
-	}
 }
 
 func addTo(r, shift []float64) {

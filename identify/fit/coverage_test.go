@@ -149,15 +149,9 @@ func TestBootstrapOfADecay(t *testing.T) {
 	var last *Resampled
 	kinds := map[string]func(measuring) Evaluator{
 		"plain": func(m measuring) Evaluator { return m },
-		"batch": func(m measuring) Evaluator {
-			return &batched{landscape{formula: m.formula, r: make([]float64, 400)}}
-		},
 		"exact": func(m measuring) Evaluator { return differentiated{m.formula} },
-		"and both": func(m measuring) Evaluator {
-			return both{differentiated{m.formula}, &batched{landscape{formula: m.formula}}}
-		},
 	}
-	for _, name := range []string{"plain", "batch", "exact", "and both"} {
+	for _, name := range []string{"plain", "exact"} {
 		q := *p
 		q.New = func() Evaluator { return kinds[name](p.New().(measuring)) }
 		b, err := Bootstrap(t.Context(), &q, s, 200, 0, 9, nil)
@@ -203,15 +197,6 @@ func (d differentiated) Jacobian(x, r, j []float64) engine.Status {
 	}
 	return engine.OK
 }
-
-type both struct {
-	differentiated
-	b *batched
-}
-
-func (b both) Width() int                                     { return b.b.Width() }
-func (b both) Costs(theta [][]float64, limit, cost []float64) { b.b.Costs(theta, limit, cost) }
-func (b both) ResidualsOf(theta, r [][]float64)               { b.b.ResidualsOf(theta, r) }
 
 // A residual follows what it depends on, at the lag it does; an unrelated signal, with a memory of its own and against a
 // residual with memory, is called related in about 1 % of records.

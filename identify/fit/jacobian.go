@@ -54,8 +54,6 @@ type slope struct {
 // A hand is a worker with its evaluator and the members it has in work.
 type hand struct {
 	ev    Evaluator
-	batch Batcher
-	width int // members at once
 	s     []float64
 	theta [][]float64
 	r     [][]float64
@@ -118,12 +116,7 @@ group:
 // hire makes sure of n hands.
 func (d *slope) hire(n int) {
 	for len(d.crew) < n {
-		h := &hand{ev: d.p.New(), width: 1, s: make([]float64, len(d.p.Params))}
-		if b, ok := h.ev.(Batcher); ok {
-			h.batch, h.width = b, max(1, b.Width())
-		}
-		h.width = max(h.width, 2)
-		d.crew = append(d.crew, h)
+		d.crew = append(d.crew, &hand{ev: d.p.New(), s: make([]float64, len(d.p.Params))})
 	}
 }
 
@@ -153,25 +146,21 @@ func (d *slope) columns(ctx context.Context, s, r []float64, step float64) bool 
 	}
 	d.displacements(s, step)
 
-	// as many groups at a time as fill a batch, but something to do for everyone
 	per := 2
 	if d.forward {
 		per = 1
 	}
-	take := max(1, d.crew[0].width/per)
 	hands := min(d.workers, len(d.groups))
-	take = min(take, (len(d.groups)+hands-1)/hands)
-	hands = min(hands, (len(d.groups)+take-1)/take)
 	d.hire(hands)
 	for _, h := range d.crew[:hands] {
-		h.room(per*take, d.p)
+		h.room(per, d.p)
 	}
 	d.next.Store(0)
 	d.failed.Store(0)
 	if hands == 1 {
-		d.work(ctx, d.crew[0], s, r, take, per)
+		d.work(ctx, d.crew[0], s, r, per)
 	} else {
-		d.share(ctx, hands, s, r, take, per)
+		d.share(ctx, hands, s, r, per)
 	}
 	if ctx.Err() != nil {
 		return false
@@ -221,90 +210,70 @@ func (d *slope) coarse() bool {
 }
 
 // share lets several hands work. It stands alone because what goroutines capture is allocated.
-func (d *slope) share(ctx context.Context, hands int, s, r []float64, take, per int) {
+func (d *slope) share(ctx context.Context, hands int, s, r []float64, per int) {
 	var wg sync.WaitGroup
 	for _, h := range d.crew[:hands] {
-		wg.Go(func() { d.work(ctx, h, s, r, take, per) })
+		wg.Go(func() { d.work(ctx, h, s, r, per) })
 	}
 	wg.Wait()
 }
 
 // work takes groups until none is left.
-func (d *slope) work(ctx context.Context, h *hand, s, r []float64, take, per int) {
+func (d *slope) work(ctx context.Context, h *hand, s, r []float64, per int) {
 	for ctx.Err() == nil {
-		first := int(d.next.Add(int64(take))) - take
-		if first >= len(d.groups) {
+		g := int(d.next.Add(1)) - 1
+		if g >= len(d.groups) {
 			return
 		}
-		groups := d.groups[first:min(first+take, len(d.groups))]
-		for g, group := range groups {
-			for m := range per {
-				copy(h.s, s)
-				for _, j := range group {
-					switch {
-					case m == 0:
-						h.s[j] += d.h[j]
-					case d.central[j]:
-						h.s[j] -= d.h[j]
-					default:
-						h.s[j] += 2 * d.h[j]
-					}
+		for m := range per {
+			copy(h.s, s)
+			for _, j := range d.groups[g] {
+				switch {
+				case m == 0:
+					h.s[j] += d.h[j]
+				case d.central[j]:
+					h.s[j] -= d.h[j]
+				default:
+					h.s[j] += 2 * d.h[j]
 				}
-				d.at.theta(h.s, h.theta[g*per+m])
 			}
+			d.at.theta(h.s, h.theta[m])
+			h.ok[m] = h.ev.Residuals(h.theta[m], h.r[m]) != engine.NonFinite && numeric.AllFinite(h.r[m]...)
 		}
-		n := per * len(groups)
-		h.run(n)
-		for g, group := range groups {
-			for _, j := range group {
-				d.difference(h, j, g*per, r)
-			}
+		for _, j := range d.groups[g] {
+			d.difference(h, j, r)
 		}
 	}
 }
 
-// run simulates the first n members.
-func (h *hand) run(n int) {
-	if h.batch != nil {
-		h.batch.ResidualsOf(h.theta[:n], h.r[:n])
-		for m := range n {
-			h.ok[m] = numeric.AllFinite(h.r[m]...)
-		}
-		return
-	}
-	for m := range n {
-		h.ok[m] = h.ev.Residuals(h.theta[m], h.r[m]) != engine.NonFinite && numeric.AllFinite(h.r[m]...)
-	}
-}
-
-// difference writes column j from member m and, if there is one, the next.
-func (d *slope) difference(h *hand, j, m int, r []float64) {
+// difference writes column j from the first member and, if there is one, the second.
+func (d *slope) difference(h *hand, j int, r []float64) {
 	lo, hi := d.from[j], d.to[j]
-	out, r, a := d.j[j][lo:hi], r[lo:hi], h.r[m][lo:hi]
+	out, r, a := d.j[j][lo:hi], r[lo:hi], h.r[0][lo:hi]
 	in := 1 / d.h[j]
-	both := !d.forward && h.ok[m] && h.ok[m+1]
+	both := !d.forward && h.ok[0] && h.ok[1]
 	switch {
 	case both && d.central[j]:
-		b := h.r[m+1][lo:hi]
+		b := h.r[1][lo:hi]
 		for k := range out {
 			out[k] = (a[k] - b[k]) * (in / 2)
 		}
 	case both:
-		b := h.r[m+1][lo:hi]
+		b := h.r[1][lo:hi]
 		for k := range out {
 			out[k] = (4*(a[k]-r[k]) - (b[k] - r[k])) * (in / 2)
 		}
-	case h.ok[m]:
+	case h.ok[0]:
 		for k := range out {
 			out[k] = (a[k] - r[k]) * in
 		}
-	case !d.forward && h.ok[m+1]:
+	case !d.forward && h.ok[1]:
 		if d.central[j] {
 			in = -in
 		} else {
 			in /= 2
 		}
-		b := h.r[m+1][lo:hi]
+		b := h.r[1][lo:hi]
 		for k := range out {
 			out[k] = (b[k] - r[k]) * in
 		}

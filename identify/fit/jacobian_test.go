@@ -245,7 +245,7 @@ func BenchmarkShooting(b *testing.B) {
 }
 
 func BenchmarkFactor(b *testing.B) {
-	p := toneProblem(false, 10000, 0.1)
+	p := toneProblem(10000, 0.1)
 	f := &descent{m: LM{Workers: 1}.withDefaults(), ctx: context.Background(), theta: values(p.Params)}
 	if err := f.open(p, ""); err != nil {
 		b.Fatal(err)

@@ -37,12 +37,6 @@ func (b *batched) Costs(theta [][]float64, limit, cost []float64) {
 	}
 }
 
-func (b *batched) ResidualsOf(theta, r [][]float64) {
-	for i := range theta {
-		b.formula(theta[i], r[i])
-	}
-}
-
 // box is a landscape over d parameters from lo to hi.
 func box(d, rows int, lo, hi float64, f formula) *Problem {
 	p := &Problem{Rows: rows, New: func() Evaluator { return &landscape{formula: f, r: make([]float64, rows)} }}

@@ -250,7 +250,7 @@ func TestParameterWithoutEffectStays(t *testing.T) {
 }
 
 func TestBudgets(t *testing.T) {
-	p := toneProblem(false, 300, 0.01)
+	p := toneProblem(300, 0.01)
 	s, err := LM{MaxEvaluations: 30}.Fit(context.Background(), p, nil)
 	if err != nil || s.Converged || s.Evaluations > 30+2*2*len(p.Params) || !strings.Contains(s.Reason, "simulations") {
 		t.Errorf("%v: %d evaluations, %s", err, s.Evaluations, s.Reason)

@@ -67,33 +67,9 @@ func (e tone) Residuals(x, r []float64) engine.Status {
 
 func (e tone) Measured() ([]float64, string, []int, float64) { return e.y, "tone", nil, 0.01 }
 
-// lanes is the same with batches.
-type lanes struct{ tone }
-
-func (lanes) Width() int { return 4 }
-
-func (e lanes) ResidualsOf(theta, r [][]float64) {
-	for i := range theta {
-		e.Residuals(theta[i], r[i])
-	}
-}
-
-func (e lanes) Costs(theta [][]float64, limit, cost []float64) {
-	r := make([]float64, len(e.y))
-	for i := range theta {
-		e.Residuals(theta[i], r)
-		cost[i] = 0
-		for _, v := range r {
-			if cost[i] += v * v; cost[i] > limit[i] {
-				break
-			}
-		}
-	}
-}
-
 var toneTruth = []float64{2, 0.02, 40, 0.5}
 
-func toneProblem(batch bool, rows int, noise float64) *Problem {
+func toneProblem(rows int, noise float64) *Problem {
 	e := tone{y: make([]float64, rows), calls: new(counter)}
 	rng := rand.New(rand.NewPCG(5, 6))
 	y := make([]float64, rows)
@@ -104,15 +80,10 @@ func toneProblem(batch bool, rows int, noise float64) *Problem {
 	p := &Problem{
 		Params: []Param{logarithmic("size", 1, 0.1, 10), logarithmic("damping", 0.03, 0.01, 0.05), logarithmic("pulsation", 20, 10, 100), free("phase", 0, -math.Pi, math.Pi)},
 		Rows:   rows, Unit: "V",
-		New: func() Evaluator {
-			if batch {
-				return lanes{e}
-			}
-			return e
-		},
+		New: func() Evaluator { return e },
 	}
 	p.Horizon = func(share float64) *Problem {
-		q := toneProblem(batch, max(1, int(share*float64(rows))), noise)
+		q := toneProblem(max(1, int(share*float64(rows))), noise)
 		q.Horizon = nil
 		copy(q.Params, p.Params)
 		return q
@@ -121,7 +92,7 @@ func toneProblem(batch bool, rows int, noise float64) *Problem {
 }
 
 func TestMultiStartEscapesTraps(t *testing.T) {
-	p := toneProblem(false, 1000, 0.02)
+	p := toneProblem(1000, 0.02)
 	one, err := LM{}.Fit(context.Background(), p, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -153,7 +124,7 @@ func TestMultiStartEscapesTraps(t *testing.T) {
 }
 
 func TestGrowingHorizonEscapesTraps(t *testing.T) {
-	p := toneProblem(false, 1000, 0.02)
+	p := toneProblem(1000, 0.02)
 	p.Params[2].Value = 36 // out of phase by 6 turns at the end
 	at := func(m LM) float64 {
 		s, err := m.Fit(context.Background(), p, nil)
@@ -178,14 +149,11 @@ func TestGrowingHorizonEscapesTraps(t *testing.T) {
 }
 
 func TestSameDigitsForAnyNumberOfWorkers(t *testing.T) {
-	for _, batch := range []bool{false, true} {
+	for _, loss := range []Loss{{SoftL1, 0.2}, {}} {
 		var want *Solution
 		for _, workers := range []int{1, 2, 8} {
-			p := toneProblem(batch, 300, 0.05)
-			m := MultiStart{LM: LM{Horizons: []float64{0.5}, Loss: Loss{SoftL1, 0.2}}, Starts: 4, Seed: 9, Workers: workers}
-			if batch {
-				m.LM.Loss = Loss{}
-			}
+			p := toneProblem(300, 0.05)
+			m := MultiStart{LM: LM{Horizons: []float64{0.5}, Loss: loss}, Starts: 4, Seed: 9, Workers: workers}
 			s, err := m.Fit(context.Background(), p, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -198,27 +166,14 @@ func TestSameDigitsForAnyNumberOfWorkers(t *testing.T) {
 			if want == nil {
 				want = s
 			} else if !reflect.DeepEqual(s, want) {
-				t.Errorf("batch %v: %d workers give other digits than one", batch, workers)
+				t.Errorf("loss %v: %d workers give other digits than one", loss.Kind, workers)
 			}
 		}
 	}
 }
 
-func TestBatchAndSingleAgree(t *testing.T) {
-	for _, m := range []MultiStart{{Seed: 4}, {Seed: 4, Pool: true}, {Seed: 4, Draws: 7, Box: map[string][2]float64{"pulsation": {30, 50}}}} {
-		a, errA := m.Fit(context.Background(), toneProblem(false, 300, 0.05), nil)
-		b, errB := m.Fit(context.Background(), toneProblem(true, 300, 0.05), nil)
-		if errA != nil || errB != nil {
-			t.Fatal(errA, errB)
-		}
-		if !reflect.DeepEqual(values(a.Params), values(b.Params)) || a.Evaluations != b.Evaluations {
-			t.Errorf("one by one %v, in batches %v", values(a.Params), values(b.Params))
-		}
-	}
-}
-
 func TestDrawsStayInTheirBox(t *testing.T) {
-	p := toneProblem(false, 100, 0)
+	p := toneProblem(100, 0)
 	m := MultiStart{Starts: 1, Draws: 2000, Box: map[string][2]float64{"pulsation": {1, 40}, "phase": {-1, 1}}}
 	lo, hi, err := m.box(p)
 	if err != nil {
@@ -246,7 +201,7 @@ func TestDrawsStayInTheirBox(t *testing.T) {
 }
 
 func TestSurvivorsArePolished(t *testing.T) {
-	p := toneProblem(false, 500, 0.01)
+	p := toneProblem(500, 0.01)
 	s, err := MultiStart{From: [][]float64{{1, 0.03, 80, 0}, {1.8, 0.012, 40.1, 0.4}}}.Fit(context.Background(), p, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -258,7 +213,7 @@ func TestSurvivorsArePolished(t *testing.T) {
 }
 
 func TestInterruptedKeepsTheBestSoFar(t *testing.T) {
-	p := toneProblem(false, 500, 0.01)
+	p := toneProblem(500, 0.01)
 	ctx, cancel := context.WithCancel(context.Background())
 	p.Params[2].Value = 39.5
 	steps := 0

@@ -71,7 +71,6 @@ type Aborter interface {
 type Batcher interface {
 	Width() int                                     // members that fill a batch
 	Costs(theta [][]float64, limit, cost []float64) // as Aborter, for len(theta) members
-	ResidualsOf(theta, r [][]float64)               // as Evaluator, for len(theta) members
 }
 
 // Differentiable is an Evaluator that knows its derivatives.

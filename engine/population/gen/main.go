@@ -58,11 +58,9 @@ var constants = []struct{ name, value, doc string }{
 	{"c11", "$0x3dfe9d3fe3952179", "0x1.e9d3fe3952179p-32"},
 }
 
-// fields of an octet, 64 bytes each, and those of slopes after them.
+// fields of an octet, 64 bytes each.
 var fields = []string{
 	"v", "z", "x", "cost", "cap", "bell", "df", "fc", "hs0", "hq", "hk", "hm", "s2", "off", "h", "tmp",
-	"dv", "dz", "dx", "inFs", "inFc", "inS0", "inVs", "byDv", "byP", "byV", "by1", "steep", "drag", "over",
-	"e", "vv", "vz", "zv", "zz", "zFs", "zFc", "zS0", "zVs", "p", "diff", "old", "wv", "wx",
 }
 
 // rowFields of a row, 8 bytes each.
@@ -90,9 +88,6 @@ func Source() (string, error) {
 				return "", err
 			}
 		}
-	}
-	if err := slopesFunction(&b); err != nil {
-		return "", err
 	}
 	return b.String(), nil
 }
