@@ -6,7 +6,18 @@ import (
 	"testing"
 
 	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
 )
+
+// unread is the number of bytes that wait to be read from a port.
+func unread(t *testing.T, p Port) int {
+	t.Helper()
+	n, err := unix.IoctlGetInt(p.Info().FD, unix.TIOCINQ)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
 
 // The library's select cannot take descriptors from 1024 on; OpenPort must work all the same.
 func TestManyDescriptors(t *testing.T) {

@@ -179,7 +179,7 @@ func testUnplug(t *testing.T, open func(*testing.T) (Port, *os.File)) {
 func testFlush(t *testing.T, open func(*testing.T) (Port, *os.File)) {
 	p, peer := open(t)
 	peer.Write([]byte("old"))
-	time.Sleep(20 * time.Millisecond) // the kernel's worker moves the bytes
+	until(t, "the kernel's worker has moved the bytes", func() bool { return unread(t, p) == 3 })
 	if err := p.Flush(); err != nil {
 		t.Fatal(err)
 	}
