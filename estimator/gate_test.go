@@ -2,6 +2,7 @@ package estimator
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 )
 
@@ -234,5 +235,43 @@ func TestSound(t *testing.T) {
 	next(k, &theta, 0, 0.01)
 	if !k.Sound() {
 		t.Errorf("one sample made a misfit of %g", k.misfit)
+	}
+}
+
+// What counts as noise of the position: flickering, in units of what is declared, both ways about the limit; not a load or an inertia that
+// the model does not know, and at a speed not what the times of samples explain.
+func TestNoise(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	run := func(shaft, noise, load, timing float64) (times float64, sound bool) {
+		k, theta := watched(t, shaft)
+		k.SetTiming(timing)
+		omega := shaft
+		for n := range 2000 {
+			if n%200 < 10 { // for 10 ms, to and fro
+				omega -= load / k.s.Motor.J * tick * float64(1-n/200%2*2)
+			}
+			next(k, &theta, omega, noise*rng.NormFloat64())
+		}
+		return k.Noise()
+	}
+	const r = 1e-4 // rad
+	for _, c := range []struct {
+		name                       string
+		shaft, noise, load, timing float64
+		sound                      bool
+		lo, hi                     float64
+	}{
+		{"as declared", 0, r, 0, 0, true, 0.7, 1.3},
+		{"five times", 0, 5 * r, 0, 0, true, 3, 7},
+		{"forty times", 0, 40 * r, 0, 0, false, 15, 45},
+		{"loads of 0.2 N·m", 0, r, 0.2, 0, true, 0.7, 8},
+		{"loads of −0.2 N·m", 0, r, -0.2, 0, true, 0.7, 8},
+		{"forty times at 20 rad/s", 20, 40 * r, 0, 0, false, 15, 45},
+		{"at −20 rad/s, explained by the times", -20, 40 * r, 0, 40 * r / 20, true, 0.2, 1},
+		{"at rest, not explained by the times", 0, 40 * r, 0, 40 * r / 20, false, 10, 45},
+	} {
+		if times, sound := run(c.shaft, c.noise, c.load, c.timing); sound != c.sound || times < c.lo || times > c.hi {
+			t.Errorf("%s: noise %.3g times, sound %v", c.name, times, sound)
+		}
 	}
 }

@@ -66,13 +66,19 @@ type Kalman struct {
 	screen screen
 	nis    float64 // of the last correction
 	used   int     // … and the number of samples in it
-	misfit float64 // slow mean of the normalised innovation squared of a position
+	timing float64 // s  standard deviation of the times of samples
+	newest float64 // normalised innovation of the newest position
+	noise  float64 // slow mean of half the squared differences of successive ones: 1 where all noise levels are right
+	misfit float64 // the same, of which one sample can make up a tenth of misfitTop at most
 }
 
 const (
 	longest   = 64  // periods across which is predicted; what comes after a longer gap is a new beginning
 	misfitAge = 100 // positions over which the misfit is averaged
-	misfitTop = 100 // a misfit above says that the estimate is not that of this motion: innovations ten times too large
+	misfitTop = MaxNoise * MaxNoise
+
+	// MaxNoise is the noise of a position, in units of what all declared noise explains, above which the estimate is not sound.
+	MaxNoise = 10
 )
 
 // NewKalman checks the description and discretises the model.
@@ -116,7 +122,7 @@ func (s *KalmanSpec) validate() error {
 // Reset forgets everything; the next position is taken as it comes.
 func (k *Kalman) Reset() {
 	k.x, k.p, k.primed, k.screen = vector{}, matrix{}, false, screen{}
-	k.nis, k.used, k.misfit = 0, 0, 0
+	k.nis, k.used, k.newest, k.noise, k.misfit = 0, 0, 0, 0, 0
 }
 
 // begin puts the shaft at theta (rad) with any speed, current and torque that the motor can have; without a top voltage, with
@@ -198,11 +204,12 @@ func (k *Kalman) Correct(y [2]float64, fresh [2]bool) (taken [2]bool, jumped boo
 		if !taken[j] {
 			continue
 		}
-		e := k.update(j, y[j])
+		speed := k.x[XVel]
+		nu, s := k.update(j, y[j])
 		if j == 0 {
-			k.misfit += (min(e, misfitTop*misfitTop/10) - k.misfit) / misfitAge // one sample alone is no misfit
+			k.compare(nu / math.Sqrt(s+9*speed*speed*k.timing*k.timing))
 		}
-		k.nis += e
+		k.nis += nu * nu / s
 		k.used++
 	}
 	for i, x := range k.x {
@@ -217,10 +224,10 @@ func (k *Kalman) Correct(y [2]float64, fresh [2]bool) (taken [2]bool, jumped boo
 var sensed = [2]int{XPos, XCur}
 
 // update takes one sample: a scalar update of the covariance in Joseph's form, P ← (I − g·hᵀ)·P·(I − g·hᵀ)ᵀ + g·r·gᵀ, which
-// keeps P symmetric and positive whatever rounding does to g. It returns the normalised innovation squared.
-func (k *Kalman) update(j int, y float64) float64 {
+// keeps P symmetric and positive whatever rounding does to g. It returns the innovation and its variance.
+func (k *Kalman) update(j int, y float64) (nu, s float64) {
 	c := sensed[j]
-	nu, s := y-k.x[c], k.p[c][c]+k.r[j]
+	nu, s = y-k.x[c], k.p[c][c]+k.r[j]
 	var g, ph vector
 	for i := range g {
 		ph[i] = k.p[i][c]
@@ -233,8 +240,27 @@ func (k *Kalman) update(j int, y float64) float64 {
 			k.p[i][l], k.p[l][i] = v, v
 		}
 	}
-	return nu * nu / s
+	return nu, s
 }
+
+// compare takes the normalised innovation of a position. Noise, and steps that are coarser than declared, change it from one
+// sample to the next; a load, a wrong inertia or a friction that the random walk is too slow for drag it along, and their
+// differences are small. One sample alone is no misfit.
+func (k *Kalman) compare(e float64) {
+	d := e - k.newest
+	k.newest = e
+	d = min(d*d/2, 1e12)
+	k.noise += (d - k.noise) / misfitAge
+	k.misfit += (min(d, misfitTop*misfitAge/10) - k.misfit) / misfitAge
+}
+
+// SetTiming tells the standard deviation (s) of the times of samples: at a speed, three of it times that speed count as noise of
+// the position that is known of.
+func (k *Kalman) SetTiming(sd float64) { k.timing = sd }
+
+// Noise of the positions in units of what all declared noise explains, rms over the last hundred or so: 1 where that is right.
+// sound: it is not above MaxNoise, or one sample alone makes it so.
+func (k *Kalman) Noise() (times float64, sound bool) { return math.Sqrt(k.noise), k.misfit <= misfitTop }
 
 // Unseen is the time (s) from the newest position that was taken to the newest sample.
 func (k *Kalman) Unseen() float64 { return k.screen.since }
@@ -260,7 +286,7 @@ func (k *Kalman) PositionNoise() float64 { return k.s.PositionNoise }
 func (k *Kalman) NIS() (value float64, samples int) { return k.nis, k.used }
 
 // Sound tells whether the estimate may be acted on: a position has come and is not being refused, the speed is known to a tenth
-// of the top speed, and the estimate follows the positions: their innovations are not ten times what the noise explains.
+// of the top speed, and the positions are not noisier than MaxNoise.
 func (k *Kalman) Sound() bool {
 	known := k.s.TopSpeed == 0 || k.p[XVel][XVel] <= k.s.TopSpeed*k.s.TopSpeed/100
 	return k.primed && k.screen.odd == 0 && known && k.misfit <= misfitTop

@@ -331,7 +331,7 @@ func (c *Controller) explain(r *Row, residual, dt float64) {
 
 // Guard has the last word on the command.
 func (c *Controller) Guard(r *Row, b *Blocks) {
-	m := Motion{Speed: b.Est[eVel], Error: b.Model[mErr], Current: c.current(b), Heating: c.taken[1], Residual: c.residual, Unsound: !c.kf.Sound(), Stuck: c.stuck}
+	m := Motion{Speed: b.Est[eVel], Error: b.Model[mErr], Current: c.current(b), Heating: c.taken[1], Residual: c.residual, Unsound: !c.kf.Sound(), Noise: c.noise(), Stuck: c.stuck}
 	m.Signs, m.Hint = c.signs.step(r, c.came, b.Meas, c.taken, c.guard.last)
 	if r.Flags&FlagJump != 0 {
 		m.Jump = reason{CauseJump, uint16(c.s.Position + 1), 0, 0}

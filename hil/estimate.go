@@ -43,6 +43,7 @@ func (c *Controller) estimate(r *Row, b *Blocks) {
 			}
 			c.sent.between(age+dt, age, c.s.Every, func(dt, u float64) { c.kf.Predict(dt, u, doubt) })
 		}
+		c.kf.SetTiming(math.Sqrt(c.at.off2) * 1e-9)
 		taken, jumped := c.kf.Correct(y, good)
 		c.came = taken[0]
 		for j, i := range [2]int{c.s.Position, c.s.Current} {
@@ -93,6 +94,15 @@ func (c *Controller) applied(b *Blocks) (u float64, ok bool) {
 
 // oldest is the age (s) beyond which the time of a sample is not believed; before the first frame, link.age is 1000 s.
 const oldest = 100
+
+// noise is the verdict on the noise of the position.
+func (c *Controller) noise() reason {
+	times, sound := c.kf.Noise()
+	if sound {
+		return reason{}
+	}
+	return reason{CauseEstimate, uint16(c.s.Position + 1), times, estimator.MaxNoise}
+}
 
 // fresh tells whether signal i brought a new sample; a signal that is not there (−1) never does.
 func (c *Controller) fresh(r *Row, i int) bool { return i >= 0 && r.Fresh&(1<<i) != 0 }
@@ -217,6 +227,7 @@ func (c *commands) beyond(u, since float64) (d float64) {
 type sampleTime struct {
 	t      float64 // ns  time of the newest sample on the device's raster
 	period float64 // ns  of the raster; 0: no sample yet
+	off2   float64 // ns² slow mean of the squared distance of a sample from the raster
 }
 
 // advance takes the time of a new sample (ns) and the nominal period (s). It returns the interval (s) since the sample before, a
@@ -232,7 +243,9 @@ func (s *sampleTime) advance(at int64, nominal float64) (dt float64, lost bool) 
 	n := max(1, math.Round((t-s.t)/s.period-0.25))
 	dt = n * s.period
 	s.t += dt
-	switch d := t - s.t; {
+	d := t - s.t
+	s.off2 += (min(d*d, 25*s.period*s.period) - s.off2) * pull / 2
+	switch {
 	case math.Abs(d) > 5*s.period:
 		s.t, dt = t, dt+d
 	default:

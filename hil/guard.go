@@ -396,6 +396,7 @@ type Motion struct {
 	Hint     reason  // … and what it would put down to it if the axis left its limits
 	Stuck    reason  // the axis stands although its torque must move it
 	Unsound  bool    // the estimate must not be acted on
+	Noise    reason  // the position is far noisier, or coarser, than declared
 	Jump     reason  // the position jumped in this tick
 }
 
@@ -411,6 +412,8 @@ func (g *Guard) Watch(r *Row, m Motion) {
 		bad.cause = CauseDiverged
 	case m.Jump.cause != CauseNone:
 		bad = m.Jump
+	case m.Noise.cause != CauseNone:
+		bad = m.Noise
 	case m.Unsound && (g.mode == SelfTest || g.mode == Ready || g.mode == Armed):
 		bad.cause = CauseEstimate
 	case m.Signs.cause != CauseNone:

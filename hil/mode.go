@@ -120,7 +120,7 @@ var causes = [...]struct{ name, unit, hint string }{
 	CauseDirection:     {"wrong direction", "V", "the axis runs against its command: check the signs of drive, encoder and current; without a measured current also a load that throws it back"},
 	CauseFrozen:        {"frozen position", "V", "the voltage shows motion, the position does not: sensor, coupling, drive"},
 	CauseJump:          {"position jump", "", "the counter was reset, counts were lost or a coupling slipped"},
-	CauseEstimate:      {"estimate", "", "the position is missing or refused, or its noise is far above estimator.position_noise"},
+	CauseEstimate:      {"estimate", "× position_noise", "the position is missing or refused, or noisier or coarser than estimator.position_noise says"},
 	CauseFrozenCurrent: {"frozen current", "V", "the voltage changes by this much, the measured current not at all: sensor, wiring"},
 	CauseBlocked:       {"blocked shaft", "N·m", "the torque must move the axis, and it stands: shaft, position sensor, coupling; without a measured current also the drive"},
 }

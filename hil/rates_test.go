@@ -17,17 +17,30 @@ import (
 type freeBoard struct {
 	rate   float64 // Hz
 	loss   float64 // share lost at random
+	burst  int     // samples lost in a row, once in forty
 	report float64 // of the voltage that it says it applied
 	brake  func(t, u float64) float64
+	load   func(t float64) float64       // N·m on the shaft; nil: none
+	shape  func(angle float64) float64   // what its encoder makes of the angle (rad); nil: as it is
+	delay  func(t float64) (way float64) // s  from sample to arrival, where it has no clock; nil: it has one
 
 	rng  *rand.Rand
 	x    motion4
 	t    float64 // s
 	next float64 // s  of the next sample
+	n    int     // samples so far
 	u    float64 // V
+	top  float64 // rad/s  fastest so far
 	got  [4]float64
-	at   float64 // s  of the newest sample that arrived
+	at   float64 // s  of the newest sample that arrived; without a clock, of its arrival
 	seen bool
+	way  []onTheWay
+}
+
+// onTheWay is a sample that has not arrived yet.
+type onTheWay struct {
+	arrives float64 // s
+	y       [4]float64
 }
 
 func (d *freeBoard) Signals() (m, c []engine.Signal) { return nil, nil }
@@ -45,17 +58,39 @@ func (d *freeBoard) Poll(now int64, y []float64) (fresh uint64) {
 			u = d.brake(d.t, u)
 		}
 		steps := max(1, math.Ceil((stop-d.t)/50e-6))
+		load := 0.0
+		if d.load != nil {
+			load = d.load(d.t)
+		}
 		for range int(steps) {
-			rk4(d.x[:], (stop-d.t)/steps, func(x, dx []float64) { truthDot(x, dx, u) })
+			rk4(d.x[:], (stop-d.t)/steps, func(x, dx []float64) {
+				truthDot(x, dx, u)
+				dx[1] -= load / demoMotor().J
+			})
+			d.top = max(d.top, math.Abs(d.x[1]))
 		}
 		if d.t = stop; d.t < d.next {
 			break
 		}
-		y0 := [4]float64{math.Round(d.x[0]/count) * count, d.x[2] + 0.02*d.rng.NormFloat64(), d.report * u}
-		if d.rng.Float64() >= d.loss {
-			d.got, d.at, d.seen, fresh = y0, d.t, true, 15
+		angle := math.Round(d.x[0]/count) * count
+		if d.shape != nil {
+			angle = d.shape(d.x[0])
+		}
+		y0 := onTheWay{d.t, [4]float64{angle, d.x[2] + 0.02*d.rng.NormFloat64(), d.report * u}}
+		if d.n++; d.rng.Float64() >= d.loss && d.n%40 >= d.burst {
+			if d.delay != nil {
+				y0.arrives += d.delay(d.t)
+			}
+			if n := len(d.way); n > 0 {
+				y0.arrives = max(y0.arrives, d.way[n-1].arrives)
+			}
+			d.way = append(d.way, y0)
 		}
 		d.next += 1 / d.rate
+	}
+	for len(d.way) > 0 && d.way[0].arrives <= end {
+		d.got, d.at, d.seen, fresh = d.way[0].y, d.way[0].arrives, true, 15
+		d.way = d.way[1:]
 	}
 	copy(y, d.got[:3])
 	if y[3] = 1e3; d.seen {
@@ -64,7 +99,7 @@ func (d *freeBoard) Poll(now int64, y []float64) (fresh uint64) {
 	return fresh
 }
 
-// free is a controller at 1 kHz beside such a board.
+// free is a controller at 1 kHz, or at the rate of the board where that is higher, beside such a board.
 type free struct {
 	*Loop
 	clock *VirtualClock
@@ -80,20 +115,23 @@ func newFree(t *testing.T, b *freeBoard, seed uint64, reported bool, ref referen
 		t.Fatal(err)
 	}
 	b.rng, b.next = rand.New(rand.NewPCG(seed, 3)), 0.37/b.rate
-	spec := samplingSpec()
+	spec, pid, loop := samplingSpec(), control.PID{Kp: 0.25, Kd: 6e-3, Limit: 0.4}, max(1000, b.rate)
+	if b.rate < 400 {
+		pid.Kp, pid.Kd = 0.02, 1e-3
+	}
 	s := ControllerSpec{
-		Rig: "free", Rate: 1000, Every: 1 / b.rate, Position: 0, Current: 1, Drive: 0, Age: 3, Applied: -1,
+		Rig: "free", Rate: loop, Every: 1 / b.rate, Position: 0, Current: 1, Drive: 0, Age: 3, Applied: -1,
 		Meas:  []engine.Signal{{Name: "motor.angle", Unit: "rad"}, {Name: "motor.current", Unit: "A"}, {Name: "motor.voltage", Unit: "V"}, {Name: "link.age", Unit: "s"}},
 		Cmd:   []engine.Signal{{Name: "drive.voltage", Unit: "V"}},
-		Motor: spec.Motor, Law: demoLaw(), Kalman: spec, Ref: gen, Fade: 0.5, PID: control.PID{Kp: 0.25, Kd: 6e-3, Limit: 0.4}, Comp: observer,
+		Motor: spec.Motor, Law: demoLaw(), Kalman: spec, Ref: gen, Fade: 0.5, PID: pid, Comp: observer,
 		RLS: &estimator.RLSSpec{Dt: 1 / b.rate, K: spec.Motor.K, Window: 0.2, MinVel: 1.5, Memory: 20, Count: 2 * math.Pi / 65536},
-		Guard: GuardSpec{Meas: []MeasLimit{{Stale: 0.1}, {Stale: 0.1}, {}, {Age: true}}, Cmd: []CmdLimit{{Lo: -24, Hi: 24, Slew: 20000}},
+		Guard: GuardSpec{Meas: []MeasLimit{{Stale: max(0.1, 12/b.rate)}, {Stale: max(0.1, 12/b.rate)}, {}, {Age: true}}, Cmd: []CmdLimit{{Lo: -24, Hi: 24, Slew: 20000}},
 			GuardLimits: GuardLimits{HoldTime: 0.1, SelfTest: 0.1}},
 	}
 	if reported {
 		s.Applied = 2
 	}
-	f := &free{clock: &VirtualClock{Period: 1e6}, out: &hand2{}, board: b}
+	f := &free{clock: &VirtualClock{Period: int64(1e9 / loop)}, out: &hand2{}, board: b}
 	if f.ctl, err = NewController(s); err != nil {
 		t.Fatal(err)
 	}
@@ -107,11 +145,16 @@ func (f *free) step() {
 	f.tick(t, late)
 }
 
-func (f *free) drive(t *testing.T) {
-	t.Helper()
-	for range 400 {
+// seconds runs for so long.
+func (f *free) seconds(s float64) {
+	for range int(s * f.ctl.s.Rate) {
 		f.step()
 	}
+}
+
+func (f *free) drive(t *testing.T) {
+	t.Helper()
+	f.seconds(max(0.4, 40/f.board.rate))
 	f.out.req = ReqArm
 	f.step()
 	f.out.req = ReqRun

@@ -561,7 +561,7 @@ func containsOne(text string, parts []string) bool {
 // drive brings the daemon to RUN, whatever it is in.
 func (b *board) drive(t *testing.T, d *daemonUnderTest) {
 	t.Helper()
-	for range 10 {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); {
 		d.drive(nil)
 		if _, ok := b.await(true, time.Second); ok {
 			time.Sleep(inMotion)
