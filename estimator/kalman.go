@@ -260,7 +260,9 @@ func (k *Kalman) SetTiming(sd float64) { k.timing = sd }
 
 // Noise of the positions in units of what all declared noise explains, rms over the last hundred or so: 1 where that is right.
 // sound: it is not above MaxNoise, or one sample alone makes it so.
-func (k *Kalman) Noise() (times float64, sound bool) { return math.Sqrt(k.noise), k.misfit <= misfitTop }
+func (k *Kalman) Noise() (times float64, sound bool) {
+	return math.Sqrt(k.noise), k.misfit <= misfitTop
+}
 
 // Unseen is the time (s) from the newest position that was taken to the newest sample.
 func (k *Kalman) Unseen() float64 { return k.screen.since }
