@@ -340,3 +340,52 @@ func TestTypeNames(t *testing.T) {
 		}
 	}
 }
+
+// What a type carries is known for integers only, the first and the last of them included; a scale below 0 turns the ends round.
+func TestFieldRange(t *testing.T) {
+	for _, c := range []struct {
+		f      Field
+		lo, hi float64
+		ok     bool
+	}{
+		{Field{Type: U8, Scale: 2, Offset: 1}, 1, 511, true},
+		{Field{Type: I16, Scale: -1}, -32767, 32768, true},
+		{Field{Type: I32, Scale: 1}, math.MinInt32, math.MaxInt32, true},
+		{Field{Type: F32, Scale: 1}, 0, 0, false},
+		{Field{Type: Text, Scale: 1}, 0, 0, false},
+	} {
+		if lo, hi, ok := c.f.Range(); ok != c.ok || ok && (lo != c.lo || hi != c.hi) {
+			t.Errorf("%+v: %g to %g, %v", c.f, lo, hi, ok)
+		}
+	}
+}
+
+// A number that no count can stand for is not sent, also when it is the scale that makes it infinite.
+func TestRawIsFinite(t *testing.T) {
+	for _, typ := range []Type{I16, F32, Text} {
+		f := Field{Type: typ, Scale: 1e-300}
+		if raw, ok := f.raw(1e10); ok {
+			t.Errorf("%v: 1e10 at a scale of 1e-300 travels as %g", typ, raw)
+		}
+		if _, ok := f.raw(math.Inf(1)); ok {
+			t.Errorf("%v: infinity travels", typ)
+		}
+	}
+}
+
+// A time column wraps at its bits, unless that is beyond 36 years.
+func TestWrapOfTime(t *testing.T) {
+	for _, c := range []struct {
+		unit float64 // s
+		bits int
+		want int64 // ns
+	}{{1e-6, 32, 1000 << 32}, {1e-6, 0, 0}, {3600, 52, 0}, {1, 30, 1e9 << 30}, {1, 31, 0}} {
+		d, err := NewLineDecoder([]Field{{Name: "a", Type: Text, Scale: 1}}, Format{Time: "t", TimeUnit: c.unit, TimeBits: c.bits}, Measurement)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := d.Wrap(); got != c.want {
+			t.Errorf("%g s, %d bits: wraps at %d ns, want %d", c.unit, c.bits, got, c.want)
+		}
+	}
+}
