@@ -107,33 +107,30 @@ type column struct {
 	append     func(b []byte, r *hil.Row, wall int64) []byte
 }
 
-// fieldColumns write the fields of a row that are no signals.
-var fieldColumns = [nFixed]func(b []byte, r *hil.Row, wall int64) []byte{
-	fTimestamp: func(b []byte, r *hil.Row, wall int64) []byte { return appendDecimal(b, r.T+wall, 9) },
-	fSeq:       func(b []byte, r *hil.Row, _ int64) []byte { return strconv.AppendUint(b, r.Seq, 10) },
-	fT:         func(b []byte, r *hil.Row, _ int64) []byte { return appendDecimal(b, r.T, 9) },
-	fLate:      func(b []byte, r *hil.Row, _ int64) []byte { return appendDecimal(b, int64(r.Late), 3) },
-	fBusy:      func(b []byte, r *hil.Row, _ int64) []byte { return appendDecimal(b, int64(r.Busy), 3) },
-	fMode:      func(b []byte, r *hil.Row, _ int64) []byte { return append(b, r.Mode.String()...) },
-	fCause:     func(b []byte, r *hil.Row, _ int64) []byte { return append(b, r.Cause.String()...) },
-	fWhere:     func(b []byte, r *hil.Row, _ int64) []byte { return strconv.AppendUint(b, uint64(r.Where), 10) },
-	fValue:     func(b []byte, r *hil.Row, _ int64) []byte { return strconv.AppendFloat(b, r.Value, 'g', -1, 64) },
-	fLimit:     func(b []byte, r *hil.Row, _ int64) []byte { return strconv.AppendFloat(b, r.Limit, 'g', -1, 64) },
-	fFlags:     func(b []byte, r *hil.Row, _ int64) []byte { return strconv.AppendUint(b, uint64(r.Flags), 10) },
-	fFresh:     func(b []byte, r *hil.Row, _ int64) []byte { return strconv.AppendUint(b, r.Fresh, 10) },
-	fGen:       func(b []byte, r *hil.Row, _ int64) []byte { return strconv.AppendUint(b, uint64(r.Gen), 10) },
-	fCmd:       func(b []byte, r *hil.Row, _ int64) []byte { return strconv.AppendUint(b, uint64(r.Cmd), 10) },
-	fReq:       func(b []byte, r *hil.Row, _ int64) []byte { return append(b, hil.Request(r.Req).String()...) },
-	fRes:       func(b []byte, r *hil.Row, _ int64) []byte { return strconv.AppendUint(b, uint64(r.Res), 10) },
-	fSkip:      func(b []byte, r *hil.Row, _ int64) []byte { return strconv.AppendUint(b, uint64(r.Skip), 10) },
-	fEpoch:     func(b []byte, r *hil.Row, _ int64) []byte { return strconv.AppendUint(b, uint64(r.Epoch), 10) },
+// columnOf writes a field of a row that is no signal: as in the recording, without quotes. Times have all their digits, and bits are a
+// decimal number.
+func columnOf(f *rowField) column {
+	write := func(b []byte, r *hil.Row, _ int64) []byte {
+		at := len(b)
+		if b = f.write(b, r); b[at] == '"' {
+			b = append(b[:at], b[at+1:len(b)-1]...)
+		}
+		return b
+	}
+	switch f.name {
+	case "timestamp":
+		write = func(b []byte, r *hil.Row, wall int64) []byte { return appendDecimal(b, r.T+wall, 9) }
+	case "fresh":
+		write = func(b []byte, r *hil.Row, _ int64) []byte { return strconv.AppendUint(b, r.Fresh, 10) }
+	}
+	return column{f.name, f.unit, write}
 }
 
 // columnsOf finds the columns by name. All unknown names are reported at once.
 func columnsOf(s *hil.Schema, want []string) ([]column, error) {
 	var all []column
-	for i, f := range rowFields {
-		all = append(all, column{f.name, f.unit, fieldColumns[i]})
+	for i := range rowFields {
+		all = append(all, columnOf(&rowFields[i]))
 	}
 	for i, sig := range s.Signals() {
 		all = append(all, column{sig.Name, sig.Unit, func(b []byte, r *hil.Row, _ int64) []byte {
@@ -144,9 +141,12 @@ func columnsOf(s *hil.Schema, want []string) ([]column, error) {
 			return strconv.AppendFloat(b, x, 'g', -1, 64)
 		}})
 	}
+	var have []string // signals first
+	for _, c := range slices.Concat(all[nFixed:], all[1:nFixed]) {
+		have = append(have, c.name)
+	}
 	if want == nil {
-		cols := []column{all[fTimestamp], all[fSeq], all[fEpoch], all[fMode], all[fFlags], all[fLate], all[fBusy]}
-		return append(cols, all[nFixed:]...), nil
+		want = append([]string{"seq", "epoch", "mode", "flags", "late_us", "busy_us"}, have[:len(all)-nFixed]...)
 	}
 	cols := all[:1:1]
 	var unknown []string
@@ -160,13 +160,6 @@ func columnsOf(s *hil.Schema, want []string) ([]column, error) {
 		}
 	}
 	if unknown != nil {
-		var have []string
-		for _, c := range all[nFixed:] {
-			have = append(have, c.name)
-		}
-		for _, c := range all[1:nFixed] {
-			have = append(have, c.name)
-		}
 		return nil, fmt.Errorf("%w: %s; the run has %s", ErrChannel, strings.Join(unknown, ", "), strings.Join(have, ", "))
 	}
 	return cols, nil

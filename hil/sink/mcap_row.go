@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 	"unicode/utf8"
+	"unsafe"
 
 	"hilrig/hil"
 )
@@ -29,54 +30,79 @@ type RowCodec struct {
 	slot map[string]int
 }
 
-// The fields that every row has, in the order they are written.
-const (
-	fTimestamp = iota
-	fSeq
-	fT
-	fLate
-	fBusy
-	fMode
-	fCause
-	fWhere
-	fValue
-	fLimit
-	fFlags
-	fFresh
-	fGen
-	fCmd
-	fReq
-	fRes
-	fSkip
-	fEpoch
-	nFixed
-)
-
-// rowField documents a field: name, unit, JSON type, meaning, and what it is as a number, nil for texts and times.
+// rowField is a field that every row has: what it is called, means and looks like as JSON, and what it is as a number, nil for
+// texts and times.
 type rowField struct {
 	name, unit, kind, doc string
+	write                 func(b []byte, r *hil.Row) []byte
+	read                  func(s scanner, r *hil.Row) (rest scanner, ok bool) // by value: what goes through a pointer here is allocated
 	number                func(r *hil.Row) float64
 }
 
-var rowFields = [nFixed]rowField{
-	{"timestamp", "s", "number", "wall-clock time of the tick's deadline, seconds since 1970", nil},
-	{"seq", "", "integer", "number of the tick, from 1; gaps are lost rows", func(r *hil.Row) float64 { return float64(r.Seq) }},
-	{"t", "s", "number", "deadline of the tick on the loop's clock, exact to 1 ns", nil},
-	{"late_us", "us", "number", "wake-up after the deadline", func(r *hil.Row) float64 { return float64(r.Late) * 1e-3 }},
-	{"busy_us", "us", "number", "from the wake-up to the row being complete", func(r *hil.Row) float64 { return float64(r.Busy) * 1e-3 }},
-	{"mode", "", "string", "state of the guard after this tick", nil},
-	{"cause", "", "string", "why the guard is in that state", nil},
-	{"cause_signal", "", "integer", "the signal behind the cause, from 1; 0: none", func(r *hil.Row) float64 { return float64(r.Where) }},
-	{"cause_value", "", "number", "what it was, in its unit or that of the cause; 0 with cause_limit 0: nothing to tell", func(r *hil.Row) float64 { return r.Value }},
-	{"cause_limit", "", "number", "what it should have stayed within", func(r *hil.Row) float64 { return r.Limit }},
-	{"flags", "", "integer", "what happened in this tick, bits", func(r *hil.Row) float64 { return float64(r.Flags) }},
-	{"fresh", "", "string", "measured signals that arrived since the last tick, bits in hexadecimal", nil},
-	{"gen", "", "integer", "generation of the parameter block in force", func(r *hil.Row) float64 { return float64(r.Gen) }},
-	{"cmd", "", "integer", "id of the command taken in this tick, 0 for none", func(r *hil.Row) float64 { return float64(r.Cmd) }},
-	{"req", "", "string", "the request taken in this tick", nil},
-	{"res", "", "integer", "what became of it, 0 = accepted", func(r *hil.Row) float64 { return float64(r.Res) }},
-	{"skip", "", "integer", "ticks skipped just before this one", func(r *hil.Row) float64 { return float64(r.Skip) }},
-	{"epoch", "", "integer", "incarnation of the core that made the row", func(r *hil.Row) float64 { return float64(r.Epoch) }},
+// rowFields are in the order they are written.
+var rowFields = [...]rowField{
+	{name: "timestamp", unit: "s", kind: "number", doc: "wall-clock time of the tick's deadline, seconds since 1970",
+		read: func(s scanner, _ *hil.Row) (scanner, bool) { err := s.skip(0); return s, err == nil }}, // follows from t; the codec writes it
+	integerField("seq", "number of the tick, from 1; gaps are lost rows", func(r *hil.Row) *uint64 { return &r.Seq }),
+	{name: "t", unit: "s", kind: "number", doc: "deadline of the tick on the loop's clock, exact to 1 ns",
+		write: func(b []byte, r *hil.Row) []byte { return appendDecimal(b, r.T, 9) },
+		read:  func(s scanner, r *hil.Row) (rest scanner, ok bool) { r.T, ok = s.decimal(9); return s, ok }},
+	spanField("late_us", "wake-up after the deadline", func(r *hil.Row) *int32 { return &r.Late }),
+	spanField("busy_us", "from the wake-up to the row being complete", func(r *hil.Row) *int32 { return &r.Busy }),
+	nameField("mode", "state of the guard after this tick", modes, func(r *hil.Row) *hil.Mode { return &r.Mode }),
+	nameField("cause", "why the guard is in that state", causes, func(r *hil.Row) *hil.Cause { return &r.Cause }),
+	integerField("cause_signal", "the signal behind the cause, from 1; 0: none", func(r *hil.Row) *uint16 { return &r.Where }),
+	numberField("cause_value", "what it was, in its unit or that of the cause; 0 with cause_limit 0: nothing to tell", func(r *hil.Row) *float64 { return &r.Value }),
+	numberField("cause_limit", "what it should have stayed within", func(r *hil.Row) *float64 { return &r.Limit }),
+	integerField("flags", "what happened in this tick, bits", func(r *hil.Row) *hil.Flags { return &r.Flags }),
+	{name: "fresh", kind: "string", doc: "measured signals that arrived since the last tick, bits in hexadecimal",
+		write: func(b []byte, r *hil.Row) []byte { return append(strconv.AppendUint(append(b, '"'), r.Fresh, 16), '"') },
+		read:  func(s scanner, r *hil.Row) (rest scanner, ok bool) { r.Fresh, ok = s.hex(); return s, ok }},
+	integerField("gen", "generation of the parameter block in force", func(r *hil.Row) *uint32 { return &r.Gen }),
+	integerField("cmd", "id of the command taken in this tick, 0 for none", func(r *hil.Row) *uint32 { return &r.Cmd }),
+	nameField("req", "the request taken in this tick", requests, func(r *hil.Row) *uint8 { return &r.Req }),
+	integerField("res", "what became of it, 0 = accepted", func(r *hil.Row) *uint8 { return &r.Res }),
+	integerField("skip", "ticks skipped just before this one", func(r *hil.Row) *uint32 { return &r.Skip }),
+	integerField("epoch", "incarnation of the core that made the row", func(r *hil.Row) *uint16 { return &r.Epoch }),
+}
+
+const nFixed = len(rowFields)
+
+func integerField[T ~uint8 | ~uint16 | ~uint32 | ~uint64](name, doc string, at func(*hil.Row) *T) rowField {
+	return rowField{name, "", "integer", doc,
+		func(b []byte, r *hil.Row) []byte { return strconv.AppendUint(b, uint64(*at(r)), 10) },
+		func(s scanner, r *hil.Row) (scanner, bool) {
+			v, ok := s.uint(8 * int(unsafe.Sizeof(*at(r))))
+			*at(r) = T(v)
+			return s, ok
+		},
+		func(r *hil.Row) float64 { return float64(*at(r)) }}
+}
+
+// spanField is a duration of so many ns, in µs.
+func spanField(name, doc string, at func(*hil.Row) *int32) rowField {
+	return rowField{name, "us", "number", doc,
+		func(b []byte, r *hil.Row) []byte { return appendDecimal(b, int64(*at(r)), 3) },
+		func(s scanner, r *hil.Row) (rest scanner, ok bool) { *at(r), ok = s.us(); return s, ok },
+		func(r *hil.Row) float64 { return float64(*at(r)) * 1e-3 }}
+}
+
+func numberField(name, doc string, at func(*hil.Row) *float64) rowField {
+	return rowField{name, "", "number", doc,
+		func(b []byte, r *hil.Row) []byte { return strconv.AppendFloat(b, *at(r), 'g', -1, 64) },
+		func(s scanner, r *hil.Row) (rest scanner, ok bool) { *at(r), ok = s.float(); return s, ok },
+		func(r *hil.Row) float64 { return *at(r) }}
+}
+
+// nameField is a code that is written as its name.
+func nameField[T ~uint8](name, doc string, t *names, at func(*hil.Row) *T) rowField {
+	return rowField{name, "", "string", doc,
+		func(b []byte, r *hil.Row) []byte { return append(b, t.quoted[*at(r)]...) },
+		func(s scanner, r *hil.Row) (scanner, bool) {
+			v, ok := s.name(t)
+			*at(r) = T(v)
+			return s, ok
+		}, nil}
 }
 
 const keyNonfinite = "nonfinite"
@@ -121,47 +147,14 @@ func NewRowCodec(s *hil.Schema, wall int64) (*RowCodec, error) {
 
 // Append writes r as JSON behind b.
 func (c *RowCodec) Append(b []byte, r *hil.Row) []byte {
-	key := func(i int) { b = append(b, c.keys[i]...) }
-	key(fTimestamp)
-	b = appendDecimal(b, floorDiv(r.T+c.wall, 1000), 6)
-	key(fSeq)
-	b = strconv.AppendUint(b, r.Seq, 10)
-	key(fT)
-	b = appendDecimal(b, r.T, 9)
-	key(fLate)
-	b = appendDecimal(b, int64(r.Late), 3)
-	key(fBusy)
-	b = appendDecimal(b, int64(r.Busy), 3)
-	key(fMode)
-	b = append(b, modes.quoted[r.Mode]...)
-	key(fCause)
-	b = append(b, causes.quoted[r.Cause]...)
-	key(fWhere)
-	b = strconv.AppendUint(b, uint64(r.Where), 10)
-	key(fValue)
-	b = strconv.AppendFloat(b, r.Value, 'g', -1, 64)
-	key(fLimit)
-	b = strconv.AppendFloat(b, r.Limit, 'g', -1, 64)
-	key(fFlags)
-	b = strconv.AppendUint(b, uint64(r.Flags), 10)
-	key(fFresh)
-	b = append(strconv.AppendUint(append(b, '"'), r.Fresh, 16), '"')
-	key(fGen)
-	b = strconv.AppendUint(b, uint64(r.Gen), 10)
-	key(fCmd)
-	b = strconv.AppendUint(b, uint64(r.Cmd), 10)
-	key(fReq)
-	b = append(b, requests.quoted[r.Req]...)
-	key(fRes)
-	b = strconv.AppendUint(b, uint64(r.Res), 10)
-	key(fSkip)
-	b = strconv.AppendUint(b, uint64(r.Skip), 10)
-	key(fEpoch)
-	b = strconv.AppendUint(b, uint64(r.Epoch), 10)
+	b = appendDecimal(append(b, c.keys[0]...), floorDiv(r.T+c.wall, 1000), 6)
+	for i := 1; i < nFixed; i++ {
+		b = rowFields[i].write(append(b, c.keys[i]...), r)
+	}
 
 	finite := true
 	for i, x := range r.X[:c.n] {
-		key(nFixed + i)
+		b = append(b, c.keys[nFixed+i]...)
 		if x-x != 0 { // NaN or infinite
 			b, finite = append(b, "null"...), false
 			continue

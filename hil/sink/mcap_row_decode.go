@@ -68,7 +68,7 @@ func (c *RowCodec) Decode(data []byte, r *hil.Row) error {
 		return fmt.Errorf("row: %d bytes behind the object", len(s.b))
 	}
 	for i, k := range c.keys {
-		if seen[i>>6]>>(i&63)&1 == 0 && i != fTimestamp {
+		if seen[i>>6]>>(i&63)&1 == 0 && i > 0 { // all but the timestamp
 			return fmt.Errorf("row: field %s is missing", k[1:len(k)-1])
 		}
 	}
@@ -77,68 +77,10 @@ func (c *RowCodec) Decode(data []byte, r *hil.Row) error {
 
 // field reads the value of field i.
 func (c *RowCodec) field(s *scanner, i int, r *hil.Row) error {
-	ok := true
-	switch i {
-	case fTimestamp:
-		return s.skip(0) // follows from t
-	case fSeq:
-		r.Seq, ok = s.uint(64)
-	case fT:
-		r.T, ok = s.decimal(9)
-	case fLate:
-		r.Late, ok = s.us()
-	case fBusy:
-		r.Busy, ok = s.us()
-	case fMode:
-		var v uint8
-		v, ok = s.name(modes)
-		r.Mode = hil.Mode(v)
-	case fCause:
-		var v uint8
-		v, ok = s.name(causes)
-		r.Cause = hil.Cause(v)
-	case fWhere:
-		var v uint64
-		v, ok = s.uint(16)
-		r.Where = uint16(v)
-	case fValue:
-		r.Value, ok = s.float()
-	case fLimit:
-		r.Limit, ok = s.float()
-	case fFlags:
-		var v uint64
-		v, ok = s.uint(32)
-		r.Flags = hil.Flags(v)
-	case fFresh:
-		var hex []byte
-		if hex, ok = s.str(); ok {
-			var err error
-			r.Fresh, err = strconv.ParseUint(string(hex), 16, 64)
-			ok = err == nil
-		}
-	case fGen:
-		var v uint64
-		v, ok = s.uint(32)
-		r.Gen = uint32(v)
-	case fCmd:
-		var v uint64
-		v, ok = s.uint(32)
-		r.Cmd = uint32(v)
-	case fReq:
-		r.Req, ok = s.name(requests)
-	case fRes:
-		var v uint64
-		v, ok = s.uint(8)
-		r.Res = uint8(v)
-	case fSkip:
-		var v uint64
-		v, ok = s.uint(32)
-		r.Skip = uint32(v)
-	case fEpoch:
-		var v uint64
-		v, ok = s.uint(16)
-		r.Epoch = uint16(v)
-	default:
+	var ok bool
+	if i < nFixed {
+		*s, ok = rowFields[i].read(*s, r)
+	} else {
 		x := &r.X[i-nFixed]
 		if s.prefix("null") {
 			if *x-*x == 0 {
@@ -260,6 +202,13 @@ func (s *scanner) decimal(digits int) (int64, bool) { return parseDecimal(s.toke
 func (s *scanner) us() (int32, bool) {
 	v, ok := s.decimal(3)
 	return int32(v), ok && int64(int32(v)) == v
+}
+
+// hex reads a hexadecimal number between quotes.
+func (s *scanner) hex() (uint64, bool) {
+	p, ok := s.str()
+	v, err := strconv.ParseUint(string(p), 16, 64)
+	return v, ok && err == nil
 }
 
 func (s *scanner) name(t *names) (uint8, bool) {
