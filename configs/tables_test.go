@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hilrig/configs/schema"
+	"hilrig/engine/reference"
 )
 
 // Tables lists all keys as Markdown, for docs/config.md: one table per section, from the tags and the defaults.
@@ -16,6 +17,20 @@ func Tables(defaults any) string {
 	}
 	var b strings.Builder
 	sectionTable(&b, "", schema.Field{}, v)
+	return b.String()
+}
+
+// motions is the table of the kinds of a reference.
+func motions() string {
+	var b strings.Builder
+	b.WriteString("\n## Kinds of motion\n\nof `reference`, and of a generator in a file to simulate; every kind takes `offset` and `fade`.\n\n| kind | must have | may have | such as |\n|---|---|---|---|\n")
+	for _, s := range reference.Shapes {
+		var needs []string
+		for _, n := range s.Needs {
+			needs = append(needs, n.Key)
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | `%s` |\n", s.Kind, strings.Join(needs, ", "), strings.Join(s.Takes, ", "), s.Example)
+	}
 	return b.String()
 }
 
