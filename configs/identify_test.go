@@ -1,11 +1,16 @@
 package configs
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
+
+	"hilrig/configs/schema"
+	"hilrig/identify"
 )
 
 func TestIdentifyExamples(t *testing.T) {
@@ -115,4 +120,66 @@ func TestIdentifyErrors(t *testing.T) {
 			t.Errorf("%s: no place in %v", c.new, err)
 		}
 	}
+}
+
+// docs/identify.md lists every method with its keys, which are those of a file, and the examples that show it.
+func TestMethodsDocs(t *testing.T) {
+	shown := map[identify.Method][]string{}
+	files, _ := filepath.Glob("identify/*.yaml")
+	for _, path := range append(files, "emps.yaml", "pendulum.yaml") {
+		if strings.HasSuffix(path, "-rig.yaml") {
+			continue
+		}
+		c, err := LoadIdentify(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range c.Method {
+			shown[m] = append(shown[m], fmt.Sprintf("[%s](../configs/%s)", strings.TrimSuffix(filepath.Base(path), ".yaml"), path))
+		}
+	}
+	file := reflect.ValueOf(DefaultIdentify())
+	var b strings.Builder
+	b.WriteString("| method | what it does | keys | examples |\n|---|---|---|---|\n")
+	for _, m := range identify.Methods {
+		keys := make([]string, len(m.Settings))
+		for i, key := range m.Settings {
+			if keys[i] = "`" + key + "`"; !hasKey(file.Type(), key) {
+				t.Errorf("%s: no file has a key %s", m.Name, key)
+			}
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", m.Name, m.Title, strings.Join(keys, ", "), strings.Join(shown[m.Name], ", "))
+	}
+	const page, begin, end = "../docs/identify.md", "<!-- methods: begin -->\n", "<!-- methods: end -->"
+	doc, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rest, _ := strings.Cut(string(doc), begin)
+	_, tail, ok := strings.Cut(rest, end)
+	if !ok {
+		t.Fatalf("%s has no %s … %s", page, begin, end)
+	}
+	want := head + begin + b.String() + end + tail
+	if *update {
+		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if want != string(doc) {
+		t.Errorf("%s is not current: go test ./configs -run Docs -update", page)
+	}
+}
+
+// hasKey tells whether a section has a key, with those of its sections behind a dot.
+func hasKey(t reflect.Type, path string) bool {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	key, inner, more := strings.Cut(path, ".")
+	for _, f := range schema.FieldsOf(t) {
+		if f.Key == key {
+			return !more || hasKey(t.FieldByIndex(f.Index).Type, inner)
+		}
+	}
+	return false
 }

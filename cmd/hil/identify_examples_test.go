@@ -78,7 +78,6 @@ func truthOf(t *testing.T, path string, into map[string]float64) {
 func TestSyntheticExamplesGiveBackTheTruth(t *testing.T) {
 	dir := exampleFolder(t)
 	files, _ := filepath.Glob(filepath.Join(dir, "configs/identify/*.yaml"))
-	methods := map[identify.Method]bool{}
 	for _, f := range files {
 		text, err := os.ReadFile(f)
 		if err != nil {
@@ -102,9 +101,6 @@ func TestSyntheticExamplesGiveBackTheTruth(t *testing.T) {
 				}
 			}
 			r := identified(t, f)
-			for _, m := range r.Chain {
-				methods[m] = true
-			}
 			if r.Verdict != identify.Identified {
 				t.Errorf("%s: %v", r.Verdict, r.Reasons)
 			}
@@ -129,11 +125,6 @@ func TestSyntheticExamplesGiveBackTheTruth(t *testing.T) {
 				}
 			}
 		})
-	}
-	for _, m := range identify.Methods {
-		if onMeasured := []identify.Method{"regress", "two-joint", "static"}; !methods[m.Name] && !slices.Contains(onMeasured, m.Name) {
-			t.Errorf("no synthetic example shows %s", m.Name)
-		}
 	}
 }
 
