@@ -2,7 +2,6 @@ package estimator
 
 import (
 	"errors"
-	"fmt"
 	"math"
 
 	"hilrig/engine/numeric"
@@ -100,23 +99,11 @@ func NewKalman(s KalmanSpec) (*Kalman, error) {
 }
 
 func (s *KalmanSpec) validate() error {
-	errs := []error{s.Motor.Validate()}
-	check := func(name string, v float64, unit string, positive bool) {
-		switch {
-		case !numeric.Finite(v) || v < 0:
-			errs = append(errs, fmt.Errorf("kalman: %s: %g %s, want a finite number ≥ 0", name, v, unit))
-		case positive && v == 0:
-			errs = append(errs, fmt.Errorf("kalman: %s: 0 %s, want > 0", name, unit))
-		}
-	}
-	check("period", s.Dt, "s", true)
-	check("position noise (or the size of a count)", s.PositionNoise, "rad", true)
-	check("current noise", s.CurrentNoise, "A", true)
-	check("torque walk", s.TorqueWalk, "N·m/√s", true)
-	check("voltage noise", s.VoltageNoise, "V", false)
-	check("top voltage", s.TopVoltage, "V", false)
-	check("top speed", s.TopSpeed, "rad/s", false)
-	return errors.Join(errs...)
+	return errors.Join(s.Motor.Validate(),
+		above0("kalman: period", s.Dt, "s"), above0("kalman: position noise (or the size of a count)", s.PositionNoise, "rad"),
+		above0("kalman: current noise", s.CurrentNoise, "A"), above0("kalman: torque walk", s.TorqueWalk, "N·m/√s"),
+		atLeast0("kalman: voltage noise", s.VoltageNoise, "V"), atLeast0("kalman: top voltage", s.TopVoltage, "V"),
+		atLeast0("kalman: top speed", s.TopSpeed, "rad/s"))
 }
 
 // Reset forgets everything; the next position is taken as it comes.

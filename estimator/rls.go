@@ -101,22 +101,10 @@ type RLS struct {
 
 // NewRLS checks the description and tabulates the test function.
 func NewRLS(s RLSSpec) (*RLS, error) {
-	var errs []error
-	check := func(name string, v float64, unit string, positive bool) {
-		if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 || positive && v == 0 {
-			rule := "≥ 0"
-			if positive {
-				rule = "> 0"
-			}
-			errs = append(errs, fmt.Errorf("rls: %s: %g %s, want a finite number %s", name, v, unit, rule))
-		}
+	errs := []error{
+		above0("rls: sample period", s.Dt, "s"), above0("rls: torque constant", s.K, "N·m/A"), above0("rls: window", s.Window, "s"),
+		above0("rls: smallest speed", s.MinVel, "rad/s"), atLeast0("rls: memory", s.Memory, "s"), atLeast0("rls: count", s.Count, "rad"),
 	}
-	check("sample period", s.Dt, "s", true)
-	check("torque constant", s.K, "N·m/A", true)
-	check("window", s.Window, "s", true)
-	check("smallest speed", s.MinVel, "rad/s", true)
-	check("memory", s.Memory, "s", false)
-	check("count", s.Count, "rad", false)
 	if s.Cond == 0 {
 		s.Cond = 40
 	}
@@ -124,7 +112,7 @@ func NewRLS(s RLSSpec) (*RLS, error) {
 		errs = append(errs, fmt.Errorf("rls: condition number: %g, want > 1", s.Cond))
 	}
 	n := 2 * int(math.Round(s.Window/s.Dt/2))
-	if len(errs) == 0 && (n < 8 || n > 1<<16) {
+	if errors.Join(errs...) == nil && (n < 8 || n > 1<<16) {
 		errs = append(errs, fmt.Errorf("rls: window: %g s is %d samples, want 8 to %d", s.Window, n, 1<<16))
 	}
 	if err := errors.Join(errs...); err != nil {

@@ -94,8 +94,8 @@ func noiseless(t *testing.T, seconds float64) {
 			if p.unclocked && rate > 2000 {
 				continue // delays of half a period and more by turns: no raster can be found
 			}
-			if p.unclocked { // 0.1 ms on the way, exponentially distributed, and a host that is away for 5 ms twice a second
-				b.delay = func(t float64) float64 { return 1e-4*b.rng.ExpFloat64() + max(0, 5e-3-math.Mod(t, 0.5)) }
+			if p.unclocked { // 0.1 ms on the way, exponentially distributed; twice a second the host takes at once what came in 5 ms
+				b.delay = func(t float64) float64 { return max(1e-4*b.rng.ExpFloat64(), 5e-3-math.Mod(t, 0.5)) }
 			}
 			f := newFree(t, b, 1, false, reference.Spec{Kind: "multisine", Tones: []reference.Tone{{Amplitude: 3, Frequency: 0.4}, {Amplitude: 0.6, Frequency: 2.3}}})
 			f.drive(t)
