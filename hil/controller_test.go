@@ -189,3 +189,38 @@ func BenchmarkTick(b *testing.B) {
 		s.up.fresh = true
 	}
 }
+
+// The documented numbers behind the causes model residual and stale: a mean over half a second, ten times break-away on both sides, five
+// periods.
+func TestResidualAndAge(t *testing.T) {
+	for _, side := range []float64{1, -1} {
+		for _, c := range []struct {
+			torque float64 // N·m
+			trips  bool
+		}{{9.9 * 21e-3, false}, {10.1 * 21e-3, true}} {
+			b := newBench(t, benchOptions{comp: observer, ref: slowSine})
+			b.energise(t)
+			k, r := b.controller, b.ctl.row
+			k.residual = 0
+			for range 500 {
+				k.explain(&r, side*c.torque, 1e-3)
+			}
+			if share := k.residual / (side * c.torque); math.Abs(share-(1-math.Exp(-1))) > 1e-3 {
+				t.Errorf("after half a second the mean is %.4f of the residual", share)
+			}
+			for range 10000 {
+				k.explain(&r, side*c.torque, 1e-3)
+			}
+			k.guard.Watch(&r, Motion{Residual: k.residual})
+			if tripped := r.Mode == Trip; tripped != c.trips || tripped && (r.Cause != CauseResidual || math.Abs(r.Limit-0.21) > 1e-12) {
+				t.Errorf("%g N·m: %v (%s)", side*c.torque, r.Mode, r.Why(&k.schema))
+			}
+		}
+	}
+	k := newBench(t, benchOptions{comp: observer, ref: slowSine}).controller
+	for age, want := range map[float64]bool{5e-3: false, math.Nextafter(5e-3, 1): true, 0: false, math.NaN(): true, math.Inf(1): true} {
+		if k.age = age; k.stale() != want {
+			t.Errorf("age %v s: stale %v", age, !want)
+		}
+	}
+}
