@@ -26,8 +26,14 @@ func (c *Contact) EmitNode(e *schema.Emitter, indent int) {
 	if c.Label != c.Name {
 		e.WriteString(pad + "label: " + schema.QuoteYAML(c.Label) + "\n")
 	}
+	section := ""
 	for _, p := range c.Model.Params() {
-		line := pad + p.Name + ": " + strconv.FormatFloat(p.Value, 'g', -1, 64)
+		name, back := strings.CutSuffix(p.Name, friction.Backward)
+		if back && section == "" {
+			section = "  "
+			e.WriteString(pad + "backward:\n")
+		}
+		line := pad + section + name + ": " + strconv.FormatFloat(p.Value, 'g', -1, 64)
 		if u := friction.RotaryUnit(p.Unit); u != "" {
 			line += " # " + u
 		}
@@ -40,6 +46,11 @@ func (c *Contact) Shape() *schema.Object {
 	number := new(schema.Object).Set("anyOf", []any{schema.Typed("number"), schema.Typed("string")})
 	props := new(schema.Object).Set("law", schema.Typed("string").Set("enum", LawNames())).Set("label", schema.Typed("string")).
 		Set("defaults", schema.Typed("string").Set("enum", publishedSets()))
+	sided := new(schema.Object)
+	for _, name := range friction.Sided {
+		sided.Set(name, number)
+	}
+	props.Set("backward", schema.Typed("object").Set("properties", sided).Set("additionalProperties", false))
 	section := schema.Typed("object").Set("properties", props).Set("required", []string{"law"}).Set("additionalProperties", number)
 	return section
 }

@@ -43,7 +43,35 @@ func TestContact(t *testing.T) {
 			t.Fatalf("%v\n%s", err, text)
 		}
 	}
+	if c, err = LoadBytes("rig.yaml", demoWith(t, strings.Replace(gms, "}", ", backward: {Fc: 12 mN·m, sigma2: 0.2 mN·m·s/rad}}", 1))); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // levels of their own for backward motion
+		law, ok := c.Virtual.Contact.Model.(*friction.TwoSided)
+		if !ok {
+			t.Fatalf("law %T", c.Virtual.Contact.Model)
+		}
+		fore, back := law.Sides()
+		f, b := fore.(*friction.GMS), back.(*friction.GMS)
+		if f.Fc != 0.015 || b.Fc != 0.012 || f.Sigma2 != 0.15e-3 || b.Sigma2 != 0.2e-3 || b.Fs != 0.021 || b.Sigma0 != 11 {
+			t.Fatalf("forward %+v, backward %+v", f, b)
+		}
+		text, err := c.Marshal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c, err = LoadBytes("again.yaml", text); err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+	}
 	for _, bad := range []struct{ law, want string }{
+		{strings.Replace(gms, "}", ", backward: {sigma0: 12}}", 1), `unknown key "sigma0" under virtual.contact.backward`},
+		{strings.Replace(gms, "}", ", backward: {Fc: 12 N}}", 1), "want N·m"},
+		{strings.Replace(gms, "}", ", backward: {Fc: 30 mN·m}}", 1), "want at least Fc"},
+		{strings.Replace(gms, "}", ", backward: {Fc: -1}}", 1), "backward.Fc: -1 N·m, want > 0"},
+		{strings.Replace(gms, "}", ", backward: 12 mN·m}", 1), "want levels and viscosity for backward motion"},
+		{"{law: karnopp, Fc: 1, Fs: 2, Fv: 0, backward: {Fc: 2}}", "stick mode"},
+		{"{law: bouc-wen, K: 1, beta: 1, gamma: 1, n: 1, backward: {Fc: 2}}", "has none of"},
 		{"{law: gsm}", `did you mean "gms"?`},
 		{strings.Replace(gms, "N·m/rad", "N/m", 1), "want N·m/rad"},
 		{strings.Replace(gms, "Fc: 15 mN·m, ", "", 1), "lacks Fc"},

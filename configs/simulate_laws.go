@@ -204,10 +204,11 @@ func buildLaw(w *schema.Walker, path string, at schema.Place, name string, given
 	}
 	l.path, l.Public = path, nil
 	ps := l.Model.Params()
-	known := []string{"label", "defaults"}
+	known := []string{"label", "defaults", "backward"}
 	for _, p := range ps {
 		known = append(known, p.Name)
 	}
+	backward := map[int]float64{} // of theta
 	set := map[string]bool{}
 	info, _ := friction.Find(name)
 	var preset friction.Preset
@@ -230,6 +231,8 @@ func buildLaw(w *schema.Walker, path string, at schema.Place, name string, given
 			failed = true
 		case value == nil:
 			failed = true
+		case k.Key == "backward":
+			failed = !backwardSide(w, key, k, value, name, ps, backward) || failed
 		case !isText || value.Type() == ast.NullType:
 			w.ErrorAt(key, k.Place(), "", "%s: want %s, got %s", key, map[bool]string{true: "a number", false: "a word"}[i >= 0], schema.KindName(value))
 			failed = true
@@ -299,7 +302,63 @@ func buildLaw(w *schema.Walker, path string, at schema.Place, name string, given
 		}
 		return l, false
 	}
-	return l, true
+	if len(backward) == 0 {
+		return l, true
+	}
+	back := info.New()
+	var names []string
+	for i, x := range backward {
+		theta[i] = x
+		names = append(names, ps[i].Name)
+	}
+	err = back.SetParams(theta)
+	if err == nil {
+		l.Model, err = friction.NewTwoSided(l.Model, back, names...)
+	}
+	if err != nil {
+		for _, p := range engine.Problems(err) {
+			w.ErrorAt(path+".backward", w.PlaceOf(path+".backward"), "", "%s.backward: %s", path, strings.TrimPrefix(p.Text, "backward: "))
+		}
+	}
+	return l, err == nil
+}
+
+// backwardSide reads the numbers of a law for v < 0 by their place among its parameters. What is not ok has been reported.
+func backwardSide(w *schema.Walker, path string, e schema.Entry, value ast.Node, law string, ps []engine.Param, to map[int]float64) (ok bool) {
+	m := w.Mapping(value)
+	if m == nil {
+		w.ErrorAt(path, e.Place(), "", "%s: want levels and viscosity for backward motion, {Fc: …}, got %s", path, schema.KindName(value))
+		return false
+	}
+	var known []string
+	for _, p := range ps {
+		if slices.Contains(friction.Sided, p.Name) {
+			known = append(known, p.Name)
+		}
+	}
+	if known == nil {
+		w.ErrorAt(path, e.Place(), "", "%s: %s has none of %s, which alone may depend on the direction", path, law, strings.Join(friction.Sided, ", "))
+		return false
+	}
+	ok = true
+	for _, k := range w.Entries(path, m, 0) {
+		key := schema.Join(path, k.Key)
+		w.Mark(key, k.Place())
+		if !slices.Contains(known, k.Key) {
+			w.Unknown(path, k, known)
+			ok = false
+			continue
+		}
+		i := slices.IndexFunc(ps, func(p engine.Param) bool { return p.Name == k.Key })
+		x, good := 0.0, false
+		if v := w.Resolve(key, k.Value, 0); v != nil {
+			s, _, _ := schema.Text(v)
+			x, good = w.Number(key, k.Place(), s, schema.UnitField(ps[i].Unit), reflect.Value{})
+			good = good && inRange(w, key, k.Place(), ps[i], x)
+		}
+		to[i], ok = x, ok && good
+	}
+	return ok
 }
 
 // inRange reports a parameter outside its range.

@@ -168,7 +168,7 @@ func TestSimulateErrors(t *testing.T) {
 		{"  law: lugre\n", "", 14, "friction.law is missing"},
 		{"  law: lugre\n", "  lwa: lugre\n", 15, `unknown key "lwa" under friction (did you mean "law"?)`},
 		{"sigma0: 1e5 N/m", "sgima0: 1e5 N/m", 16, `unknown key "sgima0" under friction (did you mean "sigma0"?)`},
-		{"sigma0: 1e5 N/m", "mass: 1e5 N/m", 16, `unknown key "mass" under friction (known here: label, defaults, sigma0`},
+		{"sigma0: 1e5 N/m", "mass: 1e5 N/m", 16, `unknown key "mass" under friction (known here: label, defaults, backward, sigma0`},
 		{"sigma0: 1e5 N/m", "sigma0: 1e5 N·m/rad", 16, "friction.sigma0: 1e5 N·m/rad is in N·m/rad (rotary stiffness), want N/m (stiffness)"},
 		{"sigma0: 1e5 N/m", "sigma0: [1, 2]", 16, "friction.sigma0: want a number, got a list"},
 		{"sigma0: 1e5 N/m", "sigma0: 0 N/m", 16, "friction.sigma0: 0 N/m, want > 0 N/m"},

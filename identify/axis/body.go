@@ -70,7 +70,11 @@ func (m *Model) newBody(params []fit.Param) (*body, error) {
 			b.bind(law, to)
 			b.bind(back, to)
 			b.sides(law, back, at)
-			law = newTwoSided(law, back)
+			sided, err := friction.NewTwoSided(law, back)
+			if err != nil {
+				return nil, err
+			}
+			law = sided
 		}
 		b.valid = combination(b.law)
 	}

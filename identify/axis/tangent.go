@@ -78,9 +78,10 @@ func (q *plan) tangent(share float64) *tangent {
 	e := q.evaluator(share)
 	t := &tangent{evaluator: e, lag: -1}
 	switch law := e.b.whole.(type) {
-	case *twoSided:
-		t.laws[0], _ = law.Model.(friction.Sloped)
-		t.laws[1], _ = law.back.(friction.Sloped)
+	case *friction.TwoSided:
+		fore, back := law.Sides()
+		t.laws[0], _ = fore.(friction.Sloped)
+		t.laws[1], _ = back.(friction.Sloped)
 	default:
 		t.laws[0], _ = e.b.whole.(friction.Sloped)
 		t.laws[1] = t.laws[0]

@@ -1,0 +1,161 @@
+package friction
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"hilrig/engine"
+)
+
+// TwoSided is a law whose levels and viscosity depend on the direction: two sets of parameters on one contact state. At v = 0
+// neither set moves the state, so the force is continuous where the direction changes.
+//
+// It is passive if both sets are. A bristle has its energy from the same stiffness in both directions, and what it brings into
+// a reversal pulls against the new motion, whatever the level it was built up to; from there it cannot pass the level of the
+// new direction. So the balance of each set (LuGre.Passive) holds along every motion.
+type TwoSided struct {
+	fore, back           Model
+	foreTrial, backTrial Smooth
+	own                  []int // parameters that the sets have each for themselves, by their place in the law
+}
+
+// Backward is the ending of the names of parameters for v < 0.
+const Backward = "-"
+
+// Sided are the parameters that may depend on the direction: levels and viscosity, whose values need not agree where v = 0.
+var Sided = []string{"Fc", "Fs", "Fs_inf", "Fv", "sigma2"}
+
+// NewTwoSided joins two instances of one law, for v > 0 and for v < 0, that differ in the parameters of these names; without names in
+// all of Sided. Laws with a stick mode have a state in their mode, and are refused; so are sets that differ in more.
+func NewTwoSided(fore, back Model, names ...string) (*TwoSided, error) {
+	l := &TwoSided{fore: fore, back: back}
+	var smooth bool
+	if l.foreTrial, smooth = fore.(Smooth); !smooth {
+		return nil, errors.New("backward: a law with a stick mode has one set of parameters for both directions")
+	}
+	p, q := fore.Params(), back.Params()
+	if l.backTrial, smooth = back.(Smooth); !smooth || fmt.Sprintf("%T", fore) != fmt.Sprintf("%T", back) || len(p) != len(q) {
+		return nil, fmt.Errorf("backward: %T and %T are two laws", fore, back)
+	}
+	for i := range p {
+		if slices.Contains(Sided, p[i].Name) && (names == nil || slices.Contains(names, p[i].Name)) {
+			l.own = append(l.own, i)
+		}
+	}
+	if l.own == nil {
+		return nil, fmt.Errorf("backward: the law has none of %s", strings.Join(Sided, ", "))
+	}
+	return l, l.same(p, q)
+}
+
+// same reports parameters that must not depend on the direction and do.
+func (l *TwoSided) same(p, q []engine.Param) error {
+	var errs []error
+	for i := range p {
+		if !slices.Contains(l.own, i) && p[i].Value != q[i].Value {
+			errs = append(errs, fmt.Errorf("backward: %s: %g %s backward and %g forward, want one number", p[i].Name, q[i].Value, p[i].Unit, p[i].Value))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Sides are the laws of the two directions.
+func (l *TwoSided) Sides() (fore, back Model) { return l.fore, l.back }
+
+// StateDim is that of the law.
+func (l *TwoSided) StateDim() int { return l.fore.StateDim() }
+
+// Reset relaxes the contact.
+func (l *TwoSided) Reset(z []float64) { l.fore.Reset(z) }
+
+// States are those of the law.
+func (l *TwoSided) States() []engine.Signal { return l.fore.States() }
+
+// Step is the step of the set for the direction of in.V.
+func (l *TwoSided) Step(z []float64, in Input) float64 {
+	if in.V < 0 {
+		return l.back.Step(z, in)
+	}
+	return l.fore.Step(z, in)
+}
+
+// Trial is the trial of the set for the direction of in.V.
+func (l *TwoSided) Trial(s Scheme, z, zn []float64, in Input) (force, slope float64) {
+	if in.V < 0 {
+		return l.backTrial.Trial(s, z, zn, in)
+	}
+	return l.foreTrial.Trial(s, z, zn, in)
+}
+
+// Steady is that of the set for the direction of v.
+func (l *TwoSided) Steady(v float64) float64 {
+	if v < 0 {
+		return l.back.Steady(v)
+	}
+	return l.fore.Steady(v)
+}
+
+// Stiffness bounds the slopes of both sets.
+func (l *TwoSided) Stiffness() Stiffness {
+	a, b := l.fore.Stiffness(), l.back.Stiffness()
+	return Stiffness{K: max(a.K, b.K), C: max(a.C, b.C), Fall: max(a.Fall, b.Fall), Speed: min(a.Speed, b.Speed)}
+}
+
+// Passive is the worse of the two sets.
+func (l *TwoSided) Passive() (ok bool, speed float64) {
+	okA, a := l.fore.Passive()
+	okB, b := l.back.Passive()
+	switch {
+	case okA:
+		return okB, b
+	case okB:
+		return false, a
+	}
+	return false, min(a, b)
+}
+
+// Params are those of the law, for v > 0 where the sets differ, and behind them those for v < 0, whose names end with a minus.
+func (l *TwoSided) Params() []engine.Param {
+	p, q := l.fore.Params(), l.back.Params()
+	for _, i := range l.own {
+		p[i].Doc += ", forward"
+		back := q[i]
+		back.Name, back.Doc = back.Name+Backward, back.Doc+", backward"
+		p = append(p, back)
+	}
+	return p
+}
+
+// SetParams takes the numbers in the order of Params. Both sets are unchanged when they are refused.
+func (l *TwoSided) SetParams(theta []float64) error {
+	n := len(l.fore.Params())
+	if len(theta) != n+len(l.own) {
+		return fmt.Errorf("%d parameters, want %d", len(theta), n+len(l.own))
+	}
+	old := make([]float64, n)
+	for i, p := range l.fore.Params() {
+		old[i] = p.Value
+	}
+	if err := l.fore.SetParams(theta[:n]); err != nil {
+		return err
+	}
+	back := slices.Clone(theta[:n])
+	for k, i := range l.own {
+		back[i] = theta[n+k]
+	}
+	if err := l.back.SetParams(back); err != nil {
+		return errors.Join(fmt.Errorf("backward: %w", err), l.fore.SetParams(old))
+	}
+	return nil
+}
+
+// Validate reports what is wrong with either set.
+func (l *TwoSided) Validate() error {
+	err := l.fore.Validate()
+	if back := l.back.Validate(); back != nil {
+		err = errors.Join(err, fmt.Errorf("backward: %w", back))
+	}
+	return errors.Join(err, l.same(l.fore.Params(), l.back.Params()))
+}
