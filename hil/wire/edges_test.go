@@ -389,3 +389,41 @@ func TestWrapOfTime(t *testing.T) {
 		}
 	}
 }
+
+// The longest line that is written leaves room for a checksum, and not a byte more. An f32 is written as the shortest number that reads
+// back as the same float32.
+func TestLongestLine(t *testing.T) {
+	for length, want := range map[int]bool{MaxLine - 4: true, MaxLine - 3: true, MaxLine - 2: false, MaxLine + 20: false} {
+		var fields []Field
+		var v []float64
+		for left := length; left > 0; {
+			digits := min(20, left) // 1.000…1e-300 or a whole number
+			if left-digits == 1 {   // the next column needs its comma and a digit
+				digits--
+			}
+			fields = append(fields, Field{Name: "f" + strconv.Itoa(len(fields)), Type: Text, Scale: 1})
+			if left -= digits + 1; digits > 15 {
+				x, _ := strconv.ParseFloat("1.1111111111111111"[:digits-5]+"e-300", 64)
+				v = append(v, x)
+			} else {
+				v = append(v, math.Pow10(digits-1))
+			}
+		}
+		e, err := NewLineEncoder(fields, Format{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, ok := e.Append(nil, Header{Fresh: All(len(fields))}, v)
+		if ok != want || ok && len(strings.TrimRight(string(b), "\r\n")) != length {
+			t.Errorf("%d bytes: written %v, %d bytes", length, ok, len(b))
+		}
+	}
+	e, err := NewLineEncoder([]Field{{Name: "a", Type: F32, Scale: 1}, {Name: "b", Type: Text, Scale: 1}}, Format{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tenth := float64(float32(0.1))
+	if b, _ := e.Append(nil, Header{Fresh: 3}, []float64{tenth, tenth}); strings.TrimSpace(string(b)) != "0.1,0.10000000149011612" {
+		t.Errorf("%q", b)
+	}
+}
