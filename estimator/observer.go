@@ -1,7 +1,6 @@
 package estimator
 
 import (
-	"fmt"
 	"math"
 
 	"hilrig/engine"
@@ -32,8 +31,8 @@ func NewObserver(s ObserverSpec) (*Observer, error) {
 	if err := s.Law.Validate(); err != nil {
 		return nil, err
 	}
-	if !(s.Gain >= 0) || math.IsInf(s.Gain, 0) {
-		return nil, fmt.Errorf("observer: gain: %g 1/s, want a finite number ≥ 0", s.Gain)
+	if err := atLeast0("observer: gain", s.Gain, "1/s"); err != nil {
+		return nil, err
 	}
 	return &Observer{law: s.Law, gain: s.Gain}, nil
 }

@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -86,7 +87,7 @@ func (d *commands) set(values map[string]float64) error {
 	p := d.params
 	var bad []string
 	for name, v := range values {
-		i := indexOf(d.a.Names, name)
+		i := slices.Index(d.a.Names, name)
 		if i < 0 {
 			bad = append(bad, fmt.Sprintf("unknown parameter %q", name))
 			continue
@@ -140,13 +141,4 @@ func (d *commands) seen(r *hil.Row) {
 		default:
 		}
 	}
-}
-
-func indexOf(names []string, name string) int {
-	for i, n := range names {
-		if n == name {
-			return i
-		}
-	}
-	return -1
 }

@@ -70,19 +70,7 @@ func (e *encoder) signals(b []byte, r *hil.Row) []byte {
 
 // appendSeconds writes ns since 1970 as seconds with six decimals, in integers: a float64 of today's date resolves 0.24 µs
 // only, and its shortest decimal form has a varying length.
-func appendSeconds(b []byte, ns int64) []byte {
-	if ns < 0 {
-		return strconv.AppendFloat(b, float64(ns)*1e-9, 'f', 6, 64)
-	}
-	us := (ns + 500) / 1000
-	b = strconv.AppendInt(b, us/1e6, 10)
-	frac := us % 1e6
-	b = append(b, '.')
-	for scale := int64(100000); scale > 0; scale /= 10 {
-		b = append(b, byte('0'+frac/scale%10))
-	}
-	return b
-}
+func appendSeconds(b []byte, ns int64) []byte { return appendDecimal(b, floorDiv(ns+500, 1000), 6) }
 
 // appendNumber writes v with nine significant digits, enough for a 24-bit converter with room to spare; null if it is not
 // finite. Whole numbers, frequent in status words and references at rest, take the short way.
