@@ -434,7 +434,7 @@ func (g *Guard) Watch(r *Row, m Motion) {
 	case bad.cause == CauseNone:
 	case g.mode == Hold && g.byFault:
 		bad = g.why // what made it blind is what made it leave its limits
-	case m.Hint.cause == CauseDirection && bad.cause != CauseDiverged:
+	case m.Hint.cause == CauseDirection && bad.cause != CauseDiverged && bad.cause != CauseEstimate: // noise looks like either sign
 		bad = m.Hint
 	}
 	g.motion = reason{}

@@ -363,3 +363,40 @@ func TestGuardUnsound(t *testing.T) {
 		g.want(mode, CauseCommand)
 	}
 }
+
+// A position that is far noisier than declared keeps a rig from READY and trips one that is driven, also where noise looks like a wrong
+// sign.
+func TestGuardNoise(t *testing.T) {
+	noise := reason{CauseEstimate, 1, 37, 10}
+	told := func(g *rigged, m Mode) {
+		t.Helper()
+		g.want(m, CauseEstimate)
+		if r := &g.row; r.Where != 1 || r.Value != 37 || r.Limit != 10 {
+			t.Errorf("%v: signal %d, %g, limit %g", m, r.Where, r.Value, r.Limit)
+		}
+	}
+	g := newRigged(t, nil)
+	g.off.Noise = noise
+	g.ticks(40, 0)
+	told(g, SelfTest)
+	g.off.Noise = reason{}
+	g.ticks(25, 0)
+	g.want(Ready, CauseNone)
+	g.off.Noise = noise
+	g.ticks(2, 0)
+	told(g, SelfTest)
+	for _, hold := range []Request{ReqNone, ReqHold} {
+		for _, hint := range []reason{{}, {CauseDirection, 1, 4, 3}} {
+			g = newRigged(t, nil)
+			g.running()
+			g.tick(1, hold)
+			g.off.Noise, g.off.Hint = noise, hint
+			g.tick(1, ReqNone)
+			told(g, Trip)
+			g.tick(0, ReqNone)
+			if res := g.tick(0, ReqReset); res != CauseRemains {
+				t.Errorf("a reset while the noise lasts: refusal %d", res)
+			}
+		}
+	}
+}

@@ -132,7 +132,7 @@ func (g *rigged) tick(u0 float64, q Request) Refusal {
 	if math.Abs(g.meas[1]) <= 20 {
 		g.believed = g.meas[1] // what the estimator takes
 	}
-	g.Watch(&g.row, Motion{Speed: speed + g.off.Speed, Current: g.meas[1], Heating: g.believed, Error: g.off.Error, Residual: g.off.Residual, Signs: g.off.Signs, Unsound: g.off.Unsound})
+	g.Watch(&g.row, Motion{Speed: speed + g.off.Speed, Current: g.meas[1], Heating: g.believed, Error: g.off.Error, Residual: g.off.Residual, Signs: g.off.Signs, Hint: g.off.Hint, Noise: g.off.Noise, Unsound: g.off.Unsound})
 	g.Limit(&g.row, g.u)
 	if !g.row.Mode.Energised() && (g.u[0] != 0 || g.u[1] != 0) {
 		g.t.Fatalf("tick %d: command %v in mode %v", g.row.Seq, g.u, g.row.Mode)

@@ -82,37 +82,39 @@ func TestSoakBoardAttacks(t *testing.T) {
 		t.Fatal("never energised")
 	}
 	for _, a := range attacks {
-		for try := 1; ; try++ {
-			b.drive(t, d)
-			said := len(d.errs.String())
-			b.mu.Lock()
-			t0, b.top, b.away = 0, 0, 0
-			b.mu.Unlock()
-			start := rt.Now()
-			b.fail(a.f)
-			for end := time.Now().Add(4 * time.Second); time.Now().Before(end) && !tripText.MatchString(d.errs.String()[said:]); time.Sleep(2 * time.Millisecond) {
+		t.Run(a.name, func(t *testing.T) {
+			for try := 1; ; try++ {
+				b.drive(t, d)
+				said := len(d.errs.String())
+				b.mu.Lock()
+				t0, b.top, b.away = 0, 0, 0
+				b.mu.Unlock()
+				start := rt.Now()
+				b.fail(a.f)
+				for end := time.Now().Add(4 * time.Second); time.Now().Before(end) && !tripText.MatchString(d.errs.String()[said:]); time.Sleep(2 * time.Millisecond) {
+				}
+				took := time.Duration(rt.Now() - start).Milliseconds()
+				b.mu.Lock()
+				top, away := b.top, time.Duration(b.away)
+				b.mu.Unlock()
+				b.fail(boardFault{})
+				m := tripText.FindStringSubmatch(d.errs.String()[said:])
+				outcome := rides
+				if m != nil {
+					outcome = m[1]
+				}
+				ok := containsOne(outcome, strings.Split(a.want, ", ")) && (m != nil || strings.Contains(d.errs.String()[said:], a.told))
+				t.Logf("| %-30s | %4d ms, %s | %.1f rad/s | board late by %v", a.name, took, outcome, top, away.Round(time.Millisecond))
+				time.Sleep(700 * time.Millisecond)
+				if ok {
+					break
+				}
+				if away < 20*time.Millisecond || try == 4 { // else the board itself starved
+					t.Errorf("%s: %s, want %q\n%s", a.name, outcome, a.want, d.errs.String()[said:])
+					break
+				}
 			}
-			took := time.Duration(rt.Now() - start).Milliseconds()
-			b.mu.Lock()
-			top, away := b.top, time.Duration(b.away)
-			b.mu.Unlock()
-			b.fail(boardFault{})
-			m := tripText.FindStringSubmatch(d.errs.String()[said:])
-			outcome := rides
-			if m != nil {
-				outcome = m[1]
-			}
-			ok := containsOne(outcome, strings.Split(a.want, ", ")) && (m != nil || strings.Contains(d.errs.String()[said:], a.told))
-			t.Logf("| %-30s | %4d ms, %s | %.1f rad/s | board late by %v", a.name, took, outcome, top, away.Round(time.Millisecond))
-			time.Sleep(700 * time.Millisecond)
-			if ok {
-				break
-			}
-			if away < 20*time.Millisecond || try == 4 { // else the board itself starved
-				t.Errorf("%s: %s, want %q\n%s", a.name, outcome, a.want, d.errs.String()[said:])
-				break
-			}
-		}
+		})
 	}
 	d.stop()
 }
