@@ -9,14 +9,9 @@ import "hilrig/engine/numeric"
 // are numbers that are not finite. Anything else that does not parse, and any other number of columns, refuses the line.
 type LineDecoder struct {
 	layout
+	pieces
 	fields []Field
 	kind   Kind
-	c      Counters
-	misfit Misfit
-	n      int  // bytes kept of the line that is coming in
-	over   bool // it is already too long
-	lost   bool // no end of line seen yet
-	part   [MaxLine]byte
 }
 
 // NewLineDecoder reads lines with these fields; every frame is of the given kind.
@@ -25,17 +20,8 @@ func NewLineDecoder(fields []Field, format Format, kind Kind) (*LineDecoder, err
 	if err != nil {
 		return nil, err
 	}
-	return &LineDecoder{layout: l, fields: append([]Field(nil), fields...), kind: kind, lost: true}, nil
+	return &LineDecoder{layout: l, fields: append([]Field(nil), fields...), kind: kind, pieces: pieces{limit: MaxLine, lost: true}}, nil
 }
-
-// Reset drops the line that is coming in, up to the next end of line.
-func (d *LineDecoder) Reset() { d.n, d.over, d.lost = 0, false, true }
-
-// Counters are owned by the decoder.
-func (d *LineDecoder) Counters() *Counters { return &d.c }
-
-// Misfit tells about frames that came whole and do not fit the table.
-func (d *LineDecoder) Misfit() *Misfit { return &d.misfit }
 
 // Wrap is the modulus of the time column in ns; 0 if it never wraps or there is none.
 func (d *LineDecoder) Wrap() int64 { return d.wrap }
@@ -43,22 +29,11 @@ func (d *LineDecoder) Wrap() int64 { return d.wrap }
 // Next reads one line from buf; see Decoder.
 func (d *LineDecoder) Next(buf []byte, f *Frame) (n int, st Status) {
 	for n < len(buf) {
-		i := lineEnd(buf[n:])
-		if i < 0 {
-			d.keep(buf[n:])
-			d.c.Bytes += uint64(len(buf) - n)
-			return len(buf), More
-		}
-		line := buf[n : n+i]
-		n += i + 1
-		d.c.Bytes += uint64(i + 1)
-		if d.n > 0 || d.over || d.lost {
-			d.keep(line)
-			line = d.part[:d.n]
-		}
-		over, lost := d.over || len(line) > MaxLine, d.lost
-		d.n, d.over, d.lost = 0, false, false
+		line, used, over, lost := d.cut(buf[n:], lineEnd(buf[n:]), MaxLine)
+		n += used
 		switch {
+		case line == nil:
+			return n, More
 		case over:
 			d.c.Resync += uint64(len(line) + 1)
 			d.c.Oversize++
@@ -92,16 +67,6 @@ func lineEnd(b []byte) int {
 	return -1
 }
 
-// keep stores the beginning of a line whose end is still to come; of an oversize one only the fact is kept.
-func (d *LineDecoder) keep(b []byte) {
-	if d.over = d.over || d.n+len(b) > MaxLine; d.over {
-		d.c.Resync += uint64(d.n + len(b))
-		d.n = 0
-		return
-	}
-	d.n += copy(d.part[d.n:], b)
-}
-
 // line decodes one line without its end; More means a header or a comment.
 func (d *LineDecoder) line(b []byte, f *Frame) Status {
 	if b[0] == '#' {
@@ -117,13 +82,13 @@ func (d *LineDecoder) line(b []byte, f *Frame) Status {
 	nonFinite := uint64(0)
 	for rest, more := body, true; more; col++ {
 		var text []byte
-		if text, rest, more = d.cut(rest); col >= want {
+		if text, rest, more = d.column(rest); col >= want {
 			// one empty column behind the last separator is a habit of many devices
 			if !more && len(text) == 0 && col == want {
 				break
 			}
 			for col++; more; col++ {
-				_, rest, more = d.cut(rest)
+				_, rest, more = d.column(rest)
 			}
 			d.misfit.note(col, b)
 			return Corrupt
@@ -187,8 +152,8 @@ func upper(c byte) byte {
 	return c
 }
 
-// cut takes the next column off a line, without the blanks around it; more says that a separator followed.
-func (d *LineDecoder) cut(b []byte) (text, rest []byte, more bool) {
+// column takes the next column off a line, without the blanks around it; more says that a separator followed.
+func (d *LineDecoder) column(b []byte) (text, rest []byte, more bool) {
 	i := 0
 	if d.sep == ' ' {
 		b = trim(b)

@@ -87,18 +87,13 @@ func (e *LinkEncoder) Append(dst []byte, h Header, v []float64) ([]byte, bool) {
 
 // LinkDecoder reads link frames of one table.
 type LinkDecoder struct {
+	pieces
 	fields  []Field
 	kinds   uint8 // bit k: frames of kind k are for this side
 	full    int   // bytes of a complete frame before COBS, with CRC
 	max     int   // bytes of the longest chunk between zeros
-	c       Counters
-	misfit  Misfit
-	n       int  // bytes kept of the frame that is coming in
-	over    bool // it is already too long
-	lost    bool // nothing but rubbish since the start: the first chunk may be half a frame
-	started bool // seq is the number of a frame
+	started bool  // seq is the number of a frame
 	seq     uint8
-	part    [maxPayload + 8]byte
 	pay     [maxPayload + 8]byte
 }
 
@@ -107,7 +102,7 @@ func NewLinkDecoder(fields []Field, kinds ...Kind) (*LinkDecoder, error) {
 	if err := checkFields(fields, false); err != nil {
 		return nil, fmt.Errorf("link frame: %w", err)
 	}
-	d := &LinkDecoder{fields: append([]Field(nil), fields...), max: linkLen(fields) - 1, lost: true, full: headLen + 2}
+	d := &LinkDecoder{fields: append([]Field(nil), fields...), max: linkLen(fields) - 1, pieces: pieces{limit: maxPayload, lost: true}, full: headLen + 2}
 	for _, f := range fields {
 		d.full += f.Type.Size()
 	}
@@ -118,13 +113,10 @@ func NewLinkDecoder(fields []Field, kinds ...Kind) (*LinkDecoder, error) {
 }
 
 // Reset forgets a half-received frame and the sequence number.
-func (d *LinkDecoder) Reset() { d.n, d.over, d.lost, d.started = 0, false, true, false }
-
-// Counters are owned by the decoder.
-func (d *LinkDecoder) Counters() *Counters { return &d.c }
-
-// Misfit tells about frames that came whole and do not fit the table.
-func (d *LinkDecoder) Misfit() *Misfit { return &d.misfit }
+func (d *LinkDecoder) Reset() {
+	d.pieces.Reset()
+	d.started = false
+}
 
 // Wrap is 2³² µs.
 func (d *LinkDecoder) Wrap() int64 { return wrapLink }
@@ -132,36 +124,21 @@ func (d *LinkDecoder) Wrap() int64 { return wrapLink }
 // Next reads one frame from buf; see Decoder.
 func (d *LinkDecoder) Next(buf []byte, f *Frame) (n int, st Status) {
 	for n < len(buf) {
-		i := bytes.IndexByte(buf[n:], 0)
-		if i < 0 {
-			d.keep(buf[n:])
-			d.c.Bytes += uint64(len(buf) - n)
-			return len(buf), More
-		}
-		chunk := buf[n : n+i]
-		n += i + 1
-		d.c.Bytes += uint64(i + 1)
-		if d.n > 0 || d.over {
-			d.keep(chunk)
-			chunk = d.part[:d.n]
-		}
-		over := d.over || len(chunk) > d.max
-		d.n, d.over = 0, false
+		chunk, used, over, lost := d.cut(buf[n:], bytes.IndexByte(buf[n:], 0), d.max)
+		n += used
 		switch {
+		case chunk == nil:
+			return n, More
 		case over:
 			if p, ok := d.intact(chunk); ok && len(p) >= headLen {
 				d.misfit.note(len(p)-headLen, nil)
 			}
 			d.c.Resync += uint64(len(chunk) + 1)
 			d.c.Oversize++
-			d.lost = false
 			return n, Corrupt
 		case len(chunk) == 0: // an idle zero
-			d.lost = false
 			continue
 		}
-		lost := d.lost
-		d.lost = false
 		switch st = d.frame(chunk, f); st {
 		case Good, Repeat:
 			return n, st
@@ -175,16 +152,6 @@ func (d *LinkDecoder) Next(buf []byte, f *Frame) (n int, st Status) {
 		}
 	}
 	return n, More
-}
-
-// keep stores the beginning of a chunk whose end is still to come; of an oversize one only the fact is kept.
-func (d *LinkDecoder) keep(b []byte) {
-	if d.over = d.over || d.n+len(b) > maxPayload; d.over {
-		d.c.Resync += uint64(d.n + len(b))
-		d.n = 0
-		return
-	}
-	d.n += copy(d.part[d.n:], b)
 }
 
 // intact takes COBS and checksum off what stood between two zeros; ok is false when they do not fit.
