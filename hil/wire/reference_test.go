@@ -54,7 +54,7 @@ func slowLink(fields []Field, kind Kind, max int, stream []byte) (frames []Frame
 			}
 		}
 		if end < 0 {
-			if len(stream) > max {
+			if len(stream) > maxPayload { // its end is to come, but it is too long for any table
 				c.Resync += uint64(len(stream))
 			}
 			return frames, c
