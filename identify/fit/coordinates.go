@@ -11,7 +11,7 @@ type coordinates struct {
 	clip   []float64 // the longest step
 }
 
-func newCoordinates(params []Param, scale map[string]float64, clip float64) *coordinates {
+func newCoordinates(params []Param, scale map[string]float64) *coordinates {
 	n := len(params)
 	c := &coordinates{
 		params: params, lo: make([]float64, n), hi: make([]float64, n),
@@ -24,9 +24,9 @@ func newCoordinates(params []Param, scale map[string]float64, clip float64) *coo
 		switch {
 		case p.Log:
 			c.lo[j], c.hi[j] = math.Log(p.Lo), math.Log(p.Hi)
-			c.scale[j], c.given[j], c.clip[j] = 1, true, clip
+			c.scale[j], c.given[j], c.clip[j] = 1, true, longestStep
 		case given && s > 0:
-			c.scale[j], c.given[j], c.clip[j] = s, true, clip*s
+			c.scale[j], c.given[j], c.clip[j] = s, true, longestStep*s
 		case !math.IsInf(width, 0):
 			c.scale[j], c.clip[j] = width/10, width/4
 		default:

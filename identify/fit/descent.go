@@ -47,7 +47,7 @@ type descent struct {
 func (f *descent) open(p *Problem, phase string) error {
 	before := f.slope
 	n := len(p.Params)
-	at := newCoordinates(p.Params, f.m.Scale, f.m.Clip)
+	at := newCoordinates(p.Params, f.m.Scale)
 	f.p, f.phase = p, phase
 	f.slope = newSlope(p, at, f.m.Forward, f.m.Workers)
 	if before != nil {
@@ -85,12 +85,12 @@ func (f *descent) stages(last bool) {
 		steps = steps[len(steps)-1:]
 	}
 	for i, step := range steps {
-		tol := tolerances{max(f.m.CostTol, 1e-4), max(f.m.StepTol, 1e-4), max(f.m.OffsetTol, 0.3), f.m.MaxIterations}
+		tol := tolerances{max(f.m.CostTol, 1e-4), 1e-4, max(f.m.OffsetTol, 0.3), f.m.MaxIterations}
 		if last && i == len(steps)-1 {
-			tol = tolerances{f.m.CostTol, f.m.StepTol, f.m.OffsetTol, f.m.MaxIterations}
+			tol = tolerances{f.m.CostTol, stepTol, f.m.OffsetTol, f.m.MaxIterations}
 		}
 		f.step, f.fresh, f.rough = step, false, 0
-		f.lambda = min(max(f.lambda, 1e-8), f.m.Lambda)
+		f.lambda = min(max(f.lambda, 1e-8), firstLambda)
 		f.converged, f.reason = f.descend(tol)
 		if f.ctx.Err() != nil || f.spent() {
 			return

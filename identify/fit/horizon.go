@@ -23,9 +23,9 @@ func (f *descent) grow(p *Problem) error {
 		if err := f.open(short, fmt.Sprintf("horizon %.0f %%", 100*share)); err != nil {
 			return err
 		}
-		f.lambda = f.m.Lambda
+		f.lambda = firstLambda
 		f.stages(false)
 	}
-	f.lambda = f.m.Lambda
+	f.lambda = firstLambda
 	return nil
 }

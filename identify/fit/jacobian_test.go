@@ -73,7 +73,7 @@ func TestDifferencesAreOfSecondOrder(t *testing.T) {
 		var e [2]float64
 		for i, h := range []float64{2e-3, 1e-3} {
 			p := waveProblem(wave{}, c.x...)
-			at := newCoordinates(p.Params, scale, 1)
+			at := newCoordinates(p.Params, scale)
 			d := newSlope(p, at, c.forward, 1)
 			s, r := make([]float64, 3), make([]float64, p.Rows)
 			at.from(c.x, s)

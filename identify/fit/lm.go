@@ -27,11 +27,7 @@ type LM struct {
 	MaxIterations  int     // steps in each stage; 0: 100
 	MaxEvaluations int     // simulations; 0: no limit
 	CostTol        float64 // relative decrease of the cost that ends it; 0: 1e-10
-	StepTol        float64 // step, relative for Log parameters, else in scales; 0: 1e-10
 	OffsetTol      float64 // the distance to the optimum in standard errors, about; 0: 1e-4
-
-	Lambda float64 // first λ; 0: 1e-2
-	Clip   float64 // longest step in logarithms, or in scales given below; 0: 1.5
 
 	// Scale is the size of change that matters for a parameter without logarithm, by name. Missing: a tenth of its range, or
 	// of the size of its start if it has no bounds.
@@ -78,7 +74,7 @@ func (m LM) Fit(ctx context.Context, p *Problem, watch Watch) (*Solution, error)
 	}
 
 	// shorter records first
-	f := &descent{m: m, ctx: ctx, watch: watch, theta: theta, lambda: m.Lambda}
+	f := &descent{m: m, ctx: ctx, watch: watch, theta: theta, lambda: firstLambda}
 	var notes []string
 	if len(m.Horizons) > 0 && p.Horizon == nil {
 		notes = append(notes, "the records of this problem cannot be shortened: the growing horizon was left out")
@@ -118,6 +114,12 @@ func (m LM) At(p *Problem) (*Solution, error) {
 	return s, nil
 }
 
+const (
+	firstLambda = 1e-2
+	longestStep = 1.5   // in logarithms, or in scales that are given
+	stepTol     = 1e-10 // step that ends a descent, relative for Log parameters, else in scales
+)
+
 func (m LM) withDefaults() LM {
 	or := func(v *float64, d float64) {
 		if *v == 0 {
@@ -125,10 +127,7 @@ func (m LM) withDefaults() LM {
 		}
 	}
 	or(&m.CostTol, 1e-10)
-	or(&m.StepTol, 1e-10)
 	or(&m.OffsetTol, 1e-4)
-	or(&m.Lambda, 1e-2)
-	or(&m.Clip, 1.5)
 	if m.MaxIterations == 0 {
 		m.MaxIterations = 100
 	}
@@ -171,9 +170,9 @@ func (m LM) check(p *Problem) error {
 			add("scale of %s is %g, want a number above zero", name, v)
 		}
 	}
-	for _, v := range []float64{m.CostTol, m.StepTol, m.OffsetTol, m.Lambda, m.Clip} {
+	for _, v := range []float64{m.CostTol, m.OffsetTol} {
 		if !(v > 0) {
-			add("a tolerance, the first λ or the longest step is %g, want numbers above zero", v)
+			add("a tolerance is %g, want a number above zero", v)
 		}
 	}
 	if err := m.Loss.Check(); err != nil {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"hilrig/engine/numeric"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -12,24 +11,20 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"hilrig/engine"
+	"hilrig/engine/numeric"
 )
 
-// MultiStart draws members in a box, judges them by one simulation each, and refines the best of every group by LM. A cost
+// MultiStart draws members within their bounds, judges them by one simulation each, and refines the best of all by LM. A cost
 // with traps that look converged needs it: one descent cannot say that it is in a trap, several that end in the same place
 // can say that they are likely not.
 //
-// The zero value refines the best of 20 draws from each of 5 groups.
+// The zero value refines the best 5 of 100 draws.
 type MultiStart struct {
 	LM     LM
-	Starts int // groups, each with one descent from its best member; 0: 5, or none if From is given
-	Draws  int // members of a group; 0: 20; 1: plain random starts
-
-	// Pool puts all members together and refines the best Starts of them, instead of the best of each group.
-	Pool bool
-
-	// Box are the ranges to draw from, by name; a parameter that is not named starts at its value. The ranges are cut at the
-	// bounds. nil: everything is drawn within its bounds. Log parameters are drawn evenly in their logarithm.
-	Box map[string][2]float64
+	Starts int // descents from drawn members; 0: 5, or none if From is given
+	Draws  int // members for each of them; 0: 20; 1: plain random starts. Log parameters are drawn evenly in their logarithm
 
 	// From are members that are refined besides, such as survivors of an evolution.
 	From [][]float64
@@ -57,7 +52,7 @@ type Start struct {
 const sameEnd = 0.003
 
 // Fit returns the solution of lowest cost. Its Evaluations and Iterations are those of all starts together. Extra has besides
-// those of LM "starts" ([]Start, in the order of groups, then From), "reached" (how many came within 0.3 % of the lowest rms)
+// those of LM "starts" ([]Start, the drawn ones in the order of their costs, then From), "reached" (how many came within 0.3 % of the lowest rms)
 // and "simulated_draws". Starts that fail are told in Notes; an error is returned if all do.
 //
 // Results do not depend on Workers: every group has a random stream of its own.
@@ -69,8 +64,7 @@ func (m MultiStart) Fit(ctx context.Context, p *Problem, watch Watch) (*Solution
 	if m.Draws == 0 {
 		m.Draws = 20
 	}
-	lo, hi, err := m.box(p)
-	if err != nil {
+	if err := m.check(p); err != nil {
 		return nil, err
 	}
 	workers := m.Workers
@@ -78,7 +72,7 @@ func (m MultiStart) Fit(ctx context.Context, p *Problem, watch Watch) (*Solution
 		workers = runtime.GOMAXPROCS(0)
 	}
 
-	// members, and the best of every group
+	// the best members
 	froms := make([][]float64, m.Starts, m.Starts+len(m.From))
 	judge := p
 	if h := m.LM.Horizons; len(h) > 0 && p.Horizon != nil {
@@ -87,18 +81,7 @@ func (m MultiStart) Fit(ctx context.Context, p *Problem, watch Watch) (*Solution
 		}
 	}
 	watch.Say(Progress{Method: "lm", Phase: "draws", Of: m.Starts + len(m.From)})
-	if m.Pool {
-		m.pool(ctx, judge, lo, hi, froms, workers)
-	} else {
-		parallel(workers, m.Starts, func() func(int) {
-			j := newJudge(judge, m.LM.Loss)
-			return func(g int) {
-				if ctx.Err() == nil {
-					froms[g] = j.best(m.draw(p, lo, hi, g))
-				}
-			}
-		})
-	}
+	m.best(ctx, judge, froms, workers)
 	froms = append(froms, m.From...)
 
 	// descents, side by side
@@ -172,10 +155,10 @@ func (m MultiStart) together(ends []*Solution) bool {
 	return true
 }
 
-// box checks the settings and returns the range to draw from of every parameter; the same number twice if it is not drawn.
-func (m MultiStart) box(p *Problem) (lo, hi []float64, err error) {
+// check tells every problem of the settings and of the parameters.
+func (m MultiStart) check(p *Problem) error {
 	if err := m.LM.withDefaults().check(p); err != nil {
-		return nil, nil, err
+		return err
 	}
 	var bad []string
 	add := func(format string, args ...any) { bad = append(bad, fmt.Sprintf(format, args...)) }
@@ -187,69 +170,56 @@ func (m MultiStart) box(p *Problem) (lo, hi []float64, err error) {
 			add("start %d of those given has %d numbers %v, want %d finite ones", i+1, len(from), from, len(p.Params))
 		}
 	}
-	known := map[string]bool{}
 	for _, q := range p.Params {
-		known[q.Name] = true
-		a, b := q.Value, q.Value
-		if m.Box == nil {
-			a, b = q.Lo, q.Hi
-		} else if r, ok := m.Box[q.Name]; ok {
-			a, b = max(r[0], q.Lo), min(r[1], q.Hi)
-			if !(r[0] <= r[1]) || a > b {
-				add("%s is to be drawn from %g to %g %s, which has nothing in common with its bounds %g to %g", q.Name, r[0], r[1], q.Unit, q.Lo, q.Hi)
-			}
-		}
-		if m.Starts > 0 && (math.IsInf(a, 0) || math.IsInf(b, 0)) {
-			add("%s cannot be drawn from %g to %g: give it bounds or a range to draw from", q.Name, a, b)
-		}
-		lo, hi = append(lo, a), append(hi, b)
-	}
-	for name := range m.Box {
-		if !known[name] {
-			add("a range to draw %s from is given, but no free parameter has this name", name)
+		if m.Starts > 0 && (math.IsInf(q.Lo, 0) || math.IsInf(q.Hi, 0)) {
+			add("%s cannot be drawn from %g to %g: give it bounds to draw from", q.Name, q.Lo, q.Hi)
 		}
 	}
 	if bad != nil {
 		slices.Sort(bad)
-		return nil, nil, &ParamError{Problems: bad}
+		return &ParamError{Problems: bad}
 	}
-	return lo, hi, nil
+	return nil
 }
 
-// draw makes the members of group g.
-func (m MultiStart) draw(p *Problem, lo, hi []float64, g int) [][]float64 {
+// draw makes the members for start g.
+func (m MultiStart) draw(p *Problem, g int) [][]float64 {
 	rng := rand.New(rand.NewPCG(m.Seed, uint64(g)))
 	members := make([][]float64, m.Draws)
 	for i := range members {
-		members[i] = make([]float64, len(lo))
-		for j, q := range p.Params {
+		for _, q := range p.Params {
 			u := rng.Float64()
-			v := lo[j] + u*(hi[j]-lo[j])
+			v := q.Lo + u*(q.Hi-q.Lo)
 			if q.Log {
-				v = lo[j] * math.Exp(u*math.Log(hi[j]/lo[j]))
+				v = q.Lo * math.Exp(u*math.Log(q.Hi/q.Lo))
 			}
-			members[i][j] = min(max(v, lo[j]), hi[j])
+			members[i] = append(members[i], min(max(v, q.Lo), q.Hi))
 		}
 	}
 	return members
 }
 
-// pool refines the best of all groups together.
-func (m MultiStart) pool(ctx context.Context, p *Problem, lo, hi []float64, froms [][]float64, workers int) {
+// best draws all members and puts those of least cost on the problem p, or a shorter one, into froms.
+func (m MultiStart) best(ctx context.Context, p *Problem, froms [][]float64, workers int) {
 	type member struct {
 		theta []float64
 		cost  float64
 	}
 	all := make([]member, m.Starts*m.Draws)
 	parallel(workers, m.Starts, func() func(int) {
-		j := newJudge(p, m.LM.Loss)
+		ev, r := p.New(), make([]float64, p.Rows)
 		return func(g int) {
 			if ctx.Err() != nil {
 				return
 			}
-			members := m.draw(p, lo, hi, g)
-			for i, c := range j.costs(members, false) {
-				all[g*m.Draws+i] = member{members[i], c}
+			for i, theta := range m.draw(p, g) {
+				cost := math.Inf(1)
+				if ev.Residuals(theta, r) != engine.NonFinite {
+					if c := m.LM.Loss.Cost(r); c == c {
+						cost = c
+					}
+				}
+				all[g*m.Draws+i] = member{theta, cost}
 			}
 		}
 	})

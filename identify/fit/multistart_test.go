@@ -97,14 +97,14 @@ func TestMultiStartEscapesTraps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, pool := range []bool{false, true} {
-		s, err := MultiStart{Starts: 8, Draws: 100, Seed: 3, Pool: pool}.Fit(context.Background(), p, nil)
+	for _, seed := range []uint64{3, 4} {
+		s, err := MultiStart{Starts: 8, Draws: 100, Seed: seed}.Fit(context.Background(), p, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		reached := s.Extra["reached"].(int)
 		rms := math.Sqrt(2 * s.Cost / float64(p.Rows))
-		t.Logf("pool %v: rms %.4f by %d of 8, one start %.4f", pool, rms, reached, math.Sqrt(2*one.Cost/float64(p.Rows)))
+		t.Logf("seed %d: rms %.4f by %d of 8, one start %.4f", seed, rms, reached, math.Sqrt(2*one.Cost/float64(p.Rows)))
 		if one.Cost < 100*s.Cost {
 			t.Errorf("one start is not trapped, cost %g: the test shows nothing", one.Cost)
 		}
@@ -172,28 +172,26 @@ func TestSameDigitsForAnyNumberOfWorkers(t *testing.T) {
 	}
 }
 
-func TestDrawsStayInTheirBox(t *testing.T) {
+func TestDrawsStayInTheirBounds(t *testing.T) {
 	p := toneProblem(100, 0)
-	m := MultiStart{Starts: 1, Draws: 2000, Box: map[string][2]float64{"pulsation": {1, 40}, "phase": {-1, 1}}}
-	lo, hi, err := m.box(p)
-	if err != nil {
-		t.Fatal(err)
-	}
 	below := 0
-	for _, x := range m.draw(p, lo, hi, 0) {
-		if x[0] != 1 || x[1] != 0.03 || x[2] < 10 || x[2] > 40 || math.Abs(x[3]) > 1 {
-			t.Fatalf("drawn %v", x)
+	for _, x := range (MultiStart{Draws: 2000}).draw(p, 0) {
+		for j, q := range p.Params {
+			if !(x[j] >= q.Lo && x[j] <= q.Hi) {
+				t.Fatalf("drawn %v", x)
+			}
 		}
-		if x[2] < 20 {
+		if x[2] < math.Sqrt(10*100) {
 			below++
 		}
 	}
-	// even in the logarithm: as many from 10 to 20 as from 20 to 40
+	// even in the logarithm: as many below the geometric mean as above
 	if below < 900 || below > 1100 {
 		t.Errorf("%d of 2000 below the geometric mean", below)
 	}
-	_, _, err = MultiStart{Starts: 1, Box: map[string][2]float64{"puls": {1, 2}, "phase": {4, 5}}, From: [][]float64{{1}}}.box(p)
-	for _, want := range []string{"puls from is given", "phase is to be drawn from 4 to 5", "start 1 of those given has 1 numbers"} {
+	p.Params[3].Hi = math.Inf(1)
+	err := MultiStart{Starts: 1, From: [][]float64{{1}}}.check(p)
+	for _, want := range []string{"phase cannot be drawn from", "start 1 of those given has 1 numbers"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q in it", err, want)
 		}
