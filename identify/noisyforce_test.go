@@ -124,3 +124,34 @@ func TestHeldForceReadByANoisySensor(t *testing.T) {
 		t.Errorf("the hold is right in %d of %d", right, of)
 	}
 }
+
+// A force that is held and read by a noisy sensor: half a sample is nearly a damping of the bristles, so the wrong signal between the
+// samples costs sigma1 a tenth. The noise does not decide for it.
+func TestNoisyForceOfABristle(t *testing.T) {
+	way := ways[slices.IndexFunc(ways, func(w way) bool { return w.name == "lugre, kalman" })]
+	seeds := []uint64{105, 205}
+	if soak {
+		seeds = append(seeds, 305, 405, 505, 605, 705, 805)
+	}
+	for _, seed := range seeds {
+		b := newBench(seed, 8)
+		way.prepare(b)
+		b.sensors.Force = 0.15 * b.axis.M
+		tr := b.record(nil)
+		way.plan(b, &tr.plan)
+		o := attempt(kind{}, tr)
+		if o.result == nil || o.wrong != nil {
+			t.Errorf("seed %d: %s %v", seed, o.reason, o.wrong)
+			continue
+		}
+		if hold := o.result.Stages[1].Extra["hold"]; hold != "held" {
+			t.Errorf("seed %d: the force is %v between its samples, want held", seed, hold)
+		}
+		for i := range o.result.Parameters {
+			p := &o.result.Parameters[i]
+			if z := (p.Value - tr.truth[p.Name]) / *o.result.Err(p); !(math.Abs(z) < 3.5) {
+				t.Errorf("seed %d: %s = %.4g, %.1f standard errors from the truth", seed, p.Name, p.Value, z)
+			}
+		}
+	}
+}

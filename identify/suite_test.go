@@ -1,6 +1,7 @@
 package identify
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -68,10 +69,11 @@ func attempt(k kind, t trial) outcome {
 type way struct {
 	name    string
 	seconds float64
+	longer  map[string]float64      // s, of kinds whose noise takes more to average out
 	kinds   []string                // nil: all
 	prepare func(b *bench)          // before the record; nil: nothing
 	plan    func(b *bench, p *Plan) // nil: the everyday command
-	strict  bool                    // no bar of false alarms: a start that is never called identified, or a filter that doubts a very noisy force
+	strict  bool                    // no bar of false alarms: a start that is never called identified
 	slow    bool
 }
 
@@ -88,7 +90,7 @@ func suite(t *testing.T, w way, seeds int) (wrong, trials, alarms, clean int) {
 	for range 2 {
 		wg.Go(func() {
 			for j := range jobs {
-				b := newBench(uint64(100*j.s+j.k+1), w.seconds)
+				b := newBench(uint64(100*j.s+j.k+1), cmp.Or(w.longer[kinds[j.k].name], w.seconds))
 				if w.prepare != nil {
 					w.prepare(b)
 				}

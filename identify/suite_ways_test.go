@@ -45,5 +45,6 @@ var ways = []way{
 			Controller: &axis.Controller{Kp: b.kp, Kv: b.kv, Limit: b.limit, Gain: 1, Mean: 2}}}
 	}},
 	{name: "lugre", strict: true, seconds: 3, kinds: some, prepare: contact, plan: contactPlan("lugre")},
-	{name: "lugre, kalman", slow: true, strict: true, seconds: 3, kinds: some, prepare: contact, plan: contactPlan("lugre", "kalman")},
+	// a noise of 0.15·M is above the viscous force, 0.1·M: in 3000 rows it leaves sigma2 open by a tenth or more, whatever the method
+	{name: "lugre, kalman", slow: true, seconds: 3, longer: map[string]float64{"noisy force": 20}, kinds: some, prepare: contact, plan: contactPlan("lugre", "kalman")},
 }

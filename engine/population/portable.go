@@ -5,7 +5,9 @@ import "math"
 // The exponential of the bell curve, 2^{−t} for t ≥ 0: with k = round(t) and f = k − t, |f| ≤ ½, it is 2^f·2^{−k}. The power
 // 2^f is a polynomial of degree eleven, interpolated at the zeros of a Chebyshev polynomial, relative error 2e-17 before
 // rounding; even and odd powers are summed apart and by pairs, which shortens the chain. The factor 2^{−k} goes into the exponent as an
-// integer. Beyond bellEnd, about the smallest normal number, the bell stays where it is.
+// integer. Beyond bellEnd, about the smallest normal number, the bell stays where it is. Package friction has another one, from a table:
+// in scalar code, where one call waits for the one before, it takes 0.8 to 0.9 of the time of this, but vectors cannot look into a table
+// without a gather, and every lane has to have the bits of the vectors.
 const (
 	magic   = 3 << 51 // adding it rounds to an integer, which stands in the low bits of the sum
 	bellEnd = 1021
