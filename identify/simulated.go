@@ -203,30 +203,27 @@ func (j *job) lm(ctx context.Context) (*stage, error) {
 		if len(descent.Horizons) == 0 && (d == axis.Coast || d == axis.Spring) && len(survivors) == 0 {
 			descent.Horizons = growing
 		}
-		if d == axis.Servo || d == axis.Force {
-			s := axis.Search{Starts: j.plan.LM.Starts, Draws: j.plan.LM.Draws, Seed: j.plan.Seed, Workers: j.plan.Workers, LM: descent, From: survivors}
-			s.Simpler = func(ctx context.Context) []axis.Place { return j.simpler(ctx, p.Params, s) }
-			sol, err := m.Fit(ctx, params, s, j.watch)
-			if err == nil {
-				worse = j.worse(sol)
-			}
-			return sol, err
-		}
-		several := fit.MultiStart{LM: descent, Seed: j.plan.Seed, Workers: j.plan.Workers, Pool: true}
+		search := axis.Search{Seed: j.plan.Seed, Workers: j.plan.Workers, LM: descent, From: survivors}
 		switch {
-		case len(survivors) > 0:
-			several.From = survivors
-			return several.Fit(ctx, p, j.watch)
-		case j.plan.LM.Draws > 0 || j.plan.LM.Starts > 1:
-			several.Starts, several.Draws = max(j.plan.LM.Starts, 1), max(j.plan.LM.Draws, j.plan.LM.Starts)
+		case d == axis.Servo || d == axis.Force:
+			search.Starts, search.Draws = j.plan.LM.Starts, j.plan.LM.Draws
+		case len(survivors) == 0 && (j.plan.LM.Draws > 0 || j.plan.LM.Starts > 1):
 			own := make([]float64, len(p.Params))
 			for i, q := range p.Params {
 				own[i] = q.Value
 			}
-			several.From = [][]float64{own}
+			several := fit.MultiStart{LM: descent, Seed: j.plan.Seed, Workers: j.plan.Workers, From: [][]float64{own}}
+			several.Starts, several.Draws = max(j.plan.LM.Starts, 1), max(j.plan.LM.Draws, j.plan.LM.Starts)
 			return several.Fit(ctx, p, j.watch)
+		default:
+			search.LM.CostTol = 1e-10
 		}
-		return descent.Fit(ctx, p, j.watch)
+		search.Simpler = func(ctx context.Context) []axis.Place { return j.simpler(ctx, p.Params, search) }
+		sol, err := m.Fit(ctx, params, search, j.watch)
+		if err == nil {
+			worse = j.worse(sol)
+		}
+		return sol, err
 	})
 	if err == nil && worse != "" {
 		st.doubts = append(st.doubts, worse)
