@@ -427,3 +427,14 @@ func TestLongestLine(t *testing.T) {
 		t.Errorf("%q", b)
 	}
 }
+
+// Numbers at the edges of what is read without strconv are the nearest float64 too.
+func TestNumbersAtTheEdges(t *testing.T) {
+	for _, text := range []string{"1e22", "1e-22", "1e23", "1e-23", "1e30", "1e-30", "7e44", "7e45", "999999999999999e22", "999999999999999e-22",
+		"999999999999999e23", "9007199254740993", "9007199254740993e22", "1234567890123456789", "12345678901234567891", "0.1e23", "9.9e307", "1e-308"} {
+		want, err := strconv.ParseFloat(text, 64)
+		if got, ok := parseNumber([]byte(text), '.'); err != nil || !ok || got != want {
+			t.Errorf("%s: %v %v, want %v", text, got, ok, want)
+		}
+	}
+}
