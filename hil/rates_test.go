@@ -261,3 +261,21 @@ func TestDoubtAboutTheVoltage(t *testing.T) {
 		}
 	}
 }
+
+// A drive that applies less than it is told, and says so: the least squares take its word, and find the truth.
+func TestReportedVoltageInRLS(t *testing.T) {
+	b := &freeBoard{rate: 500, report: 1, brake: func(_, u float64) float64 { return 0.5 * u }}
+	f := newFree(t, b, 1, true, reference.Spec{Kind: "multisine", Tones: []reference.Tone{{Amplitude: 3, Frequency: 0.4}, {Amplitude: 0.6, Frequency: 2.3}}})
+	f.drive(t)
+	f.seconds(20)
+	x := f.b.Est
+	for i, truth := range []float64{7e-5, 1.5e-4, 15e-3, 0} {
+		if v, se := x[eRLS+i], x[eRLS+4+i]; !(math.Abs(v-truth) <= 4*se) {
+			t.Errorf("parameter %d is %.4g ± %.2g, truth %.4g", i, v, se, truth)
+		}
+	}
+	if v := x[eRLS]; math.Abs(v/7e-5-1) > 0.01 {
+		t.Errorf("inertia %.5g kg·m²", v)
+	}
+	t.Log(x[eRLS:eWin])
+}
