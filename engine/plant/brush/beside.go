@@ -117,7 +117,7 @@ func (b *Beside) Step(dt, theta, omega, current float64, n int, out *BesideOut) 
 		b.since += h
 
 		b.comm.Step(h, at+omega*h-math.Pi/2, current, b.drop.whole(current, s.force))
-		touch := Touch{Force: s.force, Crowd: b.comm.Crowd}
+		touch := Touch{Force: s.force, Gap: s.gap, Crowd: b.comm.Crowd}
 		force += s.now
 		torque += one
 		volts += b.drop.Held(current, &touch)

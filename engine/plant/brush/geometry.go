@@ -92,6 +92,20 @@ func (b *Brush) onCommutator(t float64, s *scene, reach float64, set *contact.Se
 	}
 }
 
+// Lift is the distance (m) of the face, at its nearest vertex, from the mean circle of the commutator; 0 on or below it.
+func (b *Brush) Lift(q, u []float64) float64 {
+	var s state
+	b.unpack(q, u, &s)
+	least := math.Inf(1)
+	for k := range b.point {
+		v := &b.point[k]
+		g := v.segment
+		xi, eta := v.xi+s.xi[g]-b.joint[g].At, v.eta+s.eta[g]+b.down
+		least = min(least, math.Hypot(q[0]+s.cos*xi-s.sin*eta, q[1]+s.sin*xi+s.cos*eta))
+	}
+	return max(0, least-b.p.Commutator.Radius)
+}
+
 // faceRows completes contact i: a point of segment g at (ξ, η) in the frame of the brush on the surface of the commutator, whose
 // normal turns with it and, where the outline is bent, with the sliding.
 func (b *Brush) faceRows(s *scene, g int, xi, eta, bend float64, c *contactRow, set *contact.Set, i int) {

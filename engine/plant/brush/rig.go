@@ -150,6 +150,7 @@ type brushSide struct {
 	win    Window
 	now    float64 // N    face force of the sub-step
 	force  float64 // N    mean of the window
+	gap    float64 // m    length of an arc; 0 while the mean is not 0
 	torque float64 // N·m  of the sub-step
 	q0, u0 [dof]float64
 }

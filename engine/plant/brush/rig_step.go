@@ -128,7 +128,7 @@ func (m *Machine) sub(h float64, x, u []float64, temp, density float64, sums *st
 			if share := m.since / blend; share < 1 {
 				s.torque = mean + share*(s.torque-mean)
 			}
-			touch[k] = Touch{Force: s.force}
+			touch[k] = Touch{Force: s.force, Gap: s.gap}
 		}
 		torque += s.torque
 	}
@@ -227,13 +227,15 @@ func (s *brushSide) advance(h, theta, omega float64, q, u []float64) engine.Stat
 		copy(q, s.q0[:])
 		copy(u, s.u0[:])
 		s.m.Reset()
-		s.force, s.now = s.win.Push(h, 0), 0
+		s.force, s.now, s.gap = s.win.Push(h, 0), 0, 0
 		return engine.Limited
 	}
 	force, moment := face(s.m)
 	s.torque = moment / h
 	s.now = force / h
-	s.force = s.win.Push(h, s.now)
+	if s.force, s.gap = s.win.Push(h, s.now), 0; s.force == 0 {
+		s.gap = s.b.Lift(q, u)
+	}
 	if res.Status != engine.OK {
 		return engine.NotConverged
 	}
