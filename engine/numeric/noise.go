@@ -92,14 +92,22 @@ func divides(q float64, gaps []float64) float64 {
 	const farthest, near = 10000, 0.15
 	for most := 1.0; ; most *= 2 {
 		sum, weight := 0.0, 0.0
+		hits, all := 0, 0
 		for _, s := range gaps {
 			n := math.Round(s / q)
 			if n > most {
 				break
 			}
-			if n >= 1 && math.Abs(s/q-n) < near {
-				sum, weight = sum+n*s, weight+n*n
+			if n >= 1 {
+				all++
+				if math.Abs(s/q-n) < near {
+					sum, weight = sum+n*s, weight+n*n
+					hits++
+				}
 			}
+		}
+		if most >= 32 && all > 500 && 5*hits < 2*all { // chance alone hits three in ten
+			return 0
 		}
 		if weight > 0 {
 			q = sum / weight
