@@ -21,12 +21,12 @@ import (
 //
 // It brings a rough guess into the neighbourhood of a solution, and is slow from there: the last digits are LM's, from the
 // Survivors. A seed gives the same result, to the last bit, for any number of workers, any width of batches, with or
-// without early abandonment, and in one go or resumed from a Checkpoint; a time limit and an interruption end it early.
+// without early abandonment, and in one go or resumed from a Checkpoint; an interruption ends it early.
 //
 // The zero value is a good method.
 type AEP struct {
 	Members     int     `yaml:"members" want:">=2 <=100000" doc:"individuals"`                                // of an island; 0: 30
-	Generations int     `yaml:"generations" want:">=1 <=1000000" doc:"at most"`                               // with that of the random members; 0: 100, or no limit if Simulations or Time is given
+	Generations int     `yaml:"generations" want:">=1 <=1000000" doc:"at most"`                               // with that of the random members; 0: 100, or no limit if Simulations is given
 	Islands     int     `yaml:"islands" want:">=1 <=1000" doc:"populations that exchange their best"`         // 0: 1
 	Beta1       float64 `yaml:"beta1" want:">0 <=1" doc:"spread in the direction of the last success (6.26)"` // 0: 0.1
 	Beta2       float64 `yaml:"beta2" want:">0 <=1" doc:"spread per age without it (6.26)"`                   // 0: 0.05
@@ -36,10 +36,7 @@ type AEP struct {
 	Oldest  int `yaml:"-"` // age after which 2 follows; 0: 50
 	Migrate int `yaml:"-"` // generations from one exchange between islands to the next; 0: 10
 
-	Simulations int           `yaml:"-"` // no generation begins that would exceed as many; 0: no limit
-	Time        time.Duration `yaml:"-"` // of this run, resumed or not; 0: no limit
-	Target      float64       `yaml:"-"` // Σ r² to be content with; 0: none
-	Stagnation  int           `yaml:"-"` // generations without improvement by a millionth of the cost; 0: no limit
+	Simulations int `yaml:"-"` // no generation begins that would exceed as many; 0: no limit
 
 	Seed     uint64 `yaml:"-"`
 	Start    bool   `yaml:"-"` // the values of the parameters are among the first members
@@ -65,7 +62,7 @@ const (
 func (Spread) Words() []string { return []string{"cost", "one"} }
 
 // Fit is Search with its best member as a solution, whose derivatives are by differences. Cost is Σ r²; Converged says that
-// Target or Stagnation ended it; Extra has "survivors" ([][]float64) and "survivor_costs", "mean_first_cost" and "generations".
+// the model explains every number; Extra has "survivors" ([][]float64) and "survivor_costs", "mean_first_cost" and "generations".
 func (a AEP) Fit(ctx context.Context, p *Problem, watch Watch) (*Solution, error) {
 	begin := time.Now()
 	pop, err := a.Search(ctx, p, watch)
@@ -103,24 +100,18 @@ func (a AEP) Search(ctx context.Context, p *Problem, watch Watch) (*Population, 
 		return nil, err
 	}
 	before := pop.Elapsed
-	limited := ctx
-	if a.Time > 0 {
-		var cancel context.CancelFunc
-		limited, cancel = context.WithTimeout(ctx, a.Time)
-		defer cancel()
-	}
 	c := newCrew(p, a.Workers, len(pop.all))
 	defer c.close()
 
 	for {
-		if pop.Reason, pop.settled = a.ended(ctx, limited, pop); pop.Reason != "" {
+		if pop.Reason, pop.settled = a.ended(ctx, pop); pop.Reason != "" {
 			break
 		}
 		complete := false
 		if pop.Generation == 0 {
-			complete = pop.first(limited, c)
+			complete = pop.first(ctx, c)
 		} else {
-			complete = pop.generation(limited, c, &a)
+			complete = pop.generation(ctx, c, &a)
 		}
 		if !complete {
 			continue // ended by the context
@@ -139,7 +130,7 @@ func (a AEP) Search(ctx context.Context, p *Problem, watch Watch) (*Population, 
 		}
 	}
 	if pop.Simulated == 0 {
-		return nil, fmt.Errorf("fit: interrupted before the first member was simulated: %w", context.Cause(limited))
+		return nil, fmt.Errorf("fit: interrupted before the first member was simulated: %w", context.Cause(ctx))
 	}
 	if a.Save != nil && pop.Generation > 0 {
 		a.Save(pop.Checkpoint())
@@ -148,20 +139,14 @@ func (a AEP) Search(ctx context.Context, p *Problem, watch Watch) (*Population, 
 }
 
 // ended tells why the search is over, if it is, and whether it found what it was looking for.
-func (a *AEP) ended(ctx, limited context.Context, pop *Population) (reason string, settled bool) {
+func (a *AEP) ended(ctx context.Context, pop *Population) (reason string, settled bool) {
 	switch {
 	case ctx.Err() != nil:
 		return "interrupted", false
-	case limited.Err() != nil:
-		return fmt.Sprintf("time limit of %v", a.Time), false
 	case pop.Generation == 0:
 		return "", false
-	case a.Target > 0 && pop.order[0].cost <= a.Target:
-		return fmt.Sprintf("cost %.6g reached, %.6g was the target", pop.order[0].cost, a.Target), true
 	case pop.order[0].cost == 0:
 		return "the model explains every number exactly", true
-	case a.Stagnation > 0 && pop.Generation-pop.progress >= a.Stagnation:
-		return fmt.Sprintf("no improvement in %d generations", a.Stagnation), true
 	case a.Generations > 0 && pop.Generation >= a.Generations:
 		return fmt.Sprintf("%d generations", a.Generations), false
 	case a.Simulations > 0 && pop.Simulated+len(pop.all) > a.Simulations:
@@ -182,7 +167,7 @@ func (a AEP) withDefaults() AEP {
 	or(&a.Migrate, 10)
 	or(&a.Every, 10)
 	or(&a.Workers, runtime.GOMAXPROCS(0))
-	if a.Generations == 0 && a.Simulations == 0 && a.Time == 0 {
+	if a.Generations == 0 && a.Simulations == 0 {
 		a.Generations = 100
 	}
 	if a.Beta1 == 0 {
@@ -218,7 +203,7 @@ func (a *AEP) check(p *Problem) error {
 		least int
 	}{
 		{"members", a.Members, 2}, {"generations", a.Generations, 0}, {"oldest age", a.Oldest, 2}, {"islands", a.Islands, 1},
-		{"migrate", a.Migrate, 1}, {"simulations", a.Simulations, 0}, {"stagnation", a.Stagnation, 0}, {"every", a.Every, 1}, {"workers", a.Workers, 1},
+		{"migrate", a.Migrate, 1}, {"simulations", a.Simulations, 0}, {"every", a.Every, 1}, {"workers", a.Workers, 1},
 	} {
 		if v.v < v.least {
 			add("aep %s: %d, want at least %d", v.name, v.v, v.least)
@@ -231,9 +216,6 @@ func (a *AEP) check(p *Problem) error {
 		if !(beta > 0 && beta <= 1) {
 			add("aep step size %g, want above 0, at most 1 (of the box)", beta)
 		}
-	}
-	if !(a.Target >= 0) || math.IsInf(a.Target, 0) || a.Time < 0 {
-		add("aep target %g, time limit %v: want numbers from 0", a.Target, a.Time)
 	}
 	if bad != nil {
 		slices.Sort(bad)

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"hilrig/engine"
 )
@@ -181,14 +180,8 @@ func TestStops(t *testing.T) {
 	}{
 		{AEP{Generations: 12}, "12 generations", false},
 		{AEP{Simulations: 95}, "90 simulations", false},
-		{AEP{Target: 0.1, Generations: 900}, "was the target", true},
-		{AEP{Stagnation: 3, Generations: 9000, Spread: SpreadOne}, "no improvement in 3 generations", true},
-		{AEP{Time: time.Microsecond, Generations: 1 << 30}, "time limit of 1µs", false},
 	} {
 		s, err := c.a.Fit(t.Context(), p, nil)
-		if strings.Contains(c.want, "time") && err != nil {
-			continue // not even one member was simulated
-		}
 		if err != nil || !strings.Contains(s.Reason, c.want) || s.Converged != c.settled {
 			t.Errorf("%+v: %v, want …%s…", s, err, c.want)
 		}

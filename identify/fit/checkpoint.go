@@ -20,8 +20,6 @@ type Checkpoint struct {
 	Simulated  int           `json:"simulations"`
 	Elapsed    time.Duration `json:"elapsed_ns"`
 	Mean       float64       `json:"mean_first_cost"`
-	Least      float64       `json:"stagnation_cost"`
-	Progress   int           `json:"stagnation_generation"`
 
 	Members []CheckpointMember `json:"members"` // island by island, the best first
 }
@@ -42,7 +40,7 @@ const checkpointVersion = 1
 func (pop *Population) Checkpoint() *Checkpoint {
 	c := &Checkpoint{
 		Version: checkpointVersion, Seed: pop.seed, Islands: len(pop.islands), Generation: pop.Generation, Simulated: pop.Simulated,
-		Elapsed: pop.Elapsed, Mean: pop.mean, Least: pop.least, Progress: pop.progress,
+		Elapsed: pop.Elapsed, Mean: pop.mean,
 	}
 	for _, p := range pop.box {
 		c.Names, c.Lo, c.Hi, c.Log = append(c.Names, p.Name), append(c.Lo, p.Lo), append(c.Hi, p.Hi), append(c.Log, p.Log)
@@ -78,7 +76,7 @@ func (pop *Population) restore(c *Checkpoint) error {
 		return refuse("it has %d members on %d islands, here there are %d on %d", len(c.Members), c.Islands, len(mine.Members), mine.Islands)
 	case c.Seed != mine.Seed:
 		return refuse("its seed is %d, here it is %d", c.Seed, mine.Seed)
-	case c.Generation < 1 || c.Simulated < len(c.Members) || !(c.Mean >= 0) || c.Progress < 1 || c.Progress > c.Generation:
+	case c.Generation < 1 || c.Simulated < len(c.Members) || !(c.Mean >= 0):
 		return refuse("its counters make no sense: generation %d, %d simulations", c.Generation, c.Simulated)
 	}
 	size := len(pop.all) / len(pop.islands)
@@ -104,7 +102,7 @@ func (pop *Population) restore(c *Checkpoint) error {
 		pop.islands[island][i%size] = m
 	}
 	pop.Generation, pop.Simulated, pop.Elapsed = c.Generation, c.Simulated, c.Elapsed
-	pop.mean, pop.least, pop.progress = c.Mean, c.Least, c.Progress
+	pop.mean = c.Mean
 	pop.sort()
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 // A search that is stopped, written as JSON, read and resumed, several times, ends as one that never stopped.
 func TestResume(t *testing.T) {
 	p := box(4, 6, -2, 3, rosenbrock)
-	a := AEP{Seed: 3, Members: 10, Islands: 2, Migrate: 5, Generations: 50, Every: 1000, Stagnation: 40}
+	a := AEP{Seed: 3, Members: 10, Islands: 2, Migrate: 5, Generations: 50, Every: 1000}
 	var state *Checkpoint
 	a.Save = func(c *Checkpoint) { state = c }
 	want := searched(t, a, p)

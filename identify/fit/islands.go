@@ -15,12 +15,10 @@ type Population struct {
 	Elapsed    time.Duration // of computing, with what came before a Checkpoint
 	Reason     string        // why the search ended
 
-	box      unitBox
-	seed     uint64
-	settled  bool
-	mean     float64 // f̄0
-	least    float64 // cost at the last improvement worth the name …
-	progress int     // … and its generation
+	box     unitBox
+	seed    uint64
+	settled bool
+	mean    float64 // f̄0
 
 	all     []*individual   // in the order of birth; places in memory
 	islands [][]*individual // each sorted by cost
@@ -83,7 +81,7 @@ func (pop *Population) first(ctx context.Context, c *crew) bool {
 		return false
 	}
 	pop.mean = meanCost(pop.order)
-	pop.Generation, pop.progress, pop.least = 1, 1, pop.order[0].cost
+	pop.Generation = 1
 	return true
 }
 
@@ -122,9 +120,6 @@ func (pop *Population) generation(ctx context.Context, c *crew, a *AEP) bool {
 	if len(pop.islands) > 1 && (pop.Generation-1)%a.Migrate == 0 {
 		pop.migrate()
 		pop.sort()
-	}
-	if best := pop.order[0].cost; best < pop.least*(1-1e-6) {
-		pop.least, pop.progress = best, pop.Generation
 	}
 	return true
 }

@@ -24,22 +24,15 @@ func (Form) Words() []string { return words(Forms) }
 
 // Options are the settings of the forms other than direct.
 type Options struct {
-	Window     float64 // s, weak: length of a test function; 0: by the band of the spec
-	Iterations int     // instrumental: simulations; 0: 3
 	NoiseRatio float64 // total: standard deviation of the position noise over that of the force, m/N or rad/(N·m)
 }
 
-// options fills and checks the settings of a form.
-func (s Spec) options(by Form, o *Options) error {
-	if o.Iterations == 0 {
-		o.Iterations = instrumentIterates
-	}
+// options checks the settings of a form.
+func (s Spec) options(by Form, o Options) error {
 	bad := ""
 	switch {
 	case !slices.Contains(Forms, by):
 		bad = fmt.Sprintf("form: %q, want one of direct, weak, instrumental, total", by)
-	case by == Instrumental && (o.Iterations < 1 || o.Iterations > 100):
-		bad = fmt.Sprintf("iterations: %d, want 1 to 100", o.Iterations)
 	case by == Instrumental && !s.has(Inertia):
 		bad = "form instrumental: the motion of the model is simulated, which needs the term inertia"
 	case by == Total && (!(o.NoiseRatio > 0) || math.IsInf(o.NoiseRatio, 0)):

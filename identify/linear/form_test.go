@@ -272,8 +272,6 @@ func TestFormRefusals(t *testing.T) {
 		{"no such form", []*record.Record{d}, DefaultSpec(), "strong", Options{}, `form: "strong", want one of direct, weak`},
 		{"nothing to simulate", []*record.Record{d}, spring, Instrumental, Options{}, "needs the term inertia"},
 		{"negative inertia", []*record.Record{backward}, DefaultSpec(), Instrumental, Options{}, "sign of force or position"},
-		{"iterations", []*record.Record{d}, DefaultSpec(), Instrumental, Options{Iterations: -1}, "iterations: -1"},
-		{"short window", []*record.Record{d}, DefaultSpec(), Weak, Options{Window: 3e-3}, "want at least 8"},
 		{"short window by the band", []*record.Record{d}, coarse, Weak, Options{}, "lower the filter cutoff"},
 		{"two rates", []*record.Record{d, other.data(axis)}, DefaultSpec(), Direct, Options{}, "Resample them to one rate"},
 		{"nothing", nil, DefaultSpec(), Direct, Options{}, "no record to fit"},

@@ -54,12 +54,12 @@ func Fit(recs []*record.Record, s Spec, by Form, o Options) (*Result, error) {
 	if by == "" {
 		by = Direct
 	}
-	if err := s.options(by, &o); err != nil {
+	if err := s.options(by, o); err != nil {
 		return nil, err
 	}
 	r, err := fitted(recs, s, by, o, func(s Spec, recs []*record.Record) (*form, error) {
 		if by == Weak {
-			return s.weak(recs, o)
+			return s.weak(recs)
 		}
 		return s.direct(recs, by != Direct || s.MinVelocity == FromRecord)
 	})
@@ -130,7 +130,7 @@ func (s Spec) solved(recs []*record.Record, by Form, o Options, of maker) (*regr
 		return nil, nil, err
 	}
 	if by == Instrumental {
-		if err := reg.instruments(o.Iterations); err != nil {
+		if err := reg.instruments(); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -30,13 +30,13 @@ const correctionShare = 0.02
 var followShares = []float64{0.02, 0.05, 0.1, 0.2, 0.5}
 
 // instruments makes the columns Z by simulating the model and fitting it, in turns.
-func (r *regression) instruments(iterations int) error {
+func (r *regression) instruments() error {
 	theta, err := r.theta()
 	if err != nil {
 		return err
 	}
 	s, f := r.spec, r.form.f
-	for turn := range iterations {
+	for turn := range instrumentIterates {
 		if turn > 0 {
 			sol, err := r.solve(Instrumental, Options{})
 			if err != nil {

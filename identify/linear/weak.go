@@ -70,15 +70,12 @@ func bump(n int, h float64) window {
 }
 
 // weak is the form with windows, one every Decimate samples.
-func (s Spec) weak(recs []*record.Record, o Options) (*form, error) {
+func (s Spec) weak(recs []*record.Record) (*form, error) {
 	f, err := s.start(recs, true)
 	if err != nil {
 		return nil, err
 	}
-	length := o.Window
-	if length == 0 {
-		length = weakHalf / (weakShare * s.band(1/f.dt))
-	}
+	length := weakHalf / (weakShare * s.band(1/f.dt))
 	const least = 8 // samples, below which sums are poor integrals
 	n := 2 * int(math.Round(length/f.dt/2))
 	if !(length > 0) || n < least || n > 1<<20 {
