@@ -26,7 +26,6 @@ type Scene struct {
 	mass     []float64 // diagonal of M
 	k, c     []float64 // linear stiffness and damping
 	springs  []sceneSpring
-	torsions []sceneTorsion
 	mounts   []sceneMount
 	forces   []sceneForce
 	passes   []scenePass
@@ -158,7 +157,7 @@ func (s *Scene) Mass(_ float64, _, m []float64) {
 	}
 }
 
-// Linear fills K and C: mounts, torsion springs and springs with Small.
+// Linear fills K and C: mounts and springs with Small.
 func (s *Scene) Linear(k, c []float64) {
 	copy(k, s.k)
 	copy(c, s.c)

@@ -30,7 +30,7 @@ func TestFullSetKeepsTheNearestAndCounts(t *testing.T) {
 
 func TestSceneRefusals(t *testing.T) {
 	sq := mustOutline(t)(Rectangle(1, 1, 0))
-	plane := BodySpec{Name: "ground", Fixed: true, Shape: Shape{HalfPlane: true}}
+	plane := BodySpec{Name: "ground", Locked: [3]bool{true, true, true}, Shape: Shape{HalfPlane: true}}
 	pair := []PairSpec{{A: "a", B: "ground"}}
 	good := func() SceneSpec {
 		return SceneSpec{Bodies: []BodySpec{plane, block("a", sq, 0, 0.6, 0)}, Pairs: pair}
@@ -46,7 +46,7 @@ func TestSceneRefusals(t *testing.T) {
 		{func(s *SceneSpec) { s.Bodies[1].Pose[1] = 0.49 }, []string{`"a" and "ground" overlap at the start: 0.01`}},
 		{func(s *SceneSpec) { s.Bodies[1].Pose[0] = math.NaN() }, []string{"pose: NaN"}},
 		{func(s *SceneSpec) { s.Bodies[1].Name = "ground" }, []string{"has the same name"}},
-		{func(s *SceneSpec) { s.Bodies[1].Fixed = true }, []string{"no coordinate is free", "neither"}},
+		{func(s *SceneSpec) { s.Bodies[1].Locked = [3]bool{true, true, true} }, []string{"no coordinate is free", "neither"}},
 		{func(s *SceneSpec) { s.Pairs[0].Law = Law{Mu: -1, EpsN: 2} }, []string{"pairs[0].mu: -1", "pairs[0].eps_n: 2"}},
 		{func(s *SceneSpec) { s.Springs = []SpringSpec{{A: "a", B: "x", Stiffness: -1}} }, []string{"springs[0].b", "springs[0].stiffness"}},
 		{func(s *SceneSpec) { s.Bodies[1].Shape = Shape{} }, []string{"has no shape"}},
@@ -166,7 +166,7 @@ func benchmarkContacts(b *testing.B, spec SceneSpec, reach float64) {
 func BenchmarkContactsBlockOnPlane(b *testing.B) {
 	sq := mustOutline(b)(Rectangle(1, 1, 0))
 	benchmarkContacts(b, SceneSpec{
-		Bodies: []BodySpec{{Name: "ground", Fixed: true, Shape: Shape{HalfPlane: true}}, block("a", sq, 0, 0.5, 0)},
+		Bodies: []BodySpec{{Name: "ground", Locked: [3]bool{true, true, true}, Shape: Shape{HalfPlane: true}}, block("a", sq, 0, 0.5, 0)},
 		Pairs:  []PairSpec{{A: "a", B: "ground"}},
 	}, 1e-3)
 }

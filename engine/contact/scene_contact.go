@@ -186,7 +186,7 @@ func (s *Scene) look(pass int32, reach float64) {
 		s.lookVertices(pass, r, a.Outline.tree.top(), 0, reach)
 		return
 	}
-	x, y := r.cos*a.Center.X-r.sin*a.Center.Y+r.dx, r.sin*a.Center.X+r.cos*a.Center.Y+r.dy
+	x, y := r.dx, r.dy
 	switch {
 	case b.HalfPlane:
 		s.take(pass, 0, &spot{gap: y, ny: 1, s: x}, x, y, reach)
@@ -196,11 +196,10 @@ func (s *Scene) look(pass int32, reach float64) {
 			s.take(pass, 0, &s.list.at[i], x, y, reach)
 		}
 	default:
-		dx, dy := x-b.Center.X, y-b.Center.Y
-		d := math.Hypot(dx, dy)
+		d := math.Hypot(x, y)
 		h := spot{gap: d - b.Radius, nx: 1}
 		if d > 0 {
-			h.nx, h.ny, h.bend = dx/d, dy/d, 1/d
+			h.nx, h.ny, h.bend = x/d, y/d, 1/d
 		}
 		s.take(pass, 0, &h, x, y, reach)
 	}

@@ -16,7 +16,7 @@ func ExampleScene() {
 	s, err := contact.NewScene(contact.SceneSpec{
 		Gravity: [2]float64{0, -9.81},
 		Bodies: []contact.BodySpec{
-			{Name: "ground", Fixed: true, Shape: contact.Shape{HalfPlane: true}},
+			{Name: "ground", Locked: [3]bool{true, true, true}, Shape: contact.Shape{HalfPlane: true}},
 			{
 				Name: "block", Mass: 0.5, Inertia: 5e-4, Shape: contact.Shape{Outline: box},
 				Pose: [3]float64{0, 0.025, 0}, Speed: [3]float64{1, 0, 0},

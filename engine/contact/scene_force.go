@@ -13,12 +13,6 @@ type sceneSpring struct {
 	driven [2][3]float64
 }
 
-type sceneTorsion struct {
-	TorsionSpec
-	a, b int
-	phi0 float64
-}
-
 type sceneMount struct {
 	MountSpec
 	body int
@@ -70,19 +64,6 @@ func (s *Scene) connect(index map[string]int) error {
 		s.springs = append(s.springs, sp)
 	}
 	row := make([]float64, f)
-	for _, p := range s.spec.Torsions {
-		to := sceneTorsion{TorsionSpec: p, a: find(p.A), b: find(p.B)}
-		to.phi0 = s.body[to.a].p[2] - s.body[to.b].p[2]
-		s.torsions = append(s.torsions, to)
-		clear(row)
-		if k := s.coordinate(to.a, 2); k >= 0 {
-			row[k] = 1
-		}
-		if k := s.coordinate(to.b, 2); k >= 0 {
-			row[k] = -1
-		}
-		add(row, p.Stiffness, p.Damping)
-	}
 	for _, p := range s.spec.Mounts {
 		mo := sceneMount{MountSpec: p, body: index[p.Body]}
 		s.mounts = append(s.mounts, mo)
@@ -154,13 +135,6 @@ func (s *Scene) Force(t float64, q, u, f []float64) {
 			s.load[p.b][j] -= pull * jac[1][j]
 		}
 	}
-	for i := range s.torsions {
-		p := &s.torsions[i]
-		a, b := &s.body[p.a], &s.body[p.b]
-		m := p.Moment + p.Stiffness*(a.p[2]-b.p[2]-p.phi0) + p.Damping*(a.v[2]-b.v[2])
-		s.load[p.a][2] -= m
-		s.load[p.b][2] += m
-	}
 	for i := range s.mounts {
 		p := &s.mounts[i]
 		b := &s.body[p.body]
@@ -171,13 +145,10 @@ func (s *Scene) Force(t float64, q, u, f []float64) {
 	for i := range s.forces {
 		p := &s.forces[i]
 		b := &s.body[p.body]
-		sin := math.Sin(p.Omega*t + p.Phase)
+		sin := math.Sin(p.Omega * t)
 		var v [3]float64
 		for j := range axes {
 			v[j] = p.Constant[j] + p.Amplitude[j]*sin
-		}
-		if p.Turns {
-			v[0], v[1] = b.cos*v[0]-b.sin*v[1], b.sin*v[0]+b.cos*v[1]
 		}
 		x, y := b.world(p.At.X, p.At.Y)
 		v[2] += (x-b.p[0])*v[1] - (y-b.p[1])*v[0]

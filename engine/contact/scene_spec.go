@@ -12,14 +12,13 @@ type SceneSpec struct {
 	Gravity  [2]float64 // m/s², along x and y
 	Bodies   []BodySpec
 	Springs  []SpringSpec
-	Torsions []TorsionSpec
 	Mounts   []MountSpec
 	Forces   []ForceSpec
 	Pairs    []PairSpec
 }
 
 // BodySpec is a rigid body with the coordinates x, y (m) of its centre of mass and its angle (rad), which is where the frame of its
-// Shape is. A coordinate is free, or locked, or driven; a fixed body has all three locked.
+// Shape is. A coordinate is free, or locked, or driven.
 type BodySpec struct {
 	Name    string
 	Mass    float64 // kg, needed when x or y is free
@@ -27,33 +26,29 @@ type BodySpec struct {
 	Shape   Shape
 	Pose    [3]float64 // m, m, rad at t = 0
 	Speed   [3]float64 // m/s, m/s, rad/s of the free coordinates at t = 0
-	Fixed   bool
 	Locked  [3]bool
 	Drive   [3]*Drive
 }
 
 // Drive prescribes a coordinate (m or rad), p0 being its value in Pose:
 //
-//	p(t) = p0 + Rate·t + Amplitude·(sin(Omega·t + Phase) − sin Phase)
+//	p(t) = p0 + Rate·t + Amplitude·sin(Omega·t)
 type Drive struct {
 	Rate      float64 // 1/s
 	Amplitude float64
 	Omega     float64 // rad/s
-	Phase     float64 // rad
 }
 
 func (d *Drive) at(t float64) (p, v, a float64) {
-	s0 := math.Sin(d.Phase)
-	s, c := math.Sincos(d.Omega*t + d.Phase)
-	return d.Rate*t + d.Amplitude*(s-s0), d.Rate + d.Amplitude*d.Omega*c, -d.Amplitude * d.Omega * d.Omega * s
+	s, c := math.Sincos(d.Omega * t)
+	return d.Rate*t + d.Amplitude*s, d.Rate + d.Amplitude*d.Omega*c, -d.Amplitude * d.Omega * d.Omega * s
 }
 
-// Shape is one of: a polyline; an exact disc of a Radius about Center; a half-plane, whose surface is the x axis of the body, material
+// Shape is one of: a polyline; an exact disc of a Radius; a half-plane, whose surface is the x axis of the body, material
 // below. The zero value is a body that touches nothing.
 type Shape struct {
 	Outline   *Outline
 	Radius    float64 // m
-	Center    Point   // m
 	HalfPlane bool
 }
 
@@ -70,14 +65,6 @@ type SpringSpec struct {
 	Small     bool
 }
 
-// TorsionSpec turns A with −Moment − Stiffness·(φ − φ0) − Damping·dφ/dt, φ being the angle of A less that of B, and B with the opposite.
-type TorsionSpec struct {
-	A, B      string
-	Stiffness float64 // N·m/rad
-	Damping   float64 // N·m·s/rad
-	Moment    float64 // N·m at the start
-}
-
 // MountSpec ties each coordinate p of a body to its place at the start with −Stiffness·(p − p0) − Damping·dp/dt: a guide when it is stiff.
 type MountSpec struct {
 	Body      string
@@ -85,16 +72,14 @@ type MountSpec struct {
 	Damping   [3]float64 // N·s/m, N·s/m, N·m·s/rad
 }
 
-// ForceSpec acts on point At of a body, in its frame: Constant + Amplitude·sin(Omega·t + Phase), along the axes of the world or, with Turns,
-// of the body. The third component is a moment.
+// ForceSpec acts on point At of a body, in its frame: Constant + Amplitude·sin(Omega·t), along the axes of the world. The third
+// component is a moment.
 type ForceSpec struct {
 	Body      string
 	At        Point
 	Constant  [3]float64 // N, N, N·m
 	Amplitude [3]float64 // N, N, N·m
 	Omega     float64    // rad/s
-	Phase     float64    // rad
-	Turns     bool
 }
 
 // PairSpec lets two bodies touch.
@@ -107,7 +92,7 @@ type PairSpec struct {
 var axes = [3]string{"x", "y", "angle"}
 
 // free tells which coordinates of the body are unknowns.
-func (b *BodySpec) free(j int) bool { return !b.Fixed && !b.Locked[j] && b.Drive[j] == nil }
+func (b *BodySpec) free(j int) bool { return !b.Locked[j] && b.Drive[j] == nil }
 
 // validate reports every problem at once, each with its key.
 func (s *SceneSpec) validate(index map[string]int) error {
@@ -141,8 +126,8 @@ func (s *SceneSpec) validate(index map[string]int) error {
 				bad("%s.speed: %g for %s, which is not free", key, b.Speed[j], axis)
 			}
 			if d := b.Drive[j]; d != nil {
-				number(key+".drive."+axis, d.Rate, d.Amplitude, d.Omega, d.Phase)
-				if b.Fixed || b.Locked[j] {
+				number(key+".drive."+axis, d.Rate, d.Amplitude, d.Omega)
+				if b.Locked[j] {
 					bad("%s.drive.%s: the coordinate is locked as well", key, axis)
 				}
 			}
@@ -162,7 +147,7 @@ func (s *SceneSpec) validate(index map[string]int) error {
 		if kinds > 1 {
 			bad("%s.shape: an outline, a disc and a half-plane exclude each other", key)
 		}
-		if number(key+".shape.center", b.Shape.Center.X, b.Shape.Center.Y); !(b.Shape.Radius >= 0) || math.IsInf(b.Shape.Radius, 0) {
+		if !(b.Shape.Radius >= 0) || math.IsInf(b.Shape.Radius, 0) {
 			bad("%s.shape.radius: %g m, want > 0", key, b.Shape.Radius)
 		}
 	}
@@ -192,17 +177,6 @@ func (s *SceneSpec) validate(index map[string]int) error {
 			bad("%s: both ends are on %q", key, p.A)
 		}
 	}
-	for i, p := range s.Torsions {
-		key := fmt.Sprintf("torsions[%d]", i)
-		body(key+".a", p.A, true)
-		body(key+".b", p.B, true)
-		positive(key+".stiffness", p.Stiffness)
-		positive(key+".damping", p.Damping)
-		number(key+".moment", p.Moment)
-		if p.A == p.B {
-			bad("%s: both ends are on %q", key, p.A)
-		}
-	}
 	for i, p := range s.Mounts {
 		key := fmt.Sprintf("mounts[%d]", i)
 		body(key+".body", p.Body, false)
@@ -212,7 +186,7 @@ func (s *SceneSpec) validate(index map[string]int) error {
 	for i, p := range s.Forces {
 		key := fmt.Sprintf("forces[%d]", i)
 		body(key+".body", p.Body, false)
-		number(key, p.Omega, p.Phase, p.At.X, p.At.Y)
+		number(key, p.Omega, p.At.X, p.At.Y)
 		number(key+".constant", p.Constant[:]...)
 		number(key+".amplitude", p.Amplitude[:]...)
 	}

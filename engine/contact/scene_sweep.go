@@ -40,13 +40,12 @@ func (s *Shape) bounds() box {
 	if s.Outline != nil {
 		return *s.Outline.tree.root()
 	}
-	c, r := s.Center, s.Radius
-	return box{c.X - r, c.Y - r, c.X + r, c.Y + r}
+	return box{-s.Radius, -s.Radius, s.Radius, s.Radius}
 }
 
-// reach is the largest distance of the points of a shape from its origin (m): vertices, or the centre of a disc.
+// reach is the largest distance of the vertices of a shape from its origin (m).
 func (s *Shape) reach() float64 {
-	far := math.Hypot(s.Center.X, s.Center.Y)
+	far := 0.0
 	if s.Outline != nil {
 		for k, x := range s.Outline.x {
 			far = max(far, math.Hypot(x, s.Outline.y[k]))

@@ -80,7 +80,7 @@ func TestOverrunsAreFoundOnBothSidesOfTheLimit(t *testing.T) {
 	}
 	// nothing gets behind a half-plane
 	sc := mustScene(t, SceneSpec{
-		Bodies: []BodySpec{{Name: "floor", Fixed: true, Shape: Shape{HalfPlane: true}}, {Name: "bullet", Mass: 1, Inertia: 1, Shape: Shape{Outline: bullet}, Pose: [3]float64{0, 0.01}, Speed: [3]float64{0, -1e4}}},
+		Bodies: []BodySpec{{Name: "floor", Locked: [3]bool{true, true, true}, Shape: Shape{HalfPlane: true}}, {Name: "bullet", Mass: 1, Inertia: 1, Shape: Shape{Outline: bullet}, Pose: [3]float64{0, 0.01}, Speed: [3]float64{0, -1e4}}},
 		Pairs:  []PairSpec{{A: "bullet", B: "floor"}},
 	})
 	m, _ := NewMoreau(sc, MoreauOptions{Step: 1e-3})

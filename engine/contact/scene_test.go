@@ -44,14 +44,14 @@ func mixedScene(t *testing.T, rng *rand.Rand) *Scene {
 	at := func(x, y float64) [3]float64 { p := any3(0.3); return [3]float64{x + p[0], y + p[1], 20 * p[2]} }
 	drive := func() *Drive {
 		p := any3(2)
-		return &Drive{Rate: p[0], Amplitude: p[1] / 4, Omega: 3, Phase: p[2]}
+		return &Drive{Rate: p[0], Amplitude: p[1] / 4, Omega: 3}
 	}
 	bodies := []BodySpec{
 		{Name: "floor", Shape: Shape{HalfPlane: true}, Pose: [3]float64{0, -2.5, 0.1}, Drive: [3]*Drive{drive(), drive(), drive()}},
 		{Name: "hills", Shape: Shape{Outline: hills}, Pose: at(0, -1.2), Drive: [3]*Drive{drive(), drive(), drive()}},
 		{Name: "star", Mass: 1, Inertia: 0.1, Shape: Shape{Outline: gearWheel}, Pose: at(0.2, 0.6), Speed: any3(2)},
 		{Name: "square", Mass: 2, Inertia: 0.2, Shape: Shape{Outline: square}, Pose: at(-1.4, 0.9), Speed: any3(2)},
-		{Name: "disc", Mass: 3, Inertia: 0.3, Shape: Shape{Radius: 0.25, Center: Point{0.1, -0.05}}, Pose: at(1.6, 0.6), Speed: any3(2)},
+		{Name: "disc", Mass: 3, Inertia: 0.3, Shape: Shape{Radius: 0.25}, Pose: at(1.6, 0.6), Speed: any3(2)},
 		{Name: "wheel", Mass: 1, Inertia: 0.4, Shape: Shape{Radius: 0.3}, Pose: at(-0.1, 2.2), Speed: [3]float64{0, 1, 2}, Drive: [3]*Drive{drive(), nil, nil}},
 	}
 	spec := SceneSpec{Bodies: bodies}
@@ -219,7 +219,7 @@ func TestTangentialVelocityIsThatOfTheMaterial(t *testing.T) {
 
 func TestBlocksStandOnTwoContacts(t *testing.T) {
 	sq := mustOutline(t)(Rectangle(1, 1, 0))
-	plane := BodySpec{Name: "ground", Fixed: true, Shape: Shape{HalfPlane: true}}
+	plane := BodySpec{Name: "ground", Locked: [3]bool{true, true, true}, Shape: Shape{HalfPlane: true}}
 	for _, c := range []struct {
 		name string
 		spec SceneSpec
@@ -279,7 +279,7 @@ func TestVertexInANotchTouchesBothSides(t *testing.T) {
 	room := mustOutline(t)(NewCavity([]Point{{0, 0}, {4, 0}, {4, 4}, {0, 4}}))
 	pin := mustOutline(t)(NewOutline([]Point{{0, 0}, {1, 0.2}, {0.2, 1}}))
 	s := mustScene(t, SceneSpec{
-		Bodies: []BodySpec{{Name: "room", Fixed: true, Shape: Shape{Outline: room}}, block("pin", pin, 0.1, 0.2, 0)},
+		Bodies: []BodySpec{{Name: "room", Locked: [3]bool{true, true, true}, Shape: Shape{Outline: room}}, block("pin", pin, 0.1, 0.2, 0)},
 		Pairs:  []PairSpec{{A: "pin", B: "room"}},
 	})
 	set := NewSet(20, 3)
@@ -315,7 +315,7 @@ func TestDiscInAGrooveAndOverAHump(t *testing.T) {
 	groove := mustOutline(t)(NewOpenOutline([]Point{{-2, 2}, {0, 0}, {2, 2}}, Right))
 	s := mustScene(t, SceneSpec{
 		Bodies: []BodySpec{
-			{Name: "groove", Fixed: true, Shape: Shape{Outline: groove}},
+			{Name: "groove", Locked: [3]bool{true, true, true}, Shape: Shape{Outline: groove}},
 			{Name: "disc", Mass: 1, Inertia: 1, Shape: Shape{Radius: 0.5}, Pose: [3]float64{0, 0.5 * math.Sqrt2, 0}},
 		},
 		Pairs: []PairSpec{{A: "disc", B: "groove"}},
@@ -327,7 +327,7 @@ func TestDiscInAGrooveAndOverAHump(t *testing.T) {
 	hump := mustOutline(t)(NewOpenOutline([]Point{{-2, 0}, {0, 0.5}, {2, 0}}, Right))
 	s = mustScene(t, SceneSpec{
 		Bodies: []BodySpec{
-			{Name: "hump", Fixed: true, Shape: Shape{Outline: hump}},
+			{Name: "hump", Locked: [3]bool{true, true, true}, Shape: Shape{Outline: hump}},
 			{Name: "disc", Mass: 1, Inertia: 1, Shape: Shape{Radius: 0.5}, Pose: [3]float64{0, 1.01, 0}},
 		},
 		Pairs: []PairSpec{{A: "disc", B: "hump"}},
@@ -352,7 +352,7 @@ func TestDiscInAGrooveAndOverAHump(t *testing.T) {
 func TestReductionKeepsWhatMatters(t *testing.T) {
 	rough := mustOutline(t)(Roughen(mustOutline(t)(Rectangle(6e-3, 3e-3, 0)), 0, 5e-4, 5e-6, 4))
 	s := mustScene(t, SceneSpec{
-		Bodies: []BodySpec{{Name: "ground", Fixed: true, Shape: Shape{HalfPlane: true}}, block("a", rough, 0, 1.6e-3, 0)},
+		Bodies: []BodySpec{{Name: "ground", Locked: [3]bool{true, true, true}, Shape: Shape{HalfPlane: true}}, block("a", rough, 0, 1.6e-3, 0)},
 		Pairs:  []PairSpec{{A: "a", B: "ground"}},
 	})
 	set := contactsOf(s, 1.5e-4)

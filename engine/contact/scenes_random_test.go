@@ -141,7 +141,7 @@ func discBody(name string, m, r float64) contact.BodySpec {
 }
 
 func floorBody() contact.BodySpec {
-	return contact.BodySpec{Name: "floor", Fixed: true, Shape: contact.Shape{HalfPlane: true}}
+	return contact.BodySpec{Name: "floor", Locked: [3]bool{true, true, true}, Shape: contact.Shape{HalfPlane: true}}
 }
 
 const weight = 9.81

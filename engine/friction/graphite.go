@@ -1,7 +1,6 @@
 package friction
 
 import (
-	"errors"
 	"math"
 
 	"hilrig/engine"
@@ -14,8 +13,8 @@ import (
 //	μv = μc + (μs − μc)·exp(−(v/vs)²)
 //	mT = 1 + aT·(T − T0) + bT·(T − T0)²,   mJ = 1 + aJ·J + bJ·J²,   J = |I|/A
 //
-// or on a table of measured coefficients, which then takes the place of the product. Friction is LuGre with g = N0·μ; all
-// forces are multiplied by N/N0, so the stiffness of the bristles grows with the load and their deflection stays:
+// Friction is LuGre with g = N0·μ; all forces are multiplied by N/N0, so the stiffness of the bristles grows with the load and
+// their deflection stays:
 //
 //	dz/dt = v − σ0·|v|·z/(N0·μ)
 //	F     = (N/N0)·(σ0·z + σ1(v)·dz/dt + σ2·v)
@@ -29,7 +28,7 @@ import (
 //
 // A step takes μ at the temperature of its beginning and is then exact for the motion: the bristles relax exponentially, and
 // so does the temperature, towards what the mean power of the step would settle at. The polynomial mT is held at its values
-// at −100 and 500 °C outside of them, and the floor μmin holds where a polynomial or the table turns too small.
+// at −100 and 500 °C outside of them, and the floor μmin holds where a polynomial turns too small.
 type Brush struct {
 	Sigma0 float64 // N/m    bristle stiffness at N0
 	Sigma1 float64 // N·s/m  bristle damping at rest, at N0
@@ -50,8 +49,6 @@ type Brush struct {
 	Cth    float64 // J/K    of the contact
 	Udrop  float64 // V      voltage drop of the contact
 	Tamb   float64 // °C
-
-	Table *MuTable // in place of the product; nil: the product
 }
 
 const (
@@ -78,20 +75,12 @@ func (p *Brush) Mu(v, t, j float64) float64 {
 
 // muSlope is Mu and its derivative with respect to v.
 func (p *Brush) muSlope(v, t, j float64) (mu, slope float64) {
-	if p.Table != nil {
-		mu, slope = p.Table.muSlope(math.Abs(v), t, j)
-		if v < 0 {
-			slope = -slope
-		}
-	} else {
-		b, db := bell(v, p.Vs)
-		m := p.factor(t, j)
-		mu, slope = m*(p.MuC+(p.MuS-p.MuC)*b), m*(p.MuS-p.MuC)*db
-	}
-	if !(mu > p.MuMin) {
+	b, db := bell(v, p.Vs)
+	m := p.factor(t, j)
+	if mu = m * (p.MuC + (p.MuS-p.MuC)*b); !(mu > p.MuMin) {
 		return p.MuMin, 0
 	}
-	return mu, slope
+	return mu, m * (p.MuS - p.MuC) * db
 }
 
 // damping is σ1 at velocity v and its derivative.
@@ -229,12 +218,8 @@ func (p *Brush) Bounds(top []float64) { top[0], top[1] = math.Inf(1), math.Inf(1
 
 // Stiffness bounds the slopes of the law at N0 and T0, without current.
 func (p *Brush) Stiffness() Stiffness {
-	speed, fall := p.Vs, p.N0*max(0, math.Sqrt(2/math.E)*(p.MuS-p.MuC)/p.Vs)
-	if p.Table != nil {
-		speed, fall = p.Table.steepest()
-		fall *= p.N0
-	}
-	return Stiffness{K: p.Sigma0, C: p.Sigma1 + p.Sigma2, Speed: speed, Fall: max(0, fall-p.Sigma2)}
+	fall := p.N0 * math.Sqrt(2/math.E) * (p.MuS - p.MuC) / p.Vs
+	return Stiffness{K: p.Sigma0, C: p.Sigma1 + p.Sigma2, Speed: p.Vs, Fall: max(0, fall-p.Sigma2)}
 }
 
 // Passive tells whether the contact, at constant load, can never give out more work than was put in, whatever temperature
@@ -291,11 +276,5 @@ func (p *Brush) SetParams(theta []float64) error {
 	return setParams("graphite-brush", p.fields(), theta, p.Validate)
 }
 
-// Validate reports every parameter outside its range, and what is wrong with the table.
-func (p *Brush) Validate() error {
-	err := checkFields("graphite-brush", p.fields())
-	if p.Table != nil {
-		err = errors.Join(err, p.Table.Validate())
-	}
-	return err
-}
+// Validate reports every parameter outside its range.
+func (p *Brush) Validate() error { return checkFields("graphite-brush", p.fields()) }

@@ -149,23 +149,20 @@ func TestBrushOrder(t *testing.T) {
 
 // The derivative that steers Newton's method.
 func TestBrushSlope(t *testing.T) {
-	tab := brush()
-	tab.Table, _ = NewMuTable([]float64{0, 0.03, 0.2, 1}, []float64{20}, []float64{0}, []float64{0.3, 0.26, 0.2, 0.22})
-	for _, p := range []*Brush{brush(), tab} {
-		for _, s := range []Scheme{Midpoint, Implicit} {
-			for _, z := range []float64{-1e-3, 0, 1.2e-3} {
-				for _, v := range []float64{-0.3, -0.01, 1e-4, 0.04, 2} {
-					var zn [2]float64
-					in := Input{Dt: 1e-3, V: v, N: 7}
-					_, df := p.Trial(s, []float64{z, 45}, zn[:], in)
-					const eps = 1e-5
-					in.V = v * (1 + eps)
-					hi, _ := p.Trial(s, []float64{z, 45}, zn[:], in)
-					in.V = v * (1 - eps)
-					lo, _ := p.Trial(s, []float64{z, 45}, zn[:], in)
-					if num := (hi - lo) / (2 * eps * v); math.Abs(num-df) > 1e-5*(1+math.Abs(num)) {
-						t.Errorf("%v z=%g v=%g: slope %g, by differences %g", s, z, v, df, num)
-					}
+	p := brush()
+	for _, s := range []Scheme{Midpoint, Implicit} {
+		for _, z := range []float64{-1e-3, 0, 1.2e-3} {
+			for _, v := range []float64{-0.3, -0.01, 1e-4, 0.04, 2} {
+				var zn [2]float64
+				in := Input{Dt: 1e-3, V: v, N: 7}
+				_, df := p.Trial(s, []float64{z, 45}, zn[:], in)
+				const eps = 1e-5
+				in.V = v * (1 + eps)
+				hi, _ := p.Trial(s, []float64{z, 45}, zn[:], in)
+				in.V = v * (1 - eps)
+				lo, _ := p.Trial(s, []float64{z, 45}, zn[:], in)
+				if num := (hi - lo) / (2 * eps * v); math.Abs(num-df) > 1e-5*(1+math.Abs(num)) {
+					t.Errorf("%v z=%g v=%g: slope %g, by differences %g", s, z, v, df, num)
 				}
 			}
 		}
@@ -237,115 +234,6 @@ func TestBrushStickSlip(t *testing.T) {
 	}
 	if mean := float64(evals) / 5000; mean > 3.5 {
 		t.Errorf("%.2f evaluations a step", mean)
-	}
-}
-
-// A table of the product form gives it back at the nodes, keeps the edge beyond them, and is exact between them for what is
-// linear in each of the three.
-func TestMuTable(t *testing.T) {
-	p := brush()
-	v, temp, j := []float64{0, 0.02, 0.05, 0.1, 1}, []float64{-20, 20, 90, 200}, []float64{0, 5e4, 2e5}
-	sample := func(f func(v, t, j float64) float64) *MuTable {
-		var mu []float64
-		for _, a := range v {
-			for _, b := range temp {
-				for _, c := range j {
-					mu = append(mu, f(a, b, c))
-				}
-			}
-		}
-		m, err := NewMuTable(v, temp, j, mu)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return m
-	}
-	m := sample(p.Mu)
-	for _, a := range v {
-		for _, b := range temp {
-			for _, c := range j {
-				if got, want := m.Mu(-a, b, -c), p.Mu(a, b, c); math.Abs(got-want) > 1e-15 {
-					t.Errorf("node (%g, %g, %g): %g, want %g", a, b, c, got, want)
-				}
-			}
-		}
-	}
-	for _, c := range []struct{ v, t, j, ev, et, ej float64 }{{9, 300, 1e6, 1, 200, 2e5}, {0.05, -80, 0, 0.05, -20, 0}, {3, 90, 9e9, 1, 90, 2e5}} {
-		if got, want := m.Mu(c.v, c.t, c.j), p.Mu(c.ev, c.et, c.ej); math.Abs(got-want) > 1e-15 {
-			t.Errorf("outside at (%g, %g, %g): %g, want the edge %g", c.v, c.t, c.j, got, want)
-		}
-	}
-	linear := func(v, t, j float64) float64 {
-		return (1 + 0.3*v) * (0.5 + 1e-3*t) * (1 + 1e-6*j)
-	}
-	m = sample(linear)
-	for k := range 200 {
-		r := func(i int) float64 { return math.Mod(float64(k*i)*0.618033988749, 1) }
-		a, b, c := r(1), -20+220*r(3), 2e5*r(7)
-		if got, want := m.Mu(a, b, c), linear(a, b, c); math.Abs(got-want) > 1e-12 {
-			t.Fatalf("at (%g, %g, %g): %.15g, want %.15g", a, b, c, got, want)
-		}
-	}
-	if got := testing.AllocsPerRun(100, func() { m.Mu(0.3, 50, 1e5) }); got != 0 {
-		t.Errorf("%g allocations in a look-up", got)
-	}
-}
-
-// A law on a fine table moves like the law that filled it.
-func TestBrushOnTable(t *testing.T) {
-	p, q := brush(), brush()
-	var v, temp, mu []float64
-	for k := range 401 {
-		v = append(v, 0.001*float64(k))
-	}
-	temp = []float64{0, 100, 200}
-	for _, a := range v {
-		for _, b := range temp {
-			mu = append(mu, p.Mu(a, b, 0))
-		}
-	}
-	var err error
-	if q.Table, err = NewMuTable(v, temp, []float64{0}, mu); err != nil {
-		t.Fatal(err)
-	}
-	zp, zq := newZ(p), newZ(q)
-	for k := range 4000 {
-		in := Input{Dt: 1e-3, V: 0.3 * math.Sin(0.01*float64(k))}
-		// ½·(1 mm/s)²/8·|μ''|·N = 1e-4·N at most
-		if f, g := p.Step(zp, in), q.Step(zq, in); math.Abs(f-g) > 2e-4 {
-			t.Fatalf("step %d: %.6f N, on the table %.6f N", k, f, g)
-		}
-	}
-	b := newBench(t, q, 1, Midpoint, &pulled{k: 100, speed: 0.02, h: 1e-3})
-	if n := testing.AllocsPerRun(1000, func() {
-		if r := b.step(); r.Status != engine.OK {
-			t.Fatalf("%+v", r)
-		}
-	}); n != 0 {
-		t.Errorf("%g allocations in a step on a table", n)
-	}
-}
-
-func TestMuTableRefusals(t *testing.T) {
-	one := []float64{1}
-	for name, c := range map[string][4][]float64{
-		"no speed":         {nil, one, one, nil},
-		"falling axis":     {{0, 1, 0.5}, one, one, {1, 1, 1}},
-		"too few values":   {{0, 1}, one, one, {1}},
-		"negative value":   {{0, 1}, one, one, {1, -1}},
-		"NaN value":        {{0, 1}, one, one, {1, math.NaN()}},
-		"infinite axis":    {{0, math.Inf(1)}, one, one, {1, 1}},
-		"negative speed":   {{-1, 1}, one, one, {1, 1}},
-		"below zero point": {{0}, {-300}, one, {1}},
-	} {
-		if _, err := NewMuTable(c[0], c[1], c[2], c[3]); err == nil {
-			t.Errorf("%s: accepted", name)
-		}
-	}
-	p := brush()
-	p.Table = &MuTable{}
-	if p.Validate() == nil {
-		t.Error("a brush on an empty table was accepted")
 	}
 }
 
