@@ -1,6 +1,7 @@
 package axis
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"math/rand/v2"
@@ -36,17 +37,18 @@ type Place struct {
 	Cost  float64
 }
 
-// Starts are points, in the free parameters, from which to descend under a force or in a controller: the best of each of n
+// starts are points, in the free parameters, from which to descend under a force or in a controller: the best of each of n
 // groups of draws (0: 5 of 20) of what the law has beyond sliding friction, around the model's own guesses, and the params as
-// they are where they are others than these. A law without a contact has one start, the guesses.
-func (m *Model) Starts(params []fit.Param, n, draws int, seed uint64) ([][]float64, error) {
+// they are where they are others than these. A law without a contact has one start, the guesses. Those of the groups behind the
+// second are drawn by more; nil: there are none.
+func (m *Model) starts(params []fit.Param, n, draws int, seed uint64) (out [][]float64, more func() [][]float64, err error) {
 	all, err := m.merge(params)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	q, err := m.plan(all)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if n == 0 {
 		n = 5
@@ -66,29 +68,32 @@ func (m *Model) Starts(params []fit.Param, n, draws int, seed uint64) ([][]float
 		contact = contact || drawn
 	}
 	if m.spec.Drive != Servo && m.spec.Drive != Force {
-		return [][]float64{own}, nil
+		return [][]float64{own}, nil, nil
 	}
-	out := [][]float64{base}
+	out = [][]float64{base}
 	if contact {
-		out = m.draws(q, free, base, n, draws, seed)
+		pair := min(n, 2)
+		out = m.draws(q, free, base, 0, pair, draws, seed)
+		more = func() [][]float64 { return m.draws(q, free, base, pair, n, draws, seed) }
 	}
 	if given {
 		out = slices.Insert(out, 0, own)
 	}
-	return out, nil
+	return out, more, nil
 }
 
-// draws are the best of n groups of draws, in the order of their costs. One step in a sample is enough to compare them, where
+// draws are the best of the groups first … last − 1 of draws, in the order of their costs. One step in a sample is enough to compare them, where
 // the law bears it.
-func (m *Model) draws(q *plan, free []fit.Param, base []float64, n, draws int, seed uint64) [][]float64 {
+func (m *Model) draws(q *plan, free []fit.Param, base []float64, first, last, draws int, seed uint64) [][]float64 {
 	if m.spec.Substeps == 0 {
 		coarse := *q
 		coarse.parts = slices.Repeat([]int{1}, len(q.parts))
 		q = &coarse
 	}
 	e := q.evaluator(1)
-	out, costs := make([][]float64, 0, n), make([]float64, 0, n)
-	for i := range n {
+	var out [][]float64
+	var costs []float64
+	for i := first; i < last; i++ {
 		rng := rand.New(rand.NewPCG(seed, uint64(i)))
 		best, least := base, math.Inf(1)
 		for d := range draws {
@@ -118,7 +123,7 @@ const aboveNoise = 3
 // asNoise is the number of noises of the sensor at which a residual is that noise, as well as it is known.
 const asNoise = 1.05
 
-// Fit searches the parameters that are not fixed, from Starts. Where only one of several descents reached the lowest cost, or
+// Fit searches the parameters that are not fixed, from starts. Where only one of several descents reached the lowest cost, or
 // more is left than the noise of the sensor, there may be a lower one still: the contact is drawn again, around sliding
 // friction as the best descent found it, until that brings nothing, and around what a simpler model found, where that left less over.
 // Where the first two descents leave the noise alone, they are enough. The solution is that of Problem; its Extra is that of
@@ -128,16 +133,20 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 	if err != nil {
 		return nil, err
 	}
-	from, err := m.Starts(params, max(s.Starts, 0), max(s.Draws, 0), s.Seed)
+	from, more, err := m.starts(params, max(s.Starts, 0), max(s.Draws, 0), s.Seed)
 	if err != nil {
 		return nil, err
+	}
+	groups := len(from)
+	if more != nil {
+		groups += max(cmp.Or(s.Starts, 5)-2, 0)
 	}
 	noise := m.noise()
 	floor := p.Cost(asNoise * noise)
 	if s.Starts > 0 {
 		floor = 0 // as many as were asked for
 	}
-	multi := fit.MultiStart{LM: s.LM, Seed: s.Seed, Workers: s.Workers, From: append(from, s.From...), Floor: floor}
+	multi := fit.MultiStart{LM: s.LM, Seed: s.Seed, Workers: s.Workers, From: append(from, s.From...), More: more, Floor: floor}
 	if multi.LM.CostTol == 0 {
 		multi.LM.CostTol = 1e-7
 	}
@@ -155,9 +164,9 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 		for i := range known {
 			contact[i].Fixed = known[i]
 		}
-		drawn := m.draws(q, contact, at, len(from), 20, seed)
+		drawn := m.draws(q, contact, at, 0, groups, 20, seed)
 		drawn = slices.DeleteFunc(drawn, func(x []float64) bool { return slices.Equal(x, at) })
-		multi.From = append([][]float64{at}, drawn...)
+		multi.From, multi.More = append([][]float64{at}, drawn...), nil
 		again, err := multi.Fit(ctx, p, watch)
 		if err != nil {
 			return false
@@ -179,7 +188,7 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 		}
 	}
 	doubtful := func() bool { return sol.Extra["reached"] == 1 || sol.Cost > p.Cost(aboveNoise*noise) }
-	for round := uint64(1); round < rounds && len(from) > 1 && doubtful() && ctx.Err() == nil; round++ {
+	for round := uint64(1); round < rounds && groups > 1 && doubtful() && ctx.Err() == nil; round++ {
 		best := make([]float64, len(p.Params))
 		for i := range best {
 			best[i] = sol.Params[sol.Free[i]].Value

@@ -29,6 +29,9 @@ type MultiStart struct {
 	// From are members that are refined besides, such as survivors of an evolution.
 	From [][]float64
 
+	// More gives others still, where the first two descents were not enough; nil: there are none.
+	More func() [][]float64
+
 	// Floor is a cost that no place can be much below, that of the noise alone. Where the first two descents end together at
 	// or below it, there is nothing left to find, and the others are spared. 0: all descend.
 	Floor float64
@@ -125,6 +128,10 @@ func (m MultiStart) Fit(ctx context.Context, p *Problem, watch Watch) (*Solution
 	pair := min(2, len(froms))
 	descend(0, pair)
 	if !m.together(ends[:pair]) {
+		if m.More != nil && ctx.Err() == nil {
+			more := m.More()
+			froms, ends, errs = append(froms, more...), append(ends, make([]*Solution, len(more))...), append(errs, make([]error, len(more))...)
+		}
 		descend(pair, len(froms))
 	}
 	s, err := m.lowest(p, froms, ends, errs)
