@@ -1,0 +1,82 @@
+package hil
+
+import (
+	"math"
+	"testing"
+
+	"hilrig/engine/reference"
+)
+
+func newMotion(t *testing.T, fade float64) *motion {
+	gen, err := reference.New(reference.Spec{Kind: "sine", Amplitude: 1, Frequency: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &motion{gen: gen, fade: fade, wantScale: 1}
+}
+
+// A start takes scale and offset as they are wanted, also the first one that resumes; a resume goes on where they were.
+func TestMotionStart(t *testing.T) {
+	for _, resume := range []bool{false, true} {
+		m := newMotion(t, 1)
+		m.wantScale, m.wantOffset = 2, 0.5
+		m.start(0, resume)
+		if m.scale.x != 2 || m.offset.x != 0.5 {
+			t.Errorf("first start, resume %v: scale %g, offset %g", resume, m.scale.x, m.offset.x)
+		}
+		m.wantScale = 3
+		for range 100 {
+			m.step(1e-3)
+		}
+		part, at := m.scale.x, m.t
+		if !(part > 2 && part < 3) {
+			t.Fatalf("scale %g after 0.1 s", part)
+		}
+		m.pause(0.1)
+		if p, v, a := m.step(1e-3); p != 0.1 || v != 0 || a != 0 {
+			t.Errorf("paused at %g, %g, %g", p, v, a)
+		}
+		if m.start(0.1, true); m.scale.x != part || m.t != at {
+			t.Errorf("resumed with scale %g at %g s, was %g at %g s", m.scale.x, m.t, part, at)
+		}
+		if m.start(0.1, false); m.scale.x != 3 || m.t != 0 {
+			t.Errorf("started anew with scale %g at %g s", m.scale.x, m.t)
+		}
+	}
+}
+
+// Without a fade the generator's motion is taken as it is, and a change of the scale acts at once.
+func TestMotionWithoutFade(t *testing.T) {
+	m := newMotion(t, 0)
+	m.start(7, false)
+	for _, scale := range []float64{1, 2} {
+		m.wantScale = scale
+		p, v, a := m.step(0.01)
+		q, w, b := m.gen.At(m.t)
+		if p != scale*q || v != scale*w || a != scale*b {
+			t.Errorf("scale %g: %g, %g, %g, want %g times %g, %g, %g", scale, p, v, a, scale, q, w, b)
+		}
+	}
+}
+
+// A step of the glide fulfils its equation, dx⁺ = dx + dt·(w²(want − x⁺) − 2w·dx⁺) and x⁺ = x + dt·dx⁺, and many small ones the closed form
+// of the critically damped motion.
+func TestGlide(t *testing.T) {
+	for _, q := range []float64{0.01, 0.5, 1} {
+		const dt = 1e-3
+		w, g := q/dt, glide{x: 0.2, dx: -3}
+		x0, dx0 := g.x, g.dx
+		x, dx, ddx := g.follow(1.5, w, dt)
+		left := dx - dx0 - dt*(w*w*(1.5-x)-2*w*dx)
+		if math.Abs(left) > 1e-9*w || math.Abs(x-x0-dt*dx) > 1e-15 || math.Abs(ddx-(dx-dx0)/dt) > 1e-9 {
+			t.Errorf("w·dt %g: %g left over", q, left)
+		}
+	}
+	g, w, dt := glide{}, 10.0, 1e-5
+	for n := 1; n <= 30000; n++ {
+		g.follow(1, w, dt)
+	}
+	if want := 1 - (1+w*0.3)*math.Exp(-w*0.3); math.Abs(g.x-want) > 1e-4 {
+		t.Errorf("after 0.3 s %g, want %g", g.x, want)
+	}
+}
