@@ -19,16 +19,16 @@ import (
 //
 // A Scene has scratch memory: use one for each goroutine.
 type Scene struct {
-	spec     SceneSpec
-	index    [][3]int // coordinate of body and axis in q, −1: prescribed
-	dof      int
-	names    []Coordinate
-	mass     []float64 // diagonal of M
-	k, c     []float64 // linear stiffness and damping
-	springs  []sceneSpring
-	mounts   []sceneMount
-	forces   []sceneForce
-	passes   []scenePass
+	spec    SceneSpec
+	index   [][3]int // coordinate of body and axis in q, −1: prescribed
+	dof     int
+	names   []Coordinate
+	mass    []float64 // diagonal of M
+	k, c    []float64 // linear stiffness and damping
+	springs []sceneSpring
+	mounts  []sceneMount
+	forces  []sceneForce
+	passes  []scenePass
 
 	body []sceneBody
 	load [][3]float64 // force and moment on each body

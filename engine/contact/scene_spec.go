@@ -9,12 +9,12 @@ import (
 // SceneSpec describes planar rigid bodies, what holds and drives them, and which of them may touch. Body names join the parts; an empty
 // name stands for the world.
 type SceneSpec struct {
-	Gravity  [2]float64 // m/s², along x and y
-	Bodies   []BodySpec
-	Springs  []SpringSpec
-	Mounts   []MountSpec
-	Forces   []ForceSpec
-	Pairs    []PairSpec
+	Gravity [2]float64 // m/s², along x and y
+	Bodies  []BodySpec
+	Springs []SpringSpec
+	Mounts  []MountSpec
+	Forces  []ForceSpec
+	Pairs   []PairSpec
 }
 
 // BodySpec is a rigid body with the coordinates x, y (m) of its centre of mass and its angle (rad), which is where the frame of its
