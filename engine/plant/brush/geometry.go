@@ -101,9 +101,10 @@ func (b *Brush) Lift(q, u []float64) float64 {
 		v := &b.point[k]
 		g := v.segment
 		xi, eta := v.xi+s.xi[g]-b.joint[g].At, v.eta+s.eta[g]+b.down
-		least = min(least, math.Hypot(q[0]+s.cos*xi-s.sin*eta, q[1]+s.sin*xi+s.cos*eta))
+		x, y := q[0]+s.cos*xi-s.sin*eta, q[1]+s.sin*xi+s.cos*eta
+		least = min(least, x*x+y*y)
 	}
-	return max(0, least-b.p.Commutator.Radius)
+	return max(0, math.Sqrt(least)-b.p.Commutator.Radius)
 }
 
 // faceRows completes contact i: a point of segment g at (ξ, η) in the frame of the brush on the surface of the commutator, whose
