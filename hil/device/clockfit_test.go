@@ -176,6 +176,20 @@ func TestClockFitSetBack(t *testing.T) {
 				t.Errorf("%g Hz, back by %g ms: taken for a board that begins anew", hz, back/1e6)
 			}
 		}
+		for _, age := range []float64{0, 400e6} { // a board that begins anew counts from nothing; a clock that is set does not
+			s := &synth{rng: rand.New(rand.NewPCG(9, uint64(hz))), period: 1e9 / hz, ppm: 40, base: 200e3, mean: 50e3}
+			f := clockFit{wrap: 1000 << 32}
+			for s.t < 20e9 {
+				f.add(s.next())
+			}
+			s.jump = age - s.t*(1+s.ppm*1e-6)
+			for n := 0; f.jumps == 0 && n < 20000; n++ {
+				f.add(s.next())
+			}
+			if anew := age == 0; f.jumps != 1 || (f.reboots == 1) != anew {
+				t.Errorf("%g Hz, clock at %g ms: %d jumps, %d boards that began anew", hz, age/1e6, f.jumps, f.reboots)
+			}
+		}
 		for _, stall := range []float64{10e6, 30e6, 300e6, 3e9} {
 			s := &synth{rng: rand.New(rand.NewPCG(5, 6)), period: 1e9 / hz, ppm: 40, base: 200e3, mean: 50e3}
 			f := clockFit{wrap: 1000 << 32}
