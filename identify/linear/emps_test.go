@@ -208,3 +208,5 @@ func TestEMPSForms(t *testing.T) {
 		}
 	}
 }
+
+func joinTerms(terms []Term) string { return strings.Join(words(terms), ", ") }

@@ -57,17 +57,12 @@ func Fit(recs []*record.Record, s Spec, by Form, o Options) (*Result, error) {
 	if err := s.options(by, o); err != nil {
 		return nil, err
 	}
-	r, err := fitted(recs, s, by, o, func(s Spec, recs []*record.Record) (*form, error) {
+	return fitted(recs, s, by, o, func(s Spec, recs []*record.Record) (*form, error) {
 		if by == Weak {
 			return s.weak(recs)
 		}
 		return s.direct(recs, by != Direct || s.MinVelocity == FromRecord)
 	})
-	if err != nil {
-		return nil, err
-	}
-	r.Form = by
-	return r, nil
 }
 
 // maker makes the form of records.
@@ -102,7 +97,6 @@ func fitted(recs []*record.Record, s Spec, by Form, o Options, of maker) (*Resul
 		}
 		r.sol.Notes = append(r.sol.Notes, note)
 	}
-	r.Data = recs[0].Info()
 	for _, d := range recs {
 		for _, w := range d.Warnings {
 			if !slices.Contains(r.Warnings, w) {

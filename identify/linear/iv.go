@@ -3,6 +3,7 @@ package linear
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"hilrig/identify/record"
 )
@@ -85,33 +86,18 @@ type model struct {
 
 // model reads the coefficients; friction that would drive the axis is left out of the simulation.
 func (s Spec) model(theta []float64) (*model, error) {
-	m := &model{}
-	for j, t := range s.Terms {
-		x := theta[j]
-		switch t {
-		case Inertia:
-			m.m = x
-		case Stiffness:
-			m.k = x
-		case GravitySin:
-			m.mgs = x
-		case GravityCos:
-			m.mgc = x
-		case Offset:
-			m.offset = x
-		case Viscous:
-			m.fvPlus, m.fvMinus = m.fvPlus+x, m.fvMinus+x
-		case ViscousPlus:
-			m.fvPlus += x
-		case ViscousMinus:
-			m.fvMinus += x
-		case Coulomb:
-			m.fcPlus, m.fcMinus = m.fcPlus+x, m.fcMinus+x
-		case CoulombPlus:
-			m.fcPlus += x
-		case CoulombMinus:
-			m.fcMinus += x
+	sum := func(terms ...Term) (x float64) {
+		for j, t := range s.Terms {
+			if slices.Contains(terms, t) {
+				x += theta[j]
+			}
 		}
+		return x
+	}
+	m := &model{
+		m: sum(Inertia), k: sum(Stiffness), mgs: sum(GravitySin), mgc: sum(GravityCos), offset: sum(Offset),
+		fvPlus: sum(Viscous, ViscousPlus), fvMinus: sum(Viscous, ViscousMinus),
+		fcPlus: sum(Coulomb, CoulombPlus), fcMinus: sum(Coulomb, CoulombMinus),
 	}
 	if !(m.m > 0) {
 		return nil, &record.Error{

@@ -117,7 +117,6 @@ type regression struct {
 	unit     string      // of y …
 	quantity string      // … and what it is
 	left     []string    // records that were left out, and why
-	joints   bool        // records of two joints take turns
 	doubts   []string    // what speaks against the numbers
 	single   bool        // all motion is in one direction, and no term is a constant force
 }
@@ -338,7 +337,7 @@ func (s Spec) stretches(recs []*record.Record, m *form) (parts []part, left []st
 func (s Spec) assemble(recs []*record.Record, m *form, parts []part, cut, keep [2]float64) (*regression, error) {
 	r := &regression{
 		spec: s, form: m, recs: recs, parts: slices.Clone(parts), columns: slices.Clone(m.columns), w: make([][]float64, len(m.columns)),
-		dt: m.f.dt * float64(m.f.every), unit: "N", quantity: "force", joints: m.joints, slowest: keep,
+		dt: m.f.dt * float64(m.f.every), unit: "N", quantity: "force", slowest: keep,
 	}
 	if s.Rotary {
 		r.unit, r.quantity = "N·m", "torque"
@@ -357,7 +356,7 @@ func (s Spec) assemble(recs []*record.Record, m *form, parts []part, cut, keep [
 	r.y, r.v, r.q, r.kept = make([]float64, total), make([]float64, total), make([]float64, total), make([]bool, total)
 	each(len(parts), func(i int) {
 		p := &r.parts[i]
-		joint := p.rec % 2 * indicator(m.joints)
+		joint := m.joint(p.rec)
 		way := m.way(p.rec, p.from, p.to)
 		p.moving = moving(way, cut[joint], m.f.blur)
 		got := m.sides(p.rec, p.from, p.to, p.places, way, p.moving)
@@ -498,22 +497,16 @@ func (r *regression) only(apart bool) *regression {
 	out.slope = nil
 	out.y, out.v, out.q = pick(r.y), pick(r.v), pick(r.q)
 	out.pieces, out.of = nil, nil
-	place, done := make([]int, len(r.kept)+1), 0
-	for k, keep := range r.kept {
-		if place[k] = done; keep {
-			done++
+	done := 0
+	r.eachPiece(func(rec, from, to int) {
+		before := done
+		for _, keep := range r.kept[from:to] {
+			done += indicator(keep)
 		}
-	}
-	place[len(r.kept)] = done
-	for i, from := range r.pieces {
-		to := len(r.kept)
-		if i+1 < len(r.pieces) {
-			to = r.pieces[i+1]
+		if done > before {
+			out.pieces, out.of = append(out.pieces, before), append(out.of, rec)
 		}
-		if place[to] > place[from] {
-			out.pieces, out.of = append(out.pieces, place[from]), append(out.of, r.of[i])
-		}
-	}
+	})
 	out.kept = slices.Repeat([]bool{true}, n)
 	return &out
 }

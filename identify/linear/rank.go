@@ -11,10 +11,9 @@ import (
 func zeroColumns(columns []column, length []float64) error {
 	e := &Unidentifiable{Condition: math.Inf(1), Limit: MaxCondition}
 	for j, c := range columns {
-		if length[j] > 0 {
-			continue
+		if !(length[j] > 0) {
+			e.Combinations = append(e.Combinations, Combination{Terms: []Term{c.term}, Weights: []float64{1}, Advice: unexcited(c.term)})
 		}
-		e.Combinations = append(e.Combinations, Combination{Terms: []Term{c.term}, Weights: []float64{1}, Advice: unexcited(c.term)})
 	}
 	if e.Combinations == nil {
 		return nil
@@ -82,12 +81,7 @@ func combination(columns []column, v mat.Vector, length []float64, sv float64) C
 // advice says what to do about columns that depend on each other.
 func advice(terms []Term) string {
 	has := func(want ...Term) bool {
-		for _, t := range want {
-			if !slices.Contains(terms, t) {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(want, func(t Term) bool { return !slices.Contains(terms, t) })
 	}
 	switch {
 	case has(CoulombPlus, CoulombMinus, Offset):

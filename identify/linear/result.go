@@ -12,18 +12,16 @@ import (
 
 // Result is a fit.
 type Result struct {
-	Form       Form        `json:"form"`
-	Data       record.Info `json:"data"` // the first record
-	Spec       Spec        `json:"settings"`
-	Estimates  []Estimate  `json:"parameters"`
-	Condition  float64     `json:"condition"`                       // of the regressor in SI units, as published for such fits
-	Scaled     float64     `json:"condition_scaled"`                // of the regressor with columns of length one: what the refusal looks at
-	HalfCutoff []float64   `json:"values_at_half_cutoff,omitempty"` // the parameters fitted with half the band
-	Fit        fit.Misfit  `json:"fit"`                             // of the rows
-	Warnings   []string    `json:"warnings"`
-	Doubts     []string    `json:"doubts,omitempty"` // what speaks against the numbers
-	OneWay     bool        `json:"one_way"`          // all motion that was fitted is in one direction, and no term is a constant force
-	Compute    float64     `json:"compute_s"`        // s, from data in memory to this result
+	Spec       Spec       `json:"settings"`
+	Estimates  []Estimate `json:"parameters"`
+	Condition  float64    `json:"condition"`                       // of the regressor in SI units, as published for such fits
+	Scaled     float64    `json:"condition_scaled"`                // of the regressor with columns of length one: what the refusal looks at
+	HalfCutoff []float64  `json:"values_at_half_cutoff,omitempty"` // the parameters fitted with half the band
+	Fit        fit.Misfit `json:"fit"`                             // of the rows
+	Warnings   []string   `json:"warnings"`
+	Doubts     []string   `json:"doubts,omitempty"` // what speaks against the numbers
+	OneWay     bool       `json:"one_way"`          // all motion that was fitted is in one direction, and no term is a constant force
+	Compute    float64    `json:"compute_s"`        // s, from data in memory to this result
 
 	sol     *fit.Solution
 	of      maker
@@ -153,7 +151,7 @@ func (reg *regression) solution(theta []float64) *fit.Solution {
 	for _, e := range s.Residual {
 		s.Cost += e * e / 2
 	}
-	if reg.joints {
+	if reg.form.joints {
 		reg.byJoint(s)
 	}
 	return s

@@ -65,7 +65,7 @@ func (m *form) setBlur(s Spec, parts []part, limit [2]float64) {
 		way := m.way(p.rec, p.from, p.to)
 		counts[i] = make([]int, len(blurs))
 		for b, periods := range blurs {
-			look := moving(way, limit[p.rec%2*indicator(m.joints)], samples(periods))
+			look := moving(way, limit[m.joint(p.rec)], samples(periods))
 			for k := range p.n {
 				counts[i][b] += indicator(look == nil || m.share(look, p.first+k*p.every) >= m.whole)
 			}
@@ -84,29 +84,34 @@ func (m *form) setBlur(s Spec, parts []part, limit [2]float64) {
 	}
 }
 
-// joint is 0 or 1 for the rows of piece i of two joints, 0 for one axis.
-func (r *regression) joint(i int) int { return r.of[i] % 2 * indicator(r.joints) }
-
-// eachPiece calls f with the rows of every piece.
-func (r *regression) eachPiece(f func(joint, from, to int)) {
+// eachPiece calls f with the record and the rows of every piece.
+func (r *regression) eachPiece(f func(rec, from, to int)) {
 	for i, from := range r.pieces {
 		to := len(r.y)
 		if i+1 < len(r.pieces) {
 			to = r.pieces[i+1]
 		}
-		f(r.joint(i), from, to)
+		f(r.of[i], from, to)
 	}
+}
+
+// joint is 0 or 1 for a record of two joints, 0 for one axis.
+func (m *form) joint(rec int) int { return rec % 2 * indicator(m.joints) }
+
+// each calls f with every row of a joint that is kept.
+func (r *regression) each(joint int, f func(k int)) {
+	r.eachPiece(func(rec, from, to int) {
+		for k := from; k < to; k++ {
+			if r.form.joint(rec) == joint && r.kept[k] {
+				f(k)
+			}
+		}
+	})
 }
 
 // turns tells whether the model has a term that depends on the direction of motion.
 func (s Spec) turns() bool {
-	return slices.ContainsFunc(s.Terms, func(t Term) bool {
-		switch t {
-		case Coulomb, CoulombPlus, CoulombMinus, ViscousPlus, ViscousMinus:
-			return true
-		}
-		return false
-	})
+	return slices.ContainsFunc(s.Terms, func(t Term) bool { return t.rough() || t == ViscousPlus || t == ViscousMinus })
 }
 
 // restSpeed is the speed below which the position does not tell the direction, for every joint. It decides from which of the
@@ -115,8 +120,7 @@ func (s Spec) turns() bool {
 func (s Spec) restSpeed(recs []*record.Record, m *form) (limit [2]float64) {
 	var x [2][][]float64
 	for i, d := range recs {
-		joint := i % 2 * indicator(m.joints)
-		x[joint] = append(x[joint], d.Position)
+		x[m.joint(i)] = append(x[m.joint(i)], d.Position)
 	}
 	for i := range x {
 		if x[i] == nil {
@@ -181,13 +185,7 @@ func (r *regression) slower() ([2]float64, error) {
 // slowLimit is the speed below which the rows of a joint have a residual e larger than that of the fast half.
 func (r *regression) slowLimit(joint int, e []float64) float64 {
 	var speed, square []float64
-	r.eachPiece(func(j, from, to int) {
-		for k := from; k < to; k++ {
-			if j == joint && r.kept[k] {
-				speed, square = append(speed, math.Abs(r.v[k])), append(square, e[k]*e[k])
-			}
-		}
-	})
+	r.each(joint, func(k int) { speed, square = append(speed, math.Abs(r.v[k])), append(square, e[k]*e[k]) })
 	if len(speed) < 2*slowRows {
 		return 0
 	}
@@ -225,12 +223,10 @@ func (r *regression) lopsided(final *regression) string {
 	e := r.misfit(theta)
 	for joint := range 2 {
 		var n, sum, square [2]float64 // forward, backward
-		r.eachPiece(func(j, from, to int) {
-			for k := from; k < to; k++ {
-				if v := math.Abs(r.v[k]); j == joint && r.kept[k] && v >= r.slowest[j] && v < final.slowest[j] {
-					i := indicator(r.v[k] < 0)
-					n[i], sum[i], square[i] = n[i]+1, sum[i]+e[k], square[i]+e[k]*e[k]
-				}
+		r.each(joint, func(k int) {
+			if v := math.Abs(r.v[k]); v >= r.slowest[joint] && v < final.slowest[joint] {
+				i := indicator(r.v[k] < 0)
+				n[i], sum[i], square[i] = n[i]+1, sum[i]+e[k], square[i]+e[k]*e[k]
 			}
 		})
 		if min(n[0], n[1]) < slowRows {
@@ -281,11 +277,9 @@ func (r *regression) beyondFriction(parts []part) (string, error) {
 // oneWay tells that next to all of the rows of a joint are of motion in one direction.
 func (r *regression) oneWay(joint int) (few, all int, yes bool) {
 	var n [2]int
-	r.eachPiece(func(j, from, to int) {
-		for k := from; k < to; k++ {
-			if j == joint && r.kept[k] && r.v[k] != 0 {
-				n[indicator(r.v[k] < 0)]++
-			}
+	r.each(joint, func(k int) {
+		if r.v[k] != 0 {
+			n[indicator(r.v[k] < 0)]++
 		}
 	})
 	few, all = min(n[0], n[1]), n[0]+n[1]
@@ -317,17 +311,12 @@ func (r *regression) oneNumber() error {
 
 // slowNote says what was left out.
 func (r *regression) slowNote(units string) string {
-	n := 0
-	for _, k := range r.kept {
-		if !k {
-			n++
-		}
-	}
+	n := len(r.kept) - r.rowsKept()
 	if n == 0 {
 		return ""
 	}
 	limit := fmt.Sprintf("%.3g", r.slowest[0])
-	if r.joints {
+	if r.form.joints {
 		limit += fmt.Sprintf(" and %.3g", r.slowest[1])
 	}
 	return fmt.Sprintf("%.0f %% of the rows are slower than %s %s and left out: friction is not that of sliding there, or the direction of motion is not known", 100*float64(n)/float64(len(r.kept)), limit, units)

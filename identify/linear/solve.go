@@ -31,19 +31,16 @@ func (r *regression) solve(by Form, o Options) (*solution, error) {
 		return nil, err
 	}
 	var err error
-	switch {
-	case by == Total && !r.form.free:
-		s.rows = r.only(true)
-		s.rows.spread(o.NoiseRatio)
-		err = s.rows.totalLeastSquares(s)
-	case r.form.free:
-		s.rows = r.only(true)
-		s.rows.evenNoise()
-		err = s.rows.totalLeastSquares(s)
-	default:
+	if by != Total && !r.form.free {
 		s.theta, s.turn, _, err = r.least()
+		return s, err
 	}
-	return s, err
+	if s.rows = r.only(true); r.form.free {
+		s.rows.evenNoise()
+	} else {
+		s.rows.spread(o.NoiseRatio)
+	}
+	return s, s.rows.totalLeastSquares(s)
 }
 
 // least solves the kept rows by least squares or, where there are instruments, by those, and gives the sum of squares that is left.

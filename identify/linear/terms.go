@@ -42,27 +42,39 @@ func words[T ~string](of []T) (out []string) {
 	return out
 }
 
-// property is what is known about a term apart from its column.
+// property is what is known about a term.
 type property struct {
-	symbol         string
-	linear, rotary string // unit of the coefficient
-	rotaryOnly     bool
-	passive        bool // a negative value contradicts physics: the axis would drive itself
+	symbol string
+	unit   [2]string // of the coefficient, on a linear and on a rotary axis; "": not there
+
+	// value is that of the column at position q (m or rad), velocity v and acceleration a, where the axis moves in the direction
+	// of the sign dir; slope its derivatives by q, v and a where it does not jump, nil: zero.
+	value func(q, v, a, dir float64) float64
+	slope func(q, dir float64) [3]float64
 }
 
 var properties = map[Term]property{
-	Inertia:      {symbol: "M", linear: "kg", rotary: "kg·m²", passive: true},
-	Viscous:      {symbol: "Fv", linear: "N·s/m", rotary: "N·m·s/rad"},
-	Coulomb:      {symbol: "Fc", linear: "N", rotary: "N·m", passive: true},
-	Offset:       {symbol: "offset", linear: "N", rotary: "N·m"},
-	ViscousPlus:  {symbol: "Fv+", linear: "N·s/m", rotary: "N·m·s/rad"},
-	ViscousMinus: {symbol: "Fv-", linear: "N·s/m", rotary: "N·m·s/rad"},
-	CoulombPlus:  {symbol: "Fc+", linear: "N", rotary: "N·m"}, // a load of one sign may outweigh it
-	CoulombMinus: {symbol: "Fc-", linear: "N", rotary: "N·m"},
-	Stiffness:    {symbol: "k", linear: "N/m", rotary: "N·m/rad"},
-	GravitySin:   {symbol: "mgs", linear: "", rotary: "N·m", rotaryOnly: true},
-	GravityCos:   {symbol: "mgc", linear: "", rotary: "N·m", rotaryOnly: true},
+	Inertia: {"M", [2]string{"kg", "kg·m²"}, func(q, v, a, dir float64) float64 { return a },
+		func(q, dir float64) [3]float64 { return [3]float64{0, 0, 1} }},
+	Viscous: {"Fv", damping, func(q, v, a, dir float64) float64 { return v },
+		func(q, dir float64) [3]float64 { return [3]float64{0, 1, 0} }},
+	Coulomb: {"Fc", level, func(q, v, a, dir float64) float64 { return dir }, nil},
+	Offset:  {"offset", level, func(q, v, a, dir float64) float64 { return 1 }, nil},
+	ViscousPlus: {"Fv+", damping, func(q, v, a, dir float64) float64 { return v * math.Max(dir, 0) },
+		func(q, dir float64) [3]float64 { return [3]float64{0, math.Max(dir, 0), 0} }},
+	ViscousMinus: {"Fv-", damping, func(q, v, a, dir float64) float64 { return v * math.Max(-dir, 0) },
+		func(q, dir float64) [3]float64 { return [3]float64{0, math.Max(-dir, 0), 0} }},
+	CoulombPlus:  {"Fc+", level, func(q, v, a, dir float64) float64 { return math.Max(dir, 0) }, nil},
+	CoulombMinus: {"Fc-", level, func(q, v, a, dir float64) float64 { return math.Min(dir, 0) }, nil},
+	Stiffness: {"k", [2]string{"N/m", "N·m/rad"}, func(q, v, a, dir float64) float64 { return q },
+		func(q, dir float64) [3]float64 { return [3]float64{1, 0, 0} }},
+	GravitySin: {"mgs", moment, func(q, v, a, dir float64) float64 { return math.Sin(q) },
+		func(q, dir float64) [3]float64 { return [3]float64{math.Cos(q), 0, 0} }},
+	GravityCos: {"mgc", moment, func(q, v, a, dir float64) float64 { return math.Cos(q) },
+		func(q, dir float64) [3]float64 { return [3]float64{-math.Sin(q), 0, 0} }},
 }
+
+var level, damping, moment = [2]string{"N", "N·m"}, [2]string{"N·s/m", "N·m·s/rad"}, [2]string{"", "N·m"}
 
 // symbol is the letter of the parameter; the inertia of a rotary axis is J.
 func (t Term) symbol(rotary bool) string {
@@ -72,42 +84,13 @@ func (t Term) symbol(rotary bool) string {
 	return properties[t].symbol
 }
 
-func (t Term) unit(rotary bool) string {
-	if rotary {
-		return properties[t].rotary
-	}
-	return properties[t].linear
-}
+func (t Term) unit(rotary bool) string { return properties[t].unit[indicator(rotary)] }
 
-// column evaluates the term at position q (m or rad), velocity v and acceleration a, where the axis moves in the direction of
-// the sign of dir.
+// column evaluates the term along a motion that goes in the direction in which dir has its sign.
 func (t Term) column(q, v, a, dir []float64) []float64 {
-	c := make([]float64, len(q))
+	c, value := make([]float64, len(q)), properties[t].value
 	for k := range c {
-		switch t {
-		case Inertia:
-			c[k] = a[k]
-		case Viscous:
-			c[k] = v[k]
-		case Coulomb:
-			c[k] = numeric.Sign(dir[k])
-		case Offset:
-			c[k] = 1
-		case ViscousPlus:
-			c[k] = v[k] * math.Max(numeric.Sign(dir[k]), 0)
-		case ViscousMinus:
-			c[k] = v[k] * math.Max(-numeric.Sign(dir[k]), 0)
-		case CoulombPlus:
-			c[k] = math.Max(numeric.Sign(dir[k]), 0)
-		case CoulombMinus:
-			c[k] = math.Min(numeric.Sign(dir[k]), 0)
-		case Stiffness:
-			c[k] = q[k]
-		case GravitySin:
-			c[k] = math.Sin(q[k])
-		case GravityCos:
-			c[k] = math.Cos(q[k])
-		}
+		c[k] = value(q[k], v[k], a[k], numeric.Sign(dir[k]))
 	}
 	return c
 }
@@ -191,20 +174,20 @@ func (s Spec) check(fs float64) error {
 	var bad []string
 	add := func(format string, args ...any) { bad = append(bad, fmt.Sprintf(format, args...)) }
 	if len(s.Terms) == 0 {
-		add("terms: empty, want at least one of %s", joinTerms(Terms))
+		add("terms: empty, want at least one of %s", strings.Join(Term("").Words(), ", "))
 	}
 	for i, t := range s.Terms {
 		p, known := properties[t]
 		switch {
 		case !known:
 			hint := ""
-			if near := spelling.Nearest(string(t), termNames()); near != "" {
+			if near := spelling.Nearest(string(t), t.Words()); near != "" {
 				hint = fmt.Sprintf(" (did you mean %q?)", near)
 			}
-			add("terms[%d]: %q is unknown%s, want some of %s", i, t, hint, joinTerms(Terms))
+			add("terms[%d]: %q is unknown%s, want some of %s", i, t, hint, strings.Join(t.Words(), ", "))
 		case slices.Contains(s.Terms[:i], t):
 			add("terms[%d]: %s is listed twice", i, t)
-		case p.rotaryOnly && !s.Rotary:
+		case p.unit[0] == "" && !s.Rotary:
 			add("terms[%d]: %s needs a rotary axis", i, t)
 		}
 	}
@@ -223,9 +206,7 @@ func (s Spec) check(fs float64) error {
 	if !(s.MinVelocity >= 0 || s.MinVelocity == FromRecord) || math.IsInf(s.MinVelocity, 0) {
 		add("min_velocity: %g, want ≥ 0", s.MinVelocity)
 	}
-	switch s.Lag {
-	case "", LagFixed, LagFree, LagAuto:
-	default:
+	if s.Lag != "" && !slices.Contains(s.Lag.Words(), string(s.Lag)) {
 		add("lag: %q, want one of auto, fixed, free", s.Lag)
 	}
 	if bad != nil {
@@ -233,15 +214,5 @@ func (s Spec) check(fs float64) error {
 	}
 	return nil
 }
-
-func joinTerms(terms []Term) string {
-	s := make([]string, len(terms))
-	for i, t := range terms {
-		s[i] = string(t)
-	}
-	return strings.Join(s, ", ")
-}
-
-func termNames() []string { return strings.Split(joinTerms(Terms), ", ") }
 
 func (s Spec) has(t Term) bool { return slices.Contains(s.Terms, t) }

@@ -77,27 +77,6 @@ func (f lowpass) gain(w float64) float64 {
 	return g
 }
 
-// slope is the derivative of the column of a term with respect to position, velocity and acceleration.
-func (t Term) slope(q, v float64) (d [3]float64) {
-	switch t {
-	case Inertia:
-		d[2] = 1
-	case Viscous:
-		d[1] = 1
-	case ViscousPlus:
-		d[1] = math.Max(numeric.Sign(v), 0)
-	case ViscousMinus:
-		d[1] = math.Max(-numeric.Sign(v), 0)
-	case Stiffness:
-		d[0] = 1
-	case GravitySin:
-		d[0] = math.Cos(q)
-	case GravityCos:
-		d[0] = -math.Sin(q)
-	}
-	return d
-}
-
 // spread forms the noise covariance of the columns, mean over the rows, for a force noise of one and a position noise of ratio.
 func (r *regression) spread(ratio float64) {
 	f := *r.form.f
@@ -107,7 +86,9 @@ func (r *regression) spread(ratio float64) {
 	d := make([][3]float64, p)
 	for k, v := range r.v {
 		for j, t := range r.spec.Terms {
-			d[j] = t.slope(r.q[k], v)
+			if of := properties[t].slope; of != nil {
+				d[j] = of(r.q[k], numeric.Sign(v))
+			}
 		}
 		for i := range p {
 			for j := range p {

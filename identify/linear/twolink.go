@@ -52,7 +52,6 @@ func TwoJoint(first, second []*record.Record, s Spec, o JointOptions) (*Result, 
 	if err != nil {
 		return nil, err
 	}
-	r.Form = Direct
 	for _, e := range r.Estimates {
 		if strings.HasPrefix(e.Symbol, "F") && e.RobustCI95[1] < 0 {
 			r.sol.Notes = append(r.sol.Notes, fmt.Sprintf("%s is negative (%.3g %s): friction does not drive; it makes up for what the other terms of friction miss", e.Symbol, e.Value, e.Unit))
@@ -73,15 +72,11 @@ func (r *Result) ExplainJoints(first, second []*record.Record) (*fit.Solution, e
 // byJoint adds how well each joint is explained.
 func (reg *regression) byJoint(s *fit.Solution) {
 	var y, e [2][]float64
-	for i, from := range reg.pieces {
-		to := len(s.Residual)
-		if i+1 < len(reg.pieces) {
-			to = reg.pieces[i+1]
-		}
-		joint := reg.joint(i)
+	reg.eachPiece(func(rec, from, to int) {
+		joint := reg.form.joint(rec)
 		y[joint] = append(y[joint], s.Measured[from:to]...)
 		e[joint] = append(e[joint], s.Residual[from:to]...)
-	}
+	})
 	s.Extra = map[string]any{}
 	for i := range y {
 		m := fit.MisfitOf(y[i], e[i], 0)
@@ -208,46 +203,39 @@ func (s Spec) jointColumns(o JointOptions) []column {
 func (f *filters) ofJoint(low lowpass, joint int, x1, x2 []float64, o JointOptions) track {
 	q1, v1, a1 := f.motion(low, x1)
 	q2, v2, a2 := f.motion(low, x2)
-	fill := func(of func(k int) float64) []float64 {
-		x := make([]float64, len(q1))
-		for k := range x {
-			x[k] = of(k)
-		}
-		return x
+	at := func(x []float64) func(k int) float64 { return func(k int) float64 { return x[k] } }
+	sin := func(k int) float64 { return math.Sin(q1[k] + q2[k]) }
+	cos := func(k int) float64 { return math.Cos(q1[k] + q2[k]) }
+	shared := map[Term][2]func(k int) float64{
+		inertia1: {at(a1), nil}, inertia12: {at(a2), at(a1)}, inertia2: {nil, at(a2)},
+		coupling: {func(k int) float64 {
+			sin, cos := math.Sincos(q2[k])
+			return cos*(2*a1[k]+a2[k]) - sin*v2[k]*(2*v1[k]+v2[k])
+		}, func(k int) float64 {
+			sin, cos := math.Sincos(q2[k])
+			return cos*a1[k] + sin*v1[k]*v1[k]
+		}},
+		"gravity-sin2": {sin, sin}, "gravity-cos2": {cos, cos},
 	}
-	sum := fill(func(k int) float64 { return q1[k] + q2[k] })
+	if o.Free { // J12 is J2
+		shared[inertia2] = [2]func(k int) float64{at(a2), func(k int) float64 { return a1[k] + a2[k] }}
+	}
 	return track{[2][]float64{v1, v2}[joint], func(t Term, way []float64) []float64 {
-		first := joint == 0
-		switch {
-		case t == inertia1 && first, t == inertia12 && !first:
-			return a1
-		case t == inertia12, t == inertia2 && (!first || o.Free):
-			if t == inertia2 && o.Free && !first { // J12 is J2
-				return fill(func(k int) float64 { return a1[k] + a2[k] })
+		if both, ok := shared[t]; ok {
+			if both[joint] == nil {
+				return nil
 			}
-			return a2
-		case t == inertia1, t == inertia2:
-			return nil
-		case t == coupling && first:
-			return fill(func(k int) float64 {
-				sin, cos := math.Sincos(q2[k])
-				return cos*(2*a1[k]+a2[k]) - sin*v2[k]*(2*v1[k]+v2[k])
-			})
-		case t == coupling:
-			return fill(func(k int) float64 {
-				sin, cos := math.Sincos(q2[k])
-				return cos*a1[k] + sin*v1[k]*v1[k]
-			})
-		case t == "gravity-sin2":
-			return GravitySin.column(sum, nil, nil, nil)
-		case t == "gravity-cos2":
-			return GravityCos.column(sum, nil, nil, nil)
+			x := make([]float64, len(q1))
+			for k := range x {
+				x[k] = both[joint](k)
+			}
+			return x
 		}
 		base := Term(strings.NewReplacer("1", "", "2", "").Replace(string(t)))
 		switch {
-		case strings.Contains(string(t), "1") && first:
+		case strings.Contains(string(t), "1") && joint == 0:
 			return base.column(q1, v1, a1, way)
-		case strings.Contains(string(t), "2") && !first:
+		case strings.Contains(string(t), "2") && joint == 1:
 			return base.column(q2, v2, a2, way)
 		}
 		return nil
