@@ -48,14 +48,6 @@ func (b *branches) copy() *branches {
 	return &c
 }
 
-// levelAt is the place of Fs in a direction.
-func (b *branches) levelAt(s float64) int {
-	if s > 0 {
-		return b.level[0]
-	}
-	return b.level[1]
-}
-
 // at writes the forces.
 func (b *branches) at(theta, f, j []float64) engine.Status {
 	off := theta[b.offset]
@@ -87,7 +79,7 @@ func (b *branches) at(theta, f, j []float64) engine.Status {
 
 // force is f and f' at x on a piece; derivatives with respect to the parameters at constant x are added to g.
 func (b *branches) force(theta []float64, s, x, xj, zeta float64, place int, g []float64) (f, slope float64) {
-	lv := b.levelAt(s)
+	lv := b.level[direction(s)]
 	sigma0, fs := theta[b.sigma0], theta[lv]
 	f, slope = b.on(theta, s, x, xj, zeta)
 	if g != nil {
@@ -108,7 +100,7 @@ func (b *branches) force(theta []float64, s, x, xj, zeta float64, place int, g [
 
 // on is f and f' at x on the piece with direction s that begins at xj with the bristle force zeta.
 func (b *branches) on(theta []float64, s, x, xj, zeta float64) (f, slope float64) {
-	sigma0, fs := theta[b.sigma0], theta[b.levelAt(s)]
+	sigma0, fs := theta[b.sigma0], theta[b.level[direction(s)]]
 	d := (zeta - s*fs) * math.Exp(-max(sigma0*s*(x-xj)/fs, -30)) // kept finite far behind a reversal
 	return s*fs + d, -d * s * sigma0 / fs
 }

@@ -184,8 +184,8 @@ func (n names) of(alike ...string) int {
 	return -1
 }
 
-// only complains about parameters that the method does not know.
-func only(params []fit.Param, method string, known ...string) error {
+// check complains about parameters that the method does not know, and about their bounds and starts.
+func check(params []fit.Param, method string, known ...string) error {
 	var bad []string
 	for _, p := range params {
 		if !slices.Contains(known, p.Name) {
@@ -195,7 +195,7 @@ func only(params []fit.Param, method string, known ...string) error {
 	if bad != nil {
 		return &fit.ParamError{Problems: bad}
 	}
-	return nil
+	return fit.Check(params)
 }
 
 // most is the largest number that a record may hold here: its square and sums of it are finite.

@@ -34,17 +34,14 @@ func JointParams(points []Point, loops []*record.Record, law string, asymmetric 
 // Presliding, with "points" and "scatter" of Static.
 func Joint(ctx context.Context, points []Point, recs []*record.Record, params []fit.Param, o JointOptions, watch fit.Watch) (*fit.Solution, error) {
 	began := time.Now()
-	if err := only(params, "joint", append(slices.Clone(staticNames), "sigma0", "sigma1")...); err != nil {
+	if err := check(params, "joint", append(slices.Clone(staticNames), "sigma0", "sigma1")...); err != nil {
 		return nil, err
 	}
-	if err := fit.Check(params); err != nil {
-		return nil, err
-	}
-	used, notes, err := usable(points)
+	e, err := newStatic(points, params, o.Static)
 	if err != nil {
 		return nil, err
 	}
-	if err := enough(used, params, o.Static.Law); err != nil {
+	if err := e.enough(); err != nil {
 		return nil, err
 	}
 	loops, err := newLoops(recs, o.Loop)
@@ -53,15 +50,12 @@ func Joint(ctx context.Context, points []Point, recs []*record.Record, params []
 	}
 
 	// the map alone gives starts, and the scatter of its points
-	start, held := slices.Clone(params), slices.Clone(params)
-	for i := range start {
-		start[i].Fixed = start[i].Fixed || start[i].Name == "sigma0" || start[i].Name == "sigma1"
+	held := slices.Clone(params)
+	for i := range e.params {
+		p := &e.params[i]
+		p.Fixed = p.Fixed || p.Name == "sigma0" || p.Name == "sigma1"
 	}
-	e, err := newStatic(used, start, o.Static)
-	if err != nil {
-		return nil, err
-	}
-	if free, _ := fit.Free(start); len(free) > 0 {
+	if e.freed > 0 {
 		alone, err := e.fit(ctx, watch)
 		if err != nil {
 			return nil, err
@@ -83,12 +77,7 @@ func Joint(ctx context.Context, points []Point, recs []*record.Record, params []
 	sol.Known = true // the noise of both was found before
 	own, zero, se := index(sol.Params).of("offset"), sol.Params[loops[0].offset].Value, t.se(sol, loops[0].offset)
 	t.finish(sol)
-	e.m, err = bindStatic(o.Static.Law, sol.Params)
-	if err != nil {
-		return nil, err
-	}
-	e.m.v, e.params = velocities(used), sol.Params
-	if !e.m.flat {
+	if e.params = sol.Params; !e.m.flat {
 		e.weakSpeed(sol)
 	}
 	t.fast(sol, e.m)
@@ -98,18 +87,10 @@ func Joint(ctx context.Context, points []Point, recs []*record.Record, params []
 			sol.Notes = append(sol.Notes, fmt.Sprintf("the constant force of the loop is %.3g ± %.2g %s more than that of the map, as when the zero of the sensor or the load has changed; it is allowed for", apart, d, e.turns.unit("N")))
 		}
 	}
-	sol.Extra["points"], sol.Extra["scatter"] = len(used), e.tau
-	sol.Notes = append(notes, sol.Notes...)
+	sol.Extra["points"], sol.Extra["scatter"] = len(e.y), e.tau
+	sol.Notes = append(e.notes, sol.Notes...)
 	sol.Compute = time.Since(began)
 	return sol, nil
-}
-
-func velocities(points []Point) []float64 {
-	v := make([]float64, len(points))
-	for i, p := range points {
-		v[i] = p.V
-	}
-	return v
 }
 
 // believe gives points whose standard errors are not known, or but for a factor, those that their distances from the curve show.
@@ -141,10 +122,7 @@ func (t *tied) fast(sol *fit.Solution, m *staticMap) {
 	least := 1.0
 	for _, l := range t.loops {
 		for _, v := range l.v {
-			s := m.side[0]
-			if v < 0 {
-				s = m.side[1]
-			}
+			s := m.side[direction(v)]
 			left, _, _ := m.share(math.Abs(v)/theta[s.vs], value(theta, m.delta, 2))
 			g := theta[s.fc] + (theta[s.fs]-theta[s.fc])*left
 			least = min(least, g/theta[s.fs])

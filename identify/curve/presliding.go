@@ -63,10 +63,7 @@ func Presliding(ctx context.Context, recs []*record.Record, params []fit.Param, 
 	if err != nil {
 		return nil, err
 	}
-	if err := only(params, "presliding", loopNames...); err != nil {
-		return nil, err
-	}
-	if err := fit.Check(params); err != nil {
+	if err := check(params, "presliding", loopNames...); err != nil {
 		return nil, err
 	}
 	t, err := tie(nil, loops, params)
@@ -97,10 +94,7 @@ func Presliding(ctx context.Context, recs []*record.Record, params []fit.Param, 
 			continue
 		}
 		p := sol.Params[k]
-		se := math.Inf(1)
-		if cov != nil {
-			se = math.Sqrt(cov.At(c, c)) / p.Value
-		}
+		se := stdErr(cov, c) / p.Value
 		if se > levelLimit || p.Value >= p.Hi*0.999 {
 			sol.Refused = append(sol.Refused, fit.Indistinct{Names: []string{p.Name}, Why: fmt.Sprintf("the branches are too straight: its standard error is %.0f %%", 100*min(se, 100)),
 				Advice: "Draw the loop to 0.7 … 0.9 of break-away, or fit it together with the map of constant velocities (joint)."})
@@ -174,10 +168,7 @@ func (t *tied) begin() {
 		for _, l := range t.loops {
 			for p := range l.begin {
 				a, w, rest := l.asymptote(p, kappa)
-				d := 0
-				if l.dir[p] < 0 {
-					d = 1
-				}
+				d := direction(l.dir[p])
 				sum, level[d], weight[d] = sum+rest, level[d]+w*a, weight[d]+w
 			}
 		}

@@ -40,21 +40,14 @@ type StaticOptions struct {
 // by chance).
 func Static(ctx context.Context, points []Point, params []fit.Param, o StaticOptions, watch fit.Watch) (*fit.Solution, error) {
 	began := time.Now()
-	if err := only(params, "static", staticNames...); err != nil {
+	if err := check(params, "static", staticNames...); err != nil {
 		return nil, err
 	}
-	if err := fit.Check(params); err != nil {
-		return nil, err
-	}
-	used, notes, err := usable(points)
+	e, err := newStatic(points, params, o)
 	if err != nil {
 		return nil, err
 	}
-	if err := enough(used, params, o.Law); err != nil {
-		return nil, err
-	}
-	e, err := newStatic(used, params, o)
-	if err != nil {
+	if err := e.enough(); err != nil {
 		return nil, err
 	}
 	sol, err := e.fit(ctx, watch)
@@ -64,7 +57,7 @@ func Static(ctx context.Context, points []Point, params []fit.Param, o StaticOpt
 	if sol, err = e.judge(ctx, sol, watch); err != nil {
 		return nil, err
 	}
-	sol.Notes = append(notes, sol.Notes...)
+	sol.Notes = append(e.notes, sol.Notes...)
 	sol.Compute = time.Since(began)
 	return sol, nil
 }
@@ -78,15 +71,21 @@ type staticFit struct {
 	loose  bool      // tau is to be found
 	scaled bool      // se is known but for a factor
 	turns  rotary
-	freed  int // free parameters of the map
+	freed  int      // free parameters of the map
+	notes  []string // what is odd about the points
 }
 
-func newStatic(points []Point, params []fit.Param, o StaticOptions) (*staticFit, error) {
+// newStatic puts the map to the points that move.
+func newStatic(all []Point, params []fit.Param, o StaticOptions) (*staticFit, error) {
+	points, notes, err := usable(all)
+	if err != nil {
+		return nil, err
+	}
 	m, err := bindStatic(o.Law, params)
 	if err != nil {
 		return nil, err
 	}
-	e := &staticFit{m: m, loose: !o.Strict, turns: rotary(o.Rotary)}
+	e := &staticFit{m: m, notes: notes, loose: !o.Strict, turns: rotary(o.Rotary)}
 	var some []float64 // standard errors; a force that rests on one digit has none, and takes the median of the others
 	for _, p := range points {
 		m.v = append(m.v, p.V)
@@ -135,7 +134,7 @@ func (e *staticFit) fit(ctx context.Context, watch fit.Watch) (*fit.Solution, er
 		return best, nil
 	}
 	for range 20 {
-		if !e.loose || !e.scatter(best) {
+		if !e.loose || !e.scatter(best.Residual, len(best.Free)) {
 			break
 		}
 		if best, err = e.solve(ctx, watch); err != nil {
@@ -180,18 +179,13 @@ func (e *staticFit) take(from []fit.Param) {
 
 // scatter sets tau so that the weighted squares of the residuals sum up to the degrees of freedom, and says whether that
 // changed it.
-func (e *staticFit) scatter(sol *fit.Solution) bool {
-	n := len(e.y)
-	free := float64(n - len(sol.Free))
-	if free < 1 {
-		return false
-	}
-	raw := make([]float64, n)
+func (e *staticFit) scatter(residual []float64, params int) bool {
+	raw := make([]float64, len(e.y))
 	for k := range raw {
-		raw[k] = sol.Residual[k] / e.w[k]
+		raw[k] = residual[k] / e.w[k]
 	}
 	was := e.tau
-	e.tau = mandelPaule(raw, e.se, free, was)
+	e.tau = mandelPaule(raw, e.se, float64(len(raw)-params), was)
 	e.weigh()
 	return math.Abs(e.tau-was) > 1e-4*e.tau
 }
@@ -226,11 +220,7 @@ func usable(points []Point) (used []Point, notes []string, err error) {
 		if p.Drift != 0 {
 			drifting, worst = drifting+1, max(worst, math.Abs(p.Drift))
 		}
-		d := 0
-		if p.V < 0 {
-			d = 1
-		}
-		force[d] = append(force[d], p.F)
+		force[direction(p.V)] = append(force[direction(p.V)], p.F)
 	}
 	if restless > 0 {
 		notes = append(notes, fmt.Sprintf("at %d speeds the velocity scatters by more than its mean: stick-slip, or a coarse encoder; the mean force is then no point of the map", restless))
@@ -260,20 +250,12 @@ func drives(force [2][]float64) bool {
 }
 
 // enough says whether there are speeds enough for the parameters.
-func enough(points []Point, params []fit.Param, law string) error {
-	m, err := bindStatic(law, params)
-	if err != nil {
-		return err
-	}
+func (e *staticFit) enough() error {
+	m, free := e.m, e.free
 	speeds := [2][]float64{}
-	for _, p := range points {
-		i := 0
-		if p.V < 0 {
-			i = 1
-		}
-		speeds[i] = append(speeds[i], math.Abs(p.V))
+	for _, v := range m.v {
+		speeds[direction(v)] = append(speeds[direction(v)], math.Abs(v))
 	}
-	free := func(i int) bool { return i >= 0 && !params[i].Fixed }
 	if free(m.offset) && (len(speeds[0]) == 0 || len(speeds[1]) == 0) {
 		return &record.Error{Msg: "offset cannot be told from friction: the axis was recorded in one direction only",
 			Hint: "Record the same speeds in the other direction, or fix offset."}
@@ -301,12 +283,22 @@ func enough(points []Point, params []fit.Param, law string) error {
 				Hint: "Record at least 12 speeds per direction, evenly spread in their logarithm, the slowest a tenth of vs; or fix parameters."}
 		}
 	}
-	all, _ := fit.Free(params)
-	if len(points) <= len(all) {
-		return &record.Error{Msg: fmt.Sprintf("%d points for %d parameters leave nothing to judge the fit by", len(points), len(all)),
+	if all, _ := fit.Free(e.params); len(m.v) <= len(all) {
+		return &record.Error{Msg: fmt.Sprintf("%d points for %d parameters leave nothing to judge the fit by", len(m.v), len(all)),
 			Hint: "Record more speeds, or fix parameters."}
 	}
 	return nil
+}
+
+// free tells whether a parameter exists and is searched.
+func (e *staticFit) free(i int) bool { return i >= 0 && !e.params[i].Fixed }
+
+// direction is 0 forward and 1 backward.
+func direction(v float64) int {
+	if v < 0 {
+		return 1
+	}
+	return 0
 }
 
 // distinct counts speeds that differ by more than 1 %.

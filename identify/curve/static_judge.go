@@ -30,8 +30,7 @@ func (e *staticFit) judge(ctx context.Context, sol *fit.Solution, watch fit.Watc
 		}
 		return sol, nil
 	}
-	free := func(i int) bool { return i >= 0 && !e.params[i].Fixed }
-	a, b := e.m.side[0], e.m.side[1]
+	free, a, b := e.free, e.m.side[0], e.m.side[1]
 	if !free(a.fs) && !free(a.vs) && !free(b.fs) && !free(b.vs) {
 		return sol, nil
 	}
@@ -119,10 +118,7 @@ func (e *staticFit) weakSpeed(sol *fit.Solution) {
 		}
 		done[s.vs] = true
 		p := sol.Params[s.vs]
-		se := math.Inf(1)
-		if cov != nil {
-			se = math.Sqrt(cov.At(c, c)) / p.Value
-		}
+		se := stdErr(cov, c) / p.Value
 		switch {
 		case p.Value <= p.Lo*1.001 || p.Value >= p.Hi*0.999:
 			e.refuse(sol, []int{s.vs}, "it went to its bound", e.slower())
@@ -194,7 +190,7 @@ func (m *staticMap) speeds() (slow, fast float64) {
 func (e *staticFit) refuse(sol *fit.Solution, at []int, why, advice string) {
 	in := fit.Indistinct{Why: why, Advice: advice}
 	for _, k := range at {
-		if k < 0 || e.params[k].Fixed {
+		if !e.free(k) {
 			continue
 		}
 		name := e.params[k].Name
@@ -266,6 +262,14 @@ func covariance(sol *fit.Solution) *mat.SymDense {
 		}
 	}
 	return c
+}
+
+// stdErr is the standard error of a free parameter, infinite where nothing tells it.
+func stdErr(cov *mat.SymDense, free int) float64 {
+	if cov == nil || free < 0 {
+		return math.Inf(1)
+	}
+	return math.Sqrt(cov.At(free, free))
 }
 
 func values(params []fit.Param) []float64 {

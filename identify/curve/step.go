@@ -215,11 +215,7 @@ func (p *plateau) exponential(ctx context.Context, given float64) {
 	for _, y := range f {
 		span = max(span, math.Abs(y-f2))
 	}
-	s := system{y: f, w: make([]float64, n), model: func() model { return &decay{slip} }}
-	for k := range s.w {
-		s.w[k] = 1
-	}
-	s.series = []series{{0, n, p.rho}}
+	s := system{y: f, w: slices.Repeat([]float64{1}, n), model: func() model { return &decay{slip} }, series: []series{{0, n, p.rho}}}
 	wide := 1e3*span + 1e-6*math.Abs(f2) + 1e-300
 	s.params = []fit.Param{
 		{Param: engine.Param{Name: "f2", Value: f2, Lo: f2 - wide, Hi: f2 + wide}},

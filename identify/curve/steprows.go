@@ -166,10 +166,7 @@ func (x *stepFit) regress(ctx context.Context, params []fit.Param, watch fit.Wat
 	var sol *fit.Solution
 	for range 20 {
 		s.y = x.whiten()
-		s.w = make([]float64, len(s.y))
-		for k := range s.w {
-			s.w[k] = 1
-		}
+		s.w = slices.Repeat([]float64{1}, len(s.y))
 		var err error
 		if sol, err = s.solve(ctx, watch); err != nil {
 			return nil, err
@@ -197,9 +194,9 @@ func (x *stepFit) knowLag() {
 	var seen []float64
 	dt := 0.0
 	for _, s := range x.steps {
-		dt = max(dt, s.dt)
-		if s.seen {
-			seen = append(seen, s.centre)
+		dt = max(dt, s.of[0].dt)
+		if s.of[0].seen {
+			seen = append(seen, s.of[0].lag)
 		}
 	}
 	if seen == nil {
@@ -273,13 +270,11 @@ func (x *stepFit) judge(sol *fit.Solution, all []*plateau) {
 		return math.Sqrt(cov.At(c, c))
 	}
 	a, b := sol.Params[x.at.of("A")], sol.Params[x.at.of("B")]
-	if !a.Fixed && a.Value < 2*se("A") {
-		sol.Refused = append(sol.Refused, fit.Indistinct{Names: []string{"A"}, Why: fmt.Sprintf("it is below the noise: %.2g ± %.2g", a.Value, se("A")),
-			Advice: "Take 1e-4, the least a simulation needs, or repeat with larger ratios of speed, a stiffer machine and faster sampling."})
-	}
-	if !b.Fixed && b.Value < 2*se("B") {
-		sol.Refused = append(sol.Refused, fit.Indistinct{Names: []string{"B"}, Why: fmt.Sprintf("it is below the noise: %.2g ± %.2g", b.Value, se("B")),
-			Advice: "Repeat with larger ratios of speed."})
+	for i, p := range []fit.Param{a, b} {
+		if !p.Fixed && p.Value < 2*se(p.Name) {
+			sol.Refused = append(sol.Refused, fit.Indistinct{Names: []string{p.Name}, Why: fmt.Sprintf("it is below the noise: %.2g ± %.2g", p.Value, se(p.Name)),
+				Advice: []string{"Take 1e-4, the least a simulation needs, or repeat with larger ratios of speed, a stiffer machine and faster sampling.", "Repeat with larger ratios of speed."}[i]})
+		}
 	}
 	least, most := math.Inf(1), math.Inf(-1)
 	for _, s := range x.steps {

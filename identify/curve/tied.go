@@ -255,7 +255,7 @@ func (t *tied) weigh(sol *fit.Solution) (changed bool) {
 	if t.static == nil || t.static.se == nil && t.static.tau == 0 {
 		return changed
 	}
-	if t.static.loose && t.static.scatter(&fit.Solution{Residual: sol.Residual[:len(t.static.y)], Free: make([]int, t.static.freed)}) {
+	if t.static.loose && t.static.scatter(sol.Residual[:len(t.static.y)], t.static.freed) {
 		changed = true
 	}
 	copy(t.w, t.static.w)
@@ -264,11 +264,7 @@ func (t *tied) weigh(sol *fit.Solution) (changed bool) {
 
 // se is the standard error of a parameter, infinite where nothing tells it.
 func (t *tied) se(sol *fit.Solution, place int) float64 {
-	c := slices.Index(sol.Free, place)
-	if cov := covariance(sol); cov != nil && c >= 0 {
-		return math.Sqrt(cov.At(c, c))
-	}
-	return math.Inf(1)
+	return stdErr(covariance(sol), slices.Index(sol.Free, place))
 }
 
 // finish turns the solution of the whole problem into that of its parameters.

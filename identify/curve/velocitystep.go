@@ -28,18 +28,13 @@ const minPlateau = 12 // samples
 
 // step is what a step of the velocity from v1 to v2 tells: A·r and B·r with r = ln(v2/v1), ln L, and the level f2.
 type step struct {
-	r       float64
-	v1, v2  float64 // m/s
-	centre  float64 // s, lag for which the decay was extrapolated to the step
-	rest    float64 // what the step before had left to decay
-	seen    bool    // centre is where the force jumps
-	dt      float64 // s, of a sample
-	machine float64 // 1/m, stiffness over load; 0: rigid
-	y       [4]float64
-	own     [4]float64       // variance that is its own: digits
-	of      [2]*plateau      // after and before the step …
-	by      [2][4][3]float64 // … and the derivatives of y by their f2, a, L
-	has     [4]bool
+	r    float64
+	rest float64 // what the step before had left to decay
+	y    [4]float64
+	own  [4]float64       // variance that is its own: digits
+	of   [2]*plateau      // after and before the step …
+	by   [2][4][3]float64 // … and the derivatives of y by their f2, a, L
+	has  [4]bool
 }
 
 // StepParams are mu0, v0, A, B and L with starts and bounds for the recorded speeds; v0 is fixed at their geometric mean.
@@ -84,10 +79,7 @@ func StepParams(recs []*record.Record) []fit.Param {
 // f2 of each by itself) and the scatter from step to step, "scatter_A_ln", "scatter_B_ln", "scatter_ln_L", "scatter_f2".
 func VelocitySteps(ctx context.Context, recs []*record.Record, params []fit.Param, o StepOptions, watch fit.Watch) (*fit.Solution, error) {
 	began := time.Now()
-	if err := only(params, "velocity-step", stepNames...); err != nil {
-		return nil, err
-	}
-	if err := fit.Check(params); err != nil {
+	if err := check(params, "velocity-step", stepNames...); err != nil {
 		return nil, err
 	}
 	x := &stepFit{at: index(params)}
@@ -321,7 +313,7 @@ func (x *stepFit) checkNames(params []fit.Param, turn rotary) error {
 func (x *stepFit) add(before, p *plateau) {
 	f1, g := before.end(before.last)
 	rest := f1 - before.f2 // what had not decayed
-	s := step{r: math.Log(p.v / before.v), v1: before.v, v2: p.v, machine: p.machine, centre: p.lag, rest: rest, seen: p.seen, dt: p.dt}
+	s := step{r: math.Log(p.v / before.v), rest: rest}
 	s.y = [4]float64{p.f2 + p.a - f1, p.a - rest, math.Log(p.l), p.f2}
 	s.has = [4]bool{true, true, p.resolved, x.at.of("mu0") >= 0}
 	s.of = [2]*plateau{p, before}
@@ -336,24 +328,25 @@ func (x *stepFit) add(before, p *plateau) {
 
 // predict are the four numbers of a step, with derivatives by A, B, L, mu0, lag.
 func (x *stepFit) predict(theta []float64, s step) (y [4]float64, d [4][5]float64) {
+	after, v1, v2 := s.of[0], s.of[1].v, s.of[0].v
 	a, b, l := theta[x.at.of("A")], theta[x.at.of("B")], theta[x.at.of("L")]
 	y = [4]float64{a * s.r, b * s.r, math.Log(l), 0}
 	d = [4][5]float64{{s.r}, {0, s.r}, {0, 0, 1 / l}, {}}
 	// a step that was later than taken has a higher peak where it was taken to be, and less is left of the decay before
-	eps := theta[x.at.of("lag")] - s.centre
-	e, left := math.Exp(s.v2*eps/l), s.rest*math.Exp(-s.v1*eps/l)
+	eps := theta[x.at.of("lag")] - after.lag
+	e, left := math.Exp(v2*eps/l), s.rest*math.Exp(-v1*eps/l)
 	peak := b*s.r + left
-	slope := peak*e*s.v2 - left*e*s.v1 // by eps/L
+	slope := peak*e*v2 - left*e*v1 // by eps/L
 	for i := range 2 {
 		y[i] += peak*(e-1) + left - s.rest
 		d[i][1] += s.r * (e - 1)
 		d[i][2] -= slope * eps / (l * l)
 		d[i][4] += slope / l
 	}
-	if s.machine > 0 {
+	if after.machine > 0 {
 		// the change that the machine makes, and its derivatives by differences: it is small
 		more := func(p [3]float64) (m [3]float64) {
-			amplitude, faster := yielding(p[0], p[1], s.machine*p[2], s.r)
+			amplitude, faster := yielding(p[0], p[1], after.machine*p[2], s.r)
 			more := amplitude - p[1]*s.r
 			return [3]float64{more, more, -math.Log(faster)}
 		}
@@ -371,7 +364,7 @@ func (x *stepFit) predict(theta []float64, s step) (y [4]float64, d [4][5]float6
 		}
 	}
 	if s.has[3] {
-		y[3], d[3] = x.level(theta, s.v2)
+		y[3], d[3] = x.level(theta, v2)
 	}
 	return y, d
 }
