@@ -53,10 +53,8 @@ func (b bristleMethod) run(j *job, ctx context.Context) (*stage, error) {
 	}
 	st.explain = func(recs []*record.Record) (*fit.Solution, error) { return bristle.Explain(recs, sol.Params, o) }
 	spec := axis.Spec{Rotary: j.plan.Model.Rotary, Law: "lugre", Terms: []string{"offset"}, Drive: axis.Force, Hold: axis.Linear}
-	if hold, ok := sol.Extra["hold"].(string); ok {
-		if hold == axis.Held.String() {
-			spec.Hold = axis.Held
-		}
+	if sol.Extra["hold"] == axis.Held.String() {
+		spec.Hold = axis.Held
 	}
 	m, err := axis.New(spec, recs)
 	st.inverse = func() *fit.Solution {
@@ -95,18 +93,13 @@ func (j *job) knowsBristle() bool {
 	return true
 }
 
-// points are the means at constant speed of records.
-func (j *job) points(recs []*record.Record) ([]curve.Point, error) {
-	return curve.Plateaus(recs, j.plan.Static.PlateauOptions)
-}
-
 // static fits the static map.
 func (j *job) static(ctx context.Context) (*stage, error) {
-	points, err := j.points(j.recs.Fit)
+	points, err := curve.Plateaus(j.recs.Fit, j.plan.Static.PlateauOptions)
 	if err != nil {
 		return nil, err
 	}
-	params, err := j.curveParams(curve.StaticParams(points, j.plan.curveLaw(), j.plan.Model.Asymmetric))
+	params, err := j.curveParams(curve.StaticParams(points, j.plan.Model.Law, j.plan.Model.Asymmetric))
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +115,7 @@ func (j *job) static(ctx context.Context) (*stage, error) {
 // mapped explains other records by the static map in a solution.
 func (j *job) mapped(sol *fit.Solution) func(recs []*record.Record) (*fit.Solution, error) {
 	return func(recs []*record.Record) (*fit.Solution, error) {
-		points, err := j.points(recs)
+		points, err := curve.Plateaus(recs, j.plan.Static.PlateauOptions)
 		if err != nil {
 			return nil, err
 		}
@@ -145,11 +138,11 @@ func (j *job) presliding(ctx context.Context) (*stage, error) {
 
 // joint fits static map and loop as one experiment.
 func (j *job) joint(ctx context.Context) (*stage, error) {
-	points, err := j.points(j.recs.Fit)
+	points, err := curve.Plateaus(j.recs.Fit, j.plan.Static.PlateauOptions)
 	if err != nil {
 		return nil, err
 	}
-	params, err := j.curveParams(j.admit(curve.JointParams(points, j.recs.Loop, j.plan.curveLaw(), j.plan.Model.Asymmetric), bristleDamping))
+	params, err := j.curveParams(j.admit(curve.JointParams(points, j.recs.Loop, j.plan.Model.Law, j.plan.Model.Asymmetric), bristleDamping))
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +183,7 @@ var bristleDamping = engine.Param{Name: "sigma1", Unit: "N·s/m", Doc: "bristle 
 func (j *job) admit(params []fit.Param, more ...engine.Param) []fit.Param {
 	for _, p := range more {
 		named := func(g Given) bool { return g.Name == p.Name }
-		if params != nil && slices.ContainsFunc(j.plan.Given, named) && !slices.ContainsFunc(params, func(q fit.Param) bool { return q.Name == p.Name }) {
+		if params != nil && slices.ContainsFunc(j.plan.Given, named) && place(params, p.Name) < 0 {
 			p.Fixed = true
 			params = append(params, fit.Param{Param: p})
 		}
@@ -211,9 +204,6 @@ func (j *job) curveParams(params []fit.Param) ([]fit.Param, error) {
 	}
 	return params, apply(params, j.plan.Given)
 }
-
-// curveLaw is the curve of a static map: that of the law of the model, LuGre's if there is none.
-func (p *Plan) curveLaw() string { return p.Model.Law }
 
 func (p *Plan) static() curve.StaticOptions {
 	return curve.StaticOptions{Rotary: p.Model.Rotary, Law: p.Model.Law, Equal: p.Static.Weights == Equal, Strict: p.Static.Weights == ByErrors}

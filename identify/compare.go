@@ -1,6 +1,7 @@
 package identify
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -88,15 +89,7 @@ func Compare(models []Ranked) (*Comparison, error) {
 		}
 		return *x
 	}
-	slices.SortStableFunc(c.Models, func(a, b Ranked) int {
-		switch x, y := key(&a), key(&b); {
-		case x < y:
-			return -1
-		case x > y:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(c.Models, func(a, b Ranked) int { return cmp.Compare(key(&a), key(&b)) })
 	c.By = "AICc on the fitted records, with effective rows: no second record was given"
 	if validated {
 		c.By = "residual on the validation records"

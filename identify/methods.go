@@ -21,11 +21,11 @@ const regress Method = "regress"
 
 // Words are the names of all methods.
 func (Method) Words() []string {
-	names := make([]string, len(Methods))
-	for i, m := range Methods {
-		names[i] = string(m.Name)
+	var all Chain
+	for _, m := range Methods {
+		all = append(all, m.Name)
 	}
-	return names
+	return strings.Fields(all.Join(" "))
 }
 
 // MethodInfo is what the program knows of a method: whatever depends on the method asks here.
@@ -119,14 +119,11 @@ func (c Chain) String() string { return c.Join(", ") }
 
 // Join writes the names with sep between them.
 func (c Chain) Join(sep string) string {
-	var b strings.Builder
+	names := make([]string, len(c))
 	for i, name := range c {
-		if i > 0 {
-			b.WriteString(sep)
-		}
-		b.WriteString(string(name))
+		names[i] = string(name)
 	}
-	return b.String()
+	return strings.Join(names, sep)
 }
 
 // MethodsFor lists the methods that find parameters of a law.

@@ -22,48 +22,31 @@ import (
 // of the usual names, and its standard error. ok is false for laws of other names.
 func (r *Result) frictionAt(joint string, v float64) (force, err float64, ok bool) {
 	slope := make([]float64, len(r.Parameters))
-	value := func(names ...string) (x float64, at int) {
+	// add takes in the first of the parameters that exists, and tells whether there is one
+	add := func(weight float64, names ...string) bool {
 		for _, n := range names {
 			if i := slices.IndexFunc(r.Parameters, func(p Parameter) bool { return p.Name == n+joint }); i >= 0 {
-				return r.Parameters[i].Value, i
+				force += r.Parameters[i].Value * weight
+				slope[i] += weight
+				return true
 			}
 		}
-		return 0, -1
+		return false
 	}
-	vs, _ := value("vs")
 	dip := 0.0
-	if vs > 0 {
-		dip = math.Exp(-(v / vs) * (v / vs))
+	if vs, _ := r.Param("vs" + joint); vs != nil && vs.Value > 0 {
+		dip = math.Exp(-(v / vs.Value) * (v / vs.Value))
 	}
-	levels := 0
 	for _, side := range []string{"+", "-"} {
-		add := func(at int, x, weight float64) {
-			if at >= 0 {
-				force += x * weight
-				slope[at] += weight
-			}
+		share := 1.0
+		if !add(dip, "dFs") && add(dip, "Fs"+side, "Fs") {
+			share = 1 - dip
 		}
-		fc, atFc := value("Fc"+side, "Fc", "alpha0")
-		if atFc >= 0 {
-			levels++
-		}
-		fs, atFs := value("Fs"+side, "Fs")
-		if _, more := value("dFs"); more >= 0 {
-			d, at := value("dFs")
-			add(at, d, dip)
-			add(atFc, fc, 1)
-		} else if atFs >= 0 {
-			add(atFs, fs, dip)
-			add(atFc, fc, 1-dip)
-		} else {
-			add(atFc, fc, 1)
-		}
-		fv, atFv := value("Fv"+side, "Fv")
-		add(atFv, fv, v)
-		s2, atS2 := value("sigma2"+side, "sigma2", "alpha2")
-		add(atS2, s2, v)
+		ok = add(share, "Fc"+side, "Fc", "alpha0") || ok
+		add(v, "Fv"+side, "Fv")
+		add(v, "sigma2"+side, "sigma2", "alpha2")
 	}
-	if levels == 0 {
+	if !ok {
 		return 0, 0, false
 	}
 	return force / 2, r.errOf(slope) / 2, true
@@ -71,33 +54,24 @@ func (r *Result) frictionAt(joint string, v float64) (force, err float64, ok boo
 
 // errOf is the standard error of a linear combination of the parameters; +Inf where one is not known.
 func (r *Result) errOf(slope []float64) float64 {
-	sum, a := 0.0, 0
-	scaled := make([]float64, 0, len(slope))
+	sum := 0.0
+	var scaled []float64 // of the free ones
 	for i := range r.Parameters {
-		p := &r.Parameters[i]
-		if p.Fixed {
-			continue
-		}
-		x := 0.0
-		if slope[i] != 0 {
+		p, x := &r.Parameters[i], 0.0
+		if slope[i] != 0 && !p.Fixed {
 			se := r.Err(p)
 			if se == nil {
 				return math.Inf(1)
 			}
 			x = slope[i] * *se
 		}
-		scaled = append(scaled, x)
-		a++
+		if !p.Fixed {
+			scaled = append(scaled, x)
+		}
 	}
 	for i, x := range scaled {
 		for k, y := range scaled {
-			rho := 0.0
-			if i < len(r.Correlation) && k < len(r.Correlation[i]) {
-				rho = r.Correlation[i][k]
-			} else if i == k {
-				rho = 1
-			}
-			sum += rho * x * y
+			sum += r.Correlation[i][k] * x * y
 		}
 	}
 	return math.Sqrt(math.Max(sum, 0))
@@ -114,12 +88,10 @@ func (r *Result) judgePassivity(tops []float64, say func(Verdict, string, ...any
 		}
 		for _, share := range []float64{0.02, 0.05, 0.1, 0.2, 0.5, 1} {
 			v := share * top
-			f, se, ok := r.frictionAt(joint, v)
-			if !ok || !(f+beyondDoubt*se < 0) {
-				continue
+			if f, se, ok := r.frictionAt(joint, v); ok && f+beyondDoubt*se < 0 {
+				say(Rejected, "friction would drive %s: %.4g at a speed of %.4g, which the record holds. Is the sign of force or position wrong, or does something else drive it?", axis, f, v)
+				break
 			}
-			say(Rejected, "friction would drive %s: %.4g at a speed of %.4g, which the record holds. Is the sign of force or position wrong, or does something else drive it?", axis, f, v)
-			break
 		}
 	}
 }

@@ -142,7 +142,7 @@ type Given struct {
 func apply(params []fit.Param, given []Given) error {
 	var bad []string
 	for _, g := range given {
-		i := slices.IndexFunc(params, func(p fit.Param) bool { return p.Name == g.Name })
+		i := place(params, g.Name)
 		if i < 0 && g.Optional {
 			continue
 		}

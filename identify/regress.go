@@ -1,6 +1,7 @@
 package identify
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -11,24 +12,17 @@ import (
 
 // regressLinear is least squares on position and force.
 func (j *job) regressLinear(ctx context.Context) (*stage, error) {
-	form := j.plan.Form
-	if form == "" {
-		form = linear.Direct
-	}
+	form := cmp.Or(j.plan.Form, linear.Direct)
 	o := linear.Options{NoiseRatio: j.plan.NoiseRatio}
 	r, err := linear.Fit(j.recs.Fit, j.plan.Regress, form, o)
 	if err != nil {
 		return nil, err
 	}
-	st := &stage{sol: r.Solution(), settings: r.Spec, half: r.HalfCutoff, title: map[linear.Form]string{
+	st := linearStage(r)
+	st.title = map[linear.Form]string{
 		linear.Weak: "weak form, linear least squares", linear.Instrumental: "inverse dynamics, instrumental variables", linear.Total: "inverse dynamics, total least squares",
-	}[form]}
-	for _, e := range r.Estimates {
-		st.share, st.terms = append(st.share, e.Share), append(st.terms, string(e.Term))
-	}
-	st.warnings = r.Warnings
+	}[form]
 	st.explain = func(recs []*record.Record) (*fit.Solution, error) { return r.Explain(recs...) }
-	st.doubts = r.Doubts
 	if r.OneWay && !j.offsetKnown() {
 		st.doubts = append(st.doubts, "what moves fast enough to be fitted goes in one direction, where friction and an unknown constant force (weight, zero of the sensor) are one number. Record both directions, or give the constant force: parameters: {offset: 0}")
 	}
@@ -49,6 +43,15 @@ func (j *job) regressLinear(ctx context.Context) (*stage, error) {
 		return out
 	}
 	return st, nil
+}
+
+// linearStage is the stage of a regression.
+func linearStage(r *linear.Result) *stage {
+	st := &stage{sol: r.Solution(), settings: r.Spec, half: r.HalfCutoff, warnings: r.Warnings, doubts: r.Doubts}
+	for _, e := range r.Estimates {
+		st.share, st.terms = append(st.share, e.Share), append(st.terms, string(e.Term))
+	}
+	return st
 }
 
 // comparedForms is the number of samples up to which two forms are compared: it takes as long as the fit itself.
@@ -94,11 +97,9 @@ func (j *job) shifted(form linear.Form, o linear.Options) []Sensitivity {
 			}
 			moved = append(moved, &d)
 		}
-		r, err := linear.Fit(moved, j.plan.Regress, form, o)
-		if err != nil {
-			continue
+		if r, err := linear.Fit(moved, j.plan.Regress, form, o); err == nil {
+			out = append(out, varied(r, c.what))
 		}
-		out = append(out, varied(r, c.what))
 	}
 	return out
 }
@@ -109,10 +110,7 @@ func (j *job) twoJoint(ctx context.Context) (*stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	st := &stage{sol: r.Solution(), settings: r.Spec, half: r.HalfCutoff, warnings: r.Warnings, doubts: r.Doubts}
-	for _, e := range r.Estimates {
-		st.share, st.terms = append(st.share, e.Share), append(st.terms, string(e.Term))
-	}
+	st := linearStage(r)
 	st.explain = func(recs []*record.Record) (*fit.Solution, error) { return r.ExplainJoints(recs, j.recs.SecondVal) }
 	return st, nil
 }

@@ -63,9 +63,8 @@ type Result struct {
 // Parameter is one parameter of the model. Of a known one only name, unit and value are there.
 type Parameter struct {
 	fit.Estimate
-	Error  *float64    `json:"error"`    // the standard error to go by, Result.Err; null: infinite, or known
-	CI     *[2]float64 `json:"interval"` // the 95 % interval to go by, Result.Interval; null: unbounded, or known
-	Symbol string      `json:"-"`
+	Error  *float64    `json:"error"`                   // the standard error to go by, Result.Err; null: infinite, or known
+	CI     *[2]float64 `json:"interval"`                // the 95 % interval to go by, Result.Interval; null: unbounded, or known
 	Term   string      `json:"term,omitempty"`          // regress: its column
 	Share  *float64    `json:"share_percent,omitempty"` // regress: rms of its part of the force relative to the whole
 	Start  *float64    `json:"start,omitempty"`

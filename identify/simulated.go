@@ -29,13 +29,10 @@ func (j *job) model(recs []*record.Record) (*axis.Model, error) {
 func (j *job) parameters(m *axis.Model) ([]fit.Param, error) {
 	params := m.Params()
 	j.found.start(params, j.plan.Given)
-	if i := slices.IndexFunc(params, func(p fit.Param) bool { return p.Name == "lag" }); i >= 0 {
+	if i := place(params, "lag"); i >= 0 {
 		params[i].Fixed = !j.plan.LagFree
 	}
-	if err := apply(params, j.plan.Given); err != nil {
-		return nil, err
-	}
-	return params, nil
+	return params, apply(params, j.plan.Given)
 }
 
 // output runs a model through a solver and makes its steps short enough. whole says that the rows are those of the record.
@@ -123,21 +120,14 @@ func (j *job) follow(ctx context.Context, m *axis.Model, params []fit.Param, sol
 // be said.
 func underLess(m *axis.Model, sol *fit.Solution) func(pushes []func(row int) float64, sizes []float64) [][]float64 {
 	at := valued(sol.Params, sol)
-	residual := func(m *axis.Model) []float64 { // of an evaluator: model less measurement
-		p, err := m.Problem(at)
-		if err != nil || p.Rows != len(sol.Residual) {
-			return nil
-		}
-		return p.Residuals()
-	}
 	return func(pushes []func(row int) float64, sizes []float64) [][]float64 {
 		if out := m.Yields(at, pushes); len(out) > 0 && len(out[0]) == len(sol.Residual) {
 			return out
 		}
-		own, out := residual(m), make([][]float64, len(pushes))
+		own, out := residuals(m, at), make([][]float64, len(pushes))
 		for i, push := range pushes {
-			e := residual(m.Pushed(func(row int) float64 { return sizes[i] * push(row) }))
-			if own == nil || e == nil {
+			e := residuals(m.Pushed(func(row int) float64 { return sizes[i] * push(row) }), at)
+			if len(own) != len(sol.Residual) || len(e) != len(own) {
 				continue
 			}
 			for k := range e {
@@ -149,20 +139,31 @@ func underLess(m *axis.Model, sol *fit.Solution) func(pushes []func(row int) flo
 	}
 }
 
+// residuals are those of a model, model less measurement; nil: it cannot be simulated there.
+func residuals(m *axis.Model, params []fit.Param) []float64 {
+	p, err := m.Problem(params)
+	if err != nil {
+		return nil
+	}
+	return p.Residuals()
+}
+
+// place is where among parameters one stands; −1: nowhere.
+func place(params []fit.Param, name string) int {
+	return slices.IndexFunc(params, func(p fit.Param) bool { return p.Name == name })
+}
+
 // inverse is what the parameters leave over of the recorded force; nil: nothing can be said.
 func inverse(m *axis.Model, params []fit.Param) *fit.Solution {
 	own := m.Params()
 	for i := range own {
-		if k := slices.IndexFunc(params, func(q fit.Param) bool { return q.Name == own[i].Name }); k >= 0 {
+		if k := place(params, own[i].Name); k >= 0 {
 			own[i] = params[k]
 		} else {
 			own[i].Fixed = true
 		}
 	}
-	s, err := m.Inverse(own)
-	if err != nil {
-		return nil
-	}
+	s, _ := m.Inverse(own)
 	return s
 }
 
@@ -208,10 +209,7 @@ func (j *job) lm(ctx context.Context) (*stage, error) {
 		case d == axis.Servo || d == axis.Force:
 			search.Starts, search.Draws = j.plan.LM.Starts, j.plan.LM.Draws
 		case len(survivors) == 0 && (j.plan.LM.Draws > 0 || j.plan.LM.Starts > 1):
-			own := make([]float64, len(p.Params))
-			for i, q := range p.Params {
-				own[i] = q.Value
-			}
+			own := completed(p.Params, nil, nil)
 			several := fit.MultiStart{LM: descent, Seed: j.plan.Seed, Workers: j.plan.Workers, From: [][]float64{own}}
 			several.Starts, several.Draws = max(j.plan.LM.Starts, 1), max(j.plan.LM.Draws, j.plan.LM.Starts)
 			return several.Fit(ctx, p, j.watch)
@@ -277,9 +275,7 @@ func (j *job) special(ctx context.Context, s axis.Search) *fit.Solution {
 		return nil
 	}
 	own := m.Params()
-	j.plan.Given = slices.DeleteFunc(slices.Clone(j.plan.Given), func(g Given) bool {
-		return !slices.ContainsFunc(own, func(p fit.Param) bool { return p.Name == g.Name })
-	})
+	j.plan.Given = slices.DeleteFunc(slices.Clone(j.plan.Given), func(g Given) bool { return place(own, g.Name) < 0 })
 	if m, err = j.model(j.recs.Fit); err != nil {
 		return nil
 	}
@@ -327,7 +323,7 @@ func (j *job) explain(fitted *axis.Model, params []fit.Param, recs []*record.Rec
 		if state(p.Name) {
 			continue
 		}
-		if k := slices.IndexFunc(params, func(q fit.Param) bool { return q.Name == p.Name }); k >= 0 {
+		if k := place(params, p.Name); k >= 0 {
 			p.Value = params[k].Value
 			p.Lo, p.Hi = math.Min(p.Lo, p.Value), math.Max(p.Hi, p.Value)
 		}
@@ -380,25 +376,18 @@ func (j *job) vary(ctx context.Context, m *axis.Model, sol *fit.Solution) []Sens
 	if d := j.plan.Model.Drive; d != axis.Force && d != axis.Servo || len(sol.Free) == 0 {
 		return nil
 	}
-	lag := slices.IndexFunc(sol.Params, func(q fit.Param) bool { return q.Name == "lag" })
+	lag := place(sol.Params, "lag")
 	if lag < 0 {
 		return nil
 	}
 	l := fit.NewLinear(sol)
-	with := func(m *axis.Model, params []fit.Param) []float64 { // the residuals, nil: they cannot be simulated
-		p, err := m.Problem(params)
-		if err != nil {
-			return nil
-		}
-		return p.Residuals()
-	}
 	at := func(value float64) []fit.Param {
 		params := slices.Clone(sol.Params)
 		params[lag].Value = value
 		return params
 	}
 	now := sol.Params[lag].Value
-	base := with(m, sol.Params)
+	base := residuals(m, sol.Params)
 	if len(base) != len(sol.Residual) { // nil, or gaps between segments stand behind the rows
 		return nil
 	}
@@ -412,7 +401,7 @@ func (j *job) vary(ctx context.Context, m *axis.Model, sol *fit.Solution) []Sens
 	var out []Sensitivity
 	say := func(what string, m *axis.Model, params []fit.Param, left float64) {
 		rms := math.Inf(1)
-		if r := with(m, params); r != nil {
+		if r := residuals(m, params); r != nil {
 			rms = l.RMS(r)
 		}
 		if math.Abs(rms-left) > foretold*left {
@@ -437,16 +426,18 @@ func (j *job) vary(ctx context.Context, m *axis.Model, sol *fit.Solution) []Sens
 		}
 		out = append(out, Sensitivity{What: what, RMS: rms, Unit: sol.Unit, Values: values})
 	}
-	other := func(what string, m *axis.Model, params []fit.Param) {
-		y := with(m, params)
-		if y == nil {
-			return
-		}
+	change := func(m *axis.Model, params []fit.Param) []float64 {
+		y := residuals(m, params)
 		for k := range y {
 			y[k] -= base[k]
 		}
-		move := l.Move(y)
-		say(what, m, moved(params, move), l.Left(y, move))
+		return y
+	}
+	other := func(what string, m *axis.Model, params []fit.Param) {
+		if y := change(m, params); y != nil {
+			move := l.Move(y)
+			say(what, m, moved(params, move), l.Left(y, move))
+		}
 	}
 	if j.plan.Model.Drive == axis.Force {
 		what, hold := "the force held between its samples", axis.Held
@@ -456,10 +447,7 @@ func (j *job) vary(ctx context.Context, m *axis.Model, sol *fit.Solution) []Sens
 		other(what, m.Hold(hold), slices.Clone(sol.Params))
 		// noise of the force is less in the mean of two samples, so what is left over tells nothing: how late does the force act?
 		if ahead := m.Ahead(hold == axis.Linear); ahead != nil && len(out) > 0 {
-			y := with(ahead, sol.Params)
-			for k := range y {
-				y[k] -= base[k]
-			}
+			y := change(ahead, sol.Params)
 			if share, err := l.Best(y, l.Move(y)); share < 0.5 {
 				out[0].Off = (1 - share) / err
 			}
@@ -473,7 +461,7 @@ func (j *job) vary(ctx context.Context, m *axis.Model, sol *fit.Solution) []Sens
 	}
 	// a column more: the lag in the direction that the other parameters cannot take
 	h := 0.02 * (sol.Params[lag].Hi - sol.Params[lag].Lo)
-	up, down := with(m, at(now+h)), with(m, at(now-h))
+	up, down := residuals(m, at(now+h)), residuals(m, at(now-h))
 	if up == nil || down == nil {
 		return out
 	}

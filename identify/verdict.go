@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
 )
@@ -137,10 +138,8 @@ func (r *Result) judge(suspicions []string) {
 
 // sentence begins with a capital letter.
 func sentence(s string) string {
-	for i, r := range s {
-		if i == 0 {
-			return string(unicode.ToUpper(r)) + s[len(string(r)):]
-		}
+	for _, r := range s {
+		return string(unicode.ToUpper(r)) + s[len(string(r)):]
 	}
 	return s
 }
@@ -317,17 +316,11 @@ func (r *Result) take(s *fit.Solution, a *fit.Assessment, start []fit.Param) {
 	r.Correlation, r.Condition, r.Scaled, r.Lags = a.Correlation, a.Condition, a.Scaled, a.Lags
 	r.Fit, r.Residual, r.Quantity, r.Weighted = a.Fit, a.Residual, s.Quantity, s.Known
 	r.Indistinct = append(append([]fit.Indistinct{}, s.Refused...), a.Indistinct...)
-	r.Parameters = nil
-	at := map[int]int{}
-	for j, i := range s.Free {
-		at[i] = j
-	}
 	for i, p := range s.Params {
-		lo, hi := p.Lo, p.Hi
-		out := Parameter{Symbol: p.Name}
-		if j, free := at[i]; free {
+		out := Parameter{}
+		if j := slices.Index(s.Free, i); j >= 0 {
 			out.Estimate = a.Estimates[j]
-			out.Min, out.Max = bound(lo), bound(hi)
+			out.Min, out.Max = numeric.OrNull(p.Lo), numeric.OrNull(p.Hi)
 			for _, q := range start {
 				if q.Name == p.Name {
 					out.Start = &q.Value
@@ -339,11 +332,4 @@ func (r *Result) take(s *fit.Solution, a *fit.Assessment, start []fit.Param) {
 		}
 		r.Parameters = append(r.Parameters, out)
 	}
-}
-
-func bound(x float64) *float64 {
-	if math.IsInf(x, 0) || math.IsNaN(x) {
-		return nil
-	}
-	return &x
 }
