@@ -131,11 +131,8 @@ func samples(recs []*record.Record) string {
 func (r Records) check() error {
 	for _, recs := range [][]*record.Record{r.Fit, r.Loop, r.Second, r.Validation, r.SecondVal} {
 		for _, d := range recs {
-			n := d.Len()
-			for name, x := range map[string][]float64{"position": d.Position, "velocity": d.Velocity, "force": d.Force, "reference": d.Reference, "disturbance": d.Disturbance, "load": d.Load, "current": d.Current} {
-				if len(x) != 0 && len(x) != n {
-					return d.Fail(0, "", "%d samples of the %s but %d of the record", len(x), name, n)
-				}
+			if err := d.CheckLengths(); err != nil {
+				return err
 			}
 		}
 	}

@@ -61,14 +61,13 @@ type Run struct {
 	Force func(t float64) float64 // N, continuous; or
 	// Sampled gives the force from sample k on (N), held until the next one, from the positions measured up to then.
 	Sampled func(k int, x []float64) float64
-	// Between with Sampled nil: Exact follows Force, Held and Straight what is between samples of it.
+	// Between with Sampled nil: Exact follows Force, Held its samples.
 	Between Between
 
 	Delay  float64                           // s, by which the force acts later than Force or Sampled say
 	Sensor func(k int, x float64) float64    // what a controller sees of the position; nil: the position
 	Push   func(k int, r *rand.Rand) float64 // N, unmeasured force held over a sample; nil: none
 	Seed   uint64                            // of Push
-	Each   func(k int, t, x, v, z float64)   // told about every sample; nil: nobody
 }
 
 // Between says what a force does between its samples.
@@ -77,7 +76,6 @@ type Between uint8
 const (
 	Exact Between = iota
 	Held
-	Straight
 )
 
 // Trace is the exact motion at the samples.
@@ -85,12 +83,11 @@ type Trace struct {
 	Dt      float64
 	T, X, V []float64 // s, m, m/s
 	U       []float64 // N, as commanded at the sample
-	F       []float64 // N, friction
 }
 
 // Simulate integrates the motion.
 func (a *Axis) Simulate(run Run) *Trace {
-	tr := &Trace{Dt: run.Dt, T: make([]float64, run.N), X: make([]float64, run.N), V: make([]float64, run.N), U: make([]float64, run.N), F: make([]float64, run.N)}
+	tr := &Trace{Dt: run.Dt, T: make([]float64, run.N), X: make([]float64, run.N), V: make([]float64, run.N), U: make([]float64, run.N)}
 	s := state{axis: a, x: run.X0, v: run.V0}
 	if s.v != 0 && a.Friction.Sigma0 > 0 { // slides since long
 		g, _, _ := a.Friction.level(s.v)
@@ -111,31 +108,20 @@ func (a *Axis) Simulate(run Run) *Trace {
 			push = run.Push(k, r)
 		}
 		var u func(t float64) float64
-		switch {
-		case run.Sampled != nil:
+		if run.Sampled != nil {
 			tr.U[k] = run.Sampled(k, seen)
 			u = func(at float64) float64 { // at lies in this sample or, delayed, in one before
 				j := min(int(math.Floor((at-run.Delay)/run.Dt+1e-9)), k)
 				return tr.U[max(j, 0)] + push
 			}
-		default:
+		} else {
 			tr.U[k] = run.Force(t)
 			u = func(at float64) float64 {
-				at -= run.Delay
-				j := math.Floor(at/run.Dt + 1e-9)
-				switch run.Between {
-				case Held:
-					return run.Force(j*run.Dt) + push
-				case Straight:
-					from, to := run.Force(j*run.Dt), run.Force((j+1)*run.Dt)
-					return from + (to-from)*(at/run.Dt-j) + push
+				if at -= run.Delay; run.Between == Held {
+					at = math.Floor(at/run.Dt+1e-9) * run.Dt
 				}
 				return run.Force(at) + push
 			}
-		}
-		tr.F[k] = s.friction(t, u(t))
-		if run.Each != nil {
-			run.Each(k, t, s.x, s.v, s.z)
 		}
 		// a held force jumps where its delay ends
 		cut := run.Dt
@@ -173,23 +159,6 @@ func (s *state) load(t, x, v float64) float64 {
 		return 0
 	}
 	return s.axis.Load(t, x, v)
-}
-
-// friction is the force now, under the drive force u.
-func (s *state) friction(t, u float64) float64 {
-	f := &s.axis.Friction
-	if f.Sigma0 > 0 {
-		g, _, s2 := f.level(s.v)
-		dz := s.v - f.Sigma0*math.Abs(s.v)/g*s.z
-		return s.scale(t) * (f.Sigma0*s.z + f.Sigma1*dz + s2*s.v)
-	}
-	if s.v == 0 {
-		net := u - s.load(t, s.x, 0)
-		_, fs, _ := f.level(net)
-		return math.Copysign(min(math.Abs(net), s.scale(t)*fs), net)
-	}
-	g, _, s2 := f.level(s.v)
-	return s.scale(t) * (math.Copysign(g, s.v) + s2*s.v)
 }
 
 // flow is the derivative; way is the direction of rigid friction.

@@ -112,7 +112,7 @@ func windows(d *Record) []*Record {
 		part := *d
 		part.Start = d.Start + float64(from)*d.Dt
 		part.Piece = strings.TrimSpace(fmt.Sprintf("%s %.4g to %.4g s", d.Piece, part.Start, part.Start+float64(size)*d.Dt))
-		for _, x := range []*[]float64{&part.Position, &part.Velocity, &part.Force, &part.Reference, &part.Disturbance, &part.Load, &part.Current} {
+		for _, x := range part.channels() {
 			if *x != nil {
 				*x = (*x)[from : from+size]
 			}
@@ -181,20 +181,15 @@ func (s signal) q() float64 {
 
 // channels are the recorded signals.
 func (c *checker) channels() []signal {
-	d, p, f := c.d, c.o.position(), c.o.force()
+	p, f := c.o.position(), c.o.force()
 	var all []signal
-	add := func(name, unit string, x []float64) {
-		unknown := math.NaN()
-		all = append(all, signal{name, unit, x, &unknown})
+	for i, unit := range []string{p, p + "/s", f, p, f, "N", "A"} {
+		if x := *c.d.channels()[i]; len(x) > 0 {
+			unknown := math.NaN()
+			all = append(all, signal{channelNames[i], unit, x, &unknown})
+		}
 	}
-	add("position", p, d.Position)
-	add("velocity", p+"/s", d.Velocity)
-	add("force", f, d.Force)
-	add("reference", p, d.Reference)
-	add("disturbance", f, d.Disturbance)
-	add("load", "N", d.Load)
-	add("current", "A", d.Current)
-	return slices.DeleteFunc(all, func(s signal) bool { return len(s.x) == 0 })
+	return all
 }
 
 // sound says whether the record can be looked at: its channels are of one length and finite.

@@ -31,8 +31,8 @@ var factorNames = []struct {
 	{2, "two", false},
 }
 
-// nameFactor names the known factor between lo and hi, or its reciprocal.
-func nameFactor(lo, hi float64, rotary bool) (text string, factor float64) {
+// nameFactor names the known factor between lo and hi, or its reciprocal, behind lead; "": there is none.
+func nameFactor(lead string, lo, hi float64, rotary bool) (text string) {
 	if lo > hi {
 		lo, hi = hi, lo
 	}
@@ -46,13 +46,13 @@ func nameFactor(lo, hi float64, rotary bool) (text string, factor float64) {
 			if x < lo*0.98 || x > hi*1.02 || off >= best {
 				continue
 			}
-			best, factor, text = off, x, "a factor of "+f.text
+			best, text = off, lead+"a factor of "+f.text
 			if x < 1 {
-				text = "one over " + f.text
+				text = lead + "one over " + f.text
 			}
 		}
 	}
-	return text, factor
+	return text
 }
 
 // relation is y = s·x + c when both are noisy. The true |s| lies between the slope of y on x and the inverse slope of x on
@@ -83,10 +83,7 @@ func (c *checker) judge(kind, channel, subject string, r relation, want float64,
 	}
 	severity, why := Warning, ""
 	if s := math.Abs(math.Log(scale)); s > math.Log(1.5) {
-		severity = Fatal
-		if text, _ := nameFactor(lo, hi, c.o.Rotary); text != "" {
-			why = ": " + text
-		}
+		severity, why = Fatal, nameFactor(": ", lo, hi, c.o.Rotary)
 	}
 	c.say(kind, severity, channel, scale, "", advice, "%s is %.4g times what it should be%s", subject, scale, why)
 }
@@ -277,10 +274,7 @@ func (c *checker) pulses() {
 	if !ok || math.Abs(share) < 5*se || math.Abs(share) < 0.1 || math.Abs(share-1) < max(5*se, 0.1) {
 		return
 	}
-	why := ""
-	if text, _ := nameFactor(0.99*share, 1.01*share, c.o.Rotary); text != "" {
-		why = ", " + text
-	}
+	why := nameFactor(", ", 0.99*share, 1.01*share, c.o.Rotary)
 	c.say("disturbance-scale", Fatal, "disturbance", share, "", "Check unit and sign of this column; if it has the unit of the command, give it the gain of the force.",
 		"the force is what a controller asks for and %.4g times the disturbance%s: want 1 where the disturbance was added to the command, 0 where it was not", share, why)
 }

@@ -3,6 +3,7 @@ package record
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // balance is what a plain regression says of the force of all pieces:
@@ -21,12 +22,10 @@ type balance struct {
 	gross  float64 // mean of |F·v|, W
 }
 
-// of gives a coefficient with its standard error; se is +Inf for a term that the motion does not excite.
-func (b *balance) of(name string) (x, se float64) {
-	for i, n := range b.names {
-		if n == name {
-			return b.coef[i], b.se[i]
-		}
+// mass is the inertia with its standard error, +Inf where the motion does not excite it.
+func (b *balance) mass() (x, se float64) {
+	if i := slices.Index(b.names, "M"); i >= 0 {
+		return b.coef[i], b.se[i]
 	}
 	return 0, math.Inf(1)
 }
@@ -63,7 +62,7 @@ func (c *checker) dynamics(all []*motion) {
 // signs reports a force that would feed the axis by friction, or turn its inertia negative; true if it does neither.
 func (c *checker) signs(b *balance) bool {
 	const sure = 5.0 // standard errors
-	mass, se := b.of("M")
+	mass, se := b.mass()
 	unit := c.o.force()
 	negative := !c.o.Static && mass < -sure*se
 	gains := b.loss < -sure*b.lossSE && b.loss < -0.05*b.gross
@@ -87,7 +86,7 @@ func (c *checker) signs(b *balance) bool {
 
 // inertia compares the regression with an inertia that is known, and says if there is none to be seen.
 func (c *checker) inertia(b *balance) {
-	mass, se := b.of("M")
+	mass, se := b.mass()
 	unit := "kg"
 	if c.o.Rotary {
 		unit = "kg·m²"
@@ -97,10 +96,7 @@ func (c *checker) inertia(b *balance) {
 		c.say("inertia-excitation", Note, "", mass, unit, "Accelerate harder if the inertia is wanted; otherwise fix it.", "the motion hardly shows an inertia: %.3g ± %.2g %s", mass, se, unit)
 	case known > 0 && b.r2 > 0.7 && math.Abs(math.Log(mass/known)) > math.Log(2):
 		lo, hi := (mass-2*se)/known, (mass+2*se)/known
-		why := ""
-		if text, _ := nameFactor(0.9*lo, 1.1*hi, c.o.Rotary); text != "" {
-			why = ": " + text
-		}
+		why := nameFactor(": ", 0.9*lo, 1.1*hi, c.o.Rotary)
 		c.say("inertia-scale", Fatal, "force", mass/known, "", "Check the units of force, position and time: force / (position / time²) is an inertia.",
 			"force and acceleration give an inertia of %.3g %s, %.3g times the known one%s", mass, unit, mass/known, why)
 	}

@@ -129,7 +129,7 @@ func (c *checker) excitation(all []*motion) {
 		top, floor = max(top, m.top), max(floor, m.rest)
 	}
 	for _, m := range all {
-		side := 0
+		side := 0.0
 		for _, v := range m.v {
 			samples++
 			switch {
@@ -141,18 +141,14 @@ func (c *checker) excitation(all []*motion) {
 				resting++
 			}
 			// a reversal leads from a tenth of the highest speed of the piece to the other side's
-			if level := max(0.1*m.top, m.rest); math.Abs(v) > level {
-				now := 1
-				if v < 0 {
-					now = -1
-				}
-				if side != 0 && now != side {
+			if math.Abs(v) > m.rest {
+				speeds = append(speeds, math.Abs(v))
+			}
+			if math.Abs(v) > max(0.1*m.top, m.rest) {
+				if v*side < 0 {
 					reversals++
 				}
-				side = now
-				speeds = append(speeds, math.Abs(v))
-			} else if math.Abs(v) > m.rest {
-				speeds = append(speeds, math.Abs(v))
+				side = math.Copysign(1, v)
 			}
 		}
 	}

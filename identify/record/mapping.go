@@ -1,5 +1,7 @@
 package record
 
+import "slices"
+
 // Column says where a signal stands in a file and how its numbers become SI: SI = Scale·number + Shift.
 type Column struct {
 	Name  string  // in the header row; a header "name [unit]" also answers to name. In a MAT file x, s.x, X(:,2) or X[2]
@@ -51,30 +53,30 @@ const (
 	Cubic                       // a cubic through the four nearest samples, error of order h⁴; for smooth signals such as a position
 )
 
-// channel is a column of a mapping with what it is called and where it goes.
+// columns are those of the channels of a record, in their order.
+func (m *Mapping) columns() []*Column {
+	return []*Column{&m.Position, &m.Velocity, &m.Force, &m.Reference, &m.Disturbance, &m.Load, &m.Current, &m.Deviation, &m.Count}
+}
+
+// channel is a column that becomes a channel of a record, at this place among them.
 type channel struct {
 	Column
-	smooth bool // a motion, not a force
-	to     func(*Record) *[]float64
+	place int
+}
+
+// to is where the numbers of the channel go.
+func (c channel) to(d *Record) *[]float64 { return d.channels()[c.place] }
+
+// smooth tells a motion from a force.
+func (c channel) smooth() bool {
+	return slices.Contains([]string{"position", "velocity", "reference"}, channelNames[c.place])
 }
 
 // channels are the columns that become signals, without time.
-func (m *Mapping) channels() []channel {
-	all := []channel{
-		{m.Position, true, func(d *Record) *[]float64 { return &d.Position }},
-		{m.Velocity, true, func(d *Record) *[]float64 { return &d.Velocity }},
-		{m.Force, false, func(d *Record) *[]float64 { return &d.Force }},
-		{m.Reference, true, func(d *Record) *[]float64 { return &d.Reference }},
-		{m.Disturbance, false, func(d *Record) *[]float64 { return &d.Disturbance }},
-		{m.Load, false, func(d *Record) *[]float64 { return &d.Load }},
-		{m.Current, false, func(d *Record) *[]float64 { return &d.Current }},
-		{m.Deviation, false, func(d *Record) *[]float64 { return &d.ForceError }},
-		{m.Count, false, func(d *Record) *[]float64 { return &d.Count }},
-	}
-	named := all[:0]
-	for _, c := range all {
+func (m *Mapping) channels() (named []channel) {
+	for i, c := range m.columns() {
 		if c.Name != "" {
-			named = append(named, c)
+			named = append(named, channel{*c, i})
 		}
 	}
 	return named
@@ -85,13 +87,10 @@ func (m *Mapping) spare(name string) bool {
 	if name == m.Time.Name || name == m.Piece {
 		return false
 	}
-	all := []*Column{&m.Position, &m.Velocity, &m.Force, &m.Reference, &m.Disturbance, &m.Load, &m.Current, &m.Deviation, &m.Count}
-	for _, c := range all {
-		if c.Name == name && !c.Optional {
-			return false
-		}
+	if slices.ContainsFunc(m.columns(), func(c *Column) bool { return c.Name == name && !c.Optional }) {
+		return false
 	}
-	for _, c := range all {
+	for _, c := range m.columns() {
 		if c.Name == name {
 			*c = Column{}
 		}

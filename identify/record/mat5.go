@@ -53,24 +53,23 @@ func (f *matReader) tag(r io.Reader) (element, error) {
 }
 
 // short reads an element of at most limit bytes as a whole.
-func (f *matReader) short(r io.Reader, limit int64) (element, []byte, error) {
+func (f *matReader) short(r io.Reader, limit int64) ([]byte, error) {
 	e, err := f.tag(r)
 	switch {
 	case err == io.EOF:
-		return e, nil, io.ErrUnexpectedEOF
+		return nil, io.ErrUnexpectedEOF
 	case err != nil:
-		return e, nil, err
+		return nil, err
 	case e.small != nil:
-		return e, e.small, nil
+		return e.small, nil
 	case e.size > limit:
-		return e, nil, errElement
+		return nil, errElement
 	}
 	b := make([]byte, (e.size+7)/8*8)
-	_, err = io.ReadFull(r, b)
-	if err != nil {
-		return e, nil, io.ErrUnexpectedEOF
+	if _, err = io.ReadFull(r, b); err != nil {
+		return nil, io.ErrUnexpectedEOF
 	}
-	return e, b[:e.size], nil
+	return b[:e.size], nil
 }
 
 // version5 reads a file of version 5 to 7: a header of 128 bytes, then elements.
@@ -143,7 +142,7 @@ func (f *matReader) matrix(body *io.LimitedReader, path string, field int) error
 	if body.N == 0 {
 		return nil // an empty field
 	}
-	_, flags, err := f.short(body, 16)
+	flags, err := f.short(body, 16)
 	if err != nil || len(flags) < 8 {
 		return errors.Join(errElement, err)
 	}
@@ -152,7 +151,7 @@ func (f *matReader) matrix(body *io.LimitedReader, path string, field int) error
 	if class > mxLast {
 		return nil // functions and objects of newer releases, built in another way
 	}
-	_, raw, err := f.short(body, 4*32)
+	raw, err := f.short(body, 4*32)
 	if err != nil {
 		return err
 	}
@@ -160,7 +159,7 @@ func (f *matReader) matrix(body *io.LimitedReader, path string, field int) error
 	for len(raw) >= 4 {
 		dims, raw = append(dims, int(int32(f.order.Uint32(raw)))), raw[4:]
 	}
-	_, name, err := f.short(body, 1024)
+	name, err := f.short(body, 1024)
 	if err != nil {
 		return err
 	}
@@ -213,12 +212,12 @@ func (f *matReader) matrix(body *io.LimitedReader, path string, field int) error
 
 // fields reads the arrays of a structure.
 func (f *matReader) fields(body *io.LimitedReader, path string) error {
-	_, raw, err := f.short(body, 8)
+	raw, err := f.short(body, 8)
 	if err != nil || len(raw) < 4 {
 		return errors.Join(errElement, err)
 	}
 	width := int(int32(f.order.Uint32(raw)))
-	_, names, err := f.short(body, 1<<20)
+	names, err := f.short(body, 1<<20)
 	if err != nil || width < 1 || len(names)%width != 0 {
 		return errors.Join(errElement, err)
 	}

@@ -161,7 +161,7 @@ func (t *converted) shift(d *Record) error {
 		from := int(math.Floor(late)) + a
 		out := make([]float64, n)
 		for k := range out {
-			out[k] = between(x, from+k, late-math.Floor(late), c.smooth)
+			out[k] = between(x, from+k, late-math.Floor(late), c.smooth())
 		}
 		*c.to(d) = out
 	}

@@ -39,6 +39,24 @@ func (d *Record) Len() int {
 	return max(len(d.Position), len(d.Velocity), len(d.Force), len(d.Reference), len(d.Load), len(d.Current))
 }
 
+// channelNames are those of the channels, in the order of channels.
+var channelNames = []string{"position", "velocity", "force", "reference", "disturbance", "load", "current", "deviation", "count"}
+
+// channels are the places of all channels of d.
+func (d *Record) channels() []*[]float64 {
+	return []*[]float64{&d.Position, &d.Velocity, &d.Force, &d.Reference, &d.Disturbance, &d.Load, &d.Current, &d.ForceError, &d.Count}
+}
+
+// CheckLengths tells which channel is not as long as the others.
+func (d *Record) CheckLengths() error {
+	for i, x := range d.channels() {
+		if len(*x) != 0 && len(*x) != d.Len() {
+			return d.Fail(0, "", "%d samples of the %s but %d of the record", len(*x), channelNames[i], d.Len())
+		}
+	}
+	return nil
+}
+
 // Duration is the time from the first to the last sample, s.
 func (d *Record) Duration() float64 { return float64(d.Len()-1) * d.Dt }
 
