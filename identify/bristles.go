@@ -93,65 +93,57 @@ func (j *job) knowsBristle() bool {
 	return true
 }
 
-// static fits the static map.
-func (j *job) static(ctx context.Context) (*stage, error) {
-	points, err := curve.Plateaus(j.recs.Fit, j.plan.Static.PlateauOptions)
-	if err != nil {
-		return nil, err
-	}
-	params, err := j.curveParams(curve.StaticParams(points, j.plan.Model.Law, j.plan.Model.Asymmetric))
-	if err != nil {
-		return nil, err
-	}
-	sol, err := curve.Static(ctx, points, slices.Clone(params), j.plan.static(), j.watch)
-	if err != nil {
-		return nil, err
-	}
-	st := &stage{sol: sol, start: params, settings: j.plan.static()}
-	st.explain = j.mapped(sol)
-	return st, nil
+// points are the means at constant speed of records.
+func (j *job) points(recs []*record.Record) ([]curve.Point, error) {
+	return curve.Plateaus(recs, j.plan.Static.PlateauOptions)
 }
 
-// mapped explains other records by the static map in a solution.
-func (j *job) mapped(sol *fit.Solution) func(recs []*record.Record) (*fit.Solution, error) {
-	return func(recs []*record.Record) (*fit.Solution, error) {
-		points, err := curve.Plateaus(recs, j.plan.Static.PlateauOptions)
-		if err != nil {
-			return nil, err
-		}
-		return curve.StaticAt(points, sol.Params, j.plan.static())
+// static fits the static map.
+func (j *job) static(ctx context.Context) (*stage, error) {
+	points, err := j.points(j.recs.Fit)
+	if err != nil {
+		return nil, err
 	}
+	o := j.plan.static()
+	return j.mapped(j.curve(curve.StaticParams(points, o.Law, j.plan.Model.Asymmetric), o, func(params []fit.Param) (*fit.Solution, error) {
+		return curve.Static(ctx, points, params, o, j.watch)
+	}))
 }
 
 // presliding fits a loop.
 func (j *job) presliding(ctx context.Context) (*stage, error) {
-	params, err := j.curveParams(j.admit(curve.PreslidingParams(j.recs.Fit), bristleDamping))
-	if err != nil {
-		return nil, err
-	}
-	sol, err := curve.Presliding(ctx, j.recs.Fit, slices.Clone(params), j.plan.Loop, j.watch)
-	if err != nil {
-		return nil, err
-	}
-	return &stage{sol: sol, start: params, settings: j.plan.Loop}, nil
+	o := j.plan.Loop
+	return j.curve(j.admit(curve.PreslidingParams(j.recs.Fit), bristleDamping), o, func(params []fit.Param) (*fit.Solution, error) {
+		return curve.Presliding(ctx, j.recs.Fit, params, o, j.watch)
+	})
 }
 
 // joint fits static map and loop as one experiment.
 func (j *job) joint(ctx context.Context) (*stage, error) {
-	points, err := curve.Plateaus(j.recs.Fit, j.plan.Static.PlateauOptions)
-	if err != nil {
-		return nil, err
-	}
-	params, err := j.curveParams(j.admit(curve.JointParams(points, j.recs.Loop, j.plan.Model.Law, j.plan.Model.Asymmetric), bristleDamping))
+	points, err := j.points(j.recs.Fit)
 	if err != nil {
 		return nil, err
 	}
 	o := curve.JointOptions{Static: j.plan.static(), Loop: j.plan.Loop}
-	sol, err := curve.Joint(ctx, points, j.recs.Loop, slices.Clone(params), o, j.watch)
+	params := j.admit(curve.JointParams(points, j.recs.Loop, o.Static.Law, j.plan.Model.Asymmetric), bristleDamping)
+	return j.mapped(j.curve(params, o, func(params []fit.Param) (*fit.Solution, error) {
+		return curve.Joint(ctx, points, j.recs.Loop, params, o, j.watch)
+	}))
+}
+
+// mapped adds that other records are explained by the static map of a stage.
+func (j *job) mapped(st *stage, err error) (*stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &stage{sol: sol, start: params, settings: o, explain: j.mapped(sol)}, nil
+	st.explain = func(recs []*record.Record) (*fit.Solution, error) {
+		points, err := j.points(recs)
+		if err != nil {
+			return nil, err
+		}
+		return curve.StaticAt(points, st.sol.Params, j.plan.static())
+	}
+	return st, nil
 }
 
 // velocityStep fits the state-variable law to jumps of an imposed velocity.
@@ -164,16 +156,11 @@ func (j *job) velocityStep(ctx context.Context) (*stage, error) {
 		}
 		return nil, e
 	}
-	params, err := j.curveParams(j.admit(steps, engine.Param{Name: "N0", Unit: "N", Doc: "normal load", Hi: 1e12},
-		engine.Param{Name: "lag", Unit: "s", Doc: "by which the force is later than the motion", Lo: -1e3, Hi: 1e3}))
-	if err != nil {
-		return nil, err
-	}
-	sol, err := curve.VelocitySteps(ctx, j.recs.Fit, slices.Clone(params), j.plan.Steps, j.watch)
-	if err != nil {
-		return nil, err
-	}
-	return &stage{sol: sol, start: params, settings: j.plan.Steps}, nil
+	o, params := j.plan.Steps, j.admit(steps, engine.Param{Name: "N0", Unit: "N", Doc: "normal load", Hi: 1e12},
+		engine.Param{Name: "lag", Unit: "s", Doc: "by which the force is later than the motion", Lo: -1e3, Hi: 1e3})
+	return j.curve(params, o, func(params []fit.Param) (*fit.Solution, error) {
+		return curve.VelocitySteps(ctx, j.recs.Fit, params, o, j.watch)
+	})
 }
 
 // bristleDamping is not told by a slow loop; where it is known its force is taken into account.
@@ -191,18 +178,25 @@ func (j *job) admit(params []fit.Param, more ...engine.Param) []fit.Param {
 	return params
 }
 
-// curveParams are parameters of a curve, on what earlier methods found and what is given.
-func (j *job) curveParams(params []fit.Param) ([]fit.Param, error) {
-	if params == nil { // the record is empty or at rest, which the method says better
-		return nil, nil
+// curve fits the parameters of a curve, from what earlier methods found and what is given. There are none where the record is empty
+// or at rest, which the method says better.
+func (j *job) curve(params []fit.Param, settings any, fitted func(params []fit.Param) (*fit.Solution, error)) (*stage, error) {
+	if params != nil {
+		if j.plan.Model.Rotary {
+			params = curve.Rotary(params)
+		}
+		if j.last != nil {
+			j.found.start(params, j.plan.Given)
+		}
+		if err := apply(params, j.plan.Given); err != nil {
+			return nil, err
+		}
 	}
-	if j.plan.Model.Rotary {
-		params = curve.Rotary(params)
+	sol, err := fitted(slices.Clone(params))
+	if err != nil {
+		return nil, err
 	}
-	if j.last != nil {
-		j.found.start(params, j.plan.Given)
-	}
-	return params, apply(params, j.plan.Given)
+	return &stage{sol: sol, start: params, settings: settings}, nil
 }
 
 func (p *Plan) static() curve.StaticOptions {

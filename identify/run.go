@@ -170,6 +170,7 @@ func (s *stage) stage() Stage {
 // were read are checked.
 func (r *Result) finish(ctx context.Context, j *job, read []*record.Record) error {
 	st := j.last
+	record.Release(len(st.sol.Residual))
 	a, err := fit.Assess(st.sol)
 	if err != nil {
 		return err

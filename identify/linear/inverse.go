@@ -83,6 +83,7 @@ func fitted(recs []*record.Record, s Spec, by Form, o Options, of maker) (*Resul
 			return err
 		}
 		r.HalfCutoff = reg.half(by, o, sol.theta)
+		record.Release(len(reg.y))
 		return r.take(reg, sol)
 	}
 	if err := once(); err != nil {

@@ -93,6 +93,7 @@ func (r *Result) take(reg *regression, sol *solution) (err error) {
 		size[j] = math.Sqrt(dot(col, col))
 	}
 	reg.w, reg.z, reg.slope, rows.w, rows.z = nil, nil, nil, nil, nil
+	record.Release(len(rows.y)) // before the judgement takes as much
 	r.Estimates, err = rows.estimates(r.sol, size)
 	r.lag, r.held, r.blur, r.noisy = reg.lag, reg.held, reg.form.f.blur, reg.form.f.noisy
 	if lag := r.estimate("lag"); lag != nil {

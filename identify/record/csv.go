@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"math"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -206,14 +205,13 @@ func (c *chunks) add(x float64) {
 	(*c)[n] = append((*c)[n], x)
 }
 
-// join makes the columns of the table out of what was collected. Of a long record the memory of each is given back before the
-// next one is taken.
+// join makes the columns of the table out of what was collected. The memory of each is given back before the next
+// one is taken.
 func (r *textReader) join() {
 	for i, j := range r.wanted {
 		r.t.Columns[j] = slices.Concat(r.grown[i]...)
-		if r.grown[i] = nil; r.t.lines.rows > 1<<17 {
-			debug.FreeOSMemory()
-		}
+		r.grown[i] = nil
+		Release(r.t.lines.rows)
 	}
 }
 

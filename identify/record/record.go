@@ -6,7 +6,10 @@
 // and motion that says nothing about friction.
 package record
 
-import "fmt"
+import (
+	"fmt"
+	"runtime/debug"
+)
 
 // Record is a recording of an axis on a uniform grid of time, in SI: metres and newtons, or radians and newton metres.
 // A file may hold several pieces, each a Record of its own. Channels that were not recorded are nil.
@@ -59,6 +62,14 @@ func (d *Record) CheckLengths() error {
 
 // Duration is the time from the first to the last sample, s.
 func (d *Record) Duration() float64 { return float64(d.Len()-1) * d.Dt }
+
+// Release gives the memory of columns that are no longer used back to the system, where they have so many rows that it counts:
+// before as much is taken again.
+func Release(rows int) {
+	if rows > 1<<17 {
+		debug.FreeOSMemory()
+	}
+}
 
 // Info identifies a record.
 type Info struct {
