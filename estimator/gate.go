@@ -2,12 +2,13 @@ package estimator
 
 import "math"
 
-// screen remembers the positions that were refused.
+// screen remembers the samples that were refused.
 type screen struct {
-	since float64 // s    since a position was taken
-	odd   int     // positions refused in a row that agree with one another
-	last  float64 // rad  the newest of them
-	at    float64 // s    since, then
+	since   float64 // s    since a position was taken
+	odd     int     // positions refused in a row that agree with one another
+	last    float64 // rad  the newest of them
+	at      float64 // s    since, then
+	unheard float64 // s    since a velocity was taken
 }
 
 const (
@@ -27,12 +28,11 @@ const (
 // (a counter that was reset, a coupling that slipped): jumped.
 func (k *Kalman) admit(y float64) (ok, jumped bool) {
 	g := &k.screen
-	if k.s.TopVoltage > 0 {
-		m, t, speed := &k.s.Motor, g.since, math.Abs(k.x[XVel])
-		accel := (m.K*k.s.TopVoltage/m.R + math.Abs(k.x[XTorque])) / m.J
-		noise := sure * math.Sqrt(k.p[XPos][XPos]+k.r[0])
-		if math.Abs(y-k.x[XPos]) > noise+(speed+min(accel*t, k.s.TopSpeed))*t {
-			near := sure*k.s.PositionNoise + k.s.TopSpeed*(t-g.at)
+	if k.s.screened {
+		t, speed := g.since, math.Abs(k.x[XVel])
+		noise := sure * math.Sqrt(k.p[XPos][XPos]+k.s.r[0])
+		if math.Abs(y-k.x[XPos]) > noise+(speed+min(k.acceleration(&k.x)*t, k.s.topSpeed))*t {
+			near := sure*k.PositionNoise() + k.s.topSpeed*(t-g.at)
 			if g.odd > 0 && math.Abs(y-g.last) > near {
 				g.odd = 0
 			}
@@ -40,12 +40,20 @@ func (k *Kalman) admit(y float64) (ok, jumped bool) {
 			return g.odd == agreeing, g.odd == agreeing
 		}
 	}
-	*g = screen{}
+	*g = screen{unheard: g.unheard}
 	return true, false
 }
 
-// topCurrent is the largest current (A) that the winding can carry, with supply and back-emf of the top speed in one direction.
-func (k *Kalman) topCurrent() float64 {
-	m := &k.s.Motor
-	return (k.s.TopVoltage+m.K*k.s.TopSpeed)/m.R + sure*k.s.CurrentNoise
+// admitVelocity tells whether an axis can have come to the velocity y (rad/s or m/s) since one was taken: within ten standard
+// deviations of the innovation and what the largest acceleration gives, and not faster than the top speed.
+func (k *Kalman) admitVelocity(y float64) bool {
+	if k.s.screened {
+		r := k.variance(2, min(math.Abs(y), k.s.topSpeed))
+		noise := sure * math.Sqrt(k.p[XVel][XVel]+r)
+		if math.Abs(y-k.x[XVel]) > noise+k.acceleration(&k.x)*k.screen.unheard || math.Abs(y) > k.s.topSpeed+sure*math.Sqrt(r) {
+			return false
+		}
+	}
+	k.screen.unheard = 0
+	return true
 }

@@ -16,7 +16,7 @@ func watched(t *testing.T, omega float64) (k *Kalman, theta float64) {
 	xhat := make([]float64, nX)
 	for range 1000 {
 		theta += omega * tick
-		follow(k, tick, [2]float64{theta, 0}, [2]bool{true, true}, s.Motor.K*omega, xhat)
+		follow(k, tick, [3]float64{theta, 0}, [3]bool{true, true}, s.Motor.K*omega, xhat)
 	}
 	if !k.Sound() || math.Abs(xhat[XVel]-omega) > 0.1 {
 		t.Fatalf("speed %g rad/s, sound %v; want %g", xhat[XVel], k.Sound(), omega)
@@ -27,8 +27,8 @@ func watched(t *testing.T, omega float64) (k *Kalman, theta float64) {
 // next offers the sample that lies off (rad) from where the shaft is, a period later.
 func next(k *Kalman, theta *float64, omega, off float64) (taken, jumped bool) {
 	*theta += omega * tick
-	k.Predict(tick, k.s.Motor.K*omega, 0)
-	took, jumped := k.Correct([2]float64{*theta + off, 0}, [2]bool{true, true})
+	k.Predict(tick, linear().Motor.K*omega, 0)
+	took, jumped, _ := k.Correct([3]float64{*theta + off, 0}, [3]bool{true, true})
 	return took[0], jumped
 }
 
@@ -41,12 +41,12 @@ func TestWildPositionEdge(t *testing.T) {
 					k, theta := watched(t, omega)
 					for range missing {
 						theta += omega * tick
-						k.Predict(tick, k.s.Motor.K*omega, 0)
+						k.Predict(tick, linear().Motor.K*omega, 0)
 					}
 					c := *k
-					c.Predict(tick, k.s.Motor.K*omega, 0)
+					c.Predict(tick, linear().Motor.K*omega, 0)
 					// stop dead, or the motor's full torque and the load's; at most 300 rad/s
-					m, span := k.s.Motor, float64(missing+1)*tick
+					m, span := linear().Motor, float64(missing+1)*tick
 					accel := (m.K*topVolts/m.R + math.Abs(c.x[XTorque])) / m.J
 					reach := 10*math.Sqrt(c.p[XPos][XPos]+1e-8) + math.Abs(c.x[XVel])*span + min(accel*span*span, topTurns*span)
 					off := c.x[XPos] + side*(reach+over) - (theta + omega*tick)
@@ -164,9 +164,9 @@ func TestWildCurrentEdge(t *testing.T) {
 			want bool
 		}{{-1e-9, true}, {1e-9, false}} {
 			k, _ := watched(t, 0)
-			top := (topVolts+k.s.Motor.K*topTurns)/k.s.Motor.R + 10*k.s.CurrentNoise
+			top := (topVolts+linear().Motor.K*topTurns)/linear().Motor.R + 10*linear().CurrentNoise
 			k.Predict(tick, 0, 0)
-			if taken, _ := k.Correct([2]float64{0, side * (top + c.over)}, [2]bool{false, true}); taken[1] != c.want {
+			if taken, _, _ := k.Correct([3]float64{0, side * (top + c.over)}, [3]bool{false, true}); taken[1] != c.want {
 				t.Errorf("%.10g A: taken %v, want %v", side*(top+c.over), taken[1], c.want)
 			}
 		}
@@ -248,7 +248,7 @@ func TestNoise(t *testing.T) {
 		omega := shaft
 		for n := range 2000 {
 			if n%200 < 10 { // for 10 ms, to and fro
-				omega -= load / k.s.Motor.J * tick * float64(1-n/200%2*2)
+				omega -= load / linear().Motor.J * tick * float64(1-n/200%2*2)
 			}
 			next(k, &theta, omega, noise*rng.NormFloat64())
 		}

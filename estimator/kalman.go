@@ -4,17 +4,20 @@ import (
 	"errors"
 	"math"
 
+	"hilrig/engine"
 	"hilrig/engine/numeric"
 	"hilrig/engine/plant"
 )
 
-// KalmanSpec describes the filter.
+// KalmanSpec describes the filter of a motor that is driven by a voltage.
 type KalmanSpec struct {
 	Dt            float64     // s         from sample to sample as a rule; every other interval is predicted as exactly
 	Motor         plant.Motor // as the model knows it; J includes the load
 	Count         float64     // rad       one encoder count; used when PositionNoise is 0
 	PositionNoise float64     // rad       standard deviation of the position; 0: Count/√12
 	CurrentNoise  float64     // A         standard deviation of the current
+	VelocityNoise float64     // rad/s     standard deviation of the velocity at rest; 0: none is measured
+	VelocityShare float64     // 1         … of a moving axis: this share of the velocity comes to it
 	TorqueWalk    float64     // N·m/√s    random walk of friction and load
 	VoltageNoise  float64     // V         standard deviation of the applied voltage, fresh every Dt
 	TopVoltage    float64     // V         the drive applies no more; 0: not known, no sample is refused
@@ -35,29 +38,55 @@ type (
 	matrix [nX][nX]float64
 )
 
-// Kalman estimates position, speed, current and friction torque of a motor from its voltage and from samples of position
-// and current that may be late, uneven, lost or wild.
-//
-// Model, x = [θ ω i T], discretised exactly for a voltage held over the interval:
-//
-//	θ' = ω,  ω' = (K·i − T)/J,  i' = (u − drop(i) − R·i − K·ω)/L,  T' = noise;   y = [θ, i]
+// The rows of y, and what each of them measures.
+const nY = 3
+
+var sensed = [nY]int{XPos, XCur, XVel}
+
+// Kalman estimates position, speed, current and friction torque of an axis from its input and from samples of position,
+// current and velocity that may be late, uneven, lost or wild. The equations of motion are those of a model: electrical or
+// mechanical.
 //
 // The filter lives in the time of its newest sample. Predict carries state and covariance over the interval to the next one,
 // whatever that is, and Correct takes what came then: the gain belongs to the interval that really passed. A constant gain
 // made for one period is too large after a longer one and lets the error grow without end. With the covariance carried along
 // the filter is stable for every pattern of samples that shows the position again and again. Ahead gives the state at a later
 // moment.
-//
-// The brush drop is a known nonlinear input. Taken from the old current it would oscillate (its slope near zero current is
-// ten times R), so it belongs to the current at the end of the step, found from a scalar equation that always has exactly
-// one root; the covariance takes the slope there.
-//
-// Noise: T is a random walk; the voltage has an error that is constant within a period.
 type Kalman struct {
-	s     KalmanSpec
-	steps [1 + fractions]transition // Dt, Dt/2, Dt/4 …
-	r     [2]float64                // variances of the measurements
+	model
+	s limits
+	belief
 
+	timing float64 // s  standard deviation of the times of samples
+	away   vector  // of Ahead: a local one would escape to the heap
+}
+
+// model is what a filter knows of the motion of its axis. u is the input: V, N·m or N.
+type model interface {
+	// predict carries state and covariance over dt (s) under an input that rises by rise about its mean u, with white noise of
+	// the input (its unit squared times s).
+	predict(x *vector, p *matrix, dt, u, rise, white float64)
+	// ahead carries the state alone, under a constant input.
+	ahead(x *vector, dt, u float64)
+	// acceleration is the largest that the axis can have in a state (rad/s² or m/s²); +Inf: not known.
+	acceleration(x *vector) float64
+}
+
+// limits are the numbers of a filter that are no part of its model.
+type limits struct {
+	dt         float64     // s   from sample to sample as a rule
+	r          [nY]float64 // variances of the measurements; 0: not measured
+	share      float64     // standard deviation of a velocity as a share of it, beside r
+	position   float64     // rad or m  standard deviation of the position
+	white      float64     // V²·s, (N·m)²·s or N²·s  strength of the noise of the input
+	prior      vector      // standard deviations of the state of an axis of which only the position is known
+	topSpeed   float64     // rad/s or m/s; 0: not known
+	topCurrent float64     // A; 0: not known
+	screened   bool        // positions and velocities that the axis cannot have are refused
+}
+
+// belief is what the samples so far say. It holds no pointer: a copy is a point to which the filter can go back.
+type belief struct {
 	x      vector
 	p      matrix
 	primed bool // the first position has come
@@ -65,7 +94,6 @@ type Kalman struct {
 	screen screen
 	nis    float64 // of the last correction
 	used   int     // … and the number of samples in it
-	timing float64 // s  standard deviation of the times of samples
 	newest float64 // normalised innovation of the newest position
 	noise  float64 // slow mean of half the squared differences of successive ones: 1 where all noise levels are right
 	misfit float64 // the same, of which one sample can make up a tenth of misfitTop at most
@@ -91,91 +119,75 @@ func NewKalman(s KalmanSpec) (*Kalman, error) {
 	if s.TopSpeed == 0 {
 		s.TopSpeed = s.TopVoltage / s.Motor.K
 	}
-	k := &Kalman{s: s, r: [2]float64{s.PositionNoise * s.PositionNoise, s.CurrentNoise * s.CurrentNoise}}
-	for j := range k.steps {
-		k.steps[j] = discretise(&s, math.Ldexp(s.Dt, -j))
+	m := &s.Motor
+	l := limits{dt: s.Dt, position: s.PositionNoise, white: s.VoltageNoise * s.VoltageNoise * s.Dt, topSpeed: s.TopSpeed, share: s.VelocityShare, screened: s.TopVoltage > 0,
+		r: [nY]float64{s.PositionNoise * s.PositionNoise, s.CurrentNoise * s.CurrentNoise, s.VelocityNoise * s.VelocityNoise}}
+	// any speed, current and torque that the motor can have; without a top voltage, any that motors have
+	speed, current := 1000.0, 10.0 // rad/s, A
+	if s.TopVoltage > 0 {
+		speed, current = s.TopSpeed, s.TopVoltage/m.R
+		l.topCurrent = (s.TopVoltage+m.K*s.TopSpeed)/m.R + sure*s.CurrentNoise
 	}
-	return k, nil
+	l.prior = vector{XPos: s.PositionNoise, XVel: speed, XCur: current, XTorque: m.K * current}
+	return &Kalman{model: newElectrical(&s), s: l}, nil
 }
 
 func (s *KalmanSpec) validate() error {
 	return errors.Join(s.Motor.Validate(),
 		above0("kalman: period", s.Dt, "s"), above0("kalman: position noise (or the size of a count)", s.PositionNoise, "rad"),
-		above0("kalman: current noise", s.CurrentNoise, "A"), above0("kalman: torque walk", s.TorqueWalk, "N·m/√s"),
+		above0("kalman: current noise", s.CurrentNoise, "A"), atLeast0("kalman: velocity noise", s.VelocityNoise, "rad/s"), atLeast0("kalman: share of velocity noise", s.VelocityShare, ""),
+		above0("kalman: torque walk", s.TorqueWalk, "N·m/√s"),
 		atLeast0("kalman: voltage noise", s.VoltageNoise, "V"), atLeast0("kalman: top voltage", s.TopVoltage, "V"),
 		atLeast0("kalman: top speed", s.TopSpeed, "rad/s"))
 }
 
 // Reset forgets everything; the next position is taken as it comes.
-func (k *Kalman) Reset() {
-	k.x, k.p, k.primed, k.screen = vector{}, matrix{}, false, screen{}
-	k.nis, k.used, k.newest, k.noise, k.misfit = 0, 0, 0, 0, 0
-}
+func (k *Kalman) Reset() { k.belief = belief{} }
 
-// begin puts the shaft at theta (rad) with any speed, current and torque that the motor can have; without a top voltage, with
-// any that motors have.
-func (k *Kalman) begin(theta float64) {
+// begin puts the axis at a position (rad or m), with the prior for everything else.
+func (k *Kalman) begin(position float64) {
 	k.Reset()
-	m := &k.s.Motor
-	speed, current := 1000.0, 10.0 // rad/s, A
-	if k.s.TopVoltage > 0 {
-		speed, current = k.s.TopSpeed, k.s.TopVoltage/m.R
-	}
-	for i, sd := range (vector{XPos: k.s.PositionNoise, XVel: speed, XCur: current, XTorque: m.K * current}) {
+	for i, sd := range k.s.prior {
 		k.p[i][i] = sd * sd
 	}
-	k.x[XPos], k.primed = theta, true
+	k.x[XPos], k.primed = position, true
 }
 
-// Predict carries the estimate over dt (s), the time since the newest sample, under the voltage u (V) with the standard
-// deviation su (V) beside the usual noise: what is not known of the voltage where samples are missing. Across more than 64
+// Predict carries the estimate over dt (s), the time since the newest sample, under the input u (V, N·m or N) with the standard
+// deviation su beside the usual noise: what is not known of the input where samples are missing. Across more than 64
 // periods, or back in time, nothing is predicted: the next position is a new beginning.
-func (k *Kalman) Predict(dt, u, su float64) {
-	if !k.primed || !(dt > 0 && dt <= longest*k.s.Dt) {
+func (k *Kalman) Predict(dt, u, su float64) { k.predictRamp(dt, u, 0, su) }
+
+// predictRamp is Predict for an input that rises by rise about its mean u.
+func (k *Kalman) predictRamp(dt, u, rise, su float64) {
+	if !k.primed || !(dt > 0 && dt <= longest*k.s.dt) {
 		k.Reset()
 		return
 	}
 	k.screen.since += dt
-	// a voltage error that is constant within a period, or over all of dt, as the white noise of the same strength
-	white := k.s.VoltageNoise*k.s.VoltageNoise*k.s.Dt + su*su*dt
-	rest := k.each(dt, func(t *transition) { k.p = t.spread(&k.p, t.step(&k.s.Motor, &k.x, u), white) })
-	k.x[XPos] += k.x[XVel] * rest
+	k.screen.unheard += dt
+	// an error of the input that is constant within a period, or over all of dt, as the white noise of the same strength
+	k.predict(&k.x, &k.p, dt, u, rise, k.s.white+su*su*dt)
 }
 
-// Ahead carries x = [θ ω i T], an estimate of the time of the newest sample, by dt (s) under the voltage u (V), in place. At
+// Ahead carries x, an estimate of the time of the newest sample, by dt (s) under the input u (V, N·m or N), in place. At
 // most 50 periods: what lies beyond is no estimate any more.
 func (k *Kalman) Ahead(x []float64, dt, u float64) {
 	if !(dt > 0) || math.IsNaN(u) {
 		return
 	}
-	var s vector
-	copy(s[:], x)
-	rest := k.each(min(dt, 50*k.s.Dt), func(t *transition) { t.step(&k.s.Motor, &s, u) })
-	s[XPos] += s[XVel] * rest
-	copy(x, s[:])
+	copy(k.away[:], x)
+	k.ahead(&k.away, min(dt, 50*k.s.dt), u)
+	copy(x, k.away[:])
 }
 
-// each walks over dt (s) in whole periods and halves, quarters … of one, and returns what is left: at most half of the
-// shortest piece, either sign.
-func (k *Kalman) each(dt float64, step func(*transition)) (rest float64) {
-	pieces := int(math.Round(math.Ldexp(dt/k.s.Dt, fractions)))
-	for range pieces >> fractions {
-		step(&k.steps[0])
-	}
-	for j := 1; j <= fractions; j++ {
-		if pieces&(1<<(fractions-j)) != 0 {
-			step(&k.steps[j])
-		}
-	}
-	return dt - math.Ldexp(float64(pieces)*k.s.Dt, -fractions)
-}
-
-// Correct takes the samples y = [position rad, current A] of the time to which Predict went, those that are fresh. It tells
-// which it took (see screen for those it refuses) and whether the position jumped: then the filter begins anew from it.
-func (k *Kalman) Correct(y [2]float64, fresh [2]bool) (taken [2]bool, jumped bool) {
+// Correct takes the samples y = [position rad, current A, velocity rad/s] of the time to which Predict went, those that are fresh. It
+// tells which it took (see screen for those it refuses) and whether the position jumped: then the filter begins anew from it.
+// engine.NonFinite: the estimate was no number any more, and the filter waits for a new position.
+func (k *Kalman) Correct(y [nY]float64, fresh [nY]bool) (taken [nY]bool, jumped bool, st engine.Status) {
 	k.nis, k.used = 0, 0
 	for j := range y {
-		taken[j] = fresh[j] && numeric.Finite(y[j])
+		taken[j] = fresh[j] && numeric.Finite(y[j]) && k.s.r[j] > 0
 	}
 	if taken[0] {
 		if !k.primed {
@@ -186,7 +198,8 @@ func (k *Kalman) Correct(y [2]float64, fresh [2]bool) (taken [2]bool, jumped boo
 			k.begin(y[0])
 		}
 	}
-	taken[1] = taken[1] && k.primed && (k.s.TopVoltage == 0 || math.Abs(y[1]) <= k.topCurrent())
+	taken[1] = taken[1] && k.primed && (k.s.topCurrent == 0 || math.Abs(y[1]) <= k.s.topCurrent)
+	taken[2] = taken[2] && k.primed && k.admitVelocity(y[2])
 	for j := range y {
 		if !taken[j] {
 			continue
@@ -202,19 +215,26 @@ func (k *Kalman) Correct(y [2]float64, fresh [2]bool) (taken [2]bool, jumped boo
 	for i, x := range k.x {
 		if !numeric.Finite(x) || !numeric.Finite(k.p[i][i]) {
 			k.Reset()
-			return [2]bool{}, false
+			return [nY]bool{}, false, engine.NonFinite
 		}
 	}
-	return taken, jumped
+	return taken, jumped, engine.OK
 }
 
-var sensed = [2]int{XPos, XCur}
+// variance of the noise of a sample.
+func (k *Kalman) variance(j int, y float64) float64 {
+	r := k.s.r[j]
+	if c := k.s.share * y; sensed[j] == XVel {
+		r += c * c
+	}
+	return r
+}
 
 // update takes one sample: a scalar update of the covariance in Joseph's form, P ← (I − g·hᵀ)·P·(I − g·hᵀ)ᵀ + g·r·gᵀ, which
 // keeps P symmetric and positive whatever rounding does to g. It returns the innovation and its variance.
 func (k *Kalman) update(j int, y float64) (nu, s float64) {
 	c := sensed[j]
-	nu, s = y-k.x[c], k.p[c][c]+k.r[j]
+	nu, s = y-k.x[c], k.p[c][c]+k.variance(j, y)
 	var g, ph vector
 	for i := range g {
 		ph[i] = k.p[i][c]
@@ -267,8 +287,8 @@ func (k *Kalman) StdDevs(dst []float64) {
 	}
 }
 
-// PositionNoise is the standard deviation (rad) that a position is taken to have.
-func (k *Kalman) PositionNoise() float64 { return k.s.PositionNoise }
+// PositionNoise is the standard deviation (rad or m) that a position is taken to have.
+func (k *Kalman) PositionNoise() float64 { return k.s.position }
 
 // NIS is the normalised innovation squared of the last correction and the number of samples in it: its mean is that number
 // when the noise levels are right.
@@ -277,6 +297,6 @@ func (k *Kalman) NIS() (value float64, samples int) { return k.nis, k.used }
 // Sound tells whether the estimate may be acted on: a position has come and is not being refused, the speed is known to a tenth
 // of the top speed, and the positions are not noisier than MaxNoise.
 func (k *Kalman) Sound() bool {
-	known := k.s.TopSpeed == 0 || k.p[XVel][XVel] <= k.s.TopSpeed*k.s.TopSpeed/100
+	known := k.s.topSpeed == 0 || k.p[XVel][XVel] <= k.s.topSpeed*k.s.topSpeed/100
 	return k.primed && k.screen.odd == 0 && known && k.misfit <= misfitTop
 }

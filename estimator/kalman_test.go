@@ -69,8 +69,8 @@ func vanLoan(s KalmanSpec, dt float64) (phi, q, gam *mat.Dense) {
 }
 
 // newTextbook begins where k is.
-func newTextbook(k *Kalman) *textbook {
-	f := &textbook{s: k.s, x: mat.NewVecDense(nX, k.x[:]), p: mat.NewDense(nX, nX, nil), made: map[float64][3]mat.Matrix{}}
+func newTextbook(k *Kalman, s KalmanSpec) *textbook {
+	f := &textbook{s: s, x: mat.NewVecDense(nX, k.x[:]), p: mat.NewDense(nX, nX, nil), made: map[float64][3]mat.Matrix{}}
 	f.x = mat.VecDenseCopyOf(f.x)
 	for i := range nX {
 		for j := range nX {
@@ -97,7 +97,7 @@ func (f *textbook) predict(dt, u float64) {
 	f.p.Add(&p, t[1])
 }
 
-func (f *textbook) correct(y [2]float64, fresh [2]bool) {
+func (f *textbook) correct(y [3]float64, fresh [3]bool) {
 	var rows [][]float64
 	var v, r []float64
 	for j := range y {
@@ -106,7 +106,7 @@ func (f *textbook) correct(y [2]float64, fresh [2]bool) {
 		}
 		h := make([]float64, nX)
 		h[[2]int{0, 2}[j]] = 1
-		noise := [2]float64{f.s.PositionNoise, f.s.CurrentNoise}[j]
+		noise := [3]float64{f.s.PositionNoise, f.s.CurrentNoise}[j]
 		rows, v, r = append(rows, h), append(v, y[j]), append(r, noise*noise)
 	}
 	if len(rows) == 0 {
@@ -164,15 +164,15 @@ func TestKalmanAgainstTextbook(t *testing.T) {
 	s := linear()
 	k := newKalman(t, s)
 	xhat, sd := make([]float64, nX), make([]float64, nX)
-	follow(k, tick, [2]float64{0.01, 0}, [2]bool{true, true}, 0, xhat)
-	follow(k, tick, [2]float64{0.01, 0}, [2]bool{true, true}, 0, xhat)
-	follow(k, tick, [2]float64{0.01, 0}, [2]bool{true, true}, 0, xhat) // the prior is too wide for the textbook's P = (I − K·H)·P
-	f := newTextbook(k)
+	follow(k, tick, [3]float64{0.01, 0}, [3]bool{true, true}, 0, xhat)
+	follow(k, tick, [3]float64{0.01, 0}, [3]bool{true, true}, 0, xhat)
+	follow(k, tick, [3]float64{0.01, 0}, [3]bool{true, true}, 0, xhat) // the prior is too wide for the textbook's P = (I − K·H)·P
+	f := newTextbook(k, s)
 	rng := rand.New(rand.NewPCG(1, 2))
 	for n := range 2000 {
 		u := 5 * math.Sin(0.02*float64(n))
-		y := [2]float64{0.3*math.Sin(0.01*float64(n)) + 1e-4*rng.NormFloat64(), 0.5*math.Cos(0.02*float64(n)) + 0.02*rng.NormFloat64()}
-		fresh := [2]bool{rng.IntN(3) > 0, rng.IntN(2) > 0}
+		y := [3]float64{0.3*math.Sin(0.01*float64(n)) + 1e-4*rng.NormFloat64(), 0.5*math.Cos(0.02*float64(n)) + 0.02*rng.NormFloat64()}
+		fresh := [3]bool{rng.IntN(3) > 0, rng.IntN(2) > 0}
 		pieces := [][]float64{{1}, {1, 1}, {1, 1, 1, 1, 1}, {0.5, 0.125}, {1, 0.5, 0.25, 1.0 / 256}}[rng.IntN(5)]
 		dt := 0.0
 		for _, p := range pieces {
@@ -227,7 +227,7 @@ func TestKalmanAnyInterval(t *testing.T) {
 	if [nX]float64(far) != [nX]float64(same) {
 		t.Errorf("a thousand seconds ahead: %v, want as far as 50 periods: %v", far, same)
 	}
-	for _, bad := range [][2]float64{{-1e-3, 0}, {math.NaN(), 0}, {1e-3, math.NaN()}} {
+	for _, bad := range [][3]float64{{-1e-3, 0}, {math.NaN(), 0}, {1e-3, math.NaN()}} {
 		x := []float64{0, 1, 0, 0}
 		if k.Ahead(x, bad[0], bad[1]); [nX]float64(x) != [nX]float64{0, 1, 0, 0} {
 			t.Errorf("%v: moved to %v", bad, x)
@@ -274,9 +274,9 @@ func TestKalmanConsistency(t *testing.T) {
 			next.AddVec(&next, w)
 			x.CopyVec(&next)
 		}
-		y := [2]float64{x.AtVec(0) + s.PositionNoise*rng.NormFloat64(), x.AtVec(2) + s.CurrentNoise*rng.NormFloat64()}
+		y := [3]float64{x.AtVec(0) + s.PositionNoise*rng.NormFloat64(), x.AtVec(2) + s.CurrentNoise*rng.NormFloat64()}
 		came := step == 0 || rng.IntN(3) > 0
-		follow(k, tick, y, [2]bool{came && step%2 == 0, came}, u, xhat)
+		follow(k, tick, y, [3]bool{came && step%2 == 0, came}, u, xhat)
 		if step > 1000 {
 			v, m := k.NIS()
 			nis, samples = nis+v, samples+m
@@ -337,9 +337,9 @@ func TestKalmanBrushDrop(t *testing.T) {
 	k := newKalman(t, demoKalman())
 	xhat := make([]float64, nX)
 	for step := range 50 {
-		follow(k, tick, [2]float64{}, [2]bool{true, false}, 0.3, xhat)
+		follow(k, tick, [3]float64{}, [3]bool{true, false}, 0.3, xhat)
 		before := xhat[XCur]
-		follow(k, tick, [2]float64{}, [2]bool{true, false}, 0.3, xhat)
+		follow(k, tick, [3]float64{}, [3]bool{true, false}, 0.3, xhat)
 		if step > 5 && math.Abs(xhat[XCur]-before) > 1e-3 {
 			t.Fatalf("current jumps from %g to %g A under a constant voltage", before, xhat[XCur])
 		}
@@ -360,15 +360,15 @@ func TestKalmanBadInput(t *testing.T) {
 	nan := math.NaN()
 	xhat := make([]float64, nX)
 	for _, c := range []struct {
-		y     [2]float64
-		taken [2]bool
-	}{{[2]float64{nan, 0}, [2]bool{false, true}}, {[2]float64{1, math.Inf(1)}, [2]bool{true, false}}, {[2]float64{math.Inf(-1), nan}, [2]bool{}}} {
+		y     [3]float64
+		taken [3]bool
+	}{{[3]float64{nan, 0}, [3]bool{false, true}}, {[3]float64{1, math.Inf(1)}, [3]bool{true, false}}, {[3]float64{math.Inf(-1), nan}, [3]bool{}}} {
 		k := newKalman(t, demoKalman())
 		for range 10 {
-			follow(k, tick, [2]float64{1, 0}, [2]bool{true, true}, 0, xhat)
+			follow(k, tick, [3]float64{1, 0}, [3]bool{true, true}, 0, xhat)
 		}
 		k.Predict(tick, 0, 0)
-		if taken, jumped := k.Correct(c.y, [2]bool{true, true}); taken != c.taken || jumped {
+		if taken, jumped, _ := k.Correct(c.y, [3]bool{true, true}); taken != c.taken || jumped {
 			t.Errorf("%v: taken %v, jumped %v", c, taken, jumped)
 		}
 		k.State(xhat)
@@ -376,7 +376,7 @@ func TestKalmanBadInput(t *testing.T) {
 			t.Errorf("%v: the estimate is now %v", c, xhat)
 		}
 		// a sample that is not fresh may hold anything
-		follow(k, tick, [2]float64{nan, nan}, [2]bool{}, 0, xhat)
+		follow(k, tick, [3]float64{nan, nan}, [3]bool{}, 0, xhat)
 		if math.Abs(xhat[0]-1) > 1e-3 || !k.Sound() {
 			t.Errorf("%v: after samples that are not fresh %v, sound %v", c, xhat, k.Sound())
 		}
@@ -398,7 +398,7 @@ func TestKalmanAllocs(t *testing.T) {
 	k := newKalman(t, demoKalman())
 	xhat := make([]float64, nX)
 	if n := testing.AllocsPerRun(100, func() {
-		follow(k, 2.7*tick, [2]float64{1, 0.1}, [2]bool{true, true}, 2, xhat)
+		follow(k, 2.7*tick, [3]float64{1, 0.1}, [3]bool{true, true}, 2, xhat)
 		k.Ahead(xhat, 1.3*tick, 2)
 	}); n != 0 {
 		t.Errorf("%g allocations in a step", n)
@@ -415,7 +415,7 @@ func BenchmarkKalmanStep(b *testing.B) {
 			xhat := make([]float64, nX)
 			b.ReportAllocs()
 			for b.Loop() {
-				follow(k, c.dt, [2]float64{1, 0.3}, [2]bool{true, true}, 2, xhat)
+				follow(k, c.dt, [3]float64{1, 0.3}, [3]bool{true, true}, 2, xhat)
 			}
 		})
 	}

@@ -40,7 +40,7 @@ func multisine(t float64) (pos, vel float64) {
 }
 
 // follow carries a filter over dt (s) to samples and writes the state there.
-func follow(k *Kalman, dt float64, y [2]float64, fresh [2]bool, u float64, xhat []float64) {
+func follow(k *Kalman, dt float64, y [3]float64, fresh [3]bool, u float64, xhat []float64) {
 	k.Predict(dt, u, 0)
 	k.Correct(y, fresh)
 	k.State(xhat)
@@ -86,7 +86,7 @@ func (r *rig) step() {
 	from := to
 	r.kf.Ahead(to[:], tick, r.u[0])
 	r.wind, r.bow = to[XCur], Bow(demoMotor(), from[:], to[:], tick)
-	follow(r.kf, tick, [2]float64{r.reads[0], r.reads[1]}, [2]bool{true, true}, r.u[0], r.xhat)
+	follow(r.kf, tick, [3]float64{r.reads[0], r.reads[1]}, [3]bool{true, true}, r.u[0], r.xhat)
 	if r.ref != nil {
 		pos, vel := r.ref(float64(r.k) * tick)
 		m := demoMotor()

@@ -39,7 +39,7 @@ func growth(t *testing.T, s KalmanSpec, p lossPattern) float64 {
 	cycle := func(k *Kalman) {
 		for _, c := range p.comes {
 			k.Predict(s.Dt, 0, 0)
-			k.Correct([2]float64{}, [2]bool{c, c})
+			k.Correct([3]float64{}, [3]bool{c, c})
 		}
 	}
 	k.begin(0)

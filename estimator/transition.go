@@ -20,6 +20,61 @@ type transition struct {
 	q   matrix // covariance that the walk of the torque builds up
 }
 
+// electrical is the model of a motor under a voltage, x = [θ ω i T], discretised exactly for a voltage held over the interval:
+//
+//	θ' = ω,  ω' = (K·i − T)/J,  i' = (u − drop(i) − R·i − K·ω)/L,  T' = noise
+//
+// The brush drop is a known nonlinear input. Taken from the old current it would oscillate (its slope near zero current is
+// ten times R), so it belongs to the current at the end of the step, found from a scalar equation that always has exactly
+// one root; the covariance takes the slope there.
+//
+// Noise: T is a random walk; the voltage has an error that is constant within a period.
+type electrical struct {
+	motor plant.Motor
+	top   float64                   // N·m  torque of the motor at rest under the top voltage
+	dt    float64                   // s    of a whole step
+	steps [1 + fractions]transition // dt, dt/2, dt/4 …
+}
+
+// newElectrical discretises the model.
+func newElectrical(s *KalmanSpec) *electrical {
+	m := &electrical{motor: s.Motor, dt: s.Dt, top: s.Motor.K * s.TopVoltage / s.Motor.R}
+	for j := range m.steps {
+		m.steps[j] = discretise(s, math.Ldexp(s.Dt, -j))
+	}
+	return m
+}
+
+func (m *electrical) predict(x *vector, p *matrix, dt, u, _, white float64) {
+	rest := m.each(dt, func(t *transition) { *p = t.spread(p, t.step(&m.motor, x, u), white) })
+	x[XPos] += x[XVel] * rest
+}
+
+func (m *electrical) ahead(x *vector, dt, u float64) {
+	rest := m.each(dt, func(t *transition) { t.step(&m.motor, x, u) })
+	x[XPos] += x[XVel] * rest
+}
+
+// acceleration by the full torque of the motor and all of the load.
+func (m *electrical) acceleration(x *vector) float64 {
+	return (m.top + math.Abs(x[XTorque])) / m.motor.J
+}
+
+// each walks over dt (s) in whole periods and halves, quarters … of one, and returns what is left: at most half of the
+// shortest piece, either sign.
+func (m *electrical) each(dt float64, step func(*transition)) (rest float64) {
+	pieces := int(math.Round(math.Ldexp(dt/m.dt, fractions)))
+	for range pieces >> fractions {
+		step(&m.steps[0])
+	}
+	for j := 1; j <= fractions; j++ {
+		if pieces&(1<<(fractions-j)) != 0 {
+			step(&m.steps[j])
+		}
+	}
+	return dt - math.Ldexp(float64(pieces)*m.dt, -fractions)
+}
+
 // discretise gives the transition of the model over dt, by the exponential of the augmented matrix [A B; 0 0].
 func discretise(s *KalmanSpec, dt float64) transition {
 	t := transition{dt: dt}
