@@ -121,12 +121,9 @@ type Controller struct {
 	signs  *signs
 	stall  *stall
 	stuck  reason // what it found in the newest sample
-	kf     *estimator.Kalman
-	at     sampleTime
-	sent   commands
+	est    *estimator.Axis
 	taken  [2]float64 // position and current that the filter took last
 	came   bool       // … a position in this tick
-	rls    *estimator.RLS
 	ref    motion
 	pid    control.Loop
 	comp   *compensator
@@ -142,10 +139,7 @@ type Controller struct {
 	age      float64 // s    of the newest position that was taken
 	residual float64 // N·m  slow mean of estimated minus modelled friction
 	before   Mode
-	upd      uint64     // RLS windows
-	learnt   [2]float64 // position and current that RLS got last …
-	learntAt [4]float64 // … and the filter's state then
-	missing  float64    // s  since then
+	upd      uint64 // RLS windows
 }
 
 // NewController checks the specification and builds a controller in its initial state.
@@ -153,20 +147,11 @@ func NewController(s ControllerSpec) (*Controller, error) {
 	if s.Every == 0 {
 		s.Every = 1 / s.Rate
 	}
-	s.Kalman.Dt, s.Kalman.TopSpeed = s.Every, s.Guard.MaxSpeed
-	if s.Drive < len(s.Guard.Cmd) {
-		s.Kalman.TopVoltage = max(s.Guard.Cmd[s.Drive].Hi, -s.Guard.Cmd[s.Drive].Lo)
-	}
-	kf, err := estimator.NewKalman(s.Kalman)
+	est, err := s.axis()
 	if err != nil {
 		return nil, fmt.Errorf("estimator: %w", err)
 	}
-	c := &Controller{s: s, dt: 1 / s.Rate, kf: kf, sent: commands{tick: 1 / s.Rate}}
-	if s.RLS != nil {
-		if c.rls, err = estimator.NewRLS(*s.RLS); err != nil {
-			return nil, fmt.Errorf("estimator.rls: %w", err)
-		}
-	}
+	c := &Controller{s: s, dt: 1 / s.Rate, est: est}
 	if c.comp, err = newCompensator(s.Comp, s.Law, s.Motor.J, s.PID); err != nil {
 		return nil, fmt.Errorf("compensation: %w", err)
 	}
@@ -182,7 +167,7 @@ func NewController(s ControllerSpec) (*Controller, error) {
 	g.Dt, g.CmdAt, g.Current, g.MaxResidual = c.dt, len(s.Meas)+len(estSignals)+len(model), s.Current, unexplained*s.Law.Fs
 	c.guard = NewGuard(g)
 	c.signs = newSigns(s)
-	c.stall = newStall(s.Motor.J, s.Law, kf.PositionNoise())
+	c.stall = newStall(s.Motor.J, s.Law, est.PositionNoise())
 	if n := c.schema.Len(); n > MaxSignals {
 		return nil, fmt.Errorf("%d signals, a row holds %d: declare fewer measurements%s", n, MaxSignals, c.brush.instead())
 	}
@@ -225,7 +210,7 @@ func (c *Controller) Decide(r *Row, b *Blocks) {
 	c.estimate(r, b)
 	c.guard.Decide(r, b.Meas)
 	if r.Mode == SelfTest && (c.before == Trip || c.before == Estop) { // a reset
-		c.kf.Reset()
+		c.est.Reset()
 	}
 }
 
@@ -331,7 +316,7 @@ func (c *Controller) explain(r *Row, residual, dt float64) {
 
 // Guard has the last word on the command.
 func (c *Controller) Guard(r *Row, b *Blocks) {
-	m := Motion{Speed: b.Est[eVel], Error: b.Model[mErr], Current: c.current(b), Heating: c.taken[1], Residual: c.residual, Unsound: !c.kf.Sound(), Noise: c.noise(), Stuck: c.stuck}
+	m := Motion{Speed: b.Est[eVel], Error: b.Model[mErr], Current: c.current(b), Heating: c.taken[1], Residual: c.residual, Unsound: !c.est.Sound(), Noise: c.noise(), Stuck: c.stuck}
 	m.Signs, m.Hint = c.signs.step(r, c.came, b.Meas, c.taken, c.guard.last)
 	if r.Flags&FlagJump != 0 {
 		m.Jump = reason{CauseJump, uint16(c.s.Position + 1), 0, 0}

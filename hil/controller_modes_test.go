@@ -116,17 +116,17 @@ func TestHoldAndReference(t *testing.T) {
 		b.out.req = q
 		b.step()
 		b.step()
-		if !b.controller.kf.Primed() {
+		if !b.controller.est.Primed() {
 			t.Errorf("%v made the filter forget", q)
 		}
 		b.out.req = ReqReset
-		if b.step(); b.ctl.row.Mode != SelfTest || b.controller.kf.Primed() {
-			t.Errorf("reset after %v: %v, the filter knows: %v", q, b.ctl.row.Mode, b.controller.kf.Primed())
+		if b.step(); b.ctl.row.Mode != SelfTest || b.controller.est.Primed() {
+			t.Errorf("reset after %v: %v, the filter knows: %v", q, b.ctl.row.Mode, b.controller.est.Primed())
 		}
 		for range 200 {
 			b.step()
 		}
-		if b.ctl.row.Mode != Ready || !b.controller.kf.Primed() {
+		if b.ctl.row.Mode != Ready || !b.controller.est.Primed() {
 			t.Errorf("after it: %v", b.ctl.row.Mode)
 		}
 	}

@@ -209,8 +209,8 @@ func TestResetForgets(t *testing.T) {
 	b.step()
 	b.out.req = ReqReset
 	b.step()
-	if b.ctl.row.Mode != SelfTest || b.controller.kf.Primed() || b.controller.residual != 0 {
-		t.Errorf("%v after a reset: primed %v, residual %g", b.ctl.row.Mode, b.controller.kf.Primed(), b.controller.residual)
+	if b.ctl.row.Mode != SelfTest || b.controller.est.Primed() || b.controller.residual != 0 {
+		t.Errorf("%v after a reset: primed %v, residual %g", b.ctl.row.Mode, b.controller.est.Primed(), b.controller.residual)
 	}
 }
 

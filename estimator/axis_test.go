@@ -1,0 +1,480 @@
+package estimator
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"hilrig/engine"
+)
+
+// fed is an axis fed by hand, a tick of 1 ms at a time.
+type fed struct {
+	*Axis
+	t    int64
+	in   Inputs
+	x    [4]float64
+	skip uint32
+}
+
+func newFed(t testing.TB, a testAxis, groups ...Group) *fed {
+	t.Helper()
+	axis, err := a.spec(AxisSpec{Tick: tick, Groups: groups})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &fed{Axis: axis, t: 5e9, in: Inputs{Driven: true}}
+}
+
+// step is a tick with these new samples; the others grow older.
+func (f *fed) step(came map[Quantity]Sample) engine.Status {
+	f.t += int64(1e6 * (1 + f.skip))
+	for q, s := range []*Sample{&f.in.Position, &f.in.Current, &f.in.Velocity, &f.in.Effort, &f.in.Voltage} {
+		s.Age, s.Fresh = s.Age+tick*float64(1+f.skip), false
+		if c, ok := came[Quantity(q)]; ok {
+			*s = c
+			s.Fresh = true
+		}
+	}
+	return f.Step(f.t, f.skip, &f.in, f.x[:])
+}
+
+// rest is a tick of an axis that stands at a position.
+func (f *fed) rest(position float64, ticks int) (st engine.Status) {
+	for k := range ticks {
+		came := map[Quantity]Sample{}
+		for q, g := range f.group {
+			if g >= 0 && k%int(f.s.Groups[g].Every/tick+0.5) == 0 {
+				came[Quantity(q)] = Sample{}
+			}
+		}
+		if _, ok := came[Position]; ok {
+			came[Position] = Sample{Value: position}
+		}
+		st = f.step(came)
+	}
+	return st
+}
+
+var (
+	frame     = Group{Every: tick, Of: []Quantity{Position, Current, Voltage}}
+	fastSlow  = []Group{{Every: tick, Of: []Quantity{Current}}, {Every: 5 * tick, Of: []Quantity{Position}}}
+	twoEqual  = []Group{{Every: tick, Of: []Quantity{Current}}, {Every: tick, Of: []Quantity{Position}}}
+	lagged    = effortAxis("current", 1, 2e-3, 0, 0.042)
+	commanded = effortAxis("effort", 1, 0, 1, 0)
+)
+
+// A sample that comes late leaves the estimate that it would have left in time, up to 62 samples of another group later; an older one is
+// refused and leaves none.
+func TestLateSampleActsAtItsTime(t *testing.T) {
+	for _, axis := range []testAxis{motorAxis(), lagged} {
+		run := func(late int, lost bool) *fed {
+			f := newFed(t, axis, twoEqual...)
+			f.rest(0.2, 200)
+			rng := rand.New(rand.NewPCG(1, 1))
+			for k := range 200 {
+				f.in.Command = math.Sin(0.1 * float64(k))
+				current := Sample{Value: 0.3*math.Sin(0.1*float64(k)) + 0.01*rng.NormFloat64()}
+				came := map[Quantity]Sample{Current: current}
+				if k < 100 {
+					came[Position] = Sample{Value: 0.2, Age: 0.4e-3}
+				}
+				if k == 100+late && !lost { // the position of tick 100
+					came[Position] = Sample{Value: 0.201, Age: float64(late)*tick + 0.4e-3}
+				}
+				f.step(came)
+				if k == 100+late && !lost && f.outcome.Refused[Position] == f.outcome.Taken[Position] {
+					t.Fatalf("%s, %d ticks late: taken %v, refused %v", axis.name, late, f.outcome.Taken[Position], f.outcome.Refused[Position])
+				}
+			}
+			return f
+		}
+		inTime, without := run(0, false), run(0, true)
+		if math.Abs(inTime.kf.x[XVel]-without.kf.x[XVel]) < 1e-6 {
+			t.Fatal("the sample says nothing")
+		}
+		for _, late := range []int{1, 2, 7, 40, kept - 3, kept - 2, 70} {
+			f, want := run(late, false), inTime
+			if late > kept-3 {
+				want = without
+			}
+			for i, x := range f.kf.x {
+				sd := math.Sqrt(f.kf.p[i][i])
+				if math.Abs(x-want.kf.x[i]) > 1e-6*sd || math.Abs(f.kf.p[i][i]-want.kf.p[i][i]) > 1e-6*want.kf.p[i][i] {
+					t.Errorf("%s, %d ticks late: state %d is %.12g ± %.6g, want %.12g ± %.6g", axis.name, late, i, x, sd, want.kf.x[i], math.Sqrt(want.kf.p[i][i]))
+				}
+			}
+		}
+	}
+}
+
+// A measured current that comes after a position that is younger than it says what acted before that position.
+func TestLateInputActsAtItsTime(t *testing.T) {
+	run := func(late float64) *fed { // of the currents, in ticks; they step at tick 100
+		f := newFed(t, lagged, twoEqual...)
+		for k := range 140 {
+			came := map[Quantity]Sample{}
+			if j := k - int(late); j >= 0 {
+				i := 0.0
+				if j >= 100 {
+					i = 1
+				}
+				came[Current] = Sample{Value: i, Age: late*tick + 0.5e-3}
+			}
+			if k < 110 {
+				came[Position] = Sample{Value: 0, Age: 0.1e-3}
+			}
+			f.step(came)
+		}
+		return f
+	}
+	inTime, late := run(0), run(20)
+	// the newest event of the late one is a current that the other took 20 ticks before
+	want := inTime.past.at(indexOf(inTime, late.past.newest())).then.x
+	for i, x := range late.kf.x {
+		if math.Abs(x-want[i]) > 1e-9*(1+math.Abs(x)) {
+			t.Errorf("state %d: %.12g, with currents in time %.12g", i, x, want[i])
+		}
+	}
+}
+
+// indexOf is the event of an axis next to a time.
+func indexOf(f *fed, at float64) (i int) {
+	for j := range f.past.n {
+		if math.Abs(f.past.at(j).at-at) < math.Abs(f.past.at(i).at-at) {
+			i = j
+		}
+	}
+	return i
+}
+
+// One wrong sample dies out, whatever the groups, the rates and the losses.
+func TestAxisForgets(t *testing.T) {
+	for _, axis := range []testAxis{motorAxis(), lagged, commanded} {
+		for _, slow := range []int{1, 5, 20} {
+			for _, late := range []int{0, 10} {
+				for _, loss := range []float64{0, 0.5} {
+					of := []Quantity{Current}
+					if axis.truth[Current] == nil {
+						of[0] = Velocity
+					}
+					run := func(wrong float64) *fed {
+						f := newFed(t, axis, Group{Every: tick, Of: of}, Group{Every: float64(slow) * tick, Of: []Quantity{Position}})
+						rng := rand.New(rand.NewPCG(4, 2))
+						for k := range 400*slow + 2000 {
+							came := map[Quantity]Sample{}
+							if rng.Float64() >= loss {
+								came[of[0]] = Sample{Value: 0, Age: 0.3e-3}
+							}
+							if k%slow == 0 && (rng.Float64() >= loss || k == 200*slow) {
+								came[Position] = Sample{Value: 0, Age: (float64(late) + 0.1) * tick}
+								if k == 200*slow {
+									came[Position] = Sample{Value: wrong, Age: (float64(late) + 0.1) * tick}
+								}
+							}
+							f.step(came)
+						}
+						return f
+					}
+					right, wrong := run(0), run(1e-3)
+					for i := range right.kf.x {
+						if d := math.Abs(wrong.kf.x[i] - right.kf.x[i]); !(d <= 1e-6*math.Sqrt(right.kf.p[i][i])) {
+							t.Errorf("%s, position each %d ticks, %d late, %g lost: state %d is still %g off", axis.name, slow, late, loss, i, d)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// What no axis can have is refused on both sides and both ways round, and told; what it can have is taken.
+func TestAxisRefuses(t *testing.T) {
+	both := []Group{{Every: tick, Of: []Quantity{Position, Velocity, Effort}}}
+	measured := effortAxis("effort", 1, 2e-3, 0, 0)
+	j, top := 7e-5, 0.4
+	for _, side := range []float64{1, -1} {
+		for _, c := range []struct {
+			name  string
+			q     Quantity
+			edge  func(f *fed) float64
+			value func(edge, over float64) float64
+		}{
+			{"effort", Effort, func(*fed) float64 { return 2*top + 10e-3 }, nil},
+			{"velocity by the acceleration", Velocity, func(f *fed) float64 {
+				g := *f.kf
+				g.Predict(tick, 0, 0)
+				edge := 0.0
+				for range 50 { // the noise grows with the velocity itself
+					edge = 10*math.Sqrt(g.p[XVel][XVel]+0.05*0.05+1e-4*edge*edge) + (top+math.Abs(g.x[XTorque]))/j*tick
+				}
+				return edge
+			}, nil},
+		} {
+			for _, over := range []float64{-1e-6, 1e-6} {
+				f := newFed(t, measured, both...)
+				f.rest(0, 300)
+				v := side * (c.edge(f) + over)
+				f.step(map[Quantity]Sample{Position: {}, Velocity: {}, Effort: {}, c.q: {Value: v}})
+				if o := f.Outcome(); o.Taken[c.q] != (over < 0) || o.Refused[c.q] != (over > 0) || !o.Taken[Position] {
+					t.Errorf("%s of %.9g: taken %v, refused %v, position taken %v", c.name, v, o.Taken[c.q], o.Refused[c.q], o.Taken[Position])
+				}
+			}
+		}
+		// faster than the top speed, after a second without one
+		for _, over := range []float64{-1e-6, 1e-6} {
+			f := newFed(t, measured, both...)
+			f.rest(0, 300)
+			for range 1000 {
+				f.step(map[Quantity]Sample{Position: {}, Effort: {}})
+			}
+			v := side * (500 + 10*math.Hypot(0.05, 0.01*500) + over)
+			f.step(map[Quantity]Sample{Position: {}, Velocity: {Value: v}, Effort: {}})
+			if o := f.Outcome(); o.Taken[Velocity] != (over < 0) || o.Refused[Velocity] != (over > 0) {
+				t.Errorf("velocity of %.9g: taken %v, refused %v", v, o.Taken[Velocity], o.Refused[Velocity])
+			}
+		}
+	}
+	// no number is refused silently by its own flag elsewhere; a sample without a time is refused
+	f := newFed(t, measured, both...)
+	f.rest(0, 300)
+	f.step(map[Quantity]Sample{Position: {}, Velocity: {Value: math.NaN()}, Effort: {Value: math.Inf(1)}})
+	if o := f.Outcome(); o.Taken[Velocity] || o.Taken[Effort] || o.Refused[Velocity] || o.Refused[Effort] {
+		t.Errorf("no numbers: %+v", o)
+	}
+	for _, age := range []float64{math.NaN(), 1e3, -1e3} {
+		f.step(map[Quantity]Sample{Position: {Age: age}, Velocity: {Age: age}, Effort: {Age: age}})
+		if o := f.Outcome(); o.Came || o.Refused != [nQuantities]bool{Position: true, Velocity: true, Effort: true} {
+			t.Errorf("age %g s: %+v", age, o)
+		}
+	}
+}
+
+// A position that is another is told once, with samples of another group between; so is an estimate that is no number.
+func TestAxisTellsWhatHappened(t *testing.T) {
+	f := newFed(t, motorAxis(), fastSlow...)
+	if st := f.step(nil); st != engine.NotConverged {
+		t.Errorf("without a sample: %v", st)
+	}
+	if st := f.rest(0, 100); st != engine.OK || !f.Sound() {
+		t.Errorf("at rest: %v", st)
+	}
+	jumps := 0
+	for k := range 100 {
+		came := map[Quantity]Sample{Current: {}}
+		if k%5 == 0 {
+			came[Position] = Sample{Value: 60, Age: 3.2e-3}
+		}
+		f.step(came)
+		if o := f.Outcome(); o.Jumped {
+			jumps++
+			if k != 20 {
+				t.Errorf("jump at tick %d, want the fifth position", k)
+			}
+		}
+	}
+	if jumps != 1 || math.Abs(f.x[0]-60) > 1e-3 {
+		t.Errorf("%d jumps, now at %g rad", jumps, f.x[0])
+	}
+	f.kf.x[XVel] = math.NaN()
+	if st := f.rest(60, 1); st != engine.NonFinite {
+		t.Errorf("no number: %v", st)
+	}
+	if st := f.rest(60, 100); st != engine.OK || math.Abs(f.x[0]-60) > 1e-3 || math.Abs(f.x[1]) > 0.1 {
+		t.Errorf("after it: %v, %v", st, f.x)
+	}
+	// a clock that is set back is a new beginning
+	f.rest(60, 1)
+	f.step(map[Quantity]Sample{Position: {Value: 6, Age: 1}, Current: {Age: 1}})
+	if f.past.n != 1 && f.past.n != 2 {
+		t.Errorf("%d samples kept of the time before", f.past.n)
+	}
+}
+
+// A drive that is off gives no effort: neither its commands move the estimate, nor those of an axis that nothing drives.
+func TestAxisWithoutDrive(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		axis   testAxis
+		driven bool
+		moves  bool
+	}{{"effort", commanded, true, true}, {"effort, off", commanded, false, false}, {"nothing drives it", passiveAxis(), true, false}, {"motor", motorAxis(), true, true}, {"motor, off", motorAxis(), false, false}} {
+		f := newFed(t, c.axis, Group{Every: tick, Of: []Quantity{Position}})
+		f.in.Driven = c.driven
+		f.rest(0, 500)
+		f.in.Command = 0.3
+		for range 10 { // no samples: the model alone
+			f.step(nil)
+		}
+		if moved := math.Abs(f.x[1]) > 0.1; moved != c.moves {
+			t.Errorf("%s: %g /s after 10 ms under a command without samples", c.name, f.x[1])
+		}
+	}
+}
+
+// What the least squares get: position and current together or not at all.
+func TestUseInLeastSquares(t *testing.T) {
+	s := demoKalman()
+	s.TopVoltage, s.TopSpeed = topVolts, topTurns
+	rls := demoRLS()
+	a, err := NewElectrical(s, AxisSpec{Tick: tick, Groups: []Group{frame}, RLS: &rls})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fed{Axis: a, t: 5e9}
+	missing := func(want float64, what string) {
+		t.Helper()
+		if got := a.lessons.missing; math.Abs(got-want) > 1e-9 {
+			t.Errorf("%s: %g s missing, want %g", what, got, want)
+		}
+	}
+	f.rest(0.5, 200)
+	missing(0, "at rest")
+	for n := 1; n <= 8; n++ {
+		f.step(map[Quantity]Sample{Current: {}})
+		missing(float64(n)*tick, "currents alone")
+	}
+	f.step(map[Quantity]Sample{Position: {Value: 0.5}})
+	missing(9*tick, "a position alone")
+	f.step(nil)
+	f.step(map[Quantity]Sample{Position: {Value: 0.5}, Current: {}})
+	missing(0, "both")
+	f.step(map[Quantity]Sample{Position: {Value: 3}, Current: {}})
+	missing(tick, "a position out of reach")
+}
+
+func TestAxisSignals(t *testing.T) {
+	force := effortAxis("force", 1000, 2e-3, 0, 42)
+	for _, c := range []struct {
+		axis testAxis
+		want string
+	}{
+		{motorAxis(), "[{position rad} {velocity rad/s} {current A} {friction N·m}]"},
+		{commanded, "[{position rad} {velocity rad/s} {friction N·m}]"},
+		{force, "[{position m} {velocity m/s} {friction N}]"},
+		{passiveAxis(), "[{position rad} {velocity rad/s} {acceleration rad/s²}]"},
+	} {
+		of := []Quantity{Position}
+		if c.axis.measured != 0 {
+			of = append(of, c.axis.measured)
+		}
+		f := newFed(t, c.axis, Group{Every: tick, Of: of})
+		if got := fmt.Sprint(f.Signals()); got != c.want {
+			t.Errorf("%s: %s, want %s", c.axis.name, got, c.want)
+		}
+		x := [4]float64{3: 7}
+		if f.State(x[:]); len(f.Signals()) == 3 && x[3] != 7 {
+			t.Errorf("%s writes beyond its signals", c.axis.name)
+		}
+	}
+	a, err := NewMechanical(MechanicalSpec{PositionNoise: 1e-6, Walk: 1}, AxisSpec{Tick: tick, Linear: true, Groups: []Group{{Every: tick, Of: []Quantity{Position}}}})
+	if err != nil || fmt.Sprint(a.Signals()) != "[{position m} {velocity m/s} {acceleration m/s²}]" {
+		t.Errorf("%v, %v", a, err)
+	}
+}
+
+func TestAxisBadSpec(t *testing.T) {
+	rls := demoRLS()
+	motor := func(s AxisSpec) error { _, err := NewElectrical(demoKalman(), s); return err }
+	effort := func(s AxisSpec) error {
+		_, err := NewMechanical(MechanicalSpec{Inertia: 1, PositionNoise: 1, Walk: 1}, s)
+		return err
+	}
+	for _, c := range []struct {
+		build func(AxisSpec) error
+		s     AxisSpec
+		want  string
+	}{
+		{motor, AxisSpec{Groups: []Group{frame}}, "tick"},
+		{motor, AxisSpec{Tick: tick}, "no group has the position"},
+		{motor, AxisSpec{Tick: tick, Groups: []Group{frame, frame}}, "stands in two groups"},
+		{motor, AxisSpec{Tick: tick, Groups: []Group{{Of: []Quantity{Position}}}}, "period of samples"},
+		{motor, AxisSpec{Tick: tick, Groups: []Group{frame, {Every: 33 * tick, Of: []Quantity{Velocity}}}}, "within a factor of 32"},
+		{motor, AxisSpec{Tick: tick, Groups: fastSlow, RLS: &rls}, "position and current of one group"},
+		{effort, AxisSpec{Tick: tick, PerCommand: math.NaN(), Groups: []Group{frame}}, "effort per command"},
+		{effort, AxisSpec{Tick: tick, Groups: []Group{{Every: tick, Of: []Quantity{Position}}}}, "leave out the inertia"},
+	} {
+		if err := c.build(c.s); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v, want a word of %q", c.s, err, c.want)
+		}
+	}
+	if err := motor(AxisSpec{Tick: tick, Groups: []Group{frame, {Every: 32 * tick, Of: []Quantity{Velocity}}}, RLS: &rls}); err != nil {
+		t.Error(err)
+	}
+	for name, spoil := range map[string]func(*MechanicalSpec){
+		"position noise": func(s *MechanicalSpec) { s.PositionNoise = 0 }, "walk": func(s *MechanicalSpec) { s.Walk = 0 }, "inertia": func(s *MechanicalSpec) { s.Inertia = -1 },
+		"velocity noise": func(s *MechanicalSpec) { s.VelocityNoise = math.NaN() }, "share": func(s *MechanicalSpec) { s.VelocityShare = -1 },
+		"effort noise": func(s *MechanicalSpec) { s.EffortNoise = -1 }, "top effort": func(s *MechanicalSpec) { s.TopEffort = -1 }, "top speed": func(s *MechanicalSpec) { s.TopSpeed = math.Inf(1) },
+	} {
+		s := MechanicalSpec{Dt: tick, Inertia: 1, PositionNoise: 1, Walk: 1}
+		if spoil(&s); name != "" {
+			if _, err := NewMechanicalKalman(s); err == nil {
+				t.Errorf("a bad %s was accepted", name)
+			}
+		}
+	}
+}
+
+// sampledAxis is an axis with what its ticks bring: a sample of each group in its turn, those of the slow one late.
+func sampledAxis(tb testing.TB, axis testAxis, late int, groups ...Group) func() {
+	f := newFed(tb, axis, groups...)
+	f.rest(0, 200)
+	k := 0
+	return func() {
+		k++
+		f.t += 1e6
+		f.in.Command = 0.01
+		for q, s := range []*Sample{&f.in.Position, &f.in.Current, &f.in.Velocity, &f.in.Effort, &f.in.Voltage} {
+			if g := f.group[q]; g >= 0 {
+				turn := int(groups[g].Every/tick + 0.5)
+				if s.Age, s.Fresh = s.Age+tick, k%turn == 0; s.Fresh {
+					s.Age = 0.37e-3
+					if turn > 1 {
+						s.Age += float64(late) * tick
+					}
+				}
+			}
+		}
+		f.Step(f.t, 0, &f.in, f.x[:])
+	}
+}
+
+var stepped = []struct {
+	name   string
+	axis   testAxis
+	late   int
+	groups []Group
+}{
+	{"motor/one group, voltage told", motorAxis(), 0, []Group{frame}},
+	{"motor/one group", motorAxis(), 0, []Group{{Every: tick, Of: []Quantity{Position, Current}}}},
+	{"motor/position slow", motorAxis(), 0, fastSlow},
+	{"motor/position slow, 10 ms late", motorAxis(), 10, fastSlow},
+	{"effort/commanded", commanded, 0, []Group{{Every: tick, Of: []Quantity{Position}}}},
+	{"effort/current in one group", lagged, 0, []Group{frame}},
+	{"effort/position slow", lagged, 0, fastSlow},
+	{"effort/position slow, 10 ms late", lagged, 10, fastSlow},
+	{"effort/velocity fast, position 10 ms late", lagged, 10, []Group{{Every: tick, Of: []Quantity{Current, Velocity}}, fastSlow[1]}},
+}
+
+func TestAxisAllocs(t *testing.T) {
+	for _, c := range stepped {
+		if n := testing.AllocsPerRun(200, sampledAxis(t, c.axis, c.late, c.groups...)); n != 0 {
+			t.Errorf("%s: %g allocations in a step", c.name, n)
+		}
+	}
+}
+
+// A position slow and late comes each fifth tick, and takes the filter ten ticks back.
+func BenchmarkAxisStep(b *testing.B) {
+	for _, c := range stepped {
+		b.Run(c.name, func(b *testing.B) {
+			step := sampledAxis(b, c.axis, c.late, c.groups...)
+			b.ReportAllocs()
+			for b.Loop() {
+				step()
+			}
+		})
+	}
+}
