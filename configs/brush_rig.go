@@ -2,6 +2,7 @@ package configs
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"hilrig/configs/schema"
@@ -14,9 +15,13 @@ import (
 // VirtualBrush is the port name that stands for the virtual rig whose brushes are simulated.
 const VirtualBrush = "virtual:brush"
 
-// IsVirtual tells whether the port stands for a virtual rig.
-func (c *Config) IsVirtual() bool {
-	return c.Device.Port == VirtualMotor || c.Device.Port == VirtualBrush
+// IsVirtual tells whether the port of a device stands for a virtual rig.
+func (c *Config) IsVirtual() bool { return c.hasPort(VirtualMotor) || c.hasPort(VirtualBrush) }
+
+func (d *Device) isVirtual() bool { return d.Port == VirtualMotor || d.Port == VirtualBrush }
+
+func (c *Config) hasPort(port string) bool {
+	return slices.ContainsFunc(c.Devices, func(d Device) bool { return d.Port == port })
 }
 
 // BrushRig makes the virtual rig a motor with two simulated brushes. Resistance, inductance, constant and inertia are those of
@@ -99,15 +104,23 @@ func (b *RigBrush) Shape() *schema.Object { return NewRigBrush().keys().Shape(""
 
 // checkBrushes looks at the brush of the virtual rig and at the one beside the rig.
 func (c *Config) checkBrushes(r *schema.Report) {
-	if b := c.Brush; b != nil && !r.Bad("brush") {
-		b.Parameters.check(r, "brush.parameters", c.Motor, b.Step)
+	for i := range c.Models {
+		m := &c.Models[i]
+		a := slices.IndexFunc(c.Axes, func(a Axis) bool { return a.Name == m.Axis })
+		switch {
+		case r.Bad(m.path()) || r.Bad("axes"):
+		case a < 0:
+			c.unknownSignal(r, m.path()+".axis", m.Axis, "axis", namesOf(c.Axes, func(a Axis) string { return a.Name }))
+		default:
+			m.Parameters.check(r, m.path()+".parameters", c.Axes[a].Motor, m.Step)
+		}
 	}
 	v := c.Virtual
 	if v == nil || v.Brush == nil || r.Bad("virtual") {
 		return
 	}
 	v.Brush.Parameters.check(r, "virtual.brush.parameters", v.Motor, v.Brush.Step)
-	if c.Device.Port == VirtualMotor {
+	if c.hasPort(VirtualMotor) {
 		r.Warnf("virtual.brush", "virtual.brush: not used by %s; the port of a motor with these brushes is %s", VirtualMotor, VirtualBrush)
 		return
 	}
@@ -119,8 +132,12 @@ func (c *Config) checkBrushes(r *schema.Report) {
 			r.Warnf(p, "%s: not used by the rig of a brush", p)
 		}
 	}
-	if two := 2 * v.Brush.Parameters.MeanTorque(); v.Contact == nil && v.Friction.Fc <= 0 && c.Friction.Fc > 0 {
-		r.Errorf("friction.Fc", "friction.Fc: %s N·m, but the brushes of virtual.brush alone have %s N·m; what is left would be virtual.friction, which the file does not give", schema.Short(c.Friction.Fc), schema.Short(two))
+	for i := range c.Axes {
+		a, two := &c.Axes[i], 2*v.Brush.Parameters.MeanTorque()
+		if v.Contact != nil || v.Friction.Fc > 0 || a.Friction.Fc <= 0 {
+			continue
+		}
+		r.Errorf(a.path()+".friction.Fc", "%s.friction.Fc: %s N·m, but the brushes of virtual.brush alone have %s N·m; what is left would be virtual.friction, which the file does not give", a.path(), schema.Short(a.Friction.Fc), schema.Short(two))
 	}
 }
 

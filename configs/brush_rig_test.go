@@ -2,6 +2,7 @@ package configs
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -21,24 +22,25 @@ func TestCheckBrushes(t *testing.T) {
 		want, warn string
 	}{
 		{"the example", func(*Config) {}, "", ""},
-		{"no share", func(c *Config) { c.Brush.Share = 0 }, "brush.share is missing", ""},
-		{"more than the period", func(c *Config) { c.Brush.Share = 1.2 }, "brush.share: 1.2, want > 0 and ≤ 0.9", ""},
-		{"long sub-step", func(c *Config) { c.Brush.Step = 1e-3 }, "brush.step: 0.001 s", ""},
-		{"a step that does not resolve the joints", func(c *Config) { c.Brush.Step = 60e-6 }, "", "does not resolve the brush on its face"},
-		{"negative clearance", func(c *Config) { c.Brush.Parameters.Holder.Clearance = -1e-4 }, "brush.parameters.holder.clearance: -0.0001 m, want", ""},
+		{"no share", func(c *Config) { c.Models[0].Share = 0 }, "models.brushes.share is missing", ""},
+		{"more than the period", func(c *Config) { c.Models[0].Share = 1.2 }, "models.brushes.share: 1.2, want > 0 and ≤ 0.9", ""},
+		{"long sub-step", func(c *Config) { c.Models[0].Step = 1e-3 }, "models.brushes.step: 0.001 s", ""},
+		{"a step that does not resolve the joints", func(c *Config) { c.Models[0].Step = 60e-6 }, "", "does not resolve the brush on its face"},
+		{"negative clearance", func(c *Config) { c.Models[0].Parameters.Holder.Clearance = -1e-4 }, "models.brushes.parameters.holder.clearance: -0.0001 m, want", ""},
 		{"out of the holder", func(c *Config) { c.Virtual.Brush.Parameters.Brush.Length = 4e-3 }, "virtual.brush.parameters.brush.length: 0.004 m leaves 0.002 m of the brush in the holder", ""},
-		{"spring beside the brush", func(c *Config) { c.Brush.Parameters.Spring.Arm = 0.03 }, "brush.parameters: brush: spring.pivot_x", ""},
-		{"true slots", func(c *Config) { c.Brush.Parameters.Commutator.TrueSlots = true }, "true slots need steps that a loop has no time for", ""},
-		{"the other virtual rig", func(c *Config) { c.Device.Port = VirtualMotor }, "", "virtual.brush: not used by virtual:motor"},
+		{"spring beside the brush", func(c *Config) { c.Models[0].Parameters.Spring.Arm = 0.03 }, "models.brushes.parameters: brush: spring.pivot_x", ""},
+		{"true slots", func(c *Config) { c.Models[0].Parameters.Commutator.TrueSlots = true }, "true slots need steps that a loop has no time for", ""},
+		{"the other virtual rig", func(c *Config) { c.Devices[0].Port = VirtualMotor }, "", "virtual.brush: not used by virtual:motor"},
 		{"friction less than that of the brushes", func(c *Config) { c.Virtual.Friction.Fc = -1e-3 }, "virtual.friction.Fc", ""},
-		{"a signal of the brush", func(c *Config) { c.Device.Measure[3].Name = "brush.temperature" }, "names that start with brush. belong to the brush beside the rig", ""},
-		{"as many signals as there is room for", func(c *Config) { more(c, 23) }, "", ""},
-		{"one signal too many", func(c *Config) { more(c, 24) }, "31 measurements and commands, at most 30 beside those of the brush", ""},
-		{"the same without a brush", func(c *Config) { more(c, 24); c.Brush = nil }, "", ""},
+		{"as many signals as there is room for", func(c *Config) { more(c, 58) }, "", ""},
+		{"one signal too many", func(c *Config) { more(c, 59) }, "devices.drive.measure: 64, at most 63", ""},
+		{"an axis that is not there", func(c *Config) { c.Models[0].Axis = "shift" }, `models.brushes.axis: "shift" is no axis (did you mean "shaft"?)`, ""},
+		{"a name of the program", func(c *Config) { c.Models[0].Name = "plant" }, "the name plant belongs to the program", ""},
+		{"the name of the axis", func(c *Config) { c.Models[0].Name = "shaft" }, "models.shaft: axes.shaft has that name too", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cfg := BrushDemo()
-			cfg.Device.Baud = 3000000
+			cfg.Devices[0].Baud = 3000000
 			c.change(cfg)
 			problems, warnings := cfg.Validate()
 			text := func(list []schema.Problem) string {
@@ -61,7 +63,7 @@ func TestCheckBrushes(t *testing.T) {
 // more adds measurements.
 func more(c *Config, n int) {
 	for range n {
-		c.Device.Measure = append(c.Device.Measure, Measure{Field: wire.Field{Name: "n" + strings.Repeat("x", len(c.Device.Measure)), Type: wire.U8, Scale: 1}})
+		c.Devices[0].Measure = append(c.Devices[0].Measure, Measure{Field: wire.Field{Name: fmt.Sprint("n", len(c.Devices[0].Measure)), Type: wire.U8, Scale: 1}})
 	}
 }
 
@@ -84,7 +86,7 @@ func TestBrushFileWithSeveralMistakes(t *testing.T) {
 	if !errors.As(err, &list) || len(list.List) != 7 {
 		t.Fatalf("want 7 problems:\n%v", err)
 	}
-	for _, want := range []string{`brush.contact: "atuo"`, "brush.parameters.face.seed: 2.5, want a whole number", `unknown key "lenght" under virtual.brush.parameters.brush (did you mean "length"?)`,
+	for _, want := range []string{`models.brushes.contact: "atuo"`, "models.brushes.parameters.face.seed: 2.5, want a whole number", `unknown key "lenght" under virtual.brush.parameters.brush (did you mean "length"?)`,
 		"virtual.brush.parameters.holder.clearance: 0.1 V is in V (voltage), want m (length)", `unknown key "resistance" under virtual.brush.parameters.motor`,
 		`unknown key "speed" under virtual.brush.parameters.commutator`, "virtual.brush.pair"} {
 		if !strings.Contains(err.Error(), want) {
@@ -96,7 +98,7 @@ func TestBrushFileWithSeveralMistakes(t *testing.T) {
 // What is written is read back, to the last digit.
 func TestBrushConfigsComeBack(t *testing.T) {
 	c := BrushDemo()
-	c.Brush.Parameters.Holder.Clearance, c.Virtual.Brush.Parameters.Face.Seed = 1.23456789e-4, 77
+	c.Models[0].Parameters.Holder.Clearance, c.Virtual.Brush.Parameters.Face.Seed = 1.23456789e-4, 77
 	text, err := c.Marshal()
 	if err != nil {
 		t.Fatal(err)
@@ -113,13 +115,13 @@ func TestBrushConfigsComeBack(t *testing.T) {
 // What a file leaves out follows from what it says: the brushes are the model's, and the bearings have the friction that they leave.
 func TestBrushDefaults(t *testing.T) {
 	text := string(DemoYAML())
-	text = strings.Replace(text[:strings.Index(text, "# ---- the truth")], "port: virtual:motor", "port: virtual:brush", 1) + "brush:\n"
+	text = strings.Replace(text[:strings.Index(text, "# ---- the truth")], "port: virtual:motor", "port: virtual:brush", 1) + "models:\n  brushes:\n"
 	c, err := LoadBytes("rig.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b := c.Brush; b == nil || b.Contact != hil.BesideAuto || b.Step != 20e-6 || b.Share != 0.4 || b.Parameters.Brush.Length != 0.032 || b.Parameters.Motor.Series {
-		t.Errorf("brush %+v", c.Brush)
+	if b := c.Models[0]; b.Name != "brushes" || b.Axis != "shaft" || b.Contact != hil.BesideAuto || b.Step != 20e-6 || b.Share != 0.4 || b.Parameters.Brush.Length != 0.032 || b.Parameters.Motor.Series {
+		t.Errorf("brush %+v", c.Models)
 	}
 	v := c.Virtual
 	if v == nil || v.Brush == nil || v.Brush.Step != 20e-6 || v.Brush.Pair || v.Brush.Averaged {

@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -27,9 +28,9 @@ type Flow struct {
 	Wire  float64 // s  time of one frame on the line
 }
 
-// Budget computes bytes per frame and the load of the line in both directions.
-func (c *Config) Budget() Budget {
-	d, p := &c.Device, c.Device.Frames()
+// Budget computes bytes per frame and the load of a device's line in both directions.
+func (c *Config) Budget(d *Device) Budget {
+	p := d.Frames()
 	b := Budget{Baud: d.Baud, Estimated: d.Protocol.Info().Text, Period: 1 / c.Loop.Rate}
 	var measured, commanded []wire.Type
 	for _, m := range d.Measure {
@@ -40,7 +41,7 @@ func (c *Config) Budget() Budget {
 	}
 	b.Rx.Data, b.Rx.Bytes = p.Bytes(measured, wire.Measurement)
 	b.Tx.Data, b.Tx.Bytes = p.Bytes(commanded, wire.Command)
-	b.Rx.Rate, b.Tx.Rate = c.DeviceRate(), c.Loop.Rate
+	b.Rx.Rate, b.Tx.Rate = c.DeviceRate(d), c.Loop.Rate
 	for _, f := range []*Flow{&b.Rx, &b.Tx} {
 		f.Wire = float64(f.Bytes) * 10 / float64(d.Baud)
 		f.Use = f.Wire * f.Rate
@@ -49,13 +50,8 @@ func (c *Config) Budget() Budget {
 	return b
 }
 
-// DeviceRate is the rate of the frames the device sends, in Hz.
-func (c *Config) DeviceRate() float64 {
-	if c.Device.Rate == 0 {
-		return c.Loop.Rate
-	}
-	return c.Device.Rate
-}
+// DeviceRate is the rate of the frames that a device sends, in Hz.
+func (c *Config) DeviceRate(d *Device) float64 { return cmp.Or(d.Rate, c.Loop.Rate) }
 
 // Age is the greatest age of a sample when the tick reads it, s: the frame has to travel, and the tick comes up to one
 // frame period later.
@@ -84,18 +80,19 @@ func (b Budget) String() string {
 var standardBauds = []int{9600, 19200, 38400, 57600, 115200, 230400, 460800, 921600, 1000000, 1500000, 2000000, 3000000, 6000000, 12000000}
 
 // checkBudget refuses a line that cannot carry its frames.
-func (c *Config) checkBudget(r *schema.Report) {
-	if r.Bad("device") || r.Bad("loop") {
+func (c *Config) checkBudget(r *schema.Report, d *Device) {
+	at := d.path()
+	if r.Bad(at) || r.Bad("loop") {
 		return
 	}
-	if c.IsVirtual() && c.Virtual != nil && !c.Virtual.Pacing {
+	if d.isVirtual() && c.Virtual != nil && !c.Virtual.Pacing {
 		return // nothing slows the bytes down
 	}
-	b := c.Budget()
+	b := c.Budget(d)
 	for _, f := range []struct {
 		from, key string
 		Flow
-	}{{"the device sends", "device.rate", b.Rx}, {"the loop sends", "loop.rate", b.Tx}} {
+	}{{"the device sends", at + ".rate", b.Rx}, {"the loop sends", "loop.rate", b.Tx}} {
 		if f.Use <= 0.8 {
 			continue
 		}
@@ -105,11 +102,11 @@ func (c *Config) checkBudget(r *schema.Report) {
 			if f.Use > 1 {
 				load += "; the length of a text line is an estimate"
 			}
-			r.Warnf("device.baud", "device.baud: %s", load)
+			r.Warnf(at+".baud", "%s.baud: %s", at, load)
 			continue
 		}
 		if f.Use <= 1 {
-			r.Warnf("device.baud", "device.baud: %s", load)
+			r.Warnf(at+".baud", "%s.baud: %s", at, load)
 			continue
 		}
 		need := math.Inf(1)
@@ -123,6 +120,6 @@ func (c *Config) checkBudget(r *schema.Report) {
 		if !math.IsInf(need, 0) {
 			advice = fmt.Sprintf("set the baud rate of device and file to %.0f, or ", need) + advice
 		}
-		r.ErrorAt("device.baud", r.PlaceOf("device.baud"), advice, "device.baud: %s", load)
+		r.ErrorAt(at+".baud", r.PlaceOf(at+".baud"), advice, "%s.baud: %s", at, load)
 	}
 }

@@ -19,18 +19,25 @@ import (
 // Check reports everything that would make the rig misbehave: numbers out of range, contradictions between sections, a
 // line too slow for its frames. Warnings are legal settings that deserve a thought.
 func (c *Config) Check(r *schema.Report) {
-	if c.Version != 1 && !r.Bad("version") {
-		r.Errorf("version", "version: %d, this program reads version 1", c.Version)
+	if c.Version != 2 && !r.Bad("version") {
+		r.Errorf("version", "version: %d, this program reads version 2; hil config example shows it", c.Version)
 	}
 	r.CheckBounds(c)
 	c.checkNames(r)
 	c.checkLoop(r)
-	c.checkSignals(r)
-	c.checkBudget(r)
-	c.checkModel(r)
-	c.checkReference(r)
-	c.checkControl(r)
-	c.checkGuard(r)
+	c.checkOwners(r)
+	for i := range c.Devices {
+		c.checkDevice(r, &c.Devices[i])
+		c.checkBudget(r, &c.Devices[i])
+	}
+	for i := range c.Axes {
+		a := &c.Axes[i]
+		c.checkAxisSignals(r, a)
+		c.checkModel(r, a)
+		c.checkReference(r, a)
+		c.checkControl(r, a)
+		c.checkGuard(r, a)
+	}
 	c.checkOutside(r)
 	c.checkVirtual(r)
 	c.checkBrushes(r)
@@ -72,42 +79,54 @@ func (c *Config) checkLoop(r *schema.Report) {
 	if l.Rate > 5000 {
 		r.Warnf("loop.rate", "loop.rate: %s Hz needs an isolated processor; up to 5 kHz does not", schema.Short(l.Rate))
 	}
-	if l.Clock == "device" && c.Device.Rate != 0 && c.Device.Rate != l.Rate {
-		r.Errorf("device.rate", "device.rate: %s Hz, want %s Hz as loop.rate: with loop.clock device each frame makes a tick", schema.Short(c.Device.Rate), schema.Short(l.Rate))
+	for i := range c.Devices {
+		d := &c.Devices[i]
+		if l.Clock == "device" && d.Rate != 0 && d.Rate != l.Rate {
+			r.Errorf(d.path()+".rate", "%s.rate: %s Hz, want %s Hz as loop.rate: with loop.clock device each frame makes a tick", d.path(), schema.Short(d.Rate), schema.Short(l.Rate))
+		}
 	}
 }
 
-func (c *Config) checkReference(r *schema.Report) {
-	spec := c.Reference
+func (c *Config) checkReference(r *schema.Report, a *Axis) {
+	at, spec := a.path()+".reference", a.Reference
 	spec.Fade = 0 // begins with RUN, from where the axis is then
-	g := checkMotion(r, "reference", spec, "rad")
+	g := checkMotion(r, at, spec, "rad")
 	if len(spec.Tones) > 64 {
-		r.Errorf("reference.tones", "reference.tones: %d, at most 64", len(spec.Tones))
+		r.Errorf(at+".tones", "%s.tones: %d, at most 64", at, len(spec.Tones))
 	}
 	if g == nil {
 		return
 	}
 	frequency, speed := reference.Fastest(g)
 	if !r.Bad("loop.rate") && frequency > c.Loop.Rate/10 {
-		r.Errorf("reference", "reference: %s Hz is more than a tenth of loop.rate; a tick would see steps", schema.Short(frequency))
+		r.Errorf(at, "%s: %s Hz is more than a tenth of loop.rate; a tick would see steps", at, schema.Short(frequency))
 	}
-	if top := c.Guard.MaxSpeed; top > 0 && speed > top {
-		r.Errorf("reference", "reference: asks for up to %s rad/s, but guard.max_speed trips at %s rad/s", schema.Short(speed), schema.Short(top))
+	if top := a.Guard.MaxSpeed; top > 0 && speed > top {
+		r.Errorf(at, "%s: asks for up to %s rad/s, but %s.guard.max_speed trips at %s rad/s", at, schema.Short(speed), a.path(), schema.Short(top))
 	}
-	c.checkVoltage(r, speed)
+	c.checkVoltage(r, a, speed)
+}
+
+// limitOf is the limit of the command that drives an axis; [0, 0]: it is not known.
+func (c *Config) limitOf(a *Axis) [2]float64 {
+	for i := range c.Devices {
+		if drive, _ := c.Driving(&c.Devices[i], a); drive >= 0 {
+			return c.Devices[i].Command[drive].Limit
+		}
+	}
+	return [2]float64{}
 }
 
 // checkVoltage warns when the drive cannot follow the reference: back-emf, brush drop and sliding friction at top speed.
-func (c *Config) checkVoltage(r *schema.Report, speed float64) {
-	i := slices.IndexFunc(c.Device.Command, func(d Command) bool { return d.Role == "drive" })
-	if i < 0 || speed == 0 || r.Bad("motor") || r.Bad("friction") || r.Bad("device") {
+func (c *Config) checkVoltage(r *schema.Report, a *Axis, speed float64) {
+	p := a.path()
+	if speed == 0 || r.Bad(p+".motor") || r.Bad(p+".friction") || r.Bad("devices") {
 		return
 	}
-	m, f := c.Motor, c.Friction
+	m, f, lim := a.Motor, a.Friction, c.limitOf(a)
 	need := m.K*speed + m.BrushDrop + m.R*(f.Fc+f.Sigma2*speed)/m.K
-	lim := c.Device.Command[i].Limit
 	if have := math.Min(-lim[0], lim[1]); have > 0 && need > have {
-		r.Warnf("reference", "reference: its top speed of %.3g rad/s needs about %.3g V, the drive gives %.3g V", speed, need, have)
+		r.Warnf(p+".reference", "%s.reference: its top speed of %.3g rad/s needs about %.3g V, the drive gives %.3g V", p, speed, need, have)
 	}
 }
 
@@ -203,8 +222,10 @@ func (c *Config) checkVirtual(r *schema.Report) {
 	if !r.Bad("loop.rate") {
 		multiple("loop.rate", c.Loop.Rate)
 	}
-	if c.Device.Rate > 0 && !r.Bad("device.rate") {
-		multiple("device.rate", c.Device.Rate)
+	for i := range c.Devices {
+		if d := &c.Devices[i]; d.Rate > 0 && !r.Bad(d.path()+".rate") {
+			multiple(d.path()+".rate", d.Rate)
+		}
 	}
 	if v.Supply[0] >= v.Supply[1] {
 		r.Errorf("virtual.supply", "virtual.supply: %s to %s V, want low < high", schema.Short(v.Supply[0]), schema.Short(v.Supply[1]))
@@ -222,11 +243,15 @@ func (c *Config) checkVirtual(r *schema.Report) {
 		v.Contact.checkLoad(r, "a rig has none")
 	}
 	c.checkMotor(r, "virtual.motor", v.Motor)
-	for i, m := range c.Device.Measure {
-		// the virtual encoder and the file must speak of the same count
-		if want := 2 * math.Pi / float64(v.Counts); m.Role == "position" && math.Abs(math.Abs(m.Scale)-want) > 1e-6*want {
-			p := fmt.Sprintf("device.measure[%d].scale", i)
-			r.Warnf(p, "%s: %s rad per count; the virtual encoder counts %d per turn, %s rad", p, schema.Short(m.Scale), v.Counts, schema.Short(want))
+	for k := range c.Devices {
+		d := &c.Devices[k]
+		for i, m := range d.Measure {
+			// the virtual encoder and the file must speak of the same count
+			u, want := c.use(d, m.Field, false), 2*math.Pi/float64(v.Counts)
+			if u.axis != nil && u.role == hil.RolePosition && math.Abs(math.Abs(m.Scale)-want) > 1e-6*want {
+				p := fmt.Sprintf("%s.measure[%d].scale", d.path(), i)
+				r.Warnf(p, "%s: %s rad per count; the virtual encoder counts %d per turn, %s rad", p, schema.Short(m.Scale), v.Counts, schema.Short(want))
+			}
 		}
 	}
 }

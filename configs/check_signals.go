@@ -3,144 +3,215 @@ package configs
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
 	"hilrig/configs/schema"
+	"hilrig/engine/spelling"
+	"hilrig/hil"
 	"hilrig/hil/device"
 	"hilrig/hil/wire"
 )
 
-// maxSignals is what a row leaves for measurements and commands: 64 less the signals of estimator, model and link.
-const maxSignals = 40
+// most is how many measurements a device may send, and how many commands it may take: a word of fresh bits less one for their age.
+const most = wire.MaxFields - 1
 
-// besideSignals is what a brush beside the rig adds.
-const besideSignals = 10
+// ownerName is the name of a device, an axis or a model: signals are called by it.
+var ownerName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,31}$`)
 
-// reserved beginnings belong to the signals the loop adds to a row.
-var reserved = []string{"est.", "rls.", "ref.", "ctl.", "comp.", "model.", "guard.", "link."}
-
-// roleUnit is the SI unit a role wants; status and enable are pure numbers.
-var roleUnit = map[string][]string{
-	"position": {"rad"}, "velocity": {"rad/s"}, "current": {"A"}, "voltage": {"V"}, "torque": {"N·m", "J"}, "temperature": {"degC", "K"}, "status": {""},
-	"drive": {"V"}, "enable": {""},
-}
-
-// signal is what measurements and commands have in common.
-type signal struct {
-	wire.Field
-	path, role string
-	limits     [2]float64
-	limitKey   string
-}
-
-func (c *Config) signals() (out []signal) {
-	for i, m := range c.Device.Measure {
-		out = append(out, signal{m.Field, fmt.Sprintf("device.measure[%d]", i), m.Role, m.Range, "range"})
+// checkOwners looks at the names of devices, axes and models, which share one name space, and at how many there are.
+func (c *Config) checkOwners(r *schema.Report) {
+	first := map[string]string{}
+	for _, o := range []struct {
+		kind, what string
+		least      int
+		paths      []string
+	}{{"devices", "a device", 1, paths(c.Devices, (*Device).path)}, {"axes", "an axis", 1, paths(c.Axes, (*Axis).path)}, {"models", "a model", 0, paths(c.Models, (*Model).path)}} {
+		switch {
+		case len(o.paths) < o.least && !r.Bad(o.kind):
+			r.Errorf(o.kind, "%s: there is none; want %s with its name, see hil config example", o.kind, o.what)
+		case len(o.paths) > 1:
+			r.Errorf(o.kind, "%s: %d, this version runs one", o.kind, len(o.paths))
+		}
+		for _, p := range o.paths {
+			name := p[len(o.kind)+1:]
+			switch other := first[name]; {
+			case !ownerName.MatchString(name):
+				r.Errorf(p, "%s: %s, want up to 32 letters, digits, - and _, starting with a letter: signals are called by it", o.kind, schema.Quote(name))
+			case slices.Contains([]string{"guard", "loop", "plant"}, name):
+				r.Errorf(p, "%s: the name %s belongs to the program", p, name)
+			case other != "":
+				r.Errorf(p, "%s: %s has that name too; devices, axes and models share their names", p, other)
+			}
+			first[name] = p
+		}
 	}
-	for i, m := range c.Device.Command {
-		out = append(out, signal{m.Field, fmt.Sprintf("device.command[%d]", i), m.Role, m.Limit, "limit"})
+}
+
+func paths[T any](list []T, path func(*T) string) (out []string) {
+	for i := range list {
+		out = append(out, path(&list[i]))
 	}
 	return out
 }
 
-func (c *Config) checkSignals(r *schema.Report) {
-	d := c.Device
-	c.checkPort(r)
-	sigs := c.signals()
-	most, beside := maxSignals-len(c.Compensation.Kind.Info().Learns), ""
-	if c.Brush != nil {
-		most, beside = most-besideSignals, " beside those of the brush"
-	}
-	if len(sigs) > most {
-		r.Errorf("device.measure", "device: %d measurements and commands, at most %d%s", len(sigs), most, beside)
-	}
-	for i, m := range d.Measure {
-		c.checkMeasure(r, fmt.Sprintf("device.measure[%d]", i), m)
-	}
-	for i, m := range d.Command {
-		c.checkCommand(r, fmt.Sprintf("device.command[%d]", i), m)
+// checkDevice looks at a device, its port and its signals.
+func (c *Config) checkDevice(r *schema.Report, d *Device) {
+	c.checkPort(r, d)
+	p := d.path()
+	for _, l := range []struct {
+		key string
+		n   int
+	}{{"measure", len(d.Measure)}, {"command", len(d.Command)}} {
+		if l.n > most {
+			r.Errorf(p+"."+l.key, "%s.%s: %d, at most %d", p, l.key, l.n, most)
+		}
 	}
 	first := map[string]string{}
-	roles := map[string]string{}
-	for _, s := range sigs {
-		c.checkSignal(r, s)
-		if other, twice := first[s.Name]; twice && s.Name != "" {
-			r.Errorf(s.path+".name", "%s.name: %q is the name of %s too", s.path, s.Name, other)
+	once := func(at, name string) {
+		if other, twice := first[name]; twice && name != "" {
+			r.Errorf(at+".name", "%s.name: %q is the name of %s too", at, name, other)
 		}
-		first[s.Name] = s.path
-		if other, twice := roles[s.role]; twice && s.role != "" {
-			r.Errorf(s.path+".role", "%s.role: %s is the role of %s too; want one", s.path, s.role, other)
-		}
-		roles[s.role] = s.path
+		first[name] = at
 	}
-	unclear := func(list string) bool { // a role that could not be read may be the one that is looked for
-		return slices.ContainsFunc(sigs, func(s signal) bool { return strings.HasPrefix(s.path, list) && r.Bad(s.path+".role") })
+	for i, m := range d.Measure {
+		at := fmt.Sprintf("%s.measure[%d]", p, i)
+		c.checkMeasure(r, d, at, m)
+		c.checkSignal(r, d, at, m.Field, "range", m.Range)
+		once(at, m.Name)
 	}
-	if _, ok := roles["position"]; !ok && !unclear("device.measure") {
-		r.Errorf("device.measure", "device.measure: no measurement has the role position; want exactly one")
+	for i, m := range d.Command {
+		at := fmt.Sprintf("%s.command[%d]", p, i)
+		c.checkCommand(r, d, at, m)
+		c.checkSignal(r, d, at, m.Field, "limit", m.Limit)
+		once(at, m.Name)
 	}
-	if _, ok := roles["drive"]; !ok && !unclear("device.command") {
-		r.Errorf("device.command", "device.command: no command has the role drive; want exactly one")
-	}
-	if _, ok := roles["current"]; !ok && !unclear("device.measure") {
-		r.Warnf("device.measure", "device.measure: no measurement has the role current; friction is estimated from the voltage alone, and currents are not guarded")
+	if d.Status != "" && d.StatusAt() < 0 && !r.Bad(p+".measure") {
+		c.unknownSignal(r, p+".status", d.Status, "measurement of the device", namesOf(d.Measure, func(m Measure) string { return m.Name }))
 	}
 }
 
-func (c *Config) checkPort(r *schema.Report) {
-	d := c.Device
+// checkAxisSignals looks at the signals that an axis names.
+func (c *Config) checkAxisSignals(r *schema.Report, a *Axis) {
+	p := a.path()
+	var measured, commanded []string
+	unit := map[string]string{}
+	unclear := map[string]bool{} // a list that could not be read may have the signal
+	for _, d := range c.Devices {
+		for i, m := range d.Measure {
+			unclear["measurement"] = unclear["measurement"] || r.Bad(fmt.Sprintf("%s.measure[%d].name", d.path(), i))
+			measured = append(measured, d.Name+"."+m.Name)
+			unit[d.Name+"."+m.Name] = m.Unit
+		}
+		for i, m := range d.Command {
+			unclear["command"] = unclear["command"] || r.Bad(fmt.Sprintf("%s.command[%d].name", d.path(), i))
+			commanded = append(commanded, d.Name+"."+m.Name)
+			unit[d.Name+"."+m.Name] = m.Unit
+		}
+	}
+	for _, d := range c.Devices {
+		for what, empty := range map[string]bool{"measurement": d.Measure == nil, "command": d.Command == nil} {
+			unclear[what] = unclear[what] || empty && r.Bad(d.path())
+		}
+	}
+	given := map[string]string{}
+	for _, k := range []struct {
+		key, signal, what, need string
+		among                   []string
+		units                   []string
+	}{
+		{"position", a.Position, "measurement", "such as drive.rotor.angle", measured, []string{"rad"}},
+		{"current", a.Current, "measurement", "", measured, []string{"A"}},
+		{"effort", a.Effort, "measurement", "", measured, []string{"N·m", "J"}},
+		{"drive.applied", a.Drive.Applied, "measurement", "", measured, []string{"V"}},
+		{"drive.command", a.Drive.Command, "command", "such as drive.voltage", commanded, []string{"V"}},
+		{"drive.enable", a.Drive.Enable, "command", "", commanded, []string{""}},
+	} {
+		at := p + "." + k.key
+		switch {
+		case r.Bad(at) || k.signal == "" && k.need == "":
+		case k.signal == "":
+			r.Errorf(at, "%s is missing: the %s, %s", at, k.what, k.need)
+		case !slices.Contains(k.among, k.signal):
+			if !unclear[k.what] {
+				c.unknownSignal(r, at, k.signal, k.what, k.among)
+			}
+		case given[k.signal] != "":
+			r.Errorf(at, "%s: %s is %s.%s already", at, k.signal, p, given[k.signal])
+		case !slices.Contains(k.units, unit[k.signal]):
+			r.Errorf(at, "%s: %s is measured in %s; want %s", at, k.signal, unitName(unit[k.signal]), unitName(k.units[0]))
+		}
+		if slices.Contains(k.among, k.signal) {
+			given[k.signal] = k.key
+		}
+	}
+	if a.Current == "" && !r.Bad(p+".current") {
+		r.Warnf(p+".current", "%s.current is missing: friction is estimated from the voltage alone, and currents are not guarded", p)
+	}
+}
+
+// unknownSignal says that there is no such signal, with the one that was probably meant.
+func (c *Config) unknownSignal(r *schema.Report, at, name, what string, have []string) {
+	hint := "there are " + strings.Join(have, ", ")
+	if s := spelling.Nearest(name, have); s != "" {
+		hint = fmt.Sprintf("did you mean %q?", s)
+	}
+	r.ErrorAt(at, r.PlaceOf(at), hint, "%s: %s is no %s", at, schema.Quote(name), what)
+}
+
+func namesOf[T any](list []T, name func(T) string) (out []string) {
+	for _, x := range list {
+		out = append(out, name(x))
+	}
+	return out
+}
+
+func (c *Config) checkPort(r *schema.Report, d *Device) {
+	p := d.path()
 	switch {
-	case r.Bad("device.port"):
+	case r.Bad(p + ".port"):
 	case d.Port == "":
-		r.Errorf("device.port", "device.port is missing: a serial port (hil ports lists them), %s or %s", VirtualMotor, VirtualBrush)
-	case strings.HasPrefix(d.Port, "virtual:") && !c.IsVirtual():
-		r.Errorf("device.port", "device.port: %s, want %s, %s or a serial port", schema.Quote(d.Port), VirtualMotor, VirtualBrush)
+		r.Errorf(p+".port", "%s.port is missing: a serial port (hil ports lists them), %s or %s", p, VirtualMotor, VirtualBrush)
+	case strings.HasPrefix(d.Port, "virtual:") && !d.isVirtual():
+		r.Errorf(p+".port", "%s.port: %s, want %s, %s or a serial port", p, schema.Quote(d.Port), VirtualMotor, VirtualBrush)
 	}
 	if d.Protocol == device.Line {
 		if d.Line.Separator == "comma" && d.Line.Decimal == "comma" {
-			r.Errorf("device.line.decimal", "device.line.decimal: comma cannot be both separator and decimal sign")
+			r.Errorf(p+".line.decimal", "%s.line.decimal: comma cannot be both separator and decimal sign", p)
 		}
 		if strings.ContainsAny(d.Line.Time, ",; \t") {
-			r.Errorf("device.line.time", "device.line.time: %s is not the name of a column", schema.Quote(d.Line.Time))
+			r.Errorf(p+".line.time", "%s.line.time: %s is not the name of a column", p, schema.Quote(d.Line.Time))
 		}
-	} else if r.Given("device.line") {
-		r.Warnf("device.line", "device.line: not used by protocol %s", d.Protocol)
+	} else if r.Given(p + ".line") {
+		r.Warnf(p+".line", "%s.line: not used by protocol %s", p, d.Protocol)
 	}
 }
 
-func (c *Config) checkSignal(r *schema.Report, s signal) {
-	p := s.path
+func (c *Config) checkSignal(r *schema.Report, d *Device, p string, f wire.Field, limitKey string, limits [2]float64) {
 	switch {
 	case r.Bad(p + ".name"):
-	case s.Name == "":
+	case f.Name == "":
 		r.Errorf(p+".name", "%s.name is missing", p)
-	case !signalName.MatchString(s.Name):
-		r.Errorf(p+".name", "%s.name: %s, want up to 48 letters, digits, dots, - and _, starting with a letter", p, schema.Quote(s.Name))
-	case s.Name == "timestamp" || s.Name == "seq" || s.Name == "mode" || s.Name == "armed" || s.Name == "late_us":
-		r.Errorf(p+".name", "%s.name: %q is a key of every telemetry message", p, s.Name)
-	case slices.ContainsFunc(reserved, func(pre string) bool { return strings.HasPrefix(s.Name, pre) }):
-		r.Errorf(p+".name", "%s.name: names that start with %s belong to the loop", p, strings.Join(reserved, ", "))
-	case c.Brush != nil && strings.HasPrefix(s.Name, "brush."):
-		r.Errorf(p+".name", "%s.name: names that start with brush. belong to the brush beside the rig", p)
+	case !signalName.MatchString(f.Name):
+		r.Errorf(p+".name", "%s.name: %s, want up to 48 letters, digits, dots, - and _, starting with a letter", p, schema.Quote(f.Name))
+	case f.Name == "age":
+		r.Errorf(p+".name", "%s.name: %s.age is the age of the device's newest frame", p, d.Name)
 	}
 	if r.Bad(p + ".type") {
-	} else if text := c.Device.Protocol.Info().Text; s.Type == 0 {
+	} else if text := d.Protocol.Info().Text; f.Type == 0 {
 		r.Errorf(p+".type", "%s.type is missing: one of u8, i8, u16, i16, u32, i32, f32, f64", p)
-	} else if !text && s.Type == wire.Text {
-		r.Errorf(p+".type", "%s.type: %s does not fit a link frame; want one of u8, i8, u16, i16, u32, i32, f32, f64", p, s.Type)
-	} else if text && s.Type != wire.Text {
-		r.Errorf(p+".type", "%s.type: %s does not fit a text line; want text, or leave it out", p, s.Type)
+	} else if !text && f.Type == wire.Text {
+		r.Errorf(p+".type", "%s.type: %s does not fit a link frame; want one of u8, i8, u16, i16, u32, i32, f32, f64", p, f.Type)
+	} else if text && f.Type != wire.Text {
+		r.Errorf(p+".type", "%s.type: %s does not fit a text line; want text, or leave it out", p, f.Type)
 	}
-	if s.Scale == 0 && !r.Bad(p+".scale") {
+	if f.Scale == 0 && !r.Bad(p+".scale") {
 		r.Errorf(p+".scale", "%s.scale: 0 makes every value the same", p)
 	}
-	if want, ok := roleUnit[s.role]; ok && !r.Bad(p+".unit") && !r.Bad(p+".role") && !slices.Contains(want, s.Unit) {
-		r.Errorf(p+".unit", "%s.unit: role %s is measured in %s, not in %s", p, s.role, unitName(want[0]), unitName(s.Unit))
-	}
-	lo, hi := s.limits[0], s.limits[1]
-	if (lo != 0 || hi != 0) && !(lo < hi) && !r.Bad(p+"."+s.limitKey) {
-		r.Errorf(p+"."+s.limitKey, "%s.%s: %s to %s, want low < high", p, s.limitKey, schema.Short(lo), schema.Short(hi))
+	lo, hi := limits[0], limits[1]
+	if (lo != 0 || hi != 0) && !(lo < hi) && !r.Bad(p+"."+limitKey) {
+		r.Errorf(p+"."+limitKey, "%s.%s: %s to %s, want low < high", p, limitKey, schema.Short(lo), schema.Short(hi))
 	}
 }
 
@@ -151,68 +222,79 @@ func unitName(si string) string {
 	return si
 }
 
-func (c *Config) checkMeasure(r *schema.Report, p string, m Measure) {
+func (c *Config) checkMeasure(r *schema.Report, d *Device, p string, m Measure) {
 	if r.Bad(p) {
 		return
 	}
+	u := c.use(d, m.Field, false)
 	if lo, hi, ok := m.Field.Range(); ok && m.Range != [2]float64{} && (m.Range[0] < lo || m.Range[1] > hi) {
 		r.Warnf(p+".range", "%s.range: %s carries %s to %s %s; beyond it the device saturates and the range check stays silent", p, m.Type, schema.Short(lo), schema.Short(hi), m.Unit)
 	}
-	if m.Stale > 0 && !r.Bad("loop.rate") && !r.Bad("device.rate") {
+	if m.Stale > 0 && !r.Bad("loop.rate") && !r.Bad(d.path()+".rate") {
 		slow, what := 1/c.Loop.Rate, "loop"
-		if d := 1 / c.DeviceRate(); d > slow {
-			slow, what = d, "device"
+		if period := 1 / c.DeviceRate(d); period > slow {
+			slow, what = period, "device"
 		}
 		if m.Stale <= 2*slow {
 			r.Errorf(p+".stale", "%s.stale: %s s, want more than two periods of the %s, %s s", p, schema.Short(m.Stale), what, schema.Short(2*slow))
 		}
 	}
-	if c.Needs(m) && m.Stale == 0 {
+	if c.Needs(d, m) && m.Stale == 0 {
 		r.Warnf(p+".stale", "%s.stale: %s is not watched; a cable that comes off would not hold the rig. hil run --arm refuses this file: leave stale out, or give it a time", p, m.Name)
 	}
-	if m.Role == "position" && math.Abs(m.Scale) > 2*math.Pi*(1+1e-9) {
+	if u.axis != nil && u.role == hil.RolePosition && math.Abs(m.Scale) > 2*math.Pi*(1+1e-9) {
 		r.Errorf(p+".scale", "%s.scale: one count is %s rad, want at most one turn", p, schema.Short(math.Abs(m.Scale)))
 	}
-	if m.Role == "status" && m.Scale != 1 {
+	if u.role == hil.RoleStatus && m.Scale != 1 {
 		r.Errorf(p+".scale", "%s.scale: a status is bits; want 1", p)
 	}
-	if m.Role == "status" && (m.Type == wire.F32 || m.Type == wire.F64) {
+	if u.role == hil.RoleStatus && (m.Type == wire.F32 || m.Type == wire.F64) {
 		r.Errorf(p+".type", "%s.type: a status is bits; want an integer type", p)
+	}
+	switch temperature := u.role == hil.RoleTemperature; {
+	case m.Max != 0 && !temperature:
+		r.Errorf(p+".max", "%s.max: only a temperature (degC, K) trips above a limit of its own; the range holds the rig, guard limits of the axis trip", p)
+	case temperature && hot(m, u) == 0:
+		r.Warnf(p+".max", "%s.max: %s has no limit; give one, or the range of the measurement", p, m.Name)
 	}
 }
 
-// staleOf is how old a sample with this role may be where the file does not say: five of its periods, at least 20 ms, for what moves
+// staleOf is how old a sample with this use may be where the file does not say: five of its periods, at least 20 ms, for what moves
 // the axis, 5 s for what warms up.
-func (c *Config) staleOf(role string) float64 {
-	switch role {
-	case "position", "current":
-		slow := max(1/c.Loop.Rate, 1/c.DeviceRate())
+func (c *Config) staleOf(d *Device, u use) float64 {
+	switch {
+	case u.axis != nil && (u.role == hil.RolePosition || u.role == hil.RoleCurrent):
+		slow := max(1/c.Loop.Rate, 1/c.DeviceRate(d))
 		if !(slow < 10) { // a rate that is refused elsewhere
 			slow = 0
 		}
 		return max(0.02, 5*slow)
-	case "temperature":
+	case u.role == hil.RoleTemperature:
 		return 5
 	}
 	return 0
 }
 
 // Hot is the limit of a measured temperature in its own unit; 0: none.
-func (c *Config) Hot(m Measure) float64 {
+func (c *Config) Hot(d *Device, m Measure) float64 { return hot(m, c.use(d, m.Field, false)) }
+
+func hot(m Measure, u use) float64 {
 	switch {
-	case m.Role != "temperature":
+	case u.role != hil.RoleTemperature:
 		return 0
-	case c.Guard.MaxTemp == 0:
+	case m.Max == 0:
 		return m.Range[1]
-	case m.Unit == "K":
-		return c.Guard.MaxTemp + 273.15
 	}
-	return c.Guard.MaxTemp
+	return m.Max
 }
 
 // Needs tells whether a drive must not be energised without watching the age of m: the position, and what a limit rests on.
-func (c *Config) Needs(m Measure) bool {
-	return m.Role == "position" || m.Role == "current" && (c.Guard.MaxCurrent > 0 || c.Guard.RatedI > 0) || c.Hot(m) != 0
+func (c *Config) Needs(d *Device, m Measure) bool {
+	u := c.use(d, m.Field, false)
+	if u.axis == nil {
+		return hot(m, u) != 0
+	}
+	return u.role == hil.RolePosition || u.role == hil.RoleCurrent && (u.axis.Guard.MaxCurrent > 0 || u.axis.Guard.RatedI > 0)
 }
 
 // A drive at full voltage brings a motor to its top speed within a few hundredths of a second. Longer than that it must not stay
@@ -225,15 +307,19 @@ const (
 // MayDrive is why this rig must not be energised; nil if it may.
 func (c *Config) MayDrive() error {
 	const instead = "hil run --dry-run reads and estimates all the same"
-	for i, m := range c.Device.Measure {
-		top := max(longestStale, c.staleOf(m.Role))
-		switch {
-		case c.Needs(m) && m.Stale == 0:
-			return fmt.Errorf("device.measure[%d].stale is 0: nobody would notice that %s stopped coming while the drive is energised; leave stale out (%s s here) or give it a time. %s",
-				i, m.Name, schema.Short(c.staleOf(m.Role)), instead)
-		case c.Needs(m) && m.Stale > top:
-			return fmt.Errorf("device.measure[%d].stale is %s s: so long the drive would be energised blind when %s stops coming; want at most %s s, or leave stale out (%s s here). %s",
-				i, schema.Short(m.Stale), m.Name, schema.Short(top), schema.Short(c.staleOf(m.Role)), instead)
+	for k := range c.Devices {
+		d := &c.Devices[k]
+		for i, m := range d.Measure {
+			usual := c.staleOf(d, c.use(d, m.Field, false))
+			top := max(longestStale, usual)
+			switch {
+			case c.Needs(d, m) && m.Stale == 0:
+				return fmt.Errorf("%s.measure[%d].stale is 0: nobody would notice that %s stopped coming while the drive is energised; leave stale out (%s s here) or give it a time. %s",
+					d.path(), i, m.Name, schema.Short(usual), instead)
+			case c.Needs(d, m) && m.Stale > top:
+				return fmt.Errorf("%s.measure[%d].stale is %s s: so long the drive would be energised blind when %s stops coming; want at most %s s, or leave stale out (%s s here). %s",
+					d.path(), i, schema.Short(m.Stale), m.Name, schema.Short(top), schema.Short(usual), instead)
+			}
 		}
 	}
 	if h := c.Guard.HoldTime; h > longestHold {
@@ -246,23 +332,29 @@ func (c *Config) MayDrive() error {
 func (c *Config) SetRate(rate float64) {
 	c.Loop.Rate = rate
 	c.Loop.Spin = min(c.Loop.Spin, 0.4/rate)
-	if c.Device.Rate != 0 {
-		c.Device.Rate = rate
-	}
-	for i := range c.Device.Measure {
-		if m := &c.Device.Measure[i]; m.Stale > 0 {
-			m.Stale = max(m.Stale, c.staleOf(m.Role))
+	for k := range c.Devices {
+		d := &c.Devices[k]
+		if d.Rate != 0 {
+			d.Rate = rate
+		}
+		for i := range d.Measure {
+			if m := &d.Measure[i]; m.Stale > 0 {
+				m.Stale = max(m.Stale, c.staleOf(d, c.use(d, m.Field, false)))
+			}
 		}
 	}
 }
 
-func (c *Config) checkCommand(r *schema.Report, p string, m Command) {
+func (c *Config) checkCommand(r *schema.Report, d *Device, p string, m Command) {
 	if r.Bad(p) {
 		return
 	}
+	u := c.use(d, m.Field, true)
 	switch {
-	case m.Role == "":
-		r.Errorf(p+".role", "%s.role is missing: drive or enable", p)
+	case u.axis == nil:
+		if !r.Bad("axes") {
+			r.Errorf(p, "%s: no axis uses %s.%s; name it under drive: command or drive: enable of an axis, or leave it out", p, d.Name, m.Name)
+		}
 		return
 	case m.Limit == [2]float64{}:
 		r.Errorf(p+".limit", "%s.limit is missing: the command never leaves it, e.g. ±24 V", p)
@@ -275,19 +367,19 @@ func (c *Config) checkCommand(r *schema.Report, p string, m Command) {
 		if m.Limit[0] < lo || m.Limit[1] > hi {
 			r.Errorf(p+".limit", "%s.limit: %s to %s %s does not fit %s with this scale, which carries %s to %s", p, schema.Short(m.Limit[0]), schema.Short(m.Limit[1]), m.Unit, m.Type, schema.Short(lo), schema.Short(hi))
 		}
-		if steps := (m.Limit[1] - m.Limit[0]) / math.Abs(m.Scale); m.Role == "drive" && steps < 100 {
+		if steps := (m.Limit[1] - m.Limit[0]) / math.Abs(m.Scale); !u.enable && steps < 100 {
 			r.Warnf(p+".scale", "%s.scale: the whole limit is %.3g counts; the drive moves in coarse steps", p, steps)
 		}
 	}
-	switch m.Role {
-	case "enable":
+	switch {
+	case u.enable:
 		if m.Safe != 0 {
 			r.Errorf(p+".safe", "%s.safe: %s, want 0: enable is off in every safe state", p, schema.Short(m.Safe))
 		}
 		if m.Limit != [2]float64{0, 1} {
 			r.Errorf(p+".limit", "%s.limit: enable is 0 or 1", p)
 		}
-	case "drive":
+	default:
 		if m.Safe != 0 {
 			r.Warnf(p+".safe", "%s.safe: %s %s keeps the drive energised in the safe state", p, schema.Short(m.Safe), m.Unit)
 		}

@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -19,86 +20,97 @@ func TestCheck(t *testing.T) {
 		want, warn string
 	}{
 		{"the demo", func(c *Config) {}, "", ""},
-		{"version", func(c *Config) { c.Version = 2 }, "this program reads version 1", ""},
+		{"version", func(c *Config) { c.Version = 1 }, "this program reads version 2", ""},
 		{"rig without a name", func(c *Config) { c.Rig.Name = "" }, "rig.name is missing", ""},
 		{"topic wildcard in the name", func(c *Config) { c.Rig.Name = "a/+" }, "rig.name: \"a/+\"", ""},
 		{"slow loop", func(c *Config) { c.Loop.Rate = 5 }, "loop.rate: 5 Hz, want 10 to 20000 Hz", ""},
 		{"fast loop", func(c *Config) { c.Loop.Rate, c.Loop.Spin, c.Virtual.Pacing = 10000, 40e-6, false }, "", "needs an isolated processor"},
-		{"not a number", func(c *Config) { c.Motor.R = math.NaN() }, "motor.R: NaN ohm, want > 0 ohm", ""},
-		{"inertia forgotten", func(c *Config) { c.Motor.J = 0 }, "motor.J is missing", ""},
-		{"brush drop without its current", func(c *Config) { c.Motor.DropScale = 0 }, "motor.drop_current is missing", ""},
+		{"not a number", func(c *Config) { c.Axes[0].Motor.R = math.NaN() }, "axes.shaft.motor.R: NaN ohm, want > 0 ohm", ""},
+		{"inertia forgotten", func(c *Config) { c.Axes[0].Motor.J = 0 }, "axes.shaft.motor.J is missing", ""},
+		{"brush drop without its current", func(c *Config) { c.Axes[0].Motor.DropScale = 0 }, "axes.shaft.motor.drop_current is missing", ""},
 		{"catch up by nothing", func(c *Config) { c.Loop.Overrun = Overrun{hil.OverrunCatchUp, 0, 0.05} }, "want at least 1 with policy catch-up", ""},
 		{"window of misses", func(c *Config) { c.Loop.Overrun = Overrun{hil.OverrunTrip, 101, 0.05} }, "window of 100 ticks", ""},
 		{"limit below two periods", func(c *Config) { c.Loop.Overrun.Limit = 1e-3 }, "want at least two periods", ""},
-		{"device clock at another rate", func(c *Config) { c.Loop.Clock, c.Device.Rate = "device", 500 }, "each frame makes a tick", ""},
-		{"no position", func(c *Config) { c.Device.Measure[0].Role = "" }, "no measurement has the role position", ""},
-		{"two positions", func(c *Config) { c.Device.Measure[2] = c.Device.Measure[0]; c.Device.Measure[2].Name = "b" }, "position is the role of device.measure[0] too", ""},
-		{"no drive", func(c *Config) { c.Device.Command = c.Device.Command[1:] }, "no command has the role drive", ""},
-		{"two enables", func(c *Config) {
-			c.Device.Command = append(c.Device.Command, c.Device.Command[1])
-			c.Device.Command[2].Name = "e"
-		}, "enable is the role of device.command[1] too", ""},
-		{"a name twice", func(c *Config) { c.Device.Measure[2].Name = "motor.current" }, "is the name of device.measure[1] too", ""},
-		{"a name of the loop", func(c *Config) { c.Device.Measure[2].Name = "est.voltage" }, "belong to the loop", ""},
-		{"a telemetry key", func(c *Config) { c.Device.Measure[2].Name = "mode" }, "key of every telemetry message", ""},
-		{"drive in ampere", func(c *Config) { c.Device.Command[0].Unit = "A" }, "role drive is measured in V, not in A", ""},
-		{"linear axis", func(c *Config) { c.Device.Measure[0].Unit = "m" }, "role position is measured in rad, not in m", ""},
-		{"text in a frame", func(c *Config) { c.Device.Measure[0].Type = wire.Text }, "text does not fit a link frame", ""},
-		{"type forgotten", func(c *Config) { c.Device.Measure[0].Type = 0 }, "device.measure[0].type is missing", ""},
-		{"no scale", func(c *Config) { c.Device.Measure[2].Scale = 0 }, "makes every value the same", ""},
-		{"a count of many turns", func(c *Config) { c.Device.Measure[0].Scale, c.Device.Measure[0].Type, c.Virtual = 7, wire.U8, nil }, "one count is 7 rad, want at most one turn", ""},
-		{"no unit is so large", func(c *Config) { c.Device.Measure[2].Offset = 1e31 }, "device.measure[2].offset: 1e+31 in SI, want 0, or a magnitude from 1e-30 to 1e+30", ""},
-		{"or so small", func(c *Config) { c.Device.Measure[2].Offset = -1e-31 }, "device.measure[2].offset: -1e-31 in SI", ""},
+		{"device clock at another rate", func(c *Config) { c.Loop.Clock, c.Devices[0].Rate = "device", 500 }, "each frame makes a tick", ""},
+		{"no position", func(c *Config) { c.Axes[0].Position = "" }, "axes.shaft.position is missing: the measurement, such as drive.rotor.angle", ""},
+		{"a position that is not there", func(c *Config) { c.Axes[0].Position = "drive.motor.angel" }, `axes.shaft.position: "drive.motor.angel" is no measurement (did you mean "drive.motor.angle"?)`, ""},
+		{"a position without its device", func(c *Config) { c.Axes[0].Position = "motor.angle" }, `axes.shaft.position: "motor.angle" is no measurement`, ""},
+		{"a command for a position", func(c *Config) { c.Axes[0].Position = "drive.voltage" }, `axes.shaft.position: "drive.voltage" is no measurement`, ""},
+		{"one signal twice", func(c *Config) { c.Axes[0].Effort = "drive.motor.current" }, "axes.shaft.effort: drive.motor.current is axes.shaft.current already", ""},
+		{"no drive", func(c *Config) { c.Devices[0].Command = c.Devices[0].Command[1:] }, `axes.shaft.drive.command: "drive.voltage" is no command`, ""},
+		{"a command that nobody gives", func(c *Config) {
+			c.Devices[0].Command = append(c.Devices[0].Command, c.Devices[0].Command[1])
+			c.Devices[0].Command[2].Name = "e"
+		}, "devices.drive.command[2]: no axis uses drive.e", ""},
+		{"two devices", func(c *Config) {
+			c.Devices = append(c.Devices, c.Devices[0])
+			c.Devices[1].Name = "b"
+			c.Devices[1].Command = nil
+		}, "devices: 2, this version runs one", ""},
+		{"a name with a dot", func(c *Config) { c.Axes[0].Name = "a.b" }, `axes: "a.b", want up to 32 letters`, ""},
+		{"status of nothing", func(c *Config) { c.Devices[0].Status = "stauts" }, `devices.drive.status: "stauts" is no measurement of the device (did you mean "status"?)`, ""},
+		{"a name twice", func(c *Config) { c.Devices[0].Status = ""; c.Devices[0].Measure[3].Name = "status" }, "is the name of devices.drive.measure[3] too", ""},
+		{"the age", func(c *Config) { c.Devices[0].Measure[3].Name = "age" }, "drive.age is the age of the device", ""},
+		{"drive in ampere", func(c *Config) { c.Devices[0].Command[0].Unit = "A" }, "axes.shaft.drive.command: drive.voltage is measured in A; want V", ""},
+		{"linear axis", func(c *Config) { c.Devices[0].Measure[0].Unit = "m" }, "axes.shaft.position: drive.motor.angle is measured in m; want rad", ""},
+		{"text in a frame", func(c *Config) { c.Devices[0].Measure[0].Type = wire.Text }, "text does not fit a link frame", ""},
+		{"type forgotten", func(c *Config) { c.Devices[0].Measure[0].Type = 0 }, "devices.drive.measure[0].type is missing", ""},
+		{"no scale", func(c *Config) { c.Devices[0].Measure[2].Scale = 0 }, "makes every value the same", ""},
+		{"a count of many turns", func(c *Config) {
+			c.Devices[0].Measure[0].Scale, c.Devices[0].Measure[0].Type, c.Virtual = 7, wire.U8, nil
+		}, "one count is 7 rad, want at most one turn", ""},
+		{"no unit is so large", func(c *Config) { c.Devices[0].Measure[2].Offset = 1e31 }, "devices.drive.measure[2].offset: 1e+31 in SI, want 0, or a magnitude from 1e-30 to 1e+30", ""},
+		{"or so small", func(c *Config) { c.Devices[0].Measure[2].Offset = -1e-31 }, "devices.drive.measure[2].offset: -1e-31 in SI", ""},
 		{"not even in a pair", func(c *Config) { c.Virtual.Supply[1] = 1e31 }, "virtual.supply: 1e+31 in SI", ""},
-		{"stiffness of nothing", func(c *Config) { c.Friction.Sigma0 = 1e16 }, "friction.sigma0: 1e+16 N·m/rad, want 1e-12 to 1e+15 N·m/rad", ""},
-		{"range upside down", func(c *Config) { c.Device.Measure[1].Range = [2]float64{2, -2} }, "want low < high", ""},
-		{"range beyond the type", func(c *Config) { c.Device.Measure[1].Range = [2]float64{-40, 40} }, "", "the range check stays silent"},
-		{"limit beyond the type", func(c *Config) { c.Device.Command[0].Limit = [2]float64{-24, 36} }, "does not fit i16", ""},
-		{"no limit", func(c *Config) { c.Device.Command[0].Limit = [2]float64{} }, "limit is missing", ""},
-		{"safe outside the limit", func(c *Config) { c.Device.Command[0].Safe = 25 }, "25 is outside the limit", ""},
-		{"safe not zero", func(c *Config) { c.Device.Command[0].Safe = 1 }, "", "keeps the drive energised"},
-		{"enable safe at one", func(c *Config) { c.Device.Command[1].Safe = 1 }, "enable is off in every safe state", ""},
-		{"slew below a count", func(c *Config) { c.Device.Command[0].Slew = 0.5 }, "would never move", ""},
-		{"coarse drive", func(c *Config) { c.Device.Command[0].Scale = 1; c.Device.Command[0].Slew = 0 }, "", "coarse steps"},
-		{"stale within two ticks", func(c *Config) { c.Device.Measure[0].Stale = 2e-3 }, "want more than two periods of the loop", ""},
-		{"stale within two frames", func(c *Config) { c.Device.Rate, c.Device.Measure[1].Stale = 10, 0 }, "want more than two periods of the device", ""},
-		{"position not watched", func(c *Config) { c.Device.Measure[0].Stale = 0 }, "", "a cable that comes off"},
-		{"limited current not watched", func(c *Config) { c.Device.Measure[1].Stale = 0 }, "", "hil run --arm refuses this file"},
-		{"limit of a temperature that is not measured", func(c *Config) { c.Device.Measure[3].Role = ""; c.Guard.MaxTemp = 90 }, "needs a measurement with role temperature", ""},
-		{"temperature without a limit", func(c *Config) { c.Device.Measure[3].Range = [2]float64{} }, "", "motor.temperature has no limit"},
-		{"unknown virtual rig", func(c *Config) { c.Device.Port = "virtual:brsh" }, "want virtual:motor, virtual:brush or a serial port", ""},
+		{"stiffness of nothing", func(c *Config) { c.Axes[0].Friction.Sigma0 = 1e16 }, "axes.shaft.friction.sigma0: 1e+16 N·m/rad, want 1e-12 to 1e+15 N·m/rad", ""},
+		{"range upside down", func(c *Config) { c.Devices[0].Measure[1].Range = [2]float64{2, -2} }, "want low < high", ""},
+		{"range beyond the type", func(c *Config) { c.Devices[0].Measure[1].Range = [2]float64{-40, 40} }, "", "the range check stays silent"},
+		{"limit beyond the type", func(c *Config) { c.Devices[0].Command[0].Limit = [2]float64{-24, 36} }, "does not fit i16", ""},
+		{"no limit", func(c *Config) { c.Devices[0].Command[0].Limit = [2]float64{} }, "limit is missing", ""},
+		{"safe outside the limit", func(c *Config) { c.Devices[0].Command[0].Safe = 25 }, "25 is outside the limit", ""},
+		{"safe not zero", func(c *Config) { c.Devices[0].Command[0].Safe = 1 }, "", "keeps the drive energised"},
+		{"enable safe at one", func(c *Config) { c.Devices[0].Command[1].Safe = 1 }, "enable is off in every safe state", ""},
+		{"slew below a count", func(c *Config) { c.Devices[0].Command[0].Slew = 0.5 }, "would never move", ""},
+		{"coarse drive", func(c *Config) { c.Devices[0].Command[0].Scale = 1; c.Devices[0].Command[0].Slew = 0 }, "", "coarse steps"},
+		{"stale within two ticks", func(c *Config) { c.Devices[0].Measure[0].Stale = 2e-3 }, "want more than two periods of the loop", ""},
+		{"stale within two frames", func(c *Config) { c.Devices[0].Rate, c.Devices[0].Measure[1].Stale = 10, 0 }, "want more than two periods of the device", ""},
+		{"position not watched", func(c *Config) { c.Devices[0].Measure[0].Stale = 0 }, "", "a cable that comes off"},
+		{"limited current not watched", func(c *Config) { c.Devices[0].Measure[1].Stale = 0 }, "", "hil run --arm refuses this file"},
+		{"limit of what is no temperature", func(c *Config) { c.Devices[0].Measure[2].Max = 20 }, "devices.drive.measure[2].max: only a temperature", ""},
+		{"temperature without a limit", func(c *Config) { c.Devices[0].Measure[3].Range = [2]float64{} }, "", "motor.temperature has no limit"},
+		{"unknown virtual rig", func(c *Config) { c.Devices[0].Port = "virtual:brsh" }, "want virtual:motor, virtual:brush or a serial port", ""},
 		{"too many signals", func(c *Config) {
-			for range 36 {
-				c.Device.Measure = append(c.Device.Measure, Measure{Field: wire.Field{Name: "n" + strings.Repeat("x", len(c.Device.Measure)), Type: wire.U8, Scale: 1}})
+			for range 59 {
+				c.Devices[0].Measure = append(c.Devices[0].Measure, Measure{Field: wire.Field{Name: fmt.Sprint("n", len(c.Devices[0].Measure)), Type: wire.U8, Scale: 1}})
 			}
-		}, "43 measurements and commands, at most 40", ""},
-		{"line too slow", func(c *Config) { c.Device.Baud = 150000 }, "the device sends 22 bytes per frame × 1000 frames/s", ""},
-		{"line nearly full", func(c *Config) { c.Device.Baud = 230400 }, "", "(95 %)"},
-		{"static below Coulomb", func(c *Config) { c.Friction.Fs = 0.01 }, "is less than Fc", ""},
-		{"not passive", func(c *Config) { c.Friction.Vd = 0 }, "", "sigma1·(Fs − Fc)/Fc = 0.008"},
-		{"over-compensation", func(c *Config) { c.Compensation.Scale = 1.01 }, "compensation.scale: 1.01, want 0 to 1", ""},
-		{"bold compensation", func(c *Config) { c.Compensation.Scale = 0.97 }, "", "over-compensates"},
-		{"coarse encoder", func(c *Config) { c.Device.Measure[0].Scale = 2 * math.Pi / 4096; c.Virtual.Counts = 4096 }, "", "will not see presliding"},
-		{"velocity loop too fast", func(c *Config) { c.Control.Kd = 0.08 }, "it is unstable above", ""},
-		{"velocity loop fast", func(c *Config) { c.Control.Kd = 0.02 }, "", "eats the damping"},
-		{"ringing", func(c *Config) { c.Control.Kd = 0 }, "", "the axis rings"},
-		{"integral too strong", func(c *Config) { c.Control.Kind, c.Control.Ki = "pid", 25 }, "makes the axis unstable", ""},
-		{"integral of pd", func(c *Config) { c.Control.Ki = 1 }, "", "not used by kind pd"},
-		{"pid without integral", func(c *Config) { c.Control.Kind = "pid" }, "", "is pd"},
-		{"no gains", func(c *Config) { c.Control.Kp, c.Control.Kd = 0, 0 }, "nothing would follow", ""},
-		{"torque out of reach", func(c *Config) { c.Control.Limit = 2 }, "", "is never reached"},
-		{"reference above the speed limit", func(c *Config) { c.Guard.MaxSpeed = 10 }, "guard.max_speed trips at 10 rad/s", ""},
-		{"reference above the voltage", func(c *Config) { c.Reference.Tones[1].Amplitude, c.Guard.MaxSpeed = 60, 0 }, "", "the drive gives 24 V"},
-		{"reference above the rate", func(c *Config) { c.Reference.Tones[1].Frequency = 120; c.Guard.MaxSpeed = 0 }, "more than a tenth of loop.rate", ""},
-		{"sine without frequency", func(c *Config) { c.Reference = reference.Spec{Kind: "sine", Amplitude: 1} }, "reference.frequency is missing", ""},
-		{"trapezoid without acceleration", func(c *Config) { c.Reference = reference.Spec{Kind: "trapezoid", Amplitude: 1, Velocity: 1} }, "reference.acceleration is missing", ""},
-		{"file without a name", func(c *Config) { c.Reference = reference.Spec{Kind: "file"} }, "reference.file is missing", ""},
-		{"file not there", func(c *Config) { c.Reference = reference.Spec{Kind: "file", File: "testdata/none.csv"} }, "no such file", ""},
-		{"i²t above the trip", func(c *Config) { c.Guard.RatedI = 16 }, "the budget would never be used", ""},
-		{"current guard without current", func(c *Config) { c.Device.Measure[1].Role, c.Guard.RatedI = "", 0 }, "needs a measurement with role current", ""},
-		{"RLS window", func(c *Config) { c.Estimator.RLS.Window = 5e-3 }, "want at least ten ticks", ""},
-		{"RLS memory", func(c *Config) { c.Estimator.RLS.Memory = 0.5 }, "want at least five windows", ""},
-		{"RLS in the Stribeck range", func(c *Config) { c.Estimator.RLS.MinVel = 0.1 }, "", "windows in the Stribeck range"},
+		}, "devices.drive.measure: 64, at most 63", ""},
+		{"line too slow", func(c *Config) { c.Devices[0].Baud = 150000 }, "the device sends 22 bytes per frame × 1000 frames/s", ""},
+		{"line nearly full", func(c *Config) { c.Devices[0].Baud = 230400 }, "", "(95 %)"},
+		{"static below Coulomb", func(c *Config) { c.Axes[0].Friction.Fs = 0.01 }, "is less than Fc", ""},
+		{"not passive", func(c *Config) { c.Axes[0].Friction.Vd = 0 }, "", "sigma1·(Fs − Fc)/Fc = 0.008"},
+		{"over-compensation", func(c *Config) { c.Axes[0].Compensation.Scale = 1.01 }, "axes.shaft.compensation.scale: 1.01, want 0 to 1", ""},
+		{"bold compensation", func(c *Config) { c.Axes[0].Compensation.Scale = 0.97 }, "", "over-compensates"},
+		{"coarse encoder", func(c *Config) { c.Devices[0].Measure[0].Scale = 2 * math.Pi / 4096; c.Virtual.Counts = 4096 }, "", "will not see presliding"},
+		{"velocity loop too fast", func(c *Config) { c.Axes[0].Control.Kd = 0.08 }, "it is unstable above", ""},
+		{"velocity loop fast", func(c *Config) { c.Axes[0].Control.Kd = 0.02 }, "", "eats the damping"},
+		{"ringing", func(c *Config) { c.Axes[0].Control.Kd = 0 }, "", "the axis rings"},
+		{"integral too strong", func(c *Config) { c.Axes[0].Control.Kind, c.Axes[0].Control.Ki = "pid", 25 }, "makes the axis unstable", ""},
+		{"integral of pd", func(c *Config) { c.Axes[0].Control.Ki = 1 }, "", "not used by kind pd"},
+		{"pid without integral", func(c *Config) { c.Axes[0].Control.Kind = "pid" }, "", "is pd"},
+		{"no gains", func(c *Config) { c.Axes[0].Control.Kp, c.Axes[0].Control.Kd = 0, 0 }, "nothing would follow", ""},
+		{"torque out of reach", func(c *Config) { c.Axes[0].Control.Limit = 2 }, "", "is never reached"},
+		{"reference above the speed limit", func(c *Config) { c.Axes[0].Guard.MaxSpeed = 10 }, "axes.shaft.guard.max_speed trips at 10 rad/s", ""},
+		{"reference above the voltage", func(c *Config) { c.Axes[0].Reference.Tones[1].Amplitude, c.Axes[0].Guard.MaxSpeed = 60, 0 }, "", "the drive gives 24 V"},
+		{"reference above the rate", func(c *Config) { c.Axes[0].Reference.Tones[1].Frequency = 120; c.Axes[0].Guard.MaxSpeed = 0 }, "more than a tenth of loop.rate", ""},
+		{"sine without frequency", func(c *Config) { c.Axes[0].Reference = reference.Spec{Kind: "sine", Amplitude: 1} }, "axes.shaft.reference.frequency is missing", ""},
+		{"trapezoid without acceleration", func(c *Config) { c.Axes[0].Reference = reference.Spec{Kind: "trapezoid", Amplitude: 1, Velocity: 1} }, "axes.shaft.reference.acceleration is missing", ""},
+		{"file without a name", func(c *Config) { c.Axes[0].Reference = reference.Spec{Kind: "file"} }, "axes.shaft.reference.file is missing", ""},
+		{"file not there", func(c *Config) { c.Axes[0].Reference = reference.Spec{Kind: "file", File: "testdata/none.csv"} }, "no such file", ""},
+		{"i²t above the trip", func(c *Config) { c.Axes[0].Guard.RatedI = 16 }, "the budget would never be used", ""},
+		{"current guard without current", func(c *Config) { c.Axes[0].Current, c.Axes[0].Guard.RatedI = "", 0 }, "axes.shaft.guard.max_current: needs a measured current, axes.shaft.current", ""},
+		{"RLS window", func(c *Config) { c.Axes[0].Estimator.RLS.Window = 5e-3 }, "want at least ten ticks", ""},
+		{"RLS memory", func(c *Config) { c.Axes[0].Estimator.RLS.Memory = 0.5 }, "want at least five windows", ""},
+		{"RLS in the Stribeck range", func(c *Config) { c.Axes[0].Estimator.RLS.MinVel = 0.1 }, "", "windows in the Stribeck range"},
 		{"topic with a leading slash", func(c *Config) { c.MQTT.Prefix = "/hil" }, "without a leading", ""},
 		{"broker scheme", func(c *Config) { c.MQTT.Broker = "mqtts://lab:8883" }, "mqtts:// is ssl:// here", ""},
 		{"broker without port", func(c *Config) { c.MQTT.Broker = "tcp://lab" }, "has no port", ""},
@@ -193,7 +205,7 @@ func TestStabilityBounds(t *testing.T) {
 	}
 	check := func(ki float64) bool {
 		cfg := Demo()
-		cfg.Control.Kind, cfg.Control.Ki = "pid", ki
+		cfg.Axes[0].Control.Kind, cfg.Axes[0].Control.Ki = "pid", ki
 		problems, _ := cfg.Validate()
 		return len(problems) == 0
 	}
@@ -201,7 +213,7 @@ func TestStabilityBounds(t *testing.T) {
 	c := Demo()
 	settles := func(ki float64) bool {
 		d := func(x [3]float64) [3]float64 {
-			return [3]float64{x[1], -(c.Control.Kp*x[0] + ki*x[2] + (c.Control.Kd+c.Friction.Sigma2)*x[1]) / c.Motor.J, x[0]}
+			return [3]float64{x[1], -(c.Axes[0].Control.Kp*x[0] + ki*x[2] + (c.Axes[0].Control.Kd+c.Axes[0].Friction.Sigma2)*x[1]) / c.Axes[0].Motor.J, x[0]}
 		}
 		x, h := [3]float64{1, 0, 0}, 1e-4
 		add := func(a, b [3]float64, s float64) [3]float64 {
@@ -228,7 +240,7 @@ func TestStabilityBounds(t *testing.T) {
 // The budget against numbers counted by hand.
 func TestBudget(t *testing.T) {
 	c := Demo()
-	b := c.Budget()
+	b := c.Budget(&c.Devices[0])
 	// 4+2+2+2+1 bytes of data, kind, sequence, four of time, two of CRC, COBS byte, opening and closing zero
 	if b.Rx.Bytes != 11+1+1+4+2+1+2 || b.Tx.Bytes != 3+11 {
 		t.Errorf("bytes %d and %d, want 22 and 14", b.Rx.Bytes, b.Tx.Bytes)
@@ -240,17 +252,17 @@ func TestBudget(t *testing.T) {
 	for _, row := range []struct {
 		baud, rate, bytes float64
 	}{{115200, 1000, 11.5}, {115200, 8000, 1.4}, {921600, 1000, 92}, {921600, 4000, 23}, {3e6, 4000, 75}, {12e6, 8000, 150}} {
-		c.Device.Baud, c.Loop.Rate = int(row.baud), row.rate
-		if b := c.Budget(); math.Abs(b.Rx.Fit/row.bytes-1) > 0.03 {
+		c.Devices[0].Baud, c.Loop.Rate = int(row.baud), row.rate
+		if b := c.Budget(&c.Devices[0]); math.Abs(b.Rx.Fit/row.bytes-1) > 0.03 {
 			t.Errorf("%v baud at %v Hz: %v bytes fit, want %v", row.baud, row.rate, b.Rx.Fit, row.bytes)
 		}
 	}
 	// 40 doubles need a second COBS block
-	c.Device.Measure = nil
+	c.Devices[0].Measure = nil
 	for range 40 {
-		c.Device.Measure = append(c.Device.Measure, Measure{Field: wire.Field{Type: wire.F64}})
+		c.Devices[0].Measure = append(c.Devices[0].Measure, Measure{Field: wire.Field{Type: wire.F64}})
 	}
-	if b := c.Budget(); b.Rx.Bytes != 320+8+2+2 {
+	if b := c.Budget(&c.Devices[0]); b.Rx.Bytes != 320+8+2+2 {
 		t.Errorf("%d bytes for 40 doubles, want 332", b.Rx.Bytes)
 	}
 }

@@ -8,15 +8,14 @@ import (
 	"hilrig/configs/schema"
 	"hilrig/estimator"
 	"hilrig/hil"
-	"hilrig/hil/wire"
 )
 
 // withCompensation is the demo's file with another compensation section.
 func withCompensation(section string) []byte {
 	text := string(DemoYAML())
-	a := strings.Index(text, "compensation:\n")
+	a := strings.Index(text, "    compensation:\n")
 	b := a + strings.Index(text[a:], "\n\n")
-	return []byte(text[:a] + section + text[b:])
+	return []byte(text[:a] + "    " + strings.ReplaceAll(section, "\n", "\n    ") + text[b:])
 }
 
 // Every kind loads from a file with its own keys, without a warning, and means what it says.
@@ -51,8 +50,8 @@ func TestEveryCompensationLoads(t *testing.T) {
 			t.Errorf("%s:\n%v", c.section, err)
 			continue
 		}
-		if !c.is(cfg.Compensation) {
-			t.Errorf("%s: read as %+v", c.section, cfg.Compensation)
+		if !c.is(cfg.Axes[0].Compensation) {
+			t.Errorf("%s: read as %+v", c.section, cfg.Axes[0].Compensation)
 		}
 		if _, warnings := cfg.Validate(); len(warnings) > 0 {
 			t.Errorf("%s: %v", c.section, warnings)
@@ -67,16 +66,16 @@ func TestBadCompensationIsRefused(t *testing.T) {
 		{"compensation:\n  kind: adaptive-lurge", `did you mean "adaptive-lugre"?`, "adaptive-lurge"},
 		{"compensation:\n  kind: feedforward\n  bandwith: 10 Hz", `did you mean "bandwidth"?`, "bandwith"},
 		{"compensation:\n  kind: disturbance-observer\n  bandwidth: 10 rad/s\n  dead_band: 1 mrad", "bandwidth", "10 rad/s"},
-		{"compensation:\n  kind: disturbance-observer\n  dead_band: 1 mrad", "compensation.bandwidth is missing: kind disturbance-observer needs it, in Hz; at most 62.5 Hz", ""},
+		{"compensation:\n  kind: disturbance-observer\n  dead_band: 1 mrad", "axes.shaft.compensation.bandwidth is missing: kind disturbance-observer needs it, in Hz; at most 62.5 Hz", ""},
 		{"compensation:\n  kind: disturbance-observer\n  bandwidth: 300 Hz\n  dead_band: 1 mrad", "at most a quarter of loop.rate, 250 Hz", "300 Hz"},
-		{"compensation:\n  kind: disturbance-observer\n  bandwidth: 10 Hz\n  dead_band: 1 mrad\n  order: 3", "compensation.order: 3, want 1 to 2", "3"},
-		{"compensation:\n  kind: adaptive-gain\n  inertia: true\n  adapt: {range: [1.2, 2]}", "compensation.adapt.range: 1.2 to 2, want two numbers > 0 around 1", "[1.2"},
-		{"compensation:\n  kind: adaptive-gain\n  inertia: true\n  adapt: {time: 0 s}", "compensation.adapt.time: 0 s, want > 0 s", "0 s"},
+		{"compensation:\n  kind: disturbance-observer\n  bandwidth: 10 Hz\n  dead_band: 1 mrad\n  order: 3", "axes.shaft.compensation.order: 3, want 1 to 2", "3"},
+		{"compensation:\n  kind: adaptive-gain\n  inertia: true\n  adapt: {range: [1.2, 2]}", "axes.shaft.compensation.adapt.range: 1.2 to 2, want two numbers > 0 around 1", "[1.2"},
+		{"compensation:\n  kind: adaptive-gain\n  inertia: true\n  adapt: {time: 0 s}", "axes.shaft.compensation.adapt.time: 0 s, want > 0 s", "0 s"},
 		{"compensation:\n  kind: none\n  dither: {kind: sine}", "sine", "sine"},
 		{"compensation:\n  kind: none\n  dither: {kind: pulse, amplitude: 10 mN·m, frequency: 5 Hz}", "moves nothing; want more than the Coulomb friction, 0.015 N·m", "10 mN·m"},
 		{"compensation:\n  kind: none\n  dither: {kind: pulse, amplitude: 60 mN·m, frequency: 500 Hz}", "must come to rest in between", "500 Hz"},
 		{"compensation:\n  kind: none\n  dither: {kind: force, amplitude: 1 N·m, frequency: 60 Hz}", "above control.limit, 0.4 N·m", "1 N·m"},
-		{"compensation:\n  kind: none\n  dither: {kind: force, amplitude: 60 mN·m}", "compensation.dither.frequency is missing", ""},
+		{"compensation:\n  kind: none\n  dither: {kind: force, amplitude: 60 mN·m}", "axes.shaft.compensation.dither.frequency is missing", ""},
 		{"compensation:\n  kind: none\n  dither: {kind: force, amplitude: 60 mN·m, frequency: 400 Hz}", "at most a quarter of loop.rate, 250 Hz", "400 Hz"},
 		{"compensation:\n  kind: none\n  dither: {kind: velocity, velocity: 50 rad/s, frequency: 60 Hz}", "more than control.limit", "50 rad/s"},
 		{"compensation:\n  kind: none\n  dither: {kind: velocity, velocity: 60 mN·m, frequency: 60 Hz}", "velocity", "60 mN·m"},
@@ -104,24 +103,26 @@ func TestCompensationWarnings(t *testing.T) {
 		change func(k *Config)
 		want   string // "": no warning
 	}{
-		{"correction without SPR", func(c *Config) { c.Compensation.Gain = 5 }, "want gain 0, or kd above 0.0384 N·m·s/rad (it is 0.006)"},
-		{"correction with SPR", func(c *Config) { c.Compensation.Gain, c.Friction.Sigma0 = 5, 1.7 }, ""},
-		{"correction just without SPR", func(c *Config) { c.Compensation.Gain, c.Friction.Sigma0 = 5, 1.8 }, "is not sure to converge"},
-		{"correction without bristle damping", func(c *Config) { c.Compensation.Gain, c.Friction.Sigma1 = 5, 0 }, "sigma1 = 0"},
-		{"gain of another kind", func(c *Config) { c.Compensation.Kind, c.Compensation.Gain = hil.CompFeedForward, 5 }, "not used by kind feedforward"},
-		{"bandwidth of another kind", func(c *Config) { c.Compensation.Bandwidth = 5 }, "not used by kind lugre-observer"},
-		{"adaptation of another kind", func(c *Config) { c.Compensation.Adapt.Time = 3 }, "compensation.adapt: not used"},
-		{"no dead band", func(c *Config) { c.Compensation.Kind, c.Compensation.Bandwidth = hil.CompDisturbance, 10 }, "hunts around a stuck position"},
+		{"correction without SPR", func(c *Config) { c.Axes[0].Compensation.Gain = 5 }, "want gain 0, or kd above 0.0384 N·m·s/rad (it is 0.006)"},
+		{"correction with SPR", func(c *Config) { c.Axes[0].Compensation.Gain, c.Axes[0].Friction.Sigma0 = 5, 1.7 }, ""},
+		{"correction just without SPR", func(c *Config) { c.Axes[0].Compensation.Gain, c.Axes[0].Friction.Sigma0 = 5, 1.8 }, "is not sure to converge"},
+		{"correction without bristle damping", func(c *Config) { c.Axes[0].Compensation.Gain, c.Axes[0].Friction.Sigma1 = 5, 0 }, "sigma1 = 0"},
+		{"gain of another kind", func(c *Config) { c.Axes[0].Compensation.Kind, c.Axes[0].Compensation.Gain = hil.CompFeedForward, 5 }, "not used by kind feedforward"},
+		{"bandwidth of another kind", func(c *Config) { c.Axes[0].Compensation.Bandwidth = 5 }, "not used by kind lugre-observer"},
+		{"adaptation of another kind", func(c *Config) { c.Axes[0].Compensation.Adapt.Time = 3 }, "axes.shaft.compensation.adapt: not used"},
+		{"no dead band", func(c *Config) {
+			c.Axes[0].Compensation.Kind, c.Axes[0].Compensation.Bandwidth = hil.CompDisturbance, 10
+		}, "hunts around a stuck position"},
 		{"wide disturbance observer", func(c *Config) {
-			c.Compensation.Kind, c.Compensation.Bandwidth, c.Compensation.DeadBand = hil.CompDisturbance, 80, 1e-3
+			c.Axes[0].Compensation.Kind, c.Axes[0].Compensation.Bandwidth, c.Axes[0].Compensation.DeadBand = hil.CompDisturbance, 80, 1e-3
 		}, "above a sixteenth of loop.rate, 62.5 Hz"},
-		{"learning without inertia", func(c *Config) { c.Compensation.Kind, c.Compensation.Inertia = hil.CompGain, false }, "takes the missing J"},
-		{"learning faster than the loop", func(c *Config) { c.Compensation.Kind, c.Compensation.Adapt.Time = hil.CompGain, 0.05 }, "below 8·J/kd = 0.0933 s"},
+		{"learning without inertia", func(c *Config) { c.Axes[0].Compensation.Kind, c.Axes[0].Compensation.Inertia = hil.CompGain, false }, "takes the missing J"},
+		{"learning faster than the loop", func(c *Config) { c.Axes[0].Compensation.Kind, c.Axes[0].Compensation.Adapt.Time = hil.CompGain, 0.05 }, "below 8·J/kd = 0.0933 s"},
 		{"dither below break-away", func(c *Config) {
-			c.Compensation.Dither = estimator.DitherSpec{Kind: estimator.DitherForce, Amplitude: 0.02, Frequency: 60}
+			c.Axes[0].Compensation.Dither = estimator.DitherSpec{Kind: estimator.DitherForce, Amplitude: 0.02, Frequency: 60}
 		}, "want more than Fs, 0.021 N·m"},
 		{"dither within the bandwidth", func(c *Config) {
-			c.Compensation.Dither = estimator.DitherSpec{Kind: estimator.DitherForce, Amplitude: 0.06, Frequency: 20}
+			c.Axes[0].Compensation.Dither = estimator.DitherSpec{Kind: estimator.DitherForce, Amplitude: 0.06, Frequency: 20}
 		}, "five times its bandwidth, 47.6 Hz"},
 	} {
 		cfg := Demo()
@@ -133,20 +134,5 @@ func TestCompensationWarnings(t *testing.T) {
 		case c.want == "" && len(warnings) > 0, c.want != "" && (len(warnings) != 1 || !strings.Contains(warnings[0].Error(), c.want)):
 			t.Errorf("%s: warnings %v, want one with %q", c.name, warnings, c.want)
 		}
-	}
-}
-
-// A learning kind adds its factors to the row: three signals less are left for the device.
-func TestLearningTakesSignals(t *testing.T) {
-	c := Demo()
-	c.Compensation.Kind = hil.CompLuGre
-	for len(c.Device.Measure)+len(c.Device.Command) < 38 {
-		n := len(c.Device.Measure)
-		c.Device.Measure = append(c.Device.Measure, Measure{Field: wire.Field{Name: "n" + strings.Repeat("x", n), Type: wire.U8, Scale: 1}})
-	}
-	c.Device.Baud = 3000000
-	problems, _ := c.Validate()
-	if len(problems) != 1 || !strings.Contains(problems[0].Error(), "38 measurements and commands, at most 37") {
-		t.Errorf("%v", problems)
 	}
 }

@@ -25,23 +25,19 @@ import (
 //	enum   the words that are possible, comma separated
 //	parse  unit: the word is the unit of its siblings
 //	secret may be ${VARIABLE}; never shown, recorded or hashed
+//	names  the field holds the name of a section that stands in a list by name; what the names are
 type Config struct {
-	Version      int             `yaml:"version" doc:"format of this file, 1"`
-	Rig          Rig             `yaml:"rig" doc:"who this is"`
-	Loop         Loop            `yaml:"loop" doc:"how the tick is paced"`
-	Device       Device          `yaml:"device" doc:"the port and the numbers that pass it"`
-	Motor        plant.Motor     `yaml:"motor" doc:"the brushed motor as the model knows it"`
-	Friction     Friction        `yaml:"friction" doc:"the friction law as the model knows it"`
-	Estimator    Estimator       `yaml:"estimator" doc:"Kalman filter and recursive least squares"`
-	Reference    reference.Spec  `yaml:"reference" unit:"rad" doc:"the desired motion"`
-	Control      Control         `yaml:"control" doc:"the position controller"`
-	Compensation hil.CompSpec    `yaml:"compensation" doc:"what is added against friction"`
-	Guard        hil.GuardLimits `yaml:"guard" doc:"what holds and trips"`
-	Brush        *Beside         `yaml:"brush,omitempty" doc:"a model of the motor's brushes that runs beside the rig, turned by the estimated motion; left out: none. See docs/brush-loop.md"`
-	MQTT         sink.MQTT       `yaml:"mqtt" doc:"telemetry"`
-	Web          dashboard.Web   `yaml:"web" doc:"the page"`
-	Record       sink.Record     `yaml:"record" doc:"the recording"`
-	Virtual      *Virtual        `yaml:"virtual,omitempty" doc:"the plant of the virtual rig; used when device.port is virtual:motor or virtual:brush, and by hil rig; left out: a plant just like the model"`
+	Version int             `yaml:"version" doc:"format of this file, 2"`
+	Rig     Rig             `yaml:"rig" doc:"who this is"`
+	Loop    Loop            `yaml:"loop" doc:"how the tick is paced"`
+	Devices []Device        `yaml:"devices" doc:"the ports and the numbers that pass them, by name; so far one"`
+	Axes    []Axis          `yaml:"axes" doc:"the degrees of freedom, by name; so far one"`
+	Models  []Model         `yaml:"models,omitempty" doc:"what is computed beside the rig and only watched, by name; so far one. See docs/brush-loop.md"`
+	Guard   hil.GuardLimits `yaml:"guard" doc:"what holds and trips the whole rig; limits of signals and axes stand with them"`
+	MQTT    sink.MQTT       `yaml:"mqtt" doc:"telemetry"`
+	Web     dashboard.Web   `yaml:"web" doc:"the page"`
+	Record  sink.Record     `yaml:"record" doc:"the recording"`
+	Virtual *Virtual        `yaml:"virtual,omitempty" doc:"the plant of the virtual rig; used when a device's port is virtual:motor or virtual:brush, and by hil rig; left out: a plant just like the model"`
 }
 
 // Rig names the test rig.
@@ -67,32 +63,67 @@ type Overrun struct {
 	Limit  float64           `yaml:"limit" unit:"s" want:">0 <=10" doc:"a single miss longer than this trips under every policy"`
 }
 
-// Device is the port and the layout of its frames.
+// Device is a port and the layout of its frames.
 type Device struct {
+	Name     string              `yaml:"-" names:"devices"`
 	Port     string              `yaml:"port" doc:"serial port, or virtual:motor or virtual:brush for a virtual rig"`
 	Baud     int                 `yaml:"baud" want:">=1200 <=12000000" doc:"bits per second, 8N1"`
 	Protocol device.ProtocolKind `yaml:"protocol" doc:"link: COBS frames with CRC-16; line: text lines"`
 	Line     wire.Format         `yaml:"line,omitempty" doc:"the text protocol"`
 	Rate     float64             `yaml:"rate" unit:"Hz" want:">=0 <=20000" doc:"frames per second the device sends; 0: the rate of the loop"`
+	Status   string              `yaml:"status,omitempty" doc:"the measurement that is the status word of the device: 0 is healthy, anything else trips once the drive is on"`
 	Measure  []Measure           `yaml:"measure" doc:"what the device sends, in the order of the frame"`
-	Command  []Command           `yaml:"command" doc:"what is sent to the device, in the order of the frame"`
+	Command  []Command           `yaml:"command,omitempty" doc:"what is sent to the device, in the order of the frame"`
 }
 
-// Measure is one number the device sends, in the order of the frame: value = raw·scale + offset, in Unit, which is SI.
+// Measure is one number the device sends, in the order of the frame: value = raw·scale + offset, in Unit, which is SI. Elsewhere it
+// is called by the name of its device, a dot and its own.
 type Measure struct {
 	wire.Field
-	Role  string     `yaml:"role,omitempty" enum:",position,current,voltage,velocity,torque,temperature,status" doc:"what it is used for; status: 0 is healthy; empty: recorded and published only"`
 	Range [2]float64 `yaml:"range,omitempty" unit:"@unit" doc:"outside it the measurement is not believed; [0, 0]: no check"`
-	Stale float64    `yaml:"stale" unit:"s" want:">=0 <=60" auto:"five sample periods, at least 20 ms, for position and current; 5 s for a temperature; else 0" doc:"age at which the guard holds; 0: not watched. hil run --arm refuses 0 and more than 0.5 s (or five sample periods) for the position and for what a limit needs"`
+	Max   float64    `yaml:"max,omitempty" unit:"@unit" auto:"upper edge of the range" doc:"of a temperature: above it the rig trips"`
+	Stale float64    `yaml:"stale" unit:"s" want:">=0 <=60" auto:"five sample periods, at least 20 ms, for position and current of an axis; 5 s for a temperature; else 0" doc:"age at which the guard holds; 0: not watched. hil run --arm refuses 0 and more than 0.5 s (or five sample periods) for the position and for what a limit needs"`
 }
 
 // Command is one number sent to the device: raw = (value − offset)/scale, rounded, value in Unit, which is SI.
 type Command struct {
 	wire.Field
-	Role  string     `yaml:"role" enum:"drive,enable" doc:"drive: the actuator; enable: 1 only in RUN and HOLD"`
 	Limit [2]float64 `yaml:"limit" unit:"@unit" doc:"the command never leaves it"`
 	Slew  float64    `yaml:"slew" unit:"@unit/s" want:">=0" doc:"largest change per second; 0: no limit"`
 	Safe  float64    `yaml:"safe" unit:"@unit" doc:"value sent in every state but RUN and HOLD"`
+}
+
+// Axis is one degree of freedom: what it is measured and driven by, and what the controller believes of it.
+type Axis struct {
+	Name         string         `yaml:"-" names:"axes"`
+	Kind         string         `yaml:"kind" enum:"rotary" doc:"rotary: rad and N·m"`
+	Position     string         `yaml:"position" doc:"the measurement of its position, such as drive.rotor.angle"`
+	Current      string         `yaml:"current,omitempty" doc:"the measurement of the motor's current; left out: friction is estimated from the voltage alone, and currents are not guarded"`
+	Effort       string         `yaml:"effort,omitempty" doc:"the measurement of the torque on it; recorded, and used by hil identify"`
+	Drive        Drive          `yaml:"drive" doc:"what drives it"`
+	Motor        plant.Motor    `yaml:"motor" doc:"the brushed motor as the model knows it"`
+	Friction     Friction       `yaml:"friction" doc:"the friction law as the model knows it"`
+	Estimator    Estimator      `yaml:"estimator" doc:"Kalman filter and recursive least squares"`
+	Reference    reference.Spec `yaml:"reference" unit:"rad" doc:"the desired motion"`
+	Control      Control        `yaml:"control" doc:"the position controller"`
+	Compensation hil.CompSpec   `yaml:"compensation" doc:"what is added against friction"`
+	Guard        hil.AxisLimits `yaml:"guard" doc:"what trips it"`
+}
+
+// Drive is what drives an axis.
+type Drive struct {
+	Kind    string `yaml:"kind" enum:"voltage" doc:"voltage: the command is the voltage on the motor"`
+	Command string `yaml:"command" doc:"the command that drives it, such as drive.voltage"`
+	Applied string `yaml:"applied,omitempty" doc:"the measurement of what the drive applied, after its own limits; left out: the command"`
+	Enable  string `yaml:"enable,omitempty" doc:"the command that switches it on: 1 only in RUN and HOLD"`
+}
+
+// Model is what is computed beside the rig and only watched.
+type Model struct {
+	Name string `yaml:"-" names:"models"`
+	Kind string `yaml:"kind" enum:"brush" doc:"brush: the motor's brushes, turned by the estimated motion of the axis"`
+	Axis string `yaml:"axis" auto:"the only axis" doc:"the axis that turns it"`
+	Beside
 }
 
 // Friction is the LuGre law (theory: ż = v − σ0|v|z/g(v), F = σ0 z + σ1(v) ż + σ2 v).

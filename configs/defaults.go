@@ -45,22 +45,44 @@ func BrushDemo() *Config {
 // (motor, friction, gains, limits, noise) have no default, since a wrong guess would drive real hardware.
 func Default() *Config {
 	return &Config{
-		Version: 1,
+		Version: 2,
 		Loop: Loop{Rate: 1000, Clock: "wall", CPU: -1, Spin: 40e-6, Beat: 0.25,
 			Overrun: Overrun{Max: 10, Limit: 0.05}},
-		Device: Device{Baud: 921600,
-			Line: wire.Format{Separator: "comma", Decimal: "point", Checksum: "none", TimeUnit: 1e-6, TimeBits: 32, End: "lf"}},
-		Friction:  Friction{Law: "lugre"},
-		Estimator: Estimator{VoltageNoise: 0.05, RLS: RLS{Memory: 20, Window: 0.2}},
-		Reference: reference.Spec{Kind: "constant", Fade: 1},
-		Control:   Control{Kind: "pd"},
-		Compensation: hil.CompSpec{Scale: 0.9, Ramp: 1, Lead: 2e-3, Order: 1, Rest: 0.05,
-			Adapt: hil.Adapt{Time: 5, Range: [2]float64{0.5, 2}}},
-		Guard:  hil.GuardLimits{HoldTime: 0.1, Thermal: 20, SelfTest: 0.5},
+		Guard:  hil.GuardLimits{HoldTime: 0.1, SelfTest: 0.5},
 		MQTT:   sink.MQTT{Enabled: true, Prefix: "hil", Listen: "localhost:1883", State: 20, Batch: 0.04, Estimate: 1, Commands: "stop"},
 		Web:    dashboard.Web{Enabled: true, Listen: "localhost:8080"},
 		Record: sink.Record{Enabled: true, Dir: "runs", Chunk: 0.5},
 	}
+}
+
+// SetDefaults of a device.
+func (d *Device) SetDefaults() {
+	d.Baud = 921600
+	d.Line = wire.Format{Separator: "comma", Decimal: "point", Checksum: "none", TimeUnit: 1e-6, TimeBits: 32, End: "lf"}
+}
+
+// SetDefaults of an axis.
+func (a *Axis) SetDefaults() {
+	a.Kind, a.Drive.Kind = "rotary", "voltage"
+	a.Friction = Friction{Law: "lugre"}
+	a.Estimator = Estimator{VoltageNoise: 0.05, RLS: RLS{Memory: 20, Window: 0.2}}
+	a.Reference = reference.Spec{Kind: "constant", Fade: 1}
+	a.Control = Control{Kind: "pd"}
+	a.Compensation = hil.CompSpec{Scale: 0.9, Ramp: 1, Lead: 2e-3, Order: 1, Rest: 0.05, Adapt: hil.Adapt{Time: 5, Range: [2]float64{0.5, 2}}}
+	a.Guard.Thermal = 20
+}
+
+// usualAxis is an axis with its defaults.
+func usualAxis() *Axis {
+	a := new(Axis)
+	a.SetDefaults()
+	return a
+}
+
+// SetDefaults of a model beside the rig.
+func (m *Model) SetDefaults() {
+	m.Kind = "brush"
+	m.Beside.SetDefaults()
 }
 
 // SetDefaults of a measurement: one unit per count.
@@ -79,55 +101,84 @@ func (v *Virtual) SetDefaults() {
 
 // complete fills what follows from other keys, and joins relative paths to the folder of the file.
 func (c *Config) complete(r *schema.Report, dir string) {
-	for i := range c.Device.Measure {
-		m := &c.Device.Measure[i]
-		if m.Type == 0 && c.Device.Protocol.Info().Text {
-			m.Type = wire.Text
-		}
-		if !r.Given(fmt.Sprintf("device.measure[%d].stale", i)) {
-			m.Stale = c.staleOf(m.Role)
+	for i := range c.Devices {
+		c.completeDevice(r, &c.Devices[i])
+	}
+	paths := []*string{&c.MQTT.CA}
+	for i := range c.Axes {
+		paths = append(paths, &c.Axes[i].Reference.File)
+	}
+	for _, p := range paths {
+		if *p != "" && !filepath.IsAbs(*p) {
+			*p = filepath.Join(dir, *p)
 		}
 	}
-	for i := range c.Device.Command {
-		cmd := &c.Device.Command[i]
-		if cmd.Type == 0 && c.Device.Protocol.Info().Text {
+	for i := range c.Models {
+		m := &c.Models[i]
+		if m.Parameters == nil { // switched off: as left out
+			m.Parameters = NewRigBrush()
+		}
+		if m.Axis == "" && len(c.Axes) == 1 {
+			m.Axis = c.Axes[0].Name
+		}
+	}
+	c.completeVirtual(r)
+}
+
+// completeDevice gives columns of text their type, measurements their watch, and the enable line its limits.
+func (c *Config) completeDevice(r *schema.Report, d *Device) {
+	text := d.Protocol.Info().Text
+	for i := range d.Measure {
+		m := &d.Measure[i]
+		if m.Type == 0 && text {
+			m.Type = wire.Text
+		}
+		if !r.Given(fmt.Sprintf("%s.measure[%d].stale", d.path(), i)) {
+			m.Stale = c.staleOf(d, c.use(d, m.Field, false))
+		}
+	}
+	for i := range d.Command {
+		cmd := &d.Command[i]
+		if cmd.Type == 0 && text {
 			cmd.Type = wire.Text
 		}
-		if cmd.Role == "enable" && cmd.Limit == [2]float64{} {
+		if c.use(d, cmd.Field, true).enable && cmd.Limit == [2]float64{} {
 			cmd.Limit = [2]float64{0, 1}
 		}
 	}
+}
+
+// completeVirtual makes the plant of a virtual rig as the model of the first axis where the file does not say otherwise.
+func (c *Config) completeVirtual(r *schema.Report) {
 	if c.Virtual == nil && c.IsVirtual() {
 		c.Virtual = new(Virtual)
 		c.Virtual.SetDefaults()
 	}
-	if b := c.Brush; b != nil && b.Parameters == nil { // switched off: as left out
-		b.Parameters = NewRigBrush()
+	v := c.Virtual
+	if v == nil {
+		return
 	}
-	if v := c.Virtual; v != nil && v.Brush != nil && v.Brush.Parameters == nil {
+	if v.Brush != nil && v.Brush.Parameters == nil {
 		v.Brush.Parameters = NewRigBrush()
 	}
-	if v := c.Virtual; v != nil && v.Brush == nil && c.Device.Port == VirtualBrush {
+	if v.Brush == nil && c.hasPort(VirtualBrush) {
 		v.Brush = new(BrushRig)
 		v.Brush.SetDefaults()
 	}
-	if v := c.Virtual; v != nil {
-		if v.Motor == (plant.Motor{}) { // problems are reported where they stand
-			v.Motor = c.Motor
-			r.Copied("virtual.motor", "motor")
-		}
-		if v.Friction == (Friction{Law: "lugre"}) {
-			v.Friction = c.Friction
-			r.Copied("virtual.friction", "friction")
-			if b := v.Brush; b != nil && c.Device.Port != VirtualMotor { // what is left for the bearings
-				two := 2 * b.Parameters.MeanTorque()
-				v.Friction.Fc, v.Friction.Fs = v.Friction.Fc-two, v.Friction.Fs-two
-			}
-		}
+	if len(c.Axes) == 0 {
+		return
 	}
-	for _, p := range []*string{&c.Reference.File, &c.MQTT.CA} {
-		if *p != "" && !filepath.IsAbs(*p) {
-			*p = filepath.Join(dir, *p)
+	a := &c.Axes[0]
+	if v.Motor == (plant.Motor{}) { // problems are reported where they stand
+		v.Motor = a.Motor
+		r.Copied("virtual.motor", a.path()+".motor")
+	}
+	if v.Friction == (Friction{Law: "lugre"}) {
+		v.Friction = a.Friction
+		r.Copied("virtual.friction", a.path()+".friction")
+		if b := v.Brush; b != nil && !c.hasPort(VirtualMotor) { // what is left for the bearings
+			two := 2 * b.Parameters.MeanTorque()
+			v.Friction.Fc, v.Friction.Fs = v.Friction.Fc-two, v.Friction.Fs-two
 		}
 	}
 }

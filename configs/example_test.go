@@ -30,7 +30,8 @@ func Example() {
 }
 
 func ExampleConfig_Budget() {
-	fmt.Print(configs.Demo().Budget())
+	demo := configs.Demo()
+	fmt.Print(demo.Budget(&demo.Devices[0]))
 	// Output:
 	// device → host  22 bytes per frame (11 of them data), 1000 frames/s, 23.9 % of the line (92.2 bytes would fit)
 	// host → device  14 bytes per frame (3 of them data), 1000 frames/s, 15.2 % of the line (92.2 bytes would fit)

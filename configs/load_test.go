@@ -90,7 +90,7 @@ func TestExamplesLoad(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(string(data), "\ndevice:") {
+		if !strings.Contains(string(data), "\ndevices:") {
 			continue // the file of another verb
 		}
 		c, warnings, err := Check(name)
@@ -112,33 +112,33 @@ func TestDemo(t *testing.T) {
 	c := Demo()
 	count := 2 * math.Pi / 65536
 	want := []Measure{
-		{Field: wire.Field{Name: "motor.angle", Unit: "rad", Type: wire.I32, Scale: count}, Role: "position", Stale: 0.05},
-		{Field: wire.Field{Name: "motor.current", Unit: "A", Type: wire.I16, Scale: 0.001}, Role: "current", Range: [2]float64{-20, 20}, Stale: 0.05},
-		{Field: wire.Field{Name: "motor.voltage", Unit: "V", Type: wire.I16, Scale: 0.001}, Role: "voltage"},
-		{Field: wire.Field{Name: "motor.temperature", Unit: "degC", Type: wire.I16, Scale: 0.01}, Role: "temperature", Range: [2]float64{-40, 150}, Stale: 5},
-		{Field: wire.Field{Name: "drive.status", Type: wire.U8, Scale: 1}, Role: "status"},
+		{Field: wire.Field{Name: "motor.angle", Unit: "rad", Type: wire.I32, Scale: count}, Stale: 0.05},
+		{Field: wire.Field{Name: "motor.current", Unit: "A", Type: wire.I16, Scale: 0.001}, Range: [2]float64{-20, 20}, Stale: 0.05},
+		{Field: wire.Field{Name: "motor.voltage", Unit: "V", Type: wire.I16, Scale: 0.001}},
+		{Field: wire.Field{Name: "motor.temperature", Unit: "degC", Type: wire.I16, Scale: 0.01}, Range: [2]float64{-40, 150}, Stale: 5},
+		{Field: wire.Field{Name: "status", Type: wire.U8, Scale: 1}},
 	}
-	if d := cmp.Diff(want, c.Device.Measure); d != "" {
+	if d := cmp.Diff(want, c.Devices[0].Measure); d != "" {
 		t.Error(d)
 	}
 	commands := []Command{
-		{Field: wire.Field{Name: "drive.voltage", Unit: "V", Type: wire.I16, Scale: 0.001}, Role: "drive", Limit: [2]float64{-24, 24}, Slew: 20000},
-		{Field: wire.Field{Name: "drive.enable", Type: wire.U8, Scale: 1}, Role: "enable", Limit: [2]float64{0, 1}},
+		{Field: wire.Field{Name: "voltage", Unit: "V", Type: wire.I16, Scale: 0.001}, Limit: [2]float64{-24, 24}, Slew: 20000},
+		{Field: wire.Field{Name: "enable", Type: wire.U8, Scale: 1}, Limit: [2]float64{0, 1}},
 	}
-	if d := cmp.Diff(commands, c.Device.Command); d != "" {
+	if d := cmp.Diff(commands, c.Devices[0].Command); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff(plant.Motor{R: 1.2, L: 0.0006, K: 0.042, BrushDrop: 0.6, DropScale: 0.05, J: 7e-5}, c.Motor); d != "" {
+	if d := cmp.Diff(plant.Motor{R: 1.2, L: 0.0006, K: 0.042, BrushDrop: 0.6, DropScale: 0.05, J: 7e-5}, c.Axes[0].Motor); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff(Friction{Law: "lugre", Sigma0: 11, Sigma1: 0.02, Sigma2: 1.5e-4, Fc: 0.015, Fs: 0.021, Vs: 0.5, Vd: 0.3}, c.Friction); d != "" {
+	if d := cmp.Diff(Friction{Law: "lugre", Sigma0: 11, Sigma1: 0.02, Sigma2: 1.5e-4, Fc: 0.015, Fs: 0.021, Vs: 0.5, Vd: 0.3}, c.Axes[0].Friction); d != "" {
 		t.Error(d)
 	}
-	if math.Abs(c.Virtual.Motor.J+c.Virtual.LoadJ-c.Motor.J) > 1e-15*c.Motor.J {
-		t.Errorf("virtual inertia %v + %v, the model has %v", c.Virtual.Motor.J, c.Virtual.LoadJ, c.Motor.J)
+	if math.Abs(c.Virtual.Motor.J+c.Virtual.LoadJ-c.Axes[0].Motor.J) > 1e-15*c.Axes[0].Motor.J {
+		t.Errorf("virtual inertia %v + %v, the model has %v", c.Virtual.Motor.J, c.Virtual.LoadJ, c.Axes[0].Motor.J)
 	}
-	if c.Virtual.ClockPPM != 30 || c.Compensation.Scale != 0.95 || c.Record.Keep != 2e9 {
-		t.Errorf("clock drift %v ppm, scale %v, keep %v", c.Virtual.ClockPPM, c.Compensation.Scale, c.Record.Keep)
+	if c.Virtual.ClockPPM != 30 || c.Axes[0].Compensation.Scale != 0.95 || c.Record.Keep != 2e9 {
+		t.Errorf("clock drift %v ppm, scale %v, keep %v", c.Virtual.ClockPPM, c.Axes[0].Compensation.Scale, c.Record.Keep)
 	}
 }
 

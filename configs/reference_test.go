@@ -29,13 +29,13 @@ func TestEveryShape(t *testing.T) {
 		t.Fatal(err)
 	}
 	demo := string(DemoYAML())
-	i, j := strings.Index(demo, "\nreference:"), strings.Index(demo, "\ncontrol:")
+	i, j := strings.Index(demo, "\n    reference:"), strings.Index(demo, "\n    control:")
 	if i < 0 || j < i {
 		t.Fatal("the demo has no reference before its control")
 	}
 	for _, shape := range reference.Shapes {
 		rig := func(section string) error {
-			_, _, err := CheckBytes(filepath.Join(dir, "rig.yaml"), []byte(strings.ReplaceAll(demo[:i], "max_speed", "# max_speed")+"\nreference: "+section+demo[j:]))
+			_, _, err := CheckBytes(filepath.Join(dir, "rig.yaml"), []byte(strings.ReplaceAll(demo[:i], "max_speed", "# max_speed")+"\n    reference: "+section+demo[j:]))
 			return err
 		}
 		if err := rig(shape.Example); err != nil {

@@ -7,7 +7,10 @@ import (
 	"slices"
 
 	"hilrig/configs/schema"
+	"hilrig/engine"
+	"hilrig/hil"
 	"hilrig/hil/device"
+	"hilrig/hil/wire"
 )
 
 // Load reads, decodes and checks a rig file. The error is *Errors and holds every problem, or says why the file could not
@@ -74,16 +77,123 @@ func (c *Config) Hash() string {
 	return hex.EncodeToString(sum[:])
 }
 
+// path is where the device stands in the file.
+func (d *Device) path() string { return "devices." + d.Name }
+
+// path is where the axis stands in the file.
+func (a *Axis) path() string { return "axes." + a.Name }
+
+// path is where the model stands in the file.
+func (m *Model) path() string { return "models." + m.Name }
+
 // Frames is the form of the frames on the port.
 func (d *Device) Frames() device.Protocol { return device.Protocol{Kind: d.Protocol, Line: d.Line} }
 
 // Clocked tells whether samples carry the time of the device.
-func (c *Config) Clocked() bool { p := c.Device.Frames(); return p.Clocked() }
+func (d *Device) Clocked() bool { p := d.Frames(); return p.Clocked() }
 
-// MeasureRole is the index of the measurement with a role; −1: none.
-func (c *Config) MeasureRole(role string) int {
-	return slices.IndexFunc(c.Device.Measure, func(m Measure) bool { return m.Role == role })
+// use is what a file makes of a signal of a device.
+type use struct {
+	role   hil.ChannelRole
+	axis   *Axis // that names it; nil: none
+	enable bool  // it switches the drive of the axis on
 }
 
-// EveryTick tells whether the device samples in every tick of the loop: then the voltage is held from sample to sample.
-func (c *Config) EveryTick() bool { return c.DeviceRate() > c.Loop.Rate/1.5 }
+// use of a measurement or a command: what an axis or its device names it for, else what its unit tells.
+func (c *Config) use(d *Device, f wire.Field, command bool) use {
+	name := d.Name + "." + f.Name
+	for i := range c.Axes {
+		a := &c.Axes[i]
+		keys := []struct {
+			signal string
+			role   hil.ChannelRole
+		}{{a.Position, hil.RolePosition}, {a.Current, hil.RoleCurrent}, {a.Effort, hil.RoleEffort}, {a.Drive.Applied, hil.RoleVoltage}}
+		if command {
+			keys = keys[:0]
+			switch name {
+			case a.Drive.Command:
+				return use{role: hil.RoleCommand, axis: a}
+			case a.Drive.Enable:
+				return use{axis: a, enable: true}
+			}
+		}
+		for _, k := range keys {
+			if k.signal == name {
+				return use{role: k.role, axis: a}
+			}
+		}
+	}
+	switch {
+	case command:
+		return use{}
+	case d.Status == f.Name && d.Status != "":
+		return use{role: hil.RoleStatus}
+	}
+	return use{role: roleOfUnit[f.Unit]}
+}
+
+// roleOfUnit is what a measurement that no axis names is taken for.
+var roleOfUnit = map[string]hil.ChannelRole{
+	"rad": hil.RolePosition, "m": hil.RolePosition, "rad/s": hil.RoleVelocity, "m/s": hil.RoleVelocity, "rad/s²": hil.RoleAcceleration, "m/s²": hil.RoleAcceleration,
+	"N·m": hil.RoleEffort, "N": hil.RoleEffort, "A": hil.RoleCurrent, "V": hil.RoleVoltage, "degC": hil.RoleTemperature, "K": hil.RoleTemperature,
+}
+
+// Measured is the index of the measurement of a device that an axis uses for a role; −1: none.
+func (c *Config) Measured(d *Device, a *Axis, role hil.ChannelRole) int {
+	return slices.IndexFunc(d.Measure, func(m Measure) bool { u := c.use(d, m.Field, false); return u.axis == a && u.role == role })
+}
+
+// StatusAt is the index of the status word of a device among its measurements; −1: none.
+func (d *Device) StatusAt() int {
+	return slices.IndexFunc(d.Measure, func(m Measure) bool { return m.Name == d.Status && d.Status != "" })
+}
+
+// Driving is the index of the command that drives an axis, and of the one that switches its drive on; −1: none.
+func (c *Config) Driving(d *Device, a *Axis) (drive, enable int) {
+	drive = slices.IndexFunc(d.Command, func(m Command) bool { u := c.use(d, m.Field, true); return u.axis == a && !u.enable })
+	enable = slices.IndexFunc(d.Command, func(m Command) bool { u := c.use(d, m.Field, true); return u.axis == a && u.enable })
+	return drive, enable
+}
+
+// MeasuredChannels are the channels of a device's measurements, without its age.
+func (c *Config) MeasuredChannels(d *Device) (out []hil.Channel) {
+	for _, m := range d.Measure {
+		out = append(out, c.channel(d, m.Field, false, m.Range))
+	}
+	return out
+}
+
+// CommandedChannels are the channels of a device's commands.
+func (c *Config) CommandedChannels(d *Device) (out []hil.Channel) {
+	for _, m := range d.Command {
+		out = append(out, c.channel(d, m.Field, true, m.Limit))
+	}
+	return out
+}
+
+func (c *Config) channel(d *Device, f wire.Field, command bool, limits [2]float64) hil.Channel {
+	ch := hil.Of(d.Name, engine.Signal{Name: f.Name, Unit: f.Unit})[0]
+	u := c.use(d, f, command)
+	ch.Role, ch.Range = u.role, limits
+	if u.axis != nil {
+		ch.Axis = u.axis.Name
+	}
+	return ch
+}
+
+// Owners are the devices, axes and models of the rig.
+func (c *Config) Owners() (out []hil.Owner) {
+	for _, d := range c.Devices {
+		out = append(out, hil.Owner{Name: d.Name, Kind: hil.DeviceOwner, Title: d.Port})
+	}
+	for _, a := range c.Axes {
+		out = append(out, hil.Owner{Name: a.Name, Kind: hil.AxisOwner, Title: a.Kind})
+	}
+	for _, m := range c.Models {
+		out = append(out, hil.Owner{Name: m.Name, Kind: hil.ModelOwner, Title: m.Kind})
+	}
+	return out
+}
+
+// EveryTick tells whether a device samples in every tick of the loop: then the voltage is held from sample to sample.
+func (c *Config) EveryTick(d *Device) bool { return c.DeviceRate(d) > c.Loop.Rate/1.5 }

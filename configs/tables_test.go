@@ -59,7 +59,11 @@ func sectionTable(b *strings.Builder, path string, section schema.Field, v refle
 		x, name := v.FieldByIndex(f.Index), schema.Join(path, f.Key)
 		switch x.Kind() {
 		case reflect.Slice:
-			x, name = schema.NewValue(x.Type().Elem()).Elem(), name+"[]"
+			more := "[]"
+			if schema.Named(x.Type().Elem()) {
+				more = ".NAME"
+			}
+			x, name = schema.NewValue(x.Type().Elem()).Elem(), name+more
 		case reflect.Map:
 			x, name = schema.NewValue(x.Type().Elem()).Elem(), name+".NAME"
 		case reflect.Pointer:

@@ -133,7 +133,7 @@ func newBench(tb testing.TB, o benchOptions) *bench {
 	}
 	count := 2 * math.Pi / 65536
 	sensors := []engine.Signal{{Name: "motor.angle", Unit: "rad"}, {Name: "motor.current", Unit: "A"}}
-	commands := []engine.Signal{{Name: "drive.voltage", Unit: "V"}, {Name: "drive.enable"}}
+	commands := []engine.Signal{{Name: "voltage", Unit: "V"}, {Name: "enable"}}
 	b := &bench{ctlClk: &VirtualClock{Period: 1e6}, rigClk: &VirtualClock{Period: 1e6}}
 	b.every = o.every
 	b.up = wireEnd{now: make([]float64, 2), next: make([]float64, 2), scale: []float64{count, 1e-3}}
@@ -156,14 +156,14 @@ func newBench(tb testing.TB, o benchOptions) *bench {
 	b.plant = NewPlant(PlantSpec{Name: "rig", Rate: rate, Inner: o.inner, Machine: machine, State: state, Recv: commands, Send: sensors,
 		Drive: 0, Enable: 1, Status: -1, Voltage: -1, Watchdog: 0.05, Supply: [2]float64{-24, 24}})
 	spec := ControllerSpec{
-		Rig: "bench", Rate: rate, Meas: sensors, Cmd: commands, Position: 0, Current: 1, Drive: 0, Age: -1, Applied: -1, Every: float64(o.every) / rate,
+		Rig: "bench", Axis: "shaft", Rate: rate, Meas: Of("drive", sensors...), Cmd: Of("drive", commands...), Position: 0, Current: 1, Drive: 0, Age: -1, Applied: -1, Every: float64(o.every) / rate,
 		Motor: demoMotor(), Law: demoLaw(),
 		Kalman: estimator.KalmanSpec{Motor: demoMotor(), Count: count, CurrentNoise: 0.02, TorqueWalk: 0.15, VoltageNoise: 0.05},
 		RLS:    &estimator.RLSSpec{Dt: float64(o.every) / rate, K: demoMotor().K, Window: 0.2, MinVel: 1.5, Memory: 20, Count: count},
 		Ref:    gen, Fade: o.fade, PID: control.PID{Kp: 0.25, Kd: 6e-3, Limit: 0.4}, Comp: o.comp, Beside: o.brush,
 		Guard: GuardSpec{Meas: []MeasLimit{{Stale: 0.02}, {Stale: 0.02, Lo: -20, Hi: 20}},
 			Cmd:         []CmdLimit{{Lo: -24, Hi: 24, Slew: 20000}, {Hi: 1, Enable: true}},
-			GuardLimits: GuardLimits{HoldTime: 0.1, SelfTest: 0.1, MaxSpeed: 300, MaxError: 2, MaxCurrent: 15, RatedI: 5, Thermal: 20}},
+			GuardLimits: GuardLimits{HoldTime: 0.1, SelfTest: 0.1}, AxisLimits: AxisLimits{MaxSpeed: 300, MaxError: 2, MaxCurrent: 15, RatedI: 5, Thermal: 20}},
 	}
 	if o.blind {
 		spec.Current, spec.RLS = -1, nil

@@ -12,6 +12,8 @@ import (
 
 // BesideSpec describes the brush model that runs beside a rig.
 type BesideSpec struct {
+	Name    string // of the model
+	Axis    string // that turns it
 	Params  brush.Params
 	Contact BesideContact
 	Step    float64 // s  sub-step wanted
@@ -32,9 +34,9 @@ func (BesideContact) Words() []string { return []string{"auto", "full", "average
 
 // besideSignals follow the signals of the model and of a learning compensation.
 var besideSignals = []engine.Signal{
-	{Name: "brush.tilt", Unit: "rad"}, {Name: "brush.force", Unit: "N"}, {Name: "brush.torque", Unit: "N·m"}, {Name: "brush.drop", Unit: "V"},
-	{Name: "brush.loss"}, {Name: "brush.averaged"}, {Name: "brush.unverified"}, {Name: "brush.sparking", Unit: "A"},
-	{Name: "brush.substeps"}, {Name: "brush.room"},
+	{Name: "tilt", Unit: "rad"}, {Name: "force", Unit: "N"}, {Name: "torque", Unit: "N·m"}, {Name: "drop", Unit: "V"},
+	{Name: "loss"}, {Name: "averaged"}, {Name: "unverified"}, {Name: "sparking", Unit: "A"},
+	{Name: "substeps"}, {Name: "room"},
 }
 
 const (
@@ -73,11 +75,16 @@ func newBeside(s *BesideSpec, dt float64) (*beside, error) {
 	return b, err
 }
 
-func (b *beside) signals() []engine.Signal {
+// channels are those of the model as the file calls it.
+func (b *beside) channels(s *BesideSpec) []Channel {
 	if b == nil {
 		return nil
 	}
-	return besideSignals
+	out := Of(s.Name, besideSignals...)
+	for i := range out {
+		out[i].Axis = s.Axis
+	}
+	return out
 }
 
 // instead says what else would make room in a row.

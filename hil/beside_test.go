@@ -14,7 +14,7 @@ import (
 
 // newBrush is the brush of the tests, with as much of the period as the default has.
 func newBrush() *BesideSpec {
-	return &BesideSpec{Params: brush.DefaultParams(), Step: 20e-6, Share: 0.4}
+	return &BesideSpec{Name: "brushes", Axis: "shaft", Params: brush.DefaultParams(), Step: 20e-6, Share: 0.4}
 }
 
 // costly is a clock whose ticks take a base and so much per sub-step of the brush, in ns.
@@ -56,22 +56,22 @@ func TestBrushBesideTheRig(t *testing.T) {
 	b, rows := run(newBrush())
 	s := b.controller.Schema()
 	at := func(name string) int { return s.Index(name) }
-	if at("brush.room") < 0 || s.Len() != 2+14+9+len(besideSignals)+2 {
+	if at("brushes.room") < 0 || s.Len() != 2+14+9+len(besideSignals)+2 {
 		t.Fatalf("signals %v", s.Signals())
 	}
 	var torque, force, tilt float64
 	n := 0
 	for i := range rows {
 		r := &rows[i]
-		if r.X[at("drive.voltage")] != without[i].X[plain.Index("drive.voltage")] || r.X[at("est.velocity")] != without[i].X[plain.Index("est.velocity")] {
+		if r.X[at("drive.voltage")] != without[i].X[plain.Index("drive.voltage")] || r.X[at("shaft.est.velocity")] != without[i].X[plain.Index("shaft.est.velocity")] {
 			t.Fatalf("tick %d: the brush changed the command", i)
 		}
-		if r.X[at("brush.averaged")] != 0 || r.X[at("brush.substeps")] != 50 {
-			t.Fatalf("tick %d: averaged %g with %g sub-steps", i, r.X[at("brush.averaged")], r.X[at("brush.substeps")])
+		if r.X[at("brushes.averaged")] != 0 || r.X[at("brushes.substeps")] != 50 {
+			t.Fatalf("tick %d: averaged %g with %g sub-steps", i, r.X[at("brushes.averaged")], r.X[at("brushes.substeps")])
 		}
-		if r.X[at("est.velocity")] > 60 {
+		if r.X[at("shaft.est.velocity")] > 60 {
 			n++
-			torque, force, tilt = torque+r.X[at("brush.torque")], force+r.X[at("brush.force")], tilt+r.X[at("brush.tilt")]
+			torque, force, tilt = torque+r.X[at("brushes.torque")], force+r.X[at("brushes.force")], tilt+r.X[at("brushes.tilt")]
 		}
 	}
 	torque, force, tilt = torque/float64(n), force/float64(n), tilt/float64(n)
@@ -107,7 +107,7 @@ func TestContactFollowsTheTimeThereIs(t *testing.T) {
 	go2(999)
 	b.out.keep = nil
 	schema := b.controller.Schema()
-	k := schema.Index("brush.averaged")
+	k := schema.Index("brushes.averaged")
 	share := func(from, to int) float64 {
 		sum := 0.0
 		for i := from; i < to; i++ {
@@ -161,7 +161,7 @@ func TestShareTooSmall(t *testing.T) {
 	b, _ := costlyBench(t, benchOptions{seed: 5, comp: observer, ref: slowSine, fade: 0.5, brush: s})
 	rows := b.run(t, 4000)
 	schema := b.controller.Schema()
-	k := schema.Index("brush.averaged")
+	k := schema.Index("brushes.averaged")
 	for i := range rows {
 		if rows[i].X[k] != 1 {
 			t.Fatalf("tick %d: full contact in a share of 5 %%", i)
@@ -194,18 +194,18 @@ func TestEstimatesOfARigWithBrushes(t *testing.T) {
 	for _, c := range []struct {
 		name       string
 		truth, off float64
-	}{{"rls.J", 7e-5, 0.03}, {"rls.Fc", 8e-3 + brushes, 0.1}} {
+	}{{"shaft.rls.J", 7e-5, 0.03}, {"shaft.rls.Fc", 8e-3 + brushes, 0.1}} {
 		k := s.Index(c.name)
 		t.Logf("%s %.5g ± %.2g, truth %.5g", c.name, r.X[k], 1.96*r.X[k+4], c.truth)
 		if math.Abs(r.X[k]/c.truth-1) > c.off {
 			t.Errorf("%s: %g, truth %g", c.name, r.X[k], c.truth)
 		}
 	}
-	t.Logf("rls.Fv %.3g ± %.2g, truth 5e-5", r.X[s.Index("rls.Fv")], 1.96*r.X[s.Index("rls.Fv_se")])
+	t.Logf("rls.Fv %.3g ± %.2g, truth 5e-5", r.X[s.Index("shaft.rls.Fv")], 1.96*r.X[s.Index("shaft.rls.Fv_se")])
 	sum, n := 0.0, 0.0
 	for i := range rows {
-		if v := rows[i].X[s.Index("est.velocity")]; math.Abs(v) > 20 {
-			sum += math.Copysign(rows[i].X[s.Index("brush.torque")], rows[i].X[s.Index("brush.torque")]*v)
+		if v := rows[i].X[s.Index("shaft.est.velocity")]; math.Abs(v) > 20 {
+			sum += math.Copysign(rows[i].X[s.Index("brushes.torque")], rows[i].X[s.Index("brushes.torque")]*v)
 			n++
 		}
 	}
@@ -332,7 +332,7 @@ func TestBrushDescriptionsAreChecked(t *testing.T) {
 	b := newBench(t, benchOptions{seed: 1, comp: observer, ref: slowSine, brush: newBrush()})
 	spec := b.controller.s
 	for len(spec.Meas) < 32 {
-		spec.Meas = append(spec.Meas, engine.Signal{Name: strings.Repeat("x", len(spec.Meas))})
+		spec.Meas = append(spec.Meas, Of("drive", engine.Signal{Name: strings.Repeat("x", len(spec.Meas))})...)
 	}
 	if _, err := NewController(spec); err == nil || !strings.Contains(err.Error(), "67 signals, a row holds 64") || !strings.Contains(err.Error(), "leave out the brush, which has 10") {
 		t.Errorf("%v", err)
@@ -344,7 +344,7 @@ func TestWithoutACurrentSensor(t *testing.T) {
 	for _, s := range []*BesideSpec{nil, newBrush()} {
 		b := newBench(t, benchOptions{seed: 5, comp: observer, ref: slowSine, fade: 0.5, brush: s, blind: true})
 		rows := b.run(t, 2000)
-		if rms := b.rms(rows[500:], "ctl.error"); !(rms < 0.05) {
+		if rms := b.rms(rows[500:], "shaft.ctl.error"); !(rms < 0.05) {
 			t.Errorf("rms error %g rad", rms)
 		}
 	}

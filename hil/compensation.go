@@ -155,12 +155,12 @@ func (c *compensator) injection(pid control.PID) float64 {
 	return estimator.Injection(c.model, pid.Kp, pid.Kd, 100*c.model.Vs)
 }
 
-// signals are what the law has learned; without a learning law there are none.
-func (c *compensator) signals() (signals []engine.Signal) {
+// channels are what the law has learned; without a learning law there are none.
+func (c *compensator) channels() (channels []Channel) {
 	for _, name := range c.Kind.Info().Learns {
-		signals = append(signals, engine.Signal{Name: name})
+		channels = append(channels, Channel{Signal: engine.Signal{Name: name}})
 	}
-	return signals
+	return channels
 }
 
 // adopt takes new gains while running.

@@ -50,8 +50,8 @@ func (b *bench) column(tb testing.TB, rows []Row, name string) []float64 {
 func (b *bench) withinLimits(t *testing.T, rows []Row, c CompSpec) {
 	t.Helper()
 	law := demoLaw()
-	comp, tau, u := b.column(t, rows, "comp.friction"), b.column(t, rows, "ctl.torque"), b.column(t, rows, "drive.voltage")
-	v, vd := b.column(t, rows, "est.velocity"), b.column(t, rows, "ref.velocity")
+	comp, tau, u := b.column(t, rows, "shaft.comp.friction"), b.column(t, rows, "shaft.ctl.torque"), b.column(t, rows, "drive.voltage")
+	v, vd := b.column(t, rows, "shaft.est.velocity"), b.column(t, rows, "shaft.ref.velocity")
 	for i := range rows {
 		top := 1.2*law.Fs + law.Sigma2*max(math.Abs(v[i]), math.Abs(vd[i]))
 		switch {
@@ -74,7 +74,7 @@ func TestEveryCompensationImproves(t *testing.T) {
 			b := newBench(t, benchOptions{seed: 3, comp: comp, ref: slowSine, truth: frictionTimes(factor), fade: 0.5})
 			rows := b.run(t, 6000)
 			b.withinLimits(t, rows, comp)
-			return b.rms(rows[2000:], "ctl.error"), b, rows
+			return b.rms(rows[2000:], "shaft.ctl.error"), b, rows
 		}
 		alone, _, _ := rms(compOf(CompNone))
 		for _, kind := range everyComp {
@@ -84,7 +84,7 @@ func TestEveryCompensationImproves(t *testing.T) {
 				if want := map[CompKind]float64{CompGain: 15, CompLuGre: 15}[kind]; alone < max(5, want)*e {
 					t.Errorf("friction × %g: only %.1f times smaller", factor, alone/e)
 				}
-				if name := map[CompKind]string{CompGain: "comp.theta", CompLuGre: "comp.theta0"}[kind]; name != "" {
+				if name := map[CompKind]string{CompGain: "shaft.comp.theta", CompLuGre: "shaft.comp.theta0"}[kind]; name != "" {
 					theta := b.column(t, rows, name)
 					if got := theta[len(theta)-1] * 0.95 / factor; math.Abs(got-1) > 0.03 {
 						t.Errorf("friction × %g: learned %.4f, times the scale %.4f of it", factor, theta[len(theta)-1], got)
@@ -99,7 +99,7 @@ func TestEveryCompensationImproves(t *testing.T) {
 // largest error there.
 func (b *bench) dwell(t *testing.T, rows []Row) (travel, top float64) {
 	t.Helper()
-	e, vd, ad := b.column(t, rows, "ctl.error"), b.column(t, rows, "ref.velocity"), b.column(t, rows, "ref.acceleration")
+	e, vd, ad := b.column(t, rows, "shaft.ctl.error"), b.column(t, rows, "shaft.ref.velocity"), b.column(t, rows, "shaft.ref.acceleration")
 	n, lo, hi := 0, 0.0, 0.0
 	for i := range rows {
 		if n++; vd[i] != 0 || ad[i] != 0 {
@@ -152,7 +152,7 @@ func TestDitherFreesAnAxis(t *testing.T) {
 		rows := b.run(t, 4000)
 		b.withinLimits(t, rows, comp)
 		mean := 0.0 // the dither itself averages out over whole periods
-		for _, e := range b.column(t, rows, "ctl.error")[3000:] {
+		for _, e := range b.column(t, rows, "shaft.ctl.error")[3000:] {
 			mean += e / 1000
 		}
 		return math.Abs(mean)

@@ -3,6 +3,7 @@ package hil
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"hilrig/engine"
 	"hilrig/engine/control"
@@ -16,8 +17,10 @@ import (
 // ControllerSpec is a configured controller: everything in SI, indices into the measured and commanded signals.
 type ControllerSpec struct {
 	Rig       string
+	Axis      string // its name
+	Owners    []Owner
 	Rate      float64 // Hz
-	Meas, Cmd []engine.Signal
+	Meas, Cmd []Channel
 	Position  int     // index of the position in Meas
 	Current   int     // index of the current in Meas; −1: not measured
 	Drive     int     // index of the drive voltage in Cmd
@@ -38,20 +41,36 @@ type ControllerSpec struct {
 	Beside *BesideSpec // brush model beside the rig; nil: none
 }
 
-// Signals of the estimated and the modelled block, in order.
+// Channels of the estimated and the modelled block, in order, without their owner.
 var (
-	estSignals = []engine.Signal{
-		{Name: "est.position", Unit: "rad"}, {Name: "est.velocity", Unit: "rad/s"}, {Name: "est.current", Unit: "A"}, {Name: "est.friction", Unit: "N·m"},
-		{Name: "rls.J", Unit: "kg·m²"}, {Name: "rls.Fv", Unit: "N·m·s/rad"}, {Name: "rls.Fc", Unit: "N·m"}, {Name: "rls.off", Unit: "N·m"},
-		{Name: "rls.J_se", Unit: "kg·m²"}, {Name: "rls.Fv_se", Unit: "N·m·s/rad"}, {Name: "rls.Fc_se", Unit: "N·m"}, {Name: "rls.off_se", Unit: "N·m"},
-		{Name: "rls.windows"}, {Name: "rls.cond"},
+	estChannels = []Channel{
+		{Signal: engine.Signal{Name: "est.position", Unit: "rad"}, Role: RolePosition}, {Signal: engine.Signal{Name: "est.velocity", Unit: "rad/s"}, Role: RoleVelocity},
+		{Signal: engine.Signal{Name: "est.current", Unit: "A"}, Role: RoleCurrent}, {Signal: engine.Signal{Name: "est.friction", Unit: "N·m"}, Role: RoleFriction},
 	}
-	modelSignals = []engine.Signal{
-		{Name: "ref.position", Unit: "rad"}, {Name: "ref.velocity", Unit: "rad/s"}, {Name: "ref.acceleration", Unit: "rad/s²"},
-		{Name: "ctl.error", Unit: "rad"}, {Name: "ctl.torque", Unit: "N·m"}, {Name: "comp.friction", Unit: "N·m"},
-		{Name: "model.friction", Unit: "N·m"}, {Name: "model.bristle", Unit: "rad"}, {Name: "guard.i2t"},
+	rlsChannels = []Channel{
+		{Signal: engine.Signal{Name: "rls.J", Unit: "kg·m²"}, Role: RoleParameter}, {Signal: engine.Signal{Name: "rls.Fv", Unit: "N·m·s/rad"}, Role: RoleParameter},
+		{Signal: engine.Signal{Name: "rls.Fc", Unit: "N·m"}, Role: RoleParameter}, {Signal: engine.Signal{Name: "rls.offset", Unit: "N·m"}, Role: RoleParameter},
+		{Signal: engine.Signal{Name: "rls.J_se", Unit: "kg·m²"}, Role: RoleStdErr}, {Signal: engine.Signal{Name: "rls.Fv_se", Unit: "N·m·s/rad"}, Role: RoleStdErr},
+		{Signal: engine.Signal{Name: "rls.Fc_se", Unit: "N·m"}, Role: RoleStdErr}, {Signal: engine.Signal{Name: "rls.offset_se", Unit: "N·m"}, Role: RoleStdErr},
+		{Signal: engine.Signal{Name: "rls.windows"}, Role: RoleCount}, {Signal: engine.Signal{Name: "rls.cond"}},
+	}
+	modelChannels = []Channel{
+		{Signal: engine.Signal{Name: "ref.position", Unit: "rad"}, Role: RolePosition}, {Signal: engine.Signal{Name: "ref.velocity", Unit: "rad/s"}, Role: RoleVelocity},
+		{Signal: engine.Signal{Name: "ref.acceleration", Unit: "rad/s²"}, Role: RoleAcceleration}, {Signal: engine.Signal{Name: "ctl.error", Unit: "rad"}, Role: RoleError},
+		{Signal: engine.Signal{Name: "ctl.torque", Unit: "N·m"}, Role: RoleCommand}, {Signal: engine.Signal{Name: "comp.friction", Unit: "N·m"}, Role: RoleEffort},
+		{Signal: engine.Signal{Name: "model.friction", Unit: "N·m"}, Role: RoleFriction}, {Signal: engine.Signal{Name: "model.bristle", Unit: "rad"}},
+		{Signal: engine.Signal{Name: "heat"}, Role: RoleHeat},
 	}
 )
+
+// ofAxis are these channels as those of an axis.
+func ofAxis(axis string, channels []Channel) []Channel {
+	out := slices.Clone(channels)
+	for i := range out {
+		out[i].Name, out[i].Owner, out[i].Axis = axis+"."+out[i].Name, axis, axis
+	}
+	return out
+}
 
 const (
 	ePos = iota
@@ -156,15 +175,19 @@ func NewController(s ControllerSpec) (*Controller, error) {
 		return nil, fmt.Errorf("compensation: %w", err)
 	}
 	c.learns, _ = c.comp.law.(estimator.Learning)
-	model := append(append([]engine.Signal{}, modelSignals...), c.comp.signals()...)
+	estimated, model := estChannels, slices.Concat(modelChannels, c.comp.channels())
+	if est.RLS() != nil {
+		estimated = slices.Concat(estChannels, rlsChannels)
+	}
+	estimated, model = ofAxis(s.Axis, estimated), ofAxis(s.Axis, model)
 	if c.brush, err = newBeside(s.Beside, c.dt); err != nil {
 		return nil, fmt.Errorf("brush: %w", err)
 	}
 	c.shown = len(model)
-	model = append(model, c.brush.signals()...)
-	c.schema = Schema{Rig: s.Rig, Rate: s.Rate, Meas: s.Meas, Est: estSignals, Model: model, Cmd: s.Cmd}
+	model = append(model, c.brush.channels(s.Beside)...)
+	c.schema = Schema{Rig: s.Rig, Rate: s.Rate, Owners: s.Owners, Meas: s.Meas, Est: estimated, Model: model, Cmd: s.Cmd}
 	g := s.Guard
-	g.Dt, g.CmdAt, g.Current, g.MaxResidual = c.dt, len(s.Meas)+len(estSignals)+len(model), s.Current, unexplained*s.Law.Fs
+	g.Dt, g.CmdAt, g.Current, g.MaxResidual = c.dt, len(s.Meas)+len(estimated)+len(model), s.Current, unexplained*s.Law.Fs
 	c.guard = NewGuard(g)
 	c.signs = newSigns(s)
 	c.stall = newStall(s.Motor.J, s.Law, est.PositionNoise())

@@ -29,7 +29,7 @@ func TestCheckParam(t *testing.T) {
 // ref reads the reference of the newest row: position and velocity.
 func (b *bench) ref() (pos, vel float64) {
 	s := b.controller.Schema()
-	return b.ctl.row.X[s.Index("ref.position")], b.ctl.row.X[s.Index("ref.velocity")]
+	return b.ctl.row.X[s.Index("shaft.ref.position")], b.ctl.row.X[s.Index("shaft.ref.velocity")]
 }
 
 // A HOLD that was asked for, or that late ticks caused, pauses the motion; one for a sick sensor does not, for the axis moves on too.
@@ -148,7 +148,7 @@ func TestHoldAndReference(t *testing.T) {
 			b.step()
 		}
 		s := b.controller.Schema()
-		if e := b.ctl.row.X[s.Index("ctl.error")]; math.Abs(e) > 0.01 {
+		if e := b.ctl.row.X[s.Index("shaft.ctl.error")]; math.Abs(e) > 0.01 {
 			t.Errorf("start %d: an error of %g rad at once", n+1, e)
 		}
 		for k := range 700 {

@@ -38,7 +38,7 @@ func TestCompensation(t *testing.T) {
 			rms := func(comp CompSpec) float64 {
 				b := newBench(t, benchOptions{seed: 3, comp: comp, ref: slowSine, truth: c.truth, fade: 0.5})
 				rows := b.run(t, 10000)
-				return b.rms(rows[2000:], "ctl.error")
+				return b.rms(rows[2000:], "shaft.ctl.error")
 			}
 			comp := observer
 			comp.Kind = c.kind
@@ -61,7 +61,7 @@ func TestEstimatesInTheLoop(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		truth float64
-	}{{"rls.J", 7e-5}, {"rls.Fv", 1.5e-4}, {"rls.Fc", 15e-3}} {
+	}{{"shaft.rls.J", 7e-5}, {"shaft.rls.Fv", 1.5e-4}, {"shaft.rls.Fc", 15e-3}} {
 		k := s.Index(c.name)
 		v, se := r.X[k], r.X[k+4]
 		t.Logf("%s %.5g ± %.2g (truth %.5g, %+.2f %%)", c.name, v, 1.96*se, c.truth, 100*(v/c.truth-1))
@@ -70,7 +70,7 @@ func TestEstimatesInTheLoop(t *testing.T) {
 		}
 	}
 	// the filter against the plant's true state
-	if k := s.Index("est.velocity"); math.Abs(r.X[k]-b.plant.x[plant.Omega]) > 0.5 {
+	if k := s.Index("shaft.est.velocity"); math.Abs(r.X[k]-b.plant.x[plant.Omega]) > 0.5 {
 		t.Errorf("velocity %g, true %g rad/s", r.X[k], b.plant.x[plant.Omega])
 	}
 }
@@ -81,12 +81,12 @@ func TestSlowSensor(t *testing.T) {
 	ref := reference.Spec{Kind: "multisine", Tones: []reference.Tone{{Amplitude: 3, Frequency: 0.4}, {Amplitude: 0.6, Frequency: 1.3}}}
 	b := newBench(t, benchOptions{seed: 5, comp: CompSpec{Kind: CompFeedForward, Scale: 0.9, Inertia: true}, ref: ref, fade: 1, every: 5})
 	rows := b.run(t, 40000)
-	if rms := b.rms(rows[5000:], "ctl.error"); rms > 0.05 {
+	if rms := b.rms(rows[5000:], "shaft.ctl.error"); rms > 0.05 {
 		t.Errorf("rms tracking error %.1f mrad at 200 samples/s", 1e3*rms)
 	}
 	r := rows[len(rows)-1]
 	s := b.controller.Schema()
-	if v := r.X[s.Index("rls.Fc")]; math.Abs(v/15e-3-1) > 0.05 {
+	if v := r.X[s.Index("shaft.rls.Fc")]; math.Abs(v/15e-3-1) > 0.05 {
 		t.Errorf("Fc = %.5g, truth 15e-3", v)
 	}
 }

@@ -17,7 +17,7 @@ type sampledBy struct {
 func newSampledBy(t *testing.T) *sampledBy {
 	b, _ := spoiledBench(t, 8)
 	s := b.controller.s
-	s.Meas = append(s.Meas[:2:2], engine.Signal{Name: "link.age", Unit: "s"})
+	s.Meas = append(s.Meas[:2:2], Of("drive", engine.Signal{Name: "age", Unit: "s"})...)
 	s.Guard.Meas = append(s.Guard.Meas[:2:2], MeasLimit{Age: true})
 	s.Age = 2
 	c, err := NewController(s)

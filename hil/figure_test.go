@@ -25,7 +25,7 @@ func TestFigureCompensation(t *testing.T) {
 		b := newBench(t, benchOptions{seed: 3, comp: comp, ref: slowSine, fade: 0.5})
 		rows := b.run(t, 10000)
 		s := b.controller.Schema()
-		iE, iR, iP := s.Index("ctl.error"), s.Index("ref.position"), s.Index("motor.angle")
+		iE, iR, iP := s.Index("shaft.ctl.error"), s.Index("shaft.ref.position"), s.Index("drive.motor.angle")
 		for i := 2000; i < len(rows); i += 5 {
 			x := float64(i-2000) * 1e-3
 			r := &rows[i]
@@ -33,7 +33,7 @@ func TestFigureCompensation(t *testing.T) {
 			pos = append(pos, plotter.XY{X: x, Y: r.X[iP]})
 			ref = append(ref, plotter.XY{X: x, Y: r.X[iR]})
 		}
-		return pos, err, ref, b.rms(rows[2000:], "ctl.error")
+		return pos, err, ref, b.rms(rows[2000:], "shaft.ctl.error")
 	}
 	posOff, errOff, ref, rmsOff := trace(CompSpec{Inertia: true})
 	posOn, errOn, _, rmsOn := trace(observer)

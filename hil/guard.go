@@ -11,6 +11,7 @@ import (
 // both sides and its edge is still good.
 type GuardSpec struct {
 	GuardLimits
+	AxisLimits
 
 	Dt    float64 // s
 	Meas  []MeasLimit
@@ -26,16 +27,19 @@ type GuardSpec struct {
 	OverrunLimit int64 // ns  a single miss longer than this trips; 0: none
 }
 
-// GuardLimits is the section of what the guard watches beside single signals.
+// GuardLimits is the section of what the guard does for the whole rig.
 type GuardLimits struct {
-	HoldTime   float64 `yaml:"hold_time" unit:"s" want:">=0 <=10" doc:"HOLD for a stale or missing sensor becomes TRIP after this time; hil run --arm refuses more than 1 s"`
+	HoldTime float64 `yaml:"hold_time" unit:"s" want:">=0 <=10" doc:"HOLD for a stale or missing sensor becomes TRIP after this time; hil run --arm refuses more than 1 s"`
+	SelfTest float64 `yaml:"selftest_time" unit:"s" want:">=0 <=60" doc:"every watched sensor must be alive and in range for this long before READY"`
+}
+
+// AxisLimits is the section of what the guard watches of an axis.
+type AxisLimits struct {
 	MaxSpeed   float64 `yaml:"max_speed" unit:"rad/s" want:">=0 <=1e9" doc:"estimated speed that trips; 0: no limit"`
 	MaxError   float64 `yaml:"max_error" unit:"rad" want:">=0 <=1e9" doc:"tracking error that trips; 0: no limit"`
 	MaxCurrent float64 `yaml:"max_current" unit:"A" want:">=0 <=1e9" doc:"measured current that trips; 0: no limit"`
-	MaxTemp    float64 `yaml:"max_temperature" unit:"degC" want:">=-273 <=2000" auto:"upper edge of the range of the temperature" doc:"temperature that trips; 0: none beside that range"` // in MeasLimit.Hot
 	RatedI     float64 `yaml:"rated_current" unit:"A" want:">=0 <=1e9" doc:"continuous current of the i²t budget; 0: no budget"`
 	Thermal    float64 `yaml:"thermal_time" unit:"s" want:">=0.001 <=1e6" doc:"time constant of the i²t budget"`
-	SelfTest   float64 `yaml:"selftest_time" unit:"s" want:">=0 <=60" doc:"every watched sensor must be alive and in range for this long before READY"`
 }
 
 // MeasLimit bounds one measured signal. Stale 0: its age is not watched. Lo ≥ Hi: any finite value will do.

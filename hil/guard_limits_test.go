@@ -286,18 +286,18 @@ func TestRequestNames(t *testing.T) {
 
 // What the row says in words.
 func TestWhy(t *testing.T) {
-	s := &Schema{Meas: []engine.Signal{{Name: "motor.angle", Unit: "rad"}, {Name: "motor.current", Unit: "A"}}}
+	s := &Schema{Meas: Of("drive", engine.Signal{Name: "motor.angle", Unit: "rad"}, engine.Signal{Name: "motor.current", Unit: "A"})}
 	for _, c := range []struct {
 		r    Row
 		want string
 	}{
 		{Row{}, "none"},
 		{Row{Cause: CauseCommand}, "command"},
-		{Row{Cause: CauseStale, Where: 1, Value: 0.0214, Limit: 0.02}, "stale sensor motor.angle: 0.0214 s, limit 0.02 s"},
-		{Row{Cause: CauseStale, Where: 1, Limit: 0.02}, "stale sensor motor.angle: no sample yet, limit 0.02 s"},
-		{Row{Cause: CauseRange, Where: 2, Value: -21.5, Limit: -20}, "out of range motor.current: -21.5 A, limit -20 A"},
-		{Row{Cause: CauseDevice, Where: 2, Value: 6}, "device fault motor.current: 6 A, limit 0 A"},
-		{Row{Cause: CauseNonFinite, Where: 2}, "non-finite number motor.current"},
+		{Row{Cause: CauseStale, Where: 1, Value: 0.0214, Limit: 0.02}, "stale sensor drive.motor.angle: 0.0214 s, limit 0.02 s"},
+		{Row{Cause: CauseStale, Where: 1, Limit: 0.02}, "stale sensor drive.motor.angle: no sample yet, limit 0.02 s"},
+		{Row{Cause: CauseRange, Where: 2, Value: -21.5, Limit: -20}, "out of range drive.motor.current: -21.5 A, limit -20 A"},
+		{Row{Cause: CauseDevice, Where: 2, Value: 6}, "device fault drive.motor.current: 6 A, limit 0 A"},
+		{Row{Cause: CauseNonFinite, Where: 2}, "non-finite number drive.motor.current"},
 		{Row{Cause: CauseError, Value: -0.523, Limit: 0.349}, "tracking error: -0.523 rad, limit 0.349 rad"},
 		{Row{Cause: CauseStarved, Value: 0.31, Limit: 0.25}, "supervisor starved: 0.31 s, limit 0.25 s"},
 		{Row{Cause: CauseLateTicks, Value: 6, Limit: 5}, "late ticks: 6 of 100, limit 5 of 100"},

@@ -282,7 +282,7 @@ func TestGuardRequestsWhileSick(t *testing.T) {
 
 // Signals and commands are told by their place, whichever it is.
 func TestGuardPlaces(t *testing.T) {
-	g := NewGuard(GuardSpec{Dt: 1e-3, Meas: []MeasLimit{{Lo: -9, Hi: 9}}, Cmd: []CmdLimit{{Lo: -1, Hi: 1}, {Lo: -1, Hi: 1}}, CmdAt: 30, Current: 0, GuardLimits: GuardLimits{RatedI: 1, Thermal: 1}})
+	g := NewGuard(GuardSpec{Dt: 1e-3, Meas: []MeasLimit{{Lo: -9, Hi: 9}}, Cmd: []CmdLimit{{Lo: -1, Hi: 1}, {Lo: -1, Hi: 1}}, CmdAt: 30, Current: 0, AxisLimits: AxisLimits{RatedI: 1, Thermal: 1}})
 	var r Row
 	for _, q := range []Request{0, ReqArm, ReqRun} {
 		r.T, r.Fresh, r.Req, r.Flags = r.T+1e6, 1, uint8(q), 0

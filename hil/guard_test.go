@@ -106,7 +106,7 @@ func newRigged(t *testing.T, change func(*GuardSpec)) *rigged {
 		Dt:          1e-3,
 		Meas:        []MeasLimit{{Stale: 0.005, Lo: -100, Hi: 100}, {Stale: 0.005, Lo: -20, Hi: 20}},
 		Cmd:         []CmdLimit{{Lo: -10, Hi: 10, Slew: 1000}, {Hi: 1, Enable: true}},
-		GuardLimits: GuardLimits{HoldTime: 0.010, SelfTest: 0.020, MaxSpeed: 50, MaxCurrent: 15, RatedI: 5, Thermal: 0.1}, Current: 1, Beat: 0.25,
+		GuardLimits: GuardLimits{HoldTime: 0.010, SelfTest: 0.020}, AxisLimits: AxisLimits{MaxSpeed: 50, MaxCurrent: 15, RatedI: 5, Thermal: 0.1}, Current: 1, Beat: 0.25,
 	}
 	if change != nil {
 		change(&s)

@@ -2,6 +2,7 @@ package hil
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"hilrig/engine"
@@ -13,7 +14,7 @@ import (
 func TestLateTickKeepsSpeed(t *testing.T) {
 	b := newBench(t, benchOptions{seed: 1, ref: reference.Spec{Kind: "constant"}})
 	s := b.controller.s
-	s.Meas = append(append([]engine.Signal{}, s.Meas...), engine.Signal{Name: "link.age", Unit: "s"})
+	s.Meas = append(slices.Clone(s.Meas), Of("drive", engine.Signal{Name: "age", Unit: "s"})...)
 	s.Guard.Meas = append(append([]MeasLimit{}, s.Guard.Meas...), MeasLimit{})
 	s.Age = 2
 	c, err := NewController(s)

@@ -41,7 +41,7 @@ func (s *scripted) Close() error     { return nil }
 type passing struct{ orders []Request }
 
 func (*passing) Schema() Schema {
-	return Schema{Rig: "test", Rate: 1000, Meas: []engine.Signal{{Name: "y", Unit: "rad"}}, Cmd: []engine.Signal{{Name: "u", Unit: "V"}}}
+	return Schema{Rig: "test", Rate: 1000, Meas: Of("drive", engine.Signal{Name: "y", Unit: "rad"}), Cmd: Of("drive", engine.Signal{Name: "u", Unit: "V"})}
 }
 func (p *passing) Decide(r *Row, b *Blocks) { p.orders = append(p.orders, Request(r.Req)) }
 func (*passing) Compute(r *Row, b *Blocks)  { b.Cmd[0] = 2 * b.Meas[0] }

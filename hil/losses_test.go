@@ -55,7 +55,7 @@ func TestLossesInTheLoop(t *testing.T) {
 			b.withinLimits(t, rows, comp)
 			last := &rows[len(rows)-1]
 			_, _, model, _ := b.controller.schema.Blocks(last)
-			return b.rms(rows[2000:], "ctl.error"), model[mLearned : mLearned+len(b.controller.comp.signals())]
+			return b.rms(rows[2000:], "shaft.ctl.error"), model[mLearned : mLearned+len(b.controller.comp.channels())]
 		}
 		all, learnt := run(0, 0)
 		for _, l := range losses {
@@ -82,15 +82,15 @@ func TestLossesInRLS(t *testing.T) {
 		b := lossyBench(t, benchOptions{seed: 5, comp: observer, ref: ref, fade: 1}, l.loss, l.burst)
 		rows := b.run(t, 20000)
 		r, s := &rows[len(rows)-1], b.controller.Schema()
-		windows := r.X[s.Index("rls.windows")]
-		t.Logf("%s: %g windows, J %.4g ± %.2g, Fc %.4g ± %.2g", l.name, windows, r.X[s.Index("rls.J")], r.X[s.Index("rls.J_se")], r.X[s.Index("rls.Fc")], r.X[s.Index("rls.Fc_se")])
+		windows := r.X[s.Index("shaft.rls.windows")]
+		t.Logf("%s: %g windows, J %.4g ± %.2g, Fc %.4g ± %.2g", l.name, windows, r.X[s.Index("shaft.rls.J")], r.X[s.Index("shaft.rls.J_se")], r.X[s.Index("shaft.rls.Fc")], r.X[s.Index("shaft.rls.Fc_se")])
 		if windows < 45 {
 			t.Errorf("%s: %g windows in 20 s", l.name, windows)
 		}
 		for _, c := range []struct {
 			name  string
 			truth float64
-		}{{"rls.J", 7e-5}, {"rls.Fc", 15e-3}} {
+		}{{"shaft.rls.J", 7e-5}, {"shaft.rls.Fc", 15e-3}} {
 			k := s.Index(c.name)
 			if v, se := r.X[k], r.X[k+4]; !(math.Abs(v-c.truth) <= 4*se) {
 				t.Errorf("%s: %s is %.5g ± %.2g, truth %.5g", l.name, c.name, v, se, c.truth)

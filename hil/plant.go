@@ -35,7 +35,7 @@ type PlantSpec struct {
 	Inner         int     // steps of the machine per tick
 	Machine       Machine
 	State         []float64
-	Recv          []engine.Signal // what the device delivers: commands and link.age
+	Recv          []engine.Signal // what the device delivers: commands and their age
 	Send          []engine.Signal // sensors, in the order of the frame, as Machine.Read fills them
 	Drive, Enable int
 	Status        int        // index of the status word in Send; −1: none
@@ -55,7 +55,7 @@ func NewPlant(s PlantSpec) *Plant {
 	p := &Plant{s: s, dt: 1 / (s.Rate * float64(s.Inner)), x: s.State}
 	lay := s.Machine.Layout()
 	p.y = make([]float64, len(lay.Outputs))
-	p.schema = Schema{Rig: s.Name, Rate: s.Rate, Meas: s.Recv, Model: lay.Outputs, Cmd: s.Send}
+	p.schema = Schema{Rig: s.Name, Rate: s.Rate, Meas: Of("plant", s.Recv...), Model: Of("plant", lay.Outputs...), Cmd: Of("plant", s.Send...)}
 	return p
 }
 

@@ -120,9 +120,9 @@ func newFree(t *testing.T, b *freeBoard, seed uint64, reported bool, ref referen
 		pid.Kp, pid.Kd = 0.02, 1e-3
 	}
 	s := ControllerSpec{
-		Rig: "free", Rate: loop, Every: 1 / b.rate, Position: 0, Current: 1, Drive: 0, Age: 3, Applied: -1,
-		Meas:  []engine.Signal{{Name: "motor.angle", Unit: "rad"}, {Name: "motor.current", Unit: "A"}, {Name: "motor.voltage", Unit: "V"}, {Name: "link.age", Unit: "s"}},
-		Cmd:   []engine.Signal{{Name: "drive.voltage", Unit: "V"}},
+		Rig: "free", Axis: "shaft", Rate: loop, Every: 1 / b.rate, Position: 0, Current: 1, Drive: 0, Age: 3, Applied: -1,
+		Meas:  Of("drive", engine.Signal{Name: "motor.angle", Unit: "rad"}, engine.Signal{Name: "motor.current", Unit: "A"}, engine.Signal{Name: "motor.voltage", Unit: "V"}, engine.Signal{Name: "age", Unit: "s"}),
+		Cmd:   Of("drive", engine.Signal{Name: "voltage", Unit: "V"}),
 		Motor: spec.Motor, Law: demoLaw(), Kalman: spec, Ref: gen, Fade: 0.5, PID: pid, Comp: observer,
 		RLS: &estimator.RLSSpec{Dt: 1 / b.rate, K: spec.Motor.K, Window: 0.2, MinVel: 1.5, Memory: 20, Count: 2 * math.Pi / 65536},
 		Guard: GuardSpec{Meas: []MeasLimit{{Stale: max(0.1, 12/b.rate)}, {Stale: max(0.1, 12/b.rate)}, {}, {Age: true}}, Cmd: []CmdLimit{{Lo: -24, Hi: 24, Slew: 20000}},

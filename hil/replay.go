@@ -49,10 +49,12 @@ func (rp *Replay) Now() int64 { return rp.rec.T + int64(rp.rec.Late) + int64(rp.
 // DeviceLate repeats the recorded verdict.
 func (rp *Replay) DeviceLate() bool { return rp.rec.Flags&FlagLateDevice != 0 }
 
-func (rp *Replay) Signals() (meas, cmd []engine.Signal) { return rp.schema.Meas, rp.schema.Cmd }
-func (rp *Replay) Start(context.Context) error          { return nil }
-func (rp *Replay) Send([]float64)                       {}
-func (rp *Replay) Close() error                         { return nil }
+func (rp *Replay) Signals() (meas, cmd []engine.Signal) {
+	return Signals(rp.schema.Meas), Signals(rp.schema.Cmd)
+}
+func (rp *Replay) Start(context.Context) error { return nil }
+func (rp *Replay) Send([]float64)              {}
+func (rp *Replay) Close() error                { return nil }
 
 // Poll gives the recorded samples.
 func (rp *Replay) Poll(now int64, y []float64) uint64 {

@@ -1,10 +1,6 @@
 package hil
 
-import (
-	"unsafe"
-
-	"hilrig/engine"
-)
+import "unsafe"
 
 // MaxSignals bounds the flat array of a row; a fixed size lets the same struct live in shared memory, in the recording,
 // in replay and in tests.
@@ -70,44 +66,3 @@ const (
 	FlagRefused                        // a sample of position or current is not taken: out of range, without a time, or nothing an axis could do
 	FlagJump                           // the position jumped, and is taken anew
 )
-
-// Schema names the signals of a row's X, block by block, and the rate of the rows.
-type Schema struct {
-	Rig   string
-	Rate  float64 // Hz
-	Meas  []engine.Signal
-	Est   []engine.Signal
-	Model []engine.Signal
-	Cmd   []engine.Signal
-}
-
-// Len is the number of signals in use.
-func (s *Schema) Len() int { return len(s.Meas) + len(s.Est) + len(s.Model) + len(s.Cmd) }
-
-// Signals lists all signals in the order of Row.X.
-func (s *Schema) Signals() []engine.Signal {
-	all := make([]engine.Signal, 0, s.Len())
-	all = append(all, s.Meas...)
-	all = append(all, s.Est...)
-	all = append(all, s.Model...)
-	return append(all, s.Cmd...)
-}
-
-// Index finds a signal by name; -1 if the schema has none of that name.
-func (s *Schema) Index(name string) int {
-	for i, sig := range s.Signals() {
-		if sig.Name == name {
-			return i
-		}
-	}
-	return -1
-}
-
-// Blocks are views into Row.X, cut once.
-func (s *Schema) Blocks(r *Row) (meas, est, model, cmd []float64) {
-	a := len(s.Meas)
-	b := a + len(s.Est)
-	c := b + len(s.Model)
-	d := c + len(s.Cmd)
-	return r.X[:a:a], r.X[a:b:b], r.X[b:c:c], r.X[c:d:d]
-}

@@ -199,11 +199,11 @@ func errorsOf(t *testing.T, r *sampledRun, spec estimator.KalmanSpec) (ours, ide
 		t.Fatal(err)
 	}
 	c, err := NewController(ControllerSpec{
-		Rig: "sampling", Rate: 1 / r.dt, Position: 0, Current: 1, Drive: 0, Age: 2, Applied: -1,
-		Meas:  []engine.Signal{{Name: "motor.angle", Unit: "rad"}, {Name: "motor.current", Unit: "A"}, {Name: "link.age", Unit: "s"}},
-		Cmd:   []engine.Signal{{Name: "drive.voltage", Unit: "V"}},
+		Rig: "sampling", Axis: "shaft", Rate: 1 / r.dt, Position: 0, Current: 1, Drive: 0, Age: 2, Applied: -1,
+		Meas:  Of("drive", engine.Signal{Name: "motor.angle", Unit: "rad"}, engine.Signal{Name: "motor.current", Unit: "A"}, engine.Signal{Name: "age", Unit: "s"}),
+		Cmd:   Of("drive", engine.Signal{Name: "voltage", Unit: "V"}),
 		Motor: spec.Motor, Law: demoLaw(), Kalman: spec, Ref: gen, PID: control.PID{Kp: 0.25, Kd: 6e-3},
-		Guard: GuardSpec{Meas: make([]MeasLimit, 3), Cmd: []CmdLimit{{Lo: -24, Hi: 24}}, GuardLimits: GuardLimits{MaxSpeed: 300}},
+		Guard: GuardSpec{Meas: make([]MeasLimit, 3), Cmd: []CmdLimit{{Lo: -24, Hi: 24}}, AxisLimits: AxisLimits{MaxSpeed: 300}},
 	})
 	if err != nil {
 		t.Fatal(err)

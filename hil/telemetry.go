@@ -10,6 +10,7 @@ import (
 
 // Info describes one run; it is fixed when the run starts.
 type Info struct {
+	Run        string // id of the run: every batch of samples names it
 	Version    string // version of the program
 	ConfigHash string // hex SHA-256 of Config
 	Config     []byte // the configuration as loaded, YAML

@@ -47,7 +47,7 @@ func TestOneWildSample(t *testing.T) {
 		d.spoil = nil
 		for range 1000 {
 			b.step()
-			worst = max(worst, math.Abs(b.ctl.row.X[b.controller.schema.Index("est.velocity")]-b.plant.x[plant.Omega]))
+			worst = max(worst, math.Abs(b.ctl.row.X[b.controller.schema.Index("shaft.est.velocity")]-b.plant.x[plant.Omega]))
 		}
 		return b, worst
 	}
@@ -143,7 +143,7 @@ func TestPositionJump(t *testing.T) {
 			if r.Mode != Ready {
 				t.Errorf("%g rad, running %v: %v (%s)", off, running, r.Mode, r.Why(&b.controller.schema))
 			}
-			if p := r.X[b.controller.schema.Index("est.position")]; math.Abs(p-b.plant.x[plant.Theta]-off) > 0.01 {
+			if p := r.X[b.controller.schema.Index("shaft.est.position")]; math.Abs(p-b.plant.x[plant.Theta]-off) > 0.01 {
 				t.Errorf("%g rad, running %v: estimated at %g, is %g", off, running, p, b.plant.x[plant.Theta]+off)
 			}
 		}
@@ -219,7 +219,7 @@ func TestWildAge(t *testing.T) {
 	for _, age := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), 1e3, -1e3} {
 		b, _ := spoiledBench(t, 8)
 		s := b.controller.s
-		s.Meas = append(s.Meas[:2:2], engine.Signal{Name: "link.age", Unit: "s"})
+		s.Meas = append(s.Meas[:2:2], Of("drive", engine.Signal{Name: "age", Unit: "s"})...)
 		s.Guard.Meas = append(s.Guard.Meas[:2:2], MeasLimit{})
 		s.Age = 2
 		c, err := NewController(s)

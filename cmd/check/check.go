@@ -68,7 +68,7 @@ func printChecked(out, errOut io.Writer, name string, warnings []schema.Problem,
 func checkRig(out, errOut io.Writer, name string) bool {
 	cfg, warnings, err := configs.Check(name)
 	if err == nil { // what hil run would find when it builds the controller
-		if _, err = daemon.Assemble(cfg, daemon.Handover{Port: cfg.Device.Port}); err != nil {
+		if _, err = daemon.Assemble(cfg, daemon.Handover{Port: cfg.Devices[0].Port}); err != nil {
 			err = fmt.Errorf("%s: %w", name, err)
 		}
 	}
@@ -80,8 +80,11 @@ func checkRig(out, errOut io.Writer, name string) bool {
 		return false
 	}
 	fmt.Fprintf(out, "%s: ok\n", name)
-	fmt.Fprintf(out, "rig            %s, %g ticks/s, %s protocol on %s at %d baud\n", cfg.Rig.Name, cfg.Loop.Rate, cfg.Device.Protocol, cfg.Device.Port, cfg.Device.Baud)
-	fmt.Fprint(out, cfg.Budget())
+	fmt.Fprintf(out, "rig            %s, %g ticks/s\n", cfg.Rig.Name, cfg.Loop.Rate)
+	for i := range cfg.Devices {
+		d := &cfg.Devices[i]
+		fmt.Fprintf(out, "device         %s, %s protocol on %s at %d baud\n%s", d.Name, d.Protocol, d.Port, d.Baud, cfg.Budget(d))
+	}
 	for _, w := range warnings {
 		fmt.Fprintf(out, "warning: %v\n", w)
 	}

@@ -45,7 +45,7 @@ func (a *arrivals) commands(now device.Stats, at time.Duration) {
 	case at-a.sentAt >= time.Second && !a.deaf:
 		a.deaf = true
 		a.emit(hil.Event{Time: time.Now(), Level: "error", Code: "NO_COMMANDS", Text: fmt.Sprintf("no command could be written to %s for a second (%d tried): the board does not read, or flow control holds the line. The drive may keep its last command",
-			a.cfg.Device.Port, now.TxErrors-a.sent.TxErrors)})
+			a.cfg.Devices[0].Port, now.TxErrors-a.sent.TxErrors)})
 	}
 }
 
@@ -80,10 +80,10 @@ func (a *arrivals) look(now device.Stats, at time.Duration) {
 
 // instead says what came in a second that brought no frame. kind is the same for the same trouble.
 func (a *arrivals) instead(last, now *device.Stats) (kind, text string) {
-	c := a.cfg
-	line, clock := c.Device.Protocol.Info().Text, c.Device.Line.Time
+	d := &a.cfg.Devices[0]
+	line, clock := d.Protocol.Info().Text, d.Line.Time
 	var names []string
-	for _, m := range c.Device.Measure {
+	for _, m := range d.Measure {
 		if line {
 			names = append(names, m.Name)
 		} else {
@@ -97,21 +97,21 @@ func (a *arrivals) instead(last, now *device.Stats) (kind, text string) {
 	bytes, misfits := now.Bytes-last.Bytes, now.Misfits-last.Misfits
 	switch {
 	case bytes == 0:
-		return "silent", fmt.Sprintf("nothing arrives on %s: no byte in a second. Is the board powered, sending, and on this port?", c.Device.Port)
+		return "silent", fmt.Sprintf("nothing arrives on %s: no byte in a second. Is the board powered, sending, and on this port?", d.Port)
 	case misfits > 0 && line && strings.Count(now.Line(), "·") > 2:
-		return "no text", fmt.Sprintf("what arrives is no text: %q. Is the protocol link, or the board at another speed than %d baud?", now.Line(), c.Device.Baud)
+		return "no text", fmt.Sprintf("what arrives is no text: %q. Is the protocol link, or the board at another speed than %d baud?", now.Line(), d.Baud)
 	case misfits > 0 && line && int(now.Width) != len(names):
-		return fmt.Sprint("columns ", now.Width), fmt.Sprintf("lines arrive with %s, the file has %d (%s): %q. Compare device.measure and device.line with what the board sends", count(now.Width, "column"), len(names), table, now.Line())
+		return fmt.Sprint("columns ", now.Width), fmt.Sprintf("lines arrive with %s, the file has %d (%s): %q. Compare measure and line of the device with what the board sends", count(now.Width, "column"), len(names), table, now.Line())
 	case misfits > 0 && line:
-		return "words", fmt.Sprintf("lines arrive in which a column is no number: %q; the file has %s. Compare device.measure and device.line with what the board sends", now.Line(), table)
+		return "words", fmt.Sprintf("lines arrive in which a column is no number: %q; the file has %s. Compare measure and line of the device with what the board sends", now.Line(), table)
 	case misfits > 0:
-		return fmt.Sprint("bytes ", now.Width), fmt.Sprintf("frames arrive whole, but with %s of data; those of the file have %d (%s). Compare device.measure with the table of the board", count(now.Width, "byte"), c.Budget().Rx.Data, table)
+		return fmt.Sprint("bytes ", now.Width), fmt.Sprintf("frames arrive whole, but with %s of data; those of the file have %d (%s). Compare measure of the device with the table of the board", count(now.Width, "byte"), a.cfg.Budget(d).Rx.Data, table)
 	case now.Foreign > last.Foreign:
 		return "foreign", fmt.Sprintf("frames arrive that a host sends, not a board: %d in a second. Is this an echo, or the port of another hil?", now.Foreign-last.Foreign)
 	case line:
-		return "no lines", fmt.Sprintf("%d bytes a second arrive, and no whole line: %d refused by their checksum, %d without an end. Is the board at %d baud, and device.line.checksum as it sends?", bytes, now.Bad-last.Bad, now.Oversize-last.Oversize, c.Device.Baud)
+		return "no lines", fmt.Sprintf("%d bytes a second arrive, and no whole line: %d refused by their checksum, %d without an end. Is the board at %d baud, and line.checksum as it sends?", bytes, now.Bad-last.Bad, now.Oversize-last.Oversize, d.Baud)
 	}
-	return "no frames", fmt.Sprintf("%d bytes a second arrive, and no whole frame: %d with a wrong checksum, %d without an end. Is the board at %d baud, and does it speak the protocol link?", bytes, now.Bad-last.Bad, now.Oversize-last.Oversize, c.Device.Baud)
+	return "no frames", fmt.Sprintf("%d bytes a second arrive, and no whole frame: %d with a wrong checksum, %d without an end. Is the board at %d baud, and does it speak the protocol link?", bytes, now.Bad-last.Bad, now.Oversize-last.Oversize, d.Baud)
 }
 
 // count is a number of things: "1 byte", "2 bytes".

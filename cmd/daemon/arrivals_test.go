@@ -67,8 +67,8 @@ func TestHealthCarriesTheLine(t *testing.T) {
 // A second without a frame of the table is told with what came instead, once for each trouble until frames arrive again.
 func TestWhatArrivesInstead(t *testing.T) {
 	link, line := configs.Demo(), configs.Demo()
-	line.Device.Protocol, line.Device.Line.Time = device.Line, "t"
-	line.Device.Measure = line.Device.Measure[:2]
+	line.Devices[0].Protocol, line.Devices[0].Line.Time = device.Line, "t"
+	line.Devices[0].Measure = line.Devices[0].Measure[:2]
 	withText := func(s device.Stats, text string) device.Stats {
 		var b [8 * len(s.Text)]byte
 		copy(b[:], text)

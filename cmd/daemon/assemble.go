@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"time"
 
 	"hilrig/configs"
-	"hilrig/engine"
 	"hilrig/engine/reference"
 	"hilrig/estimator"
 	"hilrig/hil"
@@ -46,15 +46,16 @@ func unpackHandover(data []byte) (*configs.Config, Handover, error) {
 	return cfg, h, err
 }
 
+// RunID is the id of a run that begins now: UTC, to the microsecond.
+func RunID(now time.Time) string { return now.UTC().Format("20060102T150405.000000Z") }
+
 // Assemble turns a configuration into the parts of a daemon. Supervisor, core and replay all use it.
 func Assemble(cfg *configs.Config, h Handover) (*daemon.Assembly, error) {
 	opt := rigOptions(cfg, h)
-	silent, err := device.NewRig(opt) // checks the frames; nothing is opened
-	if err != nil {
+	if _, err := device.NewRig(opt); err != nil { // checks the frames; nothing is opened
 		return nil, err
 	}
-	meas, cmd := silent.Signals()
-	spec, err := ControllerSpec(cfg, meas, cmd)
+	spec, err := ControllerSpec(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -96,60 +97,63 @@ func Assemble(cfg *configs.Config, h Handover) (*daemon.Assembly, error) {
 }
 
 // ControllerSpec is the configured controller.
-func ControllerSpec(cfg *configs.Config, meas, cmd []engine.Signal) (hil.ControllerSpec, error) {
-	motion := cfg.Reference
+func ControllerSpec(cfg *configs.Config) (hil.ControllerSpec, error) {
+	dev, axis := &cfg.Devices[0], &cfg.Axes[0]
+	motion := axis.Reference
 	motion.Fade = 0 // begins with RUN, from where the axis is then
 	gen, err := reference.New(motion)
 	if err != nil {
 		return hil.ControllerSpec{}, err
 	}
-	pos, cur := cfg.MeasureRole("position"), cfg.MeasureRole("current")
-	e := cfg.Estimator
-	count := math.Abs(cfg.Device.Measure[pos].Scale)
+	age := hil.Of(dev.Name, device.SampleAge)
+	age[0].Role = hil.RoleAge
+	pos, cur := cfg.Measured(dev, axis, hil.RolePosition), cfg.Measured(dev, axis, hil.RoleCurrent)
+	drive, enable := cfg.Driving(dev, axis)
+	e := axis.Estimator
+	count := math.Abs(dev.Measure[pos].Scale)
 	spec := hil.ControllerSpec{
-		Rig: cfg.Rig.Name, Rate: cfg.Loop.Rate, Meas: meas, Cmd: cmd, Position: pos, Current: cur, Drive: commandRole(cfg, "drive"),
-		Age: len(cfg.Device.Measure), Delay: e.Delay, Applied: cfg.MeasureRole("voltage"), Every: 1 / cfg.DeviceRate(), // link.age follows the declared measurements
-		Motor: cfg.Motor, Law: cfg.Friction.LuGre(),
-		Kalman: kalmanSpec(cfg, count),
-		Ref:    gen, Fade: cfg.Reference.Fade,
-		PID: cfg.Control.PID,
+		Rig: cfg.Rig.Name, Axis: axis.Name, Owners: cfg.Owners(), Rate: cfg.Loop.Rate, Meas: append(cfg.MeasuredChannels(dev), age...), Cmd: cfg.CommandedChannels(dev),
+		Position: pos, Current: cur, Drive: drive,
+		Age: len(dev.Measure), Delay: e.Delay, Applied: cfg.Measured(dev, axis, hil.RoleVoltage), Every: 1 / cfg.DeviceRate(dev),
+		Motor: axis.Motor, Law: axis.Friction.LuGre(),
+		Kalman: kalmanSpec(axis, count),
+		Ref:    gen, Fade: axis.Reference.Fade,
+		PID: axis.Control.PID,
 		Guard: hil.GuardSpec{
-			GuardLimits: cfg.Guard, Beat: cfg.Loop.Beat,
+			GuardLimits: cfg.Guard, AxisLimits: axis.Guard, Beat: cfg.Loop.Beat,
 			Overrun: cfg.Loop.Overrun.Policy, OverrunMax: cfg.Loop.Overrun.Max, OverrunLimit: int64(cfg.Loop.Overrun.Limit * 1e9),
 		},
 	}
-	if cfg.Control.Kind == "pd" {
+	if axis.Control.Kind == "pd" {
 		spec.PID.Ki = 0
 	}
-	if b := cfg.Brush; b != nil {
-		spec.Beside = &hil.BesideSpec{Params: b.Parameters.Of(cfg.Motor), Step: b.Step, Share: b.Share,
-			Contact: b.Contact}
+	for _, m := range cfg.Models {
+		spec.Beside = &hil.BesideSpec{Name: m.Name, Axis: m.Axis, Params: m.Parameters.Of(axis.Motor), Step: m.Step, Share: m.Share, Contact: m.Contact}
 	}
-	spec.Comp = compSpec(cfg, count)
-	for _, m := range cfg.Device.Measure {
-		spec.Guard.Meas = append(spec.Guard.Meas, hil.MeasLimit{Stale: m.Stale, Lo: m.Range[0], Hi: m.Range[1], Status: m.Role == "status", Hot: cfg.Hot(m), Needed: cfg.Needs(m)})
+	spec.Comp = compSpec(cfg, axis, count)
+	for i, m := range dev.Measure {
+		spec.Guard.Meas = append(spec.Guard.Meas, hil.MeasLimit{Stale: m.Stale, Lo: m.Range[0], Hi: m.Range[1], Status: i == dev.StatusAt(), Hot: cfg.Hot(dev, m), Needed: cfg.Needs(dev, m)})
 	}
-	spec.Guard.Meas = append(spec.Guard.Meas, make([]hil.MeasLimit, len(meas)-len(spec.Guard.Meas))...) // what the driver adds, e.g. link.age
-	spec.Guard.Meas[spec.Age].Age = true
-	for _, c := range cfg.Device.Command {
-		spec.Guard.Cmd = append(spec.Guard.Cmd, hil.CmdLimit{Lo: c.Limit[0], Hi: c.Limit[1], Slew: c.Slew, Safe: c.Safe, Enable: c.Role == "enable"})
+	spec.Guard.Meas = append(spec.Guard.Meas, hil.MeasLimit{Age: true})
+	for i, c := range dev.Command {
+		spec.Guard.Cmd = append(spec.Guard.Cmd, hil.CmdLimit{Lo: c.Limit[0], Hi: c.Limit[1], Slew: c.Slew, Safe: c.Safe, Enable: i == enable})
 	}
 	if e.RLS.Enabled && cur >= 0 {
-		spec.RLS = rlsSpec(cfg, count)
+		spec.RLS = rlsSpec(cfg, dev, axis, count)
 	}
 	return spec, nil
 }
 
 // compSpec is the configured compensation; count is the resolution of the position in rad.
-func compSpec(cfg *configs.Config, count float64) hil.CompSpec {
-	s := cfg.Compensation
+func compSpec(cfg *configs.Config, axis *configs.Axis, count float64) hil.CompSpec {
+	s := axis.Compensation
 	if s.Resolution == 0 {
 		s.Resolution = count
 	}
 	if s.Slew == 0 { // from limit to limit within five ticks
 		top := s.Limit
 		if top == 0 {
-			top = 1.2 * max(cfg.Friction.Fs, cfg.Friction.Fc)
+			top = 1.2 * max(axis.Friction.Fs, axis.Friction.Fc)
 		}
 		s.Slew = 2 * top * cfg.Loop.Rate / 5
 	}
@@ -161,31 +165,6 @@ func frictionMap(f configs.Friction, j float64) map[string]float64 {
 	return map[string]float64{"J": j, "sigma0": f.Sigma0, "sigma1": f.Sigma1, "sigma2": f.Sigma2, "Fv": f.Sigma2, "Fc": f.Fc, "Fs": f.Fs, "vs": f.Vs, "vd": f.Vd, "offset": f.Offset}
 }
 
-// commandRole is the index of the command with a role; −1: none.
-func commandRole(cfg *configs.Config, role string) int {
-	for i, c := range cfg.Device.Command {
-		if c.Role == role {
-			return i
-		}
-	}
-	return -1
-}
-
-func rangesOf(cfg *configs.Config) map[string][2]float64 {
-	out := map[string][2]float64{}
-	for _, m := range cfg.Device.Measure {
-		if m.Range[1] > m.Range[0] {
-			out[m.Name] = m.Range
-		}
-	}
-	for _, c := range cfg.Device.Command {
-		if c.Limit[1] > c.Limit[0] {
-			out[c.Name] = c.Limit
-		}
-	}
-	return out
-}
-
 // ScaleToRate moves a configuration to another loop rate: the virtual plant keeps a whole number of steps per tick, and
 // the line gets a speed that can carry the frames.
 func ScaleToRate(cfg *configs.Config, rate float64) {
@@ -195,49 +174,52 @@ func ScaleToRate(cfg *configs.Config, rate float64) {
 	}
 	if cfg.IsVirtual() {
 		need := int(rate * 10 * 64) // frames of up to 64 bytes
-		for cfg.Device.Baud < need {
-			cfg.Device.Baud *= 2
+		for i := range cfg.Devices {
+			for d := &cfg.Devices[i]; d.Baud < need; {
+				d.Baud *= 2
+			}
 		}
 	}
 }
 
-// rigOptions describes the serial line.
+// rigOptions describes the serial line of the device.
 func rigOptions(cfg *configs.Config, h Handover) device.Options {
-	o := device.Options{Name: cfg.Rig.Name, Port: h.Port, Baud: cfg.Device.Baud, Protocol: cfg.Device.Frames(), DryRun: h.DryRun, TxCPU: -1,
-		Measure: measureFields(cfg), Command: commandFields(cfg)}
-	for _, c := range cfg.Device.Command {
+	d := &cfg.Devices[0]
+	o := device.Options{Name: cfg.Rig.Name, Port: h.Port, Baud: d.Baud, Protocol: d.Frames(), DryRun: h.DryRun, TxCPU: -1,
+		Measure: measureFields(d), Command: commandFields(d)}
+	for _, c := range d.Command {
 		o.Safe = append(o.Safe, c.Safe)
 	}
 	return o
 }
 
-func measureFields(cfg *configs.Config) (fields []wire.Field) {
-	for _, m := range cfg.Device.Measure {
+func measureFields(d *configs.Device) (fields []wire.Field) {
+	for _, m := range d.Measure {
 		fields = append(fields, m.Field)
 	}
 	return fields
 }
 
-func commandFields(cfg *configs.Config) (fields []wire.Field) {
-	for _, c := range cfg.Device.Command {
+func commandFields(d *configs.Device) (fields []wire.Field) {
+	for _, c := range d.Command {
 		fields = append(fields, c.Field)
 	}
 	return fields
 }
 
 // kalmanSpec is the configured filter; count is the resolution of the position in rad.
-func kalmanSpec(cfg *configs.Config, count float64) estimator.KalmanSpec {
-	e := cfg.Estimator
+func kalmanSpec(axis *configs.Axis, count float64) estimator.KalmanSpec {
+	e := axis.Estimator
 	return estimator.KalmanSpec{
-		Motor: cfg.Motor, Count: count, PositionNoise: e.PositionNoise,
+		Motor: axis.Motor, Count: count, PositionNoise: e.PositionNoise,
 		CurrentNoise: e.CurrentNoise, TorqueWalk: e.TorqueWalk, VoltageNoise: e.VoltageNoise,
 	}
 }
 
 // rlsSpec is the configured recursive least squares.
-func rlsSpec(cfg *configs.Config, count float64) *estimator.RLSSpec {
-	r := cfg.Estimator.RLS
+func rlsSpec(cfg *configs.Config, dev *configs.Device, axis *configs.Axis, count float64) *estimator.RLSSpec {
+	r := axis.Estimator.RLS
 	return &estimator.RLSSpec{
-		Dt: 1 / cfg.DeviceRate(), K: cfg.Motor.K, Window: r.Window, MinVel: r.MinVel, Memory: r.Memory, Count: count,
+		Dt: 1 / cfg.DeviceRate(dev), K: axis.Motor.K, Window: r.Window, MinVel: r.MinVel, Memory: r.Memory, Count: count,
 	}
 }

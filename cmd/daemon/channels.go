@@ -17,7 +17,7 @@ import (
 // channels look at every measurement of a dry run: what it says, how often, how old, how noisy, and which way it moves.
 type channels struct {
 	mu      sync.Mutex
-	signals []engine.Signal // those the device sends; link.age follows them in a row
+	signals []engine.Signal // those the device sends; their age follows them in a row
 	of      []channel
 	from    int64 // ns  of the first row of this stretch
 	t       int64 // ns  of the newest
@@ -36,8 +36,8 @@ type channel struct {
 }
 
 func newChannels(s *hil.Schema) *channels {
-	n := len(s.Meas) - 1 // without link.age
-	return &channels{signals: s.Meas[:n], of: make([]channel, n)}
+	n := len(s.Meas) - 1 // without the age
+	return &channels{signals: hil.Signals(s.Meas[:n]), of: make([]channel, n)}
 }
 
 // see takes a row.

@@ -16,9 +16,9 @@ func TestChannelsOfADryRun(t *testing.T) {
 	names := []string{"up", "down", "noisy", "held", "rare", "silent", "stopped", "sick"}
 	s := &hil.Schema{}
 	for _, n := range names {
-		s.Meas = append(s.Meas, engine.Signal{Name: n, Unit: "A"})
+		s.Meas = append(s.Meas, hil.Of("drive", engine.Signal{Name: n, Unit: "A"})...)
 	}
-	s.Meas = append(s.Meas, engine.Signal{Name: "link.age", Unit: "s"})
+	s.Meas = append(s.Meas, hil.Of("drive", engine.Signal{Name: "age", Unit: "s"})...)
 	c := newChannels(s)
 	rng := rand.New(rand.NewPCG(1, 2))
 	rows := func(from, to int) string {
@@ -50,7 +50,7 @@ func TestChannelsOfADryRun(t *testing.T) {
 		for i, text := range []string{first, second} {
 			line := ""
 			for l := range strings.Lines(text) {
-				if strings.HasPrefix(l, name+" ") {
+				if strings.HasPrefix(l, "drive."+name+" ") {
 					line = l
 				}
 			}

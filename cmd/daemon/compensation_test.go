@@ -14,15 +14,15 @@ func TestCompensationOfTheConfiguration(t *testing.T) {
 	for i := range hil.Compensations {
 		kind := hil.CompKind(i)
 		cfg := configs.Demo()
-		cfg.Compensation.Kind, cfg.Compensation.Bandwidth = kind, 20
-		cfg.Compensation.Dither = estimator.DitherSpec{Kind: estimator.DitherPulse, Amplitude: 0.06, Frequency: 5}
+		cfg.Axes[0].Compensation.Kind, cfg.Axes[0].Compensation.Bandwidth = kind, 20
+		cfg.Axes[0].Compensation.Dither = estimator.DitherSpec{Kind: estimator.DitherPulse, Amplitude: 0.06, Frequency: 5}
 		a, err := Assemble(cfg, Handover{Port: "none"})
 		if err != nil {
 			t.Errorf("%s: %v", kind, err)
 			continue
 		}
 		a.NewRole()
-		s := compSpec(cfg, 1e-4)
+		s := compSpec(cfg, &cfg.Axes[0], 1e-4)
 		if s.Kind != kind || s.Dither.Kind != estimator.DitherPulse {
 			t.Errorf("%s: %+v", kind, s)
 		}
@@ -32,8 +32,8 @@ func TestCompensationOfTheConfiguration(t *testing.T) {
 		}
 	}
 	cfg := configs.Demo()
-	cfg.Compensation.Resolution, cfg.Compensation.Limit, cfg.Compensation.Slew = 1e-3, 0.01, 3
-	if s := compSpec(cfg, 1e-4); s.Resolution != 1e-3 || s.Limit != 0.01 || s.Slew != 3 || s.Kind != hil.CompObserver {
+	cfg.Axes[0].Compensation.Resolution, cfg.Axes[0].Compensation.Limit, cfg.Axes[0].Compensation.Slew = 1e-3, 0.01, 3
+	if s := compSpec(cfg, &cfg.Axes[0], 1e-4); s.Resolution != 1e-3 || s.Limit != 0.01 || s.Slew != 3 || s.Kind != hil.CompObserver {
 		t.Errorf("%+v", s)
 	}
 }

@@ -82,7 +82,8 @@ type rigMachine interface {
 
 // RunRig runs the loop in the plant role until ctx ends; outside sees its rows. build gives the machine and its steps per tick.
 func RunRig(ctx context.Context, out io.Writer, cfg *configs.Config, build func(*configs.Config) (rigMachine, int, error), link string, flood float64, outside hil.Outside) error {
-	rate := cfg.DeviceRate()
+	dev, axis := &cfg.Devices[0], &cfg.Axes[0]
+	rate := cfg.DeviceRate(dev)
 	v := cfg.Virtual
 	machine, inner, err := build(cfg)
 	if err != nil {
@@ -90,8 +91,8 @@ func RunRig(ctx context.Context, out io.Writer, cfg *configs.Config, build func(
 	}
 
 	fw, err := device.NewFirmware(device.FirmwareOptions{
-		Link: link, Baud: cfg.Device.Baud, Pace: v.Pacing, DriftPPM: v.ClockPPM,
-		Protocol: cfg.Device.Frames(), Recv: commandFields(cfg), Send: measureFields(cfg),
+		Link: link, Baud: dev.Baud, Pace: v.Pacing, DriftPPM: v.ClockPPM,
+		Protocol: dev.Frames(), Recv: commandFields(dev), Send: measureFields(dev),
 	})
 	if err != nil {
 		return report.ExitWith(report.Unavailable, err)
@@ -101,10 +102,11 @@ func RunRig(ctx context.Context, out io.Writer, cfg *configs.Config, build func(
 		return report.ExitWith(report.Unavailable, err)
 	}
 	recv, send := fw.Signals()
+	drive, enable := cfg.Driving(dev, axis)
 	role := hil.NewPlant(hil.PlantSpec{
 		Name: cfg.Rig.Name, Rate: rate, Inner: inner, Machine: machine, State: machine.NewState(), Recv: recv, Send: send,
-		Drive: commandRole(cfg, "drive"), Enable: commandRole(cfg, "enable"),
-		Status: cfg.MeasureRole("status"), Voltage: cfg.MeasureRole("voltage"),
+		Drive: drive, Enable: enable,
+		Status: dev.StatusAt(), Voltage: cfg.Measured(dev, axis, hil.RoleVoltage),
 		Watchdog: v.Watchdog, Supply: v.Supply,
 	})
 	if err := json.NewEncoder(out).Encode(RigReady{Port: fw.Name(), PID: os.Getpid()}); err != nil {
@@ -167,14 +169,14 @@ func MotorMachine(cfg *configs.Config) (rigMachine, int, error) {
 		},
 		sensorSpec(cfg),
 	)
-	return m, max(1, int(v.InnerRate/cfg.DeviceRate()+0.5)), err
+	return m, max(1, int(v.InnerRate/cfg.DeviceRate(&cfg.Devices[0])+0.5)), err
 }
 
 // BrushMachine builds the motor with simulated brushes and its sensors. It cuts its steps by itself.
 func BrushMachine(cfg *configs.Config) (rigMachine, int, error) {
 	v := cfg.Virtual
 	const longest = 1e-3 // s  of a step: torque and current of the rows are means over it
-	period := 1 / cfg.DeviceRate()
+	period := 1 / cfg.DeviceRate(&cfg.Devices[0])
 	inner := int(math.Ceil(period / longest * (1 - 1e-9)))
 	m, err := brush.NewRig(
 		brush.MachineSpec{
@@ -199,16 +201,14 @@ func bearings(v *configs.Virtual) friction.Model {
 // sensorSpec are the sensors of a virtual rig, in the order of the frame.
 func sensorSpec(cfg *configs.Config) plant.SensorSpec {
 	v := cfg.Virtual
-	channels := make([]plant.Channel, len(cfg.Device.Measure))
-	for i, m := range cfg.Device.Measure {
-		switch m.Role {
-		case "position":
-			channels[i] = plant.Encoder
-		case "current":
-			channels[i] = plant.CurrentSensor
-		case "temperature":
-			channels[i] = plant.Thermometer
+	kinds := map[hil.ChannelRole]plant.Channel{hil.RolePosition: plant.Encoder, hil.RoleCurrent: plant.CurrentSensor, hil.RoleTemperature: plant.Thermometer}
+	var channels []plant.Channel
+	for _, c := range cfg.MeasuredChannels(&cfg.Devices[0]) {
+		kind := kinds[c.Role]
+		if c.Axis == "" && c.Role != hil.RoleTemperature { // of nothing that the plant has
+			kind = 0
 		}
+		channels = append(channels, kind)
 	}
 	return plant.SensorSpec{Channels: channels, Counts: v.Counts, CurrentNoise: v.CurrentNoise, CurrentOff: v.CurrentOff, Seed: v.Seed}
 }

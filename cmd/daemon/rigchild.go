@@ -46,7 +46,7 @@ func startRig(ctx context.Context, cfg *configs.Config, flood float64, lost func
 	if err := os.WriteFile(file, data, 0o600); err != nil {
 		return nil, err
 	}
-	kind := strings.TrimPrefix(cfg.Device.Port, "virtual:")
+	kind := strings.TrimPrefix(cfg.Devices[0].Port, "virtual:")
 	r := &rigChild{dir: dir, done: make(chan struct{})}
 	r.cmd = exec.Command(exe, "rig", kind, file, "--with-parent", "--flood", fmt.Sprint(flood))
 	setOwnGroup(r.cmd) // Ctrl-C is for the daemon, which stops the rig last

@@ -76,7 +76,7 @@ func Run(parent context.Context, out io.Writer, file string, o RunOptions) error
 	bus := &eventBus{log: log}
 
 	// the virtual rig first: it makes the port
-	hand := Handover{DryRun: o.DryRun, RealTime: !o.NoRT && !o.Single, Port: cfg.Device.Port, Locked: !virtual && !o.Arm}
+	hand := Handover{DryRun: o.DryRun, RealTime: !o.NoRT && !o.Single, Port: cfg.Devices[0].Port, Locked: !virtual && !o.Arm}
 	ready := ReadyLine{Ready: true}
 	if virtual {
 		rig, err := startRig(ctx, cfg, o.Flood, func(text string) { bus.emit(hil.Event{Time: time.Now(), Level: "error", Code: "RIG_LOST", Text: text}) })
@@ -113,7 +113,7 @@ func Run(parent context.Context, out io.Writer, file string, o RunOptions) error
 	if err != nil {
 		return err
 	}
-	info := hil.Info{Version: report.Version(), ConfigHash: cfg.Hash(), Config: config, Schema: a.Schema, Start: time.Now(), Mono: rt.Now(), DryRun: o.DryRun}
+	info := hil.Info{Run: RunID(time.Now()), Version: report.Version(), ConfigHash: cfg.Hash(), Config: config, Schema: a.Schema, Start: time.Now(), Mono: rt.Now(), DryRun: o.DryRun}
 
 	d := &services{cfg: cfg, info: &info, bus: bus, log: log, a: a, live: sink.NewLiveRows(&a.Schema)}
 	defer d.close()

@@ -91,7 +91,7 @@ func (d *services) open(ctx context.Context, ready *ReadyLine) error {
 func (d *services) openMQTT(ctx context.Context, ready *ReadyLine) error {
 	m := d.cfg.MQTT
 	opt := sink.PublisherOptions{
-		MQTT: m, Info: d.info, Ranges: rangesOf(d.cfg),
+		MQTT: m, Info: d.info,
 		Commander: d.command, Metrics: d.metrics, Emit: d.bus.emit, Log: d.log,
 	}
 	if m.Broker == "" {
@@ -128,7 +128,7 @@ func (d *services) openMQTT(ctx context.Context, ready *ReadyLine) error {
 func (d *services) openPage(ctx context.Context, ready *ReadyLine) error {
 	opt := dashboard.Options{
 		Web: d.cfg.Web, Info: *d.info, Prefix: d.cfg.MQTT.Prefix, Command: d.command,
-		Model: frictionMap(d.cfg.Friction, d.cfg.Motor.J), Log: d.log,
+		Model: frictionMap(d.cfg.Axes[0].Friction, d.cfg.Axes[0].Motor.J), Log: d.log,
 		Health: func() []byte { h := d.metrics.Health(); return h.AppendJSON(nil) },
 	}
 	opt.State = d.state
@@ -137,7 +137,7 @@ func (d *services) openPage(ctx context.Context, ready *ReadyLine) error {
 	}
 	if v := d.cfg.Virtual; v != nil && v.Contact == nil && d.cfg.IsVirtual() {
 		opt.Truth = frictionMap(v.Friction, v.Motor.J+v.LoadJ)
-		if b := v.Brush; b != nil && d.cfg.Device.Port == configs.VirtualBrush { // bearings and brushes
+		if b := v.Brush; b != nil && d.cfg.Devices[0].Port == configs.VirtualBrush { // bearings and brushes
 			two := 2 * b.Parameters.MeanTorque()
 			opt.Truth["Fc"] += two
 			opt.Truth["Fs"] += two
@@ -330,7 +330,7 @@ func (d *services) finish(summary string) {
 		d.log.Info(fmt.Sprintf("%d ticks at %.1f Hz; lateness p50 %.1f p99 %.1f p99.9 %.1f max %.1f µs; busy p50 %.1f µs; %d skipped",
 			s.Ticks, s.Rate, s.Late.P50, s.Late.P99, s.Late.P999, s.Late.Max, s.Busy.P50, s.Skipped))
 	}
-	if d.cfg.Estimator.RLS.Enabled && s.Ticks > 0 && (d.channels == nil || d.live.Estimate() != nil) {
+	if d.cfg.Axes[0].Estimator.RLS.Enabled && s.Ticks > 0 && (d.channels == nil || d.live.Estimate() != nil) {
 		d.log.Info(d.estimates())
 	}
 	if d.recorder != nil {

@@ -180,7 +180,7 @@ func startRigFile(path string) error {
 	if err != nil {
 		return err
 	}
-	a, err := daemon.Assemble(cfg, daemon.Handover{Port: cfg.Device.Port})
+	a, err := daemon.Assemble(cfg, daemon.Handover{Port: cfg.Devices[0].Port})
 	if err != nil {
 		return err
 	}
@@ -199,7 +199,7 @@ func startRigFile(path string) error {
 		return nil
 	}
 	build := daemon.MotorMachine
-	if cfg.Device.Port == configs.VirtualBrush {
+	if cfg.Devices[0].Port == configs.VirtualBrush {
 		build = daemon.BrushMachine
 	}
 	machine, inner, err := build(cfg)
@@ -208,7 +208,7 @@ func startRigFile(path string) error {
 	}
 	x, y := machine.NewState(), make([]float64, 64)
 	for range 5 * inner {
-		machine.Step(1/cfg.DeviceRate()/float64(inner), x, []float64{1, 1}, y)
+		machine.Step(1/cfg.DeviceRate(&cfg.Devices[0])/float64(inner), x, []float64{1, 1}, y)
 	}
 	return nil
 }

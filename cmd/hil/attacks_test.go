@@ -76,7 +76,7 @@ func TestSoakBoardAttacks(t *testing.T) {
 	b := startBoard(t, false)
 	file := b.file(t, false)
 	text, _ := os.ReadFile(file)
-	os.WriteFile(file, []byte(strings.NewReplacer("role: position}", "role: position, stale: 200 ms}", "role: current", "role: current, stale: 200 ms", "selftest_time: 100 ms", "selftest_time: 100 ms, hold_time: 500 ms").Replace(string(text))), 0o644)
+	os.WriteFile(file, []byte(strings.NewReplacer("{name: motor.angle", "{stale: 200 ms, name: motor.angle", "{name: motor.current", "{stale: 200 ms, name: motor.current", "selftest_time: 100 ms", "selftest_time: 100 ms, hold_time: 500 ms").Replace(string(text))), 0o644)
 	d := startRun(t, file, "--arm", "--no-mqtt", "--no-record")
 	if _, ok := b.await(true, 10*time.Second); !ok {
 		t.Fatal("never energised")

@@ -49,7 +49,7 @@ func TestBrushRun(t *testing.T) {
 	d.awaitMode("run")
 	time.Sleep(2 * time.Second)
 	s := d.state()
-	for _, name := range []string{"brush.tilt", "brush.force", "brush.torque", "brush.drop", "brush.loss", "brush.averaged", "brush.unverified", "brush.sparking", "brush.substeps", "brush.room"} {
+	for _, name := range []string{"brushes.tilt", "brushes.force", "brushes.torque", "brushes.drop", "brushes.loss", "brushes.averaged", "brushes.unverified", "brushes.sparking", "brushes.substeps", "brushes.room"} {
 		if v, ok := s[name].(float64); !ok || math.IsNaN(v) {
 			t.Errorf("%s: %v", name, s[name])
 		}
@@ -65,7 +65,7 @@ func TestBrushRun(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &rep); err != nil || code != 0 || rep.Rows < 1000 || rep.Differ != 0 {
 		t.Errorf("replay: code %d, %v, %+v\n%s", code, err, rep, errs)
 	}
-	if tilt := meanWhile(t, d.ready.Run, "brush.tilt", "est.velocity", 60); tilt > -5e-4 || tilt < -8e-3 {
+	if tilt := meanWhile(t, d.ready.Run, "brushes.tilt", "shaft.est.velocity", 60); tilt > -5e-4 || tilt < -8e-3 {
 		t.Errorf("mean tilt forwards %g rad, want −8e-3 … 0", tilt)
 	}
 }
@@ -98,8 +98,8 @@ func TestBrushWithoutTime(t *testing.T) {
 	d := startRun(t, brushFile(t, "share: 40 %", "share: 0.5 %"), "--record", t.TempDir())
 	d.awaitMode("run")
 	time.Sleep(time.Second)
-	if s := d.state(); s["brush.averaged"] != 1.0 || s["brush.substeps"] != 0.0 || s["mode"] != "run" {
-		t.Errorf("averaged %v, sub-steps %v, mode %v", s["brush.averaged"], s["brush.substeps"], s["mode"])
+	if s := d.state(); s["brushes.averaged"] != 1.0 || s["brushes.substeps"] != 0.0 || s["mode"] != "run" {
+		t.Errorf("averaged %v, sub-steps %v, mode %v", s["brushes.averaged"], s["brushes.substeps"], s["mode"])
 	}
 	if h := d.health(); h["brush_switches"].(float64) < 1 || h["brush_averaged"].(float64) < 500 || h["trips"] != 0.0 {
 		t.Errorf("health: switches %v, averaged %v, trips %v", h["brush_switches"], h["brush_averaged"], h["trips"])
@@ -153,7 +153,7 @@ func TestBrushMachineFollowsTheConfig(t *testing.T) {
 		inner int
 	}{{1000, 1}, {2000, 1}, {500, 2}, {100, 10}} {
 		cfg := configs.BrushDemo()
-		cfg.Device.Rate, cfg.Virtual.Brush.Pair = c.rate, c.rate == 2000
+		cfg.Devices[0].Rate, cfg.Virtual.Brush.Pair = c.rate, c.rate == 2000
 		m, inner, err := daemon.BrushMachine(cfg)
 		if err != nil || inner != c.inner {
 			t.Fatalf("%g Hz: %d steps a tick, want %d: %v", c.rate, inner, c.inner, err)

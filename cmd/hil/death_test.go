@@ -206,7 +206,7 @@ func energise(t *testing.T, changes ...string) (dir, file string, rig *watchedRi
 		rig = startWatchedRig(t)
 		dir = t.TempDir()
 		file = tolerant(t, rig.port, append([]string{"max_current: 15 A", "max_current: 0 A", "rated_current: 5 A", "rated_current: 0 A",
-			"max_error: 50 rad", "max_error: 0 rad", "max_speed: 5000 rad/s", "max_speed: 0 rad/s", "      role: status\n", ""}, changes...)...)
+			"max_error: 50 rad", "max_error: 0 rad", "max_speed: 5000 rad/s", "max_speed: 0 rad/s", "    status: status ", "    #"}, changes...)...)
 		d = startRun(t, file, "--arm", "--record", dir)
 		if rig.awaitOn(20 * time.Second) {
 			time.Sleep(1500 * time.Millisecond) // something to record

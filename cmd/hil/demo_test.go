@@ -117,7 +117,7 @@ func countSamples(t *testing.T, d *daemonUnderTest, during time.Duration) int {
 		var batch []struct {
 			Timestamp float64  `json:"timestamp"`
 			Seq       uint64   `json:"seq"`
-			Angle     *float64 `json:"motor.angle"`
+			Angle     *float64 `json:"drive.motor.angle"`
 		}
 		if err := json.Unmarshal(sc.Bytes(), &batch); err != nil {
 			t.Fatalf("samples: %v: %s", err, shortOf(sc.Text()))
@@ -170,7 +170,7 @@ func TestDryRun(t *testing.T) {
 	if r := d.command("arm", "{}"); r.OK || !strings.Contains(r.Error, "dry run") {
 		t.Errorf("arm in a dry run: %+v", r)
 	}
-	if v, ok := d.state()["est.position"].(float64); !ok || v != v {
+	if v, ok := d.state()["shaft.est.position"].(float64); !ok || v != v {
 		t.Errorf("no estimate in a dry run: %v", d.state())
 	}
 	resp := d.health()
@@ -182,7 +182,7 @@ func TestDryRun(t *testing.T) {
 	}
 
 	// every channel is shown; a table that is not the board's is told with what the board sends
-	other := strings.NewReplacer("type: u8\n      role: status", "type: u32\n      role: status")
+	other := strings.NewReplacer("type: u8\n    command", "type: u32\n    command")
 	text, err := os.ReadFile(tolerant(t, rig.port))
 	if err != nil {
 		t.Fatal(err)
@@ -192,8 +192,8 @@ func TestDryRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	for file, want := range map[string][3]string{
-		tolerant(t, rig.port): {"motor.angle", "Hz", ""},
-		wrong:                 {"never came", "motor.angle", "frames arrive whole, but with 11 bytes of data; those of the file have 14"},
+		tolerant(t, rig.port): {"drive.motor.angle", "Hz", ""},
+		wrong:                 {"never came", "drive.motor.angle", "frames arrive whole, but with 11 bytes of data; those of the file have 14"},
 	} {
 		out, errs, code := execute(t, "run", file, "--dry-run", "--duration", "4s", "--no-web", "--no-mqtt", "--no-record")
 		if code != report.OK || !strings.Contains(out, want[0]) || !strings.Contains(out, want[1]) || !strings.Contains(errs, want[2]) {

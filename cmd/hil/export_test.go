@@ -20,7 +20,7 @@ import (
 func exportRun(t *testing.T) string {
 	t.Helper()
 	info := hil.Info{Version: "test", Start: time.Date(2026, 11, 21, 8, 30, 0, 0, time.UTC),
-		Schema: hil.Schema{Rig: "bench", Rate: 1000, Meas: []engine.Signal{{Name: "motor.angle", Unit: "rad"}}}}
+		Schema: hil.Schema{Rig: "bench", Rate: 1000, Meas: hil.Of("drive", engine.Signal{Name: "motor.angle", Unit: "rad"})}}
 	rec, err := sink.NewRecorder(t.TempDir(), info, sink.RecorderOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -50,7 +50,7 @@ func TestExportVerb(t *testing.T) {
 	if err != nil || os.WriteFile(cut, data[:len(data)-200], 0o644) != nil {
 		t.Fatal(err)
 	}
-	const angle = "timestamp,motor.angle\n# s,rad\n1795249800.000000000,0\n"
+	const angle = "timestamp,drive.motor.angle\n# s,rad\n1795249800.000000000,0\n"
 	for _, c := range []struct {
 		name string
 		args []string
@@ -58,13 +58,13 @@ func TestExportVerb(t *testing.T) {
 		out  string // beginning of what is written to -o -
 		say  string // part of the error or of stderr
 	}{
-		{"standard output", []string{run, "-o", "-", "--channels", "motor.angle"}, report.OK, angle, ""},
+		{"standard output", []string{run, "-o", "-", "--channels", "drive.motor.angle"}, report.OK, angle, ""},
 		{"file", []string{run, "-o", filepath.Join(dir, "a.csv")}, report.OK, "", "10 rows, 8 columns"},
-		{"recording cut short", []string{cut, "-o", "-", "--channels", "motor.angle"}, report.OK, angle, "was not closed"},
+		{"recording cut short", []string{cut, "-o", "-", "--channels", "drive.motor.angle"}, report.OK, angle, "was not closed"},
 		{"no -o", []string{run}, report.Usage, "", "say where to"},
 		{"other ending", []string{run, "-o", filepath.Join(dir, "a.mat")}, report.Usage, "", "only .csv"},
 		{"file exists", []string{run, "-o", taken}, report.Usage, "", "--force"},
-		{"unknown channel", []string{run, "-o", filepath.Join(dir, "b.csv"), "--channels", "motor.angel"}, report.Usage, "", "motor.angle"},
+		{"unknown channel", []string{run, "-o", filepath.Join(dir, "b.csv"), "--channels", "drive.motor.angel"}, report.Usage, "", "drive.motor.angle"},
 		{"unknown flag", []string{run, "--outpt", "x"}, report.Usage, "", "--outpt"},
 		{"backwards", []string{run, "-o", "-", "--from", "3", "--to", "2"}, report.Usage, "", "--from"},
 		{"decimate 0", []string{run, "-o", "-", "--decimate", "0"}, report.Usage, "", "--decimate"},

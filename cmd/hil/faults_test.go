@@ -346,33 +346,40 @@ func (b *board) file(t *testing.T, limits bool) string {
 	t.Helper()
 	kind, line := "f32", ""
 	if b.text {
-		kind, line = "text", "  protocol: line\n  line: {time: t, time_unit: 1 us, time_bits: 32}\n"
+		kind, line = "text", "    protocol: line\n    line: {time: t, time_unit: 1 us, time_bits: 32}\n"
 	}
-	guard := "guard: {selftest_time: 100 ms}\n"
-	current := ""
+	limited, current := "{}", ""
 	if limits {
-		guard = "guard: {selftest_time: 100 ms, max_speed: 100 rad/s, max_error: 1 rad, max_current: 10 A, rated_current: 4 A, thermal_time: 2 s}\n"
+		limited = "{max_speed: 100 rad/s, max_error: 1 rad, max_current: 10 A, rated_current: 4 A, thermal_time: 2 s}"
 		current = ", range: ±20 A"
 	}
-	text := fmt.Sprintf(`version: 1
+	text := fmt.Sprintf(`version: 2
 rig: {name: board, description: a motor played by a test}
 loop: {rate: 500 Hz, beat: 5 s, overrun: {limit: 5 s}}
-device:
-  port: %s
-  baud: 921600
-%s  measure:
-    - {name: motor.angle, unit: rad, type: %s, scale: %g, role: position}
-    - {name: motor.current, unit: A, type: %s, role: current%s}
-  command:
-    - {name: drive.voltage, unit: V, type: %s, role: drive, limit: ±24 V, slew: 20000 V/s, safe: 0 V}
-    - {name: drive.enable, type: %s, role: enable}
-motor: {R: 1.2, L: 6e-4, K: 0.042, brush_drop: 0.6 V, drop_current: 50 mA, J: 7e-5}
-friction: {sigma0: 11, sigma1: 0.02, sigma2: 1.5e-4, Fc: 0.015, Fs: 0.021, vs: 0.5, vd: 0.3}
-estimator: {position_noise: 0.1 mrad, current_noise: 20 mA, torque_walk: 0.1}
-reference: {kind: sine, amplitude: 3 rad, frequency: 0.5 Hz, fade: 0.3 s}
-control: {kind: pd, kp: 0.1, kd: 4 mN·m·s/rad, limit: 0.4}
-%sweb: {commands: true}
-`, b.path, line, kind, boardCount, kind, current, kind, map[bool]string{true: "text", false: "u8"}[b.text], guard)
+devices:
+  drive:
+    port: %s
+    baud: 921600
+%s    measure:
+      - {name: motor.angle, unit: rad, type: %s, scale: %g}
+      - {name: motor.current, unit: A, type: %s%s}
+    command:
+      - {name: voltage, unit: V, type: %s, limit: ±24 V, slew: 20000 V/s, safe: 0 V}
+      - {name: enable, type: %s}
+axes:
+  shaft:
+    position: drive.motor.angle
+    current: drive.motor.current
+    drive: {kind: voltage, command: drive.voltage, enable: drive.enable}
+    motor: {R: 1.2, L: 6e-4, K: 0.042, brush_drop: 0.6 V, drop_current: 50 mA, J: 7e-5}
+    friction: {sigma0: 11, sigma1: 0.02, sigma2: 1.5e-4, Fc: 0.015, Fs: 0.021, vs: 0.5, vd: 0.3}
+    estimator: {position_noise: 0.1 mrad, current_noise: 20 mA, torque_walk: 0.1}
+    reference: {kind: sine, amplitude: 3 rad, frequency: 0.5 Hz, fade: 0.3 s}
+    control: {kind: pd, kp: 0.1, kd: 4 mN·m·s/rad, limit: 0.4}
+    guard: %s
+guard: {selftest_time: 100 ms}
+web: {commands: true}
+`, b.path, line, kind, boardCount, kind, current, kind, map[bool]string{true: "text", false: "u8"}[b.text], limited)
 	path := filepath.Join(t.TempDir(), "board.yaml")
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
@@ -433,10 +440,10 @@ func playFaults(t *testing.T, text, limits bool) (rows [][]string) {
 		f    boardFault
 		want outcome
 	}{
-		{"silence", boardFault{silent: true}, off(blind, "stale sensor motor.angle")},
-		{"position is NaN", boardFault{nanAngle: true}, off(blind, "non-finite number motor.angle")},
-		{"current is NaN", boardFault{nanCurrent: true}, off(blind, "non-finite number motor.current")},
-		{"the same frame again and again", boardFault{repeats: true}, off(blind, "stale sensor motor.angle")},
+		{"silence", boardFault{silent: true}, off(blind, "stale sensor drive.motor.angle")},
+		{"position is NaN", boardFault{nanAngle: true}, off(blind, "non-finite number drive.motor.angle")},
+		{"current is NaN", boardFault{nanCurrent: true}, off(blind, "non-finite number drive.motor.current")},
+		{"the same frame again and again", boardFault{repeats: true}, off(blind, "stale sensor drive.motor.angle")},
 		{"position frozen", boardFault{stuckAngle: true}, off(1000*time.Millisecond, "frozen position", "tracking error")},
 		{"10 % of the frames lost", boardFault{loss: 0.1}, rides},
 		{"50 % of the frames lost", boardFault{loss: 0.5}, rides},
@@ -446,7 +453,7 @@ func playFaults(t *testing.T, text, limits bool) (rows [][]string) {
 		{"one current wild", boardFault{wildCurrent: 1e6}, either},
 		{"clock 10 s ahead", boardFault{clock: 10 * time.Second}, rides},
 		{"clock 0.3 s back", boardFault{clock: -300 * time.Millisecond}, rides},
-		{"another frame table", boardFault{table: true}, off(blind, "stale sensor motor.angle")},
+		{"another frame table", boardFault{table: true}, off(blind, "stale sensor drive.motor.angle")},
 		{"shaft blocked", boardFault{blocked: true}, off(500*time.Millisecond, "blocked shaft", "tracking error")},
 		{"encoder turned round", boardFault{turned: true}, off(time.Second, "wrong direction", "tracking error", "speed")},
 	} {

@@ -79,15 +79,15 @@ func (m *motorTruth) record(t *testing.T, c truthRun) string {
 	cfg := configs.Demo()
 	daemon.ScaleToRate(cfg, c.rate)
 	if !c.clocked {
-		cfg.Device.Protocol = device.Line
-		for i := range cfg.Device.Measure {
-			cfg.Device.Measure[i].Type = wire.Text
+		cfg.Devices[0].Protocol = device.Line
+		for i := range cfg.Devices[0].Measure {
+			cfg.Devices[0].Measure[i].Type = wire.Text
 		}
-		for i := range cfg.Device.Command {
-			cfg.Device.Command[i].Type = wire.Text
+		for i := range cfg.Devices[0].Command {
+			cfg.Devices[0].Command[i].Type = wire.Text
 		}
 	}
-	cfg.Motor.R, cfg.Motor.L, cfg.Motor.K = m.R, m.L, m.K
+	cfg.Axes[0].Motor.R, cfg.Axes[0].Motor.L, cfg.Axes[0].Motor.K = m.R, m.L, m.K
 	a, err := daemon.Assemble(cfg, daemon.Handover{})
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +122,7 @@ func (m *motorTruth) record(t *testing.T, c truthRun) string {
 	}
 
 	rows, seen := []hil.Row{}, -1
-	age := a.Schema.Index("link.age")
+	age := a.Schema.Index("drive.age")
 	for i := 1; float64(i)/c.rate < c.seconds; i++ {
 		if c.awake != nil && !c.awake(i) {
 			continue
@@ -245,12 +245,12 @@ func TestIdentifyOwnRun(t *testing.T) {
 		long = 60 * time.Second
 	}
 	tolerate := func(c *configs.Config) {
-		for i := range c.Device.Measure {
-			if c.Device.Measure[i].Stale > 0 {
-				c.Device.Measure[i].Stale = 0.5
+		for i := range c.Devices[0].Measure {
+			if c.Devices[0].Measure[i].Stale > 0 {
+				c.Devices[0].Measure[i].Stale = 0.5
 			}
 		}
-		c.Guard.HoldTime, c.Guard.MaxError, c.Guard.MaxSpeed = 1, 50, 5000
+		c.Guard.HoldTime, c.Axes[0].Guard.MaxError, c.Axes[0].Guard.MaxSpeed = 1, 50, 5000
 		c.Loop.Overrun.Limit, c.Loop.Beat, c.Virtual.Watchdog = 2, 10, 1
 	}
 	for _, c := range []struct {
@@ -262,14 +262,14 @@ func TestIdentifyOwnRun(t *testing.T) {
 		{"demo", nil, false, false},
 		{"text lines at 200 Hz", func(c *configs.Config) {
 			daemon.ScaleToRate(c, 200)
-			c.Device.Protocol, c.Device.Line = device.Line, wire.Format{Separator: "comma", Decimal: "point", Checksum: "none", Time: "t_us", TimeUnit: 1e-6, TimeBits: 32, End: "lf"}
-			for i := range c.Device.Measure {
-				c.Device.Measure[i].Type = wire.Text
+			c.Devices[0].Protocol, c.Devices[0].Line = device.Line, wire.Format{Separator: "comma", Decimal: "point", Checksum: "none", Time: "t_us", TimeUnit: 1e-6, TimeBits: 32, End: "lf"}
+			for i := range c.Devices[0].Measure {
+				c.Devices[0].Measure[i].Type = wire.Text
 			}
-			for i := range c.Device.Command {
-				c.Device.Command[i].Type = wire.Text
+			for i := range c.Devices[0].Command {
+				c.Devices[0].Command[i].Type = wire.Text
 			}
-			c.Control.Kp, c.Control.Kd, c.Compensation.Scale = 0.05, 2e-3, 0.5
+			c.Axes[0].Control.Kp, c.Axes[0].Control.Kd, c.Axes[0].Compensation.Scale = 0.05, 2e-3, 0.5
 		}, false, false},
 		{"paced by the device, core restarted at the end", func(c *configs.Config) { daemon.ScaleToRate(c, 500); c.Loop.Clock = "device" }, false, true},
 		{"skipped ticks", func(c *configs.Config) { daemon.ScaleToRate(c, 500) }, true, false},

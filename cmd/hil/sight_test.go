@@ -12,7 +12,7 @@ func TestArmNeedsSight(t *testing.T) {
 	blind := func(port string) string { return demoFile(t, port, "stale: 50 ms", "stale: 0") }
 	for _, args := range [][]string{{"run", blind("/dev/none"), "--arm"}, {"run", blind(virtualPort)}} {
 		_, errs, code := execute(t, append(args, "--no-web", "--no-mqtt", "--no-record")...)
-		for _, want := range []string{"device.measure[0].stale is 0", "motor.angle", "leave stale out (0.02 s here)", "--dry-run"} {
+		for _, want := range []string{"devices.drive.measure[0].stale is 0", "motor.angle", "leave stale out (0.02 s here)", "--dry-run"} {
 			if code != report.Invalid || !strings.Contains(errs, want) {
 				t.Errorf("%v: exit code %d, want %d and %q:\n%s", args, code, report.Invalid, want, errs)
 			}

@@ -16,7 +16,6 @@ import (
 
 	"hilrig/cmd/daemon"
 	"hilrig/configs"
-	"hilrig/engine"
 	"hilrig/hil"
 	"hilrig/hil/rt"
 )
@@ -99,13 +98,8 @@ func TestStoppedSupervisorIsTold(t *testing.T) {
 // What the file says about sight, temperature and the supervisor reaches the guard.
 func TestGuardOfTheFile(t *testing.T) {
 	cfg := configs.Demo()
-	cfg.Guard.MaxTemp = 90
-	var meas []engine.Signal
-	for _, m := range cfg.Device.Measure {
-		meas = append(meas, engine.Signal{Name: m.Name, Unit: m.Unit})
-	}
-	meas = append(meas, engine.Signal{Name: "link.age", Unit: "s"})
-	spec, err := daemon.ControllerSpec(cfg, meas, nil)
+	cfg.Devices[0].Measure[3].Max = 90
+	spec, err := daemon.ControllerSpec(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +108,7 @@ func TestGuardOfTheFile(t *testing.T) {
 	}
 	for i, w := range want {
 		if got := spec.Guard.Meas[i]; got != w {
-			t.Errorf("%s: %+v, want %+v", meas[i].Name, got, w)
+			t.Errorf("%s: %+v, want %+v", spec.Meas[i].Name, got, w)
 		}
 	}
 	if g := spec.Guard; g.Beat != 0.25 || g.HoldTime != 0.2 || g.MaxSpeed != 300 || g.MaxError != 10 || g.MaxCurrent != 15 || g.RatedI != 5 || g.Thermal != 20 {

@@ -39,8 +39,9 @@ func openRecording(path string, still bool, watch func(read, size int64, rows in
 		return nil, err
 	}
 	r := &recording{run: run, rig: rig, live: sink.NewLiveRows(&run.Info.Schema)}
+	dev, axis := &rig.Devices[0], &rig.Axes[0]
 	r.samples = run.Samples(sink.SampleOptions{
-		Delay: rig.Estimator.Delay, Every: 1 / rig.DeviceRate(), Clocked: rig.Clocked(), Still: still || run.Info.DryRun, Row: r.live.See, Watch: watch,
+		Delay: axis.Estimator.Delay, Every: 1 / rig.DeviceRate(dev), Clocked: dev.Clocked(), Still: still || run.Info.DryRun, Row: r.live.See, Watch: watch,
 	})
 	return r, nil
 }
@@ -122,51 +123,50 @@ func PlanRun(ctx context.Context, path string, bar *report.Progress) (*configs.I
 	assume := func(about, format string, args ...any) {
 		own.Assumed = append(own.Assumed, assumption{about, fmt.Sprintf(format, args...)})
 	}
-	pos, cur, tor := rig.MeasureRole("position"), rig.MeasureRole("current"), rig.MeasureRole("torque")
-	if cur < 0 && tor < 0 {
-		return nil, nil, nil, &record.Error{File: r.run.Path, Msg: "the run holds neither a current nor a torque: none of device.measure has the role current or torque",
+	dev, axis := &rig.Devices[0], &rig.Axes[0]
+	position := axis.Position
+	if axis.Current == "" && axis.Effort == "" {
+		return nil, nil, nil, &record.Error{File: r.run.Path, Msg: fmt.Sprintf("the run holds neither a current nor a torque: axis %s has no current: and no effort:", axis.Name),
 			Hint: "Without the torque of the drive there is no inertia and no friction. To take a command for it, write a file with data.columns.force and its gain: docs/identify.md."}
 	}
 
 	cfg := configs.DefaultIdentify()
 	cfg.Name, cfg.Description, cfg.Axis, cfg.Data.File = rig.Rig.Name, rig.Rig.Description, "rotary", r.run.Path
-	every := 1 / rig.DeviceRate()
+	every := 1 / rig.DeviceRate(dev)
 	cfg.Form = "weak"           // no derivative of data; a window that is slow somewhere is left out as a whole
 	trim := max(0.05, 25*every) // five periods of the corner
 	cfg.Trim = &trim
-	slow := rig.Estimator.RLS.MinVel
+	slow := axis.Estimator.RLS.MinVel
 	if slow == 0 {
-		slow = 3 * rig.Friction.Vs
+		slow = 3 * axis.Friction.Vs
 	}
 	if slow > 0 {
 		cfg.MinVelocity = &slow
 	}
-	position := rig.Device.Measure[pos].Name
 	cfg.Data.Columns.Time = configs.IdentifyColumn{Name: sink.SampleTime, Unit: "s"}
 	cfg.Data.Columns.Position = configs.IdentifyColumn{Name: position, Unit: "rad"}
 	m := record.Mapping{SameUnit: SameUnit, Position: record.Column{Name: position, Unit: "rad"}}
 
 	assume("position", "%s", position)
 	c, extra := 0.5, 0.0
-	if cur >= 0 {
-		name := rig.Device.Measure[cur].Name
-		cfg.Data.Columns.Force = configs.IdentifyColumn{Name: name, Unit: "A", Gain: fmt.Sprintf("%g N·m/A", rig.Motor.K)}
-		if rig.EveryTick() {
-			c, extra = estimator.HeldVoltage(rig.Motor, every)
+	if name := axis.Current; name != "" {
+		cfg.Data.Columns.Force = configs.IdentifyColumn{Name: name, Unit: "A", Gain: fmt.Sprintf("%g N·m/A", axis.Motor.K)}
+		if rig.EveryTick(dev) {
+			c, extra = estimator.HeldVoltage(axis.Motor, every)
 		}
-		m.Force = record.Column{Name: name, Unit: "A", Scale: rig.Motor.K, Delay: (c - 0.5) * every}
-		assume("torque", "%g N·m/A · %s (motor.K)", rig.Motor.K, name)
+		m.Force = record.Column{Name: name, Unit: "A", Scale: axis.Motor.K, Delay: (c - 0.5) * every}
+		assume("torque", "%g N·m/A · %s (K of the motor)", axis.Motor.K, name)
 		if c != 0.5 {
-			assume("winding", "motor.R and motor.L between held voltages: current %.2f samples earlier, inertia + %.3g kg·m²", c-0.5, extra)
+			assume("winding", "R and L of the motor between held voltages: current %.2f samples earlier, inertia + %.3g kg·m²", c-0.5, extra)
 		}
 	} else {
-		name := rig.Device.Measure[tor].Name
+		name = axis.Effort
 		cfg.Data.Columns.Force = configs.IdentifyColumn{Name: name, Unit: "N·m"}
 		m.Force = record.Column{Name: name, Unit: "N·m"}
 		assume("torque", "%s, taken for that of the drive", name)
 	}
 	clock := "the time of arrival: the device sends none"
-	if rig.Clocked() {
+	if dev.Clocked() {
 		clock = "the clock of the device"
 	}
 	assume("time", "of the samples, by %s", clock)
@@ -181,7 +181,7 @@ func PlanRun(ctx context.Context, path string, bar *report.Progress) (*configs.I
 	}
 	if own.Live = r.live.Estimate(); own.Live == nil {
 		own.NoLive = "the recursive estimate of the run " + sink.NoLive
-		if !rig.Estimator.RLS.Enabled {
+		if !axis.Estimator.RLS.Enabled {
 			own.NoLive = "estimator.rls is off in this run"
 		}
 	}

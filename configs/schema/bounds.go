@@ -60,8 +60,13 @@ func (r *Report) boundsOf(path, unit string, v reflect.Value) {
 			r.boundsOf(path, unit, v.Elem())
 		}
 	case reflect.Slice:
+		name, named := nameField(v.Type().Elem())
 		for i := range v.Len() {
-			r.boundsOf(fmt.Sprintf("%s[%d]", path, i), unit, v.Index(i))
+			p := fmt.Sprintf("%s[%d]", path, i)
+			if named {
+				p = Join(path, v.Index(i).Field(name).String())
+			}
+			r.boundsOf(p, unit, v.Index(i))
 		}
 	case reflect.Map:
 		for it := v.MapRange(); it.Next(); {

@@ -48,6 +48,22 @@ func FieldsOf(t reflect.Type) []Field {
 	return out
 }
 
+// nameField is the field of a section that holds its name, where sections of this type stand in a list by name: the tag names says what
+// the names are, and the mapping from name to section keeps the order of the file.
+func nameField(t reflect.Type) (index int, ok bool) {
+	if t.Kind() == reflect.Struct {
+		for i := range t.NumField() {
+			if t.Field(i).Tag.Get("names") != "" {
+				return i, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// Named tells whether sections of this type stand in a list by name.
+func Named(t reflect.Type) bool { _, ok := nameField(t); return ok }
+
 // single is the type of one of them, behind pointers and lists.
 func single(t reflect.Type) reflect.Type {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {

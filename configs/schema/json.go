@@ -108,6 +108,9 @@ func SchemaOf(t reflect.Type, v reflect.Value, f Field) *Object {
 		props.Set("<<", new(Object).Set("description", "YAML merge key"))
 		return new(Object).Set("type", []string{"object", "null"}).Set("properties", props).Set("additionalProperties", false)
 	case reflect.Slice:
+		if Named(t.Elem()) {
+			return new(Object).Set("type", []string{"object", "null"}).Set("additionalProperties", SchemaOf(t.Elem(), NewValue(t.Elem()).Elem(), f))
+		}
 		return new(Object).Set("type", []string{"array", "null"}).Set("items", SchemaOf(t.Elem(), NewValue(t.Elem()).Elem(), f))
 	case reflect.Map:
 		return new(Object).Set("type", []string{"object", "null"}).Set("additionalProperties", SchemaOf(t.Elem(), NewValue(t.Elem()).Elem(), f))

@@ -78,7 +78,7 @@ func (e *Emitter) value(x reflect.Value, f Field, indent int, owner reflect.Valu
 		e.structure(x, f.Unit, indent+2, "")
 	case reflect.Slice:
 		if x.Len() == 0 {
-			e.WriteString(" []\n")
+			e.WriteString(empty(x.Type()))
 			return
 		}
 		if x.Type().Elem().Kind() != reflect.Struct {
@@ -86,6 +86,13 @@ func (e *Emitter) value(x reflect.Value, f Field, indent int, owner reflect.Valu
 			return
 		}
 		e.WriteByte('\n')
+		if name, ok := nameField(x.Type().Elem()); ok {
+			for i := range x.Len() {
+				e.WriteString(strings.Repeat(" ", indent+2) + QuoteYAML(x.Index(i).Field(name).String()) + ":\n")
+				e.structure(x.Index(i), f.Unit, indent+4, "")
+			}
+			return
+		}
 		for i := range x.Len() {
 			e.structure(x.Index(i), f.Unit, indent+4, strings.Repeat(" ", indent+2)+"- ")
 		}
@@ -106,6 +113,14 @@ func (e *Emitter) value(x reflect.Value, f Field, indent int, owner reflect.Valu
 	default:
 		e.WriteString(" " + e.scalar(x, f) + comment(f, owner) + "\n")
 	}
+}
+
+// empty is a list without an element, as the file has it.
+func empty(t reflect.Type) string {
+	if Named(t.Elem()) {
+		return " {}\n"
+	}
+	return " []\n"
 }
 
 func (e *Emitter) flow(x reflect.Value, f Field, owner reflect.Value) {

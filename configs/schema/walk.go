@@ -143,6 +143,10 @@ func (w *Walker) value(path string, e Entry, v reflect.Value, f Field, owner ref
 			w.ErrorAt(path, at, "", "%s: want keys and values, got %s", path, KindName(n))
 		}
 	case reflect.Slice:
+		if name, ok := nameField(v.Type().Elem()); ok {
+			w.named(path, e, v, f, owner, name)
+			return
+		}
 		w.list(path, e, v, f, owner)
 	case reflect.Map:
 		w.dictionary(path, e, v, f, owner)
@@ -173,6 +177,27 @@ func (w *Walker) list(path string, e Entry, v reflect.Value, f Field, owner refl
 		ie := Entry{Key: f.Key, At: NodePlace(item), Value: item}
 		w.Mark(p, ie.At)
 		w.value(p, ie, el, f, owner)
+		out = reflect.Append(out, el)
+	}
+	v.Set(out)
+}
+
+// named replaces a list of sections by name, in the order of the file; each starts from its own defaults.
+func (w *Walker) named(path string, e Entry, v reflect.Value, f Field, owner reflect.Value, name int) {
+	m := w.Mapping(e.Value)
+	if m == nil {
+		if e.Value.Type() != ast.NullType {
+			w.ErrorAt(path, e.Place(), "", "%s: want names, each with a section below it, got %s", path, KindName(e.Value))
+		}
+		return
+	}
+	out := reflect.Zero(v.Type())
+	for _, ent := range w.Entries(path, m, 0) {
+		el := NewValue(v.Type().Elem()).Elem()
+		el.Field(name).SetString(ent.Key)
+		p := Join(path, ent.Key)
+		w.Mark(p, ent.At)
+		w.value(p, ent, el, f, owner)
 		out = reflect.Append(out, el)
 	}
 	v.Set(out)

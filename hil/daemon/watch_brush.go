@@ -21,7 +21,13 @@ type contactEvents struct {
 }
 
 func newContactEvents(s *hil.Schema) contactEvents {
-	return contactEvents{averaged: s.Index("brush.averaged"), speed: s.Index("est.velocity"), steps: s.Index("brush.substeps"), room: s.Index("brush.room")}
+	for _, o := range s.Owners {
+		if o.Kind == hil.ModelOwner {
+			at := s.Index(o.Name + ".averaged")
+			return contactEvents{averaged: at, speed: s.Find(hil.Estimated, s.Channels()[at].Axis, hil.RoleVelocity), steps: s.Index(o.Name + ".substeps"), room: s.Index(o.Name + ".room")}
+		}
+	}
+	return contactEvents{averaged: -1}
 }
 
 func (c *contactEvents) row(w *rowEvents, r *hil.Row) {

@@ -11,8 +11,12 @@ import (
 
 // Changes of the contact are told at once, then once a second at most with their number, and all are counted.
 func TestContactEvents(t *testing.T) {
-	schema := hil.Schema{Rate: 1000, Est: []engine.Signal{{Name: "est.velocity"}},
-		Model: []engine.Signal{{Name: "brush.averaged"}, {Name: "brush.substeps"}, {Name: "brush.room"}}}
+	schema := hil.Schema{Rate: 1000, Owners: []hil.Owner{{Name: "brushes", Kind: hil.ModelOwner}},
+		Est:   []hil.Channel{{Signal: engine.Signal{Name: "shaft.est.velocity"}, Axis: "shaft", Role: hil.RoleVelocity}},
+		Model: hil.Of("brushes", engine.Signal{Name: "averaged"}, engine.Signal{Name: "substeps"}, engine.Signal{Name: "room"})}
+	for i := range schema.Model {
+		schema.Model[i].Axis = "shaft"
+	}
 	var got []hil.Event
 	w := &rowEvents{emit: func(e hil.Event) { got = append(got, e) }, wall: func(t int64) time.Time { return time.Unix(0, t) }, begun: true, brush: newContactEvents(&schema)}
 	r := hil.Row{Busy: 123000}

@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"time"
 
-	"hilrig/engine"
 	"hilrig/engine/numeric"
+	"hilrig/hil/sink"
 )
 
 // infoJSON is /api/info: all that the page must know before the first message.
@@ -19,17 +19,12 @@ type infoJSON struct {
 	DryRun     bool               `json:"dry_run"`
 	Note       string             `json:"note,omitempty"`
 	Topics     string             `json:"topics"` // "hil/demo": prefix of all topics
-	Channels   []channelJSON      `json:"channels"`
+	Owners     []sink.Owner       `json:"owners"`
+	Channels   []sink.Channel     `json:"channels"`
 	Model      map[string]float64 `json:"model"`           // SI
 	Truth      map[string]float64 `json:"truth,omitempty"` // SI, virtual rig only
 	MQTT       *mqttJSON          `json:"mqtt"`            // null: no broker a browser can reach; poll
 	Commands   commandsJSON       `json:"commands"`
-}
-
-type channelJSON struct {
-	Name  string `json:"name"`
-	Unit  string `json:"unit"`
-	Block string `json:"block"` // measured, estimated, model, command
 }
 
 type mqttJSON struct {
@@ -51,15 +46,7 @@ func describe(opt *Options) infoJSON {
 	out := infoJSON{
 		Rig: in.Schema.Rig, Version: in.Version, ConfigHash: in.ConfigHash, Start: in.Start, RateHz: in.Schema.Rate,
 		DryRun: in.DryRun, Note: in.Note, Topics: opt.Prefix + "/" + in.Schema.Rig,
-		Channels: []channelJSON{}, Model: finite(opt.Model), Truth: finite(opt.Truth),
-	}
-	for _, b := range []struct {
-		name    string
-		signals []engine.Signal
-	}{{"measured", in.Schema.Meas}, {"estimated", in.Schema.Est}, {"model", in.Schema.Model}, {"command", in.Schema.Cmd}} {
-		for _, s := range b.signals {
-			out.Channels = append(out.Channels, channelJSON{s.Name, s.Unit, b.name})
-		}
+		Owners: sink.Owners(&in.Schema), Channels: sink.Channels(&in.Schema), Model: finite(opt.Model), Truth: finite(opt.Truth),
 	}
 	if opt.MQTT != nil || opt.BrokerURL != "" {
 		out.MQTT = &mqttJSON{User: opt.User, Password: opt.Password}

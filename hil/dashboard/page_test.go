@@ -262,7 +262,7 @@ func TestPageReconnects(t *testing.T) {
 	const stop = "document.getElementById('cmd-stop').getBoundingClientRect().toJSON().y"
 	before := eval[float64](p, stop)
 	r.with(func() { r.mode, r.cause = hil.Trip, hil.CauseStale })
-	p.until("hil.mode() === 'trip' && !document.getElementById('why').hidden && document.getElementById('cause').textContent === 'stale sensor motor.angle: 0.0214 s, limit 0.02 s'")
+	p.until("hil.mode() === 'trip' && !document.getElementById('why').hidden && document.getElementById('cause').textContent === 'stale sensor drive.motor.angle: 0.0214 s, limit 0.02 s'")
 	if now := eval[float64](p, stop); now != before {
 		t.Errorf("the trip moved the button Stop from %g to %g", before, now)
 	}

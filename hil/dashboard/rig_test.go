@@ -47,21 +47,30 @@ type rig struct {
 }
 
 func schema() hil.Schema {
-	sig := func(pairs ...string) (out []engine.Signal) {
-		for i := 0; i < len(pairs); i += 2 {
-			out = append(out, engine.Signal{Name: pairs[i], Unit: pairs[i+1]})
+	type ch struct {
+		name, unit, axis string
+		role             hil.ChannelRole
+	}
+	of := func(owner string, list ...ch) (out []hil.Channel) {
+		for _, c := range list {
+			out = append(out, hil.Channel{Signal: engine.Signal{Name: owner + "." + c.name, Unit: c.unit}, Owner: owner, Axis: c.axis, Role: c.role})
 		}
 		return out
 	}
+	const x = "shaft"
 	return hil.Schema{
 		Rig: "bench", Rate: 1000,
-		Meas: sig("motor.angle", "rad", "motor.current", "A", "motor.temperature", "degC", "drive.status", "", "link.age", "s"),
-		Est: sig("est.position", "rad", "est.velocity", "rad/s", "est.current", "A", "est.friction", "N·m",
-			"rls.J", "kg·m²", "rls.Fv", "N·m·s/rad", "rls.Fc", "N·m", "rls.off", "N·m",
-			"rls.J_se", "kg·m²", "rls.Fv_se", "N·m·s/rad", "rls.Fc_se", "N·m", "rls.off_se", "N·m", "rls.windows", "", "rls.cond", ""),
-		Model: sig("ref.position", "rad", "ref.velocity", "rad/s", "ref.acceleration", "rad/s²", "ctl.error", "rad", "ctl.torque", "N·m",
-			"comp.friction", "N·m", "model.friction", "N·m", "model.bristle", "rad", "guard.i2t", ""),
-		Cmd: sig("drive.voltage", "V", "drive.enable", ""),
+		Owners: []hil.Owner{{Name: "drive", Kind: hil.DeviceOwner}, {Name: x, Kind: hil.AxisOwner}},
+		Meas: of("drive", ch{"motor.angle", "rad", x, hil.RolePosition}, ch{"motor.current", "A", x, hil.RoleCurrent}, ch{"motor.temperature", "degC", "", hil.RoleTemperature},
+			ch{"status", "", "", hil.RoleStatus}, ch{"age", "s", "", hil.RoleAge}),
+		Est: of(x, ch{"est.position", "rad", x, hil.RolePosition}, ch{"est.velocity", "rad/s", x, hil.RoleVelocity}, ch{"est.current", "A", x, hil.RoleCurrent}, ch{"est.friction", "N·m", x, hil.RoleFriction},
+			ch{"rls.J", "kg·m²", x, hil.RoleParameter}, ch{"rls.Fv", "N·m·s/rad", x, hil.RoleParameter}, ch{"rls.Fc", "N·m", x, hil.RoleParameter}, ch{"rls.offset", "N·m", x, hil.RoleParameter},
+			ch{"rls.J_se", "kg·m²", x, hil.RoleStdErr}, ch{"rls.Fv_se", "N·m·s/rad", x, hil.RoleStdErr}, ch{"rls.Fc_se", "N·m", x, hil.RoleStdErr}, ch{"rls.offset_se", "N·m", x, hil.RoleStdErr},
+			ch{"rls.windows", "", x, hil.RoleCount}, ch{"rls.cond", "", x, hil.RolePlain}),
+		Model: of(x, ch{"ref.position", "rad", x, hil.RolePosition}, ch{"ref.velocity", "rad/s", x, hil.RoleVelocity}, ch{"ref.acceleration", "rad/s²", x, hil.RoleAcceleration},
+			ch{"ctl.error", "rad", x, hil.RoleError}, ch{"ctl.torque", "N·m", x, hil.RoleCommand}, ch{"comp.friction", "N·m", x, hil.RoleEffort},
+			ch{"model.friction", "N·m", x, hil.RoleFriction}, ch{"model.bristle", "rad", x, hil.RolePlain}, ch{"heat", "", x, hil.RoleHeat}),
+		Cmd: of("drive", ch{"voltage", "V", x, hil.RoleCommand}, ch{"enable", "", "", hil.RolePlain}),
 	}
 }
 
@@ -205,15 +214,15 @@ func (r *rig) next() hil.Row {
 		row.Flags |= hil.FlagUnexcited
 	}
 	values := map[string]float64{
-		"motor.angle": math.Round((pos+1e-4*noise())/9.6e-5) * 9.6e-5, "motor.current": torque/0.05 + 0.004*noise(), "motor.temperature": 24 + 3*(1-math.Exp(-r.phase/60)),
-		"link.age": 4e-4 + 1e-4*r.rng.Float64(), "est.position": pos, "est.velocity": vel + 0.01*noise(), "est.current": torque / 0.05, "est.friction": f + 6e-4*noise(),
-		"rls.J": truth["J"] * settle, "rls.Fv": truth["sigma2"] * settle, "rls.Fc": truth["Fc"] * (2 - settle), "rls.off": 0.001 + 4e-4*left,
-		"rls.J_se": 1e-5 * left, "rls.Fv_se": 4e-5 * left, "rls.Fc_se": 2e-4 * left, "rls.off_se": 3e-4 * left, "rls.windows": math.Floor(10 * r.phase), "rls.cond": 12.4,
-		"ref.position": pos + 0.002*math.Sin(9*r.phase), "ref.velocity": vel, "ref.acceleration": acc, "ctl.error": 0.002*math.Sin(9*r.phase) + 1e-4*noise(), "ctl.torque": torque,
-		"comp.friction": 0.9 * model, "model.friction": model, "model.bristle": math.NaN(), "guard.i2t": 0.1, "drive.voltage": 0.05*vel + 2*torque/0.05 + 0.02*noise(),
+		"drive.motor.angle": math.Round((pos+1e-4*noise())/9.6e-5) * 9.6e-5, "drive.motor.current": torque/0.05 + 0.004*noise(), "drive.motor.temperature": 24 + 3*(1-math.Exp(-r.phase/60)),
+		"drive.age": 4e-4 + 1e-4*r.rng.Float64(), "shaft.est.position": pos, "shaft.est.velocity": vel + 0.01*noise(), "shaft.est.current": torque / 0.05, "shaft.est.friction": f + 6e-4*noise(),
+		"shaft.rls.J": truth["J"] * settle, "shaft.rls.Fv": truth["sigma2"] * settle, "shaft.rls.Fc": truth["Fc"] * (2 - settle), "shaft.rls.offset": 0.001 + 4e-4*left,
+		"shaft.rls.J_se": 1e-5 * left, "shaft.rls.Fv_se": 4e-5 * left, "shaft.rls.Fc_se": 2e-4 * left, "shaft.rls.offset_se": 3e-4 * left, "shaft.rls.windows": math.Floor(10 * r.phase), "shaft.rls.cond": 12.4,
+		"shaft.ref.position": pos + 0.002*math.Sin(9*r.phase), "shaft.ref.velocity": vel, "shaft.ref.acceleration": acc, "shaft.ctl.error": 0.002*math.Sin(9*r.phase) + 1e-4*noise(), "shaft.ctl.torque": torque,
+		"shaft.comp.friction": 0.9 * model, "shaft.model.friction": model, "shaft.model.bristle": math.NaN(), "shaft.heat": 0.1, "drive.voltage": 0.05*vel + 2*torque/0.05 + 0.02*noise(),
 	}
 	for i, s := range r.info.Schema.Signals() {
-		if strings.HasPrefix(s.Name, "rls.") && r.phase == 0 {
+		if strings.HasPrefix(s.Name, "shaft.rls.") && r.phase == 0 {
 			continue // as before the first window
 		}
 		row.X[i] = values[s.Name]

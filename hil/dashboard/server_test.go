@@ -19,6 +19,7 @@ import (
 
 	"hilrig/hil"
 	"hilrig/hil/dashboard"
+	"hilrig/hil/sink"
 )
 
 func serve(t *testing.T, opt dashboard.Options) *dashboard.Server {
@@ -173,7 +174,7 @@ func TestInfo(t *testing.T) {
 	var in struct {
 		Rig, Topics string
 		RateHz      float64 `json:"rate_hz"`
-		Channels    []struct{ Name, Unit, Block string }
+		Channels    []sink.Channel
 		Model       map[string]float64
 		MQTT        struct{ URL, User string }
 		Commands    struct {
@@ -189,8 +190,8 @@ func TestInfo(t *testing.T) {
 		t.Errorf("info %s", w.Body)
 	}
 	sc := schema()
-	if len(in.Channels) != sc.Len() || in.Channels[0] != (struct{ Name, Unit, Block string }{"motor.angle", "rad", "measured"}) ||
-		in.Channels[len(in.Channels)-2] != (struct{ Name, Unit, Block string }{"drive.voltage", "V", "command"}) {
+	if len(in.Channels) != sc.Len() || in.Channels[0] != (sink.Channel{Name: "drive.motor.angle", Unit: "rad", Block: "measured", Owner: "drive", Axis: "shaft", Role: "position"}) ||
+		in.Channels[len(in.Channels)-2] != (sink.Channel{Name: "drive.voltage", Unit: "V", Block: "command", Owner: "drive", Axis: "shaft", Role: "command"}) {
 		t.Errorf("channels %+v", in.Channels)
 	}
 	if !in.Commands.All {

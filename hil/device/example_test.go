@@ -36,12 +36,12 @@ func Example() {
 	}
 	defer rig.Close()
 
-	y := make([]float64, 2) // axis.position, link.age
+	y := make([]float64, 2) // axis.position, age
 	for board.Send([]float64{1.234}); rig.Poll(rt.Now(), y) == 0; time.Sleep(time.Millisecond) {
 	}
 	fmt.Printf("%.3f rad\n", y[0])
 
-	u := make([]float64, 2) // motor.voltage, link.age
+	u := make([]float64, 2) // motor.voltage, age
 	for rig.Send([]float64{-3.3}); board.Poll(rt.Now(), u) == 0; time.Sleep(time.Millisecond) {
 	}
 	fmt.Printf("%.1f V\n", u[0])

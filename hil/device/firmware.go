@@ -26,9 +26,9 @@ type FirmwareOptions struct {
 
 // Firmware is the other end of a rig's line, as a board would drive it: it takes commands, sends measurements stamped
 // with its own clock, and drops samples that come faster than the line carries. The loop uses it as its device in the
-// plant role, so Signals gives the commands and link.age as measured, and the measurements as commands.
+// plant role, so Signals gives the commands and age as measured, and the measurements as commands.
 //
-// It keeps one port for good: when the host closes the pseudo-terminal, link.age grows until it is opened again.
+// It keeps one port for good: when the host closes the pseudo-terminal, age grows until it is opened again.
 type Firmware struct {
 	line
 	addr  string

@@ -95,8 +95,8 @@ type outgoing struct {
 	V     [wire.MaxFields]float64
 }
 
-// linkAge is the extra signal of every line.
-var linkAge = engine.Signal{Name: "link.age", Unit: "s"}
+// SampleAge is the extra signal of every line, after those of the file.
+var SampleAge = engine.Signal{Name: "age", Unit: "s"}
 
 // never stands for the age of a frame before the first one came.
 const never = 1e3 // s
@@ -138,11 +138,11 @@ func signals(fields []wire.Field) []engine.Signal {
 	return s
 }
 
-// Signals are the received fields and link.age (s, age of the newest frame at the time that Poll is given, by the device's clock
+// Signals are the received fields and age (s, age of the newest frame at the time that Poll is given, by the device's clock
 // where it has one; negative when it came after that, in a tick that woke late; 1000 before the first), and the sent
 // fields.
 func (l *line) Signals() (meas, cmd []engine.Signal) {
-	return append(signals(l.in), linkAge), signals(l.out)
+	return append(signals(l.in), SampleAge), signals(l.out)
 }
 
 // Start opens the port and starts the threads. The first opening must succeed, unless the line is patient; later ones are
@@ -209,7 +209,7 @@ func (l *line) stop() {
 	})
 }
 
-// Connected tells whether the port is open. A device that is there but silent shows in link.age.
+// Connected tells whether the port is open. A device that is there but silent shows in age.
 func (l *line) Connected() bool { return l.board.connected.Load() != 0 }
 
 // Reconnects counts how often the port was opened again, or a board began anew behind an open one: its counters and its drive may
@@ -239,7 +239,7 @@ func (l *line) Flush() {
 }
 
 // Poll copies the newest values into y, in the order of Signals, and returns a bit for every field that a frame brought
-// since the last Poll; the bit of link.age is set if any frame came. Fields that never came are 0.
+// since the last Poll; the bit of age is set if any frame came. Fields that never came are 0.
 func (l *line) Poll(now int64, y []float64) (fresh uint64) {
 	n := len(l.in)
 	l.sampled = now

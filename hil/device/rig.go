@@ -36,8 +36,8 @@ type Rig struct{ line }
 // NewRig checks the options, naming all problems at once; nothing is opened before Start.
 func NewRig(o Options) (*Rig, error) {
 	var errs []error
-	if len(o.Measure) >= wire.MaxFields { // link.age takes the last bit of the fresh word
-		errs = append(errs, fmt.Errorf("measure: %d fields, at most %d beside link.age", len(o.Measure), wire.MaxFields-1))
+	if len(o.Measure) >= wire.MaxFields { // age takes the last bit of the fresh word
+		errs = append(errs, fmt.Errorf("measure: %d fields, at most %d beside their age", len(o.Measure), wire.MaxFields-1))
 	}
 	dec, err := o.Protocol.receiver(o.Measure, wire.Measurement)
 	if err != nil {

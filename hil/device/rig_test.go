@@ -133,7 +133,7 @@ func TestExchange(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := lay(t, c.terminal, func(o *Options, fo *FirmwareOptions) { o.Protocol, fo.Protocol = c.proto, c.proto })
-			if meas, cmd := b.Signals(); len(meas) != 3 || meas[2].Name != "link.age" || meas[2].Unit != "s" || len(cmd) != 2 || meas[0].Unit != "rad" {
+			if meas, cmd := b.Signals(); len(meas) != 3 || meas[2].Name != "age" || meas[2].Unit != "s" || len(cmd) != 2 || meas[0].Unit != "rad" {
 				t.Fatalf("signals %v %v", meas, cmd)
 			}
 			// nothing yet: not fresh, and older than any limit

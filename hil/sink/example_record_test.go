@@ -21,7 +21,7 @@ func ExampleRecorder() {
 	}
 	defer os.RemoveAll(dir)
 	info := hil.Info{Version: "1.0", Start: time.Date(2026, 11, 21, 8, 30, 0, 0, time.UTC), Config: []byte("rig: {name: bench}\n"),
-		Schema: hil.Schema{Rig: "bench", Rate: 1000, Meas: []engine.Signal{{Name: "motor.angle", Unit: "rad"}}}}
+		Schema: hil.Schema{Rig: "bench", Rate: 1000, Meas: hil.Of("drive", engine.Signal{Name: "motor.angle", Unit: "rad"})}}
 	rec, err := sink.NewRecorder(dir, info, sink.RecorderOptions{})
 	if err != nil {
 		fmt.Println(err)

@@ -2,8 +2,6 @@ package sink
 
 import (
 	"math"
-	"slices"
-	"strings"
 
 	"hilrig/hil"
 )
@@ -29,13 +27,10 @@ type LiveParameter struct {
 // NoLive says why a run has no live estimate.
 const NoLive = "never had an error: too short a run, or too little motion above estimator.rls.min_velocity"
 
-// liveNames are the parameters of the recursive estimate, as a fit calls them.
-var liveNames = [...]string{"J", "Fv", "Fc", "offset"}
-
 // LiveRows keep the last recursive estimate of a run. A core that starts again begins without one.
 type LiveRows struct {
+	parameters       []hil.Channel
 	at               []int     // in X: parameters, their standard errors, windows
-	units            []string  // of the parameters
 	x                []float64 // there, in the last row with an estimate; nil: none yet
 	first, held, end int64     // ns  of the first row, of that one and of the last
 	any              bool      // a row was seen
@@ -44,18 +39,12 @@ type LiveRows struct {
 // NewLiveRows keeps the estimates of rows of this schema.
 func NewLiveRows(s *hil.Schema) *LiveRows {
 	l := &LiveRows{}
-	for _, suffix := range []string{"", "_se"} {
-		for _, name := range liveNames {
-			l.at = append(l.at, s.Index("rls."+strings.TrimSuffix(name, "set")+suffix))
+	for _, role := range []hil.ChannelRole{hil.RoleParameter, hil.RoleStdErr, hil.RoleCount} {
+		at, channels := s.FindAll(hil.Estimated, role)
+		l.at = append(l.at, at...)
+		if role == hil.RoleParameter {
+			l.parameters = channels
 		}
-	}
-	l.at = append(l.at, s.Index("rls.windows"))
-	for _, i := range l.at[:len(liveNames)] {
-		unit := ""
-		if i >= 0 {
-			unit = s.Signals()[i].Unit
-		}
-		l.units = append(l.units, unit)
 	}
 	return l
 }
@@ -66,10 +55,11 @@ func (l *LiveRows) See(r *hil.Row) {
 		l.any, l.first = true, r.T
 	}
 	l.end = r.T
-	if slices.Min(l.at) < 0 {
-		return // not recorded
+	n := len(l.parameters)
+	if n == 0 {
+		return // not estimated
 	}
-	for _, i := range l.at[len(liveNames) : 2*len(liveNames)] {
+	for _, i := range l.at[n : 2*n] {
 		if !(r.X[i] > 0) || math.IsInf(r.X[i], 0) {
 			return
 		}
@@ -85,10 +75,10 @@ func (l *LiveRows) Estimate() *LiveEstimate {
 	if l.x == nil {
 		return nil
 	}
-	n := len(liveNames)
+	n := len(l.parameters)
 	out := &LiveEstimate{Time: float64(l.held-l.first) * 1e-9, Stale: float64(l.end-l.held) * 1e-9, Windows: int(l.x[2*n])}
-	for i, name := range liveNames {
-		out.Parameters = append(out.Parameters, LiveParameter{Name: name, Value: l.x[i], StdErr: l.x[n+i], Unit: l.units[i]})
+	for i, c := range l.parameters {
+		out.Parameters = append(out.Parameters, LiveParameter{Name: c.Short(), Value: l.x[i], StdErr: l.x[n+i], Unit: c.Unit})
 	}
 	return out
 }

@@ -19,7 +19,7 @@ func benchSchema(n int) hil.Schema {
 	s := hil.Schema{Rig: "bench", Rate: 1000}
 	units := []string{"rad", "rad/s", "A", "N·m", ""}
 	for i := range n {
-		sig := engine.Signal{Name: fmt.Sprintf("block%d.signal%d", i%4, i), Unit: units[i%len(units)]}
+		sig := hil.Of(fmt.Sprintf("block%d", i%4), engine.Signal{Name: fmt.Sprintf("signal%d", i), Unit: units[i%len(units)]})[0]
 		switch {
 		case i < n/4:
 			s.Meas = append(s.Meas, sig)
@@ -206,12 +206,12 @@ func TestCodecRefusesNames(t *testing.T) {
 		{"\xff", "x", "UTF-8"},
 		{"", "x", "UTF-8"},
 	} {
-		s := hil.Schema{Rate: 1, Meas: []engine.Signal{{Name: tc.a}}, Cmd: []engine.Signal{{Name: tc.b}}}
+		s := hil.Schema{Rate: 1, Meas: []hil.Channel{{Signal: engine.Signal{Name: tc.a}}}, Cmd: []hil.Channel{{Signal: engine.Signal{Name: tc.b}}}}
 		if _, err := NewRowCodec(&s, 0); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%q, %q: error %v, want one with %q", tc.a, tc.b, err, tc.want)
 		}
 	}
-	odd := hil.Schema{Rate: 1, Meas: []engine.Signal{{Name: `a "quoted" <σ> \name`}}}
+	odd := hil.Schema{Rate: 1, Meas: []hil.Channel{{Signal: engine.Signal{Name: `a "quoted" <σ> \name`}}}}
 	c, err := NewRowCodec(&odd, 0)
 	if err != nil {
 		t.Fatal(err)

@@ -81,7 +81,7 @@ func TestMetricsCountByCause(t *testing.T) {
 	m.Add(&hil.Row{Seq: 1, Mode: hil.Trip, Cause: hil.CauseStale, Where: 2, Value: 0.03, Limit: 0.02})
 	h = m.Health()
 	decode(t, h.AppendJSON(nil), &j)
-	if j["why"] != "stale sensor motor.current: 0.03 s, limit 0.02 s" || j["cause"] != "stale sensor" {
+	if j["why"] != "stale sensor drive.motor.current: 0.03 s, limit 0.02 s" || j["cause"] != "stale sensor" {
 		t.Errorf("why %q, cause %q", j["why"], j["cause"])
 	}
 	if len(j["late_counts"].([]any)) != len(j["late_edges_us"].([]any))+1 {

@@ -38,10 +38,9 @@ type PublisherOptions struct {
 
 	Commander hil.Commander // takes the commands; nil: none are taken
 
-	Metrics *Metrics              // published as health; nil: none
-	Each    func(*hil.Row)        // sees every row in the draining goroutine, must not block; may be nil
-	Ranges  map[string][2]float64 // of the channels, for meta; may be nil
-	Emit    func(hil.Event)       // gets the publisher's own events, which it then leaves to Emit to publish; nil: it publishes them itself
+	Metrics *Metrics        // published as health; nil: none
+	Each    func(*hil.Row)  // sees every row in the draining goroutine, must not block; may be nil
+	Emit    func(hil.Event) // gets the publisher's own events, which it then leaves to Emit to publish; nil: it publishes them itself
 	Log     *slog.Logger
 }
 

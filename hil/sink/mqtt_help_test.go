@@ -36,16 +36,24 @@ import (
 
 // testSchema is a small rig with running estimates.
 func testSchema() hil.Schema {
-	return hil.Schema{Rig: "bench", Rate: 1000,
-		Meas:  []engine.Signal{{Name: "motor.angle", Unit: "rad"}, {Name: "motor.current", Unit: "A"}},
-		Est:   []engine.Signal{{Name: "est.velocity", Unit: "rad/s"}, {Name: "rls.J", Unit: "kg·m²"}, {Name: "rls.J_se", Unit: "kg·m²"}, {Name: "rls.cond"}},
-		Model: []engine.Signal{{Name: "model.friction", Unit: "N·m"}},
-		Cmd:   []engine.Signal{{Name: "drive.voltage", Unit: "V"}},
+	shaft := func(name, unit string, role hil.ChannelRole) hil.Channel {
+		return hil.Channel{Signal: engine.Signal{Name: "shaft." + name, Unit: unit}, Owner: "shaft", Axis: "shaft", Role: role}
 	}
+	s := hil.Schema{Rig: "bench", Rate: 1000,
+		Owners: []hil.Owner{{Name: "drive", Kind: hil.DeviceOwner, Title: "motor board"}, {Name: "shaft", Kind: hil.AxisOwner}},
+		Meas:   hil.Of("drive", engine.Signal{Name: "motor.angle", Unit: "rad"}, engine.Signal{Name: "motor.current", Unit: "A"}),
+		Est:    []hil.Channel{shaft("est.velocity", "rad/s", hil.RoleVelocity), shaft("rls.J", "kg·m²", hil.RoleParameter), shaft("rls.J_se", "kg·m²", hil.RoleStdErr), shaft("rls.windows", "", hil.RoleCount)},
+		Model:  []hil.Channel{shaft("model.friction", "N·m", hil.RoleFriction)},
+		Cmd:    hil.Of("drive", engine.Signal{Name: "voltage", Unit: "V"}),
+	}
+	s.Meas[0].Axis, s.Meas[0].Role = "shaft", hil.RolePosition
+	s.Meas[1].Axis, s.Meas[1].Role, s.Meas[1].Range = "shaft", hil.RoleCurrent, [2]float64{-20, 20}
+	s.Cmd[0].Axis, s.Cmd[0].Role = "shaft", hil.RoleCommand
+	return s
 }
 
 func testInfo() *hil.Info {
-	return &hil.Info{Version: "test", ConfigHash: "abc", Schema: testSchema(), Start: time.Now(), Mono: 5_000_000_000}
+	return &hil.Info{Run: "20261123T000000Z", Version: "test", ConfigHash: "abc", Schema: testSchema(), Start: time.Now(), Mono: 5_000_000_000}
 }
 
 func testOptions(broker string) PublisherOptions {

@@ -26,7 +26,6 @@ func TestPublisherTopics(t *testing.T) {
 	o.User, o.Password = b.Login()
 	o.Metrics = NewMetrics(MetricsOptions{})
 	o.Each = o.Metrics.Add
-	o.Ranges = map[string][2]float64{"motor.current": {-20, 20}}
 	_, seen := client(t, b.URL(), "viewer", "")
 	p, end := runPublisher(t, o)
 	p.Event(hil.Event{Time: time.Now(), Seq: 7, Level: "warn", Code: "TEST", Text: `quoted "text"`})
@@ -34,10 +33,10 @@ func TestPublisherTopics(t *testing.T) {
 	var meta Meta
 	m := seen.wait(t, "meta", onTopic("hil/bench/meta"))
 	decode(t, m.body, &meta)
-	if meta.Rig != "bench" || meta.Rate != 1000 || len(meta.Channels) != len(o.Info.Schema.Signals()) {
+	if meta.Rig != "bench" || meta.Rate != 1000 || meta.Run != "20261123T000000Z" || len(meta.Owners) != 2 || meta.Owners[0] != (Owner{"drive", "device", "motor board"}) || len(meta.Channels) != len(o.Info.Schema.Signals()) {
 		t.Errorf("%s", m.body)
 	}
-	if c := meta.Channels[1]; c.Name != "motor.current" || c.Unit != "A" || c.Block != "meas" || c.Min == nil || *c.Max != 20 {
+	if c := meta.Channels[1]; c.Name != "drive.motor.current" || c.Unit != "A" || c.Block != "measured" || c.Owner != "drive" || c.Axis != "shaft" || c.Role != "current" || c.Min == nil || *c.Max != 20 {
 		t.Errorf("%+v", c)
 	}
 	if string(seen.wait(t, "status", onTopic("hil/bench/status")).body) != "online" {
@@ -49,7 +48,7 @@ func TestPublisherTopics(t *testing.T) {
 	decode(t, seen.wait(t, "health", onTopic("hil/bench/health")).body, &health)
 	decode(t, seen.wait(t, "event", onTopic("hil/bench/event")).body, &event)
 	seen.wait(t, "report", onTopic("hil/bench/estimate/report"))
-	if state["mode"] != "run" || estimate["J"] != 7e-5 || event["text"] != `quoted "text"` || event["seq"] != 7.0 {
+	if state["mode"] != "run" || estimate["shaft.rls.J"] != 7e-5 || event["text"] != `quoted "text"` || event["seq"] != 7.0 {
 		t.Errorf("state %v\nestimate %v\nevent %v", state, estimate, event)
 	}
 	for dec, seen := json.NewDecoder(bytes.NewReader(p.HealthJSON())), map[string]bool{}; ; {

@@ -13,14 +13,15 @@ import (
 // null, because JSON knows neither NaN nor infinity, and no integer exceeds 2⁵³, because JavaScript would round it.
 type encoder struct {
 	zero int64    // ns  Unix time at zero of the loop's clock
-	keys [][]byte // `,"motor.angle":` for each signal of the row, in the order of Row.X
+	keys [][]byte // `,"drive.rotor.angle":` for each signal of the row, in the order of Row.X
+	run  []byte   // `,"run":"…","epoch":`
 }
 
 // reserved are the keys that the payloads use beside the signals.
-var reserved = map[string]bool{"timestamp": true, "seq": true, "epoch": true, "mode": true, "armed": true, "late_us": true, "busy_us": true}
+var reserved = map[string]bool{"timestamp": true, "seq": true, "run": true, "epoch": true, "mode": true, "armed": true, "late_us": true, "busy_us": true}
 
 func newEncoder(info *hil.Info) (*encoder, error) {
-	e := &encoder{zero: info.Start.UnixNano() - info.Mono}
+	e := &encoder{zero: info.Start.UnixNano() - info.Mono, run: []byte(`,"run":` + quote(info.Run) + `,"epoch":`)}
 	seen := make(map[string]bool)
 	for _, sig := range info.Schema.Signals() {
 		switch {
@@ -37,7 +38,7 @@ func newEncoder(info *hil.Info) (*encoder, error) {
 	return e, nil
 }
 
-// sample appends {"timestamp":…,"seq":…,<signal>:…}.
+// sample appends {"timestamp":…,"seq":…,"run":…,"epoch":…,<signal>:…}.
 func (e *encoder) sample(b []byte, r *hil.Row) []byte { return append(e.signals(b, r), '}') }
 
 // state appends a sample with the condition of the loop: one flat object, as dashboards want it.
@@ -51,8 +52,6 @@ func (e *encoder) state(b []byte, r *hil.Row) []byte {
 	b = appendNumber(b, float64(r.Late)*1e-3)
 	b = append(b, `,"busy_us":`...)
 	b = appendNumber(b, float64(r.Busy)*1e-3)
-	b = append(b, `,"epoch":`...)
-	b = strconv.AppendUint(b, uint64(r.Epoch), 10)
 	return append(b, '}')
 }
 
@@ -61,6 +60,8 @@ func (e *encoder) signals(b []byte, r *hil.Row) []byte {
 	b = appendSeconds(b, e.zero+r.T)
 	b = append(b, `,"seq":`...)
 	b = strconv.AppendUint(b, r.Seq, 10)
+	b = append(b, e.run...)
+	b = strconv.AppendUint(b, uint64(r.Epoch), 10)
 	for i, key := range e.keys {
 		b = append(b, key...)
 		b = appendNumber(b, r.X[i])

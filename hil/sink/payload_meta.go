@@ -2,18 +2,26 @@ package sink
 
 import (
 	"encoding/json"
-	"strings"
 
-	"hilrig/engine"
 	"hilrig/engine/numeric"
 	"hilrig/hil"
 )
 
-// Channel describes one signal of the rows, in `meta`. Units live here once and in no other topic.
+// Owner is who channels belong to.
+type Owner struct {
+	Name  string `json:"name"`
+	Kind  string `json:"kind"` // device, axis or model
+	Title string `json:"title,omitempty"`
+}
+
+// Channel describes one signal of the rows: in `meta`, in recordings and to the page. Units live here once and in no topic.
 type Channel struct {
 	Name  string   `json:"name"`
 	Unit  string   `json:"unit"`  // SI, or a display unit the configuration names; "" for a pure number
-	Block string   `json:"block"` // meas, est, model or cmd
+	Block string   `json:"block"` // measured, estimated, modelled or command
+	Owner string   `json:"owner"`
+	Axis  string   `json:"axis,omitempty"` // that has it, or uses the signal of a device
+	Role  string   `json:"role"`
 	Min   *float64 `json:"min,omitempty"`
 	Max   *float64 `json:"max,omitempty"`
 }
@@ -21,6 +29,7 @@ type Channel struct {
 // Meta is the payload of the retained topic `meta`: all that a consumer must know once to read the live topics.
 type Meta struct {
 	Rig        string            `json:"rig"`
+	Run        string            `json:"run"` // id of the run: every batch of samples names it
 	Version    string            `json:"version"`
 	ConfigHash string            `json:"config_hash"`
 	Rate       float64           `json:"rate"`  // Hz  rows per second
@@ -28,6 +37,7 @@ type Meta struct {
 	DryRun     bool              `json:"dry_run"`
 	Note       string            `json:"note,omitempty"`
 	Commands   string            `json:"commands"` // none, stop or all
+	Owners     []Owner           `json:"owners"`
 	Channels   []Channel         `json:"channels"`
 	Topics     map[string]string `json:"topics"` // full topic → what it carries
 	Samples    struct {
@@ -43,26 +53,32 @@ var topicContent = [...][2]string{
 	{"state", "newest row, one flat object"},
 	{"samples", "array of objects, one per row, every row"},
 	{"estimate", "running estimates with standard errors (_se), one flat object; retained"},
-	{"estimate/report", "array of {name, unit, value, se, ci95}; retained"},
+	{"estimate/report", "array of {axis, name, unit, value, se, ci95}; retained"},
 	{"health", "timing and losses, once a second"},
 	{"event", "{timestamp, seq, level, code, text}"},
 	{"cmd/+", "commands {id, expires, set}"},
 	{"cmd/+/ack", "answers {id, ok, error}"},
 }
 
-// Channels lists the signals of a schema with their block and, where known, their range.
-func Channels(s *hil.Schema, ranges map[string][2]float64) []Channel {
-	var out []Channel
-	for _, block := range []struct {
-		name    string
-		signals []engine.Signal
-	}{{"meas", s.Meas}, {"est", s.Est}, {"model", s.Model}, {"cmd", s.Cmd}} {
-		for _, sig := range block.signals {
-			c := Channel{Name: sig.Name, Unit: sig.Unit, Block: block.name}
-			if r, ok := ranges[sig.Name]; ok {
-				c.Min, c.Max = numeric.OrNull(r[0]), numeric.OrNull(r[1])
+// Owners lists who the channels of a schema belong to.
+func Owners(s *hil.Schema) []Owner {
+	out := []Owner{}
+	for _, o := range s.Owners {
+		out = append(out, Owner{o.Name, o.Kind.String(), o.Title})
+	}
+	return out
+}
+
+// Channels lists the channels of a schema with their block.
+func Channels(s *hil.Schema) []Channel {
+	out := []Channel{}
+	for b := hil.Measured; b <= hil.Commanded; b++ {
+		for _, c := range s.Block(b) {
+			ch := Channel{Name: c.Name, Unit: c.Unit, Block: b.String(), Owner: c.Owner, Axis: c.Axis, Role: c.Role.String()}
+			if c.Range[0] < c.Range[1] {
+				ch.Min, ch.Max = numeric.OrNull(c.Range[0]), numeric.OrNull(c.Range[1])
 			}
-			out = append(out, c)
+			out = append(out, ch)
 		}
 	}
 	return out
@@ -71,9 +87,9 @@ func Channels(s *hil.Schema, ranges map[string][2]float64) []Channel {
 func metaJSON(o *PublisherOptions, root string) ([]byte, error) {
 	in := o.Info
 	m := Meta{
-		Rig: in.Schema.Rig, Version: in.Version, ConfigHash: in.ConfigHash, Rate: in.Schema.Rate,
+		Rig: in.Schema.Rig, Run: in.Run, Version: in.Version, ConfigHash: in.ConfigHash, Rate: in.Schema.Rate,
 		Start: float64(in.Start.UnixMicro()) * 1e-6, DryRun: in.DryRun, Note: in.Note, Commands: o.Commands,
-		Channels: Channels(&in.Schema, o.Ranges), Topics: make(map[string]string),
+		Owners: Owners(&in.Schema), Channels: Channels(&in.Schema), Topics: make(map[string]string),
 	}
 	m.Samples.Content, m.Samples.Batch = "json", o.Batch
 	for _, t := range topicContent {
@@ -82,47 +98,38 @@ func metaJSON(o *PublisherOptions, root string) ([]byte, error) {
 	return json.Marshal(m)
 }
 
-// estimates knows where in a row the running estimates are: the signals of the est block called rls.<name>, with the
-// standard error of <name> in rls.<name>_se.
+// estimates knows where in a row the running estimates are: parameters, their standard errors, how many windows they rest on.
 type estimates struct {
 	at     []int    // place in Row.X
-	keys   [][]byte // `,"J":`
+	keys   [][]byte // `,"shaft.rls.J":`
 	report []reported
 }
 
 type reported struct {
-	name, unit string
-	value, se  int // place in Row.X
+	axis, name, unit string
+	value, se        int // place in Row.X
 }
-
-const estimatePrefix = "rls."
 
 // z95 is the 97.5 % point of the normal distribution, for two-sided 95 % intervals.
 const z95 = 1.959963984540054
 
 func newEstimates(s *hil.Schema) estimates {
 	var e estimates
-	first := len(s.Meas)
-	place := make(map[string]int)
-	for i, sig := range s.Est {
-		if name, ok := strings.CutPrefix(sig.Name, estimatePrefix); ok {
-			place[name] = first + i
-			e.at = append(e.at, first+i)
-			e.keys = append(e.keys, []byte(","+quote(name)+":"))
+	for i, c := range s.Est {
+		if c.Role == hil.RoleParameter || c.Role == hil.RoleStdErr || c.Role == hil.RoleCount {
+			e.at = append(e.at, len(s.Meas)+i)
+			e.keys = append(e.keys, []byte(","+quote(c.Name)+":"))
 		}
 	}
-	for _, sig := range s.Est {
-		name := strings.TrimPrefix(sig.Name, estimatePrefix)
-		at, known := place[name]
-		se, paired := place[name+"_se"]
-		if known && paired {
-			e.report = append(e.report, reported{name, sig.Unit, at, se})
-		}
+	at, parameters := s.FindAll(hil.Estimated, hil.RoleParameter)
+	errors, _ := s.FindAll(hil.Estimated, hil.RoleStdErr)
+	for i, c := range parameters {
+		e.report = append(e.report, reported{c.Axis, c.Short(), c.Unit, at[i], errors[i]})
 	}
 	return e
 }
 
-// flat appends {"timestamp":…,"J":…,"J_se":…,…,"excited":true}.
+// flat appends {"timestamp":…,"shaft.rls.J":…,"shaft.rls.J_se":…,…,"excited":true}.
 func (e *estimates) flat(b []byte, enc *encoder, r *hil.Row) []byte {
 	b = append(b, `{"timestamp":`...)
 	b = appendSeconds(b, enc.zero+r.T)
@@ -139,6 +146,7 @@ func (e *estimates) flat(b []byte, enc *encoder, r *hil.Row) []byte {
 // full is the array of estimate/report: value, standard error and 95 % interval with the unit beside them.
 func (e *estimates) full(r *hil.Row) ([]byte, error) {
 	type entry struct {
+		Axis  string      `json:"axis"`
 		Name  string      `json:"name"`
 		Unit  string      `json:"unit"`
 		Value *float64    `json:"value"`
@@ -148,7 +156,7 @@ func (e *estimates) full(r *hil.Row) ([]byte, error) {
 	out := make([]entry, 0, len(e.report))
 	for _, p := range e.report {
 		v, se := r.X[p.value], r.X[p.se]
-		out = append(out, entry{p.name, p.unit, numeric.OrNull(v), numeric.OrNull(se), [2]*float64{numeric.OrNull(v - z95*se), numeric.OrNull(v + z95*se)}})
+		out = append(out, entry{p.axis, p.name, p.unit, numeric.OrNull(v), numeric.OrNull(se), [2]*float64{numeric.OrNull(v - z95*se), numeric.OrNull(v + z95*se)}})
 	}
 	return json.Marshal(out)
 }

@@ -9,7 +9,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"hilrig/engine"
 	"hilrig/hil"
 )
 
@@ -86,13 +85,13 @@ func TestStateIsFlat(t *testing.T) {
 		}
 	}
 	want := map[string]any{"seq": 42.0, "mode": "run", "armed": true, "late_us": 3.21, "busy_us": 1.9, "epoch": 2.0,
-		"motor.angle": 0.1, "motor.current": nil, "est.velocity": nil, "drive.voltage": 0.8}
+		"drive.motor.angle": 0.1, "drive.motor.current": nil, "shaft.est.velocity": nil, "drive.voltage": 0.8, "run": "20261123T000000Z"}
 	for k, v := range want {
 		if m[k] != v {
 			t.Errorf("%s is %v, want %v", k, m[k], v)
 		}
 	}
-	if len(m) != len(info.Schema.Signals())+7 {
+	if len(m) != len(info.Schema.Signals())+8 {
 		t.Errorf("%d keys: %v", len(m), m)
 	}
 	wall := float64(info.Wall(r.T).UnixNano()) * 1e-9
@@ -126,7 +125,7 @@ func TestSamplesSuitPlotJuggler(t *testing.T) {
 			t.Fatalf("timestamp %v after %v", row["timestamp"], last)
 		}
 		last = ts
-		if len(row) != len(info.Schema.Signals())+2 {
+		if len(row) != len(info.Schema.Signals())+4 {
 			t.Fatalf("keys: %v", row)
 		}
 	}
@@ -140,11 +139,11 @@ func TestEstimatesFromTheRow(t *testing.T) {
 	}
 	est := newEstimates(&info.Schema)
 	r := testRow(info)
-	r.X[3], r.X[4], r.X[5] = 7e-5, 1e-6, math.Inf(1) // J, J_se, cond
+	r.X[3], r.X[4], r.X[5] = 7e-5, 1e-6, math.Inf(1) // J, J_se, windows
 	r.Flags = hil.FlagUnexcited
 	var m map[string]any
 	decode(t, est.flat(nil, enc, r), &m)
-	if m["J"] != 7e-5 || m["J_se"] != 1e-6 || m["cond"] != nil || m["excited"] != false || len(m) != 5 {
+	if m["shaft.rls.J"] != 7e-5 || m["shaft.rls.J_se"] != 1e-6 || m["shaft.rls.windows"] != nil || m["excited"] != false || len(m) != 5 {
 		t.Errorf("%v", m)
 	}
 	body, err := est.full(r)
@@ -152,13 +151,13 @@ func TestEstimatesFromTheRow(t *testing.T) {
 		t.Fatal(err)
 	}
 	var rep []struct {
-		Name, Unit string
-		Value, SE  float64
-		CI95       [2]float64
+		Axis, Name, Unit string
+		Value, SE        float64
+		CI95             [2]float64
 	}
 	decode(t, body, &rep)
 	// two-sided 95 % of the normal distribution: ±1.96 standard errors
-	if len(rep) != 1 || rep[0].Name != "J" || rep[0].Unit != "kg·m²" || math.Abs(rep[0].CI95[1]-(7e-5+1.96e-6)) > 1e-10 {
+	if len(rep) != 1 || rep[0].Axis != "shaft" || rep[0].Name != "J" || rep[0].Unit != "kg·m²" || math.Abs(rep[0].CI95[1]-(7e-5+1.96e-6)) > 1e-10 {
 		t.Errorf("%s", body)
 	}
 }
@@ -169,8 +168,8 @@ func TestSchemasThatCannotBePublished(t *testing.T) {
 		want   string
 	}{
 		"reserved name": {func(o *PublisherOptions) { o.Info.Schema.Meas[0].Name = "seq" }, `signal "seq"`},
-		"same name":     {func(o *PublisherOptions) { o.Info.Schema.Meas[0].Name = "motor.current" }, "two signals"},
-		"no name":       {func(o *PublisherOptions) { o.Info.Schema.Meas[0] = engine.Signal{} }, "has no name"},
+		"same name":     {func(o *PublisherOptions) { o.Info.Schema.Meas[0].Name = "drive.motor.current" }, "two signals"},
+		"no name":       {func(o *PublisherOptions) { o.Info.Schema.Meas[0] = hil.Channel{} }, "has no name"},
 		"wildcard":      {func(o *PublisherOptions) { o.Prefix = "hil/+" }, "wildcards"},
 		"leading slash": {func(o *PublisherOptions) { o.Prefix = "/hil" }, "empty level"},
 		"rig with /":    {func(o *PublisherOptions) { o.Info.Schema.Rig = "a/b" }, "separates"},

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -14,41 +15,55 @@ import (
 // infoName is the metadata record that describes the run.
 const infoName = "hil.info"
 
-// blocks of a row as they stand in "schema" of hil.info.
-type blocks struct {
-	Meas  []signalJSON `json:"measured"`
-	Est   []signalJSON `json:"estimated"`
-	Model []signalJSON `json:"modelled"`
-	Cmd   []signalJSON `json:"command"`
+// recordFormat is the format of the files.
+const recordFormat = "2"
+
+// schemaJSON is the schema of the rows on file.
+type schemaJSON struct {
+	Owners   []Owner   `json:"owners"`
+	Channels []Channel `json:"channels"`
 }
 
-// signalJSON is an engine.Signal on file.
-type signalJSON struct {
-	Name string `json:"name"`
-	Unit string `json:"unit"`
-}
-
-func toJSON(sigs []engine.Signal) []signalJSON {
-	js := make([]signalJSON, len(sigs))
-	for i, s := range sigs {
-		js[i] = signalJSON(s)
+// schemaOf is the schema that a file has, without rig and rate.
+func schemaOf(text string) (s hil.Schema, err error) {
+	var j schemaJSON
+	if err = json.Unmarshal([]byte(text), &j); err != nil {
+		return s, err
 	}
-	return js
-}
-
-func fromJSON(js []signalJSON) []engine.Signal {
-	var sigs []engine.Signal
-	for _, j := range js {
-		sigs = append(sigs, engine.Signal(j))
+	for _, o := range j.Owners {
+		kind := slices.Index(hil.OwnerKind(0).Words(), o.Kind)
+		if kind < 0 {
+			return s, fmt.Errorf("owner %q is a %q, which is not known", o.Name, o.Kind)
+		}
+		s.Owners = append(s.Owners, hil.Owner{Name: o.Name, Kind: hil.OwnerKind(kind), Title: o.Title})
 	}
-	return sigs
+	last := hil.Measured
+	for _, c := range j.Channels {
+		block := slices.Index(hil.Measured.Words(), c.Block)
+		if block < int(last) {
+			return s, fmt.Errorf("channel %q stands in block %q behind one of %q", c.Name, c.Block, last)
+		}
+		last = hil.Block(block)
+		role, err := hil.RoleNamed(c.Role)
+		if err != nil {
+			return s, fmt.Errorf("channel %q: %w", c.Name, err)
+		}
+		ch := hil.Channel{Signal: engine.Signal{Name: c.Name, Unit: c.Unit}, Owner: c.Owner, Axis: c.Axis, Role: role}
+		if c.Min != nil && c.Max != nil {
+			ch.Range = [2]float64{*c.Min, *c.Max}
+		}
+		s.SetBlock(last, append(s.Block(last), ch))
+	}
+	return s, nil
 }
 
 // prologue writes what stands before the first chunk: who recorded what with which configuration, schemas and channels.
 func prologue(w *mcapWriter, info *hil.Info) {
 	s := &info.Schema
-	schema, _ := json.Marshal(blocks{toJSON(s.Meas), toJSON(s.Est), toJSON(s.Model), toJSON(s.Cmd)}) // strings only: cannot fail
+	schema, _ := json.Marshal(schemaJSON{Owners(s), Channels(s)}) // strings and finite numbers: cannot fail
 	w.metadata(infoName, []kv{
+		{"format", recordFormat},
+		{"run", info.Run},
 		{"version", info.Version},
 		{"config_hash", info.ConfigHash},
 		{"rig", s.Rig},
@@ -96,15 +111,11 @@ func rowSchema(s *hil.Schema) []byte {
 	for _, f := range rowFields {
 		ps = append(ps, property{f.name, f.kind, f.unit, f.doc})
 	}
-	block := func(kind string, sigs []engine.Signal) {
-		for _, sig := range sigs {
-			ps = append(ps, property{sig.Name, "number", sig.Unit, kind})
+	for b := hil.Measured; b <= hil.Commanded; b++ {
+		for _, c := range s.Block(b) {
+			ps = append(ps, property{c.Name, "number", c.Unit, b.String()})
 		}
 	}
-	block("measured", s.Meas)
-	block("estimated", s.Est)
-	block("modelled", s.Model)
-	block("command", s.Cmd)
 	return objectSchema("hil.Row", ps)
 }
 

@@ -1,7 +1,7 @@
 package sink
 
 import (
-	"encoding/json"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -105,8 +105,11 @@ func (r *Run) readInfo() error {
 	for _, e := range kvs {
 		val[e.key] = e.value
 	}
+	if f := val["format"]; f != recordFormat {
+		return fmt.Errorf("a recording of format %q by version %s of the program; this one reads format %s", cmp.Or(f, "1"), val["version"], recordFormat)
+	}
 	in := &r.Info
-	in.Version, in.ConfigHash, in.Note = val["version"], val["config_hash"], val["note"]
+	in.Run, in.Version, in.ConfigHash, in.Note = val["run"], val["version"], val["config_hash"], val["note"]
 	in.Config, in.DryRun = r.m.attach[runConfig], val["dry_run"] == "true"
 
 	bad := func(key string, err error) error { return fmt.Errorf("record %q: %s: %w", infoName, key, err) }
@@ -118,15 +121,13 @@ func (r *Run) readInfo() error {
 		return bad("mono_ns", err)
 	}
 	s := &in.Schema
+	if *s, err = schemaOf(val["schema"]); err != nil {
+		return bad("schema", err)
+	}
 	s.Rig = val["rig"]
 	if s.Rate, err = strconv.ParseFloat(val["rate_hz"], 64); err != nil || !(s.Rate > 0) || math.IsInf(s.Rate, 0) {
 		return bad("rate_hz", fmt.Errorf("%q is not a rate", val["rate_hz"]))
 	}
-	var b blocks
-	if err := json.Unmarshal([]byte(val["schema"]), &b); err != nil {
-		return bad("schema", err)
-	}
-	s.Meas, s.Est, s.Model, s.Cmd = fromJSON(b.Meas), fromJSON(b.Est), fromJSON(b.Model), fromJSON(b.Cmd)
 	if s.Len() > hil.MaxSignals {
 		return bad("schema", fmt.Errorf("%d signals, more than %d", s.Len(), hil.MaxSignals))
 	}

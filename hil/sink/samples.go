@@ -17,7 +17,7 @@ import (
 
 // Samples is a run in the time of its samples, column by column.
 //
-// A row of a recording belongs to a tick: it holds the newest sample, which is link.age old, or the sample before once more.
+// A row of a recording belongs to a tick: it holds the newest sample, which is as old as the age of its device says, or the sample before once more.
 // A fit wants samples. So
 //
 //   - a sample's time is the tick's time minus its age; rows that brought no new sample are left out;
@@ -38,7 +38,6 @@ type Samples struct {
 
 // SampleOptions say what the recording does not say by itself. The zero value suits a device that samples once a tick.
 type SampleOptions struct {
-	Age     string  // signal with the age of a sample in s; "": link.age, where there is one
 	Delay   float64 // s  age of a sample beyond that
 	Every   float64 // s  from sample to sample; 0: one tick
 	Clocked bool    // ages come from the device's own clock
@@ -63,9 +62,6 @@ const (
 // Samples reads the run in the time of its samples.
 func (r *Run) Samples(opt SampleOptions) *Samples {
 	s := &r.Info.Schema
-	if opt.Age == "" && slices.ContainsFunc(s.Meas, func(m engine.Signal) bool { return m.Name == "link.age" }) {
-		opt.Age = "link.age"
-	}
 	if opt.Every == 0 {
 		opt.Every = 1 / s.Rate
 	}
@@ -140,12 +136,16 @@ func (s *Samples) Columns(ctx context.Context, names []string) ([][]float64, err
 	s.notes = nil
 	g := gather{s: s, cols: cols, in: make([][]float64, len(cols))}
 	sch := &s.run.Info.Schema
+	device := ""
 	for _, c := range cols {
 		if c.kind == 'm' {
 			g.need |= 1 << c.at
+			device = sch.Meas[c.at].Owner
 		}
 	}
-	g.age = sch.Index(s.opt.Age)
+	g.age = slices.IndexFunc(sch.Meas, func(c hil.Channel) bool {
+		return c.Role == hil.RoleAge && (c.Owner == device || device == "")
+	})
 	if g.need == 0 && g.age >= 0 {
 		g.need = 1 << g.age // any frame
 	}

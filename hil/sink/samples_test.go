@@ -31,11 +31,13 @@ const boardTone = 2 * math.Pi * 2.3 // rad/s
 func boardAngle(t float64) float64 { return 0.6 * math.Sin(boardTone*t+0.4) }
 
 func boardSchema(rate float64) hil.Schema {
-	return hil.Schema{Rig: "board", Rate: rate,
-		Meas: []engine.Signal{{Name: "motor.angle", Unit: "rad"}, {Name: "link.age", Unit: "s"}},
-		Est:  []engine.Signal{{Name: "est.position", Unit: "rad"}},
-		Cmd:  []engine.Signal{{Name: "drive.voltage", Unit: "V"}},
+	s := hil.Schema{Rig: "board", Rate: rate,
+		Meas: hil.Of("drive", engine.Signal{Name: "motor.angle", Unit: "rad"}, engine.Signal{Name: "age", Unit: "s"}),
+		Est:  hil.Of("shaft", engine.Signal{Name: "est.position", Unit: "rad"}),
+		Cmd:  hil.Of("drive", engine.Signal{Name: "voltage", Unit: "V"}),
 	}
+	s.Meas[1].Role = hil.RoleAge
+	return s
 }
 
 // rows are what the daemon records.
@@ -130,7 +132,7 @@ func TestSamplesInTheirOwnTime(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.b.seconds = 4
-			x, notes, err := c.b.read(t, SampleOptions{}, SampleTime, SamplePiece, "motor.angle", "est.position", "drive.voltage")
+			x, notes, err := c.b.read(t, SampleOptions{}, SampleTime, SamplePiece, "drive.motor.angle", "shaft.est.position", "drive.voltage")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -198,7 +200,7 @@ func TestSamplesByMode(t *testing.T) {
 		{false, [][2]float64{{1, 2}, {2.5, 3}, {3, 3.5}}},
 		{true, [][2]float64{{0, 1}, {2, 2.5}, {3.5, 4}}},
 	} {
-		x, _, err := b.read(t, SampleOptions{Still: c.still}, SampleTime, SamplePiece, "motor.angle")
+		x, _, err := b.read(t, SampleOptions{Still: c.still}, SampleTime, SamplePiece, "drive.motor.angle")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -213,10 +215,10 @@ func TestSamplesByMode(t *testing.T) {
 		}
 	}
 	b.mode = func(float64) hil.Mode { return hil.Ready }
-	if _, _, err := b.read(t, SampleOptions{}, SampleTime, "motor.angle"); !errors.Is(err, errNoSamples) || !strings.Contains(err.Error(), "never on") {
+	if _, _, err := b.read(t, SampleOptions{}, SampleTime, "drive.motor.angle"); !errors.Is(err, errNoSamples) || !strings.Contains(err.Error(), "never on") {
 		t.Errorf("a drive that was never on: %v", err)
 	}
-	if _, _, err := b.read(t, SampleOptions{}, SampleTime, "motor.angel"); !errors.Is(err, ErrChannel) || !strings.Contains(err.Error(), "motor.angle") {
+	if _, _, err := b.read(t, SampleOptions{}, SampleTime, "drive.motor.angel"); !errors.Is(err, ErrChannel) || !strings.Contains(err.Error(), "drive.motor.angle") {
 		t.Errorf("a wrong name: %v", err)
 	}
 }

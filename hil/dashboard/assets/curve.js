@@ -4,6 +4,7 @@
 // Bins are equal and symmetrical about zero. When a velocity lies outside, the range doubles and bins merge in pairs, so
 // nothing is thrown away. Each bin remembers a bounded, evenly thinned choice of its values (reservoir sampling).
 import { sheet, axes, ink } from './paper.js';
+import { axes as axesOf, find, parameters } from './channels.js';
 import { niceStep, count } from './format.js';
 
 const half = 48; // bins on each side
@@ -36,7 +37,7 @@ class Bin {
 // steady is the LuGre law at constant velocity v (theory (6.46), (6.47)), N·m.
 export function steady(p, v) {
   const g = p.Fc + ((p.Fs ?? p.Fc) - p.Fc) * Math.exp(-((v / (p.vs || Infinity)) ** 2));
-  return g * Math.sign(v) + (p.sigma2 ?? p.Fv ?? 0) * v + (p.offset ?? p.off ?? 0);
+  return g * Math.sign(v) + (p.sigma2 ?? p.Fv ?? 0) * v + (p.offset ?? 0);
 }
 
 export class Curve {
@@ -47,6 +48,10 @@ export class Curve {
     this.truth = info.truth && isFinite(info.truth.Fc) ? info.truth : null;
     document.getElementById('curve-truth-key').hidden = !this.truth;
     document.getElementById('curve-clear').addEventListener('click', () => { this.clear(); this.draw(); });
+    const [axis] = axesOf(info);
+    this.velocity = find(info, axis, 'estimated', 'velocity')?.name;
+    this.friction = find(info, axis, 'estimated', 'friction')?.name;
+    this.parameters = parameters(info).filter((p) => p.axis === axis);
     this.rls = null;
     this.clear();
   }
@@ -63,7 +68,7 @@ export class Curve {
   add(batch) {
     const every = Math.max(1, Math.floor(batch.length / 6));
     batch.forEach((row, i) => {
-      const v = row['est.velocity'], f = row['est.friction'];
+      const v = row[this.velocity], f = row[this.friction];
       if (typeof v !== 'number' || typeof f !== 'number' || !isFinite(v) || !isFinite(f)) return;
       while (Math.abs(v) >= this.max && this.max < 1e6) this.widen();
       if (Math.abs(v) >= this.max) return;
@@ -83,7 +88,8 @@ export class Curve {
   }
 
   estimate(e) {
-    this.rls = e.Fc_se > 0 && Number.isFinite(e.Fc) && Number.isFinite(e.Fv) ? e : null; // before the first window all are zero
+    const now = Object.fromEntries(this.parameters.map((p) => [p.short, e[p.error] > 0 ? e[p.value] : NaN])); // before the first window all are zero
+    this.rls = Number.isFinite(now.Fc) && Number.isFinite(now.Fv) ? now : null;
   }
 
   draw() {
@@ -120,7 +126,7 @@ export class Curve {
     if (isFinite(this.model.Fc)) out.push({ f: (v) => steady(this.model, v), colour: ink('c2'), dash: [] });
     if (this.truth) out.push({ f: (v) => steady(this.truth, v), colour: ink('c4'), dash: [2, 3] });
     const e = this.rls;
-    if (e) out.push({ f: (v) => e.Fc * Math.sign(v) + e.Fv * v + (e.off || 0), colour: ink('c3'), dash: [7, 4] });
+    if (e) out.push({ f: (v) => e.Fc * Math.sign(v) + e.Fv * v + (e.offset || 0), colour: ink('c3'), dash: [7, 4] });
     return out;
   }
 

@@ -1,13 +1,14 @@
 // The table of estimated parameters: value with its 95 % interval, beside the configured and, on the virtual rig, true one.
 import { together } from './format.js';
+import { parameters } from './channels.js';
 
 const known = {
   J: { words: 'inertia', unit: 'kg·m²', model: ['J'] },
   Fv: { words: 'viscous', unit: 'N·m·s/rad', model: ['Fv', 'sigma2'] },
   Fc: { words: 'Coulomb', unit: 'N·m', model: ['Fc'] },
-  off: { words: 'offset', unit: 'N·m', model: ['off', 'offset'] },
+  offset: { words: 'constant', unit: 'N·m', model: ['offset'] },
 };
-const frozen = 4; // s without a new window while running: the estimator rests
+const frozen = 4; // s without a new value while running: the estimator rests
 
 export class Estimates {
   constructor(info) {
@@ -15,25 +16,26 @@ export class Estimates {
     this.body = document.getElementById('params');
     this.badge = document.getElementById('unexcited');
     document.getElementById('truth-head').hidden = !info.truth;
-    this.units = new Map(info.channels.map((c) => [c.name, c.unit]));
-    this.windows = NaN;
-    this.grown = 0; // s, when the number of windows last grew
+    this.parameters = parameters(info);
+    this.parameters.sort((a, b) => rank(a.short) - rank(b.short));
+    this.several = new Set(this.parameters.map((p) => p.axis)).size > 1;
+    this.before = ''; // the values last seen …
+    this.changed = 0; // s, … and when they last changed
   }
 
   update(e, mode) {
-    const names = Object.keys(e).filter((k) => e[`${k}_se`] > 0); // before the first window there is nothing but zeros
-    names.sort((a, b) => rank(a) - rank(b));
-    if (names.length) this.body.replaceChildren(...names.map((k) => this.row(k, e[k], e[`${k}_se`])));
+    const known = this.parameters.filter((p) => e[p.error] > 0); // before the first window there is nothing but zeros
+    if (known.length) this.body.replaceChildren(...known.map((p) => this.row(p, e[p.value], e[p.error])));
     this.excitation(e, mode);
   }
 
   // row writes estimate, model and truth with one exponent, so that the digits stand under each other.
-  row(name, value, se) {
-    const k = known[name] || { words: '', unit: '', model: [name] };
+  row(p, value, se) {
+    const k = known[p.short] || { words: '', unit: '', model: [p.short] };
     const half = Number.isFinite(se) ? 1.96 * se : NaN, model = pick(this.info.model, k.model), truth = pick(this.info.truth || {}, k.model);
-    const { texts, half: around, unit } = together([value, model, truth], half, this.units.get(`rls.${name}`) || k.unit);
+    const { texts, half: around, unit } = together([value, model, truth], half, p.unit || k.unit);
     const tr = document.createElement('tr');
-    const head = cell(tr, 'th', name, '');
+    const head = cell(tr, 'th', this.several ? `${p.axis} ${p.short}` : p.short, '');
     head.scope = 'row';
     head.append(Object.assign(document.createElement('span'), { className: 'muted words', textContent: ' ' + k.words }));
     const est = cell(tr, 'td', around ? `${texts[0]} ± ${around}` : texts[0], 'num');
@@ -54,13 +56,14 @@ export class Estimates {
     return tr;
   }
 
-  // excitation: the daemon says so, or the count of used windows stands still while the rig runs.
+  // excitation: the daemon says so, or the values stand still while the rig runs.
   excitation(e, mode) {
     const t = e.timestamp;
-    if (!(e.windows <= this.windows) || mode !== 'run') this.grown = t;
-    this.windows = e.windows;
+    const now = this.parameters.map((p) => e[p.value]).join();
+    if (now !== this.before || mode !== 'run') this.changed = t;
+    this.before = now;
     const rests = e.excited === false || e.excited === 0 || e.unexcited === true || e.unexcited === 1
-      || (mode === 'run' && t - this.grown > frozen);
+      || (mode === 'run' && t - this.changed > frozen);
     this.badge.hidden = !rests;
   }
 }

@@ -7,6 +7,7 @@ import { Lateness } from './lateness.js';
 import { Estimates } from './estimates.js';
 import { Events } from './events.js';
 import { Commands } from './commands.js';
+import { models } from './channels.js';
 import { eng, count } from './format.js';
 
 const $ = (id) => document.getElementById(id);
@@ -48,11 +49,12 @@ async function start() {
     now.heard = now.fresh = true;
     if (now.mode === 'run') curve.add(batch);
   };
+  const [model] = models(info);
   const setBrush = (s) => {
-    const averaged = s['brush.averaged'];
+    const averaged = s[`${model}.averaged`];
     if (averaged === undefined) return;
     $('brush').hidden = false;
-    $('contact').textContent = averaged ? 'averaged' : `${s['brush.substeps']} steps`;
+    $('contact').textContent = averaged ? 'averaged' : `${s[`${model}.substeps`]} steps`;
     $('contact').classList.toggle('bad', Boolean(averaged));
   };
   const sparseState = (s) => {

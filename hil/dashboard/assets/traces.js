@@ -1,17 +1,17 @@
 // All live traces: which signals are drawn where, the window, pause and zoom. Every figure shows the same stretch of time.
 import { Plot } from './plot.js';
+import { axes, models, find, short } from './channels.js';
 import { unitAt } from './format.js';
 
-// Each figure takes the signals that this rig has: by name, else the first with the unit in the block.
+// The figures of an axis: block and role of each trace; the first that there are, of those in one place.
 const figures = [
-  { title: 'Position', want: [['est.position', 'estimate', 'c1'], ['ref.position', 'reference', 'c2', [6, 4]]], or: ['measured', 'rad', 'measured'] },
-  { title: 'Velocity', want: [['est.velocity', 'estimate', 'c1'], ['ref.velocity', 'reference', 'c2', [6, 4]]], or: ['measured', 'rad/s', 'measured'] },
-  { title: 'Current and voltage', want: [['motor.current', 'current', 'c1'], ['drive.voltage', 'voltage', 'c2']], or: ['measured', 'A', 'current'] },
-  { title: 'Friction', want: [['est.friction', 'est.', 'c1'], ['model.friction', 'model', 'c2', [6, 4]], ['comp.friction', 'comp.', 'c3', [2, 3]]] },
-  { title: 'Tracking error', want: [['ctl.error', 'reference − estimate', 'c1']] },
-  { title: 'Brushes', want: [['brush.torque', 'torque of both', 'c1'], ['brush.force', 'face force', 'c2', [6, 4]]], rare: true },
-  { title: 'Brush', want: [['brush.tilt', 'tilt', 'c1'], ['brush.loss', 'contact loss', 'c2', [6, 4]]], rare: true },
+  { title: 'Position', want: [[['estimated', 'position', 'estimate'], ['measured', 'position', 'measured']], [['modelled', 'position', 'reference']]] },
+  { title: 'Velocity', want: [[['estimated', 'velocity', 'estimate'], ['measured', 'velocity', 'measured']], [['modelled', 'velocity', 'reference']]] },
+  { title: 'Current and command', want: [[['measured', 'current', 'current']], [['command', 'command', 'command']]] },
+  { title: 'Friction', want: [[['estimated', 'friction', 'est.']], [['modelled', 'friction', 'model']], [['modelled', 'effort', 'comp.']]] },
+  { title: 'Tracking error', want: [[['modelled', 'error', 'reference − estimate']]] },
 ];
+const colours = [['c1'], ['c2', [6, 4]], ['c3', [2, 3]]];
 const shortest = 0.005; // s, closest zoom
 
 export class Traces {
@@ -26,37 +26,50 @@ export class Traces {
     this.signals = new Map(info.channels.map((c) => [c.name, c]));
     const on = { zoom: (a, b) => this.zoomTo(a, b), reset: () => this.unzoom() };
     const parent = document.getElementById('plots');
-    this.plots = figures.filter((f) => !f.rare || f.want.some(([name]) => this.signals.has(name))).map((f) => new Plot(parent, this.resolve(f), on));
+    const several = axes(info).length > 1;
+    this.plots = axes(info).flatMap((axis) => figures.map((f) => this.resolve(f, axis, several)).filter((f) => f.series.length).map((f) => new Plot(parent, f, on)));
+    for (const model of models(info)) this.plots.push(...this.modelFigures(model).map((f) => new Plot(parent, f, on)));
     this.free = new Plot(parent, this.freeSpec(), on);
     this.plots.push(this.free);
     this.buttons();
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.plots.forEach((p) => p.recolour()));
   }
 
-  resolve({ title, want, or }) {
+  resolve({ title, want }, axis, several) {
     const series = [];
-    for (const [name, label, colour, dash] of want) {
-      const c = this.signals.get(name);
-      if (c) series.push({ name, label, unit: c.unit, colour, dash });
+    want.forEach((choices, i) => {
+      for (const [block, role, label] of choices) {
+        const c = find(this.info, axis, block, role);
+        if (!c) continue;
+        series.push({ name: c.name, label, unit: c.unit, colour: colours[i][0], dash: colours[i][1] });
+        break;
+      }
+    });
+    return { title: several ? `${axis}: ${title}` : title, series };
+  }
+
+  // modelFigures show what a model beside the rig says, two signals with a unit in each.
+  modelFigures(model) {
+    const list = this.info.channels.filter((c) => c.owner === model && c.unit);
+    const out = [];
+    for (let i = 0; i < list.length; i += 2) {
+      const pair = list.slice(i, i + 2);
+      out.push({ title: `${model}: ${pair.map(short).join(' and ')}`, series: pair.map((c, k) => ({ name: c.name, label: short(c), unit: c.unit, colour: colours[k][0], dash: colours[k][1] })) });
     }
-    if (or && !series.some((s) => s.unit === or[1])) {
-      const c = this.info.channels.find((k) => k.block === or[0] && k.unit === or[1]);
-      if (c) series.unshift({ name: c.name, label: or[2], unit: c.unit, colour: 'c1' });
-    }
-    return { title, series };
+    return out;
   }
 
   // freeSpec is the figure whose two traces are chosen from all signals of the rig.
   freeSpec() {
-    const preferred = ['motor.temperature', 'model.bristle', 'link.age', 'rls.Fc'];
-    const first = preferred.find((n) => this.signals.has(n)) || this.info.channels[0]?.name || '';
+    const preferred = ['temperature', 'age'].map((role) => this.info.channels.find((c) => c.role === role)).find(Boolean);
+    const first = (preferred || this.info.channels[0])?.name || '';
     const spec = { title: 'Free choice', series: [], missing: 'choose a signal' };
     spec.controls = ['c1', 'c2'].map((colour, i) => {
       const select = document.createElement('select');
       select.className = colour;
       select.setAttribute('aria-label', i ? 'second signal' : 'first signal');
       select.append(new Option('none', ''));
-      for (const block of ['measured', 'estimated', 'model', 'command']) {
+      for (const block of ['measured', 'estimated', 'modelled', 'command']) {
         const group = document.createElement('optgroup');
         group.label = block;
         for (const c of this.info.channels) if (c.block === block) group.append(new Option(`${c.name}${c.unit ? ' / ' + unitAt(0, c.unit) : ''}`, c.name));
