@@ -7,6 +7,7 @@ import (
 
 	"hilrig/engine"
 	"hilrig/engine/numeric"
+	"hilrig/engine/plant"
 )
 
 // Sample is what a tick knows of a measured quantity. One that is not there is never fresh.
@@ -49,7 +50,7 @@ type AxisSpec struct {
 	Groups     []Group
 	PerCommand float64  // mechanical: effort per unit of command, K of a drive of currents, 1 of a drive of efforts; 0: a command is no effort
 	PerAmpere  float64  // mechanical: effort per ampere of a measured current
-	RLS        *RLSSpec // nil: off
+	RLS        *RLSSpec // K is that of the motor, PerAmpere, or 1 of a measured effort; nil: off
 }
 
 // Axis estimates the motion of one degree of freedom, tick by tick, in the time of its samples. A sample acts at its own time: one that
@@ -102,8 +103,7 @@ func NewElectrical(k KalmanSpec, s AxisSpec) (*Axis, error) {
 	if a.kf, err = NewKalman(k); err != nil {
 		return nil, err
 	}
-	a.lessons.motor = k.Motor
-	return a, nil
+	return a, a.teach(k.Motor, Current)
 }
 
 // NewMechanical is an axis of which an effort is known, or none: the input is what is measured of effort or current, else the command
@@ -132,7 +132,21 @@ func NewMechanical(m MechanicalSpec, s AxisSpec) (*Axis, error) {
 		period = s.Groups[g].Every
 	}
 	a.kf.s.white = m.EffortNoise * m.EffortNoise * period
-	return a, nil
+	return a, a.teach(plant.Motor{J: m.Inertia, K: a.effort(1)}, a.input)
+}
+
+// teach builds the least squares for an inertia and a torque constant, which are fed with the position and another sample.
+func (a *Axis) teach(m plant.Motor, input Quantity) (err error) {
+	if a.s.RLS == nil {
+		return nil
+	}
+	if a.group[input] != a.group[Position] || m.J == 0 {
+		return errors.New("axis: least squares need position and current or effort of one group, and an inertia to begin with")
+	}
+	spec := *a.s.RLS
+	spec.K, a.lessons.motor, a.lessons.input = m.K, m, input
+	a.rls, err = NewRLS(spec)
+	return err
 }
 
 func newAxis(s AxisSpec, electrical bool) (*Axis, error) {
@@ -144,6 +158,9 @@ func newAxis(s AxisSpec, electrical bool) (*Axis, error) {
 	slowest := 0.0
 	for g, group := range s.Groups {
 		errs = append(errs, above0("axis: period of samples", group.Every, "s"))
+		if len(s.Groups) > 1 {
+			a.times[g].fitted = 1
+		}
 		a.every, slowest = min(a.every, group.Every), max(slowest, group.Every)
 		for _, q := range group.Of {
 			if q >= nQuantities || a.group[q] >= 0 {
@@ -158,15 +175,6 @@ func newAxis(s AxisSpec, electrical bool) (*Axis, error) {
 	}
 	if len(s.Groups) > mostGroups || slowest > mostRatio*a.every {
 		errs = append(errs, fmt.Errorf("axis: %d groups from %g to %g s, want at most %d, and periods within a factor of %d", len(s.Groups), a.every, slowest, mostGroups, mostRatio))
-	}
-	if s.RLS != nil {
-		if a.group[Position] != a.group[Current] || !electrical {
-			errs = append(errs, errors.New("axis: least squares need position and current of one group, and a motor"))
-		} else {
-			var err error
-			a.rls, err = NewRLS(*s.RLS)
-			errs = append(errs, err)
-		}
 	}
 	return a, errors.Join(errs...)
 }
@@ -324,7 +332,13 @@ func (a *Axis) take(t int64, e *event) (st engine.Status) {
 		a.outcome.Passed += max(0, passed)
 	} else if !several {
 		a.outcome.Passed = e.dt
-		a.regress(e)
+	}
+	if e.group == a.group[Position] {
+		x := &a.kf.x
+		if several {
+			x = &a.past.at(i).then.x
+		}
+		a.regress(e, x)
 	}
 	return st
 }

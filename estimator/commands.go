@@ -26,12 +26,19 @@ func (c *commands) mean(i, j int) float64 {
 	return sum / float64(j-i+1)
 }
 
+// ago counts from the newest command back to the one that acted t (s) ago; at is that command.
+func (c *commands) ago(t float64) int {
+	return min(max(0, int(math.Ceil(t/c.tick-1e-6))-1), len(c.u))
+}
+
+func (c *commands) at(t float64) float64 { return c.mean(c.ago(t), c.ago(t)) }
+
 // between tells piece by piece which command acted, from one time to a later one, both in s ago. What changes more often than
 // eight times a sampling period is averaged.
 func (c *commands) between(from, to, period float64, piece func(dt, u float64)) {
 	group := max(1, int(period/c.tick/8))
 	for t := from; t > to; {
-		i := min(max(0, int(math.Ceil(t/c.tick-1e-6))-1), len(c.u)) // ticks ago
+		i := c.ago(t)
 		low := i - i%group
 		end := max(to, float64(low)*c.tick)
 		if low == 0 {

@@ -11,48 +11,65 @@ const bridged = 12
 
 // lessons are what the recursive least squares got last.
 type lessons struct {
-	motor   plant.Motor
-	y       [2]float64 // rad, A  position and current …
-	at      vector     // … and the filter's state then
-	missing float64    // s  since then
+	motor   plant.Motor // J and K: kg·m² and N·m/A of a motor; of an axis under an effort kg·m² or kg, and effort per unit of its sample
+	input   Quantity    // what is sampled with the position: current or effort
+	y       [2]float64  // position and current or effort …
+	at      vector      // … and the filter's state then
+	missing float64     // s  since then
 }
 
-// regress feeds the recursive least squares: one sample a sampling period, and what the filter's model says of the current between
-// two.
-func (a *Axis) regress(e *event) {
+// regress feeds the recursive least squares: one sample a sampling period, the filter's state x then, and what its model says of the
+// current between two. An effort is a current with K = 1.
+func (a *Axis) regress(e *event, x *vector) {
 	if a.rls == nil {
 		return
 	}
-	l, x := &a.lessons, &a.kf.x
-	both := a.outcome.Taken[Position] && a.outcome.Taken[Current] && !a.outcome.Jumped
+	l := &a.lessons
+	both := a.outcome.Taken[Position] && a.outcome.Taken[l.input] && !a.outcome.Jumped
+	y := [2]float64{e.y[Position], e.y[Current]}
+	if !a.electrical {
+		y[1] = e.u / l.motor.K
+	}
 	l.missing += e.dt
 	if both {
 		current := x[XCur]
-		if m := int(math.Round(l.missing / a.every)); m < 1 || m > bridged {
+		if m := int(math.Round(l.missing / a.s.Groups[e.group].Every)); m < 1 || m > bridged {
 			a.rls.Gap()
 		} else {
-			current = a.bridge(e, m)
+			current = a.bridge(e, y, m)
 		}
-		l.y, l.at, l.missing = [2]float64{e.y[Position], e.y[Current]}, *x, 0
+		l.y, l.at, l.missing = y, *x, 0
 		l.at[XCur] = current
 	}
-	a.rls.Step(e.y[Position], x[XVel], e.y[Current], both)
+	a.rls.Step(y[0], x[XVel], y[1], both)
 }
 
-// bridge carries the model from the sample before to this one, m sampling periods on, and feeds the m − 1 samples that are missing
+// bridge carries the model from the sample before to y, m sampling periods on, and feeds the m − 1 samples that are missing
 // between: the model's path, turned so that it ends in both. It returns the model's current (A) at the end, where the next path begins:
 // one that began with the measured current would run off an offset of the sensor each time.
-func (a *Axis) bridge(e *event, m int) float64 {
+func (a *Axis) bridge(e *event, y [2]float64, m int) float64 {
 	l := &a.lessons
 	var path [bridged + 1]vector
 	period, from := l.missing/float64(m), e.age+l.missing
 	path[0] = l.at
+	current := func(k int) float64 { // of an axis without a current in its state: it steps with the commands, or runs straight
+		if a.commanded(e) {
+			return a.scale() * a.sent.at(from-period*float64(k)) / l.motor.K
+		}
+		return l.y[1] + (y[1]-l.y[1])*float64(k)/float64(m)
+	}
 	for k := 1; k <= m; k++ {
 		path[k] = path[k-1]
-		if e.measured && m == 1 && a.driven {
+		switch {
+		case a.electrical && e.measured && m == 1 && a.driven:
 			a.kf.Ahead(path[k][:], period, e.u)
-		} else {
+		case a.electrical || a.commanded(e):
 			a.carry(path[k][:], from-period*float64(k-1), from-period*float64(k), e.emf)
+		default:
+			a.kf.Ahead(path[k][:], period, l.motor.K*(current(k-1)+current(k))/2)
+		}
+		if !a.electrical {
+			path[k-1][XCur], path[k][XCur] = current(k-1), current(k)
 		}
 	}
 	at := func(k, j int, first, last float64) float64 {
@@ -62,7 +79,7 @@ func (a *Axis) bridge(e *event, m int) float64 {
 	for k := 1; k <= m; k++ {
 		a.rls.Bow(Bow(l.motor, path[k-1][:], path[k][:], period))
 		if k < m {
-			a.rls.Step(at(k, XPos, l.y[0], e.y[Position]), path[k][XVel], at(k, XCur, l.y[1], e.y[Current]), true)
+			a.rls.Step(at(k, XPos, l.y[0], y[0]), path[k][XVel], at(k, XCur, l.y[1], y[1]), true)
 		}
 	}
 	return path[m][XCur]

@@ -108,3 +108,31 @@ func TestRasterOfSamples(t *testing.T) {
 		t.Errorf("after a jump of the clock samples are %g periods off, want 0.5: five in one of a hundred", got)
 	}
 }
+
+// A raster that is fitted knows an oscillator 3 % off from two samples, keeps it through losses and a clock that is set, and is as
+// slow as the other in the end.
+func TestRasterFitted(t *testing.T) {
+	const real = 1.03e6 // ns
+	s := raster{fitted: 1}
+	at := 0.0
+	for k := range 800 {
+		if k%7 == 3 {
+			continue
+		}
+		if k == 200 {
+			at = -0.1e9
+		}
+		_, lost := s.advance(int64(at+float64(k)*real), 1e-3)
+		if k > 0 && (math.Abs(s.period-real) > 20 || math.Abs(s.t-at-float64(k)*real) > 20 || lost != (k%7 == 4) && k != 200) {
+			t.Fatalf("sample %d: period %g ns, %g ns off, lost %v", k, s.period, s.t-at-float64(k)*real, lost)
+		}
+	}
+	// one sample off by a tenth of a period moves both as little as it moves the slow one
+	slow := raster{t: s.t, period: s.period}
+	next := int64(s.t + 1.1*s.period)
+	s.advance(next, 1e-3)
+	slow.advance(next, 1e-3)
+	if math.Abs(s.t-slow.t) > 1 || math.Abs(s.period-slow.period) > 1 {
+		t.Errorf("raster moved to %g ns, the slow one to %g; periods %g and %g", s.t, slow.t, s.period, slow.period)
+	}
+}
