@@ -23,13 +23,12 @@ type body struct {
 	loads    loads
 	x        []float64 // state
 
-	names []string // of values
-	value []float64
+	value []float64           // of the parameters, and a zero behind them
 	put   []func(v []float64) // from the values to where they act, in order
 	check []limit             // of the parameters of the law
 	valid func() bool         // combinations of them; nil: none
-	x0    []int               // places of x0 and v0 of every piece in value; −1: zero
-	lag   int                 // −1: none
+	x0    []int               // places of x0 and v0 of every piece in value
+	lag   int                 // place of the lag
 }
 
 type limit struct {
@@ -39,11 +38,17 @@ type limit struct {
 
 // newBody builds the body for the parameters of the model, all of them in order.
 func (m *Model) newBody(params []fit.Param) (*body, error) {
-	b := &body{lag: -1}
-	at := map[string]int{}
+	b, at := &body{}, map[string]int{}
 	for i, p := range params {
-		at[p.Name] = i
-		b.names, b.value = append(b.names, p.Name), append(b.value, p.Value)
+		at[p.Name], b.value = i, append(b.value, p.Value)
+	}
+	b.value = append(b.value, 0)
+	// what is not there is zero
+	place := func(name string) int {
+		if i, ok := at[name]; ok {
+			return i
+		}
+		return len(params)
 	}
 	to := func(name string, place *float64) {
 		if i, ok := at[name]; ok {
@@ -51,9 +56,9 @@ func (m *Model) newBody(params []fit.Param) (*body, error) {
 		}
 	}
 	b.law = &friction.StaticCoulombViscous{Delta: 1} // all levels 0: no friction, in the fastest machine there is
-	info, ok := friction.Find(m.spec.Law)
+	ok := m.law != nil
 	if ok {
-		b.law = info.New()
+		b.law = lawOf(m.spec.Law)
 	}
 	b.switched = isSwitched(b.law)
 	law := b.law
@@ -66,7 +71,7 @@ func (m *Model) newBody(params []fit.Param) (*body, error) {
 			b.bind(law, to)
 			b.rigid(law, at)
 		default:
-			back := info.New()
+			back := lawOf(m.spec.Law)
 			b.bind(law, to)
 			b.bind(back, to)
 			b.sides(law, back, at)
@@ -82,7 +87,7 @@ func (m *Model) newBody(params []fit.Param) (*body, error) {
 		b.damping(at, to)
 	}
 	// the law's own offset must not act twice
-	if _, own := field(b.law, "offset"); !own || !ok {
+	if !has(m.law, "offset") {
 		to("offset", &b.loads.offset)
 	}
 	to("k", &b.loads.k)
@@ -90,17 +95,9 @@ func (m *Model) newBody(params []fit.Param) (*body, error) {
 	to("mgc", &b.loads.cos)
 	to("kd", &b.loads.kd)
 	b.loads.turns = slices.ContainsFunc(m.spec.Terms, func(t string) bool { return t == "gravity-sin" || t == "gravity-cos" })
-	if i, ok := at["lag"]; ok {
-		b.lag = i
-	}
+	b.lag = place("lag")
 	for _, p := range m.pieces {
-		for _, name := range []string{"x0", "v0"} {
-			if i, ok := at[name+p.suffix]; ok {
-				b.x0 = append(b.x0, i)
-			} else {
-				b.x0 = append(b.x0, -1)
-			}
-		}
+		b.x0 = append(b.x0, place("x0"+p.suffix), place("v0"+p.suffix))
 	}
 	mass, err := friction.NewMass(1, law, m.spec.Scheme)
 	if err != nil {
@@ -228,11 +225,16 @@ func combination(law friction.Model) func() bool {
 	return nil
 }
 
-// set takes the values of all parameters and tells whether there is a body with them.
-func (b *body) set() bool {
+// place sends the values of all parameters to where they act.
+func (b *body) place() {
 	for _, put := range b.put {
 		put(b.value)
 	}
+}
+
+// set takes the values of all parameters and tells whether there is a body with them.
+func (b *body) set() bool {
+	b.place()
 	for _, l := range b.check {
 		if v := *l.at; !(v >= l.lo && v <= l.hi) {
 			return false
@@ -246,15 +248,10 @@ func (b *body) set() bool {
 }
 
 // initial is the state at the beginning of piece i.
-func (b *body) initial(i int) (x, v float64) {
-	if j := b.x0[2*i]; j >= 0 {
-		x = b.value[j]
-	}
-	if j := b.x0[2*i+1]; j >= 0 {
-		v = b.value[j]
-	}
-	return x, v
-}
+func (b *body) initial(i int) (x, v float64) { return b.value[b.x0[2*i]], b.value[b.x0[2*i+1]] }
+
+// late is the lag (s).
+func (b *body) late() float64 { return b.value[b.lag] }
 
 // channels are the load and current at sample k of a piece, for the laws that look at them.
 func (b *body) channels(p *piece, k int) {

@@ -223,7 +223,7 @@ func TestServoModelRuns(t *testing.T) {
 		if n := testing.AllocsPerRun(3, func() { e.Residuals(theta, r) }); n != 0 {
 			t.Errorf("%s: Residuals allocates %v times", law, n)
 		}
-		cost := e.(fit.Aborter).Cost
+		cost := costOf(e, pr.Rows)
 		sum := cost(theta, math.Inf(1))
 		if again := cost(theta, sum); again != sum || cost(theta, sum/2) <= sum/2 {
 			t.Errorf("%s: cost %v, again %v", law, sum, again)

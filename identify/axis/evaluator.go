@@ -10,15 +10,20 @@ import (
 
 // Problem is the search for the free ones of the parameters. Those that params leaves out are as in Params.
 func (m *Model) Problem(params []fit.Param) (*fit.Problem, error) {
-	all, err := m.merge(params)
-	if err != nil {
-		return nil, err
-	}
-	q, err := m.plan(all)
+	q, err := m.planOf(params)
 	if err != nil {
 		return nil, err
 	}
 	return q.problem(1), nil
+}
+
+// planOf is the plan of params.
+func (m *Model) planOf(params []fit.Param) (*plan, error) {
+	all, err := m.merge(params)
+	if err != nil {
+		return nil, err
+	}
+	return m.plan(all)
 }
 
 // plan is what the evaluators of a problem share.
@@ -43,9 +48,9 @@ func (m *Model) plan(all []fit.Param) (*plan, error) {
 	}
 	if !b.set() {
 		if err := b.law.Validate(); err != nil {
-			return nil, &fit.ParamError{Problems: []string{"the start is no law: " + err.Error()}}
+			return nil, fit.Refuse("the start is no law: %v", err)
 		}
-		return nil, &fit.ParamError{Problems: []string{"the start is outside what the law allows"}}
+		return nil, fit.Refuse("the start is outside what the law allows")
 	}
 	q.limit, _ = b.mass.Limit()
 	springs := b.loads.kd + math.Abs(b.loads.k) + math.Abs(b.loads.sin) + math.Abs(b.loads.cos)
@@ -82,7 +87,7 @@ func (q *plan) samples(p *piece, share float64) int {
 }
 
 // rowsOf the first n samples.
-func (q *plan) rowsOf(n int) int { return max(0, (n-1-q.first)/q.every+1) }
+func (q *plan) rowsOf(n int) int { return max(0, (n-1-q.first+q.every)/q.every) }
 
 func (q *plan) problem(share float64) *fit.Problem {
 	free, _ := fit.Free(q.params)
@@ -136,12 +141,6 @@ func (e *evaluator) ResidualsWithin(theta, r []float64, limit float64) (engine.S
 	return status, cost <= limit
 }
 
-// Cost is the sum of the squared residuals, given up beyond limit.
-func (e *evaluator) Cost(theta []float64, limit float64) float64 {
-	cost, _ := e.run(theta, nil, limit, nil)
-	return cost
-}
-
 // run simulates all pieces, with derivatives if there is a tangent. r may be nil. Rows behind a failure count with the largest
 // residual.
 func (e *evaluator) run(theta, r []float64, limit float64, t *tangent) (cost float64, status engine.Status) {
@@ -163,64 +162,83 @@ func (e *evaluator) run(theta, r []float64, limit float64, t *tangent) (cost flo
 		if t != nil {
 			t.begin(i, x, v)
 		}
-		var c *servo
 		if e.servos != nil {
-			c = e.servos[i]
-			c.begin(start{x, v, p.a0})
+			e.servos[i].begin(start{x, v, p.a0})
 		}
-		next, begin := q.first, row
-		for k := 0; ; k++ {
-			if c != nil {
-				if c.ask(k, b.x[0]); !(math.Abs(b.x[0]) < c.reach) {
-					return e.fail(r, row, cost, limit), engine.NonFinite
-				}
-				if t != nil {
-					t.ask(c, k)
-				}
-			}
-			if k == next {
-				d := b.x[0]
-				switch q.m.spec.Output {
-				case Velocity:
-					d = b.x[1]
-				case Command:
-					d = c.u
-				}
-				d -= p.measured[k]
-				if !(math.Abs(d) < q.worst) {
-					return e.fail(r, row, cost, limit), engine.NonFinite
-				}
-				if t != nil {
-					t.keep(i, row-begin, row)
-				}
-				if q.m.led != nil {
-					d = e.lead(i, row-begin, d)
-				}
-				if r != nil {
-					r[row] = d
-				}
-				if cost += float64(d * d); cost > limit {
-					return cost, status
-				}
-				row++
-				next += q.every
-			}
-			if k == e.n[i]-1 {
-				break
-			}
-			var s engine.Status
-			if t != nil {
-				s = t.advance(i, k, c)
-			} else {
-				s = e.interval(i, k)
-			}
-			if s == engine.NonFinite {
-				return e.fail(r, row, cost, limit), s
-			}
-			status = max(status, s)
+		var s engine.Status
+		row, cost, s = e.leg(i, 0, e.n[i]-1, r, row, cost, limit, t)
+		if s == engine.NonFinite {
+			return e.fail(r, row, cost, limit), s
+		}
+		if status = max(status, s); cost > limit {
+			break
 		}
 	}
 	return cost, status
+}
+
+// leg simulates piece i between two samples from the present state on. Its rows go to r, if there is one, from the given one on, and
+// their squares to the cost. A row at a first sample that is not that of the piece belongs to the leg before. It ends early where
+// the cost exceeds the limit or the simulation fails, and returns the row behind the last.
+func (e *evaluator) leg(i, from, to int, r []float64, row int, cost, limit float64, t *tangent) (int, float64, engine.Status) {
+	q, b, p := e.q, e.b, e.q.m.pieces[i]
+	var c *servo
+	if e.servos != nil {
+		c = e.servos[i]
+	}
+	status, begin, next := engine.OK, row, q.first
+	if from > 0 {
+		next += q.every * q.rowsOf(from+1)
+	}
+	for k := from; ; k++ {
+		if c != nil {
+			if c.ask(k, b.x[0]); !(math.Abs(b.x[0]) < c.reach) {
+				return row, cost, engine.NonFinite
+			}
+			if t != nil {
+				t.ask(c, k)
+			}
+		}
+		if k == next {
+			d := b.x[0]
+			switch q.m.spec.Output {
+			case Velocity:
+				d = b.x[1]
+			case Command:
+				d = c.u
+			}
+			d -= p.measured[k]
+			if !(math.Abs(d) < q.worst) {
+				return row, cost, engine.NonFinite
+			}
+			if t != nil {
+				t.keep(i, row-begin, row)
+			}
+			if q.m.led != nil {
+				d = e.lead(i, row-begin, d)
+			}
+			if r != nil {
+				r[row] = d
+			}
+			if cost += float64(d * d); cost > limit {
+				return row, cost, status
+			}
+			row++
+			next += q.every
+		}
+		if k == to {
+			return row, cost, status
+		}
+		var s engine.Status
+		if t != nil {
+			s = t.advance(i, k, c)
+		} else {
+			s = e.interval(i, k)
+		}
+		if status = max(status, s); s == engine.NonFinite {
+			return row, cost, s
+		}
+	}
 }
 
 // longest is the longest step (s) with the present parameters. A stick mode depends on the step, if at all, by a dead zone:
@@ -262,14 +280,6 @@ func (e *evaluator) divide() {
 	e.lag = lag
 }
 
-// late is the lag (s).
-func (b *body) late() float64 {
-	if b.lag < 0 {
-		return 0
-	}
-	return b.value[b.lag]
-}
-
 // interval moves the body from sample k of piece i to the next.
 func (e *evaluator) interval(i, k int) engine.Status {
 	b, p, in := e.b, e.q.m.pieces[i], e.inputs[i]
@@ -303,10 +313,7 @@ func (e *evaluator) push(w *window, p *piece, k, j int, h float64) {
 }
 
 // step moves the body by h (s).
-func (b *body) step(h float64) engine.Status {
-	r := b.mass.Step(h, b.x, &b.loads)
-	return r.Status
-}
+func (b *body) step(h float64) engine.Status { return b.mass.Step(h, b.x, &b.loads).Status }
 
 // fail fills the rows from row on with the largest residual and returns the cost.
 func (e *evaluator) fail(r []float64, row int, cost, limit float64) float64 {

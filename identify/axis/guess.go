@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"hilrig/engine"
-	"hilrig/engine/friction"
 	"hilrig/identify/fit"
 	"hilrig/identify/linear"
 	"hilrig/identify/record"
@@ -32,7 +31,7 @@ type side struct {
 // slide takes the guesses from the regression of the model, and in a controller, where noise moves the force, from inverse
 // dynamics of the longest piece.
 func (m *Model) slide(r *rough) {
-	g := sliding{m: r.m, fc: r.fc, s2: r.fv, offset: r.offset, vmax: r.v}
+	g := sliding{m: r.m, fc: r.fc, s2: r.fv, offset: r.loads["offset"], vmax: r.v}
 	g.plus, g.minus = side{fc: g.fc, s2: g.s2}, side{fc: g.fc, s2: g.s2}
 	if m.spec.Drive == Servo {
 		longest := slices.MaxFunc(m.pieces, func(a, b *piece) int { return a.n - b.n })
@@ -42,7 +41,7 @@ func (m *Model) slide(r *rough) {
 		g.m = inertia
 	}
 	m.slides = g
-	r.m, r.fc, r.offset = g.m, g.fc, g.offset
+	r.m, r.fc, r.loads["offset"] = g.m, g.fc, g.offset
 	if m.spec.Drive == Servo {
 		r.fv = max(g.s2, 0.01*r.f/r.v)
 	}
@@ -94,8 +93,6 @@ func (i interval) at(u float64) float64 {
 	return i.lo + u*(i.hi-i.lo)
 }
 
-func (i interval) mid() float64 { return i.at(0.5) }
-
 // box is where the numbers of a bristle are drawn from [theory §9.6].
 type box struct{ rise, vs, sigma0, zeta interval }
 
@@ -146,12 +143,11 @@ func (m *Model) guessed(ps []fit.Param) {
 // drawn is the value of a parameter of the contact at the share u of its box; ok is false for those that are not drawn. stiff
 // is the stiffness (N/m) drawn before, to which damping belongs; 0: none yet.
 func (m *Model) drawn(p *fit.Param, u float64, stiff *float64) (x float64, ok bool) {
-	info, is := friction.Find(m.spec.Law)
-	if !is || p.Fixed {
+	if m.law == nil || p.Fixed {
 		return 0, false
 	}
 	base := strings.TrimRight(p.Name, "+-")
-	params := info.New().Params()
+	params := m.law.Params()
 	i := slices.IndexFunc(params, func(q engine.Param) bool { return q.Name == base })
 	g := &m.slides
 	b := g.box(m.spec.Rotary)
@@ -169,7 +165,7 @@ func (m *Model) drawn(p *fit.Param, u float64, stiff *float64) (x float64, ok bo
 		return *stiff, true
 	case "N·s/m":
 		if *stiff == 0 {
-			*stiff = b.sigma0.mid()
+			*stiff = b.sigma0.at(0.5)
 		}
 		return 2 * b.zeta.at(u) * math.Sqrt(*stiff*g.m), true
 	case "m/s":

@@ -17,10 +17,7 @@ import (
 // to stand out of the noise of the position. nil without an error: the records hold no position, or the
 // model does not stay finite along it.
 func (m *Model) Inverse(params []fit.Param) (*fit.Solution, error) {
-	s := &fit.Solution{Unit: "N", Quantity: "force", Dt: m.pieces[0].dt}
-	if m.spec.Rotary {
-		s.Unit, s.Quantity = "N·m", "torque"
-	}
+	s := &fit.Solution{Unit: m.names.unitF, Quantity: m.names.force, Dt: m.pieces[0].dt}
 	for i, p := range params {
 		if !p.Fixed && !isState(p.Name) {
 			s.Free = append(s.Free, i)
@@ -200,10 +197,7 @@ func (d *drag) left(m *Model, b *body) []float64 {
 	p, first := d.p, 4*d.w
 	clear(d.u)
 	if p.force != nil {
-		u, lag := p.force, 0.0
-		if b.lag >= 0 {
-			lag = b.value[b.lag] / p.dt
-		}
+		u, lag := p.force, b.late()/p.dt
 		w, late := windowOf(-lag, 1-lag, m.spec.Hold == Linear), make([]float64, len(u))
 		for k := range late {
 			late[k] = w.meanOf(u, k)

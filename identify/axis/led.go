@@ -2,7 +2,6 @@ package axis
 
 import (
 	"math"
-	"slices"
 
 	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
@@ -88,7 +87,7 @@ func (m *Model) gain(i, k int) *gain { return &m.led.gains[i][min(k, len(m.led.g
 // that noise, N. nil: the record shows none, or nothing is simulated under a recorded force.
 func (m *Model) Led(s *fit.Solution) (*Model, float64) {
 	sensor, mass := m.noise(), m.spec.Known[m.names.inertia]
-	if i := slices.IndexFunc(s.Params, func(p fit.Param) bool { return p.Name == m.names.inertia }); i >= 0 {
+	if i := fit.Index(s.Params, m.names.inertia); i >= 0 {
 		mass = s.Params[i].Value
 	}
 	var forces [][]float64

@@ -2,9 +2,7 @@ package axis
 
 import (
 	"fmt"
-	"slices"
 
-	"hilrig/engine/friction"
 	"hilrig/identify/fit"
 )
 
@@ -22,15 +20,11 @@ func (e *evaluator) Measured() (y []float64, quantity string, pieces []int, dt f
 
 // lift brings a break-away level below the Coulomb level up to it, where the law was simulated with both equal, and says so.
 func (m *Model) lift(s *fit.Solution) {
-	info, ok := friction.Find(m.spec.Law)
-	if !ok || m.spec.Asymmetric || level(info.New()) == nil || strengthens(info.New()) {
+	if m.law == nil || m.spec.Asymmetric || level(m.law) == nil || strengthens(m.law) {
 		return
 	}
-	at := func(name string) int {
-		return slices.IndexFunc(s.Params, func(p fit.Param) bool { return p.Name == name })
-	}
 	for _, name := range []string{"Fs", "Fs_inf"} {
-		if i, j := at(name), at("Fc"); i >= 0 && s.Params[i].Value < s.Params[j].Value {
+		if i, j := fit.Index(s.Params, name), fit.Index(s.Params, "Fc"); i >= 0 && s.Params[i].Value < s.Params[j].Value {
 			if !s.Params[i].Fixed {
 				s.Notes = append(s.Notes, fmt.Sprintf("%s was tried below Fc: the record shows no break-away above sliding; %s = Fc was simulated and is reported", name, name))
 			}
@@ -49,23 +43,15 @@ func (m *Model) Complete(params []fit.Param, s *fit.Solution) error {
 	}
 	free := make([]int, len(s.Free))
 	for j, i := range s.Free {
-		at := slices.IndexFunc(all, func(p fit.Param) bool { return p.Name == s.Params[i].Name })
-		if at < 0 {
-			continue // a state of multiple shooting
+		if free[j] = fit.Index(all, s.Params[i].Name); free[j] < 0 { // a state of multiple shooting
+			free[j], all = len(all), append(all, s.Params[i])
 		}
-		all[at] = s.Params[i]
-		free[j] = at
-	}
-	for j, i := range s.Free {
-		if !slices.ContainsFunc(all, func(p fit.Param) bool { return p.Name == s.Params[i].Name }) {
-			free[j] = len(all)
-			all = append(all, s.Params[i])
-		}
+		all[free[j]] = s.Params[i]
 	}
 	s.Params, s.Free = all, free
 	m.lift(s)
 	kd := 0.0
-	if i := slices.IndexFunc(all, func(p fit.Param) bool { return p.Name == "kd" }); i >= 0 {
+	if i := fit.Index(all, "kd"); i >= 0 {
 		kd = all[i].Value
 	}
 	s.Input, s.Velocity, s.Position = nil, nil, nil

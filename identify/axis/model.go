@@ -1,6 +1,7 @@
 package axis
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -16,6 +17,7 @@ import (
 // Model is a Spec on records. It is not changed after New and may be shared; what moves belongs to the evaluators.
 type Model struct {
 	spec   Spec
+	law    friction.Model // to be asked about; nil: no friction
 	names  names
 	pieces []*piece
 	params []fit.Param
@@ -28,13 +30,15 @@ type Model struct {
 	smoothing func() int // samples of the moving averages of Inverse, found when first asked for
 }
 
-// names of a model, linear or rotary.
-type names struct{ inertia, position, velocity, force, unitX, unitV string }
+// names of the quantities of an axis, and their units.
+type names struct{ inertia, position, velocity, force, unitX, unitV, unitF, unitDamp string }
 
-var (
-	linearNames = names{"M", "position", "velocity", "force", "m", "m/s"}
-	rotaryNames = names{"J", "angle", "angular velocity", "torque", "rad", "rad/s"}
-)
+func namesOf(rotary bool) names {
+	if rotary {
+		return names{"J", "angle", "angular velocity", "torque", "rad", "rad/s", "N·m", "N·m·s/rad"}
+	}
+	return names{"M", "position", "velocity", "force", "m", "m/s", "N", "N·s/m"}
+}
 
 // loadTerms are the loads besides friction with their parameters and units.
 var loadTerms = []struct{ term, param, unit, doc string }{
@@ -47,14 +51,9 @@ var loadTerms = []struct{ term, param, unit, doc string }{
 
 // New puts a model on the pieces of a recording. The channels that the model needs have to be there.
 func New(spec Spec, pieces []*record.Record) (*Model, error) {
-	m := &Model{spec: spec, names: linearNames}
+	m := &Model{spec: spec, law: lawOf(spec.Law), names: namesOf(spec.Rotary)}
 	m.smoothing = sync.OnceValue(m.smoothed)
-	if spec.Rotary {
-		m.names = rotaryNames
-	}
-	if m.spec.Decimate < 1 {
-		m.spec.Decimate = 1
-	}
+	m.spec.Decimate = max(m.spec.Decimate, 1)
 	if err := m.checkSpec(); err != nil {
 		return nil, err
 	}
@@ -67,8 +66,7 @@ func New(spec Spec, pieces []*record.Record) (*Model, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.suffix = ""
-		if len(pieces) > 1 || m.ownV0() { // some laws have a v0 of their own
+		if len(pieces) > 1 || has(m.law, "v0") { // some laws have a v0 of their own
 			p.suffix = fmt.Sprintf("[%d]", i+1)
 		}
 		m.pieces = append(m.pieces, p)
@@ -93,7 +91,7 @@ func New(spec Spec, pieces []*record.Record) (*Model, error) {
 		m.guessed(m.params)
 	}
 	for name := range spec.Known {
-		if !slices.ContainsFunc(m.params, func(p fit.Param) bool { return p.Name == name }) {
+		if fit.Index(m.params, name) < 0 {
 			_, err := m.merge([]fit.Param{{Param: engine.Param{Name: name}}})
 			return nil, err
 		}
@@ -104,10 +102,9 @@ func New(spec Spec, pieces []*record.Record) (*Model, error) {
 // checkSpec tells every contradiction within the spec.
 func (m *Model) checkSpec() error {
 	s := &m.spec
-	var bad []string
-	add := func(format string, args ...any) { bad = append(bad, fmt.Sprintf(format, args...)) }
-	info, ok := friction.Find(s.Law)
-	if !ok && s.Law != "" {
+	var bad fit.ParamError
+	add := bad.Add
+	if m.law == nil && s.Law != "" {
 		add("law: there is no friction law %q; hil laws lists them", s.Law)
 	}
 	for i, term := range s.Terms {
@@ -116,42 +113,33 @@ func (m *Model) checkSpec() error {
 		case j < 0:
 			add("terms: there is no load %q, want viscous, offset, stiffness, gravity-sin or gravity-cos", term)
 		case term == "viscous" && dampedBy(s.Law) != "":
-			add("%s", viscousTwice(s.Law))
+			add("terms: %s has viscous friction itself, %s: leave viscous out", s.Law, dampedBy(s.Law))
 		case strings.HasPrefix(term, "gravity") && !s.Rotary:
 			add("terms: %s belongs to an axis that turns; on a slide gravity is an offset", term)
 		case slices.Contains(s.Terms[:i], term):
 			add("terms: %s is there twice", term)
 		}
 	}
-	if s.Asymmetric && bad == nil {
+	if s.Asymmetric && bad.OrNil() == nil {
 		switch {
 		case slices.Contains(s.Terms, "viscous"):
 		case s.Law == "":
 			add("asymmetric: there is no friction to split by direction")
-		case !splits(info.New()):
+		case !has(m.law, "Fc", "Fv", "sigma2"):
 			add("asymmetric: %s has no Fc, Fv or sigma2 to split by direction", s.Law)
 		}
-		if ok && slices.Contains(s.Terms, "offset") && hasLevel(info.New()) {
+		if slices.Contains(s.Terms, "offset") && has(m.law, "Fc") {
 			add("asymmetric: offset and the difference of Fc+ and Fc- are the same force; leave the offset out")
 		}
 	}
 	s.checkServo(add)
-	if ok && s.Scheme != friction.Midpoint && isSwitched(info.New()) {
+	if s.Scheme != friction.Midpoint && isSwitched(m.law) {
 		add("scheme: %s has steps of its own, which end where it sticks and slips; %v is for laws without a stick mode: leave the scheme out", s.Law, s.Scheme)
 	}
 	if s.Scheme >= friction.Explicit {
 		add("scheme: %v is of first order with friction, and its velocity belongs to half a step earlier; want midpoint or implicit", s.Scheme)
 	}
-	if bad != nil {
-		return &fit.ParamError{Problems: bad}
-	}
-	return nil
-}
-
-// ownV0 tells that the law has a parameter of the name of an initial velocity.
-func (m *Model) ownV0() bool {
-	info, ok := friction.Find(m.spec.Law)
-	return ok && slices.ContainsFunc(info.New().Params(), func(p engine.Param) bool { return p.Name == "v0" })
+	return bad.OrNil()
 }
 
 // Params are all parameters of the model with bounds and first guesses from the data, in the order inertia, law, loads,
@@ -175,10 +163,8 @@ func (m *Model) unit() string {
 	switch {
 	case m.spec.Output == Velocity:
 		return m.names.unitV
-	case m.spec.Output == Command && m.spec.Rotary:
-		return "N·m"
 	case m.spec.Output == Command:
-		return "N"
+		return m.names.unitF
 	}
 	return m.names.unitX
 }
@@ -186,10 +172,10 @@ func (m *Model) unit() string {
 // merge puts params over those of the model, by name.
 func (m *Model) merge(params []fit.Param) ([]fit.Param, error) {
 	all := m.Params()
-	var bad []string
+	var bad fit.ParamError
 	seen := map[string]bool{}
 	for _, p := range params {
-		i := slices.IndexFunc(all, func(q fit.Param) bool { return q.Name == p.Name })
+		i := fit.Index(all, p.Name)
 		switch {
 		case i < 0 && strings.Contains(p.Name, " s)"): // a state of multiple shooting
 		case i < 0:
@@ -197,35 +183,23 @@ func (m *Model) merge(params []fit.Param) ([]fit.Param, error) {
 			for j, q := range all {
 				known[j] = q.Name
 			}
-			bad = append(bad, fmt.Sprintf("the model has no parameter %s, it has %s", p.Name, strings.Join(known, ", ")))
+			bad.Add("the model has no parameter %s, it has %s", p.Name, strings.Join(known, ", "))
 		case seen[p.Name]:
-			bad = append(bad, fmt.Sprintf("parameter %s exists twice", p.Name))
+			bad.Add("parameter %s exists twice", p.Name)
 		default:
 			all[i] = p
 		}
 		seen[p.Name] = true
 	}
-	if bad != nil {
-		return nil, &fit.ParamError{Problems: bad}
-	}
-	if err := fit.Check(all); err != nil {
+	if err := cmp.Or(bad.OrNil(), fit.Check(all)); err != nil {
 		return nil, err
 	}
-	if m.spec.Drive == Coast {
-		if i := slices.IndexFunc(all, func(q fit.Param) bool { return q.Name == m.names.inertia }); !all[i].Fixed {
-			return nil, &fit.ParamError{Problems: []string{fmt.Sprintf(
-				"%s: without a drive only ratios to the inertia can be known; fix it, at 1 for the ratios themselves", m.names.inertia)}}
-		}
-	}
-	if m.spec.Drive == Spring {
-		free := func(name string) bool {
-			i := slices.IndexFunc(all, func(q fit.Param) bool { return q.Name == name })
-			return !all[i].Fixed
-		}
-		if free("kd") && free(m.names.inertia) {
-			return nil, &fit.ParamError{Problems: []string{fmt.Sprintf(
-				"kd and %s: motion alone tells ratios of forces only; fix one of the two at its known value", m.names.inertia)}}
-		}
+	free := func(name string) bool { return !all[fit.Index(all, name)].Fixed }
+	switch {
+	case m.spec.Drive == Coast && free(m.names.inertia):
+		return nil, fit.Refuse("%s: without a drive only ratios to the inertia can be known; fix it, at 1 for the ratios themselves", m.names.inertia)
+	case m.spec.Drive == Spring && free("kd") && free(m.names.inertia):
+		return nil, fit.Refuse("kd and %s: motion alone tells ratios of forces only; fix one of the two at its known value", m.names.inertia)
 	}
 	return all, nil
 }

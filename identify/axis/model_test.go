@@ -170,7 +170,7 @@ func TestCostLimitHorizonAndFailure(t *testing.T) {
 	for _, d := range r {
 		sum += float64(d * d)
 	}
-	cost := ev.(fit.Aborter).Cost
+	cost := costOf(ev, pr.Rows)
 	if a, b := cost(theta, math.Inf(1)), cost(theta, sum); a != sum || b != sum {
 		t.Errorf("costs %v and %v, sum of squares %v", a, b, sum)
 	}
@@ -294,4 +294,34 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("error %v, want one with %q", err, want)
 		}
 	}
+}
+
+// costOf is the sum of the squares of the residuals of an evaluator, a number above limit where it gives up.
+func costOf(e fit.Evaluator, rows int) func(theta []float64, limit float64) float64 {
+	r := make([]float64, rows)
+	return func(theta []float64, limit float64) float64 {
+		if _, whole := e.(fit.Bounded).ResidualsWithin(theta, r, limit); !whole {
+			return math.Inf(1)
+		}
+		sum := 0.0
+		for _, x := range r {
+			sum += x * x
+		}
+		return sum
+	}
+}
+
+// jacobianOf are the derivatives of an evaluator by row.
+func jacobianOf(e fit.Evaluator, theta []float64) ([]float64, engine.Status) {
+	columns, st := e.(fit.Differentiable).Columns(theta)
+	if st == engine.NonFinite {
+		return nil, st
+	}
+	var jac []float64
+	for k := range columns[0] {
+		for _, c := range columns {
+			jac = append(jac, c[k])
+		}
+	}
+	return jac, st
 }

@@ -30,17 +30,15 @@ const Continuity = 10
 // with the time of the cut and the piece. The last rows of the residual, two for every cut, are the gaps in the unit of the
 // rows.
 func (m *Model) Shooting(params []fit.Param, segments int) (*fit.Problem, error) {
-	all, err := m.merge(params)
-	if err != nil {
-		return nil, err
-	}
 	if m.spec.Drive == Servo {
-		return nil, &fit.ParamError{Problems: []string{"multishoot: a servo holds its motion on its path: use lm"}}
+		return nil, fit.Refuse("multishoot: a servo holds its motion on its path: use lm")
 	}
 	if segments < 0 {
-		return nil, &fit.ParamError{Problems: []string{fmt.Sprintf("%d segments, want at least 1, or 0 for as many as there are swings", segments)}}
+		return nil, fit.Refuse("%d segments, want at least 1, or 0 for as many as there are swings", segments)
 	}
-	q, err := m.plan(all)
+	free := *m
+	free.led = nil // the states of the segments follow the record
+	q, err := free.planOf(params)
 	if err != nil {
 		return nil, err
 	}
@@ -128,6 +126,7 @@ type shooter struct {
 	contact [][]float64 // of every segment at its beginning
 	up, dn  []float64
 	theta   []float64
+	columns [][]float64 // ∂r/∂θ
 }
 
 func (s *shots) shooter() *shooter {
@@ -135,42 +134,31 @@ func (s *shots) shooter() *shooter {
 	for range s.cuts {
 		e.contact = append(e.contact, make([]float64, len(e.b.x)-2))
 	}
-	e.up, e.dn = make([]float64, s.rows+2*s.gaps), make([]float64, s.rows+2*s.gaps)
+	rows := s.rows + 2*s.gaps
+	e.up, e.dn = make([]float64, rows), make([]float64, rows)
+	for range e.theta {
+		e.columns = append(e.columns, make([]float64, rows))
+	}
 	return e
 }
 
-// Residuals simulates all segments.
+// Residuals simulates all segments, and remembers the contact at the beginning of each.
 func (e *shooter) Residuals(theta, r []float64) engine.Status {
-	if !e.prepare(theta) {
+	for j, i := range e.q.free {
+		e.b.value[i] = theta[j]
+	}
+	if !e.b.set() {
 		for k := range r {
 			r[k] = e.q.worst
 		}
 		return engine.NonFinite
 	}
-	return e.all(theta, r, true)
-}
-
-// prepare puts the parameters of the model into the body.
-func (e *shooter) prepare(theta []float64) bool {
-	for j, i := range e.q.free {
-		e.b.value[i] = theta[j]
-	}
-	if !e.b.set() {
-		return false
-	}
 	e.divide()
-	return true
-}
-
-// all simulates every segment. With keep the contact at the beginning of each is remembered.
-func (e *shooter) all(theta, r []float64, keep bool) engine.Status {
 	status := engine.OK
 	row, gap := 0, 0
 	for c := range e.s.cuts {
 		if e.s.cuts[c].from > 0 {
 			gap++
-		}
-		if keep && e.s.cuts[c].from > 0 {
 			copy(e.contact[c], e.b.x[2:])
 		}
 		var st engine.Status
@@ -188,47 +176,21 @@ func (e *shooter) all(theta, r []float64, keep bool) engine.Status {
 func (e *shooter) segment(c int, theta, r []float64, row, gap int) (int, engine.Status) {
 	s, q, b := e.s, e.q, e.b
 	at := s.cuts[c]
-	p := q.m.pieces[at.piece]
 	if at.from == 0 {
 		b.start(b.initial(at.piece))
 	} else {
 		b.x[0], b.x[1] = theta[s.model+2*(gap-1)], theta[s.model+2*(gap-1)+1]
 	}
-	status := engine.OK
-	failed := false
-	for k := at.from; ; k++ {
-		if k > at.from || at.from == 0 {
-			if k >= q.first && (k-q.first)%q.every == 0 {
-				d := q.worst
-				if !failed {
-					d = b.x[0]
-					if q.m.spec.Output == Velocity {
-						d = b.x[1]
-					}
-					if d -= p.measured[k]; !(math.Abs(d) < q.worst) {
-						d, failed = q.worst, true
-					}
-				}
-				r[row] = d
-				row++
-			}
-		}
-		if k == at.to {
-			break
-		}
-		if !failed {
-			st := e.interval(at.piece, k)
-			status, failed = max(status, st), st == engine.NonFinite
-		}
-	}
-	if failed {
-		status = engine.NonFinite
+	last := row + e.rowsIn(at)
+	row, _, status := e.leg(at.piece, at.from, at.to, r, row, 0, math.Inf(1), nil)
+	for ; row < last; row++ {
+		r[row] = q.worst
 	}
 	// the gap to the next segment
 	if c+1 < len(s.cuts) && s.cuts[c+1].piece == at.piece {
 		g := s.rows + 2*gap
 		r[g], r[g+1] = q.worst, q.worst
-		if !failed {
+		if status != engine.NonFinite {
 			j := s.model + 2*gap
 			r[g] = min(max(s.wx*(b.x[0]-theta[j]), -q.worst), q.worst)
 			r[g+1] = min(max(s.wv*(b.x[1]-theta[j+1]), -q.worst), q.worst)
@@ -240,15 +202,9 @@ func (e *shooter) segment(c int, theta, r []float64, row, gap int) (int, engine.
 // Displacements of the central differences: relative for logarithmic parameters, else of the range.
 const shootStep = 1e-4
 
-// Jacobian takes central differences. A parameter of the model moves all segments; a state only its own, which makes the
+// Columns takes central differences. A parameter of the model moves all segments; a state only its own, which makes the
 // many states as cheap as two parameters.
-func (e *shooter) Jacobian(theta, r, jac []float64) engine.Status {
-	n := len(theta)
-	clear(jac)
-	status := e.Residuals(theta, r)
-	if status == engine.NonFinite {
-		return status
-	}
+func (e *shooter) Columns(theta []float64) ([][]float64, engine.Status) {
 	copy(e.theta, theta)
 	th := e.theta
 	pr := e.s.params
@@ -261,19 +217,22 @@ func (e *shooter) Jacobian(theta, r, jac []float64) engine.Status {
 		hi, lo := min(theta[j]+h, p.Hi), max(theta[j]-h, p.Lo)
 		th[j] = hi
 		if e.Residuals(th, e.up) == engine.NonFinite {
-			return engine.NonFinite
+			return nil, engine.NonFinite
 		}
 		th[j] = lo
 		if e.Residuals(th, e.dn) == engine.NonFinite {
-			return engine.NonFinite
+			return nil, engine.NonFinite
 		}
 		th[j] = theta[j]
-		for k := range r {
-			jac[k*n+j] = (e.up[k] - e.dn[k]) / (hi - lo)
+		for k := range e.up {
+			e.columns[j][k] = (e.up[k] - e.dn[k]) / (hi - lo)
 		}
 	}
 	// the states, from the contact that the undisturbed motion has at the cut
-	e.Residuals(theta, e.up)
+	status := e.Residuals(theta, e.up)
+	if status == engine.NonFinite {
+		return nil, status
+	}
 	row, gap := 0, 0
 	for c, at := range e.s.cuts {
 		first := row
@@ -293,51 +252,38 @@ func (e *shooter) Jacobian(theta, r, jac []float64) engine.Status {
 				th[j] = theta[j] + side.d
 				copy(e.b.x[2:], e.contact[c])
 				if _, st := e.segment(c, th, side.r, first, gap); st == engine.NonFinite {
-					return st
+					return nil, st
 				}
 			}
 			th[j] = theta[j]
+			column := e.columns[j]
+			clear(column)
 			for k := first; k < row; k++ {
-				jac[k*n+j] = (e.up[k] - e.dn[k]) / (2 * h)
+				column[k] = (e.up[k] - e.dn[k]) / (2 * h)
 			}
 			if !last {
 				for k := e.s.rows + 2*gap; k < e.s.rows+2*gap+2; k++ {
-					jac[k*n+j] = (e.up[k] - e.dn[k]) / (2 * h)
+					column[k] = (e.up[k] - e.dn[k]) / (2 * h)
 				}
 			}
 			g := e.s.rows + 2*(gap-1) + i // the end of the segment before does not depend on it
-			jac[g*n+j] = -[2]float64{e.s.wx, e.s.wv}[i]
+			column[g] = -[2]float64{e.s.wx, e.s.wv}[i]
 		}
 	}
-	return status
+	return e.columns, status
 }
 
 // rowsIn a segment.
 func (e *shooter) rowsIn(at cut) int {
-	n := 0
-	for k := at.from; k <= at.to; k++ {
-		if (k > at.from || at.from == 0) && k >= e.q.first && (k-e.q.first)%e.q.every == 0 {
-			n++
-		}
+	if at.from == 0 {
+		return e.q.rowsOf(at.to + 1)
 	}
-	return n
+	return e.q.rowsOf(at.to+1) - e.q.rowsOf(at.from+1)
 }
 
 // ResidualsWithin is Residuals: the gaps come last.
 func (e *shooter) ResidualsWithin(theta, r []float64, _ float64) (engine.Status, bool) {
 	return e.Residuals(theta, r), true
-}
-
-// Cost is the sum of the squared residuals, gaps among them.
-func (e *shooter) Cost(theta []float64, limit float64) float64 {
-	e.Residuals(theta, e.up)
-	cost := 0.0
-	for _, r := range e.up {
-		if cost += float64(r * r); cost > limit {
-			break
-		}
-	}
-	return cost
 }
 
 // Measured has the gaps behind the rows, measured to be zero.

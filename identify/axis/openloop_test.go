@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
@@ -177,7 +179,7 @@ func TestValidationRanksLaws(t *testing.T) {
 	}
 	second := made(t, truth, sweep(4), pulse)
 	part, both := *second, *second
-	part.Force = sum(second.Force, pulse, 1)
+	part.Force = floats.AddTo(make([]float64, len(pulse)), second.Force, pulse)
 	both.Force, both.Disturbance = part.Force, pulse
 	second.Disturbance = pulse
 

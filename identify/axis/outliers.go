@@ -81,11 +81,7 @@ func bridged(x []float64, apart []bool, guess []float64) []float64 {
 
 // middle is the median of a few values of odd number, which it sorts.
 func middle(w []float64) float64 {
-	for i := 1; i < len(w); i++ {
-		for j := i; j > 0 && w[j] < w[j-1]; j-- {
-			w[j], w[j-1] = w[j-1], w[j]
-		}
-	}
+	slices.Sort(w)
 	return w[len(w)/2]
 }
 

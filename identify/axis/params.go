@@ -35,16 +35,14 @@ func (m *Model) defaults() []fit.Param {
 		ps = append(ps, p)
 	}
 
-	switch m.spec.Drive {
-	case Coast:
+	if m.spec.Drive == Coast {
 		add(m.names.inertia, "kg", "inertia; without a drive only ratios to it can be known", 1, 1e-12, 1e12, true, true)
-	default:
+	} else {
 		add(m.names.inertia, "kg", "inertia", r.m, r.m/30, r.m*30, true, false)
 	}
-	if info, ok := friction.Find(m.spec.Law); ok {
-		law := info.New()
-		for _, p := range law.Params() {
-			value, lo, hi, log, fixed := m.lawParam(info.Name, p)
+	if m.law != nil {
+		for _, p := range m.law.Params() {
+			value, lo, hi, log, fixed := m.lawParam(p)
 			if !m.spec.Asymmetric {
 				add(p.Name, p.Unit, p.Doc, value, lo, hi, log, fixed)
 				continue
@@ -55,7 +53,7 @@ func (m *Model) defaults() []fit.Param {
 				add(p.Name+"-", p.Unit, p.Doc+", backward", value, lo, hi, log, fixed)
 			case "Fs", "Fs_inf":
 				low := 0.0
-				if strengthens(law) {
+				if strengthens(m.law) {
 					low = -r.f
 				}
 				add("dFs", p.Unit, "break-away friction above Coulomb friction, both directions; below zero for a contact that strengthens with speed", 0.2*r.fc, low, 2*r.f, false, fixed)
@@ -64,7 +62,6 @@ func (m *Model) defaults() []fit.Param {
 			}
 		}
 	}
-	has := func(name string) int { return slices.IndexFunc(ps, func(p fit.Param) bool { return p.Name == name }) }
 	for _, l := range loadTerms {
 		if !slices.Contains(m.spec.Terms, l.term) {
 			continue
@@ -73,7 +70,7 @@ func (m *Model) defaults() []fit.Param {
 			m.viscous(add)
 			continue
 		}
-		value, size := map[string]float64{"offset": r.offset, "k": r.k, "mgs": r.sin, "mgc": r.cos}[l.param], r.f
+		value, size := r.loads[l.term], r.f
 		if l.param == "k" {
 			size = r.f / r.x
 		}
@@ -81,7 +78,7 @@ func (m *Model) defaults() []fit.Param {
 			size *= 3
 		}
 		size = max(size, math.Abs(value))
-		if i := has(l.param); i >= 0 { // the law has one of its own
+		if i := fit.Index(ps, l.param); i >= 0 { // the law has one of its own
 			ps[i].Value, ps[i].Lo, ps[i].Hi, ps[i].Fixed = value, -3*size, 3*size, false
 			continue
 		}
@@ -121,7 +118,10 @@ func (m *Model) defaults() []fit.Param {
 func (m *Model) viscous(add func(name, unit, doc string, value, lo, hi float64, log, fixed bool)) {
 	r := &m.rough
 	most := 10 * max(r.fv, 0.05*r.f/r.v)
-	ways := map[bool][][2]string{false: {{"Fv", ""}}, true: {{"Fv+", ", forward"}, {"Fv-", ", backward"}}}[m.spec.Asymmetric]
+	ways := [][2]string{{"Fv", ""}}
+	if m.spec.Asymmetric {
+		ways = [][2]string{{"Fv+", ", forward"}, {"Fv-", ", backward"}}
+	}
 	for _, w := range ways {
 		add(w[0], "N·s/m", "viscous friction"+w[1], r.fv, -0.2*most, most, false, false)
 	}
@@ -134,7 +134,7 @@ func (m *Model) viscous(add func(name, unit, doc string, value, lo, hi float64, 
 // of the travel. Damping of the contact: 0.3 % to 300 % of critical. Stribeck velocity: a two-hundredth to twice the largest
 // speed. Attraction of a slipping element: Coulomb friction in a millisecond to ten seconds. Memory: 1 to 50 ms (table 6.2 of the theory), dwell: 5 ms to the
 // length of the record. Drawn by a spring, break-away and presliding can be seen, and narrow the box.
-func (m *Model) lawParam(law string, p engine.Param) (value, lo, hi float64, log, fixed bool) {
+func (m *Model) lawParam(p engine.Param) (value, lo, hi float64, log, fixed bool) {
 	r := &m.rough
 	if v, ok := known[p.Name]; ok {
 		if math.IsNaN(v) {

@@ -1,6 +1,7 @@
 package axis
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -29,8 +30,8 @@ type piece struct {
 	v, a     []float64 // smoothed derivatives, for first guesses and for tests of the residual
 }
 
-// shortest record that is worth a simulation, samples.
-const shortest = 8
+// shortest record that is worth a simulation, samples, and the shortest in a controller: enough for a start and a few residuals.
+const shortest, fewestServo = 8, 20
 
 // newPiece checks that a record has what the model needs.
 func (m *Model) newPiece(rec *record.Record) (*piece, error) {
@@ -90,17 +91,13 @@ func (m *Model) newPiece(rec *record.Record) (*piece, error) {
 	if len(rec.Current) > 0 {
 		errs = append(errs, need("current", "current", rec.Current, "the law takes it"))
 	}
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
+	if len(rec.Disturbance) > 0 && (m.spec.Drive == Force || m.spec.Drive == Servo) {
+		errs = append(errs, need("disturbance", "disturbance", rec.Disturbance, "it acts beside the "+m.names.force))
+	}
+	if err := cmp.Or(errs...); err != nil {
+		return nil, err
 	}
 	if m.spec.Drive == Force || m.spec.Drive == Servo {
-		if len(rec.Disturbance) > 0 {
-			if err := need("disturbance", "disturbance", rec.Disturbance, "it acts beside the "+m.names.force); err != nil {
-				return nil, err
-			}
-		}
 		p.pulses = m.spec.pulsesOf(rec)
 		p.force = p.pulses.drive
 	}
@@ -115,8 +112,8 @@ func (m *Model) newPiece(rec *record.Record) (*piece, error) {
 	}
 	p.differentiate()
 	if m.spec.Drive == Servo {
-		if err := m.spec.checkPiece(rec, m.names.unitX); err != nil {
-			return nil, err
+		if n < fewestServo || span(rec.Position) == 0 {
+			return nil, rec.Fail(0, "Use a longer record with motion.", "%d samples over %g %s are too little for a controller to be seen", n, span(rec.Position), m.names.unitX)
 		}
 		s := m.spec.start(rec, nil)
 		p.x0, p.v0, p.a0 = s.x, s.v, s.a
@@ -138,9 +135,10 @@ func (s *Spec) positional() bool {
 // differentiate finds v and a by parabolas laid through 2m+1 neighbours, m just so large that the noise of the position is
 // 3 % of the acceleration, and the state at the first sample.
 func (p *piece) differentiate() {
-	x := p.rec.Position
+	x, v := p.rec.Position, p.rec.Velocity
 	if len(x) == 0 {
-		p.fromVelocity()
+		p.v, p.v0 = v, v[0]
+		p.a, _ = parabolas(v, p.dt, max(2, min(50, p.n/20)))
 		return
 	}
 	p.noise = numeric.Noise(x)
@@ -154,16 +152,16 @@ func (p *piece) differentiate() {
 		p.v, p.a = parabolas(p.calm, p.dt, half)
 		size := float64(2*half + 1)
 		sa := noise * math.Sqrt(720/(size*size*size*size*size)) / (p.dt * p.dt)
-		if next := half + (half+1)/2; sa <= 0.03*numeric.RMS(p.a) || 2*next+1 > p.n/10 || next > 500 {
+		next := half + (half+1)/2
+		if sa <= 0.03*numeric.RMS(p.a) || 2*next+1 > p.n/10 || next > 500 {
 			break
-		} else {
-			half = next
 		}
+		half = next
 	}
 	p.x0, p.v0 = p.calm[0], p.v[0]
 	far := float64(min(half, (p.n-1)/2)) // the line through 2·far + 1 samples
 	p.v0Doubt = 12*p.noise/(p.dt*math.Sqrt(far*(far+1)*(2*far+1)/3)) + math.Abs(p.a[0])*far*p.dt
-	if v := p.rec.Velocity; len(v) == p.n {
+	if len(v) == p.n {
 		// the line through the first measured velocities is better than one of them
 		k := min(half, 5)
 		d1, _ := parabolas(v[:2*k+1], p.dt, k)
@@ -172,14 +170,6 @@ func (p *piece) differentiate() {
 			p.v0 += (v[i] - d1[k]*float64(i)*p.dt) / float64(2*k+1)
 		}
 	}
-}
-
-// fromVelocity is differentiate for a record without a position.
-func (p *piece) fromVelocity() {
-	v := p.rec.Velocity
-	p.v = v
-	p.a, _ = parabolas(v, p.dt, max(2, min(50, p.n/20)))
-	p.v0 = v[0]
 }
 
 // parabolas lays a parabola through every sample and its half neighbours on either side, by least squares, and returns its

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"hilrig/identify/record"
 )
 
@@ -36,7 +38,7 @@ func (s *Spec) pulsesOf(d *record.Record) pulses {
 	given := len(d.Disturbance) == n
 	if s.Drive != Servo {
 		if given {
-			p.drive = sum(d.Force, d.Disturbance, 1)
+			p.drive = floats.AddTo(make([]float64, n), d.Force, d.Disturbance)
 		}
 		return p
 	}
@@ -61,22 +63,14 @@ func (s *Spec) pulsesOf(d *record.Record) pulses {
 	}
 	switch {
 	case given && left < gone: // part of the command
-		p.force, p.asked = d.Disturbance, sum(d.Force, d.Disturbance, -1)
+		p.force, p.asked = d.Disturbance, floats.SubTo(make([]float64, n), d.Force, d.Disturbance)
 	case given:
-		p.force, p.drive = d.Disturbance, sum(d.Force, d.Disturbance, 1)
+		p.force, p.drive = d.Disturbance, floats.AddTo(make([]float64, n), d.Force, d.Disturbance)
 	case gone > addedFrom*addedFrom*all && next > lastingFrom*gone:
 		rms := math.Sqrt(gone / float64(n))
-		p.force, p.asked = departure, sum(d.Force, departure, -1)
+		p.force, p.asked = departure, floats.SubTo(make([]float64, n), d.Force, departure)
 		p.note = fmt.Sprintf("the recorded command departs by %.3g %s rms, %.1f %%, from what the controller asks for along the recorded motion; the difference is added in the simulation too, and the residual is smaller for it. If nothing was added on purpose, the gains or the filter of the controller are wrong",
-			rms, unitsOf(s.Rotary).f, 100*math.Sqrt(gone/all))
+			rms, namesOf(s.Rotary).unitF, 100*math.Sqrt(gone/all))
 	}
 	return p
-}
-
-func sum(a, b []float64, sign float64) []float64 {
-	out := make([]float64, len(a))
-	for k := range a {
-		out[k] = a[k] + sign*b[k]
-	}
-	return out
 }

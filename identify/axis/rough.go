@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"hilrig/engine/friction"
 	"hilrig/engine/numeric"
 )
 
@@ -18,17 +17,15 @@ type rough struct {
 	kd      float64 // N/m spring of the drive
 	m       float64 // kg
 	fc, fv  float64 // N, N·s/m
-	offset  float64 // N
-	k       float64 // N/m
-	sin     float64 // N
-	cos     float64 // N
 	top     float64 // N   largest force of the drawing spring: break-away; 0: not drawn by one
 	kt      float64 // N/m slope of that force over the position below half of it, before the first slip; 0: not seen
+
+	loads map[string]float64 // N or N/m, by term
 }
 
 // roughly measures the pieces.
 func (m *Model) roughly() rough {
-	r := rough{dt: math.Inf(1), quantum: math.Inf(1)}
+	r := rough{dt: math.Inf(1), quantum: math.Inf(1), loads: map[string]float64{}}
 	var v, a, f []float64
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, p := range m.pieces {
@@ -162,9 +159,10 @@ func (m *Model) regress(r *rough) {
 			if len(p.calm) > 0 {
 				x = p.calm[k]
 			}
+			columns := map[string]float64{"M": a, "Fv": v, "Fc": math.Copysign(1, v), "offset": 1,
+				"stiffness": x, "gravity-sin": math.Sin(x), "gravity-cos": math.Cos(x)}
 			for j, t := range terms {
-				row[j] = map[string]float64{"M": a, "Fv": v, "Fc": math.Copysign(1, v), "offset": 1,
-					"stiffness": x, "gravity-sin": math.Sin(x), "gravity-cos": math.Cos(x)}[t]
+				row[j] = columns[t]
 			}
 			var u float64
 			switch {
@@ -200,35 +198,15 @@ func (m *Model) regress(r *rough) {
 				r.m = q
 			}
 		case "Fv":
-			if q > 0 {
-				r.fv = q
-			} else {
+			if r.fv = q; !(q > 0) {
 				r.fv = 0.01 * r.f / r.v
 			}
 		case "Fc":
-			if q > 0 {
-				r.fc = q
-			} else {
+			if r.fc = q; !(q > 0) {
 				r.fc = 0.01 * r.f
 			}
-		case "offset":
-			r.offset = q
-		case "stiffness":
-			r.k = q
-		case "gravity-sin":
-			r.sin = q
-		case "gravity-cos":
-			r.cos = q
+		default:
+			r.loads[t] = q
 		}
 	}
-}
-
-// splits tells that a law has levels or viscosity that may depend on the direction.
-func splits(law friction.Model) bool {
-	for _, p := range law.Params() {
-		if p.Name == "Fc" || p.Name == "Fv" || p.Name == "sigma2" {
-			return true
-		}
-	}
-	return false
 }

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"hilrig/engine"
 	"hilrig/engine/friction"
 	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
@@ -38,25 +37,11 @@ type Place struct {
 }
 
 // starts are points, in the free parameters, from which to descend under a force or in a controller: the best of each of n
-// groups of draws (0: 5 of 20) of what the law has beyond sliding friction, around the model's own guesses, and the params as
+// groups of draws of what the law has beyond sliding friction, around the model's own guesses, and the params as
 // they are where they are others than these. A law without a contact has one start, the guesses. Those of the groups behind the
 // second are drawn by more; nil: there are none.
-func (m *Model) starts(params []fit.Param, n, draws int, seed uint64) (out [][]float64, more func() [][]float64, err error) {
-	all, err := m.merge(params)
-	if err != nil {
-		return nil, nil, err
-	}
-	q, err := m.plan(all)
-	if err != nil {
-		return nil, nil, err
-	}
-	if n == 0 {
-		n = 5
-	}
-	if draws == 0 {
-		draws = 20
-	}
-	free, places := fit.Free(all)
+func (m *Model) starts(q *plan, n, draws int, seed uint64) (out [][]float64, more func() [][]float64) {
+	free, places := fit.Free(q.params)
 	own, base := make([]float64, len(free)), make([]float64, len(free))
 	contact, given := false, false
 	for j := range free {
@@ -68,7 +53,7 @@ func (m *Model) starts(params []fit.Param, n, draws int, seed uint64) (out [][]f
 		contact = contact || drawn
 	}
 	if m.spec.Drive != Servo && m.spec.Drive != Force {
-		return [][]float64{own}, nil, nil
+		return [][]float64{own}, nil
 	}
 	out = [][]float64{base}
 	if contact {
@@ -79,7 +64,7 @@ func (m *Model) starts(params []fit.Param, n, draws int, seed uint64) (out [][]f
 	if given {
 		out = slices.Insert(out, 0, own)
 	}
-	return out, more, nil
+	return out, more
 }
 
 // draws are the best of the groups first … last − 1 of draws, in the order of their costs. One step in a sample is enough to compare them, where
@@ -104,7 +89,7 @@ func (m *Model) draws(q *plan, free []fit.Param, base []float64, first, last, dr
 					theta[j] = min(max(x, free[j].Lo), free[j].Hi)
 				}
 			}
-			if cost := e.Cost(theta, least); cost < least {
+			if cost, _ := e.run(theta, nil, least, nil); cost < least {
 				best, least = theta, cost
 			}
 		}
@@ -129,14 +114,12 @@ const asNoise = 1.05
 // Where the first two descents leave the noise alone, they are enough. The solution is that of Problem; its Extra is that of
 // fit.MultiStart.
 func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit.Watch) (*fit.Solution, error) {
-	p, err := m.Problem(params)
+	q, err := m.planOf(params)
 	if err != nil {
 		return nil, err
 	}
-	from, more, err := m.starts(params, max(s.Starts, 0), max(s.Draws, 0), s.Seed)
-	if err != nil {
-		return nil, err
-	}
+	p := q.problem(1)
+	from, more := m.starts(q, cmp.Or(s.Starts, 5), cmp.Or(s.Draws, 20), s.Seed)
 	groups := len(from)
 	if more != nil {
 		groups += max(cmp.Or(s.Starts, 5)-2, 0)
@@ -156,10 +139,6 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 	}
 	// around draws the contact anew around a place, but for what is known of it, and tells whether that brings anything
 	around := func(at []float64, known []bool, seed uint64) (better bool) {
-		q, err := m.planOf(params)
-		if err != nil {
-			return false
-		}
 		contact := slices.Clone(p.Params)
 		for i := range known {
 			contact[i].Fixed = known[i]
@@ -204,29 +183,23 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 // Simpler are models that this one holds as special cases: Coulomb with viscous friction, the static curve of a bristle, and what
 // is by direction without directions.
 func (s Spec) Simpler() (out []Spec) {
-	info, ok := friction.Find(s.Law)
-	if !ok {
-		return nil
-	}
-	has := func(name string) bool {
-		return slices.ContainsFunc(info.New().Params(), func(p engine.Param) bool { return p.Name == name })
-	}
+	own := lawOf(s.Law)
 	with := func(law string, terms ...string) {
 		q := s
 		q.Law, q.Terms = law, slices.Concat(s.Terms, terms)
 		out = append(out, q)
 	}
-	if has("Fc") && s.Law != "coulomb" {
+	if has(own, "Fc") && s.Law != "coulomb" {
 		if Damped(s.Law) {
 			with("coulomb", "viscous")
 		} else {
 			with("coulomb")
 		}
 	}
-	if has("sigma0") && has("Fs") && has("vs") {
+	if has(own, "sigma0") && has(own, "Fs") && has(own, "vs") {
 		with(friction.BoPavelescu.String())
 	}
-	if s.Asymmetric && hasLevel(info.New()) {
+	if s.Asymmetric && has(own, "Fc") {
 		with(s.Law, "offset")
 		out[len(out)-1].Asymmetric = false
 	}
@@ -240,13 +213,4 @@ func (m *Model) noise() float64 {
 		y = append(y, p.measured)
 	}
 	return numeric.Noise(y...)
-}
-
-// planOf is the plan of params.
-func (m *Model) planOf(params []fit.Param) (*plan, error) {
-	all, err := m.merge(params)
-	if err != nil {
-		return nil, err
-	}
-	return m.plan(all)
 }

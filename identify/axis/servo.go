@@ -1,7 +1,6 @@
 package axis
 
 import (
-	"fmt"
 	"math"
 
 	"hilrig/engine"
@@ -83,15 +82,23 @@ func (c *servo) begin(s start) {
 
 // late takes the windows of the parts.
 func (c *servo) late(w []window) {
-	c.taps = c.taps[:0]
+	c.taps = tapsOf(c.taps, w)
 	c.next, c.far = 0, 0
 	n := float64(len(w))
-	for j := range w {
-		t := taps{mean: w[j].known(&w[j].mean), rise: w[j].known(&w[j].rise)}
-		c.taps = append(c.taps, t)
-		c.next += math.Abs(t.mean[3])
-		c.far += t.mean[3] * (n - float64(j) - 0.5) / (n * n)
+	for j := range c.taps {
+		mean := &c.taps[j].mean
+		c.next += math.Abs(mean[3])
+		c.far += mean[3] * (n - float64(j) - 0.5) / (n * n)
 	}
+}
+
+// tapsOf are those of windows, in the room of t.
+func tapsOf(t []taps, w []window) []taps {
+	t = t[:0]
+	for j := range w {
+		t = append(t, taps{mean: w[j].known(&w[j].mean), rise: w[j].known(&w[j].rise)})
+	}
+	return t
 }
 
 // known spreads weights over the commands of taps.
@@ -210,15 +217,4 @@ func (s *Spec) checkServo(add func(format string, args ...any)) {
 	case s.Drive != Servo && s.Output == Command:
 		add("output: a command is compared in closed loop only, with the drive servo and its controller")
 	}
-}
-
-// fewestServo is the number of samples of a piece in a controller: enough for a start and a few residuals.
-const fewestServo = 20
-
-// checkPiece tells whether a record can be run in a controller.
-func (s *Spec) checkPiece(rec *record.Record, unit string) error {
-	if rec.Len() < fewestServo || span(rec.Position) == 0 {
-		return rec.Fail(0, "Use a longer record with motion.", "%d samples over %s are too little for a controller to be seen", rec.Len(), fmt.Sprintf("%g %s", span(rec.Position), unit))
-	}
-	return nil
 }

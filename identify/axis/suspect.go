@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"hilrig/engine/friction"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
 )
@@ -40,12 +41,12 @@ func Suspicions(spec Spec, pieces []*record.Record, s *fit.Solution) []string {
 	var out []string
 	about := ""
 	say := func(format string, args ...any) { out = append(out, about+fmt.Sprintf(format, args...)) }
-	u := unitsOf(spec.Rotary)
+	u := namesOf(spec.Rotary)
 	pieces = moving(pieces)
 	vmax, travel, step := ranges(pieces)
 	for _, w := range n.ways {
 		if len(pieces) > 0 && w.s2 < 0 && w.fc+w.s2*vmax < 0 {
-			say("viscous friction %.4g %s%s is negative and outweighs Coulomb friction at %.3g %s: the contact would drive the axis", w.s2, u.damp, w.name, vmax, u.v)
+			say("viscous friction %.4g %s%s is negative and outweighs Coulomb friction at %.3g %s: the contact would drive the axis", w.s2, u.unitDamp, w.name, vmax, u.unitV)
 		}
 	}
 	if !n.bristle {
@@ -57,7 +58,7 @@ func Suspicions(spec Spec, pieces []*record.Record, s *fit.Solution) []string {
 		switch ratio := (w.fc + w.rise) / w.fc; {
 		case !n.breaks:
 		case ratio > mostFs:
-			say("break-away friction %.4g %s%s is %.2g times Coulomb friction: contacts of machine parts have 1 to %.1f", w.fc+w.rise, u.f, w.name, ratio, mostFs)
+			say("break-away friction %.4g %s%s is %.2g times Coulomb friction: contacts of machine parts have 1 to %.1f", w.fc+w.rise, u.unitF, w.name, ratio, mostFs)
 		case ratio <= 1.01*leastFs:
 			say("break-away friction%s is at its lower limit, %g of Coulomb friction", w.name, leastFs)
 		}
@@ -69,9 +70,9 @@ func Suspicions(spec Spec, pieces []*record.Record, s *fit.Solution) []string {
 	switch dt := pieces[0].Dt; {
 	case !n.dips:
 	case n.vs > mostVs*vmax:
-		say("Stribeck velocity %.3g %s, but the axis moves at %.3g %s at most: dip and viscous friction cannot be told apart", n.vs, u.v, vmax, u.v)
+		say("Stribeck velocity %.3g %s, but the axis moves at %.3g %s at most: dip and viscous friction cannot be told apart", n.vs, u.unitV, vmax, u.unitV)
 	case n.vs < step/(20*dt):
-		say("Stribeck velocity %.3g %s is below what the steps of the position can show", n.vs, u.v)
+		say("Stribeck velocity %.3g %s is below what the steps of the position can show", n.vs, u.unitV)
 	}
 	// deflections
 	fs := 0.0
@@ -80,9 +81,9 @@ func Suspicions(spec Spec, pieces []*record.Record, s *fit.Solution) []string {
 	}
 	switch bend := fs / n.sigma0; {
 	case bend < 2*step:
-		say("the bristle gives way after %.2g %s, within two steps of the position of %.2g %s: sigma0 and sigma1 stand for a contact that is rigid here", bend, u.x, step, u.x)
+		say("the bristle gives way after %.2g %s, within two steps of the position of %.2g %s: sigma0 and sigma1 stand for a contact that is rigid here", bend, u.unitX, step, u.unitX)
 	case bend > mostBend*travel:
-		say("the bristle bends %.2g %s before it gives way, %.0f %% of the travel: that is a spring, not a contact", bend, u.x, 100*bend/travel)
+		say("the bristle bends %.2g %s before it gives way, %.0f %% of the travel: that is a spring, not a contact", bend, u.unitX, 100*bend/travel)
 	}
 	if f0 := math.Sqrt(n.sigma0/n.m) / (2 * math.Pi); f0 > 0.5/pieces[0].Dt {
 		say("the bristle mode is at %.3g Hz, above half the sampling rate: the record cannot show it", f0)
@@ -110,16 +111,6 @@ func moving(pieces []*record.Record) (out []*record.Record) {
 		}
 	}
 	return out
-}
-
-// units for messages.
-type messageUnits struct{ f, x, v, damp string }
-
-func unitsOf(rotary bool) messageUnits {
-	if rotary {
-		return messageUnits{"N·m", "rad", "rad/s", "N·m·s/rad"}
-	}
-	return messageUnits{"N", "m", "m/s", "N·s/m"}
 }
 
 // numbers of a contact, from the names of its parameters.
@@ -188,7 +179,7 @@ const smooth = 4
 
 // contradicted compares the friction of the model, its bristle dragged along the recorded motion, with what the records leave
 // for friction, u − M·a − offset, where the axis slides within the dip.
-func (n *numbers) contradicted(spec Spec, pieces []*record.Record, u messageUnits) (out []string) {
+func (n *numbers) contradicted(spec Spec, pieces []*record.Record, u names) (out []string) {
 	forces := pieces[:0:0]
 	for _, d := range pieces {
 		if len(d.Force) == len(d.Position) {
@@ -237,7 +228,7 @@ func (n *numbers) contradicted(spec Spec, pieces []*record.Record, u messageUnit
 			}
 		}
 		if count < fewSlow {
-			out = append(out, fmt.Sprintf("only %d samples slide%s more slowly than the Stribeck velocity of %.3g %s: the dip rests on the reversals alone", count, w.name, n.vs, u.v))
+			out = append(out, fmt.Sprintf("only %d samples slide%s more slowly than the Stribeck velocity of %.3g %s: the dip rests on the reversals alone", count, w.name, n.vs, u.unitV))
 			continue
 		}
 		c := float64(count)
@@ -245,7 +236,7 @@ func (n *numbers) contradicted(spec Spec, pieces []*record.Record, u messageUnit
 		// neighbours share their averages: every 2·smooth samples count as one
 		dev := math.Sqrt(max(0, square/c-mean*mean) * 2 * smooth / c)
 		if off := model/c - mean; math.Abs(off) > max(offForce*w.fc, 3*dev) {
-			out = append(out, fmt.Sprintf("sliding%s below the Stribeck velocity takes %.3g ± %.2g %s in the record, %.3g %s in the model: the dip is not friction", w.name, mean, dev, u.f, model/c, u.f))
+			out = append(out, fmt.Sprintf("sliding%s below the Stribeck velocity takes %.3g ± %.2g %s in the record, %.3g %s in the model: the dip is not friction", w.name, mean, dev, u.unitF, model/c, u.unitF))
 		}
 	}
 	return out
@@ -257,30 +248,17 @@ func (w *way) level() float64 { return w.fc + max(w.rise, 0) }
 // dragged is the friction of the model along a recorded motion, without the offset, at the samples: the mean of the exact
 // steps before and after [theory §4.2].
 func (n *numbers) dragged(q []float64, h float64) []float64 {
-	f := make([]float64, len(q))
-	zeta := 0.0 // σ0·z
+	var laws []*friction.LuGre
+	for _, w := range n.ways {
+		laws = append(laws, &friction.LuGre{Sigma0: n.sigma0, Sigma1: n.sigma1, Sigma2: w.s2, Fc: w.fc, Fs: w.fc + w.rise, Vs: n.vs})
+	}
+	f, z := make([]float64, len(q)), []float64{0}
 	for k := 1; k < len(q); k++ {
-		dx := q[k] - q[k-1]
-		v := dx / h
-		w := &n.ways[0]
-		if v < 0 {
-			w = &n.ways[len(n.ways)-1]
+		in, law := friction.Input{Dt: h, V: (q[k] - q[k-1]) / h}, laws[0]
+		if in.V < 0 {
+			law = laws[len(laws)-1]
 		}
-		g := w.fc + w.rise*math.Exp(-(v/n.vs)*(v/n.vs))
-		a := n.sigma0 * math.Abs(dx) / g
-		next, mean := zeta, zeta
-		if a > 1e-12 {
-			p1 := -math.Expm1(-a) / a
-			p2 := (1 - p1) / a
-			if a < 0.03 {
-				p2 = 0.5 - a/6 + a*a/24
-				p1 = 1 - a*p2
-			}
-			next = zeta*math.Exp(-a) + n.sigma0*dx*p1
-			mean = zeta*p1 + n.sigma0*dx*p2
-		}
-		force := mean + n.sigma1*(next-zeta)/(n.sigma0*h) + w.s2*v
-		zeta = next
+		force := law.Step(z, in)
 		f[k-1] += force / 2
 		f[k] += force / 2
 	}

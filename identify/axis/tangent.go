@@ -47,10 +47,8 @@ type tangent struct {
 	du            []float64
 	past          [][]float64 // of the positions, a ring
 	before        []float64
-	shorter, more []servoTaps
+	shorter, more [][]taps
 }
-
-type servoTaps []taps
 
 // move is by how much a place moves with a parameter.
 type move struct {
@@ -122,7 +120,7 @@ func (q *plan) tangent(share float64) *tangent {
 		for j := range t.past {
 			t.past[j] = make([]float64, pad+2)
 		}
-		t.shorter, t.more = make([]servoTaps, len(e.servos)), make([]servoTaps, len(e.servos))
+		t.shorter, t.more = make([][]taps, len(e.servos)), make([][]taps, len(e.servos))
 	}
 	return t
 }
@@ -154,20 +152,6 @@ func (t *tangent) keep(i, k, row int) {
 		t.sv[j] -= g.v * y
 		column[row] = y * g.weight
 	}
-}
-
-// Jacobian is Columns by row, with the residuals.
-func (t *tangent) Jacobian(theta, r, jac []float64) engine.Status {
-	_, status := t.run(theta, r, math.Inf(1), t)
-	if status == engine.NonFinite {
-		return status
-	}
-	for j, x := range t.columns {
-		for k, v := range x {
-			jac[k*len(t.columns)+j] = v
-		}
-	}
-	return status
 }
 
 // Yields is by how much the residuals move, to first order, for every newton that is taken from the force in a course of time
@@ -208,11 +192,6 @@ const small = 1e-6
 // sensitivities asks by how much every place moves with every parameter.
 func (t *tangent) sensitivities() {
 	b := t.b
-	put := func() {
-		for _, p := range b.put {
-			p(b.value)
-		}
-	}
 	for j, i := range t.q.free {
 		x := b.value[i]
 		h := small * max(math.Abs(x), 1e-3*(t.q.params[i].Hi-t.q.params[i].Lo), 1e-300)
@@ -220,12 +199,12 @@ func (t *tangent) sensitivities() {
 			h = small
 		}
 		b.value[i] = x + h
-		put()
+		b.place()
 		for k, at := range t.place {
 			t.before[k] = *at
 		}
 		b.value[i] = x - h
-		put()
+		b.place()
 		b.value[i] = x
 		t.moves[j], t.bends[0][j], t.bends[1][j] = t.moves[j][:0], t.bends[0][j][:0], t.bends[1][j][:0]
 		numbers := len(t.slopes.Force)
@@ -245,7 +224,7 @@ func (t *tangent) sensitivities() {
 			}
 		}
 	}
-	put()
+	b.place()
 }
 
 // begin puts the body at the beginning of piece i, and finds how that moves.
@@ -270,18 +249,14 @@ func (t *tangent) begin(i int, x, v float64) {
 		var z [2]float64
 		for side, sign := range []float64{1, -1} {
 			b.value[at] = was + sign*h
-			for _, p := range b.put {
-				p(b.value)
-			}
+			b.place()
 			b.start(x, v+sign*h*t.sv[j])
 			z[side] = b.x[2]
 		}
 		b.value[at] = was
 		t.sz[j] = (z[0] - z[1]) / (2 * h)
 	}
-	for _, p := range b.put {
-		p(b.value)
-	}
+	b.place()
 	b.start(x, v)
 	if t.servos == nil {
 		return
@@ -301,21 +276,13 @@ func (t *tangent) around(i int) {
 		return
 	}
 	p, n := t.q.m.pieces[i], len(t.inputs[i])
-	for len(t.early[i]) < n {
-		t.early[i], t.later[i] = append(t.early[i], window{}), append(t.later[i], window{})
-	}
-	t.early[i], t.later[i] = t.early[i][:n], t.later[i][:n]
+	t.early[i], t.later[i] = slices.Grow(t.early[i][:0], n)[:n], slices.Grow(t.later[i][:0], n)[:n]
 	t.eps = 1e-4 * p.dt
 	straight := t.q.m.spec.Hold == Linear
 	windows(t.early[i], (t.b.late()-t.eps)/p.dt, straight)
 	windows(t.later[i], (t.b.late()+t.eps)/p.dt, straight)
 	if t.servos != nil {
-		t.shorter[i], t.more[i] = t.shorter[i][:0], t.more[i][:0]
-		for k := range n {
-			e, l := &t.early[i][k], &t.later[i][k]
-			t.shorter[i] = append(t.shorter[i], taps{mean: e.known(&e.mean)})
-			t.more[i] = append(t.more[i], taps{mean: l.known(&l.mean)})
-		}
+		t.shorter[i], t.more[i] = tapsOf(t.shorter[i], t.early[i]), tapsOf(t.more[i], t.later[i])
 	}
 }
 

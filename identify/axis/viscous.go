@@ -1,9 +1,9 @@
 package axis
 
 import (
-	"fmt"
 	"slices"
 
+	"hilrig/engine"
 	"hilrig/engine/friction"
 )
 
@@ -14,36 +14,34 @@ import (
 //
 // so that dry friction and viscous friction can be had each without the other.
 
+// lawOf is a law of the registry; nil: there is none of this name.
+func lawOf(name string) friction.Model {
+	if info, ok := friction.Find(name); ok {
+		return info.New()
+	}
+	return nil
+}
+
+// has tells that a law, nil for none, has one of the parameters.
+func has(law friction.Model, names ...string) bool {
+	return law != nil && slices.ContainsFunc(law.Params(), func(p engine.Param) bool { return slices.Contains(names, p.Name) })
+}
+
 // Damped tells whether a law of the registry has viscous friction itself, so that the term "viscous" would be there twice.
 func Damped(law string) bool { return dampedBy(law) != "" }
 
 // dampedBy is the parameter of a law that is its viscous friction; "" if it has none.
 func dampedBy(law string) string {
-	info, ok := friction.Find(law)
-	if !ok {
-		return ""
-	}
-	for _, p := range info.New().Params() {
-		if p.Name == "Fv" || p.Name == "sigma2" || p.Name == "alpha2" {
-			return p.Name
+	for _, name := range []string{"Fv", "sigma2", "alpha2"} {
+		if has(lawOf(law), name) {
+			return name
 		}
 	}
 	return ""
 }
 
-// viscousTwice refuses the term where the law has the same.
-func viscousTwice(law string) string {
-	return fmt.Sprintf("terms: %s has viscous friction itself, %s: leave viscous out", law, dampedBy(law))
-}
-
 // damped tells whether the model has viscous friction of its own or of its law.
 func (s *Spec) damped() bool { return Damped(s.Law) || slices.Contains(s.Terms, "viscous") }
-
-// hasLevel tells that a law has a Coulomb level that may depend on the direction.
-func hasLevel(law friction.Model) bool {
-	_, ok := field(law, "Fc")
-	return ok
-}
 
 // damping sends Fv, or the mean and the half difference of Fv+ and Fv−, to the loads.
 func (b *body) damping(at map[string]int, to func(string, *float64)) {

@@ -21,7 +21,6 @@
 package bristle
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -101,7 +100,7 @@ func newModel(params []fit.Param) (*model, error) {
 	for i := range m.at {
 		m.at[i] = -1
 	}
-	var bad []string
+	var bad fit.ParamError
 	for k, p := range params {
 		i := slices.Index(names[:], p.Name)
 		if p.Name == "J" {
@@ -111,14 +110,14 @@ func newModel(params []fit.Param) (*model, error) {
 		switch {
 		case i < 0 && p.Fixed && p.Value == 0: // vd and N0 of the law, switched off
 		case i < 0:
-			bad = append(bad, fmt.Sprintf("%s: not a parameter of the bristle model, which has M or J, %s", p.Name, strings.Join(names[1:], ", ")))
+			bad.Add("%s: not a parameter of the bristle model, which has M or J, %s", p.Name, strings.Join(names[1:], ", "))
 		case m.at[i] >= 0:
-			bad = append(bad, fmt.Sprintf("%s and %s are the same parameter: leave one out", params[m.at[i]].Name, p.Name))
+			bad.Add("%s and %s are the same parameter: leave one out", params[m.at[i]].Name, p.Name)
 		default:
 			m.at[i], m.start[i], m.lo[i], m.hi[i] = k, p.Value, p.Lo, p.Hi
 			m.isFree[i] = !p.Fixed
 			if i != offset && (p.Value < 0 || p.Fixed && p.Value == 0 && i != sigma1 && i != sigma2) {
-				bad = append(bad, fmt.Sprintf("%s: %g %s, want a positive number", p.Name, p.Value, p.Unit))
+				bad.Add("%s: %g %s, want a positive number", p.Name, p.Value, p.Unit)
 			}
 			if !p.Fixed && i != offset {
 				m.lo[i] = max(p.Lo, 0)
@@ -127,16 +126,13 @@ func newModel(params []fit.Param) (*model, error) {
 	}
 	for i, k := range m.at {
 		if k < 0 && i != sigma1 && i != sigma2 && i != offset {
-			bad = append(bad, fmt.Sprintf("%s is missing: give it a start and bounds, or a fixed value", names[i]))
+			bad.Add("%s is missing: give it a start and bounds, or a fixed value", names[i])
 		}
 		if m.isFree[i] {
 			m.free = append(m.free, i)
 		}
 	}
-	if bad != nil {
-		return nil, &fit.ParamError{Problems: bad}
-	}
-	return m, nil
+	return m, bad.OrNil()
 }
 
 // answer is the list of parameters with the values t, and the places of the free ones in it.

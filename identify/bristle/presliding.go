@@ -31,7 +31,7 @@ func Presliding(ctx context.Context, recs []*record.Record, params []fit.Param, 
 		}
 	}
 	given := func(name string) (at int, known bool) {
-		at = slices.IndexFunc(params, func(p fit.Param) bool { return p.Name == name })
+		at = fit.Index(params, name)
 		return at, at >= 0 && params[at].Fixed && params[at].Value > 0
 	}
 	// levels that are not given are out of reach
@@ -62,7 +62,7 @@ func Presliding(ctx context.Context, recs []*record.Record, params []fit.Param, 
 			inner[at] = p
 		}
 	}
-	s1, s2 := slices.IndexFunc(params, func(p fit.Param) bool { return p.Name == "sigma1" }), slices.IndexFunc(params, func(p fit.Param) bool { return p.Name == "sigma2" })
+	s1, s2 := fit.Index(params, "sigma1"), fit.Index(params, "sigma2")
 	both := s1 >= 0 && s2 >= 0 && !params[s1].Fixed && !params[s2].Fixed
 	if both {
 		inner[s2].Fixed = true

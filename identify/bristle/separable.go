@@ -67,16 +67,6 @@ type search struct {
 	trials  int
 }
 
-// problem starts at t.
-func (s *search) problem(t *theta) *fit.Problem {
-	at, params := s.coordinates(t)
-	below := t[breakout] < t[coulomb]
-	return &fit.Problem{
-		Params: params, Rows: len(s.mo.rows), Unit: s.m.unit[1],
-		New: func() fit.Evaluator { return &separable{p: newProjector(s.mo, s.m), at: at, below: below} },
-	}
-}
-
 // coordinates are the free curved parameters at t, the distance from Fc in place of Fs.
 func (s *search) coordinates(t *theta) (at []int, params []fit.Param) {
 	for _, i := range curved {
@@ -99,12 +89,14 @@ func (s *search) coordinates(t *theta) (at []int, params []fit.Param) {
 
 // polish searches from t and returns the best parameters with their cost (N²).
 func (s *search) polish(ctx context.Context, t theta, tol float64, most int) (theta, float64, error) {
-	e := &separable{p: newProjector(s.mo, s.m), below: t[breakout] < t[coulomb]}
-	at, _ := s.coordinates(&t)
-	e.at = at
+	at, params := s.coordinates(&t)
+	evaluator := func() *separable {
+		return &separable{p: newProjector(s.mo, s.m), at: at, below: t[breakout] < t[coulomb]}
+	}
 	q := make([]float64, len(at))
 	if len(at) > 0 {
-		sol, err := fit.LM{Steps: []float64{1e-4}, MaxEvaluations: most, CostTol: tol, Workers: s.workers}.Fit(ctx, s.problem(&t), nil)
+		p := &fit.Problem{Params: params, Rows: len(s.mo.rows), Unit: s.m.unit[1], New: func() fit.Evaluator { return evaluator() }}
+		sol, err := fit.LM{Steps: []float64{1e-4}, MaxEvaluations: most, CostTol: tol, Workers: s.workers}.Fit(ctx, p, nil)
 		if err != nil {
 			return t, 0, err
 		}
@@ -113,6 +105,7 @@ func (s *search) polish(ctx context.Context, t theta, tol float64, most int) (th
 			q[j] = p.Value
 		}
 	}
+	e := evaluator()
 	e.expand(q, &e.theta)
 	cost := e.p.solve(&e.theta)
 	return e.theta, cost, nil

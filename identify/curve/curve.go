@@ -70,12 +70,18 @@ type evaluator struct {
 	at      []int // places of the free parameters
 	theta   []float64
 	f, full []float64
+	r, jac  []float64
+	columns [][]float64
 }
 
 func (s *system) evaluator() *evaluator {
 	_, at := fit.Free(s.params)
 	e := &evaluator{s: s, m: s.model(), at: at, f: make([]float64, len(s.y))}
 	e.theta, e.full = values(s.params), make([]float64, len(s.y)*len(s.params))
+	e.r, e.jac = make([]float64, len(s.y)), make([]float64, len(s.y)*len(at))
+	for range at {
+		e.columns = append(e.columns, make([]float64, len(s.y)))
+	}
 	return e
 }
 
@@ -84,8 +90,16 @@ const huge = 1e150 // stands for what is not finite; its square is finite
 // Residuals is (model − measured)·weight.
 func (e *evaluator) Residuals(theta, r []float64) engine.Status { return e.both(theta, r, nil) }
 
-// Jacobian is Residuals with its derivatives.
-func (e *evaluator) Jacobian(theta, r, j []float64) engine.Status { return e.both(theta, r, j) }
+// Columns are the derivatives of Residuals.
+func (e *evaluator) Columns(theta []float64) ([][]float64, engine.Status) {
+	st := e.both(theta, e.r, e.jac)
+	for j, c := range e.columns {
+		for k := range c {
+			c[k] = e.jac[k*len(e.at)+j]
+		}
+	}
+	return e.columns, st
+}
 
 func (e *evaluator) both(theta, r, j []float64) engine.Status {
 	for i, p := range e.at {

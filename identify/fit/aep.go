@@ -1,10 +1,10 @@
 package fit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"time"
 )
@@ -33,15 +33,12 @@ type AEP struct {
 	Spread      Spread  `yaml:"spread" doc:"cost: the spread shrinks with the root of the cost; one: as (6.26) is written"`
 	Survivors   int     `yaml:"survivors" want:">=1 <=100" doc:"best individuals that a following lm polishes"` // 0: 3
 
-	Oldest  int `yaml:"-"` // age after which 2 follows; 0: 50
-	Migrate int `yaml:"-"` // generations from one exchange between islands to the next; 0: 10
-
+	Migrate     int `yaml:"-"` // generations from one exchange between islands to the next; 0: 10
 	Simulations int `yaml:"-"` // no generation begins that would exceed as many; 0: no limit
 
-	Seed     uint64 `yaml:"-"`
-	Start    bool   `yaml:"-"` // the values of the parameters are among the first members
-	Complete bool   `yaml:"-"` // simulate losers to their end
-	Workers  int    `yaml:"-"` // 0: as many as there are processors
+	Seed    uint64 `yaml:"-"`
+	Start   bool   `yaml:"-"` // the values of the parameters are among the first members
+	Workers int    `yaml:"-"` // 0: as many as there are processors
 
 	// Save is called with the state after every Every-th generation, and at the end. Resume continues from such a state;
 	// it must come from the same problem and population.
@@ -77,11 +74,7 @@ func (a AEP) Fit(ctx context.Context, p *Problem, watch Watch) (*Solution, error
 	s.Objective, s.Cost = "sum of squared residuals", cost
 	s.Converged, s.Reason = pop.settled, pop.Reason
 	s.Iterations, s.Evaluations = pop.Generation, s.Evaluations+pop.Simulated
-	k := a.Survivors
-	if k == 0 {
-		k = 3
-	}
-	theta, costs := pop.Survivors(k)
+	theta, costs := pop.Survivors(cmp.Or(a.Survivors, 3))
 	s.Extra = map[string]any{"survivors": theta, "survivor_costs": costs, "mean_first_cost": pop.mean, "generations": pop.Generation, "on_bound": s.Extra["on_bound"]}
 	s.Compute = time.Since(begin)
 	return s, nil
@@ -101,7 +94,6 @@ func (a AEP) Search(ctx context.Context, p *Problem, watch Watch) (*Population, 
 	}
 	before := pop.Elapsed
 	c := newCrew(p, a.Workers, len(pop.all))
-	defer c.close()
 
 	for {
 		if pop.Reason, pop.settled = a.ended(ctx, pop); pop.Reason != "" {
@@ -156,44 +148,21 @@ func (a *AEP) ended(ctx context.Context, pop *Population) (reason string, settle
 }
 
 func (a AEP) withDefaults() AEP {
-	or := func(v *int, d int) {
-		if *v == 0 {
-			*v = d
-		}
-	}
-	or(&a.Members, 30)
-	or(&a.Oldest, 50)
-	or(&a.Islands, 1)
-	or(&a.Migrate, 10)
-	or(&a.Every, 10)
-	or(&a.Workers, runtime.GOMAXPROCS(0))
-	if a.Generations == 0 && a.Simulations == 0 {
-		a.Generations = 100
-	}
-	if a.Beta1 == 0 {
-		a.Beta1 = 0.1
-	}
-	if a.Beta2 == 0 {
-		a.Beta2 = 0.05
+	a.Members, a.Islands = cmp.Or(a.Members, 30), cmp.Or(a.Islands, 1)
+	a.Migrate, a.Every = cmp.Or(a.Migrate, 10), cmp.Or(a.Every, 10)
+	a.Beta1, a.Beta2 = cmp.Or(a.Beta1, 0.1), cmp.Or(a.Beta2, 0.05)
+	if a.Simulations == 0 {
+		a.Generations = cmp.Or(a.Generations, 100)
 	}
 	return a
 }
 
 // check tells every problem of the settings and of the parameters: a box has to have sides.
 func (a *AEP) check(p *Problem) error {
-	var bad []string
-	add := func(format string, args ...any) { bad = append(bad, fmt.Sprintf(format, args...)) }
-	if err := Check(p.Params); err != nil {
-		bad = append(bad, err.(*ParamError).Problems...)
-	}
-	if len(p.Params) == 0 {
-		add("no parameter is free: nothing to search")
-	}
+	bad := p.check()
+	add := bad.Add
 	for _, q := range p.Params {
-		switch {
-		case q.Fixed:
-			add("%s is fixed, but a problem holds free parameters only", q.Name)
-		case math.IsInf(q.Lo, 0) || math.IsInf(q.Hi, 0) || math.IsInf(q.Hi-q.Lo, 0):
+		if math.IsInf(q.Lo, 0) || math.IsInf(q.Hi, 0) || math.IsInf(q.Hi-q.Lo, 0) {
 			add("%s: bounds %g to %g %s, want finite ones: a population is drawn between them", q.Name, q.Lo, q.Hi, q.Unit)
 		}
 	}
@@ -202,8 +171,8 @@ func (a *AEP) check(p *Problem) error {
 		v     int
 		least int
 	}{
-		{"members", a.Members, 2}, {"generations", a.Generations, 0}, {"oldest age", a.Oldest, 2}, {"islands", a.Islands, 1},
-		{"migrate", a.Migrate, 1}, {"simulations", a.Simulations, 0}, {"every", a.Every, 1}, {"workers", a.Workers, 1},
+		{"members", a.Members, 2}, {"generations", a.Generations, 0}, {"islands", a.Islands, 1},
+		{"migrate", a.Migrate, 1}, {"simulations", a.Simulations, 0}, {"every", a.Every, 1}, {"workers", a.Workers, 0},
 	} {
 		if v.v < v.least {
 			add("aep %s: %d, want at least %d", v.name, v.v, v.least)
@@ -217,9 +186,6 @@ func (a *AEP) check(p *Problem) error {
 			add("aep step size %g, want above 0, at most 1 (of the box)", beta)
 		}
 	}
-	if bad != nil {
-		slices.Sort(bad)
-		return &ParamError{Problems: bad}
-	}
-	return nil
+	slices.Sort(bad.Problems)
+	return bad.OrNil()
 }

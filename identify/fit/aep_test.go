@@ -123,6 +123,9 @@ func TestSameBitsAnyWorkers(t *testing.T) {
 	p.Params[0].Lo, p.Params[0].Log, p.Params[0].Value = 0.1, true, 1
 	inBatches := *p
 	inBatches.New = func() Evaluator { return &batched{landscape{formula: rosenbrock, r: make([]float64, 6)}} }
+	whole, wholeBatches := *p, *p
+	whole.New = func() Evaluator { return &landscape{formula: rosenbrock, whole: true} }
+	wholeBatches.New = func() Evaluator { return &batched{landscape{formula: rosenbrock, r: make([]float64, 6), whole: true}} }
 	plain := *p
 	plain.New = func() Evaluator { return formula(rosenbrock) }
 	base := AEP{Seed: 7, Members: 13, Islands: 3, Migrate: 4, Generations: 60, Workers: 1}
@@ -136,8 +139,8 @@ func TestSameBitsAnyWorkers(t *testing.T) {
 		{"8 workers", func(a *AEP) { a.Workers = 8 }, p},
 		{"batches", func(a *AEP) {}, &inBatches},
 		{"batches, 3 workers", func(a *AEP) { a.Workers = 3 }, &inBatches},
-		{"nobody given up", func(a *AEP) { a.Complete = true }, p},
-		{"batches, nobody given up", func(a *AEP) { a.Complete, a.Workers = true, 5 }, &inBatches},
+		{"nobody given up", func(a *AEP) {}, &whole},
+		{"batches, nobody given up", func(a *AEP) { a.Workers = 5 }, &wholeBatches},
 		{"residuals only", func(a *AEP) {}, &plain},
 	} {
 		a := base
@@ -155,7 +158,7 @@ func TestSameBitsAnyWorkers(t *testing.T) {
 // Giving up losers saves work: most terms of a long sum are never added.
 func TestGivingUpSaves(t *testing.T) {
 	terms := func(complete bool) int {
-		l := &landscape{r: make([]float64, 400)}
+		l := &landscape{whole: complete}
 		l.formula = func(x, r []float64) {
 			for k := range r {
 				r[k] = x[k%len(x)] - 0.3
@@ -163,7 +166,7 @@ func TestGivingUpSaves(t *testing.T) {
 		}
 		p := box(4, 400, -2, 3, nil)
 		p.New = func() Evaluator { return l }
-		searched(t, AEP{Workers: 1, Generations: 100, Complete: complete}, p)
+		searched(t, AEP{Workers: 1, Generations: 100}, p)
 		return l.reached
 	}
 	if all, some := terms(true), terms(false); some > all*3/4 {

@@ -28,7 +28,6 @@ func BenchmarkGeneration(b *testing.B) {
 		b.Fatal(err)
 	}
 	c := newCrew(p, 1, len(pop.all))
-	defer c.close()
 	pop.first(b.Context(), c)
 	b.ReportAllocs()
 	for b.Loop() {

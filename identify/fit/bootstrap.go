@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"sort"
+
+	"gonum.org/v1/gonum/floats"
 
 	"hilrig/engine"
 	"hilrig/engine/numeric"
@@ -73,13 +74,13 @@ func Bootstrap(ctx context.Context, p *Problem, s *Solution, n, block int, seed 
 	if st := p.New().Residuals(theta, base); st == engine.NonFinite {
 		return nil, errors.New("bootstrap: the model fails at the estimate")
 	}
-	pool := centred(base)
+	drawn := centred(base)
 	if block == 0 {
-		block = blockLength(pool, s)
+		block = blockLength(drawn, s)
 	}
 	block = min(block, longest(p.Rows, s.Pieces))
-	for k := range pool {
-		pool[k] *= math.Sqrt(float64(p.Rows) / float64(p.Rows-len(p.Params)))
+	for k := range drawn {
+		drawn[k] *= math.Sqrt(float64(p.Rows) / float64(p.Rows-len(p.Params)))
 	}
 	var from []int // rows where a block may begin
 	each(p.Rows, s.Pieces, func(a, b int) {
@@ -89,28 +90,23 @@ func Bootstrap(ctx context.Context, p *Problem, s *Solution, n, block int, seed 
 	})
 
 	ends, errs := make([]*Solution, n), make([]error, n)
-	parallel(runtime.GOMAXPROCS(0), n, func() func(int) {
-		return func(i int) {
-			if ctx.Err() != nil {
-				return
+	newPool(0, n, func(_, i int) {
+		// residuals become r + shift, and at the estimate those that were drawn
+		shift := make([]float64, p.Rows)
+		rng := rand.New(rand.NewPCG(seed, uint64(i)))
+		each(p.Rows, s.Pieces, func(a, b int) {
+			for k := a; k < b; k += block {
+				copy(shift[k:min(k+block, b)], drawn[from[rng.IntN(len(from))]:])
 			}
-			// residuals become r + shift, and at the estimate those that were drawn
-			shift := make([]float64, p.Rows)
-			rng := rand.New(rand.NewPCG(seed, uint64(i)))
-			each(p.Rows, s.Pieces, func(a, b int) {
-				for k := a; k < b; k += block {
-					copy(shift[k:min(k+block, b)], pool[from[rng.IntN(len(from))]:])
-				}
-			})
-			for k := range shift {
-				shift[k] -= base[k]
-			}
-			end, err := refit(ctx, shifted(start, shift))
-			if ctx.Err() == nil {
-				ends[i], errs[i] = end, err
-			}
+		})
+		for k := range shift {
+			shift[k] -= base[k]
 		}
-	})
+		end, err := refit(ctx, shifted(start, shift))
+		if ctx.Err() == nil {
+			ends[i], errs[i] = end, err
+		}
+	}).run(ctx, n)
 	return summary(p, theta, ends, errs, block)
 }
 
@@ -200,12 +196,12 @@ func shifted(p *Problem, shift []float64) *Problem {
 	q := *p
 	q.Horizon = nil
 	q.New = func() Evaluator {
-		s := &shiftEvaluator{p.New(), shift}
-		if d, exact := s.inner.(Differentiable); exact {
+		s := shiftEvaluator{p.New(), shift}
+		if d, exact := s.Evaluator.(Differentiable); exact {
 			return struct {
-				*shiftEvaluator
-				shiftExact
-			}{s, shiftExact{d, shift}}
+				shiftEvaluator
+				Differentiable
+			}{s, d}
 		}
 		return s
 	}
@@ -213,29 +209,12 @@ func shifted(p *Problem, shift []float64) *Problem {
 }
 
 type shiftEvaluator struct {
-	inner Evaluator
+	Evaluator
 	shift []float64
 }
 
-func (s *shiftEvaluator) Residuals(theta, r []float64) engine.Status {
-	st := s.inner.Residuals(theta, r)
-	addTo(r, s.shift)
+func (s shiftEvaluator) Residuals(theta, r []float64) engine.Status {
+	st := s.Evaluator.Residuals(theta, r)
+	floats.Add(r, s.shift)
 	return st
-}
-
-type shiftExact struct {
-	exact Differentiable
-	by    []float64
-}
-
-func (s shiftExact) Jacobian(theta, r, j []float64) engine.Status {
-	st := s.exact.Jacobian(theta, r, j)
-	addTo(r, s.by)
-	return st
-}
-
-func addTo(r, shift []float64) {
-	for k, d := range shift {
-		r[k] += d
-	}
 }

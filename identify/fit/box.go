@@ -25,7 +25,7 @@ func (f *descent) factor() {
 		f.tri.AddBlock(to-from, func(c int, column []float64) {
 			x := f.r
 			if c < n {
-				x = f.slope.j[f.slope.order[c]]
+				x = f.slope.j[c]
 			}
 			take(column, x[from:to], f.w[from:to])
 		})
@@ -33,15 +33,15 @@ func (f *descent) factor() {
 	r, rhs := f.tri.Triangle()
 
 	widest := 0.0
-	for c, j := range f.slope.order {
+	for c := range n {
 		g, ss := 0.0, 0.0
 		for i := range c + 1 {
 			v := r[i*n+c]
 			g += v * rhs[i]
 			ss += v * v
 		}
-		f.g[j], f.length[j] = g, math.Sqrt(ss)
-		widest = max(widest, f.length[j]*f.slope.at.scale[j])
+		f.g[c], f.length[c] = g, math.Sqrt(ss)
+		widest = max(widest, f.length[c]*f.slope.at.scale[c])
 	}
 	// a parameter without effect stays where it is instead of being thrown about
 	for j := range f.length {
@@ -101,9 +101,9 @@ func (f *descent) relativeOffset() float64 {
 func (f *descent) reduced(lambda float64) {
 	n := len(f.s)
 	f.free = f.free[:0]
-	for c, j := range f.slope.order {
+	for j := range n {
 		if f.side[j] == 0 {
-			f.free = append(f.free, c)
+			f.free = append(f.free, j)
 		}
 	}
 	p := len(f.free)
@@ -119,8 +119,8 @@ func (f *descent) reduced(lambda float64) {
 		for i := range column {
 			v := rhs[i]
 			for c := i; c < n; c++ {
-				if j := f.slope.order[c]; f.side[j] != 0 {
-					v += r[i*n+c] * f.d[j]
+				if f.side[c] != 0 {
+					v += r[i*n+c] * f.d[c]
 				}
 			}
 			column[i] = -v
@@ -133,7 +133,7 @@ func (f *descent) reduced(lambda float64) {
 	f.sub.AddBlock(p, func(k int, column []float64) {
 		clear(column)
 		if k < p {
-			column[k] = root * f.length[f.slope.order[f.free[k]]]
+			column[k] = root * f.length[f.free[k]]
 		}
 	})
 }
@@ -149,10 +149,10 @@ func (f *descent) inBox(lambda float64) float64 {
 	}
 	for {
 		f.reduced(lambda)
-		f.solve()
+		r, c := f.sub.Triangle() // the step of what is free
+		backward(r, c, f.x)
 		met := false
-		for k, c := range f.free {
-			j := f.slope.order[c]
+		for k, j := range f.free {
 			f.d[j] = min(max(f.x[k], f.boxLo[j]), f.boxHi[j])
 			if f.d[j] != f.x[k] {
 				f.side[j], met = 1, true
@@ -169,24 +169,23 @@ func (f *descent) inBox(lambda float64) float64 {
 	for i := range n {
 		v := 0.0
 		for c := i; c < n; c++ {
-			v += r[i*n+c] * f.d[f.slope.order[c]]
+			v += r[i*n+c] * f.d[c]
 		}
 		sum -= v * (v + 2*rhs[i])
 	}
 	return sum / 2
 }
 
-// solve writes the step of what is free to x. A column without any size of its own gets 0.
-func (f *descent) solve() {
-	r, c := f.sub.Triangle()
+// backward solves R·x = c, R row-major. A column without any size of its own gets 0.
+func backward(r, c, x []float64) {
 	n := len(c)
 	for k := n - 1; k >= 0; k-- {
 		s := c[k]
 		for j := k + 1; j < n; j++ {
-			s -= r[k*n+j] * f.x[j]
+			s -= r[k*n+j] * x[j]
 		}
-		if f.x[k] = 0; r[k*n+k] != 0 {
-			f.x[k] = s / r[k*n+k]
+		if x[k] = 0; r[k*n+k] != 0 {
+			x[k] = s / r[k*n+k]
 		}
 	}
 }

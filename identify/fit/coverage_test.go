@@ -188,14 +188,14 @@ func TestBootstrapOfADecay(t *testing.T) {
 // differentiated knows the derivatives of fading.
 type differentiated struct{ formula }
 
-func (d differentiated) Jacobian(x, r, j []float64) engine.Status {
-	d.formula(x, r)
-	for k := range r {
+func (d differentiated) Columns(x []float64) ([][]float64, engine.Status) {
+	j := make([]float64, 3*400)
+	for k := range 400 {
 		t := float64(k) / 400
 		e := math.Exp(-t / x[1])
 		j[3*k], j[3*k+1], j[3*k+2] = e, x[0]*e*t/(x[1]*x[1]), 1
 	}
-	return engine.OK
+	return byColumn(j, 3), engine.OK
 }
 
 // A residual follows what it depends on, at the lag it does; an unrelated signal, with a memory of its own and against a

@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -73,10 +74,7 @@ func (f *descent) open(p *Problem, phase string) error {
 }
 
 // tolerances of a stage; those of all but the last are loose.
-type tolerances struct {
-	cost, step, offset float64
-	iterations         int
-}
+type tolerances struct{ cost, step, offset float64 }
 
 // stages descends with one difference step after the other.
 func (f *descent) stages(last bool) {
@@ -85,9 +83,9 @@ func (f *descent) stages(last bool) {
 		steps = steps[len(steps)-1:]
 	}
 	for i, step := range steps {
-		tol := tolerances{max(f.m.CostTol, 1e-4), 1e-4, max(f.m.OffsetTol, 0.3), f.m.MaxIterations}
+		tol := tolerances{max(f.m.CostTol, 1e-4), 1e-4, max(f.m.OffsetTol, 0.3)}
 		if last && i == len(steps)-1 {
-			tol = tolerances{f.m.CostTol, stepTol, f.m.OffsetTol, f.m.MaxIterations}
+			tol = tolerances{f.m.CostTol, stepTol, f.m.OffsetTol}
 		}
 		f.step, f.fresh, f.rough = step, false, 0
 		f.lambda = min(max(f.lambda, 1e-8), firstLambda)
@@ -112,7 +110,7 @@ func (f *descent) descend(tol tolerances) (converged bool, reason string) {
 		if f.cost == 0 {
 			return true, "the model explains every number exactly"
 		}
-		if i == tol.iterations {
+		if i == f.m.MaxIterations {
 			return false, fmt.Sprintf("stopped after %d steps", i)
 		}
 		if f.spent() {
@@ -214,10 +212,8 @@ func (f *descent) improve() (g gain) {
 		if f.cost-cost > 0.1*expected {
 			f.lambda = max(f.lambda/5, 1e-15)
 		}
-		f.before, f.cost = f.cost, cost
-		f.s, f.sTrial = f.sTrial, f.s
-		f.theta, f.trial = f.trial, f.theta
-		f.r, f.rTrial = f.rTrial, f.r
+		f.before = f.cost
+		f.take(cost)
 		f.fresh = false
 		if f.turned() && g.refused == 0 && f.before-f.cost < 0.25*expected {
 			f.halve()
@@ -263,23 +259,21 @@ func (f *descent) halve() {
 		return
 	}
 	if cost := f.m.Loss.Cost(f.rTrial); cost < f.cost {
-		f.cost = cost
-		f.s, f.sTrial = f.sTrial, f.s
-		f.theta, f.trial = f.trial, f.theta
-		f.r, f.rTrial = f.rTrial, f.r
+		f.take(cost)
 	}
 }
 
+// take makes the trial, which has this cost, the place of the descent.
+func (f *descent) take(cost float64) {
+	f.cost = cost
+	f.s, f.sTrial = f.sTrial, f.s
+	f.theta, f.trial = f.trial, f.theta
+	f.r, f.rTrial = f.rTrial, f.r
+}
+
 func (f *descent) say() {
-	if f.watch == nil {
-		return
-	}
-	phase := "step"
-	if f.phase != "" {
-		phase = f.phase
-	}
 	f.watch.Say(Progress{
-		Method: "lm", Phase: phase, Step: f.iterations, Best: f.cost, Unit: squared(f.p.Unit),
+		Method: "lm", Phase: cmp.Or(f.phase, "step"), Step: f.iterations, Best: f.cost, Unit: squared(f.p.Unit),
 		Simulated: f.simulated + f.slope.simulated, Theta: f.theta,
 	})
 }

@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"math/rand/v2"
@@ -47,10 +48,7 @@ func (a *AEP) populate(p *Problem) (*Population, error) {
 		m.normal = rand.New(&m.source)
 		m.begin()
 		if a.Start && i%a.Members == 0 {
-			for j, q := range p.Params {
-				pop.theta[j] = q.Value
-			}
-			pop.box.from(pop.theta, m.u)
+			pop.box.from(values(p.Params), m.u)
 		}
 		pop.all = append(pop.all, m)
 		pop.islands[i/a.Members] = append(pop.islands[i/a.Members], m)
@@ -100,9 +98,6 @@ func (pop *Population) generation(ctx context.Context, c *crew, a *AEP) bool {
 		}
 		m.bear(m.normal, a.Beta1, a.Beta2, s)
 		pop.u[i], pop.limit[i] = m.child, m.cost
-		if a.Complete {
-			pop.limit[i] = math.Inf(1)
-		}
 	}
 	if !c.evaluate(ctx, pop.u, pop.limit, pop.cost) {
 		for i, m := range pop.all {
@@ -112,7 +107,7 @@ func (pop *Population) generation(ctx context.Context, c *crew, a *AEP) bool {
 	}
 	for i, m := range pop.tested {
 		m.contest = pop.cost[i]
-		m.compete(a.Oldest)
+		m.compete(oldestAge)
 	}
 	pop.Generation++
 	pop.Simulated += len(pop.all)
@@ -151,16 +146,8 @@ func (pop *Population) sort() {
 	sortByCost(pop.order)
 }
 
-// sortByCost is insertion, which is stable, takes no memory, and is quick on what is nearly in order.
 func sortByCost(m []*individual) {
-	for i := 1; i < len(m); i++ {
-		x := m[i]
-		j := i
-		for ; j > 0 && m[j-1].cost > x.cost; j-- {
-			m[j] = m[j-1]
-		}
-		m[j] = x
-	}
+	slices.SortStableFunc(m, func(a, b *individual) int { return cmp.Compare(a.cost, b.cost) })
 }
 
 // Best is the member of least cost and this cost, Σ r².

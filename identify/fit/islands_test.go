@@ -35,7 +35,6 @@ func TestIslandsMigrate(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := newCrew(p, 2, 18)
-	defer c.close()
 	pop.first(t.Context(), c)
 	for pop.Generation < 5 {
 		pop.generation(t.Context(), c, &a)
@@ -76,7 +75,6 @@ func TestGenerationAllocs(t *testing.T) {
 		if n := testing.AllocsPerRun(50, func() { pop.generation(ctx, c, &a) }); n != 0 {
 			t.Errorf("%d workers: %g allocations in a generation of %d simulations", workers, n, len(pop.all))
 		}
-		c.close()
 		cancel()
 	}
 }

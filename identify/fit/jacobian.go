@@ -3,21 +3,11 @@ package fit
 import (
 	"context"
 	"math"
-	"runtime"
-	"slices"
-	"sync"
 	"sync/atomic"
 
 	"hilrig/engine"
 	"hilrig/engine/numeric"
 )
-
-// Local is an Evaluator with parameters that act on few rows only, as the states of the segments of multiple shooting do.
-// Parameters that share no row are then displaced in one simulation, and the linear algebra skips what is zero.
-type Local interface {
-	// Support returns the first row of parameter j and the row after its last: elsewhere its derivative is zero.
-	Support(j int) (from, to int)
-}
 
 // A slope is the derivative of the residuals by differences, or from the evaluator if it knows it.
 //
@@ -31,22 +21,17 @@ type slope struct {
 	p       *Problem
 	at      *coordinates
 	forward bool
-	groups  [][]int // parameters that are displaced together
-	from    []int   // support
-	to      []int
-	order   []int // of the columns for the triangle
 	crew    []*hand
-	workers int
+	pool    *pool
 
 	h       []float64   // signed displacement of the first member
 	central []bool      // the second member goes the other way
 	j       [][]float64 // columns ∂r/∂s
 	reach   []float64   // the change that would change all residuals by their size, last time; 0: not known
 
-	next   atomic.Int64
+	s, r   []float64    // where the differences are taken, and the residuals there
 	failed atomic.Int64 // columns without a trustworthy side
-	flat   []float64    // for evaluators that know their derivatives
-	theta0 []float64
+	theta0 []float64    // for evaluators that know their derivatives
 
 	simulated int
 }
@@ -63,54 +48,24 @@ type hand struct {
 func newSlope(p *Problem, at *coordinates, forward bool, workers int) *slope {
 	n := len(p.Params)
 	d := &slope{
-		p: p, at: at, forward: forward, workers: workers,
-		from: make([]int, n), to: make([]int, n), order: make([]int, n),
+		p: p, at: at, forward: forward,
 		h: make([]float64, n), central: make([]bool, n), reach: make([]float64, n), theta0: make([]float64, n),
 	}
-	if d.workers <= 0 {
-		d.workers = runtime.GOMAXPROCS(0)
-	}
+	d.pool = newPool(workers, n, d.work)
 	buf := make([]float64, n*p.Rows)
 	for j := range n {
 		d.j = append(d.j, buf[j*p.Rows:(j+1)*p.Rows])
-		d.to[j], d.order[j] = p.Rows, j
 	}
 	d.hire(1)
-	if l, ok := d.crew[0].ev.(Local); ok {
-		for j := range n {
-			d.from[j], d.to[j] = l.Support(j)
-		}
-		// by first row, those that act everywhere last
-		slices.SortStableFunc(d.order, func(a, b int) int {
-			wa, wb := d.to[a]-d.from[a] == p.Rows, d.to[b]-d.from[b] == p.Rows
-			switch {
-			case wa != wb && wa:
-				return 1
-			case wa != wb:
-				return -1
-			}
-			return d.from[a] - d.from[b]
-		})
-	}
-	for _, j := range d.order {
-		d.join(j)
-	}
 	return d
 }
 
-// join puts parameter j to the first group that shares no row with it.
-func (d *slope) join(j int) {
-group:
-	for g, group := range d.groups {
-		for _, k := range group {
-			if d.from[j] < d.to[k] && d.from[k] < d.to[j] {
-				continue group
-			}
-		}
-		d.groups[g] = append(group, j)
-		return
+// per is the number of members of a difference.
+func (d *slope) per() int {
+	if d.forward {
+		return 1
 	}
-	d.groups = append(d.groups, []int{j})
+	return 2
 }
 
 // hire makes sure of n hands.
@@ -146,23 +101,13 @@ func (d *slope) columns(ctx context.Context, s, r []float64, step float64) bool 
 	}
 	d.displacements(s, step)
 
-	per := 2
-	if d.forward {
-		per = 1
+	d.hire(len(d.pool.hands))
+	for _, h := range d.crew {
+		h.room(d.per(), d.p)
 	}
-	hands := min(d.workers, len(d.groups))
-	d.hire(hands)
-	for _, h := range d.crew[:hands] {
-		h.room(per, d.p)
-	}
-	d.next.Store(0)
+	d.s, d.r = s, r
 	d.failed.Store(0)
-	if hands == 1 {
-		d.work(ctx, d.crew[0], s, r, per)
-	} else {
-		d.share(ctx, hands, s, r, per)
-	}
-	if ctx.Err() != nil {
+	if d.pool.run(ctx, len(d.j)); ctx.Err() != nil {
 		return false
 	}
 	size := math.Sqrt(inner(r, r))
@@ -171,7 +116,7 @@ func (d *slope) columns(ctx context.Context, s, r []float64, step float64) bool 
 			d.reach[j] = size / norm
 		}
 	}
-	d.simulated += per * len(d.groups)
+	d.simulated += d.per() * len(d.j)
 	return true
 }
 
@@ -209,57 +154,38 @@ func (d *slope) coarse() bool {
 	return false
 }
 
-// share lets several hands work. It stands alone because what goroutines capture is allocated.
-func (d *slope) share(ctx context.Context, hands int, s, r []float64, per int) {
-	var wg sync.WaitGroup
-	for _, h := range d.crew[:hands] {
-		wg.Go(func() { d.work(ctx, h, s, r, per) })
+// work fills column j.
+func (d *slope) work(worker, j int) {
+	h := d.crew[worker]
+	for m := range d.per() {
+		copy(h.s, d.s)
+		switch {
+		case m == 0:
+			h.s[j] += d.h[j]
+		case d.central[j]:
+			h.s[j] -= d.h[j]
+		default:
+			h.s[j] += 2 * d.h[j]
+		}
+		d.at.theta(h.s, h.theta[m])
+		h.ok[m] = h.ev.Residuals(h.theta[m], h.r[m]) != engine.NonFinite && numeric.AllFinite(h.r[m]...)
 	}
-	wg.Wait()
-}
-
-// work takes groups until none is left.
-func (d *slope) work(ctx context.Context, h *hand, s, r []float64, per int) {
-	for ctx.Err() == nil {
-		g := int(d.next.Add(1)) - 1
-		if g >= len(d.groups) {
-			return
-		}
-		for m := range per {
-			copy(h.s, s)
-			for _, j := range d.groups[g] {
-				switch {
-				case m == 0:
-					h.s[j] += d.h[j]
-				case d.central[j]:
-					h.s[j] -= d.h[j]
-				default:
-					h.s[j] += 2 * d.h[j]
-				}
-			}
-			d.at.theta(h.s, h.theta[m])
-			h.ok[m] = h.ev.Residuals(h.theta[m], h.r[m]) != engine.NonFinite && numeric.AllFinite(h.r[m]...)
-		}
-		for _, j := range d.groups[g] {
-			d.difference(h, j, r)
-		}
-	}
+	d.difference(h, j, d.r)
 }
 
 // difference writes column j from the first member and, if there is one, the second.
 func (d *slope) difference(h *hand, j int, r []float64) {
-	lo, hi := d.from[j], d.to[j]
-	out, r, a := d.j[j][lo:hi], r[lo:hi], h.r[0][lo:hi]
+	out, a := d.j[j], h.r[0]
 	in := 1 / d.h[j]
 	both := !d.forward && h.ok[0] && h.ok[1]
 	switch {
 	case both && d.central[j]:
-		b := h.r[1][lo:hi]
+		b := h.r[1]
 		for k := range out {
 			out[k] = (a[k] - b[k]) * (in / 2)
 		}
 	case both:
-		b := h.r[1][lo:hi]
+		b := h.r[1]
 		for k := range out {
 			out[k] = (4*(a[k]-r[k]) - (b[k] - r[k])) * (in / 2)
 		}
@@ -273,7 +199,7 @@ func (d *slope) difference(h *hand, j int, r []float64) {
 		} else {
 			in /= 2
 		}
-		b := h.r[1][lo:hi]
+		b := h.r[1]
 		for k := range out {
 			out[k] = (b[k] - r[k]) * in
 		}
@@ -285,41 +211,22 @@ func (d *slope) difference(h *hand, j int, r []float64) {
 
 // exact asks the evaluator for its own derivatives; false if it has none here.
 func (d *slope) exact(s []float64) bool {
-	switch e := d.crew[0].ev.(type) {
-	case Columnar:
-		d.at.theta(s, d.theta0)
-		d.simulated++
-		columns, st := e.Columns(d.theta0)
-		if st == engine.NonFinite {
-			return false
-		}
-		for j, x := range columns {
-			if !scaled(d.j[j], x, d.at.slope(j, d.theta0[j])) {
-				return false
-			}
-		}
-		return true
-
-	case Differentiable:
-		n, h := len(d.j), d.crew[0]
-		if d.flat == nil {
-			h.room(1, d.p)
-			d.flat = make([]float64, n*d.p.Rows)
-		}
-		d.at.theta(s, d.theta0)
-		d.simulated++
-		if e.Jacobian(d.theta0, h.r[0], d.flat) == engine.NonFinite || !numeric.AllFinite(d.flat...) {
-			return false
-		}
-		for j := range d.j {
-			f := d.at.slope(j, d.theta0[j])
-			for k := range d.j[j] {
-				d.j[j][k] = d.flat[k*n+j] * f
-			}
-		}
-		return true
+	e, ok := d.crew[0].ev.(Differentiable)
+	if !ok {
+		return false
 	}
-	return false
+	d.at.theta(s, d.theta0)
+	d.simulated++
+	columns, st := e.Columns(d.theta0)
+	if st == engine.NonFinite {
+		return false
+	}
+	for j, x := range columns {
+		if !scaled(d.j[j], x, d.at.slope(j, d.theta0[j])) {
+			return false
+		}
+	}
+	return true
 }
 
 // scaled writes f·x to y; false if a number in x is none.

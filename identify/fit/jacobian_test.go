@@ -121,9 +121,17 @@ func TestFailingSideIsLeftOut(t *testing.T) {
 // knowing is a wave that knows its derivatives.
 type knowing struct{ wave }
 
-func (e knowing) Jacobian(x, r, j []float64) engine.Status {
-	copy(j, e.exact(x, r, len(r)))
-	return e.Residuals(x, r)
+func (e knowing) Columns(x []float64) ([][]float64, engine.Status) {
+	return byColumn(e.exact(x, nil, 8), len(x)), engine.OK
+}
+
+// byColumn is a matrix of p columns, given by row, by column.
+func byColumn(flat []float64, p int) [][]float64 {
+	columns := make([][]float64, p)
+	for k, v := range flat {
+		columns[k%p] = append(columns[k%p], v)
+	}
+	return columns
 }
 
 func TestOwnDerivativesAreUsed(t *testing.T) {
@@ -164,19 +172,7 @@ func (e segments) Residuals(x, r []float64) engine.Status {
 	return engine.OK
 }
 
-// joined is the evaluator that tells which rows its parameters reach: those of its part and the joins on both sides.
-type joined struct{ segments }
-
-func (e joined) Support(j int) (from, to int) {
-	all := e.n*(e.rows+1) - 1
-	if j < 2 {
-		return 0, all
-	}
-	from = (j - 2) * (e.rows + 1)
-	return max(0, from-1), min(all, from+e.rows+1)
-}
-
-func shooting(n, rows int, local bool) *Problem {
+func shooting(n, rows int) *Problem {
 	e := segments{n: n, rows: rows, y: make([]float64, n*rows)}
 	rng := rand.New(rand.NewPCG(3, 3))
 	v := 3.0
@@ -188,59 +184,19 @@ func shooting(n, rows int, local bool) *Problem {
 	for s := range n {
 		params = append(params, free("x"+string(rune('a'+s%26))+string(rune('a'+s/26)), e.y[s*rows], -10, 10))
 	}
-	return &Problem{Params: params, Rows: n*(rows+1) - 1, New: func() Evaluator {
-		if local {
-			return joined{e}
-		}
-		return e
-	}}
-}
-
-// A parameter that acts on few rows costs no simulation of its own, and changes nothing else.
-func TestLocalParametersShareSimulations(t *testing.T) {
-	dense, err := LM{}.Fit(context.Background(), shooting(20, 30, false), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	local, err := LM{}.Fit(context.Background(), shooting(20, 30, true), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("evaluations %d, sharing %d; a = %.6f, b = %.6f", dense.Evaluations, local.Evaluations, local.Params[0].Value, local.Params[1].Value)
-	if 4*local.Evaluations > dense.Evaluations {
-		t.Errorf("%d evaluations, without sharing %d", local.Evaluations, dense.Evaluations)
-	}
-	sd := deviations(dense)
-	for j := range sd {
-		if d := math.Abs(local.Params[j].Value - dense.Params[j].Value); d > 1e-3*sd[j] {
-			t.Errorf("%s: %g, without sharing %g", local.Params[j].Name, local.Params[j].Value, dense.Params[j].Value)
-		}
-	}
-	if e := worst(local.Jac, dense.Jac, len(sd)); e > 1e-4 {
-		t.Errorf("derivatives differ by %g", e)
-	}
-	if d := math.Abs(local.Params[0].Value - 0.7); d > 4*sd[0] {
-		t.Errorf("a = %g ± %g, want 0.7", local.Params[0].Value, sd[0])
-	}
+	return &Problem{Params: params, Rows: n*(rows+1) - 1, New: func() Evaluator { return e }}
 }
 
 func BenchmarkShooting(b *testing.B) {
-	for _, c := range []struct {
-		name  string
-		local bool
-	}{{"dense", false}, {"local", true}} {
-		b.Run(c.name, func(b *testing.B) {
-			p := shooting(298, 66, c.local)
-			f := &descent{m: LM{Workers: 1}.withDefaults(), ctx: context.Background(), theta: values(p.Params)}
-			if err := f.open(p, ""); err != nil {
-				b.Fatal(err)
-			}
-			f.slope.columns(f.ctx, f.s, f.r, 1e-3)
-			for b.Loop() {
-				f.factor()
-				f.inBox(1e-2)
-			}
-		})
+	p := shooting(298, 66)
+	f := &descent{m: LM{Workers: 1}.withDefaults(), ctx: context.Background(), theta: values(p.Params)}
+	if err := f.open(p, ""); err != nil {
+		b.Fatal(err)
+	}
+	f.slope.columns(f.ctx, f.s, f.r, 1e-3)
+	for b.Loop() {
+		f.factor()
+		f.inBox(1e-2)
 	}
 }
 

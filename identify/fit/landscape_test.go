@@ -5,26 +5,29 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"hilrig/engine"
 )
 
 // landscape is an evaluator whose cost is the sum of the squares of its formula; it may be given up, and batched.
 type landscape struct {
 	formula
-	r       []float64
-	reached int // terms that were summed
+	r       []float64 // of a member of a batch
+	reached int       // terms that were summed
+	whole   bool      // nobody is given up
 }
 
-// Cost adds up term by term, in the same order with and without a limit.
-func (l *landscape) Cost(theta []float64, limit float64) float64 {
-	l.formula(theta, l.r)
+// ResidualsWithin adds up term by term, in the same order with and without a limit.
+func (l *landscape) ResidualsWithin(theta, r []float64, limit float64) (engine.Status, bool) {
+	l.formula(theta, r)
 	sum := 0.0
-	for _, x := range l.r {
+	for _, x := range r {
 		l.reached++
-		if sum += x * x; sum > limit {
-			return sum
+		if sum += x * x; sum > limit && !l.whole {
+			return engine.OK, false
 		}
 	}
-	return sum
+	return engine.OK, true
 }
 
 type batched struct{ landscape }
@@ -33,13 +36,16 @@ func (b *batched) Width() int { return 4 }
 
 func (b *batched) Costs(theta [][]float64, limit, cost []float64) {
 	for i := range theta {
-		cost[i] = b.Cost(theta[i], limit[i])
+		cost[i] = math.Inf(1)
+		if _, whole := b.ResidualsWithin(theta[i], b.r, limit[i]); whole {
+			cost[i] = squares(b.r)
+		}
 	}
 }
 
 // box is a landscape over d parameters from lo to hi.
 func box(d, rows int, lo, hi float64, f formula) *Problem {
-	p := &Problem{Rows: rows, New: func() Evaluator { return &landscape{formula: f, r: make([]float64, rows)} }}
+	p := &Problem{Rows: rows, New: func() Evaluator { return &landscape{formula: f} }}
 	for j := range d {
 		p.Params = append(p.Params, free(fmt.Sprint("x", j), (lo+hi)/2, lo, hi))
 	}

@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -68,13 +69,8 @@ func (m LM) Fit(ctx context.Context, p *Problem, watch Watch) (*Solution, error)
 	if err := m.check(p); err != nil {
 		return nil, err
 	}
-	theta := make([]float64, len(p.Params))
-	for j, q := range p.Params {
-		theta[j] = q.Value
-	}
-
 	// shorter records first
-	f := &descent{m: m, ctx: ctx, watch: watch, theta: theta, lambda: firstLambda}
+	f := &descent{m: m, ctx: ctx, watch: watch, theta: values(p.Params), lambda: firstLambda}
 	var notes []string
 	if len(m.Horizons) > 0 && p.Horizon == nil {
 		notes = append(notes, "the records of this problem cannot be shortened: the growing horizon was left out")
@@ -101,10 +97,7 @@ func (m LM) At(p *Problem) (*Solution, error) {
 	if err := m.check(p); err != nil {
 		return nil, err
 	}
-	f := &descent{m: m, ctx: context.Background()}
-	for _, q := range p.Params {
-		f.theta = append(f.theta, q.Value)
-	}
+	f := &descent{m: m, ctx: context.Background(), theta: values(p.Params)}
 	if err := f.open(p, ""); err != nil {
 		return nil, err
 	}
@@ -121,16 +114,8 @@ const (
 )
 
 func (m LM) withDefaults() LM {
-	or := func(v *float64, d float64) {
-		if *v == 0 {
-			*v = d
-		}
-	}
-	or(&m.CostTol, 1e-10)
-	or(&m.OffsetTol, 1e-4)
-	if m.MaxIterations == 0 {
-		m.MaxIterations = 100
-	}
+	m.CostTol, m.OffsetTol = cmp.Or(m.CostTol, 1e-10), cmp.Or(m.OffsetTol, 1e-4)
+	m.MaxIterations = cmp.Or(m.MaxIterations, 100)
 	if m.Steps == nil {
 		m.Steps = []float64{1e-2, 1e-3}
 	}
@@ -139,19 +124,8 @@ func (m LM) withDefaults() LM {
 
 // check tells every problem of the settings and of the parameters.
 func (m LM) check(p *Problem) error {
-	var bad []string
-	add := func(format string, args ...any) { bad = append(bad, fmt.Sprintf(format, args...)) }
-	if err := Check(p.Params); err != nil {
-		bad = append(bad, err.(*ParamError).Problems...)
-	}
-	if len(p.Params) == 0 {
-		add("no parameter is free: nothing to fit")
-	}
-	for _, q := range p.Params {
-		if q.Fixed {
-			add("%s is fixed, but a problem holds free parameters only", q.Name)
-		}
-	}
+	bad := p.check()
+	add := bad.Add
 	if p.Rows < len(p.Params) {
 		add("%d numbers cannot determine %d parameters: fix some, or measure more", p.Rows, len(p.Params))
 	}
@@ -178,11 +152,8 @@ func (m LM) check(p *Problem) error {
 	if err := m.Loss.Check(); err != nil {
 		add("%v", err)
 	}
-	if bad != nil {
-		slices.Sort(bad)
-		return &ParamError{Problems: bad}
-	}
-	return nil
+	slices.Sort(bad.Problems)
+	return bad.OrNil()
 }
 
 // solution describes where the descent is, on the problem p that is open.

@@ -90,16 +90,7 @@ func (l *Linear) Move(dy []float64) []float64 {
 		}
 	}
 	l.forward(b, y)
-	for k := l.n - 1; k >= 0; k-- { // R·x = y
-		row := l.r[k*l.n : k*l.n+l.n]
-		v := y[k]
-		for j := k + 1; j < l.n; j++ {
-			v -= row[j] * b[j]
-		}
-		if b[k] = 0; row[k] != 0 {
-			b[k] = v / row[k]
-		}
-	}
+	backward(l.r, y, b)
 	for j := range b {
 		if b[j] /= l.length[j]; l.held[j] || b[j] != b[j] {
 			b[j] = 0
@@ -129,8 +120,7 @@ func (l *Linear) weight(k int) float64 {
 
 // Left is the rms of the weighted residual when the rows of the model rise by dy and the parameters move.
 func (l *Linear) Left(dy, move []float64) float64 {
-	e := l.after(dy, move)
-	return numeric.RMS(e)
+	return numeric.RMS(l.after(dy, move))
 }
 
 // RMS is the rms of the residuals r (model − measured), with the weights of the solution.

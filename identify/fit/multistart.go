@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"hilrig/engine"
@@ -100,30 +99,27 @@ func (m MultiStart) Fit(ctx context.Context, p *Problem, watch Watch) (*Solution
 	errs := make([]error, len(froms))
 	done, simulated, lowest := 0, 0, math.Inf(1)
 	descend := func(first, last int) {
-		parallel(workers, last-first, func() func(int) {
-			return func(i int) {
-				// once interrupted, only the first begins, so that there is an answer
-				if i += first; ctx.Err() != nil && i > 0 {
-					return
-				}
-				if froms[i] == nil {
-					froms[i] = values(p.Params)
-				}
-				ends[i], errs[i] = lm.Fit(ctx, p.at(froms[i]), nil)
-				one.Lock()
-				defer one.Unlock()
-				done++
-				if s := ends[i]; s != nil {
-					simulated += s.Evaluations
-					if lowest = min(lowest, s.Cost); watch != nil {
-						watch.Say(Progress{
-							Method: "lm", Phase: fmt.Sprintf("start %d of %d", done, len(froms)), Step: done, Of: len(froms),
-							Best: lowest, Unit: squared(p.Unit), Simulated: simulated, Theta: values(s.Params),
-						})
-					}
-				}
+		newPool(workers, last-first, func(_, i int) {
+			// once interrupted, only the first begins, so that there is an answer
+			if i += first; ctx.Err() != nil && i > 0 {
+				return
 			}
-		})
+			if froms[i] == nil {
+				froms[i] = values(p.Params)
+			}
+			ends[i], errs[i] = lm.Fit(ctx, p.at(froms[i]), nil)
+			one.Lock()
+			defer one.Unlock()
+			done++
+			if s := ends[i]; s != nil {
+				simulated += s.Evaluations
+				lowest = min(lowest, s.Cost)
+				watch.Say(Progress{
+					Method: "lm", Phase: fmt.Sprintf("start %d of %d", done, len(froms)), Step: done, Of: len(froms),
+					Best: lowest, Unit: squared(p.Unit), Simulated: simulated, Theta: values(s.Params),
+				})
+			}
+		}).run(context.WithoutCancel(ctx), last-first)
 	}
 	pair := min(2, len(froms))
 	descend(0, pair)
@@ -167,8 +163,8 @@ func (m MultiStart) check(p *Problem) error {
 	if err := m.LM.withDefaults().check(p); err != nil {
 		return err
 	}
-	var bad []string
-	add := func(format string, args ...any) { bad = append(bad, fmt.Sprintf(format, args...)) }
+	var bad ParamError
+	add := bad.Add
 	if m.Starts < 0 || m.Draws < 0 {
 		add("%d starts of %d draws, want numbers above zero", m.Starts, m.Draws)
 	}
@@ -182,26 +178,20 @@ func (m MultiStart) check(p *Problem) error {
 			add("%s cannot be drawn from %g to %g: give it bounds to draw from", q.Name, q.Lo, q.Hi)
 		}
 	}
-	if bad != nil {
-		slices.Sort(bad)
-		return &ParamError{Problems: bad}
-	}
-	return nil
+	slices.Sort(bad.Problems)
+	return bad.OrNil()
 }
 
 // draw makes the members for start g.
 func (m MultiStart) draw(p *Problem, g int) [][]float64 {
 	rng := rand.New(rand.NewPCG(m.Seed, uint64(g)))
-	members := make([][]float64, m.Draws)
+	members, u := make([][]float64, m.Draws), make([]float64, len(p.Params))
 	for i := range members {
-		for _, q := range p.Params {
-			u := rng.Float64()
-			v := q.Lo + u*(q.Hi-q.Lo)
-			if q.Log {
-				v = q.Lo * math.Exp(u*math.Log(q.Hi/q.Lo))
-			}
-			members[i] = append(members[i], min(max(v, q.Lo), q.Hi))
+		for j := range u {
+			u[j] = rng.Float64()
 		}
+		members[i] = make([]float64, len(u))
+		unitBox(p.Params).theta(u, members[i])
 	}
 	return members
 }
@@ -213,23 +203,21 @@ func (m MultiStart) best(ctx context.Context, p *Problem, froms [][]float64, wor
 		cost  float64
 	}
 	all := make([]member, m.Starts*m.Draws)
-	parallel(workers, m.Starts, func() func(int) {
-		ev, r := p.New(), make([]float64, p.Rows)
-		return func(g int) {
-			if ctx.Err() != nil {
-				return
-			}
-			for i, theta := range m.draw(p, g) {
-				cost := math.Inf(1)
-				if ev.Residuals(theta, r) != engine.NonFinite {
-					if c := m.LM.Loss.Cost(r); c == c {
-						cost = c
-					}
-				}
-				all[g*m.Draws+i] = member{theta, cost}
-			}
+	hands := make([]hand, workers)
+	newPool(workers, m.Starts, func(worker, g int) {
+		h := &hands[worker]
+		if h.ev == nil {
+			h.ev = p.New()
+			h.room(1, p)
 		}
-	})
+		for i, theta := range m.draw(p, g) {
+			cost := math.Inf(1)
+			if h.ev.Residuals(theta, h.r[0]) != engine.NonFinite {
+				cost = m.LM.Loss.Cost(h.r[0])
+			}
+			all[g*m.Draws+i] = member{theta, cost}
+		}
+	}).run(ctx, m.Starts)
 	slices.SortStableFunc(all, func(a, b member) int { return cmp.Compare(a.cost, b.cost) })
 	for i := range froms {
 		froms[i] = all[i].theta
@@ -300,27 +288,4 @@ func (p *Problem) at(theta []float64) *Problem {
 		q.Params[j].Value = min(max(theta[j], q.Params[j].Lo), q.Params[j].Hi)
 	}
 	return &q
-}
-
-// parallel calls work for 0 … n−1, which each goroutine makes for itself, on up to workers goroutines.
-func parallel(workers, n int, work func() func(int)) {
-	if workers = min(workers, n); workers <= 1 {
-		if n > 0 {
-			for w, i := work(), 0; i < n; i++ {
-				w(i)
-			}
-		}
-		return
-	}
-	var wg sync.WaitGroup
-	var next atomic.Int64
-	for range workers {
-		wg.Go(func() {
-			w := work()
-			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-				w(i)
-			}
-		})
-	}
-	wg.Wait()
 }

@@ -17,6 +17,7 @@ package fit
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"hilrig/engine"
@@ -59,28 +60,18 @@ type Evaluator interface {
 	Residuals(theta, r []float64) engine.Status
 }
 
-// Aborter is an Evaluator that can give up a member whose cost is already too high.
-type Aborter interface {
-	// Cost is the sum of squared residuals. As soon as the partial sum exceeds limit it may stop and return any number
-	// above limit; a cost at or below limit is exact, bit for bit what it would be with limit +Inf.
-	Cost(theta []float64, limit float64) float64
-}
-
 // Batcher is an Evaluator that runs several members at once faster than one after the other. Results do not depend on the
 // place of a member in the batch or on its neighbours.
 type Batcher interface {
-	Width() int                                     // members that fill a batch
-	Costs(theta [][]float64, limit, cost []float64) // as Aborter, for len(theta) members
+	Width() int // members that fill a batch
+
+	// Costs writes the sums of squared residuals of len(theta) members. As soon as a partial sum exceeds its limit the member may
+	// be given up with any number above it; a cost at or below the limit is exact, bit for bit what it would be with limit +Inf.
+	Costs(theta [][]float64, limit, cost []float64)
 }
 
-// Differentiable is an Evaluator that knows its derivatives.
+// Differentiable is an Evaluator that knows its derivatives, in the units of the parameters.
 type Differentiable interface {
-	// Jacobian writes the residuals and ∂r_k/∂θ_j (row-major, Rows × len(theta), in the units of the parameters).
-	Jacobian(theta, r, j []float64) engine.Status
-}
-
-// Columnar is a Differentiable evaluator that keeps derivatives by column, as solvers want them.
-type Columnar interface {
 	// Columns gives ∂r/∂θ_j at theta, a slice of Problem.Rows for every j. They are valid until the evaluator runs again, and
 	// not to be written to.
 	Columns(theta []float64) (j [][]float64, st engine.Status)
@@ -95,8 +86,8 @@ type Bounded interface {
 
 // Check tells every problem of the parameters: bounds, start, names.
 func Check(params []Param) error {
-	var bad []string
-	add := func(format string, args ...any) { bad = append(bad, fmt.Sprintf(format, args...)) }
+	var bad ParamError
+	add := bad.Add
 	seen := map[string]bool{}
 	for _, p := range params {
 		if seen[p.Name] {
@@ -115,16 +106,52 @@ func Check(params []Param) error {
 			add("%s: searched in its logarithm, so the lower bound must be above zero, not %g %s", p.Name, p.Lo, p.Unit)
 		}
 	}
-	if bad != nil {
-		return &ParamError{Problems: bad}
-	}
-	return nil
+	return bad.OrNil()
 }
 
-// ParamError lists what is wrong with the parameters of a problem.
+// check tells what of its parameters makes a problem none, whatever the method.
+func (p *Problem) check() (bad ParamError) {
+	if err := Check(p.Params); err != nil {
+		bad.Problems = err.(*ParamError).Problems
+	}
+	if len(p.Params) == 0 {
+		bad.Add("no parameter is free: nothing to fit")
+	}
+	for _, q := range p.Params {
+		if q.Fixed {
+			bad.Add("%s is fixed, but a problem holds free parameters only", q.Name)
+		}
+	}
+	return bad
+}
+
+// ParamError lists what is wrong with the parameters of a problem, or with the settings of a method.
 type ParamError struct{ Problems []string }
 
 func (e *ParamError) Error() string { return strings.Join(e.Problems, "\n") }
+
+// Add lists another problem.
+func (e *ParamError) Add(format string, args ...any) {
+	e.Problems = append(e.Problems, fmt.Sprintf(format, args...))
+}
+
+// OrNil is the error, or nil where nothing is wrong.
+func (e *ParamError) OrNil() error {
+	if len(e.Problems) == 0 {
+		return nil
+	}
+	return e
+}
+
+// Refuse is a ParamError of one problem.
+func Refuse(format string, args ...any) error {
+	return &ParamError{Problems: []string{fmt.Sprintf(format, args...)}}
+}
+
+// Index is the place of a parameter in params, −1 if it is not there.
+func Index(params []Param, name string) int {
+	return slices.IndexFunc(params, func(p Param) bool { return p.Name == name })
+}
 
 // Free are the parameters that are not fixed, and their places in params.
 func Free(params []Param) (free []Param, at []int) {

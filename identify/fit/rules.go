@@ -53,6 +53,9 @@ func (m *individual) bear(n normals, beta1, beta2, s float64) {
 	}
 }
 
+// oldestAge is the age after which 2 follows.
+const oldestAge = 50
+
 // compete holds the one-to-one contest and applies rule 1 (6.25): a child with less cost takes the place of its parent and
 // remembers where it came from, dir = sgn(child − parent), at age 1; else the parent stays and is one older. A coordinate
 // that did not move keeps its direction. Beyond the oldest age an individual is as if 2 again: by then its steps cross

@@ -94,15 +94,21 @@ func (m *motion) piece(k int) int {
 	return i
 }
 
-func (m *motion) add(kind, what, advice string, columns ...func(k int) float64) {
+func (m *motion) add(kind, what, advice string, columns ...func(k int) float64) *Suspect {
 	m.list = append(m.list, Suspect{Kind: kind, What: what, Advice: advice, Columns: columns, Turn: m.atTurns})
+	return &m.list[len(m.list)-1]
+}
+
+// drift adds that free parameter j of the solution changes: the column is its own times a course between −1 and 1.
+func (m *motion) drift(s *Solution, j int, kind, what, advice string, column func(k int) float64) {
+	sp := m.add(kind, s.Params[s.Free[j]].Name+" "+what, advice, column)
+	sp.Of, sp.Drift = j, true
 }
 
 // speed: friction that is not straight in the velocity.
 func (m *motion) speed() {
 	m.add("drag", "a force that grows with the square of the speed (drag)", "Fit a model with quadratic drag, or record slower motion.",
-		func(k int) float64 { return m.v[k] * math.Abs(m.v[k]) })
-	m.list[len(m.list)-1].Usual = true
+		func(k int) float64 { return m.v[k] * math.Abs(m.v[k]) }).Usual = true
 	m.add("direction", "a viscous friction that differs between the directions", "Split friction by direction: --asymmetric.",
 		func(k int) float64 { return math.Abs(m.v[k]) })
 	for _, share := range []float64{0.02, 0.05, 0.1, 0.2, 0.4} {
@@ -125,15 +131,10 @@ func (m *motion) place(sol *Solution, rotary bool) {
 	m.add("stiffness", "a force that grows with the position (a spring, a cable, gravity on a curve)", "Add stiffness to the terms.",
 		func(k int) float64 { return m.x[k] - mid })
 	for j, i := range sol.Free {
-		name := sol.Params[i].Name
-		if bare(name) == "offset" {
-			continue // a spring
+		if bare(sol.Params[i].Name) != "offset" { // a spring
+			m.drift(sol, j, "along the way", "that changes along the way", "Record a shorter way, or fit the parts of the way one by one.",
+				func(k int) float64 { return sol.Jac[k*len(sol.Free)+j] * 2 * (m.x[k] - mid) / m.span })
 		}
-		m.list = append(m.list, Suspect{Kind: "along the way", Of: j, Drift: true,
-			What:    fmt.Sprintf("%s that changes along the way", name),
-			Advice:  "Record a shorter way, or fit the parts of the way one by one.",
-			Columns: []func(k int) float64{func(k int) float64 { return sol.Jac[k*len(sol.Free)+j] * 2 * (m.x[k] - mid) / m.span }},
-		})
 	}
 	for _, end := range []float64{-1, 1} {
 		m.add("stop", "a force near an end of the way (a stop, a cover)", "Record a motion that stays away from the ends.",
@@ -196,14 +197,10 @@ func (m *motion) course(s *Solution) {
 	}
 	constant := false
 	for j, i := range s.Free {
-		name := s.Params[i].Name
-		constant = constant || bare(name) == "offset"
+		constant = constant || bare(s.Params[i].Name) == "offset"
 		for _, c := range courses {
-			m.list = append(m.list, Suspect{Kind: "drift", Of: j, Drift: true,
-				What:    fmt.Sprintf("%s %s", name, c.what),
-				Advice:  "Warm the axis up, record under constant conditions, or fit the parts of the record one by one.",
-				Columns: []func(k int) float64{func(k int) float64 { return s.Jac[k*p+j] * c.f(at(k)) }},
-			})
+			m.drift(s, j, "drift", c.what, "Warm the axis up, record under constant conditions, or fit the parts of the record one by one.",
+				func(k int) float64 { return s.Jac[k*p+j] * c.f(at(k)) })
 		}
 	}
 	if !constant {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -207,7 +208,7 @@ func (x *explained) extend(columns []func(k int) float64, rows []int) {
 		c := taken(column, rows)
 		z, _, size := x.against(c)
 		if size > 1e-3*length(c) {
-			scale(z, 1/size)
+			floats.Scale(1/size, z)
 			axpy(-inner(z, x.e), z, x.e)
 			x.q = append(x.q, z)
 		}
@@ -271,7 +272,7 @@ func (x *explained) without(sp *Suspect, b []float64, rows []int) []float64 {
 		axpy(b[j], taken(c, rows), bias)
 	}
 	move := x.solve(bias)
-	scale(move, -1)
+	floats.Scale(-1, move)
 	return move
 }
 
@@ -327,7 +328,7 @@ func (x *explained) count() float64 {
 func (x *explained) own(c []float64) {
 	z, a, size := x.against(c)
 	if size > 1e-6*length(c) {
-		scale(z, 1/size)
+		floats.Scale(1/size, z)
 		x.q, x.r, x.kept = append(x.q, z), append(x.r, append(a, size)), append(x.kept, x.all)
 	}
 	x.all++
@@ -369,7 +370,7 @@ func (x *explained) try(columns [][]float64) (f finding, ok bool) {
 		if !(size > 1e-3*math.Sqrt(inner(c, c))) || math.IsInf(size, 0) {
 			continue
 		}
-		scale(z, 1/size)
+		floats.Scale(1/size, z)
 		y.q, parts, kept = append(y.q, z), append(parts, append(part[first:], size)), append(kept, j)
 	}
 	m := len(kept)
@@ -457,7 +458,7 @@ func (x *explained) errors(q [][]float64, first int, e []float64) (g [][]float64
 	}
 	cov = windows(g, nil, len(e), lags, pieces)
 	w := widening(lags, len(e))
-	scale(cov, w*w)
+	floats.Scale(w*w, cov)
 	return g, cov, lags
 }
 
@@ -467,7 +468,7 @@ func (x *explained) most(c []float64) (b float64, ok bool) {
 	if !(size > 1e-3*length(c)) || math.IsInf(size, 0) {
 		return 0, false
 	}
-	scale(z, 1/size)
+	floats.Scale(1/size, z)
 	e, own := slices.Clone(x.e), inner(z, x.e)
 	axpy(-own, z, e)
 	q := append(slices.Clip(x.q), z)
@@ -505,10 +506,4 @@ func (x *explained) solve(y []float64) []float64 {
 // state tells whether a parameter is where a record or a piece of it begins.
 func state(name string) bool {
 	return name[0] == 'x' || strings.HasPrefix(name, "v0") || strings.HasPrefix(name, "v(") || strings.HasPrefix(name, "z0")
-}
-
-func scale(x []float64, by float64) {
-	for k := range x {
-		x[k] *= by
-	}
 }

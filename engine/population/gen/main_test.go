@@ -8,10 +8,7 @@ import (
 
 // The source that is built is the one that the program writes.
 func TestSourceIsUpToDate(t *testing.T) {
-	want, err := Source()
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := Source()
 	got, err := os.ReadFile("../step_amd64.s")
 	if err != nil {
 		t.Fatal(err)
@@ -23,10 +20,7 @@ func TestSourceIsUpToDate(t *testing.T) {
 
 // Between the first vector instruction and the last there is none in the older encoding, and every function cleans up.
 func TestOneEncodingOnly(t *testing.T) {
-	src, err := Source()
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := Source()
 	integer := regexp.MustCompile(`^(MOVQ [A-Za-z0-9+()]+, [A-Z]{2}|SHLQ|ADDQ|DECQ|JNZ|JZ|JMP|RET|PCALIGN)\b`)
 	text := regexp.MustCompile(`(?m)^\t(\S.*)$`).FindAllStringSubmatch(src, -1)
 	funcs, clean := len(regexp.MustCompile(`(?m)^TEXT`).FindAllString(src, -1)), 0
