@@ -150,7 +150,7 @@ func (a *Axis) teach(m plant.Motor, input Quantity) (err error) {
 }
 
 func newAxis(s AxisSpec, electrical bool) (*Axis, error) {
-	a := &Axis{s: s, electrical: electrical, times: make([]raster, len(s.Groups)), sent: commands{tick: s.Tick}, every: math.Inf(1), age: math.Inf(1)}
+	a := &Axis{s: s, electrical: electrical, times: make([]raster, len(s.Groups)), sent: commands{tick: s.Tick}, every: math.Inf(1), age: math.Inf(1), past: past{ring: make([]moment, 2)}}
 	errs := []error{above0("axis: tick", s.Tick, "s"), atLeast0("axis: effort per ampere", math.Abs(s.PerAmpere), ""), atLeast0("axis: effort per command", math.Abs(s.PerCommand), "")}
 	for q := range a.group {
 		a.group[q] = -1
@@ -159,7 +159,7 @@ func newAxis(s AxisSpec, electrical bool) (*Axis, error) {
 	for g, group := range s.Groups {
 		errs = append(errs, above0("axis: period of samples", group.Every, "s"))
 		if len(s.Groups) > 1 {
-			a.times[g].fitted = 1
+			a.times[g].fitted, a.past.ring = 1, make([]moment, kept)
 		}
 		a.every, slowest = min(a.every, group.Every), max(slowest, group.Every)
 		for _, q := range group.Of {
@@ -299,7 +299,7 @@ func (a *Axis) take(t int64, e *event) (st engine.Status) {
 		for from > 0 && !a.past.at(from-1).measured {
 			from--
 		}
-		if from == 0 && a.past.n == kept { // all that is kept
+		if from == 0 && a.past.full() { // none is kept
 			from = i
 		}
 	}

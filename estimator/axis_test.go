@@ -390,6 +390,7 @@ func TestAxisBadSpec(t *testing.T) {
 		{motor, AxisSpec{Groups: []Group{frame}}, "tick"},
 		{motor, AxisSpec{Tick: tick}, "no group has the position"},
 		{motor, AxisSpec{Tick: tick, Groups: []Group{frame, frame}}, "stands in two groups"},
+		{motor, AxisSpec{Tick: tick, Groups: []Group{{Every: tick, Of: []Quantity{Position, nQuantities}}}}, "is not known"},
 		{motor, AxisSpec{Tick: tick, Groups: []Group{{Of: []Quantity{Position}}}}, "period of samples"},
 		{motor, AxisSpec{Tick: tick, Groups: []Group{frame, {Every: 33 * tick, Of: []Quantity{Velocity}}}}, "within a factor of 32"},
 		{motor, AxisSpec{Tick: tick, Groups: fastSlow, RLS: &rls}, "position and current or effort of one group"},

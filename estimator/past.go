@@ -26,7 +26,7 @@ type moment struct {
 
 // past keeps the newest events in the order of their times.
 type past struct {
-	ring  [kept]moment
+	ring  []moment // kept, or 2 of a single group: the newest and the one before
 	first int
 	n     int
 }
@@ -34,7 +34,15 @@ type past struct {
 const kept = 64
 
 // at is the event number i, from the oldest.
-func (p *past) at(i int) *moment { return &p.ring[(p.first+i)%kept] }
+func (p *past) at(i int) *moment {
+	if i += p.first; i >= len(p.ring) {
+		i -= len(p.ring)
+	}
+	return &p.ring[i]
+}
+
+// full tells whether older events are forgotten.
+func (p *past) full() bool { return p.n == len(p.ring) }
 
 // insert puts an event where its time belongs and tells where that is. It is not ok when what the filter knew before that time is
 // forgotten.
@@ -43,11 +51,13 @@ func (p *past) insert(e *event) (i int, ok bool) {
 	for i > 0 && p.at(i-1).at > e.at {
 		i--
 	}
-	if p.n == kept {
+	if p.full() {
 		if i < 2 {
 			return 0, false
 		}
-		p.first = (p.first + 1) % kept
+		if p.first++; p.first == len(p.ring) {
+			p.first = 0
+		}
 		p.n, i = p.n-1, i-1
 	}
 	p.n++

@@ -63,7 +63,8 @@ func (m *electrical) acceleration(x *vector) float64 {
 // each walks over dt (s) in whole periods and halves, quarters … of one, and returns what is left: at most half of the
 // shortest piece, either sign.
 func (m *electrical) each(dt float64, step func(*transition)) (rest float64) {
-	pieces := int(math.Round(math.Ldexp(dt/m.dt, fractions)))
+	const whole = 1 << fractions
+	pieces := int(math.Round(dt / m.dt * whole))
 	for range pieces >> fractions {
 		step(&m.steps[0])
 	}
@@ -72,7 +73,7 @@ func (m *electrical) each(dt float64, step func(*transition)) (rest float64) {
 			step(&m.steps[j])
 		}
 	}
-	return dt - math.Ldexp(float64(pieces)*m.dt, -fractions)
+	return dt - float64(pieces)*m.dt/whole
 }
 
 // discretise gives the transition of the model over dt, by the exponential of the augmented matrix [A B; 0 0].
