@@ -7,41 +7,38 @@ import (
 	"strings"
 
 	"hilrig/configs/schema"
-	"hilrig/hil/wire"
+	"hilrig/hil/protocol"
 )
 
 // Budget is what a serial line has to carry: 8N1, ten bits per byte.
 type Budget struct {
 	Baud      int
-	Rx, Tx    Flow    // device → host, host → device
-	Estimated bool    // line protocol: the length of a line depends on its numbers
-	Period    float64 // s  of the loop
+	Rx, Tx    Flow           // device → host, host → device
+	Estimated bool           // line protocol: the length of a line depends on its numbers
+	Period    float64        // s  of the loop
+	plan      *protocol.Plan // of a device that answers questions, which share the line; nil: it sends by itself
 }
 
 // Flow is one direction.
 type Flow struct {
-	Bytes int     // per frame
-	Data  int     // of these, the fields
-	Rate  float64 // Hz
-	Use   float64 // share of the line
-	Fit   float64 // bytes per frame that fit at this rate
-	Wire  float64 // s  time of one frame on the line
+	protocol.Flow
+	Use  float64 // share of the line
+	Fit  float64 // bytes per frame that fit at this rate
+	Wire float64 // s  time of one frame on the line
 }
 
 // Budget computes bytes per frame and the load of a device's line in both directions.
 func (c *Config) Budget(d *Device) Budget {
-	p := d.Frames()
-	b := Budget{Baud: d.Baud, Estimated: d.Protocol.Info().Text, Period: 1 / c.Loop.Rate}
-	var measured, commanded []wire.Type
-	for _, m := range d.Measure {
-		measured = append(measured, m.Type)
+	b := Budget{Baud: d.Baud, Estimated: d.Protocol.Kind().Text, Period: 1 / c.Loop.Rate}
+	p, err := c.Plan(d)
+	if err != nil {
+		return b // told by the checks
 	}
-	for _, m := range d.Command {
-		commanded = append(commanded, m.Type)
+	if len(p.Turns) > 0 {
+		b.plan = p
+		return b
 	}
-	b.Rx.Data, b.Rx.Bytes = p.Bytes(measured, wire.Measurement)
-	b.Tx.Data, b.Tx.Bytes = p.Bytes(commanded, wire.Command)
-	b.Rx.Rate, b.Tx.Rate = c.DeviceRate(d), c.Loop.Rate
+	b.Rx.Flow, b.Tx.Flow = p.Groups[0].Flow, p.Commands
 	for _, f := range []*Flow{&b.Rx, &b.Tx} {
 		f.Wire = float64(f.Bytes) * 10 / float64(d.Baud)
 		f.Use = f.Wire * f.Rate
@@ -57,9 +54,12 @@ func (c *Config) DeviceRate(d *Device) float64 { return cmp.Or(d.Rate, c.Loop.Ra
 // frame period later.
 func (b Budget) Age() float64 { return b.Rx.Wire + 1/b.Rx.Rate }
 
-// String is the budget for people, three lines.
+// String is the budget for people: three lines, or one for each question and their sum.
 func (b Budget) String() string {
 	var s strings.Builder
+	if b.plan != nil {
+		return b.turns()
+	}
 	for _, f := range []struct {
 		name string
 		Flow
@@ -76,6 +76,51 @@ func (b Budget) String() string {
 	return s.String()
 }
 
+// turns are the questions, how often they are asked, and what they take of the line.
+func (b Budget) turns() string {
+	var s strings.Builder
+	for i := range b.plan.Turns {
+		t := &b.plan.Turns[i]
+		takes := t.Takes(b.plan).Seconds()
+		age := ""
+		if t.Group >= 0 {
+			age = fmt.Sprintf("; a sample is at most %.3g ms old", 1e3*(t.Period.Seconds()+takes))
+		}
+		fmt.Fprintf(&s, "%s: %.4g Hz, %d and %d bytes, %.3g ms each, %.3g %% of the line%s\n",
+			t.Name, 1/t.Period.Seconds(), t.AskLen, t.Reply, 1e3*takes, 100*takes/t.Period.Seconds(), age)
+	}
+	fmt.Fprintf(&s, "line           %.3g %% of its time, with the delays of slaves and adapter and %.3g ms between frames, if no reply is lost\n", 100*b.plan.Load(), 1e3*b.plan.Silence.Seconds())
+	return s.String()
+}
+
+// checkTurns refuses a line that cannot carry its questions.
+func (b Budget) checkTurns(r *schema.Report, d *Device) {
+	p, load := b.plan, b.plan.Load()
+	if load <= 0.8 {
+		return
+	}
+	share := func(t *protocol.Turn) float64 { return t.Takes(p).Seconds() / t.Period.Seconds() }
+	most := &p.Turns[0]
+	for i := range p.Turns {
+		if t := &p.Turns[i]; share(t) > share(most) {
+			most = t
+		}
+	}
+	path := d.path() + ".rate"
+	text := fmt.Sprintf("%s: questions and replies take %.0f %% of the line's time, with the delays of slaves and adapter; most of it %s, %.3g ms at %.4g Hz",
+		path, 100*load, most.Name, 1e3*most.Takes(p).Seconds(), 1/most.Period.Seconds())
+	if load <= 1 {
+		r.Warnf(path, "%s", text)
+		return
+	}
+	place := path
+	if !r.Given(place) {
+		place = d.path()
+	}
+	r.ErrorAt(path, r.PlaceOf(place), fmt.Sprintf("lower %s, loop.rate or the poll of some fields, raise %s.baud, or read fields at once that lie near each other (%s.%s.gap)",
+		path, d.path(), d.path(), d.Protocol), "%s", text)
+}
+
 // standardBauds are the speeds that adapters commonly offer.
 var standardBauds = []int{9600, 19200, 38400, 57600, 115200, 230400, 460800, 921600, 1000000, 1500000, 2000000, 3000000, 6000000, 12000000}
 
@@ -89,6 +134,10 @@ func (c *Config) checkBudget(r *schema.Report, d *Device) {
 		return // nothing slows the bytes down
 	}
 	b := c.Budget(d)
+	if b.plan != nil {
+		b.checkTurns(r, d)
+		return
+	}
 	for _, f := range []struct {
 		from, key string
 		Flow

@@ -8,9 +8,11 @@ import (
 	"strings"
 
 	"hilrig/configs/schema"
+	"hilrig/engine"
 	"hilrig/engine/spelling"
 	"hilrig/hil"
 	"hilrig/hil/device"
+	"hilrig/hil/protocol"
 	"hilrig/hil/wire"
 )
 
@@ -176,15 +178,47 @@ func (c *Config) checkPort(r *schema.Report, d *Device) {
 	case strings.HasPrefix(d.Port, "virtual:") && !d.isVirtual():
 		r.Errorf(p+".port", "%s.port: %s, want %s, %s or a serial port", p, schema.Quote(d.Port), VirtualMotor, VirtualBrush)
 	}
-	if d.Protocol == device.Line {
-		if d.Line.Separator == "comma" && d.Line.Decimal == "comma" {
-			r.Errorf(p+".line.decimal", "%s.line.decimal: comma cannot be both separator and decimal sign", p)
+	for k := range protocol.Kinds {
+		section := p + "." + protocol.Kinds[k].Name
+		if k != int(d.Protocol) && r.Given(section) {
+			r.Warnf(section, "%s: not used by protocol %s", section, d.Protocol)
 		}
-		if strings.ContainsAny(d.Line.Time, ",; \t") {
-			r.Errorf(p+".line.time", "%s.line.time: %s is not the name of a column", p, schema.Quote(d.Line.Time))
+	}
+	for _, bad := range d.section().Check() {
+		r.Take(p+"."+d.Protocol.String(), bad.Path, bad.Text)
+	}
+	if d.Protocol.Kind().Registers {
+		c.checkTurns(r, d)
+	}
+}
+
+// checkTurns looks at a device that answers questions: what its protocol finds in its table, and what the loop makes of it.
+func (c *Config) checkTurns(r *schema.Report, d *Device) {
+	p := d.path()
+	if c.Loop.Clock == "device" {
+		r.Errorf("loop.clock", "loop.clock: device wants one that sends by itself, and protocol %s asks; want wall", d.Protocol)
+	}
+	if r.Bad(p+".rate") || r.Bad("loop.rate") || r.Bad(p+"."+d.Protocol.String()) {
+		return
+	}
+	plan, err := c.Plan(d)
+	for _, bad := range engine.Problems(err) {
+		if !r.Bad(p + "." + bad.Path) {
+			r.Take(p, bad.Path, bad.Text)
 		}
-	} else if r.Given(p + ".line") {
-		r.Warnf(p+".line", "%s.line: not used by protocol %s", p, d.Protocol)
+	}
+	if err != nil {
+		return
+	}
+	if n := len(plan.Groups); n > device.MaxGroups || len(d.Measure)+n > wire.MaxFields {
+		r.Errorf(p+".measure", "%s.measure: %d fields in %d requests; at most %d requests, and %d of both together. %s.%s.gap reads fields at once that do not lie next to each other",
+			p, len(d.Measure), n, device.MaxGroups, wire.MaxFields, p, d.Protocol)
+	}
+	for _, g := range plan.Groups {
+		if g.Rate > c.Loop.Rate*(1+1e-9) {
+			r.Warnf(p+".rate", "%s.rate: registers are read %s times per second, more often than the loop looks (%s Hz)", p, schema.Short(g.Rate), schema.Short(c.Loop.Rate))
+			break
+		}
 	}
 }
 
@@ -195,11 +229,15 @@ func (c *Config) checkSignal(r *schema.Report, d *Device, p string, f wire.Field
 		r.Errorf(p+".name", "%s.name is missing", p)
 	case !signalName.MatchString(f.Name):
 		r.Errorf(p+".name", "%s.name: %s, want up to 48 letters, digits, dots, - and _, starting with a letter", p, schema.Quote(f.Name))
-	case f.Name == "age":
-		r.Errorf(p+".name", "%s.name: %s.age is the age of the device's newest frame", p, d.Name)
+	case f.Name == "age" || strings.HasSuffix(f.Name, ".age"):
+		r.Errorf(p+".name", "%s.name: %s.%s is the age of the device's newest frame", p, d.Name, f.Name)
 	}
-	if r.Bad(p + ".type") {
-	} else if text := d.Protocol.Info().Text; f.Type == 0 {
+	kind := d.Protocol.Kind()
+	if f.At != nil && !kind.Registers {
+		r.Warnf(p+".at", "%s.at: not used by protocol %s", p, d.Protocol)
+	}
+	if text := kind.Text; r.Bad(p+".type") || kind.Registers { // registers have their own types
+	} else if f.Type == 0 {
 		r.Errorf(p+".type", "%s.type is missing: one of u8, i8, u16, i16, u32, i32, f32, f64", p)
 	} else if !text && f.Type == wire.Text {
 		r.Errorf(p+".type", "%s.type: %s does not fit a link frame; want one of u8, i8, u16, i16, u32, i32, f32, f64", p, f.Type)

@@ -259,8 +259,8 @@ func TestBudget(t *testing.T) {
 	}
 	// 40 doubles need a second COBS block
 	c.Devices[0].Measure = nil
-	for range 40 {
-		c.Devices[0].Measure = append(c.Devices[0].Measure, Measure{Field: wire.Field{Type: wire.F64}})
+	for i := range 40 {
+		c.Devices[0].Measure = append(c.Devices[0].Measure, Measure{Field: wire.Field{Name: fmt.Sprint("f", i), Type: wire.F64, Scale: 1}})
 	}
 	if b := c.Budget(&c.Devices[0]); b.Rx.Bytes != 320+8+2+2 {
 		t.Errorf("%d bytes for 40 doubles, want 332", b.Rx.Bytes)

@@ -6,7 +6,7 @@ import (
 	"hilrig/engine/reference"
 	"hilrig/hil"
 	"hilrig/hil/dashboard"
-	"hilrig/hil/device"
+	"hilrig/hil/protocol"
 	"hilrig/hil/sink"
 	"hilrig/hil/wire"
 )
@@ -65,15 +65,15 @@ type Overrun struct {
 
 // Device is a port and the layout of its frames.
 type Device struct {
-	Name     string              `yaml:"-" names:"devices"`
-	Port     string              `yaml:"port" doc:"serial port, or virtual:motor or virtual:brush for a virtual rig"`
-	Baud     int                 `yaml:"baud" want:">=1200 <=12000000" doc:"bits per second, 8N1"`
-	Protocol device.ProtocolKind `yaml:"protocol" doc:"link: COBS frames with CRC-16; line: text lines"`
-	Line     wire.Format         `yaml:"line,omitempty" doc:"the text protocol"`
-	Rate     float64             `yaml:"rate" unit:"Hz" want:">=0 <=20000" doc:"frames per second the device sends; 0: the rate of the loop"`
-	Status   string              `yaml:"status,omitempty" doc:"the measurement that is the status word of the device: 0 is healthy, anything else trips once the drive is on"`
-	Measure  []Measure           `yaml:"measure" doc:"what the device sends, in the order of the frame"`
-	Command  []Command           `yaml:"command,omitempty" doc:"what is sent to the device, in the order of the frame"`
+	Name     string          `yaml:"-" names:"devices"`
+	Port     string          `yaml:"port" doc:"serial port, or virtual:motor or virtual:brush for a virtual rig"`
+	Baud     int             `yaml:"baud" want:">=1200 <=12000000" doc:"bits per second; 8 data bits, no parity and one stop bit where the protocol has no keys for them"`
+	Protocol protocol.Choice `yaml:"protocol" doc:"link: COBS frames with CRC-16; line: text lines; modbus: registers of Modbus RTU slaves"`
+	protocol.Sections
+	Rate    float64   `yaml:"rate" unit:"Hz" want:">=0 <=20000" doc:"frames per second the device sends, or times per second it is asked; 0: the rate of the loop"`
+	Status  string    `yaml:"status,omitempty" doc:"the measurement that is the status word of the device: 0 is healthy, anything else trips once the drive is on"`
+	Measure []Measure `yaml:"measure" doc:"what the device sends, in the order of the frame"`
+	Command []Command `yaml:"command,omitempty" doc:"what is sent to the device, in the order of the frame"`
 }
 
 // Measure is one number the device sends, in the order of the frame: value = raw·scale + offset, in Unit, which is SI. Elsewhere it

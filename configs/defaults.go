@@ -127,7 +127,8 @@ func (c *Config) complete(r *schema.Report, dir string) {
 
 // completeDevice gives columns of text their type, measurements their watch, and the enable line its limits.
 func (c *Config) completeDevice(r *schema.Report, d *Device) {
-	text := d.Protocol.Info().Text
+	d.section() // with its defaults, where the file has none
+	text := d.Protocol.Kind().Text
 	for i := range d.Measure {
 		m := &d.Measure[i]
 		if m.Type == 0 && text {

@@ -9,7 +9,7 @@ import (
 	"hilrig/configs/schema"
 	"hilrig/engine"
 	"hilrig/hil"
-	"hilrig/hil/device"
+	"hilrig/hil/protocol"
 	"hilrig/hil/wire"
 )
 
@@ -86,11 +86,32 @@ func (a *Axis) path() string { return "axes." + a.Name }
 // path is where the model stands in the file.
 func (m *Model) path() string { return "models." + m.Name }
 
-// Frames is the form of the frames on the port.
-func (d *Device) Frames() device.Protocol { return device.Protocol{Kind: d.Protocol, Line: d.Line} }
+// section is that of the device's protocol, with its defaults where the file has none.
+func (d *Device) section() protocol.Section { return d.Protocol.Kind().Section(&d.Sections) }
+
+// Protocol is the section of a device's protocol, and what the file says beside it.
+func (c *Config) Protocol(d *Device) (protocol.Section, *protocol.Table) {
+	t := &protocol.Table{Baud: d.Baud, Rate: c.DeviceRate(d), Loop: c.Loop.Rate}
+	for _, m := range d.Measure {
+		t.Measure = append(t.Measure, m.Field)
+	}
+	for _, m := range d.Command {
+		t.Command, t.Safe = append(t.Command, m.Field), append(t.Safe, m.Safe)
+	}
+	return d.section(), t
+}
+
+// Plan is how to speak with a device.
+func (c *Config) Plan(d *Device) (*protocol.Plan, error) {
+	s, t := c.Protocol(d)
+	return s.Plan(t)
+}
 
 // Clocked tells whether samples carry the time of the device.
-func (d *Device) Clocked() bool { p := d.Frames(); return p.Clocked() }
+func (c *Config) Clocked(d *Device) bool {
+	p, err := c.Plan(d)
+	return err == nil && p.Clocked
+}
 
 // use is what a file makes of a signal of a device.
 type use struct {

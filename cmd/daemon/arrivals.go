@@ -10,6 +10,7 @@ import (
 	"hilrig/configs"
 	"hilrig/hil"
 	"hilrig/hil/device"
+	"hilrig/hil/protocol"
 )
 
 // arrivals watches what the line brings and tells when no frame of a whole second fitted the table, with what came instead.
@@ -25,16 +26,36 @@ type arrivals struct {
 	deaf      bool          // told that none is
 	jumps     uint64        // of the device's clock, as told last …
 	jumpsTold time.Duration // … which was then
+
+	turns       []protocol.Turn // of a device that answers questions
+	unanswered  uint64          // questions, as told last …
+	answersTold time.Duration   // … which was then
 }
 
 func (d *services) arrivalsLoop(ctx context.Context) {
 	a, begin := arrivals{cfg: d.cfg, emit: d.bus.emit}, time.Now()
+	if p, err := d.cfg.Plan(&d.cfg.Devices[0]); err == nil {
+		a.turns = p.Turns
+	}
 	every(ctx, 100*time.Millisecond, func() {
 		now, at := d.sup.Load().Link(), time.Since(begin)
 		a.look(now, at)
 		a.commands(now, at)
 		a.clock(now, at)
+		a.answers(now, at)
 	})
+}
+
+// answers tells of questions that were refused or not answered, at once and then once a minute at most.
+func (a *arrivals) answers(now device.Stats, at time.Duration) {
+	n := now.Timeouts + now.Refusals
+	if n <= a.unanswered {
+		a.unanswered = n
+	} else if a.answersTold == 0 || at-a.answersTold >= time.Minute {
+		a.emit(hil.Event{Time: time.Now(), Level: "warn", Code: "NO_REPLY", Text: fmt.Sprintf("%s since the start without a reply or refused: %s. Compare address, registers, speed and parity with the slave; one that does not answer is asked less often",
+			count(n, "question"), now.Trouble(a.turns))})
+		a.unanswered, a.answersTold = n, at
+	}
 }
 
 // commands tells when none could be written for a second, once until one can.
@@ -81,7 +102,7 @@ func (a *arrivals) look(now device.Stats, at time.Duration) {
 // instead says what came in a second that brought no frame. kind is the same for the same trouble.
 func (a *arrivals) instead(last, now *device.Stats) (kind, text string) {
 	d := &a.cfg.Devices[0]
-	line, clock := d.Protocol.Info().Text, d.Line.Time
+	line, clock := d.Protocol.Kind().Text, d.Line.Time
 	var names []string
 	for _, m := range d.Measure {
 		if line {
@@ -98,6 +119,8 @@ func (a *arrivals) instead(last, now *device.Stats) (kind, text string) {
 	switch {
 	case bytes == 0:
 		return "silent", fmt.Sprintf("nothing arrives on %s: no byte in a second. Is the board powered, sending, and on this port?", d.Port)
+	case a.turns != nil:
+		return "no replies", fmt.Sprintf("%d bytes a second arrive, and no whole reply: %d with a wrong checksum; %s. Are the slaves at %d baud, with this parity and these addresses?", bytes, now.Bad-last.Bad, now.Trouble(a.turns), d.Baud)
 	case misfits > 0 && line && strings.Count(now.Line(), "·") > 2:
 		return "no text", fmt.Sprintf("what arrives is no text: %q. Is the protocol link, or the board at another speed than %d baud?", now.Line(), d.Baud)
 	case misfits > 0 && line && int(now.Width) != len(names):

@@ -12,6 +12,7 @@ import (
 	"hilrig/configs"
 	"hilrig/hil"
 	"hilrig/hil/device"
+	"hilrig/hil/protocol"
 )
 
 // Every number of the line is in the health report, and every key of the report in its page of the docs, no more and no less.
@@ -38,8 +39,8 @@ func TestHealthCarriesTheLine(t *testing.T) {
 	v := reflect.ValueOf(&st).Elem()
 	for i := range v.NumField() {
 		name := v.Type().Field(i).Name
-		if name == "Width" || name == "Text" || name == "Refused" {
-			continue // of the newest misfit and of the newest refusal: told in words
+		if name == "Width" || name == "Text" || name == "Refused" || name == "Silent" || name == "Refusal" {
+			continue // of the newest misfit, opening and question: told in words
 		}
 		st = device.Stats{}
 		switch f := v.Field(i); f.Kind() {
@@ -67,7 +68,7 @@ func TestHealthCarriesTheLine(t *testing.T) {
 // A second without a frame of the table is told with what came instead, once for each trouble until frames arrive again.
 func TestWhatArrivesInstead(t *testing.T) {
 	link, line := configs.Demo(), configs.Demo()
-	line.Devices[0].Protocol, line.Devices[0].Line.Time = device.Line, "t"
+	line.Devices[0].Protocol, line.Devices[0].Line.Time = protocol.LineChoice, "t"
 	line.Devices[0].Measure = line.Devices[0].Measure[:2]
 	withText := func(s device.Stats, text string) device.Stats {
 		var b [8 * len(s.Text)]byte

@@ -14,7 +14,7 @@ import (
 	"hilrig/hil"
 	"hilrig/hil/daemon"
 	"hilrig/hil/device"
-	"hilrig/hil/wire"
+	"hilrig/hil/protocol"
 )
 
 // Handover is what the core must know beside the configuration.
@@ -52,7 +52,8 @@ func RunID(now time.Time) string { return now.UTC().Format("20060102T150405.0000
 // Assemble turns a configuration into the parts of a daemon. Supervisor, core and replay all use it.
 func Assemble(cfg *configs.Config, h Handover) (*daemon.Assembly, error) {
 	opt := rigOptions(cfg, h)
-	if _, err := device.NewRig(opt); err != nil { // checks the frames; nothing is opened
+	silent, err := device.NewRig(opt) // checks the frames; nothing is opened
+	if err != nil {
 		return nil, err
 	}
 	spec, err := ControllerSpec(cfg)
@@ -62,10 +63,6 @@ func Assemble(cfg *configs.Config, h Handover) (*daemon.Assembly, error) {
 	probe, err := hil.NewController(spec)
 	if err != nil {
 		return nil, err
-	}
-	safe, err := device.SafeFrame(opt.Protocol, opt.Command, opt.Safe)
-	if err != nil {
-		return nil, fmt.Errorf("device: %w", err)
 	}
 	a := &daemon.Assembly{
 		Schema: probe.Schema(),
@@ -83,7 +80,7 @@ func Assemble(cfg *configs.Config, h Handover) (*daemon.Assembly, error) {
 		},
 		Params: spec.Params(), Names: hil.ParamNames, Check: hil.CheckParam,
 		Period: int64(1e9/cfg.Loop.Rate + 0.5), Spin: int64(cfg.Loop.Spin * 1e9), DevicePaced: cfg.Loop.Clock == "device",
-		Beat: int64(cfg.Loop.Beat * 1e9), DryRun: h.DryRun, Locked: h.Locked, Port: h.Port, SafeFrame: safe, RealTime: h.RealTime,
+		Beat: int64(cfg.Loop.Beat * 1e9), DryRun: h.DryRun, Locked: h.Locked, Port: h.Port, Safe: silent.SafeFrames(), RealTime: h.RealTime,
 	}
 	a.Lag = a.Period * 3 / 10 // late enough for every frame to be there, early enough to be fresh
 	if cfg.Loop.Overrun.Policy == hil.OverrunCatchUp {
@@ -91,7 +88,7 @@ func Assemble(cfg *configs.Config, h Handover) (*daemon.Assembly, error) {
 	}
 	a.CPU, a.Free = h.CPU, h.Free
 	if h.DryRun {
-		a.SafeFrame = nil
+		a.Safe = protocol.SafeFrames{}
 	}
 	return a, nil
 }
@@ -105,16 +102,22 @@ func ControllerSpec(cfg *configs.Config) (hil.ControllerSpec, error) {
 	if err != nil {
 		return hil.ControllerSpec{}, err
 	}
-	age := hil.Of(dev.Name, device.SampleAge)
-	age[0].Role = hil.RoleAge
+	plan, err := cfg.Plan(dev)
+	if err != nil {
+		return hil.ControllerSpec{}, err
+	}
+	ages := hil.Of(dev.Name, device.Ages(plan.Groups)...)
+	for i := range ages {
+		ages[i].Role = hil.RoleAge
+	}
 	pos, cur := cfg.Measured(dev, axis, hil.RolePosition), cfg.Measured(dev, axis, hil.RoleCurrent)
 	drive, enable := cfg.Driving(dev, axis)
 	e := axis.Estimator
 	count := math.Abs(dev.Measure[pos].Scale)
 	spec := hil.ControllerSpec{
-		Rig: cfg.Rig.Name, Axis: axis.Name, Owners: cfg.Owners(), Rate: cfg.Loop.Rate, Meas: append(cfg.MeasuredChannels(dev), age...), Cmd: cfg.CommandedChannels(dev),
+		Rig: cfg.Rig.Name, Axis: axis.Name, Owners: cfg.Owners(), Rate: cfg.Loop.Rate, Meas: append(cfg.MeasuredChannels(dev), ages...), Cmd: cfg.CommandedChannels(dev),
 		Position: pos, Current: cur, Drive: drive,
-		Age: len(dev.Measure), Delay: e.Delay, Applied: cfg.Measured(dev, axis, hil.RoleVoltage), Every: 1 / cfg.DeviceRate(dev),
+		Age: len(dev.Measure) + plan.GroupOf(pos), Delay: e.Delay, Applied: cfg.Measured(dev, axis, hil.RoleVoltage), Every: 1 / cfg.DeviceRate(dev),
 		Motor: axis.Motor, Law: axis.Friction.LuGre(),
 		Kalman: kalmanSpec(axis, count),
 		Ref:    gen, Fade: axis.Reference.Fade,
@@ -134,7 +137,9 @@ func ControllerSpec(cfg *configs.Config) (hil.ControllerSpec, error) {
 	for i, m := range dev.Measure {
 		spec.Guard.Meas = append(spec.Guard.Meas, hil.MeasLimit{Stale: m.Stale, Lo: m.Range[0], Hi: m.Range[1], Status: i == dev.StatusAt(), Hot: cfg.Hot(dev, m), Needed: cfg.Needs(dev, m)})
 	}
-	spec.Guard.Meas = append(spec.Guard.Meas, hil.MeasLimit{Age: true})
+	for i := range ages {
+		spec.Guard.Meas = append(spec.Guard.Meas, hil.MeasLimit{Age: len(dev.Measure)+i == spec.Age})
+	}
 	for i, c := range dev.Command {
 		spec.Guard.Cmd = append(spec.Guard.Cmd, hil.CmdLimit{Lo: c.Limit[0], Hi: c.Limit[1], Slew: c.Slew, Safe: c.Safe, Enable: i == enable})
 	}
@@ -184,27 +189,9 @@ func ScaleToRate(cfg *configs.Config, rate float64) {
 
 // rigOptions describes the serial line of the device.
 func rigOptions(cfg *configs.Config, h Handover) device.Options {
-	d := &cfg.Devices[0]
-	o := device.Options{Name: cfg.Rig.Name, Port: h.Port, Baud: d.Baud, Protocol: d.Frames(), DryRun: h.DryRun, TxCPU: -1,
-		Measure: measureFields(d), Command: commandFields(d)}
-	for _, c := range d.Command {
-		o.Safe = append(o.Safe, c.Safe)
-	}
-	return o
-}
-
-func measureFields(d *configs.Device) (fields []wire.Field) {
-	for _, m := range d.Measure {
-		fields = append(fields, m.Field)
-	}
-	return fields
-}
-
-func commandFields(d *configs.Device) (fields []wire.Field) {
-	for _, c := range d.Command {
-		fields = append(fields, c.Field)
-	}
-	return fields
+	section, t := cfg.Protocol(&cfg.Devices[0])
+	return device.Options{Name: cfg.Rig.Name, Port: h.Port, Baud: t.Baud, Protocol: section, DryRun: h.DryRun, TxCPU: -1,
+		Measure: t.Measure, Command: t.Command, Safe: t.Safe, Rate: t.Rate, Loop: t.Loop}
 }
 
 // kalmanSpec is the configured filter; count is the resolution of the position in rad.

@@ -90,9 +90,9 @@ func RunRig(ctx context.Context, out io.Writer, cfg *configs.Config, build func(
 		return report.ExitWith(report.Invalid, err)
 	}
 
+	section, t := cfg.Protocol(dev)
 	fw, err := device.NewFirmware(device.FirmwareOptions{
-		Link: link, Baud: dev.Baud, Pace: v.Pacing, DriftPPM: v.ClockPPM,
-		Protocol: dev.Frames(), Recv: commandFields(dev), Send: measureFields(dev),
+		Link: link, Baud: t.Baud, Pace: v.Pacing, DriftPPM: v.ClockPPM, Protocol: section, Recv: t.Command, Send: t.Measure,
 	})
 	if err != nil {
 		return report.ExitWith(report.Unavailable, err)

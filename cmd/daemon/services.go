@@ -257,6 +257,7 @@ func linkMap(st *device.Stats) map[string]float64 {
 		"link_foreign": float64(st.Foreign), "link_gaps": float64(st.Gaps), "link_repeats": float64(st.Repeats), "link_restarts": float64(st.Restarts),
 		"link_nonfinite": float64(st.NonFinite), "link_reconnects": float64(st.Reconnects), "link_age_us": float64(st.Age) / 1e3,
 		"link_tx_frames": float64(st.TxFrames), "link_tx_bytes": float64(st.TxBytes), "link_tx_errors": float64(st.TxErrors), "link_tx_dropped": float64(st.TxDropped),
+		"link_timeouts": float64(st.Timeouts), "link_late_replies": float64(st.TooLate), "link_refusals": float64(st.Refusals),
 		"link_clock_drift_ppm": st.DriftPPM, "link_clock_offset_us": float64(st.Offset) / 1e3, "link_clock_residual_p99_us": float64(st.Residual) / 1e3,
 		"link_clock_jumps": float64(st.ClockJumps),
 	}

@@ -20,7 +20,7 @@ import (
 	"hilrig/configs"
 	"hilrig/configs/schema"
 	"hilrig/hil"
-	"hilrig/hil/device"
+	"hilrig/hil/protocol"
 	"hilrig/hil/sink"
 	"hilrig/hil/wire"
 	"hilrig/identify"
@@ -79,7 +79,7 @@ func (m *motorTruth) record(t *testing.T, c truthRun) string {
 	cfg := configs.Demo()
 	daemon.ScaleToRate(cfg, c.rate)
 	if !c.clocked {
-		cfg.Devices[0].Protocol = device.Line
+		cfg.Devices[0].Protocol = protocol.LineChoice
 		for i := range cfg.Devices[0].Measure {
 			cfg.Devices[0].Measure[i].Type = wire.Text
 		}
@@ -262,7 +262,7 @@ func TestIdentifyOwnRun(t *testing.T) {
 		{"demo", nil, false, false},
 		{"text lines at 200 Hz", func(c *configs.Config) {
 			daemon.ScaleToRate(c, 200)
-			c.Devices[0].Protocol, c.Devices[0].Line = device.Line, wire.Format{Separator: "comma", Decimal: "point", Checksum: "none", Time: "t_us", TimeUnit: 1e-6, TimeBits: 32, End: "lf"}
+			c.Devices[0].Protocol, c.Devices[0].Line = protocol.LineChoice, wire.Format{Separator: "comma", Decimal: "point", Checksum: "none", Time: "t_us", TimeUnit: 1e-6, TimeBits: 32, End: "lf"}
 			for i := range c.Devices[0].Measure {
 				c.Devices[0].Measure[i].Type = wire.Text
 			}

@@ -25,6 +25,7 @@ func TestImportDirection(t *testing.T) {
 		{"hilrig/estimator", []string{"hilrig/engine", "hilrig/estimator"}},
 		{"hilrig/identify", []string{"hilrig/engine", "hilrig/identify"}},
 		{"hilrig/hil/wire", []string{"hilrig/engine", "hilrig/hil/wire"}},
+		{"hilrig/hil/protocol", []string{"hilrig/engine", "hilrig/hil/wire"}},
 		{"hilrig/hil/ring", nil},
 		{"hilrig/hil/rt", nil},
 		{"hilrig/hil", []string{"hilrig/engine", "hilrig/estimator", "hilrig/hil"}},

@@ -41,7 +41,7 @@ func openRecording(path string, still bool, watch func(read, size int64, rows in
 	r := &recording{run: run, rig: rig, live: sink.NewLiveRows(&run.Info.Schema)}
 	dev, axis := &rig.Devices[0], &rig.Axes[0]
 	r.samples = run.Samples(sink.SampleOptions{
-		Delay: axis.Estimator.Delay, Every: 1 / rig.DeviceRate(dev), Clocked: dev.Clocked(), Still: still || run.Info.DryRun, Row: r.live.See, Watch: watch,
+		Delay: axis.Estimator.Delay, Every: 1 / rig.DeviceRate(dev), Clocked: rig.Clocked(dev), Still: still || run.Info.DryRun, Row: r.live.See, Watch: watch,
 	})
 	return r, nil
 }
@@ -166,7 +166,7 @@ func PlanRun(ctx context.Context, path string, bar *report.Progress) (*configs.I
 		assume("torque", "%s, taken for that of the drive", name)
 	}
 	clock := "the time of arrival: the device sends none"
-	if dev.Clocked() {
+	if rig.Clocked(dev) {
 		clock = "the clock of the device"
 	}
 	assume("time", "of the samples, by %s", clock)

@@ -14,6 +14,7 @@ import (
 
 	"hilrig/hil"
 	"hilrig/hil/device"
+	"hilrig/hil/protocol"
 	"hilrig/hil/ring"
 )
 
@@ -46,10 +47,10 @@ type Assembly struct {
 	Free        int   // processor that the core's other threads leave free
 	Beat        int64 // ns  silence of the supervisor that the core tolerates
 	DryRun      bool
-	Locked      bool   // arming is refused: a real port without --arm
-	Port        string // path of the port
-	SafeFrame   []byte // what the supervisor writes on a lost core; empty in a dry run
-	RealTime    bool   // ask for FIFO and locked memory
+	Locked      bool                // arming is refused: a real port without --arm
+	Port        string              // path of the port
+	Safe        protocol.SafeFrames // what the supervisor writes on a lost core; none in a dry run
+	RealTime    bool                // ask for FIFO and locked memory
 }
 
 // Sink consumes rows until its context ends and it has drained what was pushed before.

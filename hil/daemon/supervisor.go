@@ -481,17 +481,13 @@ func (s *Supervisor) drain(rows *ring.Reader[hil.Row]) {
 func (s *Supervisor) sendSafe() string {
 	s.kept.Look()
 	defer s.kept.Free()
-	if len(s.a.SafeFrame) == 0 {
+	if len(s.a.Safe.Frames) == 0 {
 		return "no safe frame (nothing is ever sent in this mode)"
 	}
 	if !s.kept.Open() {
 		return "no safe frame: the port was not open"
 	}
-	var err error
-	for range 3 {
-		err = errors.Join(err, s.kept.Write(s.a.SafeFrame, 50*time.Millisecond))
-	}
-	if err != nil {
+	if err := s.a.Safe.Write(func(b []byte) error { return s.kept.Write(b, 50*time.Millisecond) }); err != nil {
 		return "safe frame could not be sent: " + err.Error()
 	}
 	return "safe frame sent three times"

@@ -31,9 +31,9 @@ func (b *bell) ring() {
 
 func (b *bell) arm() { b.armed.Store(1) }
 
-// sleep waits until the armed bell is rung, 100 ms at most.
-func (b *bell) sleep() {
-	limit := unix.NsecToTimespec(100e6)
+// sleep waits until the armed bell is rung, for so many ns at most.
+func (b *bell) sleep(most int64) {
+	limit := unix.NsecToTimespec(max(0, most))
 	syscall.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&b.armed)), futexWaitPrivate, 1, uintptr(unsafe.Pointer(&limit)), 0, 0)
 	runtime.KeepAlive(&limit)
 	b.armed.Store(0)

@@ -13,8 +13,8 @@ type bell struct{ armed atomic.Uint32 }
 func (b *bell) ring() { b.armed.Store(0) }
 func (b *bell) arm()  { b.armed.Store(1) }
 
-func (b *bell) sleep() {
-	for range 500 {
+func (b *bell) sleep(most int64) {
+	for range 1 + most/200e3 {
 		if b.armed.Load() == 0 {
 			return
 		}

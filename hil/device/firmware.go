@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"hilrig/hil/protocol"
 	"hilrig/hil/wire"
 )
 
@@ -13,12 +14,12 @@ import (
 type FirmwareOptions struct {
 	Link     string // symbolic link to the port; "" none
 	Baud     int
-	Pace     bool // bytes take 10/Baud each: a frame is complete when its last bit would be, and none starts before
-	Protocol Protocol
-	Recv     []wire.Field // the commands it takes
-	Send     []wire.Field // the measurements it sends
-	DriftPPM float64      // how much faster than the host's its clock runs
-	ClockUs  uint32       // µs  its clock at the start; it wraps at 2³²
+	Pace     bool             // bytes take 10/Baud each: a frame is complete when its last bit would be, and none starts before
+	Protocol protocol.Section // nil: the binary link
+	Recv     []wire.Field     // the commands it takes
+	Send     []wire.Field     // the measurements it sends
+	DriftPPM float64          // how much faster than the host's its clock runs
+	ClockUs  uint32           // µs  its clock at the start; it wraps at 2³²
 
 	Port Port         // the line itself, instead of a new pseudo-terminal
 	Now  func() int64 // ns, instead of rt.Now
@@ -38,15 +39,15 @@ type Firmware struct {
 
 // NewFirmware makes the pseudo-terminal, if no port is given, and checks the tables.
 func NewFirmware(o FirmwareOptions) (*Firmware, error) {
-	dec, errIn := o.Protocol.receiver(o.Recv, wire.Command, wire.Safe)
-	enc, errOut := o.Protocol.sender(o.Send, wire.Measurement)
+	p, errPlan := plan(o.Protocol, &protocol.Table{Measure: o.Send, Command: o.Recv, Baud: o.Baud, Rate: 1, Loop: 1})
 	var errPace error
 	if o.Pace && o.Baud <= 0 {
 		errPace = fmt.Errorf("pacing needs a baud rate, got %d", o.Baud)
 	}
-	if err := errors.Join(errIn, errOut, errPace); err != nil {
+	if err := errors.Join(errPlan, errPace); err != nil {
 		return nil, fmt.Errorf("firmware: %w", err)
 	}
+	far := p.Far()
 	port, addr := o.Port, ""
 	if port == nil {
 		var err error
@@ -55,9 +56,10 @@ func NewFirmware(o FirmwareOptions) (*Firmware, error) {
 		}
 	}
 	f := &Firmware{addr: addr, paced: o.Pace, line: line{
-		name: "firmware", in: o.Recv, out: o.Send, dec: dec, enc: enc, kind: wire.Measurement, now: o.Now, txCPU: -1, within: time.Millisecond,
-		mute: len(o.Send) == 0, opens: o.Protocol.Kind.Info().opens, late: o.Pace,
+		name: "firmware", in: o.Recv, out: o.Send, groups: make([]protocol.Group, 1), dec: far.Decoder, enc: far.Encoder, kind: wire.Measurement, now: o.Now, txCPU: -1,
+		within: time.Millisecond, mute: len(o.Send) == 0, opens: far.Opens, late: o.Pace,
 	}}
+	f.answers, _ = far.Decoder.(wire.Responder)
 	var used atomic.Bool
 	f.open = func() (Port, error) {
 		if used.Swap(true) {
@@ -66,9 +68,9 @@ func NewFirmware(o FirmwareOptions) (*Firmware, error) {
 		return port, nil
 	}
 	if !o.Pace {
-		o.Baud = 0
+		p.Port.Baud = 0
 	}
-	f.init(o.Baud)
+	f.init(p.Port)
 	f.port.Store(&conn{Port: port}) // so that Close frees it even if Start was never called
 	start := f.now()
 	f.device = func(now int64) int64 {
@@ -96,9 +98,10 @@ func (f *Firmware) Write(p []byte) (int, error) {
 	return c.Write(p, f.within)
 }
 
-// Send hands one sample to the line. On a paced line that is not free the sample is dropped and counted.
+// Send hands one sample to the line. On a paced line that is not free the sample is dropped and counted. Where the far end only
+// answers, the sample is what the next answers say.
 func (f *Firmware) Send(u []float64) {
-	if f.paced {
+	if f.paced && f.answers == nil {
 		now := f.now()
 		if now < f.free {
 			f.board.txDropped.Add(1)

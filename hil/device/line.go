@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hilrig/engine"
+	"hilrig/hil/protocol"
 	"hilrig/hil/ring"
 	"hilrig/hil/rt"
 	"hilrig/hil/wire"
@@ -19,6 +20,7 @@ import (
 type line struct {
 	name    string
 	in, out []wire.Field
+	groups  []protocol.Group // of what is received
 	dec     wire.Decoder
 	enc     wire.Encoder
 	kind    wire.Kind // of the frames that are sent
@@ -29,13 +31,18 @@ type line struct {
 	opened  func(fd int)      // told of every opening, and with −1 of every closing; nil: nobody is
 	patient bool              // a port that is missing at the start is waited for
 	backoff []time.Duration
-	within  time.Duration // for one write
-	mute    bool          // nothing is ever sent
-	txCPU   int           // processor of the sending thread; −1: any
-	safe    []byte        // sent three times at the end; nil: nothing
-	clocked bool          // map the sender's clock
+	within  time.Duration       // for one write
+	mute    bool                // nothing is ever sent
+	txCPU   int                 // processor of the sending thread; −1: any
+	safe    protocol.SafeFrames // sent at the end
+	clocked bool                // map the sender's clock
 	device  func(now int64) int64
 	late    bool // frames are written when their last bit would leave, not when the first one would
+
+	turns    []protocol.Turn  // questions; none: the far end speaks by itself
+	silence  int64            // ns  between two frames of a line whose ends take turns
+	expecter wire.TurnDecoder // dec, where there are turns
+	answers  wire.Responder   // dec, at an end that speaks only when it is asked
 
 	port    atomic.Pointer[conn]
 	closing atomic.Bool
@@ -54,6 +61,9 @@ type line struct {
 	before wire.Frame // the one before
 	clock  clockFit
 	news   arrival
+	seen   uint64   // the turn that the decoder expects
+	reply  []byte   // to a question from the far end
+	said   outgoing // what it is made of
 
 	// tick
 	inbox   *ring.Mailbox[arrival]
@@ -69,6 +79,11 @@ type line struct {
 	safeGen  atomic.Uint32 // commands of an older generation are overtaken by a safe frame
 	frameLen atomic.Uint64 // bytes of the newest frame sent
 	wmu      sync.Mutex    // one writer at a time; a safe frame does not wait for it for long
+
+	// sending thread ↔ receiving thread
+	turn  atomic.Uint64 // the open turn, see openTurn; 0: none
+	good  atomic.Bool   // it was answered
+	heard atomic.Int64  // ns  when the newest byte came
 }
 
 // conn is an open port and what is known about it.
@@ -81,10 +96,19 @@ type conn struct {
 type arrival struct {
 	N     uint64                 // frames
 	Stamp int64                  // ns  arrival of the newest one
-	At    int64                  // ns  the same with the smallest delay, by the device's clock: free of the noise of arrival
 	When  [wire.MaxFields]uint64 // number of the frame that brought field i; 0: none yet
 	V     [wire.MaxFields]float64
+	Group [MaxGroups]groupArrival
 }
+
+// groupArrival is the newest frame of a group.
+type groupArrival struct {
+	N  uint64 // its number; 0: none yet
+	At int64  // ns  its arrival with the smallest delay, by the device's clock: free of the noise of arrival
+}
+
+// MaxGroups is how many groups of fields a device has at most.
+const MaxGroups = 16
 
 // outgoing is the newest command.
 type outgoing struct {
@@ -95,22 +119,28 @@ type outgoing struct {
 	V     [wire.MaxFields]float64
 }
 
-// SampleAge is the extra signal of every line, after those of the file.
-var SampleAge = engine.Signal{Name: "age", Unit: "s"}
+// Ages are the signals that a device adds to its own: the age of each group, s. It is called age, or <group>.age where there are several.
+func Ages(groups []protocol.Group) (ages []engine.Signal) {
+	for _, g := range groups {
+		name := "age"
+		if g.Name != "" {
+			name = g.Name + ".age"
+		}
+		ages = append(ages, engine.Signal{Name: name, Unit: "s"})
+	}
+	return ages
+}
 
 // never stands for the age of a frame before the first one came.
 const never = 1e3 // s
 
-const (
-	defaultWithin = 20 * time.Millisecond
-	safeRepeats   = 3
-)
+const defaultWithin = 20 * time.Millisecond
 
 // defaultBackoff is the time between two tries to open a port that went away; the last one repeats.
 var defaultBackoff = []time.Duration{100 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond, time.Second}
 
 // init fills in what is the same for both roles.
-func (l *line) init(baud int) {
+func (l *line) init(port protocol.PortSpec) {
 	if l.now == nil {
 		l.now = rt.Now
 	}
@@ -120,8 +150,8 @@ func (l *line) init(baud int) {
 	if l.within <= 0 {
 		l.within = defaultWithin
 	}
-	if baud > 0 {
-		l.perByte = 10e9 / float64(baud)
+	if port.Baud > 0 {
+		l.perByte = float64(port.Bits()) * 1e9 / float64(port.Baud)
 	}
 	l.clock.wrap = l.dec.Wrap()
 	l.inbox = ring.NewMailbox[arrival]()
@@ -131,18 +161,18 @@ func (l *line) init(baud int) {
 
 // signals names what Poll fills and what Send takes.
 func signals(fields []wire.Field) []engine.Signal {
-	s := make([]engine.Signal, 0, len(fields)+1)
+	s := make([]engine.Signal, 0, len(fields)+MaxGroups)
 	for _, f := range fields {
 		s = append(s, engine.Signal{Name: f.Name, Unit: f.Unit})
 	}
 	return s
 }
 
-// Signals are the received fields and age (s, age of the newest frame at the time that Poll is given, by the device's clock
-// where it has one; negative when it came after that, in a tick that woke late; 1000 before the first), and the sent
+// Signals are the received fields and the age of each group (s, age of its newest frame at the time that Poll is given, by the device's
+// clock where it has one; negative when it came after that, in a tick that woke late; 1000 before the first), and the sent
 // fields.
 func (l *line) Signals() (meas, cmd []engine.Signal) {
-	return append(signals(l.in), SampleAge), signals(l.out)
+	return append(signals(l.in), Ages(l.groups)...), signals(l.out)
 }
 
 // Start opens the port and starts the threads. The first opening must succeed, unless the line is patient; later ones are
@@ -165,7 +195,11 @@ func (l *line) Start(ctx context.Context) error {
 	}
 	l.wg.Add(1)
 	go l.receive(c)
-	if !l.mute {
+	switch {
+	case l.turns != nil: // a dry run asks too
+		l.wg.Add(1)
+		go l.ask()
+	case !l.mute && l.enc != nil:
 		l.wg.Add(1)
 		go l.transmit()
 	}
@@ -239,32 +273,35 @@ func (l *line) Flush() {
 }
 
 // Poll copies the newest values into y, in the order of Signals, and returns a bit for every field that a frame brought
-// since the last Poll; the bit of age is set if any frame came. Fields that never came are 0.
+// since the last Poll; the bit of an age is set if any frame of its group came. Fields that never came are 0.
 func (l *line) Poll(now int64, y []float64) (fresh uint64) {
 	n := len(l.in)
 	l.sampled = now
+	old := max(l.polled, l.fence.Load())
 	if l.inbox.Take(&l.got) {
-		old := max(l.polled, l.fence.Load())
 		for i := range n {
 			y[i] = l.got.V[i]
 			if l.got.When[i] > old {
 				fresh |= 1 << i
 			}
 		}
-		if l.got.N > old {
-			fresh |= 1 << n
-		}
 		l.polled = l.got.N
 	} else {
 		copy(y[:n], l.got.V[:n])
 	}
-	y[n] = never
-	if l.got.N > 0 {
-		age := now - l.got.At
-		if age < 0 && age > -clockNoise {
-			age = 0
+	for k := range l.groups {
+		g := &l.got.Group[k]
+		y[n+k] = never
+		if g.N > old {
+			fresh |= 1 << (n + k)
 		}
-		y[n] = float64(age) * 1e-9
+		if g.N > 0 {
+			age := now - g.At
+			if age < 0 && age > -clockNoise {
+				age = 0
+			}
+			y[n+k] = float64(age) * 1e-9
+		}
 	}
 	return fresh
 }
@@ -272,10 +309,10 @@ func (l *line) Poll(now int64, y []float64) (fresh uint64) {
 // clockNoise is how far a device's clock may be off ours for a moment (ns).
 const clockNoise = 200_000
 
-// Safe sends the safe frame three times, past the mailbox and past whoever is writing. A command that waits is dropped;
-// one sent afterwards is sent. Any goroutine may call it; it takes at most a few times the write timeout.
+// Safe sends the safe frames three times, past the mailbox and past whoever is writing. A command that waits is dropped;
+// one sent afterwards is sent. Any goroutine may call it; it takes at most a few times the write timeout, and the pauses of the frames.
 func (l *line) Safe() {
-	if l.safe == nil || l.mute {
+	if len(l.safe.Frames) == 0 || l.mute {
 		return
 	}
 	l.safeGen.Add(1)
@@ -290,22 +327,20 @@ func (l *line) Safe() {
 			time.Sleep(200 * time.Microsecond)
 		}
 	}
-	for range safeRepeats {
-		l.put(c, l.safe)
-	}
+	l.safe.Write(func(b []byte) error { return l.put(c, b) })
 	if mine {
 		l.wmu.Unlock()
 	}
 }
 
 // put writes bytes and counts.
-func (l *line) put(c *conn, b []byte) {
+func (l *line) put(c *conn, b []byte) error {
 	n, err := c.Write(b, l.within)
 	l.board.txBytes.Add(uint64(n))
 	if err == nil {
 		l.board.txFrames.Add(1)
 		c.torn.Store(false)
-		return
+		return nil
 	}
 	l.board.txErrors.Add(1)
 	if n > 0 {
@@ -314,4 +349,5 @@ func (l *line) put(c *conn, b []byte) {
 	if errors.Is(err, ErrUnplugged) && c.Info().Kind != "pty" {
 		c.Close() // wakes the receiving thread, which opens anew
 	}
+	return err
 }

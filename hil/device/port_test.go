@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+
+	"hilrig/hil/protocol"
 )
 
 // Every kind of port keeps the same promises; a new one joins by one line.
@@ -22,7 +24,9 @@ var portKinds = []struct {
 	open func(t *testing.T) (p Port, peer *os.File)
 }{
 	{"library", func(t *testing.T) (Port, *os.File) { return overPTY(t, OpenPort) }},
-	{"raw", func(t *testing.T) (Port, *os.File) { return overPTY(t, openRaw) }},
+	{"raw", func(t *testing.T) (Port, *os.File) {
+		return overPTY(t, func(name string, baud int) (Port, error) { return openRaw(name, protocol.PortSpec{Baud: baud}) })
+	}},
 }
 
 // overPTY opens the slave side of a pseudo-terminal made by another package; its own master is the peer.
@@ -393,7 +397,7 @@ func OpenPort(name string, baud int) (Port, error) {
 	if baud < 0 {
 		return nil, &OpenError{Port: name, Err: fmt.Errorf("baud %d, want > 0", baud)}
 	}
-	p, err := openPort(name, baud)
+	p, err := openPort(name, protocol.PortSpec{Baud: baud})
 	if err != nil {
 		return nil, explain(name, err)
 	}

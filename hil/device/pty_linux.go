@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"hilrig/hil/protocol"
 )
 
 // OpenPTY makes a pseudo-terminal in raw mode and returns its master end, the rig's side, and the name under which the
@@ -60,7 +62,7 @@ func unlock(fd int) (string, error) {
 		return "", fmt.Errorf("open %s: %w", name, err)
 	}
 	defer side.Close()
-	return name, makeRaw(side.fd, 0)
+	return name, makeRaw(side.fd, protocol.PortSpec{})
 }
 
 // placeLink points link to name, atomically.

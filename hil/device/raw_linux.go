@@ -8,6 +8,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"hilrig/hil/protocol"
 )
 
 // rawPort is a non-blocking descriptor with poll: a tty, the master of a pseudo-terminal or one end of a socket pair.
@@ -49,13 +51,13 @@ func openTTY(name string) (*rawPort, error) {
 }
 
 // openRaw opens a port without the library.
-func openRaw(name string, baud int) (Port, error) {
+func openRaw(name string, spec protocol.PortSpec) (Port, error) {
 	p, err := openTTY(name)
 	if err != nil {
 		return nil, err
 	}
 	if err = p.lock(); err == nil {
-		err = p.configure(baud)
+		err = p.configure(spec)
 	}
 	if err != nil {
 		p.Close()
@@ -77,15 +79,69 @@ func (p *rawPort) lock() error {
 	return nil
 }
 
-// configure takes exclusive use, sets raw mode, 8N1 and the speed, and drops what waited in the port.
-func (p *rawPort) configure(baud int) error {
+// configure takes exclusive use, sets raw mode, characters and the speed, and drops what waited in the port.
+func (p *rawPort) configure(spec protocol.PortSpec) error {
 	if err := unix.IoctlSetInt(p.fd, unix.TIOCEXCL, 0); err != nil {
 		return fmt.Errorf("exclusive use: %w", err)
 	}
-	if err := makeRaw(p.fd, baud); err != nil {
+	if err := makeRaw(p.fd, spec); err != nil {
+		return err
+	}
+	if err := p.verify(spec); err != nil {
 		return err
 	}
 	return p.Flush()
+}
+
+// verify reads back whether the driver took the parity, which it may refuse without a word (a pseudo-terminal has none and wants none),
+// and has it switch the transceiver where asked.
+func (p *rawPort) verify(spec protocol.PortSpec) error {
+	t, err := unix.IoctlGetTermios(p.fd, unix.TCGETS2)
+	if err != nil {
+		return errNoSerial
+	}
+	want := unix.Termios{}
+	setCharacter(&want, spec)
+	const mask = unix.PARENB | unix.PARODD | unix.CSTOPB
+	if t.Cflag&mask != want.Cflag&mask && !isPTY(p.fd) {
+		return fmt.Errorf("the driver of the port does not take parity %v with %d stop bits", spec.Parity, max(1, spec.StopBits))
+	}
+	if !spec.RS485 {
+		return nil
+	}
+	if err := setRS485(p.fd); err != nil {
+		return fmt.Errorf("the driver of the port does not switch an RS-485 transceiver (%w); leave modbus.rs485 out where the adapter does it", err)
+	}
+	return nil
+}
+
+// isPTY tells whether a descriptor is the side of a pseudo-terminal that is opened by name.
+func isPTY(fd int) bool {
+	var st unix.Stat_t
+	const first, last = 136, 143 // major numbers, Documentation/admin-guide/devices.txt
+	return unix.Fstat(fd, &st) == nil && unix.Major(st.Rdev) >= first && unix.Major(st.Rdev) <= last
+}
+
+// rs485 is struct serial_rs485 of the kernel.
+type rs485 struct {
+	flags  uint32
+	delays [2]uint32 // ms, of the direction line, before and after sending
+	_      [5]uint32
+}
+
+// Of its flags: RTS is up while sending and down after it.
+const (
+	rs485Enabled   = 1 << 0
+	rs485RTSOnSend = 1 << 1
+)
+
+// setRS485 has the driver switch the direction of the transceiver by RTS.
+func setRS485(fd int) error {
+	r := rs485{flags: rs485Enabled | rs485RTSOnSend}
+	if _, _, e := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.TIOCSRS485, uintptr(unsafe.Pointer(&r))); e != 0 {
+		return e
+	}
+	return nil
 }
 
 // release gives a port free for the next one who opens it, even while others hold this descriptor too.
@@ -94,8 +150,8 @@ func release(fd int) {
 	unix.Flock(fd, unix.LOCK_UN)
 }
 
-// makeRaw turns off everything a terminal does to bytes. baud 0 leaves the speed alone.
-func makeRaw(fd, baud int) error {
+// makeRaw turns off everything a terminal does to bytes. Baud 0 leaves the speed alone.
+func makeRaw(fd int, spec protocol.PortSpec) error {
 	t, err := unix.IoctlGetTermios(fd, unix.TCGETS2)
 	if err != nil {
 		return errNoSerial
@@ -103,17 +159,33 @@ func makeRaw(fd, baud int) error {
 	t.Iflag &^= unix.IGNBRK | unix.BRKINT | unix.PARMRK | unix.ISTRIP | unix.INLCR | unix.IGNCR | unix.ICRNL | unix.IXON | unix.IXOFF | unix.INPCK
 	t.Oflag &^= unix.OPOST
 	t.Lflag &^= unix.ECHO | unix.ECHONL | unix.ICANON | unix.ISIG | unix.IEXTEN
-	t.Cflag &^= unix.CSIZE | unix.PARENB | unix.CSTOPB | unix.CRTSCTS
-	t.Cflag |= unix.CS8 | unix.CREAD | unix.CLOCAL
+	t.Cflag &^= unix.CRTSCTS
+	t.Cflag |= unix.CREAD | unix.CLOCAL
+	setCharacter(t, spec)
 	t.Cc[unix.VMIN], t.Cc[unix.VTIME] = 1, 0
-	if baud > 0 {
+	if spec.Baud > 0 {
 		t.Cflag = t.Cflag&^unix.CBAUD | unix.BOTHER
-		t.Ispeed, t.Ospeed = uint32(baud), uint32(baud)
+		t.Ispeed, t.Ospeed = uint32(spec.Baud), uint32(spec.Baud)
 	}
 	if err := unix.IoctlSetTermios(fd, unix.TCSETS2, t); err != nil {
-		return fmt.Errorf("set 8N1 at %d baud: %w", baud, err)
+		return fmt.Errorf("set 8 bits, parity %v, %d stop bits at %d baud: %w", spec.Parity, max(1, spec.StopBits), spec.Baud, err)
 	}
 	return nil
+}
+
+// setCharacter sets data bits, parity and stop bits. What fails its parity is left to the checksum of the frame.
+func setCharacter(t *unix.Termios, spec protocol.PortSpec) {
+	t.Cflag &^= unix.CSIZE | unix.PARENB | unix.PARODD | unix.CSTOPB
+	t.Cflag |= unix.CS8
+	switch spec.Parity {
+	case protocol.ParityOdd:
+		t.Cflag |= unix.PARENB | unix.PARODD
+	case protocol.ParityEven:
+		t.Cflag |= unix.PARENB
+	}
+	if spec.StopBits == 2 {
+		t.Cflag |= unix.CSTOPB
+	}
 }
 
 func (p *rawPort) Info() Info { return p.info }

@@ -5,11 +5,13 @@ package device
 import (
 	"errors"
 	"runtime"
+
+	"hilrig/hil/protocol"
 )
 
 var errOnlyLinux = errors.New("needs Linux, this is " + runtime.GOOS)
 
-func openRaw(string, int) (Port, error) { return nil, errOnlyLinux }
+func openRaw(string, protocol.PortSpec) (Port, error) { return nil, errOnlyLinux }
 
 // OpenPTY is available on Linux only.
 func OpenPTY(string) (master Port, name string, err error) { return nil, "", errOnlyLinux }

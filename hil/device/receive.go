@@ -35,20 +35,35 @@ func (l *line) receive(c *conn) {
 // take decodes what one read brought. Each frame is dated back by the time that the bytes behind it took on the line,
 // and hands over at the end, so that a burst costs the tick nothing.
 func (l *line) take(chunk []byte, stamp int64) {
-	before := l.news.N
+	before, closing := l.news.N, false
+	turn := l.expect(stamp)
 	for rest := chunk; ; {
 		n, st := l.dec.Next(rest, &l.frame)
 		if rest = rest[n:]; st == wire.More {
 			break
 		}
-		if st == wire.Good && !l.repeated() {
-			l.accept(stamp - int64(float64(len(rest))*l.perByte))
+		arrived := stamp - int64(float64(len(rest))*l.perByte)
+		switch {
+		case l.turns != nil:
+			l.answered(turn, st, arrived)
+			closing = true
+		case st != wire.Good || l.repeated():
+		case l.answers == nil:
+			l.accept(0, arrived)
+		default:
+			if l.frame.Fresh != 0 {
+				l.accept(0, arrived)
+			}
+			l.answer(stamp)
 		}
 	}
 	if l.news.N > before {
 		l.inbox.Publish(&l.news)
 	}
 	l.board.received(l.dec.Counters(), l.dec.Misfit())
+	if closing {
+		l.close(turn)
+	}
 }
 
 // overtaken is how far (ns) the device's clock may lie back in a frame that a newer one overtook; further back it was set.
@@ -76,8 +91,8 @@ func (l *line) repeated() bool {
 	return same || past
 }
 
-// accept merges the frame that arrived at the given time. A frame may carry some of the fields only.
-func (l *line) accept(arrived int64) {
+// accept merges the frame of a group that arrived at the given time. A frame may carry some of the fields only.
+func (l *line) accept(group int, arrived int64) {
 	l.news.N++
 	l.news.Stamp = max(arrived, l.news.Stamp)
 	for i := range l.in {
@@ -96,7 +111,7 @@ func (l *line) accept(arrived int64) {
 			stamp = h
 		}
 	}
-	l.news.At = stamp
+	l.news.Group[group] = groupArrival{l.news.N, stamp}
 	l.board.newest.Store(l.news.Stamp)
 	l.pace.publish(stamp, l.news.N)
 }
@@ -106,6 +121,7 @@ func (l *line) accept(arrived int64) {
 func (l *line) reopen(old *conn) *conn {
 	if old != nil {
 		l.port.Store(nil)
+		l.close(l.turn.Load()) // nobody will answer
 		l.board.connected.Store(0)
 		old.Close()
 		if l.opened != nil {

@@ -23,8 +23,8 @@ func TestArrivalIsDatedBack(t *testing.T) {
 			t.Fatal("a new frame counts as a repeat")
 		}
 		arrived := begin + k*ms + late
-		r.accept(arrived)
-		return max(arrived, r.news.Stamp) - r.news.At
+		r.accept(0, arrived)
+		return max(arrived, r.news.Stamp) - r.news.Group[0].At
 	}
 	// nothing is known of the clock yet
 	frame(0)

@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"hilrig/hil"
+	"hilrig/hil/protocol"
 	"hilrig/hil/rt"
 	"hilrig/hil/wire"
 )
@@ -121,14 +122,14 @@ func (b *bench) fwPoll() uint64 { return b.fw.Poll(rt.Now(), b.c) }
 
 // One sample out and one command back, over both kinds of line and both protocols.
 func TestExchange(t *testing.T) {
-	line := Protocol{Kind: Line, Line: wire.Format{Checksum: "xor", Time: "t", TimeUnit: 1e-6, TimeBits: 32}}
+	line := &protocol.Line{Checksum: "xor", Time: "t", TimeUnit: 1e-6, TimeBits: 32}
 	for _, c := range []struct {
 		name     string
 		terminal bool
-		proto    Protocol
+		proto    protocol.Section
 	}{
-		{"link over a socket pair", false, Protocol{}},
-		{"link over a pseudo-terminal", true, Protocol{Kind: Link}},
+		{"link over a socket pair", false, nil},
+		{"link over a pseudo-terminal", true, protocol.Link{}},
 		{"lines over a pseudo-terminal", true, line},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -412,8 +413,8 @@ func TestFirmwareClock(t *testing.T) {
 }
 
 func TestOptionErrors(t *testing.T) {
-	_, err := NewRig(Options{Name: "a", Protocol: Protocol{Kind: 9}, Baud: -1})
-	for _, want := range []string{"rig a", "protocol 9 is unknown", "baud -1"} {
+	_, err := NewRig(Options{Name: "a", Protocol: &protocol.Line{Separator: "dot"}, Baud: -1})
+	for _, want := range []string{"rig a", `separator "dot" is not known`, "baud -1"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("missing %q in %v", want, err)
 		}
@@ -424,7 +425,7 @@ func TestOptionErrors(t *testing.T) {
 			t.Errorf("missing %q in %v", want, err)
 		}
 	}
-	if _, err = SafeFrame(Protocol{}, drives, []float64{0, math.Inf(1)}); err == nil || !strings.Contains(err.Error(), "finite") {
+	if _, err = NewRig(Options{Command: drives, Safe: []float64{0, math.Inf(1)}}); err == nil || !strings.Contains(err.Error(), "finite") {
 		t.Error(err)
 	}
 	if _, err = NewFirmware(FirmwareOptions{Pace: true, Recv: drives, Send: sensors}); err == nil || !strings.Contains(err.Error(), "baud") {

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"go.bug.st/serial"
+
+	"hilrig/hil/protocol"
 )
 
 // serialPort reads through go.bug.st/serial and writes through out. What it makes good:
@@ -33,8 +35,17 @@ type writer interface {
 	Close() error
 }
 
-func openLibrary(name string, baud int) (serial.Port, error) {
-	lib, err := serial.Open(name, &serial.Mode{BaudRate: baud, DataBits: 8, Parity: serial.NoParity, StopBits: serial.OneStopBit})
+// libraryMode is how the library opens a port.
+func libraryMode(spec protocol.PortSpec) *serial.Mode {
+	m := &serial.Mode{BaudRate: spec.Baud, DataBits: 8, Parity: [...]serial.Parity{serial.NoParity, serial.EvenParity, serial.OddParity}[spec.Parity]}
+	if spec.StopBits == 2 {
+		m.StopBits = serial.TwoStopBits
+	}
+	return m
+}
+
+func openLibrary(name string, spec protocol.PortSpec) (serial.Port, error) {
+	lib, err := serial.Open(name, libraryMode(spec))
 	if err != nil {
 		return nil, err
 	}

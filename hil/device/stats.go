@@ -3,6 +3,7 @@ package device
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"hilrig/hil/protocol"
 	"hilrig/hil/wire"
 )
 
@@ -28,6 +30,13 @@ type Stats struct {
 	TxErrors          uint64 // frames not or only partly written: timeout, no device, a value that is not finite
 	TxDropped         uint64 // commands overtaken by a newer one before the line was free
 
+	// questions, where the far end speaks only when it is asked; see protocol.Turn
+	Timeouts uint64 // not answered in time
+	Silent   uint64 // 1 + the turn of the newest of these
+	TooLate  uint64 // replies after the time-out
+	Refusals uint64
+	Refusal  uint64 // of the newest: its reason + 256 · (1 + its turn)
+
 	Connected  uint64 // 1: the port is open
 	Reconnects uint64
 	Refused    uint64  // number of the system's error that the last try to open the port ended with; 0: it is open, or no such number
@@ -40,6 +49,19 @@ type Stats struct {
 
 // Lost is the sum of frames that did not arrive as sent.
 func (s *Stats) Lost() uint64 { return s.Bad + s.Oversize + s.Gaps }
+
+// Trouble says which questions were not answered, or refused, last; "" where all were answered.
+func (s *Stats) Trouble(turns []protocol.Turn) string {
+	var parts []string
+	say := func(n, turn uint64, what string) {
+		if n > 0 && turn > 0 && int(turn) <= len(turns) {
+			parts = append(parts, fmt.Sprintf("%d %s, newest of %s", n, what, turns[turn-1].Name))
+		}
+	}
+	say(s.Timeouts, s.Silent, "not answered in time")
+	say(s.Refusals, s.Refusal>>8, "refused ("+wire.ModbusReason(uint8(s.Refusal))+")")
+	return strings.Join(parts, "; ")
+}
 
 // Line is the beginning of the newest text line that did not fit the table; what cannot be shown is a dot.
 func (s *Stats) Line() string {
@@ -65,6 +87,11 @@ type board struct {
 	txBytes    atomic.Uint64
 	txErrors   atomic.Uint64
 	txDropped  atomic.Uint64
+	timeouts   atomic.Uint64
+	silent     atomic.Uint64
+	tooLate    atomic.Uint64
+	refusals   atomic.Uint64
+	refusal    atomic.Uint64
 	connected  atomic.Uint64
 	reconnects atomic.Uint64
 	why        atomic.Uint64
@@ -85,6 +112,18 @@ func (b *board) received(c *wire.Counters, m *wire.Misfit) {
 	for i, v := range slices.Backward([]uint64{c.Bytes, c.Frames, c.Repeats, c.Bad, c.Oversize, c.Foreign, c.Gaps, c.Restarts, c.NonFinite, c.Resync, m.Count, m.Width}) {
 		b.rx[i].Store(v)
 	}
+}
+
+// timedOut counts a question without an answer.
+func (b *board) timedOut(turn int) {
+	b.silent.Store(uint64(turn) + 1)
+	b.timeouts.Add(1)
+}
+
+// refusedTurn counts a question that was refused, with the reason.
+func (b *board) refusedTurn(turn int, reason uint8) {
+	b.refusal.Store(uint64(turn+1)<<8 | uint64(reason))
+	b.refusals.Add(1)
 }
 
 // refused notes why the port could not be opened; nil: it is open.
@@ -126,6 +165,7 @@ func (b *board) read(s *Stats, now int64) {
 		s.Text[i] = b.text[i].Load()
 	}
 	s.TxFrames, s.TxBytes, s.TxErrors, s.TxDropped = b.txFrames.Load(), b.txBytes.Load(), b.txErrors.Load(), b.txDropped.Load()
+	s.Timeouts, s.Silent, s.TooLate, s.Refusals, s.Refusal = b.timeouts.Load(), b.silent.Load(), b.tooLate.Load(), b.refusals.Load(), b.refusal.Load()
 	s.Connected, s.Reconnects, s.Refused, s.ClockJumps = b.connected.Load(), b.reconnects.Load(), b.why.Load(), b.jumps.Load()
 	s.Offset, s.DriftPPM, s.Residual = b.offset.Load(), math.Float64frombits(b.drift.Load()), b.residual.Load()
 	s.Age = 0

@@ -29,14 +29,8 @@ func (l *line) Send(u []float64) {
 // transmit is the sending thread. It takes a command only when the line has carried the one before, so the newest is
 // never queued behind older ones in the kernel.
 func (l *line) transmit() {
-	runtime.LockOSThread() // and never unlock: the thread ends with the goroutine
 	defer l.wg.Done()
-	if l.txCPU >= 0 {
-		if err := rt.PinThread(l.txCPU); err != nil {
-			err = fmt.Errorf("%s: sending thread: %w", l.name, err)
-			l.pinErr.Store(&err)
-		}
-	}
+	l.pin()
 	var (
 		m     outgoing
 		last  uint64 // Num of the command before
@@ -92,6 +86,17 @@ func (l *line) transmit() {
 	}
 }
 
+// pin gives the sending goroutine a thread of its own, on its processor.
+func (l *line) pin() {
+	runtime.LockOSThread() // and never unlock: the thread ends with the goroutine
+	if l.txCPU >= 0 {
+		if err := rt.PinThread(l.txCPU); err != nil {
+			err = fmt.Errorf("%s: sending thread: %w", l.name, err)
+			l.pinErr.Store(&err)
+		}
+	}
+}
+
 // next waits for a command, or for the end.
 func (l *line) next(m *outgoing) {
 	for !l.outbox.Take(m) && !l.closing.Load() {
@@ -101,7 +106,7 @@ func (l *line) next(m *outgoing) {
 			return
 		}
 		if !l.closing.Load() {
-			l.bell.sleep()
+			l.bell.sleep(longestSleep)
 		}
 	}
 }

@@ -70,7 +70,7 @@ func (e example) fields() (fields []Field) {
 	for _, f := range strings.Split(e.lines["fields"], ";") {
 		w := strings.Fields(f)
 		ty := Type(slices.Index(Type(0).Words(), w[2]))
-		fields = append(fields, Field{w[0], strings.Trim(w[1], "-"), ty, e.number(w[3]), e.number(w[4])})
+		fields = append(fields, Field{w[0], strings.Trim(w[1], "-"), ty, e.number(w[3]), e.number(w[4]), nil})
 	}
 	return fields
 }
@@ -215,7 +215,7 @@ func TestSketch(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 
-	drive := []Field{{"motor.voltage", "V", I16, 0.001, 0}, {"enable", "", U8, 1, 0}}
+	drive := []Field{{"motor.voltage", "V", I16, 0.001, 0, nil}, {"enable", "", U8, 1, 0, nil}}
 	enc, _ := NewLinkEncoder(drive)
 	var in []byte
 	put := func(k Kind, volt float64) int {
@@ -241,7 +241,7 @@ func TestSketch(t *testing.T) {
 		t.Errorf("the sketch drove\n%swant\n%s", driven.String(), want)
 	}
 
-	meas := []Field{{"axis.position", "rad", I32, 0.001, 0}, {"motor.current", "A", I16, 0.001, 0}, {"drive.status", "", U8, 1, 0}}
+	meas := []Field{{"axis.position", "rad", I32, 0.001, 0, nil}, {"motor.current", "A", I16, 0.001, 0, nil}, {"drive.status", "", U8, 1, 0, nil}}
 	dec, _ := NewLinkDecoder(meas, Measurement)
 	frames := collect(dec, out.Bytes(), nil)
 	// 2000 passes of 100 µs, one frame per ms

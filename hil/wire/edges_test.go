@@ -25,7 +25,7 @@ func frameOf(seq byte, data int) []byte {
 
 // Frames at the edges of what the table allows: each is counted in one place, with every byte of it, in one piece and in two.
 func TestLinkEdges(t *testing.T) {
-	fields := []Field{{"a", "", U8, 1, 0}, {"b", "", U16, 1, 0}}
+	fields := []Field{{"a", "", U8, 1, 0, nil}, {"b", "", U16, 1, 0, nil}}
 	long := make([]byte, maxPayload+1)
 	for i := range long {
 		long[i] = 9
@@ -85,14 +85,14 @@ func TestLinkEdges(t *testing.T) {
 			}
 		}
 	}
-	if _, err := NewLinkDecoder([]Field{{"a", "", Text, 1, 0}}, Measurement); err == nil {
+	if _, err := NewLinkDecoder([]Field{{"a", "", Text, 1, 0, nil}}, Measurement); err == nil {
 		t.Error("a decoder of link frames took a text field")
 	}
 }
 
 // What is thrown away is counted to the byte, however long it is and however it comes.
 func TestLinkLongRubbish(t *testing.T) {
-	d, _ := NewLinkDecoder([]Field{{"a", "", U8, 1, 0}}, Measurement)
+	d, _ := NewLinkDecoder([]Field{{"a", "", U8, 1, 0, nil}}, Measurement)
 	var f Frame
 	d.Next([]byte{0}, &f)
 	rubbish := make([]byte, 700)
@@ -109,7 +109,7 @@ func TestLinkLongRubbish(t *testing.T) {
 
 // Reset: what came before is forgotten, half a frame, its length, the counter; the first piece after it is nobody's fault.
 func TestLinkReset(t *testing.T) {
-	fields := []Field{{"a", "", U8, 1, 0}}
+	fields := []Field{{"a", "", U8, 1, 0, nil}}
 	d, _ := NewLinkDecoder(fields, Measurement)
 	var f Frame
 	next := func(b []byte, want Status) {
@@ -143,7 +143,7 @@ func TestLinkReset(t *testing.T) {
 
 // Lines as long as may be, and a byte longer, in one piece and in two.
 func TestLineEdges(t *testing.T) {
-	fields := []Field{{"a", "", Text, 1, 0}, {"b", "", Text, 1, 0}}
+	fields := []Field{{"a", "", Text, 1, 0, nil}, {"b", "", Text, 1, 0, nil}}
 	for _, c := range []struct {
 		blanks int
 		want   Status
@@ -190,7 +190,7 @@ func TestLineEdges(t *testing.T) {
 
 // The checksum of a line: both digits count, in either case, each of the sixteen; what is refused is counted to the byte.
 func TestLineChecksumDigits(t *testing.T) {
-	fields := []Field{{"a", "", Text, 1, 0}}
+	fields := []Field{{"a", "", Text, 1, 0, nil}}
 	seen := map[byte]bool{}
 	for v := range 3000 {
 		body := strconv.Itoa(v)
@@ -223,7 +223,7 @@ func TestLineChecksumDigits(t *testing.T) {
 
 // The time column: rounded to the nearest count, wrapped on both sides, refused where it is no time.
 func TestLineTime(t *testing.T) {
-	fields := []Field{{"a", "", Text, 1, 0}}
+	fields := []Field{{"a", "", Text, 1, 0, nil}}
 	for _, c := range []struct {
 		unit float64
 		bits int
@@ -288,7 +288,7 @@ func TestNumberEdges(t *testing.T) {
 func TestLineEncoderEdges(t *testing.T) {
 	table := func(n int) (f []Field) {
 		for i := range n {
-			f = append(f, Field{"f" + strconv.Itoa(i), "", Text, 1, 0})
+			f = append(f, Field{"f" + strconv.Itoa(i), "", Text, 1, 0, nil})
 		}
 		return f
 	}

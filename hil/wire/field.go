@@ -64,9 +64,11 @@ func (Type) Words() []string {
 type Field struct {
 	Name   string  `yaml:"name" doc:"letters, digits, dots, - and _; starts with a letter"`
 	Unit   string  `yaml:"unit" parse:"unit" doc:"unit of the plain numbers below; empty: a pure number"`
-	Type   Type    `yaml:"type" doc:"binary type in a link frame; text in a line"`
+	Type   Type    `yaml:"type" doc:"binary type in a link frame or in registers; text in a line"`
 	Scale  float64 `yaml:"scale" unit:"@unit" delta:"yes" doc:"value per count; raw = (value − offset)/scale"` // never 0
 	Offset float64 `yaml:"offset" unit:"@unit" doc:"value at count 0"`
+
+	At *Register `yaml:"at,omitempty" doc:"protocol modbus: the register where it stands"` // nil in a frame of fields
 }
 
 // Range is what the type carries; ok is false for floats and text, which carry everything.

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-var scale = []Field{{"force", "N", Text, 0.5, 10}, {"position", "m", Text, 1e-6, 0}}
+var scale = []Field{{"force", "N", Text, 0.5, 10, nil}, {"position", "m", Text, 1e-6, 0, nil}}
 
 func ExampleLineDecoder() {
 	dec, _ := NewLineDecoder(scale, Format{Separator: "semicolon", Decimal: "comma", Time: "t", TimeUnit: 1e-3, TimeBits: 32}, Measurement)
@@ -32,7 +32,7 @@ func ExampleLineDecoder() {
 
 // One line each: what it is taken for.
 func TestLineCases(t *testing.T) {
-	two := []Field{{"a", "", Text, 1, 0}, {"b", "", Text, 1, 0}}
+	two := []Field{{"a", "", Text, 1, 0, nil}, {"b", "", Text, 1, 0, nil}}
 	cs := func(body string) string {
 		hi, lo := xorHex([]byte(body))
 		return body + "*" + string(hi) + string(lo)
@@ -149,7 +149,7 @@ func TestLineRoundTrip(t *testing.T) {
 		fields := drawFields(t, true)
 		format := rapid.SampledFrom(formats).Draw(t, "format")
 		if format.Time == "s0" { // the time column is a field: its value is the clock
-			fields[0] = Field{"s0", "s", Text, 1e-3, 0}
+			fields[0] = Field{"s0", "s", Text, 1e-3, 0, nil}
 		}
 		enc, err := NewLineEncoder(fields, format)
 		if err != nil {

@@ -11,19 +11,19 @@ import (
 
 // motor is the table of a small drive: a 16-bit encoder, current, supply and winding temperature, status.
 var motor = []Field{
-	{"axis.position", "rad", I32, 2 * math.Pi / 65536, 0},
-	{"motor.current", "A", I16, 0.001, 0},
-	{"supply.voltage", "V", U16, 0.001, 0},
-	{"winding.temperature", "K", I8, 1, 313.15},
-	{"torque", "N·m", F32, 1, 0},
-	{"time.fine", "s", F64, 1, 0},
-	{"status", "", U8, 1, 0},
-	{"counts", "", U32, 1, 0},
-	{"sense", "V", I16, -0.0005, 2.5},
+	{"axis.position", "rad", I32, 2 * math.Pi / 65536, 0, nil},
+	{"motor.current", "A", I16, 0.001, 0, nil},
+	{"supply.voltage", "V", U16, 0.001, 0, nil},
+	{"winding.temperature", "K", I8, 1, 313.15, nil},
+	{"torque", "N·m", F32, 1, 0, nil},
+	{"time.fine", "s", F64, 1, 0, nil},
+	{"status", "", U8, 1, 0, nil},
+	{"counts", "", U32, 1, 0, nil},
+	{"sense", "V", I16, -0.0005, 2.5, nil},
 }
 
 func ExampleLinkEncoder() {
-	fields := []Field{{"axis.position", "rad", I32, 0.001, 0}, {"motor.current", "A", I16, 0.001, 0}}
+	fields := []Field{{"axis.position", "rad", I32, 0.001, 0, nil}, {"motor.current", "A", I16, 0.001, 0, nil}}
 	enc, _ := NewLinkEncoder(fields)
 	dec, _ := NewLinkDecoder(fields, Measurement)
 
@@ -198,7 +198,7 @@ func TestLinkResync(t *testing.T) {
 
 // Numbers that are not finite are never sent; those that arrive are handed out as what they are, and counted.
 func TestLinkNonFinite(t *testing.T) {
-	fields := []Field{{"a", "", F32, 1, 0}, {"b", "", F64, 1e300, 0}}
+	fields := []Field{{"a", "", F32, 1, 0, nil}, {"b", "", F64, 1e300, 0, nil}}
 	enc, _ := NewLinkEncoder(fields)
 	dec, _ := NewLinkDecoder(fields, Measurement)
 	h := Header{Kind: Measurement, Fresh: All(2)}
@@ -236,7 +236,7 @@ func TestLinkSafeAlwaysObeyed(t *testing.T) {
 }
 
 func TestLinkTableErrors(t *testing.T) {
-	_, err := NewLinkEncoder([]Field{{"a", "", Text, 1, 0}, {"a", "", U8, 0, math.NaN()}, {}})
+	_, err := NewLinkEncoder([]Field{{"a", "", Text, 1, 0, nil}, {"a", "", U8, 0, math.NaN(), nil}, {}})
 	if err == nil {
 		t.Fatal("a table full of mistakes was accepted")
 	}
@@ -296,9 +296,9 @@ func BenchmarkLinkDecode(b *testing.B) {
 	// 64 bytes on the wire: 6 header, 13 i32 = 52, 2 CRC, COBS 2, delimiter 1, + one u8
 	fields := make([]Field, 0, 14)
 	for i := range 13 {
-		fields = append(fields, Field{fmt.Sprint("a", i), "", I32, 0.001, 0})
+		fields = append(fields, Field{fmt.Sprint("a", i), "", I32, 0.001, 0, nil})
 	}
-	fields = append(fields, Field{"s", "", U8, 1, 0})
+	fields = append(fields, Field{"s", "", U8, 1, 0, nil})
 	enc, _ := NewLinkEncoder(fields)
 	v := make([]float64, len(fields))
 	for i := range v {

@@ -1,12 +1,13 @@
 // Package wire turns bytes into frames and frames into bytes. It does no I/O, keeps no time and allocates nothing once a
 // codec is built, so it can be fuzzed, replayed and run in the receiving thread of the real-time core.
 //
-// Two formats, both described by a table of fields and usable in both directions:
+// Formats, described by a table of fields and usable in both directions:
 //
 //   - link: binary, COBS framing [CB99] closed by a zero byte, CRC-16, a sequence number, the device's clock in µs and
 //     the declared fields, little endian. docs/link.md has the byte table and a worked example.
 //   - line: one text line per frame, columns in the order of the table, separators, decimal sign, checksum and time
 //     column declared.
+//   - Modbus RTU: registers of slaves that a master asks; what arrives belongs to the question that is open (TurnDecoder).
 //
 // What is assumed: the stream may start inside a frame, bytes may be lost, changed, doubled or inserted anywhere, and
 // reads may cut it anywhere. What is promised: the same bytes cut anywhere give the same frames and the same counters;
@@ -67,6 +68,7 @@ const (
 	Good                  // f holds a frame
 	Repeat                // f holds a frame with the sequence number of the one before: a duplicate
 	Corrupt               // something that looked like a frame was refused; f is unchanged or partly written
+	Refused               // an intact answer that says no; f.Seq is the reason
 )
 
 func (s Status) String() string {
@@ -79,12 +81,14 @@ func (s Status) String() string {
 		return "repeat"
 	case Corrupt:
 		return "corrupt"
+	case Refused:
+		return "refused"
 	}
 	return "unknown status"
 }
 
 // Counters count since the codec was built; Reset does not clear them. Every frame that ends is counted in exactly one of
-// Frames, Repeats, Bad, Oversize and Foreign; idle delimiters, header lines and the piece before the first delimiter are
+// Frames, Repeats, Bad, Oversize and Foreign, or given out as Refused; idle delimiters, header lines and the piece before the first delimiter are
 // none of these.
 type Counters struct {
 	Bytes     uint64 // bytes taken in

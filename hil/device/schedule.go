@@ -1,0 +1,99 @@
+package device
+
+import (
+	"time"
+
+	"hilrig/hil/protocol"
+)
+
+// schedule chooses which question is asked next. It keeps no clock: times (ns) are handed to it.
+//
+// The turn most overdue in its own periods comes first, so a line that carries fewer turns than asked for carries the same share of
+// each; fixed priorities would starve the last ones. A command is a turn with the loop's period that is there only while a command
+// waits. Turns that come once are asked before all others.
+type schedule struct {
+	turns []protocol.Turn
+	state []turnState
+}
+
+// turnState is how far a turn has come.
+type turnState struct {
+	due    int64
+	asked  uint64 // number of the command that was asked last
+	tries  int    // without an answer, in this period
+	silent int    // periods without an answer
+	done   bool   // of a turn that comes once
+}
+
+// slowestRetry is the longest period to which that of a turn grows that is not answered, so that a dead slave costs the others little.
+const slowestRetry = int64(2 * time.Second)
+
+func newSchedule(turns []protocol.Turn) *schedule {
+	return &schedule{turns, make([]turnState, len(turns))}
+}
+
+// reset begins anew, as behind a port that was opened: everything is due, and no command waits.
+func (s *schedule) reset(now int64) {
+	for k := range s.state {
+		s.state[k] = turnState{due: now, asked: s.state[k].asked}
+	}
+}
+
+// drop forgets the commands up to a number.
+func (s *schedule) drop(num uint64) {
+	for k := range s.state {
+		s.state[k].asked, s.state[k].tries = num, 0
+	}
+}
+
+// next is the turn to ask now, or −1 and the time of the first that is due. num counts commands: the newest is offered to the turns that
+// have not asked it; commands tells whether any may be sent at all.
+func (s *schedule) next(now int64, num uint64, commands bool) (turn int, at int64) {
+	turn, at = -1, now+longestSleep
+	best := 0.0
+	for k := range s.turns {
+		t, st := &s.turns[k], &s.state[k]
+		if t.Fill != nil && (!commands || st.asked == num && st.tries == 0) || t.Once && st.done {
+			continue
+		}
+		over := float64(now-st.due) / float64(t.Period)
+		if t.Once {
+			if over >= 0 {
+				return k, now
+			}
+			return -1, min(at, st.due) // nothing else before it
+		}
+		if t.Fill != nil && st.silent == 0 {
+			over = max(over, 0) // a new command need not wait on a free line
+		}
+		if over < 0 {
+			at = min(at, st.due)
+		} else if turn < 0 || over > best {
+			turn, best = k, over
+		}
+	}
+	return turn, at
+}
+
+// ended notes that a turn asked at a time was answered, or not. A question without an answer stays due while it may be repeated.
+func (s *schedule) ended(k int, asked int64, num uint64, answered bool) {
+	t, st := &s.turns[k], &s.state[k]
+	st.asked = num
+	period := int64(t.Period)
+	if !answered && st.tries < t.Retry {
+		st.tries++
+		return
+	}
+	st.tries = 0
+	switch {
+	case answered:
+		st.silent, st.done = 0, true
+		st.due += period
+		if t.Fill != nil || asked > st.due { // a whole period behind: those between are left out
+			st.due = asked + period
+		}
+	default:
+		st.silent = min(st.silent+1, 30)
+		st.due = asked + min(period<<st.silent, max(period, slowestRetry))
+	}
+}

@@ -1,0 +1,186 @@
+package device
+
+import (
+	"hilrig/hil/rt"
+	"hilrig/hil/wire"
+)
+
+// A line whose far end speaks only when it is asked. The sending thread owns the schedule, the receiving one completes a turn: the sender
+// puts the turn into a word and writes the question; the receiver hands its number to the decoder, publishes what came, clears the word
+// and rings. After a time-out the turn stays open as a late one, for as long as a late reply can take: otherwise that would answer the
+// next question. A late reply ends the wait and counts as nothing else.
+
+// The word of an open turn: its place + 1, whether it is late, and a number that no turn before it had.
+const (
+	turnBits = 8
+	turnLate = 1 << turnBits
+	turnOne  = 1 << (turnBits + 1)
+)
+
+// turnOf is the place of an open turn; −1: none is open.
+func turnOf(word uint64) int { return int(word&(turnLate-1)) - 1 }
+
+// longestSleep is how long a thread sleeps without looking whether the line is closing, ns.
+const longestSleep = int64(100e6)
+
+// ask is the sending thread of such a line.
+func (l *line) ask() {
+	defer l.wg.Done()
+	l.pin()
+	var (
+		m     outgoing
+		num   uint64 // of the newest command seen
+		count uint64 // of turns
+		on    *conn
+		s     = newSchedule(l.turns)
+		rest  rt.Rest
+		most  = 0
+	)
+	for i := range l.turns {
+		most = max(most, l.turns[i].AskLen)
+	}
+	buf := make([]byte, 0, most)
+	for !l.closing.Load() {
+		rest.Due()
+		l.outbox.Take(&m)
+		c := l.port.Load()
+		if c == nil {
+			l.doze(&m, 0, l.now()+longestSleep)
+			continue
+		}
+		if c != on {
+			on = c
+			s.reset(l.now())
+		}
+		if m.Num != num {
+			l.board.txDropped.Add(m.Num - num - 1)
+			num = m.Num
+		}
+		if m.Gen != uint64(l.safeGen.Load()) { // overtaken by a safe frame
+			s.drop(num)
+		}
+		k, at := s.next(l.now(), num, !l.mute)
+		if k < 0 {
+			l.doze(&m, 0, at)
+			continue
+		}
+		if free := l.heard.Load() + l.silence; free > l.now() {
+			l.doze(&m, 0, free)
+			continue // perhaps something else is more urgent by now, or somebody still speaks
+		}
+		t, ok := &l.turns[k], true
+		begin := l.now()
+		if t.Fill == nil {
+			buf = append(buf[:0], t.Ask...)
+		} else if buf, ok = t.Fill(buf[:0], m.V[:len(l.out)]); !ok {
+			l.board.txErrors.Add(1)
+			s.drop(num)
+			continue
+		}
+		count++
+		if l.exchange(&m, c, k, buf, count*turnOne|uint64(k+1)) {
+			s.ended(k, begin, num, l.good.Load())
+		} else {
+			s.drop(num)
+		}
+	}
+}
+
+// exchange asks one question and waits for its end; good then tells whether it was answered. It returns false where the question was
+// not written because a safe frame came first.
+func (l *line) exchange(m *outgoing, c *conn, k int, question []byte, word uint64) bool {
+	t := &l.turns[k]
+	l.good.Store(false)
+	l.turn.Store(word)
+	l.wmu.Lock()
+	mine := !l.closing.Load() && (t.Fill == nil || m.Gen == uint64(l.safeGen.Load()))
+	failed := mine && l.put(c, question) != nil
+	l.wmu.Unlock()
+	if !mine || failed {
+		l.turn.Store(0)
+		return mine
+	}
+	sent := l.now() + int64(float64(len(question))*l.perByte)
+	l.await(m, word, sent+int64(t.Within))
+	if l.turn.CompareAndSwap(word, word|turnLate) {
+		l.board.timedOut(k)
+		l.await(m, word|turnLate, l.now()+int64(t.Quiet))
+		l.turn.CompareAndSwap(word|turnLate, 0)
+	}
+	return true
+}
+
+// await sleeps while the turn is as it was, until a time at most.
+func (l *line) await(m *outgoing, word uint64, until int64) {
+	for l.turn.Load() == word && l.now() < until && !l.closing.Load() {
+		l.doze(m, word, until)
+	}
+}
+
+// doze sleeps until a time, a command, or the end of the turn, whichever comes first.
+func (l *line) doze(m *outgoing, word uint64, until int64) {
+	l.bell.arm()
+	if l.outbox.Take(m) || l.turn.Load() != word || l.closing.Load() {
+		l.bell.disarm()
+		return
+	}
+	l.bell.sleep(min(until-l.now(), longestSleep))
+}
+
+// expect tells the decoder which turn is open, and returns its word.
+func (l *line) expect(stamp int64) (word uint64) {
+	if l.turns == nil {
+		return 0
+	}
+	l.heard.Store(stamp)
+	word = l.turn.Load()
+	if word|turnLate != l.seen|turnLate {
+		l.expecter.Expect(turnOf(word))
+	}
+	l.seen = word
+	return word
+}
+
+// answered takes what came for a turn.
+func (l *line) answered(word uint64, st wire.Status, arrived int64) {
+	k := turnOf(word)
+	switch {
+	case word&turnLate != 0:
+		l.board.tooLate.Add(1)
+	case st == wire.Good:
+		if l.frame.Fresh != 0 {
+			l.accept(l.turns[k].Group, arrived)
+		}
+		l.good.Store(true)
+	case st == wire.Refused:
+		l.board.refusedTurn(k, l.frame.Seq)
+		l.good.Store(true)
+	}
+}
+
+// close ends a turn, late by now or not, and wakes the sending thread.
+func (l *line) close(word uint64) {
+	if !l.turn.CompareAndSwap(word, 0) {
+		l.turn.CompareAndSwap(word|turnLate, 0)
+	}
+	l.seen = 0
+	l.bell.ring()
+}
+
+// answer says what the far end asked for. On a paced line it comes when its last bit would.
+func (l *line) answer(asked int64) {
+	c := l.port.Load()
+	if c == nil {
+		return
+	}
+	l.outbox.Take(&l.said)
+	if l.reply = l.answers.Answer(l.reply[:0], l.said.V[:len(l.out)]); len(l.reply) == 0 {
+		return
+	}
+	if l.late {
+		rt.SleepUntil(asked+int64(float64(len(l.reply))*l.perByte), 0)
+	}
+	l.wmu.Lock()
+	l.put(c, l.reply)
+	l.wmu.Unlock()
+}
