@@ -222,6 +222,11 @@ func (a *Axis) Step(t int64, skip uint32, in *Inputs, x []float64) (st engine.St
 	if a.kf.Primed() && now < farthest*a.every {
 		a.carry(a.out[:], now, 0, a.emf(&a.out))
 	}
+	for _, v := range a.out {
+		if !numeric.Finite(v) { // a command that is no number
+			st, a.out = engine.NonFinite, a.kf.x
+		}
+	}
 	a.write(&a.out, x)
 	return st
 }
@@ -246,7 +251,7 @@ func (a *Axis) sample(t int64, g int) engine.Status {
 				a.outcome.Taken[q] = true
 			}
 			a.outcome.Refused[q] = !e.measured && numeric.Finite(s.Value)
-			fresh = fresh || !a.electrical
+			fresh = fresh || !a.electrical || len(a.times) > 1 // in a single frame it comes with the position
 		case q < nY && a.kf.s.r[q] > 0:
 			e.y[q], e.fresh[q] = s.Value, true
 			fresh = true

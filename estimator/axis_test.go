@@ -531,3 +531,119 @@ func TestAxisRLS(t *testing.T) {
 		t.Logf("%s: %d windows, %s", c.name, got.RLS().Windows(), off)
 	}
 }
+
+// What a tick says of its samples: whether one came, by how much time moved on, and nothing refused while a position is waited for.
+func TestAxisOutcome(t *testing.T) {
+	for _, groups := range [][]Group{{frame}, fastSlow} {
+		f := newFed(t, motorAxis(), groups...)
+		for k := range 50 {
+			f.step(map[Quantity]Sample{Current: {Age: 0.2e-3}})
+			if o := f.Outcome(); len(groups) > 1 && o.Refused[Current] || !o.Came || f.Primed() || k > 1 && math.Abs(o.Passed-tick) > 1e-8 {
+				t.Fatalf("currents alone, tick %d: %+v", k, o)
+			}
+		}
+		passed, came := 0.0, 0
+		for k := range 500 {
+			some := map[Quantity]Sample{}
+			if k%3 > 0 { // every third current is lost
+				some[Current] = Sample{Age: 0.2e-3}
+			}
+			if k%5 == 0 {
+				some[Position] = Sample{Age: 0.2e-3}
+			}
+			f.step(some)
+			o := f.Outcome()
+			if passed += o.Passed; o.Came {
+				came++
+			}
+			if o.Came != (len(some) > 0) || o.Taken[Position] != (k%5 == 0) || o.Taken[Current] != (k%3 > 0) && f.Primed() && k > 0 {
+				t.Fatalf("tick %d: %+v", k, o)
+			}
+		}
+		if math.Abs(passed-0.5) > 2e-3 || came != 367 {
+			t.Errorf("%d groups: %g s passed in %d ticks with samples", len(groups), passed, came)
+		}
+	}
+}
+
+// An effort that comes again after longer than all that is kept leaves what the filter knows.
+func TestLateInputAfterAGap(t *testing.T) {
+	f := newFed(t, lagged, Group{Every: tick, Of: []Quantity{Current}}, Group{Every: tick, Of: []Quantity{Velocity}}, Group{Every: 32 * tick, Of: []Quantity{Position}})
+	f.rest(0.3, 3200)
+	for k := range 2*kept - 1 {
+		came := map[Quantity]Sample{Velocity: {Age: 0.5e-3}}
+		if k%32 == 0 {
+			came[Position] = Sample{Value: 0.3, Age: 0.3e-3}
+		}
+		f.step(came)
+	}
+	g := *f.kf
+	g.Predict(f.past.age(f.t+1e6), 0, 0)
+	f.step(map[Quantity]Sample{Current: {}})
+	if got, want := f.kf.p[XPos][XPos], g.p[XPos][XPos]; !f.Sound() || math.Abs(got/want-1) > 0.01 || math.Abs(f.x[0]-0.3) > 1e-3 {
+		t.Errorf("the estimate is %v, variance of the position %.6g, want %.6g", f.x, got, want)
+	}
+}
+
+// A voltage that a device of its own reports is believed, not the command: half of it is taken away on the way to the motor.
+func TestVoltageOfAnotherDevice(t *testing.T) {
+	m := demoMotor()
+	run := func(reported bool) float64 {
+		a := motorAxis()
+		groups := []Group{{Every: tick, Of: []Quantity{Position}}, {Every: tick, Of: []Quantity{Voltage}}}
+		f := newFed(t, a, groups[:1]...)
+		if reported {
+			f = newFed(t, a, groups...)
+		}
+		x := []float64{0, 0, 0, 0}
+		sum := 0.0
+		for k := range 2000 {
+			u := 4 * math.Sin(2*math.Pi*float64(k)*tick)
+			for range 40 {
+				rung(x, tick/40, func(x, dx []float64) { a.dot(x, dx, u/2) })
+			}
+			f.in.Command = u
+			f.step(map[Quantity]Sample{Position: {Value: x[0]}, Voltage: {Value: u / 2}})
+			if k >= 400 {
+				torque, _ := lugre(1, x[1], x[3])
+				sum += (f.x[3] - torque) * (f.x[3] - torque) / 1600
+			}
+		}
+		return math.Sqrt(sum)
+	}
+	with, without := run(true), run(false)
+	if lost := m.K * 2 / m.R / math.Sqrt2; !(with < 0.1*without) || without < lost/2 {
+		t.Errorf("error of the torque %g N·m, without a report of the voltage %g; what does not arrive is %g", with, without, lost)
+	}
+}
+
+// Whatever comes, nothing panics, what is written is a number, and after a second of good samples the estimate is sound and right.
+func TestAxisBearsAnything(t *testing.T) {
+	for i, c := range stepped {
+		rng := rand.New(rand.NewPCG(uint64(i), 3))
+		f := newFed(t, c.axis, c.groups...)
+		odd := func(usual float64) float64 {
+			return []float64{usual, usual, usual, -usual, 0, math.NaN(), math.Inf(1), math.Inf(-1), 1e300, -1e300, 1e9, rng.NormFloat64()}[rng.IntN(12)]
+		}
+		for k := range 20000 {
+			f.in = Inputs{Command: odd(1), Driven: rng.IntN(3) > 0}
+			for _, s := range []*Sample{&f.in.Position, &f.in.Current, &f.in.Velocity, &f.in.Effort, &f.in.Voltage} {
+				*s = Sample{Value: odd(0.1), Age: odd(1e-3), Fresh: rng.IntN(2) > 0}
+			}
+			f.skip = uint32(rng.IntN(3)) * uint32(rng.IntN(2)*400)
+			if f.t += int64(1e6 * (1 + f.skip)); rng.IntN(100) == 0 {
+				f.t += int64(rng.NormFloat64() * 1e9)
+			}
+			st := f.Step(f.t, f.skip, &f.in, f.x[:])
+			for _, x := range f.x {
+				if math.IsNaN(x) || math.IsInf(x, 0) {
+					t.Fatalf("%s, step %d: %v, %v", c.name, k, f.x, st)
+				}
+			}
+		}
+		f.in, f.skip = Inputs{Driven: true}, 0
+		if st := f.rest(0.7, 1000); st != engine.OK || math.Abs(f.x[0]-0.7) > 0.01 || math.Abs(f.x[1]) > 1 {
+			t.Errorf("%s: %v, %v", c.name, st, f.x)
+		}
+	}
+}

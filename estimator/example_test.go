@@ -49,3 +49,34 @@ func ExampleKalman() {
 	// Output:
 	// θ 1.000 rad, i 0.50 A, holding torque 21.0 mN·m
 }
+
+// A carriage of 2 kg under a force drive at 1 kHz; its position comes from another device, every 5 ms and 10 ms late.
+func ExampleAxis() {
+	axis, err := estimator.NewMechanical(
+		estimator.MechanicalSpec{Inertia: 2, PositionNoise: 1e-6, EffortNoise: 0.1, Walk: 10, TopEffort: 50, TopSpeed: 5},
+		estimator.AxisSpec{Tick: 1e-3, Linear: true, Groups: []estimator.Group{
+			{Every: 1e-3, Of: []estimator.Quantity{estimator.Effort}}, {Every: 5e-3, Of: []estimator.Quantity{estimator.Position}},
+		}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	at := func(t float64) float64 { return 0.1 * math.Sin(3*t) } // m
+	x := make([]float64, 3)
+	for k := range 1000 {
+		t := float64(k) * 1e-3
+		in := estimator.Inputs{Driven: true}
+		in.Effort = estimator.Sample{Value: -2*9*at(t) + 4, Fresh: true} // N; 4 N against friction
+		in.Position = estimator.Sample{Value: at(t - 10e-3), Age: 10e-3, Fresh: k%5 == 0}
+		axis.Step(int64(k+1)*1e6, 0, &in, x)
+	}
+	for i, s := range axis.Signals() {
+		fmt.Printf("%s %.2f %s\n", s.Name, x[i], s.Unit)
+	}
+	fmt.Printf("true: %.2f m, %.2f m/s\n", at(0.999), 0.3*math.Cos(3*0.999))
+	// Output:
+	// position 0.01 m
+	// velocity -0.30 m/s
+	// friction 4.00 N
+	// true: 0.01 m, -0.30 m/s
+}
