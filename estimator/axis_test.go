@@ -375,6 +375,21 @@ func TestAxisSignals(t *testing.T) {
 	}
 }
 
+// Where the noise of a position and the top speed are not given, they are those of a count and any speed.
+func TestMechanicalDefaults(t *testing.T) {
+	for top, speed := range map[float64]float64{0: 1000, 7: 7} {
+		k, err := NewMechanicalKalman(MechanicalSpec{Dt: tick, Count: 1e-3, Walk: 1, TopSpeed: top})
+		if err != nil {
+			t.Fatal(err)
+		}
+		k.Correct([nY]float64{1}, [nY]bool{true})
+		sd, want := make([]float64, 4), [2]float64{1e-3 / math.Sqrt(24), speed} // the first position counts twice
+		if k.StdDevs(sd); math.Abs(sd[0]/want[0]-1) > 1e-9 || math.Abs(sd[1]/want[1]-1) > 1e-9 {
+			t.Errorf("top speed %g: standard deviations %v, want %v", top, sd, want)
+		}
+	}
+}
+
 func TestAxisBadSpec(t *testing.T) {
 	rls := demoRLS()
 	motor := func(s AxisSpec) error { _, err := NewElectrical(demoKalman(), s); return err }
@@ -644,6 +659,112 @@ func TestAxisBearsAnything(t *testing.T) {
 		f.in, f.skip = Inputs{Driven: true}, 0
 		if st := f.rest(0.7, 1000); st != engine.OK || math.Abs(f.x[0]-0.7) > 0.01 || math.Abs(f.x[1]) > 1 {
 			t.Errorf("%s: %v, %v", c.name, st, f.x)
+		}
+	}
+}
+
+// A mirrored motion gives the mirrored estimate, to the last bit, with the drive on and off.
+func TestAxisMirrored(t *testing.T) {
+	for _, c := range stepped {
+		run := func(side float64) (x [4]float64, sd [4]float64, refused int) {
+			f := newFed(t, c.axis, c.groups...)
+			rng := rand.New(rand.NewPCG(2, 9))
+			theta := 0.0
+			for k := range 3000 {
+				theta += 0.03 * math.Sin(0.01*float64(k))
+				f.in.Driven, f.in.Command = k%700 < 400, side*math.Sin(0.02*float64(k))
+				came := map[Quantity]Sample{}
+				for q, g := range f.group {
+					if v := rng.NormFloat64(); g >= 0 && k%int(f.s.Groups[g].Every/tick+0.5) == 0 {
+						came[Quantity(q)] = Sample{Value: side * (0.1*math.Sin(0.02*float64(k)) + 0.02*v), Age: 0.4e-3}
+					}
+				}
+				if _, ok := came[Position]; ok {
+					came[Position] = Sample{Value: side * theta, Age: 0.4e-3}
+					if k%100 >= 95 { // out of reach
+						came[Position] = Sample{Value: side * (theta + 40), Age: 0.4e-3}
+					}
+				}
+				if _, ok := came[Velocity]; ok {
+					came[Velocity] = Sample{Value: side * 30 * math.Sin(0.01*float64(k)), Age: 0.4e-3}
+				}
+				f.step(came)
+				for _, r := range f.Outcome().Refused {
+					if r {
+						refused++
+					}
+				}
+			}
+			f.StdDevs(sd[:])
+			return f.x, sd, refused
+		}
+		x, sd, refused := run(1)
+		mirror, sd2, refused2 := run(-1)
+		for i := range mirror {
+			mirror[i] = -mirror[i]
+		}
+		if x != mirror || sd != sd2 || refused != refused2 || refused == 0 || x[1] == 0 {
+			t.Errorf("%s: %v ± %v, mirrored %v ± %v; %d and %d refused", c.name, x, sd, mirror, sd2, refused, refused2)
+		}
+	}
+}
+
+// The polynomials of the mechanical model against its equations, dx/dt = A·x + B·u and dP/dt = A·P + P·Aᵀ + W, by Runge–Kutta.
+func TestMechanicalAgainstItsEquations(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 6))
+	for _, a := range []testAxis{commanded, effortAxis("force", 1000, 0, 1, 0), passiveAxis()} {
+		k := newFed(t, a, Group{Every: tick, Of: []Quantity{Position}}).kf
+		for _, dt := range []float64{0.1e-3, 1e-3, 7.3e-3, 50e-3} {
+			var e estimate
+			scale := [4]float64{1e-3, 3, 0, 100}
+			if a.input[1] != 0 {
+				scale[3] = 100 / a.input[1]
+			}
+			var root [4][4]float64
+			for i := range 4 {
+				e.x[i] = scale[i] * rng.NormFloat64()
+				for j := range 4 {
+					root[i][j] = scale[i] * rng.NormFloat64()
+				}
+			}
+			for i := range 4 {
+				for j := range 4 {
+					for l := range 4 {
+						e.p[i][j] += root[i][l] * root[j][l]
+					}
+				}
+			}
+			k.x, k.p, k.primed = e.x, e.p, true
+			u, rise, doubt := scale[3]*rng.NormFloat64(), scale[3]*rng.NormFloat64(), scale[3]*rng.Float64()
+			k.predictRamp(dt, u, rise, doubt)
+
+			var v [20]float64
+			copy(v[:4], e.x[:])
+			for i := range 4 {
+				copy(v[4+4*i:], e.p[i][:])
+			}
+			noisy := a
+			noisy.inputNoise = math.Sqrt(a.inputNoise*a.inputNoise*tick + doubt*doubt*dt)
+			f := &ideal{a: &noisy, period: 1}
+			const steps = 200
+			for n := range steps {
+				stage := 0
+				rung(v[:], dt/steps, func(v, d []float64) {
+					at := (float64(n) + [4]float64{0, 0.5, 0.5, 1}[stage]) / steps
+					stage++
+					f.dot(v, d, u+rise*(at-0.5))
+				})
+			}
+			for i := range 4 {
+				if math.Abs(k.x[i]-v[i]) > 1e-9*(scale[i]+math.Abs(v[i])) {
+					t.Errorf("%s, %g s: state %d is %.12g, want %.12g", a.name, dt, i, k.x[i], v[i])
+				}
+				for j := range 4 {
+					if want := v[4+4*i+j]; math.Abs(k.p[i][j]-want) > 1e-9*math.Sqrt(v[4+5*i]*v[4+5*j]) {
+						t.Errorf("%s, %g s: P[%d][%d] is %.12g, want %.12g", a.name, dt, i, j, k.p[i][j], want)
+					}
+				}
+			}
 		}
 	}
 }
