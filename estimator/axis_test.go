@@ -60,6 +60,7 @@ func (f *fed) rest(position float64, ticks int) (st engine.Status) {
 
 var (
 	frame     = Group{Every: tick, Of: []Quantity{Position, Current, Voltage}}
+	both      = Group{Every: tick, Of: []Quantity{Position, Current}}
 	fastSlow  = []Group{{Every: tick, Of: []Quantity{Current}}, {Every: 5 * tick, Of: []Quantity{Position}}}
 	twoEqual  = []Group{{Every: tick, Of: []Quantity{Current}}, {Every: tick, Of: []Quantity{Position}}}
 	lagged    = effortAxis("current", 1, 2e-3, 0, 0.042)
@@ -397,6 +398,10 @@ func TestAxisBadSpec(t *testing.T) {
 		_, err := NewMechanical(MechanicalSpec{Inertia: 1, PositionNoise: 1, Walk: 1}, s)
 		return err
 	}
+	passive := func(s AxisSpec) error {
+		_, err := NewMechanical(MechanicalSpec{PositionNoise: 1, Walk: 1}, s)
+		return err
+	}
 	for _, c := range []struct {
 		build func(AxisSpec) error
 		s     AxisSpec
@@ -407,8 +412,14 @@ func TestAxisBadSpec(t *testing.T) {
 		{motor, AxisSpec{Tick: tick, Groups: []Group{frame, frame}}, "stands in two groups"},
 		{motor, AxisSpec{Tick: tick, Groups: []Group{{Every: tick, Of: []Quantity{Position, nQuantities}}}}, "is not known"},
 		{motor, AxisSpec{Tick: tick, Groups: []Group{{Of: []Quantity{Position}}}}, "period of samples"},
-		{motor, AxisSpec{Tick: tick, Groups: []Group{frame, {Every: 33 * tick, Of: []Quantity{Velocity}}}}, "within a factor of 32"},
+		{motor, AxisSpec{Tick: tick, Groups: []Group{{Every: tick, Of: []Quantity{Current}}, {Every: 33 * tick, Of: []Quantity{Position}}}}, "within a factor of 32"},
 		{motor, AxisSpec{Tick: tick, Groups: fastSlow, RLS: &rls}, "position and current or effort of one group"},
+		{motor, AxisSpec{Tick: tick, Groups: []Group{{Every: tick, Of: []Quantity{Position, Effort}}}}, "the effort says nothing"},
+		{effort, AxisSpec{Tick: tick, PerCommand: 1, Groups: []Group{{Every: tick, Of: []Quantity{Position, Voltage}}}}, "the voltage says nothing"},
+		{effort, AxisSpec{Tick: tick, PerCommand: 1, Groups: []Group{{Every: tick, Of: []Quantity{Position, Velocity}}}}, "the velocity says nothing"},
+		{effort, AxisSpec{Tick: tick, Groups: []Group{both}}, "the current says nothing"},
+		{effort, AxisSpec{Tick: tick, PerAmpere: 1, Groups: []Group{{Every: tick, Of: []Quantity{Position, Current, Effort}}}}, "the current says nothing"},
+		{passive, AxisSpec{Tick: tick, Groups: []Group{{Every: tick, Of: []Quantity{Position, Effort}}}}, "the effort says nothing"},
 		{effort, AxisSpec{Tick: tick, PerCommand: math.NaN(), Groups: []Group{frame}}, "effort per command"},
 		{effort, AxisSpec{Tick: tick, Groups: []Group{{Every: tick, Of: []Quantity{Position}}}}, "leave out the inertia"},
 	} {
@@ -416,7 +427,7 @@ func TestAxisBadSpec(t *testing.T) {
 			t.Errorf("%+v: %v, want a word of %q", c.s, err, c.want)
 		}
 	}
-	if err := motor(AxisSpec{Tick: tick, Groups: []Group{frame, {Every: 32 * tick, Of: []Quantity{Velocity}}}, RLS: &rls}); err != nil {
+	if err := motor(AxisSpec{Tick: tick, Groups: []Group{both, {Every: 32 * tick, Of: []Quantity{Voltage}}}, RLS: &rls}); err != nil {
 		t.Error(err)
 	}
 	for name, spoil := range map[string]func(*MechanicalSpec){
@@ -464,11 +475,11 @@ var stepped = []struct {
 	groups []Group
 }{
 	{"motor/one group, voltage told", motorAxis(), 0, []Group{frame}},
-	{"motor/one group", motorAxis(), 0, []Group{{Every: tick, Of: []Quantity{Position, Current}}}},
+	{"motor/one group", motorAxis(), 0, []Group{both}},
 	{"motor/position slow", motorAxis(), 0, fastSlow},
 	{"motor/position slow, 10 ms late", motorAxis(), 10, fastSlow},
 	{"effort/commanded", commanded, 0, []Group{{Every: tick, Of: []Quantity{Position}}}},
-	{"effort/current in one group", lagged, 0, []Group{frame}},
+	{"effort/current in one group", lagged, 0, []Group{both}},
 	{"effort/position slow", lagged, 0, fastSlow},
 	{"effort/position slow, 10 ms late", lagged, 10, fastSlow},
 	{"effort/velocity fast, position 10 ms late", lagged, 10, []Group{{Every: tick, Of: []Quantity{Current, Velocity}}, fastSlow[1]}},
