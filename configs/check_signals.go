@@ -178,6 +178,14 @@ func (c *Config) checkPort(r *schema.Report, d *Device) {
 	case strings.HasPrefix(d.Port, "virtual:") && !d.isVirtual():
 		r.Errorf(p+".port", "%s.port: %s, want %s, %s or a serial port", p, schema.Quote(d.Port), VirtualMotor, VirtualBrush)
 	}
+	for i := range c.Devices {
+		if other := &c.Devices[i]; other == d {
+			break
+		} else if d.Port != "" && !d.isVirtual() && other.Port == d.Port {
+			r.Errorf(p+".port", "%s.port: %s is the port of %s too; one port is one device: several slaves on a bus are fields with an address, at: {slave: …, register: …}", p, d.Port, other.path())
+			break
+		}
+	}
 	for k := range protocol.Kinds {
 		section := p + "." + protocol.Kinds[k].Name
 		if k != int(d.Protocol) && r.Given(section) {

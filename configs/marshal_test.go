@@ -15,7 +15,7 @@ import (
 // The configuration in force loads back to itself, and its text no longer changes.
 func TestMarshalRoundTrip(t *testing.T) {
 	t.Setenv("LAB_MQTT_PASSWORD", `s"e\c${x} ü`)
-	for _, name := range []string{"motor.yaml", "serial-line.yaml", "bench-usb.yaml", "testdata/lugre.good.yaml", "testdata/anchors.good.yaml"} {
+	for _, name := range []string{"motor.yaml", "serial-line.yaml", "modbus.yaml", "bench-usb.yaml", "testdata/lugre.good.yaml", "testdata/anchors.good.yaml"} {
 		c, err := Load(name)
 		if err != nil {
 			t.Error(err)

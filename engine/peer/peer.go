@@ -51,7 +51,7 @@ func Python(t testing.TB, modules ...string) string {
 		}
 		if !can.(bool) {
 			top, _, _ := strings.Cut(m, ".")
-			Missing(t, "%s cannot import %s (apt-get install python3-%s)", python, m, top)
+			Missing(t, "%s cannot import %s (apt-get install python3-%s)", python, m, strings.ReplaceAll(top, "_", "-"))
 		}
 	}
 	return python

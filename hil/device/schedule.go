@@ -89,7 +89,7 @@ func (s *schedule) ended(k int, asked int64, num uint64, answered bool) {
 	case answered:
 		st.silent, st.done = 0, true
 		st.due += period
-		if t.Fill != nil || asked > st.due { // a whole period behind: those between are left out
+		if t.Fill != nil || asked > st.due-period+period/4 { // so far behind the line is full, and nothing is made up for
 			st.due = asked + period
 		}
 	default:

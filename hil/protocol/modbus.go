@@ -61,6 +61,9 @@ func (m *Modbus) Plan(t *Table) (*Plan, error) {
 	p := &Plan{Meas: t.Measure, Cmd: t.Command, Port: PortSpec{Baud: t.Baud, Parity: m.Parity, StopBits: m.StopBits, RS485: m.RS485, Echo: m.Echo}}
 	p.Silence = m.silence(&p.Port)
 	var errs []error
+	if !(t.Rate > 0 && t.Loop > 0) {
+		errs = append(errs, engine.Problemf("rate", "%v Hz in a loop of %v Hz, want both > 0", t.Rate, t.Loop))
+	}
 	errs = append(errs, placed("measure", t.Measure, false)...)
 	errs = append(errs, placed("command", t.Command, true)...)
 	if len(errs) == 0 {

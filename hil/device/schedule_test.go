@@ -1,0 +1,139 @@
+package device
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"hilrig/hil/protocol"
+)
+
+// question is a turn with a rate; commands are those with a name of "command".
+func question(name string, hz float64) protocol.Turn {
+	t := protocol.Turn{Name: name, Period: time.Duration(1e9 / hz), Retry: 1}
+	if name == "command" {
+		t.Group, t.Fill = -1, func(dst []byte, _ []float64) ([]byte, bool) { return dst, true }
+	}
+	return t
+}
+
+// drive asks for so many seconds; an exchange takes the given time, commands come at a rate, and answers says who answers. It returns how
+// often each was asked, and the longest time that a command waited (s) on a line that was free.
+func drive(turns []protocol.Turn, seconds, takes, commands float64, answers func(name string) bool) (asked []int, late float64) {
+	s := newSchedule(turns)
+	asked = make([]int, len(turns))
+	s.reset(0)
+	for now := int64(0); now < int64(seconds*1e9); {
+		num := uint64(float64(now) / 1e9 * commands)
+		k, at := s.next(now, num, true)
+		if k < 0 {
+			if next := int64(float64(num+1) / commands * 1e9); commands > 0 && next < at && next > now {
+				at = next
+			}
+			now = max(now+1, at)
+			continue
+		}
+		if turns[k].Fill != nil {
+			late = max(late, float64(now)/1e9-float64(num)/commands)
+		}
+		asked[k]++
+		s.ended(k, now, num, answers(turns[k].Name))
+		now += int64(takes * 1e9)
+	}
+	return asked, late
+}
+
+func always(string) bool { return true }
+
+// A line that has room carries every question at its rate, to a part in a thousand, and a command at once.
+func TestScheduleKeepsRates(t *testing.T) {
+	turns := []protocol.Turn{question("fast", 100), question("slow", 7), question("command", 50), question("slowest", 0.5)}
+	asked, late := drive(turns, 200, 2e-3, 50, always)
+	for i, turn := range turns {
+		if want := 200 / turn.Period.Seconds(); math.Abs(float64(asked[i])-want) > 2+want/1000 {
+			t.Errorf("%s: asked %d times, want %v", turn.Name, asked[i], want)
+		}
+	}
+	if late > 8.1e-3 { // behind the three others at most
+		t.Errorf("a command waited %v s", late)
+	}
+}
+
+// A line that is asked for more than it carries gives every question the same share of its rate. Fixed priorities would starve the last.
+func TestScheduleSharesALineThatIsFull(t *testing.T) {
+	for load, most := range map[float64]float64{1.2: 1.3, 1.5: 1.3, 2: 1.2, 3: 1.2, 10: 1.2} {
+		turns := []protocol.Turn{question("command", 100), question("fast", 100), question("slow", 20), question("slower", 4)}
+		asked, _ := drive(turns, 400, load/224, 100, always)
+		for i, turn := range turns {
+			if share := float64(asked[i]) * turn.Period.Seconds() / 400 * load; share < 1/most || share > most {
+				t.Errorf("load %v: %s gets %.2f of its fair share", load, turn.Name, share)
+			}
+		}
+	}
+}
+
+// A dead slave costs less than a twentieth of the others' rates, although each of its questions takes a second; a noisy one is asked at once
+// again; the first reply gives a slave its rate back.
+func TestScheduleBacksOff(t *testing.T) {
+	turns := []protocol.Turn{question("good", 10), question("dead", 10)}
+	s := newSchedule(turns)
+	s.reset(0)
+	good, dead, alive := 0, 0, 0
+	for now := int64(0); now < 300e9; {
+		k, at := s.next(now, 0, true)
+		if k < 0 {
+			now = at
+			continue
+		}
+		answered := k == 0 || now > 200e9
+		switch {
+		case k == 0 && now < 200e9:
+			good++
+		case k == 1 && answered:
+			alive++
+		case k == 1:
+			dead++
+		}
+		begin := now
+		if now += 1e6; !answered {
+			now += 30e6 // time-out and silence
+		}
+		s.ended(k, begin, 0, answered)
+	}
+	if good < 1950 || dead < 2*200/2-20 || dead > 2*200/2+20 {
+		t.Errorf("in 200 s the good one was asked %d times, the dead one %d times; want 2000 and 200 (twice in 2 s)", good, dead)
+	}
+	if alive < 950 {
+		t.Errorf("asked %d times in the 100 s after it came back, want 1000", alive)
+	}
+}
+
+// A command that was not confirmed is repeated with the newest values, then not again until a new one comes.
+func TestScheduleRepeatsCommands(t *testing.T) {
+	turns := []protocol.Turn{question("command", 10)}
+	s := newSchedule(turns)
+	s.reset(0)
+	if k, _ := s.next(0, 0, true); k >= 0 {
+		t.Error("a command before there is one")
+	}
+	if k, _ := s.next(0, 1, false); k >= 0 {
+		t.Error("a command in a dry run")
+	}
+	for i := range 2 { // the first try and its repetition
+		if k, _ := s.next(0, 1, true); k != 0 {
+			t.Fatalf("try %d: not sent", i)
+		}
+		s.ended(0, 0, 1, false)
+	}
+	if k, _ := s.next(1e12, 1, true); k >= 0 {
+		t.Error("a command that was given up is sent again")
+	}
+	if k, _ := s.next(1e12, 2, true); k != 0 {
+		t.Error("the next command is not sent")
+	}
+	s.ended(0, 1e12, 2, true)
+	s.drop(3)
+	if k, _ := s.next(2e12, 3, true); k >= 0 {
+		t.Error("a command that a safe frame overtook is sent")
+	}
+}
