@@ -153,13 +153,10 @@ func (s *system) solve(ctx context.Context, watch fit.Watch) (*fit.Solution, err
 	if err != nil {
 		return nil, err
 	}
-	params := slices.Clone(s.params)
-	theta := make([]float64, len(at))
+	params, theta, n := slices.Clone(s.params), values(sol.Params), len(s.y)
 	for i, k := range at {
-		theta[i] = sol.Params[i].Value
 		params[k].Value = theta[i]
 	}
-	n := len(s.y)
 	sol.Params, sol.Free = params, at
 	sol.Residual, sol.Jac, sol.Measured = make([]float64, n), make([]float64, n*len(at)), make([]float64, n)
 	s.evaluator().both(theta, sol.Residual, sol.Jac)

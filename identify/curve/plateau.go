@@ -47,15 +47,12 @@ func Plateaus(recs []*record.Record, o PlateauOptions) ([]Point, error) {
 			o.Tolerance, o.Least, o.Travel, o.Settle, o.Period)}
 	}
 	var points []Point
-	top := 0.0 // fastest
 	for _, d := range recs {
 		if d.Steady {
 			if err := sane(d, d.Force, d.Velocity, d.ForceError); err != nil {
 				return nil, err
 			}
-			for _, p := range levels(d) {
-				top, points = max(top, math.Abs(p.V)), append(points, p)
-			}
+			points = append(points, levels(d)...)
 			continue
 		}
 		if err := sane(d, d.Force, d.Velocity, d.Position); err != nil {
@@ -84,25 +81,24 @@ func Plateaus(recs []*record.Record, o PlateauOptions) ([]Point, error) {
 			if !o.Whole {
 				p.From += fmt.Sprintf(" plateau %d", i+1)
 			}
-			top = max(top, math.Abs(p.V))
 			points = append(points, p)
 		}
 	}
-	// rest
-	kept := points[:0]
+	top := 0.0 // fastest
 	for _, p := range points {
-		if math.Abs(p.V) > 1e-6*top && math.Abs(p.V) > 4*p.Scatter/math.Sqrt(float64(max(p.N, 1))) {
-			kept = append(kept, p)
-		}
+		top = max(top, math.Abs(p.V))
 	}
-	if len(kept) == 0 {
+	points = slices.DeleteFunc(points, func(p Point) bool { // rest
+		return !(math.Abs(p.V) > 1e-6*top && math.Abs(p.V) > 4*p.Scatter/math.Sqrt(float64(max(p.N, 1))))
+	})
+	if len(points) == 0 {
 		e := &record.Error{Msg: "no stretch of constant velocity in the data", Hint: "Record the axis at constant speeds, each for several seconds; or widen the tolerance of the plateaus."}
 		if len(recs) > 0 {
 			e.File = recs[0].File
 		}
 		return nil, e
 	}
-	return kept, nil
+	return points, nil
 }
 
 // levels are the rows of a table of steady friction.

@@ -140,7 +140,7 @@ func (e *staticFit) fit(ctx context.Context, watch fit.Watch) (*fit.Solution, er
 		if best, err = e.solve(ctx, watch); err != nil {
 			return nil, err
 		}
-		e.take(best.Params)
+		copy(e.params, best.Params)
 	}
 	// without scatter of their own the points speak for themselves
 	best.Known = !e.loose || e.tau == 0
@@ -166,15 +166,8 @@ func (e *staticFit) fromStarts(ctx context.Context, watch fit.Watch) (*fit.Solut
 		}
 	}
 	best.Evaluations = evaluations
-	e.take(best.Params)
+	copy(e.params, best.Params)
 	return best, nil
-}
-
-// take gives the parameters other values.
-func (e *staticFit) take(from []fit.Param) {
-	for i, p := range from {
-		e.params[i].Value = p.Value
-	}
 }
 
 // scatter sets tau so that the weighted squares of the residuals sum up to the degrees of freedom, and says whether that
@@ -193,10 +186,8 @@ func (e *staticFit) scatter(residual []float64, params int) bool {
 // usable are the points that move, checked.
 func usable(points []Point) (used []Point, notes []string, err error) {
 	for i, p := range points {
-		for _, x := range []float64{p.V, p.F, p.SE} {
-			if math.IsNaN(x) || math.IsInf(x, 0) {
-				return nil, nil, &record.Error{File: p.From, Msg: fmt.Sprintf("point %d: velocity %g, force %g ± %g: want finite numbers", i+1, p.V, p.F, p.SE), Hint: "Leave that point out."}
-			}
+		if !numeric.AllFinite(p.V, p.F, p.SE) {
+			return nil, nil, &record.Error{File: p.From, Msg: fmt.Sprintf("point %d: velocity %g, force %g ± %g: want finite numbers", i+1, p.V, p.F, p.SE), Hint: "Leave that point out."}
 		}
 		if p.SE < 0 {
 			return nil, nil, &record.Error{File: p.From, Msg: fmt.Sprintf("point %d: standard error %g, want ≥ 0", i+1, p.SE), Hint: "Leave that point out."}

@@ -1,6 +1,7 @@
 package curve
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -74,19 +75,15 @@ func (d *decay) at(theta, f, j []float64) engine.Status {
 }
 
 // plateausOf cuts a record of imposed speed into stretches of constant speed and fills in coefficient and slip. v is
-// positive. Stretches shorter than least samples belong to the transition between their neighbours.
-func plateausOf(v []float64, least int) []*plateau {
+// positive. Stretches shorter than minPlateau samples belong to the transition between their neighbours.
+func plateausOf(v []float64) []*plateau {
 	const window = 4
 	noise := jitter(v)
 	near := func(a, m float64) bool { return math.Abs(a-m) <= max(0.03*m, 5*noise) }
 	var list []*plateau
 	for k := 0; k+window <= len(v); {
 		m := mean(v[k : k+window])
-		flat := m > 0
-		for _, a := range v[k : k+window] {
-			flat = flat && near(a, m)
-		}
-		if !flat {
+		if !(m > 0) || slices.ContainsFunc(v[k:k+window], func(a float64) bool { return !near(a, m) }) {
 			k++
 			continue
 		}
@@ -99,7 +96,7 @@ func plateausOf(v []float64, least int) []*plateau {
 				off++
 			}
 		}
-		if end-k >= least {
+		if end-k >= minPlateau {
 			list = append(list, &plateau{v: sum / n, from: k, to: end})
 			k = end
 		} else {
@@ -199,12 +196,9 @@ func (p *plateau) exponential(ctx context.Context, given float64) {
 	n := len(f)
 	top := slip[n-1]
 	// L by a grid, the rest linear
-	least, best := math.Inf(1), top/4
-	nodes := 40
-	if given > 0 {
-		nodes, best = 0, given
-	}
-	for i := range nodes {
+	const nodes = 40
+	least, best := math.Inf(1), cmp.Or(given, top/4)
+	for i := 0; i < nodes && given == 0; i++ {
 		l := top / 1000 * math.Pow(3000, float64(i)/float64(nodes-1))
 		if _, _, cost := p.linear(slip, f, l); cost < least {
 			least, best = cost, l

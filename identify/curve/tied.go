@@ -56,7 +56,7 @@ func (s *stack) at(theta, f, j []float64) engine.Status {
 const bristleTime = 0.01 // s: twice and more what is known of contacts in the literature, 0.5 to 5 ms
 
 // hint says that a parameter is zero, give or take what its weight says.
-type hint struct{ place, n int }
+type hint struct{ place int }
 
 func (h hint) at(theta, f, j []float64) engine.Status {
 	f[0] = theta[h.place]
@@ -115,13 +115,13 @@ func tie(static *staticFit, loops []*loop, params []fit.Param) (*tied, error) {
 		static.m.n = len(t.params)
 	}
 	if t.rate >= t.own {
-		t.hints = append(t.hints, hint{t.rate, len(t.params)})
+		t.hints = append(t.hints, hint{t.rate})
 	}
 	for _, l := range loops {
 		l.n = len(t.params)
 		t.y = append(t.y, l.u...)
 		if l.relaxed {
-			t.hints = append(t.hints, hint{l.start, l.n})
+			t.hints = append(t.hints, hint{l.start})
 			t.params[l.start].Value = 0
 		}
 	}

@@ -198,26 +198,23 @@ func stepsOf(d *record.Record, o StepOptions, load float64) ([]*plateau, error) 
 	v, f, normal := make([]float64, n), make([]float64, n), make([]float64, n)
 	sign := math.Copysign(1, numeric.Median(d.Velocity))
 	for k := range n {
-		v[k], f[k] = sign*d.Velocity[k], sign*d.Force[k]
-		normal[k] = 1
-		switch {
-		case o.Coefficient:
-		case len(d.Load) == n:
+		v[k], f[k], normal[k] = sign*d.Velocity[k], sign*d.Force[k], load
+		if o.Coefficient {
+			normal[k] = 1
+		} else if len(d.Load) == n {
 			normal[k] = d.Load[k]
-		default:
-			normal[k] = load
 		}
 		if !(normal[k] > 0) {
 			return nil, d.Fail(0, "Cut the record to the part under load.", "sample %d: normal load %g, want > 0", k, normal[k])
 		}
-		if f[k] /= normal[k]; math.IsNaN(f[k]+v[k]) || math.IsInf(f[k]+v[k], 0) {
+		if f[k] /= normal[k]; !numeric.Finite(f[k] + v[k]) {
 			return nil, d.Fail(0, "", "sample %d: velocity %g, force %g: want finite numbers", k, d.Velocity[k], d.Force[k])
 		}
 	}
 	if lo, hi := slices.Min(f), slices.Max(f); !(hi-lo > 1e-12*max(hi, -lo)) {
 		return nil, d.Fail(0, "Record the friction force, or its coefficient.", "the force is %.4g throughout", d.Force[0])
 	}
-	ps := plateausOf(v, minPlateau)
+	ps := plateausOf(v)
 	if len(ps) < 2 {
 		return nil, d.Fail(0, "The level before a step must be in the record: begin it well before the first step, and hold every speed for several L.",
 			"%d stretches of constant speed: no step of the velocity with both of its levels", len(ps))

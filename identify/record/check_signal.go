@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"hilrig/engine/numeric"
 )
@@ -70,19 +71,18 @@ func (c *checker) saturated(s signal) {
 			break
 		}
 	}
-	at := fmt.Sprintf("%.4g", hi)
-	switch {
-	case rest[lo] > 0 && rest[hi] > 0:
-		at = fmt.Sprintf("%.4g or %.4g", lo, hi)
-	case rest[lo] > 0:
-		at = fmt.Sprintf("%.4g", lo)
+	var at []string
+	for _, y := range []float64{lo, hi} {
+		if rest[y] > 0 {
+			at = append(at, fmt.Sprintf("%.4g", y))
+		}
 	}
 	if len(levels) <= 20 {
 		c.say("levels", Note, s.name, float64(len(levels)), "", "", "%s takes %d values only: a stepped command, whose extremes need no limit", s.name, len(levels))
 		return
 	}
 	c.say("saturation", Warning, s.name, share, "", "Keep the drive below its limit, or leave these parts out: there the true value is not the recorded one.",
-		"%.1f %% of the samples of %s rest at its extreme (%s %s)", 100*share, s.name, at, s.unit)
+		"%.1f %% of the samples of %s rest at its extreme (%s %s)", 100*share, s.name, strings.Join(at, " or "), s.unit)
 }
 
 // held reports a channel that is renewed more slowly than it is sampled. Counted are repetitions between changes of several
@@ -220,21 +220,15 @@ func (c *checker) counts(s signal) {
 	if s.name != "position" && s.name != "reference" {
 		return
 	}
-	whole := true
-	for _, x := range s.x {
-		if x != math.Trunc(x) {
-			whole = false
-			break
-		}
-	}
 	span := slices.Max(s.x) - slices.Min(s.x)
-	if whole && span >= 20 {
+	whole := span >= 20 && !slices.ContainsFunc(s.x, func(x float64) bool { return x != math.Trunc(x) })
+	if whole {
 		c.say("counts", Warning, s.name, span, s.unit, "Counts of an encoder? Give the gain of the column, the length or angle of one count.",
 			"every value of %s is a whole number of %s, over a range of %g", s.name, s.unit, span)
 	}
 	if !c.o.Rotary {
 		const hall = 50 // m, few axes are longer
-		if span > hall && !(whole && span >= 20) {
+		if span > hall && !whole {
 			c.say("range", Warning, s.name, span, s.unit, "Millimetres? Give the unit of the column.", "%s runs over %.4g m", s.name, span)
 		}
 		return

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -124,15 +125,8 @@ func (r *textReader) setHeader(rec []string, line int) error {
 	if r.m.Piece != "" {
 		r.piece, r.label = at[r.m.Piece], map[string]int{}
 	}
-	read := make([]bool, len(rec))
-	for _, j := range at {
-		read[j] = true
-	}
-	for j := range rec {
-		if read[j] {
-			r.wanted, r.grown = append(r.wanted, j), append(r.grown, nil)
-		}
-	}
+	r.wanted = slices.Compact(slices.Sorted(maps.Values(at)))
+	r.grown = make([]chunks, len(r.wanted))
 	return nil
 }
 

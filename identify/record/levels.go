@@ -1,6 +1,9 @@
 package record
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // levels turns the rows lo … hi of a table of steady friction into a record. The deviation becomes the standard error of the
 // mean: what it says of single samples is divided by the root of their number.
@@ -11,12 +14,9 @@ func (t *converted) levels(lo, hi int) (out []*Record, lost []string, err error)
 	m := t.m
 	d := &Record{File: t.File, SHA256: t.SHA256, Piece: t.label(lo), Steady: true}
 	t.fill(d, lo, hi)
-	for _, want := range []struct {
-		key string
-		x   []float64
-	}{{"velocity", d.Velocity}, {"force", d.Force}} {
-		if want.x == nil {
-			return nil, nil, t.fail(0, "Name its column in data.columns."+want.key+".", "a table of steady friction needs the %s", want.key)
+	for _, key := range []string{"velocity", "force"} {
+		if *d.channels()[slices.Index(channelNames, key)] == nil {
+			return nil, nil, t.fail(0, "Name its column in data.columns."+key+".", "a table of steady friction needs the %s", key)
 		}
 	}
 	for k := range d.Force {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -64,17 +65,14 @@ func matKind(head []byte) (order binary.ByteOrder, level int) {
 // readMAT reads the variables of the mapping.
 func readMAT(name string, text *bufio.Reader, order binary.ByteOrder, level int, m *Mapping) (*Table, error) {
 	f := matReader{t: &Table{File: name}, r: text, order: order, want: map[string][]matAddress{}, left: maxNumbers}
-	asked := map[string]bool{}
 	for _, n := range m.names() {
-		if asked[n] {
-			continue
-		}
-		asked[n] = true
 		path, a, err := parseAddress(n)
 		if err != nil {
 			return nil, f.t.fail(0, "Such as x, s.x, X(:,2), X(2,:) or X[2].", "%q: %v", n, err)
 		}
-		f.want[path] = append(f.want[path], a)
+		if !slices.Contains(f.want[path], a) {
+			f.want[path] = append(f.want[path], a)
+		}
 	}
 	read := f.version5
 	if level == 4 {
@@ -130,12 +128,9 @@ func (f *matReader) refuse(path, what string) error {
 // list makes the variable known by its columns, for people who look for a name.
 func (f *matReader) list(path string, rows, cols int) {
 	add := func(name string) {
-		for _, a := range f.want[path] {
-			if a.text == name {
-				return
-			}
+		if !slices.ContainsFunc(f.want[path], func(a matAddress) bool { return a.text == name }) {
+			f.t.Names, f.t.Columns = append(f.t.Names, name), append(f.t.Columns, nil)
 		}
-		f.t.Names, f.t.Columns = append(f.t.Names, name), append(f.t.Columns, nil)
 	}
 	if rows <= 1 || cols <= 1 {
 		if len(f.want[path]) == 0 {
@@ -144,12 +139,12 @@ func (f *matReader) list(path string, rows, cols int) {
 		return
 	}
 	const most = 8
+	address := "%s(:,%d)"
+	if cols > rows {
+		address = "%s(%d,:)"
+	}
 	for j := range min(rows, cols, most) {
-		if cols <= rows {
-			add(fmt.Sprintf("%s(:,%d)", path, j+1))
-		} else {
-			add(fmt.Sprintf("%s(%d,:)", path, j+1))
-		}
+		add(fmt.Sprintf(address, path, j+1))
 	}
 }
 

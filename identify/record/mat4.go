@@ -38,15 +38,11 @@ func mat4Head(b []byte, order binary.ByteOrder) (h mat4Header, ok bool) {
 		number: []matNumber{matDouble, matSingle, matInt32, matInt16, matUint16, matUint8}[mopt/10%10],
 		kind:   int(mopt % 10), rows: int(u(1)), cols: int(u(2)), imaginary: u(3) == 1, name: int(u(4)),
 	}
-	if first := mat4HeadSize; len(b) > first {
-		c := b[first] | 0x20 // a name begins with a letter
-		ok = c >= 'a' && c <= 'z'
-		if end := first + h.name; len(b) >= end {
-			ok = ok && b[end-1] == 0
-		}
-		return h, ok
+	name := b[mat4HeadSize:] // begins with a letter and ends with a zero, as far as it is there
+	if len(name) >= h.name && name[h.name-1] != 0 {
+		return h, false
 	}
-	return h, true
+	return h, len(name) == 0 || name[0]|0x20 >= 'a' && name[0]|0x20 <= 'z'
 }
 
 // version4 reads a file of version 4: headers, names and numbers one after the other.
@@ -84,13 +80,8 @@ func (f *matReader) variable4(path string, h mat4Header) error {
 	if h.imaginary {
 		size *= 2
 	}
-	reason := ""
-	switch {
-	case h.kind == 1:
-		reason = "a text"
-	case h.kind == 2:
-		reason = "a sparse matrix"
-	case h.imaginary:
+	reason := []string{"", "a text", "a sparse matrix"}[h.kind]
+	if reason == "" && h.imaginary {
 		reason = "complex"
 	}
 	if reason != "" {

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 )
 
 // Types of elements in a file of version 5, and classes of arrays.
@@ -124,13 +126,10 @@ func (f *matReader) compressed(body io.Reader) error {
 	if err := f.matrix(&io.LimitedReader{R: z, N: e.size}, "", 0); err != nil {
 		return err
 	}
-	for _, c := range f.t.Columns[had:] {
-		if c != nil { // something was used: its checksum must be right
-			const most = 64 // padding, in a sound file
-			if n, err := io.Copy(io.Discard, io.LimitReader(z, most+1)); err != nil || n > most {
-				return errors.Join(errElement, err)
-			}
-			return nil
+	if slices.ContainsFunc(f.t.Columns[had:], func(c []float64) bool { return c != nil }) { // something was used: its checksum must be right
+		const most = 64 // padding, in a sound file
+		if n, err := io.Copy(io.Discard, io.LimitReader(z, most+1)); err != nil || n > most {
+			return errors.Join(errElement, err)
 		}
 	}
 	return nil
@@ -244,7 +243,7 @@ func (f *matReader) fields(body *io.LimitedReader, path string) error {
 // refuseFields refuses a structure if one of its fields was asked for.
 func (f *matReader) refuseFields(path, what string) error {
 	for wanted := range f.want {
-		if wanted == path || (len(wanted) > len(path) && wanted[:len(path)+1] == path+".") {
+		if wanted == path || strings.HasPrefix(wanted, path+".") {
 			return f.t.fail(0, "Save the fields as variables of their own.", "variable %s is %s", path, what)
 		}
 	}
@@ -256,14 +255,7 @@ func squeeze(dims []int) (rows, cols int, ok bool) {
 	if len(dims) == 2 {
 		return dims[0], dims[1], true
 	}
-	var long []int
-	for _, d := range dims {
-		if d != 1 {
-			long = append(long, d)
-		}
-	}
-	for len(long) < 2 {
-		long = append(long, 1)
-	}
-	return long[0], long[1], len(long) == 2
+	long := slices.DeleteFunc(slices.Clone(dims), func(d int) bool { return d == 1 })
+	long = append(long, 1, 1)
+	return long[0], long[1], len(long) <= 4
 }

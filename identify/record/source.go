@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"hilrig/engine"
@@ -27,11 +28,7 @@ func ReadSource(ctx context.Context, file, sha256 string, s Source, m Mapping) (
 	if err != nil {
 		return nil, err
 	}
-	var names []string
-	for name := range at {
-		names = append(names, name)
-	}
-	slices.Sort(names)
+	names := slices.Sorted(maps.Keys(at))
 	x, err := s.Columns(ctx, names)
 	switch {
 	case err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()):
