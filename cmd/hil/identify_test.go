@@ -182,7 +182,10 @@ func TestIdentifyExamples(t *testing.T) {
 			continue
 		}
 		out, errs, code := execute(t, "identify", path, "--json")
-		var r linear.Result
+		var r struct {
+			linear.Result
+			Condition float64 `json:"condition"`
+		}
 		if err := json.Unmarshal([]byte(out), &r); err != nil || code != report.OK {
 			t.Fatalf("%v, exit code %d\n%s", err, code, errs)
 		}

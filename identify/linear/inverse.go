@@ -243,7 +243,7 @@ func (r *regression) enough(found bool) error {
 	if err := r.oneNumber(); err != nil {
 		return err
 	}
-	return r.examine(&solution{})
+	return r.examine()
 }
 
 func (s Spec) wantsLag() bool { return s.Lag == LagFree || s.Lag == LagAuto }
@@ -263,7 +263,7 @@ func (r *regression) findLag(from float64, known *regression) error {
 		}
 	}
 	if err == nil {
-		err = r.examine(&solution{})
+		err = r.examine()
 	}
 	if err != nil && r.spec.Lag == LagAuto {
 		r.push(0, false)

@@ -31,19 +31,18 @@ func unexcited(t Term) string {
 	return "The axis does not move as this term needs: is it the right column? Record more motion, or remove the term."
 }
 
-// checkRank takes the triangular factor rs of the column-scaled regressor apart by singular values and gives its condition
-// number. Every right singular vector whose value is below largest/MaxCondition is a combination of columns that vanishes;
+// checkRank takes the triangular factor rs of the column-scaled regressor apart by singular values. Every right singular vector whose value is below largest/MaxCondition is a combination of columns that vanishes;
 // its large entries name the terms concerned.
-func checkRank(columns []column, rs *mat.Dense, length []float64) (cond float64, err error) {
+func checkRank(columns []column, rs *mat.Dense, length []float64) error {
 	var svd mat.SVD
 	if !svd.Factorize(rs, mat.SVDThin) {
-		return 0, &Unidentifiable{Condition: math.Inf(1), Limit: MaxCondition}
+		return &Unidentifiable{Condition: math.Inf(1), Limit: MaxCondition}
 	}
 	sv := svd.Values(nil)
 	p := len(sv)
-	cond = sv[0] / sv[p-1]
+	cond := sv[0] / sv[p-1]
 	if cond <= MaxCondition {
-		return cond, nil
+		return nil
 	}
 	var v mat.Dense
 	svd.VTo(&v)
@@ -51,7 +50,7 @@ func checkRank(columns []column, rs *mat.Dense, length []float64) (cond float64,
 	for i := p - 1; i >= 0 && sv[0] > MaxCondition*sv[i]; i-- {
 		e.Combinations = append(e.Combinations, combination(columns, v.ColView(i), length, sv[i]))
 	}
-	return cond, e
+	return e
 }
 
 // combination reads a null vector of the scaled columns: entries below a twentieth of the largest are left out, the rest

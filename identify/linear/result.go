@@ -14,8 +14,6 @@ import (
 type Result struct {
 	Spec       Spec       `json:"settings"`
 	Estimates  []Estimate `json:"parameters"`
-	Condition  float64    `json:"condition"`                       // of the regressor in SI units, as published for such fits
-	Scaled     float64    `json:"condition_scaled"`                // of the regressor with columns of length one: what the refusal looks at
 	HalfCutoff []float64  `json:"values_at_half_cutoff,omitempty"` // the parameters fitted with half the band
 	Fit        fit.Misfit `json:"fit"`                             // of the rows
 	Warnings   []string   `json:"warnings"`
@@ -69,7 +67,7 @@ func (r *Result) take(reg *regression, sol *solution) (err error) {
 		rows = reg.only(false)
 	}
 	p := len(rows.columns)
-	r.Condition, r.Scaled, r.slowest = sol.condition, sol.scaled, reg.slowest
+	r.slowest = reg.slowest
 	if r.Spec.MinVelocity == FromRecord {
 		r.Spec.MinVelocity = math.Max(reg.slowest[0], reg.slowest[1])
 	}

@@ -11,11 +11,9 @@ import (
 
 // solution is what linear least squares says about W·θ = y + e. A change δ of y moves θ by (XᵀX)⁻¹·Xᵀδ.
 type solution struct {
-	theta     []float64
-	turn      []float64   // X = Z·turn, row-major, Z the instruments or else W; nil: X = Z
-	rows      *regression // that were fitted; nil: those that are kept
-	condition float64     // of W as it stands, in SI
-	scaled    float64     // of W with its columns scaled to length one
+	theta []float64
+	turn  []float64   // X = Z·turn, row-major, Z the instruments or else W; nil: X = Z
+	rows  *regression // that were fitted; nil: those that are kept
 }
 
 // MaxCondition is where a fit is refused: beyond it the digits of a parameter are made of noise. It bounds
@@ -27,7 +25,7 @@ const MaxCondition = 1e4
 // *Unidentifiable.
 func (r *regression) solve(by Form, o Options) (*solution, error) {
 	s := &solution{}
-	if err := r.examine(s); err != nil {
+	if err := r.examine(); err != nil {
 		return nil, err
 	}
 	var err error
@@ -110,8 +108,8 @@ func (r *regression) theta() ([]float64, error) {
 	return theta, err
 }
 
-// examine finds the condition of W and refuses dependent columns.
-func (r *regression) examine(s *solution) error {
+// examine refuses dependent columns.
+func (r *regression) examine() error {
 	w, columns := r.regressor()
 	p := len(w)
 	tri, _ := r.factor(w).Triangle()
@@ -123,12 +121,8 @@ func (r *regression) examine(s *solution) error {
 	if err := zeroColumns(columns, length); err != nil {
 		return err
 	}
-	own := len(r.w) - indicator(r.columns[len(r.columns)-1].term == lagTerm) // that of the lag is in another unit
-	s.condition = mat.Cond(scaled.Slice(0, own, 0, own), 2)
 	scaled.Apply(func(_, j int, v float64) float64 { return v / length[j] }, scaled)
-	var err error
-	s.scaled, err = checkRank(columns, scaled, length)
-	return err
+	return checkRank(columns, scaled, length)
 }
 
 // misfit is y − W·θ.

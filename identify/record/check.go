@@ -33,12 +33,10 @@ type Finding struct {
 
 // CheckOptions is what is known besides the record. The zero value of a number says unknown.
 type CheckOptions struct {
-	Rotary         bool
-	Presliding     float64 // m or rad, FS/σ0: the motion before sliding, for laws with bristles
-	TorqueConstant float64 // N/A or N·m/A
-	Inertia        float64 // kg or kg·m²
-	Static         bool    // plateaus of constant speed: neither acceleration nor reversals within a piece are asked for
-	Coupled        bool    // something besides the recorded force moves the axis: another joint, a spring, a hand
+	Rotary     bool
+	Presliding float64 // m or rad, FS/σ0: the motion before sliding, for laws with bristles
+	Static     bool    // plateaus of constant speed: neither acceleration nor reversals within a piece are asked for
+	Coupled    bool    // something besides the recorded force moves the axis: another joint, a spring, a hand
 }
 
 func (o CheckOptions) position() string {

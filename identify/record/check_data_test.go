@@ -28,7 +28,7 @@ func sharedRecords() []sharedRecord {
 	steady := Mapping{Time: t, Velocity: plain("velocity_rad_s"), Force: plain("torque_Nm"), Piece: "setpoint_rpm"}
 	stops := Mapping{Time: t, Velocity: plain("velocity_avg_rad_s"), Force: plain("torque_avg_Nm")}
 	return []sharedRecord{
-		{"emps/emps_estimation.csv.gz", Mapping{Time: t, Position: plain("position_m"), Reference: plain("reference_m"), Force: Column{Name: "command_V", Unit: "V", Scale: 35.15065188248547}}, CheckOptions{Inertia: 95.1}, nil},
+		{"emps/emps_estimation.csv.gz", Mapping{Time: t, Position: plain("position_m"), Reference: plain("reference_m"), Force: Column{Name: "command_V", Unit: "V", Scale: 35.15065188248547}}, CheckOptions{}, nil},
 		{"dfki_pendulum/pd_sysid.csv.gz", pendulum, rotary, nil},
 		{"dfki_pendulum/ddp.csv.gz", pendulum, rotary, nil},
 		{"dfki_pendulum/direct_collocation.csv.gz", pendulum, rotary, nil},
@@ -89,7 +89,7 @@ func TestMeasuredDamage(t *testing.T) {
 		want  string
 	}{
 		{"emps/emps_estimation.csv.gz", func(d *Record) { times(d.Force, -1) }, "force-sign force error"},
-		{"emps/emps_estimation.csv.gz", func(d *Record) { times(d.Position, 1000); d.Reference = nil }, "inertia-scale force error"},
+		{"emps/emps_estimation.csv.gz", func(d *Record) { times(d.Position, 1000); d.Reference = nil }, "range position warning"},
 		{"emps/emps_estimation.csv.gz", func(d *Record) { times(d.Reference, 1000) }, "reference-scale reference error"},
 		{"dfki_pendulum/ddp.csv.gz", func(d *Record) { times(d.Velocity, 9.5493) }, "velocity-scale velocity error"},
 		{"dfki_pendulum/ddp.csv.gz", func(d *Record) { times(d.Force, -1) }, "force-sign force error"},

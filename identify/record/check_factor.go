@@ -70,22 +70,20 @@ func relate(x, y []float64) relation {
 	return relation{lo: math.Abs(xy) / xx, hi: yy / math.Abs(xy), scale: math.Copysign(math.Sqrt(yy/xx), xy), r2: xy * xy / (xx * yy)}
 }
 
-// judge says what a relation means whose slope should be want. Nothing is said of what agrees within 2 %.
-func (c *checker) judge(kind, channel, subject string, r relation, want float64, advice string) {
-	scale := r.scale / want
-	lo, hi := r.lo/math.Abs(want), r.hi/math.Abs(want)
-	if scale < 0 {
-		c.say(kind, Fatal, channel, scale, "", advice, "%s has the opposite sign (times %.4g)", subject, scale)
+// judge says what a relation means whose slope should be one. Nothing is said of what agrees within 2 %.
+func (c *checker) judge(kind, channel, subject string, r relation, advice string) {
+	if r.scale < 0 {
+		c.say(kind, Fatal, channel, r.scale, "", advice, "%s has the opposite sign (times %.4g)", subject, r.scale)
 		return
 	}
-	if lo*0.98 <= 1 && hi*1.02 >= 1 {
+	if r.lo*0.98 <= 1 && r.hi*1.02 >= 1 {
 		return
 	}
 	severity, why := Warning, ""
-	if s := math.Abs(math.Log(scale)); s > math.Log(1.5) {
-		severity, why = Fatal, nameFactor(": ", lo, hi, c.o.Rotary)
+	if s := math.Abs(math.Log(r.scale)); s > math.Log(1.5) {
+		severity, why = Fatal, nameFactor(": ", r.lo, r.hi, c.o.Rotary)
 	}
-	c.say(kind, severity, channel, scale, "", advice, "%s is %.4g times what it should be%s", subject, scale, why)
+	c.say(kind, severity, channel, r.scale, "", advice, "%s is %.4g times what it should be%s", subject, r.scale, why)
 }
 
 // velocity compares a measured velocity with the slope of the position, both as increments of position over windows.
@@ -119,7 +117,7 @@ func (c *checker) velocity(m *motion) {
 		c.say("velocity-scale", Note, "velocity", best.r2, "", "", "velocity cannot be compared with position: there is too little motion above the noise")
 		return
 	}
-	c.judge("velocity-scale", "velocity", "velocity, against the slope of the position,", best, 1,
+	c.judge("velocity-scale", "velocity", "velocity, against the slope of the position,", best,
 		fmt.Sprintf("Check unit and sign of both columns, position in %s and velocity in %s/s, and the unit of time.", u, u))
 	if best.scale > 0 {
 		c.velocityLag(m, best.scale)
@@ -204,20 +202,14 @@ func (c *checker) factors(m *motion) {
 			ref = unwrap(ref)
 		}
 		if r := relate(ref, m.x); r.r2 > 0.9 && (r.scale < 0 || r.lo > 1.5 || r.hi < 1/1.5) {
-			c.judge("reference-scale", "reference", "position, against the reference it follows,", r, 1, "Check unit and sign of both columns.")
+			c.judge("reference-scale", "reference", "position, against the reference it follows,", r, "Check unit and sign of both columns.")
 		}
 	}
 	if len(d.Current) == 0 || len(d.Force) == 0 {
 		return
 	}
 	r := relate(d.Current, d.Force)
-	switch u := c.o.force() + "/A"; {
-	case r.r2 < 0.9:
-	case c.o.TorqueConstant != 0:
-		if scale := r.scale / c.o.TorqueConstant; scale < 0 || r.lo/math.Abs(c.o.TorqueConstant) > 1.1 || r.hi/math.Abs(c.o.TorqueConstant) < 0.9 {
-			c.judge("current-scale", "current", "force per current, against the given constant,", r, c.o.TorqueConstant, "Check the units of force and current, and the constant with its gear.")
-		}
-	default:
+	if u := c.o.force() + "/A"; r.r2 >= 0.9 {
 		c.say("current-scale", Note, "current", r.scale, u, "", "force is %.4g %s times the current", r.scale, u)
 	}
 	// one is computed from the other if they agree to the last digit: no second measurement

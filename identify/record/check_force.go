@@ -84,20 +84,13 @@ func (c *checker) signs(b *balance) bool {
 	return false
 }
 
-// inertia compares the regression with an inertia that is known, and says if there is none to be seen.
+// inertia says if there is none to be seen.
 func (c *checker) inertia(b *balance) {
-	mass, se := b.mass()
 	unit := "kg"
 	if c.o.Rotary {
 		unit = "kg·m²"
 	}
-	switch known := c.o.Inertia; {
-	case !(mass > 4*se):
+	if mass, se := b.mass(); !(mass > 4*se) {
 		c.say("inertia-excitation", Note, "", mass, unit, "Accelerate harder if the inertia is wanted; otherwise fix it.", "the motion hardly shows an inertia: %.3g ± %.2g %s", mass, se, unit)
-	case known > 0 && b.r2 > 0.7 && math.Abs(math.Log(mass/known)) > math.Log(2):
-		lo, hi := (mass-2*se)/known, (mass+2*se)/known
-		why := nameFactor(": ", 0.9*lo, 1.1*hi, c.o.Rotary)
-		c.say("inertia-scale", Fatal, "force", mass/known, "", "Check the units of force, position and time: force / (position / time²) is an inertia.",
-			"force and acceleration give an inertia of %.3g %s, %.3g times the known one%s", mass, unit, mass/known, why)
 	}
 }

@@ -20,9 +20,9 @@ func TestSoundExperiments(t *testing.T) {
 			{"presliding loop, not declared quasi-static", loop(r), CheckOptions{Presliding: 2e-5}, ""},
 			{"free swing", swing(r), CheckOptions{Rotary: true}, ""},
 			{"stick-slip on a spring", stickSlip(r), CheckOptions{}, ""},
-			{"vertical axis", vertical(r), CheckOptions{Inertia: 20}, ""},
+			{"vertical axis", vertical(r), CheckOptions{}, ""},
 			{"run-down", runDown(r), CheckOptions{Rotary: true}, "one-direction  warning"},
-			{"bristles under a sum of sines", bristles(r), CheckOptions{Inertia: 1, Presliding: 1.5e-5}, ""},
+			{"bristles under a sum of sines", bristles(r), CheckOptions{Presliding: 1.5e-5}, ""},
 			{"torque in steps", relay(r), CheckOptions{Rotary: true}, ""},
 		} {
 			if bad := kinds(Check([]*Record{c.d}, c.o), Warning); bad != c.allow {

@@ -74,8 +74,8 @@ func TestSoundRecords(t *testing.T) {
 			d *Record
 			o CheckOptions
 		}{
-			"servo": {servo(seed), CheckOptions{Inertia: 20, TorqueConstant: 35, Presliding: 2e-5}},
-			"crank": {crank(seed), CheckOptions{Rotary: true, Inertia: 0.05}},
+			"servo": {servo(seed), CheckOptions{Presliding: 2e-5}},
+			"crank": {crank(seed), CheckOptions{Rotary: true}},
 		} {
 			if bad := kinds(Check([]*Record{c.d}, c.o), Warning); bad != "" {
 				t.Errorf("%s, seed %d: %s", name, seed, bad)
@@ -99,7 +99,7 @@ func TestDamagedRecords(t *testing.T) {
 		also   string // kinds that follow from the same damage
 	}{
 		{"velocity in mm/s", false, func(d *Record, _ *CheckOptions) { times(d.Velocity, 1000) }, "velocity-scale", Fatal, "thousand", ""},
-		{"position in mm", false, func(d *Record, o *CheckOptions) { times(d.Position, 1000); times(d.Reference, 1000) }, "velocity-scale", Fatal, "one over thousand", "inertia-scale resolution range"},
+		{"position in mm", false, func(d *Record, o *CheckOptions) { times(d.Position, 1000); times(d.Reference, 1000) }, "velocity-scale", Fatal, "one over thousand", "resolution range"},
 		{"position and velocity in mm", false, func(d *Record, o *CheckOptions) {
 			times(d.Position, 1000)
 			times(d.Velocity, 1000)
@@ -125,8 +125,6 @@ func TestDamagedRecords(t *testing.T) {
 		{"velocity 3 samples early", true, func(d *Record, _ *CheckOptions) { copy(d.Velocity, d.Velocity[3:]) }, "velocity-lag", Warning, "samples, earlier", ""},
 		{"force reversed", false, func(d *Record, _ *CheckOptions) { times(d.Force, -1); times(d.Current, -1) }, "force-sign", Fatal, "wrong sign", ""},
 		{"torque reversed", true, func(d *Record, _ *CheckOptions) { times(d.Force, -1) }, "force-sign", Fatal, "wrong sign", ""},
-		{"force in mN", false, func(d *Record, _ *CheckOptions) { times(d.Force, 1000) }, "inertia-scale", Fatal, "thousand", "current-scale"},
-		{"current in mA", false, func(d *Record, _ *CheckOptions) { times(d.Current, 1000) }, "current-scale", Fatal, "one over thousand", ""},
 		{"force limited", false, func(d *Record, _ *CheckOptions) {
 			for k := range d.Force {
 				d.Force[k] = max(-60, min(60, d.Force[k]))
@@ -165,7 +163,7 @@ func TestDamagedRecords(t *testing.T) {
 				d.Position[k] = math.Round(d.Position[k] / 0.6e-6)
 			}
 			d.Velocity, d.Reference = nil, nil
-		}, "counts", Warning, "whole number", "inertia-scale resolution"},
+		}, "counts", Warning, "whole number", "resolution"},
 		{"angle that begins anew", true, func(d *Record, _ *CheckOptions) {
 			for k := range d.Position {
 				d.Position[k] = math.Remainder(d.Position[k]+2.5, 2*math.Pi)
@@ -201,9 +199,9 @@ func TestDamagedRecords(t *testing.T) {
 		{"jitter", false, func(d *Record, _ *CheckOptions) { d.Clock.Jitter = 0.03 }, "jitter", Warning, "3 % rms", ""},
 		{"clock that slows down", false, func(d *Record, _ *CheckOptions) { d.Clock.Drift = 5e-3 }, "clock-drift", Warning, "5.0 samples", ""},
 	} {
-		d, o := servo(7), CheckOptions{Inertia: 20, TorqueConstant: 35, Presliding: 2e-5}
+		d, o := servo(7), CheckOptions{Presliding: 2e-5}
 		if c.rotary {
-			d, o = crank(7), CheckOptions{Rotary: true, Inertia: 0.05}
+			d, o = crank(7), CheckOptions{Rotary: true}
 		}
 		c.spoil(d, &o)
 		found := Check([]*Record{d}, o)
@@ -283,7 +281,7 @@ func TestCheckSurvives(t *testing.T) {
 		if n%2 == 1 {
 			d.Position = nil
 		}
-		found := Check([]*Record{d, d}, CheckOptions{Rotary: n%3 == 0, Presliding: 1e-6, Inertia: 1, TorqueConstant: 1})
+		found := Check([]*Record{d, d}, CheckOptions{Rotary: n%3 == 0, Presliding: 1e-6})
 		if _, err := json.Marshal(found); err != nil {
 			t.Errorf("record %d, size %g: %v: %+v", n, size, err, found)
 		}

@@ -12,7 +12,7 @@ const (
 	jitterWarn = 0.005 // rms, above: worth a remark
 	jitterBad  = 0.05  // rms, above: derivatives by differences would be wrong by as much
 	gapFactor  = 1.5   // an interval longer than this has lost at least a sample
-	bridge     = 5     // intervals that resampling bridges unless told otherwise
+	bridge     = 5     // median intervals, the longest gap that resampling bridges
 	driftBad   = 1     // samples: a grid that is off by more is no description of the recording
 )
 
@@ -53,9 +53,6 @@ func (t *converted) stretches(lo, hi int) ([][2]int, error) {
 	limit, how := gapFactor*median, "Cut the file there and use the longer part: a filter cannot run across a gap. Or let data.split_gaps cut it into pieces, or data.resample fill short gaps."
 	if m.Resample {
 		limit, how = bridge*median, "Cut the record into pieces there with data.split_gaps."
-		if m.MaxGap > 0 {
-			limit = m.MaxGap
-		}
 	}
 
 	out, first := [][2]int(nil), lo

@@ -37,7 +37,6 @@ type Mapping struct {
 	Resample      bool
 	ResampleRate  float64       // Hz of the even grid; 0: one over the median interval
 	Interpolation Interpolation // between the samples
-	MaxGap        float64       // s, Resample bridges no longer gap; 0: five median intervals
 	SplitGaps     bool          // a gap begins a new piece instead of being refused
 
 	// Watch is told now and then how many of the bytes of the file were read, and how many rows; nil: nobody.

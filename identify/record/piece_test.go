@@ -132,7 +132,7 @@ func TestResamplingOrder(t *testing.T) {
 }
 
 func TestUnevenTime(t *testing.T) {
-	var even, jitter, gap []float64
+	var even, jitter, gap, wide []float64
 	for k := range 200 {
 		x := float64(k) * 1e-3
 		even = append(even, x)
@@ -140,12 +140,15 @@ func TestUnevenTime(t *testing.T) {
 		if k < 100 || k >= 104 {
 			gap = append(gap, x)
 		}
+		if k < 100 || k >= 110 {
+			wide = append(wide, x)
+		}
 	}
 	square := func(s float64) float64 { return s * s }
 	base := Mapping{Time: Column{Name: "t"}, Position: Column{Name: "x"}}
 	fill, split, both := base, base, base
 	fill.Resample, split.SplitGaps = true, true
-	both.Resample, both.SplitGaps, both.MaxGap = true, true, 2e-3
+	both.Resample, both.SplitGaps = true, true
 
 	if _, err := piecesOf(timed(jitter, square), base); err == nil || !strings.Contains(err.Error(), "data.resample") {
 		t.Errorf("jitter: %v", err)
@@ -170,16 +173,15 @@ func TestUnevenTime(t *testing.T) {
 		t.Errorf("bridged %d samples, %+v", d.Len(), d.Clock)
 	}
 	for name, m := range map[string]Mapping{"split": split, "split what is too long to bridge": both} {
-		got := pieces(t, timed(gap, square), m)
-		if len(got) != 2 || got[0].Len() != 100 || got[1].Len() != 96 || got[1].Piece != "part 2" || math.Abs(got[1].Start-0.104) > 1e-12 {
+		got := pieces(t, timed(wide, square), m)
+		if len(got) != 2 || got[0].Len() != 100 || got[1].Len() != 90 || got[1].Piece != "part 2" || math.Abs(got[1].Start-0.11) > 1e-12 {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
-	fill.MaxGap = 2e-3
-	if _, err := piecesOf(timed(gap, square), fill); err == nil || !strings.Contains(err.Error(), "data.split_gaps") {
+	if _, err := piecesOf(timed(wide, square), fill); err == nil || !strings.Contains(err.Error(), "data.split_gaps") {
 		t.Errorf("too long to bridge: %v", err)
 	}
-	fill.MaxGap, fill.ResampleRate = 0, 1e9
+	fill.ResampleRate = 1e9
 	if _, err := piecesOf(timed(jitter, square), fill); err == nil || !strings.Contains(err.Error(), "does not suit") {
 		t.Errorf("absurd rate: %v", err)
 	}

@@ -173,7 +173,7 @@ func TestChecksOfALongRecord(t *testing.T) {
 	bytes := func(d *Record) float64 {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		if bad := kinds(Check([]*Record{d}, CheckOptions{Inertia: 20}), Fatal); bad != "" {
+		if bad := kinds(Check([]*Record{d}, CheckOptions{}), Fatal); bad != "" {
 			t.Errorf("sound: %s", bad)
 		}
 		runtime.ReadMemStats(&after)
@@ -187,7 +187,7 @@ func TestChecksOfALongRecord(t *testing.T) {
 	d := record(110)
 	d.Position[d.Len()/2+77]++
 	times(d.Force, -1)
-	bad := kinds(Check([]*Record{d}, CheckOptions{Inertia: 20}), Warning)
+	bad := kinds(Check([]*Record{d}, CheckOptions{}), Warning)
 	for _, want := range []string{"outliers position warning", "force-sign force error"} {
 		if !strings.Contains(bad, want) {
 			t.Errorf("%q, want %s", bad, want)
