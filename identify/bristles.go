@@ -85,12 +85,10 @@ func (b bristleMethod) run(j *job, ctx context.Context) (*stage, error) {
 
 // knowsBristle tells whether earlier methods found all that a descent of the bristle model has to start from.
 func (j *job) knowsBristle() bool {
-	for _, n := range []string{"M", "sigma0", "Fc", "Fs", "vs"} {
-		if _, ok := j.found.get(n); !ok {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc([]string{"M", "sigma0", "Fc", "Fs", "vs"}, func(n string) bool {
+		_, ok := j.found.get(n)
+		return !ok
+	})
 }
 
 // points are the means at constant speed of records.

@@ -71,11 +71,9 @@ func Compare(models []Ranked) (*Comparison, error) {
 		if q := r.Quantity + r.Fit.Unit; q != quantity {
 			return nil, fmt.Errorf("%s explains %s and another model %s: only models of the same quantity can be compared", m.Name, q, quantity)
 		}
-		if r.Validation == nil {
-			validated = false
-			continue
+		if validated = validated && r.Validation != nil; r.Validation != nil {
+			m.VRMS, m.VFit = &r.Validation.Fit.RMS, r.Validation.Fit.Percent
 		}
-		m.VRMS, m.VFit = &r.Validation.Fit.RMS, r.Validation.Fit.Percent
 	}
 	weigh(c.Models)
 
@@ -372,12 +370,7 @@ func (c *Comparison) bristle(validated bool) string {
 
 // tested tells whether the best model was held against every other one that has a result.
 func (c *Comparison) tested() bool {
-	for _, m := range c.Models[1:] {
-		if m.Result != nil && m.PValue == nil {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(c.Models[1:], func(m Ranked) bool { return m.Result != nil && m.PValue == nil })
 }
 
 // otherRecord is the first model that was fitted to another file than the best one, "" if there is none.

@@ -47,16 +47,13 @@ func noiseOf(y []float64, pieces []int) float64 {
 	if len(y) == 0 {
 		return 0
 	}
-	var each [][]float64
-	for i, from := range pieces {
-		to := len(y)
-		if i+1 < len(pieces) {
-			to = pieces[i+1]
-		}
-		each = append(each, y[from:to])
+	if pieces == nil {
+		pieces = []int{0}
 	}
-	if each == nil {
-		each = [][]float64{y}
+	var each [][]float64
+	ends := append(slices.Clone(pieces), len(y))
+	for i, from := range pieces {
+		each = append(each, y[from:ends[i+1]])
 	}
 	return math.Max(numeric.Noise(each...), leastNoise*(slices.Max(y)-slices.Min(y)))
 }

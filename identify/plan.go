@@ -35,6 +35,7 @@ import (
 	"strings"
 	"time"
 
+	"hilrig/engine/numeric"
 	"hilrig/engine/spelling"
 	"hilrig/identify/axis"
 	"hilrig/identify/bristle"
@@ -252,10 +253,9 @@ func (f found) start(params []fit.Param, given []Given) {
 			continue
 		}
 		x, ok := f.get(p.Name)
-		if !ok || math.IsNaN(x) || math.IsInf(x, 0) || p.Log && x <= 0 {
-			continue
+		if ok && numeric.Finite(x) && !(p.Log && x <= 0) {
+			p.Value = math.Min(math.Max(x, p.Lo), p.Hi)
 		}
-		p.Value = math.Min(math.Max(x, p.Lo), p.Hi)
 	}
 }
 

@@ -284,11 +284,9 @@ func (r *Result) measureMoves() {
 		s := &r.Sensitivity[i]
 		for k := range r.Parameters {
 			p := &r.Parameters[k]
-			se, x := r.Err(p), s.Values[p.Name]
-			if p.Fixed || se == nil || *se == 0 || state(p.Name) {
-				continue
-			}
-			if _, there := s.Values[p.Name]; !there {
+			se := r.Err(p)
+			x, there := s.Values[p.Name]
+			if !there || p.Fixed || se == nil || *se == 0 || state(p.Name) {
 				continue
 			}
 			if m := math.Abs(x-p.Value) / *se; m > s.Moves {

@@ -107,11 +107,10 @@ func (r *Result) judge(suspicions []string) {
 			r.Warnings = append(r.Warnings, fmt.Sprintf("%s are strongly correlated, though each is known to %.2g %%: %s", names, 100**in.RelErr, in.Why))
 			continue
 		}
-		if len(in.Names) == 1 {
-			say(Weak, "%s: %s. %s", names, in.Why, sentence(in.Advice))
-		} else {
-			say(Weak, "%s cannot be told apart: %s. %s", names, in.Why, sentence(in.Advice))
+		if len(in.Names) > 1 {
+			names += " cannot be told apart"
 		}
+		say(Weak, "%s: %s. %s", names, in.Why, sentence(in.Advice))
 		for _, n := range in.Names {
 			if p, ok := r.Param(n); ok && len(in.Names) == 1 {
 				p.Worth = "not identifiable"
@@ -191,11 +190,7 @@ func (r *Result) worth(p *Parameter, say func(Verdict, string, ...any)) string {
 
 // viscous tells whether a parameter is a coefficient of viscous friction, of one joint or direction or of all.
 func viscous(name string) bool {
-	switch strings.TrimRight(name, "+-12") {
-	case "Fv", "sigma", "alpha":
-		return name != "sigma1" && name != "alpha1"
-	}
-	return false
+	return slices.Contains([]string{"Fv", "sigma", "alpha"}, strings.TrimRight(name, "+-12")) && name != "sigma1" && name != "alpha1"
 }
 
 // state tells whether a parameter is where a record, a piece of it or a segment begins, not a property of the axis.

@@ -270,10 +270,7 @@ func stretches(pieces [][]float64) [][]float64 {
 	for _, x := range pieces {
 		total += len(x)
 	}
-	every := 1
-	if total > mostSamples {
-		every = (total + mostSamples - 1) / mostSamples
-	}
+	every := max(1, (total+mostSamples-1)/mostSamples)
 	var out [][]float64
 	for _, x := range pieces {
 		run := len(x)

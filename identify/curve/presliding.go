@@ -129,12 +129,7 @@ func (t *tied) oneWay() bool {
 	if t.static != nil || t.params[l.offset].Fixed || t.params[l.level[0]].Fixed && t.params[l.level[1]].Fixed {
 		return false
 	}
-	for _, l := range t.loops {
-		if l.relaxed || len(l.turnX) > 0 || l.dir[0] != t.loops[0].dir[0] {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(t.loops, func(l *loop) bool { return l.relaxed || len(l.turnX) > 0 || l.dir[0] != t.loops[0].dir[0] })
 }
 
 // refuseSigma1 says what the loops know of sigma1.

@@ -119,12 +119,10 @@ func (m *model) run(d *record.Record, force []float64, band float64) ([]float64,
 	var best []float64
 	least := math.Inf(1)
 	for _, share := range followShares {
-		x, err := m.simulate(d, nil, d.Reference, 2*math.Pi*share*band)
-		if err != nil {
-			continue
-		}
-		if e := distance(x, d.Position); e < least {
-			best, least = x, e
+		if x, err := m.simulate(d, nil, d.Reference, 2*math.Pi*share*band); err == nil {
+			if e := distance(x, d.Position); e < least {
+				best, least = x, e
+			}
 		}
 	}
 	if best == nil {

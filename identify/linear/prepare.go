@@ -229,30 +229,25 @@ func (f *filters) side(x []float64, rough bool, moving []bool) []float64 {
 // must therefore be taken before, and its filtered column is no longer ±1 near a reversal. Samples of slow motion are cut out
 // before the filter, or it would carry what happens there into its neighbours.
 func (s Spec) direct(recs []*record.Record, steady bool) (*form, error) {
-	f, err := s.start(recs, steady)
+	m, err := s.start(recs, steady)
 	if err != nil {
 		return nil, err
 	}
+	f := m.f
 	near := max(1, int(0.4/(s.band(1/f.dt)*f.dt)))
-	m := &form{
-		columns: s.columns(), f: f,
-		skip:  f.every * int(math.Ceil(s.Trim/f.dt/float64(f.every))),
-		reach: f.smooth.settle() + f.both.settle() + f.calm.settle(),
-		track: func(low lowpass, rec, from, to int) track { return f.of(low, recs[rec].Position[from:to]) },
-		side: func(x []float64, moving []bool) func(at int) float64 {
-			y := f.side(x, true, moving)
-			return func(at int) float64 { return y[min(max(at, 0), len(y)-1)] }
-		},
-		whole: 0.5,
-		share: func(moving []bool, at int) float64 {
-			n, all := 0, 0
-			for k := max(at-near, 0); k <= min(at+near, len(moving)-1); k++ {
-				if all++; moving[k] {
-					n++
-				}
-			}
-			return float64(n) / float64(all)
-		},
+	m.skip = f.every * int(math.Ceil(s.Trim/f.dt/float64(f.every)))
+	m.reach = f.smooth.settle() + f.both.settle() + f.calm.settle()
+	m.side = func(x []float64, moving []bool) func(at int) float64 {
+		y := f.side(x, true, moving)
+		return func(at int) float64 { return y[min(max(at, 0), len(y)-1)] }
+	}
+	m.whole = 0.5
+	m.share = func(moving []bool, at int) float64 {
+		n, all := 0, 0
+		for k := max(at-near, 0); k <= min(at+near, len(moving)-1); k++ {
+			n, all = n+indicator(moving[k]), all+1
+		}
+		return float64(n) / float64(all)
 	}
 	m.sides = func(rec, from, to int, p places, way []float64, moving []bool) rows {
 		return m.rows(m.track(f.smooth, rec, from, to), p, way, moving)
@@ -264,8 +259,8 @@ func (s Spec) direct(recs []*record.Record, steady bool) (*form, error) {
 // interval of a short piece no better; an inertia is off by twice as much.
 const sameRate = 1e-4
 
-// start checks that the records go together and designs their filters.
-func (s Spec) start(recs []*record.Record, steady bool) (*filters, error) {
+// start checks that the records go together and begins a form with their filters.
+func (s Spec) start(recs []*record.Record, steady bool) (*form, error) {
 	if len(recs) == 0 {
 		return nil, &record.Error{Msg: "no record to fit"}
 	}
@@ -280,16 +275,15 @@ func (s Spec) start(recs []*record.Record, steady bool) (*filters, error) {
 			return nil, d.Fail(0, "Name both columns.", "%d positions and %d forces: the fit needs both, sample by sample", len(d.Position), len(d.Force))
 		}
 	}
-	return s.design(first.Dt, steady)
-}
-
-// columns are those of the terms of an axis.
-func (s Spec) columns() []column {
-	c := make([]column, len(s.Terms))
-	for j, t := range s.Terms {
-		c[j] = column{t, t.symbol(s.Rotary), t.unit(s.Rotary)}
+	f, err := s.design(first.Dt, steady)
+	if err != nil {
+		return nil, err
 	}
-	return c
+	m := &form{f: f, track: func(low lowpass, rec, from, to int) track { return f.of(low, recs[rec].Position[from:to]) }}
+	for _, t := range s.Terms {
+		m.columns = append(m.columns, column{t, t.symbol(s.Rotary), t.unit(s.Rotary)})
+	}
+	return m, nil
 }
 
 // count is the number of rows that n samples give, 0 if they are too few for the filters.

@@ -79,10 +79,10 @@ func (r *Result) take(reg *regression, sol *solution) (err error) {
 			row := r.sol.Jac[k*p : k*p+p]
 			if sol.turn == nil {
 				row[i] = x
-				continue
-			}
-			for j, c := range sol.turn[i*p : i*p+p] {
-				row[j] += c * x
+			} else {
+				for j, c := range sol.turn[i*p : i*p+p] {
+					row[j] += c * x
+				}
 			}
 		}
 	}

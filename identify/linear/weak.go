@@ -3,7 +3,6 @@ package linear
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"hilrig/identify/record"
 )
@@ -71,10 +70,11 @@ func bump(n int, h float64) window {
 
 // weak is the form with windows, one every Decimate samples.
 func (s Spec) weak(recs []*record.Record) (*form, error) {
-	f, err := s.start(recs, true)
+	m, err := s.start(recs, true)
 	if err != nil {
 		return nil, err
 	}
+	f := m.f
 	length := weakHalf / (weakShare * s.band(1/f.dt))
 	const least = 8 // samples, below which sums are poor integrals
 	n := 2 * int(math.Round(length/f.dt/2))
@@ -90,46 +90,43 @@ func (s Spec) weak(recs []*record.Record) (*form, error) {
 		}
 		return out
 	}
-	return &form{
-		columns: s.columns(), f: f,
-		skip:  max(int(math.Ceil(s.Trim/f.dt)), n/2), // the window fits
-		reach: f.smooth.settle() + f.calm.settle() + n/2,
-		track: func(low lowpass, rec, from, to int) track { return f.of(low, recs[rec].Position[from:to]) },
-		side: func(x []float64, _ []bool) func(at int) float64 {
-			return func(at int) float64 {
-				at = min(max(at-n/2, 0), len(x)-n-1)
-				return dot(win.phi, x[at:at+n+1])
+	m.skip = max(int(math.Ceil(s.Trim/f.dt)), n/2) // the window fits
+	m.reach = f.smooth.settle() + f.calm.settle() + n/2
+	m.side = func(x []float64, _ []bool) func(at int) float64 {
+		return func(at int) float64 {
+			at = min(max(at-n/2, 0), len(x)-n-1)
+			return dot(win.phi, x[at:at+n+1])
+		}
+	}
+	m.whole = 0.99
+	m.share = func(moving []bool, at int) float64 {
+		sum := 0.0
+		for k, phi := range win.phi {
+			if moving[at-n/2+k] {
+				sum += phi
 			}
-		},
-		whole: 0.99,
-		share: func(moving []bool, at int) float64 {
-			sum := 0.0
-			for k, phi := range win.phi {
-				if moving[at-n/2+k] {
-					sum += phi
-				}
+		}
+		return sum
+	}
+	m.sides = func(rec, from, to int, p places, way []float64, _ []bool) rows {
+		x := recs[rec].Position[from:to]
+		q, v, a := f.motion(f.smooth, x)
+		out := rows{w: make([][]float64, len(s.Terms)), v: negative(over(win.d1, x, p))}
+		for j, t := range s.Terms {
+			switch t {
+			case Inertia:
+				out.w[j] = over(win.d2, x, p)
+			case Viscous:
+				out.w[j] = out.v
+			case Stiffness, GravitySin, GravityCos:
+				out.w[j] = over(win.phi, t.column(x, v, a, way), p)
+			default:
+				out.w[j] = over(win.phi, t.column(q, v, a, way), p)
 			}
-			return sum
-		},
-		sides: func(rec, from, to int, p places, way []float64, _ []bool) rows {
-			x := recs[rec].Position[from:to]
-			q, v, a := f.motion(f.smooth, x)
-			out := rows{w: make([][]float64, len(s.Terms)), v: negative(over(win.d1, x, p))}
-			for j, t := range s.Terms {
-				switch t {
-				case Inertia:
-					out.w[j] = over(win.d2, x, p)
-				case Viscous:
-					out.w[j] = slices.Clone(out.v)
-				case Stiffness, GravitySin, GravityCos:
-					out.w[j] = over(win.phi, t.column(x, v, a, way), p)
-				default:
-					out.w[j] = over(win.phi, t.column(q, v, a, way), p)
-				}
-			}
-			return out
-		},
-	}, nil
+		}
+		return out
+	}
+	return m, nil
 }
 
 func negative(x []float64) []float64 {

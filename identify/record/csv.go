@@ -314,13 +314,11 @@ func plainUnit(u string) string {
 }
 
 func anyNumber(rec []string, comma bool) bool {
-	for _, c := range rec {
+	return slices.ContainsFunc(rec, func(c string) bool {
 		if comma {
 			c = strings.Replace(c, ",", ".", 1)
 		}
-		if _, err := strconv.ParseFloat(c, 64); err == nil {
-			return true
-		}
-	}
-	return false
+		_, err := strconv.ParseFloat(c, 64)
+		return err == nil
+	})
 }
