@@ -52,10 +52,6 @@ func newLoop(d *record.Record, o LoopOptions) (*loop, error) {
 	if n == 0 || len(d.Position) != n {
 		return nil, d.Fail(0, "Name both columns in data.columns.", "a presliding loop needs position and force of equal length, here %d and %d", len(d.Position), n)
 	}
-	if o.Rig < 0 || o.NoiseX < 0 || o.NoiseU < 0 || math.IsNaN(o.Rig+o.NoiseX+o.NoiseU) {
-		return nil, &fit.ParamError{Problems: []string{fmt.Sprintf("presliding: rig %g %s, noise %g %s and %g %s: want none below 0",
-			o.Rig, turn.unit("N/m"), o.NoiseX, turn.unit("m"), o.NoiseU, turn.unit("N"))}}
-	}
 	if err := sane(d, d.Position, d.Force); err != nil {
 		return nil, err
 	}

@@ -29,7 +29,6 @@ type side struct{ fc, fs, vs, fv int }
 type staticMap struct {
 	curve  friction.Curve
 	flat   bool // no share
-	gauss  bool // delta is 2
 	v      []float64
 	side   [2]side // forward, backward
 	delta  int
@@ -41,9 +40,7 @@ type staticMap struct {
 func bindStatic(law string, params []fit.Param) (*staticMap, error) {
 	m := &staticMap{n: len(params)}
 	switch law {
-	case "", "lugre":
-		m.curve, m.gauss = friction.BoPavelescu, true
-	case "stribeck-bo-pavelescu":
+	case "", "lugre", "stribeck-bo-pavelescu":
 		m.curve = friction.BoPavelescu
 	case "stribeck-hess-soom":
 		m.curve = friction.HessSoom
@@ -56,33 +53,11 @@ func bindStatic(law string, params []fit.Param) (*staticMap, error) {
 	}
 	at := index(params)
 	m.offset, m.delta = at.of("offset"), at.of("delta")
-	var bad []string
 	for i, d := range []string{"+", "-"} {
 		s := side{fc: at.of("Fc"+d, "Fc"), fs: at.of("Fs"+d, "Fs"), vs: at.of("vs"+d, "vs"), fv: at.of("Fv"+d, "sigma2"+d, "Fv", "sigma2")}
-		m.side[i] = s
-		if s.fc < 0 {
-			bad = append(bad, fmt.Sprintf("Fc%s or Fc: missing, every static map has a Coulomb level", d))
+		if m.side[i] = s; s.fc < 0 || (s.fs < 0) != (s.vs < 0) && !m.flat {
+			return nil, &fit.ParamError{Problems: []string{fmt.Sprintf("direction %s: every static map has a Coulomb level Fc, and Fs and vs belong together: give both or none", d)}}
 		}
-		if (s.fs < 0) != (s.vs < 0) && !m.flat {
-			bad = append(bad, fmt.Sprintf("Fs and vs belong together: give both or none (direction %s)", d))
-		}
-	}
-	for _, name := range []string{"Fc", "Fs", "vs", "Fv", "sigma2"} {
-		_, both := at[name]
-		_, plus := at[name+"+"]
-		_, minus := at[name+"-"]
-		if both && (plus || minus) || plus != minus {
-			bad = append(bad, fmt.Sprintf("%s: give %s alone, or %s+ and %s-", name, name, name, name))
-		}
-	}
-	if at.of("Fv", "Fv+") >= 0 && at.of("sigma2", "sigma2+") >= 0 {
-		bad = append(bad, "Fv and sigma2 are two names of the same: give one")
-	}
-	if m.delta >= 0 && (m.gauss || m.flat || m.curve != friction.BoPavelescu) {
-		bad = append(bad, "delta: only stribeck-bo-pavelescu has this exponent")
-	}
-	if bad != nil {
-		return nil, &fit.ParamError{Problems: bad}
 	}
 	return m, nil
 }

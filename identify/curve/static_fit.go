@@ -189,9 +189,6 @@ func usable(points []Point) (used []Point, notes []string, err error) {
 		if !numeric.AllFinite(p.V, p.F, p.SE) {
 			return nil, nil, &record.Error{File: p.From, Msg: fmt.Sprintf("point %d: velocity %g, force %g ± %g: want finite numbers", i+1, p.V, p.F, p.SE), Hint: "Leave that point out."}
 		}
-		if p.SE < 0 {
-			return nil, nil, &record.Error{File: p.From, Msg: fmt.Sprintf("point %d: standard error %g, want ≥ 0", i+1, p.SE), Hint: "Leave that point out."}
-		}
 		if p.V != 0 {
 			used = append(used, p)
 		}

@@ -192,9 +192,6 @@ func stepsOf(d *record.Record, o StepOptions, load float64) ([]*plateau, error) 
 	if len(d.Load) != n && !(load > 0) && !o.Coefficient {
 		return nil, d.Fail(0, "Name the column of the normal load, give N0, or say that the force is a coefficient.", "no normal load")
 	}
-	if !(o.Machine >= 0) {
-		return nil, &fit.ParamError{Problems: []string{fmt.Sprintf("machine: %g %s, want ≥ 0", o.Machine, rotary(o.Rotary).unit("N/m"))}}
-	}
 	v, f, normal := make([]float64, n), make([]float64, n), make([]float64, n)
 	sign := math.Copysign(1, numeric.Median(d.Velocity))
 	for k := range n {
