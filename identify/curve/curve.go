@@ -141,9 +141,6 @@ func (e *evaluator) both(theta, r, j []float64) engine.Status {
 // the model itself, at the end.
 func (s *system) solve(ctx context.Context, watch fit.Watch) (*fit.Solution, error) {
 	began := time.Now()
-	if err := fit.Check(s.params); err != nil {
-		return nil, err
-	}
 	free, at := fit.Free(s.params)
 	if len(free) == 0 {
 		return nil, &fit.ParamError{Problems: []string{"every parameter is fixed: free at least one"}}
@@ -168,9 +165,6 @@ func (s *system) solve(ctx context.Context, watch fit.Watch) (*fit.Solution, err
 	}
 	sol.Objective, sol.Cost, sol.Unit = "half the sum of squares", cost/2, s.unit
 	sol.Compute = time.Since(began)
-	if sol.Extra == nil {
-		sol.Extra = map[string]any{}
-	}
 	return sol, nil
 }
 

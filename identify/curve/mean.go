@@ -12,12 +12,7 @@ import "math"
 // correlation is not trusted to make the mean better than that of independent samples.
 func meanError(x []float64) (m, se float64) {
 	n := len(x)
-	if n == 0 {
-		return 0, 0
-	}
-	if m = mean(x); n < 2 {
-		return m, 0
-	}
+	m = mean(x)
 	// means of blocks say the same of a long series
 	if every := (n + longest - 1) / longest; every > 1 {
 		blocks := make([]float64, n/every)

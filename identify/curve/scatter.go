@@ -10,9 +10,6 @@ import (
 // Σ r²/(se² + τ²) equals the degrees of freedom (Mandel and Paule). It is zero while it was zero and chance would bring as
 // much in one case of a hundred.
 func mandelPaule(r, se []float64, free, was float64) float64 {
-	if free < 1 {
-		return was
-	}
 	chi := func(tau float64) float64 {
 		s := 0.0
 		for k, a := range r {

@@ -17,9 +17,6 @@ import (
 // at rest of the linear surrogate (6.19) or the largest force, vs where 1/e of the excess is left.
 func StaticParams(points []Point, law string, asymmetric bool) []fit.Param {
 	v, f, mid, both := folded(points)
-	if len(v) == 0 {
-		return nil
-	}
 	top, fast := slices.Max(f), v[len(v)-1]
 	if !(top > 0) {
 		top = 1
@@ -215,9 +212,7 @@ func (m *staticMap) linear(params []fit.Param, theta, y, w []float64) ([]float64
 			}
 			a.Add(x, 0)
 		}
-		if a.Solve(x) != nil {
-			return nil, 0
-		}
+		_ = a.Solve(x) // which the ridge makes possible
 		for i, p := range cols {
 			theta[p] = min(max(theta[p]+x[i], params[p].Lo), params[p].Hi)
 		}

@@ -73,9 +73,6 @@ func tie(static *staticFit, loops []*loop, params []fit.Param) (*tied, error) {
 	t := &tied{static: static, loops: loops, own: len(params), turns: loops[0].turns, rate: at.of("sigma1")}
 	t.params = slices.Clone(params)
 	sigma0, level, offset := at.of("sigma0"), [2]int{at.of("Fs+", "Fs", "Fc+", "Fc"), at.of("Fs-", "Fs", "Fc-", "Fc")}, at.of("offset")
-	if sigma0 < 0 || level[0] < 0 || level[1] < 0 {
-		return nil, &fit.ParamError{Problems: []string{"a presliding loop needs the parameters sigma0 and Fs"}}
-	}
 	top, far := 0.0, 0.0
 	for _, l := range loops {
 		top = max(top, slices.Max(l.u)-slices.Min(l.u))

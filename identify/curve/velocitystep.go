@@ -286,9 +286,6 @@ func (x *stepFit) checkNames(params []fit.Param, turn rotary) error {
 			bad = append(bad, n+": missing")
 		}
 	}
-	if x.at.of("mu0") >= 0 && x.at.of("v0") < 0 {
-		bad = append(bad, "v0: missing; it is the speed at which the coefficient is mu0")
-	}
 	for _, n := range []string{"v0", "N0"} {
 		if i := x.at.of(n); i >= 0 && !params[i].Fixed {
 			bad = append(bad, n+": must be fixed, it is a choice and no result")

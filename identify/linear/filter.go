@@ -70,9 +70,6 @@ func (f lowpass) padding() int { return 3 * (2*len(f) + 1) }
 
 // settle is the number of samples after which the filter has forgotten where it began, to 1e-13.
 func (f lowpass) settle() int {
-	if f == nil {
-		return 0
-	}
 	slowest := 0.0
 	for _, s := range f {
 		radius := math.Sqrt(s.a2)

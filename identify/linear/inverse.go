@@ -51,9 +51,6 @@ func InverseDynamics(d *record.Record, s Spec) (*Result, error) {
 
 // Fit fits the terms of s to all records at once, in the given form. Errors are as those of InverseDynamics.
 func Fit(recs []*record.Record, s Spec, by Form, o Options) (*Result, error) {
-	if by == "" {
-		by = Direct
-	}
 	if err := s.options(by, o); err != nil {
 		return nil, err
 	}
@@ -275,10 +272,7 @@ func (r *regression) findLag(from float64, known *regression) error {
 // half is the solution with the rows once more through a low-pass at half the band. Noise of the position biases the
 // parameters the more the wider the band is; where it does not matter, the values stay. nil: the record is too short for that.
 func (r *regression) half(by Form, o Options, theta []float64) []float64 {
-	low, err := butterworth(r.spec.Order, r.spec.band(1/r.form.f.dt)/2, 1/r.dt)
-	if err != nil {
-		return nil
-	}
+	low, _ := butterworth(r.spec.Order, r.spec.band(1/r.form.f.dt)/2, 1/r.dt) // the band is checked
 	// what is left out is as the model has it, so that nothing of it reaches other rows
 	out := *r
 	w, columns := r.regressor()

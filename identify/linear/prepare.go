@@ -158,26 +158,18 @@ func (s Spec) design(dt float64, noisy bool) (*filters, error) {
 	if err := s.check(fs); err != nil {
 		return nil, err
 	}
-	smooth, err := butterworth(s.Order, s.Cutoff, fs)
-	if err != nil {
-		return nil, &SpecError{Problems: []string{err.Error()}}
-	}
+	smooth, _ := butterworth(s.Order, s.Cutoff, fs) // corners are checked
 	// MATLAB's and SciPy's decimate use the same filter but for its gain
 	both := smooth
 	if s.Decimate > 1 {
-		if both, err = chebyshev(8, 0.05, decimationEdge*fs/2/float64(s.Decimate), fs); err != nil {
-			return nil, &SpecError{Problems: []string{err.Error()}}
-		}
+		both, _ = chebyshev(8, 0.05, decimationEdge*fs/2/float64(s.Decimate), fs)
 	}
-	calm, err := butterworth(s.Order, directionShare*s.band(fs), fs)
-	return &filters{dt: dt, smooth: smooth, both: both, calm: calm, noisy: noisy, every: s.Decimate}, err
+	calm, _ := butterworth(s.Order, directionShare*s.band(fs), fs)
+	return &filters{dt: dt, smooth: smooth, both: both, calm: calm, noisy: noisy, every: s.Decimate}, nil
 }
 
 // motion is the position behind a low-pass, with its derivatives. Velocities that are nothing but rounding are zero.
 func (f *filters) motion(low lowpass, position []float64) (q, v, a []float64) {
-	if len(position) <= low.padding() {
-		low = f.smooth
-	}
 	q = low.zeroPhase(position)
 	v = derivative(q, f.dt)
 	flatten(v, q, f.dt)

@@ -149,7 +149,7 @@ func (r *regression) totalLeastSquares(s *solution) error {
 	corner := mat.DenseCopyOf(full.Slice(ne, p+1, ne, p+1))
 	var white mat.Dense
 	if err := white.Solve(&l, corner.T()); err != nil { // L⁻¹·R22ᵀ
-		return err // not reached: C is positive
+		return err
 	}
 	var svd mat.SVD
 	if !svd.Factorize(white.T(), mat.SVDFull) {

@@ -33,9 +33,6 @@ var factorNames = []struct {
 
 // nameFactor names the known factor between lo and hi, or its reciprocal, behind lead; "": there is none.
 func nameFactor(lead string, lo, hi float64, rotary bool) (text string) {
-	if lo > hi {
-		lo, hi = hi, lo
-	}
 	best := math.Inf(1)
 	for _, f := range factorNames {
 		if f.rotary && !rotary {

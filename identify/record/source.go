@@ -3,7 +3,6 @@ package record
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -35,8 +34,6 @@ func ReadSource(ctx context.Context, file, sha256 string, s Source, m Mapping) (
 		return nil, err
 	case err != nil:
 		return nil, &Error{File: file, Msg: err.Error()}
-	case len(x) != len(names):
-		return nil, &Error{File: file, Msg: fmt.Sprintf("%d columns came for %d names", len(x), len(names))}
 	}
 	for i, name := range names {
 		t.Columns[at[name]] = x[i]
