@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"hilrig/engine/numeric"
-	"hilrig/identify/axis"
 	"hilrig/identify/fit"
 )
 
@@ -14,22 +13,15 @@ import (
 const lossNoise = 20
 
 // loss is that of the plan. Without a scale it is lossNoise times the noise of what is explained.
-func (j *job) loss(m *axis.Model, params []fit.Param) (fit.Loss, error) {
+func (j *job) loss(p *fit.Problem) fit.Loss {
 	l := j.plan.LM.Loss
 	if l.Scale == 0 && l.Kind != fit.Squares {
-		p, err := m.Problem(params)
-		if err != nil {
-			return l, err
-		}
 		if e, ok := p.New().(fit.Measuring); ok {
 			y, _, pieces, _ := e.Measured()
 			l.Scale = lossNoise * noiseOf(y, pieces)
 		}
 	}
-	if err := l.Check(); err != nil {
-		return l, &fit.ParamError{Problems: []string{"lm: " + err.Error()}}
-	}
-	return l, nil
+	return l
 }
 
 // lossOf is the loss with which a solution was found.
@@ -44,9 +36,6 @@ const leastNoise = 1e-6
 
 // noiseOf is the standard deviation of white noise on a smooth series in pieces.
 func noiseOf(y []float64, pieces []int) float64 {
-	if len(y) == 0 {
-		return 0
-	}
 	if pieces == nil {
 		pieces = []int{0}
 	}

@@ -83,9 +83,6 @@ func Run(ctx context.Context, plan Plan, recs Records, keep Keeper, watch fit.Wa
 	r := &Result{Chain: plan.Methods, Findings: []record.Finding{}, Warnings: []string{}}
 	for _, name := range plan.Methods {
 		method := FindMethod(name)
-		if method == nil {
-			return nil, &fit.ParamError{Problems: []string{fmt.Sprintf("method %q is not known", name)}}
-		}
 		j.recs = driven
 		if method.Apart {
 			j.recs = recs

@@ -186,10 +186,7 @@ func (j *job) lm(ctx context.Context) (*stage, error) {
 		if len(p.Params) == 0 {
 			return evaluate(p)
 		}
-		loss, err := j.loss(m, params)
-		if err != nil {
-			return nil, err
-		}
+		loss := j.loss(p)
 		near = fit.LM{Loss: loss, Workers: j.plan.Workers, CostTol: 1e-7, Steps: []float64{1e-3}}
 		descent := fit.LM{Loss: loss, Horizons: j.plan.LM.Horizon, Workers: j.plan.Workers}
 		var survivors [][]float64

@@ -206,9 +206,6 @@ func (s Spec) check(fs float64) error {
 	if !(s.MinVelocity >= 0 || s.MinVelocity == FromRecord) || math.IsInf(s.MinVelocity, 0) {
 		add("min_velocity: %g, want ≥ 0", s.MinVelocity)
 	}
-	if s.Lag != "" && !slices.Contains(s.Lag.Words(), string(s.Lag)) {
-		add("lag: %q, want one of auto, fixed, free", s.Lag)
-	}
 	if bad != nil {
 		return &SpecError{Problems: bad}
 	}
