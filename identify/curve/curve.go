@@ -52,35 +52,35 @@ type series struct {
 	rho      float64
 }
 
-// renew replaces rows of width m by what is new in them.
-func (s series) renew(r []float64, m int) {
-	if s.rho == 0 {
-		return
-	}
-	scale := 1 / math.Sqrt(1-s.rho*s.rho)
-	for i := s.to*m - 1; i >= (s.from+1)*m; i-- {
-		r[i] = scale * (r[i] - s.rho*r[i-m])
+// renew replaces numbers of the rows by what is new in them.
+func (s *system) renew(r []float64) {
+	for _, x := range s.series {
+		if x.rho == 0 {
+			continue
+		}
+		scale := 1 / math.Sqrt(1-x.rho*x.rho)
+		for k := x.to - 1; k > x.from; k-- {
+			r[k] = scale * (r[k] - x.rho*r[k-1])
+		}
 	}
 }
 
 // evaluator is a system at work.
 type evaluator struct {
-	s       *system
-	m       model
-	at      []int // places of the free parameters
-	theta   []float64
-	f, full []float64
-	r, jac  []float64
-	columns [][]float64
+	s          *system
+	m          model
+	at         []int // places of the free parameters
+	theta      []float64
+	f, r, full []float64
+	columns    [][]float64
 }
 
 func (s *system) evaluator() *evaluator {
 	_, at := fit.Free(s.params)
-	e := &evaluator{s: s, m: s.model(), at: at, f: make([]float64, len(s.y))}
-	e.theta, e.full = values(s.params), make([]float64, len(s.y)*len(s.params))
-	e.r, e.jac = make([]float64, len(s.y)), make([]float64, len(s.y)*len(at))
+	n := len(s.y)
+	e := &evaluator{s: s, m: s.model(), at: at, theta: values(s.params), f: make([]float64, n), r: make([]float64, n), full: make([]float64, n*len(s.params))}
 	for range at {
-		e.columns = append(e.columns, make([]float64, len(s.y)))
+		e.columns = append(e.columns, make([]float64, n))
 	}
 	return e
 }
@@ -88,27 +88,28 @@ func (s *system) evaluator() *evaluator {
 const huge = 1e150 // stands for what is not finite; its square is finite
 
 // Residuals is (model − measured)·weight.
-func (e *evaluator) Residuals(theta, r []float64) engine.Status { return e.both(theta, r, nil) }
+func (e *evaluator) Residuals(theta, r []float64) engine.Status { return e.evaluate(theta, r, nil) }
 
-// Columns are the derivatives of Residuals.
+// Columns are the derivatives of Residuals, which are in r then.
 func (e *evaluator) Columns(theta []float64) ([][]float64, engine.Status) {
-	st := e.both(theta, e.r, e.jac)
-	for j, c := range e.columns {
-		for k := range c {
-			c[k] = e.jac[k*len(e.at)+j]
+	clear(e.full)
+	st := e.evaluate(theta, e.r, e.full)
+	for j, p := range e.at {
+		c := e.columns[j]
+		for k, w := range e.s.w {
+			if c[k] = e.full[k*len(e.theta)+p] * w; !(math.Abs(c[k]) < huge) {
+				c[k], st = 0, engine.NonFinite
+			}
 		}
+		e.s.renew(c)
 	}
 	return e.columns, st
 }
 
-func (e *evaluator) both(theta, r, j []float64) engine.Status {
+// evaluate writes the residuals, and the derivatives of the model unless full is nil.
+func (e *evaluator) evaluate(theta, r, full []float64) engine.Status {
 	for i, p := range e.at {
 		e.theta[p] = theta[i]
-	}
-	var full []float64
-	if j != nil {
-		full = e.full
-		clear(full)
 	}
 	st := e.m.at(e.theta, e.f, full)
 	for k, f := range e.f {
@@ -117,23 +118,7 @@ func (e *evaluator) both(theta, r, j []float64) engine.Status {
 			r[k], st = huge, engine.NonFinite
 		}
 	}
-	n, m := len(e.s.params), len(e.at)
-	if j != nil {
-		for k := range r {
-			for i, p := range e.at {
-				d := full[k*n+p] * e.s.w[k]
-				if !(math.Abs(d) < huge) {
-					d, st = 0, engine.NonFinite
-				}
-				j[k*m+i] = d
-			}
-		}
-	}
-	for _, s := range e.s.series {
-		if s.renew(r, 1); j != nil {
-			s.renew(j, m)
-		}
-	}
+	e.s.renew(r)
 	return st
 }
 
@@ -156,10 +141,16 @@ func (s *system) solve(ctx context.Context, watch fit.Watch) (*fit.Solution, err
 	}
 	sol.Params, sol.Free = params, at
 	sol.Residual, sol.Jac, sol.Measured = make([]float64, n), make([]float64, n*len(at)), make([]float64, n)
-	s.evaluator().both(theta, sol.Residual, sol.Jac)
+	e := s.evaluator()
+	columns, _ := e.Columns(theta)
+	for j, c := range columns {
+		for k, d := range c {
+			sol.Jac[k*len(at)+j] = d
+		}
+	}
 	cost := 0.0
 	for k := range n {
-		sol.Residual[k] = -sol.Residual[k]
+		sol.Residual[k] = -e.r[k]
 		sol.Measured[k] = s.y[k] * s.w[k]
 		cost += sol.Residual[k] * sol.Residual[k]
 	}

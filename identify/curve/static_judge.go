@@ -81,7 +81,7 @@ func (e *staticFit) without(ctx context.Context, watch fit.Watch) (*fit.Solution
 	if free, _ := fit.Free(flat.params); len(free) == 0 {
 		// nothing left to fit: the cost of what is fixed
 		r := make([]float64, len(e.y))
-		flat.evaluator().both(nil, r, nil)
+		flat.evaluator().Residuals(nil, r)
 		s := &fit.Solution{Params: flat.params, Extra: map[string]any{}}
 		for _, x := range r {
 			s.Cost += x * x / 2
