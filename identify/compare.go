@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"hilrig/identify/fit"
@@ -258,9 +259,7 @@ func Differ(a, b *fit.Solution) (p float64, ok bool) {
 		d[k] = a.Residual[k]*a.Residual[k] - b.Residual[k]*b.Residual[k]
 		mean += d[k] / float64(n)
 	}
-	for k := range d {
-		d[k] -= mean
-	}
+	floats.AddConst(-mean, d)
 	ones := slices.Repeat([]float64{1}, n)
 	v, _ := fit.LongRun(ones, 1, d, a.Pieces) // of the sum
 	if !(v[0] > 0) {

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+
 	"hilrig/engine/numeric"
 	"hilrig/identify/linear"
 	"hilrig/identify/record"
@@ -185,9 +187,7 @@ func (j *job) knowOffset(method *MethodInfo) {
 		for k, d := range recs {
 			one := *d
 			one.Force = slices.Clone(d.Force)
-			for l := range one.Force {
-				one.Force[l] -= force
-			}
+			floats.AddConst(-force, one.Force)
 			out[k] = &one
 		}
 		return out

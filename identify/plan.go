@@ -35,6 +35,8 @@ import (
 	"strings"
 	"time"
 
+	"gonum.org/v1/gonum/floats"
+
 	"hilrig/engine/numeric"
 	"hilrig/engine/spelling"
 	"hilrig/identify/axis"
@@ -120,9 +122,7 @@ func (r Records) driven() Records {
 			}
 			one := *d
 			one.Force, one.Disturbance = slices.Clone(d.Force), nil
-			for k, x := range d.Disturbance {
-				one.Force[k] += x
-			}
+			floats.Add(one.Force, d.Disturbance)
 			recs[i] = &one
 		}
 		return recs

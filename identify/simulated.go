@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"hilrig/engine"
 	"hilrig/engine/numeric"
 	"hilrig/identify/axis"
@@ -355,9 +357,7 @@ func evaluate(p *fit.Problem) (*fit.Solution, error) {
 	if st := e.Residuals(nil, s.Residual); st == engine.NonFinite {
 		return nil, &record.Error{Msg: "the simulation does not stay finite on this record with these parameters"}
 	}
-	for k := range s.Residual {
-		s.Residual[k] = -s.Residual[k]
-	}
+	floats.Scale(-1, s.Residual)
 	if m, ok := e.(fit.Measuring); ok {
 		s.Measured, s.Quantity, s.Pieces, s.Dt = m.Measured()
 	}
@@ -425,8 +425,8 @@ func (j *job) vary(ctx context.Context, m *axis.Model, sol *fit.Solution) []Sens
 	}
 	change := func(m *axis.Model, params []fit.Param) []float64 {
 		y := residuals(m, params)
-		for k := range y {
-			y[k] -= base[k]
+		if y != nil {
+			floats.Sub(y, base)
 		}
 		return y
 	}
@@ -470,12 +470,8 @@ func (j *job) vary(ctx context.Context, m *axis.Model, sol *fit.Solution) []Sens
 	params := at(math.Min(math.Max(now+step, sol.Params[lag].Lo), sol.Params[lag].Hi))
 	step = params[lag].Value - now
 	params[lag].Fixed = false
-	for k := range move {
-		move[k] *= step
-	}
-	for k := range up {
-		up[k] *= step
-	}
+	floats.Scale(step, move)
+	floats.Scale(step, up)
 	say("the lag of the force free", m, moved(params, move), l.Left(up, move))
 	return out
 }

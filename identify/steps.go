@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"hilrig/engine/friction"
 	"hilrig/identify/axis"
 	"hilrig/identify/fit"
@@ -97,9 +99,7 @@ func halved(m *axis.Model, at []fit.Param, sol *fit.Solution, q question) (shift
 			return math.Inf(1), "", nil
 		}
 	}
-	for k := range y[1] {
-		y[1][k] -= y[0][k]
-	}
+	floats.Sub(y[1], y[0])
 	l := fit.NewLinear(sol)
 	move := l.Move(y[1])
 	far := func(se func(k int) float64) {

@@ -126,12 +126,8 @@ func (f *Factor) Set(g *Factor) {
 // Scale weighs all rows so far by s.
 func (f *Factor) Scale(s float64) {
 	f.eat()
-	for i := range f.r {
-		f.r[i] *= s
-	}
-	for i := range f.c {
-		f.c[i] *= s
-	}
+	floats.Scale(s, f.r)
+	floats.Scale(s, f.c)
 	f.rest *= s * s
 }
 

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"gonum.org/v1/gonum/floats"
+
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
 )
@@ -106,9 +108,7 @@ func (e *staticFit) believe(sol *fit.Solution) {
 	if e.se == nil {
 		e.se = slices.Repeat([]float64{1}, len(e.y))
 	}
-	for k := range e.se {
-		e.se[k] *= factor
-	}
+	floats.Scale(factor, e.se)
 	e.loose, e.scaled = false, false
 	e.weigh()
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"gonum.org/v1/gonum/floats"
+
 	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
@@ -173,10 +175,7 @@ func (e *staticFit) fromStarts(ctx context.Context, watch fit.Watch) (*fit.Solut
 // scatter sets tau so that the weighted squares of the residuals sum up to the degrees of freedom, and says whether that
 // changed it.
 func (e *staticFit) scatter(residual []float64, params int) bool {
-	raw := make([]float64, len(e.y))
-	for k := range raw {
-		raw[k] = residual[k] / e.w[k]
-	}
+	raw := floats.DivTo(make([]float64, len(e.y)), residual, e.w)
 	was := e.tau
 	e.tau = mandelPaule(raw, e.se, float64(len(raw)-params), was)
 	e.weigh()

@@ -40,6 +40,8 @@ import (
 	"slices"
 	"time"
 
+	"gonum.org/v1/gonum/floats"
+
 	"hilrig/identify/record"
 )
 
@@ -296,9 +298,7 @@ func (r *regression) half(by Form, o Options, theta []float64) []float64 {
 	out.columns, out.slope, out.after, out.y = columns, nil, low, filtered(e)
 	out.w, out.z = r.mapped(filtered)
 	for j := range w {
-		for k, x := range out.w[j] {
-			out.y[k] += theta[j] * x
-		}
+		floats.AddScaled(out.y, theta[j], out.w[j])
 	}
 	sol, err := out.solve(by, o)
 	if err != nil {

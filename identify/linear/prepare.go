@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 
+	"gonum.org/v1/gonum/floats"
+
 	"hilrig/engine/numeric"
 	"hilrig/identify/record"
 )
@@ -42,11 +44,8 @@ func (m *form) way(rec, from, to int) []float64 { return m.track(m.f.quiet(), re
 func (m *form) force(of track, theta []float64) []float64 {
 	out := make([]float64, len(of.v))
 	for j, c := range m.columns {
-		if c.term.rough() {
-			continue
-		}
-		for k, x := range of.column(c.term, of.v) {
-			out[k] += theta[j] * x
+		if !c.term.rough() {
+			floats.AddScaled(out, theta[j], of.column(c.term, of.v))
 		}
 	}
 	return out

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"hilrig/engine/numeric"
@@ -130,9 +131,7 @@ func (r *regression) misfit(theta []float64) []float64 {
 	e := slices.Clone(r.y)
 	w, _ := r.regressor()
 	for j, col := range w {
-		for k, c := range col {
-			e[k] -= theta[j] * c
-		}
+		floats.AddScaled(e, -theta[j], col)
 	}
 	return e
 }

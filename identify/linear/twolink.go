@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
 )
@@ -125,9 +127,7 @@ func (s Spec) twoJoints(recs []*record.Record, o JointOptions) (*form, error) {
 		x1, x2 = recs[rec-rec%2].Position[from:to], recs[rec-rec%2+1].Position[from:to]
 		if o.Absolute {
 			x2 = slices.Clone(x2)
-			for k := range x2 {
-				x2[k] -= x1[k]
-			}
+			floats.Sub(x2, x1)
 		}
 		return x1, x2
 	}

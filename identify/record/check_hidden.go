@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"hilrig/engine/numeric"
 )
 
@@ -38,10 +40,8 @@ func (c *checker) clipped(all *balanceRows) {
 		coef, rest := solve(factorOf(fit.cols, fit.force))
 		asked = make([]float64, n)
 		for j, x := range coef {
-			for i := range asked {
-				if !math.IsNaN(x) {
-					asked[i] += x * all.cols[j][i]
-				}
+			if !math.IsNaN(x) {
+				floats.AddScaled(asked, x, all.cols[j])
 			}
 		}
 		if inertia < 0 || !(math.Abs(coef[inertia])*size(all.cols[inertia]) > 0.3*size(asked)) {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"hilrig/engine/numeric"
@@ -115,9 +116,7 @@ func pull(d *Record) []float64 {
 		return d.Force
 	}
 	out := slices.Clone(d.Force)
-	for k, f := range d.Disturbance {
-		out[k] += f
-	}
+	floats.Add(out, d.Disturbance)
 	return out
 }
 
