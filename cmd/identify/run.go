@@ -52,7 +52,7 @@ func (r *recording) read(ctx context.Context, m record.Mapping) ([]*record.Recor
 	if m.Piece == "" {
 		m.Piece = sink.SamplePiece
 	}
-	m.Resample, m.SplitGaps, m.Interpolation = true, true, record.Cubic // of devices that sample unevenly; an even raster stays as it is
+	m.Resample, m.SplitGaps, m.Cubic = true, true, true // of devices that sample unevenly; an even raster stays as it is
 	sum, err := hashOf(r.run.Path)
 	if err != nil {
 		return nil, err

@@ -139,11 +139,11 @@ func (t *converted) resample(d *Record, lo, hi int) error {
 		}
 	}
 	for i, ch := range m.channels() {
-		*ch.to(d) = interpolate(s, t.x[i][lo:hi], d.Dt, n, c.Median, m.Interpolation)
+		*ch.to(d) = interpolate(s, t.x[i][lo:hi], d.Dt, n, c.Median, m.Cubic)
 	}
 
 	text := fmt.Sprintf("samples are interpolated (%s) on an even grid of %.6g s: recorded intervals scatter by %.1f %% rms, from %.4g to %.4g s",
-		[]string{"linear", "cubic"}[min(m.Interpolation, Cubic)], d.Dt, 100*c.Jitter, c.Shortest, c.Longest)
+		map[bool]string{false: "linear", true: "cubic"}[m.Cubic], d.Dt, 100*c.Jitter, c.Shortest, c.Longest)
 	if c.Bridged > 0 {
 		text += fmt.Sprintf("; %d of them are longer than %g median ones", c.Bridged, gapFactor)
 	}
@@ -156,7 +156,7 @@ func (t *converted) resample(d *Record, lo, hi int) error {
 
 // interpolate gives y(s[0] + i·dt), i < n, of the samples y at the increasing times s. A cubic spans no interval that is
 // far longer than the median: it would overshoot there.
-func interpolate(s, y []float64, dt float64, n int, median float64, how Interpolation) []float64 {
+func interpolate(s, y []float64, dt float64, n int, median float64, cubic bool) []float64 {
 	out := make([]float64, n)
 	k := 0
 	for i := range out {
@@ -166,7 +166,7 @@ func interpolate(s, y []float64, dt float64, n int, median float64, how Interpol
 		}
 		w := (x - s[k]) / (s[k+1] - s[k])
 		out[i] = y[k] + w*(y[k+1]-y[k])
-		if how != Cubic || k == 0 || k+2 >= len(s) || s[k+2]-s[k-1] > 3*2*median {
+		if !cubic || k == 0 || k+2 >= len(s) || s[k+2]-s[k-1] > 3*2*median {
 			continue
 		}
 		out[i] = numeric.Lagrange(s[k-1:k+3], y[k-1:k+3], x)

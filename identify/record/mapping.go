@@ -34,23 +34,17 @@ type Mapping struct {
 
 	// Resample interpolates samples that are not evenly spaced in time. Without it they are refused, since derivatives would
 	// be wrong. What is even already stays as it is.
-	Resample      bool
-	ResampleRate  float64       // Hz of the even grid; 0: one over the median interval
-	Interpolation Interpolation // between the samples
-	SplitGaps     bool          // a gap begins a new piece instead of being refused
+	Resample     bool
+	ResampleRate float64 // Hz of the even grid; 0: one over the median interval
+	// Cubic interpolates by a cubic through the four nearest samples, with an error of order h⁴, for smooth signals such as a
+	// position; else by a straight line, with the error h²·|x″|/8, which never overshoots.
+	Cubic     bool
+	SplitGaps bool // a gap begins a new piece instead of being refused
 
 	// Watch is told now and then how many of the bytes of the file were read, and how many rows; nil: nobody.
 	Watch func(read, size int64, rows int)
 	from  *source // the file that is read
 }
-
-// Interpolation is how values between two samples are found.
-type Interpolation uint8
-
-const (
-	Linear Interpolation = iota // a straight line, error h²·|x″|/8; never overshoots
-	Cubic                       // a cubic through the four nearest samples, error of order h⁴; for smooth signals such as a position
-)
 
 // columns are those of the channels of a record, in their order.
 func (m *Mapping) columns() []*Column {

@@ -110,12 +110,12 @@ func TestSelection(t *testing.T) {
 
 // Halving the interval divides the error of the cubic by 16 and of the line by 4.
 func TestResamplingOrder(t *testing.T) {
-	worst := func(h float64, how Interpolation) float64 {
+	worst := func(h float64, cubic bool) float64 {
 		var s []float64
 		for k := range int(10 / h) {
 			s = append(s, h*(float64(k)+0.3*math.Sin(float64(k)*1.7)))
 		}
-		m := Mapping{Time: Column{Name: "t"}, Position: Column{Name: "x"}, Resample: true, ResampleRate: 1 / h, Interpolation: how}
+		m := Mapping{Time: Column{Name: "t"}, Position: Column{Name: "x"}, Resample: true, ResampleRate: 1 / h, Cubic: cubic}
 		d := pieces(t, timed(s, math.Sin), m)[0]
 		e := 0.0
 		for i := 3; i < d.Len()-3; i++ {
@@ -123,10 +123,10 @@ func TestResamplingOrder(t *testing.T) {
 		}
 		return e
 	}
-	for how, order := range map[Interpolation]float64{Linear: 2, Cubic: 4} {
-		a, b := worst(0.1, how), worst(0.05, how)
+	for cubic, order := range map[bool]float64{false: 2, true: 4} {
+		a, b := worst(0.1, cubic), worst(0.05, cubic)
 		if p := math.Log2(a / b); math.Abs(p-order) > 0.4 {
-			t.Errorf("interpolation %d: errors %.3g and %.3g, order %.2f, want %g", how, a, b, p, order)
+			t.Errorf("cubic %v: errors %.3g and %.3g, order %.2f, want %g", cubic, a, b, p, order)
 		}
 	}
 }
@@ -237,7 +237,7 @@ func FuzzPieces(f *testing.F) {
 	f.Add("run;t;v\na;0;1\na;1;2\na;1.7;2\nb;0;3\nb;3;4\nb;4;5\n", 0.0)
 	f.Add("run,t,v\na,0,1\na,0.001,2\na,0.0021,3\na,0.003,1\n", 250.0)
 	f.Fuzz(func(t *testing.T, text string, rate float64) {
-		m := Mapping{Time: Column{Name: "t"}, Velocity: Column{Name: "v"}, Piece: "run", Resample: true, ResampleRate: rate, Interpolation: Cubic, SplitGaps: true}
+		m := Mapping{Time: Column{Name: "t"}, Velocity: Column{Name: "v"}, Piece: "run", Resample: true, ResampleRate: rate, Cubic: true, SplitGaps: true}
 		got, err := piecesOf(text, m)
 		if err != nil {
 			var de *Error
