@@ -129,9 +129,13 @@ func TestRasterFitted(t *testing.T) {
 	}
 	// one sample off by a tenth of a period moves both as little as it moves the slow one
 	slow := raster{t: s.t, period: s.period}
-	next := int64(s.t + 1.1*s.period)
-	s.advance(next, 1e-3)
-	slow.advance(next, 1e-3)
+	phase, period := s.t+s.period, s.period
+	off := 0.1 * period
+	s.advance(int64(phase+off), 1e-3)
+	slow.advance(int64(phase+off), 1e-3)
+	if math.Abs(slow.t-phase-0.02*off) > 1 || math.Abs(slow.period-period-2e-4*off) > 0.1 {
+		t.Errorf("%g ns moved the slow raster by %g ns, its period by %g", off, slow.t-phase, slow.period-period)
+	}
 	if math.Abs(s.t-slow.t) > 1 || math.Abs(s.period-slow.period) > 1 {
 		t.Errorf("raster moved to %g ns, the slow one to %g; periods %g and %g", s.t, slow.t, s.period, slow.period)
 	}
