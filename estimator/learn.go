@@ -16,6 +16,7 @@ type lessons struct {
 	y       [2]float64  // position and current or effort …
 	at      vector      // … and the filter's state then
 	missing float64     // s  since then
+	path    [bridged + 1]vector
 }
 
 // regress feeds the recursive least squares: one sample a sampling period, the filter's state x then, and what its model says of the
@@ -49,15 +50,9 @@ func (a *Axis) regress(e *event, x *vector) {
 // one that began with the measured current would run off an offset of the sensor each time.
 func (a *Axis) bridge(e *event, y [2]float64, m int) float64 {
 	l := &a.lessons
-	var path [bridged + 1]vector
+	path := &l.path
 	period, from := l.missing/float64(m), e.age+l.missing
 	path[0] = l.at
-	current := func(k int) float64 { // of an axis without a current in its state: it steps with the commands, or runs straight
-		if a.commanded(e) {
-			return a.scale() * a.sent.at(from-period*float64(k)) / l.motor.K
-		}
-		return l.y[1] + (y[1]-l.y[1])*float64(k)/float64(m)
-	}
 	for k := 1; k <= m; k++ {
 		path[k] = path[k-1]
 		switch {
@@ -66,10 +61,14 @@ func (a *Axis) bridge(e *event, y [2]float64, m int) float64 {
 		case a.electrical || a.commanded(e):
 			a.carry(path[k][:], from-period*float64(k-1), from-period*float64(k), e.emf)
 		default:
-			a.kf.Ahead(path[k][:], period, l.motor.K*(current(k-1)+current(k))/2)
+			a.kf.Ahead(path[k][:], period, l.motor.K*line(l.y[1], y[1], float64(k)-0.5, m))
 		}
-		if !a.electrical {
-			path[k-1][XCur], path[k][XCur] = current(k-1), current(k)
+	}
+	if !a.electrical { // no current in the state: it steps with the commands, or runs straight
+		for k := range m + 1 {
+			if path[k][XCur] = line(l.y[1], y[1], float64(k), m); a.commanded(e) {
+				path[k][XCur] = a.s.PerCommand * a.sent.at(from-period*float64(k)) / l.motor.K
+			}
 		}
 	}
 	at := func(k, j int, first, last float64) float64 {
@@ -84,3 +83,6 @@ func (a *Axis) bridge(e *event, y [2]float64, m int) float64 {
 	}
 	return path[m][XCur]
 }
+
+// line is at k of m on the way from one value to another.
+func line(from, to, k float64, m int) float64 { return from + (to-from)*k/float64(m) }

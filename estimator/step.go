@@ -34,10 +34,8 @@ func (a *Axis) Step(t int64, skip uint32, in *Inputs, x []float64) (st engine.St
 	if a.kf.Primed() && now < farthest*a.every {
 		a.carry(a.out[:], now, 0, a.emf(&a.out))
 	}
-	for _, v := range a.out {
-		if !numeric.Finite(v) { // a command that is no number
-			st, a.out = engine.NonFinite, a.kf.x
-		}
+	if !numeric.Finite(a.out[XPos] + a.out[XVel] + a.out[XCur] + a.out[XTorque]) { // a command that is no number
+		st, a.out = engine.NonFinite, a.kf.x
 	}
 	a.write(&a.out, x)
 	return st

@@ -141,11 +141,8 @@ func walkNoise(a *mat.Dense, walk, dt float64) *mat.Dense {
 func (t *transition) step(m *plant.Motor, x *vector, u float64) (slope float64) {
 	var y vector
 	for i := range y {
-		s := t.gam[i] * u
-		for j, f := range t.phi[i] {
-			s += f * x[j]
-		}
-		y[i] = s
+		f := &t.phi[i]
+		y[i] = t.gam[i]*u + f[0]*x[0] + f[1]*x[1] + f[2]*x[2] + f[3]*x[3]
 	}
 	// brush drop at the end of the step: i = c − Γi·drop(i)
 	if m.BrushDrop > 0 {
@@ -163,22 +160,17 @@ func (t *transition) step(m *plant.Motor, x *vector, u float64) (slope float64) 
 // a brush drop of this slope (Ω) at the end of the step, dx⁺ = Φ·dx − Γ·slope·di⁺: M = I − Γ·slope/(1 + slope·Γi)·eiᵀ.
 func (t *transition) spread(p *matrix, slope, white float64) (r matrix) {
 	var a matrix
-	for i, row := range t.phi {
+	for i := range a {
+		f := &t.phi[i]
 		for j := range a {
-			s := 0.0
-			for l, f := range row {
-				s += f * p[l][j]
-			}
-			a[i][j] = s
+			a[i][j] = f[0]*p[0][j] + f[1]*p[1][j] + f[2]*p[2][j] + f[3]*p[3][j]
 		}
 	}
 	white /= t.dt
 	for i := range r {
 		for j := range i + 1 {
-			s := t.q[i][j] + white*t.gam[i]*t.gam[j]
-			for l, f := range t.phi[j] {
-				s += a[i][l] * f
-			}
+			f := &t.phi[j]
+			s := t.q[i][j] + white*t.gam[i]*t.gam[j] + a[i][0]*f[0] + a[i][1]*f[1] + a[i][2]*f[2] + a[i][3]*f[3]
 			r[i][j], r[j][i] = s, s
 		}
 	}
