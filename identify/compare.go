@@ -260,8 +260,7 @@ func Differ(a, b *fit.Solution) (p float64, ok bool) {
 		mean += d[k] / float64(n)
 	}
 	floats.AddConst(-mean, d)
-	ones := slices.Repeat([]float64{1}, n)
-	v, _ := fit.LongRun(ones, 1, d, a.Pieces) // of the sum
+	v, _ := fit.LongRun([][]float64{d}, a.Pieces) // of the sum
 	if !(v[0] > 0) {
 		return 1, true
 	}

@@ -119,7 +119,7 @@ func TestLawsOfTheChapterAreIdentified(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s, err := fit.LM{Horizons: fit.GrowingHorizon, Loss: fit.Loss{Kind: fit.SoftL1, Scale: 1e-4}}.Fit(context.Background(), pr, nil)
+			s, err := fit.LM{Horizons: []float64{0.20, 0.35, 0.50, 0.70, 1}, Loss: fit.Loss{Kind: fit.SoftL1, Scale: 1e-4}}.Fit(context.Background(), pr, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -95,7 +95,8 @@ func (q *plan) problem(share float64) *fit.Problem {
 	for _, p := range q.m.pieces {
 		rows += q.rowsOf(q.samples(p, share))
 	}
-	pr := &fit.Problem{Params: free, Rows: rows, Unit: q.m.unit(), New: func() fit.Evaluator { return q.solver(share) }}
+	_, unit := q.m.compared()
+	pr := &fit.Problem{Params: free, Rows: rows, Unit: unit, New: func() fit.Evaluator { return q.solver(share) }}
 	if share == 1 {
 		pr.Horizon = func(share float64) *fit.Problem { return q.problem(min(1, share)) }
 	}
@@ -229,12 +230,7 @@ func (e *evaluator) leg(i, from, to int, r []float64, row int, cost, limit float
 		if k == to {
 			return row, cost, status
 		}
-		var s engine.Status
-		if t != nil {
-			s = t.advance(i, k, c)
-		} else {
-			s = e.interval(i, k)
-		}
+		s := e.interval(i, k, c, t)
 		if status = max(status, s); s == engine.NonFinite {
 			return row, cost, s
 		}
@@ -280,40 +276,63 @@ func (e *evaluator) divide() {
 	e.lag = lag
 }
 
-// interval moves the body from sample k of piece i to the next.
-func (e *evaluator) interval(i, k int) engine.Status {
-	b, p, in := e.b, e.q.m.pieces[i], e.inputs[i]
+// interval moves the body, and with t its derivatives, from sample k of piece i to the next.
+func (e *evaluator) interval(i, k int, c *servo, t *tangent) engine.Status {
+	b, p := e.b, e.q.m.pieces[i]
 	if p.load != nil || p.current != nil {
 		b.channels(p, k)
 	}
-	if e.servos != nil {
-		return e.servos[i].drive(b, k)
+	switch {
+	case c == nil:
+		return e.pass(i, k, nil, t)
+	case c.next == 0:
+		c.un = c.u0 // does not act, but would a little earlier
+		return e.pass(i, k, c, t)
+	case t == nil:
+		return e.drive(i, k, c)
 	}
-	h, status := p.dt/float64(len(in)), engine.OK
+	// again with derivatives, once the command at the end is known
+	copy(c.saved, b.x)
+	if s := e.drive(i, k, c); s == engine.NonFinite {
+		return s
+	}
+	copy(b.x, c.saved)
+	n := len(t.columns)
+	t.sx[n], t.sv[n], t.sz[n] = 0, 0, 0
+	s := e.pass(i, k, c, t)
+	if s != engine.NonFinite {
+		t.answer(c, k)
+	}
+	return s
+}
+
+// pass moves the body, and with t its derivatives, by an interval, at whose end c.un acts where there is a controller.
+func (e *evaluator) pass(i, k int, c *servo, t *tangent) engine.Status {
+	b, p, in := e.b, e.q.m.pieces[i], e.inputs[i]
+	l, h, status := &b.loads, p.dt/float64(len(in)), engine.OK
 	for j := range in {
-		e.push(&in[j], p, k, j, h)
-		s := b.step(h)
+		switch {
+		case c != nil:
+			l.u, l.du = c.taps[j].at(c, h)
+		case p.far != nil:
+			l.dp = (p.far[k+1] - p.far[k]) / p.dt
+			l.p = p.far[k] + l.dp*float64(j)*h
+		case e.q.m.spec.Drive == Force:
+			in[j].act(l, p.force, k, h)
+		}
+		var s engine.Status
+		if t != nil {
+			t.push(i, k, j, c)
+			s = t.step(h, c)
+		} else {
+			s = b.mass.Step(h, b.x, l).Status
+		}
 		if status = max(status, s); s == engine.NonFinite {
-			break
+			return s
 		}
 	}
 	return status
 }
-
-// push puts what drives part j of the interval k into the loads.
-func (e *evaluator) push(w *window, p *piece, k, j int, h float64) {
-	l := &e.b.loads
-	switch {
-	case p.far != nil:
-		l.dp = (p.far[k+1] - p.far[k]) / p.dt
-		l.p = p.far[k] + l.dp*float64(j)*h
-	case e.q.m.spec.Drive == Force:
-		w.act(l, p.force, k, h)
-	}
-}
-
-// step moves the body by h (s).
-func (b *body) step(h float64) engine.Status { return b.mass.Step(h, b.x, &b.loads).Status }
 
 // fail fills the rows from row on with the largest residual and returns the cost.
 func (e *evaluator) fail(r []float64, row int, cost, limit float64) float64 {

@@ -15,7 +15,8 @@ func (e *evaluator) Measured() (y []float64, quantity string, pieces []int, dt f
 			y = append(y, p.measured[k])
 		}
 	}
-	return y, q.m.quantity(), pieces, q.m.pieces[0].dt * float64(q.every)
+	quantity, _ = q.m.compared()
+	return y, quantity, pieces, q.m.pieces[0].dt * float64(q.every)
 }
 
 // lift brings a break-away level below the Coulomb level up to it, where the law was simulated with both equal, and says so.

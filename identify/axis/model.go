@@ -73,8 +73,8 @@ func New(spec Spec, pieces []*record.Record) (*Model, error) {
 		lo, hi = min(lo, slices.Min(p.measured)), max(hi, slices.Max(p.measured))
 	}
 	m.span = hi - lo
-	if !(m.span > 0) {
-		return nil, pieces[0].Fail(0, "Was the axis driven? Check the column.", "the %s never changes: there is nothing to explain", m.quantity())
+	if quantity, _ := m.compared(); !(m.span > 0) {
+		return nil, pieces[0].Fail(0, "Was the axis driven? Check the column.", "the %s never changes: there is nothing to explain", quantity)
 	}
 	m.rough = m.roughly()
 	if m.spec.Drive == Servo || m.spec.Drive == Force {
@@ -147,26 +147,15 @@ func (m *Model) checkSpec() error {
 // stiffness of the drawing spring) is fixed until it is set free.
 func (m *Model) Params() []fit.Param { return slices.Clone(m.params) }
 
-// quantity is what is compared, for people.
-func (m *Model) quantity() string {
+// compared is what is compared, for people, and its unit.
+func (m *Model) compared() (quantity, unit string) {
 	switch m.spec.Output {
 	case Velocity:
-		return m.names.velocity
+		return m.names.velocity, m.names.unitV
 	case Command:
-		return m.names.force
+		return m.names.force, m.names.unitF
 	}
-	return m.names.position
-}
-
-// unit of what is compared.
-func (m *Model) unit() string {
-	switch {
-	case m.spec.Output == Velocity:
-		return m.names.unitV
-	case m.spec.Output == Command:
-		return m.names.unitF
-	}
-	return m.names.unitX
+	return m.names.position, m.names.unitX
 }
 
 // merge puts params over those of the model, by name.
@@ -202,4 +191,41 @@ func (m *Model) merge(params []fit.Param) ([]fit.Param, error) {
 		return nil, fit.Refuse("kd and %s: motion alone tells ratios of forces only; fix one of the two at its known value", m.names.inertia)
 	}
 	return all, nil
+}
+
+// Parts is the largest number of parts of a sampling interval in which the model moves, at the values of params, and the
+// longest of them (s).
+func (m *Model) Parts(params []fit.Param) (parts int, step float64, err error) {
+	q, err := m.planOf(params)
+	if err != nil {
+		return 0, 0, err
+	}
+	for i, p := range m.pieces {
+		parts, step = max(parts, q.parts[i]), max(step, p.dt/float64(q.parts[i]))
+	}
+	return parts, step, nil
+}
+
+// Finer is the model with n times as many parts of every sampling interval as it has at the values of params.
+func (m *Model) Finer(params []fit.Param, n int) (*Model, error) {
+	q, err := m.planOf(params)
+	if err != nil {
+		return nil, err
+	}
+	finer := *m
+	finer.parts = slices.Clone(q.parts)
+	for i := range finer.parts {
+		finer.parts[i] *= n
+	}
+	return &finer, nil
+}
+
+// Hold is the model under a force that does h between its samples.
+func (m *Model) Hold(h Hold) *Model {
+	other := *m
+	other.spec.Hold = h
+	if m.led != nil {
+		other.lead(m.led.mass, m.led.noise)
+	}
+	return &other
 }

@@ -144,7 +144,7 @@ func TestLawsAreRecovered(t *testing.T) {
 				p.Fixed = false
 			}
 		})
-		s, err := fit.LM{Horizons: fit.GrowingHorizon}.Fit(context.Background(), pr, nil)
+		s, err := fit.LM{Horizons: growingHorizon}.Fit(context.Background(), pr, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

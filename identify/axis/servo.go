@@ -145,63 +145,47 @@ func (c *servo) added(k int) float64 {
 // answers bounds the repetitions of an interval; two or three are usual.
 const answers = 8
 
-// drive moves the body from sample k of the piece to the next.
-func (c *servo) drive(b *body, k int) engine.Status {
-	switch {
-	case c.next == 0:
-		return c.move(b, 0)
-	case k+1 < c.pad:
+// drive moves the body from sample k of a piece in a controller to the next, and finds the command at its end.
+func (e *evaluator) drive(i, k int, c *servo) engine.Status {
+	if k+1 < c.pad {
 		c.un = c.asked[k+1] + c.added(k+1)
-		return c.move(b, c.un)
+		return e.pass(i, k, c, nil)
 	}
 	// u_{k+1} = target − slope·x_{k+1}(u_{k+1}): Newton's method with a free mass, then secants
-	i := c.pad + k + 1 - c.delay
-	target := c.stiff*c.reference[k+1] + c.damp*c.x[i-c.mean]
+	b, at := e.b, c.pad+k+1-c.delay
+	target := c.stiff*c.reference[k+1] + c.damp*c.x[at-c.mean]
 	if c.delay > 0 {
-		target -= c.damp * c.x[i]
+		target -= c.damp * c.x[at]
 	}
 	copy(c.saved, b.x)
-	un, last, missed := c.u0, 0.0, 0.0
+	c.un = c.u0
+	last, missed := 0.0, 0.0
 	for n := 0; ; n++ {
-		status := c.move(b, un)
-		c.un, c.answered = un, target-c.slope*b.x[0]
-		miss := c.clamp(c.answered) + c.added(k+1) - un
-		if status == engine.NonFinite || n == answers || !(math.Abs(miss) > 1e-10*(math.Abs(un)+math.Abs(c.u0))) {
+		status := e.pass(i, k, c, nil)
+		c.answered = target - c.slope*b.x[0]
+		miss := c.clamp(c.answered) + c.added(k+1) - c.un
+		if status == engine.NonFinite || n == answers || !(math.Abs(miss) > 1e-10*(math.Abs(c.un)+math.Abs(c.u0))) {
 			return status
 		}
 		step := miss / (1 + c.slope*c.h*c.h/b.mass.M*c.far)
 		if n > 0 && miss != missed {
-			step = -miss * (un - last) / (miss - missed)
+			step = -miss * (c.un - last) / (miss - missed)
 		}
-		last, missed = un, miss
-		un += step
+		last, missed = c.un, miss
+		c.un += step
 		copy(b.x, c.saved)
 	}
 }
 
-// move moves the body by an interval at whose end un (N) acts.
-func (c *servo) move(b *body, un float64) engine.Status {
-	h := c.h / float64(len(c.taps))
-	status := engine.OK
-	for j := range c.taps {
-		b.loads.u, b.loads.du = c.taps[j].at(c, un, h)
-		s := b.step(h)
-		if status = max(status, s); s == engine.NonFinite {
-			return s
-		}
-	}
-	return status
-}
-
-// meanOf is the mean of what acts (N), with the command un at the end of the interval.
-func (t *taps) meanOf(c *servo, un float64) float64 {
-	return t.mean[0]*c.u2 + t.mean[1]*c.u1 + t.mean[2]*c.u0 + t.mean[3]*un
+// meanOf is the mean of what acts (N).
+func (t *taps) meanOf(c *servo) float64 {
+	return t.mean[0]*c.u2 + t.mean[1]*c.u1 + t.mean[2]*c.u0 + t.mean[3]*c.un
 }
 
 // at is what acts at the beginning of a part of h (s), in N, and its rise in N/s.
-func (t *taps) at(c *servo, un, h float64) (u, du float64) {
-	rise := t.rise[0]*c.u2 + t.rise[1]*c.u1 + t.rise[2]*c.u0 + t.rise[3]*un
-	return t.meanOf(c, un) - rise/2, rise / h
+func (t *taps) at(c *servo, h float64) (u, du float64) {
+	rise := t.rise[0]*c.u2 + t.rise[1]*c.u1 + t.rise[2]*c.u0 + t.rise[3]*c.un
+	return t.meanOf(c) - rise/2, rise / h
 }
 
 // checkServo tells what is wrong with the controller, and with what is compared in it.

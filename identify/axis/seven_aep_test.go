@@ -68,7 +68,7 @@ func polished(t *testing.T, pr *fit.Problem, survivors [][]float64, noise float6
 		for i := range q.Params {
 			q.Params[i].Value = theta[i]
 		}
-		s, err := fit.LM{Horizons: fit.GrowingHorizon, Loss: fit.Loss{Kind: fit.SoftL1, Scale: 20 * noise}}.Fit(context.Background(), &q, nil)
+		s, err := fit.LM{Horizons: growingHorizon, Loss: fit.Loss{Kind: fit.SoftL1, Scale: 20 * noise}}.Fit(context.Background(), &q, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

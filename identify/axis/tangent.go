@@ -309,59 +309,28 @@ func (t *tangent) ask(c *servo, k int) {
 	}
 }
 
-// advance moves body and derivatives through interval k of piece i.
-func (t *tangent) advance(i, k int, c *servo) engine.Status {
-	b, p, in := t.b, t.q.m.pieces[i], t.inputs[i]
-	if p.load != nil || p.current != nil {
-		b.channels(p, k)
-	}
-	n, h := len(t.columns), p.dt/float64(len(in))
-	columns, un, status := n, 0.0, engine.OK
+// push finds how what acts in part j of interval k of piece i moves.
+func (t *tangent) push(i, k, j int, c *servo) {
+	n := len(t.columns)
+	clear(t.du)
 	if c != nil {
-		un = c.u0
-		if c.next != 0 { // the command at the end, which the interval leads to
-			copy(c.saved, b.x)
-			if c.drive(b, k) == engine.NonFinite {
-				return engine.NonFinite
-			}
-			un = c.un
-			copy(b.x, c.saved)
-			t.sx[n], t.sv[n], t.sz[n] = 0, 0, 0
-			columns = n + 1
+		tap := &c.taps[j]
+		for col := range n {
+			t.du[col] = tap.mean[0]*t.su2[col] + tap.mean[1]*t.su1[col] + tap.mean[2]*t.su0[col]
 		}
-	}
-	for part := range in {
-		l := &b.loads
-		clear(t.du)
-		if c != nil {
-			tap := &c.taps[part]
-			l.u, l.du = tap.at(c, un, h)
-			for j := range n {
-				t.du[j] = tap.mean[0]*t.su2[j] + tap.mean[1]*t.su1[j] + tap.mean[2]*t.su0[j]
-			}
-			t.du[n] = tap.mean[3]
-			if t.lag >= 0 {
-				e, m := &t.shorter[i][part], &t.more[i][part]
-				t.du[t.lag] += (m.meanOf(c, un) - e.meanOf(c, un)) / (2 * t.eps)
-			}
-		} else {
-			t.push(&in[part], p, k, part, h)
-			for j, less := range t.less {
-				t.du[j] = -in[part].meanOf(less[i], k)
-			}
-			if t.lag >= 0 {
-				t.du[t.lag] = (t.later[i][part].meanOf(p.force, k) - t.early[i][part].meanOf(p.force, k)) / (2 * t.eps)
-			}
+		t.du[n] = tap.mean[3]
+		if t.lag >= 0 {
+			t.du[t.lag] += (t.more[i][j].meanOf(c) - t.shorter[i][j].meanOf(c)) / (2 * t.eps)
 		}
-		s := t.step(h, columns)
-		if status = max(status, s); s == engine.NonFinite {
-			return s
-		}
+		return
 	}
-	if columns > n {
-		t.answer(c, k)
+	for col, less := range t.less {
+		t.du[col] = -t.inputs[i][j].meanOf(less[i], k)
 	}
-	return status
+	if t.lag >= 0 {
+		force := t.q.m.pieces[i].force
+		t.du[t.lag] = (t.later[i][j].meanOf(force, k) - t.early[i][j].meanOf(force, k)) / (2 * t.eps)
+	}
 }
 
 // answer puts in how the command at the end of interval k moves: u = target − slope·x, with x after the interval.
@@ -384,18 +353,22 @@ func (t *tangent) answer(c *servo, k int) {
 	}
 }
 
-// step moves body and derivatives by h (s); the inputs move by du.
-func (t *tangent) step(h float64, columns int) engine.Status {
-	b, d := t.b, &t.slopes
+// step moves body and derivatives by h (s); the inputs move by du. Where the command at the end of the interval acts, it is one of
+// them.
+func (t *tangent) step(h float64, c *servo) engine.Status {
+	b, d, columns := t.b, &t.slopes, len(t.columns)
+	if c != nil && c.next != 0 {
+		columns++
+	}
 	scheme := t.q.m.spec.Scheme
 	x, v, z := b.x[0], b.x[1], b.x[2]
 	r := b.mass.Step(h, b.x, &b.loads)
 	if r.Status == engine.NonFinite {
 		return r.Status
 	}
-	w, c, at := r.W, 2.0, 0.5*h
+	w, twice, at := r.W, 2.0, 0.5*h
 	if scheme == friction.Implicit {
-		w, c, at = b.x[1], 1, h
+		w, twice, at = b.x[1], 1, h
 	}
 	side := 0
 	if w < 0 {
@@ -404,7 +377,7 @@ func (t *tangent) step(h float64, columns int) engine.Status {
 	t.laws[side].TrialSlopes(scheme, z, friction.Input{Dt: h, V: w, N: b.mass.N, I: b.mass.I}, d)
 	l, xm := &b.loads, x+at*w
 	_, ux, uv := l.At(at, xm, w)
-	inertia := c * b.mass.M / h
+	inertia := twice * b.mass.M / h
 	over := 1 / (inertia - at*ux - uv + d.ForceV)
 	bends := t.bends[side]
 	for j := range columns {
@@ -415,7 +388,7 @@ func (t *tangent) step(h float64, columns int) engine.Status {
 				state += d.State[m.place] * m.by
 			}
 			for _, m := range t.moves[j] {
-				rhs -= m.by * l.slope(m.place, xm, w, c/h*(w-v))
+				rhs -= m.by * l.slope(m.place, xm, w, twice/h*(w-v))
 			}
 		}
 		dw := rhs * over

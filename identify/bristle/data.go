@@ -114,6 +114,14 @@ func newData(recs []*record.Record, o *Options) (*data, error) {
 	return d, nil
 }
 
+// starts are the first samples of the pieces.
+func (d *data) starts() (first []int) {
+	for _, p := range d.spans {
+		first = append(first, p.from)
+	}
+	return first
+}
+
 // pieces cuts a signal.
 func (d *data) pieces(x []float64) [][]float64 {
 	var out [][]float64

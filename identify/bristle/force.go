@@ -46,19 +46,6 @@ func (m *motion) choose(reach float64) {
 	}
 }
 
-// pieces are the first rows of the pieces.
-func (m *motion) pieces() (first []int) {
-	next := 0
-	for i, k := range m.rows {
-		for at := next; at < len(m.spans) && k >= m.spans[at].from; at++ {
-			if k < m.spans[at].to {
-				first, next = append(first, i), at+1
-			}
-		}
-	}
-	return first
-}
-
 // at are the values of a signal at the rows.
 func (m *motion) at(x []float64) []float64 {
 	out := make([]float64, len(m.rows))

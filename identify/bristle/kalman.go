@@ -20,18 +20,17 @@ import (
 
 // tracker fits the prediction error of the filter.
 type tracker struct {
-	d       *data
-	m       *model
-	f       *filter
-	o       *Options
-	r       []float64
-	hold    Hold
-	quiet   []float64 // force without noise
-	free    bool      // the position variance is estimated too
-	runs    int
-	doubts  []string
-	watch   fit.Watch
-	workers int
+	d      *data
+	m      *model
+	f      *filter
+	o      *Options
+	r      []float64
+	hold   Hold
+	quiet  []float64 // force without noise
+	free   bool      // the position variance is estimated too
+	runs   int
+	doubts []string
+	watch  fit.Watch
 }
 
 // Kalman fits the prediction error of an extended Kalman filter to records, pieces of one recording, from the separable fit
@@ -87,7 +86,7 @@ func (m *model) track(ctx context.Context, recs []*record.Record, o Options, wat
 
 func newTracker(d *data, m *model, o *Options, start *smoothed, watch fit.Watch) *tracker {
 	n := len(d.y)
-	k := &tracker{d: d, m: m, o: o, r: make([]float64, n), quiet: d.quiet(), watch: watch, workers: o.Workers, free: !d.explains}
+	k := &tracker{d: d, m: m, o: o, r: make([]float64, n), quiet: d.quiet(), watch: watch, free: !d.explains}
 	k.f = &filter{
 		d: d, m: m, work: new(atomic.Int64), at: start.theta, s: make([]float64, n), share: 1,
 		noise:    noise{position: d.noise * d.noise, force: start.variance()},
@@ -156,7 +155,7 @@ func (k *tracker) search(ctx context.Context, t *theta, tol float64, most int) (
 		return s, nil
 	}
 	p, scale := k.problem(t)
-	s, err := fit.LM{Steps: []float64{1e-3}, Forward: tol > 1e-2, MaxIterations: most, MaxEvaluations: k.left(cost) + 1, OffsetTol: tol, CostTol: 1e-8, Scale: scale, Workers: k.workers}.Fit(ctx, p, k.say)
+	s, err := fit.LM{Steps: []float64{1e-3}, Forward: tol > 1e-2, MaxIterations: most, MaxEvaluations: k.left(cost) + 1, OffsetTol: tol, CostTol: 1e-8, Scale: scale, Workers: k.o.Workers}.Fit(ctx, p, k.say)
 	if err != nil {
 		return nil, err
 	}
@@ -243,12 +242,7 @@ func (k *tracker) fit(ctx context.Context, t theta) (*fit.Solution, error) {
 		}
 		all = append(all, s)
 	}
-	best := all[0]
-	for _, s := range all[1:] {
-		if s.l < best.l-doubt {
-			best = s
-		}
-	}
+	best := likeliest(all)
 	chosen := best
 	k.divide(best.hold, n)
 	k.f.noise = best.noise
@@ -346,15 +340,20 @@ func (k *tracker) choose(ctx context.Context, own settled, all []settled) (best 
 		a.l = float64(len(k.r)) * (mean + k.f.share*(l-mean))
 		out = append(out, a)
 	}
-	best = out[0]
-	for _, a := range out[1:] {
+	k.divide(hold, n)
+	k.f.ref = ref
+	return likeliest(out), out, nil
+}
+
+// likeliest is the first of all that no later one exceeds beyond doubt.
+func likeliest(all []settled) settled {
+	best := all[0]
+	for _, a := range all[1:] {
 		if a.l < best.l-doubt {
 			best = a
 		}
 	}
-	k.divide(hold, n)
-	k.f.ref = ref
-	return best, out, nil
+	return best
 }
 
 // undecided keeps a doubt where another signal of the force, which noise may have decided against, moves a parameter of the
@@ -553,9 +552,7 @@ func (k *tracker) solution(t theta, s *fit.Solution) *fit.Solution {
 	for i, v := range k.f.s {
 		s.Measured[i] = k.d.y[i] / math.Sqrt(v)
 	}
-	for _, p := range k.d.spans {
-		s.Pieces = append(s.Pieces, p.from)
-	}
+	s.Pieces = k.d.starts()
 	if k.spent() && !s.Converged {
 		s.Reason = "the limit of its work was reached: a shorter record, fewer free parameters or better starts help"
 	}

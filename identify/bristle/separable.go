@@ -93,7 +93,7 @@ func (s *search) polish(ctx context.Context, t theta, tol float64, most int) (th
 	evaluator := func() *separable {
 		return &separable{p: newProjector(s.mo, s.m), at: at, below: t[breakout] < t[coulomb]}
 	}
-	q := make([]float64, len(at))
+	var q []float64
 	if len(at) > 0 {
 		p := &fit.Problem{Params: params, Rows: len(s.mo.rows), Unit: s.m.unit[1], New: func() fit.Evaluator { return evaluator() }}
 		sol, err := fit.LM{Steps: []float64{1e-4}, MaxEvaluations: most, CostTol: tol, Workers: s.workers}.Fit(ctx, p, nil)
@@ -101,9 +101,7 @@ func (s *search) polish(ctx context.Context, t theta, tol float64, most int) (th
 			return t, 0, err
 		}
 		s.trials += sol.Evaluations
-		for j, p := range sol.Params {
-			q[j] = p.Value
-		}
+		q = fit.Values(sol.Params)
 	}
 	e := evaluator()
 	e.expand(q, &e.theta)
@@ -244,7 +242,7 @@ func Separable(ctx context.Context, recs []*record.Record, params []fit.Param, o
 // force is a solution that explains the force of a motion by the parameters t.
 func (m *model) force(d *data, mo *motion, t *theta) *fit.Solution {
 	s := &fit.Solution{
-		Residual: make([]float64, len(mo.rows)), Unit: m.unit[1], Quantity: m.quantity("force", "torque"), Dt: d.h, Pieces: mo.pieces(),
+		Residual: make([]float64, len(mo.rows)), Unit: m.unit[1], Quantity: m.quantity("force", "torque"), Dt: d.h, Pieces: fit.PiecesOf(mo.rows, d.starts()),
 		Measured: mo.at(mo.u), Input: mo.at(d.u), Velocity: mo.at(mo.v), Converged: true, Reason: "nothing was fitted", Notes: d.notes,
 	}
 	newProjector(mo, m).residuals(t, s.Residual)

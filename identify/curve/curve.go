@@ -78,7 +78,7 @@ type evaluator struct {
 func (s *system) evaluator() *evaluator {
 	_, at := fit.Free(s.params)
 	n := len(s.y)
-	e := &evaluator{s: s, m: s.model(), at: at, theta: values(s.params), f: make([]float64, n), r: make([]float64, n), full: make([]float64, n*len(s.params))}
+	e := &evaluator{s: s, m: s.model(), at: at, theta: fit.Values(s.params), f: make([]float64, n), r: make([]float64, n), full: make([]float64, n*len(s.params))}
 	for range at {
 		e.columns = append(e.columns, make([]float64, n))
 	}
@@ -135,7 +135,7 @@ func (s *system) solve(ctx context.Context, watch fit.Watch) (*fit.Solution, err
 	if err != nil {
 		return nil, err
 	}
-	params, theta, n := slices.Clone(s.params), values(sol.Params), len(s.y)
+	params, theta, n := slices.Clone(s.params), fit.Values(sol.Params), len(s.y)
 	for i, k := range at {
 		params[k].Value = theta[i]
 	}

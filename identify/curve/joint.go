@@ -118,7 +118,7 @@ func (t *tied) fast(sol *fit.Solution, m *staticMap) {
 	if m.flat || m.side[0].vs < 0 {
 		return
 	}
-	theta := values(sol.Params)
+	theta := fit.Values(sol.Params)
 	least := 1.0
 	for _, l := range t.loops {
 		for _, v := range l.v {

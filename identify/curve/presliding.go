@@ -155,7 +155,7 @@ func (t *tied) refuseSigma1(sol *fit.Solution) {
 func (t *tied) begin() {
 	l := t.loops[0]
 	up, down := l.level[0], l.level[1]
-	given := values(t.params)
+	given := fit.Values(t.params)
 	best, cost, slope := [2]float64{}, math.Inf(1), 0.0 // levels forward and backward, κ
 	for i := range 60 {
 		kappa := 0.03 / l.reach * math.Pow(1e4, float64(i)/59)
@@ -202,7 +202,7 @@ func (t *tied) begin() {
 			t.params[l.start].Value = l.u[0] - off
 		}
 	}
-	if found := values(t.params); t.roughCost(given) < t.roughCost(found) {
+	if found := fit.Values(t.params); t.roughCost(given) < t.roughCost(found) {
 		for i := range given {
 			t.params[i].Value = given[i]
 		}

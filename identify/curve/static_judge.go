@@ -150,7 +150,7 @@ func (e *staticFit) weakLevel(sol *fit.Solution) {
 			se = math.Sqrt(max(variance, 0))
 		}
 		slow, _ := e.m.speeds()
-		left, _, _ := e.m.share(slow/vs, value(values(sol.Params), e.m.delta, 2))
+		left, _, _ := e.m.share(slow/vs, value(fit.Values(sol.Params), e.m.delta, 2))
 		switch {
 		case dip < -2*se && e.mixed(sol):
 			sol.Notes = append(sol.Notes, fmt.Sprintf("friction %s grows with speed where it falls in the other direction (Fs below Fc): an offset or a temperature that changes between the recordings, or another law",
@@ -268,12 +268,4 @@ func stdErr(cov *mat.SymDense, free int) float64 {
 		return math.Inf(1)
 	}
 	return math.Sqrt(cov.At(free, free))
-}
-
-func values(params []fit.Param) []float64 {
-	v := make([]float64, len(params))
-	for i, p := range params {
-		v[i] = p.Value
-	}
-	return v
 }

@@ -130,7 +130,7 @@ func line(x, y []float64) (a, b float64) {
 // starts are sets of values to begin from, the given one first, then the best of a grid over vs, and delta if it is free:
 // at each of its nodes the other parameters are linear and solved for.
 func (m *staticMap) starts(params []fit.Param, y, w []float64) [][]float64 {
-	given := values(params)
+	given := fit.Values(params)
 	list := [][]float64{given}
 	free := func(i int) bool { return i >= 0 && !params[i].Fixed }
 	vs := m.side[0].vs

@@ -225,7 +225,7 @@ func (p *plateau) exponential(ctx context.Context, given float64) {
 	if err != nil {
 		return
 	}
-	v := values(sol.Params)
+	v := fit.Values(sol.Params)
 	p.f2, p.a, p.l = v[0], v[1], v[2]
 	cov := covariance(sol)
 	if cov == nil {

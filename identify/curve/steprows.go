@@ -172,7 +172,7 @@ func (x *stepFit) regress(ctx context.Context, params []fit.Param, watch fit.Wat
 			return nil, err
 		}
 		copy(s.params, sol.Params)
-		if !x.scatter(values(s.params)) {
+		if !x.scatter(fit.Values(s.params)) {
 			break
 		}
 	}

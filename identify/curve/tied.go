@@ -157,7 +157,7 @@ func (t *tied) rows() []int {
 
 // place moves every loop to the values of the parameters.
 func (t *tied) place() {
-	theta := values(t.params)
+	theta := fit.Values(t.params)
 	for i, from := range t.rows() {
 		t.loops[i].place(theta, t.w[from:from+len(t.loops[i].u)], t.scale[i])
 	}
@@ -187,7 +187,7 @@ func (t *tied) fit(ctx context.Context, watch fit.Watch) (*fit.Solution, error) 
 	var sol *fit.Solution
 	iterations, evaluations := 0, 0
 	for round := range 15 {
-		before := values(t.params)
+		before := fit.Values(t.params)
 		var err error
 		if sol, err = t.solve(ctx, watch); err != nil {
 			return nil, err
@@ -218,7 +218,7 @@ func (t *tied) fit(ctx context.Context, watch fit.Watch) (*fit.Solution, error) 
 func (t *tied) weigh(sol *fit.Solution) (changed bool) {
 	m := t.model()
 	raw := make([]float64, len(t.y))
-	m.at(values(t.params), raw, nil)
+	m.at(fit.Values(t.params), raw, nil)
 	for k, f := range raw {
 		raw[k] = (t.y[k] - f) * t.w[k]
 	}

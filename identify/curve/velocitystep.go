@@ -86,7 +86,7 @@ func VelocitySteps(ctx context.Context, recs []*record.Record, params []fit.Para
 	if err := x.checkNames(params, rotary(o.Rotary)); err != nil {
 		return nil, err
 	}
-	load := value(values(params), x.at.of("N0"), 0)
+	load := value(fit.Values(params), x.at.of("N0"), 0)
 	var all []*plateau
 	for i, d := range recs {
 		ps, err := stepsOf(d, o, load)

@@ -25,7 +25,7 @@ func newCoordinates(params []Param, scale map[string]float64) *coordinates {
 		case p.Log:
 			c.lo[j], c.hi[j] = math.Log(p.Lo), math.Log(p.Hi)
 			c.scale[j], c.given[j], c.clip[j] = 1, true, longestStep
-		case given && s > 0:
+		case given:
 			c.scale[j], c.given[j], c.clip[j] = s, true, longestStep*s
 		case !math.IsInf(width, 0):
 			c.scale[j], c.clip[j] = width/10, width/4

@@ -2,7 +2,7 @@ package fit
 
 import "math"
 
-// LongRun is the covariance of the sum of the scores g_k = q_k·e_k, q row-major with p columns [NW87]:
+// LongRun is the covariance of the sum of the scores g_k, one slice for each of their components [NW87]:
 //
 //	S = Γ0 + Σ_{l=1..L} (1 − l/(L+1))·(Γl + Γlᵀ),   Γl = Σ_k g_k·g_{k−l}ᵀ
 //
@@ -14,9 +14,8 @@ import "math"
 //	S = 1/(L+1)·Σ_t B_t·B_tᵀ,   B_t = Σ_{i=t−L..t} g_i
 //
 // which takes N·p² products whatever the bandwidth, and shows that S has no negative direction.
-func LongRun(q []float64, p int, e []float64, pieces []int) (s []float64, lags int) {
-	n := len(e)
-	g := scores(q, p, e)
+func LongRun(g [][]float64, pieces []int) (s []float64, lags int) {
+	n := len(g[0])
 	lags = bandwidth(g, n, pieces)
 	return windows(g, nil, n, lags, pieces), lags
 }
@@ -35,19 +34,6 @@ func widening(lags, n int) float64 {
 		return 1
 	}
 	return robustQuantile(float64(lags+1)/float64(n)) / 1.9600
-}
-
-// scores are the columns of q, each times e.
-func scores(q []float64, p int, e []float64) [][]float64 {
-	n := len(e)
-	g := make([][]float64, p)
-	for j := range g {
-		g[j] = make([]float64, n)
-		for k := range n {
-			g[j][k] = q[k*p+j] * e[k]
-		}
-	}
-	return g
 }
 
 // bandwidth is the plug-in for the number of lags, between 1 and a quarter of the longest piece.

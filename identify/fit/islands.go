@@ -48,7 +48,7 @@ func (a *AEP) populate(p *Problem) (*Population, error) {
 		m.normal = rand.New(&m.source)
 		m.begin()
 		if a.Start && i%a.Members == 0 {
-			pop.box.from(values(p.Params), m.u)
+			pop.box.from(Values(p.Params), m.u)
 		}
 		pop.all = append(pop.all, m)
 		pop.islands[i/a.Members] = append(pop.islands[i/a.Members], m)

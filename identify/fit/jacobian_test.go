@@ -189,7 +189,7 @@ func shooting(n, rows int) *Problem {
 
 func BenchmarkShooting(b *testing.B) {
 	p := shooting(298, 66)
-	f := &descent{m: LM{Workers: 1}.withDefaults(), ctx: context.Background(), theta: values(p.Params)}
+	f := &descent{m: LM{Workers: 1}.withDefaults(), ctx: context.Background(), theta: Values(p.Params)}
 	if err := f.open(p, ""); err != nil {
 		b.Fatal(err)
 	}
@@ -202,7 +202,7 @@ func BenchmarkShooting(b *testing.B) {
 
 func BenchmarkFactor(b *testing.B) {
 	p := toneProblem(10000, 0.1)
-	f := &descent{m: LM{Workers: 1}.withDefaults(), ctx: context.Background(), theta: values(p.Params)}
+	f := &descent{m: LM{Workers: 1}.withDefaults(), ctx: context.Background(), theta: Values(p.Params)}
 	if err := f.open(p, ""); err != nil {
 		b.Fatal(err)
 	}

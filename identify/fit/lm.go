@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -43,7 +42,7 @@ type LM struct {
 	Loss Loss
 
 	// Horizons are the shares of the records to fit in turn, each from the result before; the whole comes last anyway.
-	// GrowingHorizon is what works for stick-slip. nil: the whole at once.
+	// nil: the whole at once.
 	Horizons []float64
 
 	Workers int // for differences; 0: as many as there are processors
@@ -70,7 +69,7 @@ func (m LM) Fit(ctx context.Context, p *Problem, watch Watch) (*Solution, error)
 		return nil, err
 	}
 	// shorter records first
-	f := &descent{m: m, ctx: ctx, watch: watch, theta: values(p.Params), lambda: firstLambda}
+	f := &descent{m: m, ctx: ctx, watch: watch, theta: Values(p.Params), lambda: firstLambda}
 	var notes []string
 	if len(m.Horizons) > 0 && p.Horizon == nil {
 		notes = append(notes, "the records of this problem cannot be shortened: the growing horizon was left out")
@@ -97,7 +96,7 @@ func (m LM) At(p *Problem) (*Solution, error) {
 	if err := m.check(p); err != nil {
 		return nil, err
 	}
-	f := &descent{m: m, ctx: context.Background(), theta: values(p.Params)}
+	f := &descent{m: m, ctx: context.Background(), theta: Values(p.Params)}
 	if err := f.open(p, ""); err != nil {
 		return nil, err
 	}
@@ -122,31 +121,16 @@ func (m LM) withDefaults() LM {
 	return m
 }
 
-// check tells every problem of the settings and of the parameters.
+// check tells every problem of the parameters and of what a user sets.
 func (m LM) check(p *Problem) error {
 	bad := p.check()
 	add := bad.Add
 	if p.Rows < len(p.Params) {
 		add("%d numbers cannot determine %d parameters: fix some, or measure more", p.Rows, len(p.Params))
 	}
-	for _, v := range m.Steps {
-		if !(v > 0 && v < 1) {
-			add("difference step %g, want a share between 0 and 1", v)
-		}
-	}
 	for _, v := range m.Horizons {
 		if !(v > 0 && v <= 1) {
 			add("horizon %g, want a share of the record above 0, at most 1", v)
-		}
-	}
-	for name, v := range m.Scale {
-		if !(v > 0) || math.IsInf(v, 0) {
-			add("scale of %s is %g, want a number above zero", name, v)
-		}
-	}
-	for _, v := range []float64{m.CostTol, m.OffsetTol} {
-		if !(v > 0) {
-			add("a tolerance is %g, want a number above zero", v)
 		}
 	}
 	if err := m.Loss.Check(); err != nil {

@@ -105,7 +105,7 @@ func (m MultiStart) Fit(ctx context.Context, p *Problem, watch Watch) (*Solution
 				return
 			}
 			if froms[i] == nil {
-				froms[i] = values(p.Params)
+				froms[i] = Values(p.Params)
 			}
 			ends[i], errs[i] = lm.Fit(ctx, p.at(froms[i]), nil)
 			one.Lock()
@@ -116,7 +116,7 @@ func (m MultiStart) Fit(ctx context.Context, p *Problem, watch Watch) (*Solution
 				lowest = min(lowest, s.Cost)
 				watch.Say(Progress{
 					Method: "lm", Phase: fmt.Sprintf("start %d of %d", done, len(froms)), Step: done, Of: len(froms),
-					Best: lowest, Unit: squared(p.Unit), Simulated: simulated, Theta: values(s.Params),
+					Best: lowest, Unit: squared(p.Unit), Simulated: simulated, Theta: Values(s.Params),
 				})
 			}
 		}).run(context.WithoutCancel(ctx), last-first)
@@ -241,7 +241,7 @@ func (m MultiStart) lowest(p *Problem, froms [][]float64, ends []*Solution, errs
 		}
 		evaluations, iterations = evaluations+s.Evaluations, iterations+s.Iterations
 		starts = append(starts, Start{
-			From: froms[i], Theta: values(s.Params), Cost: s.Cost, RMS: math.Sqrt(2 * s.Cost / float64(p.Rows)),
+			From: froms[i], Theta: Values(s.Params), Cost: s.Cost, RMS: math.Sqrt(2 * s.Cost / float64(p.Rows)),
 			Converged: s.Converged, Reason: s.Reason, Evaluations: s.Evaluations,
 		})
 	}
@@ -255,7 +255,7 @@ func (m MultiStart) lowest(p *Problem, froms [][]float64, ends []*Solution, errs
 			reached++
 		}
 	}
-	s, err := m.LM.At(p.at(values(best.Params)))
+	s, err := m.LM.At(p.at(Values(best.Params)))
 	if err != nil {
 		return nil, err
 	}
@@ -270,14 +270,6 @@ func (m MultiStart) lowest(p *Problem, froms [][]float64, ends []*Solution, errs
 		s.Notes = append(s.Notes, fmt.Sprintf("only one of %d starts reached the lowest cost: there may be a lower one still, more starts would tell", len(starts)))
 	}
 	return s, nil
-}
-
-func values(params []Param) []float64 {
-	v := make([]float64, len(params))
-	for j, p := range params {
-		v[j] = p.Value
-	}
-	return v
 }
 
 // at is the problem that starts at theta, which is pulled into the bounds.

@@ -142,7 +142,7 @@ func TestGrowingHorizonEscapesTraps(t *testing.T) {
 		t.Errorf("rms %g at once, %g growing; want a trap and the noise 0.02", whole, growing)
 	}
 	p.Horizon = nil
-	s, err := LM{Horizons: GrowingHorizon}.Fit(context.Background(), p, nil)
+	s, err := LM{Horizons: []float64{0.20, 0.35, 0.50, 0.70, 1}}.Fit(context.Background(), p, nil)
 	if err != nil || len(s.Notes) != 1 || !strings.Contains(s.Notes[0], "cannot be shortened") {
 		t.Errorf("a problem that cannot be shortened: %v, notes %q", err, s.Notes)
 	}
@@ -162,7 +162,7 @@ func TestSameDigitsForAnyNumberOfWorkers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s.Compute, s.Extra["alone"] = 0, append(append(l.Jac, values(l.Params)...), l.Cost)
+			s.Compute, s.Extra["alone"] = 0, append(append(l.Jac, Values(l.Params)...), l.Cost)
 			if want == nil {
 				want = s
 			} else if !reflect.DeepEqual(s, want) {

@@ -47,7 +47,7 @@ func (p *Problem) Cost(rms float64) float64 { return float64(p.Rows) * rms * rms
 // Residuals are those at the values of the parameters; nil: the model cannot be run there.
 func (p *Problem) Residuals() []float64 {
 	r := make([]float64, p.Rows)
-	if p.New().Residuals(values(p.Params), r) == engine.NonFinite {
+	if p.New().Residuals(Values(p.Params), r) == engine.NonFinite {
 		return nil
 	}
 	return r
@@ -151,6 +151,15 @@ func Refuse(format string, args ...any) error {
 // Index is the place of a parameter in params, −1 if it is not there.
 func Index(params []Param, name string) int {
 	return slices.IndexFunc(params, func(p Param) bool { return p.Name == name })
+}
+
+// Values are those of the parameters.
+func Values(params []Param) []float64 {
+	v := make([]float64, len(params))
+	for j, p := range params {
+		v[j] = p.Value
+	}
+	return v
 }
 
 // Free are the parameters that are not fixed, and their places in params.

@@ -159,7 +159,7 @@ func TestAgreesWithSciPy(t *testing.T) {
 			t.Logf("%-8s %-7s bounded %-5v log %-5v: %2d steps, off by %.1e deviations, covariance by %.1e, cost by %.1e, on a bound %v; %s", c.Model, c.kind, bounded, log,
 				s.Iterations, worst, worstCov, s.Cost/want[i].Cost-1, s.Extra["on_bound"], s.Reason)
 			if worst > 2e-3 || worstCov > 1e-3 || math.Abs(s.Cost/want[i].Cost-1) > 1e-6 || !s.Converged {
-				t.Errorf("%s %s: %.8g cost %.9g, SciPy %.8g cost %.9g", c.Model, c.kind, values(s.Params), s.Cost, want[i].Theta, want[i].Cost)
+				t.Errorf("%s %s: %.8g cost %.9g, SciPy %.8g cost %.9g", c.Model, c.kind, Values(s.Params), s.Cost, want[i].Theta, want[i].Cost)
 			}
 			if on := s.Extra["on_bound"].([]string); bounded != (len(on) == 1 && on[0] == "b") {
 				t.Errorf("%s %s: on a bound %v", c.Model, c.kind, on)

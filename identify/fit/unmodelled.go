@@ -135,19 +135,7 @@ func taken(c func(k int) float64, rows []int) []float64 {
 func (s *Solution) explained(rows []int) *explained {
 	p := len(s.Free)
 	x := &explained{e: taken(func(k int) float64 { return s.Residual[k] }, rows), series: s.Dt > 0}
-	next := 0
-	for i, k := range rows {
-		fresh := false
-		for next < len(s.Pieces) && k >= s.Pieces[next] {
-			next, fresh = next+1, true
-		}
-		if fresh {
-			x.pieces = append(x.pieces, i)
-		}
-	}
-	if len(x.pieces) > 0 {
-		x.pieces[0] = 0
-	}
+	x.pieces = PiecesOf(rows, s.Pieces)
 	for j := range p {
 		x.own(taken(func(k int) float64 { return s.Jac[k*p+j] }, rows))
 	}
@@ -316,12 +304,11 @@ func (x *explained) count() float64 {
 	if !x.series || n == 0 {
 		return float64(n)
 	}
-	g := [][]float64{x.e}
-	long := windows(g, nil, n, bandwidth(g, n, x.pieces), x.pieces)[0]
-	if long <= 0 {
+	long, _ := LongRun([][]float64{x.e}, x.pieces)
+	if long[0] <= 0 {
 		return float64(n)
 	}
-	return float64(n) * math.Min(1, inner(x.e, x.e)/long)
+	return float64(n) * math.Min(1, inner(x.e, x.e)/long[0])
 }
 
 // own takes a column of the model in.
@@ -452,11 +439,11 @@ func (x *explained) errors(q [][]float64, first int, e []float64) (g [][]float64
 			g[i][k] = v * free[k]
 		}
 	}
-	var pieces []int
 	if x.series {
-		lags, pieces = bandwidth(g, len(e), x.pieces), x.pieces
+		cov, lags = LongRun(g, x.pieces)
+	} else {
+		cov = windows(g, nil, len(e), 0, nil)
 	}
-	cov = windows(g, nil, len(e), lags, pieces)
 	w := widening(lags, len(e))
 	floats.Scale(w*w, cov)
 	return g, cov, lags

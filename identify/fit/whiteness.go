@@ -165,3 +165,18 @@ func longest(n int, pieces []int) int {
 	each(n, pieces, func(from, to int) { m = max(m, to-from) })
 	return m
 }
+
+// PiecesOf are the first of some rows, in their order, in every piece that has any.
+func PiecesOf(rows, pieces []int) (first []int) {
+	next := 0
+	for i, k := range rows {
+		fresh := false
+		for next < len(pieces) && k >= pieces[next] {
+			next, fresh = next+1, true
+		}
+		if fresh {
+			first = append(first, i)
+		}
+	}
+	return first
+}
