@@ -37,11 +37,6 @@ const bunch = 32
 // after row stride numbers apart, or, with stride 0, all on the same place.
 type stepper func(oct []octet, n int, rows []row, errs []float64, stride int)
 
-// run advances the lanes 0 … n−1.
-func (k *Kernel) run(n int, rows []row, errs []float64, stride int) {
-	k.step(k.oct[:], n, rows, errs, stride)
-}
-
 // load puts a member at the first sample into a lane. Parameters without meaning, or beyond the limit of stability
 // h²σ0/M + 2h(σ1 + σ2)/M < 4 and h(σ1 + σ2)/M < 2 of the sticking contact, are refused.
 func (k *Kernel) load(lane int, theta []float64) bool {

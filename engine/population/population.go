@@ -191,35 +191,70 @@ func (k *Kernel) Worst() float64 { return float64(k.Rows()) * k.fail * k.fail }
 // to the last bit as without. A nil limit means none.
 func (k *Kernel) Costs(theta [][]float64, limit, cost []float64) {
 	for first := 0; first < len(theta); first += len(k.who) {
-		last := min(first+len(k.who), len(theta))
-		k.costs(theta, limit, cost, first, last)
+		k.simulate(theta, first, min(first+len(k.who), len(theta)), limit, cost, nil)
 	}
 }
 
-// costs is Costs for the members first … last−1, as many as there are lanes.
-func (k *Kernel) costs(theta [][]float64, limit, cost []float64, first, last int) {
-	n := 0 // lanes at work: 0 … n−1
-	for i := first; i < last; i++ {
-		cost[i] = k.Worst()
-		if k.load(n, theta[i]) {
-			k.who[n] = i
-			n++
+// Residuals writes model − measured at every sample to r, a slice of Rows for every member. A member that failed has large
+// finite residuals, and the status is NonFinite.
+func (k *Kernel) Residuals(theta, r [][]float64) engine.Status {
+	st := engine.OK
+	for first := 0; first < len(theta); first += bunch {
+		st = max(st, k.simulate(theta, first, min(first+bunch, len(theta)), nil, nil, r))
+	}
+	return st
+}
+
+// simulate runs the members first … last−1, as many as there are lanes, or as a bunch has where residuals are wanted: limit and
+// cost, or r, may be nil.
+func (k *Kernel) simulate(theta [][]float64, first, last int, limit, cost []float64, r [][]float64) (st engine.Status) {
+	failed := func(i int) {
+		st = engine.NonFinite
+		if cost != nil {
+			cost[i] = k.Worst()
+		}
+		if r != nil {
+			for j := range r[i][:k.Rows()] {
+				r[i][j] = k.fail
+			}
 		}
 	}
+	n := 0 // lanes at work: 0 … n−1
+	for i := first; i < last; i++ {
+		if !k.load(n, theta[i]) {
+			failed(i)
+			continue
+		}
+		k.who[n] = i
+		n++
+	}
 	k.clear(n)
+	stride := 0
+	if r != nil {
+		stride = 8 // as many as the steppers write
+		for stride < n {
+			stride *= 2
+		}
+	}
 	for at := 0; at < len(k.rows) && n > 0; at += blockRows {
-		k.run(n, k.rows[at:min(at+blockRows, len(k.rows))], k.errs, 0)
+		block := k.rows[at:min(at+blockRows, len(k.rows))]
+		k.step(k.oct[:], n, block, k.errs, stride)
+		if r != nil {
+			k.sample(n, at, len(block), stride, r)
+		}
 
-		// whoever is above the limit leaves, the last one takes the place
+		// whoever failed or is above the limit leaves, the last one takes the place
 		before := n
 		for lane := 0; lane < n; {
-			i := k.who[lane]
-			c := k.oct[lane/8].cost[lane%8]
-			if !(c < k.Worst()) {
-				c = k.Worst() // not a number, or a motion beyond all bounds
+			i, c := k.who[lane], k.oct[lane/8].cost[lane%8]
+			lost := !(c < k.Worst()) // not a number, or a motion beyond all bounds
+			if cost != nil {
+				cost[i] = c
 			}
-			cost[i] = c
-			if c == k.Worst() || limit != nil && c > limit[i] {
+			if lost {
+				failed(i)
+			}
+			if lost || limit != nil && c > limit[i] {
 				n--
 				k.move(lane, n)
 				continue
@@ -230,59 +265,17 @@ func (k *Kernel) costs(theta [][]float64, limit, cost []float64, first, last int
 			k.clear(n)
 		}
 	}
-}
-
-// Residuals writes model − measured at every sample to r, a slice of Rows for every member. A member that failed has large
-// finite residuals, and the status is NonFinite.
-func (k *Kernel) Residuals(theta, r [][]float64) engine.Status {
-	st := engine.OK
-	for first := 0; first < len(theta); first += bunch {
-		last := min(first+bunch, len(theta))
-		st = max(st, k.residuals(theta[first:last], r[first:last]))
-	}
 	return st
 }
 
-func (k *Kernel) residuals(theta, r [][]float64) (st engine.Status) {
-	n := 0
-	for i, th := range theta {
-		if !k.load(n, th) {
-			st = engine.NonFinite
-			k.failed(r[i])
-			continue
-		}
-		k.who[n] = i
-		n++
-	}
-	k.clear(n)
-	stride := 8 // as many as the steppers write
-	for stride < n {
-		stride *= 2
-	}
-	for at := 0; at < len(k.rows) && n > 0; at += blockRows {
-		block := k.rows[at:min(at+blockRows, len(k.rows))]
-		k.run(n, block, k.errs, stride)
-		skip := (k.every - at%k.every) % k.every // rows of the block before its first sample
-		for lane := range n {
-			out := r[k.who[lane]][(at+skip)/k.every:]
-			e := k.errs[lane : (len(block)-1)*stride+lane+1]
-			for j, i := skip*stride, 0; j < len(e); j, i = j+k.every*stride, i+1 {
-				out[i] = e[j]
-			}
-		}
-	}
+// sample takes the errors at the samples out of those of a block of rows that begins at row at.
+func (k *Kernel) sample(n, at, rows, stride int, r [][]float64) {
+	skip := (k.every - at%k.every) % k.every // rows of the block before its first sample
 	for lane := range n {
-		if !(k.oct[lane/8].cost[lane%8] < k.Worst()) {
-			st = engine.NonFinite
-			k.failed(r[k.who[lane]])
+		out := r[k.who[lane]][(at+skip)/k.every:]
+		e := k.errs[lane : (rows-1)*stride+lane+1]
+		for j, i := skip*stride, 0; j < len(e); j, i = j+k.every*stride, i+1 {
+			out[i] = e[j]
 		}
-	}
-	return st
-}
-
-// failed fills the residuals of a member that has no motion.
-func (k *Kernel) failed(r []float64) {
-	for i := range r[:k.Rows()] {
-		r[i] = k.fail
 	}
 }

@@ -49,6 +49,13 @@ func (m *Model) Inverse(params []fit.Param) (*fit.Solution, error) {
 	if !ok || len(base) == 0 {
 		return nil, nil
 	}
+	for _, d := range drags {
+		s.Pieces = append(s.Pieces, len(s.Measured))
+		s.Measured, s.Velocity, s.Position = append(s.Measured, d.u...), append(s.Velocity, d.v...), append(s.Position, d.x...)
+	}
+	if !numeric.AllFinite(base...) || !numeric.AllFinite(s.Measured...) {
+		return nil, nil
+	}
 	s.Residual, s.Jac = base, make([]float64, len(base)*len(s.Free))
 	for j, i := range s.Free {
 		p := &params[i]
@@ -69,18 +76,6 @@ func (m *Model) Inverse(params []fit.Param) (*fit.Solution, error) {
 		}
 		for k, e := range moved {
 			s.Jac[k*len(s.Free)+j] = (base[k] - e) / h
-		}
-	}
-	if _, ok := left(); !ok { // with the parameters themselves again
-		return nil, nil
-	}
-	for _, d := range drags {
-		s.Pieces = append(s.Pieces, len(s.Measured))
-		s.Measured, s.Velocity, s.Position = append(s.Measured, d.u...), append(s.Velocity, d.v...), append(s.Position, d.x...)
-	}
-	for k, e := range s.Residual {
-		if math.IsNaN(e) || math.IsInf(e, 0) || math.IsNaN(s.Measured[k]) {
-			return nil, nil
 		}
 	}
 	return s, nil

@@ -215,9 +215,7 @@ func (n *numbers) contradicted(spec Spec, pieces []*record.Record, u names) (out
 				var force, f float64 // with the weights that the second difference gives to the acceleration
 				for j := 1 - smooth; j < smooth; j++ {
 					weight := float64(smooth-max(j, -j)) / (smooth * smooth)
-					for i, c := range held.mean {
-						force += weight * c * d.Force[min(max(k+j+held.first+i, 0), len(q)-1)]
-					}
+					force += weight * held.meanOf(d.Force, k+j)
 					f += weight * drag[k+j]
 				}
 				a := (q[k+smooth] - 2*q[k] + q[k-smooth]) / (smooth * smooth * h * h)

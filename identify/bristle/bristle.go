@@ -26,6 +26,7 @@ import (
 	"strings"
 
 	"hilrig/engine"
+	"hilrig/engine/friction"
 	"hilrig/identify/fit"
 )
 
@@ -59,23 +60,21 @@ type Options struct {
 
 // Params are the eight parameters with bounds that exclude nothing sensible. Their values matter to a warm start only.
 func Params(rotary bool) []fit.Param {
-	mass, m, n := "M", "m", "N"
-	kg := "kg"
-	if rotary {
-		mass, m, n, kg = "J", "rad", "N·m", "kg·m²"
-	}
 	p := func(name, unit, doc string, value, lo, hi float64) fit.Param {
+		if rotary {
+			name, unit = strings.Replace(name, "M", "J", 1), friction.RotaryUnit(unit)
+		}
 		return fit.Param{Param: engine.Param{Name: name, Unit: unit, Doc: doc, Value: value, Lo: lo, Hi: hi}, Log: lo > 0}
 	}
 	return []fit.Param{
-		p(mass, kg, "inertia", 1, 1e-9, 1e6),
-		p("sigma0", n+"/"+m, "bristle stiffness", 1e5, 1e-3, 1e12),
-		p("sigma1", n+"·s/"+m, "bristle damping", 100, 0, 1e9),
-		p("sigma2", n+"·s/"+m, "viscous friction", 1, 0, 1e9),
-		p("Fc", n, "Coulomb friction", 1, 1e-9, 1e6),
-		p("Fs", n, "break-away friction (total, not the increment)", 1.5, 1e-9, 1e6),
-		p("vs", m+"/s", "Stribeck velocity", 0.01, 1e-9, 1e3),
-		p("offset", n, "constant force opposing positive motion", 0, -1e6, 1e6),
+		p("M", "kg", "inertia", 1, 1e-9, 1e6),
+		p("sigma0", "N/m", "bristle stiffness", 1e5, 1e-3, 1e12),
+		p("sigma1", "N·s/m", "bristle damping", 100, 0, 1e9),
+		p("sigma2", "N·s/m", "viscous friction", 1, 0, 1e9),
+		p("Fc", "N", "Coulomb friction", 1, 1e-9, 1e6),
+		p("Fs", "N", "break-away friction (total, not the increment)", 1.5, 1e-9, 1e6),
+		p("vs", "m/s", "Stribeck velocity", 0.01, 1e-9, 1e3),
+		p("offset", "N", "constant force opposing positive motion", 0, -1e6, 1e6),
 	}
 }
 

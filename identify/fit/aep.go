@@ -83,7 +83,6 @@ func (a AEP) Fit(ctx context.Context, p *Problem, watch Watch) (*Solution, error
 // Search evolves a population until one of the limits. An interruption through ctx is no error: the population is that of
 // the last complete generation, the best so far. An error is a *ParamError, or says that a Checkpoint does not belong here.
 func (a AEP) Search(ctx context.Context, p *Problem, watch Watch) (*Population, error) {
-	begin := time.Now()
 	a = a.withDefaults()
 	if err := a.check(p); err != nil {
 		return nil, err
@@ -92,7 +91,6 @@ func (a AEP) Search(ctx context.Context, p *Problem, watch Watch) (*Population, 
 	if err != nil {
 		return nil, err
 	}
-	before := pop.Elapsed
 	c := newCrew(p, a.Workers, len(pop.all))
 
 	for {
@@ -108,13 +106,11 @@ func (a AEP) Search(ctx context.Context, p *Problem, watch Watch) (*Population, 
 		if !complete {
 			continue // ended by the context
 		}
-		pop.Elapsed = before + time.Since(begin)
 		if watch != nil {
 			best := pop.order[0]
-			c.box.theta(best.u, pop.theta)
 			watch(Progress{
 				Method: "aep", Phase: "generation", Step: pop.Generation, Of: a.Generations,
-				Best: best.cost, Unit: squared(p.Unit), Simulated: pop.Simulated, Theta: pop.theta,
+				Best: best.cost, Unit: squared(p.Unit), Simulated: pop.Simulated, Theta: pop.theta(best),
 			})
 		}
 		if a.Save != nil && pop.Generation%a.Every == 0 {

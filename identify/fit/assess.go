@@ -112,14 +112,14 @@ func Assess(s *Solution) (*Assessment, error) {
 	}
 	a := &Assessment{Indistinct: []Indistinct{}, Estimates: []Estimate{}, Correlation: [][]float64{}}
 	a.Residual.Whiteness = WhitenessOf(s.Residual, s.Pieces)
-	if len(s.Input) == n {
-		c := CrossOf(s.Residual, s.Input, s.Pieces)
-		a.Residual.Input = &c
+	cross := func(u []float64) *Cross {
+		if len(u) != n {
+			return nil
+		}
+		c := CrossOf(s.Residual, u, s.Pieces)
+		return &c
 	}
-	if len(s.Velocity) == n {
-		c := CrossOf(s.Residual, s.Velocity, s.Pieces)
-		a.Residual.Velocity = &c
-	}
+	a.Residual.Input, a.Residual.Velocity = cross(s.Input), cross(s.Velocity)
 	a.Fit = quality(s, a.Residual.Effective)
 	if p == 0 {
 		return a, nil
@@ -293,7 +293,7 @@ func quality(s *Solution, effective float64) Quality {
 	return q
 }
 
-// orNull is x, or nothing if x is no finite number.
+// interval is lo to hi, or nothing if one of them is no finite number.
 func interval(lo, hi float64) *[2]float64 {
 	if numeric.OrNull(lo) == nil || numeric.OrNull(hi) == nil {
 		return nil

@@ -3,7 +3,6 @@ package fit
 import (
 	"fmt"
 	"slices"
-	"time"
 )
 
 // Checkpoint is all that a search by AEP needs to go on as if it had never stopped. It marshals to JSON without loss.
@@ -16,10 +15,9 @@ type Checkpoint struct {
 	Hi      []float64 `json:"upper"`
 	Log     []bool    `json:"log"`
 
-	Generation int           `json:"generation"`
-	Simulated  int           `json:"simulations"`
-	Elapsed    time.Duration `json:"elapsed_ns"`
-	Mean       float64       `json:"mean_first_cost"`
+	Generation int     `json:"generation"`
+	Simulated  int     `json:"simulations"`
+	Mean       float64 `json:"mean_first_cost"`
 
 	Members []CheckpointMember `json:"members"` // island by island, the best first
 }
@@ -40,7 +38,7 @@ const checkpointVersion = 1
 func (pop *Population) Checkpoint() *Checkpoint {
 	c := &Checkpoint{
 		Version: checkpointVersion, Seed: pop.seed, Islands: len(pop.islands), Generation: pop.Generation, Simulated: pop.Simulated,
-		Elapsed: pop.Elapsed, Mean: pop.mean,
+		Mean: pop.mean,
 	}
 	for _, p := range pop.box {
 		c.Names, c.Lo, c.Hi, c.Log = append(c.Names, p.Name), append(c.Lo, p.Lo), append(c.Hi, p.Hi), append(c.Log, p.Log)
@@ -101,8 +99,7 @@ func (pop *Population) restore(c *Checkpoint) error {
 		}
 		pop.islands[island][i%size] = m
 	}
-	pop.Generation, pop.Simulated, pop.Elapsed = c.Generation, c.Simulated, c.Elapsed
-	pop.mean = c.Mean
+	pop.Generation, pop.Simulated, pop.mean = c.Generation, c.Simulated, c.Mean
 	pop.sort()
 	return nil
 }

@@ -106,15 +106,6 @@ func (c *covariance) weak() [][]float64 {
 	for i := len(c.singular) - 1; i >= 0 && c.singular[0] > maxScaled*c.singular[i]; i-- {
 		basis = append(basis, mat.Col(nil, i, c.v))
 	}
-	largest := func(w []float64) int {
-		at := 0
-		for j, x := range w {
-			if math.Abs(x) > math.Abs(w[at]) {
-				at = j
-			}
-		}
-		return at
-	}
 	for i := range basis {
 		// the vector with the largest entry comes next
 		for l := i + 1; l < len(basis); l++ {
@@ -135,6 +126,16 @@ func (c *covariance) weak() [][]float64 {
 	return basis
 }
 
+// largest is the place of the largest number of w, whatever its sign.
+func largest(w []float64) (at int) {
+	for j, x := range w {
+		if math.Abs(x) > math.Abs(w[at]) {
+			at = j
+		}
+	}
+	return at
+}
+
 // effect is ‖X·w‖/‖w‖ relative to the largest there is.
 func (c *covariance) effect(w []float64) float64 {
 	sum := 0.0
@@ -150,12 +151,9 @@ func (c *covariance) effect(w []float64) float64 {
 
 // entries are the places and values of the large entries of a combination.
 func entries(w, length []float64) (at []int, part []float64) {
-	largest := 0.0
-	for _, x := range w {
-		largest = math.Max(largest, math.Abs(x))
-	}
+	most := math.Abs(w[largest(w)])
 	for j, x := range w {
-		if math.Abs(x) > minWeight*largest && length[j] > 0 {
+		if math.Abs(x) > minWeight*most && length[j] > 0 {
 			at, part = append(at, j), append(part, x)
 		}
 	}
@@ -164,15 +162,9 @@ func entries(w, length []float64) (at []int, part []float64) {
 
 // normalised makes the largest weight 1.
 func normalised(w []float64) []float64 {
-	largest := slices.MaxFunc(w, func(a, b float64) int {
-		if math.Abs(a) < math.Abs(b) {
-			return -1
-		}
-		return 1
-	})
-	for i := range w {
-		if largest != 0 {
-			w[i] /= largest
+	if most := w[largest(w)]; most != 0 {
+		for i := range w {
+			w[i] /= most
 		}
 	}
 	return w

@@ -6,15 +6,13 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"time"
 )
 
 // Population is the state of an AEP search: its members on their islands.
 type Population struct {
-	Generation int           // complete ones; the first are the random members
-	Simulated  int           // simulations, abandoned ones too
-	Elapsed    time.Duration // of computing, with what came before a Checkpoint
-	Reason     string        // why the search ended
+	Generation int    // complete ones; the first are the random members
+	Simulated  int    // simulations, abandoned ones too
+	Reason     string // why the search ended
 
 	box     unitBox
 	seed    uint64
@@ -24,21 +22,18 @@ type Population struct {
 	all     []*individual   // in the order of birth; places in memory
 	islands [][]*individual // each sorted by cost
 	order   []*individual   // all, sorted by cost
-	tested  []*individual   // in the order of evaluation
-	born    []rand.PCG      // random states at the beginning of a generation
 
 	// views for the crew
 	u           [][]float64
 	limit, cost []float64
-	theta       []float64
 }
 
 // populate makes room for the population and gives it its random numbers: individual i has the stream i of the seed.
 func (a *AEP) populate(p *Problem) (*Population, error) {
 	n, d := a.Members*a.Islands, len(p.Params)
 	pop := &Population{
-		box: slices.Clone(p.Params), seed: a.Seed, islands: make([][]*individual, a.Islands), born: make([]rand.PCG, n),
-		u: make([][]float64, n), limit: make([]float64, n), cost: make([]float64, n), theta: make([]float64, d),
+		box: slices.Clone(p.Params), seed: a.Seed, islands: make([][]*individual, a.Islands),
+		u: make([][]float64, n), limit: make([]float64, n), cost: make([]float64, n),
 	}
 	flat := make([]float64, 2*n*d)
 	for i := range n {
@@ -53,7 +48,7 @@ func (a *AEP) populate(p *Problem) (*Population, error) {
 		pop.all = append(pop.all, m)
 		pop.islands[i/a.Members] = append(pop.islands[i/a.Members], m)
 	}
-	pop.order, pop.tested = slices.Clone(pop.all), slices.Clone(pop.all)
+	pop.order = slices.Clone(pop.all)
 	if a.Resume != nil {
 		if err := pop.restore(a.Resume); err != nil {
 			return nil, err
@@ -86,12 +81,9 @@ func (pop *Population) first(ctx context.Context, c *crew) bool {
 // generation lets every member bear a child and compete with it. Interrupted, the population stays as it was, random
 // numbers included.
 func (pop *Population) generation(ctx context.Context, c *crew, a *AEP) bool {
-	for i, m := range pop.all {
-		pop.born[i] = m.source
-	}
 	// evaluated by rank, so that neighbours in a batch are given up at about the same cost
-	copy(pop.tested, pop.order)
-	for i, m := range pop.tested {
+	for i, m := range pop.order {
+		m.before = m.source
 		s := 1.0
 		if a.Spread == SpreadCost {
 			s = spread(m.cost, pop.mean)
@@ -100,12 +92,12 @@ func (pop *Population) generation(ctx context.Context, c *crew, a *AEP) bool {
 		pop.u[i], pop.limit[i] = m.child, m.cost
 	}
 	if !c.evaluate(ctx, pop.u, pop.limit, pop.cost) {
-		for i, m := range pop.all {
-			m.source = pop.born[i]
+		for _, m := range pop.all {
+			m.source = m.before
 		}
 		return false
 	}
-	for i, m := range pop.tested {
+	for i, m := range pop.order {
 		m.contest = pop.cost[i]
 		m.compete(oldestAge)
 	}
@@ -150,6 +142,13 @@ func sortByCost(m []*individual) {
 	slices.SortStableFunc(m, func(a, b *individual) int { return cmp.Compare(a.cost, b.cost) })
 }
 
+// theta are the parameters of a member.
+func (pop *Population) theta(m *individual) []float64 {
+	t := make([]float64, len(m.u))
+	pop.box.theta(m.u, t)
+	return t
+}
+
 // Best is the member of least cost and this cost, Σ r².
 func (pop *Population) Best() (theta []float64, cost float64) {
 	t, c := pop.Survivors(1)
@@ -173,9 +172,7 @@ func (pop *Population) Survivors(k int) (theta [][]float64, cost []float64) {
 		}
 		if len(chosen) < k && !math.IsInf(m.cost, 0) && !slices.ContainsFunc(chosen, near) {
 			chosen = append(chosen, m)
-			t := make([]float64, len(m.u))
-			pop.box.theta(m.u, t)
-			theta, cost = append(theta, t), append(cost, m.cost)
+			theta, cost = append(theta, pop.theta(m)), append(cost, m.cost)
 		}
 	}
 	return theta, cost

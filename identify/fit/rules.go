@@ -17,6 +17,7 @@ type individual struct {
 	contest float64   // cost of the child
 
 	source rand.PCG
+	before rand.PCG   // source at the beginning of the generation
 	normal *rand.Rand // on source
 }
 

@@ -250,17 +250,16 @@ func (m *motion) drive() {
 // rows: the fit without some of the rows.
 func (m *motion) rows(s *Solution) {
 	p := len(s.Free)
-	without := func(kind, what, advice string, left func(k int) bool) {
-		some, others := 0, 0
+	for _, share := range []float64{0.01, 0.03, 0.1} {
+		left := func(k int) bool { return math.Abs(m.v[k]) < share*m.top }
+		some := 0
 		for k := range m.v {
 			if left(k) {
 				some++
-			} else {
-				others++
 			}
 		}
-		if some <= 2*p || others <= 10*p {
-			return
+		if some <= 2*p || len(m.v)-some <= 10*p {
+			continue
 		}
 		var c []func(k int) float64
 		for j := range p {
@@ -271,10 +270,6 @@ func (m *motion) rows(s *Solution) {
 				return 0
 			})
 		}
-		m.add(kind, what, advice, c...)
-	}
-	for _, share := range []float64{0.01, 0.03, 0.1} {
-		without("slow rows", fmt.Sprintf("another behaviour below %.3g of the top speed (rest, presliding)", share), "Leave slow rows out with min_velocity, or fit a law with a bristle.",
-			func(k int) bool { return math.Abs(m.v[k]) < share*m.top })
+		m.add("slow rows", fmt.Sprintf("another behaviour below %.3g of the top speed (rest, presliding)", share), "Leave slow rows out with min_velocity, or fit a law with a bristle.", c...)
 	}
 }
