@@ -10,15 +10,7 @@ const (
 )
 
 func (p Path) String() string {
-	switch p {
-	case Portable:
-		return "portable"
-	case AVX2:
-		return "avx2"
-	case AVX512:
-		return "avx512"
-	}
-	return "unknown"
+	return [...]string{"portable", "avx2", "avx512", "unknown"}[min(p, AVX512+1)]
 }
 
 // Paths lists what this machine can run, slowest first.

@@ -3,6 +3,8 @@ package axis
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"hilrig/engine/friction"
 	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
@@ -103,10 +105,7 @@ func (m *Model) Pushed(less func(row int) float64) *Model {
 	q.pieces = nil
 	for i, x := range m.AtSamples(less) {
 		p := *m.pieces[i]
-		for k := range x {
-			x[k] = p.force[k] - x[k]
-		}
-		p.force = x
+		p.force = floats.SubTo(x, p.force, x)
 		q.pieces = append(q.pieces, &p)
 	}
 	return &q

@@ -3,6 +3,8 @@ package axis
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
 )
@@ -156,10 +158,8 @@ func (m *Model) Ahead(early bool) *Model {
 	for _, p := range m.pieces {
 		other := *p
 		d, _ := parabolas(p.force, p.dt, slope)
-		for k := range d {
-			d[k] = p.force[k] + half*p.dt*d[k]
-		}
-		other.force = d
+		floats.Scale(half*p.dt, d)
+		other.force = floats.AddTo(d, p.force, d)
 		q.pieces = append(q.pieces, &other)
 	}
 	return &q

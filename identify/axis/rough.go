@@ -13,7 +13,6 @@ type rough struct {
 	f       float64 // N   size of the forces: of the drive, or of the inertia where there is none
 	t       float64 // s   the longest piece
 	dt      float64 // s   the shortest interval
-	quantum float64 // m   smallest step between positions
 	kd      float64 // N/m spring of the drive
 	m       float64 // kg
 	fc, fv  float64 // N, N·s/m
@@ -25,18 +24,13 @@ type rough struct {
 
 // roughly measures the pieces.
 func (m *Model) roughly() rough {
-	r := rough{dt: math.Inf(1), quantum: math.Inf(1), loads: map[string]float64{}}
+	r := rough{dt: math.Inf(1), loads: map[string]float64{}}
 	var v, a, f []float64
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, p := range m.pieces {
 		r.t, r.dt = max(r.t, float64(p.n-1)*p.dt), min(r.dt, p.dt)
 		if x := p.calm; len(x) > 0 {
 			lo, hi = min(lo, slices.Min(x)), max(hi, slices.Max(x))
-			for k := 1; k < len(x); k++ {
-				if d := math.Abs(x[k] - x[k-1]); d > 0 {
-					r.quantum = min(r.quantum, d)
-				}
-			}
 		}
 		for k := range p.n {
 			v, a = append(v, math.Abs(p.v[k])), append(a, math.Abs(p.a[k]))
@@ -50,7 +44,6 @@ func (m *Model) roughly() rough {
 	if !(r.x > 0) {
 		r.x = r.v * r.t
 	}
-	r.quantum = min(r.quantum, r.x*1e-3)
 	switch {
 	case f != nil:
 		r.f = numeric.QuantileInPlace(f, 0.995)

@@ -3,6 +3,8 @@ package axis
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"hilrig/engine"
 	"hilrig/identify/record"
 )
@@ -65,11 +67,7 @@ func newServo(s *Spec, p *piece, states int) *servo {
 
 // reachOf is the position beyond which a simulation has left the record.
 func reachOf(d *record.Record) float64 {
-	top := 0.0
-	for _, x := range d.Position {
-		top = max(top, math.Abs(x))
-	}
-	return top + farAway*span(d.Position)
+	return floats.Norm(d.Position, math.Inf(1)) + farAway*span(d.Position)
 }
 
 // begin puts the memory on the parabola that leads to the start.

@@ -4,6 +4,8 @@ import (
 	"math"
 	"sync/atomic"
 
+	"gonum.org/v1/gonum/floats"
+
 	"hilrig/engine"
 	"hilrig/engine/numeric"
 )
@@ -60,10 +62,7 @@ func (f *filter) Residuals(q, r []float64) engine.Status {
 		}
 		return engine.NonFinite
 	}
-	c := -f.level(logS)
-	for k := range r {
-		r[k] *= c
-	}
+	floats.Scale(-f.level(logS), r)
 	return engine.OK
 }
 

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"hilrig/engine"
@@ -541,12 +542,8 @@ func (k *tracker) solution(t theta, s *fit.Solution) *fit.Solution {
 	l, mean := k.likelihood(&t, k.f.noise)
 	// rows in units of their own scatter, not of that at the start
 	c := 1 / k.f.level(l-mean)
-	for i := range s.Residual {
-		s.Residual[i] *= c
-	}
-	for i := range s.Jac {
-		s.Jac[i] *= c
-	}
+	floats.Scale(c, s.Residual)
+	floats.Scale(c, s.Jac)
 	s.Cost *= c * c
 	s.Measured = make([]float64, len(k.r))
 	for i, v := range k.f.s {

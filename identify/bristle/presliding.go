@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"hilrig/engine"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
@@ -26,9 +28,7 @@ import (
 func Presliding(ctx context.Context, recs []*record.Record, params []fit.Param, o Options, watch fit.Watch) (*fit.Solution, error) {
 	most := 0.0
 	for _, rec := range recs {
-		for _, u := range rec.Force {
-			most = max(most, math.Abs(u))
-		}
+		most = max(most, floats.Norm(rec.Force, math.Inf(1)))
 	}
 	given := func(name string) (at int, known bool) {
 		at = fit.Index(params, name)

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/floats"
+
 	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
 )
@@ -29,16 +31,10 @@ func (k *tracker) acting(t *theta, s *fit.Solution, h innovator, new []float64) 
 	_, good := k.f.run(t, base)
 	// the change of the prediction errors by a force
 	response := func(du []float64, hold Hold) []float64 {
-		size := 0.0
-		for _, v := range du {
-			size = max(size, math.Abs(v))
-		}
-		a := min(1, 3*sd/max(size, 1e-300))
+		a := min(1, 3*sd/max(floats.Norm(du, math.Inf(1)), 1e-300))
 		f := hold.within(k.d, du, du, k.f.substeps)
-		for i := range f {
-			f[i] = plain[i] + a*f[i]
-		}
-		k.f.u = f
+		floats.Scale(a, f)
+		k.f.u = floats.AddTo(f, plain, f)
 		out := make([]float64, len(k.r))
 		_, ok := k.f.run(t, out)
 		good = good && ok

@@ -79,9 +79,7 @@ func Bootstrap(ctx context.Context, p *Problem, s *Solution, n, block int, seed 
 		block = blockLength(drawn, s)
 	}
 	block = min(block, longest(p.Rows, s.Pieces))
-	for k := range drawn {
-		drawn[k] *= math.Sqrt(float64(p.Rows) / float64(p.Rows-len(p.Params)))
-	}
+	floats.Scale(math.Sqrt(float64(p.Rows)/float64(p.Rows-len(p.Params))), drawn)
 	var from []int // rows where a block may begin
 	each(p.Rows, s.Pieces, func(a, b int) {
 		for k := a; k+block <= b; k++ {
@@ -99,9 +97,7 @@ func Bootstrap(ctx context.Context, p *Problem, s *Solution, n, block int, seed 
 				copy(shift[k:min(k+block, b)], drawn[from[rng.IntN(len(from))]:])
 			}
 		})
-		for k := range shift {
-			shift[k] -= base[k]
-		}
+		floats.Sub(shift, base)
 		end, err := refit(ctx, shifted(start, shift))
 		if ctx.Err() == nil {
 			ends[i], errs[i] = end, err

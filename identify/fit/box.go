@@ -15,10 +15,6 @@ import (
 func (f *descent) factor() {
 	n, rows := len(f.s), len(f.r)
 	f.m.Loss.Roots(f.r, f.w)
-	take := weigh
-	if f.m.Loss.Kind == Squares { // all weights are 1
-		take = func(y, x, _ []float64) { copy(y, x) }
-	}
 	f.tri.Reset()
 	for from := 0; from < rows; from += numeric.BlockRows {
 		to := min(from+numeric.BlockRows, rows)
@@ -27,7 +23,11 @@ func (f *descent) factor() {
 			if c < n {
 				x = f.slope.j[c]
 			}
-			take(column, x[from:to], f.w[from:to])
+			if f.m.Loss.Kind == Squares { // all weights are 1
+				copy(column, x[from:to])
+			} else {
+				floats.MulTo(column, x[from:to], f.w[from:to])
+			}
 		})
 	}
 	r, rhs := f.tri.Triangle()
@@ -46,14 +46,6 @@ func (f *descent) factor() {
 	// a parameter without effect stays where it is instead of being thrown about
 	for j := range f.length {
 		f.length[j] = max(f.length[j], 1e-10*widest/f.slope.at.scale[j])
-	}
-}
-
-// weigh writes w·x to y.
-func weigh(y, x, w []float64) {
-	x, w = x[:len(y)], w[:len(y)]
-	for i := range y {
-		y[i] = x[i] * w[i]
 	}
 }
 

@@ -116,9 +116,7 @@ func (c *covariance) weak() [][]float64 {
 		pivot := largest(basis[i])
 		for l, w := range basis {
 			if f := w[pivot] / basis[i][pivot]; l != i {
-				for j := range w {
-					w[j] -= f * basis[i][j]
-				}
+				axpy(-f, basis[i], w)
 			}
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"hilrig/engine/numeric"
 )
 
@@ -35,9 +37,7 @@ func NewLinear(s *Solution) *Linear {
 		if !l.held[j] {
 			in = 1 / l.length[j]
 		}
-		for k := range x {
-			x[k] *= in
-		}
+		floats.Scale(in, x)
 		l.x = append(l.x, x)
 	}
 	tri := numeric.NewFactor(n)

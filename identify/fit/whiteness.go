@@ -2,7 +2,9 @@ package fit
 
 import (
 	"math"
+	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -122,10 +124,8 @@ func centred(x []float64) []float64 {
 	for _, v := range x {
 		mean += v / float64(len(x))
 	}
-	c := make([]float64, len(x))
-	for k, v := range x {
-		c[k] = v - mean
-	}
+	c := slices.Clone(x)
+	floats.AddConst(-mean, c)
 	return c
 }
 
