@@ -26,7 +26,10 @@ func newPool(workers, n int, do func(worker, i int)) *pool {
 	}
 	p := &pool{do: do}
 	for w := range max(1, min(workers, n)) {
-		p.hands = append(p.hands, func() { p.work(w); p.wg.Done() })
+		p.hands = append(p.hands, func() {
+			defer p.wg.Done()
+			p.work(w)
+		})
 	}
 	return p
 }
