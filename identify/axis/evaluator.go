@@ -2,6 +2,7 @@ package axis
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"hilrig/engine"
@@ -70,13 +71,9 @@ func (m *Model) plan(all []fit.Param) (*plan, error) {
 // first is the sample of the first row of every piece. Where the record says where the motion starts, sample 0 says no more.
 // Under a force or in a controller it is a row all the same.
 func (m *Model) first(all []fit.Param) int {
-	if m.spec.Drive == Force || m.spec.Drive == Servo {
+	searched := slices.ContainsFunc(all, func(p fit.Param) bool { return !p.Fixed && strings.HasPrefix(p.Name, "x0") })
+	if searched || m.spec.Drive == Force || m.spec.Drive == Servo {
 		return 0
-	}
-	for _, p := range all {
-		if !p.Fixed && strings.HasPrefix(p.Name, "x0") {
-			return 0
-		}
 	}
 	return m.spec.Decimate
 }
@@ -237,30 +234,18 @@ func (e *evaluator) leg(i, from, to int, r []float64, row int, cost, limit float
 	}
 }
 
-// longest is the longest step (s) with the present parameters. A stick mode depends on the step, if at all, by a dead zone:
-// it keeps the limit of the start.
-func (q *plan) longest(b *body) float64 {
-	if b.switched {
-		return q.limit
-	}
-	h, _ := b.mass.Limit()
-	return h
-}
-
-// parts is the number of substeps of a piece with the present parameters, whose scheme takes steps of at most h (s).
-func (e *evaluator) parts(i int, h float64) int {
-	n, dt := e.q.parts[i], e.q.m.pieces[i].dt
-	if e.q.m.spec.Substeps > 0 || float64(n)*h >= dt {
-		return n
-	}
-	return int(min(maxSubsteps, math.Ceil(dt/h)))
-}
-
-// divide divides the intervals into as many parts as the present parameters want, and finds what acts in each.
+// divide divides the intervals into as many parts as the present parameters want, whose scheme takes steps of at most h (s), and
+// finds what acts in each. A stick mode depends on the step, if at all, by a dead zone: it keeps the limit of the start.
 func (e *evaluator) divide() {
-	h, lag := e.q.longest(e.b), e.b.late()
+	h, lag := e.q.limit, e.b.late()
+	if !e.b.switched {
+		h, _ = e.b.mass.Limit()
+	}
 	for i, p := range e.q.m.pieces {
-		n := e.parts(i, h)
+		n := e.q.parts[i]
+		if e.q.m.spec.Substeps == 0 && float64(n)*h < p.dt {
+			n = int(min(maxSubsteps, math.Ceil(p.dt/h)))
+		}
 		if n == len(e.inputs[i]) && lag == e.lag {
 			continue
 		}

@@ -53,11 +53,10 @@ func (g *sliding) inverse(d record.Record, drive []float64, rotary bool) {
 	d.Force, d.Disturbance = drive, nil
 	d.Position = despiked(d.Position)
 	s := linear.DefaultSpec()
-	s.Cutoff, s.Decimate, s.Trim = 100, 10, 0.1
-	s.Rotary, s.MinVelocity, s.Lag = rotary, 0, linear.LagFixed // a guess is enough
+	s.Trim, s.Rotary, s.MinVelocity, s.Lag = 0.1, rotary, 0, linear.LagFixed // a guess is enough
 	rate := 1 / d.Dt
-	s.Cutoff = min(s.Cutoff, 0.2*rate)
-	s.Decimate = max(1, min(s.Decimate, int(0.4*rate/s.Cutoff), len(d.Position)/200))
+	s.Cutoff = min(100, 0.2*rate)
+	s.Decimate = max(1, min(10, int(0.4*rate/s.Cutoff), len(d.Position)/200))
 	s, _ = s.Asymmetric()
 	line, err := linear.InverseDynamics(&d, s)
 	if err != nil {

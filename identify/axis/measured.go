@@ -77,11 +77,10 @@ func (m *Model) Complete(params []fit.Param, s *fit.Solution) error {
 		}
 	}
 	// the gaps of multiple shooting stand behind the record
-	for len(s.Velocity) < len(s.Residual) {
-		s.Velocity = append(s.Velocity, 0)
-	}
-	for s.Input != nil && len(s.Input) < len(s.Residual) {
-		s.Input = append(s.Input, 0)
+	gaps := make([]float64, max(0, len(s.Residual)-len(s.Velocity)))
+	s.Velocity = append(s.Velocity, gaps...)
+	if s.Input != nil {
+		s.Input = append(s.Input, gaps...)
 	}
 	return nil
 }

@@ -168,11 +168,7 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 	}
 	doubtful := func() bool { return sol.Extra["reached"] == 1 || sol.Cost > p.Cost(aboveNoise*noise) }
 	for round := uint64(1); round < rounds && groups > 1 && doubtful() && ctx.Err() == nil; round++ {
-		best := make([]float64, len(p.Params))
-		for i := range best {
-			best[i] = sol.Params[sol.Free[i]].Value
-		}
-		if !around(best, nil, s.Seed+1000*round) {
+		if !around(fit.Values(sol.Params), nil, s.Seed+1000*round) {
 			break
 		}
 	}

@@ -3,6 +3,7 @@ package axis
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"hilrig/engine/friction"
 	"hilrig/identify/fit"
@@ -42,7 +43,9 @@ func Suspicions(spec Spec, pieces []*record.Record, s *fit.Solution) []string {
 	about := ""
 	say := func(format string, args ...any) { out = append(out, about+fmt.Sprintf(format, args...)) }
 	u := namesOf(spec.Rotary)
-	pieces = moving(pieces)
+	pieces = slices.DeleteFunc(slices.Clone(pieces), func(d *record.Record) bool { // those whose position is not there or does not change
+		return len(d.Position) <= 2*smooth || !(d.Dt > 0) || span(d.Position) == 0
+	})
 	vmax, travel, step := ranges(pieces)
 	for _, w := range n.ways {
 		if len(pieces) > 0 && w.s2 < 0 && w.fc+w.s2*vmax < 0 {
@@ -98,16 +101,6 @@ func Suspicions(spec Spec, pieces []*record.Record, s *fit.Solution) []string {
 	if n.breaks && n.dips && n.damps {
 		for _, said := range n.contradicted(spec, pieces, u) {
 			say("%s", said)
-		}
-	}
-	return out
-}
-
-// moving are the records whose position is there and changes.
-func moving(pieces []*record.Record) (out []*record.Record) {
-	for _, d := range pieces {
-		if len(d.Position) > 2*smooth && d.Dt > 0 && span(d.Position) > 0 {
-			out = append(out, d)
 		}
 	}
 	return out
@@ -180,12 +173,7 @@ const smooth = 4
 // contradicted compares the friction of the model, its bristle dragged along the recorded motion, with what the records leave
 // for friction, u − M·a − offset, where the axis slides within the dip.
 func (n *numbers) contradicted(spec Spec, pieces []*record.Record, u names) (out []string) {
-	forces := pieces[:0:0]
-	for _, d := range pieces {
-		if len(d.Force) == len(d.Position) {
-			forces = append(forces, d)
-		}
-	}
+	forces := slices.DeleteFunc(slices.Clone(pieces), func(d *record.Record) bool { return len(d.Force) != len(d.Position) })
 	if len(forces) == 0 {
 		return nil
 	}
