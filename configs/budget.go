@@ -38,7 +38,10 @@ func (c *Config) Budget(d *Device) Budget {
 		b.plan = p
 		return b
 	}
-	b.Rx.Flow, b.Tx.Flow = p.Groups[0].Flow, p.Commands
+	b.Rx.Flow = p.Groups[0].Flow
+	if len(d.Command) > 0 { // a device that takes none is sent nothing
+		b.Tx.Flow = p.Commands
+	}
 	for _, f := range []*Flow{&b.Rx, &b.Tx} {
 		f.Wire = float64(f.Bytes) * 10 / float64(d.Baud)
 		f.Use = f.Wire * f.Rate
@@ -50,11 +53,20 @@ func (c *Config) Budget(d *Device) Budget {
 // DeviceRate is the rate of the frames that a device sends, in Hz.
 func (c *Config) DeviceRate(d *Device) float64 { return cmp.Or(d.Rate, c.Loop.Rate) }
 
+// FastestRate is that of the device that sends the most frames per second, in Hz.
+func (c *Config) FastestRate() float64 {
+	rate := 0.0
+	for i := range c.Devices {
+		rate = max(rate, c.DeviceRate(&c.Devices[i]))
+	}
+	return rate
+}
+
 // Age is the greatest age of a sample when the tick reads it, s: the frame has to travel, and the tick comes up to one
 // frame period later.
 func (b Budget) Age() float64 { return b.Rx.Wire + 1/b.Rx.Rate }
 
-// String is the budget for people: three lines, or one for each question and their sum.
+// String is the budget for people: a line for each direction and one for the age, or one for each question and their sum.
 func (b Budget) String() string {
 	var s strings.Builder
 	if b.plan != nil {
@@ -64,6 +76,9 @@ func (b Budget) String() string {
 		name string
 		Flow
 	}{{"device → host", b.Rx}, {"host → device", b.Tx}} {
+		if f.Bytes == 0 {
+			continue
+		}
 		about := ""
 		if b.Estimated {
 			about = "about "

@@ -26,6 +26,7 @@ func (c *Config) Check(r *schema.Report) {
 	c.checkNames(r)
 	c.checkLoop(r)
 	c.checkOwners(r)
+	c.checkPorts(r)
 	for i := range c.Devices {
 		c.checkDevice(r, &c.Devices[i])
 		c.checkBudget(r, &c.Devices[i])
@@ -81,9 +82,14 @@ func (c *Config) checkLoop(r *schema.Report) {
 	}
 	for i := range c.Devices {
 		d := &c.Devices[i]
-		if l.Clock == "device" && d.Rate != 0 && d.Rate != l.Rate {
-			r.Errorf(d.path()+".rate", "%s.rate: %s Hz, want %s Hz as loop.rate: with loop.clock device each frame makes a tick", d.path(), schema.Short(d.Rate), schema.Short(l.Rate))
+		if l.Clock == d.Name && d.Rate != 0 && d.Rate != l.Rate {
+			r.Errorf(d.path()+".rate", "%s.rate: %s Hz, want %s Hz as loop.rate: with loop.clock %s each frame makes a tick", d.path(), schema.Short(d.Rate), schema.Short(l.Rate), d.Name)
 		}
+	}
+	if clocks := append([]string{"wall"}, namesOf(c.Devices, func(d Device) string { return d.Name })...); !slices.Contains(clocks, l.Clock) && !r.Bad("loop.clock") {
+		c.unknownSignal(r, "loop.clock", l.Clock, "device, nor wall", clocks)
+	} else if k := c.Pacer(); k >= 0 && !c.Devices[k].Required {
+		r.Errorf("loop.clock", "loop.clock: %s is not required; a device that makes the ticks must be there", l.Clock)
 	}
 }
 
@@ -225,6 +231,9 @@ func (c *Config) checkVirtual(r *schema.Report) {
 	for i := range c.Devices {
 		if d := &c.Devices[i]; d.Rate > 0 && !r.Bad(d.path()+".rate") {
 			multiple(d.path()+".rate", d.Rate)
+			if n := c.FastestRate() / d.Rate; math.Abs(n-math.Round(n)) > 1e-9*n {
+				r.Errorf(d.path()+".rate", "%s.rate: %s Hz; the virtual rig ticks with the fastest device, %s Hz, and the others at a whole part of that", d.path(), schema.Short(d.Rate), schema.Short(c.FastestRate()))
+			}
 		}
 	}
 	if v.Supply[0] >= v.Supply[1] {

@@ -26,15 +26,15 @@ var ownerName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,31}$`)
 func (c *Config) checkOwners(r *schema.Report) {
 	first := map[string]string{}
 	for _, o := range []struct {
-		kind, what string
-		least      int
-		paths      []string
-	}{{"devices", "a device", 1, paths(c.Devices, (*Device).path)}, {"axes", "an axis", 1, paths(c.Axes, (*Axis).path)}, {"models", "a model", 0, paths(c.Models, (*Model).path)}} {
+		kind, what  string
+		least, most int
+		paths       []string
+	}{{"devices", "a device", 1, device.MaxDevices, paths(c.Devices, (*Device).path)}, {"axes", "an axis", 1, 1, paths(c.Axes, (*Axis).path)}, {"models", "a model", 0, 1, paths(c.Models, (*Model).path)}} {
 		switch {
 		case len(o.paths) < o.least && !r.Bad(o.kind):
 			r.Errorf(o.kind, "%s: there is none; want %s with its name, see hil config example", o.kind, o.what)
-		case len(o.paths) > 1:
-			r.Errorf(o.kind, "%s: %d, this version runs one", o.kind, len(o.paths))
+		case len(o.paths) > o.most:
+			r.Errorf(o.kind, "%s: %d, this version runs at most %d", o.kind, len(o.paths), o.most)
 		}
 		for _, p := range o.paths {
 			name := p[len(o.kind)+1:]
@@ -58,10 +58,39 @@ func paths[T any](list []T, path func(*T) string) (out []string) {
 	return out
 }
 
+// checkPorts looks at what devices share: no two have one port, and together they have no more measurements than fresh bits.
+func (c *Config) checkPorts(r *schema.Report) {
+	first, measured := map[string]string{}, 0
+	for i := range c.Devices {
+		d := &c.Devices[i]
+		p := d.path()
+		if other := first[d.Port]; other != "" && !d.isVirtual() && !r.Bad(p+".port") {
+			r.Errorf(p+".port", "%s.port: %s is the port of %s too; a port is one device. Several boards on one bus are fields with an address", p, d.Port, other)
+		}
+		first[d.Port] = p
+		if d.isVirtual() != c.IsVirtual() && !r.Bad(p+".port") {
+			r.Errorf(p+".port", "%s.port: %s beside a virtual rig; either all devices are virtual or none", p, d.Port)
+		}
+		if measured += len(d.Measure) + 1; measured > hil.MaxMeasured {
+			r.Errorf(p+".measure", "%s.measure: %d measurements and ages up to here, at most %d in a rig", p, measured, hil.MaxMeasured)
+		}
+	}
+}
+
 // checkDevice looks at a device, its port and its signals.
 func (c *Config) checkDevice(r *schema.Report, d *Device) {
 	c.checkPort(r, d)
 	p := d.path()
+	if !d.Required {
+		for _, a := range c.Axes {
+			for _, k := range []struct{ key, signal string }{{"position", a.Position}, {"drive.command", a.Drive.Command}, {"drive.enable", a.Drive.Enable}, {"drive.applied", a.Drive.Applied}} {
+				if strings.HasPrefix(k.signal, d.Name+".") {
+					r.Errorf(p+".required", "%s.required: false, but %s.%s is %s; a drive and the position of a driven axis are required", p, a.path(), k.key, k.signal)
+					break
+				}
+			}
+		}
+	}
 	for _, l := range []struct {
 		key string
 		n   int
@@ -203,8 +232,8 @@ func (c *Config) checkPort(r *schema.Report, d *Device) {
 // checkTurns looks at a device that answers questions: what its protocol finds in its table, and what the loop makes of it.
 func (c *Config) checkTurns(r *schema.Report, d *Device) {
 	p := d.path()
-	if c.Loop.Clock == "device" {
-		r.Errorf("loop.clock", "loop.clock: device wants one that sends by itself, and protocol %s asks; want wall", d.Protocol)
+	if c.Loop.Clock == d.Name {
+		r.Errorf("loop.clock", "loop.clock: %s does not send by itself, for protocol %s asks; want wall, or a device that does", d.Name, d.Protocol)
 	}
 	if r.Bad(p+".rate") || r.Bad("loop.rate") || r.Bad(p+"."+d.Protocol.String()) {
 		return

@@ -31,7 +31,7 @@ func TestCheck(t *testing.T) {
 		{"catch up by nothing", func(c *Config) { c.Loop.Overrun = Overrun{hil.OverrunCatchUp, 0, 0.05} }, "want at least 1 with policy catch-up", ""},
 		{"window of misses", func(c *Config) { c.Loop.Overrun = Overrun{hil.OverrunTrip, 101, 0.05} }, "window of 100 ticks", ""},
 		{"limit below two periods", func(c *Config) { c.Loop.Overrun.Limit = 1e-3 }, "want at least two periods", ""},
-		{"device clock at another rate", func(c *Config) { c.Loop.Clock, c.Devices[0].Rate = "device", 500 }, "each frame makes a tick", ""},
+		{"device clock at another rate", func(c *Config) { c.Loop.Clock, c.Devices[0].Rate = "drive", 500 }, "each frame makes a tick", ""},
 		{"no position", func(c *Config) { c.Axes[0].Position = "" }, "axes.shaft.position is missing: the measurement, such as drive.rotor.angle", ""},
 		{"a position that is not there", func(c *Config) { c.Axes[0].Position = "drive.motor.angel" }, `axes.shaft.position: "drive.motor.angel" is no measurement (did you mean "drive.motor.angle"?)`, ""},
 		{"a position without its device", func(c *Config) { c.Axes[0].Position = "motor.angle" }, `axes.shaft.position: "motor.angle" is no measurement`, ""},
@@ -42,11 +42,30 @@ func TestCheck(t *testing.T) {
 			c.Devices[0].Command = append(c.Devices[0].Command, c.Devices[0].Command[1])
 			c.Devices[0].Command[2].Name = "e"
 		}, "devices.drive.command[2]: no axis uses drive.e", ""},
-		{"two devices", func(c *Config) {
-			c.Devices = append(c.Devices, c.Devices[0])
-			c.Devices[1].Name = "b"
-			c.Devices[1].Command = nil
-		}, "devices: 2, this version runs one", ""},
+		{"two devices", second(nil), "", ""},
+		{"two devices of one port", func(c *Config) {
+			second(nil)(c)
+			c.Devices[0].Port, c.Devices[1].Port, c.Virtual = "/dev/ttyUSB0", "/dev/ttyUSB0", nil
+		}, "devices.table.port: /dev/ttyUSB0 is the port of devices.drive too; a port is one device. Several boards on one bus are fields with an address", ""},
+		{"half a virtual rig", second(func(d *Device) { d.Port = "/dev/ttyUSB0" }), "devices.table.port: /dev/ttyUSB0 beside a virtual rig", ""},
+		{"an optional drive", func(c *Config) { c.Devices[0].Required = false }, "devices.drive.required: false, but axes.shaft.position is drive.motor.angle", ""},
+		{"a clock that is not there", func(c *Config) { c.Loop.Clock = "drvie" }, `loop.clock: "drvie" is no device, nor wall (did you mean "drive"?)`, ""},
+		{"a clock that may be away", func(c *Config) { second(func(d *Device) { d.Required = false })(c); c.Loop.Clock = "table" }, "loop.clock: table is not required", ""},
+		{"nine devices", func(c *Config) {
+			for range 8 {
+				second(func(d *Device) { d.Name = fmt.Sprint("d", len(c.Devices)) })(c)
+			}
+		}, "devices: 9, this version runs at most 8", ""},
+		{"more measurements than bits", func(c *Config) {
+			many := func(d *Device) {
+				d.Name, d.Measure = fmt.Sprint("d", len(c.Devices)), nil
+				for i := range 61 {
+					d.Measure = append(d.Measure, Measure{Field: wire.Field{Name: fmt.Sprint("n", i), Type: wire.U8, Scale: 1}})
+				}
+			}
+			second(many)(c)
+			second(many)(c)
+		}, "devices.d2.measure: 130 measurements and ages up to here, at most 128", ""},
 		{"a name with a dot", func(c *Config) { c.Axes[0].Name = "a.b" }, `axes: "a.b", want up to 32 letters`, ""},
 		{"status of nothing", func(c *Config) { c.Devices[0].Status = "stauts" }, `devices.drive.status: "stauts" is no measurement of the device (did you mean "status"?)`, ""},
 		{"a name twice", func(c *Config) { c.Devices[0].Status = ""; c.Devices[0].Measure[3].Name = "status" }, "is the name of devices.drive.measure[3] too", ""},
@@ -142,6 +161,19 @@ func TestCheck(t *testing.T) {
 				t.Errorf("warnings %v, want one with %q", warnings, c.warn)
 			}
 		})
+	}
+}
+
+// second adds a device with one measurement, changed.
+func second(change func(d *Device)) func(c *Config) {
+	return func(c *Config) {
+		d := c.Devices[0]
+		d.Name, d.Command, d.Status, d.Baud = "table", nil, "", 3000000
+		d.Measure = []Measure{{Field: wire.Field{Name: "torque", Unit: "N·m", Type: wire.I16, Scale: 1e-4}}}
+		if change != nil {
+			change(&d)
+		}
+		c.Devices = append(c.Devices, d)
 	}
 }
 

@@ -30,7 +30,7 @@ type Config struct {
 	Version int             `yaml:"version" doc:"format of this file, 2"`
 	Rig     Rig             `yaml:"rig" doc:"who this is"`
 	Loop    Loop            `yaml:"loop" doc:"how the tick is paced"`
-	Devices []Device        `yaml:"devices" doc:"the ports and the numbers that pass them, by name; so far one"`
+	Devices []Device        `yaml:"devices" doc:"the ports and the numbers that pass them, by name; up to eight"`
 	Axes    []Axis          `yaml:"axes" doc:"the degrees of freedom, by name; so far one"`
 	Models  []Model         `yaml:"models,omitempty" doc:"what is computed beside the rig and only watched, by name; so far one. See docs/brush-loop.md"`
 	Guard   hil.GuardLimits `yaml:"guard" doc:"what holds and trips the whole rig; limits of signals and axes stand with them"`
@@ -49,7 +49,7 @@ type Rig struct {
 // Loop paces the tick.
 type Loop struct {
 	Rate    float64 `yaml:"rate" unit:"Hz" want:">=10 <=20000" doc:"ticks per second"`
-	Clock   string  `yaml:"clock" enum:"wall,device" doc:"wall: absolute deadlines of the host; device: deadlines follow the device's own clock"`
+	Clock   string  `yaml:"clock" doc:"wall: absolute deadlines of the host; the name of a device: deadlines follow its frames"`
 	Overrun Overrun `yaml:"overrun" doc:"what happens when deadlines are missed"`
 	CPU     int     `yaml:"cpu" want:">=-1 <=1023" doc:"processor the tick is pinned to; -1: the last that no other daemon ticks on"`
 	Spin    float64 `yaml:"spin" unit:"s" want:">=0 <=0.0001" doc:"busy wait at the end of the sleep"`
@@ -70,10 +70,11 @@ type Device struct {
 	Baud     int             `yaml:"baud" want:">=1200 <=12000000" doc:"bits per second; 8 data bits, no parity and one stop bit where the protocol has no keys for them"`
 	Protocol protocol.Choice `yaml:"protocol" doc:"link: COBS frames with CRC-16; line: text lines; modbus: registers of Modbus RTU slaves"`
 	protocol.Sections
-	Rate    float64   `yaml:"rate" unit:"Hz" want:">=0 <=20000" doc:"frames per second the device sends, or times per second it is asked; 0: the rate of the loop"`
-	Status  string    `yaml:"status,omitempty" doc:"the measurement that is the status word of the device: 0 is healthy, anything else trips once the drive is on"`
-	Measure []Measure `yaml:"measure" doc:"what the device sends, in the order of the frame"`
-	Command []Command `yaml:"command,omitempty" doc:"what is sent to the device, in the order of the frame"`
+	Rate     float64   `yaml:"rate" unit:"Hz" want:">=0 <=20000" doc:"frames per second the device sends, or times per second it is asked; 0: the rate of the loop"`
+	Required bool      `yaml:"required" doc:"true: it is there from the start, and a rig without it trips; false: it may come later and go, and only its age and its counters tell"`
+	Status   string    `yaml:"status,omitempty" doc:"the measurement that is the status word of the device: 0 is healthy, anything else trips once the drive is on"`
+	Measure  []Measure `yaml:"measure" doc:"what the device sends, in the order of the frame"`
+	Command  []Command `yaml:"command,omitempty" doc:"what is sent to the device, in the order of the frame"`
 }
 
 // Measure is one number the device sends, in the order of the frame: value = raw·scale + offset, in Unit, which is SI. Elsewhere it

@@ -57,7 +57,7 @@ func Default() *Config {
 
 // SetDefaults of a device.
 func (d *Device) SetDefaults() {
-	d.Baud = 921600
+	d.Baud, d.Required = 921600, true
 	d.Line = wire.Format{Separator: "comma", Decimal: "point", Checksum: "none", TimeUnit: 1e-6, TimeBits: 32, End: "lf"}
 }
 

@@ -216,5 +216,31 @@ func (c *Config) Owners() (out []hil.Owner) {
 	return out
 }
 
+// Pacer is the device whose frames make the ticks; −1: the wall clock does.
+func (c *Config) Pacer() int {
+	return slices.IndexFunc(c.Devices, func(d Device) bool { return d.Name == c.Loop.Clock })
+}
+
+// Find is the place of a signal of a device: the number of the device, and the index among its measurements or commands; −1, −1: there is none.
+func (c *Config) Find(name string, command bool) (dev, at int) {
+	for k := range c.Devices {
+		d := &c.Devices[k]
+		var fields []wire.Field
+		for _, m := range d.Measure {
+			fields = append(fields, m.Field)
+		}
+		if command {
+			fields = fields[:0]
+			for _, m := range d.Command {
+				fields = append(fields, m.Field)
+			}
+		}
+		if i := slices.IndexFunc(fields, func(f wire.Field) bool { return d.Name+"."+f.Name == name }); i >= 0 {
+			return k, i
+		}
+	}
+	return -1, -1
+}
+
 // EveryTick tells whether a device samples in every tick of the loop: then the voltage is held from sample to sample.
 func (c *Config) EveryTick(d *Device) bool { return c.DeviceRate(d) > c.Loop.Rate/1.5 }

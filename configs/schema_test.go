@@ -115,8 +115,8 @@ func TestSchemaTakesExamples(t *testing.T) {
 		t.Error(strings.Join(errs, "\n"))
 	}
 	// and refuses what the loader refuses
-	for _, bad := range []string{`{"rgi":{}}`, `{"loop":{"rate":5}}`, `{"loop":{"rate":"fast"}}`, `{"loop":{"clock":"dveice"}}`, `{"loop":{"cpu":1.5}}`,
-		`{"device":{"measure":[{"range":[1]}]}}`, `{"device":{"measure":[{"range":"24 V"}]}}`, `{"record":{"enabled":"yes"}}`, `{"web":"off"}`} {
+	for _, bad := range []string{`{"rgi":{}}`, `{"loop":{"rate":5}}`, `{"loop":{"rate":"fast"}}`, `{"loop":{"cpu":1.5}}`,
+		`{"devices":{"a":{"measure":[{"range":[1]}]}}}`, `{"devices":{"a":{"measure":[{"range":"24 V"}]}}}`, `{"device":{}}`, `{"record":{"enabled":"yes"}}`, `{"web":"off"}`} {
 		var v any
 		if err := json.Unmarshal([]byte(bad), &v); err != nil {
 			t.Fatal(err)

@@ -59,12 +59,12 @@ func (d *benchDev) Signals() (m, c []engine.Signal) { return d.meas, d.cmd }
 func (d *benchDev) Start(context.Context) error     { return nil }
 func (d *benchDev) Close() error                    { return nil }
 func (d *benchDev) Send(u []float64)                { d.out.put(u) }
-func (d *benchDev) Poll(now int64, y []float64) uint64 {
+func (d *benchDev) Poll(now int64, y []float64) Fresh {
 	copy(y, d.in.now)
 	if !d.in.fresh {
-		return 0
+		return Fresh{}
 	}
-	return 1<<len(d.in.now) - 1
+	return Fresh{1<<len(d.in.now) - 1}
 }
 
 // hand2 is the outside of the controller: orders given by the test, no allocation.
@@ -77,6 +77,7 @@ type hand2 struct {
 
 func (h *hand2) Flags() Flags     { return h.flags }
 func (h *hand2) Silence() float64 { return 0.3 }
+func (h *hand2) Away() int        { return -1 }
 func (h *hand2) Order() (uint32, Request) {
 	q := h.req
 	h.req = ReqNone

@@ -331,10 +331,10 @@ func TestBrushDescriptionsAreChecked(t *testing.T) {
 	}
 	b := newBench(t, benchOptions{seed: 1, comp: observer, ref: slowSine, brush: newBrush()})
 	spec := b.controller.s
-	for len(spec.Meas) < 32 {
+	for len(spec.Meas) < 160 {
 		spec.Meas = append(spec.Meas, Of("drive", engine.Signal{Name: strings.Repeat("x", len(spec.Meas))})...)
 	}
-	if _, err := NewController(spec); err == nil || !strings.Contains(err.Error(), "67 signals, a row holds 64") || !strings.Contains(err.Error(), "leave out the brush, which has 10") {
+	if _, err := NewController(spec); err == nil || !strings.Contains(err.Error(), "195 signals, a row holds 192") || !strings.Contains(err.Error(), "leave out the brush, which has 10") {
 		t.Errorf("%v", err)
 	}
 }

@@ -21,13 +21,14 @@ type ControllerSpec struct {
 	Owners    []Owner
 	Rate      float64 // Hz
 	Meas, Cmd []Channel
-	Position  int     // index of the position in Meas
-	Current   int     // index of the current in Meas; −1: not measured
-	Drive     int     // index of the drive voltage in Cmd
-	Age       int     // index of the samples' age (s) in Meas; −1: none, samples are as old as Delay
-	Delay     float64 // s  age of a sample beyond Age: what every sample takes at least
-	Applied   int     // index of the applied voltage in Meas; −1: the command of the tick before is taken for it
-	Every     float64 // s  from sample to sample; 0: one tick
+	Position  int      // index of the position in Meas
+	Current   int      // index of the current in Meas; −1: not measured
+	Drive     int      // index of the drive voltage in Cmd
+	Age       int      // index of the samples' age (s) in Meas; −1: none, samples are as old as Delay
+	Delay     float64  // s  age of a sample beyond Age: what every sample takes at least
+	Applied   int      // index of the applied voltage in Meas; −1: the command of the tick before is taken for it
+	Every     float64  // s  from sample to sample; 0: one tick
+	Sources   []Source // how the samples of each measured signal come; nil: all as those of the position
 
 	Motor  plant.Motor    // as the model knows it
 	Law    friction.LuGre // as the model knows it
@@ -39,6 +40,20 @@ type ControllerSpec struct {
 	Comp   CompSpec
 	Guard  GuardSpec
 	Beside *BesideSpec // brush model beside the rig; nil: none
+}
+
+// Source is how the samples of a signal come. Those of one age are of one frame.
+type Source struct {
+	Age   int     // index of their age (s) in Meas
+	Every float64 // s  from sample to sample
+}
+
+// source is that of measured signal i.
+func (s *ControllerSpec) source(i int) Source {
+	if s.Sources != nil {
+		return s.Sources[i]
+	}
+	return Source{s.Age, s.Every}
 }
 
 // Channels of the estimated and the modelled block, in order, without their owner.
@@ -141,6 +156,7 @@ type Controller struct {
 	stall  *stall
 	stuck  reason // what it found in the newest sample
 	est    *estimator.Axis
+	ages   [3]int     // of position, current and applied voltage: index of the age in Meas; −1: none
 	taken  [2]float64 // position and current that the filter took last
 	came   bool       // … a position in this tick
 	ref    motion
@@ -170,7 +186,12 @@ func NewController(s ControllerSpec) (*Controller, error) {
 	if err != nil {
 		return nil, fmt.Errorf("estimator: %w", err)
 	}
-	c := &Controller{s: s, dt: 1 / s.Rate, est: est}
+	c := &Controller{s: s, dt: 1 / s.Rate, est: est, ages: [3]int{-1, -1, -1}}
+	for k, i := range [3]int{s.Position, s.Current, s.Applied} {
+		if i >= 0 {
+			c.ages[k] = s.source(i).Age
+		}
+	}
 	if c.comp, err = newCompensator(s.Comp, s.Law, s.Motor.J, s.PID); err != nil {
 		return nil, fmt.Errorf("compensation: %w", err)
 	}
@@ -187,6 +208,9 @@ func NewController(s ControllerSpec) (*Controller, error) {
 	model = append(model, c.brush.channels(s.Beside)...)
 	c.schema = Schema{Rig: s.Rig, Rate: s.Rate, Owners: s.Owners, Meas: s.Meas, Est: estimated, Model: model, Cmd: s.Cmd}
 	g := s.Guard
+	for i := range s.Sources {
+		g.Ages = append(g.Ages, s.Sources[i].Age)
+	}
 	g.Dt, g.CmdAt, g.Current, g.MaxResidual = c.dt, len(s.Meas)+len(estimated)+len(model), s.Current, unexplained*s.Law.Fs
 	c.guard = NewGuard(g)
 	c.signs = newSigns(s)

@@ -9,37 +9,57 @@ import (
 
 // What the controller makes of its samples.
 
-// axis is the estimate of the configured axis: position and current come in one frame, with what the drive applied.
+// axis is the estimate of the configured axis: samples of one age come in one frame.
 func (s *ControllerSpec) axis() (*estimator.Axis, error) {
 	k := s.Kalman
 	k.TopSpeed = s.Guard.MaxSpeed
 	if s.Drive < len(s.Guard.Cmd) {
 		k.TopVoltage = max(s.Guard.Cmd[s.Drive].Hi, -s.Guard.Cmd[s.Drive].Lo)
 	}
-	frame := estimator.Group{Every: s.Every, Of: []estimator.Quantity{estimator.Position, estimator.Current, estimator.Voltage}}
-	return estimator.NewElectrical(k, estimator.AxisSpec{Tick: 1 / s.Rate, Groups: []estimator.Group{frame}, RLS: s.RLS})
+	groups := []estimator.Group{{Every: s.Every, Of: []estimator.Quantity{estimator.Position}}}
+	of := map[int]int{s.source(s.Position).Age: 0}
+	for _, q := range []struct {
+		at int
+		of estimator.Quantity
+	}{{s.Current, estimator.Current}, {s.Applied, estimator.Voltage}} {
+		from := s.source(s.Position) // a quantity that is not measured is never fresh
+		if q.at >= 0 {
+			from = s.source(q.at)
+		}
+		g, ok := of[from.Age]
+		if !ok {
+			g, of[from.Age] = len(groups), len(groups)
+			groups = append(groups, estimator.Group{Every: from.Every})
+		}
+		groups[g].Of = append(groups[g].Of, q.of)
+	}
+	return estimator.NewElectrical(k, estimator.AxisSpec{Tick: 1 / s.Rate, Groups: groups, RLS: s.RLS})
 }
 
 // estimate runs the filter and the recursive least squares. b.Cmd still holds the command of the tick before: the voltage on its way to
 // the motor.
 func (c *Controller) estimate(r *Row, b *Blocks) {
-	age := c.s.Delay
-	if c.s.Age >= 0 {
-		age += b.Meas[c.s.Age]
-	}
-	c.guard.refused, c.came = 0, false
+	c.guard.refused, c.came = Fresh{}, false
 	refused := false
-	sample := func(i int) (s estimator.Sample) { // without what the declaration calls impossible
-		if s.Age = age; i >= 0 {
-			came := r.Fresh&(1<<i) != 0
-			s.Value, s.Fresh = b.Meas[i], came && !c.guard.outside(i, b.Meas[i])
-			refused = refused || came != s.Fresh
+	sample := func(k, i int) (s estimator.Sample) { // without what the declaration calls impossible
+		if s.Age = c.s.Delay; c.ages[k] >= 0 {
+			s.Age += b.Meas[c.ages[k]]
+		}
+		if i < 0 {
+			return s
+		}
+		came := IsFresh(&r.Fresh, i)
+		s.Value, s.Fresh = b.Meas[i], came && !c.guard.outside(i, b.Meas[i])
+		refused = refused || came != s.Fresh
+		if came && !(math.Abs(s.Age) < estimator.Oldest) {
+			SetFresh(&c.guard.refused, i)
 		}
 		return s
 	}
-	in := estimator.Inputs{Position: sample(c.s.Position), Current: sample(c.s.Current), Command: b.Cmd[c.s.Drive], Driven: c.before.Energised()}
+	in := estimator.Inputs{Position: sample(0, c.s.Position), Current: sample(1, c.s.Current), Command: b.Cmd[c.s.Drive], Driven: c.before.Energised()}
 	if c.s.Applied >= 0 {
-		in.Voltage = estimator.Sample{Value: b.Meas[c.s.Applied], Age: age, Fresh: true}
+		in.Voltage = sample(2, c.s.Applied)
+		in.Voltage.Fresh = true
 	}
 	if c.est.Step(r.T, r.Skip, &in, b.Est) == engine.NonFinite {
 		r.Flags |= FlagEstimator
@@ -53,13 +73,10 @@ func (c *Controller) estimate(r *Row, b *Blocks) {
 		if o.Taken[j] {
 			c.taken[j] = b.Meas[i]
 		} else if o.Refused[j] {
-			c.guard.refused |= 1 << i
+			SetFresh(&c.guard.refused, i)
 		}
 	}
-	if !(math.Abs(age) < estimator.Oldest) {
-		c.guard.refused = r.Fresh
-	}
-	if refused || c.guard.refused != 0 {
+	if refused || c.guard.refused != (Fresh{}) {
 		r.Flags |= FlagRefused
 	}
 	if o.Jumped {

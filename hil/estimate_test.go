@@ -33,9 +33,9 @@ func newSampledBy(t *testing.T) *sampledBy {
 // tick is a millisecond later: which of position (1) and current (2) are new, the position (rad), the age of the samples (s).
 func (p *sampledBy) tick(fresh uint64, theta, age float64) {
 	p.r.T += 1e6
-	p.r.Fresh, p.r.Flags = fresh, 0
+	p.r.Fresh, p.r.Flags = Fresh{fresh}, 0
 	if fresh != 0 {
-		p.r.Fresh |= 4
+		p.r.Fresh[0] |= 4
 	}
 	p.k.Meas[0], p.k.Meas[1], p.k.Meas[2] = theta, 0, age
 	p.estimate(&p.r, &p.k)

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"hilrig/engine/numeric"
+	"hilrig/estimator"
 )
 
 // GuardSpec is what the guard watches. Lengths follow the schema: Meas the measured signals, Cmd the commands. A limit holds on
@@ -16,6 +17,7 @@ type GuardSpec struct {
 	Dt    float64 // s
 	Meas  []MeasLimit
 	Cmd   []CmdLimit
+	Ages  []int   // of each measured signal: index of the age of its samples in Meas; nil: the next age behind it
 	CmdAt int     // index of the first command in Row.X
 	Beat  float64 // s  silence of the supervisor that is tolerated
 
@@ -49,7 +51,7 @@ type MeasLimit struct {
 	Hot    float64 // of a temperature: above it the rig trips; 0: none
 	Status bool    // a device status word: anything but 0 is a fault of the device once the drive is on
 	Needed bool    // no drive is energised unless the age of this signal is watched
-	Age    bool    // the age (s) that the newest sample had when it arrived
+	Age    bool    // the age (s) that the newest sample of a device had when it arrived; behind the signals of the device
 }
 
 // CmdLimit bounds one command.
@@ -117,7 +119,7 @@ type Guard struct {
 	s    GuardSpec
 	mode Mode
 	why  reason
-	age  int // index of the age of the samples; −1: none
+	age  []int // of each measured signal: index of the age of its samples; −1: none
 
 	sampled   []int64   // ns  time of the newest sample of each measured signal
 	seen      []bool    // … has it ever been seen
@@ -131,16 +133,20 @@ type Guard struct {
 	cooling   bool      // the budget was used up; it must fall below one half before a reset
 	misses    [2]uint64 // bits: was the tick late, newest first
 	energised float64   // s   time since RUN was entered from a de-energised mode
-	refused   uint64    // bit i: the new sample of signal i counts as none
+	refused   Fresh     // new samples that count as none
 }
 
 // NewGuard checks lengths once; the tick trusts them.
 func NewGuard(s GuardSpec) *Guard {
-	g := &Guard{s: s, why: reason{cause: CauseStart}, age: -1, sampled: make([]int64, len(s.Meas)), seen: make([]bool, len(s.Meas)), last: make([]float64, len(s.Cmd))}
-	for i, m := range s.Meas {
-		if m.Age {
-			g.age = i
+	g := &Guard{s: s, why: reason{cause: CauseStart}, age: make([]int, len(s.Meas)), sampled: make([]int64, len(s.Meas)), seen: make([]bool, len(s.Meas)), last: make([]float64, len(s.Cmd))}
+	for i, at := len(s.Meas)-1, -1; i >= 0; i-- { // the age of a device stands behind its signals
+		if s.Meas[i].Age {
+			at = i
 		}
+		g.age[i] = at
+	}
+	if s.Ages != nil {
+		g.age = s.Ages
 	}
 	for i, c := range s.Cmd {
 		g.last[i] = c.Safe
@@ -254,14 +260,16 @@ func (g *Guard) sensors(r *Row, meas []float64) (sick, fault reason) {
 			sick = reason{c, uint16(i + 1), value, limit}
 		}
 	}
-	late := 0.0 // s  age that a sample has when it comes
-	if g.age >= 0 && meas[g.age] > 0 {
-		late = meas[g.age]
-	}
 	for i := range g.s.Meas {
 		m, y := &g.s.Meas[i], meas[i]
-		if r.Fresh&^g.refused&(1<<i) != 0 {
-			g.sampled[i], g.seen[i] = r.T-int64(late*1e9), true
+		if IsFresh(&r.Fresh, i) && !IsFresh(&g.refused, i) {
+			late := 0.0 // s  age that a sample has when it comes
+			if at := g.age[i]; at >= 0 {
+				late = meas[at]
+			}
+			if math.Abs(late) < estimator.Oldest { // a sample without a time is none
+				g.sampled[i], g.seen[i] = r.T-int64(max(0, late)*1e9), true
+			}
 		}
 		age := float64(r.T-g.sampled[i]) * 1e-9
 		if m.Stale > 0 && (!g.seen[i] || age > m.Stale) {
@@ -294,7 +302,7 @@ func (g *Guard) sensors(r *Row, meas []float64) (sick, fault reason) {
 		}
 	}
 	if r.Flags&FlagLinkDown != 0 {
-		sick = reason{cause: CauseLink}
+		sick = reason{cause: CauseLink, where: r.Where}
 	}
 	return sick, fault
 }
@@ -316,7 +324,7 @@ func (g *Guard) faults(r *Row, meas []float64) reason {
 	case r.Flags&FlagTripIn != 0:
 		return reason{cause: CauseCommand}
 	case r.Flags&FlagLinkDown != 0 && g.mode.Energised():
-		return reason{cause: CauseLink}
+		return reason{cause: CauseLink, where: r.Where}
 	}
 	// the device's own status, once it has had time to notice that it is enabled
 	if g.mode.Energised() && g.energised > 0.1 {

@@ -112,7 +112,7 @@ func TestGuardCommand(t *testing.T) {
 		q    Request
 		want float64
 	}{{0, -2}, {ReqArm, -2}, {ReqRun, -1}, {0, 0}, {ReqStop, -2}} {
-		r.T, r.Fresh, r.Req, r.Flags = r.T+1e6, 1, uint8(c.q), 0
+		r.T, r.Fresh, r.Req, r.Flags = r.T+1e6, Fresh{1}, uint8(c.q), 0
 		u := []float64{4}
 		g.Decide(&r, []float64{0})
 		g.Watch(&r, Motion{})
@@ -125,7 +125,7 @@ func TestGuardCommand(t *testing.T) {
 	g = NewGuard(GuardSpec{Dt: 1e-3, Meas: []MeasLimit{{}}, Cmd: []CmdLimit{{Lo: -5, Hi: 5}}})
 	r = Row{}
 	for _, q := range []Request{0, ReqArm, ReqRun, 0, 0} {
-		r.T, r.Fresh, r.Req, r.Flags = r.T+1e6, 1, uint8(q), 0
+		r.T, r.Fresh, r.Req, r.Flags = r.T+1e6, Fresh{1}, uint8(q), 0
 		want := 5 - 10*float64(r.T/1e6%2)
 		u := []float64{want}
 		g.Decide(&r, []float64{0})

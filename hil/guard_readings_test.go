@@ -2,6 +2,7 @@ package hil
 
 import (
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -66,11 +67,11 @@ func TestGuardWorstReading(t *testing.T) {
 		var r Row
 		meas := []float64{0, 0}
 		for k, q := range []Request{0, ReqArm, ReqRun, 0, 0, 0, 0, 0, 0, 0, 0, 0} {
-			r.T, r.Fresh, r.Req, r.Flags = r.T+1e6, 3, uint8(q), 0
+			r.T, r.Fresh, r.Req, r.Flags = r.T+1e6, Fresh{3}, uint8(q), 0
 			if k > 2 {
 				for i, x := range []float64{c.a, c.b} {
 					if x == 7 {
-						r.Fresh &^= 1 << i
+						r.Fresh[0] &^= 1 << i
 					} else if k == 11 {
 						meas[i] = x
 					}
@@ -105,8 +106,8 @@ func TestGuardAge(t *testing.T) {
 
 	// samples that come old
 	s := GuardSpec{Dt: 1e-3, GuardLimits: GuardLimits{HoldTime: 1}, Meas: []MeasLimit{{Stale: 5e-3}, {Age: true}}, Cmd: []CmdLimit{{Lo: -1, Hi: 1}}}
-	if g := NewGuard(GuardSpec{Meas: []MeasLimit{{Age: true}, {}}}); g.age != 0 {
-		t.Errorf("the age is signal %d", g.age)
+	if g := NewGuard(GuardSpec{Meas: []MeasLimit{{}, {Age: true}, {}, {}, {Age: true}, {}}}); !slices.Equal(g.age, []int{1, 1, 4, 4, 4, -1}) {
+		t.Errorf("the ages are signals %d", g.age)
 	}
 	for _, c := range []struct {
 		age  float64
@@ -115,7 +116,7 @@ func TestGuardAge(t *testing.T) {
 		g := NewGuard(s)
 		var r Row
 		for _, q := range []Request{0, ReqArm, ReqRun, 0} {
-			r.T, r.Fresh, r.Req, r.Flags = r.T+1e6, 3, uint8(q), 0
+			r.T, r.Fresh, r.Req, r.Flags = r.T+1e6, Fresh{3}, uint8(q), 0
 			age := 0.001
 			if q == 0 && r.Mode == Run {
 				age = c.age
@@ -127,18 +128,29 @@ func TestGuardAge(t *testing.T) {
 		}
 	}
 
-	// the age may be any of the signals, the first too
-	aged := NewGuard(GuardSpec{Dt: 1e-3, Meas: []MeasLimit{{Age: true}, {Stale: 5e-3}}})
-	r := Row{T: 1e9, Fresh: 3}
-	if sick, _ := aged.sensors(&r, []float64{0.006, 1}); sick.cause != CauseStale || sick.where != 2 {
+	// each device has its own: the second one's sample is old, the first one's is not
+	aged := NewGuard(GuardSpec{Dt: 1e-3, Meas: []MeasLimit{{Stale: 5e-3}, {Age: true}, {Stale: 5e-3}, {Age: true}}})
+	r := Row{T: 1e9, Fresh: Fresh{15}}
+	if sick, _ := aged.sensors(&r, []float64{1, 0.001, 1, 0.006}); sick.cause != CauseStale || sick.where != 3 {
 		t.Errorf("a sample that is 6 ms old: %+v", sick)
+	}
+	// a sample of no believable time is none, on both sides
+	for _, c := range []struct {
+		age  float64
+		seen bool
+	}{{99, true}, {100, false}, {-99, true}, {-101, false}, {math.NaN(), false}} {
+		g := NewGuard(GuardSpec{Dt: 1e-3, Meas: []MeasLimit{{}, {Age: true}}})
+		g.sensors(&r, []float64{1, c.age})
+		if g.seen[0] != c.seen {
+			t.Errorf("a sample of age %g s counts: %v", c.age, g.seen[0])
+		}
 	}
 
 	// one signal never comes
 	g = newRigged(t, nil)
 	for range 100 {
 		g.row.T += 1e6
-		g.row.Fresh, g.row.Flags, g.row.Req = 1, 0, 0
+		g.row.Fresh, g.row.Flags, g.row.Req = Fresh{1}, 0, 0
 		g.Decide(&g.row, g.meas)
 	}
 	g.want(SelfTest, CauseStale)
@@ -151,9 +163,9 @@ func TestGuardAge(t *testing.T) {
 	g.meas[1] = math.NaN() // never seen: what stands there is not a reading
 	for k := range 60 {
 		g.row.T += 1e6
-		g.row.Fresh, g.row.Flags, g.row.Req = 1, 0, 0
+		g.row.Fresh, g.row.Flags, g.row.Req = Fresh{1}, 0, 0
 		if k == 50 {
-			g.row.Fresh = 3
+			g.row.Fresh = Fresh{3}
 		}
 		g.Decide(&g.row, g.meas)
 		if want := []Mode{SelfTest, Ready}[min(1, k/30)]; k == 29 && g.row.Mode != Ready || k >= 50 && g.row.Mode != SelfTest {
@@ -285,7 +297,7 @@ func TestGuardPlaces(t *testing.T) {
 	g := NewGuard(GuardSpec{Dt: 1e-3, Meas: []MeasLimit{{Lo: -9, Hi: 9}}, Cmd: []CmdLimit{{Lo: -1, Hi: 1}, {Lo: -1, Hi: 1}}, CmdAt: 30, Current: 0, AxisLimits: AxisLimits{RatedI: 1, Thermal: 1}})
 	var r Row
 	for _, q := range []Request{0, ReqArm, ReqRun} {
-		r.T, r.Fresh, r.Req, r.Flags = r.T+1e6, 1, uint8(q), 0
+		r.T, r.Fresh, r.Req, r.Flags = r.T+1e6, Fresh{1}, uint8(q), 0
 		g.Decide(&r, []float64{0})
 	}
 	if g.Watch(&r, Motion{Current: 10}); g.Heat() != 0 {

@@ -119,9 +119,9 @@ func (g *rigged) tick(u0 float64, q Request) Refusal {
 	g.row.Seq++
 	g.row.T += 1e6
 	g.row.Flags &= FlagSupLost | FlagDryRun | FlagLinkDown | FlagLocked
-	g.row.Fresh, g.row.Res, g.row.Req = 3, 0, uint8(q)
+	g.row.Fresh, g.row.Res, g.row.Req = Fresh{3}, 0, uint8(q)
 	if g.dead {
-		g.row.Fresh = 0
+		g.row.Fresh = Fresh{}
 	}
 	g.u[0], g.u[1] = u0, 0
 	g.Decide(&g.row, g.meas)
@@ -351,7 +351,7 @@ func TestGuardOverrun(t *testing.T) {
 func (g *rigged) late(ns int32) {
 	g.row.Seq++
 	g.row.T += 1e6
-	g.row.Flags, g.row.Late, g.row.Fresh, g.row.Req = FlagLate, ns, 3, 0
+	g.row.Flags, g.row.Late, g.row.Fresh, g.row.Req = FlagLate, ns, Fresh{3}, 0
 	g.Decide(&g.row, g.meas)
 	g.Limit(&g.row, g.u)
 	g.row.Late = 0

@@ -136,7 +136,7 @@ func TestGuardTimes(t *testing.T) {
 	g := NewGuard(s)
 	var r Row
 	tick := func(x float64, q Request) (Mode, Refusal) {
-		r.T, r.Fresh, r.Req, r.Res, r.Flags = r.T+250e6, 3, uint8(q), 0, 0
+		r.T, r.Fresh, r.Req, r.Res, r.Flags = r.T+250e6, Fresh{3}, uint8(q), 0, 0
 		g.Decide(&r, []float64{0, x})
 		return r.Mode, r.Res
 	}

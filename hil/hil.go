@@ -26,7 +26,7 @@ type Clock interface {
 type Device interface {
 	Signals() (meas, cmd []engine.Signal)
 	Start(ctx context.Context) error
-	Poll(now int64, y []float64) (fresh uint64)
+	Poll(now int64, y []float64) Fresh
 	Send(u []float64)
 	Close() error
 }

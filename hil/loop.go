@@ -48,6 +48,7 @@ type Blocks struct {
 type Outside interface {
 	Flags() Flags                  // conditions raised elsewhere: link down, supervisor lost, dry run …
 	Silence() float64              // s  since the supervisor's last beat; asked for when FlagSupLost is up
+	Away() int                     // place in X of the age of the device that is gone, −1: not known; asked for when FlagLinkDown is up
 	Order() (id uint32, q Request) // at most one order a tick; q is ReqNone when there is none
 	Params(p *Params) bool         // a newer parameter block, if there is one
 	Seen(r *Row)                   // the finished row, before it is published
@@ -88,6 +89,10 @@ func (l *Loop) tick(t, late int64) {
 	// sense
 	if r.Flags |= l.out.Flags(); r.Flags&FlagSupLost != 0 {
 		r.Value = l.out.Silence() // the guard tells a dead supervisor from a starved one by it
+	}
+	r.Where = 0
+	if r.Flags&FlagLinkDown != 0 {
+		r.Where = uint16(l.out.Away() + 1) // and names the device
 	}
 	r.Fresh = l.dev.Poll(t, b.Meas)
 

@@ -30,9 +30,9 @@ func (s *scripted) Signals() (m, c []engine.Signal) {
 	return []engine.Signal{{Name: "y", Unit: "rad"}}, []engine.Signal{{Name: "u", Unit: "V"}}
 }
 func (s *scripted) Start(context.Context) error { return nil }
-func (s *scripted) Poll(now int64, y []float64) uint64 {
+func (s *scripted) Poll(now int64, y []float64) Fresh {
 	y[0] = float64(now)
-	return 1
+	return Fresh{1}
 }
 func (s *scripted) Send(u []float64) { s.sent = append(s.sent, u[0]) }
 func (s *scripted) Close() error     { return nil }
@@ -58,6 +58,7 @@ type hand struct {
 
 func (h *hand) Flags() Flags     { return h.flags }
 func (h *hand) Silence() float64 { return 0 }
+func (h *hand) Away() int        { return -1 }
 func (h *hand) Order() (uint32, Request) {
 	if len(h.orders) == 0 {
 		return 0, ReqNone
@@ -131,6 +132,7 @@ type quiet struct{}
 
 func (*quiet) Flags() Flags             { return 0 }
 func (*quiet) Silence() float64         { return 0 }
+func (*quiet) Away() int                { return -1 }
 func (*quiet) Order() (uint32, Request) { return 0, ReqNone }
 func (*quiet) Params(*Params) bool      { return false }
 func (*quiet) Seen(*Row)                {}

@@ -19,11 +19,11 @@ type lossyDevice struct {
 	kept  [2]float64
 }
 
-func (d *lossyDevice) Poll(now int64, y []float64) uint64 {
+func (d *lossyDevice) Poll(now int64, y []float64) Fresh {
 	fresh := d.Device.Poll(now, y)
-	if fresh != 0 {
+	if fresh != (Fresh{}) {
 		if d.n++; d.rng.Float64() < d.loss || d.n%40 < d.burst {
-			fresh = 0
+			fresh = Fresh{}
 		} else {
 			copy(d.kept[:], y)
 		}

@@ -141,10 +141,13 @@ func (r *Row) Why(s *Schema) string {
 	if int(r.Cause) < len(causes) {
 		unit, hint = causes[r.Cause].unit, causes[r.Cause].hint
 	}
-	if all := s.Signals(); r.Where > 0 && int(r.Where) <= len(all) {
-		text += " " + all[r.Where-1].Name
+	if all := s.Channels(); r.Where > 0 && int(r.Where) <= len(all) {
+		ch := all[r.Where-1]
+		if text += " " + ch.Name; r.Cause == CauseLink {
+			text = r.Cause.String() + " " + ch.Owner
+		}
 		if unit == "" {
-			unit = all[r.Where-1].Unit
+			unit = ch.Unit
 		}
 	}
 	if unit != "" {

@@ -66,7 +66,7 @@ func (p *Plant) Adopt(*Params) {}
 // Decide takes the newest command and lets the watchdog judge.
 func (p *Plant) Decide(r *Row, b *Blocks) {
 	dt := float64(1+r.Skip) / p.s.Rate
-	if r.Fresh&(1<<p.s.Drive) != 0 {
+	if IsFresh(&r.Fresh, p.s.Drive) {
 		p.silent, p.alive = 0, true
 		p.volts = b.Meas[p.s.Drive]
 		p.enable = p.s.Enable < 0 || b.Meas[p.s.Enable] == 1

@@ -48,7 +48,7 @@ func (d *freeBoard) Start(context.Context) error     { return nil }
 func (d *freeBoard) Close() error                    { return nil }
 func (d *freeBoard) Send(u []float64)                { d.u = u[0] }
 
-func (d *freeBoard) Poll(now int64, y []float64) (fresh uint64) {
+func (d *freeBoard) Poll(now int64, y []float64) (fresh Fresh) {
 	const count = 2 * math.Pi / 65536
 	end := float64(now) * 1e-9
 	for d.t < end {
@@ -89,7 +89,7 @@ func (d *freeBoard) Poll(now int64, y []float64) (fresh uint64) {
 		d.next += 1 / d.rate
 	}
 	for len(d.way) > 0 && d.way[0].arrives <= end {
-		d.got, d.at, d.seen, fresh = d.way[0].y, d.way[0].arrives, true, 15
+		d.got, d.at, d.seen, fresh = d.way[0].y, d.way[0].arrives, true, Fresh{15}
 		d.way = d.way[1:]
 	}
 	copy(y, d.got[:3])
@@ -233,7 +233,7 @@ func TestDoubtAboutTheVoltage(t *testing.T) {
 			f.step()
 		}
 		b.loss = 0
-		for f.step(); f.row.Fresh == 0; {
+		for f.step(); f.row.Fresh == (Fresh{}); {
 			f.step()
 		}
 		var x, dev [4]float64

@@ -57,7 +57,7 @@ func (rp *Replay) Send([]float64)              {}
 func (rp *Replay) Close() error                { return nil }
 
 // Poll gives the recorded samples.
-func (rp *Replay) Poll(now int64, y []float64) uint64 {
+func (rp *Replay) Poll(now int64, y []float64) Fresh {
 	copy(y, rp.b.Meas)
 	return rp.rec.Fresh
 }
@@ -73,6 +73,14 @@ func (rp *Replay) Silence() float64 {
 		return rp.rec.Value
 	}
 	return 0
+}
+
+// Away repeats the recorded device.
+func (rp *Replay) Away() int {
+	if rp.rec.Cause == CauseLink {
+		return int(rp.rec.Where) - 1
+	}
+	return -1
 }
 
 // Order repeats the request taken in this tick.

@@ -4,14 +4,14 @@ import "unsafe"
 
 // MaxSignals bounds the flat array of a row; a fixed size lets the same struct live in shared memory, in the recording,
 // in replay and in tests.
-const MaxSignals = 64
+const MaxSignals = 192
 
 // Row is everything known about one tick. It holds no pointer. X is cut into [measured | estimated | modelled | command]
 // by the Schema that travels once beside the rows.
 type Row struct {
 	Seq   uint64  // number of the tick, from 1, without gaps within an epoch
 	T     int64   // ns  deadline of the tick on the loop's clock (CLOCK_MONOTONIC for the wall clock)
-	Fresh uint64  // bit i: measured signal i arrived since the last tick
+	Fresh Fresh   // measured signals that arrived since the last tick
 	Late  int32   // ns  wake-up after the deadline, saturated
 	Busy  int32   // ns  from the wake-up to the row being complete, saturated
 	Flags Flags   // what happened in this tick
@@ -30,12 +30,25 @@ type Row struct {
 }
 
 // The layout of a row is fixed, on 32-bit machines too: both subtractions fail to compile when the size is another.
-const rowSize = 72 + 8*MaxSignals
+const rowSize = 80 + 8*MaxSignals
 
 const (
 	_ = uint(unsafe.Sizeof(Row{}) - rowSize)
 	_ = uint(rowSize - unsafe.Sizeof(Row{}))
 )
+
+// Fresh has a bit for each of up to 128 measured signals: bit i of the two words tells that signal i arrived since the last tick. An alias: a
+// device need not import this package.
+type Fresh = [2]uint64
+
+// MaxMeasured is the number of measured signals that have such a bit.
+const MaxMeasured = 128
+
+// IsFresh is bit i; a signal that is not there (−1) is never fresh.
+func IsFresh(f *Fresh, i int) bool { return i >= 0 && f[i>>6]>>(i&63)&1 != 0 }
+
+// SetFresh sets bit i.
+func SetFresh(f *Fresh, i int) { f[i>>6] |= 1 << (i & 63) }
 
 // Flags are the bits of Row.Flags.
 type Flags uint32

@@ -48,6 +48,7 @@ type Channel struct {
 	Axis          string      // axis that has it, or that uses the signal of a device; "": none
 	Role          ChannelRole // what it is
 	Range         [2]float64  // in the unit of the signal; [0, 0]: not known
+	Age           string      // measured: name of the channel with the age (s) of its samples; "": none
 }
 
 // ChannelRole is what a channel is, in the axis and the block in which it stands: the position among the estimated signals is the estimated

@@ -19,7 +19,7 @@ type turnedDevice struct {
 	at                       float64
 }
 
-func (d *turnedDevice) Poll(now int64, y []float64) uint64 {
+func (d *turnedDevice) Poll(now int64, y []float64) Fresh {
 	fresh := d.Device.Poll(now, y)
 	y[0] *= d.position
 	y[1] = y[1]*d.current + d.stuck

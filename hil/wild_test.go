@@ -14,7 +14,7 @@ type spoiledDevice struct {
 	spoil func(y []float64) // nil: as it came
 }
 
-func (d *spoiledDevice) Poll(now int64, y []float64) uint64 {
+func (d *spoiledDevice) Poll(now int64, y []float64) Fresh {
 	fresh := d.Device.Poll(now, y)
 	if d.spoil != nil {
 		d.spoil(y)
@@ -231,13 +231,13 @@ func TestWildAge(t *testing.T) {
 		schema := c.Schema()
 		k.Meas, k.Est, k.Model, k.Cmd = schema.Blocks(&r)
 		for n := range 100 {
-			r.T, r.Fresh, r.Flags = int64(5e9)+int64(n)*1e6, 7, 0
+			r.T, r.Fresh, r.Flags = int64(5e9)+int64(n)*1e6, Fresh{7}, 0
 			k.Meas[0], k.Meas[2] = 0.5, 1e-4
 			if n == 50 {
 				k.Meas[0], k.Meas[2] = 77, age
 			}
 			c.estimate(&r, &k)
-			if wild := n == 50; (r.Flags&FlagRefused != 0) != wild || (c.guard.refused != 0) != wild {
+			if wild := n == 50; (r.Flags&FlagRefused != 0) != wild || (c.guard.refused != (Fresh{})) != wild {
 				t.Errorf("age %g, tick %d: flags %b, refused %b", age, n, r.Flags, c.guard.refused)
 			}
 			if n > 5 && n != 50 && (math.Abs(k.Est[ePos]-0.5) > 1e-3 || math.Abs(k.Est[eVel]) > 1) {

@@ -68,7 +68,7 @@ func printChecked(out, errOut io.Writer, name string, warnings []schema.Problem,
 func checkRig(out, errOut io.Writer, name string) bool {
 	cfg, warnings, err := configs.Check(name)
 	if err == nil { // what hil run would find when it builds the controller
-		if _, err = daemon.Assemble(cfg, daemon.Handover{Port: cfg.Devices[0].Port}); err != nil {
+		if _, err = daemon.Assemble(cfg, daemon.Handover{}); err != nil {
 			err = fmt.Errorf("%s: %w", name, err)
 		}
 	}

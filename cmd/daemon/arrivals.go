@@ -16,6 +16,7 @@ import (
 // arrivals watches what the line brings and tells when no frame of a whole second fitted the table, with what came instead.
 type arrivals struct {
 	cfg   *configs.Config
+	dev   int // number of the device
 	emit  func(hil.Event)
 	last  device.Stats  // when the second began …
 	since time.Duration // … which began then
@@ -33,16 +34,22 @@ type arrivals struct {
 }
 
 func (d *services) arrivalsLoop(ctx context.Context) {
-	a, begin := arrivals{cfg: d.cfg, emit: d.bus.emit}, time.Now()
-	if p, err := d.cfg.Plan(&d.cfg.Devices[0]); err == nil {
-		a.turns = p.Turns
+	all, begin := make([]arrivals, len(d.cfg.Devices)), time.Now()
+	for i := range all {
+		all[i] = arrivals{cfg: d.cfg, dev: i, emit: d.bus.emit}
+		if p, err := d.cfg.Plan(&d.cfg.Devices[i]); err == nil {
+			all[i].turns = p.Turns
+		}
 	}
 	every(ctx, 100*time.Millisecond, func() {
-		now, at := d.sup.Load().Link(), time.Since(begin)
-		a.look(now, at)
-		a.commands(now, at)
-		a.clock(now, at)
-		a.answers(now, at)
+		at := time.Since(begin)
+		for i := range all {
+			now := d.sup.Load().Link(i)
+			all[i].look(now, at)
+			all[i].commands(now, at)
+			all[i].clock(now, at)
+			all[i].answers(now, at)
+		}
 	})
 }
 
@@ -66,7 +73,7 @@ func (a *arrivals) commands(now device.Stats, at time.Duration) {
 	case at-a.sentAt >= time.Second && !a.deaf:
 		a.deaf = true
 		a.emit(hil.Event{Time: time.Now(), Level: "error", Code: "NO_COMMANDS", Text: fmt.Sprintf("no command could be written to %s for a second (%d tried): the board does not read, or flow control holds the line. The drive may keep its last command",
-			a.cfg.Devices[0].Port, now.TxErrors-a.sent.TxErrors)})
+			a.cfg.Devices[a.dev].Port, now.TxErrors-a.sent.TxErrors)})
 	}
 }
 
@@ -75,8 +82,8 @@ func (a *arrivals) clock(now device.Stats, at time.Duration) {
 	if now.ClockJumps <= a.jumps {
 		a.jumps = now.ClockJumps
 	} else if a.jumpsTold == 0 || at-a.jumpsTold >= time.Minute {
-		a.emit(hil.Event{Time: time.Now(), Level: "warn", Code: "CLOCK", Text: fmt.Sprintf("the device's clock jumped, %s: it was set, the board started anew, or it runs at another rate than the file says. Ages of samples may be wrong until it is mapped again",
-			strings.Replace(count(now.ClockJumps-a.jumps, "time"), "1 time", "once", 1))})
+		a.emit(hil.Event{Time: time.Now(), Level: "warn", Code: "CLOCK", Text: fmt.Sprintf("the clock of %s jumped, %s: it was set, the board started anew, or it runs at another rate than the file says. Ages of samples may be wrong until it is mapped again",
+			a.cfg.Devices[a.dev].Name, strings.Replace(count(now.ClockJumps-a.jumps, "time"), "1 time", "once", 1))})
 		a.jumps, a.jumpsTold = now.ClockJumps, at
 	}
 }
@@ -101,7 +108,7 @@ func (a *arrivals) look(now device.Stats, at time.Duration) {
 
 // instead says what came in a second that brought no frame. kind is the same for the same trouble.
 func (a *arrivals) instead(last, now *device.Stats) (kind, text string) {
-	d := &a.cfg.Devices[0]
+	d := &a.cfg.Devices[a.dev]
 	line, clock := d.Protocol.Kind().Text, d.Line.Time
 	var names []string
 	for _, m := range d.Measure {

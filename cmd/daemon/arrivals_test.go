@@ -22,7 +22,7 @@ func TestHealthCarriesTheLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	told := map[string]bool{}
-	for _, key := range regexp.MustCompile("`(link_[a-z0-9_]+)`").FindAllStringSubmatch(string(page), -1) {
+	for _, key := range regexp.MustCompile("`<device>.([a-z0-9_]+)`").FindAllStringSubmatch(string(page), -1) {
 		told[key[1]] = true
 	}
 	var none, st device.Stats
@@ -158,9 +158,9 @@ func TestCommandsAndClock(t *testing.T) {
 	st.Connected = 1
 	look(0, 1, 0, 100*time.Millisecond)
 
-	look(1, 0, 1, time.Second, "CLOCK the device's clock jumped, once:")
+	look(1, 0, 1, time.Second, "CLOCK the clock of drive jumped, once:")
 	look(1, 0, 30, 59*time.Second)
-	look(1, 0, 2, time.Second, "CLOCK the device's clock jumped, 32 times:")
+	look(1, 0, 2, time.Second, "CLOCK the clock of drive jumped, 32 times:")
 	look(1, 0, 0, 90*time.Second)
-	look(1, 0, 1, time.Second, "CLOCK the device's clock jumped, once:")
+	look(1, 0, 1, time.Second, "CLOCK the clock of drive jumped, once:")
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"hilrig/configs"
@@ -19,12 +20,12 @@ import (
 
 // Handover is what the core must know beside the configuration.
 type Handover struct {
-	DryRun   bool   `json:"dry_run"`
-	Locked   bool   `json:"locked"` // arming is refused
-	RealTime bool   `json:"real_time"`
-	Port     string `json:"port"` // the port to open, where the configuration says virtual
-	CPU      int    `json:"cpu"`  // processor of the tick
-	Free     int    `json:"free"` // processor that everything but tick and sender leaves free: the tick's, unless something else is measured
+	DryRun   bool     `json:"dry_run"`
+	Locked   bool     `json:"locked"` // arming is refused
+	RealTime bool     `json:"real_time"`
+	Ports    []string `json:"ports"` // the ports to open, in the order of the devices; where the configuration says virtual, those of the rig
+	CPU      int      `json:"cpu"`   // processor of the tick
+	Free     int      `json:"free"`  // processor that everything but tick and sender leaves free: the tick's, unless something else is measured
 }
 
 // packHandover puts it in front of the configuration, as one line of JSON.
@@ -51,9 +52,26 @@ func RunID(now time.Time) string { return now.UTC().Format("20060102T150405.0000
 
 // Assemble turns a configuration into the parts of a daemon. Supervisor, core and replay all use it.
 func Assemble(cfg *configs.Config, h Handover) (*daemon.Assembly, error) {
-	opt := rigOptions(cfg, h)
-	silent, err := device.NewRig(opt) // checks the frames; nothing is opened
-	if err != nil {
+	if h.Ports == nil {
+		h.Ports = Ports(cfg)
+	}
+	safe := make([]protocol.SafeFrames, len(cfg.Devices))
+	newRig := func(edit func(i int, o *device.Options)) (daemon.Rig, error) {
+		var parts []device.Part
+		for i := range cfg.Devices {
+			d := &cfg.Devices[i]
+			o := rigOptions(cfg, i, h)
+			edit(i, &o)
+			rig, err := device.NewRig(o)
+			if err != nil {
+				return nil, err
+			}
+			safe[i] = rig.SafeFrames()
+			parts = append(parts, device.Part{Name: d.Name, Member: rig, Optional: !d.Required})
+		}
+		return device.NewSet(max(0, cfg.Pacer()), parts...)
+	}
+	if _, err := newRig(func(int, *device.Options) {}); err != nil { // checks the frames; nothing is opened
 		return nil, err
 	}
 	spec, err := ControllerSpec(cfg)
@@ -64,6 +82,7 @@ func Assemble(cfg *configs.Config, h Handover) (*daemon.Assembly, error) {
 	if err != nil {
 		return nil, err
 	}
+	drives, _ := cfg.Find(cfg.Axes[0].Drive.Command, true)
 	a := &daemon.Assembly{
 		Schema: probe.Schema(),
 		NewRole: func() hil.Role {
@@ -73,78 +92,103 @@ func Assemble(cfg *configs.Config, h Handover) (*daemon.Assembly, error) {
 			}
 			return c
 		},
-		NewRig: func(edit func(*device.Options)) (daemon.Rig, error) {
-			o := opt
-			edit(&o)
-			return device.NewRig(o)
-		},
+		NewRig: newRig,
 		Params: spec.Params(), Names: hil.ParamNames, Check: hil.CheckParam,
-		Period: int64(1e9/cfg.Loop.Rate + 0.5), Spin: int64(cfg.Loop.Spin * 1e9), DevicePaced: cfg.Loop.Clock == "device",
-		Beat: int64(cfg.Loop.Beat * 1e9), DryRun: h.DryRun, Locked: h.Locked, Port: h.Port, Safe: silent.SafeFrames(), RealTime: h.RealTime,
+		Period: int64(1e9/cfg.Loop.Rate + 0.5), Spin: int64(cfg.Loop.Spin * 1e9), DevicePaced: cfg.Pacer() >= 0, Paces: drives,
+		Beat: int64(cfg.Loop.Beat * 1e9), DryRun: h.DryRun, Locked: h.Locked, RealTime: h.RealTime, CPU: h.CPU, Free: h.Free,
+	}
+	for i := range cfg.Devices {
+		port := daemon.Port{Name: cfg.Devices[i].Name, Path: h.Ports[i], Optional: !cfg.Devices[i].Required}
+		if !h.DryRun {
+			port.Safe = safe[i]
+		}
+		a.Ports = append(a.Ports, port)
 	}
 	a.Lag = a.Period * 3 / 10 // late enough for every frame to be there, early enough to be fresh
 	if cfg.Loop.Overrun.Policy == hil.OverrunCatchUp {
 		a.CatchUp = cfg.Loop.Overrun.Max
 	}
-	a.CPU, a.Free = h.CPU, h.Free
-	if h.DryRun {
-		a.Safe = protocol.SafeFrames{}
-	}
 	return a, nil
+}
+
+// Ports are the ports of the file, in the order of its devices.
+func Ports(cfg *configs.Config) (ports []string) {
+	for _, d := range cfg.Devices {
+		ports = append(ports, d.Port)
+	}
+	return ports
 }
 
 // ControllerSpec is the configured controller.
 func ControllerSpec(cfg *configs.Config) (hil.ControllerSpec, error) {
-	dev, axis := &cfg.Devices[0], &cfg.Axes[0]
+	axis := &cfg.Axes[0]
 	motion := axis.Reference
 	motion.Fade = 0 // begins with RUN, from where the axis is then
 	gen, err := reference.New(motion)
 	if err != nil {
 		return hil.ControllerSpec{}, err
 	}
-	plan, err := cfg.Plan(dev)
-	if err != nil {
-		return hil.ControllerSpec{}, err
-	}
-	ages := hil.Of(dev.Name, device.Ages(plan.Groups)...)
-	for i := range ages {
-		ages[i].Role = hil.RoleAge
-	}
-	pos, cur := cfg.Measured(dev, axis, hil.RolePosition), cfg.Measured(dev, axis, hil.RoleCurrent)
-	drive, enable := cfg.Driving(dev, axis)
-	e := axis.Estimator
-	count := math.Abs(dev.Measure[pos].Scale)
 	spec := hil.ControllerSpec{
-		Rig: cfg.Rig.Name, Axis: axis.Name, Owners: cfg.Owners(), Rate: cfg.Loop.Rate, Meas: append(cfg.MeasuredChannels(dev), ages...), Cmd: cfg.CommandedChannels(dev),
-		Position: pos, Current: cur, Drive: drive,
-		Age: len(dev.Measure) + plan.GroupOf(pos), Delay: e.Delay, Applied: cfg.Measured(dev, axis, hil.RoleVoltage), Every: 1 / cfg.DeviceRate(dev),
+		Rig: cfg.Rig.Name, Axis: axis.Name, Owners: cfg.Owners(), Rate: cfg.Loop.Rate, Delay: axis.Estimator.Delay,
 		Motor: axis.Motor, Law: axis.Friction.LuGre(),
-		Kalman: kalmanSpec(axis, count),
-		Ref:    gen, Fade: axis.Reference.Fade,
+		Ref: gen, Fade: axis.Reference.Fade,
 		PID: axis.Control.PID,
 		Guard: hil.GuardSpec{
 			GuardLimits: cfg.Guard, AxisLimits: axis.Guard, Beat: cfg.Loop.Beat,
 			Overrun: cfg.Loop.Overrun.Policy, OverrunMax: cfg.Loop.Overrun.Max, OverrunLimit: int64(cfg.Loop.Overrun.Limit * 1e9),
 		},
 	}
+	for i := range cfg.Devices {
+		d := &cfg.Devices[i]
+		plan, err := cfg.Plan(d)
+		if err != nil {
+			return hil.ControllerSpec{}, err
+		}
+		ages := hil.Of(d.Name, device.Ages(plan.Groups)...)
+		first := len(spec.Meas) + len(d.Measure)
+		for k := range d.Measure {
+			g := plan.GroupOf(k)
+			spec.Sources = append(spec.Sources, hil.Source{Age: first + g, Every: 1 / plan.Groups[g].Rate})
+		}
+		for k := range ages {
+			ages[k].Role = hil.RoleAge
+			spec.Sources = append(spec.Sources, hil.Source{Age: first + k})
+		}
+		measured := cfg.MeasuredChannels(d)
+		for k := range measured {
+			measured[k].Age = ages[plan.GroupOf(k)].Name
+		}
+		spec.Meas = append(append(spec.Meas, measured...), ages...)
+		spec.Cmd = append(spec.Cmd, cfg.CommandedChannels(d)...)
+		for k, m := range d.Measure {
+			spec.Guard.Meas = append(spec.Guard.Meas, hil.MeasLimit{Stale: m.Stale, Lo: m.Range[0], Hi: m.Range[1], Status: k == d.StatusAt(), Hot: cfg.Hot(d, m), Needed: cfg.Needs(d, m)})
+		}
+		for range ages {
+			spec.Guard.Meas = append(spec.Guard.Meas, hil.MeasLimit{Age: true})
+		}
+		for _, c := range d.Command {
+			spec.Guard.Cmd = append(spec.Guard.Cmd, hil.CmdLimit{Lo: c.Limit[0], Hi: c.Limit[1], Slew: c.Slew, Safe: c.Safe, Enable: d.Name+"."+c.Name == axis.Drive.Enable})
+		}
+	}
+	in := func(channels []hil.Channel, name string) int {
+		return slices.IndexFunc(channels, func(c hil.Channel) bool { return c.Name == name && name != "" })
+	}
+	spec.Position, spec.Current, spec.Applied = in(spec.Meas, axis.Position), in(spec.Meas, axis.Current), in(spec.Meas, axis.Drive.Applied)
+	spec.Drive = in(spec.Cmd, axis.Drive.Command)
+	own := spec.Sources[spec.Position]
+	spec.Age, spec.Every = own.Age, own.Every
+	dev, at := cfg.Find(axis.Position, false)
+	count := math.Abs(cfg.Devices[dev].Measure[at].Scale)
+	spec.Kalman = kalmanSpec(axis, count)
+	spec.Comp = compSpec(cfg, axis, count)
 	if axis.Control.Kind == "pd" {
 		spec.PID.Ki = 0
 	}
 	for _, m := range cfg.Models {
 		spec.Beside = &hil.BesideSpec{Name: m.Name, Axis: m.Axis, Params: m.Parameters.Of(axis.Motor), Step: m.Step, Share: m.Share, Contact: m.Contact}
 	}
-	spec.Comp = compSpec(cfg, axis, count)
-	for i, m := range dev.Measure {
-		spec.Guard.Meas = append(spec.Guard.Meas, hil.MeasLimit{Stale: m.Stale, Lo: m.Range[0], Hi: m.Range[1], Status: i == dev.StatusAt(), Hot: cfg.Hot(dev, m), Needed: cfg.Needs(dev, m)})
-	}
-	for i := range ages {
-		spec.Guard.Meas = append(spec.Guard.Meas, hil.MeasLimit{Age: len(dev.Measure)+i == spec.Age})
-	}
-	for i, c := range dev.Command {
-		spec.Guard.Cmd = append(spec.Guard.Cmd, hil.CmdLimit{Lo: c.Limit[0], Hi: c.Limit[1], Slew: c.Slew, Safe: c.Safe, Enable: i == enable})
-	}
-	if e.RLS.Enabled && cur >= 0 {
-		spec.RLS = rlsSpec(cfg, dev, axis, count)
+	if r := axis.Estimator.RLS; r.Enabled && spec.Current >= 0 {
+		spec.RLS = &estimator.RLSSpec{Dt: spec.Every, K: axis.Motor.K, Window: r.Window, MinVel: r.MinVel, Memory: r.Memory, Count: count}
 	}
 	return spec, nil
 }
@@ -187,10 +231,11 @@ func ScaleToRate(cfg *configs.Config, rate float64) {
 	}
 }
 
-// rigOptions describes the serial line of the device.
-func rigOptions(cfg *configs.Config, h Handover) device.Options {
-	section, t := cfg.Protocol(&cfg.Devices[0])
-	return device.Options{Name: cfg.Rig.Name, Port: h.Port, Baud: t.Baud, Protocol: section, DryRun: h.DryRun, TxCPU: -1,
+// rigOptions describes the serial line of a device.
+func rigOptions(cfg *configs.Config, i int, h Handover) device.Options {
+	d := &cfg.Devices[i]
+	section, t := cfg.Protocol(d)
+	return device.Options{Name: d.Name, Port: h.Ports[i], Baud: t.Baud, Protocol: section, DryRun: h.DryRun, Patient: !d.Required, TxCPU: -1,
 		Measure: t.Measure, Command: t.Command, Safe: t.Safe, Rate: t.Rate, Loop: t.Loop}
 }
 
@@ -200,13 +245,5 @@ func kalmanSpec(axis *configs.Axis, count float64) estimator.KalmanSpec {
 	return estimator.KalmanSpec{
 		Motor: axis.Motor, Count: count, PositionNoise: e.PositionNoise,
 		CurrentNoise: e.CurrentNoise, TorqueWalk: e.TorqueWalk, VoltageNoise: e.VoltageNoise,
-	}
-}
-
-// rlsSpec is the configured recursive least squares.
-func rlsSpec(cfg *configs.Config, dev *configs.Device, axis *configs.Axis, count float64) *estimator.RLSSpec {
-	r := axis.Estimator.RLS
-	return &estimator.RLSSpec{
-		Dt: 1 / cfg.DeviceRate(dev), K: axis.Motor.K, Window: r.Window, MinVel: r.MinVel, Memory: r.Memory, Count: count,
 	}
 }

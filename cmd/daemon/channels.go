@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"text/tabwriter"
@@ -17,7 +18,8 @@ import (
 // channels look at every measurement of a dry run: what it says, how often, how old, how noisy, and which way it moves.
 type channels struct {
 	mu      sync.Mutex
-	signals []engine.Signal // those the device sends; their age follows them in a row
+	signals []engine.Signal // those that the devices send
+	at, age []int           // in a row: each of them, and the age of its device
 	of      []channel
 	from    int64 // ns  of the first row of this stretch
 	t       int64 // ns  of the newest
@@ -36,8 +38,15 @@ type channel struct {
 }
 
 func newChannels(s *hil.Schema) *channels {
-	n := len(s.Meas) - 1 // without the age
-	return &channels{signals: hil.Signals(s.Meas[:n]), of: make([]channel, n)}
+	c := &channels{}
+	for i, ch := range s.Meas {
+		if ch.Role != hil.RoleAge {
+			c.signals, c.at = append(c.signals, ch.Signal), append(c.at, i)
+			c.age = append(c.age, slices.IndexFunc(s.Meas, func(a hil.Channel) bool { return a.Name == ch.Age }))
+		}
+	}
+	c.of = make([]channel, len(c.at))
+	return c
 }
 
 // see takes a row.
@@ -48,9 +57,9 @@ func (c *channels) see(r *hil.Row) {
 		c.from = r.T // what it holds came before the stretch
 		return
 	}
-	for i := range c.of {
-		if r.Fresh>>i&1 != 0 {
-			c.of[i].add(r.X[i], r.T-int64(max(0, r.X[len(c.of)])*1e9))
+	for k, i := range c.at {
+		if hil.IsFresh(&r.Fresh, i) {
+			c.of[k].add(r.X[i], r.T-int64(max(0, r.X[c.age[k]])*1e9))
 		}
 	}
 }

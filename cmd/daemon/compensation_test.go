@@ -16,7 +16,7 @@ func TestCompensationOfTheConfiguration(t *testing.T) {
 		cfg := configs.Demo()
 		cfg.Axes[0].Compensation.Kind, cfg.Axes[0].Compensation.Bandwidth = kind, 20
 		cfg.Axes[0].Compensation.Dither = estimator.DitherSpec{Kind: estimator.DitherPulse, Amplitude: 0.06, Frequency: 5}
-		a, err := Assemble(cfg, Handover{Port: "none"})
+		a, err := Assemble(cfg, Handover{})
 		if err != nil {
 			t.Errorf("%s: %v", kind, err)
 			continue

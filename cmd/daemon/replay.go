@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"hilrig/cmd/report"
@@ -46,7 +45,7 @@ func Replay(path string) (ReplayResult, error) {
 	if err != nil {
 		return res, report.ExitWith(report.Invalid, err)
 	}
-	a, err := Assemble(cfg, Handover{DryRun: rec.Info.DryRun, Port: os.DevNull})
+	a, err := Assemble(cfg, Handover{DryRun: rec.Info.DryRun})
 	if err != nil {
 		return res, report.ExitWith(report.Invalid, err)
 	}

@@ -23,10 +23,10 @@ import (
 	"hilrig/hil/rt"
 )
 
-// RigReady is printed on stdout once the virtual rig's port can be opened.
+// RigReady is printed on stdout once the virtual rig's ports can be opened.
 type RigReady struct {
-	Port string `json:"port"`
-	PID  int    `json:"pid"`
+	Ports []string `json:"ports"` // in the order of the devices
+	PID   int      `json:"pid"`
 }
 
 // RigOptions are the flags of a virtual rig.
@@ -80,40 +80,60 @@ type rigMachine interface {
 	NewState() []float64
 }
 
-// RunRig runs the loop in the plant role until ctx ends; outside sees its rows. build gives the machine and its steps per tick.
+// RunRig runs the loop in the plant role until ctx ends; outside sees its rows. build gives the machine and its steps per tick. One plant stands
+// behind all devices; it ticks with the fastest, and the others send more rarely. The link names the first port.
 func RunRig(ctx context.Context, out io.Writer, cfg *configs.Config, build func(*configs.Config) (rigMachine, int, error), link string, flood float64, outside hil.Outside) error {
-	dev, axis := &cfg.Devices[0], &cfg.Axes[0]
-	rate := cfg.DeviceRate(dev)
-	v := cfg.Virtual
+	v, rate := cfg.Virtual, cfg.FastestRate()
 	machine, inner, err := build(cfg)
 	if err != nil {
 		return report.ExitWith(report.Invalid, err)
 	}
-
-	section, t := cfg.Protocol(dev)
-	fw, err := device.NewFirmware(device.FirmwareOptions{
-		Link: link, Baud: t.Baud, Pace: v.Pacing, DriftPPM: v.ClockPPM, Protocol: section, Recv: t.Command, Send: t.Measure,
-	})
+	spec := hil.PlantSpec{Name: cfg.Rig.Name, Rate: rate, Inner: inner, Machine: machine, State: machine.NewState(), Drive: -1, Enable: -1, Status: -1, Voltage: -1,
+		Watchdog: v.Watchdog, Supply: v.Supply}
+	var parts []device.Part
+	var ports []string
+	var boards []*device.Firmware
+	for i := range cfg.Devices {
+		dev, axis := &cfg.Devices[i], &cfg.Axes[0]
+		section, t := cfg.Protocol(dev)
+		fw, err := device.NewFirmware(device.FirmwareOptions{
+			Link: link, Baud: t.Baud, Pace: v.Pacing, DriftPPM: v.ClockPPM, Protocol: section, Recv: t.Command, Send: t.Measure,
+		})
+		if err != nil {
+			return report.ExitWith(report.Unavailable, err)
+		}
+		defer fw.Close()
+		link = ""
+		if drive, enable := cfg.Driving(dev, axis); drive >= 0 {
+			spec.Drive = len(spec.Recv) + drive
+			if enable >= 0 {
+				spec.Enable = len(spec.Recv) + enable
+			}
+			if at := dev.StatusAt(); at >= 0 {
+				spec.Status = len(spec.Send) + at
+			}
+		}
+		if at := cfg.Measured(dev, axis, hil.RoleVoltage); at >= 0 {
+			spec.Voltage = len(spec.Send) + at
+		}
+		recv, send := fw.Signals()
+		spec.Recv, spec.Send = append(spec.Recv, recv...), append(spec.Send, send...)
+		parts = append(parts, device.Part{Name: dev.Name, Member: fw, Every: int(rate/cfg.DeviceRate(dev) + 0.5)})
+		ports, boards = append(ports, fw.Name()), append(boards, fw)
+	}
+	far, err := device.NewSet(0, parts...)
 	if err != nil {
+		return report.ExitWith(report.Invalid, err)
+	}
+	if err := far.Start(ctx); err != nil {
 		return report.ExitWith(report.Unavailable, err)
 	}
-	defer fw.Close()
-	if err := fw.Start(ctx); err != nil {
-		return report.ExitWith(report.Unavailable, err)
-	}
-	recv, send := fw.Signals()
-	drive, enable := cfg.Driving(dev, axis)
-	role := hil.NewPlant(hil.PlantSpec{
-		Name: cfg.Rig.Name, Rate: rate, Inner: inner, Machine: machine, State: machine.NewState(), Recv: recv, Send: send,
-		Drive: drive, Enable: enable,
-		Status: dev.StatusAt(), Voltage: cfg.Measured(dev, axis, hil.RoleVoltage),
-		Watchdog: v.Watchdog, Supply: v.Supply,
-	})
-	if err := json.NewEncoder(out).Encode(RigReady{Port: fw.Name(), PID: os.Getpid()}); err != nil {
+	role := hil.NewPlant(spec)
+	if err := json.NewEncoder(out).Encode(RigReady{Ports: ports, PID: os.Getpid()}); err != nil {
 		return err
 	}
 	if flood > 0 {
-		go floodLine(ctx, fw, flood, v.Seed)
+		go floodLine(ctx, boards[0], flood, v.Seed)
 	}
 
 	rt.Prefer() // a starved rig is a rig that stopped sending
@@ -121,7 +141,7 @@ func RunRig(ctx context.Context, out io.Writer, cfg *configs.Config, build func(
 	// ordinary priority, absolute sleep, no spin, nothing to collect
 	period := int64(1e9/rate + 0.5)
 	clock := hil.NewWallClock(period, 0, rt.Now()+10e6, hil.Missed{}, func() bool { return ctx.Err() != nil })
-	loop := hil.NewLoop(clock, fw, outside, role, 1)
+	loop := hil.NewLoop(clock, far, outside, role, 1)
 	debug.SetGCPercent(-1)
 	debug.SetMemoryLimit(256 << 20) // the loop allocates nothing; should anything else, collect at 256 MiB
 	loop.Run()
@@ -133,6 +153,7 @@ type Nobody struct{}
 
 func (Nobody) Flags() hil.Flags             { return 0 }
 func (Nobody) Silence() float64             { return 0 }
+func (Nobody) Away() int                    { return -1 }
 func (Nobody) Order() (uint32, hil.Request) { return 0, hil.ReqNone }
 func (Nobody) Params(*hil.Params) bool      { return false }
 func (Nobody) Seen(*hil.Row)                {}
@@ -169,14 +190,14 @@ func MotorMachine(cfg *configs.Config) (rigMachine, int, error) {
 		},
 		sensorSpec(cfg),
 	)
-	return m, max(1, int(v.InnerRate/cfg.DeviceRate(&cfg.Devices[0])+0.5)), err
+	return m, max(1, int(v.InnerRate/cfg.FastestRate()+0.5)), err
 }
 
 // BrushMachine builds the motor with simulated brushes and its sensors. It cuts its steps by itself.
 func BrushMachine(cfg *configs.Config) (rigMachine, int, error) {
 	v := cfg.Virtual
 	const longest = 1e-3 // s  of a step: torque and current of the rows are means over it
-	period := 1 / cfg.DeviceRate(&cfg.Devices[0])
+	period := 1 / cfg.FastestRate()
 	inner := int(math.Ceil(period / longest * (1 - 1e-9)))
 	m, err := brush.NewRig(
 		brush.MachineSpec{
@@ -203,12 +224,14 @@ func sensorSpec(cfg *configs.Config) plant.SensorSpec {
 	v := cfg.Virtual
 	kinds := map[hil.ChannelRole]plant.Channel{hil.RolePosition: plant.Encoder, hil.RoleCurrent: plant.CurrentSensor, hil.RoleTemperature: plant.Thermometer}
 	var channels []plant.Channel
-	for _, c := range cfg.MeasuredChannels(&cfg.Devices[0]) {
-		kind := kinds[c.Role]
-		if c.Axis == "" && c.Role != hil.RoleTemperature { // of nothing that the plant has
-			kind = 0
+	for i := range cfg.Devices {
+		for _, c := range cfg.MeasuredChannels(&cfg.Devices[i]) {
+			kind := kinds[c.Role]
+			if c.Axis == "" && c.Role != hil.RoleTemperature { // of nothing that the plant has
+				kind = plant.Skip
+			}
+			channels = append(channels, kind)
 		}
-		channels = append(channels, kind)
 	}
 	return plant.SensorSpec{Channels: channels, Counts: v.Counts, CurrentNoise: v.CurrentNoise, CurrentOff: v.CurrentOff, Seed: v.Seed}
 }

@@ -19,16 +19,16 @@ import (
 
 // rigChild is the virtual rig as a process of its own, started for a run and ended with it.
 type rigChild struct {
-	cmd  *exec.Cmd
-	life io.Closer // its standard input: the rig lives while it is open
-	port string
-	pid  int
-	dir  string
-	done chan struct{}
-	ends atomic.Bool
+	cmd   *exec.Cmd
+	life  io.Closer // its standard input: the rig lives while it is open
+	ports []string
+	pid   int
+	dir   string
+	done  chan struct{}
+	ends  atomic.Bool
 }
 
-// startRig starts `hil rig motor` or `hil rig brush` with the run's configuration and waits for its port. lost is called if it ends by itself.
+// startRig starts `hil rig motor` or `hil rig brush` with the run's configuration and waits for its ports. lost is called if it ends by itself.
 func startRig(ctx context.Context, cfg *configs.Config, flood float64, lost func(string)) (*rigChild, error) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -80,7 +80,7 @@ func startRig(ctx context.Context, cfg *configs.Config, flood float64, lost func
 	}()
 	select {
 	case ready := <-first:
-		r.port, r.pid = ready.Port, ready.PID
+		r.ports, r.pid = ready.Ports, ready.PID
 		return r, nil
 	case <-r.done:
 		return nil, report.ExitWith(report.Unavailable, fmt.Errorf("the virtual rig did not start: %s", strings.TrimSpace(errs.String())))

@@ -76,7 +76,7 @@ func Run(parent context.Context, out io.Writer, file string, o RunOptions) error
 	bus := &eventBus{log: log}
 
 	// the virtual rig first: it makes the port
-	hand := Handover{DryRun: o.DryRun, RealTime: !o.NoRT && !o.Single, Port: cfg.Devices[0].Port, Locked: !virtual && !o.Arm}
+	hand := Handover{DryRun: o.DryRun, RealTime: !o.NoRT && !o.Single, Ports: Ports(cfg), Locked: !virtual && !o.Arm}
 	ready := ReadyLine{Ready: true}
 	if virtual {
 		rig, err := startRig(ctx, cfg, o.Flood, func(text string) { bus.emit(hil.Event{Time: time.Now(), Level: "error", Code: "RIG_LOST", Text: text}) })
@@ -84,7 +84,7 @@ func Run(parent context.Context, out io.Writer, file string, o RunOptions) error
 			return err
 		}
 		defer rig.stop()
-		hand.Port, ready.Rig = rig.port, rig.pid
+		hand.Ports, ready.Rig = rig.ports, rig.pid
 	}
 	// a processor for the tick; ordinary work stays off it. The rig is not ours to starve
 	if !o.Single {

@@ -221,13 +221,19 @@ func (d *services) kept(p hil.Params, t int64) {
 	}
 }
 
-// link are the counters of the serial line for the health report.
+// link are the counters of the devices for the health report, each under the name of its device.
 func (d *services) link() map[string]float64 {
 	if d.sup.Load() == nil {
 		return nil
 	}
-	st := d.sup.Load().Link()
-	return linkMap(&st)
+	all := map[string]float64{}
+	for i, p := range d.a.Ports {
+		st := d.sup.Load().Link(i)
+		for key, x := range linkMap(&st) {
+			all[p.Name+"."+key] = x
+		}
+	}
+	return all
 }
 
 // losses are what did not get through, for the health report.
@@ -249,17 +255,17 @@ func (d *services) losses(add func(string, float64)) {
 	}
 }
 
-// linkMap names the counters of the serial line.
+// linkMap names the counters of a device.
 func linkMap(st *device.Stats) map[string]float64 {
 	return map[string]float64{
-		"link_connected": float64(st.Connected), "link_bytes": float64(st.Bytes), "link_frames": float64(st.Frames),
-		"link_bad": float64(st.Bad), "link_misfits": float64(st.Misfits), "link_resync_bytes": float64(st.Resync), "link_oversize": float64(st.Oversize),
-		"link_foreign": float64(st.Foreign), "link_gaps": float64(st.Gaps), "link_repeats": float64(st.Repeats), "link_restarts": float64(st.Restarts),
-		"link_nonfinite": float64(st.NonFinite), "link_reconnects": float64(st.Reconnects), "link_age_us": float64(st.Age) / 1e3,
-		"link_tx_frames": float64(st.TxFrames), "link_tx_bytes": float64(st.TxBytes), "link_tx_errors": float64(st.TxErrors), "link_tx_dropped": float64(st.TxDropped),
-		"link_timeouts": float64(st.Timeouts), "link_late_replies": float64(st.TooLate), "link_refusals": float64(st.Refusals),
-		"link_clock_drift_ppm": st.DriftPPM, "link_clock_offset_us": float64(st.Offset) / 1e3, "link_clock_residual_p99_us": float64(st.Residual) / 1e3,
-		"link_clock_jumps": float64(st.ClockJumps),
+		"connected": float64(st.Connected), "bytes": float64(st.Bytes), "frames": float64(st.Frames),
+		"bad": float64(st.Bad), "misfits": float64(st.Misfits), "resync_bytes": float64(st.Resync), "oversize": float64(st.Oversize),
+		"foreign": float64(st.Foreign), "gaps": float64(st.Gaps), "repeats": float64(st.Repeats), "restarts": float64(st.Restarts),
+		"nonfinite": float64(st.NonFinite), "reconnects": float64(st.Reconnects), "age_us": float64(st.Age) / 1e3,
+		"tx_frames": float64(st.TxFrames), "tx_bytes": float64(st.TxBytes), "tx_errors": float64(st.TxErrors), "tx_dropped": float64(st.TxDropped),
+		"timeouts": float64(st.Timeouts), "late_replies": float64(st.TooLate), "refusals": float64(st.Refusals),
+		"clock_drift_ppm": st.DriftPPM, "clock_offset_us": float64(st.Offset) / 1e3, "clock_residual_p99_us": float64(st.Residual) / 1e3,
+		"clock_jumps": float64(st.ClockJumps),
 	}
 }
 

@@ -180,7 +180,7 @@ func startRigFile(path string) error {
 	if err != nil {
 		return err
 	}
-	a, err := daemon.Assemble(cfg, daemon.Handover{Port: cfg.Devices[0].Port})
+	a, err := daemon.Assemble(cfg, daemon.Handover{})
 	if err != nil {
 		return err
 	}
@@ -190,7 +190,7 @@ func startRigFile(path string) error {
 	var b hil.Blocks
 	b.Meas, b.Est, b.Model, b.Cmd = schema.Blocks(&r)
 	for k := range int64(100) {
-		r.Seq, r.T, r.Fresh = uint64(k)+1, k*a.Period, 1<<len(b.Meas)-1
+		r.Seq, r.T, r.Fresh = uint64(k)+1, k*a.Period, hil.Fresh{1<<len(b.Meas) - 1}
 		role.Decide(&r, &b)
 		role.Compute(&r, &b)
 		role.Guard(&r, &b)

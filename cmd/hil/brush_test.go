@@ -54,7 +54,7 @@ func TestBrushRun(t *testing.T) {
 			t.Errorf("%s: %v", name, s[name])
 		}
 	}
-	if h := d.health(); h["link_frames"].(float64) < 500 || h["brush_switches"] == nil || h["brush_averaged"] == nil {
+	if h := d.health(); h["drive.frames"].(float64) < 500 || h["brush_switches"] == nil || h["brush_averaged"] == nil {
 		t.Errorf("health %v", h)
 	}
 	if code := d.stop(); code != report.Interrupted {
@@ -125,7 +125,7 @@ func TestBrushRigAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	go io.Copy(io.Discard, out)
-	f, err := os.OpenFile(ready.Port, os.O_RDWR, 0)
+	f, err := os.OpenFile(ready.Ports[0], os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

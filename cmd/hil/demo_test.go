@@ -174,8 +174,8 @@ func TestDryRun(t *testing.T) {
 		t.Errorf("no estimate in a dry run: %v", d.state())
 	}
 	resp := d.health()
-	if resp["link_tx_frames"] != 0.0 || resp["link_frames"].(float64) < 100 {
-		t.Errorf("frames received %v, sent %v", resp["link_frames"], resp["link_tx_frames"])
+	if resp["drive.tx_frames"] != 0.0 || resp["drive.frames"].(float64) < 100 {
+		t.Errorf("frames received %v, sent %v", resp["drive.frames"], resp["drive.tx_frames"])
 	}
 	if d.stop() != report.Interrupted {
 		t.Error("exit code")

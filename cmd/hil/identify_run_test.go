@@ -134,7 +134,7 @@ func (m *motorTruth) record(t *testing.T, c truthRun) string {
 			n++
 		}
 		if n > seen {
-			r.Fresh = 1<<len(a.Schema.Meas) - 1
+			r.Fresh = hil.Fresh{1<<len(a.Schema.Meas) - 1}
 		}
 		if seen = n; n >= 0 {
 			r.X[0], r.X[1], r.X[age] = sent[n].angle, sent[n].current, at-sent[n].arrived
@@ -271,7 +271,7 @@ func TestIdentifyOwnRun(t *testing.T) {
 			}
 			c.Axes[0].Control.Kp, c.Axes[0].Control.Kd, c.Axes[0].Compensation.Scale = 0.05, 2e-3, 0.5
 		}, false, false},
-		{"paced by the device, core restarted at the end", func(c *configs.Config) { daemon.ScaleToRate(c, 500); c.Loop.Clock = "device" }, false, true},
+		{"paced by the device, core restarted at the end", func(c *configs.Config) { daemon.ScaleToRate(c, 500); c.Loop.Clock = "drive" }, false, true},
 		{"skipped ticks", func(c *configs.Config) { daemon.ScaleToRate(c, 500) }, true, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -43,7 +43,7 @@ func TestModbusExample(t *testing.T) {
 			t.Errorf("%s is %v in %v", name, state[name], state)
 		}
 	}
-	if health["link_refusals"] != 0.0 || health["link_bad"] != 0.0 || !(health["link_frames"].(float64) > 50) {
+	if health["bus.refusals"] != 0.0 || health["bus.bad"] != 0.0 || !(health["bus.frames"].(float64) > 50) {
 		t.Errorf("health %v", health)
 	}
 	if code := d.stop(); code != report.Interrupted {

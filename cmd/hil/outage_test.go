@@ -79,7 +79,7 @@ func TestLineFlooded(t *testing.T) {
 	h := d.health()
 	d.stop()
 	p.report()
-	bad, resync, frames := h["link_bad"].(float64), h["link_resync_bytes"].(float64), h["link_frames"].(float64)
+	bad, resync, frames := h["drive.bad"].(float64), h["drive.resync_bytes"].(float64), h["drive.frames"].(float64)
 	t.Logf("%.0f frames, %.0f refused by the checksum, %.0f bytes skipped", frames, bad, resync)
 	if resync < 1e5 || frames < 100 {
 		t.Errorf("the flood left no trace: %v", h)

@@ -51,10 +51,10 @@ func TestReplugs(t *testing.T) {
 	d.awaitMode("ready")
 	again := func(n int) {
 		for range n {
-			was := d.health()["link_reconnects"].(float64)
+			was := d.health()["drive.reconnects"].(float64)
 			rig.unplug()
 			rig.plug()
-			for end := time.Now().Add(10 * time.Second); d.health()["link_reconnects"].(float64) <= was || d.health()["link_connected"] != 1.0; time.Sleep(10 * time.Millisecond) {
+			for end := time.Now().Add(10 * time.Second); d.health()["drive.reconnects"].(float64) <= was || d.health()["drive.connected"] != 1.0; time.Sleep(10 * time.Millisecond) {
 				if time.Now().After(end) {
 					t.Fatalf("the daemon does not come back: %v", d.health())
 				}

@@ -31,7 +31,7 @@ func TestSoakStarts(t *testing.T) {
 		if code := d.stop(); code != report.Interrupted || strings.Contains(d.errs.String(), "CORE_LOST") {
 			t.Fatalf("start %d: exit code %d\n%s", k+1, code, d.errs)
 		}
-		t.Logf("start %2d: %.0f ticks, %.0f frames received, %.0f skipped", k+1, h["ticks"], h["link_frames"], h["skipped"])
+		t.Logf("start %2d: %.0f ticks, %.0f frames received, %.0f skipped", k+1, h["ticks"], h["drive.frames"], h["skipped"])
 	}
 }
 

@@ -24,21 +24,30 @@ type outside struct {
 	steady hil.Flags     // dry run, unprivileged
 	rig    Rig
 
-	reconnects uint64        // seen by the tick before
-	silence    atomic.Int64  // ns  of the supervisor when it was found missing
-	mode       atomic.Uint32 // the guard's mode after the last tick
+	reconnects [device.MaxDevices]uint64 // seen by the tick before
+	away       int                       // place in X of the age of the device that is gone; −1: none is
+	silence    atomic.Int64              // ns  of the supervisor when it was found missing
+	mode       atomic.Uint32             // the guard's mode after the last tick
 	ticks      atomic.Uint64
 }
 
 func (o *outside) Flags() hil.Flags {
 	f := o.steady | hil.Flags(o.raised.Load())
-	n := o.rig.Reconnects() // a port that went and came between two ticks was gone all the same
-	if n != o.reconnects || !o.rig.Connected() {
+	away, ok := o.rig.Connected()
+	n := o.rig.Reconnects()
+	for i := range n { // a port that went and came between two ticks was gone all the same
+		if n[i] != o.reconnects[i] && ok {
+			away, ok = o.rig.AgeAt(i), false
+		}
+	}
+	if !ok {
 		f |= hil.FlagLinkDown
 	}
-	o.reconnects = n
+	o.reconnects, o.away = n, away
 	return f
 }
+
+func (o *outside) Away() int { return o.away }
 
 func (o *outside) Silence() float64 { return float64(o.silence.Load()) * 1e-9 }
 
@@ -74,7 +83,7 @@ type body struct {
 
 // newBody opens the device and starts its threads. A port that is missing at the start of the daemon is an error: the daemon
 // says so and exits; one that goes away later is waited for, by the cores after the first from their start on.
-func newBody(ctx context.Context, a *Assembly, sh *shared, edit func(*device.Options)) (*body, error) {
+func newBody(ctx context.Context, a *Assembly, sh *shared, edit func(i int, o *device.Options)) (*body, error) {
 	rig, err := a.NewRig(edit)
 	if err != nil {
 		return nil, err
@@ -109,10 +118,10 @@ func (b *body) tick(epoch uint16) {
 	b.rig.Safe()
 }
 
-// housekeeping looks for the supervisor's word to end, and publishes the line's counters ten times a second, beside the tick
+// housekeeping looks for the supervisor's word to end, and publishes the counters of the devices ten times a second, beside the tick
 // and without allocating.
 func (b *body) housekeeping() {
-	var st device.Stats
+	var st [device.MaxDevices]device.Stats
 	var rest rt.Rest
 	for k := 0; !b.stop.Load(); k++ {
 		if k%20 == 0 {
@@ -174,8 +183,12 @@ func Core(assemble func(config []byte) (*Assembly, error)) int {
 	if err := rt.KeepOff(a.Free); err != nil {
 		sh.words.say(err.Error())
 	}
-	b, err := newBody(context.Background(), a, sh, func(o *device.Options) {
-		o.TxCPU, o.Patient, o.Opened = a.CPU, epoch > 1, device.HandOver(boot.Extra[1])
+	b, err := newBody(context.Background(), a, sh, func(i int, o *device.Options) {
+		o.Opened = device.HandOver(boot.Extra[1], i)
+		o.Patient = o.Patient || epoch > 1
+		if i == a.Paces {
+			o.TxCPU = a.CPU
+		}
 	})
 	if err != nil {
 		return fail(4, err)

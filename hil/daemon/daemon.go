@@ -18,24 +18,33 @@ import (
 	"hilrig/hil/ring"
 )
 
-// Rig is the device as the daemon needs it: the loop's device with the serial line's extras.
+// Rig is the device as the daemon needs it: the loop's device with the extras of a set of devices.
 type Rig interface {
 	hil.Device
 	hil.Pacer
-	Connected() bool
-	Reconnects() uint64
+	Connected() (away int, ok bool)
+	Reconnects() [device.MaxDevices]uint64
+	AgeAt(i int) int
 	Flush()
 	Safe()
-	Stats(*device.Stats)
+	Stats(*[device.MaxDevices]device.Stats)
+}
+
+// Port is a device as the supervisor knows it.
+type Port struct {
+	Name     string              // of the device
+	Path     string              // of the port
+	Safe     protocol.SafeFrames // what the supervisor writes on a lost core; none in a dry run
+	Optional bool
 }
 
 // Assembly is one configured rig, built the same way by supervisor and core from the same configuration.
 type Assembly struct {
 	Schema  hil.Schema
-	NewRole func() hil.Role                               // a fresh controller in its initial state
-	NewRig  func(edit func(*device.Options)) (Rig, error) // the device, not started, with what the daemon adds to its options
-	Params  hil.Params                                    // the configured parameter block, generation 0
-	Names   []string                                      // the parameters' names, in order
+	NewRole func() hil.Role                                        // a fresh controller in its initial state
+	NewRig  func(edit func(i int, o *device.Options)) (Rig, error) // the devices, not started, with what the daemon adds to their options
+	Params  hil.Params                                             // the configured parameter block, generation 0
+	Names   []string                                               // the parameters' names, in order
 	Check   func(name string, v float64) error
 
 	Period      int64 // ns
@@ -47,10 +56,10 @@ type Assembly struct {
 	Free        int   // processor that the core's other threads leave free
 	Beat        int64 // ns  silence of the supervisor that the core tolerates
 	DryRun      bool
-	Locked      bool                // arming is refused: a real port without --arm
-	Port        string              // path of the port
-	Safe        protocol.SafeFrames // what the supervisor writes on a lost core; none in a dry run
-	RealTime    bool                // ask for FIFO and locked memory
+	Locked      bool   // arming is refused: a real port without --arm
+	Ports       []Port // in the order of the devices
+	Paces       int    // the device that drives: its sender shares the processor of the tick
+	RealTime    bool   // ask for FIFO and locked memory
 }
 
 // Sink consumes rows until its context ends and it has drained what was pushed before.

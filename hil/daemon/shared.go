@@ -13,7 +13,7 @@ import (
 // One block of shared memory per incarnation of the core: a page of words, then four channels.
 //
 //	rows    core → supervisor  every row, ≥ 1 s of them
-//	link    core → supervisor  newest counters of the serial line
+//	link    core → supervisor  newest counters of the devices
 //	orders  supervisor → core  requests, each answered in a row
 //	params  supervisor → core  newest parameter block
 type shared struct {
@@ -21,7 +21,7 @@ type shared struct {
 	rows   *ring.Ring[hil.Row]
 	orders *ring.Ring[order]
 	params *ring.Mailbox[hil.Params]
-	link   *ring.Mailbox[device.Stats]
+	link   *ring.Mailbox[[device.MaxDevices]device.Stats]
 }
 
 // order is one request on its way to the tick.
@@ -31,7 +31,7 @@ type order struct {
 }
 
 const (
-	magic     = 0x48_49_4c_52_49_47_00_01 // "HILRIG", layout 1
+	magic     = 0x48_49_4c_52_49_47_00_02 // "HILRIG", layout 2
 	orderRoom = 64
 )
 
@@ -93,7 +93,7 @@ func rowRoom(rate float64) int {
 
 func sharedSize(rate float64) int {
 	return wordsRoom + ring.ArenaSize(ring.Size[hil.Row](rowRoom(rate)), ring.Size[order](orderRoom),
-		ring.MailboxSize[hil.Params](), ring.MailboxSize[device.Stats]())
+		ring.MailboxSize[hil.Params](), ring.MailboxSize[[device.MaxDevices]device.Stats]())
 }
 
 // carve lays the channels over mem. The supervisor creates; the core attaches and refuses another layout.
@@ -123,7 +123,7 @@ func carve(mem []byte, rate float64, epoch uint16, create bool) (*shared, error)
 	if s.params, err = ring.AttachMailbox[hil.Params](part(ring.MailboxSize[hil.Params]()), create); err != nil {
 		return nil, fmt.Errorf("parameter mailbox: %w", err)
 	}
-	if s.link, err = ring.AttachMailbox[device.Stats](part(ring.MailboxSize[device.Stats]()), create); err != nil {
+	if s.link, err = ring.AttachMailbox[[device.MaxDevices]device.Stats](part(ring.MailboxSize[[device.MaxDevices]device.Stats]()), create); err != nil {
 		return nil, fmt.Errorf("link mailbox: %w", err)
 	}
 	return s, nil
@@ -133,5 +133,5 @@ func carve(mem []byte, rate float64, epoch uint16, create bool) (*shared, error)
 func heapShared(rate float64, epoch uint16) *shared {
 	w := &words{Magic: magic, Epoch: uint32(epoch)}
 	return &shared{words: w, rows: ring.New[hil.Row](rowRoom(rate)), orders: ring.New[order](orderRoom),
-		params: ring.NewMailbox[hil.Params](), link: ring.NewMailbox[device.Stats]()}
+		params: ring.NewMailbox[hil.Params](), link: ring.NewMailbox[[device.MaxDevices]device.Stats]()}
 }

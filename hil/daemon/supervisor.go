@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -38,12 +40,12 @@ type Supervisor struct {
 	info     *hil.Info
 
 	fan  []*ring.Writer[hil.Row]
-	kept *device.Kept // the core's port, for safe frames when it is dead
+	kept *device.Kept // the core's ports, for safe frames when it is dead
 
 	epoch   uint16
-	link    device.Stats
+	links   [device.MaxDevices]device.Stats
 	linkMu  sync.Mutex
-	refused uint64 // why the port could not be opened, as last told
+	refused [device.MaxDevices]uint64 // why a port could not be opened, as last told
 
 	lastMode atomic.Uint32
 	rows     atomic.Uint64 // rows pumped
@@ -76,11 +78,11 @@ func (s *Supervisor) Command(ctx context.Context, c hil.Command) hil.Reply {
 	return s.commands.Do(ctx, c)
 }
 
-// Link is the newest state of the serial line.
-func (s *Supervisor) Link() device.Stats {
+// Link is the newest state of the line of device i.
+func (s *Supervisor) Link(i int) device.Stats {
 	s.linkMu.Lock()
 	defer s.linkMu.Unlock()
-	return s.link
+	return s.links[i]
 }
 
 // Mode is the mode of the newest row.
@@ -115,7 +117,7 @@ func (s *Supervisor) Run(ctx context.Context) error {
 	var wg sync.WaitGroup
 	sinkErr := make([]error, len(s.o.Sinks))
 	for i, sink := range s.o.Sinks {
-		r := ring.New[hil.Row](4 * rowRoom(s.a.Schema.Rate))
+		r := ring.New[hil.Row](rowRoom(s.a.Schema.Rate))
 		s.fan = append(s.fan, r.Writer())
 		wg.Add(1)
 		go func() {
@@ -287,7 +289,7 @@ func (s *Supervisor) startCore() (*handle, error) {
 func (s *Supervisor) startHere(ctx context.Context) (*handle, error) {
 	sh := heapShared(s.a.Schema.Rate, s.epoch)
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	b, err := newBody(own, s.a, sh, func(o *device.Options) { o.TxCPU = -1 })
+	b, err := newBody(own, s.a, sh, func(int, *device.Options) {})
 	if err != nil {
 		cancel()
 		return nil, fmt.Errorf("%w: %w", ErrDevice, err)
@@ -401,11 +403,11 @@ func (s *Supervisor) pump(ctx context.Context, h *handle, arm bool) (cause strin
 			}
 			return fmt.Sprintf("the core stood still for %v%s; killed", still.Round(time.Millisecond), why), false
 		}
-		var st device.Stats
+		var st [device.MaxDevices]device.Stats
 		if h.sh.link.Take(&st) {
 			s.refusal(&st)
 			s.linkMu.Lock()
-			s.link = st
+			s.links = st
 			s.linkMu.Unlock()
 		}
 
@@ -426,14 +428,25 @@ func (s *Supervisor) pump(ctx context.Context, h *handle, arm bool) (cause strin
 	}
 }
 
-// refusal tells why the port cannot be opened again, once per cause.
-func (s *Supervisor) refusal(st *device.Stats) {
-	if st.Connected != 0 {
-		s.refused = 0
-	} else if st.Refused != s.refused {
-		s.refused = st.Refused
-		if err := st.OpenRefused(s.a.Port); err != nil {
-			s.event("warn", "LINK_WAIT", err.Error())
+// refusal tells why a port cannot be opened again, once per cause, and of optional devices that come and go: they trip nothing.
+func (s *Supervisor) refusal(all *[device.MaxDevices]device.Stats) {
+	for i, p := range s.a.Ports {
+		st, before := &all[i], s.links[i].Connected
+		switch {
+		case st.Connected != 0:
+			s.refused[i] = 0
+		case st.Refused != s.refused[i]:
+			s.refused[i] = st.Refused
+			if err := st.OpenRefused(p.Path); err != nil {
+				s.event("warn", "LINK_WAIT", p.Name+": "+err.Error())
+			}
+		}
+		if p.Optional && st.Connected != before {
+			text := p.Name + " is gone; it is optional, and the rig runs on"
+			if st.Connected != 0 {
+				text = p.Name + " is there"
+			}
+			s.event("info", map[bool]string{true: "LINK_UP", false: "LINK_DOWN"}[st.Connected != 0], text)
 		}
 	}
 }
@@ -477,20 +490,33 @@ func (s *Supervisor) drain(rows *ring.Reader[hil.Row]) {
 	s.lostRows.Store(rows.Dropped())
 }
 
-// sendSafe writes the safe frame three times on the dead core's descriptor and frees the port for the next core.
+// sendSafe writes the safe frames on the dead core's descriptors, three times each, and frees the ports for the next core. All devices
+// get theirs at once: one that does not listen keeps no other waiting.
 func (s *Supervisor) sendSafe() string {
 	s.kept.Look()
 	defer s.kept.Free()
-	if len(s.a.Safe.Frames) == 0 {
+	said := make([]string, len(s.a.Ports))
+	var wg sync.WaitGroup
+	for i, p := range s.a.Ports {
+		switch {
+		case len(p.Safe.Frames) == 0:
+		case !s.kept.Open(i):
+			said[i] = "no safe frame to " + p.Name + ": its port was not open"
+		default:
+			wg.Go(func() {
+				err := p.Safe.Write(func(b []byte) error { return s.kept.Write(i, b, 50*time.Millisecond) })
+				if said[i] = "safe frame sent three times to " + p.Name; err != nil {
+					said[i] = "safe frame could not be sent to " + p.Name + ": " + err.Error()
+				}
+			})
+		}
+	}
+	wg.Wait()
+	said = slices.DeleteFunc(said, func(text string) bool { return text == "" })
+	if len(said) == 0 {
 		return "no safe frame (nothing is ever sent in this mode)"
 	}
-	if !s.kept.Open() {
-		return "no safe frame: the port was not open"
-	}
-	if err := s.a.Safe.Write(func(b []byte) error { return s.kept.Write(b, 50*time.Millisecond) }); err != nil {
-		return "safe frame could not be sent: " + err.Error()
-	}
-	return "safe frame sent three times"
+	return strings.Join(said, "; ")
 }
 
 func (s *Supervisor) event(level, code, text string) {

@@ -16,6 +16,7 @@ type rowEvents struct {
 	mode   hil.Mode
 	begun  bool
 	link   bool      // link was down in the last row
+	gone   string    // the device that was
 	wait   int64     // ns  since when the self-test waits for the same thing; −1: told
 	what   hil.Cause // that thing
 	late   burst
@@ -116,9 +117,13 @@ func (w *rowEvents) row(r *hil.Row) {
 	if down := r.Flags&hil.FlagLinkDown != 0; down != w.link {
 		w.link = down
 		if down {
-			w.event(r, "error", "LINK_DOWN", "the device is gone, or began anew: its port is opened again, its position may be another one")
+			w.gone = "a device"
+			if at := int(r.Where) - 1; r.Cause == hil.CauseLink && at >= 0 {
+				w.gone = w.schema.Channels()[at].Owner
+			}
+			w.event(r, "error", "LINK_DOWN", w.gone+" is gone, or began anew: its port is opened again, its position may be another one")
 		} else {
-			w.event(r, "info", "LINK_UP", "the device is back")
+			w.event(r, "info", "LINK_UP", w.gone+" is back")
 		}
 	}
 	if !w.begun || r.Mode != w.mode {

@@ -9,15 +9,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Kept is the supervisor's share of the descriptor on which the core drives its port, for the one moment when the core is
-// dead: it writes safe frames. The core hands it over after every opening, so it belongs to the device that is plugged in
+// Kept is the supervisor's share of the descriptors on which the core drives its ports, for the one moment when the core is
+// dead: it writes safe frames. The core hands them over after every opening, so each belongs to the device that is plugged in
 // now, whatever its name, and whoever has the name for himself. It also keeps DTR up, so boards that reset on DTR do not.
 type Kept struct {
-	sock int      // where the core hands over; −1: no core yet
-	port *rawPort // nil: the core has no port open
+	sock  int                  // where the core hands over; −1: no core yet
+	ports [MaxDevices]*rawPort // nil: the core does not have the port of this device open
 }
 
-// What passes: a letter, and with keptOpen a descriptor.
+// What passes: a letter, the number of the device, and with keptOpen a descriptor.
 const (
 	keptOpen  = 'o'
 	keptClose = 'c'
@@ -40,21 +40,21 @@ func (k *Kept) Expect() (*os.File, error) {
 	return os.NewFile(uintptr(fd[1]), "port descriptors"), nil
 }
 
-// HandOver returns the core's end: it tells the supervisor of a port that was opened, and with −1 that it was closed. A
+// HandOver returns the core's end for device i: it tells the supervisor of a port that was opened, and with −1 that it was closed. A
 // supervisor that does not listen is not waited for.
-func HandOver(sock uintptr) func(fd int) {
+func HandOver(sock uintptr, i int) func(fd int) {
 	return func(fd int) {
 		if fd < 0 {
-			unix.Sendmsg(int(sock), []byte{keptClose}, nil, nil, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
+			unix.Sendmsg(int(sock), []byte{keptClose, byte(i)}, nil, nil, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
 			return
 		}
-		unix.Sendmsg(int(sock), []byte{keptOpen}, unix.UnixRights(fd), nil, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
+		unix.Sendmsg(int(sock), []byte{keptOpen, byte(i)}, unix.UnixRights(fd), nil, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
 	}
 }
 
 // Look takes what the core handed over since. It never waits.
 func (k *Kept) Look() {
-	var what [1]byte
+	var what [2]byte
 	var rights [64]byte
 	for k.sock >= 0 {
 		n, nr, _, _, err := unix.Recvmsg(k.sock, what[:], rights[:], unix.MSG_DONTWAIT|unix.MSG_CMSG_CLOEXEC)
@@ -64,15 +64,18 @@ func (k *Kept) Look() {
 		if err != nil || n == 0 {
 			return
 		}
-		k.drop()
+		if n != len(what) || int(what[1]) >= MaxDevices {
+			continue
+		}
+		k.drop(int(what[1]))
 		if what[0] == keptOpen {
-			k.take(rights[:nr])
+			k.take(int(what[1]), rights[:nr])
 		}
 	}
 }
 
 // take makes a port of the descriptor in a message.
-func (k *Kept) take(rights []byte) {
+func (k *Kept) take(i int, rights []byte) {
 	msgs, err := unix.ParseSocketControlMessage(rights)
 	if err != nil || len(msgs) != 1 {
 		return
@@ -81,38 +84,42 @@ func (k *Kept) take(rights []byte) {
 	if err != nil || len(fds) != 1 {
 		return
 	}
-	k.port, _ = newRawPort(fds[0], Info{Name: "port of the core", Kind: "raw"}) // without room for another descriptor there is no port
+	k.ports[i], _ = newRawPort(fds[0], Info{Name: "port of the core", Kind: "raw"}) // without room for another descriptor there is no port
 }
 
-// Open tells whether the core had a port open when it last said so.
-func (k *Kept) Open() bool { return k.port != nil }
+// Open tells whether the core had the port of device i open when it last said so.
+func (k *Kept) Open(i int) bool { return k.ports[i] != nil }
 
-// Write writes one frame (see SafeFrame) within the given time.
-func (k *Kept) Write(frame []byte, within time.Duration) error {
-	if k.port == nil {
+// Write writes one frame (see SafeFrame) to device i within the given time.
+func (k *Kept) Write(i int, frame []byte, within time.Duration) error {
+	if k.ports[i] == nil {
 		return errors.New("no port is open")
 	}
-	_, err := k.port.Write(frame, within)
+	_, err := k.ports[i].Write(frame, within)
 	return err
 }
 
-// Free lifts the lock and the exclusive use that a killed core left behind, so that its successor can open the port.
+// Free lifts the locks and the exclusive use that a killed core left behind, so that its successor can open the ports.
 func (k *Kept) Free() {
-	if k.port != nil {
-		release(k.port.fd)
+	for _, p := range k.ports {
+		if p != nil {
+			release(p.fd)
+		}
 	}
 }
 
-func (k *Kept) drop() {
-	if k.port != nil {
-		k.port.Close()
-		k.port = nil
+func (k *Kept) drop(i int) {
+	if k.ports[i] != nil {
+		k.ports[i].Close()
+		k.ports[i] = nil
 	}
 }
 
 // Close frees the descriptors.
 func (k *Kept) Close() {
-	k.drop()
+	for i := range k.ports {
+		k.drop(i)
+	}
 	if k.sock >= 0 {
 		unix.Close(k.sock)
 		k.sock = -1

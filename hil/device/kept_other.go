@@ -13,12 +13,12 @@ type Kept struct{}
 // NewKept returns one that never has a port; Expect and Write say that it needs Linux.
 func NewKept() *Kept { return &Kept{} }
 
-func (*Kept) Expect() (*os.File, error)         { return nil, errOnlyLinux }
-func (*Kept) Look()                             {}
-func (*Kept) Open() bool                        { return false }
-func (*Kept) Write([]byte, time.Duration) error { return errOnlyLinux }
-func (*Kept) Free()                             {}
-func (*Kept) Close()                            {}
+func (*Kept) Expect() (*os.File, error)              { return nil, errOnlyLinux }
+func (*Kept) Look()                                  {}
+func (*Kept) Open(int) bool                          { return false }
+func (*Kept) Write(int, []byte, time.Duration) error { return errOnlyLinux }
+func (*Kept) Free()                                  {}
+func (*Kept) Close()                                 {}
 
 // HandOver does nothing.
-func HandOver(uintptr) func(int) { return func(int) {} }
+func HandOver(uintptr, int) func(int) { return func(int) {} }

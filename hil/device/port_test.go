@@ -290,7 +290,7 @@ func TestKept(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		handOver := HandOver(core.Fd())
+		handOver := HandOver(core.Fd(), 3)
 		link := filepath.Join(t.TempDir(), "port")
 		master, _, err := OpenPTY(link)
 		if err != nil {
@@ -300,12 +300,12 @@ func TestKept(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if kept.Look(); kept.Open() != (round == 2) { // what the core before had open stays until the next has something
-			t.Errorf("round %d: open %v before anything was handed over", round, kept.Open())
+		if kept.Look(); kept.Open(3) != (round == 2) { // what the core before had open stays until the next has something
+			t.Errorf("round %d: open %v before anything was handed over", round, kept.Open(3))
 		}
 		handOver(owner.Info().FD)
 		kept.Look()
-		if err := kept.Write([]byte("safe"), time.Second); err != nil {
+		if err := kept.Write(3, []byte("safe"), time.Second); err != nil {
 			t.Fatal(err)
 		}
 		b := make([]byte, 4)
@@ -318,7 +318,7 @@ func TestKept(t *testing.T) {
 		if round == 0 { // unplugged: nothing may hold the old device, or it would come back under another name
 			owner.Close()
 			handOver(-1)
-			if kept.Look(); kept.Open() || kept.Write([]byte("safe"), time.Second) == nil {
+			if kept.Look(); kept.Open(3) || kept.Write(3, []byte("safe"), time.Second) == nil {
 				t.Error("the port that was closed is still kept")
 			}
 		} else { // the core is dead: its descriptor is gone, ours has its lock and its exclusive use

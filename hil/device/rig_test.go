@@ -17,8 +17,9 @@ import (
 )
 
 var (
-	_ hil.Device = (*Rig)(nil)
-	_ hil.Device = (*Firmware)(nil)
+	_ Member     = (*Rig)(nil)
+	_ Member     = (*Firmware)(nil)
+	_ hil.Device = (*Set)(nil)
 	_ hil.Pacer  = (*Rig)(nil)
 )
 

@@ -107,8 +107,7 @@ type column struct {
 	append     func(b []byte, r *hil.Row, wall int64) []byte
 }
 
-// columnOf writes a field of a row that is no signal: as in the recording, without quotes. Times have all their digits, and bits are a
-// decimal number.
+// columnOf writes a field of a row that is no signal: as in the recording, without quotes. Times have all their digits.
 func columnOf(f *rowField) column {
 	write := func(b []byte, r *hil.Row, _ int64) []byte {
 		at := len(b)
@@ -120,8 +119,6 @@ func columnOf(f *rowField) column {
 	switch f.name {
 	case "timestamp":
 		write = func(b []byte, r *hil.Row, wall int64) []byte { return appendDecimal(b, r.T+wall, 9) }
-	case "fresh":
-		write = func(b []byte, r *hil.Row, _ int64) []byte { return strconv.AppendUint(b, r.Fresh, 10) }
 	}
 	return column{f.name, f.unit, write}
 }

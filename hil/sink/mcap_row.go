@@ -56,7 +56,7 @@ var rowFields = [...]rowField{
 	numberField("cause_limit", "what it should have stayed within", func(r *hil.Row) *float64 { return &r.Limit }),
 	integerField("flags", "what happened in this tick, bits", func(r *hil.Row) *hil.Flags { return &r.Flags }),
 	{name: "fresh", kind: "string", doc: "measured signals that arrived since the last tick, bits in hexadecimal",
-		write: func(b []byte, r *hil.Row) []byte { return append(strconv.AppendUint(append(b, '"'), r.Fresh, 16), '"') },
+		write: func(b []byte, r *hil.Row) []byte { return append(appendBits(append(b, '"'), &r.Fresh), '"') },
 		read:  func(s scanner, r *hil.Row) (rest scanner, ok bool) { r.Fresh, ok = s.hex(); return s, ok }},
 	integerField("gen", "generation of the parameter block in force", func(r *hil.Row) *uint32 { return &r.Gen }),
 	integerField("cmd", "id of the command taken in this tick, 0 for none", func(r *hil.Row) *uint32 { return &r.Cmd }),

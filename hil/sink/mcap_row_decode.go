@@ -205,10 +205,31 @@ func (s *scanner) us() (int32, bool) {
 }
 
 // hex reads a hexadecimal number between quotes.
-func (s *scanner) hex() (uint64, bool) {
+// hex reads up to 32 hexadecimal digits, the highest word first.
+func (s *scanner) hex() (v hil.Fresh, ok bool) {
 	p, ok := s.str()
-	v, err := strconv.ParseUint(string(p), 16, 64)
-	return v, ok && err == nil
+	if len(p) == 0 || len(p) > 32 {
+		return v, false
+	}
+	low := p[max(0, len(p)-16):]
+	var errs [2]error
+	v[0], errs[0] = strconv.ParseUint(string(low), 16, 64)
+	if high := p[:len(p)-len(low)]; len(high) > 0 {
+		v[1], errs[1] = strconv.ParseUint(string(high), 16, 64)
+	}
+	return v, ok && errs == [2]error{}
+}
+
+// appendBits writes what hex reads.
+func appendBits(b []byte, v *hil.Fresh) []byte {
+	if v[1] == 0 {
+		return strconv.AppendUint(b, v[0], 16)
+	}
+	b = strconv.AppendUint(b, v[1], 16)
+	for shift := 60; shift >= 0; shift -= 4 {
+		b = append(b, "0123456789abcdef"[v[0]>>shift&15])
+	}
+	return b
 }
 
 func (s *scanner) name(t *names) (uint8, bool) {

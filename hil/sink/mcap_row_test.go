@@ -49,7 +49,7 @@ func wildFloat(r *rand.Rand) float64 {
 }
 
 func wildRow(r *rand.Rand, n int) hil.Row {
-	row := hil.Row{Seq: r.Uint64() >> r.IntN(64), T: int64(r.Uint64()) >> r.IntN(64), Fresh: r.Uint64() >> r.IntN(64), Late: int32(r.Uint32()),
+	row := hil.Row{Seq: r.Uint64() >> r.IntN(64), T: int64(r.Uint64()) >> r.IntN(64), Fresh: hil.Fresh{r.Uint64() >> r.IntN(64), r.Uint64() * uint64(r.IntN(2)) >> r.IntN(64)}, Late: int32(r.Uint32()),
 		Busy: int32(r.Uint32()) >> r.IntN(31), Flags: hil.Flags(r.Uint32()), Gen: r.Uint32(), Cmd: r.Uint32(), Skip: r.Uint32(),
 		Epoch: uint16(r.Uint32()), Req: uint8(r.IntN(256)), Res: uint8(r.IntN(256)), Mode: hil.Mode(r.IntN(256)), Cause: hil.Cause(r.IntN(256)),
 		Where: uint16(r.Uint32()), Value: r.NormFloat64(), Limit: r.NormFloat64()}
@@ -151,7 +151,7 @@ func TestRowAgainstEncodingJSON(t *testing.T) {
 func TestRowFitsJavaScript(t *testing.T) {
 	s := benchSchema(3)
 	c, _ := NewRowCodec(&s, time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC).UnixNano())
-	row := hil.Row{Seq: 365 * 86400 * 10000, T: 365 * 86400e9, Fresh: math.MaxUint64, Flags: math.MaxUint32, Gen: math.MaxUint32}
+	row := hil.Row{Seq: 365 * 86400 * 10000, T: 365 * 86400e9, Fresh: hil.Fresh{math.MaxUint64, math.MaxUint64}, Flags: math.MaxUint32, Gen: math.MaxUint32}
 	dec := json.NewDecoder(strings.NewReader(string(c.Append(nil, &row))))
 	dec.UseNumber()
 	var m map[string]any
@@ -170,7 +170,7 @@ func TestRowFitsJavaScript(t *testing.T) {
 func TestDecodeRefusesDamage(t *testing.T) {
 	s := benchSchema(4)
 	c, _ := NewRowCodec(&s, 0)
-	row := hil.Row{Seq: 5, T: 123456789, X: [64]float64{1, 2, 3, 4}}
+	row := hil.Row{Seq: 5, T: 123456789, X: [hil.MaxSignals]float64{1, 2, 3, 4}}
 	good := string(c.Append(nil, &row))
 	edit := func(old, new string) string {
 		if !strings.Contains(good, old) {
@@ -216,7 +216,7 @@ func TestCodecRefusesNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	row := hil.Row{X: [64]float64{math.Inf(-1)}}
+	row := hil.Row{X: [hil.MaxSignals]float64{math.Inf(-1)}}
 	var back hil.Row
 	if err := c.Decode(c.Append(nil, &row), &back); err != nil || !sameBits(&row, &back) {
 		t.Errorf("odd name: %v, %v", err, back.X[0])

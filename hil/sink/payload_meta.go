@@ -24,6 +24,7 @@ type Channel struct {
 	Role  string   `json:"role"`
 	Min   *float64 `json:"min,omitempty"`
 	Max   *float64 `json:"max,omitempty"`
+	Age   string   `json:"age,omitempty"` // measured: the channel with the age of its samples
 }
 
 // Meta is the payload of the retained topic `meta`: all that a consumer must know once to read the live topics.
@@ -74,7 +75,7 @@ func Channels(s *hil.Schema) []Channel {
 	out := []Channel{}
 	for b := hil.Measured; b <= hil.Commanded; b++ {
 		for _, c := range s.Block(b) {
-			ch := Channel{Name: c.Name, Unit: c.Unit, Block: b.String(), Owner: c.Owner, Axis: c.Axis, Role: c.Role.String()}
+			ch := Channel{Name: c.Name, Unit: c.Unit, Block: b.String(), Owner: c.Owner, Axis: c.Axis, Role: c.Role.String(), Age: c.Age}
 			if c.Range[0] < c.Range[1] {
 				ch.Min, ch.Max = numeric.OrNull(c.Range[0]), numeric.OrNull(c.Range[1])
 			}

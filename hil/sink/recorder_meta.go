@@ -48,7 +48,7 @@ func schemaOf(text string) (s hil.Schema, err error) {
 		if err != nil {
 			return s, fmt.Errorf("channel %q: %w", c.Name, err)
 		}
-		ch := hil.Channel{Signal: engine.Signal{Name: c.Name, Unit: c.Unit}, Owner: c.Owner, Axis: c.Axis, Role: role}
+		ch := hil.Channel{Signal: engine.Signal{Name: c.Name, Unit: c.Unit}, Owner: c.Owner, Axis: c.Axis, Role: role, Age: c.Age}
 		if c.Min != nil && c.Max != nil {
 			ch.Range = [2]float64{*c.Min, *c.Max}
 		}

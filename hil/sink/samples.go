@@ -136,18 +136,24 @@ func (s *Samples) Columns(ctx context.Context, names []string) ([][]float64, err
 	s.notes = nil
 	g := gather{s: s, cols: cols, in: make([][]float64, len(cols))}
 	sch := &s.run.Info.Schema
-	device := ""
+	age := ""
 	for _, c := range cols {
-		if c.kind == 'm' {
-			g.need |= 1 << c.at
-			device = sch.Meas[c.at].Owner
+		if c.kind != 'm' {
+			continue
+		}
+		hil.SetFresh(&g.need, c.at)
+		switch of := sch.Meas[c.at].Age; {
+		case age == "":
+			age = of
+		case of != "" && of != age:
+			return nil, fmt.Errorf("%w: %s has samples of other times than the columns before it (%s and %s): columns of one fit must come in one frame", ErrChannel, sch.Meas[c.at].Name, of, age)
 		}
 	}
-	g.age = slices.IndexFunc(sch.Meas, func(c hil.Channel) bool {
-		return c.Role == hil.RoleAge && (c.Owner == device || device == "")
-	})
-	if g.need == 0 && g.age >= 0 {
-		g.need = 1 << g.age // any frame
+	if g.age = sch.Index(age); age == "" { // no measurement among them: any frame
+		g.age = slices.IndexFunc(sch.Meas, func(c hil.Channel) bool { return c.Role == hil.RoleAge })
+	}
+	if g.need == (hil.Fresh{}) && g.age >= 0 {
+		hil.SetFresh(&g.need, g.age) // any frame
 	}
 	it := s.run.Iter()
 	var row hil.Row
@@ -178,8 +184,8 @@ var errNoSamples = errors.New("no samples")
 type gather struct {
 	s    *Samples
 	cols []taken
-	need uint64 // fresh bits of a sample
-	age  int    // in X; −1: none
+	need hil.Fresh // bits of a sample
+	age  int       // in X; −1: none
 
 	rows  int       // all so far
 	last  hil.Row   // of them
@@ -224,7 +230,7 @@ func (g *gather) row(r *hil.Row) {
 		g.s.opt.Row(r)
 	}
 
-	if r.Fresh&g.need != g.need {
+	if r.Fresh[0]&g.need[0] != g.need[0] || r.Fresh[1]&g.need[1] != g.need[1] {
 		g.stale++
 		return
 	}

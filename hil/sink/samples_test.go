@@ -36,7 +36,7 @@ func boardSchema(rate float64) hil.Schema {
 		Est:  hil.Of("shaft", engine.Signal{Name: "est.position", Unit: "rad"}),
 		Cmd:  hil.Of("drive", engine.Signal{Name: "voltage", Unit: "V"}),
 	}
-	s.Meas[1].Role = hil.RoleAge
+	s.Meas[0].Age, s.Meas[1].Role = "drive.age", hil.RoleAge
 	return s
 }
 
@@ -66,7 +66,7 @@ func (b boardRun) rows() (rows []hil.Row) {
 			n++
 		}
 		if n > seen {
-			r.Fresh, seen = 3, n
+			r.Fresh, seen = hil.Fresh{3}, n
 		}
 		if seen >= 0 {
 			r.X[0], r.X[1] = boardAngle(sent[seen].at), t-sent[seen].arrived
