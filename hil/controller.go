@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"hilrig/engine"
 	"hilrig/engine/control"
@@ -108,8 +109,16 @@ const (
 	mLearned // factors of a learning compensation, then the signals of a brush
 )
 
-// ParamNames are the parameters of a controller that may change while it runs, in the order of Params.V.
-var ParamNames = []string{"control.kp", "control.ki", "control.kd", "compensation.scale", "compensation.gain", "reference.scale", "reference.offset"}
+// ParamsOf are the names of the parameters of an axis that may change while it runs, in the order of Params.V: shaft.control.kp …
+func ParamsOf(axis string) []string {
+	names := slices.Clone(paramNames)
+	for i := range names {
+		names[i] = axis + "." + names[i]
+	}
+	return names
+}
+
+var paramNames = []string{"control.kp", "control.ki", "control.kd", "compensation.scale", "compensation.gain", "reference.scale", "reference.offset"}
 
 const (
 	pKp = iota
@@ -121,10 +130,10 @@ const (
 	pRefOffset
 )
 
-// CheckParam refuses a value that makes no sense for the named parameter.
+// CheckParam refuses a value that makes no sense for a parameter of an axis.
 func CheckParam(name string, v float64) error {
 	lo, hi, unit := 0.0, math.Inf(1), ""
-	switch name {
+	switch _, of, _ := strings.Cut(name, "."); of {
 	case "control.kp":
 		unit = "N·m/rad"
 	case "control.ki":

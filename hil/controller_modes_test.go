@@ -15,10 +15,10 @@ func TestCheckParam(t *testing.T) {
 		v    float64
 		ok   bool
 	}{
-		{"control.kp", 0, true}, {"control.kp", 1e6, true}, {"control.kp", -1e-9, false}, {"control.ki", -1, false}, {"control.kd", 0, true},
-		{"compensation.scale", 0, true}, {"compensation.scale", 1, true}, {"compensation.scale", 1.001, false}, {"compensation.scale", -0.001, false}, {"compensation.gain", 5, true},
-		{"reference.scale", 10, true}, {"reference.scale", 10.001, false}, {"reference.offset", -1e6, true}, {"reference.offset", 1e6, true},
-		{"control.kp", math.NaN(), false}, {"control.kp", math.Inf(1), false}, {"reference.offset", math.Inf(-1), false}, {"reference.offset", math.NaN(), false},
+		{"shaft.control.kp", 0, true}, {"shaft.control.kp", 1e6, true}, {"shaft.control.kp", -1e-9, false}, {"shaft.control.ki", -1, false}, {"shaft.control.kd", 0, true},
+		{"shaft.compensation.scale", 0, true}, {"shaft.compensation.scale", 1, true}, {"shaft.compensation.scale", 1.001, false}, {"shaft.compensation.scale", -0.001, false}, {"shaft.compensation.gain", 5, true},
+		{"shaft.reference.scale", 10, true}, {"shaft.reference.scale", 10.001, false}, {"shaft.reference.offset", -1e6, true}, {"shaft.reference.offset", 1e6, true},
+		{"shaft.control.kp", math.NaN(), false}, {"shaft.control.kp", math.Inf(1), false}, {"shaft.reference.offset", math.Inf(-1), false}, {"shaft.reference.offset", math.NaN(), false},
 	} {
 		if err := CheckParam(c.name, c.v); (err == nil) != c.ok {
 			t.Errorf("%s = %g: %v", c.name, c.v, err)

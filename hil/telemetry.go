@@ -37,7 +37,7 @@ type Event struct {
 const MaxParams = 24
 
 // Params is the block of live parameters. It travels whole; the tick adopts it at an edge and shows Gen in its rows.
-// The names belong to the controller: see ParamNames.
+// The names belong to the controller: see ParamsOf.
 type Params struct {
 	Gen uint32
 	_   uint32

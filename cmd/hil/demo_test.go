@@ -31,13 +31,13 @@ func TestDemo(t *testing.T) {
 	t.Logf("%d samples by MQTT, none missing", seen)
 
 	// commands as the page sends them
-	if r := d.command("set", `{"id":"a","set":{"compensation.scale":0.5}}`); !r.OK || r.ID != "a" {
+	if r := d.command("set", `{"id":"a","set":{"shaft.compensation.scale":0.5}}`); !r.OK || r.ID != "a" {
 		t.Errorf("set: %+v", r)
 	}
-	if r := d.command("set", `{"set":{"compensation.scale":7}}`); r.OK || !strings.Contains(r.Error, "from 0 to 1") {
+	if r := d.command("set", `{"set":{"shaft.compensation.scale":7}}`); r.OK || !strings.Contains(r.Error, "from 0 to 1") {
 		t.Errorf("a scale of 7 was taken: %+v", r)
 	}
-	if r := d.command("set", `{"set":{"compensation.scal":0.5}}`); r.OK || !strings.Contains(r.Error, "compensation.scale") {
+	if r := d.command("set", `{"set":{"shaft.compensation.scal":0.5}}`); r.OK || !strings.Contains(r.Error, "shaft.compensation.scale") {
 		t.Errorf("a misspelt name: %+v", r)
 	}
 	for _, step := range []struct{ cmd, mode string }{{"hold", "hold"}, {"run", "run"}, {"stop", "ready"}} {
