@@ -58,14 +58,15 @@ func paths[T any](list []T, path func(*T) string) (out []string) {
 	return out
 }
 
-// checkPorts looks at what devices share: no two have one port, and together they have no more measurements than fresh bits.
+// checkPorts looks at what devices share: no two have one port, all are virtual or none is, and together they have no more measurements than
+// fresh bits.
 func (c *Config) checkPorts(r *schema.Report) {
 	first, measured := map[string]string{}, 0
 	for i := range c.Devices {
 		d := &c.Devices[i]
 		p := d.path()
-		if other := first[d.Port]; other != "" && !d.isVirtual() && !r.Bad(p+".port") {
-			r.Errorf(p+".port", "%s.port: %s is the port of %s too; a port is one device. Several boards on one bus are fields with an address", p, d.Port, other)
+		if other := first[d.Port]; other != "" && d.Port != "" && !d.isVirtual() && !r.Bad(p+".port") {
+			r.Errorf(p+".port", "%s.port: %s is the port of %s too; one port is one device: several slaves on a bus are fields with an address, at: {slave: …, register: …}", p, d.Port, other)
 		}
 		first[d.Port] = p
 		if d.isVirtual() != c.IsVirtual() && !r.Bad(p+".port") {
@@ -206,14 +207,6 @@ func (c *Config) checkPort(r *schema.Report, d *Device) {
 		r.Errorf(p+".port", "%s.port is missing: a serial port (hil ports lists them), %s or %s", p, VirtualMotor, VirtualBrush)
 	case strings.HasPrefix(d.Port, "virtual:") && !d.isVirtual():
 		r.Errorf(p+".port", "%s.port: %s, want %s, %s or a serial port", p, schema.Quote(d.Port), VirtualMotor, VirtualBrush)
-	}
-	for i := range c.Devices {
-		if other := &c.Devices[i]; other == d {
-			break
-		} else if d.Port != "" && !d.isVirtual() && other.Port == d.Port {
-			r.Errorf(p+".port", "%s.port: %s is the port of %s too; one port is one device: several slaves on a bus are fields with an address, at: {slave: …, register: …}", p, d.Port, other.path())
-			break
-		}
 	}
 	for k := range protocol.Kinds {
 		section := p + "." + protocol.Kinds[k].Name

@@ -46,7 +46,7 @@ func TestCheck(t *testing.T) {
 		{"two devices of one port", func(c *Config) {
 			second(nil)(c)
 			c.Devices[0].Port, c.Devices[1].Port, c.Virtual = "/dev/ttyUSB0", "/dev/ttyUSB0", nil
-		}, "devices.table.port: /dev/ttyUSB0 is the port of devices.drive too; a port is one device. Several boards on one bus are fields with an address", ""},
+		}, "devices.table.port: /dev/ttyUSB0 is the port of devices.drive too; one port is one device: several slaves on a bus are fields with an address", ""},
 		{"half a virtual rig", second(func(d *Device) { d.Port = "/dev/ttyUSB0" }), "devices.table.port: /dev/ttyUSB0 beside a virtual rig", ""},
 		{"an optional drive", func(c *Config) { c.Devices[0].Required = false }, "devices.drive.required: false, but axes.shaft.position is drive.motor.angle", ""},
 		{"a clock that is not there", func(c *Config) { c.Loop.Clock = "drvie" }, `loop.clock: "drvie" is no device, nor wall (did you mean "drive"?)`, ""},

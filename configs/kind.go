@@ -61,7 +61,7 @@ func kindOf(data []byte) Kind {
 	switch {
 	case has("vary") || has("base"):
 		return StudyFile
-	case has("device") || has("rig") || has("loop") && !has("data"): // joint has a loop of another kind
+	case has("devices") || has("axes") || has("rig") || has("loop") && !has("data"): // joint has a loop of another kind
 		return RigFile
 	case has("system"):
 		return ContactFile

@@ -2,6 +2,7 @@ package configs
 
 import (
 	"math"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -12,10 +13,30 @@ import (
 	"hilrig/configs/schema"
 )
 
+// rigFiles are all rig files that come with the program, and the good ones of the tests.
+func rigFiles(t *testing.T) (names []string) {
+	t.Helper()
+	for _, pattern := range []string{"*.yaml", "testdata/*.good.yaml"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range files {
+			if KindOf(name) == RigFile {
+				names = append(names, name)
+			}
+		}
+	}
+	if len(names) < 8 {
+		t.Fatalf("%d rig files only: %q", len(names), names)
+	}
+	return names
+}
+
 // The configuration in force loads back to itself, and its text no longer changes.
 func TestMarshalRoundTrip(t *testing.T) {
 	t.Setenv("LAB_MQTT_PASSWORD", `s"e\c${x} ü`)
-	for _, name := range []string{"motor.yaml", "serial-line.yaml", "modbus.yaml", "bench-usb.yaml", "testdata/lugre.good.yaml", "testdata/anchors.good.yaml"} {
+	for _, name := range rigFiles(t) {
 		c, err := Load(name)
 		if err != nil {
 			t.Error(err)

@@ -84,7 +84,7 @@ func TestRegisterSlips(t *testing.T) {
 		{"a command in a table that is read only", "at: {slave: 1, register: 17}", "at: {slave: 1, table: input, register: 17}", "devices.bus.command[1].at.table: a register of the table input cannot be written; want holding"},
 		{"two commands in one register", "register: 17", "register: 16", "devices.bus.command[1].at.register: register 16 of slave 1 is written by voltage too"},
 		{"a form that cannot write a number", "type: i16, limit", "type: f32, limit", "devices.bus.command[1].at.register: register 17 of slave 1 is written by voltage too"},
-		{"paced by a device that does not send", "  rate: 50 Hz\n", "  rate: 50 Hz\n  clock: device\n", "loop.clock: device wants one that sends by itself, and protocol modbus asks; want wall"},
+		{"paced by a device that does not send", "  rate: 50 Hz\n", "  rate: 50 Hz\n  clock: bus\n", "loop.clock: bus does not send by itself, for protocol modbus asks; want wall, or a device that does"},
 		{"a name of the ages", "table.torque, unit", "slave2.age, unit", "devices.bus.measure[4].name: bus.slave2.age is the age"},
 		{"another speed", "baud: 115200", "baud: 19200", "questions and replies take 2"},
 		{"another rate", "    baud: 115200\n", "    baud: 115200\n    rate: 200 Hz\n", "devices.bus.rate: questions and replies take 194 % of the line's time, with the delays of slaves and adapter; most of it slave 1, holding registers 0 to 4 (function 3), 4.6 ms at 200 Hz"},
