@@ -1,7 +1,6 @@
 package linear
 
 import (
-	"fmt"
 	"math"
 	"math/cmplx"
 )
@@ -18,7 +17,7 @@ type lowpass []biquad
 
 // butterworth designs a digital low-pass of the given order with −3 dB at fc (Hz) for data sampled at fs (Hz), by the
 // bilinear transform with the corner prewarped. Run forward and backward it has no phase and −6 dB at fc.
-func butterworth(order int, fc, fs float64) (lowpass, error) {
+func butterworth(order int, fc, fs float64) lowpass {
 	poles := make([]complex128, order)
 	for k := range poles {
 		// left half of the unit circle
@@ -30,7 +29,7 @@ func butterworth(order int, fc, fs float64) (lowpass, error) {
 // chebyshev designs a digital Chebyshev low-pass of type I: within ripple (dB) up to the edge fc (Hz), steeper than a
 // Butterworth beyond. Unlike the textbook form with even order, it is scaled to gain 1 at zero frequency, so that
 // residuals keep their size.
-func chebyshev(order int, ripple, fc, fs float64) (lowpass, error) {
+func chebyshev(order int, ripple, fc, fs float64) lowpass {
 	eps := math.Sqrt(math.Pow(10, ripple/10) - 1)
 	mu := math.Asinh(1/eps) / float64(order)
 	poles := make([]complex128, order)
@@ -42,11 +41,8 @@ func chebyshev(order int, ripple, fc, fs float64) (lowpass, error) {
 	return bilinear(poles, fc, fs)
 }
 
-// bilinear turns analogue poles for the edge 1 rad/s into digital sections. All zeros of a low-pass lie at z = −1.
-func bilinear(poles []complex128, fc, fs float64) (lowpass, error) {
-	if !(fc > 0 && fc < fs/2) {
-		return nil, fmt.Errorf("corner frequency %g Hz, want between 0 and half the sampling rate, %g Hz", fc, fs/2)
-	}
+// bilinear turns analogue poles for the edge 1 rad/s into digital sections, with the edge at 0 < fc < fs/2. All zeros of a low-pass lie at z = −1.
+func bilinear(poles []complex128, fc, fs float64) lowpass {
 	w := math.Tan(math.Pi * fc / fs) // prewarped, in units of 2·fs
 	var f lowpass
 	for _, p := range poles {
@@ -61,7 +57,7 @@ func bilinear(poles []complex128, fc, fs float64) (lowpass, error) {
 			f = append(f, biquad{b0: g, b1: 2 * g, b2: g, a1: a1, a2: a2})
 		}
 	}
-	return f, nil
+	return f
 }
 
 // padding is the length by which a record is extended at each end before filtering: three times the length of the

@@ -33,14 +33,7 @@ func TestGainClosedForms(t *testing.T) {
 	}
 	for order := 1; order <= 8; order++ {
 		for _, fc := range []float64{3, 40, 100, 350} {
-			b, err := butterworth(order, fc, fs)
-			if err != nil {
-				t.Fatal(err)
-			}
-			c, err := chebyshev(order, ripple, fc, fs)
-			if err != nil {
-				t.Fatal(err)
-			}
+			b, c := butterworth(order, fc, fs), chebyshev(order, ripple, fc, fs)
 			for f := 0.0; f < 499; f += 7.3 {
 				w := math.Tan(math.Pi*f/fs) / math.Tan(math.Pi*fc/fs)
 				want := 1 / (1 + math.Pow(w, float64(2*order)))
@@ -55,16 +48,13 @@ func TestGainClosedForms(t *testing.T) {
 			}
 		}
 	}
-	if _, err := butterworth(4, 500, fs); err == nil {
-		t.Error("a corner at half the sampling rate was accepted")
-	}
 }
 
 func sq(h complex128) float64 { return real(h)*real(h) + imag(h)*imag(h) }
 
 // A constant passes unchanged to the last sample; a sine far from the ends keeps its phase and is scaled by |H|².
 func TestZeroPhase(t *testing.T) {
-	f, _ := butterworth(4, 60, 1000)
+	f := butterworth(4, 60, 1000)
 	c := make([]float64, 200)
 	for k := range c {
 		c[k] = -3.25
@@ -113,10 +103,10 @@ json.dump(out, sys.stdout)`, x, &want)
 		var f lowpass
 		var name string
 		if i < 5 {
-			f, _ = butterworth(i+1, 100, 1000)
+			f = butterworth(i+1, 100, 1000)
 			name = fmt.Sprintf("Butterworth %d", i+1)
 		} else {
-			f, _ = chebyshev(8, 0.05, 40, 1000)
+			f = chebyshev(8, 0.05, 40, 1000)
 			name = "Chebyshev 8"
 		}
 		y := f.zeroPhase(x)

@@ -274,7 +274,7 @@ func (r *regression) findLag(from float64, known *regression) error {
 // half is the solution with the rows once more through a low-pass at half the band. Noise of the position biases the
 // parameters the more the wider the band is; where it does not matter, the values stay. nil: the record is too short for that.
 func (r *regression) half(by Form, o Options, theta []float64) []float64 {
-	low, _ := butterworth(r.spec.Order, r.spec.band(1/r.form.f.dt)/2, 1/r.dt) // the band is checked
+	low := butterworth(r.spec.Order, r.spec.band(1/r.form.f.dt)/2, 1/r.dt)
 	// what is left out is as the model has it, so that nothing of it reaches other rows
 	out := *r
 	w, columns := r.regressor()

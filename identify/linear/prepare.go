@@ -157,13 +157,13 @@ func (s Spec) design(dt float64, noisy bool) (*filters, error) {
 	if err := s.check(fs); err != nil {
 		return nil, err
 	}
-	smooth, _ := butterworth(s.Order, s.Cutoff, fs) // corners are checked
+	smooth := butterworth(s.Order, s.Cutoff, fs)
 	// MATLAB's and SciPy's decimate use the same filter but for its gain
 	both := smooth
 	if s.Decimate > 1 {
-		both, _ = chebyshev(8, 0.05, decimationEdge*fs/2/float64(s.Decimate), fs)
+		both = chebyshev(8, 0.05, decimationEdge*fs/2/float64(s.Decimate), fs)
 	}
-	calm, _ := butterworth(s.Order, directionShare*s.band(fs), fs)
+	calm := butterworth(s.Order, directionShare*s.band(fs), fs)
 	return &filters{dt: dt, smooth: smooth, both: both, calm: calm, noisy: noisy, every: s.Decimate}, nil
 }
 

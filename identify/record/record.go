@@ -9,6 +9,7 @@ package record
 import (
 	"fmt"
 	"runtime/debug"
+	"strings"
 )
 
 // Record is a recording of an axis on a uniform grid of time, in SI: metres and newtons, or radians and newton metres.
@@ -88,4 +89,28 @@ func (d *Record) Info() Info {
 // Fail makes an *Error about this record.
 func (d *Record) Fail(line int, hint, format string, args ...any) error {
 	return &Error{File: d.File, Line: line, Msg: fmt.Sprintf(format, args...), Hint: hint}
+}
+
+// Error says that the measured data cannot be used: where, why, and how to go on.
+type Error struct {
+	File string // "" for data that came from memory
+	Line int    // 1-based line of the text, 0 if the problem has no single line
+	Msg  string
+	Hint string // advice, may be empty
+}
+
+func (e *Error) Error() string {
+	var b strings.Builder
+	if e.File != "" {
+		b.WriteString(e.File)
+		if e.Line > 0 {
+			fmt.Fprintf(&b, ":%d", e.Line)
+		}
+		b.WriteString(": ")
+	}
+	b.WriteString(e.Msg)
+	if e.Hint != "" {
+		b.WriteString("\n     " + e.Hint)
+	}
+	return b.String()
 }
