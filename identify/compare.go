@@ -66,10 +66,8 @@ func Compare(models []Ranked) (*Comparison, error) {
 		}
 		m.Verdict, m.Unit = r.Verdict, r.Fit.Unit
 		m.Params, m.RMS, m.Percent, m.AICc = r.Fit.Params, &r.Fit.RMS, r.Explained(), r.Fit.AICc
-		if quantity == "" {
-			quantity = r.Quantity + r.Fit.Unit
-		}
-		if q := r.Quantity + r.Fit.Unit; q != quantity {
+		q := r.Quantity + r.Fit.Unit
+		if quantity = cmp.Or(quantity, q); q != quantity {
 			return nil, fmt.Errorf("%s explains %s and another model %s: only models of the same quantity can be compared", m.Name, q, quantity)
 		}
 		if validated = validated && r.Validation != nil; r.Validation != nil {
@@ -338,13 +336,9 @@ func (c *Comparison) bristle(validated bool) string {
 		switch m := &c.Models[i]; {
 		case m.Result == nil:
 		case has(m, "sigma0", "kt", "k0"):
-			if with == nil {
-				with = m
-			}
+			with = cmp.Or(with, m)
 		default:
-			if without == nil {
-				without = m
-			}
+			without = cmp.Or(without, m)
 			dips = dips || has(m, "vs")
 		}
 	}

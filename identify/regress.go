@@ -26,18 +26,15 @@ func (j *job) regressLinear(ctx context.Context) (*stage, error) {
 	if r.OneWay && !j.offsetKnown() {
 		st.doubts = append(st.doubts, "what moves fast enough to be fitted goes in one direction, where friction and an unknown constant force (weight, zero of the sensor) are one number. Record both directions, or give the constant force: parameters: {offset: 0}")
 	}
-	samples := 0
-	for _, d := range j.recs.Fit {
-		samples += len(d.Force)
-	}
-	if samples > comparedForms {
+	long := samples(j.recs.Fit) > comparedForms
+	if long {
 		st.warnings = append(st.warnings, fmt.Sprintf("more than %.0f million samples: direct and weak form were not compared", comparedForms/1e6))
 	}
 	st.vary = func(context.Context) (out []Sensitivity) {
 		if !r.Lagged() {
 			out = j.shifted(form, o)
 		}
-		if samples <= comparedForms {
+		if !long {
 			out = append(out, j.otherForm(form)...)
 		}
 		return out

@@ -87,7 +87,7 @@ func Run(ctx context.Context, plan Plan, recs Records, keep Keeper, watch fit.Wa
 		if method.Apart {
 			j.recs = recs
 		}
-		watch.Say(fit.Progress{Method: string(name), Note: samples(j.recs.Fit)})
+		watch.Say(fit.Progress{Method: string(name), Note: fmt.Sprintf("%d samples", samples(j.recs.Fit))})
 		j.knowOffset(method)
 		st, err := method.run(j, ctx)
 		if err != nil {
@@ -116,12 +116,11 @@ func Run(ctx context.Context, plan Plan, recs Records, keep Keeper, watch fit.Wa
 }
 
 // samples tells how long records are.
-func samples(recs []*record.Record) string {
-	n := 0
+func samples(recs []*record.Record) (n int) {
 	for _, d := range recs {
 		n += d.Len()
 	}
-	return fmt.Sprintf("%d samples", n)
+	return n
 }
 
 // check tells which channel of a record is not as long as the others.

@@ -1,6 +1,7 @@
 package curve
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -39,9 +40,7 @@ const minSamples = 16 // in a mean with a standard error
 // position, standard errors as the force depends on itself (Geyer's sequence). Speeds too slow to tell from rest are left
 // out; their direction, and with it the sign of friction, is not known.
 func Plateaus(recs []*record.Record, o PlateauOptions) ([]Point, error) {
-	if o.Tolerance == 0 {
-		o.Tolerance = 0.05
-	}
+	o.Tolerance = cmp.Or(o.Tolerance, 0.05)
 	if !(o.Tolerance > 0) || o.Tolerance > 0.5 || o.Least < 0 || o.Travel < 0 || o.Settle < 0 || o.Period < 0 {
 		return nil, &record.Error{Msg: fmt.Sprintf("plateaus: tolerance %g, shortest %g s, discarded travel %g and time %g s, period %g: want 0 to 0.5 for the first and none below 0",
 			o.Tolerance, o.Least, o.Travel, o.Settle, o.Period)}

@@ -1,6 +1,7 @@
 package curve
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -107,11 +108,9 @@ func newStatic(all []Point, params []fit.Param, o StaticOptions) (*staticFit, er
 		}
 	}
 	if known {
+		usual := numeric.Median(some)
 		for _, p := range points {
-			if p.SE == 0 {
-				p.SE = numeric.Median(some)
-			}
-			e.se = append(e.se, p.SE)
+			e.se = append(e.se, cmp.Or(p.SE, usual))
 		}
 		e.unit = ""
 		e.weigh()

@@ -13,6 +13,7 @@
 package independent
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 
@@ -34,9 +35,7 @@ func (f *Friction) level(v float64) (g, fs, s2 float64) {
 	if f.Split && v < 0 {
 		fc, fs, s2 = f.FcBack, f.FsBack, f.Sigma2Back
 	}
-	if fs == 0 {
-		fs = fc
-	}
+	fs = cmp.Or(fs, fc)
 	g = fc
 	if f.Vs > 0 {
 		g += (fs - fc) * math.Exp(-(v/f.Vs)*(v/f.Vs))

@@ -1,6 +1,7 @@
 package linear
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -120,12 +121,8 @@ func DefaultSpec() Spec {
 
 // At is s with what it leaves to the record, for one sampled at fs (Hz).
 func (s Spec) At(fs float64) Spec {
-	if s.Cutoff == 0 {
-		s.Cutoff = math.Min(100, fs/5)
-	}
-	if s.Decimate == 0 {
-		s.Decimate = max(1, int(math.Round(fs/100)))
-	}
+	s.Cutoff = cmp.Or(s.Cutoff, math.Min(100, fs/5))
+	s.Decimate = cmp.Or(s.Decimate, max(1, int(math.Round(fs/100))))
 	if s.Trim == FromRecord {
 		s.Trim = 10 / s.Cutoff
 	}

@@ -1,6 +1,9 @@
 package record
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Column says where a signal stands in a file and how its numbers become SI: SI = Scale·number + Shift.
 type Column struct {
@@ -118,8 +121,5 @@ func (m *Mapping) same(a, b string) bool {
 
 // si converts a number of the column.
 func (c Column) si(x float64) float64 {
-	if c.Scale == 0 {
-		return x + c.Shift
-	}
-	return c.Scale*x + c.Shift
+	return cmp.Or(c.Scale, 1)*x + c.Shift
 }
