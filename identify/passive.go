@@ -122,12 +122,9 @@ func (r *Result) judgeDirection(offsetKnown bool, say func(Verdict, string, ...a
 	var names []string
 	for i := range r.Parameters {
 		p := &r.Parameters[i]
-		switch strings.TrimRight(p.Name, "+-") {
-		case "Fc", "Fs", "alpha0", "Fs_inf", "offset":
-			if !p.Fixed {
-				p.Worth = "not identifiable"
-				names = append(names, p.Name)
-			}
+		if !p.Fixed && slices.Contains([]string{"Fc", "Fs", "alpha0", "Fs_inf", "offset"}, strings.TrimRight(p.Name, "+-")) {
+			p.Worth = "not identifiable"
+			names = append(names, p.Name)
 		}
 	}
 	if names != nil {

@@ -3,6 +3,7 @@ package curve
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -95,11 +96,7 @@ func mandelPaule(r, se []float64, free, was float64) float64 {
 	case chi(0) <= free:
 		return 0
 	}
-	top := 0.0
-	for _, a := range r {
-		top = max(top, math.Abs(a))
-	}
-	lo, hi := 0.0, top*math.Sqrt(float64(len(r))/free)
+	lo, hi := 0.0, floats.Norm(r, math.Inf(1))*math.Sqrt(float64(len(r))/free)
 	for range 60 {
 		if mid := (lo + hi) / 2; chi(mid) > free {
 			lo = mid

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"gonum.org/v1/gonum/floats"
+
 	"hilrig/engine"
 	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
@@ -136,9 +138,7 @@ func (t *tied) oneWay() bool {
 func (t *tied) refuseSigma1(sol *fit.Solution) {
 	fast := 0.0
 	for _, l := range t.loops {
-		for _, z := range l.zdot {
-			fast = max(fast, math.Abs(z))
-		}
+		fast = max(fast, floats.Norm(l.zdot, math.Inf(1)))
 	}
 	why := fmt.Sprintf("a slow loop does not show it: bristles move at %.2g %s at most", fast, t.turns.unit("m/s"))
 	if c, se := sol.Params[t.rate].Value, t.se(sol, t.rate); !math.IsInf(se, 0) {

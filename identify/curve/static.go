@@ -22,6 +22,9 @@ var Laws = []string{"lugre", "stribeck-hess-soom", "stribeck-bo-pavelescu", "str
 var staticNames = []string{"Fc", "Fs", "vs", "Fv", "sigma2", "delta", "offset",
 	"Fc+", "Fs+", "vs+", "Fv+", "sigma2+", "Fc-", "Fs-", "vs-", "Fv-", "sigma2-"}
 
+// flat tells that friction of a law does not fall with speed.
+func flat(law string) bool { return law == "coulomb" || law == "static-coulomb-viscous" }
+
 // side are the places of the parameters that rule one direction, −1 where there is none.
 type side struct{ fc, fs, vs, fv int }
 
@@ -38,17 +41,10 @@ type staticMap struct {
 
 // bindStatic finds the parameters of the map.
 func bindStatic(law string, params []fit.Param) (*staticMap, error) {
-	m := &staticMap{n: len(params)}
-	switch law {
-	case "", "lugre", "stribeck-bo-pavelescu":
-		m.curve = friction.BoPavelescu
-	case "stribeck-hess-soom":
-		m.curve = friction.HessSoom
-	case "stribeck-tustin":
-		m.curve = friction.Tustin
-	case "static-coulomb-viscous", "coulomb":
-		m.flat = true
-	default:
+	curve, known := map[string]friction.Curve{"": friction.BoPavelescu, "lugre": friction.BoPavelescu, "stribeck-bo-pavelescu": friction.BoPavelescu,
+		"stribeck-hess-soom": friction.HessSoom, "stribeck-tustin": friction.Tustin}[law]
+	m := &staticMap{n: len(params), curve: curve, flat: flat(law)}
+	if !known && !m.flat {
 		return nil, &fit.ParamError{Problems: []string{fmt.Sprintf("law %q has no static map to fit; there are %s", law, strings.Join(Laws, ", "))}}
 	}
 	at := index(params)

@@ -56,17 +56,16 @@ func StaticParams(points []Point, law string, asymmetric bool) []fit.Param {
 	if law == "" || law == "lugre" {
 		damping = "sigma2"
 	}
-	flat := law == "coulomb" || law == "static-coulomb-viscous"
 	for _, e := range ends {
 		add("Fc"+e, "N", "Coulomb friction", fc, 0, 10*top, false)
-		if !flat {
+		if !flat(law) {
 			add("Fs"+e, "N", "break-away friction (total, not the increment)", fs, 0, 10*top, false)
 		}
 		if law != "coulomb" {
 			add(damping+e, "N·s/m", "viscous friction", fv, 0, 100*top/fast, false)
 		}
 	}
-	if !flat {
+	if !flat(law) {
 		add("vs", "m/s", "Stribeck velocity", vs, v[0]/100, 100*fast, true)
 		if law == "stribeck-bo-pavelescu" {
 			add("delta", "", "exponent of the fall; 2: Gauss curve", 2, 0.3, 8, false)

@@ -509,11 +509,7 @@ func named(d *record.Record) string {
 
 // flatten sets velocities that are nothing but the rounding of q to zero, so that an axis at rest has no sign of velocity.
 func flatten(v, q []float64, dt float64) {
-	largest := 0.0
-	for _, x := range q {
-		largest = math.Max(largest, math.Abs(x))
-	}
-	limit := 16 * 0x1p-52 * largest / dt
+	limit := 16 * 0x1p-52 * floats.Norm(q, math.Inf(1)) / dt
 	for k := range v {
 		if math.Abs(v[k]) < limit {
 			v[k] = 0

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -67,11 +68,7 @@ func combination(columns []column, v mat.Vector, length []float64, sv float64) C
 		}
 	}
 	// the largest weight becomes 1, the first one positive
-	scale := 0.0
-	for _, w := range c.Weights {
-		scale = math.Max(scale, math.Abs(w))
-	}
-	scale = math.Copysign(scale, c.Weights[0])
+	scale := math.Copysign(floats.Norm(c.Weights, math.Inf(1)), c.Weights[0])
 	for i := range c.Weights {
 		c.Weights[i] /= scale
 	}
