@@ -56,10 +56,6 @@ const pushShare = 1e-3
 // that does to the motion is found; few: one of each kind. Where the fit leaves white noise they are enough to be sure of it, and
 // where a run takes long they are what there is time for.
 func (st *stage) onMotion(inverse *fit.Solution, suspects []fit.Suspect, few bool) []fit.Suspect {
-	type kind struct {
-		name string
-		of   int
-	}
 	rms := func(x func(k int) float64) float64 {
 		sum := 0.0
 		for k := range inverse.Measured {
@@ -68,16 +64,16 @@ func (st *stage) onMotion(inverse *fit.Solution, suspects []fit.Suspect, few boo
 		return math.Sqrt(sum / float64(len(inverse.Measured)))
 	}
 	force := rms(func(k int) float64 { return inverse.Measured[k] })
-	seen := map[kind]bool{}
+	seen := map[any]bool{}
 	var kept []fit.Suspect
 	var pushes []func(k int) float64
 	var sizes []float64
 	for _, sp := range suspects {
-		if is := (kind{sp.Kind, sp.Of}); few && (seen[is] || len(sp.Columns) > 2) {
+		kind := [2]any{sp.Kind, sp.Of}
+		if few && (seen[kind] || len(sp.Columns) > 2) {
 			continue
-		} else {
-			seen[is] = true
 		}
+		seen[kind] = true
 		kept = append(kept, sp)
 		for _, c := range sp.Columns {
 			pushes, sizes = append(pushes, c), append(sizes, pushShare*force/rms(c))

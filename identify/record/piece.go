@@ -3,6 +3,7 @@ package record
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"hilrig/engine/numeric"
 )
@@ -103,22 +104,15 @@ func (t *converted) sound(lo, hi int) error {
 			return f.err
 		}
 	}
-	check := func(name string, x []float64) error {
-		for k, y := range x[lo:hi] {
-			if !(math.Abs(y) < largest) { // not so for NaN
-				return t.fail(t.line(lo+k), cutHint, "%g in column %s is not a usable number (%s)", y, name, t.place(lo+k))
-			}
-		}
-		return nil
-	}
+	columns, x := t.m.channels(), t.x
 	if t.time != nil {
-		if err := check(t.m.Time.Name, t.time); err != nil {
-			return err
-		}
+		columns, x = slices.Insert(columns, 0, channel{Column: t.m.Time}), append([][]float64{t.time}, x...)
 	}
-	for i, c := range t.m.channels() {
-		if err := check(c.Name, t.x[i]); err != nil {
-			return err
+	for i, c := range columns {
+		for k, y := range x[i][lo:hi] {
+			if !(math.Abs(y) < largest) { // not so for NaN
+				return t.fail(t.line(lo+k), cutHint, "%g in column %s is not a usable number (%s)", y, c.Name, t.place(lo+k))
+			}
 		}
 	}
 	return nil
