@@ -97,7 +97,7 @@ func TestSchemaTakesExamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	good, _ := filepath.Glob("testdata/*.good.yaml")
-	files := append([]string{"motor.yaml", "serial-line.yaml", "modbus.yaml", "bench-usb.yaml"}, good...)
+	files := append([]string{"motor.yaml", "serial-line.yaml", "modbus.yaml", "modbus-sensor.yaml", "bench-usb.yaml"}, good...)
 	for _, name := range files {
 		if errs := validate(schema, decodeAny(t, name), name); len(errs) > 0 {
 			t.Error(strings.Join(errs, "\n"))
@@ -201,7 +201,7 @@ func TestSchemaWithJSONSchemaOfPython(t *testing.T) {
 	}
 	var in bytes.Buffer
 	docs := []any{json.RawMessage(schema)}
-	for _, name := range []string{"motor.yaml", "serial-line.yaml", "modbus.yaml", "bench-usb.yaml"} {
+	for _, name := range []string{"motor.yaml", "serial-line.yaml", "modbus.yaml", "modbus-sensor.yaml", "bench-usb.yaml"} {
 		docs = append(docs, decodeAny(t, name))
 	}
 	if err := json.NewEncoder(&in).Encode(docs); err != nil {

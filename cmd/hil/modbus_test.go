@@ -55,3 +55,31 @@ func TestModbusExample(t *testing.T) {
 		t.Errorf("replay: code %d, %v, %+v\n%s", code, err, rep, errs)
 	}
 }
+
+// A Modbus sensor stands beside the motor board: the board drives the axis, the sensor tells the temperature of the virtual winding.
+func TestModbusSensorBesideABoard(t *testing.T) {
+	data, err := os.ReadFile("../../configs/modbus-sensor.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.NewReplacer("stale: 50 ms", "stale: 500 ms", "hold_time: 200 ms", "hold_time: 1 s", "watchdog: 200 ms", "watchdog: 1 s", "delay: 2 ms", "delay: 2 ms, timeout: 400 ms").Replace(string(data))
+	file := filepath.Join(t.TempDir(), "modbus-sensor.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	d := startRun(t, file, "--no-record")
+	d.awaitMode("run")
+	var state map[string]any
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		state = d.state()
+		x, there := state["sensor.winding"].(float64)
+		age, known := state["sensor.age"].(float64)
+		if there && known && x > 15 && x < 60 && age < 0.5 { // ambient is 20 degC
+			if code := d.stop(); code != report.Interrupted {
+				t.Errorf("exit code %d", code)
+			}
+			return
+		}
+	}
+	t.Errorf("no temperature from the sensor: %v", state)
+}

@@ -93,6 +93,7 @@ func (l *line) exchange(m *outgoing, c *conn, k int, question []byte, word uint6
 	l.good.Store(false)
 	l.turn.Store(word)
 	l.wmu.Lock()
+	until := l.now() + int64(float64(len(question))*l.perByte) + int64(t.Within) // from before the write, which the far end may answer before it returns
 	mine := !l.closing.Load() && (t.Fill == nil || m.Gen == uint64(l.safeGen.Load()))
 	failed := mine && l.put(c, question) != nil
 	l.wmu.Unlock()
@@ -100,11 +101,10 @@ func (l *line) exchange(m *outgoing, c *conn, k int, question []byte, word uint6
 		l.turn.Store(0)
 		return mine
 	}
-	sent := l.now() + int64(float64(len(question))*l.perByte)
-	l.await(m, word, sent+int64(t.Within))
+	l.await(m, word, until)
 	if l.turn.CompareAndSwap(word, word|turnLate) {
 		l.board.timedOut(k)
-		l.await(m, word|turnLate, l.now()+int64(t.Quiet))
+		l.await(m, word|turnLate, until+int64(t.Quiet))
 		l.turn.CompareAndSwap(word|turnLate, 0)
 	}
 	return true

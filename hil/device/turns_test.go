@@ -87,11 +87,8 @@ func (m *master) jump(d time.Duration) {
 func (m *master) timeOut(t testing.TB) {
 	t.Helper()
 	was := m.stats().Timeouts
-	until(t, "the question times out", func() bool {
-		m.jump(110 * time.Millisecond) // half a late reply may still come then
-		s := m.stats()
-		return s.Timeouts > was
-	})
+	m.jump(110 * time.Millisecond) // a late reply may still come then
+	until(t, "the question times out", func() bool { return m.stats().Timeouts > was })
 }
 
 // question reads one from the line. Everything must be questions.
