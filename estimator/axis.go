@@ -12,7 +12,7 @@ import (
 // Sample is what a tick knows of a measured quantity. One that is not there is never fresh.
 type Sample struct {
 	Value float64
-	Age   float64 // s     since the newest sample was taken
+	Age   float64 // s     since the newest sample of its group was taken
 	Fresh bool    // it came since the tick before, and is not outside its declared range
 }
 

@@ -33,6 +33,11 @@ func (f *fed) step(came map[Quantity]Sample) engine.Status {
 	f.t += int64(1e6 * (1 + f.skip))
 	for q, s := range []*Sample{&f.in.Position, &f.in.Current, &f.in.Velocity, &f.in.Effort, &f.in.Voltage} {
 		s.Age, s.Fresh = s.Age+tick*float64(1+f.skip), false
+		for of, c := range came { // an age is that of the group
+			if f.group[q] >= 0 && f.group[q] == f.group[of] {
+				s.Age = c.Age
+			}
+		}
 		if c, ok := came[Quantity(q)]; ok {
 			*s = c
 			s.Fresh = true
@@ -291,6 +296,21 @@ func TestAxisTellsWhatHappened(t *testing.T) {
 	f.step(map[Quantity]Sample{Position: {Value: 6, Age: 1}, Current: {Age: 1}})
 	if f.past.n != 1 && f.past.n != 2 {
 		t.Errorf("%d samples kept of the time before", f.past.n)
+	}
+}
+
+// An effort without a position is an event all the same, in one frame too: it says what acts from then on.
+func TestEffortAlone(t *testing.T) {
+	f := newFed(t, effortAxis("effort", 1, 2e-3, 0, 0), Group{Every: tick, Of: []Quantity{Position, Effort}})
+	f.rest(0, 300)
+	for range 10 {
+		f.step(map[Quantity]Sample{Effort: {Value: 0.01}})
+		if o := f.Outcome(); !o.Came || !o.Taken[Effort] || math.Abs(o.Passed-tick) > 1e-9 {
+			t.Fatalf("%+v", o)
+		}
+	}
+	if want := 0.01 / 7e-5 * 9.5e-3; math.Abs(f.x[1]-want) > 0.01*want { // half of the first tick
+		t.Errorf("%g rad/s after 10 ms of 0.01 N·m, want %g", f.x[1], want)
 	}
 }
 

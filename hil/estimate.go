@@ -57,10 +57,7 @@ func (c *Controller) estimate(r *Row, b *Blocks) {
 		return s
 	}
 	in := estimator.Inputs{Position: sample(0, c.s.Position), Current: sample(1, c.s.Current), Command: b.Cmd[c.s.Drive], Driven: c.before.Energised()}
-	if c.s.Applied >= 0 {
-		in.Voltage = sample(2, c.s.Applied)
-		in.Voltage.Fresh = true
-	}
+	in.Voltage = sample(2, c.s.Applied)
 	if c.est.Step(r.T, r.Skip, &in, b.Est) == engine.NonFinite {
 		r.Flags |= FlagEstimator
 	}

@@ -107,3 +107,45 @@ func TestCarriedToNow(t *testing.T) {
 		t.Errorf("before the first sample: %v", p.k.Est[:4])
 	}
 }
+
+// A voltage that comes with the position every 5 ms, beside currents of another device every millisecond, is a sample each time that it
+// comes, not in each tick: the estimate keeps its time.
+func TestVoltageOfASlowFrame(t *testing.T) {
+	b, _ := spoiledBench(t, 8)
+	s := b.controller.s
+	s.Meas = append(s.Meas[:2:2], Of("drive", engine.Signal{Name: "motor.voltage", Unit: "V"}, engine.Signal{Name: "slow.age", Unit: "s"}, engine.Signal{Name: "fast.age", Unit: "s"})...)
+	s.Guard.Meas = append(s.Guard.Meas[:2:2], MeasLimit{}, MeasLimit{Age: true}, MeasLimit{Age: true})
+	s.Age, s.Applied, s.Every, s.RLS = 3, 2, 5e-3, nil
+	slow, fast := Source{3, 5e-3}, Source{4, 1e-3}
+	s.Sources = []Source{slow, fast, slow, slow, fast}
+	c, err := NewController(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r Row
+	var k Blocks
+	k.Meas, k.Est, k.Model, k.Cmd = c.schema.Blocks(&r)
+	r.T, c.before = 5e9, Run
+	const omega = 3.0
+	for n := range 2000 {
+		now := float64(n) * 1e-3
+		r.T, r.Fresh, r.Flags = r.T+1e6, Fresh{}, 0
+		k.Cmd[0] = c.s.Motor.K * omega
+		if n%5 == 0 {
+			SetFresh(&r.Fresh, 0)
+			SetFresh(&r.Fresh, 2)
+			SetFresh(&r.Fresh, 3)
+			k.Meas[0], k.Meas[2], k.Meas[3] = omega*(now-0.4e-3), k.Cmd[0], -0.6e-3
+		}
+		SetFresh(&r.Fresh, 1)
+		SetFresh(&r.Fresh, 4)
+		k.Meas[3], k.Meas[4] = k.Meas[3]+1e-3, 0.1e-3
+		c.estimate(&r, &k)
+		if n < 100 {
+			continue
+		}
+		if r.Flags&(FlagRefused|FlagJump|FlagEstimator) != 0 || !c.est.Sound() || c.age > 6e-3 || math.Abs(k.Est[ePos]-omega*now) > 1e-3 || math.Abs(k.Est[eVel]-omega) > 0.5 {
+			t.Fatalf("tick %d: flags %b, sound %v, age %g s, at %g rad, want %g, %g rad/s", n, r.Flags, c.est.Sound(), c.age, k.Est[ePos], omega*now, k.Est[eVel])
+		}
+	}
+}
