@@ -168,7 +168,7 @@ var bristleDamping = engine.Param{Name: "sigma1", Unit: "N·s/m", Doc: "bristle 
 func (j *job) admit(params []fit.Param, more ...engine.Param) []fit.Param {
 	for _, p := range more {
 		named := func(g Given) bool { return g.Name == p.Name }
-		if params != nil && slices.ContainsFunc(j.plan.Given, named) && place(params, p.Name) < 0 {
+		if params != nil && slices.ContainsFunc(j.plan.Given, named) && fit.Index(params, p.Name) < 0 {
 			p.Fixed = true
 			params = append(params, fit.Param{Param: p})
 		}

@@ -70,7 +70,7 @@ func completed(all, some []fit.Param, theta []float64) []float64 {
 	out := make([]float64, len(all))
 	for i, q := range all {
 		out[i] = q.Value
-		if k := place(some, q.Name); k >= 0 {
+		if k := fit.Index(some, q.Name); k >= 0 {
 			out[i] = math.Min(math.Max(theta[k], q.Lo), q.Hi)
 		}
 	}

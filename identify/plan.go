@@ -29,6 +29,7 @@
 package identify
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -141,9 +142,9 @@ type Given struct {
 // apply puts what is given over the parameters that a model has by itself. A start outside bounds that were not given
 // widens them; bounds that exclude a start that was not given move it.
 func apply(params []fit.Param, given []Given) error {
-	var bad []string
+	var bad fit.ParamError
 	for _, g := range given {
-		i := place(params, g.Name)
+		i := fit.Index(params, g.Name)
 		if i < 0 && g.Optional {
 			continue
 		}
@@ -156,7 +157,7 @@ func apply(params []fit.Param, given []Given) error {
 			if near := spelling.Nearest(g.Name, names); near != "" {
 				hint = fmt.Sprintf("did you mean %q?", near)
 			}
-			bad = append(bad, fmt.Sprintf("parameters.%s: this model has no such parameter; %s", g.Name, hint))
+			bad.Add("parameters.%s: this model has no such parameter; %s", g.Name, hint)
 			continue
 		}
 		p := &params[i]
@@ -187,10 +188,7 @@ func apply(params []fit.Param, given []Given) error {
 			p.Log = false
 		}
 	}
-	if bad != nil {
-		return &fit.ParamError{Problems: bad}
-	}
-	return fit.Check(params)
+	return cmp.Or(bad.OrNil(), fit.Check(params))
 }
 
 // below is a number well below x.

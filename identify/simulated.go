@@ -31,7 +31,7 @@ func (j *job) model(recs []*record.Record) (*axis.Model, error) {
 func (j *job) parameters(m *axis.Model) ([]fit.Param, error) {
 	params := m.Params()
 	j.found.start(params, j.plan.Given)
-	if i := place(params, "lag"); i >= 0 {
+	if i := fit.Index(params, "lag"); i >= 0 {
 		params[i].Fixed = !j.plan.LagFree
 	}
 	return params, apply(params, j.plan.Given)
@@ -150,16 +150,11 @@ func residuals(m *axis.Model, params []fit.Param) []float64 {
 	return p.Residuals()
 }
 
-// place is where among parameters one stands; −1: nowhere.
-func place(params []fit.Param, name string) int {
-	return slices.IndexFunc(params, func(p fit.Param) bool { return p.Name == name })
-}
-
 // inverse is what the parameters leave over of the recorded force; nil: nothing can be said.
 func inverse(m *axis.Model, params []fit.Param) *fit.Solution {
 	own := m.Params()
 	for i := range own {
-		if k := place(params, own[i].Name); k >= 0 {
+		if k := fit.Index(params, own[i].Name); k >= 0 {
 			own[i] = params[k]
 		} else {
 			own[i].Fixed = true
@@ -208,8 +203,7 @@ func (j *job) lm(ctx context.Context) (*stage, error) {
 		case d == axis.Servo || d == axis.Force:
 			search.Starts, search.Draws = j.plan.LM.Starts, j.plan.LM.Draws
 		case len(survivors) == 0 && (j.plan.LM.Draws > 0 || j.plan.LM.Starts > 1):
-			own := completed(p.Params, nil, nil)
-			several := fit.MultiStart{LM: descent, Seed: j.plan.Seed, Workers: j.plan.Workers, From: [][]float64{own}}
+			several := fit.MultiStart{LM: descent, Seed: j.plan.Seed, Workers: j.plan.Workers, From: [][]float64{fit.Values(p.Params)}}
 			several.Starts, several.Draws = max(j.plan.LM.Starts, 1), max(j.plan.LM.Draws, j.plan.LM.Starts)
 			return several.Fit(ctx, p, j.watch)
 		default:
@@ -274,7 +268,7 @@ func (j *job) special(ctx context.Context, s axis.Search) *fit.Solution {
 		return nil
 	}
 	own := m.Params()
-	j.plan.Given = slices.DeleteFunc(slices.Clone(j.plan.Given), func(g Given) bool { return place(own, g.Name) < 0 })
+	j.plan.Given = slices.DeleteFunc(slices.Clone(j.plan.Given), func(g Given) bool { return fit.Index(own, g.Name) < 0 })
 	if m, err = j.model(j.recs.Fit); err != nil {
 		return nil
 	}
@@ -322,7 +316,7 @@ func (j *job) explain(fitted *axis.Model, params []fit.Param, recs []*record.Rec
 		if state(p.Name) {
 			continue
 		}
-		if k := place(params, p.Name); k >= 0 {
+		if k := fit.Index(params, p.Name); k >= 0 {
 			p.Value = params[k].Value
 			p.Lo, p.Hi = math.Min(p.Lo, p.Value), math.Max(p.Hi, p.Value)
 		}
@@ -373,7 +367,7 @@ func (j *job) vary(ctx context.Context, m *axis.Model, sol *fit.Solution) []Sens
 	if d := j.plan.Model.Drive; d != axis.Force && d != axis.Servo || len(sol.Free) == 0 {
 		return nil
 	}
-	lag := place(sol.Params, "lag")
+	lag := fit.Index(sol.Params, "lag")
 	if lag < 0 {
 		return nil
 	}

@@ -132,7 +132,7 @@ func halved(m *axis.Model, at []fit.Param, sol *fit.Solution, q question) (shift
 func valued(params []fit.Param, sol *fit.Solution) []fit.Param {
 	params = slices.Clone(params)
 	for i := range params {
-		if k := place(sol.Params, params[i].Name); k >= 0 && !params[i].Fixed {
+		if k := fit.Index(sol.Params, params[i].Name); k >= 0 && !params[i].Fixed {
 			params[i].Value = min(max(sol.Params[k].Value, params[i].Lo), params[i].Hi)
 		}
 	}

@@ -17,8 +17,8 @@
 package curve
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -129,7 +129,7 @@ func (s *system) solve(ctx context.Context, watch fit.Watch) (*fit.Solution, err
 	began := time.Now()
 	free, at := fit.Free(s.params)
 	if len(free) == 0 {
-		return nil, &fit.ParamError{Problems: []string{"every parameter is fixed: free at least one"}}
+		return nil, fit.Refuse("every parameter is fixed: free at least one")
 	}
 	p := &fit.Problem{Params: free, Rows: len(s.y), Unit: s.unit, New: func() fit.Evaluator { return s.evaluator() }}
 	sol, err := (&fit.LM{}).Fit(ctx, p, watch)
@@ -183,16 +183,13 @@ func (n names) of(alike ...string) int {
 
 // check complains about parameters that the method does not know, and about their bounds and starts.
 func check(params []fit.Param, method string, known ...string) error {
-	var bad []string
+	var bad fit.ParamError
 	for _, p := range params {
 		if !slices.Contains(known, p.Name) {
-			bad = append(bad, fmt.Sprintf("%s: no parameter of the method %s, which knows %s", p.Name, method, strings.Join(known, ", ")))
+			bad.Add("%s: no parameter of the method %s, which knows %s", p.Name, method, strings.Join(known, ", "))
 		}
 	}
-	if bad != nil {
-		return &fit.ParamError{Problems: bad}
-	}
-	return fit.Check(params)
+	return cmp.Or(bad.OrNil(), fit.Check(params))
 }
 
 // most is the largest number that a record may hold here: its square and sums of it are finite.

@@ -1,7 +1,6 @@
 package curve
 
 import (
-	"fmt"
 	"math"
 	"strings"
 
@@ -45,14 +44,14 @@ func bindStatic(law string, params []fit.Param) (*staticMap, error) {
 		"stribeck-hess-soom": friction.HessSoom, "stribeck-tustin": friction.Tustin}[law]
 	m := &staticMap{n: len(params), curve: curve, flat: flat(law)}
 	if !known && !m.flat {
-		return nil, &fit.ParamError{Problems: []string{fmt.Sprintf("law %q has no static map to fit; there are %s", law, strings.Join(Laws, ", "))}}
+		return nil, fit.Refuse("law %q has no static map to fit; there are %s", law, strings.Join(Laws, ", "))
 	}
 	at := index(params)
 	m.offset, m.delta = at.of("offset"), at.of("delta")
 	for i, d := range []string{"+", "-"} {
 		s := side{fc: at.of("Fc"+d, "Fc"), fs: at.of("Fs"+d, "Fs"), vs: at.of("vs"+d, "vs"), fv: at.of("Fv"+d, "sigma2"+d, "Fv", "sigma2")}
 		if m.side[i] = s; s.fc < 0 || (s.fs < 0) != (s.vs < 0) && !m.flat {
-			return nil, &fit.ParamError{Problems: []string{fmt.Sprintf("direction %s: every static map has a Coulomb level Fc, and Fs and vs belong together: give both or none", d)}}
+			return nil, fit.Refuse("direction %s: every static map has a Coulomb level Fc, and Fs and vs belong together: give both or none", d)
 		}
 	}
 	return m, nil

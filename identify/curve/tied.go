@@ -2,7 +2,6 @@ package curve
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -84,7 +83,7 @@ func tie(static *staticFit, loops []*loop, params []fit.Param) (*tied, error) {
 			p.Value = max(p.Value, p.Lo)
 		}
 		if !(p.Value > 0) {
-			return nil, &fit.ParamError{Problems: []string{fmt.Sprintf("%s: %g %s, a presliding loop wants it above zero", p.Name, p.Value, p.Unit)}}
+			return nil, fit.Refuse("%s: %g %s, a presliding loop wants it above zero", p.Name, p.Value, p.Unit)
 		}
 	}
 	nuisance := func(name, unit string, value, bound float64, fixed bool) int {

@@ -280,24 +280,21 @@ type stepFit struct {
 }
 
 func (x *stepFit) checkNames(params []fit.Param, turn rotary) error {
-	var bad []string
+	var bad fit.ParamError
 	for _, n := range []string{"A", "B", "L"} {
 		if x.at.of(n) < 0 {
-			bad = append(bad, n+": missing")
+			bad.Add("%s: missing", n)
 		}
 	}
 	for _, n := range []string{"v0", "N0"} {
 		if i := x.at.of(n); i >= 0 && !params[i].Fixed {
-			bad = append(bad, n+": must be fixed, it is a choice and no result")
+			bad.Add("%s: must be fixed, it is a choice and no result", n)
 		}
 	}
 	if i := x.at.of("v0"); i >= 0 && !(params[i].Value > 0) {
-		bad = append(bad, fmt.Sprintf("v0: %g %s, want > 0", params[i].Value, turn.unit("m/s")))
+		bad.Add("v0: %g %s, want > 0", params[i].Value, turn.unit("m/s"))
 	}
-	if bad != nil {
-		return &fit.ParamError{Problems: bad}
-	}
-	return nil
+	return bad.OrNil()
 }
 
 // add reads a step between two plateaus.
