@@ -128,10 +128,16 @@ func TestScheduleRepeatsCommands(t *testing.T) {
 	if k, _ := s.next(1e12, 1, true); k >= 0 {
 		t.Error("a command that was given up is sent again")
 	}
+	if k, _ := s.next(1e6, 2, true); k >= 0 {
+		t.Error("one to a drive that does not confirm is sent before its time")
+	}
 	if k, _ := s.next(1e12, 2, true); k != 0 {
 		t.Error("the next command is not sent")
 	}
 	s.ended(0, 1e12, 2, true)
+	if k, _ := s.next(1e12+1e6, 3, true); k != 0 {
+		t.Error("a new command waits on a free line")
+	}
 	s.drop(3)
 	if k, _ := s.next(2e12, 3, true); k >= 0 {
 		t.Error("a command that a safe frame overtook is sent")

@@ -238,6 +238,7 @@ func TestModbusTimes(t *testing.T) {
 	read := (8+9)*char + 7e-3 + 3.5*char // delay is longer than the slave's own silence
 	near("read", p.Turns[0].Takes(p), read)
 	near("within", p.Turns[0].Within, 0.1+9*char)
+	near("quiet", p.Turns[0].Quiet, 0.2)
 	write := (8+8)*char + 7e-3 + 3.5*char
 	near("write", p.Turns[1].Takes(p), write)
 	if want := 10*read + 20*write; math.Abs(p.Load()-want) > 1e-6 {
@@ -287,6 +288,13 @@ func TestModbusProblems(t *testing.T) {
 		problems := engine.Problems(err)
 		if len(problems) != 1 || problems[0].Path != c.path || !strings.Contains(problems[0].Text, c.text) {
 			t.Errorf("%v, want %s: %s", problems, c.path, c.text)
+		}
+	}
+	for _, rates := range [][2]float64{{0, 10}, {10, 0}} {
+		var m Modbus
+		m.SetDefaults()
+		if _, err := m.Plan(&Table{Rate: rates[0], Loop: rates[1]}); err == nil || !strings.Contains(err.Error(), "want both > 0") {
+			t.Errorf("rates %v: %v", rates, err)
 		}
 	}
 	// and the last that fits

@@ -42,6 +42,11 @@ func TestModbusPublishedFrames(t *testing.T) {
 			"11 03 00 6B 00 03 76 87", "11 03 06 AE 41 56 52 43 40 49 AD", []float64{44609, 22098, 17216}},
 		{"read input registers", ModbusRequest{17, ModbusReadInput, 8, 1, []Field{register("a", U16, 17, Input, 8, HighFirst)}, []int{0}}, nil,
 			"11 04 00 08 00 01 B2 98", "11 04 02 00 0A F8 F4", []float64{10}},
+		// beyond 255; checksums by pymodbus
+		{"read a register of two bytes", ModbusRequest{17, ModbusReadInput, 0x1234, 2, []Field{register("a", F32, 17, Input, 0x1234, HighFirst)}, []int{0}}, nil,
+			"11 04 12 34 00 02 37 ED", "11 04 04 13 88 00 0A EE EC", []float64{float64(math.Float32frombits(0x1388000A))}},
+		{"write a register of two bytes", ModbusRequest{17, ModbusWriteOne, 0x1234, 1, []Field{register("a", U16, 17, Holding, 0x1234, HighFirst)}, []int{0}}, []float64{0xABCD},
+			"11 06 12 34 AB CD 71 49", "11 06 12 34 AB CD 71 49", nil},
 		{"write one register", ModbusRequest{17, ModbusWriteOne, 1, 1, two[:1], []int{0}}, []float64{3}, "11 06 00 01 00 03 9A 9B", "11 06 00 01 00 03 9A 9B", nil},
 		{"write registers", ModbusRequest{17, ModbusWriteMany, 1, 2, two, []int{0, 1}}, []float64{10, 258}, "11 10 00 01 00 02 04 00 0A 01 02 C6 F0", "11 10 00 01 00 02 12 98", nil},
 	} {
