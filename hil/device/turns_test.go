@@ -474,3 +474,48 @@ func TestOnceComesFirst(t *testing.T) {
 		s.reset(now)
 	}
 }
+
+// identified asks the second of its questions once.
+type identified struct{ *protocol.Modbus }
+
+func (s identified) Plan(t *protocol.Table) (*protocol.Plan, error) {
+	p, err := s.Modbus.Plan(t)
+	if err == nil {
+		p.Turns[1].Once = true
+	}
+	return p, err
+}
+
+// The same over a line that is unplugged: the identity is asked until it is answered, then never again, and anew behind each opening.
+func TestOnceBehindEachOpening(t *testing.T) {
+	ends := make(chan Port, 2)
+	m := newMaster(t, func(o *Options) {
+		o.Measure, o.Protocol = []wire.Field{at("a", wire.U16, 1, wire.Holding, 4), at("identity", wire.U16, 1, wire.Holding, 40)}, identified{quick()}
+		o.Backoff = []time.Duration{time.Millisecond}
+		o.Open = func() (Port, error) {
+			a, b, err := Pair()
+			if err == nil {
+				ends <- b
+			}
+			return a, err
+		}
+	})
+	m.start(t)
+	for round := range 2 {
+		m.peer = <-ends
+		for k := range 6 {
+			q := m.question(t)
+			if once := q[3] == 40; once != (k < 2) {
+				t.Fatalf("opening %d: question %d is % x", round, k, q)
+			}
+			if k == 0 { // nobody answers
+				m.timeOut(t)
+				m.jump(time.Second)
+				continue
+			}
+			m.write(t, crc(1, 3, 2, 0, byte(k)))
+		}
+		m.question(t) // one is open when the line goes away
+		m.peer.Close()
+	}
+}
