@@ -328,7 +328,7 @@ func (c *Config) checkMeasure(r *schema.Report, d *Device, p string, m Measure) 
 }
 
 // staleOf is how old a sample with this use may be where the file does not say: five of its periods, at least 20 ms, for what moves
-// the axis, 5 s for what warms up.
+// the axis, 5 s for what warms up on a device that must be there.
 func (c *Config) staleOf(d *Device, u use) float64 {
 	switch {
 	case u.axis != nil && (u.role == hil.RolePosition || u.role == hil.RoleCurrent):
@@ -337,8 +337,8 @@ func (c *Config) staleOf(d *Device, u use) float64 {
 			slow = 0
 		}
 		return max(0.02, 5*slow)
-	case u.role == hil.RoleTemperature:
-		return 5
+	case u.role == hil.RoleTemperature && d.Required:
+		return warm
 	}
 	return 0
 }
@@ -369,6 +369,7 @@ func (c *Config) Needs(d *Device, m Measure) bool {
 // energised without a good sample, unless five samples of a slow device take longer.
 const (
 	longestStale = 0.5 // s
+	warm         = 5   // s  of a temperature
 	longestHold  = 1.0 // s
 )
 
@@ -378,8 +379,12 @@ func (c *Config) MayDrive() error {
 	for k := range c.Devices {
 		d := &c.Devices[k]
 		for i, m := range d.Measure {
-			usual := c.staleOf(d, c.use(d, m.Field, false))
+			u := c.use(d, m.Field, false)
+			usual := c.staleOf(d, u)
 			top := max(longestStale, usual)
+			if u.role == hil.RoleTemperature {
+				top = warm
+			}
 			switch {
 			case c.Needs(d, m) && m.Stale == 0:
 				return fmt.Errorf("%s.measure[%d].stale is 0: nobody would notice that %s stopped coming while the drive is energised; leave stale out (%s s here) or give it a time. %s",

@@ -118,3 +118,19 @@ func TestHot(t *testing.T) {
 		}
 	}
 }
+
+// An optional device that stays away holds nothing unless the file says so: a temperature on it is watched where it has a time.
+func TestOptionalDeviceHoldsNothing(t *testing.T) {
+	const table = "  table:\n    port: virtual:motor\n    required: false\n    measure:\n      - {name: oven, unit: degC, type: i16, scale: 0.01, range: [-40, 150]%s}\n\n# ---- the axis"
+	for stale, want := range map[string]float64{"": 0, ", stale: 2 s": 2} {
+		c := sighted(t, "\n# ---- the axis", strings.Replace(table, "%s", stale, 1))
+		d := &c.Devices[1]
+		if d.Required || d.Measure[0].Stale != want {
+			t.Errorf("%q: required %v, stale %g, want %g", stale, d.Required, d.Measure[0].Stale, want)
+		}
+		err := c.MayDrive()
+		if limited := c.Hot(d, d.Measure[0]) != 0; !limited || (err != nil) != (want == 0) {
+			t.Errorf("%q: a limit that nobody watches: %v", stale, err)
+		}
+	}
+}
