@@ -39,11 +39,18 @@ func openRecording(path string, still bool, watch func(read, size int64, rows in
 		return nil, err
 	}
 	r := &recording{run: run, rig: rig, live: sink.NewLiveRows(&run.Info.Schema)}
-	dev, axis := &rig.Devices[0], &rig.Axes[0]
+	axis := &rig.Axes[0]
+	dev := deviceOf(rig, axis)
 	r.samples = run.Samples(sink.SampleOptions{
-		Delay: axis.Estimator.Delay, Every: 1 / rig.DeviceRate(dev), Clocked: rig.Clocked(dev), Still: still || run.Info.DryRun, Row: r.live.See, Watch: watch,
+		Base: axis.Position, Delay: axis.Estimator.Delay, Every: 1 / rig.DeviceRate(dev), Clocked: rig.Clocked(dev), Still: still || run.Info.DryRun, Row: r.live.See, Watch: watch,
 	})
 	return r, nil
+}
+
+// deviceOf is the device that measures the position of an axis: its samples are those of a fit.
+func deviceOf(rig *configs.Config, axis *configs.Axis) *configs.Device {
+	k, _ := rig.Find(axis.Position, false)
+	return &rig.Devices[max(0, k)]
 }
 
 // read gives the records of the columns of m.
@@ -123,7 +130,8 @@ func PlanRun(ctx context.Context, path string, bar *report.Progress) (*configs.I
 	assume := func(about, format string, args ...any) {
 		own.Assumed = append(own.Assumed, assumption{about, fmt.Sprintf(format, args...)})
 	}
-	dev, axis := &rig.Devices[0], &rig.Axes[0]
+	axis := &rig.Axes[0]
+	dev := deviceOf(rig, axis)
 	position := axis.Position
 	if axis.Current == "" && axis.Effort == "" {
 		return nil, nil, nil, &record.Error{File: r.run.Path, Msg: fmt.Sprintf("the run holds neither a current nor a torque: axis %s has no current: and no effort:", axis.Name),
@@ -151,7 +159,7 @@ func PlanRun(ctx context.Context, path string, bar *report.Progress) (*configs.I
 	c, extra := 0.5, 0.0
 	if name := axis.Current; name != "" {
 		cfg.Data.Columns.Force = configs.IdentifyColumn{Name: name, Unit: "A", Gain: fmt.Sprintf("%g N·m/A", axis.Motor.K)}
-		if rig.EveryTick(dev) {
+		if k, _ := rig.Find(name, false); rig.EveryTick(dev) && dev == &rig.Devices[k] {
 			c, extra = estimator.HeldVoltage(axis.Motor, every)
 		}
 		m.Force = record.Column{Name: name, Unit: "A", Scale: axis.Motor.K, Delay: (c - 0.5) * every}

@@ -25,6 +25,8 @@ import (
 //     of its own that samples unevenly keeps its times;
 //   - up to five missing samples in a row are filled in, by a cubic. A longer gap begins a new piece. Without such a raster
 //     nothing is filled in;
+//   - a signal of another frame or device than the base has times of its own: here it is that of the sample's time, by a straight
+//     line between its own samples, or, where it is sampled faster, their mean over a period. Samples within a gap of the other are left out;
 //   - estimated and modelled signals belong to the tick; here they are those of the sample's time, by a straight line;
 //   - a command acts from the moment that the tick had computed it: here it is the one that acted at the sample's time;
 //   - a change of mode, of the core, or of what drives the axis begins a new piece.
@@ -39,6 +41,7 @@ type Samples struct {
 // SampleOptions say what the recording does not say by itself. The zero value suits a device that samples once a tick.
 type SampleOptions struct {
 	Delay   float64 // s  age of a sample beyond that
+	Base    string  // signal whose samples these are, where columns come in several frames; "": the first measured one
 	Every   float64 // s  from sample to sample; 0: one tick
 	Clocked bool    // ages come from the device's own clock
 	Still   bool    // samples while the drive was off, instead of those while it was on
@@ -85,8 +88,9 @@ func (s *Samples) Notes() []string { return s.notes }
 // taken is one column that is asked for.
 type taken struct {
 	name string
-	kind byte // 'm'easured, 't'ick, 'c'ommand, 'r'ow, 's'ample time, 'p'iece
+	kind byte // 'm'easured, 'o'ther frame, 't'ick, 'c'ommand, 'r'ow, 's'ample time, 'p'iece
 	at   int  // in X, or of the field
+	age  int  // in X, of another frame
 }
 
 // find resolves names.
@@ -134,20 +138,25 @@ func (s *Samples) Columns(ctx context.Context, names []string) ([][]float64, err
 		return nil, err
 	}
 	s.notes = nil
-	g := gather{s: s, cols: cols, in: make([][]float64, len(cols))}
+	g := gather{s: s, cols: cols, in: make([][]float64, len(cols)), own: make([][]float64, len(cols))}
 	sch := &s.run.Info.Schema
-	age := ""
-	for _, c := range cols {
+	age, base := "", ""
+	if i := sch.Index(s.opt.Base); i >= 0 && i < len(sch.Meas) && slices.Contains(names, s.opt.Base) {
+		age, base = sch.Meas[i].Age, s.opt.Base
+	}
+	for j := range cols {
+		c := &cols[j]
 		if c.kind != 'm' {
 			continue
 		}
-		hil.SetFresh(&g.need, c.at)
-		switch of := sch.Meas[c.at].Age; {
-		case age == "":
-			age = of
-		case of != "" && of != age:
-			return nil, fmt.Errorf("%w: %s has samples of other times than the columns before it (%s and %s): columns of one fit must come in one frame", ErrChannel, sch.Meas[c.at].Name, of, age)
+		if ch := &sch.Meas[c.at]; base == "" {
+			age, base = ch.Age, ch.Name
+		} else if ch.Age != "" && ch.Age != age {
+			c.kind, c.age = 'o', sch.Index(ch.Age)
+			s.notes = append(s.notes, fmt.Sprintf("%s is sampled at other times than %s: it is interpolated, or averaged over a period of the latter where it is faster", ch.Name, base))
+			continue
 		}
+		hil.SetFresh(&g.need, c.at)
 	}
 	if g.age = sch.Index(age); age == "" { // no measurement among them: any frame
 		g.age = slices.IndexFunc(sch.Meas, func(c hil.Channel) bool { return c.Role == hil.RoleAge })
@@ -170,6 +179,11 @@ func (s *Samples) Columns(ctx context.Context, names []string) ([][]float64, err
 	}
 	if it.Err() != nil {
 		return nil, it.Err()
+	}
+	for j, c := range cols {
+		if c.kind == 'o' {
+			g.within(j)
+		}
 	}
 	if len(g.time) == 0 {
 		return nil, g.nothing()
@@ -194,10 +208,12 @@ type gather struct {
 	tick  []float64 // s   of every row, and
 	acts  []float64 // s   from when its command acts; both only where a column needs them
 
-	time  []float64   // s   of the samples
-	cut   []int       // first samples of pieces
-	in    [][]float64 // a slice per column: values of samples, or, of what belongs to ticks, of all rows
-	stale int         // rows without a new sample
+	time   []float64   // s   of the samples
+	cut    []int       // first samples of pieces
+	in     [][]float64 // a slice per column: values of samples, or, of what belongs to ticks, of all rows
+	own    [][]float64 // s   of a column of another frame: the times of its samples
+	period float64     // s   of the base
+	stale  int         // rows without a new sample
 }
 
 func (g *gather) row(r *hil.Row) {
@@ -222,6 +238,13 @@ func (g *gather) row(r *hil.Row) {
 		g.since = t
 		if n := len(g.time); n > 0 && (len(g.cut) == 0 || g.cut[len(g.cut)-1] != n) {
 			g.cut = append(g.cut, n)
+		}
+	}
+	for j, c := range g.cols {
+		if at := t - g.s.opt.Delay; c.kind == 'o' && hil.IsFresh(&r.Fresh, c.at) {
+			if at -= r.X[c.age]; len(g.own[j]) == 0 || at > g.own[j][len(g.own[j])-1] {
+				g.own[j], g.in[j] = append(g.own[j], at), append(g.in[j], r.X[c.at])
+			}
 		}
 	}
 	g.last = *r
@@ -252,12 +275,73 @@ func (g *gather) row(r *hil.Row) {
 	}
 }
 
-// lookUp gives column j, which belongs to ticks, at increasing times.
+// within leaves out the samples at which column j, of another frame, is not known: before its first sample, behind its last, in a long gap.
+func (g *gather) within(j int) {
+	own := g.own[j]
+	if len(own) < 2 {
+		g.time = nil
+		return
+	}
+	d := make([]float64, len(own)-1)
+	for k := range d {
+		d[k] = own[k+1] - own[k]
+	}
+	longest := (bridge + 1.5) * numeric.QuantileInPlace(slices.Clone(d), 0.5)
+	keep := make([]bool, len(g.time))
+	k := 0
+	for i, t := range g.time {
+		for k+1 < len(own) && own[k+1] < t {
+			k++
+		}
+		half := g.s.opt.Every / 2 // a mean wants both sides
+		keep[i] = t >= own[0]+half && t <= own[len(own)-1]-half && k+1 < len(own) && d[k] <= longest
+	}
+	// pieces begin where they did, and behind what is left out
+	place, n := make([]int, len(keep)+1), 0
+	var cut []int
+	for i, ok := range keep {
+		if place[i] = n; ok {
+			if i > 0 && !keep[i-1] {
+				cut = append(cut, n)
+			}
+			n++
+		}
+	}
+	place[len(keep)] = n
+	for _, at := range g.cut {
+		cut = append(cut, place[at])
+	}
+	slices.Sort(cut)
+	g.cut = slices.Compact(cut)
+	squeeze := func(x []float64) []float64 {
+		out := x[:0]
+		for i, ok := range keep {
+			if ok {
+				out = append(out, x[i])
+			}
+		}
+		return out
+	}
+	g.time = squeeze(g.time)
+	for c := range g.in {
+		if g.cols[c].kind == 'm' || g.cols[c].kind == 'r' {
+			g.in[c] = squeeze(g.in[c])
+		}
+	}
+}
+
+// lookUp gives column j, which belongs to ticks or to another frame, at increasing times.
 func (g *gather) lookUp(j int, at []float64) []float64 {
 	out := make([]float64, len(at))
 	x, from := g.in[j], g.tick
-	if g.cols[j].kind == 'c' {
+	switch g.cols[j].kind {
+	case 'c':
 		from = g.acts
+	case 'o':
+		from = g.own[j]
+	}
+	if g.cols[j].kind == 'o' && g.period > 1.5*periodOf(from, (from[len(from)-1]-from[0])/float64(len(from)-1)) {
+		return means(from, x, at, g.period)
 	}
 	k := max(sort.SearchFloat64s(from, at[0])-1, 0)
 	for i, t := range at {
@@ -265,9 +349,30 @@ func (g *gather) lookUp(j int, at []float64) []float64 {
 			k++
 		}
 		out[i] = x[k]
-		if g.cols[j].kind == 't' && k+1 < len(x) {
+		if g.cols[j].kind != 'c' && k+1 < len(x) {
 			out[i] += min(max((t-from[k])/(from[k+1]-from[k]), 0), 1) * (x[k+1] - x[k])
 		}
+	}
+	return out
+}
+
+// means are those of the straight lines through x, sampled at the times from, over a period around each of the times at: what is faster than the period
+// is left out, and nothing is shifted.
+func means(from, x, at []float64, period float64) []float64 {
+	sum := make([]float64, len(x)) // integral up to each sample
+	for k := 1; k < len(x); k++ {
+		sum[k] = sum[k-1] + (x[k]+x[k-1])/2*(from[k]-from[k-1])
+	}
+	integral := func(t float64) float64 {
+		t = min(max(t, from[0]), from[len(from)-1])
+		k := min(max(sort.SearchFloat64s(from, t)-1, 0), len(from)-2)
+		h := t - from[k]
+		return sum[k] + h*(x[k]+h/2*(x[k+1]-x[k])/(from[k+1]-from[k]))
+	}
+	out := make([]float64, len(at))
+	for i, t := range at {
+		lo, hi := max(t-period/2, from[0]), min(t+period/2, from[len(from)-1])
+		out[i] = (integral(hi) - integral(lo)) / (hi - lo)
 	}
 	return out
 }
@@ -321,6 +426,7 @@ func (g *gather) onRaster() ([][]float64, error) {
 		sit, sii = sit+p.sit, sii+p.sii
 	}
 	period = sit / sii
+	g.period = period
 	out, filled := make([][]float64, len(g.cols)), 0
 	for i, p := range pieces {
 		filled += p.put(out, float64(i+1), period, free)
@@ -436,7 +542,7 @@ func (p *piece) put(out [][]float64, number, period float64, free bool) (filled 
 		case 's':
 			out[j] = append(out[j], time...)
 			continue
-		case 't', 'c':
+		case 't', 'c', 'o':
 			out[j] = append(out[j], p.g.lookUp(j, time)...)
 			continue
 		}

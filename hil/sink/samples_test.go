@@ -244,3 +244,68 @@ func TestEverySampleColumn(t *testing.T) {
 		t.Errorf("mode is no number: %v", err)
 	}
 }
+
+// Columns of two boards: the samples are those of the base; the other is taken at their times, between its own samples, and what falls into a gap of
+// it is left out.
+func TestSamplesOfTwoBoards(t *testing.T) {
+	schema := boardSchema(1000)
+	schema.Meas = append(schema.Meas, hil.Of("table", engine.Signal{Name: "torque", Unit: "N·m"}, engine.Signal{Name: "age", Unit: "s"})...)
+	schema.Meas[2].Age, schema.Meas[3].Role = "table.age", hil.RoleAge
+	info := benchInfo(1)
+	info.Schema, info.Mono = schema, 17e9
+	rec, err := NewRecorder(t.TempDir(), info, RecorderOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// the angle comes each 5 ms, 0.4 ms old; the torque each 1.7 ms, 0.25 ms old, and not at all from 2.0 to 2.1 s
+	torque := func(at float64) float64 { return math.Sin(2 * math.Pi * 3 * at) }
+	var rows []hil.Row
+	angleAt, torqueAt := -1.0, -1.0
+	nextAngle, nextTorque := 0.0, 0.0
+	for k := range 4000 {
+		now := float64(k) * 1e-3
+		r := hil.Row{Seq: uint64(k + 1), T: 20e9 + int64(k)*1e6, Mode: hil.Run, Epoch: 1}
+		for nextAngle+0.4e-3 <= now {
+			angleAt, nextAngle = nextAngle, nextAngle+5e-3
+			hil.SetFresh(&r.Fresh, 0)
+			hil.SetFresh(&r.Fresh, 1)
+		}
+		for nextTorque+0.25e-3 <= now {
+			if nextTorque < 2 || nextTorque > 2.1 {
+				torqueAt = nextTorque
+				hil.SetFresh(&r.Fresh, 2)
+				hil.SetFresh(&r.Fresh, 3)
+			}
+			nextTorque += 1.7e-3
+		}
+		r.X[0], r.X[1], r.X[2], r.X[3] = boardAngle(angleAt), now-angleAt, torque(torqueAt), now-torqueAt
+		rows = append(rows, r)
+	}
+	if err := rec.Run(finished(), &rowSlice{rows: rows}); err != nil {
+		t.Fatal(err)
+	}
+	run, err := OpenRun(rec.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer run.Close()
+	s := run.Samples(SampleOptions{Base: "drive.motor.angle", Every: 5e-3, Clocked: true})
+	x, err := s.Columns(context.Background(), []string{"table.torque", SampleTime, "drive.motor.angle", SamplePiece})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, pieces := len(x[0]), x[3][len(x[3])-1]
+	if n < 750 || n > 785 || pieces != 2 || len(s.Notes()) == 0 || !strings.Contains(s.Notes()[0], "table.torque is sampled at other times than drive.motor.angle") {
+		t.Fatalf("%d samples in %g pieces, notes %q", n, pieces, s.Notes())
+	}
+	for i, at := range x[1] {
+		if at > 2.001 && at < 2.1 {
+			t.Errorf("a sample at %g s, where no torque came", at)
+		}
+		// a mean over T loses the share (ω·T)²/24 of a sine, a straight line over h at most (ω·h)²/8; the shift is none
+		const w = 2 * math.Pi * 3
+		if e := x[0][i] - torque(at)*(1-math.Pow(w*5e-3, 2)/24); math.Abs(e) > math.Pow(w*1.7e-3, 2)/8+1e-6 || math.Abs(x[2][i]-boardAngle(at)) > 1e-6 {
+			t.Fatalf("at %g s: torque off by %g, angle by %g", at, e, x[2][i]-boardAngle(at))
+		}
+	}
+}
