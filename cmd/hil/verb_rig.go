@@ -19,13 +19,13 @@ func newRigCmd() *cobra.Command {
 	rig.AddCommand(newRigKindCmd("motor", "Brushed motor with LuGre friction, encoder and current sensor",
 		`Plays the rig described under virtual: in FILE (without a file: the demo's). Prints the name of its port as JSON.
 
-	hil rig motor --link /tmp/rig      then, elsewhere:      hil run my.yaml     with device.port: /tmp/rig`))
+	hil rig motor --link /tmp/rig      then, elsewhere:      hil run my.yaml     with port: /tmp/rig`))
 	rig.AddCommand(newRigKindCmd("brush", "Motor whose two brushes are simulated: contact, friction torque, drop, commutation",
 		`Plays the rig described under virtual: and virtual.brush: in FILE (without a file: configs/brush-rig.yaml). The friction torque and
 the drop of its brushes come from the contact of rough surfaces with 11 coordinates, and the passing of the bars shows in the
 current. Prints the name of its port as JSON.
 
-	hil rig brush --link /tmp/rig      then, elsewhere:      hil run my.yaml     with device.port: /tmp/rig`))
+	hil rig brush --link /tmp/rig      then, elsewhere:      hil run my.yaml     with port: /tmp/rig`))
 	return rig
 }
 

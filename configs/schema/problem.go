@@ -14,7 +14,7 @@ type Problem struct {
 	File    string // as the user named it; "" for a configuration that came from no file
 	Line    int    // 1-based; 0: unknown
 	Col     int    // 1-based, in characters; 0: unknown
-	Path    string // key, "device.measure[0].scale"
+	Path    string // key, "devices.drive.measure[0].scale"
 	Msg     string
 	Hint    string // what to do about it; "" if the message says it all
 	Excerpt string // the line before, the line itself and a caret; ends with a newline, or empty

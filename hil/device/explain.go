@@ -41,7 +41,7 @@ func (e *OpenError) Unwrap() error { return e.Err }
 // explain adds to an error of opening what the user can do about it.
 func explain(name string, err error) error {
 	if name == "" {
-		return &OpenError{Port: `""`, Err: errors.New("no port named"), Hint: "set device.port; hil ports lists what is there"}
+		return &OpenError{Port: `""`, Err: errors.New("no port named"), Hint: "set the port of the device; hil ports lists what is there"}
 	}
 	var lib *serial.PortError
 	if errors.As(err, &lib) {
