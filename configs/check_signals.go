@@ -328,8 +328,8 @@ func (c *Config) checkMeasure(r *schema.Report, d *Device, p string, m Measure) 
 }
 
 // staleOf is how old a sample with this use may be where the file does not say: five of its periods, at least 20 ms, for what moves
-// the axis, 5 s for what warms up on a device that must be there.
-func (c *Config) staleOf(d *Device, u use) float64 {
+// the axis, 5 s for what warms up, on a device that must be there or with a limit.
+func (c *Config) staleOf(d *Device, m Measure, u use) float64 {
 	switch {
 	case u.axis != nil && (u.role == hil.RolePosition || u.role == hil.RoleCurrent):
 		slow := max(1/c.Loop.Rate, 1/c.DeviceRate(d))
@@ -337,7 +337,7 @@ func (c *Config) staleOf(d *Device, u use) float64 {
 			slow = 0
 		}
 		return max(0.02, 5*slow)
-	case u.role == hil.RoleTemperature && d.Required:
+	case u.role == hil.RoleTemperature && (d.Required || hot(m, u) != 0):
 		return warm
 	}
 	return 0
@@ -380,7 +380,7 @@ func (c *Config) MayDrive() error {
 		d := &c.Devices[k]
 		for i, m := range d.Measure {
 			u := c.use(d, m.Field, false)
-			usual := c.staleOf(d, u)
+			usual := c.staleOf(d, m, u)
 			top := max(longestStale, usual)
 			if u.role == hil.RoleTemperature {
 				top = warm
@@ -412,7 +412,7 @@ func (c *Config) SetRate(rate float64) {
 		}
 		for i := range d.Measure {
 			if m := &d.Measure[i]; m.Stale > 0 {
-				m.Stale = max(m.Stale, c.staleOf(d, c.use(d, m.Field, false)))
+				m.Stale = max(m.Stale, c.staleOf(d, *m, c.use(d, m.Field, false)))
 			}
 		}
 	}

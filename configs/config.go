@@ -83,7 +83,7 @@ type Measure struct {
 	wire.Field
 	Range [2]float64 `yaml:"range,omitempty" unit:"@unit" doc:"outside it the measurement is not believed; [0, 0]: no check"`
 	Max   float64    `yaml:"max,omitempty" unit:"@unit" auto:"upper edge of the range" doc:"of a temperature: above it the rig trips"`
-	Stale float64    `yaml:"stale" unit:"s" want:">=0 <=60" auto:"five sample periods, at least 20 ms, for position and current of an axis; 5 s for a temperature of a required device; else 0" doc:"age at which the guard holds; 0: not watched. hil run --arm refuses 0 and more than 0.5 s (or five sample periods) for the position and for what a limit needs"`
+	Stale float64    `yaml:"stale" unit:"s" want:">=0 <=60" auto:"five sample periods, at least 20 ms, for position and current of an axis; 5 s for a temperature of a required device or with a limit; else 0" doc:"age at which the guard holds; 0: not watched. hil run --arm refuses 0 and more than 0.5 s (or five sample periods) for the position and for what a limit needs"`
 }
 
 // Command is one number sent to the device: raw = (value − offset)/scale, rounded, value in Unit, which is SI.

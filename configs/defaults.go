@@ -135,7 +135,7 @@ func (c *Config) completeDevice(r *schema.Report, d *Device) {
 			m.Type = wire.Text
 		}
 		if !r.Given(fmt.Sprintf("%s.measure[%d].stale", d.path(), i)) {
-			m.Stale = c.staleOf(d, c.use(d, m.Field, false))
+			m.Stale = c.staleOf(d, *m, c.use(d, m.Field, false))
 		}
 	}
 	for i := range d.Command {

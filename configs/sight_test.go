@@ -2,6 +2,7 @@ package configs
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -119,18 +120,19 @@ func TestHot(t *testing.T) {
 	}
 }
 
-// An optional device that stays away holds nothing unless the file says so: a temperature on it is watched where it has a time.
+// An optional device that stays away holds nothing unless the file asks for it: a temperature on it is watched where it has a limit or a time.
 func TestOptionalDeviceHoldsNothing(t *testing.T) {
-	const table = "  table:\n    port: virtual:motor\n    required: false\n    measure:\n      - {name: oven, unit: degC, type: i16, scale: 0.01, range: [-40, 150]%s}\n\n# ---- the axis"
-	for stale, want := range map[string]float64{"": 0, ", stale: 2 s": 2} {
-		c := sighted(t, "\n# ---- the axis", strings.Replace(table, "%s", stale, 1))
-		d := &c.Devices[1]
-		if d.Required || d.Measure[0].Stale != want {
-			t.Errorf("%q: required %v, stale %g, want %g", stale, d.Required, d.Measure[0].Stale, want)
+	const table = "  table:\n    port: virtual:motor\n    required: %s\n    measure:\n      - {name: oven, unit: degC, type: i16, scale: 0.01%s}\n\n# ---- the axis"
+	for _, c := range []struct {
+		required, keys string
+		want           float64
+	}{{"true", "", 5}, {"true", ", max: 80", 5}, {"false", "", 0}, {"false", ", max: 80", 5}, {"false", ", range: [-40, 150]", 5}, {"false", ", stale: 2 s", 2}, {"false", ", max: 80, stale: 2 s", 2}} {
+		cfg := sighted(t, "\n# ---- the axis", fmt.Sprintf(table, c.required, c.keys))
+		if got := cfg.Devices[1].Measure[0].Stale; got != c.want {
+			t.Errorf("required %s%s: stale %g, want %g", c.required, c.keys, got, c.want)
 		}
-		err := c.MayDrive()
-		if limited := c.Hot(d, d.Measure[0]) != 0; !limited || (err != nil) != (want == 0) {
-			t.Errorf("%q: a limit that nobody watches: %v", stale, err)
+		if err := cfg.MayDrive(); err != nil {
+			t.Errorf("required %s%s: %v", c.required, c.keys, err)
 		}
 	}
 }
