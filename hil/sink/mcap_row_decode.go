@@ -17,7 +17,7 @@ var (
 // Decode reads one JSON row into r. Fields may stand in any order; unknown ones are passed over, missing ones are errors.
 func (c *RowCodec) Decode(data []byte, r *hil.Row) error {
 	*r = hil.Row{}
-	var seen [2]uint64 // bit per field
+	var seen [(nFixed + hil.MaxSignals + 63) / 64]uint64 // bit per field
 	s := scanner{b: data}
 	s.space()
 	if !s.eat('{') {

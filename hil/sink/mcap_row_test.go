@@ -72,7 +72,7 @@ func sameBits(a, b *hil.Row) bool {
 }
 
 func TestRowSurvivesJSONBitForBit(t *testing.T) {
-	for _, n := range []int{0, 1, 7, 35, 64} {
+	for _, n := range []int{0, 1, 7, 35, 111, 112, hil.MaxSignals - 1, hil.MaxSignals} {
 		s := benchSchema(n)
 		c, err := NewRowCodec(&s, 1795221000e9)
 		if err != nil {
@@ -89,7 +89,7 @@ func TestRowSurvivesJSONBitForBit(t *testing.T) {
 				t.Fatalf("not JSON: %s", data)
 			}
 			var back hil.Row
-			back.X[63] = 1 // must be cleared
+			back.X[hil.MaxSignals-1] = 1 // must be cleared
 			if err := c.Decode(data, &back); err != nil {
 				t.Fatalf("%v in %s", err, data)
 			}
