@@ -7,7 +7,7 @@ import (
 
 	"hilrig/configs/schema"
 	"hilrig/estimator"
-	"hilrig/hil"
+	"hilrig/hil/axis"
 )
 
 // checkCompensation compares the compensation with the law, the controller and the rate of the loop.
@@ -16,7 +16,7 @@ func (c *Config) checkCompensation(r *schema.Report, a *Axis) {
 	if r.Bad(a.path() + ".compensation.kind") {
 		return
 	}
-	if k.Scale > 0.95 && k.Scale <= 1 && k.Kind != hil.CompNone {
+	if k.Scale > 0.95 && k.Scale <= 1 && k.Kind != axis.CompNone {
 		r.Warnf(a.path()+".compensation.scale", "%s.compensation.scale: %s; above 0.95 a small error of the model over-compensates and the axis hunts", a.path(), schema.Short(k.Scale))
 	}
 	c.checkUnused(r, a)
@@ -25,9 +25,9 @@ func (c *Config) checkCompensation(r *schema.Report, a *Axis) {
 		return
 	}
 	switch k.Kind {
-	case hil.CompObserver:
+	case axis.CompObserver:
 		c.checkSPR(r, a)
-	case hil.CompDisturbance:
+	case axis.CompDisturbance:
 		c.checkDisturbance(r, a)
 	}
 	c.checkDither(r, a)
@@ -38,7 +38,7 @@ func (c *Config) checkUnused(r *schema.Report, a *Axis) {
 	given, usual := reflect.ValueOf(a.Compensation), reflect.ValueOf(usualAxis().Compensation)
 	own := a.Compensation.Kind.Info().Settings
 	for _, f := range schema.FieldsOf(given.Type()) {
-		belongs := slices.ContainsFunc(hil.Compensations[:], func(i hil.CompInfo) bool { return slices.Contains(i.Settings, f.Key) })
+		belongs := slices.ContainsFunc(axis.Compensations[:], func(i axis.CompInfo) bool { return slices.Contains(i.Settings, f.Key) })
 		if belongs && !slices.Contains(own, f.Key) && !given.FieldByIndex(f.Index).Equal(usual.FieldByIndex(f.Index)) {
 			r.Warnf(a.path()+".compensation."+f.Key, "%s.compensation.%s: not used by kind %s", a.path(), f.Key, a.Compensation.Kind)
 		}

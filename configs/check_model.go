@@ -7,6 +7,7 @@ import (
 	"hilrig/engine/friction"
 	"hilrig/engine/plant"
 	"hilrig/hil"
+	"hilrig/hil/axis"
 )
 
 func (c *Config) checkModel(r *schema.Report, a *Axis) {
@@ -29,7 +30,7 @@ func (c *Config) checkModel(r *schema.Report, a *Axis) {
 	for i := range c.Devices {
 		d := &c.Devices[i]
 		k := c.Measured(d, a, hil.RolePosition)
-		if k < 0 || a.Compensation.Kind != hil.CompObserver {
+		if k < 0 || a.Compensation.Kind != axis.CompObserver {
 			continue
 		}
 		stick, count := a.Friction.Fs/a.Friction.Sigma0, math.Abs(d.Measure[k].Scale)

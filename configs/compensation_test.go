@@ -7,7 +7,7 @@ import (
 
 	"hilrig/configs/schema"
 	"hilrig/estimator"
-	"hilrig/hil"
+	"hilrig/hil/axis"
 )
 
 // withCompensation is the demo's file with another compensation section.
@@ -22,28 +22,28 @@ func withCompensation(section string) []byte {
 func TestEveryCompensationLoads(t *testing.T) {
 	for _, c := range []struct {
 		section string
-		is      func(k hil.CompSpec) bool
+		is      func(k axis.CompSpec) bool
 	}{
-		{"compensation: {kind: none}", func(k hil.CompSpec) bool { return k.Scale == 0.9 && k.Dither.Kind == estimator.DitherNone }},
-		{"compensation: {kind: feedforward, scale: 80 %, inertia: true}", func(k hil.CompSpec) bool { return k.Scale == 0.8 && k.Inertia }},
-		{"compensation: {kind: feedforward-static, lead: 3 ms, band: 1 rpm}", func(k hil.CompSpec) bool { return k.Lead == 3e-3 && k.Band > 0.1047 && k.Band < 0.1048 }},
-		{"compensation: {kind: lugre-observer, resolution: 0.2 mrad, rest: 20 ms, limit: 20 mN·m, slew: 5 N·m/s}", func(k hil.CompSpec) bool {
+		{"compensation: {kind: none}", func(k axis.CompSpec) bool { return k.Scale == 0.9 && k.Dither.Kind == estimator.DitherNone }},
+		{"compensation: {kind: feedforward, scale: 80 %, inertia: true}", func(k axis.CompSpec) bool { return k.Scale == 0.8 && k.Inertia }},
+		{"compensation: {kind: feedforward-static, lead: 3 ms, band: 1 rpm}", func(k axis.CompSpec) bool { return k.Lead == 3e-3 && k.Band > 0.1047 && k.Band < 0.1048 }},
+		{"compensation: {kind: lugre-observer, resolution: 0.2 mrad, rest: 20 ms, limit: 20 mN·m, slew: 5 N·m/s}", func(k axis.CompSpec) bool {
 			return k.Resolution == 2e-4 && k.Rest == 0.02 && k.Limit == 0.02 && k.Slew == 5
 		}},
-		{"compensation: {kind: disturbance-observer, bandwidth: 20 Hz, order: 2, dead_band: 0.4 mrad}", func(k hil.CompSpec) bool {
+		{"compensation: {kind: disturbance-observer, bandwidth: 20 Hz, order: 2, dead_band: 0.4 mrad}", func(k axis.CompSpec) bool {
 			return k.Bandwidth == 20 && k.Order == 2 && k.DeadBand == 4e-4
 		}},
-		{"compensation:\n  kind: adaptive-gain\n  inertia: true\n  adapt: {time: 2 s, range: [0.7, 1.4], dead_zone: 20 mrad/s}", func(k hil.CompSpec) bool {
-			return k.Adapt == hil.Adapt{Time: 2, Range: [2]float64{0.7, 1.4}, DeadZone: 0.02}
+		{"compensation:\n  kind: adaptive-gain\n  inertia: true\n  adapt: {time: 2 s, range: [0.7, 1.4], dead_zone: 20 mrad/s}", func(k axis.CompSpec) bool {
+			return k.Adapt == axis.Adapt{Time: 2, Range: [2]float64{0.7, 1.4}, DeadZone: 0.02}
 		}},
-		{"compensation: {kind: adaptive-lugre, inertia: true}", func(k hil.CompSpec) bool {
-			return k.Adapt == hil.Adapt{Time: 5, Range: [2]float64{0.5, 2}}
+		{"compensation: {kind: adaptive-lugre, inertia: true}", func(k axis.CompSpec) bool {
+			return k.Adapt == axis.Adapt{Time: 5, Range: [2]float64{0.5, 2}}
 		}},
-		{"compensation:\n  kind: none\n  dither: {kind: velocity, velocity: 1 rad/s, frequency: 60 Hz}", func(k hil.CompSpec) bool {
+		{"compensation:\n  kind: none\n  dither: {kind: velocity, velocity: 1 rad/s, frequency: 60 Hz}", func(k axis.CompSpec) bool {
 			return k.Dither == estimator.DitherSpec{Kind: estimator.DitherVelocity, Velocity: 1, Frequency: 60}
 		}},
-		{"compensation:\n  kind: feedforward\n  dither: {kind: force, amplitude: 60 mN·m, frequency: 60 Hz}", func(k hil.CompSpec) bool { return k.Dither.Amplitude == 0.06 }},
-		{"compensation:\n  kind: none\n  dither: {kind: pulse, amplitude: 60 mN·m, frequency: 5 Hz}", func(k hil.CompSpec) bool { return k.Dither.Kind == estimator.DitherPulse }},
+		{"compensation:\n  kind: feedforward\n  dither: {kind: force, amplitude: 60 mN·m, frequency: 60 Hz}", func(k axis.CompSpec) bool { return k.Dither.Amplitude == 0.06 }},
+		{"compensation:\n  kind: none\n  dither: {kind: pulse, amplitude: 60 mN·m, frequency: 5 Hz}", func(k axis.CompSpec) bool { return k.Dither.Kind == estimator.DitherPulse }},
 	} {
 		cfg, err := LoadBytes("rig.yaml", withCompensation(c.section))
 		if err != nil {
@@ -107,17 +107,17 @@ func TestCompensationWarnings(t *testing.T) {
 		{"correction with SPR", func(c *Config) { c.Axes[0].Compensation.Gain, c.Axes[0].Friction.Sigma0 = 5, 1.7 }, ""},
 		{"correction just without SPR", func(c *Config) { c.Axes[0].Compensation.Gain, c.Axes[0].Friction.Sigma0 = 5, 1.8 }, "is not sure to converge"},
 		{"correction without bristle damping", func(c *Config) { c.Axes[0].Compensation.Gain, c.Axes[0].Friction.Sigma1 = 5, 0 }, "sigma1 = 0"},
-		{"gain of another kind", func(c *Config) { c.Axes[0].Compensation.Kind, c.Axes[0].Compensation.Gain = hil.CompFeedForward, 5 }, "not used by kind feedforward"},
+		{"gain of another kind", func(c *Config) { c.Axes[0].Compensation.Kind, c.Axes[0].Compensation.Gain = axis.CompFeedForward, 5 }, "not used by kind feedforward"},
 		{"bandwidth of another kind", func(c *Config) { c.Axes[0].Compensation.Bandwidth = 5 }, "not used by kind lugre-observer"},
 		{"adaptation of another kind", func(c *Config) { c.Axes[0].Compensation.Adapt.Time = 3 }, "axes.shaft.compensation.adapt: not used"},
 		{"no dead band", func(c *Config) {
-			c.Axes[0].Compensation.Kind, c.Axes[0].Compensation.Bandwidth = hil.CompDisturbance, 10
+			c.Axes[0].Compensation.Kind, c.Axes[0].Compensation.Bandwidth = axis.CompDisturbance, 10
 		}, "hunts around a stuck position"},
 		{"wide disturbance observer", func(c *Config) {
-			c.Axes[0].Compensation.Kind, c.Axes[0].Compensation.Bandwidth, c.Axes[0].Compensation.DeadBand = hil.CompDisturbance, 80, 1e-3
+			c.Axes[0].Compensation.Kind, c.Axes[0].Compensation.Bandwidth, c.Axes[0].Compensation.DeadBand = axis.CompDisturbance, 80, 1e-3
 		}, "above a sixteenth of loop.rate, 62.5 Hz"},
-		{"learning without inertia", func(c *Config) { c.Axes[0].Compensation.Kind, c.Axes[0].Compensation.Inertia = hil.CompGain, false }, "takes the missing J"},
-		{"learning faster than the loop", func(c *Config) { c.Axes[0].Compensation.Kind, c.Axes[0].Compensation.Adapt.Time = hil.CompGain, 0.05 }, "below 8·J/kd = 0.0933 s"},
+		{"learning without inertia", func(c *Config) { c.Axes[0].Compensation.Kind, c.Axes[0].Compensation.Inertia = axis.CompGain, false }, "takes the missing J"},
+		{"learning faster than the loop", func(c *Config) { c.Axes[0].Compensation.Kind, c.Axes[0].Compensation.Adapt.Time = axis.CompGain, 0.05 }, "below 8·J/kd = 0.0933 s"},
 		{"dither below break-away", func(c *Config) {
 			c.Axes[0].Compensation.Dither = estimator.DitherSpec{Kind: estimator.DitherForce, Amplitude: 0.02, Frequency: 60}
 		}, "want more than Fs, 0.021 N·m"},

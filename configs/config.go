@@ -5,6 +5,7 @@ import (
 	"hilrig/engine/plant"
 	"hilrig/engine/reference"
 	"hilrig/hil"
+	"hilrig/hil/axis"
 	"hilrig/hil/dashboard"
 	"hilrig/hil/protocol"
 	"hilrig/hil/sink"
@@ -107,7 +108,7 @@ type Axis struct {
 	Estimator    Estimator      `yaml:"estimator" doc:"Kalman filter and recursive least squares"`
 	Reference    reference.Spec `yaml:"reference" unit:"rad" doc:"the desired motion"`
 	Control      Control        `yaml:"control" doc:"the position controller"`
-	Compensation hil.CompSpec   `yaml:"compensation" doc:"what is added against friction"`
+	Compensation axis.CompSpec  `yaml:"compensation" doc:"what is added against friction"`
 	Guard        hil.AxisLimits `yaml:"guard" doc:"what trips it"`
 }
 

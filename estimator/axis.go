@@ -21,15 +21,15 @@ type Sample struct {
 type Quantity uint8
 
 const (
-	Position Quantity = iota // rad or m
-	Current                  // A
-	Velocity                 // rad/s or m/s
-	Effort                   // N·m or N
-	Voltage                  // V
-	nQuantities
+	Position   Quantity = iota // rad or m
+	Current                    // A
+	Velocity                   // rad/s or m/s
+	Effort                     // N·m or N
+	Voltage                    // V
+	Quantities                 // how many there are
 )
 
-var quantityNames = [nQuantities]string{"position", "current", "velocity", "effort", "voltage"}
+var quantityNames = [Quantities]string{"position", "current", "velocity", "effort", "voltage"}
 
 // Inputs are what a tick brings.
 type Inputs struct {
@@ -61,14 +61,14 @@ type Axis struct {
 	kf         *Kalman
 	s          AxisSpec
 	electrical bool
-	group      [nQuantities]int // of each quantity; −1: not measured
-	input      Quantity         // measured input of the model
-	times      []raster         // of each group
-	every      float64          // s  of the fastest group
+	group      [Quantities]int // of each quantity; −1: not measured
+	input      Quantity        // measured input of the model
+	times      []raster        // of each group
+	every      float64         // s  of the fastest group
 	sent       commands
 	past       past
 
-	in      [nQuantities]Sample
+	in      [Quantities]Sample
 	driven  bool
 	out     vector // state at the newest tick
 	age     float64
@@ -79,19 +79,22 @@ type Axis struct {
 
 // Outcome is what became of the samples of a tick.
 type Outcome struct {
-	Taken   [nQuantities]bool // by Quantity
-	Refused [nQuantities]bool // fresh numbers that no axis can have, without a time, or older than all that is kept
-	Came    bool              // a sample came that the filter went to
-	Passed  float64           // s  by which the time of the newest sample moved on
-	Jumped  bool              // the position is another, and taken anew
+	Taken   [Quantities]bool // by Quantity
+	Refused [Quantities]bool // fresh numbers that no axis can have, without a time, or older than all that is kept
+	Came    bool             // a sample came that the filter went to
+	Passed  float64          // s  by which the time of the newest sample moved on
+	Jumped  bool             // the position is another, and taken anew
 }
 
 const (
-	Oldest     = 100 // s        age beyond which the time of a sample is not believed
+	oldest     = 100 // s        age beyond which the time of a sample is not believed
 	farthest   = 20  // periods  of age beyond which the estimate is left at the time of its sample
 	mostRatio  = 32  // between the periods of two groups
 	mostGroups = 4
 )
+
+// Timed tells whether a sample with this age (s) has a time that can be believed.
+func Timed(age float64) bool { return math.Abs(age) < oldest }
 
 // NewElectrical is an axis with a voltage drive: a brushed motor, of which position and perhaps current are measured. The period of the
 // filter is that of the fastest group.
@@ -171,7 +174,7 @@ func newAxis(s AxisSpec, electrical bool) (*Axis, error) {
 		}
 		a.every, slowest = min(a.every, group.Every), max(slowest, group.Every)
 		for _, q := range group.Of {
-			if q >= nQuantities {
+			if q >= Quantities {
 				errs = append(errs, fmt.Errorf("axis: quantity %d is not known", q))
 				continue
 			}

@@ -252,7 +252,7 @@ func TestAxisRefuses(t *testing.T) {
 	}
 	for _, age := range []float64{math.NaN(), 1e3, -1e3} {
 		f.step(map[Quantity]Sample{Position: {Age: age}, Velocity: {Age: age}, Effort: {Age: age}})
-		if o := f.Outcome(); o.Came || o.Refused != [nQuantities]bool{Position: true, Velocity: true, Effort: true} {
+		if o := f.Outcome(); o.Came || o.Refused != [Quantities]bool{Position: true, Velocity: true, Effort: true} {
 			t.Errorf("age %g s: %+v", age, o)
 		}
 	}
@@ -430,7 +430,7 @@ func TestAxisBadSpec(t *testing.T) {
 		{motor, AxisSpec{Groups: []Group{frame}}, "tick"},
 		{motor, AxisSpec{Tick: tick}, "no group has the position"},
 		{motor, AxisSpec{Tick: tick, Groups: []Group{frame, frame}}, "stands in two groups"},
-		{motor, AxisSpec{Tick: tick, Groups: []Group{{Every: tick, Of: []Quantity{Position, nQuantities}}}}, "is not known"},
+		{motor, AxisSpec{Tick: tick, Groups: []Group{{Every: tick, Of: []Quantity{Position, Quantities}}}}, "is not known"},
 		{motor, AxisSpec{Tick: tick, Groups: []Group{{Of: []Quantity{Position}}}}, "period of samples"},
 		{motor, AxisSpec{Tick: tick, Groups: []Group{{Every: tick, Of: []Quantity{Current}}, {Every: 33 * tick, Of: []Quantity{Position}}}}, "within a factor of 32"},
 		{motor, AxisSpec{Tick: tick, Groups: fastSlow, RLS: &rls}, "position and current or effort of one group"},

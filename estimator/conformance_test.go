@@ -49,11 +49,11 @@ type testAxis struct {
 	input      [4]float64    // … per unit of input
 	walk       float64
 	inputNoise float64 // fresh every period
-	noise      [nQuantities]float64
+	noise      [Quantities]float64
 	share      float64  // of the velocity, beside its noise
 	measured   Quantity // input of the ideal filter, scaled by perUnit; 0: it is the command
 	perUnit    float64
-	truth      [nQuantities]func(x []float64) float64 // what sensors see without noise
+	truth      [Quantities]func(x []float64) float64 // what sensors see without noise
 }
 
 // lugre is the friction at the velocity v and bristle z, and dz/dt.
@@ -102,8 +102,8 @@ func motorAxis() testAxis {
 				VoltageNoise: inputNoise, TopVoltage: 24, TopSpeed: 300}, s)
 		},
 		model: [4][4]float64{{0, 1, 0, 0}, {0, 0, m.K / m.J, -1 / m.J}, {0, -m.K / m.L, -m.R / m.L, 0}, {}},
-		input: [4]float64{2: 1 / m.L}, walk: walk, inputNoise: inputNoise, noise: [nQuantities]float64{position, current, 0.05}, share: share,
-		truth: [nQuantities]func(x []float64) float64{state(0), state(2), state(1), nil, nil},
+		input: [4]float64{2: 1 / m.L}, walk: walk, inputNoise: inputNoise, noise: [Quantities]float64{position, current, 0.05}, share: share,
+		truth: [Quantities]func(x []float64) float64{state(0), state(2), state(1), nil, nil},
 	}
 }
 
@@ -130,8 +130,8 @@ func effortAxis(name string, scale, lag float64, perCommand, perAmpere float64) 
 				TopEffort: scale * 0.4, TopSpeed: 500}, s)
 		},
 		model: [4][4]float64{{0, 1, 0, 0}, {0, 0, 0, -1 / j}, {}, {}},
-		input: [4]float64{1: 1 / j}, walk: walk, inputNoise: noise, noise: [nQuantities]float64{Position: position, Velocity: 0.05, Effort: noise}, share: 0.01,
-		truth: [nQuantities]func(x []float64) float64{Position: state(0), Velocity: state(1), Effort: state(2)},
+		input: [4]float64{1: 1 / j}, walk: walk, inputNoise: noise, noise: [Quantities]float64{Position: position, Velocity: 0.05, Effort: noise}, share: 0.01,
+		truth: [Quantities]func(x []float64) float64{Position: state(0), Velocity: state(1), Effort: state(2)},
 	}
 	switch {
 	case perAmpere != 0:
@@ -165,8 +165,8 @@ func passiveAxis() testAxis {
 			return NewMechanical(MechanicalSpec{PositionNoise: 1e-4, VelocityNoise: 0.05, Walk: 40, TopSpeed: 100}, s)
 		},
 		model: [4][4]float64{{0, 1, 0, 0}, {0, 0, 0, 1}, {}, {}},
-		walk:  40, noise: [nQuantities]float64{Position: 1e-4, Velocity: 0.05},
-		truth: [nQuantities]func(x []float64) float64{Position: state(0), Velocity: state(1)},
+		walk:  40, noise: [Quantities]float64{Position: 1e-4, Velocity: 0.05},
+		truth: [Quantities]func(x []float64) float64{Position: state(0), Velocity: state(1)},
 	}
 }
 
@@ -184,7 +184,7 @@ type stream struct {
 type reading struct {
 	group     int
 	t, arrive float64 // s
-	y         [nQuantities]float64
+	y         [Quantities]float64
 	lost      bool
 }
 

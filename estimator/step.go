@@ -11,7 +11,7 @@ import (
 // in the order of Signals. engine.NotConverged: the estimate may not be acted on, see Sound; engine.NonFinite: it was no number any
 // more, and begins anew.
 func (a *Axis) Step(t int64, skip uint32, in *Inputs, x []float64) (st engine.Status) {
-	a.in = [nQuantities]Sample{Position: in.Position, Current: in.Current, Velocity: in.Velocity, Effort: in.Effort, Voltage: in.Voltage}
+	a.in = [Quantities]Sample{Position: in.Position, Current: in.Current, Velocity: in.Velocity, Effort: in.Effort, Voltage: in.Voltage}
 	a.driven = in.Driven
 	a.sent.add(in.Command, 1+skip)
 	a.outcome = Outcome{}
@@ -50,7 +50,7 @@ func (a *Axis) sample(t int64, g int) engine.Status {
 		if a.group[q] != g || !s.Fresh {
 			continue
 		}
-		if !(math.Abs(s.Age) < Oldest) {
+		if !Timed(s.Age) {
 			a.outcome.Refused[q] = true
 			continue
 		}

@@ -12,6 +12,7 @@ import (
 	"hilrig/engine/plant/brush"
 	"hilrig/engine/reference"
 	"hilrig/estimator"
+	"hilrig/hil/axis"
 	"hilrig/hil/ring"
 )
 
@@ -102,13 +103,14 @@ func (h *hand2) Seen(r *Row) {
 // benchOptions are what the tests change.
 type benchOptions struct {
 	seed  uint64
-	comp  CompSpec
+	comp  axis.CompSpec
 	ref   reference.Spec
 	truth func(*plant.DriveSpec) // what the plant is that the model does not know
 	inner int
 	every int // the rig samples every so many ticks of the controller
 	fade  float64
-	blind bool // the controller has no current
+	limit float64 // N·m  of the controller
+	blind bool    // the controller has no current
 	brush *BesideSpec
 	rig   *brush.Rig // the rig in place of the demo's
 }
@@ -121,6 +123,15 @@ func demoMotor() plant.Motor {
 	return plant.Motor{R: 1.2, L: 0.6e-3, K: 0.042, BrushDrop: 0.6, DropScale: 0.05, J: 7e-5}
 }
 
+// motorAxis is the axis of the demo with this filter, position and current in one frame, every (s).
+func motorAxis(k estimator.KalmanSpec, every float64) AxisSpec {
+	return AxisSpec{Name: "shaft", Measured: [estimator.Quantities]int{0, 1, -1, -1, -1}, Spec: axis.Spec{
+		Every: every, Motor: k.Motor, Law: demoLaw(), TopCommand: 24, Kalman: k, PID: control.PID{Kp: 0.25, Kd: 6e-3, Limit: 0.4},
+		Sampling: estimator.AxisSpec{Groups: []estimator.Group{{Every: every, Of: []estimator.Quantity{estimator.Position, estimator.Current}}},
+			RLS: &estimator.RLSSpec{Dt: every, K: k.Motor.K, Window: 0.2, MinVel: 1.5, Memory: 20, Count: 2 * math.Pi / 65536}},
+	}}
+}
+
 func newBench(tb testing.TB, o benchOptions) *bench {
 	tb.Helper()
 	const rate = 1000.0
@@ -129,6 +140,10 @@ func newBench(tb testing.TB, o benchOptions) *bench {
 		tb.Fatal(err)
 	}
 	o.every = max(1, o.every)
+	every := float64(o.every) / rate
+	if o.limit == 0 {
+		o.limit = 0.4
+	}
 	if o.inner == 0 {
 		o.inner = 20
 	}
@@ -157,17 +172,17 @@ func newBench(tb testing.TB, o benchOptions) *bench {
 	b.plant = NewPlant(PlantSpec{Name: "rig", Rate: rate, Inner: o.inner, Machine: machine, State: state, Recv: commands, Send: sensors,
 		Drive: 0, Enable: 1, Status: -1, Voltage: -1, Watchdog: 0.05, Supply: [2]float64{-24, 24}})
 	spec := ControllerSpec{
-		Rig: "bench", Axis: "shaft", Rate: rate, Meas: Of("drive", sensors...), Cmd: Of("drive", commands...), Position: 0, Current: 1, Drive: 0, Age: -1, Applied: -1, Every: float64(o.every) / rate,
-		Motor: demoMotor(), Law: demoLaw(),
-		Kalman: estimator.KalmanSpec{Motor: demoMotor(), Count: count, CurrentNoise: 0.02, TorqueWalk: 0.15, VoltageNoise: 0.05},
-		RLS:    &estimator.RLSSpec{Dt: float64(o.every) / rate, K: demoMotor().K, Window: 0.2, MinVel: 1.5, Memory: 20, Count: count},
-		Ref:    gen, Fade: o.fade, PID: control.PID{Kp: 0.25, Kd: 6e-3, Limit: 0.4}, Comp: o.comp, Beside: o.brush,
+		Rig: "bench", Rate: rate, Meas: Of("drive", sensors...), Cmd: Of("drive", commands...), Beside: o.brush,
+		Axes: []AxisSpec{motorAxis(estimator.KalmanSpec{Motor: demoMotor(), Count: count, CurrentNoise: 0.02, TorqueWalk: 0.15, VoltageNoise: 0.05, TopSpeed: 300}, every)},
 		Guard: GuardSpec{Meas: []MeasLimit{{Stale: 0.02}, {Stale: 0.02, Lo: -20, Hi: 20}},
 			Cmd:         []CmdLimit{{Lo: -24, Hi: 24, Slew: 20000}, {Hi: 1, Enable: true}},
-			GuardLimits: GuardLimits{HoldTime: 0.1, SelfTest: 0.1}, AxisLimits: AxisLimits{MaxSpeed: 300, MaxError: 2, MaxCurrent: 15, RatedI: 5, Thermal: 20}},
+			GuardLimits: GuardLimits{HoldTime: 0.1, SelfTest: 0.1}},
 	}
+	a := &spec.Axes[0]
+	a.Limits = AxisLimits{MaxSpeed: 300, MaxError: 2, MaxCurrent: 15, RatedI: 5, Thermal: 20}
+	a.Ref, a.Fade, a.PID.Limit, a.Comp = gen, o.fade, o.limit, o.comp
 	if o.blind {
-		spec.Current, spec.RLS = -1, nil
+		a.Measured[estimator.Current], a.Sampling.RLS, a.Sampling.Groups[0].Of = -1, nil, []estimator.Quantity{estimator.Position}
 	}
 	if b.controller, err = NewController(spec); err != nil {
 		tb.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"hilrig/engine/contact"
 	"hilrig/engine/numeric"
 	"hilrig/engine/plant/brush"
+	"hilrig/estimator"
 )
 
 // BesideSpec describes the brush model that runs beside a rig.
@@ -98,7 +99,7 @@ func (b *beside) instead() string {
 // step runs the brush through one tick: the estimated motion in est, the current in A, busy the tick before in ns. Time that
 // was skipped is left out. A tick that has no numbers for it leaves the signals as they were.
 func (b *beside) step(r *Row, busy int32, est []float64, current float64, y []float64) {
-	theta, omega := est[ePos], est[eVel]
+	theta, omega := est[estimator.XPos], est[estimator.XVel]
 	surface := b.b.Need(b.dt, omega)
 	if !numeric.Finite(surface) || !numeric.Finite(theta) {
 		r.Flags |= FlagEstimator

@@ -10,6 +10,7 @@ import (
 	"hilrig/engine/plant"
 	"hilrig/engine/plant/brush"
 	"hilrig/engine/reference"
+	"hilrig/hil/axis"
 )
 
 // newBrush is the brush of the tests, with as much of the period as the default has.
@@ -187,7 +188,7 @@ func TestEstimatesOfARigWithBrushes(t *testing.T) {
 	other := newBrush()
 	other.Params.Face.Seed, other.Params.Commutator.Seed = 2, 2
 	ref := reference.Spec{Kind: "multisine", Tones: []reference.Tone{{Amplitude: 45, Frequency: 0.4}, {Amplitude: 5, Frequency: 2.3}}}
-	b := newBench(t, benchOptions{comp: CompSpec{Kind: CompObserver, Scale: 0.9, Inertia: true}, ref: ref, fade: 1, rig: rig, brush: other})
+	b := newBench(t, benchOptions{comp: axis.CompSpec{Kind: axis.CompObserver, Scale: 0.9, Inertia: true}, ref: ref, fade: 1, rig: rig, brush: other})
 	rows := b.run(t, 12000)
 	r, s := rows[len(rows)-1], b.controller.Schema()
 	brushes := 2 * p.MeanTorque()

@@ -4,23 +4,21 @@ import (
 	"math"
 	"testing"
 
-	"hilrig/engine"
-	"hilrig/engine/control"
 	"hilrig/engine/friction"
-	"hilrig/engine/numeric"
 	"hilrig/engine/plant"
 	"hilrig/engine/reference"
 	"hilrig/estimator"
+	"hilrig/hil/axis"
 )
 
 const count = 2 * math.Pi / 65536 // rad  of the bench's encoder
 
-var everyComp = []CompKind{CompFeedForward, CompObserver, CompStatic, CompDisturbance, CompGain, CompLuGre}
+var everyComp = []axis.CompKind{axis.CompFeedForward, axis.CompObserver, axis.CompStatic, axis.CompDisturbance, axis.CompGain, axis.CompLuGre}
 
 // compOf is a compensation as cmd/hil fills it in for the demo.
-func compOf(kind CompKind) CompSpec {
-	return CompSpec{Kind: kind, Scale: 0.95, Inertia: true, Lead: 2e-3, Bandwidth: 20, Order: 1, DeadBand: 4 * count,
-		Adapt: Adapt{Time: 1, Range: [2]float64{0.5, 2}}, Resolution: count, Rest: 0.05, Slew: 10}
+func compOf(kind axis.CompKind) axis.CompSpec {
+	return axis.CompSpec{Kind: kind, Scale: 0.95, Inertia: true, Lead: 2e-3, Bandwidth: 20, Order: 1, DeadBand: 4 * count,
+		Adapt: axis.Adapt{Time: 1, Range: [2]float64{0.5, 2}}, Resolution: count, Rest: 0.05, Slew: 10}
 }
 
 // frictionTimes makes a plant whose friction is a multiple of what the model says.
@@ -47,10 +45,10 @@ func (b *bench) column(tb testing.TB, rows []Row, name string) []float64 {
 }
 
 // withinLimits checks every tick: torque, voltage, and size and slope of the compensation.
-func (b *bench) withinLimits(t *testing.T, rows []Row, c CompSpec) {
+func (b *bench) withinLimits(t *testing.T, rows []Row, c axis.CompSpec) {
 	t.Helper()
 	law := demoLaw()
-	comp, tau, u := b.column(t, rows, "shaft.comp.friction"), b.column(t, rows, "shaft.ctl.torque"), b.column(t, rows, "drive.voltage")
+	comp, tau, u := b.column(t, rows, "shaft.comp.friction"), b.column(t, rows, "shaft.ctl.effort"), b.column(t, rows, "drive.voltage")
 	v, vd := b.column(t, rows, "shaft.est.velocity"), b.column(t, rows, "shaft.ref.velocity")
 	for i := range rows {
 		top := 1.2*law.Fs + law.Sigma2*max(math.Abs(v[i]), math.Abs(vd[i]))
@@ -70,21 +68,21 @@ func (b *bench) withinLimits(t *testing.T, rows []Row, c CompSpec) {
 // learning kind finds the factor, divided by the scale.
 func TestEveryCompensationImproves(t *testing.T) {
 	for _, factor := range []float64{0.9, 1.1} {
-		rms := func(comp CompSpec) (float64, *bench, []Row) {
+		rms := func(comp axis.CompSpec) (float64, *bench, []Row) {
 			b := newBench(t, benchOptions{seed: 3, comp: comp, ref: slowSine, truth: frictionTimes(factor), fade: 0.5})
 			rows := b.run(t, 6000)
 			b.withinLimits(t, rows, comp)
 			return b.rms(rows[2000:], "shaft.ctl.error"), b, rows
 		}
-		alone, _, _ := rms(compOf(CompNone))
+		alone, _, _ := rms(compOf(axis.CompNone))
 		for _, kind := range everyComp {
 			t.Run(kind.String(), func(t *testing.T) {
 				e, b, rows := rms(compOf(kind))
 				t.Logf("friction × %g: rms error alone %.1f mrad, with %.2f mrad: %.1f times smaller", factor, 1e3*alone, 1e3*e, alone/e)
-				if want := map[CompKind]float64{CompGain: 15, CompLuGre: 15}[kind]; alone < max(5, want)*e {
+				if want := map[axis.CompKind]float64{axis.CompGain: 15, axis.CompLuGre: 15}[kind]; alone < max(5, want)*e {
 					t.Errorf("friction × %g: only %.1f times smaller", factor, alone/e)
 				}
-				if name := map[CompKind]string{CompGain: "shaft.comp.theta", CompLuGre: "shaft.comp.theta0"}[kind]; name != "" {
+				if name := map[axis.CompKind]string{axis.CompGain: "shaft.comp.theta", axis.CompLuGre: "shaft.comp.theta0"}[kind]; name != "" {
 					theta := b.column(t, rows, name)
 					if got := theta[len(theta)-1] * 0.95 / factor; math.Abs(got-1) > 0.03 {
 						t.Errorf("friction × %g: learned %.4f, times the scale %.4f of it", factor, theta[len(theta)-1], got)
@@ -121,13 +119,13 @@ func (b *bench) dwell(t *testing.T, rows []Row) (travel, top float64) {
 // presliding travels, 2·Fs/σ0 = 3.8 mrad.
 func TestOverCompensatedAxisComesToRest(t *testing.T) {
 	moves := reference.Spec{Kind: "trapezoid", Amplitude: 1, Velocity: 3, Accel: 20, Frequency: 0.25}
-	rest := func(comp CompSpec) (travel, top float64) {
+	rest := func(comp axis.CompSpec) (travel, top float64) {
 		b := newBench(t, benchOptions{seed: 3, comp: comp, ref: moves, truth: frictionTimes(0.9), fade: 0.5})
 		rows := b.run(t, 6000)
 		b.withinLimits(t, rows, comp)
 		return b.dwell(t, rows)
 	}
-	never := compOf(CompObserver)
+	never := compOf(axis.CompObserver)
 	never.Resolution = 0
 	hunts, _ := rest(never)
 	for _, kind := range everyComp {
@@ -136,7 +134,7 @@ func TestOverCompensatedAxisComesToRest(t *testing.T) {
 		if travel > 3.8e-3 || top > 8e-3 {
 			t.Errorf("%v: moves by %.3f mrad in a rest, error up to %.2f mrad", kind, 1e3*travel, 1e3*top)
 		}
-		if kind == CompObserver && (hunts < 3.8e-3 || travel > 0.05*hunts) {
+		if kind == axis.CompObserver && (hunts < 3.8e-3 || travel > 0.05*hunts) {
 			t.Errorf("the observer hunts by %.3f mrad without a resolution and moves by %.3f mrad with it", 1e3*hunts, 1e3*travel)
 		}
 	}
@@ -146,7 +144,7 @@ func TestOverCompensatedAxisComesToRest(t *testing.T) {
 func TestDitherFreesAnAxis(t *testing.T) {
 	goal := reference.Spec{Kind: "constant", Offset: 0.06}
 	last := func(d estimator.DitherSpec) float64 {
-		comp := compOf(CompNone)
+		comp := compOf(axis.CompNone)
 		comp.Dither = d
 		b := newBench(t, benchOptions{seed: 3, comp: comp, ref: goal, fade: 0.5})
 		rows := b.run(t, 4000)
@@ -175,139 +173,9 @@ func TestDitherFreesAnAxis(t *testing.T) {
 	}
 }
 
-// mad is a law that gives what it is told.
-type mad struct{ f float64 }
-
-func (m *mad) Reset() {}
-func (m *mad) Compensate(float64, estimator.Motion) (float64, engine.Status) {
-	return m.f, engine.OK
-}
-
-// Whatever a law says, what leaves is finite, limited, and moves by no more than its slew rate.
-func TestCompensatorIsBounded(t *testing.T) {
-	comp := compOf(CompObserver)
-	comp.Limit = 0.02
-	c, err := newCompensator(comp, demoLaw(), 7e-5, control.PID{Kp: 0.25, Kd: 6e-3})
-	if err != nil {
-		t.Fatal(err)
-	}
-	law := &mad{}
-	c.law = law
-	last := 0.0
-	for k := range 400 {
-		law.f = []float64{1e9, -1e9, math.NaN(), math.Inf(1), 1e-3}[k%5]
-		if k > 200 {
-			law.f = 7
-		}
-		f, st := c.step(estimator.Motion{V: 1, Vd: 1, E: 0.1}, 1e-3)
-		if !numeric.Finite(f) || math.Abs(f) > 0.02 || math.Abs(f-last) > 0.01*(1+1e-12) {
-			t.Fatalf("step %d: %g N·m after %g", k, f, last)
-		}
-		if !numeric.Finite(law.f) && st != engine.NonFinite {
-			t.Fatalf("step %d: a law that gives %g went unnoticed", k, law.f)
-		}
-		last = f
-	}
-	if last != 0.02 {
-		t.Errorf("%g N·m at the end, want the limit", last)
-	}
-	c.reset()
-	if f, _ := c.step(estimator.Motion{}, 1e-3); math.Abs(f) > 0.01 {
-		t.Errorf("%g N·m right after a reset", f)
-	}
-}
-
-// The compensation fades in over its ramp, and goes to zero at rest over its rest time.
-func TestCompensationFades(t *testing.T) {
-	comp := CompSpec{Kind: CompObserver, Scale: 0.8, Ramp: 0.1, Resolution: 1e-3, Rest: 0.05}
-	c, err := newCompensator(comp, demoLaw(), 7e-5, control.PID{Kp: 0.25, Kd: 6e-3})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.law = &mad{0.01}
-	run := func(n int, m estimator.Motion) (f float64) {
-		for range n {
-			f, _ = c.step(m, 1e-3)
-		}
-		return f
-	}
-	c.reset()
-	moving, arrived := estimator.Motion{Vd: 1}, estimator.Motion{E: 0.5e-3}
-	near := func(what string, got, want float64) {
-		t.Helper()
-		if math.Abs(got-want) > 1e-12 {
-			t.Errorf("%s: %g N·m, want %g", what, got, want)
-		}
-	}
-	near("half way through the ramp", run(40, moving), 0.004)
-	near("after the ramp", run(1000, moving), 0.008)
-	near("half way to rest", run(25, arrived), 0.004)
-	near("at rest", run(100, arrived), 0)
-	near("pushed by less than the contact gives way", run(100, estimator.Motion{E: 3e-3}), 0)
-	near("pushed further", run(100, estimator.Motion{E: 6e-3}), 0.008)
-	run(100, arrived)
-	near("motion commanded", run(100, moving), 0.008)
-}
-
-// The dither fades in whatever the scale is, also with none of the compensation, and a new scale leaves it alone.
-func TestDitherFadesIn(t *testing.T) {
-	dither := estimator.DitherSpec{Kind: estimator.DitherForce, Amplitude: 0.03, Frequency: 100}
-	peaks := func(scale, later float64) (peaks [4]float64) {
-		pid := control.PID{Kp: 0.25, Kd: 6e-3}
-		c, err := newCompensator(CompSpec{Kind: CompObserver, Scale: scale, Ramp: 0.1, Dither: dither}, demoLaw(), 7e-5, pid)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c.reset()
-		m := estimator.Motion{Vd: 1}
-		for k := range 200 {
-			if k == 150 {
-				c.adopt(later, 0, pid)
-			}
-			c.step(m, 1e-3)
-			peaks[k/50] = max(peaks[k/50], math.Abs(c.shake(m, 0, 1e-3)))
-		}
-		return peaks
-	}
-	want := peaks(0.8, 0.8)
-	if top := 0.03 * math.Sin(0.4*math.Pi); math.Abs(want[2]-top) > 1e-6 || want[0] > 0.51*top || want[3] != want[2] {
-		t.Errorf("peaks in every 50 ms of a ramp of 100 ms: %v N·m, want half and all of %g", want, top)
-	}
-	for _, c := range [][2]float64{{0, 0}, {0, 0.8}, {0.4, 0.8}, {0.8, 0}} {
-		if got := peaks(c[0], c[1]); got != want {
-			t.Errorf("scale %g, then %g: peaks %v N·m, want %v", c[0], c[1], got, want)
-		}
-	}
-}
-
-// Gains that change while the rig runs change what the observers of the adaptive law may feed back, too.
-func TestInjectionFollowsTheGains(t *testing.T) {
-	pid := control.PID{Kp: 0.25, Kd: 6e-3}
-	c, err := newCompensator(CompSpec{Kind: CompLuGre, Scale: 1, Adapt: Adapt{Time: 1, Range: [2]float64{0.5, 2}}}, demoLaw(), 7e-5, pid)
-	if err != nil {
-		t.Fatal(err)
-	}
-	law := c.law.(*estimator.AdaptiveLuGre)
-	for _, share := range []float64{1, 0.1, 0.3} {
-		soft := control.PID{Kp: share * pid.Kp, Kd: share * pid.Kd}
-		c.adopt(1, 0, soft)
-		law.Reset()
-		// at rest the first observer moves by −k·r·h, r = Λe
-		const e = 0.01
-		if _, st := law.Compensate(1e-3, estimator.Motion{E: e}); st == engine.NonFinite {
-			t.Fatal(st)
-		}
-		z, _ := law.Bristles()
-		k := -z / (estimator.SlidingOf(soft.Kp, soft.Kd, 7e-5).Lambda * e * 1e-3)
-		if want := estimator.Injection(demoLaw(), soft.Kp, soft.Kd, 100*demoLaw().Vs); math.Abs(k-want) > 1e-9*want {
-			t.Errorf("gains × %g: injection %g, want %g", share, k, want)
-		}
-	}
-}
-
 // No kind allocates in the tick, and rows of a learning, dithered run are replayed bit for bit.
 func TestEveryCompensationTicksCleanly(t *testing.T) {
-	for _, kind := range append(everyComp, CompNone) {
+	for _, kind := range append(everyComp, axis.CompNone) {
 		comp := compOf(kind)
 		comp.Dither = estimator.DitherSpec{Kind: estimator.DitherKind(1 + int(kind)%3), Velocity: 0.5, Amplitude: 0.05, Frequency: 50}
 		b := newBench(t, benchOptions{seed: 1, comp: comp, ref: slowSine, fade: 0.5})
@@ -317,7 +185,7 @@ func TestEveryCompensationTicksCleanly(t *testing.T) {
 			t.Errorf("%v: %g allocations in a tick", kind, n)
 		}
 	}
-	comp := compOf(CompLuGre)
+	comp := compOf(axis.CompLuGre)
 	comp.Dither = estimator.DitherSpec{Kind: estimator.DitherVelocity, Velocity: 0.5, Frequency: 50}
 	b := newBench(t, benchOptions{seed: 4, comp: comp, ref: slowSine, fade: 0.2})
 	var rows []Row

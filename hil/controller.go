@@ -2,262 +2,164 @@ package hil
 
 import (
 	"fmt"
-	"math"
 	"slices"
-	"strings"
 
 	"hilrig/engine"
-	"hilrig/engine/control"
-	"hilrig/engine/friction"
-	"hilrig/engine/numeric"
-	"hilrig/engine/plant"
-	"hilrig/engine/reference"
 	"hilrig/estimator"
+	"hilrig/hil/axis"
 )
 
 // ControllerSpec is a configured controller: everything in SI, indices into the measured and commanded signals.
 type ControllerSpec struct {
 	Rig       string
-	Axis      string // its name
 	Owners    []Owner
 	Rate      float64 // Hz
 	Meas, Cmd []Channel
-	Position  int      // index of the position in Meas
-	Current   int      // index of the current in Meas; −1: not measured
-	Drive     int      // index of the drive voltage in Cmd
-	Age       int      // index of the samples' age (s) in Meas; −1: none, samples are as old as Delay
-	Delay     float64  // s  age of a sample beyond Age: what every sample takes at least
-	Applied   int      // index of the applied voltage in Meas; −1: the command of the tick before is taken for it
-	Every     float64  // s  from sample to sample; 0: one tick
-	Sources   []Source // how the samples of each measured signal come; nil: all as those of the position
-
-	Motor  plant.Motor    // as the model knows it
-	Law    friction.LuGre // as the model knows it
-	Kalman estimator.KalmanSpec
-	RLS    *estimator.RLSSpec // nil: off
-	Ref    reference.Generator
-	Fade   float64 // s  every start and every change of the reference blends over this time
-	PID    control.PID
-	Comp   CompSpec
-	Guard  GuardSpec
-	Beside *BesideSpec // brush model beside the rig; nil: none
+	Ages      []int // of each measured signal: index of the age (s) of its samples in Meas, −1: none; nil: no device tells ages
+	Axes      []AxisSpec
+	Guard     GuardSpec
+	Beside    *BesideSpec // brush model beside the rig; nil: none
 }
 
-// Source is how the samples of a signal come. Those of one age are of one frame.
-type Source struct {
-	Age   int     // index of their age (s) in Meas
-	Every float64 // s  from sample to sample
+// AxisSpec is an axis and where its signals are.
+type AxisSpec struct {
+	Name string
+	axis.Spec
+	Delay    float64                   // s  age of a sample beyond what its device tells: what every sample takes at least
+	Measured [estimator.Quantities]int // index in Meas, by estimator.Quantity; −1: not measured
+	Command  int                       // index in Cmd; −1: nothing drives it
+	Limits   AxisLimits
 }
 
-// source is that of measured signal i.
-func (s *ControllerSpec) source(i int) Source {
-	if s.Sources != nil {
-		return s.Sources[i]
-	}
-	return Source{s.Age, s.Every}
+// wired is an axis of the controller with its share of the blocks.
+type wired struct {
+	*axis.Axis
+	s          *AxisSpec
+	age        [estimator.Quantities]int // index of the age in Meas; −1: none
+	est, model span
+	in         estimator.Inputs
+	unused     float64 // command of an axis that nothing drives
+	live       span    // in Params.V
 }
 
-// Channels of the estimated and the modelled block, in order, without their owner.
-var (
-	estChannels = []Channel{
-		{Signal: engine.Signal{Name: "est.position", Unit: "rad"}, Role: RolePosition}, {Signal: engine.Signal{Name: "est.velocity", Unit: "rad/s"}, Role: RoleVelocity},
-		{Signal: engine.Signal{Name: "est.current", Unit: "A"}, Role: RoleCurrent}, {Signal: engine.Signal{Name: "est.friction", Unit: "N·m"}, Role: RoleFriction},
-	}
-	rlsChannels = []Channel{
-		{Signal: engine.Signal{Name: "rls.J", Unit: "kg·m²"}, Role: RoleParameter}, {Signal: engine.Signal{Name: "rls.Fv", Unit: "N·m·s/rad"}, Role: RoleParameter},
-		{Signal: engine.Signal{Name: "rls.Fc", Unit: "N·m"}, Role: RoleParameter}, {Signal: engine.Signal{Name: "rls.offset", Unit: "N·m"}, Role: RoleParameter},
-		{Signal: engine.Signal{Name: "rls.J_se", Unit: "kg·m²"}, Role: RoleStdErr}, {Signal: engine.Signal{Name: "rls.Fv_se", Unit: "N·m·s/rad"}, Role: RoleStdErr},
-		{Signal: engine.Signal{Name: "rls.Fc_se", Unit: "N·m"}, Role: RoleStdErr}, {Signal: engine.Signal{Name: "rls.offset_se", Unit: "N·m"}, Role: RoleStdErr},
-		{Signal: engine.Signal{Name: "rls.windows"}, Role: RoleCount}, {Signal: engine.Signal{Name: "rls.cond"}},
-	}
-	modelChannels = []Channel{
-		{Signal: engine.Signal{Name: "ref.position", Unit: "rad"}, Role: RolePosition}, {Signal: engine.Signal{Name: "ref.velocity", Unit: "rad/s"}, Role: RoleVelocity},
-		{Signal: engine.Signal{Name: "ref.acceleration", Unit: "rad/s²"}, Role: RoleAcceleration}, {Signal: engine.Signal{Name: "ctl.error", Unit: "rad"}, Role: RoleError},
-		{Signal: engine.Signal{Name: "ctl.torque", Unit: "N·m"}, Role: RoleCommand}, {Signal: engine.Signal{Name: "comp.friction", Unit: "N·m"}, Role: RoleEffort},
-		{Signal: engine.Signal{Name: "model.friction", Unit: "N·m"}, Role: RoleFriction}, {Signal: engine.Signal{Name: "model.bristle", Unit: "rad"}},
-		{Signal: engine.Signal{Name: "heat"}, Role: RoleHeat},
-	}
-)
+// span is a part of a block.
+type span struct{ from, to int }
 
-// ofAxis are these channels as those of an axis.
-func ofAxis(axis string, channels []Channel) []Channel {
-	out := slices.Clone(channels)
-	for i := range out {
-		out[i].Name, out[i].Owner, out[i].Axis = axis+"."+out[i].Name, axis, axis
+func (s span) of(x []float64) []float64 { return x[s.from:s.to:s.to] }
+
+// roles of the signals of an axis, by the name behind that of the axis.
+var roles = map[string]ChannelRole{
+	"est.position": RolePosition, "est.velocity": RoleVelocity, "est.acceleration": RoleAcceleration, "est.current": RoleCurrent, "est.friction": RoleFriction,
+	"rls.J": RoleParameter, "rls.M": RoleParameter, "rls.Fv": RoleParameter, "rls.Fc": RoleParameter, "rls.offset": RoleParameter,
+	"rls.J_se": RoleStdErr, "rls.M_se": RoleStdErr, "rls.Fv_se": RoleStdErr, "rls.Fc_se": RoleStdErr, "rls.offset_se": RoleStdErr, "rls.windows": RoleCount,
+	"ref.position": RolePosition, "ref.velocity": RoleVelocity, "ref.acceleration": RoleAcceleration, "ref.effort": RoleEffort,
+	"ctl.error": RoleError, "ctl.effort": RoleCommand, "comp.friction": RoleEffort, "model.friction": RoleFriction, "heat": RoleHeat,
+}
+
+// ofAxis are these signals as channels of an axis.
+func ofAxis(name string, signals []engine.Signal) []Channel {
+	out := make([]Channel, len(signals))
+	for i, s := range signals {
+		out[i] = Channel{Signal: engine.Signal{Name: name + "." + s.Name, Unit: s.Unit}, Owner: name, Axis: name, Role: roles[s.Name]}
 	}
 	return out
 }
 
-const (
-	ePos = iota
-	eVel
-	eCur
-	eFric
-	eRLS  // four values, then their four standard errors
-	eWin  = eRLS + 8
-	eCond = eWin + 1
-)
-
-const (
-	mRef = iota // position, velocity, acceleration
-	mErr = iota + 2
-	mTau
-	mComp
-	mFric
-	mBristle
-	mHeat
-	mLearned // factors of a learning compensation, then the signals of a brush
-)
-
-// ParamsOf are the names of the parameters of an axis that may change while it runs, in the order of Params.V: shaft.control.kp …
-func ParamsOf(axis string) []string {
-	names := slices.Clone(paramNames)
-	for i := range names {
-		names[i] = axis + "." + names[i]
-	}
-	return names
-}
-
-var paramNames = []string{"control.kp", "control.ki", "control.kd", "compensation.scale", "compensation.gain", "reference.scale", "reference.offset"}
-
-const (
-	pKp = iota
-	pKi
-	pKd
-	pScale
-	pGain
-	pRefScale
-	pRefOffset
-)
-
-// CheckParam refuses a value that makes no sense for a parameter of an axis.
-func CheckParam(name string, v float64) error {
-	lo, hi, unit := 0.0, math.Inf(1), ""
-	switch _, of, _ := strings.Cut(name, "."); of {
-	case "control.kp":
-		unit = "N·m/rad"
-	case "control.ki":
-		unit = "N·m/(rad·s)"
-	case "control.kd":
-		unit = "N·m·s/rad"
-	case "compensation.scale":
-		hi = 1
-	case "compensation.gain":
-		unit = "1/s"
-	case "reference.scale":
-		hi = 10
-	case "reference.offset":
-		lo, unit = math.Inf(-1), "rad"
-	}
-	if !numeric.Finite(v) || v < lo || v > hi {
-		return fmt.Errorf("%s: %g %s, want a number from %g to %g", name, v, unit, lo, hi)
-	}
-	return nil
-}
-
-// Controller is the role that runs a rig: estimate, reference, friction-compensated control, guard.
+// Controller is the role that runs a rig: estimate, reference and friction-compensated control of each axis, and the guard of all.
 type Controller struct {
 	s      ControllerSpec
-	dt     float64
 	schema Schema
 	guard  *Guard
-	signs  *signs
-	stall  *stall
-	stuck  reason // what it found in the newest sample
-	est    *estimator.Axis
-	ages   [3]int     // of position, current and applied voltage: index of the age in Meas; −1: none
-	taken  [2]float64 // position and current that the filter took last
-	came   bool       // … a position in this tick
-	ref    motion
-	pid    control.Loop
-	comp   *compensator
-	model  *estimator.Observer // LuGre driven by the estimated motion: the open-loop model beside the rig
-	brush  *beside             // nil: none
-	shown  int                 // where its signals begin in the model block
-	busy   int32               // ns  the tick before
-	p      Params
-	learns estimator.Learning // the compensation, if it learns
-	asked  float64            // N·m  torque of the tick before
-	held   bool               // … did not reach the shaft as asked
-
-	age      float64 // s    of the newest position that was taken
-	residual float64 // N·m  slow mean of estimated minus modelled friction
-	before   Mode
-	upd      uint64 // RLS windows
+	axes   []wired
+	states []axis.State
+	brush  *beside // nil: none
+	shown  int     // where its signals begin in the model block
+	busy   int32   // ns  the tick before
+	names  []string
+	live   []axis.Param
+	before Mode
 }
 
 // NewController checks the specification and builds a controller in its initial state.
 func NewController(s ControllerSpec) (*Controller, error) {
-	if s.Every == 0 {
-		s.Every = 1 / s.Rate
-	}
-	est, err := s.axis()
-	if err != nil {
-		return nil, fmt.Errorf("estimator: %w", err)
-	}
-	c := &Controller{s: s, dt: 1 / s.Rate, est: est, ages: [3]int{-1, -1, -1}}
-	for k, i := range [3]int{s.Position, s.Current, s.Applied} {
-		if i >= 0 {
-			c.ages[k] = s.source(i).Age
+	c := &Controller{s: s, axes: make([]wired, len(s.Axes)), states: make([]axis.State, len(s.Axes))}
+	schema := Schema{Rig: s.Rig, Rate: s.Rate, Owners: s.Owners, Meas: s.Meas, Cmd: s.Cmd}
+	for i := range s.Axes {
+		spec, w := &s.Axes[i], &c.axes[i]
+		spec.Tick = 1 / s.Rate
+		a, err := axis.New(spec.Spec)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", spec.Name, err)
 		}
+		w.Axis, w.s = a, spec
+		for q, at := range spec.Measured {
+			if w.age[q] = -1; at >= 0 && s.Ages != nil {
+				w.age[q] = s.Ages[at]
+			}
+		}
+		w.est.from, w.model.from, w.live.from = len(schema.Est), len(schema.Model), len(c.live)
+		schema.Est = append(schema.Est, ofAxis(spec.Name, a.Estimated())...)
+		schema.Model = append(schema.Model, ofAxis(spec.Name, a.Modelled())...)
+		for _, p := range spec.Live() {
+			p.Name = spec.Name + "." + p.Name
+			c.live, c.names = append(c.live, p), append(c.names, p.Name)
+		}
+		w.est.to, w.model.to, w.live.to = len(schema.Est), len(schema.Model), len(c.live)
 	}
-	if c.comp, err = newCompensator(s.Comp, s.Law, s.Motor.J, s.PID); err != nil {
-		return nil, fmt.Errorf("compensation: %w", err)
+	if len(c.live) > MaxParams {
+		return nil, fmt.Errorf("%d parameters that may change while running, there is room for %d", len(c.live), MaxParams)
 	}
-	c.learns, _ = c.comp.law.(estimator.Learning)
-	estimated, model := estChannels, slices.Concat(modelChannels, c.comp.channels())
-	if est.RLS() != nil {
-		estimated = slices.Concat(estChannels, rlsChannels)
-	}
-	estimated, model = ofAxis(s.Axis, estimated), ofAxis(s.Axis, model)
-	if c.brush, err = newBeside(s.Beside, c.dt); err != nil {
+	var err error
+	if c.brush, err = newBeside(s.Beside, 1/s.Rate); err != nil {
 		return nil, fmt.Errorf("brush: %w", err)
 	}
-	c.shown = len(model)
-	model = append(model, c.brush.channels(s.Beside)...)
-	c.schema = Schema{Rig: s.Rig, Rate: s.Rate, Owners: s.Owners, Meas: s.Meas, Est: estimated, Model: model, Cmd: s.Cmd}
-	g := s.Guard
-	for i := range s.Sources {
-		g.Ages = append(g.Ages, s.Sources[i].Age)
-	}
-	g.Dt, g.CmdAt, g.Current, g.MaxResidual = c.dt, len(s.Meas)+len(estimated)+len(model), s.Current, unexplained*s.Law.Fs
-	c.guard = NewGuard(g)
-	c.signs = newSigns(s)
-	c.stall = newStall(s.Motor.J, s.Law, est.PositionNoise())
-	if n := c.schema.Len(); n > MaxSignals {
+	c.shown = len(schema.Model)
+	schema.Model = append(schema.Model, c.brush.channels(s.Beside)...)
+	c.schema = schema
+	if n := schema.Len(); n > MaxSignals {
 		return nil, fmt.Errorf("%d signals, a row holds %d: declare fewer measurements%s", n, MaxSignals, c.brush.instead())
 	}
-	c.ref = motion{gen: s.Ref, fade: s.Fade}
-	c.pid = control.Loop{PID: s.PID}
-	if c.model, err = estimator.NewObserver(estimator.ObserverSpec{Law: s.Law}); err != nil {
-		return nil, fmt.Errorf("friction: %w", err)
-	}
-	c.p = s.Params()
-	c.adopt()
+	c.guard = NewGuard(c.watched())
 	return c, nil
 }
 
+// watched is what the guard has to know of the axes.
+func (c *Controller) watched() GuardSpec {
+	g := c.s.Guard
+	g.Dt, g.Ages, g.CmdAt = 1/c.s.Rate, c.s.Ages, len(c.s.Meas)+len(c.schema.Est)+len(c.schema.Model)
+	g.Axes = nil
+	for i := range c.axes {
+		w := &c.axes[i]
+		name := func(b Block, r ChannelRole) uint16 { return uint16(c.schema.Find(b, w.s.Name, r) + 1) }
+		g.Axes = append(g.Axes, AxisGuard{AxisLimits: w.s.Limits, MaxResidual: w.Unexplained(), Measured: w.s.Measured,
+			Speed: name(Estimated, RoleVelocity), Error: name(Modelled, RoleError), Residual: name(Estimated, RoleFriction), Heat: name(Modelled, RoleHeat)})
+		if w.s.Command >= 0 {
+			g.Cmd = slices.Clone(g.Cmd)
+			g.Cmd[w.s.Command].Drives, g.Cmd[w.s.Command].Hold = true, w.s.Drive.Info().Hold
+		}
+	}
+	return g
+}
+
+// Live are the parameters that may change while it runs, in the order of Params.V: shaft.control.kp …
+func (c *Controller) Live() []axis.Param { return slices.Clone(c.live) }
+
 // Params is the configured parameter block, generation 0.
-func (s *ControllerSpec) Params() (p Params) {
-	p.V[pKp], p.V[pKi], p.V[pKd] = s.PID.Kp, s.PID.Ki, s.PID.Kd
-	p.V[pScale], p.V[pGain] = s.Comp.Scale, s.Comp.Gain
-	p.V[pRefScale] = 1
+func (c *Controller) Params() (p Params) {
+	for i, l := range c.live {
+		p.V[i] = l.Start
+	}
 	return p
 }
 
 func (c *Controller) Schema() Schema { return c.schema }
 
-// Adopt takes a new parameter block at the edge of a tick. Gains act at once; reference and compensation move there
-// smoothly.
+// Adopt takes a new parameter block at the edge of a tick.
 func (c *Controller) Adopt(p *Params) {
-	c.p = *p
-	c.adopt()
-}
-
-func (c *Controller) adopt() {
-	c.pid.Kp, c.pid.Ki, c.pid.Kd = c.p.V[pKp], c.p.V[pKi], c.p.V[pKd]
-	c.comp.adopt(c.p.V[pScale], c.p.V[pGain], c.pid.PID)
-	c.ref.wantScale, c.ref.wantOffset = c.p.V[pRefScale], c.p.V[pRefOffset]
+	for i := range c.axes {
+		w := &c.axes[i]
+		w.Axis.Adopt(w.live.of(p.V[:]))
+	}
 }
 
 // Decide estimates the state and lets the guard settle the mode of this tick: it refuses READY without a sound estimate.
@@ -266,126 +168,124 @@ func (c *Controller) Decide(r *Row, b *Blocks) {
 	c.estimate(r, b)
 	c.guard.Decide(r, b.Meas)
 	if r.Mode == SelfTest && (c.before == Trip || c.before == Estop) { // a reset
-		c.est.Reset()
+		for i := range c.axes {
+			c.axes[i].Reset()
+		}
 	}
 }
 
-const (
-	longestGap = 20 // ticks of time that reference and model make up for at once after a stop of the host
-	tooOld     = 5  // sampling periods of age beyond which the last command stands: a prediction that far is a guess
-)
+// estimate runs that of every axis.
+func (c *Controller) estimate(r *Row, b *Blocks) {
+	c.guard.refused = Fresh{}
+	for i := range c.axes {
+		c.sense(&c.axes[i], r, b)
+	}
+	if c.guard.refused != (Fresh{}) {
+		r.Flags |= FlagRefused
+	}
+}
 
-// Compute advances reference and model, and forms the wanted command.
-func (c *Controller) Compute(r *Row, b *Blocks) {
-	x := b.Est
-
-	// start, pause and end of the motion
-	on := r.Mode.Energised()
-	if r.Mode != c.before {
-		switch {
-		case r.Mode == Run && c.before != Hold:
-			c.ref.start(x[ePos], false)
-			c.pid.Reset()
-			c.comp.reset()
-			c.asked, c.held = 0, false
-		case r.Mode == Run && c.ref.paused:
-			c.ref.start(x[ePos], true)
-		case r.Mode == Hold && (r.Cause == CauseCommand || r.Cause == CauseLateTicks):
-			c.ref.pause(x[ePos]) // the HOLD for a sick sensor is short: the reference runs on, and so does the axis
+// sense gives an axis its samples, without what the declaration calls impossible. b.Cmd still holds the command of the tick before.
+func (c *Controller) sense(w *wired, r *Row, b *Blocks) {
+	samples := [estimator.Quantities]*estimator.Sample{estimator.Position: &w.in.Position, estimator.Current: &w.in.Current, estimator.Velocity: &w.in.Velocity,
+		estimator.Effort: &w.in.Effort, estimator.Voltage: &w.in.Voltage}
+	for q, at := range w.s.Measured {
+		if at < 0 {
+			continue
 		}
-		c.before = r.Mode
+		s := samples[q]
+		came := IsFresh(&r.Fresh, at)
+		*s = estimator.Sample{Value: b.Meas[at], Age: w.s.Delay, Fresh: came && !c.guard.outside(at, b.Meas[at])}
+		if age := w.age[q]; age >= 0 {
+			s.Age += b.Meas[age]
+		}
+		if came != s.Fresh {
+			r.Flags |= FlagRefused
+		}
+		if came && !estimator.Timed(s.Age) {
+			SetFresh(&c.guard.refused, at)
+		}
 	}
-	pos, vel, acc := x[ePos], 0.0, 0.0
-	if on {
-		pos, vel, acc = c.ref.step(c.dt * float64(1+min(r.Skip, longestGap)))
+	w.in.Driven = c.before.Energised()
+	if w.s.Command >= 0 {
+		w.in.Command = b.Cmd[w.s.Command]
 	}
-	b.Model[mRef], b.Model[mRef+1], b.Model[mRef+2] = pos, vel, acc
-	e := pos - x[ePos]
-	b.Model[mErr] = e
-
-	// the model beside the rig: LuGre under the estimated motion
-	dt := c.dt * float64(1+min(r.Skip, longestGap))
-	var st engine.Status
-	if b.Model[mFric], st = c.model.Step(dt, x[eVel]*dt, 0); st == engine.NonFinite {
+	if w.Estimate(r.T, r.Skip, &w.in, w.est.of(b.Est)) == engine.NonFinite {
 		r.Flags |= FlagEstimator
 	}
-	b.Model[mBristle] = c.model.Bristle()
-	c.explain(r, x[eFric]-b.Model[mFric], dt)
-
-	// feedback, inertia, friction
-	tau, fric := 0.0, 0.0
-	if on {
-		tau = c.pid.Step(e, vel-x[eVel], c.dt)
-		if c.s.Comp.Inertia {
-			tau += c.s.Motor.J * acc
+	o := w.Outcome()
+	for q, refused := range o.Refused {
+		if refused {
+			SetFresh(&c.guard.refused, w.s.Measured[q])
 		}
-		m := estimator.Motion{V: x[eVel], E: -e, Vd: vel, Ad: acc, U: c.asked, Held: c.held || r.Skip > 0 || c.stale()}
-		if fric, st = c.comp.step(m, dt); st == engine.NonFinite {
+	}
+	if o.Jumped {
+		r.Flags |= FlagJump
+	}
+	if w.Unexcited() {
+		r.Flags |= FlagUnexcited
+	}
+}
+
+// Compute advances reference and model of each axis, and forms the wanted commands.
+func (c *Controller) Compute(r *Row, b *Blocks) {
+	k := axis.Tick{On: r.Mode.Energised(), Skip: r.Skip}
+	for i := range c.axes {
+		w := &c.axes[i]
+		x := w.est.of(b.Est)
+		if r.Mode != c.before {
+			switch {
+			case r.Mode == Run && c.before != Hold:
+				w.Start(x)
+			case r.Mode == Run:
+				w.Resume(x)
+			case r.Mode == Hold && (r.Cause == CauseCommand || r.Cause == CauseLateTicks):
+				w.Pause(x) // the HOLD for a sick sensor is short: the reference runs on, and so does the axis
+			}
+		}
+		u := &w.unused
+		if w.s.Command >= 0 {
+			u = &b.Cmd[w.s.Command]
+		}
+		if w.Compute(k, x, w.model.of(b.Model), u) == engine.NonFinite {
 			r.Flags |= FlagEstimator
 		}
-		tau += fric
-		tau += c.comp.shake(m, tau, dt)
-		c.held = false
-		if lim := c.s.PID.Limit; lim > 0 && math.Abs(tau) > lim {
-			tau, c.held = math.Copysign(lim, tau), true
-		}
-		c.asked = tau
 	}
-	b.Model[mTau], b.Model[mComp] = tau, fric
-	if c.learns != nil {
-		c.learns.Thetas(b.Model[mLearned:])
-	}
-	switch {
-	case !on:
-		b.Cmd[c.s.Drive] = 0
-	case !c.stale():
-		b.Cmd[c.s.Drive] = c.s.Motor.Voltage(tau, vel)
-	}
+	c.before = r.Mode
 }
 
-// current is the measured one; 0 where none is.
-func (c *Controller) current(b *Blocks) float64 {
-	if c.s.Current < 0 {
-		return 0
-	}
-	return b.Meas[c.s.Current]
-}
-
-// stale tells whether the newest sample is too old to act on.
-func (c *Controller) stale() bool { return !(c.age <= tooOld*c.s.Every) }
-
-// unexplained times break-away for half a second is no friction.
-const unexplained = 10
-
-// explain keeps the slow mean of the torque that the model cannot explain, while energised.
-func (c *Controller) explain(r *Row, residual, dt float64) {
-	const tau = 0.5 // s
-	if !r.Mode.Energised() {
-		c.residual = 0
-	} else {
-		c.residual += (residual - c.residual) * -math.Expm1(-dt/tau)
-	}
-	if !numeric.Finite(residual) {
-		r.Flags |= FlagDiverged
-	}
-}
-
-// Guard has the last word on the command.
+// Guard has the last word on the commands.
 func (c *Controller) Guard(r *Row, b *Blocks) {
-	m := Motion{Speed: b.Est[eVel], Error: b.Model[mErr], Current: c.current(b), Heating: c.taken[1], Residual: c.residual, Unsound: !c.est.Sound(), Noise: c.noise(), Stuck: c.stuck}
-	m.Signs, m.Hint = c.signs.step(r, c.came, b.Meas, c.taken, c.guard.last)
-	if r.Flags&FlagJump != 0 {
-		m.Jump = reason{CauseJump, uint16(c.s.Position + 1), 0, 0}
+	k := axis.Tick{On: r.Mode.Energised(), Skip: r.Skip}
+	doubtful := r.Flags&(FlagStale|FlagRange) != 0
+	for i := range c.axes {
+		w, sent := &c.axes[i], 0.0
+		if w.s.Command >= 0 {
+			sent = c.guard.last[w.s.Command]
+		}
+		c.states[i] = w.Watch(k, doubtful, &w.in, sent, w.est.of(b.Est), w.model.of(b.Model))
 	}
-	c.guard.Watch(r, m)
+	c.guard.Watch(r, c.states, b.Meas)
 	c.guard.Limit(r, b.Cmd)
-	c.held = c.held || r.Flags&(FlagClamped|FlagSlewed) != 0
-	b.Model[mHeat] = c.guard.Heat()
+	for i := range c.axes {
+		w := &c.axes[i]
+		if r.Flags&(FlagClamped|FlagSlewed) != 0 {
+			w.Cut()
+		}
+		if at := w.Heat(); at >= 0 {
+			w.model.of(b.Model)[at] = c.guard.Heat(i)
+		}
+	}
 }
 
 // After runs the brush beside the rig when the command has left: nothing that it does delays or changes one.
 func (c *Controller) After(r *Row, b *Blocks) {
-	c.brush.step(r, c.busy, b.Est, c.current(b), b.Model[c.shown:])
+	w := &c.axes[0]
+	current := 0.0
+	if at := w.s.Measured[estimator.Current]; at >= 0 {
+		current = b.Meas[at]
+	}
+	c.brush.step(r, c.busy, w.est.of(b.Est), current, b.Model[c.shown:])
 }
 
 // Follows tells whether there is anything to do after the command.

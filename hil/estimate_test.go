@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"hilrig/engine"
+	"hilrig/estimator"
 )
 
 // sampledBy is a controller fed by hand: position, current and the age of both.
@@ -19,7 +20,7 @@ func newSampledBy(t *testing.T) *sampledBy {
 	s := b.controller.s
 	s.Meas = append(s.Meas[:2:2], Of("drive", engine.Signal{Name: "age", Unit: "s"})...)
 	s.Guard.Meas = append(s.Guard.Meas[:2:2], MeasLimit{Age: true})
-	s.Age = 2
+	s.Ages = []int{2, 2, 2}
 	c, err := NewController(s)
 	if err != nil {
 		t.Fatal(err)
@@ -29,6 +30,9 @@ func newSampledBy(t *testing.T) *sampledBy {
 	p.r.T = 5e9
 	return p
 }
+
+// came tells whether a position was taken.
+func (p *sampledBy) came() bool { return p.axes[0].Outcome().Taken[estimator.Position] }
 
 // tick is a millisecond later: which of position (1) and current (2) are new, the position (rad), the age of the samples (s).
 func (p *sampledBy) tick(fresh uint64, theta, age float64) {
@@ -47,28 +51,28 @@ func TestUseOfSamples(t *testing.T) {
 	for range 200 {
 		p.tick(3, 0.5, 0)
 	}
-	if p.stale() || !p.came || p.r.Flags&FlagRefused != 0 || p.r.Flags&FlagUnexcited == 0 {
-		t.Fatalf("at rest: age %g, came %v, flags %b", p.age, p.came, p.r.Flags)
+	if !p.came() || p.r.Flags&FlagRefused != 0 || p.r.Flags&FlagUnexcited == 0 {
+		t.Fatalf("at rest: age %g, came %v, flags %b", p.axes[0].Age(), p.came(), p.r.Flags)
 	}
 	for n := 1; n <= 8; n++ {
 		p.tick(2, 0.5, 0)
-		if want := float64(n) * 1e-3; math.Abs(p.age-want) > 1e-9 || p.stale() != (n > 5) || p.came {
-			t.Errorf("%d currents alone: age %g s, came %v", n, p.age, p.came)
+		if want := float64(n) * 1e-3; math.Abs(p.axes[0].Age()-want) > 1e-9 || p.came() {
+			t.Errorf("%d currents alone: age %g s, came %v", n, p.axes[0].Age(), p.came())
 		}
 	}
 	p.tick(1, 0.5, 0)
-	if p.age != 0 || !p.came {
-		t.Errorf("a position alone: age %g s, came %v", p.age, p.came)
+	if p.axes[0].Age() != 0 || !p.came() {
+		t.Errorf("a position alone: age %g s, came %v", p.axes[0].Age(), p.came())
 	}
 	p.tick(0, 0.5, 1e-3)
-	if p.came || math.Abs(p.age-1e-3) > 1e-12 {
-		t.Errorf("no sample: came %v, age %g s", p.came, p.age)
+	if p.came() || math.Abs(p.axes[0].Age()-1e-3) > 1e-12 {
+		t.Errorf("no sample: came %v, age %g s", p.came(), p.axes[0].Age())
 	}
 	p.tick(3, 0.5, 0)
 	for _, theta := range []float64{101, 3} { // out of range, out of reach
 		p.tick(3, theta, 0)
-		if p.r.Flags&FlagRefused == 0 || p.came {
-			t.Errorf("%g rad: flags %b, came %v", theta, p.r.Flags, p.came)
+		if p.r.Flags&FlagRefused == 0 || p.came() {
+			t.Errorf("%g rad: flags %b, came %v", theta, p.r.Flags, p.came())
 		}
 		for range 20 {
 			p.tick(3, 0.5, 0)
@@ -90,20 +94,18 @@ func TestCarriedToNow(t *testing.T) {
 		const omega = 3.0
 		theta := 0.0
 		for n := range 400 {
-			p.k.Cmd[0] = p.s.Motor.K * omega
+			p.k.Cmd[0] = p.s.Axes[0].Motor.K * omega
 			theta = omega * 1e-3 * float64(n)
 			p.tick(3, theta, c.age)
 		}
-		var x [4]float64
-		p.est.State(x[:])
-		moved := p.k.Est[ePos] - x[0]
+		moved := p.k.Est[estimator.XPos] - theta
 		if c.carried && math.Abs(moved-omega*c.age) > 0.1*omega*c.age || !c.carried && moved != 0 {
-			t.Errorf("samples %g s old: carried by %g rad, at %g rad/s", c.age, moved, x[1])
+			t.Errorf("samples %g s old: carried by %g rad", c.age, moved)
 		}
 	}
 	p := newSampledBy(t) // nothing yet: nothing to carry
 	p.tick(0, 0, 1e-3)
-	if p.k.Est[ePos] != 0 || p.k.Est[eVel] != 0 {
+	if p.k.Est[estimator.XPos] != 0 || p.k.Est[estimator.XVel] != 0 {
 		t.Errorf("before the first sample: %v", p.k.Est[:4])
 	}
 }
@@ -115,9 +117,11 @@ func TestVoltageOfASlowFrame(t *testing.T) {
 	s := b.controller.s
 	s.Meas = append(s.Meas[:2:2], Of("drive", engine.Signal{Name: "motor.voltage", Unit: "V"}, engine.Signal{Name: "slow.age", Unit: "s"}, engine.Signal{Name: "fast.age", Unit: "s"})...)
 	s.Guard.Meas = append(s.Guard.Meas[:2:2], MeasLimit{}, MeasLimit{Age: true}, MeasLimit{Age: true})
-	s.Age, s.Applied, s.Every, s.RLS = 3, 2, 5e-3, nil
-	slow, fast := Source{3, 5e-3}, Source{4, 1e-3}
-	s.Sources = []Source{slow, fast, slow, slow, fast}
+	s.Ages = []int{3, 4, 3, 3, 4}
+	a := s.Axes[0]
+	a.Measured[estimator.Voltage], a.Every, a.Sampling.RLS = 2, 5e-3, nil
+	a.Sampling.Groups = []estimator.Group{{Every: 5e-3, Of: []estimator.Quantity{estimator.Position, estimator.Voltage}}, {Every: 1e-3, Of: []estimator.Quantity{estimator.Current}}}
+	s.Axes = []AxisSpec{a}
 	c, err := NewController(s)
 	if err != nil {
 		t.Fatal(err)
@@ -130,7 +134,7 @@ func TestVoltageOfASlowFrame(t *testing.T) {
 	for n := range 2000 {
 		now := float64(n) * 1e-3
 		r.T, r.Fresh, r.Flags = r.T+1e6, Fresh{}, 0
-		k.Cmd[0] = c.s.Motor.K * omega
+		k.Cmd[0] = c.s.Axes[0].Motor.K * omega
 		if n%5 == 0 {
 			SetFresh(&r.Fresh, 0)
 			SetFresh(&r.Fresh, 2)
@@ -144,8 +148,8 @@ func TestVoltageOfASlowFrame(t *testing.T) {
 		if n < 100 {
 			continue
 		}
-		if r.Flags&(FlagRefused|FlagJump|FlagEstimator) != 0 || !c.est.Sound() || c.age > 6e-3 || math.Abs(k.Est[ePos]-omega*now) > 1e-3 || math.Abs(k.Est[eVel]-omega) > 0.5 {
-			t.Fatalf("tick %d: flags %b, sound %v, age %g s, at %g rad, want %g, %g rad/s", n, r.Flags, c.est.Sound(), c.age, k.Est[ePos], omega*now, k.Est[eVel])
+		if r.Flags&(FlagRefused|FlagJump|FlagEstimator) != 0 || r.Flags&FlagDiverged != 0 || c.axes[0].Age() > 6e-3 || math.Abs(k.Est[estimator.XPos]-omega*now) > 1e-3 || math.Abs(k.Est[estimator.XVel]-omega) > 0.5 {
+			t.Fatalf("tick %d: flags %b, age %g s, at %g rad, want %g, %g rad/s", n, r.Flags, c.axes[0].Age(), k.Est[estimator.XPos], omega*now, k.Est[estimator.XVel])
 		}
 	}
 }

@@ -3,6 +3,7 @@ package hil
 import (
 	"flag"
 	"fmt"
+	"hilrig/hil/axis"
 	"image/color"
 	"os"
 	"testing"
@@ -21,7 +22,7 @@ func TestFigureCompensation(t *testing.T) {
 	if !*figures {
 		t.Skip("draws only with -figures (make figures)")
 	}
-	trace := func(comp CompSpec) (pos, err plotter.XYs, ref plotter.XYs, rms float64) {
+	trace := func(comp axis.CompSpec) (pos, err plotter.XYs, ref plotter.XYs, rms float64) {
 		b := newBench(t, benchOptions{seed: 3, comp: comp, ref: slowSine, fade: 0.5})
 		rows := b.run(t, 10000)
 		s := b.controller.Schema()
@@ -35,7 +36,7 @@ func TestFigureCompensation(t *testing.T) {
 		}
 		return pos, err, ref, b.rms(rows[2000:], "shaft.ctl.error")
 	}
-	posOff, errOff, ref, rmsOff := trace(CompSpec{Inertia: true})
+	posOff, errOff, ref, rmsOff := trace(axis.CompSpec{Inertia: true})
 	posOn, errOn, _, rmsOn := trace(observer)
 
 	red, blue, grey := color.RGBA{200, 60, 40, 255}, color.RGBA{30, 90, 180, 255}, color.RGBA{120, 120, 120, 255}

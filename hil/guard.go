@@ -3,16 +3,18 @@ package hil
 import (
 	"math"
 	"math/bits"
+	"slices"
 
 	"hilrig/engine/numeric"
 	"hilrig/estimator"
+	"hilrig/hil/axis"
 )
 
 // GuardSpec is what the guard watches. Lengths follow the schema: Meas the measured signals, Cmd the commands. A limit holds on
 // both sides and its edge is still good.
 type GuardSpec struct {
 	GuardLimits
-	AxisLimits
+	Axes []AxisGuard
 
 	Dt    float64 // s
 	Meas  []MeasLimit
@@ -21,12 +23,17 @@ type GuardSpec struct {
 	CmdAt int     // index of the first command in Row.X
 	Beat  float64 // s  silence of the supervisor that is tolerated
 
-	MaxResidual float64 // N·m    slow mean of the torque that the model leaves unexplained; 0: none
-	Current     int     // index of the measured current in Meas; −1: none
-
 	Overrun      OverrunPolicy
 	OverrunMax   int   // misses tolerated in a window of 100 ticks (hold, trip)
 	OverrunLimit int64 // ns  a single miss longer than this trips; 0: none
+}
+
+// AxisGuard is what the guard watches of an axis.
+type AxisGuard struct {
+	AxisLimits
+	MaxResidual                  float64                   // N·m  slow mean of the effort that the model leaves unexplained; 0: none
+	Measured                     [estimator.Quantities]int // index in Meas, by estimator.Quantity; −1: not measured
+	Speed, Error, Residual, Heat uint16                    // where these stand in Row.X, plus 1; 0: nowhere
 }
 
 // GuardLimits is the section of what the guard does for the whole rig.
@@ -60,6 +67,8 @@ type CmdLimit struct {
 	Slew   float64 // units per second; 0: none
 	Safe   float64
 	Enable bool // the drive's enable line: 1 in RUN and HOLD, else 0
+	Drives bool // an axis
+	Hold   axis.Hold
 }
 
 // OverrunPolicy says what missed deadlines mean.
@@ -85,6 +94,7 @@ const (
 	DryRunOnly           // nothing may be armed in a dry run
 	NotAllowed           // started without --arm
 	Unwatched            // a signal that must be watched is not
+	NoDrive              // there is nothing to energise
 )
 
 // RefusalText explains a refusal.
@@ -100,6 +110,8 @@ func RefusalText(r Refusal, q Request, m Mode) string {
 		return "this is a dry run: nothing is sent to the device; start with --arm to drive it"
 	case NotAllowed:
 		return "the daemon was started without --arm: it may not drive this rig"
+	case NoDrive:
+		return "no axis of this rig has a drive: it measures and records as it is, there is nothing to arm"
 	case Unwatched:
 		return "the file switches off the watch over a signal that driving needs (stale: 0): give it a time, or leave stale out"
 	}
@@ -129,16 +141,22 @@ type Guard struct {
 	now       Cause     // what is wrong in this tick, CauseNone if nothing
 	motion    reason    // what Watch found wrong in the tick before
 	last      []float64 // commands of the tick before
-	heat      float64   // i²t budget used, 0…1
-	cooling   bool      // the budget was used up; it must fall below one half before a reset
+	budgets   []budget  // of each axis
+	held      []float64 // commands when HOLD began
 	misses    [2]uint64 // bits: was the tick late, newest first
 	energised float64   // s   time since RUN was entered from a de-energised mode
 	refused   Fresh     // new samples that count as none
 }
 
+// budget is the i²t budget of an axis.
+type budget struct {
+	heat    float64 // used, 0…1
+	cooling bool    // it was used up, and must fall below one half before a reset
+}
+
 // NewGuard checks lengths once; the tick trusts them.
 func NewGuard(s GuardSpec) *Guard {
-	g := &Guard{s: s, why: reason{cause: CauseStart}, age: make([]int, len(s.Meas)), sampled: make([]int64, len(s.Meas)), seen: make([]bool, len(s.Meas)), last: make([]float64, len(s.Cmd))}
+	g := &Guard{s: s, why: reason{cause: CauseStart}, age: make([]int, len(s.Meas)), sampled: make([]int64, len(s.Meas)), seen: make([]bool, len(s.Meas)), last: make([]float64, len(s.Cmd)), held: make([]float64, len(s.Cmd)), budgets: make([]budget, len(s.Axes))}
 	for i, at := len(s.Meas)-1, -1; i >= 0; i-- { // the age of a device stands behind its signals
 		if s.Meas[i].Age {
 			at = i
@@ -157,8 +175,8 @@ func NewGuard(s GuardSpec) *Guard {
 // Mode is the present mode.
 func (g *Guard) Mode() Mode { return g.mode }
 
-// Heat is the used share of the i²t budget.
-func (g *Guard) Heat() float64 { return g.heat }
+// Heat is the used share of the i²t budget of an axis.
+func (g *Guard) Heat(axis int) float64 { return g.budgets[axis].heat }
 
 // Decide settles the mode of this tick from the state of the sensors, the flags raised outside and the request in
 // r.Req. It writes mode, cause, result and flag bits.
@@ -231,6 +249,7 @@ func (g *Guard) move(on trigger, why reason) bool {
 	}
 	if to == Hold {
 		g.byFault, g.sick = on == onSick, 0
+		copy(g.held, g.last)
 	}
 	if to == SelfTest {
 		g.healthy = 0
@@ -267,7 +286,7 @@ func (g *Guard) sensors(r *Row, meas []float64) (sick, fault reason) {
 			if at := g.age[i]; at >= 0 {
 				late = meas[at]
 			}
-			if math.Abs(late) < estimator.Oldest { // a sample without a time is none
+			if estimator.Timed(late) { // a sample without a time is none
 				g.sampled[i], g.seen[i] = r.T-int64(max(0, late)*1e9), true
 			}
 		}
@@ -354,8 +373,10 @@ func (g *Guard) faults(r *Row, meas []float64) reason {
 			g.move(onHold, why)
 		}
 	}
-	if g.cooling {
-		return reason{CauseThermal, 0, g.heat, 0.5}
+	for i := range g.budgets {
+		if b := &g.budgets[i]; b.cooling {
+			return reason{CauseThermal, g.s.Axes[i].Heat, b.heat, 0.5}
+		}
 	}
 	return reason{}
 }
@@ -377,6 +398,10 @@ func (g *Guard) request(r *Row) {
 		return
 	}
 	if q == ReqArm {
+		if !slices.ContainsFunc(g.s.Cmd, func(c CmdLimit) bool { return c.Drives }) {
+			r.Res = NoDrive
+			return
+		}
 		for i := range g.s.Meas {
 			if m := &g.s.Meas[i]; m.Needed && m.Stale <= 0 {
 				r.Res = Unwatched
@@ -397,57 +422,27 @@ func (g *Guard) request(r *Row) {
 	}
 }
 
-// Motion is what the controller knows about the axis in this tick.
-type Motion struct {
-	Speed    float64 // rad/s  estimated
-	Error    float64 // rad    tracking error
-	Current  float64 // A      measured; 0 where it is not
-	Heating  float64 // A      the newest one that was believed
-	Residual float64 // N·m    slow mean of what the friction model leaves unexplained
-	Signs    reason  // what the electrical balance found wrong
-	Hint     reason  // … and what it would put down to it if the axis left its limits
-	Stuck    reason  // the axis stands although its torque must move it
-	Unsound  bool    // the estimate must not be acted on
-	Noise    reason  // the position is far noisier, or coarser, than declared
-	Jump     reason  // the position jumped in this tick
+// faultCauses are the causes of what an axis finds wrong with itself.
+var faultCauses = [...]Cause{axis.Fine: CauseNone, axis.Jump: CauseJump, axis.Noise: CauseEstimate, axis.Direction: CauseDirection, axis.Frozen: CauseFrozen,
+	axis.FrozenCurrent: CauseFrozenCurrent, axis.Blocked: CauseBlocked}
+
+// found is a finding as a reason.
+func (a *AxisGuard) found(f axis.Finding) reason {
+	if f.Fault == axis.Fine {
+		return reason{}
+	}
+	return reason{faultCauses[f.Fault], uint16(a.Measured[f.Of] + 1), f.Value, f.Limit}
 }
 
-// Watch looks at the motion of this tick. A violated bound trips an energised rig before the command leaves, and keeps another one
-// from READY. Stale samples do not lift the limits: what the estimator predicts is held against them. (A current that is no number
-// is the sensor's affair: see sensors.)
-func (g *Guard) Watch(r *Row, m Motion) {
-	above := func(x, limit float64) bool { return limit > 0 && math.Abs(x) > limit }
+// Watch looks at the motion of every axis in this tick. A violated bound trips an energised rig before the command leaves, and keeps
+// another one from READY. Stale samples do not lift the limits: what the estimator predicts is held against them. (A current that is
+// no number is the sensor's affair: see sensors.)
+func (g *Guard) Watch(r *Row, states []axis.State, meas []float64) {
 	bad := reason{}
-	switch {
-	case r.Flags&FlagDiverged != 0 || !numeric.Finite(m.Speed) || !numeric.Finite(m.Error) || !numeric.Finite(m.Residual):
-		r.Flags |= FlagDiverged
-		bad.cause = CauseDiverged
-	case m.Jump.cause != CauseNone:
-		bad = m.Jump
-	case m.Noise.cause != CauseNone:
-		bad = m.Noise
-	case m.Unsound && (g.mode == SelfTest || g.mode == Ready || g.mode == Armed):
-		bad.cause = CauseEstimate
-	case m.Signs.cause != CauseNone:
-		bad = m.Signs
-	case m.Stuck.cause != CauseNone:
-		bad = m.Stuck
-	case above(m.Current, g.s.MaxCurrent):
-		r.Flags |= FlagRange
-		bad = reason{CauseCurrent, uint16(g.s.Current + 1), numeric.OrZero(m.Current), g.s.MaxCurrent}
-	case above(m.Speed, g.s.MaxSpeed):
-		bad = reason{CauseSpeed, 0, m.Speed, g.s.MaxSpeed}
-	case above(m.Error, g.s.MaxError):
-		bad = reason{CauseError, 0, m.Error, g.s.MaxError}
-	case above(m.Residual, g.s.MaxResidual):
-		bad = reason{CauseResidual, 0, m.Residual, g.s.MaxResidual}
-	}
-	switch {
-	case bad.cause == CauseNone:
-	case g.mode == Hold && g.byFault:
-		bad = g.why // what made it blind is what made it leave its limits
-	case m.Hint.cause == CauseDirection && bad.cause != CauseDiverged && bad.cause != CauseEstimate: // noise looks like either sign
-		bad = m.Hint
+	for i := range states {
+		if found := g.judge(r, &g.s.Axes[i], &states[i], meas); bad.cause == CauseNone {
+			bad = found
+		}
 	}
 	g.motion = reason{}
 	if g.mode.Energised() && bad.cause != CauseNone {
@@ -455,21 +450,65 @@ func (g *Guard) Watch(r *Row, m Motion) {
 	} else {
 		g.motion = bad
 	}
-	// i²t as a first-order image of the winding's temperature rise: 1 is the rise at rated current
-	if g.s.RatedI > 0 && g.s.Thermal > 0 {
-		p := m.Heating / g.s.RatedI
-		g.heat += (p*p - g.heat) * -math.Expm1(-g.elapsed(r)/g.s.Thermal)
-		if g.heat > 1 {
-			g.cooling = true
-			r.Flags |= FlagThermal
-			if g.mode.Energised() {
-				g.move(onFault, reason{CauseThermal, 0, g.heat, 1})
-			}
-		} else if g.heat < 0.5 {
-			g.cooling = false
-		}
+	for i := range states {
+		g.warm(r, i, states[i].Heating)
 	}
 	g.tell(r)
+}
+
+// judge is what is wrong with an axis.
+func (g *Guard) judge(r *Row, a *AxisGuard, m *axis.State, meas []float64) reason {
+	above := func(x, limit float64) bool { return limit > 0 && math.Abs(x) > limit }
+	current, at := 0.0, a.Measured[estimator.Current]
+	if at >= 0 {
+		current = meas[at]
+	}
+	bad := reason{}
+	switch {
+	case m.Diverged || !numeric.Finite(m.Speed) || !numeric.Finite(m.Error) || !numeric.Finite(m.Residual):
+		r.Flags |= FlagDiverged
+		bad = reason{cause: CauseDiverged, where: a.Speed}
+	case m.Found.Fault != axis.Fine:
+		bad = a.found(m.Found)
+	case m.Unsound && (g.mode == SelfTest || g.mode == Ready || g.mode == Armed):
+		bad = reason{cause: CauseEstimate, where: a.Speed}
+	case above(current, a.MaxCurrent):
+		r.Flags |= FlagRange
+		bad = reason{CauseCurrent, uint16(at + 1), numeric.OrZero(current), a.MaxCurrent}
+	case above(m.Speed, a.MaxSpeed):
+		bad = reason{CauseSpeed, a.Speed, m.Speed, a.MaxSpeed}
+	case above(m.Error, a.MaxError):
+		bad = reason{CauseError, a.Error, m.Error, a.MaxError}
+	case above(m.Residual, a.MaxResidual):
+		bad = reason{CauseResidual, a.Residual, m.Residual, a.MaxResidual}
+	}
+	switch {
+	case bad.cause == CauseNone:
+	case g.mode == Hold && g.byFault:
+		return g.why // what made it blind is what made it leave its limits
+	case m.Hint.Fault == axis.Direction && bad.cause != CauseDiverged && bad.cause != CauseEstimate: // noise looks like either sign
+		return a.found(m.Hint)
+	}
+	return bad
+}
+
+// warm keeps the i²t budget of an axis, a first-order image of the winding's temperature rise: 1 is the rise at rated current.
+func (g *Guard) warm(r *Row, i int, current float64) {
+	a, b := &g.s.Axes[i], &g.budgets[i]
+	if a.RatedI <= 0 || a.Thermal <= 0 {
+		return
+	}
+	p := current / a.RatedI
+	b.heat += (p*p - b.heat) * -math.Expm1(-g.elapsed(r)/a.Thermal)
+	if b.heat > 1 {
+		b.cooling = true
+		r.Flags |= FlagThermal
+		if g.mode.Energised() {
+			g.move(onFault, reason{CauseThermal, a.Heat, b.heat, 1})
+		}
+	} else if b.heat < 0.5 {
+		b.cooling = false
+	}
 }
 
 // Limit is the last word on the command, in place: safe values unless energised, then finite, range and slew.
@@ -492,7 +531,7 @@ func (g *Guard) Limit(r *Row, u []float64) {
 		case !on:
 			u[i] = c.Safe
 		case g.mode == Hold && g.sick > 0:
-			u[i] = g.last[i] // blind: keep the last command for the few ticks that HOLD may last
+			u[i] = g.blind(r, i)
 		default:
 			if u[i] < c.Lo || u[i] > c.Hi {
 				r.Flags |= FlagClamped
@@ -508,4 +547,21 @@ func (g *Guard) Limit(r *Row, u []float64) {
 		g.last[i] = u[i]
 	}
 	g.tell(r)
+}
+
+// blind is the command while a sensor is sick, for the few ticks that HOLD may last.
+func (g *Guard) blind(r *Row, i int) float64 {
+	c := &g.s.Cmd[i]
+	most := 0.0
+	switch c.Hold {
+	case axis.HoldZero: // a straight line, at its end with the time of HOLD
+		if most = math.Inf(1); g.s.HoldTime > 0 {
+			most = math.Abs(g.held[i]) * g.elapsed(r) / g.s.HoldTime
+		}
+	case axis.HoldSlew:
+		if most = math.Inf(1); c.Slew > 0 {
+			most = c.Slew * g.s.Dt
+		}
+	}
+	return math.Copysign(max(0, math.Abs(g.last[i])-most), g.last[i])
 }

@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"hilrig/engine"
+	"hilrig/hil/axis"
 )
 
 // Every limit on both sides: at its edge the rig runs on, the next number beyond it trips at once, and the row says what it was.
 func TestGuardLimits(t *testing.T) {
 	spec := func(s *GuardSpec) {
-		s.MaxError, s.MaxResidual, s.RatedI, s.Meas[0].Hot, s.Meas[0].Lo, s.Meas[0].Hi = 2, 0.3, 0, 0, 0, 0
+		s.Axes[0].MaxError, s.Axes[0].MaxResidual, s.Axes[0].RatedI, s.Meas[0].Hot, s.Meas[0].Lo, s.Meas[0].Hi = 2, 0.3, 0, 0, 0, 0
 	}
 	for _, c := range []struct {
 		cause Cause
@@ -61,9 +62,9 @@ func TestGuardLimits(t *testing.T) {
 		}
 	}
 	// 0 is no limit
-	g := newRigged(t, func(s *GuardSpec) { s.MaxSpeed, s.MaxCurrent, s.RatedI = 0, 0, 0 })
+	g := newRigged(t, func(s *GuardSpec) { s.Axes[0].MaxSpeed, s.Axes[0].MaxCurrent, s.Axes[0].RatedI = 0, 0, 0 })
 	g.running()
-	g.off = Motion{Speed: 1e9, Error: -1e9, Residual: 1e9}
+	g.off = axis.State{Speed: 1e9, Error: -1e9, Residual: 1e9}
 	g.meas[1] = 20
 	g.ticks(100, 1)
 	g.want(Run, CauseCommand)
@@ -106,7 +107,7 @@ func TestGuardCommand(t *testing.T) {
 		}
 	}
 	// a safe value other than 0, sent until RUN and from the trip on; the slew begins at it
-	g := NewGuard(GuardSpec{Dt: 1e-3, Meas: []MeasLimit{{}}, Cmd: []CmdLimit{{Lo: -5, Hi: 5, Safe: -2, Slew: 1000}}})
+	g := NewGuard(GuardSpec{Dt: 1e-3, Meas: []MeasLimit{{}}, Cmd: []CmdLimit{{Drives: true, Lo: -5, Hi: 5, Safe: -2, Slew: 1000}}})
 	var r Row
 	for k, c := range []struct {
 		q    Request
@@ -115,14 +116,14 @@ func TestGuardCommand(t *testing.T) {
 		r.T, r.Fresh, r.Req, r.Flags = r.T+1e6, Fresh{1}, uint8(c.q), 0
 		u := []float64{4}
 		g.Decide(&r, []float64{0})
-		g.Watch(&r, Motion{})
+		g.Watch(&r, nil, nil)
 		g.Limit(&r, u)
 		if u[0] != c.want {
 			t.Errorf("tick %d: %g V, want %g", k, u[0], c.want)
 		}
 	}
 	// without a slew limit the command may jump
-	g = NewGuard(GuardSpec{Dt: 1e-3, Meas: []MeasLimit{{}}, Cmd: []CmdLimit{{Lo: -5, Hi: 5}}})
+	g = NewGuard(GuardSpec{Dt: 1e-3, Meas: []MeasLimit{{}}, Cmd: []CmdLimit{{Drives: true, Lo: -5, Hi: 5}}})
 	r = Row{}
 	for _, q := range []Request{0, ReqArm, ReqRun, 0, 0} {
 		r.T, r.Fresh, r.Req, r.Flags = r.T+1e6, Fresh{1}, uint8(q), 0
@@ -169,7 +170,7 @@ func TestGuardThermalBothSigns(t *testing.T) {
 		// it lasts, with the share that is still used up, until one half
 		g.meas[1] = 0
 		for k := 0; ; k++ {
-			heat := g.Heat()
+			heat := g.Heat(0)
 			res := g.tick(0, ReqReset)
 			if heat >= 0.5 && res != CauseRemains || k > 200 {
 				t.Fatalf("%g A: reset at %g: refusal %d", current, heat, res)
@@ -195,15 +196,15 @@ func TestGuardThermalBothSigns(t *testing.T) {
 		t.Errorf("12 A: %d ticks, −12 A: %d", a, b)
 	}
 	// what is not believed heats nothing; what heats while the rig rests keeps it from READY
-	g := newRigged(t, func(s *GuardSpec) { s.MaxCurrent = 0 })
+	g := newRigged(t, func(s *GuardSpec) { s.Axes[0].MaxCurrent = 0 })
 	g.running()
 	g.meas[1] = 1e6
 	g.tick(1, 0)
 	g.want(Hold, CauseRange)
-	if g.Heat() != 0 {
-		t.Errorf("a reading of 1e6 A heated to %g", g.Heat())
+	if g.Heat(0) != 0 {
+		t.Errorf("a reading of 1e6 A heated to %g", g.Heat(0))
 	}
-	g = newRigged(t, func(s *GuardSpec) { s.MaxCurrent = 0 })
+	g = newRigged(t, func(s *GuardSpec) { s.Axes[0].MaxCurrent = 0 })
 	g.meas[1] = 20
 	g.ticks(100, 0)
 	g.want(Trip, CauseThermal)
@@ -215,7 +216,7 @@ func TestGuardThermalBothSigns(t *testing.T) {
 // Divergence: a flag from the estimator, or a number that is none.
 func TestGuardDiverged(t *testing.T) {
 	nan := math.NaN()
-	for _, m := range []Motion{{Speed: nan}, {Speed: math.Inf(1)}, {Error: nan}, {Residual: nan}, {Residual: math.Inf(-1)}} {
+	for _, m := range []axis.State{{Speed: nan}, {Speed: math.Inf(1)}, {Error: nan}, {Residual: nan}, {Residual: math.Inf(-1)}} {
 		g := newRigged(t, nil)
 		g.running()
 		g.off = m
@@ -227,34 +228,33 @@ func TestGuardDiverged(t *testing.T) {
 	}
 	g := newRigged(t, nil)
 	g.running()
-	g.row.Flags = FlagDiverged
-	g.Watch(&g.row, Motion{})
+	g.Watch(&g.row, []axis.State{{Diverged: true}}, g.meas)
 	g.want(Trip, CauseDiverged)
 	// a limit that is left because of a sign names the sign; a diverged estimate stays what it is, and a hint alone is nothing
 	for _, c := range []struct {
-		m    Motion
+		m    axis.State
 		want Cause
-	}{{Motion{Speed: 60}, CauseDirection}, {Motion{Residual: math.Inf(1)}, CauseDiverged}, {Motion{Speed: 50}, CauseCommand}} {
+	}{{axis.State{Speed: 60}, CauseDirection}, {axis.State{Residual: math.Inf(1)}, CauseDiverged}, {axis.State{Speed: 50}, CauseCommand}} {
 		g := newRigged(t, nil)
 		g.running()
 		g.row.Flags = 0
-		c.m.Hint = reason{CauseDirection, 1, 4, 3}
-		g.Watch(&g.row, c.m)
+		c.m.Hint = axis.Finding{Fault: axis.Direction, Value: 4, Limit: 3}
+		g.Watch(&g.row, []axis.State{c.m}, g.meas)
 		if g.row.Cause != c.want {
 			t.Errorf("%+v: %v, want %v", c.m, g.row.Cause, c.want)
 		}
 		g = newRigged(t, nil)
 		g.running()
 		g.row.Flags = 0
-		c.m.Hint.cause = CauseFrozen
-		if g.Watch(&g.row, c.m); g.row.Cause == CauseFrozen {
+		c.m.Hint.Fault = axis.Frozen
+		if g.Watch(&g.row, []axis.State{c.m}, g.meas); g.row.Cause == CauseFrozen {
 			t.Errorf("%+v: %v", c.m, g.row.Cause)
 		}
 	}
 	// signs are told before what follows from them
 	g = newRigged(t, nil)
 	g.running()
-	g.off = Motion{Speed: 60, Signs: reason{CauseDirection, 1, 9, 5}}
+	g.off = axis.State{Speed: 60, Found: axis.Finding{Fault: axis.Direction, Value: 9, Limit: 5}}
 	g.tick(1, 0)
 	g.want(Trip, CauseDirection)
 	if g.row.Value != 9 || g.row.Limit != 5 || g.row.Where != 1 {
@@ -286,7 +286,7 @@ func TestRequestNames(t *testing.T) {
 
 // What the row says in words.
 func TestWhy(t *testing.T) {
-	s := &Schema{Meas: Of("drive", engine.Signal{Name: "motor.angle", Unit: "rad"}, engine.Signal{Name: "motor.current", Unit: "A"})}
+	s := &Schema{Meas: Of("drive", engine.Signal{Name: "motor.angle", Unit: "rad"}, engine.Signal{Name: "motor.current", Unit: "A"}), Est: Of("stage", engine.Signal{Name: "at", Unit: "m"})}
 	for _, c := range []struct {
 		r    Row
 		want string
@@ -298,10 +298,12 @@ func TestWhy(t *testing.T) {
 		{Row{Cause: CauseRange, Where: 2, Value: -21.5, Limit: -20}, "out of range drive.motor.current: -21.5 A, limit -20 A"},
 		{Row{Cause: CauseDevice, Where: 2, Value: 6}, "device fault drive.motor.current: 6 A, limit 0 A"},
 		{Row{Cause: CauseNonFinite, Where: 2}, "non-finite number drive.motor.current"},
-		{Row{Cause: CauseError, Value: -0.523, Limit: 0.349}, "tracking error: -0.523 rad, limit 0.349 rad"},
+		{Row{Cause: CauseError, Where: 1, Value: -0.523, Limit: 0.349}, "tracking error drive.motor.angle: -0.523 rad, limit 0.349 rad"},
 		{Row{Cause: CauseStarved, Value: 0.31, Limit: 0.25}, "supervisor starved: 0.31 s, limit 0.25 s"},
 		{Row{Cause: CauseLateTicks, Value: 6, Limit: 5}, "late ticks: 6 of 100, limit 5 of 100"},
-		{Row{Cause: CauseSpeed, Where: 99, Value: 2, Limit: 1}, "speed: 2 rad/s, limit 1 rad/s"},
+		{Row{Cause: CauseSpeed, Where: 99, Value: 2, Limit: 1}, "speed: 2, limit 1"},
+		{Row{Cause: CauseBlocked, Where: 1, Value: 2, Limit: 1}, "blocked shaft drive.motor.angle: 2 N·m, limit 1 N·m; " + causes[CauseBlocked].hint},
+		{Row{Cause: CauseBlocked, Where: 3, Value: 2, Limit: 1}, "blocked shaft stage.at: 2 N, limit 1 N; " + causes[CauseBlocked].hint},
 		{Row{Cause: 250}, "unknown"},
 	} {
 		if got := c.r.Why(s); got != c.want {

@@ -1,6 +1,8 @@
 package hil
 
 import (
+	"hilrig/estimator"
+	"hilrig/hil/axis"
 	"math"
 	"slices"
 	"testing"
@@ -15,7 +17,7 @@ func TestGuardReadings(t *testing.T) {
 		{20, math.Nextafter(20, 30), 20, CauseRange}, {-20, math.Nextafter(-20, -30), -20, CauseRange},
 		{0, math.NaN(), 0, CauseNonFinite}, {0, math.Inf(1), 0, CauseNonFinite}, {0, math.Inf(-1), 0, CauseNonFinite},
 	} {
-		g := newRigged(t, func(s *GuardSpec) { s.MaxCurrent, s.RatedI, s.HoldTime = 0, 0, 0.0105 })
+		g := newRigged(t, func(s *GuardSpec) { s.Axes[0].MaxCurrent, s.Axes[0].RatedI, s.HoldTime = 0, 0, 0.0105 })
 		g.running()
 		g.ticks(10, 3)
 		g.meas[1] = c.good
@@ -44,7 +46,7 @@ func TestGuardReadings(t *testing.T) {
 		}
 	}
 	// no range: whatever is a number is believed
-	g := newRigged(t, func(s *GuardSpec) { s.MaxCurrent, s.RatedI, s.Meas[1].Lo, s.Meas[1].Hi = 0, 0, 0, 0 })
+	g := newRigged(t, func(s *GuardSpec) { s.Axes[0].MaxCurrent, s.Axes[0].RatedI, s.Meas[1].Lo, s.Meas[1].Hi = 0, 0, 0, 0 })
 	g.running()
 	for _, x := range []float64{1e300, -1e300} {
 		g.meas[1] = x
@@ -63,7 +65,7 @@ func TestGuardWorstReading(t *testing.T) {
 		{7, 7, CauseStale, 1}, {7, 1e9, CauseRange, 2}, {1e9, 7, CauseRange, 1}, {1e9, 1e9, CauseRange, 1},
 		{math.NaN(), 1e9, CauseNonFinite, 1}, {1e9, math.NaN(), CauseNonFinite, 2}, {7, math.NaN(), CauseNonFinite, 2}, {math.NaN(), 7, CauseNonFinite, 1},
 	} {
-		g := NewGuard(GuardSpec{Dt: 1e-3, GuardLimits: GuardLimits{HoldTime: 1}, Meas: []MeasLimit{{Stale: 5e-3, Lo: -9, Hi: 9}, {Stale: 5e-3, Lo: -9, Hi: 9}}, Cmd: []CmdLimit{{Lo: -1, Hi: 1}}})
+		g := NewGuard(GuardSpec{Dt: 1e-3, GuardLimits: GuardLimits{HoldTime: 1}, Meas: []MeasLimit{{Stale: 5e-3, Lo: -9, Hi: 9}, {Stale: 5e-3, Lo: -9, Hi: 9}}, Cmd: []CmdLimit{{Drives: true, Lo: -1, Hi: 1}}})
 		var r Row
 		meas := []float64{0, 0}
 		for k, q := range []Request{0, ReqArm, ReqRun, 0, 0, 0, 0, 0, 0, 0, 0, 0} {
@@ -105,7 +107,7 @@ func TestGuardAge(t *testing.T) {
 	}
 
 	// samples that come old
-	s := GuardSpec{Dt: 1e-3, GuardLimits: GuardLimits{HoldTime: 1}, Meas: []MeasLimit{{Stale: 5e-3}, {Age: true}}, Cmd: []CmdLimit{{Lo: -1, Hi: 1}}}
+	s := GuardSpec{Dt: 1e-3, GuardLimits: GuardLimits{HoldTime: 1}, Meas: []MeasLimit{{Stale: 5e-3}, {Age: true}}, Cmd: []CmdLimit{{Drives: true, Lo: -1, Hi: 1}}}
 	if g := NewGuard(GuardSpec{Meas: []MeasLimit{{}, {Age: true}, {}, {}, {Age: true}, {}}}); !slices.Equal(g.age, []int{1, 1, 4, 4, 4, -1}) {
 		t.Errorf("the ages are signals %d", g.age)
 	}
@@ -178,7 +180,7 @@ func TestGuardAge(t *testing.T) {
 func TestGuardTemperature(t *testing.T) {
 	hot := func(s *GuardSpec) {
 		s.Meas[0] = MeasLimit{Hot: 80, Lo: -40, Hi: 100, Stale: 0.005}
-		s.MaxSpeed = 0
+		s.Axes[0].MaxSpeed = 0
 	}
 	for _, reading := range []float64{math.Nextafter(80, 90), 101, 1e9} { // beyond its range as well: it may be an open wire
 		g := newRigged(t, hot)
@@ -294,16 +296,17 @@ func TestGuardRequestsWhileSick(t *testing.T) {
 
 // Signals and commands are told by their place, whichever it is.
 func TestGuardPlaces(t *testing.T) {
-	g := NewGuard(GuardSpec{Dt: 1e-3, Meas: []MeasLimit{{Lo: -9, Hi: 9}}, Cmd: []CmdLimit{{Lo: -1, Hi: 1}, {Lo: -1, Hi: 1}}, CmdAt: 30, Current: 0, AxisLimits: AxisLimits{RatedI: 1, Thermal: 1}})
+	g := NewGuard(GuardSpec{Dt: 1e-3, Meas: []MeasLimit{{Lo: -9, Hi: 9}}, Cmd: []CmdLimit{{Drives: true, Lo: -1, Hi: 1}, {Lo: -1, Hi: 1}}, CmdAt: 30,
+		Axes: []AxisGuard{{AxisLimits: AxisLimits{RatedI: 1, Thermal: 1}, Measured: [estimator.Quantities]int{-1, 0, -1, -1, -1}}}})
 	var r Row
 	for _, q := range []Request{0, ReqArm, ReqRun} {
 		r.T, r.Fresh, r.Req, r.Flags = r.T+1e6, Fresh{1}, uint8(q), 0
 		g.Decide(&r, []float64{0})
 	}
-	if g.Watch(&r, Motion{Current: 10}); g.Heat() != 0 {
-		t.Errorf("a current that was not believed heated to %g", g.Heat())
+	if g.Watch(&r, []axis.State{{}}, []float64{10}); g.Heat(0) != 0 {
+		t.Errorf("a current that was not believed heated to %g", g.Heat(0))
 	}
-	if g.Watch(&r, Motion{Current: 10, Heating: 9}); g.Heat() == 0 {
+	if g.Watch(&r, []axis.State{{Heating: 9}}, []float64{10}); g.Heat(0) == 0 {
 		t.Error("a current that was believed heats nothing")
 	}
 	g.Limit(&r, []float64{0, math.NaN()})
@@ -332,8 +335,8 @@ func TestGuardBlindHold(t *testing.T) {
 		g.tick(0, 0)
 		g.want(Trip, CauseSpeed)
 	}
-	for _, m := range []Motion{{Speed: -51}, {Error: 3}} {
-		g := newRigged(t, func(s *GuardSpec) { s.MaxError = 2 })
+	for _, m := range []axis.State{{Speed: -51}, {Error: 3}} {
+		g := newRigged(t, func(s *GuardSpec) { s.Axes[0].MaxError = 2 })
 		g.running()
 		g.dead = true
 		g.ticks(7, 0)
@@ -379,7 +382,7 @@ func TestGuardUnsound(t *testing.T) {
 // A position that is far noisier than declared keeps a rig from READY and trips one that is driven, also where noise looks like a wrong
 // sign.
 func TestGuardNoise(t *testing.T) {
-	noise := reason{CauseEstimate, 1, 37, 10}
+	noise := axis.Finding{Fault: axis.Noise, Value: 37, Limit: 10}
 	told := func(g *rigged, m Mode) {
 		t.Helper()
 		g.want(m, CauseEstimate)
@@ -388,21 +391,21 @@ func TestGuardNoise(t *testing.T) {
 		}
 	}
 	g := newRigged(t, nil)
-	g.off.Noise = noise
+	g.off.Found = noise
 	g.ticks(40, 0)
 	told(g, SelfTest)
-	g.off.Noise = reason{}
+	g.off.Found = axis.Finding{}
 	g.ticks(25, 0)
 	g.want(Ready, CauseNone)
-	g.off.Noise = noise
+	g.off.Found = noise
 	g.ticks(2, 0)
 	told(g, SelfTest)
 	for _, hold := range []Request{ReqNone, ReqHold} {
-		for _, hint := range []reason{{}, {CauseDirection, 1, 4, 3}} {
+		for _, hint := range []axis.Finding{{}, {Fault: axis.Direction, Value: 4, Limit: 3}} {
 			g = newRigged(t, nil)
 			g.running()
 			g.tick(1, hold)
-			g.off.Noise, g.off.Hint = noise, hint
+			g.off.Found, g.off.Hint = noise, hint
 			g.tick(1, ReqNone)
 			told(g, Trip)
 			g.tick(0, ReqNone)

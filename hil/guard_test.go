@@ -3,6 +3,8 @@ package hil
 import (
 	"flag"
 	"fmt"
+	"hilrig/estimator"
+	"hilrig/hil/axis"
 	"math"
 	"os"
 	"strings"
@@ -96,7 +98,7 @@ type rigged struct {
 	meas []float64
 	u    []float64
 	dead bool // sensors deliver nothing
-	off  Motion
+	off  axis.State
 
 	believed float64 // A
 }
@@ -105,8 +107,9 @@ func newRigged(t *testing.T, change func(*GuardSpec)) *rigged {
 	s := GuardSpec{
 		Dt:          1e-3,
 		Meas:        []MeasLimit{{Stale: 0.005, Lo: -100, Hi: 100}, {Stale: 0.005, Lo: -20, Hi: 20}},
-		Cmd:         []CmdLimit{{Lo: -10, Hi: 10, Slew: 1000}, {Hi: 1, Enable: true}},
-		GuardLimits: GuardLimits{HoldTime: 0.010, SelfTest: 0.020}, AxisLimits: AxisLimits{MaxSpeed: 50, MaxCurrent: 15, RatedI: 5, Thermal: 0.1}, Current: 1, Beat: 0.25,
+		Cmd:         []CmdLimit{{Drives: true, Lo: -10, Hi: 10, Slew: 1000}, {Hi: 1, Enable: true}},
+		GuardLimits: GuardLimits{HoldTime: 0.010, SelfTest: 0.020}, Beat: 0.25,
+		Axes: []AxisGuard{{AxisLimits: AxisLimits{MaxSpeed: 50, MaxCurrent: 15, RatedI: 5, Thermal: 0.1}, Measured: [estimator.Quantities]int{0, 1, -1, -1, -1}}},
 	}
 	if change != nil {
 		change(&s)
@@ -132,7 +135,9 @@ func (g *rigged) tick(u0 float64, q Request) Refusal {
 	if math.Abs(g.meas[1]) <= 20 {
 		g.believed = g.meas[1] // what the estimator takes
 	}
-	g.Watch(&g.row, Motion{Speed: speed + g.off.Speed, Current: g.meas[1], Heating: g.believed, Error: g.off.Error, Residual: g.off.Residual, Signs: g.off.Signs, Hint: g.off.Hint, Noise: g.off.Noise, Unsound: g.off.Unsound})
+	m := g.off
+	m.Speed, m.Heating = speed+m.Speed, g.believed
+	g.Watch(&g.row, []axis.State{m}, g.meas)
 	g.Limit(&g.row, g.u)
 	if !g.row.Mode.Energised() && (g.u[0] != 0 || g.u[1] != 0) {
 		g.t.Fatalf("tick %d: command %v in mode %v", g.row.Seq, g.u, g.row.Mode)
@@ -259,7 +264,7 @@ func TestGuardFaults(t *testing.T) {
 		cause Cause
 	}{
 		{"measurement not finite", func(g *rigged) { g.meas[0] = math.NaN(); g.tick(1, 0) }, Hold, CauseNonFinite},
-		{"measurement out of range", func(g *rigged) { g.meas[0] = 1e3; g.s.MaxSpeed = 0; g.tick(1, 0) }, Hold, CauseRange},
+		{"measurement out of range", func(g *rigged) { g.meas[0] = 1e3; g.s.Axes[0].MaxSpeed = 0; g.tick(1, 0) }, Hold, CauseRange},
 		{"command not finite", func(g *rigged) { g.tick(math.NaN(), 0) }, Trip, CauseNonFinite},
 		{"command infinite", func(g *rigged) { g.tick(math.Inf(-1), 0) }, Trip, CauseNonFinite},
 		{"too fast", func(g *rigged) { g.meas[0] = 60; g.tick(1, 0) }, Trip, CauseSpeed},

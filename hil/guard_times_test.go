@@ -132,7 +132,7 @@ func TestGuardStatusPatience(t *testing.T) {
 
 // Times at their edges, in ticks of a quarter of a second, which binary numbers hold exactly.
 func TestGuardTimes(t *testing.T) {
-	s := GuardSpec{Dt: 0.25, GuardLimits: GuardLimits{SelfTest: 1, HoldTime: 0.5}, Meas: []MeasLimit{{Age: true}, {Lo: -1, Hi: 1}}, Cmd: []CmdLimit{{Lo: -1, Hi: 1}}}
+	s := GuardSpec{Dt: 0.25, GuardLimits: GuardLimits{SelfTest: 1, HoldTime: 0.5}, Meas: []MeasLimit{{Age: true}, {Lo: -1, Hi: 1}}, Cmd: []CmdLimit{{Drives: true, Lo: -1, Hi: 1}}}
 	g := NewGuard(s)
 	var r Row
 	tick := func(x float64, q Request) (Mode, Refusal) {

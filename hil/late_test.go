@@ -7,6 +7,7 @@ import (
 
 	"hilrig/engine"
 	"hilrig/engine/reference"
+	"hilrig/estimator"
 )
 
 // A tick that woke late finds a sample from after its deadline. The speed across the gap is way over time all the same: taken for as
@@ -16,7 +17,7 @@ func TestLateTickKeepsSpeed(t *testing.T) {
 	s := b.controller.s
 	s.Meas = append(slices.Clone(s.Meas), Of("drive", engine.Signal{Name: "age", Unit: "s"})...)
 	s.Guard.Meas = append(append([]MeasLimit{}, s.Guard.Meas...), MeasLimit{})
-	s.Age = 2
+	s.Ages = []int{2, 2, 2}
 	c, err := NewController(s)
 	if err != nil {
 		t.Fatal(err)
@@ -46,10 +47,10 @@ func TestLateTickKeepsSpeed(t *testing.T) {
 	}
 	now += 1e-3
 	tick(now, -8e-3, true) // woke 8 ms late
-	if v := blocks.Est[eVel]; math.Abs(v-omega) > 0.1*omega {
+	if v := blocks.Est[estimator.XVel]; math.Abs(v-omega) > 0.1*omega {
 		t.Errorf("speed %.1f rad/s after a late tick, want %g", v, omega)
 	}
-	if p, want := blocks.Est[ePos], omega*(now+8e-3); math.Abs(p-want) > 0.05 {
+	if p, want := blocks.Est[estimator.XPos], omega*(now+8e-3); math.Abs(p-want) > 0.05 {
 		t.Errorf("position %.3f rad, want %.3f, that of the sample", p, want)
 	}
 	// the ticks after it go on from there
@@ -57,7 +58,7 @@ func TestLateTickKeepsSpeed(t *testing.T) {
 		now += 4e-3
 		tick(now, 0.3e-3, true)
 	}
-	if v := blocks.Est[eVel]; math.Abs(v-omega) > 0.1*omega {
+	if v := blocks.Est[estimator.XVel]; math.Abs(v-omega) > 0.1*omega {
 		t.Errorf("speed %.1f rad/s a few ticks later, want %g", v, omega)
 	}
 }

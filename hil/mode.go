@@ -110,12 +110,12 @@ var causes = [...]struct{ name, unit, hint string }{
 	CauseStarved:       {"supervisor starved", "s", ""},
 	CauseOverrun:       {"overrun", "s", ""},
 	CauseLateTicks:     {"late ticks", "of 100", ""},
-	CauseSpeed:         {"speed", "rad/s", ""},
-	CauseError:         {"tracking error", "rad", ""},
+	CauseSpeed:         {"speed", "", ""},
+	CauseError:         {"tracking error", "", ""},
 	CauseCurrent:       {"current", "", ""},
 	CauseTemperature:   {"temperature", "", ""},
 	CauseThermal:       {"i2t", "of the budget", ""},
-	CauseResidual:      {"model residual", "N·m", "torque that the friction model does not explain: blocked shaft, collision, wrong model"},
+	CauseResidual:      {"model residual", "", "torque that the friction model does not explain: blocked shaft, collision, wrong model"},
 	CauseDiverged:      {"divergence", "", "the estimate is not finite or absurd"},
 	CauseDirection:     {"wrong direction", "V", "the axis runs against its command: check the signs of drive, encoder and current; without a measured current also a load that throws it back"},
 	CauseFrozen:        {"frozen position", "V", "the voltage shows motion, the position does not: sensor, coupling, drive"},
@@ -146,8 +146,11 @@ func (r *Row) Why(s *Schema) string {
 		if text += " " + ch.Name; r.Cause == CauseLink {
 			text = r.Cause.String() + " " + ch.Owner
 		}
-		if unit == "" {
+		switch {
+		case unit == "":
 			unit = ch.Unit
+		case unit == "N·m" && ch.Unit == "m":
+			unit = "N"
 		}
 	}
 	if unit != "" {

@@ -102,7 +102,7 @@ func noiseless(t *testing.T, seconds float64) {
 			most := 0.0
 			for begin := f.row.T; f.row.Mode.Energised() && f.row.T-begin < int64(seconds*1e9); {
 				f.step()
-				times, _ := f.ctl.est.Noise()
+				times, _ := f.ctl.axes[0].Filter().Noise()
 				most = max(most, times)
 			}
 			t.Logf("%5g Hz, %-20s noise at most %.2f times, speed %.3g rad/s", rate, p.name, most, b.top)

@@ -120,16 +120,16 @@ func newFree(t *testing.T, b *freeBoard, seed uint64, reported bool, ref referen
 		pid.Kp, pid.Kd = 0.02, 1e-3
 	}
 	s := ControllerSpec{
-		Rig: "free", Axis: "shaft", Rate: loop, Every: 1 / b.rate, Position: 0, Current: 1, Drive: 0, Age: 3, Applied: -1,
-		Meas:  Of("drive", engine.Signal{Name: "motor.angle", Unit: "rad"}, engine.Signal{Name: "motor.current", Unit: "A"}, engine.Signal{Name: "motor.voltage", Unit: "V"}, engine.Signal{Name: "age", Unit: "s"}),
-		Cmd:   Of("drive", engine.Signal{Name: "voltage", Unit: "V"}),
-		Motor: spec.Motor, Law: demoLaw(), Kalman: spec, Ref: gen, Fade: 0.5, PID: pid, Comp: observer,
-		RLS: &estimator.RLSSpec{Dt: 1 / b.rate, K: spec.Motor.K, Window: 0.2, MinVel: 1.5, Memory: 20, Count: 2 * math.Pi / 65536},
+		Rig: "free", Rate: loop, Ages: []int{3, 3, 3, 3}, Axes: []AxisSpec{motorAxis(spec, 1/b.rate)},
+		Meas: Of("drive", engine.Signal{Name: "motor.angle", Unit: "rad"}, engine.Signal{Name: "motor.current", Unit: "A"}, engine.Signal{Name: "motor.voltage", Unit: "V"}, engine.Signal{Name: "age", Unit: "s"}),
+		Cmd:  Of("drive", engine.Signal{Name: "voltage", Unit: "V"}),
 		Guard: GuardSpec{Meas: []MeasLimit{{Stale: max(0.1, 12/b.rate)}, {Stale: max(0.1, 12/b.rate)}, {}, {Age: true}}, Cmd: []CmdLimit{{Lo: -24, Hi: 24, Slew: 20000}},
 			GuardLimits: GuardLimits{HoldTime: 0.1, SelfTest: 0.1}},
 	}
+	a := &s.Axes[0]
+	a.Ref, a.Fade, a.PID, a.Comp = gen, 0.5, pid, observer
 	if reported {
-		s.Applied = 2
+		a.Measured[estimator.Voltage], a.Sampling.Groups[0].Of = 2, append(a.Sampling.Groups[0].Of, estimator.Voltage)
 	}
 	f := &free{clock: &VirtualClock{Period: int64(1e9 / loop)}, out: &hand2{}, board: b}
 	if f.ctl, err = NewController(s); err != nil {
@@ -177,11 +177,11 @@ func TestRatesAndLossesInRLS(t *testing.T) {
 					f.step()
 				}
 				x := f.b.Est
-				if f.row.Mode != Run || x[eWin] < 45 {
-					t.Errorf("%g Hz, %g lost: %g windows; %v", rate, loss, x[eWin], f.row.Why(&f.ctl.schema))
+				if f.row.Mode != Run || x[12] < 45 {
+					t.Errorf("%g Hz, %g lost: %g windows; %v", rate, loss, x[12], f.row.Why(&f.ctl.schema))
 				}
 				for i, truth := range []float64{7e-5, 1.5e-4, 15e-3, 0} {
-					if v, se := x[eRLS+i], x[eRLS+4+i]; !(math.Abs(v-truth) <= 3.5*se) || i == 0 && se > 0.01*truth {
+					if v, se := x[4+i], x[8+i]; !(math.Abs(v-truth) <= 3.5*se) || i == 0 && se > 0.01*truth {
 						t.Errorf("%g Hz, %g lost: parameter %d is %.4g ± %.2g, truth %.4g", rate, loss, i, v, se, truth)
 					}
 				}
@@ -201,7 +201,7 @@ func TestRateThatDoesNotDivide(t *testing.T) {
 				t.Fatalf("%g Hz, tick %d: %v, flags %b", rate, k, f.row.Why(&f.ctl.schema), f.row.Flags)
 			}
 			if k >= 1000 {
-				e, v := f.b.Model[mErr], f.b.Est[eVel]-f.board.x[1]
+				e, v := f.b.Model[3], f.b.Est[estimator.XVel]-f.board.x[1]
 				tracking, speed = tracking+e*e/(n-1000), speed+v*v/(n-1000)
 			}
 		}
@@ -237,9 +237,9 @@ func TestDoubtAboutTheVoltage(t *testing.T) {
 			f.step()
 		}
 		var x, dev [4]float64
-		f.ctl.est.State(x[:])
-		f.ctl.est.StdDevs(dev[:])
-		return x[eVel] - b.x[1], dev[eVel]
+		f.ctl.axes[0].Filter().State(x[:])
+		f.ctl.axes[0].Filter().StdDevs(dev[:])
+		return x[estimator.XVel] - b.x[1], dev[estimator.XVel]
 	}
 	off, sd := run(false)
 	offCut, sdCut := run(true)
@@ -257,12 +257,12 @@ func TestReportedVoltageInRLS(t *testing.T) {
 	f.seconds(20)
 	x := f.b.Est
 	for i, truth := range []float64{7e-5, 1.5e-4, 15e-3, 0} {
-		if v, se := x[eRLS+i], x[eRLS+4+i]; !(math.Abs(v-truth) <= 4*se) {
+		if v, se := x[4+i], x[8+i]; !(math.Abs(v-truth) <= 4*se) {
 			t.Errorf("parameter %d is %.4g ± %.2g, truth %.4g", i, v, se, truth)
 		}
 	}
-	if v := x[eRLS]; math.Abs(v/7e-5-1) > 0.01 {
+	if v := x[4]; math.Abs(v/7e-5-1) > 0.01 {
 		t.Errorf("inertia %.5g kg·m²", v)
 	}
-	t.Log(x[eRLS:eWin])
+	t.Log(x[4:12])
 }

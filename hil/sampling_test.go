@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"hilrig/engine"
-	"hilrig/engine/control"
 	"hilrig/engine/reference"
 	"hilrig/estimator"
 )
@@ -198,12 +197,14 @@ func errorsOf(t *testing.T, r *sampledRun, spec estimator.KalmanSpec) (ours, ide
 	if err != nil {
 		t.Fatal(err)
 	}
+	spec.TopSpeed = 300
+	a := motorAxis(spec, r.dt)
+	a.Ref, a.PID.Limit, a.Sampling.RLS = gen, 0, nil
 	c, err := NewController(ControllerSpec{
-		Rig: "sampling", Axis: "shaft", Rate: 1 / r.dt, Position: 0, Current: 1, Drive: 0, Age: 2, Applied: -1,
+		Rig: "sampling", Rate: 1 / r.dt, Ages: []int{2, 2, 2}, Axes: []AxisSpec{a},
 		Meas:  Of("drive", engine.Signal{Name: "motor.angle", Unit: "rad"}, engine.Signal{Name: "motor.current", Unit: "A"}, engine.Signal{Name: "age", Unit: "s"}),
 		Cmd:   Of("drive", engine.Signal{Name: "voltage", Unit: "V"}),
-		Motor: spec.Motor, Law: demoLaw(), Kalman: spec, Ref: gen, PID: control.PID{Kp: 0.25, Kd: 6e-3},
-		Guard: GuardSpec{Meas: make([]MeasLimit, 3), Cmd: []CmdLimit{{Lo: -24, Hi: 24}}, AxisLimits: AxisLimits{MaxSpeed: 300}},
+		Guard: GuardSpec{Meas: make([]MeasLimit, 3), Cmd: []CmdLimit{{Lo: -24, Hi: 24}}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -34,10 +34,10 @@ type Event struct {
 }
 
 // MaxParams bounds the parameter block that travels into the tick.
-const MaxParams = 24
+const MaxParams = 48
 
 // Params is the block of live parameters. It travels whole; the tick adopts it at an edge and shows Gen in its rows.
-// The names belong to the controller: see ParamsOf.
+// The names belong to the controller: see Live.
 type Params struct {
 	Gen uint32
 	_   uint32

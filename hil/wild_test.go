@@ -6,6 +6,7 @@ import (
 
 	"hilrig/engine"
 	"hilrig/engine/plant"
+	"hilrig/estimator"
 )
 
 // spoiledDevice is a line on which some samples are wrong.
@@ -63,7 +64,7 @@ func TestOneWildSample(t *testing.T) {
 			} else if r.Mode != Run {
 				t.Errorf("signal %d, %g: %v (%s)", signal, v, r.Mode, r.Why(&b.controller.schema))
 			}
-			if heat := b.controller.guard.Heat(); !(heat < 0.05) {
+			if heat := b.controller.guard.Heat(0); !(heat < 0.05) {
 				t.Errorf("signal %d, %g: heat %g", signal, v, heat)
 			}
 			if !(worst < usual+0.5) {
@@ -161,10 +162,10 @@ func TestRangeEdgeOfBelief(t *testing.T) {
 		d.spoil = func(y []float64) { y[c.signal] = c.y } // from the first sample on: no jump
 		b.step()
 		d.spoil = nil
-		if got := b.controller.taken[c.signal] == c.y; got != c.want {
+		if got := b.controller.axes[0].Outcome().Taken[c.signal]; got != c.want {
 			t.Errorf("signal %d, %g: taken %v", c.signal, c.y, got)
 		}
-		if heated := b.controller.guard.Heat() > 0; c.signal == 1 && heated != c.want {
+		if heated := b.controller.guard.Heat(0) > 0; c.signal == 1 && heated != c.want {
 			t.Errorf("%g A: heated %v", c.y, heated)
 		}
 	}
@@ -209,8 +210,8 @@ func TestResetForgets(t *testing.T) {
 	b.step()
 	b.out.req = ReqReset
 	b.step()
-	if b.ctl.row.Mode != SelfTest || b.controller.est.Primed() || b.controller.residual != 0 {
-		t.Errorf("%v after a reset: primed %v, residual %g", b.ctl.row.Mode, b.controller.est.Primed(), b.controller.residual)
+	if b.ctl.row.Mode != SelfTest || !b.controller.states[0].Unsound || b.controller.states[0].Residual != 0 {
+		t.Errorf("%v after a reset: primed %v, residual %g", b.ctl.row.Mode, !b.controller.states[0].Unsound, b.controller.states[0].Residual)
 	}
 }
 
@@ -221,7 +222,7 @@ func TestWildAge(t *testing.T) {
 		s := b.controller.s
 		s.Meas = append(s.Meas[:2:2], Of("drive", engine.Signal{Name: "age", Unit: "s"})...)
 		s.Guard.Meas = append(s.Guard.Meas[:2:2], MeasLimit{})
-		s.Age = 2
+		s.Ages = []int{2, 2, 2}
 		c, err := NewController(s)
 		if err != nil {
 			t.Fatal(err)
@@ -240,7 +241,7 @@ func TestWildAge(t *testing.T) {
 			if wild := n == 50; (r.Flags&FlagRefused != 0) != wild || (c.guard.refused != (Fresh{})) != wild {
 				t.Errorf("age %g, tick %d: flags %b, refused %b", age, n, r.Flags, c.guard.refused)
 			}
-			if n > 5 && n != 50 && (math.Abs(k.Est[ePos]-0.5) > 1e-3 || math.Abs(k.Est[eVel]) > 1) {
+			if n > 5 && n != 50 && (math.Abs(k.Est[estimator.XPos]-0.5) > 1e-3 || math.Abs(k.Est[estimator.XVel]) > 1) {
 				t.Fatalf("age %g, tick %d: estimate %v", age, n, k.Est[:4])
 			}
 		}

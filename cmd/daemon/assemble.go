@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"hilrig/configs"
-	"hilrig/engine/reference"
-	"hilrig/estimator"
 	"hilrig/hil"
 	"hilrig/hil/daemon"
 	"hilrig/hil/device"
@@ -93,7 +91,7 @@ func Assemble(cfg *configs.Config, h Handover) (*daemon.Assembly, error) {
 			return c
 		},
 		NewRig: newRig,
-		Params: spec.Params(), Names: hil.ParamsOf(spec.Axis), Check: hil.CheckParam,
+		Params: probe.Params(), Live: probe.Live(),
 		Period: int64(1e9/cfg.Loop.Rate + 0.5), Spin: int64(cfg.Loop.Spin * 1e9), DevicePaced: cfg.Pacer() >= 0, Paces: drives,
 		Beat: int64(cfg.Loop.Beat * 1e9), DryRun: h.DryRun, Locked: h.Locked, RealTime: h.RealTime, CPU: h.CPU, Free: h.Free,
 	}
@@ -121,38 +119,29 @@ func Ports(cfg *configs.Config) (ports []string) {
 
 // ControllerSpec is the configured controller.
 func ControllerSpec(cfg *configs.Config) (hil.ControllerSpec, error) {
-	axis := &cfg.Axes[0]
-	motion := axis.Reference
-	motion.Fade = 0 // begins with RUN, from where the axis is then
-	gen, err := reference.New(motion)
-	if err != nil {
-		return hil.ControllerSpec{}, err
-	}
-	spec := hil.ControllerSpec{
-		Rig: cfg.Rig.Name, Axis: axis.Name, Owners: cfg.Owners(), Rate: cfg.Loop.Rate, Delay: axis.Estimator.Delay,
-		Motor: axis.Motor, Law: axis.Friction.LuGre(),
-		Ref: gen, Fade: axis.Reference.Fade,
-		PID: axis.Control.PID,
-		Guard: hil.GuardSpec{
-			GuardLimits: cfg.Guard, AxisLimits: axis.Guard, Beat: cfg.Loop.Beat,
-			Overrun: cfg.Loop.Overrun.Policy, OverrunMax: cfg.Loop.Overrun.Max, OverrunLimit: int64(cfg.Loop.Overrun.Limit * 1e9),
-		},
+	spec := hil.ControllerSpec{Rig: cfg.Rig.Name, Owners: cfg.Owners(), Rate: cfg.Loop.Rate, Guard: hil.GuardSpec{
+		GuardLimits: cfg.Guard, Beat: cfg.Loop.Beat,
+		Overrun: cfg.Loop.Overrun.Policy, OverrunMax: cfg.Loop.Overrun.Max, OverrunLimit: int64(cfg.Loop.Overrun.Limit * 1e9),
+	}}
+	var every []float64 // s  from sample to sample, of each measured signal
+	enable := func(name string) bool {
+		return slices.ContainsFunc(cfg.Axes, func(a configs.Axis) bool { return a.Drive.Enable == name })
 	}
 	for i := range cfg.Devices {
 		d := &cfg.Devices[i]
 		plan, err := cfg.Plan(d)
 		if err != nil {
-			return hil.ControllerSpec{}, err
+			return spec, err
 		}
 		ages := hil.Of(d.Name, device.Ages(plan.Groups)...)
 		first := len(spec.Meas) + len(d.Measure)
 		for k := range d.Measure {
 			g := plan.GroupOf(k)
-			spec.Sources = append(spec.Sources, hil.Source{Age: first + g, Every: 1 / plan.Groups[g].Rate})
+			spec.Ages, every = append(spec.Ages, first+g), append(every, 1/plan.Groups[g].Rate)
 		}
 		for k := range ages {
 			ages[k].Role = hil.RoleAge
-			spec.Sources = append(spec.Sources, hil.Source{Age: first + k})
+			spec.Ages, every = append(spec.Ages, first+k), append(every, 0)
 		}
 		measured := cfg.MeasuredChannels(d)
 		for k := range measured {
@@ -167,46 +156,21 @@ func ControllerSpec(cfg *configs.Config) (hil.ControllerSpec, error) {
 			spec.Guard.Meas = append(spec.Guard.Meas, hil.MeasLimit{Age: true})
 		}
 		for _, c := range d.Command {
-			spec.Guard.Cmd = append(spec.Guard.Cmd, hil.CmdLimit{Lo: c.Limit[0], Hi: c.Limit[1], Slew: c.Slew, Safe: c.Safe, Enable: d.Name+"."+c.Name == axis.Drive.Enable})
+			spec.Guard.Cmd = append(spec.Guard.Cmd, hil.CmdLimit{Lo: c.Limit[0], Hi: c.Limit[1], Slew: c.Slew, Safe: c.Safe, Enable: enable(d.Name + "." + c.Name)})
 		}
 	}
-	in := func(channels []hil.Channel, name string) int {
-		return slices.IndexFunc(channels, func(c hil.Channel) bool { return c.Name == name && name != "" })
-	}
-	spec.Position, spec.Current, spec.Applied = in(spec.Meas, axis.Position), in(spec.Meas, axis.Current), in(spec.Meas, axis.Drive.Applied)
-	spec.Drive = in(spec.Cmd, axis.Drive.Command)
-	own := spec.Sources[spec.Position]
-	spec.Age, spec.Every = own.Age, own.Every
-	dev, at := cfg.Find(axis.Position, false)
-	count := math.Abs(cfg.Devices[dev].Measure[at].Scale)
-	spec.Kalman = kalmanSpec(axis, count)
-	spec.Comp = compSpec(cfg, axis, count)
-	if axis.Control.Kind == "pd" {
-		spec.PID.Ki = 0
+	for i := range cfg.Axes {
+		a, err := axisSpec(cfg, &cfg.Axes[i], &spec, every)
+		if err != nil {
+			return spec, fmt.Errorf("axes.%s: %w", cfg.Axes[i].Name, err)
+		}
+		spec.Axes = append(spec.Axes, a)
 	}
 	for _, m := range cfg.Models {
-		spec.Beside = &hil.BesideSpec{Name: m.Name, Axis: m.Axis, Params: m.Parameters.Of(axis.Motor), Step: m.Step, Share: m.Share, Contact: m.Contact}
-	}
-	if r := axis.Estimator.RLS; r.Enabled && spec.Current >= 0 {
-		spec.RLS = &estimator.RLSSpec{Dt: spec.Every, K: axis.Motor.K, Window: r.Window, MinVel: r.MinVel, Memory: r.Memory, Count: count}
+		k := slices.IndexFunc(cfg.Axes, func(a configs.Axis) bool { return a.Name == m.Axis })
+		spec.Beside = &hil.BesideSpec{Name: m.Name, Axis: m.Axis, Params: m.Parameters.Of(cfg.Axes[k].Motor), Step: m.Step, Share: m.Share, Contact: m.Contact}
 	}
 	return spec, nil
-}
-
-// compSpec is the configured compensation; count is the resolution of the position in rad.
-func compSpec(cfg *configs.Config, axis *configs.Axis, count float64) hil.CompSpec {
-	s := axis.Compensation
-	if s.Resolution == 0 {
-		s.Resolution = count
-	}
-	if s.Slew == 0 { // from limit to limit within five ticks
-		top := s.Limit
-		if top == 0 {
-			top = 1.2 * max(axis.Friction.Fs, axis.Friction.Fc)
-		}
-		s.Slew = 2 * top * cfg.Loop.Rate / 5
-	}
-	return s
 }
 
 // frictionMap are the parameters under the names that the page draws the friction curve from.
@@ -237,13 +201,4 @@ func rigOptions(cfg *configs.Config, i int, h Handover) device.Options {
 	section, t := cfg.Protocol(d)
 	return device.Options{Name: d.Name, Port: h.Ports[i], Baud: t.Baud, Protocol: section, DryRun: h.DryRun, Patient: !d.Required, TxCPU: -1,
 		Measure: t.Measure, Command: t.Command, Safe: t.Safe, Rate: t.Rate, Loop: t.Loop}
-}
-
-// kalmanSpec is the configured filter; count is the resolution of the position in rad.
-func kalmanSpec(axis *configs.Axis, count float64) estimator.KalmanSpec {
-	e := axis.Estimator
-	return estimator.KalmanSpec{
-		Motor: axis.Motor, Count: count, PositionNoise: e.PositionNoise,
-		CurrentNoise: e.CurrentNoise, TorqueWalk: e.TorqueWalk, VoltageNoise: e.VoltageNoise,
-	}
 }

@@ -6,13 +6,13 @@ import (
 
 	"hilrig/configs"
 	"hilrig/estimator"
-	"hilrig/hil"
+	"hilrig/hil/axis"
 )
 
 // Every kind of the configuration becomes a controller, and what the file leaves at zero follows from sensor and friction.
 func TestCompensationOfTheConfiguration(t *testing.T) {
-	for i := range hil.Compensations {
-		kind := hil.CompKind(i)
+	for i := range axis.Compensations {
+		kind := axis.CompKind(i)
 		cfg := configs.Demo()
 		cfg.Axes[0].Compensation.Kind, cfg.Axes[0].Compensation.Bandwidth = kind, 20
 		cfg.Axes[0].Compensation.Dither = estimator.DitherSpec{Kind: estimator.DitherPulse, Amplitude: 0.06, Frequency: 5}
@@ -33,7 +33,7 @@ func TestCompensationOfTheConfiguration(t *testing.T) {
 	}
 	cfg := configs.Demo()
 	cfg.Axes[0].Compensation.Resolution, cfg.Axes[0].Compensation.Limit, cfg.Axes[0].Compensation.Slew = 1e-3, 0.01, 3
-	if s := compSpec(cfg, &cfg.Axes[0], 1e-4); s.Resolution != 1e-3 || s.Limit != 0.01 || s.Slew != 3 || s.Kind != hil.CompObserver {
+	if s := compSpec(cfg, &cfg.Axes[0], 1e-4); s.Resolution != 1e-3 || s.Limit != 0.01 || s.Slew != 3 || s.Kind != axis.CompObserver {
 		t.Errorf("%+v", s)
 	}
 }

@@ -217,7 +217,7 @@ func (d *services) command(ctx context.Context, c hil.Command) hil.Reply {
 // kept records a parameter block that came into force.
 func (d *services) kept(p hil.Params, t int64) {
 	if d.recorder != nil {
-		d.recorder.Params(p, d.a.Names, t)
+		d.recorder.Params(p, d.a.Names(), t)
 	}
 }
 

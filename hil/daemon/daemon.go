@@ -13,6 +13,7 @@ import (
 	"context"
 
 	"hilrig/hil"
+	"hilrig/hil/axis"
 	"hilrig/hil/device"
 	"hilrig/hil/protocol"
 	"hilrig/hil/ring"
@@ -44,8 +45,7 @@ type Assembly struct {
 	NewRole func() hil.Role                                        // a fresh controller in its initial state
 	NewRig  func(edit func(i int, o *device.Options)) (Rig, error) // the devices, not started, with what the daemon adds to their options
 	Params  hil.Params                                             // the configured parameter block, generation 0
-	Names   []string                                               // the parameters' names, in order
-	Check   func(name string, v float64) error
+	Live    []axis.Param                                           // what may be set while it runs, in the order of the block
 
 	Period      int64 // ns
 	Spin        int64 // ns
@@ -60,6 +60,15 @@ type Assembly struct {
 	Ports       []Port // in the order of the devices
 	Paces       int    // the device that drives: its sender shares the processor of the tick
 	RealTime    bool   // ask for FIFO and locked memory
+}
+
+// Names are those of the live parameters.
+func (a *Assembly) Names() []string {
+	names := make([]string, len(a.Live))
+	for i, p := range a.Live {
+		names[i] = p.Name
+	}
+	return names
 }
 
 // Sink consumes rows until its context ends and it has drained what was pushed before.

@@ -80,19 +80,19 @@ func (d *commands) Do(ctx context.Context, c hil.Command) hil.Reply {
 // set validates every value first, then hands the whole block over.
 func (d *commands) set(values map[string]float64) error {
 	if len(values) == 0 {
-		return fmt.Errorf("set needs {\"set\": {name: value}}; names: %s", strings.Join(d.a.Names, ", "))
+		return fmt.Errorf("set needs {\"set\": {name: value}}; names: %s", strings.Join(d.a.Names(), ", "))
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	p := d.params
 	var bad []string
 	for name, v := range values {
-		i := slices.Index(d.a.Names, name)
+		i := slices.Index(d.a.Names(), name)
 		if i < 0 {
 			bad = append(bad, fmt.Sprintf("unknown parameter %q", name))
 			continue
 		}
-		if err := d.a.Check(name, v); err != nil {
+		if err := d.a.Live[i].Check(v); err != nil {
 			bad = append(bad, err.Error())
 			continue
 		}
@@ -100,7 +100,7 @@ func (d *commands) set(values map[string]float64) error {
 	}
 	if len(bad) > 0 {
 		sort.Strings(bad)
-		return fmt.Errorf("%s; names: %s", strings.Join(bad, "; "), strings.Join(d.a.Names, ", "))
+		return fmt.Errorf("%s; names: %s", strings.Join(bad, "; "), strings.Join(d.a.Names(), ", "))
 	}
 	p.Gen++
 	d.params = p

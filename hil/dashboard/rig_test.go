@@ -68,7 +68,7 @@ func schema() hil.Schema {
 			ch{"rls.J_se", "kg·m²", x, hil.RoleStdErr}, ch{"rls.Fv_se", "N·m·s/rad", x, hil.RoleStdErr}, ch{"rls.Fc_se", "N·m", x, hil.RoleStdErr}, ch{"rls.offset_se", "N·m", x, hil.RoleStdErr},
 			ch{"rls.windows", "", x, hil.RoleCount}, ch{"rls.cond", "", x, hil.RolePlain}),
 		Model: of(x, ch{"ref.position", "rad", x, hil.RolePosition}, ch{"ref.velocity", "rad/s", x, hil.RoleVelocity}, ch{"ref.acceleration", "rad/s²", x, hil.RoleAcceleration},
-			ch{"ctl.error", "rad", x, hil.RoleError}, ch{"ctl.torque", "N·m", x, hil.RoleCommand}, ch{"comp.friction", "N·m", x, hil.RoleEffort},
+			ch{"ctl.error", "rad", x, hil.RoleError}, ch{"ctl.effort", "N·m", x, hil.RoleCommand}, ch{"comp.friction", "N·m", x, hil.RoleEffort},
 			ch{"model.friction", "N·m", x, hil.RoleFriction}, ch{"model.bristle", "rad", x, hil.RolePlain}, ch{"heat", "", x, hil.RoleHeat}),
 		Cmd: of("drive", ch{"voltage", "V", x, hil.RoleCommand}, ch{"enable", "", "", hil.RolePlain}),
 	}
@@ -218,7 +218,7 @@ func (r *rig) next() hil.Row {
 		"drive.age": 4e-4 + 1e-4*r.rng.Float64(), "shaft.est.position": pos, "shaft.est.velocity": vel + 0.01*noise(), "shaft.est.current": torque / 0.05, "shaft.est.friction": f + 6e-4*noise(),
 		"shaft.rls.J": truth["J"] * settle, "shaft.rls.Fv": truth["sigma2"] * settle, "shaft.rls.Fc": truth["Fc"] * (2 - settle), "shaft.rls.offset": 0.001 + 4e-4*left,
 		"shaft.rls.J_se": 1e-5 * left, "shaft.rls.Fv_se": 4e-5 * left, "shaft.rls.Fc_se": 2e-4 * left, "shaft.rls.offset_se": 3e-4 * left, "shaft.rls.windows": math.Floor(10 * r.phase), "shaft.rls.cond": 12.4,
-		"shaft.ref.position": pos + 0.002*math.Sin(9*r.phase), "shaft.ref.velocity": vel, "shaft.ref.acceleration": acc, "shaft.ctl.error": 0.002*math.Sin(9*r.phase) + 1e-4*noise(), "shaft.ctl.torque": torque,
+		"shaft.ref.position": pos + 0.002*math.Sin(9*r.phase), "shaft.ref.velocity": vel, "shaft.ref.acceleration": acc, "shaft.ctl.error": 0.002*math.Sin(9*r.phase) + 1e-4*noise(), "shaft.ctl.effort": torque,
 		"shaft.comp.friction": 0.9 * model, "shaft.model.friction": model, "shaft.model.bristle": math.NaN(), "shaft.heat": 0.1, "drive.voltage": 0.05*vel + 2*torque/0.05 + 0.02*noise(),
 	}
 	for i, s := range r.info.Schema.Signals() {

@@ -1,4 +1,4 @@
-package hil
+package axis
 
 import (
 	"hilrig/engine/reference"

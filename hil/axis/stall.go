@@ -1,10 +1,11 @@
-package hil
+package axis
 
 import (
 	"math"
 
 	"hilrig/engine/friction"
 	"hilrig/engine/numeric"
+	"hilrig/estimator"
 )
 
 // stall finds an axis that stands although the torque of its motor must move it: a blocked shaft or, where no current is measured,
@@ -49,14 +50,14 @@ func newStall(j float64, law friction.LuGre, noise float64) *stall {
 }
 
 // step takes a sample: its position (rad), whether that is believed, torque of the motor and load (N·m) as estimated for its time, and
-// the time since the sample before (s). It is the verdict so far; where belongs to the position.
-func (s *stall) step(energised, taken bool, theta, torque, load, dt float64) reason {
+// the time since the sample before (s). It is the verdict so far.
+func (s *stall) step(energised, taken bool, theta, torque, load, dt float64) Finding {
 	if !energised || !numeric.Finite(torque+load) {
 		*s = stall{j: s.j, friction: s.friction, offset: s.offset, band: s.band}
-		return reason{}
+		return Finding{}
 	}
 	if s.pending += max(0, dt); !taken {
-		return reason{}
+		return Finding{}
 	}
 	dt, s.pending = s.pending, 0
 	s.stood += dt
@@ -65,7 +66,7 @@ func (s *stall) step(energised, taken bool, theta, torque, load, dt float64) rea
 			s.load += (load - s.load) * -math.Expm1(-s.stood/loadMean)
 		}
 		s.on, s.at, s.stood, s.v, s.way, s.moving = true, theta, 0, 0, 0, 0
-		return reason{}
+		return Finding{}
 	}
 	push := torque - s.offset
 	if p := torque - s.load; p*push <= 0 {
@@ -80,7 +81,7 @@ func (s *stall) step(energised, taken bool, theta, torque, load, dt float64) rea
 		s.moving += dt
 	}
 	if s.moving >= stallFor && math.Abs(s.way) > stallWay*s.band {
-		return reason{cause: CauseBlocked, value: math.Copysign(s.friction, s.v) + s.j*s.v/s.moving, limit: s.friction} // the mean push
+		return Finding{Fault: Blocked, Of: estimator.Position, Value: math.Copysign(s.friction, s.v) + s.j*s.v/s.moving, Limit: s.friction} // the mean push
 	}
-	return reason{}
+	return Finding{}
 }

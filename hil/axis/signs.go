@@ -1,9 +1,10 @@
-package hil
+package axis
 
 import (
 	"math"
 
 	"hilrig/engine/plant"
+	"hilrig/estimator"
 )
 
 // signs compares what voltage, current and position say about one another:
@@ -24,13 +25,11 @@ import (
 // beside the rest. With the sign of drive or encoder turned round, speed and acceleration both change sign. That tells a wrong sign
 // from a load: one that drives the axis back does not do so with the acceleration that belongs to the voltage.
 type signs struct {
-	motor    plant.Motor
-	pos, cur int // in Meas; cur −1: no current is measured
-	applied  int // in Meas; −1: the command
-	drive    int // in Cmd
-	dt, tau  float64
-	floor    float64 // V
-	fixed    float64 // V  a current that stays the same number bears no more change of the voltage
+	motor   plant.Motor
+	current bool // is measured
+	dt, tau float64
+	floor   float64 // V
+	fixed   float64 // V  a current that stays the same number bears no more change of the voltage
 
 	on        bool       // means are those of an energised axis
 	last      [2]float64 // rad, A  position and current taken last
@@ -46,15 +45,15 @@ type signs struct {
 
 // lasting is a verdict and how long it has been the same.
 type lasting struct {
-	reason
+	Finding
 	time float64 // s
 }
 
-func (l *lasting) add(r reason, dt float64) {
-	if r.cause != l.cause {
+func (l *lasting) add(f Finding, dt float64) {
+	if f.Fault != l.Fault {
 		l.time = 0
 	}
-	l.reason = r
+	l.Finding = f
 	l.time += dt
 }
 
@@ -64,39 +63,30 @@ const (
 	sameFor  = 0.2   // s  a current may be the same number for so long; ten samples at least
 )
 
-func newSigns(s ControllerSpec) *signs {
-	limit := 0.0
-	if s.Drive < len(s.Guard.Cmd) {
-		c := s.Guard.Cmd[s.Drive]
-		limit = max(-c.Lo, c.Hi)
-	}
-	n := &signs{motor: s.Motor, pos: s.Position, cur: s.Current, applied: s.Applied, drive: s.Drive, dt: 1 / s.Rate,
-		tau: max(10e-3, 5*s.Every), floor: 2*s.Motor.BrushDrop + 0.05*limit, fixed: 2*s.Motor.BrushDrop + 0.02*limit}
-	if n.cur < 0 && n.floor > 0 {
+func newSigns(s Spec) *signs {
+	n := &signs{motor: s.Motor, current: s.measured(estimator.Current), dt: s.Tick,
+		tau: max(10e-3, 5*s.Every), floor: 2*s.Motor.BrushDrop + 0.05*s.TopCommand, fixed: 2*s.Motor.BrushDrop + 0.02*s.TopCommand}
+	if !n.current && n.floor > 0 {
 		n.floor += stallFs * max(s.Law.Fs, s.Law.Fc) * s.Motor.R / s.Motor.K
 	}
 	return n
 }
 
-// step takes position and current as the filter took them last, whether the position is new, what the device says it applied, and the
-// commands of the tick before. Only samples count: while none comes there is nothing to compare, and the voltage is summed up. bad is
+// step takes position and current as the filter took them last, whether the position is new, whether to doubt what the rig reads, and the
+// voltage of the tick before as the device says it applied it, else as it was sent. Only samples count: while none comes there is nothing to compare, and the voltage is summed up. bad is
 // a balance that is broken beyond doubt; hint is one that is broken enough to be the cause when the axis leaves its limits.
-func (s *signs) step(r *Row, fresh bool, meas []float64, taken [2]float64, cmd []float64) (bad, hint reason) {
+func (s *signs) step(k Tick, fresh, doubtful bool, u float64, taken [2]float64) (bad, hint Finding) {
 	if s.floor == 0 {
 		return
 	}
-	if !r.Mode.Energised() {
+	if !k.On {
 		s.on = false
 		return
 	}
-	u := cmd[s.drive]
-	if s.applied >= 0 {
-		u = meas[s.applied]
-	}
-	dt := s.dt * (1 + float64(r.Skip))
-	if any := u + taken[0] + taken[1]; !s.on || any-any != 0 || r.Flags&(FlagStale|FlagRange|FlagJump) != 0 {
+	dt := s.dt * (1 + float64(k.Skip))
+	if any := u + taken[0] + taken[1]; !s.on || any-any != 0 || doubtful {
 		// begin anew behind a gap or a reading that is not believed
-		*s = signs{motor: s.motor, pos: s.pos, cur: s.cur, applied: s.applied, drive: s.drive, dt: s.dt, tau: s.tau, floor: s.floor, fixed: s.fixed}
+		*s = signs{motor: s.motor, current: s.current, dt: s.dt, tau: s.tau, floor: s.floor, fixed: s.fixed}
 		s.on, s.last, s.u, s.i, s.u2 = any-any == 0, taken, u, taken[1], u
 		return
 	}
@@ -126,7 +116,7 @@ func (s *signs) step(r *Row, fresh bool, meas []float64, taken [2]float64, cmd [
 		return
 	}
 	mean, speed := s.i, s.w
-	if u = s.u; s.cur < 0 {
+	if u = s.u; !s.current {
 		u, mean, speed = s.u2, s.motor.J/s.motor.K*(s.w-s.w2)/s.tau, s.w2
 	}
 	s.bad.add(s.balance(u, mean, speed, 0.5, s.floor), dt)
@@ -135,38 +125,38 @@ func (s *signs) step(r *Row, fresh bool, meas []float64, taken [2]float64, cmd [
 }
 
 // verdict is what has lasted long enough.
-func (s *signs) verdict() (bad, hint reason) {
-	if s.bad.cause != CauseNone && s.bad.time >= signsFor {
-		bad = s.bad.reason
-	} else if s.cur >= 0 && s.same >= max(sameFor, s.tau) && s.hi-s.lo > s.fixed {
-		bad = reason{CauseFrozenCurrent, uint16(s.cur + 1), s.hi - s.lo, s.fixed}
+func (s *signs) verdict() (bad, hint Finding) {
+	if s.bad.Fault != Fine && s.bad.time >= signsFor {
+		bad = s.bad.Finding
+	} else if s.current && s.same >= max(sameFor, s.tau) && s.hi-s.lo > s.fixed {
+		bad = Finding{FrozenCurrent, estimator.Current, s.hi - s.lo, s.fixed}
 	}
 	if s.hint.time >= hintFor {
-		hint = s.hint.reason
+		hint = s.hint.Finding
 	}
 	return bad, hint
 }
 
 // balance judges means of voltage (V), current (A) and speed (rad/s); tolerated are floor (V) and a share of the terms.
-func (s *signs) balance(u, i, omega, share, floor float64) reason {
+func (s *signs) balance(u, i, omega, share, floor float64) Finding {
 	m := &s.motor
 	ri := m.R*i + m.Drop(i)
 	emf := m.K * omega
 	over := u - ri - emf // what is left over if all signs are right
 	limit := floor + share*(math.Abs(ri)+math.Abs(emf))
 	if !(math.Abs(over) > limit) {
-		return reason{}
+		return Finding{}
 	}
 	turned := min(math.Abs(over+2*emf), math.Abs(over-2*u), math.Abs(over+2*ri)) // encoder, drive or current the other way round
-	if s.cur < 0 {
+	if !s.current {
 		turned = math.Abs(over - 2*u) // an encoder turns speed and acceleration
 	}
 	switch {
 	case turned < math.Abs(over)/3:
-		return reason{CauseDirection, uint16(s.pos + 1), over, limit}
-	case s.cur < 0: // a frozen position is one of a blocked shaft
+		return Finding{Direction, estimator.Position, over, limit}
+	case !s.current: // a frozen position is one of a blocked shaft
 	case math.Abs(emf) < math.Abs(over)/10:
-		return reason{CauseFrozen, uint16(s.pos + 1), over, limit}
+		return Finding{Frozen, estimator.Position, over, limit}
 	}
-	return reason{}
+	return Finding{}
 }

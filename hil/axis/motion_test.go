@@ -1,4 +1,4 @@
-package hil
+package axis
 
 import (
 	"math"
@@ -78,5 +78,45 @@ func TestGlide(t *testing.T) {
 	}
 	if want := 1 - (1+w*0.3)*math.Exp(-w*0.3); math.Abs(g.x-want) > 1e-4 {
 		t.Errorf("after 0.3 s %g, want %g", g.x, want)
+	}
+}
+
+// The blended motion is continuous in position, velocity and acceleration through start, pause, resume and a change of
+// scale; its velocity and acceleration are its derivatives.
+func TestMotion(t *testing.T) {
+	gen, err := reference.New(reference.Spec{Kind: "sine", Amplitude: 2, Frequency: 0.7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := motion{gen: gen, fade: 0.5, wantScale: 1}
+	const dt = 1e-4
+	m.start(5, false)
+	if p, v, a := m.step(1e-9); math.Abs(p-5) > 1e-6 || math.Abs(v) > 1e-3 || math.Abs(a) > 1 {
+		t.Errorf("start at %g %g %g, want 5 0 0", p, v, a)
+	}
+	p0, v0, a0 := m.step(dt)
+	for k := range 30000 {
+		switch k {
+		case 12000:
+			m.wantScale = 0.5
+		case 20000:
+			m.wantOffset = 1
+		}
+		p, v, a := m.step(dt)
+		if d := math.Abs((p-p0)/dt - (v+v0)/2); d > 1e-2 { // dt·jerk and the first-order step of the scale
+			t.Fatalf("step %d: velocity %g, difference quotient %g", k, v, (p-p0)/dt)
+		}
+		if k != 12000 && k != 20000 && math.Abs((v-v0)/dt-(a+a0)/2) > 0.5 { // the new wish makes the acceleration jump
+			t.Fatalf("step %d: acceleration %g, difference quotient %g", k, a, (v-v0)/dt)
+		}
+		p0, v0, a0 = p, v, a
+	}
+	m.pause(p0)
+	if p, v, a := m.step(dt); p != p0 || v != 0 || a != 0 {
+		t.Errorf("paused at %g %g %g, want %g 0 0", p, v, a, p0)
+	}
+	m.start(p0, true)
+	if p, _, _ := m.step(1e-9); math.Abs(p-p0) > 1e-6 {
+		t.Errorf("resumed at %g, want %g", p, p0)
 	}
 }

@@ -1,4 +1,4 @@
-package hil
+package axis
 
 import (
 	"fmt"
@@ -128,7 +128,10 @@ func newCompensator(s CompSpec, law friction.LuGre, j float64, pid control.PID) 
 		return nil, err
 	}
 	d := s.Dither
-	d.Inertia, d.Kp, d.Kd, d.Fc, d.Spring = j, pid.Kp, pid.Kd, law.Fc, law.Fc/law.Sigma0
+	d.Inertia, d.Kp, d.Kd, d.Fc = j, pid.Kp, pid.Kd, law.Fc
+	if law.Sigma0 > 0 {
+		d.Spring = law.Fc / law.Sigma0
+	}
 	if d.Zone == 0 {
 		d.Zone = 4 * s.Resolution
 	}
@@ -153,14 +156,6 @@ func (c *compensator) rate(sl estimator.Sliding) float64 {
 // injection is the weight of the error in the observers of CompLuGre that these gains bear, up to a hundred times vs.
 func (c *compensator) injection(pid control.PID) float64 {
 	return estimator.Injection(c.model, pid.Kp, pid.Kd, 100*c.model.Vs)
-}
-
-// channels are what the law has learned; without a learning law there are none.
-func (c *compensator) channels() (channels []Channel) {
-	for _, name := range c.Kind.Info().Learns {
-		channels = append(channels, Channel{Signal: engine.Signal{Name: name}})
-	}
-	return channels
 }
 
 // adopt takes new gains while running.

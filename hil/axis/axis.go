@@ -1,0 +1,378 @@
+// Package axis runs one degree of freedom of a rig: what is estimated of its motion, where it should go, and the command that brings
+// it there against friction. Numbers come in and numbers go out; rows, modes and limits are those of package hil.
+//
+// Units in comments are those of a rotary axis; a linear one has m for rad, N for N·m and kg for kg·m².
+package axis
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"hilrig/engine"
+	"hilrig/engine/control"
+	"hilrig/engine/friction"
+	"hilrig/engine/numeric"
+	"hilrig/engine/plant"
+	"hilrig/engine/reference"
+	"hilrig/estimator"
+)
+
+// Spec is a configured axis: everything in SI.
+type Spec struct {
+	Linear bool // m and N in place of rad and N·m
+	Drive  DriveKind
+	Tick   float64 // s  period of the loop
+	Every  float64 // s  from position to position; 0: one tick
+
+	Motor      plant.Motor              // as the model knows it; J includes the load. All but voltage drives: J and K (N·m/A) alone, 0 where not known
+	Law        friction.LuGre           // as the model knows it; without Fc there is none
+	Sampling   estimator.AxisSpec       // how it is sampled
+	Kalman     estimator.KalmanSpec     // of a voltage drive
+	Mechanical estimator.MechanicalSpec // of the others
+	TopCommand float64                  // the largest command to either side, in its unit; 0: not known
+
+	Ref  reference.Generator
+	Of   ReferenceOf
+	Fade float64 // s  every start and every change of the reference blends over this time
+	PID  control.PID
+	Gain float64 // 1/s  of a velocity drive: speed per error
+	Comp CompSpec
+}
+
+// Axis estimates and controls. None of its methods allocates but New.
+type Axis struct {
+	s   Spec
+	dt  float64
+	est *estimator.Axis
+	at  layout
+
+	taken           [2]float64 // position and current that the filter took last
+	came            bool       // … a position in this tick
+	signs           *signs     // nil: nothing to compare
+	stall           *stall     // nil: no effort is known
+	stuck           Finding    // what it found in the newest sample
+	bad             Finding    // what signs found …
+	hint            Finding
+	ref             motion
+	pid             control.Loop
+	comp            *compensator
+	model           *estimator.Observer // LuGre driven by the estimated motion: the open-loop model beside the rig; nil: no law
+	learns          estimator.Learning  // the compensation, if it learns
+	live            []Param
+	gain            float64 // 1/s  of a velocity drive
+	scale, injected float64 // of the compensation, as wanted: share, and gain (1/s)
+	asked           float64 // N·m  effort of the tick before
+	held            bool    // … did not reach the shaft as asked
+
+	age      float64 // s    of the newest position that was taken
+	residual float64 // N·m  slow mean of estimated minus modelled friction
+	diverged bool    // … it was no number
+	windows  uint64  // RLS windows
+}
+
+// layout says where the signals stand in the estimated and the modelled block of the axis; −1: there is none.
+type layout struct {
+	est, model          []engine.Signal
+	current, friction   int // estimated
+	rls                 int // four values, four standard errors, windows, condition
+	ref, err, tau, comp int // modelled
+	fric, heat, learned int
+}
+
+// Tick is what a tick of the loop tells an axis.
+type Tick struct {
+	On   bool   // energised
+	Skip uint32 // ticks left out before this one
+}
+
+const (
+	longestGap = 20 // ticks of time that reference and model make up for at once after a stop of the host
+	tooOld     = 5  // sampling periods of age beyond which the last command stands: a prediction that far is a guess
+)
+
+// New checks the specification and builds an axis in its initial state.
+func New(s Spec) (*Axis, error) {
+	if int(s.Drive) >= len(Drives) {
+		return nil, fmt.Errorf("drive kind %d is unknown", s.Drive)
+	}
+	if s.Every == 0 {
+		s.Every = s.Tick
+	}
+	a := &Axis{s: s, dt: s.Tick, age: math.Inf(1)}
+	var err error
+	if a.est, err = s.estimate(); err != nil {
+		return nil, fmt.Errorf("estimator: %w", err)
+	}
+	if s.compensates() {
+		if a.comp, err = newCompensator(s.Comp, s.Law, s.Motor.J, s.PID); err != nil {
+			return nil, fmt.Errorf("compensation: %w", err)
+		}
+		a.learns, _ = a.comp.law.(estimator.Learning)
+	}
+	if s.hasLaw() {
+		if a.model, err = estimator.NewObserver(estimator.ObserverSpec{Law: s.Law}); err != nil {
+			return nil, fmt.Errorf("friction: %w", err)
+		}
+	}
+	a.arrange()
+	if s.Drive == DriveVoltage {
+		a.signs = newSigns(s)
+	}
+	if s.driven() && s.hasLaw() && a.at.friction >= 0 {
+		a.stall = newStall(s.Motor.J, s.Law, a.est.PositionNoise())
+	}
+	a.ref = motion{gen: s.Ref, fade: s.Fade}
+	a.pid = control.Loop{PID: s.PID}
+	a.live = s.Live()
+	for i := range a.live {
+		a.live[i].take(a, a.live[i].Start)
+	}
+	a.tune()
+	return a, nil
+}
+
+// driven tells whether there is a drive.
+func (s *Spec) driven() bool { return s.Drive != DriveNone }
+
+// hasLaw tells whether a friction law is known.
+func (s *Spec) hasLaw() bool { return s.Law.Fc > 0 }
+
+// estimate is the filter of the kind of drive.
+func (s *Spec) estimate() (*estimator.Axis, error) {
+	o := s.Sampling
+	o.Tick, o.Linear = s.Tick, s.Linear
+	if s.Drive == DriveVoltage {
+		k := s.Kalman
+		k.TopVoltage = s.TopCommand
+		return estimator.NewElectrical(k, o)
+	}
+	m := s.Mechanical
+	o.PerAmpere, o.PerCommand = s.Motor.K, s.effort(1)
+	if m.Inertia > 0 && m.TopEffort == 0 {
+		m.TopEffort = s.effort(s.TopCommand)
+	}
+	return estimator.NewMechanical(m, o)
+}
+
+// arrange lays out the signals.
+func (a *Axis) arrange() {
+	s, l := &a.s, layout{current: -1, friction: -1, rls: -1, ref: -1, err: -1, tau: -1, comp: -1, fric: -1, heat: -1, learned: -1}
+	for i, sig := range a.est.Signals() {
+		switch sig.Name {
+		case "current":
+			l.current = i
+		case "friction":
+			l.friction = i
+		}
+		l.est = append(l.est, engine.Signal{Name: "est." + sig.Name, Unit: sig.Unit})
+	}
+	if a.est.RLS() != nil {
+		l.rls = len(l.est)
+		inertia := "J"
+		if s.Linear {
+			inertia = "M"
+		}
+		values := []engine.Signal{{Name: "rls." + inertia, Unit: "kg"}, {Name: "rls.Fv", Unit: "N·s/m"}, {Name: "rls.Fc", Unit: "N"}, {Name: "rls.offset", Unit: "N"}}
+		for i := range values {
+			values[i].Unit = s.unit(values[i].Unit)
+		}
+		l.est = append(l.est, values...)
+		for _, v := range values {
+			l.est = append(l.est, engine.Signal{Name: v.Name + "_se", Unit: v.Unit})
+		}
+		l.est = append(l.est, engine.Signal{Name: "rls.windows"}, engine.Signal{Name: "rls.cond"})
+	}
+	add := func(at *int, signals ...engine.Signal) {
+		*at = len(l.model)
+		for _, sig := range signals {
+			l.model = append(l.model, engine.Signal{Name: sig.Name, Unit: s.unit(sig.Unit)})
+		}
+	}
+	if s.driven() {
+		add(&l.ref, s.Of.signals(s.Drive)...)
+		if s.Of == OfPosition {
+			add(&l.err, engine.Signal{Name: "ctl.error", Unit: "m"})
+		}
+		if s.Drive != DriveVelocity && s.Of != OfCommand {
+			add(&l.tau, engine.Signal{Name: "ctl.effort", Unit: "N"})
+		}
+		if s.compensates() {
+			add(&l.comp, engine.Signal{Name: "comp.friction", Unit: "N"})
+		}
+	}
+	if s.hasLaw() {
+		add(&l.fric, engine.Signal{Name: "model.friction", Unit: "N"}, engine.Signal{Name: "model.bristle", Unit: "m"})
+	}
+	if s.driven() {
+		add(&l.heat, engine.Signal{Name: "heat"})
+	}
+	if s.compensates() {
+		learned := make([]engine.Signal, 0, 3)
+		for _, name := range a.comp.Kind.Info().Learns {
+			learned = append(learned, engine.Signal{Name: name})
+		}
+		add(&l.learned, learned...)
+	}
+	a.at = l
+}
+
+// compensates tells whether friction is compensated: the command is an effort, or becomes one, and follows a position.
+func (s *Spec) compensates() bool {
+	return s.driven() && s.Drive != DriveVelocity && s.Of == OfPosition
+}
+
+// unit is that of the axis for the unit of a linear one.
+func (s *Spec) unit(linear string) string {
+	if s.Linear {
+		return linear
+	}
+	return friction.RotaryUnit(linear)
+}
+
+// Estimated are the signals that Estimate writes, Modelled those of Compute, without the name of the axis.
+func (a *Axis) Estimated() []engine.Signal { return slices.Clone(a.at.est) }
+func (a *Axis) Modelled() []engine.Signal  { return slices.Clone(a.at.model) }
+
+// Heat is the place of the used share of the i²t budget in the modelled block, which whoever keeps that budget fills; −1: none.
+func (a *Axis) Heat() int { return a.at.heat }
+
+// Filter is the estimate behind it.
+func (a *Axis) Filter() *estimator.Axis { return a.est }
+
+// Reset forgets the estimate.
+func (a *Axis) Reset() { a.est.Reset() }
+
+// Start begins the motion where the axis is, x as estimated.
+func (a *Axis) Start(x []float64) {
+	if !a.s.driven() {
+		return
+	}
+	a.ref.start(a.s.Of.base(x), false)
+	a.pid.Reset()
+	if a.comp != nil {
+		a.comp.reset()
+	}
+	a.asked, a.held = 0, false
+}
+
+// Resume goes on with a motion that was paused; Pause lets the axis stand where it is.
+func (a *Axis) Resume(x []float64) {
+	if a.ref.paused {
+		a.ref.start(a.s.Of.base(x), true)
+	}
+}
+func (a *Axis) Pause(x []float64) { a.ref.pause(a.s.Of.base(x)) }
+
+// Compute advances reference and model under the estimate x, writes the modelled block, and forms the wanted command u, in place: the
+// last one stands where the newest sample is too old to act on.
+func (a *Axis) Compute(k Tick, x, y []float64, u *float64) (st engine.Status) {
+	dt := a.dt * float64(1+min(k.Skip, longestGap))
+	var ref [3]float64
+	on := k.On && a.s.driven()
+	if on {
+		ref[0], ref[1], ref[2] = a.ref.step(dt)
+	} else {
+		ref[0] = a.s.Of.base(x)
+	}
+	if a.at.ref >= 0 {
+		copy(y[a.at.ref:], ref[:a.s.Of.derivatives()])
+	}
+	e := 0.0
+	if a.at.err >= 0 {
+		e = ref[0] - x[estimator.XPos]
+		y[a.at.err] = e
+	}
+
+	// the model beside the rig: the law under the estimated motion
+	a.diverged = false
+	if a.model != nil {
+		f, s := a.model.Step(dt, x[estimator.XVel]*dt, 0)
+		if s == engine.NonFinite {
+			st = s
+		}
+		y[a.at.fric], y[a.at.fric+1] = f, a.model.Bristle()
+		if a.at.friction >= 0 {
+			a.explain(k.On, x[a.at.friction]-f, dt)
+		}
+	}
+	if a.at.heat < 0 {
+		return st
+	}
+	tau, s := a.effort(k, on, ref, e, dt, x, y)
+	if s == engine.NonFinite {
+		st = s
+	}
+	switch {
+	case !on:
+		*u = 0
+	case !a.stale():
+		*u = a.command(tau, e, ref)
+	}
+	return st
+}
+
+// effort is what the controller asks for: feedback, inertia, friction.
+func (a *Axis) effort(k Tick, on bool, ref [3]float64, e, dt float64, x, y []float64) (tau float64, st engine.Status) {
+	fric := 0.0
+	switch {
+	case !on:
+	case a.s.Of == OfEffort:
+		tau = ref[0]
+	case a.s.compensates():
+		v := x[estimator.XVel]
+		tau = a.pid.Step(e, ref[1]-v, a.dt)
+		if a.s.Comp.Inertia {
+			tau += a.s.Motor.J * ref[2]
+		}
+		m := estimator.Motion{V: v, E: -e, Vd: ref[1], Ad: ref[2], U: a.asked, Held: a.held || k.Skip > 0 || a.stale()}
+		fric, st = a.comp.step(m, dt)
+		tau += fric
+		tau += a.comp.shake(m, tau, dt)
+		a.held = false
+		if lim := a.s.PID.Limit; lim > 0 && math.Abs(tau) > lim {
+			tau, a.held = math.Copysign(lim, tau), true
+		}
+		a.asked = tau
+	}
+	if a.at.tau >= 0 {
+		y[a.at.tau] = tau
+	}
+	if a.at.comp >= 0 {
+		y[a.at.comp] = fric
+	}
+	if a.learns != nil {
+		a.learns.Thetas(y[a.at.learned:])
+	}
+	return tau, st
+}
+
+// Cut tells that the command did not leave as it was wanted: the compensation does not learn from it.
+func (a *Axis) Cut() { a.held = true }
+
+// Age is that (s) of the newest position that was taken.
+func (a *Axis) Age() float64 { return a.age }
+
+// stale tells whether the newest sample is too old to act on.
+func (a *Axis) stale() bool { return !(a.age <= tooOld*a.s.Every) }
+
+// Unexplained times break-away for half a second is no friction: the limit (N·m) of the residual; 0: there is none to tell.
+func (a *Axis) Unexplained() float64 {
+	if a.model == nil || a.at.friction < 0 {
+		return 0
+	}
+	return unexplained * a.s.Law.Fs
+}
+
+const unexplained = 10
+
+// explain keeps the slow mean of the torque that the model cannot explain, while energised.
+func (a *Axis) explain(on bool, residual, dt float64) {
+	const tau = 0.5 // s
+	if !on {
+		a.residual = 0
+	} else {
+		a.residual += (residual - a.residual) * -math.Expm1(-dt/tau)
+	}
+	a.diverged = !numeric.Finite(residual)
+}

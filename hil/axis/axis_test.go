@@ -1,0 +1,207 @@
+package axis
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"hilrig/engine"
+	"hilrig/engine/control"
+	"hilrig/engine/plant"
+	"hilrig/engine/reference"
+	"hilrig/estimator"
+)
+
+// motorSpec is the axis of the demo at 1 kHz with a voltage drive of 24 V.
+func motorSpec(t *testing.T, ref reference.Spec) Spec {
+	t.Helper()
+	gen, err := reference.New(ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	motor := plant.Motor{R: 1.2, L: 0.6e-3, K: 0.042, BrushDrop: 0.6, DropScale: 0.05, J: 7e-5}
+	return Spec{Tick: 1e-3, Motor: motor, Law: demoLaw(), TopCommand: 24, Ref: gen, Fade: 0.2, PID: control.PID{Kp: 0.25, Kd: 6e-3, Limit: 0.4},
+		Comp:     CompSpec{Kind: CompObserver, Scale: 0.95, Inertia: true, Slew: 10},
+		Sampling: estimator.AxisSpec{Groups: []estimator.Group{{Every: 1e-3, Of: []estimator.Quantity{estimator.Position, estimator.Current}}}},
+		Kalman:   estimator.KalmanSpec{Motor: motor, Count: 2 * math.Pi / 65536, CurrentNoise: 0.02, TorqueWalk: 0.15, VoltageNoise: 0.05},
+	}
+}
+
+// bed is an axis with its blocks and its command.
+type bed struct {
+	*Axis
+	x, y []float64
+	u    float64
+	k    Tick
+}
+
+func newBed(t *testing.T, s Spec) *bed {
+	t.Helper()
+	a, err := New(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &bed{Axis: a, x: make([]float64, len(a.Estimated())), y: make([]float64, len(a.Modelled())), k: Tick{On: true}}
+}
+
+func (b *bed) compute() { b.Compute(b.k, b.x, b.y, &b.u) }
+
+// Parameters that may change while running are refused beyond their limits; which there are belongs to drive and reference.
+func TestLive(t *testing.T) {
+	s := motorSpec(t, reference.Spec{Kind: "constant"})
+	check := func(name string, v float64) error {
+		for _, p := range s.Live() {
+			if p.Name == name {
+				return p.Check(v)
+			}
+		}
+		t.Fatalf("no parameter %s", name)
+		return nil
+	}
+	for _, c := range []struct {
+		name string
+		v    float64
+		ok   bool
+	}{
+		{"control.kp", 0, true}, {"control.kp", 1e6, true}, {"control.kp", -1e-9, false}, {"control.ki", -1, false}, {"control.kd", 0, true},
+		{"compensation.scale", 0, true}, {"compensation.scale", 1, true}, {"compensation.scale", 1.001, false}, {"compensation.scale", -0.001, false}, {"compensation.gain", 5, true},
+		{"reference.scale", 10, true}, {"reference.scale", 10.001, false}, {"reference.offset", -1e6, true}, {"reference.offset", 1e6, true},
+		{"control.kp", math.NaN(), false}, {"control.kp", math.Inf(1), false}, {"reference.offset", math.Inf(-1), false}, {"reference.offset", math.NaN(), false},
+	} {
+		if err := check(c.name, c.v); (err == nil) != c.ok {
+			t.Errorf("%s = %g: %v", c.name, c.v, err)
+		}
+	}
+	for _, c := range []struct {
+		drive DriveKind
+		of    ReferenceOf
+		want  string
+	}{
+		{DriveEffort, OfPosition, "control.kp N/m, control.ki N/(m·s), control.kd N·s/m, compensation.scale , compensation.gain 1/s, reference.scale , reference.offset m"},
+		{DriveVelocity, OfPosition, "control.gain 1/s, reference.scale , reference.offset m"},
+		{DriveCurrent, OfEffort, "reference.scale , reference.offset N"},
+		{DriveCurrent, OfCommand, "reference.scale , reference.offset A"},
+		{DriveNone, OfPosition, ""},
+	} {
+		s := Spec{Drive: c.drive, Of: c.of, Linear: true}
+		var have []string
+		for _, p := range s.Live() {
+			have = append(have, p.Name+" "+p.Unit)
+		}
+		if got := strings.Join(have, ", "); got != c.want {
+			t.Errorf("%v, reference of %v: %s; want %s", c.drive, c.of, got, c.want)
+		}
+	}
+}
+
+// The torque stays within its limit to either side.
+func TestEffortIsLimited(t *testing.T) {
+	b := newBed(t, motorSpec(t, reference.Spec{Kind: "ramp", Velocity: 5}))
+	b.age = 0
+	b.Start(b.x)
+	for range 1000 {
+		b.x[estimator.XPos], b.x[estimator.XVel] = b.y[b.at.ref], 5
+		b.compute()
+	}
+	for _, c := range []struct {
+		error float64
+		tau   float64
+		held  bool
+	}{{1000, 0.4, true}, {-1000, -0.4, true}, {0.1, 0, false}} {
+		b.x[estimator.XPos] = b.y[b.at.ref] - c.error
+		b.compute()
+		if tau := b.y[b.at.tau]; b.held != c.held || c.held && tau != c.tau || !c.held && math.Abs(tau) >= 0.4 {
+			t.Errorf("error %g rad: %g N·m, cut: %v", c.error, tau, b.held)
+		}
+	}
+}
+
+// told is a compensation that keeps what it is told.
+type told struct {
+	estimator.Motion
+	n int
+}
+
+func (l *told) Reset() {}
+
+func (l *told) Compensate(_ float64, m estimator.Motion) (float64, engine.Status) {
+	l.Motion, l.n = m, l.n+1
+	return 0, engine.OK
+}
+
+// What learns rests in a tick whose past is not what was asked for: ticks are missing, the sample is too old, the torque was cut by its own
+// limit or on its way out in the tick before. It is told the torque that was asked for then.
+func TestCompensationIsHeld(t *testing.T) {
+	b := newBed(t, motorSpec(t, reference.Spec{Kind: "sine", Amplitude: 0.1, Frequency: 0.8}))
+	b.Start(b.x)
+	law := &told{}
+	b.comp.law = law
+	b.age = 0
+	tick := func() bool { b.compute(); return law.Held }
+	for range 300 {
+		tick()
+	}
+	n := law.n
+	if asked := b.y[b.at.tau]; tick() || law.n != n+1 || law.U != asked || asked == 0 {
+		t.Errorf("an ordinary tick: held %v, told %g N·m, asked for %g", law.Held, law.U, asked)
+	}
+	for _, k := range []struct {
+		name string
+		skip uint32
+		age  float64 // sampling periods
+		want bool
+	}{{"one tick missing", 1, 0, true}, {"none", 0, 0, false}, {"old sample", 0, 5.001, true}, {"sample of five periods", 0, 4.999, false},
+		{"sample of no time", 0, math.NaN(), true}, {"sample from after the tick", 0, -1, false}} {
+		b.k.Skip, b.age = k.skip, k.age*b.s.Every
+		if tick() != k.want {
+			t.Errorf("%s: held %v, want %v", k.name, law.Held, k.want)
+		}
+	}
+	b.k.Skip, b.age = 0, 0
+	before := b.x[estimator.XPos]
+	for _, side := range []float64{1, -1} {
+		b.x[estimator.XPos] = before - 1000*side
+		cut := tick()
+		b.x[estimator.XPos] = before
+		if next := tick(); cut || !next || law.U != 0.4*side || tick() {
+			t.Errorf("torque at its limit to side %+g: held %v at once, %v then, told %g N·m; for longer: %v", side, cut, next, law.U, law.Held)
+		}
+	}
+	b.Cut()
+	if !tick() || tick() {
+		t.Error("a command that was cut on its way out teaches, or rests for longer than a tick")
+	}
+	b.Cut()
+	b.Start(b.x)
+	if tick() {
+		t.Error("a motion begins with a torque that was cut in the one before")
+	}
+}
+
+// The documented numbers behind the causes model residual and stale: a mean over half a second, ten times break-away, five periods.
+func TestResidualAndAge(t *testing.T) {
+	b := newBed(t, motorSpec(t, reference.Spec{Kind: "constant"}))
+	if got := b.Unexplained(); math.Abs(got-0.21) > 1e-12 {
+		t.Errorf("limit %g N·m, want ten times 21e-3", got)
+	}
+	for _, side := range []float64{1, -1} {
+		b.explain(false, 0, 1e-3)
+		for range 500 {
+			b.explain(true, side*0.1, 1e-3)
+		}
+		if share := b.residual / (side * 0.1); math.Abs(share-(1-math.Exp(-1))) > 1e-3 {
+			t.Errorf("after half a second the mean is %.4f of the residual", share)
+		}
+	}
+	if b.explain(false, 9, 1e-3); b.residual != 0 {
+		t.Errorf("residual %g N·m while nothing is driven", b.residual)
+	}
+	if b.explain(true, math.NaN(), 1e-3); !b.diverged {
+		t.Error("a residual that is no number went unnoticed")
+	}
+	for age, want := range map[float64]bool{5e-3: false, math.Nextafter(5e-3, 1): true, 0: false, math.NaN(): true, math.Inf(1): true} {
+		if b.age = age; b.stale() != want {
+			t.Errorf("age %v s: stale %v", age, !want)
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package axis
+
+import (
+	"slices"
+
+	"hilrig/engine"
+	"hilrig/estimator"
+)
+
+// DriveKind is what a command does: its place in Drives.
+type DriveKind uint8
+
+const (
+	DriveVoltage  DriveKind = iota // the voltage on the winding of a brushed motor
+	DriveCurrent                   // the current of a motor
+	DriveEffort                    // the effort itself
+	DriveVelocity                  // the velocity, which the drive controls by itself
+	DriveNone                      // nothing drives the axis
+)
+
+// DriveInfo is what the program knows of a kind of drive.
+type DriveInfo struct {
+	Name string
+	Unit string // of the command on a linear axis
+	Hold Hold   // what becomes of the command while a sensor is sick
+}
+
+// Hold is what becomes of a command while a sensor is sick: for the few ticks that HOLD may last.
+type Hold uint8
+
+const (
+	HoldLast Hold = iota // it stays: the back-emf bounds the speed
+	HoldZero             // it goes to zero within the time of HOLD: the same effort would go on to accelerate
+	HoldSlew             // it goes to zero as fast as its slew lets it
+)
+
+// Drives are all kinds, by DriveKind.
+var Drives = [...]DriveInfo{
+	DriveVoltage:  {"voltage", "V", HoldLast},
+	DriveCurrent:  {"current", "A", HoldZero},
+	DriveEffort:   {"effort", "N", HoldZero},
+	DriveVelocity: {"velocity", "m/s", HoldSlew},
+	DriveNone:     {Name: "none"},
+}
+
+// Words are the names of the kinds.
+func (DriveKind) Words() []string {
+	names := make([]string, len(Drives))
+	for i, d := range Drives {
+		names[i] = d.Name
+	}
+	return names
+}
+
+func (k DriveKind) String() string { return Drives[k].Name }
+
+// Info describes the kind.
+func (k DriveKind) Info() *DriveInfo { return &Drives[k] }
+
+// effort (N·m) of a command; 0 where it is none.
+func (s *Spec) effort(command float64) float64 {
+	switch s.Drive {
+	case DriveCurrent:
+		return s.Motor.K * command
+	case DriveEffort:
+		return command
+	}
+	return 0
+}
+
+// command is the one that makes the effort tau (N·m) at the desired motion.
+func (a *Axis) command(tau, e float64, ref [3]float64) float64 {
+	if a.s.Of == OfCommand {
+		return ref[0]
+	}
+	switch a.s.Drive {
+	case DriveVoltage:
+		v := ref[1]
+		if a.s.Of == OfEffort {
+			v = 0
+		}
+		return a.s.Motor.Voltage(tau, v)
+	case DriveCurrent:
+		return tau / a.s.Motor.K
+	case DriveVelocity:
+		return a.gain*e + ref[1]
+	}
+	return tau
+}
+
+// measured tells whether a quantity is.
+func (s *Spec) measured(q estimator.Quantity) bool {
+	return slices.ContainsFunc(s.Sampling.Groups, func(g estimator.Group) bool { return slices.Contains(g.Of, q) })
+}
+
+// ReferenceOf is what a reference is the wanted value of.
+type ReferenceOf uint8
+
+const (
+	OfPosition ReferenceOf = iota // followed by the controller
+	OfEffort                      // applied as it is, without feedback
+	OfCommand                     // sent as it is, in the unit of the drive
+)
+
+// Words are what there is.
+func (ReferenceOf) Words() []string { return []string{"position", "effort", "command"} }
+
+func (o ReferenceOf) String() string { return o.Words()[o] }
+
+// signals of the reference on a linear axis.
+func (o ReferenceOf) signals(drive DriveKind) []engine.Signal {
+	switch o {
+	case OfEffort:
+		return []engine.Signal{{Name: "ref.effort", Unit: "N"}}
+	case OfCommand:
+		return []engine.Signal{{Name: "ref.command", Unit: drive.Info().Unit}}
+	}
+	return []engine.Signal{{Name: "ref.position", Unit: "m"}, {Name: "ref.velocity", Unit: "m/s"}, {Name: "ref.acceleration", Unit: "m/s²"}}
+}
+
+// derivatives is the number of those signals.
+func (o ReferenceOf) derivatives() int {
+	if o == OfPosition {
+		return 3
+	}
+	return 1
+}
+
+// base is where a reference begins and rests, with the estimate x.
+func (o ReferenceOf) base(x []float64) float64 {
+	if o == OfPosition {
+		return x[estimator.XPos]
+	}
+	return 0
+}

@@ -1,0 +1,132 @@
+package axis
+
+import (
+	"hilrig/engine"
+	"hilrig/engine/numeric"
+	"hilrig/estimator"
+)
+
+// Estimate takes the samples of the tick with the deadline t (ns) and writes the estimated block x.
+func (a *Axis) Estimate(t int64, skip uint32, in *estimator.Inputs, x []float64) engine.Status {
+	st := a.est.Step(t, skip, in, x)
+	o := a.est.Outcome()
+	a.age = a.est.Age()
+	a.came = o.Taken[estimator.Position]
+	if a.came {
+		a.taken[0] = in.Position.Value
+	}
+	if c := &in.Current; o.Taken[estimator.Current] || c.Fresh && !a.s.measured(estimator.Current) && numeric.Finite(c.Value) { // it says nothing to the filter
+		a.taken[1] = in.Current.Value
+	}
+	if o.Came {
+		var s [4]float64
+		a.est.State(s[:])
+		if a.stall != nil {
+			a.stuck = a.stall.step(in.Driven, a.came, in.Position.Value, a.push(s[:], in), s[a.at.friction], o.Passed)
+		}
+		a.learnt(x)
+	}
+	if st == engine.NonFinite {
+		return st
+	}
+	return engine.OK
+}
+
+// push is the effort (N·m) of the drive at the time of the newest sample.
+func (a *Axis) push(s []float64, in *estimator.Inputs) float64 {
+	switch {
+	case a.at.current >= 0:
+		return a.s.Motor.K * s[a.at.current]
+	case in.Effort.Fresh:
+		return in.Effort.Value
+	case in.Current.Fresh:
+		return a.s.Motor.K * in.Current.Value
+	}
+	return a.s.effort(in.Command)
+}
+
+// learnt puts what the least squares found into the block.
+func (a *Axis) learnt(x []float64) {
+	l := a.est.RLS()
+	if l == nil {
+		return
+	}
+	if k := l.Windows(); k != a.windows || k == 0 {
+		a.windows = k
+		at := a.at.rls
+		l.Values(x[at : at+4])
+		l.StdErrs(x[at+4 : at+8])
+		x[at+8], x[at+9] = float64(k), l.Cond()
+	}
+}
+
+// Outcome is what became of the samples of the tick.
+func (a *Axis) Outcome() *estimator.Outcome { return a.est.Outcome() }
+
+// Unexcited tells whether the least squares rest for lack of excitation.
+func (a *Axis) Unexcited() bool {
+	l := a.est.RLS()
+	return l != nil && !l.Excited()
+}
+
+// Fault is what an axis can find wrong with itself.
+type Fault uint8
+
+const (
+	Fine          Fault = iota
+	Jump                // the position jumped as no axis can
+	Noise               // the position is far noisier, or coarser, than declared
+	Direction           // the axis runs against its command
+	Frozen              // the position does not move, though the axis must
+	FrozenCurrent       // the current stays the same number, though the voltage changes
+	Blocked             // the axis stands although its effort must move it
+)
+
+// Finding is a fault with what is told about it: the quantity, its value and its limit, both 0: nothing to tell.
+type Finding struct {
+	Fault        Fault
+	Of           estimator.Quantity
+	Value, Limit float64
+}
+
+// State is what an axis knows about itself in a tick.
+type State struct {
+	Speed    float64 // rad/s  estimated
+	Error    float64 // rad    tracking error
+	Residual float64 // N·m    slow mean of what the friction model leaves unexplained
+	Heating  float64 // A      the newest current that was believed
+	Diverged bool    // a number is none any more
+	Unsound  bool    // the estimate must not be acted on
+	Found    Finding // what is wrong
+	Hint     Finding // what it would be put down to if the axis left its limits
+}
+
+// Watch compares what voltage, current and position say about one another, and tells the state: x and y are its blocks, sent the last
+// command (V), doubtful: a reading of the rig is missing or not believed.
+func (a *Axis) Watch(k Tick, doubtful bool, in *estimator.Inputs, sent float64, x, y []float64) State {
+	m := State{Speed: x[estimator.XVel], Residual: a.residual, Heating: a.taken[1], Diverged: a.diverged, Unsound: !a.est.Sound()}
+	if a.at.err >= 0 {
+		m.Error = y[a.at.err]
+	}
+	var bad, hint Finding
+	if a.signs != nil {
+		if a.s.measured(estimator.Voltage) {
+			sent = in.Voltage.Value
+		}
+		jumped := a.est.Outcome().Jumped
+		bad, hint = a.signs.step(k, a.came, doubtful || jumped, sent, a.taken)
+	}
+	m.Hint = hint
+	times, quiet := a.est.Noise()
+	switch {
+	case a.est.Outcome().Jumped:
+		m.Found = Finding{Fault: Jump, Of: estimator.Position}
+	case !quiet:
+		m.Found = Finding{Noise, estimator.Position, times, estimator.MaxNoise}
+	case bad.Fault != Fine:
+		m.Found = bad
+	default:
+		m.Found = a.stuck
+	}
+	return m
+}
