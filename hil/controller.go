@@ -35,11 +35,17 @@ type AxisSpec struct {
 type wired struct {
 	*axis.Axis
 	s          *AxisSpec
-	age        [estimator.Quantities]int // index of the age in Meas; −1: none
 	est, model span
 	in         estimator.Inputs
+	samples    []wire  // of in, that are measured
 	unused     float64 // command of an axis that nothing drives
 	live       span    // in Params.V
+}
+
+// wire leads from a measured signal to a sample.
+type wire struct {
+	to      *estimator.Sample
+	at, age int // in Meas; age −1: none
 }
 
 // span is a part of a block.
@@ -92,9 +98,14 @@ func NewController(s ControllerSpec) (*Controller, error) {
 			return nil, fmt.Errorf("%s: %w", spec.Name, err)
 		}
 		w.Axis, w.s = a, spec
-		for q, at := range spec.Measured {
-			if w.age[q] = -1; at >= 0 && s.Ages != nil {
-				w.age[q] = s.Ages[at]
+		for q, to := range [estimator.Quantities]*estimator.Sample{estimator.Position: &w.in.Position, estimator.Current: &w.in.Current,
+			estimator.Velocity: &w.in.Velocity, estimator.Effort: &w.in.Effort, estimator.Voltage: &w.in.Voltage} {
+			if at := spec.Measured[q]; at >= 0 {
+				l := wire{to: to, at: at, age: -1}
+				if s.Ages != nil {
+					l.age = s.Ages[at]
+				}
+				w.samples = append(w.samples, l)
 			}
 		}
 		w.est.from, w.model.from, w.live.from = len(schema.Est), len(schema.Model), len(c.live)
@@ -187,23 +198,18 @@ func (c *Controller) estimate(r *Row, b *Blocks) {
 
 // sense gives an axis its samples, without what the declaration calls impossible. b.Cmd still holds the command of the tick before.
 func (c *Controller) sense(w *wired, r *Row, b *Blocks) {
-	samples := [estimator.Quantities]*estimator.Sample{estimator.Position: &w.in.Position, estimator.Current: &w.in.Current, estimator.Velocity: &w.in.Velocity,
-		estimator.Effort: &w.in.Effort, estimator.Voltage: &w.in.Voltage}
-	for q, at := range w.s.Measured {
-		if at < 0 {
-			continue
-		}
-		s := samples[q]
-		came := IsFresh(&r.Fresh, at)
-		*s = estimator.Sample{Value: b.Meas[at], Age: w.s.Delay, Fresh: came && !c.guard.outside(at, b.Meas[at])}
-		if age := w.age[q]; age >= 0 {
-			s.Age += b.Meas[age]
+	for i := range w.samples {
+		l := &w.samples[i]
+		s, came := l.to, IsFresh(&r.Fresh, l.at)
+		s.Value, s.Age, s.Fresh = b.Meas[l.at], w.s.Delay, came && !c.guard.outside(l.at, b.Meas[l.at])
+		if l.age >= 0 {
+			s.Age += b.Meas[l.age]
 		}
 		if came != s.Fresh {
 			r.Flags |= FlagRefused
 		}
 		if came && !estimator.Timed(s.Age) {
-			SetFresh(&c.guard.refused, at)
+			SetFresh(&c.guard.refused, l.at)
 		}
 	}
 	w.in.Driven = c.before.Energised()
@@ -263,7 +269,7 @@ func (c *Controller) Guard(r *Row, b *Blocks) {
 		if w.s.Command >= 0 {
 			sent = c.guard.last[w.s.Command]
 		}
-		c.states[i] = w.Watch(k, doubtful, &w.in, sent, w.est.of(b.Est), w.model.of(b.Model))
+		w.Watch(k, doubtful, &w.in, sent, w.est.of(b.Est), w.model.of(b.Model), &c.states[i])
 	}
 	c.guard.Watch(r, c.states, b.Meas)
 	c.guard.Limit(r, b.Cmd)

@@ -101,10 +101,10 @@ type State struct {
 	Hint     Finding // what it would be put down to if the axis left its limits
 }
 
-// Watch compares what voltage, current and position say about one another, and tells the state: x and y are its blocks, sent the last
+// Watch compares what voltage, current and position say about one another, and tells the state m: x and y are its blocks, sent the last
 // command (V), doubtful: a reading of the rig is missing or not believed.
-func (a *Axis) Watch(k Tick, doubtful bool, in *estimator.Inputs, sent float64, x, y []float64) State {
-	m := State{Speed: x[estimator.XVel], Residual: a.residual, Heating: a.taken[1], Diverged: a.diverged, Unsound: !a.est.Sound()}
+func (a *Axis) Watch(k Tick, doubtful bool, in *estimator.Inputs, sent float64, x, y []float64, m *State) {
+	*m = State{Speed: x[estimator.XVel], Residual: a.residual, Heating: a.taken[1], Diverged: a.diverged, Unsound: !a.est.Sound()}
 	if a.at.err >= 0 {
 		m.Error = y[a.at.err]
 	}
@@ -128,5 +128,4 @@ func (a *Axis) Watch(k Tick, doubtful bool, in *estimator.Inputs, sent float64, 
 	default:
 		m.Found = a.stuck
 	}
-	return m
 }
