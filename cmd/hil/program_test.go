@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/creack/pty"
 
@@ -70,6 +71,7 @@ func TestMakeRunEndsQuietly(t *testing.T) {
 				break
 			}
 			if !stopped && strings.Contains(out.String(), "started") {
+				time.Sleep(300 * time.Millisecond) // the shell of the recipe waits for the program by then
 				tty.WriteString("\x03")
 				stopped = true
 			}
