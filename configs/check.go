@@ -32,16 +32,21 @@ func (c *Config) Check(r *schema.Report) {
 		c.checkBudget(r, &c.Devices[i])
 	}
 	for i := range c.Axes {
-		a := &c.Axes[i]
-		c.checkAxisSignals(r, a)
-		c.checkModel(r, a)
-		c.checkReference(r, a)
-		c.checkControl(r, a)
-		c.checkGuard(r, a)
+		c.checkAxis(r, &c.Axes[i])
 	}
 	c.checkOutside(r)
 	c.checkVirtual(r)
 	c.checkBrushes(r)
+}
+
+// checkAxis looks at an axis, in its units.
+func (c *Config) checkAxis(r *schema.Report, a *Axis) {
+	defer r.WithUnits(a.Units())()
+	c.checkAxisSignals(r, a)
+	c.checkModel(r, a)
+	c.checkReference(r, a)
+	c.checkControl(r, a)
+	c.checkGuard(r, a)
 }
 
 var (
@@ -96,7 +101,7 @@ func (c *Config) checkLoop(r *schema.Report) {
 func (c *Config) checkReference(r *schema.Report, a *Axis) {
 	at, spec := a.path()+".reference", a.Reference
 	spec.Fade = 0 // begins with RUN, from where the axis is then
-	g := checkMotion(r, at, spec, "rad")
+	g := checkMotion(r, at, spec, a.Unit("rad"))
 	if len(spec.Tones) > 64 {
 		r.Errorf(at+".tones", "%s.tones: %d, at most 64", at, len(spec.Tones))
 	}
@@ -108,7 +113,7 @@ func (c *Config) checkReference(r *schema.Report, a *Axis) {
 		r.Errorf(at, "%s: %s Hz is more than a tenth of loop.rate; a tick would see steps", at, schema.Short(frequency))
 	}
 	if top := a.Guard.MaxSpeed; top > 0 && speed > top {
-		r.Errorf(at, "%s: asks for up to %s rad/s, but %s.guard.max_speed trips at %s rad/s", at, schema.Short(speed), a.path(), schema.Short(top))
+		r.Errorf(at, "%s: asks for up to %s %[5]s, but %[3]s.guard.max_speed trips at %[4]s %[5]s", at, schema.Short(speed), a.path(), schema.Short(top), a.Unit("rad/s"))
 	}
 	c.checkVoltage(r, a, speed)
 }
@@ -132,7 +137,7 @@ func (c *Config) checkVoltage(r *schema.Report, a *Axis, speed float64) {
 	m, f, lim := a.Motor, a.Friction, c.limitOf(a)
 	need := m.K*speed + m.BrushDrop + m.R*(f.Fc+f.Sigma2*speed)/m.K
 	if have := math.Min(-lim[0], lim[1]); have > 0 && need > have {
-		r.Warnf(p+".reference", "%s.reference: its top speed of %.3g rad/s needs about %.3g V, the drive gives %.3g V", p, speed, need, have)
+		r.Warnf(p+".reference", "%s.reference: its top speed of %.3g %s needs about %.3g V, the drive gives %.3g V", p, speed, a.Unit("rad/s"), need, have)
 	}
 }
 

@@ -57,8 +57,8 @@ func (c *Config) checkSPR(r *schema.Report, a *Axis) {
 		r.Warnf(a.path()+".compensation.gain", "%s.compensation.gain: with sigma1 = 0 no kd makes a correction sure to converge; want gain 0", a.path())
 		return
 	}
-	r.Warnf(a.path()+".compensation.gain", "%s.compensation.gain: %s 1/s is not sure to converge: sigma1·(kd + sigma2) = %.3g is not above sigma0·J = %.3g N²·m²·s²/rad²; want gain 0, or kd above %.3g N·m·s/rad (it is %s)", a.path(),
-		schema.Short(a.Compensation.Gain), f.Sigma1*kv, f.Sigma0*j, f.Sigma0*j/f.Sigma1-f.Sigma2, schema.Short(a.Control.Kd))
+	r.Warnf(a.path()+".compensation.gain", "%s.compensation.gain: %s 1/s is not sure to converge: sigma1·(kd + sigma2) = %.3g is not above sigma0·J = %.3g, both in (%s)²; want gain 0, or kd above %.3g %[5]s (it is %[7]s)", a.path(),
+		schema.Short(a.Compensation.Gain), f.Sigma1*kv, f.Sigma0*j, a.Unit("N·m·s/rad"), f.Sigma0*j/f.Sigma1-f.Sigma2, schema.Short(a.Control.Kd))
 }
 
 // checkDisturbance compares the low-pass with the delay of the loop: what the observer feeds back it sees again some 2.5 ticks
@@ -120,26 +120,26 @@ func (c *Config) checkDither(r *schema.Report, a *Axis) {
 		return v != 0
 	}
 	ok := need("frequency", d.Frequency, "Hz")
-	torque := d.Amplitude
+	torque, effort := d.Amplitude, a.Unit("N·m")
 	if d.Kind == estimator.DitherVelocity {
-		ok = need("velocity", d.Velocity, "rad/s") && ok
+		ok = need("velocity", d.Velocity, a.Unit("rad/s")) && ok
 		w := 2 * math.Pi * d.Frequency
 		torque = d.Velocity * math.Hypot(a.Motor.J*w-a.Control.Kp/math.Max(w, 1e-9), a.Control.Kd)
 	} else {
-		ok = need("amplitude", d.Amplitude, "N·m") && ok
+		ok = need("amplitude", d.Amplitude, effort) && ok
 	}
 	if !ok {
 		return
 	}
 	switch {
 	case d.Kind == estimator.DitherVelocity && torque > a.Control.Limit:
-		r.Errorf(at+"velocity", "%svelocity: %s rad/s at %s Hz takes %.3g N·m, more than control.limit, %s N·m", at, schema.Short(d.Velocity), schema.Short(d.Frequency), torque, schema.Short(a.Control.Limit))
+		r.Errorf(at+"velocity", "%svelocity: %s %s at %s Hz takes %.3g %s, more than control.limit, %s %[6]s", at, schema.Short(d.Velocity), a.Unit("rad/s"), schema.Short(d.Frequency), torque, effort, schema.Short(a.Control.Limit))
 	case torque > a.Control.Limit:
-		r.Errorf(at+"amplitude", "%samplitude: %s N·m is above control.limit, %s N·m", at, schema.Short(torque), schema.Short(a.Control.Limit))
+		r.Errorf(at+"amplitude", "%samplitude: %s %[4]s is above control.limit, %[3]s %[4]s", at, schema.Short(torque), schema.Short(a.Control.Limit), effort)
 	case d.Kind == estimator.DitherPulse && d.Amplitude <= f.Fc:
-		r.Errorf(at+"amplitude", "%samplitude: %s N·m moves nothing; want more than the Coulomb friction, %s N·m", at, schema.Short(d.Amplitude), schema.Short(f.Fc))
+		r.Errorf(at+"amplitude", "%samplitude: %s %[4]s moves nothing; want more than the Coulomb friction, %[3]s %[4]s", at, schema.Short(d.Amplitude), schema.Short(f.Fc), effort)
 	case d.Kind == estimator.DitherForce && d.Amplitude <= f.Fs:
-		r.Warnf(at+"amplitude", "%samplitude: %s N·m does not break away; want more than Fs, %s N·m", at, schema.Short(d.Amplitude), schema.Short(f.Fs))
+		r.Warnf(at+"amplitude", "%samplitude: %s %[4]s does not break away; want more than Fs, %[3]s %[4]s", at, schema.Short(d.Amplitude), schema.Short(f.Fs), effort)
 	}
 	loop := math.Sqrt(a.Control.Kp/a.Motor.J) / (2 * math.Pi) // Hz
 	switch rate := c.Loop.Rate; {

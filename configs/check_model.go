@@ -23,7 +23,7 @@ func (c *Config) checkModel(r *schema.Report, a *Axis) {
 			r.Errorf(rls+".memory", "%s.memory: %s s, want at least five windows, %s s, or 0 for no forgetting", rls, schema.Short(e.RLS.Memory), schema.Short(5*e.RLS.Window))
 		}
 		if e.RLS.MinVel < a.Friction.Vs {
-			r.Warnf(rls+".min_velocity", "%s.min_velocity: %s rad/s is below vs, %s rad/s: windows in the Stribeck range bias the Coulomb estimate", rls, schema.Short(e.RLS.MinVel), schema.Short(a.Friction.Vs))
+			r.Warnf(rls+".min_velocity", "%s.min_velocity: %s %[4]s is below vs, %[3]s %[4]s: windows in the Stribeck range bias the Coulomb estimate", rls, schema.Short(e.RLS.MinVel), schema.Short(a.Friction.Vs), a.Unit("rad/s"))
 		}
 	}
 	// the bristle must be resolved by the encoder, else presliding cannot be compensated [theory §4.2]
@@ -35,7 +35,7 @@ func (c *Config) checkModel(r *schema.Report, a *Axis) {
 		}
 		stick, count := a.Friction.Fs/a.Friction.Sigma0, math.Abs(d.Measure[k].Scale)
 		if stick > 0 && count > stick/4 {
-			r.Warnf(p+".compensation.kind", "%s.compensation.kind: one count, %s rad, is more than a quarter of the presliding travel Fs/sigma0, %s rad; the observer will not see presliding", p, schema.Short(count), schema.Short(stick))
+			r.Warnf(p+".compensation.kind", "%s.compensation.kind: one count, %s %[4]s, is more than a quarter of the presliding travel Fs/sigma0, %[3]s %[4]s; the observer will not see presliding", p, schema.Short(count), schema.Short(stick), a.Unit("rad"))
 		}
 	}
 }
@@ -56,7 +56,7 @@ func (c *Config) checkLaw(r *schema.Report, path string, f Friction) {
 		return
 	}
 	if f.Fs < f.Fc {
-		r.Errorf(path+".Fs", "%s.Fs: %s N·m is less than Fc, %s N·m; Fs is the total break-away torque, not what is added to Fc", path, schema.Short(f.Fs), schema.Short(f.Fc))
+		r.Errorf(path+".Fs", "%s.Fs: %s %[4]s is less than Fc, %[3]s %[4]s; Fs is the total break-away level, not what is added to Fc", path, schema.Short(f.Fs), schema.Short(f.Fc), r.UnitIn("N"))
 		return
 	}
 	lugre := f.LuGre()
@@ -91,7 +91,7 @@ func (c *Config) checkControl(r *schema.Report, a *Axis) {
 		case k.Ki == 0:
 			r.Warnf(at+".ki", "%s.ki: kind pid without an integral gain is pd", at)
 		case k.Ki*m.J >= k.Kp*damping: // Routh for J s³ + (kd+σ2) s² + kp s + ki
-			r.Errorf(at+".ki", "%s.ki: %s N·m/(rad·s) makes the axis unstable; want less than kp·(kd + sigma2)/J = %s", at, schema.Short(k.Ki), schema.Short(k.Kp*damping/m.J))
+			r.Errorf(at+".ki", "%s.ki: %s %s makes the axis unstable; want less than kp·(kd + sigma2)/J = %s", at, schema.Short(k.Ki), a.Unit("N·m/(rad·s)"), schema.Short(k.Kp*damping/m.J))
 		}
 	}
 	// the loop delays by about one and a half ticks: crossover beyond 1/(1.5 T)·π/2 ≈ rate is unstable
@@ -109,7 +109,7 @@ func (c *Config) checkControl(r *schema.Report, a *Axis) {
 	if lim := c.limitOf(a); m.R > 0 {
 		u := math.Max(-lim[0], lim[1])
 		if stall := m.K * math.Max(0, u-m.BrushDrop) / m.R; k.Limit > stall && u > 0 {
-			r.Warnf(at+".limit", "%s.limit: %s N·m is never reached; the drive's %.3g V give %.3g N·m at standstill", at, schema.Short(k.Limit), u, stall)
+			r.Warnf(at+".limit", "%s.limit: %s %[5]s is never reached; the drive's %.3[3]g V give %.3[4]g %[5]s at standstill", at, schema.Short(k.Limit), u, stall, a.Unit("N·m"))
 		}
 	}
 }

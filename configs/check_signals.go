@@ -153,9 +153,9 @@ func (c *Config) checkAxisSignals(r *schema.Report, a *Axis) {
 		among                   []string
 		units                   []string
 	}{
-		{"position", a.Position, "measurement", "such as drive.rotor.angle", measured, []string{"rad"}},
+		{"position", a.Position, "measurement", "such as drive.rotor.angle", measured, []string{a.Unit("rad")}},
 		{"current", a.Current, "measurement", "", measured, []string{"A"}},
-		{"effort", a.Effort, "measurement", "", measured, []string{"N·m", "J"}},
+		{"effort", a.Effort, "measurement", "", measured, map[bool][]string{false: {"N·m", "J"}, true: {"N"}}[a.Linear()]},
 		{"drive.applied", a.Drive.Applied, "measurement", "", measured, []string{"V"}},
 		{"drive.command", a.Drive.Command, "command", "such as drive.voltage", commanded, []string{"V"}},
 		{"drive.enable", a.Drive.Enable, "command", "", commanded, []string{""}},

@@ -181,7 +181,7 @@ func second(change func(d *Device)) func(c *Config) {
 // sigma1, or sigma2 ≥ sigma1·(Fs − Fc)/Fc.
 func TestPassivityIsAdvised(t *testing.T) {
 	advice := func(f Friction) string {
-		r := schema.NewReport((*Config)(nil).UnitTags(nil))
+		r := schema.NewReport(rotaryTag)
 		(*Config)(nil).checkLaw(r, "friction", f)
 		if len(r.Warnings()) == 0 {
 			return ""

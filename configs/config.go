@@ -98,7 +98,7 @@ type Command struct {
 // Axis is one degree of freedom: what it is measured and driven by, and what the controller believes of it.
 type Axis struct {
 	Name         string         `yaml:"-" names:"axes"`
-	Kind         string         `yaml:"kind" enum:"rotary" doc:"rotary: rad and N·m"`
+	Kind         string         `yaml:"kind" enum:"rotary,linear" doc:"rotary: rad, N·m and kg·m²; linear: m, N and kg in their place, in every unit of the axis"`
 	Position     string         `yaml:"position" doc:"the measurement of its position, such as drive.rotor.angle"`
 	Current      string         `yaml:"current,omitempty" doc:"the measurement of the motor's current; left out: friction is estimated from the voltage alone, and currents are not guarded"`
 	Effort       string         `yaml:"effort,omitempty" doc:"the measurement of the torque on it; recorded, and used by hil identify"`

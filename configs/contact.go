@@ -34,7 +34,7 @@ func (c *Contact) EmitNode(e *schema.Emitter, indent int) {
 			e.WriteString(pad + "backward:\n")
 		}
 		line := pad + section + name + ": " + strconv.FormatFloat(p.Value, 'g', -1, 64)
-		if u := friction.RotaryUnit(p.Unit); u != "" {
+		if u := e.UnitOf(p.Unit); u != "" {
 			line += " # " + u
 		}
 		e.WriteString(line + "\n")
@@ -62,9 +62,4 @@ func publishedSets() []string {
 		names = append(names, presetNames(i)...)
 	}
 	return names
-}
-
-// UnitTags makes the laws of a rig file speak of N·m and rad; every other tag is what it says.
-func (c *Config) UnitTags(func(path ...string) string) func(string) string {
-	return friction.RotaryUnit
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"hilrig/configs/schema"
+	"hilrig/engine"
 	"hilrig/engine/friction"
 	"hilrig/engine/spelling"
 	"hilrig/identify"
@@ -148,23 +149,16 @@ func (c *Identify) UnitTags(word func(path ...string) string) func(string) strin
 		name, isParam := strings.CutPrefix(tag, "param:")
 		if !isParam {
 			if rotary && (tag == "N" || tag == "m" || tag == "m/s" || tag == "N/m") {
-				return turned(tag)
+				return engine.RotaryUnit(tag)
 			}
 			return tag
 		}
 		u, _ := c.paramUnit(name, law)
 		if rotary {
-			u = turned(u)
+			u = rotaryTag(u)
 		}
-		switch {
-		case u == "kg·m²":
-			u += "|N·m·s²/rad"
-		case u == "N·m·s/rad" || u == "N·m/rad":
-			u += "|" + strings.TrimSuffix(u, "/rad")
-		case u != "":
-			if _, err := schema.ParseUnit(u); err != nil {
-				return ""
-			}
+		if unit, _, _ := strings.Cut(u, "|"); schema.UnitField(unit).Unit == "" {
+			return ""
 		}
 		return u
 	}
@@ -209,7 +203,7 @@ func (c *Identify) paramUnit(name, law string) (unit string, known bool) {
 func (c *Identify) ParameterUnit(name string) string {
 	u, _ := c.paramUnit(name, c.Model.Law)
 	if c.Axis == "rotary" {
-		u = turned(u)
+		u = engine.RotaryUnit(u)
 	}
 	return u
 }

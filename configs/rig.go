@@ -51,7 +51,7 @@ func CheckBytes(name string, data []byte) (c *Config, warnings []schema.Problem,
 
 // Validate checks a configuration that was changed after loading (flags); there are no places in a file to point at.
 func (c *Config) Validate() (problems, warnings []schema.Problem) {
-	r := schema.NewReport(c.UnitTags(nil))
+	r := schema.NewReport(nil)
 	c.Check(r)
 	return r.Problems(), r.Warnings()
 }

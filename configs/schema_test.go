@@ -63,7 +63,8 @@ One YAML file describes a rig: ` + "`hil run FILE`, `hil check FILE`, `hil confi
 space, powers with ` + "`²`" + ` or ` + "`^2`" + `, roots with ` + "`√`" + `; after a ` + "`/`" + ` a further product needs brackets, ` + "`N·m/(rad·s)`" + `. A unit of another
 dimension is refused. Angle counts as a dimension: Hz, rad/s and rpm are told apart, and N·m is not N·m/rad. Three usual
 spellings without the radian are taken as well: N·m·s for a rotary damping, V·s/rad for a torque constant in N·m/A,
-N·m·s²/rad for an inertia. Where the unit column says *unit*, plain numbers are in the unit that the entry names; after
+N·m·s²/rad for an inertia. Where the unit column gives two units, the first is that of an axis of ` + "`kind: rotary`" + ` and the second that
+of one of ` + "`kind: linear`" + `; the other one is refused. Where the unit column says *unit*, plain numbers are in the unit that the entry names; after
 loading everything is SI, except that a signal in degC stays in degC.
 
 **Keys** that are not listed here are errors, and so are repeated ones; every problem of a file is reported at once, with

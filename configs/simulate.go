@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"hilrig/configs/schema"
+	"hilrig/engine"
 	"hilrig/engine/control"
 	"hilrig/engine/experiment"
 	"hilrig/engine/friction"
@@ -122,7 +123,7 @@ func (c *Simulate) Rotary() bool { return c.Axis == "rotary" }
 // Unit is the unit of a quantity on this axis: Unit("N/m") is N·m/rad on a rotary one.
 func (c *Simulate) Unit(linear string) string {
 	if c.Rotary() {
-		return turned(linear)
+		return engine.RotaryUnit(linear)
 	}
 	return linear
 }
@@ -160,15 +161,6 @@ var gainUnits = map[bool]map[string]string{
 	true:  {"#kp": "N·s/m", "#ki": "N/m", "#kd": "kg", "#of": "m/s"},
 }
 
-// turned is a unit on a rotary axis.
-func turned(unit string) string {
-	switch unit {
-	case "m/s²":
-		return "rad/s²"
-	}
-	return friction.RotaryUnit(unit)
-}
-
 // UnitTags makes the unit tags follow axis and plant.
 func (c *Simulate) UnitTags(word func(path ...string) string) func(string) string {
 	axis, of := word("axis"), word("control", "of")
@@ -181,19 +173,10 @@ func (c *Simulate) UnitTags(word func(path ...string) string) func(string) strin
 		case "#kp", "#ki", "#kd", "#of":
 			tag = gainUnits[of == "velocity"][tag]
 		}
-		if !rotary {
-			return tag
+		if rotary {
+			return rotaryTag(tag)
 		}
-		switch t := turned(tag); t {
-		case tag:
-			return tag
-		case "N·m·s/rad", "N·m/rad": // usage leaves the radian out
-			return t + "|" + map[string]string{"N·m·s/rad": "N·m·s", "N·m/rad": "N·m"}[t]
-		case "kg·m²":
-			return t + "|N·m·s²/rad"
-		default:
-			return t
-		}
+		return tag
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"hilrig/configs/schema"
+	"hilrig/engine"
 	"hilrig/engine/control"
 	"hilrig/engine/experiment"
 	"hilrig/engine/friction"
@@ -84,7 +85,7 @@ func TestEveryLawCanBeWritten(t *testing.T) {
 				for _, p := range want {
 					unit := p.Unit
 					if axis == "rotary" {
-						unit = friction.RotaryUnit(unit)
+						unit = engine.RotaryUnit(unit)
 					}
 					if _, err := schema.ParseUnit(unit); err != nil {
 						unit = ""

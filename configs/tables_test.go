@@ -47,7 +47,7 @@ func sectionTable(b *strings.Builder, path string, section schema.Field, v refle
 		}
 		fmt.Fprintf(b, "| `%s` | %s | %s | %s | %s |\n", f.Key, unitCell(f), defaultCell(f, x), rangeCell(f), meaningCell(f))
 	}
-	for _, f := range schema.FieldsIn(v.Type(), section.Unit) {
+	for _, f := range schema.FieldsIn(v.Type(), section) {
 		x := v.FieldByIndex(f.Index)
 		if holdsStruct(x.Type()) {
 			inner = append(inner, f)
@@ -87,12 +87,10 @@ func holdsStruct(t reflect.Type) bool {
 }
 
 func unitCell(f schema.Field) string {
-	switch unit, _, _ := strings.Cut(f.Unit, "|"); {
-	case strings.HasPrefix(unit, "@"):
-		return "*unit*" + unit[len("@unit"):]
-	default:
-		return unit
+	if rest, ok := strings.CutPrefix(f.Unit, "@unit"); ok {
+		return "*unit*" + rest
 	}
+	return strings.Join(f.AllUnits(), " or ")
 }
 
 func defaultCell(f schema.Field, v reflect.Value) string {

@@ -11,6 +11,7 @@ import (
 	"hilrig/cmd/report"
 	"hilrig/configs"
 	"hilrig/engine/experiment"
+	"hilrig/engine"
 	"hilrig/engine/friction"
 	"hilrig/engine/numeric"
 	"hilrig/engine/spelling"
@@ -76,7 +77,7 @@ func describeLaw(info friction.Info) lawJSON {
 		d.Input = "force"
 	}
 	for _, p := range law.Params() {
-		d.Parameters = append(d.Parameters, paramJSON{p.Name, p.Unit, friction.RotaryUnit(p.Unit), p.Value, p.Lo, p.Hi, p.Doc})
+		d.Parameters = append(d.Parameters, paramJSON{p.Name, p.Unit, engine.RotaryUnit(p.Unit), p.Value, p.Lo, p.Hi, p.Doc})
 	}
 	for _, s := range friction.Telling(law) {
 		d.States = append(d.States, signalJSON{s.Name, s.Unit})

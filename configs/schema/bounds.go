@@ -50,14 +50,14 @@ func (r *Report) CheckBounds(s any) {
 	for v.Kind() == reflect.Pointer {
 		v = v.Elem()
 	}
-	r.boundsOf("", "", v)
+	r.boundsOf("", Field{}, v)
 }
 
-func (r *Report) boundsOf(path, unit string, v reflect.Value) {
+func (r *Report) boundsOf(path string, section Field, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
 		if !v.IsNil() {
-			r.boundsOf(path, unit, v.Elem())
+			r.boundsOf(path, section, v.Elem())
 		}
 	case reflect.Slice:
 		name, named := nameField(v.Type().Elem())
@@ -66,23 +66,28 @@ func (r *Report) boundsOf(path, unit string, v reflect.Value) {
 			if named {
 				p = Join(path, v.Index(i).Field(name).String())
 			}
-			r.boundsOf(p, unit, v.Index(i))
+			r.boundsOf(p, section, v.Index(i))
 		}
 	case reflect.Map:
 		for it := v.MapRange(); it.Next(); {
-			r.boundsOf(Join(path, it.Key().String()), unit, it.Value())
+			r.boundsOf(Join(path, it.Key().String()), section, it.Value())
 		}
 	case reflect.Struct:
-		for _, f := range FieldsIn(v.Type(), unit) {
+		if u, ok := asNode[UnitTurning](v); ok {
+			defer r.WithUnits(u.Units())()
+		} else if section.Unit != "" {
+			defer r.WithQuantity(r.UnitIn(section.Unit))()
+		}
+		for _, f := range FieldsOf(v.Type()) {
 			x, p := v.FieldByIndex(f.Index), Join(path, f.Key)
 			if len(f.Want) > 0 {
 				r.bounded(p, f, x)
 			}
-			r.boundsOf(p, f.Unit, x)
+			r.boundsOf(p, f, x)
 		}
 	case reflect.Array:
 		for i := range v.Len() {
-			r.boundsOf(path, unit, v.Index(i))
+			r.boundsOf(path, section, v.Index(i))
 		}
 	case reflect.Float64:
 		if x := math.Abs(v.Float()); x != 0 && !(x >= smallest && x <= largest) && !r.Bad(path) {

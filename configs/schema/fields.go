@@ -17,6 +17,18 @@ type Field struct {
 	Auto   string // what the default follows from, where it has no number of its own
 	IsUnit bool   // the string is the unit of its siblings; it is stored in SI
 	Doc    string
+
+	allUnits func(tag string) []string // what unit tags of its section may mean; nil: what they say
+}
+
+// AllUnits are the units that a number in a file may have without naming it, by the words of the sections around it: one, or more on
+// different kinds of axes. They are those of the first spelling.
+func (f *Field) AllUnits() []string {
+	unit, _, _ := strings.Cut(f.Unit, "|")
+	if f.allUnits == nil {
+		return []string{unit}
+	}
+	return f.allUnits(f.Unit)
 }
 
 // FieldsOf reads the tags of a struct: yaml, unit, delta, enum, secret, parse, doc. The fields of an embedded struct without a key
@@ -72,13 +84,22 @@ func single(t reflect.Type) reflect.Type {
 	return t
 }
 
-// FieldsIn are the fields of a section in a field of this unit: # in their unit tags stands for it.
-func FieldsIn(t reflect.Type, unit string) []Field {
-	fields := FieldsOf(t)
+// FieldsIn are the fields of a section in this field: # in their unit tags stands for its unit.
+func FieldsIn(t reflect.Type, section Field) []Field {
+	fields, all := FieldsOf(t), section.allUnits
+	if u := turningType(t); u != nil {
+		all = u.AllUnits
+	}
 	for i := range fields {
-		if unit != "" {
-			fields[i].Unit = quantity(unit)(fields[i].Unit)
+		f := &fields[i]
+		f.allUnits = all
+		if section.Unit == "" {
+			continue
 		}
+		if f.Unit == "rad" { // of a phase, also on a linear axis
+			f.allUnits = nil
+		}
+		f.Unit = quantity(section.Unit)(f.Unit)
 	}
 	return fields
 }

@@ -93,7 +93,7 @@ func SchemaOf(t reflect.Type, v reflect.Value, f Field) *Object {
 		return SchemaOf(t.Elem(), v, f)
 	case reflect.Struct:
 		props := new(Object)
-		for _, sub := range FieldsIn(t, f.Unit) {
+		for _, sub := range FieldsIn(t, f) {
 			var d reflect.Value
 			if v.IsValid() {
 				d = v.FieldByIndex(sub.Index)
@@ -166,7 +166,7 @@ func description(f Field) string {
 	case strings.HasPrefix(unit, "@"):
 		return f.Doc + " [in " + strings.TrimPrefix(unit, "@") + ", or with its own unit]"
 	}
-	return f.Doc + " [" + unit + ", or with its own unit]"
+	return f.Doc + " [" + strings.Join(f.AllUnits(), " or ") + ", or with its own unit]"
 }
 
 // ShownDefault is the default of a scalar, if there is one worth showing.

@@ -30,7 +30,7 @@ func Marshal(s any) ([]byte, error) {
 		v = v.Elem()
 	}
 	e := Emitter{}
-	e.structure(v, "", 0, "")
+	e.structure(v, Field{}, 0, "")
 	if e.err != nil {
 		return nil, e.err
 	}
@@ -40,17 +40,32 @@ func Marshal(s any) ([]byte, error) {
 // Emitter writes the YAML of a configuration.
 type Emitter struct {
 	strings.Builder
-	err error
+	err   error
+	units func(tag string) string // what unit tags mean here; nil: what they say
+}
+
+// UnitOf is the first spelling of the unit that a tag stands for here.
+func (e *Emitter) UnitOf(tag string) string {
+	if e.units != nil {
+		tag = e.units(tag)
+	}
+	tag, _, _ = strings.Cut(tag, "|")
+	return tag
 }
 
 // structure writes the keys of a struct; the first line may follow a list dash.
-func (e *Emitter) structure(v reflect.Value, unit string, indent int, dash string) {
+func (e *Emitter) structure(v reflect.Value, section Field, indent int, dash string) {
+	if u, ok := asNode[UnitTurning](v); ok {
+		outer := e.units
+		e.units = u.Units()
+		defer func() { e.units = outer }()
+	}
 	pad := strings.Repeat(" ", indent)
 	lead := pad
 	if dash != "" {
 		lead = dash
 	}
-	for _, f := range FieldsIn(v.Type(), unit) {
+	for _, f := range FieldsIn(v.Type(), section) {
 		x := v.FieldByIndex(f.Index)
 		if x.Kind() == reflect.Pointer && x.IsNil() {
 			continue
@@ -75,7 +90,7 @@ func (e *Emitter) value(x reflect.Value, f Field, indent int, owner reflect.Valu
 	switch x.Kind() {
 	case reflect.Struct:
 		e.WriteByte('\n')
-		e.structure(x, f.Unit, indent+2, "")
+		e.structure(x, f, indent+2, "")
 	case reflect.Slice:
 		if x.Len() == 0 {
 			e.WriteString(empty(x.Type()))
@@ -89,12 +104,12 @@ func (e *Emitter) value(x reflect.Value, f Field, indent int, owner reflect.Valu
 		if name, ok := nameField(x.Type().Elem()); ok {
 			for i := range x.Len() {
 				e.WriteString(strings.Repeat(" ", indent+2) + QuoteYAML(x.Index(i).Field(name).String()) + ":\n")
-				e.structure(x.Index(i), f.Unit, indent+4, "")
+				e.structure(x.Index(i), f, indent+4, "")
 			}
 			return
 		}
 		for i := range x.Len() {
-			e.structure(x.Index(i), f.Unit, indent+4, strings.Repeat(" ", indent+2)+"- ")
+			e.structure(x.Index(i), f, indent+4, strings.Repeat(" ", indent+2)+"- ")
 		}
 	case reflect.Array:
 		e.flow(x, f, owner)
@@ -111,7 +126,7 @@ func (e *Emitter) value(x reflect.Value, f Field, indent int, owner reflect.Valu
 			e.value(x.MapIndex(k), f, indent+2, owner)
 		}
 	default:
-		e.WriteString(" " + e.scalar(x, f) + comment(f, owner) + "\n")
+		e.WriteString(" " + e.scalar(x, f) + e.comment(f, owner) + "\n")
 	}
 }
 
@@ -128,7 +143,7 @@ func (e *Emitter) flow(x reflect.Value, f Field, owner reflect.Value) {
 	for i := range parts {
 		parts[i] = e.scalar(x.Index(i), f)
 	}
-	e.WriteString(" [" + strings.Join(parts, ", ") + "]" + comment(f, owner) + "\n")
+	e.WriteString(" [" + strings.Join(parts, ", ") + "]" + e.comment(f, owner) + "\n")
 }
 
 func (e *Emitter) scalar(x reflect.Value, f Field) string {
@@ -155,8 +170,11 @@ func (e *Emitter) scalar(x reflect.Value, f Field) string {
 }
 
 // comment gives the unit of a plain number.
-func comment(f Field, owner reflect.Value) string {
+func (e *Emitter) comment(f Field, owner reflect.Value) string {
 	unit, _, _ := strings.Cut(f.Unit, "|")
+	if f.allUnits != nil {
+		unit = e.UnitOf(f.Unit)
+	}
 	if sib, rest, ok := siblingUnit(f.Unit); ok {
 		if unit = siblingString(owner, sib) + rest; rest != "" && unit == rest {
 			unit = "1" + rest

@@ -29,7 +29,22 @@ type UnitSpeaking interface {
 	UnitTags(word func(path ...string) string) func(tag string) string
 }
 
-// asNode gives the interface T of a value whose type reads and writes its node itself.
+// UnitTurning is a section in which the meaning of unit tags depends on words of the section itself, such as the kind of an axis. Words
+// are read before anything else.
+type UnitTurning interface {
+	Units() func(tag string) string // what a tag means, with other spellings after |
+	AllUnits(tag string) []string   // all that a tag may mean, whatever the words say
+}
+
+// turningType gives the interface of sections of a type, with their defaults; nil: tags mean what they say.
+func turningType(t reflect.Type) UnitTurning {
+	if !reflect.PointerTo(t).Implements(reflect.TypeFor[UnitTurning]()) {
+		return nil
+	}
+	return NewValue(t).Interface().(UnitTurning)
+}
+
+// asNode gives the interface T of a value whose type, or the pointer to it, has it.
 func asNode[T any](v reflect.Value) (T, bool) {
 	var none T
 	if v.Kind() == reflect.Pointer {

@@ -51,6 +51,9 @@ func (w *Walker) Structure(path string, m *ast.MappingNode, v reflect.Value) {
 		w.Mark(Join(path, e.Key), e.Place())
 	}
 	for _, stringsFirst := range []bool{true, false} {
+		if u, ok := asNode[UnitTurning](v); ok && !stringsFirst {
+			defer w.WithUnits(u.Units())()
+		}
 		for _, f := range fields {
 			if e, ok := given[f.Key]; ok && (v.FieldByIndex(f.Index).Kind() == reflect.String) == stringsFirst {
 				w.value(Join(path, f.Key), e, v.FieldByIndex(f.Index), f, v)

@@ -76,29 +76,3 @@ func checkFields(law string, fs []field) error {
 	}
 	return errors.Join(errs...)
 }
-
-// RotaryUnit is the unit of a parameter or state of a law when it works on an axis that turns: N becomes N·m, m becomes
-// rad. Units without force and length stay.
-func RotaryUnit(unit string) string {
-	switch unit {
-	case "N":
-		return "N·m"
-	case "m":
-		return "rad"
-	case "m/s":
-		return "rad/s"
-	case "N/m":
-		return "N·m/rad"
-	case "N/(m·s)":
-		return "N·m/(rad·s)"
-	case "N·s/m":
-		return "N·m·s/rad"
-	case "N/s":
-		return "N·m/s"
-	case "N·s":
-		return "N·m·s"
-	case "kg":
-		return "kg·m²"
-	}
-	return unit
-}

@@ -139,7 +139,7 @@ func (d *MotorDrive) Layout() engine.Layout {
 	states := []engine.Signal{{Name: "plant.angle", Unit: "rad"}, {Name: "plant.velocity", Unit: "rad/s"}, {Name: "plant.current", Unit: "A"},
 		{Name: "plant.temperature", Unit: "degC"}}
 	for _, s := range d.s.Friction.States() {
-		states = append(states, engine.Signal{Name: "plant." + s.Name, Unit: friction.RotaryUnit(s.Unit)})
+		states = append(states, engine.Signal{Name: "plant." + s.Name, Unit: engine.RotaryUnit(s.Unit)})
 	}
 	return engine.Layout{
 		NQ: 1, NV: 1, NA: len(states) - 2,

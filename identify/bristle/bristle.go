@@ -26,7 +26,6 @@ import (
 	"strings"
 
 	"hilrig/engine"
-	"hilrig/engine/friction"
 	"hilrig/identify/fit"
 )
 
@@ -62,7 +61,7 @@ type Options struct {
 func Params(rotary bool) []fit.Param {
 	p := func(name, unit, doc string, value, lo, hi float64) fit.Param {
 		if rotary {
-			name, unit = strings.Replace(name, "M", "J", 1), friction.RotaryUnit(unit)
+			name, unit = strings.Replace(name, "M", "J", 1), engine.RotaryUnit(unit)
 		}
 		return fit.Param{Param: engine.Param{Name: name, Unit: unit, Doc: doc, Value: value, Lo: lo, Hi: hi}, Log: lo > 0}
 	}

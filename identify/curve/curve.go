@@ -25,7 +25,6 @@ import (
 	"time"
 
 	"hilrig/engine"
-	"hilrig/engine/friction"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
 )
@@ -221,7 +220,7 @@ type rotary bool
 // unit gives a unit of an axis that slides as it is on this one.
 func (r rotary) unit(linear string) string {
 	if r {
-		return friction.RotaryUnit(linear)
+		return engine.RotaryUnit(linear)
 	}
 	return linear
 }
@@ -237,7 +236,7 @@ func (r rotary) quantity(linear string) string {
 // Rotary gives parameters, which come with the units of an axis that slides, those of one that turns.
 func Rotary(params []fit.Param) []fit.Param {
 	for i := range params {
-		params[i].Unit = friction.RotaryUnit(params[i].Unit)
+		params[i].Unit = engine.RotaryUnit(params[i].Unit)
 	}
 	return params
 }

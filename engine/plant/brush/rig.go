@@ -244,7 +244,7 @@ func (m *Machine) Layout() engine.Layout {
 	}
 	if m.mass != nil {
 		for _, s := range m.s.Bearing.States() {
-			states = append(states, engine.Signal{Name: "bearing." + s.Name, Unit: friction.RotaryUnit(s.Unit)})
+			states = append(states, engine.Signal{Name: "bearing." + s.Name, Unit: engine.RotaryUnit(s.Unit)})
 		}
 	}
 	return engine.Layout{

@@ -1,0 +1,79 @@
+package configs
+
+import (
+	"strings"
+
+	"hilrig/engine"
+)
+
+// Units of an axis. A tag holds the spelling of one kind of axis; on the other kind it means its partner. Tags of laws are linear,
+// those of the sections of an axis are rotary.
+
+// usage are spellings of units of a rotary axis that leave the radian out.
+var usage = map[string]string{"N·m·s/rad": "N·m·s", "N·m/rad": "N·m", "kg·m²": "N·m·s²/rad"}
+
+// rotaryTag is what a tag means on an axis that turns, with other spellings after |. Those of a tag that is rotary already stay.
+func rotaryTag(tag string) string {
+	if namesNoUnit(tag) {
+		return tag
+	}
+	unit, _, _ := strings.Cut(tag, "|")
+	turned := engine.RotaryUnit(unit)
+	if other := usage[turned]; turned != unit && other != "" {
+		return turned + "|" + other
+	}
+	if turned != unit {
+		return turned
+	}
+	return tag
+}
+
+// linearTag is what a tag means on a linear axis.
+func linearTag(tag string) string {
+	if namesNoUnit(tag) {
+		return tag
+	}
+	unit, _, _ := strings.Cut(tag, "|")
+	return engine.LinearUnit(unit)
+}
+
+// namesNoUnit tells tags that stand for the unit of something else.
+func namesNoUnit(tag string) bool { return strings.HasPrefix(tag, "@") || strings.HasPrefix(tag, "#") }
+
+// Linear tells whether the axis moves along a line.
+func (a *Axis) Linear() bool { return a.Kind == "linear" }
+
+// Units makes the sections of an axis speak of m, N and kg where it is linear, of rad, N·m and kg·m² where it turns.
+func (a *Axis) Units() func(tag string) string {
+	if a.Linear() {
+		return linearTag
+	}
+	return rotaryTag
+}
+
+// AllUnits are both.
+func (*Axis) AllUnits(tag string) []string { return bothUnits(tag) }
+
+// bothUnits are the units of a tag on an axis that turns and on a linear one: one where they are the same.
+func bothUnits(tag string) []string {
+	rotary, _, _ := strings.Cut(rotaryTag(tag), "|")
+	if linear := linearTag(tag); linear != rotary {
+		return []string{rotary, linear}
+	}
+	return []string{rotary}
+}
+
+// Unit is that of a quantity on this axis: Unit("N·m") is N on a linear one.
+func (a *Axis) Unit(unit string) string {
+	unit, _, _ = strings.Cut(a.Units()(unit), "|")
+	return unit
+}
+
+// Units makes laws of the virtual rig speak of rad and N·m: its plant turns.
+func (*Virtual) Units() func(tag string) string { return rotaryTag }
+
+// AllUnits are those of an axis that turns.
+func (*Virtual) AllUnits(tag string) []string {
+	unit, _, _ := strings.Cut(rotaryTag(tag), "|")
+	return []string{unit}
+}
