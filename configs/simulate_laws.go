@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -314,6 +315,9 @@ func buildLaw(w *schema.Walker, path string, at schema.Place, name string, given
 	err = back.SetParams(theta)
 	if err == nil {
 		l.Model, err = friction.NewTwoSided(l.Model, back, names...)
+	}
+	if _, stick := l.Model.(*friction.TwoSidedStick); stick {
+		err = errors.New("backward: a law with a stick mode moves a mass with one set of parameters for both directions")
 	}
 	if err != nil {
 		for _, p := range engine.Problems(err) {

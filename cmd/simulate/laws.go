@@ -10,8 +10,8 @@ import (
 
 	"hilrig/cmd/report"
 	"hilrig/configs"
-	"hilrig/engine/experiment"
 	"hilrig/engine"
+	"hilrig/engine/experiment"
 	"hilrig/engine/friction"
 	"hilrig/engine/numeric"
 	"hilrig/engine/spelling"

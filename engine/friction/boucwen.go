@@ -285,6 +285,15 @@ func (p *BoucWen) Stiffness() Stiffness {
 	return Stiffness{K: p.K * (p.Alpha + (1-p.Alpha)*max(1, back)), Speed: p.top() / 1e-3}
 }
 
+// Levels are those of the hysteretic part, (1 − α)·k·zc; the spring beside it holds what it is told by the position.
+func (p *BoucWen) Levels() Levels {
+	f := p.Steady(1)
+	return sameLevels(f, f)
+}
+
+// Viscous is zero.
+func (p *BoucWen) Viscous(float64) float64 { return 0 }
+
 // Passive is true: with V of Energy, F·v − dV/dt = (1 − α)k·|z|^{n+1}·|v|·(β + γ·sgn(v·z)), and |γ| ≤ β.
 func (p *BoucWen) Passive() (ok bool, speed float64) { return true, 0 }
 

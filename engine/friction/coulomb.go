@@ -45,6 +45,12 @@ func (p *Coulomb) Steady(v float64) float64 { return p.line(0).steady(v) }
 // Stiffness is that of a rigid contact.
 func (p *Coulomb) Stiffness() Stiffness { return Stiffness{Speed: jump} }
 
+// Levels are Fc on either side of rest.
+func (p *Coulomb) Levels() Levels { l := p.line(0); return sameLevels(l.fs, l.fc) }
+
+// Viscous is zero.
+func (p *Coulomb) Viscous(float64) float64 { return 0 }
+
 func (p *Coulomb) fields() []field {
 	return []field{
 		{"Fc", "N", &p.Fc, 0, force, "Coulomb friction"},

@@ -149,6 +149,12 @@ func (p *Dahl) Stiffness() Stiffness {
 	return Stiffness{K: p.Sigma0 * math.Exp2(p.Exponent), Speed: p.Fc / p.Sigma0 / 1e-3}
 }
 
+// Levels are Fc: the law has no peak.
+func (p *Dahl) Levels() Levels { return sameLevels(p.Fc, p.Fc) }
+
+// Viscous is zero.
+func (p *Dahl) Viscous(float64) float64 { return 0 }
+
 // Passive is true: with V = σ0·z²/2 the balance is F·v − dV/dt = F·v·(1 − y^i), and F·v and 1 − y have the same sign.
 func (p *Dahl) Passive() (ok bool, speed float64) { return true, 0 }
 

@@ -113,6 +113,12 @@ func (p *DahlModified) Stiffness() Stiffness {
 		Fall: max(0, math.Sqrt(2/math.E)*p.Alpha1/p.V0-p.Alpha2)}
 }
 
+// Levels are α0 + α1 and α0.
+func (p *DahlModified) Levels() Levels { return sameLevels(p.Alpha0+p.Alpha1, p.Alpha0) }
+
+// Viscous is α2·v (N).
+func (p *DahlModified) Viscous(v float64) float64 { return p.Alpha2 * v }
+
 // g is the steady friction without its viscous part (N), (6.52).
 func (p *DahlModified) g(v float64) float64 {
 	b, _ := bell(v, p.V0)

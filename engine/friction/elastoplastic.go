@@ -242,6 +242,12 @@ func (p *ElastoPlastic) Bounds(top []float64) { p.Bristle.Bounds(top) }
 // Stiffness bounds the slopes of the law.
 func (p *ElastoPlastic) Stiffness() Stiffness { return p.Bristle.Stiffness() }
 
+// Levels are those of LuGre.
+func (p *ElastoPlastic) Levels() Levels { return p.Bristle.Levels() }
+
+// Viscous is that of LuGre.
+func (p *ElastoPlastic) Viscous(v float64) float64 { return p.Bristle.Viscous(v) }
+
 // Passive tells whether the contact can give back more than was put in, as for LuGre. The balance is
 //
 //	F·v − dV/dt = α·g·|v|·y² + v²·(σ2 + σ1(v)·(1 − α·y)),   y = σ0·z·sgn(v)/g,

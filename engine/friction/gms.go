@@ -202,6 +202,12 @@ func (p *GMS) Stiffness() Stiffness {
 		Fall: max(0, math.Sqrt(2/math.E)*(p.Fs-p.Fc)/p.Vs-p.Sigma2)}
 }
 
+// Levels are Fs and Fc.
+func (p *GMS) Levels() Levels { return sameLevels(p.Fs, p.Fc) }
+
+// Viscous is σ2·v (N).
+func (p *GMS) Viscous(v float64) float64 { return p.Sigma2 * v }
+
 func (p *GMS) fields() []field {
 	return []field{
 		{"sigma0", "N/m", &p.Sigma0, tiny, stiff, "stiffness of all elements together"},

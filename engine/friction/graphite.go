@@ -222,6 +222,14 @@ func (p *Brush) Stiffness() Stiffness {
 	return Stiffness{K: p.Sigma0, C: p.Sigma1 + p.Sigma2, Speed: p.Vs, Fall: max(0, fall-p.Sigma2)}
 }
 
+// Levels are N0·µ at rest and at speed, at the temperature of the surroundings and without current.
+func (p *Brush) Levels() Levels {
+	return sameLevels(p.N0*p.Mu(0, p.Tamb, 0), p.N0*p.Mu(math.MaxFloat64, p.Tamb, 0))
+}
+
+// Viscous is σ2·v (N).
+func (p *Brush) Viscous(v float64) float64 { return p.Sigma2 * v }
+
 // Passive tells whether the contact, at constant load, can never give out more work than was put in, whatever temperature
 // and current do to the coefficient. The balance g·|v|·y² + v²·(σ2 + σ1(v)·(1 − y)) is nowhere negative if
 // σ1(v)·|v| ≤ 4·g, and g is at least N0·μmin: sufficient, not necessary. With Vd the product is largest at vd/√2.

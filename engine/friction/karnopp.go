@@ -129,6 +129,12 @@ func (p *Karnopp) Steady(v float64) float64 { return straight{fc: p.Fc, fv: p.Fv
 // Stiffness is the viscous slope of a rigid contact.
 func (p *Karnopp) Stiffness() Stiffness { return Stiffness{C: p.Fv, Speed: max(p.Dv, jump)} }
 
+// Levels are Fs and Fc.
+func (p *Karnopp) Levels() Levels { return sameLevels(p.Fs, p.Fc) }
+
+// Viscous is Fv·v (N).
+func (p *Karnopp) Viscous(v float64) float64 { return p.Fv * v }
+
 func (p *Karnopp) fields() []field {
 	return []field{
 		{"Fc", "N", &p.Fc, 0, force, "Coulomb friction"},

@@ -317,6 +317,12 @@ func (p *Leuven) Passive() (ok bool, speed float64) { return p.Bristle.Fs == p.B
 // Stiffness bounds the slopes of the law.
 func (p *Leuven) Stiffness() Stiffness { return p.Bristle.Stiffness() }
 
+// Levels are those of LuGre.
+func (p *Leuven) Levels() Levels { return p.Bristle.Levels() }
+
+// Viscous is that of LuGre.
+func (p *Leuven) Viscous(v float64) float64 { return p.Bristle.Viscous(v) }
+
 func (p *Leuven) fields() []field {
 	return append(p.Bristle.fields(),
 		field{"reach", "", &p.Reach, 1.05, 100, "asymptote of the hysteresis function over the larger of Fs and Fc"},

@@ -77,6 +77,16 @@ func (p *LuGre) Stiffness() Stiffness {
 		Fall: max(0, math.Sqrt(2/math.E)*(p.Fs-p.Fc)/p.Vs-p.Sigma2)}
 }
 
+// Levels are Fs and Fc.
+func (p *LuGre) Levels() Levels {
+	l := sameLevels(p.Fs, p.Fc)
+	l.Offset = p.Offset
+	return l
+}
+
+// Viscous is σ2·v (N).
+func (p *LuGre) Viscous(v float64) float64 { return p.Sigma2 * v }
+
 // Force is the instantaneous force (N) at deflection z (m) and velocity v (m/s).
 func (p *LuGre) Force(z, v float64) float64 {
 	dz := v - p.Sigma0*math.Abs(v)*z/p.g(v)

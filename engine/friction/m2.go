@@ -155,6 +155,15 @@ func (p *M2) Stiffness() Stiffness {
 	return Stiffness{K: p.Ks, C: max(p.Ds, p.Alpha0/p.Veps+p.Alpha2), Fall: fall, Speed: p.V0}
 }
 
+// Levels are α0 + α1 and α0.
+func (p *M2) Levels() Levels { return sameLevels(p.Alpha0+p.Alpha1, p.Alpha0) }
+
+// Viscous is s·α2·v (N), s the share of sliding at that speed.
+func (p *M2) Viscous(v float64) float64 {
+	q := v / p.V0
+	return -math.Expm1(-q*q) * p.Alpha2 * v
+}
+
 // Passive reports that passivity is not assured, from speed 0 on: the law has no storage function. The force of the
 // sticking contact is weighted with 1 − s, so its stored energy ∫sat(ks·r)dr comes back with a weight that grows while s
 // dies away, and s lags the motion by τs. A short slide at high speed that ends in sticking is paid with the sliding force

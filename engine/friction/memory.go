@@ -131,6 +131,12 @@ func (p *Memory) Stiffness() Stiffness {
 	return q.Stiffness()
 }
 
+// Levels are Fs and Fc.
+func (p *Memory) Levels() Levels { return sameLevels(p.Fs, p.Fc) }
+
+// Viscous is Fv·v (N).
+func (p *Memory) Viscous(v float64) float64 { return p.Fv * v }
+
 // Energy is zero: a rigid contact stores none (J).
 func (p *Memory) Energy([]float64) float64 { return 0 }
 

@@ -101,6 +101,12 @@ func (p *PreslidingSpring) Stiffness() Stiffness {
 	return Stiffness{K: p.Kt(), Speed: p.Xb / 1e-3}
 }
 
+// Levels are Fb on either side of break-away.
+func (p *PreslidingSpring) Levels() Levels { return sameLevels(p.Fb, p.Fb) }
+
+// Viscous is zero.
+func (p *PreslidingSpring) Viscous(float64) float64 { return 0 }
+
 // Passive is true: the work is stored in the spring or dissipated in sliding, F·v − dV/dt = Fb·|v| or 0.
 func (p *PreslidingSpring) Passive() (ok bool, speed float64) { return true, 0 }
 

@@ -71,6 +71,12 @@ func (p *Kato) Steady(v float64) float64 { return straight{fc: p.Fc, fv: p.Fv}.s
 // Stiffness is the viscous slope of a rigid contact.
 func (p *Kato) Stiffness() Stiffness { return Stiffness{C: p.Fv, Speed: jump} }
 
+// Levels are Fs∞ and Fc.
+func (p *Kato) Levels() Levels { return sameLevels(p.FsInf, p.Fc) }
+
+// Viscous is Fv·v (N).
+func (p *Kato) Viscous(v float64) float64 { return p.Fv * v }
+
 // Energy is zero: a rigid contact stores none (J).
 func (p *Kato) Energy([]float64) float64 { return 0 }
 
@@ -169,6 +175,12 @@ func (p *RisingStatic) Steady(v float64) float64 { return straight{fc: p.Fc, fv:
 
 // Stiffness is the viscous slope of a rigid contact.
 func (p *RisingStatic) Stiffness() Stiffness { return Stiffness{C: p.Fv, Speed: jump} }
+
+// Levels are Fs∞ and Fc.
+func (p *RisingStatic) Levels() Levels { return sameLevels(p.FsInf, p.Fc) }
+
+// Viscous is Fv·v (N).
+func (p *RisingStatic) Viscous(v float64) float64 { return p.Fv * v }
 
 // Energy is zero: a rigid contact stores none (J).
 func (p *RisingStatic) Energy([]float64) float64 { return 0 }

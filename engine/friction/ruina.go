@@ -223,6 +223,13 @@ func (p *StateVariable) Stiffness() Stiffness {
 	return Stiffness{C: p.N0 * p.direct() / p.Veps, Speed: p.V0, Fall: p.N0 * max(0, p.B-p.direct()) / p.L * followTime}
 }
 
+// Levels are N0·µ0 on either side: the contact creeps under any load and slides at v0 under this one. With the logarithm of the speed
+// friction goes on changing, so no level is left in the end.
+func (p *StateVariable) Levels() Levels { return sameLevels(p.N0*p.Mu0, p.N0*p.Mu0) }
+
+// Viscous is zero.
+func (p *StateVariable) Viscous(float64) float64 { return 0 }
+
 // Passive is always true: f has the sign of v.
 func (p *StateVariable) Passive() (ok bool, speed float64) { return true, 0 }
 

@@ -100,6 +100,12 @@ func (p *Seven) Stiffness() Stiffness {
 	return Stiffness{K: p.Kt, C: p.Ct + p.Fv, Speed: p.Vs, Fall: max(0, 3*math.Sqrt(3)/8*p.FsInf/p.Vs-p.Fv)}
 }
 
+// Levels are Fc + Fs∞ and Fc.
+func (p *Seven) Levels() Levels { return sameLevels(p.Fc+p.FsInf, p.Fc) }
+
+// Viscous is Fv·v (N).
+func (p *Seven) Viscous(v float64) float64 { return p.Fv * v }
+
 // Passive is always true. The storage is kt·ξ²/2 while stuck and (Fc + Fs,b)²/(2kt) in slip: it is continuous at
 // break-away and can only fall at the end of slip, where Fs,a ≤ Fs,b; in between the clamped damper and the slip force
 // dissipate.

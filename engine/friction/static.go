@@ -74,6 +74,14 @@ func (p *StaticCoulombViscous) Stiffness() Stiffness {
 	return Stiffness{C: v.steepest(), Speed: jump}
 }
 
+// Levels are Fs and Fc.
+func (p *StaticCoulombViscous) Levels() Levels { return sameLevels(p.Fs, p.Fc) }
+
+// Viscous is Fv·|v|^δ·sgn v (N).
+func (p *StaticCoulombViscous) Viscous(v float64) float64 {
+	return (&Viscous{Fv: p.Fv, Delta: p.Delta}).Steady(v)
+}
+
 func (p *StaticCoulombViscous) fields() []field {
 	return []field{
 		{"Fc", "N", &p.Fc, 0, force, "Coulomb friction"},

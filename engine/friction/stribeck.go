@@ -117,6 +117,12 @@ func (p *Stribeck) Stiffness() Stiffness {
 	return Stiffness{C: p.Fv, Fall: max(0, top*(p.Fs-p.Fc)/p.Vs-p.Fv), Speed: p.Vs}
 }
 
+// Levels are Fs and Fc.
+func (p *Stribeck) Levels() Levels { return sameLevels(p.Fs, p.Fc) }
+
+// Viscous is Fv·v (N).
+func (p *Stribeck) Viscous(v float64) float64 { return p.Fv * v }
+
 func (p *Stribeck) fields() []field {
 	fs := []field{
 		{"Fc", "N", &p.Fc, 0, force, "Coulomb friction"},

@@ -72,6 +72,24 @@ func (p *LinearSurrogate) Stiffness() Stiffness {
 	return Stiffness{C: p.Alpha2, Fall: max(0, -slope), Speed: jump}
 }
 
+// Levels are α0 and, since the fall with √|v| does not end, the lowest of the whole curve: α0 − α1²/(4α2) at √|v| = α1/(2α2).
+func (p *LinearSurrogate) Levels() Levels {
+	lowest := p.Alpha0
+	switch {
+	case p.Alpha2 > 0:
+		lowest = max(0, p.Alpha0-p.Alpha1*p.Alpha1/(4*p.Alpha2))
+	case p.Alpha1 > 0:
+		lowest = 0
+	}
+	return sameLevels(p.Alpha0, lowest)
+}
+
+// Viscous is α2·v (N), as far as the curve goes.
+func (p *LinearSurrogate) Viscous(v float64) float64 {
+	f := p.Steady(math.Abs(v))
+	return math.Copysign(min(p.Alpha2*math.Abs(v), f), v)
+}
+
 func (p *LinearSurrogate) fields() []field {
 	return []field{
 		{"alpha0", "N", &p.Alpha0, 0, force, "break-away friction"},

@@ -9,16 +9,25 @@ import (
 	"hilrig/engine"
 )
 
-// TwoSided is a law whose levels and viscosity depend on the direction: two sets of parameters on one contact state. At v = 0
+// TwoSided is a smooth law whose levels and viscosity depend on the direction: two sets of parameters on one contact state. At v = 0
 // neither set moves the state, so the force is continuous where the direction changes.
 //
 // It is passive if both sets are. A bristle has its energy from the same stiffness in both directions, and what it brings into
 // a reversal pulls against the new motion, whatever the level it was built up to; from there it cannot pass the level of the
 // new direction. So the balance of each set (LuGre.Passive) holds along every motion.
 type TwoSided struct {
-	fore, back           Model
+	sides
 	foreTrial, backTrial Smooth
-	own                  []int // parameters that the sets have each for themselves, by their place in the law
+}
+
+// TwoSidedStick is TwoSided of a law with a stick mode. It gives its force for a given motion; at rest the sign of the applied force
+// tells the direction. It cannot carry a mass.
+type TwoSidedStick struct{ sides }
+
+// sides are the sets of the two directions.
+type sides struct {
+	fore, back Model
+	own        []int // parameters that the sets have each for themselves, by their place in the law
 }
 
 // Backward is the ending of the names of parameters for v < 0.
@@ -28,15 +37,15 @@ const Backward = "-"
 var Sided = []string{"Fc", "Fs", "Fs_inf", "Fv", "sigma2"}
 
 // NewTwoSided joins two instances of one law, for v > 0 and for v < 0, that differ in the parameters of these names; without names in
-// all of Sided. Laws with a stick mode have a state in their mode, and are refused; so are sets that differ in more.
-func NewTwoSided(fore, back Model, names ...string) (*TwoSided, error) {
-	l := &TwoSided{fore: fore, back: back}
-	var smooth bool
-	if l.foreTrial, smooth = fore.(Smooth); !smooth {
-		return nil, errors.New("backward: a law with a stick mode has one set of parameters for both directions")
+// all of Sided. Sets that differ in more are refused, and so is a law whose state was made with the level of one direction. The result
+// is TwoSided, or TwoSidedStick of a law with a stick mode.
+func NewTwoSided(fore, back Model, names ...string) (Model, error) {
+	l := sides{fore: fore, back: back}
+	if _, seven := fore.(*Seven); seven {
+		return nil, errors.New("backward: the spring of this law is set to the level of one direction where a slip ends; it has one set of parameters for both")
 	}
 	p, q := fore.Params(), back.Params()
-	if l.backTrial, smooth = back.(Smooth); !smooth || fmt.Sprintf("%T", fore) != fmt.Sprintf("%T", back) || len(p) != len(q) {
+	if fmt.Sprintf("%T", fore) != fmt.Sprintf("%T", back) || len(p) != len(q) {
 		return nil, fmt.Errorf("backward: %T and %T are two laws", fore, back)
 	}
 	for i := range p {
@@ -47,11 +56,18 @@ func NewTwoSided(fore, back Model, names ...string) (*TwoSided, error) {
 	if l.own == nil {
 		return nil, fmt.Errorf("backward: the law has none of %s", strings.Join(Sided, ", "))
 	}
-	return l, l.same(p, q)
+	if err := l.same(p, q); err != nil {
+		return nil, err
+	}
+	ahead, smooth := fore.(Smooth)
+	if !smooth {
+		return &TwoSidedStick{l}, nil
+	}
+	return &TwoSided{l, ahead, back.(Smooth)}, nil
 }
 
 // same reports parameters that must not depend on the direction and do.
-func (l *TwoSided) same(p, q []engine.Param) error {
+func (l *sides) same(p, q []engine.Param) error {
 	var errs []error
 	for i := range p {
 		if !slices.Contains(l.own, i) && p[i].Value != q[i].Value {
@@ -62,20 +78,20 @@ func (l *TwoSided) same(p, q []engine.Param) error {
 }
 
 // Sides are the laws of the two directions.
-func (l *TwoSided) Sides() (fore, back Model) { return l.fore, l.back }
+func (l *sides) Sides() (fore, back Model) { return l.fore, l.back }
 
 // StateDim is that of the law.
-func (l *TwoSided) StateDim() int { return l.fore.StateDim() }
+func (l *sides) StateDim() int { return l.fore.StateDim() }
 
 // Reset relaxes the contact.
-func (l *TwoSided) Reset(z []float64) { l.fore.Reset(z) }
+func (l *sides) Reset(z []float64) { l.fore.Reset(z) }
 
 // States are those of the law.
-func (l *TwoSided) States() []engine.Signal { return l.fore.States() }
+func (l *sides) States() []engine.Signal { return l.fore.States() }
 
-// Step is the step of the set for the direction of in.V.
-func (l *TwoSided) Step(z []float64, in Input) float64 {
-	if in.V < 0 {
+// Step is the step of the set for the direction of in.V; at rest for that of in.Fa.
+func (l *sides) Step(z []float64, in Input) float64 {
+	if in.V < 0 || in.V == 0 && in.Fa < 0 {
 		return l.back.Step(z, in)
 	}
 	return l.fore.Step(z, in)
@@ -90,7 +106,7 @@ func (l *TwoSided) Trial(s Scheme, z, zn []float64, in Input) (force, slope floa
 }
 
 // Steady is that of the set for the direction of v.
-func (l *TwoSided) Steady(v float64) float64 {
+func (l *sides) Steady(v float64) float64 {
 	if v < 0 {
 		return l.back.Steady(v)
 	}
@@ -98,13 +114,28 @@ func (l *TwoSided) Steady(v float64) float64 {
 }
 
 // Stiffness bounds the slopes of both sets.
-func (l *TwoSided) Stiffness() Stiffness {
+func (l *sides) Stiffness() Stiffness {
 	a, b := l.fore.Stiffness(), l.back.Stiffness()
 	return Stiffness{K: max(a.K, b.K), C: max(a.C, b.C), Fall: max(a.Fall, b.Fall), Speed: min(a.Speed, b.Speed)}
 }
 
+// Levels are those of the set of each direction.
+func (l *sides) Levels() Levels {
+	a, b := l.fore.Levels(), l.back.Levels()
+	a.Rest.Backward, a.Sliding.Backward = b.Rest.Backward, b.Sliding.Backward
+	return a
+}
+
+// Viscous is that of the set for the direction of v.
+func (l *sides) Viscous(v float64) float64 {
+	if v < 0 {
+		return l.back.Viscous(v)
+	}
+	return l.fore.Viscous(v)
+}
+
 // Passive is the worse of the two sets.
-func (l *TwoSided) Passive() (ok bool, speed float64) {
+func (l *sides) Passive() (ok bool, speed float64) {
 	okA, a := l.fore.Passive()
 	okB, b := l.back.Passive()
 	switch {
@@ -117,7 +148,7 @@ func (l *TwoSided) Passive() (ok bool, speed float64) {
 }
 
 // Params are those of the law, for v > 0 where the sets differ, and behind them those for v < 0, whose names end with a minus.
-func (l *TwoSided) Params() []engine.Param {
+func (l *sides) Params() []engine.Param {
 	p, q := l.fore.Params(), l.back.Params()
 	for _, i := range l.own {
 		p[i].Doc += ", forward"
@@ -129,7 +160,7 @@ func (l *TwoSided) Params() []engine.Param {
 }
 
 // SetParams takes the numbers in the order of Params. Both sets are unchanged when they are refused.
-func (l *TwoSided) SetParams(theta []float64) error {
+func (l *sides) SetParams(theta []float64) error {
 	n := len(l.fore.Params())
 	if len(theta) != n+len(l.own) {
 		return fmt.Errorf("%d parameters, want %d", len(theta), n+len(l.own))
@@ -152,7 +183,7 @@ func (l *TwoSided) SetParams(theta []float64) error {
 }
 
 // Validate reports what is wrong with either set.
-func (l *TwoSided) Validate() error {
+func (l *sides) Validate() error {
 	err := l.fore.Validate()
 	if back := l.back.Validate(); back != nil {
 		err = errors.Join(err, fmt.Errorf("backward: %w", back))

@@ -95,7 +95,7 @@ func TestTwoSidedRefuses(t *testing.T) {
 		names      []string
 		want       string
 	}{
-		{&Coulomb{Fc: 1}, &Coulomb{Fc: 2}, nil, "stick mode"},
+		{find(t, "seven-parameter"), find(t, "seven-parameter"), nil, "one set of parameters"},
 		{lugre(), &Dahl{Sigma0: 1e3, Fc: 1, Exponent: 1}, nil, "two laws"},
 		{&BoucWen{K: 1e3, Beta: 5e5, Gamma: 5e5, N: 2}, &BoucWen{K: 1e3, Beta: 5e5, Gamma: 5e5, N: 2}, nil, "has none of"},
 		{lugre(), stiff, nil, "sigma0"},
@@ -122,12 +122,34 @@ func TestTwoSidedRefuses(t *testing.T) {
 	if err := l.SetParams(moved); err != nil || l.Steady(-1) != -0.8 || l.Steady(1) != 1 {
 		t.Errorf("%v, %g N backward, %g N forward", err, l.Steady(-1), l.Steady(1))
 	}
-	if fore, back := l.Sides(); fore.(*LuGre).Sigma0 != 5e3 || back.(*LuGre).Sigma0 != 5e3 {
+	if fore, back := l.(*TwoSided).Sides(); fore.(*LuGre).Sigma0 != 5e3 || back.(*LuGre).Sigma0 != 5e3 {
 		t.Error("the stiffness is not one number")
 	}
 	moved[0], moved[9] = 6e3, -1
 	if err := l.SetParams(moved); err == nil || !strings.Contains(err.Error(), "backward") || values(l)[0] != 5e3 {
 		t.Errorf("%v, stiffness %g", err, values(l)[0])
+	}
+}
+
+// A law with a stick mode gives the force of each direction, and at rest holds as much as the side asks for to which it is pushed. It
+// carries no mass.
+func TestTwoSidedWithStickMode(t *testing.T) {
+	l, err := NewTwoSided(&StaticCoulombViscous{Fc: 1, Fs: 1.5, Fv: 0.4, Delta: 1}, &StaticCoulombViscous{Fc: 2, Fs: 3, Fv: 0.1, Delta: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ v, pushed, want float64 }{
+		{0.5, 0, 1.2}, {-0.5, 0, -2.05}, {0, 9, 1.5}, {0, -9, -3}, {0, 0.7, 0.7}, {0, -2.5, -2.5},
+	} {
+		if got := l.Step(nil, Input{Dt: 1e-3, V: c.v, Fa: c.pushed}); math.Abs(got-c.want) > 1e-15 {
+			t.Errorf("at %g m/s under %g N: %g N, want %g", c.v, c.pushed, got, c.want)
+		}
+	}
+	if _, err := NewMass(1, l, Midpoint); err == nil {
+		t.Error("it carries a mass")
+	}
+	if _, smooth := l.(Smooth); smooth {
+		t.Error("it counts as smooth")
 	}
 }
 

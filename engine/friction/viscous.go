@@ -57,6 +57,12 @@ func (p *Viscous) Steady(v float64) float64 { return p.Step(nil, Input{V: v}) }
 // that is of use. A power has no speed of its own; 1 m/s stands for it.
 func (p *Viscous) Stiffness() Stiffness { return Stiffness{C: p.steepest(), Speed: 1} }
 
+// Levels are zero: a film holds nothing.
+func (p *Viscous) Levels() Levels { return Levels{} }
+
+// Viscous is the law itself (N).
+func (p *Viscous) Viscous(v float64) float64 { return p.Steady(v) }
+
 // steepest is the largest slope up to the speed fast (N·s/m).
 func (p *Viscous) steepest() float64 {
 	_, low := p.power(0)
