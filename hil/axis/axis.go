@@ -227,7 +227,7 @@ func (s *Spec) unit(linear string) string {
 	if s.Linear {
 		return linear
 	}
-	return friction.RotaryUnit(linear)
+	return engine.RotaryUnit(linear)
 }
 
 // Estimated are the signals that Estimate writes, Modelled those of Compute, without the name of the axis.
