@@ -112,7 +112,7 @@ func (c *Config) checkBrushes(r *schema.Report) {
 		case a < 0:
 			c.unknownSignal(r, m.path()+".axis", m.Axis, "axis", namesOf(c.Axes, func(a Axis) string { return a.Name }))
 		default:
-			m.Parameters.check(r, m.path()+".parameters", c.Axes[a].Motor, m.Step)
+			m.Parameters.check(r, m.path()+".parameters", c.Axes[a].MotorModel(), m.Step)
 		}
 	}
 	v := c.Virtual

@@ -14,6 +14,7 @@ import (
 	"hilrig/configs/schema"
 	"hilrig/engine/reference"
 	"hilrig/hil"
+	"hilrig/hil/axis"
 )
 
 // Check reports everything that would make the rig misbehave: numbers out of range, contradictions between sections, a
@@ -31,8 +32,9 @@ func (c *Config) Check(r *schema.Report) {
 		c.checkDevice(r, &c.Devices[i])
 		c.checkBudget(r, &c.Devices[i])
 	}
+	taken := map[string]string{}
 	for i := range c.Axes {
-		c.checkAxis(r, &c.Axes[i])
+		c.checkAxis(r, &c.Axes[i], taken)
 	}
 	c.checkOutside(r)
 	c.checkVirtual(r)
@@ -40,9 +42,10 @@ func (c *Config) Check(r *schema.Report) {
 }
 
 // checkAxis looks at an axis, in its units.
-func (c *Config) checkAxis(r *schema.Report, a *Axis) {
+func (c *Config) checkAxis(r *schema.Report, a *Axis, taken map[string]string) {
 	defer r.WithUnits(a.Units())()
-	c.checkAxisSignals(r, a)
+	c.checkAxisSignals(r, a, taken)
+	c.checkDrive(r, a)
 	c.checkModel(r, a)
 	c.checkReference(r, a)
 	c.checkControl(r, a)
@@ -99,9 +102,12 @@ func (c *Config) checkLoop(r *schema.Report) {
 }
 
 func (c *Config) checkReference(r *schema.Report, a *Axis) {
-	at, spec := a.path()+".reference", a.Reference
+	if a.Drive.Kind == axis.DriveNone {
+		return
+	}
+	at, spec := a.path()+".reference", a.Reference.Spec
 	spec.Fade = 0 // begins with RUN, from where the axis is then
-	g := checkMotion(r, at, spec, a.Unit("rad"))
+	g := checkMotion(r, at, spec, a.Unit(referenceTag))
 	if len(spec.Tones) > 64 {
 		r.Errorf(at+".tones", "%s.tones: %d, at most 64", at, len(spec.Tones))
 	}
@@ -112,10 +118,13 @@ func (c *Config) checkReference(r *schema.Report, a *Axis) {
 	if !r.Bad("loop.rate") && frequency > c.Loop.Rate/10 {
 		r.Errorf(at, "%s: %s Hz is more than a tenth of loop.rate; a tick would see steps", at, schema.Short(frequency))
 	}
+	if a.Reference.Of != axis.OfPosition {
+		return
+	}
 	if top := a.Guard.MaxSpeed; top > 0 && speed > top {
 		r.Errorf(at, "%s: asks for up to %s %[5]s, but %[3]s.guard.max_speed trips at %[4]s %[5]s", at, schema.Short(speed), a.path(), schema.Short(top), a.Unit("rad/s"))
 	}
-	c.checkVoltage(r, a, speed)
+	c.checkTop(r, a, speed)
 }
 
 // limitOf is the limit of the command that drives an axis; [0, 0]: it is not known.
@@ -128,16 +137,27 @@ func (c *Config) limitOf(a *Axis) [2]float64 {
 	return [2]float64{}
 }
 
-// checkVoltage warns when the drive cannot follow the reference: back-emf, brush drop and sliding friction at top speed.
-func (c *Config) checkVoltage(r *schema.Report, a *Axis, speed float64) {
+// checkTop warns when the drive cannot follow the reference: sliding friction at top speed, with back-emf and brush drop where they count.
+func (c *Config) checkTop(r *schema.Report, a *Axis, speed float64) {
 	p := a.path()
-	if speed == 0 || r.Bad(p+".motor") || r.Bad(p+".friction") || r.Bad("devices") {
+	if speed == 0 || r.Bad(p+".motor") || r.Bad(p+".friction") || r.Bad("devices") || r.Bad(p+".drive.K") {
 		return
 	}
-	m, f, lim := a.Motor, a.Friction, c.limitOf(a)
-	need := m.K*speed + m.BrushDrop + m.R*(f.Fc+f.Sigma2*speed)/m.K
+	m, f, lim := a.MotorModel(), a.Friction, c.limitOf(a)
+	sliding, need := f.Fc+f.Sigma2*speed, 0.0
+	switch a.Drive.Kind {
+	case axis.DriveVoltage:
+		need = m.Voltage(sliding, speed)
+	case axis.DriveCurrent:
+		need = sliding / m.K
+	case axis.DriveEffort:
+		need = sliding
+	case axis.DriveVelocity:
+		need = speed
+	}
 	if have := math.Min(-lim[0], lim[1]); have > 0 && need > have {
-		r.Warnf(p+".reference", "%s.reference: its top speed of %.3g %s needs about %.3g V, the drive gives %.3g V", p, speed, a.Unit("rad/s"), need, have)
+		unit := a.Unit(a.Drive.Kind.Info().Unit)
+		r.Warnf(p+".reference", "%s.reference: its top speed of %.3g %s needs about %.3g %s, the drive gives %.3g %s", p, speed, a.Unit("rad/s"), need, unit, have, unit)
 	}
 }
 

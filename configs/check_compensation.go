@@ -48,7 +48,7 @@ func (c *Config) checkUnused(r *schema.Report, a *Axis) {
 // checkSPR is the condition of [C95] under which the observer with a correction is sure to converge: the error system
 // (σ1·s + σ0)/(J·s² + Kv·s + Kp) is strictly positive real, σ1·Kv > σ0·J [theory §10.2], Kv = kd + σ2.
 func (c *Config) checkSPR(r *schema.Report, a *Axis) {
-	f, j := a.Friction, a.Motor.J
+	f, j := a.Friction, a.MotorModel().J
 	kv := a.Control.Kd + f.Sigma2
 	if a.Compensation.Gain <= 0 || f.Sigma1*kv > f.Sigma0*j {
 		return
@@ -101,7 +101,7 @@ func (c *Config) checkAdapt(r *schema.Report, a *Axis) {
 		return
 	}
 	// K ≥ kd/2 (estimator.SlidingOf): learning with the time constant t is overdamped for t > 4·J/K
-	if most := 8 * a.Motor.J / a.Control.Kd; k.Adapt.Time > 0 && k.Adapt.Time < most {
+	if most := 8 * a.MotorModel().J / a.Control.Kd; k.Adapt.Time > 0 && k.Adapt.Time < most {
 		r.Warnf(a.path()+".compensation.adapt.time", "%s.compensation.adapt.time: %s s; below 8·J/kd = %.3g s learning is faster than the loop and rings", a.path(), schema.Short(k.Adapt.Time), most)
 	}
 }
@@ -124,7 +124,7 @@ func (c *Config) checkDither(r *schema.Report, a *Axis) {
 	if d.Kind == estimator.DitherVelocity {
 		ok = need("velocity", d.Velocity, a.Unit("rad/s")) && ok
 		w := 2 * math.Pi * d.Frequency
-		torque = d.Velocity * math.Hypot(a.Motor.J*w-a.Control.Kp/math.Max(w, 1e-9), a.Control.Kd)
+		torque = d.Velocity * math.Hypot(a.MotorModel().J*w-a.Control.Kp/math.Max(w, 1e-9), a.Control.Kd)
 	} else {
 		ok = need("amplitude", d.Amplitude, effort) && ok
 	}
@@ -141,7 +141,7 @@ func (c *Config) checkDither(r *schema.Report, a *Axis) {
 	case d.Kind == estimator.DitherForce && d.Amplitude <= f.Fs:
 		r.Warnf(at+"amplitude", "%samplitude: %s %[4]s does not break away; want more than Fs, %[3]s %[4]s", at, schema.Short(d.Amplitude), schema.Short(f.Fs), effort)
 	}
-	loop := math.Sqrt(a.Control.Kp/a.Motor.J) / (2 * math.Pi) // Hz
+	loop := math.Sqrt(a.Control.Kp/a.MotorModel().J) / (2 * math.Pi) // Hz
 	switch rate := c.Loop.Rate; {
 	case d.Kind == estimator.DitherPulse && d.Frequency > rate/20:
 		r.Errorf(at+"frequency", "%sfrequency: %s Hz, want at most a twentieth of loop.rate, %s Hz: the axis must come to rest in between", at, schema.Short(d.Frequency), schema.Short(rate/20))

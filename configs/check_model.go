@@ -12,7 +12,9 @@ import (
 
 func (c *Config) checkModel(r *schema.Report, a *Axis) {
 	p := a.path()
-	c.checkMotor(r, p+".motor", a.Motor)
+	if a.Motor != nil {
+		c.checkMotor(r, p+".motor", *a.Motor)
+	}
 	c.checkLaw(r, p+".friction", a.Friction)
 	e := a.Estimator
 	if rls := p + ".estimator.rls"; !r.Bad("loop.rate") && e.RLS.Enabled && !r.Bad(rls) {
@@ -73,9 +75,21 @@ func (f Friction) LuGre() friction.LuGre {
 }
 
 func (c *Config) checkControl(r *schema.Report, a *Axis) {
-	k, m, at := a.Control, a.Motor, a.path()+".control"
+	k, m, at := a.Control, a.MotorModel(), a.path()+".control"
 	c.checkCompensation(r, a)
-	if r.Bad(at) || r.Bad(a.path()+".motor") || r.Bad("loop.rate") {
+	if !a.Controlled() {
+		if k.Gain == 0 && a.Drive.Kind == axis.DriveVelocity && a.Reference.Of == axis.OfPosition && !r.Bad(at+".gain") {
+			r.Errorf(at+".gain", "%s.gain is missing: in 1/s, the velocity that a velocity drive adds per position error", at)
+		}
+		return
+	}
+	if k.Gain != 0 {
+		r.Warnf(at+".gain", "%s.gain: used with a velocity drive only", at)
+	}
+	if k.Limit == 0 && !r.Bad(at+".limit") {
+		r.Errorf(at+".limit", "%s.limit is missing: in %s, the largest effort that the controller asks for", at, a.Unit("N·m"))
+	}
+	if r.Bad(at) || r.Bad(a.path()+".motor") || r.Bad(a.path()+".inertia") || r.Bad("loop.rate") {
 		return
 	}
 	if k.Kp == 0 && k.Kd == 0 {
@@ -106,10 +120,20 @@ func (c *Config) checkControl(r *schema.Report, a *Axis) {
 	if zeta := (k.Kd + a.Friction.Sigma2) / (2 * math.Sqrt(k.Kp*m.J)); k.Kp > 0 && zeta < 0.2 {
 		r.Warnf(at+".kd", "%s.kd: damping ratio %.2g without friction; below 0.2 the axis rings", at, zeta)
 	}
-	if lim := c.limitOf(a); m.R > 0 {
-		u := math.Max(-lim[0], lim[1])
-		if stall := m.K * math.Max(0, u-m.BrushDrop) / m.R; k.Limit > stall && u > 0 {
-			r.Warnf(at+".limit", "%s.limit: %s %[5]s is never reached; the drive's %.3[3]g V give %.3[4]g %[5]s at standstill", at, schema.Short(k.Limit), u, stall, a.Unit("N·m"))
+	unit, lim := a.Unit("N·m"), c.limitOf(a)
+	top := math.Max(-lim[0], lim[1])
+	switch a.Drive.Kind {
+	case axis.DriveVoltage:
+		if stall := m.K * math.Max(0, top-m.BrushDrop) / m.R; k.Limit > stall && top > 0 {
+			r.Warnf(at+".limit", "%s.limit: %s %s is never reached; the drive's %.3g V give %.3g %[3]s at standstill", at, schema.Short(k.Limit), unit, top, stall)
+		}
+	case axis.DriveCurrent, axis.DriveEffort:
+		most := top
+		if a.Drive.Kind == axis.DriveCurrent {
+			most *= m.K
+		}
+		if k.Limit > most*(1+1e-9) && most > 0 {
+			r.Warnf(at+".limit", "%s.limit: %s %s is never reached; the limit of the command is %.3g %[3]s", at, schema.Short(k.Limit), unit, most)
 		}
 	}
 }
@@ -129,8 +153,19 @@ func (c *Config) checkGuard(r *schema.Report, a *Axis) {
 	if g.MaxCurrent > 0 && g.RatedI > g.MaxCurrent {
 		r.Errorf(at+".rated_current", "%s.rated_current: %s A is above max_current, %s A; the budget would never be used", at, schema.Short(g.RatedI), schema.Short(g.MaxCurrent))
 	}
-	if !c.IsVirtual() && g.MaxSpeed == 0 && g.MaxError == 0 {
+	if !c.IsVirtual() && g.MaxSpeed == 0 && g.MaxError == 0 && a.Drive.Kind == axis.DriveVoltage {
 		r.Warnf(at, "%s: neither max_speed nor max_error is set; a runaway axis would be stopped by the current limit at best", at)
+	}
+	for _, l := range []struct {
+		key    string
+		limits [2]float64
+	}{{"travel", g.Travel}, {"stop", g.Stop}} {
+		if l.limits != [2]float64{} && !(l.limits[0] < l.limits[1]) {
+			r.Errorf(at+"."+l.key, "%s.%s: %s to %s, want low < high", at, l.key, schema.Short(l.limits[0]), schema.Short(l.limits[1]))
+		}
+	}
+	if t, s := g.Travel, g.Stop; t[0] < t[1] && s[0] < s[1] && (s[0] <= t[0] || s[1] >= t[1]) {
+		r.Errorf(at+".stop", "%s.stop: %s to %s %s, want it within travel, %s to %s: the reference has to stop before the rig trips", at, schema.Short(s[0]), schema.Short(s[1]), a.Unit("rad"), schema.Short(t[0]), schema.Short(t[1]))
 	}
 	for i := range c.Devices {
 		d := &c.Devices[i]

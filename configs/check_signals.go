@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -11,6 +12,7 @@ import (
 	"hilrig/engine"
 	"hilrig/engine/spelling"
 	"hilrig/hil"
+	"hilrig/hil/axis"
 	"hilrig/hil/device"
 	"hilrig/hil/protocol"
 	"hilrig/hil/wire"
@@ -18,6 +20,9 @@ import (
 
 // most is how many measurements a device may send, and how many commands it may take: a word of fresh bits less one for their age.
 const most = wire.MaxFields - 1
+
+// mostAxes is how many axes a rig may have.
+const mostAxes = 4
 
 // ownerName is the name of a device, an axis or a model: signals are called by it.
 var ownerName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,31}$`)
@@ -29,7 +34,7 @@ func (c *Config) checkOwners(r *schema.Report) {
 		kind, what  string
 		least, most int
 		paths       []string
-	}{{"devices", "a device", 1, device.MaxDevices, paths(c.Devices, (*Device).path)}, {"axes", "an axis", 1, 1, paths(c.Axes, (*Axis).path)}, {"models", "a model", 0, 1, paths(c.Models, (*Model).path)}} {
+	}{{"devices", "a device", 1, device.MaxDevices, paths(c.Devices, (*Device).path)}, {"axes", "an axis", 1, mostAxes, paths(c.Axes, (*Axis).path)}, {"models", "a model", 0, 1, paths(c.Models, (*Model).path)}} {
 		switch {
 		case len(o.paths) < o.least && !r.Bad(o.kind):
 			r.Errorf(o.kind, "%s: there is none; want %s with its name, see hil config example", o.kind, o.what)
@@ -121,65 +126,6 @@ func (c *Config) checkDevice(r *schema.Report, d *Device) {
 	}
 	if d.Status != "" && d.StatusAt() < 0 && !r.Bad(p+".measure") {
 		c.unknownSignal(r, p+".status", d.Status, "measurement of the device", namesOf(d.Measure, func(m Measure) string { return m.Name }))
-	}
-}
-
-// checkAxisSignals looks at the signals that an axis names.
-func (c *Config) checkAxisSignals(r *schema.Report, a *Axis) {
-	p := a.path()
-	var measured, commanded []string
-	unit := map[string]string{}
-	unclear := map[string]bool{} // a list that could not be read may have the signal
-	for _, d := range c.Devices {
-		for i, m := range d.Measure {
-			unclear["measurement"] = unclear["measurement"] || r.Bad(fmt.Sprintf("%s.measure[%d].name", d.path(), i))
-			measured = append(measured, d.Name+"."+m.Name)
-			unit[d.Name+"."+m.Name] = m.Unit
-		}
-		for i, m := range d.Command {
-			unclear["command"] = unclear["command"] || r.Bad(fmt.Sprintf("%s.command[%d].name", d.path(), i))
-			commanded = append(commanded, d.Name+"."+m.Name)
-			unit[d.Name+"."+m.Name] = m.Unit
-		}
-	}
-	for _, d := range c.Devices {
-		for what, empty := range map[string]bool{"measurement": d.Measure == nil, "command": d.Command == nil} {
-			unclear[what] = unclear[what] || empty && r.Bad(d.path())
-		}
-	}
-	given := map[string]string{}
-	for _, k := range []struct {
-		key, signal, what, need string
-		among                   []string
-		units                   []string
-	}{
-		{"position", a.Position, "measurement", "such as drive.rotor.angle", measured, []string{a.Unit("rad")}},
-		{"current", a.Current, "measurement", "", measured, []string{"A"}},
-		{"effort", a.Effort, "measurement", "", measured, map[bool][]string{false: {"N·m", "J"}, true: {"N"}}[a.Linear()]},
-		{"drive.applied", a.Drive.Applied, "measurement", "", measured, []string{"V"}},
-		{"drive.command", a.Drive.Command, "command", "such as drive.voltage", commanded, []string{"V"}},
-		{"drive.enable", a.Drive.Enable, "command", "", commanded, []string{""}},
-	} {
-		at := p + "." + k.key
-		switch {
-		case r.Bad(at) || k.signal == "" && k.need == "":
-		case k.signal == "":
-			r.Errorf(at, "%s is missing: the %s, %s", at, k.what, k.need)
-		case !slices.Contains(k.among, k.signal):
-			if !unclear[k.what] {
-				c.unknownSignal(r, at, k.signal, k.what, k.among)
-			}
-		case given[k.signal] != "":
-			r.Errorf(at, "%s: %s is %s.%s already", at, k.signal, p, given[k.signal])
-		case !slices.Contains(k.units, unit[k.signal]):
-			r.Errorf(at, "%s: %s is measured in %s; want %s", at, k.signal, unitName(unit[k.signal]), unitName(k.units[0]))
-		}
-		if slices.Contains(k.among, k.signal) {
-			given[k.signal] = k.key
-		}
-	}
-	if a.Current == "" && !r.Bad(p+".current") {
-		r.Warnf(p+".current", "%s.current is missing: friction is estimated from the voltage alone, and currents are not guarded", p)
 	}
 }
 
@@ -331,7 +277,7 @@ func (c *Config) checkMeasure(r *schema.Report, d *Device, p string, m Measure) 
 // the axis, 5 s for what warms up, on a device that must be there or with a limit.
 func (c *Config) staleOf(d *Device, m Measure, u use) float64 {
 	switch {
-	case u.axis != nil && (u.role == hil.RolePosition || u.role == hil.RoleCurrent):
+	case u.axis != nil && (u.role == hil.RolePosition || u.role == hil.RoleCurrent || u.role == hil.RoleEffort && u.axis.Drive.Kind != axis.DriveVoltage):
 		slow := max(1/c.Loop.Rate, 1/c.DeviceRate(d))
 		if !(slow < 10) { // a rate that is refused elsewhere
 			slow = 0
@@ -362,7 +308,7 @@ func (c *Config) Needs(d *Device, m Measure) bool {
 	if u.axis == nil {
 		return hot(m, u) != 0
 	}
-	return u.role == hil.RolePosition || u.role == hil.RoleCurrent && (u.axis.Guard.MaxCurrent > 0 || u.axis.Guard.RatedI > 0)
+	return u.axis.Drive.Kind != axis.DriveNone && (u.role == hil.RolePosition || u.role == hil.RoleCurrent && (u.axis.Guard.MaxCurrent > 0 || u.axis.Guard.RatedI > 0))
 }
 
 // A drive at full voltage brings a motor to its top speed within a few hundredths of a second. Longer than that it must not stay
@@ -376,6 +322,25 @@ const (
 // MayDrive is why this rig must not be energised; nil if it may.
 func (c *Config) MayDrive() error {
 	const instead = "hil run --dry-run reads and estimates all the same"
+	for i := range c.Axes {
+		a := &c.Axes[i]
+		if a.Drive.Kind == axis.DriveNone || a.Drive.Kind == axis.DriveVoltage {
+			continue
+		}
+		// only a voltage tells, with current and speed, that a sign is wrong
+		for _, g := range []struct {
+			key   string
+			limit float64
+			needs bool
+		}{{"max_speed", a.Guard.MaxSpeed, true}, {"max_error", a.Guard.MaxError, a.Reference.Of == axis.OfPosition}} {
+			if g.needs && g.limit == 0 {
+				return fmt.Errorf("%s.guard.%s is missing: with a %s drive nothing but the motion tells that a sign is wrong, and the axis would run away; give it a limit. %s", a.path(), g.key, a.Drive.Kind, instead)
+			}
+		}
+	}
+	if !c.Driven() {
+		return errors.New("no axis of this rig has a drive: there is nothing to arm; hil run without --arm measures, estimates and records")
+	}
 	for k := range c.Devices {
 		d := &c.Devices[k]
 		for i, m := range d.Measure {

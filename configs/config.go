@@ -32,7 +32,7 @@ type Config struct {
 	Rig     Rig             `yaml:"rig" doc:"who this is"`
 	Loop    Loop            `yaml:"loop" doc:"how the tick is paced"`
 	Devices []Device        `yaml:"devices" doc:"the ports and the numbers that pass them, by name; up to eight"`
-	Axes    []Axis          `yaml:"axes" doc:"the degrees of freedom, by name; so far one"`
+	Axes    []Axis          `yaml:"axes" doc:"the degrees of freedom, by name; up to four"`
 	Models  []Model         `yaml:"models,omitempty" doc:"what is computed beside the rig and only watched, by name; so far one. See docs/brush-loop.md"`
 	Guard   hil.GuardLimits `yaml:"guard" doc:"what holds and trips the whole rig; limits of signals and axes stand with them"`
 	MQTT    sink.MQTT       `yaml:"mqtt" doc:"telemetry"`
@@ -100,13 +100,15 @@ type Axis struct {
 	Name         string         `yaml:"-" names:"axes"`
 	Kind         string         `yaml:"kind" enum:"rotary,linear" doc:"rotary: rad, N·m and kg·m²; linear: m, N and kg in their place, in every unit of the axis"`
 	Position     string         `yaml:"position" doc:"the measurement of its position, such as drive.rotor.angle"`
-	Current      string         `yaml:"current,omitempty" doc:"the measurement of the motor's current; left out: friction is estimated from the voltage alone, and currents are not guarded"`
-	Effort       string         `yaml:"effort,omitempty" doc:"the measurement of the torque on it; recorded, and used by hil identify"`
+	Velocity     string         `yaml:"velocity,omitempty" doc:"the measurement of its velocity, by a tacho; needs estimator.velocity_noise"`
+	Current      string         `yaml:"current,omitempty" doc:"the measurement of the motor's current; left out: friction is estimated from the command alone, and currents are not guarded"`
+	Effort       string         `yaml:"effort,omitempty" doc:"the measurement of the torque or force on it: the input of the estimate, but not with a voltage drive, where it is recorded only"`
 	Drive        Drive          `yaml:"drive" doc:"what drives it"`
-	Motor        plant.Motor    `yaml:"motor" doc:"the brushed motor as the model knows it"`
+	Motor        *plant.Motor   `yaml:"motor,omitempty" doc:"voltage drive: the brushed motor as the model knows it"`
+	Inertia      float64        `yaml:"inertia,omitempty" unit:"kg·m²|N·m·s²/rad" want:">=0 <=1e6" doc:"of all that moves; a voltage drive has motor.J for it. Left out with drive none or velocity: not known"`
 	Friction     Friction       `yaml:"friction" doc:"the friction law as the model knows it"`
 	Estimator    Estimator      `yaml:"estimator" doc:"Kalman filter and recursive least squares"`
-	Reference    reference.Spec `yaml:"reference" unit:"rad" doc:"the desired motion"`
+	Reference    Reference      `yaml:"reference" unit:"reference" doc:"the desired motion, effort or command"`
 	Control      Control        `yaml:"control" doc:"the position controller"`
 	Compensation axis.CompSpec  `yaml:"compensation" doc:"what is added against friction"`
 	Guard        hil.AxisLimits `yaml:"guard" doc:"what trips it"`
@@ -114,10 +116,17 @@ type Axis struct {
 
 // Drive is what drives an axis.
 type Drive struct {
-	Kind    string `yaml:"kind" enum:"voltage" doc:"voltage: the command is the voltage on the motor"`
-	Command string `yaml:"command" doc:"the command that drives it, such as drive.voltage"`
-	Applied string `yaml:"applied,omitempty" doc:"the measurement of what the drive applied, after its own limits; left out: the command"`
-	Enable  string `yaml:"enable,omitempty" doc:"the command that switches it on: 1 only in RUN and HOLD"`
+	Kind    axis.DriveKind `yaml:"kind" doc:"what a command is: voltage on the winding of a brushed motor, current of a motor, effort (torque or force), or velocity that the drive controls by itself; none: nothing drives the axis"`
+	Command string         `yaml:"command,omitempty" doc:"the command that drives it, such as drive.voltage"`
+	Applied string         `yaml:"applied,omitempty" doc:"voltage: the measurement of what the drive applied, after its own limits; left out: the command"`
+	Enable  string         `yaml:"enable,omitempty" doc:"the command that switches it on: 1 only in RUN and HOLD"`
+	K       float64        `yaml:"K,omitempty" unit:"N·m/A|V·s/rad" want:">=0 <=1000" doc:"torque or force per ampere of a current drive, or of a measured current; a voltage drive has motor.K for it"`
+}
+
+// Reference is what an axis should do.
+type Reference struct {
+	Of axis.ReferenceOf `yaml:"of" doc:"position: followed by the controller; effort: the torque or force itself, without feedback; command: sent as it is, in the unit of the drive. The last two are for experiments: max_error does not count"`
+	reference.Spec
 }
 
 // Model is what is computed beside the rig and only watched.
@@ -144,8 +153,12 @@ type Friction struct {
 // Estimator is the Kalman filter for position, velocity, current and friction torque, and the recursive least squares.
 type Estimator struct {
 	PositionNoise float64 `yaml:"position_noise" unit:"rad" want:">=0 <=1000" doc:"standard deviation of the position measurement; 0: count/√12"`
-	CurrentNoise  float64 `yaml:"current_noise" unit:"A" want:">=1e-9 <=1e6" doc:"standard deviation of the current measurement"`
-	TorqueWalk    float64 `yaml:"torque_walk" unit:"N·m/√s" want:">=1e-12 <=1e9" doc:"random walk of the friction torque"`
+	CurrentNoise  float64 `yaml:"current_noise" auto:"to be given where a current is measured" unit:"A" want:">=0 <=1e6" doc:"standard deviation of the current measurement"`
+	VelocityNoise float64 `yaml:"velocity_noise,omitempty" unit:"rad/s" want:">=0 <=1e6" doc:"standard deviation of a measured velocity at rest"`
+	VelocityShare float64 `yaml:"velocity_share,omitempty" want:">=0 <=1" doc:"what comes to that in motion, as a share of the velocity: 0.01 of a tacho of 1 %"`
+	EffortWalk    float64 `yaml:"effort_walk" auto:"to be given where an effort is known" unit:"N·m/√s" want:">=0 <=1e9" doc:"random walk of friction and load"`
+	EffortNoise   float64 `yaml:"effort_noise,omitempty" unit:"N·m" want:">=0 <=1e9" doc:"standard deviation of a torque or force that is measured or commanded; 0: of a measured current, current_noise"`
+	AccelWalk     float64 `yaml:"acceleration_walk,omitempty" unit:"rad/(s²·√s)" want:">=0 <=1e12" doc:"random walk of the acceleration, of an axis whose inertia is not known"`
 	VoltageNoise  float64 `yaml:"voltage_noise" unit:"V" want:">=0 <=1e6" doc:"standard deviation of the applied voltage"`
 	Delay         float64 `yaml:"delay" unit:"s" want:">=0 <=0.1" doc:"age of a sample when it reaches the tick; the filter predicts across it"`
 	RLS           RLS     `yaml:"rls" doc:"recursive least squares for inertia, viscous, Coulomb and offset torque"`
@@ -159,9 +172,10 @@ type RLS struct {
 	MinVel  float64 `yaml:"min_velocity" unit:"rad/s" want:">=0 <=1e6" doc:"windows that go below this speed are left out (Stribeck and presliding)"`
 }
 
-// Control is the position controller; its output is a torque, turned into a voltage by the motor's static inverse.
+// Control is the position controller; its output is a torque or force, which the drive makes a command of, or the command of a velocity drive.
 type Control struct {
-	Kind string `yaml:"kind" enum:"pd,pid" doc:"pd ignores ki"`
+	Kind string  `yaml:"kind" enum:"pd,pid" doc:"pd ignores ki"`
+	Gain float64 `yaml:"gain,omitempty" unit:"1/s" want:">=0 <=1e6" doc:"velocity drive: velocity per position error, beside that of the reference; it takes the place of the other gains"`
 	control.PID
 }
 
@@ -178,7 +192,7 @@ type Virtual struct {
 	CoggingN     int           `yaml:"cogging_periods" want:">=0 <=10000" doc:"periods of the cogging torque per turn"`
 	LoadTorque   float64       `yaml:"load_torque" unit:"N·m" doc:"constant torque against positive motion"`
 	Counts       int           `yaml:"encoder_counts" want:">=4 <=16777216" doc:"counts of the encoder per turn"`
-	CurrentNoise float64       `yaml:"current_noise" unit:"A" want:">=0" doc:"standard deviation of the current sensor"`
+	CurrentNoise float64       `yaml:"current_noise" auto:"to be given where a current is measured" unit:"A" want:">=0" doc:"standard deviation of the current sensor"`
 	CurrentOff   float64       `yaml:"current_offset" unit:"A" doc:"offset of the current sensor"`
 	Thermal      plant.Thermal `yaml:"thermal" doc:"drift with the motor's own heat; of one brush where those are simulated"`
 	ClockPPM     float64       `yaml:"clock_drift" unit:"ppm" want:">=-1000 <=1000" doc:"drift of the device clock"`

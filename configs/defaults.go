@@ -64,10 +64,10 @@ func (d *Device) SetDefaults() {
 
 // SetDefaults of an axis.
 func (a *Axis) SetDefaults() {
-	a.Kind, a.Drive.Kind = "rotary", "voltage"
+	a.Kind = "rotary"
 	a.Friction = Friction{Law: "lugre"}
 	a.Estimator = Estimator{VoltageNoise: 0.05, RLS: RLS{Memory: 20, Window: 0.2}}
-	a.Reference = reference.Spec{Kind: "constant", Fade: 1}
+	a.Reference.Spec = reference.Spec{Kind: "constant", Fade: 1}
 	a.Control = Control{Kind: "pd"}
 	a.Compensation = axis.CompSpec{Scale: 0.9, Ramp: 1, Lead: 2e-3, Order: 1, Rest: 0.05, Adapt: axis.Adapt{Time: 5, Range: [2]float64{0.5, 2}}}
 	a.Guard.Thermal = 20
@@ -171,8 +171,8 @@ func (c *Config) completeVirtual(r *schema.Report) {
 		return
 	}
 	a := &c.Axes[0]
-	if v.Motor == (plant.Motor{}) { // problems are reported where they stand
-		v.Motor = a.Motor
+	if v.Motor == (plant.Motor{}) && a.Motor != nil { // problems are reported where they stand
+		v.Motor = *a.Motor
 		r.Copied("virtual.motor", a.path()+".motor")
 	}
 	if v.Friction == (Friction{Law: "lugre"}) {

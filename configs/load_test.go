@@ -128,7 +128,7 @@ func TestDemo(t *testing.T) {
 	if d := cmp.Diff(commands, c.Devices[0].Command); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff(plant.Motor{R: 1.2, L: 0.0006, K: 0.042, BrushDrop: 0.6, DropScale: 0.05, J: 7e-5}, c.Axes[0].Motor); d != "" {
+	if d := cmp.Diff(&plant.Motor{R: 1.2, L: 0.0006, K: 0.042, BrushDrop: 0.6, DropScale: 0.05, J: 7e-5}, c.Axes[0].Motor); d != "" {
 		t.Error(d)
 	}
 	if d := cmp.Diff(Friction{Law: "lugre", Sigma0: 11, Sigma1: 0.02, Sigma2: 1.5e-4, Fc: 0.015, Fs: 0.021, Vs: 0.5, Vd: 0.3}, c.Axes[0].Friction); d != "" {

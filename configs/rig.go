@@ -128,7 +128,7 @@ func (c *Config) use(d *Device, f wire.Field, command bool) use {
 		keys := []struct {
 			signal string
 			role   hil.ChannelRole
-		}{{a.Position, hil.RolePosition}, {a.Current, hil.RoleCurrent}, {a.Effort, hil.RoleEffort}, {a.Drive.Applied, hil.RoleVoltage}}
+		}{{a.Position, hil.RolePosition}, {a.Velocity, hil.RoleVelocity}, {a.Current, hil.RoleCurrent}, {a.Effort, hil.RoleEffort}, {a.Drive.Applied, hil.RoleVoltage}}
 		if command {
 			keys = keys[:0]
 			switch name {

@@ -31,7 +31,7 @@ func (s *Signal) Generator() reference.Generator {
 
 // DecodeNode takes a number for a constant.
 func (s *Signal) DecodeNode(w *schema.Walker, path string, e schema.Entry, f schema.Field) {
-	defer w.WithQuantity(w.UnitIn(f.Unit))()
+	defer w.WithQuantity(f.Unit)()
 	v := reflect.ValueOf(s).Elem()
 	if m := w.Mapping(e.Value); m != nil {
 		w.Structure(path, m, v)

@@ -3,7 +3,9 @@ package configs
 import (
 	"strings"
 
+	"hilrig/configs/schema"
 	"hilrig/engine"
+	"hilrig/hil/axis"
 )
 
 // Units of an axis. A tag holds the spelling of one kind of axis; on the other kind it means its partner. Tags of laws are linear,
@@ -45,14 +47,43 @@ func (a *Axis) Linear() bool { return a.Kind == "linear" }
 
 // Units makes the sections of an axis speak of m, N and kg where it is linear, of rad, N·m and kg·m² where it turns.
 func (a *Axis) Units() func(tag string) string {
+	turned := rotaryTag
 	if a.Linear() {
-		return linearTag
+		turned = linearTag
 	}
-	return rotaryTag
+	return func(tag string) string {
+		rates, ok := strings.CutPrefix(tag, referenceTag)
+		if !ok {
+			return turned(tag)
+		}
+		unit := "rad"
+		switch a.Reference.Of {
+		case axis.OfEffort:
+			unit = "N·m"
+		case axis.OfCommand:
+			unit = a.Drive.Kind.Info().Unit
+		}
+		unit = turned(unit)
+		if unit, _, _ = strings.Cut(unit, "|"); rates != "" {
+			unit = schema.PerSecond(unit)
+		}
+		if rates == "/s²" {
+			unit = schema.PerSecond(unit)
+		}
+		return unit
+	}
 }
 
-// AllUnits are both.
-func (*Axis) AllUnits(tag string) []string { return bothUnits(tag) }
+// referenceTag is the unit of a reference: that of what it is the wanted value of.
+const referenceTag = "reference"
+
+// AllUnits are both; of a reference, those of a position.
+func (*Axis) AllUnits(tag string) []string {
+	if rest, ok := strings.CutPrefix(tag, referenceTag); ok {
+		tag = "rad" + rest
+	}
+	return bothUnits(tag)
+}
 
 // bothUnits are the units of a tag on an axis that turns and on a linear one: one where they are the same.
 func bothUnits(tag string) []string {

@@ -57,7 +57,7 @@ func TestUnitsOfAxesHavePartners(t *testing.T) {
 					t.Errorf("%s: %v", p, err)
 				}
 			}
-			angular := strings.Contains(f.Unit, "rad") || strings.Contains(f.Unit, "N·m") || strings.Contains(f.Unit, "kg")
+			angular := strings.HasPrefix(f.Unit, referenceTag) || strings.Contains(f.Unit, "rad") || strings.Contains(f.Unit, "N·m") || strings.Contains(f.Unit, "kg")
 			switch {
 			case strings.HasSuffix(p, ".phase"):
 				angles++
@@ -83,7 +83,7 @@ func TestUnitsOfAxesHavePartners(t *testing.T) {
 func linearFile(change map[string]string) string {
 	keys := map[string]string{
 		"count": "{name: carriage.position, unit: m, type: i32, scale: 1 µm}", "inertia": "0.4 kg", "K": "12 N/A", "Fc": "1 N", "sigma0": "1e5 N/m", "sigma1": "300 N·s/m", "vs": "1 mm/s",
-		"torque_walk": "2 N/√s", "position_noise": "1 µm", "amplitude": "20 mm", "kp": "2 kN/m", "kd": "60 N·s/m", "limit": "20 N", "max_speed": "1 m/s", "max_error": "5 mm",
+		"effort_walk": "2 N/√s", "position_noise": "1 µm", "amplitude": "20 mm", "kp": "2 kN/m", "kd": "60 N·s/m", "limit": "20 N", "max_speed": "1 m/s", "max_error": "5 mm",
 		"dead_band": "1 mm", "comp_limit": "3 N", "phase": "90 deg",
 	}
 	for k, v := range change {
@@ -111,7 +111,7 @@ axes:
     drive: {command: drive.voltage, enable: drive.enable}
     motor: {R: 3 ohm, L: 1 mH, K: $K, J: $inertia}
     friction: {law: lugre, sigma0: $sigma0, sigma1: $sigma1, sigma2: 0.4 N·s/m, Fc: $Fc, Fs: 1.5 N, vs: $vs}
-    estimator: {position_noise: $position_noise, current_noise: 10 mA, torque_walk: $torque_walk}
+    estimator: {position_noise: $position_noise, current_noise: 10 mA, effort_walk: $effort_walk}
     reference: {kind: multisine, tones: [{amplitude: $amplitude, frequency: 1 Hz, phase: $phase}]}
     control: {kind: pd, kp: $kp, kd: $kd, limit: $limit}
     compensation: {kind: feedforward, limit: $comp_limit}
@@ -139,7 +139,7 @@ func TestLinearAxis(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"J: 0.4 # kg\n", "kp: 2000 # N/m\n", "torque_walk: 2 # N/√s\n", "amplitude: 0.02 # m\n", "max_speed: 1 # m/s\n", "K: 12 # N/A\n"} {
+	for _, want := range []string{"J: 0.4 # kg\n", "kp: 2000 # N/m\n", "effort_walk: 2 # N/√s\n", "amplitude: 0.02 # m\n", "max_speed: 1 # m/s\n", "K: 12 # N/A\n"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the configuration in force lacks %q", want)
 		}
@@ -167,7 +167,7 @@ func TestLinearAxisRefusesRotaryUnits(t *testing.T) {
 		"sigma0":         {"11 N·m/rad", "want N/m (stiffness)"},
 		"sigma1":         {"20 mN·m·s/rad", "want N·s/m (damping)"},
 		"vs":             {"0.5 rad/s", "want m/s (velocity)"},
-		"torque_walk":    {"1 mN·m/√s", "want N/√s"},
+		"effort_walk":    {"1 mN·m/√s", "want N/√s"},
 		"position_noise": {"1 mrad", "want m (length)"},
 		"amplitude":      {"1 rad", "want m (length)"},
 		"kp":             {"1 N·m/rad", "want N/m (stiffness)"},

@@ -92,7 +92,7 @@ func NewController(s ControllerSpec) (*Controller, error) {
 	schema := Schema{Rig: s.Rig, Rate: s.Rate, Owners: s.Owners, Meas: s.Meas, Cmd: s.Cmd}
 	for i := range s.Axes {
 		spec, w := &s.Axes[i], &c.axes[i]
-		spec.Tick = 1 / s.Rate
+		spec.Tick, spec.Stop = 1/s.Rate, spec.Limits.Stop
 		a, err := axis.New(spec.Spec)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", spec.Name, err)
@@ -143,7 +143,7 @@ func (c *Controller) watched() GuardSpec {
 		w := &c.axes[i]
 		name := func(b Block, r ChannelRole) uint16 { return uint16(c.schema.Find(b, w.s.Name, r) + 1) }
 		g.Axes = append(g.Axes, AxisGuard{AxisLimits: w.s.Limits, MaxResidual: w.Unexplained(), Measured: w.s.Measured,
-			Speed: name(Estimated, RoleVelocity), Error: name(Modelled, RoleError), Residual: name(Estimated, RoleFriction), Heat: name(Modelled, RoleHeat)})
+			Position: name(Estimated, RolePosition), Speed: name(Estimated, RoleVelocity), Error: name(Modelled, RoleError), Residual: name(Estimated, RoleFriction), Heat: name(Modelled, RoleHeat)})
 		if w.s.Command >= 0 {
 			g.Cmd = slices.Clone(g.Cmd)
 			g.Cmd[w.s.Command].Drives, g.Cmd[w.s.Command].Hold = true, w.s.Drive.Info().Hold

@@ -31,9 +31,9 @@ type GuardSpec struct {
 // AxisGuard is what the guard watches of an axis.
 type AxisGuard struct {
 	AxisLimits
-	MaxResidual                  float64                   // N·m  slow mean of the effort that the model leaves unexplained; 0: none
-	Measured                     [estimator.Quantities]int // index in Meas, by estimator.Quantity; −1: not measured
-	Speed, Error, Residual, Heat uint16                    // where these stand in Row.X, plus 1; 0: nowhere
+	MaxResidual                            float64                   // N·m  slow mean of the effort that the model leaves unexplained; 0: none
+	Measured                               [estimator.Quantities]int // index in Meas, by estimator.Quantity; −1: not measured
+	Position, Speed, Error, Residual, Heat uint16                    // where these stand in Row.X, plus 1; 0: nowhere
 }
 
 // GuardLimits is the section of what the guard does for the whole rig.
@@ -44,11 +44,13 @@ type GuardLimits struct {
 
 // AxisLimits is the section of what the guard watches of an axis.
 type AxisLimits struct {
-	MaxSpeed   float64 `yaml:"max_speed" unit:"rad/s" want:">=0 <=1e9" doc:"estimated speed that trips; 0: no limit"`
-	MaxError   float64 `yaml:"max_error" unit:"rad" want:">=0 <=1e9" doc:"tracking error that trips; 0: no limit"`
-	MaxCurrent float64 `yaml:"max_current" unit:"A" want:">=0 <=1e9" doc:"measured current that trips; 0: no limit"`
-	RatedI     float64 `yaml:"rated_current" unit:"A" want:">=0 <=1e9" doc:"continuous current of the i²t budget; 0: no budget"`
-	Thermal    float64 `yaml:"thermal_time" unit:"s" want:">=0.001 <=1e6" doc:"time constant of the i²t budget"`
+	MaxSpeed   float64    `yaml:"max_speed" unit:"rad/s" want:">=0 <=1e9" doc:"estimated speed that trips; 0: no limit"`
+	MaxError   float64    `yaml:"max_error" unit:"rad" want:">=0 <=1e9" doc:"tracking error that trips; 0: no limit"`
+	Travel     [2]float64 `yaml:"travel,omitempty" unit:"rad" doc:"an estimated position outside it trips; [0, 0]: no limit"`
+	Stop       [2]float64 `yaml:"stop,omitempty" unit:"rad" doc:"the reference stays within it, and an effort or command without feedback pushes no further out; [0, 0]: no limit"`
+	MaxCurrent float64    `yaml:"max_current" unit:"A" want:">=0 <=1e9" doc:"measured current that trips; 0: no limit"`
+	RatedI     float64    `yaml:"rated_current" unit:"A" want:">=0 <=1e9" doc:"continuous current of the i²t budget; 0: no budget"`
+	Thermal    float64    `yaml:"thermal_time" unit:"s" want:">=0.001 <=1e6" doc:"time constant of the i²t budget"`
 }
 
 // MeasLimit bounds one measured signal. Stale 0: its age is not watched. Lo ≥ Hi: any finite value will do.
@@ -465,7 +467,7 @@ func (g *Guard) judge(r *Row, a *AxisGuard, m *axis.State, meas []float64) reaso
 	}
 	bad := reason{}
 	switch {
-	case m.Diverged || !numeric.Finite(m.Speed) || !numeric.Finite(m.Error) || !numeric.Finite(m.Residual):
+	case m.Diverged || !numeric.Finite(m.Position) || !numeric.Finite(m.Speed) || !numeric.Finite(m.Error) || !numeric.Finite(m.Residual):
 		r.Flags |= FlagDiverged
 		bad = reason{cause: CauseDiverged, where: a.Speed}
 	case m.Found.Fault != axis.Fine:
@@ -477,6 +479,12 @@ func (g *Guard) judge(r *Row, a *AxisGuard, m *axis.State, meas []float64) reaso
 		bad = reason{CauseCurrent, uint16(at + 1), numeric.OrZero(current), a.MaxCurrent}
 	case above(m.Speed, a.MaxSpeed):
 		bad = reason{CauseSpeed, a.Speed, m.Speed, a.MaxSpeed}
+	case a.Travel[1] > a.Travel[0] && (m.Position < a.Travel[0] || m.Position > a.Travel[1]):
+		edge := a.Travel[1]
+		if m.Position < a.Travel[0] {
+			edge = a.Travel[0]
+		}
+		bad = reason{CauseTravel, a.Position, m.Position, edge}
 	case above(m.Error, a.MaxError):
 		bad = reason{CauseError, a.Error, m.Error, a.MaxError}
 	case above(m.Residual, a.MaxResidual):

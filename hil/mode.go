@@ -93,6 +93,7 @@ const (
 	CauseEstimate            // the estimate of the motion is not sound
 	CauseBlocked             // the axis stands although its torque must move it
 	CauseFrozenCurrent       // the measured current stays the same number, though the voltage changes
+	CauseTravel              // the axis left its travel
 )
 
 // causes: the name, the unit of value and limit where it is not that of the signal, and what to look at.
@@ -122,6 +123,7 @@ var causes = [...]struct{ name, unit, hint string }{
 	CauseJump:          {"position jump", "", "the counter was reset, counts were lost or a coupling slipped"},
 	CauseEstimate:      {"estimate", "× position_noise", "the position is missing or refused, or noisier or coarser than estimator.position_noise says"},
 	CauseFrozenCurrent: {"frozen current", "V", "the voltage changes by this much, the measured current not at all: sensor, wiring"},
+	CauseTravel:        {"travel", "", ""},
 	CauseBlocked:       {"blocked shaft", "N·m", "the torque must move the axis, and it stands: shaft, position sensor, coupling; without a measured current also the drive"},
 }
 

@@ -168,7 +168,7 @@ func ControllerSpec(cfg *configs.Config) (hil.ControllerSpec, error) {
 	}
 	for _, m := range cfg.Models {
 		k := slices.IndexFunc(cfg.Axes, func(a configs.Axis) bool { return a.Name == m.Axis })
-		spec.Beside = &hil.BesideSpec{Name: m.Name, Axis: m.Axis, Params: m.Parameters.Of(cfg.Axes[k].Motor), Step: m.Step, Share: m.Share, Contact: m.Contact}
+		spec.Beside = &hil.BesideSpec{Name: m.Name, Axis: m.Axis, Params: m.Parameters.Of(cfg.Axes[k].MotorModel()), Step: m.Step, Share: m.Share, Contact: m.Contact}
 	}
 	return spec, nil
 }

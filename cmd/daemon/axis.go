@@ -17,43 +17,70 @@ func axisSpec(cfg *configs.Config, a *configs.Axis, spec *hil.ControllerSpec, ev
 		return slices.IndexFunc(channels, func(c hil.Channel) bool { return c.Name == name && name != "" })
 	}
 	out := hil.AxisSpec{Name: a.Name, Delay: a.Estimator.Delay, Command: in(spec.Cmd, a.Drive.Command), Limits: a.Guard,
-		Measured: [estimator.Quantities]int{estimator.Position: in(spec.Meas, a.Position), estimator.Current: in(spec.Meas, a.Current),
-			estimator.Velocity: -1, estimator.Effort: -1, estimator.Voltage: in(spec.Meas, a.Drive.Applied)}}
-	motion := a.Reference
+		Measured: [estimator.Quantities]int{estimator.Position: in(spec.Meas, a.Position), estimator.Velocity: in(spec.Meas, a.Velocity),
+			estimator.Current: in(spec.Meas, a.Current), estimator.Effort: in(spec.Meas, a.Effort), estimator.Voltage: in(spec.Meas, a.Drive.Applied)}}
+	motion := a.Reference.Spec
 	motion.Fade = 0 // begins with RUN, from where the axis is then
 	gen, err := reference.New(motion)
 	if err != nil {
 		return out, err
 	}
-	position := out.Measured[estimator.Position]
 	dev, at := cfg.Find(a.Position, false)
 	count := math.Abs(cfg.Devices[dev].Measure[at].Scale)
-	e := &a.Estimator
-	limit := spec.Guard.Cmd[out.Command]
+	e, motor := &a.Estimator, a.MotorModel()
 	out.Spec = axis.Spec{
-		Every: every[position], Motor: a.Motor, Law: a.Friction.LuGre(), TopCommand: max(limit.Hi, -limit.Lo),
-		Sampling: estimator.AxisSpec{Groups: groups(&out, spec.Ages, every)},
-		Kalman: estimator.KalmanSpec{Motor: a.Motor, Count: count, PositionNoise: e.PositionNoise, CurrentNoise: e.CurrentNoise, TorqueWalk: e.TorqueWalk,
-			VoltageNoise: e.VoltageNoise, TopSpeed: a.Guard.MaxSpeed},
-		Ref: gen, Fade: a.Reference.Fade, PID: a.Control.PID, Comp: compSpec(cfg, a, count),
+		Linear: a.Linear(), Drive: a.Drive.Kind, Every: every[out.Measured[estimator.Position]], Motor: motor, Law: a.Friction.LuGre(),
+		Ref: gen, Of: a.Reference.Of, Fade: a.Reference.Fade, PID: a.Control.PID, Gain: a.Control.Gain, Comp: compSpec(cfg, a, count),
+	}
+	if out.Command >= 0 {
+		limit := spec.Guard.Cmd[out.Command]
+		out.TopCommand = max(limit.Hi, -limit.Lo)
 	}
 	if a.Control.Kind == "pd" {
 		out.PID.Ki = 0
 	}
-	if r := e.RLS; r.Enabled && out.Measured[estimator.Current] >= 0 {
-		out.Sampling.RLS = &estimator.RLSSpec{Dt: out.Every, K: a.Motor.K, Window: r.Window, MinVel: r.MinVel, Memory: r.Memory, Count: count}
+	told := told(a)
+	if out.Drive == axis.DriveVoltage {
+		out.Kalman = estimator.KalmanSpec{Motor: motor, Count: count, PositionNoise: e.PositionNoise, CurrentNoise: e.CurrentNoise, VelocityNoise: e.VelocityNoise,
+			VelocityShare: e.VelocityShare, TorqueWalk: e.EffortWalk, VoltageNoise: e.VoltageNoise, TopSpeed: a.Guard.MaxSpeed}
+	} else {
+		out.Mechanical = estimator.MechanicalSpec{Inertia: a.Inertia, Count: count, PositionNoise: e.PositionNoise, VelocityNoise: e.VelocityNoise, VelocityShare: e.VelocityShare,
+			EffortNoise: e.EffortNoise, Walk: e.EffortWalk, TopSpeed: a.Guard.MaxSpeed}
+		if a.Inertia == 0 {
+			out.Mechanical.Walk = e.AccelWalk
+		}
+		if slices.Contains(told, estimator.Current) && e.EffortNoise == 0 {
+			out.Mechanical.EffortNoise = motor.K * e.CurrentNoise
+		}
+	}
+	out.Sampling.Groups = groups(&out, told, spec.Ages, every)
+	if r := e.RLS; r.Enabled && (slices.Contains(told, estimator.Current) || slices.Contains(told, estimator.Effort)) {
+		out.Sampling.RLS = &estimator.RLSSpec{Dt: out.Every, K: motor.K, Window: r.Window, MinVel: r.MinVel, Memory: r.Memory, Count: count}
 	}
 	return out, nil
 }
 
-// groups are the samples of an axis that come at the same time: those of one age.
-func groups(a *hil.AxisSpec, ages []int, every []float64) (out []estimator.Group) {
-	of := map[int]int{} // by the signal of the age
-	for _, q := range []estimator.Quantity{estimator.Position, estimator.Current, estimator.Velocity, estimator.Effort, estimator.Voltage} {
-		at := a.Measured[q]
-		if at < 0 {
-			continue
+// told are the measured quantities that say something to the filter of an axis.
+func told(a *configs.Axis) []estimator.Quantity {
+	out := []estimator.Quantity{estimator.Position}
+	add := func(q estimator.Quantity, measured string, ok bool) {
+		if measured != "" && ok {
+			out = append(out, q)
 		}
+	}
+	voltage := a.Drive.Kind == axis.DriveVoltage
+	add(estimator.Current, a.Current, voltage || a.Inertia > 0 && a.Drive.K > 0 && a.Effort == "")
+	add(estimator.Velocity, a.Velocity, true)
+	add(estimator.Effort, a.Effort, !voltage && a.Inertia > 0)
+	add(estimator.Voltage, a.Drive.Applied, voltage)
+	return out
+}
+
+// groups are the samples of these quantities that come at the same time: those of one age.
+func groups(a *hil.AxisSpec, told []estimator.Quantity, ages []int, every []float64) (out []estimator.Group) {
+	of := map[int]int{} // by the signal of the age
+	for _, q := range told {
+		at := a.Measured[q]
 		g, ok := of[ages[at]]
 		if !ok {
 			g, of[ages[at]] = len(out), len(out)

@@ -61,7 +61,7 @@ func Run(parent context.Context, out io.Writer, file string, o RunOptions) error
 	if o.DryRun && o.Arm {
 		return report.ExitWith(report.Usage, errors.New("--dry-run and --arm exclude each other"))
 	}
-	if err := cfg.MayDrive(); err != nil && (virtual || o.Arm) && !o.DryRun {
+	if err := cfg.MayDrive(); err != nil && (virtual && cfg.Driven() || o.Arm) && !o.DryRun {
 		return report.ExitWith(report.Invalid, err)
 	}
 	ctx, wasInterrupted, stop := report.UntilInterrupt(parent)

@@ -128,7 +128,7 @@ func (d *services) openMQTT(ctx context.Context, ready *ReadyLine) error {
 func (d *services) openPage(ctx context.Context, ready *ReadyLine) error {
 	opt := dashboard.Options{
 		Web: d.cfg.Web, Info: *d.info, Prefix: d.cfg.MQTT.Prefix, Command: d.command,
-		Model: frictionMap(d.cfg.Axes[0].Friction, d.cfg.Axes[0].Motor.J), Log: d.log,
+		Model: frictionMap(d.cfg.Axes[0].Friction, d.cfg.Axes[0].MotorModel().J), Log: d.log,
 		Health: func() []byte { h := d.metrics.Health(); return h.AppendJSON(nil) },
 	}
 	opt.State = d.state

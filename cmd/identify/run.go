@@ -132,14 +132,18 @@ func PlanRun(ctx context.Context, path string, bar *report.Progress) (*configs.I
 	}
 	axis := &rig.Axes[0]
 	dev := deviceOf(rig, axis)
-	position := axis.Position
-	if axis.Current == "" && axis.Effort == "" {
-		return nil, nil, nil, &record.Error{File: r.run.Path, Msg: fmt.Sprintf("the run holds neither a current nor a torque: axis %s has no current: and no effort:", axis.Name),
+	position, motor, unit := axis.Position, axis.MotorModel(), axis.Unit
+	current := axis.Current
+	if motor.K == 0 {
+		current = ""
+	}
+	if current == "" && axis.Effort == "" {
+		return nil, nil, nil, &record.Error{File: r.run.Path, Msg: fmt.Sprintf("the run holds neither a current nor a torque or force: axis %s has no current: with its constant, and no effort:", axis.Name),
 			Hint: "Without the torque of the drive there is no inertia and no friction. To take a command for it, write a file with data.columns.force and its gain: docs/identify.md."}
 	}
 
 	cfg := configs.DefaultIdentify()
-	cfg.Name, cfg.Description, cfg.Axis, cfg.Data.File = rig.Rig.Name, rig.Rig.Description, "rotary", r.run.Path
+	cfg.Name, cfg.Description, cfg.Axis, cfg.Data.File = rig.Rig.Name, rig.Rig.Description, axis.Kind, r.run.Path
 	every := 1 / rig.DeviceRate(dev)
 	cfg.Form = "weak"           // no derivative of data; a window that is slow somewhere is left out as a whole
 	trim := max(0.05, 25*every) // five periods of the corner
@@ -152,25 +156,25 @@ func PlanRun(ctx context.Context, path string, bar *report.Progress) (*configs.I
 		cfg.MinVelocity = &slow
 	}
 	cfg.Data.Columns.Time = configs.IdentifyColumn{Name: sink.SampleTime, Unit: "s"}
-	cfg.Data.Columns.Position = configs.IdentifyColumn{Name: position, Unit: "rad"}
-	m := record.Mapping{SameUnit: SameUnit, Position: record.Column{Name: position, Unit: "rad"}}
+	cfg.Data.Columns.Position = configs.IdentifyColumn{Name: position, Unit: unit("rad")}
+	m := record.Mapping{SameUnit: SameUnit, Position: record.Column{Name: position, Unit: unit("rad")}}
 
 	assume("position", "%s", position)
 	c, extra := 0.5, 0.0
-	if name := axis.Current; name != "" {
-		cfg.Data.Columns.Force = configs.IdentifyColumn{Name: name, Unit: "A", Gain: fmt.Sprintf("%g N·m/A", axis.Motor.K)}
-		if k, _ := rig.Find(name, false); rig.EveryTick(dev) && dev == &rig.Devices[k] {
-			c, extra = estimator.HeldVoltage(axis.Motor, every)
+	if name := current; name != "" {
+		cfg.Data.Columns.Force = configs.IdentifyColumn{Name: name, Unit: "A", Gain: fmt.Sprintf("%g %s", motor.K, unit("N·m/A"))}
+		if k, _ := rig.Find(name, false); axis.Motor != nil && rig.EveryTick(dev) && dev == &rig.Devices[k] {
+			c, extra = estimator.HeldVoltage(motor, every)
 		}
-		m.Force = record.Column{Name: name, Unit: "A", Scale: axis.Motor.K, Delay: (c - 0.5) * every}
-		assume("torque", "%g N·m/A · %s (K of the motor)", axis.Motor.K, name)
+		m.Force = record.Column{Name: name, Unit: "A", Scale: motor.K, Delay: (c - 0.5) * every}
+		assume("torque", "%g %s · %s (K of the motor)", motor.K, unit("N·m/A"), name)
 		if c != 0.5 {
 			assume("winding", "R and L of the motor between held voltages: current %.2f samples earlier, inertia + %.3g kg·m²", c-0.5, extra)
 		}
 	} else {
 		name = axis.Effort
-		cfg.Data.Columns.Force = configs.IdentifyColumn{Name: name, Unit: "N·m"}
-		m.Force = record.Column{Name: name, Unit: "N·m"}
+		cfg.Data.Columns.Force = configs.IdentifyColumn{Name: name, Unit: unit("N·m")}
+		m.Force = record.Column{Name: name, Unit: unit("N·m")}
 		assume("torque", "%s, taken for that of the drive", name)
 	}
 	clock := "the time of arrival: the device sends none"
@@ -178,7 +182,7 @@ func PlanRun(ctx context.Context, path string, bar *report.Progress) (*configs.I
 		clock = "the clock of the device"
 	}
 	assume("time", "of the samples, by %s", clock)
-	assume("left out", "what is near speeds below %g rad/s", slow)
+	assume("left out", "what is near speeds below %g %s", slow, unit("rad/s"))
 
 	recs, err := r.read(ctx, m)
 	if err != nil {

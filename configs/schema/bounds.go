@@ -76,7 +76,7 @@ func (r *Report) boundsOf(path string, section Field, v reflect.Value) {
 		if u, ok := asNode[UnitTurning](v); ok {
 			defer r.WithUnits(u.Units())()
 		} else if section.Unit != "" {
-			defer r.WithQuantity(r.UnitIn(section.Unit))()
+			defer r.WithQuantity(section.Unit)()
 		}
 		for _, f := range FieldsOf(v.Type()) {
 			x, p := v.FieldByIndex(f.Index), Join(path, f.Key)

@@ -121,11 +121,13 @@ func (r *Report) WithUnits(units func(tag string) string) (restore func()) {
 	return func() { r.unit = outer }
 }
 
-// WithQuantity gives #, #/s and #/s² the meaning of a unit of this file and of its rates, until the function that it returns is called.
+// WithQuantity gives #, #/s and #/s² the meaning of a unit and of its rates, until the function that it returns is called. The unit is that
+// of the tag when it is asked for: a word of the section itself may decide it.
 func (r *Report) WithQuantity(unit string) (restore func()) {
-	own, outer := quantity(unit), r.Units()
+	outer := r.Units()
 	return r.WithUnits(func(tag string) string {
-		if of := own(tag); of != tag || tag == "rad" { // of a phase, also on a linear axis
+		first, _, _ := strings.Cut(outer(unit), "|")
+		if of := quantity(first)(tag); of != tag || tag == "rad" { // of a phase, also on a linear axis
 			return of
 		}
 		return outer(tag)

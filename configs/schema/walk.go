@@ -137,7 +137,7 @@ func (w *Walker) value(path string, e Entry, v reflect.Value, f Field, owner ref
 		m := w.Mapping(n)
 		switch {
 		case m != nil && f.Unit != "":
-			restore := w.WithQuantity(w.UnitIn(f.Unit))
+			restore := w.WithQuantity(f.Unit)
 			w.Structure(path, m, v)
 			restore()
 		case m != nil:

@@ -9,7 +9,7 @@ type PID struct {
 	Kp       float64 `yaml:"kp" unit:"N·m/rad" want:">=0 <=1e9" doc:"proportional gain"`
 	Ki       float64 `yaml:"ki" unit:"N·m/(rad·s)" want:">=0 <=1e9" doc:"integral gain"` // 0: PD
 	Kd       float64 `yaml:"kd" unit:"N·m·s/rad|N·m·s" want:">=0 <=1e9" doc:"derivative gain, on the estimated velocity"`
-	Limit    float64 `yaml:"limit" unit:"N·m" want:">=1e-12 <=1e9" doc:"largest torque asked for"` // 0: no limit
+	Limit    float64 `yaml:"limit" auto:"to be given" unit:"N·m" want:">=0 <=1e9" doc:"largest torque or force asked for"` // 0: no limit
 	DeadZone float64 `yaml:"dead_zone" unit:"rad" want:">=0" doc:"the integral rests inside it (no hunting)"`
 }
 

@@ -34,7 +34,8 @@ type Spec struct {
 
 	Ref  reference.Generator
 	Of   ReferenceOf
-	Fade float64 // s  every start and every change of the reference blends over this time
+	Fade float64    // s  every start and every change of the reference blends over this time
+	Stop [2]float64 // rad  the reference stays within it; [0, 0]: no limit
 	PID  control.PID
 	Gain float64 // 1/s  of a velocity drive: speed per error
 	Comp CompSpec
@@ -272,6 +273,7 @@ func (a *Axis) Compute(k Tick, x, y []float64, u *float64) (st engine.Status) {
 	on := k.On && a.s.driven()
 	if on {
 		ref[0], ref[1], ref[2] = a.ref.step(dt)
+		a.stop(&ref, x[estimator.XPos])
 	} else {
 		ref[0] = a.s.Of.base(x)
 	}
@@ -310,6 +312,18 @@ func (a *Axis) Compute(k Tick, x, y []float64, u *float64) (st engine.Status) {
 		*u = a.command(tau, e, ref)
 	}
 	return st
+}
+
+// stop keeps the reference within its limits, and at them lets no effort or command push the axis further out.
+func (a *Axis) stop(ref *[3]float64, position float64) {
+	lo, hi := a.s.Stop[0], a.s.Stop[1]
+	switch {
+	case lo >= hi:
+	case a.s.Of == OfPosition && (ref[0] < lo || ref[0] > hi):
+		*ref = [3]float64{min(hi, max(lo, ref[0]))}
+	case a.s.Of != OfPosition && (position >= hi && ref[0] > 0 || position <= lo && ref[0] < 0):
+		*ref = [3]float64{}
+	}
 }
 
 // effort is what the controller asks for: feedback, inertia, friction.

@@ -91,6 +91,7 @@ type Finding struct {
 
 // State is what an axis knows about itself in a tick.
 type State struct {
+	Position float64 // rad    estimated
 	Speed    float64 // rad/s  estimated
 	Error    float64 // rad    tracking error
 	Residual float64 // N·m    slow mean of what the friction model leaves unexplained
@@ -104,7 +105,7 @@ type State struct {
 // Watch compares what voltage, current and position say about one another, and tells the state m: x and y are its blocks, sent the last
 // command (V), doubtful: a reading of the rig is missing or not believed.
 func (a *Axis) Watch(k Tick, doubtful bool, in *estimator.Inputs, sent float64, x, y []float64, m *State) {
-	*m = State{Speed: x[estimator.XVel], Residual: a.residual, Heating: a.taken[1], Diverged: a.diverged, Unsound: !a.est.Sound()}
+	*m = State{Position: x[estimator.XPos], Speed: x[estimator.XVel], Residual: a.residual, Heating: a.taken[1], Diverged: a.diverged, Unsound: !a.est.Sound()}
 	if a.at.err >= 0 {
 		m.Error = y[a.at.err]
 	}

@@ -1,0 +1,160 @@
+package configs
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"hilrig/configs/schema"
+	"hilrig/engine/plant"
+	"hilrig/hil/axis"
+)
+
+// checkAxisSignals looks at the signals that an axis names; taken are those that axes before it use, and for what.
+func (c *Config) checkAxisSignals(r *schema.Report, a *Axis, taken map[string]string) {
+	p := a.path()
+	var measured, commanded []string
+	unit := map[string]string{}
+	unclear := map[string]bool{} // a list that could not be read may have the signal
+	for _, d := range c.Devices {
+		for i, m := range d.Measure {
+			unclear["measurement"] = unclear["measurement"] || r.Bad(fmt.Sprintf("%s.measure[%d].name", d.path(), i))
+			measured = append(measured, d.Name+"."+m.Name)
+			unit[d.Name+"."+m.Name] = m.Unit
+		}
+		for i, m := range d.Command {
+			unclear["command"] = unclear["command"] || r.Bad(fmt.Sprintf("%s.command[%d].name", d.path(), i))
+			commanded = append(commanded, d.Name+"."+m.Name)
+			unit[d.Name+"."+m.Name] = m.Unit
+		}
+	}
+	for _, d := range c.Devices {
+		for what, empty := range map[string]bool{"measurement": d.Measure == nil, "command": d.Command == nil} {
+			unclear[what] = unclear[what] || empty && r.Bad(d.path())
+		}
+	}
+	driven, such := a.Drive.Kind.Info(), ""
+	if a.Drive.Kind != axis.DriveNone {
+		such = "such as drive." + driven.Name
+	}
+	effort := []string{a.Unit("N·m"), "J"}
+	for _, k := range []struct {
+		key, signal, what, need string // need: it must be there, such as
+		among                   []string
+		units                   []string
+	}{
+		{"position", a.Position, "measurement", "such as drive.rotor.angle", measured, []string{a.Unit("rad")}},
+		{"velocity", a.Velocity, "measurement", "", measured, []string{a.Unit("rad/s")}},
+		{"current", a.Current, "measurement", "", measured, []string{"A"}},
+		{"effort", a.Effort, "measurement", "", measured, effort},
+		{"drive.applied", a.Drive.Applied, "measurement", "", measured, []string{"V"}},
+		{"drive.command", a.Drive.Command, "command", such, commanded, []string{a.Unit(driven.Unit)}},
+		{"drive.enable", a.Drive.Enable, "command", "", commanded, []string{""}},
+	} {
+		at := p + "." + k.key
+		if k.units[0] == a.Unit("N·m") {
+			k.units = effort
+		}
+		switch other := taken[k.signal]; {
+		case r.Bad(at) || k.signal == "" && k.need == "":
+		case k.signal == "":
+			r.Errorf(at, "%s is missing: the %s, %s", at, k.what, k.need)
+		case strings.HasPrefix(k.key, "drive.") && a.Drive.Kind == axis.DriveNone:
+			r.Errorf(at, "%s: %s, but drive.kind is none: give the kind of the drive, or leave this out", at, k.signal)
+		case k.key == "drive.applied" && a.Drive.Kind != axis.DriveVoltage:
+			r.Errorf(at, "%s: only a voltage drive has one; what another drive does is %s.current or %s.effort", at, p, p)
+		case !slices.Contains(k.among, k.signal):
+			if !unclear[k.what] {
+				c.unknownSignal(r, at, k.signal, k.what, k.among)
+			}
+		case other != "" && !(k.key == "drive.enable" && strings.HasSuffix(other, ".drive.enable")): // one line may enable several drives
+			r.Errorf(at, "%s: %s is %s already", at, k.signal, other)
+		case k.key == "drive.command" && !slices.Contains(k.units, unit[k.signal]):
+			r.Errorf(at, "%s: %s is in %s; a %s drive of a %s axis takes %s: correct drive.kind, or the unit of the command", at, k.signal, unitName(unit[k.signal]), driven.Name, a.Kind, k.units[0])
+		case !slices.Contains(k.units, unit[k.signal]):
+			r.Errorf(at, "%s: %s is measured in %s; want %s", at, k.signal, unitName(unit[k.signal]), unitName(k.units[0]))
+		}
+		if slices.Contains(k.among, k.signal) {
+			taken[k.signal] = at
+		}
+	}
+	if a.Current == "" && !r.Bad(p+".current") && a.Drive.Kind == axis.DriveVoltage {
+		r.Warnf(p+".current", "%s.current is missing: friction is estimated from the voltage alone, and currents are not guarded", p)
+	}
+}
+
+// checkDrive looks at what an axis must have with its kind of drive, and at what it cannot have.
+func (c *Config) checkDrive(r *schema.Report, a *Axis) {
+	p, kind, e := a.path(), a.Drive.Kind, &a.Estimator
+	if r.Bad(p + ".drive.kind") {
+		return
+	}
+	missing := func(key, why string) {
+		if !r.Bad(p + "." + key) {
+			r.Errorf(p+"."+key, "%s.%s is missing: %s", p, key, why)
+		}
+	}
+	voltage := kind == axis.DriveVoltage
+	inertia := a.Inertia > 0 || kind == axis.DriveCurrent || kind == axis.DriveEffort
+	switch {
+	case voltage && a.Motor == nil:
+		missing("motor", "a voltage drive needs the motor's R, L, K and J")
+	case !voltage && a.Motor != nil:
+		r.Errorf(p+".motor", "%s.motor: belongs to a voltage drive; with drive.kind %s give inertia, and drive.K in %s where a current is commanded or measured", p, kind, a.Unit("N·m/A"))
+	case voltage && a.Inertia != 0:
+		r.Errorf(p+".inertia", "%s.inertia: a voltage drive has %s.motor.J for it", p, p)
+	case voltage && a.Drive.K != 0:
+		r.Errorf(p+".drive.K", "%s.drive.K: a voltage drive has %s.motor.K for it", p, p)
+	case !voltage && inertia && a.Inertia == 0:
+		missing("inertia", fmt.Sprintf("in %s, of all that a %s drive moves", a.Unit("kg·m²"), kind))
+	}
+	if kind == axis.DriveCurrent && a.Drive.K == 0 {
+		missing("drive.K", fmt.Sprintf("in %s, what one ampere does", a.Unit("N·m/A")))
+	}
+	known := kind == axis.DriveCurrent || kind == axis.DriveEffort || a.Effort != "" || a.Current != "" && a.Drive.K > 0 // an effort
+	if !voltage && a.Inertia > 0 && !known {
+		r.Errorf(p+".inertia", "%s.inertia: nothing tells the effort on the axis: measure effort, or current and give drive.K, or leave the inertia out: then friction is not estimated", p)
+	}
+	if (voltage || a.Inertia > 0) && e.EffortWalk == 0 {
+		missing("estimator.effort_walk", fmt.Sprintf("in %s, how fast friction and load may change", a.Unit("N·m/√s")))
+	}
+	if !voltage && a.Inertia == 0 && e.AccelWalk == 0 && !inertia {
+		missing("estimator.acceleration_walk", fmt.Sprintf("in %s, how fast the acceleration of an axis without a known inertia may change", a.Unit("rad/(s²·√s)")))
+	}
+	if a.Current != "" && e.CurrentNoise < 1e-9 && (voltage || a.Inertia > 0) {
+		missing("estimator.current_noise", "in A, as a current is measured")
+	}
+	if a.Velocity != "" && e.VelocityNoise == 0 && e.VelocityShare == 0 {
+		missing("estimator.velocity_noise", fmt.Sprintf("in %s, as a velocity is measured", a.Unit("rad/s")))
+	}
+	if rls := p + ".estimator.rls"; e.RLS.Enabled && !voltage && (a.Inertia == 0 || a.Effort == "" && a.Current == "") && !r.Bad(rls) {
+		r.Errorf(rls+".enabled", "%s.enabled: least squares need an inertia to begin with, and a measured effort or current in the frame of the position", rls)
+	}
+	if of := a.Reference.Of; kind == axis.DriveNone && (of != axis.OfPosition || r.Given(p+".reference.kind")) {
+		r.Errorf(p+".reference", "%s.reference: nothing drives the axis; leave it out", p)
+	} else if kind == axis.DriveVelocity && of == axis.OfEffort {
+		r.Errorf(p+".reference.of", "%s.reference.of: a velocity drive takes no effort; want position or command", p)
+	}
+	if a.Compensation.Kind != axis.CompNone && (kind == axis.DriveVelocity || kind == axis.DriveNone || a.Reference.Of != axis.OfPosition) {
+		r.Errorf(p+".compensation.kind", "%s.compensation.kind: %s adds an effort to that of a position controller; with drive.kind %s and reference.of %s there is none, want none", p, a.Compensation.Kind, kind, a.Reference.Of)
+	}
+}
+
+// MotorModel is what the model knows of the drive: the motor of a voltage drive, else inertia and effort per ampere.
+func (a *Axis) MotorModel() plant.Motor {
+	if a.Motor != nil {
+		return *a.Motor
+	}
+	return plant.Motor{J: a.Inertia, K: a.Drive.K}
+}
+
+// Driven tells whether an axis of the rig has a drive.
+func (c *Config) Driven() bool {
+	return slices.ContainsFunc(c.Axes, func(a Axis) bool { return a.Drive.Kind != axis.DriveNone })
+}
+
+// Controlled tells whether a position is followed by a controller whose output is an effort.
+func (a *Axis) Controlled() bool {
+	k := a.Drive.Kind
+	return a.Reference.Of == axis.OfPosition && k != axis.DriveVelocity && k != axis.DriveNone
+}
