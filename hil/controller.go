@@ -81,7 +81,6 @@ type Controller struct {
 	brush  *beside // nil: none
 	shown  int     // where its signals begin in the model block
 	busy   int32   // ns  the tick before
-	names  []string
 	live   []axis.Param
 	before Mode
 }
@@ -113,7 +112,7 @@ func NewController(s ControllerSpec) (*Controller, error) {
 		schema.Model = append(schema.Model, ofAxis(spec.Name, a.Modelled())...)
 		for _, p := range spec.Live() {
 			p.Name = spec.Name + "." + p.Name
-			c.live, c.names = append(c.live, p), append(c.names, p.Name)
+			c.live = append(c.live, p)
 		}
 		w.est.to, w.model.to, w.live.to = len(schema.Est), len(schema.Model), len(c.live)
 	}

@@ -115,7 +115,10 @@ func Run(parent context.Context, out io.Writer, file string, o RunOptions) error
 	}
 	info := hil.Info{Run: RunID(time.Now()), Version: report.Version(), ConfigHash: cfg.Hash(), Config: config, Schema: a.Schema, Start: time.Now(), Mono: rt.Now(), DryRun: o.DryRun}
 
-	d := &services{cfg: cfg, info: &info, bus: bus, log: log, a: a, live: sink.NewLiveRows(&a.Schema)}
+	d := &services{cfg: cfg, info: &info, bus: bus, log: log, a: a}
+	for _, name := range a.Schema.Axes() {
+		d.live = append(d.live, sink.NewLiveRows(&a.Schema, name))
+	}
 	defer d.close()
 	if err := d.open(ctx, &ready); err != nil {
 		return err

@@ -42,8 +42,8 @@ type services struct {
 	fifo     atomic.Bool
 	mu       sync.Mutex
 	newest   hil.Row
-	live     *sink.LiveRows // the last estimates
-	channels *channels      // of a dry run; nil otherwise
+	live     []*sink.LiveRows // the last estimates of each axis
+	channels *channels        // of a dry run; nil otherwise
 	closers  []func()
 }
 
@@ -177,7 +177,9 @@ func (d *services) row(r *hil.Row) {
 	}
 	d.mu.Lock()
 	d.newest = *r
-	d.live.See(r)
+	for _, l := range d.live {
+		l.See(r)
+	}
 	d.mu.Unlock()
 }
 
@@ -337,21 +339,26 @@ func (d *services) finish(summary string) {
 		d.log.Info(fmt.Sprintf("%d ticks at %.1f Hz; lateness p50 %.1f p99 %.1f p99.9 %.1f max %.1f µs; busy p50 %.1f µs; %d skipped",
 			s.Ticks, s.Rate, s.Late.P50, s.Late.P99, s.Late.P999, s.Late.Max, s.Busy.P50, s.Skipped))
 	}
-	if d.cfg.Axes[0].Estimator.RLS.Enabled && s.Ticks > 0 && (d.channels == nil || d.live.Estimate() != nil) {
-		d.log.Info(d.estimates())
+	for i := range d.cfg.Axes {
+		if live := d.live[i].Estimate(); d.cfg.Axes[i].Estimator.RLS.Enabled && s.Ticks > 0 && (d.channels == nil || live != nil) {
+			d.log.Info(d.estimates(d.cfg.Axes[i].Name, live))
+		}
 	}
 	if d.recorder != nil {
 		d.log.Info("recorded", "run", d.recorder.Dir(), "rows", d.recorder.Stats().Rows, "next", report.AsStarted("hil identify "+d.recorder.Dir()))
 	}
 }
 
-// estimates are the last ones of the run in words, each with its standard error and unit.
-func (d *services) estimates() string {
-	live := d.live.Estimate()
-	if live == nil {
-		return "no estimates: the recursive estimate " + sink.NoLive
+// estimates are the last ones of an axis in words, each with its standard error and unit.
+func (d *services) estimates(axis string, live *sink.LiveEstimate) string {
+	of := ""
+	if len(d.cfg.Axes) > 1 {
+		of = " of " + axis
 	}
-	text := "estimates ± standard error:"
+	if live == nil {
+		return "no estimates" + of + ": the recursive estimate " + sink.NoLive
+	}
+	text := "estimates" + of + " ± standard error:"
 	for _, p := range live.Parameters {
 		text += fmt.Sprintf(" %s = %.4g ± %.2g %s,", p.Name, p.Value, p.StdErr, p.Unit)
 	}

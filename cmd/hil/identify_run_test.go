@@ -213,7 +213,7 @@ func TestIdentifyRecordingFindsTheTruth(t *testing.T) {
 
 // identifyForTest is hil identify RUN without printing.
 func identifyForTest(run string) (*identify.Result, error) {
-	cfg, recs, _, err := cmdidentify.PlanRun(context.Background(), run, report.NewProgress(io.Discard))
+	cfg, recs, _, err := cmdidentify.PlanRun(context.Background(), run, "", report.NewProgress(io.Discard))
 	if err != nil {
 		return nil, err
 	}

@@ -32,6 +32,7 @@ fit is rejected, or it misses --require-fit; 130 interrupted, with the best so f
 	}
 	fl := c.Flags()
 	f.RecordFlags(fl)
+	fl.StringVar(&f.Axis, "axis", "", "axis of a recording that has several")
 	fl.StringSliceVar(&f.Methods, "method", nil, "methods in place of those of the file, separated by commas: "+identify.MethodNames())
 	fl.StringSliceVar(&f.Terms, "terms", nil, "regress: terms in place of those of the file, separated by commas")
 	fl.BoolVar(&f.Asymmetric, "asymmetric", false, "friction that depends on the direction: Fc+, Fc- and so on (no offset)")

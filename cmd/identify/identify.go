@@ -27,6 +27,7 @@ import (
 // Options are what the user chose.
 type Options struct {
 	data, validate string
+	Axis           string         // of a recording; "": its only one
 	Methods        []string       // as they were given
 	chain          identify.Chain // … and read
 	Terms          []string
@@ -144,7 +145,7 @@ func (f *Options) load(ctx context.Context, path string, stderr io.Writer, bar *
 		if f.data != "" {
 			return nil, recs, nil, report.ExitWith(report.Usage, fmt.Errorf("identify: --data belongs to a file that names columns; %s is a recording and says them itself", path))
 		}
-		cfg, recs.Fit, own, err = PlanRun(report.Background(ctx), path, bar)
+		cfg, recs.Fit, own, err = PlanRun(report.Background(ctx), path, f.Axis, bar)
 		if err != nil {
 			return nil, recs, nil, report.ExitWith(report.Invalid, err)
 		}
@@ -159,7 +160,7 @@ func (f *Options) load(ctx context.Context, path string, stderr io.Writer, bar *
 	case !isRun:
 		recs, err = readRecords(ctx, cfg, bar)
 	case f.validate != "":
-		if _, recs.Validation, _, err = PlanRun(report.Background(ctx), f.validate, bar); err != nil {
+		if _, recs.Validation, _, err = PlanRun(report.Background(ctx), f.validate, f.Axis, bar); err != nil {
 			err = fmt.Errorf("validation: %w", err)
 		}
 	}

@@ -23,12 +23,14 @@ import (
 type recording struct {
 	run     *sink.Run
 	rig     *configs.Config
+	axis    *configs.Axis
 	samples *sink.Samples
 	live    *sink.LiveRows
 }
 
-// openRecording opens a run; watch is told how far it is read. Samples are those while the drive was on, or, where still says so, while it was off.
-func openRecording(path string, still bool, watch func(read, size int64, rows int)) (*recording, error) {
+// openRecording opens a run for one of its axes, by its name or that of its position; "": the only one. watch is told how far it is read.
+// Samples are those while the drive was on, or, where still says so or nothing drives the axis, while it was off.
+func openRecording(path, of string, still bool, watch func(read, size int64, rows int)) (*recording, error) {
 	run, err := sink.OpenRun(path)
 	if err != nil {
 		return nil, err
@@ -38,13 +40,36 @@ func openRecording(path string, still bool, watch func(read, size int64, rows in
 		run.Close()
 		return nil, err
 	}
-	r := &recording{run: run, rig: rig, live: sink.NewLiveRows(&run.Info.Schema)}
-	axis := &rig.Axes[0]
+	axis, err := axisOf(rig, of)
+	if err != nil {
+		run.Close()
+		return nil, &record.Error{File: run.Path, Msg: err.Error()}
+	}
+	r := &recording{run: run, rig: rig, axis: axis, live: sink.NewLiveRows(&run.Info.Schema, axis.Name)}
 	dev := deviceOf(rig, axis)
 	r.samples = run.Samples(sink.SampleOptions{
-		Base: axis.Position, Delay: axis.Estimator.Delay, Every: 1 / rig.DeviceRate(dev), Clocked: rig.Clocked(dev), Still: still || run.Info.DryRun, Row: r.live.See, Watch: watch,
+		Base: axis.Position, Delay: axis.Estimator.Delay, Every: 1 / rig.DeviceRate(dev), Clocked: rig.Clocked(dev), Still: still || run.Info.DryRun || !rig.Driven(), Row: r.live.See, Watch: watch,
 	})
 	return r, nil
+}
+
+// axisOf is the axis with a name or a position; "": the only one.
+func axisOf(rig *configs.Config, of string) (*configs.Axis, error) {
+	var names []string
+	for i := range rig.Axes {
+		a := &rig.Axes[i]
+		if a.Name == of || a.Position == of || strings.HasPrefix(of, a.Name+".") || of == "" && len(rig.Axes) == 1 {
+			return a, nil
+		}
+		names = append(names, a.Name)
+	}
+	if len(rig.Axes) == 1 && strings.Contains(of, ".") { // a column that the axis does not name
+		return &rig.Axes[0], nil
+	}
+	if of == "" {
+		return nil, fmt.Errorf("the run has %d axes; want one: --axis %s", len(names), strings.Join(names, " or --axis "))
+	}
+	return nil, fmt.Errorf("the run has no axis %s; there are %s", of, strings.Join(names, ", "))
 }
 
 // deviceOf is the device that measures the position of an axis: its samples are those of a fit.
@@ -82,7 +107,7 @@ func readRecording(ctx context.Context, path string, m record.Mapping, still boo
 	if !slices.Contains([]string{"", "timestamp", "t", sink.SampleTime}, m.Time.Name) {
 		return nil, &record.Error{File: path, Msg: fmt.Sprintf("data.columns.time: %s: a recording is read in the time of its samples", m.Time.Name), Hint: "Leave data.columns.time out."}
 	}
-	r, err := openRecording(path, still, m.Watch)
+	r, err := openRecording(path, m.Position.Name, still, m.Watch)
 	if err != nil {
 		return nil, err
 	}
@@ -120,8 +145,8 @@ type assumption struct {
 const jointLimit = 2.498
 
 // PlanRun makes of a recording what an identification file says: columns, motor constant, axis, band.
-func PlanRun(ctx context.Context, path string, bar *report.Progress) (*configs.Identify, []*record.Record, *ownRun, error) {
-	r, err := openRecording(path, false, bar.Reading(path))
+func PlanRun(ctx context.Context, path, of string, bar *report.Progress) (*configs.Identify, []*record.Record, *ownRun, error) {
+	r, err := openRecording(path, of, false, bar.Reading(path))
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -130,7 +155,7 @@ func PlanRun(ctx context.Context, path string, bar *report.Progress) (*configs.I
 	assume := func(about, format string, args ...any) {
 		own.Assumed = append(own.Assumed, assumption{about, fmt.Sprintf(format, args...)})
 	}
-	axis := &rig.Axes[0]
+	axis := r.axis
 	dev := deviceOf(rig, axis)
 	position, motor, unit := axis.Position, axis.MotorModel(), axis.Unit
 	current := axis.Current

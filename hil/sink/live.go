@@ -36,14 +36,18 @@ type LiveRows struct {
 	any              bool      // a row was seen
 }
 
-// NewLiveRows keeps the estimates of rows of this schema.
-func NewLiveRows(s *hil.Schema) *LiveRows {
+// NewLiveRows keeps the estimates of an axis in rows of this schema.
+func NewLiveRows(s *hil.Schema, axis string) *LiveRows {
 	l := &LiveRows{}
 	for _, role := range []hil.ChannelRole{hil.RoleParameter, hil.RoleStdErr, hil.RoleCount} {
 		at, channels := s.FindAll(hil.Estimated, role)
-		l.at = append(l.at, at...)
-		if role == hil.RoleParameter {
-			l.parameters = channels
+		for i, c := range channels {
+			if c.Axis != axis {
+				continue
+			}
+			if l.at = append(l.at, at[i]); role == hil.RoleParameter {
+				l.parameters = append(l.parameters, c)
+			}
 		}
 	}
 	return l
