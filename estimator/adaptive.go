@@ -38,7 +38,7 @@ func (s Sliding) Rate(t, fc float64) float64 { return s.K / (t * fc * fc) }
 
 // AdaptSpec describes how factors of the model are learned, θ̇ = −γ·F·r.
 type AdaptSpec struct {
-	Law      friction.LuGre // as the model knows it: θ = 1
+	Law      friction.Model // as the model knows it: θ = 1
 	Sliding  Sliding        // of the controller
 	Rate     float64        // 1/J    γ; 0: θ stays 1
 	Range    [2]float64     // θ is kept within it; must contain 1
@@ -46,7 +46,7 @@ type AdaptSpec struct {
 }
 
 func (s *AdaptSpec) validate() error {
-	err := errors.Join(s.Law.Validate(), atLeast0("adaptation: rate", s.Rate, "1/J"), atLeast0("adaptation: dead zone", s.DeadZone, "rad/s"),
+	err := errors.Join(sound(s.Law), atLeast0("adaptation: rate", s.Rate, "1/J"), atLeast0("adaptation: dead zone", s.DeadZone, "rad/s"),
 		atLeast0("adaptation: Λ", s.Sliding.Lambda, "1/s"))
 	if !(s.Range[0] > 0 && s.Range[0] <= 1 && s.Range[1] >= 1) || math.IsInf(s.Range[1], 0) {
 		err = errors.Join(err, fmt.Errorf("adaptation: range: %g to %g, want two numbers > 0 around 1", s.Range[0], s.Range[1]))
@@ -70,13 +70,15 @@ func (s *AdaptSpec) learn(theta *float64, force, r, dt float64) {
 // AdaptiveGain is the adaptive compensation of [CL97] with one factor for everything that scales friction as a whole, load
 // and temperature:
 //
-//	F̂ = θ̂·F_LuGre(v) + offset,   θ̇ = −γ·F_LuGre·r,   r = ė + Λe
+//	F̂ = θ̂·F_law(v) + offset,   θ̇ = −γ·F_law·r,   r = ė + Λe
 //
-// with projection, dead zone, and rest while Motion.Held. The bristle runs without correction by the error.
+// with projection, dead zone, and rest while Motion.Held. The source takes LuGre; any law does whose contact yields. It runs without
+// correction by the error.
 type AdaptiveGain struct {
-	s     AdaptSpec
-	obs   Observer
-	theta float64
+	s      AdaptSpec
+	obs    Contact
+	offset float64 // N·m
+	theta  float64
 }
 
 // NewAdaptiveGain checks the description.
@@ -84,14 +86,17 @@ func NewAdaptiveGain(s AdaptSpec) (*AdaptiveGain, error) {
 	if err := s.validate(); err != nil {
 		return nil, err
 	}
-	obs, err := NewObserver(ObserverSpec{Law: s.Law})
+	if err := Yields(s.Law); err != nil {
+		return nil, fmt.Errorf("adaptation: %w", err)
+	}
+	obs, err := NewContact(s.Law)
 	if err != nil {
 		return nil, err
 	}
-	return &AdaptiveGain{s: s, obs: *obs, theta: 1}, nil
+	return &AdaptiveGain{s: s, obs: *obs, offset: s.Law.Levels().Offset, theta: 1}, nil
 }
 
-// Reset relaxes the bristle. What was learned stays: a warm contact is still warm after a stop.
+// Reset relaxes the contact. What was learned stays: a warm contact is still warm after a stop.
 func (a *AdaptiveGain) Reset() { a.obs.Reset() }
 
 // Tune adopts other gains of the controller and the rate that belongs to them.
@@ -104,18 +109,18 @@ func (a *AdaptiveGain) Tune(s Sliding, rate float64) {
 // Thetas writes θ̂.
 func (a *AdaptiveGain) Thetas(out []float64) { out[0] = a.theta }
 
-// Compensate advances bristle and factor.
+// Compensate advances contact and factor.
 func (a *AdaptiveGain) Compensate(dt float64, m Motion) (float64, engine.Status) {
 	if !(dt > 0) || !m.finite() {
 		return 0, engine.NonFinite
 	}
-	f, st := a.obs.Step(dt, m.V*dt, 0)
+	f, st := a.obs.Step(dt, m.V*dt)
 	if st == engine.NonFinite {
 		return 0, st
 	}
-	f -= a.s.Law.Offset
+	f -= a.offset
 	if _, r := a.s.sliding(&m); !m.Held {
 		a.s.learn(&a.theta, f, r, dt)
 	}
-	return a.theta*f + a.s.Law.Offset, st
+	return a.theta*f + a.offset, st
 }

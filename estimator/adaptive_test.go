@@ -91,7 +91,7 @@ func TestAdaptiveLuGreLyapunov(t *testing.T) {
 			truth.Sigma1, truth.Sigma2 = true3[1]*model.Sigma1, true3[2]*model.Sigma2
 			const m, kp, kd, gamma = 1, 40, 10, 3.0
 			sl := SlidingOf(kp, kd, m)
-			a, err := NewAdaptiveLuGre(AdaptSpec{Law: model, Sliding: sl, Rate: gamma, Range: [2]float64{0.1, 5}}, c.k)
+			a, err := NewAdaptiveLuGre(AdaptSpec{Law: &model, Sliding: sl, Rate: gamma, Range: [2]float64{0.1, 5}}, c.k)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -148,7 +148,7 @@ func TestAdaptiveGainFindsTheFactor(t *testing.T) {
 	sl := SlidingOf(kp, kd, m)
 	for _, factor := range []float64{0.7, 1.4} {
 		rms := func(rate float64) (early, late, theta float64) {
-			a, err := NewAdaptiveGain(AdaptSpec{Law: model, Sliding: sl, Rate: rate, Range: [2]float64{0.5, 2}})
+			a, err := NewAdaptiveGain(AdaptSpec{Law: &model, Sliding: sl, Rate: rate, Range: [2]float64{0.5, 2}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -181,7 +181,7 @@ func TestAdaptiveGainFindsTheFactor(t *testing.T) {
 // What must not teach does not: the dead zone, a saturated actuator, and the projection.
 func TestAdaptationRests(t *testing.T) {
 	law := demoLaw()
-	spec := AdaptSpec{Law: law, Rate: 1e3, Range: [2]float64{0.8, 1.25}, DeadZone: 0.1}
+	spec := AdaptSpec{Law: &law, Rate: 1e3, Range: [2]float64{0.8, 1.25}, DeadZone: 0.1}
 	build := map[string]func() Compensation{
 		"gain":  func() Compensation { a, _ := NewAdaptiveGain(spec); return a },
 		"lugre": func() Compensation { a, _ := NewAdaptiveLuGre(spec, 1e-3); return a },
@@ -219,7 +219,7 @@ func TestAdaptationRests(t *testing.T) {
 func TestInjectionStaysBelowTheController(t *testing.T) {
 	law := demoLaw()
 	const kp, kd, top = 0.25, 6e-3, 50.0
-	k := Injection(law, kp, kd, top)
+	k := Injection(&law, kp, kd, top)
 	if k <= 0 || k > 1 || k*law.Sigma0 > kp/2*(1+1e-12) {
 		t.Errorf("k = %g", k)
 	}

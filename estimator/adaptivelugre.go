@@ -1,6 +1,7 @@
 package estimator
 
 import (
+	"fmt"
 	"math"
 
 	"hilrig/engine"
@@ -27,6 +28,7 @@ import (
 // A parameter that the model has at zero stays zero.
 type AdaptiveLuGre struct {
 	s      AdaptSpec
+	law    *friction.LuGre
 	k      float64
 	z      [2]float64 // rad
 	thetas [3]float64
@@ -40,17 +42,21 @@ func NewAdaptiveLuGre(s AdaptSpec, injection float64) (*AdaptiveLuGre, error) {
 	if err := above0("adaptation: injection", injection, ""); err != nil {
 		return nil, err
 	}
-	return &AdaptiveLuGre{s: s, k: min(1, injection), thetas: [3]float64{1, 1, 1}}, nil
+	law, ok := s.Law.(*friction.LuGre)
+	if !ok {
+		return nil, fmt.Errorf("adaptation: three parameters of lugre are learned, and the law is %s; take adaptive-gain for it", friction.NameOf(s.Law))
+	}
+	return &AdaptiveLuGre{s: s, law: law, k: min(1, injection), thetas: [3]float64{1, 1, 1}}, nil
 }
 
 // Injection is a weight k with which the observers add at most half of the controller's own stiffness and damping: from r to
 // torque they are k·σ0/(s + φ), at most a spring k·σ0, and k·σ1·f²φ·φ/(s + φ), at most a damper k·σ1·f²φ; the latter at any
 // speed up to top (rad/s).
-func Injection(law friction.LuGre, kp, kd, top float64) float64 {
+func Injection(law *friction.LuGre, kp, kd, top float64) float64 {
 	k := min(1, kp/(2*law.Sigma0))
 	for i := range 121 {
 		v := top * math.Pow(10, -float64(i)/20) // six decades
-		phi := law.Sigma0 * v / level(&law, v)
+		phi := law.Sigma0 * v / level(law, v)
 		s1, f := law.Damping(v), 0.0
 		if law.Sigma1 > 0 {
 			f = s1 / law.Sigma1
@@ -84,7 +90,7 @@ func (a *AdaptiveLuGre) Compensate(dt float64, m Motion) (float64, engine.Status
 	if !(dt > 0) || !m.finite() {
 		return 0, engine.NonFinite
 	}
-	law := &a.s.Law
+	law := a.law
 	r, lr := a.s.sliding(&m)
 	dx := m.V * dt
 	decay := law.Sigma0 * math.Abs(dx) / level(law, m.V) // φ·h

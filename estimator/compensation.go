@@ -43,16 +43,17 @@ func (o *Observer) Compensate(dt float64, m Motion) (float64, engine.Status) {
 	return o.Step(dt, m.V*dt, m.E)
 }
 
-// FeedForward is the bristle of LuGre driven by the desired motion alone: no feedback path, so it cannot destabilise.
-type FeedForward struct{ Observer }
+// FeedForward is a friction law driven by the desired motion alone: no feedback path, so it cannot destabilise. Any law will do; one with
+// a stick mode asks for nothing while no motion is desired, and jumps where the desired motion starts and turns.
+type FeedForward struct{ Contact }
 
 // NewFeedForward checks the law.
-func NewFeedForward(law friction.LuGre) (*FeedForward, error) {
-	o, err := NewObserver(ObserverSpec{Law: law})
+func NewFeedForward(law friction.Model) (*FeedForward, error) {
+	c, err := NewContact(law)
 	if err != nil {
 		return nil, err
 	}
-	return &FeedForward{*o}, nil
+	return &FeedForward{*c}, nil
 }
 
 // Compensate is Step under the desired motion.
@@ -60,31 +61,36 @@ func (f *FeedForward) Compensate(dt float64, m Motion) (float64, engine.Status) 
 	if !m.finite() {
 		return 0, engine.NonFinite
 	}
-	return f.Step(dt, m.Vd*dt, 0)
+	return f.Step(dt, m.Vd*dt)
 }
 
 // StaticSpec describes a static feed-forward.
 type StaticSpec struct {
-	Law  friction.LuGre // its steady curve
+	Law  friction.Model // its steady curve
 	Lead float64        // s      how far ahead the sign of the motion is taken: the delay of the loop
 	Band float64        // rad/s  speed ahead below which the sign is blended; 0: it switches
 }
 
 // StaticFeedForward is the steady curve at the desired speed,
 //
-//	F = s·g(vd) + σ2·vd + offset,   s = sat((vd + lead·ad)/band).
+//	F = s·dry(vd) + viscous(vd) + offset,   s = sat((vd + lead·ad)/band),
+//
+// of LuGre s·g(vd) + σ2·vd + offset. dry is that of the direction of s.
 //
 // Around vd = 0 the sign is that of the motion that is intended next; with no motion commanded (vd = ad = 0) the dry part
 // is zero. The measured speed never enters: in a static curve it would be positive feedback.
-type StaticFeedForward struct{ s StaticSpec }
+type StaticFeedForward struct {
+	s      StaticSpec
+	offset float64 // N·m
+}
 
 // NewStaticFeedForward checks the description.
 func NewStaticFeedForward(s StaticSpec) (*StaticFeedForward, error) {
-	err := errors.Join(s.Law.Validate(), atLeast0("feed-forward: lead", s.Lead, "s"), atLeast0("feed-forward: band", s.Band, "rad/s"))
+	err := errors.Join(sound(s.Law), atLeast0("feed-forward: lead", s.Lead, "s"), atLeast0("feed-forward: band", s.Band, "rad/s"))
 	if err != nil {
 		return nil, err
 	}
-	return &StaticFeedForward{s}, nil
+	return &StaticFeedForward{s: s, offset: s.Law.Levels().Offset}, nil
 }
 
 // Reset does nothing: there is no state.
@@ -103,13 +109,13 @@ func (f *StaticFeedForward) Compensate(_ float64, m Motion) (float64, engine.Sta
 			side = math.Copysign(1, next)
 		}
 	}
-	return side*level(&f.s.Law, m.Vd) + f.s.Law.Sigma2*m.Vd + f.s.Law.Offset, engine.OK
+	return side*level(f.s.Law, math.Copysign(m.Vd, side)) + f.s.Law.Viscous(m.Vd) + f.offset, engine.OK
 }
 
-// level is g(v) (N·m), the steady friction without its viscous part; Fs at v = 0.
-func level(law *friction.LuGre, v float64) float64 {
-	v = max(math.Abs(v), math.SmallestNonzeroFloat64)
-	return law.Steady(v) - law.Sigma2*v - law.Offset
+// level is the dry friction (N·m) of sliding at v; at v = ±0 that of a contact that begins to slide, Fs of LuGre.
+func level(law friction.Model, v float64) float64 {
+	const begin = 1e-100 // as good as none; its square is still a number
+	return friction.Dry(law, math.Copysign(max(math.Abs(v), begin), v))
 }
 
 func sat(x float64) float64 { return min(1, max(-1, x)) }

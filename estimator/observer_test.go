@@ -10,13 +10,13 @@ import (
 
 func TestObserver(t *testing.T) {
 	law := demoLaw()
-	o, err := NewObserver(ObserverSpec{Law: law})
+	o, err := NewObserver(ObserverSpec{Law: &law})
 	if err != nil {
 		t.Fatal(err)
 	}
 	// condition of [C95], for the set there: σ0·M/σ1 = 316 N·s/m
-	p, _ := NewObserver(ObserverSpec{Law: friction.LuGre{Sigma0: 1e5, Sigma1: math.Sqrt(1e5), Fc: 1, Fs: 1.5, Vs: 1e-3}})
-	if p.SPR(316, 1) || !p.SPR(317, 1) {
+	p := &friction.LuGre{Sigma0: 1e5, Sigma1: math.Sqrt(1e5), Fc: 1, Fs: 1.5, Vs: 1e-3}
+	if SPR(p, 316, 1) || !SPR(p, 317, 1) {
 		t.Error("SPR: want the border between 316 and 317 N·s/m")
 	}
 	// without correction it is the law itself
@@ -30,8 +30,8 @@ func TestObserver(t *testing.T) {
 		}
 	}
 	// a correction equals the same equation in tiny steps
-	q, _ := NewObserver(ObserverSpec{Law: law, Gain: 3})
-	fine, _ := NewObserver(ObserverSpec{Law: law, Gain: 3})
+	q, _ := NewObserver(ObserverSpec{Law: &law, Gain: 3})
+	fine, _ := NewObserver(ObserverSpec{Law: &law, Gain: 3})
 	mean := 0.0
 	f, _ = q.Step(1e-3, 4e-4, 0.05)
 	for range 1000 {
@@ -48,7 +48,7 @@ func TestObserver(t *testing.T) {
 	if f, st := q.Step(1e-3, math.NaN(), 0); st != engine.NonFinite || f != 0 {
 		t.Errorf("NaN: %g, %v", f, st)
 	}
-	if _, err := NewObserver(ObserverSpec{Law: law, Gain: -1}); err == nil {
+	if _, err := NewObserver(ObserverSpec{Law: &law, Gain: -1}); err == nil {
 		t.Error("a negative gain was accepted")
 	}
 	if n := testing.AllocsPerRun(100, func() { q.Step(1e-3, 1e-3, 0.1) }); n != 0 {

@@ -25,7 +25,7 @@ type positioning struct {
 func (p positioning) run(t *testing.T) (x, v []float64) {
 	t.Helper()
 	law := p95()
-	o, err := NewObserver(ObserverSpec{Law: law, Gain: p.gain})
+	o, err := NewObserver(ObserverSpec{Law: &law, Gain: p.gain})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,6 +71,7 @@ func (s *servo) At(tau, x, v float64) (force, dx, dv float64) {
 			return 0
 		}
 		try := *s.o // a trial: the observer itself moves when the step is made
+		try.z, try.next = []float64{s.o.z[0]}, []float64{0}
 		f, _ := try.Step(s.h, s.h*v, s.e(x))
 		return s.share * f
 	}

@@ -26,8 +26,29 @@ func sameLevels(rest, sliding float64) Levels {
 	return Levels{Rest: ByDirection{rest, rest}, Sliding: ByDirection{sliding, sliding}}
 }
 
-// Dry is the dry part of the steady curve (N) at the speed |v| in the direction of v: |Steady(v)| without its viscous part and the offset.
+// Dry is the dry part of the steady curve (N) in the direction of v ≠ 0 m/s: |Steady(v)| without viscous part and offset.
 func Dry(m Model, v float64) float64 {
-	f := m.Steady(v) - m.Viscous(v) - m.Levels().Offset
-	return math.Copysign(1, v) * f
+	if l, ok := m.(interface{ Sides() (fore, back Model) }); ok {
+		fore, back := l.Sides()
+		if m = fore; v < 0 {
+			m = back
+		}
+	}
+	v = math.Abs(v)
+	return m.Steady(v) - m.Viscous(v) - m.Levels().Offset
+}
+
+// Ceiling is the highest dry friction (N) at any speed: the top of the levels, or what the steady curve has beyond it, as that of a contact
+// which grows rougher with its own heat.
+func Ceiling(m Model) float64 {
+	top := m.Levels().Top()
+	for i := range 151 {
+		for _, side := range [2]float64{1, -1} {
+			v := side * math.Pow(10, -9+float64(i)/10)
+			if f := Dry(m, v); f > top*(1+1e-9)+1e-12*math.Abs(m.Viscous(v)) { // not by rounding
+				top = f
+			}
+		}
+	}
+	return top
 }

@@ -1,6 +1,8 @@
 package friction
 
 import (
+	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -136,6 +138,22 @@ func Find(name string) (Info, bool) {
 		return Info{}, false
 	}
 	return registry[i], true
+}
+
+// NameOf is the name of a law, with or without sets by direction; of one that is not in the registry its type.
+func NameOf(m Model) string {
+	if l, ok := m.(interface{ Sides() (fore, back Model) }); ok {
+		m, _ = l.Sides()
+	}
+	if s, ok := m.(*Stribeck); ok {
+		return s.Curve.String()
+	}
+	for _, l := range registry {
+		if reflect.TypeOf(l.New()) == reflect.TypeOf(m) {
+			return l.Name
+		}
+	}
+	return fmt.Sprintf("%T", m)
 }
 
 // Telling lists the states of a law that tell a reader something: those before its delay line, which stands last.

@@ -58,8 +58,8 @@ type Axis struct {
 	ref             motion
 	pid             control.Loop
 	comp            *compensator
-	model           *estimator.Observer // LuGre driven by the estimated motion: the open-loop model beside the rig; nil: no law
-	learns          estimator.Learning  // the compensation, if it learns
+	model           *estimator.Contact // the law driven by the estimated motion: the open-loop model beside the rig; nil: no law
+	learns          estimator.Learning // the compensation, if it learns
 	live            []Param
 	gain            float64 // 1/s  of a velocity drive
 	scale, injected float64 // of the compensation, as wanted: share, and gain (1/s)
@@ -112,7 +112,7 @@ func New(s Spec) (*Axis, error) {
 		a.learns, _ = a.comp.law.(estimator.Learning)
 	}
 	if s.hasLaw() {
-		if a.model, err = estimator.NewObserver(estimator.ObserverSpec{Law: s.Law}); err != nil {
+		if a.model, err = estimator.NewContact(&a.s.Law); err != nil {
 			return nil, fmt.Errorf("friction: %w", err)
 		}
 	}
@@ -289,7 +289,7 @@ func (a *Axis) Compute(k Tick, x, y []float64, u *float64) (st engine.Status) {
 	// the model beside the rig: the law under the estimated motion
 	a.diverged = false
 	if a.model != nil {
-		f, s := a.model.Step(dt, x[estimator.XVel]*dt, 0)
+		f, s := a.model.Step(dt, x[estimator.XVel]*dt)
 		if s == engine.NonFinite {
 			st = s
 		}

@@ -37,13 +37,13 @@ type CompInfo struct {
 var Compensations = [...]CompInfo{
 	CompNone: {Name: "none", build: func(*compensator, control.PID) (estimator.Compensation, error) { return nil, nil }},
 	CompFeedForward: {Name: "feedforward", Desired: true, build: func(c *compensator, _ control.PID) (estimator.Compensation, error) {
-		return estimator.NewFeedForward(c.model)
+		return estimator.NewFeedForward(&c.model)
 	}},
 	CompObserver: {Name: "lugre-observer", Settings: []string{"gain"}, build: func(c *compensator, _ control.PID) (estimator.Compensation, error) {
-		return estimator.NewObserver(estimator.ObserverSpec{Law: c.model, Gain: c.Gain})
+		return estimator.NewObserver(estimator.ObserverSpec{Law: &c.model, Gain: c.Gain})
 	}},
 	CompStatic: {Name: "feedforward-static", Settings: []string{"lead", "band"}, Desired: true, build: func(c *compensator, _ control.PID) (estimator.Compensation, error) {
-		return estimator.NewStaticFeedForward(estimator.StaticSpec{Law: c.model, Lead: c.Lead, Band: c.Band})
+		return estimator.NewStaticFeedForward(estimator.StaticSpec{Law: &c.model, Lead: c.Lead, Band: c.Band})
 	}},
 	CompDisturbance: {Name: "disturbance-observer", Settings: []string{"bandwidth", "order", "dead_band"}, build: func(c *compensator, _ control.PID) (estimator.Compensation, error) {
 		return estimator.NewDisturbanceObserver(estimator.DisturbanceSpec{Inertia: c.j, Bandwidth: c.Bandwidth, Order: c.Order, DeadBand: c.DeadBand, Limit: c.most(0)})
@@ -142,7 +142,7 @@ func newCompensator(s CompSpec, law friction.LuGre, j float64, pid control.PID) 
 // learning is how the adaptive laws learn with these gains.
 func (c *compensator) learning(pid control.PID) estimator.AdaptSpec {
 	sl := estimator.SlidingOf(pid.Kp, pid.Kd, c.j)
-	return estimator.AdaptSpec{Law: c.model, Sliding: sl, Range: c.Adapt.Range, DeadZone: c.Adapt.DeadZone, Rate: c.rate(sl)}
+	return estimator.AdaptSpec{Law: &c.model, Sliding: sl, Range: c.Adapt.Range, DeadZone: c.Adapt.DeadZone, Rate: c.rate(sl)}
 }
 
 // rate is that of learning.
@@ -155,7 +155,7 @@ func (c *compensator) rate(sl estimator.Sliding) float64 {
 
 // injection is the weight of the error in the observers of CompLuGre that these gains bear, up to a hundred times vs.
 func (c *compensator) injection(pid control.PID) float64 {
-	return estimator.Injection(c.model, pid.Kp, pid.Kd, 100*c.model.Vs)
+	return estimator.Injection(&c.model, pid.Kp, pid.Kd, 100*c.model.Vs)
 }
 
 // adopt takes new gains while running.

@@ -126,7 +126,7 @@ func TestInjectionFollowsTheGains(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	law := c.law.(*estimator.AdaptiveLuGre)
+	law, model := c.law.(*estimator.AdaptiveLuGre), demoLaw()
 	for _, share := range []float64{1, 0.1, 0.3} {
 		soft := control.PID{Kp: share * pid.Kp, Kd: share * pid.Kd}
 		c.adopt(1, 0, soft)
@@ -138,7 +138,7 @@ func TestInjectionFollowsTheGains(t *testing.T) {
 		}
 		z, _ := law.Bristles()
 		k := -z / (estimator.SlidingOf(soft.Kp, soft.Kd, 7e-5).Lambda * e * 1e-3)
-		if want := estimator.Injection(demoLaw(), soft.Kp, soft.Kd, 100*demoLaw().Vs); math.Abs(k-want) > 1e-9*want {
+		if want := estimator.Injection(&model, soft.Kp, soft.Kd, 100*demoLaw().Vs); math.Abs(k-want) > 1e-9*want {
 			t.Errorf("gains × %g: injection %g, want %g", share, k, want)
 		}
 	}
