@@ -42,6 +42,9 @@ func sound(law friction.Model) error {
 // Reset relaxes the contact.
 func (c *Contact) Reset() { c.law.Reset(c.z) }
 
+// Bends tells whether the law has a deflection.
+func (c *Contact) Bends() bool { return c.bend >= 0 }
+
 // Bristle is the deflection of the contact (rad or m); 0 for a law that has none.
 func (c *Contact) Bristle() float64 {
 	if c.bend < 0 {

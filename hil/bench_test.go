@@ -115,8 +115,8 @@ type benchOptions struct {
 	rig   *brush.Rig // the rig in place of the demo's
 }
 
-func demoLaw() friction.LuGre {
-	return friction.LuGre{Sigma0: 11, Sigma1: 0.02, Sigma2: 1.5e-4, Fc: 15e-3, Fs: 21e-3, Vs: 0.5, Vd: 0.3}
+func demoLaw() *friction.LuGre {
+	return &friction.LuGre{Sigma0: 11, Sigma1: 0.02, Sigma2: 1.5e-4, Fc: 15e-3, Fs: 21e-3, Vs: 0.5, Vd: 0.3}
 }
 
 func demoMotor() plant.Motor {
@@ -156,7 +156,7 @@ func newBench(tb testing.TB, o benchOptions) *bench {
 	b.down = wireEnd{now: make([]float64, 2), next: make([]float64, 2), scale: []float64{1e-3, 1}}
 
 	law := demoLaw()
-	drive := plant.DriveSpec{Motor: demoMotor(), Friction: &law, Thermal: plant.Thermal{Ambient: 20}}
+	drive := plant.DriveSpec{Motor: demoMotor(), Friction: law, Thermal: plant.Thermal{Ambient: 20}}
 	if o.truth != nil {
 		o.truth(&drive)
 	}

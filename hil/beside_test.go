@@ -180,7 +180,7 @@ func TestEstimatesOfARigWithBrushes(t *testing.T) {
 	m, law := demoMotor(), demoLaw()
 	law.Fc, law.Fs, law.Sigma2 = 8e-3, 11e-3, 5e-5
 	p.Motor = brush.Motor{Resistance: m.R, Inductance: m.L, Constant: m.K, Inertia: m.J, CoilInductance: 60e-6}
-	rig, err := brush.NewRig(brush.MachineSpec{Params: p, Bearing: &law},
+	rig, err := brush.NewRig(brush.MachineSpec{Params: p, Bearing: law},
 		plant.SensorSpec{Channels: []plant.Channel{plant.Encoder, plant.CurrentSensor}, Counts: 65536, CurrentNoise: 0.02, CurrentOff: 0.01, Seed: 3})
 	if err != nil {
 		t.Fatal(err)

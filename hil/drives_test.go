@@ -120,7 +120,7 @@ func bodySpec(t testing.TB, name string, p *body, ref reference.Spec, comp axis.
 	motor := plant.Motor{R: p.r, L: p.l, K: p.k, J: p.mass}
 	s := AxisSpec{Name: name, Limits: AxisLimits{MaxSpeed: 1e3 * p.vs, MaxError: 100 * p.vs}, Spec: axis.Spec{
 		Linear: linear, Drive: p.kind, Motor: motor, TopCommand: 24,
-		Law: friction.LuGre{Sigma0: 2000 * p.fs / p.vs, Sigma1: 20 * math.Sqrt(p.fs/p.vs*p.mass), Sigma2: p.fv, Fc: p.fc, Fs: p.fs, Vs: p.vs, Vd: p.vs},
+		Law: &friction.LuGre{Sigma0: 2000 * p.fs / p.vs, Sigma1: 20 * math.Sqrt(p.fs/p.vs*p.mass), Sigma2: p.fv, Fc: p.fc, Fs: p.fs, Vs: p.vs, Vd: p.vs},
 		Ref: gen, Fade: 0.3, Comp: comp, PID: control.PID{Kp: p.mass * 60 * 60, Kd: p.mass * 84, Limit: 24 * max(p.k, 1e-9)},
 		Sampling: estimator.AxisSpec{Groups: []estimator.Group{{Every: 1e-3, Of: []estimator.Quantity{estimator.Position, estimator.Current}}}},
 	}}
@@ -234,7 +234,8 @@ func TestDrivesTrackAlike(t *testing.T) {
 			p := motorBody(kind)
 			p.fc, p.fs = p.fc*(0.95+0.005*float64(seed)), p.fs*(0.95+0.005*float64(seed))
 			a := bodySpec(t, "shaft", p, ref, forward(), false)
-			a.Law.Fc, a.Law.Fs = 15e-3, 21e-3
+			lugre := a.Law.(*friction.LuGre)
+			lugre.Fc, lugre.Fs = 15e-3, 21e-3
 			y := newYard(t, seed, []*body{p}, []AxisSpec{a})
 			y.start(t)
 			errors = append(errors, y.errorOf(t, 3000))

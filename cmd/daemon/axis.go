@@ -27,9 +27,9 @@ func axisSpec(cfg *configs.Config, a *configs.Axis, spec *hil.ControllerSpec, ev
 	}
 	dev, at := cfg.Find(a.Position, false)
 	count := math.Abs(cfg.Devices[dev].Measure[at].Scale)
-	e, motor := &a.Estimator, a.MotorModel()
+	e, motor, lugre := &a.Estimator, a.MotorModel(), a.Friction.LuGre()
 	out.Spec = axis.Spec{
-		Linear: a.Linear(), Drive: a.Drive.Kind, Every: every[out.Measured[estimator.Position]], Motor: motor, Law: a.Friction.LuGre(),
+		Linear: a.Linear(), Drive: a.Drive.Kind, Every: every[out.Measured[estimator.Position]], Motor: motor, Law: &lugre,
 		Ref: gen, Of: a.Reference.Of, Fade: a.Reference.Fade, PID: a.Control.PID, Gain: a.Control.Gain, Comp: compSpec(cfg, a, count),
 	}
 	if out.Command >= 0 {

@@ -45,7 +45,7 @@ func Ceiling(m Model) float64 {
 	for i := range 151 {
 		for _, side := range [2]float64{1, -1} {
 			v := side * math.Pow(10, -9+float64(i)/10)
-			if f := Dry(m, v); f > top*(1+1e-9)+1e-12*math.Abs(m.Viscous(v)) { // not by rounding
+			if f := Dry(m, v); f > top*(1+1e-9)+1e-12*(math.Abs(m.Viscous(v))+math.Abs(m.Levels().Offset)) { // not by rounding
 				top = f
 			}
 		}

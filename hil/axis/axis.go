@@ -26,7 +26,7 @@ type Spec struct {
 	Every  float64 // s  from position to position; 0: one tick
 
 	Motor      plant.Motor              // as the model knows it; J includes the load. All but voltage drives: J and K (N·m/A) alone, 0 where not known
-	Law        friction.LuGre           // as the model knows it; without Fc there is none
+	Law        friction.Model           // as the model knows it, its numbers constant from here on; nil: none is known
 	Sampling   estimator.AxisSpec       // how it is sampled
 	Kalman     estimator.KalmanSpec     // of a voltage drive
 	Mechanical estimator.MechanicalSpec // of the others
@@ -78,7 +78,8 @@ type layout struct {
 	current, friction   int // estimated
 	rls                 int // four values, four standard errors, windows, condition
 	ref, err, tau, comp int // modelled
-	fric, heat, learned int
+	fric, bristle       int
+	heat, learned       int
 }
 
 // Tick is what a tick of the loop tells an axis.
@@ -112,7 +113,7 @@ func New(s Spec) (*Axis, error) {
 		a.learns, _ = a.comp.law.(estimator.Learning)
 	}
 	if s.hasLaw() {
-		if a.model, err = estimator.NewContact(&a.s.Law); err != nil {
+		if a.model, err = estimator.NewContact(s.Law); err != nil {
 			return nil, fmt.Errorf("friction: %w", err)
 		}
 	}
@@ -137,7 +138,15 @@ func New(s Spec) (*Axis, error) {
 func (s *Spec) driven() bool { return s.Drive != DriveNone }
 
 // hasLaw tells whether a friction law is known.
-func (s *Spec) hasLaw() bool { return s.Law.Fc > 0 }
+func (s *Spec) hasLaw() bool { return s.Law != nil }
+
+// levels are those of the friction law; 0 where none is known.
+func (s *Spec) levels() friction.Levels {
+	if s.Law == nil {
+		return friction.Levels{}
+	}
+	return s.Law.Levels()
+}
 
 // estimate is the filter of the kind of drive.
 func (s *Spec) estimate() (*estimator.Axis, error) {
@@ -158,7 +167,7 @@ func (s *Spec) estimate() (*estimator.Axis, error) {
 
 // arrange lays out the signals.
 func (a *Axis) arrange() {
-	s, l := &a.s, layout{current: -1, friction: -1, rls: -1, ref: -1, err: -1, tau: -1, comp: -1, fric: -1, heat: -1, learned: -1}
+	s, l := &a.s, layout{current: -1, friction: -1, rls: -1, ref: -1, err: -1, tau: -1, comp: -1, fric: -1, bristle: -1, heat: -1, learned: -1}
 	for i, sig := range a.est.Signals() {
 		switch sig.Name {
 		case "current":
@@ -203,7 +212,10 @@ func (a *Axis) arrange() {
 		}
 	}
 	if s.hasLaw() {
-		add(&l.fric, engine.Signal{Name: "model.friction", Unit: "N"}, engine.Signal{Name: "model.bristle", Unit: "m"})
+		add(&l.fric, engine.Signal{Name: "model.friction", Unit: "N"})
+		if a.model.Bends() {
+			add(&l.bristle, engine.Signal{Name: "model.bristle", Unit: "m"})
+		}
 	}
 	if s.driven() {
 		add(&l.heat, engine.Signal{Name: "heat"})
@@ -293,7 +305,10 @@ func (a *Axis) Compute(k Tick, x, y []float64, u *float64) (st engine.Status) {
 		if s == engine.NonFinite {
 			st = s
 		}
-		y[a.at.fric], y[a.at.fric+1] = f, a.model.Bristle()
+		y[a.at.fric] = f
+		if a.at.bristle >= 0 {
+			y[a.at.bristle] = a.model.Bristle()
+		}
 		if a.at.friction >= 0 {
 			a.explain(k.On, x[a.at.friction]-f, dt)
 		}
@@ -375,7 +390,7 @@ func (a *Axis) Unexplained() float64 {
 	if a.model == nil || a.at.friction < 0 {
 		return 0
 	}
-	return unexplained * a.s.Law.Fs
+	return unexplained * a.s.Law.Levels().Rest.Max()
 }
 
 const unexplained = 10

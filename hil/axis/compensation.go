@@ -37,13 +37,13 @@ type CompInfo struct {
 var Compensations = [...]CompInfo{
 	CompNone: {Name: "none", build: func(*compensator, control.PID) (estimator.Compensation, error) { return nil, nil }},
 	CompFeedForward: {Name: "feedforward", Desired: true, build: func(c *compensator, _ control.PID) (estimator.Compensation, error) {
-		return estimator.NewFeedForward(&c.model)
+		return estimator.NewFeedForward(c.model)
 	}},
 	CompObserver: {Name: "lugre-observer", Settings: []string{"gain"}, build: func(c *compensator, _ control.PID) (estimator.Compensation, error) {
-		return estimator.NewObserver(estimator.ObserverSpec{Law: &c.model, Gain: c.Gain})
+		return estimator.NewObserver(estimator.ObserverSpec{Law: c.model, Gain: c.Gain})
 	}},
 	CompStatic: {Name: "feedforward-static", Settings: []string{"lead", "band"}, Desired: true, build: func(c *compensator, _ control.PID) (estimator.Compensation, error) {
-		return estimator.NewStaticFeedForward(estimator.StaticSpec{Law: &c.model, Lead: c.Lead, Band: c.Band})
+		return estimator.NewStaticFeedForward(estimator.StaticSpec{Law: c.model, Lead: c.Lead, Band: c.Band})
 	}},
 	CompDisturbance: {Name: "disturbance-observer", Settings: []string{"bandwidth", "order", "dead_band"}, build: func(c *compensator, _ control.PID) (estimator.Compensation, error) {
 		return estimator.NewDisturbanceObserver(estimator.DisturbanceSpec{Inertia: c.j, Bandwidth: c.Bandwidth, Order: c.Order, DeadBand: c.DeadBand, Limit: c.most(0)})
@@ -107,7 +107,10 @@ type Adapt struct {
 type compensator struct {
 	CompSpec
 	law    estimator.Compensation // nil: none
-	model  friction.LuGre
+	model  friction.Model         // nil: none is known
+	level  friction.Levels        // of it
+	top    float64                // N·m  1.2 times its highest dry friction
+	gives  float64                // rad  what the contact gives way when the torque leaves it
 	j      float64 // kg·m²
 	dither *estimator.Dither
 
@@ -118,8 +121,15 @@ type compensator struct {
 	torque float64 // N·m  of the tick before
 }
 
-func newCompensator(s CompSpec, law friction.LuGre, j float64, pid control.PID) (*compensator, error) {
+func newCompensator(s CompSpec, law friction.Model, j float64, pid control.PID) (*compensator, error) {
 	c := &compensator{CompSpec: s, model: law, j: j, wanted: s.Scale, rest: rest{share: 1}}
+	d := s.Dither
+	if law != nil {
+		c.level, c.top = law.Levels(), 1.2*friction.Ceiling(law)
+		if k := law.Stiffness().K; k > 0 {
+			c.gives, d.Spring = 2*c.level.Top()/k, c.level.Sliding.Max()/k
+		}
+	}
 	if int(s.Kind) >= len(Compensations) {
 		return nil, fmt.Errorf("compensation kind %d is unknown", s.Kind)
 	}
@@ -127,11 +137,7 @@ func newCompensator(s CompSpec, law friction.LuGre, j float64, pid control.PID) 
 	if c.law, err = s.Kind.Info().build(c, pid); err != nil {
 		return nil, err
 	}
-	d := s.Dither
-	d.Inertia, d.Kp, d.Kd, d.Fc = j, pid.Kp, pid.Kd, law.Fc
-	if law.Sigma0 > 0 {
-		d.Spring = law.Fc / law.Sigma0
-	}
+	d.Inertia, d.Kp, d.Kd, d.Fc = j, pid.Kp, pid.Kd, c.level.Sliding.Max()
 	if d.Zone == 0 {
 		d.Zone = 4 * s.Resolution
 	}
@@ -142,20 +148,24 @@ func newCompensator(s CompSpec, law friction.LuGre, j float64, pid control.PID) 
 // learning is how the adaptive laws learn with these gains.
 func (c *compensator) learning(pid control.PID) estimator.AdaptSpec {
 	sl := estimator.SlidingOf(pid.Kp, pid.Kd, c.j)
-	return estimator.AdaptSpec{Law: &c.model, Sliding: sl, Range: c.Adapt.Range, DeadZone: c.Adapt.DeadZone, Rate: c.rate(sl)}
+	return estimator.AdaptSpec{Law: c.model, Sliding: sl, Range: c.Adapt.Range, DeadZone: c.Adapt.DeadZone, Rate: c.rate(sl)}
 }
 
 // rate is that of learning.
 func (c *compensator) rate(sl estimator.Sliding) float64 {
 	if c.Adapt.Time > 0 {
-		return sl.Rate(c.Adapt.Time, c.model.Fc)
+		return sl.Rate(c.Adapt.Time, c.level.Sliding.Max())
 	}
 	return 0
 }
 
 // injection is the weight of the error in the observers of CompLuGre that these gains bear, up to a hundred times vs.
 func (c *compensator) injection(pid control.PID) float64 {
-	return estimator.Injection(&c.model, pid.Kp, pid.Kd, 100*c.model.Vs)
+	law, ok := c.model.(*friction.LuGre)
+	if !ok {
+		return 1 // whatever it is: the law is refused
+	}
+	return estimator.Injection(law, pid.Kp, pid.Kd, 100*law.Vs)
 }
 
 // adopt takes new gains while running.
@@ -187,7 +197,10 @@ func (c *compensator) most(v float64) float64 {
 	if c.Limit > 0 {
 		return c.Limit
 	}
-	return 1.2*max(c.model.Fs, c.model.Fc) + c.model.Sigma2*math.Abs(v) + math.Abs(c.model.Offset)
+	if c.model == nil {
+		return 0
+	}
+	return c.top + math.Abs(c.model.Viscous(v)) + math.Abs(c.level.Offset)
 }
 
 // step gives the compensating torque (N·m) of a tick of dt (s) and whether something was not finite.
@@ -245,8 +258,8 @@ func still(m *estimator.Motion) bool { return m.Vd == 0 && m.Ad == 0 }
 
 // rest takes the compensation away from an axis that has arrived: with no motion commanded and an error below the
 // resolution there is nothing left to gain, and a compensated contact has no stiction to hold the axis. It comes back when
-// motion is commanded, or when the error exceeds what the contact gives way when the torque leaves it, 2·Fs/σ0 (with Fs the
-// higher of the two levels).
+// motion is commanded, or when the error exceeds what the contact gives way when the torque leaves it, twice its
+// highest level over its stiffness.
 type rest struct {
 	arrived bool
 	share   float64 // of the compensation, 1 … 0
@@ -259,7 +272,7 @@ func (r *rest) step(c *compensator, m *estimator.Motion, dt float64) {
 		r.arrived = false
 	case e < c.Resolution:
 		r.arrived = true
-	case e > c.Resolution+2*max(c.model.Fs, c.model.Fc)/c.model.Sigma0:
+	case e > c.Resolution+c.gives:
 		r.arrived = false
 	}
 	want := 1.0

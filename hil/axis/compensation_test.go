@@ -11,8 +11,8 @@ import (
 	"hilrig/estimator"
 )
 
-func demoLaw() friction.LuGre {
-	return friction.LuGre{Sigma0: 11, Sigma1: 0.02, Sigma2: 1.5e-4, Fc: 15e-3, Fs: 21e-3, Vs: 0.5, Vd: 0.3}
+func demoLaw() *friction.LuGre {
+	return &friction.LuGre{Sigma0: 11, Sigma1: 0.02, Sigma2: 1.5e-4, Fc: 15e-3, Fs: 21e-3, Vs: 0.5, Vd: 0.3}
 }
 
 // mad is a law that gives what it is told.
@@ -126,7 +126,7 @@ func TestInjectionFollowsTheGains(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	law, model := c.law.(*estimator.AdaptiveLuGre), demoLaw()
+	law := c.law.(*estimator.AdaptiveLuGre)
 	for _, share := range []float64{1, 0.1, 0.3} {
 		soft := control.PID{Kp: share * pid.Kp, Kd: share * pid.Kd}
 		c.adopt(1, 0, soft)
@@ -138,7 +138,7 @@ func TestInjectionFollowsTheGains(t *testing.T) {
 		}
 		z, _ := law.Bristles()
 		k := -z / (estimator.SlidingOf(soft.Kp, soft.Kd, 7e-5).Lambda * e * 1e-3)
-		if want := estimator.Injection(&model, soft.Kp, soft.Kd, 100*demoLaw().Vs); math.Abs(k-want) > 1e-9*want {
+		if want := estimator.Injection(demoLaw(), soft.Kp, soft.Kd, 100*demoLaw().Vs); math.Abs(k-want) > 1e-9*want {
 			t.Errorf("gains × %g: injection %g, want %g", share, k, want)
 		}
 	}

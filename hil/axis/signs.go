@@ -67,7 +67,7 @@ func newSigns(s Spec) *signs {
 	n := &signs{motor: s.Motor, current: s.measured(estimator.Current), dt: s.Tick,
 		tau: max(10e-3, 5*s.Every), floor: 2*s.Motor.BrushDrop + 0.05*s.TopCommand, fixed: 2*s.Motor.BrushDrop + 0.02*s.TopCommand}
 	if !n.current && n.floor > 0 {
-		n.floor += stallFs * max(s.Law.Fs, s.Law.Fc) * s.Motor.R / s.Motor.K
+		n.floor += stallFs * s.levels().Top() * s.Motor.R / s.Motor.K
 	}
 	return n
 }

@@ -43,10 +43,13 @@ const (
 )
 
 // newStall takes the inertia (kg·m²), the friction law and the standard deviation of a position (rad). An axis that stands gives way
-// by twice the deflection of the bristles to either side.
-func newStall(j float64, law friction.LuGre, noise float64) *stall {
-	fs := max(law.Fs, law.Fc)
-	return &stall{j: j, friction: stallFs * fs, offset: law.Offset, band: 4*fs/law.Sigma0 + 10*noise}
+// by twice the deflection of its contact to either side.
+func newStall(j float64, law friction.Model, noise float64) *stall {
+	s := &stall{j: j, friction: stallFs * law.Levels().Top(), offset: law.Levels().Offset, band: 10 * noise}
+	if k := law.Stiffness().K; k > 0 {
+		s.band = 4*law.Levels().Top()/k + 10*noise
+	}
+	return s
 }
 
 // step takes a sample: its position (rad), whether that is believed, torque of the motor and load (N·m) as estimated for its time, and

@@ -9,7 +9,7 @@ import (
 
 // The twin by hand: J 1 kg·m², friction 5 N·m, band 0.1 rad, so that a push of 6 N·m gets 1 rad/s² and passes 3 rad in √6 s.
 func TestStallTwin(t *testing.T) {
-	law := friction.LuGre{Fc: 0.5, Fs: 1, Sigma0: 44.444444444444444, Offset: 2}
+	law := &friction.LuGre{Fc: 0.5, Fs: 1, Sigma0: 44.444444444444444, Offset: 2}
 	type sample struct{ theta, torque, load float64 }
 	hold := func(torque float64) func(float64) sample {
 		return func(float64) sample { return sample{0, torque, 0} }
