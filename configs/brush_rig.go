@@ -132,13 +132,12 @@ func (c *Config) checkBrushes(r *schema.Report) {
 			r.Warnf(p, "%s: not used by the rig of a brush", p)
 		}
 	}
-	for i := range c.Axes {
-		a, two := &c.Axes[i], 2*v.Brush.Parameters.MeanTorque()
-		if v.Contact != nil || v.Friction.Fc > 0 || a.Friction.Fc <= 0 {
-			continue
-		}
-		r.Errorf(a.path()+".friction.Fc", "%s.friction.Fc: %s N·m, but the brushes of virtual.brush alone have %s N·m; what is left would be virtual.friction, which the file does not give", a.path(), schema.Short(a.Friction.Fc), schema.Short(two))
+	if v.Friction.Model != nil || len(c.Axes) == 0 || c.Axes[0].Friction.Model == nil {
+		return
 	}
+	a := &c.Axes[0]
+	r.Errorf(a.path()+".friction", "%s.friction: Coulomb friction of %s N·m, of which the brushes of virtual.brush alone have %s N·m; what is left for the bearings is not told by the parameters of %s: give it as virtual.friction", a.path(),
+		schema.Short(a.Friction.Model.Levels().Sliding.Max()), schema.Short(2*v.Brush.Parameters.MeanTorque()), a.Friction.Name)
 }
 
 // check asks the model; it is built only when its numbers are in range.

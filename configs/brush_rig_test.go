@@ -31,7 +31,7 @@ func TestCheckBrushes(t *testing.T) {
 		{"spring beside the brush", func(c *Config) { c.Models[0].Parameters.Spring.Arm = 0.03 }, "models.brushes.parameters: brush: spring.pivot_x", ""},
 		{"true slots", func(c *Config) { c.Models[0].Parameters.Commutator.TrueSlots = true }, "true slots need steps that a loop has no time for", ""},
 		{"the other virtual rig", func(c *Config) { c.Devices[0].Port = VirtualMotor }, "", "virtual.brush: not used by virtual:motor"},
-		{"friction less than that of the brushes", func(c *Config) { c.Virtual.Friction.Fc = -1e-3 }, "virtual.friction.Fc", ""},
+		{"no friction of the bearings", func(c *Config) { c.Virtual.Friction = Friction{} }, "axes.shaft.friction: Coulomb friction of 0.019 N·m, of which the brushes of virtual.brush alone have", ""},
 		{"as many signals as there is room for", func(c *Config) { more(c, 58) }, "", ""},
 		{"one signal too many", func(c *Config) { more(c, 59) }, "devices.drive.measure: 64, at most 63", ""},
 		{"an axis that is not there", func(c *Config) { c.Models[0].Axis = "shift" }, `models.brushes.axis: "shift" is no axis (did you mean "shaft"?)`, ""},
@@ -107,7 +107,7 @@ func TestBrushConfigsComeBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(c, back); d != "" {
+	if d := cmp.Diff(c, back, sameFriction); d != "" {
 		t.Error(d)
 	}
 }
@@ -128,8 +128,8 @@ func TestBrushDefaults(t *testing.T) {
 		t.Fatalf("virtual %+v", v)
 	}
 	two := 2 * v.Brush.Parameters.MeanTorque()
-	if math.Abs(two/(2*0.011*0.2*2.49)-1) > 0.02 || math.Abs(v.Friction.Fc-(0.015-two)) > 1e-12 || math.Abs(v.Friction.Fs-(0.021-two)) > 1e-12 {
-		t.Errorf("brushes %g N·m, bearings Fc %g, Fs %g N·m", two, v.Friction.Fc, v.Friction.Fs)
+	if math.Abs(two/(2*0.011*0.2*2.49)-1) > 0.02 || math.Abs(v.Friction.param("Fc")-(0.015-two)) > 1e-12 || math.Abs(v.Friction.param("Fs")-(0.021-two)) > 1e-12 || c.Axes[0].Friction.param("Fc") != 0.015 {
+		t.Errorf("brushes %g N·m, bearings Fc %g, Fs %g N·m", two, v.Friction.param("Fc"), v.Friction.param("Fs"))
 	}
 	if p := v.Brush.Parameters.Of(v.Motor); p.Motor.Resistance != 1.2 || p.Motor.Constant != 0.042 || p.Motor.Inductance != 0.6e-3 || p.Motor.Inertia != 7e-5 {
 		t.Errorf("motor %+v", p.Motor)

@@ -143,8 +143,8 @@ func (c *Config) checkTop(r *schema.Report, a *Axis, speed float64) {
 	if speed == 0 || r.Bad(p+".motor") || r.Bad(p+".friction") || r.Bad("devices") || r.Bad(p+".drive.K") {
 		return
 	}
-	m, f, lim := a.MotorModel(), a.Friction, c.limitOf(a)
-	sliding, need := f.Fc+f.Sigma2*speed, 0.0
+	m, lim := a.MotorModel(), c.limitOf(a)
+	sliding, need := a.Friction.sliding(speed), 0.0
 	switch a.Drive.Kind {
 	case axis.DriveVoltage:
 		need = m.Voltage(sliding, speed)
@@ -270,11 +270,11 @@ func (c *Config) checkVirtual(r *schema.Report) {
 	if !r.Bad("loop.rate") && v.Watchdog < 3/c.Loop.Rate {
 		r.Errorf("virtual.watchdog", "virtual.watchdog: %s s, want at least three ticks, %s s", schema.Short(v.Watchdog), schema.Short(3/c.Loop.Rate))
 	}
-	if v.Contact == nil {
-		c.checkLaw(r, "virtual.friction", v.Friction)
-	} else {
-		v.Contact.advise(r)
-		v.Contact.checkLoad(r, "a rig has none")
+	if v.Friction.Model != nil { // else as the model, whose problems are reported there
+		restore := r.WithUnits(v.Units())
+		v.Friction.check(r, "virtual.friction", true)
+		v.Friction.checkPlant(r)
+		restore()
 	}
 	c.checkMotor(r, "virtual.motor", v.Motor)
 	for k := range c.Devices {

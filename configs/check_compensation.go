@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"hilrig/configs/schema"
+	"hilrig/engine/friction"
 	"hilrig/estimator"
 	"hilrig/hil/axis"
 )
@@ -21,9 +22,10 @@ func (c *Config) checkCompensation(r *schema.Report, a *Axis) {
 	}
 	c.checkUnused(r, a)
 	c.checkAdapt(r, a)
-	if r.Bad(a.path()+".control") || r.Bad(a.path()+".motor") || r.Bad(a.path()+".friction") || r.Bad("loop.rate") {
+	if r.Bad(a.path()+".control") || r.Bad(a.path()+".motor") || r.Bad(a.path()+".friction") || r.Bad("loop.rate") || a.Friction.Model == nil {
 		return
 	}
+	a.Friction.checkCompensated(r, a.path()+".compensation", &a.Compensation)
 	switch k.Kind {
 	case axis.CompObserver:
 		c.checkSPR(r, a)
@@ -48,9 +50,13 @@ func (c *Config) checkUnused(r *schema.Report, a *Axis) {
 // checkSPR is the condition of [C95] under which the observer with a correction is sure to converge: the error system
 // (σ1·s + σ0)/(J·s² + Kv·s + Kp) is strictly positive real, σ1·Kv > σ0·J [theory §10.2], Kv = kd + σ2.
 func (c *Config) checkSPR(r *schema.Report, a *Axis) {
-	f, j := a.Friction, a.MotorModel().J
+	f, lugre := a.Friction.Model.(*friction.LuGre)
+	j := a.MotorModel().J
+	if !lugre || a.Compensation.Gain <= 0 {
+		return
+	}
 	kv := a.Control.Kd + f.Sigma2
-	if a.Compensation.Gain <= 0 || f.Sigma1*kv > f.Sigma0*j {
+	if estimator.SPR(f, kv, j) {
 		return
 	}
 	if f.Sigma1 == 0 {
@@ -108,7 +114,7 @@ func (c *Config) checkAdapt(r *schema.Report, a *Axis) {
 
 // checkDither compares the dither with break-away, actuator and the frequencies of the loop.
 func (c *Config) checkDither(r *schema.Report, a *Axis) {
-	d, f := a.Compensation.Dither, a.Friction
+	d, level := a.Compensation.Dither, a.Friction.Model.Levels()
 	if d.Kind == estimator.DitherNone || r.Bad(a.path()+".compensation.dither") {
 		return
 	}
@@ -136,10 +142,10 @@ func (c *Config) checkDither(r *schema.Report, a *Axis) {
 		r.Errorf(at+"velocity", "%svelocity: %s %s at %s Hz takes %.3g %s, more than control.limit, %s %[6]s", at, schema.Short(d.Velocity), a.Unit("rad/s"), schema.Short(d.Frequency), torque, effort, schema.Short(a.Control.Limit))
 	case torque > a.Control.Limit:
 		r.Errorf(at+"amplitude", "%samplitude: %s %[4]s is above control.limit, %[3]s %[4]s", at, schema.Short(torque), schema.Short(a.Control.Limit), effort)
-	case d.Kind == estimator.DitherPulse && d.Amplitude <= f.Fc:
-		r.Errorf(at+"amplitude", "%samplitude: %s %[4]s moves nothing; want more than the Coulomb friction, %[3]s %[4]s", at, schema.Short(d.Amplitude), schema.Short(f.Fc), effort)
-	case d.Kind == estimator.DitherForce && d.Amplitude <= f.Fs:
-		r.Warnf(at+"amplitude", "%samplitude: %s %[4]s does not break away; want more than Fs, %[3]s %[4]s", at, schema.Short(d.Amplitude), schema.Short(f.Fs), effort)
+	case d.Kind == estimator.DitherPulse && d.Amplitude <= level.Sliding.Max():
+		r.Errorf(at+"amplitude", "%samplitude: %s %[4]s moves nothing; want more than the Coulomb friction, %[3]s %[4]s", at, schema.Short(d.Amplitude), schema.Short(level.Sliding.Max()), effort)
+	case d.Kind == estimator.DitherForce && d.Amplitude <= level.Rest.Max():
+		r.Warnf(at+"amplitude", "%samplitude: %s %[4]s does not break away; want more than break-away, %[3]s %[4]s", at, schema.Short(d.Amplitude), schema.Short(level.Rest.Max()), effort)
 	}
 	loop := math.Sqrt(a.Control.Kp/a.MotorModel().J) / (2 * math.Pi) // Hz
 	switch rate := c.Loop.Rate; {

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"hilrig/configs/schema"
-	"hilrig/engine/friction"
 	"hilrig/engine/plant"
 	"hilrig/hil"
 	"hilrig/hil/axis"
@@ -15,7 +14,7 @@ func (c *Config) checkModel(r *schema.Report, a *Axis) {
 	if a.Motor != nil {
 		c.checkMotor(r, p+".motor", *a.Motor)
 	}
-	c.checkLaw(r, p+".friction", a.Friction)
+	a.Friction.check(r, p+".friction", a.needsLaw())
 	e := a.Estimator
 	if rls := p + ".estimator.rls"; !r.Bad("loop.rate") && e.RLS.Enabled && !r.Bad(rls) {
 		if e.RLS.Window < 10/c.Loop.Rate {
@@ -24,20 +23,24 @@ func (c *Config) checkModel(r *schema.Report, a *Axis) {
 		if e.RLS.Memory > 0 && e.RLS.Memory < 5*e.RLS.Window {
 			r.Errorf(rls+".memory", "%s.memory: %s s, want at least five windows, %s s, or 0 for no forgetting", rls, schema.Short(e.RLS.Memory), schema.Short(5*e.RLS.Window))
 		}
-		if e.RLS.MinVel < a.Friction.Vs {
-			r.Warnf(rls+".min_velocity", "%s.min_velocity: %s %[4]s is below vs, %[3]s %[4]s: windows in the Stribeck range bias the Coulomb estimate", rls, schema.Short(e.RLS.MinVel), schema.Short(a.Friction.Vs), a.Unit("rad/s"))
+		if vs := a.Friction.StribeckSpeed(); e.RLS.MinVel < vs {
+			r.Warnf(rls+".min_velocity", "%s.min_velocity: %s %[4]s is below the Stribeck velocity, %[3]s %[4]s: windows in its range bias the Coulomb estimate", rls, schema.Short(e.RLS.MinVel), schema.Short(vs), a.Unit("rad/s"))
 		}
 	}
 	// the bristle must be resolved by the encoder, else presliding cannot be compensated [theory §4.2]
+	if r.Bad(p+".friction") || a.Friction.Model == nil || a.Compensation.Kind != axis.CompObserver {
+		return
+	}
+	stick := a.Friction.Model.Levels().Rest.Max() / a.Friction.Model.Stiffness().K
 	for i := range c.Devices {
 		d := &c.Devices[i]
 		k := c.Measured(d, a, hil.RolePosition)
-		if k < 0 || a.Compensation.Kind != axis.CompObserver {
+		if k < 0 {
 			continue
 		}
-		stick, count := a.Friction.Fs/a.Friction.Sigma0, math.Abs(d.Measure[k].Scale)
+		count := math.Abs(d.Measure[k].Scale)
 		if stick > 0 && count > stick/4 {
-			r.Warnf(p+".compensation.kind", "%s.compensation.kind: one count, %s %[4]s, is more than a quarter of the presliding travel Fs/sigma0, %[3]s %[4]s; the observer will not see presliding", p, schema.Short(count), schema.Short(stick), a.Unit("rad"))
+			r.Warnf(p+".compensation.kind", "%s.compensation.kind: one count, %s %[4]s, is more than a quarter of the presliding travel, break-away over stiffness, %[3]s %[4]s; the observer will not see presliding", p, schema.Short(count), schema.Short(stick), a.Unit("rad"))
 		}
 	}
 }
@@ -50,28 +53,6 @@ func (c *Config) checkMotor(r *schema.Report, path string, m plant.Motor) {
 	if tau := m.L / m.R; m.R > 0 && m.L > 0 && (tau < 1e-6 || tau > 1) {
 		r.Warnf(path+".L", "%s: L/R is %.3g s; small motors have 0.1 to 10 ms", path, tau)
 	}
-}
-
-// checkLaw compares the friction numbers with each other: order of Fs and Fc, passivity of the LuGre law.
-func (c *Config) checkLaw(r *schema.Report, path string, f Friction) {
-	if r.Bad(path) {
-		return
-	}
-	if f.Fs < f.Fc {
-		r.Errorf(path+".Fs", "%s.Fs: %s %[4]s is less than Fc, %[3]s %[4]s; Fs is the total break-away level, not what is added to Fc", path, schema.Short(f.Fs), schema.Short(f.Fc), r.UnitIn("N"))
-		return
-	}
-	lugre := f.LuGre()
-	if lugre.Validate() != nil {
-		return // said where the numbers stand
-	}
-	law := Law{Name: "lugre", Model: &lugre, path: path}
-	law.advise(r)
-}
-
-// LuGre is the law that the section describes.
-func (f Friction) LuGre() friction.LuGre {
-	return friction.LuGre{Sigma0: f.Sigma0, Sigma1: f.Sigma1, Sigma2: f.Sigma2, Fc: f.Fc, Fs: f.Fs, Vs: f.Vs, Vd: f.Vd, Offset: f.Offset}
 }
 
 func (c *Config) checkControl(r *schema.Report, a *Axis) {
@@ -92,6 +73,10 @@ func (c *Config) checkControl(r *schema.Report, a *Axis) {
 	if r.Bad(at) || r.Bad(a.path()+".motor") || r.Bad(a.path()+".inertia") || r.Bad("loop.rate") {
 		return
 	}
+	viscous := 0.0
+	if !r.Bad(a.path() + ".friction") {
+		viscous = a.Friction.viscosity()
+	}
 	if k.Kp == 0 && k.Kd == 0 {
 		r.Errorf(at+".kp", "%s.kp and kd are both missing or zero: nothing would follow the reference", at)
 		return
@@ -100,12 +85,12 @@ func (c *Config) checkControl(r *schema.Report, a *Axis) {
 		r.Warnf(at+".ki", "%s.ki: not used by kind pd", at)
 	}
 	if k.Kind == "pid" {
-		damping := k.Kd + a.Friction.Sigma2
+		damping := k.Kd + viscous
 		switch {
 		case k.Ki == 0:
 			r.Warnf(at+".ki", "%s.ki: kind pid without an integral gain is pd", at)
 		case k.Ki*m.J >= k.Kp*damping: // Routh for J s³ + (kd+σ2) s² + kp s + ki
-			r.Errorf(at+".ki", "%s.ki: %s %s makes the axis unstable; want less than kp·(kd + sigma2)/J = %s", at, schema.Short(k.Ki), a.Unit("N·m/(rad·s)"), schema.Short(k.Kp*damping/m.J))
+			r.Errorf(at+".ki", "%s.ki: %s %s makes the axis unstable; want less than kp·(kd + viscous friction)/J = %s", at, schema.Short(k.Ki), a.Unit("N·m/(rad·s)"), schema.Short(k.Kp*damping/m.J))
 		}
 	}
 	// the loop delays by about one and a half ticks: crossover beyond 1/(1.5 T)·π/2 ≈ rate is unstable
@@ -117,7 +102,7 @@ func (c *Config) checkControl(r *schema.Report, a *Axis) {
 	case cross > rate/4 || wn > rate/4:
 		r.Warnf(at, "%s: the loop crosses over at about %.3g rad/s; above a quarter of the rate, %.3g rad/s, the delay of the loop eats the damping", at, math.Max(cross, wn), rate/4)
 	}
-	if zeta := (k.Kd + a.Friction.Sigma2) / (2 * math.Sqrt(k.Kp*m.J)); k.Kp > 0 && zeta < 0.2 {
+	if zeta := (k.Kd + viscous) / (2 * math.Sqrt(k.Kp*m.J)); k.Kp > 0 && zeta < 0.2 {
 		r.Warnf(at+".kd", "%s.kd: damping ratio %.2g without friction; below 0.2 the axis rings", at, zeta)
 	}
 	unit, lim := a.Unit("N·m"), c.limitOf(a)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"hilrig/configs/schema"
+	"hilrig/engine/friction"
 	"hilrig/engine/reference"
 	"hilrig/hil"
 	"hilrig/hil/wire"
@@ -81,7 +82,7 @@ func TestCheck(t *testing.T) {
 		{"no unit is so large", func(c *Config) { c.Devices[0].Measure[2].Offset = 1e31 }, "devices.drive.measure[2].offset: 1e+31 in SI, want 0, or a magnitude from 1e-30 to 1e+30", ""},
 		{"or so small", func(c *Config) { c.Devices[0].Measure[2].Offset = -1e-31 }, "devices.drive.measure[2].offset: -1e-31 in SI", ""},
 		{"not even in a pair", func(c *Config) { c.Virtual.Supply[1] = 1e31 }, "virtual.supply: 1e+31 in SI", ""},
-		{"stiffness of nothing", func(c *Config) { c.Axes[0].Friction.Sigma0 = 1e16 }, "axes.shaft.friction.sigma0: 1e+16 N·m/rad, want 1e-12 to 1e+15 N·m/rad", ""},
+		{"no friction", func(c *Config) { c.Axes[0].Friction = Friction{} }, "axes.shaft.friction is missing: {law: lugre, sigma0: …}", ""},
 		{"range upside down", func(c *Config) { c.Devices[0].Measure[1].Range = [2]float64{2, -2} }, "want low < high", ""},
 		{"range beyond the type", func(c *Config) { c.Devices[0].Measure[1].Range = [2]float64{-40, 40} }, "", "the range check stays silent"},
 		{"limit beyond the type", func(c *Config) { c.Devices[0].Command[0].Limit = [2]float64{-24, 36} }, "does not fit i16", ""},
@@ -105,8 +106,8 @@ func TestCheck(t *testing.T) {
 		}, "devices.drive.measure: 64, at most 63", ""},
 		{"line too slow", func(c *Config) { c.Devices[0].Baud = 150000 }, "the device sends 22 bytes per frame × 1000 frames/s", ""},
 		{"line nearly full", func(c *Config) { c.Devices[0].Baud = 230400 }, "", "(95 %)"},
-		{"static below Coulomb", func(c *Config) { c.Axes[0].Friction.Fs = 0.01 }, "is less than Fc", ""},
-		{"not passive", func(c *Config) { c.Axes[0].Friction.Vd = 0 }, "", "sigma1·(Fs − Fc)/Fc = 0.008"},
+		{"static below Coulomb", func(c *Config) { setParam(&c.Axes[0].Friction, "Fs", 0.01) }, "is less than Fc", ""},
+		{"not passive", func(c *Config) { setParam(&c.Axes[0].Friction, "vd", 0) }, "", "sigma1·(Fs − Fc)/Fc = 0.008"},
 		{"over-compensation", func(c *Config) { c.Axes[0].Compensation.Scale = 1.01 }, "axes.shaft.compensation.scale: 1.01, want 0 to 1", ""},
 		{"bold compensation", func(c *Config) { c.Axes[0].Compensation.Scale = 0.97 }, "", "over-compensates"},
 		{"coarse encoder", func(c *Config) { c.Devices[0].Measure[0].Scale = 2 * math.Pi / 4096; c.Virtual.Counts = 4096 }, "", "will not see presliding"},
@@ -131,7 +132,7 @@ func TestCheck(t *testing.T) {
 		{"current guard without current", func(c *Config) { c.Axes[0].Current, c.Axes[0].Guard.RatedI = "", 0 }, "axes.shaft.guard.max_current: needs a measured current, axes.shaft.current", ""},
 		{"RLS window", func(c *Config) { c.Axes[0].Estimator.RLS.Window = 5e-3 }, "want at least ten ticks", ""},
 		{"RLS memory", func(c *Config) { c.Axes[0].Estimator.RLS.Memory = 0.5 }, "want at least five windows", ""},
-		{"RLS in the Stribeck range", func(c *Config) { c.Axes[0].Estimator.RLS.MinVel = 0.1 }, "", "windows in the Stribeck range"},
+		{"RLS in the Stribeck range", func(c *Config) { c.Axes[0].Estimator.RLS.MinVel = 0.1 }, "", "is below the Stribeck velocity, 0.5 rad/s"},
 		{"topic with a leading slash", func(c *Config) { c.MQTT.Prefix = "/hil" }, "without a leading", ""},
 		{"broker scheme", func(c *Config) { c.MQTT.Broker = "mqtts://lab:8883" }, "mqtts:// is ssl:// here", ""},
 		{"broker without port", func(c *Config) { c.MQTT.Broker = "tcp://lab" }, "has no port", ""},
@@ -145,7 +146,7 @@ func TestCheck(t *testing.T) {
 		{"supply", func(c *Config) { c.Virtual.Supply = [2]float64{24, -24} }, "virtual.supply", ""},
 		{"watchdog", func(c *Config) { c.Virtual.Watchdog = 2e-3 }, "at least three ticks", ""},
 		{"another encoder", func(c *Config) { c.Virtual.Counts = 4096 }, "", "the virtual encoder counts 4096 per turn"},
-		{"true friction", func(c *Config) { c.Virtual.Friction.Fs = 0.01 }, "virtual.friction.Fs", ""},
+		{"true friction", func(c *Config) { setParam(&c.Virtual.Friction, "Fs", 0.01) }, "virtual.friction.Fs", ""},
 		{"recording nowhere", func(c *Config) { c.Record.Dir = "" }, "record.dir is empty", ""},
 		{"recording hardly kept", func(c *Config) { c.Record.Keep = 100 }, "less than one minute", ""},
 	} {
@@ -166,6 +167,21 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// setParam changes a parameter of a law.
+func setParam(f *Friction, name string, x float64) {
+	f.Model = friction.Clone(f.Model)
+	var theta []float64
+	for _, p := range f.Model.Params() {
+		if p.Name == name {
+			p.Value = x
+		}
+		theta = append(theta, p.Value)
+	}
+	if err := f.Model.SetParams(theta); err != nil {
+		panic(err)
+	}
+}
+
 // second adds a device with one measurement, changed.
 func second(change func(d *Device)) func(c *Config) {
 	return func(c *Config) {
@@ -182,15 +198,16 @@ func second(change func(d *Device)) func(c *Config) {
 // A friction section that is not passive, as the set of [C95], is advised how to become so, and the advice holds: a fading
 // sigma1, or sigma2 ≥ sigma1·(Fs − Fc)/Fc.
 func TestPassivityIsAdvised(t *testing.T) {
-	advice := func(f Friction) string {
+	advice := func(law friction.LuGre) string {
 		r := schema.NewReport(rotaryTag)
-		(*Config)(nil).checkLaw(r, "friction", f)
+		f := Friction{Law{Name: "lugre", Model: &law, path: "friction"}}
+		f.check(r, "friction", true)
 		if len(r.Warnings()) == 0 {
 			return ""
 		}
 		return r.Warnings()[0].Msg
 	}
-	base := Friction{Law: "lugre", Sigma0: 1e5, Sigma1: math.Sqrt(1e5), Sigma2: 0.4, Fc: 1, Fs: 1.5, Vs: 1e-3}
+	base := friction.LuGre{Sigma0: 1e5, Sigma1: math.Sqrt(1e5), Sigma2: 0.4, Fc: 1, Fs: 1.5, Vs: 1e-3}
 	// beyond vs g = Fc and y = Fs/Fc: Fs²/Fc + v·(σ2 − σ1·(Fs − Fc)/Fc) < 0 from v = 2.25/157.7 on; √(2e)·Fc/σ1 = 7.37e-3
 	const want = "friction: with these parameters lugre can return more energy than it was given, from 0.0143 rad/s on; " +
 		"give sigma1 a vd of about 0.00737 rad/s, or have sigma2 ≥ sigma1·(Fs − Fc)/Fc = 158 N·m·s/rad"
@@ -247,7 +264,7 @@ func TestStabilityBounds(t *testing.T) {
 	c := Demo()
 	settles := func(ki float64) bool {
 		d := func(x [3]float64) [3]float64 {
-			return [3]float64{x[1], -(c.Axes[0].Control.Kp*x[0] + ki*x[2] + (c.Axes[0].Control.Kd+c.Axes[0].Friction.Sigma2)*x[1]) / c.Axes[0].Motor.J, x[0]}
+			return [3]float64{x[1], -(c.Axes[0].Control.Kp*x[0] + ki*x[2] + (c.Axes[0].Control.Kd+c.Axes[0].Friction.viscosity())*x[1]) / c.Axes[0].Motor.J, x[0]}
 		}
 		x, h := [3]float64{1, 0, 0}, 1e-4
 		add := func(a, b [3]float64, s float64) [3]float64 {

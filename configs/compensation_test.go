@@ -27,7 +27,7 @@ func TestEveryCompensationLoads(t *testing.T) {
 		{"compensation: {kind: none}", func(k axis.CompSpec) bool { return k.Scale == 0.9 && k.Dither.Kind == estimator.DitherNone }},
 		{"compensation: {kind: feedforward, scale: 80 %, inertia: true}", func(k axis.CompSpec) bool { return k.Scale == 0.8 && k.Inertia }},
 		{"compensation: {kind: feedforward-static, lead: 3 ms, band: 1 rpm}", func(k axis.CompSpec) bool { return k.Lead == 3e-3 && k.Band > 0.1047 && k.Band < 0.1048 }},
-		{"compensation: {kind: lugre-observer, resolution: 0.2 mrad, rest: 20 ms, limit: 20 mN·m, slew: 5 N·m/s}", func(k axis.CompSpec) bool {
+		{"compensation: {kind: observer, resolution: 0.2 mrad, rest: 20 ms, limit: 20 mN·m, slew: 5 N·m/s}", func(k axis.CompSpec) bool {
 			return k.Resolution == 2e-4 && k.Rest == 0.02 && k.Limit == 0.02 && k.Slew == 5
 		}},
 		{"compensation: {kind: disturbance-observer, bandwidth: 20 Hz, order: 2, dead_band: 0.4 mrad}", func(k axis.CompSpec) bool {
@@ -62,7 +62,7 @@ func TestEveryCompensationLoads(t *testing.T) {
 // Bad words and numbers are refused with line, caret, and a way out.
 func TestBadCompensationIsRefused(t *testing.T) {
 	for _, c := range []struct{ section, want, at string }{
-		{"compensation:\n  kind: lugre-obsever", `did you mean "lugre-observer"?`, "lugre-obsever"},
+		{"compensation:\n  kind: obsever", `did you mean "observer"?`, "obsever"},
 		{"compensation:\n  kind: adaptive-lurge", `did you mean "adaptive-lugre"?`, "adaptive-lurge"},
 		{"compensation:\n  kind: feedforward\n  bandwith: 10 Hz", `did you mean "bandwidth"?`, "bandwith"},
 		{"compensation:\n  kind: disturbance-observer\n  bandwidth: 10 rad/s\n  dead_band: 1 mrad", "bandwidth", "10 rad/s"},
@@ -104,11 +104,11 @@ func TestCompensationWarnings(t *testing.T) {
 		want   string // "": no warning
 	}{
 		{"correction without SPR", func(c *Config) { c.Axes[0].Compensation.Gain = 5 }, "want gain 0, or kd above 0.0384 N·m·s/rad (it is 0.006)"},
-		{"correction with SPR", func(c *Config) { c.Axes[0].Compensation.Gain, c.Axes[0].Friction.Sigma0 = 5, 1.7 }, ""},
-		{"correction just without SPR", func(c *Config) { c.Axes[0].Compensation.Gain, c.Axes[0].Friction.Sigma0 = 5, 1.8 }, "is not sure to converge"},
-		{"correction without bristle damping", func(c *Config) { c.Axes[0].Compensation.Gain, c.Axes[0].Friction.Sigma1 = 5, 0 }, "sigma1 = 0"},
+		{"correction with SPR", func(c *Config) { c.Axes[0].Compensation.Gain = 5; setParam(&c.Axes[0].Friction, "sigma0", 1.7) }, ""},
+		{"correction just without SPR", func(c *Config) { c.Axes[0].Compensation.Gain = 5; setParam(&c.Axes[0].Friction, "sigma0", 1.8) }, "is not sure to converge"},
+		{"correction without bristle damping", func(c *Config) { c.Axes[0].Compensation.Gain = 5; setParam(&c.Axes[0].Friction, "sigma1", 0) }, "sigma1 = 0"},
 		{"gain of another kind", func(c *Config) { c.Axes[0].Compensation.Kind, c.Axes[0].Compensation.Gain = axis.CompFeedForward, 5 }, "not used by kind feedforward"},
-		{"bandwidth of another kind", func(c *Config) { c.Axes[0].Compensation.Bandwidth = 5 }, "not used by kind lugre-observer"},
+		{"bandwidth of another kind", func(c *Config) { c.Axes[0].Compensation.Bandwidth = 5 }, "not used by kind observer"},
 		{"adaptation of another kind", func(c *Config) { c.Axes[0].Compensation.Adapt.Time = 3 }, "axes.shaft.compensation.adapt: not used"},
 		{"no dead band", func(c *Config) {
 			c.Axes[0].Compensation.Kind, c.Axes[0].Compensation.Bandwidth = axis.CompDisturbance, 10
@@ -120,7 +120,7 @@ func TestCompensationWarnings(t *testing.T) {
 		{"learning faster than the loop", func(c *Config) { c.Axes[0].Compensation.Kind, c.Axes[0].Compensation.Adapt.Time = axis.CompGain, 0.05 }, "below 8·J/kd = 0.0933 s"},
 		{"dither below break-away", func(c *Config) {
 			c.Axes[0].Compensation.Dither = estimator.DitherSpec{Kind: estimator.DitherForce, Amplitude: 0.02, Frequency: 60}
-		}, "want more than Fs, 0.021 N·m"},
+		}, "want more than break-away, 0.021 N·m"},
 		{"dither within the bandwidth", func(c *Config) {
 			c.Axes[0].Compensation.Dither = estimator.DitherSpec{Kind: estimator.DitherForce, Amplitude: 0.06, Frequency: 20}
 		}, "five times its bandwidth, 47.6 Hz"},

@@ -106,7 +106,7 @@ type Axis struct {
 	Drive        Drive          `yaml:"drive" doc:"what drives it"`
 	Motor        *plant.Motor   `yaml:"motor,omitempty" doc:"voltage drive: the brushed motor as the model knows it"`
 	Inertia      float64        `yaml:"inertia,omitempty" unit:"kg·m²|N·m·s²/rad" want:">=0 <=1e6" doc:"of all that moves; a voltage drive has motor.J for it. Left out with drive none or velocity: not known"`
-	Friction     Friction       `yaml:"friction" doc:"the friction law as the model knows it"`
+	Friction     Friction       `yaml:"friction" doc:"the friction law as the model knows it: {law: lugre, sigma0: …}, with the parameters that hil laws NAME lists, and levels and viscosity of its own for v < 0 under backward: {Fc: …}. See docs/laws.md"`
 	Estimator    Estimator      `yaml:"estimator" doc:"Kalman filter and recursive least squares"`
 	Reference    Reference      `yaml:"reference" unit:"reference" doc:"the desired motion, effort or command"`
 	Control      Control        `yaml:"control" doc:"the position controller"`
@@ -135,19 +135,6 @@ type Model struct {
 	Kind string `yaml:"kind" enum:"brush" doc:"brush: the motor's brushes, turned by the estimated motion of the axis"`
 	Axis string `yaml:"axis" auto:"the only axis" doc:"the axis that turns it"`
 	Beside
-}
-
-// Friction is the LuGre law (theory: ż = v − σ0|v|z/g(v), F = σ0 z + σ1(v) ż + σ2 v).
-type Friction struct {
-	Law    string  `yaml:"law" enum:"lugre" doc:"friction law"`
-	Sigma0 float64 `yaml:"sigma0" unit:"N·m/rad" want:">=1e-12 <=1e15" doc:"bristle stiffness"`
-	Sigma1 float64 `yaml:"sigma1" unit:"N·m·s/rad|N·m·s" want:">=0 <=1e9" doc:"bristle damping at rest"`
-	Sigma2 float64 `yaml:"sigma2" unit:"N·m·s/rad|N·m·s" want:">=0 <=1e9" doc:"viscous friction"`
-	Fc     float64 `yaml:"Fc" unit:"N·m" want:">=1e-12 <=1e9" doc:"Coulomb friction"`
-	Fs     float64 `yaml:"Fs" unit:"N·m" want:">=1e-12 <=1e9" doc:"break-away friction (total, not the increment)"`
-	Vs     float64 `yaml:"vs" unit:"rad/s" want:">=1e-12 <=1e6" doc:"Stribeck velocity"`
-	Vd     float64 `yaml:"vd" unit:"rad/s" want:">=0 <=1e6" doc:"velocity at which sigma1 has decayed to 1/e; 0: constant sigma1"`
-	Offset float64 `yaml:"offset" unit:"N·m" want:">=-1e9 <=1e9" doc:"load torque or amplifier offset, opposing positive motion"`
 }
 
 // Estimator is the Kalman filter for position, velocity, current and friction torque, and the recursive least squares.
@@ -185,8 +172,7 @@ type Virtual struct {
 	InnerRate    float64       `yaml:"inner_rate" unit:"Hz" want:">=10000 <=1000000" doc:"steps of the plant per second; a multiple of the rates of loop and device. A rig of brushes has virtual.brush.step"`
 	Motor        plant.Motor   `yaml:"motor" doc:"the true motor; J is the rotor alone; left out: as the model"`
 	LoadJ        float64       `yaml:"load_inertia" unit:"kg·m²|N·m·s²/rad" want:">=0" doc:"added to the rotor's"`
-	Friction     Friction      `yaml:"friction" doc:"the true friction; left out: as the model"`
-	Contact      *Contact      `yaml:"contact,omitempty" doc:"the true friction by another law than LuGre, {law: gms, sigma0: …} with the parameters of hil laws; takes the place of friction"`
+	Friction     Friction      `yaml:"friction" auto:"that of the axis" doc:"the true friction, by any law that moves a mass: one with a stick mode has no backward"`
 	Brush        *BrushRig     `yaml:"brush,omitempty" doc:"the motor's brushes by their model, for virtual:brush and hil rig brush; the friction beside it is that of the bearings: left out, the model's less that of the brushes"`
 	Cogging      float64       `yaml:"cogging" unit:"N·m" want:">=0" doc:"amplitude of the cogging torque"`
 	CoggingN     int           `yaml:"cogging_periods" want:">=0 <=10000" doc:"periods of the cogging torque per turn"`

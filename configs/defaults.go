@@ -65,7 +65,6 @@ func (d *Device) SetDefaults() {
 // SetDefaults of an axis.
 func (a *Axis) SetDefaults() {
 	a.Kind = "rotary"
-	a.Friction = Friction{Law: "lugre"}
 	a.Estimator = Estimator{VoltageNoise: 0.05, RLS: RLS{Memory: 20, Window: 0.2}}
 	a.Reference.Spec = reference.Spec{Kind: "constant", Fade: 1}
 	a.Control = Control{Kind: "pd"}
@@ -96,7 +95,7 @@ func (c *Command) SetDefaults() { c.Scale = 1 }
 func (v *Virtual) SetDefaults() {
 	v.Seed, v.InnerRate, v.Counts, v.Watchdog, v.Pacing = 1, 20000, 65536, 0.05, true
 	v.Supply = [2]float64{-24, 24}
-	v.Motor, v.Friction.Law = plant.Motor{}, "lugre"
+	v.Motor = plant.Motor{}
 	v.Thermal = plant.Thermal{Resistance: 10, Capacity: 20, Ambient: 20}
 }
 
@@ -175,13 +174,14 @@ func (c *Config) completeVirtual(r *schema.Report) {
 		v.Motor = *a.Motor
 		r.Copied("virtual.motor", a.path()+".motor")
 	}
-	if v.Friction == (Friction{Law: "lugre"}) {
+	if v.Friction.Model != nil || a.Friction.Model == nil || r.Bad("virtual.friction") {
+		return
+	}
+	if b := v.Brush; b == nil || c.hasPort(VirtualMotor) {
 		v.Friction = a.Friction
 		r.Copied("virtual.friction", a.path()+".friction")
-		if b := v.Brush; b != nil && !c.hasPort(VirtualMotor) { // what is left for the bearings
-			two := 2 * b.Parameters.MeanTorque()
-			v.Friction.Fc, v.Friction.Fs = v.Friction.Fc-two, v.Friction.Fs-two
-		}
+	} else { // what is left for the bearings
+		v.Friction, _ = a.Friction.less(2 * b.Parameters.MeanTorque())
 	}
 }
 

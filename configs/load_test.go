@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hilrig/configs/schema"
+	"hilrig/engine/friction"
 	"hilrig/engine/plant"
 	"hilrig/hil/wire"
 )
@@ -62,19 +63,22 @@ func TestBadFiles(t *testing.T) {
 
 // The message is the one of the design, character for character.
 func TestMessageFormat(t *testing.T) {
-	text := "friction:\n    law: lugre\n    sgima0: 260 N·m/rad\n"
+	text := "motor:\n    R: 1 ohm\n    resistence: 260 ohm\n"
 	err := Decode("rig.yaml", []byte(text), &struct {
-		Friction Friction `yaml:"friction"`
+		Motor struct {
+			R          float64 `yaml:"R" unit:"ohm"`
+			Resistance float64 `yaml:"resistance" unit:"ohm"`
+		} `yaml:"motor"`
 	}{})
-	want := `rig.yaml:3:5: unknown key "sgima0" under friction (did you mean "sigma0"?)
-  2 |     law: lugre
-> 3 |     sgima0: 260 N·m/rad
+	want := `rig.yaml:3:5: unknown key "resistence" under motor (did you mean "resistance"?)
+  2 |     R: 1 ohm
+> 3 |     resistence: 260 ohm
           ^`
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)
 	}
 	var p schema.Problem
-	if !errors.As(err, &p) || p.Line != 3 || p.Col != 5 || p.Path != "friction.sgima0" || p.Hint == "" {
+	if !errors.As(err, &p) || p.Line != 3 || p.Col != 5 || p.Path != "motor.resistence" || p.Hint == "" {
 		t.Errorf("problem %+v", p)
 	}
 }
@@ -131,7 +135,7 @@ func TestDemo(t *testing.T) {
 	if d := cmp.Diff(&plant.Motor{R: 1.2, L: 0.0006, K: 0.042, BrushDrop: 0.6, DropScale: 0.05, J: 7e-5}, c.Axes[0].Motor); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff(Friction{Law: "lugre", Sigma0: 11, Sigma1: 0.02, Sigma2: 1.5e-4, Fc: 0.015, Fs: 0.021, Vs: 0.5, Vd: 0.3}, c.Axes[0].Friction); d != "" {
+	if d := cmp.Diff(&friction.LuGre{Sigma0: 11, Sigma1: 0.02, Sigma2: 1.5e-4, Fc: 0.015, Fs: 0.021, Vs: 0.5, Vd: 0.3}, c.Axes[0].Friction.Model); d != "" {
 		t.Error(d)
 	}
 	if math.Abs(c.Virtual.Motor.J+c.Virtual.LoadJ-c.Axes[0].Motor.J) > 1e-15*c.Axes[0].Motor.J {

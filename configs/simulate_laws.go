@@ -1,7 +1,6 @@
 package configs
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -37,6 +36,9 @@ type Law struct {
 
 // param is a parameter by name; NaN if the law has none of it.
 func (l *Law) param(name string) float64 {
+	if l.Model == nil {
+		return math.NaN()
+	}
 	for _, p := range l.Model.Params() {
 		if p.Name == name {
 			return p.Value
@@ -131,7 +133,7 @@ func optional(p engine.Param) bool { return p.Value == 0 }
 func (ls *Laws) DecodeNode(w *schema.Walker, path string, e schema.Entry, _ schema.Field) {
 	seq, ok := e.Value.(*ast.SequenceNode)
 	if !ok {
-		if l, ok := decodeLaw(w, path, e); ok {
+		if l, ok := decodeLaw(w, path, e, toSimulate); ok {
 			*ls = Laws{l}
 		}
 		return
@@ -144,7 +146,7 @@ func (ls *Laws) DecodeNode(w *schema.Walker, path string, e schema.Entry, _ sche
 			continue
 		}
 		w.Mark(p, ie.At)
-		if l, ok := decodeLaw(w, p, ie); ok {
+		if l, ok := decodeLaw(w, p, ie, toSimulate); ok {
 			out = append(out, l)
 		}
 	}
@@ -153,13 +155,21 @@ func (ls *Laws) DecodeNode(w *schema.Walker, path string, e schema.Entry, _ sche
 
 // Shape describes laws to editors: a law, or a list of them.
 func (ls *Laws) Shape() *schema.Object {
-	section := (*Contact)(nil).Shape()
+	section := (*Friction)(nil).Shape()
 	one := []any{schema.Typed("string").Set("enum", LawNames()), section}
 	return new(schema.Object).Set("anyOf", append(one, schema.Typed("array").Set("items", new(schema.Object).Set("anyOf", one))))
 }
 
+// lawUse is what a law is there for.
+type lawUse uint8
+
+const (
+	toSimulate lawUse = iota // published numbers may stand in for those that a file leaves out, on a linear axis
+	ofARig                   // they may not
+)
+
 // decodeLaw reads the name of a law or a section with name and parameters. What is not ok has been reported.
-func decodeLaw(w *schema.Walker, path string, e schema.Entry) (l Law, ok bool) {
+func decodeLaw(w *schema.Walker, path string, e schema.Entry, use lawUse) (l Law, ok bool) {
 	m := w.Mapping(e.Value)
 	if m == nil {
 		name, _, isText := schema.Text(e.Value)
@@ -167,7 +177,7 @@ func decodeLaw(w *schema.Walker, path string, e schema.Entry) (l Law, ok bool) {
 			w.ErrorAt(path, e.Place(), "", "%s: want the name of a law or {law: …, parameters}, got %s", path, schema.KindName(e.Value))
 			return l, false
 		}
-		return buildLaw(w, path, e.Place(), name, nil)
+		return buildLaw(w, path, e.Place(), name, nil, use)
 	}
 	given := map[string]schema.Entry{}
 	var order []string
@@ -179,6 +189,10 @@ func decodeLaw(w *schema.Walker, path string, e schema.Entry) (l Law, ok bool) {
 	name, at := "", e.At
 	if k, there := given["law"]; there {
 		at = k.Place()
+		if k.Value.Type() == ast.NullType {
+			w.ErrorAt(path+".law", at, "known: "+strings.Join(LawNames(), ", "), "%s.law has no value", path)
+			return l, false
+		}
 		name, _, _ = schema.Text(k.Value)
 	} else if s := spelling.Nearest("law", order); s != "" {
 		w.ErrorAt(path+".law", given[s].At, `did you mean "law"?`, "unknown key %q under %s", s, path)
@@ -193,11 +207,11 @@ func decodeLaw(w *schema.Walker, path string, e schema.Entry) (l Law, ok bool) {
 			params = append(params, given[k])
 		}
 	}
-	return buildLaw(w, path, at, name, params)
+	return buildLaw(w, path, at, name, params, use)
 }
 
 // buildLaw makes the law name with the given keys; at is where its name stands.
-func buildLaw(w *schema.Walker, path string, at schema.Place, name string, given []schema.Entry) (l Law, ok bool) {
+func buildLaw(w *schema.Walker, path string, at schema.Place, name string, given []schema.Entry, use lawUse) (l Law, ok bool) {
 	l, err := PublicLaw(name)
 	if err != nil {
 		w.ErrorAt(path+".law", at, "", "%s: %v", path, err)
@@ -231,7 +245,7 @@ func buildLaw(w *schema.Walker, path string, at schema.Place, name string, given
 			}
 			failed = true
 		case value == nil:
-			failed = true
+			set[k.Key], failed = true, true
 		case k.Key == "backward":
 			failed = !backwardSide(w, key, k, value, name, ps, backward) || failed
 		case !isText || value.Type() == ast.NullType:
@@ -266,12 +280,18 @@ func buildLaw(w *schema.Walker, path string, at schema.Place, name string, given
 	}
 
 	// what the file leaves out
-	rotary := w.UnitIn("m") == "rad"
-	if public && rotary {
-		w.ErrorAt(path+".defaults", w.PlaceOf(path+".defaults"), "", "%s.defaults: published sets are those of a linear axis in N and m; give the parameters of this one", path)
+	own := ""
+	switch {
+	case use == ofARig:
+		own = "published numbers are those of no rig"
+	case w.UnitIn("m") == "rad":
+		own = "the public set is one of a linear axis in N and m"
+	}
+	if public && own != "" {
+		w.ErrorAt(path+".defaults", w.PlaceOf(path+".defaults"), "", "%s.defaults: %s; give the parameters of this one", path, own)
 		return l, false
 	}
-	public = public || len(set) == 0 && !rotary
+	public = public || len(set) == 0 && own == ""
 	var missing []string
 	for i, p := range ps {
 		switch {
@@ -286,9 +306,9 @@ func buildLaw(w *schema.Walker, path string, at schema.Place, name string, given
 		}
 	}
 	if len(missing) > 0 && !unclear {
-		hint := "defaults: public takes them from the public set"
-		if rotary {
-			hint = "the public set is one of a linear axis in N and m"
+		hint := own
+		if own == "" {
+			hint = "defaults: public takes them from the public set"
 		}
 		w.ErrorAt(path+".law", at, hint, "%s: %s lacks %s", path, name, strings.Join(missing, "; "))
 		return l, false
@@ -315,9 +335,6 @@ func buildLaw(w *schema.Walker, path string, at schema.Place, name string, given
 	err = back.SetParams(theta)
 	if err == nil {
 		l.Model, err = friction.NewTwoSided(l.Model, back, names...)
-	}
-	if _, stick := l.Model.(*friction.TwoSidedStick); stick {
-		err = errors.New("backward: a law with a stick mode moves a mass with one set of parameters for both directions")
 	}
 	if err != nil {
 		for _, p := range engine.Problems(err) {

@@ -3,10 +3,13 @@ package configs
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"hilrig/configs/schema"
+	"hilrig/engine/friction"
 	"hilrig/engine/reference"
+	"hilrig/estimator"
 )
 
 // Tables lists all keys as Markdown, for docs/config.md: one table per section, from the tags and the defaults.
@@ -30,6 +33,41 @@ func motions() string {
 			needs = append(needs, n.Key)
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | `%s` |\n", s.Kind, strings.Join(needs, ", "), strings.Join(s.Takes, ", "), s.Example)
+	}
+	return b.String()
+}
+
+// laws is the table of the laws of friction.
+func laws() string {
+	var b strings.Builder
+	b.WriteString("\n## Laws of friction\n\nof `friction: {law: NAME, …}` in axes and in `virtual`: all parameters are to be given but those in brackets, which are 0 if left out.\n" +
+		"Those named under *backward* may have numbers of their own for v < 0. Every law serves the compensations `feedforward` and `feedforward-static`; those that\n" +
+		"do not yield before they slide are refused by the ones that follow the measured motion, where the sign of a speed would be positive feedback.\n\n" +
+		"| law | parameters | backward | follows the measured motion |\n|---|---|---|---|\n")
+	for _, i := range friction.Laws() {
+		var params, sided []string
+		law := i.New()
+		for _, p := range law.Params() {
+			text := "`" + p.Name + "`"
+			if units := strings.Join(bothUnits(p.Unit), " or "); units != "" {
+				text += " " + units
+			}
+			if optional(p) {
+				text = "(" + text + ")"
+			}
+			params = append(params, text)
+			if slices.Contains(friction.Sided, p.Name) {
+				sided = append(sided, "`"+p.Name+"`")
+			}
+		}
+		if _, err := friction.NewTwoSided(law, i.New()); err != nil {
+			sided = nil
+		}
+		follows := "yes"
+		if estimator.Yields(law) != nil {
+			follows = "no"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", i.Name, strings.Join(params, ", "), strings.Join(sided, " "), follows)
 	}
 	return b.String()
 }
@@ -74,7 +112,7 @@ func sectionTable(b *strings.Builder, path string, section schema.Field, v refle
 }
 
 func holdsStruct(t reflect.Type) bool {
-	if t.Implements(reflect.TypeFor[schema.SelfDescribing]()) {
+	if reflect.PointerTo(t).Implements(reflect.TypeFor[schema.SelfDescribing]()) || t.Implements(reflect.TypeFor[schema.SelfDescribing]()) {
 		return false // its keys depend on what it says: one row
 	}
 	switch t.Kind() {

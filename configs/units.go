@@ -12,7 +12,7 @@ import (
 // those of the sections of an axis are rotary.
 
 // usage are spellings of units of a rotary axis that leave the radian out.
-var usage = map[string]string{"N·m·s/rad": "N·m·s", "N·m/rad": "N·m", "kg·m²": "N·m·s²/rad"}
+var usage = map[string]string{"N·m·s/rad": "N·m·s", "kg·m²": "N·m·s²/rad"}
 
 // rotaryTag is what a tag means on an axis that turns, with other spellings after |. Those of a tag that is rotary already stay.
 func rotaryTag(tag string) string {

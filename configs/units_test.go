@@ -110,7 +110,7 @@ axes:
     current: drive.coil.current
     drive: {command: drive.voltage, enable: drive.enable}
     motor: {R: 3 ohm, L: 1 mH, K: $K, J: $inertia}
-    friction: {law: lugre, sigma0: $sigma0, sigma1: $sigma1, sigma2: 0.4 N·s/m, Fc: $Fc, Fs: 1.5 N, vs: $vs}
+    friction: {law: lugre, sigma0: $sigma0, sigma1: $sigma1, sigma2: 0.4 N·s/m, Fc: $Fc, Fs: 1.5 N, vs: $vs, vd: 0}
     estimator: {position_noise: $position_noise, current_noise: 10 mA, effort_walk: $effort_walk}
     reference: {kind: multisine, tones: [{amplitude: $amplitude, frequency: 1 Hz, phase: $phase}]}
     control: {kind: pd, kp: $kp, kd: $kd, limit: $limit}

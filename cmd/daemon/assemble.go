@@ -173,11 +173,6 @@ func ControllerSpec(cfg *configs.Config) (hil.ControllerSpec, error) {
 	return spec, nil
 }
 
-// frictionMap are the parameters under the names that the page draws the friction curve from.
-func frictionMap(f configs.Friction, j float64) map[string]float64 {
-	return map[string]float64{"J": j, "sigma0": f.Sigma0, "sigma1": f.Sigma1, "sigma2": f.Sigma2, "Fv": f.Sigma2, "Fc": f.Fc, "Fs": f.Fs, "vs": f.Vs, "vd": f.Vd, "offset": f.Offset}
-}
-
 // ScaleToRate moves a configuration to another loop rate: the virtual plant keeps a whole number of steps per tick, and
 // the line gets a speed that can carry the frames.
 func ScaleToRate(cfg *configs.Config, rate float64) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"hilrig/configs"
+	"hilrig/engine/friction"
 	"hilrig/engine/reference"
 	"hilrig/estimator"
 	"hilrig/hil"
@@ -27,9 +28,9 @@ func axisSpec(cfg *configs.Config, a *configs.Axis, spec *hil.ControllerSpec, ev
 	}
 	dev, at := cfg.Find(a.Position, false)
 	count := math.Abs(cfg.Devices[dev].Measure[at].Scale)
-	e, motor, lugre := &a.Estimator, a.MotorModel(), a.Friction.LuGre()
+	e, motor := &a.Estimator, a.MotorModel()
 	out.Spec = axis.Spec{
-		Linear: a.Linear(), Drive: a.Drive.Kind, Every: every[out.Measured[estimator.Position]], Motor: motor, Law: &lugre,
+		Linear: a.Linear(), Drive: a.Drive.Kind, Every: every[out.Measured[estimator.Position]], Motor: motor, Law: a.Friction.Model,
 		Ref: gen, Of: a.Reference.Of, Fade: a.Reference.Fade, PID: a.Control.PID, Gain: a.Control.Gain, Comp: compSpec(cfg, a, count),
 	}
 	if out.Command >= 0 {
@@ -99,8 +100,8 @@ func compSpec(cfg *configs.Config, a *configs.Axis, count float64) axis.CompSpec
 	}
 	if s.Slew == 0 { // from limit to limit within five ticks
 		top := s.Limit
-		if top == 0 {
-			top = 1.2 * max(a.Friction.Fs, a.Friction.Fc)
+		if top == 0 && a.Friction.Model != nil {
+			top = 1.2 * friction.Ceiling(a.Friction.Model)
 		}
 		s.Slew = 2 * top * cfg.Loop.Rate / 5
 	}

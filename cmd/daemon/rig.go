@@ -15,7 +15,6 @@ import (
 
 	"hilrig/cmd/report"
 	"hilrig/configs"
-	"hilrig/engine/friction"
 	"hilrig/engine/plant"
 	"hilrig/engine/plant/brush"
 	"hilrig/hil"
@@ -184,7 +183,7 @@ func MotorMachine(cfg *configs.Config) (rigMachine, int, error) {
 	v := cfg.Virtual
 	m, err := plant.NewRig(
 		plant.DriveSpec{
-			Motor: v.Motor, LoadJ: v.LoadJ, Friction: bearings(v), Cogging: v.Cogging, CoggingN: v.CoggingN, LoadTorque: v.LoadTorque,
+			Motor: v.Motor, LoadJ: v.LoadJ, Friction: v.Friction.Model, Cogging: v.Cogging, CoggingN: v.CoggingN, LoadTorque: v.LoadTorque,
 			Freewheel: v.Supply[1],
 			Thermal:   v.Thermal,
 		},
@@ -202,21 +201,12 @@ func BrushMachine(cfg *configs.Config) (rigMachine, int, error) {
 	m, err := brush.NewRig(
 		brush.MachineSpec{
 			Params: v.Brush.Parameters.Of(v.Motor), SubStep: v.Brush.Step, Most: int(math.Ceil(period / float64(inner) / v.Brush.Step)),
-			Pair: v.Brush.Pair, Averaged: v.Brush.Averaged, Bearing: bearings(v), LoadJ: v.LoadJ, LoadTorque: v.LoadTorque, Freewheel: v.Supply[1],
+			Pair: v.Brush.Pair, Averaged: v.Brush.Averaged, Bearing: v.Friction.Model, LoadJ: v.LoadJ, LoadTorque: v.LoadTorque, Freewheel: v.Supply[1],
 			Thermal: plant.Thermal{Resistance: v.Thermal.Resistance, Capacity: v.Thermal.Capacity, Ambient: v.Thermal.Ambient},
 		},
 		sensorSpec(cfg),
 	)
 	return m, inner, err
-}
-
-// bearings is the friction of a virtual rig beside its brushes.
-func bearings(v *configs.Virtual) friction.Model {
-	if v.Contact != nil {
-		return v.Contact.Model
-	}
-	lugre := v.Friction.LuGre()
-	return &lugre
 }
 
 // sensorSpec are the sensors of a virtual rig, in the order of the frame.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -126,23 +127,31 @@ func (d *services) openMQTT(ctx context.Context, ready *ReadyLine) error {
 
 // openPage starts the HTTP server.
 func (d *services) openPage(ctx context.Context, ready *ReadyLine) error {
+	a := &d.cfg.Axes[0]
+	law := a.Friction.Model
 	opt := dashboard.Options{
 		Web: d.cfg.Web, Info: *d.info, Prefix: d.cfg.MQTT.Prefix, Command: d.command,
-		Model: frictionMap(d.cfg.Axes[0].Friction, d.cfg.Axes[0].MotorModel().J), Log: d.log,
+		Model: frictionMap(law, a.MotorModel().J), Curve: steadyCurve(law, a.Guard.MaxSpeed), Log: d.log,
 		Health: func() []byte { h := d.metrics.Health(); return h.AppendJSON(nil) },
 	}
 	opt.State = d.state
 	if d.pub != nil {
 		opt.State, opt.Health = d.pub.State, d.pub.HealthJSON
 	}
-	if v := d.cfg.Virtual; v != nil && v.Contact == nil && d.cfg.IsVirtual() {
-		opt.Truth = frictionMap(v.Friction, v.Motor.J+v.LoadJ)
-		if b := v.Brush; b != nil && d.cfg.Devices[0].Port == configs.VirtualBrush { // bearings and brushes
-			two := 2 * b.Parameters.MeanTorque()
-			opt.Truth["Fc"] += two
-			opt.Truth["Fs"] += two
+	if v := d.cfg.Virtual; v != nil && d.cfg.IsVirtual() {
+		law := v.Friction.Model
+		opt.Truth, opt.TruthCurve = frictionMap(law, v.Motor.J+v.LoadJ), steadyCurve(law, a.Guard.MaxSpeed)
+		brushes := 0.0
+		if b := v.Brush; b != nil && d.cfg.Devices[0].Port == configs.VirtualBrush {
+			brushes = 2 * b.Parameters.MeanTorque()
 		}
-		opt.Truth["offset"] += v.LoadTorque + v.Motor.K*v.CurrentOff // what a fit of the torque balance sees as offset
+		offset := v.LoadTorque + v.Motor.K*v.CurrentOff // what a fit of the torque balance sees as offset
+		opt.Truth["Fc"] += brushes
+		opt.Truth["offset"] += offset
+		for i := range opt.TruthCurve {
+			p := &opt.TruthCurve[i]
+			p[1] += math.Copysign(brushes, p[0]) + offset
+		}
 	}
 	switch {
 	case d.broker != nil:

@@ -316,7 +316,7 @@ func TestIdentifyOwnRun(t *testing.T) {
 			}
 			missing := missingShare(t, r.Warnings, kept)
 			t.Logf("%.2g %% of the samples are missing", 100*missing)
-			truth := map[string]float64{"J": v.Motor.J + v.LoadJ, "Fv": v.Friction.Sigma2, "Fc": v.Friction.Fc, "offset": v.Motor.K * v.CurrentOff}
+			truth := map[string]float64{"J": v.Motor.J + v.LoadJ, "Fv": v.Friction.Model.Viscous(1), "Fc": v.Friction.Model.Levels().Sliding.Forward, "offset": v.Motor.K * v.CurrentOff}
 			for _, live := range r.Run.Live.Parameters {
 				p, ok := r.Param(live.Name)
 				if !ok || live.Apart == nil {

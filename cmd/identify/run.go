@@ -175,7 +175,7 @@ func PlanRun(ctx context.Context, path, of string, bar *report.Progress) (*confi
 	cfg.Trim = &trim
 	slow := axis.Estimator.RLS.MinVel
 	if slow == 0 {
-		slow = 3 * axis.Friction.Vs
+		slow = 3 * axis.Friction.StribeckSpeed()
 	}
 	if slow > 0 {
 		cfg.MinVelocity = &slow

@@ -28,10 +28,9 @@ func sameLevels(rest, sliding float64) Levels {
 
 // Dry is the dry part of the steady curve (N) in the direction of v ≠ 0 m/s: |Steady(v)| without viscous part and offset.
 func Dry(m Model, v float64) float64 {
-	if l, ok := m.(interface{ Sides() (fore, back Model) }); ok {
-		fore, back := l.Sides()
-		if m = fore; v < 0 {
-			m = back
+	if l := sidesOf(m); l != nil {
+		if m = l.fore; v < 0 {
+			m = l.back
 		}
 	}
 	v = math.Abs(v)

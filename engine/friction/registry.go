@@ -142,8 +142,8 @@ func Find(name string) (Info, bool) {
 
 // NameOf is the name of a law, with or without sets by direction; of one that is not in the registry its type.
 func NameOf(m Model) string {
-	if l, ok := m.(interface{ Sides() (fore, back Model) }); ok {
-		m, _ = l.Sides()
+	if l := sidesOf(m); l != nil {
+		m = l.fore
 	}
 	if s, ok := m.(*Stribeck); ok {
 		return s.Curve.String()
@@ -163,4 +163,32 @@ func Telling(m Model) []engine.Signal {
 		return s[:i]
 	}
 	return s
+}
+
+// Clone is a law of the registry with the same numbers, for whoever changes some of them.
+func Clone(m Model) Model {
+	if l := sidesOf(m); l != nil {
+		var names []string
+		for _, i := range l.own {
+			names = append(names, l.fore.Params()[i].Name)
+		}
+		c, err := NewTwoSided(Clone(l.fore), Clone(l.back), names...)
+		if err != nil {
+			panic("friction: " + err.Error()) // it was joined before
+		}
+		return c
+	}
+	info, ok := Find(NameOf(m))
+	if !ok {
+		panic(fmt.Sprintf("friction: a copy of %T, which is not in the registry", m))
+	}
+	c := info.New()
+	var theta []float64
+	for _, p := range m.Params() {
+		theta = append(theta, p.Value)
+	}
+	if err := c.SetParams(theta); err != nil {
+		panic("friction: " + err.Error()) // the numbers of a law that is in use
+	}
+	return c
 }

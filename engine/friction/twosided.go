@@ -77,6 +77,17 @@ func (l *sides) same(p, q []engine.Param) error {
 	return errors.Join(errs...)
 }
 
+// sidesOf are the sets of a law by direction; nil: it has one for both.
+func sidesOf(m Model) *sides {
+	switch l := m.(type) {
+	case *TwoSided:
+		return &l.sides
+	case *TwoSidedStick:
+		return &l.sides
+	}
+	return nil
+}
+
 // Sides are the laws of the two directions.
 func (l *sides) Sides() (fore, back Model) { return l.fore, l.back }
 

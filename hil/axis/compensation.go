@@ -39,7 +39,7 @@ var Compensations = [...]CompInfo{
 	CompFeedForward: {Name: "feedforward", Desired: true, build: func(c *compensator, _ control.PID) (estimator.Compensation, error) {
 		return estimator.NewFeedForward(c.model)
 	}},
-	CompObserver: {Name: "lugre-observer", Settings: []string{"gain"}, build: func(c *compensator, _ control.PID) (estimator.Compensation, error) {
+	CompObserver: {Name: "observer", Settings: []string{"gain"}, build: func(c *compensator, _ control.PID) (estimator.Compensation, error) {
 		return estimator.NewObserver(estimator.ObserverSpec{Law: c.model, Gain: c.Gain})
 	}},
 	CompStatic: {Name: "feedforward-static", Settings: []string{"lead", "band"}, Desired: true, build: func(c *compensator, _ control.PID) (estimator.Compensation, error) {
@@ -73,9 +73,9 @@ func (k CompKind) Info() *CompInfo { return &Compensations[k] }
 // CompSpec is the section of the friction compensation: one law, what keeps it safe, and a dither beside it. See
 // docs/compensation.md.
 type CompSpec struct {
-	Kind    CompKind `yaml:"kind" doc:"feedforward: the model at the desired velocity; feedforward-static: its steady curve there; lugre-observer: its bristle driven by the estimated velocity; disturbance-observer: the torque that the motion leaves unexplained; adaptive-gain: the observer times one learned factor; adaptive-lugre: sigma0, sigma1 and sigma2 learned"`
+	Kind    CompKind `yaml:"kind" doc:"feedforward: the friction law at the desired velocity; feedforward-static: its steady curve there; observer: the law at the estimated velocity, for laws that yield before they slide; disturbance-observer: the torque that the motion leaves unexplained; adaptive-gain: the observer times one learned factor; adaptive-lugre: sigma0, sigma1 and sigma2 learned"`
 	Scale   float64  `yaml:"scale" want:">=0 <=1" doc:"share of the modelled friction that is compensated"`
-	Gain    float64  `yaml:"gain" unit:"1/s" want:">=0" doc:"lugre-observer: correction of the bristle by the tracking error, per rad; 0: open loop"`
+	Gain    float64  `yaml:"gain" unit:"1/s" want:">=0" doc:"observer with lugre: correction of the bristle by the tracking error, per rad; 0: open loop"`
 	Inertia bool     `yaml:"inertia" doc:"also feed J times the desired acceleration forward"`
 	Ramp    float64  `yaml:"ramp" unit:"s" want:">=0 <=60" doc:"time over which compensation fades in after RUN"`
 
@@ -89,7 +89,7 @@ type CompSpec struct {
 
 	Resolution float64 `yaml:"resolution" unit:"rad" want:">=0" doc:"with no motion commanded and an error below this, compensation and dither go to zero; 0: one count of the position sensor"`
 	Rest       float64 `yaml:"rest" unit:"s" want:">=0 <=10" doc:"time over which they do"`
-	Limit      float64 `yaml:"limit" unit:"N·m" want:">=0" doc:"largest torque of the compensation; 0: 1.2·Fs, plus what is viscous and the offset"`
+	Limit      float64 `yaml:"limit" unit:"N·m" want:">=0" doc:"largest torque of the compensation; 0: 1.2 times the highest dry friction of the law, plus what is viscous and the offset"`
 	Slew       float64 `yaml:"slew" unit:"N·m/s" want:">=0" doc:"largest change of that torque; 0: from limit to limit within five ticks"`
 
 	Dither estimator.DitherSpec `yaml:"dither" doc:"shaking beside the compensation, with any kind of it"` // inertia, gains and Coulomb friction are filled in
@@ -111,7 +111,7 @@ type compensator struct {
 	level  friction.Levels        // of it
 	top    float64                // N·m  1.2 times its highest dry friction
 	gives  float64                // rad  what the contact gives way when the torque leaves it
-	j      float64 // kg·m²
+	j      float64                // kg·m²
 	dither *estimator.Dither
 
 	wanted float64 // scale to go to

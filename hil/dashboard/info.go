@@ -3,6 +3,7 @@ package dashboard
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"time"
 
 	"hilrig/engine/numeric"
@@ -23,7 +24,9 @@ type infoJSON struct {
 	Channels   []sink.Channel     `json:"channels"`
 	Model      map[string]float64 `json:"model"`           // SI
 	Truth      map[string]float64 `json:"truth,omitempty"` // SI, virtual rig only
-	MQTT       *mqttJSON          `json:"mqtt"`            // null: no broker a browser can reach; poll
+	Curve      [][2]float64       `json:"curve"`           // speed and steady friction of the model
+	TruthCurve [][2]float64       `json:"truth_curve,omitempty"`
+	MQTT       *mqttJSON          `json:"mqtt"` // null: no broker a browser can reach; poll
 	Commands   commandsJSON       `json:"commands"`
 }
 
@@ -46,7 +49,7 @@ func describe(opt *Options) infoJSON {
 	out := infoJSON{
 		Rig: in.Schema.Rig, Version: in.Version, ConfigHash: in.ConfigHash, Start: in.Start, RateHz: in.Schema.Rate,
 		DryRun: in.DryRun, Note: in.Note, Topics: opt.Prefix + "/" + in.Schema.Rig,
-		Owners: sink.Owners(&in.Schema), Channels: sink.Channels(&in.Schema), Model: finite(opt.Model), Truth: finite(opt.Truth),
+		Owners: sink.Owners(&in.Schema), Channels: sink.Channels(&in.Schema), Model: finite(opt.Model), Truth: finite(opt.Truth), Curve: finitePoints(opt.Curve), TruthCurve: finitePoints(opt.TruthCurve),
 	}
 	if opt.MQTT != nil || opt.BrokerURL != "" {
 		out.MQTT = &mqttJSON{User: opt.User, Password: opt.Password}
@@ -66,6 +69,11 @@ func finite(m map[string]float64) map[string]float64 {
 		}
 	}
 	return out
+}
+
+// finitePoints leaves out points that JSON cannot carry.
+func finitePoints(points [][2]float64) [][2]float64 {
+	return slices.DeleteFunc(slices.Clone(points), func(p [2]float64) bool { return !numeric.Finite(p[0]) || !numeric.Finite(p[1]) })
 }
 
 // getInfo serves the description, with what the asking client may command.

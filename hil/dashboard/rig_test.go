@@ -74,6 +74,21 @@ func schema() hil.Schema {
 	}
 }
 
+// stribeck is a friction torque (N·m) at v (rad/s), smooth around rest.
+func stribeck(v, fc, fs, vs, fv, off float64) float64 {
+	return (fc+(fs-fc)*math.Exp(-(v/vs)*(v/vs)))*math.Tanh(v/0.02) + fv*v + off
+}
+
+// stribeckCurve are points of it.
+func stribeckCurve(fc, fs, vs, viscous, offset float64) (points [][2]float64) {
+	for i := -400; i <= 400; i++ {
+		if v := 0.05 * float64(i); v != 0 {
+			points = append(points, [2]float64{v, stribeck(v, fc, fs, vs, viscous, offset)})
+		}
+	}
+	return points
+}
+
 // newRig starts broker, publisher and page, and rows that flow until the test ends. reachable: browsers get to the broker.
 func newRig(t *testing.T, reachable bool) *rig {
 	t.Helper()
@@ -88,6 +103,7 @@ func newRig(t *testing.T, reachable bool) *rig {
 		Web: dashboard.Web{Listen: "127.0.0.1:0", Commands: true}, Info: r.info, Command: r.command,
 		Health: func() []byte { h := r.metrics.Health(); return h.AppendJSON(nil) },
 		Model:  map[string]float64{"J": 2.0e-4, "Fc": 0.024, "Fs": 0.034, "vs": 1.0, "sigma2": 0.9e-3, "offset": 0}, Truth: truth,
+		Curve: stribeckCurve(0.024, 0.034, 1.0, 0.9e-3, 0), TruthCurve: stribeckCurve(truth["Fc"], truth["Fs"], truth["vs"], truth["sigma2"], truth["offset"]),
 		Log: slog.New(slog.DiscardHandler),
 	}
 	b, err := sink.StartBroker(sink.BrokerOptions{Listen: "127.0.0.1:0", Prefix: "hil", Rig: s.Rig, Log: opt.Log})
@@ -203,9 +219,6 @@ func (r *rig) next() hil.Row {
 	}
 	pos = amp * math.Sin(w*r.phase)
 	noise := r.rng.NormFloat64
-	stribeck := func(v, fc, fs, vs, fv, off float64) float64 {
-		return (fc+(fs-fc)*math.Exp(-(v/vs)*(v/vs)))*math.Tanh(v/0.02) + fv*v + off
-	}
 	f := stribeck(vel, truth["Fc"], truth["Fs"], truth["vs"], truth["sigma2"], truth["offset"])
 	model := stribeck(vel, 0.024, 0.034, 1.0, 0.9e-3, 0)
 	torque := f + truth["J"]*acc

@@ -59,8 +59,9 @@ type Options struct {
 	State  func() []byte // newest state, the JSON of the topic "state"; nil or empty result: none yet
 	Health func() []byte // newest health, the JSON of the topic "health"
 
-	Model map[string]float64 // parameters of the model in SI: J, Fc, Fs, vs, sigma0, sigma1, sigma2, offset, …
-	Truth map[string]float64 // parameters of the virtual rig, the same names; nil for a real rig
+	Model             map[string]float64 // parameters of the model in SI by the names of estimates: J, Fc, Fv, offset
+	Truth             map[string]float64 // parameters of the virtual rig, the same names; nil for a real rig
+	Curve, TruthCurve [][2]float64       // steady friction of model and virtual rig: points of speed and friction in SI, speeds rising
 
 	Log *slog.Logger // nil: slog.Default()
 }

@@ -1,5 +1,5 @@
 // The friction-velocity curve filling in: estimated friction sorted into bins of velocity, its median and middle half per
-// bin, against the steady curve of the configured LuGre law and the line of the recursive estimate.
+// bin, against the steady curve of the configured law and the line of the recursive estimate.
 //
 // Bins are equal and symmetrical about zero. When a velocity lies outside, the range doubles and bins merge in pairs, so
 // nothing is thrown away. Each bin remembers a bounded, evenly thinned choice of its values (reservoir sampling).
@@ -34,18 +34,25 @@ class Bin {
   }
 }
 
-// steady is the LuGre law at constant velocity v (theory (6.46), (6.47)), N·m.
-export function steady(p, v) {
-  const g = p.Fc + ((p.Fs ?? p.Fc) - p.Fc) * Math.exp(-((v / (p.vs || Infinity)) ** 2));
-  return g * Math.sign(v) + (p.sigma2 ?? p.Fv ?? 0) * v + (p.offset ?? 0);
+// steady is the friction at velocity v on a curve of points [velocity, friction], velocities rising: on the line between two points, beyond
+// them on the outermost line, and next to v = 0, where the curve may jump, that of the nearest point on the side of v.
+export function steady(points, v) {
+  let lo = 0, hi = points.length - 1;
+  while (hi - lo > 1) {
+    const mid = (lo + hi) >> 1;
+    if (points[mid][0] <= v) lo = mid; else hi = mid;
+  }
+  const [a, b] = [points[lo], points[hi]];
+  if (a[0] < 0 && b[0] > 0) return v < 0 ? a[1] : v > 0 ? b[1] : (a[1] + b[1]) / 2;
+  return a[1] + ((b[1] - a[1]) * (v - a[0])) / (b[0] - a[0]);
 }
 
 export class Curve {
   constructor(info) {
     this.canvas = document.getElementById('curve');
     this.shown = document.getElementById('curve-count');
-    this.model = info.model;
-    this.truth = info.truth && isFinite(info.truth.Fc) ? info.truth : null;
+    this.model = info.curve?.length > 1 ? info.curve : null;
+    this.truth = info.truth_curve?.length > 1 ? info.truth_curve : null;
     document.getElementById('curve-truth-key').hidden = !this.truth;
     document.getElementById('curve-clear').addEventListener('click', () => { this.clear(); this.draw(); });
     const [axis] = axesOf(info);
@@ -96,7 +103,7 @@ export class Curve {
     const page = sheet(this.canvas);
     if (!page) return;
     this.shown.textContent = count(this.samples);
-    const v1 = niceUp(Math.max(this.seen, 2 * (this.model.vs || 0), 0.5) * 1.04);
+    const v1 = niceUp(Math.max(this.seen, 0.5) * 1.04);
     const points = this.bins.map((b, i) => (b.n >= 3 ? { v: (this.max * (i + 0.5 - half)) / half, n: b.n, q: b.quartiles() } : null)).filter(Boolean);
     const lines = this.lines();
     const tops = [...points.flatMap((p) => p.q), ...lines.flatMap((l) => [l.f(v1), l.f(-v1), l.f(v1 * 1e-3), l.f(-v1 * 1e-3)])].map(Math.abs);
@@ -123,7 +130,7 @@ export class Curve {
 
   lines() {
     const out = [];
-    if (isFinite(this.model.Fc)) out.push({ f: (v) => steady(this.model, v), colour: ink('c2'), dash: [] });
+    if (this.model) out.push({ f: (v) => steady(this.model, v), colour: ink('c2'), dash: [] });
     if (this.truth) out.push({ f: (v) => steady(this.truth, v), colour: ink('c4'), dash: [2, 3] });
     const e = this.rls;
     if (e) out.push({ f: (v) => e.Fc * Math.sign(v) + e.Fv * v + (e.offset || 0), colour: ink('c3'), dash: [7, 4] });
