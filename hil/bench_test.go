@@ -106,6 +106,7 @@ type benchOptions struct {
 	comp  axis.CompSpec
 	ref   reference.Spec
 	truth func(*plant.DriveSpec) // what the plant is that the model does not know
+	law   friction.Model         // as the model knows it; nil: that of the demo
 	inner int
 	every int // the rig samples every so many ticks of the controller
 	fade  float64
@@ -181,6 +182,9 @@ func newBench(tb testing.TB, o benchOptions) *bench {
 	a := &spec.Axes[0]
 	a.Limits = AxisLimits{MaxSpeed: 300, MaxError: 2, MaxCurrent: 15, RatedI: 5, Thermal: 20}
 	a.Ref, a.Fade, a.PID.Limit, a.Comp = gen, o.fade, o.limit, o.comp
+	if o.law != nil {
+		a.Law = o.law
+	}
 	if o.blind {
 		a.Measured[estimator.Current], a.Sampling.RLS, a.Sampling.Groups[0].Of = -1, nil, []estimator.Quantity{estimator.Position}
 	}

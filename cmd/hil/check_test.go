@@ -60,7 +60,7 @@ func TestCheckBadFiles(t *testing.T) {
 	if report.ExitCode(err) != report.Invalid {
 		t.Errorf("exit code %d, want %d", report.ExitCode(err), report.Invalid)
 	}
-	for _, want := range []string{`hil: ../../configs/testdata/unknown_key.bad.yaml:21:7: unknown key "sgima0" under axes.shaft.friction (did you mean "sigma0"?)`, "\n> 21 |       sgima0: 11 N·m/rad\n", "hil: open none.yaml: no such file"} {
+	for _, want := range []string{`hil: ../../configs/testdata/unknown_key.bad.yaml:22:7: unknown key "sgima0" under axes.shaft.friction (did you mean "sigma0"?)`, "\n> 22 |       sgima0: 11 N·m/rad\n", "hil: open none.yaml: no such file"} {
 		if !strings.Contains(errOut, want) {
 			t.Errorf("lacks %q:\n%s", want, errOut)
 		}

@@ -372,7 +372,7 @@ axes:
     current: drive.motor.current
     drive: {kind: voltage, command: drive.voltage, enable: drive.enable}
     motor: {R: 1.2, L: 6e-4, K: 0.042, brush_drop: 0.6 V, drop_current: 50 mA, J: 7e-5}
-    friction: {sigma0: 11, sigma1: 0.02, sigma2: 1.5e-4, Fc: 0.015, Fs: 0.021, vs: 0.5, vd: 0.3}
+    friction: {law: lugre, sigma0: 11, sigma1: 0.02, sigma2: 1.5e-4, Fc: 0.015, Fs: 0.021, vs: 0.5, vd: 0.3}
     estimator: {position_noise: 0.1 mrad, current_noise: 20 mA, effort_walk: 0.1}
     reference: {kind: sine, amplitude: 3 rad, frequency: 0.5 Hz, fade: 0.3 s}
     control: {kind: pd, kp: 0.1, kd: 4 mN·m·s/rad, limit: 0.4}
