@@ -106,7 +106,7 @@ type Axis struct {
 	Drive        Drive          `yaml:"drive" doc:"what drives it"`
 	Motor        *plant.Motor   `yaml:"motor,omitempty" doc:"voltage drive: the brushed motor as the model knows it"`
 	Inertia      float64        `yaml:"inertia,omitempty" unit:"kg·m²|N·m·s²/rad" want:">=0 <=1e6" doc:"of all that moves; a voltage drive has motor.J for it. Left out with drive none or velocity: not known"`
-	Friction     Friction       `yaml:"friction" doc:"the friction law as the model knows it: {law: lugre, sigma0: …}, with the parameters that hil laws NAME lists, and levels and viscosity of its own for v < 0 under backward: {Fc: …}. See docs/laws.md"`
+	Friction     Friction       `yaml:"friction" doc:"the friction law as the model knows it: {law: lugre, sigma0: …}, with the parameters that hil laws NAME lists, and levels and viscosity of its own for v < 0 under backward: {Fc: …}; with drive velocity or none it may be left out. See docs/laws.md"`
 	Estimator    Estimator      `yaml:"estimator" doc:"Kalman filter and recursive least squares"`
 	Reference    Reference      `yaml:"reference" unit:"reference" doc:"the desired motion, effort or command"`
 	Control      Control        `yaml:"control" doc:"the position controller"`

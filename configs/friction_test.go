@@ -171,6 +171,46 @@ func TestFrictionOfAnAxis(t *testing.T) {
 	}
 }
 
+// An axis that no effort drives may do without a law, and one with a drive of efforts may not.
+func TestFrictionMayBeLeftOut(t *testing.T) {
+	text := func(drive, unit string) string {
+		return `version: 2
+rig: {name: x}
+loop: {rate: 1 kHz}
+devices:
+  drive:
+    port: /dev/ttyUSB0
+    baud: 2000000
+    protocol: link
+    measure: [{name: angle, unit: rad, type: i32, scale: 1e-4}]
+    command: [{name: u, unit: "` + unit + `", type: i16, scale: 1e-3, limit: ±30}]
+axes:
+  shaft:
+    position: drive.angle
+    drive: {kind: ` + drive + `, command: drive.u}
+    inertia: 1e-4
+    estimator: {effort_walk: 0.1, acceleration_walk: 100}
+    control: {kp: 0.25, kd: 0.006, limit: 0.4, gain: 20 1/s}
+    guard: {max_speed: 100, max_error: 1}
+`
+	}
+	if _, err := LoadBytes("x.yaml", []byte(text("effort", "N·m"))); err == nil || !strings.Contains(err.Error(), "axes.shaft.friction is missing: {law: lugre, sigma0: …}; hil laws lists") {
+		t.Error(err)
+	}
+	without := strings.NewReplacer("    inertia: 1e-4\n", "", "effort_walk: 0.1, ", "", "kp: 0.25, kd: 0.006, limit: 0.4, ", "")
+	c, err := LoadBytes("x.yaml", []byte(without.Replace(text("velocity", "rad/s"))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := c.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, err = LoadBytes("again.yaml", again); err != nil || c.Axes[0].Friction.Model != nil {
+		t.Errorf("%v, %+v", err, c)
+	}
+}
+
 // refusal is the message for a law that does not yield, else none.
 func refusal(law friction.Model, message string) string {
 	if law.Stiffness().K > 0 {
