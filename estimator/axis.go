@@ -248,3 +248,18 @@ func (a *Axis) Primed() bool                       { return a.kf.Primed() }
 func (a *Axis) Sound() bool                        { return a.kf.Sound() }
 func (a *Axis) Noise() (times float64, sound bool) { return a.kf.Noise() }
 func (a *Axis) PositionNoise() float64             { return a.kf.PositionNoise() }
+
+// Inherit goes on with what another estimate of the same axis knows: the belief of its filter, the times of its samples and the commands that
+// are on their way. Least squares for the same constant go on too.
+func (a *Axis) Inherit(from *Axis) {
+	a.kf.belief, a.kf.timing = from.kf.belief, from.kf.timing
+	copy(a.times, from.times)
+	copy(a.past.ring, from.past.ring)
+	a.past.first, a.past.n = from.past.first, from.past.n
+	a.sent, a.in, a.driven, a.out, a.age, a.outcome = from.sent, from.in, from.driven, from.out, from.age, from.outcome
+	if a.rls != nil && from.rls != nil && a.lessons.motor.K == from.lessons.motor.K {
+		motor := a.lessons.motor
+		a.rls, a.lessons = from.rls, from.lessons
+		a.lessons.motor = motor
+	}
+}

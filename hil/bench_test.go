@@ -73,6 +73,7 @@ type hand2 struct {
 	flags  Flags
 	req    Request
 	params *Params
+	tuned  Tuned // prepares them
 	keep   *[]Row
 }
 
@@ -87,12 +88,15 @@ func (h *hand2) Order() (uint32, Request) {
 	}
 	return 0, q
 }
-func (h *hand2) Params(p *Params) bool {
+func (h *hand2) Change() *Change {
 	if h.params == nil {
-		return false
+		return nil
 	}
-	*p, h.params = *h.params, nil
-	return true
+	c, err := h.tuned.Prepare(h.params)
+	if h.params = nil; err != nil {
+		panic(err)
+	}
+	return c
 }
 func (h *hand2) Seen(r *Row) {
 	if h.keep != nil {
@@ -191,7 +195,7 @@ func newBench(tb testing.TB, o benchOptions) *bench {
 	if b.controller, err = NewController(spec); err != nil {
 		tb.Fatal(err)
 	}
-	b.out = &hand2{}
+	b.out = &hand2{tuned: b.controller}
 	b.ctl = NewLoop(b.ctlClk, &benchDev{&b.up, &b.down, sensors, commands}, b.out, b.controller, 1, ring.New[Row](64).Writer())
 	b.rig = NewLoop(b.rigClk, &benchDev{&b.down, &b.up, commands, sensors}, &hand2{}, b.plant, 1)
 	return b

@@ -148,7 +148,7 @@ func TestContactFollowsTheTimeThereIs(t *testing.T) {
 		*r = rows[i]
 		i++
 		return true
-	}, func(uint32, *Params) bool { return false })
+	}, func(uint32) *Change { return nil })
 	NewLoop(rp, rp, rp, fresh, 1).Run()
 	if rp.N != uint64(len(rows)) || rp.Diff != 0 {
 		t.Fatalf("%d of %d rows differ, first at tick %d:\nrecorded %+v\nreplayed %+v", rp.Diff, rp.N, rp.First.Seq, rp.First, rp.Made)

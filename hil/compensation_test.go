@@ -211,7 +211,7 @@ func TestEveryCompensationTicksCleanly(t *testing.T) {
 		*r = rows[i]
 		i++
 		return true
-	}, func(uint32, *Params) bool { return false })
+	}, func(uint32) *Change { return nil })
 	NewLoop(rp, rp, rp, fresh, 1).Run()
 	if rp.N != uint64(len(rows)) || rp.Diff != 0 {
 		t.Errorf("%d of %d rows differ", rp.Diff, rp.N)

@@ -1,7 +1,10 @@
 package hil
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	"hilrig/engine"
@@ -83,6 +86,8 @@ type Controller struct {
 	busy   int32   // ns  the tick before
 	live   []axis.Param
 	before Mode
+
+	prepared [MaxAxes]model // touched by Prepare alone
 }
 
 // NewController checks the specification and builds a controller in its initial state.
@@ -164,11 +169,69 @@ func (c *Controller) Params() (p Params) {
 
 func (c *Controller) Schema() Schema { return c.schema }
 
+// Prepare makes a parameter block ready to be adopted. Models are built where they differ from those prepared last.
+func (c *Controller) Prepare(p *Params) (*Change, error) {
+	ch := &Change{Gen: p.Gen, v: p.V}
+	for i, l := range c.live {
+		if err := l.Check(p.V[i]); err != nil {
+			return nil, err
+		}
+	}
+	next := c.prepared
+	for i := range c.s.Axes {
+		a, text := &c.s.Axes[i], p.Sets[i].Bytes()
+		if bytes.Equal(text, c.prepared[i].text.Bytes()) {
+			continue
+		}
+		made := model{text: p.Sets[i]}
+		if len(text) > 0 {
+			made.set = new(axis.Set)
+			if err := json.Unmarshal(text, made.set); err != nil {
+				return nil, fmt.Errorf("%s: %w", a.Name, err)
+			}
+		}
+		var err error
+		if ch.axes[i], err = a.Prepare(made.set, !maps.Equal(motorOf(made.set), motorOf(c.prepared[i].set))); err != nil {
+			return nil, fmt.Errorf("%s: %w", a.Name, err)
+		}
+		next[i] = made
+	}
+	c.prepared = next
+	return ch, nil
+}
+
+// model is that of an axis as prepared last; without a set that of the file.
+type model struct {
+	text SetText
+	set  *axis.Set
+}
+
+func motorOf(s *axis.Set) map[string]float64 {
+	if s == nil {
+		return nil
+	}
+	return s.Motor
+}
+
+// Settled tells whether every change has faded in.
+func (c *Controller) Settled() bool {
+	for i := range c.axes {
+		if c.axes[i].Fades() {
+			return false
+		}
+	}
+	return true
+}
+
 // Adopt takes a new parameter block at the edge of a tick.
-func (c *Controller) Adopt(p *Params) {
+func (c *Controller) Adopt(ch *Change) {
 	for i := range c.axes {
 		w := &c.axes[i]
-		w.Axis.Adopt(w.live.of(p.V[:]))
+		w.Set(w.live.of(ch.v[:]))
+		if made := ch.axes[i]; made != nil {
+			w.Adopt(made, c.before.Energised())
+			c.guard.s.Axes[i].MaxResidual = w.Unexplained()
+		}
 	}
 }
 

@@ -131,7 +131,16 @@ func TestReplayIsExact(t *testing.T) {
 		*r = rows[i]
 		i++
 		return true
-	}, func(gen uint32, out *Params) bool { *out = p; return gen == 1 })
+	}, func(gen uint32) *Change {
+		if gen != 1 {
+			return nil
+		}
+		c, err := fresh.Prepare(&p)
+		if err != nil {
+			t.Error(err)
+		}
+		return c
+	})
 	NewLoop(rp, rp, rp, fresh, 1).Run()
 	if rp.N != uint64(len(rows)) || rp.Diff != 0 {
 		t.Fatalf("%d of %d rows differ, first at tick %d:\nrecorded %+v\nreplayed %+v", rp.Diff, rp.N, rp.First.Seq, rp.First, rp.Made)
@@ -143,7 +152,7 @@ func TestReplayIsExact(t *testing.T) {
 	rows[700].X[0] += 1e-9
 	i = 0
 	again, _ := NewController(b.controller.s)
-	rp = NewReplay(again.Schema(), rp.next, rp.params)
+	rp = NewReplay(again.Schema(), rp.next, func(uint32) *Change { return nil })
 	NewLoop(rp, rp, rp, again, 1).Run()
 	if rp.Diff == 0 {
 		t.Error("a changed sample went unnoticed")

@@ -13,10 +13,10 @@ type Loop struct {
 	role  Role
 	taps  []*ring.Writer[Row]
 	after Follower // nil: nothing follows the command
+	tuned Tuned    // nil: it has no parameters
 
 	period int64 // ns
 	row    Row
-	params Params // landing place of a new block: a local one would escape to the heap
 	b      Blocks
 	prevT  int64
 	paced  interface{ DeviceLate() bool } // nil unless the device paces the clock
@@ -29,7 +29,14 @@ type Role interface {
 	Decide(r *Row, b *Blocks)  // estimate; then orders and faults → the mode of this tick
 	Compute(r *Row, b *Blocks) // model, compensate → the wanted command
 	Guard(r *Row, b *Blocks)   // the last word on the command
-	Adopt(p *Params)           // a new parameter block, at the edge of a tick
+}
+
+// Tuned is a role with parameters that change while it runs. Prepare is pure: it may take its time and allocate, beside the tick, and
+// refuses what the role cannot run; blocks are prepared one after the other. Adopt puts one in force at the edge of a tick.
+type Tuned interface {
+	Prepare(p *Params) (*Change, error)
+	Settled() bool // nothing still fades in: another change may come
+	Adopt(c *Change)
 }
 
 // Follower is a role with work that the command need not wait for.
@@ -50,7 +57,7 @@ type Outside interface {
 	Silence() float64              // s  since the supervisor's last beat; asked for when FlagSupLost is up
 	Away() int                     // place in X of the age of the device that is gone, −1: not known; asked for when FlagLinkDown is up
 	Order() (id uint32, q Request) // at most one order a tick; q is ReqNone when there is none
-	Params(p *Params) bool         // a newer parameter block, if there is one
+	Change() *Change               // a newer parameter block, prepared, if there is one
 	Seen(r *Row)                   // the finished row, before it is published
 }
 
@@ -65,6 +72,7 @@ func NewLoop(clock Clock, dev Device, out Outside, role Role, epoch uint16, taps
 	l.period = int64(1e9/s.Rate + 0.5)
 	l.row.Epoch = epoch
 	l.paced, _ = clock.(interface{ DeviceLate() bool })
+	l.tuned, _ = role.(Tuned)
 	if f, ok := role.(Follower); ok && f.Follows() {
 		l.after = f
 	}
@@ -97,9 +105,11 @@ func (l *Loop) tick(t, late int64) {
 	r.Fresh = l.dev.Poll(t, b.Meas)
 
 	// adopt what came from outside, estimate, then settle what this tick may do
-	if l.out.Params(&l.params) {
-		l.role.Adopt(&l.params)
-		r.Gen = l.params.Gen
+	if l.tuned != nil && l.tuned.Settled() {
+		if c := l.out.Change(); c != nil {
+			l.tuned.Adopt(c)
+			r.Gen = c.Gen
+		}
 	}
 	r.Cmd, r.Req = l.order()
 	l.role.Decide(r, b)

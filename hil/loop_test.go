@@ -42,17 +42,19 @@ type passing struct{ orders []Request }
 func (*passing) Schema() Schema {
 	return Schema{Rig: "test", Rate: 1000, Meas: Of("drive", engine.Signal{Name: "y", Unit: "rad"}), Cmd: Of("drive", engine.Signal{Name: "u", Unit: "V"})}
 }
-func (p *passing) Decide(r *Row, b *Blocks) { p.orders = append(p.orders, Request(r.Req)) }
-func (*passing) Compute(r *Row, b *Blocks)  { b.Cmd[0] = 2 * b.Meas[0] }
-func (*passing) Guard(r *Row, b *Blocks)    {}
-func (*passing) Adopt(*Params)              {}
+func (p *passing) Decide(r *Row, b *Blocks)       { p.orders = append(p.orders, Request(r.Req)) }
+func (*passing) Compute(r *Row, b *Blocks)        { b.Cmd[0] = 2 * b.Meas[0] }
+func (*passing) Guard(r *Row, b *Blocks)          {}
+func (*passing) Prepare(*Params) (*Change, error) { return nil, nil }
+func (*passing) Settled() bool                    { return true }
+func (*passing) Adopt(*Change)                    {}
 
 // hand is an outside driven by the test.
 type hand struct {
-	flags  Flags
-	orders []Request
-	params []Params
-	rows   []Row
+	flags   Flags
+	orders  []Request
+	changes []*Change
+	rows    []Row
 }
 
 func (h *hand) Flags() Flags     { return h.flags }
@@ -66,12 +68,13 @@ func (h *hand) Order() (uint32, Request) {
 	h.orders = h.orders[1:]
 	return 7, q
 }
-func (h *hand) Params(p *Params) bool {
-	if len(h.params) == 0 {
-		return false
+func (h *hand) Change() *Change {
+	if len(h.changes) == 0 {
+		return nil
 	}
-	*p, h.params = h.params[0], h.params[1:]
-	return true
+	c := h.changes[0]
+	h.changes = h.changes[1:]
+	return c
 }
 func (h *hand) Seen(r *Row) { h.rows = append(h.rows, *r) }
 
@@ -82,7 +85,7 @@ func TestLoopRows(t *testing.T) {
 		t:    []int64{1 * ms, 2 * ms, 3 * ms, 7 * ms, 8 * ms, 9 * ms},
 		late: []int64{10, 20, 3500000, 30, 1200000, 1100000},
 	}
-	h := &hand{orders: []Request{ReqNone, ReqArm}, params: []Params{{Gen: 3}}}
+	h := &hand{orders: []Request{ReqNone, ReqArm}, changes: []*Change{{Gen: 3}}}
 	taps := ring.New[Row](16)
 	role := &passing{}
 	NewLoop(s, s, h, role, 2, taps.Writer()).Run()
@@ -133,7 +136,7 @@ func (*quiet) Flags() Flags             { return 0 }
 func (*quiet) Silence() float64         { return 0 }
 func (*quiet) Away() int                { return -1 }
 func (*quiet) Order() (uint32, Request) { return 0, ReqNone }
-func (*quiet) Params(*Params) bool      { return false }
+func (*quiet) Change() *Change          { return nil }
 func (*quiet) Seen(*Row)                {}
 
 type deaf struct{ scripted }

@@ -38,9 +38,10 @@ const (
 	ReqEstop         // any → estop
 	ReqReset         // trip, estop → init, once the cause is gone
 	ReqSet           // new parameter block; the mode stays
+	ReqAdopt         // the same, with the model of an axis
 )
 
-var requestNames = [...]string{"none", "arm", "run", "hold", "stop", "trip", "estop", "reset", "set"}
+var requestNames = [...]string{"none", "arm", "run", "hold", "stop", "trip", "estop", "reset", "set", "adopt"}
 
 func (q Request) String() string {
 	if int(q) < len(requestNames) {

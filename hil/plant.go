@@ -61,8 +61,6 @@ func NewPlant(s PlantSpec) *Plant {
 
 func (p *Plant) Schema() Schema { return p.schema }
 
-func (p *Plant) Adopt(*Params) {}
-
 // Decide takes the newest command and lets the watchdog judge.
 func (p *Plant) Decide(r *Row, b *Blocks) {
 	dt := float64(1+r.Skip) / p.s.Rate

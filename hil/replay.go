@@ -15,8 +15,8 @@ import (
 //	loop.Run()
 type Replay struct {
 	schema Schema
-	next   func(*Row) bool            // the next recorded row; false at the end
-	params func(uint32, *Params) bool // the parameter block of a generation
+	next   func(*Row) bool      // the next recorded row; false at the end
+	change func(uint32) *Change // the parameter block of a generation
 
 	rec   Row // the row being repeated
 	b     Blocks
@@ -28,9 +28,9 @@ type Replay struct {
 	Tap   func(*Row) // receives every repeated row; may be nil
 }
 
-// NewReplay repeats the rows that next yields; params looks up a generation of the parameters.
-func NewReplay(schema Schema, next func(*Row) bool, params func(gen uint32, p *Params) bool) *Replay {
-	rp := &Replay{schema: schema, next: next, params: params}
+// NewReplay repeats the rows that next yields; change prepares a generation of the parameters, nil if there is none of it.
+func NewReplay(schema Schema, next func(*Row) bool, change func(gen uint32) *Change) *Replay {
+	rp := &Replay{schema: schema, next: next, change: change}
 	rp.b.Meas, rp.b.Est, rp.b.Model, rp.b.Cmd = schema.Blocks(&rp.rec)
 	return rp
 }
@@ -86,13 +86,13 @@ func (rp *Replay) Away() int {
 // Order repeats the request taken in this tick.
 func (rp *Replay) Order() (uint32, Request) { return rp.rec.Cmd, Request(rp.rec.Req) }
 
-// Params yields the recorded block when the generation changes.
-func (rp *Replay) Params(p *Params) bool {
-	if rp.rec.Gen == rp.gen || !rp.params(rp.rec.Gen, p) {
-		return false
+// Change prepares the recorded block when the generation changes.
+func (rp *Replay) Change() *Change {
+	if rp.rec.Gen == rp.gen {
+		return nil
 	}
 	rp.gen = rp.rec.Gen
-	return true
+	return rp.change(rp.gen)
 }
 
 // Seen compares the repeated row with the recorded one, every bit of it.

@@ -2,6 +2,7 @@ package hil
 
 import (
 	"context"
+	"hilrig/hil/axis"
 	"time"
 )
 
@@ -36,21 +37,58 @@ type Event struct {
 // MaxParams bounds the parameter block that travels into the tick.
 const MaxParams = 48
 
-// Params is the block of live parameters. It travels whole; the tick adopts it at an edge and shows Gen in its rows.
-// The names belong to the controller: see Live.
+// MaxAxes bounds the axes of a rig.
+const MaxAxes = 4
+
+// Params is the block of live parameters. It travels whole, is prepared beside the tick and adopted at an edge of it, and rows show Gen.
+// The names of the numbers belong to the controller: see Live. Sets are the models that take the place of those of the file, by axis.
 type Params struct {
-	Gen uint32
-	_   uint32
-	V   [MaxParams]float64
+	Gen  uint32
+	_    uint32
+	V    [MaxParams]float64
+	Sets [MaxAxes]SetText
+}
+
+// SetText is a model as text, JSON of axis.Set; empty: that of the file. A block holds no pointer, so that it can lie in shared memory.
+type SetText struct {
+	n uint32
+	b [2044]byte
+}
+
+// Put keeps a text; false: it is too long.
+func (s *SetText) Put(text []byte) bool {
+	if len(text) > len(s.b) {
+		return false
+	}
+	*s = SetText{n: uint32(len(text))}
+	copy(s.b[:], text)
+	return true
+}
+
+// Bytes is the text.
+func (s *SetText) Bytes() []byte { return s.b[:min(int(s.n), len(s.b))] }
+
+// Change is a block that is ready to be adopted.
+type Change struct {
+	Gen  uint32
+	v    [MaxParams]float64
+	axes [MaxAxes]*axis.Change // nil: as before
 }
 
 // Command is a request from outside: MQTT, the page, the command line.
 type Command struct {
-	Name    string             // "arm", "run", "hold", "stop", "reset", "estop", "set"
+	Name    string             // "arm", "run", "hold", "stop", "reset", "estop", "set", "adopt"
 	ID      string             // chosen by the sender, comes back in the reply
 	Expires time.Time          // zero: never
 	From    string             // "mqtt", "web", "local"
 	Set     map[string]float64 // for "set": parameter name → value in SI
+	Adopt   *Adopt             // for "adopt"
+}
+
+// Adopt is a model for an axis; without a law that of the file again.
+type Adopt struct {
+	Axis string `json:"axis"`
+	axis.Set
 }
 
 // Reply answers a command once the tick has taken or refused it.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 
 	"hilrig/cmd/report"
 	"hilrig/configs"
@@ -53,15 +54,6 @@ func Replay(path string) (ReplayResult, error) {
 	if err != nil {
 		return res, report.ExitWith(report.Invalid, err)
 	}
-	params := func(gen uint32, p *hil.Params) bool {
-		for _, b := range blocks {
-			if b.Gen == gen {
-				*p = b.Params
-				return true
-			}
-		}
-		return false
-	}
 
 	it := rec.Iter()
 	var ahead hil.Row
@@ -84,8 +76,10 @@ func Replay(path string) (ReplayResult, error) {
 			have = it.Next(&ahead)
 			return true
 		}
-		rp := hil.NewReplay(a.Schema, next, params)
-		hil.NewLoop(rp, rp, rp, a.NewRole(), epoch).Run()
+		role := a.NewRole()
+		change := func(gen uint32) *hil.Change { return changeOf(role, blocks, gen) }
+		rp := hil.NewReplay(a.Schema, next, change)
+		hil.NewLoop(rp, rp, rp, role, epoch).Run()
 		res.Rows += rp.N
 		if rp.Diff > 0 && res.Differ == 0 {
 			res.First = fmt.Sprintf("epoch %d tick %d", epoch, rp.First.Seq)
@@ -107,6 +101,20 @@ func Replay(path string) (ReplayResult, error) {
 		return res, report.ExitWith(report.Invalid, fmt.Errorf("%s: %d rows are missing inside the recording; the controller's state cannot be repeated across a gap", path, res.Gaps))
 	}
 	return res, nil
+}
+
+// changeOf prepares the parameter block of a generation; nil: the recording has none of it.
+func changeOf(role hil.Role, blocks []sink.ParamsAt, gen uint32) *hil.Change {
+	i := slices.IndexFunc(blocks, func(b sink.ParamsAt) bool { return b.Gen == gen })
+	tuned, ok := role.(hil.Tuned)
+	if i < 0 || !ok {
+		return nil
+	}
+	c, err := tuned.Prepare(&blocks[i].Params)
+	if err != nil {
+		return nil // the rows that follow will differ
+	}
+	return c
 }
 
 // Print says how many rows came out as they were recorded, and where the first one differs.

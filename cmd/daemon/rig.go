@@ -154,7 +154,7 @@ func (Nobody) Flags() hil.Flags             { return 0 }
 func (Nobody) Silence() float64             { return 0 }
 func (Nobody) Away() int                    { return -1 }
 func (Nobody) Order() (uint32, hil.Request) { return 0, hil.ReqNone }
-func (Nobody) Params(*hil.Params) bool      { return false }
+func (Nobody) Change() *hil.Change          { return nil }
 func (Nobody) Seen(*hil.Row)                {}
 
 // floodLine writes random bytes between the frames, as a line with a bad contact does.

@@ -123,11 +123,12 @@ func Run(parent context.Context, out io.Writer, file string, o RunOptions) error
 	if err := d.open(ctx, &ready); err != nil {
 		return err
 	}
+	d.tell(&a.Params, "file")
 	if o.DryRun {
 		d.channels = newChannels(&a.Schema)
 	}
 	sup := daemon.New(a, &info, daemon.Options{
-		Config: packHandover(config, hand), Log: d.coreLog(), SingleProcess: o.Single, Arm: virtual || o.Arm, UntilTrip: o.UntilTrip,
+		Config: packHandover(config, hand), Log: d.coreLog(), SingleProcess: o.Single, Arm: virtual && cfg.Driven() || o.Arm, UntilTrip: o.UntilTrip,
 		Sinks: d.sinks, Emit: bus.emit, Kept: d.kept, Row: d.row, Up: func(pid int, fifo bool) { d.up(out, o.ReadyLine, ready, pid, fifo) },
 	})
 	d.sup.Store(sup)

@@ -17,6 +17,7 @@ import (
 	"hilrig/cmd/report"
 	"hilrig/configs"
 	"hilrig/hil"
+	"hilrig/hil/axis"
 	"hilrig/hil/daemon"
 	"hilrig/hil/dashboard"
 	"hilrig/hil/device"
@@ -43,8 +44,9 @@ type services struct {
 	fifo     atomic.Bool
 	mu       sync.Mutex
 	newest   hil.Row
-	live     []*sink.LiveRows // the last estimates of each axis
-	channels *channels        // of a dry run; nil otherwise
+	live     []*sink.LiveRows       // the last estimates of each axis
+	inForce  atomic.Pointer[[]byte] // parameters, as the topic params has them
+	channels *channels              // of a dry run; nil otherwise
 	closers  []func()
 }
 
@@ -225,10 +227,30 @@ func (d *services) command(ctx context.Context, c hil.Command) hil.Reply {
 	return d.sup.Load().Command(ctx, c)
 }
 
-// kept records a parameter block that came into force.
-func (d *services) kept(p hil.Params, t int64) {
+// kept records a parameter block that came into force, and tells it.
+func (d *services) kept(p hil.Params, from string, t int64) {
 	if d.recorder != nil {
 		d.recorder.Params(p, d.a.Names(), t)
+	}
+	d.tell(&p, from)
+}
+
+// tell publishes the parameters in force.
+func (d *services) tell(p *hil.Params, from string) {
+	models := make([]*axis.Set, len(d.cfg.Axes))
+	for i := range d.cfg.Axes {
+		if law := d.cfg.Axes[i].Friction.Model; law != nil {
+			models[i] = axis.SetOf(law)
+		}
+	}
+	body, err := sink.ParamsJSON(p, d.a.Live, d.a.Schema.Axes(), models, from, time.Now())
+	if err != nil {
+		d.log.Error(fmt.Sprintf("parameters in force: %v", err))
+		return
+	}
+	d.inForce.Store(&body)
+	if d.pub != nil {
+		d.pub.Tell(body)
 	}
 }
 

@@ -57,7 +57,10 @@ type Axis struct {
 	hint            Finding
 	ref             motion
 	pid             control.Loop
-	comp            *compensator
+	now             path
+	old             path               // the one before, while the new one fades in
+	faded           float64            // s  so long
+	each            [2]float64         // N·m  effort of the old path and of the new one
 	model           *estimator.Contact // the law driven by the estimated motion: the open-loop model beside the rig; nil: no law
 	learns          estimator.Learning // the compensation, if it learns
 	live            []Param
@@ -68,6 +71,7 @@ type Axis struct {
 
 	age      float64 // s    of the newest position that was taken
 	residual float64 // N·m  slow mean of estimated minus modelled friction
+	most     float64 // N·m  of it that no friction explains
 	diverged bool    // … it was no number
 	windows  uint64  // RLS windows
 }
@@ -107,15 +111,16 @@ func New(s Spec) (*Axis, error) {
 		return nil, fmt.Errorf("estimator: %w", err)
 	}
 	if s.compensates() {
-		if a.comp, err = newCompensator(s.Comp, s.Law, s.Motor.J, s.PID); err != nil {
+		if a.now.comp, err = newCompensator(s.Comp, s.Law, s.Motor.J, s.PID); err != nil {
 			return nil, fmt.Errorf("compensation: %w", err)
 		}
-		a.learns, _ = a.comp.law.(estimator.Learning)
+		a.learns, _ = a.now.comp.law.(estimator.Learning)
 	}
 	if s.hasLaw() {
 		if a.model, err = estimator.NewContact(s.Law); err != nil {
 			return nil, fmt.Errorf("friction: %w", err)
 		}
+		a.most = unexplained * s.Law.Levels().Rest.Max()
 	}
 	a.arrange()
 	if s.Drive == DriveVoltage {
@@ -124,6 +129,7 @@ func New(s Spec) (*Axis, error) {
 	if s.driven() && s.hasLaw() && a.at.friction >= 0 {
 		a.stall = newStall(s.Motor.J, s.Law, a.est.PositionNoise())
 	}
+	a.now.motor = s.Motor
 	a.ref = motion{gen: s.Ref, fade: s.Fade}
 	a.pid = control.Loop{PID: s.PID}
 	a.live = s.Live()
@@ -222,7 +228,7 @@ func (a *Axis) arrange() {
 	}
 	if s.compensates() {
 		learned := make([]engine.Signal, 0, 3)
-		for _, name := range a.comp.Kind.Info().Learns {
+		for _, name := range a.now.comp.Kind.Info().Learns {
 			learned = append(learned, engine.Signal{Name: name})
 		}
 		add(&l.learned, learned...)
@@ -263,8 +269,8 @@ func (a *Axis) Start(x []float64) {
 	}
 	a.ref.start(a.s.Of.base(x), false)
 	a.pid.Reset()
-	if a.comp != nil {
-		a.comp.reset()
+	if a.old = (path{}); a.now.comp != nil {
+		a.now.comp.reset()
 	}
 	a.asked, a.held = 0, false
 }
@@ -316,15 +322,23 @@ func (a *Axis) Compute(k Tick, x, y []float64, u *float64) (st engine.Status) {
 	if a.at.heat < 0 {
 		return st
 	}
-	tau, s := a.effort(k, on, ref, e, dt, x, y)
-	if s == engine.NonFinite {
+	if s := a.effort(k, on, ref, e, dt, x, y); s == engine.NonFinite {
 		st = s
 	}
 	switch {
 	case !on:
-		*u = 0
+		*u, a.old = 0, path{}
 	case !a.stale():
-		*u = a.command(tau, e, ref)
+		*u = a.command(&a.now.motor, a.each[1], e, ref)
+		if a.Fades() {
+			old := a.command(&a.old.motor, a.each[0], e, ref)
+			*u = old + a.weight()*(*u-old)
+		}
+	}
+	if a.Fades() {
+		if a.faded += dt; a.faded >= a.now.comp.Ramp {
+			a.old = path{}
+		}
 	}
 	return st
 }
@@ -342,25 +356,27 @@ func (a *Axis) stop(ref *[3]float64, position float64) {
 }
 
 // effort is what the controller asks for: feedback, inertia, friction.
-func (a *Axis) effort(k Tick, on bool, ref [3]float64, e, dt float64, x, y []float64) (tau float64, st engine.Status) {
-	fric := 0.0
+func (a *Axis) effort(k Tick, on bool, ref [3]float64, e, dt float64, x, y []float64) (st engine.Status) {
+	tau, fric := 0.0, 0.0
 	switch {
 	case !on:
 	case a.s.Of == OfEffort:
 		tau = ref[0]
+		a.each[1] = tau
 	case a.s.compensates():
 		v := x[estimator.XVel]
-		tau = a.pid.Step(e, ref[1]-v, a.dt)
-		if a.s.Comp.Inertia {
-			tau += a.s.Motor.J * ref[2]
-		}
-		m := estimator.Motion{V: v, E: -e, Vd: ref[1], Ad: ref[2], U: a.asked, Held: a.held || k.Skip > 0 || a.stale()}
-		fric, st = a.comp.step(m, dt)
-		tau += fric
-		tau += a.comp.shake(m, tau, dt)
+		back := a.pid.Step(e, ref[1]-v, a.dt)
+		m := estimator.Motion{V: v, E: -e, Vd: ref[1], Ad: ref[2], U: a.asked, Held: a.held || k.Skip > 0 || a.stale() || a.Fades()}
 		a.held = false
-		if lim := a.s.PID.Limit; lim > 0 && math.Abs(tau) > lim {
-			tau, a.held = math.Copysign(lim, tau), true
+		tau, fric, st = a.follow(&a.now, back, m, dt)
+		a.each = [2]float64{tau, tau}
+		if a.Fades() {
+			old, f, s := a.follow(&a.old, back, m, dt)
+			if s != engine.OK {
+				st = s
+			}
+			w := a.weight()
+			a.each[0], tau, fric = old, old+w*(tau-old), f+w*(fric-f)
 		}
 		a.asked = tau
 	}
@@ -373,7 +389,23 @@ func (a *Axis) effort(k Tick, on bool, ref [3]float64, e, dt float64, x, y []flo
 	if a.learns != nil {
 		a.learns.Thetas(y[a.at.learned:])
 	}
-	return tau, st
+	return st
+}
+
+// follow is the effort by which a path follows the motion m with the feedback back, the compensation in it, and whether something was not
+// finite.
+func (a *Axis) follow(p *path, back float64, m estimator.Motion, dt float64) (tau, fric float64, st engine.Status) {
+	tau = back
+	if a.s.Comp.Inertia {
+		tau += p.motor.J * m.Ad
+	}
+	fric, st = p.comp.step(m, dt)
+	tau += fric
+	tau += p.comp.shake(m, tau, dt)
+	if lim := a.s.PID.Limit; lim > 0 && math.Abs(tau) > lim {
+		tau, a.held = math.Copysign(lim, tau), true
+	}
+	return tau, fric, st
 }
 
 // Cut tells that the command did not leave as it was wanted: the compensation does not learn from it.
@@ -390,7 +422,7 @@ func (a *Axis) Unexplained() float64 {
 	if a.model == nil || a.at.friction < 0 {
 		return 0
 	}
-	return unexplained * a.s.Law.Levels().Rest.Max()
+	return a.most
 }
 
 const unexplained = 10

@@ -135,7 +135,7 @@ func TestCompensationIsHeld(t *testing.T) {
 	b := newBed(t, motorSpec(t, reference.Spec{Kind: "sine", Amplitude: 0.1, Frequency: 0.8}))
 	b.Start(b.x)
 	law := &told{}
-	b.comp.law = law
+	b.now.comp.law = law
 	b.age = 0
 	tick := func() bool { b.compute(); return law.Held }
 	for range 300 {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"hilrig/engine"
+	"hilrig/engine/plant"
 	"hilrig/estimator"
 )
 
@@ -68,8 +69,8 @@ func (s *Spec) effort(command float64) float64 {
 	return 0
 }
 
-// command is the one that makes the effort tau (N·m) at the desired motion.
-func (a *Axis) command(tau, e float64, ref [3]float64) float64 {
+// command is the one that makes the effort tau (N·m) at the desired motion, with this motor.
+func (a *Axis) command(motor *plant.Motor, tau, e float64, ref [3]float64) float64 {
 	if a.s.Of == OfCommand {
 		return ref[0]
 	}
@@ -79,9 +80,9 @@ func (a *Axis) command(tau, e float64, ref [3]float64) float64 {
 		if a.s.Of == OfEffort {
 			v = 0
 		}
-		return a.s.Motor.Voltage(tau, v)
+		return motor.Voltage(tau, v)
 	case DriveCurrent:
-		return tau / a.s.Motor.K
+		return tau / motor.K
 	case DriveVelocity:
 		return a.gain*e + ref[1]
 	}

@@ -47,9 +47,9 @@ func (s *Spec) Live() (out []Param) {
 	return out
 }
 
-// Adopt takes values of all parameters, in the order of Live, at the edge of a tick. Gains act at once; reference and compensation move
+// Set takes values of all parameters, in the order of Live, at the edge of a tick. Gains act at once; reference and compensation move
 // there smoothly.
-func (a *Axis) Adopt(values []float64) {
+func (a *Axis) Set(values []float64) {
 	for i := range a.live {
 		a.live[i].take(a, values[i])
 	}
@@ -58,7 +58,7 @@ func (a *Axis) Adopt(values []float64) {
 
 // tune hands share and gains to the compensation.
 func (a *Axis) tune() {
-	if a.comp != nil {
-		a.comp.adopt(a.scale, a.injected, a.pid.PID)
+	if a.now.comp != nil {
+		a.now.comp.adopt(a.scale, a.injected, a.pid.PID)
 	}
 }

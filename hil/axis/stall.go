@@ -23,8 +23,8 @@ import (
 // against as much torque; a torque that falls, as at the end of braking, does not push. So the push is the torque beyond the declared
 // offset or the torque beyond that load, whichever is smaller; none if they point to different sides.
 type stall struct {
-	j, friction, offset float64 // kg·m², N·m, N·m
-	band                float64 // rad  within it the axis stands
+	twin
+	noise float64 // rad  of the position
 
 	on      bool
 	at      float64 // rad  where it stands
@@ -34,6 +34,15 @@ type stall struct {
 	v, way  float64 // rad/s, rad  of the twin
 	moving  float64 // s    it moves
 }
+
+// twin is what is known of the axis and of its twin.
+type twin struct {
+	j, friction, offset float64 // kg·m², N·m, N·m
+	gives               float64 // rad  what the contact of an axis that stands gives way
+}
+
+// band (rad) is that within which the axis stands.
+func (s *stall) band() float64 { return s.gives + 10*s.noise }
 
 const (
 	stallFs  = 5   // friction of the twin in units of break-away: that of a real contact varies by a factor of two
@@ -45,18 +54,24 @@ const (
 // newStall takes the inertia (kg·m²), the friction law and the standard deviation of a position (rad). An axis that stands gives way
 // by twice the deflection of its contact to either side.
 func newStall(j float64, law friction.Model, noise float64) *stall {
-	s := &stall{j: j, friction: stallFs * law.Levels().Top(), offset: law.Levels().Offset, band: 10 * noise}
+	return &stall{twin: twinOf(j, law), noise: noise}
+}
+
+// twinOf is the twin of an axis with this inertia (kg·m²) and law.
+func twinOf(j float64, law friction.Model) twin {
+	l := law.Levels()
+	t := twin{j: j, friction: stallFs * l.Top(), offset: l.Offset}
 	if k := law.Stiffness().K; k > 0 {
-		s.band = 4*law.Levels().Top()/k + 10*noise
+		t.gives = 4 * l.Top() / k
 	}
-	return s
+	return t
 }
 
 // step takes a sample: its position (rad), whether that is believed, torque of the motor and load (N·m) as estimated for its time, and
 // the time since the sample before (s). It is the verdict so far.
 func (s *stall) step(energised, taken bool, theta, torque, load, dt float64) Finding {
 	if !energised || !numeric.Finite(torque+load) {
-		*s = stall{j: s.j, friction: s.friction, offset: s.offset, band: s.band}
+		*s = stall{twin: s.twin, noise: s.noise}
 		return Finding{}
 	}
 	if s.pending += max(0, dt); !taken {
@@ -64,7 +79,7 @@ func (s *stall) step(energised, taken bool, theta, torque, load, dt float64) Fin
 	}
 	dt, s.pending = s.pending, 0
 	s.stood += dt
-	if !s.on || math.Abs(theta-s.at) > s.band { // it moves
+	if !s.on || math.Abs(theta-s.at) > s.band() { // it moves
 		if s.on {
 			s.load += (load - s.load) * -math.Expm1(-s.stood/loadMean)
 		}
@@ -83,7 +98,7 @@ func (s *stall) step(energised, taken bool, theta, torque, load, dt float64) Fin
 	if s.v != 0 {
 		s.moving += dt
 	}
-	if s.moving >= stallFor && math.Abs(s.way) > stallWay*s.band {
+	if s.moving >= stallFor && math.Abs(s.way) > stallWay*s.band() {
 		return Finding{Fault: Blocked, Of: estimator.Position, Value: math.Copysign(s.friction, s.v) + s.j*s.v/s.moving, Limit: s.friction} // the mean push
 	}
 	return Finding{}

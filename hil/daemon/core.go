@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -19,9 +20,9 @@ import (
 // outside is what reaches the core's tick beside samples: all of it atomic words, a ring and a mailbox.
 type outside struct {
 	orders *ring.Reader[order]
-	params *ring.Mailbox[hil.Params]
-	raised atomic.Uint32 // hil.Flags raised by the watchers
-	steady hil.Flags     // dry run, unprivileged
+	change atomic.Pointer[hil.Change] // a block that waits to be adopted
+	raised atomic.Uint32              // hil.Flags raised by the watchers
+	steady hil.Flags                  // dry run, unprivileged
 	rig    Rig
 
 	reconnects [device.MaxDevices]uint64 // seen by the tick before
@@ -62,7 +63,12 @@ func (o *outside) Order() (uint32, hil.Request) {
 	return q.ID, hil.Request(q.Req)
 }
 
-func (o *outside) Params(p *hil.Params) bool { return o.params.Take(p) }
+func (o *outside) Change() *hil.Change {
+	if o.change.Load() == nil {
+		return nil
+	}
+	return o.change.Swap(nil)
+}
 
 func (o *outside) Seen(r *hil.Row) {
 	o.mode.Store(uint32(r.Mode))
@@ -89,7 +95,7 @@ func newBody(ctx context.Context, a *Assembly, sh *shared, edit func(i int, o *d
 		return nil, err
 	}
 	b := &body{a: a, sh: sh, rig: rig, done: make(chan struct{})}
-	b.out = &outside{orders: sh.orders.Reader(), params: sh.params, rig: rig}
+	b.out = &outside{orders: sh.orders.Reader(), rig: rig}
 	if a.DryRun {
 		b.out.steady |= hil.FlagDryRun
 	}
@@ -112,10 +118,35 @@ func (b *body) tick(epoch uint16) {
 	if b.a.DevicePaced {
 		clock = hil.NewDeviceClock(b.a.Period, b.a.Spin, first, b.a.Lag, missed, b.rig, b.stop.Load)
 	}
-	loop := hil.NewLoop(clock, b.rig, b.out, b.a.NewRole(), epoch, b.sh.rows.Writer())
+	role := b.a.NewRole()
+	loop := hil.NewLoop(clock, b.rig, b.out, role, epoch, b.sh.rows.Writer())
+	if t, ok := role.(hil.Tuned); ok {
+		go b.prepare(t)
+	}
 	b.sh.words.State.Store(coreReady)
 	loop.Run()
 	b.rig.Safe()
+}
+
+// prepare makes parameter blocks ready beside the tick, one after the other: while one waits to be adopted the newest waits in the mailbox.
+// The core collects no garbage, so what a block leaves is collected here, when nothing is driven.
+func (b *body) prepare(role hil.Tuned) {
+	var p hil.Params
+	garbage := false
+	for !b.stop.Load() {
+		switch {
+		case b.out.change.Load() == nil && b.sh.params.Take(&p):
+			if c, err := role.Prepare(&p); err == nil { // what is refused was refused by the supervisor already
+				b.out.change.Store(c)
+			}
+			garbage = true
+		case garbage && !hil.Mode(b.out.mode.Load()).Energised():
+			runtime.GC()
+			garbage = false
+		default:
+			rt.SleepUntil(rt.Now()+5e6, 0)
+		}
+	}
 }
 
 // housekeeping looks for the supervisor's word to end, and publishes the counters of the devices ten times a second, beside the tick

@@ -46,6 +46,7 @@ type Assembly struct {
 	NewRig  func(edit func(i int, o *device.Options)) (Rig, error) // the devices, not started, with what the daemon adds to their options
 	Params  hil.Params                                             // the configured parameter block, generation 0
 	Live    []axis.Param                                           // what may be set while it runs, in the order of the block
+	Prepare func(*hil.Params) (*hil.Change, error)                 // refuses a block that the rig cannot run
 
 	Period      int64 // ns
 	Spin        int64 // ns

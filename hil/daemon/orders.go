@@ -2,11 +2,14 @@ package daemon
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"sort"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"hilrig/hil"
@@ -17,12 +20,13 @@ import (
 type commands struct {
 	mu      sync.Mutex
 	a       *Assembly
-	post    func(order) bool  // onto the order ring; false: full or no core
-	publish func(*hil.Params) // into the parameter mailbox
-	kept    func(hil.Params)  // for the recorder
+	post    func(order) bool                // onto the order ring; false: full or no core
+	publish func(*hil.Params)               // into the parameter mailbox
+	kept    func(p hil.Params, from string) // for the recorder and whoever asks
 	nextID  uint32
 	waiting map[uint32]chan hil.Row
-	params  hil.Params // as last set
+	params  hil.Params    // as last set
+	shown   atomic.Uint32 // generation of the newest row
 }
 
 func newCommands(a *Assembly) *commands {
@@ -39,15 +43,21 @@ func (d *commands) Do(ctx context.Context, c hil.Command) hil.Reply {
 	}
 	q, ok := hil.ParseRequest(c.Name)
 	if !ok {
-		return no("unknown command %q; known: arm, run, hold, stop, reset, estop, set", c.Name)
+		return no("unknown command %q; known: arm, run, hold, stop, reset, estop, set, adopt", c.Name)
 	}
 	if !q.Safer() && !c.Expires.IsZero() && time.Now().After(c.Expires) {
 		return no("expired %.1f s ago", time.Since(c.Expires).Seconds())
 	}
-	if q == hil.ReqSet {
-		if err := d.set(c.Set); err != nil {
-			return no("%v", err)
-		}
+	var gen uint32 // of the block that this makes
+	var err error
+	switch q {
+	case hil.ReqSet:
+		gen, err = d.set(c.Set, c.From)
+	case hil.ReqAdopt:
+		gen, err = d.adopt(c.Adopt, c.From)
+	}
+	if err != nil {
+		return no("%v", err)
 	}
 	answer := make(chan hil.Row, 1)
 	d.mu.Lock()
@@ -71,16 +81,19 @@ func (d *commands) Do(ctx context.Context, c hil.Command) hil.Reply {
 		if r.Res != hil.Taken {
 			return no("%s", hil.RefusalText(r.Res, q, r.Mode))
 		}
+		if gen > 0 && !d.inForce(wait, gen) {
+			return no("taken, but not in force yet: another change still fades in")
+		}
 		return hil.Reply{ID: c.ID, OK: true}
 	case <-wait.Done():
 		return no("the loop did not answer within %v", replyTime)
 	}
 }
 
-// set validates every value first, then hands the whole block over.
-func (d *commands) set(values map[string]float64) error {
+// set validates every value first, then hands the whole block over; gen is its generation.
+func (d *commands) set(values map[string]float64, from string) (gen uint32, err error) {
 	if len(values) == 0 {
-		return fmt.Errorf("set needs {\"set\": {name: value}}; names: %s", strings.Join(d.a.Names(), ", "))
+		return 0, fmt.Errorf("set needs {\"set\": {name: value}}; names: %s", strings.Join(d.a.Names(), ", "))
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -100,15 +113,64 @@ func (d *commands) set(values map[string]float64) error {
 	}
 	if len(bad) > 0 {
 		sort.Strings(bad)
-		return fmt.Errorf("%s; names: %s", strings.Join(bad, "; "), strings.Join(d.a.Names(), ", "))
+		return 0, fmt.Errorf("%s; names: %s", strings.Join(bad, "; "), strings.Join(d.a.Names(), ", "))
 	}
+	return d.take(p, from)
+}
+
+// adopt puts a model in the place of that of an axis, as one whole set.
+func (d *commands) adopt(o *hil.Adopt, from string) (gen uint32, err error) {
+	axes := d.a.Schema.Axes()
+	if o == nil {
+		return 0, fmt.Errorf("adopt needs {\"adopt\": {axis, law, params}}; axes: %s", strings.Join(axes, ", "))
+	}
+	i := slices.Index(axes, o.Axis)
+	if i < 0 {
+		return 0, fmt.Errorf("unknown axis %q; there are %s", o.Axis, strings.Join(axes, ", "))
+	}
+	var text []byte
+	if o.Law != "" {
+		if text, err = json.Marshal(o.Set); err != nil {
+			return 0, fmt.Errorf("adopt: %w", err)
+		}
+	} else if len(o.Params)+len(o.Motor) > 0 {
+		return 0, errors.New("adopt: numbers without a law; a model is one whole set. Without both it is that of the file again")
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	p := d.params
+	if !p.Sets[i].Put(text) {
+		return 0, fmt.Errorf("adopt: %d bytes, too long for a model", len(text))
+	}
+	return d.take(p, from)
+}
+
+// take hands a block over that the rig can run.
+func (d *commands) take(p hil.Params, from string) (gen uint32, err error) {
 	p.Gen++
+	if d.a.Prepare != nil {
+		if _, err := d.a.Prepare(&p); err != nil {
+			return 0, err
+		}
+	}
 	d.params = p
 	if d.kept != nil {
-		d.kept(p)
+		d.kept(p, from)
 	}
 	d.publish(&p)
-	return nil
+	return p.Gen, nil
+}
+
+// inForce waits until rows show a generation, or a newer one.
+func (d *commands) inForce(ctx context.Context, gen uint32) bool {
+	for d.shown.Load() < gen {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(time.Millisecond):
+		}
+	}
+	return true
 }
 
 // connect leads to a fresh core; the parameters are handed over again before anything else.
@@ -130,6 +192,7 @@ func (d *commands) disconnect() {
 
 // seen matches a row with the command it answers.
 func (d *commands) seen(r *hil.Row) {
+	d.shown.Store(r.Gen)
 	if r.Cmd == 0 {
 		return
 	}

@@ -26,9 +26,9 @@ type Options struct {
 	UntilTrip     bool   // end the run at the first trip
 	Sinks         []Sink
 	Emit          func(hil.Event)
-	Kept          func(p hil.Params, t int64) // a parameter block came into force
-	Row           func(*hil.Row)              // sees every row in the pump, must not block
-	Up            func(pid int, fifo bool)    // a core has begun to tick; may be nil
+	Kept          func(p hil.Params, from string, t int64) // a parameter block came into force, and who asked for it
+	Row           func(*hil.Row)                           // sees every row in the pump, must not block
+	Up            func(pid int, fifo bool)                 // a core has begun to tick; may be nil
 }
 
 // Supervisor starts the core, watches it, pumps its rows to the sinks, and brings the rig to rest when the core is lost.
@@ -64,9 +64,9 @@ var (
 func New(a *Assembly, info *hil.Info, o Options) *Supervisor {
 	s := &Supervisor{a: a, o: o, info: info, commands: newCommands(a), kept: device.NewKept()}
 	s.events = &rowEvents{emit: o.Emit, wall: info.Wall, schema: &a.Schema, brush: newContactEvents(&a.Schema)}
-	s.commands.kept = func(p hil.Params) {
+	s.commands.kept = func(p hil.Params, from string) {
 		if o.Kept != nil {
-			o.Kept(p, rt.Now())
+			o.Kept(p, from, rt.Now())
 		}
 	}
 	s.commands.disconnect()

@@ -15,8 +15,9 @@ import (
 
 // commandBody is what POST /api/cmd/<name> takes; all of it may be missing.
 type commandBody struct {
-	ID  string             `json:"id"`  // chosen by the sender, comes back in the reply
-	Set map[string]float64 `json:"set"` // for "set": parameter → value in SI
+	ID    string             `json:"id"`    // chosen by the sender, comes back in the reply
+	Set   map[string]float64 `json:"set"`   // for "set": parameter → value in SI
+	Adopt *hil.Adopt         `json:"adopt"` // for "adopt": the model of an axis
 }
 
 // postCommand carries one command to the tick and answers with hil.Reply:
@@ -36,7 +37,7 @@ func (s *Server) postCommand(w http.ResponseWriter, r *http.Request) {
 		reply(http.StatusForbidden, "commands need the header X-Hil: 1")
 		return
 	case !known:
-		reply(http.StatusBadRequest, "unknown command %q, want arm, run, hold, stop, reset, estop or set", name)
+		reply(http.StatusBadRequest, "unknown command %q, want arm, run, hold, stop, reset, estop, set or adopt", name)
 		return
 	case s.opt.Command == nil:
 		reply(http.StatusForbidden, "this page only shows; it has no way to command the rig")
@@ -74,7 +75,10 @@ func (s *Server) postCommand(w http.ResponseWriter, r *http.Request) {
 	if name != "set" {
 		body.Set = nil
 	}
-	got := s.opt.Command(ctx, hil.Command{Name: name, ID: body.ID, From: "web", Set: body.Set})
+	if name != "adopt" {
+		body.Adopt = nil
+	}
+	got := s.opt.Command(ctx, hil.Command{Name: name, ID: body.ID, From: "web", Set: body.Set, Adopt: body.Adopt})
 	got.ID = body.ID
 	s.log.Info("command from the page", "command", name, "from", r.RemoteAddr, "ok", got.OK, "error", got.Error)
 	if !got.OK {

@@ -57,6 +57,7 @@ type Options struct {
 	Command hil.Commander // carries commands to the tick; nil: the page only shows
 
 	State  func() []byte // newest state, the JSON of the topic "state"; nil or empty result: none yet
+	Params func() []byte // parameters in force, the JSON of the topic "params"
 	Health func() []byte // newest health, the JSON of the topic "health"
 
 	Model             map[string]float64 // parameters of the model in SI by the names of estimates: J, Fc, Fv, offset
@@ -195,6 +196,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /api/info", s.getInfo)
 	mux.HandleFunc("GET /api/state", newest(s.opt.State, "state"))
 	mux.HandleFunc("GET /api/health", newest(s.opt.Health, "health"))
+	mux.HandleFunc("GET /api/params", newest(s.opt.Params, "parameters"))
 	mux.HandleFunc("POST /api/cmd/{name}", s.postCommand)
 	if s.opt.MQTT != nil {
 		mux.Handle("GET /mqtt", s.opt.MQTT)

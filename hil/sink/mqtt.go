@@ -52,18 +52,20 @@ type PublisherOptions struct {
 // has taken everything before it on the same connection. While an acknowledgement is overdue nothing more is sent, and what
 // was sent after the last acknowledged report on a connection that then broke is counted as unconfirmed.
 type Publisher struct {
-	o    PublisherOptions
-	root string // "hil/<rig>/"
-	enc  *encoder
-	est  estimates
-	meta []byte
-	id   string // client id, the same for every connection, so that a broker ends a stale one before it serves the next
-	tls  *tls.Config
+	o       PublisherOptions
+	root    string // "hil/<rig>/"
+	enc     *encoder
+	est     estimates
+	meta    []byte
+	inForce atomic.Pointer[[]byte] // newest parameters as JSON; nil: none yet
+	id      string                 // client id, the same for every connection, so that a broker ends a stale one before it serves the next
+	tls     *tls.Config
 
 	queue    chan *batch
 	spare    chan *batch // empty batches, so that the draining goroutine allocates nothing
 	events   chan hil.Event
 	acks     chan ack
+	news     chan struct{} // parameters are to be published; room for one
 	link     chan linkChange
 	commands commands
 
@@ -176,7 +178,7 @@ func NewPublisher(o PublisherOptions) (*Publisher, error) {
 	n := max(minQueue, int(queueFor/span(o.Batch)))
 	p := &Publisher{o: o, root: root, enc: enc, est: newEstimates(s), meta: meta,
 		queue: make(chan *batch, n), spare: make(chan *batch, n+4),
-		events: make(chan hil.Event, eventQueue), acks: make(chan ack, ackQueue), link: make(chan linkChange, 4),
+		events: make(chan hil.Event, eventQueue), acks: make(chan ack, ackQueue), news: make(chan struct{}, 1), link: make(chan linkChange, 4),
 	}
 	p.commands = newCommands(p)
 	p.drainer = drainer{p: p, batch: int64(span(o.Batch))}

@@ -129,6 +129,7 @@ type order struct {
 	ID      string             `json:"id"`
 	Expires *float64           `json:"expires"` // s since 1970; absent: never
 	Set     map[string]float64 `json:"set"`
+	Adopt   *hil.Adopt         `json:"adopt"`
 }
 
 // serve decides about one command and returns the answer.
@@ -139,7 +140,7 @@ func (d *commands) serve(name string, retained bool, payload []byte) hil.Reply {
 		return hil.Reply{ID: o.ID, Error: fmt.Sprintf(format, a...)}
 	}
 	if q, ok := hil.ParseRequest(name); !ok || q == hil.ReqTrip {
-		return fail("unknown command %q; known are arm, run, hold, stop, estop, reset, set", name)
+		return fail("unknown command %q; known are arm, run, hold, stop, estop, reset, set, adopt", name)
 	}
 	switch {
 	case d.p.o.Commander == nil || d.p.o.Commands == "none":
@@ -154,6 +155,8 @@ func (d *commands) serve(name string, retained bool, payload []byte) hil.Reply {
 		return fail(`nothing to set; want {"id":"…","set":{"<parameter>":<number>}}`)
 	case name != "set" && len(o.Set) > 0 && !stop:
 		return fail(`%s takes no "set"`, name)
+	case (name == "adopt") != (o.Adopt != nil) && !stop:
+		return fail(`want {"id":"…","adopt":{"axis":"…","law":"…","params":{…}}} with the command adopt, and with no other`)
 	}
 	var expires time.Time
 	if o.Expires != nil && !stop {
@@ -163,9 +166,9 @@ func (d *commands) serve(name string, retained bool, payload []byte) hil.Reply {
 		}
 	}
 
-	c := hil.Command{Name: name, ID: o.ID, Expires: expires, From: "mqtt", Set: o.Set}
+	c := hil.Command{Name: name, ID: o.ID, Expires: expires, From: "mqtt", Set: o.Set, Adopt: o.Adopt}
 	if stop {
-		c.Set = nil
+		c.Set, c.Adopt = nil, nil
 		r := d.carryOut(c)
 		if err != nil && r.OK {
 			r.Error = "carried out, but the payload was ignored: " + err.Error()

@@ -41,10 +41,10 @@ type sentEvent struct {
 	body []byte
 }
 
-type topics struct{ status, meta, state, samples, estimate, report, health, event, cmd string }
+type topics struct{ status, meta, params, state, samples, estimate, report, health, event, cmd string }
 
 func newTopics(root string) topics {
-	return topics{root + "status", root + "meta", root + "state", root + "samples", root + "estimate",
+	return topics{root + "status", root + "meta", root + "params", root + "state", root + "samples", root + "estimate",
 		root + "estimate/report", root + "health", root + "event", root + "cmd/"}
 }
 
@@ -83,6 +83,8 @@ func (s *sender) run(stop <-chan struct{}) {
 			s.event(e)
 		case a := <-acks:
 			s.ack(a)
+		case <-p.news:
+			s.params()
 		case <-stop:
 			s.finish()
 			return
@@ -137,6 +139,7 @@ func (s *sender) changed(c linkChange) {
 	p.commands.subscribe(c.client)
 	s.publish(s.topic.status, 1, true, []byte(statusUp))
 	s.publish(s.topic.meta, 1, true, p.meta)
+	s.params()
 	again := s.unsettled()
 	s.unacked = nil
 	for _, e := range again {
@@ -236,6 +239,13 @@ func (s *sender) unsettled() []sentEvent {
 			return false
 		}
 	})
+}
+
+// params publishes the parameters in force. Those that cannot be sent now are sent with the next connection.
+func (s *sender) params() {
+	if body := s.p.inForce.Load(); body != nil && s.open() {
+		s.publish(s.topic.params, 1, true, *body)
+	}
 }
 
 func (s *sender) ack(a ack) { s.publish(s.topic.cmd+a.name+"/ack", 1, false, a.body) }

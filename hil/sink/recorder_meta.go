@@ -176,11 +176,12 @@ func decodeEvent(data []byte) (e hil.Event, err error) {
 
 // paramsJSON is a parameter block on file. Entries of V without a name are kept as "#17" unless they are zero.
 type paramsJSON struct {
-	T         json.Number         `json:"t"`
-	Gen       uint32              `json:"gen"`
-	Names     []string            `json:"names"`
-	Values    map[string]*float64 `json:"values"`
-	Nonfinite map[string]string   `json:"nonfinite"`
+	T         json.Number                `json:"t"`
+	Gen       uint32                     `json:"gen"`
+	Names     []string                   `json:"names"`
+	Values    map[string]*float64        `json:"values"`
+	Models    map[string]json.RawMessage `json:"models"` // adopted, by the number of the axis, from 0
+	Nonfinite map[string]string          `json:"nonfinite"`
 }
 
 func encodeParams(p hil.Params, names []string, t, wall int64) []byte {
@@ -213,6 +214,7 @@ func encodeParams(p hil.Params, names []string, t, wall int64) []byte {
 		xs, keys = append(xs, x), append(keys, key)
 	}
 	b = append(b, '}')
+	b = appendModels(b, &p)
 	for _, x := range xs {
 		if x-x != 0 {
 			b = append(b, `,"nonfinite":`...)
@@ -221,6 +223,26 @@ func encodeParams(p hil.Params, names []string, t, wall int64) []byte {
 		}
 	}
 	return append(b, '}')
+}
+
+// appendModels appends the models that took the place of those of the file, with the numbers of their axes.
+func appendModels(b []byte, p *hil.Params) []byte {
+	first := true
+	for i := range p.Sets {
+		text := p.Sets[i].Bytes()
+		if len(text) == 0 {
+			continue
+		}
+		if b = append(b, ','); first {
+			b = append(b, `"models":{`...)
+		}
+		first = false
+		b = fmt.Appendf(b, `"%d":%s`, i, text)
+	}
+	if !first {
+		b = append(b, '}')
+	}
+	return b
 }
 
 // ParamsAt is a parameter block and when it came into force.
@@ -249,6 +271,11 @@ func decodeParams(data []byte) (p ParamsAt, err error) {
 			p.V[i] = *v
 		} else if p.V[i], ok = parseKind([]byte(j.Nonfinite[name])); !ok {
 			p.V[i] = math.NaN()
+		}
+	}
+	for key, text := range j.Models {
+		if i, err := strconv.Atoi(key); err != nil || i < 0 || i >= hil.MaxAxes || !p.Sets[i].Put(text) {
+			return p, fmt.Errorf("params: the model of axis %q has no place in the block", key)
 		}
 	}
 	return p, nil

@@ -1,0 +1,60 @@
+package sink
+
+import (
+	"encoding/json"
+	"time"
+
+	"hilrig/engine/numeric"
+	"hilrig/hil"
+	"hilrig/hil/axis"
+)
+
+// ParamsJSON is what the topic params and the page say of the parameters in force: the numbers with their units and limits, the model of
+// every axis, and who asked for the newest change. models are those of the file, by axis; nil: an axis without one.
+func ParamsJSON(p *hil.Params, live []axis.Param, axes []string, models []*axis.Set, from string, now time.Time) ([]byte, error) {
+	type number struct {
+		Value float64  `json:"value"`
+		Unit  string   `json:"unit"`
+		Min   *float64 `json:"min"` // null: none
+		Max   *float64 `json:"max"`
+	}
+	type model struct {
+		axis.Set
+		Source string `json:"source"` // file, or command
+	}
+	out := struct {
+		Timestamp float64           `json:"timestamp"`
+		Gen       uint32            `json:"gen"`
+		From      string            `json:"from"`
+		Params    map[string]number `json:"params"`
+		Models    map[string]model  `json:"models"`
+	}{float64(now.UnixMicro()) / 1e6, p.Gen, from, map[string]number{}, map[string]model{}}
+	for i, l := range live {
+		out.Params[l.Name] = number{p.V[i], l.Unit, numeric.OrNull(l.Lo), numeric.OrNull(l.Hi)}
+	}
+	for i, name := range axes {
+		m := model{Source: "file"}
+		switch text := p.Sets[i].Bytes(); {
+		case len(text) > 0:
+			m.Source = "command"
+			if err := json.Unmarshal(text, &m.Set); err != nil {
+				return nil, err
+			}
+		case models[i] == nil:
+			continue
+		default:
+			m.Set = *models[i]
+		}
+		out.Models[name] = m
+	}
+	return json.Marshal(out)
+}
+
+// Tell publishes the parameters in force, retained.
+func (p *Publisher) Tell(params []byte) {
+	p.inForce.Store(&params)
+	select {
+	case p.news <- struct{}{}:
+	default:
+	}
+}
