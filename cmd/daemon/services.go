@@ -134,6 +134,7 @@ func (d *services) openPage(ctx context.Context, ready *ReadyLine) error {
 	opt := dashboard.Options{
 		Web: d.cfg.Web, Info: *d.info, Prefix: d.cfg.MQTT.Prefix, Command: d.command,
 		Model: frictionMap(law, a.MotorModel().J), Curve: steadyCurve(law, a.Guard.MaxSpeed), Log: d.log,
+		Params: d.params,
 		Health: func() []byte { h := d.metrics.Health(); return h.AppendJSON(nil) },
 	}
 	opt.State = d.state
@@ -233,6 +234,14 @@ func (d *services) kept(p hil.Params, from string, t int64) {
 		d.recorder.Params(p, d.a.Names(), t)
 	}
 	d.tell(&p, from)
+}
+
+// params are those in force, as the topic params has them; nil: not known yet.
+func (d *services) params() []byte {
+	if body := d.inForce.Load(); body != nil {
+		return *body
+	}
+	return nil
 }
 
 // tell publishes the parameters in force.

@@ -20,7 +20,14 @@ import (
 
 func testAssembly() *Assembly {
 	return &Assembly{
-		Schema: hil.Schema{Rig: "test", Rate: 1000}, Live: []axis.Param{{Name: "a", Hi: math.Inf(1)}, {Name: "b", Hi: math.Inf(1)}},
+		Schema: hil.Schema{Rig: "test", Rate: 1000, Owners: []hil.Owner{{Name: "shaft", Kind: hil.AxisOwner}}},
+		Prepare: func(p *hil.Params) (*hil.Change, error) {
+			if strings.Contains(string(p.Sets[0].Bytes()), "gms") {
+				return nil, errors.New("not here")
+			}
+			return nil, nil
+		},
+		Live: []axis.Param{{Name: "a", Hi: math.Inf(1)}, {Name: "b", Hi: math.Inf(1)}},
 	}
 }
 
@@ -35,7 +42,7 @@ func TestDesk(t *testing.T) {
 	// a core that takes everything but arm, and the parameters it gets
 	var got []hil.Params
 	d.connect(func(o order) bool {
-		row := hil.Row{Cmd: o.ID, Req: uint8(o.Req), Mode: hil.Ready}
+		row := hil.Row{Gen: uint32(len(got)), Cmd: o.ID, Req: uint8(o.Req), Mode: hil.Ready}
 		if hil.Request(o.Req) == hil.ReqArm {
 			row.Res = hil.CauseRemains
 		}
@@ -70,10 +77,34 @@ func TestDesk(t *testing.T) {
 		t.Errorf("published blocks %+v, want one with b = 4", got)
 	}
 
+	// a model is one whole set: it travels as it is, is refused as the rig refuses it, and taken back without a law
+	set := axis.Set{Law: "lugre", Params: map[string]float64{"Fc": 1}}
+	for _, c := range []struct {
+		adopt *hil.Adopt
+		ok    bool
+		says  string
+	}{
+		{nil, false, "adopt needs"}, {&hil.Adopt{Axis: "arm", Set: set}, false, "unknown axis \"arm\"; there are shaft"},
+		{&hil.Adopt{Axis: "shaft", Set: axis.Set{Params: set.Params}}, false, "numbers without a law"},
+		{&hil.Adopt{Axis: "shaft", Set: axis.Set{Law: "gms"}}, false, "not here"},
+		{&hil.Adopt{Axis: "shaft", Set: set}, true, ""},
+	} {
+		r := d.Do(context.Background(), hil.Command{Name: "adopt", Adopt: c.adopt})
+		if r.OK != c.ok || !strings.Contains(r.Error, c.says) {
+			t.Errorf("adopt %+v: %+v, want ok %v, %q", c.adopt, r, c.ok, c.says)
+		}
+	}
+	if n := len(got); n != 2 || string(got[1].Sets[0].Bytes()) != `{"law":"lugre","params":{"Fc":1}}` || got[1].V[1] != 4 {
+		t.Errorf("%d blocks, the last with %s", n, got[n-1].Sets[0].Bytes())
+	}
+	if r := d.Do(context.Background(), hil.Command{Name: "adopt", Adopt: &hil.Adopt{Axis: "shaft"}}); !r.OK || len(got[2].Sets[0].Bytes()) != 0 {
+		t.Errorf("back to the file: %+v, %s", r, got[2].Sets[0].Bytes())
+	}
+
 	// a new core gets the block again before anything else
 	got = nil
 	d.connect(func(order) bool { return false }, func(p *hil.Params) { got = append(got, *p) })
-	if len(got) != 1 || got[0].Gen != 1 {
+	if len(got) != 1 || got[0].Gen != 3 {
 		t.Errorf("a new core got %+v", got)
 	}
 }

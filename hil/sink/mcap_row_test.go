@@ -233,6 +233,11 @@ func TestParamsSurviveJSON(t *testing.T) {
 				p.V[i] = wildFloat(r)
 			}
 		}
+		for i := range p.Sets {
+			if r.IntN(2) == 0 {
+				p.Sets[i].Put(fmt.Appendf(nil, `{"law":"lugre","params":{"Fc":%g}}`, r.Float64()))
+			}
+		}
 		names, at := all[:r.IntN(5)], r.Int64N(1e15)
 		data := encodeParams(p, names, at, 1795221000e9)
 		if !json.Valid(data) {
@@ -246,6 +251,9 @@ func TestParamsSurviveJSON(t *testing.T) {
 			if math.Float64bits(p.V[i]) != math.Float64bits(back.V[i]) {
 				t.Fatalf("entry %d: wrote %v, read %v: %s", i, p.V[i], back.V[i], data)
 			}
+		}
+		if back.Sets != p.Sets {
+			t.Fatalf("models: wrote %s, read %s", p.Sets[0].Bytes(), back.Sets[0].Bytes())
 		}
 		if back.Gen != p.Gen || back.T != at || len(names) > 0 && !reflect.DeepEqual(back.Names, names) {
 			t.Fatalf("wrote %v %v %v, read %+v", p.Gen, at, names, back)
