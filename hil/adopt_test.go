@@ -38,13 +38,13 @@ func weaker(times float64) *axis.Set {
 func handOver(t *testing.T, seed uint64, comp axis.CompSpec, truth func(*plant.DriveSpec), set *axis.Set) (b *bench, after, all []Row) {
 	b = newBench(t, benchOptions{seed: seed, comp: comp, ref: reference.Spec{Kind: "sine", Amplitude: 3, Frequency: 0.9 + 0.01*float64(seed)}, fade: 0.5, truth: truth})
 	b.out.keep = &all
-	for k := range 5000 {
+	for k := range 2600 {
 		switch k {
 		case 200:
 			b.out.req = ReqArm
 		case 210:
 			b.out.req = ReqRun
-		case 3000:
+		case 1500:
 			if set != nil {
 				p := adoptable(t, b, 1, set)
 				b.out.params = &p
@@ -52,7 +52,7 @@ func handOver(t *testing.T, seed uint64, comp axis.CompSpec, truth func(*plant.D
 		}
 		b.step()
 	}
-	return b, all[3000:4000], all
+	return b, all[1500:2500], all
 }
 
 // A law handed over at full speed, 20 seeds: the largest change of the command from tick to tick in the second after it is at most 1.1 times the
