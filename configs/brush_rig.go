@@ -1,7 +1,6 @@
 package configs
 
 import (
-	"math"
 	"slices"
 	"strings"
 
@@ -9,7 +8,6 @@ import (
 	"hilrig/engine"
 	"hilrig/engine/plant"
 	"hilrig/engine/plant/brush"
-	"hilrig/hil"
 )
 
 // VirtualBrush is the port name that stands for the virtual rig whose brushes are simulated.
@@ -38,19 +36,6 @@ func (b *BrushRig) SetDefaults() {
 	b.Step, b.Parameters = 20e-6, NewRigBrush()
 }
 
-// Beside is the brush model that runs beside a rig.
-type Beside struct {
-	Contact    hil.BesideContact `yaml:"contact" doc:"auto: full while the period has room for the sub-steps that the speed needs, else averaged, with an event at each change; full: also where the surface is not resolved; averaged: always"`
-	Step       float64           `yaml:"step" unit:"s" want:">=1e-06 <=0.0001" doc:"sub-step; up to twice as long where the period has no room for more"`
-	Share      float64           `yaml:"share" want:">0 <=0.9" doc:"largest share of the period that the model may use"`
-	Parameters *RigBrush         `yaml:"parameters" doc:"the brush, as in docs/brush.md without its motor and commutator.speed"`
-}
-
-// SetDefaults of the model beside a rig.
-func (b *Beside) SetDefaults() {
-	b.Contact, b.Step, b.Share, b.Parameters = hil.BesideAuto, 20e-6, 0.4, NewRigBrush()
-}
-
 // RigBrush is a brush without the motor around it, which a rig file describes elsewhere.
 type RigBrush struct{ brush.Params }
 
@@ -68,10 +53,17 @@ func (b *RigBrush) SetDefaults() {
 	m.Series, m.Frequency, m.Fan = false, 0, 0
 }
 
-// Of is the brush on a motor.
+// Of is the brush on a motor. What is not known of the motor, such as the winding behind a current drive, is that of the model's own.
 func (b *RigBrush) Of(m plant.Motor) brush.Params {
 	p := b.Params
-	p.Motor.Resistance, p.Motor.Inductance, p.Motor.Constant, p.Motor.Inertia = m.R, m.L, m.K, m.J
+	for _, k := range []struct {
+		to    *float64
+		known float64
+	}{{&p.Motor.Resistance, m.R}, {&p.Motor.Inductance, m.L}, {&p.Motor.Constant, m.K}, {&p.Motor.Inertia, m.J}} {
+		if k.known > 0 {
+			*k.to = k.known
+		}
+	}
 	return p
 }
 
@@ -102,19 +94,8 @@ func (b *RigBrush) EmitNode(e *schema.Emitter, indent int) {
 // Shape describes the section to editors.
 func (b *RigBrush) Shape() *schema.Object { return NewRigBrush().keys().Shape("") }
 
-// checkBrushes looks at the brush of the virtual rig and at the one beside the rig.
+// checkBrushes looks at the brushes of the virtual rig.
 func (c *Config) checkBrushes(r *schema.Report) {
-	for i := range c.Models {
-		m := &c.Models[i]
-		a := slices.IndexFunc(c.Axes, func(a Axis) bool { return a.Name == m.Axis })
-		switch {
-		case r.Bad(m.path()) || r.Bad("axes"):
-		case a < 0:
-			c.unknownSignal(r, m.path()+".axis", m.Axis, "axis", namesOf(c.Axes, func(a Axis) string { return a.Name }))
-		default:
-			m.Parameters.check(r, m.path()+".parameters", c.Axes[a].MotorModel(), m.Step)
-		}
-	}
 	v := c.Virtual
 	if v == nil || v.Brush == nil || r.Bad("virtual") {
 		return
@@ -142,10 +123,7 @@ func (c *Config) checkBrushes(r *schema.Report) {
 
 // check asks the model; it is built only when its numbers are in range.
 func (b *RigBrush) check(r *schema.Report, path string, m plant.Motor, step float64) {
-	p := b.Of(m)
-	if m.R <= 0 || m.L <= 0 || m.K <= 0 || m.J <= 0 || math.IsNaN(m.R+m.L+m.K+m.J) {
-		p.Motor = b.Motor // said where the motor stands
-	}
+	p := b.Of(m) // what is wrong with the motor is said where it stands
 	if b.Commutator.TrueSlots {
 		r.Errorf(path+".commutator.true_slots", "%s.commutator.true_slots: true slots need steps that a loop has no time for; leave it out", path)
 	}

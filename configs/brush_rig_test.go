@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hilrig/configs/schema"
-	"hilrig/hil"
+	"hilrig/hil/models"
 	"hilrig/hil/wire"
 )
 
@@ -23,7 +23,7 @@ func TestCheckBrushes(t *testing.T) {
 	}{
 		{"the example", func(*Config) {}, "", ""},
 		{"no share", func(c *Config) { c.Models[0].Share = 0 }, "models.brushes.share is missing", ""},
-		{"more than the period", func(c *Config) { c.Models[0].Share = 1.2 }, "models.brushes.share: 1.2, want > 0 and ≤ 0.9", ""},
+		{"more than the period", func(c *Config) { c.Models[0].Share = 1.2 }, "models.brushes.share: 1.2, want > 0 and ≤ 0.5", ""},
 		{"long sub-step", func(c *Config) { c.Models[0].Step = 1e-3 }, "models.brushes.step: 0.001 s", ""},
 		{"a step that does not resolve the joints", func(c *Config) { c.Models[0].Step = 60e-6 }, "", "does not resolve the brush on its face"},
 		{"negative clearance", func(c *Config) { c.Models[0].Parameters.Holder.Clearance = -1e-4 }, "models.brushes.parameters.holder.clearance: -0.0001 m, want", ""},
@@ -120,7 +120,7 @@ func TestBrushDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b := c.Models[0]; b.Name != "brushes" || b.Axis != "shaft" || b.Contact != hil.BesideAuto || b.Step != 20e-6 || b.Share != 0.4 || b.Parameters.Brush.Length != 0.032 || b.Parameters.Motor.Series {
+	if b := c.Models[0]; b.Name != "brushes" || b.Axis != "shaft" || b.Kind != models.BrushChoice || b.Contact != models.ContactAuto || b.Step != 20e-6 || b.Share != 0.3 || b.Parameters.Brush.Length != 0.032 || b.Parameters.Motor.Series {
 		t.Errorf("brush %+v", c.Models)
 	}
 	v := c.Virtual

@@ -34,7 +34,7 @@ func (c *Config) checkOwners(r *schema.Report) {
 		kind, what  string
 		least, most int
 		paths       []string
-	}{{"devices", "a device", 1, device.MaxDevices, paths(c.Devices, (*Device).path)}, {"axes", "an axis", 1, mostAxes, paths(c.Axes, (*Axis).path)}, {"models", "a model", 0, 1, paths(c.Models, (*Model).path)}} {
+	}{{"devices", "a device", 1, device.MaxDevices, paths(c.Devices, (*Device).path)}, {"axes", "an axis", 1, mostAxes, paths(c.Axes, (*Axis).path)}, {"models", "a model", 0, hil.MaxModels, paths(c.Models, (*Model).path)}} {
 		switch {
 		case len(o.paths) < o.least && !r.Bad(o.kind):
 			r.Errorf(o.kind, "%s: there is none; want %s with its name, see hil config example", o.kind, o.what)

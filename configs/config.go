@@ -33,7 +33,7 @@ type Config struct {
 	Loop    Loop            `yaml:"loop" doc:"how the tick is paced"`
 	Devices []Device        `yaml:"devices" doc:"the ports and the numbers that pass them, by name; up to eight"`
 	Axes    []Axis          `yaml:"axes" doc:"the degrees of freedom, by name; up to four"`
-	Models  []Model         `yaml:"models,omitempty" doc:"what is computed beside the rig and only watched, by name; so far one. See docs/brush-loop.md"`
+	Models  []Model         `yaml:"models,omitempty" doc:"what is computed beside the rig and only watched, by name; up to eight. See docs/models.md"`
 	Guard   hil.GuardLimits `yaml:"guard" doc:"what holds and trips the whole rig; limits of signals and axes stand with them"`
 	MQTT    sink.MQTT       `yaml:"mqtt" doc:"telemetry"`
 	Web     dashboard.Web   `yaml:"web" doc:"the page"`
@@ -127,14 +127,6 @@ type Drive struct {
 type Reference struct {
 	Of axis.ReferenceOf `yaml:"of" doc:"position: followed by the controller; effort: the torque or force itself, without feedback; command: sent as it is, in the unit of the drive. The last two are for experiments: max_error does not count"`
 	reference.Spec
-}
-
-// Model is what is computed beside the rig and only watched.
-type Model struct {
-	Name string `yaml:"-" names:"models"`
-	Kind string `yaml:"kind" enum:"brush" doc:"brush: the motor's brushes, turned by the estimated motion of the axis"`
-	Axis string `yaml:"axis" auto:"the only axis" doc:"the axis that turns it"`
-	Beside
 }
 
 // Estimator is the Kalman filter for position, velocity, current and friction torque, and the recursive least squares.

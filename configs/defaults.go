@@ -79,12 +79,6 @@ func usualAxis() *Axis {
 	return a
 }
 
-// SetDefaults of a model beside the rig.
-func (m *Model) SetDefaults() {
-	m.Kind = "brush"
-	m.Beside.SetDefaults()
-}
-
 // SetDefaults of a measurement: one unit per count.
 func (m *Measure) SetDefaults() { m.Scale = 1 }
 
@@ -113,15 +107,7 @@ func (c *Config) complete(r *schema.Report, dir string) {
 			*p = filepath.Join(dir, *p)
 		}
 	}
-	for i := range c.Models {
-		m := &c.Models[i]
-		if m.Parameters == nil { // switched off: as left out
-			m.Parameters = NewRigBrush()
-		}
-		if m.Axis == "" && len(c.Axes) == 1 {
-			m.Axis = c.Axes[0].Name
-		}
-	}
+	c.completeModels(r)
 	c.completeVirtual(r)
 }
 

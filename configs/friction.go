@@ -33,20 +33,26 @@ func (f *Friction) EmitNode(e *schema.Emitter, indent int) {
 		e.WriteString("\n")
 		return
 	}
-	pad := strings.Repeat(" ", indent+2)
-	e.WriteString("\n" + pad + "law: " + f.Name + "\n")
-	if f.Label != f.Name {
-		e.WriteString(pad + "label: " + schema.QuoteYAML(f.Label) + "\n")
+	e.WriteByte('\n')
+	emitLaw(e, &f.Law, e.UnitOf, indent+2)
+}
+
+// emitLaw writes the keys of a law, with units as comments.
+func emitLaw(e *schema.Emitter, l *Law, unit func(tag string) string, indent int) {
+	pad := strings.Repeat(" ", indent)
+	e.WriteString(pad + "law: " + l.Name + "\n")
+	if l.Label != l.Name {
+		e.WriteString(pad + "label: " + schema.QuoteYAML(l.Label) + "\n")
 	}
 	section := ""
-	for _, p := range f.Model.Params() {
+	for _, p := range l.Model.Params() {
 		name, back := strings.CutSuffix(p.Name, friction.Backward)
 		if back && section == "" {
 			section = "  "
 			e.WriteString(pad + "backward:\n")
 		}
 		line := pad + section + name + ": " + strconv.FormatFloat(p.Value, 'g', -1, 64)
-		if u := e.UnitOf(p.Unit); u != "" {
+		if u, _, _ := strings.Cut(unit(p.Unit), "|"); u != "" {
 			line += " # " + u
 		}
 		e.WriteString(line + "\n")

@@ -211,7 +211,7 @@ func (c *Config) Owners() (out []hil.Owner) {
 		out = append(out, hil.Owner{Name: a.Name, Kind: hil.AxisOwner, Title: a.Kind})
 	}
 	for _, m := range c.Models {
-		out = append(out, hil.Owner{Name: m.Name, Kind: hil.ModelOwner, Title: m.Kind})
+		out = append(out, hil.Owner{Name: m.Name, Kind: hil.ModelOwner, Title: m.Kind.Kind().Title})
 	}
 	return out
 }

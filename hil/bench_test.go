@@ -9,7 +9,6 @@ import (
 	"hilrig/engine/control"
 	"hilrig/engine/friction"
 	"hilrig/engine/plant"
-	"hilrig/engine/plant/brush"
 	"hilrig/engine/reference"
 	"hilrig/estimator"
 	"hilrig/hil/axis"
@@ -106,18 +105,17 @@ func (h *hand2) Seen(r *Row) {
 
 // benchOptions are what the tests change.
 type benchOptions struct {
-	seed  uint64
-	comp  axis.CompSpec
-	ref   reference.Spec
-	truth func(*plant.DriveSpec) // what the plant is that the model does not know
-	law   friction.Model         // as the model knows it; nil: that of the demo
-	inner int
-	every int // the rig samples every so many ticks of the controller
-	fade  float64
-	limit float64 // N·m  of the controller
-	blind bool    // the controller has no current
-	brush *BesideSpec
-	rig   *brush.Rig // the rig in place of the demo's
+	seed   uint64
+	comp   axis.CompSpec
+	ref    reference.Spec
+	truth  func(*plant.DriveSpec) // what the plant is that the model does not know
+	law    friction.Model         // as the model knows it; nil: that of the demo
+	inner  int
+	every  int // the rig samples every so many ticks of the controller
+	fade   float64
+	limit  float64 // N·m  of the controller
+	blind  bool    // the controller has no current
+	models []ModelSpec
 }
 
 func demoLaw() *friction.LuGre {
@@ -169,15 +167,10 @@ func newBench(tb testing.TB, o benchOptions) *bench {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	var machine Machine = b.machine
-	state := b.machine.NewState()
-	if o.rig != nil {
-		machine, state, o.inner = o.rig, o.rig.NewState(), 1
-	}
-	b.plant = NewPlant(PlantSpec{Name: "rig", Rate: rate, Inner: o.inner, Machine: machine, State: state, Recv: commands, Send: sensors,
+	b.plant = NewPlant(PlantSpec{Name: "rig", Rate: rate, Inner: o.inner, Machine: b.machine, State: b.machine.NewState(), Recv: commands, Send: sensors,
 		Drive: 0, Enable: 1, Status: -1, Voltage: -1, Watchdog: 0.05, Supply: [2]float64{-24, 24}})
 	spec := ControllerSpec{
-		Rig: "bench", Rate: rate, Meas: Of("drive", sensors...), Cmd: Of("drive", commands...), Beside: o.brush,
+		Rig: "bench", Rate: rate, Meas: Of("drive", sensors...), Cmd: Of("drive", commands...), Models: o.models,
 		Axes: []AxisSpec{motorAxis(estimator.KalmanSpec{Motor: demoMotor(), Count: count, CurrentNoise: 0.02, TorqueWalk: 0.15, VoltageNoise: 0.05, TopSpeed: 300}, every)},
 		Guard: GuardSpec{Meas: []MeasLimit{{Stale: 0.02}, {Stale: 0.02, Lo: -20, Hi: 20}},
 			Cmd:         []CmdLimit{{Lo: -24, Hi: 24, Slew: 20000}, {Hi: 1, Enable: true}},

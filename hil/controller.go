@@ -21,7 +21,7 @@ type ControllerSpec struct {
 	Ages      []int // of each measured signal: index of the age (s) of its samples in Meas, −1: none; nil: no device tells ages
 	Axes      []AxisSpec
 	Guard     GuardSpec
-	Beside    *BesideSpec // brush model beside the rig; nil: none
+	Models    []ModelSpec // beside the rig
 }
 
 // AxisSpec is an axis and where its signals are.
@@ -81,9 +81,7 @@ type Controller struct {
 	guard  *Guard
 	axes   []wired
 	states []axis.State
-	brush  *beside // nil: none
-	shown  int     // where its signals begin in the model block
-	busy   int32   // ns  the tick before
+	beside *sideModels // models
 	live   []axis.Param
 	before Mode
 
@@ -124,15 +122,15 @@ func NewController(s ControllerSpec) (*Controller, error) {
 	if len(c.live) > MaxParams {
 		return nil, fmt.Errorf("%d parameters that may change while running, there is room for %d", len(c.live), MaxParams)
 	}
+	var beside []Channel
 	var err error
-	if c.brush, err = newBeside(s.Beside, 1/s.Rate); err != nil {
-		return nil, fmt.Errorf("brush: %w", err)
+	if c.beside, beside, err = newSideModels(s.Models, 1/s.Rate, len(s.Axes), len(schema.Model)); err != nil {
+		return nil, err
 	}
-	c.shown = len(schema.Model)
-	schema.Model = append(schema.Model, c.brush.channels(s.Beside)...)
+	schema.Model = append(schema.Model, beside...)
 	c.schema = schema
 	if n := schema.Len(); n > MaxSignals {
-		return nil, fmt.Errorf("%d signals, a row holds %d: declare fewer measurements%s", n, MaxSignals, c.brush.instead())
+		return nil, fmt.Errorf("%d signals, a row holds %d: declare fewer measurements%s", n, MaxSignals, instead(s.Models, beside))
 	}
 	c.guard = NewGuard(c.watched())
 	return c, nil
@@ -237,7 +235,6 @@ func (c *Controller) Adopt(ch *Change) {
 
 // Decide estimates the state and lets the guard settle the mode of this tick: it refuses READY without a sound estimate.
 func (c *Controller) Decide(r *Row, b *Blocks) {
-	c.busy = r.Busy // still that of the tick before
 	c.estimate(r, b)
 	c.guard.Decide(r, b.Meas)
 	if r.Mode == SelfTest && (c.before == Trip || c.before == Estop) { // a reset
@@ -346,15 +343,23 @@ func (c *Controller) Guard(r *Row, b *Blocks) {
 	}
 }
 
-// After runs the brush beside the rig when the command has left: nothing that it does delays or changes one.
-func (c *Controller) After(r *Row, b *Blocks) {
-	w := &c.axes[0]
-	current := 0.0
-	if at := w.s.Measured[estimator.Current]; at >= 0 {
-		current = b.Meas[at]
+// After runs the models beside the rig when the command has left: nothing that they do delays or changes one.
+func (c *Controller) After(r *Row, b *Blocks, watch Stopwatch) {
+	for i := range c.axes {
+		w, m := &c.axes[i], &c.beside.in.Axes[i]
+		x := w.est.of(b.Est)
+		*m = Motion{Position: x[estimator.XPos], Velocity: x[estimator.XVel], Energised: r.Mode.Energised()}
+		m.Acceleration, m.Friction = w.Dynamics(&w.in, x)
+		m.Lag = w.Lag()
+		if at := w.s.Measured[estimator.Current]; at >= 0 {
+			m.Current = b.Meas[at]
+		}
+		if at := w.s.Measured[estimator.Effort]; at >= 0 {
+			m.Effort = b.Meas[at]
+		}
 	}
-	c.brush.step(r, c.busy, w.est.of(b.Est), current, b.Model[c.shown:])
+	c.beside.step(r, b.Model, watch)
 }
 
 // Follows tells whether there is anything to do after the command.
-func (c *Controller) Follows() bool { return c.brush != nil }
+func (c *Controller) Follows() bool { return len(c.beside.list) > 0 }

@@ -14,6 +14,7 @@ type Loop struct {
 	taps  []*ring.Writer[Row]
 	after Follower // nil: nothing follows the command
 	tuned Tuned    // nil: it has no parameters
+	watch Stopwatch
 
 	period int64 // ns
 	row    Row
@@ -41,9 +42,24 @@ type Tuned interface {
 
 // Follower is a role with work that the command need not wait for.
 type Follower interface {
-	Follows() bool           // is there any? Asked once
-	After(r *Row, b *Blocks) // runs when the command has been left for the sending thread
+	Follows() bool                        // is there any? Asked once
+	After(r *Row, b *Blocks, w Stopwatch) // runs when the command has been left for the sending thread
 }
+
+// Stopwatch tells how long parts of a tick took: by the clock, or in a replay what the recording says.
+type Stopwatch interface {
+	Begin()
+	Took(at int) float64 // s  since Begin; kept at this place of the modelled block
+}
+
+// clockWatch is a stopwatch by the clock of the loop.
+type clockWatch struct {
+	Clock
+	start int64 // ns
+}
+
+func (w *clockWatch) Begin()           { w.start = w.Now() }
+func (w *clockWatch) Took(int) float64 { return float64(w.Now()-w.start) * 1e-9 }
 
 // Blocks are the four views into the row's flat array.
 type Blocks struct {
@@ -75,6 +91,11 @@ func NewLoop(clock Clock, dev Device, out Outside, role Role, epoch uint16, taps
 	l.tuned, _ = role.(Tuned)
 	if f, ok := role.(Follower); ok && f.Follows() {
 		l.after = f
+	}
+	if w, ok := clock.(Stopwatch); ok {
+		l.watch = w
+	} else {
+		l.watch = &clockWatch{Clock: clock}
 	}
 	return l
 }
@@ -124,7 +145,7 @@ func (l *Loop) tick(t, late int64) {
 	// models that stand beside the rig
 	if l.after != nil {
 		rt.Yield() // the sending thread has this processor too
-		l.after.After(r, b)
+		l.after.After(r, b, l.watch)
 	}
 
 	// publish

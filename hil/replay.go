@@ -46,6 +46,10 @@ func (rp *Replay) Wait() (t, late int64, ok bool) {
 // Now is the recorded end of the tick.
 func (rp *Replay) Now() int64 { return rp.rec.T + int64(rp.rec.Late) + int64(rp.rec.Busy) }
 
+// Begin and Took repeat how long the parts of a tick took.
+func (rp *Replay) Begin()              {}
+func (rp *Replay) Took(at int) float64 { return rp.b.Model[at] }
+
 // DeviceLate repeats the recorded verdict.
 func (rp *Replay) DeviceLate() bool { return rp.rec.Flags&FlagLateDevice != 0 }
 

@@ -282,10 +282,6 @@ func (d *services) link() map[string]float64 {
 func (d *services) losses(add func(string, float64)) {
 	if d.sup.Load() != nil {
 		add("rows_dropped", float64(d.sup.Load().LostRows()))
-		if switches, averaged, ok := d.sup.Load().Brush(); ok {
-			add("brush_switches", float64(switches))
-			add("brush_averaged", float64(averaged))
-		}
 	}
 	if d.recorder != nil {
 		add("record_rows_lost", float64(d.recorder.Stats().Lost))

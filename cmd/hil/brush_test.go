@@ -49,12 +49,12 @@ func TestBrushRun(t *testing.T) {
 	d.awaitMode("run")
 	time.Sleep(2 * time.Second)
 	s := d.state()
-	for _, name := range []string{"brushes.tilt", "brushes.force", "brushes.torque", "brushes.drop", "brushes.loss", "brushes.averaged", "brushes.unverified", "brushes.sparking", "brushes.substeps", "brushes.room"} {
+	for _, name := range []string{"brushes.tilt", "brushes.force", "brushes.torque", "brushes.drop", "brushes.loss", "brushes.busy", "brushes.level", "brushes.unverified", "brushes.sparking", "brushes.substeps", "brushes.room"} {
 		if v, ok := s[name].(float64); !ok || math.IsNaN(v) {
 			t.Errorf("%s: %v", name, s[name])
 		}
 	}
-	if h := d.health(); h["drive.frames"].(float64) < 500 || h["brush_switches"] == nil || h["brush_averaged"] == nil {
+	if h := d.health(); h["drive.frames"].(float64) < 500 || h["brushes.busy_p50_us"].(float64) <= 0 || h["brushes.share"].(float64) <= 0 || h["brushes.level_changes"] == nil {
 		t.Errorf("health %v", h)
 	}
 	if code := d.stop(); code != report.Interrupted {
@@ -98,13 +98,13 @@ func TestBrushWithoutTime(t *testing.T) {
 	d := startRun(t, brushFile(t, "share: 40 %", "share: 0.5 %"), "--record", t.TempDir())
 	d.awaitMode("run")
 	time.Sleep(time.Second)
-	if s := d.state(); s["brushes.averaged"] != 1.0 || s["brushes.substeps"] != 0.0 || s["mode"] != "run" {
-		t.Errorf("averaged %v, sub-steps %v, mode %v", s["brushes.averaged"], s["brushes.substeps"], s["mode"])
+	if s := d.state(); s["brushes.level"] != 1.0 || s["brushes.substeps"] != 0.0 || s["mode"] != "run" {
+		t.Errorf("level %v, sub-steps %v, mode %v", s["brushes.level"], s["brushes.substeps"], s["mode"])
 	}
-	if h := d.health(); h["brush_switches"].(float64) < 1 || h["brush_averaged"].(float64) < 500 || h["trips"] != 0.0 {
-		t.Errorf("health: switches %v, averaged %v, trips %v", h["brush_switches"], h["brush_averaged"], h["trips"])
+	if h := d.health(); h["brushes.level_changes"].(float64) < 1 || h["brushes.cheaper_rows"].(float64) < 500 || h["trips"] != 0.0 {
+		t.Errorf("health: changes %v, cheaper rows %v, trips %v", h["brushes.level_changes"], h["brushes.cheaper_rows"], h["trips"])
 	}
-	if !strings.Contains(d.errs.String(), "BRUSH_AVERAGED") {
+	if !strings.Contains(d.errs.String(), "brushes goes on at level 1") {
 		t.Errorf("no event:\n%s", d.errs)
 	}
 	if code := d.stop(); code != report.Interrupted {

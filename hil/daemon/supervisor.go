@@ -63,7 +63,7 @@ var (
 // New prepares a supervisor; nothing runs yet.
 func New(a *Assembly, info *hil.Info, o Options) *Supervisor {
 	s := &Supervisor{a: a, o: o, info: info, commands: newCommands(a), kept: device.NewKept()}
-	s.events = &rowEvents{emit: o.Emit, wall: info.Wall, schema: &a.Schema, brush: newContactEvents(&a.Schema)}
+	s.events = &rowEvents{emit: o.Emit, wall: info.Wall, schema: &a.Schema, levels: newLevelEvents(&a.Schema)}
 	s.commands.kept = func(p hil.Params, from string) {
 		if o.Kept != nil {
 			o.Kept(p, from, rt.Now())
@@ -99,13 +99,6 @@ func (s *Supervisor) Lost() bool { return s.lost }
 
 // LostRows counts the rows that found the ring full.
 func (s *Supervisor) LostRows() uint64 { return s.lostRows.Load() }
-
-// Brush counts how often the brush beside the rig changed its contact, and the rows with the averaged one; ok is false without
-// a brush.
-func (s *Supervisor) Brush() (switches, averaged uint64, ok bool) {
-	c := &s.events.brush
-	return c.switches.Load(), c.rows.Load(), c.averaged >= 0
-}
 
 // Run runs until ctx ends, the core is lost for good, or a trip ends it. When it returns the rig is safe and every sink
 // has written what it got.

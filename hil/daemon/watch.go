@@ -21,7 +21,7 @@ type rowEvents struct {
 	what   hil.Cause // that thing
 	late   burst
 	stat   steal
-	brush  contactEvents
+	levels []levelEvents
 	Trips  uint64
 
 	minute      burst
@@ -113,7 +113,9 @@ func (w *rowEvents) tell(r *hil.Row, b *burst) {
 func (w *rowEvents) row(r *hil.Row) {
 	w.deadline(r)
 	w.samples(r)
-	w.brush.row(w, r)
+	for i := range w.levels {
+		w.levels[i].row(w, r)
+	}
 	if down := r.Flags&hil.FlagLinkDown != 0; down != w.link {
 		w.link = down
 		if down {

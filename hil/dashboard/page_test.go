@@ -170,7 +170,7 @@ func TestPage(t *testing.T) {
 	p.until("document.getElementById('unexcited').hidden")
 	p.until("Number(document.getElementById('late_p50').textContent) > 0")
 	p.until("document.getElementById('events').textContent.includes('mode armed → run')")
-	shoot(p)
+	shoot(p, "page")
 
 	// a gap in the sequence is counted and drawn open
 	missed := eval[[]float64](p, "[hil.rows.lost, hil.rows.gaps]")
@@ -240,6 +240,83 @@ func TestPage(t *testing.T) {
 	}
 }
 
+// Models beside the rig have cards, measurements that no axis has a gauge, and without recursive least squares nothing speaks of them.
+func TestPageOfModels(t *testing.T) {
+	ctx := browser(t)
+	r := newRig(t, true, withModels)
+	r.with(func() { r.mode = hil.Run })
+	p := tab{t, ctx}
+	p.do(chromedp.Navigate(r.url))
+	p.until("window.hil && hil.counters.batches > 30 && hil.counters.health >= 2")
+	card := func(model string) string {
+		return clean(eval[string](p, fmt.Sprintf("document.querySelector('[data-model=%s]').innerText.replaceAll('\\n', ' ')", model)))
+	}
+	p.until("/busy/.test(document.querySelector('[data-model=brushes]').innerText)")
+	brushes := card("brushes")
+	for _, want := range []string{"brush of a motor", "8.8 % of 15 % of the period", "tilt −4.00 mrad", "force 2.49 N", "substeps 50", "room 133", "loss 0.031"} {
+		if !strings.Contains(brushes, want) {
+			t.Errorf("the card of the brushes lacks %q: %s", want, brushes)
+		}
+	}
+	if laws := card("laws"); !strings.Contains(laws, "level 1") || !strings.Contains(laws, "best −1") || !strings.Contains(laws, "16 % of 15 %") {
+		t.Errorf("the card of the laws: %s", laws)
+	}
+	if eval[bool](p, "[...document.querySelectorAll('.model .tag')].some((e) => e.checkVisibility() !== (e.closest('[data-model]').dataset.model === 'laws'))") {
+		t.Error("a level is shown of a model that does its steps in full, or not of one that does not")
+	}
+	// over its share, and out of range
+	if got := eval[int](p, "document.querySelectorAll('.beyond').length"); got != 2 {
+		t.Errorf("%d bars beyond their end, want 2: the laws' share and the pressure", got)
+	}
+	gauges := clean(eval[string](p, "document.querySelector('.gauges').innerText.replaceAll('\\n', ' ')"))
+	for _, want := range []string{"motor.temperature", "−40.0 °C", "150 °C", "bus", "48.0 V", "pressure 120 kPa"} {
+		if !strings.Contains(gauges, want) {
+			t.Errorf("gauges lack %q: %s", want, gauges)
+		}
+	}
+	if strings.Contains(gauges, "counter") || strings.Contains(gauges, "angle") || strings.Contains(gauges, "age") {
+		t.Errorf("gauges of signals of an axis, without a range, or of ages: %s", gauges)
+	}
+	// a press on a name draws the signal
+	eval[any](p, "[...document.querySelectorAll('[data-model=brushes] .name')].find((b) => b.textContent === 'torque').click()")
+	if got := eval[[]string](p, "[...document.querySelectorAll('#plots select')].map((s) => s.value)"); got[0] != "brushes.torque" || got[1] != "drive.motor.temperature" {
+		t.Errorf("the free figure draws %v", got)
+	}
+	if text := eval[string](p, "document.body.innerText"); strings.Contains(text, "recursive") || strings.Contains(text, "no estimate yet") || strings.Contains(strings.ToLower(text), "estimated parameters") {
+		t.Errorf("the page speaks of an estimate that nobody makes: %s", text)
+	}
+	shoot(p, "models")
+}
+
+// A rig of several axes has a row of figures for each.
+func TestPageOfAxes(t *testing.T) {
+	ctx := browser(t)
+	r := newRig(t, true, func(s *hil.Schema) {
+		s.Owners = append(s.Owners, hil.Owner{Name: "stage", Kind: hil.AxisOwner})
+		for b := hil.Measured; b <= hil.Commanded; b++ {
+			list := s.Block(b)
+			for _, c := range s.Block(b) {
+				if c.Axis == "shaft" {
+					c.Name, c.Axis = strings.Replace(c.Name, ".", ".stage.", 1), "stage"
+					list = append(list, c)
+				}
+			}
+			s.SetBlock(b, list)
+		}
+	})
+	p := tab{t, ctx}
+	p.do(chromedp.Navigate(r.url))
+	p.until("window.hil && hil.counters.batches > 5")
+	if got := eval[[]string](p, "[...document.querySelectorAll('#plots .first h2')].map((e) => e.textContent)"); len(got) != 2 || got[0] != "shaft: Position" || got[1] != "stage: Position" {
+		t.Errorf("rows begin with %v", got)
+	}
+	left := eval[[]float64](p, "[...document.querySelectorAll('#plots .first')].map((e) => e.getBoundingClientRect().x)")
+	if left[0] != left[1] {
+		t.Errorf("rows begin at %v", left)
+	}
+	shoot(p, "axes")
+}
+
 // The page lives through the loss of its broker: it says so, shows the newest state by polling, and comes back.
 func TestPageReconnects(t *testing.T) {
 	ctx := browser(t)
@@ -292,7 +369,7 @@ func TestPagePolls(t *testing.T) {
 }
 
 // shoot saves the page in all sizes and both lights, for people to look at.
-func shoot(p tab) {
+func shoot(p tab, name string) {
 	if *shots == "" {
 		return
 	}
@@ -305,7 +382,7 @@ func shoot(p tab) {
 				return chromedp.Void{}, err
 			}
 			p.do(media, chromedp.EmulateViewport(size[0], size[1]), chromedp.Sleep(time.Second))
-			name := fmt.Sprintf("page-%dx%d-%s", size[0], size[1], scheme)
+			name := fmt.Sprintf("%s-%dx%d-%s", name, size[0], size[1], scheme)
 			save(p, name+".png", chromedp.CaptureScreenshot())
 			if size[0] < 1200 {
 				save(p, name+"-whole.png", chromedp.FullScreenshot(100))

@@ -89,10 +89,35 @@ func stribeckCurve(fc, fs, vs, viscous, offset float64) (points [][2]float64) {
 	return points
 }
 
-// newRig starts broker, publisher and page, and rows that flow until the test ends. reachable: browsers get to the broker.
-func newRig(t *testing.T, reachable bool) *rig {
+// withModels puts two models beside the rig, two more measurements with a range on its device, and switches the recursive least squares off.
+func withModels(s *hil.Schema) {
+	s.Owners = append(s.Owners, hil.Owner{Name: "brushes", Kind: hil.ModelOwner, Title: "brush of a motor"}, hil.Owner{Name: "laws", Kind: hil.ModelOwner, Title: "rival friction laws"})
+	s.Meas[2].Range = [2]float64{-40, 150}
+	more := hil.Of("drive", engine.Signal{Name: "bus", Unit: "V"}, engine.Signal{Name: "pressure", Unit: "Pa"}, engine.Signal{Name: "counter"})
+	more[0].Range, more[1].Range = [2]float64{0, 48}, [2]float64{0, 1e5}
+	s.Meas = append(s.Meas, more...)
+	s.Est = s.Est[:4]
+	model := func(name string, room float64, signals ...engine.Signal) {
+		of := hil.Of(name, append([]engine.Signal{{Name: "busy", Unit: "s"}, {Name: "level"}}, signals...)...)
+		of[0].Role, of[1].Role, of[0].Range = hil.RoleBusy, hil.RoleLevel, [2]float64{0, room}
+		for i := range of {
+			of[i].Axis = "shaft"
+		}
+		s.Model = append(s.Model, of...)
+	}
+	model("brushes", 150e-6, engine.Signal{Name: "tilt", Unit: "rad"}, engine.Signal{Name: "force", Unit: "N"}, engine.Signal{Name: "torque", Unit: "N·m"}, engine.Signal{Name: "drop", Unit: "V"},
+		engine.Signal{Name: "loss"}, engine.Signal{Name: "unverified"}, engine.Signal{Name: "sparking", Unit: "A"}, engine.Signal{Name: "substeps"}, engine.Signal{Name: "room"})
+	model("laws", 150e-6, engine.Signal{Name: "lugre", Unit: "N·m"}, engine.Signal{Name: "best"})
+}
+
+// newRig starts broker, publisher and page, and rows that flow until the test ends. reachable: browsers get to the broker. edit changes
+// what the rig has.
+func newRig(t *testing.T, reachable bool, edit ...func(*hil.Schema)) *rig {
 	t.Helper()
 	s := schema()
+	for _, e := range edit {
+		e(&s)
+	}
 	r := &rig{mode: hil.Ready, rng: rand.New(rand.NewPCG(1, 2)), metrics: sink.NewMetrics(sink.MetricsOptions{Schema: &s})}
 	r.info = hil.Info{Version: "v0.0.0-test", ConfigHash: "0123abcd", Schema: s, Start: time.Now(), Mono: 0, Note: "no real-time priority in this test"}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -232,6 +257,8 @@ func (r *rig) next() hil.Row {
 		"shaft.rls.J": truth["J"] * settle, "shaft.rls.Fv": truth["sigma2"] * settle, "shaft.rls.Fc": truth["Fc"] * (2 - settle), "shaft.rls.offset": 0.001 + 4e-4*left,
 		"shaft.rls.J_se": 1e-5 * left, "shaft.rls.Fv_se": 4e-5 * left, "shaft.rls.Fc_se": 2e-4 * left, "shaft.rls.offset_se": 3e-4 * left, "shaft.rls.windows": math.Floor(10 * r.phase), "shaft.rls.cond": 12.4,
 		"shaft.ref.position": pos + 0.002*math.Sin(9*r.phase), "shaft.ref.velocity": vel, "shaft.ref.acceleration": acc, "shaft.ctl.error": 0.002*math.Sin(9*r.phase) + 1e-4*noise(), "shaft.ctl.effort": torque,
+		"drive.bus": 24 + 0.1*noise(), "drive.pressure": 1.2e5, "brushes.busy": 88e-6 + 3e-6*noise(), "brushes.tilt": -4e-3, "brushes.force": 2.49, "brushes.torque": 0.011, "brushes.drop": 0.61,
+		"brushes.loss": 0.031, "brushes.substeps": 50, "brushes.room": 133, "brushes.sparking": 0.42, "laws.busy": 160e-6, "laws.level": 1, "laws.lugre": 1.3e-3, "laws.best": -1,
 		"shaft.comp.friction": 0.9 * model, "shaft.model.friction": model, "shaft.model.bristle": math.NaN(), "shaft.heat": 0.1, "drive.voltage": 0.05*vel + 2*torque/0.05 + 0.02*noise(),
 	}
 	for i, s := range r.info.Schema.Signals() {

@@ -9,7 +9,7 @@ import (
 
 // MetricsOptions say what beside the rows enters the health report.
 type MetricsOptions struct {
-	Schema *hil.Schema                     // for the cause in words; nil: by its name only
+	Schema *hil.Schema                     // for the cause in words, and the models beside the rig; nil: none of these
 	WarmUp time.Duration                   // rows of this first stretch count as ticks only, not in the statistics since start
 	Link   func() map[string]float64       // counters of the serial line, asked once per report; may be nil
 	Extra  func(add func(string, float64)) // further counters, by key; may be nil
@@ -24,6 +24,7 @@ type Metrics struct {
 	total timing // since start, without the warm-up
 	cur   timing // second in progress
 	last  timing // last whole second
+	side  []modelTimes
 
 	ticks   uint64
 	warm    uint64 // ticks of the warm-up
@@ -100,7 +101,7 @@ type Counts struct {
 
 // NewMetrics starts empty.
 func NewMetrics(o MetricsOptions) *Metrics {
-	return &Metrics{o: o, total: newTiming(), cur: newTiming(), last: newTiming()}
+	return &Metrics{o: o, total: newTiming(), cur: newTiming(), last: newTiming(), side: newModelTimes(o.Schema)}
 }
 
 // Add counts one row. It may be called from one goroutine while others take reports.
@@ -121,14 +122,21 @@ func (m *Metrics) Add(r *hil.Row) {
 		m.rate = float64(m.cur.ticks) / (float64(r.T-m.edge) * 1e-9)
 		m.cur, m.last = m.last, m.cur
 		m.cur.reset()
+		for i := range m.side {
+			m.side[i].turn()
+		}
 		m.edge = r.T
 	}
 	m.cur.add(r)
+	warm := r.T-m.first < int64(m.o.WarmUp)
+	for i := range m.side {
+		m.side[i].add(r, warm)
+	}
 
 	for f := r.Flags; f != 0; f &= f - 1 {
 		m.flags[trailing(f)]++
 	}
-	if r.T-m.first < int64(m.o.WarmUp) {
+	if warm {
 		m.warm++
 		return
 	}

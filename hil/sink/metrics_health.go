@@ -33,7 +33,8 @@ type Health struct {
 	Counts Counts
 	Seen   [32]uint64                 // rows with each flag
 	Hist   [len(lateEdges) + 1]uint64 // lateness since start
-	Extra  []Field                    // counters of the line, of the sinks
+	Models []ModelHealth
+	Extra  []Field // counters of the line, of the sinks
 }
 
 // Field is a further number of a report.
@@ -76,6 +77,13 @@ func (m *Metrics) snapshot() Health {
 	if m.started && h.Time.Sub(m.seen) < stale {
 		h.Rate, h.Late, h.Busy = m.rate, m.last.late.spread(), m.last.busy.spread()
 	}
+	for i := range m.side {
+		side := m.side[i].health(m.o.Schema.Rate)
+		if h.Rate == 0 {
+			side.Busy, side.Share = h.Busy, nan
+		}
+		h.Models = append(h.Models, side)
+	}
 	var before uint64
 	for i, edge := range lateEdges {
 		n := m.total.late.below(edge * 1000)
@@ -112,6 +120,9 @@ func (h *Health) AppendJSON(b []byte) []byte {
 		if n > 0 {
 			b = appendField(b, "flag_"+flagName(i), float64(n))
 		}
+	}
+	for i := range h.Models {
+		b = h.Models[i].append(b)
 	}
 	for _, f := range h.Extra {
 		b = appendField(b, f.Name, f.Value)
@@ -172,13 +183,14 @@ func trailing(f hil.Flags) int { return bits.TrailingZeros32(uint32(f)) }
 
 // Summary is the end of a run in numbers, without the warm-up; `hil latency` compares it with cyclictest.
 type Summary struct {
-	Ticks   uint64        `json:"ticks"`
-	WarmUp  uint64        `json:"warm_up_ticks"`
-	Seconds float64       `json:"seconds"` // of loop time
-	Rate    float64       `json:"rate_hz"`
-	Late    SummaryTiming `json:"late"`
-	Busy    SummaryTiming `json:"busy"`
-	Counts                // missed ticks by cause
+	Ticks   uint64         `json:"ticks"`
+	WarmUp  uint64         `json:"warm_up_ticks"`
+	Seconds float64        `json:"seconds"` // of loop time
+	Rate    float64        `json:"rate_hz"`
+	Late    SummaryTiming  `json:"late"`
+	Busy    SummaryTiming  `json:"busy"`
+	Counts                 // missed ticks by cause
+	Models  []ModelSummary `json:"models,omitempty"`
 }
 
 // SummaryTiming are the quantiles of one duration and its whole histogram.
@@ -203,6 +215,12 @@ func (m *Metrics) Summary() Summary {
 	s.Seconds = float64(m.total.to-m.total.from) * 1e-9
 	if s.Seconds > 0 {
 		s.Rate = float64(s.Ticks-1) / s.Seconds
+	}
+	for i := range m.side {
+		t := &m.side[i]
+		if t.total.n > 0 {
+			s.Models = append(s.Models, ModelSummary{t.name, summarise(&t.total), t.total.share(1 / m.o.Schema.Rate), t.changes, t.cheaper})
+		}
 	}
 	return s
 }

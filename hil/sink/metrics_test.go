@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"hilrig/engine"
 	"hilrig/hil"
 )
 
@@ -140,8 +141,59 @@ func TestMetricsWindows(t *testing.T) {
 	}
 }
 
+// Every model beside the rig has its times, its share of the period, and its levels.
+func TestMetricsOfModels(t *testing.T) {
+	schema := sideSchema()
+	m := NewMetrics(MetricsOptions{Schema: &schema, WarmUp: 500 * time.Millisecond})
+	for i := range 2501 {
+		r := hil.Row{Seq: uint64(i + 1), T: int64(i) * 1e6}
+		r.X[1], r.X[2] = 3e-6, 0   // one
+		r.X[4], r.X[5] = 100e-6, 0 // other
+		if i >= 2000 && i < 2010 {
+			r.X[4], r.X[5] = 20e-6, 1
+		}
+		if i < 400 {
+			r.X[4] = 1e-3
+		}
+		m.Add(&r)
+	}
+	var j map[string]any
+	h := m.Health()
+	decode(t, h.AppendJSON(nil), &j)
+	for key, want := range map[string]float64{"one.busy_p50_us": 3, "one.busy_max_us": 3, "one.share": 0.003, "one.level": 0, "one.level_changes": 0, "one.cheaper_rows": 0,
+		"other.busy_p50_us": 100, "other.busy_p99_us": 100, "other.share": 0.1, "other.level": 0, "other.level_changes": 2, "other.cheaper_rows": 10} {
+		if got, ok := j[key].(float64); !ok || math.Abs(got-want) > 0.05+1e-12 || want < 1 && math.Abs(got-want) > 1e-12 {
+			t.Errorf("%s: %v, want %g", key, j[key], want)
+		}
+	}
+	s := m.Summary()
+	// 1991 rows of 100 µs and 10 of 20 µs after the warm-up
+	if len(s.Models) != 2 || s.Models[1].Name != "other" || s.Models[1].Busy.Max != 100 || math.Abs(s.Models[1].Share-(1991*0.1+10*0.02)/2001) > 1e-9 || s.Models[1].Changes != 2 {
+		t.Errorf("%+v", s.Models)
+	}
+	// a rig that says nothing any more
+	m.seen = time.Now().Add(-time.Minute)
+	h = m.Health()
+	decode(t, h.AppendJSON(nil), &j)
+	if v, there := j["other.busy_p50_us"]; !there || v != nil || j["other.share"] != nil || j["other.level_changes"] != 2.0 {
+		t.Errorf("silent: %v, %v", v, j["other.share"])
+	}
+}
+
+// sideSchema is a rig with two models beside it.
+func sideSchema() hil.Schema {
+	s := hil.Schema{Rate: 1000, Meas: hil.Of("drive", engine.Signal{Name: "angle", Unit: "rad"})}
+	for _, name := range []string{"one", "other"} {
+		of := hil.Of(name, engine.Signal{Name: "busy", Unit: "s"}, engine.Signal{Name: "level"}, engine.Signal{Name: "best"})
+		of[0].Role, of[1].Role, of[0].Range = hil.RoleBusy, hil.RoleLevel, [2]float64{0, 150e-6}
+		s.Model = append(s.Model, of...)
+	}
+	return s
+}
+
 func TestMetricsAllocateNothing(t *testing.T) {
-	m := NewMetrics(MetricsOptions{})
+	schema := sideSchema()
+	m := NewMetrics(MetricsOptions{Schema: &schema})
 	r := hil.Row{Late: 12_345, Busy: 3456, Flags: hil.FlagLate | hil.FlagClamped}
 	if n := testing.AllocsPerRun(3000, func() { r.Seq++; r.T += 1e6; m.Add(&r) }); n != 0 {
 		t.Errorf("%v allocations", n)

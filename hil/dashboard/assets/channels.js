@@ -1,12 +1,12 @@
 // Channels of the rig by axis, block and role: no part of the page knows a name.
 
 // axes are the names of the axes, in the order of the file; a recording of nothing but sensors has none.
-export const axes = (info) => owners(info, 'axis');
+export const axes = (info) => owners(info, 'axis').map((o) => o.name);
 
-// models are the names of the models beside the rig.
+// models are the models beside the rig: name and title.
 export const models = (info) => owners(info, 'model');
 
-const owners = (info, kind) => info.owners.filter((o) => o.kind === kind).map((o) => o.name);
+const owners = (info, kind) => info.owners.filter((o) => o.kind === kind);
 
 // find is the channel with a role in a block of an axis; undefined if there is none.
 export const find = (info, axis, block, role) => info.channels.find((c) => c.axis === axis && c.block === block && c.role === role);

@@ -59,6 +59,7 @@ export class Curve {
     this.velocity = find(info, axis, 'estimated', 'velocity')?.name;
     this.friction = find(info, axis, 'estimated', 'friction')?.name;
     this.parameters = parameters(info).filter((p) => p.axis === axis);
+    document.getElementById('curve-rls-key').hidden = !this.parameters.length;
     this.rls = null;
     this.clear();
   }

@@ -17,6 +17,7 @@ export class Estimates {
     this.badge = document.getElementById('unexcited');
     document.getElementById('truth-head').hidden = !info.truth;
     this.parameters = parameters(info);
+    document.getElementById('estimates').hidden = !this.parameters.length; // nothing estimates them
     this.parameters.sort((a, b) => rank(a.short) - rank(b.short));
     this.several = new Set(this.parameters.map((p) => p.axis)).size > 1;
     this.before = ''; // the values last seen …

@@ -7,7 +7,7 @@ import { Lateness } from './lateness.js';
 import { Estimates } from './estimates.js';
 import { Events } from './events.js';
 import { Commands } from './commands.js';
-import { models } from './channels.js';
+import { Cards } from './cards.js';
 import { eng, count } from './format.js';
 
 const $ = (id) => document.getElementById(id);
@@ -27,6 +27,7 @@ async function start() {
   const rows = new Rows(Math.min(rowLimit, Math.max(4000, keep * (info.rate_hz || 1000))));
   const traces = new Traces(info, rows, counters);
   const curve = new Curve(info), lateness = new Lateness(), estimates = new Estimates(info), events = new Events(), commands = new Commands(info, counters);
+  const cards = new Cards(info, rows, (name) => traces.show(name));
   const now = { mode: 'unknown', daemon: '', link: ['wait', 'connecting'], server: true, rowAt: performance.now(), samplesAt: info.mqtt ? performance.now() : -Infinity, heard: false, fresh: false };
   head(info);
 
@@ -49,17 +50,8 @@ async function start() {
     now.heard = now.fresh = true;
     if (now.mode === 'run') curve.add(batch);
   };
-  const [model] = models(info);
-  const setBrush = (s) => {
-    const averaged = s[`${model}.averaged`];
-    if (averaged === undefined) return;
-    $('brush').hidden = false;
-    $('contact').textContent = averaged ? 'averaged' : `${s[`${model}.substeps`]} steps`;
-    $('contact').classList.toggle('bad', Boolean(averaged));
-  };
   const sparseState = (s) => {
     setMode(s.mode);
-    setBrush(s);
     if (performance.now() - now.samplesAt > patience) take([s], true); // no samples: draw what there is
   };
 
@@ -114,7 +106,7 @@ async function start() {
     cost = 0.8 * cost + 0.2 * (performance.now() - begun);
   };
   requestAnimationFrame(frame);
-  setInterval(() => { traces.values(); vitals(); banner(); }, 200);
+  setInterval(() => { traces.values(); cards.values(); vitals(); banner(); }, 200);
   setInterval(() => curve.draw(), 250);
   const again = () => { curve.draw(); lateness.draw(); };
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', again);

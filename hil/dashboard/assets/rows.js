@@ -123,6 +123,14 @@ export class Rows {
     return col && this.n ? col[this.n - 1] : NaN;
   }
 
+  // mean of a signal over the last rows of so many seconds, without those that have none; NaN without any.
+  mean(name, span) {
+    const col = this.columns.get(name);
+    let sum = 0, n = 0;
+    for (let i = this.n - 1; col && i >= 0 && this.t[i] > this.last - span; i--) if (col[i] === col[i]) { sum += col[i]; n++; }
+    return sum / n;
+  }
+
   // at finds the first row with t ≥ x.
   at(x) {
     let lo = 0, hi = this.n;

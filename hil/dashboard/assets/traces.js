@@ -1,6 +1,6 @@
 // All live traces: which signals are drawn where, the window, pause and zoom. Every figure shows the same stretch of time.
 import { Plot } from './plot.js';
-import { axes, models, find, short } from './channels.js';
+import { axes, find } from './channels.js';
 import { unitAt } from './format.js';
 
 // The figures of an axis: block and role of each trace; the first that there are, of those in one place.
@@ -27,8 +27,12 @@ export class Traces {
     const on = { zoom: (a, b) => this.zoomTo(a, b), reset: () => this.unzoom() };
     const parent = document.getElementById('plots');
     const several = axes(info).length > 1;
-    this.plots = axes(info).flatMap((axis) => figures.map((f) => this.resolve(f, axis, several)).filter((f) => f.series.length).map((f) => new Plot(parent, f, on)));
-    for (const model of models(info)) this.plots.push(...this.modelFigures(model).map((f) => new Plot(parent, f, on)));
+    parent.classList.toggle('several', several);
+    this.plots = axes(info).flatMap((axis) => {
+      const row = figures.map((f) => this.resolve(f, axis, several)).filter((f) => f.series.length).map((f) => new Plot(parent, f, on));
+      row[0]?.root.classList.add('first');
+      return row;
+    });
     this.free = new Plot(parent, this.freeSpec(), on);
     this.plots.push(this.free);
     this.buttons();
@@ -46,17 +50,6 @@ export class Traces {
       }
     });
     return { title: several ? `${axis}: ${title}` : title, series };
-  }
-
-  // modelFigures show what a model beside the rig says, two signals with a unit in each.
-  modelFigures(model) {
-    const list = this.info.channels.filter((c) => c.owner === model && c.unit);
-    const out = [];
-    for (let i = 0; i < list.length; i += 2) {
-      const pair = list.slice(i, i + 2);
-      out.push({ title: `${model}: ${pair.map(short).join(' and ')}`, series: pair.map((c, k) => ({ name: c.name, label: short(c), unit: c.unit, colour: colours[k][0], dash: colours[k][1] })) });
-    }
-    return out;
   }
 
   // freeSpec is the figure whose two traces are chosen from all signals of the rig.
@@ -80,11 +73,27 @@ export class Traces {
       for (const name of ['late_us', 'busy_us']) loop.append(new Option(`${name.slice(0, 4)} / µs`, name));
       select.append(loop);
       select.value = i ? '' : first;
-      select.addEventListener('change', () => { this.choose(spec); this.free.calm = {}; this.free.data = null; this.free.build(); this.draw(); });
+      select.addEventListener('change', () => this.chosen(spec));
       return select;
     });
     this.choose(spec);
     return spec;
+  }
+
+  // show draws a signal as the first of the free figure; what stood there becomes the second.
+  show(name) {
+    const { spec } = this.free, [first, second] = spec.controls;
+    if (first.value !== name) [second.value, first.value] = [first.value, name];
+    this.chosen(spec);
+    this.free.root.scrollIntoView({ block: 'nearest' });
+  }
+
+  chosen(spec) {
+    this.choose(spec);
+    this.free.calm = {};
+    this.free.data = null;
+    this.free.build();
+    this.draw();
   }
 
   choose(spec) {

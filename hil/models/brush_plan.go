@@ -1,30 +1,34 @@
-package hil
+package models
 
-import "math"
+import (
+	"math"
 
-// besidePlan decides in each tick how many sub-steps of the brush it may take, or that the contact is averaged. All it looks at
-// is the speed and how long the ticks before were busy: both are in the rows, so a replay decides the same.
+	"hilrig/hil"
+)
+
+// brushPlan decides in each tick how many sub-steps of the brush it may take, or that the contact is averaged. All it looks at
+// is the speed and what the steps before took: both are in the rows, so a replay decides the same.
 //
-//	fit   = (share·T − b)/c      sub-steps that find room in a period T
+//	fit   = (room − b)/c         sub-steps that find room in the model's share of a period T
 //	need  = max(T/(2·step), surface)      fewer do not resolve the joints or the surface
 //	wish  = max(T/step, surface)
 //	full contact with min(wish, fit) sub-steps while need ≤ fit, else the averaged one
 //
-// c (s) is what a sub-step costs in all but the worst 2 % of ticks, b (s) the rest of a tick. c moves by a small factor up or
-// down, never by what a single tick took: a host that takes the processor away for milliseconds says nothing about the model. A
-// tick of nine tenths of a period or more averages the contact at once, for a rest; another one soon after the rest is believed, and
+// c (s) is what a sub-step costs in all but the worst 2 % of ticks, b (s) the rest of a step. c moves by a small factor up or
+// down, never by what a single step took: a host that takes the processor away for milliseconds says nothing about the model. A
+// step of nine tenths of a period or more averages the contact at once, for a rest; another one soon after the rest is believed, and
 // c is what it took. The full contact comes back after the rest when need ≤ 0.9·fit. Meanwhile some ticks take a few sub-steps as
 // a probe, so that c stays true.
-type besidePlan struct {
-	choice BesideContact
+type brushPlan struct {
+	choice BrushContact
 	period float64 // s
-	budget float64 // s  share·T
-	step   float64 // s
+	room   float64 // s  share of it
+	step   float64 // s  wanted
 
 	cost     float64 // s  c
 	base     float64 // s  b
-	seen     int     // ticks that cost has learnt from, up to trust
-	last     int     // sub-steps of the tick before
+	seen     int     // steps that cost has learnt from, up to trust
+	last     int     // sub-steps of the step before
 	probe    bool    // … were a probe
 	averaged bool
 	rest     int // ticks that the averaged contact stays at least
@@ -33,28 +37,30 @@ type besidePlan struct {
 }
 
 const (
-	trust     = 8    // ticks before cost decides anything
-	worst     = 0.98 // share of ticks that cost no more than c
+	trust     = 8    // steps before cost decides anything
+	worst     = 0.98 // share of steps that cost no more than c
 	overlong  = 0.9  // of a period
 	back      = 0.9  // of fit
 	pause     = 0.1  // s   rest after a lack of room
-	breath    = 0.01 // s   rest after an overlong tick
+	breath    = 0.01 // s   rest after an overlong step
 	soon      = 20   // ticks after a rest in which an overlong one is believed
 	probing   = 0.02 // s   from probe to probe
 	probeSize = 8    // sub-steps
 	stretch   = 2    // longest sub-step, in configured ones
 )
 
-// next takes the busy time of the tick before (s) and the least number of sub-steps that the speed needs. n sub-steps are to
-// be taken, as a probe beside the averaged contact or as the model itself; none: averaged.
-func (p *besidePlan) next(busy, surface float64) (n int, probe bool) {
+// next takes the times of a tick and the least number of sub-steps that the speed needs. n sub-steps are to be taken, as a probe beside
+// the averaged contact or as the model itself; none: averaged.
+func (p *brushPlan) next(in *hil.ModelInput, surface float64) (n int, probe bool) {
+	busy := in.Busy
+	p.period, p.room = in.Dt, in.Room
 	p.learn(busy)
 	wish := math.Ceil(math.Max(p.period/p.step*(1-1e-9), surface))
 	switch p.choice {
-	case BesideAveraged:
+	case ContactAveraged:
 		p.averaged, p.last = true, 0
 		return 0, false
-	case BesideFull: // at least the sub-steps that the joints need, at most what finds room
+	case ContactFull: // at least the sub-steps that the joints need, at most what finds room
 		p.averaged = false
 		p.last = int(math.Min(wish, math.Max(p.fit(), math.Ceil(p.period/(stretch*p.step)))))
 		return p.last, false
@@ -87,17 +93,25 @@ func (p *besidePlan) next(busy, surface float64) (n int, probe bool) {
 	return p.last, false
 }
 
+// level is 1 with the averaged contact.
+func (p *brushPlan) level() uint8 {
+	if p.averaged {
+		return 1
+	}
+	return 0
+}
+
 // fit is the number of sub-steps that find room, bounded so that it is a number.
-func (p *besidePlan) fit() float64 {
+func (p *brushPlan) fit() float64 {
 	const most = 1e4
 	if p.seen < trust || !(p.cost > 0) {
 		return most
 	}
-	return math.Max(0, math.Min(most, (p.budget-p.base)/p.cost))
+	return math.Max(0, math.Min(most, (p.room-p.base)/p.cost))
 }
 
-// learn takes what the tick before tells. The first ticks count by their least: they find nothing in the caches.
-func (p *besidePlan) learn(busy float64) {
+// learn takes what the step before took (s). The first ones count by their least: they find nothing in the caches.
+func (p *brushPlan) learn(busy float64) {
 	if !(busy > 0) {
 		return
 	}
@@ -116,8 +130,8 @@ func (p *besidePlan) learn(busy float64) {
 	}
 }
 
-// each is what a sub-step took in the tick before (s).
-func (p *besidePlan) each(busy float64) float64 {
+// each is what a sub-step took in the step before (s).
+func (p *brushPlan) each(busy float64) float64 {
 	return math.Max(busy-p.base, 0.1*busy) / float64(p.last)
 }
 

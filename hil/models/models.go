@@ -1,0 +1,55 @@
+// Package models holds what is computed beside a rig and only watched: the brush of a motor, rival friction laws. Each kind has a file.
+// A model is driven by the estimated motion of an axis, in the tick but after the command has left, and has no way back to one. Package hil
+// runs the list, measures what a step takes and tells the model; a kind with cheaper levels decides by that.
+package models
+
+import (
+	"hilrig/engine/plant/brush"
+	"hilrig/hil"
+)
+
+// Kind is one kind of model.
+type Kind struct {
+	Name, Title string
+	Keys        []string // keys of its section that other kinds do not have
+	New         func(*Spec) (hil.Model, error)
+}
+
+// Kinds are all kinds, by Choice.
+var Kinds = []Kind{
+	{Name: "brush", Title: "brush of a motor", Keys: []string{"contact", "step", "parameters"}, New: func(s *Spec) (hil.Model, error) { return NewBrush(s) }},
+	{Name: "rival-laws", Title: "rival friction laws", Keys: []string{"laws", "memory"}, New: func(s *Spec) (hil.Model, error) { return NewRivalLaws(s) }},
+}
+
+// Spec is what the kinds are built from; each takes its own part.
+type Spec struct {
+	Axis int // whose motion drives the model
+	BrushKeys
+	Brush brush.Params
+	LawsKeys
+	Laws       []Rival
+	Resolution float64 // rad or m  of the position
+	Effort     string  // unit of friction: N·m or N
+}
+
+// Choice is a kind: its place in Kinds.
+type Choice uint8
+
+const (
+	BrushChoice Choice = iota
+	LawsChoice
+)
+
+// Words are the names of the kinds.
+func (Choice) Words() []string {
+	names := make([]string, len(Kinds))
+	for i, k := range Kinds {
+		names[i] = k.Name
+	}
+	return names
+}
+
+func (c Choice) String() string { return c.Kind().Name }
+
+// Kind describes the kind.
+func (c Choice) Kind() *Kind { return &Kinds[c] }
