@@ -4,7 +4,9 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"sort"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -22,76 +24,92 @@ type covariance struct {
 	scaled        float64     // of J with columns of length one
 	lags          int         // of the robust one …
 	carry         []float64   // … and how many equal rows would carry as much of its scatter, by parameter
-	singular      []float64   // values of the scaled J, largest first …
+	rank          int         // of the scaled J
+	singular      []float64   // its values, largest first …
 	v             *mat.Dense  // … and its right vectors, in columns
 }
 
 // nullSingular is where a singular value of the scaled J, relative to the largest, is taken for zero.
 const nullSingular = 1e-12
 
-// newCovariance takes the column-scaled Jacobian apart, X = Q·R and R = U·Σ·Vᵀ. A matrix B with (XᵀX)⁺ = B·Bᵀ gives both
-// covariances: s²·B·Bᵀ and B·S·Bᵀ with S the long-run covariance of the scores of X·B. B is R⁻¹, or V·Σ⁻¹ without the
-// directions that vanish.
-func newCovariance(s *Solution) (*covariance, error) {
+// scaled are the columns of the Jacobian, each divided by its length, and these lengths.
+func (s *Solution) scaled() (x [][]float64, length []float64) {
 	n, p := len(s.Residual), len(s.Free)
-	c := &covariance{length: make([]float64, p), plain: make([]float64, p), robust: make([]float64, p)}
-
-	// every column divided by its length
-	x, buf := make([][]float64, p), make([]float64, n*p)
-	for j := range x {
-		x[j] = buf[j*n : j*n+n]
+	buf := make([]float64, n*p)
+	for j := range p {
+		x = append(x, buf[j*n:j*n+n])
 		for k := range x[j] {
 			x[j][k] = s.Jac[k*p+j]
 		}
-		if c.length[j] = length(x[j]); c.length[j] > 0 {
+		length = append(length, floats.Norm(x[j], 2))
+		if length[j] > 0 {
 			for k := range x[j] {
-				x[j][k] /= c.length[j]
+				x[j][k] /= length[j]
 			}
 		}
 	}
+	return x, length
+}
+
+// variance is that of the noise of the rows: what is left over per degree of freedom, or 1 if it is known.
+func (s *Solution) variance() float64 {
+	if s.Known {
+		return 1
+	}
+	return inner(s.Residual, s.Residual) / float64(max(1, len(s.Residual)-len(s.Free)))
+}
+
+// takeApart takes the column-scaled Jacobian apart, X = Q·R and R = U·Σ·Vᵀ, and gives a matrix B with (XᵀX)⁺ = B·Bᵀ: R⁻¹, or V·Σ⁻¹
+// without the directions that vanish; as many columns as do not. It is empty where all do.
+func (s *Solution) takeApart() (c *covariance, x [][]float64, b *mat.Dense, err error) {
+	x, length := s.scaled()
+	p := len(x)
+	c = &covariance{length: length, plain: make([]float64, p), robust: make([]float64, p), v: &mat.Dense{}}
 	t := numeric.NewFactor(p)
-	t.AddColumns(x, make([]float64, n))
+	t.AddColumns(x, make([]float64, len(s.Residual)))
 	tri, _ := t.Triangle()
 	r := mat.NewDense(p, p, tri)
 	var svd mat.SVD
 	if !svd.Factorize(r, mat.SVDFull) {
-		return nil, errors.New("assess: the singular values of the Jacobian do not converge")
+		return nil, nil, nil, errors.New("assess: the singular values of the Jacobian do not converge")
 	}
-	c.singular, c.v = svd.Values(nil), &mat.Dense{}
+	c.singular = svd.Values(nil)
 	svd.VTo(c.v)
 	c.scaled, c.condition = math.Inf(1), math.Inf(1)
-	rank := 0
 	for _, sv := range c.singular {
 		if sv > nullSingular*c.singular[0] {
-			rank++
+			c.rank++
 		}
 	}
-	if rank == p {
+	b = &mat.Dense{}
+	if c.rank == p {
 		c.scaled = c.singular[0] / c.singular[p-1]
 		unscaled := mat.DenseCopyOf(r)
-		unscaled.Apply(func(_, j int, v float64) float64 { return v * c.length[j] }, unscaled)
+		unscaled.Apply(func(_, j int, v float64) float64 { return v * length[j] }, unscaled)
 		c.condition = mat.Cond(unscaled, 2)
 	}
-	c.correlate()
-	if rank == 0 {
-		for j := range p {
-			c.plain[j], c.robust[j] = math.Inf(1), math.Inf(1)
-		}
-		return c, nil
-	}
-
-	var b mat.Dense
-	if rank < p || b.Inverse(r) != nil {
+	if c.rank > 0 && (c.rank < p || b.Inverse(r) != nil) {
 		b.Reset()
-		b.CloneFrom(c.v.Slice(0, p, 0, rank))
-		b.Apply(func(_, i int, v float64) float64 { return v / c.singular[i] }, &b)
+		b.CloneFrom(c.v.Slice(0, p, 0, c.rank))
+		b.Apply(func(_, i int, v float64) float64 { return v / c.singular[i] }, b)
 	}
-	c.errors(s, x, &b)
+	return c, x, b, nil
+}
 
+// newCovariance forms both covariances: s²·B·Bᵀ and B·S·Bᵀ with S the long-run covariance of the scores of X·B.
+func newCovariance(s *Solution) (*covariance, error) {
+	c, x, b, err := s.takeApart()
+	if err != nil {
+		return nil, err
+	}
+	c.correlate()
+	if c.rank > 0 {
+		c.errors(s, x, b)
+	}
 	// parameters with a part in a direction that vanishes
-	for i := rank; i < p; i++ {
-		for j := range p {
-			if math.Abs(c.v.At(j, i)) > 1e-6 {
+	for i := c.rank; i < len(x); i++ {
+		for j := range x {
+			if c.rank == 0 || math.Abs(c.v.At(j, i)) > 1e-6 {
 				c.plain[j], c.robust[j] = math.Inf(1), math.Inf(1)
 			}
 		}
@@ -99,15 +117,51 @@ func newCovariance(s *Solution) (*covariance, error) {
 	return c, nil
 }
 
+// Covariance is the classical covariance of the free parameters of a solution, theory §9.5; nil if it is singular.
+func Covariance(s *Solution) *mat.SymDense {
+	p := len(s.Free)
+	if p == 0 || len(s.Residual) == 0 {
+		return nil
+	}
+	c, _, b, err := s.takeApart()
+	if err != nil || c.rank < p {
+		return nil
+	}
+	cov := mat.NewSymDense(p, nil)
+	cov.SymOuterK(s.variance(), b)
+	for i := range p {
+		for j := i; j < p; j++ {
+			cov.SetSym(i, j, cov.At(i, j)/c.length[i]/c.length[j])
+		}
+	}
+	return cov
+}
+
+// Marginal frees a solution of all parameters behind the first own ones: their columns are projected out of the Jacobian, which
+// leaves (JᵀJ)⁻¹ the block of the others of the whole inverse.
+func (s *Solution) Marginal(own int) {
+	n := len(s.Residual)
+	keep := sort.SearchInts(s.Free, own)
+	x, length := s.scaled()
+	var others span
+	for _, c := range x[keep:] {
+		others.add(c, 1e-9)
+	}
+	s.Jac = make([]float64, n*keep)
+	for j := range keep {
+		rest, _, _ := others.split(x[j])
+		for k, v := range rest {
+			s.Jac[k*keep+j] = v * length[j]
+		}
+	}
+	s.Free, s.Params = s.Free[:keep], s.Params[:own]
+}
+
 // errors computes both kinds of standard errors from the root b of (XᵀX)⁺. x is used up.
 func (c *covariance) errors(s *Solution, x [][]float64, b *mat.Dense) {
 	n, p := len(s.Residual), len(x)
 	_, rank := b.Dims()
-	dof := float64(n - p)
-	s2 := 1.0
-	if !s.Known {
-		s2 = inner(s.Residual, s.Residual) / dof
-	}
+	s2 := s.variance()
 	// scores of X·B
 	g, buf := make([][]float64, rank), make([]float64, n*rank)
 	for i := range g {
@@ -232,29 +286,4 @@ func (c *covariance) correlate() {
 		}
 		c.correlation[i][i] = 1
 	}
-}
-
-// length is that of the vector x, safe from overflow.
-func length(x []float64) float64 {
-	largest := 0.0
-	for _, v := range x {
-		if v < 0 {
-			v = -v
-		}
-		if !(v <= largest) {
-			largest = v
-		}
-	}
-	if largest == 0 {
-		return 0
-	}
-	in, sum := 1/largest, 0.0
-	if in > math.MaxFloat64 {
-		in = math.MaxFloat64
-	}
-	for _, v := range x {
-		v *= in
-		sum += v * v
-	}
-	return math.Sqrt(sum) / in
 }

@@ -4,8 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
-
 	"hilrig/engine/numeric"
 )
 
@@ -13,66 +11,28 @@ import (
 // parameters move if the model said something else?
 type Linear struct {
 	s      *Solution
-	n      int         // free parameters
-	held   []bool      // on a bound, or without any effect: they do not move
-	x      [][]float64 // columns of √W·J, of length one
+	moving []int       // free parameters that are not on a bound and have an effect: the others stay
+	x      [][]float64 // their columns of √W·J, of length one
 	length []float64
-	r      []float64 // its triangle, row-major
 	err    []float64
 }
 
 // NewLinear factors the Jacobian of a solution.
 func NewLinear(s *Solution) *Linear {
-	n, rows := len(s.Free), len(s.Residual)
-	l := &Linear{s: s, n: n, held: make([]bool, n), length: make([]float64, n), err: make([]float64, n)}
-	buf := make([]float64, n*rows)
+	l := &Linear{s: s, err: make([]float64, len(s.Free))}
+	x, length := s.scaled()
 	for j, i := range s.Free {
-		p, x := &s.Params[i], buf[j*rows:(j+1)*rows]
-		for k := range x {
-			x[k] = s.Jac[k*n+j]
+		if p := &s.Params[i]; p.Value != p.Lo && p.Value != p.Hi && length[j] > 0 {
+			l.moving, l.x, l.length = append(l.moving, j), append(l.x, x[j]), append(l.length, length[j])
 		}
-		l.length[j] = length(x)
-		l.held[j] = p.Value == p.Lo || p.Value == p.Hi || l.length[j] == 0
-		in := 0.0
-		if !l.held[j] {
-			in = 1 / l.length[j]
-		}
-		floats.Scale(in, x)
-		l.x = append(l.x, x)
 	}
-	tri := numeric.NewFactor(n)
-	tri.AddColumns(l.x, make([]float64, rows))
-	l.r, _ = tri.Triangle()
-	// s²·(XᵀX)⁻¹ by the rows of R⁻¹
-	s2 := 1.0
-	if !s.Known {
-		s2 = inner(s.Residual, s.Residual) / float64(max(1, rows-n))
-	}
-	e, y := make([]float64, n), make([]float64, n)
-	for j := range e {
-		clear(e)
-		e[j] = 1
-		if l.held[j] {
-			continue
-		}
-		l.forward(e, y) // Rᵀ·y = e_j: the length of y is that of row j of R⁻¹
-		l.err[j] = math.Sqrt(s2*inner(y, y)) / l.length[j]
+	f, se := numeric.NewFactor(len(l.x)), make([]float64, len(l.x))
+	f.AddColumns(l.x, make([]float64, len(s.Residual)))
+	f.Errors(se)
+	for k, j := range l.moving {
+		l.err[j] = math.Sqrt(s.variance()) * se[k] / l.length[k]
 	}
 	return l
-}
-
-// forward solves Rᵀ·y = b.
-func (l *Linear) forward(b, y []float64) {
-	r := l.r
-	for k := range y {
-		v := b[k]
-		for i := range k {
-			v -= r[i*l.n+k] * y[i]
-		}
-		if y[k] = 0; r[k*l.n+k] != 0 {
-			y[k] = v / r[k*l.n+k]
-		}
-	}
 }
 
 // Err are the classical standard errors of the free parameters, in their units; 0 for those on a bound.
@@ -82,21 +42,21 @@ func (l *Linear) Err() []float64 { return l.err }
 // the unit of the rows without weights:
 //
 //	Δθ = −J⁺·dy.
+//
+// Nothing moves where the columns depend on each other.
 func (l *Linear) Move(dy []float64) []float64 {
-	b, y := make([]float64, l.n), make([]float64, l.n)
-	for j, x := range l.x {
-		for k, q := range x {
-			b[j] -= q * l.weight(k) * dy[k]
+	b, theta, move := make([]float64, len(dy)), make([]float64, len(l.x)), make([]float64, len(l.err))
+	for k, v := range dy {
+		b[k] = -l.weight(k) * v
+	}
+	f := numeric.NewFactor(len(l.x))
+	f.AddColumns(l.x, b)
+	if f.Solve(theta) == nil {
+		for k, j := range l.moving {
+			move[j] = theta[k] / l.length[k]
 		}
 	}
-	l.forward(b, y)
-	backward(l.r, y, b)
-	for j := range b {
-		if b[j] /= l.length[j]; l.held[j] || b[j] != b[j] {
-			b[j] = 0
-		}
-	}
-	return b
+	return move
 }
 
 // after is what is left of the residual, weighted, when the rows of the model rise by dy and the parameters move.
@@ -105,8 +65,8 @@ func (l *Linear) after(dy, move []float64) []float64 {
 	for k, v := range dy {
 		e[k] -= l.weight(k) * v
 	}
-	for j, x := range l.x {
-		axpy(-move[j]*l.length[j], x, e)
+	for k, j := range l.moving {
+		axpy(-move[j]*l.length[k], l.x[k], e)
 	}
 	return e
 }

@@ -137,7 +137,7 @@ func (s *Solution) explained(rows []int) *explained {
 	x := &explained{e: taken(func(k int) float64 { return s.Residual[k] }, rows), series: s.Dt > 0}
 	x.pieces = PiecesOf(rows, s.Pieces)
 	for j := range p {
-		x.own(taken(func(k int) float64 { return s.Jac[k*p+j] }, rows))
+		x.add(taken(func(k int) float64 { return s.Jac[k*p+j] }, rows), 1e-6)
 	}
 	for _, q := range x.q { // what these rows alone would have said
 		axpy(-inner(q, x.e), q, x.e)
@@ -193,12 +193,9 @@ func (x *explained) clustered(g [][]float64) []float64 {
 // extend adds what was found before.
 func (x *explained) extend(columns []func(k int) float64, rows []int) {
 	for _, column := range columns {
-		c := taken(column, rows)
-		z, _, size := x.against(c)
-		if size > 1e-3*length(c) {
-			floats.Scale(1/size, z)
+		if x.add(taken(column, rows), 1e-3) {
+			z := x.q[len(x.q)-1]
 			axpy(-inner(z, x.e), z, x.e)
-			x.q = append(x.q, z)
 		}
 	}
 }
@@ -259,9 +256,11 @@ func (x *explained) without(sp *Suspect, b []float64, rows []int) []float64 {
 	for j, c := range sp.Columns {
 		axpy(b[j], taken(c, rows), bias)
 	}
-	move := x.solve(bias)
-	floats.Scale(-1, move)
-	return move
+	products := make([]float64, len(x.q))
+	for i, q := range x.q {
+		products[i] = -inner(q, bias)
+	}
+	return x.solve(products)
 }
 
 // left says what a suspect does.
@@ -282,13 +281,62 @@ func (sp *Suspect) left(s *Solution, f finding, move []float64, harm map[string]
 	return l
 }
 
+// span is an orthonormal basis of columns that come one after the other.
+type span struct {
+	q     [][]float64
+	r     [][]float64 // column kept[j], but for what the first ones hold of it, is Σ_i r[j][i]·q[first+i]
+	kept  []int       // columns that are not sums of those before
+	count int         // columns so far
+	first int         // of q, which stood before them
+}
+
+// split is c without its part in the basis, that part, and the length of what remains.
+func (s *span) split(c []float64) (z, part []float64, size float64) {
+	z, part = slices.Clone(c), make([]float64, len(s.q))
+	before := floats.Norm(c, 2)
+	for {
+		for i, q := range s.q {
+			a := inner(q, z)
+			part[i] += a
+			axpy(-a, q, z)
+		}
+		size = floats.Norm(z, 2)
+		if size > 0.5*before || !(size > 1e-12*before) { // twice is enough
+			return z, part, size
+		}
+		before = size
+	}
+}
+
+// add takes a column in, if more than the share least of it is not in the basis.
+func (s *span) add(c []float64, least float64) bool {
+	z, part, size := s.split(c)
+	s.count++
+	if !(size > least*floats.Norm(c, 2)) || math.IsInf(size, 0) {
+		return false
+	}
+	floats.Scale(1/size, z)
+	s.q, s.r, s.kept = append(s.q, z), append(s.r, append(part[s.first:], size)), append(s.kept, s.count-1)
+	return true
+}
+
+// solve are the coefficients of the columns, those that are sums of others 0, of a vector by its products b with their basis.
+func (s *span) solve(b []float64) []float64 {
+	theta := make([]float64, s.count)
+	for i := len(s.r) - 1; i >= 0; i-- {
+		v := b[i]
+		for l := i + 1; l < len(s.r); l++ {
+			v -= s.r[l][i] * theta[s.kept[l]]
+		}
+		theta[s.kept[i]] = v / s.r[i][i]
+	}
+	return theta
+}
+
 // explained is what the model, and the suspects that were accepted, explain.
 type explained struct {
-	q      [][]float64 // orthonormal basis of the columns of the model, then of what was accepted
-	r      [][]float64 // of the model alone: column j = Σ_i r[j][i]·q[kept[i]]
-	kept   []int       // parameters whose column is not a sum of those before
-	all    int         // parameters
-	e      []float64   // what is left over
+	span
+	e      []float64 // what is left over
 	pieces []int
 	series bool
 
@@ -311,34 +359,6 @@ func (x *explained) count() float64 {
 	return float64(n) * math.Min(1, inner(x.e, x.e)/long[0])
 }
 
-// own takes a column of the model in.
-func (x *explained) own(c []float64) {
-	z, a, size := x.against(c)
-	if size > 1e-6*length(c) {
-		floats.Scale(1/size, z)
-		x.q, x.r, x.kept = append(x.q, z), append(x.r, append(a, size)), append(x.kept, x.all)
-	}
-	x.all++
-}
-
-// against is c without its part in the basis, that part, and the length of what remains.
-func (x *explained) against(c []float64) (z, part []float64, size float64) {
-	z, part = slices.Clone(c), make([]float64, len(x.q))
-	before := math.Sqrt(inner(c, c))
-	for {
-		for i, q := range x.q {
-			a := inner(q, z)
-			part[i] += a
-			axpy(-a, q, z)
-		}
-		size = math.Sqrt(inner(z, z))
-		if size > 0.5*before || !(size > 1e-12*before) { // twice is enough
-			return z, part, size
-		}
-		before = size
-	}
-}
-
 // finding is what columns do that are added to the model.
 type finding struct {
 	share float64   // of the squared residual
@@ -348,24 +368,17 @@ type finding struct {
 
 // try adds columns to the model and measures what they explain.
 func (x *explained) try(columns [][]float64) (f finding, ok bool) {
-	y := &explained{q: x.q[:len(x.q):len(x.q)]}
 	first := len(x.q)
-	var parts [][]float64
-	var kept []int
-	for j, c := range columns {
-		z, part, size := y.against(c)
-		if !(size > 1e-3*math.Sqrt(inner(c, c))) || math.IsInf(size, 0) {
-			continue
-		}
-		floats.Scale(1/size, z)
-		y.q, parts, kept = append(y.q, z), append(parts, append(part[first:], size)), append(kept, j)
+	y := span{q: slices.Clip(x.q), first: first}
+	for _, c := range columns {
+		y.add(c, 1e-3)
 	}
-	m := len(kept)
+	m := len(y.kept)
 	n := len(x.e)
 	if m == 0 || n <= 2*(first+m) {
 		return f, false
 	}
-	e := append([]float64(nil), x.e...)
+	e := slices.Clone(x.e)
 	b := make([]float64, m)
 	for i := range b {
 		q := y.q[first+i]
@@ -409,15 +422,7 @@ func (x *explained) try(columns [][]float64) (f finding, ok bool) {
 		f.p = 2 * math.Min(f.p, distuv.F{D1: float64(m), D2: rows}.Survival(f.share/(1-f.share)*rows/float64(m)))
 	}
 
-	// back to the columns
-	f.b = make([]float64, len(columns))
-	for i := m - 1; i >= 0; i-- {
-		v := b[i]
-		for l := i + 1; l < m; l++ {
-			v -= parts[l][i] * f.b[kept[l]]
-		}
-		f.b[kept[i]] = v / parts[i][i]
-	}
+	f.b = y.solve(b)
 	return f, true
 }
 
@@ -451,20 +456,19 @@ func (x *explained) errors(q [][]float64, first int, e []float64) (g [][]float64
 
 // most is the largest coefficient of a column that the residual does not exclude at 97.5 %; not ok: it cannot be told from the model.
 func (x *explained) most(c []float64) (b float64, ok bool) {
-	z, _, size := x.against(c)
-	if !(size > 1e-3*length(c)) || math.IsInf(size, 0) {
+	y := span{q: slices.Clip(x.q), first: len(x.q)}
+	if !y.add(c, 1e-3) {
 		return 0, false
 	}
-	floats.Scale(1/size, z)
+	z := y.q[y.first]
 	e, own := slices.Clone(x.e), inner(z, x.e)
 	axpy(-own, z, e)
-	q := append(slices.Clip(x.q), z)
-	g, cov, _ := x.errors(q, len(x.q), e)
+	g, cov, _ := x.errors(y.q, y.first, e)
 	variance := cov[0]
-	if x.cells != nil && x.clusters > len(q)+1 {
+	if x.cells != nil && x.clusters > len(y.q)+1 {
 		variance = math.Max(variance, x.clustered(g)[0])
 	}
-	return (own + distuv.UnitNormal.Quantile(0.975)*math.Sqrt(variance)) / size, true
+	return (own + distuv.UnitNormal.Quantile(0.975)*math.Sqrt(variance)) / y.r[0][0], true
 }
 
 // wald is bᵀ·C⁻¹·b for the covariance C of b, row-major; ok is false if that has no inverse.
@@ -475,19 +479,6 @@ func wald(b, c []float64) (size float64, ok bool) {
 		return 0, false
 	}
 	return mat.Dot(v, x), true
-}
-
-// solve is the least squares solution of the model for y.
-func (x *explained) solve(y []float64) []float64 {
-	theta := make([]float64, x.all)
-	for i := len(x.r) - 1; i >= 0; i-- {
-		v := inner(x.q[i], y)
-		for l := i + 1; l < len(x.r); l++ {
-			v -= x.r[l][i] * theta[x.kept[l]]
-		}
-		theta[x.kept[i]] = v / x.r[i][i]
-	}
-	return theta
 }
 
 // state tells whether a parameter is where a record or a piece of it begins.
