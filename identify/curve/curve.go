@@ -27,6 +27,8 @@ import (
 	"hilrig/engine"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // model is a curve, or several, at given places: one value per row, with derivatives. It may own workspace.
@@ -122,8 +124,7 @@ func (e *evaluator) evaluate(theta, r, full []float64) engine.Status {
 	return st
 }
 
-// solve fits by Levenberg–Marquardt from the values of the parameters. The Solution has the residuals and derivatives of
-// the model itself, at the end.
+// solve fits by Levenberg–Marquardt from the values of the parameters.
 func (s *system) solve(ctx context.Context, watch fit.Watch) (*fit.Solution, error) {
 	began := time.Now()
 	free, at := fit.Free(s.params)
@@ -135,49 +136,14 @@ func (s *system) solve(ctx context.Context, watch fit.Watch) (*fit.Solution, err
 	if err != nil {
 		return nil, err
 	}
-	params, theta, n := slices.Clone(s.params), fit.Values(sol.Params), len(s.y)
+	params := slices.Clone(s.params)
 	for i, k := range at {
-		params[k].Value = theta[i]
+		params[k].Value = sol.Params[i].Value
 	}
-	sol.Params, sol.Free = params, at
-	sol.Residual, sol.Jac, sol.Measured = make([]float64, n), make([]float64, n*len(at)), make([]float64, n)
-	e := s.evaluator()
-	columns, _ := e.Columns(theta)
-	for j, c := range columns {
-		for k, d := range c {
-			sol.Jac[k*len(at)+j] = d
-		}
-	}
-	cost := 0.0
-	for k := range n {
-		sol.Residual[k] = -e.r[k]
-		sol.Measured[k] = s.y[k] * s.w[k]
-		cost += sol.Residual[k] * sol.Residual[k]
-	}
-	sol.Objective, sol.Cost, sol.Unit = "half the sum of squares", cost/2, s.unit
+	sol.Params, sol.Free, sol.Objective = params, at, "half the sum of squares"
+	sol.Measured = floats.MulTo(make([]float64, len(s.y)), s.y, s.w)
 	sol.Compute = time.Since(began)
 	return sol, nil
-}
-
-// names finds parameters in a list.
-type names map[string]int
-
-func index(params []fit.Param) names {
-	n := names{}
-	for i, p := range params {
-		n[p.Name] = i
-	}
-	return n
-}
-
-// of is the place of the first of the names that exists, −1 if there is none.
-func (n names) of(alike ...string) int {
-	for _, a := range alike {
-		if i, ok := n[a]; ok {
-			return i
-		}
-	}
-	return -1
 }
 
 // check complains about parameters that the method does not know, and about their bounds and starts.

@@ -77,7 +77,7 @@ func Joint(ctx context.Context, points []Point, recs []*record.Record, params []
 		return nil, err
 	}
 	sol.Known = true // the noise of both was found before
-	own, zero, se := index(sol.Params).of("offset"), sol.Params[loops[0].offset].Value, t.se(sol, loops[0].offset)
+	own, zero, se := fit.Index(sol.Params, "offset"), sol.Params[loops[0].offset].Value, t.se(sol, loops[0].offset)
 	t.finish(sol)
 	if e.params = sol.Params; !e.m.flat {
 		e.weakSpeed(sol)

@@ -9,6 +9,8 @@ import (
 	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // LoopOptions say how a presliding record is taken.
@@ -91,7 +93,7 @@ func newLoop(d *record.Record, o LoopOptions) (*loop, error) {
 		to, next := n, n
 		if p < len(turns) {
 			to, next = turns[p].from, turns[p].to
-			l.turnX = append(l.turnX, mean(d.Position[turns[p].from:turns[p].to]))
+			l.turnX = append(l.turnX, stat.Mean(d.Position[turns[p].from:turns[p].to], nil))
 			l.dir = append(l.dir, turns[p].dir)
 		} else if p > 0 {
 			l.dir = append(l.dir, -turns[p-1].dir)
@@ -104,10 +106,10 @@ func newLoop(d *record.Record, o LoopOptions) (*loop, error) {
 		l.begin = append(l.begin, len(l.u))
 		v, rate := slopeOf(d.Position[from:to], d.Dt), slopeOf(d.Force[from:to], d.Dt)
 		for k := from; k+every <= to; k += every {
-			l.x = append(l.x, mean(d.Position[k:k+every]))
-			l.u = append(l.u, mean(d.Force[k:k+every]))
-			l.v = append(l.v, mean(v[k-from:k-from+every]))
-			l.udot = append(l.udot, mean(rate[k-from:k-from+every]))
+			l.x = append(l.x, stat.Mean(d.Position[k:k+every], nil))
+			l.u = append(l.u, stat.Mean(d.Force[k:k+every], nil))
+			l.v = append(l.v, stat.Mean(v[k-from:k-from+every], nil))
+			l.udot = append(l.udot, stat.Mean(rate[k-from:k-from+every], nil))
 			l.part = append(l.part, p)
 		}
 		from = next
@@ -118,7 +120,7 @@ func newLoop(d *record.Record, o LoopOptions) (*loop, error) {
 			l.x[k] -= l.u[k] / o.Rig
 		}
 		for j, t := range turns {
-			l.turnX[j] -= mean(d.Force[t.from:t.to]) / o.Rig
+			l.turnX[j] -= stat.Mean(d.Force[t.from:t.to], nil) / o.Rig
 		}
 	}
 	root := math.Sqrt(float64(every))
@@ -235,14 +237,6 @@ func sums(x []float64, power int) []float64 {
 		s[i+1] = s[i] + a
 	}
 	return s
-}
-
-func mean(x []float64) float64 {
-	s := 0.0
-	for _, a := range x {
-		s += a
-	}
-	return s / float64(len(x))
 }
 
 // end is the row behind the last of a branch.

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -17,12 +18,12 @@ import (
 // correlation is not trusted to make the mean better than that of independent samples.
 func meanError(x []float64) (m, se float64) {
 	n := len(x)
-	m = mean(x)
+	m = stat.Mean(x, nil)
 	// means of blocks say the same of a long series
 	if every := (n + longest - 1) / longest; every > 1 {
 		blocks := make([]float64, n/every)
 		for b := range blocks {
-			blocks[b] = mean(x[b*every : (b+1)*every])
+			blocks[b] = stat.Mean(x[b*every:(b+1)*every], nil)
 		}
 		x, n = blocks, len(blocks)
 	}

@@ -9,6 +9,8 @@ import (
 
 	"hilrig/engine/numeric"
 	"hilrig/identify/record"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // Point is friction at one constant velocity.
@@ -176,8 +178,8 @@ func (o PlateauOptions) average(d *record.Record, v []float64, s stretch) (Point
 	if drift := last - first; math.Abs(drift) > 5*math.Hypot(se1, se2)+1e-9*math.Abs(p.F) && n >= 3*minSamples {
 		p.Drift, p.SE = drift, math.Hypot(p.SE, drift/2)
 	}
-	p.V = mean(v[from:to])
-	p.Scatter = rms(v[from:to], p.V)
+	p.V = stat.Mean(v[from:to], nil)
+	p.Scatter = math.Sqrt(stat.MomentAbout(2, v[from:to], p.V, nil))
 	if len(d.Position) > 0 { // better than the mean of a noisy channel
 		p.V = (x(to-1) - x(from)) / (float64(n-1) * d.Dt)
 	}
@@ -199,7 +201,7 @@ func stretches(v []float64, tolerance float64, least int) []stretch {
 	noise := jitter(v) // of one sample
 	of := make([]float64, blocks)
 	for b := range of {
-		of[b] = mean(v[b*size : (b+1)*size])
+		of[b] = stat.Mean(v[b*size:(b+1)*size], nil)
 	}
 	slack := 4 * noise / math.Sqrt(float64(size))
 	var found []stretch
@@ -237,7 +239,7 @@ func level(v []float64, tolerance, noise float64) bool {
 	n := float64(len(v))
 	_, slope := line(ramp(0, len(v)), v)
 	sxx := n * (n*n - 1) / 12
-	return math.Abs(slope*n) <= tolerance*math.Abs(mean(v))+4*noise*n/math.Sqrt(sxx)
+	return math.Abs(slope*n) <= tolerance*math.Abs(stat.Mean(v, nil))+4*noise*n/math.Sqrt(sxx)
 }
 
 // jitter is the noise of a sample of a velocity that is held and changed in turn. A set point that is recorded without any looks

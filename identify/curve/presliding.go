@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 
 	"hilrig/engine"
 	"hilrig/engine/numeric"
@@ -78,7 +79,7 @@ func Presliding(ctx context.Context, recs []*record.Record, params []fit.Param, 
 		return nil, err
 	}
 	oneWay := t.oneWay()
-	if covariance(sol) == nil && !oneWay {
+	if fit.Covariance(sol) == nil && !oneWay {
 		return nil, recs[0].Fail(0, "Look at force over displacement: behind every reversal it should bend towards break-away. Cut out wild samples and other motion with data.span.",
 			"force and displacement do not follow each other as in presliding: neither stiffness nor break-away can be told")
 	}
@@ -90,7 +91,7 @@ func Presliding(ctx context.Context, recs []*record.Record, params []fit.Param, 
 	}
 
 	// an asymptote that is not seen
-	cov := covariance(sol)
+	cov := fit.Covariance(sol)
 	for c, k := range sol.Free {
 		if k != loops[0].level[0] && k != loops[0].level[1] || oneWay {
 			continue
@@ -183,7 +184,7 @@ func (t *tied) begin() {
 	case l.relaxed:
 		set(l.offset, l.u[0])
 	case t.static != nil: // which knows Fs
-		set(l.offset, mean(numeric.OnlyFinite(best[0]-fs, best[1]+fs)))
+		set(l.offset, stat.Mean(numeric.OnlyFinite(best[0]-fs, best[1]+fs), nil))
 	default:
 		set(l.offset, (best[0]+best[1])/2)
 	}
@@ -191,7 +192,7 @@ func (t *tied) begin() {
 	switch {
 	case t.static != nil:
 	case up == down:
-		set(up, mean(numeric.OnlyFinite(best[0]-off, off-best[1])))
+		set(up, stat.Mean(numeric.OnlyFinite(best[0]-off, off-best[1]), nil))
 	default:
 		set(up, best[0]-off)
 		set(down, off-best[1])
@@ -217,7 +218,7 @@ func (l *loop) asymptote(p int, kappa float64) (level, weight, rest float64) {
 		e, u = append(e, math.Exp(-max(kappa*l.dir[p]*(l.x[k]-l.x[from]), -30))), append(u, l.u[k])
 	}
 	level, b := line(e, u)
-	m := mean(e)
+	m := stat.Mean(e, nil)
 	for k := range e {
 		r := u[k] - level - b*e[k]
 		rest, weight = rest+r*r, weight+(e[k]-m)*(e[k]-m)

@@ -46,10 +46,10 @@ func bindStatic(law string, params []fit.Param) (*staticMap, error) {
 	if !known && !m.flat {
 		return nil, fit.Refuse("law %q has no static map to fit; there are %s", law, strings.Join(Laws, ", "))
 	}
-	at := index(params)
-	m.offset, m.delta = at.of("offset"), at.of("delta")
+	at := func(names ...string) int { return fit.Index(params, names...) }
+	m.offset, m.delta = at("offset"), at("delta")
 	for i, d := range []string{"+", "-"} {
-		s := side{fc: at.of("Fc"+d, "Fc"), fs: at.of("Fs"+d, "Fs"), vs: at.of("vs"+d, "vs"), fv: at.of("Fv"+d, "sigma2"+d, "Fv", "sigma2")}
+		s := side{fc: at("Fc"+d, "Fc"), fs: at("Fs"+d, "Fs"), vs: at("vs"+d, "vs"), fv: at("Fv"+d, "sigma2"+d, "Fv", "sigma2")}
 		if m.side[i] = s; s.fc < 0 || (s.fs < 0) != (s.vs < 0) && !m.flat {
 			return nil, fit.Refuse("direction %s: every static map has a Coulomb level Fc, and Fs and vs belong together: give both or none", d)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 
 	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
@@ -228,9 +229,9 @@ func drives(force [2][]float64) bool {
 		if len(f) == 0 {
 			continue
 		}
-		m := mean(f)
+		m := stat.Mean(f, nil)
 		sum += m * float64(1-2*d)
-		variance += math.Pow(rms(f, m), 2) / float64(max(1, len(f)-1))
+		variance += stat.MomentAbout(2, f, m, nil) / float64(max(1, len(f)-1))
 	}
 	return sum < -3*math.Sqrt(variance)
 }

@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
 )
 
@@ -108,7 +107,7 @@ func (e *staticFit) without(ctx context.Context, watch fit.Watch) (*fit.Solution
 
 // weakSpeed refuses a vs that the points show in part only.
 func (e *staticFit) weakSpeed(sol *fit.Solution) {
-	cov := covariance(sol)
+	cov := fit.Covariance(sol)
 	slow, _ := e.m.speeds()
 	done := map[int]bool{}
 	for _, s := range e.m.side {
@@ -132,7 +131,7 @@ func (e *staticFit) weakSpeed(sol *fit.Solution) {
 
 // weakLevel refuses an Fs that the points show in part only, or that is no fall at all.
 func (e *staticFit) weakLevel(sol *fit.Solution) {
-	cov := covariance(sol)
+	cov := fit.Covariance(sol)
 	done := map[int]bool{}
 	for i, s := range e.m.side {
 		c := slices.Index(sol.Free, s.fs)
@@ -219,47 +218,6 @@ func (e *staticFit) tell(sol *fit.Solution) {
 	}
 	sol.Extra["rms"] = math.Sqrt(sum / float64(len(e.y)))
 	sol.Extra["points"] = len(e.y)
-}
-
-// covariance of the free parameters, theory §9.5; nil if singular.
-func covariance(sol *fit.Solution) *mat.SymDense {
-	n, p := len(sol.Residual), len(sol.Free)
-	if n == 0 || p == 0 {
-		return nil
-	}
-	// columns of length one keep the digits
-	length := make([]float64, p)
-	for i := range length {
-		for k := range n {
-			length[i] = math.Hypot(length[i], sol.Jac[k*p+i])
-		}
-	}
-	f, row, s2 := numeric.NewFactor(p), make([]float64, p), 0.0
-	for k := range n {
-		for i := range row {
-			row[i] = sol.Jac[k*p+i] / length[i]
-		}
-		f.Add(row, 0)
-		s2 += sol.Residual[k] * sol.Residual[k]
-	}
-	if condition := f.Errors(make([]float64, p)); !(condition < 1e11) {
-		return nil
-	}
-	r, _ := f.Triangle()
-	var inv mat.Dense
-	_ = inv.Inverse(mat.NewDense(p, p, r)) // well enough conditioned
-	s2 /= float64(max(1, n-p))
-	if sol.Known {
-		s2 = 1
-	}
-	c := mat.NewSymDense(p, nil)
-	c.SymOuterK(s2, &inv)
-	for i := range p {
-		for j := i; j < p; j++ {
-			c.SetSym(i, j, c.At(i, j)/length[i]/length[j])
-		}
-	}
-	return c
 }
 
 // stdErr is the standard error of a free parameter, infinite where nothing tells it.

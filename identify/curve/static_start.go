@@ -9,6 +9,8 @@ import (
 	"hilrig/engine/friction"
 	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // StaticParams are parameters for a map of the given law with starts and bounds from the points: Fc, Fv, Fs and vs where
@@ -116,14 +118,10 @@ func folded(points []Point) (v, f []float64, mid float64, both bool) {
 
 // line is the straight line through points, a + b·x; without extent in x it is level.
 func line(x, y []float64) (a, b float64) {
-	mx, my, sxx, sxy := mean(x), mean(y), 0.0, 0.0
-	for i := range x {
-		sxx, sxy = sxx+(x[i]-mx)*(x[i]-mx), sxy+(x[i]-mx)*(y[i]-my)
+	if a, b = stat.LinearRegression(x, y, nil, false); math.IsNaN(b) || math.IsInf(b, 0) {
+		return stat.Mean(y, nil), 0
 	}
-	if sxx > 0 {
-		b = sxy / sxx
-	}
-	return my - b*mx, b
+	return a, b
 }
 
 // starts are sets of values to begin from, the given one first, then the best of a grid over vs, and delta if it is free:

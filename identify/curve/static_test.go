@@ -104,7 +104,7 @@ func estimate(t testing.TB, s *fit.Solution, name string) float64 {
 // standardError is that of a free parameter, by inversion of the normal matrix.
 func standardError(t testing.TB, s *fit.Solution, name string) float64 {
 	t.Helper()
-	cov := covariance(s)
+	cov := fit.Covariance(s)
 	if cov == nil {
 		t.Fatal("singular")
 	}

@@ -10,6 +10,9 @@ import (
 	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
+
+	"gonum.org/v1/gonum/integrate/quad"
+	"gonum.org/v1/gonum/stat"
 )
 
 // plateau is a stretch of constant speed after a step of velocity, with the fit of the coefficient of friction on it,
@@ -82,7 +85,7 @@ func plateausOf(v []float64) []*plateau {
 	near := func(a, m float64) bool { return math.Abs(a-m) <= max(0.03*m, 5*noise) }
 	var list []*plateau
 	for k := 0; k+window <= len(v); {
-		m := mean(v[k : k+window])
+		m := stat.Mean(v[k:k+window], nil)
 		if !(m > 0) || slices.ContainsFunc(v[k:k+window], func(a float64) bool { return !near(a, m) }) {
 			k++
 			continue
@@ -169,7 +172,7 @@ func (p *plateau) fit(ctx context.Context, rho float64) {
 		m, se := meanError(p.f)
 		a, sa := meanError(p.f[:n/2])
 		b, sb := meanError(p.f[n/2:])
-		if se = max(se, rms(p.f, m)*math.Sqrt((1+rho)/(1-rho)/float64(n))); math.Abs(a-b) <= 5*math.Hypot(sa, sb)+1e-9*math.Abs(m) {
+		if se = max(se, math.Sqrt(stat.MomentAbout(2, p.f, m, nil)*(1+rho)/(1-rho)/float64(n))); math.Abs(a-b) <= 5*math.Hypot(sa, sb)+1e-9*math.Abs(m) {
 			p.f2, p.cov[0][0] = m, se*se
 			return
 		}
@@ -183,7 +186,7 @@ func (p *plateau) fit(ctx context.Context, rho float64) {
 			return
 		}
 		r := p.left()
-		if math.Abs(mean(r[:w])) <= 3.5*numeric.RMS(r[w:])/math.Sqrt(float64(w))+1e-9*math.Abs(p.a) {
+		if math.Abs(stat.Mean(r[:w], nil)) <= 3.5*numeric.RMS(r[w:])/math.Sqrt(float64(w))+1e-9*math.Abs(p.a) {
 			return
 		}
 		p.skip += w
@@ -227,7 +230,7 @@ func (p *plateau) exponential(ctx context.Context, given float64) {
 	}
 	v := fit.Values(sol.Params)
 	p.f2, p.a, p.l = v[0], v[1], v[2]
-	cov := covariance(sol)
+	cov := fit.Covariance(sol)
 	if cov == nil {
 		p.cov[0][0], p.cov[1][1] = wide*wide, wide*wide
 		return
@@ -278,22 +281,12 @@ func yielding(a, b, kappa, r float64) (amplitude, y float64) {
 	return (b*r + a*b/kappa*missed(r)) / (1 - a*y/kappa), y
 }
 
-// missed is ∫ s/(e^s − 1) ds from 0 to r, by Simpson's rule.
+// missed is ∫ s/(e^s − 1) ds from 0 to r, which Gauss' rule gives to rounding.
 func missed(r float64) float64 {
-	const n = 40
-	f := func(s float64) float64 {
+	return math.Copysign(1, r) * quad.Fixed(func(s float64) float64 {
 		if math.Abs(s) < 1e-6 {
 			return 1 - s/2
 		}
 		return s / math.Expm1(s)
-	}
-	sum := f(0) + f(r)
-	for i := 1; i < n; i++ {
-		w := 2.0
-		if i%2 == 1 {
-			w = 4
-		}
-		sum += w * f(r*float64(i)/n)
-	}
-	return sum * r / n / 3
+	}, min(0, r), max(0, r), 20, nil, 0)
 }

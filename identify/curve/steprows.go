@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"hilrig/engine"
 	"hilrig/engine/numeric"
@@ -36,7 +37,7 @@ func (m *whitened) at(theta, f, j []float64) engine.Status {
 		y, d := x.level(theta, p.v)
 		m.f, m.d = append(m.f, y), append(m.d, d[:]...)
 	}
-	places := [5]int{x.at.of("A"), x.at.of("B"), x.at.of("L"), x.at.of("mu0"), x.at.of("lag")}
+	places := [5]int{x.a, x.b, x.l, x.mu0, x.lagAt}
 	for row := range m.f {
 		w := x.white.RawRowView(row)
 		f[row] = 0
@@ -157,9 +158,9 @@ func (x *stepFit) regress(ctx context.Context, params []fit.Param, watch fit.Wat
 	s.model = func() model { return &whitened{x: x, n: len(s.params)} }
 	x.knowLag()
 	own := len(params)
-	if x.at.of("lag") < 0 {
+	if x.lagAt < 0 {
 		far := 10*math.Abs(x.lag[0]) + 100*x.lag[1]
-		x.at["lag"] = own
+		x.lagAt = own
 		s.params = append(s.params, fit.Param{Param: engine.Param{Name: "lag", Unit: "s", Lo: -far, Hi: far}})
 	}
 	x.start(s.params)
@@ -177,12 +178,12 @@ func (x *stepFit) regress(ctx context.Context, params []fit.Param, watch fit.Wat
 		}
 	}
 	sol.Known = true // by the residuals within the plateaus, and by tau
-	if place := x.at.of("lag"); place >= own {
+	if place := x.lagAt; place >= own {
 		sol.Extra["lag"] = sol.Params[place].Value
-		if cov, c := covariance(sol), slices.Index(sol.Free, place); cov != nil {
+		if cov, c := fit.Covariance(sol), slices.Index(sol.Free, place); cov != nil {
 			sol.Extra["lag_se"] = math.Sqrt(cov.At(c, c))
 		}
-		marginal(sol, own)
+		sol.Marginal(own)
 	}
 	sol.Quantity = "A·ln(v2/v1), B·ln(v2/v1), ln L and level of every step, and the lag of the force"
 	return sol, nil
@@ -203,7 +204,7 @@ func (x *stepFit) knowLag() {
 		x.lag = [2]float64{0, 0.6 * dt}
 		return
 	}
-	x.lag = [2]float64{mean(seen), dt / math.Sqrt(12)}
+	x.lag = [2]float64{stat.Mean(seen, nil), dt / math.Sqrt(12)}
 }
 
 // start sets the free parameters to medians over the steps.
@@ -217,11 +218,11 @@ func (x *stepFit) start(params []fit.Param) {
 		m = append(m, s.y[3])
 	}
 	for name, list := range map[string][]float64{"A": a, "B": b, "L": l, "mu0": m} {
-		if i := x.at.of(name); i >= 0 && !params[i].Fixed && len(list) > 0 {
+		if i := fit.Index(params, name); i >= 0 && !params[i].Fixed && len(list) > 0 {
 			params[i].Value = min(max(numeric.Median(list), params[i].Lo), params[i].Hi)
 		}
 	}
-	if i := x.at.of("lag"); !params[i].Fixed {
+	if i := x.lagAt; !params[i].Fixed {
 		params[i].Value = min(max(x.lag[0], params[i].Lo), params[i].Hi)
 	}
 }
@@ -261,15 +262,15 @@ func (x *stepFit) scatter(theta []float64) (changed bool) {
 
 // judge says what the steps do not tell.
 func (x *stepFit) judge(sol *fit.Solution, all []*plateau) {
-	cov := covariance(sol)
+	cov := fit.Covariance(sol)
 	se := func(name string) float64 {
-		c := slices.Index(sol.Free, x.at.of(name))
+		c := slices.Index(sol.Free, fit.Index(sol.Params, name))
 		if c < 0 || cov == nil {
 			return 0
 		}
 		return math.Sqrt(cov.At(c, c))
 	}
-	a, b := sol.Params[x.at.of("A")], sol.Params[x.at.of("B")]
+	a, b := sol.Params[x.a], sol.Params[x.b]
 	for i, p := range []fit.Param{a, b} {
 		if !p.Fixed && p.Value < 2*se(p.Name) {
 			sol.Refused = append(sol.Refused, fit.Indistinct{Names: []string{p.Name}, Why: fmt.Sprintf("it is below the noise: %.2g ± %.2g", p.Value, se(p.Name)),
@@ -284,7 +285,7 @@ func (x *stepFit) judge(sol *fit.Solution, all []*plateau) {
 		sol.Notes = append(sol.Notes, "all steps have one ratio of speeds: that friction follows its logarithm is taken for granted")
 	}
 	if cov != nil {
-		i, k := slices.Index(sol.Free, x.at.of("A")), slices.Index(sol.Free, x.at.of("B"))
+		i, k := slices.Index(sol.Free, x.a), slices.Index(sol.Free, x.b)
 		if i >= 0 && k >= 0 {
 			sol.Extra["A_minus_B"], sol.Extra["A_minus_B_se"] = a.Value-b.Value, math.Sqrt(max(0, cov.At(i, i)+cov.At(k, k)-2*cov.At(i, k)))
 		}

@@ -5,8 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
-
 	"hilrig/engine"
 	"hilrig/identify/fit"
 )
@@ -68,10 +66,10 @@ func (h hint) at(theta, f, j []float64) engine.Status {
 // tie makes the problem. The parameters have their starts already. With a map the offset of the loops is an unknown of their
 // own: their force has been measured on another day, with another zero.
 func tie(static *staticFit, loops []*loop, params []fit.Param) (*tied, error) {
-	at := index(params)
-	t := &tied{static: static, loops: loops, own: len(params), turns: loops[0].turns, rate: at.of("sigma1")}
+	at := func(names ...string) int { return fit.Index(params, names...) }
+	t := &tied{static: static, loops: loops, own: len(params), turns: loops[0].turns, rate: at("sigma1")}
 	t.params = slices.Clone(params)
-	sigma0, level, offset := at.of("sigma0"), [2]int{at.of("Fs+", "Fs", "Fc+", "Fc"), at.of("Fs-", "Fs", "Fc-", "Fc")}, at.of("offset")
+	sigma0, level, offset := at("sigma0"), [2]int{at("Fs+", "Fs", "Fc+", "Fc"), at("Fs-", "Fs", "Fc-", "Fc")}, at("offset")
 	top, far := 0.0, 0.0
 	for _, l := range loops {
 		top = max(top, slices.Max(l.u)-slices.Min(l.u))
@@ -171,15 +169,6 @@ func (t *tied) place() {
 	}
 }
 
-// rms is that of what x differs from m.
-func rms(x []float64, m float64) float64 {
-	s := 0.0
-	for _, a := range x {
-		s += (a - m) * (a - m) / float64(len(x))
-	}
-	return math.Sqrt(s)
-}
-
 // fit solves, moves the points of the loops to the solution and weighs anew, until nothing moves any more.
 func (t *tied) fit(ctx context.Context, watch fit.Watch) (*fit.Solution, error) {
 	t.place()
@@ -260,7 +249,7 @@ func (t *tied) weigh(sol *fit.Solution) (changed bool) {
 
 // se is the standard error of a parameter, infinite where nothing tells it.
 func (t *tied) se(sol *fit.Solution, place int) float64 {
-	return stdErr(covariance(sol), slices.Index(sol.Free, place))
+	return stdErr(fit.Covariance(sol), slices.Index(sol.Free, place))
 }
 
 // finish turns the solution of the whole problem into that of its parameters.
@@ -287,48 +276,5 @@ func (t *tied) finish(sol *fit.Solution) {
 	} else {
 		t.refuseSigma1(sol)
 	}
-	marginal(sol, t.own)
-}
-
-// marginal frees a solution of the unknowns behind its own parameters.
-func marginal(sol *fit.Solution, own int) {
-	n, all := len(sol.Residual), len(sol.Free)
-	keep := 0
-	for _, k := range sol.Free {
-		if k < own {
-			keep++
-		}
-	}
-	var basis [][]float64 // of the columns of the unknowns, orthonormal; twice is enough
-	rest := func(c int) []float64 {
-		v := make([]float64, n)
-		for k := range v {
-			v[k] = sol.Jac[k*all+c]
-		}
-		for range 2 {
-			for _, q := range basis {
-				floats.AddScaled(v, -floats.Dot(v, q), q)
-			}
-		}
-		return v
-	}
-	for c := keep; c < all; c++ {
-		v, whole := rest(c), 0.0
-		for k := range n {
-			whole = math.Hypot(whole, sol.Jac[k*all+c])
-		}
-		if left := floats.Norm(v, 2); left > 1e-9*whole {
-			floats.Scale(1/left, v)
-			basis = append(basis, v)
-		}
-	}
-	jac := make([]float64, n*keep)
-	for c := range keep {
-		for k, a := range rest(c) {
-			jac[k*keep+c] = a
-		}
-	}
-	sol.Jac = jac
-	sol.Free = sol.Free[:keep]
-	sol.Params = sol.Params[:own]
+	sol.Marginal(t.own)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"hilrig/engine"
 	"hilrig/engine/numeric"
@@ -82,11 +83,12 @@ func VelocitySteps(ctx context.Context, recs []*record.Record, params []fit.Para
 	if err := check(params, "velocity-step", stepNames...); err != nil {
 		return nil, err
 	}
-	x := &stepFit{at: index(params)}
-	if err := x.checkNames(params, rotary(o.Rotary)); err != nil {
+	if err := checkSteps(params, rotary(o.Rotary)); err != nil {
 		return nil, err
 	}
-	load := value(fit.Values(params), x.at.of("N0"), 0)
+	at := func(name string) int { return fit.Index(params, name) }
+	x := &stepFit{a: at("A"), b: at("B"), l: at("L"), mu0: at("mu0"), v0: at("v0"), lagAt: at("lag")}
+	load := value(fit.Values(params), at("N0"), 0)
 	var all []*plateau
 	for i, d := range recs {
 		ps, err := stepsOf(d, o, load)
@@ -128,7 +130,7 @@ func VelocitySteps(ctx context.Context, recs []*record.Record, params []fit.Para
 	for k, p := range all {
 		if p.decays {
 			x.add(all[k-1], p)
-		} else if x.at.of("mu0") >= 0 {
+		} else if x.mu0 >= 0 {
 			x.begins = append(x.begins, p)
 		}
 	}
@@ -246,7 +248,7 @@ func stepsOf(d *record.Record, o StepOptions, load float64) ([]*plateau, error) 
 			p.lag = (float64(p.from) - 0.5 - p.t0) * d.Dt
 		}
 		p.t0 += p.lag / d.Dt
-		before := mean(f[max(0, p.from-3):max(1, p.from)])
+		before := stat.Mean(f[max(0, p.from-3):max(1, p.from)], nil)
 		for k := max(p.from, 0); k < p.to; k++ {
 			s := p.v * (float64(k) - p.t0) * d.Dt
 			if o.Machine > 0 && p.decays {
@@ -271,7 +273,8 @@ func stepsOf(d *record.Record, o StepOptions, load float64) ([]*plateau, error) 
 
 // stepFit is the regression over the steps.
 type stepFit struct {
-	at     names
+	a, b, l, mu0, v0, lagAt int // places of the parameters; −1: not there
+
 	steps  []step
 	begins []*plateau // before the first steps
 	lag    [2]float64 // s: what the force says of it, and how sure that is
@@ -279,19 +282,20 @@ type stepFit struct {
 	white  *mat.Dense // inverse of the root of the covariance of all numbers
 }
 
-func (x *stepFit) checkNames(params []fit.Param, turn rotary) error {
+// checkSteps complains about parameters that are missing or have to be known.
+func checkSteps(params []fit.Param, turn rotary) error {
 	var bad fit.ParamError
 	for _, n := range []string{"A", "B", "L"} {
-		if x.at.of(n) < 0 {
+		if fit.Index(params, n) < 0 {
 			bad.Add("%s: missing", n)
 		}
 	}
 	for _, n := range []string{"v0", "N0"} {
-		if i := x.at.of(n); i >= 0 && !params[i].Fixed {
+		if i := fit.Index(params, n); i >= 0 && !params[i].Fixed {
 			bad.Add("%s: must be fixed, it is a choice and no result", n)
 		}
 	}
-	if i := x.at.of("v0"); i >= 0 && !(params[i].Value > 0) {
+	if i := fit.Index(params, "v0"); i >= 0 && !(params[i].Value > 0) {
 		bad.Add("v0: %g %s, want > 0", params[i].Value, turn.unit("m/s"))
 	}
 	return bad.OrNil()
@@ -303,7 +307,7 @@ func (x *stepFit) add(before, p *plateau) {
 	rest := f1 - before.f2 // what had not decayed
 	s := step{r: math.Log(p.v / before.v), rest: rest}
 	s.y = [4]float64{p.f2 + p.a - f1, p.a - rest, math.Log(p.l), p.f2}
-	s.has = [4]bool{true, true, p.resolved, x.at.of("mu0") >= 0}
+	s.has = [4]bool{true, true, p.resolved, x.mu0 >= 0}
 	s.of = [2]*plateau{p, before}
 	s.by = [2][4][3]float64{{{1, 1, 0}, {0, 1, 0}, {0, 0, 1 / p.l}, {1, 0, 0}}, {{-g[0], -g[1], -g[2]}, {0, -g[1], -g[2]}}}
 	// never better than the digits of a record, or the root would lose its own
@@ -317,11 +321,11 @@ func (x *stepFit) add(before, p *plateau) {
 // predict are the four numbers of a step, with derivatives by A, B, L, mu0, lag.
 func (x *stepFit) predict(theta []float64, s step) (y [4]float64, d [4][5]float64) {
 	after, v1, v2 := s.of[0], s.of[1].v, s.of[0].v
-	a, b, l := theta[x.at.of("A")], theta[x.at.of("B")], theta[x.at.of("L")]
+	a, b, l := theta[x.a], theta[x.b], theta[x.l]
 	y = [4]float64{a * s.r, b * s.r, math.Log(l), 0}
 	d = [4][5]float64{{s.r}, {0, s.r}, {0, 0, 1 / l}, {}}
 	// a step that was later than taken has a higher peak where it was taken to be, and less is left of the decay before
-	eps := theta[x.at.of("lag")] - after.lag
+	eps := theta[x.lagAt] - after.lag
 	e, left := math.Exp(v2*eps/l), s.rest*math.Exp(-v1*eps/l)
 	peak := b*s.r + left
 	slope := peak*e*v2 - left*e*v1 // by eps/L
@@ -359,6 +363,6 @@ func (x *stepFit) predict(theta []float64, s step) (y [4]float64, d [4][5]float6
 
 // level is the steady level at a speed (6.37), with its derivatives.
 func (x *stepFit) level(theta []float64, v float64) (y float64, d [5]float64) {
-	q := math.Log(v / theta[x.at.of("v0")])
-	return theta[x.at.of("mu0")] + (theta[x.at.of("A")]-theta[x.at.of("B")])*q, [5]float64{q, -q, 0, 1}
+	q := math.Log(v / theta[x.v0])
+	return theta[x.mu0] + (theta[x.a]-theta[x.b])*q, [5]float64{q, -q, 0, 1}
 }

@@ -148,9 +148,14 @@ func Refuse(format string, args ...any) error {
 	return &ParamError{Problems: []string{fmt.Sprintf(format, args...)}}
 }
 
-// Index is the place of a parameter in params, −1 if it is not there.
-func Index(params []Param, name string) int {
-	return slices.IndexFunc(params, func(p Param) bool { return p.Name == name })
+// Index is the place in params of the first of the names that is there, −1 if none is.
+func Index(params []Param, names ...string) int {
+	for _, name := range names {
+		if i := slices.IndexFunc(params, func(p Param) bool { return p.Name == name }); i >= 0 {
+			return i
+		}
+	}
+	return -1
 }
 
 // Values are those of the parameters.
