@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"hilrig/engine/numeric"
@@ -264,16 +265,21 @@ func atBound(p *Param) string {
 
 // quality measures the misfit and forms the criteria; effective rows carry the information of all.
 func quality(s *Solution, effective float64) Quality {
-	p := len(s.Free)
-	m := MisfitOf(s.Residual, s.Residual, p)
-	q := Quality{Rows: m.Rows, Params: p, RMS: m.RMS, StdDev: m.StdDev, Unit: s.Unit, MSE: m.RMS * m.RMS, Loss: s.Cost, Of: s.Objective}
-	if len(s.Measured) > 0 {
-		m = MisfitOf(s.Measured, s.Residual, p)
-		q.Percent, q.Relative = numeric.OrNull(m.Percent), numeric.OrNull(m.Relative)
+	k, n := float64(len(s.Free)), float64(len(s.Residual))
+	left := floats.Norm(s.Residual, 2)
+	mse := left * left / n
+	q := Quality{Rows: len(s.Residual), Params: len(s.Free), RMS: math.Sqrt(mse), Unit: s.Unit, MSE: mse, Loss: s.Cost, Of: s.Objective}
+	if n > k {
+		q.StdDev = left / math.Sqrt(n-k)
 	}
-
-	k, n := float64(p), float64(m.Rows)
-	mse := inner(s.Residual, s.Residual) / n
+	if len(s.Measured) > 0 {
+		q.Percent = numeric.OrNull(Percent(s.Measured, s.Residual))
+		if size := floats.Norm(s.Measured, 2); size > 0 {
+			q.Relative = numeric.OrNull(100 * left / size)
+		} else {
+			q.Relative = new(float64)
+		}
+	}
 	minus2L := func(rows float64) float64 {
 		if s.Known {
 			return rows * (mse + math.Log(2*math.Pi))
@@ -291,6 +297,14 @@ func quality(s *Solution, effective float64) Quality {
 	q.BIC = numeric.OrNull(minus2L(n) + k*math.Log(n))
 	q.AICc, q.AICcEffective = corrected(n), corrected(effective)
 	return q
+}
+
+// Percent is how much of the measured y a model explains that leaves e over, 100·(1 − ‖e‖/‖y − mean y‖); 0 where y does not change.
+func Percent(y, e []float64) float64 {
+	if around := floats.Norm(centred(y), 2); around > 0 {
+		return 100 * (1 - floats.Norm(e, 2)/around)
+	}
+	return 0
 }
 
 // interval is lo to hi, or nothing if one of them is no finite number.

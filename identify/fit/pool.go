@@ -47,6 +47,11 @@ func (p *pool) run(ctx context.Context, n int) {
 	p.wg.Wait()
 }
 
+// Each calls f with 0 … n−1, on all processors.
+func Each(n int, f func(i int)) {
+	newPool(0, n, func(_, i int) { f(i) }).run(context.Background(), n)
+}
+
 func (p *pool) work(worker int) {
 	for p.ctx.Err() == nil {
 		i := int(p.next.Add(1)) - 1

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -120,12 +121,8 @@ func CrossOf(e, u []float64, pieces []int) Cross {
 }
 
 func centred(x []float64) []float64 {
-	mean := 0.0
-	for _, v := range x {
-		mean += v / float64(len(x))
-	}
 	c := slices.Clone(x)
-	floats.AddConst(-mean, c)
+	floats.AddConst(-stat.Mean(x, nil), c)
 	return c
 }
 

@@ -71,7 +71,7 @@ func TestEMPSPublished(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("condition %.3f, relative error %.3f %%, deviation %.3f N, computed in %.1f ms", *a.Condition, r.Fit.Relative, r.Fit.StdDev, 1e3*r.Compute)
+	t.Logf("condition %.3f, relative error %.3f %%, deviation %.3f N, computed in %.1f ms", *a.Condition, *r.Fit.Relative, r.Fit.StdDev, 1e3*r.Compute)
 	compare(t, r, []want{{"M", 95.1089, 0.5}, {"Fv", 203.5034, 0.5}, {"Fc", 20.3935, 0.5}, {"offset", -3.1648, 0.5}})
 	for i, se := range []float64{0.1085, 1.1460, 0.1012, 0.0444} {
 		if e := r.Estimates[i]; math.Abs(e.StdErr/se-1) > 0.02 {
@@ -81,8 +81,8 @@ func TestEMPSPublished(t *testing.T) {
 	if math.Abs(*a.Condition-25.99) > 0.1 {
 		t.Errorf("condition number %.3f, published 25.99", *a.Condition)
 	}
-	if math.Abs(r.Fit.Relative-4.08) > 0.06 || math.Abs(r.Fit.StdDev-2.18) > 0.03 {
-		t.Errorf("relative error %.3f %%, deviation %.3f N; published 4.08 %%, 2.18 N", r.Fit.Relative, r.Fit.StdDev)
+	if math.Abs(*r.Fit.Relative-4.08) > 0.06 || math.Abs(r.Fit.StdDev-2.18) > 0.03 {
+		t.Errorf("relative error %.3f %%, deviation %.3f N; published 4.08 %%, 2.18 N", *r.Fit.Relative, r.Fit.StdDev)
 	}
 	// a friction law with four numbers leaves a correlated rest: the honest errors are larger than the published ones
 	if r.Estimates[1].RobustErr < 2*r.Estimates[1].StdErr {
@@ -97,8 +97,8 @@ func TestEMPSAsymmetric(t *testing.T) {
 		t.Fatal(err)
 	}
 	compare(t, r, []want{{"M", 95.1540, 0.2}, {"Fv+", 166.7061, 0.2}, {"Fc+", 20.1440, 0.2}, {"Fv-", 240.4236, 0.2}, {"Fc-", 20.6277, 0.2}})
-	if math.Abs(r.Fit.Relative-3.11) > 0.08 {
-		t.Errorf("relative error %.3f %%, published 3.11 %%", r.Fit.Relative)
+	if math.Abs(*r.Fit.Relative-3.11) > 0.08 {
+		t.Errorf("relative error %.3f %%, published 3.11 %%", *r.Fit.Relative)
 	}
 }
 
@@ -165,8 +165,8 @@ func TestPendulum(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if j, g := r.Estimates[0].Value, r.Estimates[3].Value; math.Abs(j-0.19) > 0.015 || g < 3.6 || g > 4.0 || math.Abs(r.Fit.Percent-93) > 1 {
-		t.Errorf("J %.3g kg·m², m·g·c %.3g N·m, fit %.1f %%", j, g, r.Fit.Percent)
+	if j, g := r.Estimates[0].Value, r.Estimates[3].Value; math.Abs(j-0.19) > 0.015 || g < 3.6 || g > 4.0 || math.Abs(*r.Fit.Percent-93) > 1 {
+		t.Errorf("J %.3g kg·m², m·g·c %.3g N·m, fit %.1f %%", j, g, *r.Fit.Percent)
 	}
 
 	// the whole band lets quantisation and lag in: the fit at half the cutoff disagrees
@@ -183,8 +183,8 @@ func TestPendulum(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f := fit.MisfitOf(other.Measured, other.Residual, 0); f.Percent > 50 {
-		t.Errorf("another run, with a saturated drive, is explained by %.1f %%", f.Percent)
+	if f := fit.Percent(other.Measured, other.Residual); f > 50 {
+		t.Errorf("another run, with a saturated drive, is explained by %.1f %%", f)
 	}
 }
 

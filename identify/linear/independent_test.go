@@ -73,8 +73,8 @@ func TestRecordsMadeApart(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s, %s: %v", c.name, form, err)
 			}
-			if len(r.Estimates) != 5 || len(r.Doubts) > 0 || r.Fit.Percent < 98.5 {
-				t.Errorf("%s, %s: %d parameters, fit %.1f %%, doubts %q", c.name, form, len(r.Estimates), r.Fit.Percent, r.Doubts)
+			if len(r.Estimates) != 5 || len(r.Doubts) > 0 || *r.Fit.Percent < 98.5 {
+				t.Errorf("%s, %s: %d parameters, fit %.1f %%, doubts %q", c.name, form, len(r.Estimates), *r.Fit.Percent, r.Doubts)
 			}
 			for _, e := range r.Estimates {
 				want, allowed := truth[e.Symbol], 0.02*math.Abs(truth[e.Symbol])+0.02*b2f(e.Symbol == "offset")

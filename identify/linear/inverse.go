@@ -105,7 +105,7 @@ func fitted(recs []*record.Record, s Spec, by Form, o Options, of maker) (*Resul
 		}
 	}
 	r.Warnings = append(r.Warnings, reg.left...)
-	if w := reg.slowNote(s.unitOfSpeed()); w != "" && s.MinVelocity == FromRecord {
+	if w := reg.slowNote(s.unit("m/s")); w != "" && s.MinVelocity == FromRecord {
 		r.Warnings = append(r.Warnings, w)
 	}
 	r.Doubts, r.OneWay = append(r.Doubts, reg.doubts...), reg.single
@@ -235,7 +235,7 @@ func (r *regression) enough(found bool) error {
 	if want, n := 10*len(r.w), r.rowsKept(); n < want {
 		if found {
 			return r.recs[0].Fail(0, "Record faster motion, or a finer position; or lower the filter cutoff.",
-				"only %d rows are faster than %.3g %s, what the noise of the position cannot tell from rest, want at least %d", n, r.slowest[0], r.spec.unitOfSpeed(), want)
+				"only %d rows are faster than %.3g %s, what the noise of the position cannot tell from rest, want at least %d", n, r.slowest[0], r.spec.unit("m/s"), want)
 		}
 		return r.recs[0].Fail(0, "Lower min_velocity.", "only %d rows are faster than min_velocity %g, want at least %d", n, r.spec.MinVelocity, want)
 	}

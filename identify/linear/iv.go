@@ -5,7 +5,10 @@ import (
 	"math"
 	"slices"
 
+	"hilrig/identify/fit"
 	"hilrig/identify/record"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Instrumental variables. Where the columns of W carry noise, least squares is drawn towards zero. Columns Z that go with
@@ -63,7 +66,7 @@ func (r *regression) instruments() error {
 		for j := range z {
 			z[j] = make([]float64, len(r.y))
 		}
-		each(len(r.parts), func(i int) {
+		fit.Each(len(r.parts), func(i int) {
 			p := r.parts[i]
 			own := x[p.rec][p.from:p.to]
 			for j, col := range r.form.rows(f.of(f.smooth, own), p.places, f.of(f.quiet(), own).v, p.moving).w {
@@ -120,7 +123,7 @@ func (m *model) run(d *record.Record, force []float64, band float64) ([]float64,
 	least := math.Inf(1)
 	for _, share := range followShares {
 		if x, err := m.simulate(d, nil, d.Reference, 2*math.Pi*share*band); err == nil {
-			if e := distance(x, d.Position); e < least {
+			if e := floats.Distance(x, d.Position, 2); e < least {
 				best, least = x, e
 			}
 		}
@@ -171,15 +174,6 @@ func (m *model) simulate(d *record.Record, force, to []float64, w float64) ([]fl
 		}
 	}
 	return x, nil
-}
-
-// distance is Σ(x − y)².
-func distance(x, y []float64) float64 {
-	s := 0.0
-	for k, v := range x {
-		s += (v - y[k]) * (v - y[k])
-	}
-	return s
 }
 
 var unlikeMotion = &record.Error{

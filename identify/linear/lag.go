@@ -1,8 +1,11 @@
 package linear
 
 import (
+	"hilrig/identify/fit"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // The force of a record is seldom that of its stamp: a command is held until the next one, drives and filters take their time,
@@ -107,7 +110,7 @@ func (r *regression) searchLag() float64 {
 		yy [grid]float64
 	}
 	sums := make([]products, len(r.parts))
-	each(len(r.parts), func(i int) {
+	fit.Each(len(r.parts), func(i int) {
 		t, s := r.parts[i], &sums[i]
 		at := r.form.side(r.recs[t.rec].Force[t.from:t.to], nil)
 		y := make([]float64, t.n)
@@ -117,9 +120,9 @@ func (r *regression) searchLag() float64 {
 					y[k] = at(t.first + k*t.every - l + lagReach)
 				}
 			}
-			s.yy[l], s.wy[l] = dot(y, y), make([]float64, p)
+			s.yy[l], s.wy[l] = floats.Dot(y, y), make([]float64, p)
 			for j, col := range r.w {
-				s.wy[l][j] = dot(y, col[t.row:t.row+t.n])
+				s.wy[l][j] = floats.Dot(y, col[t.row:t.row+t.n])
 			}
 		}
 	})

@@ -3,13 +3,12 @@ package linear
 import (
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
-	"sync"
 
 	"gonum.org/v1/gonum/floats"
 
 	"hilrig/engine/numeric"
+	"hilrig/identify/fit"
 	"hilrig/identify/record"
 )
 
@@ -272,7 +271,7 @@ func (s Spec) start(recs []*record.Record, steady bool) (*form, error) {
 	}
 	m := &form{f: f, track: func(low lowpass, rec, from, to int) track { return f.of(low, recs[rec].Position[from:to]) }}
 	for _, t := range s.Terms {
-		m.columns = append(m.columns, column{t, t.symbol(s.Rotary), t.unit(s.Rotary)})
+		m.columns = append(m.columns, column{t, t.symbol(s.Rotary), s.unitOf(t)})
 	}
 	return m, nil
 }
@@ -339,7 +338,7 @@ func (s Spec) assemble(recs []*record.Record, m *form, parts []part, cut, keep [
 		r.w[j] = make([]float64, total)
 	}
 	r.y, r.v, r.q, r.kept = make([]float64, total), make([]float64, total), make([]float64, total), make([]bool, total)
-	each(len(parts), func(i int) {
+	fit.Each(len(parts), func(i int) {
 		p := &r.parts[i]
 		joint := m.joint(p.rec)
 		way := m.way(p.rec, p.from, p.to)
@@ -364,24 +363,6 @@ func (s Spec) assemble(recs []*record.Record, m *form, parts []part, cut, keep [
 	return r, nil
 }
 
-// each calls f with 0 … n−1 on all processors.
-func each(n int, f func(i int)) {
-	var wg sync.WaitGroup
-	next := make(chan int)
-	for range min(n, runtime.GOMAXPROCS(0)) {
-		wg.Go(func() {
-			for i := range next {
-				f(i)
-			}
-		})
-	}
-	for i := range n {
-		next <- i
-	}
-	close(next)
-	wg.Wait()
-}
-
 // push forms the right-hand side with the force shifted by the lag (s); held: the force keeps its value until the next sample.
 // The lag is no parameter then.
 func (r *regression) push(lag float64, held bool) {
@@ -400,7 +381,7 @@ func (r *regression) shifted(p part) []float64 {
 // right is a force at the rows, as the right-hand side has it.
 func (r *regression) right(force func(p part) []float64) []float64 {
 	out := make([]float64, len(r.y))
-	each(len(r.parts), func(i int) {
+	fit.Each(len(r.parts), func(i int) {
 		p := r.parts[i]
 		at := r.form.side(force(p), p.moving)
 		for k := range p.n {

@@ -8,18 +8,20 @@ import (
 	"hilrig/engine"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Result is a fit.
 type Result struct {
-	Spec       Spec       `json:"settings"`
-	Estimates  []Estimate `json:"parameters"`
-	HalfCutoff []float64  `json:"values_at_half_cutoff,omitempty"` // the parameters fitted with half the band
-	Fit        fit.Misfit `json:"fit"`                             // of the rows
-	Warnings   []string   `json:"warnings"`
-	Doubts     []string   `json:"doubts,omitempty"` // what speaks against the numbers
-	OneWay     bool       `json:"one_way"`          // all motion that was fitted is in one direction, and no term is a constant force
-	Compute    float64    `json:"compute_s"`        // s, from data in memory to this result
+	Spec       Spec        `json:"settings"`
+	Estimates  []Estimate  `json:"parameters"`
+	HalfCutoff []float64   `json:"values_at_half_cutoff,omitempty"` // the parameters fitted with half the band
+	Fit        fit.Quality `json:"fit"`                             // of the rows
+	Warnings   []string    `json:"warnings"`
+	Doubts     []string    `json:"doubts,omitempty"` // what speaks against the numbers
+	OneWay     bool        `json:"one_way"`          // all motion that was fitted is in one direction, and no term is a constant force
+	Compute    float64     `json:"compute_s"`        // s, from data in memory to this result
 
 	sol     *fit.Solution
 	of      maker
@@ -88,16 +90,15 @@ func (r *Result) take(reg *regression, sol *solution) (err error) {
 	}
 	size := make([]float64, p) // of the columns; the columns themselves are in the way of what comes
 	for j, col := range rows.w {
-		size[j] = math.Sqrt(dot(col, col))
+		size[j] = math.Sqrt(floats.Dot(col, col))
 	}
 	reg.w, reg.z, reg.slope, rows.w, rows.z = nil, nil, nil, nil, nil
 	record.Release(len(rows.y)) // before the judgement takes as much
-	r.Estimates, err = rows.estimates(r.sol, size)
+	r.Estimates, r.Fit, err = rows.estimates(r.sol, size)
 	r.lag, r.held, r.blur, r.noisy = reg.lag, reg.held, reg.form.f.blur, reg.form.f.noisy
 	if lag := r.estimate("lag"); lag != nil {
 		r.lag = lag.Value
 	}
-	r.Fit = fit.MisfitOf(rows.y, r.sol.Residual, p)
 	return err
 }
 
@@ -117,7 +118,7 @@ func (r *Result) Explain(recs ...*record.Record) (*fit.Solution, error) {
 		return nil, err
 	}
 	if want, n := 10*len(reg.w), reg.rowsKept(); n < want {
-		return nil, recs[0].Fail(0, "Record faster motion.", "only %d rows are faster than %.3g %s, the slowest that were fitted, want at least %d", n, r.Spec.MinVelocity, r.Spec.unitOfSpeed(), want)
+		return nil, recs[0].Fail(0, "Record faster motion.", "only %d rows are faster than %.3g %s, the slowest that were fitted, want at least %d", n, r.Spec.MinVelocity, r.Spec.unit("m/s"), want)
 	}
 	reg.push(r.lag, r.held)
 	theta := make([]float64, len(reg.columns))
@@ -156,18 +157,18 @@ func (reg *regression) solution(theta []float64) *fit.Solution {
 	return s
 }
 
-// estimates are the parameters of an assessed solution, with columns of the given length.
-func (reg *regression) estimates(s *fit.Solution, size []float64) ([]Estimate, error) {
+// estimates are the parameters of an assessed solution, with columns of the given length, and how well it explains the rows.
+func (reg *regression) estimates(s *fit.Solution, size []float64) ([]Estimate, fit.Quality, error) {
 	a, err := fit.Assess(s)
 	if err != nil {
-		return nil, err
+		return nil, fit.Quality{}, err
 	}
-	force := math.Sqrt(dot(reg.y, reg.y))
+	force := math.Sqrt(floats.Dot(reg.y, reg.y))
 	out := make([]Estimate, len(a.Estimates))
 	for j, e := range a.Estimates {
 		err, ci := e.Err(false), e.Interval(false)
 		if e.CI95 == nil || ci == nil || err == nil {
-			return nil, unlikeMotion
+			return nil, a.Fit, unlikeMotion
 		}
 		out[j] = Estimate{
 			Term: reg.columns[j].term, Symbol: e.Name, Unit: e.Unit, Value: e.Value,
@@ -177,5 +178,5 @@ func (reg *regression) estimates(s *fit.Solution, size []float64) ([]Estimate, e
 			out[j].Share = 100 * math.Abs(e.Value) * size[j] / force
 		}
 	}
-	return out, nil
+	return out, a.Fit, nil
 }

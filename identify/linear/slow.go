@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"hilrig/engine/numeric"
+	"hilrig/identify/fit"
 	"hilrig/identify/record"
 )
 
@@ -60,7 +61,7 @@ const blurKeeps = 0.5 // of the rows there are without blur
 func (m *form) setBlur(s Spec, parts []part, limit [2]float64) {
 	counts := make([][]int, len(parts))
 	samples := func(periods float64) int { return int(math.Ceil(periods / (s.Cutoff * m.f.dt))) }
-	each(len(parts), func(i int) {
+	fit.Each(len(parts), func(i int) {
 		p := parts[i]
 		way := m.way(p.rec, p.from, p.to)
 		counts[i] = make([]int, len(blurs))

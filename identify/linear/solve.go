@@ -78,7 +78,7 @@ func (r *regression) least() (theta, turn []float64, left float64, err error) {
 	err = own.Solve(theta)
 	left, turn = f.SumSquares(), make([]float64, p*p)
 	for i := p; i < n; i++ {
-		e := c[i] - dot(of(i), theta)
+		e := c[i] - floats.Dot(of(i), theta)
 		left += e * e
 	}
 	x := make([]float64, p)
@@ -134,12 +134,4 @@ func (r *regression) misfit(theta []float64) []float64 {
 		floats.AddScaled(e, -theta[j], col)
 	}
 	return e
-}
-
-func dot(a, b []float64) float64 {
-	s := 0.0
-	for k, x := range a {
-		s += x * b[k]
-	}
-	return s
 }

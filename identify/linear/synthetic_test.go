@@ -91,8 +91,8 @@ func TestRecoversParameters(t *testing.T) {
 					t.Errorf("%s = %.6g %s, put in %g", e.Symbol, e.Value, e.Unit, c.truth[j])
 				}
 			}
-			if r.Fit.Percent < 99.5 {
-				t.Errorf("fit %.2f %%", r.Fit.Percent)
+			if *r.Fit.Percent < 99.5 {
+				t.Errorf("fit %.2f %%", *r.Fit.Percent)
 			}
 		})
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"hilrig/engine/friction"
 	"hilrig/engine/numeric"
 	"hilrig/engine/spelling"
 )
@@ -46,7 +47,7 @@ func words[T ~string](of []T) (out []string) {
 // property is what is known about a term.
 type property struct {
 	symbol string
-	unit   [2]string // of the coefficient, on a linear and on a rotary axis; "": not there
+	unit   string // of the coefficient on a linear axis; "": only on a rotary one, N·m
 
 	// value is that of the column at position q (m or rad), velocity v and acceleration a, where the axis moves in the direction
 	// of the sign dir; slope its derivatives by q, v and a where it does not jump, nil: zero.
@@ -55,27 +56,25 @@ type property struct {
 }
 
 var properties = map[Term]property{
-	Inertia: {"M", [2]string{"kg", "kg·m²"}, func(q, v, a, dir float64) float64 { return a },
+	Inertia: {"M", "kg", func(q, v, a, dir float64) float64 { return a },
 		func(q, dir float64) [3]float64 { return [3]float64{0, 0, 1} }},
-	Viscous: {"Fv", damping, func(q, v, a, dir float64) float64 { return v },
+	Viscous: {"Fv", "N·s/m", func(q, v, a, dir float64) float64 { return v },
 		func(q, dir float64) [3]float64 { return [3]float64{0, 1, 0} }},
-	Coulomb: {"Fc", level, func(q, v, a, dir float64) float64 { return dir }, nil},
-	Offset:  {"offset", level, func(q, v, a, dir float64) float64 { return 1 }, nil},
-	ViscousPlus: {"Fv+", damping, func(q, v, a, dir float64) float64 { return v * math.Max(dir, 0) },
+	Coulomb: {"Fc", "N", func(q, v, a, dir float64) float64 { return dir }, nil},
+	Offset:  {"offset", "N", func(q, v, a, dir float64) float64 { return 1 }, nil},
+	ViscousPlus: {"Fv+", "N·s/m", func(q, v, a, dir float64) float64 { return v * math.Max(dir, 0) },
 		func(q, dir float64) [3]float64 { return [3]float64{0, math.Max(dir, 0), 0} }},
-	ViscousMinus: {"Fv-", damping, func(q, v, a, dir float64) float64 { return v * math.Max(-dir, 0) },
+	ViscousMinus: {"Fv-", "N·s/m", func(q, v, a, dir float64) float64 { return v * math.Max(-dir, 0) },
 		func(q, dir float64) [3]float64 { return [3]float64{0, math.Max(-dir, 0), 0} }},
-	CoulombPlus:  {"Fc+", level, func(q, v, a, dir float64) float64 { return math.Max(dir, 0) }, nil},
-	CoulombMinus: {"Fc-", level, func(q, v, a, dir float64) float64 { return math.Min(dir, 0) }, nil},
-	Stiffness: {"k", [2]string{"N/m", "N·m/rad"}, func(q, v, a, dir float64) float64 { return q },
+	CoulombPlus:  {"Fc+", "N", func(q, v, a, dir float64) float64 { return math.Max(dir, 0) }, nil},
+	CoulombMinus: {"Fc-", "N", func(q, v, a, dir float64) float64 { return math.Min(dir, 0) }, nil},
+	Stiffness: {"k", "N/m", func(q, v, a, dir float64) float64 { return q },
 		func(q, dir float64) [3]float64 { return [3]float64{1, 0, 0} }},
-	GravitySin: {"mgs", moment, func(q, v, a, dir float64) float64 { return math.Sin(q) },
+	GravitySin: {"mgs", "", func(q, v, a, dir float64) float64 { return math.Sin(q) },
 		func(q, dir float64) [3]float64 { return [3]float64{math.Cos(q), 0, 0} }},
-	GravityCos: {"mgc", moment, func(q, v, a, dir float64) float64 { return math.Cos(q) },
+	GravityCos: {"mgc", "", func(q, v, a, dir float64) float64 { return math.Cos(q) },
 		func(q, dir float64) [3]float64 { return [3]float64{-math.Sin(q), 0, 0} }},
 }
-
-var level, damping, moment = [2]string{"N", "N·m"}, [2]string{"N·s/m", "N·m·s/rad"}, [2]string{"", "N·m"}
 
 // symbol is the letter of the parameter; the inertia of a rotary axis is J.
 func (t Term) symbol(rotary bool) string {
@@ -85,7 +84,7 @@ func (t Term) symbol(rotary bool) string {
 	return properties[t].symbol
 }
 
-func (t Term) unit(rotary bool) string { return properties[t].unit[indicator(rotary)] }
+func (s Spec) unitOf(t Term) string { return s.unit(cmp.Or(properties[t].unit, "N")) }
 
 // column evaluates the term along a motion that goes in the direction in which dir has its sign.
 func (t Term) column(q, v, a, dir []float64) []float64 {
@@ -129,11 +128,12 @@ func (s Spec) At(fs float64) Spec {
 	return s
 }
 
-func (s Spec) unitOfSpeed() string {
+// unit gives a unit of an axis that slides as it is on this one.
+func (s Spec) unit(linear string) string {
 	if s.Rotary {
-		return "rad/s"
+		return friction.RotaryUnit(linear)
 	}
-	return "m/s"
+	return linear
 }
 
 // Asymmetric is s with friction that depends on the direction: viscous and coulomb are split by the sign of velocity. The
@@ -184,7 +184,7 @@ func (s Spec) check(fs float64) error {
 			add("terms[%d]: %q is unknown%s, want some of %s", i, t, hint, strings.Join(t.Words(), ", "))
 		case slices.Contains(s.Terms[:i], t):
 			add("terms[%d]: %s is listed twice", i, t)
-		case p.unit[0] == "" && !s.Rotary:
+		case p.unit == "" && !s.Rotary:
 			add("terms[%d]: %s needs a rotary axis", i, t)
 		}
 	}

@@ -3,6 +3,7 @@ package linear
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"hilrig/engine/numeric"
@@ -201,7 +202,7 @@ func (r *regression) moved(s *solution) error {
 		}
 		size += st[i] * s.theta[i]
 	}
-	lambda := dot(e, e) / size // times N
+	lambda := floats.Dot(e, e) / size // times N
 
 	near := make([][]float64, p)
 	for j, col := range r.exact() {
@@ -215,8 +216,8 @@ func (r *regression) moved(s *solution) error {
 	b.ReuseAs(p, p)
 	for i := range p {
 		for j := range p {
-			gram.Set(i, j, dot(near[i], near[j]))
-			b.Set(i, j, dot(r.exact()[i], r.w[j])-lambda*r.noise[i*p+j])
+			gram.Set(i, j, floats.Dot(near[i], near[j]))
+			b.Set(i, j, floats.Dot(r.exact()[i], r.w[j])-lambda*r.noise[i*p+j])
 		}
 	}
 	if err := turn.Solve(&gram, &b); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
 )
@@ -81,9 +82,9 @@ func (reg *regression) byJoint(s *fit.Solution) {
 	})
 	s.Extra = map[string]any{}
 	for i := range y {
-		m := fit.MisfitOf(y[i], e[i], 0)
-		s.Extra[fmt.Sprintf("fit_percent_joint%d", i+1)], s.Extra[fmt.Sprintf("rms_joint%d", i+1)] = m.Percent, m.RMS
-		s.Notes = append(s.Notes, strings.TrimSpace(fmt.Sprintf("joint %d alone: fit %.1f %%, rms %.3g %s", i+1, m.Percent, m.RMS, s.Unit)))
+		percent, rms := fit.Percent(y[i], e[i]), numeric.RMS(e[i])
+		s.Extra[fmt.Sprintf("fit_percent_joint%d", i+1)], s.Extra[fmt.Sprintf("rms_joint%d", i+1)] = percent, rms
+		s.Notes = append(s.Notes, strings.TrimSpace(fmt.Sprintf("joint %d alone: fit %.1f %%, rms %.3g %s", i+1, percent, rms, s.Unit)))
 	}
 }
 
@@ -139,7 +140,8 @@ func (s Spec) twoJoints(recs []*record.Record, o JointOptions) (*form, error) {
 		m.sides = func(rec, from, to int, p places, way []float64, moving []bool) rows {
 			of := m.track(m.f.smooth, rec, from, to)
 			out := m.rows(of, p, way, moving)
-			out.y = negative(m.f.row(of.column("gravity-sin2", way), false, p, moving))
+			out.y = m.f.row(of.column("gravity-sin2", way), false, p, moving)
+			floats.Scale(-1, out.y)
 			return out
 		}
 	}
@@ -150,9 +152,9 @@ func (s Spec) twoJoints(recs []*record.Record, o JointOptions) (*form, error) {
 func (r *regression) evenNoise() {
 	r.unit, r.quantity = "", "moment over mgs2"
 	p, n := len(r.columns), float64(len(r.y))
-	r.noise, r.noiseY = make([]float64, p*p), dot(r.y, r.y)/n
+	r.noise, r.noiseY = make([]float64, p*p), floats.Dot(r.y, r.y)/n
 	for j, col := range r.w {
-		r.noise[j*p+j] = dot(col, col) / n
+		r.noise[j*p+j] = floats.Dot(col, col) / n
 	}
 }
 
@@ -193,7 +195,7 @@ func (s Spec) jointColumns(o JointOptions) []column {
 				sign = base[len(base)-1:]
 			}
 			label := func(x string) string { return fmt.Sprintf("%s%d%s", strings.TrimSuffix(x, sign), joint, sign) }
-			add(Term(label(base)), label(name), t.unit(true))
+			add(Term(label(base)), label(name), s.unitOf(t))
 		}
 	}
 	return out

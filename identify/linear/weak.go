@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"hilrig/identify/record"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // The weak form multiplies the equation by a test function φ over a window and integrates by parts. With φ = φ̇ = 0 at both
@@ -86,7 +88,7 @@ func (s Spec) weak(recs []*record.Record) (*form, error) {
 		out := make([]float64, p.n)
 		for k := range out {
 			at := p.first + k*p.every - n/2
-			out[k] = dot(kernel, x[at:at+n+1])
+			out[k] = floats.Dot(kernel, x[at:at+n+1])
 		}
 		return out
 	}
@@ -95,7 +97,7 @@ func (s Spec) weak(recs []*record.Record) (*form, error) {
 	m.side = func(x []float64, _ []bool) func(at int) float64 {
 		return func(at int) float64 {
 			at = min(max(at-n/2, 0), len(x)-n-1)
-			return dot(win.phi, x[at:at+n+1])
+			return floats.Dot(win.phi, x[at:at+n+1])
 		}
 	}
 	m.whole = 0.99
@@ -111,7 +113,8 @@ func (s Spec) weak(recs []*record.Record) (*form, error) {
 	m.sides = func(rec, from, to int, p places, way []float64, _ []bool) rows {
 		x := recs[rec].Position[from:to]
 		q, v, a := f.motion(f.smooth, x)
-		out := rows{w: make([][]float64, len(s.Terms)), v: negative(over(win.d1, x, p))}
+		out := rows{w: make([][]float64, len(s.Terms)), v: over(win.d1, x, p)}
+		floats.Scale(-1, out.v)
 		for j, t := range s.Terms {
 			switch t {
 			case Inertia:
@@ -127,11 +130,4 @@ func (s Spec) weak(recs []*record.Record) (*form, error) {
 		return out
 	}
 	return m, nil
-}
-
-func negative(x []float64) []float64 {
-	for k := range x {
-		x[k] = -x[k]
-	}
-	return x
 }
