@@ -36,18 +36,12 @@ func (b bristleMethod) run(j *job, ctx context.Context) (*stage, error) {
 	said := o
 	said.Workers = 0 // how many there were changes nothing
 	st := &stage{sol: sol, start: params, settings: said}
-	if values, ok := sol.Extra["halved"].(map[string]float64); ok {
-		delete(sol.Extra, "halved")
+	if sol.Halved != nil {
 		st.vary = func(context.Context) []Sensitivity {
-			return []Sensitivity{{What: "simulation steps half as long", RMS: math.Sqrt(2 * sol.Cost / float64(len(sol.Residual))), Unit: sol.Unit, Values: values}}
+			return []Sensitivity{{What: "simulation steps half as long", RMS: math.Sqrt(2 * sol.Cost / float64(len(sol.Residual))), Unit: sol.Unit, Values: sol.Halved}}
 		}
 	}
-	st.doubts, _ = sol.Extra["doubts"].([]string)
-	delete(sol.Extra, "doubts")
-	less, _ := sol.Extra["less"].(func(u []float64) []float64)
-	st.runs, _ = sol.Extra["runs"].(int)
-	delete(sol.Extra, "less")
-	delete(sol.Extra, "runs")
+	st.doubts, st.runs = sol.Doubts, sol.LessRuns
 	if b.small {
 		return st, nil
 	}
@@ -63,11 +57,11 @@ func (b bristleMethod) run(j *job, ctx context.Context) (*stage, error) {
 		}
 		return inverse(m, sol.Params)
 	}
-	if err == nil && less != nil {
+	if err == nil && sol.Less != nil {
 		st.pushed = func(pushes []func(row int) float64, sizes []float64) [][]float64 {
 			out := make([][]float64, len(pushes))
 			for i, push := range pushes {
-				out[i] = less(slices.Concat(m.AtSamples(func(row int) float64 { return sizes[i] * push(row) })...))
+				out[i] = sol.Less(slices.Concat(m.AtSamples(func(row int) float64 { return sizes[i] * push(row) })...))
 				for k := range out[i] {
 					out[i][k] /= sizes[i]
 				}

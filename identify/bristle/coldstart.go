@@ -13,8 +13,8 @@ import (
 
 // rigid is what the fast part of a motion says of inertia and friction without bristles: u ≈ M·a + Fc·sgn v + σ2·v + offset.
 type rigid struct {
-	mass, fc, s2, offset float64
-	vmax                 float64 // m/s, but for a thousandth of the samples
+	mass, fc, offset float64
+	vmax             float64 // m/s, but for a thousandth of the samples
 }
 
 // regress fits the samples above 30 % of the largest speed.
@@ -35,7 +35,7 @@ func (s *search) regress() (*rigid, error) {
 	if err := f.Solve(b[:]); err != nil || !numeric.AllFinite(b[:]...) {
 		return nil, fmt.Errorf("inertia, friction and offset cannot be told apart in the fast part of the motion")
 	}
-	r.mass, r.fc, r.s2, r.offset = b[0], b[1], b[2], b[3]
+	r.mass, r.fc, r.offset = b[0], b[1], b[3]
 	return r, nil
 }
 

@@ -38,7 +38,7 @@ func (c *tally) draw(t *testing.T, b *bench, seed uint64, method func(context.Co
 	if in, lim := s.Extra["innovation"].(float64), s.Extra["innovation_limit"].(float64); math.Abs(in-1) < lim {
 		c.checks++
 	}
-	if len(s.Extra["doubts"].([]string)) > 0 {
+	if len(s.Doubts) > 0 {
 		c.doubted++
 	}
 	c.cpu += s.Compute.Seconds()

@@ -1,6 +1,12 @@
 package bristle
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
+)
 
 // motion is the smoothed position of all pieces with its derivatives by central differences, and the force that belongs to it.
 type motion struct {
@@ -86,6 +92,9 @@ type projector struct {
 	*motion
 	m          *model
 	zeta, rate []float64
+
+	normal [16]float64 // equations of the columns, each over its length
+	rhs    [4]float64
 }
 
 func newProjector(mo *motion, m *model) *projector {
@@ -148,54 +157,35 @@ func (p *projector) solve(t *theta) (cost float64) {
 	return cost
 }
 
-// active solves the normal equations of the columns that are not held.
+// active solves the normal equations of the columns that are not held; the row of one that is becomes that of the identity.
+// Columns that are alike share their sum instead of going to infinity.
 func (p *projector) active(g *[4][4]float64, b *[4]float64, held [4]bool, t *theta) {
-	var l [4][4]float64
-	var y, scale [4]float64
+	length := func(i int) float64 { return math.Sqrt(max(g[i][i], 1e-300)) }
 	for i := range 4 {
-		scale[i] = 1 / math.Sqrt(max(g[i][i], 1e-300))
-	}
-	// Cholesky of the scaled system; a held row becomes that of the identity
-	for i := range 4 {
-		for j := range i + 1 {
-			sum := g[i][j] * scale[i] * scale[j]
-			if held[i] || held[j] {
-				sum = 0
-			}
-			if i == j {
-				sum = 1 + 1e-13 // columns that are alike share their sum instead of going to infinity
-			}
-			for k := range j {
-				sum -= l[i][k] * l[j][k]
-			}
-			if i == j {
-				l[i][i] = math.Sqrt(max(sum, 1e-13))
-			} else {
-				l[i][j] = sum / l[j][j]
-			}
-		}
-		sum := b[i]
+		rhs := b[i]
 		for j := range 4 {
+			v := g[i][j] / length(i) / length(j)
 			if held[j] {
-				sum -= g[i][j] * t[linear[j]]
+				rhs -= g[i][j] * t[linear[j]]
 			}
+			if held[i] || held[j] {
+				v = 0
+			}
+			if i == j {
+				v = 1 + 1e-12
+			}
+			p.normal[4*i+j] = v
 		}
-		y[i] = sum * scale[i]
-		if held[i] {
-			y[i] = 0
-		}
-		for k := range i {
-			y[i] -= l[i][k] * y[k]
-		}
-		y[i] /= l[i][i]
+		p.rhs[i] = rhs / length(i)
 	}
-	for i := 3; i >= 0; i-- {
-		for k := i + 1; k < 4; k++ {
-			y[i] -= l[k][i] * y[k]
-		}
-		y[i] /= l[i][i]
+	root, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Upper, N: 4, Stride: 4, Data: p.normal[:]})
+	if !ok {
+		return // numbers that are not finite
+	}
+	lapack64.Potrs(root, blas64.General{Rows: 4, Cols: 1, Stride: 1, Data: p.rhs[:]})
+	for i, k := range linear {
 		if !held[i] {
-			t[linear[i]] = y[i] * scale[i]
+			t[k] = p.rhs[i] / length(i)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"hilrig/engine"
 	"hilrig/identify/fit"
@@ -41,7 +42,7 @@ type tracker struct {
 // Its rows are prediction errors of the position in units of their standard deviation, so Known is true. Extra holds
 // "force_noise" and "position_noise" (rms), "force_noise_sensor", the share of the variance of the former that is an error of
 // the force sensor and does not act on the mass, "substeps" and "substep_shift", by how many standard errors half the sub-step
-// would move the parameters, "halved", the values with that, "less", a function that tells how the rows move under less force, "runs", how often that may be asked in half the time of a fit at most, "deviance", −2·ln L, "doubts", reasons not to trust the intervals, "innovation", the mean of e²/S, and "innovation_limit", by how much it may differ from 1, "hold",
+// would move the parameters, "deviance", −2·ln L, "innovation", the mean of e²/S, and "innovation_limit", by how much it may differ from 1, "hold",
 // what the force does between samples, and "hold_likelihood", −2·ln L of every choice less that of this one with its sign
 // turned.
 func Kalman(ctx context.Context, recs []*record.Record, params []fit.Param, o Options, watch fit.Watch) (*fit.Solution, error) {
@@ -160,6 +161,7 @@ func (k *tracker) search(ctx context.Context, t *theta, tol float64, most int) (
 	if err != nil {
 		return nil, err
 	}
+	s.Known = true
 	for j, i := range k.m.free {
 		t[i] = s.Params[j].Value
 	}
@@ -259,7 +261,7 @@ func (k *tracker) fit(ctx context.Context, t theta) (*fit.Solution, error) {
 	// with all of that, because with too much on the mass the parameters are wrong and the level of the noise with them
 	h := predictor(k.d)
 	new := h.apply(k.d, k.d.u)
-	if variance(new) > 0.1*k.f.noise.force && !k.spent() {
+	if stat.MomentAbout(2, new, 0, nil) > 0.1*k.f.noise.force && !k.spent() {
 		k.f.share = 0
 		if best, err = k.settle(ctx, t, 3, 30); err != nil {
 			return nil, err
@@ -298,8 +300,8 @@ func (k *tracker) fit(ctx context.Context, t theta) (*fit.Solution, error) {
 		k.widen(s, &t, shareErr)
 		k.undecided(chosen, all, s)
 	}
-	s.Extra["less"], s.Extra["runs"] = k.less(t), k.most()/2/max(1, k.f.mover.work)
-	maps.Copy(s.Extra, map[string]any{"hold": chosen.hold.signal().String(), "hold_likelihood": gain, "substep_shift": shift, "halved": halved, "doubts": k.doubts})
+	s.Less, s.LessRuns, s.Halved, s.Doubts = k.less(t), k.most()/2/max(1, k.f.mover.work), halved, k.doubts
+	maps.Copy(s.Extra, map[string]any{"hold": chosen.hold.signal().String(), "hold_likelihood": gain, "substep_shift": shift})
 	resolved(k.m, k.d, &t, s)
 	return s, nil
 }
@@ -360,8 +362,8 @@ func likeliest(all []settled) settled {
 // undecided keeps a doubt where another signal of the force, which noise may have decided against, moves a parameter of the
 // solution by more than its interval.
 func (k *tracker) undecided(chosen settled, all []settled, s *fit.Solution) {
-	cov, root, err := normal(s)
-	if err != nil {
+	cov := fit.Covariance(s)
+	if cov == nil {
 		return
 	}
 	for _, a := range all {
@@ -371,7 +373,7 @@ func (k *tracker) undecided(chosen settled, all []settled, s *fit.Solution) {
 		}
 		worst, most := -1, 1.96
 		for j, i := range k.m.free {
-			if m := math.Abs(a.theta[i]-chosen.theta[i]) * root[j] / math.Sqrt(cov.At(j, j)); m > most {
+			if m := math.Abs(a.theta[i]-chosen.theta[i]) / math.Sqrt(cov.At(j, j)); m > most {
 				worst, most = i, m
 			}
 		}
@@ -410,21 +412,6 @@ func (k *tracker) less(t theta) func(u []float64) []float64 {
 	}
 }
 
-// normal are the normal equations of a solution with a diagonal of ones, inverted, and the roots of that diagonal.
-func normal(s *fit.Solution) (cov *mat.Dense, root []float64, err error) {
-	n := len(s.Free)
-	var q mat.Dense
-	cov = &mat.Dense{}
-	j := mat.NewDense(len(s.Residual), n, s.Jac)
-	q.Mul(j.T(), j)
-	root = make([]float64, n)
-	for i := range root {
-		root[i] = math.Sqrt(max(q.At(i, i), 1e-300))
-	}
-	q.Apply(func(i, j int, v float64) float64 { return v / root[i] / root[j] }, &q)
-	return cov, root, cov.Inverse(&q)
-}
-
 // refine halves the sub-steps at the optimum until that moves no parameter by more than a third of its standard error: else
 // the simulator, not the data, would set the answer. It returns the values with sub-steps half as long and by how many
 // standard errors they differ.
@@ -440,22 +427,17 @@ func (k *tracker) refine(ctx context.Context, t *theta, s *fit.Solution) (halved
 		k.divide(k.hold, 2*was)
 		_, ok := k.f.run(t, k.r)
 		k.runs += 2
-		cov, root, bad := normal(s)
-		if !ok || bad != nil { // nothing can be told apart: the judgement of the solution says so
+		cov := fit.Covariance(s)
+		if !ok || cov == nil { // nothing can be told apart: the judgement of the solution says so
 			k.divide(k.hold, was)
 			return nil, 0, nil
 		}
-		b := make([]float64, n)
-		for i, v := range k.r {
-			for j := range b {
-				b[j] += s.Jac[i*n+j] * (v - coarse[i]) / root[j]
-			}
-		}
 		var move mat.VecDense
-		move.MulVec(cov, mat.NewVecDense(n, b))
+		move.MulVec(mat.NewDense(len(k.r), n, s.Jac).T(), mat.NewVecDense(len(k.r), floats.SubTo(coarse, k.r, coarse)))
+		move.MulVec(cov, &move)
 		halved, shift = map[string]float64{}, 0
 		for j, i := range k.m.free {
-			halved[k.m.name(i)] = t[i] + move.AtVec(j)/root[j]
+			halved[k.m.name(i)] = t[i] + move.AtVec(j)
 			shift = max(shift, math.Abs(move.AtVec(j))/math.Sqrt(cov.At(j, j)))
 		}
 		if shift < 1./3 {
@@ -487,8 +469,8 @@ func (k *tracker) doubt(format string, args ...any) {
 // widen adds to the errors what the share of the force noise that acts on the mass is uncertain by: it moves the parameters
 // along d = −½·(JᵀJ)⁻¹·∂Σln S/∂θ. With the covariance (JᵀJ)⁻¹ + d·dᵀ the new J is J − a·(J·d)·(JᵀJ·d)ᵀ.
 func (k *tracker) widen(s *fit.Solution, t *theta, shareErr float64) {
-	cov, root, err := normal(s)
-	if err != nil {
+	cov := fit.Covariance(s)
+	if cov == nil {
 		return
 	}
 	n := len(s.Free)
@@ -503,38 +485,29 @@ func (k *tracker) widen(s *fit.Solution, t *theta, shareErr float64) {
 		if !okA || !okB {
 			return
 		}
-		g[j] = 0.5 * float64(len(k.r)) * (a - b) / (2 * h) / root[j]
+		g[j] = 0.5 * float64(len(k.r)) * (a - b) / (2 * h)
 	}
 	var d mat.VecDense
 	d.MulVec(cov, mat.NewVecDense(n, g))
 	// where all of it would move a parameter far, what the filter leaves out of its second order counts too
 	for j, i := range k.m.free {
-		if by := math.Abs(d.AtVec(j) / root[j] / step(t, i, 1)); by > far && k.f.share < 1 {
+		if by := math.Abs(d.AtVec(j) / step(t, i, 1)); by > far && k.f.share < 1 {
 			k.doubt("the force sensor is so noisy (%.2g %s rms) that taking its error for a disturbance of the axis would move %s by %.0f %%: the filter corrects that to first order only; average the force, or record it with less noise",
 				math.Sqrt(k.f.noise.force*(1-k.f.share)), k.m.unit[1], k.m.name(i), 100*by)
 			break
 		}
 	}
 	d.ScaleVec(shareErr, &d)
-	q, p, w2 := make([]float64, len(s.Residual)), make([]float64, n), 0.0
-	for i := range q {
-		for j := range n {
-			q[i] += s.Jac[i*n+j] * d.AtVec(j) / root[j]
-		}
-		for j := range n {
-			p[j] += s.Jac[i*n+j] * q[i]
-		}
-		w2 += q[i] * q[i]
-	}
+	jac := mat.NewDense(len(s.Residual), n, s.Jac)
+	var q, p mat.VecDense
+	q.MulVec(jac, &d)
+	p.MulVec(jac.T(), &q)
+	w2 := mat.Dot(&q, &q)
 	if w2 == 0 {
 		return
 	}
 	a := (1 - 1/math.Sqrt(1+w2)) / w2
-	for i := range q {
-		for j := range n {
-			s.Jac[i*n+j] -= a * q[i] * p[j]
-		}
-	}
+	jac.RankOne(jac, -a, &q, &p)
 }
 
 // solution turns the answer of the search into that of the model.

@@ -119,7 +119,7 @@ func Presliding(ctx context.Context, recs []*record.Record, params []fit.Param, 
 	}
 	m.small, o.Warm = true, true
 	if b, err := m.track(ctx, recs, o, watch); err == nil && b.Extra["deviance"].(float64) < s.Extra["deviance"].(float64)-bent {
-		s.Extra["doubts"] = append(s.Extra["doubts"].([]string), fmt.Sprintf("the bristles do not act as the linear spring they were taken for: with a break-away force of about %.2g %s they explain the motion much better; give Fs as a fixed value", b.Params[m.at[breakout]].Value, m.unit[1]))
+		s.Doubts = append(s.Doubts, fmt.Sprintf("the bristles do not act as the linear spring they were taken for: with a break-away force of about %.2g %s they explain the motion much better; give Fs as a fixed value", b.Params[m.at[breakout]].Value, m.unit[1]))
 	}
 	return s, nil
 }

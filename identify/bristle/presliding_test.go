@@ -120,8 +120,8 @@ func TestPreslidingBends(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if said := strings.Contains(strings.Join(s.Extra["doubts"].([]string), "\n"), "linear spring"); said != c.doubt {
-			t.Errorf("with %v given: doubts %q", c.known, s.Extra["doubts"])
+		if said := strings.Contains(strings.Join(s.Doubts, "\n"), "linear spring"); said != c.doubt {
+			t.Errorf("with %v given: doubts %q", c.known, s.Doubts)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/combin"
 )
 
 // The band in its dual form gives what dense normal equations give.
@@ -23,7 +24,7 @@ func TestSmootherAgainstDense(t *testing.T) {
 				d := mat.NewDense(n-order, n, nil)
 				for i := range n - order {
 					for j := range order + 1 {
-						d.Set(i, i+j, math.Pow(-1, float64(order-j))*binomial(order, j))
+						d.Set(i, i+j, math.Pow(-1, float64(order-j))*float64(combin.Binomial(order, j)))
 					}
 				}
 				var a, x mat.Dense

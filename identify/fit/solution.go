@@ -41,11 +41,18 @@ type Solution struct {
 	Evaluations int // simulations
 	Compute     time.Duration
 
+	// Less tells by how much the rows move if the force is less by u (N) at all samples; nil: not known. LessRuns is how often that
+	// may be asked in half the time of a fit at most.
+	Less     func(u []float64) []float64
+	LessRuns int
+
 	weights []float64 // √ρ' of the rows of a robust fit; nil: all 1
 
-	Notes   []string       // what a reader has to know
-	Refused []Indistinct   // parameters that the method itself found out of reach of the data
-	Extra   map[string]any // numbers of this method, by documented name, for the JSON of the result
+	Notes   []string           // what a reader has to know
+	Doubts  []string           // reasons not to trust the intervals
+	Refused []Indistinct       // parameters that the method itself found out of reach of the data
+	Halved  map[string]float64 // values with simulation steps half as long; nil: not known
+	Extra   map[string]any     // numbers of this method, by documented name, for the JSON of the result
 }
 
 // MayBeZero tells of parameters of which zero is as good a value as any: a constant force, a lag, the line from which an angle
