@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"hilrig/identify/fit"
@@ -97,11 +98,12 @@ func Compare(models []Ranked) (*Comparison, error) {
 		if i == 0 || m.Result == nil || c.Models[0].Result == nil {
 			continue
 		}
-		a, b := c.Models[0].Result.rows(validated), m.Result.rows(validated)
+		a, least := c.Models[0].Result.rows(validated)
+		b, misfit := m.Result.rows(validated)
 		if p, ok := Differ(a, b); ok {
 			// one that ranks lower for its parameters alone is not worse either; without a criterion there is no rank
 			best := &c.Models[0]
-			m.PValue, m.Tied = &p, p > 0.05 || m.Result.misfit(validated) <= evenMisfit*best.Result.misfit(validated)
+			m.PValue, m.Tied = &p, p > 0.05 || misfit <= evenMisfit*least
 			m.Tied = m.Tied || !validated && (m.DAICc == nil || best.DAICc == nil)
 		}
 	}
@@ -185,20 +187,12 @@ func (f found) in(free []fit.Param) (theta []float64, known []bool) {
 	return theta, known
 }
 
-// rows is the solution whose residuals rank: that of the validation, or of the fit.
-func (r *Result) rows(validated bool) *fit.Solution {
+// rows is the solution whose residuals rank, that of the validation or of the fit, and what these are in size.
+func (r *Result) rows(validated bool) (s *fit.Solution, misfit float64) {
 	if validated {
-		return r.checked
+		return r.checked, r.Validation.Fit.RMS
 	}
-	return r.solution
-}
-
-// misfit is what the residuals that rank are in size.
-func (r *Result) misfit(validated bool) float64 {
-	if validated {
-		return r.Validation.Fit.RMS
-	}
-	return r.Fit.RMS
+	return r.solution, r.Fit.RMS
 }
 
 // weigh gives every model the AICc of its residuals, above that of the best, and from these Akaike weights exp(−Δ/2)/Σ.
@@ -252,11 +246,11 @@ func Differ(a, b *fit.Solution) (p float64, ok bool) {
 		return 0, false
 	}
 	n := len(a.Residual)
-	d, mean := make([]float64, n), 0.0
+	d := make([]float64, n)
 	for k := range d {
 		d[k] = a.Residual[k]*a.Residual[k] - b.Residual[k]*b.Residual[k]
-		mean += d[k] / float64(n)
 	}
+	mean := stat.Mean(d, nil)
 	floats.AddConst(-mean, d)
 	v, _ := fit.LongRun([][]float64{d}, a.Pieces) // of the sum
 	if !(v[0] > 0) {
@@ -274,6 +268,7 @@ func (c *Comparison) say(validated bool) {
 			group = append(group, m)
 		}
 	}
+	untested := slices.ContainsFunc(c.Models[1:], func(m Ranked) bool { return m.Result != nil && m.PValue == nil })
 	on := "the fitted records"
 	if validated {
 		on = "the validation records"
@@ -282,7 +277,7 @@ func (c *Comparison) say(validated bool) {
 	case len(group) == 0:
 		c.Headline = "no model could be fitted"
 		return
-	case len(group) == 1 && !c.tested():
+	case len(group) == 1 && untested:
 		c.Headline = fmt.Sprintf("%s leaves least over on %s; whether that is more than chance cannot be said: the residuals are not those of the same rows, or not at hand", group[0].Name, on)
 	case len(group) == 1:
 		c.Headline = fmt.Sprintf("%s explains %s best, beyond chance", group[0].Name, on)
@@ -348,8 +343,9 @@ func (c *Comparison) bristle(validated bool) string {
 	if !dips {
 		return fmt.Sprintf("whether a bristle is needed is not said: no model without one, such as %s, has friction that depends on the speed near zero; add a Stribeck curve", without.Name)
 	}
-	a, b := with.Result.misfit(validated), without.Result.misfit(validated)
-	p, ok := Differ(with.Result.rows(validated), without.Result.rows(validated))
+	one, a := with.Result.rows(validated)
+	other, b := without.Result.rows(validated)
+	p, ok := Differ(one, other)
 	worse := !validated && with.DAICc != nil && without.DAICc != nil && *without.DAICc <= *with.DAICc
 	switch {
 	case !ok:
@@ -358,11 +354,6 @@ func (c *Comparison) bristle(validated bool) string {
 		return fmt.Sprintf("no bristle is needed: %s leaves %.4g %s over, %s %.4g %s with one", without.Name, b, without.Unit, with.Name, a, with.Unit)
 	}
 	return fmt.Sprintf("a bristle is needed: %s leaves %.4g %s over, the best model without one, %s, %.4g %s (p = %.2g)", with.Name, a, with.Unit, without.Name, b, without.Unit, p)
-}
-
-// tested tells whether the best model was held against every other one that has a result.
-func (c *Comparison) tested() bool {
-	return !slices.ContainsFunc(c.Models[1:], func(m Ranked) bool { return m.Result != nil && m.PValue == nil })
 }
 
 // otherRecord is the first model that was fitted to another file than the best one, "" if there is none.

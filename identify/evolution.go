@@ -12,6 +12,8 @@ import (
 	"hilrig/engine/population"
 	"hilrig/identify/axis"
 	"hilrig/identify/fit"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // aep evolves a population. What it searched on is told in Extra as "simulator"; what is reported of the best member is what
@@ -53,7 +55,7 @@ func (j *job) aep(ctx context.Context) (*stage, error) {
 		}
 		survivors, _ = sol.Extra["survivors"].([][]float64)
 		for i, theta := range survivors { // the kernels search less than the model
-			survivors[i] = completed(own.Params, p.Params, theta)
+			survivors[i] = fit.Values(valued(own.Params, p.At(theta).Params))
 		}
 		sol.Extra["simulator"] = simulator
 		return best(own, sol, survivors)
@@ -65,39 +67,16 @@ func (j *job) aep(ctx context.Context) (*stage, error) {
 	return st, err
 }
 
-// completed are the values of all, with those of some put in by name and kept within the bounds.
-func completed(all, some []fit.Param, theta []float64) []float64 {
-	out := make([]float64, len(all))
-	for i, q := range all {
-		out[i] = q.Value
-		if k := fit.Index(some, q.Name); k >= 0 {
-			out[i] = math.Min(math.Max(theta[k], q.Lo), q.Hi)
-		}
-	}
-	return out
-}
-
 // best is the survivor of an evolution that the model p itself explains best.
 func best(p *fit.Problem, sol *fit.Solution, survivors [][]float64) (*fit.Solution, error) {
-	e, r, least := p.New(), make([]float64, p.Rows), math.Inf(1)
-	at := slices.Clone(p.Params)
+	least, at := math.Inf(1), p
 	for _, theta := range survivors {
-		if e.Residuals(theta, r) == engine.NonFinite {
-			continue
-		}
-		sum := 0.0
-		for _, x := range r {
-			sum += x * x
-		}
-		if sum < least {
-			least = sum
-			for i := range at {
-				at[i].Value = theta[i]
-			}
+		q := p.At(theta)
+		if r := q.Residuals(); r != nil && floats.Norm(r, 2) < least {
+			least, at = floats.Norm(r, 2), q
 		}
 	}
-	p.Params = at
-	s, err := fit.LM{}.At(p)
+	s, err := fit.LM{}.At(at)
 	if err != nil {
 		return nil, err
 	}

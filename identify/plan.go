@@ -36,8 +36,6 @@ import (
 	"strings"
 	"time"
 
-	"gonum.org/v1/gonum/floats"
-
 	"hilrig/engine/numeric"
 	"hilrig/engine/spelling"
 	"hilrig/identify/axis"
@@ -118,13 +116,7 @@ func (r Records) driven() Records {
 	each := func(recs []*record.Record) []*record.Record {
 		recs = slices.Clone(recs)
 		for i, d := range recs {
-			if len(d.Disturbance) != len(d.Force) || len(d.Force) == 0 || d.InCommand() {
-				continue
-			}
-			one := *d
-			one.Force, one.Disturbance = slices.Clone(d.Force), nil
-			floats.Add(one.Force, d.Disturbance)
-			recs[i] = &one
+			recs[i] = d.Driven()
 		}
 		return recs
 	}

@@ -185,7 +185,7 @@ func attemptAny(p Plan, recs Records) (bad string) {
 		if math.IsNaN(q.Value) || math.IsInf(q.Value, 0) {
 			return fmt.Sprintf("%s is %g", q.Name, q.Value)
 		}
-		if se := r.Err(&q); r.Verdict == Identified && !q.Fixed && !state(q.Name) && se == nil {
+		if se := r.Err(&q); r.Verdict == Identified && !q.Fixed && !fit.IsState(q.Name) && se == nil {
 			return fmt.Sprintf("identified, but nothing is known of %s", q.Name)
 		}
 	}

@@ -43,20 +43,20 @@ type stage struct {
 	start    []fit.Param
 	settings any
 
-	explain    func(recs []*record.Record) (*fit.Solution, error)                    // the same parameters on other records; nil: cannot
-	vary       func(ctx context.Context) []Sensitivity                               // what else could have been taken for granted; nil: nothing
-	inverse    func() *fit.Solution                                                  // the recorded force along the recorded motion; nil: the residual is that of a force
-	pushed     func(pushes []func(row int) float64, sizes []float64) [][]float64     // how the residual moves with each force at the rows of inverse, which may be tried as large as its size, N; nil: not known
-	runs       int                                                                   // of pushed that may be spent; 0: any number
-	weighted   bool                                                                  // rows are no plain differences
-	steps      *Stepping                                                             // of the simulation; nil: none was run
-	resample   func(ctx context.Context) (map[string][2]float64, *Resampling, error) // nil: cannot
-	suspicions []string                                                              // that reject
-	doubts     []string                                                              // that weaken
-	survivors  [][]float64                                                           // of an evolution, for the descent that follows
-	half       []float64                                                             // regress
-	share      []float64                                                             //
-	terms      []string                                                              //
+	explain    func(recs []*record.Record) (*fit.Solution, error)                     // the same parameters on other records; nil: cannot
+	vary       func(ctx context.Context) []Sensitivity                                // what else could have been taken for granted; nil: nothing
+	inverse    func() *fit.Solution                                                   // the recorded force along the recorded motion; nil: the residual is that of a force
+	pushed     func(pushes []func(row int) float64, sizes []float64) [][]float64      // how the residual moves with each force at the rows of inverse, which may be tried as large as its size, N; nil: not known
+	runs       int                                                                    // of pushed that may be spent; 0: any number
+	weighted   bool                                                                   // rows are no plain differences
+	steps      *Stepping                                                              // of the simulation; nil: none was run
+	resample   func(ctx context.Context) (map[string]*[2]float64, *Resampling, error) // nil: cannot
+	suspicions []string                                                               // that reject
+	doubts     []string                                                               // that weaken
+	survivors  [][]float64                                                            // of an evolution, for the descent that follows
+	half       []float64                                                              // regress
+	share      []float64                                                              //
+	terms      []string                                                               //
 	warnings   []string
 }
 
@@ -172,7 +172,10 @@ func (r *Result) finish(ctx context.Context, j *job, read []*record.Record) erro
 		return err
 	}
 	r.take(st.sol, a, st.start)
-	r.Method, r.Settings = describe(r.Chain, j), st.settings
+	r.Method, r.Settings = cmp.Or(st.title, st.method.Title), st.settings
+	if i := slices.Index(r.Chain, st.method.Name); i > 0 {
+		r.Method += " after " + FindMethod(r.Chain[i-1]).Title
+	}
 	for i := range st.share {
 		r.Parameters[i].Share, r.Parameters[i].Term = &st.share[i], st.terms[i]
 	}
@@ -217,19 +220,13 @@ func (r *Result) finish(ctx context.Context, j *job, read []*record.Record) erro
 			r.Warnings = append(r.Warnings, fmt.Sprintf("bootstrap: %v; the intervals are those of the Jacobian", err))
 		}
 	}
-	if mean, limit, ok := innovation(st.sol); ok && math.Abs(mean-1) > limit {
+	mean, _ := st.sol.Extra["innovation"].(float64) // of e²/S of a filter, 1 within the limit if its noise levels are right
+	if limit, ok := st.sol.Extra["innovation_limit"].(float64); ok && math.Abs(mean-1) > limit {
 		r.doubts = append(r.doubts, fmt.Sprintf("the prediction errors do not scatter as the filter expects (mean of e²/S %.3f, want 1 ± %.3f): a noise level that was given, or the model, is wrong, and the intervals with it", mean, limit))
 	}
 	r.doubts = append(r.doubts, st.doubts...)
 	r.judge(st.suspicions)
 	return nil
-}
-
-// innovation is the mean of e²/S of a filter, which is 1 within the limit if its noise levels are right.
-func innovation(s *fit.Solution) (mean, limit float64, ok bool) {
-	mean, okMean := s.Extra["innovation"].(float64)
-	limit, okLimit := s.Extra["innovation_limit"].(float64)
-	return mean, limit, okMean && okLimit
 }
 
 // findings are what the checks of the data say, but for what an experiment wants: steps of the velocity go one way.
@@ -282,7 +279,7 @@ func (r *Result) measureMoves() {
 			p := &r.Parameters[k]
 			se := r.Err(p)
 			x, there := s.Values[p.Name]
-			if !there || p.Fixed || se == nil || *se == 0 || state(p.Name) {
+			if !there || p.Fixed || se == nil || *se == 0 || fit.IsState(p.Name) {
 				continue
 			}
 			if m := math.Abs(x-p.Value) / *se; m > s.Moves {
@@ -302,9 +299,7 @@ func (r *Result) resample(ctx context.Context, st *stage) error {
 	}
 	r.Bootstrap = how
 	for i := range r.Parameters {
-		if ci, ok := by[r.Parameters[i].Name]; ok {
-			r.Parameters[i].Boot95 = &ci
-		}
+		r.Parameters[i].Boot95 = by[r.Parameters[i].Name]
 	}
 	return nil
 }
@@ -319,13 +314,4 @@ func infos(recs []*record.Record) []record.Info {
 		out = append(out, d.Info())
 	}
 	return out
-}
-
-// describe says for people how the last method and the one before it work.
-func describe(chain Chain, j *job) string {
-	title := cmp.Or(j.last.title, j.last.method.Title)
-	if i := slices.Index(chain, j.last.method.Name); i > 0 {
-		title += fmt.Sprintf(" after %s", FindMethod(chain[i-1]).Title)
-	}
-	return title
 }

@@ -80,7 +80,7 @@ func (j *job) output(ctx context.Context, whole bool, q question, solve func(ctx
 	if !whole { // gaps between segments are no residuals that could be drawn anew
 		return st, nil
 	}
-	st.resample = func(ctx context.Context) (map[string][2]float64, *Resampling, error) {
+	st.resample = func(ctx context.Context) (map[string]*[2]float64, *Resampling, error) {
 		p, err := m.Problem(sol.Params)
 		if err != nil {
 			return nil, nil, err
@@ -121,7 +121,7 @@ func (j *job) follow(ctx context.Context, m *axis.Model, params []fit.Param, sol
 // courses of time given at the rows of inverse, of which the sizes are tried where the model has no derivatives; nil: that cannot
 // be said.
 func underLess(m *axis.Model, sol *fit.Solution) func(pushes []func(row int) float64, sizes []float64) [][]float64 {
-	at := valued(sol.Params, sol)
+	at := valued(sol.Params, sol.Params)
 	return func(pushes []func(row int) float64, sizes []float64) [][]float64 {
 		if out := m.Yields(at, pushes); len(out) > 0 && len(out[0]) == len(sol.Residual) {
 			return out
@@ -313,7 +313,7 @@ func (j *job) explain(fitted *axis.Model, params []fit.Param, recs []*record.Rec
 	own := m.Params()
 	for i := range own {
 		p := &own[i]
-		if state(p.Name) {
+		if fit.IsState(p.Name) {
 			continue
 		}
 		if k := fit.Index(params, p.Name); k >= 0 {
@@ -407,11 +407,11 @@ func (j *job) vary(ctx context.Context, m *axis.Model, sol *fit.Solution) []Sens
 			if err != nil || ctx.Err() != nil {
 				return
 			}
-			params, rms = valued(params, s), numeric.RMS(s.Residual)
+			params, rms = valued(params, s.Params), numeric.RMS(s.Residual)
 		}
 		values := map[string]float64{}
 		for _, q := range params {
-			if !q.Fixed && !state(q.Name) {
+			if !q.Fixed && !fit.IsState(q.Name) {
 				values[q.Name] = q.Value
 			}
 		}
@@ -471,7 +471,7 @@ func (j *job) vary(ctx context.Context, m *axis.Model, sol *fit.Solution) []Sens
 }
 
 // bootstrap refits resampled residuals.
-func (j *job) bootstrap(ctx context.Context, p *fit.Problem, sol *fit.Solution) (map[string][2]float64, *Resampling, error) {
+func (j *job) bootstrap(ctx context.Context, p *fit.Problem, sol *fit.Solution) (map[string]*[2]float64, *Resampling, error) {
 	refit := func(ctx context.Context, p *fit.Problem) (*fit.Solution, error) {
 		return fit.LM{Loss: lossOf(sol), Steps: []float64{1e-3}, Workers: 1}.Fit(ctx, p, nil)
 	}
@@ -479,11 +479,5 @@ func (j *job) bootstrap(ctx context.Context, p *fit.Problem, sol *fit.Solution) 
 	if err != nil {
 		return nil, nil, err
 	}
-	by := map[string][2]float64{}
-	for _, e := range b.Estimates {
-		if e.CI95 != nil {
-			by[e.Name] = *e.CI95
-		}
-	}
-	return by, &Resampling{Refits: b.Done, Block: b.Block, Failed: b.Failed, Seed: j.plan.Seed}, nil
+	return b.CI95, &Resampling{Refits: b.Done, Block: b.Block, Failed: b.Failed, Seed: j.plan.Seed}, nil
 }

@@ -43,7 +43,7 @@ func (j *job) settle(ctx context.Context, m *axis.Model, params []fit.Param, sol
 		order = 1
 	}
 	for {
-		at := valued(params, sol)
+		at := valued(params, sol.Params)
 		parts, step, err := m.Parts(at)
 		if err != nil {
 			return nil, nil, nil, err
@@ -106,7 +106,7 @@ func halved(m *axis.Model, at []fit.Param, sol *fit.Solution, q question) (shift
 		shift, worst = 0, ""
 		for k, i := range sol.Free {
 			name := sol.Params[i].Name
-			if s := se(k); s > 0 && !state(name) && math.Abs(move[k])/s > shift {
+			if s := se(k); s > 0 && !fit.IsState(name) && math.Abs(move[k])/s > shift {
 				shift, worst = math.Abs(move[k])/s, name
 			}
 		}
@@ -120,7 +120,7 @@ func halved(m *axis.Model, at []fit.Param, sol *fit.Solution, q question) (shift
 		return shift, worst, nil
 	}
 	far(func(k int) float64 {
-		if se := a.Err(k); se != nil {
+		if se := a.Estimates[k].Err(a.Residual.White); se != nil {
 			return *se
 		}
 		return 0
@@ -128,12 +128,12 @@ func halved(m *axis.Model, at []fit.Param, sol *fit.Solution, q question) (shift
 	return shift, worst, nil
 }
 
-// valued are the params with the values of a solution.
-func valued(params []fit.Param, sol *fit.Solution) []fit.Param {
+// valued are the params with the values of those found, within their bounds.
+func valued(params, found []fit.Param) []fit.Param {
 	params = slices.Clone(params)
 	for i := range params {
-		if k := fit.Index(sol.Params, params[i].Name); k >= 0 && !params[i].Fixed {
-			params[i].Value = min(max(sol.Params[k].Value, params[i].Lo), params[i].Hi)
+		if k := fit.Index(found, params[i].Name); k >= 0 && !params[i].Fixed {
+			params[i].Value = min(max(found[k].Value, params[i].Lo), params[i].Hi)
 		}
 	}
 	return params
@@ -141,7 +141,7 @@ func valued(params []fit.Param, sol *fit.Solution) []fit.Param {
 
 // start puts a problem at the values of a solution.
 func start(p *fit.Problem, sol *fit.Solution) {
-	p.Params = valued(p.Params, sol)
+	p.Params = valued(p.Params, sol.Params)
 }
 
 // doubt says that the steps, and not the data, may have set a value.

@@ -97,7 +97,7 @@ func (r *Result) judge(suspicions []string) {
 	r.judgeStates(say)
 	for _, in := range r.Indistinct {
 		names := strings.Join(in.Names, ", ")
-		asked := slices.ContainsFunc(in.Names, func(n string) bool { _, ok := r.Param(n); return ok && !state(n) })
+		asked := slices.ContainsFunc(in.Names, func(n string) bool { _, ok := r.Param(n); return ok && !fit.IsState(n) })
 		if in.Remark || !asked { // a remark, or about what was not looked for
 			r.Warnings = append(r.Warnings, fmt.Sprintf("%s: %s. %s", names, in.Why, sentence(in.Advice)))
 			continue
@@ -146,7 +146,7 @@ func sentence(s string) string {
 // worth judges one parameter.
 func (r *Result) worth(p *Parameter, say func(Verdict, string, ...any)) string {
 	se := r.Err(p)
-	if se == nil && state(p.Name) {
+	if se == nil && fit.IsState(p.Name) {
 		return string(Weak) // where a record begins: nothing to know about the axis
 	}
 	if se == nil {
@@ -171,7 +171,7 @@ func (r *Result) worth(p *Parameter, say func(Verdict, string, ...any)) string {
 	case minor && zero && (p.Name == "M" || strings.TrimRight(p.Name, "12") == "J" && p.Name != "J12"): // no axis is without inertia
 		weak("%s cannot be told from zero (95 %% interval %.3g to %.3g %s): the motion hardly accelerates in the rows that are used", p.Name, ci[0], ci[1], p.Unit)
 	case minor:
-	case state(p.Name): // where a record begins: nothing to know about the axis
+	case fit.IsState(p.Name): // where a record begins: nothing to know about the axis
 	case zero && !fit.MayBeZero(p.Name):
 		weak("%s cannot be told from zero (95 %% interval %.3g to %.3g %s)", p.Name, ci[0], ci[1], p.Unit)
 	case zero: // that is an answer
@@ -179,10 +179,10 @@ func (r *Result) worth(p *Parameter, say func(Verdict, string, ...any)) string {
 	case *se > weakRelative*math.Abs(p.Value):
 		weak("%s is known to ±%.0f %% only", p.Name, 100**se/math.Abs(p.Value))
 	}
-	if p.AtBound != "" && !state(p.Name) {
+	if p.AtBound != "" && !fit.IsState(p.Name) {
 		weak("%s is on its %s bound, %.4g %s: the bound has the last word, not the data; widen it or fix the parameter", p.Name, p.AtBound, p.Value, p.Unit)
 	}
-	if h := r.tolerance[p.Name]; out == string(Identified) && h > 0 && math.Abs(p.shown) > h && !state(p.Name) {
+	if h := r.tolerance[p.Name]; out == string(Identified) && h > 0 && math.Abs(p.shown) > h && !fit.IsState(p.Name) {
 		return string(Weak) // moved by an alternative, or by what the model lacks: the reason says by which
 	}
 	return out
@@ -193,18 +193,11 @@ func viscous(name string) bool {
 	return slices.Contains([]string{"Fv", "sigma", "alpha"}, strings.TrimRight(name, "+-12")) && name != "sigma1" && name != "alpha1"
 }
 
-// state tells whether a parameter is where a record, a piece of it or a segment begins, not a property of the axis.
-func state(name string) bool {
-	piece, _, _ := strings.Cut(name, "[")
-	segment, _, isSegment := strings.Cut(name, "(")
-	return piece == "x0" || piece == "v0" || piece == "z0" || isSegment && (segment == "x" || segment == "v")
-}
-
 // judgeStates says once which states are on their bounds.
 func (r *Result) judgeStates(say func(Verdict, string, ...any)) {
 	var held []string
 	for _, p := range r.Parameters {
-		if state(p.Name) && p.AtBound != "" && !p.Fixed {
+		if fit.IsState(p.Name) && p.AtBound != "" && !p.Fixed {
 			held = append(held, p.Name)
 		}
 	}
@@ -217,7 +210,7 @@ func (r *Result) judgeStates(say func(Verdict, string, ...any)) {
 }
 
 // State tells whether the parameter is a state that had to be found along with the parameters of the axis.
-func (p *Parameter) State() bool { return state(p.Name) }
+func (p *Parameter) State() bool { return fit.IsState(p.Name) }
 
 // judgeAlternatives looks at the fits that took something else for granted. One that explains the record as well is as true as
 // the result: a parameter that moves with it beyond its interval is not known. Two forms of the regression weigh one motion
@@ -238,7 +231,7 @@ func (r *Result) judgeAlternatives(say func(Verdict, string, ...any)) {
 		for name, x := range s.Values {
 			p, ok := r.Param(name)
 			h := r.tolerance[name]
-			if !ok || p.Fixed || state(name) || !(h > 0) {
+			if !ok || p.Fixed || fit.IsState(name) || !(h > 0) {
 				continue
 			}
 			m := x - p.Value
@@ -291,7 +284,7 @@ func (r *Result) judgeHalfCutoff(say func(Verdict, string, ...any)) {
 func (r *Result) Headline() string {
 	var names []string
 	for _, p := range r.Parameters {
-		if !p.Fixed && !state(p.Name) {
+		if !p.Fixed && !fit.IsState(p.Name) {
 			names = append(names, p.Name)
 		}
 	}

@@ -139,6 +139,30 @@ func partition(x []float64, k int) {
 	slices.Sort(x)
 }
 
+// MovingMean is the mean of every sample and half of them on either side, as far as there are any.
+func MovingMean(x []float64, half int) []float64 {
+	sum, out := make([]float64, len(x)+1), make([]float64, len(x))
+	for k, v := range x {
+		sum[k+1] = sum[k] + v - x[0]
+	}
+	for k := range x {
+		i, j := max(k-half, 0), min(k+half+1, len(x))
+		out[k] = x[0] + (sum[j]-sum[i])/float64(j-i)
+	}
+	return out
+}
+
+// Slope is (x_{k+w} − x_{k−w})/(2w·dt), at the ends from the samples that are there; zero of a single one.
+func Slope(x []float64, w int, dt float64) []float64 {
+	v := make([]float64, len(x))
+	for k := range v {
+		if a, b := max(k-w, 0), min(k+w, len(x)-1); b > a {
+			v[k] = (x[b] - x[a]) / (float64(b-a) * dt)
+		}
+	}
+	return v
+}
+
 // Lagrange is the value at a place of the polynomial through the points, which are few and all at different x.
 func Lagrange(x, y []float64, at float64) (sum float64) {
 	for i, term := range y {

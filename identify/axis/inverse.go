@@ -21,7 +21,7 @@ import (
 func (m *Model) Inverse(params []fit.Param) (*fit.Solution, error) {
 	s := &fit.Solution{Unit: m.names.unitF, Quantity: m.names.force, Dt: m.pieces[0].dt}
 	for i, p := range params {
-		if !p.Fixed && !isState(p.Name) {
+		if !p.Fixed && !fit.IsState(p.Name) {
 			s.Free = append(s.Free, i)
 		}
 	}
@@ -111,8 +111,6 @@ func (m *Model) Pushed(less func(row int) float64) *Model {
 	return &q
 }
 
-func isState(name string) bool { return len(name) > 1 && (name[:2] == "x0" || name[:2] == "v0") }
-
 // smoothed is the length of the moving averages, samples.
 func (m *Model) smoothed() int {
 	const noisy = 0.05 // share of the acceleration that may be noise
@@ -152,10 +150,10 @@ func newDrag(p *piece, w int) *drag {
 	}
 	first, last := 4*w, p.n-4*w-1
 	d := &drag{p: p, w: w}
-	x := averaged(averaged(p.rec.Position, w), w)
+	x := numeric.MovingMean(numeric.MovingMean(p.rec.Position, w), w)
 	var far []float64
 	if p.far != nil {
-		far = averaged(averaged(p.far, w), w)
+		far = numeric.MovingMean(numeric.MovingMean(p.far, w), w)
 	}
 	v := func(k int) float64 { return (x[k+1] - x[k]) / p.dt }
 	for k := first; k < last; k++ {
@@ -172,20 +170,6 @@ func newDrag(p *piece, w int) *drag {
 // draggable tells whether a piece is long enough to be smoothed, and has a position.
 func (p *piece) draggable(w int) bool { return len(p.rec.Position) == p.n && p.n-8*w-1 >= 20 }
 
-// averaged is the mean over 2·half+1 samples, fewer at the ends.
-func averaged(x []float64, half int) []float64 {
-	sum := make([]float64, len(x)+1)
-	for k, v := range x {
-		sum[k+1] = sum[k] + v - x[0]
-	}
-	out := make([]float64, len(x))
-	for k := range x {
-		i, j := max(k-half, 0), min(k+half+1, len(x))
-		out[k] = x[0] + (sum[j]-sum[i])/float64(j-i)
-	}
-	return out
-}
-
 // left is the force of the drive, which goes to d.u, less that of the model along the motion.
 func (d *drag) left(m *Model, b *body) []float64 {
 	p, first := d.p, 4*d.w
@@ -196,7 +180,7 @@ func (d *drag) left(m *Model, b *body) []float64 {
 		for k := range late {
 			late[k] = w.meanOf(u, k)
 		}
-		late = averaged(averaged(late, d.w), d.w)
+		late = numeric.MovingMean(numeric.MovingMean(late, d.w), d.w)
 		copy(d.u, late[first:])
 	}
 	z := make([]float64, b.whole.StateDim())

@@ -124,7 +124,7 @@ func TestPopulationFit(t *testing.T) {
 			t.Fatal(err)
 		}
 		for j, e := range a.Estimates {
-			want, se := populationTruth[e.Name], a.Err(j)
+			want, se := populationTruth[e.Name], a.Estimates[j].Err(a.Residual.White)
 			if se == nil || !(math.Abs(e.Value-want) <= 4**se) || !(*se < 0.2*want) {
 				t.Errorf("output %d: %s = %.6g ± %.2g, the truth is %.6g", out, e.Name, e.Value, *se, want)
 				continue

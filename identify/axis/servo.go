@@ -6,7 +6,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"hilrig/engine"
-	"hilrig/identify/record"
 )
 
 // The controller in the simulation. At sample k it asks for
@@ -61,13 +60,8 @@ func newServo(s *Spec, p *piece, states int) *servo {
 	}
 	c.pad = c.delay + c.mean
 	c.x = make([]float64, p.n+c.pad)
-	c.reach = reachOf(p.rec)
+	c.reach = floats.Norm(p.rec.Position, math.Inf(1)) + farAway*span(p.rec.Position)
 	return c
-}
-
-// reachOf is the position beyond which a simulation has left the record.
-func reachOf(d *record.Record) float64 {
-	return floats.Norm(d.Position, math.Inf(1)) + farAway*span(d.Position)
 }
 
 // begin puts the memory on the parabola that leads to the start.

@@ -66,7 +66,7 @@ func swing(t testing.TB) []*record.Record {
 func TestFreeSwing(t *testing.T) {
 	recs := swing(t)
 	spec := Spec{Rotary: true, Law: "viscous", Drive: Coast, Terms: []string{"gravity-sin"}}
-	_, _, pr := problemOf(t, spec, recs, func(p *fit.Param) { p.Fixed = p.Fixed || isState(p.Name) })
+	_, _, pr := problemOf(t, spec, recs, func(p *fit.Param) { p.Fixed = p.Fixed || fit.IsState(p.Name) })
 	s, at := fitted(t, pr)
 	t.Logf("residual %.5f rad, k/J = %.5f 1/s", numeric.RMS(s.Residual), at["Fv"])
 	if got := numeric.RMS(s.Residual); got > 0.013 || math.Abs(at["Fv"]-0.058) > 0.001 || math.Abs(-at["mgs"]/64.2-1) > 0.005 {

@@ -28,7 +28,7 @@ type tangent struct {
 	*evaluator
 	laws    [2]friction.Sloped // forward, backward
 	slopes  friction.Slopes
-	place   []*float64 // mass, loads, numbers of the laws
+	place   []*float64 // mass, the loads offset, k, sin, cos, fv and q, numbers of the laws
 	first   [2]int     // place of the first number of a law
 	moves   [][]move   // by every free parameter, of its places but those of the laws …
 	bends   [2][][]move
@@ -55,18 +55,6 @@ type move struct {
 	place int
 	by    float64
 }
-
-// places of the mass and of the loads.
-const (
-	atMass = iota
-	atOffset
-	atK
-	atSin
-	atCos
-	atFv
-	atQ
-	loadPlaces
-)
 
 // tangent is the evaluator with derivatives, nil if the law has none, or where rugged motion wants wide differences.
 func (q *plan) tangent(share float64) *tangent {
@@ -213,7 +201,7 @@ func (t *tangent) sensitivities() {
 			if by == 0 {
 				continue
 			}
-			if k < loadPlaces {
+			if k < t.first[0] {
 				t.moves[j] = append(t.moves[j], move{k, by})
 				continue
 			}
@@ -379,6 +367,11 @@ func (t *tangent) step(h float64, c *servo) engine.Status {
 	_, ux, uv := l.At(at, xm, w)
 	inertia := twice * b.mass.M / h
 	over := 1 / (inertia - at*ux - uv + d.ForceV)
+	// by the mass and the loads, of what holds the mass back
+	by := [...]float64{twice / h * (w - v), 1, xm, 0, 0, w, math.Abs(w)}
+	if l.turns {
+		by[3], by[4] = math.Sincos(xm)
+	}
 	bends := t.bends[side]
 	for j := range columns {
 		rhs, state := inertia*t.sv[j]+ux*t.sx[j]+t.du[j]-d.ForceZ*t.sz[j], d.StateZ*t.sz[j]
@@ -388,7 +381,7 @@ func (t *tangent) step(h float64, c *servo) engine.Status {
 				state += d.State[m.place] * m.by
 			}
 			for _, m := range t.moves[j] {
-				rhs -= m.by * l.slope(m.place, xm, w, twice/h*(w-v))
+				rhs -= m.by * by[m.place]
 			}
 		}
 		dw := rhs * over
@@ -401,25 +394,6 @@ func (t *tangent) step(h float64, c *servo) engine.Status {
 		t.sz[j] = state + d.StateV*dw
 	}
 	return r.Status
-}
-
-// slope is the derivative of what holds the mass back with respect to a place: acceleration a (m/s²), position x, velocity v.
-func (l *loads) slope(place int, x, v, a float64) float64 {
-	switch place {
-	case atMass:
-		return a
-	case atOffset:
-		return 1
-	case atK:
-		return x
-	case atSin:
-		return math.Sin(x)
-	case atCos:
-		return math.Cos(x)
-	case atFv:
-		return v
-	}
-	return math.Abs(v)
 }
 
 // solver is the evaluator of a problem: with derivatives where they are to be had.

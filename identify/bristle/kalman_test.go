@@ -202,7 +202,7 @@ func within(t *testing.T, s *fit.Solution, truth *theta) (off theta, held [count
 	}
 	for j, i := range s.Free {
 		at := slices.Index(names[:], s.Params[i].Name)
-		ci, se := a.Interval(j), a.Err(j)
+		ci, se := a.Estimates[j].Interval(a.Residual.White), a.Estimates[j].Err(a.Residual.White)
 		if ci == nil || se == nil {
 			t.Fatalf("nothing is known of %s", s.Params[i].Name)
 		}
@@ -381,8 +381,8 @@ func TestPieces(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, p := range parts.Params {
-			if d := math.Abs(p.Value - all.Params[i].Value); d > 1.5**a.Err(i) {
-				t.Errorf("%s: %s = %.5g in pieces, %.5g of the whole, %.1f standard errors", name, p.Name, p.Value, all.Params[i].Value, d / *a.Err(i))
+			if d := math.Abs(p.Value - all.Params[i].Value); d > 1.5**a.Estimates[i].Err(a.Residual.White) {
+				t.Errorf("%s: %s = %.5g in pieces, %.5g of the whole, %.1f standard errors", name, p.Name, p.Value, all.Params[i].Value, d / *a.Estimates[i].Err(a.Residual.White))
 			}
 		}
 	}

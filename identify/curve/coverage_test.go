@@ -51,7 +51,7 @@ func (c *tally) coverage(t *testing.T, name string, draws int, truth map[string]
 					continue
 				}
 				counts[e.Name]++
-				if ci := a.Interval(j); ci != nil && ci[0] <= want && want <= ci[1] {
+				if ci := a.Estimates[j].Interval(a.Residual.White); ci != nil && ci[0] <= want && want <= ci[1] {
 					hits[e.Name]++
 				}
 			}

@@ -149,7 +149,7 @@ func reversals(d *record.Record, noise, span float64) ([]turn, error) {
 		half = 0
 	}
 	half = min(half, len(u)/50)
-	s := smooth(u, half)
+	s := numeric.MovingMean(u, half)
 	noise /= math.Sqrt(float64(2*half + 1))
 	swing := max(swingPart*span, 8*noise)
 	hold := max(0.002*span, 3*noise)
@@ -198,17 +198,6 @@ func reversals(d *record.Record, noise, span float64) ([]turn, error) {
 		return nil, d.Fail(0, "Use a part of the record, or one with a larger swing.", "%d reversals of the force, at most 200 are followed", len(turns))
 	}
 	return turns, nil
-}
-
-// smooth is the moving mean over half samples on either side, as far as there are any.
-func smooth(x []float64, half int) []float64 {
-	y := make([]float64, len(x))
-	sum := sums(x, 0)
-	for k := range x {
-		a, b := max(0, k-half), min(len(x), k+half+1)
-		y[k] = x[0] + (sum[b]-sum[a])/float64(b-a)
-	}
-	return y
 }
 
 // slopeOf is the derivative of a piece, from straight lines through a sixteenth of it on either side. It never looks across

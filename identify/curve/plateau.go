@@ -120,20 +120,13 @@ func levels(d *record.Record) []Point {
 
 // velocityOf is the recorded velocity, else central differences of the position.
 func velocityOf(d *record.Record) ([]float64, error) {
-	if len(d.Velocity) > 0 {
+	switch {
+	case len(d.Velocity) > 0:
 		return d.Velocity, nil
-	}
-	x := d.Position
-	n := len(x)
-	if n < 3 {
+	case len(d.Position) < 3:
 		return nil, d.Fail(0, "Name one of the columns in data.columns.", "neither velocity nor position")
 	}
-	v := make([]float64, n)
-	for k := 1; k < n-1; k++ {
-		v[k] = (x[k+1] - x[k-1]) / (2 * d.Dt)
-	}
-	v[0], v[n-1] = v[1], v[n-2]
-	return v, nil
+	return numeric.Slope(d.Position, 1, d.Dt), nil
 }
 
 // average is the mean over a stretch, after what is to be left out. Too short stretches are not ok.

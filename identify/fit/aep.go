@@ -67,7 +67,7 @@ func (a AEP) Fit(ctx context.Context, p *Problem, watch Watch) (*Solution, error
 		return nil, err
 	}
 	best, cost := pop.Best()
-	s, err := LM{Workers: a.Workers}.At(p.at(best))
+	s, err := LM{Workers: a.Workers}.At(p.At(best))
 	if err != nil {
 		return nil, err
 	}

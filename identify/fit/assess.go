@@ -141,7 +141,7 @@ func Assess(s *Solution) (*Assessment, error) {
 			robust = robustQuantile(float64(c.lags+1) / math.Min(c.carry[j], float64(n-p)))
 		}
 		e := estimate(&s.Params[i], c.plain[j], c.robust[j], t, robust)
-		if c.between != nil && !state(e.Name) {
+		if c.between != nil && !IsState(e.Name) {
 			e.spread(c.between[j], distuv.StudentsT{Sigma: 1, Nu: float64(c.groups - 1)}.Quantile(0.975))
 		}
 		a.Estimates = append(a.Estimates, e)
@@ -149,12 +149,6 @@ func Assess(s *Solution) (*Assessment, error) {
 	a.Indistinct = indistinct(s, c, a.Estimates)
 	return a, nil
 }
-
-// Err is the standard error to go by. nil: infinite.
-func (a *Assessment) Err(j int) *float64 { return a.Estimates[j].Err(a.Residual.White) }
-
-// Interval is the 95 % interval to go by. nil: unbounded.
-func (a *Assessment) Interval(j int) *[2]float64 { return a.Estimates[j].Interval(a.Residual.White) }
 
 // Err is the standard error to go by: that between groups where it is the larger one, else the classical one if the residuals
 // are white, else the robust one. nil: infinite.

@@ -221,7 +221,7 @@ func TestLogIntervals(t *testing.T) {
 	if got := e.Value * math.Log(e.LogCI95[1]/e.Value); math.Abs(got/half-1) > 1e-9 {
 		t.Errorf("half width in logs %g·θ, in units %g", got, half)
 	}
-	if a.Interval(0) != e.LogCI95 {
+	if a.Estimates[0].Interval(a.Residual.White) != e.LogCI95 {
 		t.Error("the interval to go by is not the multiplicative one")
 	}
 }

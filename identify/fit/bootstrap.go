@@ -1,13 +1,13 @@
 package fit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
-	"sort"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -17,22 +17,11 @@ import (
 
 // Resampled is what a bootstrap says about the parameters of a solution.
 type Resampled struct {
-	Wanted    int                 `json:"wanted"`        // replicates
-	Done      int                 `json:"done"`          // of them fitted, fewer if interrupted …
-	Failed    int                 `json:"failed"`        // … or if the fit of some failed
-	Short     int                 `json:"not_converged"` // fitted, but stopped before an optimum; they count all the same
-	Block     int                 `json:"block"`         // rows
-	Estimates []ResampledEstimate `json:"parameters"`    // in the order of the problem
-	Theta     [][]float64         `json:"-"`             // of every replicate that was fitted, in their order
-}
-
-// ResampledEstimate is one parameter over the replicates. Percentiles of a Log parameter are those of its logarithm.
-type ResampledEstimate struct {
-	Name   string      `json:"name"`
-	Unit   string      `json:"unit"`
-	StdErr *float64    `json:"std_err"` // null with fewer than two replicates
-	CI95   *[2]float64 `json:"ci95"`    // 2.5 % and 97.5 % of the replicates; null with fewer than 40
-	Bias   *float64    `json:"bias"`    // mean of the replicates − estimate
+	Done   int                    // replicates that were fitted, fewer than wanted if interrupted …
+	Failed int                    // … or if the fit of some failed
+	Block  int                    // rows
+	CI95   map[string]*[2]float64 // 2.5 % and 97.5 % of the replicates, by name, for a Log parameter in its logarithm; none with fewer than 40
+	Theta  [][]float64            // of every replicate that was fitted, in their order
 }
 
 // percentileRows is the fewest replicates whose percentiles mean something: one beyond each end.
@@ -49,25 +38,25 @@ const percentileRows = 40
 //
 // with ρ the autocorrelation of the residual at one row; at least 1, and 1 where rows are no series in time (Dt = 0).
 //
-// refit fits a problem from the values of its parameters; nil: LM with small steps only, from the estimate. Replicates
+// refit fits a problem from the values of its parameters. Replicates
 // are computed side by side and each has the stream of random numbers of its own number, so the result depends on the seed
 // alone. An interruption through ctx leaves the replicates that were done, without an error.
 func Bootstrap(ctx context.Context, p *Problem, s *Solution, n, block int, seed uint64, refit func(context.Context, *Problem) (*Solution, error)) (*Resampled, error) {
-	theta, err := valuesOf(p, s)
+	theta := make([]float64, len(p.Params))
+	for j, q := range p.Params {
+		i := Index(s.Params, q.Name)
+		if i < 0 {
+			return nil, fmt.Errorf("bootstrap: the solution has no parameter %s", q.Name)
+		}
+		theta[j] = s.Params[i].Value
+	}
 	switch {
-	case err != nil:
-		return nil, err
 	case n < 1 || block < 0:
 		return nil, fmt.Errorf("bootstrap: %d replicates in blocks of %d rows, want at least 1 and 0", n, block)
 	case p.Rows != len(s.Residual) || p.Rows <= len(p.Params):
 		return nil, fmt.Errorf("bootstrap: %d rows, the solution has %d and %d parameters", p.Rows, len(s.Residual), len(p.Params))
 	}
-	if refit == nil {
-		refit = func(ctx context.Context, p *Problem) (*Solution, error) {
-			return LM{Steps: []float64{1e-3}, Workers: 1}.Fit(ctx, p, nil)
-		}
-	}
-	start := p.at(theta)
+	start := p.At(theta)
 
 	// residuals at the estimate, of the model itself: those of the solution may be weighted by a robust loss
 	base := make([]float64, p.Rows)
@@ -103,64 +92,46 @@ func Bootstrap(ctx context.Context, p *Problem, s *Solution, n, block int, seed 
 			ends[i], errs[i] = end, err
 		}
 	}).run(ctx, n)
-	return summary(p, theta, ends, errs, block)
+	return summary(p, ends, errs, block)
 }
 
-// summary forms errors and percentiles of the replicates.
-func summary(p *Problem, theta []float64, ends []*Solution, errs []error, block int) (*Resampled, error) {
-	r := &Resampled{Wanted: len(ends), Block: block, Estimates: []ResampledEstimate{}}
+// summary forms percentiles of the replicates, whose parameters are those of the problem.
+func summary(p *Problem, ends []*Solution, errs []error, block int) (*Resampled, error) {
+	r := &Resampled{Block: block, CI95: map[string]*[2]float64{}}
 	for i, s := range ends {
 		switch {
 		case errs[i] != nil:
 			r.Failed++
 		case s != nil:
-			t, err := valuesOf(p, s)
-			if err != nil {
-				return nil, err
-			}
-			r.Theta = append(r.Theta, t)
-			r.Done++
-			if !s.Converged {
-				r.Short++
-			}
+			r.Theta = append(r.Theta, Values(s.Params))
 		}
 	}
-	if r.Done == 0 && r.Failed > 0 {
-		i := slices.IndexFunc(errs, func(err error) bool { return err != nil })
-		return nil, fmt.Errorf("bootstrap: none of %d replicates could be fitted, the first because: %w", r.Failed, errs[i])
+	if r.Done = len(r.Theta); r.Done == 0 && r.Failed > 0 {
+		return nil, fmt.Errorf("bootstrap: none of %d replicates could be fitted, one because: %w", r.Failed, cmp.Or(errs...))
 	}
 	for j, q := range p.Params {
-		e := ResampledEstimate{Name: q.Name, Unit: q.Unit}
-		x := make([]float64, r.Done)
-		mean, square := 0.0, 0.0
-		for i, t := range r.Theta {
-			x[i] = t[j]
-			mean += t[j] / float64(r.Done)
+		var x []float64
+		for _, t := range r.Theta {
+			x = append(x, t[j])
 		}
-		for _, v := range x {
-			square += (v - mean) * (v - mean)
+		if slices.Sort(x); r.Done >= percentileRows {
+			log := q.Log && x[0] > 0
+			r.CI95[q.Name] = interval(percentile(x, 0.025, log), percentile(x, 0.975, log))
 		}
-		if r.Done > 1 {
-			e.StdErr, e.Bias = numeric.OrNull(math.Sqrt(square/float64(r.Done-1))), numeric.OrNull(mean-theta[j])
-		}
-		if r.Done >= percentileRows {
-			sort.Float64s(x)
-			e.CI95 = interval(percentile(x, 0.025, q.Log), percentile(x, 0.975, q.Log))
-		}
-		r.Estimates = append(r.Estimates, e)
 	}
 	return r, nil
 }
 
-// percentile interpolates in sorted x between the places (n−1)·share, in logarithms if asked.
+// percentile is numeric.Quantile, in logarithms if asked.
 func percentile(x []float64, share float64, log bool) float64 {
-	at := share * float64(len(x)-1)
-	k := min(int(at), len(x)-2)
-	f := at - float64(k)
-	if log && x[k] > 0 {
-		return x[k] * math.Pow(x[k+1]/x[k], f)
+	if !log {
+		return numeric.Quantile(x, share)
 	}
-	return x[k] + f*(x[k+1]-x[k])
+	l := make([]float64, len(x))
+	for i, v := range x {
+		l[i] = math.Log(v)
+	}
+	return math.Exp(numeric.QuantileInPlace(l, share))
 }
 
 // blockLength is the plug-in for the length of blocks, a quarter of the longest piece at most.
@@ -172,19 +143,6 @@ func blockLength(e []float64, s *Solution) int {
 	rho = math.Min(math.Abs(rho), 0.999)
 	b := math.Cbrt(6*rho*rho/((1-rho*rho)*(1-rho*rho))) * math.Cbrt(float64(len(e)))
 	return max(1, min(int(math.Round(b)), longest(len(e), s.Pieces)/4))
-}
-
-// valuesOf are the values of a solution in the order of the parameters of a problem.
-func valuesOf(p *Problem, s *Solution) ([]float64, error) {
-	theta := make([]float64, len(p.Params))
-	for j, q := range p.Params {
-		i := slices.IndexFunc(s.Params, func(o Param) bool { return o.Name == q.Name })
-		if i < 0 {
-			return nil, fmt.Errorf("bootstrap: the solution has no parameter %s", q.Name)
-		}
-		theta[j] = s.Params[i].Value
-	}
-	return theta, nil
 }
 
 // shifted is p with a number added to every residual: a fit to other measured numbers.

@@ -175,37 +175,31 @@ func (d *slope) work(worker, j int) {
 
 // difference writes column j from the first member and, if there is one, the second.
 func (d *slope) difference(h *hand, j int, r []float64) {
-	out, a := d.j[j], h.r[0]
 	in := 1 / d.h[j]
-	both := !d.forward && h.ok[0] && h.ok[1]
-	switch {
-	case both && d.central[j]:
-		b := h.r[1]
-		for k := range out {
-			out[k] = (a[k] - b[k]) * (in / 2)
-		}
-	case both:
-		b := h.r[1]
-		for k := range out {
-			out[k] = (4*(a[k]-r[k]) - (b[k] - r[k])) * (in / 2)
-		}
-	case h.ok[0]:
-		for k := range out {
-			out[k] = (a[k] - r[k]) * in
-		}
-	case !d.forward && h.ok[1]:
-		if d.central[j] {
-			in = -in
-		} else {
-			in /= 2
-		}
-		b := h.r[1]
-		for k := range out {
-			out[k] = (b[k] - r[k]) * in
-		}
+	var wa, wb float64 // weights of the members
+	switch a, b := h.ok[0], !d.forward && h.ok[1]; {
+	case a && b && d.central[j]:
+		wa, wb = in/2, -in/2
+	case a && b:
+		wa, wb = 2*in, -in/2
+	case a:
+		wa = in
+	case b && d.central[j]:
+		wb = -in
+	case b:
+		wb = in / 2
 	default:
-		clear(out)
 		d.failed.Add(1)
+	}
+	out := d.j[j]
+	clear(out)
+	for m, w := range []float64{wa, wb} {
+		if w == 0 {
+			continue
+		}
+		for k, x := range h.r[m] {
+			out[k] += w * (x - r[k])
+		}
 	}
 }
 

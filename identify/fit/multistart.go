@@ -107,7 +107,7 @@ func (m MultiStart) Fit(ctx context.Context, p *Problem, watch Watch) (*Solution
 			if froms[i] == nil {
 				froms[i] = Values(p.Params)
 			}
-			ends[i], errs[i] = lm.Fit(ctx, p.at(froms[i]), nil)
+			ends[i], errs[i] = lm.Fit(ctx, p.At(froms[i]), nil)
 			one.Lock()
 			defer one.Unlock()
 			done++
@@ -255,7 +255,7 @@ func (m MultiStart) lowest(p *Problem, froms [][]float64, ends []*Solution, errs
 			reached++
 		}
 	}
-	s, err := m.LM.At(p.at(Values(best.Params)))
+	s, err := m.LM.At(p.At(Values(best.Params)))
 	if err != nil {
 		return nil, err
 	}
@@ -272,8 +272,8 @@ func (m MultiStart) lowest(p *Problem, froms [][]float64, ends []*Solution, errs
 	return s, nil
 }
 
-// at is the problem that starts at theta, which is pulled into the bounds.
-func (p *Problem) at(theta []float64) *Problem {
+// At is the problem that starts at theta, which is pulled into the bounds.
+func (p *Problem) At(theta []float64) *Problem {
 	q := *p
 	q.Params = slices.Clone(p.Params)
 	for j := range q.Params {

@@ -51,7 +51,7 @@ func TestCoverageOfManyRecords(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			b, err := Bootstrap(t.Context(), p, s, 200, 0, seed, nil)
+			b, err := Bootstrap(t.Context(), p, s, 200, 0, seed, fromEstimate)
 			if err != nil {
 				t.Fatal(err)
 			}

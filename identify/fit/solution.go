@@ -65,6 +65,13 @@ func MayBeZero(name string) bool {
 	return false
 }
 
+// IsState tells whether a parameter is where a record, a piece of it or a segment begins, not a property of the axis.
+func IsState(name string) bool {
+	piece, _, _ := strings.Cut(name, "[")
+	segment, _, isSegment := strings.Cut(name, "(")
+	return piece == "x0" || piece == "v0" || piece == "z0" || isSegment && (segment == "x" || segment == "v")
+}
+
 // Size is what free parameter j is measured by: its value, or, where that may be zero, the value whose effect would be as large
 // as all that was measured.
 func (s *Solution) Size(j int) float64 {

@@ -73,15 +73,8 @@ func newMotion(s *Solution) *motion {
 
 // slope is the central difference of x within the pieces.
 func (m *motion) slope(x []float64) []float64 {
-	d := make([]float64, len(x))
-	each(len(x), m.pieces, func(from, to int) {
-		for k := from; k < to; k++ {
-			i, j := max(k-1, from), min(k+1, to-1)
-			if j > i {
-				d[k] = (x[j] - x[i]) / (float64(j-i) * m.dt)
-			}
-		}
-	})
+	var d []float64
+	each(len(x), m.pieces, func(from, to int) { d = append(d, numeric.Slope(x[from:to], 1, m.dt)...) })
 	return d
 }
 

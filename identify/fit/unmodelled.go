@@ -3,7 +3,6 @@ package fit
 import (
 	"math"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -274,7 +273,7 @@ func (sp *Suspect) left(s *Solution, f finding, move []float64, harm map[string]
 		}
 		name := s.Params[i].Name
 		l.Values[name], l.Moves[name] = s.Params[i].Value+m, m
-		if h := harm[name]; h > 0 && !state(name) && math.Abs(m)/h > worst {
+		if h := harm[name]; h > 0 && !IsState(name) && math.Abs(m)/h > worst {
 			worst, l.Worst = math.Abs(m)/h, name
 		}
 	}
@@ -479,9 +478,4 @@ func wald(b, c []float64) (size float64, ok bool) {
 		return 0, false
 	}
 	return mat.Dot(v, x), true
-}
-
-// state tells whether a parameter is where a record or a piece of it begins.
-func state(name string) bool {
-	return name[0] == 'x' || strings.HasPrefix(name, "v0") || strings.HasPrefix(name, "v(") || strings.HasPrefix(name, "z0")
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"hilrig/engine/friction"
 	"hilrig/engine/numeric"
 )
 
@@ -39,18 +40,12 @@ type CheckOptions struct {
 	Coupled    bool    // something besides the recorded force moves the axis: another joint, a spring, a hand
 }
 
-func (o CheckOptions) position() string {
+// unit gives a unit of an axis that slides as it is on this one.
+func (o CheckOptions) unit(linear string) string {
 	if o.Rotary {
-		return "rad"
+		return friction.RotaryUnit(linear)
 	}
-	return "m"
-}
-
-func (o CheckOptions) force() string {
-	if o.Rotary {
-		return "N·m"
-	}
-	return "N"
+	return linear
 }
 
 // Check looks for what would spoil a fit: wrong units and signs, clocks, converters and sensors at their limits, and motion
@@ -179,7 +174,7 @@ func (s signal) q() float64 {
 
 // channels are the recorded signals.
 func (c *checker) channels() []signal {
-	p, f := c.o.position(), c.o.force()
+	p, f := c.o.unit("m"), c.o.unit("N")
 	var all []signal
 	for i, unit := range []string{p, p + "/s", f, p, f, "N", "A"} {
 		if x := *c.d.channels()[i]; len(x) > 0 {

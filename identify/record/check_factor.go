@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"hilrig/engine/numeric"
@@ -104,7 +105,7 @@ func (c *checker) velocity(m *motion) {
 			best = r
 		}
 	}
-	u := c.o.position()
+	u := c.o.unit("m")
 	switch span := slices.Max(m.x) - slices.Min(m.x); {
 	case best.r2 < 0.5 && span > 50*m.noise && m.top > 4*m.rest:
 		c.say("velocity-scale", Fatal, "velocity", best.r2, "", "Are these columns of the same axis?",
@@ -128,7 +129,7 @@ func (c *checker) velocityLag(m *motion, scale float64) {
 	w := 1
 	for ; w < n/100 && m.noise/(float64(w)*m.d.Dt) > 0.05*numeric.RMS(m.v); w *= 2 {
 	}
-	slope, v := slopeOver(m.x, w, m.d.Dt), average(m.v, w)
+	slope, v := numeric.Slope(m.x, w, m.d.Dt), average(m.v, w)
 	most := min(50, n/20)
 	if most < 2 {
 		return
@@ -206,7 +207,7 @@ func (c *checker) factors(m *motion) {
 		return
 	}
 	r := relate(d.Current, d.Force)
-	if u := c.o.force() + "/A"; r.r2 >= 0.9 {
+	if u := c.o.unit("N") + "/A"; r.r2 >= 0.9 {
 		c.say("current-scale", Note, "current", r.scale, u, "", "force is %.4g %s times the current", r.scale, u)
 	}
 	// one is computed from the other if they agree to the last digit: no second measurement
@@ -254,6 +255,17 @@ func (d *Record) commanded() (share, se float64, ok bool) {
 func (d *Record) InCommand() bool {
 	share, se, ok := d.commanded()
 	return ok && share > 0.5 && share > 5*se
+}
+
+// Driven is the record with one force, that of the drive and the known disturbance; d itself where there is none, or where it is in
+// the command already.
+func (d *Record) Driven() *Record {
+	if len(d.Disturbance) == 0 || len(d.Disturbance) != len(d.Force) || d.InCommand() {
+		return d
+	}
+	one := *d
+	one.Force, one.Disturbance = floats.AddTo(make([]float64, len(d.Force)), d.Force, d.Disturbance), nil
+	return &one
 }
 
 // pulses compares a recorded disturbance with what the command holds besides the controller: all of it, if it was added to the

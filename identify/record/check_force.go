@@ -63,7 +63,7 @@ func (c *checker) dynamics(all []*motion) {
 func (c *checker) signs(b *balance) bool {
 	const sure = 5.0 // standard errors
 	mass, se := b.mass()
-	unit := c.o.force()
+	unit := c.o.unit("N")
 	negative := !c.o.Static && mass < -sure*se
 	gains := b.loss < -sure*b.lossSE && b.loss < -0.05*b.gross
 	net := fmt.Sprintf("over the record the force does %.3g W of work on the axis on average, of %.3g W that change hands", b.driven, b.gross)
@@ -86,10 +86,7 @@ func (c *checker) signs(b *balance) bool {
 
 // inertia says if there is none to be seen.
 func (c *checker) inertia(b *balance) {
-	unit := "kg"
-	if c.o.Rotary {
-		unit = "kg·m²"
-	}
+	unit := c.o.unit("kg")
 	if mass, se := b.mass(); !(mass > 4*se) {
 		c.say("inertia-excitation", Note, "", mass, unit, "Accelerate harder if the inertia is wanted; otherwise fix it.", "the motion hardly shows an inertia: %.3g ± %.2g %s", mass, se, unit)
 	}

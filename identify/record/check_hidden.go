@@ -68,7 +68,7 @@ func (c *checker) clipped(all *balanceRows) {
 		over /= float64(count)
 		r := relate(x, y)
 		if share := float64(count) / float64(n); over > max(3*noise, 0.02*size(a)) && math.Copysign(r.lo, r.scale) < 0.35 {
-			c.say("saturation", Fatal, "force", share, "", advice, text, 100*share, top, c.o.force(), over)
+			c.say("saturation", Fatal, "force", share, "", advice, text, 100*share, top, c.o.unit("N"), over)
 		}
 	}
 	asked, noise := balanced(below(0.9 * limit(all.force)))
@@ -138,8 +138,8 @@ func (c *checker) play(m *motion) {
 	if gap < 4*tol || spread > 0.5*gap || wait < 0.5 || wait > 3 {
 		return
 	}
-	c.say("play", Fatal, "position", gap, c.o.position(), "Measure behind the play, or remove it; leave out what follows a reversal.",
-		"at %d reversals the position stands still and then moves at once: play of about %.2g %s before the sensor", len(gaps), gap, c.o.position())
+	c.say("play", Fatal, "position", gap, c.o.unit("m"), "Measure behind the play, or remove it; leave out what follows a reversal.",
+		"at %d reversals the position stands still and then moves at once: play of about %.2g %s before the sensor", len(gaps), gap, c.o.unit("m"))
 }
 
 // leaving fits the way from an extreme, s = s0 + v·t + a·t²/2, to the samples after to, and gives the gap that v² = 2·a·(s0 + g)

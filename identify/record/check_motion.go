@@ -67,7 +67,7 @@ func (m *motion) derivative() (v []float64, noise float64) {
 	n := len(m.x)
 	most := max(min(n/20, 64), 1)
 	for w := 1; ; w *= 2 {
-		v = slopeOver(m.x, w, m.d.Dt)
+		v = numeric.Slope(m.x, w, m.d.Dt)
 		noise = m.noise * math.Sqrt2 / (2 * float64(w) * m.d.Dt)
 		if 2*w > most || noise < 0.01*numeric.RMS(v) {
 			return v, noise
@@ -75,23 +75,12 @@ func (m *motion) derivative() (v []float64, noise float64) {
 	}
 }
 
-// slopeOver is (x_{k+w} − x_{k−w})/(2w·dt), with the ends repeated.
-func slopeOver(x []float64, w int, dt float64) []float64 {
-	n := len(x)
-	v := make([]float64, n)
-	for k := range v {
-		a, b := max(k-w, 0), min(k+w, n-1)
-		v[k] = (x[b] - x[a]) / (float64(b-a) * dt)
-	}
-	return v
-}
-
 // quantum compares the step of the position with the motion and with presliding.
 func (c *checker) quantum(m *motion) {
 	if m == nil || m.q == 0 {
 		return
 	}
-	u := c.o.position()
+	u := c.o.unit("m")
 	span := slices.Max(m.x) - slices.Min(m.x)
 	if steps := span / m.q; steps < 100 {
 		c.say("resolution", Warning, "position", m.q, u, "Use a finer sensor or a larger motion.", "position counts in steps of %.3g %s: the whole motion is %.0f of them", m.q, u, steps)
@@ -115,7 +104,7 @@ func (c *checker) quantum(m *motion) {
 // excitation judges the motion of all pieces together.
 func (c *checker) excitation(all []*motion) {
 	c.d = nil
-	u := c.o.position() + "/s"
+	u := c.o.unit("m/s")
 	if len(all) == 0 {
 		if len(c.out) == 0 || !slices.ContainsFunc(c.out, func(f Finding) bool { return f.Severity == Fatal }) {
 			c.say("motion", Fatal, "", 0, u, "Record a motion: position or velocity.", "nothing moves, or neither position nor velocity is recorded")

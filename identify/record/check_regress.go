@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"hilrig/engine/numeric"
@@ -28,14 +27,14 @@ func (c *checker) regressors(m *motion) *balanceRows {
 	for ; ; w *= 2 {
 		if m.x != nil { // from the position: measured velocities are filtered as a rule
 			x := average(m.x, w)
-			v = slopeOver(x, w, dt)
+			v = numeric.Slope(x, w, dt)
 			a = make([]float64, n)
 			for k := w; k < n-w; k++ {
 				a[k] = (x[k+w] - 2*x[k] + x[k-w]) / (float64(w*w) * dt * dt)
 			}
 		} else {
 			v = average(average(m.v, w), w)
-			a = slopeOver(average(m.v, w), w, dt)
+			a = numeric.Slope(average(m.v, w), w, dt)
 		}
 		noise := m.noise * math.Sqrt(6/float64(2*w)) / (float64(w*w) * dt * dt)
 		if m.x == nil {
@@ -45,7 +44,7 @@ func (c *checker) regressors(m *motion) *balanceRows {
 			break
 		}
 	}
-	smooth := average(average(pull(m.d), w), w)
+	smooth := average(average(m.d.Driven().Force, w), w)
 	keep := func(x func(k int) float64) (out []float64) {
 		for k := 2 * w; k < n-2*w; k += max(w, (n+19999)/20000) {
 			out = append(out, x(k))
@@ -108,16 +107,6 @@ func (r *balanceRows) join(more *balanceRows) *balanceRows {
 		r.cols[j] = append(r.cols[j], col...)
 	}
 	return r
-}
-
-// pull is the force of the drive and the known disturbance, if it is not in the force already.
-func pull(d *Record) []float64 {
-	if d.Disturbance == nil || d.InCommand() {
-		return d.Force
-	}
-	out := slices.Clone(d.Force)
-	floats.Add(out, d.Disturbance)
-	return out
 }
 
 // factorOf is the factor of some rows.

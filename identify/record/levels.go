@@ -43,7 +43,7 @@ func (t *converted) levels(lo, hi int) (out []*Record, lost []string, err error)
 // levels judges a table of steady friction: what it can tell, and the sign of the force.
 func (c *checker) levels() {
 	d := c.d
-	u := c.o.position() + "/s"
+	u := c.o.unit("m/s")
 	forward, backward, against := 0, 0, 0
 	speeds := map[float64]bool{}
 	for k, v := range d.Velocity {
