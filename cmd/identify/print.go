@@ -261,8 +261,8 @@ func nextIdentify(path string, f Options, cfg *configs.Identify, recs identify.R
 	}
 	if s, ok := r.Settings.(linear.Spec); ok && len(recs.Fit) == 1 && recs.Fit[0].Len() <= mostTried && cfg.Method[len(cfg.Method)-1] == "regress" && cfg.Form == linear.Direct {
 		if split, ok := s.Asymmetric(); ok && !f.Asymmetric {
-			if a, err := linear.InverseDynamics(recs.Fit[0], split); err == nil && a.Fit.RMS < 0.95*r.Fit.RMS && r.Fit.Relative != nil {
-				return fmt.Sprintf("%s --asymmetric      friction depends on the direction: relative force error %.2f %% instead of %.2f %%", again, a.Fit.Relative, *r.Fit.Relative)
+			if a, err := linear.InverseDynamics(recs.Fit[0], split); err == nil && a.Fit.RMS < 0.95*r.Fit.RMS && r.Fit.Relative != nil && a.Fit.Relative != nil {
+				return fmt.Sprintf("%s --asymmetric      friction depends on the direction: relative force error %.2f %% instead of %.2f %%", again, *a.Fit.Relative, *r.Fit.Relative)
 			}
 		}
 	}

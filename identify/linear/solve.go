@@ -2,13 +2,158 @@ package linear
 
 import (
 	"errors"
+	"fmt"
+	"hilrig/engine/numeric"
+	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
-
-	"hilrig/engine/numeric"
 )
+
+// zeroColumns refuses columns that vanish: nothing in the data excites their parameter.
+func zeroColumns(columns []column, length []float64) error {
+	e := &Unidentifiable{Condition: math.Inf(1), Limit: MaxCondition}
+	for j, c := range columns {
+		if !(length[j] > 0) {
+			e.Combinations = append(e.Combinations, Combination{Terms: []Term{c.term}, Weights: []float64{1}, Advice: unexcited(c.term)})
+		}
+	}
+	if e.Combinations == nil {
+		return nil
+	}
+	return e
+}
+
+func unexcited(t Term) string {
+	switch t {
+	case ViscousPlus, CoulombPlus:
+		return "The axis never moves forward: record motion in both directions, or remove the term."
+	case ViscousMinus, CoulombMinus:
+		return "The axis never moves backward: record motion in both directions, or remove the term."
+	}
+	return "The axis does not move as this term needs: is it the right column? Record more motion, or remove the term."
+}
+
+// checkRank takes the triangular factor rs of the column-scaled regressor apart by singular values. Every right singular vector whose value is below largest/MaxCondition is a combination of columns that vanishes;
+// its large entries name the terms concerned.
+func checkRank(columns []column, rs *mat.Dense, length []float64) error {
+	var svd mat.SVD
+	if !svd.Factorize(rs, mat.SVDThin) {
+		return &Unidentifiable{Condition: math.Inf(1), Limit: MaxCondition}
+	}
+	sv := svd.Values(nil)
+	p := len(sv)
+	cond := sv[0] / sv[p-1]
+	if cond <= MaxCondition {
+		return nil
+	}
+	var v mat.Dense
+	svd.VTo(&v)
+	e := &Unidentifiable{Condition: cond, Limit: MaxCondition}
+	for i := p - 1; i >= 0 && sv[0] > MaxCondition*sv[i]; i-- {
+		e.Combinations = append(e.Combinations, combination(columns, v.ColView(i), length, sv[i]))
+	}
+	return e
+}
+
+// combination reads a null vector of the scaled columns: entries below a twentieth of the largest are left out, the rest
+// is brought back to the units of the columns.
+func combination(columns []column, v mat.Vector, length []float64, sv float64) Combination {
+	largest := mat.Norm(v, math.Inf(1))
+	c := Combination{Residue: sv / largest}
+	for j, col := range columns {
+		if math.Abs(v.AtVec(j)) > 0.05*largest {
+			c.Terms = append(c.Terms, col.term)
+			c.Weights = append(c.Weights, v.AtVec(j)/length[j])
+		}
+	}
+	// the largest weight becomes 1, the first one positive
+	scale := math.Copysign(floats.Norm(c.Weights, math.Inf(1)), c.Weights[0])
+	for i := range c.Weights {
+		c.Weights[i] /= scale
+	}
+	c.Advice = advice(c.Terms)
+	return c
+}
+
+// advice says what to do about columns that depend on each other.
+func advice(terms []Term) string {
+	has := func(want ...Term) bool {
+		return !slices.ContainsFunc(want, func(t Term) bool { return !slices.Contains(terms, t) })
+	}
+	switch {
+	case has(CoulombPlus, CoulombMinus, Offset):
+		return "In motion, coulomb+ minus coulomb- is the constant 1: a constant force and a difference of Coulomb friction between the directions look the same. Keep coulomb+ and coulomb- without offset, or coulomb with offset."
+	case has(Coulomb, CoulombPlus) || has(Coulomb, CoulombMinus):
+		return "coulomb is the sum of coulomb+ and coulomb-: keep one of the two forms."
+	case has(Viscous, ViscousPlus) || has(Viscous, ViscousMinus):
+		return "viscous is the sum of viscous+ and viscous-: keep one of the two forms."
+	case has(Offset) && (has(Coulomb) || has(CoulombPlus) || has(CoulombMinus)):
+		return "All motion in the record is in one direction, where friction and a constant force look the same: record both directions, or remove offset."
+	case has(Offset, GravityCos):
+		return "The axis moves over too small an angle for gravity to change: record a wider motion, or remove one of the terms."
+	case has(Inertia, Stiffness) || has(Inertia, GravitySin):
+		return "With a single sine the acceleration is proportional to the position: record several frequencies, or remove one of the terms."
+	}
+	return "Record a motion that tells them apart (several speeds and accelerations), or remove one of the terms."
+}
+
+// SpecError lists what is wrong with the settings of a fit.
+type SpecError struct{ Problems []string }
+
+func (e *SpecError) Error() string { return strings.Join(e.Problems, "\n") }
+
+// Unidentifiable refuses a fit because the data cannot tell some of the wanted parameters apart. No numbers are given
+// with it: those of a singular fit look like results and are noise.
+type Unidentifiable struct {
+	Condition    float64       // of the regressor with columns scaled to length one; +Inf for a column that is zero
+	Limit        float64       // largest condition number that is accepted
+	Combinations []Combination // what cannot be told apart, worst first
+}
+
+// Combination is a weighted sum of regressor columns that vanishes on this data, to the precision Residue.
+type Combination struct {
+	Terms   []Term
+	Weights []float64 // per term, in the units of the columns, largest in magnitude is 1
+	Residue float64   // length of the weighted sum relative to its longest part
+	Advice  string
+}
+
+func (e *Unidentifiable) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "not identifiable from this data: condition number %.2g of the scaled regressor, at most %.2g is accepted", e.Condition, e.Limit)
+	for _, c := range e.Combinations {
+		fmt.Fprintf(&b, "\n     %s\n     %s", c, c.Advice)
+	}
+	return b.String()
+}
+
+// String writes the combination as an equation between columns.
+func (c Combination) String() string {
+	if len(c.Terms) == 1 {
+		return fmt.Sprintf("the column of %s is zero throughout", c.Terms[0])
+	}
+	var b strings.Builder
+	b.WriteString("columns depend on each other: ")
+	for i, t := range c.Terms {
+		w, sign := c.Weights[i], " + "
+		if w < 0 {
+			w, sign = -w, " − "
+		}
+		if i == 0 {
+			sign = strings.TrimPrefix(strings.TrimSpace(sign), "+")
+		}
+		b.WriteString(sign)
+		if w < 0.9995 || w > 1.0005 {
+			fmt.Fprintf(&b, "%.3g·", w)
+		}
+		b.WriteString(string(t))
+	}
+	fmt.Fprintf(&b, " = 0 (to %.1g)", c.Residue)
+	return b.String()
+}
 
 // solution is what linear least squares says about W·θ = y + e. A change δ of y moves θ by (XᵀX)⁻¹·Xᵀδ.
 type solution struct {
