@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-//go:generate go run ./gen
+//go:generate go test ./gen -update
 
 // The vector steps, for as many octets as the name says. n is the number of rows, stride as for a stepper.
 

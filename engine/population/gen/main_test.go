@@ -1,14 +1,22 @@
-package main
+package gen
 
 import (
+	"flag"
 	"os"
 	"regexp"
 	"testing"
 )
 
-// The source that is built is the one that the program writes.
+var update = flag.Bool("update", false, "write step_amd64.s anew")
+
+// The source that is built is the one that is written here.
 func TestSourceIsUpToDate(t *testing.T) {
 	want := Source()
+	if *update {
+		if err := os.WriteFile("../step_amd64.s", []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 	got, err := os.ReadFile("../step_amd64.s")
 	if err != nil {
 		t.Fatal(err)

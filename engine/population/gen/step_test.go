@@ -1,4 +1,4 @@
-package main
+package gen
 
 // The step for both sets. {field} of the members, <number> of the row, [constant], (bytes of errors), %register. Operands stand in the
 // order of Go's assembler: the destination is the last one. FMA a, b, c of the 213 form is c = b·c + a, of the 231 form

@@ -1,4 +1,4 @@
-// The program gen writes the vector steps of package population, step_amd64.s. They are the step of portable.go, operation
+// Package gen writes the vector steps of package population, step_amd64.s: go test ./gen -update. They are the step of portable.go, operation
 // by operation, with every rounding in the same place.
 //
 // A step is written once as a list of instructions on nameless registers. Several vectors of members are advanced together:
@@ -6,22 +6,14 @@
 // handed out afterwards, each from its first use to its last. State and constants of the members stay in memory, where the
 // instructions take them from without extra cost; so nothing is spilled. Every instruction has the VEX or EVEX encoding:
 // one in the older SSE encoding between them would cost hundreds of cycles.
-package main
+package gen
 
 import (
 	"fmt"
-	"log"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 )
-
-func main() {
-	if err := os.WriteFile("step_amd64.s", []byte(Source()), 0o644); err != nil {
-		log.Fatal(err)
-	}
-}
 
 // set is an instruction set and how it is used.
 type set struct {
