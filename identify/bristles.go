@@ -11,6 +11,8 @@ import (
 	"hilrig/identify/curve"
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // bristleMethod is a method of package bristle.
@@ -62,9 +64,7 @@ func (b bristleMethod) run(j *job, ctx context.Context) (*stage, error) {
 			out := make([][]float64, len(pushes))
 			for i, push := range pushes {
 				out[i] = sol.Less(slices.Concat(m.AtSamples(func(row int) float64 { return sizes[i] * push(row) })...))
-				for k := range out[i] {
-					out[i][k] /= sizes[i]
-				}
+				floats.Scale(1/sizes[i], out[i])
 			}
 			return out
 		}

@@ -20,12 +20,11 @@ type Method string
 const regress Method = "regress"
 
 // Words are the names of all methods.
-func (Method) Words() []string {
-	var all Chain
+func (Method) Words() (all []string) {
 	for _, m := range Methods {
-		all = append(all, m.Name)
+		all = append(all, string(m.Name))
 	}
-	return strings.Fields(all.Join(" "))
+	return all
 }
 
 // MethodInfo is what the program knows of a method: whatever depends on the method asks here.
@@ -150,10 +149,11 @@ func motionColumns(*Plan) []string { return []string{"position", "force"} }
 func steadyColumns(*Plan) []string { return []string{"velocity", "force"} }
 
 func jointColumns(p *Plan) []string {
+	all := []string{"position", "position2", "force", "force2"}
 	if p.Joints.Free {
-		return []string{"position", "position2"}
+		return all[:2]
 	}
-	return []string{"position", "position2", "force", "force2"}
+	return all
 }
 
 func simulatedColumns(p *Plan) (columns []string) {
@@ -172,9 +172,5 @@ func simulatedColumns(p *Plan) (columns []string) {
 
 // shotColumns are those of a simulation whose segments begin at recorded positions.
 func shotColumns(p *Plan) []string {
-	columns := simulatedColumns(p)
-	if !p.Model.NeedsPosition() {
-		columns = slices.Insert(columns, 0, "position")
-	}
-	return columns
+	return slices.Compact(append([]string{"position"}, simulatedColumns(p)...))
 }

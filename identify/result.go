@@ -2,6 +2,7 @@ package identify
 
 import (
 	"math"
+	"slices"
 
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
@@ -127,12 +128,11 @@ type Stage struct {
 
 // Param finds a parameter by name.
 func (r *Result) Param(name string) (*Parameter, bool) {
-	for i := range r.Parameters {
-		if r.Parameters[i].Name == name {
-			return &r.Parameters[i], true
-		}
+	i := slices.IndexFunc(r.Parameters, func(p Parameter) bool { return p.Name == name })
+	if i < 0 {
+		return nil, false
 	}
-	return nil, false
+	return &r.Parameters[i], true
 }
 
 // Explained is the fit in percent by which the model is judged: of the data as they are, not of numbers that were divided by

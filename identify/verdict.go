@@ -309,14 +309,11 @@ func (r *Result) take(s *fit.Solution, a *fit.Assessment, start []fit.Param) {
 		if j := slices.Index(s.Free, i); j >= 0 {
 			out.Estimate = a.Estimates[j]
 			out.Min, out.Max = numeric.OrNull(p.Lo), numeric.OrNull(p.Hi)
-			for _, q := range start {
-				if q.Name == p.Name {
-					out.Start = &q.Value
-				}
+			if k := fit.Index(start, p.Name); k >= 0 {
+				out.Start = &start[k].Value
 			}
 		} else {
-			out.Estimate = fit.Estimate{Name: p.Name, Unit: p.Unit, Value: p.Value}
-			out.Fixed = true
+			out.Estimate, out.Fixed = fit.Estimate{Name: p.Name, Unit: p.Unit, Value: p.Value}, true
 		}
 		r.Parameters = append(r.Parameters, out)
 	}

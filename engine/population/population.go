@@ -166,20 +166,16 @@ func (k *Kernel) Use(p Path) error {
 	return nil
 }
 
-// Path tells which one is used.
-func (k *Kernel) Path() Path { return k.path }
-
 // Rows is the number of samples.
 func (k *Kernel) Rows() int { return len(k.rows) / k.every }
 
 // Width is the number of members that fill a batch. More are simulated together, fewer cost as much time on the paths with
 // vectors; results do not depend on it.
 func (k *Kernel) Width() int {
-	switch k.path {
-	case AVX512, AVX2:
-		return 32
+	if k.path == Portable {
+		return 8
 	}
-	return 8
+	return 32
 }
 
 // Worst is the cost of a member that failed: parameters without meaning, or a motion that left all bounds. It is far above

@@ -145,9 +145,6 @@ func dampedBy(law string) string {
 	return ""
 }
 
-// damped tells whether the model has viscous friction of its own or of its law.
-func (s *Spec) damped() bool { return Damped(s.Law) || slices.Contains(s.Terms, "viscous") }
-
 // damping sends Fv, or the mean and the half difference of Fv+ and Fv−, to the loads.
 func (b *body) damping(at map[string]int, to func(string, *float64)) {
 	p, both := at["Fv+"]

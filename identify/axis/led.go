@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
@@ -34,43 +35,30 @@ type leading struct {
 // before it and half into the one behind: what a row tells of the noise of its sample is taken from the interval to come.
 func gains(n int, h, dt, mass, w, sensor float64, output Output, straight bool) (out []gain) {
 	a := math.Sqrt(h/dt) * dt / mass // m/s per N
-	next, fresh := [3][3]float64{{1, h, 0}, {0, 1, 0}}, [3]float64{h * a / 2, a, 0}
+	next, fresh := mat.NewDense(3, 3, []float64{1, h, 0, 0, 1, 0, 0, 0, 0}), mat.NewVecDense(3, []float64{h * a / 2, a, 0})
 	if straight = straight && h == dt; straight {
-		next, fresh = [3][3]float64{{1, h, h * a / 3}, {0, 1, a / 2}}, [3]float64{h * a / 6, a / 2, 1}
+		next, fresh = mat.NewDense(3, 3, []float64{1, h, h * a / 3, 0, 1, a / 2, 0, 0, 0}), mat.NewVecDense(3, []float64{h * a / 6, a / 2, 1})
 	}
-	p := [3][3]float64{{}, {}, {0, 0, w * w}} // of position, velocity and noise; where it begins is known, or a parameter
+	p := mat.NewDense(3, 3, []float64{8: w * w}) // of position, velocity and noise; where it begins is known, or a parameter
 	seen := 0
 	if output == Velocity {
 		seen = 1
 	}
 	for range n {
-		s := p[seen][seen] + sensor*sensor
-		k := [3]float64{p[0][seen] / s, p[1][seen] / s, p[2][seen] / s}
-		g := gain{k[0], k[1], sensor / math.Sqrt(s)}
+		s := p.At(seen, seen) + sensor*sensor
+		var k mat.VecDense
+		k.ScaleVec(1/s, p.ColView(seen))
+		g := gain{k.AtVec(0), k.AtVec(1), sensor / math.Sqrt(s)}
 		if straight {
-			g.x, g.v = k[0]-h*a/6*k[2], k[1]+a/2*k[2]
+			g.x, g.v = g.x-h*a/6*k.AtVec(2), g.v+a/2*k.AtVec(2)
 		}
-		if k := len(out); k > 10 && math.Abs(g.weight-out[k-1].weight) < settled*g.weight/float64(n) {
+		if i := len(out); i > 10 && math.Abs(g.weight-out[i-1].weight) < settled*g.weight/float64(n) {
 			break
 		}
 		out = append(out, g)
-		var q, after [3][3]float64
-		for i := range 3 {
-			for j := range 3 {
-				q[i][j] = p[i][j] - k[i]*k[j]*s
-			}
-		}
-		for i := range 3 {
-			for j := range 3 {
-				after[i][j] = w * w * fresh[i] * fresh[j]
-				for l := range 3 {
-					for m := range 3 {
-						after[i][j] += next[i][l] * q[l][m] * next[j][m]
-					}
-				}
-			}
-		}
-		p = after
+		p.RankOne(p, -s, &k, &k)
+		p.Product(next, p, next.T())
+		p.RankOne(p, w*w, fresh, fresh)
 	}
 	return out
 }

@@ -31,7 +31,7 @@ func despiked(x []float64) []float64 {
 		for k := range n {
 			if guess[k] = 0; k >= voters && k < n-voters {
 				copy(w[:], out[k-voters:])
-				guess[k] = middle(w[:])
+				guess[k] = numeric.QuantileInPlace(w[:], 0.5)
 			}
 		}
 		for k := range voters {
@@ -79,12 +79,6 @@ func bridged(x []float64, apart []bool, guess []float64) []float64 {
 	return out
 }
 
-// middle is the median of a few values of odd number, which it sorts.
-func middle(w []float64) float64 {
-	slices.Sort(w)
-	return w[len(w)/2]
-}
-
 // lineAt is the value at sample k of the line through w whose slope is the median of those between any two samples, and
 // whose height is the median of what is left [Theil, Sen].
 func lineAt(w []float64, k int) float64 {
@@ -97,10 +91,10 @@ func lineAt(w []float64, k int) float64 {
 			m++
 		}
 	}
-	slope := middle(slopes[:m])
+	slope := numeric.QuantileInPlace(slopes[:m], 0.5)
 	var left [size]float64
 	for i := range left {
 		left[i] = w[i] - slope*float64(i)
 	}
-	return middle(left[:]) + slope*float64(k)
+	return numeric.QuantileInPlace(left[:], 0.5) + slope*float64(k)
 }

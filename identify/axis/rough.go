@@ -128,8 +128,9 @@ func (m *Model) regress(r *rough) {
 	if coast {
 		terms = terms[1:]
 	}
+	damped := Damped(m.spec.Law) || slices.Contains(m.spec.Terms, "viscous")
 	terms = slices.DeleteFunc(terms, func(t string) bool {
-		return t == "Fv" && !m.spec.damped() || t == "Fc" && (m.spec.Law == "" || m.spec.Law == "viscous")
+		return t == "Fv" && !damped || t == "Fc" && (m.spec.Law == "" || m.spec.Law == "viscous")
 	})
 	for _, t := range m.spec.Terms {
 		if t != "viscous" {

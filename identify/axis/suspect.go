@@ -197,7 +197,7 @@ func (n *numbers) contradicted(spec Spec, pieces []*record.Record, u names) (out
 				dip := math.Exp(-(v / n.vs) * (v / n.vs))
 				// in this direction all the time, and no longer held by the bristle
 				one := v*(q[k+smooth]-q[k]) > 0 && v*(q[k]-q[k-smooth]) > 0
-				if w.sign*v < 0 || dip < 0.3 || !one || math.Abs(slid) < w.level()/n.sigma0 {
+				if w.sign*v < 0 || dip < 0.3 || !one || math.Abs(slid) < (w.fc+max(w.rise, 0))/n.sigma0 {
 					continue
 				}
 				var force, f float64 // with the weights that the second difference gives to the acceleration
@@ -227,9 +227,6 @@ func (n *numbers) contradicted(spec Spec, pieces []*record.Record, u names) (out
 	}
 	return out
 }
-
-// level is the larger one of break-away and Coulomb force.
-func (w *way) level() float64 { return w.fc + max(w.rise, 0) }
 
 // dragged is the friction of the model along a recorded motion, without the offset, at the samples: the mean of the exact
 // steps before and after [theory §4.2].

@@ -76,14 +76,8 @@ func newData(recs []*record.Record, o *Options) (*data, error) {
 	if d.reach == 0 {
 		return nil, rec.Fail(0, "Drive the axis harder, until it slides to and fro.", "the position never changes: without motion there is no friction to be seen")
 	}
-	values := map[float64]bool{}
-	for _, x := range d.y {
-		if values[x] = true; len(values) == fewest {
-			break
-		}
-	}
-	if len(values) < fewest {
-		return nil, rec.Fail(0, "Drive the axis harder, or use a finer encoder.", "the position takes %d values in all: nothing can be told from that", len(values))
+	if values := len(slices.Compact(slices.Sorted(slices.Values(d.y)))); values < fewest {
+		return nil, rec.Fail(0, "Drive the axis harder, or use a finer encoder.", "the position takes %d values in all: nothing can be told from that", values)
 	}
 	d.most = max(slices.Max(d.u), -slices.Min(d.u))
 	if lo := slices.Min(d.u); slices.Max(d.u) == lo {

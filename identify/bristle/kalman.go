@@ -151,9 +151,7 @@ func (k *tracker) search(ctx context.Context, t *theta, tol float64, most int) (
 			return nil, fmt.Errorf("the filter does not stay finite with these parameters")
 		}
 		s := &fit.Solution{Residual: slices.Clone(k.r), Converged: true, Reason: "nothing was fitted", Extra: map[string]any{}}
-		for _, e := range k.r {
-			s.Cost += e * e / 2
-		}
+		s.Cost += floats.Dot(k.r, k.r) / 2
 		return s, nil
 	}
 	p, scale := k.problem(t)
@@ -390,10 +388,7 @@ func (k *tracker) undecided(chosen settled, all []settled, s *fit.Solution) {
 func (k *tracker) less(t theta) func(u []float64) []float64 {
 	run := func(u []float64) []float64 {
 		f, r, push := k.f.clone(), make([]float64, len(k.r)), Linear.within(k.d, u, u, k.f.substeps)
-		f.u, f.work = slices.Clone(f.u), new(atomic.Int64)
-		for i, p := range push {
-			f.u[i] -= p
-		}
+		f.u, f.work = floats.SubTo(push, f.u, push), new(atomic.Int64)
 		if _, ok := f.run(&t, r); !ok {
 			return nil
 		}
@@ -405,8 +400,8 @@ func (k *tracker) less(t theta) func(u []float64) []float64 {
 			return nil
 		}
 		r := run(u)
-		for i := range r {
-			r[i] = own()[i] - r[i]
+		if r != nil {
+			floats.SubTo(r, own(), r)
 		}
 		return r
 	}

@@ -19,9 +19,7 @@ func (k *tracker) likelihood(t *theta, n noise) (l, mean float64) {
 	if !ok {
 		return math.Inf(1), math.Inf(1)
 	}
-	for _, r := range k.r {
-		mean += r * r
-	}
+	mean += floats.Dot(k.r, k.r)
 	mean /= float64(len(k.r))
 	return mean + logS, mean
 }
@@ -108,9 +106,8 @@ func (k *tracker) acting(t *theta, s *fit.Solution, h innovator, new []float64) 
 		good = good && ok
 		k.f.u = plain
 		k.runs++
-		for i := range out {
-			out[i] = (out[i] - base[i]) / a
-		}
+		floats.Sub(out, base)
+		floats.Scale(1/a, out)
 		return out
 	}
 	hold := k.hold

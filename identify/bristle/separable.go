@@ -156,28 +156,27 @@ func fitSmoothed(ctx context.Context, rec *record.Record, d *data, m *model, o *
 		starts = bestOfBoth(starts)
 	}
 	best := smoothed{cost: math.Inf(1), lambda: top, mo: s.mo}
-	for i, t := range starts {
-		watch.Say(fit.Progress{Method: "lugre", Phase: "starts", Step: i, Of: len(starts), Best: best.variance(), Unit: m.unit[1] + "²", Simulated: s.trials})
-		t, cost, err := s.polish(ctx, t, 1e-5, 150)
-		if err != nil {
-			return nil, err
+	try := func(phase string, i, of int, t theta, lambda, tol float64) (cost float64, err error) {
+		watch.Say(fit.Progress{Method: "lugre", Phase: phase, Step: i, Of: of, Best: best.variance(), Unit: m.unit[1] + "²", Simulated: s.trials})
+		if t, cost, err = s.polish(ctx, t, tol, 150); err == nil && cost < best.cost {
+			best.theta, best.cost, best.lambda = t, cost, lambda
 		}
-		if cost < best.cost {
-			best.theta, best.cost = t, cost
+		return cost, err
+	}
+	for i, t := range starts {
+		if _, err := try("starts", i, len(starts), t, top, 1e-5); err != nil {
+			return nil, err
 		}
 	}
 
 	// the penalty
 	best.cost = math.Inf(1)
 	for i, l := range penalties {
-		watch.Say(fit.Progress{Method: "lugre", Phase: "smoothing", Step: i, Of: len(penalties), Best: best.variance(), Unit: m.unit[1] + "²", Simulated: s.trials})
-		use(top * math.Exp(l))
-		t, cost, err := s.polish(ctx, best.theta, 1e-7, 150)
+		lambda := top * math.Exp(l)
+		use(lambda)
+		cost, err := try("smoothing", i, len(penalties), best.theta, lambda, 1e-7)
 		if err != nil {
 			return nil, err
-		}
-		if cost < best.cost {
-			best.theta, best.cost, best.lambda = t, cost, top*math.Exp(l)
 		}
 		if cost > 1.02*best.cost { // past the least
 			break

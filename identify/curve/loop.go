@@ -1,6 +1,7 @@
 package curve
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"hilrig/identify/fit"
 	"hilrig/identify/record"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 )
 
@@ -63,13 +65,8 @@ func newLoop(d *record.Record, o LoopOptions) (*loop, error) {
 		return nil, d.Fail(0, "Draw the axis to and fro by a slow triangle of force, to 0.3 … 0.9 of break-away.", "force spans %g and displacement %g: no loop", span, reach)
 	}
 	l := &loop{rig: o.Rig, reach: reach, span: span, turns: turn, relaxed: o.Relaxed}
-	l.noiseX, l.noiseU = o.NoiseX, o.NoiseU
-	if l.noiseX == 0 {
-		l.noiseX = numeric.Noise(d.Position)
-	}
-	if l.noiseU == 0 {
-		l.noiseU = max(numeric.Noise(d.Force), 1e-7*span)
-	}
+	l.noiseX = cmp.Or(o.NoiseX, numeric.Noise(d.Position))
+	l.noiseU = cmp.Or(o.NoiseU, max(numeric.Noise(d.Force), 1e-7*span))
 	if l.noiseX > 0.1*reach {
 		return nil, d.Fail(0, "Use a finer encoder or an interferometer: 1/100 of the break-away displacement is wanted.",
 			"the noise of the displacement, %.2g %s, drowns the whole loop of %.2g %[2]s", l.noiseX, turn.unit("m"), reach)
@@ -116,9 +113,7 @@ func newLoop(d *record.Record, o LoopOptions) (*loop, error) {
 	}
 	// the deflection of the rig is no displacement of the contact
 	if o.Rig > 0 {
-		for k := range l.x {
-			l.x[k] -= l.u[k] / o.Rig
-		}
+		floats.AddScaled(l.x, -1/o.Rig, l.u)
 		for j, t := range turns {
 			l.turnX[j] -= stat.Mean(d.Force[t.from:t.to], nil) / o.Rig
 		}

@@ -311,8 +311,6 @@ func StaticAt(points []Point, params []fit.Param, o StaticOptions) (*fit.Solutio
 	n := len(e.y)
 	s := &fit.Solution{Params: slices.Clone(params), Residual: make([]float64, n), Measured: slices.Clone(e.y), Unit: e.unit, Quantity: e.turns.quantity("force at constant velocity"), Converged: true, Notes: e.notes}
 	e.m.at(fit.Values(params), s.Residual, nil)
-	for k, f := range s.Residual {
-		s.Residual[k] = e.y[k] - f
-	}
+	floats.SubTo(s.Residual, e.y, s.Residual)
 	return s, nil
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -81,11 +82,7 @@ func (e *staticFit) without(ctx context.Context, watch fit.Watch) (*fit.Solution
 		// nothing left to fit: the cost of what is fixed
 		r := make([]float64, len(e.y))
 		flat.evaluator().Residuals(nil, r)
-		s := &fit.Solution{Params: flat.params, Extra: map[string]any{}}
-		for _, x := range r {
-			s.Cost += x * x / 2
-		}
-		return s, nil
+		return &fit.Solution{Params: flat.params, Extra: map[string]any{}, Cost: floats.Dot(r, r) / 2}, nil
 	}
 	sol, err := flat.fromStarts(ctx, watch)
 	if err != nil {

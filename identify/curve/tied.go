@@ -7,6 +7,8 @@ import (
 
 	"hilrig/engine"
 	"hilrig/identify/fit"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // tied is a static map and presliding loops in one least-squares problem, or loops alone. Each of them is weighted by its own
@@ -214,10 +216,7 @@ func (t *tied) weigh(sol *fit.Solution) (changed bool) {
 	for i, from := range t.rows() {
 		n := len(t.loops[i].u)
 		r, new := raw[from:from+n], sol.Residual[from:from+n]
-		s := 0.0
-		for _, a := range new {
-			s += a * a
-		}
+		s := floats.Dot(new, new)
 		used := 4 + len(t.loops[i].turnX) // sigma0, Fs, offset, and the unknowns of the loop
 		if n <= used || !(s > 0) {
 			continue

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
@@ -154,9 +155,7 @@ func VelocitySteps(ctx context.Context, recs []*record.Record, params []fit.Para
 func pool(all []*plateau) {
 	of := func(p *plateau) (square, free float64) {
 		r := p.left()
-		for _, a := range r {
-			square += a * a
-		}
+		square += floats.Dot(r, r)
 		return square, float64(len(r) - 3)
 	}
 	square, free := 0.0, 0.0

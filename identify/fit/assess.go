@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -193,15 +194,12 @@ func (s *Solution) check() error {
 			return fmt.Errorf("assess: piece %d begins at row %d of %d, want the first at 0 and the others behind each other", i, from, n)
 		}
 	}
-	for k, e := range s.Residual {
-		if math.IsNaN(e) || math.IsInf(e, 0) {
-			return fmt.Errorf("assess: residual %g in row %d: the model fails at the estimate", e, k)
-		}
+	wild := func(x float64) bool { return !numeric.Finite(x) }
+	if k := slices.IndexFunc(s.Residual, wild); k >= 0 {
+		return fmt.Errorf("assess: residual %g in row %d: the model fails at the estimate", s.Residual[k], k)
 	}
-	for k, x := range s.Jac {
-		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return fmt.Errorf("assess: the derivative with respect to %s is not finite in row %d: the model fails next to the estimate", s.Params[s.Free[k%p]].Name, k/p)
-		}
+	if k := slices.IndexFunc(s.Jac, wild); k >= 0 {
+		return fmt.Errorf("assess: the derivative with respect to %s is not finite in row %d: the model fails next to the estimate", s.Params[s.Free[k%p]].Name, k/p)
 	}
 	if e := inner(s.Residual, s.Residual); math.IsInf(e, 0) {
 		return errors.New("assess: the sum of squared residuals overflows: the model fails at the estimate")

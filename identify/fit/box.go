@@ -2,7 +2,6 @@ package fit
 
 import (
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -58,12 +57,6 @@ func (f *descent) hold() {
 			f.side[j] = 1
 		}
 	}
-}
-
-// sensitive says that some parameter has an effect.
-func (f *descent) sensitive() bool {
-	r, _ := f.tri.Triangle()
-	return slices.ContainsFunc(r, func(v float64) bool { return v != 0 })
 }
 
 // relativeOffset is √(‖Q₁ᵀr‖²/p) / √((‖r‖² − ‖Q₁ᵀr‖²)/(n − p)) of the parameters that are not held: about the distance to

@@ -43,9 +43,7 @@ func (s *Solution) scaled() (x [][]float64, length []float64) {
 		}
 		length = append(length, floats.Norm(x[j], 2))
 		if length[j] > 0 {
-			for k := range x[j] {
-				x[j][k] /= length[j]
-			}
+			floats.Scale(1/length[j], x[j])
 		}
 	}
 	return x, length
@@ -174,9 +172,7 @@ func (c *covariance) errors(s *Solution, x [][]float64, b *mat.Dense) {
 	q := g
 	g = x[:rank] // its columns are in q
 	for i := range g {
-		for k, e := range s.Residual {
-			g[i][k] = q[i][k] * e
-		}
+		floats.MulTo(g[i], q[i], s.Residual)
 	}
 	var sum []float64
 	if s.Dt > 0 {

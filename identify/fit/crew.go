@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -57,12 +58,7 @@ func (c *crew) evaluate(ctx context.Context, u [][]float64, limit, cost []float6
 	c.u, c.limit, c.cost = u, limit, cost
 	clear(c.done)
 	c.pool.run(ctx, (len(u)+c.batch-1)/c.batch)
-	for _, ok := range c.done[:len(u)] {
-		if !ok {
-			return false
-		}
-	}
-	return true
+	return !slices.Contains(c.done[:len(u)], false)
 }
 
 // work computes a batch.

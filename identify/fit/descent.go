@@ -9,6 +9,8 @@ import (
 
 	"hilrig/engine"
 	"hilrig/engine/numeric"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // A descent is a fit at work: where it is, and its workspace, which is made once for a problem and serves every step.
@@ -144,7 +146,7 @@ func (f *descent) descend(tol tolerances) (converged bool, reason string) {
 		}
 		f.fresh = true
 		f.factor()
-		if !f.sensitive() {
+		if floats.Norm(f.length, math.Inf(1)) == 0 { // of the columns
 			return false, "no parameter has any effect: steps of the differences are below what the model resolves, or the start is where nothing matters"
 		}
 

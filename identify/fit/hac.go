@@ -1,6 +1,9 @@
 package fit
 
-import "math"
+import (
+	"hilrig/engine/numeric"
+	"math"
+)
 
 // LongRun is the covariance of the sum of the scores g_k, one slice for each of their components [NW87]:
 //
@@ -46,12 +49,7 @@ func bandwidth(g [][]float64, n int, pieces []int) int {
 		num += 4 * rho * rho * innov * innov / (math.Pow(1-rho, 6) * (1 + rho) * (1 + rho))
 		den += innov * innov / math.Pow(1-rho, 4)
 	}
-	lags := 0
-	if l := 1.1447 * math.Cbrt(num/den*float64(n)); l > 0 && l < float64(n) {
-		lags = int(l)
-	} else if l >= float64(n) {
-		lags = n
-	}
+	lags := int(math.Min(1.1447*math.Cbrt(numeric.OrZero(num/den)*float64(n)), float64(n)))
 	return min(max(lags, 1), longest(n, pieces)/4)
 }
 

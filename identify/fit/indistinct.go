@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"hilrig/engine/numeric"
@@ -161,9 +162,7 @@ func entries(w, length []float64) (at []int, part []float64) {
 // normalised makes the largest weight 1.
 func normalised(w []float64) []float64 {
 	if most := w[largest(w)]; most != 0 {
-		for i := range w {
-			w[i] /= most
-		}
+		floats.Scale(1/most, w)
 	}
 	return w
 }

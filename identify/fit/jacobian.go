@@ -7,6 +7,8 @@ import (
 
 	"hilrig/engine"
 	"hilrig/engine/numeric"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // A slope is the derivative of the residuals by differences, or from the evaluator if it knows it.
@@ -216,21 +218,10 @@ func (d *slope) exact(s []float64) bool {
 		return false
 	}
 	for j, x := range columns {
-		if !scaled(d.j[j], x, d.at.slope(j, d.theta0[j])) {
+		if !numeric.AllFinite(x...) {
 			return false
 		}
-	}
-	return true
-}
-
-// scaled writes f·x to y; false if a number in x is none.
-func scaled(y, x []float64, f float64) bool {
-	x = x[:len(y)]
-	for k, v := range x {
-		if v-v != 0 {
-			return false
-		}
-		y[k] = v * f
+		floats.ScaleTo(d.j[j], d.at.slope(j, d.theta0[j]), x)
 	}
 	return true
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"hilrig/engine"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // LM is the method of Levenberg and Marquardt in bounds, for sums of squares and of robust losses. Every step d makes
@@ -189,15 +191,11 @@ func (f *descent) solution(p *Problem) *Solution {
 			s.Jac[k*n+j] = v * in * f.w[k]
 		}
 	}
-	for k, v := range f.r {
-		s.Residual[k] = -v * f.w[k]
-	}
+	floats.Scale(-1, floats.MulTo(s.Residual, f.r, f.w))
 	if e, ok := d.crew[0].ev.(Measuring); ok {
 		y, quantity, pieces, dt := e.Measured()
 		s.Measured, s.Quantity, s.Pieces, s.Dt = slices.Clone(y), quantity, slices.Clone(pieces), dt
-		for k := range s.Measured {
-			s.Measured[k] *= f.w[k]
-		}
+		floats.Mul(s.Measured, f.w[:len(s.Measured)])
 	}
 	if f.m.Loss.Kind != Squares {
 		s.Objective = fmt.Sprintf("half the sum of %s losses with scale %g %s", f.m.Loss.Kind, f.m.Loss.Scale, p.Unit)

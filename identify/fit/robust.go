@@ -3,6 +3,8 @@ package fit
 import (
 	"fmt"
 	"math"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // LossKind is what a residual costs.
@@ -66,9 +68,7 @@ func (l Loss) rho(z float64) (rho, weight float64) {
 func (l Loss) Cost(r []float64) float64 {
 	sum := 0.0
 	if l.Kind == Squares {
-		for _, v := range r {
-			sum += v * v
-		}
+		sum += floats.Dot(r, r)
 	} else {
 		in := 1 / l.Scale
 		for _, v := range r {

@@ -438,10 +438,7 @@ func (x *explained) errors(q [][]float64, first int, e []float64) (g [][]float64
 	}
 	g = make([][]float64, len(q)-first)
 	for i := range g {
-		g[i] = make([]float64, len(e))
-		for k, v := range q[first+i] {
-			g[i][k] = v * free[k]
-		}
+		g[i] = floats.MulTo(make([]float64, len(e)), q[first+i], free)
 	}
 	if x.series {
 		cov, lags = LongRun(g, x.pieces)

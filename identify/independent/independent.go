@@ -87,7 +87,14 @@ type Trace struct {
 // Simulate integrates the motion.
 func (a *Axis) Simulate(run Run) *Trace {
 	tr := &Trace{Dt: run.Dt, T: make([]float64, run.N), X: make([]float64, run.N), V: make([]float64, run.N), U: make([]float64, run.N)}
-	s := state{axis: a, x: run.X0, v: run.V0}
+	own := *a
+	if own.Scale == nil {
+		own.Scale = func(float64) float64 { return 1 }
+	}
+	if own.Load == nil {
+		own.Load = func(t, x, v float64) float64 { return 0 }
+	}
+	s := state{axis: &own, x: run.X0, v: run.V0}
 	if s.v != 0 && a.Friction.Sigma0 > 0 { // slides since long
 		g, _, _ := a.Friction.level(s.v)
 		s.z = math.Copysign(g/a.Friction.Sigma0, s.v)
@@ -146,20 +153,6 @@ type state struct {
 	way     float64 // rigid: the direction of motion, 0 at rest
 }
 
-func (s *state) scale(t float64) float64 {
-	if s.axis.Scale == nil {
-		return 1
-	}
-	return s.axis.Scale(t)
-}
-
-func (s *state) load(t, x, v float64) float64 {
-	if s.axis.Load == nil {
-		return 0
-	}
-	return s.axis.Load(t, x, v)
-}
-
 // flow is the derivative; way is the direction of rigid friction.
 func (s *state) flow(t float64, u func(float64) float64, x, v, z float64) (dx, dv, dz float64) {
 	f := &s.axis.Friction
@@ -176,7 +169,7 @@ func (s *state) flow(t float64, u func(float64) float64, x, v, z float64) (dx, d
 		g, _, s2 := f.level(near)
 		force = s.way*g + s2*v
 	}
-	return v, (u(t) - s.scale(t)*force - s.load(t, x, v)) / s.axis.M, dz
+	return v, (u(t) - s.axis.Scale(t)*force - s.axis.Load(t, x, v)) / s.axis.M, dz
 }
 
 // rk4 is one step of length h from the state; it changes nothing. Forces that jump do so between the steps, so they are
@@ -197,7 +190,7 @@ func (s *state) advance(t, span float64, u func(float64) float64) {
 	for t < end-1e-12*span {
 		h := min(span/32, end-t)
 		if f.Sigma0 > 0 {
-			k := s.scale(t)
+			k := s.axis.Scale(t)
 			g, _, s2 := f.level(s.v)
 			h = min(h, 0.1/math.Sqrt(k*f.Sigma0/s.axis.M), 0.2*s.axis.M/(k*(f.Sigma1+s2)+1e-300), 0.2*g/(f.Sigma0*math.Abs(s.v)+1e-300))
 			s.x, s.v, s.z = s.rk4(t, h, u)
@@ -213,8 +206,8 @@ func (s *state) rigid(t, h float64, u func(float64) float64) float64 {
 	if s.v == 0 || s.way == 0 {
 		s.way = math.Copysign(1, s.v)
 		if s.v == 0 {
-			net := u(t+1e-6*h) - s.load(t, s.x, 0)
-			if _, fs, _ := s.axis.Friction.level(net); math.Abs(net) <= s.scale(t)*fs {
+			net := u(t+1e-6*h) - s.axis.Load(t, s.x, 0)
+			if _, fs, _ := s.axis.Friction.level(net); math.Abs(net) <= s.axis.Scale(t)*fs {
 				s.way = 0
 				return h // it sticks
 			}

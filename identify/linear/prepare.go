@@ -166,11 +166,17 @@ func (s Spec) design(dt float64, noisy bool) (*filters, error) {
 	return &filters{dt: dt, smooth: smooth, both: both, calm: calm, noisy: noisy, every: s.Decimate}, nil
 }
 
-// motion is the position behind a low-pass, with its derivatives. Velocities that are nothing but rounding are zero.
+// motion is the position behind a low-pass, with its derivatives. Velocities that are nothing but rounding of the position are zero, so
+// that an axis at rest has no sign of velocity.
 func (f *filters) motion(low lowpass, position []float64) (q, v, a []float64) {
 	q = low.zeroPhase(position)
 	v = derivative(q, f.dt)
-	flatten(v, q, f.dt)
+	rounding := 16 * 0x1p-52 * floats.Norm(q, math.Inf(1)) / f.dt
+	for k := range v {
+		if math.Abs(v[k]) < rounding {
+			v[k] = 0
+		}
+	}
 	return q, v, derivative(v, f.dt)
 }
 
@@ -486,16 +492,6 @@ func named(d *record.Record) string {
 		return d.File
 	}
 	return "a record"
-}
-
-// flatten sets velocities that are nothing but the rounding of q to zero, so that an axis at rest has no sign of velocity.
-func flatten(v, q []float64, dt float64) {
-	limit := 16 * 0x1p-52 * floats.Norm(q, math.Inf(1)) / dt
-	for k := range v {
-		if math.Abs(v[k]) < limit {
-			v[k] = 0
-		}
-	}
 }
 
 func indicator(yes bool) int {

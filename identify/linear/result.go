@@ -82,15 +82,13 @@ func (r *Result) take(reg *regression, sol *solution) (err error) {
 			if sol.turn == nil {
 				row[i] = x
 			} else {
-				for j, c := range sol.turn[i*p : i*p+p] {
-					row[j] += c * x
-				}
+				floats.AddScaled(row, x, sol.turn[i*p:i*p+p])
 			}
 		}
 	}
 	size := make([]float64, p) // of the columns; the columns themselves are in the way of what comes
 	for j, col := range rows.w {
-		size[j] = math.Sqrt(floats.Dot(col, col))
+		size[j] = floats.Norm(col, 2)
 	}
 	reg.w, reg.z, reg.slope, rows.w, rows.z = nil, nil, nil, nil, nil
 	record.Release(len(rows.y)) // before the judgement takes as much
@@ -148,9 +146,7 @@ func (reg *regression) solution(theta []float64) *fit.Solution {
 			Name: c.name, Unit: c.unit, Value: value, Lo: math.Inf(-1), Hi: math.Inf(1),
 		}})
 	}
-	for _, e := range s.Residual {
-		s.Cost += e * e / 2
-	}
+	s.Cost += floats.Dot(s.Residual, s.Residual) / 2
 	if reg.form.joints {
 		reg.byJoint(s)
 	}

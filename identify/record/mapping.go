@@ -1,7 +1,6 @@
 package record
 
 import (
-	"cmp"
 	"slices"
 )
 
@@ -117,9 +116,4 @@ func (m *Mapping) same(a, b string) bool {
 		return m.SameUnit(a, b)
 	}
 	return plainUnit(a) == plainUnit(b)
-}
-
-// si converts a number of the column.
-func (c Column) si(x float64) float64 {
-	return cmp.Or(c.Scale, 1)*x + c.Shift
 }

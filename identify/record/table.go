@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -8,6 +9,8 @@ import (
 	"strings"
 
 	"hilrig/engine/spelling"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Table is what a file holds before its columns are given a meaning: numbers as they stand there, by name. Every reader
@@ -176,11 +179,8 @@ func (t *Table) convert(m *Mapping, at map[string]int) *converted {
 		if uses[j]--; uses[j] > 0 {
 			x = slices.Clone(x)
 		}
-		if (col.Scale != 0 && col.Scale != 1) || col.Shift != 0 {
-			for k, y := range x {
-				x[k] = col.si(y)
-			}
-		}
+		floats.Scale(cmp.Or(col.Scale, 1), x)
+		floats.AddConst(col.Shift, x)
 		return x
 	}
 	if m.Piece != "" {
