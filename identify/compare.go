@@ -311,8 +311,9 @@ func (c *Comparison) say(validated bool) {
 	if b := c.bristle(validated); b != "" {
 		c.Supports = append(c.Supports, b)
 	}
-	if other := c.otherRecord(); other != "" {
-		c.Supports = append(c.Supports, fmt.Sprintf("%s rests on another record than %s: a ranking of models has to rest on one", other, c.Models[0].Name))
+	elsewhere := func(m Ranked) bool { return m.Result != nil && m.Result.Data.SHA256 != c.Models[0].Result.Data.SHA256 }
+	if i := slices.IndexFunc(c.Models, elsewhere); i >= 0 {
+		c.Supports = append(c.Supports, fmt.Sprintf("%s rests on another record than %s: a ranking of models has to rest on one", c.Models[i].Name, c.Models[0].Name))
 	}
 	if !validated {
 		c.Supports = append(c.Supports, "a second record, --validate, would tell which of the models carries over")
@@ -354,15 +355,4 @@ func (c *Comparison) bristle(validated bool) string {
 		return fmt.Sprintf("no bristle is needed: %s leaves %.4g %s over, %s %.4g %s with one", without.Name, b, without.Unit, with.Name, a, with.Unit)
 	}
 	return fmt.Sprintf("a bristle is needed: %s leaves %.4g %s over, the best model without one, %s, %.4g %s (p = %.2g)", with.Name, a, with.Unit, without.Name, b, without.Unit, p)
-}
-
-// otherRecord is the first model that was fitted to another file than the best one, "" if there is none.
-func (c *Comparison) otherRecord() string {
-	best := c.Models[0].Result
-	for _, m := range c.Models[1:] {
-		if m.Result != nil && best != nil && m.Result.Data.SHA256 != best.Data.SHA256 {
-			return m.Name
-		}
-	}
-	return ""
 }

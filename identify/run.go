@@ -184,7 +184,9 @@ func (r *Result) finish(ctx context.Context, j *job, read []*record.Record) erro
 	r.Data = j.recs.Fit[0].Info()
 	r.Records = infos(j.recs.Fit)
 	j.watch.Say(fit.Progress{Method: string(st.method.Name), Phase: "checks of the record"})
-	r.Findings = append(r.Findings, j.findings(read)...)
+	r.Findings = append(r.Findings, slices.DeleteFunc(record.Check(read, j.known()), func(f record.Finding) bool {
+		return f.Kind == "one-direction" && st.method.OneWay // steps of the velocity go one way
+	})...)
 	r.Warnings = append(r.Warnings, st.warnings...)
 	r.Warnings = append(r.Warnings, st.sol.Notes...)
 
@@ -227,15 +229,6 @@ func (r *Result) finish(ctx context.Context, j *job, read []*record.Record) erro
 	r.doubts = append(r.doubts, st.doubts...)
 	r.judge(st.suspicions)
 	return nil
-}
-
-// findings are what the checks of the data say, but for what an experiment wants: steps of the velocity go one way.
-func (j *job) findings(recs []*record.Record) []record.Finding {
-	out := record.Check(recs, j.known())
-	if j.last.method.OneWay {
-		out = slices.DeleteFunc(out, func(f record.Finding) bool { return f.Kind == "one-direction" })
-	}
-	return out
 }
 
 // known is what the checks of the data may rest on.

@@ -107,7 +107,7 @@ func (j *job) follow(ctx context.Context, m *axis.Model, params []fit.Param, sol
 	if err != nil {
 		return m, sol, false
 	}
-	start(p, sol)
+	p.Params = valued(p.Params, sol.Params)
 	next, err := q.again(ctx, p)
 	if err != nil || ctx.Err() != nil || !next.Converged || !other.Noisy(next, sol) {
 		return m, sol, false
@@ -401,7 +401,7 @@ func (j *job) vary(ctx context.Context, m *axis.Model, sol *fit.Solution) []Sens
 				return
 			}
 			if math.IsInf(rms, 1) || rms > l.RMS(base) {
-				start(p, sol)
+				p.Params = valued(p.Params, sol.Params)
 			}
 			s, err := fit.LM{Loss: lossOf(sol), Workers: j.plan.Workers, CostTol: 1e-6, Steps: []float64{1e-3}}.Fit(ctx, p, nil)
 			if err != nil || ctx.Err() != nil {

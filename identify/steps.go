@@ -72,7 +72,7 @@ func (j *job) settle(ctx context.Context, m *axis.Model, params []fit.Param, sol
 		if err != nil {
 			return nil, nil, nil, err
 		}
-		start(p, sol)
+		p.Params = valued(p.Params, sol.Params)
 		next, err := q.again(ctx, p)
 		if err != nil || ctx.Err() != nil { // the coarser answer is there all the same
 			return m, sol, st, nil
@@ -94,7 +94,7 @@ func halved(m *axis.Model, at []fit.Param, sol *fit.Solution, q question) (shift
 		if err != nil {
 			return 0, "", err
 		}
-		start(p, sol)
+		p.Params = valued(p.Params, sol.Params)
 		if y[i] = p.Residuals(); y[i] == nil {
 			return math.Inf(1), "", nil
 		}
@@ -137,11 +137,6 @@ func valued(params, found []fit.Param) []fit.Param {
 		}
 	}
 	return params
-}
-
-// start puts a problem at the values of a solution.
-func start(p *fit.Problem, sol *fit.Solution) {
-	p.Params = valued(p.Params, sol.Params)
 }
 
 // doubt says that the steps, and not the data, may have set a value.

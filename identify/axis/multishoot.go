@@ -208,6 +208,11 @@ func (e *shooter) Columns(theta []float64) ([][]float64, engine.Status) {
 	copy(e.theta, theta)
 	th := e.theta
 	pr := e.s.params
+	difference := func(column []float64, from, to int, over float64) {
+		for k := from; k < to; k++ {
+			column[k] = (e.up[k] - e.dn[k]) / over
+		}
+	}
 	for j := range e.s.model {
 		p := pr[e.q.free[j]]
 		h := shootStep * 0.1 * (p.Hi - p.Lo)
@@ -224,9 +229,7 @@ func (e *shooter) Columns(theta []float64) ([][]float64, engine.Status) {
 			return nil, engine.NonFinite
 		}
 		th[j] = theta[j]
-		for k := range e.up {
-			e.columns[j][k] = (e.up[k] - e.dn[k]) / (hi - lo)
-		}
+		difference(e.columns[j], 0, len(e.up), hi-lo)
 	}
 	// the states, from the contact that the undisturbed motion has at the cut
 	status := e.Residuals(theta, e.up)
@@ -258,13 +261,9 @@ func (e *shooter) Columns(theta []float64) ([][]float64, engine.Status) {
 			th[j] = theta[j]
 			column := e.columns[j]
 			clear(column)
-			for k := first; k < row; k++ {
-				column[k] = (e.up[k] - e.dn[k]) / (2 * h)
-			}
+			difference(column, first, row, 2*h)
 			if !last {
-				for k := e.s.rows + 2*gap; k < e.s.rows+2*gap+2; k++ {
-					column[k] = (e.up[k] - e.dn[k]) / (2 * h)
-				}
+				difference(column, e.s.rows+2*gap, e.s.rows+2*gap+2, 2*h)
 			}
 			g := e.s.rows + 2*(gap-1) + i // the end of the segment before does not depend on it
 			column[g] = -[2]float64{e.s.wx, e.s.wv}[i]

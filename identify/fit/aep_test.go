@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"hilrig/engine"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // script plays given numbers as if they were random.
@@ -215,7 +217,7 @@ func TestSolutionOfAEP(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if sum := inner(s.Residual, s.Residual); math.Abs(sum/s.Cost-1) > 1e-12 {
+	if sum := floats.Dot(s.Residual, s.Residual); math.Abs(sum/s.Cost-1) > 1e-12 {
 		t.Errorf("cost %g, but the residuals give %g", s.Cost, sum)
 	}
 	a := assessed(t, s)

@@ -201,7 +201,7 @@ func (s *Solution) check() error {
 	if k := slices.IndexFunc(s.Jac, wild); k >= 0 {
 		return fmt.Errorf("assess: the derivative with respect to %s is not finite in row %d: the model fails next to the estimate", s.Params[s.Free[k%p]].Name, k/p)
 	}
-	if e := inner(s.Residual, s.Residual); math.IsInf(e, 0) {
+	if e := floats.Dot(s.Residual, s.Residual); math.IsInf(e, 0) {
 		return errors.New("assess: the sum of squared residuals overflows: the model fails at the estimate")
 	}
 	return nil

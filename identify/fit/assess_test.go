@@ -10,6 +10,8 @@ import (
 
 	"hilrig/engine"
 	"hilrig/engine/peer"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // peer runs a program for Debian's Python on JSON input d and decodes its JSON output; without SciPy the test is skipped.
@@ -186,10 +188,10 @@ func TestKnownNoise(t *testing.T) {
 	s.Known = true
 	a := assessed(t, s)
 	e := a.Estimates[0]
-	if want := 1 / math.Sqrt(inner(s.Jac, s.Jac)); math.Abs(*e.StdErr/want-1) > 1e-12 || math.Abs((e.CI95[1]-e.Value)/want-1.959964) > 1e-5 {
+	if want := 1 / math.Sqrt(floats.Dot(s.Jac, s.Jac)); math.Abs(*e.StdErr/want-1) > 1e-12 || math.Abs((e.CI95[1]-e.Value)/want-1.959964) > 1e-5 {
 		t.Errorf("error %g, want %g; interval %v", *e.StdErr, want, *e.CI95)
 	}
-	if want := inner(s.Residual, s.Residual) + 12*math.Log(2*math.Pi) + 2; math.Abs(*a.Fit.AIC-want) > 1e-9 {
+	if want := floats.Dot(s.Residual, s.Residual) + 12*math.Log(2*math.Pi) + 2; math.Abs(*a.Fit.AIC-want) > 1e-9 {
 		t.Errorf("AIC %g, want %g", *a.Fit.AIC, want)
 	}
 }
@@ -198,7 +200,7 @@ func TestKnownNoise(t *testing.T) {
 func TestRowsWithoutTime(t *testing.T) {
 	s := solved(rand.New(rand.NewPCG(3, 2)), 60, "M")
 	s.Dt = 0
-	sum, all := 0.0, inner(s.Jac, s.Jac)
+	sum, all := 0.0, floats.Dot(s.Jac, s.Jac)
 	for k, x := range s.Jac {
 		sum += x * x * s.Residual[k] * s.Residual[k] / (1 - x*x/all)
 	}

@@ -73,8 +73,8 @@ func (f *descent) relativeOffset() float64 {
 	}
 	_, all := f.tri.Triangle()
 	_, free := f.sub.Triangle()
-	inside := inner(free, free)
-	outside := inner(all, all) + f.tri.SumSquares() - inside
+	inside := floats.Dot(free, free)
+	outside := floats.Dot(all, all) + f.tri.SumSquares() - inside
 	// residuals at the level of rounding: nothing to compare with
 	if !(outside > 1e-20*inside) {
 		return -1
@@ -174,12 +174,6 @@ func backward(r, c, x []float64) {
 		}
 	}
 }
-
-// inner is x·y.
-func inner(x, y []float64) float64 { return floats.Dot(x, y[:len(x)]) }
-
-// axpy adds s·x to y.
-func axpy(s float64, x, y []float64) { floats.AddScaled(y[:len(x)], s, x) }
 
 // coordinates are those in which LM works: s = ln θ for Log parameters, s = θ for the others.
 type coordinates struct {

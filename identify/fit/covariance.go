@@ -54,7 +54,7 @@ func (s *Solution) variance() float64 {
 	if s.Known {
 		return 1
 	}
-	return inner(s.Residual, s.Residual) / float64(max(1, len(s.Residual)-len(s.Free)))
+	return floats.Dot(s.Residual, s.Residual) / float64(max(1, len(s.Residual)-len(s.Free)))
 }
 
 // takeApart takes the column-scaled Jacobian apart, X = Q·R and R = U·Σ·Vᵀ, and gives a matrix B with (XᵀX)⁺ = B·Bᵀ: R⁻¹, or V·Σ⁻¹
@@ -165,7 +165,7 @@ func (c *covariance) errors(s *Solution, x [][]float64, b *mat.Dense) {
 	for i := range g {
 		g[i] = buf[i*n : i*n+n]
 		for j := range x {
-			axpy(b.At(j, i), x[j], g[i])
+			floats.AddScaled(g[i], b.At(j, i), x[j])
 		}
 	}
 	c.carry = carrying(g, b, p)
@@ -196,7 +196,7 @@ func (c *covariance) errors(s *Solution, x [][]float64, b *mat.Dense) {
 		}
 		from = to
 		for j := range p {
-			v := inner(b.RawRowView(j), of)
+			v := floats.Dot(b.RawRowView(j), of)
 			c.between[j] += v * v
 		}
 	}
@@ -204,7 +204,7 @@ func (c *covariance) errors(s *Solution, x [][]float64, b *mat.Dense) {
 	hac.Product(b, mat.NewDense(rank, rank, sum), b.T())
 	for j := range p {
 		row := b.RawRowView(j)
-		c.plain[j] = math.Sqrt(s2*inner(row, row)) / c.length[j]
+		c.plain[j] = math.Sqrt(s2*floats.Dot(row, row)) / c.length[j]
 		c.robust[j] = math.Sqrt(math.Max(hac.At(j, j), 0)) / c.length[j]
 		if c.length[j] == 0 {
 			c.plain[j], c.robust[j] = math.Inf(1), math.Inf(1)

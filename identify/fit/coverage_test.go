@@ -8,6 +8,7 @@ import (
 
 	"hilrig/engine"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 )
 
@@ -144,7 +145,7 @@ func TestBootstrapOfAMean(t *testing.T) {
 			if b.Done != 100 || b.Block < v.least {
 				t.Errorf("%d replicates, blocks of %d", b.Done, b.Block)
 			}
-			sum += spreadOf(b, 0) / (math.Sqrt(inner(s.Residual, s.Residual)/599/600) * float64(records))
+			sum += spreadOf(b, 0) / (math.Sqrt(floats.Dot(s.Residual, s.Residual)/599/600) * float64(records))
 		}
 		if sum < 0.82*v.want || sum > 1.06*v.want {
 			t.Errorf("correlation %g, block %d: standard error %.3f·s/√N, closed form %.3f", v.rho, v.block, sum, v.want)

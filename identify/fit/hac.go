@@ -3,6 +3,8 @@ package fit
 import (
 	"hilrig/engine/numeric"
 	"math"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // LongRun is the covariance of the sum of the scores g_k, one slice for each of their components [NW87]:
@@ -45,7 +47,7 @@ func bandwidth(g [][]float64, n int, pieces []int) int {
 	for _, x := range g {
 		rho, _ := lagCorrelation(x, 1, pieces)
 		rho = math.Max(math.Min(rho, 0.97), -0.97)
-		innov := inner(x, x) * (1 - rho*rho)
+		innov := floats.Dot(x, x) * (1 - rho*rho)
 		num += 4 * rho * rho * innov * innov / (math.Pow(1-rho, 6) * (1 + rho) * (1 + rho))
 		den += innov * innov / math.Pow(1-rho, 4)
 	}

@@ -117,7 +117,7 @@ func (c *covariance) weak() [][]float64 {
 		pivot := largest(basis[i])
 		for l, w := range basis {
 			if f := w[pivot] / basis[i][pivot]; l != i {
-				axpy(-f, basis[i], w)
+				floats.AddScaled(w, -f, basis[i])
 			}
 		}
 	}
@@ -145,7 +145,7 @@ func (c *covariance) effect(w []float64) float64 {
 		}
 		sum += sv * sv * part * part
 	}
-	return math.Sqrt(sum/inner(w, w)) / c.singular[0]
+	return math.Sqrt(sum/floats.Dot(w, w)) / c.singular[0]
 }
 
 // entries are the places and values of the large entries of a combination.

@@ -112,9 +112,9 @@ func (d *slope) columns(ctx context.Context, s, r []float64, step float64) bool 
 	if d.pool.run(ctx, len(d.j)); ctx.Err() != nil {
 		return false
 	}
-	size := math.Sqrt(inner(r, r))
+	size := math.Sqrt(floats.Dot(r, r))
 	for j := range d.j {
-		if norm := math.Sqrt(inner(d.j[j], d.j[j])); norm > 0 {
+		if norm := math.Sqrt(floats.Dot(d.j[j], d.j[j])); norm > 0 {
 			d.reach[j] = size / norm
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"hilrig/engine/numeric"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Linear is the linear model of a solution around its estimate, for questions that need no other fit: how far would the
@@ -66,7 +68,7 @@ func (l *Linear) after(dy, move []float64) []float64 {
 		e[k] -= l.weight(k) * v
 	}
 	for k, j := range l.moving {
-		axpy(-move[j]*l.length[k], l.x[k], e)
+		floats.AddScaled(e, -move[j]*l.length[k], l.x[k])
 	}
 	return e
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -132,7 +133,7 @@ func covarianceByQR(s *Solution) []float64 {
 		return make([]float64, p*p)
 	}
 	c.Mul(&in, in.T())
-	c.Scale(inner(s.Residual, s.Residual)/float64(n-p), &c)
+	c.Scale(floats.Dot(s.Residual, s.Residual)/float64(n-p), &c)
 	return c.RawMatrix().Data
 }
 

@@ -139,7 +139,7 @@ func (s *Solution) explained(rows []int) *explained {
 		x.add(taken(func(k int) float64 { return s.Jac[k*p+j] }, rows), 1e-6)
 	}
 	for _, q := range x.q { // what these rows alone would have said
-		axpy(-inner(q, x.e), q, x.e)
+		floats.AddScaled(x.e, -floats.Dot(q, x.e), q)
 	}
 	x.cells, x.clusters = s.cells(rows)
 	return x
@@ -194,7 +194,7 @@ func (x *explained) extend(columns []func(k int) float64, rows []int) {
 	for _, column := range columns {
 		if x.add(taken(column, rows), 1e-3) {
 			z := x.q[len(x.q)-1]
-			axpy(-inner(z, x.e), z, x.e)
+			floats.AddScaled(x.e, -floats.Dot(z, x.e), z)
 		}
 	}
 }
@@ -253,11 +253,11 @@ func (x *explained) search(s *Solution, whole *explained, all []int, suspects []
 func (x *explained) without(sp *Suspect, b []float64, rows []int) []float64 {
 	bias := make([]float64, len(rows))
 	for j, c := range sp.Columns {
-		axpy(b[j], taken(c, rows), bias)
+		floats.AddScaled(bias, b[j], taken(c, rows))
 	}
 	products := make([]float64, len(x.q))
 	for i, q := range x.q {
-		products[i] = -inner(q, bias)
+		products[i] = -floats.Dot(q, bias)
 	}
 	return x.solve(products)
 }
@@ -295,9 +295,9 @@ func (s *span) split(c []float64) (z, part []float64, size float64) {
 	before := floats.Norm(c, 2)
 	for {
 		for i, q := range s.q {
-			a := inner(q, z)
+			a := floats.Dot(q, z)
 			part[i] += a
-			axpy(-a, q, z)
+			floats.AddScaled(z, -a, q)
 		}
 		size = floats.Norm(z, 2)
 		if size > 0.5*before || !(size > 1e-12*before) { // twice is enough
@@ -355,7 +355,7 @@ func (x *explained) count() float64 {
 	if long[0] <= 0 {
 		return float64(n)
 	}
-	return float64(n) * math.Min(1, inner(x.e, x.e)/long[0])
+	return float64(n) * math.Min(1, floats.Dot(x.e, x.e)/long[0])
 }
 
 // finding is what columns do that are added to the model.
@@ -381,10 +381,10 @@ func (x *explained) try(columns [][]float64) (f finding, ok bool) {
 	b := make([]float64, m)
 	for i := range b {
 		q := y.q[first+i]
-		b[i] = inner(q, x.e)
-		axpy(-b[i], q, e)
+		b[i] = floats.Dot(q, x.e)
+		floats.AddScaled(e, -b[i], q)
 	}
-	before, after := inner(x.e, x.e), inner(e, e)
+	before, after := floats.Dot(x.e, x.e), floats.Dot(e, e)
 	if before == 0 {
 		return f, false
 	}
@@ -457,8 +457,8 @@ func (x *explained) most(c []float64) (b float64, ok bool) {
 		return 0, false
 	}
 	z := y.q[y.first]
-	e, own := slices.Clone(x.e), inner(z, x.e)
-	axpy(-own, z, e)
+	e, own := slices.Clone(x.e), floats.Dot(z, x.e)
+	floats.AddScaled(e, -own, z)
 	g, cov, _ := x.errors(y.q, y.first, e)
 	variance := cov[0]
 	if x.cells != nil && x.clusters > len(y.q)+1 {

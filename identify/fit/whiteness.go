@@ -77,7 +77,7 @@ func CrossOf(e, u []float64, pieces []int) Cross {
 	n := len(e)
 	c := Cross{Lags: min(crossLags, longest(n, pieces)/5)}
 	e, u = centred(e), centred(u)
-	scale := math.Sqrt(inner(e, e) * inner(u, u))
+	scale := math.Sqrt(floats.Dot(e, e) * floats.Dot(u, u))
 	if n < 2 || scale == 0 || math.IsInf(scale, 0) {
 		return c
 	}
@@ -104,7 +104,7 @@ func CrossOf(e, u []float64, pieces []int) Cross {
 		sum := 0.0
 		each(n, pieces, func(from, to int) {
 			if d := max(l, -l); d < to-from {
-				sum += inner(a[from+d:to], b[from:to-d])
+				sum += floats.Dot(a[from+d:to], b[from:to-d])
 			}
 		})
 		if r := sum / scale; math.Abs(r) > math.Abs(c.Worst) {
@@ -131,11 +131,11 @@ func lagCorrelation(x []float64, lag int, pieces []int) (rho float64, pairs int)
 	sum := 0.0
 	each(len(x), pieces, func(from, to int) {
 		if m := to - from - lag; m > 0 {
-			sum += inner(x[from+lag:to], x[from:to-lag])
+			sum += floats.Dot(x[from+lag:to], x[from:to-lag])
 			pairs += m
 		}
 	})
-	if v := inner(x, x); v > 0 {
+	if v := floats.Dot(x, x); v > 0 {
 		rho = sum / v
 	}
 	return rho, pairs

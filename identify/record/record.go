@@ -61,9 +61,6 @@ func (d *Record) CheckLengths() error {
 	return nil
 }
 
-// Duration is the time from the first to the last sample, s.
-func (d *Record) Duration() float64 { return float64(d.Len()-1) * d.Dt }
-
 // Release gives the memory of columns that are no longer used back to the system, where they have so many rows that it counts:
 // before as much is taken again.
 func Release(rows int) {
@@ -83,7 +80,7 @@ type Info struct {
 
 // Info tells which record this is.
 func (d *Record) Info() Info {
-	return Info{File: d.File, SHA256: d.SHA256, Samples: d.Len(), Interval: d.Dt, Duration: d.Duration()}
+	return Info{File: d.File, SHA256: d.SHA256, Samples: d.Len(), Interval: d.Dt, Duration: float64(d.Len()-1) * d.Dt}
 }
 
 // Fail makes an *Error about this record.
