@@ -162,7 +162,9 @@ func entries(w, length []float64) (at []int, part []float64) {
 // normalised makes the largest weight 1.
 func normalised(w []float64) []float64 {
 	if most := w[largest(w)]; most != 0 {
-		floats.Scale(1/most, w)
+		for i := range w {
+			w[i] /= most
+		}
 	}
 	return w
 }

@@ -71,7 +71,9 @@ func combination(columns []column, v mat.Vector, length []float64, sv float64) C
 	}
 	// the largest weight becomes 1, the first one positive
 	scale := math.Copysign(floats.Norm(c.Weights, math.Inf(1)), c.Weights[0])
-	floats.Scale(1/scale, c.Weights)
+	for i := range c.Weights {
+		c.Weights[i] /= scale
+	}
 	c.Advice = advice(c.Terms)
 	return c
 }
