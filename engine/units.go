@@ -26,6 +26,14 @@ func RotaryUnit(unit string) string { return partner(unit, 1) }
 // LinearUnit is the unit on a linear axis of what has the given unit on one that turns: N·m becomes N. It is the inverse of RotaryUnit.
 func LinearUnit(unit string) string { return partner(unit, 0) }
 
+// UnitOn is what has the given unit on a linear axis in its unit on an axis that turns, if rotary, else in the same.
+func UnitOn(rotary bool, linear string) string {
+	if rotary {
+		return RotaryUnit(linear)
+	}
+	return linear
+}
+
 // partner is the unit of the column to, in whichever column the given one stands.
 func partner(unit string, to int) string {
 	for i := range linearRotary {

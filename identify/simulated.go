@@ -113,7 +113,7 @@ func (j *job) follow(ctx context.Context, m *axis.Model, params []fit.Param, sol
 		return m, sol, false
 	}
 	next.Continue(sol)
-	next.Notes = append(next.Notes, fmt.Sprintf("the recorded force carries noise of %.2g %s, which a simulation adds up: the simulation is led back along the record, and the residual is what the rows before do not foretell", noise, map[bool]string{false: "N", true: "N·m"}[j.plan.Model.Rotary]))
+	next.Notes = append(next.Notes, fmt.Sprintf("the recorded force carries noise of %.2g %s, which a simulation adds up: the simulation is led back along the record, and the residual is what the rows before do not foretell", noise, engine.UnitOn(j.plan.Model.Rotary, "N")))
 	return other, next, true
 }
 

@@ -23,10 +23,7 @@ func (m *Model) defaults() []fit.Param {
 	r := &m.rough
 	var ps []fit.Param
 	add := func(name, unit, doc string, value, lo, hi float64, log, fixed bool) {
-		if m.spec.Rotary {
-			unit = engine.RotaryUnit(unit)
-		}
-		p := fit.Param{Param: engine.Param{Name: name, Unit: unit, Doc: doc, Value: value, Lo: lo, Hi: hi, Fixed: fixed}, Log: log}
+		p := fit.Param{Param: engine.Param{Name: name, Unit: engine.UnitOn(m.spec.Rotary, unit), Doc: doc, Value: value, Lo: lo, Hi: hi, Fixed: fixed}, Log: log}
 		if v, ok := m.spec.Known[name]; ok {
 			p.Value, p.Fixed = v, true
 		} else if !fixed {

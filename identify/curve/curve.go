@@ -184,12 +184,7 @@ func value(theta []float64, i int, without float64) float64 {
 type rotary bool
 
 // unit gives a unit of an axis that slides as it is on this one.
-func (r rotary) unit(linear string) string {
-	if r {
-		return engine.RotaryUnit(linear)
-	}
-	return linear
-}
+func (r rotary) unit(linear string) string { return engine.UnitOn(bool(r), linear) }
 
 // quantity gives what is explained its name on this axis.
 func (r rotary) quantity(linear string) string {

@@ -327,10 +327,10 @@ func (s Spec) stretches(recs []*record.Record, m *form) (parts []part, left []st
 func (s Spec) assemble(recs []*record.Record, m *form, parts []part, cut, keep [2]float64) (*regression, error) {
 	r := &regression{
 		spec: s, form: m, recs: recs, parts: slices.Clone(parts), columns: slices.Clone(m.columns), w: make([][]float64, len(m.columns)),
-		dt: m.f.dt * float64(m.f.every), unit: "N", quantity: "force", slowest: keep,
+		dt: m.f.dt * float64(m.f.every), unit: s.unit("N"), quantity: "force", slowest: keep,
 	}
 	if s.Rotary {
-		r.unit, r.quantity = "N·m", "torque"
+		r.quantity = "torque"
 	}
 	total := 0
 	for i := range r.parts {

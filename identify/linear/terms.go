@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"hilrig/engine/friction"
+	"hilrig/engine"
 	"hilrig/engine/numeric"
 	"hilrig/engine/spelling"
 )
@@ -129,12 +129,7 @@ func (s Spec) At(fs float64) Spec {
 }
 
 // unit gives a unit of an axis that slides as it is on this one.
-func (s Spec) unit(linear string) string {
-	if s.Rotary {
-		return friction.RotaryUnit(linear)
-	}
-	return linear
-}
+func (s Spec) unit(linear string) string { return engine.UnitOn(s.Rotary, linear) }
 
 // Asymmetric is s with friction that depends on the direction: viscous and coulomb are split by the sign of velocity. The
 // offset goes: on samples in motion it is the difference of the two Coulomb columns, so the three together have no unique
@@ -241,11 +236,7 @@ func (s Spec) options(by Form, o Options) error {
 	case by == Instrumental && !s.has(Inertia):
 		bad = "form instrumental: the motion of the model is simulated, which needs the term inertia"
 	case by == Total && (!(o.NoiseRatio > 0) || math.IsInf(o.NoiseRatio, 0)):
-		unit := "m/N"
-		if s.Rotary {
-			unit = "rad/(N·m)"
-		}
-		bad = fmt.Sprintf("noise_ratio: %g %s, want the standard deviation of the position noise over that of the force: without it, total least squares has no answer; use form instrumental instead", o.NoiseRatio, unit)
+		bad = fmt.Sprintf("noise_ratio: %g %s, want the standard deviation of the position noise over that of the force: without it, total least squares has no answer; use form instrumental instead", o.NoiseRatio, s.unit("m/N"))
 	}
 	if bad != "" {
 		return &SpecError{Problems: []string{bad}}

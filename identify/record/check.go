@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"hilrig/engine/friction"
+	"hilrig/engine"
 	"hilrig/engine/numeric"
 )
 
@@ -41,12 +41,7 @@ type CheckOptions struct {
 }
 
 // unit gives a unit of an axis that slides as it is on this one.
-func (o CheckOptions) unit(linear string) string {
-	if o.Rotary {
-		return friction.RotaryUnit(linear)
-	}
-	return linear
-}
+func (o CheckOptions) unit(linear string) string { return engine.UnitOn(o.Rotary, linear) }
 
 // Check looks for what would spoil a fit: wrong units and signs, clocks, converters and sensors at their limits, and motion
 // that says nothing. It judges what the record shows and invents no reason for it; what a fitted model lacks shows in its
