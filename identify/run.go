@@ -43,20 +43,20 @@ type stage struct {
 	start    []fit.Param
 	settings any
 
-	explain    func(recs []*record.Record) (*fit.Solution, error)                     // the same parameters on other records; nil: cannot
-	vary       func(ctx context.Context) []Sensitivity                                // what else could have been taken for granted; nil: nothing
-	inverse    func() *fit.Solution                                                   // the recorded force along the recorded motion; nil: the residual is that of a force
-	pushed     func(pushes []func(row int) float64, sizes []float64) [][]float64      // how the residual moves with each force at the rows of inverse, which may be tried as large as its size, N; nil: not known
-	runs       int                                                                    // of pushed that may be spent; 0: any number
-	weighted   bool                                                                   // rows are no plain differences
-	steps      *Stepping                                                              // of the simulation; nil: none was run
-	resample   func(ctx context.Context) (map[string]*[2]float64, *Resampling, error) // nil: cannot
-	suspicions []string                                                               // that reject
-	doubts     []string                                                               // that weaken
-	survivors  [][]float64                                                            // of an evolution, for the descent that follows
-	half       []float64                                                              // regress
-	share      []float64                                                              //
-	terms      []string                                                               //
+	explain    func(recs []*record.Record) (*fit.Solution, error)                // the same parameters on other records; nil: cannot
+	vary       func(ctx context.Context) []Sensitivity                           // what else could have been taken for granted; nil: nothing
+	inverse    func() *fit.Solution                                              // the recorded force along the recorded motion; nil: the residual is that of a force
+	pushed     func(pushes []func(row int) float64, sizes []float64) [][]float64 // how the residual moves with each force at the rows of inverse, which may be tried as large as its size, N; nil: not known
+	runs       int                                                               // of pushed that may be spent; 0: any number
+	weighted   bool                                                              // rows are no plain differences
+	steps      *Stepping                                                         // of the simulation; nil: none was run
+	resample   func(ctx context.Context) (*fit.Resampled, error)                 // nil: cannot
+	suspicions []string                                                          // that reject
+	doubts     []string                                                          // that weaken
+	survivors  [][]float64                                                       // of an evolution, for the descent that follows
+	half       []float64                                                         // regress
+	share      []float64                                                         //
+	terms      []string                                                          //
 	warnings   []string
 }
 
@@ -152,13 +152,11 @@ func (s *stage) stage() Stage {
 	out := Stage{
 		Method: s.method.Name, Converged: s.sol.Converged, Reason: s.sol.Reason, Objective: s.sol.Objective, Cost: s.sol.Cost, Unit: s.sol.Unit,
 		Iterations: s.sol.Iterations, Evaluations: s.sol.Evaluations, Compute: s.sol.Compute.Seconds(), Values: map[string]float64{},
-		Notes: s.sol.Notes, Extra: map[string]any{},
+		Notes: s.sol.Notes, Extra: maps.Clone(s.sol.Extra), RMS: numeric.RMS(s.sol.Residual),
 	}
-	out.RMS = numeric.RMS(s.sol.Residual)
 	for _, p := range s.sol.Params {
 		out.Values[p.Name] = p.Value
 	}
-	maps.Copy(out.Extra, s.sol.Extra)
 	return out
 }
 
@@ -218,7 +216,7 @@ func (r *Result) finish(ctx context.Context, j *job, read []*record.Record) erro
 	if j.plan.Bootstrap > 0 && !r.Interrupted {
 		if st.resample == nil {
 			r.Warnings = append(r.Warnings, fmt.Sprintf("bootstrap: %s has none; the intervals are those of the Jacobian", st.method.Name))
-		} else if err := r.resample(ctx, st); err != nil { // the fit is there all the same
+		} else if err := r.resample(ctx, st, j.plan.Seed); err != nil { // the fit is there all the same
 			r.Warnings = append(r.Warnings, fmt.Sprintf("bootstrap: %v; the intervals are those of the Jacobian", err))
 		}
 	}
@@ -282,17 +280,17 @@ func (r *Result) measureMoves() {
 	}
 }
 
-func (r *Result) resample(ctx context.Context, st *stage) error {
-	by, how, err := st.resample(ctx)
+func (r *Result) resample(ctx context.Context, st *stage, seed uint64) error {
+	b, err := st.resample(ctx)
 	if err != nil {
 		return err
 	}
-	if len(by) == 0 {
-		return fmt.Errorf("%d refits are too few for 95 %% of them to mean anything, 40 are the least", how.Refits)
+	if len(b.CI95) == 0 {
+		return fmt.Errorf("%d refits are too few for 95 %% of them to mean anything, 40 are the least", b.Done)
 	}
-	r.Bootstrap = how
+	r.Bootstrap = &Resampling{Refits: b.Done, Block: b.Block, Failed: b.Failed, Seed: seed}
 	for i := range r.Parameters {
-		r.Parameters[i].Boot95 = by[r.Parameters[i].Name]
+		r.Parameters[i].Boot95 = b.CI95[r.Parameters[i].Name]
 	}
 	return nil
 }

@@ -80,12 +80,14 @@ func (j *job) output(ctx context.Context, whole bool, q question, solve func(ctx
 	if !whole { // gaps between segments are no residuals that could be drawn anew
 		return st, nil
 	}
-	st.resample = func(ctx context.Context) (map[string]*[2]float64, *Resampling, error) {
+	st.resample = func(ctx context.Context) (*fit.Resampled, error) {
 		p, err := m.Problem(sol.Params)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		return j.bootstrap(ctx, p, sol)
+		return fit.Bootstrap(ctx, p, sol, j.plan.Bootstrap, 0, j.plan.Seed, func(ctx context.Context, p *fit.Problem) (*fit.Solution, error) {
+			return fit.LM{Loss: lossOf(sol), Steps: []float64{1e-3}, Workers: 1}.Fit(ctx, p, nil)
+		})
 	}
 	return st, nil
 }
@@ -346,13 +348,12 @@ func (j *job) explain(fitted *axis.Model, params []fit.Param, recs []*record.Rec
 
 // evaluate is a solution of a problem without free parameters.
 func evaluate(p *fit.Problem) (*fit.Solution, error) {
-	e := p.New()
-	s := &fit.Solution{Residual: make([]float64, p.Rows), Unit: p.Unit, Converged: true, Reason: "nothing to search"}
-	if st := e.Residuals(nil, s.Residual); st == engine.NonFinite {
+	s := &fit.Solution{Residual: p.Residuals(), Unit: p.Unit, Converged: true, Reason: "nothing to search"}
+	if s.Residual == nil {
 		return nil, &record.Error{Msg: "the simulation does not stay finite on this record with these parameters"}
 	}
 	floats.Scale(-1, s.Residual)
-	if m, ok := e.(fit.Measuring); ok {
+	if m, ok := p.New().(fit.Measuring); ok {
 		s.Measured, s.Quantity, s.Pieces, s.Dt = m.Measured()
 	}
 	return s, nil
@@ -468,16 +469,4 @@ func (j *job) vary(ctx context.Context, m *axis.Model, sol *fit.Solution) []Sens
 	floats.Scale(step, up)
 	say("the lag of the force free", m, moved(params, move), l.Left(up, move))
 	return out
-}
-
-// bootstrap refits resampled residuals.
-func (j *job) bootstrap(ctx context.Context, p *fit.Problem, sol *fit.Solution) (map[string]*[2]float64, *Resampling, error) {
-	refit := func(ctx context.Context, p *fit.Problem) (*fit.Solution, error) {
-		return fit.LM{Loss: lossOf(sol), Steps: []float64{1e-3}, Workers: 1}.Fit(ctx, p, nil)
-	}
-	b, err := fit.Bootstrap(ctx, p, sol, j.plan.Bootstrap, 0, j.plan.Seed, refit)
-	if err != nil {
-		return nil, nil, err
-	}
-	return b.CI95, &Resampling{Refits: b.Done, Block: b.Block, Failed: b.Failed, Seed: j.plan.Seed}, nil
 }

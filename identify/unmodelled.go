@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
 )
 
@@ -63,7 +64,7 @@ func (st *stage) onMotion(inverse *fit.Solution, suspects []fit.Suspect, few boo
 		}
 		return math.Sqrt(sum / float64(len(inverse.Measured)))
 	}
-	force := rms(func(k int) float64 { return inverse.Measured[k] })
+	force := numeric.RMS(inverse.Measured)
 	seen := map[any]bool{}
 	var kept []fit.Suspect
 	var pushes []func(k int) float64

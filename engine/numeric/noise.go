@@ -47,11 +47,7 @@ func EncoderStep(pieces ...[]float64) float64 {
 
 // levelGaps are the distances between neighbouring levels of all pieces, those of rounding left out.
 func levelGaps(pieces [][]float64) []float64 {
-	total := 0
-	for _, x := range pieces {
-		total += len(x)
-	}
-	stride := max(1, (total+mostSamples-1)/mostSamples)
+	stride := thinned(pieces)
 	var gaps []float64
 	for _, x := range pieces {
 		level := make([]float64, 0, len(x)/stride+1)
@@ -74,6 +70,15 @@ func levelGaps(pieces [][]float64) []float64 {
 		}
 	}
 	return gaps
+}
+
+// thinned is which part of the samples are enough: 1 in so many.
+func thinned(pieces [][]float64) int {
+	total := 0
+	for _, x := range pieces {
+		total += len(x)
+	}
+	return max(1, (total+mostSamples-1)/mostSamples)
 }
 
 // roundingOf is what sorted values may differ by through rounding alone. A few wild ones have no part in it.
@@ -266,11 +271,7 @@ func changes(pieces [][]float64) [][]float64 {
 
 // stretches are copies of the pieces without what is not finite, or of as many runs from all over them as are enough.
 func stretches(pieces [][]float64) [][]float64 {
-	total := 0
-	for _, x := range pieces {
-		total += len(x)
-	}
-	every := max(1, (total+mostSamples-1)/mostSamples)
+	every := thinned(pieces)
 	var out [][]float64
 	for _, x := range pieces {
 		run := len(x)

@@ -141,19 +141,13 @@ func New(t Trace) (*Kernel, error) {
 		top = 1
 	}
 	s.fail = 1e3 * top
-	k := newKernel(s)
+	k := &Kernel{shared: s, errs: make([]float64, blockRows*bunch)}
 	return k, k.Use(Fastest())
-}
-
-func newKernel(s *shared) *Kernel {
-	return &Kernel{shared: s, errs: make([]float64, blockRows*bunch)}
 }
 
 // Fork returns a kernel on the same trace with a workspace of its own, for another goroutine.
 func (k *Kernel) Fork() *Kernel {
-	f := newKernel(k.shared)
-	f.path, f.step = k.path, k.step
-	return f
+	return &Kernel{shared: k.shared, path: k.path, step: k.step, errs: make([]float64, blockRows*bunch)}
 }
 
 // Use chooses the path. Without it the fastest one of the machine is used.

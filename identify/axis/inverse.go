@@ -101,12 +101,18 @@ func (m *Model) AtSamples(at func(row int) float64) [][]float64 {
 
 // Pushed is the model under less force: less N at the rows of a solution of Inverse, each up to the next sample.
 func (m *Model) Pushed(less func(row int) float64) *Model {
+	x := m.AtSamples(less)
+	return m.under(func(i int, p *piece) []float64 { return floats.SubTo(x[i], p.force, x[i]) })
+}
+
+// under is the model under another force.
+func (m *Model) under(force func(i int, p *piece) []float64) *Model {
 	q := *m
 	q.pieces = nil
-	for i, x := range m.AtSamples(less) {
-		p := *m.pieces[i]
-		p.force = floats.SubTo(x, p.force, x)
-		q.pieces = append(q.pieces, &p)
+	for i, p := range m.pieces {
+		other := *p
+		other.force = force(i, p)
+		q.pieces = append(q.pieces, &other)
 	}
 	return &q
 }

@@ -138,17 +138,12 @@ func (m *Model) Ahead(early bool) *Model {
 	if m.led == nil {
 		return nil
 	}
-	q, half := *m, -0.5
+	half := -0.5
 	if early {
 		half = 0.5
 	}
-	q.pieces = nil
-	for _, p := range m.pieces {
-		other := *p
+	return m.under(func(_ int, p *piece) []float64 {
 		d, _ := parabolas(p.force, p.dt, slope)
-		floats.Scale(half*p.dt, d)
-		other.force = floats.AddTo(d, p.force, d)
-		q.pieces = append(q.pieces, &other)
-	}
-	return &q
+		return floats.AddScaledTo(d, p.force, half*p.dt, d)
+	})
 }

@@ -19,8 +19,7 @@ func (k *tracker) likelihood(t *theta, n noise) (l, mean float64) {
 	if !ok {
 		return math.Inf(1), math.Inf(1)
 	}
-	mean += floats.Dot(k.r, k.r)
-	mean /= float64(len(k.r))
+	mean = floats.Dot(k.r, k.r) / float64(len(k.r))
 	return mean + logS, mean
 }
 

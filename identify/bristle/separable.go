@@ -191,16 +191,11 @@ func fitSmoothed(ctx context.Context, rec *record.Record, d *data, m *model, o *
 }
 
 // bestOfBoth are the best three starts that weaken with speed, and the best two that strengthen.
-func bestOfBoth(sorted []theta) []theta {
-	var out []theta
-	weak, strong := 3, 2
+func bestOfBoth(sorted []theta) (out []theta) {
+	left := map[bool]int{false: 3, true: 2} // by whether they strengthen
 	for _, t := range sorted {
-		n := &weak
-		if t[breakout] < t[coulomb] {
-			n = &strong
-		}
-		if *n > 0 {
-			*n--
+		if strong := t[breakout] < t[coulomb]; left[strong] > 0 {
+			left[strong]--
 			out = append(out, t)
 		}
 	}

@@ -155,8 +155,7 @@ func VelocitySteps(ctx context.Context, recs []*record.Record, params []fit.Para
 func pool(all []*plateau) {
 	of := func(p *plateau) (square, free float64) {
 		r := p.left()
-		square += floats.Dot(r, r)
-		return square, float64(len(r) - 3)
+		return floats.Dot(r, r), float64(len(r) - 3)
 	}
 	square, free := 0.0, 0.0
 	for _, p := range all {

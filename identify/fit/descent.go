@@ -158,7 +158,10 @@ func (f *descent) descend(tol tolerances) (converged bool, reason string) {
 		got := f.improve()
 		if got.ok {
 			f.iterations++
-			f.say()
+			f.watch.Say(Progress{
+				Method: "lm", Phase: cmp.Or(f.phase, "step"), Step: f.iterations, Best: f.cost, Unit: squared(f.p.Unit),
+				Simulated: f.simulated + f.slope.simulated, Theta: f.theta,
+			})
 		}
 		if f.ctx.Err() != nil || f.spent() {
 			continue
@@ -294,11 +297,4 @@ func (f *descent) take(cost float64) {
 	f.s, f.sTrial = f.sTrial, f.s
 	f.theta, f.trial = f.trial, f.theta
 	f.r, f.rTrial = f.rTrial, f.r
-}
-
-func (f *descent) say() {
-	f.watch.Say(Progress{
-		Method: "lm", Phase: cmp.Or(f.phase, "step"), Step: f.iterations, Best: f.cost, Unit: squared(f.p.Unit),
-		Simulated: f.simulated + f.slope.simulated, Theta: f.theta,
-	})
 }

@@ -94,6 +94,12 @@ func (a *Axis) Simulate(run Run) *Trace {
 	if own.Load == nil {
 		own.Load = func(t, x, v float64) float64 { return 0 }
 	}
+	if run.Sensor == nil {
+		run.Sensor = func(_ int, x float64) float64 { return x }
+	}
+	if run.Push == nil {
+		run.Push = func(int, *rand.Rand) float64 { return 0 }
+	}
 	s := state{axis: &own, x: run.X0, v: run.V0}
 	if s.v != 0 && a.Friction.Sigma0 > 0 { // slides since long
 		g, _, _ := a.Friction.level(s.v)
@@ -104,15 +110,8 @@ func (a *Axis) Simulate(run Run) *Trace {
 	for k := range run.N {
 		t := float64(k) * run.Dt
 		tr.T[k], tr.X[k], tr.V[k] = t, s.x, s.v
-		y := s.x
-		if run.Sensor != nil {
-			y = run.Sensor(k, s.x)
-		}
-		seen = append(seen, y)
-		push := 0.0
-		if run.Push != nil {
-			push = run.Push(k, r)
-		}
+		seen = append(seen, run.Sensor(k, s.x))
+		push := run.Push(k, r)
 		var u func(t float64) float64
 		if run.Sampled != nil {
 			tr.U[k] = run.Sampled(k, seen)

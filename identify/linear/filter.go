@@ -2,7 +2,6 @@ package linear
 
 import (
 	"math"
-	"math/cmplx"
 )
 
 // biquad is a second-order section with a0 = 1:
@@ -17,35 +16,24 @@ type lowpass []biquad
 
 // butterworth designs a digital low-pass of the given order with −3 dB at fc (Hz) for data sampled at fs (Hz), by the
 // bilinear transform with the corner prewarped. Run forward and backward it has no phase and −6 dB at fc.
-func butterworth(order int, fc, fs float64) lowpass {
-	poles := make([]complex128, order)
-	for k := range poles {
-		// left half of the unit circle
-		poles[k] = cmplx.Rect(1, math.Pi/2+math.Pi*(2*float64(k)+1)/(2*float64(order)))
-	}
-	return bilinear(poles, fc, fs)
-}
+func butterworth(order int, fc, fs float64) lowpass { return bilinear(order, 1, 1, fc, fs) }
 
 // chebyshev designs a digital Chebyshev low-pass of type I: within ripple (dB) up to the edge fc (Hz), steeper than a
 // Butterworth beyond. Unlike the textbook form with even order, it is scaled to gain 1 at zero frequency, so that
 // residuals keep their size.
 func chebyshev(order int, ripple, fc, fs float64) lowpass {
-	eps := math.Sqrt(math.Pow(10, ripple/10) - 1)
-	mu := math.Asinh(1/eps) / float64(order)
-	poles := make([]complex128, order)
-	for k := range poles {
-		// on an ellipse in the left half-plane
-		sin, cos := math.Sincos(math.Pi * (2*float64(k) + 1) / (2 * float64(order)))
-		poles[k] = complex(-math.Sinh(mu)*sin, math.Cosh(mu)*cos)
-	}
-	return bilinear(poles, fc, fs)
+	mu := math.Asinh(1/math.Sqrt(math.Pow(10, ripple/10)-1)) / float64(order)
+	return bilinear(order, math.Sinh(mu), math.Cosh(mu), fc, fs)
 }
 
-// bilinear turns analogue poles for the edge 1 rad/s into digital sections, with the edge at 0 < fc < fs/2. All zeros of a low-pass lie at z = −1.
-func bilinear(poles []complex128, fc, fs float64) lowpass {
+// bilinear turns analogue poles for the edge 1 rad/s, on the left half of an ellipse with the given half axes, into digital
+// sections, with the edge at 0 < fc < fs/2. All zeros of a low-pass lie at z = −1.
+func bilinear(order int, re, im, fc, fs float64) lowpass {
 	w := math.Tan(math.Pi * fc / fs) // prewarped, in units of 2·fs
 	var f lowpass
-	for _, p := range poles {
+	for k := range order {
+		sin, cos := math.Sincos(math.Pi * (2*float64(k) + 1) / (2 * float64(order)))
+		p := complex(-re*sin, im*cos)
 		z := (1 + p*complex(w, 0)) / (1 - p*complex(w, 0))
 		switch im := imag(p); {
 		case math.Abs(im) < 1e-9: // the real pole of an odd order

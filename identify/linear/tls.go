@@ -132,9 +132,7 @@ func (r *regression) totalLeastSquares(s *solution) error {
 	c := mat.NewSymDense(m+1, nil)
 	for a, i := range noisy {
 		for b, j := range noisy {
-			if b >= a {
-				c.SetSym(a, b, r.noise[i*p+j])
-			}
+			c.SetSym(a, b, r.noise[i*p+j])
 		}
 	}
 	c.SetSym(m, m, r.noiseY)
@@ -195,20 +193,17 @@ var noAnswer = &record.Error{
 func (r *regression) moved(s *solution) error {
 	n, p := len(r.y), len(r.w)
 	e := r.misfit(s.theta)
-	st, size := make([]float64, p), r.noiseY // Σw·θ and σy² + θᵀΣwθ
-	for i := range p {
-		for j := range p {
-			st[i] += r.noise[i*p+j] * s.theta[j]
-		}
-		size += st[i] * s.theta[i]
-	}
-	lambda := floats.Dot(e, e) / size // times N
+	var st mat.VecDense // Σw·θ
+	theta := mat.NewVecDense(p, s.theta)
+	st.MulVec(mat.NewDense(p, p, r.noise), theta)
+	size := r.noiseY + mat.Dot(&st, theta) // σy² + θᵀΣwθ
+	lambda := floats.Dot(e, e) / size      // times N
 
 	near := make([][]float64, p)
 	for j, col := range r.exact() {
 		near[j] = make([]float64, n)
 		for k, x := range col {
-			near[j][k] = x + e[k]*st[j]/size
+			near[j][k] = x + e[k]*st.AtVec(j)/size
 		}
 	}
 	var gram, b, turn mat.Dense
