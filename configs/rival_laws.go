@@ -19,8 +19,8 @@ type RivalLaws struct {
 }
 
 // DecodeNode keeps the node.
-func (l *RivalLaws) DecodeNode(w *schema.Walker, path string, e schema.Entry, f schema.Field) {
-	l.read = func() { l.Laws.DecodeNode(w, path, e, f) }
+func (l *RivalLaws) DecodeNode(w *schema.Walker, path string, e schema.Entry, _ schema.Field) {
+	l.read = func() { l.decode(w, path, e, ofARig) }
 }
 
 // of reads the laws in the units of an axis.

@@ -131,9 +131,13 @@ func optional(p engine.Param) bool { return p.Value == 0 }
 
 // DecodeNode takes a law or a list of laws.
 func (ls *Laws) DecodeNode(w *schema.Walker, path string, e schema.Entry, _ schema.Field) {
+	ls.decode(w, path, e, toSimulate)
+}
+
+func (ls *Laws) decode(w *schema.Walker, path string, e schema.Entry, use lawUse) {
 	seq, ok := e.Value.(*ast.SequenceNode)
 	if !ok {
-		if l, ok := decodeLaw(w, path, e, toSimulate); ok {
+		if l, ok := decodeLaw(w, path, e, use); ok {
 			*ls = Laws{l}
 		}
 		return
@@ -146,7 +150,7 @@ func (ls *Laws) DecodeNode(w *schema.Walker, path string, e schema.Entry, _ sche
 			continue
 		}
 		w.Mark(p, ie.At)
-		if l, ok := decodeLaw(w, p, ie, toSimulate); ok {
+		if l, ok := decodeLaw(w, p, ie, use); ok {
 			out = append(out, l)
 		}
 	}

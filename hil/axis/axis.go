@@ -74,7 +74,6 @@ type Axis struct {
 	most     float64 // N·m  of it that no friction explains
 	diverged bool    // … it was no number
 	windows  uint64  // RLS windows
-	lag      float64 // s  of the estimated friction
 }
 
 // layout says where the signals stand in the estimated and the modelled block of the axis; −1: there is none.
@@ -124,7 +123,6 @@ func New(s Spec) (*Axis, error) {
 		a.most = unexplained * s.Law.Levels().Rest.Max()
 	}
 	a.arrange()
-	a.lag = a.frictionLag()
 	if s.Drive == DriveVoltage {
 		a.signs = newSigns(s)
 	}

@@ -12,11 +12,8 @@ import (
 //	1 + q²/(J²·r²·ω⁶)
 //
 // so its poles are those of a Butterworth low-pass of third order with the corner ω0 = (q/(J·r))^⅓, which lags by 2/ω0; between samples the estimate
-// stands. A measured speed makes the lag shorter, a noisy voltage without a measured current longer.
-func (a *Axis) Lag() float64 { return a.lag }
-
-// frictionLag is that of the filter; 0 where no friction is estimated.
-func (a *Axis) frictionLag() float64 {
+// stands. A measured speed makes the lag shorter, a noisy voltage without a measured current longer. 0 where no friction is estimated.
+func (a *Axis) Lag() float64 {
 	walk := a.s.Mechanical.Walk
 	if a.s.Drive == DriveVoltage {
 		walk = a.s.Kalman.TorqueWalk

@@ -181,11 +181,10 @@ func TestEstimatesOfARigWithBrushes(t *testing.T) {
 	cfg.Axes[0].Reference.Spec = reference.Spec{Kind: "multisine", Tones: []reference.Tone{{Amplitude: 45, Frequency: 0.4}, {Amplitude: 5, Frequency: 2.3}}, Fade: 1}
 	cfg.Axes[0].Estimator.RLS.Memory = 20
 	cfg.Models[0].Parameters.Face.Seed, cfg.Models[0].Parameters.Commutator.Seed = 2, 2
-	motor, law := cfg.Axes[0].Motor, friction.Clone(cfg.Axes[0].Friction.Model).(*friction.LuGre)
-	law.Fc, law.Fs, law.Sigma2 = 8e-3, 11e-3, 5e-5
+	motor, bearings := cfg.Axes[0].Motor, friction.LuGre{Sigma0: 11, Sigma1: 0.02, Sigma2: 5e-5, Fc: 8e-3, Fs: 11e-3, Vs: 0.5, Vd: 0.3}
 	p := brush.DefaultParams()
 	p.Motor = brush.Motor{Resistance: motor.R, Inductance: motor.L, Constant: motor.K, Inertia: motor.J, CoilInductance: 60e-6}
-	rig, err := brush.NewRig(brush.MachineSpec{Params: p, Bearing: law},
+	rig, err := brush.NewRig(brush.MachineSpec{Params: p, Bearing: &bearings},
 		plant.SensorSpec{Channels: []plant.Channel{plant.Encoder, plant.CurrentSensor}, Counts: 65536, CurrentNoise: 0.02, CurrentOff: 0.01, Seed: 3})
 	if err != nil {
 		t.Fatal(err)
