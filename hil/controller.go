@@ -225,7 +225,7 @@ func (c *Controller) Settled() bool {
 func (c *Controller) Adopt(ch *Change) {
 	for i := range c.axes {
 		w := &c.axes[i]
-		w.Set(w.live.of(ch.v[:]))
+		w.Set(w.live.of(ch.v[:]), c.before.Energised())
 		if made := ch.axes[i]; made != nil {
 			w.Adopt(made, c.before.Energised())
 			c.guard.s.Axes[i].MaxResidual = w.Unexplained()

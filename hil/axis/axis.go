@@ -63,6 +63,9 @@ type Axis struct {
 	each            [2]float64         // N·m  effort of the old path and of the new one
 	model           *estimator.Contact // the law driven by the estimated motion: the open-loop model beside the rig; nil: no law
 	learns          estimator.Learning // the compensation, if it learns
+	gains           [nGains]float64    // as wanted
+	gliding         [nGains]glide      // as they are
+	glides          bool
 	live            []Param
 	gain            float64 // 1/s  of a velocity drive
 	scale, injected float64 // of the compensation, as wanted: share, and gain (1/s)
@@ -133,10 +136,11 @@ func New(s Spec) (*Axis, error) {
 	a.ref = motion{gen: s.Ref, fade: s.Fade}
 	a.pid = control.Loop{PID: s.PID}
 	a.live = s.Live()
+	start := make([]float64, len(a.live))
 	for i := range a.live {
-		a.live[i].take(a, a.live[i].Start)
+		start[i] = a.live[i].Start
 	}
-	a.tune()
+	a.Set(start, false)
 	return a, nil
 }
 
@@ -287,6 +291,9 @@ func (a *Axis) Pause(x []float64) { a.ref.pause(a.s.Of.base(x)) }
 // last one stands where the newest sample is too old to act on.
 func (a *Axis) Compute(k Tick, x, y []float64, u *float64) (st engine.Status) {
 	dt := a.dt * float64(1+min(k.Skip, longestGap))
+	if a.glides {
+		a.glide(dt)
+	}
 	var ref [3]float64
 	on := k.On && a.s.driven()
 	if on {

@@ -94,6 +94,42 @@ func TestLive(t *testing.T) {
 	}
 }
 
+// Gains that change under way glide over the ramp of the compensation: with a standing error the torque goes to its new value without a jump, and
+// ends at it to the last bit. At rest they act at once.
+func TestGainsGlide(t *testing.T) {
+	s := motorSpec(t, reference.Spec{Kind: "constant"})
+	s.Comp = CompSpec{Ramp: 0.5}
+	for _, on := range []bool{true, false} {
+		b := newBed(t, s)
+		b.age = 0
+		b.Start(b.x)
+		b.x[estimator.XPos] = -0.5
+		b.compute()
+		values := make([]float64, len(b.live))
+		for i := range values {
+			values[i] = b.live[i].Start
+		}
+		from := b.y[b.at.tau]
+		values[0] *= 2 // control.kp
+		b.Set(values, on)
+		steepest, last := 0.0, from
+		for range 2000 {
+			b.compute()
+			steepest, last = max(steepest, math.Abs(b.y[b.at.tau]-last)), b.y[b.at.tau]
+			if !on && last != 2*from {
+				t.Fatalf("at rest: %g N·m, want %g at once", last, 2*from)
+			}
+		}
+		if last != 2*from || b.glides {
+			t.Errorf("driven %v: %g N·m at last, want %g", on, last, 2*from)
+		}
+		// critically damped with 6/ramp: the steepest slope is 6/(e·ramp) of the way, per second
+		if want := 6 / math.E / 0.5 * 1e-3 * math.Abs(from); on && math.Abs(steepest-want) > 0.02*want {
+			t.Errorf("the torque changes by up to %g N·m a tick, want %g", steepest, want)
+		}
+	}
+}
+
 // The torque stays within its limit to either side.
 func TestEffortIsLimited(t *testing.T) {
 	b := newBed(t, motorSpec(t, reference.Spec{Kind: "ramp", Velocity: 5}))

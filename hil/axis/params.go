@@ -31,14 +31,14 @@ func (s *Spec) Live() (out []Param) {
 	}
 	inf := math.Inf(1)
 	if s.compensates() {
-		add("control.kp", "N/m", 0, inf, s.PID.Kp, func(a *Axis, v float64) { a.pid.Kp = v })
-		add("control.ki", "N/(m·s)", 0, inf, s.PID.Ki, func(a *Axis, v float64) { a.pid.Ki = v })
-		add("control.kd", "N·s/m", 0, inf, s.PID.Kd, func(a *Axis, v float64) { a.pid.Kd = v })
+		add("control.kp", "N/m", 0, inf, s.PID.Kp, func(a *Axis, v float64) { a.gains[gKp] = v })
+		add("control.ki", "N/(m·s)", 0, inf, s.PID.Ki, func(a *Axis, v float64) { a.gains[gKi] = v })
+		add("control.kd", "N·s/m", 0, inf, s.PID.Kd, func(a *Axis, v float64) { a.gains[gKd] = v })
 		add("compensation.scale", "", 0, 1, s.Comp.Scale, func(a *Axis, v float64) { a.scale = v })
 		add("compensation.gain", "1/s", 0, inf, s.Comp.Gain, func(a *Axis, v float64) { a.injected = v })
 	}
 	if s.Drive == DriveVelocity && s.Of == OfPosition {
-		add("control.gain", "1/s", 0, inf, s.Gain, func(a *Axis, v float64) { a.gain = v })
+		add("control.gain", "1/s", 0, inf, s.Gain, func(a *Axis, v float64) { a.gains[gGain] = v })
 	}
 	if s.driven() {
 		add("reference.scale", "", 0, 10, 1, func(a *Axis, v float64) { a.ref.wantScale = v })
@@ -47,17 +47,48 @@ func (s *Spec) Live() (out []Param) {
 	return out
 }
 
-// Set takes values of all parameters, in the order of Live, at the edge of a tick. Gains act at once; reference and compensation move
-// there smoothly.
-func (a *Axis) Set(values []float64) {
+// Gains of the controller, by their place among those that glide.
+const (
+	gKp = iota
+	gKi
+	gKd
+	gGain // of a velocity drive
+	nGains
+)
+
+// Set takes values of all parameters, in the order of Live, at the edge of a tick. At rest gains act at once. Under way they glide there
+// over the ramp of the compensation, without a jump of their slope, as scale and offset of the reference do over its fade.
+func (a *Axis) Set(values []float64, on bool) {
 	for i := range a.live {
 		a.live[i].take(a, values[i])
+	}
+	if a.glides = on && a.s.Comp.Ramp > 0; !a.glides {
+		for i := range a.gliding {
+			a.gliding[i] = glide{x: a.gains[i]}
+		}
 	}
 	a.tune()
 }
 
-// tune hands share and gains to the compensation.
+// glide moves the gains towards those that are wanted, by a tick of dt (s).
+func (a *Axis) glide(dt float64) {
+	there := true
+	for i := range a.gliding {
+		g, want := &a.gliding[i], a.gains[i]
+		g.follow(want, 6/a.s.Comp.Ramp, dt)
+		if math.Abs(g.x-want) > 1e-9*math.Abs(want) {
+			there = false
+		} else {
+			*g = glide{x: want}
+		}
+	}
+	a.glides = !there
+	a.tune()
+}
+
+// tune hands the present gains to the controller, and gains and share to the compensation.
 func (a *Axis) tune() {
+	a.pid.Kp, a.pid.Ki, a.pid.Kd, a.gain = a.gliding[gKp].x, a.gliding[gKi].x, a.gliding[gKd].x, a.gliding[gGain].x
 	if a.now.comp != nil {
 		a.now.comp.adopt(a.scale, a.injected, a.pid.PID)
 	}
