@@ -154,6 +154,7 @@ type Guard struct {
 type budget struct {
 	heat    float64 // used, 0…1
 	cooling bool    // it was used up, and must fall below one half before a reset
+	share   float64 // by which it moves in a tick
 }
 
 // NewGuard checks lengths once; the tick trusts them.
@@ -170,6 +171,9 @@ func NewGuard(s GuardSpec) *Guard {
 	}
 	for i, c := range s.Cmd {
 		g.last[i] = c.Safe
+	}
+	for i := range s.Axes {
+		g.budgets[i].share = -math.Expm1(-s.Dt / s.Axes[i].Thermal)
 	}
 	return g
 }
@@ -507,7 +511,11 @@ func (g *Guard) warm(r *Row, i int, current float64) {
 		return
 	}
 	p := current / a.RatedI
-	b.heat += (p*p - b.heat) * -math.Expm1(-g.elapsed(r)/a.Thermal)
+	share := b.share
+	if r.Skip > 0 {
+		share = -math.Expm1(-g.elapsed(r) / a.Thermal)
+	}
+	b.heat += (p*p - b.heat) * share
 	if b.heat > 1 {
 		b.cooling = true
 		r.Flags |= FlagThermal

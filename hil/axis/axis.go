@@ -48,32 +48,34 @@ type Axis struct {
 	est *estimator.Axis
 	at  layout
 
-	taken           [2]float64 // position and current that the filter took last
-	came            bool       // … a position in this tick
-	signs           *signs     // nil: nothing to compare
-	stall           *stall     // nil: no effort is known
-	stuck           Finding    // what it found in the newest sample
-	bad             Finding    // what signs found …
-	hint            Finding
-	ref             motion
-	pid             control.Loop
-	now             path
-	old             path               // the one before, while the new one fades in
-	faded           float64            // s  so long
-	each            [2]float64         // N·m  effort of the old path and of the new one
-	model           *estimator.Contact // the law driven by the estimated motion: the open-loop model beside the rig; nil: no law
-	learns          estimator.Learning // the compensation, if it learns
-	gains           [nGains]float64    // as wanted
-	gliding         [nGains]glide      // as they are
-	glides          bool
-	live            []Param
-	gain            float64 // 1/s  of a velocity drive
-	scale, injected float64 // of the compensation, as wanted: share, and gain (1/s)
-	asked           float64 // N·m  effort of the tick before
-	held            bool    // … did not reach the shaft as asked
+	taken            [2]float64 // position and current that the filter took last
+	came             bool       // … a position in this tick
+	signs            *signs     // nil: nothing to compare
+	stall            *stall     // nil: no effort is known
+	current, applied bool       // are measured, and say something to the filter
+	stuck            Finding    // what it found in the newest sample
+	bad              Finding    // what signs found …
+	hint             Finding
+	ref              motion
+	pid              control.Loop
+	now              path
+	old              path               // the one before, while the new one fades in
+	faded            float64            // s  so long
+	each             [2]float64         // N·m  effort of the old path and of the new one
+	model            *estimator.Contact // the law driven by the estimated motion: the open-loop model beside the rig; nil: no law
+	learns           estimator.Learning // the compensation, if it learns
+	gains            [nGains]float64    // as wanted
+	gliding          [nGains]glide      // as they are
+	glides           bool
+	live             []Param
+	gain             float64 // 1/s  of a velocity drive
+	scale, injected  float64 // of the compensation, as wanted: share, and gain (1/s)
+	asked            float64 // N·m  effort of the tick before
+	held             bool    // … did not reach the shaft as asked
 
 	age      float64 // s    of the newest position that was taken
 	residual float64 // N·m  slow mean of estimated minus modelled friction
+	share    float64 // of it that a tick replaces
 	most     float64 // N·m  of it that no friction explains
 	diverged bool    // … it was no number
 	windows  uint64  // RLS windows
@@ -108,7 +110,7 @@ func New(s Spec) (*Axis, error) {
 	if s.Every == 0 {
 		s.Every = s.Tick
 	}
-	a := &Axis{s: s, dt: s.Tick, age: math.Inf(1)}
+	a := &Axis{s: s, dt: s.Tick, age: math.Inf(1), share: -math.Expm1(-s.Tick / residualTime)}
 	var err error
 	if a.est, err = s.estimate(); err != nil {
 		return nil, fmt.Errorf("estimator: %w", err)
@@ -126,6 +128,7 @@ func New(s Spec) (*Axis, error) {
 		a.most = unexplained * s.Law.Levels().Rest.Max()
 	}
 	a.arrange()
+	a.current, a.applied = s.measured(estimator.Current), s.measured(estimator.Voltage)
 	if s.Drive == DriveVoltage {
 		a.signs = newSigns(s)
 	}
@@ -434,13 +437,18 @@ func (a *Axis) Unexplained() float64 {
 
 const unexplained = 10
 
+const residualTime = 0.5 // s  over which the residual is averaged
+
 // explain keeps the slow mean of the torque that the model cannot explain, while energised.
 func (a *Axis) explain(on bool, residual, dt float64) {
-	const tau = 0.5 // s
 	if !on {
 		a.residual = 0
 	} else {
-		a.residual += (residual - a.residual) * -math.Expm1(-dt/tau)
+		share := a.share
+		if dt != a.dt {
+			share = -math.Expm1(-dt / residualTime)
+		}
+		a.residual += (residual - a.residual) * share
 	}
 	a.diverged = !numeric.Finite(residual)
 }

@@ -15,7 +15,7 @@ func (a *Axis) Estimate(t int64, skip uint32, in *estimator.Inputs, x []float64)
 	if a.came {
 		a.taken[0] = in.Position.Value
 	}
-	if c := &in.Current; o.Taken[estimator.Current] || c.Fresh && !a.s.measured(estimator.Current) && numeric.Finite(c.Value) { // it says nothing to the filter
+	if c := &in.Current; o.Taken[estimator.Current] || c.Fresh && !a.current && numeric.Finite(c.Value) { // it says nothing to the filter
 		a.taken[1] = in.Current.Value
 	}
 	if o.Came {
@@ -111,7 +111,7 @@ func (a *Axis) Watch(k Tick, doubtful bool, in *estimator.Inputs, sent float64, 
 	}
 	var bad, hint Finding
 	if a.signs != nil {
-		if a.s.measured(estimator.Voltage) {
+		if a.applied {
 			sent = in.Voltage.Value
 		}
 		jumped := a.est.Outcome().Jumped
