@@ -65,9 +65,11 @@ type rig struct {
 func newRig(t testing.TB, seed uint64, kalman KalmanSpec) *rig {
 	t.Helper()
 	law := demoLaw()
-	p, err := plant.NewRig(
-		plant.DriveSpec{Motor: demoMotor(), Friction: &law, Thermal: plant.Thermal{Ambient: 20}},
-		plant.SensorSpec{Channels: []plant.Channel{plant.Encoder, plant.CurrentSensor}, Counts: 65536, CurrentNoise: 0.02, CurrentOff: 0.03, Seed: seed})
+	motor, err := plant.New(plant.Spec{Kind: "motor", Axes: []plant.AxisSpec{{Motor: demoMotor(), Friction: &law, Thermal: plant.Thermal{Ambient: 20}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := plant.NewRig(motor, plant.SensorSpec{Readings: []plant.Reading{{Output: plant.OutPosition, Count: count}, {Output: plant.OutCurrent, Noise: 0.02, Offset: 0.03}}, Seed: seed})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,13 +77,13 @@ func newRig(t testing.TB, seed uint64, kalman KalmanSpec) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &rig{plant: p, kf: kf, ref: multisine, x: p.NewState(), y: make([]float64, 5), u: []float64{0, 1}, reads: make([]float64, 2),
+	return &rig{plant: p, kf: kf, ref: multisine, x: p.NewState(), y: make([]float64, plant.Outputs), u: []float64{0, 1}, reads: make([]float64, 2),
 		xhat: make([]float64, 4), kp: 0.25, kd: 0.006}
 }
 
 // step runs one tick: read, estimate, control, and the plant until the next tick.
 func (r *rig) step() {
-	r.plant.Read(r.x, r.y, r.reads)
+	r.plant.Read(r.y, r.reads)
 	to := [4]float64{r.xhat[XPos], r.xhat[XVel], r.wind, r.xhat[XTorque]}
 	from := to
 	r.kf.Ahead(to[:], tick, r.u[0])

@@ -35,7 +35,7 @@ func weaker(times float64) *axis.Set {
 }
 
 // handOver runs to full speed, hands a set over, and goes on; it gives the rows of the second behind the hand-over and of all.
-func handOver(t *testing.T, seed uint64, comp axis.CompSpec, truth func(*plant.DriveSpec), set *axis.Set) (b *bench, after, all []Row) {
+func handOver(t *testing.T, seed uint64, comp axis.CompSpec, truth func(*plant.AxisSpec), set *axis.Set) (b *bench, after, all []Row) {
 	b = newBench(t, benchOptions{seed: seed, comp: comp, ref: reference.Spec{Kind: "sine", Amplitude: 3, Frequency: 0.9 + 0.01*float64(seed)}, fade: 0.5, truth: truth})
 	b.out.keep = &all
 	for k := range 2600 {
@@ -68,11 +68,11 @@ func TestHandOver(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		set   *axis.Set
-		truth func(*plant.DriveSpec)
+		truth func(*plant.AxisSpec)
 	}{
 		"less friction":   {weaker(0.92), frictionTimes(0.92)},
 		"more friction":   {weaker(1.08), frictionTimes(1.08)},
-		"another inertia": {withMotor(weaker(1), map[string]float64{"J": 7.5e-5}), func(d *plant.DriveSpec) { d.Motor.J = 7.5e-5 }},
+		"another inertia": {withMotor(weaker(1), map[string]float64{"J": 7.5e-5}), func(d *plant.AxisSpec) { d.Motor.J = 7.5e-5 }},
 		"another law":     {axis.SetOf(elastoPlastic()), nil},
 	} {
 		set := c.set

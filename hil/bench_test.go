@@ -108,8 +108,8 @@ type benchOptions struct {
 	seed   uint64
 	comp   axis.CompSpec
 	ref    reference.Spec
-	truth  func(*plant.DriveSpec) // what the plant is that the model does not know
-	law    friction.Model         // as the model knows it; nil: that of the demo
+	truth  func(*plant.AxisSpec) // what the plant is that the model does not know
+	law    friction.Model        // as the model knows it; nil: that of the demo
 	inner  int
 	every  int // the rig samples every so many ticks of the controller
 	fade   float64
@@ -159,16 +159,20 @@ func newBench(tb testing.TB, o benchOptions) *bench {
 	b.down = wireEnd{now: make([]float64, 2), next: make([]float64, 2), scale: []float64{1e-3, 1}}
 
 	law := demoLaw()
-	drive := plant.DriveSpec{Motor: demoMotor(), Friction: law, Thermal: plant.Thermal{Ambient: 20}}
+	drive := plant.AxisSpec{Motor: demoMotor(), Friction: law, Supply: [2]float64{-24, 24}, Thermal: plant.Thermal{Ambient: 20}}
 	if o.truth != nil {
 		o.truth(&drive)
 	}
-	b.machine, err = plant.NewRig(drive, plant.SensorSpec{Channels: []plant.Channel{plant.Encoder, plant.CurrentSensor}, Counts: 65536, CurrentNoise: 0.02, CurrentOff: 0.01, Seed: o.seed})
+	motor, err := plant.New(plant.Spec{Kind: "motor", Axes: []plant.AxisSpec{drive}})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	b.plant = NewPlant(PlantSpec{Name: "rig", Rate: rate, Inner: o.inner, Machine: b.machine, State: b.machine.NewState(), Recv: commands, Send: sensors,
-		Drive: 0, Enable: 1, Status: -1, Voltage: -1, Watchdog: 0.05, Supply: [2]float64{-24, 24}})
+	b.machine, err = plant.NewRig(motor, plant.SensorSpec{Readings: []plant.Reading{{Output: plant.OutPosition, Count: count}, {Output: plant.OutCurrent, Noise: 0.02, Offset: 0.01}}, Seed: o.seed})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	b.plant = NewPlant(PlantSpec{Name: "rig", Rate: rate, Inner: o.inner, Machine: b.machine, State: b.machine.NewState(), Recv: Of("drive", commands...), Send: Of("drive", sensors...),
+		Truth: Of("plant", b.machine.Layout().Outputs...), Drives: []PlantDrive{{Command: 0, Enable: 1, Status: -1, Watchdog: 0.05}}})
 	spec := ControllerSpec{
 		Rig: "bench", Rate: rate, Meas: Of("drive", sensors...), Cmd: Of("drive", commands...), Models: o.models,
 		Axes: []AxisSpec{motorAxis(estimator.KalmanSpec{Motor: demoMotor(), Count: count, CurrentNoise: 0.02, TorqueWalk: 0.15, VoltageNoise: 0.05, TopSpeed: 300}, every)},

@@ -22,8 +22,8 @@ func compOf(kind axis.CompKind) axis.CompSpec {
 }
 
 // frictionTimes makes a plant whose friction is a multiple of what the model says.
-func frictionTimes(factor float64) func(*plant.DriveSpec) {
-	return func(s *plant.DriveSpec) {
+func frictionTimes(factor float64) func(*plant.AxisSpec) {
+	return func(s *plant.AxisSpec) {
 		law := s.Friction.(*friction.LuGre).Scaled(factor)
 		s.Friction = &law
 	}

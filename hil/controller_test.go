@@ -18,7 +18,7 @@ var observer = axis.CompSpec{Kind: axis.CompObserver, Scale: 0.95, Inertia: true
 // Compensation makes the rms tracking error at least five times smaller than the same PD without it, with a 16-bit encoder,
 // current noise, and a plant whose friction and resistance are up to 10 % off what the controller believes.
 func TestCompensation(t *testing.T) {
-	off := func(s *plant.DriveSpec) {
+	off := func(s *plant.AxisSpec) {
 		s.Motor.R *= 1.08
 		law := s.Friction.(*friction.LuGre)
 		law.Fc *= 1.05
@@ -27,7 +27,7 @@ func TestCompensation(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name  string
-		truth func(*plant.DriveSpec)
+		truth func(*plant.AxisSpec)
 		kind  axis.CompKind
 		want  float64
 	}{

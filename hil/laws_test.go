@@ -41,7 +41,7 @@ func TestTheLawOfTheContactCompensatesBest(t *testing.T) {
 						var errors []float64
 						for seed := range n {
 							b := newBench(t, benchOptions{seed: uint64(seed + 1), comp: compOf(kind), ref: m.ref, fade: 0.5, law: model(),
-								truth: func(s *plant.DriveSpec) { s.Friction = contact() }})
+								truth: func(s *plant.AxisSpec) { s.Friction = contact() }})
 							errors = append(errors, b.rms(b.run(t, 5000)[1500:], "shaft.ctl.error"))
 						}
 						return numeric.Median(errors)

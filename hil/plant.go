@@ -7,44 +7,56 @@ import (
 )
 
 // Plant is the role of a virtual rig: commands come in from somebody else's controller, the model of the rig is stepped
-// many times inside one tick, sensor readings go out. It behaves like the firmware of a small drive: without a fresh
-// command within Watchdog seconds, or without its enable line, it takes the voltage off the motor.
+// many times inside one tick, sensor readings go out. It behaves like the firmware of small drives: without a fresh
+// command within its Watchdog, or without its enable line, a drive is switched off.
 type Plant struct {
 	s      PlantSpec
 	dt     float64 // s  inner step
 	x, y   []float64
-	u      [2]float64
+	u      []float64 // command and enable of each drive
+	drives []driveState
 	schema Schema
-	silent float64 // s   since the last command
-	alive  bool
-	volts  float64
-	enable bool
+	ticks  uint64 // of the plant's time, skipped ones included
 }
 
-// Machine is the model inside a virtual rig with its sensors: Step advances it with u = [V, enable], Read fills the
-// sensor readings.
+// driveState is what a drive knows of its commands.
+type driveState struct {
+	silent  float64 // s   since the last command
+	alive   bool
+	command float64
+	enable  bool
+}
+
+// Machine is the model inside a virtual rig with its sensors and its script: Step advances it with u = [command, enable] of each of
+// its drives.
 type Machine interface {
 	engine.System
-	Read(x, y, sensors []float64)
+	Play(t float64, x []float64) // does what the script says up to t, s since the start
+	Read(y, sensors []float64)   // fills the sensor readings from the outputs; NaN: the sensor says nothing
 }
 
-// PlantSpec describes the virtual rig. Drive and Enable are indices into the received commands; Enable −1: no such line.
+// PlantSpec describes the virtual rig.
 type PlantSpec struct {
-	Name          string
-	Rate          float64 // Hz  ticks
-	Inner         int     // steps of the machine per tick
-	Machine       Machine
-	State         []float64
-	Recv          []engine.Signal // what the device delivers: commands and their age
-	Send          []engine.Signal // sensors, in the order of the frame, as Machine.Read fills them
-	Drive, Enable int
-	Status        int        // index of the status word in Send; −1: none
-	Voltage       int        // index of the applied voltage in Send; −1: none
-	Watchdog      float64    // s
-	Supply        [2]float64 // V
+	Name    string
+	Rate    float64 // Hz  ticks
+	Inner   int     // steps of the machine per tick
+	Machine Machine
+	State   []float64
+	Owners  []Owner
+	Recv    []Channel    // what the devices deliver: commands and their ages
+	Send    []Channel    // sensors, in the order of the frames, as Machine.Read fills them
+	Truth   []Channel    // the outputs of the machine
+	Drives  []PlantDrive // one for each drive of the machine
 }
 
-// Bits of the drive's status word.
+// PlantDrive is where a drive of the machine has its command from. Indices of −1: there is none.
+type PlantDrive struct {
+	Command, Enable int     // in Recv
+	Status          int     // status word of its device in Send; drives of one device share it
+	Watchdog        float64 // s
+}
+
+// Bits of a drive's status word.
 const (
 	StatusWatchdog = 1 // no command came in time
 	StatusDisabled = 2 // the enable line is low
@@ -52,44 +64,46 @@ const (
 
 // NewPlant prepares the role.
 func NewPlant(s PlantSpec) *Plant {
-	p := &Plant{s: s, dt: 1 / (s.Rate * float64(s.Inner)), x: s.State}
-	lay := s.Machine.Layout()
-	p.y = make([]float64, len(lay.Outputs))
-	p.schema = Schema{Rig: s.Name, Rate: s.Rate, Meas: Of("plant", s.Recv...), Model: Of("plant", lay.Outputs...), Cmd: Of("plant", s.Send...)}
-	return p
+	n := len(s.Drives)
+	return &Plant{s: s, dt: 1 / (s.Rate * float64(s.Inner)), x: s.State, y: make([]float64, len(s.Truth)), u: make([]float64, 2*n), drives: make([]driveState, n),
+		schema: Schema{Rig: s.Name, Rate: s.Rate, Owners: s.Owners, Meas: s.Recv, Model: s.Truth, Cmd: s.Send}}
 }
 
 func (p *Plant) Schema() Schema { return p.schema }
 
-// Decide takes the newest command and lets the watchdog judge.
+// Decide takes the newest commands and lets the watchdogs judge.
 func (p *Plant) Decide(r *Row, b *Blocks) {
 	dt := float64(1+r.Skip) / p.s.Rate
-	if IsFresh(&r.Fresh, p.s.Drive) {
-		p.silent, p.alive = 0, true
-		p.volts = b.Meas[p.s.Drive]
-		p.enable = p.s.Enable < 0 || b.Meas[p.s.Enable] == 1
-	} else {
-		p.silent += dt
-	}
-	if p.silent > p.s.Watchdog {
-		p.alive, p.enable, p.volts = false, false, 0
-	}
 	r.Mode = Ready
-	if p.alive && p.enable {
-		r.Mode = Run
+	for k := range p.drives {
+		d, at := &p.drives[k], &p.s.Drives[k]
+		if IsFresh(&r.Fresh, at.Command) {
+			d.silent, d.alive = 0, true
+			d.command = b.Meas[at.Command]
+			d.enable = at.Enable < 0 || b.Meas[at.Enable] == 1
+		} else {
+			d.silent += dt
+		}
+		if d.silent > at.Watchdog {
+			d.alive, d.enable, d.command = false, false, 0
+		}
+		p.u[2*k], p.u[2*k+1] = 0, 0
+		if d.alive && d.enable {
+			r.Mode = Run
+			if !math.IsNaN(d.command) {
+				p.u[2*k], p.u[2*k+1] = d.command, 1
+			}
+		}
 	}
 }
 
 // Compute runs the machine through the tick, and through ticks that were skipped: the plant's time never stands still.
 func (p *Plant) Compute(r *Row, b *Blocks) {
-	p.u = [2]float64{}
-	if r.Mode == Run && !math.IsNaN(p.volts) {
-		p.u[0] = min(p.s.Supply[1], max(p.s.Supply[0], p.volts))
-		p.u[1] = 1
-	}
 	const most = 1000 // after a long stop of the host the plant does not try to catch up more than this many ticks
+	p.ticks += 1 + uint64(r.Skip)
+	p.s.Machine.Play(float64(p.ticks)/p.s.Rate, p.x)
 	for range p.s.Inner * (1 + int(min(r.Skip, most))) {
-		if st := p.s.Machine.Step(p.dt, p.x, p.u[:], p.y); st != engine.OK {
+		if st := p.s.Machine.Step(p.dt, p.x, p.u, p.y); st != engine.OK {
 			r.Flags |= FlagEstimator
 		}
 	}
@@ -98,18 +112,24 @@ func (p *Plant) Compute(r *Row, b *Blocks) {
 
 // Guard turns the state into what the sensors say.
 func (p *Plant) Guard(r *Row, b *Blocks) {
-	p.s.Machine.Read(p.x, p.y, b.Cmd)
-	if p.s.Voltage >= 0 {
-		b.Cmd[p.s.Voltage] = p.u[0]
+	p.s.Machine.Read(p.y, b.Cmd)
+	for k := range p.drives {
+		if at := p.s.Drives[k].Status; at >= 0 {
+			b.Cmd[at] = 0
+		}
 	}
-	if p.s.Status >= 0 {
-		st := 0.0
-		if !p.alive {
-			st += StatusWatchdog
+	for k := range p.drives {
+		d, at := &p.drives[k], p.s.Drives[k].Status
+		if at < 0 {
+			continue
 		}
-		if !p.enable {
-			st += StatusDisabled
+		st := int(b.Cmd[at])
+		if !d.alive {
+			st |= StatusWatchdog
 		}
-		b.Cmd[p.s.Status] = st
+		if !d.enable {
+			st |= StatusDisabled
+		}
+		b.Cmd[at] = float64(st)
 	}
 }

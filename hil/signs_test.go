@@ -135,27 +135,27 @@ func TestSoundSigns(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		ref    reference.Spec
-		truth  func(*plant.DriveSpec)
+		truth  func(*plant.AxisSpec)
 		beyond bool // a load that the drive cannot hold: without a current it may look like a wrong sign
 	}{
 		{"as the model", slow, nil, false},
 		{"as the model, fast", fast, nil, false},
 		{"as the model, steps", steps, nil, false},
-		{"hot winding", fast, func(s *plant.DriveSpec) { s.Motor.R *= 1.5 }, false},
-		{"hot winding, steps", steps, func(s *plant.DriveSpec) { s.Motor.R *= 1.5 }, false},
-		{"resistance too high in the file", steps, func(s *plant.DriveSpec) { s.Motor.R *= 0.7 }, false},
-		{"weak magnet", fast, func(s *plant.DriveSpec) { s.Motor.K *= 0.8 }, false},
-		{"strong magnet", fast, func(s *plant.DriveSpec) { s.Motor.K *= 1.2 }, false},
-		{"twice the drop", slow, func(s *plant.DriveSpec) { s.Motor.BrushDrop *= 2 }, false},
-		{"gravity", slow, func(s *plant.DriveSpec) { s.LoadTorque = 0.15 }, false},
-		{"gravity the other way", slow, func(s *plant.DriveSpec) { s.LoadTorque = -0.15 }, false},
-		{"driven back by more than the drive can hold", slow, func(s *plant.DriveSpec) { s.LoadTorque = 1 }, true},
-		{"driven back slowly", slow, func(s *plant.DriveSpec) { s.LoadTorque = 0.5 }, false},
-		{"driven back slowly the other way", slow, func(s *plant.DriveSpec) { s.LoadTorque = -0.5 }, false},
-		{"driven back the other way", slow, func(s *plant.DriveSpec) { s.LoadTorque = -1 }, true},
-		{"driven back with a hot winding", slow, func(s *plant.DriveSpec) { s.LoadTorque = 1; s.Motor.R *= 1.5 }, true},
-		{"blocked shaft", steps, func(s *plant.DriveSpec) { blocked(s) }, false},
-		{"blocked shaft, hot winding", steps, func(s *plant.DriveSpec) { blocked(s); s.Motor.R *= 1.5 }, false},
+		{"hot winding", fast, func(s *plant.AxisSpec) { s.Motor.R *= 1.5 }, false},
+		{"hot winding, steps", steps, func(s *plant.AxisSpec) { s.Motor.R *= 1.5 }, false},
+		{"resistance too high in the file", steps, func(s *plant.AxisSpec) { s.Motor.R *= 0.7 }, false},
+		{"weak magnet", fast, func(s *plant.AxisSpec) { s.Motor.K *= 0.8 }, false},
+		{"strong magnet", fast, func(s *plant.AxisSpec) { s.Motor.K *= 1.2 }, false},
+		{"twice the drop", slow, func(s *plant.AxisSpec) { s.Motor.BrushDrop *= 2 }, false},
+		{"gravity", slow, func(s *plant.AxisSpec) { s.LoadTorque = 0.15 }, false},
+		{"gravity the other way", slow, func(s *plant.AxisSpec) { s.LoadTorque = -0.15 }, false},
+		{"driven back by more than the drive can hold", slow, func(s *plant.AxisSpec) { s.LoadTorque = 1 }, true},
+		{"driven back slowly", slow, func(s *plant.AxisSpec) { s.LoadTorque = 0.5 }, false},
+		{"driven back slowly the other way", slow, func(s *plant.AxisSpec) { s.LoadTorque = -0.5 }, false},
+		{"driven back the other way", slow, func(s *plant.AxisSpec) { s.LoadTorque = -1 }, true},
+		{"driven back with a hot winding", slow, func(s *plant.AxisSpec) { s.LoadTorque = 1; s.Motor.R *= 1.5 }, true},
+		{"blocked shaft", steps, func(s *plant.AxisSpec) { blocked(s) }, false},
+		{"blocked shaft, hot winding", steps, func(s *plant.AxisSpec) { blocked(s); s.Motor.R *= 1.5 }, false},
 	} {
 		for _, blind := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, current %v", c.name, !blind), func(t *testing.T) {
@@ -172,7 +172,7 @@ func TestSoundSigns(t *testing.T) {
 	}
 }
 
-func blocked(s *plant.DriveSpec) {
+func blocked(s *plant.AxisSpec) {
 	law := s.Friction.(*friction.LuGre)
 	law.Fc, law.Fs, law.Sigma0 = 5, 5, 2000
 }
@@ -184,7 +184,7 @@ func TestLoadIsNoSign(t *testing.T) {
 			blind := r < 0
 			r := math.Abs(r)
 			b, _ := turnedBench(t, benchOptions{seed: 2, comp: observer, blind: blind, ref: reference.Spec{Kind: "sine", Amplitude: 1, Frequency: 0.25}, fade: 0.3,
-				truth: func(s *plant.DriveSpec) { s.LoadTorque = load; s.Motor.R *= r }})
+				truth: func(s *plant.AxisSpec) { s.LoadTorque = load; s.Motor.R *= r }})
 			b.controller.guard.s.Axes[0].MaxError = 1
 			b.energise(t)
 			if n := b.until(3000); n < 0 || b.ctl.row.Cause != CauseError && b.ctl.row.Cause != CauseResidual {

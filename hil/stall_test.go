@@ -21,7 +21,7 @@ type shaft struct {
 func newShaft(t *testing.T, o benchOptions, current bool) shaft {
 	s := shaft{}
 	truth := o.truth
-	o.truth = func(d *plant.DriveSpec) {
+	o.truth = func(d *plant.AxisSpec) {
 		if truth != nil {
 			truth(d)
 		}
@@ -90,17 +90,17 @@ func TestNotBlocked(t *testing.T) {
 	still := reference.Spec{Kind: "constant"}
 	steps := reference.Spec{Kind: "step", Amplitude: 30, Frequency: 2}
 	slow := reference.Spec{Kind: "sine", Amplitude: 0.3, Frequency: 0.1}
-	load := func(times float64) func(*plant.DriveSpec) {
-		return func(d *plant.DriveSpec) { d.LoadTorque = times * fs }
+	load := func(times float64) func(*plant.AxisSpec) {
+		return func(d *plant.AxisSpec) { d.LoadTorque = times * fs }
 	}
-	inertia := func(times float64) func(*plant.DriveSpec) {
-		return func(d *plant.DriveSpec) { d.Motor.J *= times }
+	inertia := func(times float64) func(*plant.AxisSpec) {
+		return func(d *plant.AxisSpec) { d.Motor.J *= times }
 	}
 	type act func(s shaft, ms int)
 	for _, c := range []struct {
 		name  string
 		ref   reference.Spec
-		truth func(*plant.DriveSpec)
+		truth func(*plant.AxisSpec)
 		every int
 		act   act
 		limit float64 // N·m

@@ -11,6 +11,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"hilrig/cmd/report"
@@ -40,7 +41,7 @@ type RigOptions struct {
 // rigKinds are the virtual rigs: what they are without a file, and what makes the machine and its steps per tick.
 var rigKinds = map[string]struct {
 	demo  func() *configs.Config
-	build func(*configs.Config) (rigMachine, int, error)
+	build func(*configs.Config) (plant.Machine, int, error)
 }{"motor": {configs.Demo, MotorMachine}, "brush": {configs.BrushDemo, BrushMachine}}
 
 // PlayRig plays a virtual rig until ctx ends; without a file the demo of its kind.
@@ -73,27 +74,22 @@ func PlayRig(ctx context.Context, out io.Writer, kind, file string, o RigOptions
 	return RunRig(ctx, out, cfg, rigKinds[kind].build, o.Link, o.Flood, Nobody{})
 }
 
-// rigMachine is the model of a virtual rig with its start.
-type rigMachine interface {
-	hil.Machine
-	NewState() []float64
-}
-
 // RunRig runs the loop in the plant role until ctx ends; outside sees its rows. build gives the machine and its steps per tick. One plant stands
 // behind all devices; it ticks with the fastest, and the others send more rarely. The link names the first port.
-func RunRig(ctx context.Context, out io.Writer, cfg *configs.Config, build func(*configs.Config) (rigMachine, int, error), link string, flood float64, outside hil.Outside) error {
+func RunRig(ctx context.Context, out io.Writer, cfg *configs.Config, build func(*configs.Config) (plant.Machine, int, error), link string, flood float64, outside hil.Outside) error {
 	v, rate := cfg.Virtual, cfg.FastestRate()
 	machine, inner, err := build(cfg)
 	if err != nil {
 		return report.ExitWith(report.Invalid, err)
 	}
-	spec := hil.PlantSpec{Name: cfg.Rig.Name, Rate: rate, Inner: inner, Machine: machine, State: machine.NewState(), Drive: -1, Enable: -1, Status: -1, Voltage: -1,
-		Watchdog: v.Watchdog, Supply: v.Supply}
+	axis := &cfg.Axes[0]
+	spec := hil.PlantSpec{Name: cfg.Rig.Name, Rate: rate, Inner: inner, Owners: cfg.Owners(), Truth: truthChannels(machine, axis.Name)}
+	drive := hil.PlantDrive{Command: -1, Enable: -1, Status: -1, Watchdog: v.Watchdog}
 	var parts []device.Part
 	var ports []string
 	var boards []*device.Firmware
 	for i := range cfg.Devices {
-		dev, axis := &cfg.Devices[i], &cfg.Axes[0]
+		dev := &cfg.Devices[i]
 		section, t := cfg.Protocol(dev)
 		fw, err := device.NewFirmware(device.FirmwareOptions{
 			Link: link, Baud: t.Baud, Pace: v.Pacing, DriftPPM: v.ClockPPM, Protocol: section, Recv: t.Command, Send: t.Measure,
@@ -103,23 +99,30 @@ func RunRig(ctx context.Context, out io.Writer, cfg *configs.Config, build func(
 		}
 		defer fw.Close()
 		link = ""
-		if drive, enable := cfg.Driving(dev, axis); drive >= 0 {
-			spec.Drive = len(spec.Recv) + drive
+		if command, enable := cfg.Driving(dev, axis); command >= 0 {
+			drive.Command = len(spec.Recv) + command
 			if enable >= 0 {
-				spec.Enable = len(spec.Recv) + enable
+				drive.Enable = len(spec.Recv) + enable
 			}
 			if at := dev.StatusAt(); at >= 0 {
-				spec.Status = len(spec.Send) + at
+				drive.Status = len(spec.Send) + at
 			}
 		}
-		if at := cfg.Measured(dev, axis, hil.RoleVoltage); at >= 0 {
-			spec.Voltage = len(spec.Send) + at
+		recv, _ := fw.Signals()
+		ages := hil.Of(dev.Name, recv[len(t.Command):]...)
+		for k := range ages {
+			ages[k].Role = hil.RoleAge
 		}
-		recv, send := fw.Signals()
-		spec.Recv, spec.Send = append(spec.Recv, recv...), append(spec.Send, send...)
+		spec.Recv = append(append(spec.Recv, cfg.CommandedChannels(dev)...), ages...)
+		spec.Send = append(spec.Send, cfg.MeasuredChannels(dev)...)
 		parts = append(parts, device.Part{Name: dev.Name, Member: fw, Every: int(rate/cfg.DeviceRate(dev) + 0.5)})
 		ports, boards = append(ports, fw.Name()), append(boards, fw)
 	}
+	rig, err := plant.NewRig(machine, sensorSpec(cfg))
+	if err != nil {
+		return report.ExitWith(report.Invalid, err)
+	}
+	spec.Machine, spec.State = rig, rig.NewState()
 	far, err := device.NewSet(0, parts...)
 	if err != nil {
 		return report.ExitWith(report.Invalid, err)
@@ -127,6 +130,7 @@ func RunRig(ctx context.Context, out io.Writer, cfg *configs.Config, build func(
 	if err := far.Start(ctx); err != nil {
 		return report.ExitWith(report.Unavailable, err)
 	}
+	spec.Drives = []hil.PlantDrive{drive}
 	role := hil.NewPlant(spec)
 	if err := json.NewEncoder(out).Encode(RigReady{Ports: ports, PID: os.Getpid()}); err != nil {
 		return err
@@ -178,50 +182,64 @@ func floodLine(ctx context.Context, w io.Writer, rate float64, seed uint64) {
 	}
 }
 
-// MotorMachine builds the motor with its sensors, in the order of the frame.
-func MotorMachine(cfg *configs.Config) (rigMachine, int, error) {
-	v := cfg.Virtual
-	m, err := plant.NewRig(
-		plant.DriveSpec{
-			Motor: v.Motor, LoadJ: v.LoadJ, Friction: v.Friction.Model, Cogging: v.Cogging, CoggingN: v.CoggingN, LoadTorque: v.LoadTorque,
-			Freewheel: v.Supply[1],
-			Thermal:   v.Thermal,
-		},
-		sensorSpec(cfg),
-	)
+// MotorMachine builds the motor.
+func MotorMachine(cfg *configs.Config) (plant.Machine, int, error) {
+	v, axis := cfg.Virtual, &cfg.Axes[0]
+	m, err := plant.New(plant.Spec{Kind: "motor", Axes: []plant.AxisSpec{{
+		Name: axis.Name, Motor: v.Motor, LoadJ: v.LoadJ, Friction: v.Friction.Model, Cogging: v.Cogging, CoggingN: v.CoggingN, LoadTorque: v.LoadTorque,
+		Supply: v.Supply, Freewheel: v.Supply[1], Thermal: v.Thermal,
+	}}})
 	return m, max(1, int(v.InnerRate/cfg.FastestRate()+0.5)), err
 }
 
-// BrushMachine builds the motor with simulated brushes and its sensors. It cuts its steps by itself.
-func BrushMachine(cfg *configs.Config) (rigMachine, int, error) {
-	v := cfg.Virtual
+// BrushMachine builds the motor with simulated brushes. It cuts its steps by itself.
+func BrushMachine(cfg *configs.Config) (plant.Machine, int, error) {
+	v, axis := cfg.Virtual, &cfg.Axes[0]
 	const longest = 1e-3 // s  of a step: torque and current of the rows are means over it
 	period := 1 / cfg.FastestRate()
 	inner := int(math.Ceil(period / longest * (1 - 1e-9)))
-	m, err := brush.NewRig(
-		brush.MachineSpec{
-			Params: v.Brush.Parameters.Of(v.Motor), SubStep: v.Brush.Step, Most: int(math.Ceil(period / float64(inner) / v.Brush.Step)),
-			Pair: v.Brush.Pair, Averaged: v.Brush.Averaged, Bearing: v.Friction.Model, LoadJ: v.LoadJ, LoadTorque: v.LoadTorque, Freewheel: v.Supply[1],
-			Thermal: plant.Thermal{Resistance: v.Thermal.Resistance, Capacity: v.Thermal.Capacity, Ambient: v.Thermal.Ambient},
-		},
-		sensorSpec(cfg),
-	)
+	m, err := brush.NewMachine(brush.MachineSpec{
+		Name: axis.Name, Params: v.Brush.Parameters.Of(v.Motor), SubStep: v.Brush.Step, Most: int(math.Ceil(period / float64(inner) / v.Brush.Step)),
+		Pair: v.Brush.Pair, Averaged: v.Brush.Averaged, Bearing: v.Friction.Model, LoadJ: v.LoadJ, LoadTorque: v.LoadTorque, Supply: v.Supply, Freewheel: v.Supply[1],
+		Thermal: plant.Thermal{Resistance: v.Thermal.Resistance, Capacity: v.Thermal.Capacity, Ambient: v.Thermal.Ambient},
+	})
 	return m, inner, err
 }
 
-// sensorSpec are the sensors of a virtual rig, in the order of the frame.
+// truthChannels are the outputs of a machine as channels of a row.
+func truthChannels(m plant.Machine, axis string) (out []hil.Channel) {
+	roles := [plant.Outputs]hil.ChannelRole{hil.RolePosition, hil.RoleVelocity, hil.RoleCurrent, hil.RoleFriction, hil.RoleTemperature, hil.RoleEffort, hil.RoleCommand}
+	for i, s := range m.Layout().Outputs {
+		owner, _, _ := strings.Cut(s.Name, ".")
+		c := hil.Channel{Signal: s, Owner: owner}
+		if owner == axis {
+			c.Axis, c.Role = axis, roles[i]
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// sensorSpec are the sensors of a virtual rig, in the order of the frames.
 func sensorSpec(cfg *configs.Config) plant.SensorSpec {
 	v := cfg.Virtual
-	kinds := map[hil.ChannelRole]plant.Channel{hil.RolePosition: plant.Encoder, hil.RoleCurrent: plant.CurrentSensor, hil.RoleTemperature: plant.Thermometer}
-	var channels []plant.Channel
+	s := plant.SensorSpec{Seed: v.Seed}
 	for i := range cfg.Devices {
 		for _, c := range cfg.MeasuredChannels(&cfg.Devices[i]) {
-			kind := kinds[c.Role]
-			if c.Axis == "" && c.Role != hil.RoleTemperature { // of nothing that the plant has
-				kind = plant.Skip
+			r := plant.Reading{Output: -1}
+			switch {
+			case c.Role == hil.RoleTemperature:
+				r.Output = plant.OutTemperature
+			case c.Axis == "": // of nothing that the plant has
+			case c.Role == hil.RolePosition:
+				r = plant.Reading{Output: plant.OutPosition, Count: 2 * math.Pi / float64(v.Counts)}
+			case c.Role == hil.RoleCurrent:
+				r = plant.Reading{Output: plant.OutCurrent, Noise: v.CurrentNoise, Offset: v.CurrentOff}
+			case c.Role == hil.RoleVoltage:
+				r.Output = plant.OutApplied
 			}
-			channels = append(channels, kind)
+			s.Readings = append(s.Readings, r)
 		}
 	}
-	return plant.SensorSpec{Channels: channels, Counts: v.Counts, CurrentNoise: v.CurrentNoise, CurrentOff: v.CurrentOff, Seed: v.Seed}
+	return s
 }

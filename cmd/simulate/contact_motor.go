@@ -29,9 +29,19 @@ func (s *contactRun) buildMotor() error {
 	s.motor = m
 	s.q = m.NewState()
 	s.q[plant.Omega] = d.Speed
-	for _, o := range m.Layout().Outputs {
-		name := strings.TrimPrefix(strings.TrimPrefix(o.Name, "plant."), "brush.")
-		s.beside = append(s.beside, engine.Signal{Name: strings.ReplaceAll(name, "friction", "brush_torque"), Unit: o.Unit})
+	for i, o := range m.Layout().Outputs {
+		_, name, _ := strings.Cut(o.Name, ".")
+		switch i {
+		case plant.OutPosition:
+			name = "angle"
+		case plant.OutFriction:
+			name = "brush_torque"
+		case plant.OutEffort:
+			name = "armature_torque"
+		case plant.OutApplied:
+			name = "voltage"
+		}
+		s.beside = append(s.beside, engine.Signal{Name: name, Unit: o.Unit})
 	}
 	return nil
 }
@@ -61,7 +71,7 @@ func (s *contactRun) motorBySteps(ctx context.Context) error {
 			for i, v := range y {
 				mean[i] += (v - mean[i]) / n
 			}
-			i2 += (y[brush.OutCurrent]*y[brush.OutCurrent] - i2) / n
+			i2 += (y[plant.OutCurrent]*y[plant.OutCurrent] - i2) / n
 		}
 		if (k+1)%parts == 0 {
 			s.rows = append(s.rows, instant{t: t, beside: append([]float64(nil), y...)})
@@ -78,13 +88,13 @@ func (s *contactRun) motorBySteps(ctx context.Context) error {
 	}
 	c := &s.motor.Counts
 	time := n * dt
-	i := mean[brush.OutCurrent]
+	i := mean[plant.OutCurrent]
 	s.metrics = []Metric{
-		{"speed_mean", "rad/s", mean[brush.OutSpeed]}, {"speed_end", "rad/s", y[brush.OutSpeed]},
+		{"speed_mean", "rad/s", mean[plant.OutVelocity]}, {"speed_end", "rad/s", y[plant.OutVelocity]},
 		{"current_mean", "A", i}, {"current_rms", "A", math.Sqrt(i2)}, {"current_ripple", "A", math.Sqrt(max(0, i2-i*i))},
-		{"brush_torque_mean", "N·m", mean[brush.OutTorque]}, {"face_force", "N", mean[brush.OutForce]}, {"contact_drop_mean", "V", mean[brush.OutDrop]},
+		{"brush_torque_mean", "N·m", mean[plant.OutFriction]}, {"face_force", "N", mean[brush.OutForce]}, {"contact_drop_mean", "V", mean[brush.OutDrop]},
 		{"loss", "", mean[brush.OutLoss]}, {"sparking_mean", "A", mean[brush.OutSparking]}, {"interruptions", "1/s", (y[brush.OutInterrupted] - gaps) / time},
-		{"tilt", "rad", mean[brush.OutTilt]}, {"temperature_end", "degC", y[brush.OutTemperature]}, {"averaged_share", "", mean[brush.OutAveraged]},
+		{"tilt", "rad", mean[brush.OutTilt]}, {"temperature_end", "degC", y[plant.OutTemperature]}, {"averaged_share", "", mean[brush.OutAveraged]},
 	}
 	s.solver = []Metric{
 		{"steps", "", float64(c.Steps)}, {"sub_steps", "", float64(c.Sub)}, {"averaged_sub_steps", "", float64(c.Averaged)}, {"switches", "", float64(c.Switches)},
@@ -101,7 +111,7 @@ func (s *contactRun) motorBySteps(ctx context.Context) error {
 func (s *contactRun) motorFigure() *plot.Figure {
 	t := s.column(func(r *instant) float64 { return r.t })
 	end := t[len(t)-1]
-	speed := math.Abs(s.rows[len(s.rows)-1].beside[brush.OutSpeed])
+	speed := math.Abs(s.rows[len(s.rows)-1].beside[plant.OutVelocity])
 	turns := end
 	if speed > 1 {
 		turns = min(end, 4*math.Pi/speed)
@@ -115,7 +125,7 @@ func (s *contactRun) motorFigure() *plot.Figure {
 		}
 		return plot.Panel{X: plot.Axis{Name: "time", Unit: "s", Min: from, Max: end}, Y: plot.Axis{Name: name, Unit: s.beside[i].Unit}, Series: []plot.Series{{X: x, Y: y}}}
 	}
-	left := []plot.Panel{panel("speed", brush.OutSpeed, 0), panel("current", brush.OutCurrent, 0), panel("brush torque", brush.OutTorque, 0)}
-	right := []plot.Panel{panel("current", brush.OutCurrent, end-turns), panel("contact drop", brush.OutDrop, end-turns), panel("face force", brush.OutForce, end-turns)}
+	left := []plot.Panel{panel("speed", plant.OutVelocity, 0), panel("current", plant.OutCurrent, 0), panel("brush torque", plant.OutFriction, 0)}
+	right := []plot.Panel{panel("current", plant.OutCurrent, end-turns), panel("contact drop", brush.OutDrop, end-turns), panel("face force", brush.OutForce, end-turns)}
 	return &plot.Figure{Title: s.title(), Note: s.engineText() + "; right: the last two turns", Columns: []plot.Column{{Panels: left}, {Panels: right}}}
 }

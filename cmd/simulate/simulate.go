@@ -241,7 +241,7 @@ func (s *simulation) prepare() error {
 			spec.Control = k.Spec()
 		}
 		if p.Motor != nil {
-			spec.Motor = plant.DriveSpec{
+			spec.Motor = plant.AxisSpec{
 				Motor: *p.Motor, LoadJ: p.LoadJ, LoadTorque: p.LoadTorque, Cogging: p.Cogging, CoggingN: p.CoggingN,
 				Thermal: plant.Thermal{Ambient: 20},
 			}

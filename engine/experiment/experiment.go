@@ -88,7 +88,7 @@ type Spec struct {
 	Mass     float64             // kg
 	Spring   float64             // N/m
 	Damper   float64             // N·s/m
-	Motor    plant.DriveSpec     // MotorAxis; its Friction is Law
+	Motor    plant.AxisSpec      // MotorAxis; its Friction is Law
 	Control  Control             // ControlledMass
 	X0, V0   float64             // m, m/s  at the start
 	State    []float64           // of the law at the start; nil: relaxed

@@ -125,7 +125,7 @@ func (r *imposed) step(t, h float64, q *Sample) {
 // motorAxis is a motor with the law in its bearings and brushes.
 type motorAxis struct {
 	*Spec
-	drive   *plant.MotorDrive
+	drive   *plant.Axis
 	x, u, y []float64
 	work    float64
 }
@@ -133,7 +133,7 @@ type motorAxis struct {
 func newMotorAxis(s *Spec) (*motorAxis, error) {
 	d := s.Motor
 	d.Friction = s.Law
-	drive, err := plant.NewMotorDrive(d)
+	drive, err := plant.NewAxis(d)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 
 // A small brushed motor is switched on to 5 V for a quarter of a second, then to nothing.
 func Example() {
-	d, err := plant.NewMotorDrive(plant.DriveSpec{
+	d, err := plant.NewAxis(plant.AxisSpec{
 		Motor:    plant.Motor{R: 1.2, L: 0.6e-3, K: 0.042, BrushDrop: 0.6, DropScale: 0.05, J: 7e-5},
 		Friction: &friction.LuGre{Sigma0: 11, Sigma1: 0.02, Sigma2: 1.5e-4, Fc: 0.015, Fs: 0.021, Vs: 0.5, Vd: 0.3},
 		Thermal:  plant.Thermal{Ambient: 20},
@@ -19,7 +19,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	x, y := d.NewState(), make([]float64, 5)
+	x, y := d.NewState(), make([]float64, plant.Outputs)
 	for range 2500 {
 		d.Step(1e-4, x, []float64{5, 1}, y) // V, enabled
 	}

@@ -1,22 +1,25 @@
-// Package plant holds ready-made plants as engine.Systems, and the sensors through which a controller sees them.
+// Package plant holds ready-made plants as engine.Systems, the sensors through which a controller sees them, and the script that
+// disturbs both.
 //
-// MotorDrive is a brushed motor with its load under bristle friction:
+// A Plant has axes. Each has a drive, a friction law and what else acts on it alone; a Kind says how they hang together. For one
+// axis on a voltage drive, a brushed motor with its load,
 //
 //	L·di/dt = u − R·i − K·ω − drop·tanh(i/i0)
-//	J·dω/dt = K·i − F(ω, z) − cogging·sin(N·θ) − load
+//	J·dω/dt = K·i − F(ω, z) − cogging·sin(N·θ) − gravity·sin θ − load
 //	C·dT/dt = losses − (T − Tamb)/Rth,   R = R20·(1 + α·(T − T20)),   F ∝ 1 + αf·(T − T20)
 //
-// F is the LuGre law of package friction. Friction and load oppose positive motion. Torques are in N·m, angles in rad,
-// temperatures in °C (only differences enter the equations).
+// F is any law of package friction, those with a stick mode included. Friction and load oppose positive motion. Torques are in
+// N·m, angles in rad, temperatures in °C (only differences enter the equations); a linear axis has N and m. The other drives are
+// said at Drive, end stops at Stops, the arm at TwoLink.
 //
-// Electrical and mechanical side are advanced together by one implicit midpoint step: the mean current ī and the mean
-// speed w of the step are found so that both equations hold for the means. The scheme is second order, unconditionally
-// stable in the current however small L/R is, and keeps the energy balance of every step exactly:
+// Drive and mechanics are advanced together by one implicit midpoint step: the mean current ī and the mean speed w of the step
+// are found so that both equations hold for the means. The scheme is second order, unconditionally stable in the current however
+// small L/R is, and keeps the energy balance of every step exactly:
 //
-//	u·ī·h = R·ī²·h + drop·tanh(ī/i0)·ī·h + Δ(½Li²) + Δ(½Jω²) + F̄·w·h + load·w·h + Δ(cogging potential).
+//	u·ī·h = R·ī²·h + drop·tanh(ī/i0)·ī·h + Δ(½Li²) + Δ(½Jω²) + F̄·w·h + load·w·h + Δ(potential of cogging, gravity and stops).
 //
-// Assumed: the voltage is constant within a step, the temperature changes little in it, winding and bearing share one
-// temperature, and the shaft is rigid.
+// Assumed: the command is constant within a step, the temperature changes little in it, winding and bearing share one
+// temperature, and shafts and links are rigid.
 package plant
 
 import (

@@ -1,93 +1,142 @@
 package plant
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 )
 
-// Channel is what one sensor reads.
-type Channel uint8
-
-const (
-	Skip          Channel = iota // not a sensor of the motor: Read leaves the number alone
-	Encoder                      // rad   shaft angle, rounded to counts, multi-turn
-	CurrentSensor                // A     armature current with noise and offset
-	Thermometer                  // °C
-)
-
-// SensorSpec describes the sensors of a drive.
-type SensorSpec struct {
-	Channels     []Channel // what is read, in the order of the readings
-	Counts       int       // per turn; 0: the angle is not rounded
-	CurrentNoise float64   // A  standard deviation, white
-	CurrentOff   float64   // A  offset of the current sensor
-	Seed         uint64    // the same seed gives the same noise
+// Reading is what one sensor makes of an output of the plant.
+type Reading struct {
+	Output int     // number of the output; −1: nothing of the plant, Read leaves the number alone
+	Count  float64 // the reading is rounded to whole multiples of it, in the unit of the output; 0: not
+	Noise  float64 // standard deviation, white
+	Offset float64
 }
 
-// Sensors turns the state of a MotorDrive into readings.
+// SensorSpec describes the sensors of a plant.
+type SensorSpec struct {
+	Readings []Reading // in the order of the readings
+	Seed     uint64    // the same seed gives the same noise
+	Period   float64   // s  from Read to Read; only a Delay asks for it
+	Longest  float64   // s  longest Delay that will be asked for
+}
+
+// Fault is what is wrong with a sensor.
+type Fault uint8
+
+const (
+	Healthy Fault = iota
+	Stuck         // says what it said when the fault began
+	Lost          // says nothing: the reading is NaN, and nothing is to be sent
+	Shifted       // says so much more
+	Delayed       // says what was right so many seconds ago
+)
+
+// Words are the faults by number.
+func (Fault) Words() []string { return []string{"none", "stuck", "lost", "offset", "delay"} }
+
+func (f Fault) String() string { return f.Words()[f] }
+
+// Sensors turns the outputs of a plant into readings.
 type Sensors struct {
 	s     SensorSpec
-	count float64 // rad
 	rng   *rand.Rand
+	state []sensor
+	past  []float64 // of all sensors, one time behind the other, as a ring
+	room  int       // times in past
+	now   int       // place of the newest
+}
+
+// sensor is the state of one.
+type sensor struct {
+	fault Fault
+	by    float64 // of the fault, in the unit of the reading
+	late  int     // Reads of a delay
+	held  float64 // the last reading
 }
 
 // NewSensors checks the description.
 func NewSensors(s SensorSpec) (*Sensors, error) {
-	if s.Counts < 0 {
-		return nil, fmt.Errorf("sensors: encoder counts: %d per turn, want ≥ 0", s.Counts)
-	}
-	if !(s.CurrentNoise >= 0) || math.IsInf(s.CurrentNoise, 0) {
-		return nil, fmt.Errorf("sensors: current noise: %g A, want ≥ 0", s.CurrentNoise)
-	}
-	if math.IsNaN(s.CurrentOff) || math.IsInf(s.CurrentOff, 0) {
-		return nil, fmt.Errorf("sensors: current offset: %g A, want a finite number", s.CurrentOff)
-	}
-	for i, c := range s.Channels {
-		if c > Thermometer {
-			return nil, fmt.Errorf("sensors: channel %d: no sensor number %d", i, c)
+	var errs []error
+	for i, r := range s.Readings {
+		if !(r.Count >= 0) || math.IsInf(r.Count, 0) {
+			errs = append(errs, fmt.Errorf("sensors: reading %d: count %g, want ≥ 0", i, r.Count))
+		}
+		if !(r.Noise >= 0) || math.IsInf(r.Noise, 0) {
+			errs = append(errs, fmt.Errorf("sensors: reading %d: noise %g, want ≥ 0", i, r.Noise))
+		}
+		if math.IsNaN(r.Offset) || math.IsInf(r.Offset, 0) {
+			errs = append(errs, fmt.Errorf("sensors: reading %d: offset %g, want a finite number", i, r.Offset))
 		}
 	}
-	n := &Sensors{s: s, rng: rand.New(rand.NewPCG(s.Seed, 0x6d6f746f72))}
-	if s.Counts > 0 {
-		n.count = 2 * math.Pi / float64(s.Counts)
+	if s.Longest > 0 && !(s.Period > 0) {
+		errs = append(errs, fmt.Errorf("sensors: a delay of %g s asks for the period of the readings", s.Longest))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	n := &Sensors{s: s, rng: rand.New(rand.NewPCG(s.Seed, 0x6d6f746f72)), state: make([]sensor, len(s.Readings))}
+	if s.Longest > 0 {
+		n.room = int(math.Ceil(s.Longest/s.Period)) + 1
+		n.past = make([]float64, n.room*len(s.Readings))
+		for i := range n.past {
+			n.past[i] = math.NaN() // nothing was said before the first Read
+		}
 	}
 	return n, nil
 }
 
-// Read fills one reading per channel from the state x of the drive. y, its outputs, is not needed here. It allocates
-// nothing; the noise advances with every call.
-func (n *Sensors) Read(x, _, readings []float64) {
-	for k, c := range n.s.Channels {
-		switch c {
-		case Encoder:
-			readings[k] = x[Theta]
-			if n.count > 0 {
-				readings[k] = math.Round(x[Theta]/n.count) * n.count
-			}
-		case CurrentSensor:
-			readings[k] = x[Current] + n.s.CurrentOff + n.s.CurrentNoise*n.rng.NormFloat64()
-		case Thermometer:
-			readings[k] = x[Temperature]
+// Fail makes a sensor faulty, or healthy again. by is the shift in the unit of the reading, or the delay in s.
+func (n *Sensors) Fail(k int, f Fault, by float64) {
+	s := &n.state[k]
+	s.fault, s.by, s.late = f, by, 0
+	if f == Delayed {
+		s.late = max(0, min(n.room-1, int(by/n.s.Period+0.5)))
+	}
+}
+
+// Read fills one reading per sensor from the outputs y of the plant; a lost one is NaN. It allocates nothing; noise and past advance
+// with every call.
+func (n *Sensors) Read(y, readings []float64) {
+	width := len(n.state)
+	if n.room > 0 {
+		n.now = (n.now + 1) % n.room
+	}
+	for k := range n.s.Readings {
+		r, s := &n.s.Readings[k], &n.state[k]
+		if r.Output < 0 {
+			continue
 		}
+		v := y[r.Output] + r.Offset
+		if r.Noise > 0 {
+			v += r.Noise * n.rng.NormFloat64()
+		}
+		if n.room > 0 {
+			n.past[n.now*width+k] = round(v, r.Count) // what a healthy one says
+		}
+		switch s.fault {
+		case Stuck:
+			readings[k] = s.held
+			continue
+		case Lost:
+			readings[k] = math.NaN()
+			continue
+		case Shifted:
+			v += s.by
+		case Delayed:
+			v = n.past[(n.now-s.late+n.room)%n.room*width+k]
+		}
+		s.held = round(v, r.Count)
+		readings[k] = s.held
 	}
 }
 
-// Rig is a drive with its sensors: all that a virtual rig needs.
-type Rig struct {
-	*MotorDrive
-	*Sensors
-}
-
-// NewRig builds both.
-func NewRig(d DriveSpec, s SensorSpec) (*Rig, error) {
-	m, err := NewMotorDrive(d)
-	if err != nil {
-		return nil, err
+// round is v as a whole multiple of count; 0: as it is.
+func round(v, count float64) float64 {
+	if count == 0 {
+		return v
 	}
-	n, err := NewSensors(s)
-	if err != nil {
-		return nil, err
-	}
-	return &Rig{m, n}, nil
+	return math.Round(v/count) * count
 }

@@ -6,28 +6,28 @@ import (
 )
 
 func TestSensors(t *testing.T) {
-	spec := SensorSpec{Channels: []Channel{Skip, Encoder, CurrentSensor, Thermometer}, Counts: 4096, CurrentNoise: 0.02, CurrentOff: -0.03, Seed: 7}
+	const q = 2 * math.Pi / 4096
+	spec := SensorSpec{Readings: []Reading{{Output: -1}, {Output: OutPosition, Count: q}, {Output: OutCurrent, Noise: 0.02, Offset: -0.03}, {Output: OutTemperature}}, Seed: 7}
 	a, err := NewSensors(spec)
 	if err != nil {
 		t.Fatal(err)
 	}
 	b, _ := NewSensors(spec)
-	x := []float64{Current: 0.5, Temperature: 31, Contact: 0}
-	q := 2 * math.Pi / 4096
+	y := []float64{OutCurrent: 0.5, OutTemperature: 31, Outputs - 1: 0}
 	ra, rb := []float64{99, 0, 0, 0}, make([]float64, 4)
 	const n = 20000
 	mean, sq := 0.0, 0.0
 	for k := range n {
-		x[Theta] = -20 + 40*float64(k)/n
-		a.Read(x, nil, ra)
-		b.Read(x, nil, rb)
+		y[OutPosition] = -20 + 40*float64(k)/n
+		a.Read(y, ra)
+		b.Read(y, rb)
 		if ra[2] != rb[2] {
 			t.Fatal("the same seed gives different noise")
 		}
 		if ra[0] != 99 || ra[3] != 31 {
-			t.Fatalf("readings %v: skipped or temperature channel wrong", ra)
+			t.Fatalf("readings %v: skipped or temperature reading wrong", ra)
 		}
-		if e := math.Abs(ra[1] - x[Theta]); e > q/2*(1+1e-9) {
+		if e := math.Abs(ra[1] - y[OutPosition]); e > q/2*(1+1e-9) {
 			t.Fatalf("encoder off by %g rad, a count is %g", e, q)
 		}
 		if c := ra[1] / q; math.Abs(c-math.Round(c)) > 1e-6 {
@@ -42,10 +42,55 @@ func TestSensors(t *testing.T) {
 	if sd := math.Sqrt(sq); math.Abs(sd/0.02-1) > 5/math.Sqrt(2*n) {
 		t.Errorf("noise %g A, want 0.02", sd)
 	}
-	if n := testing.AllocsPerRun(100, func() { a.Read(x, nil, ra) }); n != 0 {
-		t.Errorf("%g allocations in Read", n)
+	for _, bad := range []SensorSpec{{Readings: []Reading{{Count: -1}}}, {Readings: []Reading{{Noise: math.NaN()}}}, {Readings: []Reading{{Offset: math.Inf(1)}}}, {Longest: 1}} {
+		if _, err := NewSensors(bad); err == nil {
+			t.Errorf("%+v was accepted", bad)
+		}
 	}
-	if _, err := NewSensors(SensorSpec{Counts: -1}); err == nil {
-		t.Error("a negative encoder was accepted")
+}
+
+// Each fault, on a ramp of one unit a Read: what the reading is while it lasts and after it.
+func TestSensorFaults(t *testing.T) {
+	s, err := NewSensors(SensorSpec{Readings: []Reading{{Output: 0, Count: 0.5}, {Output: 0}}, Period: 1e-3, Longest: 5e-3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, r := []float64{0}, make([]float64, 2)
+	read := func() float64 {
+		y[0]++
+		s.Read(y, r)
+		if r[1] != y[0] {
+			t.Fatalf("the healthy sensor says %g at %g", r[1], y[0])
+		}
+		return r[0] - y[0]
+	}
+	for range 10 {
+		read()
+	}
+	for _, c := range []struct {
+		fault Fault
+		by    float64
+		want  func(k int) float64 // reading less truth, k Reads after the fault began
+	}{
+		{Stuck, 0, func(k int) float64 { return float64(-k) }},
+		{Shifted, 3.3, func(int) float64 { return 3.5 }}, // rounded to half units
+		{Delayed, 5e-3, func(int) float64 { return -5 }},
+		{Delayed, 1.4e-3, func(int) float64 { return -1 }},
+		{Delayed, 1, func(int) float64 { return -5 }}, // no longer than was said
+		{Lost, 0, func(int) float64 { return math.NaN() }},
+	} {
+		s.Fail(0, c.fault, c.by)
+		for k := 1; k < 12; k++ {
+			if got, want := read(), c.want(k); got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
+				t.Errorf("%v, %d readings on: off by %g, want %g", c.fault, k, got, want)
+			}
+		}
+		s.Fail(0, Healthy, 0)
+		if off := read(); off != 0 {
+			t.Errorf("%v: off by %g when it has gone", c.fault, off)
+		}
+	}
+	if n := testing.AllocsPerRun(100, func() { s.Read(y, r) }); n != 0 {
+		t.Errorf("%g allocations in Read", n)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"hilrig/cmd/daemon"
 	"hilrig/configs"
 	"hilrig/engine"
+	"hilrig/engine/plant"
 	"hilrig/hil"
 )
 
@@ -179,10 +180,13 @@ type machine struct {
 	inner     int
 }
 
-func newMachine(m interface {
-	hil.Machine
-	NewState() []float64
-}, inner int) *machine {
+// newMachine has an encoder of 16 bits and a sensor of the current.
+func newMachine(t testing.TB, p plant.Machine, inner int, offset float64, seed uint64) *machine {
+	t.Helper()
+	m, err := plant.NewRig(p, plant.SensorSpec{Readings: []plant.Reading{{Output: plant.OutPosition, Count: 2 * math.Pi / 65536}, {Output: plant.OutCurrent, Noise: 0.02, Offset: offset}}, Seed: seed})
+	if err != nil {
+		t.Fatal(err)
+	}
 	return &machine{m, m.NewState(), make([]float64, len(m.Layout().Outputs)), make([]float64, 2), inner}
 }
 
@@ -193,6 +197,6 @@ func (m *machine) advance(dt, volts float64) {
 }
 
 func (m *machine) read() (angle, current float64) {
-	m.Read(m.x, m.y, m.out)
+	m.Read(m.y, m.out)
 	return m.out[0], m.out[1]
 }

@@ -29,12 +29,11 @@ func withBrush(amplitude, frequency float64) *configs.Config {
 // demoMotor is the plant of the demo.
 func demoMotor(t testing.TB, seed uint64) far {
 	v := configs.Demo().Virtual
-	m, err := plant.NewRig(plant.DriveSpec{Motor: v.Motor, Friction: v.Friction.Model, Thermal: plant.Thermal{Ambient: 20}},
-		plant.SensorSpec{Channels: []plant.Channel{plant.Encoder, plant.CurrentSensor}, Counts: 65536, CurrentNoise: 0.02, Seed: seed})
+	m, err := plant.New(plant.Spec{Kind: "motor", Axes: []plant.AxisSpec{{Motor: v.Motor, Friction: v.Friction.Model, Thermal: plant.Thermal{Ambient: 20}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newMachine(m, 20)
+	return newMachine(t, m, 20, 0, seed)
 }
 
 // costly is a brush whose steps take so much time per sub-step and beside them, in ns.
@@ -184,12 +183,11 @@ func TestEstimatesOfARigWithBrushes(t *testing.T) {
 	motor, bearings := cfg.Axes[0].Motor, friction.LuGre{Sigma0: 11, Sigma1: 0.02, Sigma2: 5e-5, Fc: 8e-3, Fs: 11e-3, Vs: 0.5, Vd: 0.3}
 	p := brush.DefaultParams()
 	p.Motor = brush.Motor{Resistance: motor.R, Inductance: motor.L, Constant: motor.K, Inertia: motor.J, CoilInductance: 60e-6}
-	rig, err := brush.NewRig(brush.MachineSpec{Params: p, Bearing: &bearings},
-		plant.SensorSpec{Channels: []plant.Channel{plant.Encoder, plant.CurrentSensor}, Counts: 65536, CurrentNoise: 0.02, CurrentOff: 0.01, Seed: 3})
+	rig, err := brush.NewMachine(brush.MachineSpec{Params: p, Bearing: &bearings})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := newBench(t, cfg, newMachine(rig, 1), nil)
+	b := newBench(t, cfg, newMachine(t, rig, 1, 0.01, 3), nil)
 	rows := b.run(12000)
 	r, s := rows[len(rows)-1], b.schema
 	brushes := 2 * p.MeanTorque()

@@ -216,7 +216,7 @@ func TestAveragedDropFollowsTheFullModel(t *testing.T) {
 						}
 						if j >= 200 {
 							drop[k] += y[OutDrop] / 300 / seeds
-							amps[k] += y[OutCurrent] / 300 / seeds
+							amps[k] += y[plant.OutCurrent] / 300 / seeds
 						}
 					}
 				}

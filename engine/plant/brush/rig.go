@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"hilrig/engine"
 	"hilrig/engine/contact"
@@ -13,6 +14,7 @@ import (
 
 // MachineSpec describes a motor with its brushes.
 type MachineSpec struct {
+	Name     string // of the axis, in front of its signals; "": plant
 	Params   Params
 	Scheme   contact.MoreauOptions // Step is set by the machine
 	SubStep  float64               // s     longest step of the brush; default 20 µs
@@ -21,11 +23,12 @@ type MachineSpec struct {
 	Averaged bool                  //       the averaged contact at every speed
 	Bearing  friction.Model        // N·m   of the bearings; nil: none
 
-	LoadJ      float64 // kg·m²
-	LoadTorque float64 // N·m  constant, opposing positive motion
-	Freewheel  float64 // V    of the diodes that take the current when the supply is off; default 24
-	Window     float64 // s    mean of the face force; default and least 0.1 ms
-	Long       float64 // s    shortest gap that counts as an interruption; default 0.5 ms
+	LoadJ      float64    // kg·m²
+	LoadTorque float64    // N·m  constant, opposing positive motion
+	Supply     [2]float64 // V  of the drive; both zero: no limit
+	Freewheel  float64    // V    of the diodes that take the current when the supply is off; default 24
+	Window     float64    // s    mean of the face force; default and least 0.1 ms
+	Long       float64    // s    shortest gap that counts as an interruption; default 0.5 ms
 	Thermal    plant.Thermal
 }
 
@@ -42,6 +45,9 @@ func (s *MachineSpec) settle() error {
 	if s.Most == 0 {
 		s.Most = 50
 	}
+	if s.Name == "" {
+		s.Name = "plant"
+	}
 	var all []error
 	want := func(ok bool, name string, v float64, unit, rule string) {
 		if !ok || math.IsInf(v, 0) {
@@ -52,6 +58,7 @@ func (s *MachineSpec) settle() error {
 	want(s.Most > 0, "sub-steps", float64(s.Most), "", "> 0")
 	want(s.LoadJ >= 0, "load inertia", s.LoadJ, "kg·m²", "≥ 0")
 	want(!math.IsNaN(s.LoadTorque), "load torque", s.LoadTorque, "N·m", "a number")
+	want(s.Supply == [2]float64{} || s.Supply[0] <= 0 && s.Supply[1] > 0, "supply", s.Supply[1], "V", "low ≤ 0 < high")
 	want(s.Freewheel > 0, "freewheel voltage", s.Freewheel, "V", "> 0")
 	want(s.Window >= leastWindow, "window", s.Window, "s", "≥ 1e-4")
 	want(s.Long >= leastWindow, "long gap", s.Long, "s", "≥ 1e-4")
@@ -66,6 +73,9 @@ func (s *MachineSpec) settle() error {
 			all = append(all, fmt.Errorf("brush machine: bearing: %w", err))
 		}
 	}
+	if s.Supply == [2]float64{} {
+		s.Supply = [2]float64{math.Inf(-1), math.Inf(1)}
+	}
 	return errors.Join(all...)
 }
 
@@ -76,21 +86,17 @@ const (
 	zeroC       = 273.15 // K
 )
 
-// Numbers of the outputs of a Machine; the first five are those of plant.MotorDrive.
+// Numbers of the outputs of a Machine behind those of a plant.Axis, whose friction is here that of both brushes on the commutator,
+// and whose effort is that of the armature, both as means of the step.
 const (
-	OutAngle       = iota
-	OutSpeed       // rad/s
-	OutCurrent     // A
-	OutTorque      // N·m  of both brushes on the commutator, against positive rotation; mean of the step
-	OutTemperature // °C
-	OutTilt        // rad  of the first brush
-	OutForce       // N    on its face, mean of the step or of the window, whichever is longer
-	OutDrop        // V    of one brush, mean of the step; 0 with the supply off
-	OutLoss        //      share of the time without face force
-	OutAveraged    //      1: the averaged contact is in force
-	OutDegraded    //      steps of the brush that were not verified, since the start
-	OutSparking    // A    broken when the last bar left
-	OutInterrupted //      long gaps since the start
+	OutTilt        = iota + plant.Outputs // rad  of the first brush
+	OutForce                              // N    on its face, mean of the step or of the window, whichever is longer
+	OutDrop                               // V    of one brush, mean of the step; 0 with the supply off
+	OutLoss                               //      share of the time without face force
+	OutAveraged                           //      1: the averaged contact is in force
+	OutDegraded                           //      steps of the brush that were not verified, since the start
+	OutSparking                           // A    broken when the last bar left
+	OutInterrupted                        //      long gaps since the start
 	outputs
 )
 
@@ -116,15 +122,17 @@ const (
 type Machine struct {
 	Counts MachineCounts
 
-	s    MachineSpec
-	side []*brushSide
-	mean Averaged
-	comm *Commutation
-	circ Circuit
-	line Supply
-	mass *friction.Mass // nil: no bearing
-	xm   []float64
-	j    float64
+	s      MachineSpec
+	supply [2]float64 // V  in force
+	in     [2]float64 // inputs of the step, within the supply
+	side   []*brushSide
+	mean   Averaged
+	comm   *Commutation
+	circ   Circuit
+	line   Supply
+	mass   *friction.Mass // nil: no bearing
+	xm     []float64
+	j      float64
 
 	averaged bool
 	full     float64 // N·m  torque of one brush by the full model, low-passed
@@ -161,7 +169,7 @@ func NewMachine(s MachineSpec) (*Machine, error) {
 		return nil, err
 	}
 	p := &s.Params
-	m := &Machine{s: s, mean: NewAveraged(p), circ: p.Circuit(), line: Supply{Frequency: p.Motor.Frequency}, j: p.Motor.Inertia + s.LoadJ, averaged: s.Averaged}
+	m := &Machine{s: s, supply: s.Supply, mean: NewAveraged(p), circ: p.Circuit(), line: Supply{Frequency: p.Motor.Frequency}, j: p.Motor.Inertia + s.LoadJ, averaged: s.Averaged}
 	var err error
 	if m.comm, err = p.Commutation(); err != nil {
 		return nil, err
@@ -221,8 +229,9 @@ func (m *Machine) NewState() []float64 {
 
 // Layout names states, inputs and outputs.
 func (m *Machine) Layout() engine.Layout {
-	states := []engine.Signal{{Name: "plant.angle", Unit: "rad"}, {Name: "plant.velocity", Unit: "rad/s"}, {Name: "plant.current", Unit: "A"},
-		{Name: "plant.temperature", Unit: "degC"}}
+	of := func(name, unit string) engine.Signal { return engine.Signal{Name: m.s.Name + "." + name, Unit: unit} }
+	shaft := []engine.Signal{of("position", "rad"), of("velocity", "rad/s"), of("current", "A"), of("temperature", "degC")}
+	states := slices.Clone(shaft)
 	names := [dof]string{"x", "y", "tilt", "u1", "s1", "u2", "s2", "u3", "s3", "holder", "arm"}
 	for k := range m.side {
 		head := "brush."
@@ -250,10 +259,26 @@ func (m *Machine) Layout() engine.Layout {
 	return engine.Layout{
 		NQ: 1, NV: 1, NA: len(states) - 2,
 		States: states,
-		Inputs: []engine.Signal{{Name: "plant.voltage", Unit: "V"}, {Name: "plant.enable"}},
-		Outputs: []engine.Signal{{Name: "plant.angle", Unit: "rad"}, {Name: "plant.velocity", Unit: "rad/s"}, {Name: "plant.current", Unit: "A"},
-			{Name: "plant.friction", Unit: "N·m"}, {Name: "plant.temperature", Unit: "degC"}, {Name: "brush.tilt", Unit: "rad"},
+		Inputs: []engine.Signal{of("command", "V"), of("enable", "")},
+		Outputs: []engine.Signal{shaft[plant.Theta], shaft[plant.Omega], shaft[plant.Current], of("friction", "N·m"), shaft[plant.Temperature],
+			of("effort", "N·m"), of("applied", "V"), {Name: "brush.tilt", Unit: "rad"},
 			{Name: "brush.face_force", Unit: "N"}, {Name: "brush.contact_drop", Unit: "V"}, {Name: "brush.loss"}, {Name: "brush.averaged"},
 			{Name: "brush.degraded"}, {Name: "brush.sparking", Unit: "A"}, {Name: "brush.interruptions"}},
 	}
+}
+
+// Settings are the supply, load and temperature.
+func (m *Machine) Settings() []engine.Signal { return plant.Settings(false, m.s.Name) }
+
+// Set changes a setting and returns what it was.
+func (m *Machine) Set(k int, x []float64, v float64) (was float64) {
+	switch k {
+	case 0:
+		was, m.supply = m.supply[1], plant.Supplied(m.s.Supply, v)
+	case 1:
+		was, m.s.LoadTorque = m.s.LoadTorque, v
+	case 2:
+		was, x[plant.Temperature] = x[plant.Temperature], v
+	}
+	return was
 }

@@ -20,6 +20,10 @@ func (m *Machine) Step(dt float64, x, u, y []float64) engine.Status {
 		return engine.NonFinite
 	}
 	m.Counts.Steps++
+	m.in = [2]float64{0, u[1]}
+	if u[1] != 0 {
+		m.in[0] = min(m.supply[1], max(m.supply[0], u[0]))
+	}
 	n := min(m.s.Most, max(1, int(math.Ceil(dt/m.s.SubStep*(1-1e-9)))))
 	h := dt / float64(n)
 	if m.choose(h, x[plant.Omega]) { // the brushes go on from where they stood, at rest
@@ -39,7 +43,7 @@ func (m *Machine) Step(dt float64, x, u, y []float64) engine.Status {
 	status := engine.OK
 	var sums stepSums
 	for range n {
-		st := m.sub(h, x, u, temp, density, &sums)
+		st := m.sub(h, x, temp, density, &sums)
 		if st == engine.NonFinite {
 			return st
 		}
@@ -53,8 +57,9 @@ func (m *Machine) Step(dt float64, x, u, y []float64) engine.Status {
 		x[plant.Temperature] += (end - x[plant.Temperature]) * -math.Expm1(-dt/(th.Resistance*th.Capacity))
 	}
 	s := m.side[0]
-	y[OutAngle], y[OutSpeed], y[OutCurrent], y[OutTorque] = x[plant.Theta], x[plant.Omega], x[plant.Current], sums.torque/dt
-	y[OutTemperature], y[OutTilt], y[OutForce] = x[plant.Temperature], x[atBrush+2], s.force
+	y[plant.OutPosition], y[plant.OutVelocity], y[plant.OutCurrent], y[plant.OutFriction] = x[plant.Theta], x[plant.Omega], x[plant.Current], sums.torque/dt
+	y[plant.OutEffort], y[plant.OutApplied] = sums.effort/dt, m.in[0]
+	y[plant.OutTemperature], y[OutTilt], y[OutForce] = x[plant.Temperature], x[atBrush+2], s.force
 	if dt > m.s.Window {
 		y[OutForce] = sums.force / dt
 	}
@@ -69,7 +74,7 @@ func (m *Machine) Step(dt float64, x, u, y []float64) engine.Status {
 
 // stepSums are the integrals of one step.
 type stepSums struct {
-	torque, force, heat, volts float64 // N·m·s, N·s, J, V·s
+	torque, force, heat, volts, effort float64 // N·m·s, N·s, J, V·s, N·m·s
 }
 
 // choose decides between the full and the averaged contact; it is true when the full one takes over.
@@ -93,7 +98,7 @@ func (m *Machine) choose(h, omega float64) bool {
 }
 
 // sub is one sub-step.
-func (m *Machine) sub(h float64, x, u []float64, temp, density float64, sums *stepSums) engine.Status {
+func (m *Machine) sub(h float64, x []float64, temp, density float64, sums *stepSums) engine.Status {
 	p := &m.s.Params
 	theta, omega := x[plant.Theta], x[plant.Omega]
 	v := omega * p.Commutator.Radius
@@ -152,8 +157,8 @@ func (m *Machine) sub(h float64, x, u []float64, temp, density float64, sums *st
 	// circuit
 	var flow Flow
 	diode := 0.0
-	volts := m.line.Mean(h, u[0])
-	if u[1] == 0 {
+	volts := m.line.Mean(h, m.in[0])
+	if m.in[1] == 0 {
 		diode = m.s.Freewheel
 	}
 	if st := m.circ.Step(h, i, volts, omega+h/2*m.accel, diode, &touch, &flow); st != engine.OK {
@@ -185,6 +190,7 @@ func (m *Machine) sub(h float64, x, u []float64, temp, density float64, sums *st
 	x[plant.Omega] = end
 
 	sums.torque += h * torque
+	sums.effort += h * flow.Torque
 	sums.force += h * m.side[0].now
 	sums.volts += flow.Volts
 	sums.heat += flow.Contact + flow.Arc + math.Abs(torque*w)*h

@@ -44,7 +44,7 @@ func held(t testing.TB, s MachineSpec, rpm, seconds float64) (force, torque, los
 		if k >= skip {
 			w := 1 / float64(n)
 			force += w * y[OutForce]
-			torque += w * y[OutTorque] / 2
+			torque += w * y[plant.OutFriction] / 2
 			loss += w * y[OutLoss]
 			tilt += w * y[OutTilt]
 		}
@@ -84,7 +84,7 @@ func TestMotorSettlesWhereItsEquationsSay(t *testing.T) {
 				t.Fatalf("step %d: %v", k, st)
 			}
 			if k >= 10000 {
-				w, i, tau, drop = w+y[OutSpeed]/20000, i+y[OutCurrent]/20000, tau+y[OutTorque]/20000, drop+y[OutDrop]/20000
+				w, i, tau, drop = w+y[plant.OutVelocity]/20000, i+y[plant.OutCurrent]/20000, tau+y[plant.OutFriction]/20000, drop+y[OutDrop]/20000
 			}
 		}
 		t.Logf("averaged %v: %.4g rad/s, %.4g A, %.4g mN·m, drop %.3g V, loss %.3g", averaged, w, i, 1e3*tau, drop, y[OutLoss])
@@ -112,12 +112,12 @@ func TestSeriesMotorRunsOnAlternatingCurrent(t *testing.T) {
 			t.Fatalf("step %d: %v", k, st)
 		}
 		if k > 2000 {
-			low, high = min(low, y[OutCurrent]), max(high, y[OutCurrent])
+			low, high = min(low, y[plant.OutCurrent]), max(high, y[plant.OutCurrent])
 		}
 	}
-	t.Logf("%.4g rad/s, current %.3g … %.3g A", y[OutSpeed], low, high)
-	if y[OutSpeed] < 100 || math.Abs(high/-low-1) > 0.1 || high < 0.3 {
-		t.Errorf("%g rad/s, current %g … %g A", y[OutSpeed], low, high)
+	t.Logf("%.4g rad/s, current %.3g … %.3g A", y[plant.OutVelocity], low, high)
+	if y[plant.OutVelocity] < 100 || math.Abs(high/-low-1) > 0.1 || high < 0.3 {
+		t.Errorf("%g rad/s, current %g … %g A", y[plant.OutVelocity], low, high)
 	}
 }
 
@@ -143,10 +143,10 @@ func TestSwitchToTheAveragedContact(t *testing.T) {
 		flag := y[OutAveraged]
 		if k > 200 {
 			// the fluctuation that is there anyway, and the one at a change
-			torque += 0.02 * (y[OutTorque] - torque)
-			span = max(span, math.Abs(y[OutTorque]-torque))
+			torque += 0.02 * (y[plant.OutFriction] - torque)
+			span = max(span, math.Abs(y[plant.OutFriction]-torque))
 			if flag != last {
-				jump = max(jump, math.Abs(y[OutTorque]-torque))
+				jump = max(jump, math.Abs(y[plant.OutFriction]-torque))
 			}
 		} else {
 			torque = 0.0114
@@ -268,14 +268,13 @@ func BenchmarkMachineStep(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/50, "ns/sub-step")
 }
 
-// A virtual rig steps it and reads its sensors.
-var _ interface {
-	engine.System
-	Read(x, y, sensors []float64)
-} = (*Rig)(nil)
-
-func TestRigReadsItsSensors(t *testing.T) {
-	r, err := NewRig(bench(), plant.SensorSpec{Channels: []plant.Channel{plant.Encoder, plant.CurrentSensor, plant.Thermometer}, Counts: 4096})
+// A virtual rig steps it, reads its sensors and changes its settings.
+func TestMachineInARig(t *testing.T) {
+	spec := bench()
+	spec.Name, spec.Supply = "shaft", [2]float64{-10, 20}
+	m := machine(t, spec)
+	r, err := plant.NewRig(m, plant.SensorSpec{Readings: []plant.Reading{{Output: plant.OutPosition, Count: math.Pi / 2048}, {Output: plant.OutCurrent}, {Output: plant.OutApplied}}},
+		plant.Event{At: 1, For: 1, Setting: 0, To: 5}, plant.Event{At: 1, For: 1, Setting: 1, To: 0.1}, plant.Event{At: 1, For: 1, Setting: 2, To: 80})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,12 +282,26 @@ func TestRigReadsItsSensors(t *testing.T) {
 	for range 100 {
 		r.Step(1e-3, x, []float64{12, 1}, y)
 	}
-	r.Read(x, y, got)
-	if math.Abs(got[0]-y[OutAngle]) > math.Pi/4096 || got[0] == 0 || got[1] != y[OutCurrent] || got[2] != y[OutTemperature] {
-		t.Errorf("sensors %v, outputs %v", got, y[:5])
+	r.Read(y, got)
+	if math.Abs(got[0]-x[plant.Theta]) > math.Pi/4096 || got[0] == 0 || got[1] != x[plant.Current] || got[2] != 12 || y[plant.OutTemperature] != x[plant.Temperature] {
+		t.Errorf("sensors %v, outputs %v, states %v", got, y[:plant.Outputs], x[:4])
 	}
-	if _, err := NewRig(bench(), plant.SensorSpec{Counts: -1}); err == nil {
-		t.Error("a negative encoder was accepted")
+	warm := x[plant.Temperature]
+	for _, c := range []struct{ at, up, down, load, temperature float64 }{{0.5, 20, -10, 0, warm}, {1, 5, -2.5, 0.1, 80}, {2, 20, -10, 0, warm}} {
+		r.Play(c.at, x)
+		if m.s.LoadTorque != c.load || x[plant.Temperature] != c.temperature {
+			t.Errorf("at %g s: load %g N·m, %g °C; want %g, %g", c.at, m.s.LoadTorque, x[plant.Temperature], c.load, c.temperature)
+		}
+		r.Step(1e-6, x, []float64{99, 1}, y)
+		up := y[plant.OutApplied]
+		r.Step(1e-6, x, []float64{-99, 1}, y)
+		if down := y[plant.OutApplied]; up != c.up || down != c.down {
+			t.Errorf("at %g s: supply %g to %g V, want %g to %g", c.at, down, up, c.down, c.up)
+		}
+		r.Step(1e-6, x, []float64{99, 0}, y)
+		if y[plant.OutApplied] != 0 {
+			t.Errorf("at %g s: %g V with the drive off", c.at, y[plant.OutApplied])
+		}
 	}
 }
 
@@ -306,7 +319,7 @@ func TestBearingAndFanLoadTheMotor(t *testing.T) {
 			t.Fatal(st)
 		}
 		if k >= 2000 {
-			i, w, tau = i+y[OutCurrent]/1000, w+y[OutSpeed]/1000, tau+y[OutTorque]/1000
+			i, w, tau = i+y[plant.OutCurrent]/1000, w+y[plant.OutVelocity]/1000, tau+y[plant.OutFriction]/1000
 		}
 	}
 	if want := tau + 0.02 + 1e-6*w*w; math.Abs(0.042*i/want-1) > 0.01 {
@@ -329,9 +342,9 @@ func TestBrushWarmsAndSlips(t *testing.T) {
 		if st := m.Step(1e-3, x, u, y); st != engine.OK {
 			t.Fatal(st)
 		}
-		torque, power = y[OutTorque], y[OutTorque]/2*50+y[OutDrop]*y[OutCurrent]
+		torque, power = y[plant.OutFriction], y[plant.OutFriction]/2*50+y[OutDrop]*y[plant.OutCurrent]
 	}
-	temp := y[OutTemperature]
+	temp := y[plant.OutTemperature]
 	if want := 20 + 8*power; math.Abs(temp-want) > 0.01*(want-20) {
 		t.Errorf("%g °C, want %g", temp, want)
 	}

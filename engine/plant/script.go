@@ -1,0 +1,151 @@
+package plant
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"hilrig/engine"
+)
+
+// Machine is a plant that somebody may interfere with while it runs.
+type Machine interface {
+	engine.System
+	NewState() []float64
+	Settings() []engine.Signal                       // what Set knows, in the order of its numbers
+	Set(k int, x []float64, v float64) (was float64) // between steps
+}
+
+// Settings are those of a plant with these axes: the supply of all drives, and load and temperature of each axis.
+func Settings(linear bool, axes ...string) []engine.Signal {
+	load := "N·m"
+	if linear {
+		load = "N"
+	}
+	all := []engine.Signal{{Name: "supply", Unit: "V"}}
+	for _, a := range axes {
+		all = append(all, engine.Signal{Name: a + ".load", Unit: load}, engine.Signal{Name: a + ".temperature", Unit: "degC"})
+	}
+	return all
+}
+
+// Supplied is a supply (V) whose upper edge has become v; the lower one keeps its proportion.
+func Supplied(nominal [2]float64, v float64) [2]float64 {
+	if math.IsInf(nominal[1], 1) {
+		return [2]float64{-v, v}
+	}
+	return [2]float64{nominal[0] * v / nominal[1], v}
+}
+
+// Settings are the supply, and load and temperature of each axis.
+func (p *Plant) Settings() []engine.Signal {
+	var names []string
+	for _, a := range p.axes {
+		names = append(names, a.s.Name)
+	}
+	return Settings(p.axes[0].s.Linear, names...)
+}
+
+// Set changes a setting and returns what it was.
+func (p *Plant) Set(k int, x []float64, v float64) (was float64) {
+	if k == 0 {
+		was = p.axes[0].supply[1]
+		for _, a := range p.axes {
+			a.supply = Supplied(a.s.Supply, v)
+		}
+		return was
+	}
+	at := &p.axes[(k-1)/2].s.LoadTorque
+	if k%2 == 0 {
+		at = &x[p.at[(k-1)/2]+Temperature-Current]
+	}
+	was, *at = *at, v
+	return was
+}
+
+// Event is something that a script does to a plant or to its sensors.
+type Event struct {
+	At, For float64 // s  when it begins, and how long it lasts; For 0: to the end
+	Setting int     // number of the setting; −1: it is a fault of a sensor
+	To      float64 // what the setting becomes, or how much the fault is: see Sensors.Fail
+	Sensor  int     // number of the reading …
+	Fault   Fault   // … and what is wrong with it
+}
+
+func (e *Event) end() float64 {
+	if e.For == 0 {
+		return math.Inf(1)
+	}
+	return e.At + e.For
+}
+
+// Rig is a plant with its sensors and the script that disturbs them: all that a virtual rig needs.
+type Rig struct {
+	Machine
+	*Sensors
+	script []Event
+	begun  []bool
+	over   []bool
+	was    []float64
+}
+
+// NewRig puts them together. Two events that change the same thing at the same time are refused.
+func NewRig(m Machine, s SensorSpec, script ...Event) (*Rig, error) {
+	script = slices.Clone(script)
+	slices.SortStableFunc(script, func(a, b Event) int { return cmp.Compare(a.At, b.At) })
+	var errs []error
+	settings := len(m.Settings())
+	for i, e := range script {
+		switch {
+		case !(e.At >= 0) || !(e.For >= 0) || math.IsNaN(e.To) || math.IsInf(e.At+e.For+e.To, 0):
+			errs = append(errs, fmt.Errorf("script: event %d: at %g s for %g s to %g: want finite numbers, times ≥ 0", i, e.At, e.For, e.To))
+		case e.Setting >= settings || e.Setting < 0 && (e.Sensor < 0 || e.Sensor >= len(s.Readings) || s.Readings[e.Sensor].Output < 0):
+			errs = append(errs, fmt.Errorf("script: event %d: setting %d, sensor %d: there is none", i, e.Setting, e.Sensor))
+		}
+		for _, f := range script[:i] {
+			if f.Setting == e.Setting && (e.Setting >= 0 || f.Sensor == e.Sensor) && e.At < f.end() && (f.For > 0 || e.Setting < 0) {
+				errs = append(errs, fmt.Errorf("script: event %d at %g s: the one at %g s is still in force", i, e.At, f.At))
+			}
+		}
+		if e.Setting < 0 && e.Fault == Delayed {
+			s.Longest = max(s.Longest, e.To)
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	n, err := NewSensors(s)
+	if err != nil {
+		return nil, err
+	}
+	return &Rig{Machine: m, Sensors: n, script: script, begun: make([]bool, len(script)), over: make([]bool, len(script)), was: make([]float64, len(script))}, nil
+}
+
+// Play does what is due at t (s since the start). What ends goes back before anything else begins.
+func (r *Rig) Play(t float64, x []float64) {
+	for i := range r.script {
+		e := &r.script[i]
+		if r.begun[i] && !r.over[i] && t >= e.end() {
+			r.over[i] = true
+			if e.Setting >= 0 {
+				r.Set(e.Setting, x, r.was[i])
+			} else {
+				r.Fail(e.Sensor, Healthy, 0)
+			}
+		}
+	}
+	for i := range r.script {
+		e := &r.script[i]
+		if r.begun[i] || t < e.At {
+			continue
+		}
+		r.begun[i] = true
+		if e.Setting >= 0 {
+			r.was[i] = r.Set(e.Setting, x, e.To)
+		} else {
+			r.Fail(e.Sensor, e.Fault, e.To)
+		}
+	}
+}
