@@ -1,7 +1,6 @@
 package configs
 
 import (
-	"slices"
 	"strings"
 
 	"hilrig/configs/schema"
@@ -10,20 +9,8 @@ import (
 	"hilrig/engine/plant/brush"
 )
 
-// VirtualBrush is the port name that stands for the virtual rig whose brushes are simulated.
-const VirtualBrush = "virtual:brush"
-
-// IsVirtual tells whether the port of a device stands for a virtual rig.
-func (c *Config) IsVirtual() bool { return c.hasPort(VirtualMotor) || c.hasPort(VirtualBrush) }
-
-func (d *Device) isVirtual() bool { return d.Port == VirtualMotor || d.Port == VirtualBrush }
-
-func (c *Config) hasPort(port string) bool {
-	return slices.ContainsFunc(c.Devices, func(d Device) bool { return d.Port == port })
-}
-
-// BrushRig makes the virtual rig a motor with two simulated brushes. Resistance, inductance, constant and inertia are those of
-// virtual.motor, the friction of the bearings is virtual.friction, the drop and the friction of the brushes come from here.
+// BrushRig makes the plant a motor with two simulated brushes. Resistance, inductance, constant and inertia are those of the axis, whose
+// friction is that of the bearings; the drop and the friction of the brushes come from here.
 type BrushRig struct {
 	Step       float64   `yaml:"step" unit:"s" want:">=1e-06 <=0.0001" doc:"sub-step of brush, commutation and circuit; longer ones resolve the surface up to a lower speed"`
 	Pair       bool      `yaml:"pair" doc:"both brushes are simulated; otherwise the second does what the first does"`
@@ -96,29 +83,32 @@ func (b *RigBrush) Shape() *schema.Object { return NewRigBrush().keys().Shape(""
 
 // checkBrushes looks at the brushes of the virtual rig.
 func (c *Config) checkBrushes(r *schema.Report) {
-	v := c.Virtual
-	if v == nil || v.Brush == nil || r.Bad("virtual") {
+	if v := c.Virtual; v != nil && v.Plant.Kind == brushPlant && len(v.Plant.Axes) == 1 && !r.Bad("virtual") {
+		c.checkBrushPlant(r, &v.Plant, &v.Plant.Axes[0])
+	}
+}
+
+// checkBrushPlant looks at a motor whose brushes are simulated.
+func (c *Config) checkBrushPlant(r *schema.Report, p *VirtualPlant, a *VirtualAxis) {
+	at := a.path()
+	if a.Drive.Kind != plant.VoltageDrive.String() {
+		r.Errorf(at+".drive.kind", "%s.drive.kind: %s; a motor whose brushes are simulated has a voltage", at, a.Drive.Kind)
 		return
 	}
-	v.Brush.Parameters.check(r, "virtual.brush.parameters", v.Motor, v.Brush.Step)
-	if c.hasPort(VirtualMotor) {
-		r.Warnf("virtual.brush", "virtual.brush: not used by %s; the port of a motor with these brushes is %s", VirtualMotor, VirtualBrush)
-		return
-	}
+	p.Brush.Parameters.check(r, "virtual.plant.brush.parameters", *a.Motor, p.Brush.Step)
 	for _, k := range []struct {
 		key string
 		v   float64
-	}{{"cogging", v.Cogging}, {"motor.brush_drop", v.Motor.BrushDrop}, {"thermal.copper_tc", v.Thermal.CopperTC}, {"thermal.friction_tc", v.Thermal.FrictionTC}} {
-		if p := "virtual." + k.key; k.v != 0 && r.Given(p) {
-			r.Warnf(p, "%s: not used by the rig of a brush", p)
+	}{{"cogging", a.Cogging}, {"gravity", a.Gravity}, {"stops.stiffness", a.Stops.Stiffness}, {"motor.brush_drop", a.Motor.BrushDrop},
+		{"thermal.copper_tc", a.Thermal.CopperTC}, {"thermal.friction_tc", a.Thermal.FrictionTC}} {
+		if p := at + "." + k.key; k.v != 0 && r.Given(p) {
+			r.Warnf(p, "%s: not used by a plant of kind brush", p)
 		}
 	}
-	if v.Friction.Model != nil || len(c.Axes) == 0 || c.Axes[0].Friction.Model == nil {
-		return
+	if m := c.ModelOf(a.Name); a.Friction.Model == nil && m != nil && m.Friction.Model != nil {
+		r.Errorf(m.path()+".friction", "%s.friction: Coulomb friction of %s N·m, of which the brushes of virtual.plant.brush alone have %s N·m; what is left for the bearings is not told by the parameters of %s: give it as %s.friction", m.path(),
+			schema.Short(m.Friction.Model.Levels().Sliding.Max()), schema.Short(c.BrushFriction()), m.Friction.Name, at)
 	}
-	a := &c.Axes[0]
-	r.Errorf(a.path()+".friction", "%s.friction: Coulomb friction of %s N·m, of which the brushes of virtual.brush alone have %s N·m; what is left for the bearings is not told by the parameters of %s: give it as virtual.friction", a.path(),
-		schema.Short(a.Friction.Model.Levels().Sliding.Max()), schema.Short(2*v.Brush.Parameters.MeanTorque()), a.Friction.Name)
 }
 
 // check asks the model; it is built only when its numbers are in range.

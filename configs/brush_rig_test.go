@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"strings"
 	"testing"
 
@@ -13,6 +14,25 @@ import (
 	"hilrig/hil/models"
 	"hilrig/hil/wire"
 )
+
+func readFile(t *testing.T, name string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// brushDemo is the example with simulated brushes.
+func brushDemo(t *testing.T) *Config {
+	t.Helper()
+	c, err := LoadBytes("brush-rig.yaml", readFile(t, "brush-rig.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
 
 // Each case changes one thing of the rig with brushes.
 func TestCheckBrushes(t *testing.T) {
@@ -27,11 +47,11 @@ func TestCheckBrushes(t *testing.T) {
 		{"long sub-step", func(c *Config) { c.Models[0].Step = 1e-3 }, "models.brushes.step: 0.001 s", ""},
 		{"a step that does not resolve the joints", func(c *Config) { c.Models[0].Step = 60e-6 }, "", "does not resolve the brush on its face"},
 		{"negative clearance", func(c *Config) { c.Models[0].Parameters.Holder.Clearance = -1e-4 }, "models.brushes.parameters.holder.clearance: -0.0001 m, want", ""},
-		{"out of the holder", func(c *Config) { c.Virtual.Brush.Parameters.Brush.Length = 4e-3 }, "virtual.brush.parameters.brush.length: 0.004 m leaves 0.002 m of the brush in the holder", ""},
+		{"out of the holder", func(c *Config) { c.Virtual.Plant.Brush.Parameters.Brush.Length = 4e-3 }, "virtual.plant.brush.parameters.brush.length: 0.004 m leaves 0.002 m of the brush in the holder", ""},
 		{"spring beside the brush", func(c *Config) { c.Models[0].Parameters.Spring.Arm = 0.03 }, "models.brushes.parameters: brush: spring.pivot_x", ""},
 		{"true slots", func(c *Config) { c.Models[0].Parameters.Commutator.TrueSlots = true }, "true slots need steps that a loop has no time for", ""},
-		{"the other virtual rig", func(c *Config) { c.Devices[0].Port = VirtualMotor }, "", "virtual.brush: not used by virtual:motor"},
-		{"no friction of the bearings", func(c *Config) { c.Virtual.Friction = Friction{} }, "axes.shaft.friction: Coulomb friction of 0.019 N·m, of which the brushes of virtual.brush alone have", ""},
+		{"another plant", func(c *Config) { c.Virtual.Plant.Kind = motorPlant }, "", "virtual.plant.brush: not used by kind motor"},
+		{"no friction of the bearings", func(c *Config) { c.Virtual.Plant.Axes[0].Friction = Friction{} }, "axes.shaft.friction: Coulomb friction of 0.019 N·m, of which the brushes of virtual.plant.brush alone have", ""},
 		{"as many signals as there is room for", func(c *Config) { more(c, 58) }, "", ""},
 		{"one signal too many", func(c *Config) { more(c, 59) }, "devices.drive.measure: 64, at most 63", ""},
 		{"an axis that is not there", func(c *Config) { c.Models[0].Axis = "shift" }, `models.brushes.axis: "shift" is no axis (did you mean "shaft"?)`, ""},
@@ -39,7 +59,7 @@ func TestCheckBrushes(t *testing.T) {
 		{"the name of the axis", func(c *Config) { c.Models[0].Name = "shaft" }, "models.shaft: axes.shaft has that name too", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			cfg := BrushDemo()
+			cfg := brushDemo(t)
 			cfg.Devices[0].Baud = 3000000
 			c.change(cfg)
 			problems, warnings := cfg.Validate()
@@ -69,12 +89,12 @@ func more(c *Config, n int) {
 
 // A file with several mistakes in its brushes hears of all of them, each at its line.
 func TestBrushFileWithSeveralMistakes(t *testing.T) {
-	text := string(brushRigYAML)
+	text := string(readFile(t, "brush-rig.yaml"))
 	for from, to := range map[string]string{
-		"contact: auto ":                 "contact: atuo ",
-		"face: {seed: 2}  ":              "face: {seed: 2.5, vertices: 5}  ",
-		"brush: {length: 32 mm}":         "brush: {lenght: 32 mm}\n      holder: {clearance: 0.1 V}\n      motor: {resistance: 2}\n      commutator: {speed: 3000 rpm}",
-		"    pair: false           # tr": "    pair: no thanks       # tr",
+		"contact: auto ":               "contact: atuo ",
+		"face: {seed: 2}  ":            "face: {seed: 2.5, vertices: 5}  ",
+		"brush: {length: 32 mm}":       "brush: {lenght: 32 mm}\n        holder: {clearance: 0.1 V}\n        motor: {resistance: 2}\n        commutator: {speed: 3000 rpm}",
+		"pair: false             # tr": "pair: no thanks         # tr",
 	} {
 		if !strings.Contains(text, from) {
 			t.Fatalf("the example has no %q", from)
@@ -86,9 +106,9 @@ func TestBrushFileWithSeveralMistakes(t *testing.T) {
 	if !errors.As(err, &list) || len(list.List) != 7 {
 		t.Fatalf("want 7 problems:\n%v", err)
 	}
-	for _, want := range []string{`models.brushes.contact: "atuo"`, "models.brushes.parameters.face.seed: 2.5, want a whole number", `unknown key "lenght" under virtual.brush.parameters.brush (did you mean "length"?)`,
-		"virtual.brush.parameters.holder.clearance: 0.1 V is in V (voltage), want m (length)", `unknown key "resistance" under virtual.brush.parameters.motor`,
-		`unknown key "speed" under virtual.brush.parameters.commutator`, "virtual.brush.pair"} {
+	for _, want := range []string{`models.brushes.contact: "atuo"`, "models.brushes.parameters.face.seed: 2.5, want a whole number", `unknown key "lenght" under virtual.plant.brush.parameters.brush (did you mean "length"?)`,
+		"virtual.plant.brush.parameters.holder.clearance: 0.1 V is in V (voltage), want m (length)", `unknown key "resistance" under virtual.plant.brush.parameters.motor`,
+		`unknown key "speed" under virtual.plant.brush.parameters.commutator`, "virtual.plant.brush.pair"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("lacks %q:\n%v", want, err)
 		}
@@ -97,8 +117,8 @@ func TestBrushFileWithSeveralMistakes(t *testing.T) {
 
 // What is written is read back, to the last digit.
 func TestBrushConfigsComeBack(t *testing.T) {
-	c := BrushDemo()
-	c.Models[0].Parameters.Holder.Clearance, c.Virtual.Brush.Parameters.Face.Seed = 1.23456789e-4, 77
+	c := brushDemo(t)
+	c.Models[0].Parameters.Holder.Clearance, c.Virtual.Plant.Brush.Parameters.Face.Seed = 1.23456789e-4, 77
 	text, err := c.Marshal()
 	if err != nil {
 		t.Fatal(err)
@@ -115,7 +135,7 @@ func TestBrushConfigsComeBack(t *testing.T) {
 // What a file leaves out follows from what it says: the brushes are the model's, and the bearings have the friction that they leave.
 func TestBrushDefaults(t *testing.T) {
 	text := string(DemoYAML())
-	text = strings.Replace(text[:strings.Index(text, "# ---- the truth")], "port: virtual:motor", "port: virtual:brush", 1) + "models:\n  brushes:\n"
+	text = text[:strings.Index(text, "# ---- the truth")] + "models:\n  brushes:\nvirtual: {plant: {kind: brush}}\n"
 	c, err := LoadBytes("rig.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
@@ -123,19 +143,20 @@ func TestBrushDefaults(t *testing.T) {
 	if b := c.Models[0]; b.Name != "brushes" || b.Axis != "shaft" || b.Kind != models.BrushChoice || b.Contact != models.ContactAuto || b.Step != 20e-6 || b.Share != 0.3 || b.Parameters.Brush.Length != 0.032 || b.Parameters.Motor.Series {
 		t.Errorf("brush %+v", c.Models)
 	}
-	v := c.Virtual
-	if v == nil || v.Brush == nil || v.Brush.Step != 20e-6 || v.Brush.Pair || v.Brush.Averaged {
+	v := &c.Virtual.Plant
+	if v.Brush == nil || v.Brush.Step != 20e-6 || v.Brush.Pair || v.Brush.Averaged {
 		t.Fatalf("virtual %+v", v)
 	}
 	two := 2 * v.Brush.Parameters.MeanTorque()
-	if math.Abs(two/(2*0.011*0.2*2.49)-1) > 0.02 || math.Abs(v.Friction.param("Fc")-(0.015-two)) > 1e-12 || math.Abs(v.Friction.param("Fs")-(0.021-two)) > 1e-12 || c.Axes[0].Friction.param("Fc") != 0.015 {
-		t.Errorf("brushes %g N·m, bearings Fc %g, Fs %g N·m", two, v.Friction.param("Fc"), v.Friction.param("Fs"))
+	bearings := &v.Axes[0].Friction
+	if math.Abs(two/(2*0.011*0.2*2.49)-1) > 0.02 || math.Abs(bearings.param("Fc")-(0.015-two)) > 1e-12 || math.Abs(bearings.param("Fs")-(0.021-two)) > 1e-12 || c.Axes[0].Friction.param("Fc") != 0.015 {
+		t.Errorf("brushes %g N·m, bearings Fc %g, Fs %g N·m", two, bearings.param("Fc"), bearings.param("Fs"))
 	}
-	if p := v.Brush.Parameters.Of(v.Motor); p.Motor.Resistance != 1.2 || p.Motor.Constant != 0.042 || p.Motor.Inductance != 0.6e-3 || p.Motor.Inertia != 7e-5 {
+	if p := v.Brush.Parameters.Of(*v.Axes[0].Motor); p.Motor.Resistance != 1.2 || p.Motor.Constant != 0.042 || p.Motor.Inductance != 0.6e-3 || p.Motor.Inertia != 7e-5 {
 		t.Errorf("motor %+v", p.Motor)
 	}
 	_, err = LoadBytes("rig.yaml", []byte(strings.Replace(text, "Fc: 15 mN·m", "Fc: 10 mN·m", 1)))
-	if err == nil || !strings.Contains(err.Error(), "the brushes of virtual.brush alone have 0.011") {
+	if err == nil || !strings.Contains(err.Error(), "the brushes of virtual.plant.brush alone have 0.011") {
 		t.Errorf("brushes with more friction than the axis: %v", err)
 	}
 }

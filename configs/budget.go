@@ -145,7 +145,7 @@ func (c *Config) checkBudget(r *schema.Report, d *Device) {
 	if r.Bad(at) || r.Bad("loop") {
 		return
 	}
-	if d.isVirtual() && c.Virtual != nil && !c.Virtual.Pacing {
+	if d.isVirtual() && !c.Firmware(d).Pacing {
 		return // nothing slows the bytes down
 	}
 	b := c.Budget(d)

@@ -1,7 +1,6 @@
 package configs
 
 import (
-	"fmt"
 	"math"
 	"net"
 	"net/url"
@@ -238,55 +237,5 @@ func (c *Config) checkBroker(r *schema.Report) {
 	}
 	if ip := net.ParseIP(u.Hostname()); m.Password != "" && !secure && u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
 		r.Warnf("mqtt.broker", "mqtt.broker: the password crosses the network in clear text; ssl:// hides it")
-	}
-}
-
-func (c *Config) checkVirtual(r *schema.Report) {
-	v := c.Virtual
-	if v == nil || r.Bad("virtual") {
-		return
-	}
-	multiple := func(key string, hz float64) {
-		if n := v.InnerRate / hz; math.Abs(n-math.Round(n)) > 1e-9*n {
-			r.Errorf("virtual.inner_rate", "virtual.inner_rate: %s Hz, want a multiple of %s, %s Hz", schema.Short(v.InnerRate), key, schema.Short(hz))
-		}
-	}
-	if !r.Bad("loop.rate") {
-		multiple("loop.rate", c.Loop.Rate)
-	}
-	for i := range c.Devices {
-		if d := &c.Devices[i]; d.Rate > 0 && !r.Bad(d.path()+".rate") {
-			multiple(d.path()+".rate", d.Rate)
-			if n := c.FastestRate() / d.Rate; math.Abs(n-math.Round(n)) > 1e-9*n {
-				r.Errorf(d.path()+".rate", "%s.rate: %s Hz; the virtual rig ticks with the fastest device, %s Hz, and the others at a whole part of that", d.path(), schema.Short(d.Rate), schema.Short(c.FastestRate()))
-			}
-		}
-	}
-	if v.Supply[0] >= v.Supply[1] {
-		r.Errorf("virtual.supply", "virtual.supply: %s to %s V, want low < high", schema.Short(v.Supply[0]), schema.Short(v.Supply[1]))
-	}
-	if v.Cogging > 0 && v.CoggingN == 0 {
-		r.Errorf("virtual.cogging_periods", "virtual.cogging_periods is missing: there is a cogging torque")
-	}
-	if !r.Bad("loop.rate") && v.Watchdog < 3/c.Loop.Rate {
-		r.Errorf("virtual.watchdog", "virtual.watchdog: %s s, want at least three ticks, %s s", schema.Short(v.Watchdog), schema.Short(3/c.Loop.Rate))
-	}
-	if v.Friction.Model != nil { // else as the model, whose problems are reported there
-		restore := r.WithUnits(v.Units())
-		v.Friction.check(r, "virtual.friction", true)
-		v.Friction.checkPlant(r)
-		restore()
-	}
-	c.checkMotor(r, "virtual.motor", v.Motor)
-	for k := range c.Devices {
-		d := &c.Devices[k]
-		for i, m := range d.Measure {
-			// the virtual encoder and the file must speak of the same count
-			u, want := c.use(d, m.Field, false), 2*math.Pi/float64(v.Counts)
-			if u.axis != nil && u.role == hil.RolePosition && math.Abs(math.Abs(m.Scale)-want) > 1e-6*want {
-				p := fmt.Sprintf("%s.measure[%d].scale", d.path(), i)
-				r.Warnf(p, "%s: %s rad per count; the virtual encoder counts %d per turn, %s rad", p, schema.Short(m.Scale), v.Counts, schema.Short(want))
-			}
-		}
 	}
 }

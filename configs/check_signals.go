@@ -150,9 +150,9 @@ func (c *Config) checkPort(r *schema.Report, d *Device) {
 	switch {
 	case r.Bad(p + ".port"):
 	case d.Port == "":
-		r.Errorf(p+".port", "%s.port is missing: a serial port (hil ports lists them), %s or %s", p, VirtualMotor, VirtualBrush)
-	case strings.HasPrefix(d.Port, "virtual:") && !d.isVirtual():
-		r.Errorf(p+".port", "%s.port: %s, want %s, %s or a serial port", p, schema.Quote(d.Port), VirtualMotor, VirtualBrush)
+		r.Errorf(p+".port", "%s.port is missing: a serial port (hil ports lists them), or %s", p, VirtualPort)
+	case strings.HasPrefix(d.Port, VirtualPort) && !d.isVirtual():
+		r.Errorf(p+".port", "%s.port: %s, want %s or a serial port; virtual.plant.kind says what stands behind it", p, schema.Quote(d.Port), VirtualPort)
 	}
 	for k := range protocol.Kinds {
 		section := p + "." + protocol.Kinds[k].Name

@@ -25,7 +25,7 @@ func TestCheck(t *testing.T) {
 		{"rig without a name", func(c *Config) { c.Rig.Name = "" }, "rig.name is missing", ""},
 		{"topic wildcard in the name", func(c *Config) { c.Rig.Name = "a/+" }, "rig.name: \"a/+\"", ""},
 		{"slow loop", func(c *Config) { c.Loop.Rate = 5 }, "loop.rate: 5 Hz, want 10 to 20000 Hz", ""},
-		{"fast loop", func(c *Config) { c.Loop.Rate, c.Loop.Spin, c.Virtual.Pacing = 10000, 40e-6, false }, "", "needs an isolated processor"},
+		{"fast loop", func(c *Config) { c.Loop.Rate, c.Loop.Spin, c.Virtual.Devices[0].Pacing = 10000, 40e-6, false }, "", "needs an isolated processor"},
 		{"not a number", func(c *Config) { c.Axes[0].Motor.R = math.NaN() }, "axes.shaft.motor.R: NaN ohm, want > 0 ohm", ""},
 		{"inertia forgotten", func(c *Config) { c.Axes[0].Motor.J = 0 }, "axes.shaft.motor.J is missing", ""},
 		{"brush drop without its current", func(c *Config) { c.Axes[0].Motor.DropScale = 0 }, "axes.shaft.motor.drop_current is missing", ""},
@@ -81,7 +81,7 @@ func TestCheck(t *testing.T) {
 		}, "one count is 7 rad, want at most one turn", ""},
 		{"no unit is so large", func(c *Config) { c.Devices[0].Measure[2].Offset = 1e31 }, "devices.drive.measure[2].offset: 1e+31 in SI, want 0, or a magnitude from 1e-30 to 1e+30", ""},
 		{"or so small", func(c *Config) { c.Devices[0].Measure[2].Offset = -1e-31 }, "devices.drive.measure[2].offset: -1e-31 in SI", ""},
-		{"not even in a pair", func(c *Config) { c.Virtual.Supply[1] = 1e31 }, "virtual.supply: 1e+31 in SI", ""},
+		{"not even in a pair", func(c *Config) { c.Virtual.Plant.Supply[1] = 1e31 }, "virtual.plant.supply: 1e+31 in SI", ""},
 		{"no friction", func(c *Config) { c.Axes[0].Friction = Friction{} }, "axes.shaft.friction is missing: {law: lugre, sigma0: …}", ""},
 		{"range upside down", func(c *Config) { c.Devices[0].Measure[1].Range = [2]float64{2, -2} }, "want low < high", ""},
 		{"range beyond the type", func(c *Config) { c.Devices[0].Measure[1].Range = [2]float64{-40, 40} }, "", "the range check stays silent"},
@@ -98,7 +98,7 @@ func TestCheck(t *testing.T) {
 		{"limited current not watched", func(c *Config) { c.Devices[0].Measure[1].Stale = 0 }, "", "hil run --arm refuses this file"},
 		{"limit of what is no temperature", func(c *Config) { c.Devices[0].Measure[2].Max = 20 }, "devices.drive.measure[2].max: only a temperature", ""},
 		{"temperature without a limit", func(c *Config) { c.Devices[0].Measure[3].Range = [2]float64{} }, "", "motor.temperature has no limit"},
-		{"unknown virtual rig", func(c *Config) { c.Devices[0].Port = "virtual:brsh" }, "want virtual:motor, virtual:brush or a serial port", ""},
+		{"unknown virtual rig", func(c *Config) { c.Devices[0].Port = "virtual:motor" }, "want virtual or a serial port; virtual.plant.kind says", ""},
 		{"too many signals", func(c *Config) {
 			for range 59 {
 				c.Devices[0].Measure = append(c.Devices[0].Measure, Measure{Field: wire.Field{Name: fmt.Sprint("n", len(c.Devices[0].Measure)), Type: wire.U8, Scale: 1}})
@@ -110,7 +110,10 @@ func TestCheck(t *testing.T) {
 		{"not passive", func(c *Config) { setParam(&c.Axes[0].Friction, "vd", 0) }, "", "sigma1·(Fs − Fc)/Fc = 0.008"},
 		{"over-compensation", func(c *Config) { c.Axes[0].Compensation.Scale = 1.01 }, "axes.shaft.compensation.scale: 1.01, want 0 to 1", ""},
 		{"bold compensation", func(c *Config) { c.Axes[0].Compensation.Scale = 0.97 }, "", "over-compensates"},
-		{"coarse encoder", func(c *Config) { c.Devices[0].Measure[0].Scale = 2 * math.Pi / 4096; c.Virtual.Counts = 4096 }, "", "will not see presliding"},
+		{"coarse encoder", func(c *Config) {
+			c.Devices[0].Measure[0].Scale = 2 * math.Pi / 4096
+			c.Virtual.Sensors[0].Counts = 4096
+		}, "", "will not see presliding"},
 		{"velocity loop too fast", func(c *Config) { c.Axes[0].Control.Kd = 0.08 }, "it is unstable above", ""},
 		{"velocity loop fast", func(c *Config) { c.Axes[0].Control.Kd = 0.02 }, "", "eats the damping"},
 		{"ringing", func(c *Config) { c.Axes[0].Control.Kd = 0 }, "", "the axis rings"},
@@ -143,10 +146,10 @@ func TestCheck(t *testing.T) {
 		{"open address", func(c *Config) { c.Web.Listen = ":8080" }, "", "everybody in the network"},
 		{"inner rate", func(c *Config) { c.Virtual.InnerRate = 10500 }, "want a multiple of loop.rate", ""},
 		{"inner rate too low", func(c *Config) { c.Virtual.InnerRate = 5000 }, "want 10000 to 1000000 Hz", ""},
-		{"supply", func(c *Config) { c.Virtual.Supply = [2]float64{24, -24} }, "virtual.supply", ""},
-		{"watchdog", func(c *Config) { c.Virtual.Watchdog = 2e-3 }, "at least three ticks", ""},
-		{"another encoder", func(c *Config) { c.Virtual.Counts = 4096 }, "", "the virtual encoder counts 4096 per turn"},
-		{"true friction", func(c *Config) { setParam(&c.Virtual.Friction, "Fs", 0.01) }, "virtual.friction.Fs", ""},
+		{"supply", func(c *Config) { c.Virtual.Plant.Supply = [2]float64{24, -24} }, "virtual.plant.supply", ""},
+		{"watchdog", func(c *Config) { c.Virtual.Devices[0].Watchdog = 2e-3 }, "at least three ticks", ""},
+		{"another encoder", func(c *Config) { c.Virtual.Sensors[0].Counts = 4096 }, "", "virtual.sensors.drive.motor.angle.counts: 4096 per turn, 0.0015"},
+		{"true friction", func(c *Config) { setParam(&c.Virtual.Plant.Axes[0].Friction, "Fs", 0.01) }, "virtual.plant.axes.shaft.friction.Fs", ""},
 		{"recording nowhere", func(c *Config) { c.Record.Dir = "" }, "record.dir is empty", ""},
 		{"recording hardly kept", func(c *Config) { c.Record.Keep = 100 }, "less than one minute", ""},
 	} {

@@ -38,7 +38,7 @@ type Config struct {
 	MQTT    sink.MQTT       `yaml:"mqtt" doc:"telemetry"`
 	Web     dashboard.Web   `yaml:"web" doc:"the page"`
 	Record  sink.Record     `yaml:"record" doc:"the recording"`
-	Virtual *Virtual        `yaml:"virtual,omitempty" doc:"the plant of the virtual rig; used when a device's port is virtual:motor or virtual:brush, and by hil rig; left out: a plant just like the model"`
+	Virtual *Virtual        `yaml:"virtual,omitempty" doc:"the plant of the virtual rig; used where the port of the devices is virtual, and by hil rig; left out: a plant just like the models of the axes"`
 }
 
 // Rig names the test rig.
@@ -67,7 +67,7 @@ type Overrun struct {
 // Device is a port and the layout of its frames.
 type Device struct {
 	Name     string          `yaml:"-" names:"devices"`
-	Port     string          `yaml:"port" doc:"serial port, or virtual:motor or virtual:brush for a virtual rig"`
+	Port     string          `yaml:"port" doc:"serial port, or virtual for a virtual rig"`
 	Baud     int             `yaml:"baud" want:">=1200 <=12000000" doc:"bits per second; 8 data bits, no parity and one stop bit where the protocol has no keys for them"`
 	Protocol protocol.Choice `yaml:"protocol" doc:"link: COBS frames with CRC-16; line: text lines; modbus: registers of Modbus RTU slaves"`
 	protocol.Sections
@@ -156,25 +156,4 @@ type Control struct {
 	Kind string  `yaml:"kind" enum:"pd,pid" doc:"pd ignores ki"`
 	Gain float64 `yaml:"gain,omitempty" unit:"1/s" want:">=0 <=1e6" doc:"velocity drive: velocity per position error, beside that of the reference; it takes the place of the other gains"`
 	control.PID
-}
-
-// Virtual is the plant behind the virtual rig: the truth, which the model above may know only roughly.
-type Virtual struct {
-	Seed         uint64        `yaml:"seed" doc:"of all noise; the same seed gives the same run"`
-	InnerRate    float64       `yaml:"inner_rate" unit:"Hz" want:">=10000 <=1000000" doc:"steps of the plant per second; a multiple of the rates of loop and device. A rig of brushes has virtual.brush.step"`
-	Motor        plant.Motor   `yaml:"motor" doc:"the true motor; J is the rotor alone; left out: as the model"`
-	LoadJ        float64       `yaml:"load_inertia" unit:"kg·m²|N·m·s²/rad" want:">=0" doc:"added to the rotor's"`
-	Friction     Friction      `yaml:"friction" auto:"that of the axis" doc:"the true friction, by any law that moves a mass: one with a stick mode has no backward"`
-	Brush        *BrushRig     `yaml:"brush,omitempty" doc:"the motor's brushes by their model, for virtual:brush and hil rig brush; the friction beside it is that of the bearings: left out, the model's less that of the brushes"`
-	Cogging      float64       `yaml:"cogging" unit:"N·m" want:">=0" doc:"amplitude of the cogging torque"`
-	CoggingN     int           `yaml:"cogging_periods" want:">=0 <=10000" doc:"periods of the cogging torque per turn"`
-	LoadTorque   float64       `yaml:"load_torque" unit:"N·m" doc:"constant torque against positive motion"`
-	Counts       int           `yaml:"encoder_counts" want:">=4 <=16777216" doc:"counts of the encoder per turn"`
-	CurrentNoise float64       `yaml:"current_noise" auto:"to be given where a current is measured" unit:"A" want:">=0" doc:"standard deviation of the current sensor"`
-	CurrentOff   float64       `yaml:"current_offset" unit:"A" doc:"offset of the current sensor"`
-	Thermal      plant.Thermal `yaml:"thermal" doc:"drift with the motor's own heat; of one brush where those are simulated"`
-	ClockPPM     float64       `yaml:"clock_drift" unit:"ppm" want:">=-1000 <=1000" doc:"drift of the device clock"`
-	Watchdog     float64       `yaml:"watchdog" unit:"s" want:">=0.001 <=10" doc:"the firmware de-energises after this silence"`
-	Supply       [2]float64    `yaml:"supply" unit:"V" doc:"the drive saturates here"`
-	Pacing       bool          `yaml:"pacing" doc:"bytes leave at the baud rate"`
 }

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 
 	"hilrig/configs/schema"
-	"hilrig/engine/plant"
 	"hilrig/engine/reference"
 	"hilrig/hil"
 	"hilrig/hil/axis"
@@ -18,9 +17,6 @@ import (
 //go:embed motor.yaml
 var motorYAML []byte
 
-//go:embed brush-rig.yaml
-var brushRigYAML []byte
-
 // DemoYAML is the text of motor.yaml, the commented example that `hil run` uses without a file.
 func DemoYAML() []byte { return append([]byte(nil), motorYAML...) }
 
@@ -29,15 +25,6 @@ func Demo() *Config {
 	c, err := LoadBytes("motor.yaml", motorYAML)
 	if err != nil {
 		panic("configs: the embedded demo is bad: " + err.Error()) // a test loads it
-	}
-	return c
-}
-
-// BrushDemo is the virtual rig of `hil rig brush` without a file.
-func BrushDemo() *Config {
-	c, err := LoadBytes("brush-rig.yaml", brushRigYAML)
-	if err != nil {
-		panic("configs: the embedded brush rig is bad: " + err.Error()) // a test loads it
 	}
 	return c
 }
@@ -85,14 +72,6 @@ func (m *Measure) SetDefaults() { m.Scale = 1 }
 // SetDefaults of a command: one unit per count.
 func (c *Command) SetDefaults() { c.Scale = 1 }
 
-// SetDefaults of the virtual rig: an ideal one with the firmware's manners.
-func (v *Virtual) SetDefaults() {
-	v.Seed, v.InnerRate, v.Counts, v.Watchdog, v.Pacing = 1, 20000, 65536, 0.05, true
-	v.Supply = [2]float64{-24, 24}
-	v.Motor = plant.Motor{}
-	v.Thermal = plant.Thermal{Resistance: 10, Capacity: 20, Ambient: 20}
-}
-
 // complete fills what follows from other keys, and joins relative paths to the folder of the file.
 func (c *Config) complete(r *schema.Report, dir string) {
 	for i := range c.Devices {
@@ -134,42 +113,3 @@ func (c *Config) completeDevice(r *schema.Report, d *Device) {
 		}
 	}
 }
-
-// completeVirtual makes the plant of a virtual rig as the model of the first axis where the file does not say otherwise.
-func (c *Config) completeVirtual(r *schema.Report) {
-	if c.Virtual == nil && c.IsVirtual() {
-		c.Virtual = new(Virtual)
-		c.Virtual.SetDefaults()
-	}
-	v := c.Virtual
-	if v == nil {
-		return
-	}
-	if v.Brush != nil && v.Brush.Parameters == nil {
-		v.Brush.Parameters = NewRigBrush()
-	}
-	if v.Brush == nil && c.hasPort(VirtualBrush) {
-		v.Brush = new(BrushRig)
-		v.Brush.SetDefaults()
-	}
-	if len(c.Axes) == 0 {
-		return
-	}
-	a := &c.Axes[0]
-	if v.Motor == (plant.Motor{}) && a.Motor != nil { // problems are reported where they stand
-		v.Motor = *a.Motor
-		r.Copied("virtual.motor", a.path()+".motor")
-	}
-	if v.Friction.Model != nil || a.Friction.Model == nil || r.Bad("virtual.friction") {
-		return
-	}
-	if b := v.Brush; b == nil || c.hasPort(VirtualMotor) {
-		v.Friction = a.Friction
-		r.Copied("virtual.friction", a.path()+".friction")
-	} else { // what is left for the bearings
-		v.Friction, _ = a.Friction.less(2 * b.Parameters.MeanTorque())
-	}
-}
-
-// VirtualMotor is the port name that stands for the virtual rig.
-const VirtualMotor = "virtual:motor"

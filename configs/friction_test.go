@@ -63,12 +63,12 @@ func TestFrictionOfThePlant(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if c.Virtual.Friction.Model == nil {
+		if c.Virtual.Plant.Axes[0].Friction.Model == nil {
 			t.Fatal("the law was not taken")
 		}
-		law, ok := c.Virtual.Friction.Model.(*friction.GMS)
+		law, ok := c.Virtual.Plant.Axes[0].Friction.Model.(*friction.GMS)
 		if !ok || law.Sigma0 != 11 || law.Fs != 0.021 || law.Elements != 6 {
-			t.Fatalf("law %T %+v", c.Virtual.Friction.Model, c.Virtual.Friction.Model)
+			t.Fatalf("law %T %+v", c.Virtual.Plant.Axes[0].Friction.Model, c.Virtual.Plant.Axes[0].Friction.Model)
 		}
 		text, err := c.Marshal()
 		if err != nil {
@@ -82,9 +82,9 @@ func TestFrictionOfThePlant(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 { // levels of their own for backward motion
-		law, ok := c.Virtual.Friction.Model.(*friction.TwoSided)
+		law, ok := c.Virtual.Plant.Axes[0].Friction.Model.(*friction.TwoSided)
 		if !ok {
-			t.Fatalf("law %T", c.Virtual.Friction.Model)
+			t.Fatalf("law %T", c.Virtual.Plant.Axes[0].Friction.Model)
 		}
 		fore, back := law.Sides()
 		f, b := fore.(*friction.GMS), back.(*friction.GMS)
@@ -100,7 +100,7 @@ func TestFrictionOfThePlant(t *testing.T) {
 		}
 	}
 	for _, bad := range []struct{ law, want string }{
-		{strings.Replace(gms, "}", ", backward: {sigma0: 12}}", 1), `unknown key "sigma0" under virtual.friction.backward`},
+		{strings.Replace(gms, "}", ", backward: {sigma0: 12}}", 1), `unknown key "sigma0" under virtual.plant.axes.shaft.friction.backward`},
 		{strings.Replace(gms, "}", ", backward: {Fc: 12 N}}", 1), "want N·m"},
 		{strings.Replace(gms, "}", ", backward: {Fc: 30 mN·m}}", 1), "want at least Fc"},
 		{strings.Replace(gms, "}", ", backward: {Fc: -1}}", 1), "backward.Fc: -1 N·m, want > 0"},
@@ -241,7 +241,7 @@ func TestBackwardWithStickMode(t *testing.T) {
 	if l := c.Axes[0].Friction.Model.Levels(); l.Sliding != (friction.ByDirection{Forward: 0.015, Backward: 0.012}) {
 		t.Errorf("levels %+v", l)
 	}
-	for _, text := range []string{string(demoWith(t, coulomb, "")), strings.Replace(forward, "  friction: "+gms+"\n", "", 1)} {
+	for _, text := range []string{string(demoWith(t, coulomb, "")), strings.Replace(forward, "        friction: "+gms+"\n", "", 1)} {
 		if _, err := LoadBytes("rig.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), "coulomb has a stick mode, and moves a mass with one set of parameters for both directions") {
 			t.Error(err)
 		}
@@ -262,14 +262,26 @@ func TestFrictionSchema(t *testing.T) {
 		Properties struct {
 			Virtual struct {
 				Properties struct {
-					Friction struct {
-						Properties struct{ Law struct{ Enum []string } }
+					Plant struct {
+						Properties struct {
+							Axes struct {
+								AdditionalProperties struct {
+									Properties struct {
+										Friction struct {
+											Properties struct{ Law struct{ Enum []string } }
+										}
+									}
+								}
+							}
+						}
 					}
 				}
 			}
 		}
 	}
-	if err := json.Unmarshal(text, &s); err != nil || len(s.Properties.Virtual.Properties.Friction.Properties.Law.Enum) != len(friction.Laws()) {
-		t.Errorf("%v, laws %v", err, s.Properties.Virtual.Properties.Friction.Properties.Law.Enum)
+	err = json.Unmarshal(text, &s)
+	laws := s.Properties.Virtual.Properties.Plant.Properties.Axes.AdditionalProperties.Properties.Friction.Properties.Law.Enum
+	if err != nil || len(laws) != len(friction.Laws()) {
+		t.Errorf("%v, laws %v", err, laws)
 	}
 }

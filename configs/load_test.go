@@ -138,11 +138,11 @@ func TestDemo(t *testing.T) {
 	if d := cmp.Diff(&friction.LuGre{Sigma0: 11, Sigma1: 0.02, Sigma2: 1.5e-4, Fc: 0.015, Fs: 0.021, Vs: 0.5, Vd: 0.3}, c.Axes[0].Friction.Model); d != "" {
 		t.Error(d)
 	}
-	if math.Abs(c.Virtual.Motor.J+c.Virtual.LoadJ-c.Axes[0].Motor.J) > 1e-15*c.Axes[0].Motor.J {
-		t.Errorf("virtual inertia %v + %v, the model has %v", c.Virtual.Motor.J, c.Virtual.LoadJ, c.Axes[0].Motor.J)
+	if a := c.Virtual.Plant.Axes[0]; math.Abs(a.Motor.J+a.LoadJ-c.Axes[0].Motor.J) > 1e-15*c.Axes[0].Motor.J {
+		t.Errorf("virtual inertia %v + %v, the model has %v", a.Motor.J, a.LoadJ, c.Axes[0].Motor.J)
 	}
-	if c.Virtual.ClockPPM != 30 || c.Axes[0].Compensation.Scale != 0.95 || c.Record.Keep != 2e9 {
-		t.Errorf("clock drift %v ppm, scale %v, keep %v", c.Virtual.ClockPPM, c.Axes[0].Compensation.Scale, c.Record.Keep)
+	if c.Virtual.Devices[0].ClockPPM != 30 || c.Axes[0].Compensation.Scale != 0.95 || c.Record.Keep != 2e9 {
+		t.Errorf("clock drift %v ppm, scale %v, keep %v", c.Virtual.Devices[0].ClockPPM, c.Axes[0].Compensation.Scale, c.Record.Keep)
 	}
 }
 

@@ -99,12 +99,3 @@ func (a *Axis) Unit(unit string) string {
 	unit, _, _ = strings.Cut(a.Units()(unit), "|")
 	return unit
 }
-
-// Units makes laws of the virtual rig speak of rad and N·m: its plant turns.
-func (*Virtual) Units() func(tag string) string { return rotaryTag }
-
-// AllUnits are those of an axis that turns.
-func (*Virtual) AllUnits(tag string) []string {
-	unit, _, _ := strings.Cut(rotaryTag(tag), "|")
-	return []string{unit}
-}

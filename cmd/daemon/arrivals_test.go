@@ -87,7 +87,7 @@ func TestWhatArrivesInstead(t *testing.T) {
 	}{
 		{"frames", link, device.Stats{Connected: 1, Bytes: 300, Frames: 6, Misfits: 9}, ""},
 		{"unplugged", link, device.Stats{Bytes: 300, Frames: 5}, ""},
-		{"silence", link, start, "nothing arrives on virtual:motor: no byte in a second"},
+		{"silence", link, start, "nothing arrives on virtual: no byte in a second"},
 		{"other table", link, device.Stats{Connected: 1, Bytes: 900, Frames: 5, Bad: 40, Misfits: 40, Width: 9}, "with 9 bytes of data; those of the file have 11 (motor.angle i32, motor.current i16"},
 		{"an echo", link, device.Stats{Connected: 1, Bytes: 900, Frames: 5, Foreign: 40}, "frames arrive that a host sends"},
 		{"wrong speed", link, device.Stats{Connected: 1, Bytes: 900, Frames: 5, Bad: 40, Oversize: 2}, "800 bytes a second arrive, and no whole frame: 40 with a wrong checksum, 2 without an end. Is the board at 921600 baud"},
@@ -148,7 +148,7 @@ func TestCommandsAndClock(t *testing.T) {
 	look(1, 0, 0, 100*time.Millisecond)
 	look(0, 0, 0, 2*time.Second) // nothing to send: no fault
 	look(0, 50, 0, 990*time.Millisecond)
-	look(0, 7, 0, 10*time.Millisecond, "NO_COMMANDS no command could be written to virtual:motor for a second (57 tried)")
+	look(0, 7, 0, 10*time.Millisecond, "NO_COMMANDS no command could be written to virtual for a second (57 tried)")
 	look(0, 50, 0, 5*time.Second)
 	look(1, 0, 0, time.Second)
 	look(0, 50, 0, 999*time.Millisecond)

@@ -28,7 +28,7 @@ type rigChild struct {
 	ends  atomic.Bool
 }
 
-// startRig starts `hil rig motor` or `hil rig brush` with the run's configuration and waits for its ports. lost is called if it ends by itself.
+// startRig starts `hil rig` with the run's configuration and waits for its ports. lost is called if it ends by itself.
 func startRig(ctx context.Context, cfg *configs.Config, flood float64, lost func(string)) (*rigChild, error) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -46,9 +46,8 @@ func startRig(ctx context.Context, cfg *configs.Config, flood float64, lost func
 	if err := os.WriteFile(file, data, 0o600); err != nil {
 		return nil, err
 	}
-	kind := strings.TrimPrefix(cfg.Devices[0].Port, "virtual:")
 	r := &rigChild{dir: dir, done: make(chan struct{})}
-	r.cmd = exec.Command(exe, "rig", kind, file, "--with-parent", "--flood", fmt.Sprint(flood))
+	r.cmd = exec.Command(exe, "rig", file, "--with-parent", "--flood", fmt.Sprint(flood))
 	setOwnGroup(r.cmd) // Ctrl-C is for the daemon, which stops the rig last
 	var errs strings.Builder
 	r.cmd.Stderr = &errs

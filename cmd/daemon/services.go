@@ -141,20 +141,8 @@ func (d *services) openPage(ctx context.Context, ready *ReadyLine) error {
 	if d.pub != nil {
 		opt.State, opt.Health = d.pub.State, d.pub.HealthJSON
 	}
-	if v := d.cfg.Virtual; v != nil && d.cfg.IsVirtual() {
-		law := v.Friction.Model
-		opt.Truth, opt.TruthCurve = frictionMap(law, v.Motor.J+v.LoadJ), steadyCurve(law, a.Guard.MaxSpeed)
-		brushes := 0.0
-		if b := v.Brush; b != nil && d.cfg.Devices[0].Port == configs.VirtualBrush {
-			brushes = 2 * b.Parameters.MeanTorque()
-		}
-		offset := v.LoadTorque + v.Motor.K*v.CurrentOff // what a fit of the torque balance sees as offset
-		opt.Truth["Fc"] += brushes
-		opt.Truth["offset"] += offset
-		for i := range opt.TruthCurve {
-			p := &opt.TruthCurve[i]
-			p[1] += math.Copysign(brushes, p[0]) + offset
-		}
+	if d.cfg.IsVirtual() {
+		opt.Truth, opt.TruthCurve = trueFriction(d.cfg, a)
 	}
 	switch {
 	case d.broker != nil:
@@ -179,6 +167,21 @@ func (d *services) openPage(ctx context.Context, ready *ReadyLine) error {
 	}()
 	d.closers = append(d.closers, func() { cancel(); <-done })
 	return nil
+}
+
+// trueFriction is the friction behind an axis of a virtual rig, with that of its brushes, as frictionMap and steadyCurve have it.
+func trueFriction(cfg *configs.Config, a *configs.Axis) (numbers map[string]float64, curve [][2]float64) {
+	truth := cfg.Truth(a.Name)
+	numbers, curve = frictionMap(truth.Friction, truth.Motor.J+truth.LoadJ), steadyCurve(truth.Friction, a.Guard.MaxSpeed)
+	brushes := cfg.BrushFriction()
+	offset := truth.LoadTorque + truth.Motor.K*cfg.CurrentOffset(a.Name) // what a fit of the torque balance sees as offset
+	numbers["Fc"] += brushes
+	numbers["offset"] += offset
+	for i := range curve {
+		p := &curve[i]
+		p[1] += math.Copysign(brushes, p[0]) + offset
+	}
+	return numbers, curve
 }
 
 // row sees every row in the supervisor's pump.

@@ -198,17 +198,16 @@ func startRigFile(path string) error {
 	if !cfg.IsVirtual() {
 		return nil
 	}
-	build := daemon.MotorMachine
-	if cfg.Devices[0].Port == configs.VirtualBrush {
-		build = daemon.BrushMachine
-	}
-	machine, inner, err := build(cfg)
+	machine, inner, err := cfg.Machine()
 	if err != nil {
 		return err
 	}
-	x, y := machine.NewState(), make([]float64, 64)
+	x, y, u := machine.NewState(), make([]float64, len(machine.Layout().Outputs)), make([]float64, len(machine.Layout().Inputs))
+	for i := range u {
+		u[i] = 1
+	}
 	for range 5 * inner {
-		machine.Step(1/cfg.DeviceRate(&cfg.Devices[0])/float64(inner), x, []float64{1, 1}, y)
+		machine.Step(1/cfg.DeviceRate(&cfg.Devices[0])/float64(inner), x, u, y)
 	}
 	return nil
 }

@@ -112,13 +112,23 @@ func TestBrushWithoutTime(t *testing.T) {
 	}
 }
 
-// hil rig brush names its port and sends frames that somebody else's program reads.
+// brushDemo is the example with simulated brushes.
+func brushDemo(t *testing.T) *configs.Config {
+	t.Helper()
+	cfg, err := configs.Load("../../configs/brush-rig.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cfg
+}
+
+// hil rig names its port and sends frames that somebody else's program reads.
 func TestBrushRigAnswers(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	out, in := io.Pipe()
 	ended := make(chan error, 1)
 	w := &watchedRig{}
-	go func() { ended <- daemon.RunRig(ctx, in, configs.BrushDemo(), daemon.BrushMachine, "", 0, w) }()
+	go func() { ended <- daemon.RunRig(ctx, in, brushDemo(t), "", 0, w) }()
 	defer func() { cancel(); <-ended }()
 	var ready daemon.RigReady
 	if err := json.NewDecoder(out).Decode(&ready); err != nil {
@@ -146,15 +156,15 @@ func TestBrushRigAnswers(t *testing.T) {
 	}
 }
 
-// The machine behind virtual:brush follows its configuration: two brushes or one, steps, friction of the bearings beside.
+// A plant of kind brush follows its configuration: two brushes or one, steps, friction of the bearings beside.
 func TestBrushMachineFollowsTheConfig(t *testing.T) {
 	for _, c := range []struct {
 		rate  float64
 		inner int
 	}{{1000, 1}, {2000, 1}, {500, 2}, {100, 10}} {
-		cfg := configs.BrushDemo()
-		cfg.Devices[0].Rate, cfg.Virtual.Brush.Pair = c.rate, c.rate == 2000
-		m, inner, err := daemon.BrushMachine(cfg)
+		cfg := brushDemo(t)
+		cfg.Devices[0].Rate, cfg.Virtual.Plant.Brush.Pair = c.rate, c.rate == 2000
+		m, inner, err := cfg.Machine()
 		if err != nil || inner != c.inner {
 			t.Fatalf("%g Hz: %d steps a tick, want %d: %v", c.rate, inner, c.inner, err)
 		}
@@ -164,9 +174,8 @@ func TestBrushMachineFollowsTheConfig(t *testing.T) {
 		}
 	}
 	// at 12 V without load the torque of bearings and brushes is what the current makes
-	cfg := configs.BrushDemo()
-	cfg.Virtual.CurrentOff, cfg.Virtual.CurrentNoise = 0, 0
-	m, _, err := daemon.BrushMachine(cfg)
+	cfg := brushDemo(t)
+	m, _, err := cfg.Machine()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,22 +187,21 @@ func TestBrushMachineFollowsTheConfig(t *testing.T) {
 			cur, speed, torque = cur+y[2]/2000, speed+x[plant.Omega]/2000, torque+y[3]/2000
 		}
 	}
-	want := 8e-3 + 5e-5*speed + 2*cfg.Virtual.Brush.Parameters.MeanTorque()
+	want := 8e-3 + 5e-5*speed + 2*cfg.Virtual.Plant.Brush.Parameters.MeanTorque()
 	t.Logf("%.4g rad/s, %.4g A: %.4g N·m, bearings and brushes %.4g N·m, brushes %.4g N·m", speed, cur, 0.042*cur, want, torque)
 	if math.Abs(0.042*cur/want-1) > 0.05 {
 		t.Errorf("%g N·m at %g rad/s, want %g", 0.042*cur, speed, want)
 	}
 }
 
-func TestRigVerbsRefuse(t *testing.T) {
+func TestRigRefuses(t *testing.T) {
 	t.Setenv("LAB_MQTT_PASSWORD", "secret")
-	for _, c := range []struct{ verb, file, want string }{
-		{"brush", "../../configs/motor.yaml", "no section virtual.brush"},
-		{"brush", "../../configs/serial-line.yaml", "no section virtual"},
-		{"motor", "../../configs/serial-line.yaml", "no section virtual"},
+	for _, c := range []struct{ file, want string }{
+		{"../../configs/serial-line.yaml", "no section virtual"},
+		{"../../configs/none.yaml", "no such file"},
 	} {
-		if _, errs, code := execute(t, "rig", c.verb, c.file); code != report.Invalid || !strings.Contains(errs, c.want) {
-			t.Errorf("%s %s: code %d\n%s", c.verb, c.file, code, errs)
+		if _, errs, code := execute(t, "rig", c.file); code != report.Invalid || !strings.Contains(errs, c.want) {
+			t.Errorf("%s: code %d\n%s", c.file, code, errs)
 		}
 	}
 }

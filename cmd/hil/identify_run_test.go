@@ -251,7 +251,7 @@ func TestIdentifyOwnRun(t *testing.T) {
 			}
 		}
 		c.Guard.HoldTime, c.Axes[0].Guard.MaxError, c.Axes[0].Guard.MaxSpeed = 1, 50, 5000
-		c.Loop.Overrun.Limit, c.Loop.Beat, c.Virtual.Watchdog = 2, 10, 1
+		c.Loop.Overrun.Limit, c.Loop.Beat, c.Virtual.Devices[0].Watchdog = 2, 10, 1
 	}
 	for _, c := range []struct {
 		name   string
@@ -306,7 +306,7 @@ func TestIdentifyOwnRun(t *testing.T) {
 					t.Fatal("the machine is too crowded for a run")
 				}
 			}
-			v := cfg.Virtual
+			v := cfg.Truth("shaft")
 			kept := r.Data.Duration
 			for i, d := range r.Records {
 				if i == 0 {
@@ -316,7 +316,7 @@ func TestIdentifyOwnRun(t *testing.T) {
 			}
 			missing := missingShare(t, r.Warnings, kept)
 			t.Logf("%.2g %% of the samples are missing", 100*missing)
-			truth := map[string]float64{"J": v.Motor.J + v.LoadJ, "Fv": v.Friction.Model.Viscous(1), "Fc": v.Friction.Model.Levels().Sliding.Forward, "offset": v.Motor.K * v.CurrentOff}
+			truth := map[string]float64{"J": v.Motor.J + v.LoadJ, "Fv": v.Friction.Viscous(1), "Fc": v.Friction.Levels().Sliding.Forward, "offset": v.Motor.K * cfg.CurrentOffset("shaft")}
 			for _, live := range r.Run.Live.Parameters {
 				p, ok := r.Param(live.Name)
 				if !ok || live.Apart == nil {

@@ -29,7 +29,7 @@ func TestWrongKindOfFile(t *testing.T) {
 		verbs          []string
 	}{
 		{rig, "describes a rig", "hil run " + rig, []string{"identify", "compare", "simulate", "study", "replay", "export"}},
-		{sim, "describes a simulation", "hil simulate " + sim, []string{"run", "rig motor", "identify", "compare", "study", "replay"}},
+		{sim, "describes a simulation", "hil simulate " + sim, []string{"run", "rig", "identify", "compare", "study", "replay"}},
 		{brush, "describes bodies in contact", "hil simulate " + brush, []string{"run", "identify", "study"}},
 		{ident, "describes an identification", "hil identify " + ident, []string{"run", "simulate", "study", "export"}},
 		{study, "describes a study", "hil study " + study, []string{"run", "simulate", "identify"}},

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 }
 
 // virtualPort is the port of the demo.
-const virtualPort = configs.VirtualMotor
+const virtualPort = configs.VirtualPort
 
 // program is a command line of hil.
 func program(t *testing.T, args ...string) *exec.Cmd {
@@ -205,7 +205,7 @@ func tolerant(t *testing.T, port string, changes ...string) string {
 func demoFile(t *testing.T, port string, changes ...string) string {
 	t.Helper()
 	text := string(configs.DemoYAML())
-	changes = append([]string{"port: virtual:motor", "port: " + port}, changes...)
+	changes = append([]string{"port: virtual ", "port: " + port + " "}, changes...)
 	for i := 0; i < len(changes); i += 2 {
 		if !strings.Contains(text, changes[i]) {
 			t.Fatalf("the demo has no %q", changes[i])
@@ -263,8 +263,8 @@ func (w *watchedRig) plug() {
 	out, in := io.Pipe()
 	ended := make(chan error, 1)
 	cfg := configs.Demo()
-	cfg.Virtual.Watchdog = 30 // s: what takes the energy away is the daemon, not the rig by itself
-	go func() { ended <- daemon.RunRig(ctx, in, cfg, daemon.MotorMachine, w.port, 0, w) }()
+	cfg.Virtual.Devices[0].Watchdog = 30 // s: what takes the energy away is the daemon, not the rig by itself
+	go func() { ended <- daemon.RunRig(ctx, in, cfg, w.port, 0, w) }()
 	w.unplug = func() {
 		cancel()
 		if err := <-ended; err != nil {

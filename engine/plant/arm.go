@@ -22,10 +22,10 @@ import (
 //
 // J1 and J2 are what turns with a joint alone: the inertia of its motor behind the gear.
 type TwoLink struct {
-	Mass    [2]float64 `yaml:"mass" unit:"kg" want:">0 <=1e6" doc:"of the links"`
+	Mass    [2]float64 `yaml:"mass" unit:"kg" doc:"of the links"`
 	Length  float64    `yaml:"length" unit:"m" want:">0 <=1000" doc:"of the first link, from joint to joint"`
-	Centre  [2]float64 `yaml:"centre" unit:"m" want:">=0 <=1000" doc:"from a link's joint to its centre of mass"`
-	Inertia [2]float64 `yaml:"inertia" unit:"kg·m²" want:">=0 <=1e6" doc:"of the links about their centres of mass"`
+	Centre  [2]float64 `yaml:"centre" unit:"m" doc:"from a link's joint to its centre of mass"`
+	Inertia [2]float64 `yaml:"inertia" unit:"kg·m²" doc:"of the links about their centres of mass"`
 	Gravity float64    `yaml:"gravity" unit:"m/s²" want:">=0 <=100" doc:"0: the arm moves in a horizontal plane"`
 }
 

@@ -184,30 +184,39 @@ func (d *Axis) Inertia() float64 { return d.j }
 // Last returns the means of the last step.
 func (d *Axis) Last() Means { return d.last }
 
+// unit is that of a quantity on this axis, named by its rotary unit.
+func (s *AxisSpec) unit(rotary string) string {
+	if s.Linear {
+		return engine.LinearUnit(rotary)
+	}
+	return engine.RotaryUnit(rotary)
+}
+
+// Outputs are those of the axis, by their numbers.
+func (s *AxisSpec) Outputs() []engine.Signal {
+	out := make([]engine.Signal, Outputs)
+	for i, o := range [Outputs]engine.Signal{{Name: "position", Unit: "rad"}, {Name: "velocity", Unit: "rad/s"}, {Name: "current", Unit: "A"}, {Name: "friction", Unit: "N·m"},
+		{Name: "temperature", Unit: "degC"}, {Name: "effort", Unit: "N·m"}, {Name: "applied", Unit: s.Drive.Kind.unit()}} {
+		out[i] = engine.Signal{Name: s.Name + "." + o.Name, Unit: s.unit(o.Unit)}
+	}
+	return out
+}
+
 // Layout names states, inputs and outputs.
 func (d *Axis) Layout() engine.Layout {
-	unit := engine.RotaryUnit
-	if d.s.Linear {
-		unit = engine.LinearUnit
-	}
-	of := func(name, unit string) engine.Signal { return engine.Signal{Name: d.s.Name + "." + name, Unit: unit} }
-	held := of("current", "A")
+	out := d.s.Outputs()
+	states := []engine.Signal{out[OutPosition], out[OutVelocity], out[OutCurrent], out[OutTemperature]}
 	if d.s.Drive.Kind == VelocityDrive {
-		held = of("integral", unit("rad"))
+		states[Current] = engine.Signal{Name: d.s.Name + ".integral", Unit: d.s.unit("rad")}
 	}
-	states := []engine.Signal{of("position", unit("rad")), of("velocity", unit("rad/s")), held, of("temperature", "degC")}
 	for _, s := range d.s.Friction.States() {
-		states = append(states, of(s.Name, unit(s.Unit)))
+		states = append(states, engine.Signal{Name: d.s.Name + "." + s.Name, Unit: d.s.unit(s.Unit)})
 	}
-	command := of("command", unit(d.s.Drive.Kind.unit()))
-	applied := command
-	applied.Name = d.s.Name + ".applied"
 	return engine.Layout{
 		NQ: 1, NV: 1, NA: len(states) - 2,
-		States: states,
-		Inputs: []engine.Signal{command, of("enable", "")},
-		Outputs: []engine.Signal{states[Theta], states[Omega], of("current", "A"), of("friction", unit("N·m")), states[Temperature],
-			of("effort", unit("N·m")), applied},
+		States:  states,
+		Inputs:  []engine.Signal{{Name: d.s.Name + ".command", Unit: out[OutApplied].Unit}, {Name: d.s.Name + ".enable"}},
+		Outputs: out,
 	}
 }
 

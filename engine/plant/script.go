@@ -81,6 +81,21 @@ func (e *Event) end() float64 {
 	return e.At + e.For
 }
 
+// Clashes are pairs of events of which the second begins while the first still holds the same thing. A setting that is changed for
+// good may be changed again.
+func Clashes(script []Event) (pairs [][2]int) {
+	for i := range script {
+		for k := range script {
+			e, f := &script[i], &script[k]
+			same := e.Setting == f.Setting && (e.Setting >= 0 || e.Sensor == f.Sensor)
+			if later := f.At > e.At || f.At == e.At && k > i; same && later && f.At < e.end() && (e.For > 0 || e.Setting < 0) {
+				pairs = append(pairs, [2]int{i, k})
+			}
+		}
+	}
+	return pairs
+}
+
 // Rig is a plant with its sensors and the script that disturbs them: all that a virtual rig needs.
 type Rig struct {
 	Machine
@@ -104,14 +119,12 @@ func NewRig(m Machine, s SensorSpec, script ...Event) (*Rig, error) {
 		case e.Setting >= settings || e.Setting < 0 && (e.Sensor < 0 || e.Sensor >= len(s.Readings) || s.Readings[e.Sensor].Output < 0):
 			errs = append(errs, fmt.Errorf("script: event %d: setting %d, sensor %d: there is none", i, e.Setting, e.Sensor))
 		}
-		for _, f := range script[:i] {
-			if f.Setting == e.Setting && (e.Setting >= 0 || f.Sensor == e.Sensor) && e.At < f.end() && (f.For > 0 || e.Setting < 0) {
-				errs = append(errs, fmt.Errorf("script: event %d at %g s: the one at %g s is still in force", i, e.At, f.At))
-			}
-		}
 		if e.Setting < 0 && e.Fault == Delayed {
 			s.Longest = max(s.Longest, e.To)
 		}
+	}
+	for _, c := range Clashes(script) {
+		errs = append(errs, fmt.Errorf("script: the event at %g s is still in force at %g s", script[c[0]].At, script[c[1]].At))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err

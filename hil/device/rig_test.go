@@ -378,6 +378,32 @@ func TestNewestCommandWins(t *testing.T) {
 	}
 }
 
+// A sensor that says nothing is a NaN: its field is not in the frame, the others are, and a frame without any is not sent.
+func TestFirmwareLeavesOutWhatIsNotThere(t *testing.T) {
+	b := lay(t, false, nil)
+	b.fw.Send([]float64{0.25, 0.5})
+	b.in(t, 1)
+	if got := b.poll(); got != 7 {
+		t.Fatalf("fresh %b, want both and the age", got)
+	}
+	first := b.y[0]
+	b.fw.Send([]float64{math.NaN(), 0.75})
+	b.in(t, 2)
+	if got := b.poll(); got != 6 || b.y[0] != first || math.Abs(b.y[1]-0.75) > 1e-3 {
+		t.Errorf("fresh %b, values %v, want the second and the age", got, b.y)
+	}
+	b.fw.Send([]float64{math.NaN(), math.NaN()})
+	b.fw.Send([]float64{1, 1})
+	b.in(t, 3)
+	if got := b.poll(); got != 7 || math.Abs(b.y[0]-1) > 1e-3 {
+		t.Errorf("fresh %b, values %v, want the last sample", got, b.y)
+	}
+	var st Stats
+	if b.Stats(&st); st.Bad != 0 || st.NonFinite != 0 || st.Gaps != 0 {
+		t.Errorf("%+v", st)
+	}
+}
+
 // The firmware's line is paced: the bytes that leave in a time fit the baud rate, the rest is dropped and counted.
 func TestFirmwarePacing(t *testing.T) {
 	b := lay(t, false, func(o *Options, fo *FirmwareOptions) { fo.Pace, fo.Baud = true, 38400 })

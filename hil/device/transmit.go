@@ -65,6 +65,16 @@ func (l *line) transmit() {
 			buf = l.enc.Resync(buf)
 		}
 		h := wire.Header{Kind: l.kind, Seq: seq, HasTime: true, Time: l.device(m.Stamp), Fresh: wire.All(len(l.out))}
+		if l.kind == wire.Measurement { // a sensor that says nothing: its field is not in the frame
+			for i, x := range m.V[:len(l.out)] {
+				if x != x {
+					h.Fresh &^= 1 << i
+				}
+			}
+			if h.Fresh == 0 {
+				continue
+			}
+		}
 		var ok bool
 		if buf, ok = l.enc.Append(buf, h, m.V[:len(l.out)]); !ok {
 			l.board.txErrors.Add(1)

@@ -28,8 +28,8 @@ func withBrush(amplitude, frequency float64) *configs.Config {
 
 // demoMotor is the plant of the demo.
 func demoMotor(t testing.TB, seed uint64) far {
-	v := configs.Demo().Virtual
-	m, err := plant.New(plant.Spec{Kind: "motor", Axes: []plant.AxisSpec{{Motor: v.Motor, Friction: v.Friction.Model, Thermal: plant.Thermal{Ambient: 20}}}})
+	v := configs.Demo().Truth("shaft")
+	m, err := plant.New(plant.Spec{Kind: "motor", Axes: []plant.AxisSpec{{Motor: v.Motor, Friction: v.Friction, Thermal: plant.Thermal{Ambient: 20}}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,278 @@
+package configs
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"hilrig/configs/schema"
+	"hilrig/engine"
+	"hilrig/engine/plant"
+)
+
+// checkVirtual looks at the virtual rig.
+func (c *Config) checkVirtual(r *schema.Report) {
+	v := c.Virtual
+	if v == nil || r.Bad("virtual") {
+		return
+	}
+	defer r.WithUnits(v.Plant.Units())()
+	c.checkRates(r)
+	c.checkPlant(r)
+	c.checkFirmware(r)
+	if !r.Bad("virtual") && !r.Bad("axes") && !r.Bad("devices") {
+		c.checkReadings(r)
+		c.checkScript(r)
+	}
+}
+
+// checkRates: the plant makes a whole number of steps from frame to frame.
+func (c *Config) checkRates(r *schema.Report) {
+	v := c.Virtual
+	multiple := func(key string, hz float64) {
+		if n := v.InnerRate / hz; math.Abs(n-math.Round(n)) > 1e-9*n {
+			r.Errorf("virtual.inner_rate", "virtual.inner_rate: %s Hz, want a multiple of %s, %s Hz", schema.Short(v.InnerRate), key, schema.Short(hz))
+		}
+	}
+	if !r.Bad("loop.rate") {
+		multiple("loop.rate", c.Loop.Rate)
+	}
+	for i := range c.Devices {
+		if d := &c.Devices[i]; d.Rate > 0 && !r.Bad(d.path()+".rate") {
+			multiple(d.path()+".rate", d.Rate)
+			if n := c.FastestRate() / d.Rate; math.Abs(n-math.Round(n)) > 1e-9*n {
+				r.Errorf(d.path()+".rate", "%s.rate: %s Hz; the virtual rig ticks with the fastest device, %s Hz, and the others at a whole part of that", d.path(), schema.Short(d.Rate), schema.Short(c.FastestRate()))
+			}
+		}
+	}
+}
+
+// checkPlant looks at the plant and its axes.
+func (c *Config) checkPlant(r *schema.Report) {
+	p := &c.Virtual.Plant
+	const at = "virtual.plant"
+	if !(p.Supply[0] <= 0 && p.Supply[1] > 0) {
+		r.Errorf(at+".supply", "%s.supply: %s to %s V, want low ≤ 0 < high", at, schema.Short(p.Supply[0]), schema.Short(p.Supply[1]))
+	}
+	most, least := plant.MostAxes, 1
+	if k := plant.Find(string(p.Kind)); k != nil && k.Axes > 0 {
+		most, least = k.Axes, k.Axes
+	} else if p.Kind == brushPlant {
+		most = 1
+	}
+	if n := len(p.Axes); n < least || n > most {
+		r.Errorf(at+".axes", "%s.axes: %d with those of the file; a plant of kind %s has %s", at, n, p.Kind, axesText(least, most))
+	}
+	for _, s := range []struct {
+		key  string
+		kind PlantKind
+		has  bool
+	}{{"two_link", armPlant, p.TwoLink != nil}, {"brush", brushPlant, p.Brush != nil}} {
+		switch {
+		case s.has && p.Kind != s.kind:
+			r.Warnf(at+"."+s.key, "%s.%s: not used by kind %s", at, s.key, p.Kind)
+		case !s.has && p.Kind == s.kind:
+			r.Errorf(at+"."+s.key, "%s.%s is missing: mass, length, centre and inertia of the links", at, s.key)
+		}
+	}
+	if p.TwoLink != nil && p.Kind == armPlant {
+		if err := p.TwoLink.Validate(); err != nil {
+			r.Errorf(at+".two_link", "%s.two_link: %v", at, err)
+		}
+	}
+	for i := range p.Axes {
+		a := &p.Axes[i]
+		c.checkTruth(r, a)
+		if m := c.ModelOf(a.Name); m != nil && m.Linear() != p.linear() && !r.Bad(m.path()+".kind") {
+			r.Errorf(at+".kind", "%s.kind: %s, but %s is %s", at, p.Kind, m.path(), m.Kind)
+		}
+	}
+}
+
+func axesText(least, most int) string {
+	switch {
+	case least == most && most == 1:
+		return "one"
+	case least == most:
+		return fmt.Sprint(most)
+	case most == 1:
+		return "one"
+	}
+	return fmt.Sprintf("%d to %d", least, most)
+}
+
+// checkTruth looks at an axis of the plant.
+func (c *Config) checkTruth(r *schema.Report, a *VirtualAxis) {
+	p := a.path()
+	voltage := a.Drive.Kind == plant.VoltageDrive.String()
+	switch {
+	case voltage && a.Motor == nil:
+		r.Errorf(p+".motor", "%s.motor is missing: the drive is a voltage, and no axis of the file has that name", p)
+	case voltage:
+		c.checkMotor(r, p+".motor", *a.Motor)
+	case a.Inertia+a.LoadJ == 0 && c.Virtual.Plant.Kind != armPlant && !r.Bad(p):
+		r.Errorf(p+".inertia", "%s.inertia is missing: what moves", p)
+	}
+	if a.Drive.Kind == plant.CurrentDrive.String() && a.K == 0 {
+		r.Errorf(p+".K", "%s.K is missing: the effort per current", p)
+	}
+	if a.Drive.Kind == plant.VelocityDrive.String() && a.Drive.Kp == 0 && a.Drive.Ki == 0 {
+		r.Errorf(p+".drive.kp", "%s.drive.kp is missing: a velocity drive controls the speed by itself, with kp and ki", p)
+	}
+	if _, err := a.Drive.Limit.in(c.limitUnit(a)); err != nil {
+		r.Errorf(p+".drive.limit", "%s.drive.limit: %v", p, err)
+	}
+	if m := c.ModelOf(a.Name); a.Friction.Model == nil && m == nil {
+		r.Errorf(p+".friction", "%s.friction is missing: no axis of the file has that name", p)
+	} else if a.Friction.Model != nil { // without, the model's is missing or less than that of brushes: said there
+		a.Friction.path = p + ".friction"
+		a.Friction.check(r, p+".friction", true)
+		a.Friction.checkPlant(r)
+	}
+	if a.Cogging > 0 && a.CoggingN == 0 {
+		r.Errorf(p+".cogging_periods", "%s.cogging_periods is missing: there is a cogging torque", p)
+	}
+	if s := a.Stops; s.Travel != [2]float64{} && !(s.Travel[0] < s.Travel[1] && s.Stiffness > 0) {
+		r.Errorf(p+".stops", "%s.stops: travel from %s to %s with a stiffness of %s, want low < high and a stiffness", p, schema.Short(s.Travel[0]), schema.Short(s.Travel[1]), schema.Short(s.Stiffness))
+	}
+}
+
+// checkFirmware looks at the boards.
+func (c *Config) checkFirmware(r *schema.Report) {
+	names := namesOf(c.Devices, func(d Device) string { return d.Name })
+	for _, d := range c.Virtual.Devices {
+		p := "virtual.devices." + d.Name
+		if !slices.Contains(names, d.Name) {
+			c.unknownSignal(r, p, d.Name, "device", names)
+		}
+		if !r.Bad("loop.rate") && d.Watchdog < 3/c.Loop.Rate {
+			r.Errorf(p+".watchdog", "%s.watchdog: %s s, want at least three ticks, %s s", p, schema.Short(d.Watchdog), schema.Short(3/c.Loop.Rate))
+		}
+	}
+}
+
+// checkReadings looks at the sensors.
+func (c *Config) checkReadings(r *schema.Report) {
+	v := c.Virtual
+	outputs := v.outputs(c)
+	seen := map[string]bool{}
+	c.eachReading(func(d *Device, m Measure, reading plant.Reading, s *VirtualSensor) {
+		if s == nil {
+			return
+		}
+		seen[s.Name] = true
+		p := "virtual.sensors." + s.Name
+		if s.Of != "" && reading.Output < 0 {
+			c.unknownSignal(r, p+".of", s.Of, "number of the plant", namesOf(outputs, func(o engine.Signal) string { return o.Name }))
+			return
+		}
+		if reading.Output < 0 {
+			r.Errorf(p+".of", "%s.of is missing: no axis uses %s, so what it measures is not known", p, s.Name)
+			return
+		}
+		if o := outputs[reading.Output]; o.Unit != m.Unit {
+			r.Errorf(p+".of", "%s.of: %s is in %s, the measurement in %s", p, o.Name, unitName(o.Unit), unitName(m.Unit))
+			return
+		}
+		for key, a := range map[string]Amount{"noise": s.Noise, "offset": s.Offset, "step": s.Step} {
+			if x, err := a.difference(m.Unit); err != nil {
+				r.Errorf(p+"."+key, "%s.%s: %v", p, key, err)
+			} else if x < 0 && key != "offset" {
+				r.Errorf(p+"."+key, "%s.%s: %s, want ≥ 0", p, key, a)
+			}
+		}
+		switch count, scale := reading.Count, math.Abs(m.Scale); {
+		case s.Counts > 0 && s.Step != "":
+			r.Errorf(p+".step", "%s.step: beside counts; one of them", p)
+		case s.Counts > 0 && m.Unit != "rad":
+			r.Errorf(p+".counts", "%s.counts: counts per turn of a measurement in %s; want step", p, unitName(m.Unit))
+		case s.Counts > 0 && math.Abs(scale-count) > 1e-6*count && scale != 1:
+			// the virtual encoder and the file must speak of the same count
+			r.Warnf(p+".counts", "%s.counts: %d per turn, %s rad; the file has %s rad per count", p, s.Counts, schema.Short(count), schema.Short(scale))
+		}
+	})
+	for _, s := range v.Sensors {
+		if !seen[s.Name] {
+			c.unknownSignal(r, "virtual.sensors."+s.Name, s.Name, "measurement", c.measurements())
+		}
+	}
+}
+
+// measurements are the names of all measurements.
+func (c *Config) measurements() (names []string) {
+	for _, d := range c.Devices {
+		for _, m := range d.Measure {
+			names = append(names, d.Name+"."+m.Name)
+		}
+	}
+	return names
+}
+
+// checkScript looks at what happens to the rig.
+func (c *Config) checkScript(r *schema.Report) {
+	settings := c.Virtual.settings()
+	readings, measured := c.Readings(), c.measurements()
+	var units []string
+	for _, d := range c.Devices {
+		units = append(units, namesOf(d.Measure, func(m Measure) string { return m.Unit })...)
+	}
+	for i := range c.Virtual.Script {
+		e := &c.Virtual.Script[i]
+		p := fmt.Sprintf("virtual.script[%d]", i)
+		amount := func(key string, a Amount, needed bool, unit string) {
+			switch _, err := a.difference(unit); {
+			case needed && a == "":
+				r.Errorf(p+"."+key, "%s.%s is missing: a number in %s", p, key, unitName(unit))
+			case !needed && a != "":
+				r.Errorf(p+"."+key, "%s.%s: not used here", p, key)
+			case err != nil:
+				r.Errorf(p+"."+key, "%s.%s: %v", p, key, err)
+			}
+		}
+		switch {
+		case (e.Set == "") == (e.Sensor == ""):
+			r.Errorf(p, "%s: want set or sensor, one of them", p)
+			continue
+		case e.Set != "":
+			k := slices.IndexFunc(settings, func(s engine.Signal) bool { return s.Name == e.Set })
+			if k < 0 {
+				c.unknownSignal(r, p+".set", e.Set, "setting of the plant", namesOf(settings, func(s engine.Signal) string { return s.Name }))
+				continue
+			}
+			if e.Fault != plant.Healthy {
+				r.Errorf(p+".fault", "%s.fault: of a sensor, but the entry sets %s", p, e.Set)
+			}
+			amount("to", e.To, true, settings[k].Unit)
+			amount("by", e.By, false, "")
+			if to, err := e.To.in(settings[k].Unit); err == nil && k == 0 && to < 0 {
+				r.Errorf(p+".to", "%s.to: %s, want ≥ 0: the upper edge of the supply", p, e.To)
+			}
+		default:
+			k := slices.Index(measured, e.Sensor)
+			if k < 0 {
+				c.unknownSignal(r, p+".sensor", e.Sensor, "measurement", measured)
+				continue
+			}
+			if readings[k].Output < 0 {
+				r.Errorf(p+".sensor", "%s.sensor: %s measures nothing of the plant", p, e.Sensor)
+			}
+			if e.Fault == plant.Healthy {
+				r.Errorf(p+".fault", "%s.fault is missing: %s", p, strings.Join(e.Fault.Words()[1:], ", "))
+			}
+			amount("to", e.To, false, "")
+			amount("by", e.By, e.Fault == plant.Shifted || e.Fault == plant.Delayed, byUnit(e.Fault, units[k]))
+			if by, err := e.By.in("s"); e.Fault == plant.Delayed && err == nil && !(by >= 0 && by <= 10) {
+				r.Errorf(p+".by", "%s.by: %s, want 0 to 10 s", p, e.By)
+			}
+		}
+	}
+	if r.Bad("virtual.script") {
+		return
+	}
+	// what the script asks of the same thing at the same time
+	for _, clash := range plant.Clashes(c.Events()) {
+		p := fmt.Sprintf("virtual.script[%d]", clash[1])
+		r.Errorf(p, "%s: virtual.script[%d] is still in force then; let it end before, with for", p, clash[0])
+	}
+}
