@@ -126,7 +126,6 @@ func (c *Config) checkTruth(r *schema.Report, a *VirtualAxis) {
 	if m := c.ModelOf(a.Name); a.Friction.Model == nil && m == nil {
 		r.Errorf(p+".friction", "%s.friction is missing: no axis of the file has that name", p)
 	} else if a.Friction.Model != nil { // without, the model's is missing or less than that of brushes: said there
-		a.Friction.path = p + ".friction"
 		a.Friction.check(r, p+".friction", true)
 		a.Friction.checkPlant(r)
 	}

@@ -15,7 +15,7 @@ import (
 
 // takes are the kinds of file that a verb works on.
 var takes = map[string][]configs.Kind{
-	"run": {configs.RigFile}, "motor": {configs.RigFile}, "brush": {configs.RigFile},
+	"run": {configs.RigFile}, "rig": {configs.RigFile},
 	"simulate": {configs.SimulateFile, configs.ContactFile},
 	"identify": {configs.IdentifyFile, configs.RunFile}, "compare": {configs.IdentifyFile},
 	"study":  {configs.StudyFile},

@@ -22,7 +22,8 @@ type Handover struct {
 	Locked   bool     `json:"locked"` // arming is refused
 	RealTime bool     `json:"real_time"`
 	Ports    []string `json:"ports"` // the ports to open, in the order of the devices; where the configuration says virtual, those of the rig
-	CPU      int      `json:"cpu"`   // processor of the tick
+	Plant    bool     `json:"plant"` // the rows are those of the virtual rig; ports are the links to make
+	CPU      int      `json:"cpu"`   // processor of the tick; −1: any
 	Free     int      `json:"free"`  // processor that everything but tick and sender leaves free: the tick's, unless something else is measured
 }
 

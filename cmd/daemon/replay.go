@@ -50,6 +50,9 @@ func Replay(path string) (ReplayResult, error) {
 	if err != nil {
 		return res, report.ExitWith(report.Invalid, err)
 	}
+	if !slices.Equal(a.Schema.Signals(), rec.Info.Schema.Signals()) {
+		return res, report.ExitWith(report.Invalid, fmt.Errorf("%s: its rows are not those of the controller of its configuration: a virtual rig recorded them, or another version of the program (%s); hil export reads them", path, res.Version))
+	}
 	blocks, err := rec.Params()
 	if err != nil {
 		return res, report.ExitWith(report.Invalid, err)

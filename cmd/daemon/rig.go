@@ -1,13 +1,16 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -17,7 +20,9 @@ import (
 	"hilrig/configs"
 	"hilrig/engine/plant"
 	"hilrig/hil"
+	"hilrig/hil/daemon"
 	"hilrig/hil/device"
+	"hilrig/hil/protocol"
 	"hilrig/hil/rt"
 )
 
@@ -25,47 +30,139 @@ import (
 type RigReady struct {
 	Ports []string `json:"ports"` // in the order of the devices
 	PID   int      `json:"pid"`
+	Page  string   `json:"page,omitempty"`
+	MQTT  string   `json:"mqtt,omitempty"`
+	Run   string   `json:"run,omitempty"`
 }
 
 // RigOptions are the flags of a virtual rig.
 type RigOptions struct {
-	Link   string
-	Seed   uint64
-	Seeded bool
-	Flood  float64
-	Life   bool
+	RunOptions // those of a run that a rig has too
+	Link       string
+	Seeded     bool
+	Bare, Life bool
 }
 
 // PlayRig plays the virtual rig of a file until ctx ends; without a file that of the demo.
-func PlayRig(ctx context.Context, out io.Writer, file string, o RigOptions) error {
-	cfg := configs.Demo()
-	if file != "" {
-		var err error
-		if cfg, err = configs.Load(file); err != nil {
-			return report.ExitWith(report.Invalid, err)
-		}
+func PlayRig(parent context.Context, out io.Writer, file string, o RigOptions) error {
+	screen := report.NewRedrawn(out, os.Stderr)
+	log, err := report.NewLogger(screen, o.LogFormat, o.Verbose, o.Quiet)
+	if err != nil {
+		return err
+	}
+	// hil run, beside it, has the addresses of the file
+	o.Web, o.Mqtt = cmp.Or(o.Web, "localhost:0"), cmp.Or(o.Mqtt, "localhost:0")
+	seed := o.Seed
+	o.Seed = 0
+	cfg, err := runConfig(file, o.RunOptions, log)
+	if err != nil {
+		return err
 	}
 	if cfg.Virtual == nil {
 		return report.ExitWith(report.Invalid, fmt.Errorf("%s has no section virtual: it describes what stands behind the ports", file))
 	}
 	if o.Seeded {
-		cfg.Virtual.Seed = o.Seed
+		cfg.Virtual.Seed = seed
 	}
-	ctx, _, stop := report.UntilInterrupt(ctx)
+	ctx, _, stop := report.UntilInterrupt(parent)
 	defer stop()
+	if o.Duration > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, o.Duration)
+		defer cancel()
+	}
 	if o.Life {
 		// the parent holds the other end of stdin: its end ends this program
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithCancel(ctx)
 		go func() { io.Copy(io.Discard, os.Stdin); cancel() }()
 	}
+	if !o.Bare {
+		return daemonRig(ctx, out, screen, cfg, log, o)
+	}
 	runtime.GOMAXPROCS(8) // more than the threads in system calls, or the runtime's monitor never sleeps (rt.Rest)
 	return RunRig(ctx, out, cfg, o.Link, o.Flood, Nobody{})
 }
 
-// RunRig runs the loop in the plant role until ctx ends; outside sees its rows. The link names the first port.
+// daemonRig plays a virtual rig with the sinks of a run: its rows, with the truth in them, are recorded, published and shown as those of
+// a rig called <rig>-plant. It ticks at ordinary priority, wherever there is room.
+func daemonRig(ctx context.Context, out io.Writer, screen *report.Redrawn, cfg *configs.Config, log *slog.Logger, o RigOptions) error {
+	if o.Flood > 0 {
+		return report.ExitWith(report.Usage, errors.New("--flood: for a rig that is --bare"))
+	}
+	cfg.Rig.Name += "-plant"
+	cfg.MQTT.Commands, cfg.Web.Commands = "none", false
+	dir, err := os.MkdirTemp("", "hil-rig-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	hand := Handover{Plant: true, CPU: -1, Free: -1}
+	for _, d := range cfg.Devices {
+		hand.Ports = append(hand.Ports, filepath.Join(dir, d.Name))
+	}
+	if o.Link != "" {
+		hand.Ports[0] = o.Link
+	}
+	a, err := AssembleRig(cfg, hand)
+	if err != nil {
+		return err
+	}
+	rt.Prefer() // a starved rig is a rig that stopped sending; the core has it from here
+	// the core makes the ports: they are there once it ticks
+	lines, in := io.Pipe()
+	go func() {
+		var r ReadyLine
+		if json.NewDecoder(lines).Decode(&r) == nil {
+			json.NewEncoder(out).Encode(RigReady{Ports: hand.Ports, PID: os.Getpid(), Page: r.Page, MQTT: r.MQTT, Run: r.Run})
+		}
+		io.Copy(io.Discard, lines)
+	}()
+	defer in.Close()
+	o.ReadyLine = true
+	_, err = play(ctx, in, screen, &eventBus{log: log}, cfg, a, hand, ReadyLine{Ready: true}, o.RunOptions)
+	if errors.Is(err, daemon.ErrDevice) {
+		return report.ExitWith(report.Unavailable, err)
+	}
+	return err
+}
+
+// AssembleRig is Assemble for the virtual rig of a configuration.
+func AssembleRig(cfg *configs.Config, h Handover) (*daemon.Assembly, error) {
+	spec, err := rigSpec(cfg)
+	if err != nil {
+		return nil, err
+	}
+	a := &daemon.Assembly{
+		Schema: hil.NewPlant(*spec).Schema(),
+		NewRole: func() hil.Role {
+			s, err := rigSpec(cfg)
+			if err != nil {
+				panic("hil: a plant that was good is bad: " + err.Error())
+			}
+			return hil.NewPlant(*s)
+		},
+		NewRig: func(func(int, *device.Options)) (daemon.Rig, error) {
+			_, far, err := farEnds(cfg, h.Ports)
+			return far, err
+		},
+		Period: int64(1e9/spec.Rate + 0.5), CPU: h.CPU, Free: h.Free, Beat: int64(cfg.Loop.Beat * 1e9), Paces: -1,
+	}
+	for i, d := range cfg.Devices {
+		a.Ports = append(a.Ports, daemon.Port{Name: d.Name, Path: h.Ports[i], Optional: true})
+	}
+	return a, nil
+}
+
+// RunRig runs the loop in the plant role, without sinks, until ctx ends; outside sees its rows. The link names the first port.
 func RunRig(ctx context.Context, out io.Writer, cfg *configs.Config, link string, flood float64, outside hil.Outside) error {
-	spec, boards, far, err := assembleRig(cfg, link)
+	spec, err := rigSpec(cfg)
+	if err != nil {
+		return err
+	}
+	links := make([]string, len(cfg.Devices))
+	links[0] = link
+	boards, far, err := farEnds(cfg, links)
 	if err != nil {
 		return err
 	}
@@ -97,46 +194,32 @@ func RunRig(ctx context.Context, out io.Writer, cfg *configs.Config, link string
 	return nil
 }
 
-// assembleRig makes the plant of a configuration and the boards that look at it: far ends of its devices on pseudo-terminals, not yet
-// started. One plant stands behind all of them; it ticks with the fastest, and the others send more rarely.
-func assembleRig(cfg *configs.Config, link string) (*hil.PlantSpec, []*device.Firmware, *device.Set, error) {
+// rigSpec is the plant of a configuration with its sensors, its script and the drives that its devices command. One plant stands behind
+// all devices; it ticks with the fastest.
+func rigSpec(cfg *configs.Config) (*hil.PlantSpec, error) {
 	rate := cfg.FastestRate()
 	machine, inner, err := cfg.Machine()
 	if err != nil {
-		return nil, nil, nil, report.ExitWith(report.Invalid, err)
+		return nil, report.ExitWith(report.Invalid, err)
 	}
 	rig, err := plant.NewRig(machine, plant.SensorSpec{Readings: cfg.Readings(), Seed: cfg.Virtual.Seed, Period: 1 / rate}, cfg.Events()...)
 	if err != nil {
-		return nil, nil, nil, report.ExitWith(report.Invalid, err)
+		return nil, report.ExitWith(report.Invalid, err)
 	}
 	spec := &hil.PlantSpec{Name: cfg.Rig.Name, Rate: rate, Inner: inner, Machine: rig, State: rig.NewState(), Owners: cfg.Owners(), Truth: truthChannels(cfg, machine)}
 	for k, a := range cfg.Virtual.Plant.Axes {
 		spec.State[k] = a.Start
 		spec.Drives = append(spec.Drives, hil.PlantDrive{Command: -1, Enable: -1, Status: -1})
 	}
-	var parts []device.Part
-	var boards []*device.Firmware
 	for i := range cfg.Devices {
 		dev := &cfg.Devices[i]
-		own := cfg.Firmware(dev)
-		section, t := cfg.Protocol(dev)
-		fw, err := device.NewFirmware(device.FirmwareOptions{
-			Link: link, Baud: t.Baud, Pace: own.Pacing, DriftPPM: own.ClockPPM, Protocol: section, Recv: t.Command, Send: t.Measure,
-		})
-		if err != nil {
-			for _, b := range boards {
-				b.Close()
-			}
-			return nil, nil, nil, report.ExitWith(report.Unavailable, err)
-		}
-		link = ""
 		for k, a := range cfg.Virtual.Plant.Axes {
 			axis := cfg.ModelOf(a.Name)
 			if axis == nil {
 				continue
 			}
 			if command, enable := cfg.Driving(dev, axis); command >= 0 {
-				d := hil.PlantDrive{Command: len(spec.Recv) + command, Enable: -1, Status: -1, Watchdog: own.Watchdog}
+				d := hil.PlantDrive{Command: len(spec.Recv) + command, Enable: -1, Status: -1, Watchdog: cfg.Firmware(dev).Watchdog}
 				if enable >= 0 {
 					d.Enable = len(spec.Recv) + enable
 				}
@@ -146,21 +229,45 @@ func assembleRig(cfg *configs.Config, link string) (*hil.PlantSpec, []*device.Fi
 				spec.Drives[k] = d
 			}
 		}
-		recv, _ := fw.Signals()
-		ages := hil.Of(dev.Name, recv[len(t.Command):]...)
+		ages := hil.Of(dev.Name, device.Ages(make([]protocol.Group, 1))...) // of its commands
 		for k := range ages {
 			ages[k].Role = hil.RoleAge
 		}
 		spec.Recv = append(append(spec.Recv, cfg.CommandedChannels(dev)...), ages...)
 		spec.Send = append(spec.Send, cfg.MeasuredChannels(dev)...)
-		parts = append(parts, device.Part{Name: dev.Name, Member: fw, Every: int(rate/cfg.DeviceRate(dev) + 0.5)})
+	}
+	return spec, nil
+}
+
+// farEnds are the boards of a virtual rig on pseudo-terminals under these links ("": none), not yet started: the far ends of its devices.
+// Those that are slower than the plant send more rarely.
+func farEnds(cfg *configs.Config, links []string) ([]*device.Firmware, *device.Set, error) {
+	var parts []device.Part
+	var boards []*device.Firmware
+	fail := func(code int, err error) ([]*device.Firmware, *device.Set, error) {
+		for _, b := range boards {
+			b.Close()
+		}
+		return nil, nil, report.ExitWith(code, err)
+	}
+	for i := range cfg.Devices {
+		dev := &cfg.Devices[i]
+		own := cfg.Firmware(dev)
+		section, t := cfg.Protocol(dev)
+		fw, err := device.NewFirmware(device.FirmwareOptions{
+			Link: links[i], Baud: t.Baud, Pace: own.Pacing, DriftPPM: own.ClockPPM, Protocol: section, Recv: t.Command, Send: t.Measure,
+		})
+		if err != nil {
+			return fail(report.Unavailable, err)
+		}
 		boards = append(boards, fw)
+		parts = append(parts, device.Part{Name: dev.Name, Member: fw, Optional: true, Every: int(cfg.FastestRate()/cfg.DeviceRate(dev) + 0.5)})
 	}
 	far, err := device.NewSet(0, parts...)
 	if err != nil {
-		return nil, nil, nil, report.ExitWith(report.Invalid, err)
+		return fail(report.Invalid, err)
 	}
-	return spec, boards, far, nil
+	return boards, far, nil
 }
 
 // truthChannels are the outputs of a machine as channels of a row.

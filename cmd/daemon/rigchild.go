@@ -47,7 +47,7 @@ func startRig(ctx context.Context, cfg *configs.Config, flood float64, lost func
 		return nil, err
 	}
 	r := &rigChild{dir: dir, done: make(chan struct{})}
-	r.cmd = exec.Command(exe, "rig", file, "--with-parent", "--flood", fmt.Sprint(flood))
+	r.cmd = exec.Command(exe, "rig", file, "--bare", "--with-parent", "--flood", fmt.Sprint(flood))
 	setOwnGroup(r.cmd) // Ctrl-C is for the daemon, which stops the rig last
 	var errs strings.Builder
 	r.cmd.Stderr = &errs

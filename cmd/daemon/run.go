@@ -31,6 +31,9 @@ func RunCore() int {
 		if err != nil {
 			return nil, err
 		}
+		if hand.Plant {
+			return AssembleRig(cfg, hand)
+		}
 		return Assemble(cfg, hand)
 	})
 }
@@ -109,26 +112,36 @@ func Run(parent context.Context, out io.Writer, file string, o RunOptions) error
 	if err != nil {
 		return report.ExitWith(report.Invalid, err)
 	}
+	d, err := play(ctx, out, screen, bus, cfg, a, hand, ready, o)
+	if d == nil {
+		return err
+	}
+	return d.outcome(err, (virtual || o.Arm) && !o.DryRun, wasInterrupted())
+}
+
+// play runs an assembly with its sinks until ctx ends. Without services it did not come so far.
+func play(ctx context.Context, out io.Writer, screen *report.Redrawn, bus *eventBus, cfg *configs.Config, a *daemon.Assembly, hand Handover, ready ReadyLine, o RunOptions) (*services, error) {
 	config, err := cfg.Redacted().Marshal() // recorded and handed to the core, neither of which needs a password
 	if err != nil {
-		return err
+		return nil, err
 	}
 	info := hil.Info{Run: RunID(time.Now()), Version: report.Version(), ConfigHash: cfg.Hash(), Config: config, Schema: a.Schema, Start: time.Now(), Mono: rt.Now(), DryRun: o.DryRun}
 
-	d := &services{cfg: cfg, info: &info, bus: bus, log: log, a: a}
+	log := bus.log
+	d := &services{cfg: cfg, info: &info, bus: bus, log: log, a: a, plant: hand.Plant}
 	for _, name := range a.Schema.Axes() {
 		d.live = append(d.live, sink.NewLiveRows(&a.Schema, name))
 	}
 	defer d.close()
 	if err := d.open(ctx, &ready); err != nil {
-		return err
+		return nil, err
 	}
 	d.tell(&a.Params, "file")
 	if o.DryRun {
 		d.channels = newChannels(&a.Schema)
 	}
 	sup := daemon.New(a, &info, daemon.Options{
-		Config: packHandover(config, hand), Log: d.coreLog(), SingleProcess: o.Single, Arm: virtual && cfg.Driven() || o.Arm, UntilTrip: o.UntilTrip,
+		Config: packHandover(config, hand), Log: d.coreLog(), SingleProcess: o.Single, Arm: !hand.Locked && !hand.Plant, UntilTrip: o.UntilTrip,
 		Sinks: d.sinks, Emit: bus.emit, Kept: d.kept, Row: d.row, Up: func(pid int, fifo bool) { d.up(out, o.ReadyLine, ready, pid, fifo) },
 	})
 	d.sup.Store(sup)
@@ -136,11 +149,13 @@ func Run(parent context.Context, out io.Writer, file string, o RunOptions) error
 		go ballast(ctx, o.Ballast)
 	}
 	go d.ledgerLoop(ctx)
-	go d.arrivalsLoop(ctx)
+	if !hand.Plant { // a virtual rig waits for whoever opens its ports
+		go d.arrivalsLoop(ctx)
+	}
 	if o.DryRun {
 		go d.channels.run(ctx, screen)
 		log.Info("dry run: reading and estimating, nothing is sent to the device")
-	} else if !virtual && !o.Arm {
+	} else if hand.Locked {
 		log.Info("not armed: safe commands are sent, and arming is refused; pass --arm to drive the rig")
 	}
 
@@ -149,7 +164,7 @@ func Run(parent context.Context, out io.Writer, file string, o RunOptions) error
 		screen.Show(d.channels.table())
 	}
 	d.finish(o.Summary)
-	return d.outcome(err, (virtual || o.Arm) && !o.DryRun, wasInterrupted())
+	return d, err
 }
 
 // outcome is how a run ended that its supervisor ended with err; arm: it was to drive the rig.

@@ -32,7 +32,9 @@ type services struct {
 	bus  *eventBus
 	log  *slog.Logger
 	a    *daemon.Assembly
-	sup  atomic.Pointer[daemon.Supervisor] // set a moment after the servers are up
+
+	plant bool                              // the rows are those of a virtual rig
+	sup   atomic.Pointer[daemon.Supervisor] // set a moment after the servers are up
 
 	metrics  *sink.Metrics
 	recorder *sink.Recorder
@@ -141,7 +143,10 @@ func (d *services) openPage(ctx context.Context, ready *ReadyLine) error {
 	if d.pub != nil {
 		opt.State, opt.Health = d.pub.State, d.pub.HealthJSON
 	}
-	if d.cfg.IsVirtual() {
+	switch {
+	case d.plant:
+		opt.Model, opt.Curve = trueFriction(d.cfg, a)
+	case d.cfg.IsVirtual():
 		opt.Truth, opt.TruthCurve = trueFriction(d.cfg, a)
 	}
 	switch {
@@ -225,6 +230,9 @@ func (d *services) state() []byte {
 
 // command carries a command to the supervisor, which exists a moment after the servers do.
 func (d *services) command(ctx context.Context, c hil.Command) hil.Reply {
+	if d.plant {
+		return hil.Reply{ID: c.ID, Error: "this is the virtual rig; commands are for the controller on its port"}
+	}
 	if d.sup.Load() == nil {
 		return hil.Reply{ID: c.ID, Error: "the core is not running yet"}
 	}
@@ -379,12 +387,16 @@ func (d *services) finish(summary string) {
 			s.Ticks, s.Rate, s.Late.P50, s.Late.P99, s.Late.P999, s.Late.Max, s.Busy.P50, s.Skipped))
 	}
 	for i := range d.cfg.Axes {
-		if live := d.live[i].Estimate(); d.cfg.Axes[i].Estimator.RLS.Enabled && s.Ticks > 0 && (d.channels == nil || live != nil) {
+		if live := d.live[i].Estimate(); !d.plant && d.cfg.Axes[i].Estimator.RLS.Enabled && s.Ticks > 0 && (d.channels == nil || live != nil) {
 			d.log.Info(d.estimates(d.cfg.Axes[i].Name, live))
 		}
 	}
 	if d.recorder != nil {
-		d.log.Info("recorded", "run", d.recorder.Dir(), "rows", d.recorder.Stats().Rows, "next", report.AsStarted("hil identify "+d.recorder.Dir()))
+		next := "hil identify "
+		if d.plant {
+			next = "hil export "
+		}
+		d.log.Info("recorded", "run", d.recorder.Dir(), "rows", d.recorder.Stats().Rows, "next", report.AsStarted(next+d.recorder.Dir()))
 	}
 }
 

@@ -88,7 +88,7 @@ func TestSoakRigDeath(t *testing.T) {
 				for range 20 {
 					link := filepath.Join(t.TempDir(), "rig")
 					plug := func() *exec.Cmd {
-						c := program(t, "rig", "--link", link)
+						c := program(t, "rig", "--bare", "--link", link)
 						out, err := c.StdoutPipe()
 						if err == nil {
 							err = c.Start()

@@ -138,6 +138,7 @@ func NewRig(m Machine, s SensorSpec, script ...Event) (*Rig, error) {
 
 // Play does what is due at t (s since the start). What ends goes back before anything else begins.
 func (r *Rig) Play(t float64, x []float64) {
+	r.Clock(t)
 	for i := range r.script {
 		e := &r.script[i]
 		if r.begun[i] && !r.over[i] && t >= e.end() {
@@ -155,6 +156,9 @@ func (r *Rig) Play(t float64, x []float64) {
 			continue
 		}
 		r.begun[i] = true
+		if r.over[i] = t >= e.end(); r.over[i] { // all of it passed between two calls
+			continue
+		}
 		if e.Setting >= 0 {
 			r.was[i] = r.Set(e.Setting, x, e.To)
 		} else {

@@ -73,6 +73,18 @@ func TestScript(t *testing.T) {
 			}
 		}
 	}
+	// what begins and ends between two calls does nothing
+	r, err = NewRig(p, SensorSpec{Readings: make([]Reading, 1), Period: 0.1}, Event{At: 1, For: 0.5, Setting: 1, To: 7}, Event{At: 1, For: 0.5, Setting: -1, Fault: Lost})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range []float64{0.9, 2} {
+		r.Play(at, x)
+		r.Read(y, read)
+		if load := p.Axis(0).s.LoadTorque; load != 1e-3 || read[0] != read[0] {
+			t.Errorf("at %g s: load %g N·m, reading %g", at, load, read[0])
+		}
+	}
 	if n := testing.AllocsPerRun(100, func() { r.Play(1.2, x) }); n != 0 {
 		t.Errorf("%g allocations in Play", n)
 	}

@@ -19,7 +19,7 @@ type Reading struct {
 type SensorSpec struct {
 	Readings []Reading // in the order of the readings
 	Seed     uint64    // the same seed gives the same noise
-	Period   float64   // s  from Read to Read; only a Delay asks for it
+	Period   float64   // s  from Read to Read where Clock does not say otherwise; only a Delay asks for it
 	Longest  float64   // s  longest Delay that will be asked for
 }
 
@@ -45,15 +45,16 @@ type Sensors struct {
 	rng   *rand.Rand
 	state []sensor
 	past  []float64 // of all sensors, one time behind the other, as a ring
-	room  int       // times in past
+	when  []float64 // s  those times
+	room  int       // number of them
 	now   int       // place of the newest
+	t     float64   // s
 }
 
 // sensor is the state of one.
 type sensor struct {
 	fault Fault
 	by    float64 // of the fault, in the unit of the reading
-	late  int     // Reads of a delay
 	held  float64 // the last reading
 }
 
@@ -84,6 +85,10 @@ func NewSensors(s SensorSpec) (*Sensors, error) {
 		for i := range n.past {
 			n.past[i] = math.NaN() // nothing was said before the first Read
 		}
+		n.when = make([]float64, n.room)
+		for i := range n.when {
+			n.when[i] = math.Inf(-1)
+		}
 	}
 	return n, nil
 }
@@ -91,18 +96,32 @@ func NewSensors(s SensorSpec) (*Sensors, error) {
 // Fail makes a sensor faulty, or healthy again. by is the shift in the unit of the reading, or the delay in s.
 func (n *Sensors) Fail(k int, f Fault, by float64) {
 	s := &n.state[k]
-	s.fault, s.by, s.late = f, by, 0
-	if f == Delayed {
-		s.late = max(0, min(n.room-1, int(by/n.s.Period+0.5)))
+	s.fault, s.by = f, by
+}
+
+// Clock says when the next Read is (s).
+func (n *Sensors) Clock(t float64) { n.t = t - n.s.Period }
+
+// ago is the place of the newest reading that is at least so old (s), or of the oldest there is room for.
+func (n *Sensors) ago(by float64) int {
+	lo, hi := 0, n.room-1 // Reads ago
+	for limit := n.t - by + n.s.Period/2; lo < hi; {
+		if mid := (lo + hi) / 2; n.when[(n.now-mid+n.room)%n.room] <= limit {
+			hi = mid
+		} else {
+			lo = mid + 1
+		}
 	}
+	return (n.now - lo + n.room) % n.room
 }
 
 // Read fills one reading per sensor from the outputs y of the plant; a lost one is NaN. It allocates nothing; noise and past advance
 // with every call.
 func (n *Sensors) Read(y, readings []float64) {
 	width := len(n.state)
-	if n.room > 0 {
+	if n.t += n.s.Period; n.room > 0 {
 		n.now = (n.now + 1) % n.room
+		n.when[n.now] = n.t
 	}
 	for k := range n.s.Readings {
 		r, s := &n.s.Readings[k], &n.state[k]
@@ -126,7 +145,7 @@ func (n *Sensors) Read(y, readings []float64) {
 		case Shifted:
 			v += s.by
 		case Delayed:
-			v = n.past[(n.now-s.late+n.room)%n.room*width+k]
+			v = n.past[n.ago(s.by)*width+k]
 		}
 		s.held = round(v, r.Count)
 		readings[k] = s.held

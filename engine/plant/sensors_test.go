@@ -90,6 +90,16 @@ func TestSensorFaults(t *testing.T) {
 			t.Errorf("%v: off by %g when it has gone", c.fault, off)
 		}
 	}
+	// time that passes without a Read counts: 3 ms here
+	s.Fail(0, Delayed, 5e-3)
+	s.Clock(1)
+	for range 10 {
+		read()
+	}
+	s.Clock(1 + 9e-3 + 4e-3)
+	if got, want := read(), -2.0; got != want { // 5 ms before, two Reads before this one
+		t.Errorf("after a gap: off by %g, want %g", got, want)
+	}
 	if n := testing.AllocsPerRun(100, func() { s.Read(y, r) }); n != 0 {
 		t.Errorf("%g allocations in Read", n)
 	}

@@ -244,8 +244,10 @@ func Core(assemble func(config []byte) (*Assembly, error)) int {
 	go b.housekeeping()
 
 	time.Sleep(100 * time.Millisecond) // every thread exists and has touched its memory
-	if err := rt.PinThread(a.CPU); err != nil {
-		sh.words.say(sh.words.text() + "\n" + err.Error())
+	if a.CPU >= 0 {
+		if err := rt.PinThread(a.CPU); err != nil {
+			sh.words.say(sh.words.text() + "\n" + err.Error())
+		}
 	}
 	rt.Settle()
 	b.tick(uint16(epoch))

@@ -53,7 +53,7 @@ type Assembly struct {
 	Lag         int64 // ns  device clock: wanted time from frame to tick
 	CatchUp     int   // ticks repeated at once after a miss
 	DevicePaced bool
-	CPU         int   // processor of the tick
+	CPU         int   // processor of the tick; −1: any
 	Free        int   // processor that the core's other threads leave free
 	Beat        int64 // ns  silence of the supervisor that the core tolerates
 	DryRun      bool
