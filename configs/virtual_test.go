@@ -73,6 +73,30 @@ func TestVirtualFromModel(t *testing.T) {
 	}
 }
 
+// An axis whose model knows no friction has a plant without: it swings for ever, and what is written is read back.
+func TestVirtualWithoutFriction(t *testing.T) {
+	text := string(readFile(t, "pendulum-rig.yaml"))
+	text = text[:strings.Index(text, "        friction: {")]
+	c, err := LoadBytes("pendulum.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := c.Truth("rod"); a.Friction.Steady(3) != 0 || a.Drive.Kind != plant.NoDrive || a.Gravity != 0.981 {
+		t.Errorf("%+v", a)
+	}
+	written, err := c.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := LoadBytes("back.yaml", written)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, written)
+	}
+	if d := cmp.Diff(c, back, sameFriction); d != "" {
+		t.Error(d)
+	}
+}
+
 // A stage speaks of m, N and kg in the axes of the plant too.
 func TestVirtualStage(t *testing.T) {
 	text := strings.NewReplacer("unit: rad\n", "unit: m\n", "N·m·s/rad", "N·s/m", "N·m/rad", "N/m", "N·m/A", "N/A", "kg·m²", "kg", "N·m", "N", "rad/s", "m/s", " mrad", " mm", " rad", " m").Replace(string(DemoYAML()))

@@ -61,10 +61,11 @@ func Run(parent context.Context, out io.Writer, file string, o RunOptions) error
 		return err
 	}
 	virtual := cfg.IsVirtual()
+	arm := virtual && cfg.Driven() || o.Arm
 	if o.DryRun && o.Arm {
 		return report.ExitWith(report.Usage, errors.New("--dry-run and --arm exclude each other"))
 	}
-	if err := cfg.MayDrive(); err != nil && (virtual && cfg.Driven() || o.Arm) && !o.DryRun {
+	if err := cfg.MayDrive(); err != nil && arm && !o.DryRun {
 		return report.ExitWith(report.Invalid, err)
 	}
 	ctx, wasInterrupted, stop := report.UntilInterrupt(parent)
@@ -112,11 +113,12 @@ func Run(parent context.Context, out io.Writer, file string, o RunOptions) error
 	if err != nil {
 		return report.ExitWith(report.Invalid, err)
 	}
+	o.Arm = arm
 	d, err := play(ctx, out, screen, bus, cfg, a, hand, ready, o)
 	if d == nil {
 		return err
 	}
-	return d.outcome(err, (virtual || o.Arm) && !o.DryRun, wasInterrupted())
+	return d.outcome(err, arm && !o.DryRun, wasInterrupted())
 }
 
 // play runs an assembly with its sinks until ctx ends. Without services it did not come so far.
@@ -141,7 +143,7 @@ func play(ctx context.Context, out io.Writer, screen *report.Redrawn, bus *event
 		d.channels = newChannels(&a.Schema)
 	}
 	sup := daemon.New(a, &info, daemon.Options{
-		Config: packHandover(config, hand), Log: d.coreLog(), SingleProcess: o.Single, Arm: !hand.Locked && !hand.Plant, UntilTrip: o.UntilTrip,
+		Config: packHandover(config, hand), Log: d.coreLog(), SingleProcess: o.Single, Arm: o.Arm, UntilTrip: o.UntilTrip,
 		Sinks: d.sinks, Emit: bus.emit, Kept: d.kept, Row: d.row, Up: func(pid int, fifo bool) { d.up(out, o.ReadyLine, ready, pid, fifo) },
 	})
 	d.sup.Store(sup)
