@@ -91,7 +91,7 @@ func (c *Config) checkBrushes(r *schema.Report) {
 // checkBrushPlant looks at a motor whose brushes are simulated.
 func (c *Config) checkBrushPlant(r *schema.Report, p *VirtualPlant, a *VirtualAxis) {
 	at := a.path()
-	if a.Drive.Kind != plant.VoltageDrive.String() {
+	if !a.Drive.Kind.is(plant.VoltageDrive) {
 		r.Errorf(at+".drive.kind", "%s.drive.kind: %s; a motor whose brushes are simulated has a voltage", at, a.Drive.Kind)
 		return
 	}

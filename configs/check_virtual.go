@@ -105,7 +105,7 @@ func axesText(least, most int) string {
 // checkTruth looks at an axis of the plant.
 func (c *Config) checkTruth(r *schema.Report, a *VirtualAxis) {
 	p := a.path()
-	voltage := a.Drive.Kind == plant.VoltageDrive.String()
+	voltage := a.Drive.Kind.is(plant.VoltageDrive)
 	switch {
 	case voltage && a.Motor == nil:
 		r.Errorf(p+".motor", "%s.motor is missing: the drive is a voltage, and no axis of the file has that name", p)
@@ -114,10 +114,10 @@ func (c *Config) checkTruth(r *schema.Report, a *VirtualAxis) {
 	case a.Inertia+a.LoadJ == 0 && c.Virtual.Plant.Kind != armPlant && !r.Bad(p):
 		r.Errorf(p+".inertia", "%s.inertia is missing: what moves", p)
 	}
-	if a.Drive.Kind == plant.CurrentDrive.String() && a.K == 0 {
+	if a.Drive.Kind.is(plant.CurrentDrive) && a.K == 0 {
 		r.Errorf(p+".K", "%s.K is missing: the effort per current", p)
 	}
-	if a.Drive.Kind == plant.VelocityDrive.String() && a.Drive.Kp == 0 && a.Drive.Ki == 0 {
+	if a.Drive.Kind.is(plant.VelocityDrive) && a.Drive.Kp == 0 && a.Drive.Ki == 0 {
 		r.Errorf(p+".drive.kp", "%s.drive.kp is missing: a velocity drive controls the speed by itself, with kp and ki", p)
 	}
 	if _, err := a.Drive.Limit.in(c.limitUnit(a)); err != nil {

@@ -112,12 +112,21 @@ func (a *VirtualAxis) SetDefaults() {
 
 // VirtualDrive is the true drive of an axis.
 type VirtualDrive struct {
-	Kind      string  `yaml:"kind,omitempty" enum:"voltage,current,effort,velocity,none" auto:"that of the axis; none where nothing drives it" doc:"what the command is"`
-	Bandwidth float64 `yaml:"bandwidth" unit:"Hz" want:">=0 <=1e6" doc:"current: of its loop, of first order; 0: it follows at once"`
-	Kp        float64 `yaml:"kp" unit:"N·m·s/rad" want:">=0" doc:"velocity: effort per error of speed"`
-	Ki        float64 `yaml:"ki" unit:"N·m/rad" want:">=0" doc:"velocity: effort per integral of that error"`
-	Limit     Amount  `yaml:"limit,omitempty" auto:"the limit of the command" doc:"current: of the current; effort, velocity: of the effort"`
+	Kind      DriveName `yaml:"kind,omitempty" auto:"that of the axis; none where nothing drives it" doc:"what the command is"`
+	Bandwidth float64   `yaml:"bandwidth" unit:"Hz" want:">=0 <=1e6" doc:"current: of its loop, of first order; 0: it follows at once"`
+	Kp        float64   `yaml:"kp" unit:"N·m·s/rad" want:">=0" doc:"velocity: effort per error of speed"`
+	Ki        float64   `yaml:"ki" unit:"N·m/rad" want:">=0" doc:"velocity: effort per integral of that error"`
+	Limit     Amount    `yaml:"limit,omitempty" auto:"the limit of the command" doc:"current: of the current; effort, velocity: of the effort"`
 }
+
+// DriveName is the name of a kind of drive of package plant.
+type DriveName string
+
+// Words are the names.
+func (DriveName) Words() []string { return plant.VoltageDrive.Words() }
+
+// is tells whether it is that kind.
+func (n DriveName) is(k plant.DriveKind) bool { return string(n) == k.String() }
 
 // VirtualDevice is the firmware of a device.
 type VirtualDevice struct {
@@ -218,7 +227,7 @@ func (c *Config) completeVirtual(r *schema.Report) {
 		if a := c.ModelOf(v.Name); a != nil {
 			c.completeTruth(r, v, a)
 		} else if v.Drive.Kind == "" {
-			v.Drive.Kind = plant.NoDrive.String()
+			v.Drive.Kind = DriveName(plant.NoDrive.String())
 		}
 	}
 }
@@ -226,10 +235,10 @@ func (c *Config) completeVirtual(r *schema.Report) {
 // completeTruth takes over what the file does not say of an axis of the plant.
 func (c *Config) completeTruth(r *schema.Report, v *VirtualAxis, a *Axis) {
 	if v.Drive.Kind == "" {
-		v.Drive.Kind = a.Drive.Kind.String()
+		v.Drive.Kind = DriveName(a.Drive.Kind.String())
 	}
 	p, model := v.path(), a.MotorModel()
-	if v.Drive.Kind == plant.VoltageDrive.String() {
+	if v.Drive.Kind.is(plant.VoltageDrive) {
 		if v.Motor == nil && a.Motor != nil {
 			v.Motor = &model
 			r.Copied(p+".motor", a.path()+".motor")

@@ -20,7 +20,7 @@ func (c *Config) Truth(axis string) plant.AxisSpec {
 		return plant.AxisSpec{}
 	}
 	a := &p.Axes[i]
-	kind := plant.DriveKind(slices.Index(plant.VoltageDrive.Words(), a.Drive.Kind))
+	kind := plant.DriveKind(slices.Index(a.Drive.Kind.Words(), string(a.Drive.Kind)))
 	s := plant.AxisSpec{
 		Name: a.Name, Linear: p.linear(), LoadJ: a.LoadJ, Cogging: a.Cogging, CoggingN: a.CoggingN, Gravity: a.Gravity, Stops: a.Stops, LoadTorque: a.Load,
 		Supply: p.Supply, Freewheel: p.Supply[1], Thermal: a.Thermal,
@@ -33,7 +33,7 @@ func (c *Config) Truth(axis string) plant.AxisSpec {
 	if kind != plant.VoltageDrive {
 		s.Motor.K, s.Motor.J = a.K, a.Inertia
 		s.Drive.Limit, _ = a.Drive.Limit.in(c.limitUnit(a))
-		if m := c.ModelOf(a.Name); a.Drive.Limit == "" && m != nil && m.Drive.Kind.String() == a.Drive.Kind && kind != plant.VelocityDrive {
+		if m := c.ModelOf(a.Name); a.Drive.Limit == "" && m != nil && m.Drive.Kind.String() == string(a.Drive.Kind) && kind != plant.VelocityDrive {
 			lim := c.limitOf(m)
 			s.Drive.Limit = math.Max(-lim[0], lim[1])
 		}
@@ -44,7 +44,7 @@ func (c *Config) Truth(axis string) plant.AxisSpec {
 // limitUnit is the unit of the limit of a drive.
 func (c *Config) limitUnit(a *VirtualAxis) string {
 	switch {
-	case a.Drive.Kind == plant.CurrentDrive.String():
+	case a.Drive.Kind.is(plant.CurrentDrive):
 		return "A"
 	case c.Virtual.Plant.linear():
 		return "N"

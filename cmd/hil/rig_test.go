@@ -127,6 +127,27 @@ func TestRigRecordsTheTruth(t *testing.T) {
 	}
 }
 
+// What the script of a virtual rig does to its sensors the guard of a run sees: a lost angle is stale, and the current beside it is not; a stuck one is
+// named frozen, or shows as a tracking error.
+func TestScriptTripsARun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("drives a rig for some seconds")
+	}
+	for fault, want := range map[string][]string{"lost": {"stale sensor drive.motor.angle"}, "stuck": {"frozen position", "tracking error", "blocked shaft"}} {
+		t.Run(fault, func(t *testing.T) {
+			file := demoFile(t, virtualPort, "hold_time: 200 ms", "hold_time: 300 ms", "beat: 250 ms", "beat: 3 s",
+				"  # script:                   # what happens while it runs\n", "  script: [{at: 3 s, sensor: drive.motor.angle, fault: "+fault+"}]\n")
+			d := startRun(t, file, "--no-mqtt", "--no-record")
+			d.awaitMode("run")
+			d.awaitMode("trip")
+			if m := tripText.FindStringSubmatch(d.errs.String()); m == nil || !containsOne(m[1], want) {
+				t.Errorf("the cause named is %q, want one of %q", m, want)
+			}
+			d.stop()
+		})
+	}
+}
+
 // A recording of a rig is not that of a controller.
 func TestReplayRefusesARig(t *testing.T) {
 	rig, stop := startRigDaemon(t, "../../configs/motor.yaml", "--record", t.TempDir(), "--no-mqtt", "--no-web")

@@ -78,7 +78,7 @@ func (a *arm) terms(q1, q2, v1, v2 float64) (m11, m12, h1, h2 float64) {
 }
 
 const (
-	mostSweeps = 40    // a step takes two to four; one in which both joints arrest up to fifteen
+	mostSweeps = 40    // a step takes four to six
 	meetRel    = 1e-11 // of the speeds of the step
 )
 
@@ -89,14 +89,15 @@ const (
 // the second joint: with a1(b) the mean acceleration that the first joint then makes, and b′(a1) the one that the second one
 // answers with, b′(a1(b)) = b. The mass matrix is positive definite and friction and drives only resist, so b′(a1(·)) rises
 // with a slope between 0 and M12²/(M11·M22) < 1: the left-hand side less the right one falls with a slope between −1 and a number
-// below 0, and the secant, kept within these slopes, finds its zero; with −1, which cannot go too far, where it does not halve what
-// is left. Matrix and forces are those of the middle of the step, found on the way.
+// below 0, and the secant, kept within these slopes, finds its zero; where it does not halve what is left, one step with −1 comes between,
+// which cannot go too far. Matrix and forces are those of the middle of the step, found on the way.
 // Second order; where friction makes no part of the step, the same as the implicit midpoint rule.
 func (a *arm) step(dt float64, d [2]*Axis, x1, x2 []float64, y1, y2 []float64) engine.Status {
 	one, two := d[0], d[1]
 	w1, w2 := x1[Omega], x2[Omega]
 	b, slope := a.accel, a.slope
 	var before, beforeRes float64
+	safe := false // the last step was that of slope −1
 	for n := 1; ; n++ {
 		m11, m12, h1, h2 := a.terms(x1[Theta]+dt/2*w1, x2[Theta]+dt/2*w2, w1, w2)
 		one.inertia, two.inertia = m11+one.j, a.delta+two.j
@@ -132,13 +133,17 @@ func (a *arm) step(dt float64, d [2]*Axis, x1, x2 []float64, y1, y2 []float64) e
 
 		flattest := -1 + m12*m12/(one.inertia*two.inertia)
 		switch {
-		case n > 1 && !(math.Abs(res) <= 0.5*math.Abs(beforeRes)): // a kink between the two, or the middle has moved: the step that cannot go too far
-			slope = -1
+		case n > 1 && !safe && !(math.Abs(res) <= 0.5*math.Abs(beforeRes)): // a kink between the two, or the middle has moved: one step that cannot go too far
+			safe = true
+			before, beforeRes = b, res
+			b += res
+			continue
 		case n > 1 && b != before:
 			slope = min(flattest, max(-1, (res-beforeRes)/(b-before)))
 		default:
 			slope = min(flattest, slope)
 		}
+		safe = false
 		before, beforeRes = b, res
 		b -= res / slope
 	}
