@@ -138,7 +138,9 @@ func play(ctx context.Context, out io.Writer, screen *report.Redrawn, bus *event
 	if err := d.open(ctx, &ready); err != nil {
 		return nil, err
 	}
-	d.tell(&a.Params, "file")
+	if !hand.Plant { // which has none
+		d.tell(&a.Params, "file")
+	}
 	if o.DryRun {
 		d.channels = newChannels(&a.Schema)
 	}
