@@ -167,7 +167,7 @@ func (c *Config) checkReadings(r *schema.Report) {
 			return
 		}
 		if reading.Output < 0 {
-			r.Errorf(p+".of", "%s.of is missing: no axis uses %s, so what it measures is not known", p, s.Name)
+			r.Warnf(p, "%s: no axis uses %s, so it stays 0; say what it measures, with of", p, s.Name)
 			return
 		}
 		if o := outputs[reading.Output]; o.Unit != m.Unit {

@@ -181,6 +181,14 @@ func TestVirtualReadings(t *testing.T) {
 	}
 }
 
+// A sensor of nothing is a warning: an axis may have stopped using it.
+func TestVirtualSensorOfNothing(t *testing.T) {
+	_, warnings, err := CheckBytes("rig.yaml", demoVirtual(t, "{sensors: {drive.status: {noise: 1}}}"))
+	if err != nil || len(warnings) != 1 || !strings.Contains(warnings[0].Error(), "virtual.sensors.drive.status: no axis uses drive.status, so it stays 0") {
+		t.Errorf("%v, %v", warnings, err)
+	}
+}
+
 // What a virtual section gets wrong is said where it stands, with what there is.
 func TestVirtualProblems(t *testing.T) {
 	for _, c := range []struct{ section, want string }{
@@ -201,7 +209,6 @@ func TestVirtualProblems(t *testing.T) {
 		{"{devices: {driver: {}}}", `virtual.devices.driver: "driver" is no device (did you mean "drive"?)`},
 		{"{devices: {drive: {watchdog: 2 ms}}}", "want at least three ticks"},
 		{"{sensors: {drive.motor.angel: {}}}", `"drive.motor.angel" is no measurement (did you mean "drive.motor.angle"?)`},
-		{"{sensors: {drive.status: {noise: 1}}}", "virtual.sensors.drive.status.of is missing"},
 		{"{sensors: {drive.motor.angle: {of: shaft.angle}}}", `"shaft.angle" is no number of the plant (there are shaft.position, shaft.velocity`},
 		{"{sensors: {drive.motor.angle: {of: shaft.velocity}}}", "shaft.velocity is in rad/s, the measurement in rad"},
 		{"{sensors: {drive.motor.angle: {noise: 1 mA}}}", "virtual.sensors.drive.motor.angle.noise: "},
