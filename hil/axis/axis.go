@@ -54,8 +54,6 @@ type Axis struct {
 	stall            *stall     // nil: no effort is known
 	current, applied bool       // are measured, and say something to the filter
 	stuck            Finding    // what it found in the newest sample
-	bad              Finding    // what signs found …
-	hint             Finding
 	ref              motion
 	pid              control.Loop
 	now              path
