@@ -125,3 +125,10 @@ func TestSoakBoardAttacks(t *testing.T) {
 	}
 	d.stop()
 }
+
+// near tells whether the shaft is within a of zero (rad).
+func (b *board) near(a float64) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return math.Abs(b.theta) < a
+}

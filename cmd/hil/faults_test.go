@@ -43,13 +43,6 @@ type board struct {
 	wg    sync.WaitGroup
 }
 
-// near tells whether the shaft is within a of zero (rad).
-func (b *board) near(a float64) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return math.Abs(b.theta) < a
-}
-
 // boardFault is what is wrong with the board; the zero value is nothing.
 type boardFault struct {
 	silent, nanAngle, nanCurrent, stuckAngle, repeats, blocked, table bool
