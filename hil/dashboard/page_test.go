@@ -172,6 +172,27 @@ func TestPage(t *testing.T) {
 	p.until("document.getElementById('events').textContent.includes('mode armed → run')")
 	shoot(p, "page")
 
+	// parameters: what is in force, by name; Enter sets it, and what is refused stays as it was, with the reason
+	p.until("document.querySelectorAll('#live input').length === 2 && document.getElementById('laws').textContent.includes('shaft: lugre')")
+	kp := chromedp.CSS(`input[data-param="shaft.control.kp"]`)
+	enter := func(text string) {
+		eval[bool](p, "document.querySelector('#live input').select() || true")
+		p.do(chromedp.SendKeys(kp, text+"\r"))
+	}
+	enter("0.3")
+	p.until("document.getElementById('answer').textContent === 'Set: taken' && document.querySelector('#live input').value === '0.3'")
+	r.with(func() {
+		if r.inForce.V[0] != 0.3 {
+			t.Errorf("set to %g, want 0.3", r.inForce.V[0])
+		}
+	})
+	for typed, says := range map[string]string{"-1": "from 0", "much": "is no number"} {
+		enter(typed)
+		p.until(fmt.Sprintf("document.getElementById('answer').textContent.includes(%q)", says))
+	}
+	p.do(chromedp.Blur(kp))
+	p.until("document.querySelector('#live input').value === '0.3'")
+
 	// a gap in the sequence is counted and drawn open
 	missed := eval[[]float64](p, "[hil.rows.lost, hil.rows.gaps]")
 	r.with(func() { r.drop = 100 })

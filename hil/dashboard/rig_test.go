@@ -15,6 +15,7 @@ import (
 
 	"hilrig/engine"
 	"hilrig/hil"
+	"hilrig/hil/axis"
 	"hilrig/hil/dashboard"
 	"hilrig/hil/sink"
 )
@@ -43,6 +44,7 @@ type rig struct {
 	phase    float64 // s of motion so far
 	rng      *rand.Rand
 	commands []hil.Command
+	inForce  hil.Params
 	cut      []context.CancelFunc // end the WebSockets of /mqtt
 }
 
@@ -126,8 +128,8 @@ func newRig(t *testing.T, reachable bool, edit ...func(*hil.Schema)) *rig {
 
 	opt := dashboard.Options{
 		Web: dashboard.Web{Listen: "127.0.0.1:0", Commands: true}, Info: r.info, Command: r.command,
-		Health: func() []byte { h := r.metrics.Health(); return h.AppendJSON(nil) },
-		Model:  map[string]float64{"J": 2.0e-4, "Fc": 0.024, "Fs": 0.034, "vs": 1.0, "sigma2": 0.9e-3, "offset": 0}, Truth: truth,
+		Health: func() []byte { h := r.metrics.Health(); return h.AppendJSON(nil) }, Params: r.parameters,
+		Model: map[string]float64{"J": 2.0e-4, "Fc": 0.024, "Fs": 0.034, "vs": 1.0, "sigma2": 0.9e-3, "offset": 0}, Truth: truth,
 		Curve: stribeckCurve(0.024, 0.034, 1.0, 0.9e-3, 0), TruthCurve: stribeckCurve(truth["Fc"], truth["Fs"], truth["vs"], truth["sigma2"], truth["offset"]),
 		Log: slog.New(slog.DiscardHandler),
 	}
@@ -275,6 +277,18 @@ func (r *rig) command(_ context.Context, c hil.Command) hil.Reply {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.commands = append(r.commands, c)
+	if c.Name == "set" {
+		for i, l := range live {
+			if v, given := c.Set[l.Name]; given {
+				if err := l.Check(v); err != nil {
+					return hil.Reply{ID: c.ID, Error: err.Error()}
+				}
+				r.inForce.V[i] = v
+			}
+		}
+		r.inForce.Gen++
+		return hil.Reply{ID: c.ID, OK: true}
+	}
 	to, ok := map[string]hil.Mode{
 		"ready arm": hil.Armed, "armed run": hil.Run, "hold run": hil.Run, "run hold": hil.Hold, "trip reset": hil.Ready, "estop reset": hil.Ready,
 		r.mode.String() + " stop": hil.Ready, r.mode.String() + " estop": hil.Estop,
@@ -287,6 +301,21 @@ func (r *rig) command(_ context.Context, c hil.Command) hil.Reply {
 	}
 	r.mode = to
 	return hil.Reply{ID: c.ID, OK: true}
+}
+
+// live are what may be set.
+var live = []axis.Param{{Name: "shaft.control.kp", Unit: "N·m/rad", Lo: 0, Hi: math.Inf(1)}, {Name: "shaft.reference.scale", Lo: 0, Hi: 10}}
+
+// parameters are those in force.
+func (r *rig) parameters() []byte {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	law := &axis.Set{Law: "lugre", Params: map[string]float64{"Fc": 0.024, "Fs": 0.034}}
+	body, err := sink.ParamsJSON(&r.inForce, live, []string{"shaft"}, []*axis.Set{law}, "file", time.Now())
+	if err != nil {
+		panic(err)
+	}
+	return body
 }
 
 // with changes the rig under its lock.

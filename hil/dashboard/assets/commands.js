@@ -1,7 +1,7 @@
 // The buttons. Stop, Hold and E-stop are always alive; the others when the mode allows them and the server takes them.
 
 const from = { arm: ['ready'], run: ['armed', 'hold'], hold: ['run'], reset: ['trip', 'estop'] };
-const label = { arm: 'Arm', run: 'Run', hold: 'Hold', stop: 'Stop', reset: 'Reset', estop: 'E-stop' };
+const label = { arm: 'Arm', run: 'Run', hold: 'Hold', stop: 'Stop', reset: 'Reset', estop: 'E-stop', set: 'Set' };
 const needsRight = new Set(['arm', 'run', 'reset']);
 
 export class Commands {
@@ -26,14 +26,15 @@ export class Commands {
     }
   }
 
-  async send(name) {
+  // send carries a command with what belongs to it.
+  async send(name, body = {}) {
     const id = 'page-' + Math.random().toString(36).slice(2, 10);
     this.say('', `${label[name]} …`);
     this.counters.commands++;
     try {
       const r = await fetch(`/api/cmd/${name}`, {
         method: 'POST', headers: { 'Content-Type': 'application/json', 'X-Hil': '1' },
-        body: JSON.stringify({ id }), signal: AbortSignal.timeout(6000),
+        body: JSON.stringify({ id, ...body }), signal: AbortSignal.timeout(6000),
       });
       const reply = await r.json();
       if (reply.ok) this.say('yes', `${label[name]}: taken`);

@@ -8,6 +8,7 @@ import { Estimates } from './estimates.js';
 import { Events } from './events.js';
 import { Commands } from './commands.js';
 import { Cards } from './cards.js';
+import { Parameters } from './parameters.js';
 import { eng, count } from './format.js';
 
 const $ = (id) => document.getElementById(id);
@@ -28,6 +29,7 @@ async function start() {
   const traces = new Traces(info, rows, counters);
   const curve = new Curve(info), lateness = new Lateness(), estimates = new Estimates(info), events = new Events(), commands = new Commands(info, counters);
   const cards = new Cards(info, rows, (name) => traces.show(name));
+  new Parameters(info, commands);
   const now = { mode: 'unknown', daemon: '', link: ['wait', 'connecting'], server: true, rowAt: performance.now(), samplesAt: info.mqtt ? performance.now() : -Infinity, heard: false, fresh: false };
   head(info);
 
