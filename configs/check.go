@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"hilrig/configs/schema"
+	"hilrig/engine/plant"
 	"hilrig/engine/reference"
 	"hilrig/hil"
 	"hilrig/hil/axis"
@@ -102,7 +103,7 @@ func (c *Config) checkLoop(r *schema.Report) {
 }
 
 func (c *Config) checkReference(r *schema.Report, a *Axis) {
-	if a.Drive.Kind == axis.DriveNone {
+	if a.Drive.Kind == plant.NoDrive {
 		return
 	}
 	at, spec := a.path()+".reference", a.Reference.Spec
@@ -146,17 +147,17 @@ func (c *Config) checkTop(r *schema.Report, a *Axis, speed float64) {
 	m, lim := a.MotorModel(), c.limitOf(a)
 	sliding, need := a.Friction.sliding(speed), 0.0
 	switch a.Drive.Kind {
-	case axis.DriveVoltage:
+	case plant.VoltageDrive:
 		need = m.Voltage(sliding, speed)
-	case axis.DriveCurrent:
+	case plant.CurrentDrive:
 		need = sliding / m.K
-	case axis.DriveEffort:
+	case plant.EffortDrive:
 		need = sliding
-	case axis.DriveVelocity:
+	case plant.VelocityDrive:
 		need = speed
 	}
 	if have := math.Min(-lim[0], lim[1]); have > 0 && need > have {
-		unit := a.Unit(a.Drive.Kind.Info().Unit)
+		unit := a.Unit(a.Drive.Kind.Unit())
 		r.Warnf(p+".reference", "%s.reference: its top speed of %.3g %s needs about %.3g %s, the drive gives %.3g %s", p, speed, a.Unit("rad/s"), need, unit, have, unit)
 	}
 }

@@ -33,9 +33,9 @@ func (c *Config) checkAxisSignals(r *schema.Report, a *Axis, taken map[string]st
 			unclear[what] = unclear[what] || empty && r.Bad(d.path())
 		}
 	}
-	driven, such := a.Drive.Kind.Info(), ""
-	if a.Drive.Kind != axis.DriveNone {
-		such = "such as drive." + driven.Name
+	driven, such := a.Drive.Kind, ""
+	if a.Drive.Kind != plant.NoDrive {
+		such = "such as drive." + driven.String()
 	}
 	effort := []string{a.Unit("N·m"), "J"}
 	for _, k := range []struct {
@@ -48,7 +48,7 @@ func (c *Config) checkAxisSignals(r *schema.Report, a *Axis, taken map[string]st
 		{"current", a.Current, "measurement", "", measured, []string{"A"}},
 		{"effort", a.Effort, "measurement", "", measured, effort},
 		{"drive.applied", a.Drive.Applied, "measurement", "", measured, []string{"V"}},
-		{"drive.command", a.Drive.Command, "command", such, commanded, []string{a.Unit(driven.Unit)}},
+		{"drive.command", a.Drive.Command, "command", such, commanded, []string{a.Unit(driven.Unit())}},
 		{"drive.enable", a.Drive.Enable, "command", "", commanded, []string{""}},
 	} {
 		at := p + "." + k.key
@@ -59,9 +59,9 @@ func (c *Config) checkAxisSignals(r *schema.Report, a *Axis, taken map[string]st
 		case r.Bad(at) || k.signal == "" && k.need == "":
 		case k.signal == "":
 			r.Errorf(at, "%s is missing: the %s, %s", at, k.what, k.need)
-		case strings.HasPrefix(k.key, "drive.") && a.Drive.Kind == axis.DriveNone:
+		case strings.HasPrefix(k.key, "drive.") && a.Drive.Kind == plant.NoDrive:
 			r.Errorf(at, "%s: %s, but drive.kind is none: give the kind of the drive, or leave this out", at, k.signal)
-		case k.key == "drive.applied" && a.Drive.Kind != axis.DriveVoltage:
+		case k.key == "drive.applied" && a.Drive.Kind != plant.VoltageDrive:
 			r.Errorf(at, "%s: only a voltage drive has one; what another drive does is %s.current or %s.effort", at, p, p)
 		case !slices.Contains(k.among, k.signal):
 			if !unclear[k.what] {
@@ -70,7 +70,7 @@ func (c *Config) checkAxisSignals(r *schema.Report, a *Axis, taken map[string]st
 		case other != "" && !(k.key == "drive.enable" && strings.HasSuffix(other, ".drive.enable")): // one line may enable several drives
 			r.Errorf(at, "%s: %s is %s already", at, k.signal, other)
 		case k.key == "drive.command" && !slices.Contains(k.units, unit[k.signal]):
-			r.Errorf(at, "%s: %s is in %s; a %s drive of a %s axis takes %s: correct drive.kind, or the unit of the command", at, k.signal, unitName(unit[k.signal]), driven.Name, a.Kind, k.units[0])
+			r.Errorf(at, "%s: %s is in %s; a %s drive of a %s axis takes %s: correct drive.kind, or the unit of the command", at, k.signal, unitName(unit[k.signal]), driven.String(), a.Kind, k.units[0])
 		case !slices.Contains(k.units, unit[k.signal]):
 			r.Errorf(at, "%s: %s is measured in %s; want %s", at, k.signal, unitName(unit[k.signal]), unitName(k.units[0]))
 		}
@@ -78,7 +78,7 @@ func (c *Config) checkAxisSignals(r *schema.Report, a *Axis, taken map[string]st
 			taken[k.signal] = at
 		}
 	}
-	if a.Current == "" && !r.Bad(p+".current") && a.Drive.Kind == axis.DriveVoltage {
+	if a.Current == "" && !r.Bad(p+".current") && a.Drive.Kind == plant.VoltageDrive {
 		r.Warnf(p+".current", "%s.current is missing: friction is estimated from the voltage alone, and currents are not guarded", p)
 	}
 }
@@ -94,8 +94,8 @@ func (c *Config) checkDrive(r *schema.Report, a *Axis) {
 			r.Errorf(p+"."+key, "%s.%s is missing: %s", p, key, why)
 		}
 	}
-	voltage := kind == axis.DriveVoltage
-	inertia := a.Inertia > 0 || kind == axis.DriveCurrent || kind == axis.DriveEffort
+	voltage := kind == plant.VoltageDrive
+	inertia := a.Inertia > 0 || kind == plant.CurrentDrive || kind == plant.EffortDrive
 	switch {
 	case voltage && a.Motor == nil:
 		missing("motor", "a voltage drive needs the motor's R, L, K and J")
@@ -108,10 +108,10 @@ func (c *Config) checkDrive(r *schema.Report, a *Axis) {
 	case !voltage && inertia && a.Inertia == 0:
 		missing("inertia", fmt.Sprintf("in %s, of all that a %s drive moves", a.Unit("kg·m²"), kind))
 	}
-	if kind == axis.DriveCurrent && a.Drive.K == 0 {
+	if kind == plant.CurrentDrive && a.Drive.K == 0 {
 		missing("drive.K", fmt.Sprintf("in %s, what one ampere does", a.Unit("N·m/A")))
 	}
-	known := kind == axis.DriveCurrent || kind == axis.DriveEffort || a.Effort != "" || a.Current != "" && a.Drive.K > 0 // an effort
+	known := kind == plant.CurrentDrive || kind == plant.EffortDrive || a.Effort != "" || a.Current != "" && a.Drive.K > 0 // an effort
 	if !voltage && a.Inertia > 0 && !known {
 		r.Errorf(p+".inertia", "%s.inertia: nothing tells the effort on the axis: measure effort, or current and give drive.K, or leave the inertia out: then friction is not estimated", p)
 	}
@@ -130,12 +130,12 @@ func (c *Config) checkDrive(r *schema.Report, a *Axis) {
 	if rls := p + ".estimator.rls"; e.RLS.Enabled && !voltage && (a.Inertia == 0 || a.Effort == "" && a.Current == "") && !r.Bad(rls) {
 		r.Errorf(rls+".enabled", "%s.enabled: least squares need an inertia to begin with, and a measured effort or current in the frame of the position", rls)
 	}
-	if of := a.Reference.Of; kind == axis.DriveNone && (of != axis.OfPosition || a.Reference.Kind != usualAxis().Reference.Kind) { // the file in force has the default
+	if of := a.Reference.Of; kind == plant.NoDrive && (of != axis.OfPosition || a.Reference.Kind != usualAxis().Reference.Kind) { // the file in force has the default
 		r.Errorf(p+".reference", "%s.reference: nothing drives the axis; leave it out", p)
-	} else if kind == axis.DriveVelocity && of == axis.OfEffort {
+	} else if kind == plant.VelocityDrive && of == axis.OfEffort {
 		r.Errorf(p+".reference.of", "%s.reference.of: a velocity drive takes no effort; want position or command", p)
 	}
-	if a.Compensation.Kind != axis.CompNone && (kind == axis.DriveVelocity || kind == axis.DriveNone || a.Reference.Of != axis.OfPosition) {
+	if a.Compensation.Kind != axis.CompNone && (kind == plant.VelocityDrive || kind == plant.NoDrive || a.Reference.Of != axis.OfPosition) {
 		r.Errorf(p+".compensation.kind", "%s.compensation.kind: %s adds an effort to that of a position controller; with drive.kind %s and reference.of %s there is none, want none", p, a.Compensation.Kind, kind, a.Reference.Of)
 	}
 }
@@ -150,11 +150,11 @@ func (a *Axis) MotorModel() plant.Motor {
 
 // Driven tells whether an axis of the rig has a drive.
 func (c *Config) Driven() bool {
-	return slices.ContainsFunc(c.Axes, func(a Axis) bool { return a.Drive.Kind != axis.DriveNone })
+	return slices.ContainsFunc(c.Axes, func(a Axis) bool { return a.Drive.Kind != plant.NoDrive })
 }
 
 // Controlled tells whether a position is followed by a controller whose output is an effort.
 func (a *Axis) Controlled() bool {
 	k := a.Drive.Kind
-	return a.Reference.Of == axis.OfPosition && k != axis.DriveVelocity && k != axis.DriveNone
+	return a.Reference.Of == axis.OfPosition && k != plant.VelocityDrive && k != plant.NoDrive
 }

@@ -59,7 +59,7 @@ func (c *Config) checkControl(r *schema.Report, a *Axis) {
 	k, m, at := a.Control, a.MotorModel(), a.path()+".control"
 	c.checkCompensation(r, a)
 	if !a.Controlled() {
-		if k.Gain == 0 && a.Drive.Kind == axis.DriveVelocity && a.Reference.Of == axis.OfPosition && !r.Bad(at+".gain") {
+		if k.Gain == 0 && a.Drive.Kind == plant.VelocityDrive && a.Reference.Of == axis.OfPosition && !r.Bad(at+".gain") {
 			r.Errorf(at+".gain", "%s.gain is missing: in 1/s, the velocity that a velocity drive adds per position error", at)
 		}
 		return
@@ -108,13 +108,13 @@ func (c *Config) checkControl(r *schema.Report, a *Axis) {
 	unit, lim := a.Unit("N·m"), c.limitOf(a)
 	top := math.Max(-lim[0], lim[1])
 	switch a.Drive.Kind {
-	case axis.DriveVoltage:
+	case plant.VoltageDrive:
 		if stall := m.K * math.Max(0, top-m.BrushDrop) / m.R; k.Limit > stall && top > 0 {
 			r.Warnf(at+".limit", "%s.limit: %s %s is never reached; the drive's %.3g V give %.3g %[3]s at standstill", at, schema.Short(k.Limit), unit, top, stall)
 		}
-	case axis.DriveCurrent, axis.DriveEffort:
+	case plant.CurrentDrive, plant.EffortDrive:
 		most := top
-		if a.Drive.Kind == axis.DriveCurrent {
+		if a.Drive.Kind == plant.CurrentDrive {
 			most *= m.K
 		}
 		if k.Limit > most*(1+1e-9) && most > 0 {
@@ -138,7 +138,7 @@ func (c *Config) checkGuard(r *schema.Report, a *Axis) {
 	if g.MaxCurrent > 0 && g.RatedI > g.MaxCurrent {
 		r.Errorf(at+".rated_current", "%s.rated_current: %s A is above max_current, %s A; the budget would never be used", at, schema.Short(g.RatedI), schema.Short(g.MaxCurrent))
 	}
-	if !c.IsVirtual() && g.MaxSpeed == 0 && g.MaxError == 0 && a.Drive.Kind == axis.DriveVoltage {
+	if !c.IsVirtual() && g.MaxSpeed == 0 && g.MaxError == 0 && a.Drive.Kind == plant.VoltageDrive {
 		r.Warnf(at, "%s: neither max_speed nor max_error is set; a runaway axis would be stopped by the current limit at best", at)
 	}
 	for _, l := range []struct {

@@ -10,6 +10,7 @@ import (
 
 	"hilrig/configs/schema"
 	"hilrig/engine"
+	"hilrig/engine/plant"
 	"hilrig/engine/spelling"
 	"hilrig/hil"
 	"hilrig/hil/axis"
@@ -277,7 +278,7 @@ func (c *Config) checkMeasure(r *schema.Report, d *Device, p string, m Measure) 
 // the axis, 5 s for what warms up, on a device that must be there or with a limit.
 func (c *Config) staleOf(d *Device, m Measure, u use) float64 {
 	switch {
-	case u.axis != nil && (u.role == hil.RolePosition || u.role == hil.RoleCurrent || u.role == hil.RoleEffort && u.axis.Drive.Kind != axis.DriveVoltage):
+	case u.axis != nil && (u.role == hil.RolePosition || u.role == hil.RoleCurrent || u.role == hil.RoleEffort && u.axis.Drive.Kind != plant.VoltageDrive):
 		slow := max(1/c.Loop.Rate, 1/c.DeviceRate(d))
 		if !(slow < 10) { // a rate that is refused elsewhere
 			slow = 0
@@ -308,7 +309,7 @@ func (c *Config) Needs(d *Device, m Measure) bool {
 	if u.axis == nil {
 		return hot(m, u) != 0
 	}
-	return u.axis.Drive.Kind != axis.DriveNone && (u.role == hil.RolePosition || u.role == hil.RoleCurrent && (u.axis.Guard.MaxCurrent > 0 || u.axis.Guard.RatedI > 0))
+	return u.axis.Drive.Kind != plant.NoDrive && (u.role == hil.RolePosition || u.role == hil.RoleCurrent && (u.axis.Guard.MaxCurrent > 0 || u.axis.Guard.RatedI > 0))
 }
 
 // A drive at full voltage brings a motor to its top speed within a few hundredths of a second. Longer than that it must not stay
@@ -324,7 +325,7 @@ func (c *Config) MayDrive() error {
 	const instead = "hil run --dry-run reads and estimates all the same"
 	for i := range c.Axes {
 		a := &c.Axes[i]
-		if a.Drive.Kind == axis.DriveNone || a.Drive.Kind == axis.DriveVoltage {
+		if a.Drive.Kind == plant.NoDrive || a.Drive.Kind == plant.VoltageDrive {
 			continue
 		}
 		// only a voltage tells, with current and speed, that a sign is wrong

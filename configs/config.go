@@ -116,11 +116,11 @@ type Axis struct {
 
 // Drive is what drives an axis.
 type Drive struct {
-	Kind    axis.DriveKind `yaml:"kind" doc:"what a command is: voltage on the winding of a brushed motor, current of a motor, effort (torque or force), or velocity that the drive controls by itself; none: nothing drives the axis"`
-	Command string         `yaml:"command,omitempty" doc:"the command that drives it, such as drive.voltage"`
-	Applied string         `yaml:"applied,omitempty" doc:"voltage: the measurement of what the drive applied, after its own limits; left out: the command"`
-	Enable  string         `yaml:"enable,omitempty" doc:"the command that switches it on: 1 only in RUN and HOLD"`
-	K       float64        `yaml:"K,omitempty" unit:"N·m/A|V·s/rad" want:">=0 <=1000" doc:"torque or force per ampere of a current drive, or of a measured current; a voltage drive has motor.K for it"`
+	Kind    plant.DriveKind `yaml:"kind" doc:"what a command is: voltage on the winding of a brushed motor, current of a motor, effort (torque or force), or velocity that the drive controls by itself; none: nothing drives the axis"`
+	Command string          `yaml:"command,omitempty" doc:"the command that drives it, such as drive.voltage"`
+	Applied string          `yaml:"applied,omitempty" doc:"voltage: the measurement of what the drive applied, after its own limits; left out: the command"`
+	Enable  string          `yaml:"enable,omitempty" doc:"the command that switches it on: 1 only in RUN and HOLD"`
+	K       float64         `yaml:"K,omitempty" unit:"N·m/A|V·s/rad" want:">=0 <=1000" doc:"torque or force per ampere of a current drive, or of a measured current; a voltage drive has motor.K for it"`
 }
 
 // Reference is what an axis should do.

@@ -9,6 +9,7 @@ import (
 
 	"hilrig/configs/schema"
 	"hilrig/engine/friction"
+	"hilrig/engine/plant"
 	"hilrig/estimator"
 	"hilrig/hil/axis"
 )
@@ -133,7 +134,7 @@ func (f *Friction) sliding(speed float64) float64 {
 
 // needsLaw tells whether an axis must have a friction law: its drive has to overcome it.
 func (a *Axis) needsLaw() bool {
-	return a.Drive.Kind != axis.DriveVelocity && a.Drive.Kind != axis.DriveNone
+	return a.Drive.Kind != plant.VelocityDrive && a.Drive.Kind != plant.NoDrive
 }
 
 // less is the law with its levels lower by d, for what another part of the plant contributes; false: the law does not know its levels

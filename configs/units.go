@@ -61,7 +61,7 @@ func (a *Axis) Units() func(tag string) string {
 		case axis.OfEffort:
 			unit = "N·m"
 		case axis.OfCommand:
-			unit = a.Drive.Kind.Info().Unit
+			unit = a.Drive.Kind.Unit()
 		}
 		unit = turned(unit)
 		if unit, _, _ = strings.Cut(unit, "|"); rates != "" {

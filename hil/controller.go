@@ -148,7 +148,7 @@ func (c *Controller) watched() GuardSpec {
 			Position: name(Estimated, RolePosition), Speed: name(Estimated, RoleVelocity), Error: name(Modelled, RoleError), Residual: name(Estimated, RoleFriction), Heat: name(Modelled, RoleHeat)})
 		if w.s.Command >= 0 {
 			g.Cmd = slices.Clone(g.Cmd)
-			g.Cmd[w.s.Command].Drives, g.Cmd[w.s.Command].Hold = true, w.s.Drive.Info().Hold
+			g.Cmd[w.s.Command].Drives, g.Cmd[w.s.Command].Hold = true, axis.HoldOf(w.s.Drive)
 		}
 	}
 	return g

@@ -20,7 +20,7 @@ import (
 // body is the truth of an axis: M·v' = effort − F(v) − pull·sin(x), F by a smooth curve of its own, with the drive in front of it. It is
 // integrated by the classical Runge-Kutta method, apart from all that the program integrates with.
 type body struct {
-	kind            axis.DriveKind
+	kind            plant.DriveKind
 	mass, fc, fs    float64 // kg·m², N·m
 	vs, fv, pull    float64 // rad/s, N·m·s/rad, N·m
 	r, l, k         float64 // ohm, H, N·m/A  of a voltage or current drive
@@ -41,13 +41,13 @@ func (p *body) move(u, dt float64) {
 	f := func(s [3]float64) [3]float64 { // x v i
 		var tau, di float64
 		switch p.kind {
-		case axis.DriveVoltage:
+		case plant.VoltageDrive:
 			tau, di = p.k*s[2], (u-p.r*s[2]-p.k*s[1])/p.l
-		case axis.DriveCurrent:
+		case plant.CurrentDrive:
 			tau = p.k * u
-		case axis.DriveEffort:
+		case plant.EffortDrive:
 			tau = u
-		case axis.DriveVelocity:
+		case plant.VelocityDrive:
 			tau = p.gain * (u - s[1])
 		}
 		p.effort = tau
@@ -64,7 +64,7 @@ func (p *body) move(u, dt float64) {
 		}
 	}
 	p.x, p.v, p.i = s[0], s[1], s[2]
-	if p.kind == axis.DriveCurrent {
+	if p.kind == plant.CurrentDrive {
 		p.i = u
 	}
 }
@@ -126,11 +126,11 @@ func bodySpec(t testing.TB, name string, p *body, ref reference.Spec, comp axis.
 	}}
 	walk := 10 * p.fs
 	switch p.kind {
-	case axis.DriveVoltage:
+	case plant.VoltageDrive:
 		s.Kalman = estimator.KalmanSpec{Motor: motor, Count: p.count, CurrentNoise: p.noise, TorqueWalk: walk, VoltageNoise: 0.05}
-	case axis.DriveCurrent:
+	case plant.CurrentDrive:
 		s.Mechanical = estimator.MechanicalSpec{Inertia: p.mass, Count: p.count, EffortNoise: p.k * p.noise, Walk: walk}
-	case axis.DriveEffort:
+	case plant.EffortDrive:
 		s.Motor.K, s.PID.Limit = 0, 24
 		s.Mechanical = estimator.MechanicalSpec{Inertia: p.mass, Count: p.count, Walk: walk}
 		s.Sampling.Groups[0].Of = s.Sampling.Groups[0].Of[:1]
@@ -151,7 +151,7 @@ func newYard(t testing.TB, seed uint64, bodies []*body, axes []AxisSpec) *yard {
 		a := &axes[i]
 		a.Measured = [estimator.Quantities]int{2 * i, 2*i + 1, -1, -1, -1}
 		a.Command = i
-		if a.Drive == axis.DriveNone {
+		if a.Drive == plant.NoDrive {
 			a.Command = -1
 		}
 		unit := map[bool]string{true: "m", false: "rad"}[a.Linear]
@@ -205,12 +205,12 @@ func (y *yard) errorOf(t testing.TB, n int) float64 {
 	return math.Sqrt(sum / float64(n-1000))
 }
 
-func motorBody(kind axis.DriveKind) *body {
+func motorBody(kind plant.DriveKind) *body {
 	return &body{kind: kind, mass: 7e-5, fc: 15e-3, fs: 21e-3, vs: 0.5, fv: 1.5e-4, r: 1.2, l: 0.6e-3, k: 0.042, gain: 0.05, count: 2 * math.Pi / 65536, noise: 0.02}
 }
 
 // stageBody is a linear stage like that of the EMPS, its forces divided by ten.
-func stageBody(kind axis.DriveKind) *body {
+func stageBody(kind plant.DriveKind) *body {
 	return &body{kind: kind, mass: 9.5, fc: 2, fs: 3, vs: 0.02, fv: 20, k: 3.5, gain: 500, count: 1e-6, noise: 0.01}
 }
 
@@ -228,7 +228,7 @@ func median(x []float64) float64 {
 func TestDrivesTrackAlike(t *testing.T) {
 	ref := reference.Spec{Kind: "sine", Amplitude: 3, Frequency: 0.5}
 	var medians []float64
-	for _, kind := range []axis.DriveKind{axis.DriveVoltage, axis.DriveCurrent, axis.DriveEffort} {
+	for _, kind := range []plant.DriveKind{plant.VoltageDrive, plant.CurrentDrive, plant.EffortDrive} {
 		var errors []float64
 		for seed := range uint64(20) {
 			p := motorBody(kind)
@@ -251,7 +251,7 @@ func TestDrivesTrackAlike(t *testing.T) {
 // A linear stage on a current or force drive: five times better with its friction compensated.
 func TestLinearStageTracks(t *testing.T) {
 	ref := reference.Spec{Kind: "sine", Amplitude: 0.05, Frequency: 0.5}
-	for _, kind := range []axis.DriveKind{axis.DriveCurrent, axis.DriveEffort} {
+	for _, kind := range []plant.DriveKind{plant.CurrentDrive, plant.EffortDrive} {
 		run := func(comp axis.CompSpec) float64 {
 			p := stageBody(kind)
 			y := newYard(t, 1, []*body{p}, []AxisSpec{bodySpec(t, "stage", p, ref, comp, true)})
@@ -268,7 +268,7 @@ func TestLinearStageTracks(t *testing.T) {
 
 // A velocity drive follows by its own loop: the error is what its gain leaves of the friction.
 func TestVelocityDrive(t *testing.T) {
-	p := stageBody(axis.DriveVelocity)
+	p := stageBody(plant.VelocityDrive)
 	y := newYard(t, 1, []*body{p}, []AxisSpec{bodySpec(t, "stage", p, reference.Spec{Kind: "ramp", Velocity: 0.05}, axis.CompSpec{}, true)})
 	y.start(t)
 	y.errorOf(t, 3000)
@@ -285,7 +285,7 @@ func TestVelocityDrive(t *testing.T) {
 
 // A pendulum that nobody drives: it is ready, estimated as it swings, and arming it is refused in words of its own.
 func TestNothingDrives(t *testing.T) {
-	p := &body{kind: axis.DriveNone, mass: 0.02, fc: 1e-3, fs: 1e-3, vs: 0.1, fv: 1e-3, pull: 0.02 * 30, count: 2 * math.Pi / 65536, x: 1}
+	p := &body{kind: plant.NoDrive, mass: 0.02, fc: 1e-3, fs: 1e-3, vs: 0.1, fv: 1e-3, pull: 0.02 * 30, count: 2 * math.Pi / 65536, x: 1}
 	y := newYard(t, 1, []*body{p}, []AxisSpec{bodySpec(t, "arm", p, reference.Spec{Kind: "constant"}, axis.CompSpec{}, false)})
 	names := y.ctl.schema.Channels()
 	if slices.ContainsFunc(names, func(c Channel) bool { return c.Role == RoleError || c.Role == RoleHeat }) {
@@ -310,7 +310,7 @@ func TestNothingDrives(t *testing.T) {
 // the time of HOLD, a velocity by its slew.
 func TestHoldByDrive(t *testing.T) {
 	for _, side := range []float64{1, -1} {
-		for _, kind := range []axis.DriveKind{axis.DriveVoltage, axis.DriveCurrent, axis.DriveEffort, axis.DriveVelocity} {
+		for _, kind := range []plant.DriveKind{plant.VoltageDrive, plant.CurrentDrive, plant.EffortDrive, plant.VelocityDrive} {
 			p := motorBody(kind)
 			a := bodySpec(t, "shaft", p, reference.Spec{Kind: "ramp", Velocity: 20 * side}, axis.CompSpec{}, false)
 			a.Limits = AxisLimits{}
@@ -331,9 +331,9 @@ func TestHoldByDrive(t *testing.T) {
 			for ; y.row.Mode == Hold; n++ {
 				want := first
 				switch kind {
-				case axis.DriveCurrent, axis.DriveEffort:
+				case plant.CurrentDrive, plant.EffortDrive:
 					want = first * max(0, 1-float64(n+1)/100)
-				case axis.DriveVelocity:
+				case plant.VelocityDrive:
 					want = math.Copysign(max(0, math.Abs(first)-0.4*float64(n+1)), first)
 				}
 				if math.Abs(y.u[0]-want) > 1e-9*math.Abs(first) {
@@ -353,7 +353,7 @@ func TestHoldByDrive(t *testing.T) {
 func TestReferenceOfEffort(t *testing.T) {
 	for _, side := range []float64{1, -1} {
 		for _, of := range []axis.ReferenceOf{axis.OfEffort, axis.OfCommand} {
-			p := motorBody(axis.DriveCurrent)
+			p := motorBody(plant.CurrentDrive)
 			a := bodySpec(t, "shaft", p, reference.Spec{Kind: "constant", Offset: side * 0.03}, axis.CompSpec{}, false)
 			a.Of, a.Limits = of, AxisLimits{MaxError: 1e-9, Stop: [2]float64{-2, 2}, Travel: [2]float64{-4, 4}}
 			want := side * 0.03
@@ -392,7 +392,7 @@ func TestReferenceOfEffort(t *testing.T) {
 
 // The reference of a position stays within its stop on both sides.
 func TestReferenceStops(t *testing.T) {
-	p := motorBody(axis.DriveEffort)
+	p := motorBody(plant.EffortDrive)
 	a := bodySpec(t, "shaft", p, reference.Spec{Kind: "sine", Amplitude: 3, Frequency: 1}, forward(), false)
 	a.Limits = AxisLimits{Stop: [2]float64{-1, 2}}
 	y := newYard(t, 1, []*body{p}, []AxisSpec{a})
@@ -410,12 +410,12 @@ func TestReferenceStops(t *testing.T) {
 // Axes of one rig do not touch one another: each gives the numbers that it gives alone, bit for bit. A limit of one trips all, and the
 // row names the axis.
 func TestSeveralAxes(t *testing.T) {
-	kinds := []axis.DriveKind{axis.DriveVoltage, axis.DriveCurrent, axis.DriveEffort, axis.DriveVelocity}
+	kinds := []plant.DriveKind{plant.VoltageDrive, plant.CurrentDrive, plant.EffortDrive, plant.VelocityDrive}
 	ref := reference.Spec{Kind: "sine", Amplitude: 2, Frequency: 0.7}
-	quiet := func(kind axis.DriveKind) *body { p := motorBody(kind); p.noise = 1e-12; return p } // the generator of noise is shared
-	spec := func(kind axis.DriveKind, p *body) AxisSpec {
+	quiet := func(kind plant.DriveKind) *body { p := motorBody(kind); p.noise = 1e-12; return p } // the generator of noise is shared
+	spec := func(kind plant.DriveKind, p *body) AxisSpec {
 		comp := forward()
-		if kind == axis.DriveVelocity {
+		if kind == plant.VelocityDrive {
 			comp = axis.CompSpec{}
 		}
 		a := bodySpec(t, "axis"+fmt.Sprint(int(kind)), p, ref, comp, false)
@@ -480,7 +480,7 @@ func BenchmarkTickOfAxes(b *testing.B) {
 			var bodies []*body
 			var specs []AxisSpec
 			for i := range n {
-				p := motorBody(axis.DriveCurrent)
+				p := motorBody(plant.CurrentDrive)
 				bodies, specs = append(bodies, p), append(specs, bodySpec(b, fmt.Sprintf("axis%d", i), p, slowSine, forward(), false))
 			}
 			y := newYard(b, 1, bodies, specs)

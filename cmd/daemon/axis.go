@@ -6,6 +6,7 @@ import (
 
 	"hilrig/configs"
 	"hilrig/engine/friction"
+	"hilrig/engine/plant"
 	"hilrig/engine/reference"
 	"hilrig/estimator"
 	"hilrig/hil"
@@ -41,7 +42,7 @@ func axisSpec(cfg *configs.Config, a *configs.Axis, spec *hil.ControllerSpec, ev
 		out.PID.Ki = 0
 	}
 	told := told(a)
-	if out.Drive == axis.DriveVoltage {
+	if out.Drive == plant.VoltageDrive {
 		out.Kalman = estimator.KalmanSpec{Motor: motor, Count: count, PositionNoise: e.PositionNoise, CurrentNoise: e.CurrentNoise, VelocityNoise: e.VelocityNoise,
 			VelocityShare: e.VelocityShare, TorqueWalk: e.EffortWalk, VoltageNoise: e.VoltageNoise, TopSpeed: a.Guard.MaxSpeed}
 	} else {
@@ -69,7 +70,7 @@ func told(a *configs.Axis) []estimator.Quantity {
 			out = append(out, q)
 		}
 	}
-	voltage := a.Drive.Kind == axis.DriveVoltage
+	voltage := a.Drive.Kind == plant.VoltageDrive
 	add(estimator.Current, a.Current, voltage || a.Inertia > 0 && a.Drive.K > 0 && a.Effort == "")
 	add(estimator.Velocity, a.Velocity, true)
 	add(estimator.Effort, a.Effort, !voltage && a.Inertia > 0)

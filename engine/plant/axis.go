@@ -196,7 +196,7 @@ func (s *AxisSpec) unit(rotary string) string {
 func (s *AxisSpec) Outputs() []engine.Signal {
 	out := make([]engine.Signal, Outputs)
 	for i, o := range [Outputs]engine.Signal{{Name: "position", Unit: "rad"}, {Name: "velocity", Unit: "rad/s"}, {Name: "current", Unit: "A"}, {Name: "friction", Unit: "N·m"},
-		{Name: "temperature", Unit: "degC"}, {Name: "effort", Unit: "N·m"}, {Name: "applied", Unit: s.Drive.Kind.unit()}} {
+		{Name: "temperature", Unit: "degC"}, {Name: "effort", Unit: "N·m"}, {Name: "applied", Unit: s.Drive.Kind.Unit()}} {
 		out[i] = engine.Signal{Name: s.Name + "." + o.Name, Unit: s.unit(o.Unit)}
 	}
 	return out

@@ -24,8 +24,8 @@ func (DriveKind) Words() []string {
 
 func (k DriveKind) String() string { return k.Words()[k] }
 
-// unit of the command of a rotary axis.
-func (k DriveKind) unit() string { return [...]string{"V", "A", "N·m", "rad/s", ""}[k] }
+// Unit of the command of a rotary axis.
+func (k DriveKind) Unit() string { return [...]string{"V", "A", "N·m", "rad/s", ""}[k] }
 
 // Drive turns a command into an effort. Each kind goes with every plant.
 //

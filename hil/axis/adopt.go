@@ -59,9 +59,9 @@ func (s Spec) With(set *Set) (Spec, error) {
 }
 
 // edited is a motor with other numbers.
-func edited(m plant.Motor, drive DriveKind, values map[string]float64) (plant.Motor, error) {
+func edited(m plant.Motor, drive plant.DriveKind, values map[string]float64) (plant.Motor, error) {
 	at := map[string]*float64{"J": &m.J, "K": &m.K}
-	if drive == DriveVoltage {
+	if drive == plant.VoltageDrive {
 		at["R"], at["L"], at["brush_drop"], at["drop_current"] = &m.R, &m.L, &m.BrushDrop, &m.DropScale
 	}
 	for name, v := range values {
@@ -71,7 +71,7 @@ func edited(m plant.Motor, drive DriveKind, values map[string]float64) (plant.Mo
 			return m, fmt.Errorf("no number %s; there are %s", name, strings.Join(slices.Sorted(maps.Keys(at)), ", "))
 		case !(v > 0) && !(drop && v == 0) || math.IsInf(v, 0):
 			return m, fmt.Errorf("%s: %g, want a positive number", name, v)
-		case *known == 0 && drive != DriveVoltage:
+		case *known == 0 && drive != plant.VoltageDrive:
 			return m, fmt.Errorf("%s is not known in the file, and nothing uses it", name)
 		}
 		*known = v

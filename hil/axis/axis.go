@@ -21,7 +21,7 @@ import (
 // Spec is a configured axis: everything in SI.
 type Spec struct {
 	Linear bool // m and N in place of rad and N·m
-	Drive  DriveKind
+	Drive  plant.DriveKind
 	Tick   float64 // s  period of the loop
 	Every  float64 // s  from position to position; 0: one tick
 
@@ -102,7 +102,7 @@ const (
 
 // New checks the specification and builds an axis in its initial state.
 func New(s Spec) (*Axis, error) {
-	if int(s.Drive) >= len(Drives) {
+	if int(s.Drive) >= len(s.Drive.Words()) {
 		return nil, fmt.Errorf("drive kind %d is unknown", s.Drive)
 	}
 	if s.Every == 0 {
@@ -127,7 +127,7 @@ func New(s Spec) (*Axis, error) {
 	}
 	a.arrange()
 	a.current, a.applied = s.measured(estimator.Current), s.measured(estimator.Voltage)
-	if s.Drive == DriveVoltage {
+	if s.Drive == plant.VoltageDrive {
 		a.signs = newSigns(s)
 	}
 	if s.driven() && s.hasLaw() && a.at.friction >= 0 {
@@ -146,7 +146,7 @@ func New(s Spec) (*Axis, error) {
 }
 
 // driven tells whether there is a drive.
-func (s *Spec) driven() bool { return s.Drive != DriveNone }
+func (s *Spec) driven() bool { return s.Drive != plant.NoDrive }
 
 // hasLaw tells whether a friction law is known.
 func (s *Spec) hasLaw() bool { return s.Law != nil }
@@ -163,7 +163,7 @@ func (s *Spec) levels() friction.Levels {
 func (s *Spec) estimate() (*estimator.Axis, error) {
 	o := s.Sampling
 	o.Tick, o.Linear = s.Tick, s.Linear
-	if s.Drive == DriveVoltage {
+	if s.Drive == plant.VoltageDrive {
 		k := s.Kalman
 		k.TopVoltage = s.TopCommand
 		return estimator.NewElectrical(k, o)
@@ -215,7 +215,7 @@ func (a *Axis) arrange() {
 		if s.Of == OfPosition {
 			add(&l.err, engine.Signal{Name: "ctl.error", Unit: "m"})
 		}
-		if s.Drive != DriveVelocity && s.Of != OfCommand {
+		if s.Drive != plant.VelocityDrive && s.Of != OfCommand {
 			add(&l.tau, engine.Signal{Name: "ctl.effort", Unit: "N"})
 		}
 		if s.compensates() {
@@ -243,13 +243,13 @@ func (a *Axis) arrange() {
 
 // compensates tells whether friction is compensated: the command is an effort, or becomes one, and follows a position.
 func (s *Spec) compensates() bool {
-	return s.driven() && s.Drive != DriveVelocity && s.Of == OfPosition
+	return s.driven() && s.Drive != plant.VelocityDrive && s.Of == OfPosition
 }
 
 // unit is that of the axis for the unit of a linear one.
 func (s *Spec) unit(linear string) string {
 	if s.Linear {
-		return linear
+		return engine.LinearUnit(linear)
 	}
 	return engine.RotaryUnit(linear)
 }

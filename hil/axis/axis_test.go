@@ -73,15 +73,15 @@ func TestLive(t *testing.T) {
 		}
 	}
 	for _, c := range []struct {
-		drive DriveKind
+		drive plant.DriveKind
 		of    ReferenceOf
 		want  string
 	}{
-		{DriveEffort, OfPosition, "control.kp N/m, control.ki N/(m·s), control.kd N·s/m, compensation.scale , compensation.gain 1/s, reference.scale , reference.offset m"},
-		{DriveVelocity, OfPosition, "control.gain 1/s, reference.scale , reference.offset m"},
-		{DriveCurrent, OfEffort, "reference.scale , reference.offset N"},
-		{DriveCurrent, OfCommand, "reference.scale , reference.offset A"},
-		{DriveNone, OfPosition, ""},
+		{plant.EffortDrive, OfPosition, "control.kp N/m, control.ki N/(m·s), control.kd N·s/m, compensation.scale , compensation.gain 1/s, reference.scale , reference.offset m"},
+		{plant.VelocityDrive, OfPosition, "control.gain 1/s, reference.scale , reference.offset m"},
+		{plant.CurrentDrive, OfEffort, "reference.scale , reference.offset N"},
+		{plant.CurrentDrive, OfCommand, "reference.scale , reference.offset A"},
+		{plant.NoDrive, OfPosition, ""},
 	} {
 		s := Spec{Drive: c.drive, Of: c.of, Linear: true}
 		var have []string

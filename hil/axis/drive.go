@@ -8,24 +8,6 @@ import (
 	"hilrig/estimator"
 )
 
-// DriveKind is what a command does: its place in Drives.
-type DriveKind uint8
-
-const (
-	DriveVoltage  DriveKind = iota // the voltage on the winding of a brushed motor
-	DriveCurrent                   // the current of a motor
-	DriveEffort                    // the effort itself
-	DriveVelocity                  // the velocity, which the drive controls by itself
-	DriveNone                      // nothing drives the axis
-)
-
-// DriveInfo is what the program knows of a kind of drive.
-type DriveInfo struct {
-	Name string
-	Unit string // of the command on a linear axis
-	Hold Hold   // what becomes of the command while a sensor is sick
-}
-
 // Hold is what becomes of a command while a sensor is sick: for the few ticks that HOLD may last.
 type Hold uint8
 
@@ -35,35 +17,23 @@ const (
 	HoldSlew             // it goes to zero as fast as its slew lets it
 )
 
-// Drives are all kinds, by DriveKind.
-var Drives = [...]DriveInfo{
-	DriveVoltage:  {"voltage", "V", HoldLast},
-	DriveCurrent:  {"current", "A", HoldZero},
-	DriveEffort:   {"effort", "N", HoldZero},
-	DriveVelocity: {"velocity", "m/s", HoldSlew},
-	DriveNone:     {Name: "none"},
-}
-
-// Words are the names of the kinds.
-func (DriveKind) Words() []string {
-	names := make([]string, len(Drives))
-	for i, d := range Drives {
-		names[i] = d.Name
+// HoldOf is that of a kind of drive.
+func HoldOf(k plant.DriveKind) Hold {
+	switch k {
+	case plant.CurrentDrive, plant.EffortDrive:
+		return HoldZero
+	case plant.VelocityDrive:
+		return HoldSlew
 	}
-	return names
+	return HoldLast
 }
-
-func (k DriveKind) String() string { return Drives[k].Name }
-
-// Info describes the kind.
-func (k DriveKind) Info() *DriveInfo { return &Drives[k] }
 
 // effort (N·m) of a command; 0 where it is none.
 func (s *Spec) effort(command float64) float64 {
 	switch s.Drive {
-	case DriveCurrent:
+	case plant.CurrentDrive:
 		return s.Motor.K * command
-	case DriveEffort:
+	case plant.EffortDrive:
 		return command
 	}
 	return 0
@@ -75,15 +45,15 @@ func (a *Axis) command(motor *plant.Motor, tau, e float64, ref [3]float64) float
 		return ref[0]
 	}
 	switch a.s.Drive {
-	case DriveVoltage:
+	case plant.VoltageDrive:
 		v := ref[1]
 		if a.s.Of == OfEffort {
 			v = 0
 		}
 		return motor.Voltage(tau, v)
-	case DriveCurrent:
+	case plant.CurrentDrive:
 		return tau / motor.K
-	case DriveVelocity:
+	case plant.VelocityDrive:
 		return a.gain*e + ref[1]
 	}
 	return tau
@@ -109,12 +79,12 @@ func (ReferenceOf) Words() []string { return []string{"position", "effort", "com
 func (o ReferenceOf) String() string { return o.Words()[o] }
 
 // signals of the reference on a linear axis.
-func (o ReferenceOf) signals(drive DriveKind) []engine.Signal {
+func (o ReferenceOf) signals(drive plant.DriveKind) []engine.Signal {
 	switch o {
 	case OfEffort:
 		return []engine.Signal{{Name: "ref.effort", Unit: "N"}}
 	case OfCommand:
-		return []engine.Signal{{Name: "ref.command", Unit: drive.Info().Unit}}
+		return []engine.Signal{{Name: "ref.command", Unit: drive.Unit()}}
 	}
 	return []engine.Signal{{Name: "ref.position", Unit: "m"}, {Name: "ref.velocity", Unit: "m/s"}, {Name: "ref.acceleration", Unit: "m/s²"}}
 }

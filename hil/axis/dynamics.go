@@ -3,6 +3,7 @@ package axis
 import (
 	"math"
 
+	"hilrig/engine/plant"
 	"hilrig/estimator"
 )
 
@@ -15,7 +16,7 @@ import (
 // stands. A measured speed makes the lag shorter, a noisy voltage without a measured current longer. 0 where no friction is estimated.
 func (a *Axis) Lag() float64 {
 	walk := a.s.Mechanical.Walk
-	if a.s.Drive == DriveVoltage {
+	if a.s.Drive == plant.VoltageDrive {
 		walk = a.s.Kalman.TorqueWalk
 	}
 	if a.at.friction < 0 {

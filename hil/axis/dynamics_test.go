@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"hilrig/engine/plant"
 	"hilrig/engine/reference"
 	"hilrig/estimator"
 )
@@ -18,17 +19,17 @@ func TestDynamics(t *testing.T) {
 	position := estimator.Group{Every: 1e-3, Of: []estimator.Quantity{estimator.Position}}
 	for _, c := range []struct {
 		name     string
-		drive    DriveKind
+		drive    plant.DriveKind
 		j        float64
 		of       []estimator.Quantity
 		command  float64
 		friction float64
 	}{
-		{"effort that is measured", DriveEffort, j, []estimator.Quantity{estimator.Effort}, 0, friction},
-		{"current that is measured", DriveCurrent, j, []estimator.Quantity{estimator.Current}, 0, friction},
-		{"current that is commanded", DriveCurrent, j, nil, tau / k, friction},
-		{"effort that is commanded", DriveEffort, j, nil, tau, friction},
-		{"no drive", DriveNone, 0, nil, 0, 0},
+		{"effort that is measured", plant.EffortDrive, j, []estimator.Quantity{estimator.Effort}, 0, friction},
+		{"current that is measured", plant.CurrentDrive, j, []estimator.Quantity{estimator.Current}, 0, friction},
+		{"current that is commanded", plant.CurrentDrive, j, nil, tau / k, friction},
+		{"effort that is commanded", plant.EffortDrive, j, nil, tau, friction},
+		{"no drive", plant.NoDrive, 0, nil, 0, 0},
 	} {
 		s := motorSpec(t, reference.Spec{Kind: "constant"})
 		s.Drive, s.Motor.J, s.Motor.K, s.Sampling.Groups = c.drive, c.j, k, []estimator.Group{{Every: position.Every, Of: append(position.Of[:1:1], c.of...)}}
@@ -58,23 +59,23 @@ func TestLag(t *testing.T) {
 	const f, j, k, speed, jump = 10e-3, 7e-5, 0.042, 20.0, 200 // N·m, kg·m², N·m/A, rad/s, tick
 	for _, c := range []struct {
 		name  string
-		drive DriveKind
+		drive plant.DriveKind
 		noise float64 // rad
 		walk  float64 // N·m/√s
 		every int     // ticks from sample to sample
 	}{
-		{"motor with a voltage drive", DriveVoltage, 1e-4, 0.1, 1},
-		{"a noisier position", DriveVoltage, 1e-3, 0.1, 1},
-		{"a friction that changes more", DriveVoltage, 1e-4, 1, 1},
-		{"measured effort", DriveEffort, 1e-4, 0.1, 1},
-		{"a sample every fourth tick", DriveEffort, 1e-4, 0.1, 4},
+		{"motor with a voltage drive", plant.VoltageDrive, 1e-4, 0.1, 1},
+		{"a noisier position", plant.VoltageDrive, 1e-3, 0.1, 1},
+		{"a friction that changes more", plant.VoltageDrive, 1e-4, 1, 1},
+		{"measured effort", plant.EffortDrive, 1e-4, 0.1, 1},
+		{"a sample every fourth tick", plant.EffortDrive, 1e-4, 0.1, 4},
 	} {
 		s := motorSpec(t, reference.Spec{Kind: "constant"})
 		s.Drive, s.Every, s.Motor.BrushDrop = c.drive, 1e-3*float64(c.every), 0
 		s.Kalman.Motor, s.Kalman.PositionNoise, s.Kalman.TorqueWalk = s.Motor, c.noise, c.walk
 		s.Mechanical = estimator.MechanicalSpec{Inertia: j, PositionNoise: c.noise, Walk: c.walk}
 		s.Sampling.Groups[0].Every, s.TopCommand = s.Every, 100
-		if c.drive == DriveEffort {
+		if c.drive == plant.EffortDrive {
 			s.Sampling.Groups[0].Of[1] = estimator.Effort
 		} else {
 			s.Sampling.Groups[0].Of = append(s.Sampling.Groups[0].Of, estimator.Voltage)

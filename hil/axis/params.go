@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"hilrig/engine/numeric"
+	"hilrig/engine/plant"
 )
 
 // Param is a number that may change while the axis runs.
@@ -37,7 +38,7 @@ func (s *Spec) Live() (out []Param) {
 		add("compensation.scale", "", 0, 1, s.Comp.Scale, func(a *Axis, v float64) { a.scale = v })
 		add("compensation.gain", "1/s", 0, inf, s.Comp.Gain, func(a *Axis, v float64) { a.injected = v })
 	}
-	if s.Drive == DriveVelocity && s.Of == OfPosition {
+	if s.Drive == plant.VelocityDrive && s.Of == OfPosition {
 		add("control.gain", "1/s", 0, inf, s.Gain, func(a *Axis, v float64) { a.gains[gGain] = v })
 	}
 	if s.driven() {
