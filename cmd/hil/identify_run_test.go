@@ -334,6 +334,9 @@ func TestIdentifyOwnRun(t *testing.T) {
 				}
 				// how well it is known depends on the samples that the host lost
 				most := 0.1 * want
+				if missing > 0.01 {
+					most = 0.2 * want
+				}
 				if missing > 0.02 {
 					most = 0.5 * want
 					if p.Name == "offset" {
