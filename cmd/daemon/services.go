@@ -396,8 +396,16 @@ func (d *services) finish(summary string) {
 		if d.plant {
 			next = "hil export "
 		}
-		d.log.Info("recorded", "run", d.recorder.Dir(), "rows", d.recorder.Stats().Rows, "next", report.AsStarted(next+d.recorder.Dir()))
+		d.log.Info("recorded", "run", d.recorder.Dir(), "rows", d.recorder.Stats().Rows, "next", report.AsStarted(next+d.recorder.Dir()+d.axisFlag()))
 	}
+}
+
+// axisFlag names an axis where a recording has several.
+func (d *services) axisFlag() string {
+	if d.plant || len(d.cfg.Axes) < 2 {
+		return ""
+	}
+	return " --axis " + d.cfg.Axes[0].Name
 }
 
 // estimates are the last ones of an axis in words, each with its standard error and unit.
