@@ -27,11 +27,11 @@ func TestSoakLossesInRLS(t *testing.T) {
 				f.drive(t)
 				f.seconds(20)
 				x := f.b.Est
-				windows += x[eWin] / runs
+				windows += x[12] / runs
 				for i, p := range truth {
-					e := x[eRLS+i] - p
+					e := x[4+i] - p
 					err[i] += e * e / (p * p) / runs
-					own[i] += e * e / (x[eRLS+4+i] * x[eRLS+4+i]) / runs
+					own[i] += e * e / (x[8+i] * x[8+i]) / runs
 				}
 			}
 			for i := range err {

@@ -56,7 +56,7 @@ func TestCoverageOfManyRecords(t *testing.T) {
 				t.Fatal(err)
 			}
 			for j, x := range c.truth {
-				if covers(b.Estimates[j].CI95, x) {
+				if covers(b.CI95[p.Params[j].Name], x) {
 					covered++
 				}
 			}
