@@ -68,6 +68,9 @@ func TestGuardLimits(t *testing.T) {
 	g.meas[1] = 20
 	g.ticks(100, 1)
 	g.want(Run, CauseCommand)
+	if heat := g.Heat(0); heat != 0 {
+		t.Errorf("without a rated current the budget is used to %g", heat)
+	}
 }
 
 // An armed rig that is moved beyond a limit trips, and says why.
