@@ -89,29 +89,7 @@ func TestHandOver(t *testing.T) {
 			if seed > 0 {
 				continue
 			}
-			fresh, err := NewController(b.controller.s)
-			if err != nil {
-				t.Fatal(err)
-			}
-			p, i := adoptable(t, b, 1, set), 0
-			rp := NewReplay(fresh.Schema(), func(r *Row) bool {
-				if i == len(all) {
-					return false
-				}
-				*r = all[i]
-				i++
-				return true
-			}, func(uint32) *Change {
-				c, err := fresh.Prepare(&p)
-				if err != nil {
-					t.Error(err)
-				}
-				return c
-			})
-			NewLoop(rp, rp, rp, fresh, 1).Run()
-			if rp.Diff != 0 || rp.N != uint64(len(all)) {
-				t.Errorf("%s: %d of %d rows differ, first at tick %d", name, rp.Diff, rp.N, rp.First.Seq)
-			}
+			sameAgain(t, b.controller.s, all, adoptable(t, b, 1, set))
 		}
 		t.Logf("%s: the command changes by up to %.3f V from tick to tick, %.3f V without the hand-over", name, most[0], most[1])
 		if most[0] > 1.1*most[1] {

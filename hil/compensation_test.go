@@ -199,21 +199,5 @@ func TestEveryCompensationTicksCleanly(t *testing.T) {
 		}
 		b.step()
 	}
-	fresh, err := NewController(b.controller.s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	i := 0
-	rp := NewReplay(fresh.Schema(), func(r *Row) bool {
-		if i == len(rows) {
-			return false
-		}
-		*r = rows[i]
-		i++
-		return true
-	}, func(uint32) *Change { return nil })
-	NewLoop(rp, rp, rp, fresh, 1).Run()
-	if rp.N != uint64(len(rows)) || rp.Diff != 0 {
-		t.Errorf("%d of %d rows differ", rp.Diff, rp.N)
-	}
+	sameAgain(t, b.controller.s, rows)
 }

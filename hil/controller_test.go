@@ -119,42 +119,13 @@ func TestReplayIsExact(t *testing.T) {
 		b.step()
 	}
 	b.out.keep = nil
-	fresh, err := NewController(b.controller.s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	i := 0
-	rp := NewReplay(fresh.Schema(), func(r *Row) bool {
-		if i == len(rows) {
-			return false
-		}
-		*r = rows[i]
-		i++
-		return true
-	}, func(gen uint32) *Change {
-		if gen != 1 {
-			return nil
-		}
-		c, err := fresh.Prepare(&p)
-		if err != nil {
-			t.Error(err)
-		}
-		return c
-	})
-	NewLoop(rp, rp, rp, fresh, 1).Run()
-	if rp.N != uint64(len(rows)) || rp.Diff != 0 {
-		t.Fatalf("%d of %d rows differ, first at tick %d:\nrecorded %+v\nreplayed %+v", rp.Diff, rp.N, rp.First.Seq, rp.First, rp.Made)
-	}
+	sameAgain(t, b.controller.s, rows, p)
 	if rows[2600].Mode != Trip || rows[1600].Mode != Hold {
 		t.Errorf("the script did not play: %v %v", rows[1600].Mode, rows[2600].Mode)
 	}
 	// and a replay notices a changed bit
 	rows[700].X[0] += 1e-9
-	i = 0
-	again, _ := NewController(b.controller.s)
-	rp = NewReplay(again.Schema(), rp.next, func(uint32) *Change { return nil })
-	NewLoop(rp, rp, rp, again, 1).Run()
-	if rp.Diff == 0 {
+	if replayed(t, b.controller.s, rows, p).Diff == 0 {
 		t.Error("a changed sample went unnoticed")
 	}
 }

@@ -104,23 +104,7 @@ func TestModelsHearTheirOwnTime(t *testing.T) {
 	}
 
 	cheap.clk, dear.clk = nil, nil
-	fresh, err := NewController(b.controller.s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	i := 0
-	rp := NewReplay(fresh.Schema(), func(r *Row) bool {
-		if i == len(rows) {
-			return false
-		}
-		*r = rows[i]
-		i++
-		return true
-	}, func(uint32) *Change { return nil })
-	NewLoop(rp, rp, rp, fresh, 1).Run()
-	if rp.N != uint64(len(rows)) || rp.Diff != 0 {
-		t.Fatalf("%d of %d rows differ, first at tick %d:\nrecorded %+v\nreplayed %+v", rp.Diff, rp.N, rp.First.Seq, rp.First, rp.Made)
-	}
+	sameAgain(t, b.controller.s, rows)
 }
 
 // What a model is told of the axis is what the row has.
