@@ -5,7 +5,6 @@ package main
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
