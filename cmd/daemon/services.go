@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -131,11 +130,8 @@ func (d *services) openMQTT(ctx context.Context, ready *ReadyLine) error {
 
 // openPage starts the HTTP server.
 func (d *services) openPage(ctx context.Context, ready *ReadyLine) error {
-	a := &d.cfg.Axes[0]
-	law := a.Friction.Model
 	opt := dashboard.Options{
-		Web: d.cfg.Web, Info: *d.info, Prefix: d.cfg.MQTT.Prefix, Command: d.command,
-		Model: frictionMap(law, a.MotorModel().J), Curve: steadyCurve(law, a.Guard.MaxSpeed), Log: d.log,
+		Web: d.cfg.Web, Info: *d.info, Prefix: d.cfg.MQTT.Prefix, Command: d.command, Log: d.log,
 		Params: d.params,
 		Health: func() []byte { h := d.metrics.Health(); return h.AppendJSON(nil) },
 	}
@@ -143,11 +139,8 @@ func (d *services) openPage(ctx context.Context, ready *ReadyLine) error {
 	if d.pub != nil {
 		opt.State, opt.Health = d.pub.State, d.pub.HealthJSON
 	}
-	switch {
-	case d.plant:
-		opt.Model, opt.Curve = trueFriction(d.cfg, a)
-	case d.cfg.IsVirtual():
-		opt.Truth, opt.TruthCurve = trueFriction(d.cfg, a)
+	for i := range d.cfg.Axes {
+		opt.Axes = append(opt.Axes, d.pageAxis(&d.cfg.Axes[i]))
 	}
 	switch {
 	case d.broker != nil:
@@ -172,21 +165,6 @@ func (d *services) openPage(ctx context.Context, ready *ReadyLine) error {
 	}()
 	d.closers = append(d.closers, func() { cancel(); <-done })
 	return nil
-}
-
-// trueFriction is the friction behind an axis of a virtual rig, with that of its brushes, as frictionMap and steadyCurve have it.
-func trueFriction(cfg *configs.Config, a *configs.Axis) (numbers map[string]float64, curve [][2]float64) {
-	truth := cfg.Truth(a.Name)
-	numbers, curve = frictionMap(truth.Friction, truth.Motor.J+truth.LoadJ), steadyCurve(truth.Friction, a.Guard.MaxSpeed)
-	brushes := cfg.BrushFriction()
-	offset := truth.LoadTorque + truth.Motor.K*cfg.CurrentOffset(a.Name) // what a fit of the torque balance sees as offset
-	numbers["Fc"] += brushes
-	numbers["offset"] += offset
-	for i := range curve {
-		p := &curve[i]
-		p[1] += math.Copysign(brushes, p[0]) + offset
-	}
-	return numbers, curve
 }
 
 // row sees every row in the supervisor's pump.

@@ -14,14 +14,15 @@ type Kind struct {
 	Name, Title string
 	Linear      bool // m and N instead of rad and N·m
 	Axes        int  // number of them; 0: any, each by itself
+	Posture     bool // what an axis carries depends on where the plant stands: no constant inertia and load
 }
 
 // Kinds are the plants of this package.
 var Kinds = []Kind{
-	{"motor", "shafts on motors, with cogging and a constant load", false, 0},
-	{"stage", "slides on a line, with end stops", true, 0},
-	{"pendulum", "rods that swing about a bearing under gravity", false, 0},
-	{"two-link", "planar arm of two links", false, 2},
+	{"motor", "shafts on motors, with cogging and a constant load", false, 0, false},
+	{"stage", "slides on a line, with end stops", true, 0, false},
+	{"pendulum", "rods that swing about a bearing under gravity", false, 0, true},
+	{"two-link", "planar arm of two links", false, 2, true},
 }
 
 // MostAxes is the number of axes that a plant may have.

@@ -12,22 +12,28 @@ import (
 
 // infoJSON is /api/info: all that the page must know before the first message.
 type infoJSON struct {
-	Rig        string             `json:"rig"`
-	Version    string             `json:"version"`
-	ConfigHash string             `json:"config_hash,omitempty"`
-	Start      time.Time          `json:"start"`
-	RateHz     float64            `json:"rate_hz"`
-	DryRun     bool               `json:"dry_run"`
-	Note       string             `json:"note,omitempty"`
-	Topics     string             `json:"topics"` // "hil/demo": prefix of all topics
-	Owners     []sink.Owner       `json:"owners"`
-	Channels   []sink.Channel     `json:"channels"`
-	Model      map[string]float64 `json:"model"`           // SI
-	Truth      map[string]float64 `json:"truth,omitempty"` // SI, virtual rig only
-	Curve      [][2]float64       `json:"curve"`           // speed and steady friction of the model
+	Rig        string         `json:"rig"`
+	Version    string         `json:"version"`
+	ConfigHash string         `json:"config_hash,omitempty"`
+	Start      time.Time      `json:"start"`
+	RateHz     float64        `json:"rate_hz"`
+	DryRun     bool           `json:"dry_run"`
+	Note       string         `json:"note,omitempty"`
+	Topics     string         `json:"topics"` // "hil/demo": prefix of all topics
+	Owners     []sink.Owner   `json:"owners"`
+	Channels   []sink.Channel `json:"channels"`
+	Axes       []Axis         `json:"axes"`
+	MQTT       *mqttJSON      `json:"mqtt"` // null: no broker a browser can reach; poll
+	Commands   commandsJSON   `json:"commands"`
+}
+
+// Axis is what is known of an axis beside its estimates, all in SI; curves are points of speed and steady friction, speeds rising.
+type Axis struct {
+	Name       string             `json:"name"`
+	Model      map[string]float64 `json:"model"`           // configured, by the names of estimates: J, Fc, Fv, offset
+	Truth      map[string]float64 `json:"truth,omitempty"` // of the virtual rig, the same names; nil for a real rig
+	Curve      [][2]float64       `json:"curve"`
 	TruthCurve [][2]float64       `json:"truth_curve,omitempty"`
-	MQTT       *mqttJSON          `json:"mqtt"` // null: no broker a browser can reach; poll
-	Commands   commandsJSON       `json:"commands"`
 }
 
 type mqttJSON struct {
@@ -49,7 +55,10 @@ func describe(opt *Options) infoJSON {
 	out := infoJSON{
 		Rig: in.Schema.Rig, Version: in.Version, ConfigHash: in.ConfigHash, Start: in.Start, RateHz: in.Schema.Rate,
 		DryRun: in.DryRun, Note: in.Note, Topics: opt.Prefix + "/" + in.Schema.Rig,
-		Owners: sink.Owners(&in.Schema), Channels: sink.Channels(&in.Schema), Model: finite(opt.Model), Truth: finite(opt.Truth), Curve: finitePoints(opt.Curve), TruthCurve: finitePoints(opt.TruthCurve),
+		Owners: sink.Owners(&in.Schema), Channels: sink.Channels(&in.Schema), Axes: make([]Axis, len(opt.Axes)),
+	}
+	for i, a := range opt.Axes {
+		out.Axes[i] = Axis{Name: a.Name, Model: finite(a.Model), Truth: finite(a.Truth), Curve: finitePoints(a.Curve), TruthCurve: finitePoints(a.TruthCurve)}
 	}
 	if opt.MQTT != nil || opt.BrokerURL != "" {
 		out.MQTT = &mqttJSON{User: opt.User, Password: opt.Password}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -309,22 +310,11 @@ func TestPageOfModels(t *testing.T) {
 	shoot(p, "models")
 }
 
-// A rig of several axes has a row of figures for each.
+// A rig of several axes has a row of figures for each, estimates beside the law of their own axis, and a curve to choose.
 func TestPageOfAxes(t *testing.T) {
 	ctx := browser(t)
-	r := newRig(t, true, func(s *hil.Schema) {
-		s.Owners = append(s.Owners, hil.Owner{Name: "stage", Kind: hil.AxisOwner})
-		for b := hil.Measured; b <= hil.Commanded; b++ {
-			list := s.Block(b)
-			for _, c := range s.Block(b) {
-				if c.Axis == "shaft" {
-					c.Name, c.Axis = strings.Replace(c.Name, ".", ".stage.", 1), "stage"
-					list = append(list, c)
-				}
-			}
-			s.SetBlock(b, list)
-		}
-	})
+	r := newRig(t, true, withStage)
+	r.with(func() { r.mode = hil.Run })
 	p := tab{t, ctx}
 	p.do(chromedp.Navigate(r.url))
 	p.until("window.hil && hil.counters.batches > 5")
@@ -334,6 +324,24 @@ func TestPageOfAxes(t *testing.T) {
 	left := eval[[]float64](p, "[...document.querySelectorAll('#plots .first')].map((e) => e.getBoundingClientRect().x)")
 	if left[0] != left[1] {
 		t.Errorf("rows begin at %v", left)
+	}
+	// estimates stand beside the model and the truth of their own axis, in its units
+	p.until("document.querySelectorAll('#params tr').length === 8 && hil.curveSamples() > 1000")
+	rows := clean(eval[string](p, "[...document.querySelectorAll('#params tr')].map((e) => [...e.children].map((c) => c.textContent).join(' ')).join('; ')"))
+	for _, want := range []string{`shaft J inertia \S+ ± \S+ 200\.?\d* 240\.?\d* ×10⁻⁶ kg·m²`, `stage M mass \S+ ± \S+ 77\.?\d* 24\.?\d* ×10⁻⁶ kg(;|$)`, `stage Fc Coulomb \S+ ± \S+ 3\.?\d* 2\.?\d* mN(;|$)`} {
+		if !regexp.MustCompile(want).MatchString(rows) {
+			t.Errorf("rows of estimates lack %q: %s", want, rows)
+		}
+	}
+	// the curve of the second axis: its own rows, in m/s and N
+	curve := func() string { return eval[string](p, "document.getElementById('curve').toDataURL()") }
+	first := curve()
+	eval[any](p, "(() => { const e = document.getElementById('curve-axis'); e.value = 'stage'; e.dispatchEvent(new Event('change')); })()")
+	if curve() == first || !eval[bool](p, "hil.curveSamples() > 1000") {
+		t.Error("the figure of the second axis is that of the first")
+	}
+	if got := eval[[]string](p, "hil.curveUnits()"); got[0] != "m/s" || got[1] != "N" {
+		t.Errorf("the curve of the stage is drawn in %v", got)
 	}
 	shoot(p, "axes")
 }

@@ -23,7 +23,16 @@ import (
 // A rig for the page: rows of a plausible motor at 1 kHz go through the real publisher and the real broker to the page.
 // Only the loop itself is played here; the daemon end to end is tested in cmd/hil.
 
-var truth = map[string]float64{"J": 2.4e-4, "Fc": 0.020, "Fs": 0.031, "vs": 0.8, "sigma2": 1.1e-3, "offset": 0.001}
+var (
+	axes = map[string]dashboard.Axis{
+		"shaft": {
+			Name: "shaft", Model: map[string]float64{"J": 2.0e-4, "Fc": 0.024, "Fs": 0.034, "vs": 1.0, "sigma2": 0.9e-3, "offset": 0}, Truth: truth,
+			Curve: stribeckCurve(0.024, 0.034, 1.0, 0.9e-3, 0), TruthCurve: stribeckCurve(truth["Fc"], truth["Fs"], truth["vs"], truth["sigma2"], truth["offset"]),
+		},
+		"stage": {Name: "stage", Model: map[string]float64{"M": 77e-6, "Fc": 0.003}, Truth: map[string]float64{"M": 24e-6, "Fc": 0.002}, Curve: [][2]float64{{-1, -0.003}, {-1e-3, -0.003}, {1e-3, 0.003}, {1, 0.003}}},
+	}
+	truth = map[string]float64{"J": 2.4e-4, "Fc": 0.020, "Fs": 0.031, "vs": 0.8, "sigma2": 1.1e-3, "offset": 0.001}
+)
 
 type rig struct {
 	info    hil.Info
@@ -91,6 +100,31 @@ func stribeckCurve(fc, fs, vs, viscous, offset float64) (points [][2]float64) {
 	return points
 }
 
+// withStage adds an axis on a line, whose signals are a tenth of those of the shaft.
+func withStage(s *hil.Schema) {
+	s.Owners = append(s.Owners, hil.Owner{Name: "stage", Kind: hil.AxisOwner})
+	unit := map[string]string{"rad": "m", "rad/s": "m/s", "rad/s²": "m/s²", "N·m": "N", "kg·m²": "kg", "N·m·s/rad": "N·s/m"}
+	for b := hil.Measured; b <= hil.Commanded; b++ {
+		list := s.Block(b)
+		for _, c := range s.Block(b) {
+			if c.Axis != "shaft" {
+				continue
+			}
+			c.Axis = "stage"
+			if c.Owner == "shaft" {
+				c.Owner, c.Name = "stage", strings.Replace("stage"+strings.TrimPrefix(c.Name, "shaft"), "rls.J", "rls.M", 1)
+			} else {
+				c.Name = "drive.stage." + strings.TrimPrefix(c.Name, "drive.")
+			}
+			if u, ok := unit[c.Unit]; ok {
+				c.Unit = u
+			}
+			list = append(list, c)
+		}
+		s.SetBlock(b, list)
+	}
+}
+
 // withModels puts two models beside the rig, two more measurements with a range on its device, and switches the recursive least squares off.
 func withModels(s *hil.Schema) {
 	s.Owners = append(s.Owners, hil.Owner{Name: "brushes", Kind: hil.ModelOwner, Title: "brush of a motor"}, hil.Owner{Name: "laws", Kind: hil.ModelOwner, Title: "rival friction laws"})
@@ -129,9 +163,12 @@ func newRig(t *testing.T, reachable bool, edit ...func(*hil.Schema)) *rig {
 	opt := dashboard.Options{
 		Web: dashboard.Web{Listen: "127.0.0.1:0", Commands: true}, Info: r.info, Command: r.command,
 		Health: func() []byte { h := r.metrics.Health(); return h.AppendJSON(nil) }, Params: r.parameters,
-		Model: map[string]float64{"J": 2.0e-4, "Fc": 0.024, "Fs": 0.034, "vs": 1.0, "sigma2": 0.9e-3, "offset": 0}, Truth: truth,
-		Curve: stribeckCurve(0.024, 0.034, 1.0, 0.9e-3, 0), TruthCurve: stribeckCurve(truth["Fc"], truth["Fs"], truth["vs"], truth["sigma2"], truth["offset"]),
 		Log: slog.New(slog.DiscardHandler),
+	}
+	for _, o := range s.Owners {
+		if o.Kind == hil.AxisOwner {
+			opt.Axes = append(opt.Axes, axes[o.Name])
+		}
 	}
 	b, err := sink.StartBroker(sink.BrokerOptions{Listen: "127.0.0.1:0", Prefix: "hil", Rig: s.Rig, Log: opt.Log})
 	if err != nil {
@@ -264,10 +301,13 @@ func (r *rig) next() hil.Row {
 		"shaft.comp.friction": 0.9 * model, "shaft.model.friction": model, "shaft.model.bristle": math.NaN(), "shaft.heat": 0.1, "drive.voltage": 0.05*vel + 2*torque/0.05 + 0.02*noise(),
 	}
 	for i, s := range r.info.Schema.Signals() {
-		if strings.HasPrefix(s.Name, "shaft.rls.") && r.phase == 0 {
+		if strings.Contains(s.Name, ".rls.") && r.phase == 0 {
 			continue // as before the first window
 		}
 		row.X[i] = values[s.Name]
+		if strings.Contains(s.Name, "stage.") {
+			row.X[i] = 0.1 * values[strings.NewReplacer("drive.stage.", "drive.", "stage.", "shaft.", "rls.M", "rls.J").Replace(s.Name)]
+		}
 	}
 	return row
 }

@@ -60,9 +60,7 @@ type Options struct {
 	Params func() []byte // parameters in force, the JSON of the topic "params"
 	Health func() []byte // newest health, the JSON of the topic "health"
 
-	Model             map[string]float64 // parameters of the model in SI by the names of estimates: J, Fc, Fv, offset
-	Truth             map[string]float64 // parameters of the virtual rig, the same names; nil for a real rig
-	Curve, TruthCurve [][2]float64       // steady friction of model and virtual rig: points of speed and friction in SI, speeds rising
+	Axes []Axis // what is known of each axis beside its estimates
 
 	Log *slog.Logger // nil: slog.Default()
 }

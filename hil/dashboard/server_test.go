@@ -168,14 +168,14 @@ func TestStopPassesBusyCommands(t *testing.T) {
 }
 
 func TestInfo(t *testing.T) {
-	opt := dashboard.Options{Prefix: "lab", MQTT: http.NotFoundHandler(), Web: dashboard.Web{Commands: true}, Model: map[string]float64{"Fc": 0.02},
+	opt := dashboard.Options{Prefix: "lab", MQTT: http.NotFoundHandler(), Web: dashboard.Web{Commands: true}, Axes: []dashboard.Axis{{Name: "shaft", Model: map[string]float64{"Fc": 0.02}}},
 		Command: func(_ context.Context, c hil.Command) hil.Reply { return hil.Reply{OK: true} }}
 	s := serve(t, opt)
 	var in struct {
 		Rig, Topics string
 		RateHz      float64 `json:"rate_hz"`
 		Channels    []sink.Channel
-		Model       map[string]float64
+		Axes        []dashboard.Axis
 		MQTT        struct{ URL, User string }
 		Commands    struct {
 			Stop, All bool
@@ -186,7 +186,7 @@ func TestInfo(t *testing.T) {
 	if err := json.Unmarshal(w.Body.Bytes(), &in); err != nil {
 		t.Fatal(err)
 	}
-	if in.Rig != "bench" || in.Topics != "lab/bench" || in.RateHz != 1000 || in.MQTT.User != "viewer" || in.MQTT.URL != "" || in.Model["Fc"] != 0.02 {
+	if in.Rig != "bench" || in.Topics != "lab/bench" || in.RateHz != 1000 || in.MQTT.User != "viewer" || in.MQTT.URL != "" || in.Axes[0].Model["Fc"] != 0.02 {
 		t.Errorf("info %s", w.Body)
 	}
 	sc := schema()

@@ -4,7 +4,7 @@
 // Bins are equal and symmetrical about zero. When a velocity lies outside, the range doubles and bins merge in pairs, so
 // nothing is thrown away. Each bin remembers a bounded, evenly thinned choice of its values (reservoir sampling).
 import { sheet, axes, ink } from './paper.js';
-import { axes as axesOf, find, parameters } from './channels.js';
+import { find, parameters } from './channels.js';
 import { niceStep, count } from './format.js';
 
 const half = 48; // bins on each side
@@ -47,36 +47,72 @@ export function steady(points, v) {
   return a[1] + ((b[1] - a[1]) * (v - a[0])) / (b[0] - a[0]);
 }
 
+// Curve is the figure: of the axis that is chosen, all are followed.
 export class Curve {
   constructor(info) {
     this.canvas = document.getElementById('curve');
     this.shown = document.getElementById('curve-count');
-    this.model = info.curve?.length > 1 ? info.curve : null;
-    this.truth = info.truth_curve?.length > 1 ? info.truth_curve : null;
-    document.getElementById('curve-truth-key').hidden = !this.truth;
-    document.getElementById('curve-clear').addEventListener('click', () => { this.clear(); this.draw(); });
-    const [axis] = axesOf(info);
-    this.velocity = find(info, axis, 'estimated', 'velocity')?.name;
-    this.friction = find(info, axis, 'estimated', 'friction')?.name;
-    this.parameters = parameters(info).filter((p) => p.axis === axis);
-    document.getElementById('curve-rls-key').hidden = !this.parameters.length;
+    this.axes = info.axes.map((axis) => new AxisCurve(info, axis));
+    this.axis = this.axes[0];
+    const choice = document.getElementById('curve-axis');
+    choice.hidden = this.axes.length < 2;
+    choice.append(...this.axes.map((a) => new Option(a.name, a.name)));
+    choice.addEventListener('change', () => { this.axis = this.axes[choice.selectedIndex]; this.keys(); this.draw(); });
+    document.getElementById('curve-clear').addEventListener('click', () => { this.axis.clear(); this.draw(); });
+    document.querySelector('.panel.curve').hidden = !this.axis;
+    this.keys();
+  }
+
+  keys() {
+    document.getElementById('curve-truth-key').hidden = !this.axis?.truth;
+    document.getElementById('curve-model-key').hidden = !this.axis?.model;
+    document.getElementById('curve-rls-key').hidden = !this.axis?.parameters.length;
+  }
+
+  // add takes a batch of rows of a running rig.
+  add(batch) { for (const a of this.axes) a.add(batch); }
+
+  estimate(e) { for (const a of this.axes) a.estimate(e); }
+
+  draw() {
+    const page = this.axis && sheet(this.canvas);
+    if (!page) return;
+    this.shown.textContent = count(this.axis.samples);
+    this.axis.draw(page);
+  }
+}
+
+// least is the smallest velocity at the edge of the figure, by its unit.
+const least = { 'rad/s': 0.5, 'm/s': 0.01 };
+
+// AxisCurve is what one axis has shown so far.
+class AxisCurve {
+  // axis: { name, curve, truth_curve } as in /api/info
+  constructor(info, axis) {
+    this.name = axis.name;
+    this.model = axis.curve?.length > 1 ? axis.curve : null;
+    this.truth = axis.truth_curve?.length > 1 ? axis.truth_curve : null;
+    this.velocity = find(info, axis.name, 'estimated', 'velocity');
+    this.friction = find(info, axis.name, 'estimated', 'friction');
+    this.least = least[this.velocity?.unit] ?? 0.5;
+    this.parameters = parameters(info).filter((p) => p.axis === axis.name);
     this.rls = null;
     this.clear();
   }
 
   clear() {
-    this.max = 1; // rad/s at the outermost border
+    this.max = 2 * this.least; // velocity at the outermost border
     this.bins = Array.from({ length: 2 * half }, () => new Bin());
     this.samples = 0;
-    this.seen = 0; // rad/s, largest speed met
+    this.seen = 0; // largest speed met
     this.recent = []; // [v, F] of the last moments, drawn as a faint cloud
   }
 
-  // add takes a batch of rows of a running rig.
   add(batch) {
+    if (!this.velocity || !this.friction) return;
     const every = Math.max(1, Math.floor(batch.length / 6));
     batch.forEach((row, i) => {
-      const v = row[this.velocity], f = row[this.friction];
+      const v = row[this.velocity.name], f = row[this.friction.name];
       if (typeof v !== 'number' || typeof f !== 'number' || !isFinite(v) || !isFinite(f)) return;
       while (Math.abs(v) >= this.max && this.max < 1e6) this.widen();
       if (Math.abs(v) >= this.max) return;
@@ -100,16 +136,13 @@ export class Curve {
     this.rls = Number.isFinite(now.Fc) && Number.isFinite(now.Fv) ? now : null;
   }
 
-  draw() {
-    const page = sheet(this.canvas);
-    if (!page) return;
-    this.shown.textContent = count(this.samples);
-    const v1 = niceUp(Math.max(this.seen, 0.5) * 1.04);
+  draw(page) {
+    const v1 = niceUp(Math.max(this.seen, this.least) * 1.04);
     const points = this.bins.map((b, i) => (b.n >= 3 ? { v: (this.max * (i + 0.5 - half)) / half, n: b.n, q: b.quartiles() } : null)).filter(Boolean);
     const lines = this.lines();
     const tops = [...points.flatMap((p) => p.q), ...lines.flatMap((l) => [l.f(v1), l.f(-v1), l.f(v1 * 1e-3), l.f(-v1 * 1e-3)])].map(Math.abs);
     const f1 = niceUp(Math.max(...tops, 1e-6) * 1.12);
-    const at = axes(page, { min: -v1, max: v1, unit: 'rad/s', label: 'velocity' }, { min: -f1, max: f1, unit: 'N·m', label: 'friction torque' });
+    const at = axes(page, { min: -v1, max: v1, unit: this.velocity?.unit, label: 'velocity' }, { min: -f1, max: f1, unit: this.friction?.unit, label: 'friction' });
     const { g } = page;
 
     g.save();

@@ -4,6 +4,7 @@ import { parameters } from './channels.js';
 
 const known = {
   J: { words: 'inertia', unit: 'kg·m²', model: ['J'] },
+  M: { words: 'mass', unit: 'kg', model: ['M'] },
   Fv: { words: 'viscous', unit: 'N·m·s/rad', model: ['Fv', 'sigma2'] },
   Fc: { words: 'Coulomb', unit: 'N·m', model: ['Fc'] },
   offset: { words: 'constant', unit: 'N·m', model: ['offset'] },
@@ -15,7 +16,8 @@ export class Estimates {
     this.info = info;
     this.body = document.getElementById('params');
     this.badge = document.getElementById('unexcited');
-    document.getElementById('truth-head').hidden = !info.truth;
+    this.virtual = info.axes.some((a) => a.truth);
+    document.getElementById('truth-head').hidden = !this.virtual;
     this.parameters = parameters(info);
     document.getElementById('estimates').hidden = !this.parameters.length; // nothing estimates them
     this.parameters.sort((a, b) => rank(a.short) - rank(b.short));
@@ -33,7 +35,8 @@ export class Estimates {
   // row writes estimate, model and truth with one exponent, so that the digits stand under each other.
   row(p, value, se) {
     const k = known[p.short] || { words: '', unit: '', model: [p.short] };
-    const half = Number.isFinite(se) ? 1.96 * se : NaN, model = pick(this.info.model, k.model), truth = pick(this.info.truth || {}, k.model);
+    const half = Number.isFinite(se) ? 1.96 * se : NaN, axis = this.info.axes.find((a) => a.name === p.axis);
+    const model = pick(axis.model, k.model), truth = pick(axis.truth || {}, k.model);
     const { texts, half: around, unit } = together([value, model, truth], half, p.unit || k.unit);
     const tr = document.createElement('tr');
     const head = cell(tr, 'th', this.several ? `${p.axis} ${p.short}` : p.short, '');
@@ -45,7 +48,7 @@ export class Estimates {
       est.title = 'the interval contains zero';
     }
     cell(tr, 'td', texts[1], 'num');
-    if (this.info.truth) {
+    if (this.virtual) {
       const td = cell(tr, 'td', texts[2], 'num');
       if (Number.isFinite(truth) && Number.isFinite(value) && half > 0) {
         const inside = Math.abs(value - truth) <= half;

@@ -117,7 +117,7 @@ async function start() {
 
   window.hil = {
     counters, info, rows, view: () => [...traces.view], window: () => traces.window, paused: () => traces.paused, mode: () => now.mode,
-    link: () => now.link[0], curveSamples: () => curve.samples,
+    link: () => now.link[0], curveSamples: () => curve.axis?.samples ?? 0, curveUnits: () => [curve.axis?.velocity?.unit, curve.axis?.friction?.unit],
   };
 }
 
@@ -144,7 +144,7 @@ async function renew(info) {
 
 function head(info) {
   $('rig').textContent = info.rig || 'hil';
-  $('about').textContent = [info.version, `${eng(info.rate_hz, 'Hz', 3)} loop`, info.truth ? 'virtual rig' : '', info.dry_run ? 'dry run: nothing is sent' : ''].filter(Boolean).join(' · ');
+  $('about').textContent = [info.version, `${eng(info.rate_hz, 'Hz', 3)} loop`, info.axes.some((a) => a.truth) ? 'virtual rig' : '', info.dry_run ? 'dry run: nothing is sent' : ''].filter(Boolean).join(' · ');
   $('note').textContent = info.note || '';
 }
 

@@ -117,7 +117,7 @@ export class Plot {
   }
 
   quantity(unit) {
-    return { rad: 'angle', 'rad/s': 'velocity', 'rad/s²': 'acceleration', A: 'current', V: 'voltage', 'N·m': 'torque', s: 'time', degC: 'temperature' }[unit] || 'value';
+    return { rad: 'angle', 'rad/s': 'velocity', 'rad/s²': 'acceleration', A: 'current', V: 'voltage', 'N·m': 'torque', m: 'position', 'm/s': 'velocity', 'm/s²': 'acceleration', N: 'force', s: 'time', degC: 'temperature' }[unit] || 'value';
   }
 
   // write makes the caption: title, then one entry per trace with room for its value.
