@@ -271,7 +271,7 @@ func TestModbusBothEnds(t *testing.T) {
 		q      ModbusRequest
 		reason uint8
 	}{
-		{ModbusRequest{Slave: 1, Function: ModbusReadInput, First: 3, Count: 4}, 2}, {ModbusRequest{Slave: 1, Function: ModbusReadHolding, First: 3, Count: 1}, 2},
+		{ModbusRequest{Slave: 1, Function: ModbusReadInput, First: 3, Count: 4}, 2}, {ModbusRequest{Slave: 1, Function: ModbusReadInput, First: 2, Count: 1}, 2}, {ModbusRequest{Slave: 1, Function: ModbusReadHolding, First: 3, Count: 1}, 2},
 		{ModbusRequest{Slave: 2, Function: 7, Count: 1}, 1}, {ModbusRequest{Slave: 2, Function: ModbusReadHolding, Count: 0}, 3},
 		{ModbusRequest{2, ModbusWriteOne, 10, 1, []Field{register("u", U16, 2, Holding, 10, HighFirst)}, []int{0}}, 2},
 	} {
@@ -288,6 +288,20 @@ func TestModbusBothEnds(t *testing.T) {
 	var f Frame
 	if _, st := s.Next((&ModbusRequest{Slave: 3, Function: ModbusReadInput, Count: 1}).Ask(nil), &f); st != More {
 		t.Error("a slave that is not there answers")
+	}
+}
+
+// Slaves of one bus may have the same registers: a write reaches the one that it names, and a write beside the registers none.
+func TestModbusSlavesApart(t *testing.T) {
+	fields := []Field{register("u", U16, 2, Holding, 10, HighFirst), register("v", U16, 3, Holding, 10, HighFirst), register("w", U16, 3, Holding, 11, HighFirst)}
+	s := NewModbusSlaves(nil, fields)
+	for i, fresh := range []uint64{1, 2, 4} {
+		q := ModbusRequest{byte(fields[i].At.Slave), ModbusWriteOne, *fields[i].At.Register, 1, fields[i : i+1], []int{0}}
+		ask, _ := q.Fill(nil, []float64{7})
+		var f Frame
+		if _, st := s.Next(ask, &f); st != Good || f.Fresh != fresh || f.V[i] != 7 {
+			t.Errorf("a write to %s: %v, fresh %b, want %b", fields[i].Name, st, f.Fresh, fresh)
+		}
 	}
 }
 
