@@ -29,7 +29,7 @@ func parseNumber(b []byte, decimal byte) (v float64, ok bool) {
 	case fold(b[i:], "inf"), fold(b[i:], "infinity"):
 		return signed(math.Inf(1), neg), true
 	}
-	// mantissa and decimal exponent; after 19 digits the mantissa may be cut and the exact path is left
+	// mantissa and decimal exponent
 	var mant uint64
 	digits, used, exp, point, first := 0, 0, 0, -1, 0
 	for ; i < len(b); i++ {
@@ -42,9 +42,7 @@ func parseNumber(b []byte, decimal byte) (v float64, ok bool) {
 				}
 				used++
 			}
-			if used <= 19 {
-				mant = mant*10 + uint64(c-'0')
-			}
+			mant = mant*10 + uint64(c-'0') // of more than 15 digits it is not used
 			continue
 		case c == decimal && point < 0:
 			point = digits
