@@ -374,7 +374,11 @@ func (d *services) finish(summary string) {
 		if d.plant {
 			next = "hil export "
 		}
-		d.log.Info("recorded", "run", d.recorder.Dir(), "rows", d.recorder.Stats().Rows, "next", report.AsStarted(next+d.recorder.Dir()+d.axisFlag()))
+		said := []any{"run", d.recorder.Dir(), "rows", d.recorder.Stats().Rows}
+		if d.recorder.Stats().Rows > 0 {
+			said = append(said, "next", report.AsStarted(next+d.recorder.Dir()+d.axisFlag()))
+		}
+		d.log.Info("recorded", said...)
 	}
 }
 
