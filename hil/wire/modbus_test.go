@@ -1,7 +1,10 @@
 package wire
 
 import (
+	"bytes"
+	"encoding/binary"
 	"encoding/hex"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -301,6 +304,59 @@ func TestModbusSlavesApart(t *testing.T) {
 		var f Frame
 		if _, st := s.Next(ask, &f); st != Good || f.Fresh != fresh || f.V[i] != 7 {
 			t.Errorf("a write to %s: %v, fresh %b, want %b", fields[i].Name, st, f.Fresh, fresh)
+		}
+	}
+}
+
+// Any window of registers is answered from those of its slave and table, whole values or parts of them, and zeros between.
+func TestModbusWindows(t *testing.T) {
+	type place struct{ slave, table, register int }
+	var sends []Field
+	words := map[place]uint16{} // high word first, as the registers stand on the wire
+	var y []float64
+	for slave := 1; slave <= 2; slave++ {
+		for table, at := range map[RegisterTable][]int{Input: {4, 6, 9}, Holding: {4, 5, 8}} {
+			for i, first := range at {
+				v := uint32(1e6*slave + 1e5*int(table) + 1e4*i + 0x10000*7)
+				sends = append(sends, register(fmt.Sprint(slave, table, i), U32, slave, table, first, HighFirst))
+				if table == Holding && i == 0 { // one register
+					v &= 0xFFFF
+					sends[len(sends)-1].Type = U16
+					words[place{slave, int(table), first}] = uint16(v)
+				} else {
+					words[place{slave, int(table), first}], words[place{slave, int(table), first + 1}] = uint16(v>>16), uint16(v)
+				}
+				y = append(y, float64(v))
+			}
+		}
+	}
+	s := NewModbusSlaves(sends, nil)
+	for slave := 1; slave <= 2; slave++ {
+		for table, function := range map[RegisterTable]byte{Input: ModbusReadInput, Holding: ModbusReadHolding} {
+			last := map[RegisterTable]int{Input: 10, Holding: 9}[table]
+			for first := 4; first <= last; first++ {
+				for count := 1; first+count-1 <= last; count++ {
+					ask := (&ModbusRequest{Slave: byte(slave), Function: function, First: first, Count: count}).Ask(nil)
+					var f Frame
+					s.Next(ask, &f)
+					want := []byte{byte(slave), function, byte(2 * count)}
+					for r := range count {
+						want = binary.BigEndian.AppendUint16(want, words[place{slave, int(table), first + r}])
+					}
+					if got := s.Answer(nil, y); !bytes.Equal(got[:len(got)-2], want) {
+						t.Fatalf("slave %d, table %v, %d registers from %d: % x, want % x", slave, table, count, first, got, want)
+					}
+					for k, fd := range sends { // a sensor that is lost fails the windows that it stands in, and no other
+						asked := fd.At.Slave == slave && fd.At.Table == table && *fd.At.Register < first+count && *fd.At.Register+fd.Type.Registers() > first
+						was := y[k]
+						y[k] = math.NaN()
+						if got := s.Answer(nil, y); (got[1] != function) != asked {
+							t.Fatalf("slave %d, table %v, %d registers from %d without %s: % x", slave, table, count, first, fd.Name, got)
+						}
+						y[k] = was
+					}
+				}
+			}
 		}
 	}
 }
