@@ -2,7 +2,6 @@ package configs
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -86,8 +85,8 @@ func (b *Brush) SetDefaults() {
 	b.Params, b.Measured = brush.DefaultParams(), make([]string, len(measuredFiles()))
 }
 
-// keys are those of the model, and in each section the files behind its numbers.
-func (b *Brush) keys() schema.KeyTable {
+// Keys are those of the model, and in each section the files behind its numbers.
+func (b *Brush) Keys() schema.KeyTable {
 	t := brushKeys(&b.Params)
 	for i, f := range measuredFiles() {
 		section, _, _ := strings.Cut(f.key, ".")
@@ -121,9 +120,7 @@ func (b *Brush) measure(r *schema.Report, dir string) {
 		if *path == "" || r.Bad("brush") {
 			continue
 		}
-		if !filepath.IsAbs(*path) {
-			*path = filepath.Join(dir, *path)
-		}
+		joinPaths(dir, path)
 		at := "brush." + f.key
 		section, _, _ := strings.Cut(at, "."+f.key[strings.Index(f.key, ".")+1:])
 		for _, key := range f.instead {
@@ -191,17 +188,3 @@ func (f *measuredFile) read(path string, p *brush.Params) error {
 	}
 	return nil
 }
-
-// DecodeNode reads the section.
-func (b *Brush) DecodeNode(w *schema.Walker, path string, e schema.Entry, _ schema.Field) {
-	b.keys().Decode(w, path, "", e)
-}
-
-// EmitNode writes what DecodeNode reads, behind the key.
-func (b *Brush) EmitNode(e *schema.Emitter, indent int) {
-	e.WriteByte('\n')
-	b.keys().Emit(e, indent)
-}
-
-// Shape describes the section to editors.
-func (b *Brush) Shape() *schema.Object { return NewBrush().keys().Shape("") }

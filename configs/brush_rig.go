@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"slices"
 	"strings"
 
 	"hilrig/configs/schema"
@@ -54,32 +55,12 @@ func (b *RigBrush) Of(m plant.Motor) brush.Params {
 	return p
 }
 
-// keys leaves out what the rig says elsewhere.
-func (b *RigBrush) keys() schema.KeyTable {
-	var t schema.KeyTable
-	for _, k := range brushKeys(&b.Params) {
-		if strings.HasPrefix(k.Key, "motor.") && k.Key != "motor.coil_inductance" && k.Key != "motor.fan" || k.Key == "commutator.speed" {
-			continue
-		}
-		t = append(t, k)
-	}
-	return t
+// Keys leaves out what the rig says elsewhere.
+func (b *RigBrush) Keys() schema.KeyTable {
+	return slices.DeleteFunc(brushKeys(&b.Params), func(k schema.TableKey) bool {
+		return strings.HasPrefix(k.Key, "motor.") && k.Key != "motor.coil_inductance" && k.Key != "motor.fan" || k.Key == "commutator.speed"
+	})
 }
-
-// DecodeNode reads the section. Its units are what they say, while the laws of a rig file turn m into rad.
-func (b *RigBrush) DecodeNode(w *schema.Walker, path string, e schema.Entry, _ schema.Field) {
-	defer w.WithUnits(nil)()
-	b.keys().Decode(w, path, "", e)
-}
-
-// EmitNode writes what DecodeNode reads, behind the key.
-func (b *RigBrush) EmitNode(e *schema.Emitter, indent int) {
-	e.WriteByte('\n')
-	b.keys().Emit(e, indent)
-}
-
-// Shape describes the section to editors.
-func (b *RigBrush) Shape() *schema.Object { return NewRigBrush().keys().Shape("") }
 
 // checkBrushes looks at the brushes of the virtual rig.
 func (c *Config) checkBrushes(r *schema.Report) {

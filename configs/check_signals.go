@@ -132,11 +132,7 @@ func (c *Config) checkDevice(r *schema.Report, d *Device) {
 
 // unknownSignal says that there is no such signal, with the one that was probably meant.
 func (c *Config) unknownSignal(r *schema.Report, at, name, what string, have []string) {
-	hint := "there are " + strings.Join(have, ", ")
-	if s := spelling.Nearest(name, have); s != "" {
-		hint = fmt.Sprintf("did you mean %q?", s)
-	}
-	r.ErrorAt(at, r.PlaceOf(at), hint, "%s: %s is no %s", at, schema.Quote(name), what)
+	r.ErrorAt(at, r.PlaceOf(at), spelling.Hint(name, have, "there are "+strings.Join(have, ", ")), "%s: %s is no %s", at, schema.Quote(name), what)
 }
 
 func namesOf[T any](list []T, name func(T) string) (out []string) {

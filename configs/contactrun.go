@@ -64,39 +64,29 @@ func DefaultContactRun() *ContactRun {
 
 // LoadContactRun reads and checks a contact file. The error is *Errors and holds every problem.
 func LoadContactRun(path string) (c *ContactRun, warnings []schema.Problem, err error) {
-	data, err := schema.ReadFile(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	return ContactRunBytes(path, data)
+	return fromFile(path, ContactRunBytes)
 }
 
 // ContactRunBytes is LoadContactRun for a file that is already in memory; name appears in messages, and its folder is where
 // relative paths start.
 func ContactRunBytes(name string, data []byte) (c *ContactRun, warnings []schema.Problem, err error) {
 	c = DefaultContactRun()
-	warnings, err = schema.Load(name, data, c, func(r *schema.Report) {
+	return load(name, data, c, func(r *schema.Report) {
 		if c.Brush != nil {
 			c.Brush.measure(r, filepath.Dir(name))
 		}
 		c.Check(r)
 		if c.Scene != nil {
 			for i := range c.Scene.Bodies {
-				if f := &c.Scene.Bodies[i].File; *f != "" && !filepath.IsAbs(*f) {
-					*f = filepath.Join(filepath.Dir(name), *f)
-				}
+				joinPaths(filepath.Dir(name), &c.Scene.Bodies[i].File)
 			}
 		}
 	})
-	if err != nil {
-		return nil, warnings, err
-	}
-	return c, warnings, nil
 }
 
 // Validate checks a run that was changed after loading (flags); there are no places in a file to point at.
 func (c *ContactRun) Validate() []schema.Problem {
-	r := &schema.Report{}
+	r := schema.NewReport(nil)
 	c.Check(r)
 	return r.Problems()
 }

@@ -3,7 +3,6 @@ package configs
 import (
 	_ "embed"
 	"fmt"
-	"path/filepath"
 
 	"hilrig/configs/schema"
 	"hilrig/engine/reference"
@@ -81,11 +80,7 @@ func (c *Config) complete(r *schema.Report, dir string) {
 	for i := range c.Axes {
 		paths = append(paths, &c.Axes[i].Reference.File)
 	}
-	for _, p := range paths {
-		if *p != "" && !filepath.IsAbs(*p) {
-			*p = filepath.Join(dir, *p)
-		}
-	}
+	joinPaths(dir, paths...)
 	c.completeModels(r)
 	c.completeVirtual(r)
 }

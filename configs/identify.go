@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -140,36 +141,34 @@ func LoadIdentify(path string, also ...identify.Method) (*Identify, error) {
 
 // CheckIdentify is LoadIdentify that also returns the warnings.
 func CheckIdentify(path string, also ...identify.Method) (c *Identify, warnings []schema.Problem, err error) {
-	data, err := schema.ReadFile(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	return identifyBytes(path, data, also...)
+	return fromFile(path, func(name string, data []byte) (*Identify, []schema.Problem, error) {
+		return identifyBytes(name, data, also...)
+	})
 }
 
 // identifyBytes is CheckIdentify for a file that is already in memory.
 func identifyBytes(path string, data []byte, also ...identify.Method) (c *Identify, warnings []schema.Problem, err error) {
 	c = DefaultIdentify()
-	warnings, err = schema.Load(path, data, c, func(r *schema.Report) {
+	return load(path, data, c, func(r *schema.Report) {
 		c.Check(r)
 		c.checkUnused(r, also)
+		joinPaths(filepath.Dir(path), c.files()...)
 	})
-	if err != nil {
-		return nil, warnings, err
-	}
-	files := []*string{&c.Data.File, &c.Validate}
+}
+
+// files are the paths of the records that the file names.
+func (c *Identify) files() []*string {
+	files := []*string{&c.Data.File}
 	for i := range c.Data.More {
 		files = append(files, &c.Data.More[i])
 	}
 	if c.Loop != nil {
 		files = append(files, &c.Loop.File)
 	}
-	for _, p := range files {
-		if *p != "" && !filepath.IsAbs(*p) {
-			*p = filepath.Join(filepath.Dir(path), *p)
-		}
+	if c.Validate != "" {
+		files = append(files, &c.Validate)
 	}
-	return c, warnings, nil
+	return files
 }
 
 // checkUnused refuses settings of methods that are not in the chain: who wrote them expects them to act. A constant force that
@@ -378,9 +377,9 @@ func (c IdentifyColumn) Scale(want string) (float64, error) {
 	case u.Offset != 0:
 		return 0, fmt.Errorf("%s is no unit for this", c.Unit)
 	case u.Dim != w.Dim && c.Gain == "":
-		return 0, fmt.Errorf("the column is %s, want %s; if something else was recorded, give gain: how much of it one %s is", schema.DescribeValue(u), schema.DescribeUnit(w), schema.NameOr(c.Unit, "count"))
+		return 0, fmt.Errorf("the column is %s, want %s; if something else was recorded, give gain: how much of it one %s is", schema.DescribeValue(u), schema.DescribeUnit(w), cmp.Or(c.Unit, "count"))
 	case u.Dim != w.Dim:
-		return 0, fmt.Errorf("gain %s times a column in %s is %s, want %s", c.Gain, schema.NameOr(c.Unit, "pure numbers"), schema.DescribeValue(u), schema.DescribeUnit(w))
+		return 0, fmt.Errorf("gain %s times a column in %s is %s, want %s", c.Gain, cmp.Or(c.Unit, "pure numbers"), schema.DescribeValue(u), schema.DescribeUnit(w))
 	}
 	scale := u.Parse(factor, true)
 	if scale == 0 || math.IsInf(scale, 0) {

@@ -57,11 +57,8 @@ type IdentifyParam struct {
 
 // DecodeNode reads name: number, or name: {start, min, max, fixed, log}.
 func (ps *IdentifyParams) DecodeNode(w *schema.Walker, path string, e schema.Entry, _ schema.Field) {
-	m := w.Mapping(e.Value)
+	m := w.Section(path, "names with numbers", e)
 	if m == nil {
-		if e.Value.Type() != ast.NullType {
-			w.ErrorAt(path, e.Place(), "", "%s: want names with numbers, got %s", path, schema.KindName(e.Value))
-		}
 		return
 	}
 	for _, k := range w.Entries(path, m, 0) {
@@ -111,9 +108,8 @@ func (ps *IdentifyParams) DecodeNode(w *schema.Walker, path string, e schema.Ent
 }
 
 func paramNumber(w *schema.Walker, path string, at schema.Place, n ast.Node, f schema.Field) (float64, bool) {
-	s, _, isText := schema.Text(n)
-	if !isText || n.Type() == ast.NullType {
-		w.ErrorAt(path, at, "", "%s: want a number, with or without unit, got %s", path, schema.KindName(n))
+	s, ok := w.Scalar(path, "a number, with or without unit", at, n)
+	if !ok {
 		return 0, false
 	}
 	return w.Number(path, at, s, f, reflect.Value{})
@@ -121,13 +117,11 @@ func paramNumber(w *schema.Walker, path string, at schema.Place, n ast.Node, f s
 
 // Shape describes parameters to editors.
 func (ps *IdentifyParams) Shape() *schema.Object {
-	number := func() *schema.Object {
-		return new(schema.Object).Set("anyOf", []any{schema.Typed("number"), schema.Typed("string")})
-	}
-	props := new(schema.Object).Set("start", number()).Set("min", number()).Set("max", number()).
+	number := schema.AnyOf(schema.Typed("number"), schema.Typed("string"))
+	props := new(schema.Object).Set("start", number).Set("min", number).Set("max", number).
 		Set("fixed", schema.Typed("boolean")).Set("log", schema.Typed("boolean"))
 	entry := schema.Typed("object").Set("properties", props).Set("additionalProperties", false)
-	return schema.Typed("object").Set("additionalProperties", new(schema.Object).Set("anyOf", []any{schema.Typed("number"), schema.Typed("string"), entry}))
+	return schema.Typed("object").Set("additionalProperties", schema.AnyOf(schema.Typed("number"), schema.Typed("string"), entry))
 }
 
 // modelParams are the names and SI units, on a linear axis, of what a model may have besides the parameters of its law.
@@ -216,9 +210,7 @@ func (p *IdentifyParam) Text(unit string) string {
 		}
 		return schema.Short(*x)
 	}
-	if unit != "" {
-		unit = " " + unit
-	}
+	unit = schema.Behind(unit)
 	if p.Fixed != nil && *p.Fixed {
 		return fmt.Sprintf("%s = %s%s, known", p.Name, num(p.Start, "?"), unit)
 	}
@@ -233,13 +225,9 @@ func (p *IdentifyParam) Text(unit string) string {
 }
 
 // Files are the records that the file names.
-func (c *Identify) Files() []string {
-	out := append([]string{c.Data.File}, c.Data.More...)
-	if c.Loop != nil {
-		out = append(out, c.Loop.File)
-	}
-	if c.Validate != "" {
-		out = append(out, c.Validate)
+func (c *Identify) Files() (out []string) {
+	for _, p := range c.files() {
+		out = append(out, *p)
 	}
 	return out
 }
@@ -249,11 +237,7 @@ func (c *Identify) checkModel(r *schema.Report) {
 	m := &c.Model
 	law := func(path, name string) {
 		if _, ok := friction.Find(name); !ok && name != "" && !r.Bad(path) {
-			hint := ""
-			if s := spelling.Nearest(name, LawNames()); s != "" {
-				hint = fmt.Sprintf(" (did you mean %q?)", s)
-			}
-			r.Errorf(path, "%s: there is no friction law %q%s; hil laws lists them", path, name, hint)
+			r.Errorf(path, "%s: there is no friction law %q%s; hil laws lists them", path, name, spelling.DidYouMean(name, LawNames()))
 		}
 	}
 	law("model.law", m.Law)
@@ -315,11 +299,7 @@ func (c *Identify) checkParam(r *schema.Report, p IdentifyParam) {
 				names = append(names, q.Name)
 			}
 		}
-		hint := "known here: " + strings.Join(names, ", ")
-		if s := spelling.Nearest(p.Name, names); s != "" {
-			hint = fmt.Sprintf("did you mean %q?", s)
-		}
-		r.Errorf(p.path, "%s: no model of this file has a parameter %s (%s)", p.path, p.Name, hint)
+		r.Errorf(p.path, "%s: no model of this file has a parameter %s (%s)", p.path, p.Name, spelling.Hint(p.Name, names, "known here: "+strings.Join(names, ", ")))
 		return
 	}
 	get := func(x *float64, none float64) float64 {

@@ -22,11 +22,7 @@ func Load(path string) (*Config, error) {
 
 // Check is Load that also returns the warnings: legal settings worth a thought.
 func Check(path string) (c *Config, warnings []schema.Problem, err error) {
-	data, err := schema.ReadFile(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	return CheckBytes(path, data)
+	return fromFile(path, CheckBytes)
 }
 
 // LoadBytes decodes and checks a rig file that is already in memory; name appears in messages, and its folder is where
@@ -39,14 +35,37 @@ func LoadBytes(name string, data []byte) (*Config, error) {
 // CheckBytes is LoadBytes that also returns the warnings.
 func CheckBytes(name string, data []byte) (c *Config, warnings []schema.Problem, err error) {
 	c = Default()
-	warnings, err = schema.Load(name, data, c, func(r *schema.Report) {
+	return load(name, data, c, func(r *schema.Report) {
 		c.complete(r, filepath.Dir(name))
 		c.Check(r)
 	})
+}
+
+// load reads a file of any kind over its defaults in c, then lets check look at the values; nil where something is wrong.
+func load[T any](name string, data []byte, c *T, check func(r *schema.Report)) (*T, []schema.Problem, error) {
+	warnings, err := schema.Load(name, data, c, check)
 	if err != nil {
 		return nil, warnings, err
 	}
 	return c, warnings, nil
+}
+
+// fromFile gives the contents of a file to what reads them.
+func fromFile[T any](path string, read func(name string, data []byte) (*T, []schema.Problem, error)) (*T, []schema.Problem, error) {
+	data, err := schema.ReadFile(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	return read(path, data)
+}
+
+// joinPaths makes relative paths start at the folder dir; an empty one stays.
+func joinPaths(dir string, paths ...*string) {
+	for _, p := range paths {
+		if *p != "" && !filepath.IsAbs(*p) {
+			*p = filepath.Join(dir, *p)
+		}
+	}
 }
 
 // Validate checks a configuration that was changed after loading (flags); there are no places in a file to point at.

@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"reflect"
@@ -60,11 +61,7 @@ func LawNames() []string {
 func PublicLaw(name string) (Law, error) {
 	info, ok := friction.Find(name)
 	if !ok {
-		hint := "known: " + strings.Join(LawNames(), ", ")
-		if s := spelling.Nearest(name, LawNames()); s != "" {
-			hint = fmt.Sprintf("did you mean %q?", s)
-		}
-		return Law{}, fmt.Errorf("there is no friction law %q (%s)", name, hint)
+		return Law{}, fmt.Errorf("there is no friction law %q (%s)", name, spelling.Hint(name, LawNames(), "known: "+strings.Join(LawNames(), ", ")))
 	}
 	l := Law{Name: info.Name, Label: info.Name, Title: info.Title, Model: info.New(), path: "friction"}
 	for _, p := range l.Model.Params() {
@@ -143,14 +140,11 @@ func (ls *Laws) decode(w *schema.Walker, path string, e schema.Entry, use lawUse
 		return
 	}
 	out := Laws{}
-	for i, item := range seq.Values {
-		p := fmt.Sprintf("%s[%d]", path, i)
-		ie := schema.Entry{Key: e.Key, At: schema.NodePlace(item), Value: w.Resolve(p, item, 0)}
-		if ie.Value == nil {
+	for p, item := range w.Items(path, e.Key, seq) {
+		if item.Value = w.Resolve(p, item.Value, 0); item.Value == nil {
 			continue
 		}
-		w.Mark(p, ie.At)
-		if l, ok := decodeLaw(w, p, ie, use); ok {
+		if l, ok := decodeLaw(w, p, item, use); ok {
 			out = append(out, l)
 		}
 	}
@@ -176,9 +170,8 @@ const (
 func decodeLaw(w *schema.Walker, path string, e schema.Entry, use lawUse) (l Law, ok bool) {
 	m := w.Mapping(e.Value)
 	if m == nil {
-		name, _, isText := schema.Text(e.Value)
-		if !isText || e.Value.Type() == ast.NullType {
-			w.ErrorAt(path, e.Place(), "", "%s: want the name of a law or {law: …, parameters}, got %s", path, schema.KindName(e.Value))
+		name, ok := w.Scalar(path, "the name of a law or {law: …, parameters}", e.Place(), e.Value)
+		if !ok {
 			return l, false
 		}
 		return buildLaw(w, path, e.Place(), name, nil, use)
@@ -265,7 +258,7 @@ func buildLaw(w *schema.Walker, path string, at schema.Place, name string, given
 			model, chosen, ok := info.With(s)
 			if public = ok || s == "public"; !public {
 				known := append([]string{"public"}, presetNames(info)...)
-				w.ErrorAt(key, k.Place(), strings.TrimSpace(spelling.DidYouMean(s, known)), "%s: %s is not one of %s", key, schema.Quote(s), strings.Join(known, ", "))
+				w.ErrorAt(key, k.Place(), spelling.Hint(s, known, ""), "%s: %s is not one of %s", key, schema.Quote(s), strings.Join(known, ", "))
 				failed, unclear = true, true // whether anything is missing
 			}
 			if ok {
@@ -306,7 +299,7 @@ func buildLaw(w *schema.Walker, path string, at schema.Place, name string, given
 		case optional(p):
 			l.Zero = append(l.Zero, p.Name)
 		default:
-			missing = append(missing, fmt.Sprintf("%s (%s, %s)", p.Name, p.Doc, schema.NameOr(w.UnitIn(p.Unit), "a pure number")))
+			missing = append(missing, fmt.Sprintf("%s (%s, %s)", p.Name, p.Doc, cmp.Or(w.UnitIn(p.Unit), "a pure number")))
 		}
 	}
 	if len(missing) > 0 && !unclear {
@@ -399,10 +392,7 @@ func inRange(w *schema.Walker, path string, at schema.Place, p engine.Param, x f
 	default:
 		want = schema.Short(p.Lo) + " to " + schema.Short(p.Hi)
 	}
-	unit := w.UnitIn(p.Unit)
-	if unit != "" {
-		unit = " " + unit
-	}
+	unit := schema.Behind(w.UnitIn(p.Unit))
 	w.ErrorAt(path, at, "", "%s: %s%s, want %s%s", path, schema.Short(x), unit, want, unit)
 	return false
 }

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml/ast"
-
 	"hilrig/configs/schema"
 )
 
@@ -34,10 +32,8 @@ func (s *SimSensor) DecodeNode(w *schema.Walker, path string, e schema.Entry, f 
 		}
 		return tag
 	})()
-	if m := w.Mapping(e.Value); m != nil {
+	if m := w.Section(path, "{noise, resolution}", e); m != nil {
 		w.Structure(path, m, reflect.ValueOf(s).Elem())
-	} else if e.Value.Type() != ast.NullType {
-		w.ErrorAt(path, e.Place(), "", "%s: want {noise, resolution}, got %s", path, schema.KindName(e.Value))
 	}
 }
 

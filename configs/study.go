@@ -3,6 +3,7 @@ package configs
 import (
 	"embed"
 	"fmt"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -104,24 +105,18 @@ func LoadStudy(name string) (c *Study, warnings []schema.Problem, err error) {
 			return examples.ReadFile(path.Clean(filepath.ToSlash(p)))
 		})
 	}
-	data, err := schema.ReadFile(name)
-	if err != nil {
-		return nil, nil, err
-	}
-	return studyBytes(name, data, schema.ReadFile)
+	return fromFile(name, func(name string, data []byte) (*Study, []schema.Problem, error) {
+		return studyBytes(name, data, schema.ReadFile)
+	})
 }
 
 func studyBytes(name string, data []byte, read func(string) ([]byte, error)) (c *Study, warnings []schema.Problem, err error) {
 	c = DefaultStudy()
 	c.name = name
-	warnings, err = schema.Load(name, data, c, func(r *schema.Report) {
+	return load(name, data, c, func(r *schema.Report) {
 		c.Check(r)
 		c.checkBase(r, read)
 	})
-	if err != nil {
-		return nil, warnings, err
-	}
-	return c, warnings, nil
 }
 
 // Check looks at what can be known without the file to simulate.
@@ -255,20 +250,11 @@ func (c *Study) Simulation(x []float64, seed int64, more map[string]StudyValue) 
 			put(p, schema.Bare(strconv.FormatInt(seed+int64(k)<<31, 10))) // different draws at different places
 		}
 	}
-	for _, p := range sortedKeys(more) {
+	for _, p := range slices.Sorted(maps.Keys(more)) {
 		put(p, more[p].t)
 	}
 	if err != nil {
 		return nil, err
 	}
 	return t.YAML(), nil
-}
-
-func sortedKeys[T any](m map[string]T) []string {
-	out := make([]string, 0, len(m))
-	for k := range m {
-		out = append(out, k)
-	}
-	slices.Sort(out)
-	return out
 }

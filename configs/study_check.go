@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"hilrig/configs/schema"
@@ -36,11 +38,7 @@ func CheckSimulation(name string, data []byte) (s Simulation, err error) {
 	case SimulateFile:
 		var c *Simulate
 		if c, s.Warnings, err = SimulateBytes(name, data); err == nil {
-			for _, g := range []*Signal{&c.Input, c.Normal, c.Current} {
-				if g != nil && g.File != "" {
-					s.Files = append(s.Files, g.File)
-				}
-			}
+			s.Files = c.Files()
 		}
 	default:
 		return s, &schema.Errors{List: []schema.Problem{{File: name, Msg: "is no file to simulate: it has neither plant and input nor system"}}}
@@ -83,7 +81,7 @@ func (c *Study) checkBase(r *schema.Report, read func(string) ([]byte, error)) {
 		return
 	}
 	ok := true
-	for _, p := range sortedKeys(c.Set) {
+	for _, p := range slices.Sorted(maps.Keys(c.Set)) {
 		t, err := c.floor.With(p, c.Set[p].t)
 		if err != nil {
 			r.Errorf("set."+p, "set.%s: %v", p, err)
@@ -102,7 +100,7 @@ func (c *Study) checkBase(r *schema.Report, read func(string) ([]byte, error)) {
 		c.tryAt(r, p, schema.Bare("1"), fmt.Sprintf("design.seed_path[%d]", k), "design.seed_path")
 	}
 	for i, f := range c.Figures {
-		for _, p := range sortedKeys(f.At) {
+		for _, p := range slices.Sorted(maps.Keys(f.At)) {
 			key := fmt.Sprintf("figures[%d].at", i)
 			c.tryAt(r, p, f.At[p].t, key+"."+p, key)
 		}

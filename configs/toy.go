@@ -46,17 +46,13 @@ func (c *Toy) DecodeNode(w *schema.Walker, path string, e schema.Entry, _ schema
 	c.Kind = w.WordAt(m, "kind")
 	info, err := toys.Find(c.Kind)
 	if err != nil {
-		hint := "known: " + strings.Join(toyNames(), ", ")
-		if near := spelling.Nearest(c.Kind, toyNames()); near != "" {
-			hint = fmt.Sprintf("did you mean %q?", near)
-		}
 		at := e.Place()
 		for _, k := range w.Entries(path, m, 0) {
 			if k.Key == "kind" {
 				at = k.Place()
 			}
 		}
-		w.ErrorAt(path+".kind", at, hint, "%s.kind: there is no toy %q", path, c.Kind)
+		w.ErrorAt(path+".kind", at, spelling.Hint(c.Kind, toyNames(), "known: "+strings.Join(toyNames(), ", ")), "%s.kind: there is no toy %q", path, c.Kind)
 		return
 	}
 	values := make([]float64, len(info.Params()))
@@ -110,6 +106,6 @@ func (c *Toy) EmitNode(e *schema.Emitter, indent int) {
 
 // Shape describes the section to editors: the kind, and numbers by names that depend on it.
 func (c *Toy) Shape() *schema.Object {
-	number := new(schema.Object).Set("anyOf", []any{schema.Typed("number"), schema.Typed("string"), schema.Typed("object")})
+	number := schema.AnyOf(schema.Typed("number"), schema.Typed("string"), schema.Typed("object"))
 	return schema.Typed("object").Set("properties", new(schema.Object).Set("kind", schema.Typed("string").Set("enum", toyNames()))).Set("required", []string{"kind"}).Set("additionalProperties", number)
 }

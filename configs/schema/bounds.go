@@ -46,10 +46,7 @@ func (b Bound) holds(x float64) bool {
 // CheckBounds reports every number of a struct that is outside its want tag, or of a size that nothing has, at any depth. A
 // number that the file left out and that has no default is reported as missing.
 func (r *Report) CheckBounds(s any) {
-	v := reflect.ValueOf(s)
-	for v.Kind() == reflect.Pointer {
-		v = v.Elem()
-	}
+	v := reflect.Indirect(reflect.ValueOf(s))
 	r.boundsOf("", Field{}, v)
 }
 
@@ -122,26 +119,22 @@ func (r *Report) bounded(path string, f Field, v reflect.Value) {
 	}
 	unit := ""
 	if u, _, ok := siblingUnit(f.Unit); !ok && u != "" {
-		unit = " " + strings.Split(r.UnitOf(f.Unit), "|")[0]
+		unit = Behind(r.UnitOf(f.Unit))
 	}
 	for _, b := range f.Want {
 		switch {
 		case b.holds(x): // also refuses NaN
 		case x == 0 && !r.Given(path):
-			r.Errorf(path, "%s is missing: %s%s", path, f.Doc, inUnit(unit))
+			if unit != "" {
+				unit = ", in" + unit
+			}
+			r.Errorf(path, "%s is missing: %s%s", path, f.Doc, unit)
 			return
 		default:
 			r.Errorf(path, "%s: %s%s, want %s", path, Short(x), unit, f.Wanted(unit))
 			return
 		}
 	}
-}
-
-func inUnit(unit string) string {
-	if unit == "" {
-		return ""
-	}
-	return ", in" + unit
 }
 
 // Wanted says a want tag in words: "> 0 V", "10 to 20000 Hz".

@@ -25,10 +25,7 @@ func redact(v reflect.Value) {
 
 // Marshal writes a struct with the tags of this package as YAML that Decode reads back.
 func Marshal(s any) ([]byte, error) {
-	v := reflect.ValueOf(s)
-	for v.Kind() == reflect.Pointer {
-		v = v.Elem()
-	}
+	v := reflect.Indirect(reflect.ValueOf(s))
 	e := Emitter{}
 	e.structure(v, Field{}, 0, "")
 	if e.err != nil {
@@ -74,6 +71,12 @@ func (e *Emitter) structure(v reflect.Value, section Field, indent int, dash str
 			e.WriteString(lead + f.Key + ":")
 			lead = pad
 			n.EmitNode(e, indent)
+			continue
+		}
+		if t, ok := asNode[Tabled](x); ok {
+			e.WriteString(lead + f.Key + ":\n")
+			lead = pad
+			t.Keys().Emit(e, indent)
 			continue
 		}
 		for x.Kind() == reflect.Pointer {

@@ -104,11 +104,7 @@ func (w *Walker) word(path string, at Place, n ast.Node, s string, v reflect.Val
 	}
 	if f.Enum != nil && !slices.Contains(f.Enum, s) {
 		options := slices.DeleteFunc(slices.Clone(f.Enum), func(o string) bool { return o == "" })
-		hint := ""
-		if near := spelling.Nearest(s, options); near != "" {
-			hint = fmt.Sprintf("did you mean %q?", near)
-		}
-		w.ErrorAt(path, at, hint, "%s: %s is not one of %s", path, Quote(s), strings.Join(options, ", "))
+		w.ErrorAt(path, at, spelling.Hint(s, options, ""), "%s: %s is not one of %s", path, Quote(s), strings.Join(options, ", "))
 		return
 	}
 	if f.IsUnit {
