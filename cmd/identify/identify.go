@@ -17,6 +17,7 @@ import (
 
 	"hilrig/cmd/report"
 	"hilrig/configs"
+	"hilrig/engine/numeric"
 	"hilrig/hil/sink"
 	"hilrig/identify"
 	"hilrig/identify/fit"
@@ -150,8 +151,7 @@ func (f *Options) load(ctx context.Context, path string, stderr io.Writer, bar *
 			return nil, recs, nil, report.ExitWith(report.Invalid, err)
 		}
 	} else if cfg, err = configs.LoadIdentify(path, f.chain...); err != nil {
-		report.PrintProblems(stderr, "hil: ", err)
-		return nil, recs, nil, report.ExitWith(report.Invalid, nil)
+		return nil, recs, nil, report.Refuse(stderr, err)
 	}
 	if err = f.over(cfg); err != nil {
 		return nil, recs, nil, report.ExitWith(report.Usage, fmt.Errorf("identify: %w", err))
@@ -281,10 +281,7 @@ type combination struct {
 }
 
 func refusal(u *linear.Unidentifiable) Refused {
-	out := Refused{Verdict: "not identifiable", Limit: u.Limit}
-	if !math.IsInf(u.Condition, 0) {
-		out.Condition = &u.Condition
-	}
+	out := Refused{Verdict: "not identifiable", Limit: u.Limit, Condition: numeric.OrNull(u.Condition)}
 	for _, c := range u.Combinations {
 		out.Combinations = append(out.Combinations, combination{c.Terms, c.Weights, c.String(), c.Advice})
 	}

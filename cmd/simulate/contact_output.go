@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -80,12 +81,7 @@ func (s *contactRun) engineText() string {
 }
 
 // title is what figure and animation are about.
-func (s *contactRun) title() string {
-	if s.cfg.Description != "" {
-		return s.cfg.Description
-	}
-	return s.cfg.Name
-}
+func (s *contactRun) title() string { return cmp.Or(s.cfg.Description, s.cfg.Name) }
 
 // column is one number of every row.
 func (s *contactRun) column(of func(*instant) float64) []float64 {

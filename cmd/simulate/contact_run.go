@@ -68,8 +68,7 @@ var errUnresolved = errors.New("engine.averaged: true goes on with an averaged c
 func loadContactRun(path string, f Options, stderr io.Writer) (*contactRun, error) {
 	cfg, warnings, err := configs.LoadContactRun(path)
 	if err != nil {
-		report.PrintProblems(stderr, "hil: ", err)
-		return nil, report.ExitWith(report.Invalid, nil)
+		return nil, report.Refuse(stderr, err)
 	}
 	if len(f.Laws) > 0 {
 		return nil, report.ExitWith(report.Usage, fmt.Errorf("simulate: --law is for friction laws; %s describes bodies in contact", path))
@@ -83,11 +82,7 @@ func loadContactRun(path string, f Options, stderr io.Writer) (*contactRun, erro
 	if problems := cfg.Validate(); len(problems) > 0 {
 		return nil, report.ExitWith(report.Usage, fmt.Errorf("simulate: with these flags: %w", problems[0]))
 	}
-	s := &contactRun{path: path, cfg: cfg}
-	for _, w := range warnings {
-		fmt.Fprintf(stderr, "warning: %v\n", w)
-		s.warnings = append(s.warnings, w.Msg)
-	}
+	s := &contactRun{path: path, cfg: cfg, warnings: report.PrintWarnings(stderr, warnings)}
 	if err := s.build(); err != nil {
 		return nil, report.ExitWith(report.Invalid, fmt.Errorf("%s: %w", path, err))
 	}
@@ -116,16 +111,9 @@ func RunContact(ctx context.Context, path string, f Options, stdout, stderr io.W
 	for _, w := range s.warnings[told:] {
 		fmt.Fprintf(stderr, "warning: %s\n", w)
 	}
-	for _, o := range []struct {
-		path  string
-		write func(io.Writer) error
-	}{{f.Out, s.writeCSV}, {f.Plot, func(w io.Writer) error { return s.figure().Write(w, format) }}, {f.Animate, s.animate}, {f.Events, func(w io.Writer) error { return s.writeEvents(w, filepath.Ext(f.Events)) }}} {
-		if o.path == "" {
-			continue
-		}
-		if err := report.WriteWhole(o.path, f.Force, o.write); err != nil {
-			return report.ExitWith(report.Unavailable, fmt.Errorf("simulate: %w", err))
-		}
+	if err := f.write(context.Background(), output{f.Out, s.writeCSV}, output{f.Plot, func(w io.Writer) error { return s.figure().Write(w, format) }},
+		output{f.Animate, s.animate}, output{f.Events, func(w io.Writer) error { return s.writeEvents(w, filepath.Ext(f.Events)) }}); err != nil {
+		return err
 	}
 	doubtful := error(nil)
 	if len(doubts) > 0 {
@@ -158,7 +146,7 @@ func (s *contactRun) build() error {
 			return err
 		}
 		s.sys, s.coords, s.drawn = b, b.Coordinates(), brushPicture(b)
-		s.q, s.u = make([]float64, b.DOF()), make([]float64, b.DOF())
+		s.rest()
 		return b.Start(s.q, s.u)
 	case "brush-motor":
 		return s.buildMotor()
@@ -168,7 +156,7 @@ func (s *contactRun) build() error {
 			return err
 		}
 		s.sys, s.coords, s.drawn = sc, sceneCoords(sc), pic
-		s.q, s.u = make([]float64, sc.DOF()), make([]float64, sc.DOF())
+		s.rest()
 		sc.Start(s.q, s.u)
 		return nil
 	case "toy":
@@ -181,13 +169,16 @@ func (s *contactRun) build() error {
 			return err
 		}
 		s.sys, s.coords = toy, toy.Coordinates()
-		s.q, s.u = make([]float64, toy.DOF()), make([]float64, toy.DOF())
+		s.rest()
 		toy.Start(s.q, s.u)
 		s.drawn = toyPicture(s.cfg.Toy.Kind, s.cfg.Toy.Values, toy.DOF())
 		return nil
 	}
 	return fmt.Errorf("system %s", s.cfg.System)
 }
+
+// rest makes room for coordinates and speeds.
+func (s *contactRun) rest() { s.q, s.u = make([]float64, s.sys.DOF()), make([]float64, s.sys.DOF()) }
 
 // run integrates with the engine of the file.
 func (s *contactRun) run(ctx context.Context) error {

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"hilrig/configs"
-	"hilrig/engine/experiment"
 )
 
 // TraceColumn is a column of the trace of a run.
@@ -114,25 +113,14 @@ func (s *simulation) metrics() []Metric {
 			}
 			out = append(out, Metric{Name: name, Unit: c.Unit(unit), Value: v})
 		}
-		for _, k := range []struct {
-			kind experiment.Kind
-			name string
-		}{{experiment.BreakAway, "break_away"}, {experiment.Arrest, "arrest"}, {experiment.Reversal, "reversal"}} {
-			n, first := countEvents(r.trace.Events, k.kind)
-			add(k.name+"_count", "", float64(n))
-			add("first_"+k.name+"_s", "s", first)
+		for _, k := range eventKinds {
+			n, first := countEvents(r.trace.Events, k)
+			add(eventKey(k)+"_count", "", float64(n))
+			add("first_"+eventKey(k)+"_s", "s", first)
 		}
-		add("position_min", "m", m.XMin)
-		add("position_max", "m", m.XMax)
-		add("position_end", "m", m.XEnd)
-		add("velocity_min", "m/s", m.VMin)
-		add("velocity_max", "m/s", m.VMax)
-		add("velocity_end", "m/s", m.VEnd)
-		add("friction_min", "N", m.FMin)
-		add("friction_max", "N", m.FMax)
-		add("load_min", "N", m.DriveMin)
-		add("load_max", "N", m.DriveMax)
-		add("work_against_friction", "J", m.Work)
+		for _, n := range summaryNumbers {
+			add(n.name, n.unit, n.of(&m))
+		}
 		add("evaluations_per_step", "", float64(m.Evals)/float64(max(m.Steps, 1)))
 		add(unverified, "", float64(m.NotConverged)/float64(max(m.Steps, 1)))
 	}
@@ -160,7 +148,7 @@ func (s *simulation) columns() []TraceColumn {
 					name = r.law.Label + "." + name
 				}
 				if !slices.ContainsFunc(out, func(o TraceColumn) bool { return o.Name == name }) {
-					out = append(out, TraceColumn{name, s.cfg.Unit(c.unit), c.of(r.trace)})
+					out = append(out, TraceColumn{name, s.cfg.Unit(c.unit), c.x})
 				}
 			}
 		}

@@ -3,7 +3,9 @@ package simulate
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"sort"
+	"strings"
 
 	"hilrig/cmd/plot"
 	"hilrig/engine/experiment"
@@ -38,22 +40,11 @@ func figureName(scenario, law, label, quantity string, numbered bool) string {
 
 // fileWord makes a label part of a file name.
 func fileWord(label string) string {
-	var b []rune
-	for _, c := range label {
-		switch {
-		case c >= 'A' && c <= 'Z':
-			b = append(b, c-'A'+'a')
-		case c >= 'a' && c <= 'z', c >= '0' && c <= '9', c == '.':
-			b = append(b, c)
-		case len(b) > 0 && b[len(b)-1] != '-':
-			b = append(b, '-')
-		}
-	}
-	for len(b) > 0 && b[len(b)-1] == '-' {
-		b = b[:len(b)-1]
-	}
-	return string(b)
+	return strings.Trim(notOfFiles.ReplaceAllString(strings.ToLower(label), "-"), "-")
 }
+
+// notOfFiles is what stands in no file name.
+var notOfFiles = regexp.MustCompile(`[^a-z0-9.]+`)
 
 // scenarioFigures are the figures of every law, and one of all laws together for every scenario.
 func scenarioFigures(chosen []experiment.Scenario, subjects []experiment.Subject, outcomes []*experiment.Outcome, numbered bool) []namedFigure {
@@ -92,10 +83,7 @@ func scenarioFigures(chosen []experiment.Scenario, subjects []experiment.Subject
 }
 
 func capital(s string) string {
-	if s != "" && s[0] >= 'a' && s[0] <= 'z' {
-		return string(s[0]-'a'+'A') + s[1:]
-	}
-	return s
+	return strings.ToUpper(s[:1]) + s[1:]
 }
 
 // steadyCurve is friction of long sliding over speed.
