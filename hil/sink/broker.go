@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -117,7 +119,7 @@ func StartBroker(o BrokerOptions) (Broker, error) {
 		SysTopicResendInterval: quietSys,
 	})
 	b.server.Listeners.ClientsWg.Add(1) // see Close
-	b.access = newAccess(b, topicRoot(o.Prefix, o.Rig))
+	b.access = &access{b: b, root: topicRoot(o.Prefix, o.Rig)}
 	err = errors.Join(
 		b.server.AddHook(b.access, nil),
 		b.server.AddListener(listeners.NewNet("tcp", &trackedListener{ln, b})),
@@ -190,10 +192,7 @@ func (b *mochi) Close() error {
 		return nil
 	}
 	b.done = true
-	open := make([]*conn, 0, len(b.conns))
-	for c := range b.conns {
-		open = append(open, c)
-	}
+	open := slices.Collect(maps.Keys(b.conns))
 	b.mu.Unlock()
 
 	// the broker adds to its wait group when it begins with a connection, which must not happen while Close waits for the

@@ -43,8 +43,6 @@ type access struct {
 	sent   int
 }
 
-func newAccess(b *mochi, root string) *access { return &access{b: b, root: root} }
-
 func (a *access) ID() string { return "access" }
 
 func (a *access) Provides(b byte) bool {
@@ -145,13 +143,7 @@ func (a *access) refuse(name string, payload []byte, why string) {
 	if quiet {
 		return
 	}
-	var c struct {
-		ID string `json:"id"`
-	}
-	if len(payload) <= maxCommand {
-		_ = json.Unmarshal(payload, &c) // without a readable id the answer carries none
-	}
-	answer, err := json.Marshal(hil.Reply{ID: c.ID, Error: why})
+	answer, err := json.Marshal(hil.Reply{ID: idOf(payload), Error: why})
 	if err != nil {
 		return
 	}

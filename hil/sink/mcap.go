@@ -30,8 +30,6 @@ const (
 const (
 	recordHead = 9                             // opcode + content length
 	footerSize = recordHead + 20 + 8           // footer record and the closing magic
-	dataEnd    = recordHead + 4                // bytes of the DataEnd record
-	messageFix = 2 + 4 + 8 + 8                 // fixed part of a message: channel, sequence, log time, publish time
 	chunkFix   = 8 + 8 + 8 + 4 + 4 + 8         // fixed part of a chunk, without the name of the compression
 	maxChunk   = 64 << 20                      // largest uncompressed chunk the reader accepts, bytes
 	zstdName   = "zstd"                        // name of the compression in chunk and chunk index

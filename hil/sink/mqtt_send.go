@@ -3,7 +3,6 @@ package sink
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	paho "github.com/eclipse/paho.mqtt.golang"
@@ -212,12 +211,7 @@ func (s *sender) second() {
 }
 
 func (s *sender) event(e hil.Event) {
-	b := append([]byte(nil), `{"timestamp":`...)
-	b = appendSeconds(b, e.Time.UnixNano())
-	b = append(b, `,"seq":`...)
-	b = strconv.AppendUint(b, e.Seq, 10)
-	b = append(b, `,"level":`+quote(e.Level)+`,"code":`+quote(e.Code)+`,"text":`+quote(e.Text)+`}`...)
-	s.sendEvent(b)
+	s.sendEvent(encodeEvent(e, appendSeconds(nil, e.Time.UnixNano())))
 }
 
 // sendEvent sends an event and keeps it until it is acknowledged.

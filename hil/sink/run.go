@@ -77,12 +77,11 @@ func openRun(f *os.File, path string) (*Run, error) {
 		return nil, bare(err)
 	}
 	r := &Run{Path: path, f: f, m: m}
-	if err := r.readInfo(); err != nil {
-		m.close()
-		return nil, err
+	if err = r.readInfo(); err == nil {
+		r.wall = r.Info.Start.UnixNano() - r.Info.Mono
+		r.codec, err = NewRowCodec(&r.Info.Schema, r.wall)
 	}
-	r.wall = r.Info.Start.UnixNano() - r.Info.Mono
-	if r.codec, err = NewRowCodec(&r.Info.Schema, r.wall); err != nil {
+	if err != nil {
 		m.close()
 		return nil, err
 	}
@@ -216,14 +215,8 @@ func (it *RowIter) Next(row *hil.Row) bool {
 // Err is what ended the rows before their end; nil if nothing did.
 func (it *RowIter) Err() error { return it.err }
 
-// Events lists all events in the order they were recorded.
-func (r *Run) Events() ([]hil.Event, error) { return collect(r, chEvents, decodeEvent) }
-
 // Params lists all parameter blocks in the order they came into force.
 func (r *Run) Params() ([]ParamsAt, error) { return collect(r, chParams, decodeParams) }
-
-// Clocks lists the pairs of wall clock and loop clock.
-func (r *Run) Clocks() ([]ClockPair, error) { return collect(r, chClock, decodeClock) }
 
 func collect[T any](r *Run, channel uint16, decode func([]byte) (T, error)) ([]T, error) {
 	var all []T

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+
 	"hilrig/engine"
 	"hilrig/engine/numeric"
 	"hilrig/hil"
@@ -282,10 +284,7 @@ func (g *gather) within(j int) {
 		g.time = nil
 		return
 	}
-	d := make([]float64, len(own)-1)
-	for k := range d {
-		d[k] = own[k+1] - own[k]
-	}
+	d := floats.SubTo(make([]float64, len(own)-1), own[1:], own[:len(own)-1])
 	longest := (bridge + 1.5) * numeric.QuantileInPlace(slices.Clone(d), 0.5)
 	keep := make([]bool, len(g.time))
 	k := 0
