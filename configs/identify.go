@@ -179,24 +179,20 @@ func (c *Identify) checkUnused(r *schema.Report, also identify.Chain) {
 		chain = append(chain, v.Method...)
 	}
 	var keys []string
+	owners := map[string]identify.Chain{}
 	for _, m := range identify.Methods {
 		for _, key := range m.Settings {
-			if !slices.Contains(keys, key) {
+			if owners[key] == nil {
 				keys = append(keys, key)
 			}
+			owners[key] = append(owners[key], m.Name)
 		}
 	}
 	for _, key := range keys {
-		var owners identify.Chain
-		for _, m := range identify.Methods {
-			if slices.Contains(m.Settings, key) {
-				owners = append(owners, m.Name)
-			}
-		}
-		used := slices.ContainsFunc(chain, func(m identify.Method) bool { return slices.Contains(owners, m) })
+		used := slices.ContainsFunc(chain, func(m identify.Method) bool { return slices.Contains(owners[key], m) })
 		known := key == "parameters" && !slices.ContainsFunc(c.Parameters, func(p IdentifyParam) bool { return p.Name != "offset" || p.Fixed == nil || !*p.Fixed })
 		if r.Given(key) && !used && !known {
-			r.Errorf(key, "%s: not used by %s; it belongs to %s", key, c.Method, owners)
+			r.Errorf(key, "%s: not used by %s; it belongs to %s", key, c.Method, owners[key])
 		}
 	}
 }
@@ -225,21 +221,9 @@ func (c *Identify) Check(r *schema.Report) {
 // needs are the columns without which no method of the file can work.
 func (c *Identify) needs() []string {
 	plan := identify.Plan{Model: c.Model.Spec, Joints: c.Joints}
-	need := map[string]bool{}
-	for _, name := range c.Method {
-		if m := identify.FindMethod(name); m != nil {
-			for _, column := range m.Columns(&plan) {
-				need[column] = true
-			}
-		}
-	}
-	var out []string
-	for _, n := range []string{"position", "velocity", "force", "position2", "force2"} {
-		if need[n] {
-			out = append(out, n)
-		}
-	}
-	return out
+	return slices.DeleteFunc([]string{"position", "velocity", "force", "position2", "force2"}, func(column string) bool {
+		return !c.Method.Any(func(m *identify.MethodInfo) bool { return slices.Contains(m.Columns(&plan), column) })
+	})
 }
 
 // Channels are the columns in a fixed order, with the unit of the quantity they hold on this axis.
@@ -332,17 +316,22 @@ func (c IdentifyColumn) Shift(want string) (float64, error) {
 	if c.Add == "" {
 		return 0, nil
 	}
-	num, unit, err := schema.SplitNumber(c.Add)
+	x, err := scaled(c.Add, "", want)
 	if err != nil {
 		return 0, fmt.Errorf("add: %w", err)
 	}
-	as := IdentifyColumn{Unit: unit}
-	scale, err := as.Scale(want)
+	return x, nil
+}
+
+// scaled is a number with its unit, times a gain, in the unit want (SI).
+func scaled(value, gain, want string) (float64, error) {
+	num, unit, err := schema.SplitNumber(value)
 	if err != nil {
-		return 0, fmt.Errorf("add: %w", err)
+		return 0, err
 	}
+	scale, err := IdentifyColumn{Unit: unit, Gain: gain}.Scale(want)
 	one, _ := schema.ParseUnit("1")
-	return one.Parse(num, true) * scale, nil
+	return one.Parse(num, true) * scale, err
 }
 
 // Scale is the factor from the numbers of the column to the unit want (SI), or why there is none.

@@ -6,8 +6,6 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/goccy/go-yaml/ast"
-
 	"hilrig/configs/schema"
 	"hilrig/engine"
 	"hilrig/engine/friction"
@@ -55,6 +53,15 @@ type IdentifyParam struct {
 	path string
 }
 
+// paramKeys are the keys of a parameter that is searched; # stands for its unit.
+type paramKeys struct {
+	Start *float64 `yaml:"start" unit:"#"`
+	Lo    *float64 `yaml:"min" unit:"#"`
+	Hi    *float64 `yaml:"max" unit:"#"`
+	Fixed *bool    `yaml:"fixed"`
+	Log   *bool    `yaml:"log"`
+}
+
 // DecodeNode reads name: number, or name: {start, min, max, fixed, log}.
 func (ps *IdentifyParams) DecodeNode(w *schema.Walker, path string, e schema.Entry, _ schema.Field) {
 	m := w.Section(path, "names with numbers", e)
@@ -68,51 +75,27 @@ func (ps *IdentifyParams) DecodeNode(w *schema.Walker, path string, e schema.Ent
 		if v == nil {
 			continue
 		}
-		p := IdentifyParam{Given: identify.Given{Name: k.Key}, path: key}
-		f := schema.Field{Unit: "param:" + k.Key}
-		inner := w.Mapping(v)
-		if inner == nil {
-			if x, ok := paramNumber(w, key, k.Place(), v, f); ok {
-				yes := true
-				p.Start, p.Fixed = &x, &yes
-				*ps = append(*ps, p)
-			}
+		var p paramKeys
+		inner, outer, unit := w.Mapping(v), w.Units(), "param:"+k.Key
+		if inner != nil {
+			restore := w.WithUnits(func(tag string) string {
+				if tag == "#" {
+					tag = unit
+				}
+				return outer(tag)
+			})
+			w.Structure(key, inner, reflect.ValueOf(&p).Elem())
+			restore()
+		} else if s, ok := w.Scalar(key, "a number, with or without unit", k.Place(), v); !ok {
+			continue
+		} else if x, ok := w.Number(key, k.Place(), s, schema.Field{Unit: unit}, reflect.Value{}); ok {
+			yes := true
+			p.Start, p.Fixed = &x, &yes
+		} else {
 			continue
 		}
-		for _, q := range w.Entries(key, inner, 0) {
-			at := schema.Join(key, q.Key)
-			w.Mark(at, q.Place())
-			qv := w.Resolve(at, q.Value, 0)
-			if qv == nil {
-				continue
-			}
-			switch q.Key {
-			case "start", "min", "max":
-				if x, ok := paramNumber(w, at, q.Place(), qv, f); ok {
-					*map[string]**float64{"start": &p.Start, "min": &p.Lo, "max": &p.Hi}[q.Key] = &x
-				}
-			case "fixed", "log":
-				s, _, _ := schema.Text(qv)
-				if s != "true" && s != "false" {
-					w.ErrorAt(at, q.Place(), "", "%s: %s, want true or false", at, schema.Quote(s))
-					continue
-				}
-				yes := s == "true"
-				*map[string]**bool{"fixed": &p.Fixed, "log": &p.Log}[q.Key] = &yes
-			default:
-				w.Unknown(key, q, []string{"start", "min", "max", "fixed", "log"})
-			}
-		}
-		*ps = append(*ps, p)
+		*ps = append(*ps, IdentifyParam{identify.Given{Name: k.Key, Start: p.Start, Lo: p.Lo, Hi: p.Hi, Fixed: p.Fixed, Log: p.Log}, key})
 	}
-}
-
-func paramNumber(w *schema.Walker, path string, at schema.Place, n ast.Node, f schema.Field) (float64, bool) {
-	s, ok := w.Scalar(path, "a number, with or without unit", at, n)
-	if !ok {
-		return 0, false
-	}
-	return w.Number(path, at, s, f, reflect.Value{})
 }
 
 // Shape describes parameters to editors.
@@ -124,8 +107,10 @@ func (ps *IdentifyParams) Shape() *schema.Object {
 	return schema.Typed("object").Set("additionalProperties", schema.AnyOf(schema.Typed("number"), schema.Typed("string"), entry))
 }
 
-// modelParams are the names and SI units, on a linear axis, of what a model may have besides the parameters of its law.
-var modelParams = []struct{ name, unit string }{
+// modelParam is the name and SI unit, on a linear axis, of what a model may have besides the parameters of its law.
+type modelParam struct{ name, unit string }
+
+var modelParams = []modelParam{
 	{"M", "kg"}, {"J", "kg"}, {"Fv", "N·s/m"}, {"offset", "N"}, {"k", "N/m"}, {"kd", "N/m"}, {"mgs", "N"}, {"mgc", "N"}, {"lag", "s"}, {"x0", "m"}, {"v0", "m/s"},
 	{"f0", ""}, {"zeta", ""}, {"dFs", "N"},
 }
@@ -290,14 +275,9 @@ func (c *Identify) simulates() bool {
 func (c *Identify) checkParam(r *schema.Report, p IdentifyParam) {
 	unit, known := c.paramUnit(p.Name, c.Model.Law)
 	if !known {
-		names := []string{}
-		for _, q := range modelParams {
-			names = append(names, q.name)
-		}
+		names := namesOf(modelParams, func(q modelParam) string { return q.name })
 		if info, ok := friction.Find(c.Model.Law); ok {
-			for _, q := range info.New().Params() {
-				names = append(names, q.Name)
-			}
+			names = append(names, paramNames(info.New())...)
 		}
 		r.Errorf(p.path, "%s: no model of this file has a parameter %s (%s)", p.path, p.Name, spelling.Hint(p.Name, names, "known here: "+strings.Join(names, ", ")))
 		return
@@ -332,17 +312,14 @@ func (c *Identify) ControllerGains() (kv, limit float64, err error) {
 		perSpeed, level = "N·m·s/rad", "N·m"
 	}
 	in := func(what, value, want string) (float64, error) {
-		num, unit, err := schema.SplitNumber(value)
-		if err != nil {
+		if _, _, err := schema.SplitNumber(value); err != nil {
 			return 0, fmt.Errorf("%s: %w", what, err)
 		}
-		as := IdentifyColumn{Unit: unit, Gain: force.Gain}
-		scale, err := as.Scale(want)
+		x, err := scaled(value, force.Gain, want)
 		if err != nil {
 			return 0, fmt.Errorf("%s: %s times the gain of the force column: %w", what, value, err)
 		}
-		one, _ := schema.ParseUnit("1")
-		return one.Parse(num, true) * scale, nil
+		return x, nil
 	}
 	if kc.Kv == "" {
 		return 0, 0, fmt.Errorf("kv is missing: the velocity gain with its unit")

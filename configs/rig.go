@@ -97,13 +97,13 @@ func (c *Config) Hash() string {
 }
 
 // path is where the device stands in the file.
-func (d *Device) path() string { return "devices." + d.Name }
+func (d Device) path() string { return "devices." + d.Name }
 
 // path is where the axis stands in the file.
-func (a *Axis) path() string { return "axes." + a.Name }
+func (a Axis) path() string { return "axes." + a.Name }
 
 // path is where the model stands in the file.
-func (m *Model) path() string { return "models." + m.Name }
+func (m Model) path() string { return "models." + m.Name }
 
 // section is that of the device's protocol, with its defaults where the file has none.
 func (d *Device) section() protocol.Section { return d.Protocol.Kind().Section(&d.Sections) }
@@ -111,13 +111,17 @@ func (d *Device) section() protocol.Section { return d.Protocol.Kind().Section(&
 // Protocol is the section of a device's protocol, and what the file says beside it.
 func (c *Config) Protocol(d *Device) (protocol.Section, *protocol.Table) {
 	t := &protocol.Table{Baud: d.Baud, Rate: c.DeviceRate(d), Loop: c.Loop.Rate}
-	for _, m := range d.Measure {
-		t.Measure = append(t.Measure, m.Field)
-	}
-	for _, m := range d.Command {
-		t.Command, t.Safe = append(t.Command, m.Field), append(t.Safe, m.Safe)
-	}
+	t.Measure, t.Command = d.fields(false), d.fields(true)
+	t.Safe = namesOf(d.Command, func(m Command) float64 { return m.Safe })
 	return d.section(), t
+}
+
+// fields are the measurements of the device, or its commands.
+func (d *Device) fields(command bool) []wire.Field {
+	if command {
+		return namesOf(d.Command, func(m Command) wire.Field { return m.Field })
+	}
+	return namesOf(d.Measure, func(m Measure) wire.Field { return m.Field })
 }
 
 // Plan is how to speak with a device.
@@ -196,19 +200,13 @@ func (c *Config) Driving(d *Device, a *Axis) (drive, enable int) {
 }
 
 // MeasuredChannels are the channels of a device's measurements, without its age.
-func (c *Config) MeasuredChannels(d *Device) (out []hil.Channel) {
-	for _, m := range d.Measure {
-		out = append(out, c.channel(d, m.Field, false, m.Range))
-	}
-	return out
+func (c *Config) MeasuredChannels(d *Device) []hil.Channel {
+	return namesOf(d.Measure, func(m Measure) hil.Channel { return c.channel(d, m.Field, false, m.Range) })
 }
 
 // CommandedChannels are the channels of a device's commands.
-func (c *Config) CommandedChannels(d *Device) (out []hil.Channel) {
-	for _, m := range d.Command {
-		out = append(out, c.channel(d, m.Field, true, m.Limit))
-	}
-	return out
+func (c *Config) CommandedChannels(d *Device) []hil.Channel {
+	return namesOf(d.Command, func(m Command) hil.Channel { return c.channel(d, m.Field, true, m.Limit) })
 }
 
 func (c *Config) channel(d *Device, f wire.Field, command bool, limits [2]float64) hil.Channel {
@@ -244,17 +242,7 @@ func (c *Config) Pacer() int {
 func (c *Config) Find(name string, command bool) (dev, at int) {
 	for k := range c.Devices {
 		d := &c.Devices[k]
-		var fields []wire.Field
-		for _, m := range d.Measure {
-			fields = append(fields, m.Field)
-		}
-		if command {
-			fields = fields[:0]
-			for _, m := range d.Command {
-				fields = append(fields, m.Field)
-			}
-		}
-		if i := slices.IndexFunc(fields, func(f wire.Field) bool { return d.Name+"."+f.Name == name }); i >= 0 {
+		if i := slices.IndexFunc(d.fields(command), func(f wire.Field) bool { return d.Name+"."+f.Name == name }); i >= 0 {
 			return k, i
 		}
 	}

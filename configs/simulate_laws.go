@@ -50,11 +50,7 @@ func (l *Law) param(name string) float64 {
 
 // LawNames lists what the key law may say.
 func LawNames() []string {
-	var names []string
-	for _, i := range friction.Laws() {
-		names = append(names, i.Name)
-	}
-	return names
+	return namesOf(friction.Laws(), func(i friction.Info) string { return i.Name })
 }
 
 // PublicLaw is a law with the numbers of the public set, or an error that says which name was probably meant.
@@ -64,9 +60,7 @@ func PublicLaw(name string) (Law, error) {
 		return Law{}, fmt.Errorf("there is no friction law %q (%s)", name, spelling.Hint(name, LawNames(), "known: "+strings.Join(LawNames(), ", ")))
 	}
 	l := Law{Name: info.Name, Label: info.Name, Title: info.Title, Model: info.New(), path: "friction"}
-	for _, p := range l.Model.Params() {
-		l.Public = append(l.Public, p.Name)
-	}
+	l.Public = paramNames(l.Model)
 	return l, nil
 }
 
@@ -107,20 +101,18 @@ func ChosenLaw(choice string) (Law, error) {
 func (l *Law) use(p friction.Preset) {
 	l.Preset = p
 	isSet := func(name string) bool { return p.Find(name) >= 0 }
-	for _, name := range l.Public {
-		if isSet(name) {
-			l.Set = append(l.Set, name)
-		}
-	}
+	l.Set = slices.DeleteFunc(slices.Clone(l.Public), func(name string) bool { return !isSet(name) })
 	l.Public = slices.DeleteFunc(l.Public, isSet)
 }
 
 // presetNames lists the presets of a law.
-func presetNames(i friction.Info) (names []string) {
-	for _, p := range i.Presets {
-		names = append(names, p.Name)
-	}
-	return names
+func presetNames(i friction.Info) []string {
+	return namesOf(i.Presets, func(p friction.Preset) string { return p.Name })
+}
+
+// paramNames lists the parameters of a law.
+func paramNames(l friction.Model) []string {
+	return namesOf(l.Params(), func(p engine.Param) string { return p.Name })
 }
 
 // optional tells whether a parameter of the public set may be left out, and is zero then: it is zero there too.
@@ -216,10 +208,7 @@ func buildLaw(w *schema.Walker, path string, at schema.Place, name string, given
 	}
 	l.path, l.Public = path, nil
 	ps := l.Model.Params()
-	known := []string{"label", "defaults", "backward"}
-	for _, p := range ps {
-		known = append(known, p.Name)
-	}
+	known := append([]string{"label", "defaults", "backward"}, paramNames(l.Model)...)
 	backward := map[int]float64{} // of theta
 	set := map[string]bool{}
 	info, _ := friction.Find(name)
@@ -348,13 +337,9 @@ func backwardSide(w *schema.Walker, path string, e schema.Entry, value ast.Node,
 		w.ErrorAt(path, e.Place(), "", "%s: want levels and viscosity for backward motion, {Fc: …}, got %s", path, schema.KindName(value))
 		return false
 	}
-	var known []string
-	for _, p := range ps {
-		if slices.Contains(friction.Sided, p.Name) {
-			known = append(known, p.Name)
-		}
-	}
-	if known == nil {
+	names := namesOf(ps, func(p engine.Param) string { return p.Name })
+	known := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !slices.Contains(friction.Sided, name) })
+	if len(known) == 0 {
 		w.ErrorAt(path, e.Place(), "", "%s: %s has none of %s, which alone may depend on the direction", path, law, strings.Join(friction.Sided, ", "))
 		return false
 	}
@@ -367,7 +352,7 @@ func backwardSide(w *schema.Walker, path string, e schema.Entry, value ast.Node,
 			ok = false
 			continue
 		}
-		i := slices.IndexFunc(ps, func(p engine.Param) bool { return p.Name == k.Key })
+		i := slices.Index(names, k.Key)
 		x, good := 0.0, false
 		if v := w.Resolve(key, k.Value, 0); v != nil {
 			s, _, _ := schema.Text(v)

@@ -64,11 +64,10 @@ func (c *Study) checkBase(r *schema.Report, read func(string) ([]byte, error)) {
 			r.Errorf("base", "base: %s", why)
 			return
 		}
-		if _, err := CheckSimulation(c.BaseName(), data); err != nil {
-			c.passOn(r, err)
-			return
+		if _, err = CheckSimulation(c.BaseName(), data); err == nil {
+			base, err = schema.ParseTree(c.BaseName(), data)
 		}
-		if base, err = schema.ParseTree(c.BaseName(), data); err != nil {
+		if err != nil {
 			c.passOn(r, err)
 			return
 		}

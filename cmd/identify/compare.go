@@ -49,10 +49,10 @@ func Compare(ctx context.Context, paths []string, f Options, stdout, stderr io.W
 	ctx, stop := signal.NotifyContext(report.Background(ctx), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	bar := report.NewProgress(stderr)
+	defer bar.Done()
 	run := func(c *candidate, near map[string]float64) (*identify.Result, error) {
 		recs, err := readRecords(ctx, c.cfg, bar)
 		if err != nil {
-			bar.Done()
 			return nil, report.ExitWith(report.Invalid, err)
 		}
 		plan := PlanOf(c.cfg, f.workers)
@@ -62,7 +62,6 @@ func Compare(ctx context.Context, paths []string, f Options, stdout, stderr io.W
 		plan.Near, plan.RunFree = near, true
 		res, err := identify.Run(ctx, plan, recs, nil, shown(bar))
 		if ctx.Err() != nil {
-			bar.Done()
 			return nil, report.ExitWith(report.Interrupted, errors.New("interrupted: a comparison needs all of its models"))
 		}
 		if err != nil {

@@ -81,14 +81,13 @@ func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) 
 		return err
 	}
 	bar := report.NewProgress(stderr)
+	defer bar.Done()
 	cfg, recs, own, err := f.load(ctx, path, stderr, bar)
 	if err != nil {
-		bar.Done()
 		return err
 	}
 	keep, err := openKeeper(f.Resume, cfg, recs)
 	if err != nil {
-		bar.Done()
 		return report.ExitWith(report.Invalid, err)
 	}
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
 
 	"hilrig/cmd/report"
 	"hilrig/configs"
@@ -206,9 +207,7 @@ func (s *contactRun) bySteps(ctx context.Context) error {
 	steps, every := int(math.Round(s.cfg.Duration/e.Step)), int(math.Round(s.cfg.Rows()/e.Step))
 	var sums coordSums
 	sums.start(len(s.q))
-	s.beside = meanForces
-	s.keep(0, nil)
-	s.rows[0].beside = make([]float64, len(meanForces))
+	s.beginRows(meanForces, nil)
 	var load [2]float64 // N·s since the last row, N and T
 	for k := range steps {
 		t := float64(k) * e.Step
@@ -282,8 +281,14 @@ func byMethod(lead string, counts [8]int64) (out []Metric) {
 }
 
 // keep appends a row.
-func (s *contactRun) keep(t float64, pushes []push) {
-	s.rows = append(s.rows, instant{t: t, q: append([]float64(nil), s.q...), u: append([]float64(nil), s.u...), pushes: pushes})
+func (s *contactRun) keep(t float64, pushes []push, beside ...float64) {
+	s.rows = append(s.rows, instant{t, slices.Clone(s.q), slices.Clone(s.u), beside, pushes})
+}
+
+// beginRows keeps the start. What rows have beside coordinates and contacts is zero there.
+func (s *contactRun) beginRows(beside []engine.Signal, pushes []push) {
+	s.beside = beside
+	s.keep(0, pushes, make([]float64, len(beside))...)
 }
 
 // meanForces are what rows have beside the forces of their time: means since the row before, impulses included.
@@ -291,8 +296,7 @@ var meanForces = []engine.Signal{{Name: "mean_normal_force", Unit: "N"}, {Name: 
 
 // keepMeans appends a row with the means of impulses (N·s), summed since the row before, over every (s), and begins new sums.
 func (s *contactRun) keepMeans(t float64, pushes []push, load *[2]float64, every float64) {
-	s.keep(t, pushes)
-	s.rows[len(s.rows)-1].beside = []float64{load[0] / every, load[1] / every}
+	s.keep(t, pushes, load[0]/every, load[1]/every)
 	*load = [2]float64{}
 }
 

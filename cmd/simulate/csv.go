@@ -33,6 +33,14 @@ func (s *simulation) columnsOf(word string, t *experiment.Trace) []column {
 	return []column{c}
 }
 
+// of is a name with the label of the law in front, where there are several.
+func (s *simulation) of(r *lawRun, name string) string {
+	if len(s.runs) > 1 {
+		return r.law.Label + "." + name
+	}
+	return name
+}
+
 // Header is a name with its unit in letters that every reader of CSV takes: velocity_m_s, friction_Nm.
 func Header(name, unit string) string {
 	unit = strings.NewReplacer("·", "", "/", "_", "²", "2", "³", "3", "√", "sqrt", " ", "_", "(", "", ")", "", "1/", "per_", "⁻¹", "").Replace(unit)
@@ -62,10 +70,7 @@ func (s *simulation) writeCSV(w io.Writer) error {
 				if !s.cfg.Sensor(word).Exact() {
 					name = measuredPrefix + name
 				}
-				if len(s.runs) > 1 {
-					name = r.law.Label + "." + name
-				}
-				names, data = append(names, name), append(data, s.measured(word, i, c.x))
+				names, data = append(names, s.of(r, name)), append(data, s.measured(word, i, c.x))
 			}
 		}
 	}
@@ -75,12 +80,7 @@ func (s *simulation) writeCSV(w io.Writer) error {
 
 // writeTable writes rows of numbers with all their digits below their names.
 func writeTable(w io.Writer, names []string, rows int, at func(row, column int) float64) error {
-	head := csv.NewWriter(w)
-	if err := head.Write(names); err != nil {
-		return err
-	}
-	head.Flush()
-	if err := head.Error(); err != nil {
+	if err := csv.NewWriter(w).WriteAll([][]string{names}); err != nil {
 		return err
 	}
 	out := bufio.NewWriterSize(w, 1<<16)

@@ -64,21 +64,15 @@ func contactTrace(ctx context.Context, name string, data []byte) ([]TraceColumn,
 	if err != nil {
 		return nil, err
 	}
-	out := []TraceColumn{{Name: "time", Unit: "s"}}
-	for _, c := range s.coords {
-		out = append(out, TraceColumn{Name: c.Name, Unit: c.Unit})
-	}
-	for _, c := range s.coords {
-		out = append(out, TraceColumn{Name: c.Name + "_dot", Unit: perSecond(c.Unit)})
-	}
-	for _, c := range s.beside {
+	var out []TraceColumn
+	for _, c := range s.signals() {
 		out = append(out, TraceColumn{Name: c.Name, Unit: c.Unit})
 	}
 	for _, r := range s.rows {
 		if r.t < s.cfg.Discard {
 			continue
 		}
-		for i, v := range slices.Concat([]float64{r.t}, r.q, r.u, r.beside) {
+		for i, v := range r.numbers() {
 			out[i].Values = append(out[i].Values, v)
 		}
 	}
@@ -108,10 +102,7 @@ func (s *simulation) metrics() []Metric {
 		r, c := &s.runs[i], s.cfg
 		m := r.trace.Summary
 		add := func(name, unit string, v float64) {
-			if len(s.runs) > 1 {
-				name = r.law.Label + "." + name
-			}
-			out = append(out, Metric{Name: name, Unit: c.Unit(unit), Value: v})
+			out = append(out, Metric{Name: s.of(r, name), Unit: c.Unit(unit), Value: v})
 		}
 		for _, k := range eventKinds {
 			n, first := countEvents(r.trace.Events, k)
@@ -143,10 +134,7 @@ func (s *simulation) columns() []TraceColumn {
 		r := &s.runs[i]
 		for _, word := range slices.Concat(s.cfg.Outputs.Columns, []string{"mean_velocity", "states"}) {
 			for _, c := range s.columnsOf(word, r.trace) {
-				name := c.name
-				if len(s.runs) > 1 {
-					name = r.law.Label + "." + name
-				}
+				name := s.of(r, c.name)
 				if !slices.ContainsFunc(out, func(o TraceColumn) bool { return o.Name == name }) {
 					out = append(out, TraceColumn{name, s.cfg.Unit(c.unit), c.x})
 				}
