@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"cmp"
 	"math"
 	"path/filepath"
 
@@ -204,10 +205,7 @@ const maxRows = 1_000_000
 
 // Rows is the time between two rows (s).
 func (c *ContactRun) Rows() float64 {
-	every := c.Outputs.Every
-	if every == 0 {
-		every = c.Duration / 2000
-	}
+	every := cmp.Or(c.Outputs.Every, c.Duration/2000)
 	if c.Engine.Kind == "fixed-step" {
 		every = math.Max(1, math.Round(every/c.Engine.Step)) * c.Engine.Step
 	}

@@ -96,9 +96,6 @@ func (c *Identify) Coefficient() bool {
 	return c.Method.Any(func(m *identify.MethodInfo) bool { return m.Coefficient }) && f.Unit == "" && f.Gain == ""
 }
 
-// SetDefaults says what a variant starts from: the model of the file.
-func (v *Variant) SetDefaults() {}
-
 // IdentifyColumn is one column. SI value = number · gain + add.
 type IdentifyColumn struct {
 	Name string `yaml:"name" doc:"as in the header row"`
@@ -273,9 +270,7 @@ func (c *Identify) checkData(r *schema.Report, at string, d *IdentifyData, need 
 			r.Errorf(path, "%s.name is missing: the column of the file that holds it", path)
 		case ch.Column.Name == "":
 		default:
-			if _, err := ch.Column.Scale(ch.SI); err != nil {
-				r.Errorf(path, "%s: %v", path, err)
-			} else if _, err := ch.Column.Shift(ch.SI); err != nil {
+			if _, _, err := ch.Column.Factors(ch.SI); err != nil {
 				r.Errorf(path, "%s: %v", path, err)
 			}
 		}
@@ -311,16 +306,14 @@ func (c *Identify) checkSteady(r *schema.Report, at string, d *IdentifyData) {
 	}
 }
 
-// Shift is what is added after the scale, in SI.
-func (c IdentifyColumn) Shift(want string) (float64, error) {
-	if c.Add == "" {
-		return 0, nil
+// Factors are those of SI value = scale·number + shift, or why there are none. want is the unit (SI).
+func (c IdentifyColumn) Factors(want string) (scale, shift float64, err error) {
+	if scale, err = c.Scale(want); err == nil && c.Add != "" {
+		if shift, err = scaled(c.Add, "", want); err != nil {
+			err = fmt.Errorf("add: %w", err)
+		}
 	}
-	x, err := scaled(c.Add, "", want)
-	if err != nil {
-		return 0, fmt.Errorf("add: %w", err)
-	}
-	return x, nil
+	return scale, shift, err
 }
 
 // scaled is a number with its unit, times a gain, in the unit want (SI).

@@ -1,7 +1,6 @@
 package configs
 
 import (
-
 	"hilrig/configs/schema"
 	"hilrig/hil"
 	"hilrig/hil/models"

@@ -254,14 +254,8 @@ func buildLaw(w *schema.Walker, path string, at schema.Place, name string, given
 				ps, preset = model.Params(), chosen
 			}
 		default:
-			x, good := w.Number(key, k.Place(), s, schema.UnitField(ps[i].Unit), reflect.Value{})
-			if good {
-				good = inRange(w, key, k.Place(), ps[i], x)
-			}
-			if !good {
-				failed = true
-			}
-			theta[i], set[ps[i].Name] = x, true
+			x, good := lawNumber(w, key, k.Place(), s, ps[i])
+			theta[i], set[ps[i].Name], failed = x, true, failed || !good
 		}
 	}
 
@@ -292,11 +286,7 @@ func buildLaw(w *schema.Walker, path string, at schema.Place, name string, given
 		}
 	}
 	if len(missing) > 0 && !unclear {
-		hint := own
-		if own == "" {
-			hint = "defaults: public takes them from the public set"
-		}
-		w.ErrorAt(path+".law", at, hint, "%s: %s lacks %s", path, name, strings.Join(missing, "; "))
+		w.ErrorAt(path+".law", at, cmp.Or(own, "defaults: public takes them from the public set"), "%s: %s lacks %s", path, name, strings.Join(missing, "; "))
 		return l, false
 	}
 	if failed {
@@ -356,17 +346,22 @@ func backwardSide(w *schema.Walker, path string, e schema.Entry, value ast.Node,
 		x, good := 0.0, false
 		if v := w.Resolve(key, k.Value, 0); v != nil {
 			s, _, _ := schema.Text(v)
-			x, good = w.Number(key, k.Place(), s, schema.UnitField(ps[i].Unit), reflect.Value{})
-			good = good && inRange(w, key, k.Place(), ps[i], x)
+			x, good = lawNumber(w, key, k.Place(), s, ps[i])
 		}
 		to[i], ok = x, ok && good
 	}
 	return ok
 }
 
+// lawNumber reads a parameter, which has to be in its range. What is not ok has been reported.
+func lawNumber(w *schema.Walker, path string, at schema.Place, s string, p engine.Param) (x float64, ok bool) {
+	x, ok = w.Number(path, at, s, schema.UnitField(p.Unit), reflect.Value{})
+	return x, ok && inRange(w, path, at, p, x)
+}
+
 // inRange reports a parameter outside its range.
 func inRange(w *schema.Walker, path string, at schema.Place, p engine.Param, x float64) bool {
-	want := ""
+	want := schema.Short(p.Lo) + " to " + schema.Short(p.Hi)
 	switch {
 	case x >= p.Lo && x <= p.Hi:
 		return true
@@ -374,8 +369,6 @@ func inRange(w *schema.Walker, path string, at schema.Place, p engine.Param, x f
 		want = "≥ 0"
 	case p.Lo > 0 && p.Lo < 1e-9 && x <= 0:
 		want = "> 0"
-	default:
-		want = schema.Short(p.Lo) + " to " + schema.Short(p.Hi)
 	}
 	unit := schema.Behind(w.UnitIn(p.Unit))
 	w.ErrorAt(path, at, "", "%s: %s%s, want %s%s", path, schema.Short(x), unit, want, unit)

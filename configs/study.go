@@ -1,8 +1,10 @@
 package configs
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
+	"io/fs"
 	"maps"
 	"path"
 	"path/filepath"
@@ -86,11 +88,7 @@ const builtIn = "study/" // where the studies that come with the program are
 // BuiltInStudies names the studies that come with the program.
 func BuiltInStudies() []string {
 	list, _ := examples.ReadDir(strings.TrimSuffix(builtIn, "/"))
-	var out []string
-	for _, e := range list {
-		out = append(out, strings.TrimSuffix(e.Name(), ".yaml"))
-	}
-	return out
+	return namesOf(list, func(e fs.DirEntry) string { return strings.TrimSuffix(e.Name(), ".yaml") })
 }
 
 // LoadStudy reads and checks a study: one that comes with the program by its name, or a file. The file to simulate is read and
@@ -153,9 +151,7 @@ func (c *Study) Check(r *schema.Report) {
 // checkVary checks one factor by itself.
 func (c *Study) checkVary(r *schema.Report, i int) {
 	v, at := &c.Vary[i], fmt.Sprintf("vary[%d]", i)
-	if v.Name == "" {
-		v.Name = v.Path
-	}
+	v.Name = cmp.Or(v.Name, v.Path)
 	for _, o := range c.Vary[:i] {
 		if o.Path == v.Path && v.Path != "" {
 			r.Errorf(at+".path", "%s.path: %s is varied twice", at, v.Path)

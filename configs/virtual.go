@@ -40,11 +40,7 @@ const (
 
 // Words are the kinds.
 func (PlantKind) Words() []string {
-	var names []string
-	for _, k := range plant.Kinds {
-		names = append(names, k.Name)
-	}
-	return append(names, string(brushPlant))
+	return append(namesOf(plant.Kinds, func(k plant.Kind) string { return k.Name }), string(brushPlant))
 }
 
 // VirtualPlant is a plant with its axes.

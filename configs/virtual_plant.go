@@ -128,12 +128,7 @@ func (c *Config) CurrentOffset(axis string) (offset float64) {
 // Events are those of the script. They belong to a file without problems.
 func (c *Config) Events() (out []plant.Event) {
 	settings := c.Virtual.settings()
-	var measured, units []string
-	for _, d := range c.Devices {
-		for _, m := range d.Measure {
-			measured, units = append(measured, d.Name+"."+m.Name), append(units, m.Unit)
-		}
-	}
+	measured, units := c.measurements()
 	for _, e := range c.Virtual.Script {
 		ev := plant.Event{At: e.At, For: e.For, Setting: -1, Fault: e.Fault}
 		if e.Sensor != "" {

@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"hilrig/cmd/report"
 	"hilrig/configs"
 	"hilrig/engine/numeric"
@@ -45,7 +47,7 @@ type Options struct {
 }
 
 // RecordFlags are those that identify and compare share.
-func (f *Options) RecordFlags(fl flagSet) {
+func (f *Options) RecordFlags(fl *pflag.FlagSet) {
 	fl.StringVar(&f.data, "data", "", "another record with the same columns: CSV, MAT or a recording")
 	fl.StringVar(&f.validate, "validate", "", "second record, explained by the parameters but not used to find them")
 	fl.IntVar(&f.seed, "seed", 0, "of everything random; default: that of the file")
@@ -54,15 +56,6 @@ func (f *Options) RecordFlags(fl flagSet) {
 	fl.BoolVar(&f.json, "json", false, "print the result as JSON")
 	fl.StringVarP(&f.out, "output", "o", "", "also write the result to this JSON file")
 	fl.BoolVar(&f.force, "force", false, "write over an existing file")
-}
-
-// flagSet is the part of a set of flags that recordFlags needs.
-type flagSet interface {
-	StringVar(p *string, name, value, usage string)
-	StringVarP(p *string, name, shorthand, value, usage string)
-	IntVar(p *int, name string, value int, usage string)
-	BoolVar(p *bool, name string, value bool, usage string)
-	DurationVar(p *time.Duration, name string, value time.Duration, usage string)
 }
 
 // Identification is what is printed and stored: the result and where it came from.

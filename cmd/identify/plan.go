@@ -128,11 +128,7 @@ func readRecord(ctx context.Context, path string, cfg *configs.Identify, d *conf
 		if c.Name == "" {
 			continue
 		}
-		scale, err := c.Scale(ch.SI)
-		if err != nil {
-			return nil, fmt.Errorf("column %s: %w", c.Name, err)
-		}
-		shift, err := c.Shift(ch.SI)
+		scale, shift, err := c.Factors(ch.SI)
 		if err != nil {
 			return nil, fmt.Errorf("column %s: %w", c.Name, err)
 		}

@@ -30,11 +30,7 @@ func PrintProblems(w io.Writer, lead string, err error) {
 		fmt.Fprintf(w, "%s%v\n", lead, err)
 		return
 	}
-	for i, p := range list.List {
-		if i == 50 {
-			fmt.Fprintf(w, "%s… and %d more\n", lead, len(list.List)-i)
-			return
-		}
-		fmt.Fprintf(w, "%s%v\n", lead, p)
+	for _, text := range list.Shown() {
+		fmt.Fprintf(w, "%s%s\n", lead, text)
 	}
 }

@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -175,11 +176,7 @@ func (f *ScenarioOptions) subjects(stderr io.Writer) (all []experiment.Subject, 
 			return nil, false, report.ExitWith(report.Usage, fmt.Errorf("scenario: law %q is named twice", name))
 		}
 		law, _ := friction.Find(l.Name)
-		label := law.Title
-		if l.Preset.Name != "" {
-			label = l.Preset.Name
-		}
-		all = append(all, experiment.Subject{Name: law.Name, Label: label, Law: l.Model, Force: law.Force})
+		all = append(all, experiment.Subject{Name: law.Name, Label: cmp.Or(l.Preset.Name, law.Title), Law: l.Model, Force: law.Force})
 	}
 	c := experiment.Public()
 	c.Step, c.Scheme = f.C.Step, f.C.Scheme

@@ -2,6 +2,7 @@
 package simulate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -209,10 +210,7 @@ func (f *Options) next(path string) string {
 func (s *simulation) prepare() error {
 	c := s.cfg
 	every, _ := c.Decimation()
-	if every == 0 {
-		every = (s.steps() + experiment.MaxRows - 1) / experiment.MaxRows
-	}
-	s.watch = experiment.Recording{Every: every, Threshold: c.Events.Speed, Rest: c.Events.Rest}
+	s.watch = experiment.Recording{Every: cmp.Or(every, (s.steps()+experiment.MaxRows-1)/experiment.MaxRows), Threshold: c.Events.Speed, Rest: c.Events.Rest}
 	var bad []error
 	for _, l := range c.Friction {
 		p := c.Plant

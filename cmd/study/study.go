@@ -2,6 +2,7 @@
 package study
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,10 +77,7 @@ func Run(ctx context.Context, interrupted func() bool, name string, f Options, s
 		}
 		return report.ExitWith(report.Unavailable, fmt.Errorf("study: %w", err))
 	}
-	sit := sitting{WallTime: time.Since(began).Seconds(), Workers: f.Workers, Resumed: before}
-	if sit.Workers == 0 {
-		sit.Workers = runtime.GOMAXPROCS(0)
-	}
+	sit := sitting{WallTime: time.Since(began).Seconds(), Workers: cmp.Or(f.Workers, runtime.GOMAXPROCS(0)), Resumed: before}
 
 	// what is made of them
 	sum := s.summarise()

@@ -32,15 +32,7 @@ func bounds(tag string) []Bound {
 }
 
 func (b Bound) holds(x float64) bool {
-	switch b.op {
-	case ">":
-		return x > b.v
-	case ">=":
-		return x >= b.v
-	case "<":
-		return x < b.v
-	}
-	return x <= b.v
+	return map[string]bool{">": x > b.v, ">=": x >= b.v, "<": x < b.v, "<=": x <= b.v}[b.op]
 }
 
 // CheckBounds reports every number of a struct that is outside its want tag, or of a size that nothing has, at any depth. A

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -127,12 +128,7 @@ func (table KeyTable) below(prefix string) (known []string, leaves map[string]in
 
 // opens tells whether keys begin with a prefix.
 func (table KeyTable) opens(prefix string) bool {
-	for _, f := range table {
-		if strings.HasPrefix(f.Key, prefix) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(table, func(f TableKey) bool { return strings.HasPrefix(f.Key, prefix) })
 }
 
 // Emit writes what decode reads.

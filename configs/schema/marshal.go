@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -58,33 +59,22 @@ func (e *Emitter) structure(v reflect.Value, section Field, indent int, dash str
 		defer func() { e.units = outer }()
 	}
 	pad := strings.Repeat(" ", indent)
-	lead := pad
-	if dash != "" {
-		lead = dash
-	}
+	lead := cmp.Or(dash, pad)
 	for _, f := range FieldsIn(v.Type(), section) {
 		x := v.FieldByIndex(f.Index)
 		if x.Kind() == reflect.Pointer && x.IsNil() {
 			continue
 		}
-		if n, ok := asNode[SelfWriting](x); ok {
-			e.WriteString(lead + f.Key + ":")
-			lead = pad
-			n.EmitNode(e, indent)
-			continue
-		}
-		if t, ok := asNode[Tabled](x); ok {
-			e.WriteString(lead + f.Key + ":\n")
-			lead = pad
-			t.Keys().Emit(e, indent)
-			continue
-		}
-		for x.Kind() == reflect.Pointer {
-			x = x.Elem()
-		}
 		e.WriteString(lead + f.Key + ":")
 		lead = pad
-		e.value(x, f, indent, v)
+		if n, ok := asNode[SelfWriting](x); ok {
+			n.EmitNode(e, indent)
+		} else if t, ok := asNode[Tabled](x); ok {
+			e.WriteByte('\n')
+			t.Keys().Emit(e, indent)
+		} else {
+			e.value(reflect.Indirect(x), f, indent, v)
+		}
 	}
 }
 

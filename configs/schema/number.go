@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"reflect"
@@ -127,10 +128,7 @@ func SplitNumber(s string) (num, unit string, err error) {
 func (w *Walker) wantUnits(path string, at Place, f Field, owner reflect.Value) ([]Unit, bool) {
 	tag := w.UnitOf(f.Unit)
 	if sib, rest, ok := siblingUnit(tag); ok {
-		name := siblingString(owner, sib)
-		if name == "" {
-			name = "1"
-		}
+		name := cmp.Or(siblingString(owner, sib), "1")
 		u, err := ParseUnit(name)
 		if err != nil {
 			return nil, false // reported where the unit stands

@@ -54,16 +54,19 @@ func (e *Errors) Error() string {
 	if len(e.List) == 1 {
 		return e.List[0].Error()
 	}
-	parts := make([]string, 0, len(e.List)+1)
-	parts = append(parts, fmt.Sprintf("%d problems in %s", len(e.List), cmp.Or(e.List[0].File, "the configuration")))
+	head := fmt.Sprintf("%d problems in %s\n", len(e.List), cmp.Or(e.List[0].File, "the configuration"))
+	return head + strings.Join(e.Shown(), "\n")
+}
+
+// Shown are the problems that are printed, each for itself, and how many there are beyond.
+func (e *Errors) Shown() (texts []string) {
 	for i, p := range e.List {
 		if i == maxShown {
-			parts = append(parts, fmt.Sprintf("… and %d more", len(e.List)-i))
-			break
+			return append(texts, fmt.Sprintf("… and %d more", len(e.List)-i))
 		}
-		parts = append(parts, p.Error())
+		texts = append(texts, p.Error())
 	}
-	return strings.Join(parts, "\n")
+	return texts
 }
 
 // Unwrap lets errors.As find a single Problem.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"sync"
 	"unicode/utf8"
 )
 
@@ -71,8 +70,8 @@ func foldUnit(s string) string {
 
 // Quantity names what a unit measures, for messages: "voltage", or its SI text where there is no common name.
 func (u Unit) Quantity() string {
-	for _, q := range knownQuantities() {
-		if q.dim == u.Dim {
+	for _, q := range quantities {
+		if known, err := ParseUnit(q.unit); err == nil && known.Dim == u.Dim {
 			return q.name
 		}
 	}
@@ -81,18 +80,3 @@ func (u Unit) Quantity() string {
 	}
 	return u.SI
 }
-
-type known struct {
-	name string
-	dim  Dim
-}
-
-var knownQuantities = sync.OnceValue(func() []known {
-	var out []known
-	for _, q := range quantities {
-		if u, err := ParseUnit(q.unit); err == nil {
-			out = append(out, known{q.name, u.Dim})
-		}
-	}
-	return out
-})
