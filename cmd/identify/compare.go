@@ -46,7 +46,7 @@ func Compare(ctx context.Context, paths []string, f Options, stdout, stderr io.W
 		return report.ExitWith(report.Usage, fmt.Errorf("compare: %s is a single model: give the file a compare: list, or name a second file", paths[0]))
 	}
 
-	ctx, stop := signal.NotifyContext(report.Background(ctx), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	bar := report.NewProgress(stderr)
 	defer bar.Done()

@@ -88,7 +88,7 @@ func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) 
 	if slices.ContainsFunc(recs.Fit, func(d *record.Record) bool { return d.Len() > 1<<20 }) {
 		defer debug.SetGCPercent(debug.SetGCPercent(10))
 	}
-	ctx, stop := signal.NotifyContext(report.Background(ctx), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	var kept identify.Keeper
 	if keep != nil {
@@ -138,7 +138,7 @@ func (f *Options) load(ctx context.Context, path string, stderr io.Writer, bar *
 		if f.data != "" {
 			return nil, recs, nil, report.ExitWith(report.Usage, fmt.Errorf("identify: --data belongs to a file that names columns; %s is a recording and says them itself", path))
 		}
-		cfg, recs.Fit, own, err = PlanRun(report.Background(ctx), path, f.Axis, bar)
+		cfg, recs.Fit, own, err = PlanRun(ctx, path, f.Axis, bar)
 		if err != nil {
 			return nil, recs, nil, report.ExitWith(report.Invalid, err)
 		}
@@ -152,7 +152,7 @@ func (f *Options) load(ctx context.Context, path string, stderr io.Writer, bar *
 	case !isRun:
 		recs, err = readRecords(ctx, cfg, bar)
 	case f.validate != "":
-		if _, recs.Validation, _, err = PlanRun(report.Background(ctx), f.validate, f.Axis, bar); err != nil {
+		if _, recs.Validation, _, err = PlanRun(ctx, f.validate, f.Axis, bar); err != nil {
 			err = fmt.Errorf("validation: %w", err)
 		}
 	}

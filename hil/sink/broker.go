@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/base64"
 	"errors"
@@ -92,15 +93,7 @@ func StartBroker(o BrokerOptions) (Broker, error) {
 	if err := checkTopicPart("rig.name", o.Rig, false); err != nil {
 		return nil, err
 	}
-	if o.Log == nil {
-		o.Log = slog.Default()
-	}
-	if o.Operator == "" {
-		o.Operator = secret()
-	}
-	if o.login == "" {
-		o.login = secret()
-	}
+	o.Log, o.Operator, o.login = cmp.Or(o.Log, slog.Default()), cmp.Or(o.Operator, secret()), cmp.Or(o.login, secret())
 	ln, err := listen(o.Listen)
 	if err != nil {
 		return nil, err

@@ -94,16 +94,10 @@ func (m *Metrics) snapshot() Health {
 
 // AppendJSON writes the report: flat numbers, the mode, and the two arrays late_edges_us and late_counts.
 func (h *Health) AppendJSON(b []byte) []byte {
-	b = append(b, `{"timestamp":`...)
-	b = appendSeconds(b, h.Time.UnixNano())
-	b = append(b, `,"mode":"`...)
-	b = append(b, h.Mode.String()...)
-	b = append(b, `","cause":"`...)
-	b = append(b, h.Cause.String()...)
-	b = append(b, '"')
+	b = appendSeconds(append(b, `{"timestamp":`...), h.Time.UnixNano())
+	b = fmt.Appendf(b, `,"mode":"%s","cause":"%s"`, h.Mode, h.Cause)
 	if h.Why != "" {
-		b = append(b, `,"why":`...)
-		b = append(b, quote(h.Why)...)
+		b = fmt.Appendf(b, `,"why":%s`, quote(h.Why))
 	}
 	b = appendField(b, "ticks", float64(h.Ticks))
 	b = appendField(b, "rate_hz", h.Rate)
@@ -131,10 +125,7 @@ func (h *Health) AppendJSON(b []byte) []byte {
 }
 
 func appendField(b []byte, name string, v float64) []byte {
-	b = append(b, ',')
-	b = append(b, quote(name)...)
-	b = append(b, ':')
-	return appendNumber(b, v)
+	return appendNumber(fmt.Appendf(b, ",%s:", quote(name)), v)
 }
 
 func appendSpread(b []byte, name string, s Spread) []byte {

@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -66,10 +67,7 @@ const (
 
 // Samples reads the run in the time of its samples.
 func (r *Run) Samples(opt SampleOptions) *Samples {
-	s := &r.Info.Schema
-	if opt.Every == 0 {
-		opt.Every = 1 / s.Rate
-	}
+	opt.Every = cmp.Or(opt.Every, 1/r.Info.Schema.Rate)
 	return &Samples{run: r, opt: opt}
 }
 
