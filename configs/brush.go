@@ -73,13 +73,6 @@ func measuredFiles() []measuredFile {
 	return files
 }
 
-// NewBrush is a brush with the numbers of the model.
-func NewBrush() *Brush {
-	b := new(Brush)
-	b.SetDefaults()
-	return b
-}
-
 // SetDefaults are the numbers of the model.
 func (b *Brush) SetDefaults() {
 	b.Params, b.Measured = brush.DefaultParams(), make([]string, len(measuredFiles()))

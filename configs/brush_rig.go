@@ -21,20 +21,13 @@ type BrushRig struct {
 
 // SetDefaults of the virtual rig of a brush.
 func (b *BrushRig) SetDefaults() {
-	b.Step, b.Parameters = 20e-6, NewRigBrush()
+	b.Step, b.Parameters = 20e-6, schema.New[RigBrush]()
 }
 
 // RigBrush is a brush without the motor around it, which a rig file describes elsewhere.
 type RigBrush struct{ brush.Params }
 
-// NewRigBrush is a brush with the numbers of the model on a motor with permanent magnets and direct current.
-func NewRigBrush() *RigBrush {
-	b := new(RigBrush)
-	b.SetDefaults()
-	return b
-}
-
-// SetDefaults are the numbers of the model.
+// SetDefaults are the numbers of the model on a motor with permanent magnets and direct current.
 func (b *RigBrush) SetDefaults() {
 	b.Params = brush.DefaultParams()
 	m := &b.Motor

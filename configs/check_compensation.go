@@ -39,7 +39,7 @@ func (c *Config) checkCompensation(r *schema.Report, a *Axis) {
 // checkUnused warns of numbers that the kind does not look at.
 func (c *Config) checkUnused(r *schema.Report, a *Axis) {
 	all := namesOf(axis.Compensations[:], func(i axis.CompInfo) []string { return i.Settings })
-	warnUnused(r, a.path()+".compensation", a.Compensation, usualAxis().Compensation, a.Compensation.Kind, a.Compensation.Kind.Info().Settings, all)
+	warnUnused(r, a.path()+".compensation", a.Compensation, schema.New[Axis]().Compensation, a.Compensation.Kind, a.Compensation.Kind.Info().Settings, all)
 }
 
 // warnUnused warns of keys of a section that differ from the usual ones and belong to other kinds: all are the keys of every kind, own those of this one.

@@ -115,7 +115,7 @@ func (c *ContactRun) Check(r *schema.Report) {
 	switch c.System {
 	case "brush", "brush-motor":
 		if c.Brush == nil {
-			c.Brush = NewBrush()
+			c.Brush = schema.New[Brush]()
 		}
 		if c.Drive == nil && c.System == "brush-motor" {
 			c.Drive = new(BrushDrive)

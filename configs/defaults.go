@@ -58,13 +58,6 @@ func (a *Axis) SetDefaults() {
 	a.Guard.Thermal = 20
 }
 
-// usualAxis is an axis with its defaults.
-func usualAxis() *Axis {
-	a := new(Axis)
-	a.SetDefaults()
-	return a
-}
-
 // SetDefaults of a measurement: one unit per count.
 func (m *Measure) SetDefaults() { m.Scale = 1 }
 

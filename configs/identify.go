@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"hilrig/configs/schema"
+	"hilrig/engine"
 	"hilrig/identify"
 	"hilrig/identify/axis"
 	"hilrig/identify/bristle"
@@ -223,12 +224,12 @@ func (c *Identify) needs() []string {
 	})
 }
 
+// unit is that of a quantity on the axis of the file.
+func (c *Identify) unit(linear string) string { return engine.UnitOn(c.Axis == "rotary", linear) }
+
 // Channels are the columns in a fixed order, with the unit of the quantity they hold on this axis.
 func (c *Identify) Channels(d *IdentifyData) []IdentifyChannel {
-	m, speed, force := "m", "m/s", "N"
-	if c.Axis == "rotary" {
-		m, speed, force = "rad", "rad/s", "N·m"
-	}
+	m, speed, force := c.unit("m"), c.unit("m/s"), c.unit("N")
 	if c.Coefficient() {
 		force = "1"
 	}

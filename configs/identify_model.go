@@ -181,10 +181,7 @@ func (c *Identify) paramUnit(name, law string) (unit string, known bool) {
 // ParameterUnit is the unit of a parameter on the axis of the file.
 func (c *Identify) ParameterUnit(name string) string {
 	u, _ := c.paramUnit(name, c.Model.Law)
-	if c.Axis == "rotary" {
-		u = engine.RotaryUnit(u)
-	}
-	return u
+	return c.unit(u)
 }
 
 // Text is what is said about a parameter, in SI.
@@ -307,10 +304,6 @@ func (c *Identify) checkParam(r *schema.Report, p IdentifyParam) {
 func (c *Identify) ControllerGains() (kv, limit float64, err error) {
 	kc := c.Model.Controller
 	force := c.Data.Columns.Force
-	perSpeed, level := "N·s/m", "N"
-	if c.Axis == "rotary" {
-		perSpeed, level = "N·m·s/rad", "N·m"
-	}
 	in := func(what, value, want string) (float64, error) {
 		if _, _, err := schema.SplitNumber(value); err != nil {
 			return 0, fmt.Errorf("%s: %w", what, err)
@@ -324,11 +317,11 @@ func (c *Identify) ControllerGains() (kv, limit float64, err error) {
 	if kc.Kv == "" {
 		return 0, 0, fmt.Errorf("kv is missing: the velocity gain with its unit")
 	}
-	if kv, err = in("kv", kc.Kv, perSpeed); err != nil {
+	if kv, err = in("kv", kc.Kv, c.unit("N·s/m")); err != nil {
 		return 0, 0, err
 	}
 	if kc.Limit != "" {
-		if limit, err = in("limit", kc.Limit, level); err != nil {
+		if limit, err = in("limit", kc.Limit, c.unit("N")); err != nil {
 			return 0, 0, err
 		}
 	}

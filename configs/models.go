@@ -34,7 +34,7 @@ func (c *Config) completeModels(r *schema.Report) {
 			m.Share = hil.DefaultShares / float64(len(c.Models))
 		}
 		if m.Kind == models.BrushChoice && m.Parameters == nil {
-			m.Parameters = NewRigBrush()
+			m.Parameters = schema.New[RigBrush]()
 		}
 		if a := c.ModelOf(m.Axis); a != nil && m.Laws != nil {
 			m.Laws.of(r, a)
@@ -70,7 +70,5 @@ func (c *Config) checkModels(r *schema.Report) {
 
 // checkUnusedKeys warns of keys that the kind does not look at.
 func (c *Config) checkUnusedKeys(r *schema.Report, m *Model) {
-	var usual Model
-	usual.SetDefaults()
-	warnUnused(r, m.path(), *m, usual, m.Kind, m.Kind.Kind().Keys, namesOf(models.Kinds, func(k models.Kind) []string { return k.Keys }))
+	warnUnused(r, m.path(), *m, *schema.New[Model](), m.Kind, m.Kind.Kind().Keys, namesOf(models.Kinds, func(k models.Kind) []string { return k.Keys }))
 }

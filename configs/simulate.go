@@ -127,12 +127,7 @@ func (c *Simulate) Files() (paths []string) {
 func (c *Simulate) Rotary() bool { return c.Axis == "rotary" }
 
 // Unit is the unit of a quantity on this axis: Unit("N/m") is N·m/rad on a rotary one.
-func (c *Simulate) Unit(linear string) string {
-	if c.Rotary() {
-		return engine.RotaryUnit(linear)
-	}
-	return linear
-}
+func (c *Simulate) Unit(linear string) string { return engine.UnitOn(c.Rotary(), linear) }
 
 // ControlUnit is the unit of a key of the controller, such as #kp.
 func (c *Simulate) ControlUnit(tag string) string {

@@ -189,8 +189,7 @@ func (a *VirtualAxis) path() string { return "virtual.plant.axes." + a.Name }
 // completeVirtual makes the plant of a virtual rig as the models of the axes where the file does not say otherwise.
 func (c *Config) completeVirtual(r *schema.Report) {
 	if c.Virtual == nil && c.IsVirtual() {
-		c.Virtual = new(Virtual)
-		c.Virtual.SetDefaults()
+		c.Virtual = schema.New[Virtual]()
 	}
 	if c.Virtual == nil {
 		return
@@ -204,18 +203,17 @@ func (c *Config) completeVirtual(r *schema.Report) {
 	}
 	if p.Kind == brushPlant {
 		if p.Brush == nil {
-			p.Brush = new(BrushRig)
-			p.Brush.SetDefaults()
+			p.Brush = schema.New[BrushRig]()
 		}
 		if p.Brush.Parameters == nil { // switched off: as left out
-			p.Brush.Parameters = NewRigBrush()
+			p.Brush.Parameters = schema.New[RigBrush]()
 		}
 	}
 	for _, a := range c.Axes {
 		if !slices.ContainsFunc(p.Axes, func(v VirtualAxis) bool { return v.Name == a.Name }) {
-			v := VirtualAxis{Name: a.Name}
-			v.SetDefaults()
-			p.Axes = append(p.Axes, v)
+			v := schema.New[VirtualAxis]()
+			v.Name = a.Name
+			p.Axes = append(p.Axes, *v)
 		}
 	}
 	for i := range p.Axes {

@@ -43,13 +43,10 @@ func (c *Config) Truth(axis string) plant.AxisSpec {
 
 // limitUnit is the unit of the limit of a drive.
 func (c *Config) limitUnit(a *VirtualAxis) string {
-	switch {
-	case a.Drive.Kind.is(plant.CurrentDrive):
+	if a.Drive.Kind.is(plant.CurrentDrive) {
 		return "A"
-	case c.Virtual.Plant.linear():
-		return "N"
 	}
-	return "N·m"
+	return engine.UnitOn(!c.Virtual.Plant.linear(), "N")
 }
 
 // Outputs are the numbers of the plant that a sensor may measure, without those of brushes.

@@ -95,17 +95,7 @@ func (r *Report) bounded(path string, f Field, v reflect.Value) {
 		}
 		v = v.Elem()
 	}
-	var x float64
-	switch {
-	case v.CanFloat():
-		x = v.Float()
-	case v.CanInt():
-		x = float64(v.Int())
-	case v.CanUint():
-		x = float64(v.Uint())
-	default:
-		panic(fmt.Sprintf("schema: %s: a want tag on %s", path, v.Kind()))
-	}
+	x := numberOf(v)
 	if r.Bad(path) {
 		return
 	}
@@ -127,6 +117,17 @@ func (r *Report) bounded(path string, f Field, v reflect.Value) {
 			return
 		}
 	}
+}
+
+// numberOf is the number in a field.
+func numberOf(v reflect.Value) float64 {
+	switch {
+	case v.CanFloat():
+		return v.Float()
+	case v.CanInt():
+		return float64(v.Int())
+	}
+	return float64(v.Uint()) // panics where a want tag stands on something else
 }
 
 // Wanted says a want tag in words: "> 0 V", "10 to 20000 Hz".

@@ -191,19 +191,6 @@ func ShownDefault(f Field, v reflect.Value) (any, bool) {
 		return f.Enum[v.Uint()], f.Enum[v.Uint()] != ""
 	}
 	// a zero that the range refuses stands for "must be given"
-	x := 0.0
-	switch {
-	case v.CanFloat():
-		x = v.Float()
-	case v.CanInt():
-		x = float64(v.Int())
-	default:
-		x = float64(v.Uint())
-	}
-	for _, b := range f.Want {
-		if !b.holds(x) {
-			return nil, false
-		}
-	}
-	return v.Interface(), true
+	x := numberOf(v)
+	return v.Interface(), !slices.ContainsFunc(f.Want, func(b Bound) bool { return !b.holds(x) })
 }

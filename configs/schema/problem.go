@@ -273,17 +273,14 @@ func (r *Report) excerpt(at Place) string {
 		return b.String()
 	}
 	// tabs are kept so that the caret stays below its character
-	pad := make([]rune, 0, at.col)
-	for _, c := range text {
-		if len(pad) == at.col-1 {
-			break
-		}
+	before := []rune(text)
+	pad := strings.Map(func(c rune) rune {
 		if c != '\t' {
 			c = ' '
 		}
-		pad = append(pad, c)
-	}
-	fmt.Fprintf(&b, "%s%s^\n", strings.Repeat(" ", width+5), string(pad))
+		return c
+	}, string(before[:min(at.col-1, len(before))]))
+	fmt.Fprintf(&b, "%s%s^\n", strings.Repeat(" ", width+5), pad)
 	return b.String()
 }
 

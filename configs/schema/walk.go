@@ -308,6 +308,9 @@ func (w *Walker) WordAt(m *ast.MappingNode, path ...string) string {
 	return ""
 }
 
+// New is a fresh section with its own defaults.
+func New[T any]() *T { return NewValue(reflect.TypeFor[T]()).Interface().(*T) }
+
 // NewValue makes a pointer to a fresh T with T's own defaults.
 func NewValue(t reflect.Type) reflect.Value {
 	p := reflect.New(t)
