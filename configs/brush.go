@@ -101,11 +101,6 @@ func brushKeys(p *brush.Params) schema.KeyTable {
 	return t
 }
 
-// Files are the measured files that the section names.
-func (b *Brush) Files() []string {
-	return slices.DeleteFunc(slices.Clone(b.Measured), func(p string) bool { return p == "" })
-}
-
 // measure reads the files; relative ones start at the folder dir.
 func (b *Brush) measure(r *schema.Report, dir string) {
 	for i, f := range measuredFiles() {

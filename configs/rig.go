@@ -182,9 +182,12 @@ var roleOfUnit = map[string]hil.ChannelRole{
 	"N·m": hil.RoleEffort, "N": hil.RoleEffort, "A": hil.RoleCurrent, "V": hil.RoleVoltage, "degC": hil.RoleTemperature, "K": hil.RoleTemperature,
 }
 
-// Measured is the index of the measurement of a device that an axis uses for a role; −1: none.
-func (c *Config) Measured(d *Device, a *Axis, role hil.ChannelRole) int {
-	return slices.IndexFunc(d.Measure, func(m Measure) bool { u := c.use(d, m.Field, false); return u.axis == a && u.role == role })
+// measurement is the one of that name; nil: there is none.
+func (c *Config) measurement(name string) *Measure {
+	if dev, at := c.Find(name, false); dev >= 0 {
+		return &c.Devices[dev].Measure[at]
+	}
+	return nil
 }
 
 // StatusAt is the index of the status word of a device among its measurements; −1: none.

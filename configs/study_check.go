@@ -12,34 +12,34 @@ import (
 	"hilrig/configs/schema"
 )
 
-// Simulation is what can be said of a file to simulate without running it.
+// Simulation is a file for hil simulate: bodies in contact, or friction laws.
 type Simulation struct {
-	Kind     Kind
+	Contact  *ContactRun // nil: laws
+	Laws     *Simulate
 	Warnings []schema.Problem
-	Files    []string // that it reads
+}
+
+// Files are the files that it reads.
+func (s Simulation) Files() (paths []string) {
+	if s.Laws != nil {
+		return s.Laws.Files()
+	}
+	if s.Contact.Brush != nil {
+		paths = slices.Clone(s.Contact.Brush.Measured)
+	}
+	if s.Contact.Scene != nil {
+		paths = append(paths, namesOf(s.Contact.Scene.Bodies, func(b SceneBody) string { return b.File })...)
+	}
+	return slices.DeleteFunc(paths, func(p string) bool { return p == "" })
 }
 
 // CheckSimulation reads a file for hil simulate of any kind. The error is *Errors.
 func CheckSimulation(name string, data []byte) (s Simulation, err error) {
-	s.Kind = kindOf(data)
-	switch s.Kind {
+	switch kindOf(data) {
 	case ContactFile:
-		var c *ContactRun
-		if c, s.Warnings, err = ContactRunBytes(name, data); err == nil && c.Brush != nil {
-			s.Files = c.Brush.Files()
-		}
-		if err == nil && c.Scene != nil {
-			for _, b := range c.Scene.Bodies {
-				if b.File != "" {
-					s.Files = append(s.Files, b.File)
-				}
-			}
-		}
+		s.Contact, s.Warnings, err = ContactRunBytes(name, data)
 	case SimulateFile:
-		var c *Simulate
-		if c, s.Warnings, err = SimulateBytes(name, data); err == nil {
-			s.Files = c.Files()
-		}
+		s.Laws, s.Warnings, err = SimulateBytes(name, data)
 	default:
 		return s, &schema.Errors{List: []schema.Problem{{File: name, Msg: "is no file to simulate: it has neither plant and input nor system"}}}
 	}
@@ -218,8 +218,5 @@ func (c *Study) Inputs() []string {
 	if err != nil {
 		return nil
 	}
-	for i, f := range s.Files {
-		s.Files[i] = filepath.Clean(f)
-	}
-	return s.Files
+	return namesOf(s.Files(), filepath.Clean)
 }

@@ -316,14 +316,9 @@ func pushesOf(m *contact.Moreau, h float64) []push {
 
 func perSecond(unit string) string { return unit + "/s" }
 
-// contactRunOf runs a contact file that is in memory, with some change to it.
-func contactRunOf(ctx context.Context, name string, data []byte, change func(*configs.ContactRun)) (*contactRun, error) {
-	cfg, _, err := configs.ContactRunBytes(name, data)
-	if err != nil {
-		return nil, err
-	}
+// contactRunOf runs a contact file that was read.
+func contactRunOf(ctx context.Context, name string, cfg *configs.ContactRun) (*contactRun, error) {
 	s := &contactRun{path: name, cfg: cfg}
-	change(cfg)
 	if err := s.build(); err != nil {
 		return nil, err
 	}

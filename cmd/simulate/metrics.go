@@ -23,14 +23,15 @@ func Metrics(ctx context.Context, name string, data []byte) ([]Metric, error) {
 	}
 	var out []Metric
 	n := len(c.Warnings)
-	if c.Kind == configs.ContactFile {
-		s, err := contactRunOf(ctx, name, data, func(c *configs.ContactRun) { c.Outputs.Every = c.Duration }) // a study keeps no rows
+	if c.Contact != nil {
+		c.Contact.Outputs.Every = c.Contact.Duration // a study keeps no rows
+		s, err := contactRunOf(ctx, name, c.Contact)
 		if err != nil {
 			return nil, err
 		}
 		out, n = append(s.metrics, s.solver...), n+len(s.warnings)+len(s.doubts())
 	} else {
-		s, err := simulateLaws(ctx, name, data, true)
+		s, err := simulateLaws(ctx, name, c.Laws, true)
 		if err != nil {
 			return nil, err
 		}
@@ -48,10 +49,10 @@ func Trace(ctx context.Context, name string, data []byte) ([]TraceColumn, error)
 	if err != nil {
 		return nil, err
 	}
-	if c.Kind == configs.ContactFile {
-		return contactTrace(ctx, name, data)
+	if c.Contact != nil {
+		return contactTrace(ctx, name, c.Contact)
 	}
-	s, err := simulateLaws(ctx, name, data, false)
+	s, err := simulateLaws(ctx, name, c.Laws, false)
 	if err != nil {
 		return nil, err
 	}
@@ -59,8 +60,8 @@ func Trace(ctx context.Context, name string, data []byte) ([]TraceColumn, error)
 }
 
 // contactTrace runs bodies in contact and gives the columns of the CSV, without what statistics leave out.
-func contactTrace(ctx context.Context, name string, data []byte) ([]TraceColumn, error) {
-	s, err := contactRunOf(ctx, name, data, func(*configs.ContactRun) {})
+func contactTrace(ctx context.Context, name string, cfg *configs.ContactRun) ([]TraceColumn, error) {
+	s, err := contactRunOf(ctx, name, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -80,11 +81,7 @@ func contactTrace(ctx context.Context, name string, data []byte) ([]TraceColumn,
 }
 
 // simulateLaws runs friction laws; short keeps the numbers only.
-func simulateLaws(ctx context.Context, name string, data []byte, short bool) (*simulation, error) {
-	cfg, _, err := configs.SimulateBytes(name, data)
-	if err != nil {
-		return nil, err
-	}
+func simulateLaws(ctx context.Context, name string, cfg *configs.Simulate, short bool) (*simulation, error) {
 	s := &simulation{path: name, cfg: cfg}
 	if err := s.prepare(); err != nil {
 		return nil, err

@@ -188,13 +188,6 @@ func nextRecord(b []byte) (op byte, content, rest []byte, ok bool) {
 	return b[0], b[recordHead : recordHead+n], b[recordHead+n:], true
 }
 
-func parseSchema(content []byte) (mcapSchema, bool) {
-	c := cursor{b: content}
-	s := mcapSchema{id: c.u16(), name: c.str(), encoding: c.str()}
-	s.data = append([]byte(nil), c.bytes(uint64(c.u32()))...)
-	return s, !c.bad
-}
-
 func parseChannel(content []byte) (mcapChannel, bool) {
 	c := cursor{b: content}
 	ch := mcapChannel{id: c.u16(), schema: c.u16(), topic: c.str(), encoding: c.str(), meta: c.strMap()}

@@ -171,15 +171,12 @@ type RowIter struct {
 	pass *messages
 	msg  mcapMessage
 	err  error
-	skip bool  // rows outside from … to are left out
-	from int64 // ns  the loop's clock
+	from int64 // ns  the loop's clock; rows outside from … to are left out
 	to   int64
 }
 
 // Iter starts at the first row.
-func (r *Run) Iter() *RowIter {
-	return &RowIter{r: r, pass: r.m.pass(r.m.topic(runTopics[chRows], chRows), 0, math.MaxUint64)}
-}
+func (r *Run) Iter() *RowIter { return r.Between(math.MinInt64/2, math.MaxInt64) }
 
 // Between starts at the first row whose time is at least from, and ends before the first chunk that lies beyond to;
 // times are in ns of the loop's clock. Chunks that lie wholly outside are not even read.
@@ -190,7 +187,7 @@ func (r *Run) Between(from, to int64) *RowIter {
 		}
 		return uint64(max(0, t+r.wall))
 	}
-	return &RowIter{r: r, pass: r.m.pass(r.m.topic(runTopics[chRows], chRows), stamp(from), stamp(to)), skip: true, from: from, to: to}
+	return &RowIter{r: r, pass: r.m.pass(r.m.topic(runTopics[chRows], chRows), stamp(from), stamp(to)), from: from, to: to}
 }
 
 // Next gives the next row; false at the end or when Err has something to say.
@@ -205,7 +202,7 @@ func (it *RowIter) Next(row *hil.Row) bool {
 			it.err = fmt.Errorf("%s: row %d of the chunk at byte %d: %w", it.r.Path, it.msg.seq, it.pass.at, err)
 			return false
 		}
-		if !it.skip || row.T >= it.from && row.T <= it.to {
+		if row.T >= it.from && row.T <= it.to {
 			return true
 		}
 	}
