@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"cmp"
 	"slices"
 
 	"hilrig/configs/schema"
@@ -220,17 +221,14 @@ func (c *Config) completeVirtual(r *schema.Report) {
 		v := &p.Axes[i]
 		if a := c.ModelOf(v.Name); a != nil {
 			c.completeTruth(r, v, a)
-		} else if v.Drive.Kind == "" {
-			v.Drive.Kind = DriveName(plant.NoDrive.String())
 		}
+		v.Drive.Kind = cmp.Or(v.Drive.Kind, DriveName(plant.NoDrive.String()))
 	}
 }
 
 // completeTruth takes over what the file does not say of an axis of the plant.
 func (c *Config) completeTruth(r *schema.Report, v *VirtualAxis, a *Axis) {
-	if v.Drive.Kind == "" {
-		v.Drive.Kind = DriveName(a.Drive.Kind.String())
-	}
+	v.Drive.Kind = cmp.Or(v.Drive.Kind, DriveName(a.Drive.Kind.String()))
 	p, model := v.path(), a.MotorModel()
 	if v.Drive.Kind.is(plant.VoltageDrive) {
 		if v.Motor == nil && a.Motor != nil {

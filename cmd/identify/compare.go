@@ -149,12 +149,7 @@ func (f *Options) candidates(path string, stderr io.Writer) ([]candidate, error)
 	for _, v := range cfg.Compare {
 		c := *cfg
 		c.Model.Terms = slices.Clone(cfg.Model.Terms)
-		if v.Law != "" {
-			c.Model.Law = v.Law
-		}
-		if v.Lag != "" {
-			c.Model.Lag = v.Lag
-		}
+		c.Model.Law, c.Model.Lag = cmp.Or(v.Law, c.Model.Law), cmp.Or(v.Lag, c.Model.Lag)
 		if v.Method != nil {
 			c.Method = v.Method
 		}

@@ -192,9 +192,7 @@ func (f *Options) over(cfg *configs.Identify) error {
 	if f.validate != "" {
 		cfg.Validate = f.validate
 	}
-	if f.Changed("method") {
-		cfg.Method = f.chain
-	}
+	put(f, "method", &cfg.Method, f.chain)
 	if f.Resume != "" && !slices.Contains(cfg.Method, "aep") {
 		return fmt.Errorf("--resume: only an evolution keeps its state, and aep is not among the methods: %s", cfg.Method)
 	}
@@ -204,18 +202,10 @@ func (f *Options) over(cfg *configs.Identify) error {
 			cfg.Terms = append(cfg.Terms, linear.Term(t))
 		}
 	}
-	if f.Changed("require-fit") {
-		cfg.RequireFit = f.RequireFit
-	}
-	if f.Changed("bootstrap") {
-		cfg.Bootstrap = f.Bootstrap
-	}
-	if f.Changed("seed") {
-		cfg.Seed = f.seed
-	}
-	if f.Changed("time-limit") {
-		cfg.TimeLimit = f.timeLimit.Seconds()
-	}
+	put(f, "require-fit", &cfg.RequireFit, f.RequireFit)
+	put(f, "bootstrap", &cfg.Bootstrap, f.Bootstrap)
+	put(f, "seed", &cfg.Seed, f.seed)
+	put(f, "time-limit", &cfg.TimeLimit, f.timeLimit.Seconds())
 	if f.Asymmetric {
 		cfg.Model.Asymmetric = true
 		cfg.Model.Terms = slices.DeleteFunc(cfg.Model.Terms, func(t string) bool { return t == "offset" })
@@ -226,6 +216,13 @@ func (f *Options) over(cfg *configs.Identify) error {
 		cfg.Terms = split.Terms
 	}
 	return nil
+}
+
+// put puts the value of a flag that was given in the place of that of the file.
+func put[T any](f *Options, flag string, to *T, value T) {
+	if f.Changed(flag) {
+		*to = value
+	}
 }
 
 // refuse ends without a result. A refusal by the data is also said as JSON where JSON was asked for.

@@ -3,6 +3,7 @@ package schema
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -63,10 +64,22 @@ func ParseUnit(s string) (Unit, error) {
 	return u.finish()
 }
 
-// foldUnit unites the code points that look alike: Ohm sign, Greek mu, dots and minus signs.
+// foldUnit unites the code points that look alike, Ohm sign, Greek mu, dots and minus signs, and writes raised digits behind ^.
 func foldUnit(s string) string {
+	s = raised.ReplaceAllStringFunc(s, func(power string) string {
+		return "^(" + strings.Map(func(c rune) rune {
+			if i := strings.IndexRune(superscripts, c); i >= 0 {
+				return '0' + rune(utf8.RuneCountInString(superscripts[:i]))
+			}
+			return '-'
+		}, power) + ")"
+	})
 	return strings.NewReplacer("\u2126", "Ω", "\u03bc", "µ", "⋅", "·", "∙", "·", "×", "·", "*", "·", "−", "-", "\u00a0", " ", "\u202f", " ").Replace(s)
 }
+
+const superscripts = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+
+var raised = regexp.MustCompile("⁻?[" + superscripts + "]+|⁻")
 
 // Quantity names what a unit measures, for messages: "voltage", or its SI text where there is no common name.
 func (u Unit) Quantity() string {

@@ -284,24 +284,20 @@ const (
 // QoS 1 paho keeps the payload until it is acknowledged, so it must be the message's own.
 func (s *sender) publish(topic string, qos byte, retain bool, body []byte) outcome {
 	tok := s.client.Publish(topic, qos, retain, body)
-	if qos > 0 {
+	if qos == 0 {
+		s.timer.Reset(2 * writeLimit)
 		select {
 		case <-tok.Done():
-			if tok.Error() != nil {
-				return refused
-			}
-		default:
+		case <-s.timer.C:
+			return undecided
 		}
-		return wentOut
 	}
-	s.timer.Reset(2 * writeLimit)
 	select {
 	case <-tok.Done():
 		if tok.Error() != nil {
 			return refused
 		}
-		return wentOut
-	case <-s.timer.C:
-		return undecided
+	default:
 	}
+	return wentOut
 }
