@@ -1,8 +1,6 @@
 package configs
 
 import (
-	"github.com/goccy/go-yaml/ast"
-
 	"hilrig/configs/schema"
 )
 
@@ -12,13 +10,9 @@ type Amount string
 
 // DecodeNode takes a number, or one with a unit.
 func (a *Amount) DecodeNode(w *schema.Walker, path string, e schema.Entry, _ schema.Field) {
-	text, _, ok := schema.Text(e.Value)
-	if !ok || e.Value.Type() == ast.NullType {
-		w.ErrorAt(path, e.Place(), "", "%s: want a number with its unit, got %s", path, schema.KindName(e.Value))
-		return
-	}
-	if text == "" {
-		return // none, as it is written for one
+	text, ok := w.Scalar(path, "a number with its unit", e.Place(), e.Value)
+	if !ok || text == "" {
+		return // "": none, as it is written for one
 	}
 	if _, _, err := schema.SplitNumber(text); err != nil {
 		w.ErrorAt(path, e.Place(), "", "%s: %v", path, err)
@@ -34,7 +28,7 @@ func (a *Amount) EmitNode(e *schema.Emitter, _ int) {
 
 // Shape describes it to editors.
 func (*Amount) Shape() *schema.Object {
-	return new(schema.Object).Set("anyOf", []any{schema.Typed("number"), schema.Typed("string")})
+	return schema.AnyOf(schema.Typed("number"), schema.Typed("string"))
 }
 
 // in is the number in a unit; 0 where there is none.

@@ -2,7 +2,6 @@ package configs
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -74,20 +73,13 @@ func measuredFiles() []measuredFile {
 	return files
 }
 
-// NewBrush is a brush with the numbers of the model.
-func NewBrush() *Brush {
-	b := new(Brush)
-	b.SetDefaults()
-	return b
-}
-
 // SetDefaults are the numbers of the model.
 func (b *Brush) SetDefaults() {
 	b.Params, b.Measured = brush.DefaultParams(), make([]string, len(measuredFiles()))
 }
 
-// keys are those of the model, and in each section the files behind its numbers.
-func (b *Brush) keys() schema.KeyTable {
+// Keys are those of the model, and in each section the files behind its numbers.
+func (b *Brush) Keys() schema.KeyTable {
 	t := brushKeys(&b.Params)
 	for i, f := range measuredFiles() {
 		section, _, _ := strings.Cut(f.key, ".")
@@ -109,11 +101,6 @@ func brushKeys(p *brush.Params) schema.KeyTable {
 	return t
 }
 
-// Files are the measured files that the section names.
-func (b *Brush) Files() []string {
-	return slices.DeleteFunc(slices.Clone(b.Measured), func(p string) bool { return p == "" })
-}
-
 // measure reads the files; relative ones start at the folder dir.
 func (b *Brush) measure(r *schema.Report, dir string) {
 	for i, f := range measuredFiles() {
@@ -121,9 +108,7 @@ func (b *Brush) measure(r *schema.Report, dir string) {
 		if *path == "" || r.Bad("brush") {
 			continue
 		}
-		if !filepath.IsAbs(*path) {
-			*path = filepath.Join(dir, *path)
-		}
+		joinPaths(dir, path)
 		at := "brush." + f.key
 		section, _, _ := strings.Cut(at, "."+f.key[strings.Index(f.key, ".")+1:])
 		for _, key := range f.instead {
@@ -156,10 +141,7 @@ func (f *measuredFile) read(path string, p *brush.Params) error {
 		ix, x, ux = find(f.x...)
 		iy, y, uy = find(f.y)
 		if ix < 0 || iy < 0 {
-			var want []string
-			for _, c := range f.x {
-				want = append(want, c.name)
-			}
+			want := namesOf(f.x, func(c measuredColumn) string { return c.name })
 			return nil, fmt.Errorf("want the columns %s and %s, each with its unit behind an underscore, such as radius_mm; found %s", strings.Join(want, " or "), f.y.name, strings.Join(header, ", "))
 		}
 		return []int{ix, iy}, nil
@@ -191,17 +173,3 @@ func (f *measuredFile) read(path string, p *brush.Params) error {
 	}
 	return nil
 }
-
-// DecodeNode reads the section.
-func (b *Brush) DecodeNode(w *schema.Walker, path string, e schema.Entry, _ schema.Field) {
-	b.keys().Decode(w, path, "", e)
-}
-
-// EmitNode writes what DecodeNode reads, behind the key.
-func (b *Brush) EmitNode(e *schema.Emitter, indent int) {
-	e.WriteByte('\n')
-	b.keys().Emit(e, indent)
-}
-
-// Shape describes the section to editors.
-func (b *Brush) Shape() *schema.Object { return NewBrush().keys().Shape("") }

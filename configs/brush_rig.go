@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"slices"
 	"strings"
 
 	"hilrig/configs/schema"
@@ -20,20 +21,16 @@ type BrushRig struct {
 
 // SetDefaults of the virtual rig of a brush.
 func (b *BrushRig) SetDefaults() {
-	b.Step, b.Parameters = 20e-6, NewRigBrush()
+	b.Step, b.Parameters = 20e-6, schema.New[RigBrush]()
 }
 
 // RigBrush is a brush without the motor around it, which a rig file describes elsewhere.
 type RigBrush struct{ brush.Params }
 
-// NewRigBrush is a brush with the numbers of the model on a motor with permanent magnets and direct current.
-func NewRigBrush() *RigBrush {
-	b := new(RigBrush)
-	b.SetDefaults()
-	return b
-}
+// NewRigBrush is a brush with its defaults.
+func NewRigBrush() *RigBrush { return schema.New[RigBrush]() }
 
-// SetDefaults are the numbers of the model.
+// SetDefaults are the numbers of the model on a motor with permanent magnets and direct current.
 func (b *RigBrush) SetDefaults() {
 	b.Params = brush.DefaultParams()
 	m := &b.Motor
@@ -54,32 +51,12 @@ func (b *RigBrush) Of(m plant.Motor) brush.Params {
 	return p
 }
 
-// keys leaves out what the rig says elsewhere.
-func (b *RigBrush) keys() schema.KeyTable {
-	var t schema.KeyTable
-	for _, k := range brushKeys(&b.Params) {
-		if strings.HasPrefix(k.Key, "motor.") && k.Key != "motor.coil_inductance" && k.Key != "motor.fan" || k.Key == "commutator.speed" {
-			continue
-		}
-		t = append(t, k)
-	}
-	return t
+// Keys leaves out what the rig says elsewhere.
+func (b *RigBrush) Keys() schema.KeyTable {
+	return slices.DeleteFunc(brushKeys(&b.Params), func(k schema.TableKey) bool {
+		return strings.HasPrefix(k.Key, "motor.") && k.Key != "motor.coil_inductance" && k.Key != "motor.fan" || k.Key == "commutator.speed"
+	})
 }
-
-// DecodeNode reads the section. Its units are what they say, while the laws of a rig file turn m into rad.
-func (b *RigBrush) DecodeNode(w *schema.Walker, path string, e schema.Entry, _ schema.Field) {
-	defer w.WithUnits(nil)()
-	b.keys().Decode(w, path, "", e)
-}
-
-// EmitNode writes what DecodeNode reads, behind the key.
-func (b *RigBrush) EmitNode(e *schema.Emitter, indent int) {
-	e.WriteByte('\n')
-	b.keys().Emit(e, indent)
-}
-
-// Shape describes the section to editors.
-func (b *RigBrush) Shape() *schema.Object { return NewRigBrush().keys().Shape("") }
 
 // checkBrushes looks at the brushes of the virtual rig.
 func (c *Config) checkBrushes(r *schema.Report) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"hilrig/configs/schema"
@@ -115,12 +116,8 @@ func (b Budget) checkTurns(r *schema.Report, d *Device) {
 		return
 	}
 	share := func(t *protocol.Turn) float64 { return t.Takes(p).Seconds() / t.Period.Seconds() }
-	most := &p.Turns[0]
-	for i := range p.Turns {
-		if t := &p.Turns[i]; share(t) > share(most) {
-			most = t
-		}
-	}
+	turn := slices.MaxFunc(p.Turns, func(a, b protocol.Turn) int { return cmp.Compare(share(&a), share(&b)) })
+	most := &turn
 	path := d.path() + ".rate"
 	text := fmt.Sprintf("%s: questions and replies take %.0f %% of the line's time, with the delays of slaves and adapter; most of it %s, %.3g ms at %.4g Hz",
 		path, 100*load, most.Name, 1e3*most.Takes(p).Seconds(), 1/most.Period.Seconds())
@@ -173,16 +170,9 @@ func (c *Config) checkBudget(r *schema.Report, d *Device) {
 			r.Warnf(at+".baud", "%s.baud: %s", at, load)
 			continue
 		}
-		need := math.Inf(1)
-		for _, s := range standardBauds {
-			if float64(s) >= float64(f.Bytes)*f.Rate*10 {
-				need = float64(s)
-				break
-			}
-		}
 		advice := fmt.Sprintf("lower %s to %.0f Hz or send shorter fields", f.key, math.Floor(float64(b.Baud)/10/float64(f.Bytes)))
-		if !math.IsInf(need, 0) {
-			advice = fmt.Sprintf("set the baud rate of device and file to %.0f, or ", need) + advice
+		if k := slices.IndexFunc(standardBauds, func(baud int) bool { return float64(baud) >= float64(f.Bytes)*f.Rate*10 }); k >= 0 {
+			advice = fmt.Sprintf("set the baud rate of device and file to %d, or ", standardBauds[k]) + advice
 		}
 		r.ErrorAt(at+".baud", r.PlaceOf(at+".baud"), advice, "%s.baud: %s", at, load)
 	}

@@ -130,10 +130,8 @@ func (c *Config) checkReference(r *schema.Report, a *Axis) {
 
 // limitOf is the limit of the command that drives an axis; [0, 0]: it is not known.
 func (c *Config) limitOf(a *Axis) [2]float64 {
-	for i := range c.Devices {
-		if drive, _ := c.Driving(&c.Devices[i], a); drive >= 0 {
-			return c.Devices[i].Command[drive].Limit
-		}
+	if dev, at := c.Find(a.Drive.Command, true); dev >= 0 {
+		return c.Devices[dev].Command[at].Limit
 	}
 	return [2]float64{}
 }

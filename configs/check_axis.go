@@ -130,7 +130,7 @@ func (c *Config) checkDrive(r *schema.Report, a *Axis) {
 	if rls := p + ".estimator.rls"; e.RLS.Enabled && !voltage && (a.Inertia == 0 || a.Effort == "" && a.Current == "") && !r.Bad(rls) {
 		r.Errorf(rls+".enabled", "%s.enabled: least squares need an inertia to begin with, and a measured effort or current in the frame of the position", rls)
 	}
-	if of := a.Reference.Of; kind == plant.NoDrive && (of != axis.OfPosition || a.Reference.Kind != usualAxis().Reference.Kind) { // the file in force has the default
+	if of := a.Reference.Of; kind == plant.NoDrive && (of != axis.OfPosition || a.Reference.Kind != schema.New[Axis]().Reference.Kind) { // the file in force has the default
 		r.Errorf(p+".reference", "%s.reference: nothing drives the axis; leave it out", p)
 	} else if kind == plant.VelocityDrive && of == axis.OfEffort {
 		r.Errorf(p+".reference.of", "%s.reference.of: a velocity drive takes no effort; want position or command", p)

@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"fmt"
 	"math"
 	"reflect"
 	"slices"
@@ -37,12 +38,16 @@ func (c *Config) checkCompensation(r *schema.Report, a *Axis) {
 
 // checkUnused warns of numbers that the kind does not look at.
 func (c *Config) checkUnused(r *schema.Report, a *Axis) {
-	given, usual := reflect.ValueOf(a.Compensation), reflect.ValueOf(usualAxis().Compensation)
-	own := a.Compensation.Kind.Info().Settings
+	all := namesOf(axis.Compensations[:], func(i axis.CompInfo) []string { return i.Settings })
+	warnUnused(r, a.path()+".compensation", a.Compensation, schema.New[Axis]().Compensation, a.Compensation.Kind, a.Compensation.Kind.Info().Settings, all)
+}
+
+// warnUnused warns of keys of a section that differ from the usual ones and belong to other kinds: all are the keys of every kind, own those of this one.
+func warnUnused[T any](r *schema.Report, path string, section, usual T, kind fmt.Stringer, own []string, all [][]string) {
+	given, left := reflect.ValueOf(section), reflect.ValueOf(usual)
 	for _, f := range schema.FieldsOf(given.Type()) {
-		belongs := slices.ContainsFunc(axis.Compensations[:], func(i axis.CompInfo) bool { return slices.Contains(i.Settings, f.Key) })
-		if belongs && !slices.Contains(own, f.Key) && !given.FieldByIndex(f.Index).Equal(usual.FieldByIndex(f.Index)) {
-			r.Warnf(a.path()+".compensation."+f.Key, "%s.compensation.%s: not used by kind %s", a.path(), f.Key, a.Compensation.Kind)
+		if slices.Contains(slices.Concat(all...), f.Key) && !slices.Contains(own, f.Key) && !given.FieldByIndex(f.Index).Equal(left.FieldByIndex(f.Index)) {
+			r.Warnf(path+"."+f.Key, "%s.%s: not used by kind %s", path, f.Key, kind)
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 
 	"hilrig/configs/schema"
 	"hilrig/engine/plant"
-	"hilrig/hil"
 	"hilrig/hil/axis"
 )
 
@@ -32,14 +31,8 @@ func (c *Config) checkModel(r *schema.Report, a *Axis) {
 		return
 	}
 	stick := a.Friction.Model.Levels().Rest.Max() / a.Friction.Model.Stiffness().K
-	for i := range c.Devices {
-		d := &c.Devices[i]
-		k := c.Measured(d, a, hil.RolePosition)
-		if k < 0 {
-			continue
-		}
-		count := math.Abs(d.Measure[k].Scale)
-		if stick > 0 && count > stick/4 {
+	if m := c.measurement(a.Position); m != nil {
+		if count := math.Abs(m.Scale); stick > 0 && count > stick/4 {
 			r.Warnf(p+".compensation.kind", "%s.compensation.kind: one count, %s %[4]s, is more than a quarter of the presliding travel, break-away over stiffness, %[3]s %[4]s; the observer will not see presliding", p, schema.Short(count), schema.Short(stick), a.Unit("rad"))
 		}
 	}
@@ -152,14 +145,7 @@ func (c *Config) checkGuard(r *schema.Report, a *Axis) {
 	if t, s := g.Travel, g.Stop; t[0] < t[1] && s[0] < s[1] && (s[0] <= t[0] || s[1] >= t[1]) {
 		r.Errorf(at+".stop", "%s.stop: %s to %s %s, want it within travel, %s to %s: the reference has to stop before the rig trips", at, schema.Short(s[0]), schema.Short(s[1]), a.Unit("rad"), schema.Short(t[0]), schema.Short(t[1]))
 	}
-	for i := range c.Devices {
-		d := &c.Devices[i]
-		k := c.Measured(d, a, hil.RoleCurrent)
-		if k < 0 || g.MaxCurrent == 0 {
-			continue
-		}
-		if m := d.Measure[k]; m.Range != [2]float64{} && (g.MaxCurrent > m.Range[1] || -g.MaxCurrent < m.Range[0]) {
-			r.Warnf(at+".max_current", "%s.max_current: %s A is outside the range of %s, which holds the rig first", at, schema.Short(g.MaxCurrent), m.Name)
-		}
+	if m := c.measurement(a.Current); m != nil && g.MaxCurrent != 0 && m.Range != [2]float64{} && (g.MaxCurrent > m.Range[1] || -g.MaxCurrent < m.Range[0]) {
+		r.Warnf(at+".max_current", "%s.max_current: %s A is outside the range of %s, which holds the rig first", at, schema.Short(g.MaxCurrent), m.Name)
 	}
 }

@@ -35,7 +35,7 @@ func (c *Config) checkOwners(r *schema.Report) {
 		kind, what  string
 		least, most int
 		paths       []string
-	}{{"devices", "a device", 1, device.MaxDevices, paths(c.Devices, (*Device).path)}, {"axes", "an axis", 1, mostAxes, paths(c.Axes, (*Axis).path)}, {"models", "a model", 0, hil.MaxModels, paths(c.Models, (*Model).path)}} {
+	}{{"devices", "a device", 1, device.MaxDevices, namesOf(c.Devices, Device.path)}, {"axes", "an axis", 1, mostAxes, namesOf(c.Axes, Axis.path)}, {"models", "a model", 0, hil.MaxModels, namesOf(c.Models, Model.path)}} {
 		switch {
 		case len(o.paths) < o.least && !r.Bad(o.kind):
 			r.Errorf(o.kind, "%s: there is none; want %s with its name, see hil config example", o.kind, o.what)
@@ -55,13 +55,6 @@ func (c *Config) checkOwners(r *schema.Report) {
 			first[name] = p
 		}
 	}
-}
-
-func paths[T any](list []T, path func(*T) string) (out []string) {
-	for i := range list {
-		out = append(out, path(&list[i]))
-	}
-	return out
 }
 
 // checkPorts looks at what devices share: no two have one port, all are virtual or none is, and together they have no more measurements than
@@ -132,14 +125,11 @@ func (c *Config) checkDevice(r *schema.Report, d *Device) {
 
 // unknownSignal says that there is no such signal, with the one that was probably meant.
 func (c *Config) unknownSignal(r *schema.Report, at, name, what string, have []string) {
-	hint := "there are " + strings.Join(have, ", ")
-	if s := spelling.Nearest(name, have); s != "" {
-		hint = fmt.Sprintf("did you mean %q?", s)
-	}
-	r.ErrorAt(at, r.PlaceOf(at), hint, "%s: %s is no %s", at, schema.Quote(name), what)
+	r.ErrorAt(at, r.PlaceOf(at), spelling.Hint(name, have, "there are "+strings.Join(have, ", ")), "%s: %s is no %s", at, schema.Quote(name), what)
 }
 
-func namesOf[T any](list []T, name func(T) string) (out []string) {
+// namesOf lists what each has of something: its name, as a rule.
+func namesOf[T, N any](list []T, name func(T) N) (out []N) {
 	for _, x := range list {
 		out = append(out, name(x))
 	}

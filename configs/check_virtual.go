@@ -191,31 +191,29 @@ func (c *Config) checkReadings(r *schema.Report) {
 			r.Warnf(p+".counts", "%s.counts: %d per turn, %s rad; the file has %s rad per count", p, s.Counts, schema.Short(count), schema.Short(scale))
 		}
 	})
+	measured, _ := c.measurements()
 	for _, s := range v.Sensors {
 		if !seen[s.Name] {
-			c.unknownSignal(r, "virtual.sensors."+s.Name, s.Name, "measurement", c.measurements())
+			c.unknownSignal(r, "virtual.sensors."+s.Name, s.Name, "measurement", measured)
 		}
 	}
 }
 
-// measurements are the names of all measurements.
-func (c *Config) measurements() (names []string) {
+// measurements are the names of all measurements, and their units.
+func (c *Config) measurements() (names, units []string) {
 	for _, d := range c.Devices {
 		for _, m := range d.Measure {
-			names = append(names, d.Name+"."+m.Name)
+			names, units = append(names, d.Name+"."+m.Name), append(units, m.Unit)
 		}
 	}
-	return names
+	return names, units
 }
 
 // checkScript looks at what happens to the rig.
 func (c *Config) checkScript(r *schema.Report) {
 	settings := c.Virtual.settings()
-	readings, measured := c.Readings(), c.measurements()
-	var units []string
-	for _, d := range c.Devices {
-		units = append(units, namesOf(d.Measure, func(m Measure) string { return m.Unit })...)
-	}
+	readings := c.Readings()
+	measured, units := c.measurements()
 	for i := range c.Virtual.Script {
 		e := &c.Virtual.Script[i]
 		p := fmt.Sprintf("virtual.script[%d]", i)

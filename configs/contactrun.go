@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"cmp"
 	"math"
 	"path/filepath"
 
@@ -64,39 +65,29 @@ func DefaultContactRun() *ContactRun {
 
 // LoadContactRun reads and checks a contact file. The error is *Errors and holds every problem.
 func LoadContactRun(path string) (c *ContactRun, warnings []schema.Problem, err error) {
-	data, err := schema.ReadFile(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	return ContactRunBytes(path, data)
+	return fromFile(path, ContactRunBytes)
 }
 
 // ContactRunBytes is LoadContactRun for a file that is already in memory; name appears in messages, and its folder is where
 // relative paths start.
 func ContactRunBytes(name string, data []byte) (c *ContactRun, warnings []schema.Problem, err error) {
 	c = DefaultContactRun()
-	warnings, err = schema.Load(name, data, c, func(r *schema.Report) {
+	return load(name, data, c, func(r *schema.Report) {
 		if c.Brush != nil {
 			c.Brush.measure(r, filepath.Dir(name))
 		}
 		c.Check(r)
 		if c.Scene != nil {
 			for i := range c.Scene.Bodies {
-				if f := &c.Scene.Bodies[i].File; *f != "" && !filepath.IsAbs(*f) {
-					*f = filepath.Join(filepath.Dir(name), *f)
-				}
+				joinPaths(filepath.Dir(name), &c.Scene.Bodies[i].File)
 			}
 		}
 	})
-	if err != nil {
-		return nil, warnings, err
-	}
-	return c, warnings, nil
 }
 
 // Validate checks a run that was changed after loading (flags); there are no places in a file to point at.
 func (c *ContactRun) Validate() []schema.Problem {
-	r := &schema.Report{}
+	r := schema.NewReport(nil)
 	c.Check(r)
 	return r.Problems()
 }
@@ -124,7 +115,7 @@ func (c *ContactRun) Check(r *schema.Report) {
 	switch c.System {
 	case "brush", "brush-motor":
 		if c.Brush == nil {
-			c.Brush = NewBrush()
+			c.Brush = schema.New[Brush]()
 		}
 		if c.Drive == nil && c.System == "brush-motor" {
 			c.Drive = new(BrushDrive)
@@ -214,10 +205,7 @@ const maxRows = 1_000_000
 
 // Rows is the time between two rows (s).
 func (c *ContactRun) Rows() float64 {
-	every := c.Outputs.Every
-	if every == 0 {
-		every = c.Duration / 2000
-	}
+	every := cmp.Or(c.Outputs.Every, c.Duration/2000)
 	if c.Engine.Kind == "fixed-step" {
 		every = math.Max(1, math.Round(every/c.Engine.Step)) * c.Engine.Step
 	}

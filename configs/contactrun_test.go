@@ -199,7 +199,7 @@ func TestMeasuredFiles(t *testing.T) {
 		if math.Abs(eps.X[0]-293.15) > 1e-9 || math.Abs(eps.X[1]-373.15) > 1e-9 || eps.Y[0] != 1.1 || damping.X[1] != 2e5 || damping.Y[1] != 3 {
 			t.Errorf("tables %+v, %+v", eps, damping)
 		}
-		if n := len(c.Brush.Files()); n != 4 {
+		if n := len(Simulation{Contact: c}.Files()); n != 4 {
 			t.Errorf("%d files, want 4", n)
 		}
 	}

@@ -3,7 +3,6 @@ package configs
 import (
 	_ "embed"
 	"fmt"
-	"path/filepath"
 
 	"hilrig/configs/schema"
 	"hilrig/engine/reference"
@@ -59,13 +58,6 @@ func (a *Axis) SetDefaults() {
 	a.Guard.Thermal = 20
 }
 
-// usualAxis is an axis with its defaults.
-func usualAxis() *Axis {
-	a := new(Axis)
-	a.SetDefaults()
-	return a
-}
-
 // SetDefaults of a measurement: one unit per count.
 func (m *Measure) SetDefaults() { m.Scale = 1 }
 
@@ -81,11 +73,7 @@ func (c *Config) complete(r *schema.Report, dir string) {
 	for i := range c.Axes {
 		paths = append(paths, &c.Axes[i].Reference.File)
 	}
-	for _, p := range paths {
-		if *p != "" && !filepath.IsAbs(*p) {
-			*p = filepath.Join(dir, *p)
-		}
-	}
+	joinPaths(dir, paths...)
 	c.completeModels(r)
 	c.completeVirtual(r)
 }

@@ -62,7 +62,7 @@ func emitLaw(e *schema.Emitter, l *Law, unit func(tag string) string, indent int
 
 // Shape describes the law to editors: its name, and numbers by names that depend on it.
 func (f *Friction) Shape() *schema.Object {
-	number := new(schema.Object).Set("anyOf", []any{schema.Typed("number"), schema.Typed("string")})
+	number := schema.AnyOf(schema.Typed("number"), schema.Typed("string"))
 	props := new(schema.Object).Set("law", schema.Typed("string").Set("enum", LawNames())).Set("label", schema.Typed("string")).
 		Set("defaults", schema.Typed("string").Set("enum", publishedSets()))
 	sided := new(schema.Object)

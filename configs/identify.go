@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"hilrig/configs/schema"
+	"hilrig/engine"
 	"hilrig/identify"
 	"hilrig/identify/axis"
 	"hilrig/identify/bristle"
@@ -95,9 +97,6 @@ func (c *Identify) Coefficient() bool {
 	return c.Method.Any(func(m *identify.MethodInfo) bool { return m.Coefficient }) && f.Unit == "" && f.Gain == ""
 }
 
-// SetDefaults says what a variant starts from: the model of the file.
-func (v *Variant) SetDefaults() {}
-
 // IdentifyColumn is one column. SI value = number · gain + add.
 type IdentifyColumn struct {
 	Name string `yaml:"name" doc:"as in the header row"`
@@ -140,36 +139,34 @@ func LoadIdentify(path string, also ...identify.Method) (*Identify, error) {
 
 // CheckIdentify is LoadIdentify that also returns the warnings.
 func CheckIdentify(path string, also ...identify.Method) (c *Identify, warnings []schema.Problem, err error) {
-	data, err := schema.ReadFile(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	return identifyBytes(path, data, also...)
+	return fromFile(path, func(name string, data []byte) (*Identify, []schema.Problem, error) {
+		return identifyBytes(name, data, also...)
+	})
 }
 
 // identifyBytes is CheckIdentify for a file that is already in memory.
 func identifyBytes(path string, data []byte, also ...identify.Method) (c *Identify, warnings []schema.Problem, err error) {
 	c = DefaultIdentify()
-	warnings, err = schema.Load(path, data, c, func(r *schema.Report) {
+	return load(path, data, c, func(r *schema.Report) {
 		c.Check(r)
 		c.checkUnused(r, also)
+		joinPaths(filepath.Dir(path), c.files()...)
 	})
-	if err != nil {
-		return nil, warnings, err
-	}
-	files := []*string{&c.Data.File, &c.Validate}
+}
+
+// files are the paths of the records that the file names.
+func (c *Identify) files() []*string {
+	files := []*string{&c.Data.File}
 	for i := range c.Data.More {
 		files = append(files, &c.Data.More[i])
 	}
 	if c.Loop != nil {
 		files = append(files, &c.Loop.File)
 	}
-	for _, p := range files {
-		if *p != "" && !filepath.IsAbs(*p) {
-			*p = filepath.Join(filepath.Dir(path), *p)
-		}
+	if c.Validate != "" {
+		files = append(files, &c.Validate)
 	}
-	return c, warnings, nil
+	return files
 }
 
 // checkUnused refuses settings of methods that are not in the chain: who wrote them expects them to act. A constant force that
@@ -180,24 +177,20 @@ func (c *Identify) checkUnused(r *schema.Report, also identify.Chain) {
 		chain = append(chain, v.Method...)
 	}
 	var keys []string
+	owners := map[string]identify.Chain{}
 	for _, m := range identify.Methods {
 		for _, key := range m.Settings {
-			if !slices.Contains(keys, key) {
+			if owners[key] == nil {
 				keys = append(keys, key)
 			}
+			owners[key] = append(owners[key], m.Name)
 		}
 	}
 	for _, key := range keys {
-		var owners identify.Chain
-		for _, m := range identify.Methods {
-			if slices.Contains(m.Settings, key) {
-				owners = append(owners, m.Name)
-			}
-		}
-		used := slices.ContainsFunc(chain, func(m identify.Method) bool { return slices.Contains(owners, m) })
+		used := slices.ContainsFunc(chain, func(m identify.Method) bool { return slices.Contains(owners[key], m) })
 		known := key == "parameters" && !slices.ContainsFunc(c.Parameters, func(p IdentifyParam) bool { return p.Name != "offset" || p.Fixed == nil || !*p.Fixed })
 		if r.Given(key) && !used && !known {
-			r.Errorf(key, "%s: not used by %s; it belongs to %s", key, c.Method, owners)
+			r.Errorf(key, "%s: not used by %s; it belongs to %s", key, c.Method, owners[key])
 		}
 	}
 }
@@ -226,29 +219,17 @@ func (c *Identify) Check(r *schema.Report) {
 // needs are the columns without which no method of the file can work.
 func (c *Identify) needs() []string {
 	plan := identify.Plan{Model: c.Model.Spec, Joints: c.Joints}
-	need := map[string]bool{}
-	for _, name := range c.Method {
-		if m := identify.FindMethod(name); m != nil {
-			for _, column := range m.Columns(&plan) {
-				need[column] = true
-			}
-		}
-	}
-	var out []string
-	for _, n := range []string{"position", "velocity", "force", "position2", "force2"} {
-		if need[n] {
-			out = append(out, n)
-		}
-	}
-	return out
+	return slices.DeleteFunc([]string{"position", "velocity", "force", "position2", "force2"}, func(column string) bool {
+		return !c.Method.Any(func(m *identify.MethodInfo) bool { return slices.Contains(m.Columns(&plan), column) })
+	})
 }
+
+// unit is that of a quantity on the axis of the file.
+func (c *Identify) unit(linear string) string { return engine.UnitOn(c.Axis == "rotary", linear) }
 
 // Channels are the columns in a fixed order, with the unit of the quantity they hold on this axis.
 func (c *Identify) Channels(d *IdentifyData) []IdentifyChannel {
-	m, speed, force := "m", "m/s", "N"
-	if c.Axis == "rotary" {
-		m, speed, force = "rad", "rad/s", "N·m"
-	}
+	m, speed, force := c.unit("m"), c.unit("m/s"), c.unit("N")
 	if c.Coefficient() {
 		force = "1"
 	}
@@ -290,9 +271,7 @@ func (c *Identify) checkData(r *schema.Report, at string, d *IdentifyData, need 
 			r.Errorf(path, "%s.name is missing: the column of the file that holds it", path)
 		case ch.Column.Name == "":
 		default:
-			if _, err := ch.Column.Scale(ch.SI); err != nil {
-				r.Errorf(path, "%s: %v", path, err)
-			} else if _, err := ch.Column.Shift(ch.SI); err != nil {
+			if _, _, err := ch.Column.Factors(ch.SI); err != nil {
 				r.Errorf(path, "%s: %v", path, err)
 			}
 		}
@@ -328,22 +307,25 @@ func (c *Identify) checkSteady(r *schema.Report, at string, d *IdentifyData) {
 	}
 }
 
-// Shift is what is added after the scale, in SI.
-func (c IdentifyColumn) Shift(want string) (float64, error) {
-	if c.Add == "" {
-		return 0, nil
+// Factors are those of SI value = scale·number + shift, or why there are none. want is the unit (SI).
+func (c IdentifyColumn) Factors(want string) (scale, shift float64, err error) {
+	if scale, err = c.Scale(want); err == nil && c.Add != "" {
+		if shift, err = scaled(c.Add, "", want); err != nil {
+			err = fmt.Errorf("add: %w", err)
+		}
 	}
-	num, unit, err := schema.SplitNumber(c.Add)
+	return scale, shift, err
+}
+
+// scaled is a number with its unit, times a gain, in the unit want (SI).
+func scaled(value, gain, want string) (float64, error) {
+	num, unit, err := schema.SplitNumber(value)
 	if err != nil {
-		return 0, fmt.Errorf("add: %w", err)
+		return 0, err
 	}
-	as := IdentifyColumn{Unit: unit}
-	scale, err := as.Scale(want)
-	if err != nil {
-		return 0, fmt.Errorf("add: %w", err)
-	}
+	scale, err := IdentifyColumn{Unit: unit, Gain: gain}.Scale(want)
 	one, _ := schema.ParseUnit("1")
-	return one.Parse(num, true) * scale, nil
+	return one.Parse(num, true) * scale, err
 }
 
 // Scale is the factor from the numbers of the column to the unit want (SI), or why there is none.
@@ -378,9 +360,9 @@ func (c IdentifyColumn) Scale(want string) (float64, error) {
 	case u.Offset != 0:
 		return 0, fmt.Errorf("%s is no unit for this", c.Unit)
 	case u.Dim != w.Dim && c.Gain == "":
-		return 0, fmt.Errorf("the column is %s, want %s; if something else was recorded, give gain: how much of it one %s is", schema.DescribeValue(u), schema.DescribeUnit(w), schema.NameOr(c.Unit, "count"))
+		return 0, fmt.Errorf("the column is %s, want %s; if something else was recorded, give gain: how much of it one %s is", schema.DescribeValue(u), schema.DescribeUnit(w), cmp.Or(c.Unit, "count"))
 	case u.Dim != w.Dim:
-		return 0, fmt.Errorf("gain %s times a column in %s is %s, want %s", c.Gain, schema.NameOr(c.Unit, "pure numbers"), schema.DescribeValue(u), schema.DescribeUnit(w))
+		return 0, fmt.Errorf("gain %s times a column in %s is %s, want %s", c.Gain, cmp.Or(c.Unit, "pure numbers"), schema.DescribeValue(u), schema.DescribeUnit(w))
 	}
 	scale := u.Parse(factor, true)
 	if scale == 0 || math.IsInf(scale, 0) {

@@ -6,8 +6,6 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/goccy/go-yaml/ast"
-
 	"hilrig/configs/schema"
 	"hilrig/engine"
 	"hilrig/engine/friction"
@@ -55,13 +53,19 @@ type IdentifyParam struct {
 	path string
 }
 
+// paramKeys are the keys of a parameter that is searched; # stands for its unit.
+type paramKeys struct {
+	Start *float64 `yaml:"start" unit:"#"`
+	Lo    *float64 `yaml:"min" unit:"#"`
+	Hi    *float64 `yaml:"max" unit:"#"`
+	Fixed *bool    `yaml:"fixed"`
+	Log   *bool    `yaml:"log"`
+}
+
 // DecodeNode reads name: number, or name: {start, min, max, fixed, log}.
 func (ps *IdentifyParams) DecodeNode(w *schema.Walker, path string, e schema.Entry, _ schema.Field) {
-	m := w.Mapping(e.Value)
+	m := w.Section(path, "names with numbers", e)
 	if m == nil {
-		if e.Value.Type() != ast.NullType {
-			w.ErrorAt(path, e.Place(), "", "%s: want names with numbers, got %s", path, schema.KindName(e.Value))
-		}
 		return
 	}
 	for _, k := range w.Entries(path, m, 0) {
@@ -71,67 +75,42 @@ func (ps *IdentifyParams) DecodeNode(w *schema.Walker, path string, e schema.Ent
 		if v == nil {
 			continue
 		}
-		p := IdentifyParam{Given: identify.Given{Name: k.Key}, path: key}
-		f := schema.Field{Unit: "param:" + k.Key}
-		inner := w.Mapping(v)
-		if inner == nil {
-			if x, ok := paramNumber(w, key, k.Place(), v, f); ok {
-				yes := true
-				p.Start, p.Fixed = &x, &yes
-				*ps = append(*ps, p)
-			}
+		var p paramKeys
+		inner, outer, unit := w.Mapping(v), w.Units(), "param:"+k.Key
+		if inner != nil {
+			restore := w.WithUnits(func(tag string) string {
+				if tag == "#" {
+					tag = unit
+				}
+				return outer(tag)
+			})
+			w.Structure(key, inner, reflect.ValueOf(&p).Elem())
+			restore()
+		} else if s, ok := w.Scalar(key, "a number, with or without unit", k.Place(), v); !ok {
+			continue
+		} else if x, ok := w.Number(key, k.Place(), s, schema.Field{Unit: unit}, reflect.Value{}); ok {
+			yes := true
+			p.Start, p.Fixed = &x, &yes
+		} else {
 			continue
 		}
-		for _, q := range w.Entries(key, inner, 0) {
-			at := schema.Join(key, q.Key)
-			w.Mark(at, q.Place())
-			qv := w.Resolve(at, q.Value, 0)
-			if qv == nil {
-				continue
-			}
-			switch q.Key {
-			case "start", "min", "max":
-				if x, ok := paramNumber(w, at, q.Place(), qv, f); ok {
-					*map[string]**float64{"start": &p.Start, "min": &p.Lo, "max": &p.Hi}[q.Key] = &x
-				}
-			case "fixed", "log":
-				s, _, _ := schema.Text(qv)
-				if s != "true" && s != "false" {
-					w.ErrorAt(at, q.Place(), "", "%s: %s, want true or false", at, schema.Quote(s))
-					continue
-				}
-				yes := s == "true"
-				*map[string]**bool{"fixed": &p.Fixed, "log": &p.Log}[q.Key] = &yes
-			default:
-				w.Unknown(key, q, []string{"start", "min", "max", "fixed", "log"})
-			}
-		}
-		*ps = append(*ps, p)
+		*ps = append(*ps, IdentifyParam{identify.Given{Name: k.Key, Start: p.Start, Lo: p.Lo, Hi: p.Hi, Fixed: p.Fixed, Log: p.Log}, key})
 	}
-}
-
-func paramNumber(w *schema.Walker, path string, at schema.Place, n ast.Node, f schema.Field) (float64, bool) {
-	s, _, isText := schema.Text(n)
-	if !isText || n.Type() == ast.NullType {
-		w.ErrorAt(path, at, "", "%s: want a number, with or without unit, got %s", path, schema.KindName(n))
-		return 0, false
-	}
-	return w.Number(path, at, s, f, reflect.Value{})
 }
 
 // Shape describes parameters to editors.
 func (ps *IdentifyParams) Shape() *schema.Object {
-	number := func() *schema.Object {
-		return new(schema.Object).Set("anyOf", []any{schema.Typed("number"), schema.Typed("string")})
-	}
-	props := new(schema.Object).Set("start", number()).Set("min", number()).Set("max", number()).
+	number := schema.AnyOf(schema.Typed("number"), schema.Typed("string"))
+	props := new(schema.Object).Set("start", number).Set("min", number).Set("max", number).
 		Set("fixed", schema.Typed("boolean")).Set("log", schema.Typed("boolean"))
 	entry := schema.Typed("object").Set("properties", props).Set("additionalProperties", false)
-	return schema.Typed("object").Set("additionalProperties", new(schema.Object).Set("anyOf", []any{schema.Typed("number"), schema.Typed("string"), entry}))
+	return schema.Typed("object").Set("additionalProperties", schema.AnyOf(schema.Typed("number"), schema.Typed("string"), entry))
 }
 
-// modelParams are the names and SI units, on a linear axis, of what a model may have besides the parameters of its law.
-var modelParams = []struct{ name, unit string }{
+// modelParam is the name and SI unit, on a linear axis, of what a model may have besides the parameters of its law.
+type modelParam struct{ name, unit string }
+
+var modelParams = []modelParam{
 	{"M", "kg"}, {"J", "kg"}, {"Fv", "N·s/m"}, {"offset", "N"}, {"k", "N/m"}, {"kd", "N/m"}, {"mgs", "N"}, {"mgc", "N"}, {"lag", "s"}, {"x0", "m"}, {"v0", "m/s"},
 	{"f0", ""}, {"zeta", ""}, {"dFs", "N"},
 }
@@ -202,10 +181,7 @@ func (c *Identify) paramUnit(name, law string) (unit string, known bool) {
 // ParameterUnit is the unit of a parameter on the axis of the file.
 func (c *Identify) ParameterUnit(name string) string {
 	u, _ := c.paramUnit(name, c.Model.Law)
-	if c.Axis == "rotary" {
-		u = engine.RotaryUnit(u)
-	}
-	return u
+	return c.unit(u)
 }
 
 // Text is what is said about a parameter, in SI.
@@ -216,9 +192,7 @@ func (p *IdentifyParam) Text(unit string) string {
 		}
 		return schema.Short(*x)
 	}
-	if unit != "" {
-		unit = " " + unit
-	}
+	unit = schema.Behind(unit)
 	if p.Fixed != nil && *p.Fixed {
 		return fmt.Sprintf("%s = %s%s, known", p.Name, num(p.Start, "?"), unit)
 	}
@@ -233,13 +207,9 @@ func (p *IdentifyParam) Text(unit string) string {
 }
 
 // Files are the records that the file names.
-func (c *Identify) Files() []string {
-	out := append([]string{c.Data.File}, c.Data.More...)
-	if c.Loop != nil {
-		out = append(out, c.Loop.File)
-	}
-	if c.Validate != "" {
-		out = append(out, c.Validate)
+func (c *Identify) Files() (out []string) {
+	for _, p := range c.files() {
+		out = append(out, *p)
 	}
 	return out
 }
@@ -249,11 +219,7 @@ func (c *Identify) checkModel(r *schema.Report) {
 	m := &c.Model
 	law := func(path, name string) {
 		if _, ok := friction.Find(name); !ok && name != "" && !r.Bad(path) {
-			hint := ""
-			if s := spelling.Nearest(name, LawNames()); s != "" {
-				hint = fmt.Sprintf(" (did you mean %q?)", s)
-			}
-			r.Errorf(path, "%s: there is no friction law %q%s; hil laws lists them", path, name, hint)
+			r.Errorf(path, "%s: there is no friction law %q%s; hil laws lists them", path, name, spelling.DidYouMean(name, LawNames()))
 		}
 	}
 	law("model.law", m.Law)
@@ -306,20 +272,11 @@ func (c *Identify) simulates() bool {
 func (c *Identify) checkParam(r *schema.Report, p IdentifyParam) {
 	unit, known := c.paramUnit(p.Name, c.Model.Law)
 	if !known {
-		names := []string{}
-		for _, q := range modelParams {
-			names = append(names, q.name)
-		}
+		names := namesOf(modelParams, func(q modelParam) string { return q.name })
 		if info, ok := friction.Find(c.Model.Law); ok {
-			for _, q := range info.New().Params() {
-				names = append(names, q.Name)
-			}
+			names = append(names, paramNames(info.New())...)
 		}
-		hint := "known here: " + strings.Join(names, ", ")
-		if s := spelling.Nearest(p.Name, names); s != "" {
-			hint = fmt.Sprintf("did you mean %q?", s)
-		}
-		r.Errorf(p.path, "%s: no model of this file has a parameter %s (%s)", p.path, p.Name, hint)
+		r.Errorf(p.path, "%s: no model of this file has a parameter %s (%s)", p.path, p.Name, spelling.Hint(p.Name, names, "known here: "+strings.Join(names, ", ")))
 		return
 	}
 	get := func(x *float64, none float64) float64 {
@@ -347,31 +304,24 @@ func (c *Identify) checkParam(r *schema.Report, p IdentifyParam) {
 func (c *Identify) ControllerGains() (kv, limit float64, err error) {
 	kc := c.Model.Controller
 	force := c.Data.Columns.Force
-	perSpeed, level := "N·s/m", "N"
-	if c.Axis == "rotary" {
-		perSpeed, level = "N·m·s/rad", "N·m"
-	}
 	in := func(what, value, want string) (float64, error) {
-		num, unit, err := schema.SplitNumber(value)
-		if err != nil {
+		if _, _, err := schema.SplitNumber(value); err != nil {
 			return 0, fmt.Errorf("%s: %w", what, err)
 		}
-		as := IdentifyColumn{Unit: unit, Gain: force.Gain}
-		scale, err := as.Scale(want)
+		x, err := scaled(value, force.Gain, want)
 		if err != nil {
 			return 0, fmt.Errorf("%s: %s times the gain of the force column: %w", what, value, err)
 		}
-		one, _ := schema.ParseUnit("1")
-		return one.Parse(num, true) * scale, nil
+		return x, nil
 	}
 	if kc.Kv == "" {
 		return 0, 0, fmt.Errorf("kv is missing: the velocity gain with its unit")
 	}
-	if kv, err = in("kv", kc.Kv, perSpeed); err != nil {
+	if kv, err = in("kv", kc.Kv, c.unit("N·s/m")); err != nil {
 		return 0, 0, err
 	}
 	if kc.Limit != "" {
-		if limit, err = in("limit", kc.Limit, level); err != nil {
+		if limit, err = in("limit", kc.Limit, c.unit("N")); err != nil {
 			return 0, 0, err
 		}
 	}

@@ -1,9 +1,6 @@
 package configs
 
 import (
-	"reflect"
-	"slices"
-
 	"hilrig/configs/schema"
 	"hilrig/hil"
 	"hilrig/hil/models"
@@ -37,10 +34,10 @@ func (c *Config) completeModels(r *schema.Report) {
 			m.Share = hil.DefaultShares / float64(len(c.Models))
 		}
 		if m.Kind == models.BrushChoice && m.Parameters == nil {
-			m.Parameters = NewRigBrush()
+			m.Parameters = schema.New[RigBrush]()
 		}
-		if a := slices.IndexFunc(c.Axes, func(a Axis) bool { return a.Name == m.Axis }); a >= 0 && m.Laws != nil {
-			m.Laws.of(r, &c.Axes[a])
+		if a := c.ModelOf(m.Axis); a != nil && m.Laws != nil {
+			m.Laws.of(r, a)
 		}
 	}
 }
@@ -52,17 +49,17 @@ func (c *Config) checkModels(r *schema.Report) {
 		m, p := &c.Models[i], c.Models[i].path()
 		sum += m.Share
 		c.checkUnusedKeys(r, m)
-		a := slices.IndexFunc(c.Axes, func(a Axis) bool { return a.Name == m.Axis })
+		a := c.ModelOf(m.Axis)
 		switch {
 		case r.Bad(p) || r.Bad("axes"):
-		case a < 0:
+		case a == nil:
 			c.unknownSignal(r, p+".axis", m.Axis, "axis", namesOf(c.Axes, func(a Axis) string { return a.Name }))
-		case m.Kind == models.BrushChoice && c.Axes[a].Linear():
+		case m.Kind == models.BrushChoice && a.Linear():
 			r.Errorf(p+".axis", "%s.axis: %s is linear; brushes stand on a commutator, which turns", p, m.Axis)
 		case m.Kind == models.BrushChoice:
-			m.Parameters.check(r, p+".parameters", c.Axes[a].MotorModel(), m.Step)
+			m.Parameters.check(r, p+".parameters", a.MotorModel(), m.Step)
 		case m.Kind == models.LawsChoice:
-			c.checkRivals(r, m, &c.Axes[a])
+			c.checkRivals(r, m, a)
 		}
 	}
 	if sum > hil.MaxShares+1e-9 && !r.Bad("models") {
@@ -73,13 +70,5 @@ func (c *Config) checkModels(r *schema.Report) {
 
 // checkUnusedKeys warns of keys that the kind does not look at.
 func (c *Config) checkUnusedKeys(r *schema.Report, m *Model) {
-	given, usual := reflect.ValueOf(*m), Model{}
-	usual.SetDefaults()
-	own := m.Kind.Kind().Keys
-	for _, f := range schema.FieldsOf(given.Type()) {
-		belongs := slices.ContainsFunc(models.Kinds, func(k models.Kind) bool { return slices.Contains(k.Keys, f.Key) })
-		if belongs && !slices.Contains(own, f.Key) && !given.FieldByIndex(f.Index).Equal(reflect.ValueOf(usual).FieldByIndex(f.Index)) {
-			r.Warnf(m.path()+"."+f.Key, "%s.%s: not used by kind %s", m.path(), f.Key, m.Kind)
-		}
-	}
+	warnUnused(r, m.path(), *m, *schema.New[Model](), m.Kind, m.Kind.Kind().Keys, namesOf(models.Kinds, func(k models.Kind) []string { return k.Keys }))
 }

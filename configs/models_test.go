@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"hilrig/configs/schema"
 	"hilrig/hil"
 )
 
@@ -188,7 +189,7 @@ models: {brushes: {kind: brush}}
 	if err != nil {
 		t.Fatal(err)
 	}
-	own := NewRigBrush().Motor
+	own := schema.New[RigBrush]().Motor
 	if m := c.Models[0].Parameters.Of(c.Axes[0].MotorModel()).Motor; m.Resistance != own.Resistance || m.Inductance != own.Inductance || m.Constant != 0.042 || m.Inertia != 7e-5 {
 		t.Errorf("motor %+v", m)
 	}

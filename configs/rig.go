@@ -22,11 +22,7 @@ func Load(path string) (*Config, error) {
 
 // Check is Load that also returns the warnings: legal settings worth a thought.
 func Check(path string) (c *Config, warnings []schema.Problem, err error) {
-	data, err := schema.ReadFile(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	return CheckBytes(path, data)
+	return fromFile(path, CheckBytes)
 }
 
 // LoadBytes decodes and checks a rig file that is already in memory; name appears in messages, and its folder is where
@@ -39,14 +35,37 @@ func LoadBytes(name string, data []byte) (*Config, error) {
 // CheckBytes is LoadBytes that also returns the warnings.
 func CheckBytes(name string, data []byte) (c *Config, warnings []schema.Problem, err error) {
 	c = Default()
-	warnings, err = schema.Load(name, data, c, func(r *schema.Report) {
+	return load(name, data, c, func(r *schema.Report) {
 		c.complete(r, filepath.Dir(name))
 		c.Check(r)
 	})
+}
+
+// load reads a file of any kind over its defaults in c, then lets check look at the values; nil where something is wrong.
+func load[T any](name string, data []byte, c *T, check func(r *schema.Report)) (*T, []schema.Problem, error) {
+	warnings, err := schema.Load(name, data, c, check)
 	if err != nil {
 		return nil, warnings, err
 	}
 	return c, warnings, nil
+}
+
+// fromFile gives the contents of a file to what reads them.
+func fromFile[T any](path string, read func(name string, data []byte) (*T, []schema.Problem, error)) (*T, []schema.Problem, error) {
+	data, err := schema.ReadFile(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	return read(path, data)
+}
+
+// joinPaths makes relative paths start at the folder dir; an empty one stays.
+func joinPaths(dir string, paths ...*string) {
+	for _, p := range paths {
+		if *p != "" && !filepath.IsAbs(*p) {
+			*p = filepath.Join(dir, *p)
+		}
+	}
 }
 
 // Validate checks a configuration that was changed after loading (flags); there are no places in a file to point at.
@@ -78,13 +97,13 @@ func (c *Config) Hash() string {
 }
 
 // path is where the device stands in the file.
-func (d *Device) path() string { return "devices." + d.Name }
+func (d Device) path() string { return "devices." + d.Name }
 
 // path is where the axis stands in the file.
-func (a *Axis) path() string { return "axes." + a.Name }
+func (a Axis) path() string { return "axes." + a.Name }
 
 // path is where the model stands in the file.
-func (m *Model) path() string { return "models." + m.Name }
+func (m Model) path() string { return "models." + m.Name }
 
 // section is that of the device's protocol, with its defaults where the file has none.
 func (d *Device) section() protocol.Section { return d.Protocol.Kind().Section(&d.Sections) }
@@ -92,13 +111,17 @@ func (d *Device) section() protocol.Section { return d.Protocol.Kind().Section(&
 // Protocol is the section of a device's protocol, and what the file says beside it.
 func (c *Config) Protocol(d *Device) (protocol.Section, *protocol.Table) {
 	t := &protocol.Table{Baud: d.Baud, Rate: c.DeviceRate(d), Loop: c.Loop.Rate}
-	for _, m := range d.Measure {
-		t.Measure = append(t.Measure, m.Field)
-	}
-	for _, m := range d.Command {
-		t.Command, t.Safe = append(t.Command, m.Field), append(t.Safe, m.Safe)
-	}
+	t.Measure, t.Command = d.fields(false), d.fields(true)
+	t.Safe = namesOf(d.Command, func(m Command) float64 { return m.Safe })
 	return d.section(), t
+}
+
+// fields are the measurements of the device, or its commands.
+func (d *Device) fields(command bool) []wire.Field {
+	if command {
+		return namesOf(d.Command, func(m Command) wire.Field { return m.Field })
+	}
+	return namesOf(d.Measure, func(m Measure) wire.Field { return m.Field })
 }
 
 // Plan is how to speak with a device.
@@ -159,9 +182,12 @@ var roleOfUnit = map[string]hil.ChannelRole{
 	"N·m": hil.RoleEffort, "N": hil.RoleEffort, "A": hil.RoleCurrent, "V": hil.RoleVoltage, "degC": hil.RoleTemperature, "K": hil.RoleTemperature,
 }
 
-// Measured is the index of the measurement of a device that an axis uses for a role; −1: none.
-func (c *Config) Measured(d *Device, a *Axis, role hil.ChannelRole) int {
-	return slices.IndexFunc(d.Measure, func(m Measure) bool { u := c.use(d, m.Field, false); return u.axis == a && u.role == role })
+// measurement is the one of that name; nil: there is none.
+func (c *Config) measurement(name string) *Measure {
+	if dev, at := c.Find(name, false); dev >= 0 {
+		return &c.Devices[dev].Measure[at]
+	}
+	return nil
 }
 
 // StatusAt is the index of the status word of a device among its measurements; −1: none.
@@ -177,19 +203,13 @@ func (c *Config) Driving(d *Device, a *Axis) (drive, enable int) {
 }
 
 // MeasuredChannels are the channels of a device's measurements, without its age.
-func (c *Config) MeasuredChannels(d *Device) (out []hil.Channel) {
-	for _, m := range d.Measure {
-		out = append(out, c.channel(d, m.Field, false, m.Range))
-	}
-	return out
+func (c *Config) MeasuredChannels(d *Device) []hil.Channel {
+	return namesOf(d.Measure, func(m Measure) hil.Channel { return c.channel(d, m.Field, false, m.Range) })
 }
 
 // CommandedChannels are the channels of a device's commands.
-func (c *Config) CommandedChannels(d *Device) (out []hil.Channel) {
-	for _, m := range d.Command {
-		out = append(out, c.channel(d, m.Field, true, m.Limit))
-	}
-	return out
+func (c *Config) CommandedChannels(d *Device) []hil.Channel {
+	return namesOf(d.Command, func(m Command) hil.Channel { return c.channel(d, m.Field, true, m.Limit) })
 }
 
 func (c *Config) channel(d *Device, f wire.Field, command bool, limits [2]float64) hil.Channel {
@@ -225,17 +245,7 @@ func (c *Config) Pacer() int {
 func (c *Config) Find(name string, command bool) (dev, at int) {
 	for k := range c.Devices {
 		d := &c.Devices[k]
-		var fields []wire.Field
-		for _, m := range d.Measure {
-			fields = append(fields, m.Field)
-		}
-		if command {
-			fields = fields[:0]
-			for _, m := range d.Command {
-				fields = append(fields, m.Field)
-			}
-		}
-		if i := slices.IndexFunc(fields, func(f wire.Field) bool { return d.Name+"."+f.Name == name }); i >= 0 {
+		if i := slices.IndexFunc(d.fields(command), func(f wire.Field) bool { return d.Name+"."+f.Name == name }); i >= 0 {
 			return k, i
 		}
 	}

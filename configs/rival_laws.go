@@ -60,8 +60,8 @@ func (m *Model) Rivals() (out []models.Rival) {
 // Resolution is the change of the position of an axis (rad or m) that its sensor shows for certain: a count, or the noise where that is larger.
 func (c *Config) Resolution(a *Axis) float64 {
 	noise := a.Estimator.PositionNoise
-	if dev, at := c.Find(a.Position, false); dev >= 0 {
-		noise = max(noise, math.Abs(c.Devices[dev].Measure[at].Scale))
+	if m := c.measurement(a.Position); m != nil {
+		noise = max(noise, math.Abs(m.Scale))
 	}
 	return noise
 }

@@ -148,9 +148,9 @@ func (s *Scene) check(r *schema.Report) {
 	}
 	known := func(path, name, what string, others ...string) {
 		if list := slices.Concat(names, others); !slices.Contains(list, name) {
-			hint := ""
-			if near := spelling.Nearest(name, list); near != "" {
-				hint = fmt.Sprintf("; did you mean %q?", near)
+			hint := spelling.Hint(name, list, "")
+			if hint != "" {
+				hint = "; " + hint
 			}
 			r.Errorf(path, "%s: there is no %s %q%s", path, what, name, hint)
 		}

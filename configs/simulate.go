@@ -93,40 +93,41 @@ func DefaultSimulate() *Simulate {
 // LoadSimulate reads and checks a simulation file. The error is *Errors and holds every problem; warnings are legal settings
 // worth a thought. Relative paths of input files start at the folder of the file.
 func LoadSimulate(path string) (c *Simulate, warnings []schema.Problem, err error) {
-	data, err := schema.ReadFile(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	return SimulateBytes(path, data)
+	return fromFile(path, SimulateBytes)
 }
 
 // SimulateBytes is LoadSimulate for a file that is already in memory; name appears in messages.
 func SimulateBytes(name string, data []byte) (c *Simulate, warnings []schema.Problem, err error) {
 	c = DefaultSimulate()
-	warnings, err = schema.Load(name, data, c, func(r *schema.Report) {
-		for _, s := range []*Signal{&c.Input, c.Normal, c.Current} {
-			if s != nil && s.File != "" && !filepath.IsAbs(s.File) {
-				s.File = filepath.Join(filepath.Dir(name), s.File)
-			}
-		}
+	return load(name, data, c, func(r *schema.Report) {
+		joinPaths(filepath.Dir(name), c.files()...)
 		c.Check(r)
 	})
-	if err != nil {
-		return nil, warnings, err
+}
+
+// files are the paths of its signals that stand in files.
+func (c *Simulate) files() (paths []*string) {
+	for _, s := range []*Signal{&c.Input, c.Normal, c.Current} {
+		if s != nil && s.File != "" {
+			paths = append(paths, &s.File)
+		}
 	}
-	return c, warnings, nil
+	return paths
+}
+
+// Files are the files that the run reads.
+func (c *Simulate) Files() (paths []string) {
+	for _, p := range c.files() {
+		paths = append(paths, *p)
+	}
+	return paths
 }
 
 // Rotary tells whether the axis turns.
 func (c *Simulate) Rotary() bool { return c.Axis == "rotary" }
 
 // Unit is the unit of a quantity on this axis: Unit("N/m") is N·m/rad on a rotary one.
-func (c *Simulate) Unit(linear string) string {
-	if c.Rotary() {
-		return engine.RotaryUnit(linear)
-	}
-	return linear
-}
+func (c *Simulate) Unit(linear string) string { return engine.UnitOn(c.Rotary(), linear) }
 
 // ControlUnit is the unit of a key of the controller, such as #kp.
 func (c *Simulate) ControlUnit(tag string) string {

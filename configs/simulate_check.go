@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"cmp"
 	"math"
 	"strings"
 
@@ -68,9 +69,7 @@ func (c *Simulate) checkPlant(r *schema.Report) {
 		r.Errorf("control", "control is missing: a controlled mass needs its gains, such as {of: position, kp: 3 %s, kd: 6 %s}", c.Unit("N/m"), c.Unit("N·s/m"))
 	}
 	if k := c.Control; led && k != nil {
-		if k.Of == "" {
-			k.Of = "position"
-		}
+		k.Of = cmp.Or(k.Of, "position")
 		k := k.Spec()
 		for _, err := range k.Check(c.Step, c.Scheme) {
 			key, _, _ := strings.Cut(err.Error(), ":")

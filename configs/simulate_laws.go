@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"reflect"
@@ -49,27 +50,17 @@ func (l *Law) param(name string) float64 {
 
 // LawNames lists what the key law may say.
 func LawNames() []string {
-	var names []string
-	for _, i := range friction.Laws() {
-		names = append(names, i.Name)
-	}
-	return names
+	return namesOf(friction.Laws(), func(i friction.Info) string { return i.Name })
 }
 
 // PublicLaw is a law with the numbers of the public set, or an error that says which name was probably meant.
 func PublicLaw(name string) (Law, error) {
 	info, ok := friction.Find(name)
 	if !ok {
-		hint := "known: " + strings.Join(LawNames(), ", ")
-		if s := spelling.Nearest(name, LawNames()); s != "" {
-			hint = fmt.Sprintf("did you mean %q?", s)
-		}
-		return Law{}, fmt.Errorf("there is no friction law %q (%s)", name, hint)
+		return Law{}, fmt.Errorf("there is no friction law %q (%s)", name, spelling.Hint(name, LawNames(), "known: "+strings.Join(LawNames(), ", ")))
 	}
 	l := Law{Name: info.Name, Label: info.Name, Title: info.Title, Model: info.New(), path: "friction"}
-	for _, p := range l.Model.Params() {
-		l.Public = append(l.Public, p.Name)
-	}
+	l.Public = paramNames(l.Model)
 	return l, nil
 }
 
@@ -110,20 +101,18 @@ func ChosenLaw(choice string) (Law, error) {
 func (l *Law) use(p friction.Preset) {
 	l.Preset = p
 	isSet := func(name string) bool { return p.Find(name) >= 0 }
-	for _, name := range l.Public {
-		if isSet(name) {
-			l.Set = append(l.Set, name)
-		}
-	}
+	l.Set = slices.DeleteFunc(slices.Clone(l.Public), func(name string) bool { return !isSet(name) })
 	l.Public = slices.DeleteFunc(l.Public, isSet)
 }
 
 // presetNames lists the presets of a law.
-func presetNames(i friction.Info) (names []string) {
-	for _, p := range i.Presets {
-		names = append(names, p.Name)
-	}
-	return names
+func presetNames(i friction.Info) []string {
+	return namesOf(i.Presets, func(p friction.Preset) string { return p.Name })
+}
+
+// paramNames lists the parameters of a law.
+func paramNames(l friction.Model) []string {
+	return namesOf(l.Params(), func(p engine.Param) string { return p.Name })
 }
 
 // optional tells whether a parameter of the public set may be left out, and is zero then: it is zero there too.
@@ -143,14 +132,11 @@ func (ls *Laws) decode(w *schema.Walker, path string, e schema.Entry, use lawUse
 		return
 	}
 	out := Laws{}
-	for i, item := range seq.Values {
-		p := fmt.Sprintf("%s[%d]", path, i)
-		ie := schema.Entry{Key: e.Key, At: schema.NodePlace(item), Value: w.Resolve(p, item, 0)}
-		if ie.Value == nil {
+	for p, item := range w.Items(path, e.Key, seq) {
+		if item.Value = w.Resolve(p, item.Value, 0); item.Value == nil {
 			continue
 		}
-		w.Mark(p, ie.At)
-		if l, ok := decodeLaw(w, p, ie, use); ok {
+		if l, ok := decodeLaw(w, p, item, use); ok {
 			out = append(out, l)
 		}
 	}
@@ -176,9 +162,8 @@ const (
 func decodeLaw(w *schema.Walker, path string, e schema.Entry, use lawUse) (l Law, ok bool) {
 	m := w.Mapping(e.Value)
 	if m == nil {
-		name, _, isText := schema.Text(e.Value)
-		if !isText || e.Value.Type() == ast.NullType {
-			w.ErrorAt(path, e.Place(), "", "%s: want the name of a law or {law: …, parameters}, got %s", path, schema.KindName(e.Value))
+		name, ok := w.Scalar(path, "the name of a law or {law: …, parameters}", e.Place(), e.Value)
+		if !ok {
 			return l, false
 		}
 		return buildLaw(w, path, e.Place(), name, nil, use)
@@ -223,10 +208,7 @@ func buildLaw(w *schema.Walker, path string, at schema.Place, name string, given
 	}
 	l.path, l.Public = path, nil
 	ps := l.Model.Params()
-	known := []string{"label", "defaults", "backward"}
-	for _, p := range ps {
-		known = append(known, p.Name)
-	}
+	known := append([]string{"label", "defaults", "backward"}, paramNames(l.Model)...)
 	backward := map[int]float64{} // of theta
 	set := map[string]bool{}
 	info, _ := friction.Find(name)
@@ -265,21 +247,15 @@ func buildLaw(w *schema.Walker, path string, at schema.Place, name string, given
 			model, chosen, ok := info.With(s)
 			if public = ok || s == "public"; !public {
 				known := append([]string{"public"}, presetNames(info)...)
-				w.ErrorAt(key, k.Place(), strings.TrimSpace(spelling.DidYouMean(s, known)), "%s: %s is not one of %s", key, schema.Quote(s), strings.Join(known, ", "))
+				w.ErrorAt(key, k.Place(), spelling.Hint(s, known, ""), "%s: %s is not one of %s", key, schema.Quote(s), strings.Join(known, ", "))
 				failed, unclear = true, true // whether anything is missing
 			}
 			if ok {
 				ps, preset = model.Params(), chosen
 			}
 		default:
-			x, good := w.Number(key, k.Place(), s, schema.UnitField(ps[i].Unit), reflect.Value{})
-			if good {
-				good = inRange(w, key, k.Place(), ps[i], x)
-			}
-			if !good {
-				failed = true
-			}
-			theta[i], set[ps[i].Name] = x, true
+			x, good := lawNumber(w, key, k.Place(), s, ps[i])
+			theta[i], set[ps[i].Name], failed = x, true, failed || !good
 		}
 	}
 
@@ -306,15 +282,11 @@ func buildLaw(w *schema.Walker, path string, at schema.Place, name string, given
 		case optional(p):
 			l.Zero = append(l.Zero, p.Name)
 		default:
-			missing = append(missing, fmt.Sprintf("%s (%s, %s)", p.Name, p.Doc, schema.NameOr(w.UnitIn(p.Unit), "a pure number")))
+			missing = append(missing, fmt.Sprintf("%s (%s, %s)", p.Name, p.Doc, cmp.Or(w.UnitIn(p.Unit), "a pure number")))
 		}
 	}
 	if len(missing) > 0 && !unclear {
-		hint := own
-		if own == "" {
-			hint = "defaults: public takes them from the public set"
-		}
-		w.ErrorAt(path+".law", at, hint, "%s: %s lacks %s", path, name, strings.Join(missing, "; "))
+		w.ErrorAt(path+".law", at, cmp.Or(own, "defaults: public takes them from the public set"), "%s: %s lacks %s", path, name, strings.Join(missing, "; "))
 		return l, false
 	}
 	if failed {
@@ -355,13 +327,9 @@ func backwardSide(w *schema.Walker, path string, e schema.Entry, value ast.Node,
 		w.ErrorAt(path, e.Place(), "", "%s: want levels and viscosity for backward motion, {Fc: …}, got %s", path, schema.KindName(value))
 		return false
 	}
-	var known []string
-	for _, p := range ps {
-		if slices.Contains(friction.Sided, p.Name) {
-			known = append(known, p.Name)
-		}
-	}
-	if known == nil {
+	names := namesOf(ps, func(p engine.Param) string { return p.Name })
+	known := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !slices.Contains(friction.Sided, name) })
+	if len(known) == 0 {
 		w.ErrorAt(path, e.Place(), "", "%s: %s has none of %s, which alone may depend on the direction", path, law, strings.Join(friction.Sided, ", "))
 		return false
 	}
@@ -374,21 +342,26 @@ func backwardSide(w *schema.Walker, path string, e schema.Entry, value ast.Node,
 			ok = false
 			continue
 		}
-		i := slices.IndexFunc(ps, func(p engine.Param) bool { return p.Name == k.Key })
+		i := slices.Index(names, k.Key)
 		x, good := 0.0, false
 		if v := w.Resolve(key, k.Value, 0); v != nil {
 			s, _, _ := schema.Text(v)
-			x, good = w.Number(key, k.Place(), s, schema.UnitField(ps[i].Unit), reflect.Value{})
-			good = good && inRange(w, key, k.Place(), ps[i], x)
+			x, good = lawNumber(w, key, k.Place(), s, ps[i])
 		}
 		to[i], ok = x, ok && good
 	}
 	return ok
 }
 
+// lawNumber reads a parameter, which has to be in its range. What is not ok has been reported.
+func lawNumber(w *schema.Walker, path string, at schema.Place, s string, p engine.Param) (x float64, ok bool) {
+	x, ok = w.Number(path, at, s, schema.UnitField(p.Unit), reflect.Value{})
+	return x, ok && inRange(w, path, at, p, x)
+}
+
 // inRange reports a parameter outside its range.
 func inRange(w *schema.Walker, path string, at schema.Place, p engine.Param, x float64) bool {
-	want := ""
+	want := schema.Short(p.Lo) + " to " + schema.Short(p.Hi)
 	switch {
 	case x >= p.Lo && x <= p.Hi:
 		return true
@@ -396,13 +369,8 @@ func inRange(w *schema.Walker, path string, at schema.Place, p engine.Param, x f
 		want = "≥ 0"
 	case p.Lo > 0 && p.Lo < 1e-9 && x <= 0:
 		want = "> 0"
-	default:
-		want = schema.Short(p.Lo) + " to " + schema.Short(p.Hi)
 	}
-	unit := w.UnitIn(p.Unit)
-	if unit != "" {
-		unit = " " + unit
-	}
+	unit := schema.Behind(w.UnitIn(p.Unit))
 	w.ErrorAt(path, at, "", "%s: %s%s, want %s%s", path, schema.Short(x), unit, want, unit)
 	return false
 }

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml/ast"
-
 	"hilrig/configs/schema"
 )
 
@@ -34,10 +32,8 @@ func (s *SimSensor) DecodeNode(w *schema.Walker, path string, e schema.Entry, f 
 		}
 		return tag
 	})()
-	if m := w.Mapping(e.Value); m != nil {
+	if m := w.Section(path, "{noise, resolution}", e); m != nil {
 		w.Structure(path, m, reflect.ValueOf(s).Elem())
-	} else if e.Value.Type() != ast.NullType {
-		w.ErrorAt(path, e.Place(), "", "%s: want {noise, resolution}, got %s", path, schema.KindName(e.Value))
 	}
 }
 
@@ -49,22 +45,23 @@ func (s SimSensor) Exact() bool { return s == SimSensor{} }
 
 // sensed are the columns of the CSV that a sensor stands before.
 var sensed = []struct {
-	key     string
-	columns []string
-}{{"position", []string{"position"}}, {"velocity", []string{"velocity", "mean_velocity"}}, {"force", []string{"load", "friction"}}}
+	key, unit string // the unit on a linear axis
+	columns   []string
+	of        func(s *SimSensors) SimSensor
+}{
+	{"position", "m", []string{"position"}, func(s *SimSensors) SimSensor { return s.Position }},
+	{"velocity", "m/s", []string{"velocity", "mean_velocity"}, func(s *SimSensors) SimSensor { return s.Velocity }},
+	{"force", "N", []string{"load", "friction"}, func(s *SimSensors) SimSensor { return s.Force }},
+}
 
-// Sensor is what stands before a column of outputs.columns.
-func (c *Simulate) Sensor(column string) SimSensor {
-	if c.Sensors == nil {
-		return SimSensor{}
-	}
-	of := map[string]SimSensor{"position": c.Sensors.Position, "velocity": c.Sensors.Velocity, "force": c.Sensors.Force}
+// Sensor is what stands before a column of outputs.columns, with the unit of its numbers.
+func (c *Simulate) Sensor(column string) (of SimSensor, unit string) {
 	for _, s := range sensed {
-		if slices.Contains(s.columns, column) {
-			return of[s.key]
+		if c.Sensors != nil && slices.Contains(s.columns, column) {
+			return s.of(c.Sensors), c.Unit(s.unit)
 		}
 	}
-	return SimSensor{}
+	return SimSensor{}, ""
 }
 
 // checkSensors refuses negative numbers and warns about sensors that no column shows.
@@ -73,7 +70,7 @@ func (c *Simulate) checkSensors(r *schema.Report) {
 		return
 	}
 	for _, s := range sensed {
-		unit, of := c.Unit(map[string]string{"position": "m", "velocity": "m/s", "force": "N"}[s.key]), c.Sensor(s.columns[0])
+		of, unit := c.Sensor(s.columns[0])
 		for key, x := range map[string]float64{"noise": of.Noise, "resolution": of.Resolution} {
 			if path := "sensors." + s.key + "." + key; x < 0 && !r.Bad(path) {
 				r.Errorf(path, "%s: %s %s, want ≥ 0", path, schema.Short(x), unit)

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml/ast"
-
 	"hilrig/configs/schema"
 	"hilrig/engine"
 	"hilrig/engine/reference"
@@ -37,9 +35,8 @@ func (s *Signal) DecodeNode(w *schema.Walker, path string, e schema.Entry, f sch
 		w.Structure(path, m, v)
 		return
 	}
-	text, _, ok := schema.Text(e.Value)
-	if !ok || e.Value.Type() == ast.NullType {
-		w.ErrorAt(path, e.Place(), "", "%s: want a number or a generator such as {kind: sine, …}, got %s", path, schema.KindName(e.Value))
+	text, ok := w.Scalar(path, "a number or a generator such as {kind: sine, …}", e.Place(), e.Value)
+	if !ok {
 		return
 	}
 	if x, ok := w.Number(path, e.Place(), text, f, v); ok {
@@ -53,7 +50,7 @@ type generator Signal
 // Shape describes a signal to editors: a number, or a generator.
 func (s *Signal) Shape() *schema.Object {
 	section := schema.SchemaOf(reflect.TypeFor[generator](), reflect.ValueOf(generator{}), schema.Field{})
-	return new(schema.Object).Set("anyOf", []any{schema.Typed("number"), schema.Typed("string"), section})
+	return schema.AnyOf(schema.Typed("number"), schema.Typed("string"), section)
 }
 
 // check builds the generator. from is where a fade starts.

@@ -1,8 +1,11 @@
 package configs
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
+	"io/fs"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -85,11 +88,7 @@ const builtIn = "study/" // where the studies that come with the program are
 // BuiltInStudies names the studies that come with the program.
 func BuiltInStudies() []string {
 	list, _ := examples.ReadDir(strings.TrimSuffix(builtIn, "/"))
-	var out []string
-	for _, e := range list {
-		out = append(out, strings.TrimSuffix(e.Name(), ".yaml"))
-	}
-	return out
+	return namesOf(list, func(e fs.DirEntry) string { return strings.TrimSuffix(e.Name(), ".yaml") })
 }
 
 // LoadStudy reads and checks a study: one that comes with the program by its name, or a file. The file to simulate is read and
@@ -104,24 +103,18 @@ func LoadStudy(name string) (c *Study, warnings []schema.Problem, err error) {
 			return examples.ReadFile(path.Clean(filepath.ToSlash(p)))
 		})
 	}
-	data, err := schema.ReadFile(name)
-	if err != nil {
-		return nil, nil, err
-	}
-	return studyBytes(name, data, schema.ReadFile)
+	return fromFile(name, func(name string, data []byte) (*Study, []schema.Problem, error) {
+		return studyBytes(name, data, schema.ReadFile)
+	})
 }
 
 func studyBytes(name string, data []byte, read func(string) ([]byte, error)) (c *Study, warnings []schema.Problem, err error) {
 	c = DefaultStudy()
 	c.name = name
-	warnings, err = schema.Load(name, data, c, func(r *schema.Report) {
+	return load(name, data, c, func(r *schema.Report) {
 		c.Check(r)
 		c.checkBase(r, read)
 	})
-	if err != nil {
-		return nil, warnings, err
-	}
-	return c, warnings, nil
 }
 
 // Check looks at what can be known without the file to simulate.
@@ -158,9 +151,7 @@ func (c *Study) Check(r *schema.Report) {
 // checkVary checks one factor by itself.
 func (c *Study) checkVary(r *schema.Report, i int) {
 	v, at := &c.Vary[i], fmt.Sprintf("vary[%d]", i)
-	if v.Name == "" {
-		v.Name = v.Path
-	}
+	v.Name = cmp.Or(v.Name, v.Path)
 	for _, o := range c.Vary[:i] {
 		if o.Path == v.Path && v.Path != "" {
 			r.Errorf(at+".path", "%s.path: %s is varied twice", at, v.Path)
@@ -255,20 +246,11 @@ func (c *Study) Simulation(x []float64, seed int64, more map[string]StudyValue) 
 			put(p, schema.Bare(strconv.FormatInt(seed+int64(k)<<31, 10))) // different draws at different places
 		}
 	}
-	for _, p := range sortedKeys(more) {
+	for _, p := range slices.Sorted(maps.Keys(more)) {
 		put(p, more[p].t)
 	}
 	if err != nil {
 		return nil, err
 	}
 	return t.YAML(), nil
-}
-
-func sortedKeys[T any](m map[string]T) []string {
-	out := make([]string, 0, len(m))
-	for k := range m {
-		out = append(out, k)
-	}
-	slices.Sort(out)
-	return out
 }

@@ -4,44 +4,42 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"hilrig/configs/schema"
 )
 
-// Simulation is what can be said of a file to simulate without running it.
+// Simulation is a file for hil simulate: bodies in contact, or friction laws.
 type Simulation struct {
-	Kind     Kind
+	Contact  *ContactRun // nil: laws
+	Laws     *Simulate
 	Warnings []schema.Problem
-	Files    []string // that it reads
+}
+
+// Files are the files that it reads.
+func (s Simulation) Files() (paths []string) {
+	if s.Laws != nil {
+		return s.Laws.Files()
+	}
+	if s.Contact.Brush != nil {
+		paths = slices.Clone(s.Contact.Brush.Measured)
+	}
+	if s.Contact.Scene != nil {
+		paths = append(paths, namesOf(s.Contact.Scene.Bodies, func(b SceneBody) string { return b.File })...)
+	}
+	return slices.DeleteFunc(paths, func(p string) bool { return p == "" })
 }
 
 // CheckSimulation reads a file for hil simulate of any kind. The error is *Errors.
 func CheckSimulation(name string, data []byte) (s Simulation, err error) {
-	s.Kind = kindOf(data)
-	switch s.Kind {
+	switch kindOf(data) {
 	case ContactFile:
-		var c *ContactRun
-		if c, s.Warnings, err = ContactRunBytes(name, data); err == nil && c.Brush != nil {
-			s.Files = c.Brush.Files()
-		}
-		if err == nil && c.Scene != nil {
-			for _, b := range c.Scene.Bodies {
-				if b.File != "" {
-					s.Files = append(s.Files, b.File)
-				}
-			}
-		}
+		s.Contact, s.Warnings, err = ContactRunBytes(name, data)
 	case SimulateFile:
-		var c *Simulate
-		if c, s.Warnings, err = SimulateBytes(name, data); err == nil {
-			for _, g := range []*Signal{&c.Input, c.Normal, c.Current} {
-				if g != nil && g.File != "" {
-					s.Files = append(s.Files, g.File)
-				}
-			}
-		}
+		s.Laws, s.Warnings, err = SimulateBytes(name, data)
 	default:
 		return s, &schema.Errors{List: []schema.Problem{{File: name, Msg: "is no file to simulate: it has neither plant and input nor system"}}}
 	}
@@ -66,11 +64,10 @@ func (c *Study) checkBase(r *schema.Report, read func(string) ([]byte, error)) {
 			r.Errorf("base", "base: %s", why)
 			return
 		}
-		if _, err := CheckSimulation(c.BaseName(), data); err != nil {
-			c.passOn(r, err)
-			return
+		if _, err = CheckSimulation(c.BaseName(), data); err == nil {
+			base, err = schema.ParseTree(c.BaseName(), data)
 		}
-		if base, err = schema.ParseTree(c.BaseName(), data); err != nil {
+		if err != nil {
 			c.passOn(r, err)
 			return
 		}
@@ -83,7 +80,7 @@ func (c *Study) checkBase(r *schema.Report, read func(string) ([]byte, error)) {
 		return
 	}
 	ok := true
-	for _, p := range sortedKeys(c.Set) {
+	for _, p := range slices.Sorted(maps.Keys(c.Set)) {
 		t, err := c.floor.With(p, c.Set[p].t)
 		if err != nil {
 			r.Errorf("set."+p, "set.%s: %v", p, err)
@@ -102,7 +99,7 @@ func (c *Study) checkBase(r *schema.Report, read func(string) ([]byte, error)) {
 		c.tryAt(r, p, schema.Bare("1"), fmt.Sprintf("design.seed_path[%d]", k), "design.seed_path")
 	}
 	for i, f := range c.Figures {
-		for _, p := range sortedKeys(f.At) {
+		for _, p := range slices.Sorted(maps.Keys(f.At)) {
 			key := fmt.Sprintf("figures[%d].at", i)
 			c.tryAt(r, p, f.At[p].t, key+"."+p, key)
 		}
@@ -221,8 +218,5 @@ func (c *Study) Inputs() []string {
 	if err != nil {
 		return nil
 	}
-	for i, f := range s.Files {
-		s.Files[i] = filepath.Clean(f)
-	}
-	return s.Files
+	return namesOf(s.Files(), filepath.Clean)
 }

@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -30,7 +31,7 @@ func (b *StudyBase) DecodeNode(w *schema.Walker, path string, e schema.Entry, _ 
 }
 
 func (b *StudyBase) Shape() *schema.Object {
-	return new(schema.Object).Set("anyOf", []any{schema.Typed("string"), schema.Typed("object")})
+	return schema.AnyOf(schema.Typed("string"), schema.Typed("object"))
 }
 
 // StudyValue is anything that may stand behind a key of the file to simulate.
@@ -43,7 +44,7 @@ func (v *StudyValue) DecodeNode(w *schema.Walker, path string, e schema.Entry, _
 }
 
 func (v *StudyValue) Shape() *schema.Object {
-	return new(schema.Object).Set("anyOf", []any{schema.Typed("number"), schema.Typed("string"), schema.Typed("boolean"), schema.Typed("object"), schema.Typed("array")})
+	return schema.AnyOf(schema.Typed("number"), schema.Typed("string"), schema.Typed("boolean"), schema.Typed("object"), schema.Typed("array"))
 }
 
 // Text is the value as it was written.
@@ -76,7 +77,7 @@ func (p *StudyPaths) DecodeNode(w *schema.Walker, path string, e schema.Entry, _
 }
 
 func (p *StudyPaths) Shape() *schema.Object {
-	return new(schema.Object).Set("anyOf", []any{schema.Typed("string"), schema.Typed("array").Set("items", schema.Typed("string"))})
+	return schema.AnyOf(schema.Typed("string"), schema.Typed("array").Set("items", schema.Typed("string")))
 }
 
 // StudyNumber is a number of a factor. It is SI if its unit measures something; a share (%, ppm) and degC stay in their unit,
@@ -142,18 +143,14 @@ func (g *StudyRange) DecodeNode(w *schema.Walker, path string, e schema.Entry, _
 			}
 		}
 		if !ends[0].like(ends[1]) {
-			bad("the ends are in different units, %s and %s", schema.NameOr(ends[0].Unit, "a plain number"), schema.NameOr(ends[1].Unit, "a plain number"))
+			bad("the ends are in different units, %s and %s", cmp.Or(ends[0].Unit, "a plain number"), cmp.Or(ends[1].Unit, "a plain number"))
 			return
 		}
 		*g = StudyRange{ends[0].Value, ends[1].Value, ends[0].Unit}
 		return
 	}
 	s, _, _ := schema.Text(e.Value)
-	for _, sign := range []string{"±", "+-", "+/-"} {
-		half, ok := strings.CutPrefix(strings.TrimSpace(s), sign)
-		if !ok {
-			continue
-		}
+	if half, ok := schema.CutPlusMinus(s); ok {
 		n, err := studyNumber(half)
 		if err != nil || n.Value <= 0 {
 			bad("want ± and a positive number, got %s", schema.Quote(s))
@@ -166,8 +163,8 @@ func (g *StudyRange) DecodeNode(w *schema.Walker, path string, e schema.Entry, _
 }
 
 func (g *StudyRange) Shape() *schema.Object {
-	end := new(schema.Object).Set("anyOf", []any{schema.Typed("number"), schema.Typed("string").Set("pattern", schema.NumberPattern)})
-	return new(schema.Object).Set("anyOf", []any{schema.Typed("array").Set("items", end).Set("minItems", 2).Set("maxItems", 2), schema.Typed("string").Set("pattern", schema.RangePattern)})
+	end := schema.AnyOf(schema.Typed("number"), schema.Typed("string").Set("pattern", schema.NumberPattern))
+	return schema.AnyOf(schema.Typed("array").Set("items", end).Set("minItems", 2).Set("maxItems", 2), schema.Typed("string").Set("pattern", schema.RangePattern))
 }
 
 // readValues finds out whether the values of a factor are numbers.

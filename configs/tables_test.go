@@ -112,7 +112,8 @@ func sectionTable(b *strings.Builder, path string, section schema.Field, v refle
 }
 
 func holdsStruct(t reflect.Type) bool {
-	if reflect.PointerTo(t).Implements(reflect.TypeFor[schema.SelfDescribing]()) || t.Implements(reflect.TypeFor[schema.SelfDescribing]()) {
+	if reflect.PointerTo(t).Implements(reflect.TypeFor[schema.Tabled]()) || t.Implements(reflect.TypeFor[schema.Tabled]()) ||
+		reflect.PointerTo(t).Implements(reflect.TypeFor[schema.SelfDescribing]()) || t.Implements(reflect.TypeFor[schema.SelfDescribing]()) {
 		return false // its keys depend on what it says: one row
 	}
 	switch t.Kind() {

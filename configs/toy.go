@@ -19,12 +19,7 @@ type Toy struct {
 }
 
 // toyNames lists what kind may say.
-func toyNames() (names []string) {
-	for _, t := range toys.Registry {
-		names = append(names, t.Name)
-	}
-	return names
-}
+func toyNames() []string { return namesOf(toys.Registry, func(t toys.Info) string { return t.Name }) }
 
 // keys is the table of a kind; what is read goes into values.
 func toyKeys(info toys.Info, values []float64) schema.KeyTable {
@@ -46,17 +41,13 @@ func (c *Toy) DecodeNode(w *schema.Walker, path string, e schema.Entry, _ schema
 	c.Kind = w.WordAt(m, "kind")
 	info, err := toys.Find(c.Kind)
 	if err != nil {
-		hint := "known: " + strings.Join(toyNames(), ", ")
-		if near := spelling.Nearest(c.Kind, toyNames()); near != "" {
-			hint = fmt.Sprintf("did you mean %q?", near)
-		}
 		at := e.Place()
 		for _, k := range w.Entries(path, m, 0) {
 			if k.Key == "kind" {
 				at = k.Place()
 			}
 		}
-		w.ErrorAt(path+".kind", at, hint, "%s.kind: there is no toy %q", path, c.Kind)
+		w.ErrorAt(path+".kind", at, spelling.Hint(c.Kind, toyNames(), "known: "+strings.Join(toyNames(), ", ")), "%s.kind: there is no toy %q", path, c.Kind)
 		return
 	}
 	values := make([]float64, len(info.Params()))
@@ -110,6 +101,6 @@ func (c *Toy) EmitNode(e *schema.Emitter, indent int) {
 
 // Shape describes the section to editors: the kind, and numbers by names that depend on it.
 func (c *Toy) Shape() *schema.Object {
-	number := new(schema.Object).Set("anyOf", []any{schema.Typed("number"), schema.Typed("string"), schema.Typed("object")})
+	number := schema.AnyOf(schema.Typed("number"), schema.Typed("string"), schema.Typed("object"))
 	return schema.Typed("object").Set("properties", new(schema.Object).Set("kind", schema.Typed("string").Set("enum", toyNames()))).Set("required", []string{"kind"}).Set("additionalProperties", number)
 }

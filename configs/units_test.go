@@ -72,7 +72,7 @@ func TestUnitsOfAxesHavePartners(t *testing.T) {
 			count[strings.Join(all, " ")]++
 		}
 	}
-	a := usualAxis()
+	a := schema.New[Axis]()
 	walk("axis", reflect.ValueOf(a).Elem(), schema.Field{})
 	if len(count) < 15 || angles == 0 {
 		t.Errorf("%d units in the sections of an axis, %d phases: %v", len(count), angles, count)

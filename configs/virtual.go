@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"cmp"
 	"slices"
 
 	"hilrig/configs/schema"
@@ -40,11 +41,7 @@ const (
 
 // Words are the kinds.
 func (PlantKind) Words() []string {
-	var names []string
-	for _, k := range plant.Kinds {
-		names = append(names, k.Name)
-	}
-	return append(names, string(brushPlant))
+	return append(namesOf(plant.Kinds, func(k plant.Kind) string { return k.Name }), string(brushPlant))
 }
 
 // VirtualPlant is a plant with its axes.
@@ -193,8 +190,7 @@ func (a *VirtualAxis) path() string { return "virtual.plant.axes." + a.Name }
 // completeVirtual makes the plant of a virtual rig as the models of the axes where the file does not say otherwise.
 func (c *Config) completeVirtual(r *schema.Report) {
 	if c.Virtual == nil && c.IsVirtual() {
-		c.Virtual = new(Virtual)
-		c.Virtual.SetDefaults()
+		c.Virtual = schema.New[Virtual]()
 	}
 	if c.Virtual == nil {
 		return
@@ -208,35 +204,31 @@ func (c *Config) completeVirtual(r *schema.Report) {
 	}
 	if p.Kind == brushPlant {
 		if p.Brush == nil {
-			p.Brush = new(BrushRig)
-			p.Brush.SetDefaults()
+			p.Brush = schema.New[BrushRig]()
 		}
 		if p.Brush.Parameters == nil { // switched off: as left out
-			p.Brush.Parameters = NewRigBrush()
+			p.Brush.Parameters = schema.New[RigBrush]()
 		}
 	}
 	for _, a := range c.Axes {
 		if !slices.ContainsFunc(p.Axes, func(v VirtualAxis) bool { return v.Name == a.Name }) {
-			v := VirtualAxis{Name: a.Name}
-			v.SetDefaults()
-			p.Axes = append(p.Axes, v)
+			v := schema.New[VirtualAxis]()
+			v.Name = a.Name
+			p.Axes = append(p.Axes, *v)
 		}
 	}
 	for i := range p.Axes {
 		v := &p.Axes[i]
 		if a := c.ModelOf(v.Name); a != nil {
 			c.completeTruth(r, v, a)
-		} else if v.Drive.Kind == "" {
-			v.Drive.Kind = DriveName(plant.NoDrive.String())
 		}
+		v.Drive.Kind = cmp.Or(v.Drive.Kind, DriveName(plant.NoDrive.String()))
 	}
 }
 
 // completeTruth takes over what the file does not say of an axis of the plant.
 func (c *Config) completeTruth(r *schema.Report, v *VirtualAxis, a *Axis) {
-	if v.Drive.Kind == "" {
-		v.Drive.Kind = DriveName(a.Drive.Kind.String())
-	}
+	v.Drive.Kind = cmp.Or(v.Drive.Kind, DriveName(a.Drive.Kind.String()))
 	p, model := v.path(), a.MotorModel()
 	if v.Drive.Kind.is(plant.VoltageDrive) {
 		if v.Motor == nil && a.Motor != nil {

@@ -43,13 +43,10 @@ func (c *Config) Truth(axis string) plant.AxisSpec {
 
 // limitUnit is the unit of the limit of a drive.
 func (c *Config) limitUnit(a *VirtualAxis) string {
-	switch {
-	case a.Drive.Kind.is(plant.CurrentDrive):
+	if a.Drive.Kind.is(plant.CurrentDrive) {
 		return "A"
-	case c.Virtual.Plant.linear():
-		return "N"
 	}
-	return "N·m"
+	return engine.UnitOn(!c.Virtual.Plant.linear(), "N")
 }
 
 // Outputs are the numbers of the plant that a sensor may measure, without those of brushes.
@@ -128,12 +125,7 @@ func (c *Config) CurrentOffset(axis string) (offset float64) {
 // Events are those of the script. They belong to a file without problems.
 func (c *Config) Events() (out []plant.Event) {
 	settings := c.Virtual.settings()
-	var measured, units []string
-	for _, d := range c.Devices {
-		for _, m := range d.Measure {
-			measured, units = append(measured, d.Name+"."+m.Name), append(units, m.Unit)
-		}
-	}
+	measured, units := c.measurements()
 	for _, e := range c.Virtual.Script {
 		ev := plant.Event{At: e.At, For: e.For, Setting: -1, Fault: e.Fault}
 		if e.Sensor != "" {

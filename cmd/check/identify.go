@@ -33,8 +33,7 @@ func describeIdentify(w io.Writer, name string, c *configs.Identify) {
 			if ch.Column.Name == "" {
 				continue
 			}
-			scale, _ := ch.Column.Scale(ch.SI) // checked by the loader
-			shift, _ := ch.Column.Shift(ch.SI)
+			scale, shift, _ := ch.Column.Factors(ch.SI) // checked by the loader
 			text := fmt.Sprintf("%s = %s", ch.Key, ch.Column.Name)
 			if scale != 1 {
 				text += fmt.Sprintf(" · %.6g", scale)

@@ -31,7 +31,7 @@ Exit codes: 0 done; 2 wrong usage; 3 a file that cannot be used, or a journal of
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			f.Changed = c.Flags().Changed
-			ctx, was, stop := report.UntilInterrupt(report.Background(c.Context()))
+			ctx, was, stop := report.UntilInterrupt(c.Context())
 			defer stop()
 			return study.Run(ctx, was, args[0], f, c.OutOrStdout(), c.ErrOrStderr())
 		},

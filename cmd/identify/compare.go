@@ -1,6 +1,7 @@
 package identify
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -45,13 +46,13 @@ func Compare(ctx context.Context, paths []string, f Options, stdout, stderr io.W
 		return report.ExitWith(report.Usage, fmt.Errorf("compare: %s is a single model: give the file a compare: list, or name a second file", paths[0]))
 	}
 
-	ctx, stop := signal.NotifyContext(report.Background(ctx), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	bar := report.NewProgress(stderr)
+	defer bar.Done()
 	run := func(c *candidate, near map[string]float64) (*identify.Result, error) {
 		recs, err := readRecords(ctx, c.cfg, bar)
 		if err != nil {
-			bar.Done()
 			return nil, report.ExitWith(report.Invalid, err)
 		}
 		plan := PlanOf(c.cfg, f.workers)
@@ -61,7 +62,6 @@ func Compare(ctx context.Context, paths []string, f Options, stdout, stderr io.W
 		plan.Near, plan.RunFree = near, true
 		res, err := identify.Run(ctx, plan, recs, nil, shown(bar))
 		if ctx.Err() != nil {
-			bar.Done()
 			return nil, report.ExitWith(report.Interrupted, errors.New("interrupted: a comparison needs all of its models"))
 		}
 		if err != nil {
@@ -99,11 +99,11 @@ func Compare(ctx context.Context, paths []string, f Options, stdout, stderr io.W
 		}
 	}
 	bar.Done()
-	cmp, err := identify.Compare(models)
+	ranking, err := identify.Compare(models)
 	if err != nil {
 		return report.ExitWith(report.Invalid, fmt.Errorf("compare: %w", err))
 	}
-	out := Compared{paths, report.Version(), report.CommandLine(), cmp}
+	out := Compared{paths, report.Version(), report.CommandLine(), ranking}
 	if f.out != "" {
 		if err := writeResult(f.out, out); err != nil {
 			return report.ExitWith(report.Unavailable, err)
@@ -114,9 +114,9 @@ func Compare(ctx context.Context, paths []string, f Options, stdout, stderr io.W
 			return err
 		}
 	} else {
-		printComparison(stdout, cmp)
+		printComparison(stdout, ranking)
 	}
-	if !slices.ContainsFunc(cmp.Models, func(m identify.Ranked) bool { return m.Result != nil && m.Verdict != identify.Rejected }) {
+	if !slices.ContainsFunc(ranking.Models, func(m identify.Ranked) bool { return m.Result != nil && m.Verdict != identify.Rejected }) {
 		return report.ExitWith(report.Quality, errors.New("compare: no model is left that is not rejected"))
 	}
 	return nil
@@ -133,29 +133,23 @@ func (f *Options) candidates(path string, stderr io.Writer) ([]candidate, error)
 		if err := json.Unmarshal(data, &r); err != nil || r.Result == nil || len(r.Stages) == 0 {
 			return nil, report.ExitWith(report.Invalid, fmt.Errorf("%s: not a result of hil identify -o (%v)", path, err))
 		}
-		return []candidate{{name: orPath(r.Name, path), done: r.Result}}, nil
+		return []candidate{{name: cmp.Or(r.Name, path), done: r.Result}}, nil
 	}
 	cfg, err := configs.LoadIdentify(path)
 	if err != nil {
-		report.PrintProblems(stderr, "hil: ", err)
-		return nil, report.ExitWith(report.Invalid, nil)
+		return nil, report.Refuse(stderr, err)
 	}
 	if err := f.over(cfg); err != nil {
 		return nil, report.ExitWith(report.Usage, fmt.Errorf("compare: %w", err))
 	}
 	if len(cfg.Compare) == 0 {
-		return []candidate{{name: orPath(cfg.Name, path), cfg: cfg}}, nil
+		return []candidate{{name: cmp.Or(cfg.Name, path), cfg: cfg}}, nil
 	}
 	var out []candidate
 	for _, v := range cfg.Compare {
 		c := *cfg
 		c.Model.Terms = slices.Clone(cfg.Model.Terms)
-		if v.Law != "" {
-			c.Model.Law = v.Law
-		}
-		if v.Lag != "" {
-			c.Model.Lag = v.Lag
-		}
+		c.Model.Law, c.Model.Lag = cmp.Or(v.Law, c.Model.Law), cmp.Or(v.Lag, c.Model.Lag)
 		if v.Method != nil {
 			c.Method = v.Method
 		}
@@ -171,20 +165,9 @@ func (f *Options) candidates(path string, stderr io.Writer) ([]candidate, error)
 		if axis.Damped(c.Model.Law) { // and has viscous friction without the term
 			c.Model.Terms = slices.DeleteFunc(c.Model.Terms, func(t string) bool { return t == "viscous" })
 		}
-		name := v.Name
-		if name == "" {
-			name = c.Model.Law
-		}
-		out = append(out, candidate{name: name, cfg: &c, some: true})
+		out = append(out, candidate{name: cmp.Or(v.Name, c.Model.Law), cfg: &c, some: true})
 	}
 	return out, nil
-}
-
-func orPath(name, path string) string {
-	if name == "" {
-		return path
-	}
-	return name
 }
 
 // Compared is what is printed and stored of a comparison.
@@ -198,12 +181,7 @@ type Compared struct {
 // printComparison writes a ranking for people.
 func printComparison(w io.Writer, c *identify.Comparison) {
 	fmt.Fprintf(w, "ranked by %s\n\n", c.By)
-	num := func(format string, x *float64) string {
-		if x == nil {
-			return "–"
-		}
-		return fmt.Sprintf(format, *x)
-	}
+	num := report.OrDash
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(t, "rank\tmodel\tparameters\trms\tfit %\tΔAICc\tvalidation rms\tfit %\tp\tverdict")
 	for _, m := range c.Models {

@@ -15,8 +15,11 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"hilrig/cmd/report"
 	"hilrig/configs"
+	"hilrig/engine/numeric"
 	"hilrig/hil/sink"
 	"hilrig/identify"
 	"hilrig/identify/fit"
@@ -44,7 +47,7 @@ type Options struct {
 }
 
 // RecordFlags are those that identify and compare share.
-func (f *Options) RecordFlags(fl flagSet) {
+func (f *Options) RecordFlags(fl *pflag.FlagSet) {
 	fl.StringVar(&f.data, "data", "", "another record with the same columns: CSV, MAT or a recording")
 	fl.StringVar(&f.validate, "validate", "", "second record, explained by the parameters but not used to find them")
 	fl.IntVar(&f.seed, "seed", 0, "of everything random; default: that of the file")
@@ -53,15 +56,6 @@ func (f *Options) RecordFlags(fl flagSet) {
 	fl.BoolVar(&f.json, "json", false, "print the result as JSON")
 	fl.StringVarP(&f.out, "output", "o", "", "also write the result to this JSON file")
 	fl.BoolVar(&f.force, "force", false, "write over an existing file")
-}
-
-// flagSet is the part of a set of flags that recordFlags needs.
-type flagSet interface {
-	StringVar(p *string, name, value, usage string)
-	StringVarP(p *string, name, shorthand, value, usage string)
-	IntVar(p *int, name string, value int, usage string)
-	BoolVar(p *bool, name string, value bool, usage string)
-	DurationVar(p *time.Duration, name string, value time.Duration, usage string)
 }
 
 // Identification is what is printed and stored: the result and where it came from.
@@ -80,14 +74,13 @@ func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) 
 		return err
 	}
 	bar := report.NewProgress(stderr)
+	defer bar.Done()
 	cfg, recs, own, err := f.load(ctx, path, stderr, bar)
 	if err != nil {
-		bar.Done()
 		return err
 	}
 	keep, err := openKeeper(f.Resume, cfg, recs)
 	if err != nil {
-		bar.Done()
 		return report.ExitWith(report.Invalid, err)
 	}
 
@@ -95,7 +88,7 @@ func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) 
 	if slices.ContainsFunc(recs.Fit, func(d *record.Record) bool { return d.Len() > 1<<20 }) {
 		defer debug.SetGCPercent(debug.SetGCPercent(10))
 	}
-	ctx, stop := signal.NotifyContext(report.Background(ctx), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	var kept identify.Keeper
 	if keep != nil {
@@ -145,13 +138,12 @@ func (f *Options) load(ctx context.Context, path string, stderr io.Writer, bar *
 		if f.data != "" {
 			return nil, recs, nil, report.ExitWith(report.Usage, fmt.Errorf("identify: --data belongs to a file that names columns; %s is a recording and says them itself", path))
 		}
-		cfg, recs.Fit, own, err = PlanRun(report.Background(ctx), path, f.Axis, bar)
+		cfg, recs.Fit, own, err = PlanRun(ctx, path, f.Axis, bar)
 		if err != nil {
 			return nil, recs, nil, report.ExitWith(report.Invalid, err)
 		}
 	} else if cfg, err = configs.LoadIdentify(path, f.chain...); err != nil {
-		report.PrintProblems(stderr, "hil: ", err)
-		return nil, recs, nil, report.ExitWith(report.Invalid, nil)
+		return nil, recs, nil, report.Refuse(stderr, err)
 	}
 	if err = f.over(cfg); err != nil {
 		return nil, recs, nil, report.ExitWith(report.Usage, fmt.Errorf("identify: %w", err))
@@ -160,7 +152,7 @@ func (f *Options) load(ctx context.Context, path string, stderr io.Writer, bar *
 	case !isRun:
 		recs, err = readRecords(ctx, cfg, bar)
 	case f.validate != "":
-		if _, recs.Validation, _, err = PlanRun(report.Background(ctx), f.validate, f.Axis, bar); err != nil {
+		if _, recs.Validation, _, err = PlanRun(ctx, f.validate, f.Axis, bar); err != nil {
 			err = fmt.Errorf("validation: %w", err)
 		}
 	}
@@ -200,9 +192,7 @@ func (f *Options) over(cfg *configs.Identify) error {
 	if f.validate != "" {
 		cfg.Validate = f.validate
 	}
-	if f.Changed("method") {
-		cfg.Method = f.chain
-	}
+	put(f, "method", &cfg.Method, f.chain)
 	if f.Resume != "" && !slices.Contains(cfg.Method, "aep") {
 		return fmt.Errorf("--resume: only an evolution keeps its state, and aep is not among the methods: %s", cfg.Method)
 	}
@@ -212,18 +202,10 @@ func (f *Options) over(cfg *configs.Identify) error {
 			cfg.Terms = append(cfg.Terms, linear.Term(t))
 		}
 	}
-	if f.Changed("require-fit") {
-		cfg.RequireFit = f.RequireFit
-	}
-	if f.Changed("bootstrap") {
-		cfg.Bootstrap = f.Bootstrap
-	}
-	if f.Changed("seed") {
-		cfg.Seed = f.seed
-	}
-	if f.Changed("time-limit") {
-		cfg.TimeLimit = f.timeLimit.Seconds()
-	}
+	put(f, "require-fit", &cfg.RequireFit, f.RequireFit)
+	put(f, "bootstrap", &cfg.Bootstrap, f.Bootstrap)
+	put(f, "seed", &cfg.Seed, f.seed)
+	put(f, "time-limit", &cfg.TimeLimit, f.timeLimit.Seconds())
 	if f.Asymmetric {
 		cfg.Model.Asymmetric = true
 		cfg.Model.Terms = slices.DeleteFunc(cfg.Model.Terms, func(t string) bool { return t == "offset" })
@@ -234,6 +216,13 @@ func (f *Options) over(cfg *configs.Identify) error {
 		cfg.Terms = split.Terms
 	}
 	return nil
+}
+
+// put puts the value of a flag that was given in the place of that of the file.
+func put[T any](f *Options, flag string, to *T, value T) {
+	if f.Changed(flag) {
+		*to = value
+	}
 }
 
 // refuse ends without a result. A refusal by the data is also said as JSON where JSON was asked for.
@@ -281,10 +270,7 @@ type combination struct {
 }
 
 func refusal(u *linear.Unidentifiable) Refused {
-	out := Refused{Verdict: "not identifiable", Limit: u.Limit}
-	if !math.IsInf(u.Condition, 0) {
-		out.Condition = &u.Condition
-	}
+	out := Refused{Verdict: "not identifiable", Limit: u.Limit, Condition: numeric.OrNull(u.Condition)}
 	for _, c := range u.Combinations {
 		out.Combinations = append(out.Combinations, combination{c.Terms, c.Weights, c.String(), c.Advice})
 	}

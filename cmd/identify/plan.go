@@ -112,10 +112,26 @@ func secondJoint(ctx context.Context, file string, cfg *configs.Identify, d *con
 
 // readRecord reads one file with the columns of a data section: text, a MAT file, or a recording of this program.
 func readRecord(ctx context.Context, path string, cfg *configs.Identify, d *configs.IdentifyData, bar *report.Progress) ([]*record.Record, error) {
+	m, err := mappingOf(cfg, d)
+	if err != nil {
+		return nil, err
+	}
+	m.Watch = bar.Reading(path)
+	if _, ok := sink.FindRun(path); ok {
+		return readRecording(ctx, path, m, cfg.Model.Drive == axis.Coast)
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && d.Source != "" {
+		return nil, &record.Error{File: path, Msg: "is not there", Hint: FromWhere(cfg, d)}
+	}
+	return record.Read(path, m)
+}
+
+// mappingOf are the columns of a data section with what else it says of the file.
+func mappingOf(cfg *configs.Identify, d *configs.IdentifyData) (record.Mapping, error) {
 	m := record.Mapping{
 		Rate: d.Rate, DecimalComma: d.Decimal == "comma", SameUnit: SameUnit, Piece: d.Columns.Group,
 		Rows: [2]int{int(d.Rows[0]), int(d.Rows[1])}, Span: d.Span, Resample: d.Resample > 0, ResampleRate: d.Resample, SplitGaps: d.SplitGaps,
-		Steady: d.Steady, Watch: bar.Reading(path),
+		Steady: d.Steady,
 	}
 	m.Separator = map[string]rune{"comma": ',', "semicolon": ';', "tab": '\t'}[d.Separator] // auto: 0
 	to := map[string]*record.Column{
@@ -128,26 +144,16 @@ func readRecord(ctx context.Context, path string, cfg *configs.Identify, d *conf
 		if c.Name == "" {
 			continue
 		}
-		scale, err := c.Scale(ch.SI)
+		scale, shift, err := c.Factors(ch.SI)
 		if err != nil {
-			return nil, fmt.Errorf("column %s: %w", c.Name, err)
-		}
-		shift, err := c.Shift(ch.SI)
-		if err != nil {
-			return nil, fmt.Errorf("column %s: %w", c.Name, err)
+			return m, fmt.Errorf("column %s: %w", c.Name, err)
 		}
 		if to[ch.Key] == nil {
 			continue // of the second joint, read by itself
 		}
 		*to[ch.Key] = record.Column{Name: c.Name, Unit: c.Unit, Scale: scale, Shift: shift, Delay: c.Delay, Optional: c.Optional}
 	}
-	if _, ok := sink.FindRun(path); ok {
-		return readRecording(ctx, path, m, cfg.Model.Drive == axis.Coast)
-	}
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && d.Source != "" {
-		return nil, &record.Error{File: path, Msg: "is not there", Hint: FromWhere(cfg, d)}
-	}
-	return record.Read(path, m)
+	return m, nil
 }
 
 // FromWhere says how to get a record that is not there.

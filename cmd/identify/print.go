@@ -16,16 +16,16 @@ import (
 
 // printIdentification writes a result for people.
 func printIdentification(w io.Writer, r Identification, rotary bool) {
-	for _, d := range r.Records {
+	records := r.Records
+	if len(records) == 0 {
+		records = append(records, r.Data)
+	}
+	for _, d := range records {
 		fmt.Fprintf(w, "%s: %d samples, %.4g s at %.6g Hz\n", d.File, d.Samples, d.Duration, 1/d.Interval)
-		if len(r.Records) > 4 {
-			fmt.Fprintf(w, "… and %d more pieces\n", len(r.Records)-1)
+		if len(records) > 4 {
+			fmt.Fprintf(w, "… and %d more pieces\n", len(records)-1)
 			break
 		}
-	}
-	if len(r.Records) == 0 {
-		d := r.Data
-		fmt.Fprintf(w, "%s: %d samples, %.4g s at %.6g Hz\n", d.File, d.Samples, d.Duration, 1/d.Interval)
 	}
 	if r.Run != nil {
 		for _, a := range r.Run.Assumed {
@@ -36,7 +36,7 @@ func printIdentification(w io.Writer, r Identification, rotary bool) {
 	if s, ok := r.Settings.(linear.Spec); ok {
 		fmt.Fprintf(w, "position below %.4g Hz (order %d), every %s sample\n", s.Cutoff, s.Order, ordinal(s.Decimate))
 		if r.Chain[len(r.Chain)-1] == "regress" {
-			fmt.Fprintf(w, "%s = %s\n", forceName(rotary), equation(r.Parameters))
+			fmt.Fprintf(w, "%s = %s\n", map[bool]string{false: "force", true: "torque"}[rotary], equation(r.Parameters))
 		}
 	}
 	fmt.Fprintln(w)
@@ -294,13 +294,6 @@ func equation(params []identify.Parameter) string {
 		parts[i] = p.Name + factor[p.Term]
 	}
 	return strings.Join(parts, " + ")
-}
-
-func forceName(rotary bool) string {
-	if rotary {
-		return "torque"
-	}
-	return "force"
 }
 
 // decimals shows a value to two digits of its smaller error.

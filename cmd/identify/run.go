@@ -1,6 +1,7 @@
 package identify
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -81,9 +82,7 @@ func deviceOf(rig *configs.Config, axis *configs.Axis) *configs.Device {
 // read gives the records of the columns of m.
 func (r *recording) read(ctx context.Context, m record.Mapping) ([]*record.Record, error) {
 	m.Time = record.Column{Name: sink.SampleTime, Unit: "s"}
-	if m.Piece == "" {
-		m.Piece = sink.SamplePiece
-	}
+	m.Piece = cmp.Or(m.Piece, sink.SamplePiece)
 	m.Resample, m.SplitGaps, m.Cubic = true, true, true // of devices that sample unevenly; an even raster stays as it is
 	sum, err := hashOf(r.run.Path)
 	if err != nil {
@@ -173,10 +172,7 @@ func PlanRun(ctx context.Context, path, of string, bar *report.Progress) (*confi
 	cfg.Form = "weak"           // no derivative of data; a window that is slow somewhere is left out as a whole
 	trim := max(0.05, 25*every) // five periods of the corner
 	cfg.Trim = &trim
-	slow := axis.Estimator.RLS.MinVel
-	if slow == 0 {
-		slow = 3 * axis.Friction.StribeckSpeed()
-	}
+	slow := cmp.Or(axis.Estimator.RLS.MinVel, 3*axis.Friction.StribeckSpeed())
 	if slow > 0 {
 		cfg.MinVelocity = &slow
 	}

@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"cmp"
 	"math"
 	"strings"
 
@@ -126,22 +127,15 @@ func (f *Figure) draw(c draw.Canvas, l *legend, head vg.Length) {
 	// the columns side by side by their weights
 	weights := 0.0
 	for _, col := range f.Columns {
-		weights += weight(col)
+		weights += cmp.Or(col.Width, 1)
 	}
 	c.Max.Y -= head
 	left, width := c.Min.X, c.Max.X-c.Min.X
 	for _, col := range f.Columns {
-		w := width * vg.Length(weight(col)/weights)
+		w := width * vg.Length(cmp.Or(col.Width, 1)/weights)
 		drawColumn(draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{Min: vg.Point{X: left, Y: c.Min.Y}, Max: vg.Point{X: left + w, Y: c.Max.Y}}}, col, l)
 		left += w
 	}
-}
-
-func weight(c Column) float64 {
-	if c.Width > 0 {
-		return c.Width
-	}
-	return 1
 }
 
 // drawColumn stacks the panels with their vertical axes aligned.

@@ -26,17 +26,11 @@ func WriteWhole(path string, force bool, write func(io.Writer) error) error {
 	} else {
 		err = write(tmp)
 	}
-	if err == nil {
-		err = tmp.Chmod(0o644)
-	}
-	if err == nil {
-		err = tmp.Sync()
-	}
-	if err == nil {
-		err = tmp.Close()
-	}
-	if err == nil {
-		err = Place(tmp.Name(), path, force)
+	place := func() error { return Place(tmp.Name(), path, force) }
+	for _, next := range []func() error{func() error { return tmp.Chmod(0o644) }, tmp.Sync, tmp.Close, place} {
+		if err == nil {
+			err = next()
+		}
 	}
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%s exists; --force writes over it", path)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -68,11 +69,6 @@ func ExitPrint(w io.Writer, err error) int {
 
 // isUsage recognises what cobra says about unknown verbs and wrong numbers of arguments.
 func isUsage(err error) bool {
-	s := err.Error()
-	for _, p := range []string{"unknown command", "unknown flag", "unknown shorthand", "accepts ", "requires ", "invalid argument"} {
-		if strings.HasPrefix(s, p) {
-			return true
-		}
-	}
-	return false
+	said := []string{"unknown command", "unknown flag", "unknown shorthand", "accepts ", "requires ", "invalid argument"}
+	return slices.ContainsFunc(said, func(p string) bool { return strings.HasPrefix(err.Error(), p) })
 }

@@ -52,11 +52,3 @@ func UntilInterrupt(parent context.Context) (ctx context.Context, was func() boo
 }
 
 var errInterrupted = fmt.Errorf("interrupted")
-
-// Background is ctx, or one that never ends.
-func Background(ctx context.Context) context.Context {
-	if ctx == nil {
-		return context.Background()
-	}
-	return ctx
-}

@@ -25,16 +25,11 @@ func (s *contactRun) brushBySteps(ctx context.Context, b *brush.Brush) error {
 		s.brushByMeans(b, err)
 		return nil
 	}
-	s.beside = brushBeside
-	s.keep(0, nil)
-	s.rows[0].beside = make([]float64, len(brushBeside))
+	s.beginRows(brushBeside, nil)
 	stats, err := b.Run(ctx, brush.RunOptions{
 		MoreauOptions: s.moreau(), Time: s.cfg.Duration, Discard: orNone(s.cfg.Discard), Every: int(math.Round(s.cfg.Rows() / e.Step)),
 		Trace: func(now *brush.Snapshot) {
-			copy(s.q, now.Q)
-			copy(s.u, now.U)
-			s.keep(now.T, pushesOf(now.Contact, e.Step))
-			s.rows[len(s.rows)-1].beside = []float64{now.Face, now.Holder, now.Spring, now.Torque}
+			s.keepBrush(now.T, now.Q, now.U, pushesOf(now.Contact, e.Step), now.Face, now.Holder, now.Spring, now.Torque)
 		},
 	})
 	if err != nil {
@@ -49,6 +44,13 @@ func (s *contactRun) brushBySteps(ctx context.Context, b *brush.Brush) error {
 	return nil
 }
 
+// keepBrush appends a row with the forces of brushBeside.
+func (s *contactRun) keepBrush(t float64, q, u []float64, pushes []push, beside ...float64) {
+	copy(s.q, q)
+	copy(s.u, u)
+	s.keep(t, pushes, beside...)
+}
+
 // brushByEvents is brushBySteps with the event-driven engine; forces of a row hold the impulses of impacts.
 func (s *contactRun) brushByEvents(ctx context.Context, b *brush.Brush) error {
 	e := s.cfg.Engine
@@ -57,17 +59,12 @@ func (s *contactRun) brushByEvents(ctx context.Context, b *brush.Brush) error {
 		s.warnings = append(s.warnings, fmt.Sprintf("event-driven on an outline of straight edges of %s: every point that touches meets %.2g corners per second; commutator.smooth: true is a contour without corners",
 			report.WithUnit(p.Commutator.Spacing, "m"), math.Abs(p.Commutator.Speed)*p.Commutator.Radius/p.Commutator.Spacing))
 	}
-	s.beside = brushBeside
-	s.keep(0, nil)
-	s.rows[0].beside = make([]float64, len(brushBeside))
+	s.beginRows(brushBeside, nil)
 	stats, counts, err := b.RunEvents(ctx, brush.EventRunOptions{
 		EventOptions: contact.EventOptions{RTol: e.Tolerance, VTh: e.Slow, MaxEvents: e.MaxEvents, Law: s.cfg.Engine.Impact},
 		Time:         s.cfg.Duration, Discard: orNone(s.cfg.Discard), Every: s.cfg.Rows(), Event: s.happened,
 		Trace: func(now *brush.EventSnapshot) {
-			copy(s.q, now.Q)
-			copy(s.u, now.U)
-			s.keep(now.T, heldPushes(now.Held))
-			s.rows[len(s.rows)-1].beside = []float64{now.Face, now.Holder, now.Spring, now.Torque}
+			s.keepBrush(now.T, now.Q, now.U, heldPushes(now.Held), now.Face, now.Holder, now.Spring, now.Torque)
 		},
 	})
 	if err != nil {

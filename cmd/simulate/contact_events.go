@@ -37,9 +37,7 @@ func (s *contactRun) byEvents(ctx context.Context) error {
 	sums.start(len(s.q))
 	q, u := make([]float64, len(s.q)), make([]float64, len(s.q))
 	forces := e.Forces(nil)
-	s.beside = meanForces
-	s.keep(0, heldPushes(forces))
-	s.rows[0].beside = make([]float64, len(meanForces))
+	s.beginRows(meanForces, heldPushes(forces))
 	every, row := c.Rows(), 1
 	if c.Discard == 0 {
 		sums.touch(s.q, s.u)

@@ -1,46 +1,49 @@
 package simulate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 
 	"hilrig/cmd/plot"
 	"hilrig/cmd/report"
+	"hilrig/engine"
 )
 
 var errNoPicture = errors.New("there is no picture of this system")
 
-// csvNames are the columns: time, coordinates, their speeds, the sum of contact forces.
-func (s *contactRun) csvNames() []string {
-	names := []string{"time_s"}
+// signals are the numbers of a row: time, coordinates, their speeds, what is beside them.
+func (s *contactRun) signals() []engine.Signal {
+	all := append([]engine.Signal{{Name: "time", Unit: "s"}}, s.coords...)
 	for _, c := range s.coords {
-		names = append(names, Header(c.Name, c.Unit))
+		all = append(all, engine.Signal{Name: c.Name + "_dot", Unit: perSecond(c.Unit)})
 	}
-	for _, c := range s.coords {
-		names = append(names, Header(c.Name+"_dot", perSecond(c.Unit)))
-	}
-	for _, c := range s.beside {
-		names = append(names, Header(c.Name, c.Unit))
-	}
-	return append(names, "contacts", "normal_force_N", "tangential_force_N")
+	return append(all, s.beside...)
 }
 
-// writeCSV writes the rows.
+// numbers are those of signals in a row.
+func (r *instant) numbers() []float64 { return slices.Concat([]float64{r.t}, r.q, r.u, r.beside) }
+
+// writeCSV writes the rows, and behind each the number of contacts with the sum of their forces.
 func (s *contactRun) writeCSV(w io.Writer) error {
+	var names []string
+	for _, c := range s.signals() {
+		names = append(names, Header(c.Name, c.Unit))
+	}
 	rows := make([][]float64, len(s.rows))
 	for i, r := range s.rows {
-		row := append([]float64{r.t}, r.q...)
-		row = append(append(row, r.u...), r.beside...)
 		n, t := 0.0, 0.0
 		for _, p := range r.pushes {
 			n += p.n
 			t += p.t
 		}
-		rows[i] = append(row, float64(len(r.pushes)), n, t)
+		rows[i] = append(r.numbers(), float64(len(r.pushes)), n, t)
 	}
-	return writeTable(w, s.csvNames(), len(rows), func(k, j int) float64 { return rows[k][j] })
+	names = append(names, "contacts", "normal_force_N", "tangential_force_N")
+	return writeTable(w, names, len(rows), func(k, j int) float64 { return rows[k][j] })
 }
 
 // figure draws coordinates and speeds over time, and what is beside them.
@@ -80,12 +83,7 @@ func (s *contactRun) engineText() string {
 }
 
 // title is what figure and animation are about.
-func (s *contactRun) title() string {
-	if s.cfg.Description != "" {
-		return s.cfg.Description
-	}
-	return s.cfg.Name
-}
+func (s *contactRun) title() string { return cmp.Or(s.cfg.Description, s.cfg.Name) }
 
 // column is one number of every row.
 func (s *contactRun) column(of func(*instant) float64) []float64 {

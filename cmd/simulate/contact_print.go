@@ -6,7 +6,6 @@ import (
 	"text/tabwriter"
 
 	"hilrig/cmd/report"
-	"hilrig/engine/numeric"
 )
 
 type contactResult struct {
@@ -31,19 +30,14 @@ func (s *contactRun) result(f Options) contactResult {
 	c := s.cfg
 	out := contactResult{
 		Name: c.Name, Config: s.path, Program: report.Version(), System: c.System, Engine: c.Engine.Kind, Impact: c.Engine.Impact.String(),
-		Duration: c.Duration, Discard: c.Discard, Warnings: append([]string{}, s.warnings...), Files: map[string]string{},
+		Duration: c.Duration, Discard: c.Discard, Warnings: append([]string{}, s.warnings...), Files: f.files(),
 		Metrics: map[string]any{}, Units: map[string]string{}, Solver: map[string]float64{},
 	}
 	if c.Engine.Kind == "fixed-step" {
 		out.Step = &c.Engine.Step
 	}
-	for name, path := range map[string]string{"csv": f.Out, "plot": f.Plot, "animation": f.Animate, "events": f.Events} {
-		if path != "" {
-			out.Files[name] = path
-		}
-	}
 	for _, m := range s.metrics {
-		out.Metrics[m.Name], out.Units[m.Name] = numeric.OrNull(m.Value), m.Unit
+		out.Metrics[m.Name], out.Units[m.Name] = m.Value, m.Unit
 	}
 	for _, m := range s.solver {
 		out.Solver[m.Name] = m.Value
@@ -54,11 +48,7 @@ func (s *contactRun) result(f Options) contactResult {
 // print writes the results for people.
 func (s *contactRun) print(w io.Writer) {
 	c := s.cfg
-	fmt.Fprint(w, c.Name)
-	if c.Description != "" {
-		fmt.Fprintf(w, ": %s", c.Description)
-	}
-	fmt.Fprintf(w, "\n%s\n\n", s.engineText())
+	fmt.Fprintf(w, "%s\n%s\n\n", report.Titled(c.Name, c.Description), s.engineText())
 	for _, part := range []struct {
 		title string
 		list  []Metric

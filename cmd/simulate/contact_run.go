@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
 
 	"hilrig/cmd/report"
 	"hilrig/configs"
@@ -68,8 +69,7 @@ var errUnresolved = errors.New("engine.averaged: true goes on with an averaged c
 func loadContactRun(path string, f Options, stderr io.Writer) (*contactRun, error) {
 	cfg, warnings, err := configs.LoadContactRun(path)
 	if err != nil {
-		report.PrintProblems(stderr, "hil: ", err)
-		return nil, report.ExitWith(report.Invalid, nil)
+		return nil, report.Refuse(stderr, err)
 	}
 	if len(f.Laws) > 0 {
 		return nil, report.ExitWith(report.Usage, fmt.Errorf("simulate: --law is for friction laws; %s describes bodies in contact", path))
@@ -83,11 +83,7 @@ func loadContactRun(path string, f Options, stderr io.Writer) (*contactRun, erro
 	if problems := cfg.Validate(); len(problems) > 0 {
 		return nil, report.ExitWith(report.Usage, fmt.Errorf("simulate: with these flags: %w", problems[0]))
 	}
-	s := &contactRun{path: path, cfg: cfg}
-	for _, w := range warnings {
-		fmt.Fprintf(stderr, "warning: %v\n", w)
-		s.warnings = append(s.warnings, w.Msg)
-	}
+	s := &contactRun{path: path, cfg: cfg, warnings: report.PrintWarnings(stderr, warnings)}
 	if err := s.build(); err != nil {
 		return nil, report.ExitWith(report.Invalid, fmt.Errorf("%s: %w", path, err))
 	}
@@ -116,16 +112,9 @@ func RunContact(ctx context.Context, path string, f Options, stdout, stderr io.W
 	for _, w := range s.warnings[told:] {
 		fmt.Fprintf(stderr, "warning: %s\n", w)
 	}
-	for _, o := range []struct {
-		path  string
-		write func(io.Writer) error
-	}{{f.Out, s.writeCSV}, {f.Plot, func(w io.Writer) error { return s.figure().Write(w, format) }}, {f.Animate, s.animate}, {f.Events, func(w io.Writer) error { return s.writeEvents(w, filepath.Ext(f.Events)) }}} {
-		if o.path == "" {
-			continue
-		}
-		if err := report.WriteWhole(o.path, f.Force, o.write); err != nil {
-			return report.ExitWith(report.Unavailable, fmt.Errorf("simulate: %w", err))
-		}
+	if err := f.write(context.Background(), output{f.Out, s.writeCSV}, output{f.Plot, func(w io.Writer) error { return s.figure().Write(w, format) }},
+		output{f.Animate, s.animate}, output{f.Events, func(w io.Writer) error { return s.writeEvents(w, filepath.Ext(f.Events)) }}); err != nil {
+		return err
 	}
 	doubtful := error(nil)
 	if len(doubts) > 0 {
@@ -158,7 +147,7 @@ func (s *contactRun) build() error {
 			return err
 		}
 		s.sys, s.coords, s.drawn = b, b.Coordinates(), brushPicture(b)
-		s.q, s.u = make([]float64, b.DOF()), make([]float64, b.DOF())
+		s.rest()
 		return b.Start(s.q, s.u)
 	case "brush-motor":
 		return s.buildMotor()
@@ -168,7 +157,7 @@ func (s *contactRun) build() error {
 			return err
 		}
 		s.sys, s.coords, s.drawn = sc, sceneCoords(sc), pic
-		s.q, s.u = make([]float64, sc.DOF()), make([]float64, sc.DOF())
+		s.rest()
 		sc.Start(s.q, s.u)
 		return nil
 	case "toy":
@@ -181,13 +170,16 @@ func (s *contactRun) build() error {
 			return err
 		}
 		s.sys, s.coords = toy, toy.Coordinates()
-		s.q, s.u = make([]float64, toy.DOF()), make([]float64, toy.DOF())
+		s.rest()
 		toy.Start(s.q, s.u)
 		s.drawn = toyPicture(s.cfg.Toy.Kind, s.cfg.Toy.Values, toy.DOF())
 		return nil
 	}
 	return fmt.Errorf("system %s", s.cfg.System)
 }
+
+// rest makes room for coordinates and speeds.
+func (s *contactRun) rest() { s.q, s.u = make([]float64, s.sys.DOF()), make([]float64, s.sys.DOF()) }
 
 // run integrates with the engine of the file.
 func (s *contactRun) run(ctx context.Context) error {
@@ -215,9 +207,7 @@ func (s *contactRun) bySteps(ctx context.Context) error {
 	steps, every := int(math.Round(s.cfg.Duration/e.Step)), int(math.Round(s.cfg.Rows()/e.Step))
 	var sums coordSums
 	sums.start(len(s.q))
-	s.beside = meanForces
-	s.keep(0, nil)
-	s.rows[0].beside = make([]float64, len(meanForces))
+	s.beginRows(meanForces, nil)
 	var load [2]float64 // N·s since the last row, N and T
 	for k := range steps {
 		t := float64(k) * e.Step
@@ -291,8 +281,14 @@ func byMethod(lead string, counts [8]int64) (out []Metric) {
 }
 
 // keep appends a row.
-func (s *contactRun) keep(t float64, pushes []push) {
-	s.rows = append(s.rows, instant{t: t, q: append([]float64(nil), s.q...), u: append([]float64(nil), s.u...), pushes: pushes})
+func (s *contactRun) keep(t float64, pushes []push, beside ...float64) {
+	s.rows = append(s.rows, instant{t, slices.Clone(s.q), slices.Clone(s.u), beside, pushes})
+}
+
+// beginRows keeps the start. What rows have beside coordinates and contacts is zero there.
+func (s *contactRun) beginRows(beside []engine.Signal, pushes []push) {
+	s.beside = beside
+	s.keep(0, pushes, make([]float64, len(beside))...)
 }
 
 // meanForces are what rows have beside the forces of their time: means since the row before, impulses included.
@@ -300,8 +296,7 @@ var meanForces = []engine.Signal{{Name: "mean_normal_force", Unit: "N"}, {Name: 
 
 // keepMeans appends a row with the means of impulses (N·s), summed since the row before, over every (s), and begins new sums.
 func (s *contactRun) keepMeans(t float64, pushes []push, load *[2]float64, every float64) {
-	s.keep(t, pushes)
-	s.rows[len(s.rows)-1].beside = []float64{load[0] / every, load[1] / every}
+	s.keep(t, pushes, load[0]/every, load[1]/every)
 	*load = [2]float64{}
 }
 
@@ -321,14 +316,9 @@ func pushesOf(m *contact.Moreau, h float64) []push {
 
 func perSecond(unit string) string { return unit + "/s" }
 
-// contactRunOf runs a contact file that is in memory, with some change to it.
-func contactRunOf(ctx context.Context, name string, data []byte, change func(*configs.ContactRun)) (*contactRun, error) {
-	cfg, _, err := configs.ContactRunBytes(name, data)
-	if err != nil {
-		return nil, err
-	}
+// contactRunOf runs a contact file that was read.
+func contactRunOf(ctx context.Context, name string, cfg *configs.ContactRun) (*contactRun, error) {
 	s := &contactRun{path: name, cfg: cfg}
-	change(cfg)
 	if err := s.build(); err != nil {
 		return nil, err
 	}

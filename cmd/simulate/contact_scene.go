@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -98,9 +99,7 @@ func sceneBody(c *configs.SceneBody) (contact.BodySpec, drawnBody, error) {
 		if c.Radius == 0 {
 			return b, d, fmt.Errorf("radius is missing")
 		}
-		if b.Inertia == 0 {
-			b.Inertia = c.Mass * c.Radius * c.Radius / 2
-		}
+		b.Inertia = cmp.Or(b.Inertia, c.Mass*c.Radius*c.Radius/2)
 		d.Radius, d.Closed = c.Radius, true
 		return b, d, nil
 	case "box":
@@ -142,11 +141,7 @@ func sceneBody(c *configs.SceneBody) (contact.BodySpec, drawnBody, error) {
 		return b, d, err
 	}
 	if s := c.Surface; s.Rz > 0 && c.Shape != "commutator" {
-		spacing := s.Spacing
-		if spacing == 0 {
-			spacing = min(25e-6, s.Correlation/20)
-		}
-		if outline, err = contact.Roughen(outline, spacing, s.Correlation, s.Rz, s.Seed); err != nil {
+		if outline, err = contact.Roughen(outline, cmp.Or(s.Spacing, min(25e-6, s.Correlation/20)), s.Correlation, s.Rz, s.Seed); err != nil {
 			return b, d, err
 		}
 	}

@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"math"
+	"slices"
 
 	"hilrig/engine"
 )
@@ -17,13 +18,7 @@ type coordSums struct {
 }
 
 func (c *coordSums) start(n int) {
-	f := func(v float64) []float64 {
-		s := make([]float64, n)
-		for i := range s {
-			s[i] = v
-		}
-		return s
-	}
+	f := func(v float64) []float64 { return slices.Repeat([]float64{v}, n) }
 	c.lo, c.hi, c.mean, c.speed, c.swing, c.end = f(math.Inf(1)), f(math.Inf(-1)), f(0), f(0), f(0), f(0)
 	for k := range c.q {
 		c.q[k], c.u[k] = f(0), f(0)

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"maps"
 	"math"
 
 	"hilrig/engine/plant/toys"
@@ -16,9 +17,7 @@ func toyPicture(kind string, v map[string]float64, dof int) *picture {
 	for _, f := range info.Params() {
 		p[f.Name] = f.Value
 	}
-	for k, x := range v {
-		p[k] = x
-	}
+	maps.Copy(p, v)
 	plane := func(n int) func(float64, []float64, []float64) {
 		return func(_ float64, q, out []float64) { copy(out[:3*n], q) }
 	}

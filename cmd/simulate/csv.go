@@ -10,40 +10,35 @@ import (
 	"hilrig/engine/experiment"
 )
 
-// column is a column of the CSV: the end of its header, and where the numbers are.
+// column is a column of the CSV: the end of its header, and the numbers.
 type column struct {
 	name, unit string // the unit on a linear axis
-	of         func(t *experiment.Trace) []float64
+	x          []float64
 }
 
 // columnsOf are the columns that a word of outputs.columns stands for.
 func (s *simulation) columnsOf(word string, t *experiment.Trace) []column {
-	input := s.cfg.InputUnit()
-	switch word {
-	case "position":
-		return []column{{"position", "m", func(t *experiment.Trace) []float64 { return t.X }}}
-	case "velocity":
-		return []column{{"velocity", "m/s", func(t *experiment.Trace) []float64 { return t.V }}}
-	case "friction":
-		return []column{{"friction", "N", func(t *experiment.Trace) []float64 { return t.F }}}
-	case "load":
-		return []column{{"load", "N", func(t *experiment.Trace) []float64 { return t.Drive }}}
-	case "input":
-		return []column{{"input", input, func(t *experiment.Trace) []float64 { return t.Input }}}
-	case "mean_velocity":
-		return []column{{"mean_velocity", "m/s", func(t *experiment.Trace) []float64 { return t.W }}}
-	case "work":
-		return []column{{"work", "J", func(t *experiment.Trace) []float64 { return t.Work }}}
-	case "current":
-		return []column{{"current", "A", func(t *experiment.Trace) []float64 { return t.Amps }}}
-	case "temperature":
-		return []column{{"temperature", "degC", func(t *experiment.Trace) []float64 { return t.Temp }}}
+	if word == "states" {
+		var states []column
+		for i, z := range t.States {
+			states = append(states, column{z.Name, z.Unit, t.Z[i]})
+		}
+		return states
 	}
-	var states []column
-	for i, z := range t.States {
-		states = append(states, column{z.Name, z.Unit, func(t *experiment.Trace) []float64 { return t.Z[i] }})
+	c := map[string]column{
+		"position": {"", "m", t.X}, "velocity": {"", "m/s", t.V}, "friction": {"", "N", t.F}, "load": {"", "N", t.Drive}, "input": {"", s.cfg.InputUnit(), t.Input},
+		"mean_velocity": {"", "m/s", t.W}, "work": {"", "J", t.Work}, "current": {"", "A", t.Amps}, "temperature": {"", "degC", t.Temp},
+	}[word]
+	c.name = word
+	return []column{c}
+}
+
+// of is a name with the label of the law in front, where there are several.
+func (s *simulation) of(r *lawRun, name string) string {
+	if len(s.runs) > 1 {
+		return r.law.Label + "." + name
 	}
-	return states
+	return name
 }
 
 // Header is a name with its unit in letters that every reader of CSV takes: velocity_m_s, friction_Nm.
@@ -72,13 +67,10 @@ func (s *simulation) writeCSV(w io.Writer) error {
 					unit = s.cfg.Unit(unit)
 				}
 				name := Header(c.name, unit)
-				if !s.cfg.Sensor(word).Exact() {
+				if sensor, _ := s.cfg.Sensor(word); !sensor.Exact() {
 					name = measuredPrefix + name
 				}
-				if len(s.runs) > 1 {
-					name = r.law.Label + "." + name
-				}
-				names, data = append(names, name), append(data, s.measured(word, i, c.of(r.trace)))
+				names, data = append(names, s.of(r, name)), append(data, s.measured(word, i, c.x))
 			}
 		}
 	}
@@ -88,12 +80,7 @@ func (s *simulation) writeCSV(w io.Writer) error {
 
 // writeTable writes rows of numbers with all their digits below their names.
 func writeTable(w io.Writer, names []string, rows int, at func(row, column int) float64) error {
-	head := csv.NewWriter(w)
-	if err := head.Write(names); err != nil {
-		return err
-	}
-	head.Flush()
-	if err := head.Error(); err != nil {
+	if err := csv.NewWriter(w).WriteAll([][]string{names}); err != nil {
 		return err
 	}
 	out := bufio.NewWriterSize(w, 1<<16)

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"fmt"
 
 	"hilrig/cmd/plot"
@@ -54,12 +55,8 @@ func (s *simulation) figure() *plot.Figure {
 			plot.Panel{X: time, Y: plot.Axis{Name: "current", Unit: "A"}, Series: amps},
 			plot.Panel{X: time, Y: plot.Axis{Name: "voltage", Unit: "V"}, Series: []plot.Series{{Label: "voltage", X: first.T, Y: first.Input, Style: plot.Guide}}})
 	}
-	title := c.Description
-	if title == "" {
-		title = c.Name
-	}
 	return &plot.Figure{
-		Title: title,
+		Title: cmp.Or(c.Description, c.Name),
 		Note:  fmt.Sprintf("%s; step %s, %s", s.plantText(), report.WithUnit(c.Step, "s"), c.Scheme),
 		Columns: []plot.Column{
 			{Width: 1.5, Panels: left},

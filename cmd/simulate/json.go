@@ -3,6 +3,7 @@ package simulate
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"hilrig/cmd/report"
 	"hilrig/configs"
@@ -70,14 +71,8 @@ func (s *simulation) result(f Options) simulateResult {
 	c := s.cfg
 	out := simulateResult{
 		Name: c.Name, Config: s.path, Program: report.Version(), Axis: c.Axis, Plant: c.Plant.Kind.String(), Scheme: c.Scheme.String(), Step: c.Step, Duration: c.Duration,
-		Steps: s.steps(), Threshold: s.watch.Threshold, Rest: s.watch.Rest, Warnings: append([]string{}, s.warnings...), Files: map[string]string{}, Sensors: sensorsOf(c),
+		Steps: s.steps(), Threshold: s.watch.Threshold, Rest: s.watch.Rest, Warnings: append([]string{}, s.warnings...), Files: f.files(), Sensors: sensorsOf(c),
 		Units: map[string]string{"position": c.Unit("m"), "velocity": c.Unit("m/s"), "friction": c.Unit("N"), "load": c.Unit("N"), "work": "J", "input": c.InputUnit()},
-	}
-	if f.Out != "" {
-		out.Files["csv"] = f.Out
-	}
-	if f.Plot != "" {
-		out.Files["plot"] = f.Plot
 	}
 	for i := range s.runs {
 		out.Laws = append(out.Laws, s.lawResult(&s.runs[i]))
@@ -91,23 +86,19 @@ func (s *simulation) lawResult(r *lawRun) lawResult {
 	out := lawResult{
 		Label: r.law.Label, Law: r.law.Name, Title: r.law.Title, Equations: info.Equations, Source: info.Source,
 		Limit: numeric.OrNull(r.limit), Parts: r.parts, Events: []eventResult{},
-		Metrics: map[string]any{
-			"position_min": m.XMin, "position_max": m.XMax, "position_end": m.XEnd, "velocity_min": m.VMin, "velocity_max": m.VMax,
-			"velocity_end": m.VEnd, "friction_min": m.FMin, "friction_max": m.FMax, "load_min": m.DriveMin, "load_max": m.DriveMax,
-			"work_against_friction": m.Work, "evaluations": m.Evals, "evaluations_per_step": float64(m.Evals) / float64(max(m.Steps, 1)),
-			"parts": m.Parts,
-		},
-		Status: map[string]int64{engine.OK.String(): int64(m.Steps - m.NotConverged), engine.NotConverged.String(): int64(m.NotConverged)},
+		Metrics: map[string]any{"evaluations": m.Evals, "evaluations_per_step": float64(m.Evals) / float64(max(m.Steps, 1)), "parts": m.Parts},
+		Status:  map[string]int64{engine.OK.String(): int64(m.Steps - m.NotConverged), engine.NotConverged.String(): int64(m.NotConverged)},
 	}
 	var from float64
 	if out.Passive, from = r.law.Model.Passive(); !out.Passive {
 		out.ActiveFrom = numeric.OrNull(from)
 	}
-	for _, k := range []experiment.Kind{experiment.BreakAway, experiment.Arrest, experiment.Reversal} {
+	for _, n := range summaryNumbers {
+		out.Metrics[n.name] = n.of(&m)
+	}
+	for _, k := range eventKinds {
 		n, first := countEvents(r.trace.Events, k)
-		key := map[experiment.Kind]string{experiment.BreakAway: "break_away", experiment.Arrest: "arrest", experiment.Reversal: "reversal"}[k]
-		out.Metrics[key+"_count"] = n
-		out.Metrics["first_"+key+"_s"] = numeric.OrNull(first)
+		out.Metrics[eventKey(k)+"_count"], out.Metrics["first_"+eventKey(k)+"_s"] = n, first
 	}
 	for _, e := range r.trace.Events {
 		out.Events = append(out.Events, eventResult{e.T, e.Kind.String(), e.X, e.F, e.Dir})
@@ -117,6 +108,30 @@ func (s *simulation) lawResult(r *lawRun) lawResult {
 	}
 	return out
 }
+
+// summaryNumbers are the extremes and sums of a run: in the JSON, in studies and in the table for people.
+var summaryNumbers = []struct {
+	name, unit string // on a linear axis
+	of         func(m *experiment.Summary) float64
+}{
+	{"position_min", "m", func(m *experiment.Summary) float64 { return m.XMin }},
+	{"position_max", "m", func(m *experiment.Summary) float64 { return m.XMax }},
+	{"position_end", "m", func(m *experiment.Summary) float64 { return m.XEnd }},
+	{"velocity_min", "m/s", func(m *experiment.Summary) float64 { return m.VMin }},
+	{"velocity_max", "m/s", func(m *experiment.Summary) float64 { return m.VMax }},
+	{"velocity_end", "m/s", func(m *experiment.Summary) float64 { return m.VEnd }},
+	{"friction_min", "N", func(m *experiment.Summary) float64 { return m.FMin }},
+	{"friction_max", "N", func(m *experiment.Summary) float64 { return m.FMax }},
+	{"load_min", "N", func(m *experiment.Summary) float64 { return m.DriveMin }},
+	{"load_max", "N", func(m *experiment.Summary) float64 { return m.DriveMax }},
+	{"work_against_friction", "J", func(m *experiment.Summary) float64 { return m.Work }},
+}
+
+// eventKinds are counted, each with the time of its first.
+var eventKinds = []experiment.Kind{experiment.BreakAway, experiment.Arrest, experiment.Reversal}
+
+// eventKey is the name of a kind in keys.
+func eventKey(k experiment.Kind) string { return strings.ReplaceAll(k.String(), "-", "_") }
 
 // countEvents counts events of a kind and finds the first; NaN if there is none.
 func countEvents(events []experiment.Event, k experiment.Kind) (n int, first float64) {

@@ -142,11 +142,7 @@ func printLaw(ctx context.Context, w io.Writer, info friction.Info, asJSON bool)
 		return err
 	}
 	for _, p := range shows {
-		q := phenomenonJSON{Key: p.Key, Title: p.Title, Criterion: p.Criterion, Shown: p.Shown}
-		if numeric.Finite(p.Value) {
-			q.Value = &p.Value
-		}
-		d.Phenomena = append(d.Phenomena, q)
+		d.Phenomena = append(d.Phenomena, phenomenonJSON{Key: p.Key, Title: p.Title, Criterion: p.Criterion, Shown: p.Shown, Value: numeric.OrNull(p.Value)})
 	}
 	if asJSON {
 		return report.EncodeJSON(w, d)
@@ -177,11 +173,7 @@ func printLaw(ctx context.Context, w io.Writer, info friction.Info, asJSON bool)
 	fmt.Fprintf(w, "\nidentified by: %s (hil identify, method)\n\n", d.Identify.Join(", "))
 	fmt.Fprintln(tw, "SHOWS\t\tMEASURED\tCRITERION")
 	for _, p := range d.Phenomena {
-		value := "–"
-		if p.Value != nil {
-			value = fmt.Sprintf("%.4g", *p.Value)
-		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", p.Title, yes(p.Shown), value, p.Criterion)
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", p.Title, yes(p.Shown), report.OrDash("%.4g", p.Value), p.Criterion)
 	}
 	tw.Flush()
 	return nil

@@ -73,10 +73,7 @@ func LCP(path string, stdin io.Reader, stdout io.Writer) error {
 	}
 	r := s.Solve(m, q, z)
 	out := LCPAnswer{Status: r.Status.String(), Pivots: r.Pivots, Method: r.Method.String(), Certificate: s.Certificate(),
-		NoSolution: r.NoSolution}
-	if numeric.Finite(r.Residual) {
-		out.Residual = &r.Residual
-	}
+		NoSolution: r.NoSolution, Residual: numeric.OrNull(r.Residual)}
 	if r.Status.OK() {
 		out.Z, out.W = z, make([]float64, n)
 		for i := range n {

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"hilrig/configs"
-	"hilrig/engine/experiment"
 )
 
 // TraceColumn is a column of the trace of a run.
@@ -24,14 +23,15 @@ func Metrics(ctx context.Context, name string, data []byte) ([]Metric, error) {
 	}
 	var out []Metric
 	n := len(c.Warnings)
-	if c.Kind == configs.ContactFile {
-		s, err := contactRunOf(ctx, name, data, func(c *configs.ContactRun) { c.Outputs.Every = c.Duration }) // a study keeps no rows
+	if c.Contact != nil {
+		c.Contact.Outputs.Every = c.Contact.Duration // a study keeps no rows
+		s, err := contactRunOf(ctx, name, c.Contact)
 		if err != nil {
 			return nil, err
 		}
 		out, n = append(s.metrics, s.solver...), n+len(s.warnings)+len(s.doubts())
 	} else {
-		s, err := simulateLaws(ctx, name, data, true)
+		s, err := simulateLaws(ctx, name, c.Laws, true)
 		if err != nil {
 			return nil, err
 		}
@@ -49,10 +49,10 @@ func Trace(ctx context.Context, name string, data []byte) ([]TraceColumn, error)
 	if err != nil {
 		return nil, err
 	}
-	if c.Kind == configs.ContactFile {
-		return contactTrace(ctx, name, data)
+	if c.Contact != nil {
+		return contactTrace(ctx, name, c.Contact)
 	}
-	s, err := simulateLaws(ctx, name, data, false)
+	s, err := simulateLaws(ctx, name, c.Laws, false)
 	if err != nil {
 		return nil, err
 	}
@@ -60,26 +60,20 @@ func Trace(ctx context.Context, name string, data []byte) ([]TraceColumn, error)
 }
 
 // contactTrace runs bodies in contact and gives the columns of the CSV, without what statistics leave out.
-func contactTrace(ctx context.Context, name string, data []byte) ([]TraceColumn, error) {
-	s, err := contactRunOf(ctx, name, data, func(*configs.ContactRun) {})
+func contactTrace(ctx context.Context, name string, cfg *configs.ContactRun) ([]TraceColumn, error) {
+	s, err := contactRunOf(ctx, name, cfg)
 	if err != nil {
 		return nil, err
 	}
-	out := []TraceColumn{{Name: "time", Unit: "s"}}
-	for _, c := range s.coords {
-		out = append(out, TraceColumn{Name: c.Name, Unit: c.Unit})
-	}
-	for _, c := range s.coords {
-		out = append(out, TraceColumn{Name: c.Name + "_dot", Unit: perSecond(c.Unit)})
-	}
-	for _, c := range s.beside {
+	var out []TraceColumn
+	for _, c := range s.signals() {
 		out = append(out, TraceColumn{Name: c.Name, Unit: c.Unit})
 	}
 	for _, r := range s.rows {
 		if r.t < s.cfg.Discard {
 			continue
 		}
-		for i, v := range slices.Concat([]float64{r.t}, r.q, r.u, r.beside) {
+		for i, v := range r.numbers() {
 			out[i].Values = append(out[i].Values, v)
 		}
 	}
@@ -87,11 +81,7 @@ func contactTrace(ctx context.Context, name string, data []byte) ([]TraceColumn,
 }
 
 // simulateLaws runs friction laws; short keeps the numbers only.
-func simulateLaws(ctx context.Context, name string, data []byte, short bool) (*simulation, error) {
-	cfg, _, err := configs.SimulateBytes(name, data)
-	if err != nil {
-		return nil, err
-	}
+func simulateLaws(ctx context.Context, name string, cfg *configs.Simulate, short bool) (*simulation, error) {
 	s := &simulation{path: name, cfg: cfg}
 	if err := s.prepare(); err != nil {
 		return nil, err
@@ -109,30 +99,16 @@ func (s *simulation) metrics() []Metric {
 		r, c := &s.runs[i], s.cfg
 		m := r.trace.Summary
 		add := func(name, unit string, v float64) {
-			if len(s.runs) > 1 {
-				name = r.law.Label + "." + name
-			}
-			out = append(out, Metric{Name: name, Unit: c.Unit(unit), Value: v})
+			out = append(out, Metric{Name: s.of(r, name), Unit: c.Unit(unit), Value: v})
 		}
-		for _, k := range []struct {
-			kind experiment.Kind
-			name string
-		}{{experiment.BreakAway, "break_away"}, {experiment.Arrest, "arrest"}, {experiment.Reversal, "reversal"}} {
-			n, first := countEvents(r.trace.Events, k.kind)
-			add(k.name+"_count", "", float64(n))
-			add("first_"+k.name+"_s", "s", first)
+		for _, k := range eventKinds {
+			n, first := countEvents(r.trace.Events, k)
+			add(eventKey(k)+"_count", "", float64(n))
+			add("first_"+eventKey(k)+"_s", "s", first)
 		}
-		add("position_min", "m", m.XMin)
-		add("position_max", "m", m.XMax)
-		add("position_end", "m", m.XEnd)
-		add("velocity_min", "m/s", m.VMin)
-		add("velocity_max", "m/s", m.VMax)
-		add("velocity_end", "m/s", m.VEnd)
-		add("friction_min", "N", m.FMin)
-		add("friction_max", "N", m.FMax)
-		add("load_min", "N", m.DriveMin)
-		add("load_max", "N", m.DriveMax)
-		add("work_against_friction", "J", m.Work)
+		for _, n := range summaryNumbers {
+			add(n.name, n.unit, n.of(&m))
+		}
 		add("evaluations_per_step", "", float64(m.Evals)/float64(max(m.Steps, 1)))
 		add(unverified, "", float64(m.NotConverged)/float64(max(m.Steps, 1)))
 	}
@@ -155,12 +131,9 @@ func (s *simulation) columns() []TraceColumn {
 		r := &s.runs[i]
 		for _, word := range slices.Concat(s.cfg.Outputs.Columns, []string{"mean_velocity", "states"}) {
 			for _, c := range s.columnsOf(word, r.trace) {
-				name := c.name
-				if len(s.runs) > 1 {
-					name = r.law.Label + "." + name
-				}
+				name := s.of(r, c.name)
 				if !slices.ContainsFunc(out, func(o TraceColumn) bool { return o.Name == name }) {
-					out = append(out, TraceColumn{name, s.cfg.Unit(c.unit), c.of(r.trace)})
+					out = append(out, TraceColumn{name, s.cfg.Unit(c.unit), c.x})
 				}
 			}
 		}

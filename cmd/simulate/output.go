@@ -1,8 +1,11 @@
 package simulate
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"os"
 	"path/filepath"
 
@@ -44,17 +47,43 @@ func checkOutput(path string, force bool, source string) (code int, err error) {
 
 // spare keeps the files that the run reads from being written over.
 func (f *Options) spare(cfg *configs.Simulate) error {
-	for _, s := range []*configs.Signal{&cfg.Input, cfg.Normal, cfg.Current} {
-		if s == nil || s.File == "" {
-			continue
-		}
+	for _, in := range cfg.Files() {
 		for _, out := range []string{f.Out, f.Plot} {
-			if out != "" && sameFile(out, s.File) {
+			if out != "" && sameFile(out, in) {
 				return fmt.Errorf("%s is an input of the run; name another file", out)
 			}
 		}
 	}
 	return nil
+}
+
+// output is a file of results; without a path it is not wanted.
+type output struct {
+	path  string
+	write func(io.Writer) error
+}
+
+// write writes the files of results, until ctx ends.
+func (f *Options) write(ctx context.Context, outputs ...output) error {
+	for _, o := range outputs {
+		if o.path == "" {
+			continue
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := report.WriteWhole(o.path, f.Force, o.write); err != nil {
+			return report.ExitWith(report.Unavailable, fmt.Errorf("simulate: %w", err))
+		}
+	}
+	return nil
+}
+
+// files are the paths of the results by what they are.
+func (f *Options) files() map[string]string {
+	files := map[string]string{"csv": f.Out, "plot": f.Plot, "animation": f.Animate, "events": f.Events}
+	maps.DeleteFunc(files, func(_, path string) bool { return path == "" })
+	return files
 }
 
 // sameFile tells whether two paths lead to one file that is there.

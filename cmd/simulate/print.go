@@ -19,12 +19,8 @@ const shownEvents = 12
 // print writes the results for people: what ran, one column of numbers per law, events.
 func (s *simulation) print(w io.Writer) {
 	c := s.cfg
-	if name := c.Name; name != "" {
-		fmt.Fprint(w, name)
-		if c.Description != "" {
-			fmt.Fprintf(w, ": %s", c.Description)
-		}
-		fmt.Fprintln(w)
+	if c.Name != "" {
+		fmt.Fprintln(w, report.Titled(c.Name, c.Description))
 	}
 	fmt.Fprintf(w, "%s, %s in %d steps of %s, %s; rest is below %s\n\n", s.plantText(), report.WithUnit(c.Duration, "s"), s.steps(), report.WithUnit(c.Step, "s"), c.Scheme, report.WithUnit(s.watch.Threshold, c.Unit("m/s")))
 	if texts := s.sensorTexts(); len(texts) > 0 {
@@ -132,15 +128,9 @@ func (s *simulation) printTable(w io.Writer, runs []lawRun) {
 		}
 		fmt.Fprintln(t)
 	}
-	num := func(get func(m *experiment.Summary) float64) func(r *lawRun) string {
-		return func(r *lawRun) string { return fmt.Sprintf("%.6g", report.Clean(get(&r.trace.Summary))) }
-	}
 	row("", "", func(r *lawRun) string { return r.law.Label })
-	for _, k := range []struct {
-		kind experiment.Kind
-		name string
-	}{{experiment.BreakAway, "break-aways"}, {experiment.Arrest, "arrests"}, {experiment.Reversal, "reversals"}} {
-		row(k.name, "", func(r *lawRun) string { n, _ := countEvents(r.trace.Events, k.kind); return fmt.Sprint(n) })
+	for _, k := range eventKinds {
+		row(k.String()+"s", "", func(r *lawRun) string { n, _ := countEvents(r.trace.Events, k); return fmt.Sprint(n) })
 	}
 	row("first break-away", "s", func(r *lawRun) string {
 		if n, at := countEvents(r.trace.Events, experiment.BreakAway); n > 0 {
@@ -148,19 +138,13 @@ func (s *simulation) printTable(w io.Writer, runs []lawRun) {
 		}
 		return "–"
 	})
-	x, v, f := c.Unit("m"), c.Unit("m/s"), c.Unit("N")
-	row("position min", x, num(func(m *experiment.Summary) float64 { return m.XMin }))
-	row("position max", x, num(func(m *experiment.Summary) float64 { return m.XMax }))
-	row("position at the end", x, num(func(m *experiment.Summary) float64 { return m.XEnd }))
-	row("velocity min", v, num(func(m *experiment.Summary) float64 { return m.VMin }))
-	row("velocity max", v, num(func(m *experiment.Summary) float64 { return m.VMax }))
-	row("friction min", f, num(func(m *experiment.Summary) float64 { return m.FMin }))
-	row("friction max", f, num(func(m *experiment.Summary) float64 { return m.FMax }))
-	if !c.Plant.Kind.Info().Led {
-		row("load min", f, num(func(m *experiment.Summary) float64 { return m.DriveMin }))
-		row("load max", f, num(func(m *experiment.Summary) float64 { return m.DriveMax }))
+	for _, n := range summaryNumbers {
+		if n.name == "velocity_end" || strings.HasPrefix(n.name, "load") && c.Plant.Kind.Info().Led {
+			continue
+		}
+		title := strings.NewReplacer("_end", " at the end", "_", " ").Replace(n.name)
+		row(title, c.Unit(n.unit), func(r *lawRun) string { return fmt.Sprintf("%.6g", report.Clean(n.of(&r.trace.Summary))) })
 	}
-	row("work against friction", "J", num(func(m *experiment.Summary) float64 { return m.Work }))
 	row("evaluations per step", "", func(r *lawRun) string {
 		m := r.trace.Summary
 		return fmt.Sprintf("%.2f", float64(m.Evals)/float64(max(m.Steps, 1)))
@@ -197,13 +181,20 @@ func (s *simulation) printEvents(w io.Writer, r *lawRun) {
 
 // prefixed prints a number with its unit and an SI prefix where the number is small.
 func prefixed(x float64, unit string) string {
-	for _, p := range []struct {
-		name string
-		from float64
-	}{{"", 0.1}, {"m", 1e-4}, {"µ", 1e-7}} {
-		if a := math.Abs(x); a >= p.from {
-			return fmt.Sprintf("%.4g %s%s", x*map[string]float64{"": 1, "m": 1e3, "µ": 1e6}[p.name], p.name, unit)
-		}
+	if math.Abs(x) < 1e-7 {
+		return fmt.Sprintf("%.3g %s", report.Clean(x), unit)
 	}
-	return fmt.Sprintf("%.3g %s", report.Clean(x), unit)
+	factor, prefix := prefixOf(math.Abs(x))
+	return fmt.Sprintf("%.4g %s%s", factor*x, prefix, unit)
+}
+
+// prefixOf is the SI prefix that suits a size, with the factor that belongs to it: none, m or µ.
+func prefixOf(size float64) (factor float64, prefix string) {
+	switch {
+	case size >= 0.1:
+		return 1, ""
+	case size >= 1e-4:
+		return 1e3, "m"
+	}
+	return 1e6, "µ"
 }

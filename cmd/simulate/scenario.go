@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +13,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"hilrig/cmd/plot"
 	"hilrig/cmd/report"
@@ -71,10 +73,7 @@ func Scenario(ctx context.Context, name string, f ScenarioOptions, stdout, stder
 		}
 	}
 	if chosen == nil {
-		var names []string
-		for _, s := range experiment.Scenarios {
-			names = append(names, s.Name)
-		}
+		names := ScenarioNames()[1:]
 		return report.ExitWith(report.Usage, fmt.Errorf("scenario: %q is unknown, want all or one of %s%s", name, strings.Join(names, ", "), spelling.DidYouMean(name, names)))
 	}
 	if err := f.check(); err != nil {
@@ -177,11 +176,7 @@ func (f *ScenarioOptions) subjects(stderr io.Writer) (all []experiment.Subject, 
 			return nil, false, report.ExitWith(report.Usage, fmt.Errorf("scenario: law %q is named twice", name))
 		}
 		law, _ := friction.Find(l.Name)
-		label := law.Title
-		if l.Preset.Name != "" {
-			label = l.Preset.Name
-		}
-		all = append(all, experiment.Subject{Name: law.Name, Label: label, Law: l.Model, Force: law.Force})
+		all = append(all, experiment.Subject{Name: law.Name, Label: cmp.Or(l.Preset.Name, law.Title), Law: l.Model, Force: law.Force})
 	}
 	c := experiment.Public()
 	c.Step, c.Scheme = f.C.Step, f.C.Scheme
@@ -191,12 +186,9 @@ func (f *ScenarioOptions) subjects(stderr io.Writer) (all []experiment.Subject, 
 // lawsOfFile are the laws of a simulation file; the rest of the file is checked and then left alone.
 func lawsOfFile(path string, stderr io.Writer) ([]experiment.Subject, error) {
 	cfg, warnings, err := configs.LoadSimulate(path)
-	for _, w := range warnings {
-		fmt.Fprintf(stderr, "warning: %v\n", w)
-	}
+	report.PrintWarnings(stderr, warnings)
 	if err != nil {
-		report.PrintProblems(stderr, "hil: ", err)
-		return nil, report.ExitWith(report.Invalid, nil)
+		return nil, report.Refuse(stderr, err)
 	}
 	if cfg.Rotary() {
 		return nil, report.ExitWith(report.Invalid, fmt.Errorf("scenario: %s describes a rotary axis; the scenarios are those of a linear one: give the laws in N and m", path))
@@ -230,31 +222,25 @@ type namedFigure struct {
 // draw renders the figures on all processors.
 func draw(ctx context.Context, figures []namedFigure, formats []string) ([]resultFile, error) {
 	files := make([]resultFile, len(figures)*len(formats))
-	errs := make([]error, len(files))
-	next := make(chan int)
-	var wg sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		wg.Go(func() {
-			for i := range next {
-				fig, format := figures[i/len(formats)], formats[i%len(formats)]
-				var b bytes.Buffer
-				errs[i] = fig.Write(&b, format)
-				files[i] = resultFile{fig.name + "." + format, b.Bytes()}
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range files {
+		group.Go(func() error {
+			if ctx.Err() != nil {
+				return ctx.Err()
 			}
+			fig, format := figures[i/len(formats)], formats[i%len(formats)]
+			var b bytes.Buffer
+			err := fig.Write(&b, format)
+			files[i] = resultFile{fig.name + "." + format, b.Bytes()}
+			return err
 		})
 	}
-	for i := range files {
-		if ctx.Err() != nil {
-			break
-		}
-		next <- i
-	}
-	close(next)
-	wg.Wait()
+	err := group.Wait()
 	if ctx.Err() != nil {
 		return nil, report.ExitWith(report.Interrupted, errors.New("interrupted; nothing was written"))
 	}
-	return files, errors.Join(errs...)
+	return files, err
 }
 
 // writeAll puts the files into dir. Nothing is written when one of them exists and force is not given.

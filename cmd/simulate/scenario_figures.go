@@ -3,7 +3,10 @@ package simulate
 import (
 	"fmt"
 	"math"
+	"regexp"
+	"slices"
 	"sort"
+	"strings"
 
 	"hilrig/cmd/plot"
 	"hilrig/engine/experiment"
@@ -38,22 +41,11 @@ func figureName(scenario, law, label, quantity string, numbered bool) string {
 
 // fileWord makes a label part of a file name.
 func fileWord(label string) string {
-	var b []rune
-	for _, c := range label {
-		switch {
-		case c >= 'A' && c <= 'Z':
-			b = append(b, c-'A'+'a')
-		case c >= 'a' && c <= 'z', c >= '0' && c <= '9', c == '.':
-			b = append(b, c)
-		case len(b) > 0 && b[len(b)-1] != '-':
-			b = append(b, '-')
-		}
-	}
-	for len(b) > 0 && b[len(b)-1] == '-' {
-		b = b[:len(b)-1]
-	}
-	return string(b)
+	return strings.Trim(notOfFiles.ReplaceAllString(strings.ToLower(label), "-"), "-")
 }
+
+// notOfFiles is what stands in no file name.
+var notOfFiles = regexp.MustCompile(`[^a-z0-9.]+`)
 
 // scenarioFigures are the figures of every law, and one of all laws together for every scenario.
 func scenarioFigures(chosen []experiment.Scenario, subjects []experiment.Subject, outcomes []*experiment.Outcome, numbered bool) []namedFigure {
@@ -92,10 +84,7 @@ func scenarioFigures(chosen []experiment.Scenario, subjects []experiment.Subject
 }
 
 func capital(s string) string {
-	if s != "" && s[0] >= 'a' && s[0] <= 'z' {
-		return string(s[0]-'a'+'A') + s[1:]
-	}
-	return s
+	return strings.ToUpper(s[:1]) + s[1:]
 }
 
 // steadyCurve is friction of long sliding over speed.
@@ -143,8 +132,15 @@ func views(scenario string, group []*experiment.Outcome) []view {
 
 var second = plot.Axis{Name: "time", Unit: "s"}
 
+// curve is what is drawn of a trace.
+type curve func(*experiment.Trace) (x, y []float64)
+
+func frictionOverTime(t *experiment.Trace) (x, y []float64) { return t.TMid, t.F }
+func springOverTime(t *experiment.Trace) (x, y []float64)   { return t.T, t.Drive }
+func travelOverTime(t *experiment.Trace) (x, y []float64)   { return t.T, t.X }
+
 // drawn adds a curve of every law.
-func drawn(group []*experiment.Outcome, part int, f func(*experiment.Trace) (x, y []float64)) []plot.Series {
+func drawn(group []*experiment.Outcome, part int, f curve) []plot.Series {
 	var out []plot.Series
 	for _, o := range group {
 		if part < len(o.Parts) {
@@ -157,17 +153,12 @@ func drawn(group []*experiment.Outcome, part int, f func(*experiment.Trace) (x, 
 
 func stickSlipViews(group []*experiment.Outcome) []view {
 	o := group[0]
-	force := plot.Panel{X: second, Y: plot.Axis{Name: "friction", Unit: "N"},
-		Series: drawn(group, 0, func(t *experiment.Trace) ([]float64, []float64) { return t.TMid, t.F })}
+	force := plot.Panel{X: second, Y: plot.Axis{Name: "friction", Unit: "N"}, Series: drawn(group, 0, frictionOverTime)}
+	travel := plot.Panel{X: second, Y: plot.Axis{Name: "displacement", Unit: "m"}, Series: drawn(group, 0, travelOverTime)}
 	if len(group) == 1 {
 		force.Y.Name = "force"
-		force.Series[0].Label = "friction"
+		force.Series[0].Label, travel.Series[0].Label = "friction", "mass"
 		force.Series = append(force.Series, plot.Series{Label: "spring", X: o.Parts[0].Trace.T, Y: o.Parts[0].Trace.Drive})
-	}
-	travel := plot.Panel{X: second, Y: plot.Axis{Name: "displacement", Unit: "m"},
-		Series: drawn(group, 0, func(t *experiment.Trace) ([]float64, []float64) { return t.T, t.X })}
-	if len(group) == 1 {
-		travel.Series[0].Label = "mass"
 	}
 	travel.Series = append(travel.Series, plot.Series{Label: "drawn end", X: o.Parts[0].Trace.T, Y: o.Parts[0].Trace.Input, Style: plot.Guide})
 	s := o.Parts[0].Spec
@@ -190,12 +181,12 @@ func zeroCrossingViews(group []*experiment.Outcome) []view {
 	for _, q := range []struct {
 		key  string
 		axis plot.Axis
-		f    func(*experiment.Trace) ([]float64, []float64)
+		f    curve
 	}{
-		{"friction", plot.Axis{Name: "friction", Unit: "N"}, func(t *experiment.Trace) ([]float64, []float64) { return t.TMid, t.F }},
-		{"spring", plot.Axis{Name: "spring force", Unit: "N"}, func(t *experiment.Trace) ([]float64, []float64) { return t.T, t.Drive }},
+		{"friction", plot.Axis{Name: "friction", Unit: "N"}, frictionOverTime},
+		{"spring", plot.Axis{Name: "spring force", Unit: "N"}, springOverTime},
 		{"velocity", velocity.Y, nil},
-		{"displacement", plot.Axis{Name: "displacement", Unit: "m"}, func(t *experiment.Trace) ([]float64, []float64) { return t.T, t.X }},
+		{"displacement", plot.Axis{Name: "displacement", Unit: "m"}, travelOverTime},
 	} {
 		p := velocity
 		if q.f != nil {
@@ -214,22 +205,20 @@ func zeroCrossingViews(group []*experiment.Outcome) []view {
 }
 
 func hysteresisViews(group []*experiment.Outcome) []view {
-	if len(group) == 1 {
-		p := plot.Panel{X: plot.Axis{Name: "velocity", Unit: "m/s"}, Y: plot.Axis{Name: "friction", Unit: "N"}}
-		for _, part := range group[0].Parts {
-			v, f := loopOf(part)
-			p.Series = append(p.Series, plot.Series{Label: part.Name, X: v, Y: f})
-		}
-		return []view{{columns: plot.Grid(1, p)}}
-	}
-	var panels []plot.Panel
+	axes := plot.Panel{X: plot.Axis{Name: "velocity", Unit: "m/s"}, Y: plot.Axis{Name: "friction", Unit: "N"}}
+	all, panels := axes, []plot.Panel(nil) // all loops of one law, or a panel for each loop of several
 	for i, part := range group[0].Parts {
-		p := plot.Panel{Title: part.Name, X: plot.Axis{Name: "velocity", Unit: "m/s"}, Y: plot.Axis{Name: "friction", Unit: "N"}}
+		p := axes
+		p.Title = part.Name
 		for _, o := range group {
 			v, f := loopOf(o.Parts[i])
 			p.Series = append(p.Series, plot.Series{Label: o.Subject.Label, X: v, Y: f})
+			all.Series = append(all.Series, plot.Series{Label: part.Name, X: v, Y: f})
 		}
 		panels = append(panels, p)
+	}
+	if len(group) == 1 {
+		panels = []plot.Panel{all}
 	}
 	return []view{{columns: plot.Grid(1, panels...)}}
 }
@@ -278,9 +267,8 @@ func stictionViews(group []*experiment.Outcome) []view {
 
 func stepResponseViews(group []*experiment.Outcome) []view {
 	// imposed speeds: the first instants of friction; imposed forces: the motion
-	var friction, motion plot.Panel
-	friction = plot.Panel{X: second, Y: plot.Axis{Name: "friction", Unit: "N", Zero: true}}
-	motion = plot.Panel{X: second, Y: plot.Axis{Name: "velocity", Unit: "m/s", Zero: true}}
+	friction := plot.Panel{Title: "step of velocity", X: second, Y: plot.Axis{Name: "friction", Unit: "N", Zero: true}}
+	motion := plot.Panel{Title: "step of force", X: second, Y: plot.Axis{Name: "velocity", Unit: "m/s", Zero: true}}
 	const early = 0.06 // s
 	for _, o := range group {
 		for _, part := range o.Parts {
@@ -290,24 +278,13 @@ func stepResponseViews(group []*experiment.Outcome) []view {
 				motion.Series = append(motion.Series, plot.Series{Label: label + ", " + part.Name, X: t.TMid, Y: t.W})
 				continue
 			}
-			n := 0
-			for n < len(t.TMid) && t.TMid[n] < early {
-				n++
-			}
+			n := sort.SearchFloat64s(t.TMid, early)
 			if len(group) == 1 {
 				label = ""
 			}
 			friction.Series = append(friction.Series, plot.Series{Label: label, X: t.TMid[:n], Y: t.F[:n]})
 		}
 	}
-	var panels []plot.Panel
-	if friction.Series != nil {
-		friction.Title = "step of velocity"
-		panels = append(panels, friction)
-	}
-	if motion.Series != nil {
-		motion.Title = "step of force"
-		panels = append(panels, motion)
-	}
+	panels := slices.DeleteFunc([]plot.Panel{friction, motion}, func(p plot.Panel) bool { return p.Series == nil })
 	return []view{{columns: plot.Grid(1, panels...)}}
 }

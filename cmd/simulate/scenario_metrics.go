@@ -13,6 +13,7 @@ import (
 
 	"hilrig/cmd/report"
 	"hilrig/engine/experiment"
+	"hilrig/engine/numeric"
 )
 
 // metricFiles are the table for people, for spreadsheets and for programs.
@@ -77,13 +78,11 @@ func (r *tableRow) scale() (factor float64, unit string) {
 			top = a
 		}
 	}
-	if r.unit == "" || top == 0 || top >= 0.1 {
+	if r.unit == "" || top == 0 {
 		return 1, r.unit
 	}
-	if top >= 1e-4 {
-		return 1e3, "m" + r.unit
-	}
-	return 1e6, "µ" + r.unit
+	factor, prefix := prefixOf(top)
+	return factor, prefix + r.unit
 }
 
 // cell prints a value with as many digits as it deserves; rounding errors of sums are zero.
@@ -124,7 +123,7 @@ func metricsCSV(outcomes []*experiment.Outcome) []byte {
 	for _, o := range outcomes {
 		for _, m := range o.Metrics {
 			value := ""
-			if !math.IsNaN(m.Value) && !math.IsInf(m.Value, 0) {
+			if numeric.Finite(m.Value) {
 				value = strconv.FormatFloat(m.Value, 'g', -1, 64)
 			}
 			w.Write([]string{o.Scenario, o.Subject.Name, o.Subject.Label, m.Key, m.Unit, value})
@@ -161,11 +160,7 @@ func metricsJSON(c experiment.Conditions, outcomes []*experiment.Outcome) []byte
 			r.Parameters[p.Name] = p.Value
 		}
 		for _, m := range o.Metrics {
-			n := number{Title: m.Title, Unit: m.Unit}
-			if !math.IsNaN(m.Value) && !math.IsInf(m.Value, 0) {
-				n.Value = &m.Value
-			}
-			r.Metrics[m.Key] = n
+			r.Metrics[m.Key] = number{m.Title, m.Unit, numeric.OrNull(m.Value)}
 		}
 		out.Outcomes = append(out.Outcomes, r)
 	}

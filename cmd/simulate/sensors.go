@@ -19,7 +19,7 @@ var sensedColumns = []string{"position", "velocity", "friction", "load", "mean_v
 
 // measured is a column as the sensor before it shows it: a copy, or the column itself behind an exact one.
 func (s *simulation) measured(word string, law int, x []float64) []float64 {
-	sensor := s.cfg.Sensor(word)
+	sensor, _ := s.cfg.Sensor(word)
 	if sensor.Exact() {
 		return x
 	}
@@ -42,13 +42,9 @@ func (s *simulation) measured(word string, law int, x []float64) []float64 {
 func (s *simulation) sensorTexts() []string {
 	var out []string
 	for _, word := range s.cfg.Outputs.Columns {
-		sensor := s.cfg.Sensor(word)
+		sensor, unit := s.cfg.Sensor(word)
 		if sensor.Exact() {
 			continue
-		}
-		unit := s.cfg.Unit(map[string]string{"position": "m", "velocity": "m/s", "mean_velocity": "m/s"}[word])
-		if word == "load" || word == "friction" {
-			unit = s.cfg.Unit("N")
 		}
 		var parts []string
 		if sensor.Noise > 0 {
@@ -81,7 +77,7 @@ func sensorsOf(c *configs.Simulate) *sensorResult {
 	}
 	out := &sensorResult{Seed: c.Sensors.Seed, Prefix: measuredPrefix, Columns: map[string]sensorShare{}}
 	for _, word := range c.Outputs.Columns {
-		if s := c.Sensor(word); !s.Exact() {
+		if s, _ := c.Sensor(word); !s.Exact() {
 			out.Columns[word] = sensorShare{s.Noise, s.Resolution}
 		}
 	}

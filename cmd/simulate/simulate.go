@@ -2,6 +2,7 @@
 package simulate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +11,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"hilrig/cmd/plot"
 	"hilrig/cmd/report"
@@ -69,8 +71,7 @@ func RunLaws(ctx context.Context, path string, f Options, stdout, stderr io.Writ
 	}
 	cfg, warnings, err := configs.LoadSimulate(path)
 	if err != nil {
-		report.PrintProblems(stderr, "hil: ", err)
-		return report.ExitWith(report.Invalid, nil)
+		return report.Refuse(stderr, err)
 	}
 	if err := f.spare(cfg); err != nil {
 		return report.ExitWith(report.Usage, fmt.Errorf("simulate: %w", err))
@@ -92,11 +93,7 @@ func RunLaws(ctx context.Context, path string, f Options, stdout, stderr io.Writ
 			}
 		}
 	}
-	s := &simulation{path: path, cfg: cfg}
-	for _, w := range warnings {
-		fmt.Fprintf(stderr, "warning: %v\n", w)
-		s.warnings = append(s.warnings, w.Msg)
-	}
+	s := &simulation{path: path, cfg: cfg, warnings: report.PrintWarnings(stderr, warnings)}
 	if err := s.prepare(); err != nil {
 		return report.ExitWith(report.Invalid, fmt.Errorf("%s: %w", path, err))
 	}
@@ -104,19 +101,8 @@ func RunLaws(ctx context.Context, path string, f Options, stdout, stderr io.Writ
 		return err
 	}
 
-	for _, o := range []struct {
-		path  string
-		write func(io.Writer) error
-	}{{f.Out, s.writeCSV}, {f.Plot, func(w io.Writer) error { return s.figure().Write(w, format) }}} {
-		if o.path == "" {
-			continue
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err := report.WriteWhole(o.path, f.Force, o.write); err != nil {
-			return report.ExitWith(report.Unavailable, fmt.Errorf("simulate: %w", err))
-		}
+	if err := f.write(ctx, output{f.Out, s.writeCSV}, output{f.Plot, func(w io.Writer) error { return s.figure().Write(w, format) }}); err != nil {
+		return err
 	}
 	if f.Json {
 		return report.EncodeJSON(stdout, s.result(f))
@@ -224,10 +210,7 @@ func (f *Options) next(path string) string {
 func (s *simulation) prepare() error {
 	c := s.cfg
 	every, _ := c.Decimation()
-	if every == 0 {
-		every = (s.steps() + experiment.MaxRows - 1) / experiment.MaxRows
-	}
-	s.watch = experiment.Recording{Every: every, Threshold: c.Events.Speed, Rest: c.Events.Rest}
+	s.watch = experiment.Recording{Every: cmp.Or(every, (s.steps()+experiment.MaxRows-1)/experiment.MaxRows), Threshold: c.Events.Speed, Rest: c.Events.Rest}
 	var bad []error
 	for _, l := range c.Friction {
 		p := c.Plant
@@ -292,36 +275,28 @@ func stepLimit(spec *experiment.Spec) (parts int, limit float64, why string, err
 
 // simulate runs the laws, as many at a time as there are processors.
 func (s *simulation) simulate(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var wg sync.WaitGroup
-	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	group, each := errgroup.WithContext(ctx) // the first error ends the others
+	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range s.runs {
 		r := &s.runs[i]
-		wg.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
+		group.Go(func() error {
 			spec, watch := r.spec, s.watch
 			if spec.Plant == experiment.MotorAxis {
 				// a motor steps itself: its steps are shortened
 				spec.Step /= float64(r.parts)
 				watch.Every *= r.parts
 			}
-			if r.trace, r.err = experiment.Record(ctx, spec, watch); r.err != nil {
-				cancel()
-			}
+			r.trace, r.err = experiment.Record(each, spec, watch)
+			return r.err
 		})
 	}
-	wg.Wait()
+	_ = group.Wait() // the runs have their errors
 	for i := range s.runs {
 		if err := s.runs[i].err; err != nil && !errors.Is(err, context.Canceled) {
 			return report.ExitWith(report.Internal, s.failed(&s.runs[i]))
 		}
 	}
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return nil
+	return ctx.Err()
 }
 
 // failed says what was known when a step had no finite result.

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -15,10 +16,7 @@ import (
 
 // figure draws one figure of the study.
 func (s *parameterStudy) figure(ctx context.Context, f *configs.StudyFigure) (*plot.Figure, error) {
-	fig := &plot.Figure{Title: f.Title, Width: 170}
-	if fig.Title == "" {
-		fig.Title = s.cfg.Name
-	}
+	fig := &plot.Figure{Title: cmp.Or(f.Title, s.cfg.Name), Width: 170}
 	var p plot.Panel
 	switch f.Kind {
 	case "phase":
@@ -32,8 +30,8 @@ func (s *parameterStudy) figure(ctx context.Context, f *configs.StudyFigure) (*p
 		}
 		x, errX := columnNamed(all, f.X)
 		y, errY := columnNamed(all, f.Y)
-		if errX != nil || errY != nil {
-			return nil, fmt.Errorf("%w", firstOf(errX, errY))
+		if err := cmp.Or(errX, errY); err != nil {
+			return nil, err
 		}
 		p = plot.Panel{X: plot.Axis{Name: spoken(x.Name), Unit: x.Unit}, Y: plot.Axis{Name: spoken(y.Name), Unit: y.Unit},
 			Series: []plot.Series{{X: x.Values, Y: y.Values}}}
@@ -63,15 +61,6 @@ func (s *parameterStudy) figure(ctx context.Context, f *configs.StudyFigure) (*p
 	}
 	fig.Columns = []plot.Column{{Panels: []plot.Panel{p}}}
 	return fig, nil
-}
-
-func firstOf(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func columnNamed(all []simulate.TraceColumn, name string) (simulate.TraceColumn, error) {
@@ -138,18 +127,16 @@ func bounds(f *configs.StudyFigure, x, y []float64) []plot.Series {
 	if !given(by) {
 		by = span(y)
 	}
-	label := f.Bounds
-	if label == "" {
-		label = "bounds"
-	}
-	nan := math.NaN()
+	marks, nan := plot.Series{Label: cmp.Or(f.Bounds, "bounds"), Style: plot.Guide}, math.NaN()
 	switch {
 	case !given(f.BoundsX):
-		return []plot.Series{{Label: label, Style: plot.Guide, X: []float64{bx[0], bx[1], nan, bx[0], bx[1]}, Y: []float64{by[0], by[0], nan, by[1], by[1]}}}
+		marks.X, marks.Y = []float64{bx[0], bx[1], nan, bx[0], bx[1]}, []float64{by[0], by[0], nan, by[1], by[1]}
 	case !given(f.BoundsY):
-		return []plot.Series{{Label: label, Style: plot.Guide, X: []float64{bx[0], bx[0], nan, bx[1], bx[1]}, Y: []float64{by[0], by[1], nan, by[0], by[1]}}}
+		marks.X, marks.Y = []float64{bx[0], bx[0], nan, bx[1], bx[1]}, []float64{by[0], by[1], nan, by[0], by[1]}
+	default:
+		marks.X, marks.Y = []float64{bx[0], bx[1], bx[1], bx[0], bx[0]}, []float64{by[0], by[0], by[1], by[1], by[0]}
 	}
-	return []plot.Series{{Label: label, Style: plot.Guide, X: []float64{bx[0], bx[1], bx[1], bx[0], bx[0]}, Y: []float64{by[0], by[0], by[1], by[1], by[0]}}}
+	return []plot.Series{marks}
 }
 
 // span is the range of the numbers that are finite.

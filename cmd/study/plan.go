@@ -2,7 +2,6 @@ package study
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -102,15 +101,13 @@ func (s *parameterStudy) key() (string, error) {
 		if err != nil {
 			return "", err
 		}
-		sum := sha256.Sum256(data)
-		k.Inputs = append(k.Inputs, hex.EncodeToString(sum[:]))
+		k.Inputs = append(k.Inputs, fmt.Sprintf("%x", sha256.Sum256(data)))
 	}
 	text, err := json.Marshal(k)
 	if err != nil {
 		return "", err
 	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:]), nil
+	return fmt.Sprintf("%x", sha256.Sum256(text)), nil
 }
 
 // JournalName is the file in the folder of results that says what is done.

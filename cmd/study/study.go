@@ -2,6 +2,7 @@
 package study
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,12 +45,9 @@ func Run(ctx context.Context, interrupted func() bool, name string, f Options, s
 	}
 	cfg, warnings, err := configs.LoadStudy(name)
 	if err != nil {
-		report.PrintProblems(stderr, "hil: ", err)
-		return report.ExitWith(report.Invalid, nil)
+		return report.Refuse(stderr, err)
 	}
-	for _, w := range warnings {
-		fmt.Fprintf(stderr, "warning: %v\n", w)
-	}
+	report.PrintWarnings(stderr, warnings)
 	if err := f.over(cfg); err != nil {
 		return report.ExitWith(report.Usage, fmt.Errorf("study: %w", err))
 	}
@@ -79,10 +77,7 @@ func Run(ctx context.Context, interrupted func() bool, name string, f Options, s
 		}
 		return report.ExitWith(report.Unavailable, fmt.Errorf("study: %w", err))
 	}
-	sit := sitting{WallTime: time.Since(began).Seconds(), Workers: f.Workers, Resumed: before}
-	if sit.Workers == 0 {
-		sit.Workers = runtime.GOMAXPROCS(0)
-	}
+	sit := sitting{WallTime: time.Since(began).Seconds(), Workers: cmp.Or(f.Workers, runtime.GOMAXPROCS(0)), Resumed: before}
 
 	// what is made of them
 	sum := s.summarise()
@@ -174,7 +169,11 @@ func (s *parameterStudy) run(ctx context.Context, j *study.Journal, workers int,
 		if err != nil {
 			return nil, err
 		}
-		m, err := simulate.Metrics(ctx, s.cfg.BaseName(), data)
+		list, err := simulate.Metrics(ctx, s.cfg.BaseName(), data)
+		var m []study.Metric
+		for _, x := range list {
+			m = append(m, study.Metric(x))
+		}
 		if err == nil {
 			once.Do(func() {
 				if err := s.knows(m); err != nil {
@@ -182,7 +181,7 @@ func (s *parameterStudy) run(ctx context.Context, j *study.Journal, workers int,
 				}
 			})
 		}
-		return asResults(m), err
+		return m, err
 	}
 	bar := report.NewProgress(stderr)
 	defer bar.Done()
@@ -202,31 +201,14 @@ func (s *parameterStudy) run(ctx context.Context, j *study.Journal, workers int,
 	}
 	for _, o := range s.outcomes {
 		if o.Failed == "" {
-			return s.knows(asMetrics(o.Metrics))
+			return s.knows(o.Metrics)
 		}
 	}
 	return nil
 }
 
-// asResults and asMetrics carry the numbers of a run between this package and the one that keeps them.
-func asResults(m []simulate.Metric) []study.Metric {
-	out := make([]study.Metric, len(m))
-	for i, x := range m {
-		out[i] = study.Metric(x)
-	}
-	return out
-}
-
-func asMetrics(m []study.Metric) []simulate.Metric {
-	out := make([]simulate.Metric, len(m))
-	for i, x := range m {
-		out[i] = simulate.Metric(x)
-	}
-	return out
-}
-
 // knows tells whether everything that was asked for is among the results.
-func (s *parameterStudy) knows(m []simulate.Metric) error {
+func (s *parameterStudy) knows(m []study.Metric) error {
 	var names, factors []string
 	for _, x := range m {
 		names = append(names, x.Name)

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -188,15 +189,11 @@ func (s *Summary) doubt(share []float64) {
 
 // print writes the summary for people.
 func (s *Summary) print(w io.Writer, sit sitting) {
-	fmt.Fprint(w, s.Name)
-	if s.Description != "" {
-		fmt.Fprintf(w, ": %s", s.Description)
-	}
 	plan := fmt.Sprintf("%d runs", s.Runs)
 	if s.Replicates > 1 {
 		plan = fmt.Sprintf("%d points, %d times each", s.Points, s.Replicates)
 	}
-	fmt.Fprintf(w, "\n%s of %s, %s, seed %d; %.3g s with %d workers", plan, s.Base, s.Design, s.Seed, sit.WallTime, sit.Workers)
+	fmt.Fprintf(w, "%s\n%s of %s, %s, seed %d; %.3g s with %d workers", report.Titled(s.Name, s.Description), plan, s.Base, s.Design, s.Seed, sit.WallTime, sit.Workers)
 	if sit.Resumed > 0 {
 		fmt.Fprintf(w, ", %d runs were there already", sit.Resumed)
 	}
@@ -257,41 +254,19 @@ func (s *Summary) printCorrelations(w io.Writer, m *metricSummary) {
 		}
 		return -1
 	}
-	slices.SortStableFunc(list, func(a, b correlationSummary) int {
-		switch x, y := strength(a), strength(b); {
-		case x > y:
-			return -1
-		case x < y:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(list, func(a, b correlationSummary) int { return cmp.Compare(strength(b), strength(a)) })
 	fmt.Fprintf(w, "\n%s against\n", m.Name)
 	t := tabwriter.NewWriter(w, 0, 8, 3, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(t, "   factor%s\tSpearman\t95 %% interval\tothers held\t95 %% interval\tp\t\n", strings.Repeat(" ", 15))
 	for _, c := range list {
-		p := "–"
-		if c.Partial.P != nil {
-			p = fmt.Sprintf("%.2g", *c.Partial.P)
-		}
-		fmt.Fprintf(t, "   %-21s\t%s\t%s\t%s\t%s\t%s\t\n", c.Factor, signed(c.Spearman.R), interval(c.Spearman), signed(c.Partial.R), interval(c.Partial), p)
+		fmt.Fprintf(t, "   %-21s\t%s\t%s\t%s\t%s\t%s\t\n", c.Factor, signed(c.Spearman.R), interval(c.Spearman), signed(c.Partial.R), interval(c.Partial), report.OrDash("%.2g", c.Partial.P))
 	}
 	t.Flush()
 }
 
-func four(x *float64) string {
-	if x == nil {
-		return "–"
-	}
-	return fmt.Sprintf("%.4g", report.Clean(*x))
-}
+func four(x *float64) string { return report.OrDash("%.4g", x) }
 
-func signed(x *float64) string {
-	if x == nil {
-		return "–"
-	}
-	return strings.Replace(fmt.Sprintf("%+.2f", report.Clean(*x)), "-", "−", 1)
-}
+func signed(x *float64) string { return strings.Replace(report.OrDash("%+.2f", x), "-", "−", 1) }
 
 func interval(c correlationValue) string {
 	if c.R == nil {

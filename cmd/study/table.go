@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/parquet-go/parquet-go"
 
@@ -22,12 +23,12 @@ type studyTable struct {
 }
 
 // resultNames lists the results of all runs, in the order in which the first run that has them gives them.
-func (s *parameterStudy) resultNames() []simulate.Metric {
-	var out []simulate.Metric
+func (s *parameterStudy) resultNames() []study.Metric {
+	var out []study.Metric
 	for _, o := range s.outcomes {
 		for _, m := range o.Metrics {
-			if !slices.ContainsFunc(out, func(k simulate.Metric) bool { return k.Name == m.Name }) {
-				out = append(out, simulate.Metric{Name: m.Name, Unit: m.Unit})
+			if !slices.ContainsFunc(out, func(k study.Metric) bool { return k.Name == m.Name }) {
+				out = append(out, study.Metric{Name: m.Name, Unit: m.Unit})
 			}
 		}
 	}
@@ -92,12 +93,11 @@ func (s *parameterStudy) table() *studyTable {
 }
 
 // metricHeader is the name of a column of results. Some names end in their unit already.
-func metricHeader(m simulate.Metric) string {
-	h := simulate.Header(m.Name, m.Unit)
-	if u := simulate.Header("", m.Unit); len(m.Name) > len(u) && m.Name[len(m.Name)-len(u):] == u {
+func metricHeader(m study.Metric) string {
+	if u := simulate.Header("", m.Unit); m.Name != u && strings.HasSuffix(m.Name, u) {
 		return m.Name
 	}
-	return h
+	return simulate.Header(m.Name, m.Unit)
 }
 
 // writeCSV writes the table with all digits; what is no number is empty.

@@ -32,24 +32,13 @@ func bounds(tag string) []Bound {
 }
 
 func (b Bound) holds(x float64) bool {
-	switch b.op {
-	case ">":
-		return x > b.v
-	case ">=":
-		return x >= b.v
-	case "<":
-		return x < b.v
-	}
-	return x <= b.v
+	return map[string]bool{">": x > b.v, ">=": x >= b.v, "<": x < b.v, "<=": x <= b.v}[b.op]
 }
 
 // CheckBounds reports every number of a struct that is outside its want tag, or of a size that nothing has, at any depth. A
 // number that the file left out and that has no default is reported as missing.
 func (r *Report) CheckBounds(s any) {
-	v := reflect.ValueOf(s)
-	for v.Kind() == reflect.Pointer {
-		v = v.Elem()
-	}
+	v := reflect.Indirect(reflect.ValueOf(s))
 	r.boundsOf("", Field{}, v)
 }
 
@@ -106,29 +95,22 @@ func (r *Report) bounded(path string, f Field, v reflect.Value) {
 		}
 		v = v.Elem()
 	}
-	var x float64
-	switch {
-	case v.CanFloat():
-		x = v.Float()
-	case v.CanInt():
-		x = float64(v.Int())
-	case v.CanUint():
-		x = float64(v.Uint())
-	default:
-		panic(fmt.Sprintf("schema: %s: a want tag on %s", path, v.Kind()))
-	}
+	x := numberOf(v)
 	if r.Bad(path) {
 		return
 	}
 	unit := ""
 	if u, _, ok := siblingUnit(f.Unit); !ok && u != "" {
-		unit = " " + strings.Split(r.UnitOf(f.Unit), "|")[0]
+		unit = Behind(r.UnitOf(f.Unit))
 	}
 	for _, b := range f.Want {
 		switch {
 		case b.holds(x): // also refuses NaN
 		case x == 0 && !r.Given(path):
-			r.Errorf(path, "%s is missing: %s%s", path, f.Doc, inUnit(unit))
+			if unit != "" {
+				unit = ", in" + unit
+			}
+			r.Errorf(path, "%s is missing: %s%s", path, f.Doc, unit)
 			return
 		default:
 			r.Errorf(path, "%s: %s%s, want %s", path, Short(x), unit, f.Wanted(unit))
@@ -137,11 +119,15 @@ func (r *Report) bounded(path string, f Field, v reflect.Value) {
 	}
 }
 
-func inUnit(unit string) string {
-	if unit == "" {
-		return ""
+// numberOf is the number in a field.
+func numberOf(v reflect.Value) float64 {
+	switch {
+	case v.CanFloat():
+		return v.Float()
+	case v.CanInt():
+		return float64(v.Int())
 	}
-	return ", in" + unit
+	return float64(v.Uint()) // panics where a want tag stands on something else
 }
 
 // Wanted says a want tag in words: "> 0 V", "10 to 20000 Hz".

@@ -18,10 +18,7 @@ const RangePattern = `^\s*(±|\+-|\+/-)\s*([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0
 // JSON is the JSON Schema (draft 2020-12) of a struct with the tags of this package and its defaults: editors complete
 // and check rig files with it. title names the document.
 func JSON(title string, defaults any) ([]byte, error) {
-	v := reflect.ValueOf(defaults)
-	for v.Kind() == reflect.Pointer {
-		v = v.Elem()
-	}
+	v := reflect.Indirect(reflect.ValueOf(defaults))
 	s := SchemaOf(v.Type(), v, Field{})
 	s.Set("title", title)
 	s.Set("$schema", "https://json-schema.org/draft/2020-12/schema")
@@ -78,10 +75,16 @@ func (o *Object) MarshalJSON() ([]byte, error) {
 // Typed describes a value of a JSON type.
 func Typed(name string) *Object { return new(Object).Set("type", name) }
 
+// AnyOf describes a value that is one of these.
+func AnyOf(shapes ...any) *Object { return new(Object).Set("anyOf", shapes) }
+
 // SchemaOf describes one type; v holds its default, or is invalid where there is none.
 func SchemaOf(t reflect.Type, v reflect.Value, f Field) *Object {
-	if s, ok := reflect.New(t).Interface().(SelfDescribing); ok {
+	switch s := NewValue(t).Interface().(type) {
+	case SelfDescribing:
 		return s.Shape()
+	case Tabled:
+		return s.Keys().Shape("")
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -116,7 +119,7 @@ func SchemaOf(t reflect.Type, v reflect.Value, f Field) *Object {
 		return new(Object).Set("type", []string{"object", "null"}).Set("additionalProperties", SchemaOf(t.Elem(), NewValue(t.Elem()).Elem(), f))
 	case reflect.Array:
 		list := Typed("array").Set("items", SchemaOf(t.Elem(), reflect.Value{}, f)).Set("minItems", t.Len()).Set("maxItems", t.Len())
-		return new(Object).Set("anyOf", []any{list, Typed("string").Set("pattern", RangePattern)})
+		return AnyOf(list, Typed("string").Set("pattern", RangePattern))
 	case reflect.Bool:
 		return Typed("boolean")
 	case reflect.Float64:
@@ -125,7 +128,7 @@ func SchemaOf(t reflect.Type, v reflect.Value, f Field) *Object {
 		if _, _, sibling := siblingUnit(f.Unit); !sibling {
 			limits(num, f)
 		}
-		return new(Object).Set("anyOf", []any{num, Typed("string").Set("pattern", NumberPattern)})
+		return AnyOf(num, Typed("string").Set("pattern", NumberPattern))
 	case reflect.String:
 		s := Typed("string")
 		if f.Enum != nil {
@@ -188,19 +191,6 @@ func ShownDefault(f Field, v reflect.Value) (any, bool) {
 		return f.Enum[v.Uint()], f.Enum[v.Uint()] != ""
 	}
 	// a zero that the range refuses stands for "must be given"
-	x := 0.0
-	switch {
-	case v.CanFloat():
-		x = v.Float()
-	case v.CanInt():
-		x = float64(v.Int())
-	default:
-		x = float64(v.Uint())
-	}
-	for _, b := range f.Want {
-		if !b.holds(x) {
-			return nil, false
-		}
-	}
-	return v.Interface(), true
+	x := numberOf(v)
+	return v.Interface(), !slices.ContainsFunc(f.Want, func(b Bound) bool { return !b.holds(x) })
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,11 +27,8 @@ type TableKey struct {
 
 // Decode reads the keys that begin with prefix.
 func (table KeyTable) Decode(w *Walker, path, prefix string, e Entry) {
-	m := w.Mapping(e.Value)
+	m := w.Section(path, "keys and values", e)
 	if m == nil {
-		if e.Value.Type() != ast.NullType {
-			w.ErrorAt(path, e.Place(), "", "%s: want keys and values, got %s", path, KindName(e.Value))
-		}
 		return
 	}
 	known, leaves := table.below(prefix)
@@ -54,8 +52,8 @@ func (table KeyTable) Decode(w *Walker, path, prefix string, e Entry) {
 			w.scalar(p, at, k.Value, reflect.ValueOf(f.Flag).Elem(), Field{Key: k.Key}, reflect.Value{})
 			continue
 		}
-		s, _, isText := Text(k.Value)
 		if f.Word != nil {
+			s, _, isText := Text(k.Value)
 			if !isText || s == "" || k.Value.Type() == ast.NullType {
 				w.ErrorAt(p, at, "", "%s: want a word, got %s: %s", p, KindName(k.Value), f.Doc)
 				continue
@@ -63,16 +61,17 @@ func (table KeyTable) Decode(w *Walker, path, prefix string, e Entry) {
 			*f.Word = s
 			continue
 		}
-		if !isText || k.Value.Type() == ast.NullType {
-			w.ErrorAt(p, at, "", "%s: want a number, got %s", p, KindName(k.Value))
+		s, ok := w.Scalar(p, "a number", at, k.Value)
+		if !ok {
 			continue
 		}
 		spec := Field{Unit: f.Unit}
 		if unit, _, several := strings.Cut(f.Unit, "|"); !several {
 			spec = UnitField(unit)
 		}
-		x, ok := w.Number(p, at, s, spec, reflect.Value{})
-		switch unit := behind(f.Unit); {
+		var x float64
+		x, ok = w.Number(p, at, s, spec, reflect.Value{})
+		switch unit := Behind(f.Unit); {
 		case !ok:
 		case f.Whole && x != math.Trunc(x):
 			w.ErrorAt(p, at, "", "%s: %s, want a whole number: %s", p, Short(x), f.Doc)
@@ -97,8 +96,8 @@ func (f *TableKey) span(unit string) string {
 	return Short(f.Lo) + " to " + Short(f.Hi) + unit
 }
 
-// behind is a unit as it stands behind a number.
-func behind(unit string) string {
+// Behind is the first spelling of a unit as it stands behind a number: with a space, or nothing.
+func Behind(unit string) string {
 	unit, _, _ = strings.Cut(unit, "|")
 	if unit == "" {
 		return ""
@@ -129,12 +128,7 @@ func (table KeyTable) below(prefix string) (known []string, leaves map[string]in
 
 // opens tells whether keys begin with a prefix.
 func (table KeyTable) opens(prefix string) bool {
-	for _, f := range table {
-		if strings.HasPrefix(f.Key, prefix) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(table, func(f TableKey) bool { return strings.HasPrefix(f.Key, prefix) })
 }
 
 // Emit writes what decode reads.
@@ -165,7 +159,7 @@ func (table KeyTable) Emit(e *Emitter, indent int) {
 		}
 		fmt.Fprintf(e, "%s%s: %s", strings.Repeat(" ", indent+2+2*len(groups)), key, value)
 		if f.Unit != "" {
-			fmt.Fprintf(e, " #%s", behind(f.Unit))
+			fmt.Fprintf(e, " #%s", Behind(f.Unit))
 		}
 		e.WriteByte('\n')
 	}
@@ -190,10 +184,10 @@ func (table KeyTable) Shape(prefix string) *Object {
 			props.Set(k, Typed("string").Set("description", f.Doc))
 			continue
 		}
-		number := new(Object).Set("anyOf", []any{Typed("number").Set("minimum", f.Lo).Set("maximum", f.Hi), Typed("string").Set("pattern", NumberPattern)})
+		number := AnyOf(Typed("number").Set("minimum", f.Lo).Set("maximum", f.Hi), Typed("string").Set("pattern", NumberPattern))
 		doc := f.Doc
 		if f.Unit != "" {
-			doc += " [" + behind(f.Unit)[1:] + ", or with its own unit]"
+			doc += " [" + Behind(f.Unit)[1:] + ", or with its own unit]"
 		}
 		props.Set(k, number.Set("description", doc).Set("default", *f.Ptr))
 	}

@@ -47,7 +47,7 @@ func Load(name string, data []byte, into any, check func(r *Report)) (warnings [
 	if v.Kind() != reflect.Pointer || v.IsNil() || v.Elem().Kind() != reflect.Struct {
 		panic(fmt.Sprintf("schema: load into %T, want a pointer to a struct", into))
 	}
-	r := &Report{file: name}
+	r := reportOn(name)
 	if root, ok := r.open(data); ok {
 		w := reader(r, root)
 		if m := w.Mapping(w.Resolve("", root, 0)); m != nil {

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -25,10 +26,7 @@ func redact(v reflect.Value) {
 
 // Marshal writes a struct with the tags of this package as YAML that Decode reads back.
 func Marshal(s any) ([]byte, error) {
-	v := reflect.ValueOf(s)
-	for v.Kind() == reflect.Pointer {
-		v = v.Elem()
-	}
+	v := reflect.Indirect(reflect.ValueOf(s))
 	e := Emitter{}
 	e.structure(v, Field{}, 0, "")
 	if e.err != nil {
@@ -61,27 +59,22 @@ func (e *Emitter) structure(v reflect.Value, section Field, indent int, dash str
 		defer func() { e.units = outer }()
 	}
 	pad := strings.Repeat(" ", indent)
-	lead := pad
-	if dash != "" {
-		lead = dash
-	}
+	lead := cmp.Or(dash, pad)
 	for _, f := range FieldsIn(v.Type(), section) {
 		x := v.FieldByIndex(f.Index)
 		if x.Kind() == reflect.Pointer && x.IsNil() {
 			continue
 		}
-		if n, ok := asNode[SelfWriting](x); ok {
-			e.WriteString(lead + f.Key + ":")
-			lead = pad
-			n.EmitNode(e, indent)
-			continue
-		}
-		for x.Kind() == reflect.Pointer {
-			x = x.Elem()
-		}
 		e.WriteString(lead + f.Key + ":")
 		lead = pad
-		e.value(x, f, indent, v)
+		if n, ok := asNode[SelfWriting](x); ok {
+			n.EmitNode(e, indent)
+		} else if t, ok := asNode[Tabled](x); ok {
+			e.WriteByte('\n')
+			t.Keys().Emit(e, indent)
+		} else {
+			e.value(reflect.Indirect(x), f, indent, v)
+		}
 	}
 }
 

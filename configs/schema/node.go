@@ -1,6 +1,11 @@
 package schema
 
 import (
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
 
@@ -42,10 +47,7 @@ func (w *Walker) Resolve(path string, n ast.Node, depth int) ast.Node {
 		name := t.Value.GetToken().Value
 		target, ok := w.anchors[name]
 		if !ok {
-			known := make([]string, 0, len(w.anchors))
-			for k := range w.anchors {
-				known = append(known, k)
-			}
+			known := slices.Collect(maps.Keys(w.anchors))
 			hint := "write &" + name + " where it is defined"
 			if s := spelling.Nearest(name, known); s != "" {
 				hint = "did you mean *" + s + "?"
@@ -70,6 +72,36 @@ func (w *Walker) Mapping(n ast.Node) *ast.MappingNode {
 		return &ast.MappingNode{BaseNode: &ast.BaseNode{}, Start: n.Start, Values: []*ast.MappingValueNode{n}}
 	}
 	return nil
+}
+
+// Section gives the keys and values of an entry; nil where it is empty, or is something else, which is reported: want says what should be there.
+func (w *Walker) Section(path, want string, e Entry) *ast.MappingNode {
+	m := w.Mapping(e.Value)
+	if m == nil && e.Value.Type() != ast.NullType {
+		w.ErrorAt(path, e.Place(), "", "%s: want %s, got %s", path, want, KindName(e.Value))
+	}
+	return m
+}
+
+// Scalar gives the characters of a scalar that is there; anything else is reported and not ok.
+func (w *Walker) Scalar(path, want string, at Place, n ast.Node) (s string, ok bool) {
+	if s, _, ok = Text(n); !ok || n.Type() == ast.NullType {
+		w.ErrorAt(path, at, "", "%s: want %s, got %s", path, want, KindName(n))
+		return "", false
+	}
+	return s, true
+}
+
+// Items are the entries of a list with their paths, which are marked.
+func (w *Walker) Items(path, key string, seq *ast.SequenceNode) iter.Seq2[string, Entry] {
+	return func(yield func(string, Entry) bool) {
+		for i, item := range seq.Values {
+			p, e := fmt.Sprintf("%s[%d]", path, i), Entry{Key: key, At: NodePlace(item), Value: item}
+			if w.Mark(p, e.At); !yield(p, e) {
+				return
+			}
+		}
+	}
 }
 
 // KeyText gives a key that is a plain or quoted word.

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"reflect"
@@ -13,8 +14,7 @@ import (
 
 // Number reads "12", "1e4" or "12 mN·m" and returns SI.
 func (w *Walker) Number(path string, at Place, s string, f Field, owner reflect.Value) (float64, bool) {
-	num, unitText, err := SplitNumber(s)
-	if err != nil {
+	if _, _, err := SplitNumber(s); err != nil {
 		w.ErrorAt(path, at, "", "%s: %v", path, err)
 		return 0, false
 	}
@@ -22,23 +22,32 @@ func (w *Walker) Number(path string, at Place, s string, f Field, owner reflect.
 	if !ok {
 		return 0, false
 	}
+	x, hint, err := parseNumber(s, strings.TrimSpace, want, f)
+	if err != nil {
+		w.ErrorAt(path, at, hint, "%s: %v", path, err)
+	}
+	return x, err == nil
+}
+
+// parseNumber reads a number with or without one of the wanted units; show is how messages repeat it, and hint says what was probably meant.
+func parseNumber(s string, show func(string) string, want []Unit, f Field) (x float64, hint string, err error) {
+	num, text, err := SplitNumber(s)
+	if err != nil {
+		return 0, "", err
+	}
 	u := want[0]
-	if unitText != "" {
-		if u, err = ParseUnit(unitText); err != nil {
-			w.ErrorAt(path, at, "", "%s: %v", path, err)
-			return 0, false
+	if text != "" {
+		if u, err = ParseUnit(text); err != nil {
+			return 0, "", err
 		}
 		if hint, ok := agree(u, want); !ok {
-			w.ErrorAt(path, at, hint, "%s: %s is %s, want %s", path, strings.TrimSpace(s), DescribeValue(u), DescribeUnit(want[0]))
-			return 0, false
+			return 0, hint, fmt.Errorf("%s is %s, want %s", show(s), DescribeValue(u), DescribeUnit(want[0]))
 		}
 	}
-	x := convert(num, u, want[0], f)
-	if math.IsNaN(x) || math.IsInf(x, 0) {
-		w.ErrorAt(path, at, "", "%s: %s is beyond all floating-point numbers", path, s)
-		return 0, false
+	if x = convert(num, u, want[0], f); math.IsNaN(x) || math.IsInf(x, 0) {
+		return 0, "", fmt.Errorf("%s is beyond all floating-point numbers", show(s))
 	}
-	return x, true
+	return x, "", nil
 }
 
 // convert brings the digits of a number to the unit in which the field is stored: SI, but for fields kept in degC or ppm.
@@ -61,31 +70,15 @@ func convert(num string, u, want Unit, f Field) float64 {
 // ParseValue reads a number with or without a unit, as a file would, and returns it in the unit named: ParseValue("2 kHz",
 // "Hz") is 2000. For flags of the command line.
 func ParseValue(s, unit string) (float64, error) {
-	num, text, err := SplitNumber(s)
-	if err != nil {
-		return 0, err
-	}
 	want, err := ParseUnit(unit)
 	if err != nil {
 		return 0, err
 	}
-	u := want
-	if text != "" {
-		if u, err = ParseUnit(text); err != nil {
-			return 0, err
-		}
-		if hint, ok := agree(u, []Unit{want}); !ok {
-			if hint != "" {
-				hint = " (" + hint + ")"
-			}
-			return 0, fmt.Errorf("%s is %s, want %s%s", Quote(s), DescribeValue(u), DescribeUnit(want), hint)
-		}
+	x, hint, err := parseNumber(s, Quote, []Unit{want}, Field{Unit: unit})
+	if hint != "" {
+		err = fmt.Errorf("%w (%s)", err, hint)
 	}
-	x := convert(num, u, want, Field{Unit: unit})
-	if math.IsInf(x, 0) || math.IsNaN(x) {
-		return 0, fmt.Errorf("%s is beyond all floating-point numbers", Quote(s))
-	}
-	return x, nil
+	return x, err
 }
 
 // Parse converts the digits of a number in one rounding where the factor is a power of ten.
@@ -135,10 +128,7 @@ func SplitNumber(s string) (num, unit string, err error) {
 func (w *Walker) wantUnits(path string, at Place, f Field, owner reflect.Value) ([]Unit, bool) {
 	tag := w.UnitOf(f.Unit)
 	if sib, rest, ok := siblingUnit(tag); ok {
-		name := siblingString(owner, sib)
-		if name == "" {
-			name = "1"
-		}
+		name := cmp.Or(siblingString(owner, sib), "1")
 		u, err := ParseUnit(name)
 		if err != nil {
 			return nil, false // reported where the unit stands
@@ -220,6 +210,16 @@ func DescribeValue(u Unit) string {
 	return "in " + DescribeUnit(u)
 }
 
+// CutPlusMinus takes the sign off ±x.
+func CutPlusMinus(s string) (half string, ok bool) {
+	for _, sign := range []string{"±", "+-", "+/-"} {
+		if half, ok = strings.CutPrefix(strings.TrimSpace(s), sign); ok {
+			break
+		}
+	}
+	return half, ok
+}
+
 // pair decodes [lo, hi], or ±x.
 func (w *Walker) pair(path string, e Entry, v reflect.Value, f Field, owner reflect.Value) {
 	at := e.Place()
@@ -228,28 +228,25 @@ func (w *Walker) pair(path string, e Entry, v reflect.Value, f Field, owner refl
 			w.ErrorAt(path, at, "", "%s: want %d values, got %d", path, v.Len(), len(seq.Values))
 			return
 		}
-		for i, item := range seq.Values {
-			p := fmt.Sprintf("%s[%d]", path, i)
-			ie := Entry{Key: f.Key, At: NodePlace(item), Value: item}
-			w.Mark(p, ie.At)
-			w.value(p, ie, v.Index(i), f, owner)
+		i := 0
+		for p, item := range w.Items(path, f.Key, seq) {
+			w.value(p, item, v.Index(i), f, owner)
+			i++
 		}
 		return
 	}
 	s, _, _ := Text(e.Value)
 	s = strings.TrimSpace(s)
-	for _, sign := range []string{"±", "+-", "+/-"} {
-		if half, ok := strings.CutPrefix(s, sign); ok && v.Len() == 2 && v.Type().Elem().Kind() == reflect.Float64 {
-			if x, ok := w.Number(path, at, half, f, owner); ok {
-				if x <= 0 || strings.HasPrefix(strings.TrimSpace(half), "+") {
-					w.ErrorAt(path, at, "", "%s: want ± and a positive number, got %s", path, Quote(s))
-					return
-				}
-				v.Index(0).SetFloat(-x)
-				v.Index(1).SetFloat(x)
+	if half, ok := CutPlusMinus(s); ok && v.Len() == 2 && v.Type().Elem().Kind() == reflect.Float64 {
+		if x, ok := w.Number(path, at, half, f, owner); ok {
+			if x <= 0 || strings.HasPrefix(strings.TrimSpace(half), "+") {
+				w.ErrorAt(path, at, "", "%s: want ± and a positive number, got %s", path, Quote(s))
+				return
 			}
-			return
+			v.Index(0).SetFloat(-x)
+			v.Index(1).SetFloat(x)
 		}
+		return
 	}
 	w.ErrorAt(path, at, "write [low, high] or ±value", "%s: want a range, got %s", path, KindName(e.Value))
 }

@@ -54,16 +54,19 @@ func (e *Errors) Error() string {
 	if len(e.List) == 1 {
 		return e.List[0].Error()
 	}
-	parts := make([]string, 0, len(e.List)+1)
-	parts = append(parts, fmt.Sprintf("%d problems in %s", len(e.List), NameOr(e.List[0].File, "the configuration")))
+	head := fmt.Sprintf("%d problems in %s\n", len(e.List), cmp.Or(e.List[0].File, "the configuration"))
+	return head + strings.Join(e.Shown(), "\n")
+}
+
+// Shown are the problems that are printed, each for itself, and how many there are beyond.
+func (e *Errors) Shown() (texts []string) {
 	for i, p := range e.List {
 		if i == maxShown {
-			parts = append(parts, fmt.Sprintf("… and %d more", len(e.List)-i))
-			break
+			return append(texts, fmt.Sprintf("… and %d more", len(e.List)-i))
 		}
-		parts = append(parts, p.Error())
+		texts = append(texts, p.Error())
 	}
-	return strings.Join(parts, "\n")
+	return texts
 }
 
 // Unwrap lets errors.As find a single Problem.
@@ -76,7 +79,7 @@ func (e *Errors) Unwrap() []error {
 }
 
 // Report collects problems and warnings while a file is decoded and checked. It knows where each key stands, so a check
-// names the key and the reader sees the line. The zero Report works without a file.
+// names the key and the reader sees the line.
 type Report struct {
 	file     string
 	lines    []string
@@ -92,7 +95,16 @@ type Report struct {
 
 // NewReport is a report without a file, for values that were changed after loading: units tells what a unit tag means, nil
 // what it says.
-func NewReport(units func(tag string) string) *Report { return &Report{unit: units} }
+func NewReport(units func(tag string) string) *Report {
+	return &Report{unit: units, at: map[string]Place{}, seen: map[string]bool{}, guessed: map[string]bool{}, copied: map[string]string{}}
+}
+
+// reportOn is a report on a file.
+func reportOn(name string) *Report {
+	r := NewReport(nil)
+	r.file = name
+	return r
+}
 
 // Place is where something stands in a file. The zero place is nowhere.
 type Place struct{ line, col int }
@@ -141,20 +153,10 @@ func (r *Report) Problems() []Problem { return r.problems }
 func (r *Report) Warnings() []Problem { return r.warnings }
 
 // Mark says where a key stands.
-func (r *Report) Mark(path string, at Place) {
-	if r.at == nil {
-		r.at = map[string]Place{}
-	}
-	r.at[path] = at
-}
+func (r *Report) Mark(path string, at Place) { r.at[path] = at }
 
 // Copied says that the section to was taken over from another one, where its problems are reported.
-func (r *Report) Copied(to, from string) {
-	if r.copied == nil {
-		r.copied = map[string]string{}
-	}
-	r.copied[to] = from
-}
+func (r *Report) Copied(to, from string) { r.copied[to] = from }
 
 // Pass adds a problem of another file as it is.
 func (r *Report) Pass(p Problem) { r.problems = append(r.problems, p) }
@@ -187,14 +189,6 @@ func (r *Report) Warnf(path, format string, args ...any) {
 		return
 	}
 	r.add(&r.warnings, path, r.PlaceOf(path), fmt.Sprintf(format, args...), "")
-}
-
-// guess says that a misspelt key was probably meant to be the one at path.
-func (r *Report) guess(path string) {
-	if r.guessed == nil {
-		r.guessed = map[string]bool{}
-	}
-	r.guessed[path] = true
 }
 
 // original is the path where a section stands that was taken over from there.
@@ -239,9 +233,6 @@ func (r *Report) ErrorAt(path string, at Place, hint, format string, args ...any
 
 func (r *Report) add(to *[]Problem, path string, at Place, msg, hint string) {
 	key := fmt.Sprintf("%d:%d:%s", at.line, at.col, msg)
-	if r.seen == nil {
-		r.seen = map[string]bool{}
-	}
 	if r.seen[key] {
 		return
 	}
@@ -282,17 +273,14 @@ func (r *Report) excerpt(at Place) string {
 		return b.String()
 	}
 	// tabs are kept so that the caret stays below its character
-	pad := make([]rune, 0, at.col)
-	for _, c := range text {
-		if len(pad) == at.col-1 {
-			break
-		}
+	before := []rune(text)
+	pad := strings.Map(func(c rune) rune {
 		if c != '\t' {
 			c = ' '
 		}
-		pad = append(pad, c)
-	}
-	fmt.Fprintf(&b, "%s%s^\n", strings.Repeat(" ", width+5), string(pad))
+		return c
+	}, string(before[:min(at.col-1, len(before))]))
+	fmt.Fprintf(&b, "%s%s^\n", strings.Repeat(" ", width+5), pad)
 	return b.String()
 }
 
@@ -329,12 +317,4 @@ func inOrder(list []Problem) {
 		// what stands nowhere in the file comes last
 		return cmp.Or(cmp.Compare(uint(a.Line-1), uint(b.Line-1)), cmp.Compare(a.Col, b.Col))
 	})
-}
-
-// NameOr is the name, or the fallback where it is empty.
-func NameOr(name, fallback string) string {
-	if name == "" {
-		return fallback
-	}
-	return name
 }

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"os"
@@ -19,7 +20,8 @@ import (
 func (w *Walker) scalar(path string, at Place, n ast.Node, v reflect.Value, f Field, owner reflect.Value) {
 	s, quoted, ok := Text(n)
 	if !ok {
-		w.ErrorAt(path, at, "", "%s: want %s, got %s", path, wanted(v.Kind()), KindName(n))
+		want := map[reflect.Kind]string{reflect.String: "a word", reflect.Bool: "true or false", reflect.Float64: "a number"}[v.Kind()]
+		w.ErrorAt(path, at, "", "%s: want %s, got %s", path, cmp.Or(want, "a whole number"), KindName(n))
 		return
 	}
 	if v.CanUint() && f.Enum != nil {
@@ -48,18 +50,6 @@ func (w *Walker) scalar(path string, at Place, n ast.Node, v reflect.Value, f Fi
 	default:
 		panic(fmt.Sprintf("schema: %s: fields of kind %s are not supported", path, v.Kind()))
 	}
-}
-
-func wanted(k reflect.Kind) string {
-	switch k {
-	case reflect.String:
-		return "a word"
-	case reflect.Bool:
-		return "true or false"
-	case reflect.Float64:
-		return "a number"
-	}
-	return "a whole number"
 }
 
 var (
@@ -104,11 +94,7 @@ func (w *Walker) word(path string, at Place, n ast.Node, s string, v reflect.Val
 	}
 	if f.Enum != nil && !slices.Contains(f.Enum, s) {
 		options := slices.DeleteFunc(slices.Clone(f.Enum), func(o string) bool { return o == "" })
-		hint := ""
-		if near := spelling.Nearest(s, options); near != "" {
-			hint = fmt.Sprintf("did you mean %q?", near)
-		}
-		w.ErrorAt(path, at, hint, "%s: %s is not one of %s", path, Quote(s), strings.Join(options, ", "))
+		w.ErrorAt(path, at, spelling.Hint(s, options, ""), "%s: %s is not one of %s", path, Quote(s), strings.Join(options, ", "))
 		return
 	}
 	if f.IsUnit {

@@ -20,6 +20,9 @@ type SelfWriting interface {
 // SelfDescribing makes its part of the JSON Schema.
 type SelfDescribing interface{ Shape() *Object }
 
+// Tabled is a section whose keys are a table of the engine. Its units are what they say, whatever stands around it.
+type Tabled interface{ Keys() KeyTable }
+
 // Worded is one of these words: a string, or an unsigned number that counts them from zero.
 type Worded interface{ Words() []string }
 

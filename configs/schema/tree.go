@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -87,7 +88,7 @@ func (w *Walker) Tree(path string, n ast.Node, depth int) (*Tree, bool) {
 
 // ParseTree reads a whole file of keys and values; name appears in messages. The error is *Errors.
 func ParseTree(name string, data []byte) (*Tree, error) {
-	r := &Report{file: name}
+	r := reportOn(name)
 	if root, ok := r.open(data); ok {
 		if t, ok := reader(r, root).Tree("", root, 0); ok && t.Kind == mapTree {
 			return t, nil
@@ -154,7 +155,7 @@ func (t *Tree) put(s []step, at string, v *Tree) (*Tree, error) {
 	if len(s) == 0 {
 		return v, nil
 	}
-	here := NameOr(at, "the file")
+	here := cmp.Or(at, "the file")
 	if t.Kind == ScalarTree && (t.Text == "" || t.Text == "null") && !t.Quoted {
 		t = &Tree{Kind: mapTree} // an empty section
 	}

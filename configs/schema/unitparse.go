@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
 // The grammar of a unit, after look-alike characters were united:
@@ -259,46 +258,26 @@ func nearestUnit(name string) string {
 	return best
 }
 
-const superscripts = "⁰¹²³⁴⁵⁶⁷⁸⁹"
-
-// exponent reads ², ⁻¹, ^2, ^-1, ^0.5, ^(1/2); twice is two times its value.
+// exponent reads ^2, ^-1, ^0.5, ^(1/2), also of what was raised; twice is two times its value.
 func (p *unitParser) exponent() (twice int, text string, ok bool, err error) {
-	from, neg, digits := p.at, false, ""
-	if p.peek() == '⁻' {
-		neg = true
+	if p.peek() != '^' {
+		return 0, "", false, nil
+	}
+	p.at++
+	open := p.peek() == '('
+	if open {
 		p.at++
 	}
-	for {
-		i := strings.IndexRune(superscripts, p.peek())
-		if i < 0 || p.peek() == 0 {
-			break
-		}
-		digits += strconv.Itoa(utf8.RuneCountInString(superscripts[:i]))
+	start := p.at
+	for c := p.peek(); c >= '0' && c <= '9' || c == '-' || c == '+' || c == '.' || open && c == '/'; c = p.peek() {
 		p.at++
 	}
-	if digits == "" {
-		if neg {
-			return 0, "", false, p.fail("⁻ without a digit")
-		}
-		if p.peek() != '^' {
-			return 0, "", false, nil
+	digits := string(p.text[start:p.at])
+	if open {
+		if p.peek() != ')' {
+			return 0, "", false, p.fail("the bracket of an exponent is not closed")
 		}
 		p.at++
-		open := p.peek() == '('
-		if open {
-			p.at++
-		}
-		start := p.at
-		for c := p.peek(); c >= '0' && c <= '9' || c == '-' || c == '+' || c == '.' || open && c == '/'; c = p.peek() {
-			p.at++
-		}
-		digits = string(p.text[start:p.at])
-		if open {
-			if p.peek() != ')' {
-				return 0, "", false, p.fail("the bracket of an exponent is not closed")
-			}
-			p.at++
-		}
 	}
 	num, den, frac := strings.Cut(digits, "/")
 	v, err := strconv.ParseFloat(num, 64)
@@ -306,11 +285,8 @@ func (p *unitParser) exponent() (twice int, text string, ok bool, err error) {
 		d, e := strconv.ParseFloat(den, 64)
 		v, err = v/d, e
 	}
-	if neg {
-		v = -v
-	}
 	if err != nil || v*2 != math.Trunc(v*2) || math.Abs(v) > 9 || v == 0 {
-		return 0, "", false, p.fail("exponent %q: whole and half numbers up to ±9 are possible", string(p.text[from:p.at]))
+		return 0, "", false, p.fail("exponent %q: whole and half numbers up to ±9 are possible", digits)
 	}
 	return int(v * 2), exponentText(int(v * 2)), true, nil
 }

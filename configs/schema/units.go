@@ -3,8 +3,8 @@ package schema
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"strings"
-	"sync"
 	"unicode/utf8"
 )
 
@@ -64,15 +64,27 @@ func ParseUnit(s string) (Unit, error) {
 	return u.finish()
 }
 
-// foldUnit unites the code points that look alike: Ohm sign, Greek mu, dots and minus signs.
+// foldUnit unites the code points that look alike, Ohm sign, Greek mu, dots and minus signs, and writes raised digits behind ^.
 func foldUnit(s string) string {
+	s = raised.ReplaceAllStringFunc(s, func(power string) string {
+		return "^(" + strings.Map(func(c rune) rune {
+			if i := strings.IndexRune(superscripts, c); i >= 0 {
+				return '0' + rune(utf8.RuneCountInString(superscripts[:i]))
+			}
+			return '-'
+		}, power) + ")"
+	})
 	return strings.NewReplacer("\u2126", "Ω", "\u03bc", "µ", "⋅", "·", "∙", "·", "×", "·", "*", "·", "−", "-", "\u00a0", " ", "\u202f", " ").Replace(s)
 }
 
+const superscripts = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+
+var raised = regexp.MustCompile("⁻?[" + superscripts + "]+|⁻")
+
 // Quantity names what a unit measures, for messages: "voltage", or its SI text where there is no common name.
 func (u Unit) Quantity() string {
-	for _, q := range knownQuantities() {
-		if q.dim == u.Dim {
+	for _, q := range quantities {
+		if known, err := ParseUnit(q.unit); err == nil && known.Dim == u.Dim {
 			return q.name
 		}
 	}
@@ -81,18 +93,3 @@ func (u Unit) Quantity() string {
 	}
 	return u.SI
 }
-
-type known struct {
-	name string
-	dim  Dim
-}
-
-var knownQuantities = sync.OnceValue(func() []known {
-	var out []known
-	for _, q := range quantities {
-		if u, err := ParseUnit(q.unit); err == nil {
-			out = append(out, known{q.name, u.Dim})
-		}
-	}
-	return out
-})

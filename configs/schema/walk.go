@@ -98,12 +98,10 @@ func (w *Walker) Unknown(path string, e Entry, known []string) {
 	if path != "" {
 		under = " under " + path
 	}
-	hint := "known here: " + strings.Join(known, ", ")
 	if s := spelling.Nearest(e.Key, known); s != "" {
-		hint = fmt.Sprintf("did you mean %q?", s)
-		w.guess(Join(path, s))
+		w.guessed[Join(path, s)] = true
 	}
-	w.ErrorAt(Join(path, e.Key), e.At, hint, "unknown key %q%s", e.Key, under)
+	w.ErrorAt(Join(path, e.Key), e.At, spelling.Hint(e.Key, known, "known here: "+strings.Join(known, ", ")), "unknown key %q%s", e.Key, under)
 }
 
 // value decodes one node into one field; owner is the struct that holds it.
@@ -119,8 +117,13 @@ func (w *Walker) value(path string, e Entry, v reflect.Value, f Field, owner ref
 	e.Value = n
 	at := e.Place()
 	empty := n.Type() == ast.NullType
-	if d, ok := v.Addr().Interface().(SelfReading); ok && v.Kind() != reflect.Pointer {
+	switch d := v.Addr().Interface().(type) {
+	case SelfReading:
 		d.DecodeNode(w, path, e, f)
+		return
+	case Tabled:
+		defer w.WithUnits(nil)()
+		d.Keys().Decode(w, path, "", e)
 		return
 	}
 	switch v.Kind() {
@@ -134,16 +137,12 @@ func (w *Walker) value(path string, e Entry, v reflect.Value, f Field, owner ref
 		}
 		w.value(path, e, v.Elem(), f, owner)
 	case reflect.Struct:
-		m := w.Mapping(n)
-		switch {
-		case m != nil && f.Unit != "":
-			restore := w.WithQuantity(f.Unit)
+		m := w.Section(path, "keys and values", e) // an empty one leaves the defaults
+		if f.Unit != "" {
+			defer w.WithQuantity(f.Unit)()
+		}
+		if m != nil {
 			w.Structure(path, m, v)
-			restore()
-		case m != nil:
-			w.Structure(path, m, v)
-		case !empty: // an empty section leaves the defaults
-			w.ErrorAt(path, at, "", "%s: want keys and values, got %s", path, KindName(n))
 		}
 	case reflect.Slice:
 		if name, ok := nameField(v.Type().Elem()); ok {
@@ -174,12 +173,9 @@ func (w *Walker) list(path string, e Entry, v reflect.Value, f Field, owner refl
 		return
 	}
 	out := reflect.Zero(v.Type())
-	for i, item := range seq.Values {
+	for p, item := range w.Items(path, f.Key, seq) {
 		el := NewValue(v.Type().Elem()).Elem()
-		p := fmt.Sprintf("%s[%d]", path, i)
-		ie := Entry{Key: f.Key, At: NodePlace(item), Value: item}
-		w.Mark(p, ie.At)
-		w.value(p, ie, el, f, owner)
+		w.value(p, item, el, f, owner)
 		out = reflect.Append(out, el)
 	}
 	v.Set(out)
@@ -187,11 +183,8 @@ func (w *Walker) list(path string, e Entry, v reflect.Value, f Field, owner refl
 
 // named replaces a list of sections by name, in the order of the file; each starts from its own defaults.
 func (w *Walker) named(path string, e Entry, v reflect.Value, f Field, owner reflect.Value, name int) {
-	m := w.Mapping(e.Value)
+	m := w.Section(path, "names, each with a section below it", e)
 	if m == nil {
-		if e.Value.Type() != ast.NullType {
-			w.ErrorAt(path, e.Place(), "", "%s: want names, each with a section below it, got %s", path, KindName(e.Value))
-		}
 		return
 	}
 	out := reflect.Zero(v.Type())
@@ -208,11 +201,8 @@ func (w *Walker) named(path string, e Entry, v reflect.Value, f Field, owner ref
 
 // dictionary fills map[string]T, entry by entry over what is there.
 func (w *Walker) dictionary(path string, e Entry, v reflect.Value, f Field, owner reflect.Value) {
-	m := w.Mapping(e.Value)
+	m := w.Section(path, "keys and values", e)
 	if m == nil {
-		if e.Value.Type() != ast.NullType {
-			w.ErrorAt(path, e.Place(), "", "%s: want keys and values, got %s", path, KindName(e.Value))
-		}
 		return
 	}
 	if v.Type().Key().Kind() != reflect.String {
@@ -317,6 +307,9 @@ func (w *Walker) WordAt(m *ast.MappingNode, path ...string) string {
 	}
 	return ""
 }
+
+// New is a fresh section with its own defaults.
+func New[T any]() *T { return NewValue(reflect.TypeFor[T]()).Interface().(*T) }
 
 // NewValue makes a pointer to a fresh T with T's own defaults.
 func NewValue(t reflect.Type) reflect.Value {

@@ -54,8 +54,16 @@ func Distance(a, b string) int {
 
 // DidYouMean is a remark for an error about an unknown word, ` (did you mean "lugre"?)`, or nothing.
 func DidYouMean(word string, known []string) string {
-	if near := Nearest(word, known); near != "" {
-		return fmt.Sprintf(" (did you mean %q?)", near)
+	if hint := Hint(word, known, ""); hint != "" {
+		return " (" + hint + ")"
 	}
 	return ""
+}
+
+// Hint asks for the word that was probably meant, `did you mean "lugre"?`; without one near enough it is what else there is to say.
+func Hint(word string, known []string, otherwise string) string {
+	if near := Nearest(word, known); near != "" {
+		return fmt.Sprintf("did you mean %q?", near)
+	}
+	return otherwise
 }

@@ -1,13 +1,16 @@
 package sink
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -90,15 +93,7 @@ func StartBroker(o BrokerOptions) (Broker, error) {
 	if err := checkTopicPart("rig.name", o.Rig, false); err != nil {
 		return nil, err
 	}
-	if o.Log == nil {
-		o.Log = slog.Default()
-	}
-	if o.Operator == "" {
-		o.Operator = secret()
-	}
-	if o.login == "" {
-		o.login = secret()
-	}
+	o.Log, o.Operator, o.login = cmp.Or(o.Log, slog.Default()), cmp.Or(o.Operator, secret()), cmp.Or(o.login, secret())
 	ln, err := listen(o.Listen)
 	if err != nil {
 		return nil, err
@@ -117,7 +112,7 @@ func StartBroker(o BrokerOptions) (Broker, error) {
 		SysTopicResendInterval: quietSys,
 	})
 	b.server.Listeners.ClientsWg.Add(1) // see Close
-	b.access = newAccess(b, topicRoot(o.Prefix, o.Rig))
+	b.access = &access{b: b, root: topicRoot(o.Prefix, o.Rig)}
 	err = errors.Join(
 		b.server.AddHook(b.access, nil),
 		b.server.AddListener(listeners.NewNet("tcp", &trackedListener{ln, b})),
@@ -190,10 +185,7 @@ func (b *mochi) Close() error {
 		return nil
 	}
 	b.done = true
-	open := make([]*conn, 0, len(b.conns))
-	for c := range b.conns {
-		open = append(open, c)
-	}
+	open := slices.Collect(maps.Keys(b.conns))
 	b.mu.Unlock()
 
 	// the broker adds to its wait group when it begins with a connection, which must not happen while Close waits for the

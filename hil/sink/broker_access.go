@@ -1,10 +1,12 @@
 package sink
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -43,24 +45,15 @@ type access struct {
 	sent   int
 }
 
-func newAccess(b *mochi, root string) *access { return &access{b: b, root: root} }
-
 func (a *access) ID() string { return "access" }
 
 func (a *access) Provides(b byte) bool {
-	switch b {
-	case mqtt.OnConnectAuthenticate, mqtt.OnACLCheck, mqtt.OnSessionEstablish, mqtt.OnPublish:
-		return true
-	}
-	return false
+	return slices.Contains([]byte{mqtt.OnConnectAuthenticate, mqtt.OnACLCheck, mqtt.OnSessionEstablish, mqtt.OnPublish}, b)
 }
 
 // OnConnectAuthenticate lets viewers in with any password and the others with theirs, as long as there are seats.
 func (a *access) OnConnectAuthenticate(cl *mqtt.Client, pk packets.Packet) bool {
-	user := string(pk.Connect.Username)
-	if user == "" {
-		user = userViewer
-	}
+	user := cmp.Or(string(pk.Connect.Username), userViewer)
 	if !a.known(user, pk.Connect.Password) {
 		return false
 	}
@@ -78,16 +71,9 @@ func (a *access) OnConnectAuthenticate(cl *mqtt.Client, pk packets.Packet) bool 
 }
 
 func (a *access) known(user string, password []byte) bool {
-	var want string
-	switch user {
-	case userViewer:
-		return true
-	case userOperator:
-		want = a.b.operator
-	case userRig:
-		want = a.b.rig
-	default:
-		return false
+	want, has := map[string]string{userOperator: a.b.operator, userRig: a.b.rig}[user]
+	if !has {
+		return user == userViewer
 	}
 	// hashes have equal length, so the time of the comparison tells nothing
 	w, g := sha256.Sum256([]byte(want)), sha256.Sum256(password)
@@ -145,13 +131,7 @@ func (a *access) refuse(name string, payload []byte, why string) {
 	if quiet {
 		return
 	}
-	var c struct {
-		ID string `json:"id"`
-	}
-	if len(payload) <= maxCommand {
-		_ = json.Unmarshal(payload, &c) // without a readable id the answer carries none
-	}
-	answer, err := json.Marshal(hil.Reply{ID: c.ID, Error: why})
+	answer, err := json.Marshal(hil.Reply{ID: idOf(payload), Error: why})
 	if err != nil {
 		return
 	}

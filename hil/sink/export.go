@@ -3,6 +3,7 @@ package sink
 import (
 	"bufio"
 	"context"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -46,8 +47,8 @@ func ExportCSV(ctx context.Context, run *Run, w io.Writer, opt ExportOptions) (E
 		res.Columns, units[i] = append(res.Columns, c.name), c.unit
 	}
 	units[0] = "# " + units[0]
-	writeCells(out, res.Columns)
-	writeCells(out, units)
+	head := csv.NewWriter(out) // its errors show up at the flush
+	_ = head.WriteAll([][]string{res.Columns, units})
 
 	it, more, err := run.window(opt.From, opt.To)
 	if err != nil {
@@ -116,8 +117,7 @@ func columnOf(f *rowField) column {
 		}
 		return b
 	}
-	switch f.name {
-	case "timestamp":
+	if f.name == "timestamp" {
 		write = func(b []byte, r *hil.Row, wall int64) []byte { return appendDecimal(b, r.T+wall, 9) }
 	}
 	return column{f.name, f.unit, write}
@@ -160,18 +160,4 @@ func columnsOf(s *hil.Schema, want []string) ([]column, error) {
 		return nil, fmt.Errorf("%w: %s; the run has %s", ErrChannel, strings.Join(unknown, ", "), strings.Join(have, ", "))
 	}
 	return cols, nil
-}
-
-// writeCells writes a line of text cells, quoted where CSV needs it. Errors show up at the flush.
-func writeCells(w *bufio.Writer, cells []string) {
-	for i, s := range cells {
-		if i > 0 {
-			w.WriteByte(',')
-		}
-		if strings.ContainsAny(s, ",\"\n\r") {
-			s = `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
-		}
-		w.WriteString(s)
-	}
-	w.WriteByte('\n')
 }

@@ -30,8 +30,6 @@ const (
 const (
 	recordHead = 9                             // opcode + content length
 	footerSize = recordHead + 20 + 8           // footer record and the closing magic
-	dataEnd    = recordHead + 4                // bytes of the DataEnd record
-	messageFix = 2 + 4 + 8 + 8                 // fixed part of a message: channel, sequence, log time, publish time
 	chunkFix   = 8 + 8 + 8 + 4 + 4 + 8         // fixed part of a chunk, without the name of the compression
 	maxChunk   = 64 << 20                      // largest uncompressed chunk the reader accepts, bytes
 	zstdName   = "zstd"                        // name of the compression in chunk and chunk index
@@ -188,13 +186,6 @@ func nextRecord(b []byte) (op byte, content, rest []byte, ok bool) {
 		return 0, nil, b, false
 	}
 	return b[0], b[recordHead : recordHead+n], b[recordHead+n:], true
-}
-
-func parseSchema(content []byte) (mcapSchema, bool) {
-	c := cursor{b: content}
-	s := mcapSchema{id: c.u16(), name: c.str(), encoding: c.str()}
-	s.data = append([]byte(nil), c.bytes(uint64(c.u32()))...)
-	return s, !c.bad
 }
 
 func parseChannel(content []byte) (mcapChannel, bool) {

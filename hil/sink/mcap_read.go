@@ -27,10 +27,8 @@ type mcapReader struct {
 	size int64
 	dec  *zstd.Decoder
 
-	library  string
 	indexed  bool  // the summary was there and sound
 	end      int64 // where the data that can be read ends, without a summary
-	schemas  map[uint16]mcapSchema
 	channels map[uint16]mcapChannel
 	meta     map[string][]kv
 	attach   map[string][]byte
@@ -40,7 +38,7 @@ type mcapReader struct {
 
 // openMCAP finds the chunks of a file. The error is errNotMCAP or one of reading; damage is in problems.
 func openMCAP(r io.ReaderAt, size int64) (*mcapReader, error) {
-	m := &mcapReader{r: r, size: size, schemas: map[uint16]mcapSchema{}, channels: map[uint16]mcapChannel{},
+	m := &mcapReader{r: r, size: size, channels: map[uint16]mcapChannel{},
 		meta: map[string][]kv{}, attach: map[string][]byte{}}
 	head := make([]byte, len(mcapMagic))
 	if size < int64(len(head)) {
@@ -258,13 +256,11 @@ func (m *mcapReader) describe(op byte, content []byte) (ok bool) {
 	ok = true
 	switch op {
 	case opHeader:
-		_, m.library = c.str(), c.str()
+		_, _ = c.str(), c.str() // profile, library
 		ok = !c.bad
-	case opSchema:
-		var s mcapSchema
-		if s, ok = parseSchema(content); ok && s.id != 0 {
-			m.schemas[s.id] = s
-		}
+	case opSchema: // of which nothing but its form matters
+		_, _, _, _ = c.u16(), c.str(), c.str(), c.str()
+		ok = !c.bad
 	case opChannel:
 		var ch mcapChannel
 		if ch, ok = parseChannel(content); ok {

@@ -195,7 +195,11 @@ func appendKind(b []byte, x float64) []byte {
 	case bits == goNaN:
 		return append(b, "nan"...)
 	}
-	b = append(b, "nan:"...)
+	return appendHex(append(b, "nan:"...), bits)
+}
+
+// appendHex writes all 16 digits.
+func appendHex(b []byte, bits uint64) []byte {
 	for shift := 60; shift >= 0; shift -= 4 {
 		b = append(b, "0123456789abcdef"[bits>>shift&15])
 	}

@@ -204,7 +204,6 @@ func (s *scanner) us() (int32, bool) {
 	return int32(v), ok && int64(int32(v)) == v
 }
 
-// hex reads a hexadecimal number between quotes.
 // hex reads up to 32 hexadecimal digits, the highest word first.
 func (s *scanner) hex() (v hil.Fresh, ok bool) {
 	p, ok := s.str()
@@ -225,11 +224,7 @@ func appendBits(b []byte, v *hil.Fresh) []byte {
 	if v[1] == 0 {
 		return strconv.AppendUint(b, v[0], 16)
 	}
-	b = strconv.AppendUint(b, v[1], 16)
-	for shift := 60; shift >= 0; shift -= 4 {
-		b = append(b, "0123456789abcdef"[v[0]>>shift&15])
-	}
-	return b
+	return appendHex(strconv.AppendUint(b, v[1], 16), v[0])
 }
 
 func (s *scanner) name(t *names) (uint8, bool) {

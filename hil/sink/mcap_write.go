@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"cmp"
 	"fmt"
 	"hash/crc32"
 	"os"
@@ -242,11 +243,8 @@ func (w *mcapWriter) finish() error {
 	if err == nil {
 		err = w.f.Sync()
 	}
-	if e := w.f.Close(); err == nil {
-		err = e
-	}
 	w.enc.Close()
-	return err
+	return cmp.Or(err, w.f.Close())
 }
 
 func (w *mcapWriter) statistics() []byte {

@@ -41,7 +41,6 @@ type Metrics struct {
 // rowStamp is what a report needs of the newest row.
 type rowStamp struct {
 	seq   uint64
-	t     int64
 	epoch uint16
 	mode  hil.Mode
 	flags hil.Flags
@@ -114,7 +113,7 @@ func (m *Metrics) Add(r *hil.Row) {
 	} else {
 		m.follow(r)
 	}
-	m.newest = rowStamp{r.Seq, r.T, r.Epoch, r.Mode, r.Flags, r.Cause, r.Where, r.Value, r.Limit}
+	m.newest = rowStamp{r.Seq, r.Epoch, r.Mode, r.Flags, r.Cause, r.Where, r.Value, r.Limit}
 	m.ticks++
 
 	// whole seconds: the finished one is kept for the reports, the other is emptied and filled next

@@ -1,9 +1,13 @@
 package sink
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
 	"math"
 	"math/bits"
-	"sort"
+	"slices"
 	"strconv"
 	"time"
 
@@ -49,12 +53,7 @@ func (m *Metrics) Health() Health {
 	add := func(name string, v float64) { h.Extra = append(h.Extra, Field{name, v}) }
 	if m.o.Link != nil {
 		line := m.o.Link()
-		names := make([]string, 0, len(line))
-		for name := range line {
-			names = append(names, name)
-		}
-		sort.Strings(names)
-		for _, name := range names {
+		for _, name := range slices.Sorted(maps.Keys(line)) {
 			add(name, line[name])
 		}
 	}
@@ -95,16 +94,10 @@ func (m *Metrics) snapshot() Health {
 
 // AppendJSON writes the report: flat numbers, the mode, and the two arrays late_edges_us and late_counts.
 func (h *Health) AppendJSON(b []byte) []byte {
-	b = append(b, `{"timestamp":`...)
-	b = appendSeconds(b, h.Time.UnixNano())
-	b = append(b, `,"mode":"`...)
-	b = append(b, h.Mode.String()...)
-	b = append(b, `","cause":"`...)
-	b = append(b, h.Cause.String()...)
-	b = append(b, '"')
+	b = appendSeconds(append(b, `{"timestamp":`...), h.Time.UnixNano())
+	b = fmt.Appendf(b, `,"mode":"%s","cause":"%s"`, h.Mode, h.Cause)
 	if h.Why != "" {
-		b = append(b, `,"why":`...)
-		b = append(b, quote(h.Why)...)
+		b = fmt.Appendf(b, `,"why":%s`, quote(h.Why))
 	}
 	b = appendField(b, "ticks", float64(h.Ticks))
 	b = appendField(b, "rate_hz", h.Rate)
@@ -112,9 +105,8 @@ func (h *Health) AppendJSON(b []byte) []byte {
 	b = appendSpread(b, "busy", h.Busy)
 	b = appendSpread(b, "total_late", h.LateUp)
 	b = appendSpread(b, "total_busy", h.BusyUp)
-	for _, c := range h.Counts.fields() {
-		b = appendField(b, c.Name, c.Value)
-	}
+	counts, _ := json.Marshal(h.Counts) // whole numbers: cannot fail
+	b = append(append(b, ','), bytes.Trim(counts, "{}")...)
 	b = appendField(b, "flags", float64(h.Flags))
 	for i, n := range h.Seen {
 		if n > 0 {
@@ -127,28 +119,13 @@ func (h *Health) AppendJSON(b []byte) []byte {
 	for _, f := range h.Extra {
 		b = appendField(b, f.Name, f.Value)
 	}
-	b = append(b, `,"late_edges_us":[`...)
-	for i, e := range lateEdges {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = strconv.AppendInt(b, e, 10)
-	}
-	b = append(b, `],"late_counts":[`...)
-	for i, n := range h.Hist {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = strconv.AppendUint(b, n, 10)
-	}
-	return append(b, `]}`...)
+	edges, _ := json.Marshal(lateEdges)
+	late, _ := json.Marshal(h.Hist)
+	return fmt.Appendf(b, `,"late_edges_us":%s,"late_counts":%s}`, edges, late)
 }
 
 func appendField(b []byte, name string, v float64) []byte {
-	b = append(b, ',')
-	b = append(b, quote(name)...)
-	b = append(b, ':')
-	return appendNumber(b, v)
+	return appendNumber(fmt.Appendf(b, ",%s:", quote(name)), v)
 }
 
 func appendSpread(b []byte, name string, s Spread) []byte {
@@ -156,16 +133,6 @@ func appendSpread(b []byte, name string, s Spread) []byte {
 	b = appendField(b, name+"_p99_us", s.P99)
 	b = appendField(b, name+"_p999_us", s.P999)
 	return appendField(b, name+"_max_us", s.Max)
-}
-
-func (c *Counts) fields() []Field {
-	return []Field{
-		{"skipped", float64(c.Skipped)}, {"catch_up", float64(c.CatchUp)},
-		{"overruns_model", float64(c.OverrunsModel)}, {"overruns_device", float64(c.OverrunsDevice)},
-		{"overruns_host", float64(c.OverrunsHost)}, {"overruns_unknown", float64(c.OverrunsUnknown)},
-		{"busy_overruns", float64(c.BusyOverruns)}, {"trips", float64(c.Trips)},
-		{"seq_gaps", float64(c.Gaps)}, {"core_restarts", float64(c.Restarts)},
-	}
 }
 
 // flagNames are the flags' names in reports, in the order of their bits.

@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -108,15 +109,12 @@ type publishCounts struct {
 
 // PublisherStats are counters since start.
 type PublisherStats struct {
-	Rows          uint64        // rows taken from the ring
-	Sent          uint64        // rows handed to the connection
-	Dropped       uint64        // rows never sent: queue full, no connection, or the broker not answering
-	Unconfirmed   uint64        // rows sent on a connection that broke before the broker acknowledged anything after them
-	RingDropped   uint64        // rows that found the ring full, which means that the draining goroutine was held up
-	Gaps          uint64        // sequence numbers missing in what came from the ring
-	EventsDropped uint64        // events and answers that found their queue full
-	Reconnects    uint64        // times the connection came back
-	MaxGap        time.Duration // longest time between two passes of the draining goroutine
+	Rows       uint64        // rows taken from the ring
+	Sent       uint64        // rows handed to the connection
+	lossCount                // what was not
+	Gaps       uint64        // sequence numbers missing in what came from the ring
+	Reconnects uint64        // times the connection came back
+	MaxGap     time.Duration // longest time between two passes of the draining goroutine
 }
 
 const (
@@ -144,9 +142,7 @@ func NewPublisher(o PublisherOptions) (*Publisher, error) {
 	if o.Info == nil {
 		return nil, errors.New("mqtt: a publisher needs the run's info")
 	}
-	if o.Log == nil {
-		o.Log = slog.Default()
-	}
+	o.Log = cmp.Or(o.Log, slog.Default())
 	s := &o.Info.Schema
 	var bad []error
 	bad = append(bad, checkTopicPart("mqtt.prefix", o.Prefix, true), checkTopicPart("rig.name", s.Rig, false))
@@ -287,9 +283,8 @@ func (p *Publisher) HealthJSON() []byte {
 func (p *Publisher) Stats() PublisherStats {
 	c := &p.count
 	return PublisherStats{
-		Rows: c.rows.Load(), Sent: c.sent.Load(), Dropped: c.dropped.Load(), Unconfirmed: c.unconfirmed.Load(),
-		RingDropped: c.ringDropped.Load(), Gaps: c.gaps.Load(), EventsDropped: c.eventsDropped.Load(),
-		Reconnects: c.reconnects.Load(), MaxGap: time.Duration(c.maxGap.Load()),
+		Rows: c.rows.Load(), Sent: c.sent.Load(), Gaps: c.gaps.Load(), Reconnects: c.reconnects.Load(), MaxGap: time.Duration(c.maxGap.Load()),
+		lossCount: lossCount{c.dropped.Load(), c.unconfirmed.Load(), c.ringDropped.Load(), c.eventsDropped.Load()},
 	}
 }
 

@@ -12,12 +12,18 @@ type lossTally struct {
 	since          time.Time
 }
 
-type lossCount struct{ dropped, unconfirmed, ring, events uint64 }
+// lossCount is what a publisher lost.
+type lossCount struct {
+	Dropped       uint64 // rows never sent: queue full, no connection, or the broker not answering
+	Unconfirmed   uint64 // rows sent on a connection that broke before the broker acknowledged anything after them
+	RingDropped   uint64 // rows that found the ring full, which means that the draining goroutine was held up
+	EventsDropped uint64 // events and answers that found their queue full
+}
 
 const lossEvery = 10 * time.Second
 
 func (l *lossTally) due(now time.Time, s PublisherStats, flowing bool) string {
-	c := losses(s)
+	c := s.lossCount
 	growing := c != l.seen
 	l.seen = c
 	if c == l.reported {
@@ -34,15 +40,11 @@ func (l *lossTally) due(now time.Time, s PublisherStats, flowing bool) string {
 
 // take says what was lost since it was said last.
 func (l *lossTally) take(s PublisherStats) string {
-	c, r := losses(s), l.reported
+	c, r := s.lossCount, l.reported
 	l.reported, l.since = c, time.Time{}
 	if c == r {
 		return "nothing was lost"
 	}
 	return fmt.Sprintf("%d rows were not published, %d more may not have arrived, %d found the ring full, %d events were dropped",
-		c.dropped-r.dropped, c.unconfirmed-r.unconfirmed, c.ring-r.ring, c.events-r.events)
-}
-
-func losses(s PublisherStats) lossCount {
-	return lossCount{s.Dropped, s.Unconfirmed, s.RingDropped, s.EventsDropped}
+		c.Dropped-r.Dropped, c.Unconfirmed-r.Unconfirmed, c.RingDropped-r.RingDropped, c.EventsDropped-r.EventsDropped)
 }

@@ -3,7 +3,6 @@ package sink
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	paho "github.com/eclipse/paho.mqtt.golang"
@@ -212,12 +211,7 @@ func (s *sender) second() {
 }
 
 func (s *sender) event(e hil.Event) {
-	b := append([]byte(nil), `{"timestamp":`...)
-	b = appendSeconds(b, e.Time.UnixNano())
-	b = append(b, `,"seq":`...)
-	b = strconv.AppendUint(b, e.Seq, 10)
-	b = append(b, `,"level":`+quote(e.Level)+`,"code":`+quote(e.Code)+`,"text":`+quote(e.Text)+`}`...)
-	s.sendEvent(b)
+	s.sendEvent(encodeEvent(e, appendSeconds(nil, e.Time.UnixNano())))
 }
 
 // sendEvent sends an event and keeps it until it is acknowledged.
@@ -290,24 +284,20 @@ const (
 // QoS 1 paho keeps the payload until it is acknowledged, so it must be the message's own.
 func (s *sender) publish(topic string, qos byte, retain bool, body []byte) outcome {
 	tok := s.client.Publish(topic, qos, retain, body)
-	if qos > 0 {
+	if qos == 0 {
+		s.timer.Reset(2 * writeLimit)
 		select {
 		case <-tok.Done():
-			if tok.Error() != nil {
-				return refused
-			}
-		default:
+		case <-s.timer.C:
+			return undecided
 		}
-		return wentOut
 	}
-	s.timer.Reset(2 * writeLimit)
 	select {
 	case <-tok.Done():
 		if tok.Error() != nil {
 			return refused
 		}
-		return wentOut
-	case <-s.timer.C:
-		return undecided
+	default:
 	}
+	return wentOut
 }

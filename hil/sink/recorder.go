@@ -149,7 +149,7 @@ func (rec *Recorder) Stats() RecorderStats {
 
 // Event records an event. It never blocks; when the queue is full the event is dropped and counted.
 func (rec *Recorder) Event(e hil.Event) {
-	rec.note(note{chEvents, uint64(max(0, e.Time.UnixNano())), encodeEvent(e)})
+	rec.note(note{chEvents, uint64(max(0, e.Time.UnixNano())), encodeEvent(e, appendDecimal(nil, e.Time.UnixNano(), 9))})
 }
 
 // Params records the parameter block that came into force at t (ns, the loop's clock); names belong to the first

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hilrig/engine"
+	"hilrig/engine/numeric"
 	"hilrig/hil"
 )
 
@@ -121,13 +122,12 @@ func rowSchema(s *hil.Schema) []byte {
 
 // objectSchema keeps the order of the properties, which a map would lose.
 func objectSchema(title string, ps []property) []byte {
-	str := func(s string) string { b, _ := json.Marshal(s); return string(b) }
-	b := []byte(`{"$schema":"https://json-schema.org/draft/2020-12/schema","title":` + str(title) + `,"type":"object","properties":{`)
+	b := []byte(`{"$schema":"https://json-schema.org/draft/2020-12/schema","title":` + quote(title) + `,"type":"object","properties":{`)
 	for i, p := range ps {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = fmt.Appendf(b, `%s:{"type":%q`, str(p.name), p.kind)
+		b = fmt.Appendf(b, `%s:{"type":%q`, quote(p.name), p.kind)
 		switch p.kind { // viewers want to be told
 		case "array":
 			b = append(b, `,"items":{"type":"string"}`...)
@@ -135,7 +135,7 @@ func objectSchema(title string, ps []property) []byte {
 			b = append(b, `,"properties":{}`...)
 		}
 		if p.unit != "" {
-			b = fmt.Appendf(b, `,"unit":%s`, str(p.unit))
+			b = fmt.Appendf(b, `,"unit":%s`, quote(p.unit))
 		}
 		doc := p.doc
 		if p.unit != "" && doc != "" {
@@ -143,56 +143,40 @@ func objectSchema(title string, ps []property) []byte {
 		} else if doc == "" {
 			doc = p.unit
 		}
-		b = fmt.Appendf(b, `,"description":%s}`, str(doc))
+		b = fmt.Appendf(b, `,"description":%s}`, quote(doc))
 	}
 	return append(b, "}}"...)
 }
 
 // eventJSON is an event on file.
 type eventJSON struct {
-	Timestamp json.Number `json:"timestamp"` // s since 1970 with nine digits
+	Timestamp json.Number `json:"timestamp"` // s since 1970; with nine digits in recordings
 	Seq       uint64      `json:"seq"`
 	Level     string      `json:"level"`
 	Code      string      `json:"code"`
 	Text      string      `json:"text"`
 }
 
-func encodeEvent(e hil.Event) []byte {
-	b, _ := json.Marshal(eventJSON{seconds(e.Time.UnixNano()), e.Seq, e.Level, e.Code, e.Text})
+// encodeEvent writes an event; timestamp is its time in s since 1970, with as many digits as are wanted.
+func encodeEvent(e hil.Event, timestamp []byte) []byte {
+	b, _ := json.Marshal(eventJSON{json.Number(timestamp), e.Seq, e.Level, e.Code, e.Text})
 	return b
-}
-
-func decodeEvent(data []byte) (e hil.Event, err error) {
-	var j eventJSON
-	if err := json.Unmarshal(data, &j); err != nil {
-		return e, err
-	}
-	ns, ok := parseDecimal([]byte(j.Timestamp), 9)
-	if !ok {
-		return e, fmt.Errorf("event: timestamp %q is not a time", j.Timestamp)
-	}
-	return hil.Event{Time: time.Unix(0, ns).UTC(), Seq: j.Seq, Level: j.Level, Code: j.Code, Text: j.Text}, nil
 }
 
 // paramsJSON is a parameter block on file. Entries of V without a name are kept as "#17" unless they are zero.
 type paramsJSON struct {
+	Timestamp json.Number                `json:"timestamp"`
 	T         json.Number                `json:"t"`
 	Gen       uint32                     `json:"gen"`
 	Names     []string                   `json:"names"`
 	Values    map[string]*float64        `json:"values"`
-	Models    map[string]json.RawMessage `json:"models"` // adopted, by the number of the axis, from 0
-	Nonfinite map[string]string          `json:"nonfinite"`
+	Models    map[string]json.RawMessage `json:"models,omitempty"` // adopted, by the number of the axis, from 0
+	Nonfinite map[string]string          `json:"nonfinite,omitempty"`
 }
 
 func encodeParams(p hil.Params, names []string, t, wall int64) []byte {
-	b := append([]byte(`{"timestamp":`), seconds(t+wall)...)
-	b = append(append(b, `,"t":`...), seconds(t)...)
-	b = fmt.Appendf(b, `,"gen":%d,"names":`, p.Gen)
-	names = names[:min(len(names), hil.MaxParams)]
-	q, _ := json.Marshal(append([]string{}, names...))
-	b = append(append(b, q...), `,"values":{`...)
-	var xs []float64
-	var keys []string
+	j := paramsJSON{Timestamp: seconds(t + wall), T: seconds(t), Gen: p.Gen, Names: append([]string{}, names[:min(len(names), hil.MaxParams)]...),
+		Values: map[string]*float64{}, Models: map[string]json.RawMessage{}, Nonfinite: map[string]string{}}
 	for i, x := range p.V {
 		name := "#" + strconv.Itoa(i)
 		if i < len(names) {
@@ -200,48 +184,16 @@ func encodeParams(p hil.Params, names []string, t, wall int64) []byte {
 		} else if math.Float64bits(x) == 0 {
 			continue
 		}
-		q, _ := json.Marshal(name)
-		key := string(q) + ":"
-		if len(xs) > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, key...)
-		if x-x != 0 {
-			b = append(b, "null"...)
-		} else {
-			b = strconv.AppendFloat(b, x, 'g', -1, 64)
-		}
-		xs, keys = append(xs, x), append(keys, key)
-	}
-	b = append(b, '}')
-	b = appendModels(b, &p)
-	for _, x := range xs {
-		if x-x != 0 {
-			b = append(b, `,"nonfinite":`...)
-			b = appendNonfinite(b, xs, keys)
-			break
+		if j.Values[name] = numeric.OrNull(x); j.Values[name] == nil {
+			j.Nonfinite[name] = string(appendKind(nil, x))
 		}
 	}
-	return append(b, '}')
-}
-
-// appendModels appends the models that took the place of those of the file, with the numbers of their axes.
-func appendModels(b []byte, p *hil.Params) []byte {
-	first := true
-	for i := range p.Sets {
-		text := p.Sets[i].Bytes()
-		if len(text) == 0 {
-			continue
+	for i := range p.Sets { // models that took the place of those of the file
+		if text := p.Sets[i].Bytes(); len(text) > 0 {
+			j.Models[strconv.Itoa(i)] = text
 		}
-		if b = append(b, ','); first {
-			b = append(b, `"models":{`...)
-		}
-		first = false
-		b = fmt.Appendf(b, `"%d":%s`, i, text)
 	}
-	if !first {
-		b = append(b, '}')
-	}
+	b, _ := json.Marshal(j) // finite numbers, texts and JSON: cannot fail
 	return b
 }
 
@@ -295,36 +247,13 @@ func indexOfParam(name string, names []string) int {
 	return -1
 }
 
-// ClockPair is the wall clock and the loop's clock at one moment.
-type ClockPair struct {
-	Wall  time.Time
-	T     int64         // ns  the loop's clock
-	Width time.Duration // the two readings are this close
-}
-
+// appendClock writes the wall clock and the loop's clock at one moment, how close the two readings are, and the drift since the start, all in ns.
 func appendClock(b []byte, wall, t, width, drift int64) []byte {
 	b = appendDecimal(append(b, `{"timestamp":`...), wall, 9)
 	b = appendDecimal(append(b, `,"t":`...), t, 9)
 	b = appendDecimal(append(b, `,"width_us":`...), width, 3)
 	b = appendDecimal(append(b, `,"drift_us":`...), drift, 3)
 	return append(b, '}')
-}
-
-func decodeClock(data []byte) (c ClockPair, err error) {
-	var j struct {
-		Timestamp, T json.Number
-		Width        json.Number `json:"width_us"`
-	}
-	if err := json.Unmarshal(data, &j); err != nil {
-		return c, err
-	}
-	wall, ok1 := parseDecimal([]byte(j.Timestamp), 9)
-	t, ok2 := parseDecimal([]byte(j.T), 9)
-	width, ok3 := parseDecimal([]byte(j.Width), 3)
-	if !ok1 || !ok2 || !ok3 {
-		return c, fmt.Errorf("clock: %s has no usable times", data)
-	}
-	return ClockPair{time.Unix(0, wall).UTC(), t, time.Duration(width)}, nil
 }
 
 // seconds writes ns as decimal seconds with nine digits: exact, and no integer above 2^53.

@@ -77,12 +77,11 @@ func openRun(f *os.File, path string) (*Run, error) {
 		return nil, bare(err)
 	}
 	r := &Run{Path: path, f: f, m: m}
-	if err := r.readInfo(); err != nil {
-		m.close()
-		return nil, err
+	if err = r.readInfo(); err == nil {
+		r.wall = r.Info.Start.UnixNano() - r.Info.Mono
+		r.codec, err = NewRowCodec(&r.Info.Schema, r.wall)
 	}
-	r.wall = r.Info.Start.UnixNano() - r.Info.Mono
-	if r.codec, err = NewRowCodec(&r.Info.Schema, r.wall); err != nil {
+	if err != nil {
 		m.close()
 		return nil, err
 	}
@@ -172,15 +171,12 @@ type RowIter struct {
 	pass *messages
 	msg  mcapMessage
 	err  error
-	skip bool  // rows outside from … to are left out
-	from int64 // ns  the loop's clock
+	from int64 // ns  the loop's clock; rows outside from … to are left out
 	to   int64
 }
 
 // Iter starts at the first row.
-func (r *Run) Iter() *RowIter {
-	return &RowIter{r: r, pass: r.m.pass(r.m.topic(runTopics[chRows], chRows), 0, math.MaxUint64)}
-}
+func (r *Run) Iter() *RowIter { return r.Between(math.MinInt64/2, math.MaxInt64) }
 
 // Between starts at the first row whose time is at least from, and ends before the first chunk that lies beyond to;
 // times are in ns of the loop's clock. Chunks that lie wholly outside are not even read.
@@ -191,7 +187,7 @@ func (r *Run) Between(from, to int64) *RowIter {
 		}
 		return uint64(max(0, t+r.wall))
 	}
-	return &RowIter{r: r, pass: r.m.pass(r.m.topic(runTopics[chRows], chRows), stamp(from), stamp(to)), skip: true, from: from, to: to}
+	return &RowIter{r: r, pass: r.m.pass(r.m.topic(runTopics[chRows], chRows), stamp(from), stamp(to)), from: from, to: to}
 }
 
 // Next gives the next row; false at the end or when Err has something to say.
@@ -206,7 +202,7 @@ func (it *RowIter) Next(row *hil.Row) bool {
 			it.err = fmt.Errorf("%s: row %d of the chunk at byte %d: %w", it.r.Path, it.msg.seq, it.pass.at, err)
 			return false
 		}
-		if !it.skip || row.T >= it.from && row.T <= it.to {
+		if row.T >= it.from && row.T <= it.to {
 			return true
 		}
 	}
@@ -216,14 +212,8 @@ func (it *RowIter) Next(row *hil.Row) bool {
 // Err is what ended the rows before their end; nil if nothing did.
 func (it *RowIter) Err() error { return it.err }
 
-// Events lists all events in the order they were recorded.
-func (r *Run) Events() ([]hil.Event, error) { return collect(r, chEvents, decodeEvent) }
-
 // Params lists all parameter blocks in the order they came into force.
 func (r *Run) Params() ([]ParamsAt, error) { return collect(r, chParams, decodeParams) }
-
-// Clocks lists the pairs of wall clock and loop clock.
-func (r *Run) Clocks() ([]ClockPair, error) { return collect(r, chClock, decodeClock) }
 
 func collect[T any](r *Run, channel uint16, decode func([]byte) (T, error)) ([]T, error) {
 	var all []T

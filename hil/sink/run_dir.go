@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -64,14 +65,10 @@ func writeNew(path string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(data)
-	if err == nil {
+	if _, err = f.Write(data); err == nil {
 		err = f.Sync()
 	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	return err
+	return cmp.Or(err, f.Close())
 }
 
 // syncDir makes a new name in a folder survive a power cut, where the system can do that.
@@ -190,13 +187,7 @@ func listRuns(dir string) ([]runDir, error) {
 		}
 	}
 	slices.SortFunc(runs, func(a, b runDir) int {
-		if c := strings.Compare(a.key, b.key); c != 0 {
-			return c
-		}
-		if a.n != b.n {
-			return a.n - b.n
-		}
-		return strings.Compare(a.path, b.path)
+		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.n, b.n), cmp.Compare(a.path, b.path))
 	})
 	return runs, nil
 }

@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,8 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+
+	"gonum.org/v1/gonum/floats"
 
 	"hilrig/engine"
 	"hilrig/engine/numeric"
@@ -64,10 +67,7 @@ const (
 
 // Samples reads the run in the time of its samples.
 func (r *Run) Samples(opt SampleOptions) *Samples {
-	s := &r.Info.Schema
-	if opt.Every == 0 {
-		opt.Every = 1 / s.Rate
-	}
+	opt.Every = cmp.Or(opt.Every, 1/r.Info.Schema.Rate)
 	return &Samples{run: r, opt: opt}
 }
 
@@ -282,10 +282,7 @@ func (g *gather) within(j int) {
 		g.time = nil
 		return
 	}
-	d := make([]float64, len(own)-1)
-	for k := range d {
-		d[k] = own[k+1] - own[k]
-	}
+	d := floats.SubTo(make([]float64, len(own)-1), own[1:], own[:len(own)-1])
 	longest := (bridge + 1.5) * numeric.QuantileInPlace(slices.Clone(d), 0.5)
 	keep := make([]bool, len(g.time))
 	k := 0

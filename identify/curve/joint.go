@@ -67,12 +67,7 @@ func Joint(ctx context.Context, points []Point, recs []*record.Record, params []
 		}
 		e.believe(alone)
 	}
-	t, err := tie(e, loops, held)
-	if err != nil {
-		return nil, err
-	}
-	t.begin()
-	sol, err := t.fit(ctx, watch)
+	t, sol, err := solveTied(ctx, e, loops, held, watch)
 	if err != nil {
 		return nil, err
 	}

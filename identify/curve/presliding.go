@@ -69,12 +69,7 @@ func Presliding(ctx context.Context, recs []*record.Record, params []fit.Param, 
 	if err := check(params, "presliding", loopNames...); err != nil {
 		return nil, err
 	}
-	t, err := tie(nil, loops, params)
-	if err != nil {
-		return nil, err
-	}
-	t.begin()
-	sol, err := t.fit(ctx, watch)
+	t, sol, err := solveTied(ctx, nil, loops, params, watch)
 	if err != nil {
 		return nil, err
 	}

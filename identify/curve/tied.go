@@ -140,6 +140,17 @@ func tie(static *staticFit, loops []*loop, params []fit.Param) (*tied, error) {
 	return t, nil
 }
 
+// solveTied makes the problem, finds a start and fits.
+func solveTied(ctx context.Context, static *staticFit, loops []*loop, params []fit.Param, watch fit.Watch) (*tied, *fit.Solution, error) {
+	t, err := tie(static, loops, params)
+	if err != nil {
+		return nil, nil, err
+	}
+	t.begin()
+	sol, err := t.fit(ctx, watch)
+	return t, sol, err
+}
+
 // rows is the first row of every loop.
 func (t *tied) rows() []int {
 	at := 0

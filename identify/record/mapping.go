@@ -95,16 +95,11 @@ func (m *Mapping) spare(name string) bool {
 
 // names are all columns that have to be read.
 func (m *Mapping) names() []string {
-	var out []string
-	for _, n := range []string{m.Time.Name, m.Piece} {
-		if n != "" {
-			out = append(out, n)
-		}
-	}
+	out := []string{m.Time.Name, m.Piece}
 	for _, c := range m.channels() {
 		out = append(out, c.Name)
 	}
-	return out
+	return slices.DeleteFunc(out, func(name string) bool { return name == "" })
 }
 
 // whole says that every row of the file is wanted.
