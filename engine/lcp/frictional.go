@@ -2,6 +2,7 @@ package lcp
 
 import (
 	"math"
+	"slices"
 
 	"hilrig/engine/numeric"
 )
@@ -163,25 +164,7 @@ func NewFrictional(maxContacts int) *Frictional {
 // zero: nothing known) and become the solution. It allocates nothing and keeps no reference to its arguments; slices that do
 // not fit each other are a panic.
 func (f *Frictional) Solve(d, b, mu []float64, state []State, p []float64) FrictionResult {
-	n := len(mu)
-	f.check(n, d, b, p)
-	if len(state) != n {
-		panic("lcp: Frictional: state is not of the size of mu")
-	}
-	if n == 0 {
-		return FrictionResult{}
-	}
-	if !f.start(d, b, mu, state, p) {
-		clear(p)
-		return FrictionResult{Status: Failed, Method: BySafe, Residual: math.Inf(1)}
-	}
-	var r FrictionResult
-	f.chain(&r)
-	if r.Status != Verified {
-		f.safe(&r)
-	}
-	f.finish(&r, state, p)
-	return r
+	return f.SolveEased(d, b, nil, mu, state, p)
 }
 
 // check panics on slices that do not fit each other.
@@ -237,22 +220,7 @@ func (f *Frictional) finish(r *FrictionResult, state []State, p []float64) {
 func (f *Frictional) take(d, b, mu []float64) bool {
 	n := len(mu)
 	w := 2 * n
-	// x − x is 0 for finite numbers, NaN otherwise
-	bad, bad2 := 0.0, 0.0
-	for i := 0; i+1 < len(d); i += 2 {
-		bad += d[i] - d[i]
-		bad2 += d[i+1] - d[i+1]
-	}
-	for _, x := range b {
-		bad += x - x
-	}
-	for _, x := range mu {
-		bad += x - x
-		if x < 0 {
-			return false
-		}
-	}
-	if bad+bad2 != 0 {
+	if !numeric.AllFinite(d...) || !numeric.AllFinite(b...) || !numeric.AllFinite(mu...) || n > 0 && slices.Min(mu) < 0 {
 		return false
 	}
 	f.n, f.d, f.b, f.mu = n, d, b, mu

@@ -135,9 +135,9 @@ func (s *Solver) Solve(m, q, z []float64) Result {
 	case len(z) != n:
 		panic("lcp: Solve: z is not of the size of q")
 	}
-	s.n, s.m, s.q, s.proof, s.best = n, m, q, false, math.Inf(1)
+	s.n, s.m, s.q, s.best = n, m, q, math.Inf(1)
 	r := s.chain(z)
-	s.m, s.q = nil, nil
+	s.m, s.q, s.proof = nil, nil, r.Status == RayInfeasible
 	if !r.Status.OK() {
 		clear(z)
 	}
