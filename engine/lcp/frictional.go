@@ -2,7 +2,6 @@ package lcp
 
 import (
 	"math"
-	"slices"
 
 	"hilrig/engine/numeric"
 )
@@ -220,8 +219,13 @@ func (f *Frictional) finish(r *FrictionResult, state []State, p []float64) {
 func (f *Frictional) take(d, b, mu []float64) bool {
 	n := len(mu)
 	w := 2 * n
-	if !numeric.AllFinite(d...) || !numeric.AllFinite(b...) || !numeric.AllFinite(mu...) || n > 0 && slices.Min(mu) < 0 {
+	if !numeric.AllFinite(d...) || !numeric.AllFinite(b...) {
 		return false
+	}
+	for _, x := range mu {
+		if !(x >= 0) || x > math.MaxFloat64 {
+			return false
+		}
 	}
 	f.n, f.d, f.b, f.mu = n, d, b, mu
 	top := 0.0

@@ -17,10 +17,12 @@ func (f *Frictional) SolveEased(d, b, c, mu []float64, state []State, p []float6
 	if n == 0 {
 		return FrictionResult{}
 	}
-	sum := f.sum[:2*n]
-	copy(sum, b)
-	for i, x := range c {
-		sum[i] += x
+	sum := b
+	if c != nil {
+		sum = f.sum[:2*n]
+		for i, x := range c {
+			sum[i] = b[i] + x
+		}
 	}
 	var r FrictionResult
 	for try := range maxEase + 2 {
@@ -58,8 +60,8 @@ const maxEase = 3
 // ease takes c from the contacts with impulses of at least low (in units of σ/√D_NN) and returns how many had one.
 func (f *Frictional) ease(b []float64, low float64) (eased int) {
 	for k := 0; k < 2*f.n; k += 2 {
-		if f.keep[k]*f.keep[k]*f.dg[k] >= low*low*f.sig2 && (f.sum[k] != b[k] || f.sum[k+1] != b[k+1]) {
-			f.sum[k], f.sum[k+1] = b[k], b[k+1]
+		if f.keep[k]*f.keep[k]*f.dg[k] >= low*low*f.sig2 && (f.b[k] != b[k] || f.b[k+1] != b[k+1]) {
+			f.b[k], f.b[k+1] = b[k], b[k+1]
 			eased++
 		}
 	}

@@ -97,15 +97,7 @@ func (f *Frictional) follow(eps float64, limit int, count *int) bool {
 			if st < apart {
 				pn += sigma * p.s[2*i] * max(p.a[2*i*(w+2)+w], 0)
 			}
-			low, high := f.edge(i, SlipPlus).at(pn), f.edge(i, SlipMinus).at(pn)
-			switch st & closedState {
-			case Stick:
-				pt = min(max(sigma*p.s[2*i+1]*p.a[(2*i+1)*(w+2)+w], low), high)
-			case SlipPlus:
-				pt = low
-			default:
-				pt = high
-			}
+			pt = f.tangential(i, st, pn, sigma*p.s[2*i+1]*p.a[(2*i+1)*(w+2)+w])
 		}
 		if !numeric.Finite(pn) || !numeric.Finite(pt) {
 			return false
