@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // CommutatorSpec describes the rough surface of a commutator (all lengths in m). Its contour in its own frame, counter-clockwise from
@@ -80,7 +81,7 @@ func (s *CommutatorSpec) Validate() error {
 		}
 	}
 	if p := s.Profile; p != nil {
-		if lo, _ := extent(p.Y); s.TrueSlots || !(lo > s.Radius/2) {
+		if s.TrueSlots || !(slices.Min(p.Y) > s.Radius/2) {
 			bad("profile: a measured outline has no true slots, and no point within half of radius, %g m", s.Radius)
 		}
 	}

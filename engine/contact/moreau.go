@@ -122,15 +122,10 @@ func NewMoreau(sys System, opt MoreauOptions) (*Moreau, error) {
 
 // room makes room for n closed contacts and keeps those chosen so far.
 func (m *Moreau) room(n int) {
-	more := func(s []float64, k int) []float64 { return append(make([]float64, 0, k), s...)[:k] }
-	k := len(m.Chosen)
 	m.Chosen = append(make([]int32, 0, n), m.Chosen...)
-	m.State = append(make([]lcp.State, 0, n), m.State[:k]...)[:n]
-	m.at = append(make([]uint32, 0, n), m.at[:k]...)[:n]
-	m.Impulse, m.vf, m.c = more(m.Impulse[:2*k], 2*n), more(m.vf[:2*k], 2*n), more(m.c[:2*k], 2*n)
-	m.stays = append(make([]bool, 0, n), m.stays[:k]...)[:n]
-	m.seen, m.queue = make([]bool, n), make([]int32, 0, n)
-	m.vk, m.mu, m.lag = more(m.vk[:k], n), more(m.mu[:k], n), more(m.lag[:k], n)
+	m.State, m.at, m.stays, m.seen, m.queue = resized(m.State, n), resized(m.at, n), make([]bool, n), make([]bool, n), make([]int32, 0, n)
+	m.Impulse, m.vf, m.c = resized(m.Impulse, 2*n), resized(m.vf, 2*n), resized(m.c, 2*n)
+	m.vk, m.mu, m.lag = resized(m.vk, n), resized(m.mu, n), resized(m.lag, n)
 	m.d, m.x = make([]float64, 4*n*n), make([]float64, 2*n*m.dof)
 	m.fric = lcp.NewFrictional(n)
 	if m.opt.Impact == Poisson {

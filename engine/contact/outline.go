@@ -210,9 +210,6 @@ const maxChains = 64
 // Closed tells whether the outline has no ends.
 func (o *Outline) Closed() bool { return o.closed }
 
-// Edges is the number of edges.
-func (o *Outline) Edges() int { return o.edges }
-
 // Vertices is the number of vertices.
 func (o *Outline) Vertices() int {
 	if o.closed {
@@ -227,17 +224,8 @@ func (o *Outline) Vertex(k int) Point { return Point{o.x[k], o.y[k]} }
 // Normal is the outward unit normal of edge k.
 func (o *Outline) Normal(k int) (nx, ny float64) { return o.ty[k], -o.tx[k] }
 
-// Length is the length of the whole line (m); Arc is the length from vertex 0 to vertex k.
+// Length is the length of the whole line (m).
 func (o *Outline) Length() float64 { return o.arc[o.edges] }
-
-// Arc is the length of the line (m) from vertex 0 to vertex k.
-func (o *Outline) Arc(k int) float64 { return o.arc[k] }
-
-// Bounds are the least and the greatest coordinates (m).
-func (o *Outline) Bounds() (lo, hi Point) {
-	b := o.tree.root()
-	return Point{b.x0, b.y0}, Point{b.x1, b.y1}
-}
 
 // Section gives area (m²), centroid (m) and polar moment of area about the centroid (m⁴) of a closed outline. A homogeneous body of
 // mass m has the inertia m·moment/area. Area and moment of a cavity are negative.

@@ -46,8 +46,8 @@ func TestOutlineDirectionAndNormals(t *testing.T) {
 	if _, ny := right.Normal(1); ny != 1 {
 		t.Errorf("material right of +x has its surface along %g", ny)
 	}
-	if ccw.Length() != 6 || ccw.Arc(2) != 3 {
-		t.Errorf("lengths %g %g", ccw.Length(), ccw.Arc(2))
+	if ccw.Length() != 6 || ccw.arc[2] != 3 {
+		t.Errorf("lengths %g %g", ccw.Length(), ccw.arc[2])
 	}
 }
 

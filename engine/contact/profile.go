@@ -1,10 +1,12 @@
 package contact
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"hilrig/engine/numeric"
@@ -33,7 +35,7 @@ func RingProfile(angle, radius []float64) (*Profile, error) {
 	if err := checkHeights(angle, radius, 8, "angle", "rad"); err != nil {
 		return nil, err
 	}
-	lo, hi := extent(radius)
+	lo := slices.Min(radius)
 	if !(lo > 0) {
 		return nil, fmt.Errorf("radius: %g m, want > 0", lo)
 	}
@@ -42,8 +44,8 @@ func RingProfile(angle, radius []float64) (*Profile, error) {
 	case span > turn*(1+1e-6):
 		return nil, fmt.Errorf("angle: from %g to %g rad is more than one turn; give one", angle[0], angle[n-1])
 	case span > turn*(1-1e-6):
-		if d := math.Abs(radius[n-1] - radius[0]); d > 0.1*(hi-lo) {
-			return nil, fmt.Errorf("radius: the ring does not close, its ends differ by %.3g m of %.3g m between lowest and highest point: take out the drift of the instrument", d, hi-lo)
+		if d := math.Abs(radius[n-1] - radius[0]); d > 0.1*peakToValley(radius) {
+			return nil, fmt.Errorf("radius: the ring does not close, its ends differ by %.3g m of %.3g m between lowest and highest point: take out the drift of the instrument", d, peakToValley(radius))
 		}
 		n--
 	}
@@ -54,12 +56,7 @@ func RingProfile(angle, radius []float64) (*Profile, error) {
 	for i := range ps {
 		ps[i] = point{angle[i] - turn*math.Floor(angle[i]/turn), radius[i]}
 	}
-	slices.SortFunc(ps, func(a, b point) int {
-		if a.a < b.a {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(ps, func(a, b point) int { return cmp.Compare(a.a, b.a) })
 	p := &Profile{X: []float64{ps[n-1].a - turn}, Y: []float64{ps[n-1].r}}
 	for i, q := range append(ps, point{ps[0].a + turn, ps[0].r}) {
 		if gap := q.a - p.X[i]; gap > 5*mean {
@@ -95,10 +92,8 @@ func LineProfile(x, height []float64) (*Profile, error) {
 		h[k] = p.At(x[0] + dx*float64(k))
 	}
 	mean := stat.Mean(h, nil)
-	for k := range h {
-		h[k] -= mean
-		p.Y[k] -= mean
-	}
+	floats.AddConst(-mean, h)
+	floats.AddConst(-mean, p.Y)
 	return p, p.resolve(h, n, dx)
 }
 
@@ -156,6 +151,3 @@ func (p *Profile) resolve(h []float64, n int, dx float64) error {
 	}
 	return nil
 }
-
-// extent are the lowest and the highest value.
-func extent(y []float64) (lo, hi float64) { return slices.Min(y), slices.Max(y) }

@@ -4,14 +4,13 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
-// RoughVersion counts changes of the way random profiles are drawn. The same version, parameters and seed give the same bits.
-//
-// Version 1: a source PCG(seed, stream) for each purpose; one NormFloat64 per point in order of increasing arc length.
-const RoughVersion = 1
-
-// streams of PCG: one for each kind of draw, so that a profile does not move when another one is added or left out
+// Random profiles: the same parameters and seed give the same bits. There is a source PCG(seed, stream) for each purpose, and one NormFloat64 per
+// point in order of increasing arc length. One stream for each kind of draw: a profile does not move when another one is added or left out.
 const (
 	streamRing = 0x52494e47 // roughness round a commutator
 	streamFace = 0x46414345 // roughness of a brush face
@@ -66,12 +65,10 @@ func FaceProfile(width, dx, l, rz float64, seed uint64) (*RoughProfile, error) {
 	if dx == 0 {
 		dx = defaultSpacing(l)
 	}
-	n := 5
-	if dx > 0 && width/dx < maxPoints {
-		n = max(5, int(math.Ceil(width/dx*(1-1e-12))))
-	} else {
+	if !(dx > 0 && width/dx < maxPoints) {
 		return fail(fmt.Errorf("spacing %g m for a width of %g m, want > 0 and at most %d points", dx, width, maxPoints))
 	}
+	n := max(5, int(math.Ceil(width/dx*(1-1e-12))))
 	dx = width / float64(n)
 	if err := checkRough(n+1, dx, l, rz); err != nil {
 		return fail(err)
@@ -190,29 +187,18 @@ func removeMean(h []float64) {
 		mean += v
 	}
 	mean /= float64(len(h))
-	for i := range h {
-		h[i] -= mean
-	}
+	floats.AddConst(-mean, h)
 }
 
 func scaleRz(h []float64, have, want float64) error {
 	if !(have > 0) {
 		return fmt.Errorf("the profile is flat over its sampling lengths: Rz = %g m cannot be reached", want)
 	}
-	f := want / have
-	for i := range h {
-		h[i] *= f
-	}
+	floats.Scale(want/have, h)
 	return nil
 }
 
-func peakToValley(h []float64) float64 {
-	lo, hi := h[0], h[0]
-	for _, v := range h {
-		lo, hi = min(lo, v), max(hi, v)
-	}
-	return hi - lo
-}
+func peakToValley(h []float64) float64 { return slices.Max(h) - slices.Min(h) }
 
 // meanPeakToValley is the mean of max − min over count lengths; what is left over behind them is not looked at, except one last point that
 // falls on the end of the last length of an open line.
