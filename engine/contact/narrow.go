@@ -1,6 +1,10 @@
 package contact
 
-import "math"
+import (
+	"cmp"
+	"math"
+	"slices"
+)
 
 // spot is a place of an outline near a point, in the frame of the outline. With v the velocity and a the acceleration of the point in this
 // frame, ġ = n·v and g̈ = n·a + bend·(t·v)².
@@ -51,12 +55,15 @@ func (o *Outline) overVertex(v int, x, y float64) spot {
 // each other are off by rounding and by penetration; a corner that meets the wrong side of another corner is off by its whole angle.
 const blunt = 0.2
 
-// bears tells whether the contour leads away, at vertex v, from a surface with the normal (nx, ny) in the frame of o: the vertex can touch
-// that surface before its neighbours do.
-func (o *Outline) bears(v int, nx, ny float64) bool {
+// bears tells whether the contour leads away, at vertex v, from a surface with the normal (nx, ny) in the frame of o, or into it by an angle
+// whose sine is at most tol: the vertex can touch that surface before its neighbours do.
+func (o *Outline) bears(v int, nx, ny, tol float64) bool {
 	before, after := o.edgesAt(v)
-	return (before < 0 || nx*o.tx[before]+ny*o.ty[before] <= blunt) && (after < 0 || nx*o.tx[after]+ny*o.ty[after] >= -blunt)
+	return (before < 0 || nx*o.tx[before]+ny*o.ty[before] <= tol) && (after < 0 || nx*o.tx[after]+ny*o.ty[after] >= -tol)
 }
+
+// along is the place (m) of a point on the line of edge e, from the beginning of the edge.
+func (o *Outline) along(e int, x, y float64) float64 { return (x-o.x[e])*o.tx[e] + (y-o.y[e])*o.ty[e] }
 
 // edgesAt are the edges that end and begin at vertex v, −1 where there is none.
 func (o *Outline) edgesAt(v int) (before, after int) {
@@ -107,12 +114,12 @@ func (o *Outline) places(x, y, reach float64, hint *int32, out *[3]spot) (n int,
 		add(o.overEdge(e, x, y))
 		// the other side of a notch, not beyond its far end; beyond the notch its line is under this edge and does no harm
 		if o.corner[e] == notch {
-			if a := o.edgeBefore(e); (x-o.x[a])*o.tx[a]+(y-o.y[a])*o.ty[a] >= 0 {
+			if a := o.edgeBefore(e); o.along(a, x, y) >= 0 {
 				add(o.overEdge(a, x, y))
 			}
 		}
 		if o.corner[e+1] == notch {
-			if a := o.edgeAfter(e); (x-o.x[a])*o.tx[a]+(y-o.y[a])*o.ty[a] <= o.length[a] {
+			if a := o.edgeAfter(e); o.along(a, x, y) <= o.length[a] {
 				add(o.overEdge(a, x, y))
 			}
 		}
@@ -128,7 +135,7 @@ func (o *Outline) places(x, y, reach float64, hint *int32, out *[3]spot) (n int,
 	case straight:
 		add(o.overEdge(after, x, y))
 	case convex:
-		if (x-o.x[v])*o.tx[after]+(y-o.y[v])*o.ty[after] >= 0 {
+		if o.along(after, x, y) >= 0 {
 			add(o.overEdge(after, x, y))
 		} else {
 			add(o.overVertex(v, x, y))
@@ -189,13 +196,13 @@ func (o *Outline) placesOfDisc(x, y, bound float64, hint *int32, l *placeList) {
 		l.n = copy(l.at[:], first[:n])
 		return
 	}
-	o.gather(o.tree.top(), 0, x, y, bound, l)
+	near := func(b *box) bool { return !(b.distance2(x, y) > bound*bound) }
+	o.tree.edges(o, near, func(e int) bool {
+		o.discOver(e, x, y, bound, l)
+		return false
+	})
 	// in order of arc length, numbered along each chain
-	for i := 1; i < l.n; i++ {
-		for j := i; j > 0 && l.at[j].s < l.at[j-1].s; j-- {
-			l.at[j], l.at[j-1] = l.at[j-1], l.at[j]
-		}
-	}
+	slices.SortStableFunc(l.at[:l.n], func(a, b spot) int { return cmp.Compare(a.s, b.s) })
 	kept := 0
 	for i := range l.n {
 		h := l.at[i]
@@ -214,32 +221,22 @@ func (o *Outline) placesOfDisc(x, y, bound float64, hint *int32, l *placeList) {
 	l.n = kept
 }
 
-func (o *Outline) gather(level, node int, x, y, bound float64, l *placeList) {
-	if o.tree.level[level][node].distance2(x, y) > bound*bound {
-		return
+// discOver adds the places of a disc over edge e, its first vertex, and the end of an open outline.
+func (o *Outline) discOver(e int, x, y, bound float64, l *placeList) {
+	along := o.along(e, x, y)
+	if along >= 0 && along < o.length[e] {
+		if h := o.overEdge(e, x, y); h.gap >= 0 && h.gap <= bound {
+			l.add(h)
+		}
 	}
-	if level > 0 {
-		for i := node * fan; i < min((node+1)*fan, len(o.tree.level[level-1])); i++ {
-			o.gather(level-1, i, x, y, bound, l)
+	if along < 0 && o.facesVertex(e, x, y) {
+		if h := o.overVertex(e, x, y); h.gap <= bound {
+			l.add(h)
 		}
-		return
 	}
-	for e := node * leafEdges; e < min((node+1)*leafEdges, o.edges); e++ {
-		along := (x-o.x[e])*o.tx[e] + (y-o.y[e])*o.ty[e]
-		if along >= 0 && along < o.length[e] {
-			if h := o.overEdge(e, x, y); h.gap >= 0 && h.gap <= bound {
-				l.add(h)
-			}
-		}
-		if along < 0 && o.facesVertex(e, x, y) {
-			if h := o.overVertex(e, x, y); h.gap <= bound {
-				l.add(h)
-			}
-		}
-		if along >= o.length[e] && o.corner[e+1] == openEnd && o.overEdge(e, x, y).gap >= 0 {
-			if h := o.overVertex(e+1, x, y); h.gap <= bound {
-				l.add(h)
-			}
+	if along >= o.length[e] && o.corner[e+1] == openEnd && o.overEdge(e, x, y).gap >= 0 {
+		if h := o.overVertex(e+1, x, y); h.gap <= bound {
+			l.add(h)
 		}
 	}
 }
@@ -251,7 +248,7 @@ func (o *Outline) facesVertex(e int, x, y float64) bool {
 		return o.overEdge(e, x, y).gap >= 0
 	case convex, straight:
 		a := o.edgeBefore(e)
-		return (x-o.x[a])*o.tx[a]+(y-o.y[a])*o.ty[a] >= o.length[a]
+		return o.along(a, x, y) >= o.length[a]
 	}
 	return false
 }

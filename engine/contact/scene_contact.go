@@ -1,6 +1,7 @@
 package contact
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -115,38 +116,18 @@ func (s *Scene) Contacts(t float64, q, u []float64, reach float64, set *Set) {
 	}
 }
 
-// nearest keeps the room contacts with the smallest gaps, in the order they are in.
+// nearest keeps the room contacts with the smallest gaps, in the order they are in; of equal ones the first.
 func (s *Scene) nearest(room int) {
-	s.gaps = s.gaps[:0]
+	s.order = s.order[:0]
 	for i := range s.hits {
-		s.gaps = append(s.gaps, s.hits[i].gapNow)
+		s.order = append(s.order, i)
 	}
-	slices.Sort(s.gaps)
-	widest := 0.0
-	if room > 0 {
-		widest = s.gaps[room-1]
+	slices.SortStableFunc(s.order, func(a, b int) int { return cmp.Compare(s.hits[a].gapNow, s.hits[b].gapNow) })
+	slices.Sort(s.order[:room])
+	for k, i := range s.order[:room] {
+		s.hits[k] = s.hits[i]
 	}
-	equal := room // places for gaps of just that width
-	for _, g := range s.gaps[:room] {
-		if g < widest {
-			equal--
-		}
-	}
-	kept := 0
-	for i := range s.hits {
-		switch g := s.hits[i].gapNow; {
-		case kept == room || g > widest:
-			continue
-		case g == widest:
-			if equal == 0 {
-				continue
-			}
-			equal--
-		}
-		s.hits[kept] = s.hits[i]
-		kept++
-	}
-	s.hits = s.hits[:kept]
+	s.hits = s.hits[:room]
 }
 
 // collect finds the contacts of all pairs.
@@ -183,7 +164,7 @@ func (s *Scene) look(pass int32, reach float64) {
 	r := s.relative(p.a, p.b)
 	if a.Outline != nil {
 		p.advance(r)
-		s.lookVertices(pass, r, a.Outline.tree.top(), 0, reach)
+		s.lookVertices(pass, r, reach)
 		return
 	}
 	x, y := r.dx, r.dy
@@ -205,51 +186,51 @@ func (s *Scene) look(pass int32, reach float64) {
 	}
 }
 
-// lookVertices goes through the vertices below a node of the tree of body a that can touch: convex ones and ends. Those of a straight line
-// say nothing that its ends do not.
-func (s *Scene) lookVertices(pass int32, r placement, level, node int, reach float64) {
+// lookVertices takes the vertices of body a that can touch: convex ones and ends. Those of a straight line say nothing that its ends do not.
+func (s *Scene) lookVertices(pass int32, r placement, reach float64) {
 	p := &s.passes[pass]
 	a, b := s.spec.Bodies[p.a].Shape.Outline, s.spec.Bodies[p.b].Shape.Outline
-	around := a.tree.level[level][node].in(r.sin, r.cos, r.dx, r.dy, reach)
-	if b != nil && !around.meets(b.tree.root()) || b == nil && around.y0 > 0 {
+	near := func(x *box) bool {
+		around := x.in(r, reach)
+		return b != nil && around.meets(b.tree.root()) || b == nil && !(around.y0 > 0)
+	}
+	a.tree.edges(a, near, func(e int) bool {
+		s.lookVertex(pass, e, r, reach)
+		if e == a.edges-1 && !a.closed {
+			s.lookVertex(pass, e+1, r, reach) // the end
+		}
+		return false
+	})
+}
+
+// lookVertex takes the places of vertex k of body a.
+func (s *Scene) lookVertex(pass int32, k int, r placement, reach float64) {
+	p := &s.passes[pass]
+	a, b := s.spec.Bodies[p.a].Shape.Outline, s.spec.Bodies[p.b].Shape.Outline
+	if a.corner[k] != convex && a.corner[k] != openEnd || p.until[k] > p.travel+reach+sameVertex {
 		return
 	}
-	if level > 0 {
-		for i := node * fan; i < min((node+1)*fan, len(a.tree.level[level-1])); i++ {
-			s.lookVertices(pass, r, level-1, i, reach)
-		}
+	x, y := r.point(a.x[k], a.y[k])
+	if b == nil {
+		s.take(pass, int32(k), &spot{gap: y, ny: 1, s: x}, x, y, reach)
 		return
 	}
-	last := min((node+1)*leafEdges, a.edges)
-	if last == a.edges && !a.closed {
-		last++ // the end
+	var out [3]spot
+	n, away := b.places(x, y, reach, &p.hints[k], &out)
+	p.until[k] = 0
+	if n == 0 {
+		p.until[k] = p.travel + away
 	}
-	for k := node * leafEdges; k < last; k++ {
-		if a.corner[k] != convex && a.corner[k] != openEnd || p.until[k] > p.travel+reach+sameVertex {
-			continue
-		}
-		x, y := r.cos*a.x[k]-r.sin*a.y[k]+r.dx, r.sin*a.x[k]+r.cos*a.y[k]+r.dy
-		if b == nil {
-			s.take(pass, int32(k), &spot{gap: y, ny: 1, s: x}, x, y, reach)
-			continue
-		}
-		var out [3]spot
-		n, away := b.places(x, y, reach, &p.hints[k], &out)
-		p.until[k] = 0
-		if n == 0 {
-			p.until[k] = p.travel + away
-		}
-		for i := range n {
-			h := &out[i]
-			if int(h.feature) >= b.edges {
-				if p.second || !cornerOnCorner(a, b, k, h, r) {
-					continue
-				}
-			} else if !r.bears(a, k, h) && !otherSide(a, b, k, h, r, x, y) {
+	for i := range n {
+		h := &out[i]
+		if int(h.feature) >= b.edges {
+			if p.second || !cornerOnCorner(a, b, k, h, r) {
 				continue
 			}
-			s.take(pass, int32(k), h, x, y, reach)
+		} else if !r.bears(a, k, h.nx, h.ny) && !otherSide(a, b, k, h, r, x, y) {
+			continue
 		}
+		s.take(pass, int32(k), h, x, y, reach)
 	}
 }
 
