@@ -25,7 +25,6 @@ type ImpactResult struct {
 	Status  ImpactStatus
 	Repeats int     // 0: as asked; 1: one ε for all contacts, the smallest of them; 2: ε = 0
 	Gain    float64 // J  energy made by the bodies in the frame of the surfaces; at most rounding above zero
-	Worst   float64 // J  what the law as asked would have made, when that was above zero
 	Pivots  int
 }
 
@@ -117,9 +116,6 @@ func (im *Impact) Solve(g, v []float64, laws []Law, p []float64) ImpactResult {
 			continue
 		}
 		gain, size := energy(v, im.ve[:w], p)
-		if try == 0 && gain > impactGain*size {
-			res.Worst = gain
-		}
 		if gain <= impactGain*size {
 			res.Repeats, res.Gain, res.Pivots = try, gain, im.pivots
 			if try > 0 {
