@@ -32,20 +32,15 @@ func (o *Outline) overEdge(e int, x, y float64) spot {
 
 // overVertex is the place of vertex v: the normal is along the line from the vertex to the point, or along the bisector when they are one.
 func (o *Outline) overVertex(v int, x, y float64) spot {
-	a, b := o.edgesAt(v)
-	if a < 0 {
-		a = b
-	} else if b < 0 {
-		b = a
-	}
 	dx, dy := x-o.x[v], y-o.y[v]
 	d := math.Hypot(dx, dy)
-	h := spot{gap: d, s: o.arc[v], feature: int32(o.edges + v), chain: o.chain[b]}
+	h := spot{gap: d, s: o.arc[v], feature: int32(o.edges + v), chain: o.chain[v]}
 	if d > sameVertex {
 		h.nx, h.ny, h.bend = dx/d, dy/d, 1/d
 		return h
 	}
-	nx, ny := o.ty[a]+o.ty[b], -o.tx[a]-o.tx[b]
+	a := o.edgeBefore(v)
+	nx, ny := o.ty[a]+o.ty[v], -o.tx[a]-o.tx[v]
 	l := math.Hypot(nx, ny)
 	h.nx, h.ny = nx/l, ny/l
 	return h
@@ -58,36 +53,12 @@ const blunt = 0.2
 // bears tells whether the contour leads away, at vertex v, from a surface with the normal (nx, ny) in the frame of o, or into it by an angle
 // whose sine is at most tol: the vertex can touch that surface before its neighbours do.
 func (o *Outline) bears(v int, nx, ny, tol float64) bool {
-	before, after := o.edgesAt(v)
-	return (before < 0 || nx*o.tx[before]+ny*o.ty[before] <= tol) && (after < 0 || nx*o.tx[after]+ny*o.ty[after] >= -tol)
+	before := o.edgeBefore(v)
+	return nx*o.tx[before]+ny*o.ty[before] <= tol && nx*o.tx[v]+ny*o.ty[v] >= -tol
 }
 
 // along is the place (m) of a point on the line of edge e, from the beginning of the edge.
 func (o *Outline) along(e int, x, y float64) float64 { return (x-o.x[e])*o.tx[e] + (y-o.y[e])*o.ty[e] }
-
-// edgesAt are the edges that end and begin at vertex v, −1 where there is none.
-func (o *Outline) edgesAt(v int) (before, after int) {
-	before, after = v-1, v
-	if v == 0 {
-		before = o.edgeBefore(0)
-	}
-	if v == o.edges {
-		after = -1
-	}
-	return before, after
-}
-
-// vertexOf is the vertex at the end of edge e that f lies on.
-func (o *Outline) vertexOf(f foot) int {
-	v := f.edge
-	if f.s == 1 {
-		v++
-	}
-	if o.closed && v == o.edges {
-		v = 0
-	}
-	return v
-}
 
 // places finds where a point may touch the outline within reach (m): over the nearest edge, which owns its beginning and not its end; around
 // a convex vertex when the point is outside of both its edges; and in a notch on both its sides. A point inside the material is listed
@@ -125,30 +96,29 @@ func (o *Outline) places(x, y, reach float64, hint *int32, out *[3]spot) (n int,
 		}
 		return n, away
 	}
-	v := o.vertexOf(f)
-	before, after := o.edgesAt(v)
+	v := f.edge
+	if f.s == 1 {
+		v = o.edgeAfter(v)
+	}
+	before := o.edgeBefore(v)
 	switch o.corner[v] {
-	case openEnd:
-		if o.overEdge(f.edge, x, y).gap >= 0 {
-			add(o.overVertex(v, x, y))
-		}
 	case straight:
-		add(o.overEdge(after, x, y))
+		add(o.overEdge(v, x, y))
 	case convex:
-		if o.along(after, x, y) >= 0 {
-			add(o.overEdge(after, x, y))
+		if o.along(v, x, y) >= 0 {
+			add(o.overEdge(v, x, y))
 		} else {
 			add(o.overVertex(v, x, y))
 		}
 	case concave: // below the valley: the wall that is crossed further
-		p, q := o.overEdge(before, x, y), o.overEdge(after, x, y)
+		p, q := o.overEdge(before, x, y), o.overEdge(v, x, y)
 		if p.gap < q.gap {
 			q = p
 		}
 		add(q)
 	case notch:
 		add(o.overEdge(before, x, y))
-		add(o.overEdge(after, x, y))
+		add(o.overEdge(v, x, y))
 	}
 	return n, away
 }
@@ -221,21 +191,15 @@ func (o *Outline) placesOfDisc(x, y, bound float64, hint *int32, l *placeList) {
 	l.n = kept
 }
 
-// discOver adds the places of a disc over edge e, its first vertex, and the end of an open outline.
+// discOver adds the place of a disc over edge e or its first vertex.
 func (o *Outline) discOver(e int, x, y, bound float64, l *placeList) {
-	along := o.along(e, x, y)
-	if along >= 0 && along < o.length[e] {
-		if h := o.overEdge(e, x, y); h.gap >= 0 && h.gap <= bound {
-			l.add(h)
-		}
-	}
-	if along < 0 && o.facesVertex(e, x, y) {
+	switch along := o.along(e, x, y); {
+	case along < 0 && o.facesVertex(e, x, y):
 		if h := o.overVertex(e, x, y); h.gap <= bound {
 			l.add(h)
 		}
-	}
-	if along >= o.length[e] && o.corner[e+1] == openEnd && o.overEdge(e, x, y).gap >= 0 {
-		if h := o.overVertex(e+1, x, y); h.gap <= bound {
+	case along >= 0 && along < o.length[e]:
+		if h := o.overEdge(e, x, y); h.gap >= 0 && h.gap <= bound {
 			l.add(h)
 		}
 	}
@@ -243,12 +207,6 @@ func (o *Outline) discOver(e int, x, y, bound float64, l *placeList) {
 
 // facesVertex tells whether a point before edge e has the first vertex of e as its nearest place among the two edges there.
 func (o *Outline) facesVertex(e int, x, y float64) bool {
-	switch o.corner[e] {
-	case openEnd:
-		return o.overEdge(e, x, y).gap >= 0
-	case convex, straight:
-		a := o.edgeBefore(e)
-		return o.along(a, x, y) >= o.length[a]
-	}
-	return false
+	a := o.edgeBefore(e)
+	return (o.corner[e] == convex || o.corner[e] == straight) && o.along(a, x, y) >= o.length[a]
 }

@@ -63,17 +63,12 @@ func cornerOnCorner(a, b *Outline, k int, h *spot, r placement) bool {
 	}
 	v := int(h.feature) - b.edges
 	var sx, sy float64
-	before, after := b.edgesAt(v)
-	for _, e := range [2]int{before, after} {
-		if e >= 0 && r.bears(a, k, b.ty[e], -b.tx[e]) {
+	for _, e := range [2]int{b.edgeBefore(v), v} {
+		if r.bears(a, k, b.ty[e], -b.tx[e]) {
 			sx, sy = sx+b.ty[e], sy-b.tx[e]
 		}
 	}
-	before, after = a.edgesAt(k)
-	for _, e := range [2]int{before, after} {
-		if e < 0 {
-			continue
-		}
+	for _, e := range [2]int{a.edgeBefore(k), k} {
 		nx, ny := -(r.cos*a.ty[e] + r.sin*a.tx[e]), -(r.sin*a.ty[e] - r.cos*a.tx[e])
 		if b.bears(v, nx, ny, blunt) {
 			sx, sy = sx+nx, sy+ny

@@ -38,14 +38,6 @@ func TestOutlineDirectionAndNormals(t *testing.T) {
 	} else if _, ny := hole.Normal(f.edge); ny != 1 {
 		t.Errorf("the floor of a cavity points along %g", ny)
 	}
-	ground := []Point{{-1, 0}, {0, 0}, {1, 0.5}}
-	left, right := mustOutline(t)(NewOpenOutline(ground, Left)), mustOutline(t)(NewOpenOutline(ground, Right))
-	if _, ny := left.Normal(0); ny != -1 {
-		t.Errorf("material left of +x has its surface along %g", ny)
-	}
-	if _, ny := right.Normal(1); ny != 1 {
-		t.Errorf("material right of +x has its surface along %g", ny)
-	}
 	if ccw.Length() != 6 || ccw.arc[2] != 3 {
 		t.Errorf("lengths %g %g", ccw.Length(), ccw.arc[2])
 	}

@@ -186,7 +186,7 @@ func (s *Scene) look(pass int32, reach float64) {
 	}
 }
 
-// lookVertices takes the vertices of body a that can touch: convex ones and ends. Those of a straight line say nothing that its ends do not.
+// lookVertices takes the vertices of body a that can touch: convex ones. Those of a straight line say nothing that its ends do not.
 func (s *Scene) lookVertices(pass int32, r placement, reach float64) {
 	p := &s.passes[pass]
 	a, b := s.spec.Bodies[p.a].Shape.Outline, s.spec.Bodies[p.b].Shape.Outline
@@ -196,9 +196,6 @@ func (s *Scene) lookVertices(pass int32, r placement, reach float64) {
 	}
 	a.tree.edges(a, near, func(e int) bool {
 		s.lookVertex(pass, e, r, reach)
-		if e == a.edges-1 && !a.closed {
-			s.lookVertex(pass, e+1, r, reach) // the end
-		}
 		return false
 	})
 }
@@ -207,7 +204,7 @@ func (s *Scene) lookVertices(pass int32, r placement, reach float64) {
 func (s *Scene) lookVertex(pass int32, k int, r placement, reach float64) {
 	p := &s.passes[pass]
 	a, b := s.spec.Bodies[p.a].Shape.Outline, s.spec.Bodies[p.b].Shape.Outline
-	if a.corner[k] != convex && a.corner[k] != openEnd || p.until[k] > p.travel+reach+sameVertex {
+	if a.corner[k] != convex || p.until[k] > p.travel+reach+sameVertex {
 		return
 	}
 	x, y := r.point(a.x[k], a.y[k])
