@@ -29,21 +29,16 @@ type Stiff interface {
 	Linear(k, c []float64) // K and C, row-major f×f, constant
 }
 
-// Dynamics is a System that brings its own linear algebra for Moreau; others are factored densely.
+// Dynamics is a System that brings its own linear algebra; others are factored densely.
 type Dynamics interface {
 	// Free factors M̂ = M + hθC + h²θ²K at (t, q) and fills ufree = u + M̂⁻¹·h·(f(t,q,u) − hθK·u). It is false when M̂ is not
 	// positive definite or something is not finite.
 	Free(t, h, theta float64, q, u, ufree []float64) bool
-	// Project fills x with M̂⁻¹·w for the chosen contacts, two rows of length f each (w_N, w_T), and d, row-major with 2·len(chosen)
-	// rows, with D = WᵀM̂⁻¹W in the same order, for the factors of the last Free.
-	Project(set *Set, chosen []int32, x, d []float64)
-}
-
-// Accelerator is a System that brings its own linear algebra for EventDriven, with the Project of Dynamics.
-type Accelerator interface {
-	// Accelerate factors M at (t, q) and fills acc = M⁻¹·f. It is false when M is not positive definite or something is not finite.
+	// Accelerate factors M̂ = M at (t, q) and fills acc = M⁻¹·f. It is false as Free is.
 	Accelerate(t float64, q, u, acc []float64) bool
-	Project(set *Set, chosen []int32, x, d []float64) // with the factors of the last Accelerate
+	// Project fills x with M̂⁻¹·w for the chosen contacts, two rows of length f each (w_N, w_T), and d, row-major with 2·len(chosen)
+	// rows, with D = WᵀM̂⁻¹W in the same order, for the factors of the last Free or Accelerate.
+	Project(set *Set, chosen []int32, x, d []float64)
 }
 
 // Law is how two surfaces touch.
@@ -99,9 +94,6 @@ func (s *Set) room(n int) {
 
 // resized is a slice of n elements that begins with those of s.
 func resized[T any](s []T, n int) []T { return append(make([]T, 0, n), s...)[:n] }
-
-// Cap is the largest number of contacts.
-func (s *Set) Cap() int { return len(s.ID) }
 
 // Clear empties the set.
 func (s *Set) Clear() { s.N = 0 }

@@ -21,7 +21,9 @@ func (e *EventDriven) locate() {
 				t = half
 				e.reach(t)
 			}
-			if e.scan(); len(e.found) > 0 {
+			for e.scan() {
+			}
+			if len(e.found) > 0 {
 				e.narrow()
 				return
 			}
@@ -99,15 +101,9 @@ func (e *EventDriven) coarse() bool {
 	return false
 }
 
-// scan lists what has happened between the samples a and b; b moves to the bottom of a gap that was below zero between them,
-// and all is looked at again.
-func (e *EventDriven) scan() {
-	for e.moved() {
-	}
-}
-
-// moved is one pass of scan; it is true when b has moved.
-func (e *EventDriven) moved() bool {
+// scan lists what has happened between the samples a and b. It is true when b has moved to the bottom of a gap that was below zero between
+// them: all is to be looked at again.
+func (e *EventDriven) scan() bool {
 	a, b := e.a, e.b
 	e.found = e.found[:0]
 	add := func(kind EventKind, id uint32, k int) {

@@ -18,7 +18,7 @@ type smooth struct {
 	sys  System
 	f    int
 	set  *Set
-	lin  Accelerator
+	lin  Dynamics
 	held []held
 	left []held // of held, see beyond
 
@@ -38,11 +38,7 @@ type smooth struct {
 }
 
 func newSmooth(sys System, set *Set) *smooth {
-	lin, ok := sys.(Accelerator)
-	if !ok {
-		lin = newDense(sys)
-	}
-	return &smooth{sys: sys, f: sys.DOF(), set: set, lin: lin, acc: make([]float64, sys.DOF())}
+	return &smooth{sys: sys, f: sys.DOF(), set: set, lin: dynamicsOf(sys), acc: make([]float64, sys.DOF())}
 }
 
 // room makes room for n chosen contacts.
@@ -201,14 +197,7 @@ func (s *smooth) balance(v []float64, held []held, p []float64) (rank int, left 
 
 // push adds M⁻¹·W·p of the chosen contacts to v.
 func (s *smooth) push(p, v []float64) {
-	for i, pi := range p {
-		if pi == 0 {
-			continue
-		}
-		for j, x := range s.x[i*s.f : (i+1)*s.f] {
-			v[j] += pi * x
-		}
-	}
+	addRows(v, p, s.x)
 }
 
 // rates fills v with the velocities of the chosen contacts.

@@ -115,6 +115,7 @@ func (im *Impact) Solve(g, v []float64, laws []Law, p []float64) ImpactResult {
 		if !im.by(law, g, v, l, p) {
 			continue
 		}
+		product(g, p, v, im.ve[:w])
 		gain, size := energy(v, im.ve[:w], p)
 		if gain <= impactGain*size {
 			res.Repeats, res.Gain, res.Pivots = try, gain, im.pivots
@@ -150,32 +151,25 @@ func (im *Impact) lower(l []Law, try int) bool {
 	return changed
 }
 
-// by solves the impact by the law and fills p and ve; false when there is no solution.
+// by solves the impact by the law and fills p; false when there is no solution.
 func (im *Impact) by(law ImpactLaw, g, v []float64, l []Law, p []float64) bool {
-	w := len(v)
-	ok := false
 	switch law {
 	case Newton:
-		ok = im.newton(g, v, l, p)
+		return im.newton(g, v, l, p)
 	case Sequential:
-		ok = im.sequential(g, v, l, p)
-	default:
-		ok = im.poisson(g, v, l, p)
+		return im.sequential(g, v, l, p)
 	}
-	product(g, p, v, im.ve[:w])
-	return ok
+	return im.poisson(g, v, l, p)
 }
 
 // newton solves for ξ = v⁺ + ε·v.
 func (im *Impact) newton(g, v []float64, l []Law, p []float64) bool {
-	c, xi := im.c, im.vc[:len(v)]
-	c.n = len(l)
+	xi := im.vc[:len(v)]
 	for i, x := range l {
-		c.set(i, x.Mu, lcp.Either)
 		xi[2*i] = v[2*i] + x.EpsN*min(v[2*i], 0)
 		xi[2*i+1] = (1 + x.EpsT) * v[2*i+1]
 	}
-	return im.solve(g, xi, p)
+	return im.compress(g, xi, l, p)
 }
 
 // solve is that of the corner, and counts its pivots.

@@ -105,11 +105,9 @@ func NewMoreau(sys System, opt MoreauOptions) (*Moreau, error) {
 	if opt.MaxContacts > 0 {
 		set = NewSet(max(4*opt.MaxContacts, looked), f)
 	}
-	m := &Moreau{Set: set, touch: touch, sys: sys, opt: opt, dof: f, qm: v(f), qnew: v(f), ufree: v(f), unew: v(f), moved: make([]bool, f)}
-	if dyn, ok := sys.(Dynamics); ok {
-		m.dyn = dyn
-	} else {
-		m.dyn = newDense(sys)
+	m := &Moreau{
+		Set: set, touch: touch, sys: sys, dyn: dynamicsOf(sys), opt: opt, dof: f,
+		qm: v(f), qnew: v(f), ufree: v(f), unew: v(f), moved: make([]bool, f),
 	}
 	m.swp, _ = sys.(Sweeper)
 	if opt.Positions {
@@ -233,14 +231,7 @@ func (m *Moreau) Step(t float64, q, u []float64) StepResult {
 		if res.Solve.Status == lcp.Failed {
 			return m.refuse()
 		}
-		for k, p := range m.Impulse {
-			if p == 0 {
-				continue
-			}
-			for j, xj := range x[k*m.dof : (k+1)*m.dof] {
-				unew[j] += p * xj
-			}
-		}
+		addRows(unew, m.Impulse, x)
 	}
 
 	// positions; what is not finite is not taken

@@ -132,30 +132,22 @@ const notchTurn = 0.1
 // chains numbers the runs of edges between notches. A point or a disc that moves along a run stays the same contact; in a notch it has
 // two. Numbers repeat after maxChains, far away.
 func (o *Outline) chains() {
-	count := 0
-	for k := 1; k < o.edges; k++ {
-		if o.corner[k] == notch {
-			count++
+	runs, n := 0, maxChains
+	for _, c := range o.corner[:o.edges] {
+		if c == notch {
+			runs++
 		}
 	}
-	around := o.corner[0] != notch // the last run goes on at edge 0
-	n := maxChains
-	if !around && count%n == 0 && count > 0 {
+	if runs > 1 && (runs-1)%n == 0 {
 		n-- // first and last are neighbours
-	} else if around && (count-1)%n == 0 && count > 1 {
-		n--
 	}
-	c := 0
-	for k := range o.edges {
+	for k, c := 0, 0; k < o.edges; k++ {
 		if k > 0 && o.corner[k] == notch {
 			c++
 		}
-		o.chain[k] = uint8(c % n)
-		if around && c == count {
-			o.chain[k] = 0
-		}
+		o.chain[k] = uint8(c % max(runs, 1) % n) // the last run goes on at edge 0, unless that begins one
 	}
-	if around && count == 1 {
+	if runs == 1 {
 		o.divide()
 	}
 }

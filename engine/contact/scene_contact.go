@@ -43,35 +43,27 @@ const perPoint = maxChains * ranks
 // pair makes the passes: discs look at outlines, and two outlines look at each other.
 func (s *Scene) pair(index map[string]int) error {
 	next := uint64(0)
-	known := map[*Outline]float64{}
-	thick := func(o *Outline) float64 {
-		if _, ok := known[o]; !ok {
-			known[o] = o.thickness()
-		}
-		return known[o]
-	}
+	thick := map[*Outline]float64{}
 	add := func(a, b int, law Law, second bool) {
 		shape := &s.spec.Bodies[a].Shape
 		p := scenePass{a: a, b: b, law: law, base: uint32(next), radius: shape.Radius, second: second}
-		points := 1
+		points, other := 1, &s.spec.Bodies[b].Shape
 		if shape.Outline != nil {
 			points = shape.Outline.edges + 1
 		}
-		other := &s.spec.Bodies[b].Shape
 		p.size, p.far = shape.reach(), other.reach()+other.Radius+shape.Radius
 		switch {
 		case other.HalfPlane:
 			p.room = math.Inf(1)
 		case other.Outline != nil:
-			p.room = shape.Radius + thick(other.Outline)/2
+			if _, known := thick[other.Outline]; !known {
+				thick[other.Outline] = other.Outline.thickness()
+			}
+			p.room = shape.Radius + thick[other.Outline]/2
 		default:
 			p.room = shape.Radius + other.Radius
 		}
-		p.until = make([]float64, points)
-		p.hints = make([]int32, points)
-		for i := range p.hints {
-			p.hints[i] = -1
-		}
+		p.until, p.hints = make([]float64, points), slices.Repeat([]int32{-1}, points)
 		s.passes = append(s.passes, p)
 		next += uint64(points) * perPoint
 	}
@@ -106,7 +98,7 @@ func (s *Shape) rank() int {
 func (s *Scene) Contacts(t float64, q, u []float64, reach float64, set *Set) {
 	set.Clear()
 	s.collect(t, q, u, reach)
-	if room := set.Cap(); len(s.hits) > room && !set.grows {
+	if room := len(set.ID); len(s.hits) > room && !set.grows {
 		set.Dropped += len(s.hits) - room
 		s.nearest(room)
 	}
@@ -135,24 +127,21 @@ func (s *Scene) collect(t float64, q, u []float64, reach float64) {
 	s.move(t, q, u)
 	s.hits, s.list.dropped = s.hits[:0], 0
 	first := 0 // of the pair
-	mid := 0   // of its second pass
 	for i := range s.passes {
 		p := &s.passes[i]
 		begin := len(s.hits)
 		if !p.second {
 			first = begin
 		}
-		mid = begin
 		s.look(int32(i), reach)
-		if b := s.spec.Bodies[p.b].Shape.Outline; b != nil || s.spec.Bodies[p.b].Shape.HalfPlane {
-			edges := int32(1)
-			if b != nil {
-				edges = int32(b.edges)
-			}
-			s.hits = s.hits[:begin+reduceEdges(s.hits[begin:], edges)]
+		switch b := &s.spec.Bodies[p.b].Shape; {
+		case b.Outline != nil:
+			s.hits = s.hits[:begin+reduceEdges(s.hits[begin:], int32(b.Outline.edges))]
+		case b.HalfPlane:
+			s.hits = s.hits[:begin+reduceEdges(s.hits[begin:], 1)]
 		}
 		if p.second {
-			s.hits = s.hits[:first+dropTwins(s.hits[first:], mid-first)]
+			s.hits = s.hits[:first+dropTwins(s.hits[first:], begin-first)]
 		}
 	}
 }

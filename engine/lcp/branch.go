@@ -21,13 +21,12 @@ type brancher struct {
 	t     []float64 // x_B + T·x_N = b of the program, n+1 rows of 2n+1: the last is the sum of what is missing
 	basic []int     // w_i = i, z_i = n+i, what is missing in row i = 2n+i
 	other []int
-	full  []int
 	want  []int8 // of each pair: 0 any, 1 z_i = 0, 2 w_i = 0
 }
 
 func newBrancher(n int) brancher {
 	return brancher{
-		t: make([]float64, (n+1)*(2*n+1)), basic: make([]int, n), other: make([]int, 2*n), full: make([]int, 2*n+1), want: make([]int8, n),
+		t: make([]float64, (n+1)*(2*n+1)), basic: make([]int, n), other: make([]int, 2*n), want: make([]int8, n),
 	}
 }
 
@@ -190,7 +189,7 @@ func (s *Solver) program() (ok, empty bool) {
 			worst, sum[c] = max(worst, sum[c]), 0
 			continue
 		}
-		sweep(b.t[:(n+1)*st], st, r, c, b.full[:st])
+		sweep(b.t[:(n+1)*st], st, r, c)
 		b.basic[r], b.other[c] = b.other[c], b.basic[r]
 		sum = b.t[n*st : n*st+st]
 		if !numeric.Finite(sum[2*n]) {

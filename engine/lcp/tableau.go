@@ -6,22 +6,14 @@ import (
 	"gonum.org/v1/gonum/blas/gonum"
 )
 
-// sweep exchanges the unknowns of row r and column c in the tableau t of rows of length st: Gauss–Jordan in place. full is
-// scratch for st numbers.
-func sweep(t []float64, st, r, c int, full []int) {
+// sweep exchanges the unknowns of row r and column c in the tableau t of rows of length st: Gauss–Jordan in place.
+func sweep(t []float64, st, r, c int) {
 	top := t[r*st : r*st+st]
 	p := 1 / top[c]
 	top[c] = 1
-	k := 0
 	for j, v := range top {
 		top[j] = v * p
-		full[k] = j
-		if v != 0 {
-			k++
-		}
 	}
-	full = full[:k]
-	sparse := 3*k < st
 	for at := 0; at < len(t); at += st {
 		row := t[at : at+st]
 		f := row[c]
@@ -29,13 +21,7 @@ func sweep(t []float64, st, r, c int, full []int) {
 			continue
 		}
 		row[c] = 0
-		if !sparse {
-			axpy(row, top, f)
-			continue
-		}
-		for _, j := range full {
-			row[j] -= f * top[j]
-		}
+		axpy(row, top, f)
 	}
 }
 
