@@ -32,11 +32,10 @@ const flat = 1e-12
 // first one closes the ring and has to agree with it.
 func RingProfile(angle, radius []float64) (*Profile, error) {
 	n := len(angle)
-	if err := checkHeights(angle, radius, 8, "angle", "rad"); err != nil {
+	if err := checkHeights(angle, radius, "angle", "rad"); err != nil {
 		return nil, err
 	}
-	lo := slices.Min(radius)
-	if !(lo > 0) {
+	if lo := slices.Min(radius); !(lo > 0) {
 		return nil, fmt.Errorf("radius: %g m, want > 0", lo)
 	}
 	const turn = 2 * math.Pi
@@ -82,7 +81,7 @@ func RingProfile(angle, radius []float64) (*Profile, error) {
 // LineProfile is the profile of a face: heights (m) over rising places (m). Its mean is taken out.
 func LineProfile(x, height []float64) (*Profile, error) {
 	n := len(x)
-	if err := checkHeights(x, height, 8, "x", "m"); err != nil {
+	if err := checkHeights(x, height, "x", "m"); err != nil {
 		return nil, err
 	}
 	dx := (x[n-1] - x[0]) / float64(n-1)
@@ -101,7 +100,8 @@ func LineProfile(x, height []float64) (*Profile, error) {
 func (p *Profile) At(x float64) float64 { return numeric.Interpolate(p.X, p.Y, x) }
 
 // checkHeights wants as many finite heights as rising places.
-func checkHeights(x, y []float64, least int, name, unit string) error {
+func checkHeights(x, y []float64, name, unit string) error {
+	const least = 8
 	if len(x) != len(y) {
 		return fmt.Errorf("%d points and %d heights, want as many of each", len(x), len(y))
 	} else if len(x) < least {

@@ -3,6 +3,7 @@ package contact
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Scene is a System of planar rigid bodies from a SceneSpec, with polylines, exact discs and half-planes as shapes. q are the free
@@ -57,10 +58,8 @@ func (b *sceneBody) world(x, y float64) (float64, float64) {
 // NewScene checks the spec, all of it at once, and refuses bodies that overlap at the start.
 func NewScene(spec SceneSpec) (*Scene, error) {
 	index := map[string]int{}
-	for i := range spec.Bodies {
-		if _, ok := index[spec.Bodies[i].Name]; !ok {
-			index[spec.Bodies[i].Name] = i
-		}
+	for i, b := range slices.Backward(spec.Bodies) { // of equal names the first
+		index[b.Name] = i
 	}
 	if err := spec.validate(index); err != nil {
 		return nil, err

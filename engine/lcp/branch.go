@@ -199,6 +199,25 @@ func (s *Solver) program() (ok, empty bool) {
 	return false, false
 }
 
+// sweep exchanges the unknowns of row r and column c in the tableau t of rows of length st: Gauss–Jordan in place.
+func sweep(t []float64, st, r, c int) {
+	top := t[r*st : r*st+st]
+	p := 1 / top[c]
+	top[c] = 1
+	for j, v := range top {
+		top[j] = v * p
+	}
+	for at := 0; at < len(t); at += st {
+		row := t[at : at+st]
+		f := row[c]
+		if f == 0 || at == r*st {
+			continue
+		}
+		row[c] = 0
+		axpy(row, top, f)
+	}
+}
+
 // empty checks the proof that the last row offers. Its numbers y_i in the columns of w_i combine the rows of the program,
 //
 //	Σ y_i·w_i − Σ (M̃ᵀy)_j·z_j = yᵀq̃ > 0,   y_i ≤ 0 and (M̃ᵀy)_j ≥ 0 where w_i and z_j are not demanded to be zero

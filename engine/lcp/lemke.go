@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/blas/gonum"
+
 	"hilrig/engine/numeric"
 )
 
@@ -91,6 +93,9 @@ func (t *basis) apply(x []float64) {
 		x[r] = f
 	}
 }
+
+// axpy is y −= f·x, both of the same length.
+func axpy(y, x []float64, f float64) { gonum.Implementation{}.Daxpy(len(x), -f, x, 1, y, 1) }
 
 // enter finds the column of unknown k, the next to come into the basis.
 func (s *Solver) enter(k int) {
