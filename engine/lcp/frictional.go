@@ -219,7 +219,7 @@ func (f *Frictional) finish(r *FrictionResult, state []State, p []float64) {
 func (f *Frictional) take(d, b, mu []float64) bool {
 	n := len(mu)
 	w := 2 * n
-	if !numeric.AllFinite(d...) || !numeric.AllFinite(b...) {
+	if !numeric.AllFinite(d...) {
 		return false
 	}
 	for _, x := range mu {
@@ -238,7 +238,9 @@ func (f *Frictional) take(d, b, mu []float64) bool {
 		top = 1
 	}
 	f.sig2 = 0
+	bad := 0.0
 	for i, x := range b {
+		bad += x - x // NaN of what is not finite
 		g := d[i*w+i]
 		if g < idle*top {
 			// no impulse changes this velocity: it says nothing about what the others should be measured by
@@ -252,7 +254,7 @@ func (f *Frictional) take(d, b, mu []float64) bool {
 			f.sig2 = e
 		}
 	}
-	return true
+	return bad == 0
 }
 
 // chain goes through the stages until one is verified.

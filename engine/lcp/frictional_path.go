@@ -97,7 +97,8 @@ func (f *Frictional) follow(eps float64, limit int, count *int) bool {
 			if st < apart {
 				pn += sigma * p.s[2*i] * max(p.a[2*i*(w+2)+w], 0)
 			}
-			pt = f.tangential(i, st, pn, sigma*p.s[2*i+1]*p.a[(2*i+1)*(w+2)+w])
+			low, high := f.bounds(i, pn)
+			pt = confined(st, sigma*p.s[2*i+1]*p.a[(2*i+1)*(w+2)+w], low, high)
 		}
 		if !numeric.Finite(pn) || !numeric.Finite(pt) {
 			return false

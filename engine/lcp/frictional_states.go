@@ -227,7 +227,8 @@ func (f *Frictional) judge() {
 				}
 				pn = base
 			}
-			to := f.tangential(i, st, pn, pt)
+			low, high := f.bounds(i, pn)
+			to := confined(st, pt, low, high)
 			if over := to - pt; st&closedState == Stick && over*over*f.dg[2*i+1] > coneTol*coneTol*f.sig2 {
 				s.flip[i], s.any = st&apart|sliding(over), true
 				continue
@@ -250,14 +251,17 @@ func (f *Frictional) judge() {
 	}
 }
 
-// tangential is the impulse along t of contact i in state st with p_N = pn: a bound of it where the contact slides, where it sticks pt or the
-// bound that pt is beyond.
-func (f *Frictional) tangential(i int, st State, pn, pt float64) float64 {
-	high := f.mu[i] * pn
-	low := -high
+// bounds of p_T of contact i with p_N = pn.
+func (f *Frictional) bounds(i int, pn float64) (low, high float64) {
 	if !f.plain {
-		low, high = f.edge(i, SlipPlus).at(pn), f.edge(i, SlipMinus).at(pn)
+		return f.edge(i, SlipPlus).at(pn), f.edge(i, SlipMinus).at(pn)
 	}
+	high = f.mu[i] * pn
+	return -high, high
+}
+
+// confined is a bound of p_T for a contact that slides; for one that sticks it is pt, or the bound that pt is beyond.
+func confined(st State, pt, low, high float64) float64 {
 	switch st &= closedState; {
 	case st == SlipPlus, st == Stick && pt < low:
 		return low
