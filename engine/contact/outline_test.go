@@ -219,6 +219,14 @@ func TestChainsChangeInNotchesAlone(t *testing.T) {
 			t.Errorf("edge %d: chain %d, want %d", e, u.chain[e], want[e])
 		}
 	}
+	// the walls of the only notch differ, also where the outline begins in it
+	corner := []Point{{1, 1}, {1, 2}, {0, 2}, {0, 0}, {2, 0}, {2, 1}}
+	for first := range corner {
+		l := mustOutline(t)(NewOutline(append(corner[first:len(corner):len(corner)], corner[:first]...)))
+		if v := (len(corner) - first) % len(corner); l.corner[v] != notch || l.chain[v] == l.chain[l.edgeBefore(v)] {
+			t.Errorf("notch at vertex %d: both walls are of chain %d", v, l.chain[v])
+		}
+	}
 	spec := paperCommutator()
 	spec.BarStep = 0 // steps of the bars can be notches
 	rough := mustOutline(t)(mustCommutator(t, spec).Outline())

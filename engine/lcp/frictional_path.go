@@ -122,13 +122,10 @@ func (p *path) fill(f *Frictional, eps, sigma float64) {
 		p.lo[i], p.hi[i] = edge{-mu, 0}, edge{mu, 0}
 		p.kept[i], p.only[i] = f.base[i] > 0, f.side[i].only()
 		if p.kept[i] {
-			for _, st := range [2]State{SlipPlus, SlipMinus} {
-				e, to := f.edge(i, st), &p.lo[i]
-				if st == SlipMinus {
-					to = &p.hi[i]
-				}
-				*to = edge{e.slope * p.s[2*i] / p.s[2*i+1], e.at(f.base[i]) / (sigma * p.s[2*i+1])}
+			scaled := func(e edge) edge {
+				return edge{e.slope * p.s[2*i] / p.s[2*i+1], e.at(f.base[i]) / (sigma * p.s[2*i+1])}
 			}
+			p.lo[i], p.hi[i] = scaled(f.edge(i, SlipPlus)), scaled(f.edge(i, SlipMinus))
 		}
 	}
 	for i := range w {

@@ -1,6 +1,9 @@
 package lcp
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 const (
 	maxRounds    = 3     // of flipped states before a path is followed: two or six take more time on brushes, wedged or not
@@ -44,13 +47,8 @@ func (f *Frictional) update(rounds int, count *int) {
 		*count++
 		seen[round] = mark(f.st[:f.n])
 		copy(f.st, f.sys.flip[:f.n])
-		if round > 0 {
-			now := mark(f.st[:f.n])
-			for _, m := range seen[:round] {
-				if m == now {
-					return
-				}
-			}
+		if round > 0 && slices.Contains(seen[:round], mark(f.st[:f.n])) {
+			return
 		}
 	}
 }

@@ -52,9 +52,7 @@ const (
 	Branch                    // all parts of a problem that is not too large
 )
 
-var methodNames = [...]string{
-	"none", "lemke", "lemke-howson", "phase one", "branching",
-}
+var methodNames = [...]string{"none", "lemke", "lemke-howson", "phase one", "branching"}
 
 func (m Method) String() string { return methodNames[m] }
 
