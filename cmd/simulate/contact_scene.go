@@ -154,7 +154,7 @@ func sceneBody(c *configs.SceneBody) (contact.BodySpec, drawnBody, error) {
 		p := outline.Vertex(k)
 		d.Points = append(d.Points, [2]float64{p.X, p.Y})
 	}
-	d.Closed = outline.Closed() && c.Shape != "cavity"
+	d.Closed = c.Shape != "cavity"
 	if c.Shape == "cavity" {
 		d.Points = append(d.Points, d.Points[0])
 	}

@@ -1,9 +1,10 @@
 package contact
 
 import (
-	"errors"
-	"fmt"
 	"math"
+	"slices"
+
+	"hilrig/engine/numeric"
 )
 
 // CommutatorSpec describes the rough surface of a commutator (all lengths in m). Its contour in its own frame, counter-clockwise from
@@ -42,8 +43,7 @@ type CommutatorSpec struct {
 
 // Validate reports every problem at once.
 func (s *CommutatorSpec) Validate() error {
-	var errs []error
-	bad := func(format string, a ...any) { errs = append(errs, fmt.Errorf("commutator."+format, a...)) }
+	var p problems
 	for _, f := range []struct {
 		name string
 		v    float64
@@ -51,48 +51,28 @@ func (s *CommutatorSpec) Validate() error {
 		{"eccentricity", s.Eccentricity}, {"rz", s.Rz}, {"corr", s.Corr}, {"slot_width", s.SlotWidth}, {"slot_depth", s.SlotDepth},
 		{"dip_depth", s.DipDepth}, {"edge_length", s.EdgeLength}, {"bar_step", s.BarStep}, {"spacing", s.Spacing},
 	} {
-		if !(f.v >= 0) || math.IsInf(f.v, 0) {
-			bad("%s: %g m, want ≥ 0", f.name, f.v)
-		}
+		p.when(!(f.v >= 0) || math.IsInf(f.v, 0), "commutator.%s: %g m, want ≥ 0", f.name, f.v)
 	}
-	if !(s.Radius > 0) || math.IsInf(s.Radius, 0) {
-		bad("radius: %g m, want > 0", s.Radius)
+	p.when(!(s.Radius > 0) || math.IsInf(s.Radius, 0), "commutator.radius: %g m, want > 0", s.Radius)
+	p.when(!numeric.Finite(s.EccentricityPhase), "commutator.eccentricity_phase: %g rad, want a number", s.EccentricityPhase)
+	p.when(s.Bars < 0, "commutator.bars: %d, want ≥ 0", s.Bars)
+	if len(p) > 0 {
+		return p.err()
 	}
-	if math.IsNaN(s.EccentricityPhase) || math.IsInf(s.EccentricityPhase, 0) {
-		bad("eccentricity_phase: %g rad, want a number", s.EccentricityPhase)
-	}
-	if s.Bars < 0 {
-		bad("bars: %d, want ≥ 0", s.Bars)
-	}
-	if len(errs) > 0 {
-		return errors.Join(errs...)
-	}
-	if low := s.Eccentricity + 2*s.Rz + 6*s.BarStep + max(s.DipDepth, s.SlotDepth); low > s.Radius/2 {
-		bad("radius: %g m leaves no core under eccentricity, roughness, bar steps and slots of %g m together", s.Radius, low)
-	}
+	low := s.Eccentricity + 2*s.Rz + 6*s.BarStep + max(s.DipDepth, s.SlotDepth)
+	p.when(low > s.Radius/2, "commutator.radius: %g m leaves no core under eccentricity, roughness, bar steps and slots of %g m together", s.Radius, low)
 	if s.Bars > 0 {
-		pitch := 2 * math.Pi * s.Radius / float64(s.Bars)
-		if w := s.SlotWidth + 2*s.EdgeLength; w > pitch {
-			bad("slot_width: slot and its two edges take %g m, a bar has only %g m", w, pitch)
-		}
-		if s.DipDepth > 0 && s.SlotWidth+s.EdgeLength == 0 {
-			bad("slot_width: a dip of %g m has no width", s.DipDepth)
-		}
+		w, pitch := s.SlotWidth+2*s.EdgeLength, 2*math.Pi*s.Radius/float64(s.Bars)
+		p.when(w > pitch, "commutator.slot_width: slot and its two edges take %g m, a bar has only %g m", w, pitch)
+		p.when(s.DipDepth > 0 && s.SlotWidth+s.EdgeLength == 0, "commutator.slot_width: a dip of %g m has no width", s.DipDepth)
 	}
-	if p := s.Profile; p != nil {
-		if lo, _ := extent(p.Y); s.TrueSlots || !(lo > s.Radius/2) {
-			bad("profile: a measured outline has no true slots, and no point within half of radius, %g m", s.Radius)
-		}
-	}
-	if s.Rz > 0 && s.Corr == 0 {
-		bad("corr: 0 m, a rough surface needs a correlation length")
-	} else if s.Rz > 0 && s.Spacing > s.Corr/20*(1+1e-9) {
-		bad("spacing: %g m is coarser than a twentieth of corr = %g m", s.Spacing, s.Corr)
-	}
-	if n := 2 * math.Pi * s.Radius / s.spacing(); n > maxPoints {
-		bad("spacing: %g m makes %.3g vertices, at most %d", s.spacing(), n, maxPoints)
-	}
-	return errors.Join(errs...)
+	p.when(s.Profile != nil && (s.TrueSlots || !(slices.Min(s.Profile.Y) > s.Radius/2)),
+		"commutator.profile: a measured outline has no true slots, and no point within half of radius, %g m", s.Radius)
+	p.when(s.Rz > 0 && s.Corr == 0, "commutator.corr: 0 m, a rough surface needs a correlation length")
+	p.when(s.Rz > 0 && s.Corr > 0 && s.Spacing > s.Corr/20*(1+1e-9), "commutator.spacing: %g m is coarser than a twentieth of corr = %g m", s.Spacing, s.Corr)
+	n := 2 * math.Pi * s.Radius / s.spacing()
+	p.when(n > maxPoints, "commutator.spacing: %g m makes %.3g vertices, at most %d", s.spacing(), n, maxPoints)
+	return p.err()
 }
 
 func (s *CommutatorSpec) spacing() float64 {

@@ -29,21 +29,16 @@ type Stiff interface {
 	Linear(k, c []float64) // K and C, row-major f×f, constant
 }
 
-// Dynamics is a System that brings its own linear algebra for Moreau; others are factored densely.
+// Dynamics is a System that brings its own linear algebra; others are factored densely.
 type Dynamics interface {
 	// Free factors M̂ = M + hθC + h²θ²K at (t, q) and fills ufree = u + M̂⁻¹·h·(f(t,q,u) − hθK·u). It is false when M̂ is not
 	// positive definite or something is not finite.
 	Free(t, h, theta float64, q, u, ufree []float64) bool
-	// Project fills x with M̂⁻¹·w for the chosen contacts, two rows of length f each (w_N, w_T), and d, row-major with 2·len(chosen)
-	// rows, with D = WᵀM̂⁻¹W in the same order, for the factors of the last Free.
-	Project(set *Set, chosen []int32, x, d []float64)
-}
-
-// Accelerator is a System that brings its own linear algebra for EventDriven, with the Project of Dynamics.
-type Accelerator interface {
-	// Accelerate factors M at (t, q) and fills acc = M⁻¹·f. It is false when M is not positive definite or something is not finite.
+	// Accelerate factors M̂ = M at (t, q) and fills acc = M⁻¹·f. It is false as Free is.
 	Accelerate(t float64, q, u, acc []float64) bool
-	Project(set *Set, chosen []int32, x, d []float64) // with the factors of the last Accelerate
+	// Project fills x with M̂⁻¹·w for the chosen contacts, two rows of length f each (w_N, w_T), and d, row-major with 2·len(chosen)
+	// rows, with D = WᵀM̂⁻¹W in the same order, for the factors of the last Free or Accelerate.
+	Project(set *Set, chosen []int32, x, d []float64)
 }
 
 // Law is how two surfaces touch.
@@ -81,33 +76,24 @@ func newSet(limit, first, dof int) *Set {
 	return s
 }
 
-// grow doubles the room.
-func (s *Set) grow() {
-	n := NewSet(2*len(s.ID)+8, s.dof)
-	copy(n.ID, s.ID)
-	copy(n.Feature, s.Feature)
-	copy(n.Law, s.Law)
-	for _, x := range [...]struct{ to, from []float64 }{
-		{n.Gap, s.Gap}, {n.WN, s.WN}, {n.WT, s.WT}, {n.VN, s.VN}, {n.VT, s.VT}, {n.AN, s.AN}, {n.AT, s.AT}, {n.X, s.X}, {n.Y, s.Y}, {n.NX, s.NX}, {n.NY, s.NY},
-	} {
-		copy(x.to, x.from)
-	}
-	n.N, n.Dropped, n.grows = s.N, s.Dropped, s.grows
-	*s = *n
-}
-
 // NewSet makes room for up to capacity contacts of a system with dof coordinates.
 func NewSet(capacity, dof int) *Set {
-	f := func(k int) []float64 { return make([]float64, k) }
-	return &Set{
-		ID: make([]uint32, capacity), Feature: make([]int32, capacity), Law: make([]Law, capacity), Gap: f(capacity),
-		WN: f(capacity * dof), WT: f(capacity * dof), VN: f(capacity), VT: f(capacity), AN: f(capacity), AT: f(capacity),
-		X: f(capacity), Y: f(capacity), NX: f(capacity), NY: f(capacity), dof: dof,
+	s := &Set{dof: dof}
+	s.room(capacity)
+	return s
+}
+
+// room makes room for n contacts and keeps those that are there.
+func (s *Set) room(n int) {
+	s.ID, s.Feature, s.Law = resized(s.ID, n), resized(s.Feature, n), resized(s.Law, n)
+	s.WN, s.WT = resized(s.WN, n*s.dof), resized(s.WT, n*s.dof)
+	for _, x := range [...]*[]float64{&s.Gap, &s.VN, &s.VT, &s.AN, &s.AT, &s.X, &s.Y, &s.NX, &s.NY} {
+		*x = resized(*x, n)
 	}
 }
 
-// Cap is the largest number of contacts.
-func (s *Set) Cap() int { return len(s.ID) }
+// resized is a slice of n elements that begins with those of s.
+func resized[T any](s []T, n int) []T { return append(make([]T, 0, n), s...)[:n] }
 
 // Clear empties the set.
 func (s *Set) Clear() { s.N = 0 }
@@ -120,7 +106,7 @@ func (s *Set) Add(id uint32, law Law, gap float64) int {
 			s.Dropped++
 			return -1
 		}
-		s.grow()
+		s.room(2*i + 8)
 	}
 	s.N++
 	s.ID[i], s.Feature[i], s.Law[i], s.Gap[i] = id, 0, law, gap

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"hilrig/engine"
-	"hilrig/engine/lcp"
 	"hilrig/engine/numeric"
 )
 
@@ -56,13 +55,12 @@ type EventDriven struct {
 	w     []float64
 	laws  []Law
 	last  map[uint32]float64 // s  last impact of each pair
-	event Event              // the last one, for visits; its impulses are in place
+	event Event              // the last one, or the one that is being settled
 	byLCP bool               // the mode is held together by the problem of all forces
 	ready bool
 
 	a, b, probe *sample
-	found       []trigger
-	causes      []trigger // room for those of an event
+	found       []Cause
 	buf         []float64
 	levels      []level
 	jams        *Impact // compression alone
@@ -150,7 +148,8 @@ func (e *EventDriven) Start(t float64, q, u []float64) error {
 	if !numeric.AllFinite(q...) || !numeric.AllFinite(u...) || !numeric.Finite(t) {
 		return &EventError{T: t, Cause: engine.ErrNonFinite}
 	}
-	e.T, e.EventStats, e.event = t, EventStats{}, Event{T: t, Impulses: e.event.Impulses[:0]}
+	e.T, e.EventStats = t, EventStats{}
+	e.newEvent(NoEvent, 0)
 	copy(e.x, q)
 	copy(e.x[e.f:], u)
 	e.sm.held, e.was = e.sm.held[:0], e.was[:0]
@@ -168,7 +167,7 @@ func (e *EventDriven) Start(t float64, q, u []float64) error {
 	if len(bad) > 0 {
 		return e.fail(ErrPenetration, bad...)
 	}
-	if err := e.settle(event{}); err != nil {
+	if err := e.settle(); err != nil {
 		return err
 	}
 	e.event.Settled, e.ready = true, true
@@ -184,20 +183,20 @@ func (e *EventDriven) Run(end float64, visit func(*EventDriven) bool) error {
 	e.ready = false
 	seen := func() bool { return visit == nil || visit(e) }
 	for more := true; more && e.T < end; {
-		ev, err := e.advance(end)
-		if err != nil {
+		if err := e.advance(end); err != nil {
 			return err
 		}
-		if e.happened(ev); ev.kind != Jamming {
+		ev := &e.event
+		if ev.Kind != Jamming {
 			more = seen()
 		}
-		if ev.kind == NoEvent && !ev.drift {
+		if ev.Kind == NoEvent && !ev.drift {
 			continue
 		}
-		if err := e.applyEvent(ev); err != nil {
+		if err := e.applyEvent(); err != nil {
 			return err
 		}
-		if e.event.Settled = true; ev.kind != NoEvent || len(e.event.Impulses) > 0 {
+		if ev.Settled = true; ev.Kind != NoEvent || len(ev.Impulses) > 0 {
 			more = seen() && more
 		}
 	}
@@ -206,19 +205,28 @@ func (e *EventDriven) Run(end float64, visit func(*EventDriven) bool) error {
 }
 
 // advance makes one step of the integrator, or less where an event comes first.
-func (e *EventDriven) advance(end float64) (event, error) {
+func (e *EventDriven) advance(end float64) error {
 	if err := e.dp.Step(end); err != nil {
-		if wedged := e.stuck(); len(wedged) > 0 {
-			return event{kind: Jamming, id: e.sm.held[wedged[0]].id, wedged: wedged}, nil
+		wedged := e.stuck()
+		if len(wedged) == 0 {
+			return e.fail(err, e.heldIDs()...)
 		}
-		return event{}, e.fail(err, e.heldIDs()...)
+		id := e.sm.held[wedged[0]].id
+		ev := e.newEvent(Jamming, id)
+		ev.Causes, ev.wedged = append(ev.Causes, Cause{Jamming, id, -1}), wedged
+		return nil
 	}
 	e.Steps++
-	ev := e.locate()
-	if e.sm.set.Dropped > 0 {
-		return event{}, e.fail(fmt.Errorf("%w: MaxContacts is %d", ErrFull, e.opt.MaxContacts))
+	e.locate()
+	return e.full()
+}
+
+// full is an error when a contact has found no room.
+func (e *EventDriven) full() error {
+	if e.sm.set.Dropped == 0 {
+		return nil
 	}
-	return ev, nil
+	return e.fail(fmt.Errorf("%w: MaxContacts is %d", ErrFull, e.opt.MaxContacts))
 }
 
 // State copies the state at T.
@@ -240,22 +248,14 @@ func (e *EventDriven) Old() float64 { return min(e.dp.Old, e.T) }
 // ContactForce is what a held contact does, or what an impact did there.
 type ContactForce struct {
 	ID     uint32
-	State  lcp.State
 	N, T   float64 // N     λ_N, λ_T; of an impact N·s
-	GN, VT float64 // m, m/s; of an impact VT is that before it
 	X, Y   float64 // m     the point
 	NX, NY float64 //       n
 }
 
-// happened makes an event the last one, to be settled.
-func (e *EventDriven) happened(ev event) {
-	e.event = Event{T: e.T, Kind: ev.kind, ID: ev.id, Causes: e.event.Causes[:0], Impulses: e.event.Impulses[:0]}
-	for _, c := range ev.causes {
-		e.event.Causes = append(e.event.Causes, Cause{c.kind, c.id})
-	}
-	if ev.kind == Jamming {
-		e.event.Causes = append(e.event.Causes, Cause{ev.kind, ev.id})
-	}
+// force is what contact i does.
+func (s *Set) force(i int, n, t float64) ContactForce {
+	return ContactForce{s.ID[i], n, t, s.X[i], s.Y[i], s.NX[i], s.NY[i]}
 }
 
 // Event is the last event: in the visit before it is settled without impulses, in the visit after it with them, and after Start that of the
@@ -276,27 +276,15 @@ func (e *EventDriven) ForcesAt(t float64, list []ContactForce) []ContactForce {
 
 func (e *EventDriven) forces(t float64, x []float64, list []ContactForce) []ContactForce {
 	s := e.sm
-	q, u := x[:e.f], x[e.f:]
-	if !s.run(t, q, u, e.opt.Reach) {
+	if !s.run(t, x[:e.f], x[e.f:], e.opt.Reach) {
 		return list
 	}
 	lam := s.lam
-	if s.short || e.byLCP {
-		if e.whole() {
-			lam = e.p
-		}
+	if (s.short || e.byLCP) && e.whole() {
+		lam = e.p
 	}
 	for k, h := range s.held {
-		st := lcp.Stick
-		_, vt := s.set.Rate(int(h.at), u)
-		switch {
-		case h.sigma > 0 && (h.mu > 0 || vt >= 0):
-			st = lcp.SlipPlus
-		case h.sigma != 0:
-			st = lcp.SlipMinus
-		}
-		i := h.at
-		list = append(list, ContactForce{h.id, st, lam[2*k], lam[2*k+1], s.set.Gap[i], vt, s.set.X[i], s.set.Y[i], s.set.NX[i], s.set.NY[i]})
+		list = append(list, s.set.force(int(h.at), lam[2*k], lam[2*k+1]))
 	}
 	return list
 }
@@ -328,8 +316,5 @@ func (e *EventDriven) heldIDs() (ids []uint32) {
 func (e *EventDriven) look() error {
 	s := e.sm
 	s.look(e.T, e.x[:e.f], e.x[e.f:], e.opt.Reach)
-	if s.set.Dropped > 0 {
-		return e.fail(fmt.Errorf("%w: MaxContacts is %d", ErrFull, e.opt.MaxContacts))
-	}
-	return nil
+	return e.full()
 }

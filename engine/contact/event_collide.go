@@ -3,10 +3,11 @@ package contact
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // collide makes impacts until no contact of I_S closes, and puts I_N and I_H to rest.
-func (e *EventDriven) collide(ev event) error {
+func (e *EventDriven) collide() error {
 	const rounds = 100
 	s, u := e.sm, e.x[e.f:]
 	for round := 0; ; round++ {
@@ -48,7 +49,7 @@ func (e *EventDriven) collide(ev event) error {
 	e.set.rest(s.set, u, e.was)
 	stops := e.set.h
 	for _, i := range e.set.n {
-		if ev.has(Stopping, s.set.ID[i]) && !among(stops, i) {
+		if e.event.has(Stopping, s.set.ID[i]) && !slices.Contains(stops, i) {
 			stops = append(stops, i)
 		}
 	}
@@ -78,11 +79,9 @@ func (e *EventDriven) kept() (n, h []int32) {
 // impact solves a collision of I_S whose fastest approach is fast.
 func (e *EventDriven) impact(fast float64) error {
 	s, u := e.sm, e.x[e.f:]
-	s.chosen = append(s.chosen[:0], e.set.s...)
-	if !s.free(e.T, e.x[:e.f], u) {
-		return e.fail(ErrMass)
+	if err := e.choose(e.set.s); err != nil {
+		return err
 	}
-	s.project()
 	n := len(s.chosen)
 	w := 2 * n
 	v, p, after, laws := e.v[:w], e.p[:w], e.w[:w], e.laws[:n]
@@ -136,7 +135,7 @@ func (e *EventDriven) impact(fast float64) error {
 	}
 	e.ImpactLoss -= r.Gain
 	s.push(p, u)
-	e.remember(v, p)
+	e.remember(p)
 	if plastic {
 		return e.settleRocking(after)
 	}
@@ -158,13 +157,12 @@ func (e *EventDriven) settleRocking(after []float64) error {
 	return e.stopMotion(rest, nil)
 }
 
-// remember keeps the impulses p of the chosen contacts, which came with the velocities v.
-func (e *EventDriven) remember(v, p []float64) {
+// remember keeps the impulses p of the chosen contacts.
+func (e *EventDriven) remember(p []float64) {
 	set := e.sm.set
 	for k, i := range e.sm.chosen {
 		if n, t := p[2*k], p[2*k+1]; n > 0 {
-			e.event.Impulses = append(e.event.Impulses, ContactForce{set.ID[i], stateOf(n, t, set.Law[i].Mu), n, t, set.Gap[i], v[2*k+1],
-				set.X[i], set.Y[i], set.NX[i], set.NY[i]})
+			e.event.Impulses = append(e.event.Impulses, set.force(int(i), n, t))
 		}
 	}
 }
@@ -175,8 +173,8 @@ func (e *EventDriven) stopMotion(n, h []int32) error {
 		return nil
 	}
 	s, u := e.sm, e.x[e.f:]
-	if !e.constrain(n, h) {
-		return e.fail(ErrMass)
+	if err := e.constrain(n, h); err != nil {
+		return err
 	}
 	s.rates(u, e.v[:2*len(s.chosen)])
 	e.correct(e.v, u)
@@ -194,8 +192,8 @@ func (e *EventDriven) putBack() error {
 	if far == 0 {
 		return nil
 	}
-	if !e.constrain(e.set.n, nil) {
-		return e.fail(ErrMass)
+	if err := e.constrain(e.set.n, nil); err != nil {
+		return err
 	}
 	for k, i := range s.chosen {
 		e.v[2*k], e.v[2*k+1] = s.set.Gap[i], 0
@@ -210,38 +208,35 @@ func (e *EventDriven) putBack() error {
 }
 
 // constrain prepares g for the contacts n, with unknowns for the normals of n and the tangents of h.
-func (e *EventDriven) constrain(n, h []int32) bool {
-	s := e.sm
-	s.chosen = append(s.chosen[:0], n...)
-	if !s.free(e.T, e.x[:e.f], e.x[e.f:]) {
-		return false
+func (e *EventDriven) constrain(n, h []int32) error {
+	if err := e.choose(n); err != nil {
+		return err
 	}
-	s.project()
+	s := e.sm
 	s.unk = s.unk[:0]
 	for k, i := range s.chosen {
 		s.unk = append(s.unk, 2*k)
-		if among(h, i) {
+		if slices.Contains(h, i) {
 			s.unk = append(s.unk, 2*k+1)
 		}
 	}
-	return true
+	return nil
+}
+
+// choose prepares acc, g and b at T for the contacts at these places.
+func (e *EventDriven) choose(places []int32) error {
+	s := e.sm
+	s.chosen = append(s.chosen[:0], places...)
+	if !s.lin.Accelerate(e.T, e.x[:e.f], e.x[e.f:], s.acc) {
+		return e.fail(ErrMass)
+	}
+	s.project()
+	return nil
 }
 
 // correct adds M⁻¹·W·p to y with the p that takes v away.
 func (e *EventDriven) correct(v, y []float64) {
-	s := e.sm
-	n, w := len(s.unk), 2*len(s.chosen)
-	for r, i := range s.unk {
-		for c, j := range s.unk {
-			s.eq.a[r*n+c] = s.g[i*w+j] * s.root[i] * s.root[j]
-		}
-		s.eq.b[r] = -v[i] * s.root[i]
-	}
-	s.eq.solve(n, s.sol)
-	p := e.p[:w]
-	clear(p)
-	for c, j := range s.unk {
-		p[j] = s.sol[c] * s.root[j]
-	}
-	s.push(p, y)
+	p := e.p[:2*len(e.sm.chosen)]
+	e.sm.balance(v, nil, p)
+	e.sm.push(p, y)
 }

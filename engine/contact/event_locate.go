@@ -3,7 +3,7 @@ package contact
 import "math"
 
 // locate looks for events in the last step and moves T and x to the first of them, or to the end of the step.
-func (e *EventDriven) locate() event {
+func (e *EventDriven) locate() {
 	d := e.dp
 	for part := 1; part <= sampleParts; part++ {
 		end := d.T
@@ -21,8 +21,11 @@ func (e *EventDriven) locate() event {
 				t = half
 				e.reach(t)
 			}
-			if e.scan(); len(e.found) > 0 {
-				return e.narrow()
+			for e.scan() {
+			}
+			if len(e.found) > 0 {
+				e.narrow()
+				return
 			}
 			e.a, e.b = e.b, e.a
 		}
@@ -30,11 +33,16 @@ func (e *EventDriven) locate() event {
 	e.T = d.T
 	copy(e.x, d.X)
 	// a is the sample at T
-	drift := false
+	ev := e.newEvent(NoEvent, 0)
 	for _, i := range e.a.at {
-		drift = drift || i >= 0 && math.Abs(e.a.gap[i]) > 0.1*e.opt.TolGap
+		ev.drift = ev.drift || i >= 0 && math.Abs(e.a.gap[i]) > 0.1*e.opt.TolGap
 	}
-	return event{drift: drift}
+}
+
+// newEvent makes the last event one at T with nothing in it yet.
+func (e *EventDriven) newEvent(kind EventKind, id uint32) *Event {
+	e.event = Event{T: e.T, Kind: kind, ID: id, Causes: e.event.Causes[:0], Impulses: e.event.Impulses[:0]}
+	return &e.event
 }
 
 // reach measures b at t.
@@ -93,19 +101,13 @@ func (e *EventDriven) coarse() bool {
 	return false
 }
 
-// scan lists what has happened between the samples a and b; b moves to the bottom of a gap that was below zero between them,
-// and all is looked at again.
-func (e *EventDriven) scan() {
-	for e.moved() {
-	}
-}
-
-// moved is one pass of scan; it is true when b has moved.
-func (e *EventDriven) moved() bool {
+// scan lists what has happened between the samples a and b. It is true when b has moved to the bottom of a gap that was below zero between
+// them: all is to be looked at again.
+func (e *EventDriven) scan() bool {
 	a, b := e.a, e.b
 	e.found = e.found[:0]
 	add := func(kind EventKind, id uint32, k int) {
-		if tr := (trigger{kind, id, k}); e.passed(tr, b) {
+		if tr := (Cause{kind, id, k}); e.passed(tr, b) {
 			e.found = append(e.found, tr)
 		}
 	}
@@ -138,7 +140,7 @@ func (e *EventDriven) moved() bool {
 // dips looks at t, close to the bottom of a gap; where that is deep enough to count, b moves there.
 func (e *EventDriven) dips(id uint32, t float64) bool {
 	e.at(t, true)
-	if !e.passed(trigger{Closing, id, -1}, e.probe) {
+	if !e.passed(Cause{Closing, id, -1}, e.probe) {
 		return false
 	}
 	e.b, e.probe = e.probe, e.b
@@ -152,11 +154,11 @@ func (e *EventDriven) at(t float64, forces bool) {
 }
 
 // narrow finds the earliest of the events found and goes there; those that have happened by then are its causes.
-func (e *EventDriven) narrow() event {
+func (e *EventDriven) narrow() {
 	end, what := e.b.t, e.found[0]
 	for _, tr := range e.found {
 		if end < e.b.t {
-			e.at(end, tr.kind != Closing)
+			e.at(end, tr.Kind != Closing)
 			if !e.passed(tr, e.probe) {
 				continue
 			}
@@ -165,32 +167,31 @@ func (e *EventDriven) narrow() event {
 			end, what = t, tr
 		}
 	}
-	e.at(end, true)
-	e.causes = e.causes[:0]
-	for _, tr := range e.found {
-		if tr == what || e.passed(tr, e.probe) {
-			e.causes = append(e.causes, tr)
-		}
-	}
 	e.T = end
 	e.dp.At(end, e.x)
 	if end == e.dp.T {
 		copy(e.x, e.dp.X)
 	}
-	return event{kind: what.kind, id: what.id, causes: e.causes}
+	e.at(end, true)
+	ev := e.newEvent(what.Kind, what.ID)
+	for _, tr := range e.found {
+		if tr == what || e.passed(tr, e.probe) {
+			ev.Causes = append(ev.Causes, tr)
+		}
+	}
 }
 
 // first is the time between sample a and tb at which an event, known to have happened at tb, is first known to have happened.
-func (e *EventDriven) first(tr trigger, tb float64) float64 {
+func (e *EventDriven) first(tr Cause, tb float64) float64 {
 	ta, va := e.a.t, e.value(tr, e.a)
-	forces := tr.kind != Closing
-	if tr.kind == Closing && (va <= 0 || e.a.place(tr.id, 0) < 0) {
+	forces := tr.Kind != Closing
+	if tr.Kind == Closing && (va <= 0 || e.a.place(tr.ID, 0) < 0) {
 		// a contact that has just opened: somewhere in a short flight its gap is positive
 		t, flies := tb, false
 		for range 50 {
 			t = ta + 0.5*(t-ta)
 			e.at(t, false)
-			if i := e.probe.place(tr.id, 0); i >= 0 && e.probe.gap[i] > 0 {
+			if i := e.probe.place(tr.ID, 0); i >= 0 && e.probe.gap[i] > 0 {
 				ta, va, flies = t, e.probe.gap[i], true
 				break
 			}
@@ -235,13 +236,13 @@ func (e *EventDriven) first(tr trigger, tb float64) float64 {
 }
 
 // bisect halves the time between not passed and passed.
-func (e *EventDriven) bisect(tr trigger, ta, tb float64) float64 {
+func (e *EventDriven) bisect(tr Cause, ta, tb float64) float64 {
 	for tol := e.tol(); tb-ta > tol; {
 		t := 0.5 * (ta + tb)
 		if !(t > ta && t < tb) {
 			break
 		}
-		if e.at(t, tr.kind != Closing); e.passed(tr, e.probe) {
+		if e.at(t, tr.Kind != Closing); e.passed(tr, e.probe) {
 			tb = t
 		} else {
 			ta = t

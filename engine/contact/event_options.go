@@ -1,8 +1,7 @@
 package contact
 
 import (
-	"errors"
-	"fmt"
+	"cmp"
 	"math"
 )
 
@@ -43,41 +42,24 @@ type EventStats struct {
 
 // fill sets the defaults and says all that is wrong, for a system of f coordinates.
 func (opt *EventOptions) fill(f int) error {
-	var errs []error
-	pick := func(v *float64, def float64, name string) {
-		if *v == 0 {
-			*v = def
-		}
-		if !(*v > 0) {
-			errs = append(errs, fmt.Errorf("%s: %g, want > 0", name, *v))
-		}
+	var p problems
+	for _, x := range []struct {
+		v    *float64
+		def  float64
+		name string
+	}{
+		{&opt.RTol, 1e-10, "RTol"}, {&opt.ATol, 1e-12, "ATol"}, {&opt.MaxStep, math.Inf(1), "MaxStep"}, {&opt.TolGap, 1e-9, "TolGap"},
+		{&opt.TolV, 1e-8, "TolV"}, {&opt.TolT, 1e-8, "TolT"}, {&opt.VTh, 1e-7, "VTh"}, {&opt.VChatter, 1e-7, "VChatter"},
+		{&opt.TChatter, 1e-8, "TChatter"}, {&opt.Reach, math.Inf(1), "Reach"},
+	} {
+		fillIn(x.v, x.def)
+		p.when(!(*x.v > 0), "%s: %g, want > 0", x.name, *x.v)
 	}
-	pick(&opt.RTol, 1e-10, "RTol")
-	pick(&opt.ATol, 1e-12, "ATol")
-	pick(&opt.MaxStep, math.Inf(1), "MaxStep")
-	pick(&opt.TolGap, 1e-9, "TolGap")
-	pick(&opt.TolV, 1e-8, "TolV")
-	pick(&opt.TolT, 1e-8, "TolT")
-	pick(&opt.VTh, 1e-7, "VTh")
-	pick(&opt.VChatter, 1e-7, "VChatter")
-	pick(&opt.TChatter, 1e-8, "TChatter")
-	pick(&opt.Reach, math.Inf(1), "Reach")
-	count := func(v *int, def int, name string) {
-		if *v == 0 {
-			*v = def
-		}
-		if *v < 0 {
-			errs = append(errs, fmt.Errorf("%s: %d, want > 0", name, *v))
-		}
-	}
-	count(&opt.MaxEvents, 1e6, "MaxEvents")
-	count(&opt.MaxContacts, 0, "MaxContacts")
-	count(&opt.MaxClosed, 0, "MaxClosed")
-	if opt.Law > Sequential {
-		errs = append(errs, fmt.Errorf("impact law %d is unknown", opt.Law))
-	}
-	if f <= 0 {
-		errs = append(errs, fmt.Errorf("a system of %d coordinates", f))
-	}
-	return errors.Join(errs...)
+	opt.MaxEvents = cmp.Or(opt.MaxEvents, 1e6)
+	p.when(opt.MaxEvents < 0, "MaxEvents: %d, want > 0", opt.MaxEvents)
+	p.when(opt.MaxContacts < 0, "MaxContacts: %d, want > 0", opt.MaxContacts)
+	p.when(opt.MaxClosed < 0, "MaxClosed: %d, want > 0", opt.MaxClosed)
+	p.when(opt.Law > Sequential, "impact law %d is unknown", opt.Law)
+	p.when(f <= 0, "a system of %d coordinates", f)
+	return p.err()
 }

@@ -40,7 +40,7 @@ func (e *EventDriven) stopSliding(c *corner, wedged []int32) error {
 	e.Inconsistent++
 	e.ImpactLoss -= r.Gain
 	s.push(p, u)
-	e.remember(v, p)
+	e.remember(p)
 	return nil
 }
 
@@ -68,11 +68,7 @@ func (e *EventDriven) stuck() []int32 {
 
 // jam is stopSliding for held contacts.
 func (e *EventDriven) jam(wedged []int32) error {
-	s, c := e.sm, e.cor
-	c.n = len(s.held)
-	for k, h := range s.held {
-		c.set(k, h.mu, sideOf(h.sigma))
-	}
-	s.rates(e.x[e.f:], e.v[:2*c.n])
+	c := e.heldCorner()
+	e.sm.rates(e.x[e.f:], e.v[:2*c.n])
 	return e.stopSliding(c, wedged)
 }

@@ -32,41 +32,29 @@ type Event struct {
 	Causes   []Cause // all that had happened by then, the first included
 	Impulses []ContactForce
 	Settled  bool // the impulses are in place
-}
 
-// Cause is what happened at one contact.
-type Cause struct {
-	Kind EventKind
-	ID   uint32
-}
-
-// event is an event on its way from where it is located to where it is settled. The zero value is none: contacts at the start.
-type event struct {
-	kind   EventKind
-	id     uint32
-	causes []trigger
 	wedged []int32 // Jamming: places in held
 	drift  bool    // held contacts have left their surface by a tenth of what counts as closed
 }
 
+// Cause is what happened at one contact. A function of the motion belongs to it whose sign says that it has.
+type Cause struct {
+	Kind EventKind
+	ID   uint32
+	k    int // place in held, −1 for an open contact
+}
+
 // has tells whether the event is of this kind at this contact.
-func (ev event) has(kind EventKind, id uint32) bool {
-	return slices.ContainsFunc(ev.causes, func(c trigger) bool { return c.kind == kind && c.id == id })
+func (ev *Event) has(kind EventKind, id uint32) bool {
+	return slices.ContainsFunc(ev.Causes, func(c Cause) bool { return c.Kind == kind && c.ID == id })
 }
 
 // ids are the contacts concerned.
-func (ev event) ids() (ids []uint32) {
-	for _, c := range ev.causes {
-		ids = append(ids, c.id)
+func (ev *Event) ids() (ids []uint32) {
+	for _, c := range ev.Causes {
+		ids = append(ids, c.ID)
 	}
 	return ids
-}
-
-// trigger is one function whose sign says that an event has happened; k is the place in held, −1 for an open contact.
-type trigger struct {
-	kind EventKind
-	id   uint32
-	k    int
 }
 
 const (
@@ -99,12 +87,7 @@ func (s *sample) place(id uint32, hint int) int {
 	if hint < len(s.id) && s.id[hint] == id {
 		return hint
 	}
-	for i, x := range s.id {
-		if x == id {
-			return i
-		}
-	}
-	return -1
+	return slices.Index(s.id, id)
 }
 
 // measure fills s at t with the state x; forces says whether those of held contacts are wanted.
@@ -167,14 +150,19 @@ func (e *EventDriven) measure(t float64, x []float64, forces bool, s *sample) {
 
 // whole solves for all forces of the held contacts with their signs of sliding, to p.
 func (e *EventDriven) whole() bool {
-	sm, c := e.sm, e.cor
-	c.n = len(sm.held)
-	for k, h := range sm.held {
-		c.set(k, h.mu, sideOf(h.sigma))
-	}
+	sm, c := e.sm, e.heldCorner()
 	w := 2 * c.n
 	_, ok := c.solve(sm.g[:w*w], sm.b[:w], e.p[:w])
 	return ok
+}
+
+// heldCorner is the problem of the held contacts, with their signs of sliding.
+func (e *EventDriven) heldCorner() *corner {
+	e.cor.n = len(e.sm.held)
+	for k, h := range e.sm.held {
+		e.cor.set(k, h.mu, sideOf(h.sigma))
+	}
+	return e.cor
 }
 
 // deviation is how far the accelerations with the forces p are from those of the mode, as a share of those that act.
@@ -194,11 +182,11 @@ func (e *EventDriven) deviation() (d float64) {
 	return d / sm.scale
 }
 
-// value is the function of a trigger, negative after the event.
-func (e *EventDriven) value(tr trigger, s *sample) float64 {
-	switch tr.kind {
+// value is the function of a cause, negative after the event.
+func (e *EventDriven) value(tr Cause, s *sample) float64 {
+	switch tr.Kind {
 	case Closing:
-		if i := s.place(tr.id, 0); i >= 0 {
+		if i := s.place(tr.ID, 0); i >= 0 {
 			return s.gap[i]
 		}
 		return 1
@@ -220,9 +208,9 @@ func (e *EventDriven) value(tr trigger, s *sample) float64 {
 }
 
 // passed tells whether an event has happened at s. A gap below zero counts when it closes, or is deep.
-func (e *EventDriven) passed(tr trigger, s *sample) bool {
-	if tr.kind == Closing {
-		i := s.place(tr.id, 0)
+func (e *EventDriven) passed(tr Cause, s *sample) bool {
+	if tr.Kind == Closing {
+		i := s.place(tr.ID, 0)
 		return i >= 0 && s.gap[i] < 0 && (s.rate[i] < 0 || s.gap[i] < -hysteresis*e.opt.TolGap)
 	}
 	return e.value(tr, s) < 0

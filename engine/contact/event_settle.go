@@ -3,6 +3,7 @@ package contact
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"hilrig/engine/lcp"
 )
@@ -14,13 +15,14 @@ type level struct {
 }
 
 // applyEvent counts an event, settles it and begins the next smooth motion. What has drifted without an event is put back.
-func (e *EventDriven) applyEvent(ev event) error {
-	if ev.kind == NoEvent {
-		return e.settle(ev)
+func (e *EventDriven) applyEvent() error {
+	ev := &e.event
+	if ev.Kind == NoEvent {
+		return e.settle()
 	}
 	e.Events++
-	for _, c := range ev.causes {
-		switch c.kind {
+	for _, c := range ev.Causes {
+		switch c.Kind {
 		case Closing:
 			e.Closings++
 		case Detaching:
@@ -40,25 +42,25 @@ func (e *EventDriven) applyEvent(ev event) error {
 		e.stormT, e.stormN = e.T, 0
 	}
 	if e.stormN++; e.stormN > stormEvents {
-		return e.fail(fmt.Errorf("%w: %d in %.3g s, the last %v", ErrStorm, e.stormN, e.T-e.stormT, ev.kind), ev.ids()...)
+		return e.fail(fmt.Errorf("%w: %d in %.3g s, the last %v", ErrStorm, e.stormN, e.T-e.stormT, ev.Kind), ev.ids()...)
 	}
-	if ev.kind == Jamming {
+	if ev.Kind == Jamming {
 		if err := e.jam(ev.wedged); err != nil {
 			return err
 		}
 	}
-	return e.settle(ev)
+	return e.settle()
 }
 
 // settle goes from the state at T to the next smooth motion: projections, impacts, forces.
-func (e *EventDriven) settle(ev event) error {
+func (e *EventDriven) settle() error {
 	const rounds = 20
 	e.was = append(e.was[:0], e.sm.held...)
 	for range rounds {
-		if err := e.collide(ev); err != nil {
+		if err := e.collide(); err != nil {
 			return err
 		}
-		again, err := e.decide(ev)
+		again, err := e.decide()
 		if err != nil {
 			return err
 		}
@@ -71,28 +73,26 @@ func (e *EventDriven) settle(ev event) error {
 
 // decide solves for the forces on I_N and fills held with the contacts that stay. It is true when an impulse was needed instead, after
 // which all has to be looked at again.
-func (e *EventDriven) decide(ev event) (again bool, err error) {
-	s, q, u := e.sm, e.x[:e.f], e.x[e.f:]
+func (e *EventDriven) decide() (again bool, err error) {
+	s := e.sm
 	s.held = s.held[:0]
 	n := len(e.set.n)
 	if n == 0 {
 		return false, nil
 	}
-	s.chosen = append(s.chosen[:0], e.set.n...)
-	if !s.free(e.T, q, u) {
-		return false, e.fail(ErrMass)
+	if err := e.choose(e.set.n); err != nil {
+		return false, err
 	}
-	s.project()
 	w := 2 * n
 	g, b, p, acc := s.g[:w*w], s.b[:w], e.p[:w], e.w[:w]
-	s.rates(u, e.v[:w])
+	s.rates(e.x[e.f:], e.v[:w])
 	c := e.cor
 	c.n = n
 	wedged := e.wedged[:0]
 	for k, i := range s.chosen {
 		mu, vt := s.set.Law[i].Mu, e.v[2*k+1]
 		c.set(k, mu, lcp.Either)
-		if among(e.set.h, i) || mu == 0 {
+		if slices.Contains(e.set.h, i) || mu == 0 {
 			continue
 		}
 		sigma := math.Copysign(1, vt)
@@ -117,7 +117,7 @@ func (e *EventDriven) decide(ev event) (again bool, err error) {
 	tol := 0.1 * forceBand * s.scale
 	for k, i := range s.chosen {
 		id := s.set.ID[i]
-		if p[2*k] == 0 && (acc[2*k]*s.root[2*k] > tol || ev.has(Detaching, id)) {
+		if p[2*k] == 0 && (acc[2*k]*s.root[2*k] > tol || e.event.has(Detaching, id)) {
 			continue
 		}
 		h := held{id: id, feature: s.set.Feature[i], mu: c.mu[k], at: i}
@@ -128,7 +128,7 @@ func (e *EventDriven) decide(ev event) (again bool, err error) {
 			h.sigma = -1
 		case math.Abs(vt)*s.root[2*k+1] > tol:
 			h.sigma = math.Copysign(1, vt)
-		case ev.has(Slipping, id) && math.Abs(p[2*k+1]) >= c.mu[k]*p[2*k]*(1-1e-12):
+		case e.event.has(Slipping, id) && math.Abs(p[2*k+1]) >= c.mu[k]*p[2*k]*(1-1e-12):
 			h.sigma = -math.Copysign(1, p[2*k+1])
 		}
 		if k := find(e.was, id); k >= 0 && e.was[k].sigma == 0 && h.sigma != 0 {
@@ -187,12 +187,3 @@ func (e *EventDriven) begin() error {
 
 // ids are the numbers of contacts by their places.
 func (e *EventDriven) ids(places []int32) []uint32 { return e.sm.idsOf(places, nil) }
-
-func among(list []int32, i int32) bool {
-	for _, x := range list {
-		if x == i {
-			return true
-		}
-	}
-	return false
-}

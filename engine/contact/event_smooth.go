@@ -18,7 +18,7 @@ type smooth struct {
 	sys  System
 	f    int
 	set  *Set
-	lin  Accelerator
+	lin  Dynamics
 	held []held
 	left []held // of held, see beyond
 
@@ -38,11 +38,7 @@ type smooth struct {
 }
 
 func newSmooth(sys System, set *Set) *smooth {
-	lin, ok := sys.(Accelerator)
-	if !ok {
-		lin = newDense(sys)
-	}
-	return &smooth{sys: sys, f: sys.DOF(), set: set, lin: lin, acc: make([]float64, sys.DOF())}
+	return &smooth{sys: sys, f: sys.DOF(), set: set, lin: dynamicsOf(sys), acc: make([]float64, sys.DOF())}
 }
 
 // room makes room for n chosen contacts.
@@ -77,12 +73,7 @@ func (s *smooth) placesOf(ids []uint32, places []int32) []int32 {
 	return places
 }
 
-// free fills acc = M⁻¹·f; false when M is not positive definite or something is not finite.
-func (s *smooth) free(t float64, q, u []float64) bool {
-	return s.lin.Accelerate(t, q, u, s.acc)
-}
-
-// project fills x and g for the chosen contacts and b with their accelerations without forces; free has been called.
+// project fills x and g for the chosen contacts and b with their accelerations without forces; acc is M⁻¹·f.
 func (s *smooth) project() {
 	n := len(s.chosen)
 	w := 2 * n
@@ -111,12 +102,9 @@ func (s *smooth) project() {
 // run fills acc with du/dt and lam with the forces of the held contacts. It is false when a held contact is not there, when no
 // forces hold all of them, or when something is not finite.
 func (s *smooth) run(t float64, q, u []float64, reach float64) bool {
-	if len(s.held) == 0 {
-		s.chosen = s.chosen[:0]
-		s.scale, s.short = 0, false
-		return s.free(t, q, u)
+	if len(s.held) > 0 {
+		s.look(t, q, u, reach)
 	}
-	s.look(t, q, u, reach)
 	return s.keep(t, q, u)
 }
 
@@ -144,17 +132,15 @@ func (s *smooth) keep(t float64, q, u []float64) bool {
 	s.chosen, s.short = s.chosen[:0], false
 	there := true
 	for k := range s.held {
-		s.held[k].at = -1
-		for i := range s.set.N {
-			if s.set.ID[i] == s.held[k].id {
-				s.held[k].at, s.held[k].mu = int32(i), s.set.Law[i].Mu
-				s.chosen = append(s.chosen, int32(i))
-				break
-			}
+		h := &s.held[k]
+		i := slices.Index(s.set.ID[:s.set.N], h.id)
+		if h.at = int32(i); i < 0 {
+			there = false
+			continue
 		}
-		there = there && s.held[k].at >= 0
+		h.mu, s.chosen = s.set.Law[i].Mu, append(s.chosen, h.at)
 	}
-	if !s.free(t, q, u) || !there {
+	if !s.lin.Accelerate(t, q, u, s.acc) || !there {
 		return false
 	}
 	if len(s.held) == 0 {
@@ -171,51 +157,47 @@ func (s *smooth) keep(t float64, q, u []float64) bool {
 			s.unk = append(s.unk, 2*k+1)
 		}
 	}
-	n, w := len(s.unk), 2*len(s.held)
-	for r, i := range s.unk {
-		row := s.g[i*w : i*w+w]
-		for c, j := range s.unk {
-			v := row[j]
-			if j&1 == 0 {
-				h := &s.held[j/2]
-				v -= h.mu * h.sigma * row[j+1]
-			}
-			s.eq.a[r*n+c] = v * s.root[i] * s.root[j]
-		}
-		s.eq.b[r] = -s.b[i] * s.root[i]
-	}
-	rank, left := s.eq.solve(n, s.sol)
+	lam := s.lam[:2*len(s.held)]
+	rank, left := s.balance(s.b, s.held, lam)
 	if left > 1e-8*s.scale {
 		return false
 	}
-	s.short = rank < n
-	clear(s.lam[:w])
-	for c, j := range s.unk {
-		s.lam[j] = s.sol[c] * s.root[j]
-	}
+	s.short = rank < len(s.unk)
 	for k, h := range s.held {
 		if h.sigma != 0 {
-			s.lam[2*k+1] = -h.mu * h.sigma * s.lam[2*k]
+			lam[2*k+1] = -h.mu * h.sigma * lam[2*k]
 		}
 	}
-	for i, l := range s.lam[:w] {
-		for j, x := range s.x[i*s.f : (i+1)*s.f] {
-			s.acc[j] += l * x
-		}
-	}
+	s.push(lam, s.acc)
 	return numeric.AllFinite(s.acc...)
+}
+
+// balance fills p with the forces or impulses of the unknowns that take v away, 0 elsewhere; held contacts that slide (nil: none) bring their
+// friction along. rank and left are those of pivoted.
+func (s *smooth) balance(v []float64, held []held, p []float64) (rank int, left float64) {
+	n, w := len(s.unk), len(p)
+	for r, i := range s.unk {
+		row := s.g[i*w : i*w+w]
+		for c, j := range s.unk {
+			x := row[j]
+			if held != nil && j&1 == 0 {
+				x -= held[j/2].mu * held[j/2].sigma * row[j+1]
+			}
+			s.eq.a[r*n+c] = x * s.root[i] * s.root[j]
+		}
+		s.eq.b[r] = -v[i] * s.root[i]
+	}
+	rank, left = s.eq.solve(n, s.sol)
+	clear(p)
+	for c, j := range s.unk {
+		p[j] = s.sol[c] * s.root[j]
+	}
+	return rank, left
 }
 
 // push adds M⁻¹·W·p of the chosen contacts to v.
 func (s *smooth) push(p, v []float64) {
-	for i, pi := range p {
-		if pi == 0 {
-			continue
-		}
-		for j, x := range s.x[i*s.f : (i+1)*s.f] {
-			v[j] += pi * x
-		}
-	}
+	addRows(v, p, s.x)
 }
 
 // rates fills v with the velocities of the chosen contacts.

@@ -7,6 +7,21 @@ import (
 	"hilrig/engine/numeric"
 )
 
+// ImpactLaw is how velocities jump when a contact closes with some speed.
+type ImpactLaw uint8
+
+const (
+	ByEngine   ImpactLaw = iota // Newton in Moreau, Poisson in EventDriven
+	Newton                      // one phase, ġ_N⁺ = −ε_N·ġ_N⁻ [M88b]; cheap, may gain energy when friction reverses
+	Poisson                     // compression, then expansion with ε_N times its impulse [PG96]
+	Sequential                  // one pair at a time, each by Poisson; tells more of a chain of balls than the two above
+)
+
+// Words are the names of the laws by number; the first stands for the choice of the engine.
+func (ImpactLaw) Words() []string { return []string{"", "newton", "poisson", "sequential"} }
+
+func (l ImpactLaw) String() string { return l.Words()[l] }
+
 // ImpactStatus says how an impact was solved.
 type ImpactStatus uint8
 
@@ -25,7 +40,6 @@ type ImpactResult struct {
 	Status  ImpactStatus
 	Repeats int     // 0: as asked; 1: one ε for all contacts, the smallest of them; 2: ε = 0
 	Gain    float64 // J  energy made by the bodies in the frame of the surfaces; at most rounding above zero
-	Worst   float64 // J  what the law as asked would have made, when that was above zero
 	Pivots  int
 }
 
@@ -116,10 +130,8 @@ func (im *Impact) Solve(g, v []float64, laws []Law, p []float64) ImpactResult {
 		if !im.by(law, g, v, l, p) {
 			continue
 		}
+		product(g, p, v, im.ve[:w])
 		gain, size := energy(v, im.ve[:w], p)
-		if try == 0 && gain > impactGain*size {
-			res.Worst = gain
-		}
 		if gain <= impactGain*size {
 			res.Repeats, res.Gain, res.Pivots = try, gain, im.pivots
 			if try > 0 {
@@ -154,32 +166,25 @@ func (im *Impact) lower(l []Law, try int) bool {
 	return changed
 }
 
-// by solves the impact by the law and fills p and ve; false when there is no solution.
+// by solves the impact by the law and fills p; false when there is no solution.
 func (im *Impact) by(law ImpactLaw, g, v []float64, l []Law, p []float64) bool {
-	w := len(v)
-	ok := false
 	switch law {
 	case Newton:
-		ok = im.newton(g, v, l, p)
+		return im.newton(g, v, l, p)
 	case Sequential:
-		ok = im.sequential(g, v, l, p)
-	default:
-		ok = im.poisson(g, v, l, p)
+		return im.sequential(g, v, l, p)
 	}
-	product(g, p, v, im.ve[:w])
-	return ok
+	return im.poisson(g, v, l, p)
 }
 
 // newton solves for ξ = v⁺ + ε·v.
 func (im *Impact) newton(g, v []float64, l []Law, p []float64) bool {
-	c, xi := im.c, im.vc[:len(v)]
-	c.n = len(l)
+	xi := im.vc[:len(v)]
 	for i, x := range l {
-		c.set(i, x.Mu, lcp.Either)
 		xi[2*i] = v[2*i] + x.EpsN*min(v[2*i], 0)
 		xi[2*i+1] = (1 + x.EpsT) * v[2*i+1]
 	}
-	return im.solve(g, xi, p)
+	return im.compress(g, xi, l, p)
 }
 
 // solve is that of the corner, and counts its pivots.

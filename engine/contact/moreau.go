@@ -105,11 +105,9 @@ func NewMoreau(sys System, opt MoreauOptions) (*Moreau, error) {
 	if opt.MaxContacts > 0 {
 		set = NewSet(max(4*opt.MaxContacts, looked), f)
 	}
-	m := &Moreau{Set: set, touch: touch, sys: sys, opt: opt, dof: f, qm: v(f), qnew: v(f), ufree: v(f), unew: v(f), moved: make([]bool, f)}
-	if dyn, ok := sys.(Dynamics); ok {
-		m.dyn = dyn
-	} else {
-		m.dyn = newDense(sys)
+	m := &Moreau{
+		Set: set, touch: touch, sys: sys, dyn: dynamicsOf(sys), opt: opt, dof: f,
+		qm: v(f), qnew: v(f), ufree: v(f), unew: v(f), moved: make([]bool, f),
 	}
 	m.swp, _ = sys.(Sweeper)
 	if opt.Positions {
@@ -122,15 +120,10 @@ func NewMoreau(sys System, opt MoreauOptions) (*Moreau, error) {
 
 // room makes room for n closed contacts and keeps those chosen so far.
 func (m *Moreau) room(n int) {
-	more := func(s []float64, k int) []float64 { return append(make([]float64, 0, k), s...)[:k] }
-	k := len(m.Chosen)
 	m.Chosen = append(make([]int32, 0, n), m.Chosen...)
-	m.State = append(make([]lcp.State, 0, n), m.State[:k]...)[:n]
-	m.at = append(make([]uint32, 0, n), m.at[:k]...)[:n]
-	m.Impulse, m.vf, m.c = more(m.Impulse[:2*k], 2*n), more(m.vf[:2*k], 2*n), more(m.c[:2*k], 2*n)
-	m.stays = append(make([]bool, 0, n), m.stays[:k]...)[:n]
-	m.seen, m.queue = make([]bool, n), make([]int32, 0, n)
-	m.vk, m.mu, m.lag = more(m.vk[:k], n), more(m.mu[:k], n), more(m.lag[:k], n)
+	m.State, m.at, m.stays, m.seen, m.queue = resized(m.State, n), resized(m.at, n), make([]bool, n), make([]bool, n), make([]int32, 0, n)
+	m.Impulse, m.vf, m.c = resized(m.Impulse, 2*n), resized(m.vf, 2*n), resized(m.c, 2*n)
+	m.vk, m.mu, m.lag = resized(m.vk, n), resized(m.mu, n), resized(m.lag, n)
 	m.d, m.x = make([]float64, 4*n*n), make([]float64, 2*n*m.dof)
 	m.fric = lcp.NewFrictional(n)
 	if m.opt.Impact == Poisson {
@@ -238,14 +231,7 @@ func (m *Moreau) Step(t float64, q, u []float64) StepResult {
 		if res.Solve.Status == lcp.Failed {
 			return m.refuse()
 		}
-		for k, p := range m.Impulse {
-			if p == 0 {
-				continue
-			}
-			for j, xj := range x[k*m.dof : (k+1)*m.dof] {
-				unew[j] += p * xj
-			}
-		}
+		addRows(unew, m.Impulse, x)
 	}
 
 	// positions; what is not finite is not taken

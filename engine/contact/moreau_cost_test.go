@@ -16,6 +16,8 @@ func (still) Mass(_ float64, _, _ []float64)                      {}
 func (still) Force(_ float64, _, _, _ []float64)                  {}
 func (still) Project(*contact.Set, []int32, []float64, []float64) {}
 
+func (still) Accelerate(_ float64, _, _, _ []float64) bool { return false }
+
 func (still) Free(_, _, _ float64, _, u, ufree []float64) bool {
 	copy(ufree, u)
 	ufree[1] -= 1e-4

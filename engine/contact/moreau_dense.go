@@ -19,6 +19,26 @@ type dense struct {
 	nz   []int32   // columns of a row that are not zero
 }
 
+// dynamicsOf is the linear algebra of a system.
+func dynamicsOf(sys System) Dynamics {
+	if d, ok := sys.(Dynamics); ok {
+		return d
+	}
+	return newDense(sys)
+}
+
+// addRows adds the rows of x, each as long as v, times the numbers of p.
+func addRows(v, p, x []float64) {
+	for i, pi := range p {
+		if pi == 0 {
+			continue
+		}
+		for j, xj := range x[i*len(v) : (i+1)*len(v)] {
+			v[j] += pi * xj
+		}
+	}
+}
+
 func newDense(sys System) *dense {
 	f := sys.DOF()
 	d := &dense{sys: sys, f: f, mass: make([]float64, f*f), low: make([]float64, f*f), inv: make([]float64, f), nz: make([]int32, 0, f)}
@@ -58,7 +78,7 @@ func (d *dense) Free(t, h, theta float64, q, u, ufree []float64) bool {
 	return numeric.AllFinite(ufree...)
 }
 
-// Accelerate is Accelerator.Accelerate.
+// Accelerate is Dynamics.Accelerate.
 func (d *dense) Accelerate(t float64, q, u, acc []float64) bool {
 	d.sys.Mass(t, q, d.mass)
 	d.sys.Force(t, q, u, acc)
@@ -73,13 +93,9 @@ func (d *dense) Accelerate(t float64, q, u, acc []float64) bool {
 func (d *dense) factor() bool {
 	f := d.f
 	d.diag = f > 6 // small ones gain nothing
-	for i := 0; d.diag && i < f; i++ {
-		row := d.mass[i*f : (i+1)*f]
-		for _, v := range row[:i] {
-			d.diag = d.diag && v == 0
-		}
-		for _, v := range row[i+1:] {
-			d.diag = d.diag && v == 0
+	for i, v := range d.mass {
+		if d.diag = d.diag && (v == 0 || i%(f+1) == 0); !d.diag {
+			break
 		}
 	}
 	if !d.diag {

@@ -1,10 +1,6 @@
 package contact
 
-import (
-	"errors"
-	"fmt"
-	"math"
-)
+import "math"
 
 // MoreauOptions says how to step. The zero value of a field stands for its default.
 type MoreauOptions struct {
@@ -49,36 +45,26 @@ type Overrun struct {
 
 // settle puts the defaults in and says all that is wrong, for a system with f coordinates.
 func (o *MoreauOptions) settle(f int) error {
-	pick := func(v *float64, def float64) {
-		if *v == 0 {
-			*v = def
-		}
-	}
-	pick(&o.Theta, map[bool]float64{false: 0.55, true: 0.51}[o.Positions])
-	pick(&o.Beta, 0.2)
-	pick(&o.VTh, 1e-3)
-	pick(&o.Reach, math.Inf(1))
+	fillIn(&o.Theta, map[bool]float64{false: 0.55, true: 0.51}[o.Positions])
+	fillIn(&o.Beta, 0.2)
+	fillIn(&o.VTh, 1e-3)
+	fillIn(&o.Reach, math.Inf(1))
 	o.Beta = max(o.Beta, 0)
 	o.VTh = max(o.VTh, 0)
 	if o.Impact == ByEngine {
 		o.Impact = Newton
 	}
 
-	var errs []error
-	wrong := func(bad bool, format string, args ...any) {
-		if bad {
-			errs = append(errs, fmt.Errorf("moreau: "+format, args...))
-		}
-	}
-	wrong(f < 1, "%d coordinates, want one or more", f)
-	wrong(!(o.Step > 0) || math.IsInf(o.Step, 0), "step: %g s, want > 0", o.Step)
-	wrong(!(o.Theta >= 0.5 && o.Theta <= 1), "theta: %g, want 0.5 … 1", o.Theta)
-	wrong(!(o.Beta <= 1), "beta: %g, want at most 1", o.Beta)
-	wrong(math.IsNaN(o.VTh), "vth: %g m/s, want a number", o.VTh)
-	wrong(!(o.Reach > 0), "reach: %g m, want > 0", o.Reach)
-	wrong(o.Positions && o.EndOfStep, "positions: contacts of the end of the step have no penetration to take back")
-	wrong(o.MaxContacts < 0, "max contacts: %d, want one or more, or 0", o.MaxContacts)
-	wrong(o.Impact != Newton && o.Impact != Poisson, "impact: %v, want newton or poisson", o.Impact)
-	wrong(o.Impact == Poisson && o.EndOfStep, "impact: poisson needs the contacts of the middle of the step")
-	return errors.Join(errs...)
+	var p problems
+	p.when(f < 1, "moreau: %d coordinates, want one or more", f)
+	p.when(!(o.Step > 0) || math.IsInf(o.Step, 0), "moreau: step: %g s, want > 0", o.Step)
+	p.when(!(o.Theta >= 0.5 && o.Theta <= 1), "moreau: theta: %g, want 0.5 … 1", o.Theta)
+	p.when(!(o.Beta <= 1), "moreau: beta: %g, want at most 1", o.Beta)
+	p.when(math.IsNaN(o.VTh), "moreau: vth: %g m/s, want a number", o.VTh)
+	p.when(!(o.Reach > 0), "moreau: reach: %g m, want > 0", o.Reach)
+	p.when(o.Positions && o.EndOfStep, "moreau: positions: contacts of the end of the step have no penetration to take back")
+	p.when(o.MaxContacts < 0, "moreau: max contacts: %d, want one or more, or 0", o.MaxContacts)
+	p.when(o.Impact != Newton && o.Impact != Poisson, "moreau: impact: %v, want newton or poisson", o.Impact)
+	p.when(o.Impact == Poisson && o.EndOfStep, "moreau: impact: poisson needs the contacts of the middle of the step")
+	return p.err()
 }

@@ -41,15 +41,13 @@ func (p *poisson) solve(m *Moreau, d []float64) (r lcp.FrictionResult, e, scale 
 	}
 	p1, v := p.p1[:2*n], p.v[:2*n]
 	clear(p1)
+	copy(v, m.vf)
 	if hits {
 		// without impulses for these laws the contacts are settled without restitution
 		if s := p.im.Solve(d, m.vf[:2*n], p.laws[:n], p1).Status; s != Resolved {
 			m.Lowered++
 		}
 		e, scale = work(d, p1, m.vf)
-	}
-	copy(v, m.vf)
-	if hits {
 		for i := range v {
 			dp := 0.0
 			for j, x := range p1 {

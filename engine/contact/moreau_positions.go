@@ -43,21 +43,9 @@ func (c *positions) correct(m *Moreau, qm, q []float64) {
 			c.state[k] = lcp.Open
 		}
 	}
-	if !deep {
-		clear(c.state[:n])
-		clear(c.p[:2*n])
-		return
-	}
-	if m.fric.Solve(d, c.b[:2*n], c.mu[:n], c.state[:n], c.p[:2*n]).Status != lcp.Verified {
+	if !deep || m.fric.Solve(d, c.b[:2*n], c.mu[:n], c.state[:n], c.p[:2*n]).Status != lcp.Verified {
 		clear(c.state[:n]) // what is left is taken back in the steps to come
 		clear(c.p[:2*n])
-		return
 	}
-	for k := range n {
-		if l := c.p[2*k]; l > 0 {
-			for j, xj := range x[2*k*f : (2*k+1)*f] {
-				q[j] += l * xj
-			}
-		}
-	}
+	addRows(q, c.p[:2*n], x)
 }

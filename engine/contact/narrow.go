@@ -1,6 +1,10 @@
 package contact
 
-import "math"
+import (
+	"cmp"
+	"math"
+	"slices"
+)
 
 // spot is a place of an outline near a point, in the frame of the outline. With v the velocity and a the acceleration of the point in this
 // frame, ġ = n·v and g̈ = n·a + bend·(t·v)².
@@ -28,20 +32,15 @@ func (o *Outline) overEdge(e int, x, y float64) spot {
 
 // overVertex is the place of vertex v: the normal is along the line from the vertex to the point, or along the bisector when they are one.
 func (o *Outline) overVertex(v int, x, y float64) spot {
-	a, b := o.edgesAt(v)
-	if a < 0 {
-		a = b
-	} else if b < 0 {
-		b = a
-	}
 	dx, dy := x-o.x[v], y-o.y[v]
 	d := math.Hypot(dx, dy)
-	h := spot{gap: d, s: o.arc[v], feature: int32(o.edges + v), chain: o.chain[b]}
+	h := spot{gap: d, s: o.arc[v], feature: int32(o.edges + v), chain: o.chain[v]}
 	if d > sameVertex {
 		h.nx, h.ny, h.bend = dx/d, dy/d, 1/d
 		return h
 	}
-	nx, ny := o.ty[a]+o.ty[b], -o.tx[a]-o.tx[b]
+	a := o.edgeBefore(v)
+	nx, ny := o.ty[a]+o.ty[v], -o.tx[a]-o.tx[v]
 	l := math.Hypot(nx, ny)
 	h.nx, h.ny = nx/l, ny/l
 	return h
@@ -51,36 +50,15 @@ func (o *Outline) overVertex(v int, x, y float64) spot {
 // each other are off by rounding and by penetration; a corner that meets the wrong side of another corner is off by its whole angle.
 const blunt = 0.2
 
-// bears tells whether the contour leads away, at vertex v, from a surface with the normal (nx, ny) in the frame of o: the vertex can touch
-// that surface before its neighbours do.
-func (o *Outline) bears(v int, nx, ny float64) bool {
-	before, after := o.edgesAt(v)
-	return (before < 0 || nx*o.tx[before]+ny*o.ty[before] <= blunt) && (after < 0 || nx*o.tx[after]+ny*o.ty[after] >= -blunt)
+// bears tells whether the contour leads away, at vertex v, from a surface with the normal (nx, ny) in the frame of o, or into it by an angle
+// whose sine is at most tol: the vertex can touch that surface before its neighbours do.
+func (o *Outline) bears(v int, nx, ny, tol float64) bool {
+	before := o.edgeBefore(v)
+	return nx*o.tx[before]+ny*o.ty[before] <= tol && nx*o.tx[v]+ny*o.ty[v] >= -tol
 }
 
-// edgesAt are the edges that end and begin at vertex v, −1 where there is none.
-func (o *Outline) edgesAt(v int) (before, after int) {
-	before, after = v-1, v
-	if v == 0 {
-		before = o.edgeBefore(0)
-	}
-	if v == o.edges {
-		after = -1
-	}
-	return before, after
-}
-
-// vertexOf is the vertex at the end of edge e that f lies on.
-func (o *Outline) vertexOf(f foot) int {
-	v := f.edge
-	if f.s == 1 {
-		v++
-	}
-	if o.closed && v == o.edges {
-		v = 0
-	}
-	return v
-}
+// along is the place (m) of a point on the line of edge e, from the beginning of the edge.
+func (o *Outline) along(e int, x, y float64) float64 { return (x-o.x[e])*o.tx[e] + (y-o.y[e])*o.ty[e] }
 
 // places finds where a point may touch the outline within reach (m): over the nearest edge, which owns its beginning and not its end; around
 // a convex vertex when the point is outside of both its edges; and in a notch on both its sides. A point inside the material is listed
@@ -107,41 +85,40 @@ func (o *Outline) places(x, y, reach float64, hint *int32, out *[3]spot) (n int,
 		add(o.overEdge(e, x, y))
 		// the other side of a notch, not beyond its far end; beyond the notch its line is under this edge and does no harm
 		if o.corner[e] == notch {
-			if a := o.edgeBefore(e); (x-o.x[a])*o.tx[a]+(y-o.y[a])*o.ty[a] >= 0 {
+			if a := o.edgeBefore(e); o.along(a, x, y) >= 0 {
 				add(o.overEdge(a, x, y))
 			}
 		}
 		if o.corner[e+1] == notch {
-			if a := o.edgeAfter(e); (x-o.x[a])*o.tx[a]+(y-o.y[a])*o.ty[a] <= o.length[a] {
+			if a := o.edgeAfter(e); o.along(a, x, y) <= o.length[a] {
 				add(o.overEdge(a, x, y))
 			}
 		}
 		return n, away
 	}
-	v := o.vertexOf(f)
-	before, after := o.edgesAt(v)
+	v := f.edge
+	if f.s == 1 {
+		v = o.edgeAfter(v)
+	}
+	before := o.edgeBefore(v)
 	switch o.corner[v] {
-	case openEnd:
-		if o.overEdge(f.edge, x, y).gap >= 0 {
-			add(o.overVertex(v, x, y))
-		}
 	case straight:
-		add(o.overEdge(after, x, y))
+		add(o.overEdge(v, x, y))
 	case convex:
-		if (x-o.x[v])*o.tx[after]+(y-o.y[v])*o.ty[after] >= 0 {
-			add(o.overEdge(after, x, y))
+		if o.along(v, x, y) >= 0 {
+			add(o.overEdge(v, x, y))
 		} else {
 			add(o.overVertex(v, x, y))
 		}
 	case concave: // below the valley: the wall that is crossed further
-		p, q := o.overEdge(before, x, y), o.overEdge(after, x, y)
+		p, q := o.overEdge(before, x, y), o.overEdge(v, x, y)
 		if p.gap < q.gap {
 			q = p
 		}
 		add(q)
 	case notch:
 		add(o.overEdge(before, x, y))
-		add(o.overEdge(after, x, y))
+		add(o.overEdge(v, x, y))
 	}
 	return n, away
 }
@@ -189,13 +166,13 @@ func (o *Outline) placesOfDisc(x, y, bound float64, hint *int32, l *placeList) {
 		l.n = copy(l.at[:], first[:n])
 		return
 	}
-	o.gather(o.tree.top(), 0, x, y, bound, l)
+	near := func(b *box) bool { return !(b.distance2(x, y) > bound*bound) }
+	o.tree.edges(o, near, func(e int) bool {
+		o.discOver(e, x, y, bound, l)
+		return false
+	})
 	// in order of arc length, numbered along each chain
-	for i := 1; i < l.n; i++ {
-		for j := i; j > 0 && l.at[j].s < l.at[j-1].s; j-- {
-			l.at[j], l.at[j-1] = l.at[j-1], l.at[j]
-		}
-	}
+	slices.SortStableFunc(l.at[:l.n], func(a, b spot) int { return cmp.Compare(a.s, b.s) })
 	kept := 0
 	for i := range l.n {
 		h := l.at[i]
@@ -214,44 +191,22 @@ func (o *Outline) placesOfDisc(x, y, bound float64, hint *int32, l *placeList) {
 	l.n = kept
 }
 
-func (o *Outline) gather(level, node int, x, y, bound float64, l *placeList) {
-	if o.tree.level[level][node].distance2(x, y) > bound*bound {
-		return
-	}
-	if level > 0 {
-		for i := node * fan; i < min((node+1)*fan, len(o.tree.level[level-1])); i++ {
-			o.gather(level-1, i, x, y, bound, l)
+// discOver adds the place of a disc over edge e or its first vertex.
+func (o *Outline) discOver(e int, x, y, bound float64, l *placeList) {
+	switch along := o.along(e, x, y); {
+	case along < 0 && o.facesVertex(e, x, y):
+		if h := o.overVertex(e, x, y); h.gap <= bound {
+			l.add(h)
 		}
-		return
-	}
-	for e := node * leafEdges; e < min((node+1)*leafEdges, o.edges); e++ {
-		along := (x-o.x[e])*o.tx[e] + (y-o.y[e])*o.ty[e]
-		if along >= 0 && along < o.length[e] {
-			if h := o.overEdge(e, x, y); h.gap >= 0 && h.gap <= bound {
-				l.add(h)
-			}
-		}
-		if along < 0 && o.facesVertex(e, x, y) {
-			if h := o.overVertex(e, x, y); h.gap <= bound {
-				l.add(h)
-			}
-		}
-		if along >= o.length[e] && o.corner[e+1] == openEnd && o.overEdge(e, x, y).gap >= 0 {
-			if h := o.overVertex(e+1, x, y); h.gap <= bound {
-				l.add(h)
-			}
+	case along >= 0 && along < o.length[e]:
+		if h := o.overEdge(e, x, y); h.gap >= 0 && h.gap <= bound {
+			l.add(h)
 		}
 	}
 }
 
 // facesVertex tells whether a point before edge e has the first vertex of e as its nearest place among the two edges there.
 func (o *Outline) facesVertex(e int, x, y float64) bool {
-	switch o.corner[e] {
-	case openEnd:
-		return o.overEdge(e, x, y).gap >= 0
-	case convex, straight:
-		a := o.edgeBefore(e)
-		return (x-o.x[a])*o.tx[a]+(y-o.y[a])*o.ty[a] >= o.length[a]
-	}
-	return false
+	a := o.edgeBefore(e)
+	return (o.corner[e] == convex || o.corner[e] == straight) && o.along(a, x, y) >= o.length[a]
 }

@@ -5,6 +5,16 @@ import "math"
 // placement takes points of one body to the frame of another.
 type placement struct{ sin, cos, dx, dy float64 }
 
+// point takes a point.
+func (r placement) point(x, y float64) (float64, float64) {
+	return r.cos*x - r.sin*y + r.dx, r.sin*x + r.cos*y + r.dy
+}
+
+// back takes a direction of the other body to the frame of the one.
+func (r placement) back(nx, ny float64) (float64, float64) {
+	return r.cos*nx + r.sin*ny, r.cos*ny - r.sin*nx
+}
+
 func (s *Scene) relative(a, b int) placement {
 	p, q := &s.body[a], &s.body[b]
 	dx, dy := p.p[0]-q.p[0], p.p[1]-q.p[1]
@@ -14,9 +24,10 @@ func (s *Scene) relative(a, b int) placement {
 	}
 }
 
-// bears tells whether vertex k of a can touch a surface with the normal of h, which is in the other frame.
-func (r placement) bears(a *Outline, k int, h *spot) bool {
-	return a.bears(k, r.cos*h.nx+r.sin*h.ny, r.cos*h.ny-r.sin*h.nx)
+// bears tells whether vertex k of a can touch a surface with the normal (nx, ny), which is in the other frame.
+func (r placement) bears(a *Outline, k int, nx, ny float64) bool {
+	nx, ny = r.back(nx, ny)
+	return a.bears(k, nx, ny, blunt)
 }
 
 // otherSide moves a place over an edge that vertex k of a cannot touch to the neighbour of that edge round a convex corner of b, when it can
@@ -33,7 +44,7 @@ func otherSide(a, b *Outline, k int, h *spot, r placement, x, y float64) bool {
 		}
 		s, near := b.overEdge(n, x, y), 1e-3*b.length[n]
 		along := s.s - b.arc[n]
-		if math.Abs(s.gap) < near && along > -near && along < b.length[n]+near && r.bears(a, k, &s) {
+		if math.Abs(s.gap) < near && along > -near && along < b.length[n]+near && r.bears(a, k, s.nx, s.ny) {
 			*h = s
 			return true
 		}
@@ -45,38 +56,28 @@ func otherSide(a, b *Outline, k int, h *spot, r placement, x, y float64) bool {
 // if not, it is over an edge of a, where the other pass finds it. Two vertices at one point have no line between them: n is then
 // the mean of the edge normals of both that either side can touch.
 func cornerOnCorner(a, b *Outline, k int, h *spot, r placement) bool {
-	before, after := a.edgesAt(k)
 	if h.bend > 0 {
 		// in the frame of a the vertex of b is at −n from vertex k
-		nx, ny := r.cos*h.nx+r.sin*h.ny, r.cos*h.ny-r.sin*h.nx
-		return (before < 0 || nx*a.tx[before]+ny*a.ty[before] <= 0) && (after < 0 || nx*a.tx[after]+ny*a.ty[after] >= 0)
+		nx, ny := r.back(h.nx, h.ny)
+		return a.bears(k, nx, ny, 0)
 	}
 	v := int(h.feature) - b.edges
-	mean := *h
-	mean.nx, mean.ny = 0, 0
-	p, q := b.edgesAt(v)
-	for _, e := range [2]int{p, q} {
-		if e < 0 {
-			continue
-		}
-		n := spot{nx: b.ty[e], ny: -b.tx[e]}
-		if r.bears(a, k, &n) {
-			mean.nx, mean.ny = mean.nx+n.nx, mean.ny+n.ny
+	var sx, sy float64
+	for _, e := range [2]int{b.edgeBefore(v), v} {
+		if r.bears(a, k, b.ty[e], -b.tx[e]) {
+			sx, sy = sx+b.ty[e], sy-b.tx[e]
 		}
 	}
-	for _, e := range [2]int{before, after} {
-		if e < 0 {
-			continue
-		}
+	for _, e := range [2]int{a.edgeBefore(k), k} {
 		nx, ny := -(r.cos*a.ty[e] + r.sin*a.tx[e]), -(r.sin*a.ty[e] - r.cos*a.tx[e])
-		if b.bears(v, nx, ny) {
-			mean.nx, mean.ny = mean.nx+nx, mean.ny+ny
+		if b.bears(v, nx, ny, blunt) {
+			sx, sy = sx+nx, sy+ny
 		}
 	}
-	l := math.Hypot(mean.nx, mean.ny)
+	l := math.Hypot(sx, sy)
 	if l == 0 {
 		return false
 	}
-	h.nx, h.ny = mean.nx/l, mean.ny/l
+	h.nx, h.ny = sx/l, sy/l
 	return true
 }

@@ -103,20 +103,10 @@ func chord(a, b, c *hit) float64 {
 
 // dropTwins removes from h[mid:] what h[:mid] has already: the same spot with the opposite normal, seen from the other body.
 func dropTwins(h []hit, mid int) int {
-	kept := mid
-	for i := mid; i < len(h); i++ {
-		twin := false
-		for j := range mid {
-			dx, dy := h[i].x-h[j].x, h[i].y-h[j].y
-			if dx*dx+dy*dy < oneSpot*oneSpot && h[i].wx*h[j].wx+h[i].wy*h[j].wy < -1+1e-9 {
-				twin = true
-				break
-			}
-		}
-		if !twin {
-			h[kept] = h[i]
-			kept++
-		}
-	}
-	return kept
+	return mid + len(slices.DeleteFunc(h[mid:], func(a hit) bool {
+		return slices.ContainsFunc(h[:mid], func(b hit) bool {
+			dx, dy := a.x-b.x, a.y-b.y
+			return dx*dx+dy*dy < oneSpot*oneSpot && a.wx*b.wx+a.wy*b.wy < -1+1e-9
+		})
+	}))
 }

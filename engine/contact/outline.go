@@ -8,21 +8,12 @@ import (
 // Point is a point of a plane (m).
 type Point struct{ X, Y float64 }
 
-// Side tells where the material of an open outline is, seen along its direction.
-type Side uint8
-
-const (
-	Left  Side = iota // as with a closed outline that runs counter-clockwise
-	Right             // the outline is turned round
-)
-
-// Outline is the contour of a body as a polyline in the frame of the body. Material lies to the left of its direction: a closed outline
+// Outline is the contour of a body as a closed polyline in the frame of the body. Material lies to the left of its direction: that
 // of a solid runs counter-clockwise. Edge k joins vertex k to vertex k + 1 and owns its beginning, not its end. Normals point out of
 // the material. An outline is constant once made; any number of goroutines may use it.
 type Outline struct {
-	closed bool
 	edges  int
-	x, y   []float64    // m, one more than edges: the last vertex of a closed outline is the first
+	x, y   []float64    // m, one more than edges: the last vertex is the first
 	tx, ty []float64    // direction of edge k; the outward normal is (ty, −tx)
 	length []float64    // m
 	arc    []float64    // m, from vertex 0 to vertex k
@@ -38,8 +29,7 @@ const (
 	straight vertexKind = iota // both edges on one line, to rounding
 	convex
 	concave
-	notch   // concave by more than notchTurn: both edges may be touched at once
-	openEnd // first or last vertex of an open outline
+	notch // concave by more than notchTurn: both edges may be touched at once
 )
 
 // NewOutline makes a closed outline of a solid. A last point equal to the first is dropped; points that run clockwise are turned round,
@@ -62,8 +52,11 @@ func closedOutline(points []Point, hole bool) (*Outline, error) {
 	}
 	turn := (shoelace(points) < 0) != hole
 	n := len(points)
-	o := &Outline{closed: true}
-	o.allocate(n)
+	f := func(n int) []float64 { return make([]float64, n) }
+	o := &Outline{
+		edges: n, x: f(n + 1), y: f(n + 1), arc: f(n + 1), corner: make([]vertexKind, n+1), chain: make([]uint8, n),
+		tx: f(n), ty: f(n), length: f(n),
+	}
 	for k := range n + 1 {
 		p := points[k%n]
 		if turn {
@@ -72,14 +65,6 @@ func closedOutline(points []Point, hole bool) (*Outline, error) {
 		o.x[k], o.y[k] = p.X, p.Y
 	}
 	return o, o.finish()
-}
-
-func (o *Outline) allocate(edges int) {
-	f := func(n int) []float64 { return make([]float64, n) }
-	o.edges = edges
-	o.x, o.y, o.arc, o.corner = f(edges+1), f(edges+1), f(edges+1), make([]vertexKind, edges+1)
-	o.chain = make([]uint8, edges)
-	o.tx, o.ty, o.length = f(edges), f(edges), f(edges)
 }
 
 func checkPoints(points []Point) error {
@@ -119,15 +104,8 @@ func (o *Outline) finish() error {
 		o.arc[k+1] = o.arc[k] + l
 	}
 	for k := range o.corner {
-		i := k - 1
-		if k == 0 || k == o.edges {
-			if !o.closed {
-				o.corner[k] = openEnd
-				continue
-			}
-			i = o.edges - 1
-		}
 		j := k % o.edges
+		i := o.edgeBefore(j)
 		cross := o.tx[i]*o.ty[j] - o.ty[i]*o.tx[j]
 		dot := o.tx[i]*o.tx[j] + o.ty[i]*o.ty[j]
 		switch {
@@ -154,30 +132,22 @@ const notchTurn = 0.1
 // chains numbers the runs of edges between notches. A point or a disc that moves along a run stays the same contact; in a notch it has
 // two. Numbers repeat after maxChains, far away.
 func (o *Outline) chains() {
-	count := 0
-	for k := 1; k < o.edges; k++ {
-		if o.corner[k] == notch {
-			count++
+	runs, n := 0, maxChains
+	for _, c := range o.corner[:o.edges] {
+		if c == notch {
+			runs++
 		}
 	}
-	around := o.closed && o.corner[0] != notch // the last run goes on at edge 0
-	n := maxChains
-	if !around && count%n == 0 && count > 0 {
+	if runs > 1 && (runs-1)%n == 0 {
 		n-- // first and last are neighbours
-	} else if around && (count-1)%n == 0 && count > 1 {
-		n--
 	}
-	c := 0
-	for k := range o.edges {
+	for k, c := 0, 0; k < o.edges; k++ {
 		if k > 0 && o.corner[k] == notch {
 			c++
 		}
-		o.chain[k] = uint8(c % n)
-		if around && c == count {
-			o.chain[k] = 0
-		}
+		o.chain[k] = uint8(c % max(runs, 1) % n) // the last run goes on at edge 0, unless that begins one
 	}
-	if around && count == 1 {
+	if runs == 1 {
 		o.divide()
 	}
 }
@@ -207,19 +177,8 @@ func (o *Outline) divide() {
 
 const maxChains = 64
 
-// Closed tells whether the outline has no ends.
-func (o *Outline) Closed() bool { return o.closed }
-
-// Edges is the number of edges.
-func (o *Outline) Edges() int { return o.edges }
-
 // Vertices is the number of vertices.
-func (o *Outline) Vertices() int {
-	if o.closed {
-		return o.edges
-	}
-	return o.edges + 1
-}
+func (o *Outline) Vertices() int { return o.edges }
 
 // Vertex is vertex k, k = 0 … Vertices() − 1.
 func (o *Outline) Vertex(k int) Point { return Point{o.x[k], o.y[k]} }
@@ -227,19 +186,10 @@ func (o *Outline) Vertex(k int) Point { return Point{o.x[k], o.y[k]} }
 // Normal is the outward unit normal of edge k.
 func (o *Outline) Normal(k int) (nx, ny float64) { return o.ty[k], -o.tx[k] }
 
-// Length is the length of the whole line (m); Arc is the length from vertex 0 to vertex k.
+// Length is the length of the whole line (m).
 func (o *Outline) Length() float64 { return o.arc[o.edges] }
 
-// Arc is the length of the line (m) from vertex 0 to vertex k.
-func (o *Outline) Arc(k int) float64 { return o.arc[k] }
-
-// Bounds are the least and the greatest coordinates (m).
-func (o *Outline) Bounds() (lo, hi Point) {
-	b := o.tree.root()
-	return Point{b.x0, b.y0}, Point{b.x1, b.y1}
-}
-
-// Section gives area (m²), centroid (m) and polar moment of area about the centroid (m⁴) of a closed outline. A homogeneous body of
+// Section gives area (m²), centroid (m) and polar moment of area about the centroid (m⁴) of the outline. A homogeneous body of
 // mass m has the inertia m·moment/area. Area and moment of a cavity are negative.
 func (o *Outline) Section() (area float64, centroid Point, moment float64) {
 	// sums over the triangles of each edge with vertex 0, which keeps digits for an outline far from the origin
@@ -257,24 +207,18 @@ func (o *Outline) Section() (area float64, centroid Point, moment float64) {
 	return area, Point{x0 + sx, y0 + sy}, polar - area*(sx*sx+sy*sy)
 }
 
-// edgeBefore is the edge that ends at the beginning of edge e, −1 at an end.
+// edgeBefore is the edge that ends at the beginning of edge e.
 func (o *Outline) edgeBefore(e int) int {
-	if e > 0 {
-		return e - 1
-	}
-	if o.closed {
+	if e == 0 {
 		return o.edges - 1
 	}
-	return -1
+	return e - 1
 }
 
-// edgeAfter is the edge that begins at the end of edge e, −1 at an end.
+// edgeAfter is the edge that begins at the end of edge e.
 func (o *Outline) edgeAfter(e int) int {
-	if e+1 < o.edges {
-		return e + 1
-	}
-	if o.closed {
+	if e+1 == o.edges {
 		return 0
 	}
-	return -1
+	return e + 1
 }

@@ -51,9 +51,6 @@ func ReadPoints(r io.Reader, name string) ([]Point, error) {
 				return nil, fmt.Errorf("%s:%d: %q is not a number", name, line, f[i])
 			}
 		}
-		if len(points) == maxPoints {
-			return nil, fmt.Errorf("%s:%d: more than %d points", name, line, maxPoints)
-		}
 		points = append(points, Point{v[0] / unit[0], v[1] / unit[1]})
 	}
 	if err := sc.Err(); err != nil {

@@ -3,6 +3,7 @@ package contact
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Rectangle is the outline of a block of the given width along x and height along y about its centre, with corners cut off at 45° by
@@ -13,18 +14,9 @@ func Rectangle(width, height, chamfer float64) (*Outline, error) {
 			width, height, chamfer)
 	}
 	w, h, c := width/2, height/2, chamfer
-	if c == 0 {
-		return NewOutline([]Point{{-w, -h}, {w, -h}, {w, h}, {-w, h}})
-	}
-	var p []Point
-	for _, v := range []Point{
+	return NewOutline(slices.Compact([]Point{
 		{-w + c, -h}, {w - c, -h}, {w, -h + c}, {w, h - c}, {w - c, h}, {-w + c, h}, {-w, h - c}, {-w, -h + c},
-	} {
-		if len(p) == 0 || p[len(p)-1] != v {
-			p = append(p, v)
-		}
-	}
-	return NewOutline(p)
+	}))
 }
 
 // Outline is the contour of the commutator for a body of a Scene.
@@ -36,13 +28,10 @@ func (c *Commutator) Outline() (*Outline, error) {
 	return NewOutline(p)
 }
 
-// Roughen gives a closed outline a rough surface: its edges are divided into pieces of at most dx (m; 0: the smaller of 25 µm and l/20),
+// Roughen gives an outline a rough surface: its edges are divided into pieces of at most dx (m; 0: the smaller of 25 µm and l/20),
 // and each new point moves along the normal of its edge, each old corner along the bisector, by the height of a RoughRing with the
 // correlation length l and the depth rz (m) at its arc length.
 func Roughen(o *Outline, dx, l, rz float64, seed uint64) (*Outline, error) {
-	if !o.closed {
-		return nil, fmt.Errorf("outline: only a closed one is roughened")
-	}
 	if dx == 0 {
 		dx = defaultSpacing(l)
 	}
@@ -64,10 +53,7 @@ func Roughen(o *Outline, dx, l, rz float64, seed uint64) (*Outline, error) {
 			nx, ny := o.Normal(e)
 			if i == 0 {
 				bx, by := o.Normal(o.edgeBefore(e))
-				k := 1 + nx*bx + ny*by
-				if k < 0.1 {
-					k = 0.1 // a sharp corner does not grow a thorn
-				}
+				k := max(1+nx*bx+ny*by, 0.1) // a sharp corner does not grow a thorn
 				nx, ny = (nx+bx)/k, (ny+by)/k
 			}
 			z := ring.At(o.arc[e] + s)

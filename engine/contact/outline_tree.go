@@ -17,11 +17,11 @@ func (b *box) distance2(x, y float64) float64 {
 
 func (b *box) meets(c *box) bool { return b.x0 <= c.x1 && c.x0 <= b.x1 && b.y0 <= c.y1 && c.y0 <= b.y1 }
 
-// in encloses the box after a turn by (sin, cos) and a shift, widened by reach on all sides.
-func (b *box) in(sin, cos, dx, dy, reach float64) box {
-	cx, cy, hx, hy := (b.x0+b.x1)/2, (b.y0+b.y1)/2, (b.x1-b.x0)/2, (b.y1-b.y0)/2
-	x, y := cos*cx-sin*cy+dx, sin*cx+cos*cy+dy
-	s, c := math.Abs(sin), math.Abs(cos)
+// in encloses the box in the frame of another body, widened by reach on all sides.
+func (b *box) in(r placement, reach float64) box {
+	hx, hy := (b.x1-b.x0)/2, (b.y1-b.y0)/2
+	x, y := r.point((b.x0+b.x1)/2, (b.y0+b.y1)/2)
+	s, c := math.Abs(r.sin), math.Abs(r.cos)
 	wx, wy := c*hx+s*hy+reach, s*hx+c*hy+reach
 	return box{x - wx, y - wy, x + wx, y + wy}
 }
@@ -62,8 +62,33 @@ func (t *boxTree) build(o *Outline) {
 	}
 }
 
-func (t *boxTree) top() int   { return len(t.level) - 1 }
-func (t *boxTree) root() *box { return &t.level[t.top()][0] }
+func (t *boxTree) root() *box { return &t.level[len(t.level)-1][0] }
+
+// edges goes through the edges of every leaf whose boxes are all near, in order, until visit returns true, and tells whether it did.
+func (t *boxTree) edges(o *Outline, near func(*box) bool, visit func(edge int) bool) bool {
+	return t.below(o, len(t.level)-1, 0, near, visit)
+}
+
+// below is edges for a node of a level.
+func (t *boxTree) below(o *Outline, level, node int, near func(*box) bool, visit func(edge int) bool) bool {
+	if !near(&t.level[level][node]) {
+		return false
+	}
+	if level == 0 {
+		for e := node * leafEdges; e < min((node+1)*leafEdges, o.edges); e++ {
+			if visit(e) {
+				return true
+			}
+		}
+		return false
+	}
+	for i := node * fan; i < min((node+1)*fan, len(t.level[level-1])); i++ {
+		if t.below(o, level-1, i, near, visit) {
+			return true
+		}
+	}
+	return false
+}
 
 // foot is the point of an outline nearest to a given one.
 type foot struct {
@@ -96,7 +121,7 @@ func (o *Outline) nearest(x, y, bound float64, hint int32) foot {
 			best = f
 		}
 	}
-	o.search(o.tree.top(), 0, x, y, &best)
+	o.search(len(o.tree.level)-1, 0, x, y, &best)
 	return best
 }
 

@@ -1,10 +1,12 @@
 package contact
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"hilrig/engine/numeric"
@@ -30,11 +32,10 @@ const flat = 1e-12
 // first one closes the ring and has to agree with it.
 func RingProfile(angle, radius []float64) (*Profile, error) {
 	n := len(angle)
-	if err := checkHeights(angle, radius, 8, "angle", "rad"); err != nil {
+	if err := checkHeights(angle, radius, "angle", "rad"); err != nil {
 		return nil, err
 	}
-	lo, hi := extent(radius)
-	if !(lo > 0) {
+	if lo := slices.Min(radius); !(lo > 0) {
 		return nil, fmt.Errorf("radius: %g m, want > 0", lo)
 	}
 	const turn = 2 * math.Pi
@@ -42,8 +43,8 @@ func RingProfile(angle, radius []float64) (*Profile, error) {
 	case span > turn*(1+1e-6):
 		return nil, fmt.Errorf("angle: from %g to %g rad is more than one turn; give one", angle[0], angle[n-1])
 	case span > turn*(1-1e-6):
-		if d := math.Abs(radius[n-1] - radius[0]); d > 0.1*(hi-lo) {
-			return nil, fmt.Errorf("radius: the ring does not close, its ends differ by %.3g m of %.3g m between lowest and highest point: take out the drift of the instrument", d, hi-lo)
+		if d := math.Abs(radius[n-1] - radius[0]); d > 0.1*peakToValley(radius) {
+			return nil, fmt.Errorf("radius: the ring does not close, its ends differ by %.3g m of %.3g m between lowest and highest point: take out the drift of the instrument", d, peakToValley(radius))
 		}
 		n--
 	}
@@ -54,12 +55,7 @@ func RingProfile(angle, radius []float64) (*Profile, error) {
 	for i := range ps {
 		ps[i] = point{angle[i] - turn*math.Floor(angle[i]/turn), radius[i]}
 	}
-	slices.SortFunc(ps, func(a, b point) int {
-		if a.a < b.a {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(ps, func(a, b point) int { return cmp.Compare(a.a, b.a) })
 	p := &Profile{X: []float64{ps[n-1].a - turn}, Y: []float64{ps[n-1].r}}
 	for i, q := range append(ps, point{ps[0].a + turn, ps[0].r}) {
 		if gap := q.a - p.X[i]; gap > 5*mean {
@@ -85,7 +81,7 @@ func RingProfile(angle, radius []float64) (*Profile, error) {
 // LineProfile is the profile of a face: heights (m) over rising places (m). Its mean is taken out.
 func LineProfile(x, height []float64) (*Profile, error) {
 	n := len(x)
-	if err := checkHeights(x, height, 8, "x", "m"); err != nil {
+	if err := checkHeights(x, height, "x", "m"); err != nil {
 		return nil, err
 	}
 	dx := (x[n-1] - x[0]) / float64(n-1)
@@ -95,10 +91,8 @@ func LineProfile(x, height []float64) (*Profile, error) {
 		h[k] = p.At(x[0] + dx*float64(k))
 	}
 	mean := stat.Mean(h, nil)
-	for k := range h {
-		h[k] -= mean
-		p.Y[k] -= mean
-	}
+	floats.AddConst(-mean, h)
+	floats.AddConst(-mean, p.Y)
 	return p, p.resolve(h, n, dx)
 }
 
@@ -106,7 +100,8 @@ func LineProfile(x, height []float64) (*Profile, error) {
 func (p *Profile) At(x float64) float64 { return numeric.Interpolate(p.X, p.Y, x) }
 
 // checkHeights wants as many finite heights as rising places.
-func checkHeights(x, y []float64, least int, name, unit string) error {
+func checkHeights(x, y []float64, name, unit string) error {
+	const least = 8
 	if len(x) != len(y) {
 		return fmt.Errorf("%d points and %d heights, want as many of each", len(x), len(y))
 	} else if len(x) < least {
@@ -156,6 +151,3 @@ func (p *Profile) resolve(h []float64, n int, dx float64) error {
 	}
 	return nil
 }
-
-// extent are the lowest and the highest value.
-func extent(y []float64) (lo, hi float64) { return slices.Min(y), slices.Max(y) }

@@ -4,14 +4,13 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
-// RoughVersion counts changes of the way random profiles are drawn. The same version, parameters and seed give the same bits.
-//
-// Version 1: a source PCG(seed, stream) for each purpose; one NormFloat64 per point in order of increasing arc length.
-const RoughVersion = 1
-
-// streams of PCG: one for each kind of draw, so that a profile does not move when another one is added or left out
+// Random profiles: the same parameters and seed give the same bits. There is a source PCG(seed, stream) for each purpose, and one NormFloat64 per
+// point in order of increasing arc length. One stream for each kind of draw: a profile does not move when another one is added or left out.
 const (
 	streamRing = 0x52494e47 // roughness round a commutator
 	streamFace = 0x46414345 // roughness of a brush face
@@ -24,18 +23,41 @@ const samplingLength = 0.8e-3 // m
 // RoughRing draws the roughness of a closed contour: n heights (m) spaced by dx, with mean 0 and autocorrelation exp(−(x/l)²).
 // White Gaussian noise on the points is folded round the ring with exp(−2·(x/l)²), then scaled until RzRing equals rz.
 func RoughRing(n int, dx, l, rz float64, seed uint64) ([]float64, error) {
+	if rz > 0 && dx > samplingLength {
+		return nil, fmt.Errorf("roughness of a ring: spacing %g m is wider than a sampling length of %g m", dx, samplingLength)
+	}
+	h, err := roughHeights(n, false, dx, l, rz, streamRing, seed, func(h []float64) float64 { return RzRing(h, dx) })
+	if err != nil {
+		return nil, fmt.Errorf("roughness of a ring: %w", err)
+	}
+	return h, nil
+}
+
+// roughHeights draws n heights whose depth is rz. Those of an open line are a piece of a ring that is longer by twice the reach of the kernel.
+func roughHeights(n int, open bool, dx, l, rz float64, stream, seed uint64, depth func(h []float64) float64) ([]float64, error) {
 	if err := checkRough(n, dx, l, rz); err != nil {
-		return nil, fmt.Errorf("roughness of a ring: %w", err)
+		return nil, err
 	}
-	h := make([]float64, n)
 	if rz == 0 {
-		return h, nil
+		return make([]float64, n), nil
 	}
-	foldNoise(whiteNoise(n, streamRing, seed), h, dx, l)
-	removeMean(h)
-	if err := scaleRz(h, RzRing(h, dx), rz); err != nil {
-		return nil, fmt.Errorf("roughness of a ring: %w", err)
+	ring := n
+	if open {
+		ring += 2 * kernelReach(dx, l)
 	}
+	h := make([]float64, ring)
+	foldNoise(whiteNoise(ring, stream, seed), h, dx, l)
+	h = h[:n]
+	mean := 0.0
+	for _, v := range h {
+		mean += v
+	}
+	floats.AddConst(-mean/float64(n), h)
+	have := depth(h)
+	if !(have > 0) {
+		return nil, fmt.Errorf("the profile is flat over its sampling lengths: Rz = %g m cannot be reached", rz)
+	}
+	floats.Scale(rz/have, h)
 	return h, nil
 }
 
@@ -66,29 +88,16 @@ func FaceProfile(width, dx, l, rz float64, seed uint64) (*RoughProfile, error) {
 	if dx == 0 {
 		dx = defaultSpacing(l)
 	}
-	n := 5
-	if dx > 0 && width/dx < maxPoints {
-		n = max(5, int(math.Ceil(width/dx*(1-1e-12))))
-	} else {
+	if !(dx > 0 && width/dx < maxPoints) {
 		return fail(fmt.Errorf("spacing %g m for a width of %g m, want > 0 and at most %d points", dx, width, maxPoints))
 	}
+	n := max(5, int(math.Ceil(width/dx*(1-1e-12))))
 	dx = width / float64(n)
-	if err := checkRough(n+1, dx, l, rz); err != nil {
+	h, err := roughHeights(n+1, true, dx, l, rz, streamFace, seed, RzFace)
+	if err != nil {
 		return fail(err)
 	}
-	p := &RoughProfile{X0: -width / 2, Dx: dx, H: make([]float64, n+1)}
-	if rz == 0 {
-		return p, nil
-	}
-	ring := n + 1 + 2*kernelReach(dx, l)
-	h := make([]float64, ring)
-	foldNoise(whiteNoise(ring, streamFace, seed), h, dx, l)
-	copy(p.H, h)
-	removeMean(p.H)
-	if err := scaleRz(p.H, RzFace(p.H), rz); err != nil {
-		return fail(err)
-	}
-	return p, nil
+	return &RoughProfile{X0: -width / 2, Dx: dx, H: h}, nil
 }
 
 // RzFace is the mean of max − min (m) over five equal lengths of a line of evenly spaced heights. A point on a border counts for the
@@ -184,35 +193,7 @@ func foldNoise(w, h []float64, dx, l float64) {
 	}
 }
 
-func removeMean(h []float64) {
-	mean := 0.0
-	for _, v := range h {
-		mean += v
-	}
-	mean /= float64(len(h))
-	for i := range h {
-		h[i] -= mean
-	}
-}
-
-func scaleRz(h []float64, have, want float64) error {
-	if !(have > 0) {
-		return fmt.Errorf("the profile is flat over its sampling lengths: Rz = %g m cannot be reached", want)
-	}
-	f := want / have
-	for i := range h {
-		h[i] *= f
-	}
-	return nil
-}
-
-func peakToValley(h []float64) float64 {
-	lo, hi := h[0], h[0]
-	for _, v := range h {
-		lo, hi = min(lo, v), max(hi, v)
-	}
-	return hi - lo
-}
+func peakToValley(h []float64) float64 { return slices.Max(h) - slices.Min(h) }
 
 // meanPeakToValley is the mean of max − min over count lengths; what is left over behind them is not looked at, except one last point that
 // falls on the end of the last length of an open line.

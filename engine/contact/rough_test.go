@@ -165,6 +165,7 @@ func TestRoughnessRefusals(t *testing.T) {
 		{100, 26e-6, 5e-4, 5e-6, "twentieth"},
 		{100, 25e-6, 5e-4, math.NaN(), "Rz"},
 		{100, 25e-6, 10, 5e-6, "longer"},
+		{170, 0.02, 0.5, 1e-3, "sampling length"},
 	} {
 		if _, err := RoughRing(c.n, c.dx, c.l, c.rz, 1); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v", c, err)

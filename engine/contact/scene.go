@@ -3,6 +3,7 @@ package contact
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Scene is a System of planar rigid bodies from a SceneSpec, with polylines, exact discs and half-planes as shapes. q are the free
@@ -20,21 +21,21 @@ import (
 // A Scene has scratch memory: use one for each goroutine.
 type Scene struct {
 	spec    SceneSpec
-	index   [][3]int // coordinate of body and axis in q, −1: prescribed
+	index   [][3]int // coordinate of body and axis in q, −1: prescribed; the last body is the world
 	dof     int
 	names   []Coordinate
 	mass    []float64 // diagonal of M
 	k, c    []float64 // linear stiffness and damping
 	springs []sceneSpring
-	mounts  []sceneMount
-	forces  []sceneForce
+	mounted []int // body of each mount
+	pushed  []int // body of each force
 	passes  []scenePass
 
-	body []sceneBody
-	load [][3]float64 // force and moment on each body
-	hits []hit
-	gaps []float64
-	list placeList
+	body  []sceneBody
+	load  [][3]float64 // force and moment on each body
+	hits  []hit
+	order []int // of hits
+	list  placeList
 }
 
 // Coordinate names one entry of q.
@@ -45,8 +46,8 @@ type Coordinate struct {
 
 // sceneBody is a body in motion: pose, velocity, and the acceleration of the coordinates that are prescribed.
 type sceneBody struct {
-	p, v, a  [3]float64
-	sin, cos float64
+	start, p, v, a [3]float64
+	sin, cos       float64
 }
 
 // world takes a point of the body to the world.
@@ -57,19 +58,18 @@ func (b *sceneBody) world(x, y float64) (float64, float64) {
 // NewScene checks the spec, all of it at once, and refuses bodies that overlap at the start.
 func NewScene(spec SceneSpec) (*Scene, error) {
 	index := map[string]int{}
-	for i := range spec.Bodies {
-		if _, ok := index[spec.Bodies[i].Name]; !ok {
-			index[spec.Bodies[i].Name] = i
-		}
+	for i, b := range slices.Backward(spec.Bodies) { // of equal names the first
+		index[b.Name] = i
 	}
 	if err := spec.validate(index); err != nil {
 		return nil, err
 	}
 	s := &Scene{spec: spec}
 	nb := len(spec.Bodies)
-	s.index, s.body, s.load = make([][3]int, nb), make([]sceneBody, nb+1), make([][3]float64, nb+1)
+	s.index, s.body, s.load = make([][3]int, nb+1), make([]sceneBody, nb+1), make([][3]float64, nb+1)
 	for i := range spec.Bodies {
 		b := &spec.Bodies[i]
+		s.body[i].start = b.Pose
 		for j, axis := range axes {
 			if !b.free(j) {
 				s.index[i][j] = -1
@@ -85,7 +85,7 @@ func NewScene(spec SceneSpec) (*Scene, error) {
 			s.mass = append(s.mass, m)
 		}
 	}
-	s.body[nb] = sceneBody{cos: 1} // the world
+	s.body[nb], s.index[nb] = sceneBody{cos: 1}, [3]int{-1, -1, -1} // the world
 	q, u := make([]float64, s.dof), make([]float64, s.dof)
 	s.Start(q, u)
 	s.move(0, q, u)
@@ -117,34 +117,29 @@ func (s *Scene) Start(q, u []float64) {
 
 // Pose is the place (m, m, rad) of a body at time t (s).
 func (s *Scene) Pose(t float64, q []float64, body int) (x, y, angle float64) {
-	var p [3]float64
+	b := s.body[body]
+	s.drive(&b, body, t, q, q)
+	return b.p[0], b.p[1], b.p[2]
+}
+
+// drive gives b the coordinates of a body, their velocities, and the accelerations of those that are prescribed.
+func (s *Scene) drive(b *sceneBody, body int, t float64, q, u []float64) {
 	for j, k := range s.index[body] {
-		switch d := s.spec.Bodies[body].Drive[j]; {
-		case k >= 0:
-			p[j] = q[k]
-		case d != nil:
-			dp, _, _ := d.at(t)
-			p[j] = s.spec.Bodies[body].Pose[j] + dp
-		default:
-			p[j] = s.spec.Bodies[body].Pose[j]
+		b.p[j], b.v[j], b.a[j] = b.start[j], 0, 0
+		if k >= 0 {
+			b.p[j], b.v[j] = q[k], u[k]
+		} else if d := s.spec.Bodies[body].Drive[j]; d != nil {
+			p, v, a := d.at(t)
+			b.p[j], b.v[j], b.a[j] = b.start[j]+p, v, a
 		}
 	}
-	return p[0], p[1], p[2]
 }
 
 // move puts the bodies where t, q and u say.
 func (s *Scene) move(t float64, q, u []float64) {
 	for i := range s.spec.Bodies {
-		b, spec := &s.body[i], &s.spec.Bodies[i]
-		for j, k := range s.index[i] {
-			b.p[j], b.v[j], b.a[j] = spec.Pose[j], 0, 0
-			if k >= 0 {
-				b.p[j], b.v[j] = q[k], u[k]
-			} else if d := spec.Drive[j]; d != nil {
-				p, v, a := d.at(t)
-				b.p[j], b.v[j], b.a[j] = spec.Pose[j]+p, v, a
-			}
-		}
+		b := &s.body[i]
+		s.drive(b, i, t, q, u)
 		b.sin, b.cos = math.Sincos(b.p[2])
 	}
 }
@@ -185,8 +180,7 @@ func (s *Scene) overlap(q, u []float64) error {
 		if a == nil || b == nil {
 			continue
 		}
-		r := s.relative(p.a, p.b)
-		if i, j := b.overlaps(a, r.sin, r.cos, r.dx, r.dy); i >= 0 {
+		if i, j := b.overlaps(a, s.relative(p.a, p.b)); i >= 0 {
 			x, y := s.body[p.a].world(a.x[j], a.y[j])
 			return fmt.Errorf("bodies %q and %q overlap at the start: edge %d of %q, from (%g, %g) m, crosses edge %d of %q",
 				s.spec.Bodies[p.a].Name, s.spec.Bodies[p.b].Name, j, s.spec.Bodies[p.a].Name, x, y, i, s.spec.Bodies[p.b].Name)

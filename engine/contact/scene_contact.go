@@ -1,6 +1,7 @@
 package contact
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -42,35 +43,27 @@ const perPoint = maxChains * ranks
 // pair makes the passes: discs look at outlines, and two outlines look at each other.
 func (s *Scene) pair(index map[string]int) error {
 	next := uint64(0)
-	known := map[*Outline]float64{}
-	thick := func(o *Outline) float64 {
-		if _, ok := known[o]; !ok {
-			known[o] = o.thickness()
-		}
-		return known[o]
-	}
+	thick := map[*Outline]float64{}
 	add := func(a, b int, law Law, second bool) {
 		shape := &s.spec.Bodies[a].Shape
 		p := scenePass{a: a, b: b, law: law, base: uint32(next), radius: shape.Radius, second: second}
-		points := 1
+		points, other := 1, &s.spec.Bodies[b].Shape
 		if shape.Outline != nil {
 			points = shape.Outline.edges + 1
 		}
-		other := &s.spec.Bodies[b].Shape
 		p.size, p.far = shape.reach(), other.reach()+other.Radius+shape.Radius
 		switch {
 		case other.HalfPlane:
 			p.room = math.Inf(1)
 		case other.Outline != nil:
-			p.room = shape.Radius + thick(other.Outline)/2
+			if _, known := thick[other.Outline]; !known {
+				thick[other.Outline] = other.Outline.thickness()
+			}
+			p.room = shape.Radius + thick[other.Outline]/2
 		default:
 			p.room = shape.Radius + other.Radius
 		}
-		p.until = make([]float64, points)
-		p.hints = make([]int32, points)
-		for i := range p.hints {
-			p.hints[i] = -1
-		}
+		p.until, p.hints = make([]float64, points), slices.Repeat([]int32{-1}, points)
 		s.passes = append(s.passes, p)
 		next += uint64(points) * perPoint
 	}
@@ -105,7 +98,7 @@ func (s *Shape) rank() int {
 func (s *Scene) Contacts(t float64, q, u []float64, reach float64, set *Set) {
 	set.Clear()
 	s.collect(t, q, u, reach)
-	if room := set.Cap(); len(s.hits) > room && !set.grows {
+	if room := len(set.ID); len(s.hits) > room && !set.grows {
 		set.Dropped += len(s.hits) - room
 		s.nearest(room)
 	}
@@ -115,38 +108,18 @@ func (s *Scene) Contacts(t float64, q, u []float64, reach float64, set *Set) {
 	}
 }
 
-// nearest keeps the room contacts with the smallest gaps, in the order they are in.
+// nearest keeps the room contacts with the smallest gaps, in the order they are in; of equal ones the first.
 func (s *Scene) nearest(room int) {
-	s.gaps = s.gaps[:0]
+	s.order = s.order[:0]
 	for i := range s.hits {
-		s.gaps = append(s.gaps, s.hits[i].gapNow)
+		s.order = append(s.order, i)
 	}
-	slices.Sort(s.gaps)
-	widest := 0.0
-	if room > 0 {
-		widest = s.gaps[room-1]
+	slices.SortStableFunc(s.order, func(a, b int) int { return cmp.Compare(s.hits[a].gapNow, s.hits[b].gapNow) })
+	slices.Sort(s.order[:room])
+	for k, i := range s.order[:room] {
+		s.hits[k] = s.hits[i]
 	}
-	equal := room // places for gaps of just that width
-	for _, g := range s.gaps[:room] {
-		if g < widest {
-			equal--
-		}
-	}
-	kept := 0
-	for i := range s.hits {
-		switch g := s.hits[i].gapNow; {
-		case kept == room || g > widest:
-			continue
-		case g == widest:
-			if equal == 0 {
-				continue
-			}
-			equal--
-		}
-		s.hits[kept] = s.hits[i]
-		kept++
-	}
-	s.hits = s.hits[:kept]
+	s.hits = s.hits[:room]
 }
 
 // collect finds the contacts of all pairs.
@@ -154,24 +127,21 @@ func (s *Scene) collect(t float64, q, u []float64, reach float64) {
 	s.move(t, q, u)
 	s.hits, s.list.dropped = s.hits[:0], 0
 	first := 0 // of the pair
-	mid := 0   // of its second pass
 	for i := range s.passes {
 		p := &s.passes[i]
 		begin := len(s.hits)
 		if !p.second {
 			first = begin
 		}
-		mid = begin
 		s.look(int32(i), reach)
-		if b := s.spec.Bodies[p.b].Shape.Outline; b != nil || s.spec.Bodies[p.b].Shape.HalfPlane {
-			edges := int32(1)
-			if b != nil {
-				edges = int32(b.edges)
-			}
-			s.hits = s.hits[:begin+reduceEdges(s.hits[begin:], edges)]
+		switch b := &s.spec.Bodies[p.b].Shape; {
+		case b.Outline != nil:
+			s.hits = s.hits[:begin+reduceEdges(s.hits[begin:], int32(b.Outline.edges))]
+		case b.HalfPlane:
+			s.hits = s.hits[:begin+reduceEdges(s.hits[begin:], 1)]
 		}
 		if p.second {
-			s.hits = s.hits[:first+dropTwins(s.hits[first:], mid-first)]
+			s.hits = s.hits[:first+dropTwins(s.hits[first:], begin-first)]
 		}
 	}
 }
@@ -183,7 +153,7 @@ func (s *Scene) look(pass int32, reach float64) {
 	r := s.relative(p.a, p.b)
 	if a.Outline != nil {
 		p.advance(r)
-		s.lookVertices(pass, r, a.Outline.tree.top(), 0, reach)
+		s.lookVertices(pass, r, reach)
 		return
 	}
 	x, y := r.dx, r.dy
@@ -205,51 +175,48 @@ func (s *Scene) look(pass int32, reach float64) {
 	}
 }
 
-// lookVertices goes through the vertices below a node of the tree of body a that can touch: convex ones and ends. Those of a straight line
-// say nothing that its ends do not.
-func (s *Scene) lookVertices(pass int32, r placement, level, node int, reach float64) {
+// lookVertices takes the vertices of body a that can touch: convex ones. Those of a straight line say nothing that its ends do not.
+func (s *Scene) lookVertices(pass int32, r placement, reach float64) {
 	p := &s.passes[pass]
 	a, b := s.spec.Bodies[p.a].Shape.Outline, s.spec.Bodies[p.b].Shape.Outline
-	around := a.tree.level[level][node].in(r.sin, r.cos, r.dx, r.dy, reach)
-	if b != nil && !around.meets(b.tree.root()) || b == nil && around.y0 > 0 {
+	near := func(x *box) bool {
+		around := x.in(r, reach)
+		return b != nil && around.meets(b.tree.root()) || b == nil && !(around.y0 > 0)
+	}
+	a.tree.edges(a, near, func(e int) bool {
+		s.lookVertex(pass, e, r, reach)
+		return false
+	})
+}
+
+// lookVertex takes the places of vertex k of body a.
+func (s *Scene) lookVertex(pass int32, k int, r placement, reach float64) {
+	p := &s.passes[pass]
+	a, b := s.spec.Bodies[p.a].Shape.Outline, s.spec.Bodies[p.b].Shape.Outline
+	if a.corner[k] != convex || p.until[k] > p.travel+reach+sameVertex {
 		return
 	}
-	if level > 0 {
-		for i := node * fan; i < min((node+1)*fan, len(a.tree.level[level-1])); i++ {
-			s.lookVertices(pass, r, level-1, i, reach)
-		}
+	x, y := r.point(a.x[k], a.y[k])
+	if b == nil {
+		s.take(pass, int32(k), &spot{gap: y, ny: 1, s: x}, x, y, reach)
 		return
 	}
-	last := min((node+1)*leafEdges, a.edges)
-	if last == a.edges && !a.closed {
-		last++ // the end
+	var out [3]spot
+	n, away := b.places(x, y, reach, &p.hints[k], &out)
+	p.until[k] = 0
+	if n == 0 {
+		p.until[k] = p.travel + away
 	}
-	for k := node * leafEdges; k < last; k++ {
-		if a.corner[k] != convex && a.corner[k] != openEnd || p.until[k] > p.travel+reach+sameVertex {
-			continue
-		}
-		x, y := r.cos*a.x[k]-r.sin*a.y[k]+r.dx, r.sin*a.x[k]+r.cos*a.y[k]+r.dy
-		if b == nil {
-			s.take(pass, int32(k), &spot{gap: y, ny: 1, s: x}, x, y, reach)
-			continue
-		}
-		var out [3]spot
-		n, away := b.places(x, y, reach, &p.hints[k], &out)
-		p.until[k] = 0
-		if n == 0 {
-			p.until[k] = p.travel + away
-		}
-		for i := range n {
-			h := &out[i]
-			if int(h.feature) >= b.edges {
-				if p.second || !cornerOnCorner(a, b, k, h, r) {
-					continue
-				}
-			} else if !r.bears(a, k, h) && !otherSide(a, b, k, h, r, x, y) {
+	for i := range n {
+		h := &out[i]
+		if int(h.feature) >= b.edges {
+			if p.second || !cornerOnCorner(a, b, k, h, r) {
 				continue
 			}
-			s.take(pass, int32(k), h, x, y, reach)
+		} else if !r.bears(a, k, h.nx, h.ny) && !otherSide(a, b, k, h, r, x, y) {
+			continue
 		}
+		s.take(pass, int32(k), h, x, y, reach)
 	}
 }
 

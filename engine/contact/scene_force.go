@@ -7,20 +7,9 @@ import (
 
 type sceneSpring struct {
 	SpringSpec
-	a, b   int // bodies, the last one is the world
-	l0     float64
-	row    []float64 // dl/dq of a small spring, else nil
-	driven [2][3]float64
-}
-
-type sceneMount struct {
-	MountSpec
-	body int
-}
-
-type sceneForce struct {
-	ForceSpec
-	body int
+	a, b int           // bodies, the last one is the world
+	l0   float64       // m, at the start
+	jac  [2][3]float64 // of span, at the start
 }
 
 // connect resolves names and sums the linear parts. Bodies are at their start.
@@ -42,33 +31,30 @@ func (s *Scene) connect(index map[string]int) error {
 			}
 		}
 	}
+	row := make([]float64, f)
 	for i, p := range s.spec.Springs {
 		sp := sceneSpring{SpringSpec: p, a: find(p.A), b: find(p.B)}
-		dx, dy, jac := s.span(&sp)
-		sp.l0 = math.Hypot(dx, dy)
+		sp.l0, sp.jac = s.span(&sp)
 		if p.Small {
 			if sp.l0 == 0 {
 				return fmt.Errorf("springs[%d]: a small spring needs a direction, its ends are at one point", i)
 			}
-			sp.row = make([]float64, f)
+			clear(row)
 			for side, b := range []int{sp.a, sp.b} {
-				for j := range axes {
-					if k := s.coordinate(b, j); k >= 0 {
-						sp.row[k] += jac[side][j]
+				for j, k := range s.index[b] {
+					if k >= 0 {
+						row[k] += sp.jac[side][j]
 					}
 				}
 			}
-			sp.driven = jac
-			add(sp.row, p.Stiffness, p.Damping)
+			add(row, p.Stiffness, p.Damping)
 		}
 		s.springs = append(s.springs, sp)
 	}
-	row := make([]float64, f)
 	for _, p := range s.spec.Mounts {
-		mo := sceneMount{MountSpec: p, body: index[p.Body]}
-		s.mounts = append(s.mounts, mo)
-		for j := range axes {
-			if k := s.coordinate(mo.body, j); k >= 0 {
+		s.mounted = append(s.mounted, index[p.Body])
+		for j, k := range s.index[index[p.Body]] {
+			if k >= 0 {
 				clear(row)
 				row[k] = 1
 				add(row, p.Stiffness[j], p.Damping[j])
@@ -76,33 +62,24 @@ func (s *Scene) connect(index map[string]int) error {
 		}
 	}
 	for _, p := range s.spec.Forces {
-		s.forces = append(s.forces, sceneForce{p, index[p.Body]})
+		s.pushed = append(s.pushed, index[p.Body])
 	}
 	return nil
 }
 
-// coordinate is the place of an axis of a body in q, −1 when it is prescribed.
-func (s *Scene) coordinate(body, axis int) int {
-	if body == len(s.index) {
-		return -1
-	}
-	return s.index[body][axis]
-}
-
-// span is the vector from end B to end A of a spring, with the derivatives of its length by the coordinates of A and B.
-func (s *Scene) span(p *sceneSpring) (dx, dy float64, jac [2][3]float64) {
+// span is the length of a spring, with its derivatives by the coordinates of A and B.
+func (s *Scene) span(p *sceneSpring) (l float64, jac [2][3]float64) {
 	a, b := &s.body[p.a], &s.body[p.b]
 	ax, ay := a.world(p.PA.X, p.PA.Y)
 	bx, by := b.world(p.PB.X, p.PB.Y)
-	dx, dy = ax-bx, ay-by
-	l := math.Hypot(dx, dy)
-	if l == 0 {
-		return dx, dy, jac
+	dx, dy := ax-bx, ay-by
+	if l = math.Hypot(dx, dy); l == 0 {
+		return l, jac
 	}
 	ex, ey := dx/l, dy/l
 	jac[0] = [3]float64{ex, ey, (ax-a.p[0])*ey - (ay-a.p[1])*ex}
 	jac[1] = [3]float64{-ex, -ey, (by-b.p[1])*ex - (bx-b.p[0])*ey}
-	return dx, dy, jac
+	return l, jac
 }
 
 // Force fills the forces other than contact.
@@ -114,14 +91,14 @@ func (s *Scene) Force(t float64, q, u, f []float64) {
 	}
 	for i := range s.springs {
 		p := &s.springs[i]
-		dx, dy, jac := s.span(p)
-		stretch := math.Hypot(dx, dy) - p.l0
+		l, jac := s.span(p)
+		stretch := l - p.l0
 		a, b := &s.body[p.a], &s.body[p.b]
 		if p.Small {
-			jac, stretch = p.driven, 0
+			jac, stretch = p.jac, 0
 			for side, end := range [2]int{p.a, p.b} {
 				for j := range axes {
-					stretch += jac[side][j] * (s.body[end].p[j] - s.start(end, j))
+					stretch += jac[side][j] * (s.body[end].p[j] - s.body[end].start[j])
 				}
 			}
 		}
@@ -135,16 +112,14 @@ func (s *Scene) Force(t float64, q, u, f []float64) {
 			s.load[p.b][j] -= pull * jac[1][j]
 		}
 	}
-	for i := range s.mounts {
-		p := &s.mounts[i]
-		b := &s.body[p.body]
+	for i, body := range s.mounted {
+		p, b := &s.spec.Mounts[i], &s.body[body]
 		for j := range axes {
-			s.load[p.body][j] -= p.Stiffness[j]*(b.p[j]-s.start(p.body, j)) + p.Damping[j]*b.v[j]
+			s.load[body][j] -= p.Stiffness[j]*(b.p[j]-b.start[j]) + p.Damping[j]*b.v[j]
 		}
 	}
-	for i := range s.forces {
-		p := &s.forces[i]
-		b := &s.body[p.body]
+	for i, body := range s.pushed {
+		p, b := &s.spec.Forces[i], &s.body[body]
 		sin := math.Sin(p.Omega * t)
 		var v [3]float64
 		for j := range axes {
@@ -153,7 +128,7 @@ func (s *Scene) Force(t float64, q, u, f []float64) {
 		x, y := b.world(p.At.X, p.At.Y)
 		v[2] += (x-b.p[0])*v[1] - (y-b.p[1])*v[0]
 		for j := range axes {
-			s.load[p.body][j] += v[j]
+			s.load[body][j] += v[j]
 		}
 	}
 	for i, at := range s.index {
@@ -163,12 +138,4 @@ func (s *Scene) Force(t float64, q, u, f []float64) {
 			}
 		}
 	}
-}
-
-// start is a coordinate of a body at t = 0.
-func (s *Scene) start(body, axis int) float64 {
-	if body == len(s.spec.Bodies) {
-		return 0
-	}
-	return s.spec.Bodies[body].Pose[axis]
 }

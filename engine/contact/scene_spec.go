@@ -1,7 +1,6 @@
 package contact
 
 import (
-	"errors"
 	"fmt"
 	"math"
 )
@@ -94,150 +93,94 @@ var axes = [3]string{"x", "y", "angle"}
 // free tells which coordinates of the body are unknowns.
 func (b *BodySpec) free(j int) bool { return !b.Locked[j] && b.Drive[j] == nil }
 
+// touches tells whether the shape is one.
+func (s *Shape) touches() bool { return s.Outline != nil || s.Radius != 0 || s.HalfPlane }
+
 // validate reports every problem at once, each with its key.
 func (s *SceneSpec) validate(index map[string]int) error {
-	var errs []error
-	bad := func(format string, a ...any) { errs = append(errs, fmt.Errorf(format, a...)) }
-	number := func(key string, v ...float64) bool {
-		for _, x := range v {
-			if math.IsNaN(x) || math.IsInf(x, 0) {
-				bad("%s: %g, want a number", key, x)
-				return false
-			}
-		}
-		return true
-	}
-	number("gravity", s.Gravity[:]...)
+	var p problems
+	p.finite("gravity", s.Gravity[:]...)
 	freedom := 0
 	for i := range s.Bodies {
 		b := &s.Bodies[i]
 		key := fmt.Sprintf("bodies[%d] %q", i, b.Name)
-		if b.Name == "" {
-			bad("%s: the name is missing", key)
-		} else if j := index[b.Name]; j != i {
-			bad("%s: bodies[%d] has the same name", key, j)
-		}
-		number(key+".pose", b.Pose[:]...)
-		number(key+".speed", b.Speed[:]...)
+		p.when(b.Name == "", "%s: the name is missing", key)
+		p.when(b.Name != "" && index[b.Name] != i, "%s: bodies[%d] has the same name", key, index[b.Name])
+		p.finite(key+".pose", b.Pose[:]...)
+		p.finite(key+".speed", b.Speed[:]...)
 		for j, axis := range axes {
 			if b.free(j) {
 				freedom++
-			} else if b.Speed[j] != 0 {
-				bad("%s.speed: %g for %s, which is not free", key, b.Speed[j], axis)
+			} else {
+				p.when(b.Speed[j] != 0, "%s.speed: %g for %s, which is not free", key, b.Speed[j], axis)
 			}
 			if d := b.Drive[j]; d != nil {
-				number(key+".drive."+axis, d.Rate, d.Amplitude, d.Omega)
-				if b.Locked[j] {
-					bad("%s.drive.%s: the coordinate is locked as well", key, axis)
-				}
+				p.finite(key+".drive."+axis, d.Rate, d.Amplitude, d.Omega)
+				p.when(b.Locked[j], "%s.drive.%s: the coordinate is locked as well", key, axis)
 			}
 		}
-		if moves := b.free(0) || b.free(1); !(b.Mass >= 0) || moves && b.Mass == 0 || math.IsInf(b.Mass, 0) {
-			bad("%s.mass: %g kg, want > 0", key, b.Mass)
-		}
-		if !(b.Inertia >= 0) || b.free(2) && b.Inertia == 0 || math.IsInf(b.Inertia, 0) {
-			bad("%s.inertia: %g kg·m², want > 0", key, b.Inertia)
-		}
-		kinds := 0
-		for _, is := range []bool{b.Shape.Outline != nil, b.Shape.Radius != 0, b.Shape.HalfPlane} {
-			if is {
-				kinds++
-			}
-		}
-		if kinds > 1 {
-			bad("%s.shape: an outline, a disc and a half-plane exclude each other", key)
-		}
-		if !(b.Shape.Radius >= 0) || math.IsInf(b.Shape.Radius, 0) {
-			bad("%s.shape.radius: %g m, want > 0", key, b.Shape.Radius)
-		}
+		positive := func(v float64, needed bool) bool { return v >= 0 && v <= math.MaxFloat64 && !(needed && v == 0) }
+		shape := &b.Shape
+		p.when(!positive(b.Mass, b.free(0) || b.free(1)), "%s.mass: %g kg, want > 0", key, b.Mass)
+		p.when(!positive(b.Inertia, b.free(2)), "%s.inertia: %g kg·m², want > 0", key, b.Inertia)
+		p.when(!positive(shape.Radius, false), "%s.shape.radius: %g m, want > 0", key, shape.Radius)
+		p.when(shape.Outline != nil && shape.Radius != 0 || shape.HalfPlane && (shape.Outline != nil || shape.Radius != 0),
+			"%s.shape: an outline, a disc and a half-plane exclude each other", key)
 	}
-	if freedom == 0 {
-		bad("bodies: no coordinate is free, so nothing moves")
+	p.when(freedom == 0, "bodies: no coordinate is free, so nothing moves")
+	known := func(key, name string) bool {
+		_, ok := index[name]
+		p.when(!ok, "%s: no body is called %q", key, name)
+		return ok
 	}
-	body := func(key, name string, world bool) {
-		if _, ok := index[name]; !ok && !(world && name == "") {
-			bad("%s: no body is called %q", key, name)
-		}
-	}
-	positive := func(key string, v ...float64) {
-		for _, x := range v {
-			if !(x >= 0) || math.IsInf(x, 0) {
-				bad("%s: %g, want ≥ 0", key, x)
-			}
-		}
-	}
-	for i, p := range s.Springs {
+	for i, sp := range s.Springs {
 		key := fmt.Sprintf("springs[%d]", i)
-		body(key+".a", p.A, true)
-		body(key+".b", p.B, true)
-		positive(key+".stiffness", p.Stiffness)
-		positive(key+".damping", p.Damping)
-		number(key, p.Tension, p.PA.X, p.PA.Y, p.PB.X, p.PB.Y)
-		if p.A == p.B {
-			bad("%s: both ends are on %q", key, p.A)
+		if sp.A != "" {
+			known(key+".a", sp.A)
 		}
+		if sp.B != "" {
+			known(key+".b", sp.B)
+		}
+		p.upTo(math.MaxFloat64, key+".stiffness", sp.Stiffness)
+		p.upTo(math.MaxFloat64, key+".damping", sp.Damping)
+		p.finite(key, sp.Tension, sp.PA.X, sp.PA.Y, sp.PB.X, sp.PB.Y)
+		p.when(sp.A == sp.B, "%s: both ends are on %q", key, sp.A)
 	}
-	for i, p := range s.Mounts {
+	for i, m := range s.Mounts {
 		key := fmt.Sprintf("mounts[%d]", i)
-		body(key+".body", p.Body, false)
-		positive(key+".stiffness", p.Stiffness[:]...)
-		positive(key+".damping", p.Damping[:]...)
+		known(key+".body", m.Body)
+		p.upTo(math.MaxFloat64, key+".stiffness", m.Stiffness[:]...)
+		p.upTo(math.MaxFloat64, key+".damping", m.Damping[:]...)
 	}
-	for i, p := range s.Forces {
+	for i, f := range s.Forces {
 		key := fmt.Sprintf("forces[%d]", i)
-		body(key+".body", p.Body, false)
-		number(key, p.Omega, p.At.X, p.At.Y)
-		number(key+".constant", p.Constant[:]...)
-		number(key+".amplitude", p.Amplitude[:]...)
+		known(key+".body", f.Body)
+		p.finite(key, f.Omega, f.At.X, f.At.Y)
+		p.finite(key+".constant", f.Constant[:]...)
+		p.finite(key+".amplitude", f.Amplitude[:]...)
 	}
-	for i, p := range s.Pairs {
+	for i, pair := range s.Pairs {
 		key := fmt.Sprintf("pairs[%d]", i)
-		body(key+".a", p.A, false)
-		body(key+".b", p.B, false)
-		errs = append(errs, s.validatePair(key, p, index))
-	}
-	return errors.Join(errs...)
-}
-
-func (s *SceneSpec) validatePair(key string, p PairSpec, index map[string]int) error {
-	var errs []error
-	bad := func(format string, a ...any) { errs = append(errs, fmt.Errorf(key+format, a...)) }
-	positive := func(name string, v, most float64) {
-		if !(v >= 0 && v <= most) || math.IsInf(v, 0) {
-			bad("%s: %g, want 0 … %g", name, v, most)
+		okA, okB := known(key+".a", pair.A), known(key+".b", pair.B)
+		p.upTo(math.MaxFloat64, key+".mu", pair.Law.Mu)
+		p.upTo(1, key+".eps_n", pair.Law.EpsN)
+		p.upTo(1, key+".eps_t", pair.Law.EpsT)
+		p.upTo(1, key+".nu", pair.Law.Nu)
+		if !okA || !okB {
+			continue
 		}
-	}
-	positive(".mu", p.Law.Mu, math.MaxFloat64)
-	positive(".eps_n", p.Law.EpsN, 1)
-	positive(".eps_t", p.Law.EpsT, 1)
-	positive(".nu", p.Law.Nu, 1)
-	a, okA := index[p.A]
-	b, okB := index[p.B]
-	if !okA || !okB {
-		return errors.Join(errs...)
-	}
-	if a == b {
-		bad(": %q cannot touch itself", p.A)
-		return errors.Join(errs...)
-	}
-	planes, moves := 0, false
-	for _, k := range []int{a, b} {
-		shape := &s.Bodies[k].Shape
-		if shape.Outline == nil && shape.Radius == 0 && !shape.HalfPlane {
-			bad(": %q has no shape", s.Bodies[k].Name)
+		if p.when(pair.A == pair.B, "%s: %q cannot touch itself", key, pair.A); pair.A == pair.B {
+			continue
 		}
-		if shape.HalfPlane {
-			planes++
-		}
+		a, b := &s.Bodies[index[pair.A]], &s.Bodies[index[pair.B]]
+		p.when(!a.Shape.touches(), "%s: %q has no shape", key, a.Name)
+		p.when(!b.Shape.touches(), "%s: %q has no shape", key, b.Name)
+		p.when(a.Shape.HalfPlane && b.Shape.HalfPlane, "%s: two half-planes touch everywhere or nowhere", key)
+		moves := false
 		for j := range axes {
-			moves = moves || s.Bodies[k].free(j)
+			moves = moves || a.free(j) || b.free(j)
 		}
+		p.when(!moves, "%s: neither %q nor %q is free to move", key, pair.A, pair.B)
 	}
-	if planes == 2 {
-		bad(": two half-planes touch everywhere or nowhere")
-	}
-	if !moves {
-		bad(": neither %q nor %q is free to move", p.A, p.B)
-	}
-	return errors.Join(errs...)
+	return p.err()
 }

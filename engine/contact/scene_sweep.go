@@ -25,9 +25,8 @@ func (s *Scene) Overrun(h float64) (a, b string, share float64) {
 		if way <= p.room || way <= share*p.room {
 			continue
 		}
-		r := s.relative(p.a, p.b)
 		around := s.spec.Bodies[p.a].Shape.bounds()
-		around = around.in(r.sin, r.cos, r.dx, r.dy, way)
+		around = around.in(s.relative(p.a, p.b), way)
 		if other := s.spec.Bodies[p.b].Shape.bounds(); around.meets(&other) {
 			a, b, share = s.spec.Bodies[p.a].Name, s.spec.Bodies[p.b].Name, way/p.room
 		}

@@ -21,15 +21,12 @@ type brancher struct {
 	t     []float64 // x_B + T·x_N = b of the program, n+1 rows of 2n+1: the last is the sum of what is missing
 	basic []int     // w_i = i, z_i = n+i, what is missing in row i = 2n+i
 	other []int
-	full  []int
-	open  [][2]int8 // by depth: pair, and demands not yet tried
-	want  []int8    // of each pair: 0 any, 1 z_i = 0, 2 w_i = 0
+	want  []int8 // of each pair: 0 any, 1 z_i = 0, 2 w_i = 0
 }
 
 func newBrancher(n int) brancher {
 	return brancher{
-		t: make([]float64, (n+1)*(2*n+1)), basic: make([]int, n), other: make([]int, 2*n), full: make([]int, 2*n+1),
-		open: make([][2]int8, n), want: make([]int8, n),
+		t: make([]float64, (n+1)*(2*n+1)), basic: make([]int, n), other: make([]int, 2*n), want: make([]int8, n),
 	}
 }
 
@@ -38,62 +35,59 @@ const (
 	zeroW
 )
 
-// branch returns Solved, RayUnknown with none = true when there is no solution, or PivotLimit when the parts are too many for the work that is left.
-func (s *Solver) branch(z []float64) (st Status, none bool, parts int) {
-	n, b := s.n, &s.br
-	clear(b.want[:n])
-	none = true
-	depth := 0
-	for parts = 1; ; parts++ {
-		ok, empty := s.program()
-		if parts == 1 && empty && s.infeasible() {
-			return RayInfeasible, false, parts
+// branch returns Solved, RayInfeasible, RayUnknown when there is no solution, PivotLimit when the parts are too many for the work that is
+// left, or Numeric when one of them was too close to tell.
+func (s *Solver) branch(z []float64) (st Status, parts int) {
+	clear(s.br.want[:s.n])
+	return s.part(z, &parts), parts
+}
+
+// part is branch for the demands made so far; parts counts.
+func (s *Solver) part(z []float64, parts *int) Status {
+	n, want := s.n, s.br.want[:s.n]
+	*parts++
+	ok, empty := s.program()
+	switch {
+	case *parts == 1 && empty && s.empty():
+		return RayInfeasible
+	case n > branchSize:
+		return PivotLimit
+	case ok && empty:
+		return RayUnknown
+	}
+	pair := s.furthest()
+	switch {
+	case pair >= 0:
+	case ok:
+		if s.accept(z, s.x[:n]) {
+			return Solved
 		}
-		if n > branchSize {
-			return PivotLimit, false, parts
-		}
-		pair := -1
-		switch {
-		case !ok: // too close to tell: its parts may be clearer
-			if pair = s.furthest(); pair < 0 {
-				pair = slices.Index(b.want[:n], 0)
-			}
-			none = none && pair >= 0
-		case !empty:
-			if pair = s.furthest(); pair < 0 {
-				if s.accept(z, s.x[:n]) {
-					return Solved, false, parts
-				}
-				none = false
-			}
-		}
-		if pair >= 0 {
-			// first the demand that is nearer to what the program has found
-			first := zeroZ
-			if s.x[pair] > s.y[pair] {
-				first = zeroW
-			}
-			b.want[pair] = first
-			b.open[depth] = [2]int8{int8(pair), zeroZ + zeroW - first}
-			depth++
-		} else {
-			for depth > 0 && b.open[depth-1][1] == 0 {
-				depth--
-				b.want[b.open[depth][0]] = 0
-			}
-			if depth == 0 {
-				if none {
-					return RayUnknown, true, parts
-				}
-				return Numeric, false, parts
-			}
-			o := &b.open[depth-1]
-			b.want[o[0]], o[1] = o[1], 0
-		}
-		if s.left < 0 {
-			return PivotLimit, false, parts
+		return Numeric
+	default: // too close to tell: its parts may be clearer
+		if pair = slices.Index(want, 0); pair < 0 {
+			return Numeric
 		}
 	}
+	// first the demand that is nearer to what the program has found
+	demands := [2]int8{zeroZ, zeroW}
+	if s.x[pair] > s.y[pair] {
+		demands = [2]int8{zeroW, zeroZ}
+	}
+	all := RayUnknown
+	for _, want[pair] = range demands {
+		if s.left < 0 {
+			return PivotLimit
+		}
+		switch st := s.part(z, parts); st {
+		case RayUnknown:
+		case Numeric:
+			all = st
+		default:
+			return st
+		}
+	}
+	want[pair] = 0
+	return all
 }
 
 // furthest is the pair without demand with the largest of min(z, w), −1 when all are zero; s.x and s.y are z and w of the
@@ -195,7 +189,7 @@ func (s *Solver) program() (ok, empty bool) {
 			worst, sum[c] = max(worst, sum[c]), 0
 			continue
 		}
-		sweep(b.t[:(n+1)*st], st, r, c, b.full[:st])
+		sweep(b.t[:(n+1)*st], st, r, c)
 		b.basic[r], b.other[c] = b.other[c], b.basic[r]
 		sum = b.t[n*st : n*st+st]
 		if !numeric.Finite(sum[2*n]) {
@@ -205,66 +199,38 @@ func (s *Solver) program() (ok, empty bool) {
 	return false, false
 }
 
-// empty checks the proof that the last row offers against M̃ and q̃. Its numbers y_i in the columns of w_i combine the rows of the program:
+// sweep exchanges the unknowns of row r and column c in the tableau t of rows of length st: Gauss–Jordan in place.
+func sweep(t []float64, st, r, c int) {
+	top := t[r*st : r*st+st]
+	p := 1 / top[c]
+	top[c] = 1
+	for j, v := range top {
+		top[j] = v * p
+	}
+	for at := 0; at < len(t); at += st {
+		row := t[at : at+st]
+		f := row[c]
+		if f == 0 || at == r*st {
+			continue
+		}
+		row[c] = 0
+		axpy(row, top, f)
+	}
+}
+
+// empty checks the proof that the last row offers. Its numbers y_i in the columns of w_i combine the rows of the program,
 //
 //	Σ y_i·w_i − Σ (M̃ᵀy)_j·z_j = yᵀq̃ > 0,   y_i ≤ 0 and (M̃ᵀy)_j ≥ 0 where w_i and z_j are not demanded to be zero
 //
-// with the same allowance for rounding as a certificate of infeasibility has.
+// so −y is what certified asks for.
 func (s *Solver) empty() bool {
 	n, b := s.n, &s.br
-	y, v, size := s.rhs[:n], s.x[:n], s.some[:n]
-	s.multipliers(y)
-	big := 0.0
-	for _, yi := range y {
-		big = max(big, math.Abs(yi))
-	}
-	clear(v)
-	clear(size)
-	yq, qa := 0.0, 0.0
-	for i, yi := range y {
-		if yi > 0 && b.want[i] != zeroW || math.Abs(yi) <= 1e-14*big {
-			if yi > 1e-11*big {
-				return false
-			}
-			continue
-		}
-		p := yi * s.q[i] * (s.s[i] / s.sigma)
-		yq += p
-		qa += math.Abs(p)
-		for j, m := range s.m[i*n : i*n+n] {
-			p := yi * m * s.s[i] * s.s[j]
-			v[j] += p
-			size[j] += math.Abs(p)
-		}
-	}
-	if !(yq >= certFar*qa && yq > 0) {
-		return false
-	}
-	for j := range v {
-		if b.want[j] != zeroZ && !(v[j] >= -certZero*size[j]) {
-			return false
-		}
-	}
-	return true
-}
-
-// multipliers fills y with what the last row of the program has in the columns of w.
-func (s *Solver) multipliers(y []float64) {
-	n, b := s.n, &s.br
-	clear(y)
+	u := s.rhs[:n]
+	clear(u)
 	for j, k := range b.other[:2*n] {
 		if k < n {
-			y[k] = b.t[n*(2*n+1)+j]
+			u[k] = -b.t[n*(2*n+1)+j]
 		}
-	}
-}
-
-// infeasible checks whether the program without demands proves that there is no z ≥ 0 with w ≥ 0: −y of empty is Farkas' proof.
-func (s *Solver) infeasible() bool {
-	u := s.rhs[:s.n]
-	s.multipliers(u)
-	for i, y := range u {
-		u[i] = max(-y, 0)
 	}
 	return s.certified(u)
 }

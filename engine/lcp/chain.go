@@ -29,6 +29,7 @@ func (s *Solver) chain(z []float64) (res Result) {
 	}
 
 	s.left, s.spare = math.Inf(1), math.Inf(1)
+	clear(s.br.want[:n])
 	s.scale()
 	first, k := s.lemke(limit, z)
 	if ended(first, k, Lemke) {
@@ -48,7 +49,7 @@ func (s *Solver) chain(z []float64) (res Result) {
 	}
 	// no w ≥ 0 at all, or one of all complementary parts
 	s.left, s.spare = s.left+s.spare, 0
-	st, none, k := s.branch(z)
+	st, k := s.branch(z)
 	by := Branch
 	if st == RayInfeasible {
 		by = PhaseOne
@@ -56,7 +57,7 @@ func (s *Solver) chain(z []float64) (res Result) {
 	if ended(st, k, by) {
 		return res
 	}
-	if none {
+	if st == RayUnknown {
 		res.Status, res.Method, res.NoSolution = RayUnknown, Branch, true
 	}
 	res.Residual = s.best

@@ -163,25 +163,7 @@ func NewFrictional(maxContacts int) *Frictional {
 // zero: nothing known) and become the solution. It allocates nothing and keeps no reference to its arguments; slices that do
 // not fit each other are a panic.
 func (f *Frictional) Solve(d, b, mu []float64, state []State, p []float64) FrictionResult {
-	n := len(mu)
-	f.check(n, d, b, p)
-	if len(state) != n {
-		panic("lcp: Frictional: state is not of the size of mu")
-	}
-	if n == 0 {
-		return FrictionResult{}
-	}
-	if !f.start(d, b, mu, state, p) {
-		clear(p)
-		return FrictionResult{Status: Failed, Method: BySafe, Residual: math.Inf(1)}
-	}
-	var r FrictionResult
-	f.chain(&r)
-	if r.Status != Verified {
-		f.safe(&r)
-	}
-	f.finish(&r, state, p)
-	return r
+	return f.SolveEased(d, b, nil, mu, state, p)
 }
 
 // check panics on slices that do not fit each other.
@@ -237,23 +219,13 @@ func (f *Frictional) finish(r *FrictionResult, state []State, p []float64) {
 func (f *Frictional) take(d, b, mu []float64) bool {
 	n := len(mu)
 	w := 2 * n
-	// x − x is 0 for finite numbers, NaN otherwise
-	bad, bad2 := 0.0, 0.0
-	for i := 0; i+1 < len(d); i += 2 {
-		bad += d[i] - d[i]
-		bad2 += d[i+1] - d[i+1]
-	}
-	for _, x := range b {
-		bad += x - x
+	if !numeric.AllFinite(d...) {
+		return false
 	}
 	for _, x := range mu {
-		bad += x - x
-		if x < 0 {
+		if !(x >= 0) || x > math.MaxFloat64 {
 			return false
 		}
-	}
-	if bad+bad2 != 0 {
-		return false
 	}
 	f.n, f.d, f.b, f.mu = n, d, b, mu
 	top := 0.0
@@ -266,7 +238,9 @@ func (f *Frictional) take(d, b, mu []float64) bool {
 		top = 1
 	}
 	f.sig2 = 0
+	bad := 0.0
 	for i, x := range b {
+		bad += x - x // NaN of what is not finite
 		g := d[i*w+i]
 		if g < idle*top {
 			// no impulse changes this velocity: it says nothing about what the others should be measured by
@@ -280,7 +254,7 @@ func (f *Frictional) take(d, b, mu []float64) bool {
 			f.sig2 = e
 		}
 	}
-	return true
+	return bad == 0
 }
 
 // chain goes through the stages until one is verified.

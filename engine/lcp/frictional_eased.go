@@ -3,7 +3,7 @@ package lcp
 import "math"
 
 // SolveEased solves v = D·p + b + c, where c, in the order of b, is what a time step adds to the velocities for restitution and
-// for giving back penetration. Contacts on opposite sides of a body may then ask for velocities that exclude each
+// for giving back penetration; nil: nothing. Contacts on opposite sides of a body may then ask for velocities that exclude each
 // other: a brush squeezed between both walls of its holder cannot leave both. No p solves such a problem, with friction
 // as soon as two contacts lie in each other's friction cones. b = Wᵀu alone asks for nothing of the kind. Without a solution
 // the contacts that press against each other go without their c, first these, then all; Eased is their number, and
@@ -11,22 +11,25 @@ import "math"
 func (f *Frictional) SolveEased(d, b, c, mu []float64, state []State, p []float64) FrictionResult {
 	n := len(mu)
 	f.check(n, d, b, p)
-	if len(state) != n || len(c) != 2*n {
+	if len(state) != n || c != nil && len(c) != 2*n {
 		panic("lcp: Frictional: c or state is not of the size of mu")
 	}
 	if n == 0 {
 		return FrictionResult{}
 	}
-	sum := f.sum[:2*n]
-	for i, x := range c {
-		sum[i] = b[i] + x
-	}
-	if !f.start(d, sum, mu, state, p) {
-		clear(p)
-		return FrictionResult{Status: Failed, Method: BySafe, Residual: math.Inf(1)}
+	sum := b
+	if c != nil {
+		sum = f.sum[:2*n]
+		for i, x := range c {
+			sum[i] = b[i] + x
+		}
 	}
 	var r FrictionResult
 	for try := range maxEase + 2 {
+		if !f.start(d, sum, mu, state, p) {
+			clear(p)
+			return FrictionResult{Status: Failed, Method: BySafe, Residual: math.Inf(1)}
+		}
 		f.chain(&r)
 		if r.Status == Verified {
 			break
@@ -43,7 +46,6 @@ func (f *Frictional) SolveEased(d, b, c, mu []float64, state []State, p []float6
 			break
 		}
 		r.Eased += eased
-		f.start(d, sum, mu, state, p)
 	}
 	if r.Status != Verified {
 		f.safe(&r)
@@ -58,8 +60,8 @@ const maxEase = 3
 // ease takes c from the contacts with impulses of at least low (in units of σ/√D_NN) and returns how many had one.
 func (f *Frictional) ease(b []float64, low float64) (eased int) {
 	for k := 0; k < 2*f.n; k += 2 {
-		if f.keep[k]*f.keep[k]*f.dg[k] >= low*low*f.sig2 && (f.sum[k] != b[k] || f.sum[k+1] != b[k+1]) {
-			f.sum[k], f.sum[k+1] = b[k], b[k+1]
+		if f.keep[k]*f.keep[k]*f.dg[k] >= low*low*f.sig2 && (f.b[k] != b[k] || f.b[k+1] != b[k+1]) {
+			f.b[k], f.b[k+1] = b[k], b[k+1]
 			eased++
 		}
 	}

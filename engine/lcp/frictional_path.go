@@ -97,15 +97,8 @@ func (f *Frictional) follow(eps float64, limit int, count *int) bool {
 			if st < apart {
 				pn += sigma * p.s[2*i] * max(p.a[2*i*(w+2)+w], 0)
 			}
-			low, high := f.edge(i, SlipPlus).at(pn), f.edge(i, SlipMinus).at(pn)
-			switch st & closedState {
-			case Stick:
-				pt = min(max(sigma*p.s[2*i+1]*p.a[(2*i+1)*(w+2)+w], low), high)
-			case SlipPlus:
-				pt = low
-			default:
-				pt = high
-			}
+			low, high := f.bounds(i, pn)
+			pt = confined(st, sigma*p.s[2*i+1]*p.a[(2*i+1)*(w+2)+w], low, high)
 		}
 		if !numeric.Finite(pn) || !numeric.Finite(pt) {
 			return false
@@ -129,13 +122,10 @@ func (p *path) fill(f *Frictional, eps, sigma float64) {
 		p.lo[i], p.hi[i] = edge{-mu, 0}, edge{mu, 0}
 		p.kept[i], p.only[i] = f.base[i] > 0, f.side[i].only()
 		if p.kept[i] {
-			for _, st := range [2]State{SlipPlus, SlipMinus} {
-				e, to := f.edge(i, st), &p.lo[i]
-				if st == SlipMinus {
-					to = &p.hi[i]
-				}
-				*to = edge{e.slope * p.s[2*i] / p.s[2*i+1], e.at(f.base[i]) / (sigma * p.s[2*i+1])}
+			scaled := func(e edge) edge {
+				return edge{e.slope * p.s[2*i] / p.s[2*i+1], e.at(f.base[i]) / (sigma * p.s[2*i+1])}
 			}
+			p.lo[i], p.hi[i] = scaled(f.edge(i, SlipPlus)), scaled(f.edge(i, SlipMinus))
 		}
 	}
 	for i := range w {

@@ -15,15 +15,12 @@ func oneContact(a, b, b2, c, rn, rt, mu float64) (pn, pt float64, st State, ok b
 			return pn, pt, Stick, true
 		}
 	}
-	first := SlipPlus
-	if rt < 0 {
-		first = SlipMinus
-	}
+	first := sliding(rt)
 	for _, st := range [2]State{first, SlipPlus + SlipMinus - first} {
 		s := st.sense()
 		if den := a - s*mu*b; den > 0 {
 			pn = -rn / den
-			pt = -s * mu * pn
+			pt = -s * mu * pn // on the cone to the last bit
 			if s*(b2*pn+c*pt+rt) >= 0 {
 				return pn, pt, st, true
 			}
@@ -37,10 +34,6 @@ func (f *Frictional) single(r *FrictionResult) bool {
 	d, b, mu := f.d[:4], f.b[:2], f.mu[0]
 	pn, pt, st, ok := oneContact(d[0], d[1], d[2], d[3], b[0], b[1], mu)
 	r.NoSolution = !ok
-	// on the cone to the last bit
-	if s := st.sense(); s != 0 {
-		pt = -s * mu * pn
-	}
 	old := f.st[0]
 	f.st[0], f.p[0], f.p[1] = st, pn, pt
 	f.sys.act = f.sys.act[:1]

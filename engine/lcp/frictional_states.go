@@ -1,6 +1,9 @@
 package lcp
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 const (
 	maxRounds    = 3     // of flipped states before a path is followed: two or six take more time on brushes, wedged or not
@@ -44,13 +47,8 @@ func (f *Frictional) update(rounds int, count *int) {
 		*count++
 		seen[round] = mark(f.st[:f.n])
 		copy(f.st, f.sys.flip[:f.n])
-		if round > 0 {
-			now := mark(f.st[:f.n])
-			for _, m := range seen[:round] {
-				if m == now {
-					return
-				}
-			}
+		if round > 0 && slices.Contains(seen[:round], mark(f.st[:f.n])) {
+			return
 		}
 	}
 }
@@ -217,29 +215,23 @@ func (f *Frictional) judge() {
 			if st == Open {
 				continue
 			}
-			if !f.plain {
-				f.confine(i)
+			pn, pt, base := f.p[2*i], f.p[2*i+1], f.base[i]
+			if st < apart && !(pn >= base) {
+				if less := pn - base; less*less*f.dg[2*i] > coneTol*coneTol*f.sig2 || pn != pn {
+					if s.flip[i], s.any = Open, true; base > 0 {
+						s.flip[i] = apart | st
+					}
+					continue
+				}
+				pn = base
+			}
+			low, high := f.bounds(i, pn)
+			to := confined(st, pt, low, high)
+			if over := to - pt; st&closedState == Stick && over*over*f.dg[2*i+1] > coneTol*coneTol*f.sig2 {
+				s.flip[i], s.any = st&apart|sliding(over), true
 				continue
 			}
-			pn, pt := f.p[2*i], f.p[2*i+1]
-			if !(pn >= 0) {
-				if pn*pn*f.dg[2*i] > coneTol*coneTol*f.sig2 || pn != pn {
-					s.flip[i], s.any = Open, true
-					continue
-				}
-				pn = 0
-			}
-			bound := f.mu[i] * pn
-			if st != Stick {
-				pt = -st.sense() * bound
-			} else if over := math.Abs(pt) - bound; over > 0 {
-				if over*over*f.dg[2*i+1] > coneTol*coneTol*f.sig2 {
-					s.flip[i], s.any = sliding(-pt), true
-					continue
-				}
-				pt = math.Copysign(bound, pt)
-			}
-			f.p[2*i], f.p[2*i+1] = pn, pt
+			f.p[2*i], f.p[2*i+1] = pn, to
 		}
 		cone := !s.any
 		f.velocities()
@@ -257,35 +249,24 @@ func (f *Frictional) judge() {
 	}
 }
 
-// confine is judge for the impulses of contact i with bounds other than Coulomb's.
-func (f *Frictional) confine(i int) {
-	s, st := &f.sys, f.st[i]
-	pn, pt, base := f.p[2*i], f.p[2*i+1], f.base[i]
-	if st < apart && !(pn >= base) {
-		if less := pn - base; less*less*f.dg[2*i] > coneTol*coneTol*f.sig2 || pn != pn {
-			if s.flip[i], s.any = Open, true; base > 0 {
-				s.flip[i] = apart | st
-			}
-			return
-		}
-		pn = base
+// bounds of p_T of contact i with p_N = pn.
+func (f *Frictional) bounds(i int, pn float64) (low, high float64) {
+	if !f.plain {
+		return f.edge(i, SlipPlus).at(pn), f.edge(i, SlipMinus).at(pn)
 	}
-	low, high := f.edge(i, SlipPlus).at(pn), f.edge(i, SlipMinus).at(pn)
-	switch st & closedState {
-	case SlipPlus:
-		pt = low
-	case SlipMinus:
-		pt = high
-	default:
-		if over := max(low-pt, pt-high); over > 0 {
-			if over*over*f.dg[2*i+1] > coneTol*coneTol*f.sig2 {
-				s.flip[i], s.any = st&apart|sliding(low-pt), true
-				return
-			}
-			pt = min(max(pt, low), high)
-		}
+	high = f.mu[i] * pn
+	return -high, high
+}
+
+// confined is a bound of p_T for a contact that slides; for one that sticks it is pt, or the bound that pt is beyond.
+func confined(st State, pt, low, high float64) float64 {
+	switch st &= closedState; {
+	case st == SlipPlus, st == Stick && pt < low:
+		return low
+	case st == SlipMinus, pt > high:
+		return high
 	}
-	f.p[2*i], f.p[2*i+1] = pn, pt
+	return pt
 }
 
 // velocities fills f.v with D·p + b. Where impulses are so large that the rounding of this sum could hide a violation it is computed in

@@ -52,9 +52,7 @@ const (
 	Branch                    // all parts of a problem that is not too large
 )
 
-var methodNames = [...]string{
-	"none", "lemke", "lemke-howson", "phase one", "branching",
-}
+var methodNames = [...]string{"none", "lemke", "lemke-howson", "phase one", "branching"}
 
 func (m Method) String() string { return methodNames[m] }
 
@@ -135,9 +133,9 @@ func (s *Solver) Solve(m, q, z []float64) Result {
 	case len(z) != n:
 		panic("lcp: Solve: z is not of the size of q")
 	}
-	s.n, s.m, s.q, s.proof, s.best = n, m, q, false, math.Inf(1)
+	s.n, s.m, s.q, s.best = n, m, q, math.Inf(1)
 	r := s.chain(z)
-	s.m, s.q = nil, nil
+	s.m, s.q, s.proof = nil, nil, r.Status == RayInfeasible
 	if !r.Status.OK() {
 		clear(z)
 	}

@@ -2,17 +2,19 @@ package lcp
 
 import (
 	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/gonum"
 
 	"hilrig/engine/numeric"
 )
 
 const (
-	pivotTol  = 1e-11 // of a pivot, relative to the largest number of its column
-	tieTol    = 1e-12 // of ratios, relative to 1 + ratio
-	lexTol    = 1e-11 // of ratios in the columns of the inverse
-	clipTol   = 1e-13 // of right sides below zero by rounding; q̃ is about 1
-	zeroTol   = 1e-12 // of the artificial unknown: the path has arrived
-	safePivot = 1e-3  // of pivots that are not necessary
+	pivotTol = 1e-11 // of a pivot, relative to the largest number of its column
+	tieTol   = 1e-12 // of ratios, relative to 1 + ratio
+	lexTol   = 1e-11 // of ratios in the columns of the inverse
+	clipTol  = 1e-13 // of right sides below zero by rounding; q̃ is about 1
+	zeroTol  = 1e-12 // of the artificial unknown: the path has arrived
 )
 
 // basis is the system w − M̃z − d·z0 = q̃ solved for n of its 2n+1 unknowns,
@@ -91,6 +93,9 @@ func (t *basis) apply(x []float64) {
 		x[r] = f
 	}
 }
+
+// axpy is y −= f·x, both of the same length.
+func axpy(y, x []float64, f float64) { gonum.Implementation{}.Daxpy(len(x), -f, x, 1, y, 1) }
 
 // enter finds the column of unknown k, the next to come into the basis.
 func (s *Solver) enter(k int) {
@@ -188,15 +193,9 @@ func (s *Solver) leaving() int {
 		}
 	}
 	for k := 0; k < n && len(ties) > 1; k++ {
-		kept := ties[:0]
 		if r := t.at[k]; r >= 0 {
 			// a unit vector: its row is the largest of the tied
-			for _, i := range ties {
-				if i != r {
-					kept = append(kept, i)
-				}
-			}
-			ties = kept
+			ties = slices.DeleteFunc(ties, func(i int) bool { return i == r })
 			continue
 		}
 		s.column(k, t.lex)
@@ -205,12 +204,7 @@ func (s *Solver) leaving() int {
 			least = min(least, t.lex[i]/col[i])
 		}
 		bound = least + lexTol*(1+math.Abs(least))
-		for _, i := range ties {
-			if t.lex[i]/col[i] <= bound {
-				kept = append(kept, i)
-			}
-		}
-		ties = kept
+		ties = slices.DeleteFunc(ties, func(i int) bool { return !(t.lex[i]/col[i] <= bound) })
 	}
 	if len(ties) == 0 { // not a number
 		return -1

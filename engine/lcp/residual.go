@@ -136,14 +136,15 @@ const (
 	certFar  = 1e-9  // of −qᵀu, relative to |q|ᵀu: beyond rounding
 )
 
-// certified checks u (scaled) as a proof against M and q as given: u ≥ 0, (Mᵀu)_j ≤ 1e-12·(|M|ᵀu)_j and
-// qᵀu ≤ −1e-9·|q|ᵀu. The small allowance is a statement as well: a matrix that differs from M by at most 1e-12 of each of its
-// numbers makes the problem infeasible without any allowance.
+// certified checks u (scaled) as a proof against M and q as given: u ≥ 0, (Mᵀu)_j ≤ 1e-12·(|M|ᵀ|u|)_j and
+// qᵀu ≤ −1e-9·|q|ᵀ|u|. The small allowance is a statement as well: a matrix that differs from M by at most 1e-12 of each of its
+// numbers makes the problem infeasible without any allowance. In a part of the problem (brancher.want) u_i may have any sign where w_i
+// has to be zero, and (Mᵀu)_j any value where z_j has to.
 func (s *Solver) certified(u []float64) bool {
-	n, c, v, size := s.n, s.cert[:s.n], s.x[:s.n], s.y[:s.n]
+	n, c, v, size, want := s.n, s.cert[:s.n], s.x[:s.n], s.y[:s.n], s.br.want[:s.n]
 	big := 0.0
 	for _, ui := range u {
-		big = max(big, ui)
+		big = max(big, math.Abs(ui))
 	}
 	if big == 0 || !numeric.Finite(big) {
 		return false
@@ -154,13 +155,13 @@ func (s *Solver) certified(u []float64) bool {
 	for i := range n {
 		// uᵀw = Σ ũ_i w̃_i up to a factor: u_i = s_i·ũ_i
 		ui := u[i] / big
-		if !(ui > 1e-14) {
+		if !(ui > 1e-14) && !(want[i] == zeroW && ui < -1e-14) {
 			ui = 0
 		}
 		ui *= s.s[i]
 		c[i] = ui
 		qu += s.q[i] * ui
-		qa += math.Abs(s.q[i]) * ui
+		qa += math.Abs(s.q[i] * ui)
 		if ui == 0 {
 			continue
 		}
@@ -174,10 +175,9 @@ func (s *Solver) certified(u []float64) bool {
 		return false
 	}
 	for j := range n {
-		if !(v[j] <= certZero*size[j]) {
+		if want[j] != zeroZ && !(v[j] <= certZero*size[j]) {
 			return false
 		}
 	}
-	s.proof = true
 	return true
 }

@@ -46,6 +46,9 @@ func (s *Solver) scale() {
 	s.sigma = math.Float64frombits(uint64(top &^ (1<<52 - 1)))
 }
 
+// magnitude is |v| as a whole number that orders as |v| does: the largest of many without a branch.
+func magnitude(v float64) int64 { return int64(math.Float64bits(v) &^ (1 << 63)) }
+
 // exponent of the number with these bits, which is ≥ 0.
 func exponent(bits int64) int { return int(bits>>52) - 1023 }
 

@@ -105,7 +105,7 @@ func (b *Brush) Free(t, h, theta float64, q, u, ufree []float64) bool {
 	return spp > 0 && sum == 0
 }
 
-// Accelerate is contact.Accelerator.
+// Accelerate is contact.Dynamics: it factors M at q and gives the acceleration without contact.
 func (b *Brush) Accelerate(t float64, q, u, acc []float64) bool {
 	f := &b.f
 	if f.theta != 0 || f.stt == 0 { // not the factors of M itself
