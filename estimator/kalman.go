@@ -58,7 +58,6 @@ type Kalman struct {
 	belief
 
 	timing float64 // s  standard deviation of the times of samples
-	away   vector  // of Ahead: a local one would escape to the heap
 }
 
 // model is what a filter knows of the motion of its axis. u is the input: V, N·m or N.
@@ -170,15 +169,13 @@ func (k *Kalman) predictRamp(dt, u, rise, su float64) {
 	k.predict(&k.x, &k.p, dt, u, rise, k.s.white+su*su*dt)
 }
 
-// Ahead carries x, an estimate of the time of the newest sample, by dt (s) under the input u (V, N·m or N), in place. At
+// Ahead carries x = [θ, ω, i, T], an estimate of the time of the newest sample, by dt (s) under the input u (V, N·m or N), in place. At
 // most 50 periods: what lies beyond is no estimate any more.
 func (k *Kalman) Ahead(x []float64, dt, u float64) {
 	if !(dt > 0) || math.IsNaN(u) {
 		return
 	}
-	copy(k.away[:], x)
-	k.ahead(&k.away, min(dt, 50*k.s.dt), u)
-	copy(x, k.away[:])
+	k.ahead((*vector)(x), min(dt, 50*k.s.dt), u)
 }
 
 // Correct takes the samples y = [position rad, current A, velocity rad/s] of the time to which Predict went, those that are fresh. It
