@@ -45,24 +45,23 @@ func (a *Axis) Step(t int64, skip uint32, in *Inputs, x []float64) (st engine.St
 func (a *Axis) sample(t int64, g int) engine.Status {
 	e := event{group: g}
 	fresh := false
-	for q := range a.in {
+	for _, q := range a.s.Groups[g].Of {
 		s := &a.in[q]
-		if a.group[q] != g || !s.Fresh {
+		if !s.Fresh {
 			continue
 		}
 		if !Timed(s.Age) {
 			a.outcome.Refused[q] = true
 			continue
 		}
-		switch q := Quantity(q); {
-		case q == a.input:
+		if q == a.input {
 			if e.measured = a.bearable(s.Value); e.measured {
 				e.u = a.effort(s.Value)
 				a.outcome.Taken[q] = true
 			}
 			a.outcome.Refused[q] = !e.measured && numeric.Finite(s.Value)
 			fresh = fresh || !a.electrical || len(a.times) > 1 // in a single frame it comes with the position
-		default:
+		} else {
 			e.y[q], e.fresh[q] = s.Value, true
 			fresh = true
 		}
