@@ -38,6 +38,13 @@ type (
 	matrix [nX][nX]float64
 )
 
+// set takes w number by number: the processor would wait for a copy, in wider words, of what was just written.
+func (v *vector) set(w *vector) {
+	for i := range v {
+		v[i] = w[i]
+	}
+}
+
 // The rows of y, and what each of them measures.
 const nY = 3
 
@@ -181,7 +188,7 @@ func (k *Kalman) Ahead(x []float64, dt, u float64) {
 // Correct takes the samples y = [position rad, current A, velocity rad/s] of the time to which Predict went, those that are fresh. It
 // tells which it took (see screen for those it refuses) and whether the position jumped: then the filter begins anew from it.
 // engine.NonFinite: the estimate was no number any more, and the filter waits for a new position.
-func (k *Kalman) Correct(y [nY]float64, fresh [nY]bool) (taken [nY]bool, jumped bool, st engine.Status) {
+func (k *Kalman) Correct(y *[nY]float64, fresh *[nY]bool) (taken [nY]bool, jumped bool, st engine.Status) {
 	k.nis, k.used = 0, 0
 	for j := range y {
 		taken[j] = fresh[j] && numeric.Finite(y[j]) && k.s.r[j] > 0

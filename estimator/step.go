@@ -11,12 +11,11 @@ import (
 // in the order of Signals. engine.NotConverged: the estimate may not be acted on, see Sound; engine.NonFinite: it was no number any
 // more, and begins anew.
 func (a *Axis) Step(t int64, skip uint32, in *Inputs, x []float64) (st engine.Status) {
-	a.in = [Quantities]Sample{Position: in.Position, Current: in.Current, Velocity: in.Velocity, Effort: in.Effort, Voltage: in.Voltage}
 	a.driven = in.Driven
 	a.sent.add(in.Command, 1+skip)
 	a.outcome = Outcome{}
 	for g := range a.times {
-		if s := a.sample(t, g); s != engine.OK {
+		if s := a.sample(t, g, in); s != engine.OK {
 			st = s
 		}
 	}
@@ -25,12 +24,12 @@ func (a *Axis) Step(t int64, skip uint32, in *Inputs, x []float64) (st engine.St
 	}
 
 	// from the newest sample to now
-	now := a.in[Position].Age // of one group, the device's own word
+	now := in.Position.Age // of one group, the device's own word
 	if len(a.times) > 1 {
 		now = a.past.age(t)
 	}
 	a.age = now + a.kf.Unseen()
-	a.out = a.kf.x
+	a.out.set(&a.kf.x)
 	if a.kf.Primed() && now < farthest*a.every {
 		a.carry(a.out[:], now, 0, a.emf(&a.out))
 	}
@@ -42,11 +41,11 @@ func (a *Axis) Step(t int64, skip uint32, in *Inputs, x []float64) (st engine.St
 }
 
 // sample takes what came of a group.
-func (a *Axis) sample(t int64, g int) engine.Status {
-	e := event{group: g}
-	fresh := false
+func (a *Axis) sample(t int64, g int, in *Inputs) engine.Status {
+	e, fresh := &a.past.next.event, false
+	*e = event{group: g}
 	for _, q := range a.s.Groups[g].Of {
-		s := &a.in[q]
+		s := in.of(q)
 		if !s.Fresh {
 			continue
 		}
@@ -70,7 +69,7 @@ func (a *Axis) sample(t int64, g int) engine.Status {
 	if !fresh {
 		return engine.OK
 	}
-	return a.take(t, &e)
+	return a.take(t, e)
 }
 
 // bearable tells whether a measured input can be: a number, and of an effort at most twice what the drive gives.
@@ -100,7 +99,7 @@ func (a *Axis) take(t int64, e *event) (st engine.Status) {
 		a.kf.SetTiming(math.Sqrt(times.off2) * 1e-9)
 	}
 	before := a.past.newest()
-	i, ok := a.past.insert(e)
+	i, ok := a.past.insert()
 	if !ok {
 		for q, came := range e.fresh {
 			a.outcome.Refused[q] = a.outcome.Refused[q] || came
@@ -126,7 +125,7 @@ func (a *Axis) take(t int64, e *event) (st engine.Status) {
 	for j := from; j < a.past.n; j++ {
 		p := a.past.at(j)
 		a.predict(t, j)
-		taken, jumped, s := a.kf.Correct(p.y, p.fresh)
+		taken, jumped, s := a.kf.Correct(&p.y, &p.fresh)
 		if several {
 			p.then = a.kf.belief
 		}

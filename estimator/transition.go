@@ -137,20 +137,19 @@ func walkNoise(a *mat.Dense, walk, dt float64) *mat.Dense {
 
 // step carries a state over the transition under the voltage u (V) and returns the slope of the brush drop at its end (Ω).
 func (t *transition) step(m *plant.Motor, x *vector, u float64) (slope float64) {
-	var y vector
-	for i := range y {
+	x0, x1, x2, x3 := x[0], x[1], x[2], x[3]
+	for i := range x {
 		f := &t.phi[i]
-		y[i] = t.gam[i]*u + f[0]*x[0] + f[1]*x[1] + f[2]*x[2] + f[3]*x[3]
+		x[i] = t.gam[i]*u + f[0]*x0 + f[1]*x1 + f[2]*x2 + f[3]*x3
 	}
 	// brush drop at the end of the step: i = c − Γi·drop(i)
 	if m.BrushDrop > 0 {
-		d := brushDrop(y[XCur], t.gam[XCur], m.BrushDrop, m.DropScale)
-		for i := range y {
-			y[i] -= t.gam[i] * d
+		d := brushDrop(x[XCur], t.gam[XCur], m.BrushDrop, m.DropScale)
+		for i := range x {
+			x[i] -= t.gam[i] * d
 		}
 		slope = (m.BrushDrop - d*d/m.BrushDrop) / m.DropScale
 	}
-	*x = y
 	return slope
 }
 
@@ -175,7 +174,9 @@ func (t *transition) spread(p *matrix, slope, white float64) {
 	if slope == 0 {
 		return
 	}
-	f, c := slope/(1+slope*t.gam[XCur]), p[XCur]
+	f := slope / (1 + slope*t.gam[XCur])
+	var c vector
+	c.set((*vector)(&p[XCur]))
 	for i := range p {
 		gi := f * t.gam[i]
 		for j := range i + 1 {
