@@ -108,7 +108,7 @@ const (
 )
 
 // Timed tells whether a sample with this age (s) has a time that can be believed.
-func Timed(age float64) bool { return math.Abs(age) < oldest }
+func Timed(age float64) bool { return -oldest < age && age < oldest }
 
 // NewElectrical is an axis with a voltage drive: a brushed motor, of which position and perhaps current are measured. The period of the
 // filter is that of the fastest group.
@@ -226,7 +226,7 @@ func (a *Axis) Signals() []engine.Signal {
 // write puts a state in the order of Signals.
 func (a *Axis) write(s *vector, x []float64) {
 	if a.electrical {
-		copy(x, s[:])
+		(*vector)(x).set(s)
 		return
 	}
 	x[0], x[1], x[2] = s[XPos], s[XVel], s[XTorque]

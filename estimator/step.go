@@ -141,10 +141,10 @@ func (a *Axis) take(t int64, e *event) (st engine.Status) {
 		}
 	}
 	a.outcome.Came = true
-	if passed := (a.past.newest() - before) * 1e-9; several && before > 0 {
-		a.outcome.Passed += max(0, passed)
-	} else if !several {
+	if !several {
 		a.outcome.Passed = e.dt
+	} else if before > 0 {
+		a.outcome.Passed += max(0, (a.past.newest()-before)*1e-9)
 	}
 	if e.group == a.group[Position] {
 		x := &a.kf.x

@@ -304,7 +304,9 @@ func (a *Axis) Compute(k Tick, x, y []float64, u *float64) (st engine.Status) {
 		ref[0] = a.s.Of.base(x)
 	}
 	if a.at.ref >= 0 {
-		copy(y[a.at.ref:], ref[:a.s.Of.derivatives()])
+		for i := range a.s.Of.derivatives() {
+			y[a.at.ref+i] = ref[i]
+		}
 	}
 	e := 0.0
 	if a.at.err >= 0 {
