@@ -2,7 +2,6 @@ package estimator
 
 import (
 	"math"
-	"math/bits"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -62,13 +61,13 @@ func (m *electrical) acceleration(x *vector) float64 {
 func (m *electrical) move(x *vector, p *matrix, dt, u, white float64) {
 	const whole = 1 << fractions
 	pieces := int(math.Round(dt / m.dt * whole))
-	for left := pieces; left > 0; {
-		j := max(0, fractions+1-bits.Len(uint(left))) // the longest that fits
-		left -= whole >> j
-		t := &m.steps[j]
-		slope := t.step(&m.motor, x, u)
-		if p != nil {
-			t.spread(p, slope, white)
+	for range pieces / whole {
+		m.steps[0].move(&m.motor, x, p, u, white)
+	}
+	for j, left := 1, pieces%whole; left > 0; j++ {
+		if piece := whole >> j; left >= piece {
+			m.steps[j].move(&m.motor, x, p, u, white)
+			left -= piece
 		}
 	}
 	x[XPos] += x[XVel] * (dt - float64(pieces)*m.dt/whole)
@@ -133,6 +132,13 @@ func walkNoise(a *mat.Dense, walk, dt float64) *mat.Dense {
 		h *= 2
 	}
 	return q
+}
+
+// move carries a state, and its covariance if there is one, over the transition.
+func (t *transition) move(m *plant.Motor, x *vector, p *matrix, u, white float64) {
+	if slope := t.step(m, x, u); p != nil {
+		t.spread(p, slope, white)
+	}
 }
 
 // step carries a state over the transition under the voltage u (V) and returns the slope of the brush drop at its end (Ω).
