@@ -403,7 +403,7 @@ func TestMechanicalDefaults(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		k.Correct([nY]float64{1}, [nY]bool{true})
+		k.Correct(&[nY]float64{1}, &[nY]bool{true})
 		sd, want := make([]float64, 4), [2]float64{1e-3 / math.Sqrt(24), speed} // the first position counts twice
 		if k.StdDevs(sd); math.Abs(sd[0]/want[0]-1) > 1e-9 || math.Abs(sd[1]/want[1]-1) > 1e-9 {
 			t.Errorf("top speed %g: standard deviations %v, want %v", top, sd, want)

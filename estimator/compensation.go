@@ -7,6 +7,7 @@ import (
 
 	"hilrig/engine"
 	"hilrig/engine/friction"
+	"hilrig/engine/numeric"
 )
 
 // Motion is what a compensation is told in a tick. Errors follow [C95], e = x − xd: an axis that lags behind has e < 0.
@@ -19,8 +20,7 @@ type Motion struct {
 
 // finite tells whether every number is one.
 func (m *Motion) finite() bool {
-	sum := m.V + m.E + m.Vd + m.Ad + m.U
-	return !math.IsNaN(sum) && !math.IsInf(sum, 0)
+	return numeric.Finite(m.V + m.E + m.Vd + m.Ad + m.U)
 }
 
 // Compensation is a torque against friction (N·m), positive for forward motion: it is added to the controller's. It never

@@ -7,6 +7,7 @@ import (
 
 	"hilrig/engine"
 	"hilrig/engine/friction"
+	"hilrig/engine/numeric"
 )
 
 // Contact is a friction law carried along a motion that is given: measured, estimated or desired. Nothing acts back on the motion.
@@ -60,7 +61,7 @@ func (c *Contact) Step(dt, dx float64) (force float64, st engine.Status) { retur
 
 // step is Step with a correction of the bristle of LuGre (rad/s or m/s), which is constant over the step.
 func (c *Contact) step(dt, dx, correction float64) (force float64, st engine.Status) {
-	if sum := dx + correction; !(dt > 0) || math.IsNaN(sum) || math.IsInf(sum, 0) {
+	if !(dt > 0) || !numeric.Finite(dx+correction) {
 		return 0, engine.NonFinite
 	}
 	if c.lugre != nil {
@@ -72,7 +73,7 @@ func (c *Contact) step(dt, dx, correction float64) (force float64, st engine.Sta
 	for _, z := range c.next {
 		sum += z - z // NaN where a state is none
 	}
-	if math.IsNaN(sum) || math.IsInf(sum, 0) {
+	if !numeric.Finite(sum) {
 		return 0, engine.NonFinite
 	}
 	c.z, c.next = c.next, c.z
@@ -91,7 +92,7 @@ func (c *Contact) bristle(dt, dx, correction float64) (force float64, st engine.
 		zn += push * end
 		f += law.Sigma0*push*mean + law.Damping(dx/dt)*push*end/dt
 	}
-	if sum := zn + f; math.IsNaN(sum) || math.IsInf(sum, 0) { // a speed beyond all reason
+	if !numeric.Finite(zn + f) { // a speed beyond all reason
 		return 0, engine.NonFinite
 	}
 	most := max(law.Fs, law.Fc)

@@ -42,7 +42,7 @@ func ExampleKalman() {
 	xhat := make([]float64, 4)
 	for range 500 {
 		kf.Predict(1e-3, 0.6, 0) // 0.6 V on a held shaft
-		kf.Correct([3]float64{1, 0}, [3]bool{true, false})
+		kf.Correct(&[3]float64{1, 0}, &[3]bool{true, false})
 	}
 	kf.State(xhat)
 	fmt.Printf("θ %.3f rad, i %.2f A, holding torque %.1f mN·m\n", xhat[0], xhat[2], 1e3*xhat[3])

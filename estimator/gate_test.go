@@ -28,7 +28,7 @@ func watched(t *testing.T, omega float64) (k *Kalman, theta float64) {
 func next(k *Kalman, theta *float64, omega, off float64) (taken, jumped bool) {
 	*theta += omega * tick
 	k.Predict(tick, linear().Motor.K*omega, 0)
-	took, jumped, _ := k.Correct([3]float64{*theta + off, 0}, [3]bool{true, true})
+	took, jumped, _ := k.Correct(&[3]float64{*theta + off, 0}, &[3]bool{true, true})
 	return took[0], jumped
 }
 
@@ -166,7 +166,7 @@ func TestWildCurrentEdge(t *testing.T) {
 			k, _ := watched(t, 0)
 			top := (topVolts+linear().Motor.K*topTurns)/linear().Motor.R + 10*linear().CurrentNoise
 			k.Predict(tick, 0, 0)
-			if taken, _, _ := k.Correct([3]float64{0, side * (top + c.over)}, [3]bool{false, true}); taken[1] != c.want {
+			if taken, _, _ := k.Correct(&[3]float64{0, side * (top + c.over)}, &[3]bool{false, true}); taken[1] != c.want {
 				t.Errorf("%.10g A: taken %v, want %v", side*(top+c.over), taken[1], c.want)
 			}
 		}

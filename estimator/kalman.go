@@ -38,6 +38,13 @@ type (
 	matrix [nX][nX]float64
 )
 
+// set takes w number by number: the processor would wait for a copy, in wider words, of what was just written.
+func (v *vector) set(w *vector) {
+	for i := range v {
+		v[i] = w[i]
+	}
+}
+
 // The rows of y, and what each of them measures.
 const nY = 3
 
@@ -58,7 +65,6 @@ type Kalman struct {
 	belief
 
 	timing float64 // s  standard deviation of the times of samples
-	away   vector  // of Ahead: a local one would escape to the heap
 }
 
 // model is what a filter knows of the motion of its axis. u is the input: V, N·m or N.
@@ -170,21 +176,19 @@ func (k *Kalman) predictRamp(dt, u, rise, su float64) {
 	k.predict(&k.x, &k.p, dt, u, rise, k.s.white+su*su*dt)
 }
 
-// Ahead carries x, an estimate of the time of the newest sample, by dt (s) under the input u (V, N·m or N), in place. At
+// Ahead carries x = [θ, ω, i, T], an estimate of the time of the newest sample, by dt (s) under the input u (V, N·m or N), in place. At
 // most 50 periods: what lies beyond is no estimate any more.
 func (k *Kalman) Ahead(x []float64, dt, u float64) {
 	if !(dt > 0) || math.IsNaN(u) {
 		return
 	}
-	copy(k.away[:], x)
-	k.ahead(&k.away, min(dt, 50*k.s.dt), u)
-	copy(x, k.away[:])
+	k.ahead((*vector)(x), min(dt, 50*k.s.dt), u)
 }
 
 // Correct takes the samples y = [position rad, current A, velocity rad/s] of the time to which Predict went, those that are fresh. It
 // tells which it took (see screen for those it refuses) and whether the position jumped: then the filter begins anew from it.
 // engine.NonFinite: the estimate was no number any more, and the filter waits for a new position.
-func (k *Kalman) Correct(y [nY]float64, fresh [nY]bool) (taken [nY]bool, jumped bool, st engine.Status) {
+func (k *Kalman) Correct(y *[nY]float64, fresh *[nY]bool) (taken [nY]bool, jumped bool, st engine.Status) {
 	k.nis, k.used = 0, 0
 	for j := range y {
 		taken[j] = fresh[j] && numeric.Finite(y[j]) && k.s.r[j] > 0

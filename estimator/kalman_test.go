@@ -368,7 +368,7 @@ func TestKalmanBadInput(t *testing.T) {
 			follow(k, tick, [3]float64{1, 0}, [3]bool{true, true}, 0, xhat)
 		}
 		k.Predict(tick, 0, 0)
-		if taken, jumped, _ := k.Correct(c.y, [3]bool{true, true}); taken != c.taken || jumped {
+		if taken, jumped, _ := k.Correct(&c.y, &[3]bool{true, true}); taken != c.taken || jumped {
 			t.Errorf("%v: taken %v, jumped %v", c, taken, jumped)
 		}
 		k.State(xhat)

@@ -42,7 +42,7 @@ func multisine(t float64) (pos, vel float64) {
 // follow carries a filter over dt (s) to samples and writes the state there.
 func follow(k *Kalman, dt float64, y [3]float64, fresh [3]bool, u float64, xhat []float64) {
 	k.Predict(dt, u, 0)
-	k.Correct(y, fresh)
+	k.Correct(&y, &fresh)
 	k.State(xhat)
 }
 

@@ -162,7 +162,7 @@ func (r *RLS) Step(theta, velocity, current float64, fresh bool) (updated bool) 
 	if !fresh {
 		return false
 	}
-	if bad := theta + velocity + current; math.IsNaN(bad) || math.IsInf(bad, 0) {
+	if !numeric.Finite(theta + velocity + current) {
 		r.Gap()
 		return false
 	}

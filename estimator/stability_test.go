@@ -38,7 +38,7 @@ func growth(t *testing.T, k *Kalman, p lossPattern) float64 {
 	cycle := func(k *Kalman) {
 		for _, c := range p.comes {
 			k.Predict(k.s.dt, 0, 0)
-			k.Correct([3]float64{}, [3]bool{c, c})
+			k.Correct(&[3]float64{}, &[3]bool{c, c})
 		}
 	}
 	k.begin(0)

@@ -11,12 +11,11 @@ import (
 // in the order of Signals. engine.NotConverged: the estimate may not be acted on, see Sound; engine.NonFinite: it was no number any
 // more, and begins anew.
 func (a *Axis) Step(t int64, skip uint32, in *Inputs, x []float64) (st engine.Status) {
-	a.in = [Quantities]Sample{Position: in.Position, Current: in.Current, Velocity: in.Velocity, Effort: in.Effort, Voltage: in.Voltage}
 	a.driven = in.Driven
 	a.sent.add(in.Command, 1+skip)
 	a.outcome = Outcome{}
 	for g := range a.times {
-		if s := a.sample(t, g); s != engine.OK {
+		if s := a.sample(t, g, in); s != engine.OK {
 			st = s
 		}
 	}
@@ -25,12 +24,12 @@ func (a *Axis) Step(t int64, skip uint32, in *Inputs, x []float64) (st engine.St
 	}
 
 	// from the newest sample to now
-	now := a.in[Position].Age // of one group, the device's own word
+	now := in.Position.Age // of one group, the device's own word
 	if len(a.times) > 1 {
 		now = a.past.age(t)
 	}
 	a.age = now + a.kf.Unseen()
-	a.out = a.kf.x
+	a.out.set(&a.kf.x)
 	if a.kf.Primed() && now < farthest*a.every {
 		a.carry(a.out[:], now, 0, a.emf(&a.out))
 	}
@@ -42,27 +41,26 @@ func (a *Axis) Step(t int64, skip uint32, in *Inputs, x []float64) (st engine.St
 }
 
 // sample takes what came of a group.
-func (a *Axis) sample(t int64, g int) engine.Status {
-	e := event{group: g}
-	fresh := false
-	for q := range a.in {
-		s := &a.in[q]
-		if a.group[q] != g || !s.Fresh {
+func (a *Axis) sample(t int64, g int, in *Inputs) engine.Status {
+	e, fresh := &a.past.next.event, false
+	*e = event{group: g}
+	for _, q := range a.s.Groups[g].Of {
+		s := in.of(q)
+		if !s.Fresh {
 			continue
 		}
 		if !Timed(s.Age) {
 			a.outcome.Refused[q] = true
 			continue
 		}
-		switch q := Quantity(q); {
-		case q == a.input:
+		if q == a.input {
 			if e.measured = a.bearable(s.Value); e.measured {
 				e.u = a.effort(s.Value)
 				a.outcome.Taken[q] = true
 			}
 			a.outcome.Refused[q] = !e.measured && numeric.Finite(s.Value)
 			fresh = fresh || !a.electrical || len(a.times) > 1 // in a single frame it comes with the position
-		default:
+		} else {
 			e.y[q], e.fresh[q] = s.Value, true
 			fresh = true
 		}
@@ -71,7 +69,7 @@ func (a *Axis) sample(t int64, g int) engine.Status {
 	if !fresh {
 		return engine.OK
 	}
-	return a.take(t, &e)
+	return a.take(t, e)
 }
 
 // bearable tells whether a measured input can be: a number, and of an effort at most twice what the drive gives.
@@ -101,7 +99,7 @@ func (a *Axis) take(t int64, e *event) (st engine.Status) {
 		a.kf.SetTiming(math.Sqrt(times.off2) * 1e-9)
 	}
 	before := a.past.newest()
-	i, ok := a.past.insert(e)
+	i, ok := a.past.insert()
 	if !ok {
 		for q, came := range e.fresh {
 			a.outcome.Refused[q] = a.outcome.Refused[q] || came
@@ -127,7 +125,7 @@ func (a *Axis) take(t int64, e *event) (st engine.Status) {
 	for j := from; j < a.past.n; j++ {
 		p := a.past.at(j)
 		a.predict(t, j)
-		taken, jumped, s := a.kf.Correct(p.y, p.fresh)
+		taken, jumped, s := a.kf.Correct(&p.y, &p.fresh)
 		if several {
 			p.then = a.kf.belief
 		}
@@ -143,10 +141,10 @@ func (a *Axis) take(t int64, e *event) (st engine.Status) {
 		}
 	}
 	a.outcome.Came = true
-	if passed := (a.past.newest() - before) * 1e-9; several && before > 0 {
-		a.outcome.Passed += max(0, passed)
-	} else if !several {
+	if !several {
 		a.outcome.Passed = e.dt
+	} else if before > 0 {
+		a.outcome.Passed += max(0, (a.past.newest()-before)*1e-9)
 	}
 	if e.group == a.group[Position] {
 		x := &a.kf.x

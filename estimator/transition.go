@@ -46,34 +46,31 @@ func newElectrical(s *KalmanSpec) *electrical {
 }
 
 func (m *electrical) predict(x *vector, p *matrix, dt, u, _, white float64) {
-	rest := m.each(dt, func(t *transition) { *p = t.spread(p, t.step(&m.motor, x, u), white) })
-	x[XPos] += x[XVel] * rest
+	m.move(x, p, dt, u, white)
 }
 
-func (m *electrical) ahead(x *vector, dt, u float64) {
-	rest := m.each(dt, func(t *transition) { t.step(&m.motor, x, u) })
-	x[XPos] += x[XVel] * rest
-}
+func (m *electrical) ahead(x *vector, dt, u float64) { m.move(x, nil, dt, u, 0) }
 
 // acceleration by the full torque of the motor and all of the load.
 func (m *electrical) acceleration(x *vector) float64 {
 	return (m.top + math.Abs(x[XTorque])) / m.motor.J
 }
 
-// each walks over dt (s) in whole periods and halves, quarters … of one, and returns what is left: at most half of the
-// shortest piece, either sign.
-func (m *electrical) each(dt float64, step func(*transition)) (rest float64) {
+// move carries a state, and its covariance if there is one, over dt (s) in whole periods and halves, quarters … of one. What is left, at
+// most half of the shortest piece, either sign, moves the angle alone.
+func (m *electrical) move(x *vector, p *matrix, dt, u, white float64) {
 	const whole = 1 << fractions
 	pieces := int(math.Round(dt / m.dt * whole))
-	for range pieces >> fractions {
-		step(&m.steps[0])
+	for range pieces / whole {
+		m.steps[0].move(&m.motor, x, p, u, white)
 	}
-	for j := 1; j <= fractions; j++ {
-		if pieces&(1<<(fractions-j)) != 0 {
-			step(&m.steps[j])
+	for j, left := 1, pieces%whole; left > 0; j++ {
+		if piece := whole >> j; left >= piece {
+			m.steps[j].move(&m.motor, x, p, u, white)
+			left -= piece
 		}
 	}
-	return dt - float64(pieces)*m.dt/whole
+	x[XPos] += x[XVel] * (dt - float64(pieces)*m.dt/whole)
 }
 
 // discretise gives the transition of the model over dt, by the exponential of the augmented matrix [A B; 0 0].
@@ -137,28 +134,34 @@ func walkNoise(a *mat.Dense, walk, dt float64) *mat.Dense {
 	return q
 }
 
+// move carries a state, and its covariance if there is one, over the transition.
+func (t *transition) move(m *plant.Motor, x *vector, p *matrix, u, white float64) {
+	if slope := t.step(m, x, u); p != nil {
+		t.spread(p, slope, white)
+	}
+}
+
 // step carries a state over the transition under the voltage u (V) and returns the slope of the brush drop at its end (Ω).
 func (t *transition) step(m *plant.Motor, x *vector, u float64) (slope float64) {
-	var y vector
-	for i := range y {
+	x0, x1, x2, x3 := x[0], x[1], x[2], x[3]
+	for i := range x {
 		f := &t.phi[i]
-		y[i] = t.gam[i]*u + f[0]*x[0] + f[1]*x[1] + f[2]*x[2] + f[3]*x[3]
+		x[i] = t.gam[i]*u + f[0]*x0 + f[1]*x1 + f[2]*x2 + f[3]*x3
 	}
 	// brush drop at the end of the step: i = c − Γi·drop(i)
 	if m.BrushDrop > 0 {
-		d := brushDrop(y[XCur], t.gam[XCur], m.BrushDrop, m.DropScale)
-		for i := range y {
-			y[i] -= t.gam[i] * d
+		d := brushDrop(x[XCur], t.gam[XCur], m.BrushDrop, m.DropScale)
+		for i := range x {
+			x[i] -= t.gam[i] * d
 		}
 		slope = (m.BrushDrop - d*d/m.BrushDrop) / m.DropScale
 	}
-	*x = y
 	return slope
 }
 
-// spread is M·(Φ·P·Φᵀ + Q)·Mᵀ, with Q from the walk of the torque and from a voltage of the white strength (V²·s). M belongs to
+// spread makes M·(Φ·P·Φᵀ + Q)·Mᵀ of P, with Q from the walk of the torque and from a voltage of the white strength (V²·s). M belongs to
 // a brush drop of this slope (Ω) at the end of the step, dx⁺ = Φ·dx − Γ·slope·di⁺: M = I − Γ·slope/(1 + slope·Γi)·eiᵀ.
-func (t *transition) spread(p *matrix, slope, white float64) (r matrix) {
+func (t *transition) spread(p *matrix, slope, white float64) {
 	var a matrix
 	for i := range a {
 		f := &t.phi[i]
@@ -167,26 +170,27 @@ func (t *transition) spread(p *matrix, slope, white float64) (r matrix) {
 		}
 	}
 	white /= t.dt
-	for i := range r {
+	for i := range a {
 		for j := range i + 1 {
 			f := &t.phi[j]
 			s := t.q[i][j] + white*t.gam[i]*t.gam[j] + a[i][0]*f[0] + a[i][1]*f[1] + a[i][2]*f[2] + a[i][3]*f[3]
-			r[i][j], r[j][i] = s, s
+			p[i][j], p[j][i] = s, s
 		}
 	}
 	if slope == 0 {
-		return r
+		return
 	}
-	f, c := slope/(1+slope*t.gam[XCur]), r[XCur]
-	for i := range r {
+	f := slope / (1 + slope*t.gam[XCur])
+	var c vector
+	c.set((*vector)(&p[XCur]))
+	for i := range p {
 		gi := f * t.gam[i]
 		for j := range i + 1 {
 			gj := f * t.gam[j]
-			v := r[i][j] - gi*c[j] - c[i]*gj + gi*c[XCur]*gj
-			r[i][j], r[j][i] = v, v
+			v := p[i][j] - gi*c[j] - c[i]*gj + gi*c[XCur]*gj
+			p[i][j], p[j][i] = v, v
 		}
 	}
-	return r
 }
 
 // brushDrop solves i + g·drop·tanh(i/i0) = c for i (A) and returns drop·tanh(i/i0) (V). For c > 0 the left-hand side rises
@@ -195,14 +199,16 @@ func brushDrop(c, g, drop, i0 float64) float64 {
 	b := math.Abs(c)
 	slope := g * drop / i0
 	x := max(b-g*drop, b/(1+slope))
-	th := 0.0
+	th := math.Tanh(x / i0)
 	for range 12 {
-		th = math.Tanh(x / i0)
 		step := (b - x - g*drop*th) / (1 + slope*(1-th*th))
+		if x+step == x { // already there
+			break
+		}
 		x += step
-		if !(step > 1e-9*i0) {
+		if th = math.Tanh(x / i0); !(step > 1e-9*i0) {
 			break
 		}
 	}
-	return math.Copysign(drop*math.Tanh(x/i0), c)
+	return math.Copysign(drop*th, c)
 }

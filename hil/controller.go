@@ -279,8 +279,8 @@ func (c *Controller) sense(w *wired, r *Row, b *Blocks) {
 		r.Flags |= FlagEstimator
 	}
 	o := w.Outcome()
-	for q, refused := range o.Refused {
-		if refused {
+	for q := range o.Refused {
+		if o.Refused[q] {
 			SetFresh(&c.guard.refused, w.s.Measured[q])
 		}
 	}

@@ -450,11 +450,9 @@ func (g *Guard) Watch(r *Row, states []axis.State, meas []float64) {
 			bad = found
 		}
 	}
-	g.motion = reason{}
-	if g.mode.Energised() && bad.cause != CauseNone {
+	if g.motion = bad; g.mode.Energised() && bad.cause != CauseNone {
+		g.motion = reason{}
 		g.move(onFault, bad)
-	} else {
-		g.motion = bad
 	}
 	for i := range states {
 		g.warm(r, i, states[i].Heating)

@@ -57,7 +57,7 @@ type Axis struct {
 	ref              motion
 	pid              control.Loop
 	now              path
-	old              path               // the one before, while the new one fades in
+	old              path               // the one before, while the new one fades in; else its compensator is nil
 	faded            float64            // s  so long
 	each             [2]float64         // N·m  effort of the old path and of the new one
 	model            *estimator.Contact // the law driven by the estimated motion: the open-loop model beside the rig; nil: no law
@@ -274,7 +274,7 @@ func (a *Axis) Start(x []float64) {
 	}
 	a.ref.start(a.s.Of.base(x), false)
 	a.pid.Reset()
-	if a.old = (path{}); a.now.comp != nil {
+	if a.old.comp = nil; a.now.comp != nil {
 		a.now.comp.reset()
 	}
 	a.asked, a.held = 0, false
@@ -304,7 +304,9 @@ func (a *Axis) Compute(k Tick, x, y []float64, u *float64) (st engine.Status) {
 		ref[0] = a.s.Of.base(x)
 	}
 	if a.at.ref >= 0 {
-		copy(y[a.at.ref:], ref[:a.s.Of.derivatives()])
+		for i := range a.s.Of.derivatives() {
+			y[a.at.ref+i] = ref[i]
+		}
 	}
 	e := 0.0
 	if a.at.err >= 0 {
@@ -335,7 +337,7 @@ func (a *Axis) Compute(k Tick, x, y []float64, u *float64) (st engine.Status) {
 	}
 	switch {
 	case !on:
-		*u, a.old = 0, path{}
+		*u, a.old.comp = 0, nil
 	case !a.stale():
 		*u = a.command(&a.now.motor, a.each[1], e, ref)
 		if a.Fades() {
@@ -345,7 +347,7 @@ func (a *Axis) Compute(k Tick, x, y []float64, u *float64) (st engine.Status) {
 	}
 	if a.Fades() {
 		if a.faded += dt; a.faded >= a.now.comp.Ramp {
-			a.old = path{}
+			a.old.comp = nil
 		}
 	}
 	return st

@@ -247,7 +247,7 @@ func (c *compensator) fade(dt float64) {
 
 // toward moves a share to where it is wanted in dt (s), at the rate of 1 in ramp (s); at once without a ramp.
 func toward(now, want, dt, ramp float64) float64 {
-	if ramp > 0 {
+	if ramp > 0 && now != want {
 		return now + min(dt/ramp, max(-dt/ramp, want-now))
 	}
 	return want

@@ -19,9 +19,9 @@ func (a *Axis) Estimate(t int64, skip uint32, in *estimator.Inputs, x []float64)
 		a.taken[1] = in.Current.Value
 	}
 	if o.Came {
-		var s [4]float64
-		a.est.State(s[:])
 		if a.stall != nil {
+			var s [4]float64
+			a.est.State(s[:])
 			a.stuck = a.stall.step(in.Driven, a.came, in.Position.Value, a.push(s[:], in), s[a.at.friction], o.Passed)
 		}
 		a.learnt(x)
@@ -105,22 +105,22 @@ type State struct {
 // Watch compares what voltage, current and position say about one another, and tells the state m: x and y are its blocks, sent the last
 // command (V), doubtful: a reading of the rig is missing or not believed.
 func (a *Axis) Watch(k Tick, doubtful bool, in *estimator.Inputs, sent float64, x, y []float64, m *State) {
-	*m = State{Position: x[estimator.XPos], Speed: x[estimator.XVel], Residual: a.residual, Heating: a.taken[1], Diverged: a.diverged, Unsound: !a.est.Sound()}
+	m.Position, m.Speed, m.Residual, m.Heating = x[estimator.XPos], x[estimator.XVel], a.residual, a.taken[1]
+	m.Diverged, m.Unsound = a.diverged, !a.est.Sound()
 	if a.at.err >= 0 {
 		m.Error = y[a.at.err]
 	}
-	var bad, hint Finding
+	var bad Finding
+	jumped := a.est.Outcome().Jumped
 	if a.signs != nil {
 		if a.applied {
 			sent = in.Voltage.Value
 		}
-		jumped := a.est.Outcome().Jumped
-		bad, hint = a.signs.step(k, a.came, doubtful || jumped, sent, a.taken)
+		bad, m.Hint = a.signs.step(k, a.came, doubtful || jumped, sent, a.taken)
 	}
-	m.Hint = hint
 	times, quiet := a.est.Noise()
 	switch {
-	case a.est.Outcome().Jumped:
+	case jumped:
 		m.Found = Finding{Fault: Jump, Of: estimator.Position}
 	case !quiet:
 		m.Found = Finding{Noise, estimator.Position, times, estimator.MaxNoise}

@@ -64,9 +64,9 @@ func (m *motion) step(dt float64) (pos, vel, acc float64) {
 type glide struct{ x, dx float64 }
 
 // follow advances by dt towards want with the natural frequency w (1/s; 0 or too fast for the step: jump) and gives the
-// value with its two derivatives. The step is implicit in both states: stable for any w·dt.
+// value with its two derivatives; where it has arrived it stays. The step is implicit in both states: stable for any w·dt.
 func (g *glide) follow(want, w, dt float64) (x, dx, ddx float64) {
-	if w <= 0 || w*dt > 1 {
+	if w <= 0 || w*dt > 1 || g.x == want && g.dx == 0 {
 		g.x, g.dx = want, 0
 		return want, 0, 0
 	}

@@ -10,7 +10,7 @@ import (
 
 // The balance by hand: R 2 Ω, K 0.5 V·s, tolerance 1 V and half of the terms; to both sides, at the edges.
 func TestSignsBalance(t *testing.T) {
-	s := &signs{motor: plant.Motor{R: 2, K: 0.5}, current: true}
+	s := &signs{signsSpec: signsSpec{motor: plant.Motor{R: 2, K: 0.5}, current: true}}
 	for _, c := range []struct {
 		u, i, omega float64
 		fault       Fault
@@ -35,7 +35,7 @@ func TestSignsBalance(t *testing.T) {
 		{12, 2, -12, Direction, 14, 6},             // 14 over, 2 with the encoder turned
 	} {
 		for _, side := range []float64{1, -1} {
-			got := s.balance(side*c.u, side*c.i, side*c.omega, 0.5, 1)
+			got := s.balance(side*c.u, s.winding(side*c.i), side*c.omega, 0.5, 1)
 			want := Finding{c.fault, estimator.Position, side * c.over, c.limit}
 			if got.Fault != want.Fault || got.Of != want.Of || math.Abs(got.Value-want.Value) > 1e-12 || math.Abs(got.Limit-want.Limit) > 1e-12 {
 				t.Errorf("u %g i %g ω %g: %+v, want %+v", side*c.u, side*c.i, side*c.omega, got, want)
@@ -45,7 +45,7 @@ func TestSignsBalance(t *testing.T) {
 	// the drop of the brushes has the sign of the current
 	s.motor.BrushDrop, s.motor.DropScale = 1, 1e-6
 	for _, side := range []float64{1, -1} {
-		if got := s.balance(side*5, side*2, 0, 0, 1e-9); got.Fault != Fine {
+		if got := s.balance(side*5, s.winding(side*2), 0, 0, 1e-9); got.Fault != Fine {
 			t.Errorf("with the drop: %+v", got)
 		}
 	}

@@ -71,7 +71,7 @@ func twinOf(j float64, law friction.Model) twin {
 // the time since the sample before (s). It is the verdict so far.
 func (s *stall) step(energised, taken bool, theta, torque, load, dt float64) Finding {
 	if !energised || !numeric.Finite(torque+load) {
-		*s = stall{twin: s.twin, noise: s.noise}
+		s.on, s.load, s.pending = false, 0, 0
 		return Finding{}
 	}
 	if s.pending += max(0, dt); !taken {
