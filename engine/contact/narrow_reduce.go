@@ -101,12 +101,26 @@ func chord(a, b, c *hit) float64 {
 	return a.gapNow + (c.gapNow-a.gapNow)*(b.s-a.s)/(c.s-a.s)
 }
 
-// dropTwins removes from h[mid:] what h[:mid] has already: the same spot with the opposite normal, seen from the other body.
+// dropTwins removes from h[mid:] what h[:mid] has already: the same spot with the opposite normal, seen from the other body. A hit is
+// large: none is copied but those that move up.
 func dropTwins(h []hit, mid int) int {
-	return mid + len(slices.DeleteFunc(h[mid:], func(a hit) bool {
-		return slices.ContainsFunc(h[:mid], func(b hit) bool {
-			dx, dy := a.x-b.x, a.y-b.y
-			return dx*dx+dy*dy < oneSpot*oneSpot && a.wx*b.wx+a.wy*b.wy < -1+1e-9
-		})
-	}))
+	kept := mid
+	for i := mid; i < len(h); i++ {
+		if !hasTwin(h[:mid], &h[i]) {
+			h[kept] = h[i]
+			kept++
+		}
+	}
+	return kept
+}
+
+func hasTwin(h []hit, a *hit) bool {
+	for i := range h {
+		b := &h[i]
+		dx, dy := a.x-b.x, a.y-b.y
+		if dx*dx+dy*dy < oneSpot*oneSpot && a.wx*b.wx+a.wy*b.wy < -1+1e-9 {
+			return true
+		}
+	}
+	return false
 }

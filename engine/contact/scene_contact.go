@@ -183,19 +183,21 @@ func (s *Scene) lookVertices(pass int32, r placement, reach float64) {
 		around := x.in(r, reach)
 		return b != nil && around.meets(b.tree.root()) || b == nil && !(around.y0 > 0)
 	}
-	a.tree.edges(a, near, func(e int) bool {
-		s.lookVertex(pass, e, r, reach)
+	a.tree.leaves(a, len(a.tree.level)-1, 0, near, func(first, behind int) bool {
+		far := p.travel + reach + sameVertex
+		for k := first; k < behind; k++ {
+			if a.corner[k] == convex && !(p.until[k] > far) {
+				s.lookVertex(pass, k, r, reach)
+			}
+		}
 		return false
 	})
 }
 
-// lookVertex takes the places of vertex k of body a.
+// lookVertex takes the places of vertex k of body a, which is convex and may be near.
 func (s *Scene) lookVertex(pass int32, k int, r placement, reach float64) {
 	p := &s.passes[pass]
 	a, b := s.spec.Bodies[p.a].Shape.Outline, s.spec.Bodies[p.b].Shape.Outline
-	if a.corner[k] != convex || p.until[k] > p.travel+reach+sameVertex {
-		return
-	}
 	x, y := r.point(a.x[k], a.y[k])
 	if b == nil {
 		s.take(pass, int32(k), &spot{gap: y, ny: 1, s: x}, x, y, reach)

@@ -56,7 +56,7 @@ func levelCases(t testing.TB) []levelCase {
 	}
 	warm := find(t, "graphite-brush").(*Brush)
 	warm.Tamb, warm.Rth, warm.Sigma2 = 120, 1e-9, 0 // 100 K above T0 with −1e-3/K: nine tenths; friction does not heat it
-	for _, info := range Laws() { // a law that nobody has worked out by hand is held to what it says itself
+	for _, info := range Laws() {                   // a law that nobody has worked out by hand is held to what it says itself
 		if !slices.ContainsFunc(all, func(c levelCase) bool { return c.name == info.Name }) {
 			l := info.New().Levels()
 			all = append(all, levelCase{name: info.Name, law: info.New(), rest: l.Rest.Forward, sliding: l.Sliding.Forward, restBack: l.Rest.Backward, slidingBack: l.Sliding.Backward, offset: l.Offset})
