@@ -114,7 +114,7 @@ func (s *Scene) nearest(room int) {
 	for i := range s.hits {
 		s.order = append(s.order, i)
 	}
-	slices.SortStableFunc(s.order, func(a, b int) int { return cmp.Compare(s.hits[a].gapNow, s.hits[b].gapNow) })
+	slices.SortFunc(s.order, func(a, b int) int { return cmp.Or(cmp.Compare(s.hits[a].gapNow, s.hits[b].gapNow), a-b) }) // of equal gaps the first
 	slices.Sort(s.order[:room])
 	for k, i := range s.order[:room] {
 		s.hits[k] = s.hits[i]
