@@ -175,7 +175,7 @@ func (a *Axis) complete(m plant.Motor, input Quantity) (err error) {
 }
 
 func newAxis(s AxisSpec, electrical bool) (*Axis, error) {
-	a := &Axis{s: s, electrical: electrical, times: make([]raster, len(s.Groups)), sent: commands{tick: s.Tick}, every: math.Inf(1), age: math.Inf(1), past: newPast(2)}
+	a := &Axis{s: s, electrical: electrical, times: make([]raster, len(s.Groups)), sent: commands{tick: s.Tick}, every: math.Inf(1), age: math.Inf(1), past: past{ring: make([]moment, 2)}}
 	errs := []error{above0("axis: tick", s.Tick, "s"), atLeast0("axis: effort per ampere", math.Abs(s.PerAmpere), ""), atLeast0("axis: effort per command", math.Abs(s.PerCommand), "")}
 	for q := range a.group {
 		a.group[q] = -1
@@ -184,7 +184,7 @@ func newAxis(s AxisSpec, electrical bool) (*Axis, error) {
 	for g, group := range s.Groups {
 		errs = append(errs, above0("axis: period of samples", group.Every, "s"))
 		if len(s.Groups) > 1 {
-			a.times[g].fitted, a.past = 1, newPast(kept)
+			a.times[g].fitted, a.past.ring = 1, make([]moment, kept)
 		}
 		a.every, slowest = min(a.every, group.Every), max(slowest, group.Every)
 		for _, q := range group.Of {
@@ -264,11 +264,13 @@ func (a *Axis) Noise() (times float64, sound bool) { return a.kf.Noise() }
 func (a *Axis) PositionNoise() float64             { return a.kf.PositionNoise() }
 
 // Inherit goes on with what another estimate of the same axis knows: the belief of its filter, the times of its samples and the commands that
-// are on their way. The other ends with that. Least squares for the same constant go on too.
+// are on their way. Least squares for the same constant go on too.
 func (a *Axis) Inherit(from *Axis) {
 	a.kf.belief, a.kf.timing = from.kf.belief, from.kf.timing
 	copy(a.times, from.times)
-	a.past, a.sent, a.driven, a.out, a.age, a.outcome = from.past, from.sent, from.driven, from.out, from.age, from.outcome
+	copy(a.past.ring, from.past.ring)
+	a.past.first, a.past.n = from.past.first, from.past.n
+	a.sent, a.driven, a.out, a.age, a.outcome = from.sent, from.driven, from.out, from.age, from.outcome
 	if a.rls != nil && from.rls != nil && a.lessons.motor.K == from.lessons.motor.K {
 		motor := a.lessons.motor
 		a.rls, a.lessons = from.rls, from.lessons
