@@ -226,7 +226,7 @@ func (a *Axis) Signals() []engine.Signal {
 // write puts a state in the order of Signals.
 func (a *Axis) write(s *vector, x []float64) {
 	if a.electrical {
-		(*vector)(x).set(s)
+		copy(x, s[:])
 		return
 	}
 	x[0], x[1], x[2] = s[XPos], s[XVel], s[XTorque]

@@ -29,7 +29,7 @@ func (a *Axis) Step(t int64, skip uint32, in *Inputs, x []float64) (st engine.St
 		now = a.past.age(t)
 	}
 	a.age = now + a.kf.Unseen()
-	a.out.set(&a.kf.x)
+	a.out = a.kf.x
 	if a.kf.Primed() && now < farthest*a.every {
 		a.carry(a.out[:], now, 0, a.emf(&a.out))
 	}

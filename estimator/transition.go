@@ -180,9 +180,7 @@ func (t *transition) spread(p *matrix, slope, white float64) {
 	if slope == 0 {
 		return
 	}
-	f := slope / (1 + slope*t.gam[XCur])
-	var c vector
-	c.set((*vector)(&p[XCur]))
+	f, c := slope/(1+slope*t.gam[XCur]), p[XCur]
 	for i := range p {
 		gi := f * t.gam[i]
 		for j := range i + 1 {
