@@ -38,19 +38,9 @@ type Inputs struct {
 	Driven                                       bool    // the drive acts on commands
 }
 
-// of is the sample of a quantity.
-func (in *Inputs) of(q Quantity) *Sample {
-	switch q {
-	case Position:
-		return &in.Position
-	case Current:
-		return &in.Current
-	case Velocity:
-		return &in.Velocity
-	case Effort:
-		return &in.Effort
-	}
-	return &in.Voltage
+// Of is the sample of a quantity.
+func (in *Inputs) Of(q Quantity) *Sample {
+	return [Quantities]*Sample{Position: &in.Position, Current: &in.Current, Velocity: &in.Velocity, Effort: &in.Effort, Voltage: &in.Voltage}[q]
 }
 
 // Group are samples that are taken at the same time: one kind of frame or reply.

@@ -44,7 +44,7 @@ func (a *Axis) Step(t int64, skip uint32, in *Inputs, x []float64) (st engine.St
 func (a *Axis) sample(t int64, g int, in *Inputs) engine.Status {
 	e, fresh := event{group: g}, false
 	for _, q := range a.s.Groups[g].Of {
-		s := in.of(q)
+		s := in.Of(q)
 		if !s.Fresh {
 			continue
 		}
