@@ -38,19 +38,9 @@ type Inputs struct {
 	Driven                                       bool    // the drive acts on commands
 }
 
-// of is the sample of a quantity.
-func (in *Inputs) of(q Quantity) *Sample {
-	switch q {
-	case Position:
-		return &in.Position
-	case Current:
-		return &in.Current
-	case Velocity:
-		return &in.Velocity
-	case Effort:
-		return &in.Effort
-	}
-	return &in.Voltage
+// Of is the sample of a quantity.
+func (in *Inputs) Of(q Quantity) *Sample {
+	return [Quantities]*Sample{Position: &in.Position, Current: &in.Current, Velocity: &in.Velocity, Effort: &in.Effort, Voltage: &in.Voltage}[q]
 }
 
 // Group are samples that are taken at the same time: one kind of frame or reply.
@@ -175,7 +165,7 @@ func (a *Axis) complete(m plant.Motor, input Quantity) (err error) {
 }
 
 func newAxis(s AxisSpec, electrical bool) (*Axis, error) {
-	a := &Axis{s: s, electrical: electrical, times: make([]raster, len(s.Groups)), sent: commands{tick: s.Tick}, every: math.Inf(1), age: math.Inf(1), past: newPast(2)}
+	a := &Axis{s: s, electrical: electrical, times: make([]raster, len(s.Groups)), sent: commands{tick: s.Tick}, every: math.Inf(1), age: math.Inf(1), past: past{ring: make([]moment, 2)}}
 	errs := []error{above0("axis: tick", s.Tick, "s"), atLeast0("axis: effort per ampere", math.Abs(s.PerAmpere), ""), atLeast0("axis: effort per command", math.Abs(s.PerCommand), "")}
 	for q := range a.group {
 		a.group[q] = -1
@@ -184,7 +174,7 @@ func newAxis(s AxisSpec, electrical bool) (*Axis, error) {
 	for g, group := range s.Groups {
 		errs = append(errs, above0("axis: period of samples", group.Every, "s"))
 		if len(s.Groups) > 1 {
-			a.times[g].fitted, a.past = 1, newPast(kept)
+			a.times[g].fitted, a.past.ring = 1, make([]moment, kept)
 		}
 		a.every, slowest = min(a.every, group.Every), max(slowest, group.Every)
 		for _, q := range group.Of {
@@ -226,7 +216,7 @@ func (a *Axis) Signals() []engine.Signal {
 // write puts a state in the order of Signals.
 func (a *Axis) write(s *vector, x []float64) {
 	if a.electrical {
-		(*vector)(x).set(s)
+		copy(x, s[:])
 		return
 	}
 	x[0], x[1], x[2] = s[XPos], s[XVel], s[XTorque]
@@ -264,11 +254,13 @@ func (a *Axis) Noise() (times float64, sound bool) { return a.kf.Noise() }
 func (a *Axis) PositionNoise() float64             { return a.kf.PositionNoise() }
 
 // Inherit goes on with what another estimate of the same axis knows: the belief of its filter, the times of its samples and the commands that
-// are on their way. The other ends with that. Least squares for the same constant go on too.
+// are on their way. Least squares for the same constant go on too.
 func (a *Axis) Inherit(from *Axis) {
 	a.kf.belief, a.kf.timing = from.kf.belief, from.kf.timing
 	copy(a.times, from.times)
-	a.past, a.sent, a.driven, a.out, a.age, a.outcome = from.past, from.sent, from.driven, from.out, from.age, from.outcome
+	copy(a.past.ring, from.past.ring)
+	a.past.first, a.past.n = from.past.first, from.past.n
+	a.sent, a.driven, a.out, a.age, a.outcome = from.sent, from.driven, from.out, from.age, from.outcome
 	if a.rls != nil && from.rls != nil && a.lessons.motor.K == from.lessons.motor.K {
 		motor := a.lessons.motor
 		a.rls, a.lessons = from.rls, from.lessons

@@ -38,13 +38,6 @@ type (
 	matrix [nX][nX]float64
 )
 
-// set takes w number by number: the processor would wait for a copy, in wider words, of what was just written.
-func (v *vector) set(w *vector) {
-	for i := range v {
-		v[i] = w[i]
-	}
-}
-
 // The rows of y, and what each of them measures.
 const nY = 3
 

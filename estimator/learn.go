@@ -39,8 +39,7 @@ func (a *Axis) regress(e *event, x *vector) {
 		} else {
 			current = a.bridge(e, y, m)
 		}
-		l.y, l.missing = y, 0
-		l.at.set(x)
+		l.y, l.at, l.missing = y, *x, 0
 		l.at[XCur] = current
 	}
 	a.rls.Step(y[0], x[XVel], y[1], both)
@@ -53,9 +52,9 @@ func (a *Axis) bridge(e *event, y [2]float64, m int) float64 {
 	l := &a.lessons
 	path := &l.path
 	period, from := l.missing/float64(m), e.age+l.missing
-	path[0].set(&l.at)
+	path[0] = l.at
 	for k := 1; k <= m; k++ {
-		path[k].set(&path[k-1])
+		path[k] = path[k-1]
 		switch {
 		case a.electrical && e.measured && m == 1 && a.driven:
 			a.kf.Ahead(path[k][:], period, e.u)

@@ -24,44 +24,31 @@ type moment struct {
 	then belief
 }
 
-// past keeps the newest events in the order of their times. An event moves by its pointer: the processor would wait for a copy of what was
-// just written.
+// past keeps the newest events in the order of their times.
 type past struct {
-	ring  []*moment // kept, or 2 of a single group: the newest and the one before
+	ring  []moment // kept, or 2 of a single group: the newest and the one before
 	first int
 	n     int
-	next  *moment // where the next event is put together
 }
 
 const kept = 64
 
-// newPast has room for n events.
-func newPast(n int) past {
-	p := past{ring: make([]*moment, n), next: new(moment)}
-	for i := range p.ring {
-		p.ring[i] = new(moment)
-	}
-	return p
-}
-
-// slot is that of the event number i, from the oldest; at is that event.
-func (p *past) slot(i int) **moment {
+// at is the event number i, from the oldest.
+func (p *past) at(i int) *moment {
 	if i += p.first; i >= len(p.ring) {
 		i -= len(p.ring)
 	}
 	return &p.ring[i]
 }
 
-func (p *past) at(i int) *moment { return *p.slot(i) }
-
 // full tells whether older events are forgotten.
 func (p *past) full() bool { return p.n == len(p.ring) }
 
-// insert puts the next event where its time belongs and tells where that is. It is not ok when what the filter knew before that time is
+// insert puts an event where its time belongs and tells where that is. It is not ok when what the filter knew before that time is
 // forgotten.
-func (p *past) insert() (i int, ok bool) {
+func (p *past) insert(e *event) (i int, ok bool) {
 	i = p.n
-	for i > 0 && p.at(i-1).at > p.next.at {
+	for i > 0 && p.at(i-1).at > e.at {
 		i--
 	}
 	if p.full() {
@@ -73,12 +60,11 @@ func (p *past) insert() (i int, ok bool) {
 		}
 		p.n, i = p.n-1, i-1
 	}
-	free := p.at(p.n)
-	for j := p.n; j > i; j-- {
-		*p.slot(j) = p.at(j - 1)
-	}
-	*p.slot(i), p.next = p.next, free
 	p.n++
+	for j := p.n - 1; j > i; j-- {
+		p.at(j).event = p.at(j - 1).event
+	}
+	p.at(i).event = *e
 	return i, true
 }
 

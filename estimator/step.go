@@ -29,7 +29,7 @@ func (a *Axis) Step(t int64, skip uint32, in *Inputs, x []float64) (st engine.St
 		now = a.past.age(t)
 	}
 	a.age = now + a.kf.Unseen()
-	a.out.set(&a.kf.x)
+	a.out = a.kf.x
 	if a.kf.Primed() && now < farthest*a.every {
 		a.carry(a.out[:], now, 0, a.emf(&a.out))
 	}
@@ -42,10 +42,9 @@ func (a *Axis) Step(t int64, skip uint32, in *Inputs, x []float64) (st engine.St
 
 // sample takes what came of a group.
 func (a *Axis) sample(t int64, g int, in *Inputs) engine.Status {
-	e, fresh := &a.past.next.event, false
-	*e = event{group: g}
+	e, fresh := event{group: g}, false
 	for _, q := range a.s.Groups[g].Of {
-		s := in.of(q)
+		s := in.Of(q)
 		if !s.Fresh {
 			continue
 		}
@@ -69,7 +68,7 @@ func (a *Axis) sample(t int64, g int, in *Inputs) engine.Status {
 	if !fresh {
 		return engine.OK
 	}
-	return a.take(t, e)
+	return a.take(t, &e)
 }
 
 // bearable tells whether a measured input can be: a number, and of an effort at most twice what the drive gives.
@@ -99,7 +98,7 @@ func (a *Axis) take(t int64, e *event) (st engine.Status) {
 		a.kf.SetTiming(math.Sqrt(times.off2) * 1e-9)
 	}
 	before := a.past.newest()
-	i, ok := a.past.insert()
+	i, ok := a.past.insert(e)
 	if !ok {
 		for q, came := range e.fresh {
 			a.outcome.Refused[q] = a.outcome.Refused[q] || came

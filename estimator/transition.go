@@ -45,28 +45,25 @@ func newElectrical(s *KalmanSpec) *electrical {
 	return m
 }
 
-func (m *electrical) predict(x *vector, p *matrix, dt, u, _, white float64) {
-	m.move(x, p, dt, u, white)
-}
-
-func (m *electrical) ahead(x *vector, dt, u float64) { m.move(x, nil, dt, u, 0) }
+func (m *electrical) ahead(x *vector, dt, u float64) { m.predict(x, nil, dt, u, 0, 0) }
 
 // acceleration by the full torque of the motor and all of the load.
 func (m *electrical) acceleration(x *vector) float64 {
 	return (m.top + math.Abs(x[XTorque])) / m.motor.J
 }
 
-// move carries a state, and its covariance if there is one, over dt (s) in whole periods and halves, quarters … of one. What is left, at
-// most half of the shortest piece, either sign, moves the angle alone.
-func (m *electrical) move(x *vector, p *matrix, dt, u, white float64) {
+// predict carries a state, and its covariance if there is one, over dt (s) in whole periods and halves, quarters … of one. What is left,
+// at most half of the shortest piece, either sign, moves the angle alone. The pieces are chosen by branches, which the processor foresees:
+// an index would keep the state waiting for the division.
+func (m *electrical) predict(x *vector, p *matrix, dt, u, _, white float64) {
 	const whole = 1 << fractions
 	pieces := int(math.Round(dt / m.dt * whole))
 	for range pieces / whole {
-		m.steps[0].move(&m.motor, x, p, u, white)
+		m.steps[0].step(&m.motor, x, p, u, white)
 	}
 	for j, left := 1, pieces%whole; left > 0; j++ {
 		if piece := whole >> j; left >= piece {
-			m.steps[j].move(&m.motor, x, p, u, white)
+			m.steps[j].step(&m.motor, x, p, u, white)
 			left -= piece
 		}
 	}
@@ -134,15 +131,9 @@ func walkNoise(a *mat.Dense, walk, dt float64) *mat.Dense {
 	return q
 }
 
-// move carries a state, and its covariance if there is one, over the transition.
-func (t *transition) move(m *plant.Motor, x *vector, p *matrix, u, white float64) {
-	if slope := t.step(m, x, u); p != nil {
-		t.spread(p, slope, white)
-	}
-}
-
-// step carries a state over the transition under the voltage u (V) and returns the slope of the brush drop at its end (Ω).
-func (t *transition) step(m *plant.Motor, x *vector, u float64) (slope float64) {
+// step carries a state, and its covariance if there is one, over the transition under the voltage u (V).
+func (t *transition) step(m *plant.Motor, x *vector, p *matrix, u, white float64) {
+	slope := 0.0 // Ω  of the brush drop
 	x0, x1, x2, x3 := x[0], x[1], x[2], x[3]
 	for i := range x {
 		f := &t.phi[i]
@@ -156,7 +147,9 @@ func (t *transition) step(m *plant.Motor, x *vector, u float64) (slope float64) 
 		}
 		slope = (m.BrushDrop - d*d/m.BrushDrop) / m.DropScale
 	}
-	return slope
+	if p != nil {
+		t.spread(p, slope, white)
+	}
 }
 
 // spread makes M·(Φ·P·Φᵀ + Q)·Mᵀ of P, with Q from the walk of the torque and from a voltage of the white strength (V²·s). M belongs to
@@ -180,9 +173,7 @@ func (t *transition) spread(p *matrix, slope, white float64) {
 	if slope == 0 {
 		return
 	}
-	f := slope / (1 + slope*t.gam[XCur])
-	var c vector
-	c.set((*vector)(&p[XCur]))
+	f, c := slope/(1+slope*t.gam[XCur]), p[XCur]
 	for i := range p {
 		gi := f * t.gam[i]
 		for j := range i + 1 {

@@ -100,10 +100,9 @@ func NewController(s ControllerSpec) (*Controller, error) {
 			return nil, fmt.Errorf("%s: %w", spec.Name, err)
 		}
 		w.Axis, w.s = a, spec
-		for q, to := range [estimator.Quantities]*estimator.Sample{estimator.Position: &w.in.Position, estimator.Current: &w.in.Current,
-			estimator.Velocity: &w.in.Velocity, estimator.Effort: &w.in.Effort, estimator.Voltage: &w.in.Voltage} {
-			if at := spec.Measured[q]; at >= 0 {
-				l := wire{to: to, at: at, age: -1}
+		for q, at := range spec.Measured {
+			if at >= 0 {
+				l := wire{to: w.in.Of(estimator.Quantity(q)), at: at, age: -1}
 				if s.Ages != nil {
 					l.age = s.Ages[at]
 				}

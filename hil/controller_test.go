@@ -158,15 +158,25 @@ func TestTickAllocs(t *testing.T) {
 	}
 }
 
-// One tick of the demo's controller: estimate, model, compensate, guard, push.
+// One tick of the demo's controller in RUN: estimate, model, compensate, guard, push. Its samples are those of one turn of the motion, again
+// and again: one that stayed the same would trip.
 func BenchmarkTick(b *testing.B) {
 	s := newBench(b, benchOptions{seed: 1, comp: observer, ref: slowSine, fade: 0.5})
-	s.run(b, 100)
+	var turn [][2]float64
+	for _, r := range s.run(b, 8000)[4000:] {
+		turn = append(turn, [2]float64(r.X[:2]))
+	}
+	k := 0
 	b.ReportAllocs()
 	for b.Loop() {
 		s.ctlClk.N = 1
 		t, late, _ := s.ctlClk.Wait()
-		s.ctl.tick(t, late)
+		copy(s.up.now, turn[k%len(turn)][:])
 		s.up.fresh = true
+		s.ctl.tick(t, late)
+		k++
+	}
+	if s.ctl.row.Mode != Run {
+		b.Errorf("%v: %s", s.ctl.row.Mode, s.ctl.row.Why(&s.controller.schema))
 	}
 }

@@ -304,9 +304,7 @@ func (a *Axis) Compute(k Tick, x, y []float64, u *float64) (st engine.Status) {
 		ref[0] = a.s.Of.base(x)
 	}
 	if a.at.ref >= 0 {
-		for i := range a.s.Of.derivatives() {
-			y[a.at.ref+i] = ref[i]
-		}
+		copy(y[a.at.ref:], ref[:a.s.Of.derivatives()])
 	}
 	e := 0.0
 	if a.at.err >= 0 {

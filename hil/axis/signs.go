@@ -25,28 +25,24 @@ import (
 // beside the rest. With the sign of drive or encoder turned round, speed and acceleration both change sign. That tells a wrong sign
 // from a load: one that drives the axis back does not do so with the acceleration that belongs to the voltage.
 type signs struct {
-	signsSpec
-	on        bool       // means are those of an energised axis
-	last      [2]float64 // rad, A  position and current taken last
-	sum, part float64    // V·s, s  voltage since then, and how long
-	u, i, w   float64    // V, A, rad/s  means
-	u2, w2    float64    // V, rad/s  means of the means, for the acceleration
-	since     float64    // s  since energised
-	bad, hint lasting
-
-	same   float64 // s  the current has been the same number for so long …
-	lo, hi float64 // V  … while u − K·ω went from here to there
-}
-
-// signsSpec is what it knows of the axis.
-type signsSpec struct {
 	motor   plant.Motor
 	current bool // is measured
 	dt, tau float64
 	floor   float64 // V
 	fixed   float64 // V  a current that stays the same number bears no more change of the voltage
 
-	passed, weight float64 // s, and the weight of a sample that comes so long after another
+	on        bool       // means are those of an energised axis
+	last      [2]float64 // rad, A  position and current taken last
+	sum, part float64    // V·s, s  voltage since then, and how long
+	u, i, w   float64    // V, A, rad/s  means
+	u2, w2    float64    // V, rad/s  means of the means, for the acceleration
+	since     float64    // s  since energised
+	weight    float64    // of a sample in the means …
+	after     float64    // s  … that comes so long after another
+	bad, hint lasting
+
+	same   float64 // s  the current has been the same number for so long …
+	lo, hi float64 // V  … while u − K·ω went from here to there
 }
 
 // lasting is a verdict and how long it has been the same.
@@ -70,8 +66,8 @@ const (
 )
 
 func newSigns(s Spec) *signs {
-	n := &signs{signsSpec: signsSpec{motor: s.Motor, current: s.measured(estimator.Current), dt: s.Tick,
-		tau: max(10e-3, 5*s.Every), floor: 2*s.Motor.BrushDrop + 0.05*s.TopCommand, fixed: 2*s.Motor.BrushDrop + 0.02*s.TopCommand}}
+	n := &signs{motor: s.Motor, current: s.measured(estimator.Current), dt: s.Tick,
+		tau: max(10e-3, 5*s.Every), floor: 2*s.Motor.BrushDrop + 0.05*s.TopCommand, fixed: 2*s.Motor.BrushDrop + 0.02*s.TopCommand}
 	if !n.current && n.floor > 0 {
 		n.floor += stallFs * s.levels().Top() * s.Motor.R / s.Motor.K
 	}
@@ -92,7 +88,7 @@ func (s *signs) step(k Tick, fresh, doubtful bool, u float64, taken [2]float64) 
 	dt := s.dt * (1 + float64(k.Skip))
 	if any := u + taken[0] + taken[1]; !s.on || any-any != 0 || doubtful {
 		// begin anew behind a gap or a reading that is not believed
-		*s = signs{signsSpec: s.signsSpec}
+		*s = signs{motor: s.motor, current: s.current, dt: s.dt, tau: s.tau, floor: s.floor, fixed: s.fixed}
 		s.on, s.last, s.u, s.i, s.u2 = any-any == 0, taken, u, taken[1], u
 		return
 	}
@@ -103,8 +99,8 @@ func (s *signs) step(k Tick, fresh, doubtful bool, u float64, taken [2]float64) 
 	}
 	dt, u = s.part, s.sum/s.part
 	omega := (taken[0] - s.last[0]) / dt
-	if dt != s.passed {
-		s.passed, s.weight = dt, -math.Expm1(-dt/s.tau)
+	if dt != s.after {
+		s.after, s.weight = dt, -math.Expm1(-dt/s.tau)
 	}
 	w := s.weight
 	s.u += w * (u - s.u)
@@ -150,8 +146,7 @@ func (s *signs) verdict() (bad, hint Finding) {
 // winding is the voltage (V) that drives the current i (A) through it and the brushes.
 func (s *signs) winding(i float64) float64 { return s.motor.R*i + s.motor.Drop(i) }
 
-// balance judges means of voltage (V), that of the winding (V), and speed (rad/s); tolerated are floor (V) and a share of the
-// terms.
+// balance judges means of voltage (V), that of the winding (V), and speed (rad/s); tolerated are floor (V) and a share of the terms.
 func (s *signs) balance(u, ri, omega, share, floor float64) Finding {
 	emf := s.motor.K * omega
 	over := u - ri - emf // what is left over if all signs are right

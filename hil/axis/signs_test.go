@@ -10,7 +10,7 @@ import (
 
 // The balance by hand: R 2 Ω, K 0.5 V·s, tolerance 1 V and half of the terms; to both sides, at the edges.
 func TestSignsBalance(t *testing.T) {
-	s := &signs{signsSpec: signsSpec{motor: plant.Motor{R: 2, K: 0.5}, current: true}}
+	s := &signs{motor: plant.Motor{R: 2, K: 0.5}, current: true}
 	for _, c := range []struct {
 		u, i, omega float64
 		fault       Fault
