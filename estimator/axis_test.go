@@ -1,10 +1,8 @@
 package estimator
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"hilrig/engine"
@@ -71,90 +69,6 @@ var (
 	lagged    = effortAxis("current", 1, 2e-3, 0, 0.042)
 	commanded = effortAxis("effort", 1, 0, 1, 0)
 )
-
-// A sample that comes late leaves the estimate that it would have left in time, up to 62 samples of another group later; an older one is
-// refused and leaves none.
-func TestLateSampleActsAtItsTime(t *testing.T) {
-	for _, axis := range []testAxis{motorAxis(), lagged} {
-		run := func(late int, lost bool) *fed {
-			f := newFed(t, axis, twoEqual...)
-			f.rest(0.2, 200)
-			rng := rand.New(rand.NewPCG(1, 1))
-			for k := range 200 {
-				f.in.Command = math.Sin(0.1 * float64(k))
-				current := Sample{Value: 0.3*math.Sin(0.1*float64(k)) + 0.01*rng.NormFloat64()}
-				came := map[Quantity]Sample{Current: current}
-				if k < 100 {
-					came[Position] = Sample{Value: 0.2, Age: 0.4e-3}
-				}
-				if k == 100+late && !lost { // the position of tick 100
-					came[Position] = Sample{Value: 0.201, Age: float64(late)*tick + 0.4e-3}
-				}
-				f.step(came)
-				if k == 100+late && !lost && f.outcome.Refused[Position] == f.outcome.Taken[Position] {
-					t.Fatalf("%s, %d ticks late: taken %v, refused %v", axis.name, late, f.outcome.Taken[Position], f.outcome.Refused[Position])
-				}
-			}
-			return f
-		}
-		inTime, without := run(0, false), run(0, true)
-		if math.Abs(inTime.kf.x[XVel]-without.kf.x[XVel]) < 1e-6 {
-			t.Fatal("the sample says nothing")
-		}
-		for _, late := range []int{1, 2, 7, 40, kept - 3, kept - 2, 70} {
-			f, want := run(late, false), inTime
-			if late > kept-3 {
-				want = without
-			}
-			for i, x := range f.kf.x {
-				sd := math.Sqrt(f.kf.p[i][i])
-				if math.Abs(x-want.kf.x[i]) > 1e-6*sd || math.Abs(f.kf.p[i][i]-want.kf.p[i][i]) > 1e-6*want.kf.p[i][i] {
-					t.Errorf("%s, %d ticks late: state %d is %.12g ± %.6g, want %.12g ± %.6g", axis.name, late, i, x, sd, want.kf.x[i], math.Sqrt(want.kf.p[i][i]))
-				}
-			}
-		}
-	}
-}
-
-// A measured current that comes after a position that is younger than it says what acted before that position.
-func TestLateInputActsAtItsTime(t *testing.T) {
-	run := func(late float64) *fed { // of the currents, in ticks; they step at tick 100
-		f := newFed(t, lagged, twoEqual...)
-		for k := range 140 {
-			came := map[Quantity]Sample{}
-			if j := k - int(late); j >= 0 {
-				i := 0.0
-				if j >= 100 {
-					i = 1
-				}
-				came[Current] = Sample{Value: i, Age: late*tick + 0.5e-3}
-			}
-			if k < 110 {
-				came[Position] = Sample{Value: 0, Age: 0.1e-3}
-			}
-			f.step(came)
-		}
-		return f
-	}
-	inTime, late := run(0), run(20)
-	// the newest event of the late one is a current that the other took 20 ticks before
-	want := inTime.past.at(indexOf(inTime, late.past.newest())).then.x
-	for i, x := range late.kf.x {
-		if math.Abs(x-want[i]) > 1e-9*(1+math.Abs(x)) {
-			t.Errorf("state %d: %.12g, with currents in time %.12g", i, x, want[i])
-		}
-	}
-}
-
-// indexOf is the event of an axis next to a time.
-func indexOf(f *fed, at float64) (i int) {
-	for j := range f.past.n {
-		if math.Abs(f.past.at(j).at-at) < math.Abs(f.past.at(i).at-at) {
-			i = j
-		}
-	}
-	return i
-}
 
 // One wrong sample dies out, whatever the groups, the rates and the losses.
 func TestAxisForgets(t *testing.T) {
@@ -335,135 +249,6 @@ func TestAxisWithoutDrive(t *testing.T) {
 	}
 }
 
-// What the least squares get: position and current together or not at all.
-func TestUseInLeastSquares(t *testing.T) {
-	s := demoKalman()
-	s.TopVoltage, s.TopSpeed = topVolts, topTurns
-	rls := demoRLS()
-	a, err := NewElectrical(s, AxisSpec{Tick: tick, Groups: []Group{frame}, RLS: &rls})
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := &fed{Axis: a, t: 5e9}
-	missing := func(want float64, what string) {
-		t.Helper()
-		if got := a.lessons.missing; math.Abs(got-want) > 1e-9 {
-			t.Errorf("%s: %g s missing, want %g", what, got, want)
-		}
-	}
-	f.rest(0.5, 200)
-	missing(0, "at rest")
-	for n := 1; n <= 8; n++ {
-		f.step(map[Quantity]Sample{Current: {}})
-		missing(float64(n)*tick, "currents alone")
-	}
-	f.step(map[Quantity]Sample{Position: {Value: 0.5}})
-	missing(9*tick, "a position alone")
-	f.step(nil)
-	f.step(map[Quantity]Sample{Position: {Value: 0.5}, Current: {}})
-	missing(0, "both")
-	f.step(map[Quantity]Sample{Position: {Value: 3}, Current: {}})
-	missing(tick, "a position out of reach")
-}
-
-func TestAxisSignals(t *testing.T) {
-	force := effortAxis("force", 1000, 2e-3, 0, 42)
-	for _, c := range []struct {
-		axis testAxis
-		want string
-	}{
-		{motorAxis(), "[{position rad} {velocity rad/s} {current A} {friction N·m}]"},
-		{commanded, "[{position rad} {velocity rad/s} {friction N·m}]"},
-		{force, "[{position m} {velocity m/s} {friction N}]"},
-		{passiveAxis(), "[{position rad} {velocity rad/s} {acceleration rad/s²}]"},
-	} {
-		of := []Quantity{Position}
-		if c.axis.measured != 0 {
-			of = append(of, c.axis.measured)
-		}
-		f := newFed(t, c.axis, Group{Every: tick, Of: of})
-		if got := fmt.Sprint(f.Signals()); got != c.want {
-			t.Errorf("%s: %s, want %s", c.axis.name, got, c.want)
-		}
-		x := [4]float64{3: 7}
-		if f.State(x[:]); len(f.Signals()) == 3 && x[3] != 7 {
-			t.Errorf("%s writes beyond its signals", c.axis.name)
-		}
-	}
-	a, err := NewMechanical(MechanicalSpec{PositionNoise: 1e-6, Walk: 1}, AxisSpec{Tick: tick, Linear: true, Groups: []Group{{Every: tick, Of: []Quantity{Position}}}})
-	if err != nil || fmt.Sprint(a.Signals()) != "[{position m} {velocity m/s} {acceleration m/s²}]" {
-		t.Errorf("%v, %v", a, err)
-	}
-}
-
-// Where the noise of a position and the top speed are not given, they are those of a count and any speed.
-func TestMechanicalDefaults(t *testing.T) {
-	for top, speed := range map[float64]float64{0: 1000, 7: 7} {
-		k, err := NewMechanicalKalman(MechanicalSpec{Dt: tick, Count: 1e-3, Walk: 1, TopSpeed: top})
-		if err != nil {
-			t.Fatal(err)
-		}
-		k.Correct(&[nY]float64{1}, &[nY]bool{true})
-		sd, want := make([]float64, 4), [2]float64{1e-3 / math.Sqrt(24), speed} // the first position counts twice
-		if k.StdDevs(sd); math.Abs(sd[0]/want[0]-1) > 1e-9 || math.Abs(sd[1]/want[1]-1) > 1e-9 {
-			t.Errorf("top speed %g: standard deviations %v, want %v", top, sd, want)
-		}
-	}
-}
-
-func TestAxisBadSpec(t *testing.T) {
-	rls := demoRLS()
-	motor := func(s AxisSpec) error { _, err := NewElectrical(demoKalman(), s); return err }
-	effort := func(s AxisSpec) error {
-		_, err := NewMechanical(MechanicalSpec{Inertia: 1, PositionNoise: 1, Walk: 1}, s)
-		return err
-	}
-	passive := func(s AxisSpec) error {
-		_, err := NewMechanical(MechanicalSpec{PositionNoise: 1, Walk: 1}, s)
-		return err
-	}
-	for _, c := range []struct {
-		build func(AxisSpec) error
-		s     AxisSpec
-		want  string
-	}{
-		{motor, AxisSpec{Groups: []Group{frame}}, "tick"},
-		{motor, AxisSpec{Tick: tick}, "no group has the position"},
-		{motor, AxisSpec{Tick: tick, Groups: []Group{frame, frame}}, "stands in two groups"},
-		{motor, AxisSpec{Tick: tick, Groups: []Group{{Every: tick, Of: []Quantity{Position, Quantities}}}}, "is not known"},
-		{motor, AxisSpec{Tick: tick, Groups: []Group{{Of: []Quantity{Position}}}}, "period of samples"},
-		{motor, AxisSpec{Tick: tick, Groups: []Group{{Every: tick, Of: []Quantity{Current}}, {Every: 33 * tick, Of: []Quantity{Position}}}}, "within a factor of 32"},
-		{motor, AxisSpec{Tick: tick, Groups: fastSlow, RLS: &rls}, "position and current or effort of one group"},
-		{motor, AxisSpec{Tick: tick, Groups: []Group{{Every: tick, Of: []Quantity{Position, Effort}}}}, "the effort says nothing"},
-		{effort, AxisSpec{Tick: tick, PerCommand: 1, Groups: []Group{{Every: tick, Of: []Quantity{Position, Voltage}}}}, "the voltage says nothing"},
-		{effort, AxisSpec{Tick: tick, PerCommand: 1, Groups: []Group{{Every: tick, Of: []Quantity{Position, Velocity}}}}, "the velocity says nothing"},
-		{effort, AxisSpec{Tick: tick, Groups: []Group{both}}, "the current says nothing"},
-		{effort, AxisSpec{Tick: tick, PerAmpere: 1, Groups: []Group{{Every: tick, Of: []Quantity{Position, Current, Effort}}}}, "the current says nothing"},
-		{passive, AxisSpec{Tick: tick, Groups: []Group{{Every: tick, Of: []Quantity{Position, Effort}}}}, "the effort says nothing"},
-		{effort, AxisSpec{Tick: tick, PerCommand: math.NaN(), Groups: []Group{frame}}, "effort per command"},
-		{effort, AxisSpec{Tick: tick, Groups: []Group{{Every: tick, Of: []Quantity{Position}}}}, "leave out the inertia"},
-	} {
-		if err := c.build(c.s); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%+v: %v, want a word of %q", c.s, err, c.want)
-		}
-	}
-	if err := motor(AxisSpec{Tick: tick, Groups: []Group{both, {Every: 32 * tick, Of: []Quantity{Voltage}}}, RLS: &rls}); err != nil {
-		t.Error(err)
-	}
-	for name, spoil := range map[string]func(*MechanicalSpec){
-		"position noise": func(s *MechanicalSpec) { s.PositionNoise = 0 }, "walk": func(s *MechanicalSpec) { s.Walk = 0 }, "inertia": func(s *MechanicalSpec) { s.Inertia = -1 },
-		"velocity noise": func(s *MechanicalSpec) { s.VelocityNoise = math.NaN() }, "share": func(s *MechanicalSpec) { s.VelocityShare = -1 },
-		"effort noise": func(s *MechanicalSpec) { s.EffortNoise = -1 }, "top effort": func(s *MechanicalSpec) { s.TopEffort = -1 }, "top speed": func(s *MechanicalSpec) { s.TopSpeed = math.Inf(1) },
-	} {
-		s := MechanicalSpec{Dt: tick, Inertia: 1, PositionNoise: 1, Walk: 1}
-		if spoil(&s); name != "" {
-			if _, err := NewMechanicalKalman(s); err == nil {
-				t.Errorf("a bad %s was accepted", name)
-			}
-		}
-	}
-}
-
 // sampledAxis is an axis with what its ticks bring: a sample of each group in its turn, those of the slow one late.
 func sampledAxis(tb testing.TB, axis testAxis, late int, groups ...Group) func() {
 	f := newFed(tb, axis, groups...)
@@ -526,58 +311,6 @@ func BenchmarkAxisStep(b *testing.B) {
 	}
 }
 
-// The least squares of an axis under an effort find inertia and friction of a simulated truth, with samples lost, at rates that are no
-// part of the loop's, whether the drive follows its commands at once or late, and whether or not the commands are an effort.
-func TestAxisRLS(t *testing.T) {
-	for _, c := range []struct {
-		name                  string
-		scale, lag            float64
-		perCommand, perAmpere float64
-		every, loss           float64
-	}{
-		{"effort, at once", 1, 0.05e-3, 1, 0, 1e-3, 0},
-		{"effort, 1 ms late", 1, 1e-3, 1, 0, 1e-3, 0},
-		{"effort, half lost", 1, 0.05e-3, 1, 0, 1e-3, 0.5},
-		{"effort at 400 Hz, a third lost", 1, 0.05e-3, 1, 0, 2.5e-3, 0.3},
-		{"current", 1, 0.3e-3, 0.042, 0.042, 1e-3, 0},
-		{"current of a linear axis, a third lost", 1000, 0.3e-3, 42, 42, 1e-3, 0.3},
-		{"force, its command unknown", 1000, 5e-3, 0, 0, 1e-3, 0},
-		{"force, its command unknown, a third lost", 1000, 5e-3, 0, 0, 1e-3, 0.3},
-	} {
-		a := effortAxis("effort", c.scale, c.lag, c.perCommand, c.perAmpere)
-		q := Effort
-		unit := 1.0 // of command
-		if c.perAmpere != 0 {
-			q, unit = Current, c.perAmpere
-		}
-		lagged := a.dot
-		if c.perCommand != 0 {
-			a.dot = func(x, dx []float64, u float64) { lagged(x, dx, u*unit) }
-		} else {
-			unit = 1
-		}
-		a.drive = func(t float64) float64 {
-			return c.scale / unit * (0.045*math.Sin(2*math.Pi*0.7*t) + 0.03*math.Sin(2*math.Pi*2.9*t))
-		}
-		rls := RLSSpec{Dt: c.every, K: 1, Window: 0.1, MinVel: 2, Count: count}
-		build := a.spec
-		a.spec = func(s AxisSpec) (*Axis, error) { s.RLS = &rls; return build(s) }
-		r := sampleAxis(a, 1e-3, 20000, 3, stream{every: c.every, of: []Quantity{Position, q}, loss: c.loss})
-		got := r.feed(t, func(int, *Axis, []reading) {})
-		x, se := make([]float64, 4), make([]float64, 4)
-		got.RLS().Values(x)
-		got.RLS().StdErrs(se)
-		off := ""
-		for i, truth := range []float64{c.scale * 7e-5, c.scale * 1.5e-4, c.scale * 15e-3, 0} {
-			off += fmt.Sprintf(" %.4g ± %.2g (%.1f)", x[i], se[i], (x[i]-truth)/se[i])
-			if !(math.Abs(x[i]-truth) <= 4*se[i]) || i == 0 && math.Abs(x[0]-truth) > 0.01*truth {
-				t.Errorf("%s: parameter %d is %.5g ± %.2g, truth %.5g", c.name, i, x[i], se[i], truth)
-			}
-		}
-		t.Logf("%s: %d windows, %s", c.name, got.RLS().Windows(), off)
-	}
-}
-
 // What a tick says of its samples: whether one came, by how much time moved on, and nothing refused while a position is waited for.
 func TestAxisOutcome(t *testing.T) {
 	for _, groups := range [][]Group{{frame}, fastSlow} {
@@ -609,25 +342,6 @@ func TestAxisOutcome(t *testing.T) {
 		if math.Abs(passed-0.5) > 2e-3 || came != 367 {
 			t.Errorf("%d groups: %g s passed in %d ticks with samples", len(groups), passed, came)
 		}
-	}
-}
-
-// An effort that comes again after longer than all that is kept leaves what the filter knows.
-func TestLateInputAfterAGap(t *testing.T) {
-	f := newFed(t, lagged, Group{Every: tick, Of: []Quantity{Current}}, Group{Every: tick, Of: []Quantity{Velocity}}, Group{Every: 32 * tick, Of: []Quantity{Position}})
-	f.rest(0.3, 3200)
-	for k := range 2*kept - 1 {
-		came := map[Quantity]Sample{Velocity: {Age: 0.5e-3}}
-		if k%32 == 0 {
-			came[Position] = Sample{Value: 0.3, Age: 0.3e-3}
-		}
-		f.step(came)
-	}
-	g := *f.kf
-	g.Predict(f.past.age(f.t+1e6), 0, 0)
-	f.step(map[Quantity]Sample{Current: {}})
-	if got, want := f.kf.p[XPos][XPos], g.p[XPos][XPos]; !f.Sound() || math.Abs(got/want-1) > 0.01 || math.Abs(f.x[0]-0.3) > 1e-3 {
-		t.Errorf("the estimate is %v, variance of the position %.6g, want %.6g", f.x, got, want)
 	}
 }
 
