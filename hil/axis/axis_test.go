@@ -229,6 +229,13 @@ func TestResidualAndAge(t *testing.T) {
 			t.Errorf("after half a second the mean is %.4f of the residual", share)
 		}
 	}
+	b.explain(false, 0, 1e-3)
+	for range 100 { // ticks are missing: each stands for five
+		b.explain(true, 0.1, 5e-3)
+	}
+	if share := b.residual / 0.1; math.Abs(share-(1-math.Exp(-1))) > 1e-3 {
+		t.Errorf("after half a second of long ticks the mean is %.4f of the residual", share)
+	}
 	if b.explain(false, 9, 1e-3); b.residual != 0 {
 		t.Errorf("residual %g N·m while nothing is driven", b.residual)
 	}
@@ -238,6 +245,85 @@ func TestResidualAndAge(t *testing.T) {
 	for age, want := range map[float64]bool{5e-3: false, math.Nextafter(5e-3, 1): true, 0: false, math.NaN(): true, math.Inf(1): true} {
 		if b.age = age; b.stale() != want {
 			t.Errorf("age %v s: stale %v", age, !want)
+		}
+	}
+}
+
+// Without a drive the inertia is not known and no friction is estimated: the law has nothing to be compared with.
+func TestNothingToExplain(t *testing.T) {
+	s := motorSpec(t, reference.Spec{Kind: "constant"})
+	s.Drive, s.Sampling.Groups[0].Of, s.Mechanical = plant.NoDrive, []estimator.Quantity{estimator.Position}, estimator.MechanicalSpec{PositionNoise: 1e-6, Walk: 100}
+	b := newBed(t, s)
+	if b.model == nil || b.Unexplained() != 0 {
+		t.Errorf("residual limit %g N·m, want none", b.Unexplained())
+	}
+	if s.Law = nil; newBed(t, s).Unexplained() != 0 {
+		t.Error("a residual limit without a law")
+	}
+}
+
+// A number that is none reaches the loop, wherever it arises: in the model beside the rig, in the compensation, and in either of the two that
+// a hand-over has at work.
+func TestNonFiniteIsTold(t *testing.T) {
+	s := motorSpec(t, reference.Spec{Kind: "constant"})
+	quiet := s
+	quiet.Drive, quiet.Sampling.Groups, quiet.Mechanical = plant.NoDrive, []estimator.Group{{Every: 1e-3, Of: []estimator.Quantity{estimator.Position}}},
+		estimator.MechanicalSpec{PositionNoise: 1e-6, Walk: 100}
+	for _, v := range []float64{1, math.NaN(), math.Inf(-1)} {
+		b := newBed(t, quiet)
+		b.x[estimator.XVel] = v
+		want := engine.OK
+		if v != 1 {
+			want = engine.NonFinite
+		}
+		if st := b.Compute(b.k, b.x, b.y, &b.u); st != want {
+			t.Errorf("model under a speed of %g rad/s: %v", v, st)
+		}
+	}
+	for _, c := range []struct {
+		name     string
+		now, old float64 // N·m
+		want     engine.Status
+	}{{"both are numbers", 0.01, 0.01, engine.OK}, {"the new one is none", math.NaN(), 0.01, engine.NonFinite}, {"the old one is none", 0.01, math.Inf(1), engine.NonFinite}, {"there is no old one", math.NaN(), 0, engine.NonFinite}} {
+		s.Comp.Ramp = 1
+		b := newBed(t, s)
+		b.age = 0
+		b.Start(b.x)
+		if c.old != 0 {
+			hand(t, b, s)
+			b.old.comp.law = &mad{c.old}
+		}
+		b.now.comp.law = &mad{c.now}
+		if st := b.Compute(b.k, b.x, b.y, &b.u); st != c.want || math.IsNaN(b.u) {
+			t.Errorf("%s: %v, command %g", c.name, st, b.u)
+		}
+	}
+}
+
+// What an axis writes beside its estimate belongs to its drive and to what its reference is of.
+func TestModelledSignals(t *testing.T) {
+	for _, c := range []struct {
+		drive plant.DriveKind
+		of    ReferenceOf
+		want  string
+	}{
+		{plant.VoltageDrive, OfPosition, "ref.position ref.velocity ref.acceleration ctl.error ctl.effort comp.friction model.friction model.bristle heat"},
+		{plant.EffortDrive, OfPosition, "ref.position ref.velocity ref.acceleration ctl.error ctl.effort comp.friction model.friction model.bristle heat"},
+		{plant.EffortDrive, OfEffort, "ref.effort ctl.effort model.friction model.bristle heat"},
+		{plant.CurrentDrive, OfCommand, "ref.command model.friction model.bristle heat"},
+		{plant.VelocityDrive, OfPosition, "ref.position ref.velocity ref.acceleration ctl.error model.friction model.bristle heat"},
+		{plant.VelocityDrive, OfCommand, "ref.command model.friction model.bristle heat"},
+		{plant.NoDrive, OfPosition, "model.friction model.bristle"},
+	} {
+		s := motorSpec(t, reference.Spec{Kind: "constant"})
+		s.Drive, s.Of, s.Sampling.Groups[0].Of = c.drive, c.of, []estimator.Quantity{estimator.Position}
+		s.Mechanical = estimator.MechanicalSpec{PositionNoise: 1e-6, Walk: 100}
+		var have []string
+		for _, sig := range newBed(t, s).Modelled() {
+			have = append(have, sig.Name)
+		}
+		if got := strings.Join(have, " "); got != c.want {
+			t.Errorf("%v, reference of %v: %s; want %s", c.drive, c.of, got, c.want)
 		}
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"hilrig/engine/control"
 	"hilrig/engine/friction"
 	"hilrig/engine/numeric"
+	"hilrig/engine/plant"
+	"hilrig/engine/reference"
 	"hilrig/estimator"
 )
 
@@ -23,36 +25,81 @@ func (m *mad) Compensate(float64, estimator.Motion) (float64, engine.Status) {
 	return m.f, engine.OK
 }
 
-// Whatever a law says, what leaves is finite, limited, and moves by no more than its slew rate.
+// Whatever a law says, what leaves is finite, limited to either side, and moves by no more than its slew rate.
 func TestCompensatorIsBounded(t *testing.T) {
 	comp := CompSpec{Kind: CompObserver, Scale: 0.95, Rest: 0.05, Slew: 10, Limit: 0.02}
-	c, err := newCompensator(comp, demoLaw(), 7e-5, control.PID{Kp: 0.25, Kd: 6e-3})
-	if err != nil {
-		t.Fatal(err)
-	}
-	law := &mad{}
-	c.law = law
-	last := 0.0
-	for k := range 400 {
-		law.f = []float64{1e9, -1e9, math.NaN(), math.Inf(1), 1e-3}[k%5]
-		if k > 200 {
-			law.f = 7
+	for _, side := range []float64{1, -1} {
+		c, err := newCompensator(comp, demoLaw(), 7e-5, control.PID{Kp: 0.25, Kd: 6e-3})
+		if err != nil {
+			t.Fatal(err)
 		}
-		f, st := c.step(estimator.Motion{V: 1, Vd: 1, E: 0.1}, 1e-3)
-		if !numeric.Finite(f) || math.Abs(f) > 0.02 || math.Abs(f-last) > 0.01*(1+1e-12) {
-			t.Fatalf("step %d: %g N·m after %g", k, f, last)
+		law := &mad{}
+		c.law = law
+		last := 0.0
+		for k := range 400 {
+			law.f = []float64{1e9, -1e9, math.NaN(), math.Inf(1), 1e-3}[k%5]
+			if k > 200 {
+				law.f = 7 * side
+			}
+			f, st := c.step(estimator.Motion{V: 1, Vd: 1, E: 0.1}, 1e-3)
+			if !numeric.Finite(f) || math.Abs(f) > 0.02 || math.Abs(f-last) > 0.01*(1+1e-12) {
+				t.Fatalf("step %d: %g N·m after %g", k, f, last)
+			}
+			if !numeric.Finite(law.f) && st != engine.NonFinite {
+				t.Fatalf("step %d: a law that gives %g went unnoticed", k, law.f)
+			}
+			last = f
 		}
-		if !numeric.Finite(law.f) && st != engine.NonFinite {
-			t.Fatalf("step %d: a law that gives %g went unnoticed", k, law.f)
+		if last != 0.02*side {
+			t.Errorf("%g N·m at the end, want the limit to side %+g", last, side)
 		}
-		last = f
+		c.reset()
+		if f, _ := c.step(estimator.Motion{}, 1e-3); math.Abs(f) > 0.01 {
+			t.Errorf("%g N·m right after a reset", f)
+		}
 	}
-	if last != 0.02 {
-		t.Errorf("%g N·m at the end, want the limit", last)
+}
+
+// A kind of compensation or of drive that is not known is refused, the first one behind the last as well.
+func TestUnknownKinds(t *testing.T) {
+	for _, beyond := range []int{0, 1} {
+		s := motorSpec(t, reference.Spec{Kind: "constant"})
+		s.Comp.Kind = CompKind(len(Compensations) + beyond)
+		if _, err := New(s); err == nil {
+			t.Errorf("compensation %d of %d is taken", s.Comp.Kind, len(Compensations))
+		}
+		s = motorSpec(t, reference.Spec{Kind: "constant"})
+		s.Drive = plant.DriveKind(len(s.Drive.Words()) + beyond)
+		if _, err := New(s); err == nil {
+			t.Errorf("drive kind %d of %d is taken", s.Drive, len(plant.VoltageDrive.Words()))
+		}
 	}
-	c.reset()
-	if f, _ := c.step(estimator.Motion{}, 1e-3); math.Abs(f) > 0.01 {
-		t.Errorf("%g N·m right after a reset", f)
+}
+
+// Pulses leave an error alone that is below four times what the sensor tells apart.
+func TestPulsesLeaveTheResolutionAlone(t *testing.T) {
+	const resolution = 1e-3
+	for _, c := range []struct {
+		error float64
+		push  bool
+	}{{3.99 * resolution, false}, {-3.99 * resolution, false}, {4.01 * resolution, true}, {-4.01 * resolution, true}} {
+		spec := CompSpec{Kind: CompObserver, Resolution: resolution, Dither: estimator.DitherSpec{Kind: estimator.DitherPulse, Amplitude: 0.05, Frequency: 10}}
+		comp, err := newCompensator(spec, demoLaw(), 7e-5, control.PID{Kp: 0.25, Kd: 6e-3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		comp.reset()
+		pushed := 0.0
+		for range 200 {
+			m := estimator.Motion{E: c.error}
+			comp.step(m, 1e-3)
+			if f := comp.shake(m, 0, 1e-3); f != 0 {
+				pushed = f
+			}
+		}
+		if (pushed != 0) != c.push || pushed*c.error > 0 {
+			t.Errorf("standing error %g rad: a pulse of %g N·m", c.error, pushed)
+		}
 	}
 }
 

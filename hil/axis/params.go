@@ -77,7 +77,7 @@ func (a *Axis) glide(dt float64) {
 	for i := range a.gliding {
 		g, want := &a.gliding[i], a.gains[i]
 		g.follow(want, 6/a.s.Comp.Ramp, dt)
-		if math.Abs(g.x-want) > 1e-9*math.Abs(want) {
+		if math.Abs(g.x-want) > 1e-9*want {
 			there = false
 		} else {
 			*g = glide{x: want}

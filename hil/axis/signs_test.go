@@ -159,6 +159,12 @@ func TestSignsTiming(t *testing.T) {
 		{"as it should be", func(k int) tick { // 4 V in the winding, 4 V of motion
 			return tick{meas: []float64{8e-3 * float64(k), 2}, u: 8}
 		}, 0, 0},
+		{"the same current while it gets faster", func(k int) tick { // u − K·ω stays 4 V, u goes from 4 V to 10 V
+			at := 1e-3 * float64(k)
+			return tick{meas: []float64{20 * at * at, 2}, u: 4 + 0.5*40*(at-0.5e-3)}
+		}, 0, 0},
+		{"less than an eighth of the tolerance", func(int) tick { return tick{meas: still, u: 0.124} }, 0, 0},
+		{"more than an eighth of the tolerance", func(int) tick { return tick{meas: still, u: -0.126} }, 0, 35},
 		{"the axis runs backwards", func(k int) tick { return tick{meas: []float64{-8e-3 * float64(k), 2}, u: 8} }, 50, 35},
 	} {
 		if bad, hint := first(newSigns(spec()), c.at); bad != c.bad || hint != c.hint && c.hint >= 0 {
@@ -184,5 +190,51 @@ func TestSignsTiming(t *testing.T) {
 	sp.TopCommand = 0
 	if bad, _ := first(newSigns(sp), func(int) tick { return steady }); bad != 0 {
 		t.Error("without a tolerance everything would be wrong")
+	}
+}
+
+// A current that stays the same number is told with the range of the voltage that it left over, and with what it may be: twice the drop and 2 %
+// of the largest command. The range does not begin at zero.
+func TestFrozenCurrentIsTold(t *testing.T) {
+	for _, side := range []float64{1, -1} {
+		groups := []estimator.Group{{Every: 1e-3, Of: []estimator.Quantity{estimator.Position, estimator.Current}}}
+		s := newSigns(Spec{Tick: 1e-3, Every: 1e-3, TopCommand: 20, Motor: plant.Motor{R: 2, K: 0.5}, Sampling: estimator.AxisSpec{Groups: groups}})
+		var found Finding
+		for k := range 2000 {
+			u := side * 8
+			if k/300%2 == 1 { // long enough for a mean over 10 ms to get there
+				u = side * 9
+			}
+			if bad, _ := s.step(Tick{On: true}, true, false, u, [2]float64{0, side * 4.25}); bad.Fault != Fine {
+				found = bad
+			}
+		}
+		if found.Fault != FrozenCurrent || found.Of != estimator.Current || math.Abs(found.Value-1) > 1e-9 || math.Abs(found.Limit-0.4) > 1e-12 {
+			t.Errorf("side %+g: %+v, want 1 V beyond 0.4 V", side, found)
+		}
+	}
+}
+
+// The means are over five samples and 10 ms at least. Without a measured current five times break-away, as a voltage, is tolerated beside the
+// rest; without a limit of the drive and a drop there is no tolerance, and nothing is judged.
+func TestSignsTolerances(t *testing.T) {
+	spec := Spec{Tick: 1e-3, TopCommand: 20, Motor: plant.Motor{R: 2, K: 0.5, BrushDrop: 0.25}, Law: demoLaw()}
+	for every, want := range map[float64]float64{1e-3: 10e-3, 2e-3: 10e-3, 4e-3: 20e-3, 20e-3: 100e-3} {
+		spec.Every = every
+		if s := newSigns(spec); math.Abs(s.tau-want) > 1e-15 {
+			t.Errorf("a sample every %g s: means over %g s, want %g", every, s.tau, want)
+		}
+	}
+	blind, sees := newSigns(spec), spec
+	sees.Sampling.Groups = []estimator.Group{{Every: 1e-3, Of: []estimator.Quantity{estimator.Position, estimator.Current}}}
+	if got, want := blind.floor, 1.5+5*21e-3*2/0.5; math.Abs(got-want) > 1e-12 {
+		t.Errorf("without a current: tolerance %g V, want %g", got, want)
+	}
+	if got := newSigns(sees).floor; got != 1.5 {
+		t.Errorf("with a current: tolerance %g V, want 1.5", got)
+	}
+	spec.TopCommand, spec.Motor.BrushDrop = 0, 0
+	if got := newSigns(spec).floor; got != 0 {
+		t.Errorf("nothing is declared: tolerance %g V, want none", got)
 	}
 }
