@@ -170,9 +170,7 @@ func (s *Spec) estimate() (*estimator.Axis, error) {
 	}
 	m := s.Mechanical
 	o.PerAmpere, o.PerCommand = s.Motor.K, s.effort(1)
-	if m.Inertia > 0 && m.TopEffort == 0 {
-		m.TopEffort = s.effort(s.TopCommand)
-	}
+	m.TopEffort = s.effort(s.TopCommand)
 	return estimator.NewMechanical(m, o)
 }
 

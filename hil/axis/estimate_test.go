@@ -111,3 +111,28 @@ func TestDoubtBeginsTheSignsAnew(t *testing.T) {
 		}
 	}
 }
+
+// With the largest command the filter of a drive of efforts or currents knows the largest effort: a position that the axis cannot have reached is
+// refused. Where it is not known, nothing is.
+func TestLargestEffortScreens(t *testing.T) {
+	for _, c := range []struct {
+		drive plant.DriveKind
+		top   float64
+		want  bool
+	}{{plant.EffortDrive, 0.2, true}, {plant.CurrentDrive, 5, true}, {plant.EffortDrive, 0, false}, {plant.CurrentDrive, 0, false}} {
+		s := motorSpec(t, reference.Spec{Kind: "constant"})
+		s.Drive, s.TopCommand, s.Sampling.Groups[0].Of = c.drive, c.top, []estimator.Quantity{estimator.Position}
+		s.Mechanical = estimator.MechanicalSpec{Inertia: 7e-5, PositionNoise: 1e-4, Walk: 0.1, TopSpeed: 100}
+		b := newBed(t, s)
+		for k := range 50 {
+			in := &estimator.Inputs{Position: estimator.Sample{Fresh: true}, Driven: true}
+			if k == 49 {
+				in.Position.Value = 1000
+			}
+			b.Estimate(int64(k+1)*1e6, 0, in, b.x)
+		}
+		if refused := b.Outcome().Refused[estimator.Position]; refused != c.want || b.came == c.want {
+			t.Errorf("%v, largest command %g: 1000 rad in a tick refused: %v, taken: %v", c.drive, c.top, refused, b.came)
+		}
+	}
+}
