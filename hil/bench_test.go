@@ -3,6 +3,7 @@ package hil
 import (
 	"context"
 	"math"
+	"slices"
 	"testing"
 
 	"hilrig/engine"
@@ -115,6 +116,7 @@ type benchOptions struct {
 	fade   float64
 	limit  float64 // N·m  of the controller
 	blind  bool    // the controller has no current
+	turned bool    // the current comes before the position
 	models []ModelSpec
 }
 
@@ -153,9 +155,17 @@ func newBench(tb testing.TB, o benchOptions) *bench {
 	count := 2 * math.Pi / 65536
 	sensors := []engine.Signal{{Name: "motor.angle", Unit: "rad"}, {Name: "motor.current", Unit: "A"}}
 	commands := []engine.Signal{{Name: "voltage", Unit: "V"}, {Name: "enable"}}
+	readings := []plant.Reading{{Output: plant.OutPosition, Count: count}, {Output: plant.OutCurrent, Noise: 0.02, Offset: 0.01}}
+	scale, limits := []float64{count, 1e-3}, []MeasLimit{{Stale: 0.02}, {Stale: 0.02, Lo: -20, Hi: 20}}
+	if o.turned {
+		slices.Reverse(sensors)
+		slices.Reverse(readings)
+		slices.Reverse(scale)
+		slices.Reverse(limits)
+	}
 	b := &bench{ctlClk: &VirtualClock{Period: 1e6}, rigClk: &VirtualClock{Period: 1e6}}
 	b.every = o.every
-	b.up = wireEnd{now: make([]float64, 2), next: make([]float64, 2), scale: []float64{count, 1e-3}}
+	b.up = wireEnd{now: make([]float64, 2), next: make([]float64, 2), scale: scale}
 	b.down = wireEnd{now: make([]float64, 2), next: make([]float64, 2), scale: []float64{1e-3, 1}}
 
 	law := demoLaw()
@@ -167,7 +177,7 @@ func newBench(tb testing.TB, o benchOptions) *bench {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	b.machine, err = plant.NewRig(motor, plant.SensorSpec{Readings: []plant.Reading{{Output: plant.OutPosition, Count: count}, {Output: plant.OutCurrent, Noise: 0.02, Offset: 0.01}}, Seed: o.seed})
+	b.machine, err = plant.NewRig(motor, plant.SensorSpec{Readings: readings, Seed: o.seed})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -176,7 +186,7 @@ func newBench(tb testing.TB, o benchOptions) *bench {
 	spec := ControllerSpec{
 		Rig: "bench", Rate: rate, Meas: Of("drive", sensors...), Cmd: Of("drive", commands...), Models: o.models,
 		Axes: []AxisSpec{motorAxis(estimator.KalmanSpec{Motor: demoMotor(), Count: count, CurrentNoise: 0.02, TorqueWalk: 0.15, VoltageNoise: 0.05, TopSpeed: 300}, every)},
-		Guard: GuardSpec{Meas: []MeasLimit{{Stale: 0.02}, {Stale: 0.02, Lo: -20, Hi: 20}},
+		Guard: GuardSpec{Meas: limits,
 			Cmd:         []CmdLimit{{Lo: -24, Hi: 24, Slew: 20000}, {Hi: 1, Enable: true}},
 			GuardLimits: GuardLimits{HoldTime: 0.1, SelfTest: 0.1}},
 	}
@@ -185,6 +195,9 @@ func newBench(tb testing.TB, o benchOptions) *bench {
 	a.Ref, a.Fade, a.PID.Limit, a.Comp = gen, o.fade, o.limit, o.comp
 	if o.law != nil {
 		a.Law = o.law
+	}
+	if o.turned {
+		a.Measured[estimator.Position], a.Measured[estimator.Current] = 1, 0
 	}
 	if o.blind {
 		a.Measured[estimator.Current], a.Sampling.RLS, a.Sampling.Groups[0].Of = -1, nil, []estimator.Quantity{estimator.Position}

@@ -309,9 +309,31 @@ func TestGuardPlaces(t *testing.T) {
 	if g.Watch(&r, []axis.State{{Heating: 9}}, []float64{10}); g.Heat(0) == 0 {
 		t.Error("a current that was believed heats nothing")
 	}
+	was := g.Heat(0)
+	g.s.Axes[0].Thermal = 0 // not declared: nothing is reckoned
+	if g.Watch(&r, []axis.State{{Heating: 9}}, []float64{10}); g.Heat(0) != was {
+		t.Errorf("heated from %g to %g without a thermal time", was, g.Heat(0))
+	}
 	g.Limit(&r, []float64{0, math.NaN()})
 	if r.Cause != CauseNonFinite || r.Where != 32 {
 		t.Errorf("%v of signal %d, want the command at 32", r.Cause, r.Where)
+	}
+}
+
+// The limit of a current holds for the first signal of a device as for any other.
+func TestGuardCurrentComesFirst(t *testing.T) {
+	for _, current := range []float64{4, 4.1, -4, -4.1} {
+		g := NewGuard(GuardSpec{Dt: 1e-3, Meas: []MeasLimit{{Lo: -9, Hi: 9}}, Cmd: []CmdLimit{{Drives: true, Lo: -1, Hi: 1}},
+			Axes: []AxisGuard{{AxisLimits: AxisLimits{MaxCurrent: 4}, Measured: [estimator.Quantities]int{-1, 0, -1, -1, -1}}}})
+		var r Row
+		for _, q := range []Request{0, ReqArm, ReqRun} {
+			r.T, r.Fresh, r.Req, r.Flags = r.T+1e6, Fresh{1}, uint8(q), 0
+			g.Decide(&r, []float64{0})
+		}
+		g.Watch(&r, []axis.State{{}}, []float64{current})
+		if over := math.Abs(current) > 4; (r.Cause == CauseCurrent) != over || over && (r.Where != 1 || r.Value != current || r.Limit != 4) {
+			t.Errorf("%g A: %v of signal %d, %g of %g", current, r.Cause, r.Where, r.Value, r.Limit)
+		}
 	}
 }
 

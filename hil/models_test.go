@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"hilrig/engine"
+	"hilrig/estimator"
 )
 
 // timed is a model that takes as long as its clock says and grows cheaper when its steps take more than its room.
@@ -105,6 +106,34 @@ func TestModelsHearTheirOwnTime(t *testing.T) {
 
 	cheap.clk, dear.clk = nil, nil
 	sameAgain(t, b.controller.s, rows)
+}
+
+// Which signal of a device comes first makes no difference: with the current before the position a run has the same numbers bit for bit, and so has what
+// the models are told.
+func TestOrderOfSignals(t *testing.T) {
+	run := func(turned bool) (*bench, []Row, ModelInput) {
+		m := &timed{}
+		b := newBench(t, benchOptions{seed: 5, comp: observer, ref: slowSine, fade: 0.5, turned: turned, models: []ModelSpec{m.spec("one", 0.5)}})
+		if turned { // as an effort it reaches the models from there, too
+			b.controller.axes[0].s.Measured[estimator.Effort] = 0
+		}
+		return b, b.run(t, 800), m.in
+	}
+	a, straight, told := run(false)
+	b, turned, toldTurned := run(true)
+	first, second := a.controller.Schema(), b.controller.Schema()
+	for from, c := range first.Channels() {
+		to := second.Index(c.Name)
+		for i := range straight {
+			if x, y := straight[i].X[from], turned[i].X[to]; x != y && c.Role != RoleBusy {
+				t.Fatalf("tick %d: %s is %g, with the current first %g", i, c.Name, x, y)
+			}
+		}
+	}
+	want := told.Axes[0]
+	if want.Effort = want.Current; want.Current == 0 || toldTurned.Axes[0] != want {
+		t.Errorf("a model is told %+v, with the current first %+v", want, toldTurned.Axes[0])
+	}
 }
 
 // What a model is told of the axis is what the row has.
