@@ -33,7 +33,7 @@ func addRows(v, p, x []float64) {
 		if pi == 0 {
 			continue
 		}
-		for j, xj := range x[i*len(v) : (i+1)*len(v)] {
+		for j, xj := range x[i*len(v):][:len(v)] {
 			v[j] += pi * xj
 		}
 	}

@@ -53,6 +53,8 @@ func (m *memory) place(id uint32) (at uint32, known bool) {
 // expect is the state and the impulses to try first: those it had, or none and sliding the way the contact comes in.
 func (e *ended) expect(known, justNow bool, h, bn, bt float64) (state lcp.State, pn, pt float64) {
 	switch {
+	case justNow && h == e.h: // nothing to divide
+		return e.state, e.pn, e.pt
 	case justNow:
 		return e.state, h / e.h * e.pn, h / e.h * e.pt
 	case known:

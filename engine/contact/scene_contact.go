@@ -1,10 +1,10 @@
 package contact
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 )
 
 // scenePass looks for the points of body a, or its disc, over body b.
@@ -110,13 +110,15 @@ func (s *Scene) Contacts(t float64, q, u []float64, reach float64, set *Set) {
 
 // nearest keeps the room contacts with the smallest gaps, in the order they are in; of equal ones the first.
 func (s *Scene) nearest(room int) {
-	s.order = s.order[:0]
+	s.order = s.order[:0] // by rising gap
 	for i := range s.hits {
-		s.order = append(s.order, i)
+		k := sort.Search(len(s.order), func(k int) bool { return s.hits[s.order[k]].gapNow > s.hits[i].gapNow })
+		if k < room {
+			s.order = slices.Insert(s.order[:min(len(s.order), room-1)], k, i)
+		}
 	}
-	slices.SortFunc(s.order, func(a, b int) int { return cmp.Or(cmp.Compare(s.hits[a].gapNow, s.hits[b].gapNow), a-b) }) // of equal gaps the first
-	slices.Sort(s.order[:room])
-	for k, i := range s.order[:room] {
+	slices.Sort(s.order)
+	for k, i := range s.order {
 		s.hits[k] = s.hits[i]
 	}
 	s.hits = s.hits[:room]

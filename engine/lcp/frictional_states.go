@@ -225,7 +225,11 @@ func (f *Frictional) judge() {
 				}
 				pn = base
 			}
-			low, high := f.bounds(i, pn)
+			high := f.mu[i] * pn // Coulomb's without a call
+			low := -high
+			if !f.plain {
+				low, high = f.bounds(i, pn)
+			}
 			to := confined(st, pt, low, high)
 			if over := to - pt; st&closedState == Stick && over*over*f.dg[2*i+1] > coneTol*coneTol*f.sig2 {
 				s.flip[i], s.any = st&apart|sliding(over), true
