@@ -55,7 +55,7 @@ type EventDriven struct {
 	w     []float64
 	laws  []Law
 	last  map[uint32]float64 // s  last impact of each pair
-	event Event              // the last one, or the one that is being settled
+	event Event              // the last one, for visits: nothing is decided by it
 	byLCP bool               // the mode is held together by the problem of all forces
 	ready bool
 
@@ -149,7 +149,7 @@ func (e *EventDriven) Start(t float64, q, u []float64) error {
 		return &EventError{T: t, Cause: engine.ErrNonFinite}
 	}
 	e.T, e.EventStats = t, EventStats{}
-	e.newEvent(NoEvent, 0)
+	e.event = e.newEvent(NoEvent, 0)
 	copy(e.x, q)
 	copy(e.x[e.f:], u)
 	e.sm.held, e.was = e.sm.held[:0], e.was[:0]
@@ -167,7 +167,7 @@ func (e *EventDriven) Start(t float64, q, u []float64) error {
 	if len(bad) > 0 {
 		return e.fail(ErrPenetration, bad...)
 	}
-	if err := e.settle(); err != nil {
+	if err := e.settle(e.event); err != nil {
 		return err
 	}
 	e.event.Settled, e.ready = true, true
@@ -183,20 +183,20 @@ func (e *EventDriven) Run(end float64, visit func(*EventDriven) bool) error {
 	e.ready = false
 	seen := func() bool { return visit == nil || visit(e) }
 	for more := true; more && e.T < end; {
-		if err := e.advance(end); err != nil {
+		ev, err := e.advance(end)
+		if err != nil {
 			return err
 		}
-		ev := &e.event
-		if ev.Kind != Jamming {
+		if e.event = ev; ev.Kind != Jamming {
 			more = seen()
 		}
 		if ev.Kind == NoEvent && !ev.drift {
 			continue
 		}
-		if err := e.applyEvent(); err != nil {
+		if err := e.applyEvent(ev); err != nil {
 			return err
 		}
-		if ev.Settled = true; ev.Kind != NoEvent || len(ev.Impulses) > 0 {
+		if e.event.Settled = true; ev.Kind != NoEvent || len(e.event.Impulses) > 0 {
 			more = seen() && more
 		}
 	}
@@ -205,20 +205,20 @@ func (e *EventDriven) Run(end float64, visit func(*EventDriven) bool) error {
 }
 
 // advance makes one step of the integrator, or less where an event comes first.
-func (e *EventDriven) advance(end float64) error {
+func (e *EventDriven) advance(end float64) (ev Event, err error) {
 	if err := e.dp.Step(end); err != nil {
 		wedged := e.stuck()
 		if len(wedged) == 0 {
-			return e.fail(err, e.heldIDs()...)
+			return ev, e.fail(err, e.heldIDs()...)
 		}
 		id := e.sm.held[wedged[0]].id
-		ev := e.newEvent(Jamming, id)
+		ev = e.newEvent(Jamming, id)
 		ev.Causes, ev.wedged = append(ev.Causes, Cause{Jamming, id, -1}), wedged
-		return nil
+		return ev, nil
 	}
 	e.Steps++
-	e.locate()
-	return e.full()
+	ev = e.locate()
+	return ev, e.full()
 }
 
 // full is an error when a contact has found no room.

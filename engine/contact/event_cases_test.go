@@ -469,7 +469,7 @@ func TestSmoothMotionAllocatesNothing(t *testing.T) {
 		t.Errorf("measure: %g allocations", n)
 	}
 	if n := testing.AllocsPerRun(50, func() {
-		if err := e.settle(); err != nil {
+		if err := e.settle(Event{}); err != nil {
 			t.Fatal(err)
 		}
 	}); n != 0 {

@@ -7,7 +7,7 @@ import (
 )
 
 // collide makes impacts until no contact of I_S closes, and puts I_N and I_H to rest.
-func (e *EventDriven) collide() error {
+func (e *EventDriven) collide(ev Event) error {
 	const rounds = 100
 	s, u := e.sm, e.x[e.f:]
 	for round := 0; ; round++ {
@@ -49,7 +49,7 @@ func (e *EventDriven) collide() error {
 	e.set.rest(s.set, u, e.was)
 	stops := e.set.h
 	for _, i := range e.set.n {
-		if e.event.has(Stopping, s.set.ID[i]) && !slices.Contains(stops, i) {
+		if ev.has(Stopping, s.set.ID[i]) && !slices.Contains(stops, i) {
 			stops = append(stops, i)
 		}
 	}

@@ -3,7 +3,7 @@ package contact
 import "math"
 
 // locate looks for events in the last step and moves T and x to the first of them, or to the end of the step.
-func (e *EventDriven) locate() {
+func (e *EventDriven) locate() Event {
 	d := e.dp
 	for part := 1; part <= sampleParts; part++ {
 		end := d.T
@@ -24,8 +24,7 @@ func (e *EventDriven) locate() {
 			for e.scan() {
 			}
 			if len(e.found) > 0 {
-				e.narrow()
-				return
+				return e.narrow()
 			}
 			e.a, e.b = e.b, e.a
 		}
@@ -37,12 +36,12 @@ func (e *EventDriven) locate() {
 	for _, i := range e.a.at {
 		ev.drift = ev.drift || i >= 0 && math.Abs(e.a.gap[i]) > 0.1*e.opt.TolGap
 	}
+	return ev
 }
 
-// newEvent makes the last event one at T with nothing in it yet.
-func (e *EventDriven) newEvent(kind EventKind, id uint32) *Event {
-	e.event = Event{T: e.T, Kind: kind, ID: id, Causes: e.event.Causes[:0], Impulses: e.event.Impulses[:0]}
-	return &e.event
+// newEvent is an event at T with nothing in it yet, in the room of the last one.
+func (e *EventDriven) newEvent(kind EventKind, id uint32) Event {
+	return Event{T: e.T, Kind: kind, ID: id, Causes: e.event.Causes[:0], Impulses: e.event.Impulses[:0]}
 }
 
 // reach measures b at t.
@@ -154,7 +153,7 @@ func (e *EventDriven) at(t float64, forces bool) {
 }
 
 // narrow finds the earliest of the events found and goes there; those that have happened by then are its causes.
-func (e *EventDriven) narrow() {
+func (e *EventDriven) narrow() Event {
 	end, what := e.b.t, e.found[0]
 	for _, tr := range e.found {
 		if end < e.b.t {
@@ -179,6 +178,7 @@ func (e *EventDriven) narrow() {
 			ev.Causes = append(ev.Causes, tr)
 		}
 	}
+	return ev
 }
 
 // first is the time between sample a and tb at which an event, known to have happened at tb, is first known to have happened.

@@ -45,12 +45,12 @@ type Cause struct {
 }
 
 // has tells whether the event is of this kind at this contact.
-func (ev *Event) has(kind EventKind, id uint32) bool {
+func (ev Event) has(kind EventKind, id uint32) bool {
 	return slices.ContainsFunc(ev.Causes, func(c Cause) bool { return c.Kind == kind && c.ID == id })
 }
 
 // ids are the contacts concerned.
-func (ev *Event) ids() (ids []uint32) {
+func (ev Event) ids() (ids []uint32) {
 	for _, c := range ev.Causes {
 		ids = append(ids, c.ID)
 	}

@@ -15,10 +15,9 @@ type level struct {
 }
 
 // applyEvent counts an event, settles it and begins the next smooth motion. What has drifted without an event is put back.
-func (e *EventDriven) applyEvent() error {
-	ev := &e.event
+func (e *EventDriven) applyEvent(ev Event) error {
 	if ev.Kind == NoEvent {
-		return e.settle()
+		return e.settle(ev)
 	}
 	e.Events++
 	for _, c := range ev.Causes {
@@ -49,18 +48,18 @@ func (e *EventDriven) applyEvent() error {
 			return err
 		}
 	}
-	return e.settle()
+	return e.settle(ev)
 }
 
-// settle goes from the state at T to the next smooth motion: projections, impacts, forces.
-func (e *EventDriven) settle() error {
+// settle goes from the state at T, behind an event, to the next smooth motion: projections, impacts, forces.
+func (e *EventDriven) settle(ev Event) error {
 	const rounds = 20
 	e.was = append(e.was[:0], e.sm.held...)
 	for range rounds {
-		if err := e.collide(); err != nil {
+		if err := e.collide(ev); err != nil {
 			return err
 		}
-		again, err := e.decide()
+		again, err := e.decide(ev)
 		if err != nil {
 			return err
 		}
@@ -73,7 +72,7 @@ func (e *EventDriven) settle() error {
 
 // decide solves for the forces on I_N and fills held with the contacts that stay. It is true when an impulse was needed instead, after
 // which all has to be looked at again.
-func (e *EventDriven) decide() (again bool, err error) {
+func (e *EventDriven) decide(ev Event) (again bool, err error) {
 	s := e.sm
 	s.held = s.held[:0]
 	n := len(e.set.n)
@@ -117,7 +116,7 @@ func (e *EventDriven) decide() (again bool, err error) {
 	tol := 0.1 * forceBand * s.scale
 	for k, i := range s.chosen {
 		id := s.set.ID[i]
-		if p[2*k] == 0 && (acc[2*k]*s.root[2*k] > tol || e.event.has(Detaching, id)) {
+		if p[2*k] == 0 && (acc[2*k]*s.root[2*k] > tol || ev.has(Detaching, id)) {
 			continue
 		}
 		h := held{id: id, feature: s.set.Feature[i], mu: c.mu[k], at: i}
@@ -128,7 +127,7 @@ func (e *EventDriven) decide() (again bool, err error) {
 			h.sigma = -1
 		case math.Abs(vt)*s.root[2*k+1] > tol:
 			h.sigma = math.Copysign(1, vt)
-		case e.event.has(Slipping, id) && math.Abs(p[2*k+1]) >= c.mu[k]*p[2*k]*(1-1e-12):
+		case ev.has(Slipping, id) && math.Abs(p[2*k+1]) >= c.mu[k]*p[2*k]*(1-1e-12):
 			h.sigma = -math.Copysign(1, p[2*k+1])
 		}
 		if k := find(e.was, id); k >= 0 && e.was[k].sigma == 0 && h.sigma != 0 {

@@ -188,23 +188,24 @@ func (s *Scene) lookVertices(pass int32, r placement, reach float64) {
 	a.tree.leaves(a, len(a.tree.level)-1, 0, near, func(first, behind int) bool {
 		far := p.travel + reach + sameVertex
 		for k := first; k < behind; k++ {
-			if a.corner[k] == convex && !(p.until[k] > far) {
-				s.lookVertex(pass, k, r, reach)
+			if a.corner[k] != convex || p.until[k] > far {
+				continue
 			}
+			x, y := r.point(a.x[k], a.y[k])
+			if b == nil {
+				s.take(pass, int32(k), &spot{gap: y, ny: 1, s: x}, x, y, reach)
+				continue
+			}
+			s.lookVertex(pass, k, r, x, y, reach)
 		}
 		return false
 	})
 }
 
-// lookVertex takes the places of vertex k of body a, which is convex and may be near.
-func (s *Scene) lookVertex(pass int32, k int, r placement, reach float64) {
+// lookVertex takes the places over an outline of vertex k of body a, which is convex, may be near and stands at x, y.
+func (s *Scene) lookVertex(pass int32, k int, r placement, x, y, reach float64) {
 	p := &s.passes[pass]
 	a, b := s.spec.Bodies[p.a].Shape.Outline, s.spec.Bodies[p.b].Shape.Outline
-	x, y := r.point(a.x[k], a.y[k])
-	if b == nil {
-		s.take(pass, int32(k), &spot{gap: y, ny: 1, s: x}, x, y, reach)
-		return
-	}
 	var out [3]spot
 	n, away := b.places(x, y, reach, &p.hints[k], &out)
 	p.until[k] = 0
