@@ -235,3 +235,68 @@ func TestFrozenCurrent(t *testing.T) {
 		}
 	}
 }
+
+// gapDevice is a line that loses frames while drop is set: the last one stands.
+type gapDevice struct {
+	Device
+	drop bool
+	kept [2]float64
+}
+
+func (d *gapDevice) Poll(now int64, y []float64) Fresh {
+	fresh := d.Device.Poll(now, y)
+	if d.drop {
+		copy(y, d.kept[:])
+		return Fresh{}
+	}
+	copy(d.kept[:], y)
+	return fresh
+}
+
+// Gaps of 5 to 45 ms, in frames that are lost or in a host that stands still, break no balance of a rig that is right: what the current was
+// within a gap is not known. The motion reverses eight times a second and more, so that voltage and current change their sign within gaps.
+func TestGapsAreNoWrongSigns(t *testing.T) {
+	for seed := range uint64(10) {
+		for _, stalls := range []bool{false, true} {
+			b := newBench(t, benchOptions{seed: seed, comp: observer, ref: reference.Spec{Kind: "sine", Amplitude: 2, Frequency: 4 + 0.2*float64(seed)}, fade: 0.2})
+			for i := range b.controller.guard.s.Meas {
+				b.controller.guard.s.Meas[i].Stale = 0.06
+			}
+			b.controller.guard.s.Axes[0].AxisLimits = AxisLimits{}
+			d := &gapDevice{Device: b.ctl.dev}
+			b.ctl.dev = d
+			b.energise(t)
+			for k := range 60 {
+				gap := 5 + int(7*seed+11*uint64(k))%41
+				for range 150 {
+					b.step()
+				}
+				if stalls {
+					b.stall(gap)
+				} else {
+					d.drop = true
+					for range gap {
+						b.step()
+					}
+					d.drop = false
+				}
+				if r := &b.ctl.row; r.Mode != Run {
+					t.Errorf("seed %d, gap of %d ms, a host that stalls: %v: %s", seed, gap, stalls, r.Why(&b.controller.schema))
+					break
+				}
+			}
+		}
+	}
+}
+
+// stall lets the rig go on for n ticks without the controller, which then leaves out as many.
+func (b *bench) stall(n int) {
+	for range n {
+		b.rigClk.N = 1
+		at, late, _ := b.rigClk.Wait()
+		b.rig.tick(at, late)
+		b.up.turn()
+		b.down.turn()
+	}
+	b.ctlClk.T += int64(n) * b.ctlClk.Period
+}
