@@ -141,7 +141,7 @@ func (f *measuredFile) read(path string, p *brush.Params) error {
 		ix, x, ux = find(f.x...)
 		iy, y, uy = find(f.y)
 		if ix < 0 || iy < 0 {
-			want := namesOf(f.x, func(c measuredColumn) string { return c.name })
+			want := listOf(f.x, func(c measuredColumn) string { return c.name })
 			return nil, fmt.Errorf("want the columns %s and %s, each with its unit behind an underscore, such as radius_mm; found %s", strings.Join(want, " or "), f.y.name, strings.Join(header, ", "))
 		}
 		return []int{ix, iy}, nil

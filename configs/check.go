@@ -95,7 +95,7 @@ func (c *Config) checkLoop(r *schema.Report) {
 			r.Errorf(d.path()+".rate", "%s.rate: %s Hz, want %s Hz as loop.rate: with loop.clock %s each frame makes a tick", d.path(), schema.Short(d.Rate), schema.Short(l.Rate), d.Name)
 		}
 	}
-	if clocks := append([]string{"wall"}, namesOf(c.Devices, func(d Device) string { return d.Name })...); !slices.Contains(clocks, l.Clock) && !r.Bad("loop.clock") {
+	if clocks := append([]string{"wall"}, listOf(c.Devices, func(d Device) string { return d.Name })...); !slices.Contains(clocks, l.Clock) && !r.Bad("loop.clock") {
 		c.unknownSignal(r, "loop.clock", l.Clock, "device, nor wall", clocks)
 	} else if k := c.Pacer(); k >= 0 && !c.Devices[k].Required {
 		r.Errorf("loop.clock", "loop.clock: %s is not required; a device that makes the ticks must be there", l.Clock)

@@ -38,7 +38,7 @@ func (c *Config) checkCompensation(r *schema.Report, a *Axis) {
 
 // checkUnused warns of numbers that the kind does not look at.
 func (c *Config) checkUnused(r *schema.Report, a *Axis) {
-	all := namesOf(axis.Compensations[:], func(i axis.CompInfo) []string { return i.Settings })
+	all := listOf(axis.Compensations[:], func(i axis.CompInfo) []string { return i.Settings })
 	warnUnused(r, a.path()+".compensation", a.Compensation, schema.New[Axis]().Compensation, a.Compensation.Kind, a.Compensation.Kind.Info().Settings, all)
 }
 

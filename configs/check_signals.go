@@ -35,7 +35,7 @@ func (c *Config) checkOwners(r *schema.Report) {
 		kind, what  string
 		least, most int
 		paths       []string
-	}{{"devices", "a device", 1, device.MaxDevices, namesOf(c.Devices, Device.path)}, {"axes", "an axis", 1, mostAxes, namesOf(c.Axes, Axis.path)}, {"models", "a model", 0, hil.MaxModels, namesOf(c.Models, Model.path)}} {
+	}{{"devices", "a device", 1, device.MaxDevices, listOf(c.Devices, Device.path)}, {"axes", "an axis", 1, mostAxes, listOf(c.Axes, Axis.path)}, {"models", "a model", 0, hil.MaxModels, listOf(c.Models, Model.path)}} {
 		switch {
 		case len(o.paths) < o.least && !r.Bad(o.kind):
 			r.Errorf(o.kind, "%s: there is none; want %s with its name, see hil config example", o.kind, o.what)
@@ -119,7 +119,7 @@ func (c *Config) checkDevice(r *schema.Report, d *Device) {
 		once(at, m.Name)
 	}
 	if d.Status != "" && d.StatusAt() < 0 && !r.Bad(p+".measure") {
-		c.unknownSignal(r, p+".status", d.Status, "measurement of the device", namesOf(d.Measure, func(m Measure) string { return m.Name }))
+		c.unknownSignal(r, p+".status", d.Status, "measurement of the device", listOf(d.Measure, func(m Measure) string { return m.Name }))
 	}
 }
 
@@ -128,8 +128,8 @@ func (c *Config) unknownSignal(r *schema.Report, at, name, what string, have []s
 	r.ErrorAt(at, r.PlaceOf(at), spelling.Hint(name, have, "there are "+strings.Join(have, ", ")), "%s: %s is no %s", at, schema.Quote(name), what)
 }
 
-// namesOf lists what each has of something: its name, as a rule.
-func namesOf[T, N any](list []T, name func(T) N) (out []N) {
+// listOf lists what each has of something, such as its name.
+func listOf[T, N any](list []T, name func(T) N) (out []N) {
 	for _, x := range list {
 		out = append(out, name(x))
 	}

@@ -139,7 +139,7 @@ func (c *Config) checkTruth(r *schema.Report, a *VirtualAxis) {
 
 // checkFirmware looks at the boards.
 func (c *Config) checkFirmware(r *schema.Report) {
-	names := namesOf(c.Devices, func(d Device) string { return d.Name })
+	names := listOf(c.Devices, func(d Device) string { return d.Name })
 	for _, d := range c.Virtual.Devices {
 		p := "virtual.devices." + d.Name
 		if !slices.Contains(names, d.Name) {
@@ -163,7 +163,7 @@ func (c *Config) checkReadings(r *schema.Report) {
 		seen[s.Name] = true
 		p := "virtual.sensors." + s.Name
 		if s.Of != "" && reading.Output < 0 {
-			c.unknownSignal(r, p+".of", s.Of, "number of the plant", namesOf(outputs, func(o engine.Signal) string { return o.Name }))
+			c.unknownSignal(r, p+".of", s.Of, "number of the plant", listOf(outputs, func(o engine.Signal) string { return o.Name }))
 			return
 		}
 		if reading.Output < 0 {
@@ -234,7 +234,7 @@ func (c *Config) checkScript(r *schema.Report) {
 		case e.Set != "":
 			k := slices.IndexFunc(settings, func(s engine.Signal) bool { return s.Name == e.Set })
 			if k < 0 {
-				c.unknownSignal(r, p+".set", e.Set, "setting of the plant", namesOf(settings, func(s engine.Signal) string { return s.Name }))
+				c.unknownSignal(r, p+".set", e.Set, "setting of the plant", listOf(settings, func(s engine.Signal) string { return s.Name }))
 				continue
 			}
 			if e.Fault != plant.Healthy {

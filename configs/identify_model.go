@@ -272,7 +272,7 @@ func (c *Identify) simulates() bool {
 func (c *Identify) checkParam(r *schema.Report, p IdentifyParam) {
 	unit, known := c.paramUnit(p.Name, c.Model.Law)
 	if !known {
-		names := namesOf(modelParams, func(q modelParam) string { return q.name })
+		names := listOf(modelParams, func(q modelParam) string { return q.name })
 		if info, ok := friction.Find(c.Model.Law); ok {
 			names = append(names, paramNames(info.New())...)
 		}

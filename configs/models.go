@@ -53,7 +53,7 @@ func (c *Config) checkModels(r *schema.Report) {
 		switch {
 		case r.Bad(p) || r.Bad("axes"):
 		case a == nil:
-			c.unknownSignal(r, p+".axis", m.Axis, "axis", namesOf(c.Axes, func(a Axis) string { return a.Name }))
+			c.unknownSignal(r, p+".axis", m.Axis, "axis", listOf(c.Axes, func(a Axis) string { return a.Name }))
 		case m.Kind == models.BrushChoice && a.Linear():
 			r.Errorf(p+".axis", "%s.axis: %s is linear; brushes stand on a commutator, which turns", p, m.Axis)
 		case m.Kind == models.BrushChoice:
@@ -70,5 +70,5 @@ func (c *Config) checkModels(r *schema.Report) {
 
 // checkUnusedKeys warns of keys that the kind does not look at.
 func (c *Config) checkUnusedKeys(r *schema.Report, m *Model) {
-	warnUnused(r, m.path(), *m, *schema.New[Model](), m.Kind, m.Kind.Kind().Keys, namesOf(models.Kinds, func(k models.Kind) []string { return k.Keys }))
+	warnUnused(r, m.path(), *m, *schema.New[Model](), m.Kind, m.Kind.Kind().Keys, listOf(models.Kinds, func(k models.Kind) []string { return k.Keys }))
 }

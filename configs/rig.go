@@ -112,16 +112,16 @@ func (d *Device) section() protocol.Section { return d.Protocol.Kind().Section(&
 func (c *Config) Protocol(d *Device) (protocol.Section, *protocol.Table) {
 	t := &protocol.Table{Baud: d.Baud, Rate: c.DeviceRate(d), Loop: c.Loop.Rate}
 	t.Measure, t.Command = d.fields(false), d.fields(true)
-	t.Safe = namesOf(d.Command, func(m Command) float64 { return m.Safe })
+	t.Safe = listOf(d.Command, func(m Command) float64 { return m.Safe })
 	return d.section(), t
 }
 
 // fields are the measurements of the device, or its commands.
 func (d *Device) fields(command bool) []wire.Field {
 	if command {
-		return namesOf(d.Command, func(m Command) wire.Field { return m.Field })
+		return listOf(d.Command, func(m Command) wire.Field { return m.Field })
 	}
-	return namesOf(d.Measure, func(m Measure) wire.Field { return m.Field })
+	return listOf(d.Measure, func(m Measure) wire.Field { return m.Field })
 }
 
 // Plan is how to speak with a device.
@@ -204,12 +204,12 @@ func (c *Config) Driving(d *Device, a *Axis) (drive, enable int) {
 
 // MeasuredChannels are the channels of a device's measurements, without its age.
 func (c *Config) MeasuredChannels(d *Device) []hil.Channel {
-	return namesOf(d.Measure, func(m Measure) hil.Channel { return c.channel(d, m.Field, false, m.Range) })
+	return listOf(d.Measure, func(m Measure) hil.Channel { return c.channel(d, m.Field, false, m.Range) })
 }
 
 // CommandedChannels are the channels of a device's commands.
 func (c *Config) CommandedChannels(d *Device) []hil.Channel {
-	return namesOf(d.Command, func(m Command) hil.Channel { return c.channel(d, m.Field, true, m.Limit) })
+	return listOf(d.Command, func(m Command) hil.Channel { return c.channel(d, m.Field, true, m.Limit) })
 }
 
 func (c *Config) channel(d *Device, f wire.Field, command bool, limits [2]float64) hil.Channel {

@@ -50,7 +50,7 @@ func (l *Law) param(name string) float64 {
 
 // LawNames lists what the key law may say.
 func LawNames() []string {
-	return namesOf(friction.Laws(), func(i friction.Info) string { return i.Name })
+	return listOf(friction.Laws(), func(i friction.Info) string { return i.Name })
 }
 
 // PublicLaw is a law with the numbers of the public set, or an error that says which name was probably meant.
@@ -107,12 +107,12 @@ func (l *Law) use(p friction.Preset) {
 
 // presetNames lists the presets of a law.
 func presetNames(i friction.Info) []string {
-	return namesOf(i.Presets, func(p friction.Preset) string { return p.Name })
+	return listOf(i.Presets, func(p friction.Preset) string { return p.Name })
 }
 
 // paramNames lists the parameters of a law.
 func paramNames(l friction.Model) []string {
-	return namesOf(l.Params(), func(p engine.Param) string { return p.Name })
+	return listOf(l.Params(), func(p engine.Param) string { return p.Name })
 }
 
 // optional tells whether a parameter of the public set may be left out, and is zero then: it is zero there too.
@@ -327,7 +327,7 @@ func backwardSide(w *schema.Walker, path string, e schema.Entry, value ast.Node,
 		w.ErrorAt(path, e.Place(), "", "%s: want levels and viscosity for backward motion, {Fc: …}, got %s", path, schema.KindName(value))
 		return false
 	}
-	names := namesOf(ps, func(p engine.Param) string { return p.Name })
+	names := listOf(ps, func(p engine.Param) string { return p.Name })
 	known := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !slices.Contains(friction.Sided, name) })
 	if len(known) == 0 {
 		w.ErrorAt(path, e.Place(), "", "%s: %s has none of %s, which alone may depend on the direction", path, law, strings.Join(friction.Sided, ", "))

@@ -88,7 +88,7 @@ const builtIn = "study/" // where the studies that come with the program are
 // BuiltInStudies names the studies that come with the program.
 func BuiltInStudies() []string {
 	list, _ := examples.ReadDir(strings.TrimSuffix(builtIn, "/"))
-	return namesOf(list, func(e fs.DirEntry) string { return strings.TrimSuffix(e.Name(), ".yaml") })
+	return listOf(list, func(e fs.DirEntry) string { return strings.TrimSuffix(e.Name(), ".yaml") })
 }
 
 // LoadStudy reads and checks a study: one that comes with the program by its name, or a file. The file to simulate is read and

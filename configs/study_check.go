@@ -28,7 +28,7 @@ func (s Simulation) Files() (paths []string) {
 		paths = slices.Clone(s.Contact.Brush.Measured)
 	}
 	if s.Contact.Scene != nil {
-		paths = append(paths, namesOf(s.Contact.Scene.Bodies, func(b SceneBody) string { return b.File })...)
+		paths = append(paths, listOf(s.Contact.Scene.Bodies, func(b SceneBody) string { return b.File })...)
 	}
 	return slices.DeleteFunc(paths, func(p string) bool { return p == "" })
 }
@@ -218,5 +218,5 @@ func (c *Study) Inputs() []string {
 	if err != nil {
 		return nil
 	}
-	return namesOf(s.Files(), filepath.Clean)
+	return listOf(s.Files(), filepath.Clean)
 }

@@ -19,7 +19,7 @@ type Toy struct {
 }
 
 // toyNames lists what kind may say.
-func toyNames() []string { return namesOf(toys.Registry, func(t toys.Info) string { return t.Name }) }
+func toyNames() []string { return listOf(toys.Registry, func(t toys.Info) string { return t.Name }) }
 
 // keys is the table of a kind; what is read goes into values.
 func toyKeys(info toys.Info, values []float64) schema.KeyTable {

@@ -41,7 +41,7 @@ const (
 
 // Words are the kinds.
 func (PlantKind) Words() []string {
-	return append(namesOf(plant.Kinds, func(k plant.Kind) string { return k.Name }), string(brushPlant))
+	return append(listOf(plant.Kinds, func(k plant.Kind) string { return k.Name }), string(brushPlant))
 }
 
 // VirtualPlant is a plant with its axes.

@@ -60,7 +60,7 @@ func (v *Virtual) outputs(c *Config) (out []engine.Signal) {
 
 // settings are the numbers of the plant that a script may change.
 func (v *Virtual) settings() []engine.Signal {
-	return plant.Settings(v.Plant.linear(), namesOf(v.Plant.Axes, func(a VirtualAxis) string { return a.Name })...)
+	return plant.Settings(v.Plant.linear(), listOf(v.Plant.Axes, func(a VirtualAxis) string { return a.Name })...)
 }
 
 // outputOf is the output of the plant that a role of a signal asks for; −1: none.
