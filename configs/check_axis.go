@@ -95,7 +95,7 @@ func (c *Config) checkDrive(r *schema.Report, a *Axis) {
 		}
 	}
 	voltage := kind == plant.VoltageDrive
-	inertia := a.Inertia > 0 || kind == plant.CurrentDrive || kind == plant.EffortDrive
+	inertia := a.Inertia > 0 || !voltage && kind.Forces()
 	switch {
 	case voltage && a.Motor == nil:
 		missing("motor", "a voltage drive needs the motor's R, L, K and J")
@@ -111,7 +111,7 @@ func (c *Config) checkDrive(r *schema.Report, a *Axis) {
 	if kind == plant.CurrentDrive && a.Drive.K == 0 {
 		missing("drive.K", fmt.Sprintf("in %s, what one ampere does", a.Unit("N·m/A")))
 	}
-	known := kind == plant.CurrentDrive || kind == plant.EffortDrive || a.Effort != "" || a.Current != "" && a.Drive.K > 0 // an effort
+	known := kind.Forces() || a.Effort != "" || a.Current != "" && a.Drive.K > 0 // an effort
 	if !voltage && a.Inertia > 0 && !known {
 		r.Errorf(p+".inertia", "%s.inertia: nothing tells the effort on the axis: measure effort, or current and give drive.K, or leave the inertia out: then friction is not estimated", p)
 	}
@@ -132,10 +132,10 @@ func (c *Config) checkDrive(r *schema.Report, a *Axis) {
 	}
 	if of := a.Reference.Of; kind == plant.NoDrive && (of != axis.OfPosition || a.Reference.Kind != schema.New[Axis]().Reference.Kind) { // the file in force has the default
 		r.Errorf(p+".reference", "%s.reference: nothing drives the axis; leave it out", p)
-	} else if kind == plant.VelocityDrive && of == axis.OfEffort {
-		r.Errorf(p+".reference.of", "%s.reference.of: a velocity drive takes no effort; want position or command", p)
+	} else if !kind.Forces() && of == axis.OfEffort {
+		r.Errorf(p+".reference.of", "%s.reference.of: a %s drive takes no effort; want position or command", p, kind)
 	}
-	if a.Compensation.Kind != axis.CompNone && (kind == plant.VelocityDrive || kind == plant.NoDrive || a.Reference.Of != axis.OfPosition) {
+	if a.Compensation.Kind != axis.CompNone && (!kind.Forces() || a.Reference.Of != axis.OfPosition) {
 		r.Errorf(p+".compensation.kind", "%s.compensation.kind: %s adds an effort to that of a position controller; with drive.kind %s and reference.of %s there is none, want none", p, a.Compensation.Kind, kind, a.Reference.Of)
 	}
 }
@@ -155,6 +155,5 @@ func (c *Config) Driven() bool {
 
 // Controlled tells whether a position is followed by a controller whose output is an effort.
 func (a *Axis) Controlled() bool {
-	k := a.Drive.Kind
-	return a.Reference.Of == axis.OfPosition && k != plant.VelocityDrive && k != plant.NoDrive
+	return a.Reference.Of == axis.OfPosition && a.Drive.Kind.Forces()
 }

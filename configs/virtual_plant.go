@@ -33,7 +33,7 @@ func (c *Config) Truth(axis string) plant.AxisSpec {
 	if kind != plant.VoltageDrive {
 		s.Motor.K, s.Motor.J = a.K, a.Inertia
 		s.Drive.Limit, _ = a.Drive.Limit.in(c.limitUnit(a))
-		if m := c.ModelOf(a.Name); a.Drive.Limit == "" && m != nil && m.Drive.Kind.String() == string(a.Drive.Kind) && kind != plant.VelocityDrive {
+		if m := c.ModelOf(a.Name); a.Drive.Limit == "" && m != nil && m.Drive.Kind.String() == string(a.Drive.Kind) && kind.Forces() {
 			lim := c.limitOf(m)
 			s.Drive.Limit = math.Max(-lim[0], lim[1])
 		}

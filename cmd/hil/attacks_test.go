@@ -49,7 +49,7 @@ func TestSoakBoardAttacks(t *testing.T) {
 		{"current stuck at zero", boardFault{shape: func(s *boardSample) { s.amps = 0 }}, "frozen current", ""},
 		{"current stuck at 1 A", boardFault{shape: func(s *boardSample) { s.amps = 1 }}, signs, ""},
 		{"current a tenth", boardFault{shape: func(s *boardSample) { s.amps /= 10 }}, rides, ""},
-		{"current tenfold", boardFault{shape: func(s *boardSample) { s.amps *= 10 }}, signs + ", blocked shaft, " + rides, ""},
+		{"current tenfold", boardFault{shape: func(s *boardSample) { s.amps *= 10 }}, signs + ", blocked shaft, model residual, " + rides, ""}, // tenfold is the effort, and what friction does not explain of it
 		{"frames in the wrong order", boardFault{swap: true}, rides, ""},
 		{"each frame three times", boardFault{thrice: true}, rides, ""},
 		{"30 ms late every second", boardFault{kept: 30 * time.Millisecond, every: time.Second}, rides, ""},

@@ -17,15 +17,31 @@ const (
 	NoDrive                        //         nothing: the axis is moved by what is around it
 )
 
-// Words are the kinds by number.
-func (DriveKind) Words() []string {
-	return []string{"voltage", "current", "effort", "velocity", "none"}
+// drives is what is known of each kind.
+var drives = [...]struct {
+	name, unit string
+	forces     bool
+}{
+	VoltageDrive: {"voltage", "V", true}, CurrentDrive: {"current", "A", true}, EffortDrive: {"effort", "N·m", true},
+	VelocityDrive: {"velocity", "rad/s", false}, NoDrive: {"none", "", false},
 }
 
-func (k DriveKind) String() string { return k.Words()[k] }
+// Words are the kinds by number.
+func (DriveKind) Words() (names []string) {
+	for _, d := range drives {
+		names = append(names, d.name)
+	}
+	return names
+}
+
+func (k DriveKind) String() string { return drives[k].name }
 
 // Unit of the command of a rotary axis.
-func (k DriveKind) Unit() string { return [...]string{"V", "A", "N·m", "rad/s", ""}[k] }
+func (k DriveKind) Unit() string { return drives[k].unit }
+
+// Forces tells whether a command makes an effort: as it is, or through a winding or a loop of current. The other drives move the axis
+// by efforts of their own, or not at all.
+func (k DriveKind) Forces() bool { return drives[k].forces }
 
 // Drive turns a command into an effort. Each kind goes with every plant.
 //

@@ -213,7 +213,7 @@ func (a *Axis) arrange() {
 		if s.Of == OfPosition {
 			add(&l.err, engine.Signal{Name: "ctl.error", Unit: "m"})
 		}
-		if s.Drive != plant.VelocityDrive && s.Of != OfCommand {
+		if s.Drive.Forces() && s.Of != OfCommand {
 			add(&l.tau, engine.Signal{Name: "ctl.effort", Unit: "N"})
 		}
 		if s.compensates() {
@@ -241,7 +241,7 @@ func (a *Axis) arrange() {
 
 // compensates tells whether friction is compensated: the command is an effort, or becomes one, and follows a position.
 func (s *Spec) compensates() bool {
-	return s.driven() && s.Drive != plant.VelocityDrive && s.Of == OfPosition
+	return s.Drive.Forces() && s.Of == OfPosition
 }
 
 // unit is that of the axis for the unit of a linear one.
