@@ -133,7 +133,9 @@ func (b *body) tick(epoch uint16) {
 func (b *body) prepare(role hil.Tuned) {
 	var p hil.Params
 	garbage := false
+	var rest rt.Rest
 	for !b.stop.Load() {
+		rest.Due()
 		switch {
 		case b.out.change.Load() == nil && b.sh.params.Take(&p):
 			if c, err := role.Prepare(&p); err == nil { // what is refused was refused by the supervisor already

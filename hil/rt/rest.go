@@ -9,7 +9,7 @@ import "runtime"
 // a moment of its own choice, is never taken for one.
 type Rest struct{ last int64 }
 
-const restEvery = 7e6 // ns
+const restEvery = 4.5e6 // ns  loops of 5 ms rest in each round: every second one would be too late
 
 // Due schedules the goroutine anew if that is due. It costs a hand-over between threads, some ten microseconds, where the
 // goroutine is locked to its thread.
