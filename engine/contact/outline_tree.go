@@ -66,26 +66,23 @@ func (t *boxTree) root() *box { return &t.level[len(t.level)-1][0] }
 
 // edges goes through the edges of every leaf whose boxes are all near, in order, until visit returns true, and tells whether it did.
 func (t *boxTree) edges(o *Outline, near func(*box) bool, visit func(edge int) bool) bool {
-	return t.leaves(o, len(t.level)-1, 0, near, func(first, behind int) bool {
-		for e := first; e < behind; e++ {
+	return t.edgesBelow(o, len(t.level)-1, 0, near, visit)
+}
+
+func (t *boxTree) edgesBelow(o *Outline, level, node int, near func(*box) bool, visit func(edge int) bool) bool {
+	if !near(&t.level[level][node]) {
+		return false
+	}
+	if level == 0 {
+		for e := node * leafEdges; e < min((node+1)*leafEdges, o.edges); e++ {
 			if visit(e) {
 				return true
 			}
 		}
 		return false
-	})
-}
-
-// leaves goes through the leaves below a node of a level as edges does; each has the edges from first to the one before behind.
-func (t *boxTree) leaves(o *Outline, level, node int, near func(*box) bool, visit func(first, behind int) bool) bool {
-	if !near(&t.level[level][node]) {
-		return false
-	}
-	if level == 0 {
-		return visit(node*leafEdges, min((node+1)*leafEdges, o.edges))
 	}
 	for i := node * fan; i < min((node+1)*fan, len(t.level[level-1])); i++ {
-		if t.leaves(o, level-1, i, near, visit) {
+		if t.edgesBelow(o, level-1, i, near, visit) {
 			return true
 		}
 	}

@@ -155,7 +155,7 @@ func (s *Scene) look(pass int32, reach float64) {
 	r := s.relative(p.a, p.b)
 	if a.Outline != nil {
 		p.advance(r)
-		s.lookVertices(pass, r, reach)
+		s.lookVertices(pass, r, len(a.Outline.tree.level)-1, 0, reach)
 		return
 	}
 	x, y := r.dx, r.dy
@@ -177,29 +177,33 @@ func (s *Scene) look(pass int32, reach float64) {
 	}
 }
 
-// lookVertices takes the vertices of body a that can touch: convex ones. Those of a straight line say nothing that its ends do not.
-func (s *Scene) lookVertices(pass int32, r placement, reach float64) {
+// lookVertices takes the vertices below a node of the tree of body a that can touch: convex ones. Those of a straight line say nothing that
+// its ends do not.
+func (s *Scene) lookVertices(pass int32, r placement, level, node int, reach float64) {
 	p := &s.passes[pass]
 	a, b := s.spec.Bodies[p.a].Shape.Outline, s.spec.Bodies[p.b].Shape.Outline
-	near := func(x *box) bool {
-		around := x.in(r, reach)
-		return b != nil && around.meets(b.tree.root()) || b == nil && !(around.y0 > 0)
+	around := a.tree.level[level][node].in(r, reach)
+	if b != nil && !around.meets(b.tree.root()) || b == nil && around.y0 > 0 {
+		return
 	}
-	a.tree.leaves(a, len(a.tree.level)-1, 0, near, func(first, behind int) bool {
-		far := p.travel + reach + sameVertex
-		for k := first; k < behind; k++ {
-			if a.corner[k] != convex || p.until[k] > far {
-				continue
-			}
-			x, y := r.point(a.x[k], a.y[k])
-			if b == nil {
-				s.take(pass, int32(k), &spot{gap: y, ny: 1, s: x}, x, y, reach)
-				continue
-			}
-			s.lookVertex(pass, k, r, x, y, reach)
+	if level > 0 {
+		for i := node * fan; i < min((node+1)*fan, len(a.tree.level[level-1])); i++ {
+			s.lookVertices(pass, r, level-1, i, reach)
 		}
-		return false
-	})
+		return
+	}
+	far := p.travel + reach + sameVertex
+	for k := node * leafEdges; k < min((node+1)*leafEdges, a.edges); k++ {
+		if a.corner[k] != convex || p.until[k] > far {
+			continue
+		}
+		x, y := r.point(a.x[k], a.y[k])
+		if b == nil {
+			s.take(pass, int32(k), &spot{gap: y, ny: 1, s: x}, x, y, reach)
+			continue
+		}
+		s.lookVertex(pass, k, r, x, y, reach)
+	}
 }
 
 // lookVertex takes the places over an outline of vertex k of body a, which is convex, may be near and stands at x, y.
