@@ -27,9 +27,6 @@ func (b *BrushRig) SetDefaults() {
 // RigBrush is a brush without the motor around it, which a rig file describes elsewhere.
 type RigBrush struct{ brush.Params }
 
-// NewRigBrush is a brush with its defaults.
-func NewRigBrush() *RigBrush { return schema.New[RigBrush]() }
-
 // SetDefaults are the numbers of the model on a motor with permanent magnets and direct current.
 func (b *RigBrush) SetDefaults() {
 	b.Params = brush.DefaultParams()

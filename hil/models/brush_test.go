@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"hilrig/configs"
+	"hilrig/configs/schema"
 	"hilrig/engine"
 	"hilrig/engine/friction"
 	"hilrig/engine/plant"
@@ -20,7 +21,7 @@ func withBrush(amplitude, frequency float64) *configs.Config {
 	cfg := configs.Demo()
 	cfg.Axes[0].Reference.Spec = reference.Spec{Kind: "sine", Amplitude: amplitude, Frequency: frequency, Fade: 0.5}
 	cfg.Axes[0].Guard.MaxError = 100
-	m := configs.Model{Name: "brushes", Axis: "shaft", Share: 0.4, Parameters: configs.NewRigBrush()}
+	m := configs.Model{Name: "brushes", Axis: "shaft", Share: 0.4, Parameters: schema.New[configs.RigBrush]()}
 	m.SetDefaults()
 	cfg.Models = []configs.Model{m}
 	return cfg
