@@ -62,14 +62,22 @@ func TestMotionWithoutFade(t *testing.T) {
 // A step of the glide fulfils its equation, dx⁺ = dx + dt·(w²(want − x⁺) − 2w·dx⁺) and x⁺ = x + dt·dx⁺, and many small ones the closed form
 // of the critically damped motion.
 func TestGlide(t *testing.T) {
+	const step = 1e-3
 	for _, q := range []float64{0.01, 0.5, 1} {
-		const dt = 1e-3
-		w, g := q/dt, glide{x: 0.2, dx: -3}
-		x0, dx0 := g.x, g.dx
-		x, dx, ddx := g.follow(1.5, w, dt)
-		left := dx - dx0 - dt*(w*w*(1.5-x)-2*w*dx)
-		if math.Abs(left) > 1e-9*w || math.Abs(x-x0-dt*dx) > 1e-15 || math.Abs(ddx-(dx-dx0)/dt) > 1e-9 {
-			t.Errorf("w·dt %g: %g left over", q, left)
+		for _, from := range []float64{0.2, 1.5} { // 1.5: on its way through the place where it is wanted
+			w, g := q/step, glide{x: from, dx: -3}
+			x, dx, ddx := g.follow(1.5, w, step)
+			left := dx + 3 - step*(w*w*(1.5-x)-2*w*dx)
+			if math.Abs(left) > 1e-9*w || math.Abs(x-from-step*dx) > 1e-15 || math.Abs(ddx-(dx+3)/step) > 1e-9 {
+				t.Errorf("w·dt %g from %g: %g left over", q, from, left)
+			}
+		}
+	}
+	// too fast for the step, or without a frequency, it jumps
+	for _, w := range []float64{1.001 / step, 100 / step, 0} {
+		g := glide{x: 0.2, dx: -3}
+		if x, dx, ddx := g.follow(1.5, w, step); x != 1.5 || dx != 0 || ddx != 0 || g != (glide{x: 1.5}) {
+			t.Errorf("w·dt %g: %g, %g, %g, want 1.5 at once", w*step, x, dx, ddx)
 		}
 	}
 	g, w, dt := glide{}, 10.0, 1e-5
