@@ -46,7 +46,7 @@ func newBed(t *testing.T, s Spec) *bed {
 
 func (b *bed) compute() { b.Compute(b.k, b.x, b.y, &b.u) }
 
-// Parameters that may change while running are refused beyond their limits; which there are belongs to drive and reference.
+// Parameters that may change while running are refused beyond their limits.
 func TestLive(t *testing.T) {
 	s := motorSpec(t, reference.Spec{Kind: "constant"})
 	check := func(name string, v float64) error {
@@ -72,24 +72,46 @@ func TestLive(t *testing.T) {
 			t.Errorf("%s = %g: %v", c.name, c.v, err)
 		}
 	}
+}
+
+// What an axis writes beside its estimate, and what may change while it runs, belong to its drive and to what its reference is of.
+func TestSignalsAndParametersByDrive(t *testing.T) {
+	const (
+		position = "ref.position m ref.velocity m/s ref.acceleration m/s² ctl.error m "
+		model    = "model.friction N model.bristle m"
+		gains    = "control.kp N/m control.ki N/(m·s) control.kd N·s/m compensation.scale  compensation.gain 1/s "
+	)
 	for _, c := range []struct {
-		drive plant.DriveKind
-		of    ReferenceOf
-		want  string
+		drive   plant.DriveKind
+		of      ReferenceOf
+		signals string
+		live    string
 	}{
-		{plant.EffortDrive, OfPosition, "control.kp N/m, control.ki N/(m·s), control.kd N·s/m, compensation.scale , compensation.gain 1/s, reference.scale , reference.offset m"},
-		{plant.VelocityDrive, OfPosition, "control.gain 1/s, reference.scale , reference.offset m"},
-		{plant.CurrentDrive, OfEffort, "reference.scale , reference.offset N"},
-		{plant.CurrentDrive, OfCommand, "reference.scale , reference.offset A"},
-		{plant.NoDrive, OfPosition, ""},
+		{plant.VoltageDrive, OfPosition, position + "ctl.effort N comp.friction N " + model + " heat ", gains + "reference.scale  reference.offset m"},
+		{plant.EffortDrive, OfPosition, position + "ctl.effort N comp.friction N " + model + " heat ", gains + "reference.scale  reference.offset m"},
+		{plant.CurrentDrive, OfPosition, position + "ctl.effort N comp.friction N " + model + " heat ", gains + "reference.scale  reference.offset m"},
+		{plant.EffortDrive, OfEffort, "ref.effort N ctl.effort N " + model + " heat ", "reference.scale  reference.offset N"},
+		{plant.CurrentDrive, OfEffort, "ref.effort N ctl.effort N " + model + " heat ", "reference.scale  reference.offset N"},
+		{plant.CurrentDrive, OfCommand, "ref.command A " + model + " heat ", "reference.scale  reference.offset A"},
+		{plant.VelocityDrive, OfPosition, position + model + " heat ", "control.gain 1/s reference.scale  reference.offset m"},
+		{plant.VelocityDrive, OfCommand, "ref.command m/s " + model + " heat ", "reference.scale  reference.offset m/s"},
+		{plant.NoDrive, OfPosition, model, ""},
 	} {
-		s := Spec{Drive: c.drive, Of: c.of, Linear: true}
-		var have []string
-		for _, p := range s.Live() {
-			have = append(have, p.Name+" "+p.Unit)
+		s := motorSpec(t, reference.Spec{Kind: "constant"})
+		s.Linear, s.Drive, s.Of, s.Sampling.Groups[0].Of = true, c.drive, c.of, []estimator.Quantity{estimator.Position}
+		s.Mechanical = estimator.MechanicalSpec{PositionNoise: 1e-6, Walk: 100}
+		var signals, live []string
+		for _, sig := range newBed(t, s).Modelled() {
+			signals = append(signals, sig.Name+" "+sig.Unit)
 		}
-		if got := strings.Join(have, ", "); got != c.want {
-			t.Errorf("%v, reference of %v: %s; want %s", c.drive, c.of, got, c.want)
+		for _, p := range s.Live() {
+			live = append(live, p.Name+" "+p.Unit)
+		}
+		if got := strings.Join(signals, " "); got != c.signals {
+			t.Errorf("%v, reference of %v: signals %q, want %q", c.drive, c.of, got, c.signals)
+		}
+		if got := strings.Join(live, " "); got != c.live {
+			t.Errorf("%v, reference of %v: parameters %q, want %q", c.drive, c.of, got, c.live)
 		}
 	}
 }
@@ -296,34 +318,6 @@ func TestNonFiniteIsTold(t *testing.T) {
 		b.now.comp.law = &mad{c.now}
 		if st := b.Compute(b.k, b.x, b.y, &b.u); st != c.want || math.IsNaN(b.u) {
 			t.Errorf("%s: %v, command %g", c.name, st, b.u)
-		}
-	}
-}
-
-// What an axis writes beside its estimate belongs to its drive and to what its reference is of.
-func TestModelledSignals(t *testing.T) {
-	for _, c := range []struct {
-		drive plant.DriveKind
-		of    ReferenceOf
-		want  string
-	}{
-		{plant.VoltageDrive, OfPosition, "ref.position ref.velocity ref.acceleration ctl.error ctl.effort comp.friction model.friction model.bristle heat"},
-		{plant.EffortDrive, OfPosition, "ref.position ref.velocity ref.acceleration ctl.error ctl.effort comp.friction model.friction model.bristle heat"},
-		{plant.EffortDrive, OfEffort, "ref.effort ctl.effort model.friction model.bristle heat"},
-		{plant.CurrentDrive, OfCommand, "ref.command model.friction model.bristle heat"},
-		{plant.VelocityDrive, OfPosition, "ref.position ref.velocity ref.acceleration ctl.error model.friction model.bristle heat"},
-		{plant.VelocityDrive, OfCommand, "ref.command model.friction model.bristle heat"},
-		{plant.NoDrive, OfPosition, "model.friction model.bristle"},
-	} {
-		s := motorSpec(t, reference.Spec{Kind: "constant"})
-		s.Drive, s.Of, s.Sampling.Groups[0].Of = c.drive, c.of, []estimator.Quantity{estimator.Position}
-		s.Mechanical = estimator.MechanicalSpec{PositionNoise: 1e-6, Walk: 100}
-		var have []string
-		for _, sig := range newBed(t, s).Modelled() {
-			have = append(have, sig.Name)
-		}
-		if got := strings.Join(have, " "); got != c.want {
-			t.Errorf("%v, reference of %v: %s; want %s", c.drive, c.of, got, c.want)
 		}
 	}
 }
