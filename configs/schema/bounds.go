@@ -32,7 +32,15 @@ func bounds(tag string) []Bound {
 }
 
 func (b Bound) holds(x float64) bool {
-	return map[string]bool{">": x > b.v, ">=": x >= b.v, "<": x < b.v, "<=": x <= b.v}[b.op]
+	switch b.op {
+	case ">":
+		return x > b.v
+	case ">=":
+		return x >= b.v
+	case "<":
+		return x < b.v
+	}
+	return x <= b.v
 }
 
 // CheckBounds reports every number of a struct that is outside its want tag, or of a size that nothing has, at any depth. A
