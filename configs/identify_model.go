@@ -254,6 +254,9 @@ func (c *Identify) checkModel(r *schema.Report) {
 			}
 		}
 	}
+	if c.Data.Last != 0 && c.Data.Span != [2]float64{} {
+		r.Errorf("data.last", "data.last: data.span says already which part of the record is meant; leave one of them out")
+	}
 	for _, s := range []struct {
 		path string
 		v    [2]float64

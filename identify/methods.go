@@ -138,6 +138,25 @@ func MethodsFor(law string) (names Chain) {
 	return names
 }
 
+// ChainFor is the chain that finds a law from any motion under a known force, "" for inertia, Coulomb and viscous friction.
+func ChainFor(law string) Chain {
+	switch {
+	case law == "" || FindMethod(regress).Finds(law):
+		return Chain{regress}
+	case FindMethod("kalman").Finds(law):
+		return Chain{"lugre", "kalman"}
+	}
+	return Chain{regress, "lm"}
+}
+
+// CheckLaw tells that a chain does not end with the parameters of a law, and which methods find them.
+func (c Chain) CheckLaw(law string) error {
+	if m := FindMethod(c[len(c)-1]); m.Finds == nil || !m.Finds(law) {
+		return fmt.Errorf("%s does not find the parameters of law %s; these do: %s", m.Name, law, MethodsFor(law))
+	}
+	return nil
+}
+
 func oneOf(laws ...string) func(string) bool {
 	return func(law string) bool { return slices.Contains(laws, law) }
 }

@@ -213,11 +213,64 @@ func TestIdentifyRecordingFindsTheTruth(t *testing.T) {
 
 // identifyForTest is hil identify RUN without printing.
 func identifyForTest(run string) (*identify.Result, error) {
-	cfg, recs, _, err := cmdidentify.PlanRun(context.Background(), run, "", report.NewProgress(io.Discard))
+	cfg, recs, _, err := cmdidentify.PlanRun(context.Background(), run, cmdidentify.RunOptions{}, report.NewProgress(io.Discard))
 	if err != nil {
 		return nil, err
 	}
 	return identify.Run(context.Background(), cmdidentify.PlanOf(cfg, 0), identify.Records{Fit: recs}, nil, nil)
+}
+
+// A law and methods for a run: the chain that suits the law finds its parameters, and only the part asked for is looked at. The truth has
+// a bristle damping that fades with speed, which kalman does not know: sigma0, sigma1 and Fs take it up.
+func TestIdentifyRecordingWithLaw(t *testing.T) {
+	m := &motorTruth{R: 1.2, L: 0.6e-3, K: 0.042, J: 7e-5, Sigma0: 11, Sigma1: 0.02, Fv: 1.5e-4, Fc: 0.015, Fs: 0.021, Vs: 0.5}
+	run := m.record(t, truthRun{rate: 1000, clocked: true, seconds: 12})
+	result := func(args ...string) *identify.Result {
+		t.Helper()
+		out, errs, code := execute(t, append([]string{"identify", run, "--json"}, args...)...)
+		var r cmdidentify.Identification
+		if err := json.Unmarshal([]byte(out), &r); err != nil || code != report.OK {
+			t.Fatalf("%v: code %d, %v\n%s", args, code, err, errs)
+		}
+		return r.Result
+	}
+	near := func(r *identify.Result, truth map[string]float64, share float64) {
+		t.Helper()
+		for name, want := range truth {
+			if p, ok := r.Param(name); !ok || math.Abs(p.Value-want) > share*want {
+				t.Errorf("%s: %+v, truth %g", name, p, want)
+			}
+		}
+	}
+	r := result("--law", "lugre", "--last", "6s")
+	if r.Chain.String() != "lugre, kalman" || math.Abs(r.Data.Duration-6) > 0.01 {
+		t.Errorf("%s on %g s", r.Chain, r.Data.Duration)
+	}
+	near(r, map[string]float64{"J": m.J, "Fc": m.Fc, "sigma2": m.Fv}, 0.05)
+	r = result("--law", "coulomb", "--span", "2,5")
+	if r.Chain.String() != "regress" || math.Abs(r.Data.Duration-3) > 0.01 {
+		t.Errorf("%s on %g s", r.Chain, r.Data.Duration)
+	}
+	near(r, map[string]float64{"J": m.J, "Fc": m.Fc}, 0.05)
+	near(result("--law", "stribeck-hess-soom", "--method", "regress,lm", "--last", "3s"), map[string]float64{"J": m.J, "Fc": m.Fc}, 0.3)
+	if r = result("--method", "lm", "--span", "9,"); r.Settings.(map[string]any)["law"] != "lugre" {
+		t.Errorf("%v, want the law of the rig", r.Settings)
+	}
+
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--law", "lugr"}, `did you mean "lugre"?`}, {[]string{"--law", "dahl", "--method", "kalman"}, "kalman does not find the parameters of law dahl; these do: aep, lm, multishoot"},
+		{[]string{"--span", "7"}, "want FROM,TO"}, {[]string{"--span", "9,7"}, "want FROM,TO"}, {[]string{"--span", "1,2", "--last", "3s"}, "no --span beside it"}, {[]string{"--last", "-1s"}, "above zero"},
+	} {
+		if _, errs, code := execute(t, append([]string{"identify", run}, c.args...)...); code != report.Usage || !strings.Contains(errs, c.want) {
+			t.Errorf("%v: code %d, %s", c.args, code, errs)
+		}
+	}
+	if _, errs, code := execute(t, "identify", run, "--span", "20,30"); code != report.Invalid || !strings.Contains(errs, "fewer than 2 samples from 20 to 30 s") {
+		t.Errorf("behind the end: code %d, %s", code, errs)
+	}
 }
 
 // A run without a live estimate says so, and why.

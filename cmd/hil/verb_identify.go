@@ -30,14 +30,7 @@ fit is rejected, or it misses --require-fit; 130 interrupted, with the best so f
 			return identify.Run(c.Context(), args[0], f, c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
-	fl := c.Flags()
-	f.RecordFlags(fl)
-	fl.StringVar(&f.Axis, "axis", "", "axis of a recording that has several")
-	fl.StringSliceVar(&f.Methods, "method", nil, "methods in place of those of the file, separated by commas: "+identify.MethodNames())
-	fl.StringSliceVar(&f.Terms, "terms", nil, "regress: terms in place of those of the file, separated by commas")
-	fl.BoolVar(&f.Asymmetric, "asymmetric", false, "friction that depends on the direction: Fc+, Fc- and so on (no offset)")
-	fl.Float64Var(&f.RequireFit, "require-fit", 0, "end with 6 if a fit is below this many percent")
-	fl.IntVar(&f.Bootstrap, "bootstrap", 0, "intervals by this many refits to resampled residuals")
-	fl.StringVar(&f.Resume, "resume", "", "keep the state of an evolution in this file, and continue from it if it exists")
+	f.RecordFlags(c.Flags())
+	f.FitFlags(c.Flags())
 	return c
 }

@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -22,6 +23,7 @@ import (
 	"hilrig/engine/numeric"
 	"hilrig/hil/sink"
 	"hilrig/identify"
+	"hilrig/identify/axis"
 	"hilrig/identify/fit"
 	"hilrig/identify/linear"
 	"hilrig/identify/record"
@@ -30,7 +32,11 @@ import (
 // Options are what the user chose.
 type Options struct {
 	data, validate string
-	Axis           string         // of a recording; "": its only one
+	axis           string // of a recording; "": its only one
+	law            string // of friction
+	last           time.Duration
+	spanText       string
+	span           [2]float64     // … read, s
 	Methods        []string       // as they were given
 	chain          identify.Chain // … and read
 	Terms          []string
@@ -56,6 +62,20 @@ func (f *Options) RecordFlags(fl *pflag.FlagSet) {
 	fl.BoolVar(&f.json, "json", false, "print the result as JSON")
 	fl.StringVarP(&f.out, "output", "o", "", "also write the result to this JSON file")
 	fl.BoolVar(&f.force, "force", false, "write over an existing file")
+}
+
+// FitFlags are those of identify alone.
+func (f *Options) FitFlags(fl *pflag.FlagSet) {
+	fl.StringVar(&f.axis, "axis", "", "axis of a recording that has several")
+	fl.StringVar(&f.law, "law", "", "friction law in place of that of the file, or for a recording; hil laws lists them")
+	fl.StringSliceVar(&f.Methods, "method", nil, "methods in place of those of the file, separated by commas: "+methodNames())
+	fl.DurationVar(&f.last, "last", 0, "only this time of the record, up to its end, such as 10s")
+	fl.StringVar(&f.spanText, "span", "", "only this part of the record, FROM,TO in seconds of its time")
+	fl.StringSliceVar(&f.Terms, "terms", nil, "regress: terms in place of those of the file, separated by commas")
+	fl.BoolVar(&f.Asymmetric, "asymmetric", false, "friction that depends on the direction: Fc+, Fc- and so on (no offset)")
+	fl.Float64Var(&f.RequireFit, "require-fit", 0, "end with 6 if a fit is below this many percent")
+	fl.IntVar(&f.Bootstrap, "bootstrap", 0, "intervals by this many refits to resampled residuals")
+	fl.StringVar(&f.Resume, "resume", "", "keep the state of an evolution in this file, and continue from it if it exists")
 }
 
 // Identification is what is printed and stored: the result and where it came from.
@@ -130,15 +150,15 @@ func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) 
 
 // load reads what is to be fitted: what a file names, or a recording, which says everything itself.
 func (f *Options) load(ctx context.Context, path string, stderr io.Writer, bar *report.Progress) (cfg *configs.Identify, recs identify.Records, own *ownRun, err error) {
-	if f.chain, err = identify.ParseChain(f.Methods); err != nil {
-		return nil, recs, nil, report.ExitWith(report.Usage, fmt.Errorf("identify: --method: %w", err))
+	if err = f.parse(); err != nil {
+		return nil, recs, nil, report.ExitWith(report.Usage, fmt.Errorf("identify: %w", err))
 	}
 	_, isRun := sink.FindRun(path)
 	if isRun {
 		if f.data != "" {
 			return nil, recs, nil, report.ExitWith(report.Usage, fmt.Errorf("identify: --data belongs to a file that names columns; %s is a recording and says them itself", path))
 		}
-		cfg, recs.Fit, own, err = PlanRun(ctx, path, f.Axis, bar)
+		cfg, recs.Fit, own, err = PlanRun(ctx, path, RunOptions{Axis: f.axis, Law: f.law, Methods: f.chain, Span: f.span, Last: f.last.Seconds()}, bar)
 		if err != nil {
 			return nil, recs, nil, report.ExitWith(report.Invalid, err)
 		}
@@ -152,7 +172,7 @@ func (f *Options) load(ctx context.Context, path string, stderr io.Writer, bar *
 	case !isRun:
 		recs, err = readRecords(ctx, cfg, bar)
 	case f.validate != "":
-		if _, recs.Validation, _, err = PlanRun(ctx, f.validate, f.Axis, bar); err != nil {
+		if _, recs.Validation, _, err = PlanRun(ctx, f.validate, RunOptions{Axis: f.axis}, bar); err != nil {
 			err = fmt.Errorf("validation: %w", err)
 		}
 	}
@@ -160,6 +180,39 @@ func (f *Options) load(ctx context.Context, path string, stderr io.Writer, bar *
 		return nil, recs, nil, report.ExitWith(report.Invalid, err)
 	}
 	return cfg, recs, own, nil
+}
+
+// parse reads the flags that are words.
+func (f *Options) parse() (err error) {
+	if f.chain, err = identify.ParseChain(f.Methods); err != nil {
+		return fmt.Errorf("--method: %w", err)
+	}
+	if f.law != "" {
+		if _, err = configs.PublicLaw(f.law); err != nil {
+			return fmt.Errorf("--law: %w", err)
+		}
+	}
+	if f.last < 0 || f.last > 0 && f.spanText != "" {
+		return fmt.Errorf("--last %v: want a time above zero, and no --span beside it", f.last)
+	}
+	if f.spanText == "" {
+		return nil
+	}
+	from, to, both := strings.Cut(f.spanText, ",")
+	for i, word := range []string{from, to} {
+		if word = strings.TrimSuffix(strings.TrimSpace(word), "s"); word == "" {
+			continue // the beginning, the end
+		}
+		x, err := strconv.ParseFloat(strings.TrimSpace(word), 64)
+		if err != nil || !(x >= 0) || math.IsInf(x, 0) {
+			both = false
+		}
+		f.span[i] = x
+	}
+	if !both || f.span == [2]float64{} || f.span[1] != 0 && f.span[1] <= f.span[0] {
+		return fmt.Errorf("--span %s: want FROM,TO in seconds, such as 10,40, or 10, up to the end", f.spanText)
+	}
+	return nil
 }
 
 // shown shows on a bar where a fit is.
@@ -189,10 +242,22 @@ func (f *Options) over(cfg *configs.Identify) error {
 	if f.data != "" {
 		cfg.Data.File, cfg.Data.More = f.data, nil
 	}
+	if f.span != [2]float64{} || f.last > 0 {
+		cfg.Data.Span, cfg.Data.Last = f.span, f.last.Seconds()
+	}
 	if f.validate != "" {
 		cfg.Validate = f.validate
 	}
 	put(f, "method", &cfg.Method, f.chain)
+	if f.law != "" {
+		if err := cfg.Method.CheckLaw(f.law); err != nil {
+			return fmt.Errorf("--law: %w", err)
+		}
+		cfg.Model.Law = f.law
+		if axis.Damped(f.law) { // and needs no term for it
+			cfg.Model.Terms = slices.DeleteFunc(cfg.Model.Terms, func(t string) bool { return t == "viscous" })
+		}
+	}
 	if f.Resume != "" && !slices.Contains(cfg.Method, "aep") {
 		return fmt.Errorf("--resume: only an evolution keeps its state, and aep is not among the methods: %s", cfg.Method)
 	}
@@ -335,5 +400,5 @@ func warningsOf(r *identify.Result) []string {
 	return out
 }
 
-// MethodNames are the methods.
-func MethodNames() string { return strings.Join(identify.Method("").Words(), ", ") }
+// methodNames are the methods.
+func methodNames() string { return strings.Join(identify.Method("").Words(), ", ") }

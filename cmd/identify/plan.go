@@ -86,7 +86,7 @@ func readRecords(ctx context.Context, cfg *configs.Identify, bar *report.Progres
 	}
 	if cfg.Validate != "" {
 		whole := cfg.Data // the selection belongs to the first record
-		whole.Rows, whole.Span = [2]float64{}, [2]float64{}
+		whole.Rows, whole.Span, whole.Last = [2]float64{}, [2]float64{}, 0
 		recs, err := readRecord(ctx, cfg.Validate, cfg, &whole, bar)
 		if err != nil {
 			return out, fmt.Errorf("validation: %w", err)
@@ -117,20 +117,23 @@ func readRecord(ctx context.Context, path string, cfg *configs.Identify, d *conf
 		return nil, err
 	}
 	m.Watch = bar.Reading(path)
+	var recs []*record.Record
 	if _, ok := sink.FindRun(path); ok {
-		return readRecording(ctx, path, m, cfg.Model.Drive == axis.Coast)
-	}
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && d.Source != "" {
+		recs, err = readRecording(ctx, path, m, cfg.Model.Drive == axis.Coast)
+	} else if _, missing := os.Stat(path); errors.Is(missing, fs.ErrNotExist) && d.Source != "" {
 		return nil, &record.Error{File: path, Msg: "is not there", Hint: FromWhere(cfg, d)}
+	} else {
+		recs, err = record.Read(path, m)
 	}
-	return record.Read(path, m)
+	addInertia(recs, d.Inertia)
+	return recs, err
 }
 
 // mappingOf are the columns of a data section with what else it says of the file.
 func mappingOf(cfg *configs.Identify, d *configs.IdentifyData) (record.Mapping, error) {
 	m := record.Mapping{
 		Rate: d.Rate, DecimalComma: d.Decimal == "comma", SameUnit: SameUnit, Piece: d.Columns.Group,
-		Rows: [2]int{int(d.Rows[0]), int(d.Rows[1])}, Span: d.Span, Resample: d.Resample > 0, ResampleRate: d.Resample, SplitGaps: d.SplitGaps,
+		Rows: [2]int{int(d.Rows[0]), int(d.Rows[1])}, Span: d.Span, Last: d.Last, Resample: d.Resample > 0, ResampleRate: d.Resample, SplitGaps: d.SplitGaps,
 		Steady: d.Steady,
 	}
 	m.Separator = map[string]rune{"comma": ',', "semicolon": ';', "tab": '\t'}[d.Separator] // auto: 0

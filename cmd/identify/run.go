@@ -14,9 +14,11 @@ import (
 
 	"hilrig/cmd/report"
 	"hilrig/configs"
+	"hilrig/engine/friction"
 	"hilrig/estimator"
 	"hilrig/hil/sink"
 	"hilrig/identify"
+	"hilrig/identify/axis"
 	"hilrig/identify/record"
 )
 
@@ -143,90 +145,137 @@ type assumption struct {
 // in 95 of 100 cases, 1 − (1 − 0.95)/4 two-sided.
 const jointLimit = 2.498
 
-// PlanRun makes of a recording what an identification file says: columns, motor constant, axis, band.
-func PlanRun(ctx context.Context, path, of string, bar *report.Progress) (*configs.Identify, []*record.Record, *ownRun, error) {
-	r, err := openRecording(path, of, false, bar.Reading(path))
+// RunOptions say what of a recording is fitted, and how. Zero: its only axis, all of it, inertia, Coulomb and viscous friction.
+type RunOptions struct {
+	Axis    string         // by its name or that of its position; "": the only one
+	Law     string         // a friction law; "": inertia, Coulomb and viscous friction
+	Methods identify.Chain // nil: those that suit the law
+	Span    [2]float64     // s  after the first row; [from, 0]: to the end
+	Last    float64        // s  up to the last sample; 0: all
+}
+
+// PlanRun makes of a recording what an identification file says, and reads it.
+func PlanRun(ctx context.Context, path string, o RunOptions, bar *report.Progress) (*configs.Identify, []*record.Record, *ownRun, error) {
+	r, err := openRecording(path, o.Axis, false, bar.Reading(path))
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	defer r.run.Close()
-	rig, own := r.rig, &ownRun{}
-	assume := func(about, format string, args ...any) {
-		own.Assumed = append(own.Assumed, assumption{about, fmt.Sprintf(format, args...)})
+	cfg, assumed, err := PlanAxis(r.rig, r.axis, o)
+	if err != nil {
+		return nil, nil, nil, &record.Error{File: r.run.Path, Msg: err.Error()}
 	}
-	axis := r.axis
-	dev := deviceOf(rig, axis)
-	position, motor, unit := axis.Position, axis.MotorModel(), axis.Unit
-	current := axis.Current
-	if motor.K == 0 {
-		current = ""
+	cfg.Data.File = r.run.Path
+	m, err := mappingOf(cfg, &cfg.Data)
+	if err != nil {
+		return nil, nil, nil, err
 	}
-	if current == "" && axis.Effort == "" {
-		return nil, nil, nil, &record.Error{File: r.run.Path, Msg: fmt.Sprintf("the run holds neither a current nor a torque or force: axis %s has no current: with its constant, and no effort:", axis.Name),
-			Hint: "Without the torque of the drive there is no inertia and no friction. To take a command for it, write a file with data.columns.force and its gain: docs/identify.md."}
-	}
-
-	cfg := configs.DefaultIdentify()
-	cfg.Name, cfg.Description, cfg.Axis, cfg.Data.File = rig.Rig.Name, rig.Rig.Description, axis.Kind, r.run.Path
-	every := 1 / rig.DeviceRate(dev)
-	cfg.Form = "weak"           // no derivative of data; a window that is slow somewhere is left out as a whole
-	trim := max(0.05, 25*every) // five periods of the corner
-	cfg.Trim = &trim
-	slow := cmp.Or(axis.Estimator.RLS.MinVel, 3*axis.Friction.StribeckSpeed())
-	if slow > 0 {
-		cfg.MinVelocity = &slow
-	}
-	cfg.Data.Columns.Time = configs.IdentifyColumn{Name: sink.SampleTime, Unit: "s"}
-	cfg.Data.Columns.Position = configs.IdentifyColumn{Name: position, Unit: unit("rad")}
-	m := record.Mapping{SameUnit: SameUnit, Position: record.Column{Name: position, Unit: unit("rad")}}
-
-	assume("position", "%s", position)
-	c, extra := 0.5, 0.0
-	if name := current; name != "" {
-		cfg.Data.Columns.Force = configs.IdentifyColumn{Name: name, Unit: "A", Gain: fmt.Sprintf("%g %s", motor.K, unit("N·m/A"))}
-		if k, _ := rig.Find(name, false); axis.Motor != nil && rig.EveryTick(dev) && dev == &rig.Devices[k] {
-			c, extra = estimator.HeldVoltage(motor, every)
-		}
-		m.Force = record.Column{Name: name, Unit: "A", Scale: motor.K, Delay: (c - 0.5) * every}
-		assume("torque", "%g %s · %s (K of the motor)", motor.K, unit("N·m/A"), name)
-		if c != 0.5 {
-			assume("winding", "R and L of the motor between held voltages: current %.2f samples earlier, inertia + %.3g kg·m²", c-0.5, extra)
-		}
-	} else {
-		name = axis.Effort
-		cfg.Data.Columns.Force = configs.IdentifyColumn{Name: name, Unit: unit("N·m")}
-		m.Force = record.Column{Name: name, Unit: unit("N·m")}
-		assume("torque", "%s, taken for that of the drive", name)
-	}
-	clock := "the time of arrival: the device sends none"
-	if rig.Clocked(dev) {
-		clock = "the clock of the device"
-	}
-	assume("time", "of the samples, by %s", clock)
-	assume("left out", "what is near speeds below %g %s", slow, unit("rad/s"))
-
 	recs, err := r.read(ctx, m)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	for _, d := range recs {
-		addInertia(d, extra)
-	}
+	addInertia(recs, cfg.Data.Inertia)
+	own := &ownRun{Assumed: assumed}
 	if own.Live = r.live.Estimate(); own.Live == nil {
 		own.NoLive = "the recursive estimate of the run " + sink.NoLive
-		if !axis.Estimator.RLS.Enabled {
+		if !r.axis.Estimator.RLS.Enabled {
 			own.NoLive = "estimator.rls is off in this run"
 		}
 	}
 	return cfg, recs, own, nil
 }
 
-// addInertia adds extra (kg·m²) times the acceleration to the force.
-func addInertia(d *record.Record, extra float64) {
-	n := len(d.Force)
-	for k := range n {
-		if j := min(max(k, 1), n-2); extra != 0 && n > 2 {
-			d.Force[k] += extra * (d.Position[j+1] - 2*d.Position[j] + d.Position[j-1]) / (d.Dt * d.Dt)
+// PlanAxis is the identification file of an axis of a rig, whose samples are called as in a recording: columns, motor constant, law, methods,
+// band. What was taken for granted comes with it.
+func PlanAxis(rig *configs.Config, axis *configs.Axis, o RunOptions) (*configs.Identify, []assumption, error) {
+	var assumed []assumption
+	assume := func(about, format string, args ...any) {
+		assumed = append(assumed, assumption{about, fmt.Sprintf(format, args...)})
+	}
+	dev := deviceOf(rig, axis)
+	motor, unit := axis.MotorModel(), axis.Unit
+	current := axis.Current
+	if motor.K == 0 {
+		current = ""
+	}
+	if current == "" && axis.Effort == "" {
+		return nil, nil, fmt.Errorf("the run holds neither a current nor a torque or force: axis %s has no current: with its constant, and no effort:\n     %s", axis.Name,
+			"Without the torque of the drive there is no inertia and no friction. To take a command for it, write a file with data.columns.force and its gain: docs/identify.md.")
+	}
+
+	cfg := configs.DefaultIdentify()
+	cfg.Name, cfg.Description, cfg.Axis = rig.Rig.Name, rig.Rig.Description, axis.Kind
+	cfg.Data.Span, cfg.Data.Last = o.Span, o.Last
+	cfg.Data.Columns.Time = configs.IdentifyColumn{Name: sink.SampleTime, Unit: "s"}
+	cfg.Data.Columns.Position = configs.IdentifyColumn{Name: axis.Position, Unit: unit("rad")}
+	assume("position", "%s", axis.Position)
+	every := 1 / rig.DeviceRate(dev)
+	force := &cfg.Data.Columns.Force
+	if current != "" {
+		*force = configs.IdentifyColumn{Name: current, Unit: "A", Gain: fmt.Sprintf("%g %s", motor.K, unit("N·m/A"))}
+		assume("torque", "%g %s · %s (K of the motor)", motor.K, unit("N·m/A"), current)
+		if k, _ := rig.Find(current, false); axis.Motor != nil && rig.EveryTick(dev) && dev == &rig.Devices[k] {
+			if c, extra := estimator.HeldVoltage(motor, every); c != 0.5 {
+				force.Delay, cfg.Data.Inertia = (c-0.5)*every, extra
+				assume("winding", "R and L of the motor between held voltages: current %.2f samples earlier, inertia + %.3g kg·m²", c-0.5, extra)
+			}
+		}
+	} else {
+		*force = configs.IdentifyColumn{Name: axis.Effort, Unit: unit("N·m")}
+		assume("torque", "%s, taken for that of the drive", axis.Effort)
+	}
+	clock := "the time of arrival: the device sends none"
+	if rig.Clocked(dev) {
+		clock = "the clock of the device"
+	}
+	assume("time", "of the samples, by %s", clock)
+
+	if cfg.Method = o.Methods; len(cfg.Method) == 0 {
+		cfg.Method = identify.ChainFor(o.Law)
+	}
+	if slices.Contains(cfg.Method, "regress") {
+		cfg.Form = "weak"           // no derivative of data; a window that is slow somewhere is left out as a whole
+		trim := max(0.05, 25*every) // five periods of the corner
+		cfg.Trim = &trim
+		if slow := cmp.Or(axis.Estimator.RLS.MinVel, 3*axis.Friction.StribeckSpeed()); slow > 0 {
+			cfg.MinVelocity = &slow
+			assume("left out", "what is near speeds below %g %s", slow, unit("rad/s"))
+		}
+	}
+	if law := o.Law; law != "" || simulates(cfg.Method) {
+		if law == "" && axis.Friction.Model != nil {
+			law = friction.NameOf(axis.Friction.Model)
+			assume("law", "%s, that of the rig", law)
+		}
+		setLaw(cfg, law)
+	}
+	return cfg, assumed, nil
+}
+
+// setLaw makes a law that of the model, with a constant force and viscous friction.
+func setLaw(cfg *configs.Identify, law string) {
+	m := &cfg.Model
+	if m.Law = law; simulates(cfg.Method) {
+		m.Terms, m.Hold = []string{"offset"}, axis.Linear
+		if !axis.Damped(law) {
+			m.Terms = append(m.Terms, "viscous")
+		}
+	}
+}
+
+// simulates tells that a method of the chain runs the model.
+func simulates(chain identify.Chain) bool {
+	return chain.Any(func(m *identify.MethodInfo) bool { return m.Simulates })
+}
+
+// addInertia adds extra (kg or kg·m²) times the acceleration to the force.
+func addInertia(recs []*record.Record, extra float64) {
+	for _, d := range recs {
+		n := min(len(d.Force), len(d.Position))
+		for k := range n {
+			if j := min(max(k, 1), n-2); extra != 0 && n > 2 {
+				d.Force[k] += extra * (d.Position[j+1] - 2*d.Position[j] + d.Position[j-1]) / (d.Dt * d.Dt)
+			}
 		}
 	}
 }

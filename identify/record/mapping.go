@@ -33,6 +33,7 @@ type Mapping struct {
 	Piece string     // name of a column: a new piece begins where its value changes, and time may begin anew. "": one piece
 	Rows  [2]int     // first and last row of numbers, counted from 1, both included; 0: from the beginning, to the end
 	Span  [2]float64 // s, only samples whose recorded time is within; both 0: all; [from, 0]: to the end
+	Last  float64    // s, only samples of this time up to the last one; 0: all
 
 	// Resample interpolates samples that are not evenly spaced in time. Without it they are refused, since derivatives would
 	// be wrong. What is even already stays as it is.
@@ -103,7 +104,7 @@ func (m *Mapping) names() []string {
 }
 
 // whole says that every row of the file is wanted.
-func (m *Mapping) whole() bool { return m.Rows == [2]int{} && m.Span == [2]float64{} }
+func (m *Mapping) whole() bool { return m.Rows == [2]int{} && m.Span == [2]float64{} && m.Last == 0 }
 
 // same compares two spellings of a unit.
 func (m *Mapping) same(a, b string) bool {

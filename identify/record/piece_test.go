@@ -75,6 +75,26 @@ func TestPieces(t *testing.T) {
 	}
 }
 
+// The last of a record ends with its last sample, whatever the pieces before it.
+func TestLast(t *testing.T) {
+	const text = "run,t,v\na,0,1\na,1,2\na,2,3\nb,3,4\nb,4,5\nb,5,6\n"
+	m := Mapping{Time: Column{Name: "t"}, Velocity: Column{Name: "v"}, Piece: "run"}
+	for _, c := range []struct {
+		last  float64
+		first float64
+		n     int
+	}{{1, 4, 1}, {2.5, 3, 1}, {4, 1, 2}, {99, 0, 2}} {
+		m.Last = c.last
+		if got := pieces(t, text, m); len(got) != c.n || got[0].Start != c.first || got[c.n-1].Start+float64(got[c.n-1].Len()-1) != 5 {
+			t.Errorf("last %g s: %+v", c.last, got)
+		}
+	}
+	m.Time, m.Piece, m.Rate, m.Last = Column{}, "", 2, 1
+	if got := pieces(t, text, m); got[0].Len() != 3 || got[0].Velocity[0] != 4 {
+		t.Errorf("without a time: %+v", got[0])
+	}
+}
+
 // Rows and spans choose a part; what is wrong outside of it does not matter, inside it does.
 func TestSelection(t *testing.T) {
 	const text = "t,x\n0,1\n1,abc\n2,3\n3,4\n4,5\n5,\n"

@@ -79,6 +79,13 @@ func FromTable(t *Table, m Mapping) ([]*Record, error) {
 		cuts = t.cut(at[m.Piece], lo, hi)
 	}
 	c := t.convert(&m, at)
+	if m.Last > 0 {
+		end := math.Inf(-1)
+		for i := range len(cuts) - 1 {
+			end = max(end, c.at(cuts[i+1]-1, cuts[i]))
+		}
+		m.Span = [2]float64{end - m.Last, end}
+	}
 	for i := range len(cuts) - 1 {
 		read := c.piece
 		if m.Steady {
