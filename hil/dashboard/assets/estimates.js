@@ -22,14 +22,21 @@ export class Estimates {
     document.getElementById('estimates').hidden = !this.parameters.length; // nothing estimates them
     this.parameters.sort((a, b) => rank(a.short) - rank(b.short));
     this.several = new Set(this.parameters.map((p) => p.axis)).size > 1;
+    this.show({});
     this.before = ''; // the values last seen …
     this.changed = 0; // s, … and when they last changed
   }
 
   update(e, mode) {
-    const known = this.parameters.filter((p) => e[p.error] > 0); // before the first window there is nothing but zeros
-    if (known.length) this.body.replaceChildren(...known.map((p) => this.row(p, e[p.value], e[p.error])));
+    this.show(e);
     this.excitation(e, mode);
+  }
+
+  show(e) {
+    this.body.replaceChildren(...this.parameters.map((p) => {
+      const known = e[p.error] > 0; // before the first window there is nothing but zeros
+      return this.row(p, known ? e[p.value] : NaN, known ? e[p.error] : NaN);
+    }));
   }
 
   // row writes estimate, model and truth with one exponent, so that the digits stand under each other.

@@ -9,11 +9,12 @@ import { Events } from './events.js';
 import { Commands } from './commands.js';
 import { Cards } from './cards.js';
 import { Parameters } from './parameters.js';
+import { parameters } from './channels.js';
 import { eng, count } from './format.js';
 
 const $ = (id) => document.getElementById(id);
 const keep = 60; // s of rows kept, as far as the limit below allows
-const rowLimit = 360000; // rows kept at most: some 70 MB for 50 signals
+const rowLimit = 180000; // rows kept at most: some 90 MB for 50 signals
 const patience = 2000; // ms without a new row before the page says so
 const modes = {
   init: 'starting', selftest: 'testing the sensors', ready: 'output safe, may be armed', armed: 'output safe, may run',
@@ -25,7 +26,7 @@ const counters = { batches: 0, states: 0, health: 0, estimates: 0, events: 0, fr
 
 async function start() {
   const info = await describe();
-  const rows = new Rows(Math.min(rowLimit, Math.max(4000, keep * (info.rate_hz || 1000))));
+  const rows = new Rows(Math.min(rowLimit, Math.max(4000, keep * (info.rate_hz || 1000))), parameters(info));
   const traces = new Traces(info, rows, counters);
   const curve = new Curve(info), lateness = new Lateness(), estimates = new Estimates(info), events = new Events(), commands = new Commands(info, counters);
   const cards = new Cards(info, rows, (name) => traces.show(name));
@@ -57,16 +58,29 @@ async function start() {
     if (performance.now() - now.samplesAt > patience) take([s], true); // no samples: draw what there is
   };
 
+  // an estimate that was made before the run began, and was retained, is none
+  const estimate = (e) => {
+    const own = e?.timestamp >= Date.parse(info.start) / 1000 ? e : {};
+    estimates.update(own, now.mode);
+    curve.estimate(own);
+  };
+
   open(info, {
     link: (state, words) => { now.link = [state, words]; },
     server: (answers) => { now.server = answers; },
     complaint: (text) => events.add({ timestamp: Date.now() / 1000, level: 'warn', code: 'PAGE', text }),
     status: (s) => { if (s === 'online' && now.daemon === 'offline') renew(info); now.daemon = s; },
-    meta: (m) => { if (m.config_hash && info.config_hash && m.config_hash !== info.config_hash) renew(info); },
+    meta: (m) => {
+      if (m.start * 1000 > Date.parse(info.start) + 1) { // another run of the same rig
+        info.start = new Date(m.start * 1000).toISOString();
+        estimate(null);
+      }
+      if (m.config_hash && info.config_hash && m.config_hash !== info.config_hash) renew(info);
+    },
     state: (s) => { counters.states++; sparseState(s); },
-    polled: (s) => { counters.polls++; sparseState(s); },
+    polled: (s) => { counters.polls++; sparseState(s); estimate(s); },
     samples: (b) => { if (!Array.isArray(b)) return; counters.batches++; now.samplesAt = performance.now(); take(b, false); },
-    estimate: (e) => { counters.estimates++; estimates.update(e, now.mode); curve.estimate(e); },
+    estimate: (e) => { counters.estimates++; estimate(e); },
     health: (h) => { counters.health++; lateness.update(h); if (Number.isFinite(h.rate_hz)) now.rate = h.rate_hz; now.cause = h.why || h.cause; vitals(); },
     event: (e) => { counters.events++; events.add(e); },
   });
@@ -78,8 +92,8 @@ async function start() {
     $('link').title = words;
     $('rate').textContent = now.rate === undefined ? '–' : `${eng(now.rate, 'Hz', 4)}`;
     $('why').hidden = !now.cause || now.cause.startsWith('none') || !['hold', 'trip', 'estop'].includes(now.mode);
-    $('cause').textContent = now.cause || '';
-    $('lost').textContent = count(rows.lost);
+    $('cause').textContent = $('why').title = now.cause || '';
+    $('lost').textContent = rows.received ? count(rows.lost) : '–';
     $('lost').classList.toggle('bad', rows.lost > 0);
   };
 
@@ -91,7 +105,7 @@ async function start() {
     else if (now.daemon === 'offline') text = 'The daemon says it is offline; what you see is the last it sent.';
     else if (silent > patience) text = `No data for ${Math.floor(silent / 1000)} s.` + (state === 'lost' ? ` ${words}.` : '');
     else if (state === 'lost') text = `${words}. Showing the newest state by polling.`;
-    if ($('banner').textContent !== text) $('banner').textContent = text;
+    if ($('banner').textContent !== text) $('banner').textContent = $('banner').title = text;
     $('banner').hidden = !text;
     document.body.classList.toggle('stale', now.heard && silent > patience);
   };
@@ -117,7 +131,7 @@ async function start() {
 
   window.hil = {
     counters, info, rows, view: () => [...traces.view], window: () => traces.window, paused: () => traces.paused, mode: () => now.mode,
-    link: () => now.link[0], curveSamples: () => curve.axis?.samples ?? 0, curveUnits: () => [curve.axis?.velocity?.unit, curve.axis?.friction?.unit],
+    link: () => now.link[0], marks: () => traces.marks.at, still: () => traces.source, ranges: () => traces.plots.map((p) => (p.u ? p.range('y') : null)), curveSamples: () => curve.axis?.samples ?? 0, curveUnits: () => [curve.axis?.velocity?.unit, curve.axis?.friction?.unit],
   };
 }
 
@@ -152,6 +166,7 @@ function keys(traces, commands) {
   const act = {
     s: () => commands.send('stop'), p: () => traces.pause(!traces.paused), 1: () => traces.setWindow(2), 2: () => traces.setWindow(10), 3: () => traces.setWindow(30),
     '+': () => traces.step(0, 0.5), '-': () => traces.step(0, 2), ArrowLeft: () => traces.step(-0.25, 1), ArrowRight: () => traces.step(0.25, 1), 0: () => traces.unzoom(),
+    c: () => traces.marks.toggle(),
   };
   addEventListener('keydown', (e) => {
     if (e.ctrlKey || e.altKey || e.metaKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) return;

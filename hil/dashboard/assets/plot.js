@@ -1,12 +1,13 @@
 // One figure of live traces: a uPlot with one or two y axes, its caption with the values, and calm axes.
 import { eng, unitAt, niceStep, scaleFor } from './format.js';
 import { ink } from './paper.js';
+import { listen } from './gestures.js';
 
 const font = '11px system-ui, sans-serif';
 
 export class Plot {
   // spec: { title, series: [{ name, label, unit, colour, dash }] }; units in order of appearance make the left and the
-  // right axis. on: { zoom(min, max), reset() }.
+  // right axis. on: { zoom(min, max), reset(), ranged() }: a stretch of time was chosen, all shall be as it was, a y axis was zoomed.
   constructor(parent, spec, on) {
     this.spec = spec;
     this.on = on;
@@ -18,8 +19,11 @@ export class Plot {
     this.root.append(this.caption, this.area);
     parent.append(this.root);
     this.view = [-10, 0];
-    this.calm = {}; // scale → range in force
+    this.calm = {}; // scale → automatic range in force
+    this.chosen = {}; // scale → range chosen by hand
+    this.marked = null; // per trace, its values at the two cursors
     this.build();
+    listen(this);
     new ResizeObserver(() => this.fit()).observe(this.area);
   }
 
@@ -67,7 +71,7 @@ export class Plot {
         scale: this.scaleOf(s), stroke: () => ink(s.colour), width: s.width || 1.5, dash: s.dash, points: { show: false }, spanGaps: false,
       }))],
       cursor: {
-        drag: { x: true, y: false, setScale: false }, points: { size: 7 },
+        drag: { x: true, y: true, uni: 24, setScale: false }, points: { size: 7 },
         sync: { key: 'hil', setSeries: false, filters: { pub: (type) => type === 'mousemove' || type === 'mouseleave' } },
         bind: { dblclick: () => () => { this.on.reset(); return null; } },
       },
@@ -81,11 +85,45 @@ export class Plot {
     if (this.u && w > 60 && h > 60 && (w !== this.u.width || h !== this.u.height)) this.u.setSize({ width: w, height: h });
   }
 
+  // selected zooms what was dragged across: time, the y axes, or both.
   selected(u) {
-    const { left, width } = u.select;
-    if (width < 4) return;
+    const { left, top, width, height } = u.select;
+    const across = width >= 4 && width < u.over.clientWidth - 1, down = height >= 4 && height < u.over.clientHeight - 1; // else the whole side
     u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-    this.on.zoom(u.posToVal(left, 'x'), u.posToVal(left + width, 'x'));
+    if (down) for (const scale of Object.keys(u.scales)) if (scale !== 'x') this.setRange(scale, [u.posToVal(top + height, scale), u.posToVal(top, scale)]);
+    if (across) this.on.zoom(u.posToVal(left, 'x'), u.posToVal(left + width, 'x'));
+  }
+
+  setTime(from, to) { this.on.zoom(from, to); }
+
+  // range is the present one of a y axis.
+  range(scale) {
+    const { min, max } = this.u.scales[scale];
+    return [min ?? -1, max ?? 1];
+  }
+
+  // setRange zooms a y axis; null: automatic again. What a number of 64 bits cannot tell apart is not zoomed.
+  setRange(scale, range) {
+    if (range) {
+      const [a, b] = range, size = Math.max(Math.abs(a), Math.abs(b));
+      if (!(b - a > 1e-12 * size) || !(b - a > 1e-15) || size > 1e15) return;
+    }
+    if (range) this.chosen[scale] = range; else delete this.chosen[scale];
+    this.ranged();
+  }
+
+  get zoomed() { return Object.keys(this.chosen).length > 0; }
+
+  unzoom() {
+    if (!this.zoomed) return;
+    this.chosen = {};
+    this.ranged();
+  }
+
+  ranged() {
+    this.root.classList.toggle('zoomed', this.zoomed);
+    if (this.data) this.draw(...this.data);
+    this.on.ranged();
   }
 
   // draw shows columns over x (s, relative to the newest row) within view.
@@ -101,6 +139,7 @@ export class Plot {
 
   // quiet ranges a y axis to round numbers and lets it shrink only when half of it is empty.
   quiet(scale, a, b) {
+    if (this.chosen[scale]) return this.chosen[scale];
     if (a === null || b === null || !isFinite(a) || !isFinite(b)) return this.calm[scale] || [-1, 1];
     if (a === 0 && b === 0) [a, b] = [-0.9, 0.9]; // nothing to magnify
     const pad = Math.max((b - a) * 0.06, Math.abs(b) * 1e-4, Math.abs(a) * 1e-4, 1e-12);
@@ -134,14 +173,15 @@ export class Plot {
     this.caption.replaceChildren(title, ...(this.spec.controls || []), ...entries);
   }
 
-  // values writes the numbers under the cursor, or the newest.
+  // values writes the numbers at the two cursors, else under the mouse, else the newest.
   values() {
     if (!this.data || !this.u) return;
     const { idx } = this.u.cursor;
     this.spec.series.forEach((s, i) => {
       const y = this.data[1][i] || [];
       const v = idx === null || idx === undefined ? y.at(-1) : y[idx];
-      const text = v === null || v === undefined ? '–' : eng(v, s.unit);
+      const [a, b] = this.marked?.[i] ?? [];
+      const text = this.marked ? `${eng(a, s.unit, 4)} → ${eng(b, s.unit, 4)} Δ ${eng(b - a, s.unit, 4)}` : eng(v, s.unit);
       if (s.cell.textContent !== text) s.cell.textContent = text;
     });
   }

@@ -4,8 +4,10 @@
 // neighbours, so that every trace is broken there instead of being drawn through data that never came.
 
 export class Rows {
-  // limit: rows kept. Columns hold a quarter more, so that old rows are dropped in large steps.
-  constructor(limit) {
+  // limit: rows kept. Columns hold a quarter more, so that old rows are dropped in large steps. estimates: [{ value, error }], names of signals that
+  // say nothing while their error is not above zero.
+  constructor(limit, estimates = []) {
+    this.estimates = estimates;
     this.limit = Math.max(1000, Math.round(limit));
     this.size = Math.min(8192, Math.ceil(this.limit * 1.25));
     this.forget();
@@ -22,7 +24,7 @@ export class Rows {
     this.stride = 1; // sequence numbers from row to row
     this.period = 0; // s from row to row
     this.t = new Float64Array(this.size);
-    this.columns = new Map(); // name → Float32Array
+    this.columns = new Map(); // name → Float64Array
   }
 
   get last() { return this.n ? this.t[this.n - 1] : 0; } // s
@@ -77,10 +79,14 @@ export class Rows {
     this.t[i] = t;
     for (const name in row) {
       const v = row[name];
-      if (typeof v !== 'number' || name === 'timestamp' || name === 'seq') continue;
+      if (typeof v !== 'number' || name === 'timestamp') continue;
       let col = this.columns.get(name);
-      if (!col) this.columns.set(name, (col = new Float32Array(this.size).fill(NaN)));
+      if (!col) this.columns.set(name, (col = new Float64Array(this.size).fill(NaN)));
       col[i] = v;
+    }
+    for (const e of this.estimates) {
+      if (row[e.error] > 0) continue;
+      for (const name of [e.value, e.error]) if (this.columns.has(name)) this.columns.get(name)[i] = NaN;
     }
   }
 
@@ -93,7 +99,7 @@ export class Rows {
       t.set(this.t);
       this.t = t;
       for (const [name, old] of this.columns) {
-        const col = new Float32Array(size).fill(NaN);
+        const col = new Float64Array(size).fill(NaN);
         col.set(old);
         this.columns.set(name, col);
       }
@@ -139,6 +145,13 @@ export class Rows {
       if (this.t[mid] < x) lo = mid + 1; else hi = mid;
     }
     return lo;
+  }
+
+  // near is the row nearest to a time; −1 outside of the rows and where none is near, in a gap.
+  near(x) {
+    if (!(x >= this.first && x <= this.last)) return -1;
+    const i = this.at(x), j = i > 0 && x - this.t[i - 1] < this.t[i] - x ? i - 1 : i;
+    return this.columns.get('seq')?.[j] >= 0 ? j : -1;
   }
 
   // view cuts out [t0, t1] for drawing: every row while there are few, else smallest and largest value of each of about

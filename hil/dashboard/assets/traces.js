@@ -1,6 +1,7 @@
 // All live traces: which signals are drawn where, the window, pause and zoom. Every figure shows the same stretch of time.
 import { Plot } from './plot.js';
 import { axes, find } from './channels.js';
+import { Marks } from './marks.js';
 import { unitAt } from './format.js';
 
 // The figures of an axis: block and role of each trace; the first that there are, of those in one place.
@@ -24,7 +25,8 @@ export class Traces {
     this.still = null; // rows looked at while paused
     this.pausedByZoom = false;
     this.signals = new Map(info.channels.map((c) => [c.name, c]));
-    const on = { zoom: (a, b) => this.zoomTo(a, b), reset: () => this.unzoom() };
+    const on = { zoom: (a, b) => this.zoomTo(a, b), reset: () => this.unzoom(), ranged: () => this.tools() };
+    this.marks = new Marks(() => this.view, () => this.mark());
     const parent = document.getElementById('plots');
     const several = axes(info).length > 1;
     parent.classList.toggle('several', several);
@@ -91,6 +93,7 @@ export class Traces {
   chosen(spec) {
     this.choose(spec);
     this.free.calm = {};
+    this.free.chosen = {};
     this.free.data = null;
     this.free.build();
     this.draw();
@@ -140,8 +143,10 @@ export class Traces {
     this.reflect();
   }
 
+  // unzoom goes back to the whole window in all figures.
   unzoom() {
     this.zoom = null;
+    for (const p of this.plots) p.unzoom();
     if (this.pausedByZoom) this.pause(false); else this.reflect();
   }
 
@@ -151,10 +156,14 @@ export class Traces {
     this.zoomTo(mid - length / 2, mid + length / 2);
   }
 
-  reflect() {
+  tools() {
     this.pauseButton.setAttribute('aria-pressed', String(this.paused));
     this.pauseButton.textContent = this.paused ? 'Resume' : 'Pause';
-    this.unzoomButton.disabled = !this.zoom;
+    this.unzoomButton.disabled = !this.zoom && !this.plots.some((p) => p.zoomed);
+  }
+
+  reflect() {
+    this.tools();
     document.getElementById('plots').classList.toggle('paused', this.paused);
     this.draw();
   }
@@ -175,7 +184,20 @@ export class Traces {
     const { x, ys } = source.view(names, end + view[0], end + view[1], Math.round(width * 0.8), end);
     let k = 0;
     for (const p of this.plots) p.draw(x, ys.slice(k, (k += p.names.length)), view);
+    this.mark();
     this.counters.frames++;
+  }
+
+  // mark shows the two cursors and what the traces are there, at the rows next to them.
+  mark() {
+    const { source, marks } = this, at = marks.at?.map((t) => source.near(source.last + t));
+    for (const p of this.plots) {
+      marks.place(p);
+      p.marked = at && p.names.map((name) => at.map((i) => source.columns.get(name)?.[i] ?? NaN));
+      if (at || p.root.classList.contains('marked')) p.values();
+      p.root.classList.toggle('marked', Boolean(at));
+    }
+    marks.tell(at?.map((i, k) => (i < 0 ? marks.at[k] : source.t[i] - source.last)));
   }
 
   values() {
