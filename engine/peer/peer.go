@@ -77,6 +77,33 @@ func Ask(t testing.TB, module string, in, out any, args ...string) {
 	}
 }
 
+// NodeModules installs npm packages into the user's cache once and returns their folder, for NODE_PATH.
+func NodeModules(t testing.TB, packages ...string) string {
+	t.Helper()
+	Program(t, "node", "nodejs")
+	npm := Program(t, "npm", "npm")
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(cache, "hilrig-test", strings.NewReplacer("/", "-", "@", "").Replace(strings.Join(packages, "+")))
+	modules, done := filepath.Join(dir, "node_modules"), filepath.Join(dir, "installed")
+	if _, err := os.Stat(done); err == nil {
+		return modules
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(npm, append([]string{"install", "--no-save", "--no-audit", "--no-fund", "--prefix", dir}, packages...)...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		Missing(t, "npm cannot install %v (%v)\n%s", packages, err, out)
+	}
+	if err := os.WriteFile(done, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return modules
+}
+
 // Shared is the path of a measured record, such as "emps/emps_estimation.csv.gz"; the test is skipped where it is not.
 func Shared(t testing.TB, file string) string {
 	t.Helper()

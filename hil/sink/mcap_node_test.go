@@ -17,7 +17,7 @@ func TestOfficialReaderAgrees(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: needs node and npm packages")
 	}
-	modules := nodeModules(t, "@mcap/core@2.2.2", "fzstd@0.1.1")
+	modules := peer.NodeModules(t, "@mcap/core@2.2.2", "fzstd@0.1.1")
 	const rows, signals = 5000, 35
 	dir := record(t, rows, signals, RecorderOptions{})
 
@@ -120,28 +120,3 @@ const decompressHandlers = { zstd: (b, size) => fzstd.decompress(b, new Uint8Arr
 	console.log(JSON.stringify(res));
 })().catch(e => { console.error(e); process.exit(1); });
 `
-
-// nodeModules installs npm packages into the user's cache once and returns the folder for NODE_PATH.
-func nodeModules(t *testing.T, packages ...string) string {
-	t.Helper()
-	for _, tool := range []string{"node", "npm"} {
-		peer.Program(t, tool, map[string]string{"node": "nodejs", "npm": "npm"}[tool])
-	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := filepath.Join(cache, "hilrig-test", "mcap-node")
-	modules := filepath.Join(dir, "node_modules")
-	if _, err := os.Stat(filepath.Join(modules, "fzstd", "package.json")); err == nil {
-		return modules
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command("npm", append([]string{"install", "--no-save", "--no-audit", "--no-fund", "--prefix", dir}, packages...)...)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		peer.Missing(t, "npm cannot install %v (%v)\n%s", packages, err, out)
-	}
-	return modules
-}
