@@ -1,6 +1,7 @@
 package identify
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -37,7 +38,7 @@ func (b bristleMethod) run(j *job, ctx context.Context) (*stage, error) {
 	}
 	said := o
 	said.Workers = 0 // how many there were changes nothing
-	st := &stage{sol: sol, start: params, settings: said}
+	st := &stage{sol: sol, start: params, settings: said, law: "lugre"}
 	if sol.Halved != nil {
 		st.vary = func(context.Context) []Sensitivity {
 			return []Sensitivity{{What: "simulation steps half as long", RMS: math.Sqrt(2 * sol.Cost / float64(len(sol.Residual))), Unit: sol.Unit, Values: sol.Halved}}
@@ -58,6 +59,12 @@ func (b bristleMethod) run(j *job, ctx context.Context) (*stage, error) {
 			return nil
 		}
 		return inverse(m, sol.Params)
+	}
+	st.along = func() *fit.Solution {
+		if err != nil {
+			return nil
+		}
+		return inverse(m, freedLoads(sol.Params))
 	}
 	if err == nil && sol.Less != nil {
 		st.pushed = func(pushes []func(row int) float64, sizes []float64) [][]float64 {
@@ -128,6 +135,7 @@ func (j *job) mapped(st *stage, err error) (*stage, error) {
 	if err != nil {
 		return nil, err
 	}
+	st.law = cmp.Or(j.plan.Model.Law, "stribeck-bo-pavelescu")
 	st.explain = func(recs []*record.Record) (*fit.Solution, error) {
 		points, err := j.points(recs)
 		if err != nil {

@@ -80,7 +80,7 @@ func best(p *fit.Problem, sol *fit.Solution, survivors [][]float64) (*fit.Soluti
 	if err != nil {
 		return nil, err
 	}
-	s.Converged, s.Reason, s.Iterations = sol.Converged, sol.Reason, sol.Iterations
+	s.Converged, s.Reason, s.Iterations, s.Trace = sol.Converged, sol.Reason, sol.Iterations, sol.Trace
 	s.Evaluations += sol.Evaluations + len(survivors)
 	s.Compute += sol.Compute
 	s.Notes = append(sol.Notes, s.Notes...)

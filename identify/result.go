@@ -58,7 +58,10 @@ type Result struct {
 	offsetKnown bool               // the user says what the constant force is
 	oneWay      bool               // the rows of the fit move in one direction
 	solution    *fit.Solution
-	checked     *fit.Solution // of the validation, its residuals
+	plain       *fit.Solution        // of a weighted fit, the same records in their own unit; nil: not known
+	checked     *fit.Solution        // of the validation, its residuals
+	along       func() *fit.Solution // the recorded force along the recorded motion, with the derivatives of all loads; nil: the solution is it
+	law         string               // of the friction; "": Coulomb and viscous
 }
 
 // Parameter is one parameter of the model. Of a known one only name, unit and value are there.
@@ -120,6 +123,7 @@ type Stage struct {
 	Unit        string             `json:"unit"`
 	Iterations  int                `json:"iterations"`
 	Evaluations int                `json:"simulations"`
+	Trace       []float64          `json:"cost_trace,omitempty"` // cost of the best so far at the start and after every step or generation; of several descents, of the best
 	Compute     float64            `json:"compute_s"`
 	Values      map[string]float64 `json:"values"`
 	Notes       []string           `json:"notes,omitempty"`

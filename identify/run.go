@@ -46,6 +46,8 @@ type stage struct {
 	explain    func(recs []*record.Record) (*fit.Solution, error)                // the same parameters on other records; nil: cannot
 	vary       func(ctx context.Context) []Sensitivity                           // what else could have been taken for granted; nil: nothing
 	inverse    func() *fit.Solution                                              // the recorded force along the recorded motion; nil: the residual is that of a force
+	along      func() *fit.Solution                                              // the same with the derivatives of all loads; nil: the residual is that of a force, or there is none
+	law        string                                                            // of the friction; "": Coulomb and viscous
 	pushed     func(pushes []func(row int) float64, sizes []float64) [][]float64 // how the residual moves with each force at the rows of inverse, which may be tried as large as its size, N; nil: not known
 	runs       int                                                               // of pushed that may be spent; 0: any number
 	weighted   bool                                                              // rows are no plain differences
@@ -151,7 +153,7 @@ func refusal(method Method, d *record.Record, err error) error {
 func (s *stage) stage() Stage {
 	out := Stage{
 		Method: s.method.Name, Converged: s.sol.Converged, Reason: s.sol.Reason, Objective: s.sol.Objective, Cost: s.sol.Cost, Unit: s.sol.Unit,
-		Iterations: s.sol.Iterations, Evaluations: s.sol.Evaluations, Compute: s.sol.Compute.Seconds(), Values: map[string]float64{},
+		Iterations: s.sol.Iterations, Trace: s.sol.Trace, Evaluations: s.sol.Evaluations, Compute: s.sol.Compute.Seconds(), Values: map[string]float64{},
 		Notes: s.sol.Notes, Extra: maps.Clone(s.sol.Extra), RMS: numeric.RMS(s.sol.Residual),
 	}
 	for _, p := range s.sol.Params {
@@ -179,6 +181,7 @@ func (r *Result) finish(ctx context.Context, j *job, read []*record.Record) erro
 	}
 	r.HalfCutoff, r.Steps = st.half, st.steps
 	r.Weighted = r.Weighted || st.weighted
+	r.along, r.law = st.along, st.law
 	r.Data = j.recs.Fit[0].Info()
 	r.Records = infos(j.recs.Fit)
 	j.watch.Say(fit.Progress{Method: string(st.method.Name), Phase: "checks of the record"})
@@ -191,7 +194,7 @@ func (r *Result) finish(ctx context.Context, j *job, read []*record.Record) erro
 	if r.Weighted && st.explain != nil {
 		if s, err := st.explain(j.recs.Fit); err == nil {
 			if own, err := fit.Assess(s); err == nil {
-				r.Unweighted = &own.Fit
+				r.Unweighted, r.plain = &own.Fit, s
 			}
 		}
 	}

@@ -33,10 +33,11 @@ func TestImportDirection(t *testing.T) {
 		{"hilrig/configs", below},
 		{"hilrig/cmd/plot", nil},
 		{"hilrig/cmd/report", []string{"hilrig/configs/schema"}}, // knows no domain
+		{"hilrig/cmd/fitreport", append(below, "hilrig/cmd/report", "hilrig/cmd/plot")},
 		{"hilrig/cmd/daemon", append(below, "hilrig/cmd/report")},
 		{"hilrig/cmd/simulate", append(below, "hilrig/cmd/report", "hilrig/cmd/plot")},
 		{"hilrig/cmd/study", append(below, "hilrig/cmd/report", "hilrig/cmd/plot", "hilrig/cmd/simulate")},
-		{"hilrig/cmd/identify", append(below, "hilrig/cmd/report", "hilrig/cmd/plot")},
+		{"hilrig/cmd/identify", append(below, "hilrig/cmd/report", "hilrig/cmd/plot", "hilrig/cmd/fitreport")},
 		{"hilrig/cmd/exportmodel", append(below, "hilrig/cmd/report", "hilrig/cmd/identify")},
 		{"hilrig/cmd/check", append(below, "hilrig/cmd/report", "hilrig/cmd/daemon", "hilrig/cmd/study", "hilrig/cmd/identify")},
 		{"hilrig/cmd/hil", []string{"hilrig/cmd"}}, // flags and help

@@ -21,6 +21,8 @@ import (
 	"hilrig/identify/axis"
 )
 
+var errInterrupted = errors.New("interrupted: a comparison needs all of its models")
+
 // candidate is a model to be fitted, or one that was.
 type candidate struct {
 	name string
@@ -62,7 +64,7 @@ func Compare(ctx context.Context, paths []string, f Options, stdout, stderr io.W
 		plan.Near, plan.RunFree = near, true
 		res, err := identify.Run(ctx, plan, recs, nil, shown(bar))
 		if ctx.Err() != nil {
-			return nil, report.ExitWith(report.Interrupted, errors.New("interrupted: a comparison needs all of its models"))
+			return nil, errInterrupted
 		}
 		if err != nil {
 			return &identify.Result{}, err
@@ -75,6 +77,8 @@ func Compare(ctx context.Context, paths []string, f Options, stdout, stderr io.W
 		if all[i].cfg != nil {
 			res, err := run(&all[i], nil)
 			switch {
+			case err == errInterrupted:
+				m.Err = "interrupted before it was fitted"
 			case err != nil && res == nil:
 				return err
 			case err != nil:
@@ -91,7 +95,9 @@ func Compare(ctx context.Context, paths []string, f Options, stdout, stderr io.W
 			continue
 		}
 		res, err := run(&all[i], near)
-		if res == nil {
+		if err == errInterrupted {
+			break
+		} else if res == nil {
 			return err
 		}
 		if err == nil && res.Fit.RMS < models[i].Result.Fit.RMS {
@@ -104,6 +110,12 @@ func Compare(ctx context.Context, paths []string, f Options, stdout, stderr io.W
 		return report.ExitWith(report.Invalid, fmt.Errorf("compare: %w", err))
 	}
 	out := Compared{paths, report.Version(), report.CommandLine(), ranking}
+	if ctx.Err() != nil {
+		if err := f.display.show(out.pageOf(all, true), f.force, stdout); err != nil {
+			return err
+		}
+		return report.ExitWith(report.Interrupted, errInterrupted)
+	}
 	if f.out != "" {
 		if err := writeResult(f.out, out); err != nil {
 			return report.ExitWith(report.Unavailable, err)
@@ -115,6 +127,9 @@ func Compare(ctx context.Context, paths []string, f Options, stdout, stderr io.W
 		}
 	} else {
 		printComparison(stdout, ranking)
+	}
+	if err := f.display.show(out.pageOf(all, false), f.force, stdout); err != nil {
+		return err
 	}
 	if !slices.ContainsFunc(ranking.Models, func(m identify.Ranked) bool { return m.Result != nil && m.Verdict != identify.Rejected }) {
 		return report.ExitWith(report.Quality, errors.New("compare: no model is left that is not rejected"))

@@ -49,6 +49,7 @@ type Options struct {
 	Resume         string
 	json, force    bool
 	out            string
+	display        display
 	Changed        func(flag string) bool
 }
 
@@ -61,6 +62,7 @@ func (f *Options) RecordFlags(fl *pflag.FlagSet) {
 	fl.DurationVar(&f.timeLimit, "time-limit", 0, "end with the best so far after this time; 0: none")
 	fl.BoolVar(&f.json, "json", false, "print the result as JSON")
 	fl.StringVarP(&f.out, "output", "o", "", "also write the result to this JSON file")
+	f.display.flags(fl)
 	fl.BoolVar(&f.force, "force", false, "write over an existing file")
 }
 
@@ -84,6 +86,7 @@ type Identification struct {
 	Config  string `json:"config"`
 	Program string `json:"program"`
 	Command string `json:"command"` // repeats it
+	Seed    int    `json:"seed"`    // of everything random
 	*identify.Result
 	Run *ownRun `json:"run,omitempty"` // of a recording that was identified without a file
 }
@@ -125,7 +128,7 @@ func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) 
 		return f.refuse(ctx, path, err, stdout)
 	}
 	own.hold(res)
-	result := Identification{Name: cfg.Name, Config: path, Program: report.Version(), Command: report.CommandLine(), Result: res, Run: own}
+	result := Identification{Name: cfg.Name, Config: path, Program: report.Version(), Command: report.CommandLine(), Seed: cfg.Seed, Result: res, Run: own}
 	if f.out != "" {
 		if err := writeResult(f.out, result); err != nil {
 			return report.ExitWith(report.Unavailable, err)
@@ -141,6 +144,9 @@ func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) 
 			fmt.Fprintf(stderr, "warning: %s\n", w)
 		}
 		fmt.Fprintf(stdout, "\nnext: %s\n", report.AsStarted(nextIdentify(path, f, cfg, recs, res)))
+	}
+	if err := f.display.show(pageOf(result), f.force, stdout); err != nil {
+		return err
 	}
 	if ctx.Err() != nil && res.Interrupted {
 		return report.ExitWith(report.Interrupted, errors.New("interrupted: these are the best values so far, not the optimum"))
@@ -234,7 +240,7 @@ func (f *Options) check(verb string) error {
 			return report.ExitWith(report.Usage, fmt.Errorf("%s: %s exists; --force writes over it", verb, f.out))
 		}
 	}
-	return nil
+	return f.display.check(verb, f.json, f.force)
 }
 
 // over puts the flags over the file.

@@ -3,10 +3,10 @@ package identify
 import (
 	"fmt"
 	"io"
-	"math"
 	"strings"
 	"text/tabwriter"
 
+	"hilrig/cmd/report"
 	"hilrig/configs"
 	"hilrig/hil/sink"
 	"hilrig/identify"
@@ -47,7 +47,9 @@ func printIdentification(w io.Writer, r Identification, rotary bool) {
 		fmt.Fprintf(w, "             %s\n", reason)
 	}
 	if r.Run != nil {
-		r.Run.print(w)
+		for i, l := range r.Run.remarks() {
+			fmt.Fprintf(w, "%-12s %s\n", map[int]string{0: "live"}[i], l)
+		}
 	}
 	fmt.Fprintf(w, "residual     %s\n", misfitLine(r.Fit, r.Weighted, r.Quantity))
 	if own := r.Unweighted; own != nil {
@@ -138,13 +140,7 @@ func printParameters(w io.Writer, r *identify.Result) {
 			fmt.Fprintf(t, "%s\t%.6g\tknown\t\t\t%s\t\n", p.Name, p.Value, p.Unit)
 			continue
 		}
-		smaller := math.Inf(1)
-		for _, se := range []*float64{p.StdErr, p.RobustErr} {
-			if se != nil {
-				smaller = math.Min(smaller, *se)
-			}
-		}
-		show := digits(p.Value, smaller)
+		show := report.Digits(p.Value, p.StdErr, p.RobustErr)
 		or := func(x *float64) string {
 			if x == nil {
 				return "∞"
@@ -174,23 +170,6 @@ func printParameters(w io.Writer, r *identify.Result) {
 
 // shownStates of the motion, where records and segments begin, are printed.
 const shownStates = 8
-
-// digits shows numbers of a parameter to two digits of its smaller error; very large and very small ones with an exponent.
-func digits(value, err float64) func(float64) string {
-	if size := math.Abs(value); size >= 1e6 || size > 0 && size < 1e-4 {
-		return func(x float64) string { return fmt.Sprintf("%.4g", x) }
-	}
-	d := decimals(err)
-	if math.IsInf(err, 0) {
-		d = 3
-	}
-	return func(x float64) string {
-		if math.Abs(x) >= 1e9 {
-			return fmt.Sprintf("%.2g", x)
-		}
-		return fmt.Sprintf("%.*f", d, x)
-	}
-}
 
 func misfitLine(q fit.Quality, weighted bool, quantity string) string {
 	unit := " " + q.Unit
@@ -294,14 +273,6 @@ func equation(params []identify.Parameter) string {
 		parts[i] = p.Name + factor[p.Term]
 	}
 	return strings.Join(parts, " + ")
-}
-
-// decimals shows a value to two digits of its smaller error.
-func decimals(err float64) int {
-	if !(err > 0) {
-		return 6
-	}
-	return min(max(1-int(math.Floor(math.Log10(err))), 0), 12)
 }
 
 func ordinal(n int) string {

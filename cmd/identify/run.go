@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"hilrig/cmd/fitreport"
 	"hilrig/cmd/report"
 	"hilrig/configs"
 	"hilrig/engine/friction"
@@ -130,15 +131,9 @@ func hashOf(path string) (string, error) {
 
 // ownRun is what a recording says of itself when it is identified without a file.
 type ownRun struct {
-	Assumed []assumption       `json:"assumed"`           // what was taken for granted
-	Live    *sink.LiveEstimate `json:"live"`              // null: the run has none
-	NoLive  string             `json:"no_live,omitempty"` // why there is none
-}
-
-// assumption is one thing that was taken for granted.
-type assumption struct {
-	About string `json:"about"`
-	Text  string `json:"text"`
+	Assumed []fitreport.Assumption `json:"assumed"`           // what was taken for granted
+	Live    *sink.LiveEstimate     `json:"live"`              // null: the run has none
+	NoLive  string                 `json:"no_live,omitempty"` // why there is none
 }
 
 // jointLimit is the distance within which two estimates of four parameters agree, in joint standard errors: all four are within it
@@ -187,10 +182,10 @@ func PlanRun(ctx context.Context, path string, o RunOptions, bar *report.Progres
 
 // PlanAxis is the identification file of an axis of a rig, whose samples are called as in a recording: columns, motor constant, law, methods,
 // band. What was taken for granted comes with it.
-func PlanAxis(rig *configs.Config, axis *configs.Axis, o RunOptions) (*configs.Identify, []assumption, error) {
-	var assumed []assumption
+func PlanAxis(rig *configs.Config, axis *configs.Axis, o RunOptions) (*configs.Identify, []fitreport.Assumption, error) {
+	var assumed []fitreport.Assumption
 	assume := func(about, format string, args ...any) {
-		assumed = append(assumed, assumption{about, fmt.Sprintf(format, args...)})
+		assumed = append(assumed, fitreport.Assumption{About: about, Text: fmt.Sprintf(format, args...)})
 	}
 	dev := deviceOf(rig, axis)
 	motor, unit := axis.MotorModel(), axis.Unit
@@ -312,28 +307,24 @@ func (o *ownRun) hold(res *identify.Result) {
 	}
 }
 
-// print writes the live estimate beside the fit, or why there is none.
-func (o *ownRun) print(w io.Writer) {
+// remarks are the live estimate beside the fit, or why there is none.
+func (o *ownRun) remarks() (lines []string) {
 	l := o.Live
 	if l == nil {
-		fmt.Fprintf(w, "live         none: %s\n", o.NoLive)
-		return
+		return []string{"none: " + o.NoLive}
 	}
-	for i, p := range l.Parameters {
-		lead := ""
-		if i == 0 {
-			lead = "live"
-		}
+	for _, p := range l.Parameters {
 		apart := "not in this fit"
 		if p.Apart != nil {
 			apart = fmt.Sprintf("%.1f joint errors away", math.Abs(*p.Apart))
 		}
-		fmt.Fprintf(w, "%-12s %-6s %.4g ± %.2g, %s\n", lead, p.Name, p.Value, p.StdErr, apart)
+		lines = append(lines, fmt.Sprintf("%-6s %.4g ± %.2g, %s", p.Name, p.Value, p.StdErr, apart))
 	}
 	if l.Agrees {
-		fmt.Fprintf(w, "             the live estimate (%d windows) agrees within joint 95 %% intervals\n", l.Windows)
+		lines = append(lines, fmt.Sprintf("the live estimate (%d windows) agrees within joint 95 %% intervals", l.Windows))
 	}
 	if l.Stale > 0 {
-		fmt.Fprintf(w, "             it is the live estimate of t = %.4g s; the run goes on for %.4g s without one: the core began anew\n", l.Time, l.Stale)
+		lines = append(lines, fmt.Sprintf("it is the live estimate of t = %.4g s; the run goes on for %.4g s without one: the core began anew", l.Time, l.Stale))
 	}
+	return lines
 }

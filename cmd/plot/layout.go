@@ -115,9 +115,12 @@ func (f *Figure) draw(c draw.Canvas, l *legend, head vg.Length) {
 	for i, e := range l.entries {
 		p := vg.Point{X: c.Min.X + edge + xs[i], Y: y - rowOf*(vg.Length(line[i])+0.6)}
 		pen := l.pen(e.label, e.style)
-		if e.style == Points {
+		switch e.style {
+		case Bars, Band:
+			c.FillPolygon(shade(pen.Color, map[Style]float64{Bars: 0.65, Band: 0.22}[e.style]), []vg.Point{{X: p.X, Y: p.Y - 3}, {X: p.X + sampleOf, Y: p.Y - 3}, {X: p.X + sampleOf, Y: p.Y + 3}, {X: p.X, Y: p.Y + 3}})
+		case Points:
 			c.DrawGlyph(draw.GlyphStyle{Color: pen.Color, Radius: 2.4, Shape: draw.CircleGlyph{}}, vg.Point{X: p.X + sampleOf/2, Y: p.Y})
-		} else {
+		default:
 			pen.Width *= 1.6
 			c.StrokeLine2(pen, p.X, p.Y, p.X+sampleOf, p.Y)
 		}

@@ -1,7 +1,9 @@
 package plot
 
 import (
+	"image/color"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -28,7 +30,7 @@ func newFace(p Panel, w, h vg.Length) face {
 		p.X.Min, p.X.Max = lo, hi // time runs from edge to edge
 	}
 	f.x = newScale(p.X, lo, hi, int(math.Max(3, float64(w)/45)))
-	lo, hi = rangeOf(p.Series, p.Y.Log, func(s *Series) []float64 { return s.Y })
+	lo, hi = rangeOf(p.Series, p.Y.Log, func(s *Series) []float64 { return slices.Concat(s.Y, s.Low) })
 	f.y = newScale(p.Y, lo, hi, int(math.Max(2, float64(h)/25)))
 	return f
 }
@@ -77,10 +79,10 @@ func (f *face) draw(c draw.Canvas, left vg.Length, l *legend) {
 	side.Rotation = math.Pi / 2
 	c.FillText(side, vg.Point{X: c.Min.X + edge, Y: in.Center().Y}, f.y.label)
 
-	// guides lie below the curves, the first curve on top of the others
-	for _, guides := range []bool{true, false} {
+	// areas and guides lie below the curves, the first curve on top of the others
+	for _, layer := range [][]Style{{Band, Bars, Cells}, {Guide}, {Line, Points}} {
 		for i := len(f.Series) - 1; i >= 0; i-- {
-			if s := &f.Series[i]; (s.Style == Guide) == guides {
+			if s := &f.Series[i]; slices.Contains(layer, s.Style) {
 				f.curve(in, s, l)
 			}
 		}
@@ -99,6 +101,53 @@ func (f *face) draw(c draw.Canvas, left vg.Length, l *legend) {
 // curve draws one series, cut where a number is not finite.
 func (f *face) curve(in draw.Canvas, s *Series, l *legend) {
 	pen := l.pen(s.Label, s.Style)
+	px := func(v float64) vg.Length { return in.X(min(max(f.x.place(v), 0), 1)) }
+	py := func(v float64) vg.Length { return in.Y(min(max(f.y.place(v), 0), 1)) }
+	box := func(c color.Color, x0, x1, y0, y1 float64) {
+		if l, r, b, t := px(x0), px(x1), py(y0), py(y1); r > l && t != b {
+			in.FillPolygon(c, []vg.Point{{X: l, Y: b}, {X: r, Y: b}, {X: r, Y: t}, {X: l, Y: t}})
+		}
+	}
+	switch s.Style {
+	case Bars:
+		wide := 0.4
+		if len(s.X) > 1 {
+			wide *= s.X[1] - s.X[0]
+		}
+		for i, x := range s.X {
+			box(shade(pen.Color, 0.65), x-wide, x+wide, 0, s.Y[i])
+		}
+		return
+	case Cells:
+		for i, x := range s.X {
+			hue := hues[0]
+			if s.Z[i] < 0 {
+				hue = hues[1]
+			}
+			box(shade(hue, 0.85*math.Min(math.Abs(s.Z[i]), 1)), x-0.48, x+0.48, s.Y[i]-0.48, s.Y[i]+0.48)
+			in.FillText(cellText, vg.Point{X: px(x), Y: py(s.Y[i])}, number(s.Z[i], 2))
+		}
+		return
+	case Band: // up along one edge, back along the other, apart where a number is missing
+		for from := 0; from < len(s.X); {
+			to := from
+			for to < len(s.X) && !math.IsNaN(s.X[to]-s.X[to]+s.Y[to]-s.Y[to]+s.Low[to]-s.Low[to]) {
+				to++
+			}
+			var edge []vg.Point
+			for i := from; i < to; i++ {
+				edge = append(edge, vg.Point{X: px(s.X[i]), Y: py(s.Y[i])})
+			}
+			for i := to - 1; i >= from; i-- {
+				edge = append(edge, vg.Point{X: px(s.X[i]), Y: py(s.Low[i])})
+			}
+			if len(edge) > 2 {
+				in.FillPolygon(shade(pen.Color, 0.22), edge)
+			}
+			from = to + 1
+		}
+		return
+	}
 	var run []vg.Point
 	flush := func() {
 		switch {
@@ -110,7 +159,7 @@ func (f *face) curve(in draw.Canvas, s *Series, l *legend) {
 				}
 			}
 		default:
-			for _, piece := range in.ClipLinesXY(thin(run)) {
+			for _, piece := range in.ClipLinesXY(thin(sliced(run))) {
 				in.StrokeLines(pen, piece)
 			}
 		}

@@ -1,5 +1,5 @@
-// Package plot draws the figures of the program: panels of curves with axes in SI units, one legend for all of them, as SVG
-// or PNG.
+// Package plot draws the figures of the program: panels of curves with axes in SI units, one legend for all of them, as SVG,
+// PDF or PNG, as SVG for a page with its own colours, and as text for a terminal.
 //
 // A Figure is columns of panels, a Panel has two axes and curves. Curves with the same label share a colour through the
 // whole figure and stand in the legend once. Axes choose a round range and an SI prefix of their own: positions of some
@@ -21,6 +21,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgpdf"
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
@@ -56,10 +57,12 @@ type Axis struct {
 	Names    []string // marks at 1, 2, 3, … in place of numbers
 }
 
-// Series is one curve. X and Y are of equal length.
+// Series is one curve. X, Y and what else its style wants are of equal length.
 type Series struct {
 	Label string // in the legend; empty: in no legend
 	X, Y  []float64
+	Low   []float64 // Band: its lower edge
+	Z     []float64 // Cells: −1 … 1
 	Style Style
 }
 
@@ -70,6 +73,9 @@ const (
 	Line   Style = iota // a coloured line
 	Guide               // a thin grey dashed line for what the curves are compared with: the input, a closed form
 	Points              // coloured dots
+	Bars                // from zero to Y, centred on evenly spaced X
+	Band                // the area between Low and Y
+	Cells               // squares of size one around X, Y, coloured by the sign and the size of Z, which stands in them
 )
 
 // Grid arranges panels row by row in n columns of equal width.
@@ -81,13 +87,13 @@ func Grid(n int, panels ...Panel) []Column {
 	return cols
 }
 
-// Format tells the format of a file by its name: "svg" or "png".
+// Format tells the format of a file by its name: "svg", "pdf" or "png".
 func Format(path string) (string, error) {
 	switch ext := strings.ToLower(filepath.Ext(path)); ext {
-	case ".svg", ".png":
+	case ".svg", ".pdf", ".png":
 		return ext[1:], nil
 	default:
-		return "", fmt.Errorf("%s: a figure ends in .svg or .png", path)
+		return "", fmt.Errorf("%s: a figure ends in .svg, .pdf or .png", path)
 	}
 }
 
@@ -117,8 +123,8 @@ func (f *Figure) size(head vg.Length) (w, h vg.Length) {
 	return w, h
 }
 
-// Write draws the figure as "svg" or "png".
-func (f *Figure) Write(out io.Writer, format string) error {
+// check tells what cannot be drawn.
+func (f *Figure) check() error {
 	if len(f.Columns) == 0 {
 		return fmt.Errorf("figure %q has no panels", f.Title)
 	}
@@ -128,8 +134,20 @@ func (f *Figure) Write(out io.Writer, format string) error {
 				if len(s.X) != len(s.Y) {
 					return fmt.Errorf("figure %q, curve %q: %d abscissas, %d ordinates", f.Title, s.Label, len(s.X), len(s.Y))
 				}
+				if s.Style == Band && len(s.Low) != len(s.Y) || s.Style == Cells && len(s.Z) != len(s.Y) {
+					return fmt.Errorf("figure %q, curve %q: a band needs Low, cells need Z, as long as the rest", f.Title, s.Label)
+				}
 			}
 		}
+	}
+	return nil
+}
+
+// Write draws the figure as "svg", "pdf" or "png", or as "inline": SVG as a part of an HTML page, whose style sheet may give it
+// colours, see Variables.
+func (f *Figure) Write(out io.Writer, format string) error {
+	if err := f.check(); err != nil {
+		return err
 	}
 	legend := newLegend(f)
 	w, _ := f.size(0)
@@ -137,7 +155,7 @@ func (f *Figure) Write(out io.Writer, format string) error {
 	w, h := f.size(head)
 
 	switch format {
-	case "svg":
+	case "svg", "inline":
 		c := vgsvg.New(w, h)
 		f.draw(draw.New(c), legend, head)
 		var b bytes.Buffer
@@ -146,7 +164,15 @@ func (f *Figure) Write(out io.Writer, format string) error {
 		}
 		// machines without the font take one of the same widths
 		svg := bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"), []byte("font-family:'Liberation Sans',Arial,Helvetica,sans-serif;"))
+		if format == "inline" {
+			svg = themed(svg, f.Title)
+		}
 		_, err := out.Write(svg)
+		return err
+	case "pdf":
+		c := outlined{vgpdf.New(w, h)}
+		f.draw(draw.New(c), legend, head)
+		_, err := c.WriteTo(out)
 		return err
 	case "png":
 		c := vgimg.NewWith(vgimg.UseWH(w, h), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(color.White))
@@ -154,5 +180,5 @@ func (f *Figure) Write(out io.Writer, format string) error {
 		_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(out)
 		return err
 	}
-	return fmt.Errorf("figure: format %q, want svg or png", format)
+	return fmt.Errorf("figure: format %q, want svg, pdf, png or inline", format)
 }

@@ -205,8 +205,8 @@ func TestOddFigures(t *testing.T) {
 			}
 		}
 	}
-	if _, err := Format("out.pdf"); err == nil {
-		t.Error("pdf was taken")
+	if _, err := Format("out.eps"); err == nil {
+		t.Error("eps was taken")
 	}
 	if f, err := Format("a/B.PNG"); f != "png" || err != nil {
 		t.Errorf("B.PNG: %q, %v", f, err)

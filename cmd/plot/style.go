@@ -28,18 +28,27 @@ var (
 	ink   = color.RGBA{40, 40, 40, 255}
 	faint = color.RGBA{228, 228, 228, 255}
 	grey  = color.RGBA{120, 120, 120, 255}
+
+	frameColor = color.RGBA{90, 90, 90, 255}
+	zeroColor  = color.RGBA{170, 170, 170, 255}
 )
 
 var (
-	frameLine = draw.LineStyle{Color: color.RGBA{90, 90, 90, 255}, Width: vg.Points(0.6)}
+	frameLine = draw.LineStyle{Color: frameColor, Width: vg.Points(0.6)}
 	gridLine  = draw.LineStyle{Color: faint, Width: vg.Points(0.5)}
-	zeroLine  = draw.LineStyle{Color: color.RGBA{170, 170, 170, 255}, Width: vg.Points(0.6)}
+	zeroLine  = draw.LineStyle{Color: zeroColor, Width: vg.Points(0.6)}
 	guideLine = draw.LineStyle{Color: grey, Width: vg.Points(0.8), Dashes: []vg.Length{vg.Points(3), vg.Points(2)}}
 )
 
 // penOf is the pen of the i-th label of a figure.
 func penOf(i int) draw.LineStyle {
 	return draw.LineStyle{Color: hues[i%len(hues)], Width: vg.Points(1.1), Dashes: dashes[i/len(hues)%len(dashes)]}
+}
+
+// shade is the colour of a pen for an area: strength 0 … 1.
+func shade(c color.Color, strength float64) color.Color {
+	r, g, b, _ := c.RGBA()
+	return color.NRGBA{uint8(r >> 8), uint8(g >> 8), uint8(b >> 8), uint8(255*strength + 0.5)}
 }
 
 // fonts come with the program, so a figure looks the same everywhere.
@@ -61,6 +70,7 @@ var (
 	entryText = lettering(9, ink, false, text.XLeft, text.YCenter)
 	panelText = lettering(9.5, ink, true, text.XLeft, text.YBottom)
 	labelText = lettering(9, ink, false, text.XCenter, text.YTop)
+	cellText  = lettering(6.5, ink, false, text.XCenter, text.YCenter)
 	xTickText = lettering(8, ink, false, text.XCenter, text.YTop)
 	yTickText = lettering(8, ink, false, text.XRight, text.YCenter)
 )

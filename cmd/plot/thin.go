@@ -1,7 +1,9 @@
 package plot
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot/vg"
 )
@@ -9,7 +11,33 @@ import (
 const (
 	thinTo    = 0.12 // points (1/72 in) that a thinned line may lie off; a third of a pixel on paper
 	thinChunk = 2048 // points looked at together: the worst case of the method grows with their square
+	slice     = 0.35 // points; of a noisy curve no more than the extremes within it can be seen
 )
+
+// sliced leaves of a curve that runs from left to right the first, the lowest, the highest and the last point of every slice of the
+// figure. Another curve stays as it is.
+func sliced(p []vg.Point) []vg.Point {
+	if len(p) < 3 || !slices.IsSortedFunc(p, func(a, b vg.Point) int { return cmp.Compare(a.X, b.X) }) {
+		return p
+	}
+	out := p[:0:0]
+	for from := 0; from < len(p); {
+		lo, hi, to := from, from, from
+		for ; to < len(p) && p[to].X-p[from].X < slice; to++ {
+			if p[to].Y < p[lo].Y {
+				lo = to
+			}
+			if p[to].Y > p[hi].Y {
+				hi = to
+			}
+		}
+		for _, k := range slices.Compact(slices.Sorted(slices.Values([]int{from, lo, hi, to - 1}))) {
+			out = append(out, p[k])
+		}
+		from = to
+	}
+	return out
+}
 
 // thin leaves out the points of a polyline that nobody would see, by the method of [DP73]: of the points between two that
 // are kept, the one farthest from their connection is kept too, as long as it is more than thinTo away. It works for time

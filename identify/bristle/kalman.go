@@ -513,6 +513,7 @@ func (k *tracker) solution(t theta, s *fit.Solution) *fit.Solution {
 	floats.Scale(c, s.Residual)
 	floats.Scale(c, s.Jac)
 	s.Cost *= c * c
+	floats.Scale(c*c, s.Trace)
 	s.Measured = make([]float64, len(k.r))
 	for i, v := range k.f.s {
 		s.Measured[i] = k.d.y[i] / math.Sqrt(v)

@@ -73,7 +73,7 @@ func (a AEP) Fit(ctx context.Context, p *Problem, watch Watch) (*Solution, error
 	}
 	s.Objective, s.Cost = "sum of squared residuals", cost
 	s.Converged, s.Reason = pop.settled, pop.Reason
-	s.Iterations, s.Evaluations = pop.Generation, s.Evaluations+pop.Simulated
+	s.Trace, s.Iterations, s.Evaluations = pop.trace, pop.Generation, s.Evaluations+pop.Simulated
 	theta, costs := pop.Survivors(cmp.Or(a.Survivors, 3))
 	s.Extra = map[string]any{"survivors": theta, "survivor_costs": costs, "mean_first_cost": pop.mean, "generations": pop.Generation, "on_bound": s.Extra["on_bound"]}
 	s.Compute = time.Since(begin)
@@ -106,8 +106,9 @@ func (a AEP) Search(ctx context.Context, p *Problem, watch Watch) (*Population, 
 		if !complete {
 			continue // ended by the context
 		}
+		best := pop.order[0]
+		pop.trace = append(pop.trace, best.cost)
 		if watch != nil {
-			best := pop.order[0]
 			watch(Progress{
 				Method: "aep", Phase: "generation", Step: pop.Generation, Of: a.Generations,
 				Best: best.cost, Unit: squared(p.Unit), Simulated: pop.Simulated, Theta: pop.theta(best),

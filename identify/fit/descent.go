@@ -44,6 +44,7 @@ type descent struct {
 	converged    bool
 	reason       string
 	iterations   int
+	trace        []float64 // costs on this problem
 	simulated    int // on problems that are closed
 }
 
@@ -72,7 +73,7 @@ func (f *descent) open(p *Problem, phase string) error {
 	if f.cost = f.m.Loss.Cost(f.r); st == engine.NonFinite || math.IsInf(f.cost, 1) {
 		return startError(p, f.theta, st)
 	}
-	f.cost0 = f.cost
+	f.cost0, f.trace = f.cost, append(make([]float64, 0, 1+len(f.m.Steps)*f.m.MaxIterations), f.cost)
 	return nil
 }
 
@@ -158,6 +159,7 @@ func (f *descent) descend(tol tolerances) (converged bool, reason string) {
 		got := f.improve()
 		if got.ok {
 			f.iterations++
+			f.trace = append(f.trace, f.cost)
 			f.watch.Say(Progress{
 				Method: "lm", Phase: cmp.Or(f.phase, "step"), Step: f.iterations, Best: f.cost, Unit: squared(f.p.Unit),
 				Simulated: f.simulated + f.slope.simulated, Theta: f.theta,

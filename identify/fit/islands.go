@@ -17,7 +17,8 @@ type Population struct {
 	box     unitBox
 	seed    uint64
 	settled bool
-	mean    float64 // f̄0
+	mean    float64   // f̄0
+	trace   []float64 // least cost after every generation of this search
 
 	all     []*individual   // in the order of birth; places in memory
 	islands [][]*individual // each sorted by cost

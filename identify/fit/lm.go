@@ -148,7 +148,7 @@ func (f *descent) solution(p *Problem) *Solution {
 	s := &Solution{
 		Params: slices.Clone(p.Params), Free: make([]int, n), Unit: p.Unit,
 		Objective: "half the sum of squared residuals", Cost: f.cost,
-		Converged: f.converged, Reason: f.reason, Iterations: f.iterations,
+		Converged: f.converged, Reason: f.reason, Iterations: f.iterations, Trace: f.trace,
 		Extra: map[string]any{"lambda": f.lambda},
 	}
 	bound := []string{}

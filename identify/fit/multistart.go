@@ -259,7 +259,7 @@ func (m MultiStart) lowest(p *Problem, froms [][]float64, ends []*Solution, errs
 	if err != nil {
 		return nil, err
 	}
-	s.Converged, s.Reason, s.Extra["lambda"] = best.Converged, best.Reason, best.Extra["lambda"]
+	s.Converged, s.Reason, s.Trace, s.Extra["lambda"] = best.Converged, best.Reason, best.Trace, best.Extra["lambda"]
 	s.Evaluations, s.Iterations = s.Evaluations+evaluations, iterations
 	s.Extra["starts"], s.Extra["reached"] = starts, reached
 	s.Notes = append(s.Notes, best.Notes...)

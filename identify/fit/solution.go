@@ -3,6 +3,7 @@ package fit
 import (
 	"maps"
 	"math"
+	"slices"
 	"strings"
 	"time"
 )
@@ -40,6 +41,7 @@ type Solution struct {
 	Iterations  int
 	Evaluations int // simulations
 	Compute     time.Duration
+	Trace       []float64 // cost of the best so far, at the start and after every iteration; nil: not kept
 
 	// Less tells by how much the rows move if the force is less by u (N) at all samples; nil: not known. LessRuns is how often that
 	// may be asked in half the time of a fit at most.
@@ -101,6 +103,9 @@ func (s *Solution) Count(before *Solution) {
 // its starts.
 func (s *Solution) Continue(before *Solution) {
 	s.Count(before)
+	if s.Objective == before.Objective && s.Unit == before.Unit && len(s.Residual) == len(before.Residual) {
+		s.Trace = append(slices.Clone(before.Trace), s.Trace...)
+	}
 	extra := maps.Clone(before.Extra)
 	maps.Copy(extra, s.Extra)
 	s.Extra, s.Notes = extra, append(before.Notes, s.Notes...)

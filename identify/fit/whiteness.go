@@ -96,21 +96,11 @@ func CrossOf(e, u []float64, pieces []int) Cross {
 	c.Band = math.Min(2.576*sigma, 1)
 
 	out := 0
-	for l := -c.Lags; l <= c.Lags; l++ {
-		a, b := e, u
-		if l < 0 {
-			a, b = u, e
+	for i, r := range crossCorrelation(e, u, c.Lags, pieces) {
+		if math.Abs(r) > math.Abs(c.Worst) {
+			c.Worst, c.At = r, i-c.Lags
 		}
-		sum := 0.0
-		each(n, pieces, func(from, to int) {
-			if d := max(l, -l); d < to-from {
-				sum += floats.Dot(a[from+d:to], b[from:to-d])
-			}
-		})
-		if r := sum / scale; math.Abs(r) > math.Abs(c.Worst) {
-			c.Worst, c.At = r, l
-		}
-		if math.Abs(sum/scale) > c.Band {
+		if math.Abs(r) > c.Band {
 			out++
 		}
 	}
@@ -118,6 +108,40 @@ func CrossOf(e, u []float64, pieces []int) Cross {
 	c.Outside = float64(out) / lags
 	c.Related = math.Abs(c.Worst) > math.Min(distuv.UnitNormal.Quantile(1-0.005/lags)*sigma, 1)
 	return c
+}
+
+// Autocorrelation is that of x, taken about zero, at 0 … lags rows within the pieces.
+func Autocorrelation(x []float64, lags int, pieces []int) []float64 {
+	out := make([]float64, lags+1)
+	for l := range out {
+		out[l], _ = lagCorrelation(x, l, pieces)
+	}
+	return out
+}
+
+// CrossCorrelation is that of e_k with u_{k−l}, both about their means, for l = −lags … lags within the pieces.
+func CrossCorrelation(e, u []float64, lags int, pieces []int) []float64 {
+	return crossCorrelation(centred(e), centred(u), lags, pieces)
+}
+
+// crossCorrelation is CrossCorrelation of signals whose means are zero.
+func crossCorrelation(e, u []float64, lags int, pieces []int) []float64 {
+	scale := math.Sqrt(floats.Dot(e, e) * floats.Dot(u, u))
+	var out []float64
+	for l := -lags; l <= lags; l++ {
+		a, b := e, u
+		if l < 0 {
+			a, b = u, e
+		}
+		sum := 0.0
+		each(len(e), pieces, func(from, to int) {
+			if d := max(l, -l); d < to-from {
+				sum += floats.Dot(a[from+d:to], b[from:to-d])
+			}
+		})
+		out = append(out, sum/scale)
+	}
+	return out
 }
 
 func centred(x []float64) []float64 {

@@ -1,0 +1,341 @@
+package fitreport
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"hilrig/cmd/plot"
+	"hilrig/engine/numeric"
+	"hilrig/identify"
+	"hilrig/identify/fit"
+)
+
+// Figure is one figure of a result.
+type Figure struct {
+	Name    string // of its file: "fit", "residual" …
+	Caption string
+	*plot.Figure
+}
+
+const (
+	width  = 110.0 // mm of a figure, which a phone shows without making its letters too small
+	height = 72.0  // mm
+)
+
+// Figures draws a result. missing says in a line each what there is no figure of, and why.
+func Figures(r *identify.Result) (all []Figure, missing []string) {
+	add := func(name, caption string, panels ...plot.Panel) {
+		h := height
+		if len(panels) > 1 {
+			h = 46*float64(len(panels)) + 10
+		}
+		all = append(all, Figure{name, caption, &plot.Figure{Columns: plot.Grid(1, panels...), Width: width, Height: h}})
+	}
+	lack := func(what, why string, args ...any) {
+		missing = append(missing, what+": "+fmt.Sprintf(why, args...))
+	}
+	if r.Solution() == nil {
+		lack("figures of rows and friction", "the result was read from a file, which holds no rows")
+	} else {
+		fitFigures(r, add, lack)
+		residualFigures(r, add)
+		frictionFigures(r, add, lack)
+	}
+	correlationFigure(r, &all, lack)
+	convergenceFigures(r, add, lack)
+	return all, missing
+}
+
+type (
+	adder  func(name, caption string, panels ...plot.Panel)
+	lacker func(what, why string, args ...any)
+)
+
+// times are the abscissas of rows: time within the rows, pieces one after the other with nothing between them, or the number of the row.
+func times(s *fit.Solution) (t []float64, axis plot.Axis) {
+	t = make([]float64, len(s.Residual))
+	axis = plot.Axis{Name: "time along the rows", Unit: "s"}
+	step := s.Dt
+	if step == 0 {
+		step, axis = 1, plot.Axis{Name: "row"}
+	}
+	for k := range t {
+		t[k] = float64(k) * step
+	}
+	return t, axis
+}
+
+// apart cuts a curve where a piece begins.
+func apart(x []float64, pieces []int) []float64 {
+	x = slices.Clone(x)
+	for _, k := range pieces {
+		if k > 0 && k < len(x) {
+			x[k] = math.NaN()
+		}
+	}
+	return x
+}
+
+// fitFigures are the fit against the data, near a reversal too, and on the second record.
+func fitFigures(r *identify.Result, add adder, lack lacker) {
+	panels := func(s *fit.Solution, from, to int) []plot.Panel {
+		t, axis := times(s)
+		model := make([]float64, len(s.Residual))
+		for k := range model {
+			model[k] = s.Measured[k] - s.Residual[k]
+		}
+		cut := func(x []float64) []float64 { return apart(x, s.Pieces)[from:to] }
+		unit := s.Unit
+		name := s.Quantity
+		if unit == "" {
+			name += " (weighted)"
+		}
+		return []plot.Panel{
+			{X: axis, Y: plot.Axis{Name: name, Unit: unit}, Series: []plot.Series{{Label: "model", X: t[from:to], Y: cut(model)}, {Label: "measured", X: t[from:to], Y: cut(s.Measured)}}},
+			{X: axis, Y: plot.Axis{Name: "difference", Unit: unit}, Series: []plot.Series{{Label: "difference", X: t[from:to], Y: cut(s.Residual)}}},
+		}
+	}
+	s := r.Solution()
+	what := "What was fitted"
+	if plain := r.Plain(); plain != nil && plain != s && len(plain.Measured) == len(plain.Residual) {
+		s, what = plain, "The fitted records, without the weights of the fit"
+	}
+	if len(s.Measured) != len(s.Residual) {
+		lack("fit against data", "this method does not keep what was measured")
+		return
+	}
+	add("fit", what+": measured, what the model makes of it, and their difference.", panels(s, 0, len(s.Residual))...)
+	v := s.Velocity
+	if len(v) != len(s.Residual) {
+		v = r.Solution().Velocity
+	}
+	if k, ok := worstReversal(s, v); ok {
+		from, to := around(s, k)
+		add("reversal", fmt.Sprintf("The same around a reversal, the one of %d with the largest difference.", len(reversals(v, s.Pieces))), panels(s, from, to)...)
+	} else {
+		lack("zoom on a reversal", "the fitted rows hold none")
+	}
+	if c := r.Validated(); c != nil && len(c.Measured) == len(c.Residual) {
+		add("validation", "The second record, which was not used to find the parameters.", panels(c, 0, len(c.Residual))...)
+	}
+}
+
+// reversals are the rows before which the velocity has changed its sign, beyond a hundredth of its top to either side.
+func reversals(v []float64, pieces []int) (rows []int) {
+	if len(v) == 0 {
+		return nil
+	}
+	top := 0.01 * numeric.QuantileOf(len(v), 0.99, func(k int) float64 { return math.Abs(v[k]) })
+	side, since := 0.0, 0
+	for k, x := range v {
+		if slices.Contains(pieces, k) {
+			side = 0
+		}
+		if math.Abs(x) <= top || top == 0 {
+			continue
+		}
+		if now := numeric.Sign(x); now != side {
+			if side != 0 { // in between the axis was slow: the reversal is where it stopped
+				at := k
+				for at > since+1 && v[at-1]*x > 0 {
+					at--
+				}
+				rows = append(rows, at)
+			}
+			side = now
+		}
+		since = k
+	}
+	return rows
+}
+
+// halfZoom is how many rows are shown to either side of a reversal.
+func halfZoom(n int) int { return min(max(n/80, 20), 150) }
+
+func around(s *fit.Solution, k int) (from, to int) {
+	h := halfZoom(len(s.Residual))
+	return max(0, k-h), min(len(s.Residual), k+h)
+}
+
+// worstReversal is the reversal around which the squared difference is largest.
+func worstReversal(s *fit.Solution, v []float64) (at int, ok bool) {
+	if len(v) != len(s.Residual) {
+		return 0, false
+	}
+	worst := -1.0
+	for _, k := range reversals(v, s.Pieces) {
+		from, to := around(s, k)
+		if e := numeric.RMS(s.Residual[from:to]); e > worst {
+			at, worst = k, e
+		}
+	}
+	return at, worst >= 0
+}
+
+// residualFigures are the distribution of the residual and what it depends on.
+func residualFigures(r *identify.Result, add adder) {
+	s := r.Solution()
+	e, unit := s.Residual, s.Unit
+	if len(e) < 10 {
+		return
+	}
+	mean, sd := stat.MeanStdDev(e, nil)
+	limit := 5 * sd
+	if sd == 0 {
+		return
+	}
+	bins := min(max(int(2*math.Cbrt(float64(len(e)))), 11), 61)
+	lo := math.Max(slices.Min(e), mean-limit)
+	hi := math.Min(slices.Max(e), mean+limit)
+	wide := (hi - lo) / float64(bins)
+	var x, share, normal []float64
+	for i := range bins {
+		x, share = append(x, lo+(float64(i)+0.5)*wide), append(share, 0)
+	}
+	beyond := 0
+	for _, v := range e {
+		if v < lo || v > hi {
+			beyond++
+			continue
+		}
+		share[min(int((v-lo)/wide), bins-1)] += 100 / float64(len(e))
+	}
+	bell := distuv.Normal{Mu: mean, Sigma: sd}
+	var fine []float64
+	for i := range 121 {
+		fine = append(fine, lo+(hi-lo)*float64(i)/120)
+		normal = append(normal, 100*wide*bell.Prob(fine[i]))
+	}
+	caption := fmt.Sprintf("How the residual is distributed over %d bins, beside the normal distribution of the same mean and scatter.", bins)
+	if beyond > 0 {
+		caption += fmt.Sprintf(" %d of %d rows lie beyond five standard deviations and are outside the figure.", beyond, len(e))
+	}
+	add("residual", caption, plot.Panel{X: plot.Axis{Name: "residual", Unit: unit, Min: lo, Max: hi}, Y: plot.Axis{Name: "share of the rows", Unit: "%", Zero: true},
+		Series: []plot.Series{{Label: "residual", X: x, Y: share, Style: plot.Bars}, {Label: "normal", X: fine, Y: normal}}})
+
+	// a row is no time where the rows are no series
+	step, lag := s.Dt, plot.Axis{Name: "lag", Unit: "s"}
+	if step == 0 {
+		step, lag = 1, plot.Axis{Name: "lag in rows"}
+	}
+	correlogram := func(rho []float64, first int, band float64, of string) plot.Panel {
+		l := make([]float64, len(rho))
+		for i := range l {
+			l[i] = float64(first+i) * step
+		}
+		a := lag
+		a.Min, a.Max = l[0]-step, l[len(l)-1]+step
+		ends := []float64{a.Min, a.Max}
+		return plot.Panel{X: a, Y: plot.Axis{Name: of, Zero: true}, Series: []plot.Series{
+			{Label: "correlation", X: l, Y: rho, Style: plot.Bars},
+			{Label: "99 % band", X: ends, Y: []float64{band, band}, Style: plot.Guide}, {Label: "99 % band", X: ends, Y: []float64{-band, -band}, Style: plot.Guide}}}
+	}
+	if w := r.Residual.Whiteness; w.Lags > 0 {
+		words := "is white"
+		if !w.White {
+			words = "is not white"
+		}
+		add("autocorrelation", fmt.Sprintf("Autocorrelation of the residual, which %s (Ljung–Box, p = %.2g); 99 of 100 values of a white one lie within the band.", words, w.PValue),
+			correlogram(fit.Autocorrelation(e, w.Lags, s.Pieces)[1:], 1, 2.576/math.Sqrt(float64(len(e))), "autocorrelation"))
+	}
+	for _, c := range []struct {
+		name, of string
+		cross    *fit.Cross
+		u        []float64
+	}{{"cross-input", "the input", r.Residual.Input, s.Input}, {"cross-velocity", "the velocity", r.Residual.Velocity, s.Velocity}} {
+		if c.cross == nil || c.cross.Lags == 0 || len(c.u) != len(e) {
+			continue
+		}
+		words := "is not related to it beyond chance"
+		if c.cross.Related {
+			words = "is related to it: something that acts with it is not in the model"
+		}
+		add(c.name, fmt.Sprintf("Correlation of the residual with %s. At positive lags the residual follows. It %s.", c.of, words),
+			correlogram(fit.CrossCorrelation(e, c.u, c.cross.Lags, s.Pieces), -c.cross.Lags, c.cross.Band, "with "+c.of))
+	}
+}
+
+// mostCorrelated is the number of parameters up to which the matrix can be read in a figure.
+const mostCorrelated = 24
+
+// correlationFigure is the matrix as a map of heat, without the states of the motion.
+func correlationFigure(r *identify.Result, all *[]Figure, lack lacker) {
+	var names []string
+	var at []int // in the matrix
+	free := 0
+	for i := range r.Parameters {
+		p := &r.Parameters[i]
+		if p.Fixed {
+			continue
+		}
+		if !p.State() {
+			names, at = append(names, p.Name), append(at, free)
+		}
+		free++
+	}
+	n := len(names)
+	switch {
+	case n < 2 || len(r.Correlation) < free:
+		lack("correlation", "fewer than two parameters were searched")
+		return
+	case n > mostCorrelated:
+		lack("correlation", "%d parameters are too many for a figure; the JSON has the numbers", n)
+		return
+	}
+	cells := plot.Series{Style: plot.Cells}
+	for i := range n {
+		for k := range n {
+			cells.X, cells.Y, cells.Z = append(cells.X, float64(k+1)), append(cells.Y, float64(n-i)), append(cells.Z, r.Correlation[at[i]][at[k]])
+		}
+	}
+	caption := "Correlation of the estimates; blue: they rise together, orange: one rises as the other falls."
+	if r.Condition != nil && r.Scaled != nil {
+		caption += fmt.Sprintf(" Condition number %.4g, with columns of length one %.4g.", *r.Condition, *r.Scaled)
+	} else {
+		caption += " The condition number is infinite."
+	}
+	down := slices.Clone(names)
+	slices.Reverse(down)
+	axis := plot.Axis{Min: 0.5, Max: float64(n) + 0.5}
+	x, y := axis, axis
+	x.Names, y.Names = names, down
+	tall := math.Min(40+6*float64(n), 100)
+	*all = append(*all, Figure{"correlation", caption, &plot.Figure{Columns: plot.Grid(1, plot.Panel{X: x, Y: y, Series: []plot.Series{cells}}), Width: width, Height: tall}})
+}
+
+// convergenceFigures are the costs of the stages.
+func convergenceFigures(r *identify.Result, add adder, lack lacker) {
+	for i, st := range r.Stages {
+		if len(st.Trace) < 2 {
+			lack("convergence of "+string(st.Method), "%s", noConvergence(st))
+			continue
+		}
+		x := make([]float64, len(st.Trace))
+		for k := range x {
+			x[k] = float64(k)
+		}
+		step := "step"
+		if st.Method == "aep" {
+			step = "generation"
+		}
+		least, most := slices.Min(st.Trace), slices.Max(st.Trace)
+		name := "convergence"
+		if i+1 < len(r.Stages) {
+			name += "-" + string(st.Method)
+		}
+		caption := fmt.Sprintf("Cost of the best so far of %s over %d %ss and %d simulations. It ended: %s.", st.Method, len(st.Trace)-1, step, st.Evaluations, strings.TrimSuffix(st.Reason, "."))
+		add(name, caption, plot.Panel{X: plot.Axis{Name: step}, Y: plot.Axis{Name: "cost", Log: least > 0 && most > 3*least}, Series: []plot.Series{{Label: string(st.Method), X: x, Y: st.Trace}}})
+	}
+}
+
+func noConvergence(st identify.Stage) string {
+	if st.Iterations <= 1 {
+		return "it is solved at once, without iterations"
+	}
+	return "it tells no costs on its way"
+}
