@@ -139,6 +139,10 @@ func (d *services) openPage(ctx context.Context, ready *ReadyLine) error {
 	if d.pub != nil {
 		opt.State, opt.Health = d.pub.State, d.pub.HealthJSON
 	}
+	if d.recorder != nil {
+		opt.History = sink.NewHistory(d.recorder.Path())
+		d.closers = append(d.closers, func() { opt.History.Close() })
+	}
 	for i := range d.cfg.Axes {
 		opt.Axes = append(opt.Axes, d.pageAxis(&d.cfg.Axes[i]))
 	}

@@ -24,6 +24,7 @@ type infoJSON struct {
 	Channels   []sink.Channel `json:"channels"`
 	Axes       []Axis         `json:"axes"`
 	MQTT       *mqttJSON      `json:"mqtt"` // null: no broker a browser can reach; poll
+	History    historyJSON    `json:"history"`
 	Commands   commandsJSON   `json:"commands"`
 }
 
@@ -59,6 +60,9 @@ func describe(opt *Options) infoJSON {
 	}
 	for i, a := range opt.Axes {
 		out.Axes[i] = Axis{Name: a.Name, Model: finite(a.Model), Truth: finite(a.Truth), Curve: finitePoints(a.Curve), TruthCurve: finitePoints(a.TruthCurve)}
+	}
+	if out.History.Reason = noRecording; opt.History != nil {
+		out.History = historyJSON{Longest: opt.History.Longest(in.Schema.Rate)}
 	}
 	if opt.MQTT != nil || opt.BrokerURL != "" {
 		out.MQTT = &mqttJSON{User: opt.User, Password: opt.Password}

@@ -41,10 +41,12 @@ type rig struct {
 	metrics *sink.Metrics
 	broker  sink.Broker
 	url     string
+	record  string      // the recording
 	refused atomic.Bool // nobody answers at /mqtt
 
 	mu       sync.Mutex
 	rows     []hil.Row // not yet taken by the publisher
+	disk     *backlog  // nor by the recorder; nil: not recorded
 	made     uint64    // rows made so far
 	drop     int       // rows to lose, to make a gap
 	silent   bool      // no rows at all
@@ -189,6 +191,20 @@ func newRig(t *testing.T, reachable bool, edit ...func(*hil.Schema)) *rig {
 	}
 	r.pub = pub
 	opt.State = pub.State
+	if s.Rig != notRecorded {
+		rec, err := sink.NewRecorder(t.TempDir(), r.info, sink.RecorderOptions{Chunk: 200 * time.Millisecond})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.disk, r.record = &backlog{}, rec.Path()
+		running.Go(func() {
+			if err := rec.Run(ctx, r.disk); err != nil {
+				t.Error(err)
+			}
+		})
+		opt.History = sink.NewHistory(rec.Path())
+		t.Cleanup(func() { opt.History.Close() })
+	}
 	if r.server, err = dashboard.New(opt); err != nil {
 		t.Fatal(err)
 	}
@@ -234,6 +250,38 @@ func (r *rig) Pop(row *hil.Row) bool {
 
 func (r *rig) Dropped() uint64 { return 0 }
 
+// notRecorded is the name of a rig without a recording.
+const notRecorded = "unrecorded"
+
+func withoutRecording(s *hil.Schema) { s.Rig = notRecorded }
+
+// backlog are rows on their way to the recorder.
+type backlog struct {
+	mu   sync.Mutex
+	rows []hil.Row
+}
+
+func (b *backlog) push(r *hil.Row) {
+	if b == nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.rows = append(b.rows, *r)
+}
+
+func (b *backlog) Pop(r *hil.Row) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.rows) == 0 {
+		return false
+	}
+	*r, b.rows = b.rows[0], b.rows[1:]
+	return true
+}
+
+func (b *backlog) Dropped() uint64 { return 0 }
+
 // spin makes the rows that are due, every few milliseconds.
 func (r *rig) spin(ctx context.Context) {
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -254,6 +302,7 @@ func (r *rig) spin(ctx context.Context) {
 			default:
 				r.metrics.Add(&row)
 				r.rows = append(r.rows, row)
+				r.disk.push(&row)
 			}
 		}
 		if len(r.rows) > 5000 {

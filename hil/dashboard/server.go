@@ -33,6 +33,7 @@ import (
 	"time"
 
 	"hilrig/hil"
+	"hilrig/hil/sink"
 )
 
 // Web is the section of the page.
@@ -59,6 +60,8 @@ type Options struct {
 	State  func() []byte // newest state, the JSON of the topic "state"; nil or empty result: none yet
 	Params func() []byte // parameters in force, the JSON of the topic "params"
 	Health func() []byte // newest health, the JSON of the topic "health"
+
+	History *sink.History // the run so far; nil: it is not recorded
 
 	Axes []Axis // what is known of each axis beside its estimates
 
@@ -195,6 +198,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /api/state", newest(s.opt.State, "state"))
 	mux.HandleFunc("GET /api/health", newest(s.opt.Health, "health"))
 	mux.HandleFunc("GET /api/params", newest(s.opt.Params, "parameters"))
+	mux.HandleFunc("GET /api/history", s.getHistory)
 	mux.HandleFunc("POST /api/cmd/{name}", s.postCommand)
 	if s.opt.MQTT != nil {
 		mux.Handle("GET /mqtt", s.opt.MQTT)

@@ -345,3 +345,25 @@ func TestRunEnds(t *testing.T) {
 		}
 	}
 }
+
+// A window of the recording over HTTP: refused with the reason, and told where there is none.
+func TestHistoryOverHTTP(t *testing.T) {
+	off := serve(t, dashboard.Options{})
+	if w := ask(off, "GET", "/api/history", here, nil, ""); w.Code != 404 || !strings.Contains(w.Body.String(), "recording is off") {
+		t.Errorf("without a recording: %d %s", w.Code, w.Body)
+	}
+	if w := ask(off, "GET", "/api/info", here, nil, ""); !strings.Contains(w.Body.String(), `"history":{"longest_s":0,"reason":"no history: recording is off (record.enabled)"}`) {
+		t.Errorf("info: %s", w.Body)
+	}
+	path := filepath.Join(t.TempDir(), "run.mcap")
+	empty := serve(t, dashboard.Options{History: sink.NewHistory(path)})
+	for query, want := range map[string]string{"": "503 no history", "?from=x": `400 from: "x" is no number`, "?points=": "503 no history", "?points=many": `400 points: "many" is no number`} {
+		w := ask(empty, "GET", "/api/history"+query, here, nil, "")
+		if got := fmt.Sprintf("%d %s", w.Code, w.Body); !strings.HasPrefix(got, want) {
+			t.Errorf("%q: %s, want %s", query, got, want)
+		}
+	}
+	if w := ask(empty, "GET", "/api/info", here, nil, ""); !strings.Contains(w.Body.String(), `"history":{"longest_s":300}`) {
+		t.Errorf("info: %s", w.Body)
+	}
+}

@@ -57,10 +57,16 @@ func openMCAP(r io.ReaderAt, size int64) (*mcapReader, error) {
 	if err := m.summary(); err != nil {
 		return nil, err
 	}
-	if err := m.walk(); err != nil {
+	if err := m.walk(int64(len(mcapMagic))); err != nil {
 		return nil, err
 	}
 	return m, nil
+}
+
+// grow lists the chunks that a file without a summary has got since; its end, where a record may be under way, is no problem.
+func (m *mcapReader) grow(size int64) error {
+	m.size, m.problems = size, nil
+	return m.walk(m.end)
 }
 
 func (m *mcapReader) close() { m.dec.Close() }
@@ -153,10 +159,10 @@ func (m *mcapReader) inside(offset, length int64) bool {
 	return offset >= 0 && length >= recordHead && offset <= m.size-length
 }
 
-// walk reads the records before the first chunk and, without a summary, goes on to list the chunks.
-func (m *mcapReader) walk() error {
+// walk reads the records from a position up to the first chunk and, without a summary, goes on to list the chunks.
+func (m *mcapReader) walk(at int64) error {
 	var head [recordHead + 64]byte
-	for at := int64(len(mcapMagic)); ; {
+	for {
 		n, err := m.r.ReadAt(head[:], at)
 		if err != nil && err != io.EOF {
 			return err

@@ -8,6 +8,7 @@ import { Estimates } from './estimates.js';
 import { Events } from './events.js';
 import { Commands } from './commands.js';
 import { Cards } from './cards.js';
+import { Export } from './export.js';
 import { Parameters } from './parameters.js';
 import { parameters } from './channels.js';
 import { eng, count } from './format.js';
@@ -31,6 +32,7 @@ async function start() {
   const curve = new Curve(info), lateness = new Lateness(), estimates = new Estimates(info), events = new Events(), commands = new Commands(info, counters);
   const cards = new Cards(info, rows, (name) => traces.show(name));
   new Parameters(info, commands);
+  new Export(info, traces, (ok, text) => commands.say(ok, text));
   const now = { mode: 'unknown', daemon: '', link: ['wait', 'connecting'], server: true, rowAt: performance.now(), samplesAt: info.mqtt ? performance.now() : -Infinity, heard: false, fresh: false };
   head(info);
 
@@ -131,7 +133,8 @@ async function start() {
 
   window.hil = {
     counters, info, rows, view: () => [...traces.view], window: () => traces.window, paused: () => traces.paused, mode: () => now.mode,
-    link: () => now.link[0], marks: () => traces.marks.at, still: () => traces.source, ranges: () => traces.plots.map((p) => (p.u ? p.range('y') : null)), curveSamples: () => curve.axis?.samples ?? 0, curveUnits: () => [curve.axis?.velocity?.unit, curve.axis?.friction?.unit],
+    link: () => now.link[0], marks: () => traces.marks.at, still: () => traces.source, history: traces.history, zoom: (a, b) => traces.zoomTo(a, b), drawn: () => traces.plots[1].data[0],
+    inView: () => { const [x, , [a, b]] = traces.plots[1].data; return x.filter((t) => t >= a && t <= b).length; }, ranges: () => traces.plots.map((p) => (p.u ? p.range('y') : null)), curveSamples: () => curve.axis?.samples ?? 0, curveUnits: () => [curve.axis?.velocity?.unit, curve.axis?.friction?.unit],
   };
 }
 

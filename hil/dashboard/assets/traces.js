@@ -2,6 +2,7 @@
 import { Plot } from './plot.js';
 import { axes, find } from './channels.js';
 import { Marks } from './marks.js';
+import { History } from './history.js';
 import { unitAt } from './format.js';
 
 // The figures of an axis: block and role of each trace; the first that there are, of those in one place.
@@ -26,6 +27,7 @@ export class Traces {
     this.pausedByZoom = false;
     this.signals = new Map(info.channels.map((c) => [c.name, c]));
     const on = { zoom: (a, b) => this.zoomTo(a, b), reset: () => this.unzoom(), ranged: () => this.tools() };
+    this.history = new History(info, rows, () => this.draw());
     this.marks = new Marks(() => this.view, () => this.mark());
     const parent = document.getElementById('plots');
     const several = axes(info).length > 1;
@@ -136,8 +138,9 @@ export class Traces {
 
   zoomTo(a, b) {
     if (!this.paused) this.pause(true, true);
-    const oldest = Math.min(this.still.first - this.still.last, -this.window); // s, as far back as one can look
-    const length = Math.min(Math.max(b - a, shortest), -oldest);
+    const own = Math.min(this.still.first - this.still.last, -this.window), now = this.still.base + this.still.last;
+    const oldest = Math.min(own, this.history.oldest - now); // s, as far back as one can look
+    const length = Math.min(Math.max(b - a, shortest), Math.max(-own, Math.min(this.history.longest, -oldest)));
     const from = Math.min(Math.max((a + b) / 2 - length / 2, oldest), -length);
     this.zoom = [from, from + length];
     this.reflect();
@@ -172,7 +175,8 @@ export class Traces {
   tell() {
     const held = this.rows.last - this.rows.first;
     this.held.textContent = this.paused
-      ? `paused ${(this.rows.base + this.rows.last - this.still.base - this.still.last).toFixed(0)} s ago, ${held.toFixed(0)} s kept` + (this.rows.n >= this.rows.limit ? ' (full: oldest go)' : '')
+      ? `paused ${(this.rows.base + this.rows.last - this.still.base - this.still.last).toFixed(0)} s ago, ${held.toFixed(0)} s kept` + (this.rows.n >= this.rows.limit ? ' (full: oldest go)' : '') + (this.history.words ? `; ${this.history.words}` : '')
+      : this.history.words ? this.history.words
       : this.rows.gaps ? `${this.rows.gaps} gap${this.rows.gaps > 1 ? 's' : ''} drawn open` : '';
   }
 
@@ -181,7 +185,13 @@ export class Traces {
     if (!source.n) return;
     const width = Math.max(...this.plots.map((p) => p.u?.width || 0), 300);
     const names = this.plots.flatMap((p) => p.names);
-    const { x, ys } = source.view(names, end + view[0], end + view[1], Math.round(width * 0.8), end);
+    const points = Math.round(width * 0.8);
+    let { x, ys } = source.view(names, end + view[0], end + view[1], points, end);
+    const old = this.history.before(names, source.base + end + view[0], source.base + Math.min(source.first, end + view[1]), 2 * points, source.base + end);
+    if (old) {
+      x = [...old.x, ...x];
+      ys = ys.map((y, i) => [...old.ys[i], ...y]);
+    }
     let k = 0;
     for (const p of this.plots) p.draw(x, ys.slice(k, (k += p.names.length)), view);
     this.mark();
@@ -193,7 +203,7 @@ export class Traces {
     const { source, marks } = this, at = marks.at?.map((t) => source.near(source.last + t));
     for (const p of this.plots) {
       marks.place(p);
-      p.marked = at && p.names.map((name) => at.map((i) => source.columns.get(name)?.[i] ?? NaN));
+      p.marked = at && p.names.map((name) => at.map((i, k) => (i < 0 ? this.history.at(name, source.base + source.last + marks.at[k]) : source.columns.get(name)?.[i] ?? NaN)));
       if (at || p.root.classList.contains('marked')) p.values();
       p.root.classList.toggle('marked', Boolean(at));
     }
