@@ -43,9 +43,13 @@ func (j *job) aep(ctx context.Context) (*stage, error) {
 				}
 				a.Resume = &c
 			}
+			a.From = carried(j.keep.Load(populationKey), p.Params)
 			a.Save = func(c *fit.Checkpoint) {
 				if data, err := json.Marshal(c); err == nil {
 					j.keep.Save("aep", data)
+				}
+				if data, err := json.Marshal(carry{c.Names, c.Values()}); err == nil {
+					j.keep.Save(populationKey, data)
 				}
 			}
 		}
@@ -65,6 +69,33 @@ func (j *job) aep(ctx context.Context) (*stage, error) {
 		st.vary, st.resample = nil, nil // both begin at an optimum
 	}
 	return st, err
+}
+
+// populationKey is where a keeper keeps the members of the last evolution: those of a continued evolution begin there, on whatever record.
+const populationKey = "population"
+
+// carry is a population as it goes from one record to the next.
+type carry struct {
+	Names   []string    `json:"parameters"`
+	Members [][]float64 `json:"members"` // in SI, the best first
+}
+
+// carried are the members that a keeper has, in the parameters of a problem; what they do not have is at its start. nil: there are none.
+func carried(data []byte, params []fit.Param) (members [][]float64) {
+	var c carry
+	if data == nil || json.Unmarshal(data, &c) != nil {
+		return nil
+	}
+	for _, m := range c.Members {
+		theta := fit.Values(params)
+		for j := range theta {
+			if k := slices.Index(c.Names, params[j].Name); k >= 0 && k < len(m) {
+				theta[j] = m[k]
+			}
+		}
+		members = append(members, theta)
+	}
+	return members
 }
 
 // best is the survivor of an evolution that the model p itself explains best.
@@ -91,10 +122,15 @@ func best(p *fit.Problem, sol *fit.Solution, survivors [][]float64) (*fit.Soluti
 // evolved is the problem of an evolution, and what simulates it. A mass on symmetric LuGre friction, driven by the force of one
 // record, has batch kernels of its own, which take tens of times less. Their scheme is of first order and knows no lag, no
 // viscosity below zero and no contact beyond its limit of stability; the state at the beginning stays there. Where the plan
-// asks for a lag, for a free state at the beginning, and for all else, it is the model itself.
+// asks for a lag, for a free state at the beginning, and for all else, it is the model itself; where noise of the recorded force
+// would take the simulation off the record, one that is led back along it.
 func (j *job) evolved(m *axis.Model, params []fit.Param) (p *fit.Problem, simulator string, err error) {
 	if d := j.plan.Model.Drive; d == axis.Force || d == axis.Servo {
 		params = j.nearer(params)
+	}
+	if led, noise := m.Led(params); led != nil && m.Adrift(params, noise) {
+		p, err = led.Problem(params)
+		return p, "model, led back along the record", err
 	}
 	spec := &j.plan.Model
 	plain := spec.Law == "lugre" && spec.Drive == axis.Force && !spec.Asymmetric && spec.Hold == axis.Held && spec.Decimate <= 1 &&

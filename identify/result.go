@@ -21,6 +21,7 @@ const (
 // is null. docs/identify-result.md describes every field.
 type Result struct {
 	Method  string   `json:"method"` // for people
+	Model   Subject  `json:"model"`
 	Chain   Chain    `json:"methods"`
 	Verdict Verdict  `json:"verdict"`
 	Reasons []string `json:"reasons"` // for a verdict below identified

@@ -172,6 +172,7 @@ func (r *Result) finish(ctx context.Context, j *job, read []*record.Record) erro
 		return err
 	}
 	r.take(st.sol, a, st.start)
+	r.Model = j.plan.subject(st.method)
 	r.Method, r.Settings = cmp.Or(st.title, st.method.Title), st.settings
 	if i := slices.Index(r.Chain, st.method.Name); i > 0 {
 		r.Method += " after " + FindMethod(r.Chain[i-1]).Title

@@ -104,8 +104,8 @@ func (j *job) follow(ctx context.Context, m *axis.Model, params []fit.Param, sol
 	if j.plan.RunFree || len(sol.Free) == 0 || len(sol.Jac) == 0 || ctx.Err() != nil || fit.WhitenessOf(sol.Residual, sol.Pieces).Lag1 < adding {
 		return m, sol, false
 	}
-	other, noise := m.Led(sol)
-	if other == nil {
+	other, noise := m.Led(sol.Params)
+	if other == nil || len(sol.Pieces) != len(j.recs.Fit) {
 		return m, sol, false
 	}
 	p, err := q.problem(other, params)

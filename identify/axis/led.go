@@ -73,18 +73,18 @@ func (e *evaluator) lead(i, k int, d float64) float64 {
 
 func (m *Model) gain(i, k int) *gain { return &m.led.gains[i][min(k, len(m.led.gains[i])-1)] }
 
-// Led is the model whose simulation is led back along the record against the noise of its force, and the standard deviation of
-// that noise, N. nil: the record shows none, or nothing is simulated under a recorded force.
-func (m *Model) Led(s *fit.Solution) (*Model, float64) {
+// Led is the model whose simulation is led back along the record against the noise of its force, for an inertia as in params, and
+// the standard deviation of that noise, N. nil: the record shows none, or nothing is simulated under a recorded force.
+func (m *Model) Led(params []fit.Param) (*Model, float64) {
 	sensor, mass := m.noise(), m.spec.Known[m.names.inertia]
-	if i := fit.Index(s.Params, m.names.inertia); i >= 0 {
-		mass = s.Params[i].Value
+	if i := fit.Index(params, m.names.inertia); i >= 0 {
+		mass = params[i].Value
 	}
 	var forces [][]float64
 	for _, p := range m.pieces {
 		forces = append(forces, p.force)
 	}
-	if m.spec.Drive != Force || sensor == 0 || !(mass > 0) || len(s.Pieces) != len(m.pieces) {
+	if m.spec.Drive != Force || sensor == 0 || !(mass > 0) {
 		return nil, 0
 	}
 	w := numeric.Noise(forces...)
@@ -94,6 +94,24 @@ func (m *Model) Led(s *fit.Solution) (*Model, float64) {
 	led := *m
 	led.lead(mass, w)
 	return &led, w
+}
+
+// adrift is how many times the noise of the sensor the noise of the force may move a simulation until it is led back.
+const adrift = 10
+
+// Adrift tells whether noise of the force w (N) takes a simulation of a record far off, where nothing but the inertia in params holds
+// the axis: by (w·dt/M)·√(n³/3)·dt after n samples.
+func (m *Model) Adrift(params []fit.Param, w float64) bool {
+	mass, far := params[fit.Index(params, m.names.inertia)].Value, 0.0
+	for _, p := range m.pieces {
+		n := float64(p.n)
+		off := w * p.dt / mass * math.Sqrt(n)
+		if m.spec.Output != Velocity {
+			off *= n * p.dt / math.Sqrt(3)
+		}
+		far = max(far, off)
+	}
+	return far > adrift*m.noise()
 }
 
 // lead makes the leading back for the noise of the force w (N).

@@ -18,6 +18,13 @@ var known = map[string]float64{
 	"ratio": math.NaN(), "zba": math.NaN(), "m": math.NaN(), "n": math.NaN(), "reach": math.NaN(), "offset": 0,
 }
 
+// Known is the value at which a parameter of a law is left where nothing is said of it; NaN: that of the law itself. ok is false for those
+// that are searched.
+func Known(name string) (value float64, ok bool) {
+	value, ok = known[name]
+	return value, ok
+}
+
 // defaults are the parameters of the model.
 func (m *Model) defaults() []fit.Param {
 	r := &m.rough

@@ -3,12 +3,12 @@
 //	dx/dt = v
 //	M·dv/dt = u − F
 //	dζ/dt = σ0·(v − |v|·ζ/g(v)),        g(v) = Fc + (Fs − Fc)·exp(−(v/vs)²)
-//	F = ζ + σ1/σ0·dζ/dt + σ2·v + offset
+//	F = ζ + σ1(v)/σ0·dζ/dt + σ2·v + offset,        σ1(v) = σ1·exp(−(v/vd)²), vd = 0: σ1
 //
 // with the deflection of the bristles in force units, ζ = σ0·z, and Fs the total break-away level. x is what the encoder
 // sees, u the force of the drive. On a rotary axis the same in rad and N·m, the inertia named J.
 //
-// There are three ways to the eight numbers:
+// There are three ways to the numbers:
 //
 //   - Separable: the position is smoothed and differentiated, and the force that the model needs for this motion is compared
 //     with the recorded one. No start is needed. But a smoothed motion turns round more softly than the true one, and the
@@ -39,13 +39,14 @@ const (
 	breakout        // N
 	stribeck        // m/s
 	offset          // N
+	fading          // m/s
 	count
 )
 
 // theta are the parameters in the order of the places above.
 type theta [count]float64
 
-var names = [count]string{"M", "sigma0", "sigma1", "sigma2", "Fc", "Fs", "vs", "offset"}
+var names = [count]string{"M", "sigma0", "sigma1", "sigma2", "Fc", "Fs", "vs", "offset", "vd"}
 
 // Options are the settings of all methods here, and the section noise of a file: what is known of a record besides its numbers.
 type Options struct {
@@ -57,7 +58,7 @@ type Options struct {
 	Workers    int     `yaml:"-"` // 0: as many as there are cores
 }
 
-// Params are the eight parameters with bounds that exclude nothing sensible. Their values matter to a warm start only.
+// Params are the parameters with bounds that exclude nothing sensible; vd is fixed, at 0, until it is given. Their values matter to a warm start only.
 func Params(rotary bool) []fit.Param {
 	p := func(name, unit, doc string, value, lo, hi float64) fit.Param {
 		if rotary {
@@ -65,6 +66,8 @@ func Params(rotary bool) []fit.Param {
 		}
 		return fit.Param{Param: engine.Param{Name: name, Unit: unit, Doc: doc, Value: value, Lo: lo, Hi: hi}, Log: lo > 0}
 	}
+	vd := p("vd", "m/s", "velocity at which sigma1 has faded to 1/e; 0: it does not fade", 0, 0, 1e3)
+	vd.Fixed = true
 	return []fit.Param{
 		p("M", "kg", "inertia", 1, 1e-9, 1e6),
 		p("sigma0", "N/m", "bristle stiffness", 1e5, 1e-3, 1e12),
@@ -74,6 +77,7 @@ func Params(rotary bool) []fit.Param {
 		p("Fs", "N", "break-away friction (total, not the increment)", 1.5, 1e-9, 1e6),
 		p("vs", "m/s", "Stribeck velocity", 0.01, 1e-9, 1e3),
 		p("offset", "N", "constant force opposing positive motion", 0, -1e6, 1e6),
+		vd,
 	}
 }
 
@@ -89,7 +93,7 @@ type model struct {
 	small  bool        // the contact never slides, and is relaxed where a record begins
 }
 
-// newModel sorts the parameters. Those that are missing are zero and fixed, which only a damping or the offset can be.
+// newModel sorts the parameters. Those that are missing are zero and fixed, which only a damping, its fading or the offset can be.
 func newModel(params []fit.Param) (*model, error) {
 	if err := fit.Check(params); err != nil {
 		return nil, err
@@ -106,7 +110,7 @@ func newModel(params []fit.Param) (*model, error) {
 			m.unit = [2]string{"rad", "N·m"}
 		}
 		switch {
-		case i < 0 && p.Fixed && p.Value == 0: // vd and N0 of the law, switched off
+		case i < 0 && p.Fixed && p.Value == 0: // N0 of the law, switched off
 		case i < 0:
 			bad.Add("%s: not a parameter of the bristle model, which has M or J, %s", p.Name, strings.Join(names[1:], ", "))
 		case m.at[i] >= 0:
@@ -114,7 +118,7 @@ func newModel(params []fit.Param) (*model, error) {
 		default:
 			m.at[i], m.start[i], m.lo[i], m.hi[i] = k, p.Value, p.Lo, p.Hi
 			m.isFree[i] = !p.Fixed
-			if i != offset && (p.Value < 0 || p.Fixed && p.Value == 0 && i != sigma1 && i != sigma2) {
+			if i != offset && (p.Value < 0 || p.Fixed && p.Value == 0 && i != sigma1 && i != sigma2 && i != fading) {
 				bad.Add("%s: %g %s, want a positive number", p.Name, p.Value, p.Unit)
 			}
 			if !p.Fixed && i != offset {
@@ -123,7 +127,7 @@ func newModel(params []fit.Param) (*model, error) {
 		}
 	}
 	for i, k := range m.at {
-		if k < 0 && i != sigma1 && i != sigma2 && i != offset {
+		if k < 0 && i != sigma1 && i != sigma2 && i != offset && i != fading {
 			bad.Add("%s is missing: give it a start and bounds, or a fixed value", names[i])
 		}
 		if m.isFree[i] {

@@ -61,10 +61,10 @@ func (m *motion) at(x []float64) []float64 {
 	return out
 }
 
-// bristleForce runs the bristles along the motion and writes ζ and the regressor of σ1, v − |v|·ζ/g(v), at every sample.
+// bristleForce runs the bristles along the motion and writes ζ and the regressor of σ1, (v − |v|·ζ/g(v))·exp(−(v/vd)²), at every sample.
 // Between samples the exact step for constant velocity is taken, ζ⁺ = s·g + (ζ − s·g)·e^{−a} [theory §4.2].
 func (m *motion) bristleForce(t *theta, zeta, rate []float64) {
-	s0, fc, df, vs1 := t[sigma0], t[coulomb], t[breakout]-t[coulomb], 1/t[stribeck]
+	s0, fc, df, vs1, vd1 := t[sigma0], t[coulomb], t[breakout]-t[coulomb], 1/t[stribeck], t.fade()
 	for _, p := range m.spans {
 		vs1h, z := vs1/p.h, 0.0
 		for k := p.from; k < p.to; k++ {
@@ -78,7 +78,7 @@ func (m *motion) bristleForce(t *theta, zeta, rate []float64) {
 			r := v * vs1
 			g := fc + df*math.Exp(-r*r)
 			zeta[k] = z
-			rate[k] = v - math.Abs(v)*z/g
+			rate[k] = (v - math.Abs(v)*z/g) * math.Exp(-vd1*vd1*v*v)
 		}
 	}
 }

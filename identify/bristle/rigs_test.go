@@ -29,7 +29,7 @@ func (b *bench) draw(seed uint64) *record.Record {
 	const dt = 1e-3
 	t := b.truth
 	n := int(b.seconds/dt) + 1
-	axis := independent.Axis{M: t[inertia], Friction: independent.Friction{Sigma0: t[sigma0], Sigma1: t[sigma1], Sigma2: t[sigma2], Fc: t[coulomb], Fs: t[breakout], Vs: t[stribeck]}}
+	axis := independent.Axis{M: t[inertia], Friction: independent.Friction{Sigma0: t[sigma0], Sigma1: t[sigma1], Sigma2: t[sigma2], Fc: t[coulomb], Fs: t[breakout], Vs: t[stribeck], Vd: t[fading]}}
 	if t[offset] != 0 {
 		axis.Load = func(_, _, _ float64) float64 { return t[offset] }
 	}

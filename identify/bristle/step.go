@@ -16,16 +16,25 @@ type mover struct {
 	s1, s2      float64 // N·s/m
 	fc, df, vs1 float64 // N, N, s/m: Coulomb level, increment, 1/vs
 	fg          float64 // N
+	vd1         float64 // s/m: 1/vd, 0: sigma1 does not fade
 	tol         float64 // m/s, of w
 	work        int     // evaluations of the equation of a step so far
 }
 
 func (m *mover) set(t *theta, h float64) {
 	*m = mover{work: m.work, h: h, hs0: h * t[sigma0], inert: 2 * t[inertia] / h, s1: t[sigma1], s2: t[sigma2],
-		fc: t[coulomb], df: t[breakout] - t[coulomb], vs1: 1 / t[stribeck], fg: t[offset]}
+		fc: t[coulomb], df: t[breakout] - t[coulomb], vs1: 1 / t[stribeck], fg: t[offset], vd1: t.fade()}
 	// Newton's method doubles its digits: a last change of 1e-3·vs, carried through, leaves less than 1e-6·vs, as long as
 	// 2M/h exceeds the fall of the Stribeck curve
 	m.tol = 1e-3 * t[stribeck]
+}
+
+// fade is 1/vd (s/m); 0: sigma1 does not fade.
+func (t *theta) fade() float64 {
+	if t[fading] > 0 {
+		return 1 / t[fading]
+	}
+	return 0
 }
 
 // part is F̄ at the mean velocity w and what follows from it.
@@ -51,9 +60,15 @@ func (m *mover) at(w, z float64, p *part) {
 	miss, dmiss := s*g-z, s*dg
 	rate := miss * y * p1
 	drate := (dmiss*y+miss*dy)*p1 - miss*y*slope*da
-	p.f = z + miss*rest + m.s1*rate + m.s2*w + m.fg
-	p.fw = dmiss*rest + miss*slope*da + m.s1*drate + m.s2
-	p.fz = p1 * (1 - m.s1*y)
+	s1, ds1 := m.s1, 0.0
+	if m.vd1 > 0 {
+		q := w * m.vd1
+		s1 *= math.Exp(-q * q)
+		ds1 = -2 * q * m.vd1 * s1
+	}
+	p.f = z + miss*rest + s1*rate + m.s2*w + m.fg
+	p.fw = dmiss*rest + miss*slope*da + s1*drate + ds1*rate + m.s2
+	p.fz = p1 * (1 - s1*y)
 	p.z = z + m.hs0*rate
 	p.zw = m.hs0 * drate
 	p.zz = 1 - a*p1

@@ -36,9 +36,11 @@ type AEP struct {
 	Migrate     int `yaml:"-"` // generations from one exchange between islands to the next; 0: 10
 	Simulations int `yaml:"-"` // no generation begins that would exceed as many; 0: no limit
 
-	Seed    uint64 `yaml:"-"`
-	Start   bool   `yaml:"-"` // the values of the parameters are among the first members
-	Workers int    `yaml:"-"` // 0: as many as there are processors
+	Seed  uint64 `yaml:"-"`
+	Start bool   `yaml:"-"` // the values of the parameters are among the first members
+
+	From    [][]float64 `yaml:"-" json:"-"` // the first members, of each parameter a value, clipped into the box; the others are drawn. nil: all are
+	Workers int         `yaml:"-"`          // 0: as many as there are processors
 
 	// Save is called with the state after every Every-th generation, and at the end. Resume continues from such a state;
 	// it must come from the same problem and population.

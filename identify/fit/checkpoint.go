@@ -32,6 +32,20 @@ type CheckpointMember struct {
 	Random []byte    `json:"random"` // state of its generator
 }
 
+// Values are the parameters of all members, island by island, the best first.
+func (c *Checkpoint) Values() (all [][]float64) {
+	box := make(unitBox, len(c.Names))
+	for j := range box {
+		box[j].Lo, box[j].Hi, box[j].Log = c.Lo[j], c.Hi[j], c.Log[j]
+	}
+	for _, m := range c.Members {
+		theta := make([]float64, len(box))
+		box.theta(m.Place, theta)
+		all = append(all, theta)
+	}
+	return all
+}
+
 const checkpointVersion = 1
 
 // Checkpoint is the state of the population after its last complete generation.

@@ -43,8 +43,11 @@ func (a *AEP) populate(p *Problem) (*Population, error) {
 		m.source.Seed(a.Seed, uint64(i))
 		m.normal = rand.New(&m.source)
 		m.begin()
-		if a.Start && i%a.Members == 0 {
+		switch {
+		case a.Start && i%a.Members == 0:
 			pop.box.from(Values(p.Params), m.u)
+		case i < len(a.From):
+			pop.box.from(a.From[i], m.u)
 		}
 		pop.all = append(pop.all, m)
 		pop.islands[i/a.Members] = append(pop.islands[i/a.Members], m)

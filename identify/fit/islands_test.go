@@ -5,6 +5,10 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"gonum.org/v1/gonum/floats"
+
+	"hilrig/engine"
 )
 
 // Survivors come best first and none next to another.
@@ -76,5 +80,27 @@ func TestGenerationAllocs(t *testing.T) {
 			t.Errorf("%d workers: %g allocations in a generation of %d simulations", workers, n, len(pop.all))
 		}
 		cancel()
+	}
+}
+
+// A population goes on where another one ended: its members are the first, clipped into the box, and the rest is drawn.
+func TestAEPFromMembers(t *testing.T) {
+	p := &Problem{Rows: 2, Params: []Param{{Param: engine.Param{Name: "a", Lo: 1, Hi: 100, Value: 3}, Log: true}, {Param: engine.Param{Name: "b", Lo: -1, Hi: 1}}}}
+	p.New = func() Evaluator {
+		return formula(func(theta, r []float64) { r[0], r[1] = theta[0]-50, theta[1]-0.5 })
+	}
+	var last *Checkpoint
+	a := AEP{Members: 8, Generations: 1, Start: true, From: [][]float64{{9, 9}, {40, 0.25}, {1000, -0.75}}, Save: func(c *Checkpoint) { last = c }}
+	if _, err := a.Search(t.Context(), p, nil); err != nil {
+		t.Fatal(err)
+	}
+	all := last.Values()
+	if len(all) != 8 {
+		t.Fatalf("%d members", len(all))
+	}
+	for _, want := range [][]float64{{3, 0}, {40, 0.25}, {100, -0.75}} {
+		if !slices.ContainsFunc(all, func(m []float64) bool { return floats.EqualApprox(m, want, 1e-12) }) {
+			t.Errorf("no member at %v: %v", want, all)
+		}
 	}
 }

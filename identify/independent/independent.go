@@ -25,6 +25,7 @@ import (
 type Friction struct {
 	Sigma0, Sigma1, Sigma2 float64 // N/m, N·s/m, N·s/m
 	Fc, Fs, Vs             float64 // N, N, m/s; Fs = 0: Fc; Vs = 0: no dip
+	Vd                     float64 // m/s, at which Sigma1 has faded to 1/e; 0: it does not
 
 	Split                      bool
 	FcBack, FsBack, Sigma2Back float64
@@ -159,7 +160,11 @@ func (s *state) flow(t float64, u func(float64) float64, x, v, z float64) (dx, d
 	if f.Sigma0 > 0 {
 		g, _, s2 := f.level(v)
 		dz = v - f.Sigma0*math.Abs(v)/g*z
-		force = f.Sigma0*z + f.Sigma1*dz + s2*v
+		s1 := f.Sigma1
+		if f.Vd > 0 {
+			s1 *= math.Exp(-(v / f.Vd) * (v / f.Vd))
+		}
+		force = f.Sigma0*z + s1*dz + s2*v
 	} else {
 		near := v
 		if near*s.way <= 0 {
