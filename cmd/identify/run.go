@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"io"
@@ -87,13 +88,25 @@ func (r *recording) read(ctx context.Context, m record.Mapping) ([]*record.Recor
 	m.Time = record.Column{Name: sink.SampleTime, Unit: "s"}
 	m.Piece = cmp.Or(m.Piece, sink.SamplePiece)
 	m.Resample, m.SplitGaps, m.Cubic = true, true, true // of devices that sample unevenly; an even raster stays as it is
-	sum, err := hashOf(r.run.Path)
+	part := m.Last > 0 || m.Span != [2]float64{}
+	sum, err := "", error(nil)
+	if part {
+		m.Span, err = r.samples.Only(m.Span, m.Last)
+		m.Last = 0
+	} else {
+		sum, err = hashOf(r.run.Path)
+	}
 	if err != nil {
 		return nil, err
 	}
 	recs, err := record.ReadSource(ctx, r.run.Path, sum, r.samples, m)
 	if err != nil {
 		return nil, err
+	}
+	if part { // the file may still grow
+		for _, d := range recs {
+			d.SHA256 = hashOfSamples(d)
+		}
 	}
 	if cut, lost := r.run.Truncated(); cut {
 		recs[0].Warnings = append(recs[0].Warnings, lost)
@@ -115,6 +128,15 @@ func readRecording(ctx context.Context, path string, m record.Mapping, still boo
 	}
 	defer r.run.Close()
 	return r.read(ctx, m)
+}
+
+// hashOfSamples is the SHA-256 of the samples of a record, as 64-bit numbers, low byte first: start, interval, position, force.
+func hashOfSamples(d *record.Record) string {
+	h := sha256.New()
+	for _, x := range [][]float64{{d.Start, d.Dt}, d.Position, d.Force} {
+		_ = binary.Write(h, binary.LittleEndian, x) // a hash takes everything
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // hashOf is the SHA-256 of a file, in hexadecimal.
@@ -244,8 +266,20 @@ func PlanAxis(rig *configs.Config, axis *configs.Axis, o RunOptions) (*configs.I
 		}
 		setLaw(cfg, law)
 	}
+	if of := cfg.Method.Law(cfg.Model.Law); axis.Friction.Model != nil && of == friction.NameOf(axis.Friction.Model) {
+		for _, p := range axis.Friction.Model.Params() {
+			if taken := p; slices.Contains(ofRig, p.Name) && p.Value != 0 {
+				fixed := true
+				cfg.Parameters = append(cfg.Parameters, configs.IdentifyParam{Given: identify.Given{Name: p.Name, Start: &taken.Value, Fixed: &fixed}})
+				assume(p.Name, "%g %s, that of the rig", p.Value, unit(p.Unit))
+			}
+		}
+	}
 	return cfg, assumed, nil
 }
+
+// ofRig are parameters of laws that a motion rarely tells: a recording takes those of its rig.
+var ofRig = []string{"vd", "exponent", "elements", "ratio", "m", "n", "reach", "zba_ratio"}
 
 // setLaw makes a law that of the model, with a constant force and viscous friction.
 func setLaw(cfg *configs.Identify, law string) {

@@ -212,6 +212,26 @@ func (it *RowIter) Next(row *hil.Row) bool {
 // Err is what ended the rows before their end; nil if nothing did.
 func (it *RowIter) Err() error { return it.err }
 
+// ends are the times of the first row and of the newest on file, ns of the loop's clock; both 0: there is none.
+func (r *Run) ends() (first, last int64, err error) {
+	var row hil.Row
+	it := r.Iter()
+	if !it.Next(&row) {
+		return 0, 0, it.Err()
+	}
+	first, last = row.T, row.T
+	for k := len(r.m.chunks) - 1; k >= 0 && last == first; k-- { // events and parameters lie in chunks too
+		c := &r.m.chunks[k]
+		for it = r.Between(int64(c.start)-r.wall, math.MaxInt64); it.Next(&row); {
+			last = row.T
+		}
+		if it.Err() != nil {
+			return 0, 0, it.Err()
+		}
+	}
+	return first, last, nil
+}
+
 // Params lists all parameter blocks in the order they came into force.
 func (r *Run) Params() ([]ParamsAt, error) { return collect(r, chParams, decodeParams) }
 

@@ -36,9 +36,10 @@ import (
 //
 // Columns of the row (seq, mode, flags …) are those of the tick that brought the sample.
 type Samples struct {
-	run   *Run
-	opt   SampleOptions
-	notes []string
+	run      *Run
+	opt      SampleOptions
+	from, to float64 // s  after the first row; to 0: to the end
+	notes    []string
 }
 
 // SampleOptions say what the recording does not say by itself. The zero value suits a device that samples once a tick.
@@ -91,6 +92,35 @@ type taken struct {
 	kind byte // 'm'easured, 'o'ther frame, 't'ick, 'c'ommand, 'r'ow, 's'ample time, 'p'iece
 	at   int  // in X, or of the field
 	age  int  // in X, of another frame
+}
+
+// Only limits the samples to rows of a part of the run, in seconds after its first row: from span[0] to span[1] (0: to the end), or of the
+// last seconds up to the newest row on file. Nothing else is read, so that a part gives the same samples however the run goes on. It
+// returns the part.
+func (s *Samples) Only(span [2]float64, last float64) ([2]float64, error) {
+	first, end, err := s.run.ends()
+	if err != nil {
+		return span, err
+	}
+	if last > 0 {
+		span = [2]float64{max(0, float64(end-first)*1e-9-last), 0}
+	}
+	if span[1] == 0 {
+		span[1] = float64(end-first) * 1e-9
+	}
+	s.from, s.to = span[0], span[1]
+	return span, nil
+}
+
+// rows are those of the part, and the time of the first row of the run (ns).
+func (s *Samples) rows() (it *RowIter, first int64, err error) {
+	if first, _, err = s.run.ends(); err != nil {
+		return nil, 0, err
+	}
+	if s.to == 0 {
+		return s.run.Iter(), first, nil
+	}
+	return s.run.Between(first+int64(math.Round(s.from*1e9)), first+int64(math.Round(s.to*1e9))), first, nil
 }
 
 // find resolves names.
@@ -164,7 +194,11 @@ func (s *Samples) Columns(ctx context.Context, names []string) ([][]float64, err
 	if g.need == (hil.Fresh{}) && g.age >= 0 {
 		hil.SetFresh(&g.need, g.age) // any frame
 	}
-	it := s.run.Iter()
+	it, first, err := s.rows()
+	if err != nil {
+		return nil, err
+	}
+	g.first = first
 	var row hil.Row
 	for it.Next(&row) {
 		if g.rows%4096 == 0 {
@@ -217,9 +251,6 @@ type gather struct {
 }
 
 func (g *gather) row(r *hil.Row) {
-	if g.rows == 0 {
-		g.first = r.T
-	}
 	t := float64(r.T-g.first) * 1e-9
 
 	// what belongs to the tick
