@@ -146,6 +146,30 @@ func CheckIdentify(path string, also ...identify.Method) (c *Identify, warnings 
 	})
 }
 
+// ReadIdentify is LoadIdentify of a text, with the paths of records as they stand.
+func ReadIdentify(name string, text []byte) (*Identify, error) {
+	c := DefaultIdentify()
+	c, _, err := load(name, text, c, func(r *schema.Report) {
+		c.Check(r)
+		c.checkUnused(r, nil)
+	})
+	return c, err
+}
+
+// Marshal writes a file for a folder: what differs from the defaults, and what has a comment, by its path. The paths of records start at the folder.
+func (c *Identify) Marshal(folder string, comments map[string]string) ([]byte, error) {
+	d := *c
+	d.Data.More = slices.Clone(c.Data.More)
+	for _, p := range d.files() {
+		if whole, err := filepath.Abs(*p); err == nil {
+			if rel, err := filepath.Rel(folder, whole); err == nil {
+				*p = rel
+			}
+		}
+	}
+	return schema.MarshalOver(&d, DefaultIdentify(), comments)
+}
+
 // identifyBytes is CheckIdentify for a file that is already in memory.
 func identifyBytes(path string, data []byte, also ...identify.Method) (c *Identify, warnings []schema.Problem, err error) {
 	c = DefaultIdentify()
@@ -209,7 +233,7 @@ func (c *Identify) Check(r *schema.Report) {
 	if len(c.Terms) == 0 && slices.Contains(c.Method, "regress") && !r.Bad("terms") {
 		r.Errorf("terms", "terms: empty, want at least one")
 	}
-	c.checkData(r, "data", &c.Data, c.needs())
+	c.checkData(r, "data", &c.Data, c.Needs())
 	if c.Loop != nil {
 		c.checkData(r, "loop", c.Loop, []string{"position", "force"})
 	} else if c.Method.Any(func(m *identify.MethodInfo) bool { return m.Loop }) && !r.Bad("loop") {
@@ -218,20 +242,20 @@ func (c *Identify) Check(r *schema.Report) {
 	c.checkModel(r)
 }
 
-// needs are the columns without which no method of the file can work.
-func (c *Identify) needs() []string {
+// Needs are the columns without which no method of the file can work.
+func (c *Identify) Needs() []string {
 	plan := identify.Plan{Model: c.Model.Spec, Joints: c.Joints}
 	return slices.DeleteFunc([]string{"position", "velocity", "force", "position2", "force2"}, func(column string) bool {
 		return !c.Method.Any(func(m *identify.MethodInfo) bool { return slices.Contains(m.Columns(&plan), column) })
 	})
 }
 
-// unit is that of a quantity on the axis of the file.
-func (c *Identify) unit(linear string) string { return engine.UnitOn(c.Axis == "rotary", linear) }
+// Unit is that of a quantity on the axis of the file.
+func (c *Identify) Unit(linear string) string { return engine.UnitOn(c.Axis == "rotary", linear) }
 
 // Channels are the columns in a fixed order, with the unit of the quantity they hold on this axis.
 func (c *Identify) Channels(d *IdentifyData) []IdentifyChannel {
-	m, speed, force := c.unit("m"), c.unit("m/s"), c.unit("N")
+	m, speed, force := c.Unit("m"), c.Unit("m/s"), c.Unit("N")
 	if c.Coefficient() {
 		force = "1"
 	}

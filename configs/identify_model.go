@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"hilrig/configs/schema"
@@ -98,6 +99,35 @@ func (ps *IdentifyParams) DecodeNode(w *schema.Walker, path string, e schema.Ent
 	}
 }
 
+// EmitNode writes what DecodeNode reads, behind the key.
+func (ps *IdentifyParams) EmitNode(e *schema.Emitter, indent int) {
+	if len(*ps) == 0 {
+		e.WriteString(" {}\n")
+		return
+	}
+	e.WriteByte('\n')
+	for _, p := range *ps {
+		var parts []string
+		for _, k := range []struct {
+			key string
+			at  *float64
+		}{{"start", p.Start}, {"min", p.Lo}, {"max", p.Hi}} {
+			if k.at != nil {
+				parts = append(parts, k.key+": "+strconv.FormatFloat(*k.at, 'g', -1, 64))
+			}
+		}
+		for _, k := range []struct {
+			key string
+			at  *bool
+		}{{"fixed", p.Fixed}, {"log", p.Log}} {
+			if k.at != nil {
+				parts = append(parts, fmt.Sprintf("%s: %t", k.key, *k.at))
+			}
+		}
+		e.WriteString(strings.Repeat(" ", indent+2) + schema.QuoteYAML(p.Name) + ": {" + strings.Join(parts, ", ") + "}" + e.Behind("parameters."+p.Name, "") + "\n")
+	}
+}
+
 // Shape describes parameters to editors.
 func (ps *IdentifyParams) Shape() *schema.Object {
 	number := schema.AnyOf(schema.Typed("number"), schema.Typed("string"))
@@ -181,7 +211,7 @@ func (c *Identify) paramUnit(name, law string) (unit string, known bool) {
 // ParameterUnit is the unit of a parameter on the axis of the file.
 func (c *Identify) ParameterUnit(name string) string {
 	u, _ := c.paramUnit(name, c.Model.Law)
-	return c.unit(u)
+	return c.Unit(u)
 }
 
 // Text is what is said about a parameter, in SI.
@@ -320,11 +350,11 @@ func (c *Identify) ControllerGains() (kv, limit float64, err error) {
 	if kc.Kv == "" {
 		return 0, 0, fmt.Errorf("kv is missing: the velocity gain with its unit")
 	}
-	if kv, err = in("kv", kc.Kv, c.unit("N·s/m")); err != nil {
+	if kv, err = in("kv", kc.Kv, c.Unit("N·s/m")); err != nil {
 		return 0, 0, err
 	}
 	if kc.Limit != "" {
-		if limit, err = in("limit", kc.Limit, c.unit("N")); err != nil {
+		if limit, err = in("limit", kc.Limit, c.Unit("N")); err != nil {
 			return 0, 0, err
 		}
 	}

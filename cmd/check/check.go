@@ -34,10 +34,14 @@ func File(out, errOut io.Writer, name string) bool {
 		return true
 	case configs.IdentifyFile:
 		cfg, warnings, err := configs.CheckIdentify(name)
+		var said map[string]string
+		if err == nil {
+			said, err = checkRecords(cfg)
+		}
 		if ok := printChecked(out, errOut, name, warnings, err); !ok {
 			return false
 		}
-		describeIdentify(out, name, cfg)
+		describeIdentify(out, name, cfg, said)
 		return true
 	case configs.StudyFile:
 		cfg, warnings, err := configs.LoadStudy(name)

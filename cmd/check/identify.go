@@ -1,6 +1,7 @@
 package check
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -12,9 +13,10 @@ import (
 	"hilrig/identify/axis"
 )
 
-// describeIdentify says what an identification file asks for, as far as it can be known without reading a record: methods,
-// model, what each column becomes, what is known and what is searched, and whether the records are there.
-func describeIdentify(w io.Writer, name string, c *configs.Identify) {
+// describeIdentify says what an identification file asks for, as far as it can be known without reading a whole record: methods,
+// model, what each column becomes, what is known and what is searched, and what was said of the
+// records that are there.
+func describeIdentify(w io.Writer, name string, c *configs.Identify, said map[string]string) {
 	line := func(lead, format string, args ...any) {
 		fmt.Fprintf(w, "%-14s %s\n", lead, fmt.Sprintf(format, args...))
 	}
@@ -55,11 +57,12 @@ func describeIdentify(w io.Writer, name string, c *configs.Identify) {
 	}
 	missing := 0
 	for _, path := range c.Files() {
-		there := "is there"
-		if _, err := os.Stat(path); err != nil {
-			there, missing = "is not there", missing+1
+		if text, there := said[path]; there {
+			line("record", "%s %s", path, text)
+		} else {
+			line("record", "%s is not there", path)
+			missing++
 		}
-		line("record", "%s %s", path, there)
 	}
 	if missing > 0 && c.Data.Source != "" {
 		line("", "%s", report.AsStarted(identify.FromWhere(c, &c.Data)))
@@ -73,6 +76,23 @@ func describeIdentify(w io.Writer, name string, c *configs.Identify) {
 		next += "      once the records are there"
 	}
 	fmt.Fprintf(w, "next: %s\n", report.AsStarted(next))
+}
+
+// checkRecords looks at the heads of the records that are there, and says what it saw by their paths.
+func checkRecords(c *configs.Identify) (said map[string]string, err error) {
+	said = map[string]string{}
+	for _, path := range c.Files() {
+		if _, missing := os.Stat(path); missing != nil {
+			continue
+		}
+		d := &c.Data
+		if c.Loop != nil && path == c.Loop.File {
+			d = c.Loop
+		}
+		text, bad := identify.CheckRecord(path, c, d)
+		said[path], err = text, errors.Join(err, bad)
+	}
+	return said, err
 }
 
 // modelText is a model in a line.

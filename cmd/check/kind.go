@@ -17,7 +17,7 @@ import (
 var takes = map[string][]configs.Kind{
 	"run": {configs.RigFile}, "rig": {configs.RigFile},
 	"simulate": {configs.SimulateFile, configs.ContactFile},
-	"identify": {configs.IdentifyFile, configs.RunFile}, "compare": {configs.IdentifyFile},
+	"identify": {configs.IdentifyFile, configs.RunFile, configs.NumbersFile}, "compare": {configs.IdentifyFile},
 	"study":  {configs.StudyFile},
 	"replay": {configs.RunFile}, "export": {configs.RunFile},
 	"check": {configs.RigFile, configs.SimulateFile, configs.ContactFile, configs.IdentifyFile, configs.StudyFile},
@@ -64,23 +64,14 @@ func numbersNeed(file string) string {
 	if strings.EqualFold(filepath.Ext(strings.TrimSuffix(file, ".gz")), ".mat") {
 		names = nil
 	}
-	columns, use := "", []string{"time", "position", "force"}
+	columns, use := "", []string{"t", "x", "F"}
 	if len(names) > 0 {
 		columns = ": " + strings.Join(names[:min(len(names), 40)], ", ")
 		copy(use, names)
 	}
-	return fmt.Sprintf(`%s holds columns of numbers%s. What they mean stands in a YAML file beside it, such as axis.yaml:
+	return fmt.Sprintf(`%s holds columns of numbers%s. Say which is what, and its unit:
 
-version: 1
-name: axis
-axis: linear                          # m, N, kg; or rotary: rad, N·m, kg·m²
-data:
-  file: %s
-  columns:                            # which column is what, and its unit in the file
-    time: {name: %q, unit: s}
-    position: {name: %q, unit: m}
-    force: {name: %q, unit: N}        # a command in V needs a gain: {unit: V, gain: 35 N/V}
-method: [regress]
+hil identify %[1]s --columns time=%[3]s:s,position=%[4]s:m,force=%[5]s:N --write-config axis.yaml
 
-then:  hil identify axis.yaml         docs/identify.md explains methods and keys`, file, columns, filepath.Base(file), use[0], use[1], use[2])
+fits them, and writes the file that hil compare takes. docs/identify.md explains columns, methods and keys`, file, columns, use[0], use[1], use[2])
 }

@@ -35,7 +35,7 @@ func TestWrongKindOfFile(t *testing.T) {
 		{study, "describes a study", "hil study " + study, []string{"run", "simulate", "identify"}},
 		{run, "is a recording", "hil identify " + run, []string{"run", "simulate", "study", "check", "compare"}},
 		{filepath.Join(run, "run.mcap"), "is a recording", "hil replay " + run, []string{"simulate", "check"}},
-		{odd, "holds columns of numbers: t, x, F", "hil identify axis.yaml", []string{"run", "identify", "simulate", "study", "compare", "check"}},
+		{odd, "holds columns of numbers: t, x, F", "--columns time=t:s,position=x:m,force=F:N", []string{"run", "simulate", "study", "compare", "check"}},
 		{odd, "is no recording", "hil identify " + odd, []string{"replay", "export"}},
 	} {
 		for _, verb := range c.verbs {
@@ -53,7 +53,7 @@ func TestWrongKindOfFile(t *testing.T) {
 	}
 }
 
-// The example that a bare table of numbers is answered with works as it stands, but for the meaning of its columns.
+// The command that a bare table of numbers is answered with works as it stands, but for the units of its columns.
 func TestExampleForNumbers(t *testing.T) {
 	dir := t.TempDir()
 	packed := filepath.Join(dir, "axis.csv.gz")
@@ -68,15 +68,15 @@ func TestExampleForNumbers(t *testing.T) {
 	if err := os.WriteFile(packed, b.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	_, errs, _ := execute(t, "identify", packed)
-	_, text, _ := strings.Cut(errs, "\n\n")
-	text, _, _ = strings.Cut(text, "\n\nthen:")
-	text = strings.NewReplacer(`"timestamp", unit: s`, `"timestamp", unit: ms`, `"pos", unit: m`, `"pos", unit: mm`, `"u", unit: N`, `"u", unit: V, gain: 2.5 N/V`).Replace(text)
+	_, errs, _ := execute(t, "compare", packed)
+	_, text, _ := strings.Cut(errs, "\n\nhil ")
+	text, _, _ = strings.Cut(text, "\n\n")
 	file := filepath.Join(dir, "axis.yaml")
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if out, errs, code := execute(t, "identify", file); code != 0 && code != report.Quality || !strings.Contains(out, "inverse dynamics") && !strings.Contains(out, "least squares") {
+	text = strings.NewReplacer("timestamp:s", "timestamp:ms", "pos:m", "pos:mm", "u:N", "u:V:2.5N/V", "axis.yaml", file).Replace(text)
+	if out, errs, code := execute(t, strings.Fields(text)...); code != 0 && code != report.Quality || !strings.Contains(out, "least squares") {
 		t.Errorf("code %d\n%s\n%s%s", code, text, out, errs)
+	}
+	if out, errs, code := execute(t, "check", file); code != report.OK || !strings.Contains(out, "has these columns") {
+		t.Errorf("code %d\n%s%s", code, out, errs)
 	}
 }

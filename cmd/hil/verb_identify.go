@@ -9,18 +9,21 @@ import (
 func newIdentifyCmd() *cobra.Command {
 	var f identify.Options
 	c := &cobra.Command{
-		Use:   "identify FILE.yaml|RUN",
+		Use:   "identify FILE.yaml|RUN|DATA.csv",
 		Short: "Inertia and friction of a measured axis, with their uncertainty",
 		Long: `Fits the parameters of a model to recordings and says how far they can be trusted. FILE.yaml names the records, their
 columns with units, the model and a chain of methods (least squares, static map, presliding loop, LuGre, Kalman filter,
 evolution, output error), each starting from what the one before found; docs/identify.md explains every method and every
-number, docs/identify-result.md the JSON.
+number, docs/identify-result.md the JSON. A recording RUN and a table DATA.csv need no such file: flags name columns and
+law, and --write-config writes the file that they stand for.
 
 Ctrl-C ends a long fit with the best so far. With --resume FILE an evolution keeps its state there and continues from it.
 
 Exit codes: 0 done; 2 wrong usage; 3 file or data that cannot be used; 6 the record cannot tell the parameters apart, the
 fit is rejected, or it misses --require-fit; 130 interrupted, with the best so far.`,
-		Example: `  hil identify configs/emps.yaml
+		Example: `  hil identify runs --last 10s --law lugre
+  hil identify data.csv --columns time=t:s,position=angle:deg,force=i:A:0.042N·m/A --write-config axis.yaml
+  hil identify configs/emps.yaml
   hil identify configs/emps.yaml --asymmetric --json -o emps.json
   hil identify configs/identify/emps-lugre.yaml --validate second.csv.gz --require-fit 90
   hil identify configs/identify/emps-lugre.yaml --method regress,aep,lm --seed 7 --resume evolution.json`,

@@ -18,8 +18,10 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"hilrig/cmd/fitreport"
 	"hilrig/cmd/report"
 	"hilrig/configs"
+	"hilrig/configs/schema"
 	"hilrig/engine/numeric"
 	"hilrig/hil/sink"
 	"hilrig/identify"
@@ -36,7 +38,12 @@ type Options struct {
 	law            string // of friction
 	last           time.Duration
 	spanText       string
-	span           [2]float64     // … read, s
+	span           [2]float64 // … read, s
+	columnTexts    []string   // of a record of columns
+	columns        []chosen   // … read
+	rateText       string
+	rate           float64        // … read, Hz
+	writeConfig    string         // where the assumed identification file goes
 	Methods        []string       // as they were given
 	chain          identify.Chain // … and read
 	Terms          []string
@@ -68,6 +75,8 @@ func (f *Options) RecordFlags(fl *pflag.FlagSet) {
 
 // FitFlags are those of identify alone.
 func (f *Options) FitFlags(fl *pflag.FlagSet) {
+	fl.StringSliceVar(&f.columnTexts, "columns", nil, "columns of a CSV or MAT file, what=column[:unit[:gain]], separated by commas")
+	fl.StringVar(&f.rateText, "rate", "", "sampling rate of a CSV or MAT file without a column of time, Hz")
 	fl.StringVar(&f.axis, "axis", "", "axis of a recording that has several")
 	fl.StringVar(&f.law, "law", "", "friction law in place of that of the file, or for a recording; hil laws lists them")
 	fl.StringSliceVar(&f.Methods, "method", nil, "methods in place of those of the file, separated by commas: "+methodNames())
@@ -77,16 +86,18 @@ func (f *Options) FitFlags(fl *pflag.FlagSet) {
 	fl.BoolVar(&f.Asymmetric, "asymmetric", false, "friction that depends on the direction: Fc+, Fc- and so on (no offset)")
 	fl.Float64Var(&f.RequireFit, "require-fit", 0, "end with 6 if a fit is below this many percent")
 	fl.IntVar(&f.Bootstrap, "bootstrap", 0, "intervals by this many refits to resampled residuals")
+	fl.StringVar(&f.writeConfig, "write-config", "", "write the identification file that was assumed for a CSV file or a recording")
 	fl.StringVar(&f.Resume, "resume", "", "keep the state of an evolution in this file, and continue from it if it exists")
 }
 
 // Identification is what is printed and stored: the result and where it came from.
 type Identification struct {
-	Name    string `json:"name"`
-	Config  string `json:"config"`
-	Program string `json:"program"`
-	Command string `json:"command"` // repeats it
-	Seed    int    `json:"seed"`    // of everything random
+	Name    string                 `json:"name"`
+	Config  string                 `json:"config"`
+	Program string                 `json:"program"`
+	Command string                 `json:"command"`           // repeats it
+	Seed    int                    `json:"seed"`              // of everything random
+	Assumed []fitreport.Assumption `json:"assumed,omitempty"` // what was taken for granted where no file says it
 	*identify.Result
 	Run *ownRun `json:"run,omitempty"` // of a recording that was identified without a file
 }
@@ -98,7 +109,7 @@ func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) 
 	}
 	bar := report.NewProgress(stderr)
 	defer bar.Done()
-	cfg, recs, own, err := f.load(ctx, path, stderr, bar)
+	cfg, recs, assumed, own, err := f.load(ctx, path, stderr, bar)
 	if err != nil {
 		return err
 	}
@@ -128,7 +139,7 @@ func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) 
 		return f.refuse(ctx, path, err, stdout)
 	}
 	own.hold(res)
-	result := Identification{Name: cfg.Name, Config: path, Program: report.Version(), Command: report.CommandLine(), Seed: cfg.Seed, Result: res, Run: own}
+	result := Identification{Name: cfg.Name, Config: path, Program: report.Version(), Command: report.CommandLine(), Seed: cfg.Seed, Assumed: assumed.shown, Result: res, Run: own}
 	if f.out != "" {
 		if err := writeResult(f.out, result); err != nil {
 			return report.ExitWith(report.Unavailable, err)
@@ -154,25 +165,48 @@ func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) 
 	return gate(res, cfg.RequireFit)
 }
 
-// load reads what is to be fitted: what a file names, or a recording, which says everything itself.
-func (f *Options) load(ctx context.Context, path string, stderr io.Writer, bar *report.Progress) (cfg *configs.Identify, recs identify.Records, own *ownRun, err error) {
-	if err = f.parse(); err != nil {
-		return nil, recs, nil, report.ExitWith(report.Usage, fmt.Errorf("identify: %w", err))
+// load reads what is to be fitted: what a file names, columns that are named by flags or by themselves, or a recording, which says everything itself.
+func (f *Options) load(ctx context.Context, path string, stderr io.Writer, bar *report.Progress) (cfg *configs.Identify, recs identify.Records, assumed assumptions, own *ownRun, err error) {
+	fail := func(code int, err error) (*configs.Identify, identify.Records, assumptions, *ownRun, error) {
+		return nil, recs, assumed, nil, report.ExitWith(code, err)
 	}
 	_, isRun := sink.FindRun(path)
-	if isRun {
-		if f.data != "" {
-			return nil, recs, nil, report.ExitWith(report.Usage, fmt.Errorf("identify: --data belongs to a file that names columns; %s is a recording and says them itself", path))
-		}
+	isColumns := configs.KindOf(path) == configs.NumbersFile
+	if err = f.parse(path, isRun, isColumns); err != nil {
+		return fail(report.Usage, fmt.Errorf("identify: %w", err))
+	}
+	switch {
+	case isRun:
 		cfg, recs.Fit, own, err = PlanRun(ctx, path, RunOptions{Axis: f.axis, Law: f.law, Methods: f.chain, Span: f.span, Last: f.last.Seconds()}, bar)
-		if err != nil {
-			return nil, recs, nil, report.ExitWith(report.Invalid, err)
+		if own != nil {
+			assumed = own.assumptions
 		}
-	} else if cfg, err = configs.LoadIdentify(path, f.chain...); err != nil {
-		return nil, recs, nil, report.Refuse(stderr, err)
+	case isColumns:
+		cfg, assumed, err = f.planColumns(path)
+	default:
+		if cfg, err = configs.LoadIdentify(path, f.chain...); err != nil {
+			return nil, recs, assumed, nil, report.Refuse(stderr, err)
+		}
+	}
+	if err != nil {
+		return fail(report.Invalid, err)
 	}
 	if err = f.over(cfg); err != nil {
-		return nil, recs, nil, report.ExitWith(report.Usage, fmt.Errorf("identify: %w", err))
+		return fail(report.Usage, fmt.Errorf("identify: %w", err))
+	}
+	if isColumns { // what is wrong with it as a whole
+		text, err := cfg.Marshal(".", nil)
+		if err == nil {
+			cfg, err = configs.ReadIdentify(path+", as it was assumed", text)
+		}
+		if err != nil {
+			return nil, recs, assumed, nil, report.Refuse(stderr, err)
+		}
+	}
+	if f.writeConfig != "" {
+		if err = assumed.write(f.writeConfig, f.force, cfg); err != nil {
+			return fail(report.Unavailable, fmt.Errorf("identify: --write-config: %w", err))
+		}
 	}
 	switch {
 	case !isRun:
@@ -182,14 +216,35 @@ func (f *Options) load(ctx context.Context, path string, stderr io.Writer, bar *
 			err = fmt.Errorf("validation: %w", err)
 		}
 	}
-	if err != nil {
-		return nil, recs, nil, report.ExitWith(report.Invalid, err)
+	if err != nil && isColumns && strings.Contains(err.Error(), "data.") {
+		err = fmt.Errorf("%w\n     Such keys stand in an identification file: --write-config axis.yaml writes the one that was assumed.", err)
 	}
-	return cfg, recs, own, nil
+	if err != nil {
+		return fail(report.Invalid, err)
+	}
+	return cfg, recs, assumed, own, nil
 }
 
-// parse reads the flags that are words.
-func (f *Options) parse() (err error) {
+// parse reads the flags that are words, and refuses those that do not belong to what path is.
+func (f *Options) parse(path string, isRun, isColumns bool) (err error) {
+	switch {
+	case (isRun || isColumns) && f.data != "":
+		return fmt.Errorf("--data belongs to a file that names columns; %s is a record itself", path)
+	case !isRun && f.axis != "":
+		return errors.New("--axis names the axis of a recording; whether another record is linear or rotary follows from its units, or stands in its file")
+	case !isColumns && (f.columnTexts != nil || f.rateText != ""):
+		return fmt.Errorf("--columns and --rate belong to a record of columns, a CSV or MAT file; %s says its columns itself", path)
+	case !isRun && !isColumns && f.writeConfig != "":
+		return fmt.Errorf("--write-config writes the file that was assumed for a record; %s is such a file", path)
+	}
+	if f.columns, err = parseColumns(f.columnTexts); err != nil {
+		return err
+	}
+	if f.rateText != "" {
+		if f.rate, err = schema.ParseValue(f.rateText, "Hz"); err != nil || !(f.rate > 0) {
+			return fmt.Errorf("--rate %s: want a frequency above zero, such as 1000 or 1 kHz", f.rateText)
+		}
+	}
 	if f.chain, err = identify.ParseChain(f.Methods); err != nil {
 		return fmt.Errorf("--method: %w", err)
 	}
@@ -235,9 +290,10 @@ func (f *Options) check(verb string) error {
 		return report.ExitWith(report.Usage, fmt.Errorf("%s: --require-fit %g, want 0 to 100 percent", verb, f.RequireFit))
 	case f.Bootstrap < 0 || f.workers < 0 || f.seed < 0 || f.timeLimit < 0:
 		return report.ExitWith(report.Usage, fmt.Errorf("%s: --bootstrap, --workers, --seed and --time-limit: want no negative number", verb))
-	case f.out != "" && !f.force:
-		if _, err := os.Lstat(f.out); err == nil {
-			return report.ExitWith(report.Usage, fmt.Errorf("%s: %s exists; --force writes over it", verb, f.out))
+	}
+	for _, file := range []string{f.out, f.writeConfig} {
+		if _, err := os.Lstat(file); file != "" && err == nil && !f.force {
+			return report.ExitWith(report.Usage, fmt.Errorf("%s: %s exists; --force writes over it", verb, file))
 		}
 	}
 	return f.display.check(verb, f.json, f.force)

@@ -129,6 +129,39 @@ func readRecord(ctx context.Context, path string, cfg *configs.Identify, d *conf
 	return recs, err
 }
 
+// CheckRecord looks at the head of one file with the columns of a data section: whether they are there, in these units, with numbers and an even
+// time below them. It says what was looked at. A recording of this program tells its columns without being read.
+func CheckRecord(path string, cfg *configs.Identify, d *configs.IdentifyData) (string, error) {
+	m, err := mappingOf(cfg, d)
+	if err != nil {
+		return "", err
+	}
+	if _, ok := sink.FindRun(path); ok {
+		r, err := openColumns(path, m, cfg.Model.Drive == axis.Coast)
+		if err != nil {
+			return "", err
+		}
+		defer r.run.Close()
+		return "is a recording with these columns", record.CheckSource(r.run.Path, r.samples, ofSamples(m))
+	}
+	recs, whole, err := record.ReadHead(path, m)
+	if err != nil {
+		return "", err
+	}
+	rows := 0
+	for _, d := range recs {
+		rows += d.Len()
+	}
+	text := fmt.Sprintf("has these columns, looked at: the first %d rows", rows)
+	if whole {
+		text = fmt.Sprintf("has these columns and %d rows", rows)
+	}
+	if recs[0].Dt > 0 {
+		text += fmt.Sprintf(", at %.6g Hz", 1/recs[0].Dt)
+	}
+	return text, nil
+}
+
 // mappingOf are the columns of a data section with what else it says of the file.
 func mappingOf(cfg *configs.Identify, d *configs.IdentifyData) (record.Mapping, error) {
 	m := record.Mapping{

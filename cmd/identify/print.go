@@ -27,10 +27,8 @@ func printIdentification(w io.Writer, r Identification, rotary bool) {
 			break
 		}
 	}
-	if r.Run != nil {
-		for _, a := range r.Run.Assumed {
-			fmt.Fprintf(w, "%-12s %s\n", a.About, a.Text)
-		}
+	for _, a := range r.Assumed {
+		fmt.Fprintf(w, "%-12s %s\n", a.About, a.Text)
 	}
 	fmt.Fprintf(w, "%s: %d rows\n", r.Method, r.Fit.Rows)
 	if s, ok := r.Settings.(linear.Spec); ok {

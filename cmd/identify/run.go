@@ -13,9 +13,9 @@ import (
 	"slices"
 	"strings"
 
-	"hilrig/cmd/fitreport"
 	"hilrig/cmd/report"
 	"hilrig/configs"
+	"hilrig/configs/schema"
 	"hilrig/engine/friction"
 	"hilrig/estimator"
 	"hilrig/hil/sink"
@@ -83,11 +83,17 @@ func deviceOf(rig *configs.Config, axis *configs.Axis) *configs.Device {
 	return &rig.Devices[max(0, k)]
 }
 
-// read gives the records of the columns of m.
-func (r *recording) read(ctx context.Context, m record.Mapping) ([]*record.Record, error) {
+// ofSamples is a mapping in the time of the samples.
+func ofSamples(m record.Mapping) record.Mapping {
 	m.Time = record.Column{Name: sink.SampleTime, Unit: "s"}
 	m.Piece = cmp.Or(m.Piece, sink.SamplePiece)
 	m.Resample, m.SplitGaps, m.Cubic = true, true, true // of devices that sample unevenly; an even raster stays as it is
+	return m
+}
+
+// read gives the records of the columns of m.
+func (r *recording) read(ctx context.Context, m record.Mapping) ([]*record.Record, error) {
+	m = ofSamples(m)
 	part := m.Last > 0 || m.Span != [2]float64{}
 	sum, err := "", error(nil)
 	if part {
@@ -117,12 +123,17 @@ func (r *recording) read(ctx context.Context, m record.Mapping) ([]*record.Recor
 	return recs, nil
 }
 
-// readRecording reads the columns of m from a recording of this program, where it lies.
-func readRecording(ctx context.Context, path string, m record.Mapping, still bool) ([]*record.Record, error) {
+// openColumns opens a recording for the columns of m.
+func openColumns(path string, m record.Mapping, still bool) (*recording, error) {
 	if !slices.Contains([]string{"", "timestamp", "t", sink.SampleTime}, m.Time.Name) {
 		return nil, &record.Error{File: path, Msg: fmt.Sprintf("data.columns.time: %s: a recording is read in the time of its samples", m.Time.Name), Hint: "Leave data.columns.time out."}
 	}
-	r, err := openRecording(path, m.Position.Name, still, m.Watch)
+	return openRecording(path, m.Position.Name, still, m.Watch)
+}
+
+// readRecording reads the columns of m from a recording of this program, where it lies.
+func readRecording(ctx context.Context, path string, m record.Mapping, still bool) ([]*record.Record, error) {
+	r, err := openColumns(path, m, still)
 	if err != nil {
 		return nil, err
 	}
@@ -153,9 +164,9 @@ func hashOf(path string) (string, error) {
 
 // ownRun is what a recording says of itself when it is identified without a file.
 type ownRun struct {
-	Assumed []fitreport.Assumption `json:"assumed"`           // what was taken for granted
-	Live    *sink.LiveEstimate     `json:"live"`              // null: the run has none
-	NoLive  string                 `json:"no_live,omitempty"` // why there is none
+	Live   *sink.LiveEstimate `json:"live"`              // null: the run has none
+	NoLive string             `json:"no_live,omitempty"` // why there is none
+	assumptions
 }
 
 // jointLimit is the distance within which two estimates of four parameters agree, in joint standard errors: all four are within it
@@ -192,7 +203,7 @@ func PlanRun(ctx context.Context, path string, o RunOptions, bar *report.Progres
 		return nil, nil, nil, err
 	}
 	addInertia(recs, cfg.Data.Inertia)
-	own := &ownRun{Assumed: assumed}
+	own := &ownRun{assumptions: assumed}
 	if own.Live = r.live.Estimate(); own.Live == nil {
 		own.NoLive = "the recursive estimate of the run " + sink.NoLive
 		if !r.axis.Estimator.RLS.Enabled {
@@ -204,98 +215,95 @@ func PlanRun(ctx context.Context, path string, o RunOptions, bar *report.Progres
 
 // PlanAxis is the identification file of an axis of a rig, whose samples are called as in a recording: columns, motor constant, law, methods,
 // band. What was taken for granted comes with it.
-func PlanAxis(rig *configs.Config, axis *configs.Axis, o RunOptions) (*configs.Identify, []fitreport.Assumption, error) {
-	var assumed []fitreport.Assumption
-	assume := func(about, format string, args ...any) {
-		assumed = append(assumed, fitreport.Assumption{About: about, Text: fmt.Sprintf(format, args...)})
-	}
-	dev := deviceOf(rig, axis)
-	motor, unit := axis.MotorModel(), axis.Unit
-	current := axis.Current
+func PlanAxis(rig *configs.Config, ax *configs.Axis, o RunOptions) (*configs.Identify, assumptions, error) {
+	var a assumptions
+	dev := deviceOf(rig, ax)
+	motor, unit := ax.MotorModel(), ax.Unit
+	current := ax.Current
 	if motor.K == 0 {
 		current = ""
 	}
-	if current == "" && axis.Effort == "" {
-		return nil, nil, fmt.Errorf("the run holds neither a current nor a torque or force: axis %s has no current: with its constant, and no effort:\n     %s", axis.Name,
+	if current == "" && ax.Effort == "" {
+		return nil, a, fmt.Errorf("the run holds neither a current nor a torque or force: axis %s has no current: with its constant, and no effort:\n     %s", ax.Name,
 			"Without the torque of the drive there is no inertia and no friction. To take a command for it, write a file with data.columns.force and its gain: docs/identify.md.")
 	}
 
 	cfg := configs.DefaultIdentify()
-	cfg.Name, cfg.Description, cfg.Axis = rig.Rig.Name, rig.Rig.Description, axis.Kind
+	cfg.Name, cfg.Description, cfg.Axis = rig.Rig.Name, rig.Rig.Description, ax.Kind
+	a.because("name", "of the rig")
+	a.because("description", "of the rig")
+	a.because("axis", "axis %s of the rig", ax.Name)
 	cfg.Data.Span, cfg.Data.Last = o.Span, o.Last
-	cfg.Data.Columns.Time = configs.IdentifyColumn{Name: sink.SampleTime, Unit: "s"}
-	cfg.Data.Columns.Position = configs.IdentifyColumn{Name: axis.Position, Unit: unit("rad")}
-	assume("position", "%s", axis.Position)
+	columns := &cfg.Data.Columns
+	columns.Time = configs.IdentifyColumn{Name: sink.SampleTime, Unit: "s"}
+	columns.Position = configs.IdentifyColumn{Name: ax.Position, Unit: unit("rad")}
+	a.say("position", "%s", ax.Position)
+	a.because("data.columns.position", "that of the axis")
 	every := 1 / rig.DeviceRate(dev)
-	force := &cfg.Data.Columns.Force
 	if current != "" {
-		*force = configs.IdentifyColumn{Name: current, Unit: "A", Gain: fmt.Sprintf("%g %s", motor.K, unit("N·m/A"))}
-		assume("torque", "%g %s · %s (K of the motor)", motor.K, unit("N·m/A"), current)
-		if k, _ := rig.Find(current, false); axis.Motor != nil && rig.EveryTick(dev) && dev == &rig.Devices[k] {
+		columns.Force = configs.IdentifyColumn{Name: current, Unit: "A", Gain: fmt.Sprintf("%g %s", motor.K, unit("N·m/A"))}
+		a.say("torque", "%s · %s (K of the motor)", columns.Force.Gain, current)
+		a.because("data.columns.force", "the measured current")
+		a.because("data.columns.force.gain", "K of the motor in the rig")
+		if k, _ := rig.Find(current, false); ax.Motor != nil && rig.EveryTick(dev) && dev == &rig.Devices[k] {
 			if c, extra := estimator.HeldVoltage(motor, every); c != 0.5 {
-				force.Delay, cfg.Data.Inertia = (c-0.5)*every, extra
-				assume("winding", "R and L of the motor between held voltages: current %.2f samples earlier, inertia + %.3g kg·m²", c-0.5, extra)
+				columns.Force.Delay, cfg.Data.Inertia = (c-0.5)*every, extra
+				a.say("winding", "R and L of the motor between held voltages: current %.2f samples earlier, inertia + %.3g kg·m²", c-0.5, extra)
+				a.because("data.columns.force.delay", "s; R and L of the motor between held voltages")
+				a.because("data.inertia", "kg·m²; R and L of the motor between held voltages")
 			}
 		}
 	} else {
-		*force = configs.IdentifyColumn{Name: axis.Effort, Unit: unit("N·m")}
-		assume("torque", "%s, taken for that of the drive", axis.Effort)
+		columns.Force = configs.IdentifyColumn{Name: ax.Effort, Unit: unit("N·m")}
+		a.say("torque", "%s, taken for that of the drive", ax.Effort)
+		a.because("data.columns.force", "the measured one, taken for that of the drive")
 	}
 	clock := "the time of arrival: the device sends none"
 	if rig.Clocked(dev) {
 		clock = "the clock of the device"
 	}
-	assume("time", "of the samples, by %s", clock)
+	a.say("time", "of the samples, by %s", clock)
+	a.because("data.columns.time", "of the samples, by %s", clock)
 
-	if cfg.Method = o.Methods; len(cfg.Method) == 0 {
-		cfg.Method = identify.ChainFor(o.Law)
-	}
+	a.chain(cfg, o.Methods, o.Law)
 	if slices.Contains(cfg.Method, "regress") {
-		cfg.Form = "weak"           // no derivative of data; a window that is slow somewhere is left out as a whole
-		trim := max(0.05, 25*every) // five periods of the corner
+		cfg.Form = "weak" // no derivative of data; a window that is slow somewhere is left out as a whole
+		trim := max(0.05, 25*every)
 		cfg.Trim = &trim
-		if slow := cmp.Or(axis.Estimator.RLS.MinVel, 3*axis.Friction.StribeckSpeed()); slow > 0 {
+		a.because("form", "needs no derivative of the position, and leaves a window that is slow somewhere out as a whole")
+		a.because("trim", "s; five periods of the corner at each end")
+		if slow := cmp.Or(ax.Estimator.RLS.MinVel, 3*ax.Friction.StribeckSpeed()); slow > 0 {
 			cfg.MinVelocity = &slow
-			assume("left out", "what is near speeds below %g %s", slow, unit("rad/s"))
+			a.say("left out", "what is near speeds below %g %s", slow, unit("rad/s"))
+			a.because("min_velocity", "%s; as in the live estimate, or three Stribeck velocities of the rig", unit("rad/s"))
 		}
 	}
 	if law := o.Law; law != "" || simulates(cfg.Method) {
-		if law == "" && axis.Friction.Model != nil {
-			law = friction.NameOf(axis.Friction.Model)
-			assume("law", "%s, that of the rig", law)
+		if law == "" && ax.Friction.Model != nil {
+			law = friction.NameOf(ax.Friction.Model)
+			a.say("law", "%s, that of the rig", law)
+			a.because("model.law", "that of the rig")
 		}
-		setLaw(cfg, law)
+		if a.law(cfg, law); simulates(cfg.Method) {
+			cfg.Model.Hold = axis.Linear
+			a.because("model.hold", "a current runs from sample to sample")
+		}
 	}
-	if of := cfg.Method.Law(cfg.Model.Law); axis.Friction.Model != nil && of == friction.NameOf(axis.Friction.Model) {
-		for _, p := range axis.Friction.Model.Params() {
+	if of := cfg.Method.Law(cfg.Model.Law); ax.Friction.Model != nil && of == friction.NameOf(ax.Friction.Model) {
+		for _, p := range ax.Friction.Model.Params() {
 			if taken := p; slices.Contains(ofRig, p.Name) && p.Value != 0 {
 				fixed := true
 				cfg.Parameters = append(cfg.Parameters, configs.IdentifyParam{Given: identify.Given{Name: p.Name, Start: &taken.Value, Fixed: &fixed}})
-				assume(p.Name, "%g %s, that of the rig", p.Value, unit(p.Unit))
+				a.say(p.Name, "%g%s, that of the rig", p.Value, schema.Behind(unit(p.Unit)))
+				a.because("parameters."+p.Name, "%sthat of the rig: a motion rarely tells it", strings.TrimLeft(schema.Behind(unit(p.Unit))+"; ", " ;"))
 			}
 		}
 	}
-	return cfg, assumed, nil
+	return cfg, a, nil
 }
 
 // ofRig are parameters of laws that a motion rarely tells: a recording takes those of its rig.
 var ofRig = []string{"vd", "exponent", "elements", "ratio", "m", "n", "reach", "zba_ratio"}
-
-// setLaw makes a law that of the model, with a constant force and viscous friction.
-func setLaw(cfg *configs.Identify, law string) {
-	m := &cfg.Model
-	if m.Law = law; simulates(cfg.Method) {
-		m.Terms, m.Hold = []string{"offset"}, axis.Linear
-		if !axis.Damped(law) {
-			m.Terms = append(m.Terms, "viscous")
-		}
-	}
-}
-
-// simulates tells that a method of the chain runs the model.
-func simulates(chain identify.Chain) bool {
-	return chain.Any(func(m *identify.MethodInfo) bool { return m.Simulates })
-}
 
 // addInertia adds extra (kg or kg·m²) times the acceleration to the force.
 func addInertia(recs []*record.Record, extra float64) {

@@ -107,9 +107,9 @@ func pageOf(r Identification) fitreport.Page {
 	if r.Interrupted {
 		p.Interrupted = "Interrupted: these are the best values so far, not the optimum."
 	}
-	one := fitreport.Fit{Name: r.Name, Config: r.Config, Seed: r.Seed, Warnings: warningsOf(r.Result), Result: r.Result}
+	one := fitreport.Fit{Name: r.Name, Config: r.Config, Seed: r.Seed, Warnings: warningsOf(r.Result), Assumed: r.Assumed, Result: r.Result}
 	if r.Run != nil {
-		one.Assumed, one.Live = r.Run.Assumed, r.Run.remarks()
+		one.Live = r.Run.remarks()
 	}
 	p.Fits = append(p.Fits, one)
 	return p

@@ -3,6 +3,7 @@ package schema
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -28,18 +29,53 @@ func redact(v reflect.Value) {
 func Marshal(s any) ([]byte, error) {
 	v := reflect.Indirect(reflect.ValueOf(s))
 	e := Emitter{}
-	e.structure(v, Field{}, 0, "")
+	e.structure(v, Field{}, 0, "", spot{})
 	if e.err != nil {
 		return nil, e.err
 	}
 	return []byte(e.String()), nil
 }
 
+// MarshalOver is Marshal of what differs from defaults, of the same type, and of what has a comment, by path. The comment stands behind the key.
+func MarshalOver(s, defaults any, comments map[string]string) ([]byte, error) {
+	e := Emitter{comments: comments}
+	e.structure(reflect.Indirect(reflect.ValueOf(s)), Field{}, 0, "", spot{"", reflect.Indirect(reflect.ValueOf(defaults))})
+	return []byte(e.String()), e.err
+}
+
 // Emitter writes the YAML of a configuration.
 type Emitter struct {
 	strings.Builder
-	err   error
-	units func(tag string) string // what unit tags mean here; nil: what they say
+	err      error
+	units    func(tag string) string // what unit tags mean here; nil: what they say
+	comments map[string]string       // by path
+}
+
+// spot is where a value stands, and what it is by default.
+type spot struct {
+	path string
+	base reflect.Value // the zero Value: it is written in any case
+}
+
+// key is a key of the structure at a spot.
+func (s spot) key(f Field) spot {
+	in := spot{path: Join(s.path, f.Key)}
+	if base := s.base; base.IsValid() {
+		if base.Kind() == reflect.Pointer {
+			base = base.Elem() // invalid where it is nil
+		}
+		if base.IsValid() {
+			in.base = base.FieldByIndex(f.Index)
+		}
+	}
+	return in
+}
+
+// left tells that a value is not written: it is the default, and nothing is said about it.
+func (e *Emitter) left(at spot, x reflect.Value) bool {
+	said := func(p string) bool { return Within(p, at.path) }
+	return x.Kind() == reflect.Pointer && x.IsNil() ||
+		at.base.IsValid() && reflect.DeepEqual(at.base.Interface(), x.Interface()) && !slices.ContainsFunc(slices.Collect(maps.Keys(e.comments)), said)
 }
 
 // UnitOf is the first spelling of the unit that a tag stands for here.
@@ -52,7 +88,7 @@ func (e *Emitter) UnitOf(tag string) string {
 }
 
 // structure writes the keys of a struct; the first line may follow a list dash.
-func (e *Emitter) structure(v reflect.Value, section Field, indent int, dash string) {
+func (e *Emitter) structure(v reflect.Value, section Field, indent int, dash string, to spot) {
 	if u, ok := asNode[UnitTurning](v); ok {
 		outer := e.units
 		e.units = u.Units()
@@ -62,7 +98,8 @@ func (e *Emitter) structure(v reflect.Value, section Field, indent int, dash str
 	lead := cmp.Or(dash, pad)
 	for _, f := range FieldsIn(v.Type(), section) {
 		x := v.FieldByIndex(f.Index)
-		if x.Kind() == reflect.Pointer && x.IsNil() {
+		at := to.key(f)
+		if e.left(at, x) {
 			continue
 		}
 		e.WriteString(lead + f.Key + ":")
@@ -73,39 +110,39 @@ func (e *Emitter) structure(v reflect.Value, section Field, indent int, dash str
 			e.WriteByte('\n')
 			t.Keys().Emit(e, indent)
 		} else {
-			e.value(reflect.Indirect(x), f, indent, v)
+			e.value(reflect.Indirect(x), f, indent, v, at)
 		}
 	}
 }
 
 // value writes what stands behind a key, with the line end.
-func (e *Emitter) value(x reflect.Value, f Field, indent int, owner reflect.Value) {
+func (e *Emitter) value(x reflect.Value, f Field, indent int, owner reflect.Value, at spot) {
 	switch x.Kind() {
 	case reflect.Struct:
-		e.WriteByte('\n')
-		e.structure(x, f, indent+2, "")
+		e.WriteString(e.Behind(at.path, "") + "\n")
+		e.structure(x, f, indent+2, "", at)
 	case reflect.Slice:
 		if x.Len() == 0 {
 			e.WriteString(empty(x.Type()))
 			return
 		}
 		if x.Type().Elem().Kind() != reflect.Struct {
-			e.flow(x, f, owner)
+			e.flow(x, f, owner, at)
 			return
 		}
 		e.WriteByte('\n')
 		if name, ok := nameField(x.Type().Elem()); ok {
 			for i := range x.Len() {
 				e.WriteString(strings.Repeat(" ", indent+2) + QuoteYAML(x.Index(i).Field(name).String()) + ":\n")
-				e.structure(x.Index(i), f, indent+4, "")
+				e.structure(x.Index(i), f, indent+4, "", spot{path: at.path + "[]"})
 			}
 			return
 		}
 		for i := range x.Len() {
-			e.structure(x.Index(i), f, indent+4, strings.Repeat(" ", indent+2)+"- ")
+			e.structure(x.Index(i), f, indent+4, strings.Repeat(" ", indent+2)+"- ", spot{path: at.path + "[]"})
 		}
 	case reflect.Array:
-		e.flow(x, f, owner)
+		e.flow(x, f, owner, at)
 	case reflect.Map:
 		if x.Len() == 0 {
 			e.WriteString(" {}\n")
@@ -116,10 +153,10 @@ func (e *Emitter) value(x reflect.Value, f Field, indent int, owner reflect.Valu
 		slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
 		for _, k := range keys {
 			e.WriteString(strings.Repeat(" ", indent+2) + strconv.Quote(k.String()) + ":")
-			e.value(x.MapIndex(k), f, indent+2, owner)
+			e.value(x.MapIndex(k), f, indent+2, owner, spot{path: at.path + "[]"})
 		}
 	default:
-		e.WriteString(" " + e.scalar(x, f) + e.comment(f, owner) + "\n")
+		e.WriteString(" " + e.scalar(x, f) + e.Behind(at.path, e.comment(f, owner)) + "\n")
 	}
 }
 
@@ -131,12 +168,20 @@ func empty(t reflect.Type) string {
 	return " []\n"
 }
 
-func (e *Emitter) flow(x reflect.Value, f Field, owner reflect.Value) {
+func (e *Emitter) flow(x reflect.Value, f Field, owner reflect.Value, at spot) {
 	parts := make([]string, x.Len())
 	for i := range parts {
 		parts[i] = e.scalar(x.Index(i), f)
 	}
-	e.WriteString(" [" + strings.Join(parts, ", ") + "]" + e.comment(f, owner) + "\n")
+	e.WriteString(" [" + strings.Join(parts, ", ") + "]" + e.Behind(at.path, e.comment(f, owner)) + "\n")
+}
+
+// Behind is the comment of a path, or another where it has none.
+func (e *Emitter) Behind(path, otherwise string) string {
+	if c := e.comments[path]; c != "" {
+		return " # " + c
+	}
+	return otherwise
 }
 
 func (e *Emitter) scalar(x reflect.Value, f Field) string {

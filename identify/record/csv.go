@@ -83,7 +83,7 @@ func (r *textReader) read() error {
 		switch {
 		case err == io.EOF && t.headLine == 0:
 			return t.fail(0, "Was it closed properly when it was written?", "empty file")
-		case err == io.EOF:
+		case err == io.EOF || err == nil && t.lines.rows > 0 && t.lines.rows == r.m.first:
 			r.join()
 			return nil
 		case err != nil:
@@ -99,6 +99,9 @@ func (r *textReader) read() error {
 			err = r.setUnits(texts(cells), line)
 		case comment:
 			continue
+		case r.m.head != nil:
+			r.m.head.First = texts(cells)
+			return nil
 		default:
 			err = r.row(cells, line)
 		}

@@ -47,6 +47,8 @@ type Mapping struct {
 	// Watch is told now and then how many of the bytes of the file were read, and how many rows; nil: nobody.
 	Watch func(read, size int64, rows int)
 	from  *source // the file that is read
+	first int     // rows that are read; 0: all
+	head  *Head   // takes the first row; only the head is read; nil: rows are
 }
 
 // columns are those of the channels of a record, in their order.

@@ -24,10 +24,10 @@ func (t *converted) piece(lo, hi int) (out []*Record, lost []string, err error) 
 		a, b := t.within(lo, hi)
 		if b-a < 2 {
 			if m.Piece != "" {
-				return nil, []string{fmt.Sprintf("%s is left out: it has fewer than 2 samples from %g to %g s", name, m.Span[0], m.Span[1])}, nil
+				return nil, []string{fmt.Sprintf("%s is left out: it has fewer than 2 samples from %.6g to %.6g s", name, m.Span[0], m.Span[1])}, nil
 			}
 			return nil, nil, t.fail(0, fmt.Sprintf("Time there runs from %.6g to %.6g s.", t.at(lo, first), t.at(hi-1, first)),
-				"%d samples from %g to %g s, want at least 2", max(b-a, 0), m.Span[0], m.Span[1])
+				"%d samples from %.6g to %.6g s, want at least 2", max(b-a, 0), m.Span[0], m.Span[1])
 		}
 		lo, hi = a, b
 	}

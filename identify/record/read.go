@@ -50,6 +50,57 @@ func Read(path string, m Mapping) ([]*Record, error) {
 	return FromTable(t, m)
 }
 
+// headRows are those of a text that Check looks at.
+const headRows = 1000
+
+// ReadHead is Read of the first rows of a text, with all that can be wrong there, or of everything where a part of the file is chosen or
+// it is a MAT file. whole says that there are no more rows.
+func ReadHead(path string, m Mapping) (recs []*Record, whole bool, err error) {
+	if !m.whole() {
+		recs, err = Read(path, m)
+		return recs, true, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, false, &Error{Msg: err.Error()}
+	}
+	defer f.Close()
+	m.first = headRows
+	t, err := open(path, bufio.NewReaderSize(f, 1<<16), &m)
+	if err != nil {
+		return nil, false, err
+	}
+	whole = t.lines.rows < headRows
+	recs, err = FromTable(t, m)
+	return recs, whole, err
+}
+
+// Head is what a text with columns says of itself in its first lines.
+type Head struct {
+	Names []string // of the columns
+	Units []string // as the file states them, "" where it does not
+	First []string // cells of the first row of numbers; nil: there is none
+}
+
+// ReadHeader reads the head of a text with columns, plain or gzip; of a MAT file it is empty.
+func ReadHeader(path string) (h Head, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return h, &Error{Msg: err.Error()}
+	}
+	defer f.Close()
+	m := Mapping{head: &h}
+	t, err := open(path, bufio.NewReaderSize(f, 1<<16), &m)
+	if err != nil || t == nil {
+		return h, err
+	}
+	if t.numeric {
+		return h, t.fail(t.headLine, "Add a header row that names the columns.", "the first line holds numbers")
+	}
+	h.Names, h.Units = t.Names, t.Units
+	return h, nil
+}
+
 // source is an open file that knows how much of it was read.
 type source struct {
 	file       io.Reader
@@ -126,13 +177,26 @@ type Source interface {
 	Notes() []string                                                      // what was left out or filled in by the last Columns
 }
 
-// ReadSource makes records of a source as Read does of a file. file and its sha256 go into the records and messages.
-func ReadSource(ctx context.Context, file, sha256 string, s Source, m Mapping) ([]*Record, error) {
-	t := &Table{File: file, SHA256: sha256}
+// signalTable is a table of the signals of a source, without their numbers.
+func signalTable(file string, s Source) *Table {
+	t := &Table{File: file}
 	for _, sig := range s.Signals() {
 		t.Names, t.Units = append(t.Names, sig.Name), append(t.Units, sig.Unit)
 	}
 	t.Columns = make([][]float64, len(t.Names))
+	return t
+}
+
+// CheckSource tells which column of a mapping a source does not have, or has in another unit.
+func CheckSource(file string, s Source, m Mapping) error {
+	_, err := signalTable(file, s).find(&m)
+	return err
+}
+
+// ReadSource makes records of a source as Read does of a file. file and its sha256 go into the records and messages.
+func ReadSource(ctx context.Context, file, sha256 string, s Source, m Mapping) ([]*Record, error) {
+	t := signalTable(file, s)
+	t.SHA256 = sha256
 	at, err := t.find(&m) // unknown names are refused with what there is instead
 	if err != nil {
 		return nil, err

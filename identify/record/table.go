@@ -76,7 +76,9 @@ func FromTable(t *Table, m Mapping) ([]*Record, error) {
 	var dropped []string
 	cuts := []int{lo, hi}
 	if m.Piece != "" {
-		cuts = t.cut(at[m.Piece], lo, hi)
+		if cuts = t.cut(at[m.Piece], lo, hi); n == m.first && len(cuts) > 2 { // the last piece goes on in the file
+			cuts = cuts[:len(cuts)-1]
+		}
 	}
 	c := t.convert(&m, at)
 	if m.Last > 0 {
@@ -125,6 +127,9 @@ func (t *Table) line(row int) int { return t.lines.of(row) }
 // find gives the place of every column that the mapping names, and compares units. Optional columns that are not there leave
 // the mapping.
 func (t *Table) find(m *Mapping) (map[string]int, error) {
+	if m.head != nil {
+		return nil, nil
+	}
 	if len(m.channels()) == 0 {
 		return nil, t.fail(0, "Name at least one of position, velocity and force in data.columns.", "no column is wanted")
 	}
