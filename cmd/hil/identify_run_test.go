@@ -268,7 +268,7 @@ func TestIdentifyRecordingWithLaw(t *testing.T) {
 			t.Errorf("%v: code %d, %s", c.args, code, errs)
 		}
 	}
-	if _, errs, code := execute(t, "identify", run, "--span", "20,30"); code != report.Invalid || !strings.Contains(errs, "fewer than 2 samples from 20 to 30 s") {
+	if _, errs, code := execute(t, "identify", run, "--span", "20,30"); code != report.Invalid || !strings.Contains(errs, "no rows from 20 to 30 s") {
 		t.Errorf("behind the end: code %d, %s", code, errs)
 	}
 }

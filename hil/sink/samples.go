@@ -408,6 +408,8 @@ func means(from, x, at []float64, period float64) []float64 {
 // nothing says why there is no sample.
 func (g *gather) nothing() error {
 	switch {
+	case g.rows == 0 && g.s.to > 0:
+		return fmt.Errorf("%w: the recording holds no rows from %.6g to %.6g s", errNoSamples, g.s.from, g.s.to)
 	case g.rows == 0:
 		return fmt.Errorf("%w: the recording holds no rows", errNoSamples)
 	case g.stale == g.rows:
