@@ -25,15 +25,15 @@ func (p *push) Span(float64, float64, float64) {}
 func (p *push) At(tau, x, v float64) (force, dx, dv float64) { return p.u(p.t0 + tau), 0, 0 }
 
 // simulated is the motion of the law itself at a fine step: position (rad) at every sample.
-func simulated(t *testing.T, m Model, every float64, samples int, u func(t float64) float64) (x []float64) {
+func simulated(t *testing.T, m Model, d drive) (x []float64) {
 	t.Helper()
-	const fine = 1e-5
+	const fine = 1e-5 // s
 	mass, err := friction.NewMass(m.Inertia, m.Law, friction.Midpoint)
 	if err != nil {
 		t.Fatal(err)
 	}
-	z, load, steps := mass.NewState(), &push{u: u}, int(math.Round(every/fine))
-	for range samples {
+	z, load, steps := mass.NewState(), &push{u: d.u}, int(math.Round(d.every/fine))
+	for range d.samples {
 		for range steps {
 			mass.Step(fine, z, load)
 			load.t0 += fine
@@ -50,22 +50,30 @@ func throb(amplitude float64) func(t float64) float64 {
 
 const mujoco = `
 import fs from "node:fs";
-const load = (await import(process.argv[1])).default;
+const mj = await (await import(process.argv[1])).default();
 const q = JSON.parse(fs.readFileSync(0));
-const mj = await load();
-const m = mj.MjModel.from_xml_string(q.xml);
-const u = t => q.amplitude * (Math.sin(2 * Math.PI * t) + 0.3 * Math.sin(14 * Math.PI * t));
-const runs = [m.opt.timestep, 1e-5].map(h => {
-	m.opt.timestep = h;
-	const d = new mj.MjData(m), n = Math.round(q.every / h), x = [];
-	for (let k = 0; k < q.samples; k++) {
-		for (let i = 0; i < n; i++) { d.ctrl[0] = u((k * n + i + 0.5) * h); mj.mj_step(m, d); }
-		x.push(d.qpos[0]);
-	}
-	return { h, x };
+const u = t => q.push + q.amplitude * (Math.sin(2 * Math.PI * t) + 0.3 * Math.sin(14 * Math.PI * t));
+const runs = q.files.flatMap(file => {
+	const m = mj.MjModel.from_xml_string(file), own = m.opt.timestep;
+	return q.steps.map(step => {
+		const h = m.opt.timestep = step || own, d = new mj.MjData(m), n = Math.round(q.every / h), x = [];
+		for (let k = 0; k < q.samples; k++) {
+			for (let i = 0; i < n; i++) { d.ctrl[0] = u((k * n + i + 0.5) * h); mj.mj_step(m, d); }
+			x.push(d.qpos[0]);
+		}
+		return { h, x };
+	});
 });
 process.stdout.write(JSON.stringify({ version: mj.mj_versionString(), runs }));
 `
+
+// drive is a torque, push + throb(amplitude) N·m, and how often the position is looked at.
+type drive struct {
+	push, amplitude, every float64 // every: s
+	samples                int
+}
+
+func (d drive) u(t float64) float64 { return d.push + throb(d.amplitude)(t) }
 
 // motion is a run in MuJoCo: the position (rad) at every sample.
 type motion struct {
@@ -73,14 +81,14 @@ type motion struct {
 	X []float64
 }
 
-// moved are the runs of a file in MuJoCo: at its own time step and at 10 µs.
-func moved(t *testing.T, text string, every float64, samples int, amplitude float64) []motion {
+// moved are the runs of files in MuJoCo, each at all steps (s); 0: at that of the file.
+func moved(t *testing.T, files []string, steps []float64, d drive) []motion {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("-short: needs node and npm packages")
 	}
 	lib := filepath.Join(peer.NodeModules(t, "@mujoco/mujoco@3.14.0"), "@mujoco", "mujoco", "mujoco.js")
-	in, err := json.Marshal(map[string]any{"xml": text, "every": every, "samples": samples, "amplitude": amplitude})
+	in, err := json.Marshal(map[string]any{"files": files, "steps": steps, "every": d.every, "samples": d.samples, "push": d.push, "amplitude": d.amplitude})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +96,7 @@ func moved(t *testing.T, text string, every float64, samples int, amplitude floa
 	cmd.Stdin, cmd.Stderr = strings.NewReader(string(in)), os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("mujoco: %v\n%s\n%s", err, out, text)
+		t.Fatalf("mujoco: %v\n%s", err, out)
 	}
 	var got struct {
 		Version string
@@ -99,6 +107,38 @@ func moved(t *testing.T, text string, every float64, samples int, amplitude floa
 	}
 	t.Log("MuJoCo", got.Version)
 	return got.Runs
+}
+
+// MuJoCo loads the file of every law. Under a constant force the axis comes to the speed at which friction balances it, where the law has one.
+func TestMuJoCoLoads(t *testing.T) {
+	var files []string
+	var models []Model
+	for i, info := range friction.Laws() {
+		p := map[string]float64{}
+		if info.Name == "graphite-brush" {
+			p["Rth"] = 1e-6 // no heat of its own
+		}
+		m := model(t, info.Name, p)
+		m.Rotary, m.Offset = i%2 == 0, 0.1
+		var b strings.Builder
+		if _, err := Write(&b, string(MJCF), m); err == nil {
+			files, models = append(files, b.String()), append(models, m)
+		}
+	}
+	if len(files) < 20 {
+		t.Fatalf("%d files", len(files))
+	}
+	d := drive{push: 2, every: 0.25, samples: 4}
+	for i, run := range moved(t, files, []float64{0}, d) {
+		law, v := models[i].Law, (run.X[3]-run.X[2])/d.every
+		balance := law.Steady(v) + 0.1
+		if law.Viscous(1) == 0 { // it does not end: M·dv/dt = u − F
+			balance += models[i].Inertia * (run.X[3] - 2*run.X[2] + run.X[1]) / (d.every * d.every)
+		}
+		if !(math.Abs(balance-d.push) < 0.01*d.push) {
+			t.Errorf("%s: %g rad/s at last, where friction and inertia are %g N·m of %g", friction.NameOf(law), v, balance, d.push)
+		}
+	}
 }
 
 // MuJoCo loads the file and moves the axis as the law does.
@@ -114,15 +154,15 @@ func TestMuJoCo(t *testing.T) {
 		{"coulomb and viscous", "static-coulomb-viscous", map[string]float64{"Fs": 1}, [2]float64{0.005, 0.005}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			const every, samples, amplitude = 0.01, 200, 1.9
 			m := model(t, c.law, c.p)
 			text, lost := written(t, MJCF, m)
 			if len(lost) > 0 {
 				t.Errorf("lost %q", lost)
 			}
-			want := simulated(t, m, every, samples, throb(amplitude))
+			d := drive{amplitude: 1.9, every: 0.01, samples: 200}
+			want := simulated(t, m, d)
 			travel := slices.Max(want) - slices.Min(want)
-			for i, run := range moved(t, text, every, samples, amplitude) {
+			for i, run := range moved(t, []string{text}, []float64{0, 1e-5}, d) {
 				worst := 0.0
 				for k := range want {
 					worst = max(worst, math.Abs(run.X[k]-want[k]))

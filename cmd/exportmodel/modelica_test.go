@@ -49,7 +49,7 @@ func TestModelicaBristle(t *testing.T) {
 		{"dahl-modified", "dahl-modified", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			const every, samples, amplitude = 0.02, 100, 1.9
+			d := drive{amplitude: 1.9, every: 0.02, samples: 100}
 			m := model(t, c.law, c.p)
 			text, lost := written(t, Modelica, m)
 			if len(lost) > 0 {
@@ -57,8 +57,8 @@ func TestModelicaBristle(t *testing.T) {
 			}
 			checkModelica(t, text)
 			var got []float64
-			peer.Ask(t, "scipy", map[string]any{"text": text, "every": every, "samples": samples, "amplitude": amplitude}, &got, "-c", modelicaEquations)
-			want := simulated(t, m, every, samples, throb(amplitude))
+			peer.Ask(t, "scipy", map[string]any{"text": text, "every": d.every, "samples": d.samples, "amplitude": d.amplitude}, &got, "-c", modelicaEquations)
+			want := simulated(t, m, d)
 			worst, travel := 0.0, 0.0
 			for k := range want {
 				worst, travel = max(worst, math.Abs(got[k]-want[k])), max(travel, math.Abs(want[k]))
