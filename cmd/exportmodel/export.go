@@ -8,12 +8,14 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
 	"hilrig/cmd/identify"
 	"hilrig/cmd/report"
-	fits "hilrig/identify"
+	"hilrig/engine/friction"
+	"hilrig/engine/spelling"
 	"hilrig/identify/record"
 )
 
@@ -33,22 +35,21 @@ func (f *Options) Flags(fl *pflag.FlagSet) {
 // Run writes the axis of a result of hil identify for another tool.
 func Run(path string, f Options, stdout, stderr io.Writer) error {
 	if _, ok := find(f.to); !ok {
-		why := fmt.Sprintf("there is no target %q", f.to)
-		if f.to == "" {
-			why = "--to says for which tool"
+		hint := "known: " + strings.Join(Targets(), ", ")
+		if near := spelling.Nearest(f.to, Targets()); near != "" {
+			hint = fmt.Sprintf("did you mean %q?", near)
 		}
-		return report.ExitWith(report.Usage, fmt.Errorf("export-model: %s; known: %s", why, strings.Join(Targets(), ", ")))
+		return report.ExitWith(report.Usage, fmt.Errorf("export-model: --to %q: there is no such target; %s", f.to, hint))
 	}
 	m, err := load(path)
 	if err != nil {
-		return report.ExitWith(report.Invalid, err)
+		return report.ExitWith(report.Invalid, fmt.Errorf("export-model: %w", err))
 	}
-	if m.Source.Rejected {
+	if why := m.Source.Refused; why != nil {
 		if !f.force {
-			return report.ExitWith(report.Quality, fmt.Errorf("export-model: %s: this fit was rejected: %s. --force exports it all the same, and the file says so",
-				path, strings.Join(m.Source.Reasons, "; ")))
+			return report.ExitWith(report.Quality, fmt.Errorf("export-model: %s: %w. --force exports it all the same, and the file says so", path, why))
 		}
-		fmt.Fprintf(stderr, "warning: %s: this fit was rejected; the file says so\n", path)
+		fmt.Fprintf(stderr, "warning: %s: %v; the file says so\n", path, why)
 	}
 	var b bytes.Buffer
 	lost, err := Write(&b, f.to, m)
@@ -74,23 +75,48 @@ func Run(path string, f Options, stdout, stderr io.Writer) error {
 func load(path string) (m Model, err error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return m, fmt.Errorf("export-model: %w", err)
+		return m, err
 	}
 	st, err := os.Stat(path)
 	if err != nil {
-		return m, fmt.Errorf("export-model: %w", err)
+		return m, err
 	}
 	var r identify.Identification
 	if err := json.Unmarshal(data, &r); err != nil || r.Result == nil || len(r.Stages) == 0 {
-		return m, fmt.Errorf("export-model: %s is not a result of hil identify -o (%v)", path, err)
+		return m, fmt.Errorf("%s is not a result of hil identify -o (%v)", path, err)
 	}
-	m.Name, m.Source = cmp.Or(r.Name, "axis"), Source{Result: path, Written: st.ModTime(), Program: r.Program, Method: r.Method, Verdict: string(r.Verdict), Reasons: r.Reasons,
-		Rejected: r.Verdict == fits.Rejected, Records: r.Records}
+	return modelOf(&r, path, st.ModTime())
+}
+
+// modelOf is the axis of a result.
+func modelOf(r *identify.Identification, path string, written time.Time) (m Model, err error) {
+	c, err := r.Contact()
+	if err != nil {
+		return m, fmt.Errorf("%s: %w", path, err)
+	}
+	law, err := friction.Build(c.Law, c.Params)
+	if err != nil {
+		return m, fmt.Errorf("%s: %w", path, err)
+	}
+	m = Model{Name: cmp.Or(r.Name, "axis"), Law: law, Inertia: c.Inertia, Rotary: c.Rotary, Source: Source{
+		Result: path, Written: written, Program: r.Program, Method: r.Method, Verdict: string(r.Verdict), Reasons: r.Reasons, Refused: r.Acceptable(), Records: r.Records}}
 	if r.Records == nil {
 		m.Source.Records = []record.Info{r.Data}
 	}
-	for _, p := range r.Parameters {
-		m.Source.Params = append(m.Source.Params, Param{p.Name, p.Unit, p.Value, p.Error})
+	// a constant force is a load beside the law, for laws that have none
+	offset, ok := r.Param("offset")
+	if _, own := c.Params["offset"]; ok && !own {
+		m.Offset = offset.Value
+	}
+	for _, left := range c.Left {
+		if !strings.HasPrefix(left, "offset =") {
+			m.Others = append(m.Others, left)
+		}
+	}
+	for i := range r.Parameters {
+		if p := &r.Parameters[i]; !p.State() {
+			m.Source.Params = append(m.Source.Params, Param{p.Name, p.Unit, p.Value, p.Error, p.Fixed})
+		}
 	}
 	return m, nil
 }

@@ -31,7 +31,7 @@ func model(t *testing.T, law string, changed map[string]float64) Model {
 		Result: "result.json", Written: time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC), Program: "development", Method: "lm", Verdict: "weakly identified",
 		Reasons: []string{"split it: --asymmetric */ /* // <x> \n next"},
 		Records: []record.Info{{File: "a/*.csv", SHA256: "547f5d7b", Samples: 100, Duration: 1}},
-		Params:  []Param{{"Fc", "N·m", 1, &e}, {"Fs", "N·m", 1.5, nil}},
+		Params:  []Param{{"Fc", "N·m", 1, &e, false}, {"Fs", "N·m", 1.5, nil, true}},
 	}}
 }
 

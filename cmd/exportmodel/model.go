@@ -32,22 +32,23 @@ type Model struct {
 
 // Source says where a model comes from.
 type Source struct {
-	Result   string    // file
-	Written  time.Time // of the result
-	Program  string    // that identified it
-	Method   string
-	Verdict  string
-	Reasons  []string
-	Rejected bool
-	Records  []record.Info
-	Params   []Param
+	Result  string    // file
+	Written time.Time // of the result
+	Program string    // that identified it
+	Method  string
+	Verdict string
+	Reasons []string
+	Refused error // why the result may not be used; nil: it may
+	Records []record.Info
+	Params  []Param
 }
 
 // Param is a parameter as it was identified.
 type Param struct {
 	Name, Unit string
 	Value      float64
-	Err        *float64 // standard error; nil: known beforehand, or infinite
+	Err        *float64 // standard error; nil: infinite, or known
+	Known      bool     // beforehand
 }
 
 // file is a file under way.
@@ -99,19 +100,22 @@ func (f *file) notes() []string {
 	for _, r := range s.Records {
 		lines = append(lines, fmt.Sprintf("record %s, SHA-256 %s, %d samples, %.6g s", r.File, r.SHA256, r.Samples, r.Duration))
 	}
-	if s.Rejected {
-		lines = append(lines, "REJECTED: this fit is not to be trusted; it was exported because it was asked for (force)")
+	if s.Refused != nil {
+		lines = append(lines, fmt.Sprintf("NOT TO BE TRUSTED: %v; written because it was forced", s.Refused))
 	}
 	if s.Verdict != "" {
 		lines = append(lines, "verdict: "+s.Verdict)
 	}
 	lines = append(lines, s.Reasons...)
 	for _, p := range s.Params {
-		text := fmt.Sprintf("%s = %.6g %s, known beforehand", p.Name, p.Value, p.Unit)
-		if p.Err != nil {
-			text = fmt.Sprintf("%s = %.6g ± %.2g %s (standard error)", p.Name, p.Value, *p.Err, p.Unit)
+		switch text := fmt.Sprintf("%s = %.6g", p.Name, p.Value); {
+		case p.Known:
+			lines = append(lines, fmt.Sprintf("%s %s, known beforehand", text, p.Unit))
+		case p.Err == nil:
+			lines = append(lines, fmt.Sprintf("%s %s, without a bounded standard error", text, p.Unit))
+		default:
+			lines = append(lines, fmt.Sprintf("%s ± %.2g %s (standard error)", text, *p.Err, p.Unit))
 		}
-		lines = append(lines, text)
 	}
 	if len(f.lost) > 0 {
 		lines = append(lines, "not in this file:")
