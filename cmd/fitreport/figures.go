@@ -328,8 +328,23 @@ func convergenceFigures(r *identify.Result, add adder, lack lacker) {
 		if i+1 < len(r.Stages) {
 			name += "-" + string(st.Method)
 		}
-		caption := fmt.Sprintf("Cost of the best so far of %s over %d %ss and %d simulations. It ended: %s.", st.Method, len(st.Trace)-1, step, st.Evaluations, strings.TrimSuffix(st.Reason, "."))
-		add(name, caption, plot.Panel{X: plot.Axis{Name: step}, Y: plot.Axis{Name: "cost", Log: least > 0 && most > 3*least}, Series: []plot.Series{{Label: string(st.Method), X: x, Y: st.Trace}}})
+		caption := fmt.Sprintf("Cost of %s over %d %ss; %d simulations in all. It ended: %s.", st.Method, len(st.Trace)-1, step, st.Evaluations, strings.TrimSuffix(st.Reason, "."))
+		panels := []plot.Panel{{X: plot.Axis{Name: step}, Y: plot.Axis{Name: "cost", Log: least > 0 && most > 3*least}, Series: []plot.Series{{Label: "cost of the best", X: x, Y: st.Trace}}}}
+		if starts, ok := st.Extra["starts"].([]fit.Start); ok && len(starts) > 1 && !slices.ContainsFunc(starts, func(one fit.Start) bool { return !(one.RMS > 0) }) {
+			var n, above []float64
+			for _, one := range starts {
+				n, above = append(n, float64(len(n)+1)), append(above, one.RMS)
+			}
+			slices.Sort(above)
+			best := above[0]
+			for i := range above {
+				above[i] = 100 * (above[i] - best) / best
+			}
+			caption += fmt.Sprintf(" Below: by how much more than the best each of the %d descents left over, sorted; %v of them within 0.3 %%.", len(starts), st.Extra["reached"])
+			panels = append(panels, plot.Panel{X: plot.Axis{Name: "descent", Min: 0.5, Max: n[len(n)-1] + 0.5}, Y: plot.Axis{Name: "above the best", Unit: "%", Min: -0.05 * math.Max(above[len(above)-1], 0.3), Max: 1.05 * math.Max(above[len(above)-1], 0.3)},
+				Series: []plot.Series{{Label: "ends of the descents", X: n, Y: above, Style: plot.Points}}})
+		}
+		add(name, caption, panels...)
 	}
 }
 

@@ -74,6 +74,9 @@ func frictionFigures(r *identify.Result, add adder, lack lacker) {
 		lack("friction over velocity", "%s", why)
 	} else {
 		caption := "Friction over velocity: that of long sliding by the parameters, with its pointwise 95 % band from their covariance."
+		if _, bristle := r.Param("sigma0"); bristle {
+			caption += " Near zero velocity bristles bend, and points lie between the branches."
+		}
 		if rows != nil {
 			caption += fmt.Sprintf(" Points are medians of the measured force less inertia and loads, up to %d bins in each direction with as many rows in each.", bins)
 		} else {

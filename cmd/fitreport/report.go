@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,8 +24,9 @@ import (
 // Page is what one file shows: a fit, or several that were compared.
 type Page struct {
 	Title       string
-	Program     string // version
-	Command     string // repeats it
+	Program     string   // version
+	Command     string   // repeats it
+	Files       []string // that asked for it
 	Fits        []Fit
 	Ranking     *identify.Comparison // nil: nothing was compared
 	Interrupted string               // why the page is not whole; "": it is
@@ -34,7 +36,6 @@ type Page struct {
 // Fit is one result and where it came from.
 type Fit struct {
 	Name     string
-	Config   string // file that asked for it
 	Seed     int
 	Assumed  []Assumption // what was taken for granted in place of a file
 	Live     []string     // what the recording estimated itself; nil: it is no recording
@@ -58,12 +59,6 @@ var page = template.Must(template.New("report").Funcs(template.FuncMap{
 	},
 	"val": func(format string, x float64) template.HTML {
 		return number(&x, func(v float64) string { return fmt.Sprintf(format, v) })
-	},
-	"short": func(hash string) string {
-		if len(hash) > 16 {
-			return hash[:16] + "…"
-		}
-		return hash
 	},
 	"share": func(m identify.Ranked, all []identify.Ranked) float64 { return bar(m, all) },
 }).Parse(text))
@@ -182,20 +177,27 @@ func inlined(r *identify.Result) (out struct {
 // words are the verdict as a class of the style sheet.
 func words(v identify.Verdict) string { return strings.ReplaceAll(string(v), " ", "-") }
 
-// recordsOf are all records of a result, with what they served for.
-func recordsOf(r *identify.Result) (out []struct {
-	Use string
-	record.Info
-}) {
-	add := func(use string, first record.Info, all []record.Info) {
+// use is a file and what it served for.
+type use struct {
+	record.Info        // of all its pieces together
+	Use         string // fitted, validation
+	Pieces      int
+}
+
+// recordsOf are the files of a result.
+func recordsOf(r *identify.Result) (out []use) {
+	add := func(what string, first record.Info, all []record.Info) {
 		if len(all) == 0 {
 			all = []record.Info{first}
 		}
 		for _, d := range all {
-			out = append(out, struct {
-				Use string
-				record.Info
-			}{use, d})
+			i := slices.IndexFunc(out, func(u use) bool { return u.Use == what && u.File == d.File && u.SHA256 == d.SHA256 })
+			if i < 0 {
+				out = append(out, use{d, what, 1})
+				continue
+			}
+			u := &out[i]
+			u.Pieces, u.Samples, u.Duration = u.Pieces+1, u.Samples+d.Samples, u.Duration+d.Duration
 		}
 	}
 	add("fitted", r.Data, r.Records)

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"hilrig/cmd/identify"
 	"hilrig/cmd/report"
@@ -105,8 +106,8 @@ func TestReportSaysWhatTheJSONSays(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []string{html.EscapeString(r.Headline()), "validation", r.Data.SHA256, `id="seed">7<`, "hil identify", "axis.yaml", `<figure id="fit">`, `<figure id="validation">`, `<figure id="residual">`,
-		`<figure id="autocorrelation">`, `<figure id="friction">`, `<figure id="correlation">`, "convergence of regress: it is solved at once"} {
+	for _, want := range []string{html.EscapeString(r.Headline()), "validation", r.Data.SHA256, `id="seed">7<`, "hil identify", "axis.yaml", `<figure data-figure="fit">`, `<figure data-figure="validation">`, `<figure data-figure="residual">`,
+		`<figure data-figure="autocorrelation">`, `<figure data-figure="friction">`, `<figure data-figure="correlation">`, "convergence of regress: it is solved at once"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in the page", want)
 		}
@@ -163,5 +164,80 @@ func TestReportKeepsFiles(t *testing.T) {
 	out, errs, code := execute(t, "identify", good, "--plot")
 	if code != report.OK || !strings.Contains(out, "⣿") && !strings.Contains(out, "⠤") || !strings.Contains(out, "friction / N") || !strings.Contains(out, "not drawn: convergence of regress") {
 		t.Errorf("--plot: exit code %d\n%s%s", code, out, errs)
+	}
+}
+
+// Ctrl-C in the middle of an evolution, or of the second of two models, leaves a page that says so at its top.
+func TestReportOfWhatWasInterrupted(t *testing.T) {
+	endless := "axis: linear\nmodel: {law: lugre, output: position}\naep: {generations: 1000000}\n"
+	for _, c := range []struct {
+		verb, config string
+		says         []string
+	}{
+		{"identify", endless + "method: [regress, aep]\n", []string{"Interrupted, by Ctrl-C", "interrupted: the best so far, not the optimum"}},
+		{"compare", endless + "compare:\n  - {name: straight, method: [regress]}\n  - {name: evolved, method: [aep]}\n", []string{"Interrupted: models without a result", "interrupted before it was fitted", "straight: "}},
+	} {
+		path := axisRecord(t, 1, "axis: linear\n", c.config)
+		file := filepath.Join(t.TempDir(), "report.html")
+		var page []byte
+		for wait := time.Second; page == nil; wait *= 2 { // longer where the first fit took longer than that
+			if wait > 30*time.Second {
+				t.Fatalf("%s: no page after an interrupt", c.verb)
+			}
+			cmd := program(t, c.verb, path, "--report", file)
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(wait)
+			if err := cmd.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+			if _ = cmd.Wait(); cmd.ProcessState.ExitCode() != report.Interrupted {
+				t.Fatalf("%s: exit code %d", c.verb, cmd.ProcessState.ExitCode())
+			}
+			if data, err := os.ReadFile(file); err == nil && strings.Contains(string(data), c.says[1]) {
+				page = data
+			}
+			os.Remove(file)
+		}
+		head, _, _ := strings.Cut(string(page), "</header>")
+		if !strings.Contains(head, c.says[0]) {
+			t.Errorf("%s: the top of the page says nothing: %.300s", c.verb, head)
+		}
+		for _, want := range append(c.says, `<figure data-figure="fit">`, "</html>") {
+			if !strings.Contains(string(page), want) {
+				t.Errorf("%s: no %q in the page", c.verb, want)
+			}
+		}
+	}
+}
+
+// A comparison is ranked as its JSON says, the best model first, and each has its figures.
+func TestReportOfAComparison(t *testing.T) {
+	path := axisRecord(t, 1, "axis: linear\n", "axis: linear\nmethod: [regress]\ncompare:\n  - {name: plain, terms: [inertia, viscous, offset]}\n  - {name: dry & viscous, terms: [inertia, viscous, coulomb, offset]}\n")
+	page, result := reportOf(t, report.OK, "compare", path)
+	var c identify.Compared
+	if err := json.Unmarshal(result, &c); err != nil {
+		t.Fatal(err)
+	}
+	if c.Models[0].Name != "dry & viscous" {
+		t.Fatalf("best is %s", c.Models[0].Name)
+	}
+	at := 0
+	for _, m := range c.Models {
+		i := strings.Index(page[at:], html.EscapeString(m.Name)+"</td>")
+		if i < 0 {
+			t.Fatalf("%s is not in the table, or not in its place", m.Name)
+		}
+		at += i
+		if row, _, _ := strings.Cut(page[at:], "</tr>"); !strings.Contains(row, `<data value="`+strconv.FormatFloat(*m.RMS, 'g', -1, 64)+`">`) {
+			t.Errorf("%s: no rms %v in %q", m.Name, *m.RMS, row)
+		}
+	}
+	if n := strings.Count(page, `<figure data-figure="friction">`); n != 2 {
+		t.Errorf("%d figures of friction", n)
+	}
+	if !bytes.Contains(carried(t, page), []byte(`"headline"`)) || !strings.Contains(page, html.EscapeString(c.Headline)) {
+		t.Error("the ranking in words is missing")
 	}
 }

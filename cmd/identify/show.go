@@ -103,11 +103,11 @@ var fileName = regexp.MustCompile(`[^\pL\pN._+-]+`)
 
 // pageOf is the page of an identification.
 func pageOf(r Identification) fitreport.Page {
-	p := fitreport.Page{Title: cmp.Or(r.Name, r.Config), Program: r.Program, Command: r.Command, JSON: r}
+	p := fitreport.Page{Title: cmp.Or(r.Name, r.Config), Program: r.Program, Command: r.Command, Files: []string{r.Config}, JSON: r}
 	if r.Interrupted {
-		p.Interrupted = "Interrupted: these are the best values so far, not the optimum."
+		p.Interrupted = "Interrupted, by Ctrl-C or by its time limit: these are the best values so far, not the optimum."
 	}
-	one := fitreport.Fit{Name: r.Name, Config: r.Config, Seed: r.Seed, Warnings: warningsOf(r.Result), Assumed: r.Assumed, Result: r.Result}
+	one := fitreport.Fit{Name: r.Name, Seed: r.Seed, Warnings: warningsOf(r.Result), Assumed: r.Assumed, Result: r.Result}
 	if r.Run != nil {
 		one.Live = r.Run.remarks()
 	}
@@ -117,7 +117,7 @@ func pageOf(r Identification) fitreport.Page {
 
 // pageOf is the page of a comparison, the best model first.
 func (c *Compared) pageOf(all []candidate, interrupted bool) fitreport.Page {
-	p := fitreport.Page{Title: "Comparison of " + fmt.Sprint(len(c.Models)) + " models", Program: c.Program, Command: c.Command, Ranking: c.Comparison, JSON: c}
+	p := fitreport.Page{Title: "Comparison of " + fmt.Sprint(len(c.Models)) + " models", Program: c.Program, Command: c.Command, Files: c.Files, Ranking: c.Comparison, JSON: c}
 	if interrupted {
 		p.Interrupted = "Interrupted: models without a result were not fitted, and those with one are ranked without them."
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -12,7 +13,8 @@ import (
 // face is a panel with its axes laid out.
 type face struct {
 	Panel
-	x, y scale
+	x, y   scale
+	upward vg.Length // pt of names of marks of the horizontal axis that are too long to stand side by side and stand upright; 0: they do not
 }
 
 const (
@@ -32,6 +34,13 @@ func newFace(p Panel, w, h vg.Length) face {
 	f.x = newScale(p.X, lo, hi, int(math.Max(3, float64(w)/45)))
 	lo, hi = rangeOf(p.Series, p.Y.Log, func(s *Series) []float64 { return slices.Concat(s.Y, s.Low) })
 	f.y = newScale(p.Y, lo, hi, int(math.Max(2, float64(h)/25)))
+	widest := vg.Length(0)
+	for _, m := range f.x.marks {
+		widest = max(widest, xTickText.Width(m.text)+3)
+	}
+	if n := len(p.X.Names); n > 0 && widest > (w-f.left()-right)/vg.Length(n) {
+		f.upward = widest
+	}
 	return f
 }
 
@@ -50,7 +59,7 @@ func (f *face) draw(c draw.Canvas, left vg.Length, l *legend) {
 	if f.Title != "" {
 		top = titled
 	}
-	in := draw.Crop(c, left, -right, below, -top)
+	in := draw.Crop(c, left, -right, below+f.upward, -top)
 	px := func(v float64) vg.Length { return in.X(f.x.place(v)) }
 	py := func(v float64) vg.Length { return in.Y(f.y.place(v)) }
 	if f.Title != "" {
@@ -61,7 +70,11 @@ func (f *face) draw(c draw.Canvas, left vg.Length, l *legend) {
 	for _, m := range f.x.marks {
 		x := px(m.at)
 		in.StrokeLine2(gridLine, x, in.Min.Y, x, in.Max.Y)
-		c.FillText(xTickText, vg.Point{X: x, Y: in.Min.Y - tickLen - 2}, m.text)
+		name := xTickText
+		if f.upward > 0 {
+			name.Rotation, name.XAlign, name.YAlign = math.Pi/2, text.XRight, text.YCenter
+		}
+		c.FillText(name, vg.Point{X: x, Y: in.Min.Y - tickLen - 2}, m.text)
 	}
 	for _, m := range f.y.marks {
 		y := py(m.at)
@@ -74,7 +87,7 @@ func (f *face) draw(c draw.Canvas, left vg.Length, l *legend) {
 	if !f.x.log && f.x.min < 0 && f.x.max > 0 {
 		in.StrokeLine2(zeroLine, px(0), in.Min.Y, px(0), in.Max.Y)
 	}
-	c.FillText(labelText, vg.Point{X: in.Center().X, Y: in.Min.Y - 17}, f.x.label)
+	c.FillText(labelText, vg.Point{X: in.Center().X, Y: in.Min.Y - 17 - f.upward}, f.x.label)
 	side := labelText
 	side.Rotation = math.Pi / 2
 	c.FillText(side, vg.Point{X: c.Min.X + edge, Y: in.Center().Y}, f.y.label)

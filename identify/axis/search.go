@@ -153,6 +153,9 @@ func (m *Model) Fit(ctx context.Context, params []fit.Param, s Search, watch fit
 		again.Count(sol)
 		better = again.Cost < sol.Cost*(1-1e-3)
 		if again.Cost <= sol.Cost {
+			if len(again.Trace) > 0 && again.Trace[0] == sol.Cost { // it went on from there
+				again.Trace = append(sol.Trace, again.Trace[1:]...)
+			}
 			sol = again
 		}
 		return better
