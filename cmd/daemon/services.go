@@ -135,7 +135,7 @@ func (d *services) openPage(ctx context.Context, ready *ReadyLine) error {
 		Params: d.params,
 		Health: func() []byte { h := d.metrics.Health(); return h.AppendJSON(nil) },
 	}
-	opt.State = d.state
+	opt.State, opt.Steady = d.state, d.steady
 	if d.pub != nil {
 		opt.State, opt.Health = d.pub.State, d.pub.HealthJSON
 	}

@@ -1,7 +1,9 @@
 package daemon
 
 import (
+	"fmt"
 	"math"
+	"slices"
 
 	"hilrig/configs"
 	"hilrig/engine/friction"
@@ -42,6 +44,19 @@ func trueFriction(cfg *configs.Config, a *configs.Axis) (numbers map[string]floa
 		p[1] += math.Copysign(brushes, p[0]) + offset
 	}
 	return numbers, curve
+}
+
+// steady is the curve of a law with all its numbers, up to the speeds of an axis.
+func (d *services) steady(axis, law string, values map[string]float64) ([][2]float64, error) {
+	i := slices.IndexFunc(d.cfg.Axes, func(a configs.Axis) bool { return a.Name == axis })
+	if i < 0 {
+		return nil, fmt.Errorf("there is no axis %q", axis)
+	}
+	built, err := friction.Build(law, values)
+	if err != nil {
+		return nil, err
+	}
+	return steadyCurve(built, d.cfg.Axes[i].Guard.MaxSpeed), nil
 }
 
 // inertia is the name of the estimate of what an axis moves.

@@ -23,6 +23,7 @@ type infoJSON struct {
 	Owners     []sink.Owner   `json:"owners"`
 	Channels   []sink.Channel `json:"channels"`
 	Axes       []Axis         `json:"axes"`
+	Laws       []lawJSON      `json:"laws"`
 	MQTT       *mqttJSON      `json:"mqtt"` // null: no broker a browser can reach; poll
 	History    historyJSON    `json:"history"`
 	Commands   commandsJSON   `json:"commands"`
@@ -56,7 +57,7 @@ func describe(opt *Options) infoJSON {
 	out := infoJSON{
 		Rig: in.Schema.Rig, Version: in.Version, ConfigHash: in.ConfigHash, Start: in.Start, RateHz: in.Schema.Rate,
 		DryRun: in.DryRun, Note: in.Note, Topics: opt.Prefix + "/" + in.Schema.Rig,
-		Owners: sink.Owners(&in.Schema), Channels: sink.Channels(&in.Schema), Axes: make([]Axis, len(opt.Axes)),
+		Owners: sink.Owners(&in.Schema), Channels: sink.Channels(&in.Schema), Axes: make([]Axis, len(opt.Axes)), Laws: laws(),
 	}
 	for i, a := range opt.Axes {
 		out.Axes[i] = Axis{Name: a.Name, Model: finite(a.Model), Truth: finite(a.Truth), Curve: finitePoints(a.Curve), TruthCurve: finitePoints(a.TruthCurve)}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"hilrig/engine"
+	"hilrig/engine/friction"
 	"hilrig/hil"
 	"hilrig/hil/axis"
 	"hilrig/hil/dashboard"
@@ -56,6 +57,7 @@ type rig struct {
 	rng      *rand.Rand
 	commands []hil.Command
 	inForce  hil.Params
+	identify string               // {"status": …, "result": …}; "": none
 	cut      []context.CancelFunc // end the WebSockets of /mqtt
 }
 
@@ -165,6 +167,7 @@ func newRig(t *testing.T, reachable bool, edit ...func(*hil.Schema)) *rig {
 	opt := dashboard.Options{
 		Web: dashboard.Web{Listen: "127.0.0.1:0", Commands: true}, Info: r.info, Command: r.command,
 		Health: func() []byte { h := r.metrics.Health(); return h.AppendJSON(nil) }, Params: r.parameters,
+		Identify: func() (body []byte) { r.with(func() { body = []byte(r.identify) }); return body }, Steady: steadyCurve,
 		Log: slog.New(slog.DiscardHandler),
 	}
 	for _, o := range s.Owners {
@@ -390,6 +393,15 @@ func (r *rig) command(_ context.Context, c hil.Command) hil.Reply {
 	}
 	r.mode = to
 	return hil.Reply{ID: c.ID, OK: true}
+}
+
+// steadyCurve is that of a law at a few speeds.
+func steadyCurve(_, law string, values map[string]float64) (points [][2]float64, err error) {
+	l, err := friction.Build(law, values)
+	for v := -12.05; err == nil && v < 13; v += 0.1 {
+		points = append(points, [2]float64{v, l.Steady(v)})
+	}
+	return points, err
 }
 
 // live are what may be set.

@@ -63,6 +63,9 @@ type Options struct {
 
 	History *sink.History // the run so far; nil: it is not recorded
 
+	Identify func() []byte                                                           // {"status": …, "result": …}, as on the topics identify/status and identify/result; nil or empty: nothing identifies
+	Steady   func(axis, law string, values map[string]float64) ([][2]float64, error) // the steady curve of a law with all its numbers, as Axis.Curve
+
 	Axes []Axis // what is known of each axis beside its estimates
 
 	Log *slog.Logger // nil: slog.Default()
@@ -199,6 +202,8 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /api/health", newest(s.opt.Health, "health"))
 	mux.HandleFunc("GET /api/params", newest(s.opt.Params, "parameters"))
 	mux.HandleFunc("GET /api/history", s.getHistory)
+	mux.HandleFunc("GET /api/identify", newest(s.opt.Identify, "identification"))
+	mux.HandleFunc("GET /api/steady", s.getSteady)
 	mux.HandleFunc("POST /api/cmd/{name}", s.postCommand)
 	if s.opt.MQTT != nil {
 		mux.Handle("GET /mqtt", s.opt.MQTT)

@@ -367,3 +367,25 @@ func TestHistoryOverHTTP(t *testing.T) {
 		t.Errorf("info: %s", w.Body)
 	}
 }
+
+// The steady curve of a law with all its numbers; what does not fit is said.
+func TestSteadyOverHTTP(t *testing.T) {
+	s := serve(t, dashboard.Options{Steady: steadyCurve})
+	for query, want := range map[string]string{
+		"law=viscous&axis=shaft&Fv=0.5&delta=1": "200 [[-12.05,-6.025],",
+		"law=viscous&axis=shaft&Fv=soft":        `400 Fv: "soft" is no number`,
+		"law=viscous&axis=shaft":                "400 law viscous: ",
+		"law=sticky":                            `400 law "sticky" is not known`,
+	} {
+		w := ask(s, "GET", "/api/steady?"+query, here, nil, "")
+		if got := fmt.Sprintf("%d %s", w.Code, w.Body); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %.80s, want %s", query, got, want)
+		}
+	}
+	if w := ask(serve(t, dashboard.Options{}), "GET", "/api/steady?law=viscous&sigma2=1", here, nil, ""); w.Code != 404 {
+		t.Errorf("without laws: %d", w.Code)
+	}
+	if w := ask(s, "GET", "/api/identify", here, nil, ""); w.Code != 503 || !strings.Contains(w.Body.String(), "no identification yet") {
+		t.Errorf("without an identification: %d %s", w.Code, w.Body)
+	}
+}

@@ -99,7 +99,7 @@ func TestZoomUpAndDown(t *testing.T) {
 	want("and back", lo, hi)
 	p.do(mouse("mouseWheel", b[0]+50, b[1]+1, turn(-100, 0)))
 	want("a wheel in the figure", lo, hi)
-	p.do(mouse("mouseWheel", b[0]+50, b[1], turn(-100, 8)))
+	p.do(mouse("mouseWheel", b[0]+50, b[1]+1, turn(-100, 8)))
 	want("Shift and wheel at the upper end", hi-0.8*(hi-lo), hi)
 
 	// the numbers can be dragged, and a double-click on them makes the axis automatic again
@@ -132,6 +132,43 @@ func TestZoomUpAndDown(t *testing.T) {
 	}
 	p.do(chromedp.DoubleClick(chromedp.CSS(over)))
 	want("double-click in the figure", lo, hi)
+}
+
+// The friction curve zooms as the traces do, along both of its axes.
+func TestCurveZooms(t *testing.T) {
+	ctx := browser(t)
+	r := newRig(t, true)
+	r.with(func() { r.mode = hil.Run })
+	p := tab{t, ctx}
+	p.do(chromedp.Navigate(r.url))
+	p.until("window.hil && hil.curveSamples() > 3000")
+	at := func() [4]float64 {
+		return [4]float64(eval[[]float64](p, "[...hil.curves().ranges.x, ...hil.curves().ranges.y]"))
+	}
+	// the frame is 54 px from the left, 10 from the right, 8 from above and 34 from below
+	b := p.box("#curve")
+	x, y := func(f float64) float64 { return b[0] + 54 + f*(b[2]-64) }, func(f float64) float64 { return b[1] + b[3] - 34 - f*(b[3]-42) }
+	was := at()
+	p.drag(x(0.5), y(0.5), x(0.75), y(1))
+	now, half := at(), func(i int) float64 { return was[2*i+1] }
+	for i, want := range []float64{0, half(0) / 2, 0, half(1)} {
+		if slack := 0.02 * half(i/2); math.Abs(now[i]-want) > slack {
+			t.Errorf("dragged across the part above and right of the middle, up to its middle: %v of %v", now, was)
+			break
+		}
+	}
+	if eval[bool](p, "document.getElementById('unzoom').disabled") {
+		t.Error("the zoom of the curve cannot be reset")
+	}
+	save(p, "curve-zoomed.png", chromedp.CaptureScreenshot())
+	p.do(mouse("mouseWheel", x(0)+1, y(0)+12, func(e *input.DispatchMouseEventParams) { e.DeltaX, e.DeltaY = 1e-9, -100 }))
+	if w := at(); math.Abs(w[0]-now[0]) > 0.02 || math.Abs(w[1]-0.8*now[1]) > 0.02*now[1] || w[2] != now[2] {
+		t.Errorf("wheel over the left end of the velocities: from %v to %v", now, w)
+	}
+	p.do(chromedp.Click(chromedp.CSS("#unzoom")))
+	if w := at(); w[0] != -w[1] || w[2] != -w[3] {
+		t.Errorf("reset: %v", w)
+	}
 }
 
 // Two cursors stand in all figures; what a trace is at both, its difference, the time between them and its inverse are told.

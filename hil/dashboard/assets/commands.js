@@ -1,7 +1,8 @@
 // The buttons. Stop, Hold and E-stop are always alive; the others when the mode allows them and the server takes them.
 
 const from = { arm: ['ready'], run: ['armed', 'hold'], hold: ['run'], reset: ['trip', 'estop'] };
-const label = { arm: 'Arm', run: 'Run', hold: 'Hold', stop: 'Stop', reset: 'Reset', estop: 'E-stop', set: 'Set' };
+const label = { arm: 'Arm', run: 'Run', hold: 'Hold', stop: 'Stop', reset: 'Reset', estop: 'E-stop', set: 'Set',
+  identify: 'Identification', cancel: 'Cancel', accept: 'Accept', rollback: 'Roll back' };
 const needsRight = new Set(['arm', 'run', 'reset']);
 
 export class Commands {
@@ -26,7 +27,7 @@ export class Commands {
     }
   }
 
-  // send carries a command with what belongs to it.
+  // send carries a command with what belongs to it, and gives the answer: { ok, error }.
   async send(name, body = {}) {
     const id = 'page-' + Math.random().toString(36).slice(2, 10);
     this.say('', `${label[name]} …`);
@@ -39,8 +40,10 @@ export class Commands {
       const reply = await r.json();
       if (reply.ok) this.say('yes', `${label[name]}: taken`);
       else this.say('no', `${label[name]} refused: ${reply.error}`);
+      return reply;
     } catch (err) {
       this.say('no', `${label[name]} NOT delivered: ${err.message}. Use the switch at the rig.`);
+      return { ok: false, error: `not delivered: ${err.message}` };
     }
   }
 

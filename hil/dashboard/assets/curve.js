@@ -4,6 +4,7 @@
 // Bins are equal and symmetrical about zero. When a velocity lies outside, the range doubles and bins merge in pairs, so
 // nothing is thrown away. Each bin remembers a bounded, evenly thinned choice of its values (reservoir sampling).
 import { sheet, axes, ink } from './paper.js';
+import { listen, follow, sound } from './gestures.js';
 import { find, parameters } from './channels.js';
 import { niceStep, count } from './format.js';
 
@@ -47,9 +48,29 @@ export function steady(points, v) {
   return a[1] + ((b[1] - a[1]) * (v - a[0])) / (b[0] - a[0]);
 }
 
+const remembered = 6; // curves of results that are drawn
+
+// steadyOf asks the daemon for the steady curve of a law with these numbers; null: it gives none.
+async function steadyOf(axis, law, values, laws) {
+  const known = laws.find((l) => l.name === law)?.parameters ?? [];
+  const own = Object.entries(values).filter(([name]) => known.includes(name.replace(/Backward$/, '')));
+  for (const name of known) if (!(name in values)) own.push([name, 0]); // a result leaves out what is fixed at 0
+  try {
+    const r = await fetch(`/api/steady?${new URLSearchParams([['axis', axis], ['law', law], ...own])}`, { signal: AbortSignal.timeout(3000) });
+    const points = r.ok ? await r.json() : [];
+    return points.length > 1 ? points : null;
+  } catch {
+    return null; // the banner tells that the daemon does not answer
+  }
+}
+
 // Curve is the figure: of the axis that is chosen, all are followed.
 export class Curve {
-  constructor(info) {
+  // ranged() is called when it was zoomed.
+  constructor(info, ranged) {
+    this.chosen = {}; // x, y → range chosen by hand
+    this.at = null; // maps and place of the newest drawing
+    this.ranged = ranged;
     this.canvas = document.getElementById('curve');
     this.shown = document.getElementById('curve-count');
     this.axes = info.axes.map((axis) => new AxisCurve(info, axis));
@@ -57,20 +78,89 @@ export class Curve {
     const choice = document.getElementById('curve-axis');
     choice.hidden = this.axes.length < 2;
     choice.append(...this.axes.map((a) => new Option(a.name, a.name)));
-    choice.addEventListener('change', () => { this.axis = this.axes[choice.selectedIndex]; this.keys(); this.draw(); });
+    choice.addEventListener('change', () => { this.axis = this.axes[choice.selectedIndex]; this.keys(); this.unzoom(); });
     document.getElementById('curve-clear').addEventListener('click', () => { this.axis.clear(); this.draw(); });
     document.querySelector('.panel.curve').hidden = !this.axis;
     this.keys();
+    listen(this);
+    this.area.addEventListener('pointerdown', (e) => this.select(e));
+    this.area.addEventListener('dblclick', (e) => { const b = this.box(); if (b && e.clientX > b.left && e.clientY < b.bottom) this.unzoom(); });
+  }
+
+  // what gestures ask of a figure
+  get area() { return this.canvas; }
+  get along() { return 'x'; }
+  get sides() { return { left: 'y', bottom: 'x' }; }
+  box() {
+    const c = this.canvas.getBoundingClientRect(), { at } = this;
+    return at && new DOMRect(c.left + at.left, c.top + at.top, at.right - at.left, at.bottom - at.top);
+  }
+  range(scale) { return this.at.ranges[scale]; }
+  setRange(scale, range) {
+    if (range && !sound(range)) return;
+    if (range) this.chosen[scale] = range; else delete this.chosen[scale];
+    this.draw();
+    this.ranged();
+  }
+
+  get zoomed() { return Object.keys(this.chosen).length > 0; }
+  unzoom() {
+    this.chosen = {};
+    this.draw();
+    this.ranged();
+  }
+
+  // select zooms what is dragged across with the mouse.
+  select(down) {
+    const box = this.box();
+    if (down.pointerType !== 'mouse' || down.button !== 0 || !box || down.clientX < box.left || down.clientY > box.bottom) return;
+    const part = (e) => [(e.clientX - box.left) / box.width, (box.bottom - e.clientY) / box.height].map((p) => Math.min(1, Math.max(0, p)));
+    const from = part(down), ranges = this.at.ranges;
+    down.preventDefault();
+    follow((e) => { this.drag = [from, part(e)]; this.draw(); }, (e) => {
+      const to = part(e);
+      this.drag = null;
+      [['x', 0, box.width], ['y', 1, box.height]].forEach(([scale, i, size]) => {
+        const [a, b] = ranges[scale], [p, q] = [from[i], to[i]].sort((m, n) => m - n);
+        if ((q - p) * size >= 8) this.setRange(scale, [a + p * (b - a), a + q * (b - a)]);
+      });
+      this.draw();
+    });
   }
 
   keys() {
     document.getElementById('curve-truth-key').hidden = !this.axis?.truth;
+    document.getElementById('curve-found-key').hidden = !this.axis?.found.length;
     document.getElementById('curve-model-key').hidden = !this.axis?.model;
+    document.getElementById('curve-model-key').textContent = this.axis?.handed ? 'law, handed over' : 'law, configured';
     document.getElementById('curve-rls-key').hidden = !this.axis?.parameters.length;
   }
 
   // add takes a batch of rows of a running rig.
   add(batch) { for (const a of this.axes) a.add(batch); }
+
+  // inForce draws the law that was handed over in place of that of the file; null: that of the file.
+  async inForce(axis, set, laws) {
+    const a = this.axes.find((x) => x.name === axis), key = JSON.stringify(set);
+    if (!a || a.key === key) return;
+    a.key = key;
+    const points = set && (await steadyOf(axis, set.law, set.params, laws));
+    if (a.key !== key) return; // overtaken
+    a.model = set ? points : a.own;
+    a.handed = Boolean(set);
+    this.keys();
+  }
+
+  // found adds the curve of a result; those before it fade.
+  async found(axis, law, values, laws) {
+    const a = this.axes.find((x) => x.name === axis);
+    const points = a && (await steadyOf(axis, law, values, laws));
+    if (!points) return;
+    a.found.push(points);
+    if (a.found.length > remembered) a.found.shift();
+    this.keys();
+    this.draw();
+  }
 
   estimate(e) { for (const a of this.axes) a.estimate(e); }
 
@@ -78,7 +168,13 @@ export class Curve {
     const page = this.axis && sheet(this.canvas);
     if (!page) return;
     this.shown.textContent = count(this.axis.samples);
-    this.axis.draw(page);
+    this.at = this.axis.draw(page, this.chosen);
+    if (!this.drag) return;
+    const { at } = this, [[x0, y0], [x1, y1]] = this.drag, w = at.right - at.left, h = at.bottom - at.top;
+    page.g.globalAlpha = 0.25;
+    page.g.fillStyle = ink('c1');
+    page.g.fillRect(at.left + x0 * w, at.bottom - y0 * h, (x1 - x0) * w, (y0 - y1) * h);
+    page.g.globalAlpha = 1;
   }
 }
 
@@ -90,7 +186,9 @@ class AxisCurve {
   // axis: { name, curve, truth_curve } as in /api/info
   constructor(info, axis) {
     this.name = axis.name;
-    this.model = axis.curve?.length > 1 ? axis.curve : null;
+    this.own = axis.curve?.length > 1 ? axis.curve : null; // the law of the file
+    this.model = this.own; // that in force
+    this.found = []; // curves of the newest results
     this.truth = axis.truth_curve?.length > 1 ? axis.truth_curve : null;
     this.velocity = find(info, axis.name, 'estimated', 'velocity');
     this.friction = find(info, axis.name, 'estimated', 'friction');
@@ -136,13 +234,15 @@ class AxisCurve {
     this.rls = Number.isFinite(now.Fc) && Number.isFinite(now.Fv) ? now : null;
   }
 
-  draw(page) {
+  // draw gives the maps to pixels and the ranges.
+  draw(page, chosen) {
     const v1 = niceUp(Math.max(this.seen, this.least) * 1.04);
     const points = this.bins.map((b, i) => (b.n >= 3 ? { v: (this.max * (i + 0.5 - half)) / half, n: b.n, q: b.quartiles() } : null)).filter(Boolean);
     const lines = this.lines();
     const tops = [...points.flatMap((p) => p.q), ...lines.flatMap((l) => [l.f(v1), l.f(-v1), l.f(v1 * 1e-3), l.f(-v1 * 1e-3)])].map(Math.abs);
     const f1 = niceUp(Math.max(...tops, 1e-6) * 1.12);
-    const at = axes(page, { min: -v1, max: v1, unit: this.velocity?.unit, label: 'velocity' }, { min: -f1, max: f1, unit: this.friction?.unit, label: 'friction' });
+    const x = chosen.x ?? [-v1, v1], y = chosen.y ?? [-f1, f1];
+    const at = axes(page, { min: x[0], max: x[1], unit: this.velocity?.unit, label: 'velocity' }, { min: y[0], max: y[1], unit: this.friction?.unit, label: 'friction' });
     const { g } = page;
 
     g.save();
@@ -152,7 +252,7 @@ class AxisCurve {
     g.fillStyle = ink('c1');
     g.globalAlpha = 0.25;
     for (const [v, f] of this.recent) g.fillRect(at.X(v) - 1, at.Y(f) - 1, 2, 2);
-    for (const l of lines) this.line(g, at, l, v1);
+    for (const l of lines) this.line(g, at, l, x);
     this.medians(g, at, points);
     g.restore();
     if (!points.length) {
@@ -160,28 +260,30 @@ class AxisCurve {
       g.textAlign = 'center';
       g.fillText('fills in while the rig runs', 0.25 * at.left + 0.75 * at.right, 0.25 * at.top + 0.75 * at.bottom);
     }
+    return { ...at, ranges: { x, y } };
   }
 
   lines() {
     const out = [];
     if (this.model) out.push({ f: (v) => steady(this.model, v), colour: ink('c2'), dash: [] });
     if (this.truth) out.push({ f: (v) => steady(this.truth, v), colour: ink('c4'), dash: [2, 3] });
+    this.found.forEach((points, i) => out.push({ f: (v) => steady(points, v), colour: ink('c5'), dash: [10, 3, 2, 3], alpha: i + 1 === this.found.length ? 1 : 0.3 }));
     const e = this.rls;
     if (e) out.push({ f: (v) => e.Fc * Math.sign(v) + e.Fv * v + (e.offset || 0), colour: ink('c3'), dash: [7, 4] });
     return out;
   }
 
-  line(g, at, { f, colour, dash }, v1) {
-    g.globalAlpha = 1;
+  line(g, at, { f, colour, dash, alpha = 1 }, [a, b]) {
+    g.globalAlpha = alpha;
     g.strokeStyle = colour;
     g.lineWidth = 1.8;
     g.setLineDash(dash);
     g.beginPath();
-    const n = 401; // odd: meets v = 0, where the curve jumps
-    for (let i = 0; i < n; i++) {
-      const v = v1 * (-1 + (2 * i) / (n - 1));
-      if (i === (n - 1) / 2) { g.lineTo(at.X(0), at.Y(f(-1e-9 * v1))); g.lineTo(at.X(0), at.Y(f(1e-9 * v1))); continue; }
-      g[i ? 'lineTo' : 'moveTo'](at.X(v), at.Y(f(v)));
+    const n = 400;
+    for (let i = 0; i <= n; i++) {
+      const v = a + ((b - a) * i) / n, before = a + ((b - a) * (i - 1)) / n, tiny = 1e-9 * (b - a);
+      if (before < 0 && v >= 0) for (const near of [-tiny, tiny]) g.lineTo(at.X(0), at.Y(f(near))); // where the curve jumps
+      if (v !== 0) g[i ? 'lineTo' : 'moveTo'](at.X(v), at.Y(f(v)));
     }
     g.stroke();
     g.setLineDash([]);

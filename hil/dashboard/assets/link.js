@@ -1,6 +1,6 @@
 // The link to the daemon: MQTT over a WebSocket, and polling where there is no broker or it does not answer.
 
-const topics = ['status', 'meta', 'state', 'samples', 'estimate', 'health', 'event'];
+const topics = ['status', 'meta', 'state', 'samples', 'estimate', 'health', 'event', 'identify/status', 'identify/result'];
 const patience = 2500; // ms of silence after which the page polls
 const utf8 = new TextDecoder();
 
@@ -73,6 +73,12 @@ async function poll(info, on, needed) {
       if (++health % (info.mqtt ? 1 : 5) === 0) {
         const h = await fetch('/api/health', { signal: AbortSignal.timeout(3000) });
         if (h.ok) on.health(await h.json());
+        const i = await fetch('/api/identify', { signal: AbortSignal.timeout(3000) });
+        if (i.ok) {
+          const { status, result } = await i.json();
+          on['identify/status'](status);
+          on['identify/result'](result);
+        }
       }
     } catch {
       on.server(false);

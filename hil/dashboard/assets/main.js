@@ -9,6 +9,7 @@ import { Events } from './events.js';
 import { Commands } from './commands.js';
 import { Cards } from './cards.js';
 import { Export } from './export.js';
+import { Identification } from './identification.js';
 import { Parameters } from './parameters.js';
 import { parameters } from './channels.js';
 import { eng, count } from './format.js';
@@ -29,11 +30,13 @@ async function start() {
   const info = await describe();
   const rows = new Rows(Math.min(rowLimit, Math.max(4000, keep * (info.rate_hz || 1000))), parameters(info));
   const traces = new Traces(info, rows, counters);
-  const curve = new Curve(info), lateness = new Lateness(), estimates = new Estimates(info), events = new Events(), commands = new Commands(info, counters);
+  const curve = new Curve(info, () => traces.tools()), lateness = new Lateness(), estimates = new Estimates(info), events = new Events(), commands = new Commands(info, counters);
   const cards = new Cards(info, rows, (name) => traces.show(name));
-  new Parameters(info, commands);
+  const identification = new Identification(info, commands, curve);
+  new Parameters(info, commands, (models) => identification.forces(models));
   new Export(info, traces, (ok, text) => commands.say(ok, text));
   const now = { mode: 'unknown', daemon: '', link: ['wait', 'connecting'], server: true, rowAt: performance.now(), samplesAt: info.mqtt ? performance.now() : -Infinity, heard: false, fresh: false };
+  traces.others.push(curve);
   head(info);
 
   const setMode = (m) => {
@@ -84,6 +87,8 @@ async function start() {
     samples: (b) => { if (!Array.isArray(b)) return; counters.batches++; now.samplesAt = performance.now(); take(b, false); },
     estimate: (e) => { counters.estimates++; estimate(e); },
     health: (h) => { counters.health++; lateness.update(h); if (Number.isFinite(h.rate_hz)) now.rate = h.rate_hz; now.cause = h.why || h.cause; vitals(); },
+    'identify/status': (s) => identification.status(s),
+    'identify/result': (r) => identification.found(r),
     event: (e) => { counters.events++; events.add(e); },
   });
 
@@ -133,7 +138,7 @@ async function start() {
 
   window.hil = {
     counters, info, rows, view: () => [...traces.view], window: () => traces.window, paused: () => traces.paused, mode: () => now.mode,
-    link: () => now.link[0], marks: () => traces.marks.at, still: () => traces.source, history: traces.history, zoom: (a, b) => traces.zoomTo(a, b), drawn: () => traces.plots[1].data[0],
+    link: () => now.link[0], marks: () => traces.marks.at, still: () => traces.source, history: traces.history, curves: () => ({ ranges: curve.at?.ranges, found: curve.axis.found.length, handed: Boolean(curve.axis.handed), last: curve.axis.found.at(-1), model: curve.axis.model }), zoom: (a, b) => traces.zoomTo(a, b), drawn: () => traces.plots[1].data[0],
     inView: () => { const [x, , [a, b]] = traces.plots[1].data; return x.filter((t) => t >= a && t <= b).length; }, ranges: () => traces.plots.map((p) => (p.u ? p.range('y') : null)), curveSamples: () => curve.axis?.samples ?? 0, curveUnits: () => [curve.axis?.velocity?.unit, curve.axis?.friction?.unit],
   };
 }

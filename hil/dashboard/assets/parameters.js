@@ -5,7 +5,9 @@ import { eng } from './format.js';
 const every = 1000; // ms
 
 export class Parameters {
-  constructor(info, commands) {
+  // changed(models) is told the laws in force whenever they change.
+  constructor(info, commands, changed) {
+    this.changed = changed;
     this.commands = commands;
     this.allowed = info.commands.all;
     this.reason = info.commands.reason;
@@ -38,6 +40,7 @@ export class Parameters {
       f.inForce = p.params[name].value;
       if (document.activeElement !== f.input) f.input.value = plain(f.inForce);
     }
+    this.changed(p.models);
     this.models.replaceChildren(...Object.entries(p.models).map(([axis, m]) => law(axis, m)));
   }
 

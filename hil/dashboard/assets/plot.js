@@ -1,7 +1,7 @@
 // One figure of live traces: a uPlot with one or two y axes, its caption with the values, and calm axes.
 import { eng, unitAt, niceStep, scaleFor } from './format.js';
 import { ink } from './paper.js';
-import { listen } from './gestures.js';
+import { listen, sound } from './gestures.js';
 
 const font = '11px system-ui, sans-serif';
 
@@ -94,20 +94,19 @@ export class Plot {
     if (across) this.on.zoom(u.posToVal(left, 'x'), u.posToVal(left + width, 'x'));
   }
 
-  setTime(from, to) { this.on.zoom(from, to); }
-
-  // range is the present one of a y axis.
+  // what gestures ask of a figure
+  get along() { return 'x'; }
+  get sides() { return { left: 'y', right: this.u?.scales.y2 && 'y2' }; }
+  box() { return this.u?.over.getBoundingClientRect(); }
   range(scale) {
     const { min, max } = this.u.scales[scale];
     return [min ?? -1, max ?? 1];
   }
 
-  // setRange zooms a y axis; null: automatic again. What a number of 64 bits cannot tell apart is not zoomed.
+  // setRange zooms time in all figures, or a y axis of this one; null: automatic again.
   setRange(scale, range) {
-    if (range) {
-      const [a, b] = range, size = Math.max(Math.abs(a), Math.abs(b));
-      if (!(b - a > 1e-12 * size) || !(b - a > 1e-15) || size > 1e15) return;
-    }
+    if (range && !sound(range)) return;
+    if (scale === 'x') { this.on.zoom(...range); return; }
     if (range) this.chosen[scale] = range; else delete this.chosen[scale];
     this.ranged();
   }

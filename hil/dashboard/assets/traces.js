@@ -23,6 +23,7 @@ export class Traces {
     this.counters = counters;
     this.window = 10; // s
     this.zoom = null; // [from, to] in s before the end, when zoomed
+    this.others = []; // further figures that the button resets: zoomed, unzoom()
     this.still = null; // rows looked at while paused
     this.pausedByZoom = false;
     this.signals = new Map(info.channels.map((c) => [c.name, c]));
@@ -149,7 +150,7 @@ export class Traces {
   // unzoom goes back to the whole window in all figures.
   unzoom() {
     this.zoom = null;
-    for (const p of this.plots) p.unzoom();
+    for (const p of [...this.plots, ...this.others]) p.unzoom();
     if (this.pausedByZoom) this.pause(false); else this.reflect();
   }
 
@@ -162,7 +163,7 @@ export class Traces {
   tools() {
     this.pauseButton.setAttribute('aria-pressed', String(this.paused));
     this.pauseButton.textContent = this.paused ? 'Resume' : 'Pause';
-    this.unzoomButton.disabled = !this.zoom && !this.plots.some((p) => p.zoomed);
+    this.unzoomButton.disabled = !this.zoom && ![...this.plots, ...this.others].some((p) => p.zoomed);
   }
 
   reflect() {

@@ -1,0 +1,152 @@
+// Identification beside the loop: choose what is fitted, watch it, compare the new parameters with those in force, accept them or go back.
+// The daemon decides; the page asks it, and shows what it says.
+import { eng, together } from './format.js';
+
+const $ = (id) => document.getElementById(`ident-${id}`);
+const busy = new Set(['waiting', 'running']);
+
+export class Identification {
+  // curve draws each result; commands carries what is asked.
+  constructor(info, commands, curve) {
+    this.info = info;
+    this.commands = commands;
+    this.curve = curve;
+    this.panel = document.getElementById('identification');
+    this.state = null;
+    this.result = null;
+    this.inForce = {}; // axis → { law, params, motor, source }
+    this.drawn = ''; // id of the result whose curve is drawn
+
+    $('axis').append(...info.axes.map((a) => new Option(a.name)));
+    $('axis').closest('label').hidden = info.axes.length < 2;
+    $('law').append(new Option('that of the way', ''), ...info.laws.map((l) => new Option(l.name)));
+    $('axis').addEventListener('change', () => this.buttons());
+    $('start').addEventListener('click', () => this.start());
+    $('cancel').addEventListener('click', () => this.ask('cancel'));
+    $('accept').addEventListener('click', () => this.ask('accept', { accept: this.result.id }));
+    $('rollback').addEventListener('click', () => this.ask('rollback'));
+    this.buttons();
+  }
+
+  // status takes the topic identify/status.
+  status(s) {
+    if (!s) return;
+    this.state = s;
+    this.panel.hidden = false;
+    $('state').textContent = s.state;
+    $('state').dataset.state = s.state;
+    const running = busy.has(s.state), part = s.of > 0 ? s.step / s.of : NaN;
+    $('bar').style.width = `${100 * Math.min(1, Math.max(0, part)) || 0}%`;
+    $('what').textContent = s.way ? [s.axis, s.way, s.law].filter(Boolean).join(' · ') : '–';
+    $('progress').textContent = running || s.state === 'done'
+      ? [s.phase, s.of > 0 ? `${s.step} of ${s.of}` : '', Number.isFinite(s.best) ? `best ${eng(s.best, s.unit, 4)}` : ''].filter(Boolean).join(' · ') || '–' : '–';
+    $('reason').textContent = s.reason || '';
+    this.buttons();
+  }
+
+  // found takes the topic identify/result; null: there is none yet.
+  found(r) {
+    this.result = r;
+    $('verdict').textContent = r ? `${r.verdict} · ${[r.axis, r.law, r.way].filter(Boolean).join(' · ')}` : '–';
+    $('verdict').dataset.acceptable = r ? String(r.acceptable) : '';
+    const fits = r ? [['fit', r.fit_percent], ['validation', r.validation_percent]].filter(([, x]) => Number.isFinite(x)).map(([what, x]) => `${what} ${x.toFixed(1)}\u202f%`) : [];
+    if (r?.record) fits.push(`from ${r.record.from_s?.toFixed(1)} to ${r.record.to_s?.toFixed(1)} s, ${r.record.rows} rows`);
+    $('fit').textContent = fits.join(' · ');
+    $('reasons').replaceChildren(...(r?.reasons || []).map((text) => Object.assign(document.createElement('li'), { textContent: text })));
+    $('refusal').textContent = r && !r.acceptable ? `cannot be accepted: ${r.refusal || 'the daemon does not say why'}` : '';
+    this.table();
+    this.buttons();
+    this.draw();
+  }
+
+  // forces takes what is in force, from /api/params.
+  forces(models) {
+    this.inForce = models;
+    for (const [axis, m] of Object.entries(models)) this.curve.inForce(axis, m.source === 'file' ? null : m, this.info.laws);
+    this.table();
+    this.buttons();
+  }
+
+  get axis() { return $('axis').value || this.info.axes[0]?.name; }
+
+  buttons() {
+    const { all, reason } = this.info.commands, running = busy.has(this.state?.state), source = this.inForce[this.result?.axis ?? this.axis]?.source;
+    const set = (name, can, why) => {
+      $(name).disabled = !all || !can;
+      $(name).title = !all ? reason : can ? '' : why;
+    };
+    set('start', this.state && !running, running ? 'one runs already; cancel it first' : 'the daemon has not said yet that it can');
+    set('cancel', running, 'nothing runs');
+    set('accept', this.result?.acceptable, this.result ? this.result.refusal : 'there is no result yet');
+    set('rollback', source && source !== 'file', 'what is in force is that of the file');
+    for (const name of ['axis', 'way', 'law', 'window', 'every']) $(name).disabled = !all;
+  }
+
+  start() {
+    const body = { axis: this.axis, way: $('way').value, law: $('law').value };
+    for (const [name, key] of [['window', 'window_s'], ['every', 'every_s']]) {
+      const text = $(name).value.trim().replace(',', '.'), x = Number(text || 0);
+      if (!Number.isFinite(x) || x < 0 || (name === 'window' && !(x > 0))) {
+        this.say(false, `${name}: “${$(name).value}”, want ${name === 'window' ? 'a number of seconds above 0' : 'a number of seconds, or nothing for once'}`);
+        return;
+      }
+      body[key] = x;
+    }
+    this.ask('identify', { identify: body });
+  }
+
+  async ask(name, body) {
+    const reply = await this.commands.send(name, body);
+    this.say(reply.ok, reply.ok ? '' : reply.error);
+  }
+
+  // say shows what the daemon answered, where the finger is.
+  say(ok, text) {
+    $('answer').textContent = text;
+    $('answer').classList.toggle('bad', !ok);
+  }
+
+  // table sets the new parameters beside those in force.
+  table() {
+    const r = this.result, m = r && this.inForce[r.axis];
+    const old = { ...(m?.params ?? {}), ...(m?.motor ?? {}) };
+    const inertia = this.info.axes.find((a) => a.name === r?.axis)?.model ?? {};
+    const rows = (r?.parameters ?? []).map((p) => row(p, old[p.name] ?? inertia[p.name]));
+    // what is in force and the result does not speak of
+    const named = new Set((r?.parameters ?? []).map((p) => p.name));
+    if (m) rows.push(...Object.entries(m.params).filter(([name]) => !named.has(name)).map(([name, v]) => row({ name, unit: '', value: null }, v)));
+    $('old').textContent = m ? `in force: ${m.law}` : 'in force';
+    $('new').textContent = r ? `identified: ${r.law}` : 'identified';
+    $('rows').replaceChildren(...rows);
+    $('table').hidden = !rows.length;
+  }
+
+  // draw puts the curve of a new result into the figure.
+  draw() {
+    const r = this.result;
+    if (!r || r.id === this.drawn) return;
+    this.drawn = r.id;
+    this.curve.found(r.axis, r.law, Object.fromEntries((r.parameters ?? []).map((p) => [p.name, p.value])), this.info.laws);
+  }
+}
+
+// row is one parameter: in force, identified ± 95 %, interval, unit; what it was judged below its name.
+function row(p, old) {
+  const half = p.ci95 ? (p.ci95[1] - p.ci95[0]) / 2 : Number.isFinite(p.se) ? 1.96 * p.se : NaN;
+  const { texts, half: around, unit } = together([p.value ?? NaN, old ?? NaN, ...(p.ci95 ?? [])], half, p.unit);
+  const tr = document.createElement('tr');
+  const cell = (kind, text, className) => {
+    const e = Object.assign(document.createElement(kind), { textContent: text, className });
+    tr.append(e);
+    return e;
+  };
+  const head = cell('th', p.name, '');
+  head.scope = 'row';
+  if (p.judgement) head.append(Object.assign(document.createElement('small'), { textContent: p.judgement, className: 'muted' }));
+  cell('td', texts[1], 'num');
+  cell('td', around ? `${texts[0]} ± ${around}` : texts[0], 'num');
+  cell('td', p.ci95 ? `${texts[2]} … ${texts[3]}` : '–', 'num wide');
+  cell('td', unit, 'unit');
+  if (p.ci95 && Number.isFinite(old) && (old < p.ci95[0] || old > p.ci95[1])) tr.classList.add('moved');
+  return tr;
+}

@@ -1,0 +1,112 @@
+package dashboard_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"hilrig/hil"
+)
+
+const (
+	identIdle    = `{"timestamp":1795221000.1,"axis":"shaft","way":"","law":"","state":"idle","phase":"","step":null,"of":null,"best":null,"unit":"","reason":""}`
+	identRunning = `{"timestamp":1795221010.1,"axis":"shaft","way":"lugre","law":"lugre","state":"running","phase":"separable fit","step":3,"of":12,"best":0.00123,"unit":"N·m","reason":""}`
+	identWaiting = `{"timestamp":1795221010.1,"axis":"shaft","way":"aep","law":"lugre","state":"waiting","phase":"","step":null,"of":null,"best":null,"unit":"","reason":"needs more speed: 0.4 rad/s seen, 5 rad/s wanted"}`
+	identDone    = `{"timestamp":1795221020.1,"axis":"shaft","way":"lugre","law":"lugre","state":"done","phase":"","step":12,"of":12,"best":0.00043,"unit":"N·m","reason":""}`
+)
+
+// identResult is a result with an id.
+func identResult(id string, fc float64, acceptable bool, refusal string) string {
+	return fmt.Sprintf(`{"timestamp":1795221020.1,"axis":"shaft","way":"lugre","law":"lugre","verdict":"usable","reasons":["the residual is white within its band","the top speed is 14 rad/s"],
+		"parameters":[{"name":"Fc","unit":"N·m","value":%g,"se":1e-4,"ci95":[%g,%g],"judgement":"well determined"},
+		{"name":"Fs","unit":"N·m","value":0.0305,"se":4e-4,"ci95":[0.0297,0.0313],"judgement":"well determined"},
+		{"name":"sigma0","unit":"N·m/rad","value":11.2,"se":null,"ci95":null,"judgement":"not determined"},
+		{"name":"sigma1","unit":"N·m·s/rad","value":0.02,"se":0.001,"ci95":[0.018,0.022],"judgement":""},
+		{"name":"sigma2","unit":"N·m·s/rad","value":1.1e-3,"se":1e-5,"ci95":[1.08e-3,1.12e-3],"judgement":""},
+		{"name":"vs","unit":"rad/s","value":0.81,"se":0.02,"ci95":[0.77,0.85],"judgement":""},
+		{"name":"J","unit":"kg·m²","value":2.39e-4,"se":1e-6,"ci95":[2.37e-4,2.41e-4],"judgement":"well determined"}],
+		"fit_percent":98.42,"validation_percent":null,"record":{"file":"run.mcap","sha256":"ab12","rows":20000,"from_s":31.2,"to_s":51.2},"acceptable":%v,"refusal":%q,"id":%q}`,
+		fc, fc-2e-4, fc+2e-4, acceptable, refusal, id)
+}
+
+// The panel of the identification, by polling alone: what runs, how far it is, what came out beside what is in force, and what may be pressed.
+func TestIdentificationPanel(t *testing.T) {
+	ctx := browser(t)
+	r := newRig(t, false)
+	r.with(func() { r.mode = hil.Run })
+	p := tab{t, ctx}
+	p.do(chromedp.Navigate(r.url))
+	p.until("window.hil && hil.counters.polls > 5")
+	if eval[bool](p, "document.getElementById('identification').checkVisibility()") {
+		t.Error("a panel of an identification that the daemon does not have")
+	}
+	tell := func(status, result string) {
+		r.with(func() { r.identify = fmt.Sprintf(`{"status":%s,"result":%s}`, status, result) })
+	}
+	text := func(id string) string { return clean(p.text("ident-" + id)) }
+	able := func() string {
+		return eval[string](p, "['start', 'cancel', 'accept', 'rollback'].filter((n) => !document.getElementById('ident-' + n).disabled).join(' ')")
+	}
+
+	// nothing ran yet: no numbers
+	tell(identIdle, "null")
+	p.until("document.getElementById('identification').checkVisibility()")
+	for _, id := range []string{"progress", "verdict", "what"} {
+		if got := text(id); got != "–" {
+			t.Errorf("before anything ran %s is %q", id, got)
+		}
+	}
+	if got := able(); got != "start" {
+		t.Errorf("before anything ran one may %q", got)
+	}
+	places := func() string {
+		return eval[string](p, "[...document.querySelectorAll('.identification button, .choose select, .choose input')].filter((e) => e.checkVisibility()).map((e) => { const b = e.getBoundingClientRect(), top = document.getElementById('identification').getBoundingClientRect().y; return [e.id, b.x, b.y - top, b.width, b.height].join(' '); }).join('\\n')")
+	}
+	was := places()
+
+	// running, then waiting for motion
+	tell(identRunning, "null")
+	p.until("document.getElementById('ident-state').textContent === 'running'")
+	if got := text("progress"); got != "separable fit · 3 of 12 · best 1.230 mN·m" {
+		t.Errorf("progress %q", got)
+	}
+	if got := eval[string](p, "document.getElementById('ident-bar').style.width"); got != "25%" {
+		t.Errorf("bar %s, want 25%%", got)
+	}
+	if got := able(); got != "cancel" {
+		t.Errorf("while one runs one may %q", got)
+	}
+	tell(identWaiting, "null")
+	p.until("document.getElementById('ident-reason').textContent.startsWith('needs more speed')")
+
+	// a result that may not be accepted, and why
+	tell(identDone, identResult("r1", 0.0202, false, "the verdict is doubtful"))
+	p.until("document.getElementById('ident-refusal').textContent.includes('the verdict is doubtful')")
+	if got := able(); got != "start" {
+		t.Errorf("with a result that may not be accepted one may %q", got)
+	}
+	p.until("hil.curves().found === 1")
+
+	// one that may: beside what is in force
+	tell(identDone, identResult("r2", 0.0199, true, ""))
+	p.until("!document.getElementById('ident-accept').disabled")
+	rows := clean(eval[string](p, "[...document.querySelectorAll('#ident-rows tr')].map((e) => [...e.children].map((c) => [...c.childNodes].map((n) => n.textContent).join(' ')).join(' | ')).join('; ')"))
+	for _, want := range []string{"Fc well determined | 24.00 | 19.90 ± 0.20 | 19.70 … 20.10 | mN·m", "sigma0 not determined | – | 11.20 | – | N·m/rad", "J well determined | 200.0 | 239.0 ± 2.0 | 237.0 … 241.0 | ×10⁻⁶ kg·m²"} {
+		if !strings.Contains(rows, want) {
+			t.Errorf("rows lack %q: %s", want, rows)
+		}
+	}
+	if got := text("fit"); got != "fit 98.4 % · from 31.2 to 51.2 s, 20000 rows" {
+		t.Errorf("fit %q", got)
+	}
+	if got := text("reasons"); !strings.Contains(got, "the residual is white") {
+		t.Errorf("reasons %q", got)
+	}
+	p.until("hil.curves().found === 2 && document.getElementById('curve-found-key').checkVisibility()")
+	if now := places(); now != was {
+		t.Errorf("buttons of the panel moved:%s", differ(was, now))
+	}
+	shoot(p, "ident")
+}
