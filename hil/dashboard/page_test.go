@@ -396,6 +396,7 @@ func TestPagePolls(t *testing.T) {
 	if n, _ := p.inked(trace); n < 300 {
 		t.Errorf("velocity trace from polling: %d pixels", n)
 	}
+	p.until("document.getElementById('params').textContent.includes('±')") // the newest row holds the estimates too
 	if got := eval[float64](p, "hil.rows.lost + hil.rows.gaps"); got != 0 {
 		t.Errorf("polling counts %g losses and gaps", got)
 	}
