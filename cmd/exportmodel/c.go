@@ -180,10 +180,13 @@ func (f *file) c() error {
 
 // top is the speed up to which the table goes (m/s or rad/s).
 func (f *file) top() float64 {
-	if f.Top > 0 {
-		return f.Top
+	switch {
+	case f.vs > 0:
+		return 100 * f.vs
+	case f.curve != nil:
+		return 100 * f.Law.Stiffness().Speed
 	}
-	return 100 * f.Law.Stiffness().Speed
+	return 10
 }
 
 // table is the steady curve without the offset at speeds that lie the closer the slower (m/s, N), forward and backward, and the largest error of

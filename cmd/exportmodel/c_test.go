@@ -28,9 +28,12 @@ func compiled(t *testing.T, m Model, body string) func(in string) []float64 {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(cc, "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wdouble-promotion", "-Werror", "-O1", "-o", "main", "main.c", "-lm")
-	cmd.Dir = dir
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v\n%s\n%s", friction.NameOf(m.Law), err, out, text)
+	asCpp := exec.Command(peer.Program(t, "g++", "g++"), "-std=c++11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", "-x", "c++", "main.c")
+	for _, cmd := range []*exec.Cmd{cmd, asCpp} { // sketches are C++
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s\n%s", friction.NameOf(m.Law), err, out, text)
+		}
 	}
 	return func(in string) (all []float64) {
 		cmd := exec.Command(filepath.Join(dir, "main"))
@@ -70,12 +73,12 @@ func TestCSteady(t *testing.T) {
 	}
 	var speeds []float64
 	for i := range 60 {
-		v := 1e-4 * math.Pow(10, float64(i)/12)
+		v := 1e-4 * math.Pow(10, float64(i)/12) // to 10
 		speeds = append(speeds, v, -v)
 	}
 	for _, c := range cases {
 		m := model(t, c.law, c.p)
-		m.Top = 20
+		top := (&file{Model: m, contact: contactOf(m.Law)}).top()
 		ask := compiled(t, m, `float v; while (scanf("%f", &v) == 1) { printf("%.9g\n", (double)test_bench_1_friction_steady(v)); printf("%.9g\n", (double)test_bench_1_friction_lookup(v)); }`)
 		var in strings.Builder
 		for _, v := range speeds {
@@ -98,10 +101,10 @@ func TestCSteady(t *testing.T) {
 			if forms[c.law].curve { // the table stands for the curve
 				tol += 1.1 * stated
 			}
-			if e := math.Abs(got[2*i] - want); !(e <= tol) && math.Abs(v) <= m.Top {
+			if e := math.Abs(got[2*i] - want); !(e <= tol) && math.Abs(v) <= top {
 				t.Errorf("%s: %.9g at %g, the law has %.9g", c.law, got[2*i], v, want)
 			}
-			if e := math.Abs(got[2*i+1] - want); !(e <= 1.1*stated+tol) && math.Abs(v) <= m.Top {
+			if e := math.Abs(got[2*i+1] - want); !(e <= 1.1*stated+tol) && math.Abs(v) <= top {
 				t.Errorf("%s: table %.9g at %g, the law has %.9g; stated error %g", c.law, got[2*i+1], v, want, stated)
 			}
 		}

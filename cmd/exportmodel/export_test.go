@@ -140,3 +140,14 @@ func TestLosses(t *testing.T) {
 		t.Error("an unknown target:", err)
 	}
 }
+
+// A target with one number for both directions gets the mean.
+func TestMeanOfDirections(t *testing.T) {
+	m := model(t, "static-coulomb-viscous", map[string]float64{"Fc": 1, "Fs": 1, "Fv": 0.2, "Fc-": 2, "Fs-": 2, "Fv-": 0.6})
+	for to, want := range map[Target]string{URDF: `damping="0.4" friction="1.5"`, MJCF: `damping="0.4" frictionloss="1.5"`, BAM: `"friction_base": 1.5`} {
+		text, lost := written(t, to, m)
+		if !strings.Contains(text, want) || !strings.Contains(strings.Join(lost, "\n"), "forward Fc 1, Fs 1 N·m, Fv 0.2") {
+			t.Errorf("%s: want %s; lost %q\n%s", to, want, lost, text)
+		}
+	}
+}

@@ -25,7 +25,6 @@ type Model struct {
 	Offset  float64 // N or N·m, constant force against the positive direction, beside that of the law
 	Inertia float64 // kg or kg·m²; 0: not known
 	Rotary  bool
-	Top     float64  // m/s or rad/s, highest speed of the records; 0: not known
 	Others  []string // what the result holds besides law, inertia and offset, in words
 	Source  Source
 }

@@ -22,7 +22,7 @@ var (
 // modelica writes a package: the friction, the axis with it, and an example to run. A bristle is written as its equations; a rigid
 // contact is the friction component of the Standard Library with a table of the steady curve, which holds a body at rest.
 func (f *file) modelica() error {
-	m, name := translational, strings.ToUpper(f.name[:1])+f.name[1:]
+	m, name := translational, strings.ToUpper(f.name[:1])+f.name[1:]+"_package"
 	if f.Rotary {
 		m = rotational
 	}

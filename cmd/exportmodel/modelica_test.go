@@ -75,7 +75,6 @@ func TestModelicaBristle(t *testing.T) {
 func TestModelicaRigid(t *testing.T) {
 	for _, law := range []string{"coulomb", "viscous", "static-coulomb-viscous", "stribeck-hess-soom", "stribeck-tustin", "linear-surrogate", "karnopp", "seven-parameter", "m2", "state-variable"} {
 		m := model(t, law, nil)
-		m.Top = 2
 		m.Rotary = law != "karnopp"
 		text, _ := written(t, Modelica, m)
 		checkModelica(t, text)
