@@ -78,7 +78,7 @@ func TestCSteady(t *testing.T) {
 	}
 	for _, c := range cases {
 		m := model(t, c.law, c.p)
-		top := (&file{Model: m, contact: contactOf(m.Law)}).top()
+		top := (&file{Model: m, Contact: contactOf(m.Law)}).Table().Top
 		ask := compiled(t, m, `float v; while (scanf("%f", &v) == 1) { printf("%.9g\n", (double)test_bench_1_friction_steady(v)); printf("%.9g\n", (double)test_bench_1_friction_lookup(v)); }`)
 		var in strings.Builder
 		for _, v := range speeds {

@@ -18,38 +18,38 @@ import (
 //
 // Units are those of the law: N and m, or N·m and rad. What of the law does not fit into this is in beyond, in words.
 type contact struct {
-	fore, back side    // for v > 0 and v < 0
-	fall       fall    // the shape of share
-	vs         float64 // m/s   Stribeck velocity
-	delta      float64 // exponent of fall exponential
-	power      float64 // δv, exponent of the viscous part; 1: linear
-	root       float64 // N     the force at 1 m/s
-	offset     float64 // N
-	bristle    *bristle
-	curve      func(v float64) float64 // N  the steady curve where the form above does not hold it; nil: it does
+	Fore, Back side    // for v > 0 and v < 0
+	Fall       fall    // the shape of share
+	Vs         float64 // m/s   Stribeck velocity; 0: there is no fall
+	Delta      float64 // exponent of the exponential fall
+	Power      float64 // δv, exponent of the viscous part; 1: linear
+	Root       float64 // N     the force at 1 m/s
+	Offset     float64 // N
+	Bristle    *bristle
+	Curve      func(v float64) float64 // N  the steady curve where the form above does not hold it; nil: it does
 	beyond     []string
 }
 
 // side are the levels of one direction.
 type side struct {
-	fc, fs, fv float64 // N, N, N·s/m
+	Fc, Fs, Fv float64 // N, N, N·s/m
 }
 
 // fall is how friction falls from break-away to Coulomb friction with r = |v|/vs.
-type fall uint8
+type fall string
 
 const (
-	none        fall = iota // at once: Fs holds at rest only
-	lorentz                 // 1/(1 + r²)
-	exponential             // exp(−r^δ)
+	none        fall = "none"        // at once: Fs holds at rest only
+	lorentz     fall = "lorentz"     // 1/(1 + r²)
+	exponential fall = "exponential" // exp(−r^δ)
 )
 
-// bristle is the state of a contact that yields: dz/dt = v − σ0·|v|·z/g(v), or dz/dt = v − |v|·z·g(0)/(g(v)·…) with a path.
+// bristle is the state of a contact that yields: dz/dt = v − |v|·z·σ0/g(v), or with a path dz/dt = (v·g(v)/σ0 − |v|·z)/path.
 type bristle struct {
-	sigma0 float64 // N/m    stiffness
-	sigma1 float64 // N·s/m  damping at rest
-	vd     float64 // m/s    σ1 falls with exp(−(v/vd)²); 0: it does not
-	path   float64 // m      not 0: σ0·z relaxes to g over this path at every speed, in place of g/σ0
+	Sigma0 float64 // N/m    stiffness
+	Sigma1 float64 // N·s/m  damping at rest
+	Vd     float64 // m/s    σ1 falls with exp(−(v/vd)²); 0: it does not
+	Path   float64 // m      over which σ0·z relaxes to g at every speed; 0: over g/σ0
 }
 
 // lawForm says how the parameters of a law, by their names, make a contact, and what of the law a contact does not hold.
@@ -74,53 +74,53 @@ var forms = map[string]lawForm{
 		if p["mu"] > 0 {
 			fc = p["mu"] * p["N0"]
 		}
-		return contact{fore: side{fc, fc, 0}}
+		return contact{Fore: side{fc, fc, 0}}
 	}, beyond: []loss{{positive("mu"), "the dependence on the normal load (mu = {mu}); the level at the load N0 = {N0} is written"}}},
 	"viscous": {take: func(p map[string]float64) contact {
-		return contact{fore: side{0, 0, p["Fv"]}, power: p["delta"]}
+		return contact{Fore: side{0, 0, p["Fv"]}, Power: p["delta"]}
 	}},
 	"static-coulomb-viscous": {take: func(p map[string]float64) contact {
-		return contact{fore: side{p["Fc"], p["Fs"], p["Fv"]}, power: p["delta"]}
+		return contact{Fore: side{p["Fc"], p["Fs"], p["Fv"]}, Power: p["delta"]}
 	}},
 	"stribeck-hess-soom": {take: func(p map[string]float64) contact {
-		return contact{fore: side{p["Fc"], p["Fs"], p["Fv"]}, fall: lorentz, vs: p["vs"]}
+		return contact{Fore: side{p["Fc"], p["Fs"], p["Fv"]}, Fall: lorentz, Vs: p["vs"]}
 	}},
 	"stribeck-bo-pavelescu": {take: func(p map[string]float64) contact {
-		return contact{fore: side{p["Fc"], p["Fs"], p["Fv"]}, fall: exponential, vs: p["vs"], delta: p["delta"]}
+		return contact{Fore: side{p["Fc"], p["Fs"], p["Fv"]}, Fall: exponential, Vs: p["vs"], Delta: p["delta"]}
 	}},
 	"stribeck-tustin": {take: func(p map[string]float64) contact {
-		return contact{fore: side{p["Fc"], p["Fs"], p["Fv"]}, fall: exponential, vs: p["vs"], delta: 1}
+		return contact{Fore: side{p["Fc"], p["Fs"], p["Fv"]}, Fall: exponential, Vs: p["vs"], Delta: 1}
 	}},
 	"linear-surrogate": {take: func(p map[string]float64) contact {
-		return contact{fore: side{p["alpha0"], p["alpha0"], p["alpha2"]}, root: p["alpha1"]}
+		return contact{Fore: side{p["alpha0"], p["alpha0"], p["alpha2"]}, Root: p["alpha1"]}
 	}},
 	"rising-static-kato": {take: risen,
 		beyond: []loss{{nil, "the rise of the break-away level with the time at rest (gamma = {gamma}, m = {m}); the level after a long rest is written"}}},
 	"rising-static-armstrong": {take: risen,
 		beyond: []loss{{nil, "the rise of the break-away level with the time at rest (gamma = {gamma} s); the level after a long rest is written"}}},
 	"frictional-memory": {take: func(p map[string]float64) contact {
-		return contact{fore: side{p["Fc"], p["Fs"], p["Fv"]}, fall: lorentz, vs: p["vs"]}
+		return contact{Fore: side{p["Fc"], p["Fs"], p["Fv"]}, Fall: lorentz, Vs: p["vs"]}
 	}, beyond: []loss{{positive("tauL"), "the frictional memory (tauL = {tauL} s)"}}},
 	"karnopp": {take: func(p map[string]float64) contact {
-		return contact{fore: side{p["Fc"], p["Fs"], p["Fv"]}}
+		return contact{Fore: side{p["Fc"], p["Fs"], p["Fv"]}}
 	}, beyond: []loss{{positive("Dv"), "the dead zone (Dv = {Dv})"}}},
 	"presliding-spring": {take: func(p map[string]float64) contact {
-		return contact{fore: side{p["Fb"], p["Fb"], 0}, bristle: &bristle{sigma0: p["Fb"] / p["xb"]}}
+		return contact{Fore: side{p["Fb"], p["Fb"], 0}, Bristle: &bristle{Sigma0: p["Fb"] / p["xb"]}}
 	}, beyond: []loss{{nil, "the corner of the spring at break-away (xb = {xb}); a bristle of the same stiffness bends over"}}},
 	"dahl": {take: func(p map[string]float64) contact {
-		return contact{fore: side{p["Fc"], p["Fc"], 0}, bristle: &bristle{sigma0: p["sigma0"]}}
+		return contact{Fore: side{p["Fc"], p["Fc"], 0}, Bristle: &bristle{Sigma0: p["sigma0"]}}
 	}, beyond: []loss{{func(p map[string]float64) bool { return p["exponent"] != 1 }, "the exponent of the slope ({exponent}); 1 is written"}}},
 	"dahl-modified": {take: func(p map[string]float64) contact {
 		fs := p["alpha0"] + p["alpha1"]
-		return contact{fore: side{p["alpha0"], fs, p["alpha2"]}, fall: exponential, vs: p["v0"], delta: 2, bristle: &bristle{sigma0: fs / p["d0"], path: p["d0"]}}
+		return contact{Fore: side{p["alpha0"], fs, p["alpha2"]}, Fall: exponential, Vs: p["v0"], Delta: 2, Bristle: &bristle{Sigma0: fs / p["d0"], Path: p["d0"]}}
 	}},
 	"m2": {curve: true, take: func(p map[string]float64) contact {
-		return contact{fore: side{p["alpha0"], p["alpha0"] + p["alpha1"], p["alpha2"]}, fall: exponential, vs: p["v0"], delta: 2}
+		return contact{Fore: side{p["alpha0"], p["alpha0"] + p["alpha1"], p["alpha2"]}, Fall: exponential, Vs: p["v0"], Delta: 2}
 	}, beyond: []loss{{nil, "the passage between sticking and sliding (tau_s = {tau_s} s, tau_r = {tau_r} s, ks = {ks}, ds = {ds}), and the dip of the steady curve where the sticking part does not saturate"}}},
 	"bouc-wen": {take: func(p map[string]float64) contact {
 		zc := math.Pow(p["beta"]+p["gamma"], -1/p["n"])
 		k := (1 - p["alpha"]) * p["k"]
-		return contact{fore: side{k * zc, k * zc, 0}, bristle: &bristle{sigma0: k}}
+		return contact{Fore: side{k * zc, k * zc, 0}, Bristle: &bristle{Sigma0: k}}
 	}, beyond: []loss{
 		{positive("alpha"), "the spring beside the contact (alpha·k, alpha = {alpha}, k = {k})"},
 		{func(p map[string]float64) bool { return p["n"] != 1 || p["gamma"] != 0 },
@@ -131,19 +131,19 @@ var forms = map[string]lawForm{
 	"gms": {take: bristled, beyond: []loss{{nil,
 		"the memory of reversals ({elements} elements, ratio = {ratio}, C = {C}); one bristle of the same stiffness is written"}}},
 	"seven-parameter": {take: func(p map[string]float64) contact {
-		return contact{fore: side{p["Fc"], p["Fc"] + p["dFs_inf"], p["Fv"]}, fall: lorentz, vs: p["vs"]}
+		return contact{Fore: side{p["Fc"], p["Fc"] + p["dFs_inf"], p["Fv"]}, Fall: lorentz, Vs: p["vs"]}
 	}, beyond: []loss{{nil, "the spring before break-away (kt = {kt}, ct = {ct}), the frictional memory (tauL = {tauL} s) and the rise of the break-away level " +
 		"with the time at rest (gamma = {gamma} s); the level after a long rest is written"}}},
 	"leuven": {take: bristled, beyond: []loss{underLoad,
 		{nil, "the memory of reversals and the shape of the hysteresis (reach = {reach}, n = {n}); a bristle of the same stiffness is written"}}},
 	"state-variable": {curve: true, only: "friction that changes with the logarithm of the speed", take: func(p map[string]float64) contact {
-		return contact{fore: side{p["mu0"] * p["N0"], p["mu0"] * p["N0"], 0}}
+		return contact{Fore: side{p["mu0"] * p["N0"], p["mu0"] * p["N0"], 0}}
 	}, beyond: []loss{{nil, "the state of the contact (A = {A}, B = {B}, L = {L}); the steady friction under the load N0 = {N0} is written"}}},
 	"graphite-brush": {take: func(p map[string]float64) contact {
 		c := bristled(p)
 		d := p["Tamb"] - p["T0"]
 		warm := p["N0"] * (1 + d*(p["aT"]+d*p["bT"]))
-		c.fore.fc, c.fore.fs = max(warm*p["mu_c"], p["N0"]*p["mu_min"]), max(warm*p["mu_s"], p["N0"]*p["mu_min"])
+		c.Fore.Fc, c.Fore.Fs = max(warm*p["mu_c"], p["N0"]*p["mu_min"]), max(warm*p["mu_s"], p["N0"]*p["mu_min"])
 		return c
 	}, beyond: []loss{{nil, "the dependence on normal load, temperature and current; what holds at N0 = {N0}, Tamb = {Tamb} °C and without current is written"}}},
 }
@@ -162,11 +162,11 @@ func positive(name string) func(p map[string]float64) bool {
 	}
 }
 
-func risen(p map[string]float64) contact { return contact{fore: side{p["Fc"], p["Fs_inf"], p["Fv"]}} }
+func risen(p map[string]float64) contact { return contact{Fore: side{p["Fc"], p["Fs_inf"], p["Fv"]}} }
 
 func bristled(p map[string]float64) contact {
-	return contact{fore: side{p["Fc"], p["Fs"], p["sigma2"]}, fall: exponential, vs: p["vs"], delta: 2, offset: p["offset"],
-		bristle: &bristle{sigma0: p["sigma0"], sigma1: p["sigma1"], vd: p["vd"]}}
+	return contact{Fore: side{p["Fc"], p["Fs"], p["sigma2"]}, Fall: exponential, Vs: p["vs"], Delta: 2, Offset: p["offset"],
+		Bristle: &bristle{Sigma0: p["sigma0"], Sigma1: p["sigma1"], Vd: p["vd"]}}
 }
 
 // contactOf takes a law apart.
@@ -180,12 +180,15 @@ func contactOf(law friction.Model) contact {
 			back[ahead] = v
 		}
 	}
-	c.back = form.take(back).fore
-	if c.power == 0 {
-		c.power = 1
+	c.Back = form.take(back).Fore
+	if c.Power == 0 {
+		c.Power = 1
+	}
+	if c.Fall == "" {
+		c.Fall = none
 	}
 	if form.curve {
-		c.curve = law.Steady
+		c.Curve = law.Steady
 	}
 	for _, l := range form.beyond {
 		if l.when == nil || l.when(p) {
@@ -203,35 +206,35 @@ func filled(text string, p map[string]float64) string {
 	return text
 }
 
-// sided tells that the levels depend on the direction.
-func (c *contact) sided() bool { return c.fore != c.back }
+// Sided tells that the levels depend on the direction.
+func (c *contact) Sided() bool { return c.Fore != c.Back }
 
 // peaked tells that break-away takes another force than sliding.
-func (c *contact) peaked() bool { return c.fore.fs != c.fore.fc || c.back.fs != c.back.fc }
+func (c *contact) peaked() bool { return c.Fore.Fs != c.Fore.Fc || c.Back.Fs != c.Back.Fc }
 
 // level is g (N) at the speed s ≥ 0 m/s of one direction.
 func (c *contact) level(d side, s float64) float64 {
-	g := d.fc
-	switch r := s / c.vs; c.fall {
+	g := d.Fc
+	switch r := s / c.Vs; c.Fall {
 	case lorentz:
-		g += (d.fs - d.fc) / (1 + r*r)
+		g += (d.Fs - d.Fc) / (1 + r*r)
 	case exponential:
-		g += (d.fs - d.fc) * math.Exp(-math.Pow(r, c.delta))
+		g += (d.Fs - d.Fc) * math.Exp(-math.Pow(r, c.Delta))
 	}
-	return g - c.root*math.Sqrt(s)
+	return g - c.Root*math.Sqrt(s)
 }
 
 // steady is the force of long sliding at v (m/s); the offset at rest.
 func (c *contact) steady(v float64) float64 {
 	if v == 0 {
-		return c.offset
+		return c.Offset
 	}
-	if c.curve != nil {
-		return c.curve(v) + c.offset
+	if c.Curve != nil {
+		return c.Curve(v) + c.Offset
 	}
-	d, s := c.fore, math.Abs(v)
+	d, s := c.Fore, math.Abs(v)
 	if v < 0 {
-		d = c.back
+		d = c.Back
 	}
-	return math.Copysign(max(0, c.level(d, s)+d.fv*math.Pow(s, c.power)), v) + c.offset
+	return math.Copysign(max(0, c.level(d, s)+d.Fv*math.Pow(s, c.Power)), v) + c.Offset
 }

@@ -136,6 +136,9 @@ func TestLosses(t *testing.T) {
 			t.Errorf("%s to %s: lost %q, want %q", c.law, c.to, all, c.want)
 		}
 	}
+	if _, err := Write(&bytes.Buffer{}, "c", model(t, "viscous", map[string]float64{"Fv": 1e-40})); err == nil || err.Error() != "the number 1e-40 does not fit into a float of C" {
+		t.Error("a number that a float does not hold:", err)
+	}
 	if _, err := Write(&bytes.Buffer{}, "sdf", model(t, "coulomb", nil)); err == nil || !strings.Contains(err.Error(), "mjcf") {
 		t.Error("an unknown target:", err)
 	}

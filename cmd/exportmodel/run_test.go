@@ -66,7 +66,7 @@ func TestModelOfResult(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := contactOf(m.Law)
-	if !m.Rotary || m.Offset != 0 || c.offset != 0.1 || c.fore != (side{1, 1.5, 0.4}) || c.back != (side{1.2, 1.6, 0.5}) || m.Inertia != 0 {
+	if !m.Rotary || m.Offset != 0 || c.Offset != 0.1 || c.Fore != (side{1, 1.5, 0.4}) || c.Back != (side{1.2, 1.6, 0.5}) || m.Inertia != 0 {
 		t.Errorf("%+v %+v", m, c)
 	}
 	if _, lost := written(t, MJCF, m); !strings.Contains(strings.Join(lost, "\n"), "1 kg·m² stands in its place") {

@@ -22,7 +22,7 @@ const (
 type ability struct {
 	target Target
 	title  string // for people
-	write  func(f *file) error
+	text   string // its template; "": it is JSON
 
 	atRest  bool   // break-away friction at rest that sliding has nothing of
 	falls   []fall // shapes of the fall
@@ -40,12 +40,12 @@ type ability struct {
 
 // abilities are the targets.
 var abilities = []ability{
-	{target: C, title: "C99 header for firmware", write: (*file).c,
+	{target: C, title: "C99 header for firmware", text: "c.tmpl",
 		atRest: true, falls: []fall{lorentz, exponential}, bristle: true, fade: true, path: true, power: true, curves: true, offset: true, sided: true, sets: true},
-	{target: URDF, title: "URDF robot", write: (*file).urdf, inertia: true},
-	{target: MJCF, title: "MuJoCo model", write: (*file).mjcf, gauss: true, bristle: true, offset: true, inertia: true},
-	{target: BAM, title: "set of BAM parameters", write: (*file).bam, falls: []fall{exponential}},
-	{target: Modelica, title: "Modelica package", write: (*file).modelica,
+	{target: URDF, title: "URDF robot", text: "urdf", inertia: true},
+	{target: MJCF, title: "MuJoCo model", text: "mjcf", gauss: true, bristle: true, offset: true, inertia: true},
+	{target: BAM, title: "set of BAM parameters", falls: []fall{exponential}},
+	{target: Modelica, title: "Modelica package", text: "modelica.tmpl",
 		atRest: true, falls: []fall{lorentz, exponential}, bristle: true, fade: true, path: true, power: true, curves: true, offset: true, sided: true, inertia: true},
 }
 
@@ -75,66 +75,66 @@ func (a *ability) express(c contact, law friction.Model, u units) (contact, []st
 	lost := slices.Clone(c.beyond)
 	say := func(format string, args ...any) { lost = append(lost, fmt.Sprintf(format, args...)) }
 
-	if c.root != 0 && !a.curves {
+	if c.Root != 0 && !a.curves {
 		return c, nil, fmt.Errorf("the law %s does not go to %s: its curve falls with the root of the speed, which a %s has not", name, a.target, a.title)
 	}
-	if c.power != 1 && !a.power {
-		if c.fore.fv != 0 || c.back.fv != 0 {
-			if c.fore.fc == 0 && c.back.fc == 0 {
-				return c, nil, fmt.Errorf("the law %s does not go to %s: viscous friction with the exponent %g is all that it has, and a %s has linear friction only", name, a.target, c.power, a.title)
+	if c.Power != 1 && !a.power {
+		if c.Fore.Fv != 0 || c.Back.Fv != 0 {
+			if c.Fore.Fc == 0 && c.Back.Fc == 0 {
+				return c, nil, fmt.Errorf("the law %s does not go to %s: viscous friction with the exponent %g is all that it has, and a %s has linear friction only", name, a.target, c.Power, a.title)
 			}
-			say("the viscous friction, %s times the speed to the power of %g", u.num(c.fore.fv, u.damping), c.power)
+			say("the viscous friction, %s times the speed to the power of %g", u.num(c.Fore.Fv, u.Damping), c.Power)
 		}
-		c.fore.fv, c.back.fv = 0, 0
+		c.Fore.Fv, c.Back.Fv = 0, 0
 	}
-	if c.bristle != nil {
-		b := *c.bristle
-		c.bristle = &b
+	if c.Bristle != nil {
+		b := *c.Bristle
+		c.Bristle = &b
 		switch {
 		case !a.bristle:
-			say("the bristle before break-away: %s stiff, damped with %s", u.num(b.sigma0, u.stiffness), u.num(b.sigma1, u.damping))
-			c.bristle = nil
-		case b.vd != 0 && b.sigma1 != 0 && !a.fade:
-			say("that the damping of the bristle falls with speed (vd = %s); it keeps its value at rest", u.num(b.vd, u.speed))
-			b.vd = 0
+			say("the bristle before break-away: %s stiff, damped with %s", u.num(b.Sigma0, u.Stiffness), u.num(b.Sigma1, u.Damping))
+			c.Bristle = nil
+		case b.Vd != 0 && b.Sigma1 != 0 && !a.fade:
+			say("that the damping of the bristle falls with speed (vd = %s); it keeps its value at rest", u.num(b.Vd, u.Speed))
+			b.Vd = 0
 		}
-		if b.path != 0 && !a.path && c.bristle != nil {
-			say("that the contact relaxes over the same path %s at every speed; a LuGre bristle with its stiffness at rest is written", u.num(b.path, u.length))
-			c.bristle.path = 0
+		if b.Path != 0 && !a.path && c.Bristle != nil {
+			say("that the contact relaxes over the same path %s at every speed; a LuGre bristle with its stiffness at rest is written", u.num(b.Path, u.Length))
+			c.Bristle.Path = 0
 		}
 	}
 	if c.peaked() {
 		switch {
-		case c.fall == none && a.atRest, slices.Contains(a.falls, c.fall), a.gauss && c.bristle != nil:
-		case c.fall == none:
-			say("the break-away friction, %s; the Coulomb friction stands for it", u.num(c.fore.fs, u.force))
+		case c.Fall == none && a.atRest, slices.Contains(a.falls, c.Fall), a.gauss && c.Bristle != nil:
+		case c.Fall == none:
+			say("the break-away friction, %s; the Coulomb friction stands for it", u.num(c.Fore.Fs, u.Force))
 			c.flatten()
 		default:
-			say("the fall from the break-away friction %s to the Coulomb friction within the Stribeck velocity %s", u.num(c.fore.fs, u.force), u.num(c.vs, u.speed))
+			say("the fall from the break-away friction %s to the Coulomb friction within the Stribeck velocity %s", u.num(c.Fore.Fs, u.Force), u.num(c.Vs, u.Speed))
 			c.flatten()
 		}
 	}
-	if c.sided() && (!a.sided || !a.sets && c.bristle == nil) {
-		say("that friction depends on the direction: the mean is written, forward %s, backward %s", u.side(c.fore), u.side(c.back))
-		mean := side{(c.fore.fc + c.back.fc) / 2, (c.fore.fs + c.back.fs) / 2, (c.fore.fv + c.back.fv) / 2}
-		c.fore, c.back = mean, mean
+	if c.Sided() && (!a.sided || !a.sets && c.Bristle == nil) {
+		say("that friction depends on the direction: the mean is written, forward %s, backward %s", u.side(c.Fore), u.side(c.Back))
+		mean := side{(c.Fore.Fc + c.Back.Fc) / 2, (c.Fore.Fs + c.Back.Fs) / 2, (c.Fore.Fv + c.Back.Fv) / 2}
+		c.Fore, c.Back = mean, mean
 	}
-	if c.offset != 0 && !a.offset {
-		say("the constant %s of %s against the positive direction", u.forceName, u.num(c.offset, u.force))
-		c.offset = 0
+	if c.Offset != 0 && !a.offset {
+		say("the constant %s of %s against the positive direction", u.ForceName, u.num(c.Offset, u.Force))
+		c.Offset = 0
 	}
 	return c, lost, nil
 }
 
 // flatten takes the peak away.
 func (c *contact) flatten() {
-	c.fall, c.fore.fs, c.back.fs = none, c.fore.fc, c.back.fc
+	c.Fall, c.Vs, c.Fore.Fs, c.Back.Fs = none, 0, c.Fore.Fc, c.Back.Fc
 }
 
 // units are those of a rotary or a linear axis.
 type units struct {
-	length, speed, force, damping, stiffness, inertia string
-	forceName, inertiaName                            string
+	Length, Speed, Force, Damping, Stiffness, Inertia string
+	ForceName, inertiaName                            string
 }
 
 func unitsOf(rotary bool) units {
@@ -147,5 +147,5 @@ func unitsOf(rotary bool) units {
 func (u units) num(x float64, unit string) string { return fmt.Sprintf("%.6g %s", x, unit) }
 
 func (u units) side(s side) string {
-	return fmt.Sprintf("Fc %.6g, Fs %.6g %s, Fv %.6g %s", s.fc, s.fs, u.force, s.fv, u.damping)
+	return fmt.Sprintf("Fc %.6g, Fs %.6g %s, Fv %.6g %s", s.Fc, s.Fs, u.Force, s.Fv, u.Damping)
 }
