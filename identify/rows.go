@@ -32,6 +32,7 @@ type FrictionRows struct {
 	Force    []float64 // N or N·m, measured
 	Model    []float64 // and what the model says of it at that row, with the state of its bristles
 	Pieces   []int     // first row of every piece; nil: one
+	Steady   bool      // rows are means at constant velocities, no series in time
 	Unit     string    // of the force
 }
 
@@ -41,19 +42,18 @@ var loads = []string{"M", "J", "offset", "k", "kd", "mgs", "mgc"}
 // FrictionRows takes the friction out of the rows of a fit. nil: the fit explains no force of one axis along a motion that is known, or
 // the result was read from a file.
 func (r *Result) FrictionRows() *FrictionRows {
-	s, v := r.Plain(), []float64(nil)
-	if r.solution != nil {
-		v = r.solution.Velocity
-	}
+	s := r.Plain()
 	if r.along != nil {
-		if s = r.along(); s != nil {
-			v = s.Velocity
-		}
+		s = r.along()
 	}
-	if s == nil || len(v) != len(s.Measured) || len(v) == 0 || !strings.HasPrefix(s.Unit, "N") || len(r.tops) > 1 {
+	if s == nil {
 		return nil
 	}
-	out := &FrictionRows{Velocity: v, Force: slices.Clone(s.Measured), Pieces: s.Pieces, Unit: s.Unit}
+	v := s.Velocity
+	if len(v) != len(s.Measured) || len(v) == 0 || !strings.HasPrefix(s.Unit, "N") || len(r.tops) > 1 {
+		return nil
+	}
+	out := &FrictionRows{Velocity: v, Force: slices.Clone(s.Measured), Pieces: s.Pieces, Unit: s.Unit, Steady: s.Dt == 0}
 	if len(s.Position) == len(v) {
 		out.Position = s.Position
 	}

@@ -93,7 +93,7 @@ func fitFigures(r *identify.Result, add adder, lack lacker) {
 		unit := s.Unit
 		name := s.Quantity
 		if unit == "" {
-			name += " (weighted)"
+			name += ", weighted"
 		}
 		return []plot.Panel{
 			{X: axis, Y: plot.Axis{Name: name, Unit: unit}, Series: []plot.Series{{Label: "model", X: t[from:to], Y: cut(model)}, {Label: "measured", X: t[from:to], Y: cut(s.Measured)}}},
@@ -114,7 +114,9 @@ func fitFigures(r *identify.Result, add adder, lack lacker) {
 	if len(v) != len(s.Residual) {
 		v = r.Solution().Velocity
 	}
-	if k, ok := worstReversal(s, v); ok {
+	if s.Dt == 0 {
+		lack("zoom on a reversal", "the rows are no series in time")
+	} else if k, ok := worstReversal(s, v); ok {
 		from, to := around(s, k)
 		add("reversal", fmt.Sprintf("The same around a reversal, the one of %d with the largest difference.", len(reversals(v, s.Pieces))), panels(s, from, to)...)
 	} else {
@@ -328,7 +330,7 @@ func convergenceFigures(r *identify.Result, add adder, lack lacker) {
 		if i+1 < len(r.Stages) {
 			name += "-" + string(st.Method)
 		}
-		caption := fmt.Sprintf("Cost of %s over %d %ss; %d simulations in all. It ended: %s.", st.Method, len(st.Trace)-1, step, st.Evaluations, strings.TrimSuffix(st.Reason, "."))
+		caption := fmt.Sprintf("Cost of %s over %d %s; %d simulations in all. It ended: %s.", st.Method, len(st.Trace)-1, plural(step, len(st.Trace)-1), st.Evaluations, strings.TrimSuffix(st.Reason, "."))
 		panels := []plot.Panel{{X: plot.Axis{Name: step}, Y: plot.Axis{Name: "cost", Log: least > 0 && most > 3*least}, Series: []plot.Series{{Label: "cost of the best", X: x, Y: st.Trace}}}}
 		if starts, ok := st.Extra["starts"].([]fit.Start); ok && len(starts) > 1 && !slices.ContainsFunc(starts, func(one fit.Start) bool { return !(one.RMS > 0) }) {
 			var n, above []float64
@@ -346,6 +348,13 @@ func convergenceFigures(r *identify.Result, add adder, lack lacker) {
 		}
 		add(name, caption, panels...)
 	}
+}
+
+func plural(word string, n int) string {
+	if n == 1 {
+		return word
+	}
+	return word + "s"
 }
 
 func noConvergence(st identify.Stage) string {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"hilrig/cmd/plot"
 	"hilrig/engine/numeric"
@@ -11,10 +12,11 @@ import (
 )
 
 const (
-	bins      = 14 // of speed in each direction, with as many rows in each
-	leastRows = 5  // in a bin
-	curve     = 60 // points of the model curve in each direction
+	bins      = 14  // of speed in each direction, with as many rows in each
+	leastRows = 5   // in a bin
+	curve     = 100 // points of the model curve in each direction
 	normal95  = 1.96
+	narrow    = 16.0 // times the Stribeck velocity is the range of velocities above which the fall near zero is shown for itself
 )
 
 // frictionFigures are friction over velocity, and over displacement after reversals.
@@ -49,7 +51,7 @@ func frictionFigures(r *identify.Result, add adder, lack lacker) {
 			if sign < 0 {
 				share = 1 - float64(i)/curve
 			}
-			v := sign * top[1-side] * share * share
+			v := sign * top[1-side] * share * share * share // closest near zero
 			if f, se, ok := r.FrictionAt(v); ok {
 				line.X, line.Y = append(line.X, v), append(line.Y, f)
 				band.X, band.Y, band.Low = append(band.X, v), append(band.Y, f+normal95*se), append(band.Low, f-normal95*se)
@@ -59,8 +61,8 @@ func frictionFigures(r *identify.Result, add adder, lack lacker) {
 		band.X, band.Y, band.Low = append(band.X, 0), append(band.Y, math.NaN()), append(band.Low, math.NaN())
 	}
 	speed := plot.Axis{Name: "velocity", Unit: "m/s"}
-	if unit == "N·m" {
-		speed.Unit = "rad/s"
+	if rotary(r) {
+		speed.Unit, unit = "rad/s", "N·m"
 	}
 	if len(line.X) > 2 {
 		for i, hi := range band.Y { // infinite where a parameter is not known
@@ -77,12 +79,22 @@ func frictionFigures(r *identify.Result, add adder, lack lacker) {
 		if _, bristle := r.Param("sigma0"); bristle {
 			caption += " Near zero velocity bristles bend, and points lie between the branches."
 		}
-		if rows != nil {
+		if rows != nil && rows.Steady {
+			caption += " Points are the mean forces at constant velocities, less loads."
+		} else if rows != nil {
 			caption += fmt.Sprintf(" Points are medians of the measured force less inertia and loads, up to %d bins in each direction with as many rows in each.", bins)
 		} else {
 			caption += " No points: " + why + "."
 		}
-		add("friction", caption, plot.Panel{X: speed, Y: plot.Axis{Name: "friction", Unit: unit}, Series: series})
+		panels := []plot.Panel{{X: speed, Y: plot.Axis{Name: "friction", Unit: unit}, Series: series}}
+		if vs, ok := r.Param("vs"); ok && vs.Value > 0 && narrow*vs.Value < max(top[0], top[1]) {
+			near := speed
+			near.Max = narrow / 4 * vs.Value
+			near.Min = -near.Max
+			panels = append(panels, plot.Panel{X: near, Y: panels[0].Y, Series: series})
+			caption += " Below: the same near zero."
+		}
+		add("friction", caption, panels...)
 	}
 	loopFigure(r, rows, speed.Unit[:len(speed.Unit)-2], add, lack)
 }
@@ -90,6 +102,9 @@ func frictionFigures(r *identify.Result, add adder, lack lacker) {
 // medians are those of velocity and friction in bins with as many rows in each, for each direction.
 func medians(rows *identify.FrictionRows) plot.Series {
 	out := plot.Series{Label: "measured, medians", Style: plot.Points}
+	if rows.Steady {
+		out.Label = "measured"
+	}
 	for _, sign := range []float64{-1, 1} {
 		var at []int
 		for k, v := range rows.Velocity {
@@ -98,9 +113,12 @@ func medians(rows *identify.FrictionRows) plot.Series {
 			}
 		}
 		slices.SortFunc(at, func(a, b int) int { return int(numeric.Sign(rows.Velocity[a] - rows.Velocity[b])) })
-		n := min(bins, len(at)/leastRows)
-		if n == 0 { // a map of steady points: each for itself
-			n = len(at)
+		n := max(1, min(bins, len(at)/leastRows))
+		if rows.Steady {
+			n = len(at) // each for itself
+		}
+		if len(at) == 0 {
+			continue
 		}
 		for i := range n {
 			in := at[i*len(at)/n : (i+1)*len(at)/n]
@@ -120,6 +138,21 @@ const mostLoops = 12 // reversals in one figure
 // the other.
 func loopFigure(r *identify.Result, rows *identify.FrictionRows, unit string, add adder, lack lacker) {
 	const what = "presliding loop"
+	if s := r.Solution(); s != nil && len(s.Loops) > 0 {
+		measured, model := plot.Series{Label: "measured"}, plot.Series{Label: "model"}
+		for _, l := range s.Loops {
+			for to, f := range map[*plot.Series][]float64{&measured: l.Force, &model: l.Model} {
+				to.X, to.Y = slices.Concat(to.X, l.Displacement, []float64{0}), slices.Concat(to.Y, f, []float64{math.NaN()})
+			}
+		}
+		force := "N"
+		if unit == "rad" {
+			force = "N·m"
+		}
+		add("presliding", "Force over displacement: the loop as it was drawn, and that of the parameters at the same displacements.",
+			plot.Panel{X: plot.Axis{Name: "displacement", Unit: unit}, Y: plot.Axis{Name: "force", Unit: force}, Series: []plot.Series{model, measured}})
+		return
+	}
 	if rows == nil || rows.Position == nil {
 		lack(what, "the friction at the rows, or their position, is not known")
 		return
@@ -169,4 +202,11 @@ func loopFigure(r *identify.Result, rows *identify.FrictionRows, unit string, ad
 	}
 	add("presliding", fmt.Sprintf("Friction over the displacement since a reversal, in the direction of the new motion; %d of %d reversals. Motion and force are smoothed alike, which rounds what is shorter than the smoothing.", shown, len(turns)),
 		plot.Panel{X: plot.Axis{Name: "displacement", Unit: unit}, Y: plot.Axis{Name: "friction", Unit: rows.Unit}, Series: []plot.Series{model, measured}})
+}
+
+// rotary tells whether the axis turns, by the units of its parameters.
+func rotary(r *identify.Result) bool {
+	return slices.ContainsFunc(r.Parameters, func(p identify.Parameter) bool {
+		return strings.Contains(p.Unit, "N·m") || strings.Contains(p.Unit, "rad")
+	})
 }

@@ -64,7 +64,7 @@ const (
 // fold breaks a text between words into lines of width w; a word that is longer stands alone.
 func fold(style draw.TextStyle, s string, w vg.Length) []string {
 	var lines []string
-	for _, word := range strings.Fields(s) {
+	for _, word := range strings.FieldsFunc(s, func(c rune) bool { return c == ' ' || c == '\n' || c == '\t' }) {
 		if n := len(lines); n > 0 && style.Width(lines[n-1]+" "+word) <= w {
 			lines[n-1] += " " + word
 		} else {

@@ -4,6 +4,7 @@ import (
 	"image/color"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
@@ -14,6 +15,7 @@ import (
 type face struct {
 	Panel
 	x, y   scale
+	side   []string  // label of the vertical axis in lines
 	upward vg.Length // pt of names of marks of the horizontal axis that are too long to stand side by side and stand upright; 0: they do not
 }
 
@@ -23,6 +25,7 @@ const (
 	titled  = vg.Length(19) // pt with one
 	right   = vg.Length(12) // pt
 	tickLen = vg.Length(3)  // pt
+	sideRow = vg.Length(9)  // pt between two lines of the label of the vertical axis
 )
 
 func newFace(p Panel, w, h vg.Length) face {
@@ -34,6 +37,14 @@ func newFace(p Panel, w, h vg.Length) face {
 	f.x = newScale(p.X, lo, hi, int(math.Max(3, float64(w)/45)))
 	lo, hi = rangeOf(p.Series, p.Y.Log, func(s *Series) []float64 { return slices.Concat(s.Y, s.Low) })
 	f.y = newScale(p.Y, lo, hi, int(math.Max(2, float64(h)/25)))
+	top := above
+	if p.Title != "" {
+		top = titled
+	}
+	const together = " /\u00a0" // the unit stays with its stroke
+	for _, line := range fold(labelText, strings.ReplaceAll(f.y.label, " / ", together), h-below-top) {
+		f.side = append(f.side, strings.ReplaceAll(line, "/\u00a0", "/ "))
+	}
 	widest := vg.Length(0)
 	for _, m := range f.x.marks {
 		widest = max(widest, xTickText.Width(m.text)+3)
@@ -50,7 +61,7 @@ func (f *face) left() vg.Length {
 	for _, m := range f.y.marks {
 		w = max(w, yTickText.Width(m.text))
 	}
-	return edge + labelText.Height("M") + 6 + w + tickLen + 2
+	return edge + labelText.Height("M") + vg.Length(max(1, len(f.side))-1)*sideRow + 6 + w + tickLen + 2
 }
 
 // draw draws the panel; left is the space that all panels of the column leave for the vertical axis.
@@ -90,7 +101,9 @@ func (f *face) draw(c draw.Canvas, left vg.Length, l *legend) {
 	c.FillText(labelText, vg.Point{X: in.Center().X, Y: in.Min.Y - 17 - f.upward}, f.x.label)
 	side := labelText
 	side.Rotation = math.Pi / 2
-	c.FillText(side, vg.Point{X: c.Min.X + edge, Y: in.Center().Y}, f.y.label)
+	for i, s := range f.side {
+		c.FillText(side, vg.Point{X: c.Min.X + edge + vg.Length(i)*sideRow, Y: in.Center().Y}, s)
+	}
 
 	// areas and guides lie below the curves, the first curve on top of the others
 	for _, layer := range [][]Style{{Band, Bars, Cells}, {Guide}, {Line, Points}} {

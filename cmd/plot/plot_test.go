@@ -147,11 +147,14 @@ func TestMarksAreRound(t *testing.T) {
 			}
 		}
 	})
+	if s := newScale(Axis{}, -4.3, 3.2, 4); len(s.marks) < 2 {
+		t.Errorf("%d marks for −4.3 … 3.2", len(s.marks))
+	}
 	for _, c := range []struct {
 		unit  string
 		top   float64
 		label string
-	}{{"m", 45e-6, "x / µm"}, {"N", 1.5, "x / N"}, {"N·m/rad", 2e4, "x / kN·m/rad"}, {"m/s", 3e-3, "x / mm/s"}, {"kg", 1e-5, "x / kg"}, {"s", 5000, "x / s"}, {"", 1e-5, "x"}} {
+	}{{"m", 45e-6, "x / µm"}, {"N", 1.5, "x / N"}, {"N·m/rad", 2e4, "x / kN·m/rad"}, {"m/s", 3e-3, "x / mm/s"}, {"kg", 1e-5, "x / kg"}, {"s", 5000, "x / s"}, {"", 1e-5, "x"}, {"", 4e-9, "x / 1e−9"}, {"kg", 3e8, "x / 1e6 kg"}} {
 		if s := newScale(Axis{Name: "x", Unit: c.unit}, 0, c.top, 5); s.label != c.label {
 			t.Errorf("%g %s: label %q, want %q", c.top, c.unit, s.label, c.label)
 		}

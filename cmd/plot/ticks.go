@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -47,18 +48,29 @@ func newScale(a Axis, lo, hi float64, n int) scale {
 		}
 		return s
 	}
-	prefix, factor := prefixOf(a.Unit, max(math.Abs(lo), math.Abs(hi)))
+	top := max(math.Abs(lo), math.Abs(hi))
+	prefix, factor := prefixOf(a.Unit, top)
+	if top *= factor; top > 0 && (top < 1e-6 || top >= 1e7) && !math.IsInf(top, 0) { // a power of ten in the label, as the prefix that is missing
+		k := 3 * int(math.Floor(math.Log10(top)/3))
+		prefix, factor = strings.Replace(strings.TrimRight(fmt.Sprintf("1e%d %s", k, prefix), " "), "-", "−", 1), factor/math.Pow(10, float64(k))
+		if a.Unit != "" {
+			prefix += " "
+		}
+	}
 	s := scale{min: lo, max: hi, label: labelOf(a.Name, prefix+a.Unit)}
 
-	// 1-2-5 steps in the unit shown
-	step := niceStep((hi - lo) * factor / float64(max(n, 2)))
-	decimals := max(0, -int(math.Floor(math.Log10(step)+1e-9)))
-	for k := math.Ceil(lo*factor/step - 1e-9); k*step <= hi*factor*(1+1e-12)+1e-9*step; k++ {
-		v := k * step
-		if len(s.marks) > 50 {
-			break // a range that rounding has emptied
+	// 1-2-5 steps in the unit shown, two marks at least
+	for ; len(s.marks) < 2 && n < 100; n += 2 {
+		s.marks = s.marks[:0]
+		step := niceStep((hi - lo) * factor / float64(max(n, 2)))
+		decimals := max(0, -int(math.Floor(math.Log10(step)+1e-9)))
+		for k := math.Ceil(lo*factor/step - 1e-9); k*step <= hi*factor*(1+1e-12)+1e-9*step; k++ {
+			v := k * step
+			if len(s.marks) > 50 {
+				break // a range that rounding has emptied
+			}
+			s.marks = append(s.marks, mark{v / factor, number(v, decimals)})
 		}
-		s.marks = append(s.marks, mark{v / factor, number(v, decimals)})
 	}
 	return s
 }

@@ -281,3 +281,19 @@ func (l *loop) place(theta, w []float64, scale float64) {
 		w[k] = 1 / (scale * math.Sqrt(variance))
 	}
 }
+
+// course is the loop as measured, and the force of the parameters theta at the same displacements.
+func (l *loop) course(theta []float64) fit.Loop {
+	out := fit.Loop{Displacement: l.x, Force: l.u, Model: make([]float64, len(l.x))}
+	xj, zeta, cur := l.first, theta[l.start], 0
+	for k, x := range l.x {
+		for ; cur < l.part[k]; cur++ {
+			next := theta[l.start+1+cur]
+			zeta, _ = l.on(theta, l.dir[cur], next, xj, zeta)
+			xj = next
+		}
+		f, _ := l.on(theta, l.dir[cur], x, xj, zeta)
+		out.Model[k] = f + theta[l.offset] + theta[l.rate]*l.udot[k]/theta[l.sigma0]
+	}
+	return out
+}

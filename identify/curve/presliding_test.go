@@ -54,6 +54,14 @@ func TestPreslidingExact(t *testing.T) {
 							t.Errorf("%s, %g cycles, rig %g, relaxed %v: %s = %.8g, want %g", c.name, cycles, soft, relaxed, name, got, want)
 						}
 					}
+					if len(s.Loops) != 1 || len(s.Loops[0].Displacement) < 700 {
+						t.Fatalf("%d loops", len(s.Loops))
+					}
+					for k, f := range s.Loops[0].Model { // the force of the record is exact
+						if math.Abs(f-s.Loops[0].Force[k]) > 1e-4*c.fs {
+							t.Fatalf("%s, %g cycles, rig %g, relaxed %v: row %d of the loop is %g, want %g", c.name, cycles, soft, relaxed, k, f, s.Loops[0].Force[k])
+						}
+					}
 				}
 			}
 		}

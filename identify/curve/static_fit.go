@@ -309,7 +309,7 @@ func StaticAt(points []Point, params []fit.Param, o StaticOptions) (*fit.Solutio
 		return nil, err
 	}
 	n := len(e.y)
-	s := &fit.Solution{Params: slices.Clone(params), Residual: make([]float64, n), Measured: slices.Clone(e.y), Unit: e.unit, Quantity: e.turns.quantity("force at constant velocity"), Converged: true, Notes: e.notes}
+	s := &fit.Solution{Params: slices.Clone(params), Residual: make([]float64, n), Measured: slices.Clone(e.y), Unit: e.unit, Quantity: e.turns.quantity("force at constant velocity"), Velocity: e.m.v, Converged: true, Notes: e.notes}
 	e.m.at(fit.Values(params), s.Residual, nil)
 	floats.SubTo(s.Residual, e.y, s.Residual)
 	return s, nil

@@ -268,6 +268,7 @@ func (t *tied) finish(sol *fit.Solution) {
 	turns := 0
 	for _, l := range t.loops {
 		turns += len(l.turnX)
+		sol.Loops = append(sol.Loops, l.course(fit.Values(t.params)))
 	}
 	sol.Extra["reversals"] = turns
 	sol.Quantity, sol.Pieces = t.turns.quantity("force in presliding"), nil

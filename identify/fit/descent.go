@@ -45,7 +45,7 @@ type descent struct {
 	reason       string
 	iterations   int
 	trace        []float64 // costs on this problem
-	simulated    int // on problems that are closed
+	simulated    int       // on problems that are closed
 }
 
 // open starts work on p at theta.

@@ -32,6 +32,8 @@ type Solution struct {
 	Input, Velocity, Position []float64
 	Blur                      float64 // s, over which filters mix the rows
 
+	Loops []Loop // of methods that explain force over displacement, as they were recorded; nil: of others
+
 	// Objective names what the cost is; Cost is its least value, e.g. half the sum of squares or of a robust loss.
 	Objective string
 	Cost      float64
@@ -109,6 +111,12 @@ func (s *Solution) Continue(before *Solution) {
 	extra := maps.Clone(before.Extra)
 	maps.Copy(extra, s.Extra)
 	s.Extra, s.Notes = extra, append(before.Notes, s.Notes...)
+}
+
+// Loop is a record of force over displacement.
+type Loop struct {
+	Displacement []float64 // m or rad
+	Force, Model []float64 // N or N·m, measured and by the parameters at the same displacement
 }
 
 // Indistinct is a parameter, or a combination of several, on which the data say nothing.
