@@ -56,8 +56,8 @@ type bristle struct {
 type lawForm struct {
 	take   func(p map[string]float64) contact
 	beyond []loss
-	curve  bool   // the steady curve is that of the law, not the form of contact
-	only   string // why it goes only where any curve does; "": it goes elsewhere as well
+	curve  bool   // the steady curve is that of the law; the form of a contact is near it
+	only   string // why it goes only where any curve does, and nothing is near it; "": it goes elsewhere as well
 }
 
 // loss is something that a law has and a contact has not.
@@ -116,7 +116,7 @@ var forms = map[string]lawForm{
 	}},
 	"m2": {curve: true, take: func(p map[string]float64) contact {
 		return contact{Fore: side{p["alpha0"], p["alpha0"] + p["alpha1"], p["alpha2"]}, Fall: exponential, Vs: p["v0"], Delta: 2}
-	}, beyond: []loss{{nil, "the passage between sticking and sliding (tau_s = {tau_s} s, tau_r = {tau_r} s, ks = {ks}, ds = {ds}), and the dip of the steady curve where the sticking part does not saturate"}}},
+	}, beyond: []loss{{nil, "the passage between sticking and sliding (tau_s = {tau_s} s, tau_r = {tau_r} s, ks = {ks}, ds = {ds})"}}},
 	"bouc-wen": {take: func(p map[string]float64) contact {
 		zc := math.Pow(p["beta"]+p["gamma"], -1/p["n"])
 		k := (1 - p["alpha"]) * p["k"]

@@ -98,8 +98,9 @@ func modelOf(r *identify.Identification, path string, written time.Time) (m Mode
 	if err != nil {
 		return m, fmt.Errorf("%s: %w", path, err)
 	}
-	m = Model{Name: cmp.Or(r.Name, "axis"), Law: law, Inertia: c.Inertia, Rotary: c.Rotary, Source: Source{
-		Result: path, Written: written, Program: r.Program, Method: r.Method, Verdict: string(r.Verdict), Reasons: r.Reasons, Refused: r.Acceptable(), Records: r.Records}}
+	m = Model{Name: cmp.Or(r.Name, "axis"), Law: law, Inertia: c.Inertia, Rotary: c.Rotary}
+	m.Source = Source{Result: path, Written: written, Program: r.Program, Method: r.Method, Verdict: string(r.Verdict), Reasons: r.Reasons,
+		Refused: r.Acceptable(), Records: r.Records}
 	if r.Records == nil {
 		m.Source.Records = []record.Info{r.Data}
 	}

@@ -115,7 +115,8 @@ func (f *file) Notes() []string {
 	for i := range lines {
 		lines[i] = strings.Join(strings.Fields(lines[i]), " ") // one line each
 	}
-	return append(lines, fmt.Sprintf("units: %s, %s, %s, s. Friction opposes the motion and is positive for positive speed.", f.Unit.Length, f.Unit.Force, f.Unit.Inertia))
+	return append(lines, fmt.Sprintf("units: %s, %s, %s, s. Friction opposes the motion and is positive for positive speed.",
+		f.Unit.Length, f.Unit.Force, f.Unit.Inertia))
 }
 
 // Sides are the levels with the endings of their names: one, or one for each direction.

@@ -2,7 +2,7 @@ package exportmodel
 
 import "math"
 
-// Mass and Around are the mass (kg) and the inertia about the axis (kg·m²) of the body; what is not identified is a number to be replaced.
+// Mass is that of the body (kg); of a rotary axis, where it is not identified, a number to be replaced.
 func (f *file) Mass() float64 {
 	if f.Rotary {
 		return 1
@@ -10,6 +10,7 @@ func (f *file) Mass() float64 {
 	return f.Inertia
 }
 
+// Around is the inertia of the body about the axis (kg·m²); of a linear one a number to be replaced.
 func (f *file) Around() float64 {
 	if f.Rotary {
 		return f.Inertia
@@ -17,8 +18,8 @@ func (f *file) Around() float64 {
 	return 1e-3 * f.Inertia
 }
 
-// Timestep is a step (s) that resolves the swing of the mass on the bristle with about sixty steps and its decay with ten, at most 1 ms: 1, 2 or
-// 5 times a power of ten.
+// Timestep is a step (s) that resolves the swing of the mass on the bristle with about sixty steps and its decay with ten, at most
+// 1 ms: 1, 2 or 5 times a power of ten.
 func (f *file) Timestep() float64 {
 	h := 1e-3
 	if b := f.Contact.Bristle; b != nil {

@@ -109,7 +109,8 @@ func moved(t *testing.T, files []string, steps []float64, d drive) []motion {
 	return got.Runs
 }
 
-// MuJoCo loads the file of every law. Under a constant force the axis comes to the speed at which friction balances it, where the law has one.
+// MuJoCo loads the file of every law. Under a constant force the axis comes to the speed at which friction balances it, where the law
+// has one.
 func TestMuJoCoLoads(t *testing.T) {
 	var files []string
 	var models []Model

@@ -18,35 +18,27 @@ const (
 	Modelica Target = "modelica"
 )
 
-// ability is what a target can express of a contact.
+// ability is what a target can express of a contact. What a contact does not hold goes to none of them.
 type ability struct {
 	target Target
 	title  string // for people
 	text   string // its template; "": it is JSON
 
-	atRest  bool   // break-away friction at rest that sliding has nothing of
-	falls   []fall // shapes of the fall
-	gauss   bool   // the fall with exponent 2 only, and only with a bristle
-	bristle bool
-	fade    bool // bristle damping that falls with speed
-	path    bool // a bristle that relaxes over a path
-	power   bool // viscous friction that is not linear
-	curves  bool // any curve: the root of the speed, and laws that are no closed form here
-	offset  bool
-	sided   bool
-	sets    bool // … also with a rigid contact
-	inertia bool // has a body
+	whole       bool // every contact
+	symmetric   bool // … but that a rigid one has one set of levels
+	lugre       bool // a bristle with constant damping
+	exponential bool // an exponential fall
+	offset      bool // a constant force
+	inertia     bool // has a body
 }
 
 // abilities are the targets.
 var abilities = []ability{
-	{target: C, title: "C99 header for firmware", text: "c.tmpl",
-		atRest: true, falls: []fall{lorentz, exponential}, bristle: true, fade: true, path: true, power: true, curves: true, offset: true, sided: true, sets: true},
+	{target: C, title: "C99 header for firmware", text: "c.tmpl", whole: true},
 	{target: URDF, title: "URDF robot", text: "urdf", inertia: true},
-	{target: MJCF, title: "MuJoCo model", text: "mjcf", gauss: true, bristle: true, offset: true, inertia: true},
-	{target: BAM, title: "set of BAM parameters", falls: []fall{exponential}},
-	{target: Modelica, title: "Modelica package", text: "modelica.tmpl",
-		atRest: true, falls: []fall{lorentz, exponential}, bristle: true, fade: true, path: true, power: true, curves: true, offset: true, sided: true, inertia: true},
+	{target: MJCF, title: "MuJoCo model", text: "mjcf", lugre: true, offset: true, inertia: true},
+	{target: BAM, title: "set of BAM parameters", exponential: true},
+	{target: Modelica, title: "Modelica package", text: "modelica.tmpl", whole: true, symmetric: true, inertia: true},
 }
 
 // Targets are the names of all targets.
@@ -68,58 +60,56 @@ func find(name string) (ability, bool) {
 
 // express cuts a contact down to what the target can say, and says what it cannot. An error: nothing of the friction is left.
 func (a *ability) express(c contact, law friction.Model, u units) (contact, []string, error) {
-	name := friction.NameOf(law)
-	if why := forms[name].only; why != "" && !a.curves {
-		return c, nil, fmt.Errorf("the law %s does not go to %s: it is %s, which a %s has not", name, a.target, why, a.title)
-	}
-	lost := slices.Clone(c.beyond)
+	name, lost := friction.NameOf(law), slices.Clone(c.beyond)
 	say := func(format string, args ...any) { lost = append(lost, fmt.Sprintf(format, args...)) }
-
-	if c.Root != 0 && !a.curves {
-		return c, nil, fmt.Errorf("the law %s does not go to %s: its curve falls with the root of the speed, which a %s has not", name, a.target, a.title)
+	refuse := func(format string, args ...any) (contact, []string, error) {
+		return c, nil, fmt.Errorf("the law %s does not go to %s: %s", name, a.target, fmt.Sprintf(format, args...))
 	}
-	if c.Power != 1 && !a.power {
-		if c.Fore.Fv != 0 || c.Back.Fv != 0 {
-			if c.Fore.Fc == 0 && c.Back.Fc == 0 {
-				return c, nil, fmt.Errorf("the law %s does not go to %s: viscous friction with the exponent %g is all that it has, and a %s has linear friction only", name, a.target, c.Power, a.title)
-			}
-			say("the viscous friction, %s times the speed to the power of %g", u.num(c.Fore.Fv, u.Damping), c.Power)
+	if !a.whole {
+		dry := c.Fore.Fc != 0 || c.Back.Fc != 0
+		if c.Curve != nil {
+			say("the steady curve where it is below the formula of the common Stribeck curve")
 		}
-		c.Fore.Fv, c.Back.Fv = 0, 0
+		switch curved := c.Power != 1 && (c.Fore.Fv != 0 || c.Back.Fv != 0); {
+		case forms[name].only != "":
+			return refuse("it is %s, which a %s has not", forms[name].only, a.title)
+		case c.Root != 0:
+			return refuse("its curve falls with the root of the speed, which a %s has not", a.title)
+		case curved && !dry:
+			return refuse("viscous friction with the exponent %g is all that it has, and a %s has linear friction only", c.Power, a.title)
+		case curved:
+			say("the viscous friction, %s times the speed to the power of %g", u.num(c.Fore.Fv, u.Damping), c.Power)
+			c.Fore.Fv, c.Back.Fv = 0, 0
+		}
 	}
-	if c.Bristle != nil {
+	if c.Bristle != nil && !a.whole {
 		b := *c.Bristle
 		c.Bristle = &b
-		switch {
-		case !a.bristle:
+		if !a.lugre {
 			say("the bristle before break-away: %s stiff, damped with %s", u.num(b.Sigma0, u.Stiffness), u.num(b.Sigma1, u.Damping))
 			c.Bristle = nil
-		case b.Vd != 0 && b.Sigma1 != 0 && !a.fade:
+		}
+		if a.lugre && b.Vd != 0 && b.Sigma1 != 0 {
 			say("that the damping of the bristle falls with speed (vd = %s); it keeps its value at rest", u.num(b.Vd, u.Speed))
-			b.Vd = 0
 		}
-		if b.Path != 0 && !a.path && c.Bristle != nil {
+		if a.lugre && b.Path != 0 {
 			say("that the contact relaxes over the same path %s at every speed; a LuGre bristle with its stiffness at rest is written", u.num(b.Path, u.Length))
-			c.Bristle.Path = 0
 		}
 	}
-	if c.peaked() {
-		switch {
-		case c.Fall == none && a.atRest, slices.Contains(a.falls, c.Fall), a.gauss && c.Bristle != nil:
-		case c.Fall == none:
+	if c.peaked() && !a.whole && !(a.exponential && c.Fall == exponential) && c.Bristle == nil {
+		if c.Fall == none {
 			say("the break-away friction, %s; the Coulomb friction stands for it", u.num(c.Fore.Fs, u.Force))
-			c.flatten()
-		default:
+		} else {
 			say("the fall from the break-away friction %s to the Coulomb friction within the Stribeck velocity %s", u.num(c.Fore.Fs, u.Force), u.num(c.Vs, u.Speed))
-			c.flatten()
 		}
+		c.flatten()
 	}
-	if c.Sided() && (!a.sided || !a.sets && c.Bristle == nil) {
+	if c.Sided() && (!a.whole || a.symmetric && c.Bristle == nil) {
 		say("that friction depends on the direction: the mean is written, forward %s, backward %s", u.side(c.Fore), u.side(c.Back))
 		mean := side{(c.Fore.Fc + c.Back.Fc) / 2, (c.Fore.Fs + c.Back.Fs) / 2, (c.Fore.Fv + c.Back.Fv) / 2}
 		c.Fore, c.Back = mean, mean
 	}
-	if c.Offset != 0 && !a.offset {
+	if c.Offset != 0 && !a.whole && !a.offset {
 		say("the constant %s of %s against the positive direction", u.ForceName, u.num(c.Offset, u.Force))
 		c.Offset = 0
 	}
