@@ -29,7 +29,7 @@ type Options struct {
 func (f *Options) Flags(fl *pflag.FlagSet) {
 	fl.StringVar(&f.to, "to", "", "what to write: "+strings.Join(Targets(), ", "))
 	fl.StringVarP(&f.out, "output", "o", "", "file to write; default: standard output")
-	fl.BoolVar(&f.force, "force", false, "export a result that was rejected, too, and write over an existing file")
+	fl.BoolVar(&f.force, "force", false, "export a result that may not be used, too, and write over an existing file")
 }
 
 // Run writes the axis of a result of hil identify for another tool.
