@@ -1,7 +1,12 @@
 package exportmodel
 
 import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
 	"encoding/json"
+	"fmt"
+	"io"
 	"math"
 	"os"
 	"os/exec"
@@ -10,6 +15,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/pflag"
+
+	"hilrig/cmd/identify"
 	"hilrig/engine/friction"
 	"hilrig/engine/peer"
 )
@@ -52,7 +60,8 @@ const mujoco = `
 import fs from "node:fs";
 const mj = await (await import(process.argv[1])).default();
 const q = JSON.parse(fs.readFileSync(0));
-const u = t => q.push + q.amplitude * (Math.sin(2 * Math.PI * t) + 0.3 * Math.sin(14 * Math.PI * t));
+const measured = t => { const k = Math.floor(t / q.every), r = t / q.every - k; return (1 - r) * q.force[k] + r * q.force[k + 1]; };
+const u = q.force ? measured : t => q.push + q.amplitude * (Math.sin(2 * Math.PI * t) + 0.3 * Math.sin(14 * Math.PI * t));
 const runs = q.files.flatMap(file => {
 	const m = mj.MjModel.from_xml_string(file), own = m.opt.timestep;
 	return q.steps.map(step => {
@@ -67,10 +76,11 @@ const runs = q.files.flatMap(file => {
 process.stdout.write(JSON.stringify({ version: mj.mj_versionString(), runs }));
 `
 
-// drive is a torque, push + throb(amplitude) N·m, and how often the position is looked at.
+// drive is a torque, push + throb(amplitude) N·m or a recorded one, and how often the position is looked at.
 type drive struct {
 	push, amplitude, every float64 // every: s
 	samples                int
+	force                  []float64 // N·m at every sample, straight between them; nil: none is recorded
 }
 
 func (d drive) u(t float64) float64 { return d.push + throb(d.amplitude)(t) }
@@ -88,7 +98,7 @@ func moved(t *testing.T, files []string, steps []float64, d drive) []motion {
 		t.Skip("-short: needs node and npm packages")
 	}
 	lib := filepath.Join(peer.NodeModules(t, "@mujoco/mujoco@3.14.0"), "@mujoco", "mujoco", "mujoco.js")
-	in, err := json.Marshal(map[string]any{"files": files, "steps": steps, "every": d.every, "samples": d.samples, "push": d.push, "amplitude": d.amplitude})
+	in, err := json.Marshal(map[string]any{"files": files, "steps": steps, "every": d.every, "samples": d.samples, "push": d.push, "amplitude": d.amplitude, "force": d.force})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,5 +184,54 @@ func TestMuJoCo(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// From measured data to MuJoCo: the axis that hil identify found, pushed in MuJoCo by the recorded force, goes where the sensor saw it.
+func TestIdentifiedInMuJoCo(t *testing.T) {
+	result := filepath.Join(t.TempDir(), "result.json")
+	var f identify.Options
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	f.RecordFlags(flags)
+	f.Changed = flags.Changed
+	if err := flags.Parse([]string{"-o", result}); err != nil {
+		t.Fatal(err)
+	}
+	if err := identify.Run(t.Context(), "../../configs/identify/lugre-kalman.yaml", f, io.Discard, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	var text, stderr bytes.Buffer
+	if err := Run(result, Options{to: "mjcf"}, &text, &stderr); err != nil || stderr.Len() > 0 {
+		t.Fatal(err, stderr.String())
+	}
+
+	// the columns are time, middle of the step, position (m), force (N), every ms
+	packed, err := os.Open("../../configs/identify/data/lugre-kalman.csv.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer packed.Close()
+	csv, err := gzip.NewReader(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := drive{every: 1e-3}
+	var seen []float64
+	for s := bufio.NewScanner(csv); s.Scan(); {
+		var row [4]float64
+		if n, _ := fmt.Sscanf(s.Text(), "%g,%g,%g,%g", &row[0], &row[1], &row[2], &row[3]); n == 4 {
+			seen, d.force = append(seen, row[2]), append(d.force, row[3])
+		}
+	}
+	d.samples = len(seen) - 1
+	for i, run := range moved(t, []string{text.String()}, []float64{0, 1e-5}, d) {
+		worst, travel := 0.0, slices.Max(seen)-slices.Min(seen)
+		for k, x := range run.X {
+			worst = max(worst, math.Abs(x-(seen[k+1]-seen[0])))
+		}
+		t.Logf("step %g s: off by %.2g of a travel of %.4g m after %d ms", run.H, worst/travel, travel, d.samples)
+		if tol := []float64{0.05, 0.005}[i]; !(worst <= tol*travel) {
+			t.Errorf("step %g s: off by %g m of a travel of %g m", run.H, worst, travel)
+		}
 	}
 }
