@@ -70,6 +70,18 @@ loading everything is SI, except that a signal in degC stays in degC.
 **Keys** that are not listed here are errors, and so are repeated ones; every problem of a file is reported at once, with
 its line. Anchors, aliases and merge keys (` + "`<<: *name`" + `) work. Passwords may be or contain ` + "`${VARIABLE}`" + `. Relative paths start
 at the folder of the file, except ` + "`record.dir`" + `, which starts where the program was started.
+
+**What was identified** comes into the file by a command:
+
+    hil identify runs --law lugre -o result.json
+    hil config apply result.json --rig rig.yaml -o identified.yaml
+
+It writes law and parameters of the friction, and the inertia (` + "`motor.J`" + ` with a voltage drive, else ` + "`inertia`" + `), of one axis. Parameters by direction
+stand under ` + "`backward`" + `. Each number gets a comment with its source: date, record, SHA-256 of the record, standard error, method. Comments, order and
+all other lines of the file stay. Keys of an old law are taken out. Without ` + "`--rig`" + ` the file is the configuration in the recording of the result: complete,
+without comments, and without passwords. A result is refused when it is rejected or interrupted, when one of its parameters cannot be told from the record, when a second record is
+not explained (exit code 6); when it is of another rig, another axis or another kind of axis, when the compensation of the axis cannot use the law, when other parts of the file
+take their numbers from this axis by an anchor (exit code 3). Without friction of its own, the plant of a virtual rig takes the new numbers too; that is said.
 `
 
 // docs/config.md is made from the tags.

@@ -3,7 +3,6 @@ package exportmodel
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -73,7 +72,7 @@ func Run(path string, f Options, stdout, stderr io.Writer) error {
 
 // load reads the result of a file.
 func load(path string) (m Model, err error) {
-	data, err := os.ReadFile(path)
+	r, err := identify.ReadResult(path)
 	if err != nil {
 		return m, err
 	}
@@ -81,11 +80,7 @@ func load(path string) (m Model, err error) {
 	if err != nil {
 		return m, err
 	}
-	var r identify.Identification
-	if err := json.Unmarshal(data, &r); err != nil || r.Result == nil || len(r.Stages) == 0 {
-		return m, fmt.Errorf("%s is not a result of hil identify -o (%v)", path, err)
-	}
-	return modelOf(&r, path, st.ModTime())
+	return modelOf(r, path, st.ModTime())
 }
 
 // modelOf is the axis of a result.

@@ -251,3 +251,42 @@ func TestCheckLooksAtRecords(t *testing.T) {
 		t.Errorf("missing: code %d\n%s%s", code, out, errs)
 	}
 }
+
+// From a recording to a rig file that runs with what was identified: its numbers are those of the JSON to all digits.
+func TestConfigApplyRecording(t *testing.T) {
+	m := &motorTruth{R: 1.2, L: 0.6e-3, K: 0.042, J: 7e-5, Sigma0: 11, Sigma1: 0.02, Fv: 1.5e-4, Fc: 0.015, Fs: 0.021, Vs: 0.5}
+	run := m.record(t, truthRun{rate: 1000, clocked: true, seconds: 12})
+	dir := t.TempDir()
+	result, rig := filepath.Join(dir, "result.json"), filepath.Join(dir, "rig.yaml")
+	for _, args := range [][]string{{"identify", run, "--law", "lugre", "--last", "8s", "-o", result}, {"config", "apply", result, "-o", rig}, {"check", rig}} {
+		if out, errs, code := execute(t, args...); code != report.OK {
+			t.Fatalf("%v: code %d\n%s%s", args, code, out, errs)
+		}
+	}
+	r, err := cmdidentify.ReadResult(result)
+	if err != nil || r.Rig != "motor" || r.Axis != "shaft" {
+		t.Fatalf("%v, rig %q, axis %q", err, r.Rig, r.Axis)
+	}
+	cfg, err := configs.Load(rig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	used := map[string]float64{"J": cfg.Axes[0].Motor.J}
+	for _, p := range cfg.Axes[0].Friction.Model.Params() {
+		used[p.Name] = p.Value
+	}
+	for _, p := range r.Parameters {
+		if p.State() {
+			continue
+		}
+		if x, ok := used[p.Name]; !ok || x != p.Value {
+			t.Errorf("%s: the rig has %.17g, the result %.17g", p.Name, x, p.Value)
+		}
+	}
+	if _, errs, code := execute(t, "config", "apply", result, "-o", rig); code != report.Usage || !strings.Contains(errs, "--force writes over it") {
+		t.Errorf("code %d, %s", code, errs)
+	}
+	if _, errs, code := execute(t, "config", "apply", result, "--rig", "../../configs/stage.yaml"); code != report.Invalid || !strings.Contains(errs, "is of the rig motor") {
+		t.Errorf("code %d, %s", code, errs)
+	}
+}

@@ -5,16 +5,17 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hilrig/cmd/apply"
 	"hilrig/cmd/check"
 )
 
 func newConfigCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "config",
-		Short: "Show the configuration in force, an example, or the schema of files",
+		Short: "Show the configuration in force, an example, or the schema of files; write an identified axis into a rig file",
 		Args:  cobra.NoArgs,
 	}
-	c.AddCommand(newConfigSchemaCmd(), newConfigShowCmd(), newConfigExampleCmd())
+	c.AddCommand(newConfigSchemaCmd(), newConfigShowCmd(), newConfigExampleCmd(), newConfigApplyCmd())
 	return c
 }
 
@@ -58,4 +59,22 @@ func newConfigExampleCmd() *cobra.Command {
 			return check.Example(c.OutOrStdout())
 		},
 	}
+}
+
+func newConfigApplyCmd() *cobra.Command {
+	var f apply.Options
+	c := &cobra.Command{
+		Use:   "apply RESULT.json",
+		Short: "Write law, parameters and inertia of a result into a rig file, with their sources as comments",
+		Long: `Changes the axis of a rig file and nothing else. docs/config.md has the rules.
+
+Exit codes: 0 done; 2 wrong usage; 3 a result of another axis, unit or rig, or that the rig cannot work with; 4 cannot write; 6 the result is not accepted.`,
+		Example: `  hil config apply result.json --rig rig.yaml -o identified.yaml`,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return apply.Run(args[0], f, c.OutOrStdout(), c.ErrOrStderr())
+		},
+	}
+	f.Flags(c.Flags())
+	return c
 }

@@ -137,16 +137,25 @@ func Compare(ctx context.Context, paths []string, f Options, stdout, stderr io.W
 	return nil
 }
 
+// ReadResult reads what hil identify -o wrote.
+func ReadResult(path string) (*Identification, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var r Identification
+	if err := json.Unmarshal(data, &r); err != nil || r.Result == nil || len(r.Stages) == 0 {
+		return nil, fmt.Errorf("%s is not a result of hil identify -o (%v)", path, err)
+	}
+	return &r, nil
+}
+
 // candidates are the models that a file stands for.
 func (f *Options) candidates(path string, stderr io.Writer) ([]candidate, error) {
 	if strings.EqualFold(filepath.Ext(path), ".json") {
-		data, err := os.ReadFile(path)
+		r, err := ReadResult(path)
 		if err != nil {
 			return nil, report.ExitWith(report.Invalid, err)
-		}
-		var r Identification
-		if err := json.Unmarshal(data, &r); err != nil || r.Result == nil || len(r.Stages) == 0 {
-			return nil, report.ExitWith(report.Invalid, fmt.Errorf("%s: not a result of hil identify -o (%v)", path, err))
 		}
 		return []candidate{{name: cmp.Or(r.Name, path), done: r.Result}}, nil
 	}

@@ -97,6 +97,8 @@ type Identification struct {
 	Program string                 `json:"program"`
 	Command string                 `json:"command"`           // repeats it
 	Seed    int                    `json:"seed"`              // of everything random
+	Rig     string                 `json:"rig,omitempty"`     // of a recording, its rig
+	Axis    string                 `json:"axis,omitempty"`    // and the axis that was fitted
 	Assumed []fitreport.Assumption `json:"assumed,omitempty"` // what was taken for granted where no file says it
 	*identify.Result
 	Run *ownRun `json:"run,omitempty"` // of a recording that was identified without a file
@@ -140,6 +142,7 @@ func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) 
 	}
 	own.hold(res)
 	result := Identification{Name: cfg.Name, Config: path, Program: report.Version(), Command: report.CommandLine(), Seed: cfg.Seed, Assumed: assumed.shown, Result: res, Run: own}
+	result.Rig, result.Axis = originOf(cfg)
 	if f.out != "" {
 		if err := writeResult(f.out, result); err != nil {
 			return report.ExitWith(report.Unavailable, err)

@@ -45,7 +45,7 @@ func openRecording(path, of string, still bool, watch func(read, size int64, row
 		run.Close()
 		return nil, err
 	}
-	axis, err := axisOf(rig, of)
+	axis, err := AxisOf(rig, of)
 	if err != nil {
 		run.Close()
 		return nil, &record.Error{File: run.Path, Msg: err.Error()}
@@ -58,8 +58,8 @@ func openRecording(path, of string, still bool, watch func(read, size int64, row
 	return r, nil
 }
 
-// axisOf is the axis with a name or a position; "": the only one.
-func axisOf(rig *configs.Config, of string) (*configs.Axis, error) {
+// AxisOf is the axis with a name or a position; "": the only one.
+func AxisOf(rig *configs.Config, of string) (*configs.Axis, error) {
 	var names []string
 	for i := range rig.Axes {
 		a := &rig.Axes[i]
@@ -72,9 +72,22 @@ func axisOf(rig *configs.Config, of string) (*configs.Axis, error) {
 		return &rig.Axes[0], nil
 	}
 	if of == "" {
-		return nil, fmt.Errorf("the run has %d axes; want one: --axis %s", len(names), strings.Join(names, " or --axis "))
+		return nil, fmt.Errorf("the rig has %d axes; want one: --axis %s", len(names), strings.Join(names, " or --axis "))
 	}
-	return nil, fmt.Errorf("the run has no axis %s; there are %s", of, strings.Join(names, ", "))
+	return nil, fmt.Errorf("the rig has no axis %s; there are %s", of, strings.Join(names, ", "))
+}
+
+// originOf is rig and axis of the recording that a file fits; "": it is none.
+func originOf(cfg *configs.Identify) (rig, axis string) {
+	if _, ok := sink.FindRun(cfg.Data.File); !ok {
+		return "", ""
+	}
+	r, err := openRecording(cfg.Data.File, cfg.Data.Columns.Position.Name, false, nil)
+	if err != nil {
+		return "", ""
+	}
+	defer r.run.Close()
+	return r.rig.Rig.Name, r.axis.Name
 }
 
 // deviceOf is the device that measures the position of an axis: its samples are those of a fit.

@@ -1,0 +1,294 @@
+// Package apply writes an identified axis into a rig file: hil config apply.
+package apply
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"hilrig/cmd/daemon"
+	"hilrig/cmd/identify"
+	"hilrig/cmd/report"
+	"hilrig/configs"
+	"hilrig/configs/schema"
+	"hilrig/engine/friction"
+	"hilrig/hil/sink"
+	fits "hilrig/identify"
+)
+
+// Options are what the user chose.
+type Options struct {
+	rig, axis, out string
+	force          bool
+}
+
+// Flags are those of hil config apply.
+func (f *Options) Flags(fl *pflag.FlagSet) {
+	fl.StringVar(&f.rig, "rig", "", "rig file to change; default: the configuration in the recording that the result was made of")
+	fl.StringVar(&f.axis, "axis", "", "axis of the rig; default: that of the result, or the only one")
+	fl.StringVarP(&f.out, "output", "o", "", "rig file to write; default: standard output")
+	fl.BoolVar(&f.force, "force", false, "write over an existing file")
+}
+
+// Run writes law, parameters and inertia of a result into a rig file.
+func Run(path string, f Options, stdout, stderr io.Writer) error {
+	fail := func(code int, format string, args ...any) error {
+		return report.ExitWith(code, fmt.Errorf("config apply: "+format, args...))
+	}
+	if _, err := os.Lstat(f.out); f.out != "" && err == nil && !f.force {
+		return fail(report.Usage, "%s exists; --force writes over it", f.out)
+	}
+	r, err := identify.ReadResult(path)
+	if err != nil {
+		return fail(report.Invalid, "%w", err)
+	}
+	if why := r.Acceptable(); why != nil {
+		return fail(report.Quality, "%s: %w", path, why)
+	}
+	contact, err := r.Contact()
+	if err != nil {
+		return fail(report.Invalid, "%s: %w", path, err)
+	}
+	base, name, err := f.base(r)
+	if err != nil {
+		return fail(report.Invalid, "%w", err)
+	}
+	rig, err := configs.LoadBytes(name, base)
+	if err != nil {
+		return report.Refuse(stderr, err)
+	}
+	if r.Rig != "" && r.Rig != rig.Rig.Name {
+		return fail(report.Invalid, "%s is of the rig %s, and %s describes the rig %s", path, r.Rig, name, rig.Rig.Name)
+	}
+	axis, err := identify.AxisOf(rig, cmp.Or(f.axis, r.Axis))
+	if err != nil {
+		return fail(report.Invalid, "%s: %w", name, err)
+	}
+	kinds := map[bool]string{true: "rotary", false: "linear"}
+	switch kind := kinds[contact.Rotary]; {
+	case r.Axis != "" && r.Axis != axis.Name:
+		return fail(report.Invalid, "%s is of the axis %s, not of %s", path, r.Axis, axis.Name)
+	case kind != axis.Kind:
+		return fail(report.Invalid, "%s is of a %s axis, and %s of %s is %s: its numbers have other units", path, kind, axis.Name, name, axis.Kind)
+	}
+	if r.Rig == "" {
+		fmt.Fprintf(stderr, "warning: %s does not say of which rig it is; it was made of %s\n", path, r.Data.File)
+	}
+
+	st, err := os.Stat(path)
+	if err != nil {
+		return fail(report.Invalid, "%w", err)
+	}
+	c := change{Edit: schema.NewEdit(base), rig: rig, axis: axis, contact: contact, source: source(r, st.ModTime()), method: r.Chain[len(r.Chain)-1]}
+	c.law()
+	c.inertia()
+	text, err := c.Text()
+	if err != nil {
+		return fail(report.Invalid, "%s: %w", name, err)
+	}
+	to := cmp.Or(f.out, name)
+	changed, err := configs.LoadBytes(to, text)
+	if err == nil { // what hil run would find
+		_, err = daemon.Assemble(changed, daemon.Handover{})
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "hil: config apply: %s cannot work with this result:\n", name)
+		return report.Refuse(stderr, err)
+	}
+	elsewhere, err := c.verify(changed)
+	if err != nil {
+		return fail(report.Invalid, "%s: %w", name, err)
+	}
+	if elsewhere {
+		c.say("the plant of the virtual rig has no friction or inertia of its own: it takes the new numbers too")
+	}
+	for _, left := range contact.Left {
+		c.say("not in the rig file: %s", left)
+	}
+	if f.rig == "" && strings.Contains(string(text), ": redacted") {
+		c.say("a recording holds no passwords: set those that say redacted")
+	}
+	for _, s := range c.said {
+		fmt.Fprintf(stderr, "warning: %s\n", s)
+	}
+	if f.out == "" {
+		_, err = stdout.Write(text)
+		return err
+	}
+	if err := report.WriteWhole(f.out, f.force, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
+		return fail(report.Unavailable, "%w", err)
+	}
+	for _, d := range c.done {
+		fmt.Fprintln(stdout, d)
+	}
+	fmt.Fprintf(stdout, "next: %s\n", report.AsStarted("hil check "+f.out))
+	return nil
+}
+
+// base is the rig file that is changed, and its name.
+func (f *Options) base(r *identify.Identification) ([]byte, string, error) {
+	if f.rig != "" {
+		text, err := schema.ReadFile(f.rig)
+		return text, f.rig, err
+	}
+	file := r.Data.File
+	if _, ok := sink.FindRun(file); !ok {
+		return nil, "", fmt.Errorf("the result was made of %s, which holds no configuration: name the rig file with --rig", file)
+	}
+	run, err := sink.OpenRun(file)
+	if err != nil {
+		return nil, "", fmt.Errorf("the configuration in the recording of the result: %w; name the rig file with --rig", err)
+	}
+	defer run.Close()
+	return run.Info.Config, file + ": its configuration", nil
+}
+
+// source says where numbers come from.
+func source(r *identify.Identification, written time.Time) string {
+	sum := ""
+	if r.Data.SHA256 != "" {
+		sum = fmt.Sprintf(" (sha256 %.8s)", r.Data.SHA256)
+	}
+	return fmt.Sprintf("%s from %s%s", written.Format(time.DateOnly), r.Data.File, sum)
+}
+
+// change is a rig file under way.
+type change struct {
+	*schema.Edit
+	rig     *configs.Config
+	axis    *configs.Axis
+	contact *fits.Contact
+	source  string
+	method  fits.Method
+	said    []string // warnings
+	done    []string // changes, for people
+}
+
+func (c *change) say(format string, args ...any) {
+	c.said = append(c.said, fmt.Sprintf(format, args...))
+}
+
+// ours are comments of an earlier result.
+var ours = regexp.MustCompile(`^(identified|not identified, known beforehand)[^;]*(; )?`)
+
+// put writes a number with its source, in front of what the file says of the key itself.
+func (c *change) put(path string, value, was, err float64, unit string) {
+	comment := "not identified, known beforehand, " + c.source
+	if err > 0 {
+		comment = fmt.Sprintf("identified %s, ± %.2g, method %s", c.source, err, c.method)
+	}
+	if old := ours.ReplaceAllString(c.Comment(path), ""); old != "" && old != unit {
+		comment += "; " + old
+	}
+	c.Set(path, strconv.FormatFloat(value, 'g', -1, 64)+schema.Behind(unit), comment)
+	c.done = append(c.done, fmt.Sprintf("%s: %.6g → %.6g%s", path, was, value, schema.Behind(unit)))
+}
+
+// law writes the friction law. Numbers that stay are not touched.
+func (c *change) law() {
+	at := "axes." + c.axis.Name + ".friction"
+	was := map[string]float64{}
+	if m := c.axis.Friction.Model; m != nil {
+		for _, p := range m.Params() {
+			was[p.Name] = p.Value
+		}
+	}
+	if old := c.axis.Friction.Name; old != c.contact.Law {
+		c.Set(at+".law", schema.QuoteYAML(c.contact.Law), "identified "+c.source+", method "+string(c.method))
+		c.done = append(c.done, fmt.Sprintf("%s.law: %s → %s", at, cmp.Or(old, "none"), c.contact.Law))
+		was = map[string]float64{}
+	}
+	law, err := friction.Build(c.contact.Law, c.contact.Params)
+	if err != nil {
+		panic(err) // Contact has built it
+	}
+	keep := []string{"law", "label"}
+	for _, p := range law.Params() {
+		name, back := strings.CutSuffix(p.Name, friction.Backward)
+		section := at
+		if back {
+			section = at + ".backward"
+			keep = append(keep, "backward", "backward."+name)
+		} else {
+			keep = append(keep, name)
+		}
+		old, there := was[p.Name]
+		_, found := c.contact.Errors[p.Name]
+		there = there && slices.Contains(c.Keys(section), name)
+		if there && old == p.Value && !found || !there && p.Value == 0 && !back {
+			continue
+		}
+		c.put(section+"."+name, p.Value, old, c.contact.Errors[p.Name], c.axis.Unit(p.Unit))
+	}
+	for _, section := range []string{"", "backward."} {
+		for _, key := range c.Keys(strings.TrimSuffix(at+"."+section, ".")) {
+			if !slices.Contains(keep, section+key) {
+				c.Delete(at + "." + section + key)
+				c.done = append(c.done, fmt.Sprintf("%s.%s%s: taken out", at, section, key))
+			}
+		}
+		if !slices.Contains(keep, "backward") {
+			break
+		}
+	}
+}
+
+// inertia writes what moves, where the result knows it and the rig has a place for it.
+func (c *change) inertia() {
+	x, at := c.contact, "axes."+c.axis.Name
+	switch {
+	case x.Inertia == 0:
+		c.say("the result holds no inertia: that of the rig stays")
+	case c.axis.Motor != nil:
+		c.put(at+".motor.J", x.Inertia, c.axis.Motor.J, x.InertiaErr, c.axis.Unit("kg·m²"))
+	case c.axis.Drive.Kind.Forces() || c.axis.Inertia > 0:
+		c.put(at+".inertia", x.Inertia, c.axis.Inertia, x.InertiaErr, c.axis.Unit("kg·m²"))
+	default:
+		c.say("the inertia %.6g is not in the rig file: drive %s has no place for it", x.Inertia, c.axis.Drive.Kind)
+	}
+}
+
+// verify tells that the changed rig uses the numbers of the result to all digits, and that nothing else has changed but, elsewhere, the plant of a
+// virtual rig that takes what it does not have from the axis.
+func (c *change) verify(changed *configs.Config) (elsewhere bool, err error) {
+	i := slices.IndexFunc(changed.Axes, func(a configs.Axis) bool { return a.Name == c.axis.Name })
+	axis := &changed.Axes[i]
+	for _, p := range axis.Friction.Model.Params() {
+		want, ok := c.contact.Params[p.Name]
+		if !ok { // for v < 0 as forward
+			want = c.contact.Params[strings.TrimSuffix(p.Name, friction.Backward)]
+		}
+		if p.Value != want {
+			return false, fmt.Errorf("%s would be %g in place of %g; the file gives it a number at another place", p.Name, p.Value, want)
+		}
+	}
+	back := *changed
+	back.Axes = slices.Clone(changed.Axes)
+	a := &back.Axes[i]
+	a.Friction, a.Inertia, a.Motor = c.axis.Friction, c.axis.Inertia, c.axis.Motor
+	if want := c.contact.Inertia; want != 0 && axis.MotorModel().J != want && axis.Drive.Kind.Forces() {
+		return false, fmt.Errorf("the inertia would be %g in place of %g; the file gives it a number at another place", axis.MotorModel().J, want)
+	}
+	same := func(a, b *configs.Config) bool {
+		x, errX := a.Marshal()
+		y, errY := b.Marshal()
+		return errors.Join(errX, errY) == nil && string(x) == string(y)
+	}
+	if same(&back, c.rig) {
+		return false, nil
+	}
+	back.Virtual = c.rig.Virtual
+	if !same(&back, c.rig) {
+		return false, errors.New("other parts of the file take their numbers from this axis (anchors): give them numbers of their own first")
+	}
+	return true, nil
+}
