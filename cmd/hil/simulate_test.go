@@ -355,7 +355,7 @@ func TestSimulateVerb(t *testing.T) {
 		{"folder", []string{good, "-o", dir, "--force"}, report.Usage, []string{"is a folder"}},
 		{"no folder", []string{good, "-o", filepath.Join(dir, "none", "x.csv")}, report.Unavailable, []string{"cannot write", "there is no folder", "none"}},
 		{"standard output", []string{good, "-o", "-"}, report.Usage, []string{"standard output carries the report"}},
-		{"unknown format", []string{good, "--plot", "x.pdf"}, report.Usage, []string{"ends in .svg or .png"}},
+		{"unknown format", []string{good, "--plot", filepath.Join(t.TempDir(), "x.gif")}, report.Usage, []string{"ends in .svg, .pdf or .png"}},
 		{"one file for both", []string{good, "--plot", "x.svg", "-o", "./x.svg"}, report.Usage, []string{"the same file"}},
 		{"misspelt law", []string{good, "--law", "lugr"}, report.Usage, []string{`did you mean "lugre"?`}},
 		{"public law that turns", []string{"../../configs/motor-coast.yaml", "--law", "dahl"}, report.Usage, []string{"linear axis"}},

@@ -40,7 +40,7 @@ scheme takes; 4 an output cannot be written; 130 interrupted.`,
 	}
 	fl := c.Flags()
 	fl.StringVarP(&f.Out, "output", "o", "", "write the traces to this CSV file, packed if it ends in .gz")
-	fl.StringVar(&f.Plot, "plot", "", "draw the traces to this file, .svg or .png")
+	fl.StringVar(&f.Plot, "plot", "", "draw the traces to this file, .svg, .pdf or .png")
 	fl.StringVar(&f.Animate, "animate", "", "write a page that shows bodies in contact moving, .html")
 	fl.StringVar(&f.Events, "events", "", "write the events of bodies in contact to this file, .csv or .json; for the event-driven engine")
 	fl.BoolVar(&f.Json, "json", false, "print parameters, events and numbers as JSON")
