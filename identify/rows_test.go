@@ -11,6 +11,7 @@ import (
 	"hilrig/engine/friction"
 	"hilrig/engine/numeric"
 	"hilrig/identify/axis"
+	"hilrig/identify/fit"
 	"hilrig/identify/independent"
 	"hilrig/identify/linear"
 	"hilrig/identify/record"
@@ -53,7 +54,7 @@ func TestFrictionRows(t *testing.T) {
 		var e, m []float64
 		for k, v := range rows.Velocity {
 			if v > at[0] && v < at[1] {
-				e, m = append(e, rows.Force[k]-stribeck(f, v)), append(m, rows.Model[k]-rows.Force[k])
+				e, m = append(e, rows.Force[k]-stribeck(f, v)), append(m, rows.Model[k]-stribeck(f, v))
 			}
 		}
 		if len(e) < 50 {
@@ -62,8 +63,9 @@ func TestFrictionRows(t *testing.T) {
 		if off := numeric.Median(e); math.Abs(off) > 0.03 {
 			t.Errorf("%g to %g m/s: measured friction is off by %.3g N", at[0], at[1], off)
 		}
-		if off := numeric.RMS(m); off > 0.3 {
-			t.Errorf("%g to %g m/s: model and measurement are %.3g N apart", at[0], at[1], off)
+		// the model knows no noise of the acceleration
+		if off := numeric.RMS(m); off > 0.6*numeric.RMS(e) || off > 0.03 {
+			t.Errorf("%g to %g m/s: the friction of the model is %.3g N rms off, the measured one %.3g", at[0], at[1], off, numeric.RMS(e))
 		}
 	}
 	for _, v := range []float64{-0.6, -0.1, -0.02, 0.02, 0.1, 0.6} {
@@ -161,5 +163,23 @@ func TestFrictionRowsOfRegression(t *testing.T) {
 	}
 	if _, _, ok := empty.FrictionAt(1); ok {
 		t.Error("a result without parameters has friction")
+	}
+}
+
+// The costs of a stage lead from the first start to the end, also where the contact was drawn again around what the first descents
+// found, because more is left over than noise.
+func TestTraceOfSeveralRounds(t *testing.T) {
+	ax := &independent.Axis{M: 1, Friction: independent.Friction{Sigma0: 1e4, Sigma1: 100, Sigma2: 0.4, Fc: 1, Fs: 1.5, Vs: 0.05}, Load: func(t, _, _ float64) float64 { return 0.2 * math.Sin(11*t) }}
+	tr := ax.Simulate(independent.Run{Dt: 1e-3, N: 3000, Force: independent.Sines(3, []float64{2.5, 1.8, 1.2}, []float64{0.7, 1.9, 5.3}), Between: independent.Held})
+	rec := tr.Record(independent.Sensors{Position: 1e-6, Velocity: 2e-4, Seed: 3}, nil)
+	r, err := Run(t.Context(), Plan{Methods: Chain{"lm"}, Model: axis.Spec{Law: "lugre", Output: axis.Velocity}}, Records{Fit: []*record.Record{rec}}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st := r.Stages[0]
+	starts, _ := st.Extra["starts"].([]fit.Start)
+	t.Logf("%d descents, costs %v", len(starts), st.Trace)
+	if n := len(st.Trace); n < 8 || st.Trace[0] < 1.05*st.Cost || math.Abs(st.Trace[n-1]/st.Cost-1) > 1e-9 {
+		t.Errorf("costs %v to %g", st.Trace, st.Cost)
 	}
 }

@@ -81,6 +81,9 @@ func apart(x []float64, pieces []int) []float64 {
 	return x
 }
 
+// longName is the length of a name of a quantity above which it stands below the figure instead of beside its axis.
+const longName = 48
+
 // fitFigures are the fit against the data, near a reversal too, and on the second record.
 func fitFigures(r *identify.Result, add adder, lack lacker) {
 	panels := func(s *fit.Solution, from, to int) []plot.Panel {
@@ -90,20 +93,28 @@ func fitFigures(r *identify.Result, add adder, lack lacker) {
 			model[k] = s.Measured[k] - s.Residual[k]
 		}
 		cut := func(x []float64) []float64 { return apart(x, s.Pieces)[from:to] }
-		unit := s.Unit
-		name := s.Quantity
-		if unit == "" {
+		name, style := s.Quantity, plot.Line
+		if s.Unit == "" {
 			name += ", weighted"
 		}
+		if len(name) > longName {
+			name = "explained"
+		}
+		if s.Dt == 0 {
+			style = plot.Points
+		}
 		return []plot.Panel{
-			{X: axis, Y: plot.Axis{Name: name, Unit: unit}, Series: []plot.Series{{Label: "model", X: t[from:to], Y: cut(model)}, {Label: "measured", X: t[from:to], Y: cut(s.Measured)}}},
-			{X: axis, Y: plot.Axis{Name: "difference", Unit: unit}, Series: []plot.Series{{Label: "difference", X: t[from:to], Y: cut(s.Residual)}}},
+			{X: axis, Y: plot.Axis{Name: name, Unit: s.Unit}, Series: []plot.Series{{Label: "model", X: t[from:to], Y: cut(model)}, {Label: "measured", X: t[from:to], Y: cut(s.Measured), Style: style}}},
+			{X: axis, Y: plot.Axis{Name: "difference", Unit: s.Unit}, Series: []plot.Series{{Label: "difference", X: t[from:to], Y: cut(s.Residual), Style: style}}},
 		}
 	}
 	s := r.Solution()
 	what := "What was fitted"
 	if plain := r.Plain(); plain != nil && plain != s && len(plain.Measured) == len(plain.Residual) {
 		s, what = plain, "The fitted records, without the weights of the fit"
+	}
+	if len(s.Quantity) > longName {
+		what += ", " + s.Quantity
 	}
 	if len(s.Measured) != len(s.Residual) {
 		lack("fit against data", "this method does not keep what was measured")

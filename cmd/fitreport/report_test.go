@@ -2,6 +2,7 @@ package fitreport
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -24,6 +26,7 @@ import (
 	"hilrig/engine/peer"
 	"hilrig/identify"
 	"hilrig/identify/axis"
+	"hilrig/identify/fit"
 	"hilrig/identify/independent"
 	"hilrig/identify/linear"
 	"hilrig/identify/record"
@@ -169,10 +172,28 @@ func TestFiguresShowTheFit(t *testing.T) {
 	if share < 99 || share > 100+1e-9 {
 		t.Errorf("bars of the histogram add up to %g %%", share)
 	}
-	trace := at["convergence"].Columns[0].Panels[0].Series[0].Y
-	last := r.Stages[len(r.Stages)-1]
-	if len(trace) < 3 || math.Abs(trace[len(trace)-1]/last.Cost-1) > 1e-6 || trace[0] <= last.Cost {
-		t.Errorf("convergence %v to a cost of %g", trace, last.Cost)
+	for _, m := range fits() {
+		last := m.Result.Stages[len(m.Result.Stages)-1]
+		trace := last.Trace
+		if len(trace) < 3 || math.Abs(trace[len(trace)-1]/last.Cost-1) > 1e-6 || trace[0] < 2*last.Cost || !slices.IsSortedFunc(trace, func(a, b float64) int { return cmp.Compare(b, a) }) {
+			t.Errorf("%s: convergence %v to a cost of %g", m.Name, trace, last.Cost)
+		}
+	}
+	if y := at["convergence"].Columns[0].Panels[0].Series[0].Y; !slices.Equal(y, r.Stages[len(r.Stages)-1].Trace) {
+		t.Errorf("convergence %v", y)
+	}
+	cells := at["correlation"].Columns[0].Panels[0]
+	for k, z := range cells.Series[0].Z {
+		row, col := cells.Y.Names[int(cells.Series[0].Y[k])-1], cells.X.Names[int(cells.Series[0].X[k])-1]
+		if want := correlationOf(r, row, col); z != want {
+			t.Errorf("correlation of %s and %s is drawn as %g, want %g", row, col, z, want)
+		}
+	}
+	if n := len(s.Residual); at["autocorrelation"].Columns[0].Panels[0].Series[1].Y[0] != 2.576/math.Sqrt(float64(n)) {
+		t.Errorf("band %v of %d rows", at["autocorrelation"].Columns[0].Panels[0].Series[1].Y, n)
+	}
+	if y := at["cross-velocity"].Columns[0].Panels[0].Series; y[1].Y[0] != r.Residual.Velocity.Band || y[0].Y[r.Residual.Velocity.Lags+r.Residual.Velocity.At] != r.Residual.Velocity.Worst {
+		t.Errorf("cross-correlation with the velocity: band %v, worst %v", y[1].Y, r.Residual.Velocity)
 	}
 	// a half loop begins on the other side of zero, as the bristles still hold the other way
 	var begin, end []float64
@@ -187,6 +208,42 @@ func TestFiguresShowTheFit(t *testing.T) {
 	}
 	if len(begin) < 3 || len(end) < 3 || numeric.Median(begin) > 0.3 || numeric.Median(end) < 0.9 {
 		t.Errorf("presliding from %v to %v", begin, end)
+	}
+}
+
+// correlationOf is an element of the matrix by names.
+func correlationOf(r *identify.Result, a, b string) float64 {
+	var free []string
+	for _, p := range r.Parameters {
+		if !p.Fixed {
+			free = append(free, p.Name)
+		}
+	}
+	return r.Correlation[slices.Index(free, a)][slices.Index(free, b)]
+}
+
+// The zoom is on the reversal with the largest difference, and no curve crosses from one piece to the next.
+func TestZoomAndPieces(t *testing.T) {
+	s := &fit.Solution{Dt: 1e-3, Pieces: []int{0, 1000}}
+	for k := range 2000 {
+		v := math.Sin(2 * math.Pi * (float64(k) + 60) / 400)
+		e := 1e-3 * math.Cos(float64(k))
+		if k > 1300 && k < 1340 { // the reversal at 1340
+			e = 0.1
+		}
+		s.Velocity, s.Residual, s.Measured = append(s.Velocity, v), append(s.Residual, e), append(s.Measured, v)
+	}
+	if k, ok := worstReversal(s, s.Velocity); !ok || math.Abs(float64(k)-1340) > 4 {
+		t.Errorf("row %d, %v; want 1340", k, ok)
+	}
+	cut := apart(s.Measured, s.Pieces)
+	for k, y := range cut {
+		if math.IsNaN(y) != (k == 1000) {
+			t.Errorf("row %d: %g", k, y)
+		}
+	}
+	if s.Measured[1000] != s.Measured[1000] {
+		t.Error("the rows of the fit were changed")
 	}
 }
 

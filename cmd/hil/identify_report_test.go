@@ -161,6 +161,13 @@ func TestReportKeepsFiles(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(dir, "*", ".hil-*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
+	refused := filepath.Join(dir, "refused.html")
+	if _, errs, code := execute(t, "identify", good, "--terms", "inertia,coulomb+,coulomb-,offset", "--report", refused); code != report.Quality || !strings.Contains(errs, "there is no result to show") {
+		t.Errorf("a refusal: exit code %d\n%s", code, errs)
+	}
+	if _, err := os.Stat(refused); err == nil {
+		t.Error("a refusal has a page")
+	}
 	out, errs, code := execute(t, "identify", good, "--plot")
 	if code != report.OK || !strings.Contains(out, "⣿") && !strings.Contains(out, "⠤") || !strings.Contains(out, "friction / N") || !strings.Contains(out, "not drawn: convergence of regress") {
 		t.Errorf("--plot: exit code %d\n%s%s", code, out, errs)

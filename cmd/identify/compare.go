@@ -111,7 +111,7 @@ func Compare(ctx context.Context, paths []string, f Options, stdout, stderr io.W
 	}
 	out := Compared{paths, report.Version(), report.CommandLine(), ranking}
 	if ctx.Err() != nil {
-		if err := f.display.show(out.pageOf(all, true), f.force, stdout); err != nil {
+		if err := f.display.show(out.page(all, true), f.force, stdout); err != nil {
 			return err
 		}
 		return report.ExitWith(report.Interrupted, errInterrupted)
@@ -128,7 +128,7 @@ func Compare(ctx context.Context, paths []string, f Options, stdout, stderr io.W
 	} else {
 		printComparison(stdout, ranking)
 	}
-	if err := f.display.show(out.pageOf(all, false), f.force, stdout); err != nil {
+	if err := f.display.show(out.page(all, false), f.force, stdout); err != nil {
 		return err
 	}
 	if !slices.ContainsFunc(ranking.Models, func(m identify.Ranked) bool { return m.Result != nil && m.Verdict != identify.Rejected }) {

@@ -138,6 +138,7 @@ func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) 
 		}
 	}
 	if err != nil {
+		f.display.none(stderr)
 		return f.refuse(ctx, path, err, stdout)
 	}
 	own.hold(res)
@@ -159,7 +160,7 @@ func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) 
 		}
 		fmt.Fprintf(stdout, "\nnext: %s\n", report.AsStarted(nextIdentify(path, f, cfg, recs, res)))
 	}
-	if err := f.display.show(pageOf(result), f.force, stdout); err != nil {
+	if err := f.display.show(PageOf(result), f.force, stdout); err != nil {
 		return err
 	}
 	if ctx.Err() != nil && res.Interrupted {

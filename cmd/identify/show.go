@@ -48,6 +48,13 @@ func (s *display) check(verb string, json, force bool) error {
 	return nil
 }
 
+// none says that what was asked for is not written: there is no result.
+func (s *display) none(stderr io.Writer) {
+	if s.page != "" || s.figures != "" {
+		fmt.Fprintln(stderr, "warning: no report and no figures: there is no result to show")
+	}
+}
+
 var figureKinds = []string{"svg", "pdf"}
 
 // show writes the page and the figures, and draws.
@@ -101,8 +108,8 @@ func (s *display) show(p fitreport.Page, force bool, stdout io.Writer) error {
 
 var fileName = regexp.MustCompile(`[^\pL\pN._+-]+`)
 
-// pageOf is the page of an identification.
-func pageOf(r Identification) fitreport.Page {
+// PageOf is the page of an identification.
+func PageOf(r Identification) fitreport.Page {
 	p := fitreport.Page{Title: cmp.Or(r.Name, r.Config), Program: r.Program, Command: r.Command, Files: []string{r.Config}, JSON: r}
 	if r.Interrupted {
 		p.Interrupted = "Interrupted, by Ctrl-C or by its time limit: these are the best values so far, not the optimum."
@@ -115,8 +122,8 @@ func pageOf(r Identification) fitreport.Page {
 	return p
 }
 
-// pageOf is the page of a comparison, the best model first.
-func (c *Compared) pageOf(all []candidate, interrupted bool) fitreport.Page {
+// page is that of a comparison, the best model first.
+func (c *Compared) page(all []candidate, interrupted bool) fitreport.Page {
 	p := fitreport.Page{Title: "Comparison of " + fmt.Sprint(len(c.Models)) + " models", Program: c.Program, Command: c.Command, Files: c.Files, Ranking: c.Comparison, JSON: c}
 	if interrupted {
 		p.Interrupted = "Interrupted: models without a result were not fitted, and those with one are ranked without them."
