@@ -89,6 +89,9 @@ func TestHistoryAndExport(t *testing.T) {
 	}
 	save(p, "history.png", chromedp.CaptureScreenshot())
 
+	// so does the friction over velocity: it has more rows than came since
+	p.until("hil.curveSamples() > hil.rows.received + 4000")
+
 	// zoomed into the part that only the recording holds: all rows, one a tick
 	p.do(chromedp.Click(chromedp.CSS("#pause")))
 	eval[any](p, "hil.zoom(hil.rows.first - hil.still().last - 2, hil.rows.first - hil.still().last - 1.5)")

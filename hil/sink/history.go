@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -58,9 +59,10 @@ func (h *History) Close() error {
 
 // Window reads one, as JSON:
 //
-//	{"first": s, "last": s, "rows": n, "thinned": false, "timestamp": [s, …], "seq": [n, …], "signals": {"shaft.est.position": [rad, …], …}}
+//	{"first": s, "last": s, "rows": n, "thinned": false, "modes": [{"timestamp": s, "mode": "run"}, …], "timestamp": [s, …], "seq": [n, …],
+//	 "signals": {"shaft.est.position": [rad, …], …}}
 //
-// first and last are the times of the first and the newest row on file. Where there are more rows than points, each of about points/2 equal spans
+// first and last are the times of the first and the newest row on file; modes are that of the first row and its changes. Where there are more rows than points, each of about points/2 equal spans
 // is told by the smallest and the largest value of each signal in it, in the order in which they came, at the times of its first and last row, and
 // there is no seq. Rows that are missing are told by one row of null between their neighbours, so that nothing is drawn through a gap.
 func (h *History) Window(ctx context.Context, q HistoryWindow) ([]byte, error) {
@@ -96,7 +98,7 @@ func (h *History) Window(ctx context.Context, q HistoryWindow) ([]byte, error) {
 		return nil, fmt.Errorf("%w: some %.0f rows, at most %d (%.0f s at %g Hz); hil export reads longer ones", ErrWindow, rows, historyRows, h.Longest(run.Info.Schema.Rate), run.Info.Schema.Rate)
 	}
 
-	t := thin{at: at, most: q.Points, period: 1e9 / run.Info.Schema.Rate, span: math.Max(1, 2e9*(min(to, last)-max(from, first))/float64(q.Points))}
+	t := thin{at: at, most: q.Points, wall: run.wall, period: 1e9 / run.Info.Schema.Rate, span: math.Max(1, 2e9*(min(to, last)-max(from, first))/float64(q.Points))}
 	it := run.Between(int64(math.Round(from*1e9))-run.wall, int64(math.Round(to*1e9))-run.wall)
 	var row hil.Row
 	for n := 0; it.Next(&row); n++ {
@@ -108,7 +110,7 @@ func (h *History) Window(ctx context.Context, q HistoryWindow) ([]byte, error) {
 	if err := it.Err(); err != nil {
 		return nil, err
 	}
-	return t.json(run, q.Signals, first, last), nil
+	return t.json(q.Signals, first, last), nil
 }
 
 // stretch is a time of a window in s since 1970.
@@ -154,13 +156,15 @@ func (h *History) refresh() (first, last float64, err error) {
 type thin struct {
 	at     []int   // of the signals in a row
 	most   int     // rows as they are, at most
+	wall   int64   // ns  time since 1970 minus the loop's clock
 	period float64 // ns  from row to row
 	span   float64 // ns
 
-	rows int
-	prev hil.Row
-	full table // all rows, while there are few
-	few  table // two rows per span
+	rows  int
+	prev  hil.Row
+	modes []byte // as JSON
+	full  table  // all rows, while there are few
+	few   table  // two rows per span
 
 	span0         int64 // number of the span under way
 	begun, ended  int64 // ns  its first and last row; begun 0: none
@@ -190,6 +194,9 @@ func (t *thin) add(r *hil.Row) {
 		nothing := slices.Repeat([]float64{math.NaN()}, len(x))
 		t.full.add((r.T+t.prev.T)/2, 0, nothing)
 		t.few.add((r.T+t.prev.T)/2, 0, nothing)
+	}
+	if t.rows == 0 || r.Mode != t.prev.Mode {
+		t.modes = append(appendSeconds(append(t.modes, `,{"timestamp":`...), r.T+t.wall), `,"mode":"`+r.Mode.String()+`"}`...)
 	}
 	t.prev = *r
 	t.rows++
@@ -238,13 +245,13 @@ func (t *thin) shut() {
 	t.begun = 0
 }
 
-func (t *thin) json(run *Run, names []string, first, last float64) []byte {
+func (t *thin) json(names []string, first, last float64) []byte {
 	t.shut()
 	of, thinned := &t.full, t.rows > t.most
 	if thinned {
 		of = &t.few
 	}
-	b := fmt.Appendf(nil, `{"first":%.6f,"last":%.6f,"rows":%d,"thinned":%t,"timestamp":[`, first, last, t.rows, thinned)
+	b := fmt.Appendf(nil, `{"first":%.6f,"last":%.6f,"rows":%d,"thinned":%t,"modes":[%s],"timestamp":[`, first, last, t.rows, thinned, bytes.TrimPrefix(t.modes, []byte(",")))
 	list := func(n int, one func(i int)) {
 		for i := range n {
 			if i > 0 {
@@ -254,7 +261,7 @@ func (t *thin) json(run *Run, names []string, first, last float64) []byte {
 		}
 		b = append(b, ']')
 	}
-	list(len(of.t), func(i int) { b = appendSeconds(b, of.t[i]+run.wall) })
+	list(len(of.t), func(i int) { b = appendSeconds(b, of.t[i]+t.wall) })
 	if !thinned {
 		b = append(b, `,"seq":[`...)
 		list(len(of.seq), func(i int) {

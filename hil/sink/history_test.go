@@ -21,9 +21,13 @@ type answer struct {
 	First, Last float64
 	Rows        int
 	Thinned     bool
-	Timestamp   []float64
-	Seq         []*uint64
-	Signals     map[string][]*float64
+	Modes       []struct {
+		Timestamp float64
+		Mode      string
+	}
+	Timestamp []float64
+	Seq       []*uint64
+	Signals   map[string][]*float64
 }
 
 func window(t testing.TB, h *History, q HistoryWindow) answer {
@@ -96,6 +100,9 @@ func TestHistoryThinned(t *testing.T) {
 	}
 	for i := 1; i <= n; i++ {
 		r := hil.Row{Seq: uint64(i), T: int64(i) * 1e6, Epoch: 1, Mode: hil.Run}
+		if i >= 45000 {
+			r.Mode = hil.Hold
+		}
 		r.X[0], r.X[1] = math.Sin(float64(i)*1e-3), spike[i]
 		if i < 30000 || i >= 32000 { // 2 s that never came
 			src.rows = append(src.rows, r)
@@ -146,6 +153,9 @@ func TestHistoryThinned(t *testing.T) {
 	}
 	if gaps != 1 {
 		t.Errorf("%d gaps, want 1", gaps)
+	}
+	if m := a.Modes; len(m) != 2 || m[0].Mode != "run" || m[1].Mode != "hold" || math.Abs(m[0].Timestamp-a.First) > 2e-6 || math.Abs(m[1].Timestamp-startOf()-45) > 2e-6 {
+		t.Errorf("modes %v, want run and, from 45 s, hold", m)
 	}
 }
 

@@ -136,6 +136,8 @@ export class Curve {
     document.getElementById('curve-rls-key').hidden = !this.axis?.parameters.length;
   }
 
+  get names() { return this.axes.flatMap((a) => [a.velocity?.name, a.friction?.name]).filter(Boolean); }
+
   // add takes a batch of rows of a running rig.
   add(batch) { for (const a of this.axes) a.add(batch); }
 

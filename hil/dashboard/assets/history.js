@@ -1,6 +1,7 @@
 // What was before the oldest row of this page, from the recording of the run: asked of the daemon for the stretch that is looked at, thinned to what can be
 // drawn, and kept until another stretch is looked at.
 
+const most = 20000; // rows of an answer
 const pause = 250; // ms between two questions
 const retry = 1000; // ms until a question is put again whose answer lacked the newest part
 const patience = 15000; // ms for which it is put again
@@ -85,7 +86,7 @@ export class History {
     this.again(0);
   }
 
-  // read fetches a window: { t, seq, columns, thinned, rows, last, step }.
+  // read fetches a window: { t, seq, columns, modes, thinned, rows, last, step }.
   async read(from, to, names, points) {
     const errors = this.estimates.filter((e) => names.includes(e.value)).map((e) => e.error); // an estimate without an error is none
     const q = new URLSearchParams({ from: from.toFixed(6), to: to.toFixed(6), points: String(Math.max(2, Math.round(points))) });
@@ -97,7 +98,14 @@ export class History {
       const error = a.signals[e.error];
       if (error && a.signals[e.value]) a.signals[e.value] = a.signals[e.value].map((v, i) => (error[i] > 0 ? v : null));
     }
-    return { t: a.timestamp, seq: a.seq, columns: a.signals, thinned: a.thinned, rows: a.rows, last: a.last, step: a.thinned ? (2 * (to - from)) / points : 0 };
+    return { t: a.timestamp, seq: a.seq, columns: a.signals, modes: a.modes, thinned: a.thinned, rows: a.rows, last: a.last, step: a.thinned ? (2 * (to - from)) / points : 0 };
+  }
+
+  // motion gives the rows of mode run in the newest stretch before a time (s since 1970) that can be had unthinned.
+  async motion(names, to) {
+    const got = await this.read(Math.max(this.oldest, to - most / this.rate), to, names, most);
+    const inMode = (t) => got.modes.findLast((m) => m.timestamp <= t + 1e-6)?.mode;
+    return got.t.map((t, i) => (inMode(t) === 'run' ? Object.fromEntries(names.map((n) => [n, got.columns[n][i]])) : null)).filter(Boolean);
   }
 
   // at is a signal at the point next to a time; NaN: there is none.

@@ -130,6 +130,9 @@ export class Identification {
   }
 }
 
+// small is a second line of a cell.
+const small = (textContent, className) => Object.assign(document.createElement('small'), { textContent, className: `muted ${className}` });
+
 // row is one parameter: in force, identified ± 95 %, interval, unit; what it was judged below its name.
 function row(p, old) {
   const half = p.ci95 ? (p.ci95[1] - p.ci95[0]) / 2 : Number.isFinite(p.se) ? 1.96 * p.se : NaN;
@@ -142,10 +145,11 @@ function row(p, old) {
   };
   const head = cell('th', p.name, '');
   head.scope = 'row';
-  if (p.judgement) head.append(Object.assign(document.createElement('small'), { textContent: p.judgement, className: 'muted' }));
+  if (p.judgement) head.append(small(p.judgement, ''));
   cell('td', texts[1], 'num');
-  cell('td', around ? `${texts[0]} ± ${around}` : texts[0], 'num');
-  cell('td', p.ci95 ? `${texts[2]} … ${texts[3]}` : '–', 'num wide');
+  const interval = p.ci95 ? `${texts[2]} … ${texts[3]}` : '–';
+  cell('td', around ? `${texts[0]} ± ${around}` : texts[0], 'num').append(small(p.ci95 ? interval : '', 'narrow'));
+  cell('td', interval, 'num wide');
   cell('td', unit, 'unit');
   if (p.ci95 && Number.isFinite(old) && (old < p.ci95[0] || old > p.ci95[1])) tr.classList.add('moved');
   return tr;

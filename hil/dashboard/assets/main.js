@@ -55,8 +55,16 @@ async function start() {
     rows.push(batch, sparse);
     if (rows.received === before) return; // the same rows again are no sign of life
     now.rowAt = performance.now();
+    if (!now.heard) setTimeout(remember, 2000); // by then the recording has reached the first row of this page
     now.heard = now.fresh = true;
     if (now.mode === 'run') curve.add(batch);
+  };
+  // what the friction curve would show had the page been open before
+  const remember = async () => {
+    if (!traces.history.longest) return;
+    try {
+      curve.add(await traces.history.motion(curve.names, rows.base + rows.first));
+    } catch { /* the traces say why there is no history */ }
   };
   const sparseState = (s) => {
     setMode(s.mode);
