@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"hilrig/cmd/daemon"
+	"hilrig/cmd/identify"
 	"hilrig/cmd/report"
 	"hilrig/configs"
 	"hilrig/configs/schema"
@@ -36,7 +37,7 @@ func File(out, errOut io.Writer, name string) bool {
 		cfg, warnings, err := configs.CheckIdentify(name)
 		var said map[string]string
 		if err == nil {
-			said, err = checkRecords(cfg)
+			said, err = identify.CheckRecords(cfg)
 		}
 		if ok := printChecked(out, errOut, name, warnings, err); !ok {
 			return false

@@ -1,10 +1,8 @@
 package check
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"hilrig/cmd/identify"
@@ -76,23 +74,6 @@ func describeIdentify(w io.Writer, name string, c *configs.Identify, said map[st
 		next += "      once the records are there"
 	}
 	fmt.Fprintf(w, "next: %s\n", report.AsStarted(next))
-}
-
-// checkRecords looks at the heads of the records that are there, and says what it saw by their paths.
-func checkRecords(c *configs.Identify) (said map[string]string, err error) {
-	said = map[string]string{}
-	for _, path := range c.Files() {
-		if _, missing := os.Stat(path); missing != nil {
-			continue
-		}
-		d := &c.Data
-		if c.Loop != nil && path == c.Loop.File {
-			d = c.Loop
-		}
-		text, bad := identify.CheckRecord(path, c, d)
-		said[path], err = text, errors.Join(err, bad)
-	}
-	return said, err
 }
 
 // modelText is a model in a line.

@@ -71,6 +71,7 @@ func TestIdentifyColumns(t *testing.T) {
 	amps := write("amps.csv", "t,q,i", ",", [3]float64{1, 1, 1 / 2.5}, 3)
 	for _, args := range [][]string{
 		{write("units.csv", "time [s],pos [mm],f [N]", ",", [3]float64{1, 1e3, 1}, 3)},
+		{write("words.csv", "time_s,position_mm,force_N", ",", [3]float64{1, 1e3, 1}, 3)},
 		{write("row.csv", "t,x,force\n# ms,µm,kN", ",", [3]float64{1e3, 1e6, 1e-3}, 3)},
 		{write("comma.csv", "t [s];x [mm];force [N]", ";", [3]float64{1, 1e3, 1}, 3)},
 		{write("dotted.csv", "t [s],stage.position [m],stage.force [N]", ",", si, 3)},
@@ -233,6 +234,7 @@ func TestCheckLooksAtRecords(t *testing.T) {
 		{"long", long.String(), "", "the first 1000 rows, at 100 Hz", report.OK},
 		{"what is behind the head is not looked at", late, "", "the first 1000 rows", report.OK},
 		{"but where a part is chosen", late, "  span: [10, 40]\n", `3002: "oops" in column x`, report.Invalid},
+		{"a second record is not cut", "t,x,F\n0,1,2\n1,2,3\n2,2,3\n", "  span: [1, 5]\nvalidate: r.csv\n", "and 3 rows, at 1 Hz", report.OK},
 		{"short", "t,x,F\n0,1,2\n1,2,3\n", "", "and 2 rows, at 1 Hz", report.OK},
 		{"unknown column", "t,y,F\n0,1,2\n1,2,3\n", "", `no column "x"`, report.Invalid},
 		{"unit", "t,x [m],F\n0,1,2\n1,2,3\n", "", `column "x" is in m, the configuration says mm`, report.Invalid},

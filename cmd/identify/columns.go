@@ -15,11 +15,13 @@ import (
 	"hilrig/identify/record"
 )
 
-// plainNames are those of columns that say what they hold, in small letters.
-var plainNames = []struct {
+// plainName is what a column holds, and the names that say so, in small letters.
+type plainName struct {
 	key   string
 	names []string
-}{
+}
+
+var plainNames = []plainName{
 	{"time", []string{"time", "t", "timestamp", "seconds"}},
 	{"position", []string{"position", "pos", "x", "q", "angle", "theta", "phi"}},
 	{"velocity", []string{"velocity", "vel", "v", "qd", "dq", "omega", "speed"}},
@@ -62,6 +64,9 @@ func (h *headed) index(name string) int { return slices.Index(h.Names, name) }
 func (h *headed) column(c chosen) (configs.IdentifyColumn, error) {
 	parts := strings.Split(c.rest, ":")
 	at := 1 // the parts that are the name
+	for at < len(parts) && strings.Count(strings.Join(parts[:at], ":"), "(") > strings.Count(strings.Join(parts[:at], ":"), ")") {
+		at++ // X(:,2) of a MAT file
+	}
 	for k := len(parts); k > 1; k-- {
 		if h.index(strings.TrimSpace(strings.Join(parts[:k], ":"))) >= 0 {
 			at = k
@@ -81,20 +86,37 @@ func (h *headed) column(c chosen) (configs.IdentifyColumn, error) {
 }
 
 // have says which columns there are.
-func (h *headed) have() string { return "columns here: " + strings.Join(h.Names, ", ") }
+func (h *headed) have() string {
+	if h.Names == nil {
+		return "in a MAT file x, s.x or X[2]"
+	}
+	return "columns here: " + strings.Join(h.Names, ", ")
+}
 
 // unit is what the head says of a column; "": nothing.
 func (h *headed) unit(name string) string {
-	if i := h.index(name); i >= 0 {
-		return h.Units[i]
+	i := h.index(name)
+	if i < 0 {
+		return ""
 	}
-	return ""
+	_, own := wordAndUnit(name)
+	return cmp.Or(h.Units[i], own)
+}
+
+// wordAndUnit takes a name such as position_mm apart, of a plain word and a unit; what is none stays whole.
+func wordAndUnit(name string) (word, unit string) {
+	if i := strings.LastIndexByte(name, '_'); i >= 3 && slices.ContainsFunc(plainNames, func(p plainName) bool { return slices.Contains(p.names, strings.ToLower(name[:i])) }) {
+		if _, err := schema.ParseUnit(name[i+1:]); err == nil {
+			return name[:i], name[i+1:]
+		}
+	}
+	return name, ""
 }
 
 // guess is the column whose name, or its last word behind a point, says that it holds a thing; "": none does.
 func (h *headed) guess(key string, names []string) (string, error) {
 	for _, word := range []func(name string) string{
-		func(name string) string { return name },
+		func(name string) string { word, _ := wordAndUnit(name); return word },
 		func(name string) string { return name[strings.LastIndexByte(name, '.')+1:] },
 	} {
 		var found []string
@@ -212,6 +234,7 @@ func (f *Options) planColumns(file string) (*configs.Identify, assumptions, erro
 			return fail("the %s: column %s: %v; or %s on a rotary axis", key, col.Name, err, want)
 		}
 		assumed.because("axis", "the %s is in %s", key, cmp.Or(col.Unit, col.Gain))
+		assumed.say("axis", "%s, since %s", cfg.Axis, assumed.why["axis"])
 		break
 	}
 	for _, ch := range cfg.Channels(&cfg.Data) {

@@ -85,14 +85,13 @@ func readRecords(ctx context.Context, cfg *configs.Identify, bar *report.Progres
 		out.Loop = recs
 	}
 	if cfg.Validate != "" {
-		whole := cfg.Data // the selection belongs to the first record
-		whole.Rows, whole.Span, whole.Last = [2]float64{}, [2]float64{}, 0
-		recs, err := readRecord(ctx, cfg.Validate, cfg, &whole, bar)
+		whole := wholeOf(&cfg.Data)
+		recs, err := readRecord(ctx, cfg.Validate, cfg, whole, bar)
 		if err != nil {
 			return out, fmt.Errorf("validation: %w", err)
 		}
 		out.Validation = recs
-		if out.SecondVal, err = secondJoint(ctx, cfg.Validate, cfg, &whole, nil, bar); err != nil {
+		if out.SecondVal, err = secondJoint(ctx, cfg.Validate, cfg, whole, nil, bar); err != nil {
 			return out, fmt.Errorf("validation: %w", err)
 		}
 	}
@@ -101,13 +100,29 @@ func readRecords(ctx context.Context, cfg *configs.Identify, bar *report.Progres
 
 // secondJoint adds the second joint of a file, if it has one.
 func secondJoint(ctx context.Context, file string, cfg *configs.Identify, d *configs.IdentifyData, to []*record.Record, bar *report.Progress) ([]*record.Record, error) {
-	if d.Columns.Position2.Name == "" {
+	other := secondOf(d)
+	if other == nil {
 		return to, nil
+	}
+	recs, err := readRecord(ctx, file, cfg, other, bar)
+	return append(to, recs...), err
+}
+
+// secondOf is a data section of the second joint as that of a first; nil: there is none.
+func secondOf(d *configs.IdentifyData) *configs.IdentifyData {
+	if d.Columns.Position2.Name == "" {
+		return nil
 	}
 	other := *d
 	other.Columns = configs.IdentifyColumns{Time: d.Columns.Time, Position: d.Columns.Position2, Force: d.Columns.Force2, Group: d.Columns.Group}
-	recs, err := readRecord(ctx, file, cfg, &other, bar)
-	return append(to, recs...), err
+	return &other
+}
+
+// wholeOf is a data section without a selection, which belongs to the first record.
+func wholeOf(d *configs.IdentifyData) *configs.IdentifyData {
+	whole := *d
+	whole.Rows, whole.Span, whole.Last = [2]float64{}, [2]float64{}, 0
+	return &whole
 }
 
 // readRecord reads one file with the columns of a data section: text, a MAT file, or a recording of this program.
@@ -129,9 +144,32 @@ func readRecord(ctx context.Context, path string, cfg *configs.Identify, d *conf
 	return recs, err
 }
 
-// CheckRecord looks at the head of one file with the columns of a data section: whether they are there, in these units, with numbers and an even
-// time below them. It says what was looked at. A recording of this program tells its columns without being read.
-func CheckRecord(path string, cfg *configs.Identify, d *configs.IdentifyData) (string, error) {
+// CheckRecords looks at the heads of the records of a file that are there: whether the columns are, in these units, with numbers and an even time below
+// them. It says what was looked at, by path. A recording of this program tells its columns without being read.
+func CheckRecords(cfg *configs.Identify) (said map[string]string, err error) {
+	said = map[string]string{}
+	look := func(path string, d *configs.IdentifyData) {
+		if _, missing := os.Stat(path); path == "" || missing != nil {
+			return
+		}
+		text, bad := checkRecord(path, cfg, d)
+		said[path], err = text, errors.Join(err, bad)
+		if second := secondOf(d); bad == nil && second != nil {
+			_, bad = checkRecord(path, cfg, second)
+			err = errors.Join(err, bad)
+		}
+	}
+	for _, path := range append([]string{cfg.Data.File}, cfg.Data.More...) {
+		look(path, &cfg.Data)
+	}
+	if cfg.Loop != nil {
+		look(cfg.Loop.File, cfg.Loop)
+	}
+	look(cfg.Validate, wholeOf(&cfg.Data))
+	return said, err
+}
+
+func checkRecord(path string, cfg *configs.Identify, d *configs.IdentifyData) (string, error) {
 	m, err := mappingOf(cfg, d)
 	if err != nil {
 		return "", err

@@ -30,6 +30,9 @@ func printIdentification(w io.Writer, r Identification, rotary bool) {
 	for _, a := range r.Assumed {
 		fmt.Fprintf(w, "%-12s %s\n", a.About, a.Text)
 	}
+	if r.Assumed != nil {
+		fmt.Fprintln(w, "as a file    --write-config FILE")
+	}
 	fmt.Fprintf(w, "%s: %d rows\n", r.Method, r.Fit.Rows)
 	if s, ok := r.Settings.(linear.Spec); ok {
 		fmt.Fprintf(w, "position below %.4g Hz (order %d), every %s sample\n", s.Cutoff, s.Order, ordinal(s.Decimate))
