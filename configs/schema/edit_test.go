@@ -106,6 +106,7 @@ func TestEdit(t *testing.T) {
 	}{
 		{"a number", "a:\n  b: 1   # old\n  c: 2\n", set, "a:\n  b: 7  # new\n  c: 2\n"},
 		{"a word in quotes", "a:\n  b: \"x # y: z\" # old\n", set, "a:\n  b: 7  # new\n"},
+		{"a remark that stays", "a:\n  b: \"x # y: z\" # old # older\n", func(e *schema.Edit) { e.Set("a.b", "7", e.Comment("a.b")) }, "a:\n  b: 7  # old # older\n"},
 		{"a text of several lines", "a:\n  b: |\n    one # two\n    three\n  # remark\n  c: 2\n", set, "a:\n  b: 7  # new\n  # remark\n  c: 2\n"},
 		{"a new key", "a:\n  c: 2\n\n  # end\nd: 1\n", set, "a:\n  c: 2\n  b: 7  # new\n\n  # end\nd: 1\n"},
 		{"a new section", "d: 1\n", set, "d: 1\na:\n  b: 7  # new\n"},
