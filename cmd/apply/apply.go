@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"regexp"
 	"slices"
@@ -180,9 +181,9 @@ func (c *change) say(format string, args ...any) {
 // ours are comments of an earlier result.
 var ours = regexp.MustCompile(`^(identified|not identified, known beforehand)[^;]*(; )?`)
 
-// put writes a number with its source, in front of what the file says of the key itself.
+// put writes a number with its source, in front of what the file says of the key itself. was is the number before, NaN: none.
 func (c *change) put(path string, value, was, err float64, unit string) {
-	comment := "not identified, known beforehand, " + c.source
+	comment := "not identified, known beforehand"
 	if err > 0 {
 		comment = fmt.Sprintf("identified %s, ± %.2g, method %s", c.source, err, c.method)
 	}
@@ -190,7 +191,11 @@ func (c *change) put(path string, value, was, err float64, unit string) {
 		comment += "; " + old
 	}
 	c.Set(path, strconv.FormatFloat(value, 'g', -1, 64)+schema.Behind(unit), comment)
-	c.done = append(c.done, fmt.Sprintf("%s: %.6g → %.6g%s", path, was, value, schema.Behind(unit)))
+	before := ""
+	if !math.IsNaN(was) {
+		before = fmt.Sprintf("%.6g → ", was)
+	}
+	c.done = append(c.done, fmt.Sprintf("%s: %s%.6g%s", path, before, value, schema.Behind(unit)))
 }
 
 // law writes the friction law. Numbers that stay are not touched.
@@ -222,6 +227,9 @@ func (c *change) law() {
 			keep = append(keep, name)
 		}
 		old, there := was[p.Name]
+		if !there {
+			old = math.NaN()
+		}
 		_, found := c.contact.Errors[p.Name]
 		there = there && slices.Contains(c.Keys(section), name)
 		if there && old == p.Value && !found || !there && p.Value == 0 && !back {
