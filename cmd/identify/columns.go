@@ -141,122 +141,145 @@ func columnsIn(c *configs.IdentifyColumns) map[string]*configs.IdentifyColumn {
 		"reference": &c.Reference, "disturbance": &c.Disturbance, "load": &c.Load, "current": &c.Current}
 }
 
+// tablePlan is the identification file of a table under way.
+type tablePlan struct {
+	headed
+	f       *Options
+	cfg     *configs.Identify
+	to      map[string]*configs.IdentifyColumn // by key
+	current string                             // a column of a current; "": none
+	assumptions
+}
+
 // planColumns is the identification file of a text with columns, or of a MAT file, whose columns are chosen or say by their names what they
 // hold. What was taken for granted comes with it.
 func (f *Options) planColumns(file string) (*configs.Identify, assumptions, error) {
-	var assumed assumptions
 	head, err := record.ReadHeader(file)
 	if err != nil {
-		return nil, assumed, err
+		return nil, assumptions{}, err
 	}
-	h := &headed{head}
-	fail := func(format string, args ...any) (*configs.Identify, assumptions, error) {
-		return nil, assumed, &record.Error{File: file, Msg: fmt.Sprintf(format, args...)}
-	}
-	cfg := configs.DefaultIdentify()
-	cfg.Name, cfg.Data.File = strings.TrimSuffix(strings.TrimSuffix(filepath.Base(file), ".gz"), filepath.Ext(strings.TrimSuffix(file, ".gz"))), file
-	assumed.because("name", "that of the record")
-	assumed.chain(cfg, f.chain, f.law)
-	cfg.Data.Rate = f.rate
-
-	// which column is what
-	to := columnsIn(&cfg.Data.Columns)
-	for _, c := range f.columns {
-		if *to[c.key], err = h.column(c); err != nil {
-			return fail("%v", err)
+	p := &tablePlan{headed: headed{head}, f: f, cfg: configs.DefaultIdentify()}
+	base := strings.TrimSuffix(filepath.Base(file), ".gz")
+	p.cfg.Name, p.cfg.Data.File, p.cfg.Data.Rate = strings.TrimSuffix(base, filepath.Ext(base)), file, f.rate
+	p.because("name", "that of the record")
+	p.chain(p.cfg, f.chain, f.law)
+	p.to = columnsIn(&p.cfg.Data.Columns)
+	for _, step := range []func() error{p.choose, p.complete, p.kind, p.model} {
+		if err := step(); err != nil {
+			return nil, p.assumptions, &record.Error{File: file, Msg: err.Error()}
 		}
 	}
-	current, needs := "", cfg.Needs()
-	for _, p := range plainNames {
-		needed := slices.Contains(needs, p.key) || p.key == "time" && f.rate == 0 || p.key == "current" && to["force"].Name == ""
-		extra := p.key == "velocity" && f.columns == nil // is checked against the position
-		if to[p.key].Name != "" || !needed && !extra {
+	return p.cfg, p.assumptions, nil
+}
+
+// choose says which column is what.
+func (p *tablePlan) choose() (err error) {
+	for _, c := range p.f.columns {
+		if *p.to[c.key], err = p.column(c); err != nil {
+			return err
+		}
+	}
+	needs := p.cfg.Needs()
+	for _, n := range plainNames {
+		needed := slices.Contains(needs, n.key) || n.key == "time" && p.f.rate == 0 || n.key == "current" && p.to["force"].Name == ""
+		extra := n.key == "velocity" && p.f.columns == nil // is checked against the position
+		if p.to[n.key].Name != "" || !needed && !extra {
 			continue
 		}
-		name, err := h.guess(p.key, p.names)
+		name, err := p.guess(n.key, n.names)
 		switch {
 		case err != nil && needed:
-			return fail("%v", err)
+			return err
 		case name == "":
-		case p.key == "current":
-			current = name
-		case !needed && h.unit(name) == "":
-			assumed.say("not used", "%s: a velocity without a unit", name)
+		case n.key == "current":
+			p.current = name
+		case !needed && p.unit(name) == "":
+			p.say("not used", "%s: a velocity without a unit", name)
 		default:
-			to[p.key].Name, to[p.key].Unit = name, h.unit(name)
-			assumed.because("data.columns."+p.key+".name", "its name says so")
+			*p.to[n.key] = configs.IdentifyColumn{Name: name, Unit: p.unit(name)}
+			p.because("data.columns."+n.key+".name", "its name says so")
 		}
 	}
-	if t := to["time"]; t.Name != "" && t.Unit == "" {
+	if t := p.to["time"]; t.Name != "" && t.Unit == "" {
 		t.Unit = "s"
-		assumed.because("data.columns.time.unit", "no unit is stated")
+		p.because("data.columns.time.unit", "no unit is stated")
 	}
-	if comma := decimalComma(h.First); comma != "" {
-		cfg.Data.Decimal = "comma"
-		assumed.because("data.decimal", "such as %s in the first row", comma)
+	if comma := decimalComma(p.First); comma != "" {
+		p.cfg.Data.Decimal = "comma"
+		p.because("data.decimal", "such as %s in the first row", comma)
 	}
+	return nil
+}
 
-	// what is missing
-	if to["time"].Name == "" && f.rate == 0 {
-		return fail("no time: name its column with --columns time=NAME:s, or give --rate (%s)", h.have())
+// motion are the columns whose units tell the kind of an axis, with their unit on a linear one and one to show.
+var motion = []struct{ key, linear, such string }{{"position", "m", "mm"}, {"velocity", "m/s", "mm/s"}, {"force", "N", "N"}}
+
+// complete tells what is missing.
+func (p *tablePlan) complete() error {
+	if p.to["time"].Name == "" && p.f.rate == 0 {
+		return fmt.Errorf("no time: name its column with --columns time=NAME:s, or give --rate (%s)", p.have())
 	}
-	for _, key := range needs {
-		switch col := to[key]; {
+	for _, key := range p.cfg.Needs() {
+		switch col := p.to[key]; {
 		case col == nil:
-			return fail("method %s needs a %s, which --columns cannot name: write a file, docs/identify.md", cfg.Method, key)
-		case col.Name == "" && key == "force" && current != "":
-			return fail("no column of the force; %s is a current: give the constant of the motor with it, --columns force=%s:%s:0.042 N·m/A", current, current, cmp.Or(h.unit(current), "A"))
+			return fmt.Errorf("method %s needs a %s, which --columns cannot name: write a file, docs/identify.md", p.cfg.Method, key)
+		case col.Name == "" && key == "force" && p.current != "":
+			return fmt.Errorf("no column of the force; %s is a current: give the constant of the motor with it, --columns force=%[1]s:%[2]s:0.042 N·m/A", p.current, cmp.Or(p.unit(p.current), "A"))
 		case col.Name == "":
-			return fail("no column of the %s, which method %s needs: name it with --columns %s=NAME:UNIT (%s)", key, cfg.Method, key, h.have())
+			return fmt.Errorf("no column of the %s, which method %s needs: name it with --columns %[1]s=NAME:UNIT (%[3]s)", key, p.cfg.Method, p.have())
 		}
 	}
 	var bare, give []string
-	for _, key := range []string{"position", "velocity", "force"} {
-		if col := to[key]; col.Name != "" && col.Unit == "" && col.Gain == "" {
-			bare, give = append(bare, key), append(give, fmt.Sprintf("%s=%s:%s", key, col.Name, map[string]string{"position": "mm", "velocity": "mm/s", "force": "N"}[key]))
+	for _, m := range motion {
+		if col := p.to[m.key]; col.Name != "" && col.Unit == "" && col.Gain == "" {
+			bare, give = append(bare, m.key), append(give, fmt.Sprintf("%s=%s:%s", m.key, col.Name, m.such))
 		}
 	}
 	if bare != nil {
-		return fail("no unit of the %s is stated: give it behind the column, such as --columns %s", strings.Join(bare, " and the "), strings.Join(give, ","))
+		return fmt.Errorf("no unit of the %s is stated: give it behind the column, such as --columns %s", strings.Join(bare, " and the "), strings.Join(give, ","))
 	}
+	return nil
+}
 
-	// which kind of axis follows from the units
-	for _, key := range []string{"position", "velocity", "force"} {
-		col, linear := to[key], map[string]string{"position": "m", "velocity": "m/s", "force": "N"}[key]
-		if col.Name == "" {
-			continue
-		}
-		cfg.Axis = "rotary"
-		want := cfg.Unit(linear)
-		if _, err := col.Scale(linear); err == nil {
-			cfg.Axis = "linear"
-		} else if _, wrong := col.Scale(want); wrong != nil {
-			return fail("the %s: column %s: %v; or %s on a rotary axis", key, col.Name, err, want)
-		}
-		assumed.because("axis", "the %s is in %s", key, cmp.Or(col.Unit, col.Gain))
-		assumed.say("axis", "%s, since %s", cfg.Axis, assumed.why["axis"])
-		break
+// kind tells by the first unit of motion and force which kind of axis it is, and whether the others go with it.
+func (p *tablePlan) kind() error {
+	i := slices.IndexFunc(motion, func(m struct{ key, linear, such string }) bool { return p.to[m.key].Name != "" })
+	col := p.to[motion[i].key]
+	_, linear := col.Scale(motion[i].linear)
+	p.cfg.Axis = "rotary"
+	want := p.cfg.Unit(motion[i].linear)
+	if _, rotary := col.Scale(want); linear == nil {
+		p.cfg.Axis = "linear"
+	} else if rotary != nil {
+		return fmt.Errorf("the %s: column %s: %w; or %s on a rotary axis", motion[i].key, col.Name, linear, want)
 	}
-	for _, ch := range cfg.Channels(&cfg.Data) {
+	why := fmt.Sprintf("the %s is in %s", motion[i].key, cmp.Or(col.Unit, col.Gain))
+	p.because("axis", "%s", why)
+	p.say("axis", "%s, since %s", p.cfg.Axis, why)
+	for _, ch := range p.cfg.Channels(&p.cfg.Data) {
 		if ch.Column.Name == "" {
 			continue
 		}
 		if _, _, err := ch.Column.Factors(ch.SI); err != nil {
-			return fail("the %s: column %s: %v; the axis is %s, since %s", ch.Key, ch.Column.Name, err, cfg.Axis, assumed.why["axis"])
+			return fmt.Errorf("the %s: column %s: %w; the axis is %s, since %s", ch.Key, ch.Column.Name, err, p.cfg.Axis, why)
 		}
 		text := ch.Column.Name
 		if ch.Column.Gain != "" {
 			text = ch.Column.Gain + " · " + text
 		}
-		assumed.say(ch.Key, "%s", text+schema.Behind(ch.Column.Unit))
+		p.say(ch.Key, "%s", text+schema.Behind(ch.Column.Unit))
 	}
-	switch {
-	case f.law != "":
-		assumed.law(cfg, f.law)
-	case simulates(cfg.Method):
-		return fail("%s simulates a friction law: name it with --law", cfg.Method)
+	return nil
+}
+
+// model takes the law.
+func (p *tablePlan) model() error {
+	if p.f.law != "" {
+		p.law(p.cfg, p.f.law)
+	} else if simulates(p.cfg.Method) {
+		return fmt.Errorf("%s simulates a friction law: name it with --law", p.cfg.Method)
 	}
-	return cfg, assumed, nil
+	return nil
 }
 
 // decimalComma is a cell with a decimal comma; "": there is none.
