@@ -1,7 +1,6 @@
 package identify
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -38,7 +37,7 @@ func (b bristleMethod) run(j *job, ctx context.Context) (*stage, error) {
 	}
 	said := o
 	said.Workers = 0 // how many there were changes nothing
-	st := &stage{sol: sol, start: params, settings: said, law: "lugre"}
+	st := &stage{sol: sol, start: params, settings: said}
 	if sol.Halved != nil {
 		st.vary = func(context.Context) []Sensitivity {
 			return []Sensitivity{{What: "simulation steps half as long", RMS: math.Sqrt(2 * sol.Cost / float64(len(sol.Residual))), Unit: sol.Unit, Values: sol.Halved}}
@@ -135,7 +134,6 @@ func (j *job) mapped(st *stage, err error) (*stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	st.law = cmp.Or(j.plan.Model.Law, "stribeck-bo-pavelescu")
 	st.explain = func(recs []*record.Record) (*fit.Solution, error) {
 		points, err := j.points(recs)
 		if err != nil {

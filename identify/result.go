@@ -62,7 +62,6 @@ type Result struct {
 	plain       *fit.Solution        // of a weighted fit, the same records in their own unit; nil: not known
 	checked     *fit.Solution        // of the validation, its residuals
 	along       func() *fit.Solution // the recorded force along the recorded motion, with the derivatives of all loads; nil: the solution is it
-	law         string               // of the friction; "": Coulomb and viscous
 }
 
 // Parameter is one parameter of the model. Of a known one only name, unit and value are there.

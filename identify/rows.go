@@ -136,12 +136,13 @@ func (r *Result) steady(theta []float64, v float64) (force float64, ok bool) {
 		}
 		return theta[i], true
 	}
-	law := lawNamed(r.law)
+	info, known := friction.Find(r.Model.Law)
 	viscous := false // by the law
-	if law == nil {
+	if !known || r.Model.Law == sliding {
 		force, ok = value("Fc")
 		force = math.Copysign(force, v)
 	} else {
+		law := info.New()
 		params := law.Params()
 		set := make([]float64, len(params))
 		for i, p := range params {
@@ -167,12 +168,4 @@ func (r *Result) steady(theta []float64, v float64) (force float64, ok bool) {
 		force, ok = force+fv*v, true
 	}
 	return force, ok && force-force == 0
-}
-
-// lawNamed is a law of the registry; nil: there is none of this name.
-func lawNamed(name string) friction.Model {
-	if info, ok := friction.Find(name); ok {
-		return info.New()
-	}
-	return nil
 }

@@ -47,7 +47,6 @@ type stage struct {
 	vary       func(ctx context.Context) []Sensitivity                           // what else could have been taken for granted; nil: nothing
 	inverse    func() *fit.Solution                                              // the recorded force along the recorded motion; nil: the residual is that of a force
 	along      func() *fit.Solution                                              // the same with the derivatives of all loads; nil: the residual is that of a force, or there is none
-	law        string                                                            // of the friction; "": Coulomb and viscous
 	pushed     func(pushes []func(row int) float64, sizes []float64) [][]float64 // how the residual moves with each force at the rows of inverse, which may be tried as large as its size, N; nil: not known
 	runs       int                                                               // of pushed that may be spent; 0: any number
 	weighted   bool                                                              // rows are no plain differences
@@ -182,7 +181,7 @@ func (r *Result) finish(ctx context.Context, j *job, read []*record.Record) erro
 	}
 	r.HalfCutoff, r.Steps = st.half, st.steps
 	r.Weighted = r.Weighted || st.weighted
-	r.along, r.law = st.along, st.law
+	r.along = st.along
 	r.Data = j.recs.Fit[0].Info()
 	r.Records = infos(j.recs.Fit)
 	j.watch.Say(fit.Progress{Method: string(st.method.Name), Phase: "checks of the record"})

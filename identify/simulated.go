@@ -64,7 +64,7 @@ func (j *job) output(ctx context.Context, whole bool, q question, solve func(ctx
 		return nil, err
 	}
 	sol.Refused = append(sol.Refused, out...)
-	st := &stage{sol: sol, start: params, settings: j.plan.settings(), steps: steps, weighted: followed, law: j.plan.Model.Law}
+	st := &stage{sol: sol, start: params, settings: j.plan.settings(), steps: steps, weighted: followed}
 	st.explain = func(recs []*record.Record) (*fit.Solution, error) { return j.explain(m, sol.Params, recs) }
 	st.vary = func(ctx context.Context) []Sensitivity { return j.vary(ctx, m, sol) }
 	if d := j.plan.Model.Drive; d == axis.Force || d == axis.Servo && j.plan.Model.Output != axis.Command {

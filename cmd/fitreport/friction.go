@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"hilrig/cmd/plot"
 	"hilrig/engine/numeric"
@@ -61,7 +60,7 @@ func frictionFigures(r *identify.Result, add adder, lack lacker) {
 		band.X, band.Y, band.Low = append(band.X, 0), append(band.Y, math.NaN()), append(band.Low, math.NaN())
 	}
 	speed := plot.Axis{Name: "velocity", Unit: "m/s"}
-	if rotary(r) {
+	if r.Model.Rotary {
 		speed.Unit, unit = "rad/s", "N·m"
 	}
 	if len(line.X) > 2 {
@@ -202,11 +201,4 @@ func loopFigure(r *identify.Result, rows *identify.FrictionRows, unit string, ad
 	}
 	add("presliding", fmt.Sprintf("Friction over the displacement since a reversal, in the direction of the new motion; %d of %d reversals. Motion and force are smoothed alike, which rounds what is shorter than the smoothing.", shown, len(turns)),
 		plot.Panel{X: plot.Axis{Name: "displacement", Unit: unit}, Y: plot.Axis{Name: "friction", Unit: rows.Unit}, Series: []plot.Series{model, measured}})
-}
-
-// rotary tells whether the axis turns, by the units of its parameters.
-func rotary(r *identify.Result) bool {
-	return slices.ContainsFunc(r.Parameters, func(p identify.Parameter) bool {
-		return strings.Contains(p.Unit, "N·m") || strings.Contains(p.Unit, "rad")
-	})
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
+	"hilrig/cmd/plot"
 	"hilrig/engine/friction"
 	"hilrig/engine/numeric"
 	"hilrig/engine/peer"
@@ -264,6 +265,15 @@ func TestReversals(t *testing.T) {
 	}
 	if rows := reversals([]float64{1, 1, -1, -1, 1}, []int{0, 2}); len(rows) != 1 {
 		t.Errorf("a jump between pieces is no reversal: %v", rows)
+	}
+}
+
+// The page gives every colour of a figure a value of its own in dark mode, and its first value again in print.
+func TestColoursFollowThePage(t *testing.T) {
+	for _, name := range plot.Variables() {
+		if n := strings.Count(text, name+":"); n != 2 {
+			t.Errorf("%s has %d values, want one for dark mode and one for print", name, n)
+		}
 	}
 }
 

@@ -72,7 +72,7 @@ func TestAreasAreDrawn(t *testing.T) {
 	}
 	// translucent on white, as the eye sees it
 	for name, c := range map[string][4]uint8{"bars": {203, 121, 167, 0}, "positive cell": {0, 114, 178, 0}, "negative cell": {213, 94, 0, 0}} {
-		strength := map[string]float64{"bars": 0.65, "positive cell": 0.85, "negative cell": 0.85 * 0.6}[name]
+		strength := map[string]float64{"bars": 0.65, "positive cell": 0.6, "negative cell": 0.6 * 0.6}[name]
 		if name == "bars" {
 			c = [4]uint8{0, 158, 115, 0} // the third label
 		}

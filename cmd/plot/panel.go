@@ -150,7 +150,7 @@ func (f *face) curve(in draw.Canvas, s *Series, l *legend) {
 			if s.Z[i] < 0 {
 				hue = hues[1]
 			}
-			box(shade(hue, 0.85*math.Min(math.Abs(s.Z[i]), 1)), x-0.48, x+0.48, s.Y[i]-0.48, s.Y[i]+0.48)
+			box(shade(hue, 0.6*math.Min(math.Abs(s.Z[i]), 1)), x-0.48, x+0.48, s.Y[i]-0.48, s.Y[i]+0.48)
 			in.FillText(cellText, vg.Point{X: px(x), Y: py(s.Y[i])}, number(s.Z[i], 2))
 		}
 		return
