@@ -70,15 +70,14 @@ func times(s *fit.Solution) (t []float64, axis plot.Axis) {
 	return t, axis
 }
 
-// apart cuts a curve where a piece begins.
-func apart(x []float64, pieces []int) []float64 {
-	x = slices.Clone(x)
+// apart puts a gap into a curve of the rows from … to − 1 before every piece that begins within them.
+func apart(x []float64, pieces []int, from, to int) (cut []float64) {
 	for _, k := range pieces {
-		if k > 0 && k < len(x) {
-			x[k] = math.NaN()
+		if k > from && k < to {
+			cut, from = append(append(cut, x[from:k]...), math.NaN()), k
 		}
 	}
-	return x
+	return append(cut, x[from:to]...)
 }
 
 // longName is the length of a name of a quantity above which it stands below the figure instead of beside its axis.
@@ -92,7 +91,8 @@ func fitFigures(r *identify.Result, add adder, lack lacker) {
 		for k := range model {
 			model[k] = s.Measured[k] - s.Residual[k]
 		}
-		cut := func(x []float64) []float64 { return apart(x, s.Pieces)[from:to] }
+		cut := func(x []float64) []float64 { return apart(x, s.Pieces, from, to) }
+		at := cut(t)
 		name, style := s.Quantity, plot.Line
 		if s.Unit == "" {
 			name += ", weighted"
@@ -104,8 +104,8 @@ func fitFigures(r *identify.Result, add adder, lack lacker) {
 			style = plot.Points
 		}
 		return []plot.Panel{
-			{X: axis, Y: plot.Axis{Name: name, Unit: s.Unit}, Series: []plot.Series{{Label: "model", X: t[from:to], Y: cut(model)}, {Label: "measured", X: t[from:to], Y: cut(s.Measured), Style: style}}},
-			{X: axis, Y: plot.Axis{Name: "difference", Unit: s.Unit}, Series: []plot.Series{{Label: "difference", X: t[from:to], Y: cut(s.Residual), Style: style}}},
+			{X: axis, Y: plot.Axis{Name: name, Unit: s.Unit}, Series: []plot.Series{{Label: "model", X: at, Y: cut(model)}, {Label: "measured", X: at, Y: cut(s.Measured), Style: style}}},
+			{X: axis, Y: plot.Axis{Name: "difference", Unit: s.Unit}, Series: []plot.Series{{Label: "difference", X: at, Y: cut(s.Residual), Style: style}}},
 		}
 	}
 	s := r.Solution()
@@ -341,24 +341,39 @@ func convergenceFigures(r *identify.Result, add adder, lack lacker) {
 		if i+1 < len(r.Stages) {
 			name += "-" + string(st.Method)
 		}
-		caption := fmt.Sprintf("Cost of %s over %d %s; %d simulations in all. It ended: %s.", st.Method, len(st.Trace)-1, plural(step, len(st.Trace)-1), st.Evaluations, strings.TrimSuffix(st.Reason, "."))
+		n := len(st.Trace) - 1
+		of := ""
+		if st.Iterations > n+1 {
+			of = fmt.Sprintf(" that led to the result, of %d in all", st.Iterations)
+		}
+		caption := fmt.Sprintf("Cost of %s over %d %s%s; %d simulations. It ended: %s.", st.Method, n, plural(step, n), of, st.Evaluations, strings.TrimSuffix(st.Reason, "."))
 		panels := []plot.Panel{{X: plot.Axis{Name: step}, Y: plot.Axis{Name: "cost", Log: least > 0 && most > 3*least}, Series: []plot.Series{{Label: "cost of the best", X: x, Y: st.Trace}}}}
-		if starts, ok := st.Extra["starts"].([]fit.Start); ok && len(starts) > 1 && !slices.ContainsFunc(starts, func(one fit.Start) bool { return !(one.RMS > 0) }) {
-			var n, above []float64
-			for _, one := range starts {
-				n, above = append(n, float64(len(n)+1)), append(above, one.RMS)
-			}
-			slices.Sort(above)
-			best := above[0]
-			for i := range above {
-				above[i] = 100 * (above[i] - best) / best
-			}
-			caption += fmt.Sprintf(" Below: by how much more than the best each of the %d descents left over, sorted; %v of them within 0.3 %%.", len(starts), st.Extra["reached"])
-			panels = append(panels, plot.Panel{X: plot.Axis{Name: "descent", Min: 0.5, Max: n[len(n)-1] + 0.5}, Y: plot.Axis{Name: "above the best", Unit: "%", Min: -0.05 * math.Max(above[len(above)-1], 0.3), Max: 1.05 * math.Max(above[len(above)-1], 0.3)},
-				Series: []plot.Series{{Label: "ends of the descents", X: n, Y: above, Style: plot.Points}}})
+		if ends, said := endsOf(st); said != "" {
+			panels, caption = append(panels, ends), caption+said
 		}
 		add(name, caption, panels...)
 	}
+}
+
+// endsOf are by how much more than the best each of several descents left over, with the words for it; "": there was one.
+func endsOf(st identify.Stage) (plot.Panel, string) {
+	starts, _ := st.Extra["starts"].([]fit.Start)
+	if len(starts) < 2 || slices.ContainsFunc(starts, func(one fit.Start) bool { return !(one.RMS > 0) }) {
+		return plot.Panel{}, ""
+	}
+	var at, above []float64
+	for i, one := range starts {
+		at, above = append(at, float64(i+1)), append(above, one.RMS)
+	}
+	slices.Sort(above)
+	best := above[0]
+	for i := range above {
+		above[i] = 100 * (above[i]/best - 1)
+	}
+	top := math.Max(above[len(above)-1], 0.3) // %, within which they count as the same place
+	return plot.Panel{X: plot.Axis{Name: "descent", Min: 0.5, Max: at[len(at)-1] + 0.5}, Y: plot.Axis{Name: "above the best", Unit: "%", Min: -0.05 * top, Max: 1.05 * top},
+			Series: []plot.Series{{Label: "ends of the descents", X: at, Y: above, Style: plot.Points}}},
+		fmt.Sprintf(" Below: by how much more than the best each of the %d descents left over, sorted; %v of them within 0.3 %%.", len(starts), st.Extra["reached"])
 }
 
 func plural(word string, n int) string {
@@ -369,7 +384,7 @@ func plural(word string, n int) string {
 }
 
 func noConvergence(st identify.Stage) string {
-	if st.Iterations <= 1 {
+	if st.Evaluations == 0 {
 		return "it is solved at once, without iterations"
 	}
 	return "it tells no costs on its way"

@@ -237,14 +237,12 @@ func TestZoomAndPieces(t *testing.T) {
 	if k, ok := worstReversal(s, s.Velocity); !ok || math.Abs(float64(k)-1340) > 4 {
 		t.Errorf("row %d, %v; want 1340", k, ok)
 	}
-	cut := apart(s.Measured, s.Pieces)
-	for k, y := range cut {
-		if math.IsNaN(y) != (k == 1000) {
-			t.Errorf("row %d: %g", k, y)
-		}
+	cut := apart(s.Measured, s.Pieces, 990, 1010)
+	if len(cut) != 21 || !math.IsNaN(cut[10]) || cut[9] != s.Measured[999] || cut[11] != s.Measured[1000] || cut[20] != s.Measured[1009] {
+		t.Errorf("%v", cut)
 	}
-	if s.Measured[1000] != s.Measured[1000] {
-		t.Error("the rows of the fit were changed")
+	if whole := apart(s.Measured, nil, 0, 2000); !slices.Equal(whole, s.Measured) {
+		t.Error("rows without pieces were changed")
 	}
 }
 
