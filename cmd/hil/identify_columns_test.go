@@ -91,6 +91,11 @@ func TestIdentifyColumns(t *testing.T) {
 		}
 	}
 
+	// what is said to come next repeats what was said
+	if out, _, _ := execute(t, "identify", amps, "--columns", "position=q:m,force=i:A:2.5 N/A"); !strings.Contains(out, "--columns 'position=q:m,force=i:A:2.5 N/A' --validate OTHER.csv") {
+		t.Error(out)
+	}
+
 	// a rotary axis is told by its unit
 	if r := identified(amps, "--columns", "position=q:rad,force=i:A:2.5 N·m/A"); r.Parameters[0].Name != "J" {
 		t.Errorf("%v", r.Parameters[0])

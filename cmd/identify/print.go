@@ -235,10 +235,7 @@ const mostTried = 2e6
 // nextIdentify is the command that makes sense after this result. Whether friction depends on the direction is tried, not
 // guessed.
 func nextIdentify(path string, f Options, cfg *configs.Identify, recs identify.Records, r *identify.Result) string {
-	again := "hil identify " + path
-	if f.data != "" {
-		again += " --data " + f.data
-	}
+	again := report.CommandLine()
 	if s, ok := r.Settings.(linear.Spec); ok && len(recs.Fit) == 1 && recs.Fit[0].Len() <= mostTried && cfg.Method[len(cfg.Method)-1] == "regress" && cfg.Form == linear.Direct {
 		if split, ok := s.Asymmetric(); ok && !f.Asymmetric {
 			if a, err := linear.InverseDynamics(recs.Fit[0], split); err == nil && a.Fit.RMS < 0.95*r.Fit.RMS && r.Fit.Relative != nil && a.Fit.Relative != nil {
@@ -246,15 +243,15 @@ func nextIdentify(path string, f Options, cfg *configs.Identify, recs identify.R
 			}
 		}
 	}
-	if f.Asymmetric {
-		again += " --asymmetric"
-	}
+	_, isRun := sink.FindRun(path)
 	switch {
 	case r.Verdict != identify.Identified:
 		return "see docs/identify.md, section Verdict, for what each reason asks for"
+	case f.out != "" && isRun:
+		return "hil config apply " + f.out + " --rig rig.yaml -o identified.yaml      puts it into a rig file"
 	case r.Validation == nil:
 		other := "OTHER.csv"
-		if _, run := sink.FindRun(path); run {
+		if isRun {
 			other = "OTHER-RUN"
 		}
 		return again + " --validate " + other + "      a second record tells what the parameters are worth"
