@@ -96,8 +96,7 @@ func Run(path string, f Options, stdout, stderr io.Writer) error {
 	if err != nil {
 		return fail(report.Invalid, "%s: %w", name, err)
 	}
-	to := cmp.Or(f.out, name)
-	changed, err := configs.LoadBytes(to, text)
+	changed, err := configs.LoadBytes(name, text)
 	if err == nil { // what hil run would find
 		_, err = daemon.Assemble(changed, daemon.Handover{})
 	}
@@ -108,6 +107,9 @@ func Run(path string, f Options, stdout, stderr io.Writer) error {
 	elsewhere, err := c.verify(changed)
 	if err != nil {
 		return fail(report.Invalid, "%s: %w", name, err)
+	}
+	if moved, err := configs.LoadBytes(cmp.Or(f.out, name), text); err != nil || !same(moved, changed) {
+		return fail(report.Invalid, "paths in %s start at its folder: write the changed file beside it, or make them whole", name)
 	}
 	if elsewhere {
 		c.say("the plant of the virtual rig has no friction or inertia of its own: it takes the new numbers too")
@@ -150,7 +152,7 @@ func (f *Options) base(r *identify.Identification) ([]byte, string, error) {
 		return nil, "", fmt.Errorf("the configuration in the recording of the result: %w; name the rig file with --rig", err)
 	}
 	defer run.Close()
-	return run.Info.Config, file + ": its configuration", nil
+	return run.Info.Config, "the configuration in the recording", nil
 }
 
 // source says where numbers come from.
@@ -286,11 +288,6 @@ func (c *change) verify(changed *configs.Config) (elsewhere bool, err error) {
 	if want := c.contact.Inertia; want != 0 && axis.MotorModel().J != want && axis.Drive.Kind.Forces() {
 		return false, fmt.Errorf("the inertia would be %g in place of %g; the file gives it a number at another place", axis.MotorModel().J, want)
 	}
-	same := func(a, b *configs.Config) bool {
-		x, errX := a.Marshal()
-		y, errY := b.Marshal()
-		return errors.Join(errX, errY) == nil && string(x) == string(y)
-	}
 	if same(&back, c.rig) {
 		return false, nil
 	}
@@ -299,4 +296,11 @@ func (c *change) verify(changed *configs.Config) (elsewhere bool, err error) {
 		return false, errors.New("other parts of the file take their numbers from this axis (anchors): give them numbers of their own first")
 	}
 	return true, nil
+}
+
+// same tells that two rigs are alike in every key.
+func same(a, b *configs.Config) bool {
+	x, errX := a.Marshal()
+	y, errY := b.Marshal()
+	return errors.Join(errX, errY) == nil && string(x) == string(y)
 }

@@ -229,6 +229,20 @@ func TestApplyRefuses(t *testing.T) {
 	}
 }
 
+// A relative path in the rig file would lead elsewhere from another folder.
+func TestApplyKeepsPaths(t *testing.T) {
+	rig := rigFile(t, "  enabled: true\n  prefix: hil\n  listen: localhost:1883", "  enabled: true\n  prefix: hil\n  broker: ssl://lab:8883\n  ca: lab.pem\n  #", "commands: all", "#")
+	if err := os.WriteFile(filepath.Join(filepath.Dir(rig), "lab.pem"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for folder, code := range map[string]int{t.TempDir(): report.Invalid, filepath.Dir(rig): report.OK} {
+		_, errs, err := applied(t, lugre(), rig, func(f *Options) { f.out = filepath.Join(folder, "new.yaml") })
+		if report.ExitCode(err) != code || code != report.OK && !strings.Contains(err.Error(), "start at its folder") {
+			t.Errorf("code %d, %v\n%s", code, err, errs)
+		}
+	}
+}
+
 // What a result leaves open, and what a virtual rig takes over, is said.
 func TestApplySays(t *testing.T) {
 	r := lugre()
