@@ -15,6 +15,7 @@ type Edit struct {
 	lines []string
 	crlf  bool
 	err   error
+	made  int // sections and lines that were made for the key that is looked for
 }
 
 // NewEdit begins to change a text.
@@ -123,6 +124,14 @@ func (s *place) key(name string) (line int, ok bool) {
 
 // section finds a section, or makes it.
 func (e *Edit) section(path string) (s place, ok bool) {
+	e.made = 0
+	return e.find(path)
+}
+
+func (e *Edit) find(path string) (s place, ok bool) {
+	if e.made++; e.made > 30 && e.err == nil {
+		e.err = fmt.Errorf("%s cannot be made here", path)
+	}
 	if e.err != nil {
 		return s, false
 	}
@@ -149,9 +158,11 @@ func (e *Edit) section(path string) (s place, ok bool) {
 			return s, false
 		case m.IsFlowStyle:
 			e.unfold(at, m)
-			return e.section(path)
+			return e.find(path)
 		default:
-			s = e.placeOf(m)
+			if s, ok = e.placeOf(m); !ok {
+				return s, false
+			}
 		}
 		if rest == "" {
 			return s, e.err == nil
@@ -161,7 +172,7 @@ func (e *Edit) section(path string) (s place, ok bool) {
 		line, there := s.key(key)
 		if !there {
 			e.replace(s.end, s.end, strings.Repeat(" ", s.indent)+QuoteYAML(key)+":")
-			return e.section(path)
+			return e.find(path)
 		}
 		for _, v := range m.Values {
 			if keyName(v) == key {
@@ -188,9 +199,14 @@ func keyName(v *ast.MappingValueNode) string {
 	return v.Key.GetToken().Value
 }
 
-func (e *Edit) placeOf(m *ast.MappingNode) (s place) {
+// placeOf is where the keys of a mapping stand, each at the beginning of a line.
+func (e *Edit) placeOf(m *ast.MappingNode) (s place, ok bool) {
 	for _, v := range m.Values {
 		at := v.Key.GetToken().Position
+		if at.Line > len(e.lines) || indent(e.lines[at.Line-1]) != at.Column-1 {
+			e.err = fmt.Errorf("line %d: a key that is not at the beginning of its line: it cannot be changed here", at.Line)
+			return s, false
+		}
 		name := keyName(v)
 		s.indent = at.Column - 1
 		s.keys = append(s.keys, struct {
@@ -199,7 +215,7 @@ func (e *Edit) placeOf(m *ast.MappingNode) (s place) {
 		}{name, at.Line - 1})
 		s.end = e.extent(at.Line - 1)
 	}
-	return s
+	return s, true
 }
 
 // unfold writes the mapping in braces behind the key on a line a key a line; comments within go before them.

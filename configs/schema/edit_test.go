@@ -134,3 +134,18 @@ func TestEdit(t *testing.T) {
 		}
 	}
 }
+
+// Any text ends in a changed one or an error.
+func FuzzEdit(f *testing.F) {
+	for _, s := range []string{"a:\n  b: 1 # x\n", "a: {b: 1, c: [1, {d: 2}]} # x\n", "a: &k\n  <<: *k\n", "'a': |\n  b\nb: >\n  c\n", "? a\n: b\n", "a:\n- b\n", "a:\n\tb: 1\n", "--- # x\na: !t {b: 1}\n...\n", "a: \"{\n  x\"\n", "%YAML 1.2\n---\na:\n  b:\n"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		e := schema.NewEdit([]byte(text))
+		e.Keys("a")
+		e.Set("a.b", "7", "x")
+		e.Delete("a.c.d")
+		e.Comment("a.b")
+		_, _ = e.Text()
+	})
+}
