@@ -221,7 +221,7 @@ func identifyForTest(run string) (*identify.Result, error) {
 }
 
 // A law and methods for a run: the chain that suits the law finds its parameters, and only the part asked for is looked at. The truth has
-// a bristle damping that fades with speed, which kalman does not know: sigma0, sigma1 and Fs take it up.
+// a bristle damping that fades with speed, at the vd of the rig.
 func TestIdentifyRecordingWithLaw(t *testing.T) {
 	m := &motorTruth{R: 1.2, L: 0.6e-3, K: 0.042, J: 7e-5, Sigma0: 11, Sigma1: 0.02, Fv: 1.5e-4, Fc: 0.015, Fs: 0.021, Vs: 0.5}
 	run := m.record(t, truthRun{rate: 1000, clocked: true, seconds: 12})
@@ -246,7 +246,8 @@ func TestIdentifyRecordingWithLaw(t *testing.T) {
 	if r.Chain.String() != "lugre, kalman" || math.Abs(r.Data.Duration-6) > 0.01 {
 		t.Errorf("%s on %g s", r.Chain, r.Data.Duration)
 	}
-	near(r, map[string]float64{"J": m.J, "Fc": m.Fc, "sigma2": m.Fv}, 0.05)
+	near(r, map[string]float64{"J": m.J, "Fc": m.Fc, "sigma2": m.Fv, "sigma0": m.Sigma0, "Fs": m.Fs}, 0.05)
+	near(r, map[string]float64{"vs": m.Vs, "sigma1": m.Sigma1}, 0.2)
 	r = result("--law", "coulomb", "--span", "2,5")
 	if r.Chain.String() != "regress" || math.Abs(r.Data.Duration-3) > 0.01 {
 		t.Errorf("%s on %g s", r.Chain, r.Data.Duration)
