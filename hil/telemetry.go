@@ -2,7 +2,9 @@ package hil
 
 import (
 	"context"
+	"fmt"
 	"hilrig/hil/axis"
+	"slices"
 	"time"
 )
 
@@ -77,12 +79,56 @@ type Change struct {
 
 // Command is a request from outside: MQTT, the page, the command line.
 type Command struct {
-	Name    string             // "arm", "run", "hold", "stop", "reset", "estop", "set", "adopt"
+	Name    string             // "arm", "run", "hold", "stop", "reset", "estop", "set", "adopt", or one of FitCommands
 	ID      string             // chosen by the sender, comes back in the reply
 	Expires time.Time          // zero: never
 	From    string             // "mqtt", "web", "local"
 	Set     map[string]float64 // for "set": parameter name → value in SI
 	Adopt   *Adopt             // for "adopt"
+
+	Identify *Identify // for "identify"
+	Accept   string    // for "accept": id of a result
+}
+
+// FitCommands are those of the identification beside the loop: they never reach the tick, except that accept and rollback adopt a model.
+var FitCommands = []string{"identify", "cancel", "accept", "rollback"}
+
+// Known tells whether there is a command of this name.
+func Known(name string) bool {
+	q, ok := ParseRequest(name)
+	return ok && q != ReqTrip || slices.Contains(FitCommands, name)
+}
+
+// Misfit tells why the contents of a command do not belong to its name; "": they do.
+func (c *Command) Misfit() string {
+	for _, f := range []struct {
+		name, want string
+		has        bool
+		optional   bool
+	}{
+		{"set", `"set":{"<parameter>":<number>}`, len(c.Set) > 0, false},
+		{"adopt", `"adopt":{"axis":"…","law":"…","params":{…}}`, c.Adopt != nil, false},
+		{"identify", `"identify":{"axis":"…","way":"…"}`, c.Identify != nil, true},
+		{"accept", `"accept":"<id of a result>"`, c.Accept != "", false},
+	} {
+		switch {
+		case f.name != c.Name && f.has:
+			return fmt.Sprintf("%s takes no %q", c.Name, f.name)
+		case f.name == c.Name && !f.has && !f.optional:
+			return fmt.Sprintf(`want {"id":"…",%s}`, f.want)
+		}
+	}
+	return ""
+}
+
+// Identify asks for a fit of the newest part of the run, beside the loop.
+type Identify struct {
+	Axis    string   `json:"axis"`              // "": the only one
+	Way     string   `json:"way"`               // least-squares, lugre, output-error, aep
+	Methods []string `json:"methods,omitempty"` // in place of a way: a chain of hil identify
+	Law     string   `json:"law,omitempty"`     // of hil laws; "": that of the way, or of the rig
+	Window  float64  `json:"window_s"`          // s, what is fitted; 0: 20
+	Every   float64  `json:"every_s"`           // s from one fit to the next; 0: once
 }
 
 // Adopt is a model for an axis; without a law that of the file again.

@@ -20,7 +20,7 @@ import (
 // the model itself says, in steps short enough. It is a start all the same: nothing has descended to an optimum.
 func (j *job) aep(ctx context.Context) (*stage, error) {
 	var survivors [][]float64
-	q := question{problem: (*axis.Model).Problem, again: func(_ context.Context, p *fit.Problem) (*fit.Solution, error) { return fit.LM{}.At(p) }}
+	q := question{lead: true, problem: (*axis.Model).Problem, again: func(_ context.Context, p *fit.Problem) (*fit.Solution, error) { return fit.LM{}.At(p) }}
 	st, err := j.output(ctx, true, q, func(ctx context.Context, m *axis.Model, params []fit.Param) (*fit.Solution, error) {
 		own, err := m.Problem(params)
 		if err != nil {
@@ -43,13 +43,13 @@ func (j *job) aep(ctx context.Context) (*stage, error) {
 				}
 				a.Resume = &c
 			}
-			a.From = carried(j.keep.Load(populationKey), p.Params)
+			a.From, a.Mean = carried(j.keep.Load(PopulationKey), p)
 			a.Save = func(c *fit.Checkpoint) {
 				if data, err := json.Marshal(c); err == nil {
 					j.keep.Save("aep", data)
 				}
-				if data, err := json.Marshal(carry{c.Names, c.Values()}); err == nil {
-					j.keep.Save(populationKey, data)
+				if data, err := json.Marshal(carry{c.Names, c.Values(), c.Mean / float64(p.Rows)}); err == nil {
+					j.keep.Save(PopulationKey, data)
 				}
 			}
 		}
@@ -71,31 +71,54 @@ func (j *job) aep(ctx context.Context) (*stage, error) {
 	return st, err
 }
 
-// populationKey is where a keeper keeps the members of the last evolution: those of a continued evolution begin there, on whatever record.
-const populationKey = "population"
+// PopulationKey is where a keeper keeps the members of the last evolution: those of a continued evolution begin there, on whatever record.
+const PopulationKey = "population"
 
 // carry is a population as it goes from one record to the next.
 type carry struct {
 	Names   []string    `json:"parameters"`
-	Members [][]float64 `json:"members"` // in SI, the best first
+	Members [][]float64 `json:"members"`         // in SI, the best first
+	Mean    float64     `json:"mean_first_cost"` // of the first generation of all, per row: how far steps have become small
 }
 
-// carried are the members that a keeper has, in the parameters of a problem; what they do not have is at its start. nil: there are none.
-func carried(data []byte, params []fit.Param) (members [][]float64) {
+// carried are the members that a keeper has, in the parameters of a problem; what they do not have, and states,
+// which are those of their record, are at its start. mean is the cost from which the evolution came. nil: there are none.
+func carried(data []byte, p *fit.Problem) (members [][]float64, mean float64) {
 	var c carry
 	if data == nil || json.Unmarshal(data, &c) != nil {
-		return nil
+		return nil, 0
 	}
+	params := p.Params
 	for _, m := range c.Members {
 		theta := fit.Values(params)
 		for j := range theta {
-			if k := slices.Index(c.Names, params[j].Name); k >= 0 && k < len(m) {
+			if k := slices.Index(c.Names, params[j].Name); k >= 0 && k < len(m) && !fit.IsState(params[j].Name) {
 				theta[j] = m[k]
 			}
 		}
 		members = append(members, theta)
 	}
-	return members
+	return members, c.Mean * float64(p.Rows)
+}
+
+// Polished are the members that a keeper has with the parameters of a result before them, which a descent found from one of them; the worst
+// goes. A rejected result leaves them as they are.
+func Polished(data []byte, r *Result) []byte {
+	var c carry
+	if r.Verdict == Rejected || json.Unmarshal(data, &c) != nil || len(c.Members) == 0 {
+		return data
+	}
+	first := slices.Clone(c.Members[0])
+	for j, name := range c.Names {
+		if p, ok := r.Param(name); ok && j < len(first) {
+			first[j] = p.Value
+		}
+	}
+	c.Members = append([][]float64{first}, c.Members[:len(c.Members)-1]...)
+	if out, err := json.Marshal(c); err == nil {
+		return out
+	}
+	return data
 }
 
 // best is the survivor of an evolution that the model p itself explains best.
@@ -128,20 +151,19 @@ func (j *job) evolved(m *axis.Model, params []fit.Param) (p *fit.Problem, simula
 	if d := j.plan.Model.Drive; d == axis.Force || d == axis.Servo {
 		params = j.nearer(params)
 	}
-	if led, noise := m.Led(params); led != nil && m.Adrift(params, noise) {
-		p, err = led.Problem(params)
-		return p, "model, led back along the record", err
-	}
 	spec := &j.plan.Model
-	plain := spec.Law == "lugre" && spec.Drive == axis.Force && !spec.Asymmetric && spec.Hold == axis.Held && spec.Decimate <= 1 &&
+	plain := !m.IsLed() && spec.Law == "lugre" && spec.Drive == axis.Force && !spec.Asymmetric && spec.Hold == axis.Held && spec.Decimate <= 1 &&
 		len(j.recs.Fit) == 1 && !slices.ContainsFunc(spec.Terms, func(t string) bool { return t != "offset" })
 	if plain {
 		if p, err = axis.PopulationProblem(j.recs.Fit[0], spec.Output, forKernels(params, spec.Initial)); err == nil {
 			return p, fmt.Sprintf("population kernels, %s", population.Fastest()), nil
 		}
 	}
+	if simulator = "model"; m.IsLed() {
+		simulator += ", led back along the record"
+	}
 	p, err = m.Problem(params)
-	return p, "model", err
+	return p, simulator, err
 }
 
 // nearer draws bounds that the plan does not give two thirds of the way, in logarithms, to the start: under a force they are there

@@ -47,11 +47,21 @@ func (j *job) output(ctx context.Context, whole bool, q question, solve func(ctx
 	if err != nil {
 		return nil, err
 	}
+	noise, followed := 0.0, false
+	if q.lead {
+		if led, w := m.Led(params); led != nil && m.Adrift(params, w) {
+			m, noise, followed = led, w, true
+		}
+	}
 	sol, err := solve(ctx, m, params)
 	if err != nil {
 		return nil, err
 	}
-	m, sol, followed := j.follow(ctx, m, params, sol, q)
+	if followed {
+		sol.Notes = append(sol.Notes, ledNote(noise, j.plan.Model.Rotary))
+	} else {
+		m, sol, followed = j.follow(ctx, m, params, sol, q)
+	}
 	m, sol, steps, err := j.settle(ctx, m, params, sol, q)
 	if err != nil {
 		return nil, err
@@ -118,8 +128,13 @@ func (j *job) follow(ctx context.Context, m *axis.Model, params []fit.Param, sol
 		return m, sol, false
 	}
 	next.Continue(sol)
-	next.Notes = append(next.Notes, fmt.Sprintf("the recorded force carries noise of %.2g %s, which a simulation adds up: the simulation is led back along the record, and the residual is what the rows before do not foretell", noise, engine.UnitOn(j.plan.Model.Rotary, "N")))
+	next.Notes = append(next.Notes, ledNote(noise, j.plan.Model.Rotary))
 	return other, next, true
+}
+
+// ledNote says why a simulation was led back against noise of the force (N).
+func ledNote(noise float64, rotary bool) string {
+	return fmt.Sprintf("the recorded force carries noise of %.2g %s, which a simulation adds up: the simulation is led back along the record, and the residual is what the rows before do not foretell", noise, engine.UnitOn(rotary, "N"))
 }
 
 // underLess tells by how much the residual of a solution moves, to first order, for every newton that is taken from the drive in

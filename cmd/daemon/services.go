@@ -252,7 +252,7 @@ func (d *services) tell(p *hil.Params, from string) {
 	}
 	d.inForce.Store(&body)
 	if d.pub != nil {
-		d.pub.Tell(body)
+		d.pub.Tell(sink.KeptParams, body)
 	}
 }
 

@@ -42,8 +42,12 @@ type Options struct {
 	columnTexts    []string   // of a record of columns
 	columns        []chosen   // … read
 	rateText       string
-	rate           float64        // … read, Hz
-	writeConfig    string         // where the assumed identification file goes
+	rate           float64 // … read, Hz
+	writeConfig    string  // where the assumed identification file goes
+	checkText      string
+	checkSpan      [2]float64 // … read, s: of the validation record
+	beside         bool       // run by a daemon beside its loop
+	population     string
 	Methods        []string       // as they were given
 	chain          identify.Chain // … and read
 	Terms          []string
@@ -82,11 +86,15 @@ func (f *Options) FitFlags(fl *pflag.FlagSet) {
 	fl.StringSliceVar(&f.Methods, "method", nil, "methods in place of those of the file, separated by commas: "+methodNames())
 	fl.DurationVar(&f.last, "last", 0, "only this time of the record, up to its end, such as 10s")
 	fl.StringVar(&f.spanText, "span", "", "only this part of the record, FROM,TO in seconds of its time")
+	fl.StringVar(&f.checkText, "validate-span", "", "only this part of the record of --validate, FROM,TO")
 	fl.StringSliceVar(&f.Terms, "terms", nil, "regress: terms in place of those of the file, separated by commas")
 	fl.BoolVar(&f.Asymmetric, "asymmetric", false, "friction that depends on the direction: Fc+, Fc- and so on (no offset)")
 	fl.Float64Var(&f.RequireFit, "require-fit", 0, "end with 6 if a fit is below this many percent")
 	fl.IntVar(&f.Bootstrap, "bootstrap", 0, "intervals by this many refits to resampled residuals")
 	fl.StringVar(&f.writeConfig, "write-config", "", "write the identification file that was assumed for a CSV file or a recording")
+	fl.StringVar(&f.population, "population", "", "begin an evolution with the members in this file, and leave its last ones there: for the next record")
+	fl.BoolVar(&f.beside, "beside", false, "at the lowest priority, progress as JSON, and ended with the standard input")
+	_ = fl.MarkHidden("beside")
 	fl.StringVar(&f.Resume, "resume", "", "keep the state of an evolution in this file, and continue from it if it exists")
 }
 
@@ -110,14 +118,26 @@ func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) 
 		return err
 	}
 	bar := report.NewProgress(stderr)
+	watch := shown(bar)
+	if f.beside {
+		ctx, watch, bar = beside(ctx, stderr)
+	}
 	defer bar.Done()
 	cfg, recs, assumed, own, err := f.load(ctx, path, stderr, bar)
 	if err != nil {
 		return err
 	}
+	var kept identify.Keeper
 	keep, err := openKeeper(f.Resume, cfg, recs)
-	if err != nil {
+	switch {
+	case err != nil:
 		return report.ExitWith(report.Invalid, err)
+	case keep != nil:
+		kept = keep
+	case f.population != "":
+		if kept, err = openPopulation(f.population); err != nil {
+			return report.ExitWith(report.Invalid, err)
+		}
 	}
 
 	// of a long record nothing but numbers is in memory, which cost the collector nothing: let it run often
@@ -126,11 +146,7 @@ func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) 
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	var kept identify.Keeper
-	if keep != nil {
-		kept = keep
-	}
-	res, err := identify.Run(ctx, PlanOf(cfg, f.workers), recs, kept, shown(bar))
+	res, err := identify.Run(ctx, PlanOf(cfg, f.workers), recs, kept, watch)
 	bar.Done()
 	if keep != nil {
 		if lost := keep.flush(); lost != nil {
@@ -140,6 +156,9 @@ func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) 
 	if err != nil {
 		f.display.none(stderr)
 		return f.refuse(ctx, path, err, stdout)
+	}
+	if members, ok := kept.(*populationFile); ok {
+		members.Save(identify.PopulationKey, identify.Polished(members.data, res))
 	}
 	own.hold(res)
 	result := Identification{Name: cfg.Name, Config: path, Program: report.Version(), Command: report.CommandLine(), Seed: cfg.Seed, Assumed: assumed.shown, Result: res, Run: own}
@@ -216,7 +235,7 @@ func (f *Options) load(ctx context.Context, path string, stderr io.Writer, bar *
 	case !isRun:
 		recs, err = readRecords(ctx, cfg, bar)
 	case f.validate != "":
-		if _, recs.Validation, _, err = PlanRun(ctx, f.validate, RunOptions{Axis: f.axis}, bar); err != nil {
+		if _, recs.Validation, _, err = PlanRun(ctx, f.validate, RunOptions{Axis: f.axis, Span: f.checkSpan}, bar); err != nil {
 			err = fmt.Errorf("validation: %w", err)
 		}
 	}
@@ -260,10 +279,18 @@ func (f *Options) parse(path string, isRun, isColumns bool) (err error) {
 	if f.last < 0 || f.last > 0 && f.spanText != "" {
 		return fmt.Errorf("--last %v: want a time above zero, and no --span beside it", f.last)
 	}
-	if f.spanText == "" {
-		return nil
+	if f.span, err = parseSpan("--span", f.spanText); err == nil {
+		f.checkSpan, err = parseSpan("--validate-span", f.checkText)
 	}
-	from, to, both := strings.Cut(f.spanText, ",")
+	return err
+}
+
+// parseSpan reads FROM,TO in seconds; "": all, TO left out: to the end.
+func parseSpan(flag, text string) (span [2]float64, err error) {
+	if text == "" {
+		return span, nil
+	}
+	from, to, both := strings.Cut(text, ",")
 	for i, word := range []string{from, to} {
 		if word = strings.TrimSuffix(strings.TrimSpace(word), "s"); word == "" {
 			continue // the beginning, the end
@@ -272,12 +299,12 @@ func (f *Options) parse(path string, isRun, isColumns bool) (err error) {
 		if err != nil || !(x >= 0) || math.IsInf(x, 0) {
 			both = false
 		}
-		f.span[i] = x
+		span[i] = x
 	}
-	if !both || f.span == [2]float64{} || f.span[1] != 0 && f.span[1] <= f.span[0] {
-		return fmt.Errorf("--span %s: want FROM,TO in seconds, such as 10,40, or 10, up to the end", f.spanText)
+	if !both || span == [2]float64{} || span[1] != 0 && span[1] <= span[0] {
+		return span, fmt.Errorf("%s %s: want FROM,TO in seconds, such as 10,40, or 10, up to the end", flag, text)
 	}
-	return nil
+	return span, nil
 }
 
 // shown shows on a bar where a fit is.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 
 	"hilrig/engine/numeric"
 	"hilrig/hil"
@@ -18,26 +19,30 @@ type commandBody struct {
 	ID    string             `json:"id"`    // chosen by the sender, comes back in the reply
 	Set   map[string]float64 `json:"set"`   // for "set": parameter → value in SI
 	Adopt *hil.Adopt         `json:"adopt"` // for "adopt": the model of an axis
+
+	Identify *hil.Identify `json:"identify"` // for "identify": what is to be fitted
+	Accept   string        `json:"accept"`   // for "accept": id of a result
 }
 
 // postCommand carries one command to the tick and answers with hil.Reply:
 // 200 taken, 400 not understood, 403 not from here, 409 refused by the guard, 503 busy.
 func (s *Server) postCommand(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
-	request, known := hil.ParseRequest(name)
-	known = known && request != hil.ReqTrip
+	request, _ := hil.ParseRequest(name)
 	body, bad := readCommand(w, r)
 	reply := func(status int, format string, args ...any) {
 		writeReply(w, status, hil.Reply{ID: body.ID, Error: fmt.Sprintf(format, args...)})
 	}
+
+	command := hil.Command{Name: name, ID: body.ID, From: "web", Set: body.Set, Adopt: body.Adopt, Identify: body.Identify, Accept: body.Accept}
 
 	// may this sender ask for this?
 	switch {
 	case r.Header.Get("X-Hil") != "1":
 		reply(http.StatusForbidden, "commands need the header X-Hil: 1")
 		return
-	case !known:
-		reply(http.StatusBadRequest, "unknown command %q, want arm, run, hold, stop, reset, estop, set or adopt", name)
+	case !hil.Known(name):
+		reply(http.StatusBadRequest, "unknown command %q, want arm, run, hold, stop, reset, estop, set, adopt, %s", name, strings.Join(hil.FitCommands, ", "))
 		return
 	case s.opt.Command == nil:
 		reply(http.StatusForbidden, "this page only shows; it has no way to command the rig")
@@ -53,8 +58,8 @@ func (s *Server) postCommand(w http.ResponseWriter, r *http.Request) {
 			reply(http.StatusBadRequest, "command %s: %v", name, bad)
 			return
 		}
-		if name == "set" && len(body.Set) == 0 {
-			reply(http.StatusBadRequest, `command set: no parameters, want {"set": {"name": value}}`)
+		if why := command.Misfit(); why != "" {
+			reply(http.StatusBadRequest, "command %s: %s", name, why)
 			return
 		}
 		select {
@@ -72,13 +77,10 @@ func (s *Server) postCommand(w http.ResponseWriter, r *http.Request) {
 	if body.ID == "" {
 		body.ID = rand.Text()[:12]
 	}
-	if name != "set" {
-		body.Set = nil
+	if command.ID = body.ID; request.Safer() {
+		command = hil.Command{Name: name, ID: body.ID, From: "web"}
 	}
-	if name != "adopt" {
-		body.Adopt = nil
-	}
-	got := s.opt.Command(ctx, hil.Command{Name: name, ID: body.ID, From: "web", Set: body.Set, Adopt: body.Adopt})
+	got := s.opt.Command(ctx, command)
 	got.ID = body.ID
 	s.log.Info("command from the page", "command", name, "from", r.RemoteAddr, "ok", got.OK, "error", got.Error)
 	if !got.OK {

@@ -93,7 +93,7 @@ func TestCommandRights(t *testing.T) {
 		{"unknown command", "fly", here, hilHeader, true, ``, 400, false, "unknown command"},
 		{"trip is not for the page", "trip", here, hilHeader, true, ``, 400, false, "unknown command"},
 		{"set", "set", here, hilHeader, true, `{"set":{"control.kp":0.5}}`, 200, true, `"ok":true`},
-		{"set nothing", "set", here, hilHeader, true, `{}`, 400, false, "no parameters"},
+		{"set nothing", "set", here, hilHeader, true, `{}`, 400, false, "want {"},
 		{"set too large", "set", here, hilHeader, true, `{"set":{"a":1e999}}`, 400, false, "body is not"},
 		{"refused by the guard", "run", here, hilHeader, true, `{"id":"r"}`, 409, true, `"ok":false,"error":"run is not possible in ready"`},
 		{"a long body", "arm", here, hilHeader, true, `{"id":"` + strings.Repeat("x", 1<<20) + `"}`, 400, false, "too large"},

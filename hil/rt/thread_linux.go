@@ -98,6 +98,11 @@ func Prefer() {
 	}
 }
 
+// Yielding puts every thread of this process, and those that they start later, below all other ordinary work: long computations beside a loop.
+func Yielding() {
+	eachThread(func(tid int) error { return unix.Setpriority(unix.PRIO_PROCESS, tid, 19) })
+}
+
 // OwnSession gives this process a session of its own, and so a scheduling group, where nobody would notice: without a terminal
 // there is no Ctrl-C that had to reach it. The leader of a process group stays where it is.
 func OwnSession() {

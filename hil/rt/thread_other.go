@@ -11,5 +11,8 @@ func KeepOff(int) error { return notSupported("keep off a processor") }
 // Prefer needs Linux: nothing happens.
 func Prefer() {}
 
+// Yielding needs Linux: nothing happens.
+func Yielding() {}
+
 // OwnSession needs Linux: nothing happens.
 func OwnSession() {}

@@ -58,7 +58,7 @@ type Publisher struct {
 	enc     *encoder
 	est     estimates
 	meta    []byte
-	inForce atomic.Pointer[[]byte] // newest parameters as JSON; nil: none yet
+	kept    [len(keptTopics)]atomic.Pointer[[]byte] // newest message of each; nil: none yet
 	id      string                 // client id, the same for every connection, so that a broker ends a stale one before it serves the next
 	tls     *tls.Config
 
@@ -66,7 +66,7 @@ type Publisher struct {
 	spare    chan *batch // empty batches, so that the draining goroutine allocates nothing
 	events   chan hil.Event
 	acks     chan ack
-	news     chan struct{} // parameters are to be published; room for one
+	news     chan struct{} // something kept is new; room for one
 	link     chan linkChange
 	commands commands
 

@@ -130,6 +130,9 @@ type order struct {
 	Expires *float64           `json:"expires"` // s since 1970; absent: never
 	Set     map[string]float64 `json:"set"`
 	Adopt   *hil.Adopt         `json:"adopt"`
+
+	Identify *hil.Identify `json:"identify"`
+	Accept   string        `json:"accept"`
 }
 
 // serve decides about one command and returns the answer.
@@ -139,9 +142,10 @@ func (d *commands) serve(name string, retained bool, payload []byte) hil.Reply {
 	fail := func(format string, a ...any) hil.Reply {
 		return hil.Reply{ID: o.ID, Error: fmt.Sprintf(format, a...)}
 	}
-	if q, ok := hil.ParseRequest(name); !ok || q == hil.ReqTrip {
-		return fail("unknown command %q; known are arm, run, hold, stop, estop, reset, set, adopt", name)
+	if !hil.Known(name) {
+		return fail("unknown command %q; known are arm, run, hold, stop, estop, reset, set, adopt, %s", name, strings.Join(hil.FitCommands, ", "))
 	}
+	c := hil.Command{Name: name, ID: o.ID, From: "mqtt", Set: o.Set, Adopt: o.Adopt, Identify: o.Identify, Accept: o.Accept}
 	switch {
 	case d.p.o.Commander == nil || d.p.o.Commands == "none":
 		return fail("commands over MQTT are switched off (mqtt.commands: none)")
@@ -151,24 +155,18 @@ func (d *commands) serve(name string, retained bool, payload []byte) hil.Reply {
 		return fail("%v", err)
 	case retained && !stop:
 		return fail("a retained %s is refused: it would be repeated at every reconnection. Clear it and publish without the retain flag", name)
-	case name == "set" && len(o.Set) == 0:
-		return fail(`nothing to set; want {"id":"…","set":{"<parameter>":<number>}}`)
-	case name != "set" && len(o.Set) > 0 && !stop:
-		return fail(`%s takes no "set"`, name)
-	case (name == "adopt") != (o.Adopt != nil) && !stop:
-		return fail(`want {"id":"…","adopt":{"axis":"…","law":"…","params":{…}}} with the command adopt, and with no other`)
+	case !stop && c.Misfit() != "":
+		return fail("%s", c.Misfit())
 	}
-	var expires time.Time
 	if o.Expires != nil && !stop {
-		expires = time.UnixMicro(int64(*o.Expires * 1e6))
-		if late := time.Since(expires); late >= 0 {
+		c.Expires = time.UnixMicro(int64(*o.Expires * 1e6))
+		if late := time.Since(c.Expires); late >= 0 {
 			return fail("expired %.1f s ago by the clock of this host", late.Seconds())
 		}
 	}
 
-	c := hil.Command{Name: name, ID: o.ID, Expires: expires, From: "mqtt", Set: o.Set, Adopt: o.Adopt}
 	if stop {
-		c.Set, c.Adopt = nil, nil
+		c = hil.Command{Name: name, ID: o.ID, From: "mqtt"}
 		r := d.carryOut(c)
 		if err != nil && r.OK {
 			r.Error = "carried out, but the payload was ignored: " + err.Error()

@@ -22,6 +22,8 @@ type sender struct {
 	mark      uint64     // rows sent before it
 	confirmed uint64     // rows that the broker has certainly taken
 
+	kept [len(keptTopics)]*[]byte // what was published of each last
+
 	unacked []sentEvent // events that the broker has not acknowledged, oldest first
 	lostAt  time.Time   // when the connection was lost; zero: it is up
 	stalled bool        // an acknowledgement is overdue
@@ -83,7 +85,7 @@ func (s *sender) run(stop <-chan struct{}) {
 		case a := <-acks:
 			s.ack(a)
 		case <-p.news:
-			s.params()
+			s.keep(false)
 		case <-stop:
 			s.finish()
 			return
@@ -138,7 +140,7 @@ func (s *sender) changed(c linkChange) {
 	p.commands.subscribe(c.client)
 	s.publish(s.topic.status, 1, true, []byte(statusUp))
 	s.publish(s.topic.meta, 1, true, p.meta)
-	s.params()
+	s.keep(true)
 	again := s.unsettled()
 	s.unacked = nil
 	for _, e := range again {
@@ -235,10 +237,14 @@ func (s *sender) unsettled() []sentEvent {
 	})
 }
 
-// params publishes the parameters in force. Those that cannot be sent now are sent with the next connection.
-func (s *sender) params() {
-	if body := s.p.inForce.Load(); body != nil && s.open() {
-		s.publish(s.topic.params, 1, true, *body)
+// keep publishes what is retained and has changed, or, after a new connection, all of it. What cannot be sent now is sent with the next
+// connection.
+func (s *sender) keep(all bool) {
+	for i, name := range keptTopics {
+		if body := s.p.kept[i].Load(); body != nil && s.open() && (all || body != s.kept[i]) {
+			s.publish(s.p.root+name, 1, true, *body)
+			s.kept[i] = body
+		}
 	}
 }
 

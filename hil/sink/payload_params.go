@@ -50,9 +50,26 @@ func ParamsJSON(p *hil.Params, live []axis.Param, axes []string, models []*axis.
 	return json.Marshal(out)
 }
 
-// Tell publishes the parameters in force, retained.
-func (p *Publisher) Tell(params []byte) {
-	p.inForce.Store(&params)
+// Kept is a topic whose newest message is retained, whoever made it.
+type Kept int
+
+const (
+	KeptParams Kept = iota
+	KeptFitStatus
+	KeptFitResult
+)
+
+var keptTopics = [...]string{KeptParams: "params", KeptFitStatus: FitStatusTopic, KeptFitResult: FitResultTopic}
+
+// Topics of an identification below the root of the rig.
+const (
+	FitStatusTopic = "identify/status"
+	FitResultTopic = "identify/result"
+)
+
+// Tell publishes a message on one of these topics, retained: at once, and again with every connection.
+func (p *Publisher) Tell(topic Kept, body []byte) {
+	p.kept[topic].Store(&body)
 	select {
 	case p.news <- struct{}{}:
 	default:

@@ -96,6 +96,9 @@ func (m *Model) Led(params []fit.Param) (*Model, float64) {
 	return &led, w
 }
 
+// IsLed tells whether the simulation is led back along the record.
+func (m *Model) IsLed() bool { return m.led != nil }
+
 // adrift is how many times the noise of the sensor the noise of the force may move a simulation until it is led back.
 const adrift = 10
 

@@ -40,6 +40,7 @@ type AEP struct {
 	Start bool   `yaml:"-"` // the values of the parameters are among the first members
 
 	From    [][]float64 `yaml:"-" json:"-"` // the first members, of each parameter a value, clipped into the box; the others are drawn. nil: all are
+	Mean    float64     `yaml:"-" json:"-"` // f̄0 of the evolution that From goes on with, for as many rows as these; 0: that of the first members
 	Workers int         `yaml:"-"`          // 0: as many as there are processors
 
 	// Save is called with the state after every Every-th generation, and at the end. Resume continues from such a state;

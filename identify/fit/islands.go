@@ -33,7 +33,7 @@ type Population struct {
 func (a *AEP) populate(p *Problem) (*Population, error) {
 	n, d := a.Members*a.Islands, len(p.Params)
 	pop := &Population{
-		box: slices.Clone(p.Params), seed: a.Seed, islands: make([][]*individual, a.Islands),
+		box: slices.Clone(p.Params), seed: a.Seed, mean: a.Mean, islands: make([][]*individual, a.Islands),
 		u: make([][]float64, n), limit: make([]float64, n), cost: make([]float64, n),
 	}
 	flat := make([]float64, 2*n*d)
@@ -77,7 +77,7 @@ func (pop *Population) first(ctx context.Context, c *crew) bool {
 	if !complete {
 		return false
 	}
-	pop.mean = meanCost(pop.order)
+	pop.mean = cmp.Or(pop.mean, meanCost(pop.order))
 	pop.Generation = 1
 	return true
 }

@@ -74,13 +74,14 @@ type Info struct {
 	File     string  `json:"file"`
 	SHA256   string  `json:"sha256,omitempty"`
 	Samples  int     `json:"samples"`
+	Start    float64 `json:"start_s"` // as recorded
 	Interval float64 `json:"interval_s"`
 	Duration float64 `json:"duration_s"`
 }
 
 // Info tells which record this is.
 func (d *Record) Info() Info {
-	return Info{File: d.File, SHA256: d.SHA256, Samples: d.Len(), Interval: d.Dt, Duration: float64(d.Len()-1) * d.Dt}
+	return Info{File: d.File, SHA256: d.SHA256, Samples: d.Len(), Start: d.Start, Interval: d.Dt, Duration: float64(d.Len()-1) * d.Dt}
 }
 
 // Fail makes an *Error about this record.

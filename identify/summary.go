@@ -1,0 +1,71 @@
+package identify
+
+import "hilrig/identify/fit"
+
+// Summary is a result in short, as it is published: docs/mqtt.md describes it.
+type Summary struct {
+	Law        string           `json:"law"`
+	Methods    Chain            `json:"methods"`
+	Verdict    Verdict          `json:"verdict"`
+	Reasons    []string         `json:"reasons"`
+	Parameters []SummaryParam   `json:"parameters"`
+	Fit        *float64         `json:"fit_percent"`        // null: there is none
+	Validation *float64         `json:"validation_percent"` // of a record that was not fitted; null: none was looked at
+	Record     SummaryRecord    `json:"record"`
+	Indistinct []fit.Indistinct `json:"indistinct"`
+	Compute    float64          `json:"compute_s"`
+	Acceptable bool             `json:"acceptable"`
+	Refusal    string           `json:"refusal"` // why it may not take the place of a running model; "": it may
+}
+
+// SummaryParam is one parameter that was searched, or is known and not 0.
+type SummaryParam struct {
+	Name  string      `json:"name"`
+	Unit  string      `json:"unit"`
+	Value float64     `json:"value"`
+	Error *float64    `json:"se"`
+	CI    *[2]float64 `json:"ci95"`
+	Worth string      `json:"judgement"`
+}
+
+// SummaryRecord is what was fitted.
+type SummaryRecord struct {
+	File   string  `json:"file"`
+	SHA256 string  `json:"sha256"`
+	Rows   int     `json:"rows"`
+	From   float64 `json:"from_s"`
+	To     float64 `json:"to_s"`
+}
+
+// Summary is the result in short.
+func (r *Result) Summary() Summary {
+	s := Summary{Law: r.Model.Law, Methods: r.Chain, Verdict: r.Verdict, Reasons: append([]string{}, r.Reasons...), Parameters: []SummaryParam{},
+		Fit: r.Explained(), Indistinct: r.Indistinct, Compute: r.Compute}
+	for i := range r.Parameters {
+		p := &r.Parameters[i]
+		if p.State() || p.Fixed && p.Value == 0 {
+			continue
+		}
+		s.Parameters = append(s.Parameters, SummaryParam{p.Name, p.Unit, p.Value, p.Error, p.CI, p.Worth})
+	}
+	if v := r.Validation; v != nil {
+		s.Validation = v.Fit.Percent
+	}
+	d := &r.Data
+	s.Record = SummaryRecord{File: d.File, SHA256: d.SHA256, Rows: d.Samples, From: d.Start, To: d.Start + d.Duration}
+	if len(r.Records) > 0 {
+		last := &r.Records[len(r.Records)-1]
+		s.Record.Rows, s.Record.To = 0, last.Start+last.Duration
+		for _, d := range r.Records {
+			s.Record.Rows += d.Samples
+		}
+	}
+	err := r.Acceptable()
+	if err == nil {
+		_, err = r.Contact()
+	}
+	if s.Acceptable = err == nil; err != nil {
+		s.Refusal = err.Error()
+	}
+	return s
+}
