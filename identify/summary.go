@@ -69,3 +69,13 @@ func (r *Result) Summary() Summary {
 	}
 	return s
 }
+
+// Where is where a fit is, as it is published.
+type Where struct {
+	Method string   `json:"method"`
+	Phase  string   `json:"phase"`
+	Step   int      `json:"step"`
+	Of     int      `json:"of"`   // 0: not known
+	Best   *float64 `json:"best"` // null: none yet
+	Unit   string   `json:"unit"`
+}

@@ -140,6 +140,12 @@ func play(ctx context.Context, out io.Writer, screen *report.Redrawn, bus *event
 	}
 	if !hand.Plant { // which has none
 		d.tell(&a.Params, "file")
+		fitter, err := newFitter(ctx, d)
+		if err != nil {
+			return nil, err
+		}
+		d.fitter.Store(fitter)
+		defer fitter.close()
 	}
 	if o.DryRun {
 		d.channels = newChannels(&a.Schema)

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -47,6 +48,10 @@ type services struct {
 	newest   hil.Row
 	live     []*sink.LiveRows       // the last estimates of each axis
 	inForce  atomic.Pointer[[]byte] // parameters, as the topic params has them
+	block    atomic.Pointer[hil.Params]
+	fitter   atomic.Pointer[fitter] // nil: not there yet, or a virtual rig
+	first    int64                  // ns  of the first row
+	onFrom   int64                  // ns  of the first row of those with the drive on; 0: it is off
 	channels *channels              // of a dry run; nil otherwise
 	closers  []func()
 }
@@ -178,11 +183,35 @@ func (d *services) row(r *hil.Row) {
 		d.channels.see(r)
 	}
 	d.mu.Lock()
+	if d.newest.Seq == 0 {
+		d.first = r.T
+	}
+	switch on := r.Mode.Energised(); {
+	case !on:
+		d.onFrom = 0
+	case d.onFrom == 0:
+		d.onFrom = r.T
+	}
 	d.newest = *r
 	for _, l := range d.live {
 		l.See(r)
 	}
 	d.mu.Unlock()
+}
+
+// driven is the time of the newest row and for how long the drive has been on, s; on is −1 while it is off, and all of the run where nothing
+// is driven.
+func (d *services) driven() (now, on float64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now = float64(d.newest.T-d.first) * 1e-9
+	switch {
+	case d.info.DryRun || !d.cfg.Driven():
+		return now, now
+	case d.onFrom == 0:
+		return now, -1
+	}
+	return now, float64(d.newest.T-d.onFrom) * 1e-9
 }
 
 // state is the newest row as the page polls it when there is no MQTT.
@@ -215,6 +244,12 @@ func (d *services) command(ctx context.Context, c hil.Command) hil.Reply {
 	if d.plant {
 		return hil.Reply{ID: c.ID, Error: "this is the virtual rig; commands are for the controller on its port"}
 	}
+	if slices.Contains(hil.FitCommands, c.Name) {
+		if f := d.fitter.Load(); f != nil {
+			return f.command(ctx, c)
+		}
+		return hil.Reply{ID: c.ID, Error: "the run has only begun"}
+	}
 	if d.sup.Load() == nil {
 		return hil.Reply{ID: c.ID, Error: "the core is not running yet"}
 	}
@@ -227,6 +262,14 @@ func (d *services) kept(p hil.Params, from string, t int64) {
 		d.recorder.Params(p, d.a.Names(), t)
 	}
 	d.tell(&p, from)
+}
+
+// fit is status and result of the identification beside the loop, as its topics have them; nil: there is none.
+func (d *services) fit() (status, result []byte) {
+	if f := d.fitter.Load(); f != nil {
+		return f.texts()
+	}
+	return nil, nil
 }
 
 // params are those in force, as the topic params has them; nil: not known yet.
@@ -251,6 +294,7 @@ func (d *services) tell(p *hil.Params, from string) {
 		return
 	}
 	d.inForce.Store(&body)
+	d.block.Store(p)
 	if d.pub != nil {
 		d.pub.Tell(sink.KeptParams, body)
 	}

@@ -20,16 +20,6 @@ import (
 // besideEvery is how often progress is told to a daemon.
 const besideEvery = 200 * time.Millisecond
 
-// Stage is a line of the progress that a daemon reads.
-type Stage struct {
-	Method string   `json:"method"`
-	Phase  string   `json:"phase"`
-	Step   int      `json:"step"`
-	Of     int      `json:"of"`
-	Best   *float64 `json:"best"` // null: none yet
-	Unit   string   `json:"unit"`
-}
-
 // beside makes this process one that a daemon runs beside its loop: at the lowest priority, with a line of JSON for its progress, and ended
 // when its standard input is.
 func beside(parent context.Context, out io.Writer) (context.Context, fit.Watch, *report.Progress) {
@@ -45,7 +35,7 @@ func beside(parent context.Context, out io.Writer) (context.Context, fit.Watch, 
 	return ctx, func(p fit.Progress) {
 		if now := time.Now(); now.Sub(last) >= besideEvery || p.Method+p.Phase != was {
 			last, was = now, p.Method+p.Phase
-			_ = enc.Encode(Stage{p.Method, p.Phase, p.Step, p.Of, numeric.OrNull(p.Best), p.Unit}) // nobody to tell
+			_ = enc.Encode(identify.Where{Method: p.Method, Phase: p.Phase, Step: p.Step, Of: p.Of, Best: numeric.OrNull(p.Best), Unit: p.Unit}) // nobody to tell
 		}
 	}, report.NewProgress(io.Discard)
 }

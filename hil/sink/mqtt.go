@@ -53,14 +53,14 @@ type PublisherOptions struct {
 // has taken everything before it on the same connection. While an acknowledgement is overdue nothing more is sent, and what
 // was sent after the last acknowledged report on a connection that then broke is counted as unconfirmed.
 type Publisher struct {
-	o       PublisherOptions
-	root    string // "hil/<rig>/"
-	enc     *encoder
-	est     estimates
-	meta    []byte
-	kept    [len(keptTopics)]atomic.Pointer[[]byte] // newest message of each; nil: none yet
-	id      string                 // client id, the same for every connection, so that a broker ends a stale one before it serves the next
-	tls     *tls.Config
+	o    PublisherOptions
+	root string // "hil/<rig>/"
+	enc  *encoder
+	est  estimates
+	meta []byte
+	kept [len(keptTopics)]atomic.Pointer[[]byte] // newest message of each; nil: none yet
+	id   string                                  // client id, the same for every connection, so that a broker ends a stale one before it serves the next
+	tls  *tls.Config
 
 	queue    chan *batch
 	spare    chan *batch // empty batches, so that the draining goroutine allocates nothing

@@ -1,0 +1,597 @@
+package daemon
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"hilrig/configs"
+	"hilrig/engine/friction"
+	"hilrig/hil"
+	"hilrig/hil/axis"
+	"hilrig/hil/sink"
+	"hilrig/identify"
+)
+
+// way is a chain that an identification beside the loop has a word for.
+type way struct {
+	name    string
+	methods identify.Chain
+	law     string // "": that of the rig
+}
+
+// ways are all of them. Where nothing is said it is lugre.
+var ways = []way{
+	{"least-squares", identify.Chain{"regress"}, ""},
+	{"lugre", identify.Chain{"lugre", "kalman"}, "lugre"},
+	{"output-error", identify.Chain{"lm"}, ""},
+	{"aep", identify.Chain{"aep", "lm"}, ""},
+}
+
+const (
+	fitWindow  = 20.0     // s, what is fitted where nothing is said
+	leastFit   = 2.0      // s
+	mostFit    = 600.0    // s
+	checkShare = 0.25     // of the window, before it: explained, not fitted
+	fitPoll    = 200e6    // ns  between two looks whether there is enough to fit
+	maxFitLine = 64 << 20 // bytes of a result
+)
+
+// fitter identifies axes of the running rig in a process of its own, at the lowest priority and off the processor of the tick: it is
+// `hil identify` on a part of the recording that is being written, so that what it says can be repeated when the run is over. What it finds
+// is published, and put in force only when somebody accepts it.
+type fitter struct {
+	d    *services
+	ctx  context.Context // of the run
+	dir  string          // of results
+	try  *hil.Controller // says which models the rig can run
+	wg   sync.WaitGroup
+	mu   sync.Mutex
+	made int // results so far
+
+	stop   context.CancelFunc // ends what runs; nil: nothing does
+	status fitStatus
+	result *fitResult // the newest; nil: none yet
+	before *before    // what the last accepted result replaced; nil: nothing
+	text   [2][]byte  // status and result as they were published last
+}
+
+// before is the model of an axis before one was accepted.
+type before struct {
+	axis string
+	hil.SetText
+}
+
+// fitStatus is the topic identify/status.
+type fitStatus struct {
+	Timestamp float64  `json:"timestamp"`
+	State     string   `json:"state"` // idle, waiting, running, done, failed
+	Axis      string   `json:"axis"`
+	Way       string   `json:"way"`
+	Law       string   `json:"law"`
+	Window    *float64 `json:"window_s"` // null: nothing was asked for yet
+	Every     *float64 `json:"every_s"`
+	identify.Where
+	Reason string `json:"reason"` // why there is no result; "": there is no reason
+}
+
+// fitResult is the topic identify/result.
+type fitResult struct {
+	Timestamp float64 `json:"timestamp"`
+	ID        string  `json:"id"`
+	Rig       string  `json:"rig"`
+	Axis      string  `json:"axis"`
+	Way       string  `json:"way"`
+	identify.Summary
+	Adopt    *hil.Adopt `json:"adopt"`    // what acceptance puts in force; null: nothing may
+	Left     []string   `json:"left_out"` // of the result, for which the law has no place
+	Accepted bool       `json:"accepted"`
+	File     string     `json:"file"`    // the result, whole
+	Command  string     `json:"command"` // repeats it
+}
+
+// newFitter makes the fitter of a run; ctx is that of the run.
+func newFitter(ctx context.Context, d *services) (*fitter, error) {
+	f := &fitter{d: d, ctx: ctx, status: fitStatus{State: "idle"}}
+	spec, err := ControllerSpec(d.cfg)
+	if err == nil {
+		f.try, err = hil.NewController(spec)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if d.recorder != nil {
+		f.dir = filepath.Join(d.recorder.Dir(), "identify")
+	}
+	f.tell()
+	return f, nil
+}
+
+// close ends what runs and waits for it.
+func (f *fitter) close() {
+	f.mu.Lock()
+	if f.stop != nil {
+		f.stop()
+	}
+	f.mu.Unlock()
+	f.wg.Wait()
+}
+
+// tell publishes status and result; f.mu is held, or nobody else has f yet.
+func (f *fitter) tell() {
+	f.status.Timestamp = float64(time.Now().UnixMicro()) / 1e6
+	for i, v := range []any{&f.status, f.result} {
+		body, err := json.Marshal(v)
+		if err != nil {
+			f.d.log.Error("identification: " + err.Error())
+			continue
+		}
+		if string(body) == string(f.text[i]) {
+			continue
+		}
+		if f.text[i] = body; f.d.pub != nil {
+			f.d.pub.Tell([]sink.Kept{sink.KeptFitStatus, sink.KeptFitResult}[i], body)
+		}
+	}
+}
+
+// texts are status and result as JSON.
+func (f *fitter) texts() (status, result []byte) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.text[0], f.text[1]
+}
+
+// command carries out one of hil.FitCommands.
+func (f *fitter) command(ctx context.Context, c hil.Command) hil.Reply {
+	var err error
+	switch c.Name {
+	case "identify":
+		o := hil.Identify{}
+		if c.Identify != nil {
+			o = *c.Identify
+		}
+		err = f.start(o)
+	case "cancel":
+		err = f.cancel()
+	case "accept":
+		err = f.accept(ctx, c)
+	case "rollback":
+		err = f.rollback(ctx, c)
+	}
+	if err != nil {
+		return hil.Reply{ID: c.ID, Error: err.Error()}
+	}
+	return hil.Reply{ID: c.ID, OK: true}
+}
+
+// fitJob is one identification, repeated or not.
+type fitJob struct {
+	axis    *configs.Axis
+	way     string
+	methods identify.Chain
+	law     string
+	window  float64       // s
+	every   time.Duration // 0: once
+}
+
+// start begins an identification, unless one runs.
+func (f *fitter) start(o hil.Identify) error {
+	j, err := f.plan(o)
+	if err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case f.dir == "":
+		return errors.New("the run is not recorded, and a fit reads the recording: switch record.enabled on")
+	case f.stop != nil:
+		return fmt.Errorf("a fit of %s runs (%s): cancel it first", f.status.Axis, f.status.Way)
+	case f.ctx.Err() != nil:
+		return errors.New("the run ends")
+	}
+	var ctx context.Context
+	ctx, f.stop = context.WithCancel(f.ctx)
+	every := j.every.Seconds()
+	f.status = fitStatus{State: "waiting", Axis: j.axis.Name, Way: j.way, Law: j.law, Window: &j.window, Every: &every}
+	f.tell()
+	f.wg.Go(func() { f.run(ctx, j) })
+	return nil
+}
+
+// plan checks what is asked for.
+func (f *fitter) plan(o hil.Identify) (*fitJob, error) {
+	j := &fitJob{way: o.Way, law: o.Law, window: cmp.Or(o.Window, fitWindow)}
+	var names []string
+	for i := range f.d.cfg.Axes {
+		a := &f.d.cfg.Axes[i]
+		if names = append(names, a.Name); a.Name == o.Axis || o.Axis == "" && len(f.d.cfg.Axes) == 1 {
+			j.axis = a
+		}
+	}
+	if j.axis == nil {
+		return nil, fmt.Errorf("there is no axis %q; want one of %s", o.Axis, strings.Join(names, ", "))
+	}
+	if !(j.window >= leastFit && j.window <= mostFit) {
+		return nil, fmt.Errorf("window_s %g: want %g to %g s", o.Window, leastFit, mostFit)
+	}
+	if !(o.Every >= 0 && o.Every <= 86400) {
+		return nil, fmt.Errorf("every_s %g: want 0 (once) to 86400 s", o.Every)
+	}
+	j.every = time.Duration(o.Every * 1e9)
+	var err error
+	switch i := slices.IndexFunc(ways, func(w way) bool { return w.name == cmp.Or(o.Way, "lugre") }); {
+	case len(o.Methods) > 0:
+		if o.Way != "" {
+			return nil, errors.New("want a way or methods, not both")
+		}
+		if j.methods, err = identify.ParseChain(o.Methods); err != nil {
+			return nil, err
+		}
+		j.way = j.methods.String()
+	case i >= 0:
+		j.way, j.methods, j.law = ways[i].name, ways[i].methods, cmp.Or(o.Law, ways[i].law)
+	default:
+		var known []string
+		for _, w := range ways {
+			known = append(known, w.name)
+		}
+		return nil, fmt.Errorf("there is no way %q; want one of %s, or methods", o.Way, strings.Join(known, ", "))
+	}
+	if o.Law != "" {
+		if _, err := configs.PublicLaw(o.Law); err != nil {
+			return nil, err
+		}
+		if err := j.methods.CheckLaw(o.Law); err != nil {
+			return nil, err
+		}
+	}
+	return j, nil
+}
+
+// cancel ends what runs.
+func (f *fitter) cancel() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.stop == nil {
+		return errors.New("nothing runs")
+	}
+	f.stop()
+	return nil
+}
+
+// run fits once, or again and again, until ctx ends.
+func (f *fitter) run(ctx context.Context, j *fitJob) {
+	defer func() {
+		f.mu.Lock()
+		f.stop()
+		if f.stop = nil; ctx.Err() != nil {
+			f.status.State, f.status.Where, f.status.Reason = "idle", identify.Where{}, "cancelled"
+		}
+		f.tell()
+		f.mu.Unlock()
+	}()
+	for {
+		begin := time.Now()
+		part, err := f.await(ctx, j)
+		var r *fitResult
+		if err == nil {
+			r, err = f.fit(ctx, j, part)
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		f.mu.Lock()
+		f.status.Where = identify.Where{}
+		if f.status.State, f.status.Reason = "done", ""; err != nil {
+			f.status.State, f.status.Reason = "failed", err.Error()
+		} else {
+			f.result = r
+		}
+		f.tell()
+		f.mu.Unlock()
+		f.say(j, r, err)
+		if j.every == 0 {
+			return
+		}
+		select {
+		case <-time.After(time.Until(begin.Add(j.every))):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// say makes an event of what came out.
+func (f *fitter) say(j *fitJob, r *fitResult, err error) {
+	e := hil.Event{Time: time.Now(), Level: "info", Code: "IDENTIFIED"}
+	if err != nil {
+		e.Level, e.Code, e.Text = "warn", "NOT_IDENTIFIED", fmt.Sprintf("%s by %s: %v", j.axis.Name, j.way, err)
+	} else {
+		e.Text = fmt.Sprintf("%s by %s: %s, %s", j.axis.Name, j.way, r.Verdict, r.ID)
+	}
+	f.d.bus.emit(e)
+}
+
+// await waits until the run holds as much motion as is wanted, with the drive on, and gives its part: from, and to (s after the first row);
+// what is before from is for the check.
+func (f *fitter) await(ctx context.Context, j *fitJob) (part [2]float64, err error) {
+	want := j.window * (1 + checkShare)
+	for {
+		now, on := f.d.driven()
+		reason := ""
+		switch {
+		case on < 0 && f.d.cfg.Driven() && !f.d.info.DryRun:
+			reason = "the drive is off"
+		case on < want:
+			reason = fmt.Sprintf("%.0f s of %.0f s recorded", max(on, 0), want)
+		default:
+			// what the recorder holds back has to come to the file
+			select {
+			case <-time.After(2*seconds(f.d.cfg.Record.Chunk) + fitPoll):
+			case <-ctx.Done():
+			}
+			return [2]float64{now - j.window, now}, ctx.Err()
+		}
+		f.mu.Lock()
+		f.status.State, f.status.Reason = "waiting", reason
+		f.tell()
+		f.mu.Unlock()
+		select {
+		case <-time.After(fitPoll):
+		case <-ctx.Done():
+			return part, ctx.Err()
+		}
+	}
+}
+
+// fit runs the fit of a part of the recording in a process of its own.
+func (f *fitter) fit(ctx context.Context, j *fitJob, part [2]float64) (*fitResult, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(f.dir, 0o755); err != nil {
+		return nil, err
+	}
+	run := f.d.recorder.Path()
+	span := func(from, to float64) string { return fmt.Sprintf("%.4f,%.4f", from, to) }
+	args := []string{"identify", run, "--axis", j.axis.Name, "--method", j.methods.Join(","), "--span", span(part[0], part[1]),
+		"--validate", run, "--validate-span", span(part[0]-checkShare*j.window, part[0])}
+	if j.law != "" {
+		args = append(args, "--law", j.law)
+	}
+	said := append([]string{"hil"}, args...)
+	if slices.Contains(j.methods, "aep") {
+		args = append(args, "--population", filepath.Join(f.dir, fmt.Sprintf("population-%s-%s.json", j.axis.Name, cmp.Or(j.law, "rig"))))
+	}
+	cmd := exec.CommandContext(ctx, exe, append(args, "--json", "--beside")...)
+	setOwnGroup(cmd) // Ctrl-C is for the daemon
+	life, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	defer life.Close()
+	var out strings.Builder
+	cmd.Stdout = &out
+	lines, err := cmd.StderrPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start the fit: %w", err)
+	}
+	f.mu.Lock()
+	f.status.State, f.status.Reason = "running", ""
+	f.tell()
+	f.mu.Unlock()
+	var words []string
+	for sc := bufio.NewScanner(lines); sc.Scan(); {
+		var w identify.Where
+		if line := sc.Text(); json.Unmarshal([]byte(line), &w) != nil {
+			words = append(words, strings.TrimSpace(line))
+			continue
+		}
+		f.mu.Lock()
+		f.status.Where = w
+		f.tell()
+		f.mu.Unlock()
+	}
+	err = cmd.Wait()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	var code *exec.ExitError
+	if err != nil && !errors.As(err, &code) {
+		return nil, err
+	}
+	var r struct {
+		identify.Result
+	}
+	if err := json.Unmarshal([]byte(out.String()), &r); err != nil || len(r.Stages) == 0 {
+		return nil, errors.New(strings.TrimPrefix(cmp.Or(strings.Join(words, " "), fmt.Sprint("the fit ended without a word: ", code)), "hil: "))
+	}
+	f.mu.Lock()
+	f.made++
+	id := fmt.Sprintf("%04d", f.made)
+	f.mu.Unlock()
+	file := filepath.Join(f.dir, id+".json")
+	if err := os.WriteFile(file, []byte(out.String()), 0o644); err != nil {
+		return nil, fmt.Errorf("keep the result: %w", err)
+	}
+	res := &fitResult{Timestamp: float64(time.Now().UnixMicro()) / 1e6, ID: id, Rig: f.d.cfg.Rig.Name, Axis: j.axis.Name, Way: j.way, Summary: r.Summary(),
+		File: file, Command: strings.Join(said, " ")}
+	f.judge(j.axis, &r.Result, res)
+	return res, nil
+}
+
+// judge says whether a result may be put in force, and as what.
+func (f *fitter) judge(a *configs.Axis, r *identify.Result, res *fitResult) {
+	if !res.Acceptable {
+		return
+	}
+	no := func(err error) { res.Acceptable, res.Refusal = false, err.Error() }
+	c, err := r.Contact()
+	if err != nil {
+		no(err)
+		return
+	}
+	res.Left = c.Left
+	i := slices.Index(f.d.a.Schema.Axes(), a.Name)
+	p := *f.d.block.Load()
+	inForce, err := f.inForce(&p, i)
+	if err != nil {
+		no(err)
+		return
+	}
+	set, err := handover(a, inForce, c)
+	if err != nil {
+		no(err)
+		return
+	}
+	text, err := json.Marshal(set)
+	if err == nil && !p.Sets[i].Put(text) {
+		err = fmt.Errorf("%d bytes, too long for a model", len(text))
+	}
+	if err == nil {
+		_, err = f.try.Prepare(&p)
+	}
+	if err != nil {
+		no(err)
+		return
+	}
+	res.Adopt = &hil.Adopt{Axis: a.Name, Set: *set}
+}
+
+// inForce is the model of axis i in a block of parameters; nil: it has none.
+func (f *fitter) inForce(p *hil.Params, i int) (*axis.Set, error) {
+	if text := p.Sets[i].Bytes(); len(text) > 0 {
+		set := new(axis.Set)
+		return set, json.Unmarshal(text, set)
+	}
+	if law := f.d.cfg.Axes[i].Friction.Model; law != nil {
+		return axis.SetOf(law), nil
+	}
+	return nil, nil
+}
+
+// accept puts the newest result in force.
+func (f *fitter) accept(ctx context.Context, c hil.Command) error {
+	f.mu.Lock()
+	r := f.result
+	f.mu.Unlock()
+	switch {
+	case r == nil:
+		return errors.New("there is no result yet")
+	case c.Accept != r.ID:
+		return fmt.Errorf("there is no result %q, or a newer one: the newest is %s", c.Accept, r.ID)
+	case !r.Acceptable:
+		return fmt.Errorf("%s may not be put in force: %s", r.ID, r.Refusal)
+	}
+	i := slices.Index(f.d.a.Schema.Axes(), r.Axis)
+	was := before{r.Axis, f.d.block.Load().Sets[i]}
+	if err := f.adopt(ctx, c, r.Adopt); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.before = &was
+	accepted := *r
+	accepted.Accepted = true
+	if f.result == r {
+		f.result = &accepted
+	}
+	f.tell()
+	return nil
+}
+
+// rollback puts in force again what the last accepted result replaced.
+func (f *fitter) rollback(ctx context.Context, c hil.Command) error {
+	f.mu.Lock()
+	was := f.before
+	f.mu.Unlock()
+	if was == nil {
+		return errors.New("no result was accepted, so there is nothing to go back to")
+	}
+	o := &hil.Adopt{Axis: was.axis}
+	if text := was.Bytes(); len(text) > 0 {
+		if err := json.Unmarshal(text, &o.Set); err != nil {
+			return err
+		}
+	}
+	if err := f.adopt(ctx, c, o); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.before = nil; f.result != nil {
+		r := *f.result
+		r.Accepted = false
+		f.result = &r
+	}
+	f.tell()
+	return nil
+}
+
+// adopt carries a model to the tick in the name of a command.
+func (f *fitter) adopt(ctx context.Context, c hil.Command, o *hil.Adopt) error {
+	sup := f.d.sup.Load()
+	if sup == nil {
+		return errors.New("the core is not running yet")
+	}
+	if r := sup.Command(ctx, hil.Command{Name: "adopt", ID: c.ID, Expires: c.Expires, From: c.From, Adopt: o}); !r.OK {
+		return errors.New(r.Error)
+	}
+	return nil
+}
+
+// farOff is by how much inertia and friction of a result may differ from those in force, either way: more is taken for a mistake.
+const farOff = 3
+
+// handover is the model that a result makes of the one in force. It is refused where the result is of another kind of axis, or too far from
+// what is in force.
+func handover(a *configs.Axis, inForce *axis.Set, c *identify.Contact) (*axis.Set, error) {
+	if kind := map[bool]string{true: "rotary", false: "linear"}[c.Rotary]; kind != a.Kind {
+		return nil, fmt.Errorf("the result is of a %s axis, and %s is %s", kind, a.Name, a.Kind)
+	}
+	if inForce == nil {
+		return nil, fmt.Errorf("the file gives the axis %s no friction law, so there is none to replace", a.Name)
+	}
+	set := &axis.Set{Law: c.Law, Params: c.Params, Motor: maps.Clone(inForce.Motor)}
+	old, err := friction.Build(inForce.Law, inForce.Params)
+	if err != nil {
+		return nil, err
+	}
+	law, err := friction.Build(c.Law, c.Params)
+	if err != nil {
+		return nil, err
+	}
+	near := func(what string, now, then float64) error {
+		if ratio := now / then; then > 0 && !(ratio <= farOff && ratio >= 1./farOff) {
+			return fmt.Errorf("%s would be %.4g in place of %.4g: more than %d times apart is taken for a mistake; look at the result, and write it into the file with hil config apply if it is right", what, now, then, farOff)
+		}
+		return nil
+	}
+	is, was := law.Levels(), old.Levels()
+	err = cmp.Or(near("Coulomb friction", is.Sliding.Max(), was.Sliding.Max()), near("break-away friction", is.Rest.Max(), was.Rest.Max()))
+	if then := cmp.Or(inForce.Motor["J"], a.MotorModel().J); c.Inertia > 0 && then > 0 {
+		err = cmp.Or(err, near("the inertia", c.Inertia, then))
+		if set.Motor == nil {
+			set.Motor = map[string]float64{}
+		}
+		set.Motor["J"] = c.Inertia
+	}
+	return set, err
+}
