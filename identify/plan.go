@@ -108,6 +108,9 @@ type Records struct {
 	Second     []*record.Record // two-joint: the second joint of every record
 	Validation []*record.Record // explained, not used; may be empty
 	SecondVal  []*record.Record // two-joint: their second joint
+
+	Doubted []*record.Record // Fit without what was reckoned from an assumption; nil: there is none. Intervals hold half of what it does
+	Doubt   string           // what the assumption is
 }
 
 // driven are the records with one force: that of the drive and the known disturbance, if it is not in the command already, for methods that know no

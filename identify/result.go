@@ -54,6 +54,7 @@ type Result struct {
 	Compute     float64          `json:"compute_s"`   // s, from records in memory to this result
 
 	doubts      []string           // of the method about itself
+	doubted     *fit.Solution      // found without what was reckoned from an assumption; nil: none was, or nothing was found
 	tolerance   map[string]float64 // by how much a parameter may move without harm
 	tops        []float64          // m/s or rad/s, speed of the record, or of both joints; 0: not known
 	offsetKnown bool               // the user says what the constant force is
@@ -79,6 +80,7 @@ type Parameter struct {
 	Biased *float64    `json:"systematic,omitempty"` // by how much structure in the residual moves the value; the interval holds it
 	Worth  string      `json:"judgement"`            // identified, weakly identified, not identifiable, known
 
+	assumed         float64 // half of what an assumption moves the value by, either way
 	shown, possible float64 // by how much the worst that the residual shows moves the value, and what it does not exclude
 }
 
@@ -101,7 +103,8 @@ type Sensitivity struct {
 	Worst  string             `json:"worst"`     // the parameter that moves most …
 	Moves  float64            `json:"moves_err"` // … in standard errors of the result
 	Form   bool               `json:"-"`         // another form of the same regression
-	Off    float64            `json:"off_err"`   // by how many of its standard errors the record is away from this; 0: not known
+	held   bool               // the intervals hold half of what it does
+	Off    float64            `json:"off_err"` // by how many of its standard errors the record is away from this; 0: not known
 }
 
 // Resampling says how the bootstrap intervals were found.
@@ -152,10 +155,10 @@ func (r *Result) Explained() *float64 {
 }
 
 // Interval is the 95 % interval to go by: by resampling if that was done, else that of the estimate; what structure in the
-// residual does to the value is added. nil: unbounded.
+// residual and half of what an assumption about the record does to the value is added. nil: unbounded.
 func (r *Result) Interval(p *Parameter) *[2]float64 {
 	ci := r.random(p)
-	return widened(widened(ci, p.shown), p.possible)
+	return widened(widened(widened(widened(ci, p.shown), p.possible), p.assumed), -p.assumed)
 }
 
 // widened is an interval that holds a move of the value as well.

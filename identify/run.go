@@ -25,6 +25,7 @@ type job struct {
 	found found  // values from earlier methods
 	last  *stage // the method before, nil for the first
 	keep  Keeper // checkpoints of long methods
+	doubt string // what was reckoned from an assumption
 
 	simple map[string]*fit.Solution // of special cases of the model; nil: without
 }
@@ -78,7 +79,7 @@ func Run(ctx context.Context, plan Plan, recs Records, keep Keeper, watch fit.Wa
 		ctx, cancel = context.WithTimeout(ctx, plan.TimeLimit)
 		defer cancel()
 	}
-	j := &job{plan: plan, recs: recs, watch: watch, found: found{}, keep: keep, simple: map[string]*fit.Solution{}}
+	j := &job{plan: plan, recs: recs, watch: watch, found: found{}, keep: keep, doubt: recs.Doubt, simple: map[string]*fit.Solution{}}
 	driven := recs.driven()
 	j.plan.Loop.Rotary, j.plan.Steps.Rotary = plan.Model.Rotary, plan.Model.Rotary
 	r := &Result{Chain: plan.Methods, Findings: []record.Finding{}, Warnings: []string{}}
@@ -105,6 +106,9 @@ func Run(ctx context.Context, plan Plan, recs Records, keep Keeper, watch fit.Wa
 			break
 		}
 	}
+	if len(recs.Doubted) > 0 && len(r.Stages) == len(plan.Methods) && ctx.Err() == nil {
+		r.doubted = j.without(ctx, recs.Doubted)
+	}
 	r.Interrupted = ctx.Err() != nil && len(r.Stages) > 0 && (len(r.Stages) < len(plan.Methods) || !j.last.sol.Converged)
 	if j.last == nil {
 		return nil, ctx.Err()
@@ -114,6 +118,20 @@ func Run(ctx context.Context, plan Plan, recs Records, keep Keeper, watch fit.Wa
 	}
 	r.Compute = time.Since(begin).Seconds()
 	return r, nil
+}
+
+// without repeats the last method, from where it ended, on the records without what was reckoned from an assumption. nil: it finds nothing.
+func (j *job) without(ctx context.Context, recs []*record.Record) *fit.Solution {
+	o := *j
+	o.keep, o.simple, o.found, o.plan.Near = nil, map[string]*fit.Solution{}, maps.Clone(j.found), j.found
+	if o.recs = (Records{Fit: recs}); !j.last.method.Apart {
+		o.recs = o.recs.driven()
+	}
+	st, err := j.last.method.run(&o, ctx)
+	if err != nil || ctx.Err() != nil {
+		return nil
+	}
+	return st.sol
 }
 
 // samples tells how long records are.
@@ -210,6 +228,9 @@ func (r *Result) finish(ctx context.Context, j *job, read []*record.Record) erro
 		r.Sensitivity = st.vary(ctx)
 		r.measureMoves()
 	}
+	if r.doubted != nil {
+		r.hold(j.doubt)
+	}
 	r.tolerance, r.tops, r.offsetKnown = r.harm(st.sol), []float64{topSpeed(read)}, j.offsetKnown()
 	if st.method.Coupled {
 		r.tops = append(r.tops, topSpeed(j.recs.Second))
@@ -265,10 +286,25 @@ func (r *Result) validate(recs, fitted []*record.Record, st *stage, known record
 	return nil
 }
 
+// hold makes the intervals hold half of what an assumption does to the values.
+func (r *Result) hold(doubt string) {
+	s := Sensitivity{What: "without " + doubt, RMS: numeric.RMS(r.doubted.Residual), Unit: r.doubted.Unit, Values: map[string]float64{}, held: true}
+	for i := range r.Parameters {
+		p := &r.Parameters[i]
+		if k := fit.Index(r.doubted.Params, p.Name); k >= 0 && !p.Fixed && !p.State() {
+			s.Values[p.Name] = r.doubted.Params[k].Value
+			p.assumed = math.Abs(r.doubted.Params[k].Value-p.Value) / 2
+		}
+	}
+	r.Sensitivity = append(r.Sensitivity, s)
+	r.measureMoves()
+}
+
 // measureMoves tells which parameter moves most, in its standard errors.
 func (r *Result) measureMoves() {
 	for i := range r.Sensitivity {
 		s := &r.Sensitivity[i]
+		s.Moves = 0
 		for k := range r.Parameters {
 			p := &r.Parameters[k]
 			se := r.Err(p)

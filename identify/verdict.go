@@ -221,7 +221,7 @@ func (r *Result) judgeAlternatives(say func(Verdict, string, ...any)) {
 		if n := r.Residual.Effective; n > 1 {
 			limit = math.Max(limit, math.Exp(excluded/2/n))
 		}
-		if !s.Form && (s.RMS > limit*r.Fit.RMS || s.Off*s.Off > excluded) {
+		if s.held || !s.Form && (s.RMS > limit*r.Fit.RMS || s.Off*s.Off > excluded) {
 			continue
 		}
 		worst, most := "", 1.0

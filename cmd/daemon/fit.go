@@ -276,10 +276,11 @@ func (f *fitter) cancel() error {
 func (f *fitter) run(ctx context.Context, j *fitJob) {
 	defer func() {
 		f.mu.Lock()
-		f.stop()
-		if f.stop = nil; ctx.Err() != nil {
+		if ctx.Err() != nil {
 			f.status.State, f.status.Where, f.status.Reason = "idle", identify.Where{}, "cancelled"
 		}
+		f.stop()
+		f.stop = nil
 		f.tell()
 		f.mu.Unlock()
 	}()

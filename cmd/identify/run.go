@@ -180,6 +180,7 @@ type ownRun struct {
 	Live   *sink.LiveEstimate `json:"live"`              // null: the run has none
 	NoLive string             `json:"no_live,omitempty"` // why there is none
 	assumptions
+	doubted []*record.Record // the records without what was reckoned from the winding; nil: nothing was
 }
 
 // jointLimit is the distance within which two estimates of four parameters agree, in joint standard errors: all four are within it
@@ -215,8 +216,15 @@ func PlanRun(ctx context.Context, path string, o RunOptions, bar *report.Progres
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	addInertia(recs, cfg.Data.Inertia)
 	own := &ownRun{assumptions: assumed}
+	if m.Force.Delay != 0 {
+		plain := m
+		plain.Force.Delay = 0
+		if own.doubted, err = r.read(ctx, plain); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	addInertia(recs, cfg.Data.Inertia)
 	if own.Live = r.live.Estimate(); own.Live == nil {
 		own.NoLive = "the recursive estimate of the run " + sink.NoLive
 		if !r.axis.Estimator.RLS.Enabled {
