@@ -1,6 +1,10 @@
 package identify
 
-import "hilrig/identify/fit"
+import (
+	"time"
+
+	"hilrig/identify/fit"
+)
 
 // Summary is a result in short, as it is published: docs/mqtt.md describes it.
 type Summary struct {
@@ -70,7 +74,35 @@ func (r *Result) Summary() Summary {
 	return s
 }
 
-// Where is where a fit is, as it is published.
+// Status is where an identification is, as it is published.
+type Status struct {
+	Timestamp float64  `json:"timestamp"` // s since 1970
+	State     string   `json:"state"`     // idle, waiting, running, done, failed
+	Axis      string   `json:"axis"`
+	Way       string   `json:"way"` // how it was asked for
+	Law       string   `json:"law"`
+	Window    *float64 `json:"window_s"` // null: nothing was asked for yet, or no window
+	Every     *float64 `json:"every_s"`
+	Where
+	Reason string `json:"reason"` // why there is no result; "": there is no reason
+}
+
+// Published is a result, as it is published.
+type Published struct {
+	Timestamp float64 `json:"timestamp"` // s since 1970
+	ID        string  `json:"id"`
+	Rig       string  `json:"rig"`
+	Axis      string  `json:"axis"`
+	Way       string  `json:"way"`
+	Summary
+	File    string `json:"file"`    // the result, whole; "": it was not kept
+	Command string `json:"command"` // repeats it
+}
+
+// Stamp is a time as it is published.
+func Stamp(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }
+
+// Where is where a fit is.
 type Where struct {
 	Method string   `json:"method"`
 	Phase  string   `json:"phase"`

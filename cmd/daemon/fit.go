@@ -61,7 +61,7 @@ type fitter struct {
 	made int // results so far
 
 	stop   context.CancelFunc // ends what runs; nil: nothing does
-	status fitStatus
+	status identify.Status
 	result *fitResult // the newest; nil: none yet
 	before *before    // what the last accepted result replaced; nil: nothing
 	text   [2][]byte  // status and result as they were published last
@@ -73,37 +73,17 @@ type before struct {
 	hil.SetText
 }
 
-// fitStatus is the topic identify/status.
-type fitStatus struct {
-	Timestamp float64  `json:"timestamp"`
-	State     string   `json:"state"` // idle, waiting, running, done, failed
-	Axis      string   `json:"axis"`
-	Way       string   `json:"way"`
-	Law       string   `json:"law"`
-	Window    *float64 `json:"window_s"` // null: nothing was asked for yet
-	Every     *float64 `json:"every_s"`
-	identify.Where
-	Reason string `json:"reason"` // why there is no result; "": there is no reason
-}
-
 // fitResult is the topic identify/result.
 type fitResult struct {
-	Timestamp float64 `json:"timestamp"`
-	ID        string  `json:"id"`
-	Rig       string  `json:"rig"`
-	Axis      string  `json:"axis"`
-	Way       string  `json:"way"`
-	identify.Summary
+	identify.Published
 	Adopt    *hil.Adopt `json:"adopt"`    // what acceptance puts in force; null: nothing may
 	Left     []string   `json:"left_out"` // of the result, for which the law has no place
 	Accepted bool       `json:"accepted"`
-	File     string     `json:"file"`    // the result, whole
-	Command  string     `json:"command"` // repeats it
 }
 
 // newFitter makes the fitter of a run; ctx is that of the run.
 func newFitter(ctx context.Context, d *services) (*fitter, error) {
-	f := &fitter{d: d, ctx: ctx, status: fitStatus{State: "idle"}}
+	f := &fitter{d: d, ctx: ctx, status: identify.Status{State: "idle"}}
 	spec, err := ControllerSpec(d.cfg)
 	if err == nil {
 		f.try, err = hil.NewController(spec)
@@ -130,7 +110,7 @@ func (f *fitter) close() {
 
 // tell publishes status and result; f.mu is held, or nobody else has f yet.
 func (f *fitter) tell() {
-	f.status.Timestamp = float64(time.Now().UnixMicro()) / 1e6
+	f.status.Timestamp = identify.Stamp(time.Now())
 	for i, v := range []any{&f.status, f.result} {
 		body, err := json.Marshal(v)
 		if err != nil {
@@ -205,7 +185,7 @@ func (f *fitter) start(o hil.Identify) error {
 	var ctx context.Context
 	ctx, f.stop = context.WithCancel(f.ctx)
 	every := j.every.Seconds()
-	f.status = fitStatus{State: "waiting", Axis: j.axis.Name, Way: j.way, Law: j.law, Window: &j.window, Every: &every}
+	f.status = identify.Status{State: "waiting", Axis: j.axis.Name, Way: j.way, Law: j.law, Window: &j.window, Every: &every}
 	f.tell()
 	f.wg.Go(func() { f.run(ctx, j) })
 	return nil
@@ -432,8 +412,8 @@ func (f *fitter) fit(ctx context.Context, j *fitJob, part [2]float64) (*fitResul
 	if err := os.WriteFile(file, []byte(out.String()), 0o644); err != nil {
 		return nil, fmt.Errorf("keep the result: %w", err)
 	}
-	res := &fitResult{Timestamp: float64(time.Now().UnixMicro()) / 1e6, ID: id, Rig: f.d.cfg.Rig.Name, Axis: j.axis.Name, Way: j.way, Summary: r.Summary(),
-		File: file, Command: strings.Join(said, " ")}
+	res := &fitResult{Published: identify.Published{Timestamp: identify.Stamp(time.Now()), ID: id, Rig: f.d.cfg.Rig.Name, Axis: j.axis.Name, Way: j.way, Summary: r.Summary(),
+		File: file, Command: strings.Join(said, " ")}}
 	f.judge(j.axis, &r.Result, res)
 	return res, nil
 }

@@ -35,9 +35,14 @@ func beside(parent context.Context, out io.Writer) (context.Context, fit.Watch, 
 	return ctx, func(p fit.Progress) {
 		if now := time.Now(); now.Sub(last) >= besideEvery || p.Method+p.Phase != was {
 			last, was = now, p.Method+p.Phase
-			_ = enc.Encode(identify.Where{Method: p.Method, Phase: p.Phase, Step: p.Step, Of: p.Of, Best: numeric.OrNull(p.Best), Unit: p.Unit}) // nobody to tell
+			_ = enc.Encode(whereOf(p)) // nobody to tell
 		}
 	}, report.NewProgress(io.Discard)
+}
+
+// whereOf is progress as it is published.
+func whereOf(p fit.Progress) identify.Where {
+	return identify.Where{Method: p.Method, Phase: p.Phase, Step: p.Step, Of: p.Of, Best: numeric.OrNull(p.Best), Unit: p.Unit}
 }
 
 // populationFile hands the members of an evolution from one record to the next.

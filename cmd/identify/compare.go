@@ -52,6 +52,10 @@ func Compare(ctx context.Context, paths []string, f Options, stdout, stderr io.W
 	defer stop()
 	bar := report.NewProgress(stderr)
 	defer bar.Done()
+	said, err := f.announce(ctx, "", "", "compare", "")
+	if err != nil {
+		return err
+	}
 	run := func(c *candidate, near map[string]float64) (*identify.Result, error) {
 		recs, err := readRecords(ctx, c.cfg, bar)
 		if err != nil {
@@ -62,7 +66,7 @@ func Compare(ctx context.Context, paths []string, f Options, stdout, stderr io.W
 			plan.Given[i].Optional = c.some
 		}
 		plan.Near, plan.RunFree = near, true
-		res, err := identify.Run(ctx, plan, recs, nil, shown(bar))
+		res, err := identify.Run(ctx, plan, recs, nil, said.watch(shown(bar)))
 		if ctx.Err() != nil {
 			return nil, errInterrupted
 		}
@@ -129,6 +133,9 @@ func Compare(ctx context.Context, paths []string, f Options, stdout, stderr io.W
 		printComparison(stdout, ranking)
 	}
 	if err := f.display.show(out.page(all, false), f.force, stdout); err != nil {
+		return err
+	}
+	if err := said.result(ranking.Models[0].Result, f.out, errors.New("no model was fitted")); err != nil { // the best
 		return err
 	}
 	if !slices.ContainsFunc(ranking.Models, func(m identify.Ranked) bool { return m.Result != nil && m.Verdict != identify.Rejected }) {

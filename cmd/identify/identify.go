@@ -48,6 +48,7 @@ type Options struct {
 	checkSpan      [2]float64 // … read, s: of the validation record
 	beside         bool       // run by a daemon beside its loop
 	population     string
+	publish        string         // address of a broker
 	Methods        []string       // as they were given
 	chain          identify.Chain // … and read
 	Terms          []string
@@ -73,6 +74,7 @@ func (f *Options) RecordFlags(fl *pflag.FlagSet) {
 	fl.DurationVar(&f.timeLimit, "time-limit", 0, "end with the best so far after this time; 0: none")
 	fl.BoolVar(&f.json, "json", false, "print the result as JSON")
 	fl.StringVarP(&f.out, "output", "o", "", "also write the result to this JSON file")
+	fl.StringVar(&f.publish, "publish", "", "publish progress and result at this broker, on the topics of a fit beside the loop: tcp://user:password@host:1883/prefix/rig")
 	f.display.flags(fl)
 	fl.BoolVar(&f.force, "force", false, "write over an existing file")
 }
@@ -146,7 +148,12 @@ func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) 
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	res, err := identify.Run(ctx, PlanOf(cfg, f.workers), recs, kept, watch)
+	rig, axis := originOf(cfg)
+	said, err := f.announce(ctx, rig, axis, cfg.Method.String(), cfg.Method.Law(cfg.Model.Law))
+	if err != nil {
+		return err
+	}
+	res, err := identify.Run(ctx, PlanOf(cfg, f.workers), recs, kept, said.watch(watch))
 	bar.Done()
 	if keep != nil {
 		if lost := keep.flush(); lost != nil {
@@ -155,6 +162,7 @@ func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) 
 	}
 	if err != nil {
 		f.display.none(stderr)
+		_ = said.result(nil, "", err)
 		return f.refuse(ctx, path, err, stdout)
 	}
 	if members, ok := kept.(*populationFile); ok {
@@ -162,7 +170,7 @@ func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) 
 	}
 	own.hold(res)
 	result := Identification{Name: cfg.Name, Config: path, Program: report.Version(), Command: report.CommandLine(), Seed: cfg.Seed, Assumed: assumed.shown, Result: res, Run: own}
-	result.Rig, result.Axis = originOf(cfg)
+	result.Rig, result.Axis = rig, axis
 	if f.out != "" {
 		if err := writeResult(f.out, result); err != nil {
 			return report.ExitWith(report.Unavailable, err)
@@ -180,6 +188,9 @@ func Run(ctx context.Context, path string, f Options, stdout, stderr io.Writer) 
 		fmt.Fprintf(stdout, "\nnext: %s\n", report.AsStarted(nextIdentify(path, f, cfg, recs, res)))
 	}
 	if err := f.display.show(PageOf(result), f.force, stdout); err != nil {
+		return err
+	}
+	if err := said.result(res, f.out, nil); err != nil {
 		return err
 	}
 	if ctx.Err() != nil && res.Interrupted {

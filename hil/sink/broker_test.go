@@ -362,3 +362,50 @@ func userOf(name string) string {
 	}
 	return name
 }
+
+// A fit that runs elsewhere is on the topics of the rig for the operator; for who may only read, the broker's silence is found out.
+func TestFitTopics(t *testing.T) {
+	leakCheck(t)
+	b := testBroker(t)
+	_, seen := client(t, b.URL(), "", "")
+	addr := strings.TrimPrefix(b.URL(), "tcp://")
+	op, err := DialFitTopics(t.Context(), "tcp://operator:"+b.Operator()+"@"+addr, "hil/bench")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer op.Close()
+	op.Status([]byte(`{"state":"running"}`))
+	if err := op.Result([]byte(`{"id":"1"}`)); err != nil {
+		t.Error(err)
+	}
+	seen.wait(t, "the status", onTopic("hil/bench/identify/status"))
+	seen.wait(t, "the result", onTopic("hil/bench/identify/result"))
+	_, late := client(t, b.URL(), "", "")
+	if m := late.wait(t, "the retained result", onTopic("hil/bench/identify/result")); string(m.body) != `{"id":"1"}` {
+		t.Errorf("retained: %s", m.body)
+	}
+
+	viewer, err := DialFitTopics(t.Context(), b.URL()+"/hil/bench", "hil/other")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer viewer.Close()
+	if err := viewer.Result([]byte(`{"id":"2"}`)); err == nil || !strings.Contains(err.Error(), "hil/bench/identify/result") {
+		t.Errorf("a viewer's result: %v", err)
+	}
+	for address, want := range map[string]string{
+		"tcp://operator:wrong@" + addr: "user",
+		"tcp://127.0.0.1:1":            "refused",
+		"localhost":                    "not an address",
+		"ftp://localhost":              "scheme",
+		b.URL() + "/hil/a+b":           "wildcards",
+		b.URL() + "/rig":               "empty",
+	} {
+		if f, err := DialFitTopics(t.Context(), address, "hil/bench"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", address, err, want)
+			if f != nil {
+				f.Close()
+			}
+		}
+	}
+}

@@ -19,27 +19,35 @@ import (
 // stored while we publish already: messages arrive twice, and the same packet is written from two goroutines.
 
 // checkBroker reads the address and the certificates, once.
-func (p *Publisher) checkBroker() error {
-	u, err := url.Parse(p.o.Broker)
+func (p *Publisher) checkBroker() (err error) {
+	p.id = clientID()
+	p.tls, err = tlsOf(p.o.Broker, p.o.CA)
+	return err
+}
+
+// tlsOf is the TLS of a broker's address; nil: it has none.
+func tlsOf(broker, ca string) (*tls.Config, error) {
+	u, err := url.Parse(broker)
 	if err != nil || u.Host == "" {
-		return fmt.Errorf("mqtt.broker: %q is not an address like tcp://host:1883", redact(p.o.Broker))
+		return nil, fmt.Errorf("mqtt.broker: %q is not an address like tcp://host:1883", redact(broker))
 	}
 	switch u.Scheme {
 	case "tcp", "mqtt", "ws":
-		if p.o.CA != "" {
-			return fmt.Errorf("mqtt.ca is set, but %q does not use TLS; use ssl:// or wss://", redact(p.o.Broker))
+		if ca != "" {
+			return nil, fmt.Errorf("mqtt.ca is set, but %q does not use TLS; use ssl:// or wss://", redact(broker))
 		}
+		return nil, nil
 	case "ssl", "tls", "mqtts", "wss":
-		if p.tls, err = tlsConfig(p.o.CA, u.Hostname()); err != nil {
-			return err
-		}
-	default:
-		return fmt.Errorf("mqtt.broker: %q has the scheme %q, want tcp, ssl, ws or wss", redact(p.o.Broker), u.Scheme)
+		return tlsConfig(ca, u.Hostname())
 	}
+	return nil, fmt.Errorf("mqtt.broker: %q has the scheme %q, want tcp, ssl, ws or wss", redact(broker), u.Scheme)
+}
+
+// clientID is one that nobody else has.
+func clientID() string {
 	var tail [6]byte
 	rand.Read(tail[:])
-	p.id = "hil-" + hex.EncodeToString(tail[:])
-	return nil
+	return "hil-" + hex.EncodeToString(tail[:])
 }
 
 func tlsConfig(ca, host string) (*tls.Config, error) {
@@ -58,25 +66,29 @@ func tlsConfig(ca, host string) (*tls.Config, error) {
 	return conf, nil
 }
 
-// clientOptions set paho up: bounded waits everywhere, a last will, and a session that starts clean, because commands that
-// waited for us must not be carried out late.
-func (p *Publisher) clientOptions() *paho.ClientOptions {
+// clientOptions set paho up: bounded waits everywhere, and a session that starts clean, because commands that waited for us must not be
+// carried out late.
+func clientOptions(broker, id, user, password string, tls *tls.Config) *paho.ClientOptions {
 	co := paho.NewClientOptions().
-		AddBroker(p.o.Broker).SetClientID(p.id).SetUsername(p.o.User).SetPassword(p.o.Password).
+		AddBroker(broker).SetClientID(id).SetUsername(user).SetPassword(password).
 		SetProtocolVersion(4).SetCleanSession(true).SetAutoReconnect(false).SetConnectRetry(false).
 		SetConnectTimeout(dialWait).SetKeepAlive(keepAlive).SetPingTimeout(pingWait).SetWriteTimeout(writeLimit).
-		SetDialer(&net.Dialer{Timeout: dialWait}).
-		SetWill(p.root+"status", statusDown, 1, true).
-		SetConnectionLostHandler(p.changed)
-	if p.tls != nil {
-		co.SetTLSConfig(p.tls)
+		SetDialer(&net.Dialer{Timeout: dialWait})
+	if tls != nil {
+		co.SetTLSConfig(tls)
 	}
 	return co
 }
 
-// dial makes one connection.
+// dial makes one connection, with a last will.
 func (p *Publisher) dial(ctx context.Context) (paho.Client, error) {
-	c := paho.NewClient(p.clientOptions())
+	return connect(ctx, p.o.Broker, p.o.User, clientOptions(p.o.Broker, p.id, p.o.User, p.o.Password, p.tls).
+		SetWill(p.root+"status", statusDown, 1, true).SetConnectionLostHandler(p.changed))
+}
+
+// connect makes one connection. Its failure is a *ConnectError that says why.
+func connect(ctx context.Context, broker, user string, co *paho.ClientOptions) (paho.Client, error) {
+	c := paho.NewClient(co)
 	tok := c.Connect()
 	select {
 	case <-tok.Done():
@@ -85,7 +97,7 @@ func (p *Publisher) dial(ctx context.Context) (paho.Client, error) {
 		return nil, ctx.Err()
 	}
 	if err := tok.Error(); err != nil {
-		return nil, connectError(p.o.Broker, p.o.User, err)
+		return nil, connectError(broker, user, err)
 	}
 	return c, nil
 }
