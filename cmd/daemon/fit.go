@@ -43,7 +43,8 @@ const (
 	fitWindow  = 20.0     // s, what is fitted where nothing is said
 	leastFit   = 2.0      // s
 	mostFit    = 600.0    // s
-	checkShare = 0.25     // of the window, before it: explained, not fitted
+	checkShare = 0.25     // of the window, before it: explained, not fitted …
+	leastCheck = 3.0      // s, … and so much at least
 	fitPoll    = 200e6    // ns  between two looks whether there is enough to fit
 	maxFitLine = 64 << 20 // bytes of a result
 )
@@ -166,6 +167,9 @@ type fitJob struct {
 	every   time.Duration // 0: once
 }
 
+// check is how much before the window is explained, s.
+func (j *fitJob) check() float64 { return max(leastCheck, checkShare*j.window) }
+
 // start begins an identification, unless one runs.
 func (f *fitter) start(o hil.Identify) error {
 	j, err := f.plan(o)
@@ -185,7 +189,7 @@ func (f *fitter) start(o hil.Identify) error {
 	var ctx context.Context
 	ctx, f.stop = context.WithCancel(f.ctx)
 	every := j.every.Seconds()
-	f.status = identify.Status{State: "waiting", Axis: j.axis.Name, Way: j.way, Law: j.law, Window: &j.window, Every: &every}
+	f.status = identify.Status{State: "waiting", Axis: j.axis.Name, Way: j.way, Law: j.methods.Law(j.law), Window: &j.window, Every: &every}
 	f.tell()
 	f.wg.Go(func() { f.run(ctx, j) })
 	return nil
@@ -309,7 +313,7 @@ func (f *fitter) say(j *fitJob, r *fitResult, err error) {
 // await waits until the run holds as much motion as is wanted, with the drive on, and gives its part: from, and to (s after the first row);
 // what is before from is for the check.
 func (f *fitter) await(ctx context.Context, j *fitJob) (part [2]float64, err error) {
-	want := j.window * (1 + checkShare)
+	want := j.window + j.check()
 	for {
 		now, on := f.d.driven()
 		reason := ""
@@ -350,7 +354,7 @@ func (f *fitter) fit(ctx context.Context, j *fitJob, part [2]float64) (*fitResul
 	run := f.d.recorder.Path()
 	span := func(from, to float64) string { return fmt.Sprintf("%.4f,%.4f", from, to) }
 	args := []string{"identify", run, "--axis", j.axis.Name, "--method", j.methods.Join(","), "--span", span(part[0], part[1]),
-		"--validate", run, "--validate-span", span(part[0]-checkShare*j.window, part[0])}
+		"--validate", run, "--validate-span", span(part[0]-j.check(), part[0])}
 	if j.law != "" {
 		args = append(args, "--law", j.law)
 	}

@@ -140,7 +140,7 @@ func (d *services) openPage(ctx context.Context, ready *ReadyLine) error {
 		Params: d.params,
 		Health: func() []byte { h := d.metrics.Health(); return h.AppendJSON(nil) },
 	}
-	opt.State, opt.Steady = d.state, d.steady
+	opt.State, opt.Steady, opt.Identify = d.state, d.steady, d.fitJSON
 	if d.pub != nil {
 		opt.State, opt.Health = d.pub.State, d.pub.HealthJSON
 	}
@@ -270,6 +270,15 @@ func (d *services) fit() (status, result []byte) {
 		return f.texts()
 	}
 	return nil, nil
+}
+
+// fitJSON is what the page asks for: status and result in one.
+func (d *services) fitJSON() []byte {
+	status, result := d.fit()
+	if status == nil {
+		return nil
+	}
+	return fmt.Appendf(nil, `{"status":%s,"result":%s}`, status, result)
 }
 
 // params are those in force, as the topic params has them; nil: not known yet.
