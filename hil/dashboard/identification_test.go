@@ -2,12 +2,14 @@ package dashboard_test
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 
 	"hilrig/hil"
+	"hilrig/hil/sink"
 )
 
 const (
@@ -98,7 +100,7 @@ func TestIdentificationPanel(t *testing.T) {
 			t.Errorf("rows lack %q: %s", want, rows)
 		}
 	}
-	if got := text("fit"); got != "fit 98.4 % · from 31.2 to 51.2 s, 20000 rows" {
+	if got := text("fit"); got != "fit 98.4 % · from 31.2 to 51.2 s, 20 000 rows" {
 		t.Errorf("fit %q", got)
 	}
 	if got := text("reasons"); !strings.Contains(got, "the residual is white") {
@@ -109,4 +111,70 @@ func TestIdentificationPanel(t *testing.T) {
 		t.Errorf("buttons of the panel moved:%s", differ(was, now))
 	}
 	shoot(p, "ident")
+}
+
+// Over MQTT, with commands: started with what was chosen, cancelled, refused in words, accepted, rolled back; the figure draws what is in force.
+func TestIdentificationCommands(t *testing.T) {
+	ctx := browser(t)
+	r := newRig(t, true)
+	r.with(func() { r.mode = hil.Run })
+	p := tab{t, ctx}
+	p.do(chromedp.Navigate(r.url))
+	p.until("window.hil && hil.counters.batches > 5")
+	tell := func(status, result string) {
+		r.pub.Tell(sink.KeptFitStatus, []byte(status))
+		r.pub.Tell(sink.KeptFitResult, []byte(result))
+	}
+	last := func() (c hil.Command) {
+		r.with(func() { c = r.commands[len(r.commands)-1] })
+		return c
+	}
+	press := func(name, answer string) {
+		t.Helper()
+		p.do(chromedp.Click(chromedp.CSS("#ident-" + name)))
+		p.until(fmt.Sprintf("document.getElementById('answer').textContent.includes(%q)", answer))
+	}
+	tell(identIdle, "null")
+	p.until("!document.getElementById('ident-start').disabled")
+
+	// what was typed wrongly is not asked
+	set := func(id, value string) {
+		eval[any](p, fmt.Sprintf("(() => { const e = document.getElementById('ident-%s'); e.value = %q; })()", id, value))
+	}
+	set("window", "soon")
+	p.do(chromedp.Click(chromedp.CSS("#ident-start")))
+	p.until("document.getElementById('ident-answer').textContent.includes('window: “soon”')")
+	set("window", "12,5")
+	set("every", "5")
+	set("way", "aep")
+	set("law", "gms")
+	press("start", "Identification: taken")
+	if c := last(); c.Name != "identify" || !reflect.DeepEqual(c.Identify, &hil.Identify{Axis: "shaft", Way: "aep", Law: "gms", Window: 12.5, Every: 5}) {
+		t.Errorf("asked for %+v %+v", c, c.Identify)
+	}
+	tell(identRunning, "null")
+	p.until("!document.getElementById('ident-cancel').disabled")
+	press("cancel", "Cancel: taken")
+
+	// the daemon's refusal is shown where the finger is
+	tell(identDone, identResult("r7", 0.0199, true, ""))
+	p.until("!document.getElementById('ident-accept').disabled && hil.curves().found === 1")
+	r.with(func() { r.refuse = "the result is older than what is in force" })
+	press("accept", "Accept refused")
+	p.until("document.getElementById('ident-answer').textContent === 'the result is older than what is in force'")
+	r.with(func() { r.refuse = "" })
+	press("accept", "Accept: taken")
+	if c := last(); c.Name != "accept" || c.Accept != "r7" {
+		t.Errorf("accepted %+v", c)
+	}
+	// in force: the law of the figure, the column, and the way back
+	p.until("!document.getElementById('ident-rollback').disabled && hil.curves().handed")
+	if eval[string](p, "document.getElementById('curve-model-key').textContent") != "law, handed over" {
+		t.Error("the figure does not say that the law was handed over")
+	}
+	if got := eval[[]float64](p, "[hil.curves().model, hil.curves().last].map((c) => c.at(-1)[1])"); got[0] != got[1] {
+		t.Errorf("the curve in force ends at %g, that of the result at %g", got[0], got[1])
+	}
+	press("rollback", "Roll back: taken")
+	p.until("document.getElementById('ident-rollback').disabled && !hil.curves().handed")
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -58,6 +59,7 @@ type rig struct {
 	commands []hil.Command
 	inForce  hil.Params
 	identify string               // {"status": …, "result": …}; "": none
+	refuse   string               // why the next accept is refused; empty: it is not
 	cut      []context.CancelFunc // end the WebSockets of /mqtt
 }
 
@@ -378,6 +380,19 @@ func (r *rig) command(_ context.Context, c hil.Command) hil.Reply {
 				r.inForce.V[i] = v
 			}
 		}
+		r.inForce.Gen++
+		return hil.Reply{ID: c.ID, OK: true}
+	}
+	switch c.Name {
+	case "accept":
+		if r.refuse != "" {
+			return hil.Reply{ID: c.ID, Error: r.refuse}
+		}
+		r.inForce.Sets[0].Put([]byte(`{"law":"lugre","params":{"sigma0":11.2,"sigma1":0.02,"sigma2":1.1e-3,"Fc":0.0199,"Fs":0.0305,"vs":0.81,"vd":0,"offset":0,"N0":0}}`))
+	case "rollback":
+		r.inForce.Sets[0].Put(nil)
+	}
+	if slices.Contains(hil.FitCommands, c.Name) {
 		r.inForce.Gen++
 		return hil.Reply{ID: c.ID, OK: true}
 	}

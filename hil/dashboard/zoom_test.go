@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/input"
@@ -237,6 +238,7 @@ func TestButtonsStay(t *testing.T) {
 		const b = e.getBoundingClientRect(); return [e.id || e.dataset.param || e.className || e.textContent, b.x, b.y + scrollY, b.width, b.height].join(' '); }).join('\n')`
 	set := func(m hil.Mode, c hil.Cause) {
 		r.with(func() { r.mode, r.cause = m, c })
+		r.pub.Event(hil.Event{Time: time.Now(), Level: "info", Code: "MODE", Text: "a mode that takes some words to tell, so that it stands on two lines of a phone"})
 		p.until(fmt.Sprintf("hil.mode() === %q", m))
 		if c != hil.CauseNone {
 			p.until("!document.getElementById('why').hidden")

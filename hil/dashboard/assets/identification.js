@@ -1,6 +1,6 @@
 // Identification beside the loop: choose what is fitted, watch it, compare the new parameters with those in force, accept them or go back.
 // The daemon decides; the page asks it, and shows what it says.
-import { eng, together } from './format.js';
+import { eng, together, count } from './format.js';
 
 const $ = (id) => document.getElementById(`ident-${id}`);
 const busy = new Set(['waiting', 'running']);
@@ -39,7 +39,7 @@ export class Identification {
     $('bar').style.width = `${100 * Math.min(1, Math.max(0, part)) || 0}%`;
     $('what').textContent = s.way ? [s.axis, s.way, s.law].filter(Boolean).join(' · ') : '–';
     $('progress').textContent = running || s.state === 'done'
-      ? [s.phase, s.of > 0 ? `${s.step} of ${s.of}` : '', Number.isFinite(s.best) ? `best ${eng(s.best, s.unit, 4)}` : ''].filter(Boolean).join(' · ') || '–' : '–';
+      ? [s.method, s.phase, s.of > 0 ? `${count(s.step)} of ${count(s.of)}` : '', Number.isFinite(s.best) ? `best ${eng(s.best, s.unit, 4)}` : ''].filter(Boolean).join(' · ') || '–' : '–';
     $('reason').textContent = s.reason || '';
     this.buttons();
   }
@@ -47,13 +47,16 @@ export class Identification {
   // found takes the topic identify/result; null: there is none yet.
   found(r) {
     this.result = r;
-    $('verdict').textContent = r ? `${r.verdict} · ${[r.axis, r.law, r.way].filter(Boolean).join(' · ')}` : '–';
+    $('verdict').textContent = r ? [r.verdict, r.axis, r.law, r.way, r.accepted ? 'accepted' : ''].filter(Boolean).join(' · ') : '–';
     $('verdict').dataset.acceptable = r ? String(r.acceptable) : '';
     const fits = r ? [['fit', r.fit_percent], ['validation', r.validation_percent]].filter(([, x]) => Number.isFinite(x)).map(([what, x]) => `${what} ${x.toFixed(1)}\u202f%`) : [];
-    if (r?.record) fits.push(`from ${r.record.from_s?.toFixed(1)} to ${r.record.to_s?.toFixed(1)} s, ${r.record.rows} rows`);
+    if (r?.record) fits.push(`from ${r.record.from_s?.toFixed(1)} to ${r.record.to_s?.toFixed(1)} s, ${count(r.record.rows)} rows`);
     $('fit').textContent = fits.join(' · ');
-    $('reasons').replaceChildren(...(r?.reasons || []).map((text) => Object.assign(document.createElement('li'), { textContent: text })));
+    const left = r?.left_out?.length ? [`the law has no place for ${r.left_out.join(', ')}`] : [];
+    $('reasons').replaceChildren(...[...(r?.reasons || []), ...left].map((text) => Object.assign(document.createElement('li'), { textContent: text })));
     $('refusal').textContent = r && !r.acceptable ? `cannot be accepted: ${r.refusal || 'the daemon does not say why'}` : '';
+    $('repeat').hidden = !r?.command;
+    $('command').textContent = r?.command || '';
     this.table();
     this.buttons();
     this.draw();
@@ -77,7 +80,8 @@ export class Identification {
     };
     set('start', this.state && !running, running ? 'one runs already; cancel it first' : 'the daemon has not said yet that it can');
     set('cancel', running, 'nothing runs');
-    set('accept', this.result?.acceptable, this.result ? this.result.refusal : 'there is no result yet');
+    const r = this.result;
+    set('accept', r?.acceptable && !r.accepted, !r ? 'there is no result yet' : r.accepted ? 'it is in force' : r.refusal);
     set('rollback', source && source !== 'file', 'what is in force is that of the file');
     for (const name of ['axis', 'way', 'law', 'window', 'every']) $(name).disabled = !all;
   }
@@ -114,7 +118,7 @@ export class Identification {
     const rows = (r?.parameters ?? []).map((p) => row(p, old[p.name] ?? inertia[p.name]));
     // what is in force and the result does not speak of
     const named = new Set((r?.parameters ?? []).map((p) => p.name));
-    if (m) rows.push(...Object.entries(m.params).filter(([name]) => !named.has(name)).map(([name, v]) => row({ name, unit: '', value: null }, v)));
+    if (m) rows.push(...Object.entries(m.params).filter(([name]) => !named.has(name)).map(([name, v]) => row({ name, unit: '', value: r.adopt?.params?.[name] ?? null }, v)));
     $('old').textContent = m ? `in force: ${m.law}` : 'in force';
     $('new').textContent = r ? `identified: ${r.law}` : 'identified';
     $('rows').replaceChildren(...rows);
@@ -126,7 +130,7 @@ export class Identification {
     const r = this.result;
     if (!r || r.id === this.drawn) return;
     this.drawn = r.id;
-    this.curve.found(r.axis, r.law, Object.fromEntries((r.parameters ?? []).map((p) => [p.name, p.value])), this.info.laws);
+    this.curve.found(r.axis, r.law, r.adopt?.params ?? Object.fromEntries((r.parameters ?? []).map((p) => [p.name, p.value])), this.info.laws);
   }
 }
 
