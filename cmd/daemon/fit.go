@@ -77,6 +77,7 @@ type before struct {
 // fitResult is the topic identify/result.
 type fitResult struct {
 	identify.Published
+	Model    *axis.Set  `json:"model"`    // the law with all its numbers; null: the result makes no law
 	Adopt    *hil.Adopt `json:"adopt"`    // what acceptance puts in force; null: nothing may
 	Left     []string   `json:"left_out"` // of the result, for which the law has no place
 	Accepted bool       `json:"accepted"`
@@ -418,6 +419,9 @@ func (f *fitter) fit(ctx context.Context, j *fitJob, part [2]float64) (*fitResul
 	}
 	res := &fitResult{Published: identify.Published{Timestamp: identify.Stamp(time.Now()), ID: id, Rig: f.d.cfg.Rig.Name, Axis: j.axis.Name, Way: j.way, Summary: r.Summary(),
 		File: file, Command: strings.Join(said, " ")}}
+	if c, err := r.Contact(); err == nil {
+		res.Model = &axis.Set{Law: c.Law, Params: c.Params}
+	}
 	f.judge(j.axis, &r.Result, res)
 	return res, nil
 }

@@ -16,20 +16,21 @@ const (
 	identIdle    = `{"timestamp":1795221000.1,"axis":"shaft","way":"","law":"","state":"idle","phase":"","step":null,"of":null,"best":null,"unit":"","reason":""}`
 	identRunning = `{"timestamp":1795221010.1,"axis":"shaft","way":"lugre","law":"lugre","state":"running","phase":"separable fit","step":3,"of":12,"best":0.00123,"unit":"N·m","reason":""}`
 	identWaiting = `{"timestamp":1795221010.1,"axis":"shaft","way":"aep","law":"lugre","state":"waiting","phase":"","step":null,"of":null,"best":null,"unit":"","reason":"needs more speed: 0.4 rad/s seen, 5 rad/s wanted"}`
+	identAgain   = `{"timestamp":1795221030.1,"axis":"shaft","way":"lugre","law":"lugre","every_s":5,"state":"done","phase":"","step":0,"of":0,"best":null,"unit":"","reason":""}`
 	identDone    = `{"timestamp":1795221020.1,"axis":"shaft","way":"lugre","law":"lugre","state":"done","phase":"","step":12,"of":12,"best":0.00043,"unit":"N·m","reason":""}`
 )
 
 // identResult is a result with an id.
 func identResult(id string, fc float64, acceptable bool, refusal string) string {
 	return fmt.Sprintf(`{"timestamp":1795221020.1,"axis":"shaft","way":"lugre","law":"lugre","verdict":"usable","reasons":["the residual is white within its band","the top speed is 14 rad/s"],
-		"parameters":[{"name":"Fc","unit":"N·m","value":%g,"se":1e-4,"ci95":[%g,%g],"judgement":"well determined"},
+		"parameters":[{"name":"Fc","unit":"N·m","value":%[1]g,"se":1e-4,"ci95":[%[2]g,%[3]g],"judgement":"well determined"},
 		{"name":"Fs","unit":"N·m","value":0.0305,"se":4e-4,"ci95":[0.0297,0.0313],"judgement":"well determined"},
 		{"name":"sigma0","unit":"N·m/rad","value":11.2,"se":null,"ci95":null,"judgement":"not determined"},
 		{"name":"sigma1","unit":"N·m·s/rad","value":0.02,"se":0.001,"ci95":[0.018,0.022],"judgement":""},
 		{"name":"sigma2","unit":"N·m·s/rad","value":1.1e-3,"se":1e-5,"ci95":[1.08e-3,1.12e-3],"judgement":""},
 		{"name":"vs","unit":"rad/s","value":0.81,"se":0.02,"ci95":[0.77,0.85],"judgement":""},
 		{"name":"J","unit":"kg·m²","value":2.39e-4,"se":1e-6,"ci95":[2.37e-4,2.41e-4],"judgement":"well determined"}],
-		"fit_percent":98.42,"validation_percent":null,"record":{"file":"run.mcap","sha256":"ab12","rows":20000,"from_s":31.2,"to_s":51.2},"acceptable":%v,"refusal":%q,"id":%q}`,
+		"model":{"law":"lugre","params":{"sigma0":11.2,"sigma1":0.02,"sigma2":1.1e-3,"Fc":%[1]g,"Fs":0.0305,"vs":0.81,"vd":0,"offset":0,"N0":0}},"fit_percent":98.42,"validation_percent":null,"record":{"file":"run.mcap","sha256":"ab12","rows":20000,"from_s":31.2,"to_s":51.2},"acceptable":%[4]v,"refusal":%[5]q,"id":%[6]q}`,
 		fc, fc-2e-4, fc+2e-4, acceptable, refusal, id)
 }
 
@@ -83,6 +84,13 @@ func TestIdentificationPanel(t *testing.T) {
 	tell(identWaiting, "null")
 	p.until("document.getElementById('ident-reason').textContent.startsWith('needs more speed')")
 
+	// between two fits of a series nothing can be started, but it can be ended
+	tell(identAgain, "null")
+	p.until("document.getElementById('ident-state').textContent === 'done'")
+	if got := able(); got != "cancel" {
+		t.Errorf("between two fits one may %q", got)
+	}
+
 	// a result that may not be accepted, and why
 	tell(identDone, identResult("r1", 0.0202, false, "the verdict is doubtful"))
 	p.until("document.getElementById('ident-refusal').textContent.includes('the verdict is doubtful')")
@@ -95,7 +103,7 @@ func TestIdentificationPanel(t *testing.T) {
 	tell(identDone, identResult("r2", 0.0199, true, ""))
 	p.until("!document.getElementById('ident-accept').disabled")
 	rows := clean(eval[string](p, "[...document.querySelectorAll('#ident-rows tr')].map((e) => [...e.children].map((c) => [...c.childNodes].filter((n) => !n.className?.includes('narrow')).map((n) => n.textContent).join(' ')).join(' | ')).join('; ')"))
-	for _, want := range []string{"Fc well determined | 24.00 | 19.90 ± 0.20 | 19.70 … 20.10 | mN·m", "sigma0 not determined | – | 11.20 | – | N·m/rad", "J well determined | 200.0 | 239.0 ± 2.0 | 237.0 … 241.0 | ×10⁻⁶ kg·m²"} {
+	for _, want := range []string{"Fc well determined | 24.00 | 19.90 ± 0.20 | 19.70 … 20.10 | mN·m", "sigma0 not determined | – | 11.20 | – | N·m/rad", "J well determined | 200.0 | 239.0 ± 2.0 | 237.0 … 241.0 | ×10⁻⁶ kg·m²", "vd | – | 0.000 | – | rad/s"} {
 		if !strings.Contains(rows, want) {
 			t.Errorf("rows lack %q: %s", want, rows)
 		}

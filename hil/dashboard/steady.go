@@ -6,22 +6,30 @@ import (
 	"net/http"
 	"strconv"
 
+	"hilrig/engine"
 	"hilrig/engine/friction"
 )
 
-// lawJSON is a friction law that there is, with the names of its parameters.
+// lawJSON is a friction law that there is.
 type lawJSON struct {
-	Name       string   `json:"name"`
-	Title      string   `json:"title"`
-	Parameters []string `json:"parameters"`
+	Name       string      `json:"name"`
+	Title      string      `json:"title"`
+	Parameters []paramJSON `json:"parameters"`
+}
+
+// paramJSON is a parameter with its unit on a linear axis and on one that turns.
+type paramJSON struct {
+	Name   string `json:"name"`
+	Linear string `json:"linear"`
+	Rotary string `json:"rotary"`
 }
 
 // laws are all of them.
 func laws() (out []lawJSON) {
 	for _, info := range friction.Laws() {
-		l := lawJSON{Name: info.Name, Title: info.Title, Parameters: []string{}}
+		l := lawJSON{Name: info.Name, Title: info.Title, Parameters: []paramJSON{}}
 		for _, p := range info.New().Params() {
-			l.Parameters = append(l.Parameters, p.Name)
+			l.Parameters = append(l.Parameters, paramJSON{p.Name, p.Unit, engine.RotaryUnit(p.Unit)})
 		}
 		out = append(out, l)
 	}

@@ -50,13 +50,10 @@ export function steady(points, v) {
 
 const remembered = 6; // curves of results that are drawn
 
-// steadyOf asks the daemon for the steady curve of a law with these numbers; null: it gives none.
-async function steadyOf(axis, law, values, laws) {
-  const known = laws.find((l) => l.name === law)?.parameters ?? [];
-  const own = Object.entries(values).filter(([name]) => known.includes(name.replace(/Backward$/, '')));
-  for (const name of known) if (!(name in values)) own.push([name, 0]); // a result leaves out what is fixed at 0
+// steadyOf asks the daemon for the steady curve of a law with all its numbers; null: it gives none.
+async function steadyOf(axis, { law, params }) {
   try {
-    const r = await fetch(`/api/steady?${new URLSearchParams([['axis', axis], ['law', law], ...own])}`, { signal: AbortSignal.timeout(3000) });
+    const r = await fetch(`/api/steady?${new URLSearchParams({ axis, law, ...params })}`, { signal: AbortSignal.timeout(3000) });
     const points = r.ok ? await r.json() : [];
     return points.length > 1 ? points : null;
   } catch {
@@ -142,11 +139,11 @@ export class Curve {
   add(batch) { for (const a of this.axes) a.add(batch); }
 
   // inForce draws the law that was handed over in place of that of the file; null: that of the file.
-  async inForce(axis, set, laws) {
+  async inForce(axis, set) {
     const a = this.axes.find((x) => x.name === axis), key = JSON.stringify(set);
     if (!a || a.key === key) return;
     a.key = key;
-    const points = set && (await steadyOf(axis, set.law, set.params, laws));
+    const points = set && (await steadyOf(axis, set));
     if (a.key !== key) return; // overtaken
     a.model = set ? points : a.own;
     a.handed = Boolean(set);
@@ -154,9 +151,9 @@ export class Curve {
   }
 
   // found adds the curve of a result; those before it fade.
-  async found(axis, law, values, laws) {
+  async found(axis, set) {
     const a = this.axes.find((x) => x.name === axis);
-    const points = a && (await steadyOf(axis, law, values, laws));
+    const points = a && (await steadyOf(axis, set));
     if (!points) return;
     a.found.push(points);
     if (a.found.length > remembered) a.found.shift();

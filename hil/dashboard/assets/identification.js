@@ -3,7 +3,8 @@
 import { eng, together, count } from './format.js';
 
 const $ = (id) => document.getElementById(`ident-${id}`);
-const busy = new Set(['waiting', 'running']);
+// runs tells whether something runs, or will run again.
+const runs = (s) => Boolean(s) && (s.state === 'waiting' || s.state === 'running' || (s.every_s > 0 && s.state !== 'idle'));
 
 export class Identification {
   // curve draws each result; commands carries what is asked.
@@ -19,7 +20,7 @@ export class Identification {
 
     $('axis').append(...info.axes.map((a) => new Option(a.name)));
     $('axis').closest('label').hidden = info.axes.length < 2;
-    $('law').append(new Option('that of the way', ''), ...info.laws.map((l) => new Option(l.name)));
+    $('law').append(new Option('default', ''), ...info.laws.map((l) => new Option(l.name)));
     $('axis').addEventListener('change', () => this.buttons());
     $('start').addEventListener('click', () => this.start());
     $('cancel').addEventListener('click', () => this.ask('cancel'));
@@ -35,7 +36,7 @@ export class Identification {
     this.panel.hidden = false;
     $('state').textContent = s.state;
     $('state').dataset.state = s.state;
-    const running = busy.has(s.state), part = s.of > 0 ? s.step / s.of : NaN;
+    const running = runs(s), part = s.of > 0 ? s.step / s.of : NaN;
     $('bar').style.width = `${100 * Math.min(1, Math.max(0, part)) || 0}%`;
     $('what').textContent = s.way ? [s.axis, s.way, s.law].filter(Boolean).join(' · ') : '–';
     $('progress').textContent = running || s.state === 'done'
@@ -65,7 +66,7 @@ export class Identification {
   // forces takes what is in force, from /api/params.
   forces(models) {
     this.inForce = models;
-    for (const [axis, m] of Object.entries(models)) this.curve.inForce(axis, m.source === 'file' ? null : m, this.info.laws);
+    for (const [axis, m] of Object.entries(models)) this.curve.inForce(axis, m.source === 'file' ? null : m);
     this.table();
     this.buttons();
   }
@@ -73,7 +74,7 @@ export class Identification {
   get axis() { return $('axis').value || this.info.axes[0]?.name; }
 
   buttons() {
-    const { all, reason } = this.info.commands, running = busy.has(this.state?.state), source = this.inForce[this.result?.axis ?? this.axis]?.source;
+    const { all, reason } = this.info.commands, running = runs(this.state), source = this.inForce[this.result?.axis ?? this.axis]?.source;
     const set = (name, can, why) => {
       $(name).disabled = !all || !can;
       $(name).title = !all ? reason : can ? '' : why;
@@ -116,21 +117,29 @@ export class Identification {
     const old = { ...(m?.params ?? {}), ...(m?.motor ?? {}) };
     const inertia = this.info.axes.find((a) => a.name === r?.axis)?.model ?? {};
     const rows = (r?.parameters ?? []).map((p) => row(p, old[p.name] ?? inertia[p.name]));
-    // what is in force and the result does not speak of
+    // what is in force or follows from the result, and it does not speak of
     const named = new Set((r?.parameters ?? []).map((p) => p.name));
-    if (m) rows.push(...Object.entries(m.params).filter(([name]) => !named.has(name)).map(([name, v]) => row({ name, unit: '', value: r.adopt?.params?.[name] ?? null }, v)));
+    const rest = { ...(m?.params ?? {}), ...(r?.model?.params ?? {}) };
+    for (const name of Object.keys(rest)) if (!named.has(name)) rows.push(row({ name, unit: this.unit(name, r.axis, [r.law, m?.law]), value: r.model?.params[name] ?? null }, m?.params[name]));
     $('old').textContent = m ? `in force: ${m.law}` : 'in force';
     $('new').textContent = r ? `identified: ${r.law}` : 'identified';
     $('rows').replaceChildren(...rows);
     $('table').hidden = !rows.length;
   }
 
+  // unit is that of a parameter of one of some laws on an axis.
+  unit(name, axis, laws) {
+    const rotary = 'J' in (this.info.axes.find((a) => a.name === axis)?.model ?? {});
+    const p = this.info.laws.filter((l) => laws.includes(l.name)).flatMap((l) => l.parameters).find((q) => q.name === name.replace(/Backward$/, ''));
+    return p ? (rotary ? p.rotary : p.linear) : '';
+  }
+
   // draw puts the curve of a new result into the figure.
   draw() {
     const r = this.result;
-    if (!r || r.id === this.drawn) return;
+    if (!r?.model || r.id === this.drawn) return;
     this.drawn = r.id;
-    this.curve.found(r.axis, r.law, r.adopt?.params ?? Object.fromEntries((r.parameters ?? []).map((p) => [p.name, p.value])), this.info.laws);
+    this.curve.found(r.axis, r.model);
   }
 }
 
