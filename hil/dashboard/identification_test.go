@@ -183,6 +183,9 @@ func TestIdentificationCommands(t *testing.T) {
 	if got := eval[[]float64](p, "[hil.curves().model, hil.curves().last].map((c) => c.at(-1)[1])"); got[0] != got[1] {
 		t.Errorf("the curve in force ends at %g, that of the result at %g", got[0], got[1])
 	}
+	const column = `[...document.querySelectorAll('#ident-rows tr')].filter((e) => /^(J|Fc)/.test(e.children[0].textContent)).map((e) => e.children[1].textContent).join(' ')`
+	p.until(column + " === '19.90 239.0'")
 	press("rollback", "Roll back: taken")
+	p.until(column + " === '24.00 200.0'")
 	p.until("document.getElementById('ident-rollback').disabled && !hil.curves().handed")
 }

@@ -114,9 +114,8 @@ export class Identification {
   // table sets the new parameters beside those in force.
   table() {
     const r = this.result, m = r && this.inForce[r.axis];
-    const old = { ...(m?.params ?? {}), ...(m?.motor ?? {}) };
-    const inertia = this.info.axes.find((a) => a.name === r?.axis)?.model ?? {};
-    const rows = (r?.parameters ?? []).map((p) => row(p, old[p.name] ?? inertia[p.name]));
+    const file = this.info.axes.find((a) => a.name === r?.axis)?.model ?? {};
+    const rows = (r?.parameters ?? []).map((p) => row(p, m && inForce(p.name, m, file)));
     // what is in force or follows from the result, and it does not speak of
     const named = new Set((r?.parameters ?? []).map((p) => p.name));
     const rest = { ...(m?.params ?? {}), ...(r?.model?.params ?? {}) };
@@ -141,6 +140,13 @@ export class Identification {
     this.drawn = r.id;
     this.curve.found(r.axis, r.model);
   }
+}
+
+// inForce is what a model has for a parameter of a result, whose names may be those of a direction or of another law; file: inertia of the file.
+function inForce(name, { params, motor }, file) {
+  if (name === 'J' || name === 'M') return motor?.J ?? file[name];
+  const base = name.replace(/[+-]$/, ''), own = params[base] ?? (base === 'Fv' ? params.sigma2 : undefined);
+  return name.endsWith('-') ? params[base + 'Backward'] ?? own : own;
 }
 
 // small is a second line of a cell.
