@@ -118,7 +118,7 @@ func (r *Result) Contact() (*Contact, error) {
 		}
 	}
 	if missing != nil {
-		return nil, fmt.Errorf("%s of the law %s is not in the result; a law is one whole set of numbers. These methods find all of it: %s", strings.Join(missing, ", "), c.Law, ChainFor(c.Law).Join(", "))
+		return nil, fmt.Errorf("%s of the law %s is not in the result, and a law is one whole set of numbers; hil laws says which methods find them", strings.Join(missing, ", "), c.Law)
 	}
 	for i := range r.Parameters {
 		p := &r.Parameters[i]
