@@ -1,8 +1,11 @@
 package identify
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,6 +13,7 @@ import (
 	"hilrig/engine/friction"
 	"hilrig/identify/axis"
 	"hilrig/identify/fit"
+	"hilrig/identify/independent"
 	"hilrig/identify/record"
 )
 
@@ -107,5 +111,86 @@ func TestEvolutionOfContact(t *testing.T) {
 		if s, _ := r.Stages[0].Extra["simulator"].(string); strings.HasPrefix(s, "population kernels") != c.kernel {
 			t.Errorf("%s: ran on %q, on kernels is expected to be %v", c.name, s, c.kernel)
 		}
+	}
+}
+
+// Members go from one record to the next by their names. States of a record stay at its own start; what a result found comes first.
+func TestPopulationIsCarried(t *testing.T) {
+	data := []byte(`{"parameters":["M","Fc","x0"],"members":[[2,3,9],[4,5,9],[6,7,9]],"mean_first_cost":0.5}`)
+	p := &fit.Problem{Rows: 100, Params: []fit.Param{
+		{Param: engine.Param{Name: "Fc", Value: 1}}, {Param: engine.Param{Name: "Fv", Value: 0.25}}, {Param: engine.Param{Name: "M", Value: 1}}, {Param: engine.Param{Name: "x0", Value: -1}},
+	}}
+	members, mean := carried(data, p)
+	if want := [][]float64{{3, 0.25, 2, -1}, {5, 0.25, 4, -1}, {7, 0.25, 6, -1}}; !reflect.DeepEqual(members, want) || mean != 50 {
+		t.Errorf("%v, mean %g, want %v and 50", members, mean, want)
+	}
+	if members, mean := carried(nil, p); members != nil || mean != 0 {
+		t.Errorf("of nothing: %v %g", members, mean)
+	}
+	r := &Result{Verdict: Weak, Parameters: []Parameter{{Estimate: fit.Estimate{Name: "M", Value: 2.5}}, {Estimate: fit.Estimate{Name: "Fv", Value: 1}}}}
+	members, _ = carried(Polished(data, r), p)
+	if want := [][]float64{{3, 0.25, 2.5, -1}, {3, 0.25, 2, -1}, {5, 0.25, 4, -1}}; !reflect.DeepEqual(members, want) {
+		t.Errorf("with a result: %v, want %v", members, want)
+	}
+	if r.Verdict = Rejected; string(Polished(data, r)) != string(data) {
+		t.Error("a rejected result is among the members")
+	}
+}
+
+// members keeps a population between two fits.
+type members map[string][]byte
+
+func (m members) Load(key string) []byte {
+	if key == PopulationKey {
+		return m[key]
+	}
+	return nil
+}
+func (m members) Save(key string, data []byte) { m[key] = slices.Clone(data) }
+
+// A noisy recorded force takes a simulation of ten seconds off the record by far more than its sensor sees: an evolution is led back along it,
+// and comes nearer with every record that it goes on with.
+func TestEvolutionGoesOnOverRecords(t *testing.T) {
+	truth := map[string]float64{"M": 2, "Fc": 3, "Fv": 1.5}
+	draw := func(seed uint64) *record.Record {
+		a := independent.Axis{M: 2, Friction: independent.Friction{Fc: 3, Sigma2: 1.5}}
+		tr := a.Simulate(independent.Run{Dt: 1e-3, N: 5000, Force: independent.Sines(seed, []float64{18, 9, 4}, []float64{0.7, 1.9, 5})})
+		r := rand.New(rand.NewPCG(seed, 5))
+		d := &record.Record{Dt: 1e-3}
+		for k := range tr.X {
+			d.Position, d.Force = append(d.Position, tr.X[k]+1e-5*r.NormFloat64()), append(d.Force, tr.U[k]+0.8*r.NormFloat64())
+		}
+		return d
+	}
+	keep := members{}
+	plan := Plan{Methods: Chain{"aep"}, Model: axis.Spec{Law: "static-coulomb-viscous", Drive: axis.Force, Hold: axis.Linear}, AEP: fit.AEP{Generations: 30}, Seed: 3}
+	for _, name := range []string{"M", "Fc", "Fs", "Fv"} {
+		start, lo, hi := 0.5, 0.1, 50.0
+		plan.Given = append(plan.Given, Given{Name: name, Start: &start, Lo: &lo, Hi: &hi})
+	}
+	off := func(r *Result) (worst float64) {
+		for name, want := range truth {
+			p, ok := r.Param(name)
+			if !ok {
+				t.Fatalf("no %s in %v", name, r.Parameters)
+			}
+			worst = math.Max(worst, math.Abs(p.Value/want-1))
+		}
+		return worst
+	}
+	var worst []float64
+	for seed := range uint64(4) {
+		r, err := Run(t.Context(), plan, Records{Fit: []*record.Record{draw(seed + 1)}}, keep, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := r.Stages[0].Extra["simulator"]; !strings.Contains(fmt.Sprint(s), "led back") {
+			t.Errorf("simulated by %v", s)
+		}
+		worst = append(worst, off(r))
+	}
+	t.Logf("off by %.3f", worst)
+	if last := worst[3]; last > 0.15 || last > worst[0]/4 {
+		t.Errorf("off by %.3f, want less than 0.15 at the end and a quarter of what it was at the beginning", worst)
 	}
 }
