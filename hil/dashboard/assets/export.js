@@ -1,8 +1,7 @@
 // What is seen, as a file: the rows of the window with the signals that are drawn as CSV, the figures as PNG.
 import { ink } from './paper.js';
 import { count } from './format.js';
-
-const most = 20000; // rows asked of the recording for a file
+import { most } from './history.js';
 
 export class Export {
   constructor(info, traces, say) {

@@ -1,7 +1,8 @@
 // What was before the oldest row of this page, from the recording of the run: asked of the daemon for the stretch that is looked at, thinned to what can be
 // drawn, and kept until another stretch is looked at.
+import { firstAt, nearest } from './rows.js';
 
-const most = 20000; // rows of an answer
+export const most = 20000; // rows of an answer
 const pause = 250; // ms between two questions
 const retry = 1000; // ms until a question is put again whose answer lacked the newest part
 const patience = 15000; // ms for which it is put again
@@ -40,7 +41,7 @@ export class History {
     if (!this.covers(from, to, asks, points)) this.ask(from, to, asks, points);
     const { kept } = this;
     if (!kept) return null;
-    const a = Math.max(0, first(kept.t, from) - 1), b = first(kept.t, to - 0.5 / this.rate), x = [], ys = names.map(() => []);
+    const a = Math.max(0, firstAt(kept.t, kept.t.length, from) - 1), b = firstAt(kept.t, kept.t.length, to - 0.5 / this.rate), x = [], ys = names.map(() => []);
     for (let i = a; i < b; i++) {
       x.push(kept.t[i] - origin);
       names.forEach((n, j) => ys[j].push(kept.columns[n]?.[i] ?? null));
@@ -103,26 +104,14 @@ export class History {
 
   // motion gives the rows of mode run in the newest stretch before a time (s since 1970) that can be had unthinned.
   async motion(names, to) {
-    const got = await this.read(Math.max(this.oldest, to - most / this.rate), to, names, most);
+    const got = await this.read(Math.max(this.oldest, to - (0.99 * most) / this.rate), to, names, most);
     const inMode = (t) => got.modes.findLast((m) => m.timestamp <= t + 1e-6)?.mode;
     return got.t.map((t, i) => (inMode(t) === 'run' ? Object.fromEntries(names.map((n) => [n, got.columns[n][i]])) : null)).filter(Boolean);
   }
 
   // at is a signal at the point next to a time; NaN: there is none.
   at(name, time) {
-    const k = this.kept, col = k?.columns[name];
-    if (!col || !k.t.length || time < k.t[0] || time > k.t.at(-1)) return NaN;
-    const i = first(k.t, time), j = i > 0 && time - k.t[i - 1] < k.t[i] - time ? i - 1 : i;
-    return col[j] ?? NaN;
+    const k = this.kept;
+    return k?.columns[name]?.[nearest(k.t, k.t.length, time)] ?? NaN;
   }
-}
-
-// first is the place of the first t ≥ x.
-function first(t, x) {
-  let lo = 0, hi = t.length;
-  while (lo < hi) {
-    const mid = (lo + hi) >> 1;
-    if (t[mid] < x) lo = mid + 1; else hi = mid;
-  }
-  return lo;
 }

@@ -138,20 +138,12 @@ export class Rows {
   }
 
   // at finds the first row with t ≥ x.
-  at(x) {
-    let lo = 0, hi = this.n;
-    while (lo < hi) {
-      const mid = (lo + hi) >> 1;
-      if (this.t[mid] < x) lo = mid + 1; else hi = mid;
-    }
-    return lo;
-  }
+  at(x) { return firstAt(this.t, this.n, x); }
 
   // near is the row nearest to a time; −1 outside of the rows and where none is near, in a gap.
   near(x) {
-    if (!(x >= this.first && x <= this.last)) return -1;
-    const i = this.at(x), j = i > 0 && x - this.t[i - 1] < this.t[i] - x ? i - 1 : i;
-    return this.columns.get('seq')?.[j] >= 0 ? j : -1;
+    const i = nearest(this.t, this.n, x);
+    return this.columns.get('seq')?.[i] >= 0 ? i : -1;
   }
 
   // view cuts out [t0, t1] for drawing: every row while there are few, else smallest and largest value of each of about
@@ -190,6 +182,23 @@ export class Rows {
     }
     return { x, ys };
   }
+}
+
+// firstAt finds the first of n rising times t that is at least x.
+export function firstAt(t, n, x) {
+  let lo = 0, hi = n;
+  while (lo < hi) {
+    const mid = (lo + hi) >> 1;
+    if (t[mid] < x) lo = mid + 1; else hi = mid;
+  }
+  return lo;
+}
+
+// nearest finds the one of n rising times that is nearest to x; −1 where x lies outside of them.
+export function nearest(t, n, x) {
+  if (!(n && x >= t[0] && x <= t[n - 1])) return -1;
+  const i = firstAt(t, n, x);
+  return i > 0 && x - t[i - 1] < t[i] - x ? i - 1 : i;
 }
 
 // extremes appends smallest and largest value of col[a..b) in the order in which they came; a span that holds a break
