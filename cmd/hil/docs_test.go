@@ -211,3 +211,21 @@ func TestLinksOfTheDocumentsResolve(t *testing.T) {
 		t.Errorf("found only %d links", seen)
 	}
 }
+
+// The index of the documents names every page once, with a line of its own.
+func TestIndexNamesEveryPage(t *testing.T) {
+	index, err := os.ReadFile("../../docs/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil || len(pages) < 30 {
+		t.Fatalf("%d pages, %v", len(pages), err)
+	}
+	for _, path := range pages {
+		name := filepath.Base(path)
+		if n := len(regexp.MustCompile(`(?m)^\| .+ \| \[`+name+`\]\(`+name+`\) \|$`).FindAll(index, -1)); n != 1 && name != "README.md" {
+			t.Errorf("docs/README.md names %s in %d rows, want 1", name, n)
+		}
+	}
+}
