@@ -123,12 +123,13 @@ func (c *Command) Misfit() string {
 
 // Identify asks for a fit of the newest part of the run, beside the loop.
 type Identify struct {
-	Axis    string   `json:"axis"`              // "": the only one
-	Way     string   `json:"way"`               // least-squares, lugre, output-error, aep
-	Methods []string `json:"methods,omitempty"` // in place of a way: a chain of hil identify
-	Law     string   `json:"law,omitempty"`     // of hil laws; "": that of the way, or of the rig
-	Window  float64  `json:"window_s"`          // s, what is fitted; 0: 20
-	Every   float64  `json:"every_s"`           // s from one fit to the next; 0: once
+	Axis    string   `json:"axis"`                 // "": the only one
+	Way     string   `json:"way"`                  // least-squares, lugre, output-error, aep
+	Methods []string `json:"methods,omitempty"`    // in place of a way: a chain of hil identify
+	Law     string   `json:"law,omitempty"`        // of hil laws; "": that of the way, or of the rig
+	Sided   bool     `json:"asymmetric,omitempty"` // friction that depends on the direction
+	Window  float64  `json:"window_s"`             // s, what is fitted; 0: 20
+	Every   float64  `json:"every_s"`              // s from one fit to the next; 0: once
 }
 
 // Adopt is a model for an axis; without a law that of the file again.

@@ -44,6 +44,7 @@ type MethodInfo struct {
 	Tabled      bool // takes a table of steady friction in place of samples in time
 	Coefficient bool // takes a coefficient of friction in place of a force
 	Estimate    bool // ends near an optimum, not at one
+	Sided       bool // can split friction by direction
 
 	run func(j *job, ctx context.Context) (*stage, error)
 }
@@ -55,17 +56,17 @@ var (
 
 // Methods are all methods, in the order of lists.
 var Methods = []MethodInfo{
-	{Name: regress, Title: "inverse dynamics, linear least squares", run: (*job).regressLinear,
+	{Name: regress, Sided: true, Title: "inverse dynamics, linear least squares", run: (*job).regressLinear,
 		Settings: append([]string{"form", "noise_ratio"}, regressing...), Columns: motionColumns, Finds: oneOf("coulomb", "viscous")},
-	{Name: "two-joint", Title: "inverse dynamics of two joints, linear least squares", run: (*job).twoJoint,
+	{Name: "two-joint", Sided: true, Title: "inverse dynamics of two joints, linear least squares", run: (*job).twoJoint,
 		Settings: append([]string{"joints"}, regressing...), Columns: jointColumns, Coupled: true},
-	{Name: "static", Title: "static friction map", run: (*job).static,
+	{Name: "static", Sided: true, Title: "static friction map", run: (*job).static,
 		Settings: []string{"static", "model.law", "parameters"}, Columns: steadyColumns, Finds: oneOf(curve.Laws...), Steady: true, Tabled: true},
 	{Name: "presliding", Title: "presliding loop", run: (*job).presliding,
 		Settings: []string{"presliding", "noise", "parameters"}, Columns: motionColumns, Finds: oneOf("lugre")},
 	{Name: "presliding-linear", Title: "small motion, prediction error of a Kalman filter", run: bristleMethod{fit: bristle.Presliding, small: true}.run,
 		Settings: []string{"noise", "parameters"}, Columns: motionColumns, Finds: oneOf("lugre")},
-	{Name: "joint", Title: "static map and presliding loop together", run: (*job).joint,
+	{Name: "joint", Sided: true, Title: "static map and presliding loop together", run: (*job).joint,
 		Settings: []string{"static", "presliding", "loop", "noise", "model.law", "parameters"}, Columns: steadyColumns, Finds: oneOf("lugre"), Steady: true, Tabled: true, Loop: true},
 	{Name: "velocity-step", Title: "velocity steps", run: (*job).velocityStep,
 		Settings: []string{"velocity_step", "parameters"}, Columns: steadyColumns, Finds: oneOf("state-variable"), Steady: true, OneWay: true, Apart: true, Coefficient: true},
@@ -73,11 +74,11 @@ var Methods = []MethodInfo{
 		Settings: []string{"noise", "bootstrap", "model.law", "parameters"}, Columns: motionColumns, Finds: oneOf("lugre")},
 	{Name: "kalman", Title: "prediction error of a Kalman filter", run: bristleMethod{fit: bristle.Kalman, warm: true}.run,
 		Settings: []string{"noise", "model.law", "parameters"}, Columns: motionColumns, Finds: oneOf("lugre")},
-	{Name: "aep", Title: "accelerated evolutionary programming", run: (*job).aep,
+	{Name: "aep", Sided: true, Title: "accelerated evolutionary programming", run: (*job).aep,
 		Settings: append([]string{"aep", "bootstrap"}, simulating...), Columns: simulatedColumns, Finds: anyLaw, Simulates: true, Apart: true, Estimate: true},
-	{Name: "lm", Title: "output error, Levenberg–Marquardt", run: (*job).lm,
+	{Name: "lm", Sided: true, Title: "output error, Levenberg–Marquardt", run: (*job).lm,
 		Settings: append([]string{"lm", "bootstrap"}, simulating...), Columns: simulatedColumns, Finds: anyLaw, Simulates: true, Apart: true},
-	{Name: "multishoot", Title: "output error, multiple shooting", run: (*job).multishoot,
+	{Name: "multishoot", Sided: true, Title: "output error, multiple shooting", run: (*job).multishoot,
 		Settings: append([]string{"segments"}, simulating...), Columns: shotColumns, Finds: anyLaw, Simulates: true, Apart: true},
 }
 

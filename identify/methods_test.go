@@ -150,3 +150,15 @@ func TestMethodsAreComplete(t *testing.T) {
 		}
 	}
 }
+
+// A method that cannot split friction by direction says so; nothing is left out in silence.
+func TestMethodsThatCannotSplitByDirection(t *testing.T) {
+	rec := &record.Record{Dt: 1e-3, Position: make([]float64, 100), Force: make([]float64, 100)}
+	for i := range Methods {
+		m := &Methods[i]
+		_, err := Run(t.Context(), Plan{Methods: Chain{m.Name}, Model: axis.Spec{Law: "lugre", Asymmetric: true}}, Records{Fit: []*record.Record{rec}}, nil, nil)
+		if said := err != nil && strings.Contains(err.Error(), "same in both directions"); said == m.Sided {
+			t.Errorf("%s: %v", m.Name, err)
+		}
+	}
+}

@@ -73,6 +73,9 @@ func Run(ctx context.Context, plan Plan, recs Records, keep Keeper, watch fit.Wa
 	if err := recs.check(); err != nil {
 		return nil, err
 	}
+	if last := plan.Methods[len(plan.Methods)-1]; plan.Model.Asymmetric && !FindMethod(last).Sided {
+		return nil, fit.Refuse("asymmetric: %s finds friction that is the same in both directions; let lm follow, or take another method", last)
+	}
 	whole := ctx
 	if plan.TimeLimit > 0 {
 		var cancel context.CancelFunc

@@ -164,6 +164,7 @@ type fitJob struct {
 	way     string
 	methods identify.Chain
 	law     string
+	sided   bool          // friction that depends on the direction
 	window  float64       // s
 	every   time.Duration // 0: once
 }
@@ -198,7 +199,7 @@ func (f *fitter) start(o hil.Identify) error {
 
 // plan checks what is asked for.
 func (f *fitter) plan(o hil.Identify) (*fitJob, error) {
-	j := &fitJob{way: o.Way, law: o.Law, window: cmp.Or(o.Window, fitWindow)}
+	j := &fitJob{way: o.Way, law: o.Law, sided: o.Sided, window: cmp.Or(o.Window, fitWindow)}
 	var names []string
 	for i := range f.d.cfg.Axes {
 		a := &f.d.cfg.Axes[i]
@@ -234,6 +235,9 @@ func (f *fitter) plan(o hil.Identify) (*fitJob, error) {
 			known = append(known, w.name)
 		}
 		return nil, fmt.Errorf("there is no way %q; want one of %s, or methods", o.Way, strings.Join(known, ", "))
+	}
+	if last := j.methods[len(j.methods)-1]; o.Sided && !identify.FindMethod(last).Sided {
+		return nil, fmt.Errorf("asymmetric: %s finds friction that is the same in both directions", last)
 	}
 	if o.Law != "" {
 		if _, err := configs.PublicLaw(o.Law); err != nil {
@@ -358,6 +362,9 @@ func (f *fitter) fit(ctx context.Context, j *fitJob, part [2]float64) (*fitResul
 		"--validate", run, "--validate-span", span(part[0]-j.check(), part[0])}
 	if j.law != "" {
 		args = append(args, "--law", j.law)
+	}
+	if j.sided {
+		args = append(args, "--asymmetric")
 	}
 	said := append([]string{"hil"}, args...)
 	if slices.Contains(j.methods, "aep") {

@@ -83,6 +83,8 @@ func TestPlanOfAFit(t *testing.T) {
 		{"no such way", hil.Identify{Way: "ls"}, "", "least-squares"},
 		{"no such law", hil.Identify{Way: "aep", Law: "lugree"}, "", "lugre"},
 		{"a law that the way does not find", hil.Identify{Way: "least-squares", Law: "lugre"}, "", "does not find"},
+		{"by direction", hil.Identify{Way: "aep", Law: "lugre", Sided: true}, "aep: aep, lm lugre", ""},
+		{"by direction, which the way cannot", hil.Identify{Way: "lugre", Sided: true}, "", "same in both directions"},
 		{"no such axis", hil.Identify{Axis: "wrist"}, "", "shaft"},
 		{"too short", hil.Identify{Window: 1.9}, "", "2 to 600"},
 		{"too long", hil.Identify{Window: 601}, "", "2 to 600"},
