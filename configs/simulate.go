@@ -15,7 +15,7 @@ import (
 
 // Simulate describes a run without hardware: a plant, one friction law or several that go through the same run, an input.
 // Numbers follow the rules of Config. On a rotary axis N·m, rad and kg·m² take the place of N, m and kg in every unit, the
-// normal load included: there it stands for the load times its effective radius [theory (6.1)].
+// normal load included: there it stands for the load times its effective radius [MOGI] (6.1).
 type Simulate struct {
 	Version     int             `yaml:"version" doc:"format of this file, 1"`
 	Name        string          `yaml:"name" doc:"name of the run"`

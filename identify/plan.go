@@ -12,7 +12,7 @@
 //	two-joint      the same for two coupled joints
 //	static         force at constant speeds: the Stribeck curve (package curve)
 //	presliding     force against displacement before break-away: stiffness and break-away force
-//	presliding-linear  motion that never breaks loose as a linear system, in weak form (6.48), (6.49)
+//	presliding-linear  motion that never breaks loose as a linear system, in weak form [MOGI] (6.48), (6.49)
 //	joint          both as one experiment
 //	velocity-step  jumps of velocity: the state-variable law (6.37)–(6.40)
 //	lugre          smoothed motion and separable least squares: all of LuGre, as a start (package bristle)

@@ -164,7 +164,7 @@ func TestReferenceKeysResolve(t *testing.T) {
 		t.Skipf("not a git checkout: %v", err)
 	}
 	// letters and two figures of the year, [C95]; what follows is a place in it, [HW96 IV.8], or a remark
-	key := regexp.MustCompile(`\[([A-Z][A-Za-z]*[0-9]{2}|EMPS|MCAP)(?:[ ,;][^\]]*)?\]`)
+	key := regexp.MustCompile(`\[([A-Z][A-Za-z]*[0-9]{2}|EMPS|MCAP|MOGI|theory)(?:[ ,;][^\]]*)?\]`)
 	used := 0
 	for _, file := range strings.Fields(string(out)) {
 		text, err := os.ReadFile("../../" + file)
@@ -227,5 +227,33 @@ func TestIndexNamesEveryPage(t *testing.T) {
 		if n := len(regexp.MustCompile(`(?m)^\| .+ \| \[`+name+`\]\(`+name+`\) \|$`).FindAll(index, -1)); n != 1 && name != "README.md" {
 			t.Errorf("docs/README.md names %s in %d rows, want 1", name, n)
 		}
+	}
+}
+
+// An equation number, as [MOGI] (6.44), says nothing by itself: every page and every file that has one names the source that counts so, at the first of them.
+func TestEquationNumbersNameTheirSource(t *testing.T) {
+	out, err := exec.Command("git", "-C", "../..", "ls-files", "*.go", "*.md").Output()
+	if err != nil {
+		t.Skipf("not a git checkout: %v", err)
+	}
+	number := regexp.MustCompile(`(?m)(?:^|[^\pL\d_)\]])\(6\.[1-9]\d?\)`) // [MOGI] is the only source with numbers by chapter; not f(6.5)
+	named := regexp.MustCompile(`(?m)\[\w+\] \(6\.[1-9]\d?\)`)
+	files := 0
+	for _, file := range strings.Fields(string(out)) {
+		text, err := os.ReadFile("../../" + file)
+		if err != nil {
+			continue // deleted in the working tree
+		}
+		first := number.FindIndex(text)
+		if first == nil {
+			continue
+		}
+		files++
+		if with := named.FindIndex(text); with == nil || with[1] > first[1] {
+			t.Errorf("%s: write the key of its source before %s, as in [MOGI] (6.44)", file, text[first[0]:first[1]])
+		}
+	}
+	if files < 20 {
+		t.Errorf("only %d files have equation numbers", files)
 	}
 }

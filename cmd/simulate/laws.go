@@ -128,9 +128,13 @@ func PrintLaws(w io.Writer, asJSON bool) error {
 		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\n", info.Name, info.Title, info.Equations, identify.MethodsFor(info.Name).Join(" "), strings.Join(names, " "))
 	}
 	tw.Flush()
-	fmt.Fprintln(w, report.AsStarted("\nnext: hil laws lugre; hil scenario all --law lugre,gms"))
+	fmt.Fprintln(w, sources)
+	fmt.Fprintln(w, report.AsStarted("next: hil laws lugre; hil scenario all --law lugre,gms"))
 	return nil
 }
+
+// sources says what the keys in brackets mean, to somebody who has the program alone.
+const sources = "\nsources: [MOGI] is http://mogi.bme.hu/TAMOP/robotalkalmazasok/ch06.html; docs/references.md has the other keys"
 
 func printLaw(ctx context.Context, w io.Writer, info friction.Info, asJSON bool) error {
 	d := describeLaw(info)
@@ -147,7 +151,7 @@ func printLaw(ctx context.Context, w io.Writer, info friction.Info, asJSON bool)
 	if asJSON {
 		return report.EncodeJSON(w, d)
 	}
-	fmt.Fprintf(w, "%s: %s %s [%s], input: %s\n\n", d.Name, d.Title, d.Equations, d.Source, d.Input)
+	fmt.Fprintf(w, "%s: %s, %s, [%s], input: %s\n%s\n\n", d.Name, d.Title, d.Equations, d.Source, d.Input, strings.TrimSpace(sources))
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "PARAMETER\tDEFAULT\tUNIT\tON A ROTARY AXIS\tRANGE\t")
 	for _, p := range d.Parameters {

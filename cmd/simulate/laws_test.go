@@ -145,7 +145,7 @@ func lawsMarkdown(shows [][]experiment.Phenomenon) []byte {
 	b.WriteString(`# Friction laws
 
 Written by the program: go test ./cmd/simulate -run LawsDoc -update. Every law stands in the registry of engine/friction under its
-name; [keys](references.md) name the sources, numbers in parentheses are those of the chapter. Units are those of a linear
+name; [keys](references.md) such as [MOGI] name the sources, numbers in parentheses are those of its equations. Units are those of a linear
 axis; on a rotary axis read N·m for N, rad for m. ` + "`hil laws NAME`" + ` prints the same for one law.
 
 ## What they show
@@ -176,7 +176,7 @@ compared with a criterion (below the table).
 	b.WriteString(`
 ## Inputs, states and parameters
 
-Table 6.6 of the chapter for every law. The output is the friction force; the parameters stand below. *Identified by* names the methods
+Table 6.6 of [MOGI] for every law. The output is the friction force; the parameters stand below. *Identified by* names the methods
 of [hil identify](identify.md) that find its parameters out of a record.
 
 | law | name | equations | source | input | states | identified by |

@@ -2,7 +2,7 @@ package friction
 
 import "hilrig/engine"
 
-// Coulomb is dry friction, the same at every speed (6.8), with its level given or from the normal load (6.9):
+// Coulomb is dry friction, the same at every speed [MOGI] (6.8), with its level given or from the normal load (6.9):
 //
 //	F = FC·sgn v for v ≠ 0, |F| ≤ FC at rest;   FC = µ·N if µ > 0, otherwise the parameter Fc.
 //

@@ -8,7 +8,7 @@ import (
 	"hilrig/engine"
 )
 
-// DahlModified is the law of Dahl with a Stribeck curve, theory (6.50)–(6.53):
+// DahlModified is the law of Dahl with a Stribeck curve, [MOGI] (6.50)–(6.53):
 //
 //	F = z + α2·v
 //	τ(v)·dz/dt = −z + g(v)·sgn v,   τ(v) = d0/|v|

@@ -7,7 +7,7 @@ import (
 	"hilrig/engine"
 )
 
-// A delay line for frictional memory, F(t) = F(v(t − τ)) (6.15): the history of a velocity as knots (t, v) in absolute
+// A delay line for frictional memory, F(t) = F(v(t − τ)) [MOGI] (6.15): the history of a velocity as knots (t, v) in absolute
 // time with straight lines between them, kept in the caller's state slice. Because the time is absolute, a missed cycle
 // does not stretch the delay, and a change of τ only moves the place that is read; a delay that is no whole number of
 // steps is not rounded to one (rounding would make the force a staircase in τ, without a derivative for a fit).

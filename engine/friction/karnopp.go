@@ -7,7 +7,7 @@ import (
 	"hilrig/engine"
 )
 
-// Karnopp is the law of [K85] with force as its input (6.41)–(6.43):
+// Karnopp is the law of [K85] with force as its input [MOGI] (6.41)–(6.43):
 //
 //	dp/dt = u − F,   v = 0 while |p| < M·Dv, otherwise p/M
 //	F = u                      v = 0, |u| ≤ Fs

@@ -14,7 +14,7 @@ import (
 //
 // Departures from the source: g is a force (the source divides it by σ0), Fs is the total break-away level, not the
 // increment above Fc, and the offset collects gravity and amplifier offset. With N0 > 0 all forces but the offset are
-// multiplied by N/N0: the stiffness of the bristles grows with the load, their deflection stays [theory (6.3)].
+// multiplied by N/N0: the stiffness of the bristles grows with the load, their deflection stays [MOGI] (6.3).
 //
 // For a given motion the step is exact, so it is stable for every dt and keeps |z| ≤ max(|z0|, Fs/σ0).
 type LuGre struct {

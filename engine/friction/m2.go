@@ -7,7 +7,7 @@ import (
 	"hilrig/engine"
 )
 
-// M2 blends a sticking and a sliding contact, theory (6.54)–(6.62):
+// M2 blends a sticking and a sliding contact, [MOGI] (6.54)–(6.62):
 //
 //	F       = s·Fd + (1 − s)·Fst
 //	τs·ds/dt = −s + 1 − exp(−(v/v0)²)       s = 1 sliding, 0 stuck; τs carries the memory

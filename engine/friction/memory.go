@@ -6,7 +6,7 @@ import (
 	"hilrig/engine"
 )
 
-// Memory is friction that answers a change of velocity late (6.15) [HS90], on the Lorentz curve (6.16) and a contact with a
+// Memory is friction that answers a change of velocity late [MOGI] (6.15) [HS90], on the Lorentz curve (6.16) and a contact with a
 // rigid stick mode:
 //
 //	F(t) = Fvel(|v(t − τL)|)·sgn v(t),   Fvel(s) = Fc + (Fs − Fc)/(1 + (s/vs)²) + Fv·s.

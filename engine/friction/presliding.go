@@ -7,7 +7,7 @@ import (
 )
 
 // PreslidingSpring is the contact that gives way like a spring up to break-away and slides at constant force from there,
-// theory (6.2), (6.3), (6.12):
+// [MOGI] (6.2), (6.3), (6.12):
 //
 //	F = kt·ξ,   kt = Fb/xb,   dξ/dt = v while |ξ| < xb or ξ·v < 0, else 0
 //

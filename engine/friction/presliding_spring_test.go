@@ -23,7 +23,7 @@ func TestPreslidingSpringMean(t *testing.T) {
 		if math.Abs(f-mean) > 1e-11 || math.Abs(whole[0]-parts[0]) > 1e-11*p.Xb {
 			t.Fatalf("from %g over %g m: mean %g N, end %g m; in parts %g N, %g m", z0, dx, f, whole[0], mean, parts[0])
 		}
-		// (6.2), (6.12): elastic up to xb, constant beyond
+		// [MOGI] (6.2), (6.12): elastic up to xb, constant beyond
 		if end := min(max(z0+dx, -p.Xb), p.Xb); math.Abs(whole[0]-end) > 1e-15*p.Xb {
 			t.Fatalf("end at %g m, want %g m", whole[0], end)
 		}

@@ -13,7 +13,7 @@ import (
 // forEver is the dwell time (s) of a body that never moved: 30 000 years, beyond which a level does not rise any more.
 const forEver = 1e12
 
-// Kato is the law of (6.13) [KM72]:
+// Kato is the law of [MOGI] (6.13) [KM72]:
 //
 //	Fs(t2) = Fs∞ − (Fs∞ − Fc)·exp(−γ·t2^m),   γ = 0.04…0.64, m = 0.36…0.67 in the source,
 //

@@ -16,7 +16,7 @@ func TestRisingLevels(t *testing.T) {
 		{k.Level(0), 1, "Kato right after arrest"},
 		{k.Level(4), 1.5 - 0.5*math.Exp(-1), "Kato: γ·√4 = 1"},
 		{k.Level(forEver), 1.5, "Kato for ever"},
-		{r.Level(1, 0), 1, "(6.14) right after arrest"},
+		{r.Level(1, 0), 1, "[MOGI] (6.14) right after arrest"},
 		{r.Level(1, 2), 1.25, "(6.14) half at γ"},
 		{r.Level(1.2, 6), 1.425, "(6.14) three quarters of 0.3"},
 		{(&RisingStatic{Fc: 1, FsInf: 1.5}).Level(1, 0), 1.5, "γ = 0 at once"},

@@ -6,7 +6,7 @@ import (
 	"hilrig/engine"
 )
 
-// StateVariable is the law of Dieterich and Ruina with one state, in the slip form [RR83], (6.33)–(6.40):
+// StateVariable is the law of Dieterich and Ruina with one state, in the slip form [RR83], [MOGI] (6.33)–(6.40):
 //
 //	F  = N·f,   f = μ0 + A·ln(v/v0) + θ                    (6.35)
 //	dθ/dt = −(|v|/L)·[θ + B·ln((|v| + vε)/v0)]              (6.36)

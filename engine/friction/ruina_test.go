@@ -26,7 +26,7 @@ func steel(t testing.TB, name string) *StateVariable {
 	return nil
 }
 
-// A step from v1 to v2 gives A, B and L back by (6.38)–(6.40), and f follows the exponential to 1e-6.
+// A step from v1 to v2 gives A, B and L back by [MOGI] (6.38)–(6.40), and f follows the exponential to 1e-6.
 func TestVelocityStepGivesParametersBack(t *testing.T) {
 	for _, name := range []string{"dry-steel", "boundary-lubricant"} {
 		for _, c := range [][2]float64{{1e-3, 1e-2}, {1e-2, 1e-3}, {5e-3, 7e-3}} {

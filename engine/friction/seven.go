@@ -6,7 +6,7 @@ import (
 	"hilrig/engine"
 )
 
-// Seven is the seven-parameter model [A94], (6.20)–(6.22) and (6.28): presliding spring, Coulomb, viscous and Stribeck
+// Seven is the seven-parameter model [A94], [MOGI] (6.20)–(6.22) and (6.28): presliding spring, Coulomb, viscous and Stribeck
 // friction, frictional memory, and a static friction that rises with the time of rest.
 //
 //	stick  F = kt·ξ + ct·dξ/dt, clamped to ±(Fc + Fs(t2))                         (6.20)

@@ -234,7 +234,7 @@ func (s *swing) At(tau, x, v float64) (force, dx, dv float64) {
 }
 
 // The break-away after a rest t2 between slips is Fc + Fs,a + (Fs∞ − Fs,a)·t2/(t2 + γ), with the Fs,a that the last slip left
-// behind (6.22).
+// behind [MOGI] (6.22).
 func TestSevenDwell(t *testing.T) {
 	for _, rest := range []float64{0.01, 0.1, 1, 10} {
 		p := sevenPublic()

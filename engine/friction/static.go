@@ -6,7 +6,7 @@ import (
 	"hilrig/engine"
 )
 
-// StaticCoulombViscous is static friction (6.11) with Coulomb (6.8) and viscous friction (6.10) of the sliding body:
+// StaticCoulombViscous is static friction [MOGI] (6.11) with Coulomb (6.8) and viscous friction (6.10) of the sliding body:
 //
 //	F = u                      at rest with |u| ≤ Fs
 //	F = (Fc + Fv·|v|^δ)·sgn v  sliding

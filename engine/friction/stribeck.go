@@ -11,7 +11,7 @@ import (
 type Curve uint8
 
 const (
-	HessSoom    Curve = iota // 1/(1 + r²), the Lorentz curve of (6.16) [HS90]
+	HessSoom    Curve = iota // 1/(1 + r²), the Lorentz curve of [MOGI] (6.16) [HS90]
 	BoPavelescu              // exp(−r^δ), (6.17) [BP82]; δ = 0.5…1 in the source, 2 Armstrong's Gauss curve [A94]
 	Tustin                   // exp(−r), (6.18) [Tustin47]
 )

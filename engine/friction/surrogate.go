@@ -10,7 +10,7 @@ import (
 	"hilrig/engine"
 )
 
-// LinearSurrogate is a Stribeck curve that is linear in its parameters (6.19), on a contact with a rigid stick mode:
+// LinearSurrogate is a Stribeck curve that is linear in its parameters [MOGI] (6.19), on a contact with a rigid stick mode:
 //
 //	F = (α0 − α1·√|v| + α2·|v|)·sgn v,   |F| ≤ α0 at rest,
 //

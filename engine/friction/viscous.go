@@ -6,7 +6,7 @@ import (
 	"hilrig/engine"
 )
 
-// Viscous is the friction of a fluid film (6.10), linear for δ = 1:
+// Viscous is the friction of a fluid film [MOGI] (6.10), linear for δ = 1:
 //
 //	F = Fv·|v|^δ·sgn v,
 //

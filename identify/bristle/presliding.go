@@ -13,7 +13,7 @@ import (
 	"hilrig/identify/record"
 )
 
-// Presliding fits motion that never breaks loose, (6.48) and (6.49) with g = Fs,
+// Presliding fits motion that never breaks loose, [MOGI] (6.48) and (6.49) with g = Fs,
 //
 //	u = M·d²x/dt² + σ1·dz/dt + σ2·dx/dt + σ0·z + offset,
 //

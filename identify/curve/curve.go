@@ -1,7 +1,7 @@
 // Package curve identifies friction from experiments that show one curve of it at a time, so that no motion has to be
 // simulated:
 //
-//   - the static map, friction at many constant velocities: Fc, Fs, vs, Fv and a constant offset (6.16)–(6.19),
+//   - the static map, friction at many constant velocities: Fc, Fs, vs, Fv and a constant offset [MOGI] (6.16)–(6.19),
 //   - the presliding loop, friction over a displacement too small for sliding: σ0 and Fs (theory §3),
 //   - both as one experiment, tied by Fs,
 //   - velocity steps, friction after a jump of an imposed velocity: A, B, L and mu0 of the state-variable law (6.37)–(6.40).

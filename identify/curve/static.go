@@ -13,7 +13,7 @@ import (
 //
 //	F(v) = [Fc + (Fs − Fc)·share(|v|/vs) + Fv·|v|]·sgn v + offset
 //
-// with share(r) = exp(−r²) for lugre (6.46), exp(−r^delta) for stribeck-bo-pavelescu (6.17), 1/(1 + r²) for
+// with share(r) = exp(−r²) for lugre [MOGI] (6.46), exp(−r^delta) for stribeck-bo-pavelescu (6.17), 1/(1 + r²) for
 // stribeck-hess-soom (6.16), exp(−r) for stribeck-tustin (6.18), and no share for coulomb and static-coulomb-viscous.
 var Laws = []string{"lugre", "stribeck-hess-soom", "stribeck-bo-pavelescu", "stribeck-tustin", "static-coulomb-viscous", "coulomb"}
 

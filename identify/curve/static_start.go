@@ -16,7 +16,7 @@ import (
 // StaticParams are parameters for a map of the given law with starts and bounds from the points: Fc, Fv, Fs and vs where
 // the law has them, delta where it has one, and offset where both directions were measured; or, asymmetric, all levels per
 // direction and no offset. The start is the recipe of theory §9.2: Fv from the fastest third, Fc its intercept, Fs the value
-// at rest of the linear surrogate (6.19) or the largest force, vs where 1/e of the excess is left.
+// at rest of the linear surrogate [MOGI] (6.19) or the largest force, vs where 1/e of the excess is left.
 func StaticParams(points []Point, law string, asymmetric bool) []fit.Param {
 	v, f, mid, both := folded(points)
 	top, fast := slices.Max(f), v[len(v)-1]

@@ -17,7 +17,7 @@ import (
 
 // plateau is a stretch of constant speed after a step of velocity, with the fit of the coefficient of friction on it,
 //
-//	f(δ) = f2 + a·exp(−δ/L)   (6.40),   δ = v·(t − t0) − (F − F1)/k
+//	f(δ) = f2 + a·exp(−δ/L)   [MOGI] (6.40),   δ = v·(t − t0) − (F − F1)/k
 //
 // with δ the slip since the step at t0 and a = fmax − f2, extrapolated to t0: the machine delays the peak. F1 is the force
 // before the step and k the stiffness of the machine, infinite where it is not known.

@@ -62,7 +62,7 @@ func StepParams(recs []*record.Record) []fit.Param {
 }
 
 // VelocitySteps fits A, B, L and mu0 of the state-variable law to records of friction under an imposed velocity that
-// steps up and down. Every step is fitted by itself, (6.40), with fmax by extrapolation to the instant of the step:
+// steps up and down. Every step is fitted by itself, [MOGI] (6.40), with fmax by extrapolation to the instant of the step:
 //
 //	fmax − f1 = A·ln(v2/v1)   (6.38),   fmax − f2 − (f1 − f1∞) = B·ln(v2/v1)   (6.39),   f2 = mu0 + (A − B)·ln(v2/v0)   (6.37)
 //

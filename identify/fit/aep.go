@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// AEP is accelerated evolutionary programming, (6.23)–(6.32) [KC96]: a population that needs neither derivatives nor a
+// AEP is accelerated evolutionary programming, [MOGI] (6.23)–(6.32) [KC96]: a population that needs neither derivatives nor a
 // good start, whose members remember in which direction they succeeded and for how long they have not.
 //
 // The cost is f = Σ r² (6.31). Every generation each member has exactly one child (rule 2, see bear), which takes its place
@@ -25,12 +25,12 @@ import (
 //
 // The zero value is a good method.
 type AEP struct {
-	Members     int     `yaml:"members" want:">=2 <=100000" doc:"individuals"`                                // of an island; 0: 30
-	Generations int     `yaml:"generations" want:">=1 <=1000000" doc:"at most"`                               // with that of the random members; 0: 100, or no limit if Simulations is given
-	Islands     int     `yaml:"islands" want:">=1 <=1000" doc:"populations that exchange their best"`         // 0: 1
-	Beta1       float64 `yaml:"beta1" want:">0 <=1" doc:"spread in the direction of the last success (6.26)"` // 0: 0.1
-	Beta2       float64 `yaml:"beta2" want:">0 <=1" doc:"spread per age without it (6.26)"`                   // 0: 0.05
-	Spread      Spread  `yaml:"spread" doc:"cost: the spread shrinks with the root of the cost; one: as (6.26) is written"`
+	Members     int     `yaml:"members" want:">=2 <=100000" doc:"individuals"`                                       // of an island; 0: 30
+	Generations int     `yaml:"generations" want:">=1 <=1000000" doc:"at most"`                                      // with that of the random members; 0: 100, or no limit if Simulations is given
+	Islands     int     `yaml:"islands" want:">=1 <=1000" doc:"populations that exchange their best"`                // 0: 1
+	Beta1       float64 `yaml:"beta1" want:">0 <=1" doc:"spread in the direction of the last success [MOGI] (6.26)"` // 0: 0.1
+	Beta2       float64 `yaml:"beta2" want:">0 <=1" doc:"spread per age without it [MOGI] (6.26)"`                   // 0: 0.05
+	Spread      Spread  `yaml:"spread" doc:"cost: the spread shrinks with the root of the cost; one: as [MOGI] (6.26) is written"`
 	Survivors   int     `yaml:"survivors" want:">=1 <=100" doc:"best individuals that a following lm polishes"` // 0: 3
 
 	Migrate     int `yaml:"-"` // generations from one exchange between islands to the next; 0: 10

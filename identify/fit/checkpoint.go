@@ -22,7 +22,7 @@ type Checkpoint struct {
 	Members []CheckpointMember `json:"members"` // island by island, the best first
 }
 
-// CheckpointMember is one individual (6.24).
+// CheckpointMember is one individual [MOGI] (6.24).
 type CheckpointMember struct {
 	Birth  int       `json:"birth"` // its number, that of its random numbers
 	Place  []float64 `json:"place"` // in the box, 0 … 1

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// individual is a member of the population (6.24): its place in the box, a direction per parameter, its age. Its random
+// individual is a member of the population [MOGI] (6.24): its place in the box, a direction per parameter, its age. Its random
 // numbers are its own, so that they do not depend on who else is computed and when.
 type individual struct {
 	u    []float64 // place, each parameter scaled to 0 … 1
