@@ -47,7 +47,7 @@ func drivePage(t *testing.T, file string, height int, watch time.Duration, pictu
 	defer cancel()
 	ctx, cancel = context.WithTimeout(ctx, watch+90*time.Second)
 	defer cancel()
-	if err := chromedp.Do(ctx, chromedp.Navigate(d.ready.Page)); err != nil {
+	if err := chromedp.Do(ctx, chromedp.EmulateViewport(1440, int64(height)), chromedp.Navigate(d.ready.Page)); err != nil {
 		t.Fatal(err)
 	}
 	until := func(js string) {
