@@ -16,7 +16,7 @@ import (
 const brushHead = `# The brush of an electric motor
 
 A carbon brush in its holder on a turning commutator, in the plane across the motor's axis, after [SNB06]: a main body, three
-face segments on springs and dampers, a holder that turns, a sprung arm; eleven coordinates. The commutator and the face
+face segments on springs and dampers, a holder that turns, a sprung arm. It has eleven coordinates. The commutator and the face
 are rough outlines, the brush has clearance in its holder, and all contact is unilateral with Coulomb friction: the face
 sticks, slides, lifts off and hits again some thousand times a second. Every number of the model is a key below.
 
@@ -39,9 +39,9 @@ face to −x and the brush leans to φ < 0.
 
 ## What the step must resolve
 
-A rigid point on an outline of straight edges means something only while a step moves the surface by less than a fifth of the
-correlation length of its roughness, or of the dip at a slot where that is shorter. Beyond that ` + "`hil simulate`" + ` refuses, and says which step or length would
-do; ` + "`engine.averaged: true`" + ` goes on with an averaged contact instead and says so. At 20 µs the limit is 4340 rpm
+The face is made of points, and the surface of straight edges. This is a valid model only while a step moves the surface by less than a fifth of the
+correlation length of its roughness (or of the dip at a slot, where that is shorter). Beyond that ` + "`hil simulate`" + ` refuses, and says which step or length is short
+enough. ` + "`engine.averaged: true`" + ` goes on with an averaged contact instead and says so. At 20 µs the limit is 4340 rpm
 on the standard commutator. The same holds [in the loop](brush-loop.md).
 
 ## A measured surface
@@ -78,8 +78,8 @@ the nearest row is held and a warning says so. Tables and slopes multiply.
 ## What to trust
 
 The defaults are plausible, not identified: the source prints none. Trends are the source's (mean |φ̇| grows as the brush
-wears and falls with softer segments). The roughness of the face decides which two or three points carry, so one seed proves
-nothing: at 32 mm the mean of |φ̇| scatters by a quarter from seed to seed. Mean face force and friction torque are set
+wears and falls with softer segments). The roughness of the face decides which two or three points carry. So the result of one seed is not
+enough: at 32 mm the mean of |φ̇| scatters by a quarter from seed to seed. Mean face force and friction torque are set
 by the spring and hardly depend on anything else; the share of time without contact and the count of interruptions depend on
 the step. Where the model differs from its source: [differences.md](differences.md).
 
@@ -97,8 +97,8 @@ unit. This page is made from the source: ` + "`go test ./configs -run Docs -upda
 
 const contactHead = `# Bodies in contact
 
-` + "`hil simulate FILE`" + ` runs bodies that touch, stick, slide, separate and collide when FILE has the key ` + "`system`" + `: the brush of a motor
-([its own page](brush.md)), a scene of planar bodies, or a toy, a small system whose motion is known. All contact is rigid,
+` + "`hil simulate FILE`" + ` runs bodies that touch, stick, slide, separate and collide when FILE has the key ` + "`system`" + `. There are three kinds: the brush of a motor
+([its own page](brush.md)), a scene of planar bodies, or a toy, which is a small system whose motion is known. All contact is rigid,
 unilateral, with Coulomb friction.
 
 ` + "```" + `
@@ -108,12 +108,12 @@ hil simulate configs/contact/woodpecker.yaml --json
 hil simulate configs/contact/bouncing-ball.yaml --events ball-events.csv
 ` + "```" + `
 
-Two engines run the same systems. **fixed-step** is Moreau's time stepping at the level of velocities and impulses: bounded work
-per step, the engine of the loop, first order in the step. **event-driven** integrates between events and locates each of
-them: the reference; its work is not bounded, and it ends with an error that names the contacts when events come too fast.
+Two engines run the same systems. **fixed-step** is Moreau's time stepping at the level of velocities and impulses. Its work
+per step is bounded, so it is the engine of the loop. It is of first order in the step. **event-driven** integrates between events and locates each of
+them. It is the reference. Its work is not bounded; when events come too fast it ends with an error that names the contacts.
 
-What the solver did is part of every result: steps whose contact problem was not verified, what solved the others, steps in
-which contact forces did work, and after an event-driven run the kinds of events, impacts repeated with less
+What the solver did is part of every result: steps whose contact problem was not verified, what solved the others, and steps in
+which contact forces did work. After an event-driven run these come in addition: the kinds of events, impacts that were repeated with less
 restitution because they would have made energy, and Painlevé's cases.
 
 A result that is not to be trusted comes with a warning on stderr and in ` + "`warnings`" + `, and with exit code 6; CSV, figure and animation are
@@ -122,9 +122,9 @@ written all the same. The reasons, by their counts in ` + "`solver`" + `:
 - ` + "`unverified_steps`" + `: contact forces that do not fulfil the laws of all contacts; ` + "`steps_without_solution`" + ` of them are known to have none.
 - ` + "`steps_too_long`" + `: fixed-step; bodies near each other moved further in a step than half the thickness of one of them (a disc: its radius
   beside that). A contact may have been missed, or a body pushed out on the far side. The warning names the bodies and a step that is
-  short enough. Or bodies were deeper in each other than three steps of their fastest approach of late take them: bodies between heavier
+  short enough. Or bodies were deeper in each other than three steps of their recent fastest approach: this happens to bodies between heavier
   ones that are struck several times in a step.
-- ` + "`contacts_left_out`" + `: contacts without room: the brush inside the loop alone, which has room for 24. Elsewhere any number finds room.
+- ` + "`contacts_left_out`" + `: contacts for which there was no room. Only the brush inside the loop has a limit, 24.
 
 A run that cannot go on ends with an error that names the time and the bodies, and with exit code 6.
 
@@ -136,7 +136,7 @@ tangential impulse: the two are different laws once eps_t > 0. Multi-impact resu
 CSV columns: time_s, the coordinates, their rates (` + "`…_dot`" + `), means of the normal and tangential forces since the row before, contacts with
 force, sums of normal and tangential forces at that time. The means hold the impulses of impacts: times the length of their rows they add up to
 the change of momentum, in both engines. For the brush ` + "`face_force`" + ` and its like are such means. JSON: ` + "`metrics`" + ` (with ` + "`units`" + `) is what
-happened after ` + "`discard`" + `, ` + "`solver`" + ` how the contact problems fared.
+happened after ` + "`discard`" + `, ` + "`solver`" + ` how the contact problems were solved.
 
 ` + "`--events FILE.csv`" + ` or ` + "`FILE.json`" + ` writes what the event-driven engine locates: ` + "`time_s`" + `, ` + "`kind`" + `, the bodies ` + "`a`" + ` and ` + "`b`" + `, and of an
 ` + "`impact`" + ` also ` + "`normal_impulse_Ns`" + ` on a, away from b, and ` + "`tangential_impulse_Ns`" + `. Kinds: closing (a gap closes), impact, detaching (a force
