@@ -264,14 +264,16 @@ func TestButtonsStay(t *testing.T) {
 			}
 			save(p, fmt.Sprintf("mode-%s-%d.png", m, size[0]), chromedp.CaptureScreenshot())
 		}
-		r.with(func() { r.silent = true })
-		p.until("!document.getElementById('banner').hidden")
-		if got := eval[string](p, places); got != was {
-			t.Errorf("%d px wide: a warning moved buttons:%s", size[0], differ(was, got))
+		if size[0] != 1024 { // a warning takes two seconds to come
+			r.with(func() { r.silent = true })
+			p.until("!document.getElementById('banner').hidden")
+			if got := eval[string](p, places); got != was {
+				t.Errorf("%d px wide: a warning moved buttons:%s", size[0], differ(was, got))
+			}
+			save(p, fmt.Sprintf("mode-silent-%d.png", size[0]), chromedp.CaptureScreenshot())
+			r.with(func() { r.silent = false })
+			p.until("document.getElementById('banner').hidden")
 		}
-		save(p, fmt.Sprintf("mode-silent-%d.png", size[0]), chromedp.CaptureScreenshot())
-		r.with(func() { r.silent = false })
-		p.until("document.getElementById('banner').hidden")
 		if size[0] < 700 {
 			small := eval[[]string](p, `[...document.querySelectorAll('button, select, input, summary')].filter((e) => e.checkVisibility() && e.getBoundingClientRect().height < 44).map((e) => e.outerHTML)`)
 			if len(small) > 0 {
