@@ -61,7 +61,7 @@ func TestMethodsFor(t *testing.T) {
 	}
 }
 
-// The last row of table 6.6 says that the modified Dahl model and M2 cannot be identified. On two records of stick-slip, 10 s
+// The last row of table 6.6 of [MOGI] says that the modified Dahl model and M2 cannot be identified. On two records of stick-slip, 10 s
 // each at 200 Hz with 5 µm of noise, from starts 5 % off, they come back as the others do. veps of M2 and ct of the
 // seven-parameter model are ours: they are known here, as are mass and spring.
 func TestLawsOfTheChapterAreIdentified(t *testing.T) {

@@ -93,6 +93,7 @@ func TestFirstMotor(t *testing.T) {
 			watched = out
 			c := shell("exec " + body)
 			c.Stdout, c.Stderr = out, out
+			c.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // a rig with a session of its own gets its share beside other programs
 			if err := c.Start(); err != nil {
 				t.Fatal(err)
 			}
@@ -116,6 +117,9 @@ func TestFirstMotor(t *testing.T) {
 			blocks++
 			if strings.Contains(body, "cmd/accept") {
 				await(t, watched, `"state":"(done|failed)"`)
+			}
+			if strings.Contains(body, "cmd/rollback") {
+				await(t, watched, `cmd/accept/ack`)
 			}
 			start := time.Now()
 			c := shell(body)

@@ -19,7 +19,7 @@ import (
 	"hilrig/engine/experiment"
 )
 
-// The chapter's figures 6.4 to 6.42 are all there, well formed and not blank, beside the tables.
+// The figures 6.4 to 6.42 of [MOGI] are all there, well formed and not blank, beside the tables.
 func TestScenarioFigures(t *testing.T) {
 	dir := t.TempDir()
 	f := simulate.ScenarioOptions{C: experiment.Public(), Scheme: "midpoint", Out: dir, Formats: []string{"svg"}}

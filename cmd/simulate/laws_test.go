@@ -58,7 +58,7 @@ func TestLawsDoc(t *testing.T) {
 	}
 }
 
-// What the literature and the equations say about the models of the chapter (table 6.5, corrected: only a law with a dwell
+// What the literature and the equations say about the models of [MOGI] (table 6.5, corrected: only a law with a dwell
 // time strengthens at rest; LuGre, modified Dahl and M2 break away at a level that depends on the rate of the force). Table 6.3:
 // under PD Coulomb friction neither sticks and slips nor hunts; static friction sticks and slips from some starts and hunts under
 // PID; a Stribeck curve decides which starts do.

@@ -84,7 +84,7 @@ func slides(curve func(v float64) float64) func(v, z, side float64) (f, dz float
 	return func(v, _, side float64) (f, dz float64) { return side * curve(max(0, side*v)), 0 }
 }
 
-// Table 6.3: what a position controller does with static friction. The numbers of the scenario are held against the
+// Table 6.3 of [MOGI]: what a position controller does with static friction. The numbers of the scenario are held against the
 // independent integration, those of the set of [C95] against theory §10.2 as well.
 func TestHunting(t *testing.T) {
 	coulomb := func(v float64) float64 { return 1 + 0.4*v }

@@ -268,7 +268,7 @@ func (p *probe) crossing() error {
 }
 
 // stickSlip: the drawn mass stops and starts, from rest, and when it begins a fifth faster than the drawn end. A little
-// damping beside the spring lets a swing die that friction does not feed. PD that follows a ramp is the same [table 6.3].
+// damping beside the spring lets a swing die that friction does not feed. PD that follows a ramp is the same [MOGI, table 6.3].
 func (p *probe) stickSlip() error {
 	const pull, spring = 0.02, 100 // m/s, N/m
 	law := p.who.Law

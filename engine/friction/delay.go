@@ -23,7 +23,7 @@ import (
 const (
 	delayKnots = 256 // a power of two: positions in the ring are the low bits of the number of a knot
 
-	delayUsual = 0.05 // s  upper end of the memories of table 6.2
+	delayUsual = 0.05 // s  upper end of the memories of table 6.2 of [MOGI]
 	delaySlack = 1.25 // span over delay
 
 	// places in the state: header, then pairs (t, v)

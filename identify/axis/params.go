@@ -136,7 +136,7 @@ func (m *Model) viscous(add func(name, unit, doc string, value, lo, hi float64, 
 // Levels: a ten-thousandth to twice the size of the forces. Viscosity: a ten-thousandth to ten times forces over speeds. On an
 // axis that coasts, where gravity is among the forces, a millionth. Stiffness: the contact yields over a millionth to a tenth
 // of the travel. Damping of the contact: 0.3 % to 300 % of critical. Stribeck velocity: a two-hundredth to twice the largest
-// speed. Attraction of a slipping element: Coulomb friction in a millisecond to ten seconds. Memory: 1 to 50 ms (table 6.2 of the theory), dwell: 5 ms to the
+// speed. Attraction of a slipping element: Coulomb friction in a millisecond to ten seconds. Memory: 1 to 50 ms (table 6.2 of [MOGI]), dwell: 5 ms to the
 // length of the record. Drawn by a spring, break-away and presliding can be seen, and narrow the box.
 func (m *Model) lawParam(p engine.Param) (value, lo, hi float64, log, fixed bool) {
 	r := &m.rough

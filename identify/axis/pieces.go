@@ -210,7 +210,7 @@ func span(x []float64) float64 { return slices.Max(x) - slices.Min(x) }
 
 // substeps is the number of parts of a sampling interval with which the law and the springs are resolved: where a spring
 // carries the mass, a part is a tenth of a radian of its oscillation, and where friction has a memory, at most 1 ms: a
-// memory is 1 to 50 ms long (table 6.2 of the theory).
+// memory is 1 to 50 ms long (table 6.2 of [MOGI]).
 func (p *piece) substeps(m float64, law friction.Model, switched bool, springs float64) int {
 	k := springs
 	if switched { // the smooth schemes keep their accuracy on bristles far stiffer than the step resolves

@@ -79,7 +79,7 @@ func polished(t *testing.T, pr *fit.Problem, survivors [][]float64, noise float6
 	return best
 }
 
-// Truths drawn from table 6.2, contacts with and without damper: AEP in the model's own box and least squares reach the
+// Truths drawn from table 6.2 of [MOGI], contacts with and without damper: AEP in the model's own box and least squares reach the
 // noise, with the steps that the model chooses itself.
 func TestSevenOfAnyTruth(t *testing.T) {
 	truths, noise := 1, 10e-6

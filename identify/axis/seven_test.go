@@ -57,7 +57,7 @@ const (
 	sevenNoise  = 5e-6 // m
 )
 
-// sevenBox is table 6.2 narrowed by what the record shows: the force at release bounds the levels, the presliding slope
+// sevenBox is table 6.2 of [MOGI] narrowed by what the record shows: the force at release bounds the levels, the presliding slope
 // the spring; a decade or more for the rest.
 var sevenBox = map[string][2]float64{"Fc": {0.3, 3}, "Fv": {0.04, 4}, "dFs_inf": {0.1, 3}, "kt": {300, 1e4}, "vs": {5e-3, 0.5},
 	"tauL": {1e-3, 0.05}, "gamma": {0.01, 10}}
