@@ -148,6 +148,15 @@ func (a *Axis) MotorModel() plant.Motor {
 	return plant.Motor{J: a.Inertia, K: a.Drive.K}
 }
 
+// ZeroOfCurrent says why a constant torque that was found with the measured current is none of the axis alone; "": it is. A drive that
+// is told a voltage does not add what its current sensor reads at rest; one that is told a current adds it, and compensation takes it off.
+func (a *Axis) ZeroOfCurrent() string {
+	if a.Drive.Kind == plant.VoltageDrive && a.Current != "" {
+		return "the zero of the current sensor is in it, which a drive that is told a voltage does not see"
+	}
+	return ""
+}
+
 // Driven tells whether an axis of the rig has a drive.
 func (c *Config) Driven() bool {
 	return slices.ContainsFunc(c.Axes, func(a Axis) bool { return a.Drive.Kind != plant.NoDrive })

@@ -140,6 +140,17 @@ func (r *Result) Contact() (*Contact, error) {
 	return c, nil
 }
 
+// KeepOffset leaves the constant force of the law at what it was, for a reason: the one that was found is not that of the axis alone.
+func (c *Contact) KeepOffset(was float64, why string) {
+	found, there := c.Params["offset"]
+	if !there || found == was {
+		return
+	}
+	c.Params["offset"] = was
+	delete(c.Errors, "offset")
+	c.Left = append(c.Left, fmt.Sprintf("offset = %.4g (it stays %.4g): %s", found, was, why))
+}
+
 // Acceptable tells why a result may not take the place of the model of an axis; nil: it may. The rule:
 //
 //   - the fit came to its end, and its verdict is not "rejected";

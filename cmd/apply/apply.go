@@ -90,6 +90,13 @@ func Run(path string, f Options, stdout, stderr io.Writer) error {
 		return fail(report.Invalid, "%w", err)
 	}
 	c := change{Edit: schema.NewEdit(base), rig: rig, axis: axis, contact: contact, source: source(r, st.ModTime()), method: r.Chain[len(r.Chain)-1]}
+	if why := axis.ZeroOfCurrent(); why != "" {
+		old := 0.0
+		if m := axis.Friction.Model; m != nil {
+			old = friction.Values(m)["offset"]
+		}
+		contact.KeepOffset(old, why)
+	}
 	c.law()
 	c.inertia()
 	text, err := c.Text()

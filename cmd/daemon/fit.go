@@ -444,7 +444,7 @@ func (f *fitter) judge(a *configs.Axis, r *identify.Result, res *fitResult) {
 		no(err)
 		return
 	}
-	res.Left = c.Left
+	defer func() { res.Left = c.Left }()
 	i := slices.Index(f.d.a.Schema.Axes(), a.Name)
 	p := *f.d.block.Load()
 	inForce, err := f.inForce(&p, i)
@@ -564,6 +564,9 @@ func handover(a *configs.Axis, inForce *axis.Set, c *identify.Contact) (*axis.Se
 	}
 	if inForce == nil {
 		return nil, fmt.Errorf("the file gives the axis %s no friction law, so there is none to replace", a.Name)
+	}
+	if why := a.ZeroOfCurrent(); why != "" {
+		c.KeepOffset(inForce.Params["offset"], why)
 	}
 	set := &axis.Set{Law: c.Law, Params: c.Params, Motor: maps.Clone(inForce.Motor)}
 	old, err := friction.Build(inForce.Law, inForce.Params)

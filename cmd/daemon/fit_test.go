@@ -35,6 +35,7 @@ func TestHandover(t *testing.T) {
 		err  string
 	}{
 		{"as it is", inForce, contact(func(*identify.Contact) {}), ""},
+		{"an offset, in which the zero of the current sensor is", inForce, contact(func(c *identify.Contact) { c.Params["offset"] = 4e-4 }), ""},
 		{"2.9 times the friction", inForce, contact(scaled(2.9)), ""},
 		{"3.1 times the friction", inForce, contact(scaled(3.1)), "Coulomb friction would be 0.0465 in place of 0.015"},
 		{"a third and a bit", inForce, contact(scaled(0.34)), ""},
@@ -59,6 +60,9 @@ func TestHandover(t *testing.T) {
 		}
 		if law, err := friction.Build(set.Law, set.Params); err != nil || !maps.Equal(friction.Values(law), c.c.Params) || set.Motor["J"] != c.c.Inertia {
 			t.Errorf("%s: %+v %v", c.name, set, err)
+		}
+		if set.Params["offset"] != 0 {
+			t.Errorf("%s: a voltage drive got the zero of its current sensor as an offset: %+v", c.name, set)
 		}
 		if c.in.Motor != nil && c.in.Motor["J"] != 2e-4 {
 			t.Errorf("%s: the model in force was changed", c.name)
