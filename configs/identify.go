@@ -67,7 +67,7 @@ type IdentifyData struct {
 	Rows      [2]float64      `yaml:"rows" doc:"only these rows of numbers, [first, last], counted from 1; last 0: the end"`
 	Resample  float64         `yaml:"resample" unit:"Hz" want:">=0" doc:"interpolate uneven samples to this rate; 0: refuse them"`
 	Steady    bool            `yaml:"steady" doc:"a table of steady friction: every row is a level of constant speed with its velocity, mean force and deviation; there is no time"`
-	Inertia   float64         `yaml:"inertia,omitempty" unit:"kg|kg·m²" doc:"added to the force, times the acceleration: of the current of a motor, which is not straight between held voltages"`
+	Inertia   float64         `yaml:"inertia,omitempty" unit:"kg|kg·m²" doc:"added to the force, times the acceleration: of the current of a motor, which is not straight between held voltages. Intervals hold half of what this and the delay of the force do"`
 	SplitGaps bool            `yaml:"split_gaps" doc:"cut the record at gaps instead of refusing them"`
 	Separator string          `yaml:"separator" enum:"auto,comma,semicolon,tab" doc:"between columns; auto: found in the header row"`
 	Decimal   string          `yaml:"decimal" enum:"point,comma" doc:"the decimal sign"`

@@ -58,6 +58,7 @@ type fitter struct {
 	dir  string          // of results
 	try  *hil.Controller // says which models the rig can run
 	wg   sync.WaitGroup
+	turn sync.Mutex // of commands: a rollback waits for the accept before it
 	mu   sync.Mutex
 	made int // results so far
 
@@ -66,6 +67,7 @@ type fitter struct {
 	result *fitResult // the newest; nil: none yet
 	before *before    // what the last accepted result replaced; nil: nothing
 	text   [2][]byte  // status and result as they were published last
+	told   identify.Status
 }
 
 // before is the model of an axis before one was accepted.
@@ -110,21 +112,28 @@ func (f *fitter) close() {
 	f.wg.Wait()
 }
 
-// tell publishes status and result; f.mu is held, or nobody else has f yet.
+// tell publishes status and result where they are new; f.mu is held, or nobody else has f yet.
 func (f *fitter) tell() {
-	f.status.Timestamp = identify.Stamp(time.Now())
-	for i, v := range []any{&f.status, f.result} {
-		body, err := json.Marshal(v)
-		if err != nil {
-			f.d.log.Error("identification: " + err.Error())
-			continue
-		}
-		if string(body) == string(f.text[i]) {
-			continue
-		}
-		if f.text[i] = body; f.d.pub != nil {
-			f.d.pub.Tell([]sink.Kept{sink.KeptFitStatus, sink.KeptFitResult}[i], body)
-		}
+	if now := f.status; f.text[0] == nil || now != f.told {
+		f.told = now
+		now.Timestamp = identify.Stamp(time.Now())
+		f.publish(0, sink.KeptFitStatus, &now)
+	}
+	f.publish(1, sink.KeptFitResult, f.result)
+}
+
+// publish puts a message on its topic, unless it is there.
+func (f *fitter) publish(i int, topic sink.Kept, v any) {
+	body, err := json.Marshal(v)
+	if err != nil {
+		f.d.log.Error("identification: " + err.Error())
+		return
+	}
+	if string(body) == string(f.text[i]) {
+		return
+	}
+	if f.text[i] = body; f.d.pub != nil {
+		f.d.pub.Tell(topic, body)
 	}
 }
 
@@ -135,8 +144,10 @@ func (f *fitter) texts() (status, result []byte) {
 	return f.text[0], f.text[1]
 }
 
-// command carries out one of hil.FitCommands.
+// command carries out one of hil.FitCommands, one after the other.
 func (f *fitter) command(ctx context.Context, c hil.Command) hil.Reply {
+	f.turn.Lock()
+	defer f.turn.Unlock()
 	var err error
 	switch c.Name {
 	case "identify":
@@ -414,6 +425,9 @@ func (f *fitter) fit(ctx context.Context, j *fitJob, part [2]float64) (*fitResul
 		identify.Result
 	}
 	if err := json.Unmarshal([]byte(out.String()), &r); err != nil || len(r.Stages) == 0 {
+		if text, check := strings.CutPrefix(strings.Join(words, " "), "hil: validation: "); check {
+			return nil, fmt.Errorf("the %g s before the window cannot check the fit: they hold too little motion, or the drive was off for a part of them; try again, or take a longer window (%s)", j.check(), text)
+		}
 		return nil, errors.New(strings.TrimPrefix(cmp.Or(strings.Join(words, " "), fmt.Sprint("the fit ended without a word: ", code)), "hil: "))
 	}
 	f.mu.Lock()

@@ -77,6 +77,18 @@ func readRecords(ctx context.Context, cfg *configs.Identify, bar *report.Progres
 			return out, err
 		}
 	}
+	if cfg.Data.Inertia != 0 { // of the winding, and so is the delay
+		plain := cfg.Data
+		plain.Inertia, plain.Columns.Force.Delay = 0, 0
+		out.Doubt = windingDoubt
+		for _, file := range append([]string{cfg.Data.File}, cfg.Data.More...) {
+			recs, err := readRecord(ctx, file, cfg, &plain, bar)
+			if err != nil {
+				return out, err
+			}
+			out.Doubted = append(out.Doubted, recs...)
+		}
+	}
 	if cfg.Loop != nil {
 		recs, err := readRecord(ctx, cfg.Loop.File, cfg, cfg.Loop, bar)
 		if err != nil {
@@ -97,6 +109,9 @@ func readRecords(ctx context.Context, cfg *configs.Identify, bar *report.Progres
 	}
 	return out, nil
 }
+
+// windingDoubt is what is reckoned of the winding of a motor: Data.Inertia and the delay of its current.
+const windingDoubt = "the winding between held voltages"
 
 // secondJoint adds the second joint of a file, if it has one.
 func secondJoint(ctx context.Context, file string, cfg *configs.Identify, d *configs.IdentifyData, to []*record.Record, bar *report.Progress) ([]*record.Record, error) {

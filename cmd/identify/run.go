@@ -217,7 +217,7 @@ func PlanRun(ctx context.Context, path string, o RunOptions, bar *report.Progres
 		return nil, nil, nil, err
 	}
 	own := &ownRun{assumptions: assumed}
-	if m.Force.Delay != 0 {
+	if cfg.Data.Inertia != 0 {
 		plain := m
 		plain.Force.Delay = 0
 		if own.doubted, err = r.read(ctx, plain); err != nil {
