@@ -251,7 +251,7 @@ func (f *Options) load(ctx context.Context, path string, stderr io.Writer, bar *
 		}
 	}
 	if err != nil && isColumns && strings.Contains(err.Error(), "data.") {
-		err = fmt.Errorf("%w\n     Such keys stand in an identification file: --write-config axis.yaml writes the one that was assumed.", err)
+		err = fmt.Errorf("%w\n     Such keys stand in an identification file: --write-config axis.yaml writes the one that was assumed", err)
 	}
 	if err != nil {
 		return fail(report.Invalid, err)
