@@ -283,7 +283,7 @@ func TestConfigApplyRecording(t *testing.T) {
 		used[p.Name] = p.Value
 	}
 	for _, p := range r.Parameters {
-		if p.State() {
+		if p.State() || p.Name == "offset" { // in which the zero of the current sensor is
 			continue
 		}
 		if x, ok := used[p.Name]; !ok || x != p.Value {
