@@ -74,7 +74,7 @@ func Run(ctx context.Context, plan Plan, recs Records, keep Keeper, watch fit.Wa
 		return nil, err
 	}
 	if last := plan.Methods[len(plan.Methods)-1]; plan.Model.Asymmetric && !FindMethod(last).Sided {
-		return nil, fit.Refuse("asymmetric: %s finds friction that is the same in both directions; let lm follow, or take another method", last)
+		return nil, &linear.SpecError{Problems: []string{fmt.Sprintf("asymmetric: %s finds friction that is the same in both directions; let lm follow, or take another method", last)}}
 	}
 	whole := ctx
 	if plan.TimeLimit > 0 {
