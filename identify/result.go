@@ -142,6 +142,22 @@ func (r *Result) Param(name string) (*Parameter, bool) {
 	return &r.Parameters[i], true
 }
 
+// Correlated are the parameters that were searched, without the states of the motion, and where each stands in Correlation.
+func (r *Result) Correlated() (names []string, at []int) {
+	free := 0
+	for i := range r.Parameters {
+		p := &r.Parameters[i]
+		if p.Fixed {
+			continue
+		}
+		if !p.State() {
+			names, at = append(names, p.Name), append(at, free)
+		}
+		free++
+	}
+	return names, at
+}
+
 // Explained is the fit in percent by which the model is judged: of the data as they are, not of numbers that were divided by
 // their noise. nil: there is none.
 func (r *Result) Explained() *float64 {

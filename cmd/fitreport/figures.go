@@ -278,22 +278,10 @@ const mostCorrelated = 24
 
 // correlationFigure is the matrix as a map of heat, without the states of the motion.
 func correlationFigure(r *identify.Result, all *[]Figure, lack lacker) {
-	var names []string
-	var at []int // in the matrix
-	free := 0
-	for i := range r.Parameters {
-		p := &r.Parameters[i]
-		if p.Fixed {
-			continue
-		}
-		if !p.State() {
-			names, at = append(names, p.Name), append(at, free)
-		}
-		free++
-	}
+	names, at := r.Correlated()
 	n := len(names)
 	switch {
-	case n < 2 || len(r.Correlation) < free:
+	case n < 2 || len(r.Correlation) <= at[n-1]:
 		lack("correlation", "fewer than two parameters were searched")
 		return
 	case n > mostCorrelated:

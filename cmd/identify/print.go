@@ -199,19 +199,7 @@ func tookText(s float64) string {
 
 // printCorrelation writes the lower half of the matrix, without the states of the motion.
 func printCorrelation(w io.Writer, r *identify.Result) {
-	var names []string
-	var at []int // in the matrix
-	free := 0
-	for i := range r.Parameters {
-		p := &r.Parameters[i]
-		if p.Fixed {
-			continue
-		}
-		if !p.State() {
-			names, at = append(names, p.Name), append(at, free)
-		}
-		free++
-	}
+	names, at := r.Correlated()
 	if len(names) > 12 {
 		fmt.Fprintf(w, "correlation  of %d parameters: in the JSON\n", len(names))
 		return
