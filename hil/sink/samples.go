@@ -417,6 +417,9 @@ func (g *gather) nothing() error {
 	case g.s.opt.Still:
 		return fmt.Errorf("%w: the drive was on all the time", errNoSamples)
 	}
+	if g.s.to > 0 {
+		return fmt.Errorf("%w: from %.6g to %.6g s the drive was never on (mode run or hold), or no sample came", errNoSamples, g.s.from, g.s.to)
+	}
 	return fmt.Errorf("%w: the drive was never on (mode run or hold)", errNoSamples)
 }
 
