@@ -38,13 +38,12 @@ var ways = []way{
 }
 
 const (
-	fitWindow  = 20.0     // s, what is fitted where nothing is said
-	leastFit   = 2.0      // s
-	mostFit    = 600.0    // s
-	checkShare = 0.25     // of the window, before it: explained, not fitted …
-	leastCheck = 3.0      // s, … and so much at least
-	fitPoll    = 200e6    // ns  between two looks whether there is enough to fit
-	maxFitLine = 64 << 20 // bytes of a result
+	fitWindow  = 20.0  // s, what is fitted where nothing is said
+	leastFit   = 2.0   // s
+	mostFit    = 600.0 // s
+	checkShare = 0.25  // of the window, before it: explained, not fitted …
+	leastCheck = 3.0   // s, … and so much at least
+	fitPoll    = 200e6 // ns  between two looks whether there is enough to fit
 )
 
 // fitter identifies axes of the running rig in a process of its own, at the lowest priority and off the processor of the tick: it is

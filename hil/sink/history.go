@@ -136,20 +136,14 @@ func (h *History) refresh() (first, last float64, err error) {
 			return 0, 0, fmt.Errorf("%w: %w", ErrNoHistory, err)
 		}
 	}
-	var row hil.Row
-	if it := h.run.Iter(); !it.Next(&row) {
+	from, to, err := h.run.ends()
+	if err != nil {
+		return 0, 0, err
+	}
+	if from == 0 && to == 0 {
 		return 0, 0, fmt.Errorf("%w yet: the recording holds no rows", ErrNoHistory)
 	}
-	wall := func(t int64) float64 { return float64(t+h.run.wall) * 1e-9 }
-	first, last = wall(row.T), wall(row.T)
-	for k := len(h.run.m.chunks) - 1; k > 0 && last == first; k-- { // the last may hold nothing but events
-		it := h.run.Iter()
-		it.pass.next = k
-		for it.Next(&row) {
-			last = wall(row.T)
-		}
-	}
-	return first, last, nil
+	return float64(from+h.run.wall) * 1e-9, float64(to+h.run.wall) * 1e-9, nil
 }
 
 // thin gathers rows as they are until there are too many, and smallest and largest values of spans besides.
