@@ -50,7 +50,7 @@ func (j *job) output(ctx context.Context, whole bool, q question, solve func(ctx
 	noise, followed := 0.0, false
 	if q.lead {
 		if led, w := m.Led(params); led != nil && m.Adrift(params, w) {
-			m, noise, followed = led, w, true
+			m, noise, followed = led.Held(params), w, true
 		}
 	}
 	sol, err := solve(ctx, m, params)

@@ -109,6 +109,7 @@ type evaluator struct {
 	inputs [][]window // of every piece, what acts in every part of an interval
 	lag    float64    // s, of inputs; NaN: none yet
 	servos []*servo   // of every piece; nil: no controller
+	leads  leads      // of the present mass, where the simulation is led back
 }
 
 func (q *plan) evaluator(share float64) *evaluator {
@@ -154,6 +155,12 @@ func (e *evaluator) run(theta, r []float64, limit float64, t *tangent) (cost flo
 		return e.fail(r, row, 0, limit), engine.NonFinite
 	}
 	e.divide()
+	if q.m.led != nil {
+		e.leads.set(q.m, b.mass.M)
+		if t != nil {
+			t.lean()
+		}
+	}
 	for i, p := range q.m.pieces {
 		x, v := b.initial(i)
 		b.start(x, v)
@@ -210,7 +217,7 @@ func (e *evaluator) leg(i, from, to int, r []float64, row int, cost, limit float
 				return row, cost, engine.NonFinite
 			}
 			if t != nil {
-				t.keep(i, row-begin, row)
+				t.keep(i, row-begin, row, d)
 			}
 			if q.m.led != nil {
 				d = e.lead(i, row-begin, d)

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 
 	"hilrig/engine/numeric"
 	"hilrig/identify/fit"
@@ -18,60 +17,113 @@ import (
 //
 // A row is then what the rows before it did not foretell, weighted by √(R/S) to the variance R of the sensor.
 
+//
+// That noise is in the force that is seen as well, so that rows with fixed weights would fit a smaller answer to it, a mass too
+// large by (w/force)². Here S is that of the mass tried: Σ e²·R/S is then the least Σ (x − seen)² + (force − recorded)²·R/w² over
+// all forces [Söderström, Errors-in-Variables Methods in System Identification, 2018, ch. 8], which tends to no such bias.
+
 // gain is by how much a row leads position and velocity back, per unit of its residual, and its weight.
 type gain struct{ x, v, weight float64 }
 
 // settled is the change of the weights, over all rows, below which they stay.
 const settled = 1e-6
 
-// leading is the leading back of all pieces.
+// leading is what the leading back of all pieces goes by: the standard deviations of the force (N) and of the sensor (m or m/s).
 type leading struct {
-	mass, noise float64 // kg, N
-	gains       [][]gain
+	noise, sensor float64
+	held          float64 // kg, of the gains; 0: the mass tried
 }
 
-// gains of n rows h (s) apart for noises of the force w (N, at samples dt apart) and of the sensor (m or m/s). The last goes on
-// for the rows behind it. A force that runs straight from sample to sample brings half of the noise of a sample into the interval
-// before it and half into the one behind: what a row tells of the noise of its sample is taken from the interval to come.
-func gains(n int, h, dt, mass, w, sensor float64, output Output, straight bool) (out []gain) {
+// gains appends to out those of n rows h (s) apart for noises of the force w (N, at samples dt apart) and of the sensor (m or m/s).
+// The last goes on for the rows behind it. A force that runs straight from sample to sample brings half of the noise of a sample
+// into the interval before it and half into the one behind: what a row tells of the noise of its sample is taken from the interval
+// to come.
+func (l *leading) gains(out []gain, n int, h, dt, mass float64, output Output, straight bool) []gain {
+	w, sensor := l.noise, l.sensor
 	a := math.Sqrt(h/dt) * dt / mass // m/s per N
-	next, fresh := mat.NewDense(3, 3, []float64{1, h, 0, 0, 1, 0, 0, 0, 0}), mat.NewVecDense(3, []float64{h * a / 2, a, 0})
+	// state: position, velocity, noise of the sample; next = [1 h nx; 0 1 nv; 0 0 0]
+	nx, nv, fresh := 0.0, 0.0, [3]float64{h * a / 2, a, 0}
 	if straight = straight && h == dt; straight {
-		next, fresh = mat.NewDense(3, 3, []float64{1, h, h * a / 3, 0, 1, a / 2, 0, 0, 0}), mat.NewVecDense(3, []float64{h * a / 6, a / 2, 1})
+		nx, nv, fresh = h*a/3, a/2, [3]float64{h * a / 6, a / 2, 1}
 	}
-	p := mat.NewDense(3, 3, []float64{8: w * w}) // of position, velocity and noise; where it begins is known, or a parameter
+	var p [3][3]float64
+	p[2][2] = 8 * w * w // where it begins is known, or a parameter
 	seen := 0
 	if output == Velocity {
 		seen = 1
 	}
+	first := len(out)
 	for range n {
-		s := p.At(seen, seen) + sensor*sensor
-		var k mat.VecDense
-		k.ScaleVec(1/s, p.ColView(seen))
-		g := gain{k.AtVec(0), k.AtVec(1), sensor / math.Sqrt(s)}
-		if straight {
-			g.x, g.v = g.x-h*a/6*k.AtVec(2), g.v+a/2*k.AtVec(2)
+		s := p[seen][seen] + sensor*sensor
+		var k [3]float64
+		for i := range k {
+			k[i] = p[i][seen] / s
 		}
-		if i := len(out); i > 10 && math.Abs(g.weight-out[i-1].weight) < settled*g.weight/float64(n) {
+		g := gain{k[0], k[1], sensor / math.Sqrt(s)}
+		if straight {
+			g.x, g.v = g.x-h*a/6*k[2], g.v+a/2*k[2]
+		}
+		if i := len(out) - first; i > 10 && math.Abs(g.weight-out[len(out)-1].weight) < settled*g.weight/float64(n) {
 			break
 		}
 		out = append(out, g)
-		p.RankOne(p, -s, &k, &k)
-		p.Product(next, p, next.T())
-		p.RankOne(p, w*w, fresh, fresh)
+		for i := range p {
+			for j := range p {
+				p[i][j] -= s * k[i] * k[j]
+			}
+		}
+		var q [3][3]float64 // next·p
+		for j := range p {
+			q[0][j] = p[0][j] + h*p[1][j] + nx*p[2][j]
+			q[1][j] = p[1][j] + nv*p[2][j]
+		}
+		for i := range p {
+			p[i] = [3]float64{q[i][0] + h*q[i][1] + nx*q[i][2], q[i][1] + nv*q[i][2], 0}
+			for j := range p {
+				p[i][j] += w * w * fresh[i] * fresh[j]
+			}
+		}
 	}
 	return out
 }
 
+// leads are the gains of the pieces for a mass.
+type leads struct {
+	mass   float64 // 0: none yet
+	pieces [][]gain
+}
+
+// set finds the gains of mass.
+func (l *leads) set(m *Model, mass float64) {
+	if m.led.held > 0 {
+		mass = m.led.held
+	}
+	if mass == l.mass {
+		return
+	}
+	if l.pieces == nil {
+		l.pieces = make([][]gain, len(m.pieces))
+	}
+	l.mass = mass
+	for i, p := range m.pieces {
+		n := (p.n-1)/m.spec.Decimate + 1
+		if cap(l.pieces[i]) < n {
+			l.pieces[i] = make([]gain, 0, n)
+		}
+		l.pieces[i] = m.led.gains(l.pieces[i][:0], n, p.dt*float64(m.spec.Decimate), p.dt, mass, m.spec.Output, m.spec.Hold == Linear)
+	}
+}
+
+// at is the gain of row k of piece i.
+func (l *leads) at(i, k int) gain { return l.pieces[i][min(k, len(l.pieces[i])-1)] }
+
 // lead leads the simulation back at row k of piece i, where it is off by d, and returns the weighted row.
 func (e *evaluator) lead(i, k int, d float64) float64 {
-	g := e.q.m.gain(i, k)
+	g := e.leads.at(i, k)
 	e.b.x[0] -= g.x * d
 	e.b.x[1] -= g.v * d
 	return d * g.weight
 }
-
-func (m *Model) gain(i, k int) *gain { return &m.led.gains[i][min(k, len(m.led.gains[i])-1)] }
 
 // Led is the model whose simulation is led back along the record against the noise of its force, for an inertia as in params, and
 // the standard deviation of that noise, N. nil: the record shows none, or nothing is simulated under a recorded force.
@@ -92,8 +144,17 @@ func (m *Model) Led(params []fit.Param) (*Model, float64) {
 		return nil, 0
 	}
 	led := *m
-	led.lead(mass, w)
+	led.led = &leading{noise: w, sensor: sensor}
 	return &led, w
+}
+
+// Held is a led model with the weights of the inertia in params, whatever mass is tried: biased, and steeper far from the record, where
+// an evolution comes from.
+func (m *Model) Held(params []fit.Param) *Model {
+	led, by := *m, *m.led
+	by.held = params[fit.Index(params, m.names.inertia)].Value
+	led.led = &by
+	return &led
 }
 
 // IsLed tells whether the simulation is led back along the record.
@@ -117,15 +178,6 @@ func (m *Model) Adrift(params []fit.Param, w float64) bool {
 	return far > adrift*m.noise()
 }
 
-// lead makes the leading back for the noise of the force w (N).
-func (m *Model) lead(mass, w float64) {
-	m.led = &leading{mass: mass, noise: w}
-	for _, p := range m.pieces {
-		h := p.dt * float64(m.spec.Decimate)
-		m.led.gains = append(m.led.gains, gains((p.n-1)/m.spec.Decimate+1, h, p.dt, mass, w, m.noise(), m.spec.Output, m.spec.Hold == Linear))
-	}
-}
-
 // Where noise of the force explains what a simulation leaves over.
 const (
 	plainer   = 20.0 // by how much the logarithm of the likelihood rises at least
@@ -136,6 +188,8 @@ const (
 // that is not led.
 func (m *Model) Noisy(led, plain *fit.Solution) bool {
 	var one, other, logs float64
+	var of leads
+	of.set(m, led.Params[fit.Index(led.Params, m.names.inertia)].Value)
 	for i, from := range led.Pieces {
 		to := len(led.Residual)
 		if i+1 < len(led.Pieces) {
@@ -143,7 +197,7 @@ func (m *Model) Noisy(led, plain *fit.Solution) bool {
 		}
 		for k := from; k < to; k++ {
 			one, other = one+led.Residual[k]*led.Residual[k], other+plain.Residual[k]*plain.Residual[k]
-			logs += math.Log(m.gain(i, k-from).weight)
+			logs += math.Log(of.at(i, k-from).weight)
 		}
 	}
 	n, sensor := float64(len(led.Residual)), m.noise()

@@ -224,8 +224,5 @@ func (m *Model) Finer(params []fit.Param, n int) (*Model, error) {
 func (m *Model) Hold(h Hold) *Model {
 	other := *m
 	other.spec.Hold = h
-	if m.led != nil {
-		other.lead(m.led.mass, m.led.noise)
-	}
 	return &other
 }

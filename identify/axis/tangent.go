@@ -38,6 +38,8 @@ type tangent struct {
 	lag     int         // the free parameter that is the lag; −1: none
 	early   [][]window  // of every piece, with a lag a little shorter …
 	later   [][]window  // … and a little longer
+	lighter leads       // gains of a mass a little smaller …
+	heavier leads       // … and a little larger
 	eps     float64     // s, by how much
 
 	less [][][]float64 // of every column behind the parameters and every piece: what the force loses, N at the samples
@@ -121,8 +123,17 @@ func (t *tangent) Columns(theta []float64) ([][]float64, engine.Status) {
 	return t.columns, engine.OK
 }
 
-// keep writes the given row, row k of piece i, and leads the derivatives back like the body.
-func (t *tangent) keep(i, k, row int) {
+// lean finds the gains of masses around the present one.
+func (t *tangent) lean() {
+	t.lighter.set(t.q.m, t.leads.mass*(1-wide))
+	t.heavier.set(t.q.m, t.leads.mass*(1+wide))
+}
+
+// wide is the relative displacement of the mass by which gains are asked, which stay where they change by less than 1e-6.
+const wide = 1e-3
+
+// keep writes the given row, row k of piece i, where the simulation is off by d, and leads the derivatives back like the body.
+func (t *tangent) keep(i, k, row int, d float64) {
 	out := t.sx
 	switch t.q.m.spec.Output {
 	case Velocity:
@@ -130,15 +141,27 @@ func (t *tangent) keep(i, k, row int) {
 	case Command:
 		out = t.su0
 	}
-	g := &gain{weight: 1}
-	if t.q.m.led != nil {
-		g = t.q.m.gain(i, k)
+	if t.q.m.led == nil {
+		for j, column := range t.columns {
+			column[row] = out[j]
+		}
+		return
 	}
+	g, less, more := t.leads.at(i, k), t.lighter.at(i, k), t.heavier.at(i, k)
+	by := d / (2 * wide * t.leads.mass) // per unit of the mass
+	turn := gain{(more.x - less.x) * by, (more.v - less.v) * by, (more.weight - less.weight) * by}
 	for j, column := range t.columns {
-		y := out[j]
-		t.sx[j] -= g.x * y
-		t.sv[j] -= g.v * y
-		column[row] = y * g.weight
+		y, mass := out[j], 0.0
+		if j < len(t.moves) {
+			for _, m := range t.moves[j] {
+				if m.place == 0 {
+					mass = m.by
+				}
+			}
+		}
+		t.sx[j] -= g.x*y + turn.x*mass
+		t.sv[j] -= g.v*y + turn.v*mass
+		column[row] = y*g.weight + turn.weight*mass
 	}
 }
 

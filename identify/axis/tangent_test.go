@@ -73,8 +73,7 @@ func TestTangents(t *testing.T) {
 				t.Fatal(err)
 			}
 			if c.led {
-				g := gains(l.pieces[0].n, 2*d.Dt, d.Dt, 95, 5, 1e-6, c.spec.Output, c.spec.Hold == Linear)
-				l.led = &leading{gains: [][]gain{g, g}}
+				l.led = &leading{noise: 5, sensor: 1e-6}
 			}
 			ps := l.Params()
 			for i := range ps {
