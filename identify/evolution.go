@@ -20,7 +20,7 @@ import (
 // the model itself says, in steps short enough. It is a start all the same: nothing has descended to an optimum.
 func (j *job) aep(ctx context.Context) (*stage, error) {
 	var survivors [][]float64
-	q := question{lead: true, problem: (*axis.Model).Problem, again: func(_ context.Context, p *fit.Problem) (*fit.Solution, error) { return fit.LM{}.At(p) }}
+	q := question{lead: true, held: true, problem: (*axis.Model).Problem, again: func(_ context.Context, p *fit.Problem) (*fit.Solution, error) { return fit.LM{}.At(p) }}
 	st, err := j.output(ctx, true, q, func(ctx context.Context, m *axis.Model, params []fit.Param) (*fit.Solution, error) {
 		own, err := m.Problem(params)
 		if err != nil {

@@ -47,13 +47,20 @@ func (j *job) output(ctx context.Context, whole bool, q question, solve func(ctx
 	if err != nil {
 		return nil, err
 	}
-	noise, followed := 0.0, false
+	noise, followed, plain := 0.0, false, m
 	if q.lead {
 		if led, w := m.Led(params); led != nil && m.Adrift(params, w) {
-			m, noise, followed = led.Held(params), w, true
+			m, noise, followed = led, w, true
+		}
+		if followed && q.held {
+			m = m.Held(params)
 		}
 	}
 	sol, err := solve(ctx, m, params)
+	if err == nil && followed && !q.held && ctx.Err() == nil && !m.Explains(sol) {
+		m, followed = plain, false
+		sol, err = solve(ctx, m, params)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -195,6 +202,7 @@ func (j *job) lm(ctx context.Context) (*stage, error) {
 	q := question{problem: (*axis.Model).Problem, again: func(ctx context.Context, p *fit.Problem) (*fit.Solution, error) {
 		return near.Fit(ctx, p, j.watch)
 	}}
+	q.lead = j.last != nil && j.last.weighted && len(j.last.survivors) > 0
 	st, err := j.output(ctx, true, q, func(ctx context.Context, m *axis.Model, params []fit.Param) (*fit.Solution, error) {
 		p, err := m.Problem(params)
 		if err != nil {
@@ -213,6 +221,10 @@ func (j *job) lm(ctx context.Context) (*stage, error) {
 		if j.plan.Near != nil {
 			near, _ := found(j.plan.Near).in(p.Params)
 			survivors = append(slices.Clone(survivors), near)
+		}
+		if m.IsLed() { // as the evolution was: there are no traps far away
+			several := fit.MultiStart{LM: near, Seed: j.plan.Seed, Workers: j.plan.Workers, From: survivors[:min(ledStarts, len(survivors))]}
+			return several.Fit(ctx, p, j.watch)
 		}
 		d := j.plan.Model.Drive
 		if len(descent.Horizons) == 0 && (d == axis.Coast || d == axis.Spring) && len(survivors) == 0 {
@@ -241,6 +253,9 @@ func (j *job) lm(ctx context.Context) (*stage, error) {
 	}
 	return st, err
 }
+
+// ledStarts is from how many survivors of an evolution that was led back along the record a descent begins.
+const ledStarts = 3
 
 // worse tells that a special case of the model explains more than the model itself where its descents ended; "": none does.
 func (j *job) worse(sol *fit.Solution) string {

@@ -34,6 +34,7 @@ type question struct {
 	problem func(m *axis.Model, params []fit.Param) (*fit.Problem, error)
 	again   func(ctx context.Context, p *fit.Problem) (*fit.Solution, error)
 	lead    bool // from the beginning led back along the record, where noise of the recorded force takes it off
+	held    bool // with the weights of the start, whatever inertia is tried
 }
 
 // settle makes the steps of the simulation so short that halving them moves no parameter too far. What that takes is foretold

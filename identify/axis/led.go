@@ -187,7 +187,7 @@ const (
 // Noisy tells whether a solution of this led model explains the record by the noises of force and sensor, and better than one
 // that is not led.
 func (m *Model) Noisy(led, plain *fit.Solution) bool {
-	var one, other, logs float64
+	var logs float64
 	var of leads
 	of.set(m, led.Params[fit.Index(led.Params, m.names.inertia)].Value)
 	for i, from := range led.Pieces {
@@ -196,12 +196,17 @@ func (m *Model) Noisy(led, plain *fit.Solution) bool {
 			to = led.Pieces[i+1]
 		}
 		for k := from; k < to; k++ {
-			one, other = one+led.Residual[k]*led.Residual[k], other+plain.Residual[k]*plain.Residual[k]
 			logs += math.Log(of.at(i, k-from).weight)
 		}
 	}
-	n, sensor := float64(len(led.Residual)), m.noise()
-	return n/2*math.Log(other/one)+logs > plainer && one < explained*n*sensor*sensor
+	one, other, n := floats.Dot(led.Residual, led.Residual), floats.Dot(plain.Residual, plain.Residual), float64(len(led.Residual))
+	return n/2*math.Log(other/one)+logs > plainer && m.Explains(led)
+}
+
+// Explains tells whether the noises of force and sensor explain what a solution of this led model leaves over.
+func (m *Model) Explains(led *fit.Solution) bool {
+	sensor := m.noise()
+	return floats.Dot(led.Residual, led.Residual) < explained*float64(len(led.Residual))*sensor*sensor
 }
 
 // slope is over how many samples on either side the slope of a noisy force is found.
