@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/spatial/r3"
 
 	"hilrig/engine/numeric"
+	"hilrig/engine/rotation"
 	"hilrig/engine/spelling"
 	"hilrig/identify/record"
 )
@@ -23,6 +24,28 @@ type Known struct {
 type Place struct {
 	Name string
 	At   r3.Vec // m, in right-handed axes of the body
+}
+
+// SetOf is the body that a recording shows: its markers in the frame in which most of them are seen, in the axes of the recording.
+func SetOf(c *Capture) (set []Place) {
+	best, most := 0, 0
+	for k := range c.Time {
+		n := 0
+		for i := range c.Markers {
+			if c.Markers[i].Visible[k] {
+				n++
+			}
+		}
+		if n > most {
+			best, most = k, n
+		}
+	}
+	for i := range c.Markers {
+		if m := &c.Markers[i]; most > 0 && m.Visible[best] {
+			set = append(set, Place{m.Name, m.Path[best]})
+		}
+	}
+	return set
 }
 
 // Check looks for what a reader cannot see: a unit that makes bodies absurd, mirrored axes, markers that are missing, frames that are.
@@ -62,23 +85,42 @@ func (k *checker) time() {
 // rarely is the share of the frames below which a marker is named.
 const rarely = 0.5
 
+// namedAlone is how many markers are named each for itself; more are one finding.
+const namedAlone = 3
+
 // seen looks for markers and bodies that are missing.
 func (k *checker) seen() {
 	n := len(k.c.Time)
-	look := func(what, name string, visible []bool) {
+	var never, seldom []string
+	look := func(name string, visible []bool) {
 		switch seen := Seen(visible); {
 		case seen == 0:
-			k.say("never-seen", record.Warning, name, 0, "frames", "", "%s %s is in no frame", what, name)
+			never = append(never, name)
 		case float64(seen) < rarely*float64(n):
-			k.say("rarely-seen", record.Warning, name, float64(seen), "frames", "", "%s %s is in %d of %d frames only", what, name, seen, n)
+			seldom = append(seldom, fmt.Sprintf("%s (%d of %d)", name, seen, n))
 		}
 	}
 	for _, m := range k.c.Markers {
-		look("marker", m.Name, m.Visible)
+		look(m.Name, m.Visible)
 	}
 	for _, b := range k.c.Bodies {
-		look("body", b.Name, b.Visible)
+		look(b.Name, b.Visible)
 	}
+	tell := func(kind, what string, names []string) {
+		if len(names) <= namedAlone {
+			for _, name := range names {
+				k.say(kind, record.Warning, name, 1, "", "", "%s is %s", name, what)
+			}
+			return
+		}
+		shown, more := names[:min(len(names), 8)], ""
+		if len(shown) < len(names) {
+			more = " …"
+		}
+		k.say(kind, record.Warning, "", float64(len(names)), "", "", "%d are %s: %s%s", len(names), what, strings.Join(shown, ", "), more)
+	}
+	tell("never-seen", "in no frame", never)
+	tell("rarely-seen", "in less than half of the frames", seldom)
 }
 
 // factors are the mistakes that are made with units, by what the true length is of the one that was read.
@@ -258,13 +300,11 @@ func covariance(a, b []r3.Vec) (det, size float64) {
 		meanA, meanB = r3.Add(meanA, a[i]), r3.Add(meanB, b[i])
 	}
 	n := 1 / float64(len(a))
-	m := r3.NewMat(nil)
+	var m rotation.Matrix
 	for i := range a {
 		p, q := r3.Sub(a[i], r3.Scale(n, meanA)), r3.Sub(b[i], r3.Scale(n, meanB))
 		size += r3.Norm2(p)
-		var outer r3.Mat
-		outer.Outer(1, p, q)
-		m.Add(m, &outer)
+		m = m.Add(1, rotation.Outer(p, q))
 	}
 	return m.Det(), size
 }

@@ -144,7 +144,7 @@ func TestMissingMarkers(t *testing.T) {
 			t.Error(f.Advice)
 		}
 	}
-	if kinds != "rarely-seen b3, never-seen b4, missing-marker b9, " {
+	if kinds != "never-seen b4, rarely-seen b3 (49 of 100), missing-marker b9, " {
 		t.Error(kinds)
 	}
 }

@@ -48,6 +48,20 @@ func Read(path string, o Options) (*Capture, error) {
 	return c, nil
 }
 
+// FormatOf tells the format of a file by its content; "" for none that is read here, or a file that cannot be read.
+func FormatOf(path string) Format {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	head, _ := io.ReadAll(io.LimitReader(f, 1<<20)) // what there is will do
+	if z, err := gzip.NewReader(bytes.NewReader(head)); err == nil {
+		head, _ = io.ReadAll(io.LimitReader(z, 1<<20)) // the rest of the file is missing
+	}
+	return Detect(head)
+}
+
 func unpack(data []byte) ([]byte, error) {
 	z, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {

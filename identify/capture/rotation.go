@@ -5,18 +5,15 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/num/quat"
+	"gonum.org/v1/gonum/spatial/r3"
+
+	"hilrig/engine/rotation"
 )
 
 // rotationVector makes a rotation of a vector: its direction is the axis, its length the angle. scale turns the numbers into rad.
 func rotationVector(scale float64) turn {
 	return func(a [3]float64) quat.Number {
-		x, y, z := scale*a[0], scale*a[1], scale*a[2]
-		angle := math.Hypot(math.Hypot(x, y), z)
-		s := 0.5
-		if angle > 0 {
-			s = math.Sin(angle/2) / angle
-		}
-		return quat.Number{Real: math.Cos(angle / 2), Imag: s * x, Jmag: s * y, Kmag: s * z}
+		return rotation.Exp(r3.Vec{X: scale * a[0], Y: scale * a[1], Z: scale * a[2]})
 	}
 }
 
