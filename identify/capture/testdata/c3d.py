@@ -2,7 +2,8 @@
 
 Input, JSON: a list of files, each {processor: intel|dec|sgi, real: bool, scale, rate, units, names, points: [frame][point] of
 [x, y, z] or null, analog: [frame][sample][channel] of raw counts, samples, ascale, aoffset, gen_scale, unsigned, first,
-frames: int|float|long|trial (how the number of frames is stored), events: [[minutes, seconds, name]], params_at: block}.
+frames: int|float|long|trial (how the number of frames is stored), events: [[minutes, seconds, name]], params_at: block,
+repeat: how often the frames come again}.
 Output, JSON: a list of files in base64.
 """
 import base64, json, struct, sys
@@ -28,7 +29,7 @@ def write(f):
     def word(i):
         return struct.pack(order + "H", i & 0xFFFF)
 
-    frames = f["points"]
+    frames = f["points"] * f.get("repeat", 1)
     npoint = len(f["names"])
     samples = f.get("samples", 0)
     nanalog = len(f["ascale"]) if samples else 0
