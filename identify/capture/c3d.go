@@ -174,8 +174,8 @@ func (f *c3dFile) readPoints(length float64) error {
 			x, residual := f.point(f.data[f.start+k*step:], i)
 			seen := residual >= 0
 			switch {
-			case !seen:
-			case !(usable(x.X) && usable(x.Y) && usable(x.Z)) || math.IsNaN(residual):
+			case residual < 0:
+			case !(seen && usable(x.X) && usable(x.Y) && usable(x.Z)):
 				invalid++
 				seen = false
 			case x == r3.Vec{}:

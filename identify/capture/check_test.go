@@ -73,6 +73,33 @@ func TestGroupsFindTheBall(t *testing.T) {
 	}
 }
 
+// Two bodies that move by themselves, and three markers of the room that rest, are three groups.
+func TestGroupsOfTwoBodies(t *testing.T) {
+	one, two := rollingBall(300, 0, 1, 1), rollingBall(300, 0, 1, 1)
+	for i := range 4 {
+		m := Marker{Name: "second " + two.Markers[i].Name}
+		for k := range two.Time {
+			p := two.Markers[i].Path[299-k]
+			m.add(r3.Vec{X: p.Y, Y: p.X + 0.3, Z: -p.Z}, true)
+		}
+		one.Markers = append(one.Markers, m)
+	}
+	for i := range 2 {
+		m := Marker{Name: "wall"}
+		for range one.Time {
+			m.add(r3.Vec{X: 0.7, Y: 0.1 * float64(i), Z: 0.2}, true)
+		}
+		one.Markers = append(one.Markers, m)
+	}
+	groups := Groups(one)
+	if len(groups) != 3 || len(groups[0].Markers) != 5 || len(groups[1].Markers) != 4 || groups[1].Markers[0] != 7 || len(groups[2].Markers) != 3 {
+		t.Fatalf("%+v", groups)
+	}
+	if groups[0].Travel == 0 || groups[1].Travel == 0 || groups[2].Travel != 0 {
+		t.Errorf("%+v", groups)
+	}
+}
+
 // A ball of 35 m, and one of 35 µm: the finding has the factor that makes it right, and is fatal where the size is known.
 func TestWrongUnits(t *testing.T) {
 	for _, c := range []struct{ scale, factor float64 }{{1000, 1e-3}, {1e-3, 1000}, {100, 1e-2}} {
@@ -95,8 +122,25 @@ func TestWrongUnits(t *testing.T) {
 			}
 		}
 	}
+	// the advice names the unit in which the numbers of the file would be right
+	ball := rollingBall(400, 0, 1000, 1)
+	for unit, want := range map[string]string{"m": "--unit mm", "": "--unit mm", "km": "--unit m."} {
+		ball.Unit = unit
+		if f := Check(ball, Known{}); len(f) != 1 || !strings.Contains(f[0].Advice, want) {
+			t.Errorf("read in %q: %+v", unit, f)
+		}
+	}
+	far := rollingBall(100, 0, 1, 1) // a marker of the room 199 or 201 m away
+	for _, c := range []struct{ x, found float64 }{{199, 0}, {201, 1}} {
+		for k := range far.Time {
+			far.Markers[5].Path[k].X = c.x
+		}
+		if f := Check(far, Known{}); float64(len(f)) != c.found || len(f) > 0 && f[0].Value != 1e-3 {
+			t.Errorf("%g m: %+v", c.x, f)
+		}
+	}
 	// 2.2 radii are a ball with stems, more are not
-	ball := rollingBall(400, 0, 1, 1)
+	ball = rollingBall(400, 0, 1, 1)
 	size := Groups(ball)[0].Size
 	for _, c := range []struct {
 		radius float64

@@ -26,6 +26,10 @@ const (
 	rigidField = 5e-3
 )
 
+// The noise of a body is that of its stiffest pair, or not much more: what is far away keeps its distance from a small body that moves by
+// rigidShare, and is not of it.
+const likeFirst = 4
+
 // groupSamples is how many distances are looked at in all, groupFrames for a pair at most.
 const (
 	groupSamples = 4_000_000
@@ -51,8 +55,9 @@ func Groups(c *Capture) []Group {
 			continue
 		}
 		g := Group{Markers: []int{first.at[0], first.at[1]}, Size: first.length, Scatter: first.spread}
+		most := likeFirst*first.spread + least
 		for k := range c.Markers {
-			if taken[k] || slices.Contains(g.Markers, k) || slices.ContainsFunc(g.Markers, func(m int) bool { return pair(m, k) == nil }) {
+			if taken[k] || slices.Contains(g.Markers, k) || slices.ContainsFunc(g.Markers, func(m int) bool { p := pair(m, k); return p == nil || p.spread > most }) {
 				continue
 			}
 			for _, m := range g.Markers {
@@ -84,7 +89,7 @@ type rigidPair struct {
 	length, spread float64 // m
 }
 
-// rigidPairs are the pairs of markers whose distance stays, the stiffest first.
+// rigidPairs are the pairs of markers whose distance stays, those with the smallest spread first.
 func rigidPairs(c *Capture, least float64) (out []rigidPair) {
 	n := len(c.Markers)
 	if n < 3 {
@@ -113,9 +118,7 @@ func rigidPairs(c *Capture, least float64) (out []rigidPair) {
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b rigidPair) int {
-		return cmp.Compare(a.spread/max(a.length, least), b.spread/max(b.length, least))
-	})
+	slices.SortStableFunc(out, func(a, b rigidPair) int { return cmp.Compare(a.spread, b.spread) })
 	return out
 }
 

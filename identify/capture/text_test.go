@@ -148,7 +148,24 @@ func TestTables(t *testing.T) {
 	if err != nil || c.Bodies[0].Position != nil || math.Abs(quat.Abs(c.Bodies[0].Rotation[0])-1) > 1e-15 || c.Bodies[0].Visible[1] || c.Time[1] != 0.02 {
 		t.Errorf("%v %+v", err, c)
 	}
+	// times without numbers of frames, a gap in them, and a rate that is asked for
+	c = decode(t, []byte("time,a.x,a.y,a.z\n10,1,2,3\n10.5,1,2,3\n12,1,2,3\n12.5,1,2,3\n"))
+	if c.Rate != 2 || c.Frame[2] != 5 || c.Time[2] != 12 {
+		t.Errorf("%g Hz, frames %v at %v", c.Rate, c.Frame, c.Time)
+	}
+	if c, err = Decode("test", []byte("frame,time,a.x,a.y,a.z\n3,0.3,1,2,3\n4,0.4,1,2,3\n9,0.9,1,2,3\n"), Options{}); err != nil || math.Abs(c.Rate-10) > 1e-12 || math.Abs(c.Time[2]-0.9) > 1e-15 {
+		t.Errorf("%v %+v", err, c)
+	}
+	if c, err = Decode("test", []byte("time,a.x,a.y,a.z\n0,1,2,3\n0.0049,1,2,3\n0.0152,1,2,3\n"), Options{Rate: 200}); err != nil || c.Rate != 200 || c.Frame[2] != 4 || c.Time[2] != 0.015 {
+		t.Errorf("%v %+v", err, c)
+	}
+	// a body that is repeated with its position
+	if c = decode(t, []byte("frame,time,b.x,b.y,b.z,b.qw,b.qx,b.qy,b.qz\n1,0,1,2,3,1,0,0,0\n1,0,1,2,3,1,0,0,0\n2,1,4,5,6,1,0,0,0\n")); len(c.Bodies[0].Position) != 2 || c.Bodies[0].Position[1].X != 4 || !said(c, "repeated-frame") {
+		t.Errorf("%+v", c.Bodies[0])
+	}
 	for name, x := range map[string]struct{ text, want string }{
+		"a body twice": {"frame,time,b.x,b.y,b.z,b.qw,b.qx,b.qy,b.qz\n1,0,1,2,3,1,0,0,0\n1,0,1,2,9,1,0,0,0\n2,1,1,2,9,1,0,0,0\n", "once more, with other numbers for b"},
+		"short":        {"time,qw,qx,qy,qz\n0,0.98,0,0,0\n1,1,0,0,0\n", "1 of 1 quaternions are not of length one"},
 		"no time":      {"a.x,a.y,a.z\n1,2,3\n2,3,4\n", "--rate 200"},
 		"back in time": {"time,a.x,a.y,a.z\n1,1,2,3\n0.5,2,3,4\n", "test:3: the time goes back from 1 to 0.5 s"},
 		"two units":    {"time,a.x [mm],a.y [mm],a.z [m]\n0,1,2,3\n1,2,3,4\n", "different units"},
