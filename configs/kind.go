@@ -26,6 +26,7 @@ const (
 	StudyFile         // hil study
 	NumbersFile       // columns of numbers: a measurement
 	RunFile           // a recording of this program
+	MotionFile        // C3D or TRC: hil import
 )
 
 // KindOf tells by its content what a file describes. A file that cannot be read, or says nothing of itself, is unknown.
@@ -35,6 +36,8 @@ func KindOf(path string) Kind {
 	switch {
 	case bytes.HasPrefix(head, []byte("\x89MCAP")) || ext == ".mcap":
 		return RunFile
+	case ext == ".c3d" || ext == ".trc":
+		return MotionFile
 	case slices.Contains([]string{".csv", ".tsv", ".mat"}, ext) || bytes.HasPrefix(head, []byte("MATLAB")):
 		return NumbersFile
 	}

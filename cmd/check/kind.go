@@ -20,7 +20,8 @@ var takes = map[string][]configs.Kind{
 	"identify": {configs.IdentifyFile, configs.RunFile, configs.NumbersFile}, "compare": {configs.IdentifyFile},
 	"study":  {configs.StudyFile},
 	"replay": {configs.RunFile}, "export": {configs.RunFile},
-	"check": {configs.RigFile, configs.SimulateFile, configs.ContactFile, configs.IdentifyFile, configs.StudyFile},
+	"import": {configs.MotionFile, configs.NumbersFile, configs.RunFile},
+	"check":  {configs.RigFile, configs.SimulateFile, configs.ContactFile, configs.IdentifyFile, configs.StudyFile},
 }
 
 // kinds say what a file of a kind is, and what to do with it.
@@ -30,6 +31,7 @@ var kinds = map[configs.Kind]struct{ is, next string }{
 	configs.ContactFile:  {"describes bodies in contact", "hil simulate %s"},
 	configs.IdentifyFile: {"describes an identification", "hil identify %s"},
 	configs.StudyFile:    {"describes a study", "hil study %s"},
+	configs.MotionFile:   {"is a motion-capture recording", "hil import %s"},
 	configs.RunFile:      {"is a recording", "hil identify %[1]s, hil replay %[1]s, or hil export %[1]s -o out.csv"},
 }
 

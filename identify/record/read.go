@@ -82,7 +82,7 @@ type Head struct {
 	First []string // cells of the first row of numbers; nil: there is none
 }
 
-// ReadHeader reads the head of a text with columns, plain or gzip; of a MAT file it is empty.
+// ReadHeader reads the head of a text with columns, plain or gzip, or the names of the variables of a MAT file.
 func ReadHeader(path string) (h Head, err error) {
 	f, err := os.Open(path)
 	if err != nil {

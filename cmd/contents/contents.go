@@ -1,0 +1,150 @@
+// Package contents shows what a file with measurements holds, before anything is done with it: hil import.
+package contents
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"hilrig/cmd/report"
+	"hilrig/configs"
+	"hilrig/configs/schema"
+	"hilrig/hil/sink"
+	"hilrig/identify/capture"
+	"hilrig/identify/record"
+)
+
+// Long and Example are the help of hil import.
+const (
+	Long = `Shows what a file holds: format, rate, duration, markers with the frames in which they were seen, gaps and extent, markers that move as
+one body, poses of bodies, analog channels with units, and what looks wrong. Read are C3D, TRC, the CSV of Vicon and of OptiTrack Motive,
+and tables whose columns are named (ball.x, ball.qw). Of a recording of hil run and of other tables it shows rows and columns.
+
+-o writes the paths of markers and the poses of bodies as a table in SI, which reads back to the last bit. With --radius or --body a unit
+that is wrong, axes that are left-handed, or a marker that is missing is an error. docs/motion-capture.md has the formats.
+
+Exit codes: 0 done; 2 wrong usage; 3 a file that cannot be used, or one that contradicts what is known; 4 the file cannot be written.`
+	Example = `  hil import roll01.c3d
+  hil import roll01.csv --radius "35 mm" -o roll01-si.csv
+  hil import roll02.trc --body still.trc --json`
+)
+
+// Options are what the user chose.
+type Options struct {
+	out, body, radius, rate, unit string
+	asJSON, force                 bool
+}
+
+// Flags are those of hil import.
+func (f *Options) Flags(fl *pflag.FlagSet) {
+	fl.StringVarP(&f.out, "output", "o", "", "write the paths of markers and bodies to this file, ending in .csv or .csv.gz, in SI")
+	fl.BoolVar(&f.force, "force", false, "write over an existing file")
+	fl.BoolVar(&f.asJSON, "json", false, "print as JSON")
+	fl.StringVar(&f.rate, "rate", "", "frames per second, such as 200 Hz, in place of what the file says")
+	fl.StringVar(&f.unit, "unit", "", "unit of lengths, mm, cm, m, in or ft, in place of the one that the file names")
+	fl.StringVar(&f.radius, "radius", "", "radius of the ball that the markers are on, such as 35 mm: lengths are compared with it")
+	fl.StringVar(&f.body, "body", "", "a recording of the body in right-handed axes: markers, lengths and axes are compared with it")
+}
+
+// asked are the options as numbers.
+type asked struct {
+	read  capture.Options
+	known capture.Known
+}
+
+// Run shows what a file holds.
+func Run(path string, f Options, stdout, stderr io.Writer) error {
+	if name := strings.ToLower(strings.TrimSuffix(f.out, ".gz")); f.out != "" && filepath.Ext(name) != ".csv" {
+		return report.ExitWith(report.Usage, fmt.Errorf("import: -o %s: want a file that ends in .csv or .csv.gz", f.out))
+	}
+	a, err := f.numbers()
+	if err != nil {
+		return report.ExitWith(report.Usage, fmt.Errorf("import: %w", err))
+	}
+	_, isRun := sink.FindRun(path)
+	isRun = isRun || configs.KindOf(path) == configs.RunFile
+	numbers := !isRun && capture.FormatOf(path) == "" && configs.KindOf(path) == configs.NumbersFile
+	if isRun || numbers {
+		if f != (Options{asJSON: f.asJSON}) {
+			return report.ExitWith(report.Usage, fmt.Errorf("import: %s is no motion-capture recording: only --json is for it. hil export writes a recording of hil run as CSV", path))
+		}
+		if isRun {
+			return showRun(path, f.asJSON, stdout)
+		}
+		return showNumbers(path, f.asJSON, stdout)
+	}
+	return f.showCapture(path, a, stdout, stderr)
+}
+
+// numbers reads the options that have units, and the body to compare with.
+func (f *Options) numbers() (a asked, err error) {
+	for _, q := range []struct {
+		flag, text, unit string
+		to               *float64
+	}{{"rate", f.rate, "Hz", &a.read.Rate}, {"radius", f.radius, "m", &a.known.Radius}} {
+		if q.text == "" {
+			continue
+		}
+		if *q.to, err = schema.ParseValue(q.text, q.unit); err == nil && !(*q.to > 0) {
+			err = errors.New("want more than 0")
+		}
+		if err != nil {
+			return a, fmt.Errorf("--%s %s: %w", q.flag, q.text, err)
+		}
+	}
+	a.read.Unit = f.unit
+	if f.body != "" {
+		c, err := capture.Read(f.body, capture.Options{})
+		if err != nil {
+			return a, fmt.Errorf("--body: %w", err)
+		}
+		if a.known.Set = capture.SetOf(c); len(a.known.Set) < 3 {
+			return a, fmt.Errorf("--body %s: %d markers, want at least 3", f.body, len(a.known.Set))
+		}
+	}
+	return a, nil
+}
+
+// showCapture shows a motion-capture recording and writes it as a table.
+func (f *Options) showCapture(path string, a asked, stdout, stderr io.Writer) error {
+	c, err := capture.Read(path, a.read)
+	if err != nil {
+		return report.ExitWith(report.Invalid, err)
+	}
+	d := describe(c, a.known)
+	if f.asJSON {
+		err = report.EncodeJSON(stdout, d)
+	} else {
+		d.print(stdout)
+	}
+	if err != nil {
+		return err
+	}
+	for _, x := range d.Findings {
+		if x.Severity == record.Fatal {
+			return report.ExitWith(report.Invalid, fmt.Errorf("%s cannot be used as it is: %s", path, x.Text))
+		}
+	}
+	if f.out == "" {
+		return nil
+	}
+	if len(c.Markers)+len(c.Bodies) == 0 {
+		return report.ExitWith(report.Invalid, fmt.Errorf("%s holds neither markers nor bodies: there is nothing for %s", path, f.out))
+	}
+	if err := report.WriteWhole(f.out, f.force, func(w io.Writer) error { return capture.WriteCSV(w, c) }); err != nil {
+		return report.ExitWith(report.Unavailable, fmt.Errorf("import: %w", err))
+	}
+	said := stdout
+	if f.asJSON {
+		said = stderr
+	}
+	fmt.Fprintf(said, "%s: %d frames, %d markers, %d bodies\n", f.out, len(c.Time), len(c.Markers), len(c.Bodies))
+	if n := len(c.Analog) + len(c.Events); n > 0 {
+		fmt.Fprintf(stderr, "warning: not in %s: %d analog channels, %d events\n", f.out, len(c.Analog), len(c.Events))
+	}
+	return nil
+}

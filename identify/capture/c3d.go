@@ -1,0 +1,328 @@
+package capture
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"gonum.org/v1/gonum/spatial/r3"
+
+	"hilrig/identify/record"
+)
+
+// A C3D file [C3D08] is a row of blocks of 512 bytes: a header, a section of parameters in groups, and the frames. Each frame has four
+// words a point (x, y, z, and a residual whose sign says whether the point was seen) and behind them the analog samples. Words are
+// 16-bit integers or 32-bit floats, in the order and format of the processor that wrote the file; the parameters say how they are
+// scaled. Numbers of the parameters count, those of the header only where there is no parameter.
+
+const (
+	c3dKey   = 0x50
+	c3dBlock = 512
+)
+
+// c3dFile is a file while it is read.
+type c3dFile struct {
+	*Capture
+	data   []byte
+	proc   processor
+	params map[string]*c3dParam
+
+	points, frames, channels int
+	perFrame                 int     // analog samples a frame and channel
+	first                    int     // number of the first frame
+	scale                    float64 // of integers, to the unit of lengths
+	floats                   bool
+	start                    int // byte of the first frame
+}
+
+// readC3D reads a C3D file.
+func (c *Capture) readC3D(data []byte, o Options) error {
+	c.Format = C3D
+	f := &c3dFile{Capture: c, data: data}
+	if err := f.parameters(); err != nil {
+		return err
+	}
+	if err := f.layout(o); err != nil {
+		return err
+	}
+	length, err := c.lengthIn(f.text("POINT", "UNITS"), "mm", o)
+	if err != nil {
+		return err
+	}
+	f.clock()
+	if err := f.readPoints(length); err != nil {
+		return err
+	}
+	if err := f.readAnalog(); err != nil {
+		return err
+	}
+	f.events()
+	return nil
+}
+
+// layout finds the numbers of points, channels and frames, and compares them with the length of the file.
+func (f *c3dFile) layout(o Options) error {
+	word := func(n int) int { return int(f.proc.u16(f.data[2*(n-1):])) } // words of the header, counted from 1
+	f.points = f.count("POINT", "USED", word(2))
+	f.perFrame = word(10)
+	if f.Rate = f.number("POINT", "RATE", 0); !(f.Rate > 0) {
+		f.Rate = f.proc.f32(f.data[20:])
+	}
+	if o.Rate > 0 {
+		if f.Rate != o.Rate {
+			f.say("rate", record.Note, "", o.Rate, "Hz", "", "%g frames/s as asked; the file says %g", o.Rate, f.Rate)
+		}
+		f.Rate = o.Rate
+	}
+	if !(f.Rate > 0) || !usable(f.Rate) {
+		return f.fail(0, "Say how many frames a second there are: --rate 200.", "a rate of %g frames/s", f.Rate)
+	}
+	if f.perFrame > 0 {
+		f.channels = word(3) / f.perFrame
+	}
+	if used := f.count("ANALOG", "USED", f.channels); used != f.channels {
+		f.say("header", record.Warning, "", float64(f.channels), "channels", "", "the header says %d analog channels, ANALOG:USED %d; the frames are laid out by the header", f.channels, used)
+	}
+	f.scale = f.number("POINT", "SCALE", f.proc.f32(f.data[12:]))
+	if header := f.proc.f32(f.data[12:]); header != f.scale && usable(header) && header != 0 {
+		if header < 0 != (f.scale < 0) {
+			f.say("header", record.Warning, "", header, "", "", "the scale is %g in the header and %g in POINT:SCALE; the header counts", header, f.scale)
+			f.scale = header
+		}
+	}
+	if f.floats = f.scale < 0; f.scale == 0 || !usable(f.scale) {
+		return f.fail(0, "Export it again.", "a scale of %g", f.scale)
+	}
+	if err := f.extent(word(2), word(4), word(5), word(9)); err != nil {
+		return err
+	}
+	if f.points != word(2) {
+		f.say("header", record.Warning, "", float64(word(2)), "points", "", "the header says %d points, POINT:USED %d; the parameter counts", word(2), f.points)
+	}
+	return nil
+}
+
+// extent finds how many frames there are and where.
+func (f *c3dFile) extent(points, first, last, block int) error {
+	f.first = first
+	frames := f.count("POINT", "FRAMES", max(last-first+1, 0))
+	if long := f.number("POINT", "LONG_FRAMES", 0); frames >= 65535 || frames == 0 {
+		start, end := f.long("TRIAL", "ACTUAL_START_FIELD"), f.long("TRIAL", "ACTUAL_END_FIELD")
+		switch {
+		case end >= start && start > 0:
+			frames, f.first = end-start+1, start
+		case long > 0 && long < 1<<40:
+			frames = int(long)
+		}
+	} else if start := f.long("TRIAL", "ACTUAL_START_FIELD"); start > 0 {
+		f.first = start
+	}
+	if at := f.count("POINT", "DATA_START", block); at != block {
+		if block == 0 {
+			block = at
+		} else {
+			f.say("header", record.Warning, "", float64(block), "", "", "the frames begin in block %d by the header and in block %d by POINT:DATA_START; the header counts", block, at)
+		}
+	}
+	f.start = c3dBlock * (block - 1)
+	if f.frameSize() == 0 || frames == 0 {
+		f.frames = 0
+		return f.fail(0, "Was the recording closed properly when it was written?", "no frame in it: %d points, %d analog channels, %d frames", f.points, f.channels, frames)
+	}
+	if block < 2 || f.start > len(f.data) {
+		return f.fail(0, "Copy it again.", "cut short: the frames begin at byte %d, the file has %d", f.start, len(f.data))
+	}
+	there := (len(f.data) - f.start) / f.frameSize()
+	if used := f.points; frames > there && points > 0 && points < used {
+		if f.points = points; frames <= (len(f.data)-f.start)/f.frameSize() {
+			f.say("header", record.Warning, "", float64(used), "points", "", "POINT:USED says %d points, the header %d, and only so many have room in the file", used, points)
+			there = frames
+		} else {
+			f.points = used
+		}
+	}
+	if n := last - first + 1; frames > there && n == there { // some programs count one too many
+		f.say("header", record.Warning, "", float64(frames), "frames", "", "POINT:FRAMES says %d frames, the header %d, and so many there are", frames, n)
+		frames = n
+	}
+	if frames > there {
+		return f.fail(0, "Copy it again from where it was recorded.", "cut short: %d frames by the header, there are %d", frames, there)
+	}
+	f.frames = frames
+	return nil
+}
+
+// clock numbers and dates the frames.
+func (f *c3dFile) clock() {
+	f.Frame, f.Time = make([]int, f.frames), make([]float64, f.frames)
+	for k := range f.frames {
+		f.Frame[k], f.Time[k] = f.first+k, float64(k)/f.Rate
+	}
+}
+
+// readPoints reads the paths of the markers.
+func (f *c3dFile) readPoints(length float64) error {
+	names := f.labels("POINT", f.points, "point")
+	step, invalid, unscaled, zeros, computed := f.frameSize(), 0, f.scale, 0, 0
+	if f.floats {
+		unscaled = 1
+	}
+	f.Markers = make([]Marker, f.points)
+	for i := range f.Markers {
+		m := Marker{Name: names[i], Path: make([]r3.Vec, f.frames), Visible: make([]bool, f.frames)}
+		for k := range f.frames {
+			x, residual := f.point(f.data[f.start+k*step:], i)
+			seen := residual >= 0
+			switch {
+			case residual < 0:
+			case !(seen && usable(x.X) && usable(x.Y) && usable(x.Z)):
+				invalid++
+				seen = false
+			case x == r3.Vec{}:
+				zeros++
+				seen = false
+			case residual == 0:
+				computed++
+			}
+			if m.Visible[k] = seen; seen {
+				m.Path[k] = r3.Scale(unscaled*length, x)
+			} else {
+				m.Path[k] = nowhere
+			}
+		}
+		f.Markers[i] = m
+	}
+	if invalid > 0 {
+		f.say("not-finite", record.Warning, "", float64(invalid), "points", "", "%d points are no usable numbers and are taken as not seen", invalid)
+	}
+	if zeros > 0 {
+		f.say("zeros", record.Note, "", float64(zeros), "points", "", "%d points at exactly (0, 0, 0) are taken as not seen", zeros)
+	}
+	if computed > 0 {
+		f.say("computed", record.Note, "", float64(computed), "points", "Use the recording before gaps were filled and paths were smoothed, if there is one.",
+			"%d points have the residual 0: they were computed, filled in or filtered, or the program keeps no residuals", computed)
+	}
+	return nil
+}
+
+// frameSize is the distance of two frames, bytes.
+func (f *c3dFile) frameSize() int {
+	if f.floats {
+		return 4 * (4*f.points + f.channels*f.perFrame)
+	}
+	return 2 * (4*f.points + f.channels*f.perFrame)
+}
+
+// point is the i-th point of a frame as it stands there, and its residual: below 0 it was not seen.
+func (f *c3dFile) point(frame []byte, i int) (x r3.Vec, residual float64) {
+	if f.floats {
+		b := frame[16*i:]
+		x = r3.Vec{X: f.proc.f32(b), Y: f.proc.f32(b[4:]), Z: f.proc.f32(b[8:])}
+		fourth := f.proc.f32(b[12:])
+		if !(math.Abs(fourth) < 1<<31) {
+			return x, math.NaN()
+		}
+		if fourth < 0 {
+			return x, -1
+		}
+		return x, float64(int64(fourth) & 0xff)
+	}
+	b := frame[8*i:]
+	x = r3.Vec{X: float64(int16(f.proc.u16(b))), Y: float64(int16(f.proc.u16(b[2:]))), Z: float64(int16(f.proc.u16(b[4:])))}
+	if fourth := int16(f.proc.u16(b[6:])); fourth >= 0 {
+		return x, float64(fourth & 0xff)
+	}
+	return x, -1
+}
+
+// readAnalog reads the analog channels: (sample − offset)·scale·general scale.
+func (f *c3dFile) readAnalog() error {
+	if f.channels == 0 {
+		return nil
+	}
+	names := f.labels("ANALOG", f.channels, "channel")
+	units := f.texts("ANALOG", "UNITS")
+	scales, offsets := f.params["ANALOG:SCALE"], f.params["ANALOG:OFFSET"]
+	general := f.number("ANALOG", "GEN_SCALE", 1)
+	unsigned := strings.EqualFold(f.text("ANALOG", "FORMAT"), "UNSIGNED")
+	if scales == nil || scales.len() < f.channels {
+		f.say("analog-scale", record.Warning, "", float64(scales.len()), "channels", "", "ANALOG:SCALE has %d values for %d channels; the others are as the converter counted", scales.len(), f.channels)
+	}
+	step, size := f.frameSize(), 2
+	if f.floats {
+		size = 4
+	}
+	f.Analog = make([]Channel, f.channels)
+	rate := f.Rate * float64(f.perFrame)
+	if said := f.number("ANALOG", "RATE", rate); math.Abs(said-rate) > 1e-3*rate {
+		f.say("analog-rate", record.Warning, "", said, "Hz", "", "ANALOG:RATE says %g Hz, %d samples a frame are %g Hz; these count", said, f.perFrame, rate)
+	}
+	notFinite := 0
+	for j := range f.Analog {
+		scale, offset := general, 0.0
+		if j < scales.len() {
+			scale *= scales.value(j, false)
+		}
+		if j < offsets.len() {
+			offset = offsets.value(j, unsigned)
+		}
+		a := Channel{Name: names[j], Unit: cell(units, j), Rate: rate, Samples: make([]float64, f.frames*f.perFrame)}
+		for k := range a.Samples {
+			frame := f.data[f.start+k/f.perFrame*step+size*4*f.points:]
+			at := frame[size*(k%f.perFrame*f.channels+j):]
+			x := 0.0
+			switch {
+			case f.floats:
+				x = f.proc.f32(at)
+			case unsigned:
+				x = float64(f.proc.u16(at))
+			default:
+				x = float64(int16(f.proc.u16(at)))
+			}
+			if x = (x - offset) * scale; !usable(x) {
+				x = math.NaN()
+				notFinite++
+			}
+			a.Samples[k] = x
+		}
+		f.Analog[j] = a
+	}
+	if notFinite > 0 {
+		f.say("not-finite", record.Warning, "", float64(notFinite), "samples", "", "%d analog samples are no usable numbers", notFinite)
+	}
+	return nil
+}
+
+// events reads the group EVENT: minutes and seconds since the first frame.
+func (f *c3dFile) events() {
+	times := f.params["EVENT:TIMES"]
+	names, contexts := f.texts("EVENT", "LABELS"), f.texts("EVENT", "CONTEXTS")
+	n := min(f.count("EVENT", "USED", 0), times.len()/2)
+	for i := range n {
+		t := 60*times.value(2*i, false) + times.value(2*i+1, false)
+		if !usable(t) {
+			continue
+		}
+		name := strings.TrimSpace(cell(contexts, i) + " " + cell(names, i))
+		f.Events = append(f.Events, Event{Name: name, Time: t})
+	}
+}
+
+// labels are the names of points or channels; one without gets its number.
+func (f *c3dFile) labels(group string, n int, what string) []string {
+	out := f.texts(group, "LABELS")
+	for i := 2; len(out) < n; i++ { // a list holds 255 at most
+		more := f.texts(group, fmt.Sprintf("LABELS%d", i))
+		if more == nil {
+			break
+		}
+		out = append(out, more...)
+	}
+	names := make([]string, n)
+	for i := range names {
+		if names[i] = cell(out, i); names[i] == "" {
+			names[i] = fmt.Sprintf("%s %d", what, i+1)
+		}
+	}
+	return names
+}
